@@ -1,0 +1,191 @@
+# Talus: one Makefile, non-recursive. `make help` lists what it can do.
+# Every .c below libcore/ goes into libtalus.a; every tools/talus-*.c becomes build/bin/talus-*;
+# every tests/unit/test_*.c and tests/mpi/test_*.c becomes a test program. New files need no edit here.
+
+VERSION := 0.1.0
+SHELL := /bin/bash
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+PREFIX ?= /usr/local
+
+CC ?= gcc
+CXX ?= g++
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+
+# ---- packages: name, and a file or command that shows it is there -------------------------------
+# `make deps` installs what is missing (Debian 12); nothing to do where all is there.
+include pipeline/deps.mk
+
+PKGS := hdf5-serial libtiff-4 fftw3 fftw3f sqlite3 yaml-0.1 gdal libpng libzstd libcrypto ompi-c
+PKG_CONFIG ?= pkg-config
+GOALS_WITHOUT_PACKAGES := deps help clean distclean lint format
+ifneq ($(filter-out $(GOALS_WITHOUT_PACKAGES),$(or $(MAKECMDGOALS),all)),)
+ifeq ($(DEPS_MISSING),)
+PKG_CFLAGS := $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null))
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)
+CHECK_LIBS := $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
+endif
+endif
+ITK := 5.2
+ITK_CFLAGS := -isystem /usr/include/ITK-$(ITK)
+# Only the modules the bridge needs: no HDF5, TIFF or DICOM reader comes along.
+ITK_LIBS := $(addsuffix -$(ITK),-lITKIOMeta -lITKMetaIO -lITKIONRRD -lITKNrrdIO -lITKIOImageBase \
+  -lITKCommon -litksys -litkvnl)
+
+# ---- variants: objects of different flags live side by side --------------------------------------
+OPT ?= -O3 -g
+NATIVE ?= 0
+WERROR ?= 0
+SAN ?= 0
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-unknown-warning-option -Wno-format-truncation
+BASE := $(OPT) -fopenmp -ffp-contract=off -fno-math-errno -fPIC
+ifeq ($(NATIVE),1)
+BASE += -march=native
+endif
+ifeq ($(SAN),1)
+BASE += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifeq ($(WERROR),1)
+WARN += -Werror
+endif
+CPP := -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -Ilibcore
+CFLAGS_ALL := -std=c17 $(BASE) $(WARN) $(CPP) $(CFLAGS)
+CXXFLAGS_ALL := -std=c++17 $(BASE) -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -Ilibcore $(ITK_CFLAGS) $(CXXFLAGS)
+FLAGS_ID := $(shell echo '$(CC) $(CXX) $(CFLAGS_ALL) $(CXXFLAGS_ALL)' | sha1sum | cut -c1-10)
+OBJ := build/obj-$(FLAGS_ID)
+ifeq ($(SAN),1)
+BIN := build/asan/bin
+TESTBIN := build/asan/test
+else
+BIN := build/bin
+TESTBIN := build/test
+endif
+LDLIBS_ALL := -Wl,--as-needed $(PKG_LIBS) $(ITK_LIBS) -lm
+
+# ---- files ---------------------------------------------------------------------------------------
+LIB_C := $(sort $(wildcard libcore/*/*.c))
+LIB_CXX := $(sort $(wildcard libcore/*/*.cpp))
+LIB_OBJ := $(LIB_C:%.c=$(OBJ)/%.o) $(LIB_CXX:%.cpp=$(OBJ)/%.o)
+LIB := $(OBJ)/libtalus.a
+TOOLS := $(patsubst tools/%.c,%,$(sort $(wildcard tools/talus-*.c)))
+TOOL_BIN := $(TOOLS:%=$(BIN)/%)
+SUPPORT_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/support/*.c)))
+UNIT := $(patsubst tests/unit/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/unit/test_*.c)))
+MPI_TESTS := $(patsubst tests/mpi/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/mpi/test_*.c)))
+
+.PHONY: all tools tests check check-unit check-mpi check-cli check-asan check-long lint format \
+  man demo bench score validation install uninstall clean distclean deps help
+
+all: tools ## build the library and the tools (build/bin)
+tools: $(TOOL_BIN) $(BIN)/talus-mpirun
+tests: $(UNIT) $(MPI_TESTS)
+
+$(LIB): $(LIB_OBJ)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+# version.h changes only when what it says changes
+VERSION_TEXT := $(VERSION) $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
+$(OBJ)/version.h: FORCE
+	@mkdir -p $(@D)
+	@printf '#define TL_VERSION "%s"\n#define TL_COMMIT "%s"\n#define TL_BUILD_FLAGS "%s"\n' $(VERSION_TEXT) \
+	  '$(strip $(OPT) $(if $(filter 1,$(NATIVE)),-march=native) $(if $(filter 1,$(SAN)),sanitized))' > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+FORCE:
+
+$(OBJ)/libcore/base/provenance.o: $(OBJ)/version.h
+
+$(OBJ)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo "  CC  $<"
+	@$(CC) $(CFLAGS_ALL) -I$(OBJ) -Itests $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OBJ)/%.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo "  C++ $<"
+	@$(CXX) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(BIN)/%: $(OBJ)/tools/%.o $(LIB)
+	@mkdir -p $(@D)
+	@echo "  LD  $@"
+	@$(CXX) $(BASE) -o $@ $< $(LIB) $(LDLIBS_ALL)
+
+$(BIN)/talus-mpirun: pipeline/talus-mpirun
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
+
+$(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(LIB)
+	@mkdir -p $(@D)
+	@echo "  LD  $@"
+	@$(CXX) $(BASE) -o $@ $< $(SUPPORT_OBJ) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
+
+$(TESTBIN)/%: $(OBJ)/tests/mpi/%.o $(SUPPORT_OBJ) $(LIB)
+	@mkdir -p $(@D)
+	@echo "  LD  $@"
+	@$(CXX) $(BASE) -o $@ $< $(SUPPORT_OBJ) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
+
+.SECONDARY:
+
+# ---- judging -------------------------------------------------------------------------------------
+check: deps ## install what is missing, build, run every test (under 10 minutes on 2 cores)
+	@$(MAKE) --no-print-directory tools tests
+	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh unit mpi cli
+
+check-unit check-mpi check-cli: check-%: tools tests ## one kind of test only
+	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh $*
+
+check-asan: deps ## the same suite under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory SAN=1 OPT='-O1 -g' tools tests
+	@$(MAKE) --no-print-directory SAN=1 OPT='-O1 -g' run-asan
+
+.PHONY: run-asan
+run-asan:
+	@TALUS_SANITIZED=1 BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh unit mpi cli
+
+lint: ## floors, doors, formatting, scripts
+	@tests/lint/floors.sh
+	@tests/lint/format.sh
+	@tests/lint/scripts.sh
+
+format: ## clang-format the tree in place
+	@clang-format -i $$(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp')
+
+# ---- products ------------------------------------------------------------------------------------
+demo: deps ## install what is missing, build, and run the whole chain on embedded data
+	@$(MAKE) --no-print-directory -j$$(nproc) tools
+	@$(MAKE) --no-print-directory -f pipeline/demo.mk BIN=$(abspath $(BIN))
+
+MAN := $(TOOLS:%=build/man/%.1)
+man: $(MAN) ## man pages, made from the tools' own help
+build/man/%.1: $(BIN)/%
+	@mkdir -p $(@D)
+	@$< --man > $@
+
+install: tools man ## install tools, man pages and pipelines below PREFIX
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/talus
+	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(DESTDIR)$(PREFIX)/share/talus
+
+uninstall: ## remove what install put there
+	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/talus-mpirun
+	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/share/man/man1/%.1)
+	rm -rf $(DESTDIR)$(PREFIX)/share/talus
+
+clean: ## remove objects, tools and tests (not the demo's results)
+	rm -rf build/obj-* build/bin build/test build/asan build/man
+
+distclean: ## remove everything made
+	rm -rf build
+
+help: ## this list
+	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/:.*## /\t/' | \
+	  awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
+	@echo "  variables: NATIVE=1 (this machine's instructions), WERROR=1, SAN=1, PREFIX=, CC="
+
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

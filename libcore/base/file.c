@@ -1,0 +1,194 @@
+#include "base/file.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool tl_file_exists(const char *path) {
+  return access(path, F_OK) == 0;
+}
+
+char *tl_path_directory(const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (!slash) return tl_strdup(".");
+  if (slash == path) return tl_strdup("/");
+  return tl_format("%.*s", (int)(slash - path), path);
+}
+
+char *tl_path_join(const char *directory, const char *name) {
+  return tl_format("%s/%s", directory, name);
+}
+
+void tl_path_extension(const char *path, char extension[16]) {
+  const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+  extension[0] = 0;
+  if (!dot || (slash && dot < slash)) return;
+  size_t i = 0;
+  for (; i < 15 && dot[i + 1]; i++) extension[i] = (char)tolower((unsigned char)dot[i + 1]);
+  extension[i] = 0;
+}
+
+TlStatus tl_outfile_begin(TlOutFile *out, const char *path, bool overwrite) {
+  *out = (TlOutFile){0};
+  if (!overwrite && tl_file_exists(path))
+    return tl_fail(TL_EUSAGE, "%s: already exists; give --overwrite to replace it", path);
+  char *directory = tl_path_directory(path);
+  if (!directory) return TL_ENOMEM;
+  TlStatus status = TL_OK;
+  if (access(directory, W_OK | X_OK) != 0)
+    status = tl_fail(TL_EIO, "%s: cannot write into the folder %s: %s", path, directory,
+                     strerror(errno));
+  tl_free(directory);
+  if (status != TL_OK) return status;
+  out->path = tl_strdup(path);
+  out->temp = tl_format("%s.%ld.tmp", path, (long)getpid());
+  if (out->path && out->temp) return TL_OK;
+  tl_outfile_abort(out);
+  return TL_ENOMEM;
+}
+
+static TlStatus sync_path(const char *path, int flags) {
+  int fd = open(path, flags);
+  if (fd < 0) return tl_fail_errno(path, "cannot open to sync");
+  int failed = fsync(fd);
+  int number = errno;
+  if (close(fd) != 0 && !failed) return tl_fail_errno(path, "cannot close");
+  if (failed && number != EINVAL && number != ENOTSUP) { /* some file systems cannot sync */
+    errno = number;
+    return tl_fail_errno(path, "cannot sync");
+  }
+  return TL_OK;
+}
+
+TlStatus tl_dir_sync(const char *path) {
+  return sync_path(path, O_RDONLY | O_DIRECTORY);
+}
+
+TlStatus tl_outfile_commit(TlOutFile *out) {
+  TlStatus status = sync_path(out->temp, O_RDONLY);
+  if (status == TL_OK && rename(out->temp, out->path) != 0)
+    status = tl_fail_errno(out->path, "cannot rename the finished file into place");
+  if (status != TL_OK) {
+    tl_outfile_abort(out);
+    return status;
+  }
+  char *directory = tl_path_directory(out->path);
+  if (!directory) status = TL_ENOMEM;
+  if (directory) status = tl_dir_sync(directory);
+  tl_free(directory);
+  tl_free(out->temp);
+  out->temp = NULL; /* nothing left to remove */
+  tl_outfile_abort(out);
+  return status;
+}
+
+void tl_outfile_abort(TlOutFile *out) {
+  if (out->temp) unlink(out->temp);
+  tl_free(out->temp);
+  tl_free(out->path);
+  *out = (TlOutFile){0};
+}
+
+TlStatus tl_file_size(const char *path, int64_t *bytes) {
+  struct stat info;
+  if (stat(path, &info) != 0) return tl_fail_errno(path, "cannot open");
+  *bytes = (int64_t)info.st_size;
+  return TL_OK;
+}
+
+TlStatus tl_file_read(const char *path, char **text, size_t *size) {
+  *text = NULL;
+  FILE *file = fopen(path, "rb");
+  if (!file) return tl_fail_errno(path, "cannot open");
+  size_t capacity = 0, used = 0;
+  TlStatus status = TL_OK;
+  for (;;) { /* by growth, so that pipes work */
+    TL_TRY_GOTO(status, TL_RESERVE(*text, capacity, used + 65536), done);
+    size_t got = fread(*text + used, 1, capacity - used - 1, file);
+    used += got;
+    if (got == 0) break;
+  }
+  if (ferror(file)) status = tl_fail_errno(path, "cannot read");
+  if (status == TL_OK) (*text)[used] = 0;
+  *size = used;
+done:
+  fclose(file);
+  if (status != TL_OK) {
+    tl_free(*text);
+    *text = NULL;
+  }
+  return status;
+}
+
+TlStatus tl_file_write(const char *path, const void *bytes, size_t size, bool overwrite) {
+  TlOutFile out;
+  TL_TRY(tl_outfile_begin(&out, path, overwrite));
+  FILE *file = fopen(out.temp, "wb");
+  TlStatus status = TL_OK;
+  if (!file) {
+    status = tl_fail_errno(path, "cannot create");
+  } else {
+    bool wrote = fwrite(bytes, 1, size, file) == size;
+    if (fclose(file) != 0 || !wrote) status = tl_fail_errno(path, "cannot write");
+  }
+  if (status == TL_OK) return tl_outfile_commit(&out);
+  tl_outfile_abort(&out);
+  return status;
+}
+
+TlStatus tl_dir_make(const char *path) {
+  char *part = tl_strdup(path);
+  if (!part) return TL_ENOMEM;
+  TlStatus status = TL_OK;
+  for (char *p = part + 1; status == TL_OK; p++) {
+    if (*p != '/' && *p) continue;
+    char end = *p;
+    *p = 0;
+    if (mkdir(part, 0777) != 0 && errno != EEXIST)
+      status = tl_fail_errno(part, "cannot make the folder");
+    *p = end;
+    if (!end) break;
+  }
+  struct stat info;
+  if (status == TL_OK && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
+    status = tl_fail(TL_EIO, "%s: is there, but is not a folder", path);
+  tl_free(part);
+  return status;
+}
+
+static void hex_digest(EVP_MD_CTX *context, char hex[65]) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  EVP_DigestFinal_ex(context, digest, &length);
+  for (unsigned int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+void tl_sha256(const void *bytes, size_t size, char hex[65]) {
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  EVP_DigestInit_ex(context, EVP_sha256(), NULL);
+  EVP_DigestUpdate(context, bytes, size);
+  hex_digest(context, hex);
+  EVP_MD_CTX_free(context);
+}
+
+TlStatus tl_file_sha256(const char *path, char hex[65]) {
+  FILE *file = fopen(path, "rb");
+  if (!file) return tl_fail_errno(path, "cannot open");
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  EVP_DigestInit_ex(context, EVP_sha256(), NULL);
+  unsigned char buffer[65536];
+  size_t got;
+  while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) EVP_DigestUpdate(context, buffer, got);
+  TlStatus status = ferror(file) ? tl_fail_errno(path, "cannot read") : TL_OK;
+  hex_digest(context, hex);
+  EVP_MD_CTX_free(context);
+  fclose(file);
+  return status;
+}

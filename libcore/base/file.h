@@ -1,0 +1,46 @@
+/* Files that are whole or not there: write under a temporary name, sync, rename.
+ *
+ * Usage: tl_outfile_begin(&out, path, overwrite); write to out.temp with whatever library; then
+ * tl_outfile_commit(&out) (fsync file, rename, fsync directory), or tl_outfile_abort(&out), which
+ * removes the temporary. The temporary lies beside the product, "<path>.<pid>.tmp", same disk.
+ */
+#ifndef TL_BASE_FILE_H
+#define TL_BASE_FILE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct TlOutFile {
+  char *path; /* the product */
+  char *temp; /* what to write to */
+} TlOutFile;
+
+/* Fails (TL_EUSAGE) when path exists and overwrite is false; TL_EIO when the folder is missing or
+ * not writable. */
+TlStatus tl_outfile_begin(TlOutFile *out, const char *path, bool overwrite);
+TlStatus tl_outfile_commit(TlOutFile *out);
+void tl_outfile_abort(TlOutFile *out); /* also fine after commit: then it does nothing */
+
+bool tl_file_exists(const char *path);
+TlStatus tl_file_size(const char *path, int64_t *bytes);
+/* Whole file into fresh memory, NUL-terminated; *size without the NUL. Owner: caller. */
+TlStatus tl_file_read(const char *path, char **text, size_t *size);
+/* Write text as a whole file by temp + rename. */
+TlStatus tl_file_write(const char *path, const void *bytes, size_t size, bool overwrite);
+TlStatus tl_dir_make(const char *path); /* with parents; fine when it is there */
+TlStatus tl_dir_sync(const char *path);
+/* Lower-case SHA-256 of a file as 64 hex digits + NUL. */
+TlStatus tl_file_sha256(const char *path, char hex[65]);
+/* Lower-case SHA-256 of memory. */
+void tl_sha256(const void *bytes, size_t size, char hex[65]);
+/* The extension without the dot, lower case, "" when none; at most 15 characters. */
+void tl_path_extension(const char *path, char extension[16]);
+/* directory + "/" + name in fresh memory; NULL when memory is out. */
+char *tl_path_join(const char *directory, const char *name);
+/* Folder part of path ("." when none) in fresh memory. */
+char *tl_path_directory(const char *path);
+
+#endif

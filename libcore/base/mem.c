@@ -1,0 +1,139 @@
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { ALIGNMENT = 64 };
+
+static _Atomic int64_t fail_countdown;
+
+void tl_mem_fail_at(int64_t k) {
+  atomic_store(&fail_countdown, k);
+}
+
+static int must_fail(void) {
+  if (atomic_load_explicit(&fail_countdown, memory_order_relaxed) == 0) return 0;
+  return atomic_fetch_sub(&fail_countdown, 1) == 1;
+}
+
+static size_t padded(size_t bytes) {
+  return (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+}
+
+static void *out_of_memory(size_t count, size_t size) {
+  tl_fail(TL_ENOMEM, "out of memory: %zu elements of %zu bytes asked for", count, size);
+  return NULL;
+}
+
+void *tl_calloc(size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX - ALIGNMENT || must_fail())
+    return out_of_memory(count, size);
+  void *block = aligned_alloc(ALIGNMENT, padded(bytes));
+  if (!block) return out_of_memory(count, size);
+  return memset(block, 0, padded(bytes));
+}
+
+void *tl_realloc(void *block, size_t old_count, size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX - ALIGNMENT || must_fail())
+    return out_of_memory(count, size);
+  void *grown = aligned_alloc(ALIGNMENT, padded(bytes)); /* realloc would lose the alignment */
+  if (!grown) return out_of_memory(count, size);
+  size_t kept = (old_count < count ? old_count : count) * size;
+  if (block && kept) memcpy(grown, block, kept);
+  free(block);
+  return grown;
+}
+
+void tl_free(void *block) {
+  free(block);
+}
+
+char *tl_strdup(const char *text) {
+  return tl_format("%s", text);
+}
+
+char *tl_format(const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  char *text = tl_calloc((size_t)(length < 0 ? 0 : length) + 1, 1);
+  if (text) vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+void *tl_reserve_(void *block, size_t *capacity, size_t need, size_t size) {
+  size_t grown = *capacity ? *capacity : 16;
+  while (grown < need) grown += grown / 2 + 1;
+  void *moved = tl_realloc(block, *capacity, grown, size);
+  if (moved) *capacity = grown;
+  return moved;
+}
+
+typedef struct TlArenaChunk {
+  struct TlArenaChunk *next;
+  size_t used, size;
+  unsigned char *bytes;
+} TlArenaChunk;
+
+void *tl_arena_push(TlArena *arena, size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) return out_of_memory(count, size);
+  bytes = padded(bytes);
+  TlArenaChunk *chunk = arena->chunks;
+  if (!chunk || chunk->size - chunk->used < bytes) {
+    size_t want = chunk ? 2 * chunk->size : (size_t)1 << 16;
+    if (want < bytes) want = bytes;
+    chunk = tl_calloc(1, sizeof *chunk);
+    if (!chunk) return NULL;
+    chunk->bytes = tl_calloc(want, 1);
+    if (!chunk->bytes) {
+      tl_free(chunk);
+      return NULL;
+    }
+    chunk->size = want;
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    arena->peak_bytes += want;
+  }
+  void *block = chunk->bytes + chunk->used;
+  chunk->used += bytes;
+  return block;
+}
+
+void tl_arena_reset(TlArena *arena) {
+  /* Keep the newest chunk only: it is the largest, so a steady step allocates nothing. */
+  TlArenaChunk *keep = arena->chunks;
+  if (!keep) return;
+  for (TlArenaChunk *chunk = keep->next; chunk;) {
+    TlArenaChunk *next = chunk->next;
+    tl_free(chunk->bytes);
+    tl_free(chunk);
+    chunk = next;
+  }
+  keep->next = NULL;
+  keep->used = 0;
+}
+
+void tl_arena_free(TlArena *arena) {
+  tl_arena_reset(arena);
+  if (arena->chunks) {
+    tl_free(arena->chunks->bytes);
+    tl_free(arena->chunks);
+  }
+  *arena = (TlArena){0};
+}
+
+int64_t tl_mem_peak_bytes(void) {
+  struct rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return (int64_t)usage.ru_maxrss * 1024;
+}

@@ -1,0 +1,90 @@
+#include "base/report.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct TlReportItem {
+  char *name, *value, *unit;
+  bool quoted;
+} TlReportItem;
+
+static TlStatus add(TlReport *report, const char *name, char *value, const char *unit,
+                    bool quoted) {
+  TlStatus status =
+      value ? TL_RESERVE(report->items, report->capacity, report->count + 1) : TL_ENOMEM;
+  TlReportItem item = {tl_strdup(name), value, tl_strdup(unit), quoted};
+  if (status == TL_OK && item.name && item.unit) {
+    report->items[report->count++] = item;
+    return TL_OK;
+  }
+  tl_free(item.name);
+  tl_free(item.value);
+  tl_free(item.unit);
+  return TL_ENOMEM;
+}
+
+TlStatus tl_report_real(TlReport *report, const char *name, double value, const char *unit) {
+  return add(report, name, tl_format("%.6g", value), unit, !isfinite(value));
+}
+
+TlStatus tl_report_int(TlReport *report, const char *name, int64_t value, const char *unit) {
+  return add(report, name, tl_format("%lld", (long long)value), unit, false);
+}
+
+TlStatus tl_report_text(TlReport *report, const char *name, const char *value) {
+  return add(report, name, tl_strdup(value), "", true);
+}
+
+char *tl_json_quote(const char *text) {
+  char *out = tl_calloc(6 * strlen(text) + 3, 1);
+  if (!out) return NULL;
+  char *p = out;
+  *p++ = '"';
+  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+    if (*c == '"' || *c == '\\') {
+      *p++ = '\\';
+      *p++ = (char)*c;
+    } else if (*c < 0x20) {
+      p += snprintf(p, 7, "\\u%04x", *c);
+    } else {
+      *p++ = (char)*c;
+    }
+  }
+  *p = '"';
+  return out;
+}
+
+static TlStatus print_json_item(const TlReportItem *item, bool first) {
+  char *value = item->quoted ? tl_json_quote(item->value) : tl_strdup(item->value);
+  if (!value) return TL_ENOMEM;
+  printf("%s\"%s%s%s\": %s", first ? "{" : ", ", item->name, item->unit[0] ? "_" : "", item->unit,
+         value);
+  tl_free(value);
+  return TL_OK;
+}
+
+TlStatus tl_report_print(const TlReport *report, bool json) {
+  for (size_t i = 0; i < report->count; i++) {
+    const TlReportItem *item = &report->items[i];
+    if (json)
+      TL_TRY(print_json_item(item, i == 0));
+    else
+      printf("%s: %s%s%s\n", item->name, item->value, item->unit[0] ? " " : "", item->unit);
+  }
+  if (json) printf("%s}\n", report->count ? "" : "{");
+  if (fflush(stdout) != 0) return tl_fail_errno("standard output", "cannot write");
+  return TL_OK;
+}
+
+void tl_report_free(TlReport *report) {
+  for (size_t i = 0; i < report->count; i++) {
+    tl_free(report->items[i].name);
+    tl_free(report->items[i].value);
+    tl_free(report->items[i].unit);
+  }
+  tl_free(report->items);
+  *report = (TlReport){0};
+}

@@ -1,0 +1,27 @@
+/* What a tool prints as its result: an ordered list of named values with units, as text lines
+ * "name: value unit" or as one JSON object (--json), on stdout. */
+#ifndef TL_BASE_REPORT_H
+#define TL_BASE_REPORT_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct TlReport {
+  struct TlReportItem *items;
+  size_t count, capacity;
+} TlReport;
+
+/* name: lower case with underscores; unit: "" when none. In JSON the key is name_unit. */
+TlStatus tl_report_real(TlReport *report, const char *name, double value, const char *unit);
+TlStatus tl_report_int(TlReport *report, const char *name, int64_t value, const char *unit);
+TlStatus tl_report_text(TlReport *report, const char *name, const char *value);
+TlStatus tl_report_print(const TlReport *report, bool json);
+void tl_report_free(TlReport *report);
+
+/* JSON string literal of text (with quotes), fresh memory; NULL when memory is out. */
+char *tl_json_quote(const char *text);
+
+#endif

@@ -1,0 +1,52 @@
+/* Command lines of the tools: one table in, --help, man page, values and exit status out.
+ *
+ * A tool is a TlTool; its main() is `return tl_cli_main(&tool, argc, argv);`. Options every tool
+ * has: -h/--help, --version, -q/--quiet, -v/--verbose, -n/--dry-run, -o/--output,
+ * -@/--threads, --overwrite, --seed, --json, --progress / --no-progress, --man (the page itself).
+ * --key=value and --key value; "--" ends the options; unknown options name the nearest one.
+ * tl_cli_main prints "tool: message" on stderr on failure and returns 0 / 1 / 2.
+ * With verbs (talus-catalog list ...), argv[1] names a verb: a TlTool of its own.
+ */
+#ifndef TL_CONF_CLI_H
+#define TL_CONF_CLI_H
+
+#include "base/provenance.h"
+#include "conf/param.h"
+
+/* Which of the common options a tool takes (-h, --version, -q, -v, progress, -@ always). */
+enum {
+  TL_TAKES_OUTPUT = 1, /* -o/--output, --overwrite */
+  TL_NEEDS_OUTPUT = 3, /* ... and cannot do without */
+  TL_TAKES_SEED = 4,
+  TL_TAKES_DRY_RUN = 8,
+  TL_TAKES_JSON = 16
+};
+
+typedef struct TlCall {
+  void *values; /* the tool's own struct, filled through its table */
+  int argc;     /* positional arguments */
+  char **argv;  /* borrowed */
+  char *output; /* NULL when not given */
+  bool overwrite, dry_run, json;
+  uint64_t seed;
+  TlProvenance *provenance; /* tool, argv, start, threads and seed are filled in */
+} TlCall;
+
+typedef struct TlTool {
+  const char *name;        /* "talus-denoise" */
+  const char *purpose;     /* a line */
+  const char *arguments;   /* positional part of the usage line: "STACK" */
+  const char *description; /* paragraphs of the help, plain text, lines under 79 columns */
+  const char *example;     /* lines a user can paste */
+  int least_arguments, most_arguments; /* most < 0: any number */
+  unsigned takes;
+  const TlParam *params;
+  size_t param_count;
+  size_t values_size; /* sizeof the struct that params fill; zeroed before defaults */
+  TlStatus (*run)(const TlCall *call);
+  const struct TlTool *const *verbs; /* NULL-terminated, or NULL */
+} TlTool;
+
+int tl_cli_main(const TlTool *tool, int argc, char **argv);
+
+#endif

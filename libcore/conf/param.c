@@ -1,0 +1,201 @@
+#include "conf/param.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *value_of(const TlParam *param, void *base) {
+  return (char *)base + param->offset;
+}
+
+static bool only_space(const char *text) {
+  while (isspace((unsigned char)*text)) text++;
+  return *text == 0;
+}
+
+TlStatus tl_parse_real(const char *text, double *value) {
+  char *end;
+  errno = 0;
+  double x = strtod(text, &end);
+  if (end == text || only_space(text)) return tl_fail(TL_EINPUT, "'%s' is not a number", text);
+  if (!only_space(end))
+    return tl_fail(TL_EINPUT, "'%s' is not a number: '%s' follows it", text, end);
+  if (!isfinite(x)) return tl_fail(TL_EINPUT, "'%s' is not a finite number", text);
+  *value = x;
+  return TL_OK;
+}
+
+TlStatus tl_parse_int(const char *text, int64_t *value) {
+  char *end;
+  errno = 0;
+  long long x = strtoll(text, &end, 10);
+  if (end == text || !only_space(end))
+    return tl_fail(TL_EINPUT, "'%s' is not a whole number", text);
+  if (errno == ERANGE) return tl_fail(TL_EINPUT, "'%s' is too large a number", text);
+  *value = x;
+  return TL_OK;
+}
+
+static TlStatus check_range(const TlParam *param, double x) {
+  if ((param->min == 0 && param->max == 0) || (x >= param->min && x <= param->max)) return TL_OK;
+  return tl_fail(TL_EINPUT, "%g is out of range; allowed: %g to %g%s%s", x, param->min, param->max,
+                 param->unit && param->unit[0] ? " " : "", param->unit ? param->unit : "");
+}
+
+static TlStatus parse_flag(bool *value, const char *text) {
+  static const char *yes[] = {"true", "yes", "on"}, *no[] = {"false", "no", "off"};
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(text, yes[i]) == 0) return *value = true, TL_OK;
+    if (strcmp(text, no[i]) == 0) return *value = false, TL_OK;
+  }
+  return tl_fail(TL_EINPUT, "'%s' is neither true nor false", text);
+}
+
+static int choice_index(const char *choices, const char *text, size_t length) {
+  int index = 0;
+  for (const char *p = choices;; index++) {
+    const char *bar = strchr(p, '|');
+    size_t n = bar ? (size_t)(bar - p) : strlen(p);
+    if (n == length && strncmp(p, text, n) == 0) return index;
+    if (!bar) return -1;
+    p = bar + 1;
+  }
+}
+
+const char *tl_param_choice_name(const TlParam *param, int index, char *buffer, size_t size) {
+  const char *p = param->choices;
+  for (int i = 0; i < index; i++) p = strchr(p, '|') + 1;
+  snprintf(buffer, size, "%.*s", (int)strcspn(p, "|"), p);
+  return buffer;
+}
+
+static TlStatus parse_vec3(const TlParam *param, double *value, const char *text) {
+  char copy[256];
+  if (strlen(text) >= sizeof copy) return tl_fail(TL_EINPUT, "'%s' is not three numbers", text);
+  snprintf(copy, sizeof copy, "%s", text);
+  char *rest = copy;
+  for (int k = 0; k < 3; k++) {
+    char *part = strsep(&rest, ",");
+    if (!part || (k < 2 && !rest) || (k == 2 && rest))
+      return tl_fail(TL_EINPUT, "'%s' is not three numbers x,y,z", text);
+    TL_TRY(tl_parse_real(part, &value[k]));
+    TL_TRY(check_range(param, value[k]));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_param_parse(const TlParam *param, void *base, const char *text) {
+  void *value = value_of(param, base);
+  switch (param->type) {
+  case TL_P_FLAG:
+    return parse_flag(value, text);
+  case TL_P_INT: {
+    int64_t x;
+    TL_TRY(tl_parse_int(text, &x));
+    TL_TRY(check_range(param, (double)x));
+    return *(int64_t *)value = x, TL_OK;
+  }
+  case TL_P_REAL: {
+    double x;
+    TL_TRY(tl_parse_real(text, &x));
+    TL_TRY(check_range(param, x));
+    return *(double *)value = x, TL_OK;
+  }
+  case TL_P_TEXT: {
+    char *copy = tl_strdup(text);
+    if (!copy) return TL_ENOMEM;
+    tl_free(*(char **)value);
+    return *(char **)value = copy, TL_OK;
+  }
+  case TL_P_CHOICE: {
+    int index = choice_index(param->choices, text, strlen(text));
+    if (index < 0) return tl_fail(TL_EINPUT, "'%s' is not one of %s", text, param->choices);
+    return *(int *)value = index, TL_OK;
+  }
+  case TL_P_VEC3:
+    return parse_vec3(param, value, text);
+  case TL_P_HEADING:
+    break;
+  }
+  return TL_OK;
+}
+
+TlStatus tl_params_defaults(const TlParam *params, size_t count, void *base) {
+  for (size_t i = 0; i < count; i++) {
+    if (params[i].type == TL_P_HEADING || !params[i].def) continue;
+    if (params[i].type == TL_P_TEXT && !params[i].def[0]) continue; /* stays NULL */
+    TL_TRY(tl_context(tl_param_parse(&params[i], base, params[i].def), "default of %s",
+                      params[i].key));
+  }
+  return TL_OK;
+}
+
+void tl_params_free(const TlParam *params, size_t count, void *base) {
+  for (size_t i = 0; i < count; i++) {
+    if (params[i].type != TL_P_TEXT) continue;
+    char **text = value_of(&params[i], base);
+    tl_free(*text);
+    *text = NULL;
+  }
+}
+
+char *tl_param_format(const TlParam *param, const void *base) {
+  const void *value = (const char *)base + param->offset;
+  char name[64];
+  switch (param->type) {
+  case TL_P_FLAG:
+    return tl_strdup(*(const bool *)value ? "true" : "false");
+  case TL_P_INT:
+    return tl_format("%lld", (long long)*(const int64_t *)value);
+  case TL_P_REAL:
+    return tl_format("%.17g", *(const double *)value);
+  case TL_P_TEXT:
+    return tl_strdup(*(char *const *)value ? *(char *const *)value : "");
+  case TL_P_CHOICE:
+    return tl_strdup(tl_param_choice_name(param, *(const int *)value, name, sizeof name));
+  case TL_P_VEC3: {
+    const double *x = value;
+    return tl_format("%.17g,%.17g,%.17g", x[0], x[1], x[2]);
+  }
+  case TL_P_HEADING:
+    break;
+  }
+  return tl_strdup("");
+}
+
+static size_t edit_distance(const char *a, const char *b) {
+  enum { LONGEST = 63 };
+  size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
+  if (n > LONGEST || m > LONGEST) return LONGEST;
+  for (size_t j = 0; j <= m; j++) row[j] = j;
+  for (size_t i = 1; i <= n; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= m; j++) {
+      size_t best = diagonal + (a[i - 1] != b[j - 1]);
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      diagonal = row[j];
+      row[j] = best;
+    }
+  }
+  return row[m];
+}
+
+const char *tl_param_nearest(const TlParam *params, size_t count, const char *text) {
+  const char *best = NULL;
+  size_t least = strlen(text) / 3 + 2;
+  for (size_t i = 0; i < count; i++) {
+    if (params[i].type == TL_P_HEADING) continue;
+    size_t distance = edit_distance(text, params[i].key);
+    if (distance >= least) continue;
+    least = distance;
+    best = params[i].key;
+  }
+  return best;
+}

@@ -1,0 +1,53 @@
+/* One table for every parameter: key, type, unit, default, range, help. Command lines (cli.h) and
+ * study files (study.h) read their values through the same tables into plain C structs.
+ */
+#ifndef TL_CONF_PARAM_H
+#define TL_CONF_PARAM_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum TlParamType {
+  TL_P_FLAG,   /* bool; on a command line --key / --no-key */
+  TL_P_INT,    /* int64_t */
+  TL_P_REAL,   /* double, finite */
+  TL_P_TEXT,   /* char *, owned by the struct (tl_params_free) */
+  TL_P_CHOICE, /* int: index into choices "a|b|c" */
+  TL_P_VEC3,   /* double[3]: "x,y,z" on a command line, [x, y, z] in a study */
+  TL_P_HEADING /* no value: a line of its own in the help */
+} TlParamType;
+
+typedef struct TlParam {
+  const char *key; /* "voxel-size-um" on command lines, "dt_s" in studies */
+  TlParamType type;
+  size_t offset;    /* of the value in the struct */
+  const char *unit; /* "" when none */
+  const char *def;  /* default as text; NULL: required in a study; "" text/none otherwise */
+  double min, max;  /* inclusive range for INT, REAL, VEC3 elements; both 0: any finite value */
+  const char *choices;
+  const char *help; /* one sentence, no full stop needed */
+  const char *arg;  /* placeholder in the help, e.g. "FILE"; NULL: by type */
+} TlParam;
+
+/* Parse text into the value of the parameter inside base. The message says what was wrong and what
+ * would be right; the caller puts the place in front. */
+TlStatus tl_param_parse(const TlParam *param, void *base, const char *text);
+/* Set all defaults (those with def != NULL). */
+TlStatus tl_params_defaults(const TlParam *params, size_t count, void *base);
+/* Release TL_P_TEXT values. */
+void tl_params_free(const TlParam *params, size_t count, void *base);
+/* The value as text (what the effective study and the provenance say), fresh memory. */
+char *tl_param_format(const TlParam *param, const void *base);
+/* The key nearest to text by edit distance, or NULL when none is close (> a third of its length).
+ */
+const char *tl_param_nearest(const TlParam *params, size_t count, const char *text);
+const char *tl_param_choice_name(const TlParam *param, int index, char *buffer, size_t size);
+
+/* Strict number parsing: the whole text must be one finite number. */
+TlStatus tl_parse_real(const char *text, double *value);
+TlStatus tl_parse_int(const char *text, int64_t *value);
+
+#endif

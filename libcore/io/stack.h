@@ -1,0 +1,32 @@
+/* Reading and writing voxel volumes, whatever the format; the tools know only this header.
+ *
+ * Formats by what is there: multi-page TIFF / BigTIFF, a folder of slices or a glob (natural
+ * order), .h5 (group layout in docs/formats.md), .mhd/.mha/.nrrd/.nhdr (ITK). By extension on
+ * output: .h5 (chunked, compressed, with provenance) or .tif (BigTIFF when near 4 GB).
+ * Voxel size: voxel_um argument > OME > ImageJ > TIFF resolution > 0 (unknown).
+ * Output is written to a temporary name and renamed when whole.
+ */
+#ifndef TL_IO_STACK_H
+#define TL_IO_STACK_H
+
+#include "base/provenance.h"
+#include "num/volume.h"
+
+#include <stdbool.h>
+
+typedef struct TlStackOptions {
+  double voxel_um[3]; /* 0: as the file says; > 0: this wins (said in the log when they differ) */
+  bool allow_gaps;    /* folder: numbers may be missing */
+} TlStackOptions;
+
+/* Read a whole stack; records it as an input of the run (provenance may be NULL). Names of files
+ * and slices are in every message. */
+TlStatus tl_stack_read(const char *path, const TlStackOptions *options, TlProvenance *provenance,
+                       TlVolume *volume);
+/* Write. The volume's history plus this run's record (when provenance is given) goes along. */
+TlStatus tl_stack_write(const char *path, const TlVolume *volume, const TlProvenance *provenance,
+                        bool overwrite);
+/* TL_EINPUT telling to give --voxel-size-um when the size is unknown. */
+TlStatus tl_stack_need_voxel_size(const char *path, const TlVolume *volume);
+
+#endif

@@ -1,0 +1,39 @@
+/* The one door to ITK (libcore/itk/itk_bridge.cpp behind it): MetaImage and NRRD input, distance
+ * map, regional maxima, marker watershed, connected components. C types only; volumes as in
+ * num/volume.h. Everything here is serial or uses ITK's own threads; results do not depend on
+ * their number. C++ exceptions come back as TL_ELIB (TL_EINPUT for unreadable files).
+ */
+#ifndef TL_ITK_ITK_H
+#define TL_ITK_ITK_H
+
+#include "num/volume.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Read a MetaImage (.mhd/.mha) or NRRD (.nrrd/.nhdr), 3-D scalar. Spacing: the files know no unit;
+ * spacing_unit_m > 0 says what one unit is (0: voxel_m stays 0). */
+TlStatus tl_itk_read(const char *path, double spacing_unit_m, TlVolume *volume);
+
+/* Euclidean distance (in voxels, anisotropy ignored) of each voxel to the nearest voxel of the
+ * other phase, by Maurer's algorithm: positive inside the mask (> 0), 0 elsewhere. out: new F32. */
+TlStatus tl_itk_distance(const TlVolume *mask, TlVolume *out);
+
+/* h-maxima markers: regional maxima of the h-maxima transform of field (F32), labelled 1..count
+ * (26 neighbours), 0 elsewhere; only where field > 0. out: new U32. */
+TlStatus tl_itk_markers(const TlVolume *field, double h, TlVolume *out, uint32_t *count);
+
+/* Marker watershed of the landscape -field (F32) restricted to mask (U8): every mask voxel that can
+ * be reached gets a marker's label, no watershed line. out: new U32. */
+TlStatus tl_itk_watershed(const TlVolume *field, const TlVolume *markers, const TlVolume *mask,
+                          TlVolume *out);
+
+/* Connected components of a mask, 6 or 26 neighbours, labels 1..count in order of first voxel. */
+TlStatus tl_itk_components(const TlVolume *mask, int neighbours, TlVolume *out, uint32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

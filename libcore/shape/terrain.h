@@ -1,0 +1,56 @@
+/* Terrain: a heightfield and the signed distance to it in a narrow band.
+ *
+ * Local frame: x east, y north, z up, metres, relative to origin (CRS coordinates kept in double;
+ * local coordinates stay small, so that 1e6 m coordinates lose no digits). Height samples at cell
+ * centres: sample (i, j) lies at (x0 + i*cell, y0 + j*cell), j counts to the NORTH (the raster's
+ * first row, its north edge, is j = ny-1); NaN where there is no data. phi > 0 above the ground,
+ * < 0 below, metres.
+ * The band: a 3-D grid, spacing h = band_spacing_m, grid point (i, j, k) at
+ * (x0 + i*h, y0 + j*h, z0 + k*h); column (i, j) stores k in [k_low, k_low + k_count), its values
+ * start at band_phi[start]. k_count = 0: no ground there. Columns cover |phi| <= band_m.
+ */
+#ifndef TL_SHAPE_TERRAIN_H
+#define TL_SHAPE_TERRAIN_H
+
+#include "base/status.h"
+#include "num/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct TlTerrain {
+  int64_t id;       /* in the catalog; 0 until stored */
+  char *name;       /* owned */
+  char *crs;        /* WKT, owned; "" when the source had none */
+  double origin[3]; /* CRS coordinates (east, north, height) of the local origin */
+  int64_t nx, ny;
+  double cell_m, x0_m, y0_m;
+  float *height_m;      /* [ny][nx], local z, NaN = no data, owned */
+  int64_t holes_filled; /* samples filled on request */
+  /* narrow band */
+  double band_m, band_spacing_m, z0_m;
+  int64_t bnx, bny;
+  int32_t *k_low, *k_count; /* [bny][bnx], owned */
+  int64_t *start;           /* [bny][bnx], owned */
+  int64_t band_count;
+  float *band_phi; /* owned */
+} TlTerrain;
+
+void tl_terrain_free(TlTerrain *terrain);
+
+typedef enum TlTerrainSpot {
+  TL_TERRAIN_BAND = 0, /* phi by trilinear interpolation in the band */
+  TL_TERRAIN_ABOVE,    /* above the band: phi is a lower bound > 0 */
+  TL_TERRAIN_BELOW,    /* below the band: phi < 0 from the heightfield, never "no contact" */
+  TL_TERRAIN_OUTSIDE   /* no terrain under this point: phi = +infinity */
+} TlTerrainSpot;
+
+/* Signed distance at local point p; unit normal pointing out of the ground (may be NULL; set for
+ * BAND and BELOW, for ABOVE the heightfield's normal). Never fails; safe from many threads. */
+TlTerrainSpot tl_terrain_phi(const TlTerrain *terrain, TlVec3 p, double *phi, TlVec3 *normal);
+
+/* Bilinear height of the ground at local (x, y) and its unit normal (may be NULL); false where
+ * there is none. */
+bool tl_terrain_height(const TlTerrain *terrain, double x, double y, double *z, TlVec3 *normal);
+
+#endif

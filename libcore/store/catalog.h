@@ -1,0 +1,79 @@
+/* The catalog: avatars, terrains and the provenance of both in one SQLite file (docs/catalog.md).
+ *
+ * application_id 0x54414C53 ("TALS"), user_version = TL_CATALOG_SCHEMA, STRICT tables, foreign keys
+ * on, rollback journal, busy timeout. Grids are zstd-compressed blobs with their CRC. A catalog of
+ * another version or application is refused with what to do. Every write happens inside a run:
+ * begin (a provenance row) ... commit, all or nothing.
+ * One connection a process and thread; many ranks may read at once.
+ */
+#ifndef TL_STORE_CATALOG_H
+#define TL_STORE_CATALOG_H
+
+#include "base/provenance.h"
+#include "shape/avatar.h"
+#include "shape/terrain.h"
+
+enum { TL_CATALOG_SCHEMA = 1 };
+
+typedef struct TlCatalog TlCatalog;
+
+typedef enum TlCatalogMode {
+  TL_CATALOG_READ = 0,
+  TL_CATALOG_WRITE, /* must exist */
+  TL_CATALOG_CREATE /* made when missing, opened for writing when there */
+} TlCatalogMode;
+
+TlStatus tl_catalog_open(TlCatalog **catalog, const char *path, TlCatalogMode mode);
+void tl_catalog_close(TlCatalog *catalog); /* NULL is fine; an open run is rolled back */
+
+/* A writing session: stores the run and (once each) the runs of history, the JSON array that came
+ * with the input stack; later rows refer to it. */
+TlStatus tl_catalog_begin(TlCatalog *catalog, const TlProvenance *provenance, const char *history);
+TlStatus tl_catalog_commit(TlCatalog *catalog);
+
+/* Avatars. add sets *id. A sample is a named set of avatars (one scan): its name must be new, or
+ * replace must be set: then its earlier avatars go. */
+TlStatus tl_catalog_sample(TlCatalog *catalog, const char *sample, bool replace,
+                           const double voxel_m[3], int64_t *sample_id);
+TlStatus tl_catalog_add_avatar(TlCatalog *catalog, int64_t sample_id, const TlAvatar *avatar,
+                               int64_t *id);
+TlStatus tl_catalog_load_avatar(TlCatalog *catalog, int64_t id, TlAvatar *avatar);
+
+/* What a listing and an assembly need of a grain, without its grid. */
+typedef struct TlGrainRow {
+  int64_t id, sample_id;
+  uint32_t label;
+  bool border;
+  double volume_m3, area_m2, radius_m, spacing_m;
+  TlVec3 inertia_m5;
+  double axes_m[3];
+  TlVec3 scan_centroid_m;
+  TlQuat scan_rotation;
+  int32_t node_count;
+} TlGrainRow;
+
+typedef struct TlGrainQuery {
+  const char *sample;                       /* NULL: all samples */
+  bool with_border;                         /* also grains cut by the border */
+  double least_diameter_m, most_diameter_m; /* volume-equivalent; 0: no bound */
+  int64_t offset, limit;                    /* in order of id; limit 0: all */
+} TlGrainQuery;
+
+TlStatus tl_catalog_count_grains(TlCatalog *catalog, const TlGrainQuery *query, int64_t *count);
+/* visit(context, row) for each grain in order of id; a status other than TL_OK ends the walk. */
+TlStatus tl_catalog_walk_grains(TlCatalog *catalog, const TlGrainQuery *query,
+                                TlStatus (*visit)(void *context, const TlGrainRow *row),
+                                void *context);
+TlStatus tl_catalog_grain(TlCatalog *catalog, int64_t id, TlGrainRow *row); /* TL_EINPUT: none */
+
+/* Terrains, by unique name; replace as for samples. */
+TlStatus tl_catalog_add_terrain(TlCatalog *catalog, const TlTerrain *terrain, bool replace,
+                                int64_t *id);
+TlStatus tl_catalog_load_terrain(TlCatalog *catalog, const char *name, TlTerrain *terrain);
+
+/* JSON array of the runs behind this catalog (for results); fresh memory. */
+TlStatus tl_catalog_history(TlCatalog *catalog, char **json);
+/* quick_check, foreign keys, every blob's CRC and every avatar by tl_avatar_check. */
+TlStatus tl_catalog_verify(TlCatalog *catalog, int64_t *avatars, int64_t *terrains);
+
+#endif

@@ -1,0 +1,81 @@
+/* Results of a run: a folder with run.h5 and one closed frame_NNNNNN.h5 a frame (docs/results.md).
+ *
+ * run.h5: the scene (avatars used, terrain, planes), the effective study as text, units, captions,
+ * provenance; written once. Frames: bodies in chunks as the ranks hand them in (readers sort by
+ * id). Each file is written under a temporary name and renamed when whole; a reader that lists the
+ * folder sees only whole frames. history.csv beside them: one line every few steps. SI units, world
+ * frame of the study (the terrain's local frame).
+ */
+#ifndef TL_STORE_RESULTS_H
+#define TL_STORE_RESULTS_H
+
+#include "shape/avatar.h"
+#include "shape/terrain.h"
+
+typedef struct TlPlane {
+  TlVec3 point_m, normal; /* unit, pointing to where the grains are */
+} TlPlane;
+
+typedef struct TlScene {
+  char *study;        /* effective study, YAML text, owned */
+  char *title;        /* owned */
+  char *provenance;   /* JSON array, owned */
+  double grain_scale; /* grains are drawn this many times their scanned size: every caption */
+  double density_kg_m3, gravity_m_s2[3], step_s;
+  int64_t body_count;
+  int64_t avatar_count; /* avatars[i].id is what bodies refer to */
+  TlAvatar *avatars;    /* owned; empty while writing: see tl_results_add_avatar */
+  bool has_terrain;
+  TlTerrain terrain; /* owned */
+  int64_t plane_count;
+  TlPlane *planes; /* owned */
+} TlScene;
+
+typedef struct TlBodyRow {
+  int64_t id, avatar_id;
+  double scale;
+  TlVec3 position_m;
+  TlQuat rotation;                 /* body -> world */
+  TlVec3 velocity_m_s, spin_rad_s; /* world frame */
+  int32_t contacts;                /* contact points on this body at this frame */
+  int32_t flags;                   /* bit 0: outside the terrain; bit 1: frozen */
+} TlBodyRow;
+
+typedef struct TlFrame {
+  int64_t index, step;
+  double time_s;
+  int64_t count;
+  TlBodyRow *rows; /* sorted by id after reading, owned */
+} TlFrame;
+
+/* ---- writing (rank 0, or few writers) ---- */
+typedef struct TlResultsWriter TlResultsWriter;
+
+/* Makes the folder; refuses one that already holds results unless overwrite (then clears only
+ * files of ours). scene is copied out at once; its avatars array is ignored: add them one by one,
+ * then tl_results_scene_done closes run.h5 under its final name. */
+TlStatus tl_results_create(TlResultsWriter **writer, const char *folder, const TlScene *scene,
+                           bool overwrite);
+TlStatus tl_results_add_avatar(TlResultsWriter *writer, const TlAvatar *avatar);
+TlStatus tl_results_scene_done(TlResultsWriter *writer);
+/* A frame: begin, any number of blocks of rows, end (rename). */
+TlStatus tl_results_frame_begin(TlResultsWriter *writer, int64_t index, int64_t step, double time_s,
+                                int64_t body_count);
+TlStatus tl_results_frame_rows(TlResultsWriter *writer, const TlBodyRow *rows, int64_t count);
+TlStatus tl_results_frame_end(TlResultsWriter *writer);
+/* history.csv: header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. */
+TlStatus tl_results_history_header(TlResultsWriter *writer, const char *header);
+TlStatus tl_results_history_line(TlResultsWriter *writer, const double *values, int count);
+void tl_results_close(TlResultsWriter *writer); /* an unfinished frame is removed */
+
+/* ---- reading ---- */
+TlStatus tl_results_read_scene(const char *folder, TlScene *scene);
+void tl_scene_free(TlScene *scene);
+/* Indices of the whole frames, ascending, fresh memory. */
+TlStatus tl_results_frames(const char *folder, int64_t **indices, int64_t *count);
+TlStatus tl_results_read_frame(const char *folder, int64_t index, TlFrame *frame);
+void tl_frame_free(TlFrame *frame);
+/* Avatar by id (binary search over scene->avatars, sorted by id); NULL when absent. */
+const TlAvatar *tl_scene_avatar(const TlScene *scene, int64_t id);
+
+#endif

@@ -1,0 +1,36 @@
+# The Debian packages Talus needs, each with a file or command that shows what it provides.
+# package:probe, where probe is a path (globs allowed), or a command name.
+DEPS := \
+  gcc:gcc g++:g++ make:make git:git pkg-config:pkg-config ca-certificates:/etc/ssl/certs/ca-certificates.crt \
+  libinsighttoolkit5-dev:/usr/include/ITK-5.2/itkImage.h \
+  libtiff-dev:/usr/include/*/tiffio.h \
+  libfftw3-dev:/usr/include/fftw3.h \
+  libopenmpi-dev:/usr/lib/*/openmpi/include/mpi.h \
+  openmpi-bin:mpirun \
+  libhdf5-dev:/usr/include/hdf5/serial/hdf5.h \
+  libsqlite3-dev:/usr/include/sqlite3.h \
+  sqlite3:sqlite3 \
+  libyaml-dev:/usr/include/yaml.h \
+  libgdal-dev:/usr/include/gdal/gdal.h \
+  libpng-dev:/usr/include/png.h \
+  libzstd-dev:/usr/include/zstd.h \
+  libssl-dev:/usr/include/openssl/evp.h \
+  check:/usr/include/check.h \
+  gnuplot-nox:gnuplot \
+  clang-format:clang-format \
+  shellcheck:shellcheck
+
+deps_package = $(firstword $(subst :, ,$(1)))
+deps_probe = $(word 2,$(subst :, ,$(1)))
+deps_there = $(if $(filter /%,$(call deps_probe,$(1))),$(wildcard $(call deps_probe,$(1))),$(shell command -v $(call deps_probe,$(1))))
+DEPS_MISSING := $(strip $(foreach d,$(DEPS),$(if $(call deps_there,$(d)),,$(call deps_package,$(d)))))
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+
+deps: ## install the Debian packages that are missing
+ifeq ($(DEPS_MISSING),)
+	@:
+else
+	@echo "installing: $(DEPS_MISSING)"
+	$(SUDO) apt-get update
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(DEPS_MISSING)
+endif

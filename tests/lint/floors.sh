@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The floors: which folder of libcore may include which, and the one door of each dependency.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+status=0
+complain() { echo "lint: $*" >&2; status=1; }
+
+declare -A may=(
+  [base]="" [num]="base" [conf]="base num" [itk]="num base" [io]="itk num base"
+  [image]="itk num base" [shape]="num base" [store]="shape num base"
+  [dem]="shape num base" [dist]="dem shape num base"
+  [run]="dist dem store shape conf io num base" [post]="store shape io num base"
+)
+for file in $(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp'); do
+  floor=$(cut -d/ -f2 <<<"$file")
+  [ -n "${may[$floor]+x}" ] || { complain "$file: no such floor '$floor'"; continue; }
+  while IFS=: read -r line target; do
+    case " $floor ${may[$floor]} " in
+    *" $target "*) ;;
+    *) complain "$file:$line: $floor/ may not include $target/ (allowed: ${may[$floor]})" ;;
+    esac
+  done < <(grep -nE '^#include "[a-z]+/' "$file" | sed -E 's/^([0-9]+):#include "([a-z]+)\/.*/\1:\2/')
+done
+
+door() { # header regexp, allowed path regexp
+  local hit
+  hit=$(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp' | grep -vE "$2" |
+    xargs -r grep -nE "#include [<\"]($1)[>\"]" || true)
+  [ -z "$hit" ] || complain "only $2 may include $1:
+$hit"
+}
+door 'mpi\.h' '^libcore/(base/comm|dist/)|^tests/mpi/'
+door 'omp\.h' '^libcore/base/par\.c'
+door 'sqlite3\.h' '^libcore/store/catalog'
+door 'tiffio\.h' '^libcore/io/tiff|^tests/'
+door 'hdf5\.h' '^libcore/(io/h5|store/results)|^tests/'
+door 'gdal.*\.h' '^libcore/io/raster|^tests/'
+door 'yaml\.h' '^libcore/conf/'
+door 'png\.h' '^libcore/io/png|^tests/'
+door 'zstd\.h' '^libcore/store/'
+door 'fftw3\.h' '^libcore/image/|^tests/'
+door 'itk.*\.h' '^libcore/itk/.*\.cpp|^tests/'
+exit $status

@@ -1,0 +1,29 @@
+#include "support/tltest.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+static pid_t owner;
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where) {
+  (void)info;
+  (void)type;
+  (void)where;
+  return remove(path);
+}
+
+static void remove_folder(void) {
+  if (getpid() == owner) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *tl_test_folder(void) {
+  if (owner == getpid()) return folder; /* a forked test gets its own */
+  snprintf(folder, sizeof folder, "/tmp/talus-test-XXXXXX");
+  if (!mkdtemp(folder)) abort();
+  owner = getpid();
+  atexit(remove_folder);
+  return folder;
+}
