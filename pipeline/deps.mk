@@ -16,7 +16,7 @@ DEPS := \
   libzstd-dev:/usr/include/zstd.h \
   libssl-dev:/usr/include/openssl/evp.h \
   check:/usr/include/check.h \
-  gnuplot-nox:gnuplot \
+  gnuplot-nox:gnuplot time:/usr/bin/time \
   clang-format:clang-format \
   shellcheck:shellcheck
 

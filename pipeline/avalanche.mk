@@ -1,0 +1,78 @@
+# From a CT stack and an elevation raster to a simulated avalanche, stage by stage:
+#
+#   make -f pipeline/avalanche.mk STACK=scan.tif VOXEL_UM=10 DEM=slope.tif OUT=out [STUDY=my.yaml]
+#
+# Every product is written under a temporary name and renamed when whole, so a chain that was
+# stopped goes on where it was; -j is safe. Settings (all optional but STACK, DEM, OUT):
+#   VOXEL_UM   voxel size in micrometres, X or X,Y,Z; when the stack does not say it
+#   STUDY      the study file (default config/avalanche.yaml)
+#   SET        further keys for the study: SET="grain_scale=3000 duration_s=8"
+#   RANKS      MPI ranks (2), THREADS a rank (1)
+#   *_FLAGS    options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
+#              TOPO_FLAGS, RENDER_FLAGS
+#   BIN        folder of the tools (default build/bin, else PATH)
+# Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals run/ measures/ pictures/ stages.csv
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := avalanche
+here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+
+ifneq ($(wildcard $(here)/../build/bin/talus-solve),)
+BIN ?= $(abspath $(here)/../build/bin)
+endif
+tool = $(if $(BIN),$(BIN)/)$(1)
+STUDY ?= $(firstword $(wildcard $(here)/../config/avalanche.yaml $(here)/avalanche.yaml))
+RANKS ?= 2
+THREADS ?= 1
+SAMPLE ?= grains
+TERRAIN ?= slope
+OUT ?= $(error OUT= is wanted: the folder for the products)
+STACK ?= $(error STACK= is wanted: the CT stack)
+DEM ?= $(error DEM= is wanted: the elevation raster)
+voxel := $(if $(VOXEL_UM),--voxel-size-um=$(VOXEL_UM))
+stage = $(here)/stage.sh $(1) $(OUT)/stages.csv
+
+.PHONY: avalanche
+avalanche: $(OUT)/measures.done $(OUT)/pictures.done
+	@$(here)/summary.sh $(OUT)
+
+$(OUT):
+	mkdir -p $@
+
+$(OUT)/denoised.h5: $(STACK) | $(OUT)
+	$(call stage,denoise) $(call tool,talus-denoise) $< -o $@ --overwrite $(voxel) $(DENOISE_FLAGS)
+
+$(OUT)/mask.h5: $(OUT)/denoised.h5
+	$(call stage,binarize) $(call tool,talus-binarize) $< -o $@ --overwrite $(BINARIZE_FLAGS)
+
+$(OUT)/labels.h5: $(OUT)/mask.h5
+	$(call stage,label) $(call tool,talus-label) $< -o $@ --overwrite $(LABEL_FLAGS)
+
+# Two tools write to one catalog: the terrain waits for the grains.
+$(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.h5
+	$(call stage,avatars) $(call tool,talus-avatars) $(OUT)/labels.h5 --grey=$(OUT)/denoised.h5 \
+	  --catalog=$(OUT)/catalog.tals --sample=$(SAMPLE) --overwrite $(AVATAR_FLAGS)
+	@touch $@
+
+$(OUT)/terrain.done: $(DEM) | $(OUT)/avatars.done
+	$(call stage,topo) $(call tool,talus-topo) $< --catalog=$(OUT)/catalog.tals --name=$(TERRAIN) \
+	  --overwrite $(TOPO_FLAGS)
+	@touch $@
+
+$(OUT)/run.done: $(OUT)/avatars.done $(OUT)/terrain.done $(STUDY)
+	OMP_NUM_THREADS=$(THREADS) $(call stage,solve) $(call tool,talus-mpirun) -n $(RANKS) \
+	  $(call tool,talus-solve) $(STUDY) --catalog=$(OUT)/catalog.tals -o $(OUT)/run --overwrite \
+	  $(if $(SET),--set="$(SET)")
+	@touch $@
+
+$(OUT)/measures.done: $(OUT)/run.done
+	$(call stage,measure) $(call tool,talus-measure) $(OUT)/run -o $(OUT)/measures --overwrite
+	@touch $@
+
+$(OUT)/pictures.done: $(OUT)/measures.done
+	mkdir -p $(OUT)/pictures
+	$(call stage,render) $(call tool,talus-render) $(OUT)/run --frame=all -o $(OUT)/pictures \
+	  --overwrite $(RENDER_FLAGS)
+	$(call stage,plots) $(call tool,talus-render) $(OUT)/run --plots -o $(OUT)/pictures --overwrite
+	@touch $@

@@ -1,0 +1,22 @@
+# The demo: the whole chain on data made on the spot, by `make demo`. OUT= moves it elsewhere.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := demo
+here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+BIN ?= $(abspath $(here)/../build/bin)
+OUT ?= build/demo
+
+.PHONY: demo
+demo: $(OUT)/phantom.tif $(OUT)/valley.asc
+	@$(MAKE) --no-print-directory -f $(here)/avalanche.mk BIN=$(BIN) STACK=$(OUT)/phantom.tif \
+	  DEM=$(OUT)/valley.asc OUT=$(OUT) STUDY=$(here)/../config/avalanche.yaml
+
+$(OUT):
+	mkdir -p $@
+
+$(OUT)/phantom.tif: | $(OUT)
+	$(here)/stage.sh phantom $(OUT)/stages.csv $(BIN)/talus-phantom --seed=1 -o $@ --overwrite \
+	  --truth=$(OUT)/truth.csv --labels=$(OUT)/truth_labels.tif
+
+$(OUT)/valley.asc: | $(OUT)
+	$(here)/stage.sh valley $(OUT)/stages.csv $(BIN)/talus-phantom --terrain --seed=1 -o $@ --overwrite
