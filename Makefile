@@ -35,7 +35,7 @@ ITK := 5.2
 ITK_CFLAGS := -isystem /usr/include/ITK-$(ITK)
 # Only the modules the bridge needs: no HDF5, TIFF or DICOM reader comes along.
 ITK_LIBS := $(addsuffix -$(ITK),-lITKIOMeta -lITKMetaIO -lITKIONRRD -lITKNrrdIO -lITKIOImageBase \
-  -lITKCommon -litksys -litkvnl)
+  -lITKCommon -litksys -litkvnl_algo -litkvnl)
 
 # ---- variants: objects of different flags live side by side --------------------------------------
 OPT ?= -O3 -g

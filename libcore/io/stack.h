@@ -26,6 +26,9 @@ TlStatus tl_stack_read(const char *path, const TlStackOptions *options, TlProven
 /* Write. The volume's history plus this run's record (when provenance is given) goes along. */
 TlStatus tl_stack_write(const char *path, const TlVolume *volume, const TlProvenance *provenance,
                         bool overwrite);
+/* "X" or "X,Y,Z" in micrometres (what --voxel-size-um takes) -> voxel_um in the order x, y, z. NULL
+ * or "" gives 0 (as the file says). TL_EUSAGE unless all numbers are positive. */
+TlStatus tl_stack_parse_voxel_um(const char *text, double voxel_um[3]);
 /* TL_EINPUT telling to give --voxel-size-um when the size is unknown. */
 TlStatus tl_stack_need_voxel_size(const char *path, const TlVolume *volume);
 
