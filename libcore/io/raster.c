@@ -1,0 +1,381 @@
+#include "io/raster.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "io/raster_ascii.h"
+
+#include <cpl_conv.h>
+#include <cpl_error.h>
+#include <cpl_string.h>
+#include <gdal.h>
+#include <inttypes.h>
+#include <math.h>
+#include <ogr_srs_api.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+void tl_raster_free(TlRaster *raster) {
+  tl_free(raster->height_m);
+  tl_free(raster->crs);
+  *raster = (TlRaster){0};
+}
+
+/* GDAL's last words, on one line. */
+static const char *gdal_words(void) {
+  const char *text = CPLGetLastErrorMsg();
+  return text && text[0] ? text : "no reason given";
+}
+
+/* What is known of the file before its heights are read. */
+typedef struct Source {
+  const char *path;
+  GDALDatasetH set;
+  GDALRasterBandH band, mask;
+  int columns, rows;
+  double west, edge_y; /* CRS coordinates of the corner of the first sample of the first row */
+  double cell;
+  bool south_up; /* the first row is the southern one */
+  bool ascii;
+  double scale, offset;
+} Source;
+
+/* Elevation formats only: GDAL would also open pictures, web services and databases. */
+static const char *const drivers[] = {"AAIGrid", "GTiff", "SRTMHGT", "GRASSASCIIGrid",
+                                      "EHdr",    "ENVI",  "HFA",     "USGSDEM",
+                                      "DTED",    "SAGA",  NULL};
+
+static TlStatus open_source(Source *s) {
+  int64_t bytes;
+  TL_TRY(tl_file_size(s->path, &bytes));
+  if (bytes == 0) return tl_fail(TL_EINPUT, "%s: the file is empty", s->path);
+  const char *const options[] = {"DATATYPE=Float64", NULL}; /* AAIGrid alone: else 7 digits */
+  CPLErrorReset();
+  s->set = GDALOpenEx(s->path, GDAL_OF_RASTER | GDAL_OF_READONLY, drivers, options, NULL);
+  if (!s->set)
+    return tl_fail(TL_EINPUT,
+                   "%s: no elevation raster that can be read (GeoTIFF, Esri ASCII, SRTM .hgt, "
+                   "...): %s",
+                   s->path, gdal_words());
+  s->columns = GDALGetRasterXSize(s->set);
+  s->rows = GDALGetRasterYSize(s->set);
+  s->ascii = strcmp(GDALGetDriverShortName(GDALGetDatasetDriver(s->set)), "AAIGrid") == 0;
+  return TL_OK;
+}
+
+static TlStatus check_bands(Source *s) {
+  int count = GDALGetRasterCount(s->set);
+  if (count < 1) return tl_fail(TL_EINPUT, "%s: holds no raster band", s->path);
+  s->band = GDALGetRasterBand(s->set, 1);
+  bool alpha =
+      count == 2 && GDALGetRasterColorInterpretation(GDALGetRasterBand(s->set, 2)) == GCI_AlphaBand;
+  if (count > 1 && !alpha)
+    return tl_fail(TL_EINPUT,
+                   "%s: has %d bands: not an elevation raster; pick the one with heights "
+                   "(gdal_translate -b N)",
+                   s->path, count);
+  if (GDALGetRasterColorInterpretation(s->band) == GCI_PaletteIndex ||
+      GDALDataTypeIsComplex(GDALGetRasterDataType(s->band)))
+    return tl_fail(TL_EINPUT, "%s: holds colours or complex numbers, not heights", s->path);
+  int has_scale = 0, has_offset = 0;
+  s->scale = GDALGetRasterScale(s->band, &has_scale);
+  s->offset = GDALGetRasterOffset(s->band, &has_offset);
+  if (!has_scale) s->scale = 1;
+  if (!has_offset) s->offset = 0;
+  s->mask = GDALGetMaskBand(s->band);
+  const char *unit = GDALGetRasterUnitType(s->band);
+  if (unit && unit[0] && strcasecmp(unit, "m") != 0 && strncasecmp(unit, "metre", 5) != 0 &&
+      strncasecmp(unit, "meter", 5) != 0)
+    return tl_fail(TL_EINPUT,
+                   "%s: heights are in '%s', not metres; convert them first (gdal_calc.py or "
+                   "gdalwarp with a metric vertical CRS)",
+                   s->path, unit);
+  return TL_OK;
+}
+
+static TlStatus check_transform(Source *s, double g[6]) {
+  if (GDALGetGeoTransform(s->set, g) != CE_None)
+    return tl_fail(TL_EINPUT,
+                   "%s: has no georeference (origin and cell size); give it one "
+                   "(gdal_translate -a_ullr XMIN YMAX XMAX YMIN)",
+                   s->path);
+  if (s->ascii) {
+    TlAsciiHeader h;
+    TL_TRY(tl_raster_check_ascii(s->path, &h));
+    if (h.columns != s->columns || h.rows != s->rows)
+      return tl_fail(TL_EINPUT, "%s: header and size disagree", s->path);
+    g[0] = h.corner_x;
+    g[1] = h.cell_x;
+    g[3] = h.corner_y + (double)h.rows * h.cell_y;
+    g[5] = -h.cell_y;
+  }
+  for (int i = 0; i < 6; i++)
+    if (!isfinite(g[i])) return tl_fail(TL_EINPUT, "%s: the georeference is not finite", s->path);
+  if (g[2] != 0 || g[4] != 0)
+    return tl_fail(TL_EINPUT,
+                   "%s: the raster is rotated or sheared (geotransform terms %g, %g); "
+                   "straighten it (gdalwarp)",
+                   s->path, g[2], g[4]);
+  if (!(g[1] > 0) || g[5] == 0)
+    return tl_fail(TL_EINPUT, "%s: cell size %g x %g makes no raster", s->path, g[1], g[5]);
+  /* 1e-6 of a cell adds up to 1% of a cell over 10,000 rows. */
+  if (fabs(fabs(g[5]) - g[1]) > 1e-6 * g[1])
+    return tl_fail(TL_EINPUT,
+                   "%s: cells are not square (%.12g x %.12g); resample the raster "
+                   "(gdalwarp -tr %.6g %.6g)",
+                   s->path, g[1], fabs(g[5]), g[1], g[1]);
+  s->cell = g[1];
+  s->west = g[0];
+  s->edge_y = g[3];
+  s->south_up = g[5] > 0;
+  return TL_OK;
+}
+
+static TlStatus refuse_degrees(const Source *s, const char *why) {
+  return tl_fail(TL_EINPUT,
+                 "%s: coordinates %s; reproject to metres first, e.g. gdalwarp -t_srs EPSG:CODE "
+                 "-tr CELL CELL -r bilinear %s OUT.tif (a UTM zone or the national grid)",
+                 s->path, why, s->path);
+}
+
+static TlStatus check_crs(const Source *s, bool metres, char **wkt) {
+  OGRSpatialReferenceH crs = GDALGetSpatialRef(s->set);
+  if (!crs) {
+    double east = s->west + s->columns * s->cell,
+           far = s->edge_y + (s->south_up ? 1 : -1) * s->rows * s->cell;
+    double most = fmax(fmax(fabs(s->west), fabs(east)), fmax(fabs(s->edge_y), fabs(far)));
+    if (!metres && most <= 360 && s->cell < 0.1)
+      return tl_context(refuse_degrees(s, "look like degrees (no CRS, all within 360, cells under "
+                                          "0.1)"),
+                        "if they are metres, say --metres");
+    *wkt = tl_strdup("");
+    return *wkt ? TL_OK : TL_ENOMEM;
+  }
+  if (OSRIsGeographic(crs)) return refuse_degrees(s, "are degrees (a geographic CRS)");
+  char *unit = NULL;
+  double factor = OSRGetLinearUnits(crs, &unit);
+  if (fabs(factor - 1) > 1e-9)
+    return tl_fail(TL_EINPUT,
+                   "%s: coordinates are in '%s' (%.9g m), not metres; reproject first "
+                   "(gdalwarp -t_srs EPSG:CODE)",
+                   s->path, unit ? unit : "?", factor);
+  factor = OSRIsCompound(crs) ? OSRGetTargetLinearUnits(crs, "VERT_CS", &unit) : 1;
+  if (fabs(factor - 1) > 1e-9)
+    return tl_fail(TL_EINPUT,
+                   "%s: heights are in '%s' (%.9g m), not metres; convert them first (gdalwarp "
+                   "with a metric vertical CRS)",
+                   s->path, unit ? unit : "?", factor);
+  const char *const options[] = {"FORMAT=WKT2_2019", "MULTILINE=NO", NULL};
+  char *text = NULL;
+  if (OSRExportToWktEx(crs, &text, options) != OGRERR_NONE)
+    return tl_fail(TL_ELIB, "%s: GDAL cannot write down the CRS: %s", s->path, gdal_words());
+  *wkt = tl_strdup(text);
+  CPLFree(text);
+  return *wkt ? TL_OK : TL_ENOMEM;
+}
+
+typedef struct Window {
+  int column, row, columns, rows; /* in the file's own order */
+} Window;
+
+/* First index with centre >= low and last with centre <= high, centres at origin + (i + 0.5) cell.
+ * A ten-thousandth of a cell of slack lets a crop at the printed centres keep them. */
+static void index_range(double origin, double cell, int n, double low, double high, int *first,
+                        int *count) {
+  double a = ceil((low - origin) / cell - 0.5 - 1e-4);
+  double b = floor((high - origin) / cell - 0.5 + 1e-4);
+  if (a < 0) a = 0;
+  if (b > n - 1) b = n - 1;
+  *first = b >= a ? (int)a : 0;
+  *count = b >= a ? (int)(b - a) + 1 : 0;
+}
+
+static TlStatus find_window(const Source *s, const TlRasterOptions *o, Window *w) {
+  *w = (Window){0, 0, s->columns, s->rows};
+  if (o->crop) {
+    index_range(s->west, s->cell, s->columns, o->xmin, o->xmax, &w->column, &w->columns);
+    if (s->south_up)
+      index_range(s->edge_y, s->cell, s->rows, o->ymin, o->ymax, &w->row, &w->rows);
+    else
+      index_range(-s->edge_y, s->cell, s->rows, -o->ymax, -o->ymin, &w->row, &w->rows);
+  }
+  if (w->columns >= 2 && w->rows >= 2) return TL_OK;
+  double far = s->edge_y + (s->south_up ? 1 : -1) * s->rows * s->cell;
+  return tl_fail(TL_EINPUT,
+                 "%s: %d x %d samples%s: a surface needs at least 2 x 2; the raster covers x "
+                 "%.10g to %.10g, y %.10g to %.10g",
+                 s->path, w->columns, w->rows, o->crop ? " inside the crop" : "", s->west,
+                 s->west + s->columns * s->cell, fmin(s->edge_y, far), fmax(s->edge_y, far));
+}
+
+/* Values that only ever mean "no data", in a file that declares none. The deepest sea floor is at
+ * -10,935 m, so the round numbers alone are suspected above that. */
+static bool surely_void(double height) {
+  return height == -9999 || height == -32768 || height == -32767 || height < -12000 || height > 1e5;
+}
+
+static TlStatus take_row(const Source *s, const Window *w, int row, double *heights,
+                         const unsigned char *mask, int64_t *no_data) {
+  for (int i = 0; i < w->columns; i++) {
+    if (mask[i] == 0 || isnan(heights[i])) {
+      heights[i] = NAN;
+      (*no_data)++;
+      continue;
+    }
+    double raw = heights[i];
+    heights[i] = s->offset + s->scale * raw;
+    if (surely_void(raw) || !isfinite(raw) || fabs(heights[i]) > 1e5)
+      return tl_fail(TL_EINPUT,
+                     "%s: row %d, column %d: %g is no height in metres; if it stands for no data, "
+                     "declare it (gdal_translate -a_nodata %g, or NODATA_value in the header)",
+                     s->path, row + 1, w->column + i + 1, raw, raw);
+  }
+  return TL_OK;
+}
+
+static TlStatus read_rows(const Source *s, const Window *w, TlRaster *raster) {
+  unsigned char *mask;
+  TL_TRY(TL_NEW(mask, (size_t)w->columns));
+  TlStatus status = TL_OK;
+  for (int r = 0; r < w->rows && status == TL_OK; r++) {
+    int row = w->row + r;
+    int64_t j = s->south_up ? r : w->rows - 1 - r;
+    double *heights = raster->height_m + j * raster->nx;
+    CPLErrorReset();
+    if (GDALRasterIO(s->band, GF_Read, w->column, row, w->columns, 1, heights, w->columns, 1,
+                     GDT_Float64, 0, 0) != CE_None ||
+        GDALRasterIO(s->mask, GF_Read, w->column, row, w->columns, 1, mask, w->columns, 1, GDT_Byte,
+                     0, 0) != CE_None)
+      status = tl_fail(TL_EINPUT,
+                       "%s: row %d of %d cannot be read; the file is cut short or "
+                       "damaged: %s",
+                       s->path, row + 1, s->rows, gdal_words());
+    else
+      status = take_row(s, w, row, heights, mask, &raster->no_data);
+  }
+  tl_free(mask);
+  return status;
+}
+
+static TlStatus read_source(Source *s, const TlRasterOptions *options, TlRaster *raster) {
+  double g[6];
+  Window w;
+  TL_TRY(open_source(s));
+  TL_TRY(check_bands(s));
+  TL_TRY(check_transform(s, g));
+  TL_TRY(check_crs(s, options->metres, &raster->crs));
+  TL_TRY(find_window(s, options, &w));
+  raster->nx = w.columns;
+  raster->ny = w.rows;
+  raster->cell_m = s->cell;
+  raster->east_m = s->west + (w.column + 0.5) * s->cell;
+  raster->north_m = s->south_up ? s->edge_y + (w.row + 0.5) * s->cell
+                                : s->edge_y - (w.row + w.rows - 0.5) * s->cell;
+  TL_TRY(TL_NEW(raster->height_m, (size_t)raster->nx * (size_t)raster->ny));
+  TL_TRY(read_rows(s, &w, raster));
+  if (raster->no_data == raster->nx * raster->ny)
+    return tl_fail(TL_EINPUT, "%s: all %" PRId64 " samples%s are no-data", s->path, raster->no_data,
+                   options->crop ? " inside the crop" : "");
+  return TL_OK;
+}
+
+TlStatus tl_raster_read(TlRaster *raster, const char *path, const TlRasterOptions *options) {
+  const TlRasterOptions whole = {0};
+  Source source = {.path = path};
+  *raster = (TlRaster){0};
+  GDALAllRegister();
+  CPLPushErrorHandler(CPLQuietErrorHandler);
+  TlStatus status = read_source(&source, options ? options : &whole, raster);
+  if (source.set) GDALClose(source.set);
+  CPLPopErrorHandler();
+  if (status != TL_OK) tl_raster_free(raster);
+  return status;
+}
+
+/* ---- writing ---- */
+
+enum { VOID_HEIGHT = -9999 };
+
+static TlStatus write_ascii(const TlRaster *r, const char *temp) {
+  FILE *file = fopen(temp, "w");
+  if (!file) return tl_fail_errno(temp, "cannot create");
+  fprintf(file,
+          "ncols %" PRId64 "\nnrows %" PRId64 "\nxllcenter %.17g\nyllcenter %.17g\n"
+          "cellsize %.17g\nNODATA_value %d\n",
+          r->nx, r->ny, r->east_m, r->north_m, r->cell_m, VOID_HEIGHT);
+  for (int64_t j = r->ny - 1; j >= 0; j--) {
+    for (int64_t i = 0; i < r->nx; i++) {
+      double z = r->height_m[j * r->nx + i];
+      fprintf(file, "%s%.17g", i ? " " : "", isnan(z) ? VOID_HEIGHT : z);
+    }
+    fputc('\n', file);
+  }
+  bool failed = ferror(file) != 0;
+  if (fclose(file) != 0 || failed) return tl_fail_errno(temp, "cannot write");
+  return TL_OK;
+}
+
+static TlStatus write_tiff_rows(const TlRaster *r, GDALRasterBandH band, const char *temp) {
+  double *row;
+  TL_TRY(TL_NEW(row, (size_t)r->nx));
+  TlStatus status = TL_OK;
+  for (int64_t j = 0; j < r->ny && status == TL_OK; j++) {
+    const double *z = r->height_m + (r->ny - 1 - j) * r->nx;
+    for (int64_t i = 0; i < r->nx; i++) row[i] = isnan(z[i]) ? VOID_HEIGHT : z[i];
+    if (GDALRasterIO(band, GF_Write, 0, (int)j, (int)r->nx, 1, row, (int)r->nx, 1, GDT_Float64, 0,
+                     0) != CE_None)
+      status = tl_fail(TL_EIO, "%s: cannot write row %" PRId64 ": %s", temp, j + 1, gdal_words());
+  }
+  tl_free(row);
+  return status;
+}
+
+static TlStatus write_tiff_set(const TlRaster *r, GDALDatasetH set, const char *temp) {
+  double g[6] = {r->east_m - 0.5 * r->cell_m,
+                 r->cell_m,
+                 0,
+                 r->north_m + ((double)r->ny - 0.5) * r->cell_m,
+                 0,
+                 -r->cell_m};
+  GDALRasterBandH band = GDALGetRasterBand(set, 1);
+  if (GDALSetGeoTransform(set, g) != CE_None ||
+      (r->crs && r->crs[0] && GDALSetProjection(set, r->crs) != CE_None) ||
+      GDALSetRasterNoDataValue(band, VOID_HEIGHT) != CE_None)
+    return tl_fail(TL_EIO, "%s: cannot write the georeference: %s", temp, gdal_words());
+  return write_tiff_rows(r, band, temp);
+}
+
+static TlStatus write_tiff(const TlRaster *r, const char *temp) {
+  const char *const options[] = {"COMPRESS=DEFLATE", "BIGTIFF=IF_SAFER", NULL};
+  GDALAllRegister();
+  CPLPushErrorHandler(CPLQuietErrorHandler);
+  CPLErrorReset();
+  GDALDatasetH set = GDALCreate(GDALGetDriverByName("GTiff"), temp, (int)r->nx, (int)r->ny, 1,
+                                GDT_Float64, (CSLConstList)options);
+  TlStatus status = set ? write_tiff_set(r, set, temp)
+                        : tl_fail(TL_EIO, "%s: cannot create: %s", temp, gdal_words());
+  if (set) {
+    CPLErrorReset(); /* closing writes what is left: a full disk shows here only */
+    GDALClose(set);
+    if (status == TL_OK && CPLGetLastErrorType() >= CE_Failure)
+      status = tl_fail(TL_EIO, "%s: cannot write: %s", temp, gdal_words());
+  }
+  CPLPopErrorHandler();
+  return status;
+}
+
+TlStatus tl_raster_write(const TlRaster *raster, const char *path, bool overwrite) {
+  char extension[16];
+  tl_path_extension(path, extension);
+  bool ascii = strcmp(extension, "asc") == 0;
+  if (!ascii && strcmp(extension, "tif") != 0 && strcmp(extension, "tiff") != 0)
+    return tl_fail(TL_EUSAGE, "%s: a raster is written as .asc or .tif", path);
+  if (raster->nx > INT32_MAX || raster->ny > INT32_MAX)
+    return tl_fail(TL_EINPUT, "%s: too many rows or columns", path);
+  TlOutFile out;
+  TL_TRY(tl_outfile_begin(&out, path, overwrite));
+  TlStatus status = ascii ? write_ascii(raster, out.temp) : write_tiff(raster, out.temp);
+  if (status == TL_OK) return tl_outfile_commit(&out);
+  tl_outfile_abort(&out);
+  return status;
+}

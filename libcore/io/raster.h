@@ -1,0 +1,46 @@
+/* Elevation rasters, read and written through GDAL (the only place that knows it).
+ *
+ * Reads one band of GeoTIFF, Esri ASCII, SRTM .hgt and the like into heights in metres on a square
+ * grid of a projected CRS, or refuses with what to do. GDAL's geotransform speaks of cell corners;
+ * samples here lie at cell centres: sample (i, j) has the CRS coordinates (east_m + i*cell_m,
+ * north_m + j*cell_m), j counts to the NORTH (a file's first row, its north edge, is j = ny-1).
+ * NaN where there is no data: the declared value, a mask, an alpha band, NaN itself.
+ *
+ * Refused (TL_EINPUT): degrees (a geographic CRS; or no CRS, |x| and |y| <= 360 and cells under 0.1
+ * unless options say metres), units other than metres, rotated or non-square cells, several bands,
+ * no data at all, heights that are surely undeclared no-data, text that is not a number, files cut
+ * short (the row is named). GDAL never prints: its words come back in the message.
+ * Rows are read one by one: memory is the heights and one row. Not for use from several threads.
+ */
+#ifndef TL_IO_RASTER_H
+#define TL_IO_RASTER_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct TlRaster {
+  int64_t nx, ny;
+  double cell_m;
+  double east_m, north_m; /* CRS coordinates of sample (0, 0), the south-west one */
+  double *height_m;       /* [ny][nx], owned */
+  char *crs;              /* WKT 2, owned; "" when the file has none */
+  int64_t no_data;        /* samples without height */
+} TlRaster;
+
+typedef struct TlRasterOptions {
+  bool crop; /* keep the samples whose centres lie in the closed box below, CRS coordinates */
+  double xmin, ymin, xmax, ymax;
+  bool metres; /* coordinates without CRS are metres, even if they look like degrees */
+} TlRasterOptions;
+
+/* options may be NULL: the whole raster. Release by tl_raster_free, also after a failure. */
+TlStatus tl_raster_read(TlRaster *raster, const char *path, const TlRasterOptions *options);
+void tl_raster_free(TlRaster *raster);
+
+/* By extension: .asc (Esri ASCII, 17 digits, no CRS: the format has none) or .tif (GeoTIFF, 64-bit
+ * float, Deflate, CRS kept). No data is written as -9999. Whole or not there (base/file.h). */
+TlStatus tl_raster_write(const TlRaster *raster, const char *path, bool overwrite);
+
+#endif
