@@ -1,0 +1,126 @@
+/* One time step of impulse-based LS-DEM.
+ *
+ * Sources: Tan 2024 sections 2-4, Tang 2014, with the corrections of docs/theory.md. The order was
+ * picked because it comes to rest at large steps: detect at start poses; energy tracking (ETM) on
+ * the velocities before gravity; gravity and global damping; resting contacts by warm-started
+ * projected Gauss-Seidel; rigid boundaries by the hybrid scheme; overlap that is already there by
+ * pseudo-velocities that move positions only; move.
+ *
+ * Ranks: bodies hold this rank's owned bodies and, as ghosts, at least every body b of other ranks
+ * for which an owned a has |x_a - x_b| <= reach_a + reach_b (reach is filled by tl_solver_refresh).
+ * Ghosts hold their owner's state of this moment. A pair with a ghost is computed on both ranks
+ * from the same bits; the result does not depend, in any bit of state, on the number of ranks or
+ * threads nor on the order of the bodies. Sums in the report are in rank order.
+ */
+#ifndef TL_DEM_STEP_H
+#define TL_DEM_STEP_H
+
+#include "dem/bodies.h"
+#include "dem/boundary.h"
+#include "dem/sync.h"
+#include "shape/avatar.h"
+
+typedef enum TlEtmMethod {
+  TL_ETM_LEVEL = 0, /* a level rises, coloured sweeps lift what lies under it */
+  TL_ETM_PRIORITY   /* Tan 2024 Alg. 1: one queue an island (one rank only; slow for large ones) */
+} TlEtmMethod;
+typedef enum TlEtmOrder {
+  TL_ORDER_WEIGHTED = 0, /* key m1 m2/(m1+m2) u_n (Tan 2024 4.3) */
+  TL_ORDER_PLAIN         /* key u_n */
+} TlEtmOrder;
+typedef enum TlRest {
+  TL_REST_GAUSS_SEIDEL = 0, /* departs from Tan 2024; comes to rest */
+  TL_REST_ETM               /* ETM alone, after gravity; rattles */
+} TlRest;
+typedef enum TlSides {
+  TL_SIDES_BOTH = 0, /* nodes of either grain against the other's phi */
+  TL_SIDES_LOWER     /* nodes of the lower id only, as in Tan 2024 */
+} TlSides;
+
+/* Start from tl_solver_defaults(). 0 < step_s; angles none; everything SI. */
+typedef struct TlSolverConfig {
+  double step_s;
+  TlVec3 gravity_m_s2;
+  double density_kg_m3;
+  double friction, restitution;                   /* grain on grain: mu >= 0, e in [0, 1] */
+  double boundary_friction, boundary_restitution; /* grain on boundary */
+  double damping_per_s;                           /* xi of Tan 2024 Eqs. 47-49; 0 <= xi dt <= 1 */
+  double impact_threshold_m_s; /* restitution is 0 below this approach speed; < 0: 4 g dt */
+  TlEtmMethod etm;
+  TlEtmOrder order;
+  TlRest rest;
+  TlSides sides;
+  int increments;       /* K: steps of the start velocity, 20-30 */
+  int max_rounds;       /* compression-separation rounds before e = 0, 40 */
+  double similar;       /* beta of Tan 2024 Alg. 1, for TL_ETM_PRIORITY, 0.01-0.05 */
+  double tolerance;     /* velocity tolerance as a share of g dt, 1e-2 */
+  int rest_sweeps;      /* most Gauss-Seidel sweeps a step, 50 */
+  int position_sweeps;  /* most sweeps of the position rule, 10 */
+  double position_rate; /* share of the overlap undone in a step, 0.2 */
+  double slop;          /* overlap left alone, as a share of the radius, 1e-3 */
+} TlSolverConfig;
+
+TlSolverConfig tl_solver_defaults(void);
+
+/* Loads avatars on demand; the avatar stays valid as long as the solver. NULL: a message is set. */
+typedef struct TlAvatarSource {
+  void *ctx;
+  const TlAvatar *(*get)(void *ctx, int64_t avatar_id);
+} TlAvatarSource;
+
+typedef struct TlStepReport { /* over all ranks */
+  int64_t step;
+  int64_t pairs, contacts;         /* pairs tested node by node; contact points kept */
+  int64_t islands, largest_island; /* bodies in the largest island's part on one rank */
+  int64_t impulses;                /* ETM impulses */
+  int64_t rounds;                  /* most ETM rounds of an island */
+  int64_t zero_finishes;           /* islands finished with e = 0 after max_rounds */
+  int64_t unfinished;              /* islands whose compression hit the sweep cap */
+  int64_t rest_sweeps;             /* most resting sweeps of an island */
+  int64_t rest_unfinished;         /* islands stopped by rest_sweeps above the tolerance */
+  double rest_residual_m_s;        /* largest velocity correction of the last sweep */
+  double overlap_m, overlap_share; /* deepest grain-grain overlap, and over the smaller radius */
+  double boundary_overlap_m, boundary_overlap_share;
+  double kinetic_J, speed_max_m_s;         /* at the end of the step */
+  double work_stored_J, work_released_J;   /* ETM normal work of the step */
+  int64_t outside;                         /* owned bodies flagged TL_BODY_OUTSIDE */
+  int64_t node_tests, lookups;             /* counters of the contact search */
+  double detect_s, etm_s, rest_s, other_s; /* wall clock of this rank */
+} TlStepReport;
+
+typedef struct TlSolver TlSolver;
+
+/* TL_EUSAGE when a value of config is out of range. boundaries and sync (NULL: one rank) are
+ * borrowed for the solver's life. */
+TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatarSource source,
+                       const TlBoundary *boundaries, int boundary_count, const TlSync *sync);
+void tl_solver_free(TlSolver *solver);
+
+/* A closed-form sphere as the shape of this avatar id, in place of a loaded avatar. */
+TlStatus tl_solver_add_sphere(TlSolver *solver, int64_t avatar_id, double radius_m);
+
+/* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
+ * Collective: the largest speed of all ranks enters the reach. Call it after the set-up and after
+ * bodies moved between ranks, before ghosts are chosen; the step calls it again. */
+TlStatus tl_solver_refresh(TlSolver *solver, TlBodies *bodies);
+
+/* One step of the owned bodies; afterwards the ghosts are stale. TL_ELIMIT names body and step when
+ * a velocity is not finite. report may be NULL. */
+TlStatus tl_solver_step(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
+
+/* Number of steps done; settable for a restart. */
+int64_t tl_solver_steps(const TlSolver *solver);
+void tl_solver_set_steps(TlSolver *solver, int64_t steps);
+
+/* A contact point of the last step, for measures. Borrowed until the next step. */
+typedef struct TlContactRow {
+  int64_t low, high;    /* ids; high < 0: boundary -1 - high */
+  TlVec3 point, normal; /* normal points to the low id's body */
+  double gap_m;
+  TlVec3 impulse_N_s; /* on the low id's body over the step */
+} TlContactRow;
+/* Contacts with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns. */
+TlStatus tl_solver_contacts(const TlSolver *solver, const TlBodies *bodies, TlContactRow **rows,
+                            int64_t *count);
+
+#endif
