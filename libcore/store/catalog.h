@@ -4,6 +4,9 @@
  * on, rollback journal, busy timeout. Grids are zstd-compressed blobs with their CRC. A catalog of
  * another version or application is refused with what to do. Every write happens inside a run:
  * begin (a provenance row) ... commit, all or nothing.
+ * The provenance is copied at begin (end time and peak memory are put in at commit), so inputs and
+ * parameters are added to it before. A second writer waits for the first, up to ten minutes.
+ * An avatar that tl_avatar_check refuses is not stored.
  * One connection a process and thread; many ranks may read at once.
  */
 #ifndef TL_STORE_CATALOG_H
@@ -70,6 +73,38 @@ TlStatus tl_catalog_grain(TlCatalog *catalog, int64_t id, TlGrainRow *row); /* T
 TlStatus tl_catalog_add_terrain(TlCatalog *catalog, const TlTerrain *terrain, bool replace,
                                 int64_t *id);
 TlStatus tl_catalog_load_terrain(TlCatalog *catalog, const char *name, TlTerrain *terrain);
+
+/* ---- listings: texts of a row are borrowed for the visit ---- */
+
+typedef struct TlSampleRow {
+  int64_t id;
+  const char *name;
+  double voxel_m[3];
+  int64_t grains, border_grains; /* all of them; those cut by the border */
+} TlSampleRow;
+typedef struct TlTerrainRow {
+  int64_t id;
+  const char *name, *crs;
+  int64_t nx, ny;
+  double cell_m, band_m, band_spacing_m;
+} TlTerrainRow;
+/* A run behind a grain: step 0 is the oldest, the last one is the run that stored the grain. */
+typedef struct TlRunRow {
+  int64_t step;
+  const char *tool, *version, *commit, *command, *host, *start_utc, *end_utc, *inputs, *parameters;
+} TlRunRow;
+
+TlStatus tl_catalog_walk_samples(TlCatalog *catalog,
+                                 TlStatus (*visit)(void *context, const TlSampleRow *row),
+                                 void *context);
+TlStatus tl_catalog_walk_terrains(TlCatalog *catalog,
+                                  TlStatus (*visit)(void *context, const TlTerrainRow *row),
+                                  void *context);
+TlStatus tl_catalog_walk_provenance(TlCatalog *catalog, int64_t grain,
+                                    TlStatus (*visit)(void *context, const TlRunRow *row),
+                                    void *context);
+/* Removes a sample with its grains; a session must be open. TL_EINPUT: no such sample. */
+TlStatus tl_catalog_remove_sample(TlCatalog *catalog, const char *sample, int64_t *avatars);
 
 /* JSON array of the runs behind this catalog (for results); fresh memory. */
 TlStatus tl_catalog_history(TlCatalog *catalog, char **json);

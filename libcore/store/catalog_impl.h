@@ -1,0 +1,62 @@
+/* Inside of the catalog, shared by store/catalog*.c only: the connection, statements with one
+ * place that turns SQLite's codes into messages, and array blobs.
+ *
+ * A blob of an array is cut into parts of at most TL_BLOB_PART_BYTES raw bytes (SQLite holds a blob
+ * under 1e9 bytes); each part is byte-shuffled (all first bytes of the elements, then all second
+ * bytes, ...), compressed as one zstd frame, and carries the CRC-32 (IEEE, zlib's) of its raw
+ * little-endian bytes. docs/catalog.md states the layout for other readers.
+ */
+#ifndef TL_STORE_CATALOG_IMPL_H
+#define TL_STORE_CATALOG_IMPL_H
+
+#include "store/catalog.h"
+
+#include <sqlite3.h>
+
+enum {
+  TL_CATALOG_APPLICATION = 0x54414C53, /* "TALS" */
+  TL_BLOB_PART_BYTES = 64 << 20
+};
+
+struct TlCatalog {
+  sqlite3 *db;
+  char *path;
+  bool writable, running;
+  int64_t run_id; /* of the session between begin and commit */
+  double waiting_since_s;
+};
+
+extern const char *const tl_catalog_schema_sql[]; /* statements, NULL at the end */
+
+/* The status and message of the last SQLite failure on this connection. */
+TlStatus tl_sql_fail(TlCatalog *catalog, int code, const char *doing);
+TlStatus tl_sql_exec(TlCatalog *catalog, const char *sql);
+TlStatus tl_sql_prepare(TlCatalog *catalog, sqlite3_stmt **statement, const char *sql);
+/* *row: true while a row is there. */
+TlStatus tl_sql_step(TlCatalog *catalog, sqlite3_stmt *statement, bool *row);
+/* Steps a statement that gives no row, and finalizes it whatever happens. */
+TlStatus tl_sql_finish(TlCatalog *catalog, sqlite3_stmt *statement);
+/* Column text copied to fresh memory; NULL gives "". */
+TlStatus tl_sql_text(sqlite3_stmt *statement, int column, char **text);
+/* One integer answer of a statement with up to one bound integer. */
+TlStatus tl_sql_int(TlCatalog *catalog, const char *sql, int64_t bound, int64_t *value);
+/* Every addition is whole or absent, inside the larger transaction. */
+TlStatus tl_sql_savepoint(TlCatalog *catalog);
+TlStatus tl_sql_release(TlCatalog *catalog, TlStatus status);
+/* Fails when no session is open. */
+TlStatus tl_sql_need_run(TlCatalog *catalog);
+
+typedef struct TlBlobKey {
+  const char *table; /* "avatar_blob" or "terrain_blob" */
+  const char *owner; /* "avatar_id" or "terrain_id" */
+  int64_t id;
+  const char *kind; /* "phi", "node", ... */
+} TlBlobKey;
+
+TlStatus tl_blob_put(TlCatalog *catalog, TlBlobKey key, const void *values, int64_t count,
+                     size_t width);
+/* Fresh memory of exactly count elements; TL_EINPUT when a part is missing, damaged or of another
+ * size. */
+TlStatus tl_blob_get(TlCatalog *catalog, TlBlobKey key, void **values, int64_t count, size_t width);
+
+#endif

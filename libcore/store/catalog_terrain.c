@@ -1,0 +1,179 @@
+#include "store/catalog_impl.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define TERRAIN_COLUMNS                                                                            \
+  "name, crs, nx, ny, holes_filled, bnx, bny, band_count, origin_x, origin_y, origin_z, cell_m,"   \
+  " x0_m, y0_m, band_m, band_spacing_m, z0_m"
+enum { FIRST_WHOLE = 2, WHOLES = 6, FIRST_REAL = 8, REALS = 9 };
+
+static void numbers_of(TlTerrain *t, int64_t *whole[WHOLES], double *real[REALS]) {
+  int64_t *wholes[WHOLES] = {&t->nx, &t->ny, &t->holes_filled, &t->bnx, &t->bny, &t->band_count};
+  double *reals[REALS] = {&t->origin[0], &t->origin[1], &t->origin[2],      &t->cell_m, &t->x0_m,
+                          &t->y0_m,      &t->band_m,    &t->band_spacing_m, &t->z0_m};
+  memcpy(whole, wholes, sizeof wholes);
+  memcpy(real, reals, sizeof reals);
+}
+
+static TlBlobKey blob_key(int64_t id, const char *kind) {
+  return (TlBlobKey){"terrain_blob", "terrain_id", id, kind};
+}
+
+static TlStatus drop_terrain(TlCatalog *c, const char *name, bool replace) {
+  sqlite3_stmt *s;
+  TL_TRY(tl_sql_prepare(c, &s, "DELETE FROM terrain WHERE name = ?"));
+  sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+  TL_TRY(tl_sql_finish(c, s));
+  if (!replace && sqlite3_changes(c->db) > 0)
+    return tl_fail(TL_EUSAGE,
+                   "%s: terrain '%s' is already there; give --overwrite to replace it, "
+                   "or another name",
+                   c->path, name);
+  return TL_OK;
+}
+
+static TlStatus insert_row(TlCatalog *c, const TlTerrain *terrain, int64_t *id) {
+  sqlite3_stmt *s;
+  TL_TRY(tl_sql_prepare(c, &s,
+                        "INSERT INTO terrain (" TERRAIN_COLUMNS ", run_id) VALUES"
+                        " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  TlTerrain copy = *terrain;
+  int64_t *whole[WHOLES];
+  double *real[REALS];
+  numbers_of(&copy, whole, real);
+  sqlite3_bind_text(s, 1, copy.name, -1, SQLITE_STATIC);
+  sqlite3_bind_text(s, 2, copy.crs ? copy.crs : "", -1, SQLITE_STATIC);
+  for (int i = 0; i < WHOLES; i++) sqlite3_bind_int64(s, 1 + FIRST_WHOLE + i, *whole[i]);
+  for (int i = 0; i < REALS; i++) sqlite3_bind_double(s, 1 + FIRST_REAL + i, *real[i]);
+  sqlite3_bind_int64(s, 1 + FIRST_REAL + REALS, c->run_id);
+  TL_TRY(tl_sql_finish(c, s));
+  *id = sqlite3_last_insert_rowid(c->db);
+  return TL_OK;
+}
+
+static TlStatus insert_blobs(TlCatalog *c, int64_t id, const TlTerrain *t) {
+  int64_t cells = t->nx * t->ny, columns = t->bnx * t->bny;
+  TL_TRY(tl_blob_put(c, blob_key(id, "height"), t->height_m, cells, sizeof *t->height_m));
+  TL_TRY(tl_blob_put(c, blob_key(id, "k_low"), t->k_low, columns, sizeof *t->k_low));
+  TL_TRY(tl_blob_put(c, blob_key(id, "k_count"), t->k_count, columns, sizeof *t->k_count));
+  TL_TRY(tl_blob_put(c, blob_key(id, "start"), t->start, columns, sizeof *t->start));
+  return tl_blob_put(c, blob_key(id, "band_phi"), t->band_phi, t->band_count, sizeof *t->band_phi);
+}
+
+/* What the lookups rely on: positive sizes, columns inside the array of the band. */
+static TlStatus check_columns(const TlTerrain *t) {
+  for (int64_t i = 0; i < t->bnx * t->bny; i++)
+    if (t->k_count[i] < 0 ||
+        (t->k_count[i] > 0 && (t->start[i] < 0 || t->start[i] > t->band_count - t->k_count[i])))
+      return tl_fail(TL_EINPUT, "column %lld of the band lies outside its %lld values",
+                     (long long)i, (long long)t->band_count);
+  return TL_OK;
+}
+
+static TlStatus check_sizes(const TlTerrain *t) {
+  if (t->nx < 2 || t->ny < 2 || t->bnx < 0 || t->bny < 0 || t->band_count < 0 || !(t->cell_m > 0) ||
+      !(t->band_spacing_m > 0))
+    return tl_fail(TL_EINPUT,
+                   "size %lld x %lld cells of %g m, band %lld x %lld at %g m: not usable",
+                   (long long)t->nx, (long long)t->ny, t->cell_m, (long long)t->bnx,
+                   (long long)t->bny, t->band_spacing_m);
+  return TL_OK;
+}
+
+TlStatus tl_catalog_add_terrain(TlCatalog *c, const TlTerrain *terrain, bool replace, int64_t *id) {
+  TL_TRY(tl_sql_need_run(c));
+  if (!terrain->name || !terrain->name[0])
+    return tl_fail(TL_EUSAGE, "%s: a terrain wants a name", c->path);
+  TlStatus status = check_sizes(terrain);
+  if (status == TL_OK) status = check_columns(terrain);
+  if (status == TL_OK) status = tl_sql_savepoint(c);
+  if (status != TL_OK) return tl_context(status, "%s: terrain '%s'", c->path, terrain->name);
+  status = drop_terrain(c, terrain->name, replace);
+  if (status == TL_OK) status = insert_row(c, terrain, id);
+  if (status == TL_OK) status = insert_blobs(c, *id, terrain);
+  return tl_sql_release(c, status);
+}
+
+static TlStatus read_row(sqlite3_stmt *s, TlTerrain *t) {
+  int64_t *whole[WHOLES];
+  double *real[REALS];
+  numbers_of(t, whole, real);
+  for (int i = 0; i < WHOLES; i++) *whole[i] = sqlite3_column_int64(s, FIRST_WHOLE + i);
+  for (int i = 0; i < REALS; i++) *real[i] = sqlite3_column_double(s, FIRST_REAL + i);
+  t->id = sqlite3_column_int64(s, FIRST_REAL + REALS);
+  TL_TRY(tl_sql_text(s, 0, &t->name));
+  return tl_sql_text(s, 1, &t->crs);
+}
+
+static TlStatus find_terrain(TlCatalog *c, const char *name, TlTerrain *t) {
+  sqlite3_stmt *s;
+  TL_TRY(tl_sql_prepare(c, &s, "SELECT " TERRAIN_COLUMNS ", id FROM terrain WHERE name = ?"));
+  sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+  bool row = false;
+  TlStatus status = tl_sql_step(c, s, &row);
+  if (status == TL_OK && row) status = read_row(s, t);
+  if (status == TL_OK && !row)
+    status = tl_fail(TL_EINPUT, "%s: there is no terrain '%s'; talus-catalog list shows which are",
+                     c->path, name);
+  sqlite3_finalize(s);
+  return status;
+}
+
+static TlStatus read_blobs(TlCatalog *c, TlTerrain *t) {
+  int64_t cells = t->nx * t->ny, columns = t->bnx * t->bny;
+  struct {
+    const char *kind;
+    int64_t count;
+    size_t width;
+    void *at;
+  } part[] = {{"height", cells, sizeof *t->height_m, NULL},
+              {"k_low", columns, sizeof *t->k_low, NULL},
+              {"k_count", columns, sizeof *t->k_count, NULL},
+              {"start", columns, sizeof *t->start, NULL},
+              {"band_phi", t->band_count, sizeof *t->band_phi, NULL}};
+  TlStatus status = check_sizes(t);
+  for (int i = 0; i < 5 && status == TL_OK; i++)
+    status =
+        tl_blob_get(c, blob_key(t->id, part[i].kind), &part[i].at, part[i].count, part[i].width);
+  t->height_m = part[0].at;
+  t->k_low = part[1].at;
+  t->k_count = part[2].at;
+  t->start = part[3].at;
+  t->band_phi = part[4].at;
+  return status == TL_OK ? check_columns(t) : status;
+}
+
+TlStatus tl_catalog_load_terrain(TlCatalog *c, const char *name, TlTerrain *terrain) {
+  *terrain = (TlTerrain){0};
+  TlStatus status = find_terrain(c, name, terrain);
+  if (status == TL_OK)
+    status = tl_context(read_blobs(c, terrain), "%s: terrain '%s'", c->path, name);
+  if (status != TL_OK) tl_terrain_free(terrain);
+  return status;
+}
+
+TlStatus tl_catalog_walk_terrains(TlCatalog *c,
+                                  TlStatus (*visit)(void *context, const TlTerrainRow *row),
+                                  void *context) {
+  sqlite3_stmt *s;
+  TL_TRY(tl_sql_prepare(c, &s,
+                        "SELECT id, name, nx, ny, cell_m, band_m, band_spacing_m, crs"
+                        " FROM terrain ORDER BY id"));
+  bool more = false;
+  TlStatus status;
+  while ((status = tl_sql_step(c, s, &more)) == TL_OK && more) {
+    TlTerrainRow row = {.id = sqlite3_column_int64(s, 0),
+                        .name = (const char *)sqlite3_column_text(s, 1),
+                        .nx = sqlite3_column_int64(s, 2),
+                        .ny = sqlite3_column_int64(s, 3),
+                        .cell_m = sqlite3_column_double(s, 4),
+                        .band_m = sqlite3_column_double(s, 5),
+                        .band_spacing_m = sqlite3_column_double(s, 6),
+                        .crs = (const char *)sqlite3_column_text(s, 7)};
+    if ((status = visit(context, &row)) != TL_OK) break;
+  }
+  sqlite3_finalize(s);
+  return status;
+}
