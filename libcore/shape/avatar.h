@@ -26,7 +26,7 @@ typedef struct TlAvatar {
   TlVec3 origin_m;     /* body position of grid point (0,0,0) */
   float *phi;          /* nx*ny*nz, owned */
   double phi_error_m;  /* largest measured |trilinear phi - true distance| near the surface */
-  double gradient_max; /* largest |grad phi| of a cell (1 for a perfect distance) */
+  double gradient_max; /* largest |grad phi| of cells reaching phi >= 0 (about 1) */
   int32_t node_count;
   float *node_m;       /* x,y,z of node i at 3i.., body frame, on phi = 0, owned */
   float *node_area_m2; /* surface area each node stands for; sums to area_m2, owned */
