@@ -1,0 +1,413 @@
+#include "shape/phantom.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "shape/phantom_grey.h"
+#include "shape/phantom_pack.h"
+#include "shape/phantom_voxels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Diameters: lognormal by mass, cut at +-2 sd: d50/sqrt 5 to d50 sqrt 5, a ratio of 5. */
+#define SIZE_RATIO 5.0
+enum { MASS_BINS = 48 };
+/* Packed a little denser than asked, so that the offset that brings the fraction back is inwards
+ * of the jammed state: most neighbours then still touch, over small patches. */
+#define PACK_DENSER 1.045
+
+typedef struct Making {
+  const TlPhantomOptions *options;
+  TlPhantomBox box;
+  TlPhantomShape *shapes;
+  TlPhantomPose *poses;
+  int64_t count;
+  TlPhantomPiece *pieces;
+  int64_t *piece_shape; /* index of the shape of each piece */
+  size_t shape_capacity, piece_count, piece_capacity, index_capacity;
+  TlPhantomSums *sums;
+  bool *opaque; /* of each shape */
+  TlVolume grey;
+} Making;
+
+TlPhantomOptions tl_phantom_defaults(void) {
+  return (TlPhantomOptions){.nx = 128,
+                            .ny = 128,
+                            .nz = 128,
+                            .d50_voxels = 28,
+                            .solid_fraction = 0.60,
+                            .noise_sd = 6,
+                            .blur_sigma = 0.7,
+                            .grey_sd = 6,
+                            .opaque = 0.03,
+                            .voxel_m = 10e-6,
+                            .seed = 1};
+}
+
+static TlStatus check_options(const TlPhantomOptions *o) {
+  double least = (double)o->nx;
+  if ((double)o->ny < least) least = (double)o->ny;
+  if ((double)o->nz < least) least = (double)o->nz;
+  if (o->d50_voxels < 4) return tl_fail(TL_EUSAGE, "d50 of %g voxels; at least 4", o->d50_voxels);
+  /* The largest grain is 2.24 d50, longer when elongated; it must not meet its own image. */
+  if (least < 3.5 * o->d50_voxels)
+    return tl_fail(TL_EUSAGE,
+                   "a side of %g voxels is too short for grains of d50 = %g voxels; give sides of "
+                   "at least %g or a d50 of at most %g",
+                   least, o->d50_voxels, ceil(3.5 * o->d50_voxels), floor(least / 3.5));
+  if (o->solid_fraction < 0.3 || o->solid_fraction > 0.68)
+    return tl_fail(TL_EUSAGE, "solid fraction %g; 0.3 to 0.68 can be packed", o->solid_fraction);
+  if (o->noise_sd < 0 || o->blur_sigma < 0 || o->grey_sd < 0 || o->opaque < 0 || o->opaque > 1)
+    return tl_fail(TL_EUSAGE, "noise, blur and grey spread are >= 0, opaque is 0 to 1");
+  return TL_OK;
+}
+
+/* ---- which grains ---- */
+
+/* Quantile of the standard normal by bisection: called a hundred times. */
+static double normal_quantile(double u) {
+  double low = -6, high = 6;
+  for (int i = 0; i < 60; i++) {
+    double x = 0.5 * (low + high);
+    if (0.5 * erfc(-x * 0.7071067811865476) < u)
+      low = x;
+    else
+      high = x;
+  }
+  return 0.5 * (low + high);
+}
+
+/* Diameter below which the fraction u of the mass lies. */
+static double diameter_at(double d50, double u) {
+  double sigma = 0.25 * log(SIZE_RATIO), tail = 0.02275013194817921;
+  return d50 * exp(sigma * normal_quantile(tail + u * (1 - 2 * tail)));
+}
+
+static TlGrainKind random_kind(double diameter, double d50, TlRandom *random) {
+  double u = tl_random_next(random);
+  if (u < 0.35) return TL_GRAIN_ANGULAR;
+  if (u < 0.55) return TL_GRAIN_CONCAVE;
+  /* a long grain of the largest size would span a small box */
+  if (u < 0.75 && diameter < 1.4 * d50) return TL_GRAIN_ELONGATED;
+  return TL_GRAIN_ROUNDED;
+}
+
+/* Equal shares of the mass, from coarse to fine; what a share leaves over goes to the next. */
+static TlStatus choose_grains(Making *m, double volume) {
+  const TlPhantomOptions *o = m->options;
+  TlRandom random = {o->seed, 0x517e5, 0};
+  double share = volume / MASS_BINS, left = 0.5 * share;
+  for (int b = MASS_BINS - 1; b >= 0; b--) {
+    left += share;
+    double d = b == MASS_BINS - 1 ? diameter_at(o->d50_voxels, 1) : 0;
+    for (;; d = 0) {
+      if (d == 0) d = diameter_at(o->d50_voxels, (b + tl_random_next(&random)) / MASS_BINS);
+      double v = 0.5235987755982988 * d * d * d;
+      if (left < 0.5 * v && m->count > 0) break; /* the coarsest grain is always there */
+      left -= v;
+      TL_TRY(TL_RESERVE(m->shapes, m->shape_capacity, (size_t)m->count + 1));
+      TlRandom own = {o->seed, 0x5a9e00000u + (uint64_t)m->count, 0};
+      tl_phantom_shape_make(&m->shapes[m->count++], random_kind(d, o->d50_voxels, &own), d, &own);
+    }
+  }
+  return TL_OK;
+}
+
+/* Exactly round(fraction n) of them, those with the least random number; the coarse ones are never
+ * heavy minerals. */
+static TlStatus choose_opaque(Making *m) {
+  TL_TRY(TL_NEW(m->opaque, (size_t)m->count));
+  int64_t want = (int64_t)floor(m->options->opaque * (double)m->count + 0.5);
+  for (int64_t k = 0; k < want; k++) {
+    int64_t best = -1;
+    double least = 2;
+    for (int64_t i = 0; i < m->count; i++) {
+      double u = tl_random_uniform(m->options->seed, 0x0ba9e, (uint64_t)i);
+      if (m->opaque[i] || u >= least || m->shapes[i].diameter > 1.4 * m->options->d50_voxels)
+        continue;
+      least = u;
+      best = i;
+    }
+    if (best < 0) break;
+    m->opaque[best] = true;
+  }
+  return TL_OK;
+}
+
+/* ---- the specimen ---- */
+
+/* The scan's circle touches the square's sides; inside it the container's wall, then the grains. */
+static double scan_radius(const TlPhantomOptions *o) {
+  return 0.5 * (double)(o->nx < o->ny ? o->nx : o->ny) - 0.5;
+}
+static double wall_outside(const TlPhantomOptions *o) {
+  return 0.94 * scan_radius(o);
+}
+static double wall_inside(const TlPhantomOptions *o) {
+  return 0.89 * scan_radius(o);
+}
+
+static double box_volume(const Making *m) {
+  double r = m->box.cylinder_radius;
+  double section = r > 0 ? 3.141592653589793 * r * r : m->box.size[0] * m->box.size[1];
+  return section * m->box.size[2];
+}
+
+/* Part of the pixel within the radius of the axis, by 8 x 8 points. */
+static double pixel_inside(double dx, double dy, double radius) {
+  double r = hypot(dx, dy);
+  if (r < radius - 1) return 1;
+  if (r > radius + 1) return 0;
+  int inside = 0;
+  for (int i = 0; i < 64; i++)
+    inside += hypot(dx + (i % 8 - 3.5) / 8, dy + (i / 8 - 3.5) / 8) <= radius;
+  return inside / 64.0;
+}
+
+static TlStatus make_background(Making *m) {
+  const TlPhantomOptions *o = m->options;
+  TL_TRY(tl_volume_new(&m->grey, TL_F32, o->nx, o->ny, o->nz));
+  for (int k = 0; k < 3; k++) m->grey.voxel_m[k] = o->voxel_m;
+  const int64_t area = o->nx * o->ny;
+  double cx = 0.5 * (double)(o->nx - 1), cy = 0.5 * (double)(o->ny - 1);
+  for (int64_t i = 0; i < area; i++) {
+    double wall = 0, dx = (double)(i % o->nx) - cx, dy = (double)(i / o->nx) - cy;
+    if (o->disc)
+      wall = pixel_inside(dx, dy, wall_outside(o)) - pixel_inside(dx, dy, wall_inside(o));
+    m->grey.f32[i] = (float)(TL_PHANTOM_VOID + wall * (TL_PHANTOM_WALL - TL_PHANTOM_VOID));
+  }
+  for (int64_t z = 1; z < o->nz; z++)
+    memcpy(m->grey.f32 + z * area, m->grey.f32, (size_t)area * sizeof *m->grey.f32);
+  return TL_OK;
+}
+
+/* A reconstruction knows nothing outside its circle: those voxels are 0 there. */
+static void blank_outside(const TlPhantomOptions *o, TlVolume *stack) {
+  double cx = 0.5 * (double)(o->nx - 1), cy = 0.5 * (double)(o->ny - 1);
+  for (int64_t i = 0; o->disc && i < tl_volume_count(stack); i++) {
+    double dx = (double)(i % o->nx) - cx, dy = (double)(i / o->nx % o->ny) - cy;
+    if (hypot(dx, dy) > scan_radius(o)) stack->u16[i] = 0;
+  }
+}
+
+/* ---- pieces: the grains and their periodic images that reach into the stack ---- */
+
+static bool reaches(const TlPhantomOptions *o, TlVec3 c, double r) {
+  return c.x + r > -0.5 && c.y + r > -0.5 && c.z + r > -0.5 && c.x - r < (double)o->nx - 0.5 &&
+         c.y - r < (double)o->ny - 0.5 && c.z - r < (double)o->nz - 0.5;
+}
+
+static TlStatus add_piece(Making *m, int64_t i, TlVec3 centre) {
+  const TlPhantomOptions *o = m->options;
+  double level = m->opaque[i] ? TL_PHANTOM_OPAQUE : TL_PHANTOM_SOLID;
+  level += o->grey_sd * tl_random_normal(o->seed, 0x93e7, (uint64_t)i);
+  TL_TRY(TL_RESERVE(m->pieces, m->piece_capacity, m->piece_count + 1));
+  TL_TRY(TL_RESERVE(m->piece_shape, m->index_capacity, m->piece_count + 1));
+  m->piece_shape[m->piece_count] = i;
+  m->pieces[m->piece_count++] =
+      (TlPhantomPiece){&m->shapes[i], centre, tl_quat_matrix(m->poses[i].rotation), (float)level};
+  return TL_OK;
+}
+
+static TlStatus make_pieces(Making *m) {
+  int side = m->box.cylinder_radius > 0 ? 0 : 1;
+  for (int64_t i = 0; i < m->count; i++)
+    for (int k = 0; k < 27; k++) {
+      int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
+      if (abs(dx) > side || abs(dy) > side) continue;
+      TlVec3 c = m->poses[i].position; /* the box starts half a voxel before the first centre */
+      c = tl_vec3(c.x - 0.5 + dx * m->box.size[0], c.y - 0.5 + dy * m->box.size[1],
+                  c.z - 0.5 + dz * m->box.size[2]);
+      if (reaches(m->options, c, m->shapes[i].radius + 3)) TL_TRY(add_piece(m, i, c));
+    }
+  TL_TRY(TL_NEW(m->sums, m->piece_count));
+  for (size_t k = 0; k < m->piece_count; k++) {
+    TlVec3 c = m->pieces[k].centre;
+    m->sums[k].origin[0] = (int64_t)floor(c.x + 0.5);
+    m->sums[k].origin[1] = (int64_t)floor(c.y + 0.5);
+    m->sums[k].origin[2] = (int64_t)floor(c.z + 0.5);
+  }
+  return TL_OK;
+}
+
+/* ---- truth ---- */
+
+/* Sub-samples are cubes of a quarter voxel: each adds its own h^2/12 to a second moment. */
+static void grain_moments(const TlPhantomSums *s, TlPhantomGrain *g) {
+  double n = (double)s->count, cx = (double)s->x / n, cy = (double)s->y / n, cz = (double)s->z / n;
+  double cube = 1.0 / (16 * 12);
+  double xx = ((double)s->xx / n - cx * cx) / 64 + cube,
+         yy = ((double)s->yy / n - cy * cy) / 64 + cube,
+         zz = ((double)s->zz / n - cz * cz) / 64 + cube;
+  g->volume = n / 64;
+  g->centroid = tl_vec3((double)s->origin[0] + cx / 8, (double)s->origin[1] + cy / 8,
+                        (double)s->origin[2] + cz / 8);
+  g->inertia.xx = g->volume * (yy + zz);
+  g->inertia.yy = g->volume * (xx + zz);
+  g->inertia.zz = g->volume * (xx + yy);
+  g->inertia.xy = -g->volume * ((double)s->xy / n - cx * cy) / 64;
+  g->inertia.xz = -g->volume * ((double)s->xz / n - cx * cz) / 64;
+  g->inertia.yz = -g->volume * ((double)s->yz / n - cy * cz) / 64;
+  TlMat3 axes;
+  tl_sym_eigen(g->inertia, g->principal, &axes);
+}
+
+/* Pieces that own nothing get no label; the labels of the others close up. */
+static TlStatus make_truth(Making *m, TlPhantom *phantom) {
+  uint32_t *label_of;
+  TL_TRY(TL_NEW(phantom->grains, m->piece_count));
+  TL_TRY(TL_NEW(label_of, m->piece_count + 1));
+  double solid = 0;
+  for (size_t k = 0; k < m->piece_count; k++) {
+    if (m->sums[k].count == 0) continue;
+    TlPhantomGrain *g = &phantom->grains[phantom->grain_count++];
+    int64_t i = m->piece_shape[k];
+    g->label = label_of[k + 1] = (uint32_t)phantom->grain_count;
+    g->kind = m->shapes[i].kind;
+    g->border = m->sums[k].border > 0;
+    g->opaque = m->opaque[i];
+    g->grey = (double)m->pieces[k].grey;
+    g->whole_diameter = m->shapes[i].diameter;
+    grain_moments(&m->sums[k], g);
+    solid += g->volume;
+  }
+  phantom->solid_fraction = solid / box_volume(m);
+  const int64_t count = tl_volume_count(&phantom->labels);
+  for (int64_t i = 0; i < count; i++) phantom->labels.u32[i] = label_of[phantom->labels.u32[i]];
+  tl_free(label_of);
+  return TL_OK;
+}
+
+/* ---- contacts ---- */
+
+static int compare_u64(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+typedef struct Pairs {
+  uint64_t *key;
+  size_t count, capacity;
+} Pairs;
+
+static TlStatus add_pair(Pairs *pairs, uint32_t a, uint32_t b) {
+  if (a == b || a == 0 || b == 0) return TL_OK;
+  uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+  if (pairs->count > 0 && pairs->key[pairs->count - 1] == key) return TL_OK;
+  TL_TRY(TL_RESERVE(pairs->key, pairs->capacity, pairs->count + 1));
+  pairs->key[pairs->count++] = key;
+  return TL_OK;
+}
+
+static TlStatus count_contacts(const TlVolume *labels, int64_t *contacts) {
+  Pairs pairs = {0};
+  const int64_t step[3] = {1, labels->nx, labels->nx * labels->ny};
+  TlStatus status = TL_OK;
+  for (int64_t z = 0; z < labels->nz; z++)
+    for (int64_t y = 0; y < labels->ny; y++)
+      for (int64_t x = 0; x < labels->nx && status == TL_OK; x++) {
+        int64_t i = tl_volume_at(labels, x, y, z);
+        const uint32_t *l = labels->u32 + i;
+        if (*l == 0) continue;
+        if (x + 1 < labels->nx) status = add_pair(&pairs, *l, l[step[0]]);
+        if (status == TL_OK && y + 1 < labels->ny) status = add_pair(&pairs, *l, l[step[1]]);
+        if (status == TL_OK && z + 1 < labels->nz) status = add_pair(&pairs, *l, l[step[2]]);
+      }
+  *contacts = 0;
+  if (pairs.count > 0) qsort(pairs.key, pairs.count, sizeof *pairs.key, compare_u64);
+  for (size_t k = 0; k < pairs.count; k++) *contacts += k == 0 || pairs.key[k] != pairs.key[k - 1];
+  tl_free(pairs.key);
+  return status;
+}
+
+/* ---- all together ---- */
+
+static TlStatus assemble(Making *m, TlPhantom *phantom) {
+  const TlPhantomOptions *o = m->options;
+  TL_TRY(choose_grains(m, PACK_DENSER * o->solid_fraction * box_volume(m)));
+  TL_TRY(choose_opaque(m));
+  TL_TRY(TL_NEW(m->poses, (size_t)m->count));
+  TL_TRY(tl_phantom_pack(&m->box, m->shapes, m->count, o->seed, m->poses, &phantom->deepest_cut));
+  return make_pieces(m);
+}
+
+static TlStatus voxelise(Making *m, TlPhantom *phantom) {
+  const TlPhantomOptions *o = m->options;
+  TL_TRY(make_background(m));
+  TL_TRY(tl_volume_like(&phantom->labels, &m->grey, TL_U32));
+  TlPhantomField field = {m->pieces,
+                          (int64_t)m->piece_count,
+                          0,
+                          {0.5 * (double)(o->nx - 1), 0.5 * (double)(o->ny - 1)},
+                          m->box.cylinder_radius};
+  TL_TRY(tl_phantom_find_offset(&field, &m->grey, o->solid_fraction));
+  phantom->offset = field.offset;
+  TL_TRY(tl_phantom_fill(&field, &m->grey, &phantom->labels, m->sums));
+  TL_TRY(make_truth(m, phantom));
+  return count_contacts(&phantom->labels, &phantom->contacts);
+}
+
+static TlStatus picture(Making *m, TlPhantom *phantom) {
+  const TlPhantomOptions *o = m->options;
+  TL_TRY(tl_phantom_blur(&m->grey, o->blur_sigma));
+  TL_TRY(tl_phantom_noise(&m->grey, o->noise_sd, o->seed, &phantom->stack));
+  blank_outside(o, &phantom->stack);
+  if (!o->keep_clean) return TL_OK;
+  TL_TRY(tl_phantom_noise(&m->grey, 0, o->seed, &phantom->clean));
+  blank_outside(o, &phantom->clean);
+  return TL_OK;
+}
+
+TlStatus tl_phantom_make(const TlPhantomOptions *options, TlPhantom *phantom) {
+  *phantom = (TlPhantom){0};
+  TL_TRY(check_options(options));
+  Making m = {.options = options,
+              .box = {{(double)options->nx, (double)options->ny, (double)options->nz},
+                      options->disc ? wall_inside(options) : 0}};
+  phantom->cylinder_radius = m.box.cylinder_radius;
+  TlStatus status = assemble(&m, phantom);
+  if (status == TL_OK) status = voxelise(&m, phantom);
+  if (status == TL_OK) status = picture(&m, phantom);
+  tl_free(m.shapes);
+  tl_free(m.poses);
+  tl_free(m.pieces);
+  tl_free(m.piece_shape);
+  tl_free(m.sums);
+  tl_free(m.opaque);
+  tl_volume_free(&m.grey);
+  if (status != TL_OK) tl_phantom_free(phantom);
+  return status;
+}
+
+void tl_phantom_free(TlPhantom *phantom) {
+  tl_volume_free(&phantom->stack);
+  tl_volume_free(&phantom->clean);
+  tl_volume_free(&phantom->labels);
+  tl_free(phantom->grains);
+  *phantom = (TlPhantom){0};
+}
+
+TlStatus tl_phantom_write_truth(const TlPhantom *phantom, const char *path, bool overwrite) {
+  TlOutFile out;
+  TL_TRY(tl_outfile_begin(&out, path, overwrite));
+  FILE *f = fopen(out.temp, "w");
+  bool fine = f != NULL;
+  if (f) {
+    fprintf(f, "label,kind,border,opaque,volume_voxels,x,y,z,ixx,iyy,izz,ixy,ixz,iyz,i1,i2,i3\n");
+    for (int64_t i = 0; i < phantom->grain_count; i++) {
+      const TlPhantomGrain *g = &phantom->grains[i];
+      fprintf(f, "%u,%s,%d,%d,%.6f,%.6f,%.6f,%.6f,", g->label, tl_grain_kind_name(g->kind),
+              g->border, g->opaque, g->volume, g->centroid.x, g->centroid.y, g->centroid.z);
+      fprintf(f, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", g->inertia.xx, g->inertia.yy,
+              g->inertia.zz, g->inertia.xy, g->inertia.xz, g->inertia.yz, g->principal[0],
+              g->principal[1], g->principal[2]);
+    }
+    fine = !ferror(f);
+    if (fclose(f) != 0) fine = false;
+  }
+  TlStatus status = fine ? tl_outfile_commit(&out) : tl_fail_errno(path, "cannot write");
+  tl_outfile_abort(&out);
+  return status;
+}

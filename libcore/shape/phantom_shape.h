@@ -1,0 +1,60 @@
+/* The grain shapes of the phantom: implicit functions of irregular grains.
+ *
+ * A grain is one to three lobes, each a convex body with rounded edges (smooth maximum of up to
+ * TL_PHANTOM_PLANES half spaces whose distances follow an ellipsoid and scatter about it), joined
+ * by a smooth minimum, with at most one dent (a ball taken away). phi < 0 inside, in voxels, in
+ * the grain's body frame with its centroid near the origin. Every blend is a convex combination
+ * of unit gradients, so |grad phi| <= 1 everywhere: phi / 1 is a safe bound for culling.
+ */
+#ifndef TL_SHAPE_PHANTOM_SHAPE_H
+#define TL_SHAPE_PHANTOM_SHAPE_H
+
+#include "base/random.h"
+#include "num/vec.h"
+
+#include <stdbool.h>
+
+enum { TL_PHANTOM_PLANES = 20, TL_PHANTOM_LOBES = 3, TL_PHANTOM_BATCH = 64, TL_PHANTOM_NODES = 96 };
+
+typedef enum TlGrainKind {
+  TL_GRAIN_ROUNDED = 0,
+  TL_GRAIN_ANGULAR,
+  TL_GRAIN_ELONGATED, /* longest to middle axis up to 2.5 */
+  TL_GRAIN_CONCAVE    /* lobes or a dent */
+} TlGrainKind;
+
+const char *tl_grain_kind_name(TlGrainKind kind);
+
+typedef struct TlPhantomLobe {
+  int planes;
+  float nx[TL_PHANTOM_PLANES], ny[TL_PHANTOM_PLANES], nz[TL_PHANTOM_PLANES];
+  float d[TL_PHANTOM_PLANES]; /* n.p - d */
+  float edge;                 /* width of the smooth maximum */
+} TlPhantomLobe;
+
+typedef struct TlPhantomShape {
+  TlGrainKind kind;
+  int lobes;
+  TlPhantomLobe lobe[TL_PHANTOM_LOBES];
+  float blend; /* width of the smooth minimum between lobes */
+  bool dented;
+  float dent[3], dent_radius;
+  double diameter; /* of the sphere of equal volume, voxels */
+  double radius;   /* no point with phi <= 0 is farther from the origin */
+  int node_count;  /* points on phi = 0, spread over the directions */
+  float node_x[TL_PHANTOM_NODES], node_y[TL_PHANTOM_NODES], node_z[TL_PHANTOM_NODES];
+} TlPhantomShape;
+
+/* A shape of this kind and equal-volume diameter (voxels), from the stream's next numbers. Its
+ * volume is that of a 40^3 sampling (about 0.3%); its centroid is the origin to about 0.02 d. */
+void tl_phantom_shape_make(TlPhantomShape *shape, TlGrainKind kind, double diameter,
+                           TlRandom *random);
+
+/* phi at count <= TL_PHANTOM_BATCH body points. */
+void tl_phantom_shape_phi(const TlPhantomShape *shape, int count, const float *x, const float *y,
+                          const float *z, float *phi);
+
+/* Unit normal at a body point by central differences. */
+TlVec3 tl_phantom_shape_normal(const TlPhantomShape *shape, TlVec3 p);
+
+#endif

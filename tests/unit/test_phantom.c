@@ -1,0 +1,389 @@
+#include "support/tltest.h"
+
+#include "base/mem.h"
+#include "base/par.h"
+#include "shape/phantom.h"
+#include "shape/phantom_grey.h"
+#include "shape/phantom_pack.h"
+#include "shape/phantom_voxels.h"
+
+static TlPhantomOptions small_options(void) {
+  TlPhantomOptions o = tl_phantom_defaults();
+  o.nx = 64;
+  o.ny = 58;
+  o.nz = 55;
+  o.d50_voxels = 15;
+  o.keep_clean = true;
+  o.seed = 7;
+  return o;
+}
+
+START_TEST(same_bytes_for_any_thread_count) {
+  TlPhantomOptions o = small_options();
+  TlPhantom a, b;
+  tl_par_set_threads(1);
+  CK_OK(tl_phantom_make(&o, &a));
+  tl_par_set_threads(3);
+  CK_OK(tl_phantom_make(&o, &b));
+  tl_par_set_threads(0);
+  size_t n = (size_t)tl_volume_count(&a.stack);
+  ck_assert(memcmp(a.stack.u16, b.stack.u16, n * 2) == 0);
+  ck_assert(memcmp(a.labels.u32, b.labels.u32, n * 4) == 0);
+  ck_assert(a.grain_count == b.grain_count);
+  for (int64_t i = 0; i < a.grain_count; i++) {
+    ck_assert(a.grains[i].volume == b.grains[i].volume);
+    ck_assert(a.grains[i].inertia.xy == b.grains[i].inertia.xy);
+  }
+  tl_phantom_free(&b);
+  o.seed = 8;
+  CK_OK(tl_phantom_make(&o, &b));
+  ck_assert(memcmp(a.stack.u16, b.stack.u16, n * 2) != 0);
+  tl_phantom_free(&a);
+  tl_phantom_free(&b);
+}
+END_TEST
+
+typedef struct Counted {
+  double voxels, x, y, z, contacts, surface;
+} Counted;
+
+/* Label voxels of each grain and the faces it shares with other grains and with the void. */
+static Counted *count_labels(const TlPhantom *p) {
+  Counted *c;
+  CK_OK(TL_NEW(c, (size_t)p->grain_count + 1));
+  const TlVolume *v = &p->labels;
+  const int64_t step[3] = {1, v->nx, v->nx * v->ny};
+  for (int64_t i = 0; i < tl_volume_count(v); i++) {
+    int64_t at[3] = {i % v->nx, i / v->nx % v->ny, i / (v->nx * v->ny)};
+    const int64_t size[3] = {v->nx, v->ny, v->nz};
+    uint32_t l = v->u32[i];
+    ck_assert(l <= p->grain_count);
+    c[l].voxels++;
+    c[l].x += (double)at[0];
+    c[l].y += (double)at[1];
+    c[l].z += (double)at[2];
+    for (int a = 0; a < 3; a++) {
+      if (at[a] + 1 >= size[a]) continue;
+      uint32_t m = v->u32[i + step[a]];
+      if (m == l) continue;
+      c[l].contacts += m > 0;
+      c[m].contacts += l > 0;
+      c[l].surface++;
+      c[m].surface++;
+    }
+  }
+  return c;
+}
+
+static void check_truth_against_labels(const TlPhantom *phantom) {
+  const TlPhantom p = *phantom;
+  Counted *c = count_labels(&p);
+  int whole = 0;
+  for (int64_t i = 0; i < p.grain_count; i++) {
+    const TlPhantomGrain *g = &p.grains[i];
+    ck_assert(g->label == (uint32_t)i + 1);
+    if (g->border || g->volume < 300) continue;
+    whole++;
+    /* Each surface voxel is counted or not where its part is uniform in 0..1: sd 0.29 of a voxel,
+     * about half of them independent of their neighbours; five sd. */
+    const Counted *k = &c[i + 1];
+    CK_NEAR(k->voxels, g->volume, 5 * 0.29 * sqrt(k->surface) + 0.01 * g->volume);
+    CK_NEAR(k->x / k->voxels, g->centroid.x, 0.15);
+    CK_NEAR(k->y / k->voxels, g->centroid.y, 0.15);
+    CK_NEAR(k->z / k->voxels, g->centroid.z, 0.15);
+  }
+  ck_assert_msg(whole >= 30, "%d whole grains", whole);
+  double labelled = (double)tl_volume_count(&p.labels) - c[0].voxels;
+  CK_NEAR(labelled / (double)tl_volume_count(&p.labels), p.solid_fraction, 0.006);
+  tl_free(c);
+}
+
+static void check_touching(const TlPhantom *phantom) {
+  const TlPhantom p = *phantom;
+  CK_NEAR(p.solid_fraction, 0.60, 0.004); /* sub-samples against voxel centres */
+  ck_assert_msg(fabs(p.offset) < 0.5, "offset %g", p.offset);
+  Counted *c = count_labels(&p);
+  int whole = 0, touching = 0;
+  double shared = 0, surface = 0;
+  for (int64_t i = 0; i < p.grain_count; i++) {
+    if (p.grains[i].border || p.grains[i].volume < 300) continue;
+    whole++;
+    touching += c[i + 1].contacts > 0;
+    shared += c[i + 1].contacts;
+    surface += c[i + 1].surface;
+  }
+  ck_assert_msg(touching > 0.9 * whole, "%d of %d grains touch another", touching, whole);
+  ck_assert_msg(shared < 0.25 * surface, "%g of the surface is contact", shared / surface);
+  ck_assert_msg(p.contacts > p.grain_count, "%ld contacts of %ld grains", (long)p.contacts,
+                (long)p.grain_count);
+  tl_free(c);
+}
+
+static void check_sizes(const TlPhantom *phantom) {
+  const TlPhantom p = *phantom;
+  double least = 1e9, most = 0;
+  int kinds[4] = {0}, opaque = 0;
+  for (int64_t i = 0; i < p.grain_count; i++) {
+    const TlPhantomGrain *g = &p.grains[i];
+    least = fmin(least, g->whole_diameter);
+    most = fmax(most, g->whole_diameter);
+    kinds[g->kind]++;
+    opaque += g->opaque;
+    CK_NEAR(g->grey, g->opaque ? 225 : 160, 6 * 4.5);
+  }
+  ck_assert_msg(most / least > 4.6 && most / least < 5.1, "%g to %g", least, most);
+  CK_NEAR(most, 15 * sqrt(5), 1e-6);
+  ck_assert(kinds[0] > 0 && kinds[1] > 0 && kinds[2] > 0 && kinds[3] > 0);
+  CK_NEAR((double)opaque / (double)p.grain_count, 0.1, 0.06);
+}
+
+/* Ratio of the longest to the middle axis of the ellipsoid of equal inertia. */
+static double elongation(const TlPhantomGrain *g) {
+  const double *i = g->principal;
+  return sqrt((i[1] + i[2] - i[0]) / (i[0] + i[2] - i[1]));
+}
+
+static void check_elongation(const TlPhantom *phantom) {
+  const TlPhantom p = *phantom;
+  int seen = 0;
+  for (int64_t i = 0; i < p.grain_count; i++) {
+    if (p.grains[i].kind != TL_GRAIN_ELONGATED || p.grains[i].border) continue;
+    double e = elongation(&p.grains[i]);
+    ck_assert_msg(e > 1.25 && e < 3.2, "elongation %g", e);
+    seen++;
+  }
+  ck_assert(seen > 3);
+}
+
+START_TEST(truth_holds_touching_sizes_and_kinds_are_as_promised) {
+  TlPhantomOptions o = small_options();
+  o.opaque = 0.1;
+  TlPhantom p;
+  CK_OK(tl_phantom_make(&o, &p));
+  check_truth_against_labels(&p);
+  check_touching(&p);
+  check_sizes(&p);
+  check_elongation(&p);
+  tl_phantom_free(&p);
+}
+END_TEST
+
+/* Noise of the voxels whose clean grey lies within 2 of level. */
+static double noise_near(const TlPhantom *p, double level, int64_t *count) {
+  double sum = 0, sum2 = 0;
+  *count = 0;
+  for (int64_t i = 0; i < tl_volume_count(&p->stack); i++) {
+    if (fabs(p->clean.u16[i] / 200.0 - level) > 2) continue;
+    double d = (p->stack.u16[i] - p->clean.u16[i]) / 200.0;
+    sum += d;
+    sum2 += d * d;
+    ++*count;
+  }
+  double n = (double)*count, mean = sum / n;
+  CK_NEAR(mean, 0, 0.1 + 5 * sqrt(sum2 / n / n));
+  return sqrt(sum2 / n - mean * mean);
+}
+
+START_TEST(noise_is_poisson_gaussian_of_the_asked_sd) {
+  TlPhantomOptions o = small_options();
+  o.noise_sd = 12;
+  TlPhantom p;
+  CK_OK(tl_phantom_make(&o, &p));
+  int64_t n;
+  double sd = noise_near(&p, TL_PHANTOM_SOLID, &n);
+  CK_NEAR(sd, 12, 5 * 12 / sqrt(2.0 * (double)n)); /* five standard errors */
+  sd = noise_near(&p, TL_PHANTOM_VOID, &n);
+  double expected = 12 * sqrt(0.5 * (TL_PHANTOM_VOID / TL_PHANTOM_SOLID + 1));
+  CK_NEAR(sd, expected, 5 * expected / sqrt(2.0 * (double)n));
+  tl_phantom_free(&p);
+}
+END_TEST
+
+START_TEST(poisson_numbers_have_their_mean_variance_and_skewness) {
+  const double means[] = {0.7, 6, 11, 64, 1400};
+  for (int m = 0; m < 5; m++) {
+    TlRandom random = {3, (uint64_t)m, 0};
+    enum { N = 100000 };
+    double sum = 0, sum2 = 0, sum3 = 0, mean = means[m];
+    for (int i = 0; i < N; i++) {
+      double d = tl_phantom_poisson(&random, mean) - mean;
+      sum += d;
+      sum2 += d * d;
+      sum3 += d * d * d;
+    }
+    CK_NEAR(sum / N, 0, 5 * sqrt(mean / N));
+    CK_NEAR(sum2 / N / mean, 1, 5 * sqrt((2 + 1 / mean) / N));
+    /* third central moment of a Poisson number is its mean; variance of d^3 is 15 mean^3 + ... */
+    CK_NEAR(sum3 / N, mean, 5 * sqrt((15 * mean * mean * mean + 100 * mean * mean + mean) / N));
+  }
+}
+END_TEST
+
+/* ---- the shapes ---- */
+
+START_TEST(shapes_have_their_diameter_bound_and_slope) {
+  for (int k = 0; k < 40; k++) {
+    TlRandom random = {11, (uint64_t)k, 0};
+    TlPhantomShape s;
+    tl_phantom_shape_make(&s, (TlGrainKind)(k % 4), 20, &random);
+    float x[2], y[2], z[2], phi[2];
+    double inside = 0;
+    enum { N = 20000 };
+    double side = 2 * s.radius;
+    for (int i = 0; i < N; i++) {
+      TlVec3 p =
+          tl_vec3(side * (tl_random_next(&random) - 0.5), side * (tl_random_next(&random) - 0.5),
+                  side * (tl_random_next(&random) - 0.5));
+      x[0] = (float)p.x, y[0] = (float)p.y, z[0] = (float)p.z;
+      x[1] = x[0] + 0.3f, y[1] = y[0] - 0.2f, z[1] = z[0] + 0.1f;
+      tl_phantom_shape_phi(&s, 2, x, y, z, phi);
+      ck_assert_msg(fabsf(phi[0] - phi[1]) <= 0.3742f + 1e-4f, "slope above 1");
+      ck_assert(phi[0] > 0 || tl_norm(p) <= s.radius);
+      inside += phi[0] <= 0;
+    }
+    /* Monte Carlo: sd sqrt(q (1 - q) / N) of the fraction q */
+    double q = 0.5235987755982988 * 8000 / (side * side * side);
+    CK_NEAR(inside / N, q, 5 * sqrt(q * (1 - q) / N) + 0.01 * q);
+  }
+}
+END_TEST
+
+static TlVec3 node_of(const TlPhantomShape *s, int k) {
+  return tl_vec3((double)s->node_x[k], (double)s->node_y[k], (double)s->node_z[k]);
+}
+
+static bool has_hollow(const TlPhantomShape *s) {
+  for (int i = 0; i < s->node_count; i++)
+    for (int j = 0; j < i; j++) {
+      TlVec3 m = tl_scale(0.5, tl_add(node_of(s, i), node_of(s, j)));
+      float x = (float)m.x, y = (float)m.y, z = (float)m.z, phi;
+      tl_phantom_shape_phi(s, 1, &x, &y, &z, &phi);
+      if (phi > 0.02f * (float)s->diameter) return true;
+    }
+  return false;
+}
+
+START_TEST(concave_grains_are_concave_and_the_others_are_not) {
+  for (int k = 0; k < 40; k++) {
+    TlRandom random = {12, (uint64_t)k, 0};
+    TlPhantomShape s;
+    tl_phantom_shape_make(&s, (TlGrainKind)(k % 4), 20, &random);
+    ck_assert_msg(has_hollow(&s) == (s.kind == TL_GRAIN_CONCAVE), "shape %d, %s", k,
+                  tl_grain_kind_name(s.kind));
+  }
+}
+END_TEST
+
+/* ---- truth against a body whose moments are known ---- */
+
+static void make_cuboid(TlPhantomShape *s, float a, float b, float c) {
+  memset(s, 0, sizeof *s);
+  s->lobes = 1;
+  s->lobe[0].planes = 6;
+  s->lobe[0].edge = 1e-4f;
+  for (int k = 0; k < 6; k++) {
+    float sign = k % 2 ? 1 : -1;
+    s->lobe[0].nx[k] = k / 2 == 0 ? sign : 0;
+    s->lobe[0].ny[k] = k / 2 == 1 ? sign : 0;
+    s->lobe[0].nz[k] = k / 2 == 2 ? sign : 0;
+    s->lobe[0].d[k] = 0.5f * (k / 2 == 0 ? a : k / 2 == 1 ? b : c);
+  }
+  s->diameter = a;
+  s->radius = 0.5 * sqrt((double)(a * a + b * b + c * c));
+}
+
+START_TEST(moments_of_a_turned_cuboid_are_right) {
+  TlPhantomShape s;
+  make_cuboid(&s, 17, 13, 9);
+  TlMat3 turn = tl_quat_matrix(tl_quat_from_rotation(tl_vec3(0.4, -0.7, 0.3)));
+  TlPhantomPiece piece = {&s, {20.3, 19.8, 20.45}, turn, 160};
+  TlPhantomSums sums = {.origin = {20, 20, 20}};
+  TlPhantomField field = {&piece, 1, 0, {0, 0}, 0};
+  TlVolume grey, labels;
+  CK_OK(tl_volume_new(&grey, TL_F32, 41, 40, 42));
+  CK_OK(tl_volume_new(&labels, TL_U32, 41, 40, 42));
+  CK_OK(tl_phantom_fill(&field, &grey, &labels, &sums));
+  double n = (double)sums.count, volume = 17.0 * 13 * 9;
+  /* 1.5e5 sub-samples, 2.6e4 of them at the surface: sd 0.29 sqrt(2.6e4) / 1.3e5 = 0.04% */
+  CK_NEAR(n / 64, volume, 0.002 * volume);
+  CK_NEAR(20 + (double)sums.x / n / 8, 20.3, 0.01);
+  CK_NEAR(20 + (double)sums.y / n / 8, 19.8, 0.01);
+  CK_NEAR(20 + (double)sums.z / n / 8, 20.45, 0.01);
+  TlSym3 second =
+      tl_sym_rotated_diagonal(turn, tl_vec3(17 * 17 / 12.0, 13 * 13 / 12.0, 9 * 9 / 12.0));
+  double cx = (double)sums.x / n, cy = (double)sums.y / n;
+  CK_NEAR(((double)sums.xx / n - cx * cx) / 64, second.xx, 0.003 * 24);
+  CK_NEAR(((double)sums.xy / n - cx * cy) / 64, second.xy, 0.003 * 24);
+  double grey_sum = 0;
+  for (int64_t i = 0; i < tl_volume_count(&grey); i++) grey_sum += (double)grey.f32[i];
+  CK_NEAR(grey_sum / 160, n / 64, 1e-3); /* every sub-sample of a grain has its grey */
+  ck_assert(sums.border == 0);
+  tl_volume_free(&grey);
+  tl_volume_free(&labels);
+}
+END_TEST
+
+START_TEST(packing_leaves_only_shallow_overlaps) {
+  enum { N = 60 };
+  TlPhantomShape *shapes;
+  TlPhantomPose poses[N];
+  CK_OK(TL_NEW(shapes, N));
+  for (int i = 0; i < N; i++) {
+    TlRandom random = {5, (uint64_t)i, 0};
+    tl_phantom_shape_make(&shapes[i], (TlGrainKind)(i % 4), 10, &random);
+  }
+  double side = cbrt(N * 523.6 / 0.55), deepest;
+  TlPhantomBox box = {{side, side, side}, 0};
+  CK_OK(tl_phantom_pack(&box, shapes, N, 3, poses, &deepest));
+  ck_assert_msg(deepest < 0.5, "%g voxels", deepest); /* 5% of the diameter */
+  tl_free(shapes);
+}
+END_TEST
+
+START_TEST(disc_has_a_wall_and_nothing_outside_the_scan) {
+  TlPhantomOptions o = small_options();
+  o.nx = o.ny = 80;
+  o.nz = 40;
+  o.d50_voxels = 11;
+  o.disc = true;
+  TlPhantom p;
+  CK_OK(tl_phantom_make(&o, &p));
+  double wall = 0;
+  int64_t walls = 0;
+  for (int64_t i = 0; i < tl_volume_count(&p.stack); i++) {
+    double r = hypot((double)(i % 80) - 39.5, (double)(i / 80 % 80) - 39.5);
+    if (r > 39.5) ck_assert(p.stack.u16[i] == 0);
+    if (r > p.cylinder_radius + 0.71) ck_assert(p.labels.u32[i] == 0);
+    if (fabs(r - 0.915 * 39.5) > 0.3) continue;
+    wall += p.clean.u16[i] / 200.0;
+    walls++;
+  }
+  /* The wall is 2 voxels wide and blurred by 0.7: its middle keeps most of its height. */
+  ck_assert_msg(wall / (double)walls > 110, "wall %g", wall / (double)walls);
+  CK_NEAR(p.solid_fraction, 0.60, 0.01);
+  tl_phantom_free(&p);
+}
+END_TEST
+
+START_TEST(impossible_options_are_refused) {
+  TlPhantom p;
+  TlPhantomOptions o = small_options();
+  o.nz = 30;
+  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "too short");
+  o = small_options();
+  o.solid_fraction = 0.9;
+  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "solid fraction");
+  o = small_options();
+  o.noise_sd = -1;
+  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "noise");
+}
+END_TEST
+
+TL_TEST_MAIN("phantom", same_bytes_for_any_thread_count,
+             truth_holds_touching_sizes_and_kinds_are_as_promised,
+             noise_is_poisson_gaussian_of_the_asked_sd,
+             poisson_numbers_have_their_mean_variance_and_skewness,
+             shapes_have_their_diameter_bound_and_slope,
+             concave_grains_are_concave_and_the_others_are_not,
+             moments_of_a_turned_cuboid_are_right, packing_leaves_only_shallow_overlaps,
+             disc_has_a_wall_and_nothing_outside_the_scan, impossible_options_are_refused)
