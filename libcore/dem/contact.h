@@ -1,0 +1,108 @@
+/* Contact points and what solvers need of them.
+ *
+ * A pair joins body a (the lower id) and body b, or body a and all boundaries it touches (b < 0).
+ * Its points carry a normal n (unit, from b to a, so that an impulse +n on a separates), the point
+ * p in the arms ra = p - x_a and rb = p - x_b (one point in both, or angular momentum is lost:
+ * PHYSICS note 16), and the gap (< 0: overlap). Relative velocity u = u_a - u_b at p, u_n = n.u, <
+ * 0 when approaching (Tan 2024 Eqs. 7-13). Collision matrix K = (1/m_a + 1/m_b) 1 - (ra~ I_a^-1 ra~
+ * + rb~ I_b^-1 rb~),   du = K P. All world frame, SI.
+ */
+#ifndef TL_DEM_CONTACT_H
+#define TL_DEM_CONTACT_H
+
+#include "dem/sync.h"
+#include "num/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Velocity and spin of a body while a step is being solved. hit: an impulse reached it in this
+ * step (1) or not (0); a double so that one array travels between ranks. */
+typedef struct TlTwist {
+  TlVec3 v, w;
+  double hit;
+} TlTwist;
+
+/* What impulses act on: arrays over the local bodies. Fixed bodies have inverse mass 0. */
+typedef struct TlDynamics {
+  TlTwist *twist;
+  const double *inverse_mass;
+  const TlSym3 *inverse_inertia; /* world frame */
+} TlDynamics;
+
+typedef struct TlContact {
+  /* read in every sweep */
+  TlVec3 n, ran, rbn;   /* n, ra x n, rb x n */
+  double allowed_speed; /* max(gap, 0)/dt: approach that only closes the gap */
+  double weight;        /* of the ETM key: m_a m_b/(m_a + m_b), or 1 */
+  double work;          /* elastic energy W held by the contact */
+  double start;         /* u_n when this round first lifted it; 0 before */
+  int32_t a, b;         /* local body indices; b < 0: boundary */
+  bool in, touched;     /* takes part in ETM; has had an ETM impulse in this step */
+  /* read when an impulse is made */
+  double friction, restitution;
+  TlVec3 ra, rb;
+  double gap, knn;      /* n.Kn */
+  TlSym3 k, k_inverse;  /* collision matrix */
+  TlVec3 t1, t2;        /* tangents of the resting solve */
+  double t11, t12, t22; /* inverse of K in (t1, t2) */
+  TlVec3 rest;          /* resting impulse along n, t1, t2 */
+  TlVec3 impulse;       /* ETM impulse on a, world */
+  double push;          /* pseudo-impulse of the position rule */
+  double size;          /* smaller radius of the two: scale of slop and overlap */
+  int32_t boundary;     /* which, or -1 */
+  int64_t key;          /* node and side: 2*node + (0: node of a, 1: node of b) */
+} TlContact;
+
+typedef struct TlPair {
+  int64_t low, high; /* ids; high = -1 with boundaries */
+  int32_t a, b;
+  int32_t first, count; /* contacts */
+  int32_t island;       /* within its group */
+  int32_t colour;
+} TlPair;
+
+/* Contacts that are solved together: one island, or all islands that other ranks share (then sync
+ * is set and every rank calls in lockstep, even with nothing in its group). Pairs of one colour
+ * share no movable body. */
+typedef struct TlGroup {
+  TlContact *contact;
+  const TlPair *pair;
+  const int32_t *order;        /* pair indices, sorted by colour */
+  const int32_t *colour_start; /* [colours + 1], into order */
+  int32_t colours, islands;
+  const TlSync *sync;
+  /* with sync only: island of each local body (-1: none) and room for one value a body */
+  const int32_t *body_island;
+  double *body_value;
+  int64_t body_count;
+  double *scratch; /* 2 * islands */
+} TlGroup;
+
+/* Fill ran, rbn, K, knn and the tangents from n, ra, rb, a, b and the bodies' masses. */
+void tl_contact_prepare(TlContact *contact, const TlDynamics *dynamics);
+
+/* Relative velocity at the contact, and its normal part. */
+static inline TlVec3 tl_contact_velocity(const TlContact *c, const TlTwist *twist) {
+  const TlTwist *a = &twist[c->a];
+  TlVec3 u = tl_add(a->v, tl_cross(a->w, c->ra));
+  if (c->b < 0) return u;
+  const TlTwist *b = &twist[c->b];
+  return tl_sub(u, tl_add(b->v, tl_cross(b->w, c->rb)));
+}
+static inline double tl_contact_un(const TlContact *c, const TlTwist *twist) {
+  const TlTwist *a = &twist[c->a];
+  double un = tl_dot(c->n, a->v) + tl_dot(c->ran, a->w);
+  if (c->b < 0) return un;
+  const TlTwist *b = &twist[c->b];
+  return un - tl_dot(c->n, b->v) - tl_dot(c->rbn, b->w);
+}
+
+/* Impulse P on a and -P on b at the contact point. */
+void tl_contact_apply(const TlContact *contact, const TlDynamics *dynamics, TlVec3 impulse);
+
+/* value[island] becomes the least over the whole island, also where other ranks hold parts of it:
+ * minima are handed from owner to ghost until nothing changes. Collective when sync is set. */
+TlStatus tl_group_least(const TlGroup *group, double *value);
+
+#endif

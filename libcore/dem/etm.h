@@ -1,0 +1,53 @@
+/* The energy tracking method on a given list of contacts (Tang 2014; Tan 2024 Alg. 1), with the
+ * corrections of docs/theory.md: fixed increments of the start velocity, velocities fresh before
+ * each impulse, friction in each increment, a signed ledger, W <- e^2 W, gradual release.
+ *
+ * Two orders of the same impulses:
+ *   level     a level T rises from an island's least key to 0 in K equal steps; coloured sweeps
+ *             lift what lies under it; release by levels of W. Same bits for any threads, ranks.
+ *   priority  always the contact with the least u_n (largest W) and those within beta of it: the
+ *             reference. One rank only, cost grows with the square of the island.
+ * Rounds of compression, restitution and release repeat until no contact approaches faster than
+ * the tolerance; after max_rounds the rest is finished with e = 0 and counted.
+ */
+#ifndef TL_DEM_ETM_H
+#define TL_DEM_ETM_H
+
+#include "dem/contact.h"
+
+typedef struct TlEtmLaw {
+  int increments, max_rounds;
+  int final_sweeps;     /* most sweeps at T = 0 in a round (level) */
+  double tolerance_m_s; /* approach speed taken as none */
+  double entry_m_s;     /* a contact no impulse has reached enters above allowed_speed + this */
+  double threshold_m_s; /* restitution is 0 for start speeds below */
+  double similar;       /* beta, priority only */
+} TlEtmLaw;
+
+typedef struct TlEtmCount {
+  int64_t impulses, rounds, zero_finishes, unfinished;
+  double stored_J, released_J;
+} TlEtmCount;
+
+/* Solve a group; contacts must be prepared and have weight, friction, restitution and
+ * allowed_speed; in, touched, impulse and work are reset. count is added to (rounds: the most). */
+TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
+                      TlEtmCount *count);
+TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
+                         TlEtmCount *count);
+
+/* ---- the impulses themselves, shared by both orders ---- */
+
+/* Raise u_n by du > 0 (Tang 2014 Eqs. 50-55): aim at zero tangential velocity, stick inside the
+ * Coulomb cone, else slide. Books the normal work into c->work. Returns P.n. */
+double tl_etm_compress(TlContact *contact, const TlDynamics *dynamics, double du);
+/* Give back elastic energy down to `keep` (Tang Eqs. 49, 66 with friction: PHYSICS note 6), but
+ * raise u_n by no more than du_step. Returns true when work has reached keep. */
+bool tl_etm_release(TlContact *contact, const TlDynamics *dynamics, double keep, double du_step);
+/* Does the contact take part: was in already, or approaches too fast? Updates contact->in. */
+bool tl_etm_enters(TlContact *contact, const TlEtmLaw *law, const TlTwist *twist, double un);
+/* W <- e^2 W with e = 0 for slow starts; returns W after; adds to the count's work. */
+double tl_etm_restitute(TlContact *contact, const TlEtmLaw *law, bool zero, TlEtmCount *count);
+void tl_etm_reset(const TlGroup *group);
+
+#endif
