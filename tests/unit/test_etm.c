@@ -19,7 +19,7 @@ typedef struct Rig {
   TlPair pair[MOST];
   int32_t order[MOST], colour_start[MOST + 1];
   double scratch[2];
-  int pairs;
+  int pairs, contacts;
   TlEtmLaw law;
   TlEtmCount count;
 } Rig;
@@ -30,7 +30,7 @@ static void rig_start(Rig *r, int increments) {
                       .max_rounds = 100,
                       .final_sweeps = 100000,
                       .tolerance_m_s = 1e-9,
-                      .similar = 0.01};
+                      .similar = 0};
 }
 
 static int add_body(Rig *r, TlVec3 at, double mass, TlVec3 moments, TlQuat q, TlVec3 v, TlVec3 w) {
@@ -57,18 +57,25 @@ static TlDynamics dynamics(Rig *r) {
 }
 
 static TlContact *add_contact(Rig *r, int a, int b, TlVec3 point, TlVec3 n, double mu, double e) {
-  TlContact *c = &r->contact[r->pairs];
+  TlContact *c = &r->contact[r->contacts];
   TlDynamics d = dynamics(r);
   *c = (TlContact){.n = n, .a = a, .b = b, .friction = mu, .restitution = e};
   c->ra = tl_sub(point, r->at[a]);
   if (b >= 0) c->rb = tl_sub(point, r->at[b]);
   tl_contact_prepare(c, &d);
   c->weight = 1;
-  r->pair[r->pairs] = (TlPair){.low = a, .high = b, .a = a, .b = b, .first = r->pairs, .count = 1};
-  r->order[r->pairs] = r->pairs;
-  r->colour_start[r->pairs] = r->pairs;
-  r->pairs++;
-  r->colour_start[r->pairs] = r->pairs;
+  TlPair *last = r->pairs ? &r->pair[r->pairs - 1] : NULL;
+  if (last && last->a == a && last->b == b) { /* points of one pair follow each other */
+    last->count++;
+  } else {
+    r->pair[r->pairs] =
+        (TlPair){.low = a, .high = b, .a = a, .b = b, .first = r->contacts, .count = 1};
+    r->order[r->pairs] = r->pairs;
+    r->colour_start[r->pairs] = r->pairs;
+    r->pairs++;
+    r->colour_start[r->pairs] = r->pairs;
+  }
+  r->contacts++;
   return c;
 }
 
@@ -160,7 +167,7 @@ static void random_pair(Rig *r, TlRandom *x, int increments, double mu, double e
 
 static double work_held(const Rig *r) {
   double sum = 0;
-  for (int i = 0; i < r->pairs; i++) sum += r->contact[i].work;
+  for (int i = 0; i < r->contacts; i++) sum += r->contact[i].work;
   return sum;
 }
 
@@ -215,12 +222,15 @@ END_TEST
  * check is that what the contact really did (n.P times mean u_n, summed outside) agrees. */
 START_TEST(released_over_stored_work_is_e_squared_with_friction) {
   TlRandom x = {13, 0, 0};
+  int tried = 0;
   for (int trial = 0; trial < 100; trial++) {
     Rig r;
     random_pair(&r, &x, 30, 0.6, 0.5);
     TlDynamics d = dynamics(&r);
     TlContact *c = &r.contact[0];
     double du = -tl_contact_un(c, r.twist) / 30, stored = 0, released = 0;
+    if (du <= 0) continue; /* a pair that does not approach */
+    tried++;
     for (int i = 0; i < 30; i++) {
       double before = tl_contact_un(c, r.twist), pn = tl_etm_compress(c, &d, du);
       stored -= 0.5 * (before + tl_contact_un(c, r.twist)) * pn;
@@ -238,6 +248,7 @@ START_TEST(released_over_stored_work_is_e_squared_with_friction) {
     CK_NEAR(released / stored, 0.25, 1e-11);
     CK_NEAR(r.count.released_J / r.count.stored_J, 0.25, 1e-12);
   }
+  ck_assert(tried > 80);
 }
 END_TEST
 
@@ -292,7 +303,7 @@ START_TEST(three_stacked_spheres_end_apart_with_the_energy_e_leaves) {
       add_contact(&r, 2, 1, tl_vec3(0, 0, 4), up, 0.3, 0.5 * ie);
       double before = kinetic(&r);
       solve(&r, solvers[m]);
-      for (int i = 0; i < r.pairs; i++)
+      for (int i = 0; i < r.contacts; i++)
         ck_assert(tl_contact_un(&r.contact[i], r.twist) >= -r.law.tolerance_m_s);
       /* e = 1 keeps all; e = 0 stops all; between, energy is lost but less than all */
       double share = kinetic(&r) / before;
@@ -309,16 +320,17 @@ START_TEST(what_does_not_end_by_itself_is_finished_with_e_zero_and_counted) {
     Rig r;
     TlVec3 o = {0, 0, 0}, up = {0, 0, 1};
     rig_start(&r, 10);
-    r.law.max_rounds = 1; /* a light sphere between a floor and a heavy one needs many rounds */
-    add_sphere(&r, tl_vec3(0, 0, 1), 0.001, 1, o, o);
-    add_sphere(&r, tl_vec3(0, 0, 3), 1, 1, tl_vec3(0, 0, -1), o);
+    r.law.max_rounds = m == 0 ? 2 : 0; /* this chain takes 4 rounds by level, 1 by priority */
+    for (int i = 0; i < 6; i++)
+      add_sphere(&r, tl_vec3(0, 0, 1 + 2 * i), i % 2 ? 0.2 : 1 + 0.3 * i, 1, tl_vec3(0, 0, -1 - i),
+                 o);
     add_contact(&r, 0, -1, o, up, 0, 0.9);
-    add_contact(&r, 1, 0, tl_vec3(0, 0, 2), up, 0, 0.9);
+    for (int i = 1; i < 6; i++) add_contact(&r, i, i - 1, tl_vec3(0, 0, 2 * i), up, 0, 0.9);
     double before = kinetic(&r);
     solve(&r, solvers[m]);
     ck_assert_int_eq((int)r.count.zero_finishes, 1);
     ck_assert(kinetic(&r) <= before);
-    for (int i = 0; i < r.pairs; i++)
+    for (int i = 0; i < r.contacts; i++)
       ck_assert(tl_contact_un(&r.contact[i], r.twist) >= -r.law.tolerance_m_s);
   }
 }
