@@ -89,6 +89,31 @@ static TlStatus parse_vec3(const TlParam *param, double *value, const char *text
   return TL_OK;
 }
 
+static TlStatus parse_ints(const TlParam *param, TlInts *value, const char *text) {
+  char *copy = tl_strdup(text), *rest = copy;
+  int64_t *items = copy ? tl_calloc(strlen(text) / 2 + 1, sizeof *items) : NULL, count = 0;
+  TlStatus status = items ? TL_OK : TL_ENOMEM;
+  while (status == TL_OK && text[0] && rest) {
+    status = tl_parse_int(strsep(&rest, ","), &items[count]);
+    if (status == TL_OK) status = check_range(param, (double)items[count++]);
+  }
+  tl_free(copy);
+  if (status != TL_OK) return tl_free(items), status;
+  tl_free(value->items);
+  *value = (TlInts){items, count};
+  return TL_OK;
+}
+
+static TlStatus append_text(TlTexts *value, const char *text) {
+  char *copy = tl_strdup(text);
+  char **items = tl_realloc(value->items, (size_t)value->count, (size_t)value->count + 1,
+                            sizeof *value->items);
+  if (items) value->items = items;
+  if (!copy || !items) return tl_free(copy), TL_ENOMEM;
+  items[value->count++] = copy;
+  return TL_OK;
+}
+
 TlStatus tl_param_parse(const TlParam *param, void *base, const char *text) {
   void *value = value_of(param, base);
   switch (param->type) {
@@ -119,6 +144,10 @@ TlStatus tl_param_parse(const TlParam *param, void *base, const char *text) {
   }
   case TL_P_VEC3:
     return parse_vec3(param, value, text);
+  case TL_P_INTS:
+    return parse_ints(param, value, text);
+  case TL_P_TEXTS:
+    return append_text(value, text);
   case TL_P_HEADING:
     break;
   }
@@ -128,7 +157,9 @@ TlStatus tl_param_parse(const TlParam *param, void *base, const char *text) {
 TlStatus tl_params_defaults(const TlParam *params, size_t count, void *base) {
   for (size_t i = 0; i < count; i++) {
     if (params[i].type == TL_P_HEADING || !params[i].def) continue;
-    if (params[i].type == TL_P_TEXT && !params[i].def[0]) continue; /* stays NULL */
+    bool empty =
+        params[i].type == TL_P_TEXT || params[i].type == TL_P_INTS || params[i].type == TL_P_TEXTS;
+    if (empty && !params[i].def[0]) continue; /* stays NULL */
     TL_TRY(tl_context(tl_param_parse(&params[i], base, params[i].def), "default of %s",
                       params[i].key));
   }
@@ -137,31 +168,75 @@ TlStatus tl_params_defaults(const TlParam *params, size_t count, void *base) {
 
 void tl_params_free(const TlParam *params, size_t count, void *base) {
   for (size_t i = 0; i < count; i++) {
-    if (params[i].type != TL_P_TEXT) continue;
-    char **text = value_of(&params[i], base);
-    tl_free(*text);
-    *text = NULL;
+    if (params[i].type == TL_P_TEXT) {
+      char **text = value_of(&params[i], base);
+      tl_free(*text);
+      *text = NULL;
+    } else if (params[i].type == TL_P_INTS) {
+      TlInts *list = value_of(&params[i], base);
+      tl_free(list->items);
+      *list = (TlInts){0};
+    } else if (params[i].type == TL_P_TEXTS) {
+      TlTexts *list = value_of(&params[i], base);
+      for (int64_t k = 0; k < list->count; k++) tl_free(list->items[k]);
+      tl_free(list->items);
+      *list = (TlTexts){0};
+    }
   }
+}
+
+static const char *shortest(double x, char text[32]) {
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, 32, "%.*g", digits, x);
+    if (strtod(text, NULL) == x) break;
+  }
+  return text;
+}
+
+/* "a,b,c" of a list, one element at a time. */
+static char *join(char *sofar, const char *separator, char *next) {
+  char *all = sofar && next ? tl_format("%s%s%s", sofar, sofar[0] ? separator : "", next) : NULL;
+  tl_free(sofar);
+  tl_free(next);
+  return all;
+}
+
+static char *format_ints(const TlInts *list) {
+  char *all = tl_strdup("");
+  for (int64_t i = 0; all && i < list->count; i++)
+    all = join(all, ",", tl_format("%lld", (long long)list->items[i]));
+  return all;
+}
+
+static char *format_texts(const TlTexts *list) {
+  char *all = tl_strdup("");
+  for (int64_t i = 0; all && i < list->count; i++) all = join(all, " ", tl_strdup(list->items[i]));
+  return all;
 }
 
 char *tl_param_format(const TlParam *param, const void *base) {
   const void *value = (const char *)base + param->offset;
-  char name[64];
+  char name[64], text[3][32];
   switch (param->type) {
   case TL_P_FLAG:
     return tl_strdup(*(const bool *)value ? "true" : "false");
   case TL_P_INT:
     return tl_format("%lld", (long long)*(const int64_t *)value);
   case TL_P_REAL:
-    return tl_format("%.17g", *(const double *)value);
+    return tl_strdup(shortest(*(const double *)value, text[0]));
   case TL_P_TEXT:
     return tl_strdup(*(char *const *)value ? *(char *const *)value : "");
   case TL_P_CHOICE:
     return tl_strdup(tl_param_choice_name(param, *(const int *)value, name, sizeof name));
   case TL_P_VEC3: {
     const double *x = value;
-    return tl_format("%.17g,%.17g,%.17g", x[0], x[1], x[2]);
+    return tl_format("%s,%s,%s", shortest(x[0], text[0]), shortest(x[1], text[1]),
+                     shortest(x[2], text[2]));
   }
+  case TL_P_INTS:
+    return format_ints(value);
+  case TL_P_TEXTS:
+    return format_texts(value);
   case TL_P_HEADING:
     break;
   }

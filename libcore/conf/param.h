@@ -17,8 +17,19 @@ typedef enum TlParamType {
   TL_P_TEXT,   /* char *, owned by the struct (tl_params_free) */
   TL_P_CHOICE, /* int: index into choices "a|b|c" */
   TL_P_VEC3,   /* double[3]: "x,y,z" on a command line, [x, y, z] in a study */
+  TL_P_INTS,   /* TlInts, owned: "1,2,3" on a command line, [1, 2, 3] in a study */
+  TL_P_TEXTS,  /* TlTexts, owned: an option that may be given again and again */
   TL_P_HEADING /* no value: a line of its own in the help */
 } TlParamType;
+
+typedef struct TlInts {
+  int64_t *items;
+  int64_t count;
+} TlInts;
+typedef struct TlTexts {
+  char **items;
+  int64_t count;
+} TlTexts;
 
 typedef struct TlParam {
   const char *key; /* "voxel-size-um" on command lines, "dt_s" in studies */
@@ -37,9 +48,10 @@ typedef struct TlParam {
 TlStatus tl_param_parse(const TlParam *param, void *base, const char *text);
 /* Set all defaults (those with def != NULL). */
 TlStatus tl_params_defaults(const TlParam *params, size_t count, void *base);
-/* Release TL_P_TEXT values. */
+/* Release TL_P_TEXT, TL_P_INTS and TL_P_TEXTS values. */
 void tl_params_free(const TlParam *params, size_t count, void *base);
-/* The value as text (what the effective study and the provenance say), fresh memory. */
+/* The value as text (what the effective study and the provenance say), fresh memory. Numbers in
+ * the fewest digits that read back to the same bits. */
 char *tl_param_format(const TlParam *param, const void *base);
 /* The key nearest to text by edit distance, or NULL when none is close (> a third of its length).
  */

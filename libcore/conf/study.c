@@ -1,0 +1,345 @@
+#include "conf/study.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_SIZE = 256 };
+
+TlStatus tl_study_parse(TlStudy *study, const char *path, const char *text, size_t size) {
+  *study = (TlStudy){.path = tl_strdup(path)};
+  if (!study->path) return TL_ENOMEM;
+  TL_TRY(tl_yaml_parse(path, text, size, &study->root));
+  if (study->root.kind == TL_YAML_MAP) return TL_OK;
+  return tl_fail(TL_EINPUT, "%s:%d:%d: not a study: keys with values are wanted, 'key: value'",
+                 path, study->root.line, study->root.column);
+}
+
+TlStatus tl_study_read(TlStudy *study, const char *path) {
+  char *text;
+  size_t size;
+  *study = (TlStudy){0};
+  TL_TRY(tl_file_read(path, &text, &size));
+  TlStatus status = tl_study_parse(study, path, text, size);
+  tl_free(text);
+  return status;
+}
+
+void tl_study_free(TlStudy *study) {
+  tl_free(study->path);
+  tl_yaml_free(&study->root);
+  study->path = NULL;
+}
+
+/* ---- places ---- */
+
+static const char *extend(char to[PATH_SIZE], const char *path, const char *key) {
+  snprintf(to, PATH_SIZE, "%s%s%s", path, path[0] ? "." : "", key);
+  return to;
+}
+
+/* Failure at a node: "file:line:column: path: text". at_key: the place of the key. */
+static TlStatus fail_at(const TlStudy *study, const TlYamlNode *node, bool at_key, TlStatus code,
+                        const char *path, const char *text) {
+  int line = at_key && node->key_line ? node->key_line : node->line;
+  int column = at_key && node->key_line ? node->key_column : node->column;
+  if (line == 0) {
+    if (code == TL_EINPUT) code = TL_EUSAGE; /* the command line said it */
+    return tl_fail(code, "--set %s: %s", path, text);
+  }
+  return tl_fail(code, "%s:%d:%d: %s%s%s", study->path, line, column, path, path[0] ? ": " : "",
+                 text);
+}
+
+static TlYamlNode *child_of(const TlYamlNode *node, const char *key, size_t length) {
+  if (node->kind == TL_YAML_LIST) {
+    size_t index = 0;
+    for (size_t i = 0; i < length; i++) {
+      if (key[i] < '0' || key[i] > '9') return NULL;
+      index = 10 * index + (size_t)(key[i] - '0');
+    }
+    return index < node->count ? &node->children[index] : NULL;
+  }
+  for (size_t i = 0; i < node->count; i++) {
+    const char *name = node->children[i].key;
+    if (name && strncmp(name, key, length) == 0 && name[length] == 0) return &node->children[i];
+  }
+  return NULL;
+}
+
+TlStatus tl_study_fail(const TlStudy *study, TlStatus code, const char *path, const char *format,
+                       ...) {
+  char text[1536];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  const TlYamlNode *node = &study->root, *child;
+  for (const char *p = path; *p; p += strcspn(p, ".") + (p[strcspn(p, ".")] ? 1 : 0)) {
+    child = child_of(node, p, strcspn(p, "."));
+    if (!child) break;
+    node = child;
+  }
+  return fail_at(study, node, true, code, path, text);
+}
+
+/* ---- values set by hand ---- */
+
+TlStatus tl_study_set(TlStudy *study, const char *assignment) {
+  char path[PATH_SIZE];
+  const char *equals = strchr(assignment, '=');
+  if (!equals || equals == assignment || (size_t)(equals - assignment) >= sizeof path)
+    return tl_fail(TL_EUSAGE, "--set %s: section.key=value is wanted", assignment);
+  snprintf(path, sizeof path, "%.*s", (int)(equals - assignment), assignment);
+  TlYamlNode *node = &study->root;
+  char *rest = path, *key = strsep(&rest, ".");
+  while (rest) {
+    TlYamlNode *child = child_of(node, key, strlen(key));
+    if (!child && node->kind == TL_YAML_MAP) TL_TRY(tl_yaml_put_map(node, key, &child));
+    if (!child || child->kind == TL_YAML_SCALAR)
+      return tl_fail(TL_EUSAGE, "--set %s: '%s' holds no further keys", assignment, key);
+    node = child;
+    key = strsep(&rest, ".");
+  }
+  if (node->kind != TL_YAML_MAP)
+    return tl_fail(TL_EUSAGE, "--set %s: '%s' is not a key of a map", assignment, key);
+  TlStatus status = tl_yaml_put(node, key, equals + 1);
+  if (status == TL_EINPUT) status = TL_EUSAGE;
+  return tl_context(status, "--set %s", assignment);
+}
+
+/* ---- filling the structs ---- */
+
+static const char *kind_name(const TlYamlNode *node) {
+  switch (node->kind) {
+  case TL_YAML_MAP:
+    return "a section of keys";
+  case TL_YAML_LIST:
+    return "a list";
+  default:
+    return "a single value";
+  }
+}
+
+static TlStatus wrong_kind(const TlStudy *study, const TlYamlNode *node, const char *path,
+                           const char *wanted) {
+  char text[256];
+  snprintf(text, sizeof text, "is %s; %s is wanted", kind_name(node), wanted);
+  return fail_at(study, node, false, TL_EINPUT, path, text);
+}
+
+static TlStatus parse_at(const TlStudy *study, const TlYamlNode *node, const char *path,
+                         const TlParam *param, void *base, const char *text) {
+  char message[1024];
+  TlStatus status = tl_param_parse(param, base, text);
+  if (status != TL_EINPUT) return status;
+  snprintf(message, sizeof message, "%s", tl_message());
+  return fail_at(study, node, false, TL_EINPUT, path, message);
+}
+
+static bool is_number(TlParamType type) {
+  return type == TL_P_INT || type == TL_P_REAL || type == TL_P_VEC3 || type == TL_P_INTS;
+}
+
+static TlStatus check_scalar(const TlStudy *study, const TlYamlNode *node, const char *path,
+                             const TlParam *param) {
+  if (node->kind != TL_YAML_SCALAR)
+    return wrong_kind(study, node, path, is_number(param->type) ? "one number" : "one value");
+  if (is_number(param->type) && node->quoted)
+    return fail_at(study, node, false, TL_EINPUT, path,
+                   "is quoted text; a number without quotes is wanted");
+  if (!node->quoted && (node->text[0] == 0 || strcmp(node->text, "~") == 0))
+    return fail_at(study, node, false, TL_EINPUT, path,
+                   "has no value; give one or leave the key out");
+  return TL_OK;
+}
+
+/* A list of numbers: each element is checked at its own place, then all are read as "a,b,c". */
+static TlStatus fill_numbers(const TlStudy *study, const TlYamlNode *node, const char *path,
+                             const TlParam *param, void *base) {
+  if (node->kind != TL_YAML_LIST)
+    return wrong_kind(study, node, path, "a list of numbers, [a, b, c]");
+  if (param->type == TL_P_VEC3 && node->count != 3) {
+    char text[128];
+    snprintf(text, sizeof text, "has %zu elements; [x, y, z] is wanted", node->count);
+    return fail_at(study, node, false, TL_EINPUT, path, text);
+  }
+  char *all = tl_strdup("");
+  TlStatus status = all ? TL_OK : TL_ENOMEM;
+  TlParam one = *param;
+  one.type = param->type == TL_P_VEC3 ? TL_P_REAL : TL_P_INT;
+  one.offset = 0;
+  for (size_t i = 0; status == TL_OK && i < node->count; i++) {
+    const TlYamlNode *element = &node->children[i];
+    double scratch;
+    status = check_scalar(study, element, path, &one);
+    if (status == TL_OK) status = parse_at(study, element, path, &one, &scratch, element->text);
+    if (status != TL_OK) break;
+    char *longer = tl_format("%s%s%s", all, i ? "," : "", element->text);
+    tl_free(all);
+    all = longer;
+    if (!all) status = TL_ENOMEM;
+  }
+  if (status == TL_OK) status = parse_at(study, node, path, param, base, all);
+  tl_free(all);
+  return status;
+}
+
+static TlStatus fill_param(const TlStudy *study, const TlYamlNode *node, const char *path,
+                           const TlParam *param, void *base) {
+  if (param->type == TL_P_VEC3 || param->type == TL_P_INTS)
+    return fill_numbers(study, node, path, param, base);
+  TL_TRY(check_scalar(study, node, path, param));
+  return parse_at(study, node, path, param, base, node->text);
+}
+
+static const TlParam *find_param(const TlStudySection *section, const char *key) {
+  for (size_t i = 0; i < section->param_count; i++)
+    if (section->params[i].type != TL_P_HEADING && strcmp(section->params[i].key, key) == 0)
+      return &section->params[i];
+  return NULL;
+}
+
+static const TlStudySection *find_section(const TlStudySection *section, const char *key) {
+  for (size_t i = 0; i < section->section_count; i++)
+    if (strcmp(section->sections[i].key, key) == 0) return &section->sections[i];
+  return NULL;
+}
+
+/* The section that knows this key, for a key that was put in the wrong one. */
+static const TlStudySection *home_of(const TlStudySection *root, const char *key) {
+  if (find_param(root, key)) return root;
+  for (size_t i = 0; i < root->section_count; i++) {
+    const TlStudySection *home = home_of(&root->sections[i], key);
+    if (home) return home;
+  }
+  return NULL;
+}
+
+static const char *nearest(const TlStudySection *section, const char *key) {
+  enum { MOST = 64 };
+  TlParam names[MOST];
+  size_t count = 0;
+  for (size_t i = 0; i < section->param_count && count < MOST; i++)
+    names[count++] = section->params[i];
+  for (size_t i = 0; i < section->section_count && count < MOST; i++)
+    names[count++] = (TlParam){.key = section->sections[i].key};
+  return tl_param_nearest(names, count, key);
+}
+
+static TlStatus unknown(const TlStudy *study, const TlStudySection *root,
+                        const TlStudySection *section, const TlYamlNode *node, const char *path) {
+  char text[512];
+  const char *near = nearest(section, node->key);
+  const TlStudySection *home = near ? NULL : home_of(root, node->key);
+  if (near)
+    snprintf(text, sizeof text, "no such key; did you mean '%s'?", near);
+  else if (home)
+    snprintf(text, sizeof text, "no such key here; it belongs %s%s%s",
+             home->key[0] ? "in section '" : "at the top level", home->key,
+             home->key[0] ? "'" : "");
+  else
+    snprintf(text, sizeof text, "no such key (docs/study.md lists them)");
+  return fail_at(study, node, true, TL_EINPUT, path, text);
+}
+
+static TlStatus defaults_of(const TlStudySection *section, void *base) {
+  TL_TRY(tl_params_defaults(section->params, section->param_count, base));
+  for (size_t i = 0; i < section->section_count; i++)
+    if (!section->sections[i].list)
+      TL_TRY(defaults_of(&section->sections[i], (char *)base + section->sections[i].offset));
+  return TL_OK;
+}
+
+static TlStatus missing(const TlStudy *study, const TlStudySection *section, const TlYamlNode *map,
+                        const TlYamlNode *nearest_map, const char *path) {
+  char text[512], full[PATH_SIZE];
+  for (size_t i = 0; i < section->param_count; i++) {
+    const TlParam *p = &section->params[i];
+    if (p->type == TL_P_HEADING || p->def || (map && tl_yaml_find(map, p->key))) continue;
+    snprintf(text, sizeof text, "is missing: %s%s%s%s", p->help, p->unit[0] ? " [" : "", p->unit,
+             p->unit[0] ? "]" : "");
+    return fail_at(study, nearest_map, true, TL_EINPUT, extend(full, path, p->key), text);
+  }
+  return TL_OK;
+}
+
+static TlStatus fill_section(const TlStudy *study, const TlStudySection *root,
+                             const TlStudySection *section, const TlYamlNode *map,
+                             const TlYamlNode *above, const char *path, void *base);
+
+static TlStatus fill_list(const TlStudy *study, const TlStudySection *root,
+                          const TlStudySection *section, const TlYamlNode *node, const char *path,
+                          TlStudyList *list) {
+  if (node->kind != TL_YAML_LIST)
+    return wrong_kind(study, node, path, "a list of sections ('- key: value')");
+  TL_TRY(TL_NEW(list->items, node->count * section->size));
+  for (size_t i = 0; i < node->count; i++) {
+    char full[PATH_SIZE], number[24];
+    char *item = (char *)list->items + i * section->size;
+    snprintf(number, sizeof number, "%zu", i);
+    extend(full, path, number);
+    list->count++;
+    if (node->children[i].kind != TL_YAML_MAP)
+      return wrong_kind(study, &node->children[i], full, "a section of keys");
+    TL_TRY(defaults_of(section, item));
+    TL_TRY(fill_section(study, root, section, &node->children[i], &node->children[i], full, item));
+  }
+  return TL_OK;
+}
+
+/* map: NULL when the study does not have this section; above: the nearest map that it has. */
+static TlStatus fill_section(const TlStudy *study, const TlStudySection *root,
+                             const TlStudySection *section, const TlYamlNode *map,
+                             const TlYamlNode *above, const char *path, void *base) {
+  char full[PATH_SIZE];
+  for (size_t i = 0; map && i < map->count; i++) {
+    const TlYamlNode *node = &map->children[i];
+    const TlParam *param = find_param(section, node->key);
+    extend(full, path, node->key);
+    if (param)
+      TL_TRY(fill_param(study, node, full, param, base));
+    else if (!find_section(section, node->key))
+      return unknown(study, root, section, node, full);
+  }
+  TL_TRY(missing(study, section, map, above, path));
+  for (size_t i = 0; i < section->section_count; i++) {
+    const TlStudySection *inner = &section->sections[i];
+    const TlYamlNode *node = map ? tl_yaml_find(map, inner->key) : NULL;
+    void *place = (char *)base + inner->offset;
+    extend(full, path, inner->key);
+    if (inner->list) {
+      if (node) TL_TRY(fill_list(study, root, inner, node, full, place));
+      continue;
+    }
+    if (node && node->kind != TL_YAML_MAP)
+      return wrong_kind(study, node, full, "a section of keys ('key: value' lines, set in)");
+    TL_TRY(fill_section(study, root, inner, node, node ? node : above, full, place));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_study_fill(const TlStudy *study, const TlStudySection *schema, void *values) {
+  TL_TRY(defaults_of(schema, values));
+  return fill_section(study, schema, schema, &study->root, &study->root, "", values);
+}
+
+void tl_study_values_free(const TlStudySection *schema, void *values) {
+  tl_params_free(schema->params, schema->param_count, values);
+  for (size_t i = 0; i < schema->section_count; i++) {
+    const TlStudySection *inner = &schema->sections[i];
+    char *place = (char *)values + inner->offset;
+    if (!inner->list) {
+      tl_study_values_free(inner, place);
+      continue;
+    }
+    TlStudyList *list = (TlStudyList *)(void *)place;
+    for (int64_t k = 0; k < list->count; k++)
+      tl_study_values_free(inner, (char *)list->items + (size_t)k * inner->size);
+    tl_free(list->items);
+    *list = (TlStudyList){0};
+  }
+}
