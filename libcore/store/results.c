@@ -1,0 +1,360 @@
+#include "store/results_layout.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct TlResultsWriter {
+  char *folder;
+  /* run.h5 until tl_results_scene_done */
+  TlOutFile run_out;
+  TlH5File run;
+  hid_t avatar_group, phi, node, node_area;
+  TlAvatarRow *avatars;
+  size_t avatar_count, avatar_capacity;
+  int64_t phi_count, node_total;
+  /* the frame being written */
+  TlOutFile frame_out;
+  TlH5File frame;
+  hid_t column[TL_BODY_COLUMNS];
+  int64_t rows_written, body_count;
+  FILE *history;
+  int history_columns;
+};
+
+/* ---- the folder ---- */
+
+/* Ours: run.h5, whole frames, history.csv, and what a killed run left of them (NAME.PID.tmp). */
+static bool is_ours(const char *name) {
+  char bare[64];
+  size_t length = strlen(name);
+  if (length >= sizeof bare) return false;
+  memcpy(bare, name, length + 1);
+  if (length > 4 && strcmp(bare + length - 4, ".tmp") == 0) {
+    bare[length - 4] = 0;
+    char *dot = strrchr(bare, '.');
+    if (dot && strspn(dot + 1, "0123456789") == strlen(dot + 1)) *dot = 0;
+  }
+  return strcmp(bare, "run.h5") == 0 || strcmp(bare, "history.csv") == 0 ||
+         tl_results_frame_index(bare) >= 0;
+}
+
+static TlStatus clear_entry(const char *folder, const char *name, bool overwrite) {
+  if (!is_ours(name)) return TL_OK;
+  if (!overwrite)
+    return tl_fail(TL_EUSAGE, "%s: already holds results (%s); give --overwrite to replace them",
+                   folder, name);
+  char *path = tl_path_join(folder, name);
+  if (!path) return TL_ENOMEM;
+  TlStatus status = unlink(path) == 0 ? TL_OK : tl_fail_errno(path, "cannot remove");
+  tl_free(path);
+  return status;
+}
+
+static TlStatus clear_folder(const char *folder, bool overwrite) {
+  DIR *list = opendir(folder);
+  if (!list) return tl_fail_errno(folder, "cannot list the folder");
+  TlStatus status = TL_OK;
+  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));)
+    status = clear_entry(folder, entry->d_name, overwrite);
+  closedir(list);
+  return status;
+}
+
+/* ---- run.h5 ---- */
+
+static TlStatus write_texts(const TlH5File *f, const TlScene *scene) {
+  TL_TRY(tl_h5_set_format(f, "talus run", TL_RESULTS_FORMAT));
+  TL_TRY(tl_h5_set_text(f, f->id, "units", "SI: m, kg, s, rad; world frame of the study"));
+  TL_TRY(tl_h5_write_text(f, f->id, "study", scene->study ? scene->study : ""));
+  TL_TRY(tl_h5_write_text(f, f->id, "title", scene->title ? scene->title : ""));
+  return tl_h5_write_text(f, f->id, "provenance", scene->provenance ? scene->provenance : "[]");
+}
+
+static TlStatus write_numbers(const TlH5File *f, const TlScene *scene) {
+  TL_TRY(tl_h5_set_real(f, f->id, "grain_scale", &scene->grain_scale, 1));
+  TL_TRY(tl_h5_set_real(f, f->id, "density_kg_m3", &scene->density_kg_m3, 1));
+  TL_TRY(tl_h5_set_real(f, f->id, "gravity_m_s2", scene->gravity_m_s2, 3));
+  TL_TRY(tl_h5_set_real(f, f->id, "step_s", &scene->step_s, 1));
+  return tl_h5_set_int(f, f->id, "body_count", scene->body_count);
+}
+
+/* A whole array as a dataset. */
+static TlStatus write_array(const TlH5File *f, hid_t group, const char *name, const char *unit,
+                            hid_t type, int width, const void *values, int64_t n) {
+  hid_t dataset;
+  TlStatus status = tl_h5_array_create(f, group, name, unit, type, n, width, &dataset);
+  if (status == TL_OK) status = tl_h5_array_append(f, dataset, type, width, 0, values, n);
+  if (dataset >= 0) H5Dclose(dataset);
+  return status;
+}
+
+static TlStatus write_planes(const TlH5File *f, const TlScene *scene) {
+  TlVec3 *point = NULL, *normal = NULL;
+  size_t n = (size_t)scene->plane_count;
+  TlStatus status = TL_NEW(point, n);
+  if (status == TL_OK) status = TL_NEW(normal, n);
+  for (size_t i = 0; status == TL_OK && i < n; i++) {
+    point[i] = scene->planes[i].point_m;
+    normal[i] = scene->planes[i].normal;
+  }
+  if (status == TL_OK)
+    status = write_array(f, f->id, "plane_point_m", "m", H5T_NATIVE_DOUBLE, 3, point, (int64_t)n);
+  if (status == TL_OK)
+    status = write_array(f, f->id, "plane_normal", "1", H5T_NATIVE_DOUBLE, 3, normal, (int64_t)n);
+  tl_free(point);
+  tl_free(normal);
+  return status;
+}
+
+static TlStatus write_terrain_numbers(const TlH5File *f, hid_t g, const TlTerrain *t) {
+  TL_TRY(tl_h5_write_text(f, g, "name", t->name ? t->name : ""));
+  TL_TRY(tl_h5_write_text(f, g, "crs", t->crs ? t->crs : ""));
+  TL_TRY(tl_h5_set_int(f, g, "id", t->id));
+  TL_TRY(tl_h5_set_int(f, g, "nx", t->nx));
+  TL_TRY(tl_h5_set_int(f, g, "ny", t->ny));
+  TL_TRY(tl_h5_set_int(f, g, "bnx", t->bnx));
+  TL_TRY(tl_h5_set_int(f, g, "bny", t->bny));
+  TL_TRY(tl_h5_set_int(f, g, "holes_filled", t->holes_filled));
+  TL_TRY(tl_h5_set_real(f, g, "origin", t->origin, 3));
+  TL_TRY(tl_h5_set_real(f, g, "cell_m", &t->cell_m, 1));
+  TL_TRY(tl_h5_set_real(f, g, "x0_m", &t->x0_m, 1));
+  TL_TRY(tl_h5_set_real(f, g, "y0_m", &t->y0_m, 1));
+  TL_TRY(tl_h5_set_real(f, g, "band_m", &t->band_m, 1));
+  TL_TRY(tl_h5_set_real(f, g, "band_spacing_m", &t->band_spacing_m, 1));
+  return tl_h5_set_real(f, g, "z0_m", &t->z0_m, 1);
+}
+
+static TlStatus write_terrain(const TlH5File *f, const TlTerrain *t) {
+  hid_t g = H5Gcreate2(f->id, "terrain", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (g < 0) return tl_h5_fail(f, "making the terrain's group");
+  int64_t cells = t->nx * t->ny, columns = t->bnx * t->bny;
+  TlStatus status = write_terrain_numbers(f, g, t);
+  if (status == TL_OK)
+    status = write_array(f, g, "height_m", "m", H5T_NATIVE_FLOAT, 1, t->height_m, cells);
+  if (status == TL_OK)
+    status = write_array(f, g, "k_low", "", H5T_NATIVE_INT32, 1, t->k_low, columns);
+  if (status == TL_OK)
+    status = write_array(f, g, "k_count", "", H5T_NATIVE_INT32, 1, t->k_count, columns);
+  if (status == TL_OK)
+    status = write_array(f, g, "start", "", H5T_NATIVE_INT64, 1, t->start, columns);
+  if (status == TL_OK)
+    status = write_array(f, g, "band_phi", "m", H5T_NATIVE_FLOAT, 1, t->band_phi, t->band_count);
+  H5Gclose(g);
+  return status;
+}
+
+static TlStatus start_avatars(TlResultsWriter *w) {
+  const TlH5File *f = &w->run;
+  w->avatar_group = H5Gcreate2(f->id, "avatar", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (w->avatar_group < 0) return tl_h5_fail(f, "making the avatars' group");
+  hid_t g = w->avatar_group, type = H5T_NATIVE_FLOAT;
+  TL_TRY(tl_h5_array_create(f, g, "phi_m", "m", type, 0, 1, &w->phi));
+  TL_TRY(tl_h5_array_create(f, g, "node_m", "m", type, 0, 3, &w->node));
+  return tl_h5_array_create(f, g, "node_area_m2", "m2", type, 0, 1, &w->node_area);
+}
+
+static TlStatus start_run(TlResultsWriter *w, const TlScene *scene) {
+  char *path = tl_path_join(w->folder, "run.h5");
+  if (!path) return TL_ENOMEM;
+  TlStatus status = tl_outfile_begin(&w->run_out, path, false);
+  tl_free(path);
+  if (status != TL_OK) return status;
+  const TlH5File *f = &w->run;
+  TL_TRY(tl_h5_create(&w->run, w->run_out.temp, w->run_out.path));
+  TL_TRY(write_texts(f, scene));
+  TL_TRY(write_numbers(f, scene));
+  TL_TRY(write_planes(f, scene));
+  if (scene->has_terrain) TL_TRY(write_terrain(f, &scene->terrain));
+  return start_avatars(w);
+}
+
+TlStatus tl_results_create(TlResultsWriter **writer, const char *folder, const TlScene *scene,
+                           bool overwrite) {
+  *writer = NULL;
+  TL_TRY(tl_dir_make(folder));
+  TL_TRY(clear_folder(folder, overwrite));
+  TlResultsWriter *w;
+  TL_TRY(TL_NEW(w, 1));
+  w->run.id = w->run.driver = w->frame.id = w->frame.driver = -1;
+  w->avatar_group = w->phi = w->node = w->node_area = -1;
+  for (int c = 0; c < TL_BODY_COLUMNS; c++) w->column[c] = -1;
+  w->folder = tl_strdup(folder);
+  TlStatus status = w->folder ? start_run(w, scene) : TL_ENOMEM;
+  if (status == TL_OK)
+    *writer = w;
+  else
+    tl_results_close(w);
+  return status;
+}
+
+TlStatus tl_results_add_avatar(TlResultsWriter *w, const TlAvatar *a) {
+  if (w->run.id < 0) return tl_fail(TL_EUSAGE, "%s: run.h5 is closed already", w->folder);
+  int64_t points = (int64_t)a->nx * a->ny * a->nz;
+  hid_t type = H5T_NATIVE_FLOAT;
+  TL_TRY(TL_RESERVE(w->avatars, w->avatar_capacity, w->avatar_count + 1));
+  w->avatars[w->avatar_count++] = (TlAvatarRow){
+      .avatar = *a, .phi_start = w->phi_count, .node_start = w->node_total, .border = a->border};
+  TL_TRY(tl_h5_array_append(&w->run, w->phi, type, 1, w->phi_count, a->phi, points));
+  TL_TRY(tl_h5_array_append(&w->run, w->node, type, 3, w->node_total, a->node_m, a->node_count));
+  TL_TRY(tl_h5_array_append(&w->run, w->node_area, type, 1, w->node_total, a->node_area_m2,
+                            a->node_count));
+  w->phi_count += points;
+  w->node_total += a->node_count;
+  return TL_OK;
+}
+
+static void drop(hid_t *id) {
+  if (*id >= 0) H5Idec_ref(*id);
+  *id = -1;
+}
+
+static TlStatus close_run(TlResultsWriter *w) {
+  drop(&w->phi);
+  drop(&w->node);
+  drop(&w->node_area);
+  drop(&w->avatar_group);
+  return tl_h5_close(&w->run);
+}
+
+TlStatus tl_results_scene_done(TlResultsWriter *w) {
+  if (w->run.id < 0) return tl_fail(TL_EUSAGE, "%s: run.h5 is closed already", w->folder);
+  hid_t dataset[TL_AVATAR_COLUMNS];
+  int64_t n = (int64_t)w->avatar_count;
+  TlStatus status = tl_h5_columns_create(&w->run, w->avatar_group, tl_avatar_columns,
+                                         TL_AVATAR_COLUMNS, n, dataset);
+  if (status == TL_OK)
+    status = tl_h5_columns_write(&w->run, tl_avatar_columns, TL_AVATAR_COLUMNS, dataset, 0,
+                                 w->avatars, sizeof *w->avatars, n);
+  tl_h5_columns_close(TL_AVATAR_COLUMNS, dataset);
+  TlStatus closed = close_run(w);
+  if (status == TL_OK) status = closed;
+  if (status == TL_OK) return tl_outfile_commit(&w->run_out);
+  tl_outfile_abort(&w->run_out);
+  return status;
+}
+
+/* ---- frames ---- */
+
+static TlStatus start_frame(TlResultsWriter *w, int64_t index, int64_t step, double time_s,
+                            int64_t body_count) {
+  const TlH5File *f = &w->frame;
+  TL_TRY(tl_h5_create(&w->frame, w->frame_out.temp, w->frame_out.path));
+  TL_TRY(tl_h5_set_format(f, "talus frame", TL_RESULTS_FORMAT));
+  TL_TRY(tl_h5_set_int(f, f->id, "index", index));
+  TL_TRY(tl_h5_set_int(f, f->id, "step", step));
+  TL_TRY(tl_h5_set_real(f, f->id, "time_s", &time_s, 1));
+  TL_TRY(tl_h5_set_int(f, f->id, "body_count", body_count));
+  return tl_h5_columns_create(f, f->id, tl_body_columns, TL_BODY_COLUMNS, body_count, w->column);
+}
+
+static void abort_frame(TlResultsWriter *w) {
+  tl_h5_columns_close(TL_BODY_COLUMNS, w->column);
+  tl_h5_close(&w->frame);
+  tl_outfile_abort(&w->frame_out);
+}
+
+/* The message of the first failure survives the clean-up. */
+static TlStatus give_up_frame(TlResultsWriter *w, TlStatus status) {
+  char text[1024];
+  snprintf(text, sizeof text, "%s", tl_message());
+  abort_frame(w);
+  return tl_fail(status, "%s", text);
+}
+
+TlStatus tl_results_frame_begin(TlResultsWriter *w, int64_t index, int64_t step, double time_s,
+                                int64_t body_count) {
+  if (w->frame.id >= 0) return tl_fail(TL_EUSAGE, "%s: a frame is open already", w->folder);
+  char *path = tl_results_frame_path(w->folder, index);
+  if (!path) return TL_ENOMEM;
+  TlStatus status = tl_outfile_begin(&w->frame_out, path, true);
+  tl_free(path);
+  if (status != TL_OK) return status;
+  w->rows_written = 0;
+  w->body_count = body_count;
+  status = start_frame(w, index, step, time_s, body_count);
+  return status == TL_OK ? TL_OK : give_up_frame(w, status);
+}
+
+TlStatus tl_results_frame_rows(TlResultsWriter *w, const TlBodyRow *rows, int64_t count) {
+  if (w->frame.id < 0) return tl_fail(TL_EUSAGE, "%s: no frame is open", w->folder);
+  if (w->rows_written + count > w->body_count)
+    return give_up_frame(w, tl_fail(TL_EUSAGE, "%s: more than the %lld rows that were announced",
+                                    w->frame_out.path, (long long)w->body_count));
+  TlStatus status = tl_h5_columns_write(&w->frame, tl_body_columns, TL_BODY_COLUMNS, w->column,
+                                        w->rows_written, rows, sizeof *rows, count);
+  if (status != TL_OK) return give_up_frame(w, status);
+  w->rows_written += count;
+  return TL_OK;
+}
+
+TlStatus tl_results_frame_end(TlResultsWriter *w) {
+  if (w->frame.id < 0) return tl_fail(TL_EUSAGE, "%s: no frame is open", w->folder);
+  if (w->rows_written != w->body_count)
+    return give_up_frame(w, tl_fail(TL_EUSAGE, "%s: %lld rows of the %lld that were announced",
+                                    w->frame_out.path, (long long)w->rows_written,
+                                    (long long)w->body_count));
+  tl_h5_columns_close(TL_BODY_COLUMNS, w->column);
+  TlStatus status = tl_h5_close(&w->frame);
+  if (status == TL_OK) return tl_outfile_commit(&w->frame_out);
+  tl_outfile_abort(&w->frame_out);
+  return status;
+}
+
+/* ---- history.csv ---- */
+
+TlStatus tl_results_history_header(TlResultsWriter *w, const char *header) {
+  char *path = tl_path_join(w->folder, "history.csv");
+  if (!path) return TL_ENOMEM;
+  if (w->history) fclose(w->history);
+  /* A log one looks at while the run goes on: it grows under its own name, a line at a time. */
+  w->history = fopen(path, "w");
+  w->history_columns = 1;
+  for (const char *c = header; *c; c++) w->history_columns += *c == ',';
+  TlStatus status = TL_OK;
+  if (!w->history || fprintf(w->history, "%s\n", header) < 0 || fflush(w->history) != 0)
+    status = tl_fail_errno(path, "cannot write");
+  tl_free(path);
+  return status;
+}
+
+/* The shortest of 15 to 17 digits that reads back as the same number. */
+static void print_real(FILE *file, double value) {
+  char text[40];
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  fputs(text, file);
+}
+
+TlStatus tl_results_history_line(TlResultsWriter *w, const double *values, int count) {
+  if (!w->history || count != w->history_columns)
+    return tl_fail(TL_EUSAGE, "%s/history.csv: %d values for %d columns", w->folder, count,
+                   w->history_columns);
+  for (int i = 0; i < count; i++) {
+    if (i) fputc(',', w->history);
+    print_real(w->history, values[i]);
+  }
+  fputc('\n', w->history);
+  if (fflush(w->history) == 0 && !ferror(w->history)) return TL_OK;
+  return tl_fail(TL_EIO, "%s/history.csv: cannot write: %s", w->folder, strerror(errno));
+}
+
+void tl_results_close(TlResultsWriter *w) {
+  if (!w) return;
+  if (w->frame.id >= 0) abort_frame(w);
+  close_run(w);
+  tl_outfile_abort(&w->run_out);
+  tl_outfile_abort(&w->frame_out);
+  if (w->history) fclose(w->history);
+  tl_free(w->avatars);
+  tl_free(w->folder);
+  tl_free(w);
+}

@@ -1,0 +1,265 @@
+#include "store/results_h5.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BLOCK_ROWS = 4096, CHUNK_BYTES = 1 << 18, DEFLATE_LEVEL = 1 };
+
+/* ---- errors ---- */
+
+static herr_t innermost(unsigned n, const H5E_error2_t *error, void *text) {
+  if (n == 0 && error->desc) snprintf(text, 200, "%s", error->desc);
+  return 0;
+}
+
+TlStatus tl_h5_fail(const TlH5File *file, const char *doing) {
+  char text[200] = "no reason given";
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, text);
+  TL_TRY(tl_h5_written(file)); /* a full disk is the better reason */
+  return tl_fail(file->driver >= 0 ? TL_EIO : TL_EINPUT, "%s: HDF5: %s: %s", file->name, doing,
+                 text);
+}
+
+TlStatus tl_h5_written(const TlH5File *file) {
+  int number = file->driver >= 0 && file->id >= 0 ? tl_h5_driver_error(file->id) : 0;
+  if (!number) return TL_OK;
+  return tl_fail(TL_EIO, "%s: cannot write: %s; the file was not kept: free space and run again",
+                 file->name, strerror(number));
+}
+
+/* ---- files ---- */
+
+TlStatus tl_h5_create(TlH5File *file, const char *path, const char *name) {
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  *file = (TlH5File){.id = -1, .driver = tl_h5_driver_register(), .name = name};
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  errno = 0;
+  if (file->driver >= 0 && H5Pset_driver(access, file->driver, NULL) >= 0)
+    file->id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  H5Pclose(access);
+  if (file->id >= 0) return TL_OK;
+  TlStatus status = errno ? tl_fail_errno(name, "cannot create") : tl_h5_fail(file, "creating it");
+  if (file->driver >= 0) H5FDunregister(file->driver);
+  file->driver = -1;
+  return status;
+}
+
+TlStatus tl_h5_open(TlH5File *file, const char *path) {
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  *file = (TlH5File){.id = -1, .driver = -1, .name = path};
+  if (access(path, R_OK) != 0) return tl_fail_errno(path, "cannot open");
+  hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fclose_degree(list, H5F_CLOSE_STRONG);
+  file->id = H5Fopen(path, H5F_ACC_RDONLY, list);
+  H5Pclose(list);
+  if (file->id >= 0) return TL_OK;
+  return tl_fail(TL_EINPUT, "%s: is not a whole HDF5 file", path);
+}
+
+TlStatus tl_h5_close(TlH5File *file) {
+  if (file->id < 0) return TL_OK;
+  TlStatus status = TL_OK;
+  if (file->driver >= 0 && H5Fflush(file->id, H5F_SCOPE_GLOBAL) < 0)
+    status = tl_h5_fail(file, "flushing");
+  if (status == TL_OK) status = tl_h5_written(file);
+  if (H5Fclose(file->id) < 0 && status == TL_OK) {
+    file->id = -1;
+    status = tl_h5_fail(file, "closing");
+  }
+  if (file->driver >= 0) H5FDunregister(file->driver);
+  file->id = file->driver = -1;
+  return status;
+}
+
+/* ---- arrays ---- */
+
+static hid_t chunked(hid_t type, int64_t n, int width) {
+  int64_t row_bytes = (int64_t)H5Tget_size(type) * width, most = CHUNK_BYTES / row_bytes;
+  hsize_t chunk[2] = {(hsize_t)(n > 0 && n < most ? n : most), (hsize_t)width};
+  hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_chunk(list, width > 1 ? 2 : 1, chunk);
+  H5Pset_shuffle(list);
+  H5Pset_deflate(list, DEFLATE_LEVEL);
+  return list;
+}
+
+TlStatus tl_h5_array_create(const TlH5File *file, hid_t group, const char *name, const char *unit,
+                            hid_t type, int64_t n, int width, hid_t *dataset) {
+  hsize_t size[2] = {(hsize_t)n, (hsize_t)width}, most[2] = {H5S_UNLIMITED, (hsize_t)width};
+  hid_t space = H5Screate_simple(width > 1 ? 2 : 1, size, most), list = chunked(type, n, width);
+  *dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+  H5Pclose(list);
+  H5Sclose(space);
+  if (*dataset < 0) return tl_h5_fail(file, name);
+  return unit[0] ? tl_h5_set_text(file, *dataset, "unit", unit) : TL_OK;
+}
+
+/* Rows at .. at+n-1 of the dataset, and memory that holds just them. */
+static herr_t select_rows(hid_t dataset, int width, int64_t at, int64_t n, hid_t *memory,
+                          hid_t *space) {
+  hsize_t start[2] = {(hsize_t)at, 0}, count[2] = {(hsize_t)n, (hsize_t)width};
+  *memory = H5Screate_simple(width > 1 ? 2 : 1, count, NULL);
+  *space = H5Dget_space(dataset);
+  return H5Sselect_hyperslab(*space, H5S_SELECT_SET, start, NULL, count, NULL);
+}
+
+static TlStatus put_rows(const TlH5File *file, hid_t dataset, hid_t type, int width, int64_t at,
+                         const void *values, int64_t n) {
+  hid_t memory, space;
+  herr_t got = select_rows(dataset, width, at, n, &memory, &space);
+  if (got >= 0) got = H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, values);
+  H5Sclose(memory);
+  H5Sclose(space);
+  return got < 0 ? tl_h5_fail(file, "writing rows") : tl_h5_written(file);
+}
+
+TlStatus tl_h5_array_append(const TlH5File *file, hid_t dataset, hid_t type, int width, int64_t at,
+                            const void *values, int64_t n) {
+  hsize_t size[2] = {(hsize_t)(at + n), (hsize_t)width};
+  if (n == 0) return TL_OK;
+  if (H5Dset_extent(dataset, size) < 0) return tl_h5_fail(file, "growing an array");
+  return put_rows(file, dataset, type, width, at, values, n);
+}
+
+static TlStatus shape_of(const TlH5File *file, hid_t group, const char *name, hid_t *dataset,
+                         int64_t *rows, int *width) {
+  hsize_t size[2] = {0, 1};
+  *dataset = H5Dopen2(group, name, H5P_DEFAULT);
+  if (*dataset < 0) return tl_fail(TL_EINPUT, "%s: has no dataset '%s'", file->name, name);
+  hid_t space = H5Dget_space(*dataset);
+  int rank = H5Sget_simple_extent_ndims(space);
+  if (rank == 1 || rank == 2) H5Sget_simple_extent_dims(space, size, NULL);
+  H5Sclose(space);
+  *rows = (int64_t)size[0];
+  *width = (int)size[1];
+  if (rank == 1 || rank == 2) return TL_OK;
+  H5Dclose(*dataset);
+  return tl_fail(TL_EINPUT, "%s: dataset '%s' has rank %d", file->name, name, rank);
+}
+
+TlStatus tl_h5_array_rows(const TlH5File *file, hid_t group, const char *name, int64_t *n) {
+  hid_t dataset;
+  int width;
+  TL_TRY(shape_of(file, group, name, &dataset, n, &width));
+  H5Dclose(dataset);
+  return TL_OK;
+}
+
+TlStatus tl_h5_array_read(const TlH5File *file, hid_t group, const char *name, hid_t type,
+                          int width, int64_t at, void *values, int64_t n) {
+  hid_t dataset, memory, space;
+  int64_t rows = 0;
+  int there = 0;
+  TL_TRY(shape_of(file, group, name, &dataset, &rows, &there));
+  if (there != width || at < 0 || n < 0 || at > rows - n) {
+    H5Dclose(dataset);
+    return tl_fail(TL_EINPUT, "%s: dataset '%s' is %lld x %d; rows %lld to %lld of width %d wanted",
+                   file->name, name, (long long)rows, there, (long long)at, (long long)(at + n),
+                   width);
+  }
+  herr_t got = 0;
+  if (n > 0) {
+    got = select_rows(dataset, width, at, n, &memory, &space);
+    if (got >= 0) got = H5Dread(dataset, type, memory, space, H5P_DEFAULT, values);
+    H5Sclose(memory);
+    H5Sclose(space);
+  }
+  H5Dclose(dataset);
+  return got < 0 ? tl_h5_fail(file, name) : TL_OK;
+}
+
+/* ---- columns ---- */
+
+static hid_t type_of(const TlH5Column *column) {
+  switch (column->type) {
+  case TL_H5_I64:
+    return H5T_NATIVE_INT64;
+  case TL_H5_I32:
+    return H5T_NATIVE_INT32;
+  case TL_H5_U32:
+    return H5T_NATIVE_UINT32;
+  case TL_H5_U8:
+    return H5T_NATIVE_UINT8;
+  default:
+    return H5T_NATIVE_DOUBLE;
+  }
+}
+
+static size_t bytes_of(const TlH5Column *column) {
+  return H5Tget_size(type_of(column)) * (size_t)column->width;
+}
+
+TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Column *columns,
+                              int count, int64_t rows, hid_t *dataset) {
+  for (int c = 0; c < count; c++) dataset[c] = -1;
+  for (int c = 0; c < count; c++)
+    TL_TRY(tl_h5_array_create(file, group, columns[c].name, columns[c].unit, type_of(&columns[c]),
+                              rows, columns[c].width, &dataset[c]));
+  return TL_OK;
+}
+
+static TlStatus write_column(const TlH5File *file, const TlH5Column *column, hid_t dataset,
+                             int64_t first, const char *rows, size_t row_size, int64_t n,
+                             char *block) {
+  size_t bytes = bytes_of(column);
+  for (int64_t at = 0; at < n; at += BLOCK_ROWS) {
+    int64_t m = n - at < BLOCK_ROWS ? n - at : BLOCK_ROWS;
+    for (int64_t i = 0; i < m; i++)
+      memcpy(block + (size_t)i * bytes, rows + (size_t)(at + i) * row_size + column->offset, bytes);
+    TL_TRY(put_rows(file, dataset, type_of(column), column->width, first + at, block, m));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_h5_columns_write(const TlH5File *file, const TlH5Column *columns, int count,
+                             const hid_t *dataset, int64_t first, const void *rows, size_t row_size,
+                             int64_t n) {
+  char *block;
+  TL_TRY(TL_NEW(block, BLOCK_ROWS * 4 * sizeof(double)));
+  TlStatus status = TL_OK;
+  for (int c = 0; c < count && status == TL_OK; c++)
+    status = write_column(file, &columns[c], dataset[c], first, rows, row_size, n, block);
+  tl_free(block);
+  return status;
+}
+
+void tl_h5_columns_close(int count, hid_t *dataset) {
+  for (int c = 0; c < count; c++) {
+    if (dataset[c] >= 0) H5Dclose(dataset[c]);
+    dataset[c] = -1;
+  }
+}
+
+static TlStatus read_column(const TlH5File *file, hid_t group, const TlH5Column *column, char *rows,
+                            size_t row_size, int64_t n, char *block) {
+  size_t bytes = bytes_of(column);
+  for (int64_t at = 0; at < n; at += BLOCK_ROWS) {
+    int64_t m = n - at < BLOCK_ROWS ? n - at : BLOCK_ROWS;
+    TL_TRY(
+        tl_h5_array_read(file, group, column->name, type_of(column), column->width, at, block, m));
+    for (int64_t i = 0; i < m; i++)
+      memcpy(rows + (size_t)(at + i) * row_size + column->offset, block + (size_t)i * bytes, bytes);
+  }
+  return TL_OK;
+}
+
+TlStatus tl_h5_columns_read(const TlH5File *file, hid_t group, const TlH5Column *columns, int count,
+                            void *rows, size_t row_size, int64_t n) {
+  char *block;
+  TL_TRY(TL_NEW(block, BLOCK_ROWS * 4 * sizeof(double)));
+  TlStatus status = TL_OK;
+  for (int c = 0; c < count && status == TL_OK; c++) {
+    int64_t there = 0;
+    status = tl_h5_array_rows(file, group, columns[c].name, &there);
+    if (status == TL_OK && there != n)
+      status = tl_fail(TL_EINPUT, "%s: dataset '%s' has %lld rows, not %lld", file->name,
+                       columns[c].name, (long long)there, (long long)n);
+    if (status == TL_OK) status = read_column(file, group, &columns[c], rows, row_size, n, block);
+  }
+  tl_free(block);
+  return status;
+}

@@ -1,0 +1,55 @@
+#include "store/results_layout.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BODY(member) offsetof(TlBodyRow, member)
+#define AVATAR(member) offsetof(TlAvatarRow, avatar.member)
+
+const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {
+    {"id", "", TL_H5_I64, 1, BODY(id)},
+    {"avatar_id", "", TL_H5_I64, 1, BODY(avatar_id)},
+    {"position_m", "m", TL_H5_F64, 3, BODY(position_m)},
+    {"rotation_wxyz", "1", TL_H5_F64, 4, BODY(rotation)},
+    {"velocity_m_s", "m/s", TL_H5_F64, 3, BODY(velocity_m_s)},
+    {"spin_rad_s", "rad/s", TL_H5_F64, 3, BODY(spin_rad_s)},
+    {"scale", "1", TL_H5_F64, 1, BODY(scale)},
+    {"contacts", "", TL_H5_I32, 1, BODY(contacts)},
+    {"flags", "", TL_H5_I32, 1, BODY(flags)},
+};
+
+const TlH5Column tl_avatar_columns[TL_AVATAR_COLUMNS] = {
+    {"id", "", TL_H5_I64, 1, AVATAR(id)},
+    {"label", "", TL_H5_U32, 1, AVATAR(label)},
+    {"border", "", TL_H5_U8, 1, offsetof(TlAvatarRow, border)},
+    {"nx", "", TL_H5_I32, 1, AVATAR(nx)},
+    {"ny", "", TL_H5_I32, 1, AVATAR(ny)},
+    {"nz", "", TL_H5_I32, 1, AVATAR(nz)},
+    {"node_count", "", TL_H5_I32, 1, AVATAR(node_count)},
+    {"phi_start", "", TL_H5_I64, 1, offsetof(TlAvatarRow, phi_start)},
+    {"node_start", "", TL_H5_I64, 1, offsetof(TlAvatarRow, node_start)},
+    {"spacing_m", "m", TL_H5_F64, 1, AVATAR(spacing_m)},
+    {"origin_m", "m", TL_H5_F64, 3, AVATAR(origin_m)},
+    {"phi_error_m", "m", TL_H5_F64, 1, AVATAR(phi_error_m)},
+    {"gradient_max", "1", TL_H5_F64, 1, AVATAR(gradient_max)},
+    {"volume_m3", "m3", TL_H5_F64, 1, AVATAR(volume_m3)},
+    {"area_m2", "m2", TL_H5_F64, 1, AVATAR(area_m2)},
+    {"inertia_m5", "m5", TL_H5_F64, 3, AVATAR(inertia_m5)},
+    {"radius_m", "m", TL_H5_F64, 1, AVATAR(radius_m)},
+    {"scan_centroid_m", "m", TL_H5_F64, 3, AVATAR(scan_centroid_m)},
+    {"scan_rotation_wxyz", "1", TL_H5_F64, 4, AVATAR(scan_rotation)},
+    {"axes_m", "m", TL_H5_F64, 3, AVATAR(axes_m)},
+};
+
+char *tl_results_frame_path(const char *folder, int64_t index) {
+  return tl_format("%s/frame_%06lld.h5", folder, (long long)index);
+}
+
+int64_t tl_results_frame_index(const char *name) {
+  if (strncmp(name, "frame_", 6) != 0) return -1;
+  size_t digits = strspn(name + 6, "0123456789");
+  if (digits < 6 || digits > 18 || strcmp(name + 6 + digits, ".h5") != 0) return -1;
+  return strtoll(name + 6, NULL, 10);
+}

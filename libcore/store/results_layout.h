@@ -1,0 +1,25 @@
+/* What lies where in run.h5 and the frames (docs/results.md); shared by writer and reader. */
+#ifndef TL_STORE_RESULTS_LAYOUT_H
+#define TL_STORE_RESULTS_LAYOUT_H
+
+#include "store/results.h"
+#include "store/results_h5.h"
+
+enum { TL_RESULTS_FORMAT = 1, TL_BODY_COLUMNS = 9, TL_AVATAR_COLUMNS = 20 };
+
+/* A row of /avatar: the numbers of an avatar and where its arrays begin. */
+typedef struct TlAvatarRow {
+  TlAvatar avatar; /* arrays unused */
+  int64_t phi_start, node_start;
+  uint8_t border;
+} TlAvatarRow;
+
+extern const TlH5Column tl_body_columns[TL_BODY_COLUMNS];
+extern const TlH5Column tl_avatar_columns[TL_AVATAR_COLUMNS];
+
+/* "frame_NNNNNN.h5" in the folder, fresh memory. */
+char *tl_results_frame_path(const char *folder, int64_t index);
+/* The frame's number when name is that of a whole frame, else -1. */
+int64_t tl_results_frame_index(const char *name);
+
+#endif
