@@ -46,17 +46,19 @@ TlPhantomOptions tl_phantom_defaults(void) {
                             .seed = 1};
 }
 
+/* The largest grain is 2.24 d50, longer when elongated: a periodic box must be wider than that. */
+static double least_side(const TlPhantomOptions *o) {
+  return 3.5 * o->d50_voxels;
+}
+
 static TlStatus check_options(const TlPhantomOptions *o) {
-  double least = (double)o->nx;
-  if ((double)o->ny < least) least = (double)o->ny;
-  if ((double)o->nz < least) least = (double)o->nz;
+  double least = (double)(o->nx < o->ny ? o->nx : o->ny);
   if (o->d50_voxels < 4) return tl_fail(TL_EUSAGE, "d50 of %g voxels; at least 4", o->d50_voxels);
-  /* The largest grain is 2.24 d50, longer when elongated; it must not meet its own image. */
-  if (least < 3.5 * o->d50_voxels)
+  if (o->disc && least < 1.1 * least_side(o))
     return tl_fail(TL_EUSAGE,
-                   "a side of %g voxels is too short for grains of d50 = %g voxels; give sides of "
+                   "a disc of %g voxels is too narrow for grains of d50 = %g voxels; give sides of "
                    "at least %g or a d50 of at most %g",
-                   least, o->d50_voxels, ceil(3.5 * o->d50_voxels), floor(least / 3.5));
+                   least, o->d50_voxels, ceil(1.1 * least_side(o)), floor(least / 3.85));
   if (o->solid_fraction < 0.3 || o->solid_fraction > 0.68)
     return tl_fail(TL_EUSAGE, "solid fraction %g; 0.3 to 0.68 can be packed", o->solid_fraction);
   if (o->noise_sd < 0 || o->blur_sigma < 0 || o->grey_sd < 0 || o->opaque < 0 || o->opaque > 1)
@@ -149,10 +151,19 @@ static double wall_inside(const TlPhantomOptions *o) {
   return 0.89 * scan_radius(o);
 }
 
-static double box_volume(const Making *m) {
-  double r = m->box.cylinder_radius;
-  double section = r > 0 ? 3.141592653589793 * r * r : m->box.size[0] * m->box.size[1];
-  return section * m->box.size[2];
+/* The part of x * y * z that grains may fill. */
+static double room(double cylinder_radius, double x, double y, double z) {
+  double r = cylinder_radius;
+  return (r > 0 ? 3.141592653589793 * r * r : x * y) * z;
+}
+
+/* The packing's box: the stack, or more where that is thinner than the grains are long. */
+static TlPhantomBox box_of(const TlPhantomOptions *o) {
+  double least = least_side(o);
+  TlPhantomBox box = {{fmax((double)o->nx, o->disc ? 0 : least),
+                       fmax((double)o->ny, o->disc ? 0 : least), fmax((double)o->nz, least)},
+                      o->disc ? wall_inside(o) : 0};
+  return box;
 }
 
 /* Part of the pixel within the radius of the axis, by 8 x 8 points. */
@@ -273,7 +284,9 @@ static TlStatus make_truth(Making *m, TlPhantom *phantom) {
     grain_moments(&m->sums[k], g);
     solid += g->volume;
   }
-  phantom->solid_fraction = solid / box_volume(m);
+  const TlVolume *l = &phantom->labels;
+  phantom->solid_fraction =
+      solid / room(m->box.cylinder_radius, (double)l->nx, (double)l->ny, (double)l->nz);
   const int64_t count = tl_volume_count(&phantom->labels);
   for (int64_t i = 0; i < count; i++) phantom->labels.u32[i] = label_of[phantom->labels.u32[i]];
   tl_free(label_of);
@@ -326,7 +339,9 @@ static TlStatus count_contacts(const TlVolume *labels, int64_t *contacts) {
 
 static TlStatus assemble(Making *m, TlPhantom *phantom) {
   const TlPhantomOptions *o = m->options;
-  TL_TRY(choose_grains(m, PACK_DENSER * o->solid_fraction * box_volume(m)));
+  const double *size = m->box.size;
+  double volume = room(m->box.cylinder_radius, size[0], size[1], size[2]);
+  TL_TRY(choose_grains(m, PACK_DENSER * o->solid_fraction * volume));
   TL_TRY(choose_opaque(m));
   TL_TRY(TL_NEW(m->poses, (size_t)m->count));
   TL_TRY(tl_phantom_pack(&m->box, m->shapes, m->count, o->seed, m->poses, &phantom->deepest_cut));
@@ -363,9 +378,7 @@ static TlStatus picture(Making *m, TlPhantom *phantom) {
 TlStatus tl_phantom_make(const TlPhantomOptions *options, TlPhantom *phantom) {
   *phantom = (TlPhantom){0};
   TL_TRY(check_options(options));
-  Making m = {.options = options,
-              .box = {{(double)options->nx, (double)options->ny, (double)options->nz},
-                      options->disc ? wall_inside(options) : 0}};
+  Making m = {.options = options, .box = box_of(options)};
   phantom->cylinder_radius = m.box.cylinder_radius;
   TlStatus status = assemble(&m, phantom);
   if (status == TL_OK) status = voxelise(&m, phantom);

@@ -76,7 +76,8 @@ typedef struct TlPhantom {
   double cylinder_radius; /* of the disc's inside, voxels; 0: no disc */
 } TlPhantom;
 
-/* TL_EUSAGE when the box is smaller than 3.5 d50 along an axis or an option is out of range. */
+/* A stack thinner than 3.5 d50 is cut from a packing of that size. TL_EUSAGE when a disc is
+ * narrower than 3.9 d50 or an option is out of range. */
 TlStatus tl_phantom_make(const TlPhantomOptions *options, TlPhantom *phantom);
 void tl_phantom_free(TlPhantom *phantom);
 

@@ -1,13 +1,16 @@
 #include "support/tltest.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "shape/phantom.h"
 #include "shape/phantom_grey.h"
 #include "shape/phantom_pack.h"
 #include "shape/phantom_voxels.h"
+#include "shape/valley.h"
 
 static TlPhantomOptions small_options(void) {
+  tl_progress_mode(TL_PROGRESS_OFF);
   TlPhantomOptions o = tl_phantom_defaults();
   o.nx = 64;
   o.ny = 58;
@@ -325,6 +328,7 @@ END_TEST
 
 START_TEST(packing_leaves_only_shallow_overlaps) {
   enum { N = 60 };
+  tl_progress_mode(TL_PROGRESS_OFF);
   TlPhantomShape *shapes;
   TlPhantomPose poses[N];
   CK_OK(TL_NEW(shapes, N));
@@ -365,11 +369,111 @@ START_TEST(disc_has_a_wall_and_nothing_outside_the_scan) {
 }
 END_TEST
 
+START_TEST(a_thin_stack_is_cut_from_a_larger_packing) {
+  TlPhantomOptions o = small_options();
+  o.nx = 32;
+  o.nz = 8;
+  TlPhantom p;
+  CK_OK(tl_phantom_make(&o, &p));
+  ck_assert(p.stack.nx == 32 && p.stack.ny == 58 && p.stack.nz == 8);
+  CK_NEAR(p.solid_fraction, 0.60, 0.02);
+  ck_assert(p.grain_count > 10);
+  tl_phantom_free(&p);
+}
+END_TEST
+
+/* ---- the valley ---- */
+
+START_TEST(valley_falls_along_its_profile) {
+  TlValleyOptions o = tl_valley_defaults();
+  o.roughness = 0;
+  TlValley v;
+  CK_OK(tl_valley_make(&o, &v));
+  double drop = 0;
+  for (int64_t j = 1; j < v.ny; j++) {
+    double north = 1 - ((double)j + 0.5) / 200, south = 1 - ((double)j - 0.5) / 200;
+    double east = 60 * (1 + tl_valley_thalweg(0.5 * (north + south), o.seed));
+    int64_t i = (int64_t)floor(east);
+    double rise = v.height_m[j * v.nx + i] - v.height_m[(j - 1) * v.nx + i];
+    double slope = tl_valley_slope_deg(0.5 * (north + south)), t = 0.5 * (north + south);
+    drop += rise;
+    /* where the channel winds or the fan bulges, the cross-section adds to the profile's slope */
+    double margin = t < 0.12 ? 0.6 : 8;
+    CK_NEAR(atan(rise / o.cell_m) * 57.29577951308232, slope, margin);
+    if (t < 0.5) ck_assert(slope > 25 && slope < 37);
+    if (t > 0.93) ck_assert(slope < 2.1);
+  }
+  ck_assert_msg(drop > 60 && drop < 110, "the thalweg falls by %g m", drop);
+  ck_assert(v.drop_m >= drop);
+  CK_NEAR(v.east_m, 452000.5, 0);
+  CK_NEAR(v.north_m, 5204000.5, 0);
+  tl_valley_free(&v);
+}
+END_TEST
+
+START_TEST(channel_lies_below_its_banks) {
+  TlValleyOptions o = tl_valley_defaults();
+  TlValley v;
+  CK_OK(tl_valley_make(&o, &v));
+  for (int64_t j = 90; j < 120; j++) { /* t 0.40 to 0.55 */
+    double t = 1 - ((double)j + 0.5) / 200;
+    int64_t bed = (int64_t)floor(60 * (1 + tl_valley_thalweg(t, o.seed)));
+    const double *row = v.height_m + j * v.nx;
+    ck_assert(row[bed] + 3 < row[bed - 20] && row[bed] + 3 < row[bed + 20]);
+  }
+  tl_valley_free(&v);
+}
+END_TEST
+
+START_TEST(outline_is_irregular_and_encloses_no_hole) {
+  TlValleyOptions o = tl_valley_defaults();
+  o.outline = true;
+  TlValley v;
+  CK_OK(tl_valley_make(&o, &v));
+  int64_t missing = 0, widths[2] = {v.nx, 0};
+  for (int64_t j = 0; j < v.ny; j++) {
+    int64_t width = 0, runs = 0;
+    for (int64_t i = 0; i < v.nx; i++) {
+      bool here = !isnan(v.height_m[j * v.nx + i]);
+      width += here;
+      missing += !here;
+      runs += here && (i == 0 || isnan(v.height_m[j * v.nx + i - 1]));
+    }
+    ck_assert_msg(runs <= 1, "row %ld has %ld runs of data", (long)j, (long)runs);
+    if (j < 40 || j >= 160) continue;
+    if (width < widths[0]) widths[0] = width;
+    if (width > widths[1]) widths[1] = width;
+  }
+  ck_assert_msg(missing > 1000 && missing < 6000, "%ld cells without data", (long)missing);
+  ck_assert_msg(widths[1] - widths[0] >= 3, "straight sides");
+  tl_valley_free(&v);
+}
+END_TEST
+
+START_TEST(valley_repeats_with_its_seed_only) {
+  TlValleyOptions o = tl_valley_defaults();
+  TlValley a, b, c;
+  CK_OK(tl_valley_make(&o, &a));
+  CK_OK(tl_valley_make(&o, &b));
+  o.seed = 2;
+  CK_OK(tl_valley_make(&o, &c));
+  size_t bytes = (size_t)(a.nx * a.ny) * sizeof(double);
+  ck_assert(memcmp(a.height_m, b.height_m, bytes) == 0);
+  ck_assert(memcmp(a.height_m, c.height_m, bytes) != 0);
+  tl_valley_free(&a);
+  tl_valley_free(&b);
+  tl_valley_free(&c);
+  o.nx = 8;
+  CK_FAILS(tl_valley_make(&o, &a), TL_EUSAGE, "16");
+}
+END_TEST
+
 START_TEST(impossible_options_are_refused) {
   TlPhantom p;
   TlPhantomOptions o = small_options();
-  o.nz = 30;
-  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "too short");
+  o.disc = true;
+  o.nx = 50;
+  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "too narrow");
   o = small_options();
   o.solid_fraction = 0.9;
   CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "solid fraction");
@@ -386,4 +490,7 @@ TL_TEST_MAIN("phantom", same_bytes_for_any_thread_count,
              shapes_have_their_diameter_bound_and_slope,
              concave_grains_are_concave_and_the_others_are_not,
              moments_of_a_turned_cuboid_are_right, packing_leaves_only_shallow_overlaps,
-             disc_has_a_wall_and_nothing_outside_the_scan, impossible_options_are_refused)
+             disc_has_a_wall_and_nothing_outside_the_scan,
+             a_thin_stack_is_cut_from_a_larger_packing, valley_falls_along_its_profile,
+             channel_lies_below_its_banks, outline_is_irregular_and_encloses_no_hole,
+             valley_repeats_with_its_seed_only, impossible_options_are_refused)
