@@ -1,8 +1,9 @@
 /* Reading and writing voxel volumes, whatever the format; the tools know only this header.
  *
- * Formats by what is there: multi-page TIFF / BigTIFF, a folder of slices or a glob (natural
- * order), .h5 (group layout in docs/formats.md), .mhd/.mha/.nrrd/.nhdr (ITK). By extension on
- * output: .h5 (chunked, compressed, with provenance) or .tif (BigTIFF when near 4 GB).
+ * Formats by what is there: multi-page TIFF / BigTIFF, a folder of slices, a glob or a template
+ * like s_%04d.tif (natural order), .h5 (layout in docs/formats.md; FILE.h5:/name picks a dataset of
+ * a foreign file), .mhd/.mha/.nrrd/.nhdr (ITK; their spacing has no unit, so voxel_m stays 0). By
+ * extension on output: .h5 (chunked, compressed, with provenance) or .tif (BigTIFF when near 4 GB).
  * Voxel size: voxel_um argument > OME > ImageJ > TIFF resolution > 0 (unknown).
  * Output is written to a temporary name and renamed when whole.
  */
@@ -23,6 +24,9 @@ typedef struct TlStackOptions {
  * and slices are in every message. */
 TlStatus tl_stack_read(const char *path, const TlStackOptions *options, TlProvenance *provenance,
                        TlVolume *volume);
+/* Before the work: is path a name we can write (.h5, .tif), its folder there, the file not yet?
+ * TL_EUSAGE or TL_EIO as tl_stack_write would give after it. */
+TlStatus tl_stack_check_output(const char *path, bool overwrite);
 /* Write. The volume's history plus this run's record (when provenance is given) goes along. */
 TlStatus tl_stack_write(const char *path, const TlVolume *volume, const TlProvenance *provenance,
                         bool overwrite);

@@ -39,5 +39,5 @@ door 'yaml\.h' '^libcore/conf/'
 door 'png\.h' '^libcore/io/png|^tests/'
 door 'zstd\.h' '^libcore/store/'
 door 'fftw3\.h' '^libcore/image/|^tests/'
-door 'itk.*\.h' '^libcore/itk/.*\.cpp|^tests/'
+door 'itk[A-Z].*\.h' '^libcore/itk/.*\.cpp|^tests/'
 exit $status

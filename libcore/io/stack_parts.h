@@ -1,0 +1,28 @@
+/* What the readers behind stack.h share; nobody outside libcore/io includes this. */
+#ifndef TL_IO_STACK_PARTS_H
+#define TL_IO_STACK_PARTS_H
+
+#include "num/volume.h"
+
+#include <stdbool.h>
+
+/* What a file says of the stack in it, before the voxels are read. */
+typedef struct TlStackInfo {
+  int64_t nx, ny, nz;
+  TlVoxelType type;
+  double voxel_m[3];      /* x, y, z; each may be unknown (0) by itself, as in plain TIFF */
+  const char *voxel_from; /* "OME", "ImageJ" ... for messages; static text, NULL when unknown */
+  char *history;          /* provenance found in the file, owned, may be NULL */
+} TlStackInfo;
+
+void tl_stack_info_free(TlStackInfo *info);
+
+/* A zeroed volume of the size that info tells (not voxel_m, not history). Refuses by name what is
+ * larger than the memory of the machine: the kernel would kill the tool without a word. */
+TlStatus tl_stack_volume(const char *path, const TlStackInfo *info, TlVolume *volume);
+
+/* Metres of one length unit by its name ("um", "micron", "mm", "inch" ...; mu in any of the usual
+ * encodings); 0 when the name is none of them. */
+double tl_stack_unit_m(const char *name, size_t length);
+
+#endif

@@ -1,0 +1,279 @@
+#include "io/stack_slices.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/tiff.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- natural order ---- */
+
+static size_t digits(const char *text) {
+  size_t n = 0;
+  while (isdigit((unsigned char)text[n])) n++;
+  return n;
+}
+
+/* Compare two runs of digits by value, of any length. */
+static int compare_runs(const char *a, size_t na, const char *b, size_t nb) {
+  while (na > 1 && *a == '0') a++, na--;
+  while (nb > 1 && *b == '0') b++, nb--;
+  if (na != nb) return na < nb ? -1 : 1;
+  return strncmp(a, b, na);
+}
+
+static int natural(const char *a, const char *b) {
+  const char *a0 = a, *b0 = b;
+  while (*a && *b) {
+    size_t na = digits(a), nb = digits(b);
+    if (na && nb) {
+      int order = compare_runs(a, na, b, nb);
+      if (order) return order;
+      a += na;
+      b += nb;
+    } else if (*a != *b) {
+      return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+    } else {
+      a++;
+      b++;
+    }
+  }
+  if (*a || *b) return *a ? 1 : -1;
+  return strcmp(a0, b0); /* equal but for leading zeros */
+}
+
+static int natural_paths(const void *a, const void *b) {
+  return natural(*(char *const *)a, *(char *const *)b);
+}
+
+/* ---- finding ---- */
+
+/* The place of a "%d" or "%04d" and its length. */
+static const char *template_at(const char *path, size_t *length) {
+  for (const char *p = strchr(path, '%'); p; p = strchr(p + 1, '%')) {
+    size_t n = 1 + digits(p + 1);
+    if (p[n] != 'd') continue;
+    *length = n + 1;
+    return p;
+  }
+  return NULL;
+}
+
+bool tl_slices_is(const char *path) {
+  struct stat info;
+  size_t length;
+  if (stat(path, &info) == 0) return S_ISDIR(info.st_mode);
+  return strpbrk(path, "*?[") != NULL || template_at(path, &length) != NULL;
+}
+
+static TlStatus add(TlSliceList *list, char *path) {
+  if (!path) return TL_ENOMEM;
+  TlStatus status = TL_RESERVE(list->paths, list->capacity, list->count + 1);
+  if (status == TL_OK)
+    list->paths[list->count++] = path;
+  else
+    tl_free(path);
+  return status;
+}
+
+static bool is_tiff_name(const char *name) {
+  char extension[16];
+  tl_path_extension(name, extension);
+  return name[0] != '.' && (strcmp(extension, "tif") == 0 || strcmp(extension, "tiff") == 0);
+}
+
+static TlStatus find_in_folder(const char *path, TlSliceList *list) {
+  DIR *folder = opendir(path);
+  if (!folder) return tl_fail_errno(path, "cannot open the folder");
+  TlStatus status = TL_OK;
+  size_t others = 0;
+  for (struct dirent *entry; status == TL_OK && (entry = readdir(folder));) {
+    if (is_tiff_name(entry->d_name))
+      status = add(list, tl_path_join(path, entry->d_name));
+    else if (entry->d_name[0] != '.')
+      others++;
+  }
+  closedir(folder);
+  if (status == TL_OK && list->count == 0)
+    return tl_fail(TL_EINPUT, "%s: the folder holds no .tif or .tiff files (%zu others)", path,
+                   others);
+  if (others) tl_log_debug("%s: %zu entries that are no TIFF are left aside", path, others);
+  return status;
+}
+
+static TlStatus find_by_glob(const char *path, const char *pattern, TlSliceList *list) {
+  glob_t found = {0};
+  int code = glob(pattern, 0, NULL, &found);
+  TlStatus status = TL_OK;
+  if (code == GLOB_NOMATCH)
+    status = tl_fail(TL_EINPUT, "%s: no file fits this pattern", path);
+  else if (code == GLOB_NOSPACE)
+    status = tl_fail(TL_ENOMEM, "%s: out of memory", path);
+  else if (code)
+    status = tl_fail(TL_EIO, "%s: a folder of this pattern cannot be read", path);
+  for (size_t i = 0; code == 0 && i < found.gl_pathc && status == TL_OK; i++)
+    status = add(list, tl_strdup(found.gl_pathv[i]));
+  globfree(&found);
+  return status;
+}
+
+static TlStatus find(const char *path, TlSliceList *list) {
+  struct stat info;
+  size_t length;
+  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return find_in_folder(path, list);
+  const char *at = template_at(path, &length);
+  char *pattern =
+      at ? tl_format("%.*s[0-9]*%s", (int)(at - path), path, at + length) : tl_strdup(path);
+  if (!pattern) return TL_ENOMEM;
+  TlStatus status = find_by_glob(path, pattern, list);
+  tl_free(pattern);
+  return status;
+}
+
+/* ---- numbering ---- */
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* Do a and b differ in runs of digits only? which: the index of the last run that differs. */
+static bool same_pattern(const char *a, const char *b, int *which) {
+  *which = -1;
+  for (int run = 0; *a || *b;) {
+    size_t na = digits(a), nb = digits(b);
+    if ((na == 0) != (nb == 0)) return false;
+    if (na) {
+      if (compare_runs(a, na, b, nb) != 0) *which = run;
+      run++;
+      a += na;
+      b += nb;
+    } else if (*a++ != *b++) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static long long run_value(const char *name, int which) {
+  for (int run = 0;; name++) {
+    size_t n = digits(name);
+    if (n && run++ == which) return n > 18 ? -1 : strtoll(name, NULL, 10);
+    name += n;
+    if (!*name) return -1;
+  }
+}
+
+static TlStatus check_step(const char *path, const char *a, const char *b, long long from,
+                           long long to, bool allow_gaps, long long *missing) {
+  if (to == from) return tl_fail(TL_EINPUT, "%s: %s and %s have the same slice number", path, a, b);
+  if (to != from + 1 && !allow_gaps)
+    return tl_fail(TL_EINPUT,
+                   "%s: slices are missing between %s and %s; find them, or give --allow-gaps if "
+                   "the numbers are meant so",
+                   path, a, b);
+  *missing += to - from - 1;
+  return TL_OK;
+}
+
+/* One run of digits may change from name to name, by one each time. */
+static TlStatus check_numbers(const char *path, const TlSliceList *list, bool allow_gaps) {
+  const char *first = base_name(list->paths[0]);
+  int which, each;
+  long long missing = 0;
+  if (!same_pattern(first, base_name(list->paths[list->count - 1]), &which)) which = -1;
+  for (size_t i = 1; i < list->count; i++) {
+    const char *a = base_name(list->paths[i - 1]), *b = base_name(list->paths[i]);
+    if (!same_pattern(a, b, &each))
+      return tl_fail(TL_EINPUT,
+                     "%s: %s and %s are not slices of one series; give a pattern such as "
+                     "'%s/name*.tif'",
+                     path, a, b, path);
+    long long from = run_value(a, which), to = run_value(b, which);
+    if (each < 0) to = from;
+    TL_TRY(check_step(path, a, b, from, to, allow_gaps, &missing));
+  }
+  tl_log_info("%s: %zu slices, %s to %s", path, list->count, first,
+              base_name(list->paths[list->count - 1]));
+  if (missing > 0) tl_log_warn("%s: %lld numbers are missing in between", path, missing);
+  return TL_OK;
+}
+
+TlStatus tl_slices_find(const char *path, bool allow_gaps, TlSliceList *list) {
+  *list = (TlSliceList){0};
+  TlStatus status = find(path, list);
+  if (status == TL_OK) {
+    qsort(list->paths, list->count, sizeof *list->paths, natural_paths);
+    status = check_numbers(path, list, allow_gaps);
+  }
+  if (status != TL_OK) tl_slices_free(list);
+  return status;
+}
+
+void tl_slices_free(TlSliceList *list) {
+  for (size_t i = 0; i < list->count; i++) tl_free(list->paths[i]);
+  tl_free(list->paths);
+  *list = (TlSliceList){0};
+}
+
+/* ---- reading ---- */
+
+static TlStatus check_slice(const TlSliceList *list, size_t i, const TlStackInfo *first,
+                            const TlStackInfo *slice) {
+  const char *path = list->paths[i];
+  if (slice->nz != 1)
+    return tl_fail(TL_EINPUT,
+                   "%s: holds %lld pages; a slice has one (a stack in one file is given "
+                   "by its name)",
+                   path, (long long)slice->nz);
+  if (slice->nx != first->nx || slice->ny != first->ny)
+    return tl_fail(TL_EINPUT,
+                   "%s: %lld x %lld pixels, but %s has %lld x %lld; all slices of a "
+                   "stack must have one size",
+                   path, (long long)slice->nx, (long long)slice->ny, base_name(list->paths[0]),
+                   (long long)first->nx, (long long)first->ny);
+  if (slice->type != first->type)
+    return tl_fail(TL_EINPUT,
+                   "%s: %s pixels, but %s has %s; all slices of a stack must have one "
+                   "type",
+                   path, tl_voxel_name(slice->type), base_name(list->paths[0]),
+                   tl_voxel_name(first->type));
+  return TL_OK;
+}
+
+static TlStatus start(const TlSliceList *list, const TlStackInfo *slice, TlStackInfo *info,
+                      TlVolume *volume) {
+  TL_TRY(check_slice(list, 0, slice, slice));
+  *info = *slice;
+  info->history = NULL; /* a slice's own; the stack is made here */
+  info->nz = (int64_t)list->count;
+  return tl_stack_volume(list->paths[0], info, volume);
+}
+
+static TlStatus read_slice(const TlSliceList *list, size_t i, TlStackInfo *info, TlVolume *volume) {
+  TlTiff *tiff;
+  TL_TRY(tl_tiff_open(list->paths[i], &tiff));
+  const TlStackInfo *slice = tl_tiff_info(tiff);
+  TlStatus status = i == 0 ? start(list, slice, info, volume) : check_slice(list, i, info, slice);
+  size_t bytes = (size_t)info->nx * (size_t)info->ny * tl_voxel_size(info->type);
+  if (status == TL_OK) status = tl_tiff_read(tiff, (uint8_t *)volume->data + i * bytes);
+  tl_tiff_close(tiff);
+  return status;
+}
+
+TlStatus tl_slices_read(const TlSliceList *list, TlStackInfo *info, TlVolume *volume) {
+  TlProgress progress = tl_progress_start("reading", (int64_t)list->count);
+  for (size_t i = 0; i < list->count; i++) {
+    TL_TRY(read_slice(list, i, info, volume));
+    tl_progress(&progress, (int64_t)i + 1);
+  }
+  tl_progress_end(&progress);
+  return TL_OK;
+}

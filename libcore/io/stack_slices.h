@@ -1,0 +1,22 @@
+/* A stack kept as one TIFF a slice: a folder, a glob, or a printf template such as s_%04d.tif. */
+#ifndef TL_IO_STACK_SLICES_H
+#define TL_IO_STACK_SLICES_H
+
+#include "io/stack_parts.h"
+
+typedef struct TlSliceList {
+  char **paths; /* natural order: s_9.tif before s_10.tif; owned */
+  size_t count, capacity;
+} TlSliceList;
+
+/* Is path a folder, or a pattern (and not the name of a file)? */
+bool tl_slices_is(const char *path);
+/* Find and order the slices. TL_EINPUT when there are none, when the names do not differ by a
+ * number alone, when two have the same number, or numbers are missing and allow_gaps is false. */
+TlStatus tl_slices_find(const char *path, bool allow_gaps, TlSliceList *list);
+void tl_slices_free(TlSliceList *list);
+/* Read them; each must be one page of the first one's size and type. info: of the first slice, with
+ * nz the number of slices. */
+TlStatus tl_slices_read(const TlSliceList *list, TlStackInfo *info, TlVolume *volume);
+
+#endif

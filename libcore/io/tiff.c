@@ -1,0 +1,400 @@
+#include "io/tiff.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/tiff_meta.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <tiffio.h>
+
+struct TlTiff {
+  TIFF *handle;
+  char *path;
+  char said[512]; /* the first error libtiff reported since the last reset */
+  int64_t bytes;  /* of the file */
+  TlStackInfo info;
+  bool raw; /* ImageJ: one directory, the other pages behind the first without one */
+  uint64_t raw_offset;
+};
+
+typedef struct Page {
+  uint32_t width, height;
+  TlVoxelType type;
+  bool invert;
+} Page;
+
+/* libtiff's errors become part of our message; 1 keeps it from printing them itself. */
+static int keep_error(TIFF *handle, void *user, const char *module, const char *format,
+                      va_list args) {
+  TlTiff *tiff = user;
+  (void)handle;
+  (void)module;
+  if (!tiff->said[0]) vsnprintf(tiff->said, sizeof tiff->said, format, args);
+  return 1;
+}
+
+static int drop_warning(TIFF *handle, void *user, const char *module, const char *format,
+                        va_list args) {
+  (void)handle;
+  (void)user;
+  (void)module;
+  (void)format;
+  (void)args;
+  return 1;
+}
+
+static TIFF *open_handle(const char *path, TlTiff *tiff) {
+  TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+  if (!options) return NULL;
+  TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, tiff);
+  TIFFOpenOptionsSetWarningHandlerExtR(options, drop_warning, tiff);
+  /* "m": no mapping, for a file cut short while mapped kills the process with SIGBUS. */
+  TIFF *handle = TIFFOpenExt(path, "rm", options);
+  TIFFOpenOptionsFree(options);
+  return handle;
+}
+
+static TlStatus page_fails(const TlTiff *tiff, int64_t page, const char *what) {
+  return tl_fail(TL_EINPUT, "%s: page %lld: %s%s%s", tiff->path, (long long)page, what,
+                 tiff->said[0] ? ": " : "", tiff->said);
+}
+
+/* ---- the kind of a page ---- */
+
+static bool voxel_type_of(unsigned bits, unsigned format, TlVoxelType *type) {
+  static const struct {
+    unsigned bits, format;
+    TlVoxelType type;
+  } known[] = {{8, SAMPLEFORMAT_UINT, TL_U8},   {8, SAMPLEFORMAT_VOID, TL_U8},
+               {8, SAMPLEFORMAT_INT, TL_I8},    {16, SAMPLEFORMAT_UINT, TL_U16},
+               {16, SAMPLEFORMAT_VOID, TL_U16}, {16, SAMPLEFORMAT_INT, TL_I16},
+               {32, SAMPLEFORMAT_UINT, TL_U32}, {32, SAMPLEFORMAT_VOID, TL_U32},
+               {32, SAMPLEFORMAT_INT, TL_I32},  {32, SAMPLEFORMAT_IEEEFP, TL_F32}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (known[i].bits != bits || known[i].format != format) continue;
+    *type = known[i].type;
+    return true;
+  }
+  return false;
+}
+
+static TlStatus check_colour(const TlTiff *tiff, int64_t page, uint16_t *photometric) {
+  uint16_t samples = 1;
+  *photometric = PHOTOMETRIC_MINISBLACK;
+  TIFFGetFieldDefaulted(tiff->handle, TIFFTAG_SAMPLESPERPIXEL, &samples);
+  TIFFGetField(tiff->handle, TIFFTAG_PHOTOMETRIC, photometric);
+  if (samples != 1)
+    return tl_fail(TL_EINPUT,
+                   "%s: page %lld: %u values a pixel%s; convert it to grey (one value) first",
+                   tiff->path, (long long)page, samples,
+                   *photometric == PHOTOMETRIC_RGB ? " (RGB colour)" : "");
+  if (*photometric != PHOTOMETRIC_MINISBLACK && *photometric != PHOTOMETRIC_MINISWHITE &&
+      *photometric != PHOTOMETRIC_PALETTE) /* a palette's indices: labels */
+    return tl_fail(TL_EINPUT,
+                   "%s: page %lld: colour model %u is not grey; convert it to grey first",
+                   tiff->path, (long long)page, *photometric);
+  return TL_OK;
+}
+
+static TlStatus page_kind(TlTiff *tiff, int64_t page, Page *kind) {
+  uint16_t bits = 1, format = SAMPLEFORMAT_UINT, photometric;
+  uint32_t depth = 1;
+  *kind = (Page){0};
+  TIFFGetField(tiff->handle, TIFFTAG_IMAGEWIDTH, &kind->width);
+  TIFFGetField(tiff->handle, TIFFTAG_IMAGELENGTH, &kind->height);
+  TIFFGetFieldDefaulted(tiff->handle, TIFFTAG_BITSPERSAMPLE, &bits);
+  TIFFGetFieldDefaulted(tiff->handle, TIFFTAG_SAMPLEFORMAT, &format);
+  TIFFGetFieldDefaulted(tiff->handle, TIFFTAG_IMAGEDEPTH, &depth);
+  if (kind->width == 0 || kind->height == 0) return page_fails(tiff, page, "is empty");
+  if (depth != 1) return page_fails(tiff, page, "is itself a volume (ImageDepth), not a slice");
+  TL_TRY(check_colour(tiff, page, &photometric));
+  if (!voxel_type_of(bits, format, &kind->type))
+    return tl_fail(TL_EINPUT,
+                   "%s: page %lld: %u-bit %s pixels; save it as 8-, 16- or 32-bit integers or "
+                   "32-bit float",
+                   tiff->path, (long long)page, bits,
+                   format == SAMPLEFORMAT_IEEEFP ? "float"
+                   : format == SAMPLEFORMAT_INT  ? "signed"
+                   : format == SAMPLEFORMAT_UINT ? "unsigned"
+                                                 : "complex");
+  kind->invert = photometric == PHOTOMETRIC_MINISWHITE && kind->type != TL_F32;
+  return TL_OK;
+}
+
+/* ---- where the data lie ---- */
+
+static uint64_t piece_bytes(const TlTiff *tiff) {
+  return TIFFIsTiled(tiff->handle) ? TIFFTileSize64(tiff->handle) : TIFFStripSize64(tiff->handle);
+}
+
+/* Every strip or tile must lie inside the file and may not promise more than any compression
+ * gives (ZSTD: 128 KiB from 4 bytes): a cut file is found before memory is asked for. */
+static TlStatus check_extents(TlTiff *tiff, int64_t page) {
+  bool tiled = TIFFIsTiled(tiff->handle);
+  uint32_t pieces = tiled ? TIFFNumberOfTiles(tiff->handle) : TIFFNumberOfStrips(tiff->handle);
+  uint64_t decoded = piece_bytes(tiff), file = (uint64_t)tiff->bytes;
+  if (pieces == 0 || decoded == 0) return page_fails(tiff, page, "has no data");
+  for (uint32_t i = 0; i < pieces; i++) {
+    int failed = 0;
+    uint64_t offset = TIFFGetStrileOffsetWithErr(tiff->handle, i, &failed);
+    uint64_t count = failed ? 0 : TIFFGetStrileByteCountWithErr(tiff->handle, i, &failed);
+    if (failed || offset == 0 || count == 0) return page_fails(tiff, page, "has missing data");
+    if (offset > file || count > file - offset)
+      return page_fails(tiff, page, "its data end beyond the file: cut short?");
+    if (decoded / 40000 > count + 64) return page_fails(tiff, page, "its size cannot be true");
+  }
+  return TL_OK;
+}
+
+static TlStatus same_kind(const TlTiff *tiff, int64_t page, const Page *kind) {
+  const TlStackInfo *info = &tiff->info;
+  if (kind->width != info->nx || kind->height != info->ny)
+    return tl_fail(TL_EINPUT,
+                   "%s: page %lld is %u x %u pixels, page 1 is %lld x %lld; all slices of a stack "
+                   "must have one size",
+                   tiff->path, (long long)page, kind->width, kind->height, (long long)info->nx,
+                   (long long)info->ny);
+  if (kind->type != info->type)
+    return tl_fail(TL_EINPUT,
+                   "%s: page %lld has %s pixels, page 1 has %s; all slices of a stack "
+                   "must have one type",
+                   tiff->path, (long long)page, tl_voxel_name(kind->type),
+                   tl_voxel_name(info->type));
+  return TL_OK;
+}
+
+static TlStatus check_page(TlTiff *tiff, int64_t page) {
+  Page kind;
+  TL_TRY(page_kind(tiff, page, &kind));
+  if (page == 1) {
+    tiff->info.nx = kind.width;
+    tiff->info.ny = kind.height;
+    tiff->info.type = kind.type;
+  }
+  TL_TRY(same_kind(tiff, page, &kind));
+  return check_extents(tiff, page);
+}
+
+/* To the next directory; *more says whether there is one. libtiff tells the last directory and a
+ * broken chain apart only when asked before. */
+static TlStatus next_page(TlTiff *tiff, int64_t page, bool *more) {
+  *more = !TIFFLastDirectory(tiff->handle);
+  tiff->said[0] = 0;
+  if (*more && !TIFFReadDirectory(tiff->handle))
+    return page_fails(tiff, page + 1, "cannot be read; the file is cut short or damaged");
+  return TL_OK;
+}
+
+static TlStatus check_pages(TlTiff *tiff) {
+  bool more = true;
+  for (int64_t page = 1; more; page++) {
+    TL_TRY(check_page(tiff, page));
+    TL_TRY(next_page(tiff, page, &more));
+    tiff->info.nz = page;
+  }
+  return TL_OK;
+}
+
+/* ---- first page's description ---- */
+
+static double tag_unit_m(TIFF *handle) {
+  uint16_t unit = RESUNIT_NONE; /* the standard's default is inch: a guess, so not taken */
+  TIFFGetField(handle, TIFFTAG_RESOLUTIONUNIT, &unit);
+  return unit == RESUNIT_INCH ? 0.0254 : unit == RESUNIT_CENTIMETER ? 0.01 : 0;
+}
+
+static TlStatus read_meta(TlTiff *tiff, TlTiffMeta *meta) {
+  float x = 0, y = 0;
+  const char *description = NULL;
+  TIFFGetField(tiff->handle, TIFFTAG_XRESOLUTION, &x);
+  TIFFGetField(tiff->handle, TIFFTAG_YRESOLUTION, &y);
+  TIFFGetField(tiff->handle, TIFFTAG_IMAGEDESCRIPTION, &description);
+  return tl_tiff_meta(description, (double[2]){x, y}, tag_unit_m(tiff->handle), meta);
+}
+
+static TlStatus check_axes(const TlTiff *tiff, const TlTiffMeta *meta) {
+  if (meta->channels > 1 || (meta->slices > 1 && meta->frames > 1))
+    return tl_fail(TL_EINPUT,
+                   "%s: holds %lld channels, %lld slices, %lld times; save one channel and one "
+                   "time as a stack of its own",
+                   tiff->path, (long long)meta->channels, (long long)meta->slices,
+                   (long long)meta->frames);
+  return TL_OK;
+}
+
+/* One directory, images=N: the other pages lie behind the first one's data, uncompressed. */
+static TlStatus look_behind(TlTiff *tiff, const TlTiffMeta *meta) {
+  uint16_t compression = COMPRESSION_NONE;
+  TIFFGetFieldDefaulted(tiff->handle, TIFFTAG_COMPRESSION, &compression);
+  if (!meta->imagej || tiff->info.nz != 1 || meta->images < 2) return TL_OK;
+  if (compression != COMPRESSION_NONE || TIFFIsTiled(tiff->handle)) {
+    tl_log_warn("%s: the description promises %lld images, the file holds one", tiff->path,
+                (long long)meta->images);
+    return TL_OK;
+  }
+  int64_t page = tiff->info.nx * tiff->info.ny * (int64_t)tl_voxel_size(tiff->info.type);
+  tiff->raw_offset = TIFFGetStrileOffset(tiff->handle, 0);
+  int64_t whole = (tiff->bytes - (int64_t)tiff->raw_offset) / page;
+  if (whole < meta->images)
+    return tl_fail(TL_EINPUT,
+                   "%s: page %lld: missing; ImageJ's description promises %lld: the "
+                   "file is cut short",
+                   tiff->path, (long long)whole + 1, (long long)meta->images);
+  tiff->raw = true;
+  tiff->info.nz = meta->images;
+  return TL_OK;
+}
+
+static TlStatus describe_stack(TlTiff *tiff) {
+  TlTiffMeta meta;
+  if (!TIFFSetDirectory(tiff->handle, 0)) return page_fails(tiff, 1, "cannot be read again");
+  TlStatus status = read_meta(tiff, &meta);
+  if (status == TL_OK) status = check_axes(tiff, &meta);
+  if (status == TL_OK) status = look_behind(tiff, &meta);
+  for (int k = 0; k < 3; k++) tiff->info.voxel_m[k] = meta.voxel_m[k];
+  tiff->info.voxel_from = meta.voxel_from;
+  tiff->info.history = meta.history;
+  return status;
+}
+
+static TlStatus open_checked(const char *path, TlTiff *tiff) {
+  tiff->path = tl_strdup(path);
+  if (!tiff->path) return TL_ENOMEM;
+  TL_TRY(tl_file_size(path, &tiff->bytes));
+  tiff->handle = open_handle(path, tiff);
+  if (!tiff->handle)
+    return tl_fail(TL_EINPUT,
+                   "%s: page 1 cannot be read; the file is empty, cut short or damaged%s%s", path,
+                   tiff->said[0] ? ": " : "", tiff->said);
+  TL_TRY(check_pages(tiff));
+  return describe_stack(tiff);
+}
+
+TlStatus tl_tiff_open(const char *path, TlTiff **out) {
+  TlTiff *tiff;
+  *out = NULL;
+  TL_TRY(TL_NEW(tiff, 1));
+  TlStatus status = open_checked(path, tiff);
+  if (status == TL_OK)
+    *out = tiff;
+  else
+    tl_tiff_close(tiff);
+  return status;
+}
+
+const TlStackInfo *tl_tiff_info(const TlTiff *tiff) {
+  return &tiff->info;
+}
+
+void tl_tiff_close(TlTiff *tiff) {
+  if (!tiff) return;
+  if (tiff->handle) TIFFClose(tiff->handle);
+  tl_stack_info_free(&tiff->info);
+  tl_free(tiff->path);
+  tl_free(tiff);
+}
+
+/* ---- voxels ---- */
+
+static TlStatus read_strips(TlTiff *tiff, int64_t page, uint8_t *slice) {
+  const TlStackInfo *info = &tiff->info;
+  int64_t row = info->nx * (int64_t)tl_voxel_size(info->type);
+  uint32_t rows = 0, strips = TIFFNumberOfStrips(tiff->handle);
+  TIFFGetFieldDefaulted(tiff->handle, TIFFTAG_ROWSPERSTRIP, &rows);
+  for (uint32_t i = 0; i < strips; i++) {
+    int64_t first = (int64_t)i * rows, count = info->ny - first < rows ? info->ny - first : rows;
+    if (count <= 0) break;
+    tmsize_t got =
+        TIFFReadEncodedStrip(tiff->handle, i, slice + first * row, (tmsize_t)(count * row));
+    if (got != (tmsize_t)(count * row)) return page_fails(tiff, page, "its data are damaged");
+  }
+  return TL_OK;
+}
+
+static TlStatus read_tiles(TlTiff *tiff, int64_t page, uint8_t *slice) {
+  const TlStackInfo *info = &tiff->info;
+  int64_t size = (int64_t)tl_voxel_size(info->type);
+  tmsize_t bytes = TIFFTileSize(tiff->handle);
+  uint32_t width = 0, height = 0;
+  uint8_t *tile;
+  TIFFGetField(tiff->handle, TIFFTAG_TILEWIDTH, &width);
+  TIFFGetField(tiff->handle, TIFFTAG_TILELENGTH, &height);
+  if (width == 0 || height == 0 || bytes != (int64_t)width * height * size)
+    return page_fails(tiff, page, "has tiles of an impossible size");
+  TL_TRY(tl_context(TL_NEW(tile, (size_t)bytes), "%s: page %lld", tiff->path, (long long)page));
+  TlStatus status = TL_OK;
+  uint32_t index = 0;
+  for (int64_t y = 0; y < info->ny && status == TL_OK; y += height)
+    for (int64_t x = 0; x < info->nx && status == TL_OK; x += width) {
+      if (TIFFReadEncodedTile(tiff->handle, index++, tile, bytes) != bytes)
+        status = page_fails(tiff, page, "its data are damaged");
+      int64_t columns = info->nx - x < width ? info->nx - x : width;
+      int64_t rows = info->ny - y < height ? info->ny - y : height;
+      for (int64_t j = 0; j < rows; j++)
+        memcpy(slice + ((y + j) * info->nx + x) * size, tile + j * width * size,
+               (size_t)(columns * size));
+    }
+  tl_free(tile);
+  return status;
+}
+
+/* White is zero: all bits turned over, which is max - v unsigned and -1 - v signed. */
+static void invert(uint8_t *bytes, int64_t count) {
+  for (int64_t i = 0; i < count; i++) bytes[i] = (uint8_t)~bytes[i];
+}
+
+static TlStatus read_pages(TlTiff *tiff, uint8_t *voxels, int64_t slice_bytes) {
+  TlProgress progress = tl_progress_start("reading", tiff->info.nz);
+  if (!TIFFSetDirectory(tiff->handle, 0)) return page_fails(tiff, 1, "cannot be read again");
+  for (int64_t page = 1; page <= tiff->info.nz; page++) {
+    uint8_t *slice = voxels + (page - 1) * slice_bytes;
+    Page kind;
+    bool more;
+    tiff->said[0] = 0;
+    TL_TRY(page_kind(tiff, page, &kind)); /* looked at again: the file may have changed */
+    TL_TRY(same_kind(tiff, page, &kind));
+    TL_TRY(TIFFIsTiled(tiff->handle) ? read_tiles(tiff, page, slice)
+                                     : read_strips(tiff, page, slice));
+    if (kind.invert) invert(slice, slice_bytes);
+    tl_progress(&progress, page);
+    if (page < tiff->info.nz) TL_TRY(next_page(tiff, page, &more));
+  }
+  tl_progress_end(&progress);
+  return TL_OK;
+}
+
+static void swap_bytes(uint8_t *bytes, int64_t count, size_t size) {
+  for (int64_t i = 0; i < count; i++, bytes += size)
+    for (size_t k = 0; k < size / 2; k++) {
+      uint8_t low = bytes[k];
+      bytes[k] = bytes[size - 1 - k];
+      bytes[size - 1 - k] = low;
+    }
+}
+
+static TlStatus read_raw(TlTiff *tiff, uint8_t *voxels, int64_t bytes) {
+  size_t size = tl_voxel_size(tiff->info.type);
+  Page kind;
+  TL_TRY(page_kind(tiff, 1, &kind));
+  FILE *file = fopen(tiff->path, "rb");
+  if (!file) return tl_fail_errno(tiff->path, "cannot open");
+  errno = EIO;
+  bool read = fseeko(file, (off_t)tiff->raw_offset, SEEK_SET) == 0 &&
+              fread(voxels, 1, (size_t)bytes, file) == (size_t)bytes;
+  TlStatus status = read ? TL_OK : tl_fail_errno(tiff->path, "cannot read the pages");
+  fclose(file);
+  if (read && size > 1 && TIFFIsByteSwapped(tiff->handle))
+    swap_bytes(voxels, bytes / (int64_t)size, size);
+  if (read && kind.invert) invert(voxels, bytes);
+  return status;
+}
+
+TlStatus tl_tiff_read(TlTiff *tiff, void *voxels) {
+  const TlStackInfo *info = &tiff->info;
+  int64_t slice = info->nx * info->ny * (int64_t)tl_voxel_size(info->type);
+  tiff->said[0] = 0;
+  return tiff->raw ? read_raw(tiff, voxels, slice * info->nz) : read_pages(tiff, voxels, slice);
+}
