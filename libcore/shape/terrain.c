@@ -1,6 +1,9 @@
 #include "shape/terrain.h"
 
 #include "base/mem.h"
+#include "shape/heightfield.h"
+
+#include <math.h>
 
 void tl_terrain_free(TlTerrain *terrain) {
   tl_free(terrain->name);
@@ -11,4 +14,135 @@ void tl_terrain_free(TlTerrain *terrain) {
   tl_free(terrain->start);
   tl_free(terrain->band_phi);
   *terrain = (TlTerrain){0};
+}
+
+bool tl_terrain_height(const TlTerrain *t, double x, double y, double *z, TlVec3 *normal) {
+  TlHeightfield field = {t->nx, t->ny, t->height_m, 1 / t->cell_m};
+  TlPatch p;
+  double u, v;
+  if (!tl_heightfield_locate(&field, (x - t->x0_m) / t->cell_m, (y - t->y0_m) / t->cell_m, &p, &u,
+                             &v))
+    return false;
+  *z = t->cell_m * (p.a + p.b * u + p.c * v + p.d * u * v);
+  if (normal) *normal = tl_unit(tl_vec3(-(p.b + p.d * v), -(p.c + p.d * u), 1));
+  return true;
+}
+
+/* The grid cell around a point: four columns and the place between them. */
+typedef struct Cell {
+  int64_t column[4]; /* (i,j) (i+1,j) (i,j+1) (i+1,j+1) */
+  double u, v, s;    /* s: height above z0 in spacings */
+} Cell;
+
+/* A value of each corner: bilinear in u, v. */
+static inline double mix(const double f[4], double u, double v) {
+  double f0 = f[0] + u * (f[1] - f[0]), f1 = f[2] + u * (f[3] - f[2]);
+  return f0 + v * (f1 - f0);
+}
+
+/* False outside the grid. On the grid's last row and column the cell before is taken (u = 1): never
+ * one that would lie half outside. */
+static inline bool find_cell(const TlTerrain *t, TlVec3 p, Cell *cell) {
+  double per = 1 / t->band_spacing_m;
+  double a = (p.x - t->x0_m) * per, b = (p.y - t->y0_m) * per;
+  if (!(a >= 0 && b >= 0 && a <= (double)(t->bnx - 1) && b <= (double)(t->bny - 1))) return false;
+  int64_t i = (int64_t)a, j = (int64_t)b;
+  i = i > t->bnx - 2 ? t->bnx - 2 : i;
+  j = j > t->bny - 2 ? t->bny - 2 : j;
+  cell->u = a - (double)i;
+  cell->v = b - (double)j;
+  cell->s = (p.z - t->z0_m) * per;
+  int64_t c = j * t->bnx + i;
+  cell->column[0] = c;
+  cell->column[1] = c + 1;
+  cell->column[2] = c + t->bnx;
+  cell->column[3] = c + t->bnx + 1;
+  return true;
+}
+
+/* phi grows with height, so a gradient that vanishes (on a crease) can only mean straight up. */
+static inline TlVec3 unit_or_up(TlVec3 g) {
+  double n2 = tl_norm2(g);
+  return n2 > 0 ? tl_scale(1 / sqrt(n2), g) : tl_vec3(0, 0, 1);
+}
+
+/* Trilinear value and unit normal where all eight corners are in the band. */
+static inline bool in_band(const TlTerrain *t, const Cell *cell, double *phi, TlVec3 *normal) {
+  if (!(cell->s > -2e9 && cell->s < 2e9)) return false;
+  int32_t k = (int32_t)floor(cell->s);
+  double w = cell->s - k, f[4], d[4];
+  for (int m = 0; m < 4; m++) {
+    int64_t c = cell->column[m];
+    int32_t n = k - t->k_low[c];
+    if (n < 0 || n >= t->k_count[c] - 1) return false;
+    const float *at = t->band_phi + t->start[c] + n;
+    d[m] = (double)at[1] - at[0];
+    f[m] = at[0] + w * d[m];
+  }
+  double u = cell->u, v = cell->v;
+  *phi = mix(f, u, v);
+  if (normal) {
+    double gx = (f[1] - f[0]) + v * ((f[3] - f[2]) - (f[1] - f[0]));
+    double gy = (f[2] - f[0]) + u * ((f[3] - f[1]) - (f[2] - f[0]));
+    *normal = unit_or_up(tl_vec3(gx, gy, mix(d, u, v)));
+  }
+  return true;
+}
+
+/* Outside the stored run a column is carried on: upwards constant, for phi grows with height, so
+ * that is a lower bound; downwards with the slope n_z of the ground, exact over a plane. */
+static double column_phi(const TlTerrain *t, int64_t c, double s, double nz) {
+  const float *phi = t->band_phi + t->start[c];
+  double n = s - t->k_low[c];
+  int32_t top = t->k_count[c] - 1;
+  if (n >= top) return phi[top];
+  if (n <= 0) return phi[0] + n * t->band_spacing_m * nz;
+  int32_t k = (int32_t)n;
+  return phi[k] + (n - k) * ((double)phi[k + 1] - phi[k]);
+}
+
+/* Above the band. Interpolation can exceed a distance d by at most h^2/(4 d), the bound of its
+ * second derivatives being 1/d; that much is taken off to leave a lower bound. The vertical
+ * distance `above` bounds it from the other side. */
+static double phi_above(const TlTerrain *t, double mixed, double above) {
+  double h = t->band_spacing_m;
+  double bound = mixed > h ? mixed - h * h / (4 * mixed) : 0.75 * mixed;
+  return fmin(fmax(bound, 1e-3 * above), above);
+}
+
+/* The columns' values at the point's height; false where a column that counts has no ground. */
+static bool corner_values(const TlTerrain *t, const Cell *cell, double nz, double f[4]) {
+  double weight[4] = {(1 - cell->u) * (1 - cell->v), cell->u * (1 - cell->v),
+                      (1 - cell->u) * cell->v, cell->u * cell->v};
+  for (int m = 0; m < 4; m++) {
+    f[m] = 0;
+    if (t->k_count[cell->column[m]] > 0)
+      f[m] = column_phi(t, cell->column[m], cell->s, nz);
+    else if (weight[m] != 0) /* else: a point on the outline itself, beside a missing patch */
+      return false;
+  }
+  return true;
+}
+
+/* Off the band's whole cells: judged from the heightfield, which knows the sign at any depth. */
+static TlTerrainSpot off_band(const TlTerrain *t, const Cell *cell, TlVec3 p, double *phi,
+                              TlVec3 *normal) {
+  TlVec3 up;
+  double z, f[4];
+  *phi = INFINITY;
+  if (!tl_terrain_height(t, p.x, p.y, &z, &up)) return TL_TERRAIN_OUTSIDE;
+  if (!corner_values(t, cell, up.z, f)) return TL_TERRAIN_OUTSIDE;
+  double mixed = mix(f, cell->u, cell->v), above = p.z - z;
+  if (normal) *normal = up;
+  if (above >= 0) return *phi = phi_above(t, mixed, above), TL_TERRAIN_ABOVE;
+  /* The ground straight above bounds the distance; a whisker keeps the sign where it is shallow. */
+  *phi = fmax(fmin(mixed, 1e-3 * above), above);
+  return TL_TERRAIN_BELOW;
+}
+
+TlTerrainSpot tl_terrain_phi(const TlTerrain *t, TlVec3 p, double *phi, TlVec3 *normal) {
+  Cell cell;
+  if (!find_cell(t, p, &cell)) return *phi = INFINITY, TL_TERRAIN_OUTSIDE;
+  if (in_band(t, &cell, phi, normal)) return TL_TERRAIN_BAND;
+  return off_band(t, &cell, p, phi, normal);
 }

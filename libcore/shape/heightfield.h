@@ -1,0 +1,44 @@
+/* The bilinear surface over a grid of heights, and exact distances to it.
+ *
+ * Coordinates are in cells: sample (i, j) lies at x = i, y = j, its height is height[j*nx + i]
+ * times per_metre (1/cell), so that all three axes share the unit. Patch (i, j) spans samples
+ * i..i+1, j..j+1 and is there when all four have heights; the surface is the union of the patches,
+ * bounded by the outline where patches are missing. NaN marks no data.
+ */
+#ifndef TL_SHAPE_HEIGHTFIELD_H
+#define TL_SHAPE_HEIGHTFIELD_H
+
+#include "num/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct TlHeightfield {
+  int64_t nx, ny;
+  const float *height; /* metres, borrowed */
+  double per_metre;    /* cells a metre */
+} TlHeightfield;
+
+/* z(u, v) = a + b u + c v + d u v over the unit square, in cells. */
+typedef struct TlPatch {
+  double a, b, c, d;
+} TlPatch;
+
+/* Patch (i, j); false where it is missing or outside the grid. */
+bool tl_heightfield_patch(const TlHeightfield *field, int64_t i, int64_t j, TlPatch *patch);
+
+/* The patch that holds (x, y) and the coordinates in it; on a shared edge or corner any patch that
+ * is there will do, so that points on the outline still have ground. False: none. */
+bool tl_heightfield_locate(const TlHeightfield *field, double x, double y, TlPatch *patch,
+                           double *u, double *v);
+
+/* Distance of (x, y, z), patch coordinates, to the patch: damped Newton for the closest inner
+ * point, closed form on the four (straight) edges. Where the squared distance may have several
+ * minima over the patch (|twist * depth| >= 1) Newton starts from five points. */
+double tl_patch_distance(const TlPatch *patch, double x, double y, double z);
+
+/* Unsigned distance of p to the surface, within reach; INFINITY when nothing is nearer. Patches are
+ * skipped by their boxes and mean planes only when they cannot be nearer by more than 1e-7. */
+double tl_heightfield_distance(const TlHeightfield *field, TlVec3 p, double reach);
+
+#endif
