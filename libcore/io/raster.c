@@ -138,19 +138,21 @@ static TlStatus refuse_degrees(const Source *s, const char *why) {
                  s->path, why, s->path);
 }
 
-static TlStatus check_crs(const Source *s, bool metres, char **wkt) {
-  OGRSpatialReferenceH crs = GDALGetSpatialRef(s->set);
-  if (!crs) {
-    double east = s->west + s->columns * s->cell,
-           far = s->edge_y + (s->south_up ? 1 : -1) * s->rows * s->cell;
-    double most = fmax(fmax(fabs(s->west), fabs(east)), fmax(fabs(s->edge_y), fabs(far)));
-    if (!metres && most <= 360 && s->cell < 0.1)
-      return tl_context(refuse_degrees(s, "look like degrees (no CRS, all within 360, cells under "
-                                          "0.1)"),
-                        "if they are metres, say --metres");
-    *wkt = tl_strdup("");
-    return *wkt ? TL_OK : TL_ENOMEM;
-  }
+/* The largest coordinate of the raster's corners, by size. */
+static double farthest(const Source *s) {
+  double east = s->west + s->columns * s->cell,
+         far = s->edge_y + (s->south_up ? 1 : -1) * s->rows * s->cell;
+  return fmax(fmax(fabs(s->west), fabs(east)), fmax(fabs(s->edge_y), fabs(far)));
+}
+
+static TlStatus check_crs(const Source *s, OGRSpatialReferenceH crs) {
+  double most = farthest(s);
+  if (OSRIsGeographic(crs) && most > 360)
+    return tl_fail(
+        TL_EINPUT,
+        "%s: its CRS (%s) counts degrees, but coordinates reach %.10g: the CRS is wrong; "
+        "name the true one (--crs=EPSG:CODE)",
+        s->path, OSRGetName(crs), most);
   if (OSRIsGeographic(crs)) return refuse_degrees(s, "are degrees (a geographic CRS)");
   char *unit = NULL;
   double factor = OSRGetLinearUnits(crs, &unit);
@@ -165,6 +167,10 @@ static TlStatus check_crs(const Source *s, bool metres, char **wkt) {
                    "%s: heights are in '%s' (%.9g m), not metres; convert them first (gdalwarp "
                    "with a metric vertical CRS)",
                    s->path, unit ? unit : "?", factor);
+  return TL_OK;
+}
+
+static TlStatus export_crs(const Source *s, OGRSpatialReferenceH crs, char **wkt) {
   const char *const options[] = {"FORMAT=WKT2_2019", "MULTILINE=NO", NULL};
   char *text = NULL;
   if (OSRExportToWktEx(crs, &text, options) != OGRERR_NONE)
@@ -172,6 +178,33 @@ static TlStatus check_crs(const Source *s, bool metres, char **wkt) {
   *wkt = tl_strdup(text);
   CPLFree(text);
   return *wkt ? TL_OK : TL_ENOMEM;
+}
+
+static TlStatus take_file_crs(const Source *s, bool metres, char **wkt) {
+  OGRSpatialReferenceH crs = GDALGetSpatialRef(s->set);
+  if (crs) {
+    TL_TRY(check_crs(s, crs));
+    return export_crs(s, crs, wkt);
+  }
+  if (!metres && farthest(s) <= 360 && s->cell < 0.1)
+    return tl_context(refuse_degrees(s, "look like degrees (no CRS, all within 360, cells under "
+                                        "0.1)"),
+                      "if they are metres, say --metres");
+  *wkt = tl_strdup("");
+  return *wkt ? TL_OK : TL_ENOMEM;
+}
+
+static TlStatus take_crs(const Source *s, const TlRasterOptions *options, char **wkt) {
+  if (!options->crs || !options->crs[0]) return take_file_crs(s, options->metres, wkt);
+  OGRSpatialReferenceH crs = OSRNewSpatialReference(NULL);
+  CPLErrorReset();
+  TlStatus status = OSRSetFromUserInput(crs, options->crs) == OGRERR_NONE
+                        ? check_crs(s, crs)
+                        : tl_fail(TL_EUSAGE, "CRS '%s' is not known: %s (EPSG:CODE, WKT or PROJ)",
+                                  options->crs, gdal_words());
+  if (status == TL_OK) status = export_crs(s, crs, wkt);
+  OSRDestroySpatialReference(crs);
+  return status;
 }
 
 typedef struct Window {
@@ -263,7 +296,7 @@ static TlStatus read_source(Source *s, const TlRasterOptions *options, TlRaster 
   TL_TRY(open_source(s));
   TL_TRY(check_bands(s));
   TL_TRY(check_transform(s, g));
-  TL_TRY(check_crs(s, options->metres, &raster->crs));
+  TL_TRY(take_crs(s, options, &raster->crs));
   TL_TRY(find_window(s, options, &w));
   raster->nx = w.columns;
   raster->ny = w.rows;

@@ -7,10 +7,12 @@
  * NaN where there is no data: the declared value, a mask, an alpha band, NaN itself.
  *
  * Refused (TL_EINPUT): degrees (a geographic CRS; or no CRS, |x| and |y| <= 360 and cells under 0.1
- * unless options say metres), units other than metres, rotated or non-square cells, several bands,
- * no data at all, heights that are surely undeclared no-data, text that is not a number, files cut
- * short (the row is named). GDAL never prints: its words come back in the message.
- * Rows are read one by one: memory is the heights and one row. Not for use from several threads.
+ * unless options say metres; a geographic CRS over coordinates beyond 360 is refused as
+ * contradictory unless options name the true CRS), units other than metres, rotated or non-square
+ * cells, several bands, no data at all, heights that are surely undeclared no-data, text that is
+ * not a number, files cut short (the row is named). GDAL never prints: its words come back in the
+ * message. Rows are read one by one: memory is the heights and one row. Not for use from several
+ * threads.
  */
 #ifndef TL_IO_RASTER_H
 #define TL_IO_RASTER_H
@@ -33,6 +35,8 @@ typedef struct TlRasterOptions {
   bool crop; /* keep the samples whose centres lie in the closed box below, CRS coordinates */
   double xmin, ymin, xmax, ymax;
   bool metres; /* coordinates without CRS are metres, even if they look like degrees */
+  const char
+      *crs; /* the true CRS (EPSG:CODE, WKT, PROJ) in place of the file's; NULL: the file's */
 } TlRasterOptions;
 
 /* options may be NULL: the whole raster. Release by tl_raster_free, also after a failure. */

@@ -180,6 +180,22 @@ START_TEST(geotiff_that_cannot_be_terrain_is_refused_with_what_to_do) {
 }
 END_TEST
 
+/* As the wild has it: WGS 84 degrees declared over metric coordinates. */
+START_TEST(a_crs_that_cannot_be_is_refused_until_the_true_one_is_named) {
+  const double g[6] = {-10805, 10, 0, 195595, 0, -10};
+  const char *path = geotiff("liar.tif", g, 4326, NULL, 1);
+  TlRasterOptions options = {.metres = true};
+  TlRaster r;
+  CK_FAILS(tl_raster_read(&r, path, &options), TL_EINPUT, "the CRS is wrong");
+  options.crs = "EPSG:31254";
+  CK_OK(tl_raster_read(&r, path, &options));
+  ck_assert(r.east_m == -10800 && strstr(r.crs, "31254"));
+  tl_raster_free(&r);
+  options.crs = "EPSG:nonsense";
+  CK_FAILS(tl_raster_read(&r, path, &options), TL_EUSAGE, "not known");
+}
+END_TEST
+
 START_TEST(crop_keeps_the_samples_with_centres_inside) {
   TlRasterOptions o = {
       .crop = true, .xmin = 500007, .ymin = 5199987.5, .xmax = 500013, .ymax = 5199996};
@@ -254,5 +270,6 @@ TL_TEST_MAIN("raster", first_row_is_north_and_samples_are_cell_centres,
              cells_that_are_not_square_are_refused, geotiff_keeps_crs_and_place,
              south_up_geotiff_is_not_flipped,
              geotiff_that_cannot_be_terrain_is_refused_with_what_to_do,
+             a_crs_that_cannot_be_is_refused_until_the_true_one_is_named,
              crop_keeps_the_samples_with_centres_inside, written_rasters_come_back,
              truncated_geotiff_fails_and_names_a_row)
