@@ -1,0 +1,141 @@
+#include "image/histogram.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+
+enum { MOST_LEVELS = 65536, REAL_BINS = 16384 };
+
+typedef struct Range {
+  float low, high;
+  bool whole;
+} Range;
+
+static Range find_range(const TlVolume *v, const TlRoi *roi) {
+  Range range = {INFINITY, -INFINITY, true};
+  for (int64_t z = 0; z < v->nz; z++)
+    for (int64_t y = 0; y < v->ny; y++) {
+      const float *row = v->f32 + tl_volume_at(v, 0, y, z);
+      for (int64_t x = 0; x < v->nx; x++) {
+        if (!tl_roi_inside(roi, x, y, z)) continue;
+        range.low = row[x] < range.low ? row[x] : range.low;
+        range.high = row[x] > range.high ? row[x] : range.high;
+        range.whole = range.whole && row[x] == rintf(row[x]);
+      }
+    }
+  range.whole = range.whole && range.high - range.low < MOST_LEVELS;
+  return range;
+}
+
+TlStatus tl_histogram_new(const TlVolume *grey, const TlRoi *roi, TlHistogram *h) {
+  assert(grey->type == TL_F32);
+  *h = (TlHistogram){0};
+  Range range = find_range(grey, roi);
+  if (!(range.high > range.low))
+    return tl_fail(TL_EINPUT,
+                   "every voxel of the region has the same grey (%g): there is nothing "
+                   "to tell grain from void by",
+                   (double)range.low);
+  double span = (double)range.high - (double)range.low;
+  h->low = range.low;
+  h->bins = range.whole ? (int64_t)span + 1 : REAL_BINS;
+  h->width = range.whole ? 1 : span / (REAL_BINS - 1);
+  TL_TRY(TL_NEW(h->count, (size_t)h->bins));
+  for (int64_t z = 0; z < grey->nz; z++)
+    for (int64_t y = 0; y < grey->ny; y++) {
+      const float *row = grey->f32 + tl_volume_at(grey, 0, y, z);
+      for (int64_t x = 0; x < grey->nx; x++) {
+        if (!tl_roi_inside(roi, x, y, z)) continue;
+        h->count[(int64_t)(((double)row[x] - h->low) / h->width + 0.5)]++;
+        h->total++;
+      }
+    }
+  return TL_OK;
+}
+
+void tl_histogram_free(TlHistogram *histogram) {
+  tl_free(histogram->count);
+  *histogram = (TlHistogram){0};
+}
+
+static double level(const TlHistogram *h, int64_t bin, double most) {
+  return fmin(h->low + h->width * (double)bin, most);
+}
+
+/* Moments 0, 1, 2 of bins [begin, end). */
+static void moments(const TlHistogram *h, int64_t begin, int64_t end, double most, double m[3]) {
+  m[0] = m[1] = m[2] = 0;
+  for (int64_t i = begin; i < end; i++) {
+    double n = (double)h->count[i], g = level(h, i, most);
+    m[0] += n;
+    m[1] += n * g;
+    m[2] += n * g * g;
+  }
+}
+
+/* The split with bins [0, cut) below. Empty bins around the cut belong to neither side: the
+ * threshold lies in the middle of the gap. */
+static TlSplit split_at(const TlHistogram *h, int64_t cut, double most) {
+  TlSplit s = {0};
+  double m[2][3], within = 0, mean = 0, square = 0, n = (double)h->total;
+  moments(h, 0, cut, most, m[0]);
+  moments(h, cut, h->bins, most, m[1]);
+  for (int k = 0; k < 2; k++) {
+    s.share[k] = m[k][0] / n;
+    s.mean[k] = m[k][0] > 0 ? m[k][1] / m[k][0] : 0;
+    double variance = m[k][0] > 0 ? fmax(m[k][2] / m[k][0] - s.mean[k] * s.mean[k], 0) : 0;
+    s.sd[k] = sqrt(variance);
+    within += s.share[k] * variance;
+    mean += m[k][1] / n;
+    square += m[k][2] / n;
+  }
+  double total = square - mean * mean;
+  s.separability = total > 0 ? 1 - within / total : 0;
+  int64_t below = cut - 1, above = cut;
+  while (below > 0 && h->count[below] == 0) below--;
+  while (above < h->bins - 1 && h->count[above] == 0) above++;
+  s.threshold = h->low + h->width * 0.5 * (double)(below + above);
+  return s;
+}
+
+TlSplit tl_histogram_split(const TlHistogram *h, double threshold, double most) {
+  double cut = ceil((threshold - h->low) / h->width);
+  TlSplit s = split_at(h, (int64_t)fmin(fmax(cut, 0), (double)h->bins), most);
+  s.threshold = threshold;
+  return s;
+}
+
+TlSplit tl_histogram_otsu(const TlHistogram *h, double most) {
+  double all[3], n = 0, sum = 0, best = -1;
+  int64_t cut = 1;
+  moments(h, 0, h->bins, most, all);
+  for (int64_t i = 0; i + 1 < h->bins; i++) {
+    n += (double)h->count[i];
+    sum += (double)h->count[i] * level(h, i, most);
+    if (n <= 0 || n >= all[0]) continue;
+    double gap = sum / n - (all[1] - sum) / (all[0] - n);
+    double between = n * (all[0] - n) * gap * gap;
+    if (between > best) {
+      best = between;
+      cut = i + 1;
+    }
+  }
+  return split_at(h, cut, most);
+}
+
+TlSplit tl_histogram_kmeans(const TlHistogram *h, double most) {
+  double all[3];
+  moments(h, 0, h->bins, most, all);
+  double threshold = all[1] / all[0], last = -INFINITY;
+  TlSplit s = {0};
+  for (int round = 0; round < 200 && threshold != last; round++) {
+    double cut = ceil((threshold - h->low) / h->width);
+    s = split_at(h, (int64_t)fmin(fmax(cut, 1), (double)h->bins - 1), most);
+    last = threshold;
+    threshold = 0.5 * (s.mean[0] + s.mean[1]);
+  }
+  s.threshold = threshold;
+  return s;
+}

@@ -1,0 +1,38 @@
+/* Thresholds from the grey histogram: Otsu (Tan 2022 Eqs. 2.21-2.24; what is minimised there is
+ * the within-class variance, PHYSICS note 29) and two-class k-means.
+ *
+ * The histogram keeps one bin a grey level where the greys are whole numbers (so a comb of few
+ * levels is exact) and 16384 bins between least and greatest otherwise. */
+#ifndef TL_IMAGE_HISTOGRAM_H
+#define TL_IMAGE_HISTOGRAM_H
+
+#include "image/roi.h"
+#include "num/volume.h"
+
+typedef struct TlHistogram {
+  double low, width; /* bin i covers low + i width +- width/2 */
+  int64_t bins, total;
+  int64_t *count; /* owned */
+} TlHistogram;
+
+typedef struct TlSplit {
+  double threshold; /* grain is above; half-way between the occurring levels on its two sides */
+  double mean[2];   /* void, grain */
+  double sd[2];
+  double share[2]; /* of the voxels */
+  double
+      separability; /* between-class over total variance: 2/pi for one Gaussian, 1 for two spikes */
+} TlSplit;
+
+/* Histogram of a grey F32 volume inside the region. TL_EINPUT when the region is constant. */
+TlStatus tl_histogram_new(const TlVolume *grey, const TlRoi *roi, TlHistogram *histogram);
+void tl_histogram_free(TlHistogram *histogram);
+
+/* Greys above `most` count as `most` (bright minerals pull a threshold up; INFINITY: none). */
+TlSplit tl_histogram_otsu(const TlHistogram *histogram, double most);
+/* Lloyd's iteration from the mean of all. */
+TlSplit tl_histogram_kmeans(const TlHistogram *histogram, double most);
+/* Classes below and above a threshold given by hand; share[k] may be 0. */
+TlSplit tl_histogram_split(const TlHistogram *histogram, double threshold, double most);
+
+#endif

@@ -1,0 +1,110 @@
+/* What the imaging tools share: options of the input stack and the region, opening both, and the
+ * lines of the report that say so. */
+#ifndef TL_TOOLS_IMAGING_H
+#define TL_TOOLS_IMAGING_H
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/report.h"
+#include "conf/cli.h"
+#include "image/roi.h"
+#include "io/stack.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct ImagingInput {
+  char *roi, *voxel_size_um;
+  bool allow_gaps;
+} ImagingInput;
+
+/* Rows of a parameter table for a struct with a member `input`. */
+#define IMAGING_INPUT_PARAMS(Values)                                                               \
+  {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Input", NULL},                                  \
+      {"roi",                                                                                      \
+       TL_P_TEXT,                                                                                  \
+       offsetof(Values, input.roi),                                                                \
+       "",                                                                                         \
+       "auto",                                                                                     \
+       0,                                                                                          \
+       0,                                                                                          \
+       NULL,                                                                                       \
+       "region of the specimen: auto (a disc when the corners hold none), none, "                  \
+       "cylinder:X,Y,R in voxels, or a mask stack",                                                \
+       "auto|none|cylinder:X,Y,R|FILE"},                                                           \
+      {"voxel-size-um",                                                                            \
+       TL_P_TEXT,                                                                                  \
+       offsetof(Values, input.voxel_size_um),                                                      \
+       "um",                                                                                       \
+       "",                                                                                         \
+       0,                                                                                          \
+       0,                                                                                          \
+       NULL,                                                                                       \
+       "voxel size, one number or X,Y,Z; wins over what the file says",                            \
+       "X[,Y,Z]"},                                                                                 \
+  {                                                                                                \
+    "allow-gaps", TL_P_FLAG, offsetof(Values, input.allow_gaps), "", "false", 0, 0, NULL,          \
+        "let numbers of a slice series be missing", NULL                                           \
+  }
+
+/* Before minutes of work: is the output free? (tl_outfile_begin asks again when writing.) */
+static inline TlStatus imaging_check_output(const TlCall *call) {
+  if (call->dry_run || call->overwrite || !tl_file_exists(call->output)) return TL_OK;
+  return tl_fail(TL_EUSAGE, "%s: is there already; give --overwrite to replace it", call->output);
+}
+
+static inline TlStatus imaging_roi(const ImagingInput *input, const TlVolume *stack,
+                                   TlProvenance *provenance, TlRoi *roi) {
+  int is_file;
+  TL_TRY(tl_roi_parse(input->roi, stack, roi, &is_file));
+  if (!is_file) return TL_OK;
+  TlVolume mask;
+  TL_TRY(tl_stack_read(input->roi, &(TlStackOptions){0}, provenance, &mask));
+  TlStatus status = tl_context(tl_roi_from_mask(&mask, stack, roi), "%s", input->roi);
+  tl_volume_free(&mask);
+  return status;
+}
+
+/* Read the stack and find the region. On failure nothing is left to release. */
+static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *input, TlVolume *stack,
+                                    TlRoi *roi) {
+  TlStackOptions options = {.allow_gaps = input->allow_gaps};
+  TL_TRY(imaging_check_output(call));
+  if (input->voxel_size_um && input->voxel_size_um[0]) {
+    TlStatus parsed = tl_stack_parse_voxel_um(input->voxel_size_um, options.voxel_um);
+    if (parsed != TL_OK) return parsed == TL_EINPUT ? TL_EUSAGE : parsed;
+  }
+  TL_TRY(tl_stack_read(call->argv[0], &options, call->provenance, stack));
+  TlStatus status = imaging_roi(input, stack, call->provenance, roi);
+  if (status != TL_OK) tl_volume_free(stack);
+  return status;
+}
+
+static inline void imaging_close(TlVolume *stack, TlRoi *roi) {
+  tl_volume_free(stack);
+  tl_roi_free(roi);
+}
+
+/* Stack size, voxel size, region: the first lines of every report. */
+static inline TlStatus imaging_report_input(TlReport *report, const TlVolume *stack,
+                                            const TlRoi *roi) {
+  char text[160];
+  snprintf(text, sizeof text, "%lld x %lld x %lld %s", (long long)stack->nx, (long long)stack->ny,
+           (long long)stack->nz, tl_voxel_name(stack->type));
+  TL_TRY(tl_report_text(report, "stack", text));
+  if (stack->voxel_m[0] > 0) {
+    snprintf(text, sizeof text, "%g x %g x %g", 1e6 * stack->voxel_m[0], 1e6 * stack->voxel_m[1],
+             1e6 * stack->voxel_m[2]);
+    TL_TRY(tl_report_text(report, "voxel_size_um", text));
+  }
+  tl_roi_describe(roi, text, sizeof text);
+  tl_log_info("region: %s", text);
+  return tl_report_text(report, "region", text);
+}
+
+/* The plan of --dry-run: peak memory of the stage. */
+static inline TlStatus imaging_report_memory(TlReport *report, int64_t bytes) {
+  return tl_report_real(report, "memory", (double)bytes / 1048576.0, "MiB");
+}
+
+#endif
