@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# talus-phantom: files, truth, repeatability, refusals.
+set -u
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+small=("--size=48,44,40" --d50-voxels=12 -q)
+
+"$BIN/talus-phantom" "${small[@]}" --seed=5 -o a.tif --labels=labels.h5 --truth=truth.csv \
+  --clean=clean.tif --json >out.json 2>err.txt || fail "stack: $(cat err.txt)"
+for f in a.tif labels.h5 truth.csv clean.tif; do [ -s $f ] || fail "no $f"; done
+grains=$(sed -n 's/.*"grains": *\([0-9]*\).*/\1/p' out.json)
+rows=$(($(wc -l <truth.csv) - 1))
+[ "$grains" = "$rows" ] || fail "$grains grains reported, $rows rows of truth"
+# the true volumes add up to the solid fraction
+awk -F, 'NR > 1 {v += $5; if (NF != 17) exit 2} END {f = v / (48 * 44 * 40); exit !(f > 0.59 && f < 0.61)}' \
+  truth.csv || fail "true volumes do not add up to the solid fraction"
+
+"$BIN/talus-phantom" "${small[@]}" --seed=5 -@ 1 -o b.tif --truth=b.csv >/dev/null 2>&1 || fail "again"
+cmp -s truth.csv b.csv || fail "same seed, other truth with one thread"
+"$BIN/talus-phantom" "${small[@]}" --seed=6 -o c.tif --truth=c.csv >/dev/null 2>&1 || fail "seed 6"
+cmp -s truth.csv c.csv && fail "another seed, same truth"
+
+"$BIN/talus-phantom" "${small[@]}" --seed=5 -o a.tif >/dev/null 2>err.txt
+[ $? = 2 ] || fail "an existing file is replaced without --overwrite"
+grep -q overwrite err.txt || fail "the message does not name --overwrite"
+"$BIN/talus-phantom" "${small[@]}" --seed=6 -o new.tif --labels=labels.h5 >/dev/null 2>&1
+[ $? = 2 ] && [ ! -e new.tif ] || fail "labels that exist: a half product is left"
+"$BIN/talus-phantom" --size=48.5,44,40 --d50-voxels=12 -o d.tif >/dev/null 2>err.txt
+[ $? = 2 ] && grep -q 48.5 err.txt || fail "half voxels"
+"$BIN/talus-phantom" --size=40,40,40 --d50-voxels=20 --disc -o d.tif >/dev/null 2>err.txt
+[ $? = 2 ] && grep -q narrow err.txt || fail "a narrow disc"
+"$BIN/talus-phantom" "${small[@]}" --dry-run -o d.tif >/dev/null 2>&1 || fail "dry run"
+[ ! -e d.tif ] || fail "a refused or dry run left a file"
+
+"$BIN/talus-phantom" --terrain --nodata-outline --seed=3 -o valley.asc -q >v.txt 2>err.txt || fail "valley: $(cat err.txt)"
+head -6 valley.asc | grep -qi '^ncols *120' || fail "valley.asc has no 120 columns"
+head -6 valley.asc | grep -qiE '^yll(corner +5204000|center +5204000\.5)' || fail "valley.asc lies elsewhere"
+grep -q '^no_data: [1-9]' v.txt || fail "the outline cut nothing"
+"$BIN/talus-phantom" --terrain --seed=3 --disc -o w.asc >/dev/null 2>err.txt
+[ $? = 2 ] || fail "--terrain with --disc"
+exit $bad
