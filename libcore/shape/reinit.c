@@ -135,6 +135,7 @@ typedef struct Fill {
   int32_t *seed; /* of each grid point: index into seeds, -1 none */
   float *best2;  /* squared distance to that seed */
   uint8_t *near;
+  float exact2; /* squared distance up to which far points are searched again */
   Seed *seeds;
   size_t seed_count, seed_capacity;
 } Fill;
@@ -221,7 +222,7 @@ static void write_distance(Fill *fill, TlImplicit f, const void *context) {
       for (int64_t i = 0; i < g->nx; i++) {
         int64_t at = tl_grid_at(g, i, j, k);
         double d2 = fill->best2[at];
-        if (!fill->near[at]) {
+        if (!fill->near[at] && d2 <= fill->exact2) {
           const float *p = fill->seeds[fill->seed[at]].point;
           TlVec3 x = tl_vec3((double)i, (double)j, (double)k), y = tl_vec3(p[0], p[1], p[2]), n;
           d2 = fmin(d2, descend(f, context, x, 0.1, 4, &y, &n));
@@ -246,8 +247,8 @@ static TlStatus fill_work(Fill *fill, TlImplicit f, const void *context) {
   return TL_OK;
 }
 
-static TlStatus fill_from_signs(TlImplicit f, const void *context, TlPhiGrid *out) {
-  Fill fill = {.out = out};
+static TlStatus fill_from_signs(TlImplicit f, const void *context, double exact, TlPhiGrid *out) {
+  Fill fill = {.out = out, .exact2 = (float)(exact * exact)};
   TlStatus status = fill_work(&fill, f, context);
   tl_free(fill.seed);
   tl_free(fill.best2);
@@ -264,7 +265,7 @@ TlStatus tl_distance_fill(TlImplicit f, const void *context, TlPhiGrid *out) {
         out->phi[tl_grid_at(out, i, j, k)] =
             (float)f(context, tl_vec3((double)i, (double)j, (double)k), &g);
       }
-  return fill_from_signs(f, context, out);
+  return fill_from_signs(f, context, INFINITY, out);
 }
 
 TlStatus tl_reinit(TlPhiGrid *grid) {
@@ -273,7 +274,7 @@ TlStatus tl_reinit(TlPhiGrid *grid) {
   TL_TRY(TL_NEW(source.phi, count));
   memcpy(source.phi, grid->phi, count * sizeof *source.phi);
   TlGridView view = {&source, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {0, 0, 0}};
-  TlStatus status = fill_from_signs(tl_grid_view, &view, grid);
+  TlStatus status = fill_from_signs(tl_grid_view, &view, 4, grid);
   tl_free(source.phi);
   return status;
 }

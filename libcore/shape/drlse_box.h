@@ -1,0 +1,28 @@
+/* What the evolution of one grain works on (private to drlse*.c): its box cut out of the stack. */
+#ifndef TL_SHAPE_DRLSE_BOX_H
+#define TL_SHAPE_DRLSE_BOX_H
+
+#include "shape/drlse.h"
+
+typedef struct TlGrainField {
+  int32_t nx, ny, nz;
+  int64_t corner[3];
+  double radius; /* of the sphere of the label's volume, voxels */
+  float *u;      /* grey, 0 void, 1 grain; NULL for method distance */
+  float *edge;   /* g; NULL unless evolved */
+  float *start;  /* smoothed distance to the label */
+  float *middle; /* < 0 on the grain's side of the mid-surface to its neighbours */
+  double label_volume;
+} TlGrainField;
+
+/* Cut out, smooth, set up; fills grain_level, own_level, dropped, filled of the report. */
+TlStatus tl_grain_field_make(const TlVolume *grey, const TlVolume *labels, uint32_t label,
+                             const TlLabelBox *box, const TlGreyLevels *levels,
+                             const TlDrlseOptions *options, TlGrainField *field,
+                             TlDrlseReport *report);
+void tl_grain_field_free(TlGrainField *field);
+
+/* Median of n values (reorders them); n > 0. */
+float tl_median(float *values, int64_t n);
+
+#endif
