@@ -67,7 +67,8 @@ static const TlParam params[] = {
     {"nodes", TL_P_INT, AT(nodes), "", "0", 0, 1000000, NULL, "nodes on each grain; 0: by spacing",
      NULL},
     {"node-spacing-voxels", TL_P_REAL, AT(node_spacing), "voxels", "0", 0, 1000, NULL,
-     "mean distance of neighbouring nodes; 0: a tenth of the grain's diameter (about 360 nodes)",
+     "mean distance of neighbouring nodes; 0: a tenth of the grain's diameter (about 360 "
+     "nodes), but no less than a voxel",
      NULL},
 };
 

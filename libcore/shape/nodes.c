@@ -257,7 +257,7 @@ TlStatus tl_nodes_extents(TlAvatar *a) {
 
 static int32_t node_target(const TlAvatar *a, const TlNodeOptions *o) {
   if (o->count > 0) return o->count;
-  double s = o->spacing_m > 0 ? o->spacing_m : 0.1 * tl_avatar_diameter_m(a);
+  double s = o->spacing_m > 0 ? o->spacing_m : fmax(a->spacing_m, 0.1 * tl_avatar_diameter_m(a));
   return (int32_t)fmin(1e6, ceil(a->area_m2 / (0.8660254 * s * s))); /* hexagons */
 }
 

@@ -13,7 +13,8 @@
 
 typedef struct TlNodeOptions {
   int32_t count;    /* > 0: so many nodes; wins over spacing_m */
-  double spacing_m; /* > 0: mean distance of neighbours; both 0: a tenth of the diameter */
+  double spacing_m; /* > 0: mean distance of neighbours; both 0: a tenth of the
+                     * diameter, but no less than a cell */
 } TlNodeOptions;
 
 /* Needs grid, volume_m3 and area_m2 (areas are scaled to sum to it); sets node_count, node_m,
