@@ -1,0 +1,18 @@
+/* Triangle meshes as binary STL. STL knows no unit: it stands in the 80-byte header (which must not
+ * begin with "solid", or readers take the file for text) and coordinates are scaled to it. */
+#ifndef TL_IO_MESH_H
+#define TL_IO_MESH_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* vertex: x, y, z of vertex i at 3i..; triangle: three vertex numbers each, counter-clockwise seen
+ * from outside. Coordinates are multiplied by scale. Normals are those of the facets. TL_EINPUT for
+ * more triangles than the format's 32 bits hold. */
+TlStatus tl_stl_write(const char *path, bool overwrite, const char *title, const float *vertex,
+                      const int32_t *triangle, size_t triangles, double scale);
+
+#endif

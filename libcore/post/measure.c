@@ -1,0 +1,285 @@
+#include "post/measure.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double PI = 3.14159265358979323846;
+
+static int by_value(const void *one, const void *two) {
+  double a = *(const double *)one, b = *(const double *)two;
+  return (a > b) - (a < b);
+}
+
+double tl_measure_quantile(double *values, int64_t n, double q) {
+  if (n <= 0) return NAN;
+  qsort(values, (size_t)n, sizeof *values, by_value);
+  double at = q * (double)(n - 1);
+  int64_t i = (int64_t)at;
+  if (i >= n - 1) return values[n - 1];
+  return values[i] + (at - (double)i) * (values[i + 1] - values[i]);
+}
+
+static TlStatus avatar_of(const TlScene *scene, const TlBodyRow *row, const TlAvatar **avatar) {
+  *avatar = tl_scene_avatar(scene, row->avatar_id);
+  if (*avatar) return TL_OK;
+  return tl_fail(TL_EINPUT, "body %lld uses avatar %lld, which is not in run.h5",
+                 (long long)row->id, (long long)row->avatar_id);
+}
+
+static TlVec3 gravity_of(const TlScene *scene) {
+  return tl_vec3(scene->gravity_m_s2[0], scene->gravity_m_s2[1], scene->gravity_m_s2[2]);
+}
+
+static TlVec3 up_of(const TlScene *scene) {
+  TlVec3 g = gravity_of(scene);
+  return tl_norm(g) > 0 ? tl_scale(-1, tl_unit(g)) : tl_vec3(0, 0, 1);
+}
+
+static TlVec3 horizontal(TlVec3 v, TlVec3 up) {
+  return tl_axpy(v, -tl_dot(v, up), up);
+}
+
+static double mass_of(const TlScene *scene, const TlAvatar *a, double s) {
+  return scene->density_kg_m3 * a->volume_m3 * s * s * s;
+}
+
+/* 1/2 sum of I_k (omega_k in the body frame)^2 */
+static double rotational(const TlScene *scene, const TlAvatar *a, const TlBodyRow *row) {
+  TlVec3 w = tl_mat_tvec(tl_quat_matrix(row->rotation), row->spin_rad_s);
+  TlVec3 i = a->inertia_m5;
+  return 0.5 * scene->density_kg_m3 * pow(row->scale, 5) *
+         (i.x * w.x * w.x + i.y * w.y * w.y + i.z * w.z * w.z);
+}
+
+static TlStatus mass_centre(const TlScene *scene, const TlFrame *frame, double *mass,
+                            TlVec3 *centre) {
+  TlVec3 sum = {0, 0, 0};
+  *mass = 0;
+  for (int64_t i = 0; i < frame->count; i++) {
+    const TlAvatar *a;
+    TL_TRY(avatar_of(scene, &frame->rows[i], &a));
+    double m = mass_of(scene, a, frame->rows[i].scale);
+    sum = tl_axpy(sum, m, frame->rows[i].position_m);
+    *mass += m;
+  }
+  *centre = *mass > 0 ? tl_scale(1 / *mass, sum) : sum;
+  return TL_OK;
+}
+
+static TlStatus energies(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
+                         TlFrameMeasure *out) {
+  TlVec3 g = gravity_of(scene);
+  double speeds = 0;
+  for (int64_t i = 0, f = 0; i < frame->count; i++) {
+    const TlBodyRow *row = &frame->rows[i];
+    const TlAvatar *a;
+    TL_TRY(avatar_of(scene, row, &a));
+    double m = mass_of(scene, a, row->scale), v2 = tl_norm2(row->velocity_m_s);
+    out->translational_J += 0.5 * m * v2;
+    out->rotational_J += rotational(scene, a, row);
+    while (f < first->count && first->rows[f].id < row->id) f++;
+    if (f < first->count && first->rows[f].id == row->id)
+      out->potential_J -= m * tl_dot(g, tl_sub(row->position_m, first->rows[f].position_m));
+    speeds += sqrt(v2);
+    out->max_speed_m_s = fmax(out->max_speed_m_s, sqrt(v2));
+    out->outside += row->flags & 1;
+    out->contacts_per_grain += row->contacts;
+    out->without_contact += row->contacts == 0;
+  }
+  if (frame->count) {
+    out->mean_speed_m_s = speeds / (double)frame->count;
+    out->contacts_per_grain /= (double)frame->count;
+  }
+  return TL_OK;
+}
+
+/* Extent of the grain centres along and across e, and the front grain's place. */
+static void extents(const TlFrame *frame, TlVec3 start, TlVec3 up, TlVec3 e, TlFrameMeasure *out,
+                    TlVec3 *front) {
+  TlVec3 across = tl_cross(up, e);
+  double left = INFINITY, right = -INFINITY;
+  out->front_m = -INFINITY;
+  out->tail_m = INFINITY;
+  for (int64_t i = 0; i < frame->count; i++) {
+    TlVec3 d = tl_sub(frame->rows[i].position_m, start);
+    double along = tl_dot(d, e), side = tl_dot(d, across);
+    if (along > out->front_m) *front = frame->rows[i].position_m;
+    out->front_m = fmax(out->front_m, along);
+    out->tail_m = fmin(out->tail_m, along);
+    left = fmin(left, side);
+    right = fmax(right, side);
+  }
+  out->width_m = right - left;
+  if (frame->count == 0) out->front_m = out->tail_m = out->width_m = NAN;
+}
+
+static TlVec3 highest(const TlFrame *frame, TlVec3 up) {
+  TlVec3 top = frame->rows[0].position_m;
+  for (int64_t i = 1; i < frame->count; i++)
+    if (tl_dot(frame->rows[i].position_m, up) > tl_dot(top, up)) top = frame->rows[i].position_m;
+  return top;
+}
+
+/* Slope angle of the line from one point down to another; NaN without horizontal distance. */
+static double slope_deg(TlVec3 from, TlVec3 to, TlVec3 up) {
+  TlVec3 d = tl_sub(from, to);
+  double length = tl_norm(horizontal(d, up));
+  return length > 0 ? atan2(tl_dot(d, up), length) * 180 / PI : NAN;
+}
+
+TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
+                          TlVec3 up, TlVec3 e, TlFrameMeasure *out) {
+  *out = (TlFrameMeasure){
+      .index = frame->index, .step = frame->step, .time_s = frame->time_s, .bodies = frame->count};
+  double mass;
+  TlVec3 start, front = {0, 0, 0};
+  TL_TRY(mass_centre(scene, first, &mass, &start));
+  TL_TRY(mass_centre(scene, frame, &out->mass_kg, &out->centre_m));
+  TL_TRY(energies(scene, first, frame, out));
+  extents(frame, start, up, e, out, &front);
+  TlVec3 moved = tl_sub(out->centre_m, start);
+  out->travel_m = tl_norm(horizontal(moved, up));
+  out->drop_m = -tl_dot(moved, up);
+  out->travel_angle_deg = slope_deg(start, out->centre_m, up);
+  out->fahrboeschung_deg =
+      frame->count && first->count ? slope_deg(highest(first, up), front, up) : NAN;
+  return TL_OK;
+}
+
+/* ---- grains of the last frame ---- */
+
+bool tl_measure_ground(const TlScene *scene, double x, double y, double *z) {
+  bool there = scene->has_terrain && tl_terrain_height(&scene->terrain, x, y, z, NULL);
+  for (int64_t i = 0; i < scene->plane_count; i++) {
+    const TlPlane *p = &scene->planes[i];
+    if (p->normal.z < 0.1) continue; /* a wall */
+    double height =
+        p->point_m.z -
+        (p->normal.x * (x - p->point_m.x) + p->normal.y * (y - p->point_m.y)) / p->normal.z;
+    *z = there ? fmax(*z, height) : height;
+    there = true;
+  }
+  return there;
+}
+
+/* How deep a point lies in terrain or planes; <= 0: outside all. */
+static double depth_at(const TlScene *scene, TlVec3 p) {
+  double deepest = -INFINITY, phi;
+  if (scene->has_terrain && tl_terrain_phi(&scene->terrain, p, &phi, NULL) != TL_TERRAIN_OUTSIDE)
+    deepest = -phi;
+  for (int64_t i = 0; i < scene->plane_count; i++)
+    deepest = fmax(deepest, -tl_dot(tl_sub(p, scene->planes[i].point_m), scene->planes[i].normal));
+  return deepest;
+}
+
+TlStatus tl_measure_grain(const TlScene *scene, const TlBodyRow *row, TlGrainMeasure *out) {
+  const TlAvatar *a;
+  TL_TRY(avatar_of(scene, row, &a));
+  TlMat3 r = tl_quat_matrix(row->rotation);
+  double top = -INFINITY, deepest = 0, ground;
+  for (int32_t n = 0; n < a->node_count; n++) {
+    TlVec3 node = tl_vec3(a->node_m[3 * n], a->node_m[3 * n + 1], a->node_m[3 * n + 2]);
+    TlVec3 p = tl_axpy(row->position_m, row->scale, tl_mat_vec(r, node));
+    top = fmax(top, p.z);
+    deepest = fmax(deepest, depth_at(scene, p));
+  }
+  bool below = tl_measure_ground(scene, row->position_m.x, row->position_m.y, &ground);
+  *out = (TlGrainMeasure){.id = row->id,
+                          .avatar_id = row->avatar_id,
+                          .position_m = row->position_m,
+                          .radius_m = 0.5 * row->scale * tl_avatar_diameter_m(a),
+                          .speed_m_s = tl_norm(row->velocity_m_s),
+                          .top_m = below ? top - ground : NAN,
+                          .penetration_m = deepest,
+                          .contacts = row->contacts,
+                          .flags = row->flags};
+  return TL_OK;
+}
+
+static TlStatus measure_grains(const TlScene *scene, const TlFrame *last, TlMeasure *m) {
+  TL_TRY(TL_NEW(m->grain, (size_t)last->count));
+  m->grain_count = last->count;
+  m->deepest_id = -1;
+  for (int64_t i = 0; i < last->count; i++) {
+    TlGrainMeasure *g = &m->grain[i];
+    TL_TRY(tl_measure_grain(scene, &last->rows[i], g));
+    double share = g->penetration_m / g->radius_m;
+    m->below_2_percent += share > 0.02;
+    m->largest_penetration_m = fmax(m->largest_penetration_m, g->penetration_m);
+    if (share <= m->largest_penetration_share) continue;
+    m->largest_penetration_share = share;
+    m->deepest_id = g->id;
+  }
+  return TL_OK;
+}
+
+/* ---- the run ---- */
+
+static TlStatus travel_direction(const TlScene *scene, const TlFrame *first, const TlFrame *last,
+                                 TlMeasure *m) {
+  double mass;
+  TlVec3 from, to;
+  TL_TRY(mass_centre(scene, first, &mass, &from));
+  TL_TRY(mass_centre(scene, last, &mass, &to));
+  m->up = up_of(scene);
+  TlVec3 e = horizontal(tl_sub(to, from), m->up);
+  if (!(tl_norm(e) > 0) || last->count == 0) e = horizontal(tl_vec3(1, 0, 0), m->up);
+  if (!(tl_norm(e) > 0)) e = horizontal(tl_vec3(0, 1, 0), m->up);
+  m->travel_direction = tl_unit(e);
+  return TL_OK;
+}
+
+static TlStatus measure_frames(const char *folder, const TlScene *scene, const int64_t *index,
+                               const TlFrame *first, TlMeasure *m) {
+  for (int64_t i = 0; i < m->frame_count; i++) {
+    TlFrame frame;
+    TL_TRY(tl_results_read_frame(folder, index[i], &frame));
+    TlStatus status =
+        tl_measure_frame(scene, first, &frame, m->up, m->travel_direction, &m->frame[i]);
+    tl_frame_free(&frame);
+    if (status != TL_OK) return tl_context(status, "%s: frame %lld", folder, (long long)index[i]);
+  }
+  return TL_OK;
+}
+
+static TlStatus measure_all(const char *folder, const TlScene *scene,
+                            const TlMeasureOptions *options, const int64_t *index,
+                            const TlFrame *first, const TlFrame *last, TlMeasure *m) {
+  TL_TRY(tl_context(travel_direction(scene, first, last, m), "%s", folder));
+  TL_TRY(TL_NEW(m->frame, (size_t)m->frame_count));
+  TL_TRY(measure_frames(folder, scene, index, first, m));
+  TL_TRY(tl_context(measure_grains(scene, last, m), "%s", folder));
+  m->has_ground = scene->has_terrain || scene->plane_count > 0;
+  if (!m->has_ground || last->count == 0) return TL_OK;
+  return tl_measure_deposit(scene, last, m, options->cell_m, &m->deposit);
+}
+
+TlStatus tl_measure_run(const char *folder, const TlScene *scene, const TlMeasureOptions *options,
+                        TlMeasure *m) {
+  *m = (TlMeasure){0};
+  int64_t *index;
+  TlFrame first = {0}, last = {0};
+  TL_TRY(tl_results_frames(folder, &index, &m->frame_count));
+  TlStatus status = TL_OK;
+  if (m->frame_count == 0)
+    status = tl_fail(TL_EINPUT, "%s: holds no frames; was the study run?", folder);
+  if (status == TL_OK) status = tl_results_read_frame(folder, index[0], &first);
+  if (status == TL_OK) status = tl_results_read_frame(folder, index[m->frame_count - 1], &last);
+  if (status == TL_OK) status = measure_all(folder, scene, options, index, &first, &last, m);
+  tl_frame_free(&first);
+  tl_frame_free(&last);
+  tl_free(index);
+  if (status != TL_OK) tl_measure_free(m);
+  return status;
+}
+
+void tl_measure_free(TlMeasure *m) {
+  tl_free(m->frame);
+  tl_free(m->grain);
+  tl_free(m->deposit.top_m);
+  tl_free(m->deposit.ground_m);
+  tl_free(m->deposit.solid_m);
+  *m = (TlMeasure){0};
+}

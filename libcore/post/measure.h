@@ -1,0 +1,102 @@
+/* Measures of a stored run: energy, runout, deposit, angle of repose, contacts, penetration.
+ * Definitions with their formulas stand in docs/results.md; the short form is below.
+ *
+ * Frames: the run's world frame, SI. "Up" is against gravity (z without gravity); horizontal means
+ * across it. Body i has mass density * volume * s^3 and principal moments density * I * s^5.
+ * The travel direction e is the horizontal unit vector from the mass centre of the first frame to
+ * that of the last (x when it did not move). Every sum runs over bodies in order of id: same bits
+ * every time. Cost: each frame is read once; the last frame's nodes are looked up in the terrain.
+ */
+#ifndef TL_POST_MEASURE_H
+#define TL_POST_MEASURE_H
+
+#include "store/results.h"
+
+/* One frame. Lengths along e are relative to the mass centre of the first frame. */
+typedef struct TlFrameMeasure {
+  int64_t index, step;
+  double time_s;
+  int64_t bodies, outside;
+  double mass_kg;
+  double translational_J, rotational_J;
+  double potential_J; /* -sum m g.(x - x of the first frame), bodies of both frames only */
+  TlVec3 centre_m;    /* mass centre */
+  double travel_m;    /* horizontal distance of the mass centre from its start */
+  double drop_m;      /* how far it came down */
+  double front_m, tail_m, width_m; /* farthest and nearest grain centre along e, spread across */
+  double mean_speed_m_s, max_speed_m_s;
+  double travel_angle_deg;  /* atan(drop/travel): the mean friction angle of the mass centre */
+  double fahrboeschung_deg; /* highest grain of the first frame to the front grain */
+  double contacts_per_grain;
+  int64_t without_contact;
+} TlFrameMeasure;
+
+/* One grain of the last frame. */
+typedef struct TlGrainMeasure {
+  int64_t id, avatar_id;
+  TlVec3 position_m;
+  double radius_m; /* of the sphere of equal volume, scaled */
+  double speed_m_s;
+  double top_m;         /* highest node above the ground below the centre; NaN: no ground there */
+  double penetration_m; /* deepest node below terrain or a plane; 0: none */
+  int32_t contacts, flags;
+} TlGrainMeasure;
+
+/* The deposit of the last frame on a horizontal grid, cell (i, j) centred at x0 + i*cell, y0 +
+ * j*cell; j*nx + i. top: highest node in the cell, NaN where no grain lies; thickness = top -
+ * ground. */
+typedef struct TlDeposit {
+  int64_t nx, ny;
+  double cell_m, x0_m, y0_m;
+  double *top_m, *ground_m; /* owned */
+  double *solid_m;          /* grain volume over cell area, owned */
+  double area_m2, volume_m3;
+  double length_m, breadth_m; /* extent of the covered cells along and across e */
+  double mean_thickness_m, median_thickness_m, p95_thickness_m, max_thickness_m;
+  double radius_95_m;   /* horizontal distance from the mass centre that holds 95% of the mass */
+  double height_p99_m;  /* 99th percentile of the grains' top_m */
+  double surface_deg;   /* plane through the tops of the covered cells: slope to the horizontal */
+  double repose_deg;    /* cone through the flank of the heap; NaN when there is no heap */
+  int64_t repose_cells; /* cells the cone was fitted to */
+} TlDeposit;
+
+typedef struct TlMeasure {
+  int64_t frame_count;
+  TlFrameMeasure *frame; /* owned */
+  int64_t grain_count;
+  TlGrainMeasure *grain; /* last frame, by id, owned */
+  TlVec3 travel_direction, up;
+  double largest_penetration_m, largest_penetration_share; /* share of the grain's radius_m */
+  int64_t deepest_id;      /* the grain with the largest share; -1: none */
+  int64_t below_2_percent; /* grains deeper than 2% of their radius */
+  bool has_ground;         /* terrain or planes to measure against */
+  TlDeposit deposit;       /* nx = 0 without ground */
+} TlMeasure;
+
+typedef struct TlMeasureOptions {
+  double cell_m; /* of the deposit's grid; 0: twice the median grain diameter */
+} TlMeasureOptions;
+
+/* TL_EINPUT when there are no frames, or a body's avatar is not in run.h5. */
+TlStatus tl_measure_run(const char *folder, const TlScene *scene, const TlMeasureOptions *options,
+                        TlMeasure *measure);
+void tl_measure_free(TlMeasure *measure);
+
+/* frames.csv (energy, runout, contacts), grains.csv, deposit.csv into a folder. */
+TlStatus tl_measure_write(const TlMeasure *measure, const char *folder, bool overwrite);
+
+/* ---- parts, for tests and for pictures ---- */
+
+/* One frame against the first one. e: travel direction. */
+TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
+                          TlVec3 up, TlVec3 e, TlFrameMeasure *out);
+TlStatus tl_measure_grain(const TlScene *scene, const TlBodyRow *row, TlGrainMeasure *out);
+TlStatus tl_measure_deposit(const TlScene *scene, const TlFrame *frame, const TlMeasure *measure,
+                            double cell_m, TlDeposit *out);
+/* Ground under (x, y): terrain or the highest plane that faces up; false where there is none. */
+bool tl_measure_ground(const TlScene *scene, double x, double y, double *z);
+/* Value below which the share q of the values lies (linear between order statistics); the array is
+ * sorted in place. NaN for n = 0. */
+double tl_measure_quantile(double *values, int64_t n, double q);
+
+#endif

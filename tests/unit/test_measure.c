@@ -1,0 +1,240 @@
+#include "support/tltest.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "post/measure.h"
+#include "shape/superellipsoid.h"
+
+static const double PI = 3.14159265358979323846;
+
+/* A scene of one avatar (id 1) with up to one plane, standard gravity. */
+static TlScene scene_of(TlAvatar *avatar, TlPlane *plane) {
+  avatar->id = 1;
+  return (TlScene){.study = "",
+                   .title = "",
+                   .provenance = "[]",
+                   .grain_scale = 1,
+                   .density_kg_m3 = 2650,
+                   .gravity_m_s2 = {0, 0, -9.81},
+                   .step_s = 1e-3,
+                   .avatar_count = 1,
+                   .avatars = avatar,
+                   .plane_count = plane ? 1 : 0,
+                   .planes = plane};
+}
+
+/* Writes a run whose body b of frame f is row(b, t). */
+static char *write_run(const char *name, const TlScene *scene, int bodies, int frames, double dt,
+                       TlBodyRow (*row)(int body, double t)) {
+  char *folder = tl_path_join(tl_test_folder(), name);
+  TlResultsWriter *w;
+  CK_OK(tl_results_create(&w, folder, scene, false));
+  CK_OK(tl_results_add_avatar(w, &scene->avatars[0]));
+  CK_OK(tl_results_scene_done(w));
+  for (int f = 0; f < frames; f++) {
+    CK_OK(tl_results_frame_begin(w, f, 10 * f, dt * f, bodies));
+    for (int b = bodies - 1; b >= 0; b--) {
+      TlBodyRow r = row(b, dt * f);
+      CK_OK(tl_results_frame_rows(w, &r, 1));
+    }
+    CK_OK(tl_results_frame_end(w));
+  }
+  tl_results_close(w);
+  return folder;
+}
+
+static TlBodyRow at_rest(int body, TlVec3 position, double scale) {
+  return (TlBodyRow){
+      .id = body, .avatar_id = 1, .scale = scale, .position_m = position, .rotation = {1, 0, 0, 0}};
+}
+
+/* Thrown with a velocity and a spin about a principal axis, both kept by free flight. */
+static TlBodyRow flying(int b, double t) {
+  TlBodyRow r =
+      at_rest(b, tl_vec3(3 * b + 2 * t, -t, 100 + 5 * t - 0.5 * 9.81 * t * t), 1 + 0.5 * b);
+  TlVec3 axis = tl_quat_rotate(tl_quat_from_rotation(tl_vec3(0.3, -0.4, b)), tl_vec3(0, 0, 1));
+  r.rotation = tl_quat_mul(tl_quat_from_rotation(tl_scale(7 * t, axis)),
+                           tl_quat_from_rotation(tl_vec3(0.3, -0.4, b)));
+  r.velocity_m_s = tl_vec3(2, -1, 5 - 9.81 * t);
+  r.spin_rad_s = tl_scale(7, axis);
+  return r;
+}
+
+START_TEST(energy_of_free_flight_is_constant_and_has_its_closed_form) {
+  TlAvatar a;
+  CK_OK(tl_avatar_superellipsoid(0.3, 0.2, 0.15, 1, 1, 0.03, 200, &a));
+  TlScene scene = scene_of(&a, NULL);
+  char *folder = write_run("flight", &scene, 3, 6, 0.4, flying);
+  TlMeasure m;
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  ck_assert_int_eq(m.frame_count, 6);
+  double volume = 4 * PI / 3 * 0.3 * 0.2 * 0.15, translational = 0, spin = 0, mass = 0;
+  for (int b = 0; b < 3; b++) {
+    double s = 1 + 0.5 * b, mb = 2650 * volume * pow(s, 3);
+    mass += mb;
+    translational += 0.5 * mb * (4 + 1 + 25);
+    spin += 0.5 * mb * (0.3 * 0.3 + 0.2 * 0.2) / 5 * s * s * 49; /* about the shortest axis */
+  }
+  double start = m.frame[0].translational_J + m.frame[0].rotational_J;
+  CK_NEAR(m.frame[0].mass_kg, mass, 1e-12 * mass);
+  CK_NEAR(m.frame[0].translational_J, translational, 1e-12 * translational);
+  CK_NEAR(m.frame[0].rotational_J, spin, 1e-9 * spin);
+  ck_assert(m.frame[0].potential_J == 0);
+  for (int f = 0; f < 6; f++) { /* rounding of sums of about a thousand times the start energy */
+    const TlFrameMeasure *x = &m.frame[f];
+    CK_NEAR(x->translational_J + x->rotational_J + x->potential_J, start, 1e-11 * start);
+    CK_NEAR(x->rotational_J, spin, 1e-9 * spin);
+    CK_NEAR(x->travel_m, sqrt(5) * x->time_s, 1e-12);
+    CK_NEAR(x->max_speed_m_s, sqrt(5 + pow(5 - 9.81 * x->time_s, 2)), 1e-12);
+  }
+  ck_assert_int_eq(m.deposit.nx, 0); /* nothing to lie on */
+  tl_measure_free(&m);
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
+/* Ten grains in a row along (3, 4, 0)/5; grain b slides b metres down a slope of 1:2. */
+static TlBodyRow sliding(int b, double t) {
+  TlBodyRow r = at_rest(b, tl_vec3(0.6 * b * t, 0.8 * b * t, 10 - 0.5 * b * t), 1);
+  r.contacts = b % 3;
+  r.flags = b == 9;
+  return r;
+}
+
+START_TEST(runout_of_a_known_slide_is_measured) {
+  TlAvatar a;
+  CK_OK(tl_avatar_sphere(0.1, 0.02, 60, &a));
+  TlScene scene = scene_of(&a, NULL);
+  char *folder = write_run("slide", &scene, 10, 3, 2, sliding);
+  TlMeasure m;
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  const TlFrameMeasure *last = &m.frame[2]; /* t = 4: grain b has slid 4 b metres */
+  CK_NEAR(m.travel_direction.x, 0.6, 1e-12);
+  CK_NEAR(m.travel_direction.y, 0.8, 1e-12);
+  CK_NEAR(last->travel_m, 18, 1e-12);
+  CK_NEAR(last->drop_m, 9, 1e-12);
+  CK_NEAR(last->front_m, 36, 1e-12);
+  CK_NEAR(last->tail_m, 0, 1e-12);
+  CK_NEAR(last->width_m, 0, 1e-12);
+  CK_NEAR(last->travel_angle_deg, atan(0.5) * 180 / PI, 1e-12);
+  CK_NEAR(last->fahrboeschung_deg, atan(0.5) * 180 / PI, 1e-12);
+  CK_NEAR(last->contacts_per_grain, 0.9, 1e-15);
+  ck_assert_int_eq(last->without_contact, 4);
+  ck_assert_int_eq(last->outside, 1);
+  tl_measure_free(&m);
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
+enum { RING = 15, CELLS = 2 * RING + 1 };
+
+/* One grain in each cell of 1 m, tops on a cone of 30 degrees, 8 m high. */
+static TlBodyRow in_heap(int b, double t) {
+  (void)t;
+  double x = b % CELLS - RING + 0.5, y = b / CELLS - RING + 0.5;
+  double z = 8 - tan(PI / 6) * hypot(x - 0.5, y - 0.5);
+  return at_rest(b, tl_vec3(x, y, fmax(z, 0.1)), 1);
+}
+
+START_TEST(angle_of_repose_of_a_cone_is_its_angle) {
+  TlAvatar a;
+  TlPlane floor = {{0, 0, 0}, {0, 0, 1}};
+  CK_OK(tl_avatar_sphere(0.1, 0.02, 300, &a));
+  TlScene scene = scene_of(&a, &floor);
+  char *folder = write_run("heap", &scene, CELLS * CELLS, 1, 1, in_heap);
+  TlMeasure m;
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){.cell_m = 1}, &m));
+  const TlDeposit *d = &m.deposit;
+  ck_assert_int_eq(d->nx, CELLS);
+  CK_NEAR(d->area_m2, CELLS * CELLS, 1e-9);
+  /* The tops lie one radius above the centres, to the nodes' spacing: a constant, no slope. The
+   * mass centre is the axis up to rounding of float nodes. */
+  CK_NEAR(d->repose_deg, 30, 0.01);
+  CK_NEAR(d->surface_deg, 0, 1e-3);
+  CK_NEAR(d->max_thickness_m, 8.1, 0.01);
+  CK_NEAR(d->height_p99_m, 8.1 - tan(PI / 6) * 1.7,
+          0.6); /* the 10 highest of 961 lie within 1.8 m */
+  double solid = 0;
+  for (int64_t c = 0; c < d->nx * d->ny; c++) solid += d->solid_m[c] * d->cell_m * d->cell_m;
+  double volume = CELLS * CELLS * 4 * PI / 3 * 1e-3;
+  CK_NEAR(solid, volume, 1e-6 * volume);
+  CK_NEAR(d->volume_m3, volume, 1e-12 * volume);
+  /* 95% of a square of half side h: the radius with area pi r^2 - corners; bounds by squares */
+  ck_assert(d->radius_95_m > RING && d->radius_95_m < sqrt(2) * RING);
+  tl_measure_free(&m);
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
+/* Spheres of radius 0.1 s with centres at s (0.1 - share 0.1): sunk by share of their radius. */
+static const double shares[] = {0, 0.01, 0.03, 0.5};
+
+static TlBodyRow sunk(int b, double t) {
+  (void)t;
+  double s = 1 + b;
+  return at_rest(b, tl_vec3(10 * b, 0, s * 0.1 * (1 - shares[b])), s);
+}
+
+START_TEST(penetration_is_the_share_of_the_grains_own_radius) {
+  TlAvatar a;
+  TlPlane floor = {{0, 0, 0}, {0, 0, 1}};
+  CK_OK(tl_avatar_sphere(0.1, 0.01, 1500, &a));
+  TlScene scene = scene_of(&a, &floor);
+  char *folder = write_run("sunk", &scene, 4, 1, 1, sunk);
+  TlMeasure m;
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  /* The lowest of 1500 nodes lies at most half a node spacing d = r sqrt(4 pi/1500) aside of the
+   * pole, so (d/2)^2 (2 r)^-1 too high at worst (twice that for an uneven spot); the nodes lie on
+   * the trilinear surface, h^2/(8 r) inside the sphere. */
+  double d = sqrt(4 * PI / 1500), less = d * d / 4 + 0.1 * 0.1 / 8;
+  for (int b = 0; b < 4; b++) {
+    const TlGrainMeasure *g = &m.grain[b];
+    CK_NEAR(g->radius_m, 0.1 * (1 + b), 1e-9);
+    double share = g->penetration_m / g->radius_m;
+    ck_assert_msg(share <= shares[b] + 1e-6 && share >= fmax(0, shares[b] - less), "share %g of %g",
+                  share, shares[b]);
+  }
+  ck_assert_int_eq(m.deepest_id, 3);
+  ck_assert_int_eq(m.below_2_percent, 2);
+  CK_NEAR(m.largest_penetration_share, 0.5, less);
+  tl_measure_free(&m);
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
+START_TEST(a_run_without_frames_or_with_an_unknown_avatar_is_refused) {
+  TlAvatar a;
+  CK_OK(tl_avatar_sphere(0.1, 0.02, 60, &a));
+  TlScene scene = scene_of(&a, NULL);
+  TlMeasure m;
+  char *none = write_run("none", &scene, 1, 0, 1, sliding);
+  CK_FAILS(tl_measure_run(none, &scene, &(TlMeasureOptions){0}, &m), TL_EINPUT, "no frames");
+  char *folder = write_run("alien", &scene, 2, 2, 1, sliding);
+  a.id = 4;
+  CK_FAILS(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m), TL_EINPUT, "avatar 1");
+  tl_avatar_free(&a);
+  tl_free(none);
+  tl_free(folder);
+}
+END_TEST
+
+START_TEST(quantiles_are_those_of_the_order_statistics) {
+  double x[] = {4, 1, 3, 2, 5};
+  CK_NEAR(tl_measure_quantile(x, 5, 0.5), 3, 0);
+  CK_NEAR(tl_measure_quantile(x, 5, 0.25), 2, 0);
+  CK_NEAR(tl_measure_quantile(x, 5, 0.95), 4.8, 1e-15);
+  CK_NEAR(tl_measure_quantile(x, 5, 1), 5, 0);
+  ck_assert(isnan(tl_measure_quantile(x, 0, 0.5)));
+}
+END_TEST
+
+TL_TEST_MAIN("measure", energy_of_free_flight_is_constant_and_has_its_closed_form,
+             runout_of_a_known_slide_is_measured, angle_of_repose_of_a_cone_is_its_angle,
+             penetration_is_the_share_of_the_grains_own_radius,
+             a_run_without_frames_or_with_an_unknown_avatar_is_refused,
+             quantiles_are_those_of_the_order_statistics)

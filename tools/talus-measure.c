@@ -1,0 +1,119 @@
+/* talus-measure: what a run says, as numbers. */
+#include "base/report.h"
+#include "conf/cli.h"
+#include "post/measure.h"
+
+#include <math.h>
+
+typedef struct Options {
+  double cell_m;
+} Options;
+
+static const TlParam params[] = {
+    {"cell-m", TL_P_REAL, offsetof(Options, cell_m), "m", "0", 0, 1e6, NULL,
+     "cell of the deposit's grid; 0: twice the median grain diameter", NULL},
+};
+
+/* Values that do not exist (no heap, nothing moved) are left out rather than printed as nan. */
+static TlStatus real(TlReport *report, const char *name, double value, const char *unit) {
+  return isfinite(value) ? tl_report_real(report, name, value, unit) : TL_OK;
+}
+
+static TlStatus report_motion(TlReport *r, const TlMeasure *m) {
+  const TlFrameMeasure *first = &m->frame[0], *last = &m->frame[m->frame_count - 1];
+  double fastest = 0, peak = 0;
+  for (int64_t i = 0; i < m->frame_count; i++) {
+    fastest = fmax(fastest, m->frame[i].max_speed_m_s);
+    peak = fmax(peak, m->frame[i].translational_J + m->frame[i].rotational_J);
+  }
+  TL_TRY(tl_report_int(r, "frames", m->frame_count, ""));
+  TL_TRY(tl_report_int(r, "grains", last->bodies, ""));
+  TL_TRY(tl_report_int(r, "grains_gone", first->bodies - last->bodies, ""));
+  TL_TRY(tl_report_int(r, "grains_outside", last->outside, ""));
+  TL_TRY(real(r, "time", last->time_s, "s"));
+  TL_TRY(real(r, "mass", last->mass_kg, "kg"));
+  TL_TRY(real(r, "largest_kinetic_energy", peak, "J"));
+  TL_TRY(real(r, "last_kinetic_energy", last->translational_J + last->rotational_J, "J"));
+  TL_TRY(real(r, "potential_energy_change", last->potential_J, "J"));
+  TL_TRY(real(r, "largest_speed", fastest, "m/s"));
+  TL_TRY(real(r, "last_mean_speed", last->mean_speed_m_s, "m/s"));
+  TL_TRY(real(r, "travel_of_mass_centre", last->travel_m, "m"));
+  TL_TRY(real(r, "drop_of_mass_centre", last->drop_m, "m"));
+  TL_TRY(real(r, "runout_of_front", last->front_m, "m"));
+  TL_TRY(real(r, "travel_angle", last->travel_angle_deg, "deg"));
+  TL_TRY(real(r, "fahrboeschung", last->fahrboeschung_deg, "deg"));
+  TL_TRY(real(r, "contacts_per_grain", last->contacts_per_grain, ""));
+  return tl_report_int(r, "grains_without_contact", last->without_contact, "");
+}
+
+static TlStatus report_deposit(TlReport *r, const TlDeposit *d) {
+  TL_TRY(real(r, "deposit_cell", d->cell_m, "m"));
+  TL_TRY(real(r, "deposit_area", d->area_m2, "m2"));
+  TL_TRY(real(r, "deposit_solid_volume", d->volume_m3, "m3"));
+  TL_TRY(real(r, "deposit_length", d->length_m, "m"));
+  TL_TRY(real(r, "deposit_breadth", d->breadth_m, "m"));
+  TL_TRY(real(r, "deposit_mean_thickness", d->mean_thickness_m, "m"));
+  TL_TRY(real(r, "deposit_largest_thickness", d->max_thickness_m, "m"));
+  TL_TRY(real(r, "radius_of_95_percent_mass", d->radius_95_m, "m"));
+  TL_TRY(real(r, "height_99th_percentile", d->height_p99_m, "m"));
+  TL_TRY(real(r, "deposit_surface_slope", d->surface_deg, "deg"));
+  return real(r, "angle_of_repose", d->repose_deg, "deg");
+}
+
+static TlStatus report_ground(TlReport *r, const TlMeasure *m) {
+  TL_TRY(real(r, "largest_penetration", m->largest_penetration_m, "m"));
+  TL_TRY(real(r, "largest_penetration_of_radius", 100 * m->largest_penetration_share, "percent"));
+  if (m->deepest_id >= 0) TL_TRY(tl_report_int(r, "deepest_grain", m->deepest_id, ""));
+  return tl_report_int(r, "grains_deeper_than_2_percent", m->below_2_percent, "");
+}
+
+static TlStatus report(const TlCall *call, const TlScene *scene, const TlMeasure *m) {
+  TlReport r = {0};
+  TlStatus status = real(&r, "grain_scale", scene->grain_scale, "");
+  if (status == TL_OK) status = report_motion(&r, m);
+  if (status == TL_OK && m->has_ground) status = report_ground(&r, m);
+  if (status == TL_OK && m->deposit.nx) status = report_deposit(&r, &m->deposit);
+  if (status == TL_OK) status = tl_report_text(&r, "output", call->output);
+  if (status == TL_OK) status = tl_report_print(&r, call->json);
+  tl_report_free(&r);
+  return status;
+}
+
+static TlStatus run(const TlCall *call) {
+  const Options *options = call->values;
+  TlScene scene;
+  TlMeasure measure = {0};
+  TL_TRY(tl_results_read_scene(call->argv[0], &scene));
+  TlMeasureOptions how = {.cell_m = options->cell_m};
+  TlStatus status = tl_measure_run(call->argv[0], &scene, &how, &measure);
+  if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
+  if (status == TL_OK) status = report(call, &scene, &measure);
+  tl_measure_free(&measure);
+  tl_scene_free(&scene);
+  return status;
+}
+
+static const TlTool tool = {
+    .name = "talus-measure",
+    .purpose = "Measure a run: energy, runout, deposit, angle of repose, contacts, penetration",
+    .arguments = "RUN",
+    .description =
+        "RUN is the folder that talus-solve wrote. Into the folder given by -o go\n"
+        "  frames.csv   a line a frame: energies, mass centre, runout, angles, contacts\n"
+        "  grains.csv   a line a grain of the last frame: place, height, penetration\n"
+        "  deposit.csv  a line a covered cell of the last frame: ground, top, thickness\n"
+        "and a summary goes to standard output. Definitions: docs/results.md.",
+    .example = "  talus-measure out/run -o out/measures\n"
+               "  talus-measure out/run -o out/measures --cell-m=10 --json --overwrite",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .values_size = sizeof(Options),
+    .run = run,
+};
+
+int main(int argc, char **argv) {
+  return tl_cli_main(&tool, argc, argv);
+}
