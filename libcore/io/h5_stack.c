@@ -14,14 +14,25 @@ enum { CHUNK = 64, FORMAT = 1 };
 
 static herr_t keep_deepest(unsigned n, const H5E_error2_t *error, void *user) {
   char *text = user;
-  if (n == 0 && error->desc) snprintf(text, 256, "%s", error->desc);
+  if (n == 0 && error->desc) snprintf(text, 512, "%s", error->desc);
   return 0;
+}
+
+/* A failed write comes with time, descriptor and addresses; what a reader wants is errno's text. */
+static void keep_reason(char *text) {
+  char *reason = strstr(text, "error message = '");
+  if (!reason) return;
+  reason += strlen("error message = '");
+  size_t length = strcspn(reason, "'");
+  memmove(text, reason, length);
+  text[length] = 0;
 }
 
 /* Fail with what HDF5 says at the bottom of its error stack, which names the cause. */
 static TlStatus fails(TlStatus code, const char *name, const char *what) {
-  char text[256] = "";
+  char text[512] = "";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_deepest, text);
+  keep_reason(text);
   return tl_fail(code, "%s: %s%s%s", name, what, text[0] ? ": " : "", text);
 }
 
@@ -277,7 +288,7 @@ static hid_t create_dataset(hid_t file, const TlVolume *volume) {
   hid_t space = H5Screate_simple(3, size, NULL), plan = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_chunk(plan, 3, chunk);
   H5Pset_shuffle(plan);
-  H5Pset_deflate(plan, 2); /* level 4 made files 2% smaller in twice the time */
+  H5Pset_deflate(plan, 2); /* of a real scan, 4 is 5% smaller in 1.3 times the time, 6 8% in 3.7 */
   hid_t dataset =
       H5Dcreate2(file, "/stack", memory_type(volume->type), space, H5P_DEFAULT, plan, H5P_DEFAULT);
   H5Pclose(plan);
@@ -306,9 +317,8 @@ static TlStatus write_file(const char *path, const char *name, const TlVolume *v
       write_attribute(file, "talus_format", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, &format) &&
       write_history(file, history) && write_dataset(file, volume) &&
       H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
-  TlStatus status = written ? TL_OK : fails(TL_EIO, name, "cannot write; is the disk full?");
-  if (H5Fclose(file) < 0 && status == TL_OK)
-    status = fails(TL_EIO, name, "cannot finish the file; is the disk full?");
+  TlStatus status = written ? TL_OK : fails(TL_EIO, name, "cannot write");
+  if (H5Fclose(file) < 0 && status == TL_OK) status = fails(TL_EIO, name, "cannot finish the file");
   return status;
 }
 

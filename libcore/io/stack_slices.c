@@ -270,10 +270,11 @@ static TlStatus read_slice(const TlSliceList *list, size_t i, TlStackInfo *info,
 
 TlStatus tl_slices_read(const TlSliceList *list, TlStackInfo *info, TlVolume *volume) {
   TlProgress progress = tl_progress_start("reading", (int64_t)list->count);
-  for (size_t i = 0; i < list->count; i++) {
-    TL_TRY(read_slice(list, i, info, volume));
+  TlStatus status = TL_OK;
+  for (size_t i = 0; i < list->count && status == TL_OK; i++) {
+    status = read_slice(list, i, info, volume);
     tl_progress(&progress, (int64_t)i + 1);
   }
   tl_progress_end(&progress);
-  return TL_OK;
+  return status;
 }

@@ -346,24 +346,30 @@ static void invert(uint8_t *bytes, int64_t count) {
   for (int64_t i = 0; i < count; i++) bytes[i] = (uint8_t)~bytes[i];
 }
 
+/* The page libtiff stands on; its kind is looked at again, for the file may have changed. */
+static TlStatus read_page(TlTiff *tiff, int64_t page, uint8_t *slice, int64_t slice_bytes) {
+  Page kind;
+  tiff->said[0] = 0;
+  TL_TRY(page_kind(tiff, page, &kind));
+  TL_TRY(same_kind(tiff, page, &kind));
+  TL_TRY(TIFFIsTiled(tiff->handle) ? read_tiles(tiff, page, slice)
+                                   : read_strips(tiff, page, slice));
+  if (kind.invert) invert(slice, slice_bytes);
+  return TL_OK;
+}
+
 static TlStatus read_pages(TlTiff *tiff, uint8_t *voxels, int64_t slice_bytes) {
-  TlProgress progress = tl_progress_start("reading", tiff->info.nz);
+  bool more = true;
+  TlStatus status = TL_OK;
   if (!TIFFSetDirectory(tiff->handle, 0)) return page_fails(tiff, 1, "cannot be read again");
-  for (int64_t page = 1; page <= tiff->info.nz; page++) {
-    uint8_t *slice = voxels + (page - 1) * slice_bytes;
-    Page kind;
-    bool more;
-    tiff->said[0] = 0;
-    TL_TRY(page_kind(tiff, page, &kind)); /* looked at again: the file may have changed */
-    TL_TRY(same_kind(tiff, page, &kind));
-    TL_TRY(TIFFIsTiled(tiff->handle) ? read_tiles(tiff, page, slice)
-                                     : read_strips(tiff, page, slice));
-    if (kind.invert) invert(slice, slice_bytes);
+  TlProgress progress = tl_progress_start("reading", tiff->info.nz);
+  for (int64_t page = 1; page <= tiff->info.nz && status == TL_OK; page++) {
+    status = read_page(tiff, page, voxels + (page - 1) * slice_bytes, slice_bytes);
+    if (status == TL_OK && page < tiff->info.nz) status = next_page(tiff, page, &more);
     tl_progress(&progress, page);
-    if (page < tiff->info.nz) TL_TRY(next_page(tiff, page, &more));
   }
   tl_progress_end(&progress);
-  return TL_OK;
+  return status;
 }
 
 static void swap_bytes(uint8_t *bytes, int64_t count, size_t size) {

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "io/tiff_meta.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <tiffio.h>
@@ -26,9 +27,11 @@ static int keep_error(TIFF *handle, void *user, const char *module, const char *
   return 1;
 }
 
+/* libtiff knows where it stopped, errno why. */
 static TlStatus write_fails(const Writer *writer) {
-  return tl_fail(TL_EIO, "%s: cannot write: %s; is the disk full?", writer->name,
-                 writer->said[0] ? writer->said : "libtiff gave no reason");
+  const char *reason = errno ? strerror(errno) : "is the disk full?";
+  return tl_fail(TL_EIO, "%s: cannot write: %s%s%s", writer->name, writer->said,
+                 writer->said[0] ? ": " : "", reason);
 }
 
 static bool open_writer(Writer *writer, const char *file, bool big) {
@@ -117,6 +120,7 @@ static TlStatus write_described(const char *file, const char *name, const TlVolu
   double bytes = (double)tl_volume_count(volume) * (double)tl_voxel_size(volume->type);
   bool big = bytes + 4096.0 * (double)volume->nz + (double)strlen(description) > CLASSIC_BYTES;
   Writer writer = {.name = name};
+  errno = 0;
   if (!open_writer(&writer, file, big)) return write_fails(&writer);
   TlStatus status = write_pages(&writer, volume, description);
   TIFFClose(writer.handle);

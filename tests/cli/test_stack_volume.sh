@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# talus-volume: formats into one another, exit codes, messages that name the file, nothing half-written.
+set -u
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+volume=$BIN/talus-volume
+fail() { echo "FAIL: $*" >&2; exit 1; }
+refuses() { # exit code, text in the message, command...
+  local code=$1 text=$2; shift 2
+  "$@" >out 2>err; local got=$?
+  [ $got = "$code" ] || fail "$* gave $got, not $code: $(cat err)"
+  grep -qF -- "$text" err || fail "$*: '$text' is not in '$(cat err)'"
+  [ "$(wc -l <err)" = 1 ] || fail "$*: more than one line: $(cat err)"
+  [ ! -s out ] || fail "$*: wrote to stdout"
+}
+
+# 4 x 3 x 2 voxels, little-endian 16 bit, 0 to 23 (with every second byte set), through a MetaImage
+for i in $(seq 0 23); do printf "\\x$(printf %02x "$i")\\x01"; done >v.raw
+printf 'ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nDimSize = 4 3 2\nElementSpacing = 0.01 0.01 0.02\nElementType = MET_USHORT\nElementDataFile = v.raw\n' >v.mhd
+"$volume" info v.mhd >out 2>err || fail "info v.mhd: $(cat err)"
+grep -q '^nx: 4 voxels$' out && grep -q '^min: 256$' out && grep -q '^max: 279$' out &&
+  grep -q '^mean: 267.5$' out && grep -q '^type: u16$' out || fail "info: $(cat out)"
+grep -q '^voxel_size: unknown$' out || fail "a spacing without a unit was taken: $(cat out)"
+grep -q 'unit that the file does not say' err || fail "nothing said of the spacing: $(cat err)"
+
+# round the formats; values, size and history stay
+"$volume" convert -q v.mhd --voxel-size-um=10,10,20 -o a.h5 >out 2>err || fail "convert: $(cat err)"
+[ ! -s err ] || fail "-q and yet: $(cat err)"
+"$volume" convert -q a.h5 -o b.tif >out 2>err || fail "convert: $(cat err)"
+"$volume" convert -q b.tif -o c.hdf5 >out 2>err || fail "convert: $(cat err)"
+"$volume" info --json -q c.hdf5 >json 2>err || fail "info: $(cat err)"
+for want in '"nx_voxels": 4' '"voxel_size_z_um": 20' '"mean": 267.5' '"provenance_records": 3'; do
+  grep -qF "$want" json || fail "$want is not in $(cat json)"
+done
+
+# slices in a folder, a pattern, a template
+mkdir s
+for i in 8 9 10; do
+  sed 's/DimSize.*/DimSize = 4 6 1/' v.mhd >one.mhd
+  "$volume" convert -q one.mhd -o "s/z$i.tif" >/dev/null 2>err || fail "slice: $(cat err)"
+done
+for what in s 's/z*.tif' s/z%d.tif; do
+  "$volume" info "$what" >out 2>err || fail "$what: $(cat err)"
+  grep -q '^nz: 3 voxels$' out || fail "$what: $(cat out)"
+  grep -q '3 slices, z8.tif to z10.tif' err || fail "$what: $(cat err)"
+done
+rm s/z9.tif
+refuses 1 'between z8.tif and z10.tif' "$volume" info s
+"$volume" info -q --allow-gaps s >out 2>err || fail "gaps: $(cat err)"
+
+# what goes wrong
+head -c 200 b.tif >cut.tif; head -c 900 a.h5 >cut.h5; : >empty.tif; echo prose >prose.tif
+head -c 40 v.raw >short.raw; sed 's/v.raw/short.raw/' v.mhd >short.mhd
+refuses 1 'cut.tif: page' "$volume" info cut.tif
+refuses 1 'cut.h5' "$volume" info cut.h5
+refuses 1 'empty.tif: the file is empty' "$volume" info empty.tif
+refuses 1 'prose.tif: not a TIFF' "$volume" info prose.tif
+refuses 1 'short.mhd' "$volume" info short.mhd
+refuses 1 'gone.tif: cannot open' "$volume" info gone.tif
+refuses 2 'already exists' "$volume" convert v.mhd -o b.tif
+refuses 2 '.h5 or .tif' "$volume" convert v.mhd -o b.png
+refuses 2 "voxel size '5um'" "$volume" convert v.mhd --voxel-size-um=5um -o d.h5
+refuses 1 'nowhere/d.h5' "$volume" convert v.mhd -o nowhere/d.h5
+refuses 1 'short.mhd' "$volume" convert short.mhd -o d.h5
+[ ! -e d.h5 ] || fail "a failed conversion left d.h5"
+
+# a file that may not grow: as a full disk, without one
+for name in d.h5 d.tif; do
+  (ulimit -f 0; trap '' XFSZ; "$volume" convert -q v.mhd -o $name >out 2>/dev/null) && fail "$name on a full disk"
+  [ ! -e $name ] || fail "a full disk left $name"
+done
+[ -z "$(ls -- *.tmp 2>/dev/null)" ] || fail "left behind: $(ls -- *.tmp)"
+exit 0
