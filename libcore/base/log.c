@@ -9,11 +9,16 @@ static struct {
   const char *tool;
   TlLogLevel level;
   TlProgressMode progress;
-} state = {"talus", TL_LOG_INFO, TL_PROGRESS_AUTO};
+  bool mute;
+} state = {"talus", TL_LOG_INFO, TL_PROGRESS_AUTO, false};
 
 void tl_log_set(const char *tool, TlLogLevel level) {
   state.tool = tool;
   state.level = level;
+}
+
+void tl_log_mute(bool mute) {
+  state.mute = mute;
 }
 
 TlLogLevel tl_log_level(void) {
@@ -21,7 +26,7 @@ TlLogLevel tl_log_level(void) {
 }
 
 static void say(TlLogLevel level, const char *mark, const char *format, va_list args) {
-  if (level > state.level) return;
+  if (level > state.level || state.mute) return;
   char text[4096];
   vsnprintf(text, sizeof text, format, args);
   fprintf(stderr, "%s: %s%s\n", state.tool, mark, text);
@@ -52,7 +57,7 @@ void tl_progress_mode(TlProgressMode mode) {
 
 TlProgress tl_progress_start(const char *what, int64_t total) {
   bool terminal = isatty(STDERR_FILENO) != 0;
-  bool wanted = state.progress != TL_PROGRESS_OFF && state.level >= TL_LOG_INFO;
+  bool wanted = state.progress != TL_PROGRESS_OFF && !state.mute && state.level >= TL_LOG_INFO;
   return (TlProgress){.what = what,
                       .total = total > 0 ? total : 1,
                       .start_s = tl_clock_s(),

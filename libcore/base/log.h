@@ -14,7 +14,8 @@ typedef enum TlLogLevel { TL_LOG_ERROR = 0, TL_LOG_WARN, TL_LOG_INFO, TL_LOG_DEB
 
 void tl_log_set(const char *tool, TlLogLevel level);
 TlLogLevel tl_log_level(void);
-/* Ranks other than 0 stay silent below errors. */
+/* Silence for good, errors too: ranks other than 0, whose errors rank 0 tells (base/comm.h). */
+void tl_log_mute(bool mute);
 void tl_log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tl_log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tl_log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,240 @@
+#include "base/comm.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long a failed rank waits for the others to end their stage too. */
+#define PATIENCE_S 5.0
+/* MPI counts are ints: longer messages go in pieces. */
+#define PIECE_BYTES ((size_t)1 << 30)
+
+struct TlComm {
+  MPI_Comm world, health; /* health: agreements only, so that they never meet a stage's calls */
+  int rank, size, node_size;
+  double *scratch; /* size * scratch_count doubles of tl_comm_sum */
+  size_t scratch_count;
+  TlCommCounters counters;
+};
+
+static int ranks_of_node(MPI_Comm world) {
+  MPI_Comm node;
+  int size;
+  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &size);
+  MPI_Comm_free(&node);
+  return size;
+}
+
+TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv) {
+  int provided;
+  TL_TRY(TL_NEW(*comm, 1));
+  TlComm *c = *comm;
+  if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+    return tl_fail(TL_ELIB, "MPI does not start");
+  MPI_Comm_dup(MPI_COMM_WORLD, &c->world);
+  MPI_Comm_dup(MPI_COMM_WORLD, &c->health);
+  MPI_Comm_rank(c->world, &c->rank);
+  MPI_Comm_size(c->world, &c->size);
+  c->node_size = ranks_of_node(c->world);
+  if (c->rank != 0) tl_log_mute(true);
+  return TL_OK;
+}
+
+void tl_comm_stop(TlComm *comm) {
+  if (!comm) return;
+  MPI_Comm_free(&comm->world);
+  MPI_Comm_free(&comm->health);
+  MPI_Finalize();
+  tl_free(comm->scratch);
+  tl_free(comm);
+}
+
+int tl_comm_rank(const TlComm *comm) {
+  return comm ? comm->rank : 0;
+}
+int tl_comm_size(const TlComm *comm) {
+  return comm ? comm->size : 1;
+}
+int tl_comm_node_size(const TlComm *comm) {
+  return comm ? comm->node_size : 1;
+}
+TlCommCounters tl_comm_counters(const TlComm *comm) {
+  return comm ? comm->counters : (TlCommCounters){0};
+}
+
+/* ---- leaving together ---- */
+
+static void end_the_job(void) {
+  tl_log_mute(false);
+  tl_log_error("%s", tl_message());
+  fflush(NULL);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* The lowest failing rank, or the number of ranks. */
+static int first_failing(TlComm *comm, bool failed) {
+  int mine = failed ? comm->rank : comm->size, first = mine, done = 0;
+  MPI_Request request;
+  MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm->health, &request);
+  if (!failed) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return first;
+  }
+  double start = tl_clock_s();
+  for (;;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done) return first;
+    if (tl_clock_s() - start > PATIENCE_S) end_the_job();
+    usleep(1000);
+  }
+}
+
+TlStatus tl_comm_agree(TlComm *comm, TlStatus status) {
+  if (!comm || comm->size == 1) return status;
+  struct {
+    int code;
+    char text[2000];
+  } verdict = {0};
+  int first = first_failing(comm, status != TL_OK);
+  if (first == comm->size) return TL_OK;
+  if (first == comm->rank) {
+    verdict.code = (int)status;
+    snprintf(verdict.text, sizeof verdict.text, "%s", tl_message());
+  }
+  MPI_Bcast(&verdict, (int)sizeof verdict, MPI_BYTE, first, comm->health);
+  if (first == 0) return tl_fail((TlStatus)verdict.code, "%s", verdict.text);
+  return tl_fail((TlStatus)verdict.code, "rank %d: %s", first, verdict.text);
+}
+
+/* ---- collectives ---- */
+
+static void count_collective(TlComm *comm, size_t bytes) {
+  comm->counters.collectives++;
+  if ((int64_t)bytes > comm->counters.largest_collective_bytes)
+    comm->counters.largest_collective_bytes = (int64_t)bytes;
+}
+
+static TlStatus reduce(TlComm *comm, void *values, int count, MPI_Datatype type, MPI_Op op) {
+  if (!comm || comm->size == 1) return TL_OK;
+  count_collective(comm, 8 * (size_t)count);
+  MPI_Allreduce(MPI_IN_PLACE, values, count, type, op, comm->world);
+  return TL_OK;
+}
+
+TlStatus tl_comm_sum_int(TlComm *comm, int64_t *values, int count) {
+  return reduce(comm, values, count, MPI_INT64_T, MPI_SUM);
+}
+TlStatus tl_comm_most_int(TlComm *comm, int64_t *values, int count) {
+  return reduce(comm, values, count, MPI_INT64_T, MPI_MAX);
+}
+TlStatus tl_comm_least(TlComm *comm, double *values, int count) {
+  return reduce(comm, values, count, MPI_DOUBLE, MPI_MIN);
+}
+TlStatus tl_comm_most(TlComm *comm, double *values, int count) {
+  return reduce(comm, values, count, MPI_DOUBLE, MPI_MAX);
+}
+
+/* MPI's own sum may add in any order, and in another one on the next run. */
+TlStatus tl_comm_sum(TlComm *comm, double *values, int count) {
+  if (!comm || comm->size == 1) return TL_OK;
+  size_t ranks = (size_t)comm->size, n = (size_t)count;
+  TL_TRY(TL_RESERVE(comm->scratch, comm->scratch_count, ranks * n));
+  TL_TRY(tl_comm_gather_all(comm, values, comm->scratch, n * sizeof *values));
+  for (size_t i = 0; i < n; i++) {
+    values[i] = comm->scratch[i];
+    for (size_t r = 1; r < ranks; r++) values[i] += comm->scratch[r * n + i];
+  }
+  return TL_OK;
+}
+
+TlStatus tl_comm_gather_all(TlComm *comm, const void *mine, void *all, size_t size) {
+  if (!comm || comm->size == 1) {
+    memcpy(all, mine, size);
+    return TL_OK;
+  }
+  count_collective(comm, size * (size_t)comm->size);
+  MPI_Allgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, comm->world);
+  return TL_OK;
+}
+
+TlStatus tl_comm_swap_counts(TlComm *comm, const int64_t *to, int64_t *from) {
+  if (!comm || comm->size == 1) {
+    from[0] = to[0];
+    return TL_OK;
+  }
+  count_collective(comm, 8 * (size_t)comm->size);
+  MPI_Alltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm->world);
+  return TL_OK;
+}
+
+TlStatus tl_comm_broadcast(TlComm *comm, void *bytes, size_t size, int root) {
+  if (!comm || comm->size == 1) return TL_OK;
+  count_collective(comm, size);
+  for (size_t done = 0; done < size; done += PIECE_BYTES) {
+    size_t piece = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
+    MPI_Bcast((char *)bytes + done, (int)piece, MPI_BYTE, root, comm->world);
+  }
+  return TL_OK;
+}
+
+void tl_comm_barrier(TlComm *comm) {
+  if (comm && comm->size > 1) MPI_Barrier(comm->world);
+}
+
+/* ---- point to point ---- */
+
+static TlStatus one_more(TlCommBatch *batch, MPI_Request **request) {
+  MPI_Request *requests = batch->requests;
+  TL_TRY(TL_RESERVE(requests, batch->capacity, batch->count + 1));
+  batch->requests = requests;
+  *request = &requests[batch->count++];
+  return TL_OK;
+}
+
+static void count_message(TlComm *comm, size_t size) {
+  comm->counters.messages++;
+  comm->counters.message_bytes += (int64_t)size;
+  if ((int64_t)size > comm->counters.largest_message_bytes)
+    comm->counters.largest_message_bytes = (int64_t)size;
+}
+
+TlStatus tl_comm_send(TlComm *comm, TlCommBatch *batch, int to, int tag, const void *bytes,
+                      size_t size) {
+  count_message(comm, size);
+  for (size_t done = 0; done < size; done += PIECE_BYTES) {
+    MPI_Request *request;
+    size_t piece = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
+    TL_TRY(one_more(batch, &request));
+    MPI_Isend((const char *)bytes + done, (int)piece, MPI_BYTE, to, tag, comm->world, request);
+  }
+  return TL_OK;
+}
+
+TlStatus tl_comm_receive(TlComm *comm, TlCommBatch *batch, int from, int tag, void *bytes,
+                         size_t size) {
+  for (size_t done = 0; done < size; done += PIECE_BYTES) {
+    MPI_Request *request;
+    size_t piece = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
+    TL_TRY(one_more(batch, &request));
+    MPI_Irecv((char *)bytes + done, (int)piece, MPI_BYTE, from, tag, comm->world, request);
+  }
+  return TL_OK;
+}
+
+TlStatus tl_comm_wait(TlComm *comm, TlCommBatch *batch) {
+  (void)comm;
+  MPI_Waitall((int)batch->count, batch->requests, MPI_STATUSES_IGNORE);
+  batch->count = 0;
+  return TL_OK;
+}
+
+void tl_comm_batch_free(TlCommBatch *batch) {
+  tl_free(batch->requests);
+  *batch = (TlCommBatch){0};
+}

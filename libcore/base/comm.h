@@ -1,0 +1,69 @@
+/* Ranks: the only header that stands for MPI.
+ *
+ * A TlComm is a set of ranks; NULL means one rank without MPI, and every function takes it. All
+ * functions but the first block of queries and the point-to-point ones are collective: every rank
+ * calls them, in the same order. Collectives carry a few values a rank, never bodies: the counters
+ * (largest_collective_bytes) let a test hold that.
+ * Ranks leave together: at the end of a stage each hands its status to tl_comm_agree and all get
+ * the status and the message of the first (lowest) failing rank. MPI's own failures end the job.
+ * Call from one thread.
+ */
+#ifndef TL_BASE_COMM_H
+#define TL_BASE_COMM_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct TlComm TlComm;
+
+/* Starts MPI (also fine without mpirun: one rank). Ranks other than 0 stay silent from here on. */
+TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv);
+/* Ends MPI. When ranks are still inside a stage that failed elsewhere use tl_comm_agree first. */
+void tl_comm_stop(TlComm *comm);
+
+int tl_comm_rank(const TlComm *comm);
+int tl_comm_size(const TlComm *comm);
+/* Ranks that share this machine's memory and cores. */
+int tl_comm_node_size(const TlComm *comm);
+
+typedef struct TlCommCounters { /* of this rank */
+  int64_t messages, message_bytes, largest_message_bytes;
+  int64_t collectives, largest_collective_bytes; /* largest buffer of a collective on this rank */
+} TlCommCounters;
+TlCommCounters tl_comm_counters(const TlComm *comm);
+
+/* The status of the lowest failing rank, with its message "rank N: ..." (no prefix on one rank or
+ * when rank 0 failed). A rank that failed while others hang inside a stage waits a few seconds for
+ * them, then says its message and ends the job (exit 1): nothing waits for ever. */
+TlStatus tl_comm_agree(TlComm *comm, TlStatus status);
+
+/* Values over all ranks, in place, element by element. sum of doubles adds in rank order (the same
+ * bits on every rank; it does depend on how many there are). */
+TlStatus tl_comm_sum_int(TlComm *comm, int64_t *values, int count);
+TlStatus tl_comm_most_int(TlComm *comm, int64_t *values, int count);
+TlStatus tl_comm_sum(TlComm *comm, double *values, int count);
+TlStatus tl_comm_least(TlComm *comm, double *values, int count);
+TlStatus tl_comm_most(TlComm *comm, double *values, int count);
+/* all[rank*size ...] = mine of that rank; size bytes a rank, small. */
+TlStatus tl_comm_gather_all(TlComm *comm, const void *mine, void *all, size_t size);
+/* to[r] goes to rank r, which finds it in its from[this rank]: one number a pair of ranks. */
+TlStatus tl_comm_swap_counts(TlComm *comm, const int64_t *to, int64_t *from);
+TlStatus tl_comm_broadcast(TlComm *comm, void *bytes, size_t size, int root);
+void tl_comm_barrier(TlComm *comm);
+
+/* Point to point, split-phase: post any number, do other work, wait for all. Buffers stay untouched
+ * until then. Messages of any size; the receiver knows the size. */
+typedef struct TlCommBatch {
+  void *requests; /* owned */
+  size_t count, capacity;
+} TlCommBatch;
+TlStatus tl_comm_send(TlComm *comm, TlCommBatch *batch, int to, int tag, const void *bytes,
+                      size_t size);
+TlStatus tl_comm_receive(TlComm *comm, TlCommBatch *batch, int from, int tag, void *bytes,
+                         size_t size);
+TlStatus tl_comm_wait(TlComm *comm, TlCommBatch *batch);
+void tl_comm_batch_free(TlCommBatch *batch);
+
+#endif

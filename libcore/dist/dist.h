@@ -1,0 +1,50 @@
+/* Bodies over ranks: one object that cuts space, moves bodies to their owners, keeps the halo, and
+ * answers what the solver asks of the other ranks (dem/sync.h).
+ *
+ * Use, collective each: tl_dist_cut (now and then), tl_dist_migrate (after bodies moved),
+ * tl_solver_refresh, tl_dist_halo, tl_solver_step. Works with NULL for one rank.
+ */
+#ifndef TL_DIST_DIST_H
+#define TL_DIST_DIST_H
+
+#include "dist/domain.h"
+#include "dist/halo.h"
+
+typedef struct TlDistCounters { /* of this rank, the largest so far */
+  int64_t owned, ghosts;
+  int64_t largest_array; /* elements of the longest array over bodies: bodies, lists, buffers */
+  int64_t neighbours;
+  int64_t moved, cuts; /* totals */
+  TlCommCounters comm;
+} TlDistCounters;
+
+typedef struct TlDist {
+  TlComm *comm; /* borrowed */
+  TlDomain domain;
+  TlHalo halo;
+  TlSync sync;   /* ctx is this object: it must not move */
+  int64_t owned; /* at the last halo */
+  unsigned char *out, *in;
+  size_t out_capacity, in_capacity;
+  TlCommBatch batch;
+  TlDistCounters counters;
+} TlDist;
+
+TlStatus tl_dist_new(TlDist **dist, TlComm *comm);
+void tl_dist_free(TlDist *dist);
+/* The hooks for tl_solver_new; NULL on one rank. Valid as long as dist. */
+const TlSync *tl_dist_sync(const TlDist *dist);
+
+/* Cut space anew by the bodies' positions, a body weighing 1 + its contacts. */
+TlStatus tl_dist_cut(TlDist *dist, const TlBodies *bodies);
+/* Move owned bodies, with their contact memory, to the ranks that own their places. Drops ghosts.
+ * *moved: over all ranks; may be NULL. */
+TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved);
+/* New ghosts. */
+TlStatus tl_dist_halo(TlDist *dist, TlBodies *bodies);
+/* Largest over mean number of owned bodies. */
+TlStatus tl_dist_imbalance(TlDist *dist, const TlBodies *bodies, double *ratio);
+
+TlDistCounters tl_dist_counters(const TlDist *dist);
+
+#endif

@@ -1,0 +1,47 @@
+/* Ghosts and how they learn their owners' values.
+ *
+ * Rank r's reach is the box around the spheres (position, reach) of its owned bodies. A body goes
+ * as ghost to every other rank whose reach its own sphere touches: that holds every body b for
+ * which an owned a has |x_a - x_b| <= reach_a + reach_b. Ghosts lie behind the owned bodies, by
+ * rank, in the order of the owner's list. Boxes go to all ranks (6 numbers a rank), bodies to
+ * neighbours only.
+ */
+#ifndef TL_DIST_HALO_H
+#define TL_DIST_HALO_H
+
+#include "base/comm.h"
+#include "dem/bodies.h"
+#include "dem/sync.h"
+
+typedef struct TlNeighbour {
+  int rank;
+  int64_t send_start, send_count; /* in TlHalo.send */
+  int64_t ghost_start, ghost_count;
+} TlNeighbour;
+
+typedef struct TlHalo {
+  TlComm *comm; /* borrowed */
+  TlNeighbour *neighbour;
+  size_t count, capacity;
+  int64_t *send; /* owned bodies to send, by neighbour */
+  size_t send_count, send_capacity;
+  int64_t ghosts;
+  unsigned char *out, *in;
+  size_t out_capacity, in_capacity;
+  double *boxes; /* 6 a rank */
+  TlCommBatch batch;
+} TlHalo;
+
+TlStatus tl_halo_new(TlHalo *halo, TlComm *comm);
+void tl_halo_free(TlHalo *halo);
+
+/* Collective. Drop the ghosts, choose new ones by position and reach (filled by tl_solver_refresh),
+ * and exchange their states. Ranks agree on failure. */
+TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies);
+
+/* Owner's values over the ghosts' in an array over the local bodies, split-phase: between begin and
+ * end the owned part may be read, the ghost part is undefined. Neighbours only. */
+TlStatus tl_halo_forward_begin(TlHalo *halo, const void *field, size_t element_size);
+TlStatus tl_halo_forward_end(TlHalo *halo, int64_t owned, void *field, size_t element_size);
+
+#endif
