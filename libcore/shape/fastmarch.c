@@ -78,11 +78,12 @@ typedef struct Term {
   double base, rate;
 } Term;
 
-/* ahead/behind: T of the neighbours at distance 1 and 2 on either side. */
-static bool upwind(double near_a, double far_a, double near_b, double far_b, Term *term) {
-  bool a = near_a <= near_b;
-  double near = a ? near_a : near_b, far = a ? far_a : far_b;
+/* The neighbours along an axis lie dc columns and dk levels away. */
+static bool upwind(const Side *s, int64_t c, int32_t k, int64_t dc, int32_t dk, Term *term) {
+  double a = known(s, c - dc, k - dk), b = known(s, c + dc, k + dk);
+  double near = a < b ? a : b;
   if (!(near < INFINITY)) return false;
+  double far = a < b ? known(s, c - 2 * dc, k - 2 * dk) : known(s, c + 2 * dc, k + 2 * dk);
   *term = far <= near ? (Term){near, (4 * near - far) / 3, 1.5} : (Term){near, near, 1};
   return true;
 }
@@ -115,21 +116,11 @@ static void sort_terms(Term *t, int count) {
 }
 
 static double update(const Side *s, int64_t c, int32_t k) {
-  const int64_t nx = s->grid->nx, i = c % nx, j = c / nx;
-  double n[3][4];
-  n[0][0] = i > 0 ? known(s, c - 1, k) : INFINITY;
-  n[0][1] = i > 1 ? known(s, c - 2, k) : INFINITY;
-  n[0][2] = i < nx - 1 ? known(s, c + 1, k) : INFINITY;
-  n[0][3] = i < nx - 2 ? known(s, c + 2, k) : INFINITY;
-  n[1][0] = j > 0 ? known(s, c - nx, k) : INFINITY;
-  n[1][1] = j > 1 ? known(s, c - 2 * nx, k) : INFINITY;
-  n[1][2] = j < s->grid->ny - 1 ? known(s, c + nx, k) : INFINITY;
-  n[1][3] = j < s->grid->ny - 2 ? known(s, c + 2 * nx, k) : INFINITY;
-  for (int m = 0; m < 4; m++) n[2][m] = known(s, c, k + (m < 2 ? -1 - m : m - 1));
   Term terms[3];
   int count = 0;
-  for (int axis = 0; axis < 3; axis++)
-    count += upwind(n[axis][0], n[axis][1], n[axis][2], n[axis][3], &terms[count]);
+  count += upwind(s, c, k, 0, 1, &terms[count]);
+  count += upwind(s, c, k, 1, 0, &terms[count]);
+  count += upwind(s, c, k, s->grid->nx, 0, &terms[count]);
   if (count == 0) return INFINITY;
   sort_terms(terms, count);
   double T = solve(terms, count);
@@ -153,14 +144,13 @@ static TlStatus relax(Side *s, int64_t c, int32_t k) {
 }
 
 static TlStatus relax_around(Side *s, int64_t c, int32_t k) {
-  const int64_t nx = s->grid->nx, i = c % nx;
+  const int64_t nx = s->grid->nx;
   TL_TRY(relax(s, c, k + 1));
   TL_TRY(relax(s, c, k - 1));
-  if (i > 0) TL_TRY(relax(s, c - 1, k));
-  if (i < nx - 1) TL_TRY(relax(s, c + 1, k));
-  if (c >= nx) TL_TRY(relax(s, c - nx, k));
-  if (c < nx * (s->grid->ny - 1)) TL_TRY(relax(s, c + nx, k));
-  return TL_OK;
+  TL_TRY(relax(s, c - 1, k));
+  TL_TRY(relax(s, c + 1, k));
+  TL_TRY(relax(s, c - nx, k));
+  return relax(s, c + nx, k);
 }
 
 static void clear(Side *s) {

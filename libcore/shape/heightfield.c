@@ -26,40 +26,63 @@ bool tl_heightfield_locate(const TlHeightfield *f, double x, double y, TlPatch *
   return false;
 }
 
-static double clamp01(double t) {
+static inline double clamp01(double t) {
   return t < 0 ? 0 : t > 1 ? 1 : t;
 }
-
-/* Squared distance of (t, 0, z) + off to the segment (s, 0, z0 + dz s), 0 <= s <= 1. */
-static double segment2(double t, double off, double z, double z0, double dz) {
-  double s = clamp01((t + (z - z0) * dz) / (1 + dz * dz));
-  double e = z0 + dz * s - z;
-  return (s - t) * (s - t) + off * off + e * e;
+/* fmin and fmax are calls without -ffinite-math-only; nothing here is NaN. */
+static inline double least(double a, double b) {
+  return a < b ? a : b;
+}
+static inline double most(double a, double b) {
+  return a > b ? a : b;
 }
 
-static double edges2(const TlPatch *p, double x, double y, double z) {
-  double best = segment2(x, y, z, p->a, p->b);
-  best = fmin(best, segment2(x, y - 1, z, p->a + p->c, p->b + p->d));
-  best = fmin(best, segment2(y, x, z, p->a, p->c));
-  return fmin(best, segment2(y, x - 1, z, p->a + p->b, p->c + p->d));
-}
-
-static double squared(const TlPatch *p, double x, double y, double z, double u, double v) {
+static inline double squared(const TlPatch *p, double x, double y, double z, double u, double v) {
   double e = p->a + p->b * u + p->c * v + p->d * u * v - z;
   return (u - x) * (u - x) + (v - y) * (v - y) + e * e;
 }
 
+/* The parameter of the point nearest to (t, z) on the line z0 + dz s over 0 <= s <= 1. */
+static inline double nearest_on_edge(double t, double z, double z0, double dz) {
+  return clamp01((t + (z - z0) * dz) / (1 + dz * dz));
+}
+
+/* The best of the four edges: squared distance, and where. */
+static double edges2(const TlPatch *p, double x, double y, double z, double *u, double *v) {
+  const double us[4] = {nearest_on_edge(x, z, p->a, p->b),
+                        nearest_on_edge(x, z, p->a + p->c, p->b + p->d), 0, 1};
+  const double vs[4] = {0, 1, nearest_on_edge(y, z, p->a, p->c),
+                        nearest_on_edge(y, z, p->a + p->b, p->c + p->d)};
+  double best = INFINITY;
+  for (int m = 0; m < 4; m++) {
+    double f = squared(p, x, y, z, us[m], vs[m]);
+    if (f >= best) continue;
+    best = f;
+    *u = us[m];
+    *v = vs[m];
+  }
+  return best;
+}
+
+/* At the best edge point of a convex problem: does the squared distance grow inwards too? */
+static bool edge_is_best(const TlPatch *p, double x, double y, double z, double u, double v) {
+  double zu = p->b + p->d * v, zv = p->c + p->d * u;
+  double e = p->a + p->b * u + zv * v - z;
+  double gu = u - x + e * zu, gv = v - y + e * zv;
+  return !((u == 0 && gu < 0) || (u == 1 && gu > 0) || (v == 0 && gv < 0) || (v == 1 && gv > 0));
+}
+
 /* One Newton step for (u, v); Gauss-Newton where the Hessian is not safely positive. */
-static void newton_step(const TlPatch *p, double x, double y, double z, double u, double v,
-                        double *du, double *dv) {
+static inline void newton_step(const TlPatch *p, double x, double y, double z, double u, double v,
+                               double *du, double *dv) {
   double zu = p->b + p->d * v, zv = p->c + p->d * u;
   double e = p->a + p->b * u + zv * v - z;
   double gu = u - x + e * zu, gv = v - y + e * zv;
   double huu = 1 + zu * zu, hvv = 1 + zv * zv, huv = zu * zv + e * p->d;
-  double det = huu * hvv - huv * huv;
-  if (det < 0.05 * (1 + zu * zu + zv * zv)) {
+  double det = huu * hvv - huv * huv, gauss = 1 + zu * zu + zv * zv;
+  if (det < 0.05 * gauss) {
     huv = zu * zv;
-    det = 1 + zu * zu + zv * zv;
+    det = gauss;
   }
   *du = (huv * gv - hvv * gu) / det;
   *dv = (huv * gu - huu * gv) / det;
@@ -78,80 +101,115 @@ static bool newton(const TlPatch *p, double x, double y, double z, double *u, do
     *v += t * dv;
     f = g;
     if (*u < -0.5 || *v < -0.5 || *u > 1.5 || *v > 1.5) return false;
-    if (fabs(du) + fabs(dv) < 1e-7) break; /* quadratic: the error left is its square */
+    /* Quadratic: the place is off by the square of this step, the distance by that squared. */
+    if (t == 1 && fabs(du) + fabs(dv) < 1e-4) break;
   }
   return *u > 0 && *v > 0 && *u < 1 && *v < 1;
 }
 
-static double largest_residual(const TlPatch *p, double z) {
-  double low = fmin(fmin(p->a, p->a + p->b), fmin(p->a + p->c, p->a + p->b + p->c + p->d));
-  double high = fmax(fmax(p->a, p->a + p->b), fmax(p->a + p->c, p->a + p->b + p->c + p->d));
-  return fmax(fabs(low - z), fabs(high - z));
+static inline void extent(const TlPatch *p, double *low, double *high) {
+  double z10 = p->a + p->b, z01 = p->a + p->c, z11 = z10 + p->c + p->d;
+  *low = least(least(p->a, z10), least(z01, z11));
+  *high = most(most(p->a, z10), most(z01, z11));
 }
 
-double tl_patch_distance(const TlPatch *p, double x, double y, double z) {
-  double gx = p->b + 0.5 * p->d, gy = p->c + 0.5 * p->d;
-  double w = z - (p->a - 0.25 * p->d + gx * x + gy * y); /* above the mean plane */
-  double n2 = 1 + gx * gx + gy * gy;
-  double u = clamp01(x + w * gx / n2), v = clamp01(y + w * gy / n2);
-  bool inside = newton(p, x, y, z, &u, &v);
-  /* (1+zu^2)(1+zv^2) >= (1+|zu zv|)^2, so the Hessian is positive while |twist * residual| < 1. */
-  bool convex = fabs(p->d) * largest_residual(p, z) < 1;
-  if (inside && convex) return sqrt(squared(p, x, y, z, u, v));
-  double best = edges2(p, x, y, z);
-  if (inside) best = fmin(best, squared(p, x, y, z, u, v));
-  for (int start = 0; start < (convex ? 1 : 5); start++) {
-    static const double us[5] = {0.5, 0.1, 0.9, 0.1, 0.9}, vs[5] = {0.5, 0.1, 0.1, 0.9, 0.9};
-    u = us[start];
-    v = vs[start];
-    if (newton(p, x, y, z, &u, &v)) best = fmin(best, squared(p, x, y, z, u, v));
+/* Several minima may be: Newton from five points, and the edges. */
+static double rough_distance(const TlPatch *p, double x, double y, double z, double *u, double *v) {
+  static const double us[5] = {0.5, 0.1, 0.9, 0.1, 0.9}, vs[5] = {0.5, 0.1, 0.1, 0.9, 0.9};
+  double best = edges2(p, x, y, z, u, v);
+  for (int start = 0; start < 5; start++) {
+    double a = us[start], b = vs[start], f;
+    if (!newton(p, x, y, z, &a, &b) || (f = squared(p, x, y, z, a, b)) >= best) continue;
+    best = f;
+    *u = a;
+    *v = b;
   }
   return sqrt(best);
 }
 
-/* A lower bound of the distance, at the price of a few sums: the patch's box, and its mean plane,
- * from which a twisted patch departs by at most |d|/4. */
-static double patch_bound(const TlPatch *p, double x, double y, double z) {
-  double low = fmin(fmin(p->a, p->a + p->b), fmin(p->a + p->c, p->a + p->b + p->c + p->d));
-  double high = fmax(fmax(p->a, p->a + p->b), fmax(p->a + p->c, p->a + p->b + p->c + p->d));
-  double dx = fmax(fmax(-x, x - 1), 0), dy = fmax(fmax(-y, y - 1), 0);
-  double dz = fmax(fmax(low - z, z - high), 0);
+double tl_patch_distance(const TlPatch *p, double x, double y, double z, double *u, double *v) {
+  double low, high;
+  extent(p, &low, &high);
+  /* (1+zu^2)(1+zv^2) >= (1+|zu zv|)^2, so the Hessian is positive while |twist * residual| < 1. */
+  if (fabs(p->d) * most(fabs(low - z), fabs(high - z)) >= 1)
+    return rough_distance(p, x, y, z, u, v);
   double gx = p->b + 0.5 * p->d, gy = p->c + 0.5 * p->d;
-  double w = z - (p->a - 0.25 * p->d + gx * x + gy * y);
-  double plane = (fabs(w) - 0.25 * fabs(p->d)) / sqrt(1 + gx * gx + gy * gy);
-  return fmax(plane, sqrt(dx * dx + dy * dy + dz * dz));
+  double w = z - (p->a - 0.25 * p->d + gx * x + gy * y); /* above the mean plane */
+  double n2 = 1 + gx * gx + gy * gy;
+  *u = clamp01(x + w * gx / n2);
+  *v = clamp01(y + w * gy / n2);
+  if (newton(p, x, y, z, u, v)) return sqrt(squared(p, x, y, z, *u, *v));
+  double best = edges2(p, x, y, z, u, v);
+  if (edge_is_best(p, x, y, z, *u, *v)) return sqrt(best);
+  return rough_distance(p, x, y, z, u, v); /* Newton had left the patch on its way */
+}
+
+/* ---- over the whole field ---- */
+
+typedef struct Search {
+  TlVec3 p;
+  double best, at_x, at_y; /* nearest so far, and where */
+} Search;
+
+/* Can the patch at (i, j) be nearer than the best so far by more than a whisker? Three bounds, the
+ * cheap ones first: box; mean plane, from which a twisted patch departs by at most |d|/4; and hull:
+ * the patch lies in the hull of its corners, so a plane touching the ball of radius `best`, square
+ * to the way to the patch's point nearest to the best point, with all corners beyond it, keeps it
+ * out. */
+static bool may_be_nearer(const Search *s, const TlPatch *p, int64_t i, int64_t j) {
+  double x = s->p.x - (double)i, y = s->p.y - (double)j, z = s->p.z, best = s->best - 1e-7;
+  double low, high;
+  extent(p, &low, &high);
+  double dx = most(most(-x, x - 1), 0), dy = most(most(-y, y - 1), 0);
+  double dz = most(most(low - z, z - high), 0);
+  if (best <= 0 || dx * dx + dy * dy + dz * dz >= best * best) return false;
+  double gx = p->b + 0.5 * p->d, gy = p->c + 0.5 * p->d;
+  double w = fabs(z - (p->a - 0.25 * p->d + gx * x + gy * y)) - 0.25 * fabs(p->d);
+  if (w > 0 && w * w >= best * best * (1 + gx * gx + gy * gy)) return false;
+  double u = clamp01(s->at_x - (double)i), v = clamp01(s->at_y - (double)j);
+  double nx = x - u, ny = y - v, nz = z - (p->a + p->b * u + p->c * v + p->d * u * v);
+  double length2 = nx * nx + ny * ny + nz * nz;
+  if (length2 < best * best) return true;
+  double c00 = x * nx + y * ny + (z - p->a) * nz, c10 = c00 - nx - p->b * nz;
+  double c01 = c00 - ny - p->c * nz, c11 = c10 + c01 - c00 - p->d * nz;
+  double corner = least(least(c00, c10), least(c01, c11));
+  return !(corner > 0 && corner * corner >= best * best * length2);
+}
+
+static void try_patch(Search *s, const TlPatch *p, int64_t i, int64_t j) {
+  double u, v, d = tl_patch_distance(p, s->p.x - (double)i, s->p.y - (double)j, s->p.z, &u, &v);
+  if (d >= s->best) return;
+  s->best = d;
+  s->at_x = (double)i + u;
+  s->at_y = (double)j + v;
 }
 
 /* Where the closest point probably lies: the foot on the plane of the patch under p. */
-static void foot_patch(const TlHeightfield *f, TlVec3 p, int64_t *i, int64_t *j) {
+static void find_foot(const TlHeightfield *f, Search *s) {
   TlPatch patch;
-  double u, v, x = p.x, y = p.y;
-  if (tl_heightfield_locate(f, x, y, &patch, &u, &v)) {
-    double gx = patch.b + patch.d * v, gy = patch.c + patch.d * u;
-    double w = p.z - (patch.a + patch.b * u + gy * v);
-    double t = w / (1 + gx * gx + gy * gy);
-    x += t * gx;
-    y += t * gy;
-  }
-  *i = (int64_t)floor(x);
-  *j = (int64_t)floor(y);
+  double u, v;
+  s->at_x = s->p.x;
+  s->at_y = s->p.y;
+  if (!tl_heightfield_locate(f, s->p.x, s->p.y, &patch, &u, &v)) return;
+  double gx = patch.b + patch.d * v, gy = patch.c + patch.d * u;
+  double w = s->p.z - (patch.a + patch.b * u + gy * v);
+  double t = w / (1 + gx * gx + gy * gy);
+  s->at_x += t * gx;
+  s->at_y += t * gy;
 }
 
 double tl_heightfield_distance(const TlHeightfield *f, TlVec3 p, double reach) {
+  Search s = {.p = p, .best = reach};
   TlPatch patch;
-  int64_t fi, fj;
-  double best = reach;
-  foot_patch(f, p, &fi, &fj);
-  if (tl_heightfield_patch(f, fi, fj, &patch))
-    best = fmin(best, tl_patch_distance(&patch, p.x - (double)fi, p.y - (double)fj, p.z));
-  int64_t j0 = (int64_t)floor(p.y - best), j1 = (int64_t)floor(p.y + best);
-  int64_t i0 = (int64_t)floor(p.x - best), i1 = (int64_t)floor(p.x + best);
+  find_foot(f, &s);
+  int64_t fi = (int64_t)floor(s.at_x), fj = (int64_t)floor(s.at_y);
+  if (tl_heightfield_patch(f, fi, fj, &patch)) try_patch(&s, &patch, fi, fj);
+  int64_t j0 = (int64_t)floor(p.y - s.best), j1 = (int64_t)floor(p.y + s.best);
+  int64_t i0 = (int64_t)floor(p.x - s.best), i1 = (int64_t)floor(p.x + s.best);
   for (int64_t j = j0; j <= j1; j++)
-    for (int64_t i = i0; i <= i1; i++) {
-      if ((i == fi && j == fj) || !tl_heightfield_patch(f, i, j, &patch)) continue;
-      double x = p.x - (double)i, y = p.y - (double)j;
-      if (patch_bound(&patch, x, y, p.z) > best - 1e-7) continue;
-      best = fmin(best, tl_patch_distance(&patch, x, y, p.z));
-    }
-  return best < reach ? best : INFINITY;
+    for (int64_t i = i0; i <= i1; i++)
+      if ((i != fi || j != fj) && tl_heightfield_patch(f, i, j, &patch) &&
+          may_be_nearer(&s, &patch, i, j))
+        try_patch(&s, &patch, i, j);
+  return s.best < reach ? s.best : INFINITY;
 }

@@ -32,13 +32,14 @@ bool tl_heightfield_patch(const TlHeightfield *field, int64_t i, int64_t j, TlPa
 bool tl_heightfield_locate(const TlHeightfield *field, double x, double y, TlPatch *patch,
                            double *u, double *v);
 
-/* Distance of (x, y, z), patch coordinates, to the patch: damped Newton for the closest inner
- * point, closed form on the four (straight) edges. Where the squared distance may have several
- * minima over the patch (|twist * depth| >= 1) Newton starts from five points. */
-double tl_patch_distance(const TlPatch *patch, double x, double y, double z);
+/* Distance of (x, y, z), patch coordinates, to the patch, and the closest point (*u, *v): damped
+ * Newton for an inner point, closed form on the four (straight) edges. Where the squared distance
+ * may have several minima over the patch (|twist * depth| >= 1) Newton starts from five points. */
+double tl_patch_distance(const TlPatch *patch, double x, double y, double z, double *u, double *v);
 
 /* Unsigned distance of p to the surface, within reach; INFINITY when nothing is nearer. Patches are
- * skipped by their boxes and mean planes only when they cannot be nearer by more than 1e-7. */
+ * skipped by their boxes, mean planes and hulls only when they cannot be nearer by more than 1e-7.
+ */
 double tl_heightfield_distance(const TlHeightfield *field, TlVec3 p, double reach);
 
 #endif

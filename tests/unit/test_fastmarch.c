@@ -6,8 +6,10 @@
 #include "shape/fastmarch.h"
 #include "shape/heightfield.h"
 
-/* A full box of columns, 0 <= k < nk; given: |phi| <= 1.2 of a signed distance function. */
+/* A full box of n x n columns in their empty frame, 0 <= k < nk; given: |phi| <= 1.2 of a signed
+ * distance function. */
 typedef struct Box {
+  int64_t n;
   TlColumns grid;
   float *phi;
   uint8_t *state;
@@ -18,15 +20,16 @@ typedef double (*Distance)(const void *context, double x, double y, double z);
 
 /* scale: spacings a unit of the function's own length. */
 static Box make_box(int64_t n, int32_t nk, double scale, Distance f, const void *context) {
-  Box b = {.grid = {n, n, NULL}, .nk = nk};
-  CK_OK(TL_NEW(b.grid.column, (size_t)(n * n)));
+  Box b = {.n = n, .grid = {n + 4, n + 4, NULL}, .nk = nk};
+  CK_OK(TL_NEW(b.grid.column, (size_t)((n + 4) * (n + 4))));
   CK_OK(TL_NEW(b.phi, (size_t)(n * n * nk)));
   CK_OK(TL_NEW(b.state, (size_t)(n * n * nk)));
   for (int64_t c = 0; c < n * n; c++) {
-    b.grid.column[c] = (TlColumn){c * nk, 0, nk, nk};
+    TlColumn *column = &b.grid.column[(c / n + 2) * (n + 4) + c % n + 2];
+    *column = (TlColumn){c * nk, 0, nk, nk};
     for (int32_t k = nk - 1; k >= 0; k--) {
       double d = scale * f(context, (double)(c % n) / scale, (double)(c / n) / scale, k / scale);
-      if (d >= 0) b.grid.column[c].k_zero = k;
+      if (d >= 0) column->k_zero = k;
       if (fabs(d) > 1.2) continue;
       b.phi[c * nk + k] = (float)d;
       b.state[c * nk + k] = TL_MARCH_GIVEN;
@@ -49,7 +52,7 @@ typedef struct Error {
 static Error box_error(const Box *b, double scale, double from, double limit, int64_t margin,
                        int32_t k_from, Distance f, const void *context) {
   Error e = {0};
-  int64_t n = b->grid.nx;
+  int64_t n = b->n;
   for (int64_t j = margin; j < n - margin; j++)
     for (int64_t i = margin; i < n - margin; i++)
       for (int32_t k = k_from; k < b->nk; k++) {
