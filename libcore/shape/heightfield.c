@@ -198,6 +198,12 @@ static void find_foot(const TlHeightfield *f, Search *s) {
   s->at_y += t * gy;
 }
 
+/* Squared distance of x to the interval i..i+1. */
+static inline double gap2(double x, int64_t i) {
+  double d = most(most((double)i - x, x - (double)i - 1), 0);
+  return d * d;
+}
+
 double tl_heightfield_distance(const TlHeightfield *f, TlVec3 p, double reach) {
   Search s = {.p = p, .best = reach};
   TlPatch patch;
@@ -208,8 +214,8 @@ double tl_heightfield_distance(const TlHeightfield *f, TlVec3 p, double reach) {
   int64_t i0 = (int64_t)floor(p.x - s.best), i1 = (int64_t)floor(p.x + s.best);
   for (int64_t j = j0; j <= j1; j++)
     for (int64_t i = i0; i <= i1; i++)
-      if ((i != fi || j != fj) && tl_heightfield_patch(f, i, j, &patch) &&
-          may_be_nearer(&s, &patch, i, j))
+      if (gap2(p.x, i) + gap2(p.y, j) < s.best * s.best && (i != fi || j != fj) &&
+          tl_heightfield_patch(f, i, j, &patch) && may_be_nearer(&s, &patch, i, j))
         try_patch(&s, &patch, i, j);
   return s.best < reach ? s.best : INFINITY;
 }
