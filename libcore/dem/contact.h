@@ -41,7 +41,7 @@ typedef struct TlContact {
   bool in, touched;     /* takes part in ETM; has had an ETM impulse in this step */
   /* read when an impulse is made */
   double friction, restitution;
-  TlVec3 ra, rb;
+  TlVec3 ra, rb, point; /* point: world */
   double gap, knn;      /* n.Kn */
   TlSym3 k, k_inverse;  /* collision matrix */
   TlVec3 t1, t2;        /* tangents of the resting solve */

@@ -112,14 +112,15 @@ TlStatus tl_solver_step(TlSolver *solver, TlBodies *bodies, TlStepReport *report
 int64_t tl_solver_steps(const TlSolver *solver);
 void tl_solver_set_steps(TlSolver *solver, int64_t steps);
 
-/* A contact point of the last step, for measures. Borrowed until the next step. */
+/* A contact point of the last step, for measures. */
 typedef struct TlContactRow {
   int64_t low, high;    /* ids; high < 0: boundary -1 - high */
   TlVec3 point, normal; /* normal points to the low id's body */
   double gap_m;
   TlVec3 impulse_N_s; /* on the low id's body over the step */
 } TlContactRow;
-/* Contacts with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns. */
+/* Contacts with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in
+ * fresh memory (tl_free). Valid until bodies move between ranks. */
 TlStatus tl_solver_contacts(const TlSolver *solver, const TlBodies *bodies, TlContactRow **rows,
                             int64_t *count);
 

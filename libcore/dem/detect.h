@@ -1,0 +1,35 @@
+/* From poses to prepared contacts: broad phase, narrow phase, manifold, warm-start impulses. */
+#ifndef TL_DEM_DETECT_H
+#define TL_DEM_DETECT_H
+
+#include "dem/broad.h"
+#include "dem/contact.h"
+#include "dem/narrow.h"
+#include "dem/step.h"
+
+typedef struct TlDetect {
+  const TlSolverConfig *config;
+  const TlBoundary *boundary;
+  int boundary_count;
+  double speed_max; /* of all bodies on all ranks, spin included */
+  TlArena *arena;   /* everything found lives here */
+  TlBodyPairs *body_pairs;
+  TlPoints *points; /* scratch, one a thread */
+} TlDetect;
+
+typedef struct TlFound {
+  TlPair *pair;
+  TlContact *contact;
+  int32_t pairs, contacts;
+  int64_t tested, lookups, node_tests;
+} TlFound;
+
+/* What the contact search adds to a body's radius: half the pair's speculative margin at least, so
+ * that reach_a + reach_b covers every pair margin. */
+double tl_detect_reach(const TlSolverConfig *config, double speed_max, double radius, double speed);
+
+/* Contacts of the start-of-step poses; twists give relative speeds. */
+TlStatus tl_detect(const TlDetect *detect, const TlBodies *bodies, const TlDynamics *dynamics,
+                   TlFound *found);
+
+#endif

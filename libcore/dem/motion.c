@@ -1,0 +1,81 @@
+#include "dem/motion.h"
+
+#include <math.h>
+#include <string.h>
+
+TlStatus tl_motion_start(const TlBodies *b, TlArena *arena, TlMotion *m) {
+  size_t n = (size_t)b->total;
+  TlSym3 *inverse = tl_arena_push(arena, n, sizeof *inverse);
+  m->start_spin = tl_arena_push(arena, n, sizeof *m->start_spin);
+  m->real.twist = tl_arena_push(arena, n, sizeof(TlTwist));
+  m->pseudo.twist = tl_arena_push(arena, n, sizeof(TlTwist));
+  if (!inverse || !m->start_spin || !m->real.twist || !m->pseudo.twist) return TL_ENOMEM;
+  memset(m->pseudo.twist, 0, n * sizeof(TlTwist));
+  m->real.inverse_mass = m->pseudo.inverse_mass = b->inverse_mass;
+  m->real.inverse_inertia = m->pseudo.inverse_inertia = inverse;
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < b->total; i++) {
+    bool fixed = b->flags[i] & TL_BODY_FROZEN;
+    inverse[i] = tl_bodies_rotated(b, i, b->inverse_inertia[i]);
+    m->start_spin[i] = tl_bodies_spin(b, i);
+    m->real.twist[i] = (TlTwist){fixed ? (TlVec3){0, 0, 0} : b->velocity[i], m->start_spin[i], 0};
+  }
+  return TL_OK;
+}
+
+static bool finite_twist(const TlTwist *t) {
+  return isfinite(t->v.x + t->v.y + t->v.z + t->w.x + t->w.y + t->w.z);
+}
+
+static TlStatus check_finite(const TlBodies *b, const TlMotion *m, int64_t step) {
+  for (int64_t i = 0; i < b->owned; i++)
+    if (!finite_twist(&m->real.twist[i]) || !finite_twist(&m->pseudo.twist[i]))
+      return tl_fail(TL_ELIMIT,
+                     "grain %lld: its velocity is not finite in step %lld; look at its shape, its "
+                     "neighbours and the time step",
+                     (long long)b->id[i], (long long)step);
+  return TL_OK;
+}
+
+static TlQuat turned(TlQuat q, TlVec3 spin, double dt) {
+  return tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(tl_scale(dt, spin)), q));
+}
+
+static bool same(TlVec3 a, TlVec3 b) {
+  return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static void move_body(TlBodies *b, const TlMotion *m, int64_t i, double dt) {
+  const TlTwist *t = &m->real.twist[i], *p = &m->pseudo.twist[i];
+  if (!same(t->w, m->start_spin[i])) /* without torque L keeps its bits */
+    b->momentum[i] = tl_add(b->momentum[i], tl_sym_vec(tl_bodies_rotated(b, i, b->inertia[i]),
+                                                       tl_sub(t->w, m->start_spin[i])));
+  b->velocity[i] = t->v;
+  b->position[i] = tl_axpy(b->position[i], dt, tl_add(t->v, p->v));
+  TlQuat start = b->rotation[i];
+  b->rotation[i] = turned(start, tl_bodies_spin(b, i), 0.5 * dt);
+  TlVec3 middle = tl_bodies_spin(b, i);
+  b->rotation[i] = turned(start, tl_add(middle, p->w), dt);
+}
+
+static void flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, int count) {
+  b->flags[i] &= ~TL_BODY_OUTSIDE;
+  for (int k = 0; k < count; k++) {
+    double phi;
+    TlVec3 n;
+    if (boundary[k].kind->has_outside &&
+        !boundary[k].kind->phi(boundary[k].data, b->position[i], &phi, &n))
+      b->flags[i] |= TL_BODY_OUTSIDE;
+  }
+}
+
+TlStatus tl_motion_finish(TlBodies *b, const TlMotion *m, const TlBoundary *boundary,
+                          int boundary_count, double step_s, int64_t step) {
+  TL_TRY(check_finite(b, m, step));
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!(b->flags[i] & TL_BODY_FROZEN)) move_body(b, m, i, step_s);
+    flag_outside(b, i, boundary, boundary_count);
+  }
+  return TL_OK;
+}

@@ -1,0 +1,30 @@
+/* Start and end of a step: twists from the state, and the state from twists.
+ *
+ * Symplectic Euler for the centre (Tan 2024 Eqs. 40-41, with the velocities all impulses left).
+ * Rotation: L is carried (PHYSICS note 13); the attitude moves by the spin at mid-step,
+ *   q_half = exp(omega(q, L) dt/2) q,  q' = exp(omega(q_half, L) dt) q,
+ * which is of second order and keeps the energy of a free top within O(dt^2); Tan 2024 Eqs. 42-43
+ * add rotation vectors and drop the gyroscopic term. Pseudo-velocities are added to both moves.
+ */
+#ifndef TL_DEM_MOTION_H
+#define TL_DEM_MOTION_H
+
+#include "base/mem.h"
+#include "dem/bodies.h"
+#include "dem/boundary.h"
+#include "dem/contact.h"
+
+typedef struct TlMotion {
+  TlDynamics real, pseudo;
+  TlVec3 *start_spin;
+} TlMotion;
+
+/* Twists of owned bodies and ghosts; all memory from the arena. */
+TlStatus tl_motion_start(const TlBodies *bodies, TlArena *arena, TlMotion *motion);
+
+/* Move the owned bodies and write their velocity and L; flag those outside. TL_ELIMIT names body
+ * and step when a velocity is not finite (nothing is moved then). */
+TlStatus tl_motion_finish(TlBodies *bodies, const TlMotion *motion, const TlBoundary *boundary,
+                          int boundary_count, double step_s, int64_t step);
+
+#endif

@@ -1,0 +1,150 @@
+#include "dem/rest.h"
+
+#include <math.h>
+
+enum { PARALLEL_FROM = 192 };
+
+static void rest_apply(const TlContact *c, const TlDynamics *d, double n, double t1, double t2) {
+  tl_contact_apply(c, d, tl_axpy(tl_axpy(tl_scale(n, c->n), t1, c->t1), t2, c->t2));
+}
+
+static double relax_normal(TlContact *c, const TlDynamics *d) {
+  double un = tl_contact_un(c, d->twist);
+  double next = fmax(0, c->rest.x - (un + c->allowed_speed) / c->knn), change = next - c->rest.x;
+  if (change == 0) return 0;
+  rest_apply(c, d, change, 0, 0);
+  c->rest.x = next;
+  return fabs(change) * c->knn;
+}
+
+static double relax_tangent(TlContact *c, const TlDynamics *d) {
+  if (c->rest.x == 0 && c->rest.y == 0 && c->rest.z == 0) return 0;
+  TlVec3 u = tl_contact_velocity(c, d->twist);
+  double u1 = tl_dot(u, c->t1), u2 = tl_dot(u, c->t2);
+  double l1 = c->rest.y - (c->t11 * u1 + c->t12 * u2), l2 = c->rest.z - (c->t12 * u1 + c->t22 * u2);
+  double size = hypot(l1, l2), most = c->friction * c->rest.x;
+  if (size > most) {
+    l1 *= most / size;
+    l2 *= most / size;
+  }
+  double d1 = l1 - c->rest.y, d2 = l2 - c->rest.z;
+  if (d1 == 0 && d2 == 0) return 0;
+  rest_apply(c, d, 0, d1, d2);
+  c->rest.y = l1;
+  c->rest.z = l2;
+  return hypot(d1, d2) * c->knn;
+}
+
+typedef struct Walk {
+  const TlGroup *group;
+  const TlDynamics *dynamics;
+  double *open; /* [islands] minus the largest change of the sweep; 0: done, left alone */
+  const TlPositionLaw *position;
+} Walk;
+
+typedef double (*Visit)(const Walk *walk, TlContact *contact);
+
+static double visit_rest(const Walk *w, TlContact *c) {
+  double normal = relax_normal(c, w->dynamics);
+  return fmax(normal, relax_tangent(c, w->dynamics));
+}
+
+static double visit_warm(const Walk *w, TlContact *c) {
+  if (c->touched) c->rest = (TlVec3){0, 0, 0}; /* a new impact: last step's force says nothing */
+  if (c->rest.x > 0) rest_apply(c, w->dynamics, c->rest.x, c->rest.y, c->rest.z);
+  return 0;
+}
+
+/* Largest change over the pair's points. */
+static double visit_pair(const Walk *w, const TlPair *pair, Visit visit) {
+  double change = 0;
+  for (int32_t k = 0; k < pair->count; k++)
+    change = fmax(change, visit(w, &w->group->contact[pair->first + k]));
+  return change;
+}
+
+/* active: islands to visit (NULL: all). Changes go, negative, to result[island]. */
+static TlStatus sweep(const Walk *w, Visit visit, const double *active, double *result) {
+  const TlGroup *g = w->group;
+  for (int32_t colour = 0; colour < g->colours; colour++) {
+    int32_t from = g->colour_start[colour], to = g->colour_start[colour + 1];
+    double least = 0; /* a local group is one island: its result needs no array */
+#pragma omp parallel for schedule(static) reduction(min : least) if (to - from >= PARALLEL_FROM)
+    for (int32_t i = from; i < to; i++) {
+      const TlPair *pair = &g->pair[g->order[i]];
+      if (active && active[pair->island] == 0) continue;
+      double change = -visit_pair(w, pair, visit);
+      least = fmin(least, change);
+      if (g->islands > 1 && change < 0) {
+#pragma omp critical(tl_rest_island)
+        result[pair->island] = fmin(result[pair->island], change);
+      }
+    }
+    if (g->islands == 1) result[0] = fmin(result[0], least);
+    TL_TRY(tl_sync_forward(g->sync, w->dynamics->twist, sizeof *w->dynamics->twist));
+  }
+  return TL_OK;
+}
+
+static double least_of(const double *value, int32_t count) {
+  double least = 0;
+  for (int32_t i = 0; i < count; i++) least = fmin(least, value[i]);
+  return least;
+}
+
+TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics *dynamics,
+                       TlRestCount *count) {
+  double *open = g->scratch, *change = g->scratch + g->islands;
+  Walk w = {.group = g, .dynamics = dynamics, .open = open};
+  for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
+  TL_TRY(sweep(&w, visit_warm, NULL, change));
+  for (int32_t i = 0; i < g->islands; i++) open[i] = -1;
+  int sweeps = 0, going = law->sweeps > 0;
+  while (going && sweeps < law->sweeps) {
+    for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
+    TL_TRY(sweep(&w, visit_rest, open, change));
+    TL_TRY(tl_group_least(g, change));
+    sweeps++;
+    going = 0;
+    for (int32_t i = 0; i < g->islands; i++) {
+      open[i] = change[i] < -law->tolerance_m_s ? change[i] : 0;
+      going |= open[i] < 0;
+    }
+    TL_TRY(tl_sync_any(g->sync, &going));
+  }
+  if (sweeps > count->sweeps) count->sweeps = sweeps;
+  for (int32_t i = 0; i < g->islands; i++) count->unfinished += open[i] < 0;
+  count->residual_m_s = fmax(count->residual_m_s, -least_of(change, g->islands));
+  return TL_OK;
+}
+
+/* ---- position rule ---- */
+
+static double visit_depth(const Walk *w, TlContact *c) {
+  c->push = 0;
+  return c->gap < -w->position->slop * c->size ? 1 : 0;
+}
+
+static double visit_position(const Walk *w, TlContact *c) {
+  const TlPositionLaw *law = w->position;
+  double slop = law->slop * c->size, target = -(c->gap + slop) / law->step_s;
+  if (target > 0) target = fmin(law->rate * target, 0.1 * c->size / law->step_s);
+  double next = fmax(0, c->push + (target - tl_contact_un(c, w->dynamics->twist)) / c->knn);
+  double change = next - c->push;
+  c->push = next;
+  if (change == 0) return 0;
+  tl_contact_apply(c, w->dynamics, tl_scale(change, c->n));
+  return fabs(change) * c->knn;
+}
+
+TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *g, const TlDynamics *pseudo) {
+  double *open = g->scratch, *change = g->scratch + g->islands;
+  Walk w = {.group = g, .dynamics = pseudo, .open = open, .position = law};
+  for (int32_t i = 0; i < g->islands; i++) open[i] = change[i] = 0;
+  TL_TRY(sweep(&w, visit_depth, NULL, open));
+  TL_TRY(tl_group_least(g, open));
+  int going = least_of(open, g->islands) < 0;
+  TL_TRY(tl_sync_any(g->sync, &going));
+  for (int i = 0; going && i < law->sweeps; i++) TL_TRY(sweep(&w, visit_position, open, change));
+  return TL_OK;
+}
