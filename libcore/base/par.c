@@ -21,7 +21,7 @@ TlStatus tl_par_blocks(int64_t n, int64_t block, TlParBody body, void *context) 
   TlStatus first = TL_OK;
   int64_t first_block = INT64_MAX;
   char text[2048] = "";
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) if (blocks > 1)
   for (int64_t b = 0; b < blocks; b++) {
     int64_t end = (b + 1) * block < n ? (b + 1) * block : n;
     TlStatus status = body(context, b * block, end, b, omp_get_thread_num());

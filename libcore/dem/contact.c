@@ -29,6 +29,7 @@ static void tangents(TlContact *c) {
   c->t11 = d * inverse;
   c->t12 = -b * inverse;
   c->t22 = a * inverse;
+  c->slide = 2 / (a + d + sqrt((a - d) * (a - d) + 4 * b * b));
 }
 
 void tl_contact_prepare(TlContact *c, const TlDynamics *d) {

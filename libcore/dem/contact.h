@@ -46,6 +46,7 @@ typedef struct TlContact {
   TlSym3 k, k_inverse;  /* collision matrix */
   TlVec3 t1, t2;        /* tangents of the resting solve */
   double t11, t12, t22; /* inverse of K in (t1, t2) */
+  double slide;         /* 1 over K's largest eigenvalue there */
   TlVec3 rest;          /* resting impulse along n, t1, t2 */
   TlVec3 impulse;       /* ETM impulse on a, world */
   double push;          /* pseudo-impulse of the position rule */

@@ -108,7 +108,7 @@ static TlContact *fullest_point(const Walk *w, const TlPair *pair, double level)
   TlContact *fullest = NULL;
   for (int32_t k = 0; k < pair->count; k++) {
     TlContact *c = &w->group->contact[pair->first + k];
-    if (c->work <= level) continue;
+    if (!(c->work > level)) continue; /* NaN too: the step reports it */
     fullest = c;
     level = c->work;
   }

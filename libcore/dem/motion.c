@@ -13,7 +13,7 @@ TlStatus tl_motion_start(const TlBodies *b, TlArena *arena, TlMotion *m) {
   memset(m->pseudo.twist, 0, n * sizeof(TlTwist));
   m->real.inverse_mass = m->pseudo.inverse_mass = b->inverse_mass;
   m->real.inverse_inertia = m->pseudo.inverse_inertia = inverse;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (b->total > 512)
   for (int64_t i = 0; i < b->total; i++) {
     bool fixed = b->flags[i] & TL_BODY_FROZEN;
     inverse[i] = tl_bodies_rotated(b, i, b->inverse_inertia[i]);
@@ -72,7 +72,7 @@ static void flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, int
 TlStatus tl_motion_finish(TlBodies *b, const TlMotion *m, const TlBoundary *boundary,
                           int boundary_count, double step_s, int64_t step) {
   TL_TRY(check_finite(b, m, step));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (b->total > 512)
   for (int64_t i = 0; i < b->owned; i++) {
     if (!(b->flags[i] & TL_BODY_FROZEN)) move_body(b, m, i, step_s);
     flag_outside(b, i, boundary, boundary_count);

@@ -17,22 +17,28 @@ static double relax_normal(TlContact *c, const TlDynamics *d) {
   return fabs(change) * c->knn;
 }
 
+/* Stick when the impulse that stops the tangential velocity lies in the disc. Else slide by the
+ * projected step l <- P(l - u/k) with one scalar k: its fixed point is opposite to u. Projecting
+ * the exact 2x2 solution instead turns friction off the direction of sliding wherever K is not the
+ * same in all directions: a block on an incline keeps 2.5% of mu N too little. */
 static double relax_tangent(TlContact *c, const TlDynamics *d) {
   if (c->rest.x == 0 && c->rest.y == 0 && c->rest.z == 0) return 0;
   TlVec3 u = tl_contact_velocity(c, d->twist);
-  double u1 = tl_dot(u, c->t1), u2 = tl_dot(u, c->t2);
+  double u1 = tl_dot(u, c->t1), u2 = tl_dot(u, c->t2), most = c->friction * c->rest.x;
   double l1 = c->rest.y - (c->t11 * u1 + c->t12 * u2), l2 = c->rest.z - (c->t12 * u1 + c->t22 * u2);
-  double size = hypot(l1, l2), most = c->friction * c->rest.x;
-  if (size > most) {
-    l1 *= most / size;
-    l2 *= most / size;
+  if (l1 * l1 + l2 * l2 > most * most) {
+    l1 = c->rest.y - c->slide * u1;
+    l2 = c->rest.z - c->slide * u2;
+    double size = sqrt(l1 * l1 + l2 * l2), keep = size > most ? most / size : 1;
+    l1 *= keep;
+    l2 *= keep;
   }
   double d1 = l1 - c->rest.y, d2 = l2 - c->rest.z;
   if (d1 == 0 && d2 == 0) return 0;
   rest_apply(c, d, 0, d1, d2);
   c->rest.y = l1;
   c->rest.z = l2;
-  return hypot(d1, d2) * c->knn;
+  return sqrt(d1 * d1 + d2 * d2) / c->slide;
 }
 
 typedef struct Walk {

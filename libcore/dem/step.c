@@ -43,6 +43,7 @@ TlSolverConfig tl_solver_defaults(void) {
                           .max_rounds = 40,
                           .similar = 0.01,
                           .tolerance = 1e-2,
+                          .rest_tolerance = 1e-3,
                           .rest_sweeps = 50,
                           .position_sweeps = 10,
                           .position_rate = 0.2,
@@ -67,6 +68,7 @@ static TlStatus check_config(const TlSolverConfig *c) {
   TL_TRY(check_value("rounds", c->max_rounds, 1, 100000));
   TL_TRY(check_value("similar", c->similar, 0, 0.5));
   TL_TRY(check_value("tolerance", c->tolerance, 1e-9, 1));
+  TL_TRY(check_value("resting tolerance", c->rest_tolerance, 1e-12, 1));
   TL_TRY(check_value("resting sweeps", c->rest_sweeps, 1, 100000));
   TL_TRY(check_value("position sweeps", c->position_sweeps, 0, 100000));
   TL_TRY(check_value("position rate", c->position_rate, 0, 1));
@@ -268,7 +270,8 @@ static TlStatus solve(TlSolver *s, const TlBodies *b, const TlMotion *m, Stage *
   const TlSolverConfig *c = &s->config;
   stage->dynamics = &m->real;
   stage->etm = etm_law(s);
-  stage->rest = (TlRestLaw){stage->etm.tolerance_m_s, c->rest_sweeps};
+  double kick_m_s = tl_norm(c->gravity_m_s2) * c->step_s;
+  stage->rest = (TlRestLaw){c->rest_tolerance * kick_m_s + 1e-9 * s->speed_max, c->rest_sweeps};
   stage->position = (TlPositionLaw){c->position_rate, c->slop, c->step_s, c->position_sweeps};
   double start = tl_clock_s();
   bool etm_only = c->rest == TL_REST_ETM;

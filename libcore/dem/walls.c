@@ -46,7 +46,7 @@ static bool correct_once(const TlBodies *b, int64_t i, const TlBoundary *boundar
 
 void tl_walls_correct(const TlBodies *b, const TlBoundary *boundary, int boundary_count,
                       double step_s, double slop, const TlDynamics *d) {
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for schedule(dynamic, 16) if (b->owned > 64)
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_FROZEN) continue;
     bool again = true;

@@ -1,0 +1,302 @@
+/* The whole step against closed forms. */
+#include "support/tltest.h"
+
+#include "base/par.h"
+#include "base/random.h"
+#include "dem/step.h"
+#include "shape/superellipsoid.h"
+
+enum { SPHERE = 1, CUBE = 2, GRAIN = 3, FINE_SPHERE = 4 };
+static const double G = 9.81;
+
+typedef struct Lab {
+  TlAvatar avatar[5];
+  TlSolverConfig config;
+  TlBoundaryPlane plane[6];
+  TlBoundary boundary[6];
+  int planes;
+  TlSolver *solver;
+  TlBodies bodies;
+  TlStepReport report;
+} Lab;
+
+static const TlAvatar *get_avatar(void *ctx, int64_t id) {
+  Lab *lab = ctx;
+  if (id >= CUBE && id <= FINE_SPHERE && lab->avatar[id].phi) return &lab->avatar[id];
+  tl_fail(TL_EINPUT, "avatar %lld is not in the catalog", (long long)id);
+  return NULL;
+}
+
+static void lab_open(Lab *lab) {
+  memset(lab, 0, sizeof *lab);
+  lab->config = tl_solver_defaults();
+}
+
+static void lab_plane(Lab *lab, TlVec3 point, TlVec3 normal) {
+  int i = lab->planes++;
+  lab->plane[i] = (TlBoundaryPlane){point, tl_unit(normal)};
+  lab->boundary[i] = (TlBoundary){&tl_boundary_plane, &lab->plane[i]};
+}
+
+static void lab_start(Lab *lab) {
+  CK_OK(tl_solver_new(&lab->solver, &lab->config, (TlAvatarSource){lab, get_avatar}, lab->boundary,
+                      lab->planes, NULL));
+  CK_OK(tl_solver_add_sphere(lab->solver, SPHERE, 0.01));
+}
+
+static void lab_close(Lab *lab) {
+  tl_solver_free(lab->solver);
+  tl_bodies_free(&lab->bodies);
+  for (int i = 0; i < 5; i++) tl_avatar_free(&lab->avatar[i]);
+}
+
+static int64_t put(Lab *lab, int64_t avatar, TlVec3 x, TlQuat q, TlVec3 v) {
+  TlBodyState s;
+  memset(&s, 0, sizeof s);
+  s.id = lab->bodies.total;
+  s.avatar_id = avatar;
+  s.scale = 1;
+  s.position = x;
+  s.rotation = q;
+  s.velocity = v;
+  CK_OK(tl_bodies_add(&lab->bodies, &s));
+  return s.id;
+}
+
+static void run(Lab *lab, int steps) {
+  for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
+}
+
+static const TlQuat UPRIGHT = {1, 0, 0, 0};
+static const TlVec3 NONE = {0, 0, 0};
+
+START_TEST(free_fall_is_the_symplectic_closed_form) {
+  Lab lab;
+  lab_open(&lab);
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(1, 2, 3), UPRIGHT, tl_vec3(2, 0, 1));
+  run(&lab, 1000);
+  double t = 1, dt = 1e-3; /* z = z0 + v t - g t (t + dt)/2: 1000 roundings of 1e-15 */
+  CK_NEAR(lab.bodies.position[0].z, 3 + t - 0.5 * G * t * (t + dt), 1e-11);
+  CK_NEAR(lab.bodies.position[0].x, 3, 1e-11);
+  lab_close(&lab);
+}
+END_TEST
+
+/* Height of the n-th bounce: h e^(2n). The time of impact is known to dt, so the drop height to
+ * v dt; relative error of h about 2 v dt/h + g dt/v a bounce. */
+START_TEST(bounce_heights_fall_by_e_squared) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.step_s = 1e-4;
+  lab.config.boundary_restitution = 0.8;
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  double h = 1, r = 0.01, top = 0, last = -1;
+  put(&lab, SPHERE, tl_vec3(0, 0, h + r), UPRIGHT, NONE);
+  int bounces = 0;
+  for (int i = 0; i < 26000 && bounces < 4; i++) {
+    run(&lab, 1);
+    double z = lab.bodies.position[0].z - r, v = lab.bodies.velocity[0].z;
+    if (last < 0 && v > 0) top = 0; /* the start of a flight */
+    if (z > top) top = z;
+    if (last > 0 && v <= 0) {
+      bounces++;
+      double want = h * pow(0.8, 2 * bounces);
+      CK_NEAR(top / want, 1, 0.01);
+    }
+    last = v;
+  }
+  ck_assert_int_eq(bounces, 4);
+  lab_close(&lab);
+}
+END_TEST
+
+static void block_on_slope(Lab *lab, double angle, double mu) {
+  lab_open(lab);
+  lab->config.boundary_friction = mu;
+  TlVec3 n = {sin(angle), 0, cos(angle)};
+  lab_plane(lab, NONE, n);
+  CK_OK(tl_avatar_box(0.02, 0.02, 0.02, 0.002, 400, &lab->avatar[CUBE]));
+  lab_start(lab);
+  put(lab, CUBE, tl_scale(0.02, n), tl_quat_from_rotation(tl_vec3(0, angle, 0)), NONE);
+}
+
+START_TEST(a_block_slides_down_an_incline_by_energy_balance) {
+  const double mus[3] = {0, 0.2, 0.4};
+  for (int i = 0; i < 3; i++) {
+    Lab lab;
+    double angle = 0.6;
+    block_on_slope(&lab, angle, mus[i]);
+    TlVec3 start = lab.bodies.position[0];
+    run(&lab, 500);
+    double s = tl_norm(tl_sub(lab.bodies.position[0], start));
+    double v2 = tl_norm2(lab.bodies.velocity[0]);
+    CK_NEAR(v2 / (2 * G * s * (sin(angle) - mus[i] * cos(angle))), 1, 0.01);
+    ck_assert(s > 0.25);
+    CK_NEAR(tl_norm(tl_bodies_spin(&lab.bodies, 0)), 0, 1e-3);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+START_TEST(a_block_rests_where_friction_exceeds_the_slope) {
+  Lab lab;
+  block_on_slope(&lab, 0.6, 0.75); /* tan 0.6 = 0.684 */
+  TlVec3 start = lab.bodies.position[0];
+  run(&lab, 1000);
+  ck_assert(tl_norm(lab.bodies.velocity[0]) < 1e-4);
+  CK_NEAR(tl_norm(tl_sub(lab.bodies.position[0], start)), 0, 1e-4);
+  lab_close(&lab);
+}
+END_TEST
+
+START_TEST(a_sliding_sphere_comes_to_roll_at_five_sevenths) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.boundary_friction = 0.3;
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(0, 0, 0.01), UPRIGHT, tl_vec3(1, 0, 0));
+  double end = 2 / (7 * 0.3 * G); /* u = u0 - mu g t until then */
+  run(&lab, (int)(0.5 * end / 1e-3));
+  CK_NEAR(lab.bodies.velocity[0].x, 1 - 0.3 * G * 1e-3 * (int)(0.5 * end / 1e-3), 1e-6);
+  run(&lab, 100);
+  CK_NEAR(lab.bodies.velocity[0].x, 5.0 / 7, 1e-6);
+  CK_NEAR(tl_bodies_spin(&lab.bodies, 0).y, 5.0 / 7 / 0.01, 1e-4);
+  lab_close(&lab);
+}
+END_TEST
+
+START_TEST(a_free_top_keeps_its_angular_momentum_and_its_energy) {
+  Lab lab;
+  double error[2];
+  for (int k = 0; k < 2; k++) {
+    lab_open(&lab);
+    lab.config.gravity_m_s2 = NONE;
+    lab.config.step_s = k ? 2.5e-3 : 5e-3;
+    CK_OK(tl_avatar_superellipsoid(0.02, 0.013, 0.01, 1, 1, 0.002, 200, &lab.avatar[GRAIN]));
+    lab_start(&lab);
+    put(&lab, GRAIN, NONE, UPRIGHT, NONE);
+    CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+    tl_bodies_set_spin(&lab.bodies, 0, tl_vec3(1, 10, 1)); /* near the unstable middle axis */
+    TlVec3 l = lab.bodies.momentum[0];
+    double e0 = 0.5 * tl_dot(l, tl_bodies_spin(&lab.bodies, 0));
+    run(&lab, k ? 800 : 400);
+    ck_assert(memcmp(&l, &lab.bodies.momentum[0], sizeof l) == 0);
+    error[k] = fabs(0.5 * tl_dot(l, tl_bodies_spin(&lab.bodies, 0)) / e0 - 1);
+    lab_close(&lab);
+  }
+  ck_assert_msg(error[0] < 2e-3, "energy error %g", error[0]);
+  ck_assert_msg(error[1] < 0.5 * error[0], "no second order: %g, %g", error[0], error[1]);
+}
+END_TEST
+
+START_TEST(two_spheres_in_flight_exchange_momentum_by_e) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.gravity_m_s2 = NONE;
+  lab.config.restitution = 0.6;
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(1, 0, 0));
+  put(&lab, SPHERE, tl_vec3(0.1, 0, 0), UPRIGHT, tl_vec3(-1, 0, 0));
+  run(&lab, 200);
+  CK_NEAR(lab.bodies.velocity[1].x - lab.bodies.velocity[0].x, 1.2, 1e-9);
+  CK_NEAR(lab.bodies.velocity[1].x + lab.bodies.velocity[0].x, 0, 1e-12);
+  lab_close(&lab);
+}
+END_TEST
+
+/* Every rank and thread count must give these bits; here the threads. */
+static void heap(Lab *lab, int count, int steps, double dt, double *drop_J, double *peak) {
+  lab_open(lab);
+  lab->config.step_s = dt;
+  lab->config.restitution = lab->config.boundary_restitution = 0.3;
+  double w = 0.045;
+  lab_plane(lab, NONE, tl_vec3(0, 0, 1));
+  lab_plane(lab, tl_vec3(-w, 0, 0), tl_vec3(1, 0, 0));
+  lab_plane(lab, tl_vec3(w, 0, 0), tl_vec3(-1, 0, 0));
+  lab_plane(lab, tl_vec3(0, -w, 0), tl_vec3(0, 1, 0));
+  lab_plane(lab, tl_vec3(0, w, 0), tl_vec3(0, -1, 0));
+  CK_OK(tl_avatar_superellipsoid(0.01, 0.008, 0.007, 0.7, 0.8, 0.001, 400, &lab->avatar[GRAIN]));
+  lab_start(lab);
+  TlRandom x = {21, 0, 0};
+  for (int i = 0; i < count; i++) {
+    TlQuat q = tl_quat_unit((TlQuat){tl_random_next_normal(&x), tl_random_next_normal(&x),
+                                     tl_random_next_normal(&x), tl_random_next_normal(&x)});
+    double s = 0.022;
+    put(lab, GRAIN, tl_vec3((i % 4 - 1.5) * s, (i / 4 % 4 - 1.5) * s, (i / 16 + 0.6) * s), q, NONE);
+  }
+  CK_OK(tl_solver_refresh(lab->solver, &lab->bodies));
+  *drop_J = *peak = 0;
+  for (int i = 0; i < count; i++) *drop_J += lab->bodies.mass[i] * G * lab->bodies.position[i].z;
+  for (int i = 0; i < steps; i++) {
+    run(lab, 1);
+    *peak = fmax(*peak, fmax(lab->report.overlap_share, lab->report.boundary_overlap_share));
+  }
+}
+
+START_TEST(a_heap_of_superellipsoids_comes_to_rest_without_overlap) {
+  Lab lab;
+  double drop, peak;
+  heap(&lab, 60, 700, 2e-3, &drop, &peak);
+  ck_assert_msg(lab.report.kinetic_J < 1e-6 * drop, "kinetic %g of %g", lab.report.kinetic_J, drop);
+  ck_assert_msg(lab.report.overlap_share < 0.01, "overlap %g", lab.report.overlap_share);
+  ck_assert_msg(lab.report.boundary_overlap_share < 0.01, "wall overlap %g",
+                lab.report.boundary_overlap_share);
+  ck_assert_msg(peak < 0.1, "peak overlap %g", peak);
+  lab_close(&lab);
+}
+END_TEST
+
+START_TEST(the_step_gives_the_same_bits_for_one_two_and_three_threads) {
+  uint64_t hash[3];
+  for (int threads = 1; threads <= 3; threads++) {
+    Lab lab;
+    double drop, peak;
+    tl_par_set_threads(threads);
+    heap(&lab, 60, 80, 2e-3, &drop, &peak);
+    CK_OK(tl_bodies_hash(&lab.bodies, &hash[threads - 1]));
+    lab_close(&lab);
+  }
+  tl_par_set_threads(0);
+  ck_assert(hash[0] == hash[1]);
+  ck_assert(hash[0] == hash[2]);
+}
+END_TEST
+
+START_TEST(a_velocity_that_is_not_finite_stops_with_grain_and_step) {
+  Lab lab;
+  lab_open(&lab);
+  lab_start(&lab);
+  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
+  put(&lab, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
+  run(&lab, 3);
+  lab.bodies.velocity[1].y = NAN;
+  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "grain 1");
+  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "step 5");
+  lab_close(&lab);
+}
+END_TEST
+
+START_TEST(a_value_out_of_range_is_a_usage_error) {
+  TlSolverConfig c = tl_solver_defaults();
+  TlSolver *s = NULL;
+  c.restitution = 1.5;
+  CK_FAILS(tl_solver_new(&s, &c, (TlAvatarSource){0}, NULL, 0, NULL), TL_EUSAGE, "restitution");
+  c = tl_solver_defaults();
+  c.step_s = NAN;
+  CK_FAILS(tl_solver_new(&s, &c, (TlAvatarSource){0}, NULL, 0, NULL), TL_EUSAGE, "time step");
+}
+END_TEST
+
+TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights_fall_by_e_squared,
+             a_block_slides_down_an_incline_by_energy_balance,
+             a_block_rests_where_friction_exceeds_the_slope,
+             a_sliding_sphere_comes_to_roll_at_five_sevenths,
+             a_free_top_keeps_its_angular_momentum_and_its_energy,
+             two_spheres_in_flight_exchange_momentum_by_e,
+             a_heap_of_superellipsoids_comes_to_rest_without_overlap,
+             the_step_gives_the_same_bits_for_one_two_and_three_threads,
+             a_velocity_that_is_not_finite_stops_with_grain_and_step,
+             a_value_out_of_range_is_a_usage_error)
