@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "dem/step.h"
 #include "shape/superellipsoid.h"
+#include "shape/terrain_build.h"
 
 enum { SPHERE = 1, CUBE = 2, GRAIN = 3, FINE_SPHERE = 4 };
 static const double G = 9.81;
@@ -265,6 +266,71 @@ START_TEST(the_step_gives_the_same_bits_for_one_two_and_three_threads) {
 }
 END_TEST
 
+/* A valley with a 5 m band and grains of 1 m at 60 m/s: 0.12 m a step of 2e-3 s, 0.3 m with spin.
+ */
+static void make_valley(TlTerrain *terrain) {
+  enum { N = 24 };
+  static double z[N * N];
+  for (int j = 0; j < N; j++)
+    for (int i = 0; i < N; i++)
+      z[j * N + i] = 0.02 * (i - 12) * (i - 12) * 5 - 1.5 * j + 2 * sin(0.9 * i) * cos(0.7 * j);
+  TlTerrainSource source = {
+      .name = "valley", .crs = "", .nx = N, .ny = N, .cell_m = 5, .height_m = z};
+  TlTerrainOptions options = {.band_cells = 2, .refine = 1};
+  memset(terrain, 0, sizeof *terrain);
+  CK_OK(tl_terrain_build(terrain, &source, &options));
+}
+
+START_TEST(a_grain_at_sixty_metres_a_second_is_caught_by_the_ground) {
+  TlTerrain terrain;
+  make_valley(&terrain);
+  for (int trial = 0; trial < 6; trial++) {
+    Lab lab;
+    lab_open(&lab);
+    lab.config.step_s = 2e-3;
+    lab.boundary[0] = (TlBoundary){&tl_boundary_terrain, &terrain};
+    lab.planes = 1;
+    CK_OK(tl_avatar_superellipsoid(1.0, 0.6, 0.5, 0.8, 0.9, 0.08, 300, &lab.avatar[GRAIN]));
+    lab_start(&lab);
+    TlVec3 x = {60, 60, 40}, v[6] = {{0, 0, -60},  {0, 30, -52}, {-40, 0, -45},
+                                     {59, 0, -10}, {0, 0, -60},  {30, -30, -42}};
+    put(&lab, GRAIN, x, tl_quat_from_rotation(tl_vec3(trial, 1, 2)), v[trial]);
+    CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+    if (trial > 3) tl_bodies_set_spin(&lab.bodies, 0, tl_vec3(60, 0, 40));
+    double deepest = 0;
+    int64_t impulses = 0;
+    for (int i = 0; i < 1500; i++) {
+      run(&lab, 1);
+      impulses += lab.report.impulses;
+      if (lab.bodies.flags[0] & TL_BODY_OUTSIDE) break;
+      deepest = fmax(deepest, lab.report.boundary_overlap_share);
+    }
+    ck_assert_msg(deepest < 0.02, "trial %d: %g of the radius under the ground", trial, deepest);
+    ck_assert(impulses > 0);
+    lab_close(&lab);
+  }
+  tl_terrain_free(&terrain);
+}
+END_TEST
+
+START_TEST(a_grain_over_no_ground_is_flagged) {
+  TlTerrain terrain;
+  make_valley(&terrain);
+  Lab lab;
+  lab_open(&lab);
+  lab.boundary[0] = (TlBoundary){&tl_boundary_terrain, &terrain};
+  lab.planes = 1;
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(60, 60, 80), UPRIGHT, NONE);
+  put(&lab, SPHERE, tl_vec3(-60, 60, 80), UPRIGHT, NONE);
+  run(&lab, 1);
+  ck_assert(lab.bodies.flags[0] == 0 && lab.bodies.flags[1] == TL_BODY_OUTSIDE);
+  ck_assert_int_eq((int)lab.report.outside, 1);
+  lab_close(&lab);
+  tl_terrain_free(&terrain);
+}
+END_TEST
+
 START_TEST(a_velocity_that_is_not_finite_stops_with_grain_and_step) {
   Lab lab;
   lab_open(&lab);
@@ -298,5 +364,7 @@ TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights
              two_spheres_in_flight_exchange_momentum_by_e,
              a_heap_of_superellipsoids_comes_to_rest_without_overlap,
              the_step_gives_the_same_bits_for_one_two_and_three_threads,
+             a_grain_at_sixty_metres_a_second_is_caught_by_the_ground,
+             a_grain_over_no_ground_is_flagged,
              a_velocity_that_is_not_finite_stops_with_grain_and_step,
              a_value_out_of_range_is_a_usage_error)

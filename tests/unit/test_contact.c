@@ -1,0 +1,294 @@
+/* The contact search against brute force, its manifolds, and colours against their rules. */
+#include "support/tltest.h"
+
+#include "base/mem.h"
+#include "base/random.h"
+#include "dem/broad.h"
+#include "dem/groups.h"
+#include "dem/narrow.h"
+#include "dem/shapes.h"
+#include "shape/superellipsoid.h"
+
+typedef struct Rig {
+  TlAvatar avatar[2];
+  TlShapes shapes;
+  TlBodies bodies;
+  TlArena arena;
+} Rig;
+
+static TlQuat random_rotation(TlRandom *r) {
+  return tl_quat_unit((TlQuat){tl_random_next_normal(r), tl_random_next_normal(r),
+                               tl_random_next_normal(r), tl_random_next_normal(r)});
+}
+
+static void rig_open(Rig *rig) {
+  memset(rig, 0, sizeof *rig);
+  CK_OK(tl_avatar_superellipsoid(0.012, 0.008, 0.006, 0.6, 0.9, 0.001, 500, &rig->avatar[0]));
+  CK_OK(tl_avatar_box(0.01, 0.008, 0.006, 0.001, 600, &rig->avatar[1]));
+  CK_OK(tl_shapes_add(&rig->shapes, 10, &rig->avatar[0]));
+  CK_OK(tl_shapes_add(&rig->shapes, 11, &rig->avatar[1]));
+  CK_OK(tl_shapes_add_sphere(&rig->shapes, 12, 0.009));
+}
+
+static void rig_close(Rig *rig) {
+  tl_bodies_free(&rig->bodies);
+  tl_shapes_free(&rig->shapes);
+  tl_arena_free(&rig->arena);
+  for (int i = 0; i < 2; i++) tl_avatar_free(&rig->avatar[i]);
+}
+
+static void place(Rig *rig, int64_t shape, TlVec3 x, TlQuat q, double scale, double reach) {
+  TlBodies *b = &rig->bodies;
+  TlBodyState s;
+  memset(&s, 0, sizeof s);
+  s.id = 100 + b->total;
+  s.avatar_id = shape;
+  s.scale = scale;
+  s.position = x;
+  s.rotation = q;
+  CK_OK(tl_bodies_add(b, &s));
+  int64_t i = b->total - 1;
+  b->shape[i] = tl_shapes_find(&rig->shapes, shape);
+  b->radius[i] = scale * b->shape[i]->radius_m;
+  b->reach[i] = b->radius[i] + reach;
+}
+
+static int by_key(const void *a, const void *b) {
+  const TlPoint *x = a, *y = b;
+  return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* Every node of `from` against `to`, straight from tl_avatar_phi. */
+static int64_t brute_force(const Rig *rig, int64_t from, int64_t to, double margin, TlPoint *out) {
+  const TlBodies *b = &rig->bodies;
+  const TlAvatar *f = b->shape[from]->avatar, *t = b->shape[to]->avatar;
+  int64_t found = 0;
+  for (int32_t i = 0; i < f->node_count; i++) {
+    TlVec3 p = {f->node_m[3 * i], f->node_m[3 * i + 1], f->node_m[3 * i + 2]}, gradient;
+    TlVec3 world =
+        tl_add(b->position[from], tl_quat_rotate(b->rotation[from], tl_scale(b->scale[from], p)));
+    TlVec3 body = tl_scale(1 / b->scale[to], tl_quat_rotate(tl_quat_conj(b->rotation[to]),
+                                                            tl_sub(world, b->position[to])));
+    double gap = b->scale[to] * tl_avatar_phi(t, body, &gradient);
+    if (gap >= margin) continue;
+    out[found++] = (TlPoint){.p = world,
+                             .gap = gap,
+                             .key = 2 * i,
+                             .n = tl_quat_rotate(b->rotation[to], tl_unit(gradient))};
+  }
+  return found;
+}
+
+START_TEST(the_tree_finds_what_testing_every_node_finds) {
+  Rig rig;
+  rig_open(&rig);
+  TlRandom r = {31, 0, 0};
+  TlPoints points = {0};
+  TlPoint *oracle = tl_calloc(1000, sizeof *oracle);
+  int64_t compared = 0;
+  for (int trial = 0; trial < 400; trial++) {
+    rig.bodies.owned = rig.bodies.total = 0;
+    double s = 0.5 + tl_random_next(&r), far = 0.006 + 0.022 * tl_random_next(&r);
+    TlVec3 d = tl_unit(
+        tl_vec3(tl_random_next_normal(&r), tl_random_next_normal(&r), tl_random_next_normal(&r)));
+    place(&rig, 10 + trial % 2, tl_vec3(5, -3, 2), random_rotation(&r), 1, 0);
+    place(&rig, 10 + trial / 2 % 2, tl_axpy(tl_vec3(5, -3, 2), far, d), random_rotation(&r), s, 0);
+    double margin = trial % 3 ? 0.003 * tl_random_next(&r) : 0;
+    points.count = 0;
+    CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, margin, &points));
+    int64_t n = brute_force(&rig, 0, 1, margin, oracle);
+    ck_assert_msg((int64_t)points.count == n, "trial %d: %zu points, brute force %lld", trial,
+                  points.count, (long long)n);
+    qsort(points.point, points.count, sizeof *points.point, by_key);
+    for (int64_t i = 0; i < n; i++) {
+      ck_assert(points.point[i].key == oracle[i].key);
+      CK_NEAR(points.point[i].gap, oracle[i].gap, 1e-14);
+      CK_NEAR(tl_norm(tl_sub(points.point[i].n, oracle[i].n)), 0, 1e-9);
+      CK_NEAR(tl_norm(tl_sub(points.point[i].p, oracle[i].p)), 0, 1e-14);
+    }
+    compared += n;
+  }
+  ck_assert(compared > 5000);
+  ck_assert(points.node_tests < 400 * 550 / 2); /* it prunes */
+  tl_free(points.point);
+  tl_free(oracle);
+  rig_close(&rig);
+}
+END_TEST
+
+/* Closed-form spheres: gap and normal exact, from either side. */
+START_TEST(spheres_touch_in_closed_form) {
+  Rig rig;
+  rig_open(&rig);
+  TlPoints points = {0};
+  TlVec3 d = tl_unit(tl_vec3(1, 2, 2));
+  place(&rig, 12, tl_vec3(1, 1, 1), (TlQuat){1, 0, 0, 0}, 1, 0);
+  place(&rig, 12, tl_axpy(tl_vec3(1, 1, 1), 0.02, d), (TlQuat){0, 1, 0, 0}, 1.5, 0);
+  CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, 0.001, &points));
+  ck_assert_int_eq((int)points.count, 1);
+  CK_NEAR(points.point[0].gap, 0.02 - 2.5 * 0.009, 1e-15);
+  CK_NEAR(tl_norm(tl_add(points.point[0].n, d)), 0, 1e-13);
+  TlBoundaryPlane plane = {tl_vec3(0, 0, 0.995), tl_vec3(0, 0, 1)};
+  TlBoundary boundary = {&tl_boundary_plane, &plane};
+  points.count = 0;
+  CK_OK(tl_narrow_boundary(&rig.bodies, 0, &boundary, 0.001, &points));
+  CK_NEAR(points.point[0].gap, 0.005 - 0.009, 1e-15);
+  tl_free(points.point);
+  rig_close(&rig);
+}
+END_TEST
+
+static int compare_pair(const void *a, const void *b) {
+  const TlBodyPair *x = a, *y = b;
+  if (x->a != y->a) return x->a < y->a ? -1 : 1;
+  return x->b < y->b ? -1 : x->b > y->b;
+}
+
+START_TEST(the_cells_find_every_pair_once_at_any_size_ratio) {
+  Rig rig;
+  rig_open(&rig);
+  TlRandom r = {32, 0, 0};
+  TlBodyPairs pairs = {0};
+  for (int i = 0; i < 400; i++) {
+    TlVec3 x = {0.2 * tl_random_next(&r) - 0.1, 0.2 * tl_random_next(&r) - 0.2,
+                0.2 * tl_random_next(&r)};
+    place(&rig, 12, x, (TlQuat){1, 0, 0, 0}, exp(3 * tl_random_next(&r) - 2), 0.002);
+  }
+  rig.bodies.owned = 300; /* the rest are ghosts */
+  CK_OK(tl_broad_pairs(&rig.bodies, &rig.arena, &pairs));
+  qsort(pairs.pair, pairs.count, sizeof *pairs.pair, compare_pair);
+  size_t at = 0;
+  for (int32_t i = 0; i < 300; i++)
+    for (int32_t j = i + 1; j < 400; j++) {
+      TlVec3 d = tl_sub(rig.bodies.position[i], rig.bodies.position[j]);
+      if (!(tl_norm(d) < rig.bodies.reach[i] + rig.bodies.reach[j])) continue;
+      ck_assert(at < pairs.count && pairs.pair[at].a == i && pairs.pair[at].b == j);
+      at++;
+    }
+  ck_assert_msg(at == pairs.count && at > 300, "%zu pairs of %zu", pairs.count, at);
+  tl_free(pairs.pair);
+  rig_close(&rig);
+}
+END_TEST
+
+/* A box flat on a plane: of all the face's nodes four corners stay; remembered ones are kept. */
+START_TEST(a_face_is_kept_by_its_corners) {
+  Rig rig;
+  rig_open(&rig);
+  TlPoints points = {0};
+  TlPoint kept[TL_MANIFOLD_POINTS];
+  place(&rig, 11, tl_vec3(0, 0, 0), (TlQuat){1, 0, 0, 0}, 1, 0);
+  /* body axes go with ascending moments: ask the nodes which way is thin */
+  double low = 0;
+  for (int32_t i = 0; i < rig.avatar[1].node_count; i++)
+    low = fmin(low, rig.avatar[1].node_m[3 * i + 2]);
+  TlBoundaryPlane plane = {tl_vec3(0, 0, low), tl_vec3(0, 0, 1)};
+  TlBoundary boundary = {&tl_boundary_plane, &plane};
+  CK_OK(tl_narrow_boundary(&rig.bodies, 0, &boundary, 1e-6, &points));
+  ck_assert(points.count > 50);
+  int n = tl_manifold(points.point, points.count, 1e-5, 1e-3, NULL, 0, kept);
+  ck_assert_int_eq(n, 4);
+  double area = 0;
+  for (int i = 0; i < 4; i++) area = fmax(area, fabs(kept[i].p.x * kept[i].p.y));
+  for (int i = 0; i < 4; i++) CK_NEAR(fabs(kept[i].p.x * kept[i].p.y), area, 0.1 * area);
+  tl_free(points.point);
+  rig_close(&rig);
+}
+END_TEST
+
+START_TEST(points_of_two_faces_stay_in_two_clusters) {
+  TlPoint c[40], kept[TL_MANIFOLD_POINTS];
+  for (int i = 0; i < 40; i++) {
+    bool wall = i % 2;
+    double u = 0.1 * (i / 2 % 5), v = 0.1 * (i / 10);
+    c[i] = (TlPoint){.p = wall ? tl_vec3(0, u, v) : tl_vec3(u, v, 0),
+                     .n = wall ? tl_vec3(1, 0, 0) : tl_vec3(0, 0, 1),
+                     .gap = -1e-3 * (1 + 0.01 * i),
+                     .key = i};
+  }
+  int n = tl_manifold(c, 40, 1, 0.01, NULL, 0, kept), walls = 0;
+  for (int i = 0; i < n; i++) walls += kept[i].n.x == 1;
+  ck_assert_int_eq(n, 8);
+  ck_assert_int_eq(walls, 4);
+  CK_NEAR(kept[0].gap, -1.39e-3, 1e-12); /* the deepest comes first */
+}
+END_TEST
+
+/* ---- colours and islands ---- */
+
+static TlStatus no_forward(void *ctx, void *field, size_t size) {
+  (void)ctx;
+  (void)field;
+  (void)size;
+  return TL_OK;
+}
+static TlStatus no_any(void *ctx, int *flag) {
+  (void)ctx;
+  (void)flag;
+  return TL_OK;
+}
+static TlStatus no_values(void *ctx, double *values, int count) {
+  (void)ctx;
+  (void)values;
+  (void)count;
+  return TL_OK;
+}
+
+enum { BODIES = 300, PAIRS = 900 };
+
+static void random_graph(Rig *rig, TlPair *pairs) {
+  TlRandom r = {33, 0, 0};
+  for (int i = 0; i < BODIES; i++) place(rig, 12, tl_vec3(i, 0, 0), (TlQuat){1, 0, 0, 0}, 1, 0);
+  rig->bodies.flags[7] = TL_BODY_FROZEN;
+  for (int i = 0; i < PAIRS; i++) {
+    int32_t half = i % 2 ? 0 : BODIES / 2; /* two halves that only the fixed body 7 joins */
+    int32_t a = half + (int32_t)(tl_random_next(&r) * (BODIES / 2 - 1));
+    int32_t b = a + 1 + (int32_t)(tl_random_next(&r) * (half + BODIES / 2 - 1 - a));
+    if (i % 50 == 0) b = 7;
+    if (i % 10 == 1) b = -1;
+    if (b >= 0 && b < a) {
+      int32_t swap = a;
+      a = b;
+      b = swap;
+    }
+    pairs[i] = (TlPair){.low = 100 + a, .high = b < 0 ? -1 : 100 + b, .a = a, .b = b, .count = 1};
+  }
+}
+
+START_TEST(pairs_of_a_colour_share_no_movable_body_and_rounds_colour_as_one_pass) {
+  Rig rig;
+  rig_open(&rig);
+  static TlPair alone[PAIRS], rounds[PAIRS];
+  random_graph(&rig, alone);
+  memcpy(rounds, alone, sizeof alone);
+  TlSync sync = {NULL, no_forward, no_any, no_values, no_values};
+  TlGroups one, two;
+  TlContact *contacts = tl_calloc(PAIRS, sizeof *contacts);
+  CK_OK(tl_groups_make(&rig.bodies, alone, PAIRS, contacts, NULL, &rig.arena, &one));
+  CK_OK(tl_groups_make(&rig.bodies, rounds, PAIRS, contacts, &sync, &rig.arena, &two));
+  for (int i = 0; i < PAIRS; i++) ck_assert(alone[i].colour == rounds[i].colour);
+  ck_assert(one.islands == two.islands && one.islands >= 2);
+  ck_assert(one.largest <= BODIES / 2); /* the fixed body joins nothing */
+  int64_t listed = 0;
+  for (int32_t g = 0; g < one.count; g++) {
+    const TlGroup *group = &one.group[g];
+    for (int32_t c = 0; c < group->colours; c++) {
+      unsigned char used[BODIES] = {0};
+      for (int32_t i = group->colour_start[c]; i < group->colour_start[c + 1]; i++, listed++) {
+        const TlPair *p = &group->pair[group->order[i]];
+        if (p->b < 0) continue; /* one a body in real life; here some repeat */
+        ck_assert((p->a == 7 || !used[p->a]) && (p->b == 7 || !used[p->b]));
+        used[p->a] = used[p->b] = 1;
+      }
+    }
+  }
+  ck_assert_int_eq((int)listed, PAIRS);
+  tl_free(contacts);
+  rig_close(&rig);
+}
+END_TEST
+
+TL_TEST_MAIN("contact search", the_tree_finds_what_testing_every_node_finds,
+             spheres_touch_in_closed_form, the_cells_find_every_pair_once_at_any_size_ratio,
+             a_face_is_kept_by_its_corners, points_of_two_faces_stay_in_two_clusters,
+             pairs_of_a_colour_share_no_movable_body_and_rounds_colour_as_one_pass)
