@@ -2,6 +2,7 @@
 #include "base/report.h"
 #include "conf/cli.h"
 #include "io/stack.h"
+#include "post/slice.h"
 
 #include <math.h>
 
@@ -128,6 +129,51 @@ static TlStatus run_convert(const TlCall *call) {
   return status;
 }
 
+typedef struct SliceOptions {
+  Options stack; /* first: read_stack sees it */
+  int64_t z, zoom;
+  double low, high;
+} SliceOptions;
+
+static const TlParam slice_params[] = {
+    {"z", TL_P_INT, offsetof(SliceOptions, z), "voxels", "-1", -1, 1e9, NULL,
+     "index of the slice, -1: the middle one", NULL},
+    {"zoom", TL_P_INT, offsetof(SliceOptions, zoom), "pixels", "1", 1, 64, NULL, "pixels a voxel",
+     NULL},
+    {"low", TL_P_REAL, offsetof(SliceOptions, low), "grey", "0", 0, 0, NULL,
+     "grey level shown black; low = high: 0.5% and 99.5% of the slice", NULL},
+    {"high", TL_P_REAL, offsetof(SliceOptions, high), "grey", "0", 0, 0, NULL,
+     "grey level shown white", NULL},
+};
+
+static TlStatus run_slice(const TlCall *call) {
+  const SliceOptions *options = call->values;
+  TlVolume volume;
+  TlImage image = {0};
+  TL_TRY(read_stack(call, &volume));
+  TlSliceStyle style = {
+      .z = options->z, .zoom = (int)options->zoom, .low = options->low, .high = options->high};
+  TlStatus status = tl_slice_draw(&volume, &style, &image);
+  if (status == TL_OK) status = tl_image_write_png(&image, call->output, call->overwrite);
+  tl_image_free(&image);
+  tl_volume_free(&volume);
+  return status;
+}
+
+static const TlTool slice = {
+    .name = "talus-volume slice",
+    .purpose = "draw one slice as PNG: grey stretched, labels in colours",
+    .arguments = "STACK",
+    .example = "  talus-volume slice labels.h5 --zoom=3 -o labels.png\n",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_NEEDS_OUTPUT,
+    .params = slice_params,
+    .param_count = sizeof slice_params / sizeof *slice_params,
+    .values_size = sizeof(SliceOptions),
+    .run = run_slice,
+};
+
 static const TlTool info = {
     .name = "talus-volume info",
     .purpose = "say what a stack holds: size, type, voxel size, range of values",
@@ -161,10 +207,10 @@ static const TlTool convert = {
     .run = run_convert,
 };
 
-static const TlTool *const verbs[] = {&info, &convert, NULL};
+static const TlTool *const verbs[] = {&info, &convert, &slice, NULL};
 static const TlTool tool = {
     .name = "talus-volume",
-    .purpose = "look into voxel stacks and convert them",
+    .purpose = "look into voxel stacks, draw and convert them",
     .example = "  talus-volume info scan.tif\n"
                "  talus-volume convert scan.tif --voxel-size-um=5.2 -o scan.h5\n",
     .verbs = verbs,
