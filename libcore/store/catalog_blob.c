@@ -6,8 +6,8 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Level 3 after the shuffle: levels 9 and 19 gain 2% and 6% for 6 and 60 times the time on grain
- * grids (docs/catalog.md). */
+/* Measured on 3.9 MB of scanned grains' phi: 90% of the raw size unshuffled at any level; shuffled
+ * 78% at level 3 (78 MB/s), 77% at 9 (30 MB/s), 75% at 19 (2 MB/s). */
 enum { ZSTD_LEVEL = 3 };
 
 /* CRC-32 as in zlib and PNG (reflected 0xEDB88320). The table costs 2,000 steps a call, nothing

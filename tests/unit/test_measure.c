@@ -3,8 +3,10 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/random.h"
+#include "post/export.h"
 #include "post/measure.h"
 #include "shape/superellipsoid.h"
+#include "shape/terrain_build.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -223,6 +225,84 @@ START_TEST(a_run_without_frames_or_with_an_unknown_avatar_is_refused) {
 }
 END_TEST
 
+/* A slope of 45 degrees falling to the east, 40 m square; grains touch it, sunk by share b. */
+static TlBodyRow on_slope(int b, double t) {
+  double depth = shares[b] * 0.5, x = 10 + 4 * b + t, y = 20;
+  TlBodyRow r = at_rest(b, tl_vec3(x, y, 0), 1);
+  r.position_m.z = 20 - x + (0.5 - depth) * sqrt(2); /* along the normal (1, 0, 1)/sqrt 2 */
+  r.velocity_m_s = tl_vec3(1, 0, -1);
+  r.contacts = 1;
+  return r;
+}
+
+static void make_slope(TlTerrain *terrain) {
+  double height[41 * 41];
+  for (int i = 0; i < 41 * 41; i++) height[i] = 1000 + 20 - i % 41;
+  const TlTerrainSource source = {.name = "slope",
+                                  .crs = "",
+                                  .nx = 41,
+                                  .ny = 41,
+                                  .cell_m = 1,
+                                  .east_m = 1e6,
+                                  .north_m = 5e6,
+                                  .height_m = height};
+  CK_OK(tl_terrain_build(terrain, &source, &(TlTerrainOptions){.band_cells = 3, .refine = 1}));
+}
+
+/* Also writes its run for the command-line tests, into the folder $TALUS_KEEP_RUN. */
+START_TEST(penetration_into_terrain_is_along_its_normal) {
+  TlAvatar a;
+  TlTerrain slope = {0};
+  TlMeasure m;
+  int64_t files;
+  CK_OK(tl_avatar_sphere(0.5, 0.05, 1500, &a));
+  make_slope(&slope);
+  TlScene scene = scene_of(&a, NULL);
+  scene.has_terrain = true;
+  scene.terrain = slope;
+  double lift = 0, ground; /* the local origin's height is the terrain's business */
+  ck_assert(tl_terrain_height(&slope, 10, 20, &ground, NULL));
+  lift = ground - 10;
+  const char *keep = getenv("TALUS_KEEP_RUN");
+  char *folder = keep ? tl_strdup(keep) : tl_path_join(tl_test_folder(), "slope");
+  TlResultsWriter *w;
+  CK_OK(tl_results_create(&w, folder, &scene, false));
+  CK_OK(tl_results_add_avatar(w, &a));
+  CK_OK(tl_results_scene_done(w));
+  for (int f = 0; f < 3; f++) {
+    CK_OK(tl_results_frame_begin(w, f, f, 0.25 * f, 4));
+    for (int b = 0; b < 4; b++) {
+      TlBodyRow r = on_slope(b, 0.25 * f);
+      r.position_m.z += lift;
+      CK_OK(tl_results_frame_rows(w, &r, 1));
+    }
+    CK_OK(tl_results_frame_end(w));
+  }
+  tl_results_close(w);
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  double d = sqrt(4 * PI / 1500), less = d * d / 4 + 0.1 * 0.1 / 8;
+  for (int b = 0; b < 4; b++) {
+    double share = m.grain[b].penetration_m / m.grain[b].radius_m;
+    ck_assert_msg(share <= shares[b] + 1e-4 && share >= fmax(0, shares[b] - less), "share %g of %g",
+                  share, shares[b]);
+  }
+  CK_NEAR(m.frame[2].travel_angle_deg, 45, 1e-9);
+  CK_NEAR(m.deposit.surface_deg, 45, 2); /* four grains: tops within a node spacing */
+  char *out = tl_path_join(tl_test_folder(), "vtk");
+  CK_OK(tl_export_run(folder, &scene, &(TlExportOptions){.surfaces = true, .cells = 10}, out, false,
+                      &files));
+  ck_assert_int_eq(files, 5);
+  CK_FAILS(tl_export_run(folder, &scene, &(TlExportOptions){0}, out, false, &files), TL_EUSAGE,
+           "--overwrite");
+  CK_OK(tl_export_run(folder, &scene, &(TlExportOptions){0}, out, true, &files));
+  tl_measure_free(&m);
+  tl_terrain_free(&slope);
+  tl_avatar_free(&a);
+  tl_free(folder);
+  tl_free(out);
+}
+END_TEST
+
 START_TEST(quantiles_are_those_of_the_order_statistics) {
   double x[] = {4, 1, 3, 2, 5};
   CK_NEAR(tl_measure_quantile(x, 5, 0.5), 3, 0);
@@ -236,5 +316,6 @@ END_TEST
 TL_TEST_MAIN("measure", energy_of_free_flight_is_constant_and_has_its_closed_form,
              runout_of_a_known_slide_is_measured, angle_of_repose_of_a_cone_is_its_angle,
              penetration_is_the_share_of_the_grains_own_radius,
+             penetration_into_terrain_is_along_its_normal,
              a_run_without_frames_or_with_an_unknown_avatar_is_refused,
              quantiles_are_those_of_the_order_statistics)

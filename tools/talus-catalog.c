@@ -1,0 +1,578 @@
+/* talus-catalog: look into a catalog, check it, take grains out and bring grains in. */
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/report.h"
+#include "conf/cli.h"
+#include "io/csv.h"
+#include "post/export_catalog.h"
+#include "post/export_morphology.h"
+#include "post/measure_grading.h"
+#include "store/catalog.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Open for reading, work, close. */
+static TlStatus with_catalog(const TlCall *call, TlCatalogMode mode,
+                             TlStatus (*work)(const TlCall *call, TlCatalog *catalog)) {
+  TlCatalog *catalog;
+  TL_TRY(tl_catalog_open(&catalog, call->argv[0], mode));
+  TlStatus status = work(call, catalog);
+  tl_catalog_close(catalog);
+  return status;
+}
+
+static TlStatus print_and_free(TlReport *report, TlStatus status, bool json) {
+  if (status == TL_OK) status = tl_report_print(report, json);
+  tl_report_free(report);
+  return status;
+}
+
+/* ---- list ---- */
+
+typedef struct Listing {
+  TlReport report;
+  int64_t samples, grains, border, terrains;
+} Listing;
+
+static TlStatus list_item(TlReport *report, char *name, char *text) {
+  TlStatus status = name && text ? tl_report_text(report, name, text) : TL_ENOMEM;
+  tl_free(name);
+  tl_free(text);
+  return status;
+}
+
+static TlStatus list_sample(void *context, const TlSampleRow *row) {
+  Listing *l = context;
+  l->samples++;
+  l->grains += row->grains;
+  l->border += row->border_grains;
+  return list_item(&l->report, tl_format("sample_%lld", (long long)row->id),
+                   tl_format("%s: %lld grains, %lld of them cut by the border, voxel %.6g x %.6g x "
+                             "%.6g um",
+                             row->name, (long long)row->grains, (long long)row->border_grains,
+                             1e6 * row->voxel_m[0], 1e6 * row->voxel_m[1], 1e6 * row->voxel_m[2]));
+}
+
+static TlStatus list_terrain(void *context, const TlTerrainRow *row) {
+  Listing *l = context;
+  l->terrains++;
+  return list_item(&l->report, tl_format("terrain_%lld", (long long)row->id),
+                   tl_format("%s: %lld x %lld samples every %.6g m, band +-%.6g m at %.6g m, %s",
+                             row->name, (long long)row->nx, (long long)row->ny, row->cell_m,
+                             row->band_m, row->band_spacing_m,
+                             row->crs[0] ? "with CRS" : "no CRS"));
+}
+
+static TlStatus do_list(const TlCall *call, TlCatalog *catalog) {
+  Listing l = {0};
+  TlStatus status = tl_catalog_walk_samples(catalog, list_sample, &l);
+  if (status == TL_OK) status = tl_catalog_walk_terrains(catalog, list_terrain, &l);
+  if (status == TL_OK) status = tl_report_int(&l.report, "samples", l.samples, "");
+  if (status == TL_OK) status = tl_report_int(&l.report, "grains", l.grains, "");
+  if (status == TL_OK) status = tl_report_int(&l.report, "border_grains", l.border, "");
+  if (status == TL_OK) status = tl_report_int(&l.report, "terrains", l.terrains, "");
+  return print_and_free(&l.report, status, call->json);
+}
+
+static TlStatus run_list(const TlCall *call) {
+  return with_catalog(call, TL_CATALOG_READ, do_list);
+}
+
+static const TlTool list = {
+    .name = "talus-catalog list",
+    .purpose = "List the samples and terrains of a catalog",
+    .arguments = "CATALOG",
+    .description = "Grains are listed by: talus-catalog export CATALOG --format=csv -o grains.csv",
+    .example = "  talus-catalog list out/catalog.tals",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_TAKES_JSON,
+    .run = run_list,
+};
+
+/* ---- show ---- */
+
+typedef struct ShowOptions {
+  int64_t grain;
+} ShowOptions;
+
+static const TlParam show_params[] = {
+    {"grain", TL_P_INT, offsetof(ShowOptions, grain), "", "0", 0, 9e15, NULL,
+     "the grain's number in the catalog (its id)", "N"},
+};
+
+static TlStatus show_run(void *context, const TlRunRow *run) {
+  TlReport *r = context;
+  const struct {
+    const char *name, *value;
+  } item[] = {{"command", run->command}, {"version", run->version},      {"commit", run->commit},
+              {"host", run->host},       {"start", run->start_utc},      {"end", run->end_utc},
+              {"inputs", run->inputs},   {"parameters", run->parameters}};
+  for (size_t i = 0; i < sizeof item / sizeof *item; i++) {
+    if (!item[i].value[0]) continue;
+    TL_TRY(list_item(r, tl_format("run_%lld_%s", (long long)run->step + 1, item[i].name),
+                     tl_strdup(item[i].value)));
+  }
+  return TL_OK;
+}
+
+static TlStatus show_shape(TlReport *r, const TlGrainRow *g) {
+  double um = 1e6;
+  TL_TRY(tl_report_int(r, "grain", g->id, ""));
+  TL_TRY(tl_report_int(r, "label", g->label, ""));
+  TL_TRY(tl_report_text(r, "cut_by_the_border", g->border ? "yes" : "no"));
+  TL_TRY(tl_report_real(r, "diameter", um * tl_grain_diameter_m(g), "um"));
+  TL_TRY(tl_report_real(r, "volume", um * um * um * g->volume_m3, "um3"));
+  TL_TRY(tl_report_real(r, "area", um * um * g->area_m2, "um2"));
+  TL_TRY(tl_report_real(r, "sphericity", tl_grain_sphericity(g), ""));
+  TL_TRY(tl_report_real(r, "axis_a", um * g->axes_m[0], "um"));
+  TL_TRY(tl_report_real(r, "axis_b", um * g->axes_m[1], "um"));
+  TL_TRY(tl_report_real(r, "axis_c", um * g->axes_m[2], "um"));
+  TL_TRY(tl_report_real(r, "inertia_1", g->inertia_m5.x, "m5"));
+  TL_TRY(tl_report_real(r, "inertia_2", g->inertia_m5.y, "m5"));
+  TL_TRY(tl_report_real(r, "inertia_3", g->inertia_m5.z, "m5"));
+  TL_TRY(tl_report_real(r, "scan_x", um * g->scan_centroid_m.x, "um"));
+  TL_TRY(tl_report_real(r, "scan_y", um * g->scan_centroid_m.y, "um"));
+  TL_TRY(tl_report_real(r, "scan_z", um * g->scan_centroid_m.z, "um"));
+  TL_TRY(tl_report_int(r, "nodes", g->node_count, ""));
+  return tl_report_real(r, "grid_spacing", um * g->spacing_m, "um");
+}
+
+static TlStatus do_show(const TlCall *call, TlCatalog *catalog) {
+  const ShowOptions *options = call->values;
+  TlGrainRow row;
+  TlReport report = {0};
+  if (options->grain < 1)
+    return tl_fail(TL_EUSAGE, "--grain=N wanted; talus-catalog export --format=csv lists them");
+  TlStatus status = tl_catalog_grain(catalog, options->grain, &row);
+  if (status == TL_OK) status = show_shape(&report, &row);
+  if (status == TL_OK)
+    status = tl_catalog_walk_provenance(catalog, options->grain, show_run, &report);
+  return print_and_free(&report, status, call->json);
+}
+
+static TlStatus run_show(const TlCall *call) {
+  return with_catalog(call, TL_CATALOG_READ, do_show);
+}
+
+static const TlTool show = {
+    .name = "talus-catalog show",
+    .purpose = "Show a grain: its measures, and the commands, versions and inputs that made it",
+    .arguments = "CATALOG --grain=N",
+    .description = "run_1 is the oldest run behind the grain; the last one stored it. The same in\n"
+                   "SQL: SELECT * FROM grain_provenance WHERE grain = N (docs/catalog.md).",
+    .example = "  talus-catalog show out/catalog.tals --grain=12",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_TAKES_JSON,
+    .params = show_params,
+    .param_count = 1,
+    .values_size = sizeof(ShowOptions),
+    .run = run_show,
+};
+
+/* ---- verify ---- */
+
+static TlStatus do_verify(const TlCall *call, TlCatalog *catalog) {
+  int64_t grains, terrains;
+  TlReport report = {0};
+  TL_TRY(tl_catalog_verify(catalog, &grains, &terrains));
+  TlStatus status = tl_report_int(&report, "grains_checked", grains, "");
+  if (status == TL_OK) status = tl_report_int(&report, "terrains_checked", terrains, "");
+  if (status == TL_OK) status = tl_report_text(&report, "verdict", "whole");
+  return print_and_free(&report, status, call->json);
+}
+
+static TlStatus run_verify(const TlCall *call) {
+  return with_catalog(call, TL_CATALOG_READ, do_verify);
+}
+
+static const TlTool verify = {
+    .name = "talus-catalog verify",
+    .purpose = "Check a catalog: the file, every checksum, every grain",
+    .arguments = "CATALOG",
+    .description = "Runs SQLite's quick_check, follows every reference, decompresses every array\n"
+                   "and compares its CRC, and checks each grain for what the solver relies on.\n"
+                   "Names the first thing that is wrong and exits with 1.",
+    .example = "  talus-catalog verify out/catalog.tals",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_TAKES_JSON,
+    .run = run_verify,
+};
+
+/* ---- which grains: shared by grading and export ---- */
+
+typedef struct Which {
+  char *sample;
+  bool with_border;
+} Which;
+
+#define WHICH_PARAMS(type)                                                                         \
+  {"sample", TL_P_TEXT, offsetof(type, which.sample),     "",    "", 0,                            \
+   0,        NULL,      "only the grains of this sample", "NAME"},                                 \
+  {                                                                                                \
+    "with-border", TL_P_FLAG, offsetof(type, which.with_border), "", "false", 0, 0, NULL,          \
+        "also grains cut by the scan's border", NULL                                               \
+  }
+
+static TlGrainQuery query_of(const Which *which) {
+  return (TlGrainQuery){.sample = which->sample && which->sample[0] ? which->sample : NULL,
+                        .with_border = which->with_border};
+}
+
+/* ---- grading ---- */
+
+typedef struct GradingOptions {
+  Which which;
+  char *plot;
+} GradingOptions;
+
+static const TlParam grading_params[] = {
+    WHICH_PARAMS(GradingOptions),
+    {"plot", TL_P_TEXT, offsetof(GradingOptions, plot), "", "", 0, 0, NULL,
+     "draw the curves into this PNG (needs gnuplot)", "FILE"},
+};
+
+typedef struct Curves {
+  TlGrading volume, sieve; /* by equal-volume diameter, by intermediate axis */
+} Curves;
+
+static TlStatus make_curves(const TlGrainRow *row, int64_t count, Curves *curves) {
+  double *size = NULL, *volume = NULL;
+  *curves = (Curves){0};
+  TlStatus status = TL_NEW(size, (size_t)count);
+  if (status == TL_OK) status = TL_NEW(volume, (size_t)count);
+  for (int64_t i = 0; status == TL_OK && i < count; i++) {
+    size[i] = tl_grain_diameter_m(&row[i]);
+    volume[i] = row[i].volume_m3;
+  }
+  if (status == TL_OK) status = tl_grading_make(size, volume, count, &curves->volume);
+  for (int64_t i = 0; status == TL_OK && i < count; i++) size[i] = row[i].axes_m[1];
+  if (status == TL_OK) status = tl_grading_make(size, volume, count, &curves->sieve);
+  tl_free(size);
+  tl_free(volume);
+  return status;
+}
+
+static TlStatus write_curves(const Curves *c, const char *path, bool overwrite) {
+  TlCsv csv;
+  TL_TRY(tl_csv_begin(&csv, path, overwrite,
+                      "diameter_mm,finer_percent,intermediate_axis_mm,"
+                      "intermediate_axis_finer_percent"));
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < c->volume.count && status == TL_OK; i++)
+    status = tl_csv_row(&csv,
+                        (double[]){1e3 * c->volume.size_m[i], 100 * c->volume.finer[i],
+                                   1e3 * c->sieve.size_m[i], 100 * c->sieve.finer[i]},
+                        4);
+  if (status == TL_OK) return tl_csv_commit(&csv);
+  tl_csv_abort(&csv);
+  return status;
+}
+
+static void plot_curve(FILE *gnuplot, const TlGrading *g) {
+  fprintf(gnuplot, "%.9g 0\n", 1e3 * g->size_m[0]);
+  for (int64_t i = 0; i < g->count; i++)
+    fprintf(gnuplot, "%.9g %.9g\n", 1e3 * g->size_m[i], 100 * g->finer[i]);
+  fputs("e\n", gnuplot);
+}
+
+/* The file name goes to gnuplot as a quoted string; a quote in it is doubled there. */
+static void plot_commands(FILE *gnuplot, const char *path, const Curves *c) {
+  fputs("set terminal pngcairo size 900,600\nset output '", gnuplot);
+  for (const char *p = path; *p; p++) fprintf(gnuplot, *p == '\'' ? "''" : "%c", *p);
+  fprintf(gnuplot,
+          "'\nset logscale x\nset grid xtics mxtics ytics\nset yrange [0:100]\n"
+          "set xlabel 'grain size (mm)'\nset ylabel 'finer by volume (%%)'\n"
+          "set title 'Grading of %lld grains'\nset key left top\n"
+          "plot '-' with linespoints pt 7 ps 0.5 title 'equal-volume diameter', "
+          "'-' with linespoints pt 7 ps 0.5 title 'intermediate axis (sieve)'\n",
+          (long long)c->volume.count);
+  plot_curve(gnuplot, &c->volume);
+  plot_curve(gnuplot, &c->sieve);
+}
+
+static TlStatus plot_curves(const Curves *c, const char *path, bool overwrite) {
+  TlOutFile out;
+  TL_TRY(tl_outfile_begin(&out, path, overwrite));
+  FILE *gnuplot = popen("gnuplot", "w");
+  TlStatus status = TL_OK;
+  if (gnuplot) plot_commands(gnuplot, out.temp, c);
+  if (!gnuplot || pclose(gnuplot) != 0 || !tl_file_exists(out.temp))
+    status = tl_fail(TL_EIO, "%s: gnuplot could not draw it; is gnuplot installed?", path);
+  if (status == TL_OK) return tl_outfile_commit(&out);
+  tl_outfile_abort(&out);
+  return status;
+}
+
+static TlStatus report_grading(TlReport *r, const TlGrading *g, const char *prefix) {
+  static const struct {
+    const char *name;
+    double share;
+  } point[] = {{"d10", 0.1}, {"d30", 0.3}, {"d50", 0.5}, {"d60", 0.6}, {"d90", 0.9}};
+  double size[5];
+  char name[40];
+  for (int i = 0; i < 5; i++) {
+    size[i] = tl_grading_size(g, point[i].share);
+    snprintf(name, sizeof name, "%s%s", prefix, point[i].name);
+    TL_TRY(tl_report_real(r, name, 1e3 * size[i], "mm"));
+  }
+  snprintf(name, sizeof name, "%suniformity_cu", prefix);
+  TL_TRY(tl_report_real(r, name, size[3] / size[0], ""));
+  snprintf(name, sizeof name, "%scurvature_cc", prefix);
+  return tl_report_real(r, name, size[1] * size[1] / (size[0] * size[3]), "");
+}
+
+static TlStatus put_grading(const TlCall *call, const Curves *curves) {
+  const GradingOptions *options = call->values;
+  TlReport report = {0};
+  if (call->output) TL_TRY(write_curves(curves, call->output, call->overwrite));
+  if (options->plot && options->plot[0])
+    TL_TRY(plot_curves(curves, options->plot, call->overwrite));
+  TlStatus status = tl_report_int(&report, "grains", curves->volume.count, "");
+  if (status == TL_OK) status = report_grading(&report, &curves->volume, "");
+  if (status == TL_OK) status = report_grading(&report, &curves->sieve, "sieve_");
+  return print_and_free(&report, status, call->json);
+}
+
+static TlStatus do_grading(const TlCall *call, TlCatalog *catalog) {
+  const GradingOptions *options = call->values;
+  TlGrainQuery query = query_of(&options->which);
+  TlGrainRow *row;
+  int64_t count;
+  Curves curves;
+  TL_TRY(tl_export_ids(catalog, &query, &row, &count));
+  TlStatus status = make_curves(row, count, &curves);
+  if (status == TL_OK) status = put_grading(call, &curves);
+  tl_grading_free(&curves.volume);
+  tl_grading_free(&curves.sieve);
+  tl_free(row);
+  return status;
+}
+
+static TlStatus run_grading(const TlCall *call) {
+  return with_catalog(call, TL_CATALOG_READ, do_grading);
+}
+
+static const TlTool grading = {
+    .name = "talus-catalog grading",
+    .purpose = "The grading curve: volume in grains finer than a size",
+    .arguments = "CATALOG",
+    .description = "Two sizes: the diameter of the sphere of equal volume, and the intermediate\n"
+                   "principal axis, which stands for the sieve a grain just passes. -o writes the\n"
+                   "curves as CSV. Grains cut by the scan's border are left out unless asked for.",
+    .example = "  talus-catalog grading out/catalog.tals -o grading.csv --plot=grading.png",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_TAKES_OUTPUT | TL_TAKES_JSON,
+    .params = grading_params,
+    .param_count = sizeof grading_params / sizeof *grading_params,
+    .values_size = sizeof(GradingOptions),
+    .run = run_grading,
+};
+
+/* ---- export ---- */
+
+enum { UNIT_M, UNIT_MM, UNIT_UM };
+static const char *const unit_name[] = {"m", "mm", "um"};
+static const double unit_per_metre[] = {1, 1e3, 1e6};
+
+typedef struct ExportOptions {
+  Which which;
+  int64_t grain, cells;
+  int format, unit;
+  bool scan_frame;
+} ExportOptions;
+
+static const TlParam export_params[] = {
+    {"format", TL_P_CHOICE, offsetof(ExportOptions, format), "", "csv", 0, 0,
+     "csv|stl|vtp|vti|morphology",
+     "csv: table of measures; stl, vtp: surface; vti: level set; morphology: text for LS-DEM codes",
+     NULL},
+    {"grain", TL_P_INT, offsetof(ExportOptions, grain), "", "0", 0, 9e15, NULL,
+     "only this grain, to the file given by -o; 0: all, into the folder given by -o", "N"},
+    WHICH_PARAMS(ExportOptions),
+    {"unit", TL_P_CHOICE, offsetof(ExportOptions, unit), "", "mm", 0, 0, "m|mm|um",
+     "length unit of STL files (they hold none; VTK files are in metres)", NULL},
+    {"scan-frame", TL_P_FLAG, offsetof(ExportOptions, scan_frame), "", "false", 0, 0, NULL,
+     "stl, vtp: where the grain lay in the scan, not in its body frame", NULL},
+    {"cells", TL_P_INT, offsetof(ExportOptions, cells), "", "0", 0, 512, NULL,
+     "stl, vtp: cells along the longest axis for a coarser surface; 0: as fine as the grid", NULL},
+};
+
+static TlStatus do_export(const TlCall *call, TlCatalog *catalog) {
+  const ExportOptions *o = call->values;
+  const TlGrainExport how = {.format = (TlGrainFormat)o->format,
+                             .per_metre = unit_per_metre[o->unit],
+                             .unit = unit_name[o->unit],
+                             .scan_frame = o->scan_frame,
+                             .cells = (int32_t)o->cells,
+                             .overwrite = call->overwrite};
+  TlGrainQuery query = query_of(&o->which);
+  TlReport report = {0};
+  int64_t count = 1;
+  if (o->grain && how.format == TL_GRAIN_CSV)
+    return tl_fail(TL_EUSAGE, "--format=csv is a table of all grains; for one: talus-catalog show");
+  TlStatus status = how.format == TL_GRAIN_CSV
+                        ? tl_export_table(catalog, &query, call->output, call->overwrite, &count)
+                    : o->grain ? tl_export_one(catalog, o->grain, &how, call->output)
+                               : tl_export_many(catalog, &query, &how, call->output, &count);
+  if (status == TL_OK) status = tl_report_int(&report, "grains", count, "");
+  if (status == TL_OK) status = tl_report_text(&report, "output", call->output);
+  return print_and_free(&report, status, call->json);
+}
+
+static TlStatus run_export(const TlCall *call) {
+  return with_catalog(call, TL_CATALOG_READ, do_export);
+}
+
+static const TlTool export = {
+    .name = "talus-catalog export",
+    .purpose = "Write grains as a table, surfaces, level sets or LS-DEM text",
+    .arguments = "CATALOG",
+    .description =
+        "Surfaces are closed, outward and have the grain's own volume. Several grains go into\n"
+        "a folder, grain_NNNNNN.EXT each; morphology adds positions.txt, rotations.txt and a\n"
+        "README.txt that states units, index order and quaternion order.",
+    .example = "  talus-catalog export out/catalog.tals --format=csv -o grains.csv\n"
+               "  talus-catalog export out/catalog.tals --grain=12 --format=stl -o 12.stl\n"
+               "  talus-catalog export out/catalog.tals --format=morphology -o morphology",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,
+    .params = export_params,
+    .param_count = sizeof export_params / sizeof *export_params,
+    .values_size = sizeof(ExportOptions),
+    .run = run_export,
+};
+
+/* ---- import ---- */
+
+typedef struct ImportOptions {
+  char *sample;
+  double spacing_um, density;
+  bool replace;
+} ImportOptions;
+
+static const TlParam import_params[] = {
+    {"sample", TL_P_TEXT, offsetof(ImportOptions, sample), "", "", 0, 0, NULL,
+     "name of the new sample (wanted)", "NAME"},
+    {"spacing-um", TL_P_REAL, offsetof(ImportOptions, spacing_um), "um", "0", 0, 1e9, NULL,
+     "what one unit of length of the files is: their grid spacing (wanted)", NULL},
+    {"density", TL_P_REAL, offsetof(ImportOptions, density), "mass per cubic unit", "1", 1e-12,
+     1e12, NULL, "density that the files' mass and moments were made with", NULL},
+    {"replace", TL_P_FLAG, offsetof(ImportOptions, replace), "", "false", 0, 0, NULL,
+     "replace a sample of this name", NULL},
+};
+
+static TlStatus import_file(TlCatalog *catalog, const ImportOptions *o, int64_t sample,
+                            const char *path, uint32_t label) {
+  TlAvatar avatar;
+  int64_t id;
+  TL_TRY(tl_morphology_read(path, 1e-6 * o->spacing_um, o->density, &avatar));
+  avatar.label = label;
+  TlStatus status = tl_catalog_add_avatar(catalog, sample, &avatar, &id);
+  tl_avatar_free(&avatar);
+  return tl_context(status, "%s", path);
+}
+
+static TlStatus import_all(const TlCall *call, TlCatalog *catalog) {
+  const ImportOptions *o = call->values;
+  int64_t sample;
+  double spacing_m = 1e-6 * o->spacing_um;
+  TL_TRY(tl_catalog_begin(catalog, call->provenance, NULL));
+  TL_TRY(tl_catalog_sample(catalog, o->sample, o->replace,
+                           (double[]){spacing_m, spacing_m, spacing_m}, &sample));
+  TlProgress progress = tl_progress_start("import", call->argc - 1);
+  TlStatus status = TL_OK;
+  for (int i = 1; i < call->argc && status == TL_OK; i++) {
+    status = import_file(catalog, o, sample, call->argv[i], (uint32_t)i);
+    tl_progress(&progress, i);
+  }
+  tl_progress_end(&progress);
+  return status == TL_OK ? tl_catalog_commit(catalog) : status;
+}
+
+static TlStatus do_import(const TlCall *call, TlCatalog *catalog) {
+  TlReport report = {0};
+  TL_TRY(import_all(call, catalog));
+  TlStatus status = tl_report_int(&report, "grains", call->argc - 1, "");
+  return print_and_free(&report, status, call->json);
+}
+
+static TlStatus run_import(const TlCall *call) {
+  const ImportOptions *o = call->values;
+  if (!o->sample[0]) return tl_fail(TL_EUSAGE, "--sample=NAME wanted: what to call these grains");
+  if (!(o->spacing_um > 0))
+    return tl_fail(TL_EUSAGE,
+                   "--spacing-um=X wanted: the grid spacing, which the format leaves out");
+  for (int i = 1; i < call->argc; i++) TL_TRY(tl_provenance_input(call->provenance, call->argv[i]));
+  return with_catalog(call, TL_CATALOG_CREATE, do_import);
+}
+
+static const TlTool import = {
+    .name = "talus-catalog import",
+    .purpose = "Bring grains in from LS-DEM morphology text",
+    .arguments = "CATALOG FILE...",
+    .description = "Each file is a grain in eight lines as talus-catalog export writes them (and\n"
+                   "Andrade's group reads them). The n-th file gets label n. The catalog is made\n"
+                   "when it is missing. All files or none are stored.",
+    .example = "  talus-catalog import grains.tals morphology/grain_*.txt --sample=sand "
+               "--spacing-um=10",
+    .least_arguments = 2,
+    .most_arguments = -1,
+    .takes = TL_TAKES_JSON,
+    .params = import_params,
+    .param_count = sizeof import_params / sizeof *import_params,
+    .values_size = sizeof(ImportOptions),
+    .run = run_import,
+};
+
+/* ---- remove-sample ---- */
+
+static TlStatus do_remove(const TlCall *call, TlCatalog *catalog) {
+  int64_t grains;
+  TlReport report = {0};
+  TL_TRY(tl_catalog_begin(catalog, call->provenance, NULL));
+  TL_TRY(tl_catalog_remove_sample(catalog, call->argv[1], &grains));
+  TL_TRY(tl_catalog_commit(catalog));
+  TlStatus status = tl_report_int(&report, "grains_removed", grains, "");
+  return print_and_free(&report, status, call->json);
+}
+
+static TlStatus run_remove(const TlCall *call) {
+  return with_catalog(call, TL_CATALOG_WRITE, do_remove);
+}
+
+static const TlTool remove_sample = {
+    .name = "talus-catalog remove-sample",
+    .purpose = "Remove a sample with its grains",
+    .arguments = "CATALOG NAME",
+    .description =
+        "Their numbers are never used again. The file keeps its size; new grains fill it.",
+    .example = "  talus-catalog remove-sample out/catalog.tals old",
+    .least_arguments = 2,
+    .most_arguments = 2,
+    .takes = TL_TAKES_JSON,
+    .run = run_remove,
+};
+
+static const TlTool *const verbs[] = {&list,   &show,   &verify,        &grading,
+                                      &export, &import, &remove_sample, NULL};
+
+static const TlTool tool = {
+    .name = "talus-catalog",
+    .purpose = "Look into a catalog of grains and terrains, check it, export and import",
+    .example = "  talus-catalog list out/catalog.tals\n"
+               "  talus-catalog show out/catalog.tals --grain=12\n"
+               "  talus-catalog grading out/catalog.tals --plot=grading.png",
+    .verbs = verbs,
+};
+
+int main(int argc, char **argv) {
+  return tl_cli_main(&tool, argc, argv);
+}
