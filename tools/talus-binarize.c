@@ -7,7 +7,8 @@
 typedef struct Values {
   ImagingInput input;
   int method, start;
-  double threshold, beta, void_weight, sd_floor;
+  char *threshold; /* text, because 0 is a threshold too */
+  double beta, void_weight, sd_floor;
   int64_t rounds, min_island;
   bool invert;
 } Values;
@@ -17,8 +18,8 @@ static const TlParam params[] = {
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Method", NULL},
     {"method", TL_P_CHOICE, offsetof(Values, method), "", "hmrf-em", 0, 0,
      "hmrf-em|otsu|kmeans|threshold", "how grain is told from void", NULL},
-    {"threshold", TL_P_REAL, offsetof(Values, threshold), "grey", "", 0, 0, NULL,
-     "method threshold: voxels above are grain (below with --invert)", NULL},
+    {"threshold", TL_P_TEXT, offsetof(Values, threshold), "grey", "", 0, 0, NULL,
+     "method threshold: voxels above are grain (below with --invert)", "X"},
     {"invert", TL_P_FLAG, offsetof(Values, invert), "", "false", 0, 0, NULL,
      "grains are darker than the void", NULL},
     {"min-island", TL_P_INT, offsetof(Values, min_island), "voxels", "0", 0, 1e9, NULL,
@@ -36,9 +37,18 @@ static const TlParam params[] = {
      "most EM rounds", NULL},
 };
 
-static TlBinarizeOptions options_of(const Values *v) {
+static TlStatus threshold_of(const Values *v, double *threshold) {
+  bool given = v->threshold && v->threshold[0];
+  *threshold = 0;
+  if (given != (v->method == TL_BINARIZE_THRESHOLD))
+    return tl_fail(TL_EUSAGE, "--method=threshold and --threshold=X go together");
+  if (!given || tl_parse_real(v->threshold, threshold) == TL_OK) return TL_OK;
+  return tl_fail(TL_EUSAGE, "--threshold: %s", tl_message());
+}
+
+static TlBinarizeOptions options_of(const Values *v, double threshold) {
   return (TlBinarizeOptions){.method = (TlBinarizeMethod)v->method,
-                             .threshold = v->threshold,
+                             .threshold = threshold,
                              .start_kmeans = v->start == 1,
                              .invert = v->invert,
                              .min_island = v->min_island,
@@ -79,7 +89,9 @@ static TlStatus report_split(TlReport *report, const Values *v, const TlBinarize
 static TlStatus binarize_and_write(const TlCall *call, const TlVolume *grey, const TlRoi *roi,
                                    TlReport *report) {
   const Values *v = call->values;
-  TlBinarizeOptions options = options_of(v);
+  double threshold;
+  TL_TRY(threshold_of(v, &threshold));
+  TlBinarizeOptions options = options_of(v, threshold);
   TlBinarizeResult result;
   TlVolume mask;
   TL_TRY(tl_context(tl_binarize(grey, roi, &options, &mask, &result), "%s", call->argv[0]));
@@ -111,6 +123,8 @@ static TlStatus run(const TlCall *call) {
   TlVolume stack;
   TlRoi roi;
   TlReport report = {0};
+  double threshold;
+  TL_TRY(threshold_of(v, &threshold));
   TL_TRY(imaging_open(call, &v->input, &stack, &roi));
   TlStatus status = work(call, &stack, &roi, &report);
   if (status == TL_OK) status = tl_report_print(&report, call->json);
