@@ -72,7 +72,7 @@ static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *inpu
   TL_TRY(imaging_check_output(call));
   if (input->voxel_size_um && input->voxel_size_um[0]) {
     TlStatus parsed = tl_stack_parse_voxel_um(input->voxel_size_um, options.voxel_um);
-    if (parsed != TL_OK) return parsed == TL_EINPUT ? TL_EUSAGE : parsed;
+    if (parsed != TL_OK) return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
   }
   TL_TRY(tl_stack_read(call->argv[0], &options, call->provenance, stack));
   TlStatus status = imaging_roi(input, stack, call->provenance, roi);

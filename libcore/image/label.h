@@ -32,7 +32,7 @@ typedef struct TlLabelResult {
   uint32_t dropped; /* grains under min_voxels */
   int64_t dropped_voxels;
   int64_t grain_voxels;   /* labelled voxels */
-  int64_t unreached;      /* mask voxels without a label, dropped ones apart; 0 is normal */
+  int64_t unreached;      /* mask voxels in specks too thin for a marker */
   uint32_t border;        /* grains that touch the stack's or the region's border */
   double median_diameter; /* of the volume-equivalent spheres, voxels; whole grains only where
                              there are any */

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Denoise, binarize, label on a small phantom: products hold what they should, every tool says what
+# it found, plans without writing, and the region and the input's name are in the messages.
+set -u
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+quiet() { "$@" >out.txt 2>err.txt || { fail "should work: $*"; sed 's/^/    /' err.txt; }; }
+value() { sed -n "s/^$1: \([-0-9.e+]*\).*/\1/p" out.txt; }
+holds() { awk "BEGIN { exit !($1) }" || fail "not so: $1 ($2)"; }
+
+quiet "$BIN/talus-phantom" --size=64,64,48 --d50-voxels=20 --seed=5 -o scan.tif --labels=truth.tif --voxel-size-um=10
+quiet "$BIN/talus-denoise" scan.tif -o d.h5 --patch=3 --search=7
+holds "$(value sigma_noise) > 900 && $(value sigma_noise) < 1300" "noise of 6 grey levels times 200"
+grep -q '^region: whole stack' out.txt || fail "the region is not said"
+[ -s d.h5 ] || fail "no denoised stack"
+
+quiet "$BIN/talus-binarize" d.h5 -o m.h5
+holds "$(value porosity) > 0.37 && $(value porosity) < 0.43" "solid fraction 0.6"
+holds "$(value threshold) > 24000 && $(value threshold) < 27000" "half-way of 90 and 160 times 200"
+holds "$(value energy_end) <= $(value energy_start)" "energy"
+grep -q 'HMRF-EM round 1: energy' err.txt || fail "rounds are not printed"
+quiet "$BIN/talus-binarize" d.h5 -o t.h5 --method=threshold --threshold=25000
+quiet "$BIN/talus-binarize" d.h5 -o k.h5 --method=kmeans --min-island=20
+
+quiet "$BIN/talus-label" m.h5 -o l.h5 --min-voxels=60
+holds "$(value grains) > 20 && $(value border_grains) < $(value grains)" "grains"
+grep -q '^median_diameter: .* um' out.txt || fail "the voxel size got lost on the way"
+quiet "$BIN/talus-label" m.h5 -o l.tif --json --min-voxels=60
+grep -q '"grains":' out.txt || fail "no JSON"
+
+# median and gaussian; a plan writes nothing
+quiet "$BIN/talus-denoise" scan.tif -o g.tif --method=gaussian --sigma-voxels=1.5
+quiet "$BIN/talus-denoise" scan.tif -o med.tif --method=median --radius=1
+for tool in "talus-denoise scan.tif" "talus-binarize d.h5" "talus-label m.h5"; do
+  # shellcheck disable=SC2086
+  quiet "$BIN"/$tool -o plan.h5 --dry-run
+  holds "$(value memory) > 0" "$tool: memory"
+  [ ! -e plan.h5 ] || fail "$tool --dry-run wrote a file"
+done
+
+# threads do not change the product
+quiet "$BIN/talus-denoise" scan.tif -o one.tif --patch=3 --search=7 --threads=1
+quiet "$BIN/talus-denoise" scan.tif -o two.tif --patch=3 --search=7 --threads=2
+quiet "$BIN/talus-binarize" one.tif -o m1.h5 --threads=1
+one=$(value energy_end)
+quiet "$BIN/talus-binarize" two.tif -o m2.h5 --threads=2
+[ "$one" = "$(value energy_end)" ] || fail "threads change the product"
+exit $bad
