@@ -1,7 +1,8 @@
 /* The one door to ITK (libcore/itk/itk_bridge.cpp behind it): MetaImage and NRRD input, distance
  * map, regional maxima, marker watershed, connected components. C types only; volumes as in
  * num/volume.h. Everything here is serial or uses ITK's own threads; results do not depend on
- * their number. C++ exceptions come back as TL_ELIB (TL_EINPUT for unreadable files).
+ * their number. C++ exceptions come back as TL_ELIB (TL_EINPUT for unreadable files and volumes
+ * that do not fit each other or the type asked for).
  */
 #ifndef TL_ITK_ITK_H
 #define TL_ITK_ITK_H
@@ -17,15 +18,19 @@ extern "C" {
 TlStatus tl_itk_read(const char *path, double spacing_unit_m, TlVolume *volume);
 
 /* Euclidean distance (in voxels, anisotropy ignored) of each voxel to the nearest voxel of the
- * other phase, by Maurer's algorithm: positive inside the mask (> 0), 0 elsewhere. out: new F32. */
+ * other phase, by Maurer's algorithm: positive inside the mask (> 0), 0 elsewhere. TL_EINPUT when
+ * the mask has no void voxel. out: new F32. */
 TlStatus tl_itk_distance(const TlVolume *mask, TlVolume *out);
 
 /* h-maxima markers: regional maxima of the h-maxima transform of field (F32), labelled 1..count
- * (26 neighbours), 0 elsewhere; only where field > 0. out: new U32. */
+ * (26 neighbours), 0 elsewhere; only where field > 0. A summit that does not rise by more than h
+ * above the void (0) gets none: small grains need a small h. out: new U32. */
 TlStatus tl_itk_markers(const TlVolume *field, double h, TlVolume *out, uint32_t *count);
 
 /* Marker watershed of the landscape -field (F32) restricted to mask (U8): every mask voxel that can
- * be reached gets a marker's label, no watershed line. out: new U32. */
+ * be reached through faces inside the mask gets a marker's label, no watershed line; the others
+ * stay 0, and so does a component without a marker. Markers in the void do not count. out: new U32.
+ */
 TlStatus tl_itk_watershed(const TlVolume *field, const TlVolume *markers, const TlVolume *mask,
                           TlVolume *out);
 

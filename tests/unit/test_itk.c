@@ -162,6 +162,28 @@ START_TEST(watershed_does_not_cross_the_void) {
 }
 END_TEST
 
+START_TEST(watershed_passes_faces_not_edges) {
+  TlVolume field, mask, markers, labels;
+  CK_OK(tl_volume_new(&field, TL_F32, 5, 5, 3));
+  CK_OK(tl_volume_like(&mask, &field, TL_U8));
+  CK_OK(tl_volume_like(&markers, &field, TL_U32));
+  int64_t a = tl_volume_at(&field, 1, 1, 1), b = tl_volume_at(&field, 1, 2, 1),
+          c = tl_volume_at(&field, 2, 3, 1);
+  mask.u8[a] = mask.u8[b] = mask.u8[c] = 1; /* b shares a face with a, c only an edge with b */
+  field.f32[a] = 3;
+  field.f32[b] = 2;
+  field.f32[c] = 1;
+  markers.u32[a] = 4;
+  CK_OK(tl_itk_watershed(&field, &markers, &mask, &labels));
+  ck_assert_uint_eq(labels.u32[b], 4);
+  ck_assert_uint_eq(labels.u32[c], 0);
+  tl_volume_free(&labels);
+  tl_volume_free(&markers);
+  tl_volume_free(&mask);
+  tl_volume_free(&field);
+}
+END_TEST
+
 START_TEST(watershed_refuses_volumes_that_do_not_fit) {
   TlVolume field, mask, markers, labels;
   CK_OK(tl_volume_new(&field, TL_F32, 4, 4, 4));
@@ -324,6 +346,6 @@ END_TEST
 TL_TEST_MAIN("itk", distance_equals_brute_force,
              distance_takes_any_mask_type_and_refuses_a_full_one, markers_are_one_a_ball,
              markers_stay_inside_the_field, watershed_cuts_two_balls_at_the_middle,
-             watershed_does_not_cross_the_void, watershed_refuses_volumes_that_do_not_fit,
-             components_equal_a_flood_fill, meta_and_nrrd_are_read_in_both_byte_orders,
-             bad_meta_and_nrrd_are_refused_by_name)
+             watershed_does_not_cross_the_void, watershed_passes_faces_not_edges,
+             watershed_refuses_volumes_that_do_not_fit, components_equal_a_flood_fill,
+             meta_and_nrrd_are_read_in_both_byte_orders, bad_meta_and_nrrd_are_refused_by_name)

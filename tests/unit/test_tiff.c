@@ -254,6 +254,21 @@ START_TEST(imagej_pages_behind_one_directory_are_read) {
 }
 END_TEST
 
+START_TEST(data_beyond_the_end_are_told_before_memory_is_taken) {
+  Bytes *b = malloc(sizeof *b);
+  TlTiff *tiff;
+  imagej_file(b, false, "a scan");
+  spill(at("beyond.tif"), b->data, IJ_DATA + 2 * IJ_W * IJ_H - 1);
+  CK_FAILS(tl_tiff_open(at("beyond.tif"), &tiff), TL_EINPUT,
+           "page 1: its data end beyond the file");
+  b->data[10 + 9] = 0x10; /* a width of 2^20: the strip cannot hold that */
+  b->data[10 + 8] = 0;
+  spill(at("beyond.tif"), b->data, b->used);
+  CK_FAILS(tl_tiff_open(at("beyond.tif"), &tiff), TL_EINPUT, "beyond.tif");
+  free(b);
+}
+END_TEST
+
 START_TEST(hyperstacks_are_refused) {
   Bytes *b = malloc(sizeof *b);
   TlTiff *tiff;
@@ -506,7 +521,8 @@ END_TEST
 
 TL_TEST_MAIN("tiff", every_type_layout_order_and_compression_is_read_exactly,
              separate_planes_are_read, white_is_zero_comes_out_bright_is_large,
-             imagej_pages_behind_one_directory_are_read, hyperstacks_are_refused,
+             imagej_pages_behind_one_directory_are_read,
+             data_beyond_the_end_are_told_before_memory_is_taken, hyperstacks_are_refused,
              a_file_cut_anywhere_is_an_error_and_never_a_shorter_stack,
              a_flipped_byte_never_crashes, an_empty_file_or_one_without_pages_is_refused,
              a_loop_of_directories_is_refused, pages_of_another_size_or_type_are_refused_by_number,
