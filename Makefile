@@ -133,7 +133,7 @@ $(TESTBIN)/%: $(OBJ)/tests/mpi/%.o $(SUPPORT_OBJ) $(LIB)
 	@echo "  LD  $@"
 	@$(CXX) $(BASE) -o $@ $< $(SUPPORT_OBJ) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
 
-.SECONDARY:
+.PRECIOUS: $(OBJ)/%.o
 
 # ---- judging -------------------------------------------------------------------------------------
 check: deps ## install what is missing, build, run every test (under 10 minutes on 2 cores)
