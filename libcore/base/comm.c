@@ -57,10 +57,17 @@ struct TlComm {
   TlCommCounters counters;
 };
 
-static int ranks_of_node(MPI_Comm world) {
+/* MPI starts once a process, so its handle may as well be found by all. */
+static TlComm *world;
+
+TlComm *tl_comm_world(void) {
+  return world;
+}
+
+static int ranks_of_node(MPI_Comm all) {
   MPI_Comm node;
   int size;
-  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Comm_size(node, &size);
   MPI_Comm_free(&node);
   return size;
@@ -83,7 +90,10 @@ TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv) {
   if (started == MPI_SUCCESS) meet_the_ranks(c);
   ignore_leaks(false);
   if (started != MPI_SUCCESS) return tl_fail(TL_ELIB, "MPI does not start");
-  if (c->rank != 0) tl_log_mute(true);
+  world = c;
+  if (c->rank == 0) return TL_OK;
+  tl_log_mute(true);
+  if (!freopen("/dev/null", "w", stdout)) return tl_fail_errno("/dev/null", "cannot open");
   return TL_OK;
 }
 
@@ -93,6 +103,7 @@ void tl_comm_stop(TlComm *comm) {
   MPI_Comm_free(&comm->health);
   keep_modules();
   MPI_Finalize();
+  world = NULL;
   tl_free(comm->scratch);
   tl_free(comm);
 }
@@ -169,6 +180,9 @@ static TlStatus reduce(TlComm *comm, void *values, int count, MPI_Datatype type,
   return TL_OK;
 }
 
+TlStatus tl_comm_any_bits(TlComm *comm, uint64_t *bits, int count) {
+  return reduce(comm, bits, count, MPI_UINT64_T, MPI_BOR);
+}
 TlStatus tl_comm_sum_int(TlComm *comm, int64_t *values, int count) {
   return reduce(comm, values, count, MPI_INT64_T, MPI_SUM);
 }

@@ -18,8 +18,11 @@
 
 typedef struct TlComm TlComm;
 
-/* Starts MPI (also fine without mpirun: one rank). Ranks other than 0 stay silent from here on. */
+/* Starts MPI (also fine without mpirun: one rank). Ranks other than 0 stay silent from here on:
+ * nothing on their log nor on their standard output. */
 TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv);
+/* The one that is started, or NULL. */
+TlComm *tl_comm_world(void);
 /* Ends MPI. When ranks are still inside a stage that failed elsewhere use tl_comm_agree first. */
 void tl_comm_stop(TlComm *comm);
 
@@ -41,6 +44,7 @@ TlStatus tl_comm_agree(TlComm *comm, TlStatus status);
 
 /* Values over all ranks, in place, element by element. sum of doubles adds in rank order (the same
  * bits on every rank; it does depend on how many there are). */
+TlStatus tl_comm_any_bits(TlComm *comm, uint64_t *bits, int count); /* or over the ranks */
 TlStatus tl_comm_sum_int(TlComm *comm, int64_t *values, int count);
 TlStatus tl_comm_most_int(TlComm *comm, int64_t *values, int count);
 TlStatus tl_comm_sum(TlComm *comm, double *values, int count);

@@ -1,0 +1,31 @@
+/* Avatars on demand: the shapes this rank needs, read from the catalog once each.
+ *
+ * A rank holds the avatars its own bodies and ghosts use, never the catalog. Pointers stay valid
+ * until the avatar is evicted. Not thread-safe.
+ */
+#ifndef TL_RUN_AVATARS_H
+#define TL_RUN_AVATARS_H
+
+#include "dem/step.h"
+#include "store/catalog.h"
+
+typedef struct TlAvatarCache {
+  TlCatalog *catalog; /* borrowed */
+  TlAvatar **avatar;  /* sorted by id, owned */
+  size_t count, capacity;
+  int64_t bytes; /* of grids and nodes held */
+} TlAvatarCache;
+
+void tl_avatars_free(TlAvatarCache *cache);
+/* NULL with a message when the catalog has no such grain or its blob is broken. */
+const TlAvatar *tl_avatars_get(TlAvatarCache *cache, int64_t id);
+/* The hook of tl_solver_new; cache must not move. */
+TlAvatarSource tl_avatars_source(TlAvatarCache *cache);
+/* Load what bodies [first, total) use, so that a failure shows where ranks can agree on it. */
+TlStatus tl_avatars_load(TlAvatarCache *cache, const TlBodies *bodies, int64_t first);
+/* Sorted list without doubles of the avatar ids that bodies [0, total) use, fresh memory. */
+TlStatus tl_avatars_used(const TlBodies *bodies, int64_t **ids, int64_t *count);
+/* Release all that are not in this sorted list. Whoever holds their pointers must be gone. */
+void tl_avatars_evict(TlAvatarCache *cache, const int64_t *used, int64_t count);
+
+#endif

@@ -1,0 +1,181 @@
+#include "run/lattice.h"
+
+#include "base/mem.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Streams of the random numbers. */
+enum { STREAM_DRAW = 101, STREAM_TURN = 102 };
+
+typedef struct Lattice {
+  const TlPlace *place;
+  double side, radius;
+  int64_t n[3];
+} Lattice;
+
+typedef struct Draw {
+  int64_t row, body; /* row of the selection; own body */
+} Draw;
+
+typedef struct Dealer {
+  TlBodies *bodies;
+  const Draw *draw;
+  int64_t count, next, row;
+} Dealer;
+
+/* More cells than this is a slip of a unit, not a study. */
+#define MOST_CELLS 1e12
+
+static TlStatus plan(const TlPlace *place, Lattice *lattice) {
+  const TlReleaseSetup *r = &place->setup->release;
+  Lattice l = {.place = place};
+  l.radius = place->setup->grains.grain_scale * place->selection->radius_m;
+  l.side = 2 * l.radius * r->spacing;
+  for (int a = 0; a < 3; a++) {
+    double cells = floor((r->high_m[a] - r->low_m[a]) / l.side * (1 + 1e-12));
+    l.n[a] = cells > 0 ? (int64_t)fmin(cells, 1e9) : 0;
+  }
+  if (r->layers > 0) l.n[2] = r->layers;
+  *lattice = l;
+  if ((double)l.n[0] * (double)l.n[1] * (double)l.n[2] <= MOST_CELLS) return TL_OK;
+  return tl_study_fail(place->study, TL_EINPUT, "release.high_m",
+                       "the box holds %lld x %lld x %lld cells of %g m side; are the units right?",
+                       (long long)l.n[0], (long long)l.n[1], (long long)l.n[2], l.side);
+}
+
+static bool inside_polygon(const TlStudyList *polygon, double x, double y) {
+  const TlCorner *c = polygon->items;
+  bool inside = polygon->count == 0;
+  for (int64_t i = 0, j = polygon->count - 1; i < polygon->count; j = i++)
+    if ((c[i].y_m > y) != (c[j].y_m > y) &&
+        x < (c[j].x_m - c[i].x_m) * (y - c[i].y_m) / (c[j].y_m - c[i].y_m) + c[i].x_m)
+      inside = !inside;
+  return inside;
+}
+
+static bool clear_of_planes(const Lattice *l, TlVec3 p) {
+  const TlPlaneSetup *planes = l->place->setup->planes.items;
+  for (int64_t i = 0; i < l->place->setup->planes.count; i++) {
+    TlVec3 d = tl_sub(p, tl_vec3_of(planes[i].point_m));
+    if (tl_dot(d, tl_unit(tl_vec3_of(planes[i].normal))) < l->radius * (1 - 1e-9)) return false;
+  }
+  return true;
+}
+
+/* Place of cell g; false when it stays empty. */
+static bool cell(const Lattice *l, int64_t g, TlVec3 *p) {
+  const TlReleaseSetup *r = &l->place->setup->release;
+  const TlTerrain *terrain = l->place->terrain;
+  int64_t i = g % l->n[0], j = g / l->n[0] % l->n[1], k = g / l->n[0] / l->n[1];
+  double lift = 0, ground;
+  *p = tl_vec3(r->low_m[0] + ((double)i + 0.5) * l->side, r->low_m[1] + ((double)j + 0.5) * l->side,
+               r->low_m[2] + ((double)k + 0.5) * l->side);
+  if (!inside_polygon(&r->polygon, p->x, p->y)) return false;
+  if (terrain && r->layers > 0) {
+    if (!tl_terrain_height(terrain, p->x, p->y, &ground, NULL)) return false;
+    p->z = ground + l->radius;
+    if (!tl_ground_lift(terrain, *p, l->radius, r->clearance_m, &lift)) return false;
+    p->z += lift + (double)k * l->side;
+  } else if (terrain) {
+    if (!tl_ground_lift(terrain, *p, l->radius, r->clearance_m, &lift) || lift > 0) return false;
+  }
+  return clear_of_planes(l, *p);
+}
+
+static TlQuat any_turn(uint64_t seed, int64_t id) {
+  TlQuat q = {0};
+  for (uint64_t i = 0; !(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z > 1e-6); i++)
+    q = (TlQuat){tl_random_normal(seed, STREAM_TURN, 8 * (uint64_t)id + i),
+                 tl_random_normal(seed, STREAM_TURN, 8 * (uint64_t)id + i + 1),
+                 tl_random_normal(seed, STREAM_TURN, 8 * (uint64_t)id + i + 2),
+                 tl_random_normal(seed, STREAM_TURN, 8 * (uint64_t)id + i + 3)};
+  return tl_quat_unit(q);
+}
+
+/* Bodies of the cells [begin, end), ids from id on, at most to `most`. */
+static TlStatus fill_cells(const Lattice *l, int64_t begin, int64_t end, int64_t id, int64_t most,
+                           TlBodies *bodies) {
+  const TlSetup *setup = l->place->setup;
+  TlVec3 p;
+  for (int64_t g = begin; g < end && id < most; g++) {
+    if (!cell(l, g, &p)) continue;
+    TlBodyState state = {.id = id,
+                         .scale = setup->grains.grain_scale,
+                         .position = p,
+                         .rotation = any_turn((uint64_t)setup->seed, id),
+                         .velocity = tl_vec3_of(setup->release.velocity_m_s)};
+    id++;
+    TL_TRY(tl_bodies_add(bodies, &state));
+  }
+  return TL_OK;
+}
+
+static int compare_draw(const void *a, const void *b) {
+  const Draw *x = a, *y = b;
+  if (x->row != y->row) return x->row < y->row ? -1 : 1;
+  return x->body < y->body ? -1 : x->body > y->body;
+}
+
+static TlStatus deal(void *context, const TlGrainRow *row) {
+  Dealer *d = context;
+  for (; d->next < d->count && d->draw[d->next].row == d->row; d->next++)
+    d->bodies->avatar_id[d->draw[d->next].body] = row->id;
+  d->row++;
+  return TL_OK;
+}
+
+/* Each body's grain: draws sorted by row, then one walk through the rows. */
+static TlStatus draw_grains(const TlPlace *place, TlBodies *bodies) {
+  Dealer d = {.bodies = bodies, .count = bodies->owned};
+  Draw *draw;
+  if (bodies->owned == 0) return TL_OK;
+  TL_TRY(TL_NEW(draw, (size_t)bodies->owned));
+  for (int64_t i = 0; i < bodies->owned; i++) {
+    double u =
+        tl_random_uniform((uint64_t)place->setup->seed, STREAM_DRAW, (uint64_t)bodies->id[i]);
+    draw[i] = (Draw){(int64_t)(u * (double)place->selection->count), i};
+  }
+  qsort(draw, (size_t)d.count, sizeof *draw, compare_draw);
+  d.draw = draw;
+  d.row = draw[0].row;
+  TlStatus status = tl_selection_walk(place->selection, d.row, draw[d.count - 1].row + 1, deal, &d);
+  tl_free(draw);
+  return status;
+}
+
+static int64_t count_cells(const Lattice *l, int64_t begin, int64_t end) {
+  int64_t count = 0;
+  TlVec3 p;
+  for (int64_t g = begin; g < end; g++) count += cell(l, g, &p);
+  return count;
+}
+
+TlStatus tl_lattice_make(const TlPlace *place, TlBodies *bodies) {
+  Lattice l;
+  TL_TRY(plan(place, &l));
+  TlComm *comm = place->comm;
+  int64_t cells = l.n[0] * l.n[1] * l.n[2], me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
+  int64_t begin = cells * me / ranks, end = cells * (me + 1) / ranks, *counts, id = 0, all = 0;
+  TL_TRY(tl_comm_agree(comm, TL_NEW(counts, (size_t)ranks)));
+  int64_t mine = count_cells(&l, begin, end), most = place->setup->release.count;
+  TlStatus status = tl_comm_gather_all(comm, &mine, counts, sizeof mine);
+  for (int64_t r = 0; r < ranks; r++) {
+    if (r < me) id += counts[r];
+    all += counts[r];
+  }
+  tl_free(counts);
+  if (status == TL_OK && all == 0)
+    status = tl_study_fail(place->study, TL_EINPUT, "release.high_m",
+                           "no cell of %g m side (spacing %g times the largest grain's %g m) fits "
+                           "in the box, the polygon and above the ground",
+                           l.side, place->setup->release.spacing, 2 * l.radius);
+  if (status == TL_OK && most > all)
+    status = tl_study_fail(place->study, TL_EINPUT, "release.count",
+                           "%lld grains do not fit: there are %lld cells of %g m side",
+                           (long long)most, (long long)all, l.side);
+  if (status == TL_OK) status = fill_cells(&l, begin, end, id, most > 0 ? most : all, bodies);
+  if (status == TL_OK) status = draw_grains(place, bodies);
+  return tl_comm_agree(comm, status);
+}

@@ -1,0 +1,321 @@
+#include "run/run.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <math.h>
+
+static const char history_header[] =
+    "time_s,step,grains,kinetic_energy_J,potential_energy_J,front_m,centre_x_m,centre_y_m,"
+    "centre_z_m,speed_max_m_s,contacts,islands,largest_island,impulses,rounds,zero_finishes,"
+    "rest_sweeps,overlap_m,overlap_share,boundary_overlap_m,boundary_overlap_share,outside,cpu_s";
+enum { HISTORY_COLUMNS = 23 };
+
+/* ---- measures over all grains ---- */
+
+typedef struct Measure {
+  double mass, potential, front, kinetic;
+  int64_t grains;
+  TlVec3 centre;
+} Measure;
+
+static double kinetic_of(const TlBodies *b, int64_t i) {
+  return 0.5 * b->mass[i] * tl_norm2(b->velocity[i]) +
+         0.5 * tl_dot(b->momentum[i], tl_bodies_spin(b, i));
+}
+
+/* front: how far the farthest grain lies, horizontally, from where the centre of mass began. */
+static TlStatus measure(TlRun *run, Measure *m) {
+  const TlBodies *b = &run->bodies;
+  TlVec3 g = tl_vec3_of(run->setup.gravity_m_s2);
+  double sum[7] = {0}, front = 0;
+  for (int64_t i = 0; i < b->owned; i++) {
+    TlVec3 x = b->position[i];
+    sum[0] += b->mass[i];
+    sum[1] -= b->mass[i] * tl_dot(g, x);
+    sum[2] += b->mass[i] * x.x;
+    sum[3] += b->mass[i] * x.y;
+    sum[4] += b->mass[i] * x.z;
+    sum[5] += 1;
+    sum[6] += kinetic_of(b, i);
+    front = fmax(front, hypot(x.x - run->start_centre.x, x.y - run->start_centre.y));
+  }
+  TL_TRY(tl_comm_sum(run->comm, sum, 7));
+  TL_TRY(tl_comm_most(run->comm, &front, 1));
+  double mass = sum[0] > 0 ? sum[0] : 1;
+  *m = (Measure){sum[0], sum[1],          front,
+                 sum[6], (int64_t)sum[5], tl_vec3(sum[2] / mass, sum[3] / mass, sum[4] / mass)};
+  return TL_OK;
+}
+
+static double time_of(const TlRun *run, int64_t step) {
+  return (double)step * run->setup.time.dt_s;
+}
+
+static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
+  Measure m;
+  const TlStepReport *r = &run->totals.last;
+  TL_TRY(measure(run, &m));
+  TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
+  run->totals.kinetic_J = m.kinetic;
+  run->totals.potential_J = m.potential;
+  if (run->options.no_output) return TL_OK;
+  double values[HISTORY_COLUMNS] = {time_of(run, step),
+                                    (double)step,
+                                    (double)m.grains,
+                                    m.kinetic,
+                                    m.potential,
+                                    m.front,
+                                    m.centre.x,
+                                    m.centre.y,
+                                    m.centre.z,
+                                    r->speed_max_m_s,
+                                    (double)r->contacts,
+                                    (double)r->islands,
+                                    (double)r->largest_island,
+                                    (double)r->impulses,
+                                    (double)r->rounds,
+                                    (double)r->zero_finishes,
+                                    (double)r->rest_sweeps,
+                                    r->overlap_m,
+                                    r->overlap_share,
+                                    r->boundary_overlap_m,
+                                    r->boundary_overlap_share,
+                                    (double)run->totals.outside,
+                                    cpu_s};
+  return tl_output_history(&run->output, values, HISTORY_COLUMNS);
+}
+
+/* ---- the start ---- */
+
+static TlStatus scene_of(const TlRun *run, TlScene *scene) {
+  const TlProvenance *p = run->options.provenance;
+  *scene = (TlScene){.study = run->effective,
+                     .title = run->setup.title ? run->setup.title : (char *)(uintptr_t) "",
+                     .grain_scale = run->setup.grains.grain_scale,
+                     .density_kg_m3 = run->setup.grains.density_kg_m3,
+                     .step_s = run->setup.time.dt_s,
+                     .body_count = run->grains,
+                     .has_terrain = run->has_terrain,
+                     .terrain = run->terrain,
+                     .plane_count = run->setup.planes.count,
+                     .planes = run->planes};
+  for (int a = 0; a < 3; a++) scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a];
+  char *history;
+  TL_TRY(tl_catalog_history(run->catalog, &history));
+  TlStatus status = TL_OK;
+  if (p)
+    status = tl_provenance_append(p, history, &scene->provenance);
+  else
+    scene->provenance = tl_strdup(history);
+  tl_free(history);
+  return status;
+}
+
+static TlStatus open_output(TlRun *run) {
+  TlScene scene = {0};
+  TlStatus status = TL_OK;
+  if (run->options.no_output) return TL_OK;
+  if (tl_comm_rank(run->comm) == 0) status = scene_of(run, &scene);
+  status = tl_comm_agree(run->comm, status);
+  if (status == TL_OK)
+    status = tl_output_open(&run->output, run->comm, run->folder, run->options.overwrite, &scene,
+                            &run->selection, &run->bodies);
+  tl_free(scene.provenance);
+  TL_TRY(status);
+  return tl_output_history_header(&run->output, history_header);
+}
+
+static TlStatus write_frame(TlRun *run, int64_t step) {
+  if (run->options.no_output) return TL_OK;
+  TL_TRY(tl_output_frame(&run->output, &run->bodies, step, time_of(run, step)));
+  run->totals.frames = run->output.frames;
+  return TL_OK;
+}
+
+static TlStatus begin(TlRun *run) {
+  Measure m;
+  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(measure(run, &m));
+  run->start_centre = m.centre;
+  run->totals.kinetic_start_J = m.kinetic;
+  run->totals.potential_start_J = m.potential;
+  TL_TRY(open_output(run));
+  TL_TRY(write_frame(run, 0));
+  return write_history(run, 0, 0);
+}
+
+/* ---- a step ---- */
+
+static TlStatus left_the_terrain(const TlRun *run, int64_t step) {
+  const TlBodies *b = &run->bodies;
+  int64_t first = -1;
+  for (int64_t i = 0; i < b->owned; i++)
+    if (b->flags[i] & TL_BODY_OUTSIDE && (first < 0 || b->id[i] < b->id[first])) first = i;
+  if (first < 0) return TL_OK;
+  TlVec3 x = b->position[first];
+  return tl_fail(TL_EINPUT,
+                 "%s: grain %lld left the terrain in step %lld (%.4g s) at x = %g, y = %g m; a "
+                 "larger terrain, or outside: remove or stop",
+                 run->options.study, (long long)b->id[first], (long long)step, time_of(run, step),
+                 x.x, x.y);
+}
+
+static void freeze(TlBodies *b, int64_t i) {
+  b->flags[i] |= TL_BODY_FROZEN;
+  b->velocity[i] = b->momentum[i] = tl_vec3(0, 0, 0);
+}
+
+static TlStatus take_out(TlBodies *b) {
+  unsigned char *keep;
+  TL_TRY(TL_NEW(keep, (size_t)b->owned));
+  for (int64_t i = 0; i < b->owned; i++) keep[i] = !(b->flags[i] & TL_BODY_OUTSIDE);
+  tl_bodies_drop_ghosts(b);
+  TlStatus status = tl_bodies_keep(b, keep);
+  tl_free(keep);
+  return status;
+}
+
+static TlStatus handle_outside(TlRun *run, int64_t step) {
+  TlBodies *b = &run->bodies;
+  int64_t left = 0;
+  for (int64_t i = 0; i < b->owned; i++)
+    left += (b->flags[i] & TL_BODY_OUTSIDE) && !(b->flags[i] & TL_BODY_FROZEN);
+  TL_TRY(tl_comm_sum_int(run->comm, &left, 1));
+  if (left == 0) return TL_OK;
+  run->totals.outside += left;
+  if (run->setup.outside == TL_OUTSIDE_ERROR)
+    return tl_comm_agree(run->comm, left_the_terrain(run, step));
+  if (run->setup.outside == TL_OUTSIDE_REMOVE) return tl_comm_agree(run->comm, take_out(b));
+  for (int64_t i = 0; i < b->owned; i++)
+    if (b->flags[i] & TL_BODY_OUTSIDE) freeze(b, i);
+  return TL_OK;
+}
+
+static void add_up(TlRunTotals *t, const TlStepReport *r) {
+  t->last = *r;
+  t->steps++;
+  t->overlap_m = fmax(t->overlap_m, r->overlap_m);
+  t->overlap_share = fmax(t->overlap_share, r->overlap_share);
+  t->boundary_overlap_m = fmax(t->boundary_overlap_m, r->boundary_overlap_m);
+  t->boundary_overlap_share = fmax(t->boundary_overlap_share, r->boundary_overlap_share);
+  t->zero_finishes += r->zero_finishes;
+  t->unfinished += r->unfinished;
+  t->rest_unfinished += r->rest_unfinished;
+  t->impulses += r->impulses;
+}
+
+/* Shapes that no body here uses any more go, when they are the most; the solver holds pointers to
+ * them and starts anew (its memory of contacts lies with the bodies). */
+static TlStatus evict_avatars(TlRun *run) {
+  int64_t *used, count;
+  int64_t steps = tl_solver_steps(run->solver);
+  TlSolverConfig config = tl_setup_solver(&run->setup);
+  TL_TRY(tl_avatars_used(&run->bodies, &used, &count));
+  if ((int64_t)run->avatars.count > 2 * count + 16) {
+    tl_solver_free(run->solver);
+    run->solver = NULL;
+    tl_avatars_evict(&run->avatars, used, count);
+    TlStatus status = tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars),
+                                    run->boundaries, run->boundary_count, tl_dist_sync(run->dist));
+    if (status == TL_OK) tl_solver_set_steps(run->solver, steps);
+    tl_free(used);
+    return status;
+  }
+  tl_free(used);
+  return TL_OK;
+}
+
+static TlStatus rebalance(TlRun *run, int64_t step) {
+  double imbalance;
+  if (tl_comm_size(run->comm) == 1 || step % run->setup.parallel.balance_every_steps != 0)
+    return TL_OK;
+  TL_TRY(tl_dist_imbalance(run->dist, &run->bodies, &imbalance));
+  if (imbalance > run->setup.parallel.imbalance) {
+    tl_log_debug("step %lld: largest share %.2f of the mean; space is cut anew", (long long)step,
+                 imbalance);
+    TL_TRY(tl_dist_cut(run->dist, &run->bodies));
+    TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+  }
+  return tl_comm_agree(run->comm, evict_avatars(run));
+}
+
+static TlStatus one_step(TlRun *run) {
+  TlStepReport report;
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
+  TL_TRY(tl_dist_halo(run->dist, &run->bodies));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, run->bodies.owned)));
+  TL_TRY(tl_comm_agree(run->comm, tl_solver_step(run->solver, &run->bodies, &report)));
+  add_up(&run->totals, &report);
+  return TL_OK;
+}
+
+static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
+  const TlTimeSetup *t = &run->setup.time;
+  bool frame = step == last ||
+               (t->frame_every_s > 0 && step % tl_setup_every(&run->setup, t->frame_every_s) == 0);
+  if (frame) TL_TRY(write_frame(run, step));
+  if (step == last || step % tl_setup_every(&run->setup, t->history_every_s) == 0)
+    TL_TRY(write_history(run, step, cpu_s));
+  return TL_OK;
+}
+
+static TlStatus asked_to_stop(TlRun *run, bool *stop) {
+  int64_t asked = run->options.stop && run->options.stop(run->options.stop_context);
+  TL_TRY(tl_comm_most_int(run->comm, &asked, 1));
+  *stop = asked != 0;
+  return TL_OK;
+}
+
+/* Outside, output, migration: derived fields and contact counts are the step's until bodies move.
+ */
+static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
+  TL_TRY(handle_outside(run, step));
+  TL_TRY(write_step(run, step, last, cpu_s));
+  TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+  return rebalance(run, step);
+}
+
+static TlStatus loop(TlRun *run, TlProgress *bar) {
+  int64_t steps = tl_setup_steps(&run->setup), last = steps;
+  bool stop = false;
+  for (int64_t step = 1; step <= last; step++) {
+    double cpu = tl_clock_process_cpu_s();
+    TL_TRY(one_step(run));
+    cpu = tl_clock_process_cpu_s() - cpu;
+    run->totals.cpu_s += cpu;
+    TL_TRY(asked_to_stop(run, &stop));
+    if (stop) last = step;
+    TL_TRY(after_step(run, step, last, cpu));
+    tl_progress(bar, step);
+    if (step == 5 && !stop) tl_log_debug("%.3g s a step so far", (tl_clock_s() - bar->start_s) / 5);
+  }
+  if (!stop || last == steps) return TL_OK;
+  return tl_fail(TL_ELIMIT,
+                 "%s: stopped by a signal after step %lld (%.4g s); what was reached is "
+                 "in %s",
+                 run->options.study, (long long)last, time_of(run, last), run->folder);
+}
+
+TlStatus tl_run_go(TlRun *run) {
+  TL_TRY(begin(run));
+  double start = tl_clock_s();
+  TlProgress bar = tl_progress_start("steps", tl_setup_steps(&run->setup));
+  TlStatus status = loop(run, &bar);
+  tl_progress_end(&bar);
+  run->totals.wall_s = tl_clock_s() - start;
+  TL_TRY(status);
+  return tl_comm_sum(run->comm, &run->totals.cpu_s, 1);
+}
+
+TlStatus tl_run_hash(TlRun *run, uint64_t *hash) {
+  int64_t sum;
+  tl_bodies_drop_ghosts(&run->bodies);
+  TL_TRY(tl_comm_agree(run->comm, tl_bodies_hash(&run->bodies, hash)));
+  sum = (int64_t)*hash;
+  TL_TRY(tl_comm_sum_int(run->comm, &sum, 1));
+  *hash = (uint64_t)sum;
+  return TL_OK;
+}

@@ -1,0 +1,75 @@
+/* A run: from a study to results.
+ *
+ * tl_run_open reads catalog and terrain, makes the grains and spreads them over the ranks;
+ * tl_run_go steps through time: ghosts, step of the solver, policy for grains outside, output,
+ * migration, now and then new cuts. All functions are collective; all ranks get the same status
+ * with the message of the first that failed. The state after any step does not depend, in any bit,
+ * on the number of ranks or threads (dem/step.h); sums over grains (energies) may in their last
+ * digits.
+ */
+#ifndef TL_RUN_RUN_H
+#define TL_RUN_RUN_H
+
+#include "base/provenance.h"
+#include "dist/dist.h"
+#include "run/assembly.h"
+#include "run/avatars.h"
+#include "run/output.h"
+
+typedef struct TlRunOptions {
+  const char *study;   /* path */
+  const TlTexts *sets; /* "section.key=value"; may be NULL */
+  const char *catalog; /* in place of the study's; NULL: the study's */
+  const char *output;  /* in place of the study's; NULL: the study's */
+  bool overwrite;
+  bool no_output;                 /* keep no results (tests) */
+  const TlProvenance *provenance; /* NULL: none */
+  int (*stop)(void *context);     /* asked after each step on each rank; not 0: end here */
+  void *stop_context;
+} TlRunOptions;
+
+typedef struct TlRunTotals {
+  int64_t steps, frames, outside; /* outside: grains that left so far */
+  double wall_s, cpu_s;           /* of the stepping; cpu over all ranks */
+  double overlap_share, overlap_m, boundary_overlap_share, boundary_overlap_m; /* deepest ever */
+  double kinetic_start_J, potential_start_J, kinetic_J, potential_J;
+  int64_t zero_finishes, unfinished, rest_unfinished, impulses;
+  TlStepReport last;
+} TlRunTotals;
+
+typedef struct TlRun {
+  TlComm *comm; /* borrowed */
+  TlRunOptions options;
+  TlStudy study;
+  TlSetup setup;
+  char *effective, *folder;
+  TlCatalog *catalog;
+  TlSelection selection;
+  bool has_terrain;
+  TlTerrain terrain;
+  TlPlane *planes;
+  TlBoundaryPlane *plane_data;
+  TlBoundary *boundaries;
+  int boundary_count;
+  TlAvatarCache avatars;
+  TlDist *dist;
+  TlSolver *solver;
+  TlBodies bodies;
+  TlOutput output;
+  int64_t grains; /* at the start, all ranks */
+  double lifted_m;
+  TlVec3 start_centre; /* centre of mass at the start */
+  TlRunTotals totals;
+} TlRun;
+
+/* run: to be closed with tl_run_close, also after a failure. */
+TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options);
+/* Estimated memory of the largest rank, bytes. */
+int64_t tl_run_memory(const TlRun *run);
+/* Step to the end. TL_ELIMIT when the stop hook ended it. */
+TlStatus tl_run_go(TlRun *run);
+/* Hash of the bodies' state over all ranks (dem/bodies.h). */
+TlStatus tl_run_hash(TlRun *run, uint64_t *hash);
+void tl_run_close(TlRun *run);
+
+#endif

@@ -1,0 +1,167 @@
+/* Setting a run up: what the study names, found and put in place. */
+#include "run/run.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A path of the study, from the study's folder unless absolute. */
+static char *beside_study(const TlRun *run, const char *path) {
+  if (path[0] == '/') return tl_strdup(path);
+  char *folder = tl_path_directory(run->options.study);
+  char *full = folder ? tl_path_join(folder, path) : NULL;
+  tl_free(folder);
+  return full;
+}
+
+static char *default_folder(const char *study) {
+  size_t length = strlen(study);
+  const char *dot = strrchr(study, '.'), *slash = strrchr(study, '/');
+  if (dot && dot > study && (!slash || dot > slash + 1)) length = (size_t)(dot - study);
+  return tl_format("%.*s.run", (int)length, study);
+}
+
+static TlStatus read_study(TlRun *run) {
+  const TlRunOptions *o = &run->options;
+  TL_TRY(tl_study_read(&run->study, o->study));
+  for (int64_t i = 0; o->sets && i < o->sets->count; i++)
+    TL_TRY(tl_study_set(&run->study, o->sets->items[i]));
+  if (o->catalog) TL_TRY(tl_yaml_put(&run->study.root, "catalog", o->catalog));
+  TL_TRY(tl_setup_fill(&run->setup, &run->study));
+  if (run->setup.solver.method == TL_ETM_PRIORITY && tl_comm_size(run->comm) > 1)
+    return tl_study_fail(&run->study, TL_EINPUT, "solver.method",
+                         "etm works on one rank; use etm-level on %d", tl_comm_size(run->comm));
+  run->folder = o->output           ? tl_strdup(o->output)
+                : run->setup.output ? beside_study(run, run->setup.output)
+                                    : default_folder(o->study);
+  if (!run->folder) return TL_ENOMEM;
+  return tl_study_write(&tl_setup_schema, &run->setup, &run->effective);
+}
+
+static TlStatus open_catalog(TlRun *run) {
+  char text[1024];
+  char *path =
+      run->options.catalog ? tl_strdup(run->setup.catalog) : beside_study(run, run->setup.catalog);
+  if (!path) return TL_ENOMEM;
+  TlStatus status = tl_catalog_open(&run->catalog, path, TL_CATALOG_READ);
+  tl_free(path);
+  if (status == TL_OK || run->options.catalog) return status;
+  snprintf(text, sizeof text, "%s", tl_message());
+  return tl_study_fail(&run->study, TL_EINPUT, "catalog", "%s", text);
+}
+
+static TlStatus load_terrain(TlRun *run) {
+  char text[1024];
+  if (!run->setup.terrain.name) return TL_OK;
+  TlStatus status = tl_catalog_load_terrain(run->catalog, run->setup.terrain.name, &run->terrain);
+  run->has_terrain = status == TL_OK;
+  if (status != TL_EINPUT) return status;
+  snprintf(text, sizeof text, "%s", tl_message());
+  return tl_study_fail(&run->study, TL_EINPUT, "terrain.name", "%s", text);
+}
+
+static TlStatus make_boundaries(TlRun *run) {
+  const TlPlaneSetup *planes = run->setup.planes.items;
+  size_t n = (size_t)run->setup.planes.count;
+  TL_TRY(TL_NEW(run->planes, n));
+  TL_TRY(TL_NEW(run->plane_data, n));
+  TL_TRY(TL_NEW(run->boundaries, n + 1));
+  if (run->has_terrain)
+    run->boundaries[run->boundary_count++] = (TlBoundary){&tl_boundary_terrain, &run->terrain};
+  for (size_t i = 0; i < n; i++) {
+    TlVec3 normal = tl_unit(tl_vec3_of(planes[i].normal));
+    run->planes[i] = (TlPlane){tl_vec3_of(planes[i].point_m), normal};
+    run->plane_data[i] = (TlBoundaryPlane){tl_vec3_of(planes[i].point_m), normal};
+    run->boundaries[run->boundary_count++] = (TlBoundary){&tl_boundary_plane, &run->plane_data[i]};
+  }
+  return TL_OK;
+}
+
+static TlStatus read_inputs(TlRun *run) {
+  TL_TRY(read_study(run));
+  TL_TRY(open_catalog(run));
+  TL_TRY(load_terrain(run));
+  return make_boundaries(run);
+}
+
+/* Grains far smaller than the ground's cells meet facets, not a slope: 1/20 is where the facets'
+ * kinks stay below a grain's own roughness. */
+static TlStatus check_scale(TlRun *run) {
+  enum { CELLS = 20 };
+  double diameter = run->selection.median_diameter_m, scale = run->setup.grains.grain_scale;
+  double cell = run->has_terrain ? run->terrain.cell_m : 0, fit = cell / CELLS / diameter;
+  tl_log_info("grain_scale %g: grains are made %g times their scanned size, median diameter %.4g m",
+              scale, scale, scale * diameter);
+  if (scale >= fit) return TL_OK;
+  double round = pow(10, floor(log10(fit)) - 1);
+  return tl_study_fail(&run->study, TL_EINPUT, "grains.grain_scale",
+                       "the median grain, %.4g m across at scale %g, is under 1/%d of the "
+                       "terrain's cell of %g m; grain_scale: %g would fit",
+                       scale * diameter, scale, CELLS, cell, ceil(fit / round) * round);
+}
+
+static TlStatus place_grains(TlRun *run) {
+  TlPlace place = {run->comm, &run->setup, &run->study, &run->selection,
+                   run->has_terrain ? &run->terrain : NULL};
+  TL_TRY(tl_assembly_make(&place, &run->bodies, &run->lifted_m));
+  run->grains = run->bodies.owned;
+  TL_TRY(tl_comm_sum_int(run->comm, &run->grains, 1));
+  TL_TRY(tl_comm_agree(run->comm, tl_dist_new(&run->dist, run->comm)));
+  TL_TRY(tl_dist_cut(run->dist, &run->bodies));
+  return tl_dist_migrate(run->dist, &run->bodies, NULL);
+}
+
+static TlStatus start_solver(TlRun *run) {
+  TlSolverConfig config = tl_setup_solver(&run->setup);
+  TL_TRY(tl_comm_agree(run->comm, tl_solver_new(&run->solver, &config,
+                                                tl_avatars_source(&run->avatars), run->boundaries,
+                                                run->boundary_count, tl_dist_sync(run->dist))));
+  return tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0));
+}
+
+TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
+  *run = (TlRun){.comm = comm, .options = *options};
+  TL_TRY(tl_comm_agree(comm, read_inputs(run)));
+  TL_TRY(tl_selection_open(&run->selection, comm, run->catalog, &run->setup, &run->study));
+  TL_TRY(tl_comm_agree(comm, check_scale(run)));
+  run->avatars.catalog = run->catalog;
+  TL_TRY(place_grains(run));
+  return start_solver(run);
+}
+
+void tl_run_close(TlRun *run) {
+  tl_output_close(&run->output);
+  tl_solver_free(run->solver);
+  tl_bodies_free(&run->bodies);
+  tl_dist_free(run->dist);
+  tl_avatars_free(&run->avatars);
+  tl_selection_free(&run->selection);
+  if (run->has_terrain) tl_terrain_free(&run->terrain);
+  tl_catalog_close(run->catalog);
+  tl_free(run->planes);
+  tl_free(run->plane_data);
+  tl_free(run->boundaries);
+  tl_free(run->effective);
+  tl_free(run->folder);
+  tl_setup_free(&run->setup);
+  tl_study_free(&run->study);
+  *run = (TlRun){0};
+}
+
+/* State and derived fields, touches at eight a grain, contacts and their scratch at twelve points a
+ * grain; ghosts as many again at worst. */
+int64_t tl_run_memory(const TlRun *run) {
+  int64_t ranks = tl_comm_size(run->comm), grains = run->grains / ranks + 1;
+  int64_t ghosts = ranks > 1 ? grains : 0;
+  int64_t body = (int64_t)sizeof(TlBodyState) + 160, contact = 12 * 400 + 8 * 48;
+  int64_t terrain = run->has_terrain
+                        ? run->terrain.nx * run->terrain.ny * 4 +
+                              run->terrain.bnx * run->terrain.bny * 16 + run->terrain.band_count * 4
+                        : 0;
+  return (grains + ghosts) * body + grains * contact + run->selection.grid_bytes + terrain +
+         ((int64_t)30 << 20);
+}

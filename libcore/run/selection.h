@@ -1,0 +1,33 @@
+/* The grains a study picks from the catalog, as rows without their grids.
+ *
+ * Rows are numbered 0 .. count-1 in order of id; each rank reads its own part and sums go over the
+ * ranks, so that nothing holds all of them.
+ */
+#ifndef TL_RUN_SELECTION_H
+#define TL_RUN_SELECTION_H
+
+#include "base/comm.h"
+#include "run/setup.h"
+#include "store/catalog.h"
+
+typedef struct TlSelection {
+  TlCatalog *catalog; /* borrowed */
+  TlGrainQuery query;
+  int64_t *ids; /* sorted, without doubles; NULL: by the query; owned */
+  int64_t count;
+  /* over all selected grains, as scanned */
+  double radius_m, median_diameter_m;
+  TlVec3 low_m, high_m; /* box of the bounding spheres in the scan */
+  int64_t grid_bytes;   /* estimated memory of all avatars */
+} TlSelection;
+
+/* Collective. TL_EINPUT at the study's key when a grain or sample is not there or none is left. */
+TlStatus tl_selection_open(TlSelection *selection, TlComm *comm, TlCatalog *catalog,
+                           const TlSetup *setup, const TlStudy *study);
+void tl_selection_free(TlSelection *selection);
+
+/* visit each row of [begin, end) in order. */
+TlStatus tl_selection_walk(const TlSelection *selection, int64_t begin, int64_t end,
+                           TlStatus (*visit)(void *context, const TlGrainRow *row), void *context);
+
+#endif

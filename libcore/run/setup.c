@@ -1,0 +1,267 @@
+#include "run/setup.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define REAL(s, key, unit, def, min, max, help)                                                    \
+  { #key, TL_P_REAL, offsetof(s, key), unit, def, min, max, NULL, help, NULL }
+#define INT(s, key, def, min, max, help)                                                           \
+  { #key, TL_P_INT, offsetof(s, key), "", def, min, max, NULL, help, NULL }
+#define FLAG(s, key, def, help)                                                                    \
+  { #key, TL_P_FLAG, offsetof(s, key), "", def, 0, 0, NULL, help, NULL }
+#define TEXT(s, key, def, help)                                                                    \
+  { #key, TL_P_TEXT, offsetof(s, key), "", def, 0, 0, NULL, help, NULL }
+#define CHOICE(s, key, def, choices, help)                                                         \
+  { #key, TL_P_CHOICE, offsetof(s, key), "", def, 0, 0, choices, help, NULL }
+#define VEC3(s, key, unit, def, min, max, help)                                                    \
+  { #key, TL_P_VEC3, offsetof(s, key), unit, def, min, max, NULL, help, NULL }
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static const TlParam time_params[] = {
+    REAL(TlTimeSetup, dt_s, "s", NULL, 1e-9, 1, "time step"),
+    REAL(TlTimeSetup, duration_s, "s", "0", 0, 1e9, "time to simulate; or give steps"),
+    INT(TlTimeSetup, steps, "0", 0, 1e15, "number of steps; or give duration_s"),
+    REAL(TlTimeSetup, frame_every_s, "s", "0.1", 0, 1e9,
+         "time between frames; 0: the first and the last only"),
+    REAL(TlTimeSetup, history_every_s, "s", "0", 0, 1e9,
+         "time between lines of history.csv; 0: every step"),
+};
+
+static const TlParam grain_params[] = {
+    TEXT(TlGrainSetup, sample, "",
+         "sample of the catalog that the grains come from; all when none"),
+    {"ids", TL_P_INTS, offsetof(TlGrainSetup, ids), "", "", 1, 9e15, NULL,
+     "these grains of the catalog, in place of a sample", NULL},
+    FLAG(TlGrainSetup, with_border, "false", "also grains that the scan's border cuts"),
+    REAL(TlGrainSetup, least_diameter_m, "m", "0", 0, 1e3,
+         "only grains with at least this volume-equivalent diameter, as scanned"),
+    REAL(TlGrainSetup, most_diameter_m, "m", "0", 0, 1e3,
+         "only grains with at most this diameter, as scanned; 0: no bound"),
+    REAL(TlGrainSetup, grain_scale, "", "1", 1e-6, 1e6,
+         "grains are made this many times their scanned size (mass by its cube)"),
+    REAL(TlGrainSetup, density_kg_m3, "kg/m3", "2650", 1e-3, 1e5, "density of the grains"),
+};
+
+static const TlParam release_params[] = {
+    CHOICE(TlReleaseSetup, assembly, "as-scanned", "as-scanned|lattice",
+           "as-scanned: the in-situ poses of the sample; lattice: grains drawn at random, each in "
+           "a cell of its own, turned at random"),
+    VEC3(TlReleaseSetup, position_m, "m", "0,0,0", -1e7, 1e7,
+         "as-scanned: where the middle of the assembly's foot goes; z counts from the ground where "
+         "there is a terrain"),
+    VEC3(TlReleaseSetup, rotation_deg, "deg", "0,0,0", -360, 360,
+         "as-scanned: turn about x, then y, then z"),
+    FLAG(TlReleaseSetup, along_ground, "false",
+         "as-scanned: tilt the assembly to stand on the slope at position_m"),
+    REAL(TlReleaseSetup, clearance_m, "m", "0", 0, 1e6,
+         "least gap between the grains' bounding spheres and the ground at the start"),
+    VEC3(TlReleaseSetup, low_m, "m", "0,0,0", -1e7, 1e7, "lattice: lower corner of the box"),
+    VEC3(TlReleaseSetup, high_m, "m", "0,0,0", -1e7, 1e7, "lattice: upper corner of the box"),
+    REAL(TlReleaseSetup, spacing, "", "1.02", 1, 100,
+         "lattice: cell side over the largest bounding diameter"),
+    INT(TlReleaseSetup, layers, "0", 0, 1e6,
+        "lattice: this many layers that follow the ground, whatever low and high z; 0: fill the "
+        "box"),
+    INT(TlReleaseSetup, count, "0", 0, 1e12, "lattice: at most this many grains; 0: all cells"),
+    VEC3(TlReleaseSetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4, "velocity at the start"),
+};
+static const TlParam corner_params[] = {
+    REAL(TlCorner, x_m, "m", NULL, -1e7, 1e7, "x of a corner"),
+    REAL(TlCorner, y_m, "m", NULL, -1e7, 1e7, "y of a corner"),
+};
+static const TlStudySection release_sections[] = {
+    {"polygon", offsetof(TlReleaseSetup, polygon), sizeof(TlCorner), true,
+     "Lattice: only cells whose middle lies inside this polygon; corners in order", corner_params,
+     COUNT(corner_params), NULL, 0}};
+
+static const TlParam terrain_params[] = {
+    TEXT(TlTerrainSetup, name, "", "terrain of the catalog; none: no terrain"),
+};
+static const TlParam plane_params[] = {
+    VEC3(TlPlaneSetup, point_m, "m", NULL, -1e7, 1e7, "a point of the plane"),
+    VEC3(TlPlaneSetup, normal, "", NULL, -1e3, 1e3, "points to the grains; made unit"),
+};
+static const TlParam contact_params[] = {
+    REAL(TlContactSetup, friction, "", "0.5", 0, 10, "Coulomb's coefficient, grain on grain"),
+    REAL(TlContactSetup, restitution, "", "0.2", 0, 1,
+         "coefficient of restitution, grain on grain"),
+    REAL(TlContactSetup, boundary_friction, "", "0.5", 0, 10, "friction on terrain and planes"),
+    REAL(TlContactSetup, boundary_restitution, "", "0.2", 0, 1,
+         "restitution on terrain and planes"),
+    REAL(TlContactSetup, damping_per_s, "1/s", "0", 0, 1e4,
+         "global damping (Tan 2024 Eqs. 47-49); times dt_s at most 1"),
+    REAL(TlContactSetup, impact_threshold_m_s, "m/s", "-1", -1, 1e4,
+         "restitution is 0 below this approach speed; negative: 4 g dt"),
+};
+static const TlParam solver_params[] = {
+    CHOICE(TlSolverSetup, method, "etm-level", "etm-level|etm",
+           "energy tracking by rising level, or contact by contact in order (one rank only)"),
+    CHOICE(TlSolverSetup, order, "weighted", "weighted|plain",
+           "contacts in order of reduced mass times approach velocity, or of the velocity"),
+    CHOICE(TlSolverSetup, rest, "gauss-seidel", "gauss-seidel|etm",
+           "resting contacts: warm-started Gauss-Seidel, which comes to rest, or energy tracking "
+           "alone, as in Tan 2024"),
+    CHOICE(TlSolverSetup, sides, "both", "both|lower",
+           "nodes of both grains of a pair, or of the one with the lower id"),
+    INT(TlSolverSetup, increments, "24", 1, 10000, "velocity increments of a compression"),
+    INT(TlSolverSetup, max_rounds, "40", 1, 100000,
+        "rounds of compression and separation before an island is finished with restitution 0"),
+    REAL(TlSolverSetup, similar, "", "0.02", 0, 1,
+         "method etm: contacts within this share of the first are taken together"),
+    REAL(TlSolverSetup, tolerance, "", "0.01", 1e-9, 1, "velocity tolerance over g dt"),
+    INT(TlSolverSetup, rest_sweeps, "50", 1, 1000000, "most sweeps of the resting solve"),
+    INT(TlSolverSetup, position_sweeps, "10", 0, 1000000, "most sweeps of the position rule"),
+    REAL(TlSolverSetup, position_rate, "", "0.2", 0, 1, "share of an overlap undone in a step"),
+    REAL(TlSolverSetup, slop, "", "0.001", 0, 0.5, "overlap left alone, over the radius"),
+};
+static const TlParam parallel_params[] = {
+    INT(TlParallelSetup, balance_every_steps, "100", 1, 1e9,
+        "look every so many steps whether space should be cut anew"),
+    REAL(TlParallelSetup, imbalance, "", "1.2", 1, 1e6,
+         "cut anew when the largest share of grains exceeds this many times the mean"),
+};
+
+static const TlParam root_params[] = {
+    TEXT(TlSetup, title, "", "what the study is, for captions"),
+    TEXT(TlSetup, catalog, "", "catalog of grains and terrains; a path from the study's folder"),
+    TEXT(TlSetup, output, "",
+         "results folder; a path from the study's folder; none: the study's name with .run"),
+    INT(TlSetup, seed, "1", 0, 9e15, "seed of the random numbers"),
+    CHOICE(TlSetup, outside, "remove", "remove|stop|error",
+           "grains that leave the terrain are counted and taken out, or frozen where they left, or "
+           "end the run with exit status 1"),
+    VEC3(TlSetup, gravity_m_s2, "m/s2", "0,0,-9.81", -1e3, 1e3, "acceleration of gravity"),
+};
+static const TlStudySection root_sections[] = {
+    {"time", offsetof(TlSetup, time), sizeof(TlTimeSetup), false, "Steps and output times",
+     time_params, COUNT(time_params), NULL, 0},
+    {"grains", offsetof(TlSetup, grains), sizeof(TlGrainSetup), false, "Which grains", grain_params,
+     COUNT(grain_params), NULL, 0},
+    {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
+     "Where the grains are at the start", release_params, COUNT(release_params), release_sections,
+     COUNT(release_sections)},
+    {"terrain", offsetof(TlSetup, terrain), sizeof(TlTerrainSetup), false, "The ground",
+     terrain_params, COUNT(terrain_params), NULL, 0},
+    {"planes", offsetof(TlSetup, planes), sizeof(TlPlaneSetup), true, "Rigid planes", plane_params,
+     COUNT(plane_params), NULL, 0},
+    {"contact", offsetof(TlSetup, contact), sizeof(TlContactSetup), false,
+     "What happens in contacts", contact_params, COUNT(contact_params), NULL, 0},
+    {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
+     solver_params, COUNT(solver_params), NULL, 0},
+    {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
+     "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
+     NULL, 0},
+};
+const TlStudySection tl_setup_schema = {"",
+                                        0,
+                                        sizeof(TlSetup),
+                                        false,
+                                        "What the whole study shares",
+                                        root_params,
+                                        COUNT(root_params),
+                                        root_sections,
+                                        COUNT(root_sections)};
+
+static TlStatus check_time(const TlSetup *s, const TlStudy *study) {
+  if ((s->time.duration_s > 0) == (s->time.steps > 0))
+    return tl_study_fail(study, TL_EINPUT, "time.duration_s",
+                         "either duration_s or steps must be given, and not both");
+  if (s->contact.damping_per_s * s->time.dt_s > 1)
+    return tl_study_fail(study, TL_EINPUT, "contact.damping_per_s",
+                         "%g 1/s times dt_s %g is above 1; the least step would reverse velocities",
+                         s->contact.damping_per_s, s->time.dt_s);
+  return TL_OK;
+}
+
+static TlStatus check_planes(TlSetup *s, const TlStudy *study) {
+  TlPlaneSetup *planes = s->planes.items;
+  for (int64_t i = 0; i < s->planes.count; i++) {
+    char path[48];
+    TlVec3 n = tl_vec3_of(planes[i].normal);
+    snprintf(path, sizeof path, "planes.%lld.normal", (long long)i);
+    if (!(tl_norm(n) > 1e-12))
+      return tl_study_fail(study, TL_EINPUT, path, "is the zero vector; a direction is wanted");
+  }
+  return TL_OK;
+}
+
+static TlStatus check_release(const TlSetup *s, const TlStudy *study) {
+  const TlReleaseSetup *r = &s->release;
+  bool terrain = s->terrain.name != NULL;
+  if (r->polygon.count > 0 && r->polygon.count < 3)
+    return tl_study_fail(study, TL_EINPUT, "release.polygon", "a polygon has at least 3 corners");
+  if (r->layers > 0 && !terrain)
+    return tl_study_fail(study, TL_EINPUT, "release.layers",
+                         "layers follow the ground, and this study has no terrain");
+  if (r->along_ground && !terrain)
+    return tl_study_fail(study, TL_EINPUT, "release.along_ground",
+                         "this study has no terrain to stand on");
+  if (r->assembly != TL_ASSEMBLY_LATTICE) return TL_OK;
+  for (int a = 0; a < (r->layers > 0 ? 2 : 3); a++)
+    if (!(r->high_m[a] > r->low_m[a]))
+      return tl_study_fail(study, TL_EINPUT, "release.high_m",
+                           "must lie above low_m in every direction (%c: %g to %g)", "xyz"[a],
+                           r -> low_m[a], r -> high_m[a]);
+  return TL_OK;
+}
+
+static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
+  if (s->grains.ids.count > 0 && s->grains.sample)
+    return tl_study_fail(study, TL_EINPUT, "grains.ids",
+                         "ids and sample exclude each other; keep one of them");
+  if (s->release.assembly == TL_ASSEMBLY_AS_SCANNED && !s->grains.sample &&
+      s->grains.ids.count == 0)
+    return tl_study_fail(study, TL_EINPUT, "grains.sample",
+                         "an as-scanned assembly wants the name of a sample (or ids)");
+  if (!s->catalog)
+    return tl_study_fail(study, TL_EINPUT, "catalog", "is missing: the catalog the grains are in");
+  return TL_OK;
+}
+
+TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
+  TL_TRY(tl_study_fill(study, &tl_setup_schema, setup));
+  TL_TRY(check_time(setup, study));
+  TL_TRY(check_planes(setup, study));
+  TL_TRY(check_release(setup, study));
+  return check_grains(setup, study);
+}
+
+void tl_setup_free(TlSetup *setup) {
+  tl_study_values_free(&tl_setup_schema, setup);
+}
+
+int64_t tl_setup_steps(const TlSetup *setup) {
+  if (setup->time.steps > 0) return setup->time.steps;
+  return (int64_t)ceil(setup->time.duration_s / setup->time.dt_s - 1e-9);
+}
+
+int64_t tl_setup_every(const TlSetup *setup, double every_s) {
+  int64_t steps = (int64_t)llround(every_s / setup->time.dt_s);
+  return steps > 1 ? steps : 1;
+}
+
+TlSolverConfig tl_setup_solver(const TlSetup *s) {
+  TlSolverConfig c = tl_solver_defaults();
+  c.step_s = s->time.dt_s;
+  c.gravity_m_s2 = tl_vec3_of(s->gravity_m_s2);
+  c.density_kg_m3 = s->grains.density_kg_m3;
+  c.friction = s->contact.friction;
+  c.restitution = s->contact.restitution;
+  c.boundary_friction = s->contact.boundary_friction;
+  c.boundary_restitution = s->contact.boundary_restitution;
+  c.damping_per_s = s->contact.damping_per_s;
+  c.impact_threshold_m_s = s->contact.impact_threshold_m_s;
+  c.etm = (TlEtmMethod)s->solver.method;
+  c.order = (TlEtmOrder)s->solver.order;
+  c.rest = (TlRest)s->solver.rest;
+  c.sides = (TlSides)s->solver.sides;
+  c.increments = (int)s->solver.increments;
+  c.max_rounds = (int)s->solver.max_rounds;
+  c.similar = s->solver.similar;
+  c.tolerance = s->solver.tolerance;
+  c.rest_sweeps = (int)s->solver.rest_sweeps;
+  c.position_sweeps = (int)s->solver.position_sweeps;
+  c.position_rate = s->solver.position_rate;
+  c.slop = s->solver.slop;
+  return c;
+}

@@ -1,0 +1,104 @@
+/* What a study says: one struct, filled through the schema (docs/study.md is made from it). SI. */
+#ifndef TL_RUN_SETUP_H
+#define TL_RUN_SETUP_H
+
+#include "conf/study.h"
+#include "dem/step.h"
+
+typedef enum TlOutside {
+  TL_OUTSIDE_REMOVE = 0, /* taken out of the run */
+  TL_OUTSIDE_STOP,       /* frozen where it left */
+  TL_OUTSIDE_ERROR       /* the run fails */
+} TlOutside;
+
+typedef enum TlAssembly {
+  TL_ASSEMBLY_AS_SCANNED = 0, /* the sample's in-situ poses */
+  TL_ASSEMBLY_LATTICE         /* grains drawn from the selection on a lattice */
+} TlAssembly;
+
+typedef struct TlTimeSetup {
+  double dt_s, duration_s, frame_every_s, history_every_s;
+  int64_t steps;
+} TlTimeSetup;
+
+typedef struct TlGrainSetup {
+  char *sample;
+  TlInts ids;
+  bool with_border;
+  double least_diameter_m, most_diameter_m;
+  double grain_scale, density_kg_m3;
+} TlGrainSetup;
+
+typedef struct TlCorner {
+  double x_m, y_m;
+} TlCorner;
+
+typedef struct TlReleaseSetup {
+  int assembly;
+  double position_m[3], rotation_deg[3];
+  bool along_ground;
+  double clearance_m;
+  double low_m[3], high_m[3];
+  double spacing;
+  int64_t layers, count;
+  double velocity_m_s[3];
+  TlStudyList polygon; /* of TlCorner */
+} TlReleaseSetup;
+
+typedef struct TlPlaneSetup {
+  double point_m[3], normal[3];
+} TlPlaneSetup;
+
+typedef struct TlTerrainSetup {
+  char *name;
+} TlTerrainSetup;
+
+typedef struct TlContactSetup {
+  double friction, restitution, boundary_friction, boundary_restitution;
+  double damping_per_s, impact_threshold_m_s;
+} TlContactSetup;
+
+typedef struct TlSolverSetup {
+  int method, order, rest, sides;
+  int64_t increments, max_rounds, rest_sweeps, position_sweeps;
+  double similar, tolerance, position_rate, slop;
+} TlSolverSetup;
+
+typedef struct TlParallelSetup {
+  int64_t balance_every_steps;
+  double imbalance;
+} TlParallelSetup;
+
+typedef struct TlSetup {
+  char *title, *catalog, *output;
+  int64_t seed;
+  int outside;
+  double gravity_m_s2[3];
+  TlTimeSetup time;
+  TlGrainSetup grains;
+  TlReleaseSetup release;
+  TlTerrainSetup terrain;
+  TlStudyList planes; /* of TlPlaneSetup */
+  TlContactSetup contact;
+  TlSolverSetup solver;
+  TlParallelSetup parallel;
+} TlSetup;
+
+extern const TlStudySection tl_setup_schema;
+
+/* Fill from the study and check what one key says against another. setup: zeroed by the caller,
+ * released with tl_setup_free, also after a failure. Errors as in conf/study.h. */
+TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study);
+void tl_setup_free(TlSetup *setup);
+
+/* Number of steps, and of steps between frames and history lines (at least 1). */
+int64_t tl_setup_steps(const TlSetup *setup);
+int64_t tl_setup_every(const TlSetup *setup, double every_s);
+
+TlSolverConfig tl_setup_solver(const TlSetup *setup);
+
+static inline TlVec3 tl_vec3_of(const double x[3]) {
+  return tl_vec3(x[0], x[1], x[2]);
+}
+
+#endif
