@@ -94,21 +94,33 @@ static TlQuat any_turn(uint64_t seed, int64_t id) {
   return tl_quat_unit(q);
 }
 
-/* Bodies of the cells [begin, end), ids from id on, at most to `most`. */
-static TlStatus fill_cells(const Lattice *l, int64_t begin, int64_t end, int64_t id, int64_t most,
-                           TlBodies *bodies) {
+/* Bodies with ids [low, high) out of the cells [begin, end), whose first filled cell has this id.
+ */
+static TlStatus fill_cells(const Lattice *l, int64_t begin, int64_t end, int64_t id, int64_t low,
+                           int64_t high, TlBodies *bodies) {
   const TlSetup *setup = l->place->setup;
   TlVec3 p;
-  for (int64_t g = begin; g < end && id < most; g++) {
-    if (!cell(l, g, &p)) continue;
-    TlBodyState state = {.id = id,
+  for (int64_t g = begin; g < end && id < high; g++) {
+    if (!cell(l, g, &p) || id++ < low) continue;
+    TlBodyState state = {.id = id - 1,
                          .scale = setup->grains.grain_scale,
                          .position = p,
-                         .rotation = any_turn((uint64_t)setup->seed, id),
+                         .rotation = any_turn((uint64_t)setup->seed, id - 1),
                          .velocity = tl_vec3_of(setup->release.velocity_m_s)};
-    id++;
     TL_TRY(tl_bodies_add(bodies, &state));
   }
+  return TL_OK;
+}
+
+/* Ranks count equal parts of the cells but fill equal parts of the ids: with a bound on the number
+ * of grains the first parts would hold them all. counts: filled cells of each part. */
+static TlStatus fill_ids(const Lattice *l, const int64_t *counts, int64_t cells, int64_t grains,
+                         TlBodies *bodies) {
+  int64_t me = tl_comm_rank(l->place->comm), ranks = tl_comm_size(l->place->comm), id = 0;
+  int64_t low = grains * me / ranks, high = grains * (me + 1) / ranks;
+  for (int64_t r = 0; r < ranks; id += counts[r++])
+    if (id < high && id + counts[r] > low)
+      TL_TRY(fill_cells(l, cells * r / ranks, cells * (r + 1) / ranks, id, low, high, bodies));
   return TL_OK;
 }
 
@@ -152,30 +164,33 @@ static int64_t count_cells(const Lattice *l, int64_t begin, int64_t end) {
   return count;
 }
 
+static TlStatus check_count(const Lattice *l, int64_t all) {
+  const TlReleaseSetup *r = &l->place->setup->release;
+  if (all == 0)
+    return tl_study_fail(l->place->study, TL_EINPUT, "release.high_m",
+                         "no cell of %g m side (spacing %g times the largest grain's %g m) fits "
+                         "in the box, the polygon and above the ground",
+                         l->side, r->spacing, 2 * l->radius);
+  if (r->count > all)
+    return tl_study_fail(l->place->study, TL_EINPUT, "release.count",
+                         "%lld grains do not fit: there are %lld cells of %g m side",
+                         (long long)r->count, (long long)all, l->side);
+  return TL_OK;
+}
+
 TlStatus tl_lattice_make(const TlPlace *place, TlBodies *bodies) {
   Lattice l;
   TL_TRY(plan(place, &l));
   TlComm *comm = place->comm;
   int64_t cells = l.n[0] * l.n[1] * l.n[2], me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
-  int64_t begin = cells * me / ranks, end = cells * (me + 1) / ranks, *counts, id = 0, all = 0;
+  int64_t *counts, all = 0, most = place->setup->release.count;
   TL_TRY(tl_comm_agree(comm, TL_NEW(counts, (size_t)ranks)));
-  int64_t mine = count_cells(&l, begin, end), most = place->setup->release.count;
+  int64_t mine = count_cells(&l, cells * me / ranks, cells * (me + 1) / ranks);
   TlStatus status = tl_comm_gather_all(comm, &mine, counts, sizeof mine);
-  for (int64_t r = 0; r < ranks; r++) {
-    if (r < me) id += counts[r];
-    all += counts[r];
-  }
-  tl_free(counts);
-  if (status == TL_OK && all == 0)
-    status = tl_study_fail(place->study, TL_EINPUT, "release.high_m",
-                           "no cell of %g m side (spacing %g times the largest grain's %g m) fits "
-                           "in the box, the polygon and above the ground",
-                           l.side, place->setup->release.spacing, 2 * l.radius);
-  if (status == TL_OK && most > all)
-    status = tl_study_fail(place->study, TL_EINPUT, "release.count",
-                           "%lld grains do not fit: there are %lld cells of %g m side",
-                           (long long)most, (long long)all, l.side);
-  if (status == TL_OK) status = fill_cells(&l, begin, end, id, most > 0 ? most : all, bodies);
+  for (int64_t r = 0; r < ranks; r++) all += counts[r];
+  if (status == TL_OK) status = check_count(&l, all);
+  if (status == TL_OK) status = fill_ids(&l, counts, cells, most > 0 ? most : all, bodies);
   if (status == TL_OK) status = draw_grains(place, bodies);
+  tl_free(counts);
   return tl_comm_agree(comm, status);
 }

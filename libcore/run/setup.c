@@ -103,12 +103,14 @@ static const TlParam solver_params[] = {
            "alone, as in Tan 2024"),
     CHOICE(TlSolverSetup, sides, "both", "both|lower",
            "nodes of both grains of a pair, or of the one with the lower id"),
-    INT(TlSolverSetup, increments, "24", 1, 10000, "velocity increments of a compression"),
+    INT(TlSolverSetup, increments, "20", 1, 10000, "velocity increments of a compression"),
     INT(TlSolverSetup, max_rounds, "40", 1, 100000,
         "rounds of compression and separation before an island is finished with restitution 0"),
-    REAL(TlSolverSetup, similar, "", "0.02", 0, 1,
+    REAL(TlSolverSetup, similar, "", "0.01", 0, 1,
          "method etm: contacts within this share of the first are taken together"),
     REAL(TlSolverSetup, tolerance, "", "0.01", 1e-9, 1, "velocity tolerance over g dt"),
+    REAL(TlSolverSetup, rest_tolerance, "", "0.001", 1e-12, 1,
+         "the resting solve ends when a sweep changes no velocity by more than this times g dt"),
     INT(TlSolverSetup, rest_sweeps, "50", 1, 1000000, "most sweeps of the resting solve"),
     INT(TlSolverSetup, position_sweeps, "10", 0, 1000000, "most sweeps of the position rule"),
     REAL(TlSolverSetup, position_rate, "", "0.2", 0, 1, "share of an overlap undone in a step"),
@@ -259,6 +261,7 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   c.max_rounds = (int)s->solver.max_rounds;
   c.similar = s->solver.similar;
   c.tolerance = s->solver.tolerance;
+  c.rest_tolerance = s->solver.rest_tolerance;
   c.rest_sweeps = (int)s->solver.rest_sweeps;
   c.position_sweeps = (int)s->solver.position_sweeps;
   c.position_rate = s->solver.position_rate;

@@ -61,7 +61,7 @@ typedef struct TlContactSetup {
 typedef struct TlSolverSetup {
   int method, order, rest, sides;
   int64_t increments, max_rounds, rest_sweeps, position_sweeps;
-  double similar, tolerance, position_rate, slop;
+  double similar, tolerance, rest_tolerance, position_rate, slop;
 } TlSolverSetup;
 
 typedef struct TlParallelSetup {

@@ -1,0 +1,188 @@
+/* A study on many ranks against the same study on one.  ranks: 1 2 4 8
+ * With an argument the program only makes the catalog of scene.h there (for the tests of tools). */
+#include "mpi/scene.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "run/run.h"
+#include "support/tltest.h"
+
+static char folder[256];
+
+static const char box_study[] = "catalog: c.sqlite\n"
+                                "time: {dt_s: 5.0e-4, steps: 40}\n"
+                                "grains: {sample: sand}\n"
+                                "release:\n"
+                                "  assembly: lattice\n"
+                                "  low_m: [0, 0, 0]\n"
+                                "  high_m: [0.0095, 0.0095, 0.0119]\n"
+                                "  velocity_m_s: [0.1, 0.05, -0.3]\n"
+                                "planes:\n"
+                                "- {point_m: [0, 0, 0], normal: [0, 0, 1]}\n"
+                                "- {point_m: [0, 0, 0], normal: [1, 0, 0]}\n"
+                                "- {point_m: [0, 0, 0], normal: [0, 1, 0]}\n"
+                                "- {point_m: [0.0095, 0, 0], normal: [-1, 0, 0]}\n"
+                                "- {point_m: [0, 0.0095, 0], normal: [0, -1, 0]}\n"
+                                "contact: {friction: 0.4, restitution: 0.3}\n"
+                                "parallel: {balance_every_steps: 7, imbalance: 1}\n";
+
+/* Runs off the lower edge of the terrain too: grains are taken out on the way. */
+static const char slope_study[] = "catalog: c.sqlite\n"
+                                  "time: {dt_s: 1.0e-3, steps: 35}\n"
+                                  "grains: {sample: sand}\n"
+                                  "release:\n"
+                                  "  assembly: lattice\n"
+                                  "  low_m: [0.162, 0.02, 0]\n"
+                                  "  high_m: [0.178, 0.03, 0]\n"
+                                  "  layers: 2\n"
+                                  "  velocity_m_s: [0.5, 0, 0]\n"
+                                  "terrain: {name: slope}\n"
+                                  "contact: {friction: 0.3, boundary_friction: 0.2}\n";
+
+static const char scanned_study[] = "catalog: c.sqlite\n"
+                                    "time: {dt_s: 1.0e-3, steps: 20}\n"
+                                    "grains: {sample: sand, grain_scale: 1.5}\n"
+                                    "release: {position_m: [0.08, 0.05, 0], rotation_deg: [10, 0, "
+                                    "30], along_ground: true}\n"
+                                    "terrain: {name: slope}\n";
+
+/* 840 grains in free flight, then in touch with the floor. */
+static const char many_study[] = "catalog: c.sqlite\n"
+                                 "time: {dt_s: 1.0e-3, steps: 3}\n"
+                                 "grains: {sample: sand}\n"
+                                 "release:\n"
+                                 "  assembly: lattice\n"
+                                 "  low_m: [0, 0, 0]\n"
+                                 "  high_m: [0.1, 0.06, 0.05]\n"
+                                 "  count: 840\n"
+                                 "  velocity_m_s: [0, 0, -0.2]\n"
+                                 "planes:\n"
+                                 "- {point_m: [0, 0, 0], normal: [0, 0, 1]}\n";
+
+static char *write_study(TlComm *comm, const char *name, const char *text) {
+  char *path = tl_path_join(folder, name);
+  TlStatus status = TL_OK;
+  if (tl_comm_rank(comm) == 0) status = tl_file_write(path, text, strlen(text), true);
+  REQUIRE_OK(tl_comm_agree(comm, status));
+  return path;
+}
+
+typedef struct Outcome {
+  uint64_t hash;
+  int64_t grains, outside;
+  double kinetic, potential, overlap;
+} Outcome;
+
+static Outcome run_on(TlComm *comm, const char *study) {
+  TlRun run;
+  Outcome o;
+  TlRunOptions options = {.study = study, .no_output = true};
+  REQUIRE_OK(tl_run_open(&run, comm, &options));
+  REQUIRE_OK(tl_run_go(&run));
+  REQUIRE_OK(tl_run_hash(&run, &o.hash));
+  o.grains = run.grains;
+  o.outside = run.totals.outside;
+  o.kinetic = run.totals.kinetic_J;
+  o.potential = run.totals.potential_J;
+  o.overlap = run.totals.overlap_share;
+  tl_run_close(&run);
+  return o;
+}
+
+/* The same bits of state; sums over grains within the rounding of adding them in another order. */
+static Outcome same_on_one_rank(TlComm *comm, const char *name, const char *text) {
+  char *path = write_study(comm, name, text);
+  Outcome many = run_on(comm, path);
+  if (tl_comm_rank(comm) == 0 && tl_comm_size(comm) > 1) {
+    Outcome one = run_on(NULL, path);
+    REQUIRE(one.hash == many.hash, "%s: state differs from that on one rank", name);
+    REQUIRE(one.outside == many.outside, "%lld", (long long)one.outside);
+    REQUIRE(fabs(one.kinetic - many.kinetic) <= 1e-12 * one.kinetic, "%g", one.kinetic);
+    REQUIRE(fabs(one.potential - many.potential) <= 1e-12 * fabs(one.potential), "%g",
+            one.potential);
+    REQUIRE(one.overlap == many.overlap, "%g %g", one.overlap, many.overlap);
+  }
+  tl_comm_barrier(comm);
+  tl_free(path);
+  return many;
+}
+
+static void runs_do_not_depend_on_ranks(TlComm *comm) {
+  if (tl_comm_size(comm) >= 8) return; /* cores are few: eight ranks are for the memory test */
+  Outcome box = same_on_one_rank(comm, "box.yaml", box_study);
+  REQUIRE(box.grains == 3 * 3 * 4, "%lld grains", (long long)box.grains);
+  Outcome slope = same_on_one_rank(comm, "slope.yaml", slope_study);
+  REQUIRE(slope.outside > 0 && slope.outside < slope.grains, "%lld of %lld left",
+          (long long)slope.outside, (long long)slope.grains);
+  Outcome scanned = same_on_one_rank(comm, "scanned.yaml", scanned_study);
+  REQUIRE(scanned.grains == 8 && scanned.kinetic > 0, "%lld", (long long)scanned.grains);
+}
+
+static void no_rank_holds_all_grains(TlComm *comm) {
+  if (tl_comm_size(comm) < 8) return;
+  char *path = write_study(comm, "many.yaml", many_study);
+  TlRun run;
+  TlRunOptions options = {.study = path, .no_output = true};
+  REQUIRE_OK(tl_run_open(&run, comm, &options));
+  REQUIRE(run.grains == 840, "%lld", (long long)run.grains);
+  REQUIRE_OK(tl_run_go(&run));
+  TlDistCounters c = tl_dist_counters(run.dist);
+  REQUIRE(c.largest_array < 840, "an array has %lld elements", (long long)c.largest_array);
+  REQUIRE((int64_t)run.bodies.history.capacity < 840 * 12, "%zu", run.bodies.history.capacity);
+  REQUIRE(c.comm.largest_collective_bytes < 840 * 8, "a collective of %lld bytes",
+          (long long)c.comm.largest_collective_bytes);
+  tl_run_close(&run);
+  tl_free(path);
+}
+
+static void fails(TlComm *comm, const char *text, const char *message) {
+  char *path = write_study(comm, "wrong.yaml", text);
+  TlRun run;
+  TlRunOptions options = {.study = path, .no_output = true};
+  TlStatus status = tl_run_open(&run, comm, &options);
+  if (status == TL_OK) status = tl_run_go(&run);
+  REQUIRE(status == TL_EINPUT, "status %d", (int)status);
+  REQUIRE(strstr(tl_message(), message), "'%s' is not in '%s'", message, tl_message());
+  tl_run_close(&run);
+  tl_free(path);
+}
+
+static void ranks_leave_together(TlComm *comm) {
+  char text[2048];
+  snprintf(text, sizeof text, "%soutside: error\n", slope_study);
+  fails(comm, text, "left the terrain in step");
+  fails(comm,
+        "catalog: c.sqlite\ntime: {dt_s: 1e-3, steps: 1}\ngrains: {sample: sand}\n"
+        "release: {position_m: [5, 5, 0]}\nterrain: {name: slope}\n",
+        "wrong.yaml:4:11: release.position_m: there is no terrain at x = 5");
+  fails(comm,
+        "catalog: c.sqlite\ntime: {dt_s: 1e-3, steps: 1}\ngrains: {sample: sand, grain_scale: "
+        "0.1}\nrelease: {position_m: [0.05, 0.05, 0]}\nterrain: {name: slope}\n",
+        "wrong.yaml:3:24: grains.grain_scale: the median grain");
+}
+
+static void body(TlComm *comm) {
+  if (tl_comm_rank(comm) == 0) {
+    char *path;
+    snprintf(folder, sizeof folder, "%s", tl_test_folder());
+    path = tl_path_join(folder, "c.sqlite");
+    scene_catalog(path);
+    tl_free(path);
+  }
+  REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
+  tl_log_set("test", TL_LOG_WARN);
+  runs_do_not_depend_on_ranks(comm);
+  no_rank_holds_all_grains(comm);
+  ranks_leave_together(comm);
+}
+
+int main(int argc, char **argv) {
+  TlComm *comm;
+  if (tl_comm_start(&comm, &argc, &argv) != TL_OK) return 1;
+  if (argc > 1)
+    scene_catalog(argv[1]);
+  else
+    body(comm);
+  tl_comm_stop(comm);
+  return 0;
+}
