@@ -21,7 +21,8 @@ static const TlParam params[] = {
     {"catalog", TL_P_TEXT, offsetof(Options, catalog), "", "", 0, 0, NULL,
      "catalog to take grains and terrain from, in place of the study's", "FILE"},
     {"set", TL_P_TEXTS, offsetof(Options, sets), "", "", 0, 0, NULL,
-     "say a key of the study anew, e.g. time.dt_s=5e-4; may be given again and again",
+     "say a key of the study anew, e.g. time.dt_s=5e-4 (no value: leave the key out); may be given "
+     "again and again",
      "SECTION.KEY=VALUE"},
     {"keys", TL_P_FLAG, offsetof(Options, keys), "", "false", 0, 0, NULL,
      "print the table of the study's keys and stop", NULL},
@@ -57,7 +58,7 @@ static void say_plan(const TlRun *run) {
               tl_par_threads() > 1 ? "s" : "", (long long)tl_setup_steps(s), s->time.dt_s,
               (double)tl_setup_steps(s) * s->time.dt_s, s->time.frame_every_s,
               (double)tl_run_memory(run) / 1e6, run->folder);
-  if (run->lifted_m > 0)
+  if (run->lifted_m > 1e-3 * run->selection.median_diameter_m)
     tl_log_info("the assembly was lifted by %.4g m to stand clear of the ground", run->lifted_m);
 }
 

@@ -267,7 +267,9 @@ const char *tl_param_nearest(const TlParam *params, size_t count, const char *te
   size_t least = strlen(text) / 3 + 2;
   for (size_t i = 0; i < count; i++) {
     if (params[i].type == TL_P_HEADING) continue;
-    size_t distance = edit_distance(text, params[i].key);
+    size_t distance = edit_distance(text, params[i].key), length = strlen(text);
+    if (strncmp(params[i].key, text, length) == 0 && strchr("_-", params[i].key[length]))
+      distance = 1; /* the unit was left away */
     if (distance >= least) continue;
     least = distance;
     best = params[i].key;

@@ -106,6 +106,7 @@ TlStatus tl_study_set(TlStudy *study, const char *assignment) {
   }
   if (node->kind != TL_YAML_MAP)
     return tl_fail(TL_EUSAGE, "--set %s: '%s' is not a key of a map", assignment, key);
+  if (equals[1] == 0) return tl_yaml_remove(node, key), TL_OK;
   TlStatus status = tl_yaml_put(node, key, equals + 1);
   if (status == TL_EINPUT) status = TL_EUSAGE;
   return tl_context(status, "--set %s", assignment);

@@ -41,7 +41,8 @@ TlStatus tl_study_read(TlStudy *study, const char *path);
 TlStatus tl_study_parse(TlStudy *study, const char *path, const char *text, size_t size);
 void tl_study_free(TlStudy *study);
 
-/* "section.key=value" over what the file says (the value in YAML). TL_EUSAGE. */
+/* "section.key=value" over what the file says (the value in YAML); without a value the key is taken
+ * out, so that its default holds. TL_EUSAGE. */
 TlStatus tl_study_set(TlStudy *study, const char *assignment);
 
 /* Defaults, then the study's values, into the struct of the schema's root (zeroed by the caller);

@@ -192,17 +192,19 @@ static TlStatus put(TlYamlNode *map, const char *key, TlYamlNode *value, TlYamlN
 TlStatus tl_yaml_put(TlYamlNode *map, const char *key, const char *text) {
   TlYamlNode value, *child;
   TlStatus status = tl_yaml_parse("value", text, strlen(text), &value);
-  if (status == TL_OK && value.kind == TL_YAML_MAP && value.count == 0) {
-    value.kind = TL_YAML_SCALAR; /* "key=": an empty text */
-    value.text = tl_strdup("");
-    status = value.text ? TL_OK : TL_ENOMEM;
-  }
   if (status == TL_OK) {
     forget_places(&value);
     status = put(map, key, &value, &child);
   }
   tl_yaml_free(&value);
   return status;
+}
+
+void tl_yaml_remove(TlYamlNode *map, const char *key) {
+  TlYamlNode *child = tl_yaml_find(map, key);
+  if (!child) return;
+  tl_yaml_free(child);
+  *child = map->children[--map->count];
 }
 
 TlStatus tl_yaml_put_map(TlYamlNode *map, const char *key, TlYamlNode **child) {

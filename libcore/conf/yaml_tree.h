@@ -34,6 +34,8 @@ void tl_yaml_free(TlYamlNode *node);
 TlYamlNode *tl_yaml_find(const TlYamlNode *map, const char *key);
 /* Replace or add the child of a map by the value that text is in YAML, without a place. */
 TlStatus tl_yaml_put(TlYamlNode *map, const char *key, const char *text);
+/* Take a child of a map out, if it is there. */
+void tl_yaml_remove(TlYamlNode *map, const char *key);
 /* Replace or add an empty map. *child borrowed. */
 TlStatus tl_yaml_put_map(TlYamlNode *map, const char *key, TlYamlNode **child);
 

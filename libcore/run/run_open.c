@@ -11,7 +11,7 @@
 
 /* A path of the study, from the study's folder unless absolute. */
 static char *beside_study(const TlRun *run, const char *path) {
-  if (path[0] == '/') return tl_strdup(path);
+  if (path[0] == '/' || !strchr(run->options.study, '/')) return tl_strdup(path);
   char *folder = tl_path_directory(run->options.study);
   char *full = folder ? tl_path_join(folder, path) : NULL;
   tl_free(folder);

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# talus-solve: wrong studies are refused with their place, a tiny run ends with frames, a signal
+# ends a run with its last frame closed, ranks give the same frames.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+export OMP_NUM_THREADS=1
+"$TESTBIN/test_run" c.sqlite
+
+cat >s.yaml <<'YAML'
+title: tiny
+catalog: c.sqlite
+time: {dt_s: 1.0e-3, steps: 6, frame_every_s: 3.0e-3}
+grains: {sample: sand}
+release: {position_m: [0.05, 0.05, 0], along_ground: true}
+terrain: {name: slope}
+YAML
+
+fail() { echo "test_solve: $*"; exit 1; }
+# status, text in the message, arguments
+refused() {
+  local want=$1 text=$2 got=0
+  shift 2
+  "$BIN/talus-solve" "$@" >out 2>err || got=$?
+  [ "$got" = "$want" ] || fail "$*: exit $got, not $want: $(cat err)"
+  grep -qF -- "$text" err || fail "$*: '$text' is not in: $(cat err)"
+  [ ! -s out ] || fail "$*: something on stdout"
+}
+wrong() { # text in the message, study text
+  printf '%s\n' "$2" >w.yaml
+  refused 1 "$1" w.yaml
+}
+
+refused 2 "--bogus: no such option" --bogus
+refused 2 "one study is wanted"
+refused 2 "one argument too many" a.yaml b.yaml
+refused 1 "no.yaml" no.yaml
+refused 2 "--set time.dt: no such key; did you mean 'dt_s'?" s.yaml --set time.dt=1
+refused 2 "--set time.dt_s: 'soon' is not a number" s.yaml --set time.dt_s=soon
+refused 1 "nowhere.sqlite" s.yaml --catalog=nowhere.sqlite
+base=$(cat s.yaml)
+wrong "w.yaml:3:22: time.stepz: no such key; did you mean 'steps'?" "${base/steps/stepz}"
+wrong "w.yaml:4:10: grains.sample: c.sqlite: there is no sample 'send'" "${base/sand/send}"
+wrong "w.yaml:4:19: grains.ids.1: c.sqlite: there is no grain 99" "${base/sample: sand/ids: [3, 99]}"
+wrong "w.yaml:6:11: terrain.name: c.sqlite: there is no terrain 'valley'" "${base/slope/valley}"
+wrong "w.yaml:2:1: catalog: " "${base/c.sqlite/none.sqlite}"
+wrong "no grain of 'sand' is left" "${base/sample: sand/sample: sand, least_diameter_m: 1}"
+wrong "grains.grain_scale: the median grain" "${base/sample: sand/sample: sand, grain_scale: 0.01}"
+
+"$BIN/talus-solve" -q s.yaml >out 2>err || fail "the run failed: $(cat err)"
+[ ! -s err ] || fail "-q talks: $(cat err)"
+for f in run.h5 frame_000000.h5 frame_000001.h5 frame_000002.h5; do
+  [ -s "s.run/$f" ] || fail "s.run/$f is missing"
+done
+[ ! -e s.run/frame_000003.h5 ] || fail "a frame too many"
+[ "$(wc -l <s.run/history.csv)" = 8 ] || fail "history.csv: $(wc -l <s.run/history.csv) lines"
+head -1 s.run/history.csv | grep -q '^time_s,.*kinetic_energy_J' || fail "header of history.csv"
+grep -q '^frames: 3$' out || fail "no count of frames on stdout"
+refused 2 "--overwrite" s.yaml
+"$BIN/talus-solve" -q s.yaml --overwrite --json >out 2>err || fail "--overwrite: $(cat err)"
+grep -q '"steps": 6' out || fail "no JSON"
+
+"$BIN/talus-solve" -n -q s.yaml -o dry >out 2>err || fail "--dry-run: $(cat err)"
+[ ! -e dry ] || fail "--dry-run wrote"
+grep -q '^grains: 8$' out || fail "--dry-run does not count the grains"
+
+"$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" -q s.yaml -o two >out 2>err || fail "-n 2: $(cat err)"
+cut -d, -f1-3,11 s.run/history.csv | cmp -s - <(cut -d, -f1-3,11 two/history.csv) ||
+  fail "two ranks count other contacts than one"
+
+"$BIN/talus-solve" s.yaml -o long --set time.steps=100000000 >out 2>err &
+pid=$!
+for _ in $(seq 100); do [ ! -s long/frame_000003.h5 ] || break; sleep 0.1; done
+kill -TERM $pid
+got=0; wait $pid || got=$?
+[ "$got" = 1 ] || fail "a signal gives exit $got"
+grep -q "stopped by a signal after step" err || fail "no word of the signal: $(cat err)"
+ls long/*.tmp >/dev/null 2>&1 && fail "a half frame is left"
+[ -s long/frame_000003.h5 ] || fail "frames are missing after the signal"
+
+"$BIN/talus-solve" --keys >keys
+cd - >/dev/null
+sed -n '/^<!-- keys -->$/,/^<!-- end of keys -->$/p' docs/study.md | sed '1d;$d' |
+  cmp -s - "$folder/keys" || fail "docs/study.md's table is not that of talus-solve --keys"
