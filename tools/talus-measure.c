@@ -60,6 +60,12 @@ static TlStatus report_deposit(TlReport *r, const TlDeposit *d) {
   return real(r, "angle_of_repose", d->repose_deg, "deg");
 }
 
+static TlStatus report_overlap(TlReport *r, const TlMeasure *m) {
+  TL_TRY(real(r, "largest_overlap", m->largest_overlap_m, "m"));
+  TL_TRY(real(r, "largest_overlap_of_radius", 100 * m->largest_overlap_share, "percent"));
+  return tl_report_int(r, "overlapping_pairs", m->overlapping_pairs, "");
+}
+
 static TlStatus report_ground(TlReport *r, const TlMeasure *m) {
   TL_TRY(real(r, "largest_penetration", m->largest_penetration_m, "m"));
   TL_TRY(real(r, "largest_penetration_of_radius", 100 * m->largest_penetration_share, "percent"));
@@ -71,6 +77,7 @@ static TlStatus report(const TlCall *call, const TlScene *scene, const TlMeasure
   TlReport r = {0};
   TlStatus status = real(&r, "grain_scale", scene->grain_scale, "");
   if (status == TL_OK) status = report_motion(&r, m);
+  if (status == TL_OK) status = report_overlap(&r, m);
   if (status == TL_OK && m->has_ground) status = report_ground(&r, m);
   if (status == TL_OK && m->deposit.nx) status = report_deposit(&r, &m->deposit);
   if (status == TL_OK) status = tl_report_text(&r, "output", call->output);

@@ -251,6 +251,7 @@ static TlStatus measure_all(const char *folder, const TlScene *scene,
   TL_TRY(TL_NEW(m->frame, (size_t)m->frame_count));
   TL_TRY(measure_frames(folder, scene, index, first, m));
   TL_TRY(tl_context(measure_grains(scene, last, m), "%s", folder));
+  TL_TRY(tl_measure_overlap(scene, last, m));
   m->has_ground = scene->has_terrain || scene->plane_count > 0;
   if (!m->has_ground || last->count == 0) return TL_OK;
   return tl_measure_deposit(scene, last, m, options->cell_m, &m->deposit);

@@ -67,10 +67,12 @@ typedef struct TlMeasure {
   TlGrainMeasure *grain; /* last frame, by id, owned */
   TlVec3 travel_direction, up;
   double largest_penetration_m, largest_penetration_share; /* share of the grain's radius_m */
-  int64_t deepest_id;      /* the grain with the largest share; -1: none */
-  int64_t below_2_percent; /* grains deeper than 2% of their radius */
-  bool has_ground;         /* terrain or planes to measure against */
-  TlDeposit deposit;       /* nx = 0 without ground */
+  int64_t deepest_id;                              /* the grain with the largest share; -1: none */
+  int64_t below_2_percent;                         /* grains deeper than 2% of their radius */
+  double largest_overlap_m, largest_overlap_share; /* of two grains; share of the smaller radius */
+  int64_t overlapping_pairs;
+  bool has_ground;   /* terrain or planes to measure against */
+  TlDeposit deposit; /* nx = 0 without ground */
 } TlMeasure;
 
 typedef struct TlMeasureOptions {
@@ -93,6 +95,8 @@ TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFr
 TlStatus tl_measure_grain(const TlScene *scene, const TlBodyRow *row, TlGrainMeasure *out);
 TlStatus tl_measure_deposit(const TlScene *scene, const TlFrame *frame, const TlMeasure *measure,
                             double cell_m, TlDeposit *out);
+/* Overlaps of grains in a frame whose avatars are all there, into the three members of m. */
+TlStatus tl_measure_overlap(const TlScene *scene, const TlFrame *frame, TlMeasure *m);
 /* Ground under (x, y): terrain or the highest plane that faces up; false where there is none. */
 bool tl_measure_ground(const TlScene *scene, double x, double y, double *z);
 /* Value below which the share q of the values lies (linear between order statistics); the array is

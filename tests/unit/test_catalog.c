@@ -450,6 +450,29 @@ START_TEST(any_failed_allocation_leaves_the_old_catalog) {
 }
 END_TEST
 
+START_TEST(an_addition_that_fails_half_way_leaves_nothing_for_the_commit) {
+  char *path = in_folder("half.talus");
+  TlCatalog *c;
+  int64_t sample, id;
+  TlAvatar a;
+  make_sphere(&a, 1e-3, 7);
+  CK_OK(tl_catalog_open(&c, path, TL_CATALOG_CREATE));
+  begin(c, NULL);
+  CK_OK(tl_catalog_sample(c, "sand", false, (double[]){1, 1, 1}, &sample));
+  for (int64_t k = 1;; k++) {
+    tl_mem_fail_at(k);
+    TlStatus status = tl_catalog_add_avatar(c, sample, &a, &id);
+    tl_mem_fail_at(0);
+    if (status == TL_OK) break;
+  }
+  CK_OK(tl_catalog_commit(c));
+  tl_catalog_close(c);
+  ck_assert_int_eq(count_in(path), 1);
+  tl_avatar_free(&a);
+  tl_free(path);
+}
+END_TEST
+
 START_TEST(a_killed_writer_and_a_refused_write_leave_the_old_catalog) {
   char *path = in_folder("kill.talus");
   fill(path, 2, "sand");
@@ -540,5 +563,6 @@ TL_TEST_MAIN("catalog", avatar_comes_back_bit_for_bit,
              other_files_and_other_versions_are_refused_with_what_to_do,
              a_flipped_byte_in_a_grid_is_found_and_the_grain_named,
              any_failed_allocation_leaves_the_old_catalog,
+             an_addition_that_fails_half_way_leaves_nothing_for_the_commit,
              a_killed_writer_and_a_refused_write_leave_the_old_catalog,
              two_readers_read_at_once_and_writers_wait_for_each_other)

@@ -209,6 +209,34 @@ START_TEST(penetration_is_the_share_of_the_grains_own_radius) {
 }
 END_TEST
 
+/* A row of spheres of radius 0.1 s, s = 1 and 2 in turn; the gaps are 0.05, 0 and -0.02. */
+static TlBodyRow in_row(int b, double t) {
+  (void)t;
+  const double x[] = {0, 0.35, 0.65, 0.93};
+  return at_rest(b, tl_vec3(x[b], 0.1, 0.2), b % 2 ? 2 : 1);
+}
+
+START_TEST(overlap_of_two_grains_is_found_and_measured_by_the_smaller) {
+  TlAvatar a;
+  CK_OK(tl_avatar_sphere(0.1, 0.01, 1500, &a));
+  TlScene scene = scene_of(&a, NULL);
+  char *folder = write_run("row", &scene, 4, 1, 1, in_row);
+  TlMeasure m;
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  /* as for the plane: half a node spacing aside of the line of centres, and the trilinear surface,
+   * here on both grains: h^2/(8 r) of each */
+  double d = 0.1 * sqrt(4 * PI / 1500), less = d * d / (4 * 0.1) + 2 * 0.02 * 0.02 / (8 * 0.2);
+  ck_assert_msg(m.largest_overlap_m <= 0.02 + 1e-4 && m.largest_overlap_m >= 0.02 - less,
+                "overlap %g", m.largest_overlap_m);
+  CK_NEAR(m.largest_overlap_share, m.largest_overlap_m / 0.1, 1e-9);
+  ck_assert_int_ge(m.overlapping_pairs, 1);
+  ck_assert_int_le(m.overlapping_pairs, 2); /* the touching pair by rounding */
+  tl_measure_free(&m);
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
 START_TEST(a_run_without_frames_or_with_an_unknown_avatar_is_refused) {
   TlAvatar a;
   CK_OK(tl_avatar_sphere(0.1, 0.02, 60, &a));
@@ -317,5 +345,6 @@ TL_TEST_MAIN("measure", energy_of_free_flight_is_constant_and_has_its_closed_for
              runout_of_a_known_slide_is_measured, angle_of_repose_of_a_cone_is_its_angle,
              penetration_is_the_share_of_the_grains_own_radius,
              penetration_into_terrain_is_along_its_normal,
+             overlap_of_two_grains_is_found_and_measured_by_the_smaller,
              a_run_without_frames_or_with_an_unknown_avatar_is_refused,
              quantiles_are_those_of_the_order_statistics)
