@@ -11,7 +11,7 @@ typedef struct Options {
 static const TlParam params[] = {
     {"surfaces", TL_P_FLAG, offsetof(Options, surfaces), "", "false", 0, 0, NULL,
      "write the grains' surfaces instead of points with attributes", NULL},
-    {"cells", TL_P_INT, offsetof(Options, cells), "", "16", 0, 512, NULL,
+    {"cells", TL_P_INT, offsetof(Options, cells), "", "10", 0, 512, NULL,
      "cells along a grain's longest axis for its surface; 0: as fine as its grid", NULL},
 };
 

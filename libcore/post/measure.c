@@ -141,7 +141,7 @@ TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFr
   extents(frame, start, up, e, out, &front);
   TlVec3 moved = tl_sub(out->centre_m, start);
   out->travel_m = tl_norm(horizontal(moved, up));
-  out->drop_m = -tl_dot(moved, up);
+  out->drop_m = 0 - tl_dot(moved, up); /* no -0 in tables */
   out->travel_angle_deg = slope_deg(start, out->centre_m, up);
   out->fahrboeschung_deg =
       frame->count && first->count ? slope_deg(highest(first, up), front, up) : NAN;

@@ -191,23 +191,24 @@ static double plane_slope_deg(const TlDeposit *d) {
 
 /* Cone z = peak - slope*r around the mass centre, by least squares over the covered cells whose top
  * lies between 20% and 80% of the heap's greatest thickness: neither the rounded peak nor the loose
- * toe. Height above the ground, so a heap on a gentle slope is not misread. */
+ * toe. Height above the ground, so a heap on a gentle slope is not misread. A cone that explains
+ * less than half of the variance is no heap, and gives no angle. */
 static void fit_cone(const TlMeasure *m, TlDeposit *d) {
   TlVec3 centre = m->frame[m->frame_count - 1].centre_m;
-  double n = 0, r1 = 0, z1 = 0, rr = 0, rz = 0;
+  double n = 0, r1 = 0, z1 = 0, rr = 0, rz = 0, zz = 0;
   for (int64_t c = 0; c < d->nx * d->ny; c++) {
     if (!covered(d, c)) continue;
     TlVec3 p = cell_top(d, c);
     double z = d->top_m[c] - d->ground_m[c], r = hypot(p.x - centre.x, p.y - centre.y);
     if (z < 0.2 * d->max_thickness_m || z > 0.8 * d->max_thickness_m) continue;
-    n += 1, r1 += r, z1 += z, rr += r * r, rz += r * z;
+    n += 1, r1 += r, z1 += z, rr += r * r, rz += r * z, zz += z * z;
   }
-  double spread = rr - r1 * r1 / n;
   d->repose_cells = (int64_t)n;
   d->repose_deg = NAN;
-  if (n < 8 || !(spread > 0)) return;
-  double slope = -(rz - r1 * z1 / n) / spread;
-  if (slope > 0) d->repose_deg = atan(slope) * 180 / PI;
+  if (n < 8) return;
+  double var_r = rr - r1 * r1 / n, var_z = zz - z1 * z1 / n, cov = rz - r1 * z1 / n;
+  if (!(var_r > 0) || cov >= 0 || cov * cov < 0.5 * var_r * var_z) return;
+  d->repose_deg = atan(-cov / var_r) * 180 / PI;
 }
 
 TlStatus tl_measure_deposit(const TlScene *scene, const TlFrame *frame, const TlMeasure *m,

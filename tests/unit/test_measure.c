@@ -181,6 +181,29 @@ static TlBodyRow sunk(int b, double t) {
   return at_rest(b, tl_vec3(10 * b, 0, s * 0.1 * (1 - shares[b])), s);
 }
 
+/* Grains strewn over a floor, tops by chance: no heap. */
+static TlBodyRow strewn(int b, double t) {
+  TlBodyRow r = in_heap(b, t);
+  r.position_m.z = 0.1 + tl_random_uniform(5, 6, (uint64_t)b);
+  return r;
+}
+
+START_TEST(strewn_grains_have_no_angle_of_repose) {
+  TlAvatar a;
+  TlPlane floor = {{0, 0, 0}, {0, 0, 1}};
+  CK_OK(tl_avatar_sphere(0.1, 0.02, 60, &a));
+  TlScene scene = scene_of(&a, &floor);
+  char *folder = write_run("strewn", &scene, CELLS * CELLS, 1, 1, strewn);
+  TlMeasure m;
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){.cell_m = 1}, &m));
+  ck_assert_int_gt(m.deposit.repose_cells, 100);
+  ck_assert(isnan(m.deposit.repose_deg));
+  tl_measure_free(&m);
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
 START_TEST(penetration_is_the_share_of_the_grains_own_radius) {
   TlAvatar a;
   TlPlane floor = {{0, 0, 0}, {0, 0, 1}};
@@ -343,6 +366,7 @@ END_TEST
 
 TL_TEST_MAIN("measure", energy_of_free_flight_is_constant_and_has_its_closed_form,
              runout_of_a_known_slide_is_measured, angle_of_repose_of_a_cone_is_its_angle,
+             strewn_grains_have_no_angle_of_repose,
              penetration_is_the_share_of_the_grains_own_radius,
              penetration_into_terrain_is_along_its_normal,
              overlap_of_two_grains_is_found_and_measured_by_the_smaller,
