@@ -1,0 +1,36 @@
+/* A picture of a frame: grains as the level sets themselves, ground and planes, ray-marched on the
+ * CPU; sun with shadows, sky light with ambient occlusion, contour lines, legend, scale bar, time.
+ *
+ * World frame, metres. Rows are shared among the threads; each pixel depends on nothing else: the
+ * same bytes for any thread count. Cost: 1280 x 800 with 2 x 2 rays a pixel, 300 grains on a
+ * valley of 120 x 200 cells: some seconds on two cores.
+ */
+#ifndef TL_POST_RENDER_H
+#define TL_POST_RENDER_H
+
+#include "io/png_image.h"
+#include "post/render_camera.h"
+
+typedef enum TlRenderColour {
+  TL_COLOUR_SPEED = 0,
+  TL_COLOUR_SIZE,
+  TL_COLOUR_ID,
+  TL_COLOUR_HEIGHT
+} TlRenderColour;
+
+typedef struct TlRenderOptions {
+  int width, height;
+  TlRenderColour colour;
+  double low, high; /* of the colour map: m/s, m or m */
+  bool smooth;      /* 2 x 2 rays a pixel */
+  bool captions;    /* title, time, scale bar, legend */
+} TlRenderOptions;
+
+/* Range of the colour map for all frames of a path, round at the upper end. */
+void tl_render_range(const TlRenderPath *path, const TlScene *scene, TlRenderOptions *options);
+
+/* image: new, owned by the caller. */
+TlStatus tl_render_frame(const TlScene *scene, const TlFrame *frame, const TlCamera *camera,
+                         const TlRenderOptions *options, TlImage *image);
+
+#endif

@@ -1,0 +1,140 @@
+#include "post/render_caption.h"
+
+#include "post/ink.h"
+#include "post/render_colour.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const TlInk white = {255, 255, 255, 1}, grey = {205, 208, 212, 1}, dark = {22, 25, 29, 0.72};
+
+/* Picture metrics: everything follows the size of the small text. */
+typedef struct Layout {
+  double text, pad, strip; /* height of small capitals, padding, height of the bottom strip */
+} Layout;
+
+static Layout layout_of(const TlImage *image) {
+  Layout l;
+  l.text = fmax(7, fmin(image->width / 110.0, image->height / 65.0));
+  l.pad = 1.3 * l.text;
+  l.strip = 5.4 * l.text;
+  return l;
+}
+
+/* Cut with "..." to fit the width. */
+static void fitted_text(TlImage *image, double x, double y, double size, const char *text,
+                        double width, TlInk ink) {
+  char copy[512];
+  snprintf(copy, sizeof copy, "%s", text);
+  size_t n = strlen(copy);
+  while (n > 4 && tl_ink_text_width(copy, size) > width) {
+    n--;
+    snprintf(copy + n - 3, 4, "...");
+  }
+  tl_ink_text(image, x, y, size, copy, ink);
+}
+
+static void draw_title(TlImage *image, Layout l, const TlScene *scene, const TlFrame *frame) {
+  char line[160];
+  double size = 1.35 * l.text, height = 2 * l.pad + size + 0.9 * l.pad + l.text;
+  snprintf(line, sizeof line, "t = %.*f s", frame->time_s < 100 ? 2 : 1, frame->time_s);
+  tl_ink_box(image, 0, 0, image->width, height, dark);
+  double right = tl_ink_text_width(line, size);
+  const char *title = scene->title && scene->title[0] ? scene->title : "run";
+  fitted_text(image, l.pad, l.pad, size, title, image->width - right - 4 * l.pad, white);
+  tl_ink_text(image, image->width - l.pad - right, l.pad, size, line, white);
+  char scale[64] = "";
+  if (scene->grain_scale != 1 && scene->grain_scale > 0)
+    snprintf(scale, sizeof scale, ", grains x %.6g", scene->grain_scale);
+  snprintf(line, sizeof line, "%lld grains%s", (long long)frame->count, scale);
+  fitted_text(image, l.pad, l.pad + size + 0.9 * l.pad, l.text, line, 0.7 * image->width, grey);
+  snprintf(line, sizeof line, "frame %lld, step %lld", (long long)frame->index,
+           (long long)frame->step);
+  right = tl_ink_text_width(line, l.text);
+  tl_ink_text(image, image->width - l.pad - right, l.pad + size + 0.9 * l.pad, l.text, line, grey);
+}
+
+/* Holds at the camera's focus, across the line of sight: perspective changes it elsewhere. */
+static void draw_scale_bar(TlImage *image, Layout l, const TlCamera *camera) {
+  double metres_a_pixel = 2 * camera->focus_m * camera->tan_x / image->width;
+  double length = tl_ink_nice(0.22 * image->width * metres_a_pixel),
+         pixels = length / metres_a_pixel;
+  double x = l.pad, y = image->height - l.strip + l.pad + 1.75 * l.text;
+  char text[32];
+  tl_ink_length(length, text);
+  tl_ink_text(image, x, image->height - l.strip + l.pad, l.text, text, white);
+  double width = tl_ink_text_width(text, l.text);
+  tl_ink_text(image, x + width + 0.6 * l.text, image->height - l.strip + l.pad, l.text,
+              "at the middle", grey);
+  tl_ink_box(image, x, y, pixels, 0.45 * l.text, white);
+  for (int k = 0; k < 2; k++)
+    tl_ink_box(image, x + k * (pixels - 0.2 * l.text), y - 0.3 * l.text, 0.2 * l.text,
+               1.05 * l.text, white);
+}
+
+typedef struct Legend {
+  const char *what, *unit;
+  double factor; /* shown = factor * SI */
+} Legend;
+
+static Legend legend_of(const TlRenderOptions *o) {
+  static const Legend lengths[] = {
+      {"grain diameter", "um", 1e6}, {"grain diameter", "mm", 1e3}, {"grain diameter", "m", 1}};
+  switch (o->colour) {
+  case TL_COLOUR_SPEED:
+    return (Legend){"speed", "m/s", 1};
+  case TL_COLOUR_SIZE:
+    return lengths[o->high < 1e-3 ? 0 : o->high < 0.5 ? 1 : 2];
+  case TL_COLOUR_HEIGHT:
+    return (Legend){"height", "m", 1};
+  default:
+    return (Legend){"", "", 1};
+  }
+}
+
+/* Few ticks for wide numbers, so that they never touch. */
+static double tick_step(double low, double high, double width, double size) {
+  char text[32];
+  snprintf(text, sizeof text, "%.6g", high);
+  double room = fmax(2, floor(width / (1.6 * tl_ink_text_width(text, size) + size)));
+  double step = tl_ink_nice((high - low) / room);
+  while ((high - low) / step > room) step = tl_ink_nice(2.6 * step);
+  return step;
+}
+
+static void draw_legend(TlImage *image, Layout l, const TlRenderOptions *o) {
+  double width = fmin(0.36 * image->width, 46 * l.text), x = image->width - 2 * l.pad - width;
+  double top = image->height - l.strip + 0.8 * l.pad, y = top + 1.5 * l.text, high = 0.8 * l.text;
+  Legend legend = legend_of(o);
+  char text[64];
+  if (o->colour == TL_COLOUR_ID) {
+    tl_ink_text(image, x, top, l.text, "colours tell the grains apart", grey);
+    return;
+  }
+  snprintf(text, sizeof text, "%s [%s]", legend.what, legend.unit);
+  tl_ink_text(image, x, top, l.text, text, white);
+  for (int i = 0; i < (int)width; i++) {
+    uint8_t c[3];
+    tl_colour_to_bytes(tl_colour_map((i + 0.5) / width), c);
+    tl_ink_box(image, x + i, y, 1, high, (TlInk){c[0], c[1], c[2], 1});
+  }
+  double low = legend.factor * o->low, up = legend.factor * o->high;
+  double step = tick_step(low, up, width, 0.85 * l.text);
+  for (double v = step * ceil(low / step - 1e-9); v <= up + 1e-9 * step; v += step) {
+    double at = x + width * (v - low) / (up - low);
+    snprintf(text, sizeof text, "%.6g", fabs(v) < 1e-9 * step ? 0 : v);
+    tl_ink_box(image, at - 0.5, y + high, 1, 0.3 * l.text, white);
+    double half = 0.5 * tl_ink_text_width(text, 0.85 * l.text);
+    tl_ink_text(image, at - half, y + high + 0.5 * l.text, 0.85 * l.text, text, white);
+  }
+}
+
+void tl_render_captions(TlImage *image, const TlScene *scene, const TlFrame *frame,
+                        const TlCamera *camera, const TlRenderOptions *options) {
+  Layout l = layout_of(image);
+  tl_ink_box(image, 0, image->height - l.strip, image->width, l.strip, dark);
+  draw_title(image, l, scene, frame);
+  draw_scale_bar(image, l, camera);
+  draw_legend(image, l, options);
+}

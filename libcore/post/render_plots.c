@@ -1,0 +1,232 @@
+#include "post/render_plots.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS_MAX = 64, NAME_MAX_ = 64 };
+
+typedef struct Table {
+  const char *path; /* borrowed */
+  char name[COLUMNS_MAX][NAME_MAX_];
+  int columns, time; /* time: index of time_s */
+  int64_t rows;
+} Table;
+
+/* ---- names ---- */
+
+static const struct {
+  const char *suffix, *unit;
+} units[] = {{"_kg_m3", "kg/m^3"}, {"_kg_m_s", "kg m/s"}, {"_rad_s", "rad/s"}, {"_m_s2", "m/s^2"},
+             {"_m_s", "m/s"},      {"_deg", "deg"},       {"_m3", "m^3"},      {"_m2", "m^2"},
+             {"_mm", "mm"},        {"_ms", "ms"},         {"_kg", "kg"},       {"_pct", "%"},
+             {"_Pa", "Pa"},        {"_J", "J"},           {"_N", "N"},         {"_m", "m"},
+             {"_s", "s"},          {"_MB", "MB"}};
+
+void tl_plot_label(const char *column, char label[96]) {
+  size_t n = strlen(column), stem = n;
+  const char *unit = NULL;
+  for (size_t k = 0; k < sizeof units / sizeof *units && !unit; k++) {
+    size_t m = strlen(units[k].suffix);
+    if (n <= m || strcmp(column + n - m, units[k].suffix) != 0) continue;
+    unit = units[k].unit;
+    stem = n - m;
+  }
+  int used = snprintf(label, 96, "%.*s", stem > 60 ? 60 : (int)stem, column);
+  for (int i = 0; i < used; i++)
+    if (label[i] == '_' || label[i] == '\'' || label[i] == '"' || label[i] == '\\') label[i] = ' ';
+  if (unit) snprintf(label + used, 96 - (size_t)used, " [%s]", unit);
+}
+
+static bool is_energy(const char *column) {
+  size_t n = strlen(column);
+  return n > 2 && strcmp(column + n - 2, "_J") == 0;
+}
+
+/* ---- reading what there is ---- */
+
+static TlStatus parse_header(Table *t, const char *text) {
+  t->time = -1;
+  while (*text && *text != '\n' && *text != '\r') {
+    size_t n = strcspn(text, ",\r\n");
+    if (t->columns == COLUMNS_MAX)
+      return tl_fail(TL_EINPUT, "%s: more than %d columns", t->path, COLUMNS_MAX);
+    if (n == 0 || n >= NAME_MAX_)
+      return tl_fail(TL_EINPUT, "%s: column %d has no name, or one of over %d characters", t->path,
+                     t->columns + 1, NAME_MAX_ - 1);
+    memcpy(t->name[t->columns], text, n);
+    if (strcmp(t->name[t->columns], "time_s") == 0) t->time = t->columns;
+    t->columns++;
+    text += n + (text[n] == ',');
+  }
+  if (t->time < 0)
+    return tl_fail(TL_EINPUT, "%s: no column time_s in the header: not a table over time", t->path);
+  return TL_OK;
+}
+
+static TlStatus read_table(const char *path, Table *t) {
+  memset(t, 0, sizeof *t);
+  t->path = path;
+  char *text;
+  size_t size;
+  TL_TRY(tl_file_read(path, &text, &size));
+  TlStatus status = parse_header(t, text);
+  bool blank = true; /* the line so far */
+  for (size_t i = 0; i < size; i++) {
+    if (text[i] == '\n') {
+      t->rows += !blank;
+      blank = true;
+    } else if (text[i] != '\r')
+      blank = false;
+  }
+  t->rows += !blank;
+  t->rows--; /* the header */
+  tl_free(text);
+  if (status == TL_OK && t->rows < 2)
+    status = tl_fail(TL_EINPUT, "%s: %lld rows; two are needed to plot", path, (long long)t->rows);
+  return status;
+}
+
+/* ---- gnuplot ---- */
+
+/* 'text' in gnuplot's single quotes, where '' is a quote. */
+static void put_quoted(FILE *to, const char *text) {
+  fputc('\'', to);
+  for (; *text; text++) {
+    if (*text == '\'') fputc('\'', to);
+    fputc(*text, to);
+  }
+  fputc('\'', to);
+}
+
+static void put_head(FILE *to, const char *picture, int width, int height) {
+  fprintf(
+      to,
+      "set terminal pngcairo noenhanced size %d,%d font 'DejaVu Sans,11' background '#ffffff'\n",
+      width, height);
+  fprintf(to, "set output ");
+  put_quoted(to, picture);
+  fprintf(to, "\nset datafile separator ','\nset datafile missing ''\nunset key\n"
+              "set border 3 lw 1 lc rgb '#606060'\nset tics nomirror out textcolor rgb '#404040'\n"
+              "set grid lc rgb '#dddddd' lw 1\nset format y '%%.4g'\n"
+              "set ytics autofreq\nset lmargin 12\n");
+}
+
+static void put_column(FILE *to, const Table *t, int column) {
+  put_quoted(to, t->path);
+  fprintf(to, " every ::1 using %d:%d with lines lw 2", t->time + 1, column + 1);
+}
+
+static void put_panels(FILE *to, const Table *t, const char *picture) {
+  int panels = t->columns - 1, across = panels < 3 ? panels : 3,
+      down = (panels + across - 1) / across;
+  char label[96];
+  put_head(to, picture, 440 * across, 270 * down + 20);
+  fprintf(to, "set multiplot layout %d,%d\n", down, across);
+  for (int c = 0; c < t->columns; c++) {
+    if (c == t->time) continue;
+    tl_plot_label(t->name[c], label);
+    fprintf(to, "set title '%s'\nset xlabel 'time [s]'\nplot ", label);
+    put_column(to, t, c);
+    fprintf(to, " lc rgb '#1f5fa8'\n");
+  }
+  fprintf(to, "unset multiplot\n");
+}
+
+static void put_energies(FILE *to, const Table *t, const char *picture) {
+  static const char *const colours[] = {"#c1440e", "#1f5fa8", "#2e8b57", "#8a5fbf",
+                                        "#b58900", "#555555", "#d0699a", "#2aa1a1"};
+  char label[96];
+  put_head(to, picture, 960, 560);
+  fprintf(to, "set key outside top center horizontal samplen 2\n"
+              "set xlabel 'time [s]'\nset ylabel 'energy [J]'\nplot ");
+  for (int c = 0, k = 0; c < t->columns; c++) {
+    if (!is_energy(t->name[c])) continue;
+    tl_plot_label(t->name[c], label);
+    char *unit = strstr(label, " [");
+    if (unit) *unit = 0;
+    if (k > 0) fprintf(to, ", ");
+    put_column(to, t, c);
+    fprintf(to, " lc rgb '%s' title '%s'", colours[k++ % 8], label);
+  }
+  fprintf(to, "\n");
+}
+
+typedef void (*PutScript)(FILE *to, const Table *t, const char *picture);
+
+static TlStatus pipe_script(PutScript put, const Table *t, const char *picture) {
+  /* A gnuplot that dies early must not take us along: its exit status is what counts. */
+  void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+  FILE *to = popen("gnuplot", "w");
+  TlStatus status = to ? TL_OK : tl_fail_errno("gnuplot", "cannot start");
+  if (to) {
+    put(to, t, picture);
+    int ended = pclose(to);
+    if (ended != 0)
+      status = tl_fail(TL_EIO, "gnuplot: failed to plot %s (status %d)", t->path, ended);
+  }
+  signal(SIGPIPE, before == SIG_ERR ? SIG_DFL : before);
+  return status;
+}
+
+static TlStatus plot(PutScript put, const Table *t, const char *folder, const char *name,
+                     bool overwrite) {
+  char *path = tl_format("%s/%s.png", folder, name);
+  if (!path) return TL_ENOMEM;
+  TlOutFile out;
+  TlStatus status = tl_outfile_begin(&out, path, overwrite);
+  if (status == TL_OK) {
+    status = pipe_script(put, t, out.temp);
+    int64_t size = 0;
+    if (status == TL_OK) status = tl_file_size(out.temp, &size);
+    if (status == TL_OK && size == 0) status = tl_fail(TL_EIO, "%s: gnuplot drew nothing", path);
+    if (status == TL_OK) status = tl_outfile_commit(&out);
+    tl_outfile_abort(&out);
+  }
+  tl_free(path);
+  return status;
+}
+
+static TlStatus plot_table(const char *path, const char *name, const char *output, bool overwrite) {
+  Table *t;
+  TL_TRY(TL_NEW(t, 1));
+  TlStatus status = read_table(path, t);
+  int energies = 0;
+  for (int c = 0; c < t->columns; c++) energies += is_energy(t->name[c]);
+  if (status == TL_OK && t->columns < 2)
+    status = tl_fail(TL_EINPUT, "%s: no column besides time_s", path);
+  if (status == TL_OK) status = plot(put_panels, t, output, name, overwrite);
+  if (status == TL_OK && energies > 0 && strcmp(name, "history") == 0)
+    status = plot(put_energies, t, output, "energy", overwrite);
+  tl_free(t);
+  return status;
+}
+
+/* File name without folder and extension. */
+static char *stem_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *stem = tl_strdup(slash ? slash + 1 : path);
+  char *dot = stem ? strrchr(stem, '.') : NULL;
+  if (dot && dot > stem) *dot = 0;
+  return stem;
+}
+
+TlStatus tl_render_plots(const char *folder, const char *csv, const char *output, bool overwrite) {
+  if (system("command -v gnuplot >/dev/null 2>&1") != 0)
+    return tl_fail(TL_EIO, "gnuplot: not found; install it (Debian: gnuplot-nox) to draw plots");
+  TL_TRY(tl_dir_make(output));
+  char *history = tl_path_join(folder, "history.csv");
+  if (!history) return TL_ENOMEM;
+  TlStatus status = plot_table(history, "history", output, overwrite);
+  tl_free(history);
+  if (status != TL_OK || !csv) return status;
+  char *stem = stem_of(csv);
+  status = stem ? plot_table(csv, stem, output, overwrite) : TL_ENOMEM;
+  tl_free(stem);
+  return status;
+}
