@@ -69,13 +69,14 @@ static void keep_points(const Job *job, TlPoints *points, int64_t low, int64_t h
 }
 
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
-static TlStatus pair_points(const Job *job, int64_t a, int64_t b, double margin, TlPoints *points) {
+static TlStatus pair_points(const Job *job, int64_t a, int64_t b, TlWanted *wanted,
+                            TlPoints *points) {
   const TlBodies *x = job->bodies;
   bool both = job->detect->config->sides == TL_SIDES_BOTH;
   bool sphere_a = !x->shape[a]->avatar, sphere_b = !x->shape[b]->avatar;
-  if (sphere_b && !sphere_a) return tl_narrow_nodes(x, b, a, 1, margin, points);
-  TL_TRY(tl_narrow_nodes(x, a, b, 0, margin, points));
-  return both && !sphere_a ? tl_narrow_nodes(x, b, a, 1, margin, points) : TL_OK;
+  if (sphere_b && !sphere_a) return tl_narrow_nodes(x, b, a, 1, wanted, points);
+  TL_TRY(tl_narrow_nodes(x, a, b, 0, wanted, points));
+  return both && !sphere_a ? tl_narrow_nodes(x, b, a, 1, wanted, points) : TL_OK;
 }
 
 static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
@@ -90,7 +91,8 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     if (tl_norm2(tl_sub(job->bodies->position[p.a], job->bodies->position[p.b])) > far * far)
       continue;
     points->count = 0;
-    TL_TRY(pair_points(job, p.a, p.b, m.margin, points));
+    TlWanted wanted = {m.margin, m.band, INFINITY};
+    TL_TRY(pair_points(job, p.a, p.b, &wanted, points));
     keep_points(job, points, job->bodies->id[p.a], job->bodies->id[p.b], m, i);
   }
   return TL_OK;
@@ -106,8 +108,9 @@ static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64
     int32_t body = job->near_body[i], boundary = job->near_boundary[i];
     Margin m = boundary_margin(job, body);
     points->count = 0;
+    TlWanted wanted = {m.margin, m.band, INFINITY};
     TL_TRY(
-        tl_narrow_boundary(job->bodies, body, &job->detect->boundary[boundary], m.margin, points));
+        tl_narrow_boundary(job->bodies, body, &job->detect->boundary[boundary], &wanted, points));
     keep_points(job, points, job->bodies->id[body], -1 - boundary, m, slot);
   }
   return TL_OK;

@@ -12,8 +12,10 @@ typedef struct Walk {
   const TlGroup *group;
   const TlDynamics *dynamics;
   double *least; /* [islands] least key at the start of the round, <= 0; then -(largest W) */
-  double share;  /* level as a share of least, 1 -> 0 */
-  bool zero;     /* finish with e = 0 */
+  double
+      *done; /* [islands] 1 when nothing was stored in a round: another would only go on lifting */
+  double share; /* level as a share of least, 1 -> 0 */
+  bool zero;    /* finish with e = 0 */
 } Walk;
 
 typedef struct Tally {
@@ -51,6 +53,7 @@ static bool asleep(const TlContact *c, const TlTwist *twist) {
 static Tally find_least(const Walk *w, const TlPair *pair) {
   const TlTwist *twist = w->dynamics->twist;
   Tally tally = {0};
+  if (w->done[pair->island] > 0) return tally;
   for (int32_t k = 0; k < pair->count; k++) {
     TlContact *c = &w->group->contact[pair->first + k];
     c->work = c->start = 0;
@@ -155,7 +158,10 @@ static TlStatus restitute(Walk *w, TlEtmCount *count, int *stored) {
     }
   }
   TL_TRY(tl_sync_any(g->sync, stored));
-  return *stored ? tl_group_least(g, w->least) : TL_OK;
+  TL_TRY(tl_group_least(g, w->least));
+  for (int32_t i = 0; i < g->islands; i++)
+    if (w->least[i] == 0) w->done[i] = 1;
+  return TL_OK;
 }
 
 /* Levels of W fall as the square, so that an isolated contact leaves in equal steps of velocity. */
@@ -185,8 +191,13 @@ static TlStatus start_round(Walk *w, int *open) {
 
 TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
                       TlEtmCount *count) {
-  Walk w = {.law = law, .group = group, .dynamics = dynamics, .least = group->scratch};
+  Walk w = {.law = law,
+            .group = group,
+            .dynamics = dynamics,
+            .least = group->scratch,
+            .done = group->scratch + group->islands};
   tl_etm_reset(group);
+  for (int32_t i = 0; i < group->islands; i++) w.done[i] = 0;
   int64_t round = 0;
   int open, stored;
   for (;;) {

@@ -11,6 +11,10 @@ static TlStatus append(TlPoints *points, TlPoint point) {
   return TL_OK;
 }
 
+static double limit_of(const TlWanted *w) {
+  return fmin(w->margin, fmax(w->least, 0) + w->band);
+}
+
 /* Body frame of `from` at unit scale -> body frame of `to` at unit scale: q = m p + t. */
 typedef struct Map {
   TlMat3 m, to_world; /* to_world: rotation of `to` */
@@ -46,26 +50,30 @@ static TlVec3 world_normal(const Map *map, TlVec3 gradient) {
   return tl_mat_vec(map->to_world, g);
 }
 
-static TlStatus sphere_point(const TlBodies *b, int64_t from, int64_t to, int side, double margin,
-                             const Map *map, TlPoints *points) {
+static TlStatus sphere_point(const TlBodies *b, int64_t from, int64_t to, int side,
+                             TlWanted *wanted, const Map *map, TlPoints *points) {
   double radius = b->shape[from]->radius_m * b->scale[from];
   TlVec3 gradient;
   double gap = tl_shape_phi(b->shape[to], map->t, &gradient) * b->scale[to] - radius;
   points->lookups++;
-  if (gap >= margin) return TL_OK;
+  if (gap >= limit_of(wanted)) return TL_OK;
+  wanted->least = fmin(wanted->least, gap);
   TlVec3 n = world_normal(map, gradient);
   TlPoint point = {.p = tl_axpy(b->position[from], -radius, n), .gap = gap, .key = side};
   point.n = side ? tl_scale(-1, n) : n;
   return append(points, point);
 }
 
-static TlStatus leaf_points(const TlBodies *b, int64_t from, int64_t to, int side, double margin,
+static TlStatus leaf_points(const TlBodies *b, int64_t from, int64_t to, int side, TlWanted *wanted,
                             const Map *map, const TlNodeSphere *leaf, TlPoints *points) {
   const TlShape *shape = b->shape[from];
   for (int32_t i = leaf->first; i < leaf->first + leaf->count; i++) {
-    TlVec3 gradient;
-    double gap = tl_shape_phi(b->shape[to], mapped(map, shape->node[i]), &gradient) * b->scale[to];
-    if (gap >= margin) continue;
+    TlVec3 gradient, q = mapped(map, shape->node[i]);
+    double gap = tl_shape_phi(b->shape[to], q, NULL) * b->scale[to];
+    if (gap >= limit_of(wanted))
+      continue; /* most: the gradient is worth a second lookup for the few */
+    wanted->least = fmin(wanted->least, gap);
+    tl_shape_phi(b->shape[to], q, &gradient);
     TlVec3 n = world_normal(map, gradient),
            arm = tl_quat_rotate(b->rotation[from], tl_scale(b->scale[from], shape->node[i]));
     TlPoint point = {.p = tl_add(b->position[from], arm),
@@ -79,20 +87,23 @@ static TlStatus leaf_points(const TlBodies *b, int64_t from, int64_t to, int sid
   return TL_OK;
 }
 
-TlStatus tl_narrow_nodes(const TlBodies *b, int64_t from, int64_t to, int side, double margin,
+TlStatus tl_narrow_nodes(const TlBodies *b, int64_t from, int64_t to, int side, TlWanted *wanted,
                          TlPoints *points) {
   const TlShape *shape = b->shape[from];
   Map map = map_between(b, from, to);
-  if (!shape->avatar) return sphere_point(b, from, to, side, margin, &map, points);
-  double limit = margin / b->scale[to];
+  if (!shape->avatar) return sphere_point(b, from, to, side, wanted, &map, points);
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
+    TlPhiRange phi =
+        tl_shape_phi_range(b->shape[to], mapped(&map, s->centre), s->radius * map.ratio);
     points->lookups++;
-    if (tl_shape_phi_bound(b->shape[to], mapped(&map, s->centre), s->radius * map.ratio) > limit) {
+    /* the sphere holds a node: the least gap is no more than the range's upper end */
+    wanted->least = fmin(wanted->least, phi.high * b->scale[to]);
+    if (phi.low * b->scale[to] > limit_of(wanted)) {
       i = s->next;
       continue;
     }
-    if (s->leaf) TL_TRY(leaf_points(b, from, to, side, margin, &map, s, points));
+    if (s->leaf) TL_TRY(leaf_points(b, from, to, side, wanted, &map, s, points));
     i++;
   }
   return TL_OK;
@@ -110,31 +121,38 @@ static TlVec3 posed(const Pose *pose, TlVec3 p) {
   return tl_add(pose->x, tl_mat_vec(pose->r, tl_scale(pose->scale, p)));
 }
 
-/* Visit nodes whose sphere may hold one with phi < margin; deepest != NULL keeps only the deepest.
- */
+static TlStatus boundary_leaf(const TlShape *shape, const Pose *pose, const TlBoundary *boundary,
+                              const TlNodeSphere *leaf, TlWanted *wanted, TlPoints *points,
+                              TlPoint *deepest) {
+  for (int32_t k = leaf->first; k < leaf->first + leaf->count; k++) {
+    TlPoint point = {.p = posed(pose, shape->node[k]), .key = 2 * (int64_t)shape->node_index[k]};
+    if (!boundary->kind->phi(boundary->data, point.p, &point.gap, &point.n)) continue;
+    if (point.gap >= limit_of(wanted)) continue;
+    wanted->least = fmin(wanted->least, point.gap);
+    if (points) TL_TRY(append(points, point));
+    if (deepest &&
+        (point.gap < deepest->gap || (point.gap == deepest->gap && point.key < deepest->key)))
+      *deepest = point;
+  }
+  return TL_OK;
+}
+
+/* Points are collected, or with deepest != NULL only the deepest is kept. */
 static TlStatus boundary_points(const TlShape *shape, const Pose *pose, const TlBoundary *boundary,
-                                double margin, TlPoints *points, TlPoint *deepest) {
+                                TlWanted *wanted, TlPoints *points, TlPoint *deepest) {
   const TlBoundaryKind *kind = boundary->kind;
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
-    double phi;
+    double phi, room = kind->lipschitz * s->radius * pose->scale;
     TlVec3 n;
     bool there = kind->phi(boundary->data, posed(pose, s->centre), &phi, &n);
     if (points) points->lookups++;
     /* where the boundary ends below a sphere, its nodes may still lie over ground: look at them */
-    if (there && phi > kind->lipschitz * s->radius * pose->scale + margin) {
+    if (there && phi - room > limit_of(wanted)) {
       i = s->next;
       continue;
     }
-    for (int32_t k = s->first; s->leaf && k < s->first + s->count; k++) {
-      TlPoint point = {.p = posed(pose, shape->node[k]), .key = 2 * (int64_t)shape->node_index[k]};
-      if (!kind->phi(boundary->data, point.p, &point.gap, &point.n) || point.gap >= margin)
-        continue;
-      if (points) TL_TRY(append(points, point));
-      if (deepest &&
-          (point.gap < deepest->gap || (point.gap == deepest->gap && point.key < deepest->key)))
-        *deepest = point;
-    }
+    if (s->leaf) TL_TRY(boundary_leaf(shape, pose, boundary, s, wanted, points, deepest));
     i++;
   }
   return TL_OK;
@@ -165,14 +183,15 @@ bool tl_narrow_near(const TlBodies *b, int64_t body, const TlBoundary *boundary,
 }
 
 TlStatus tl_narrow_boundary(const TlBodies *b, int64_t body, const TlBoundary *boundary,
-                            double margin, TlPoints *points) {
+                            TlWanted *wanted, TlPoints *points) {
   const TlShape *shape = b->shape[body];
   Pose pose = {b->position[body], tl_quat_matrix(b->rotation[body]), b->scale[body]};
   points->lookups++;
-  if (too_far(shape, &pose, boundary, margin)) return TL_OK;
-  if (shape->avatar) return boundary_points(shape, &pose, boundary, margin, points, NULL);
+  if (too_far(shape, &pose, boundary, wanted->margin)) return TL_OK;
+  if (shape->avatar) return boundary_points(shape, &pose, boundary, wanted, points, NULL);
   TlPoint point;
-  return sphere_on_boundary(shape, &pose, boundary, margin, &point) ? append(points, point) : TL_OK;
+  return sphere_on_boundary(shape, &pose, boundary, wanted->margin, &point) ? append(points, point)
+                                                                            : TL_OK;
 }
 
 bool tl_narrow_deepest(const TlBodies *b, int64_t body, TlVec3 position, TlQuat rotation,
@@ -182,7 +201,8 @@ bool tl_narrow_deepest(const TlBodies *b, int64_t body, TlVec3 position, TlQuat 
   if (too_far(shape, &pose, boundary, margin)) return false;
   if (!shape->avatar) return sphere_on_boundary(shape, &pose, boundary, margin, deepest);
   *deepest = (TlPoint){.gap = INFINITY};
+  TlWanted wanted = {margin, INFINITY, INFINITY};
   /* cannot fail: nothing is appended */
-  return boundary_points(shape, &pose, boundary, margin, NULL, deepest) == TL_OK &&
+  return boundary_points(shape, &pose, boundary, &wanted, NULL, deepest) == TL_OK &&
          deepest->gap < margin;
 }

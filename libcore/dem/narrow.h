@@ -30,17 +30,25 @@ typedef struct TlPoints {
   int64_t node_tests, lookups; /* counters, never reset here */
 } TlPoints;
 
-/* All nodes of body `from` with phi of body `to` under margin are appended. side: 0 when `from` is
- * a of the pair, 1 when it is b (normals are turned to point from b to a). A closed-form sphere
- * gives one point, by its centre. Exact: the tree finds what testing every node finds. */
-TlStatus tl_narrow_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side, double margin,
-                         TlPoints *points);
+/* What is wanted: gap < margin, and no farther than band above the least gap (or above 0). least:
+ * the least gap known so far, in and out (INFINITY at the start): what was found on one side saves
+ * work on the other. */
+typedef struct TlWanted {
+  double margin, band, least;
+} TlWanted;
+
+/* All nodes of body `from` with a wanted phi of body `to` are appended; nodes that only a later,
+ * deeper one rules out may stay in. side: 0 when `from` is a of the pair, 1 when it is b (normals
+ * are turned to point from b to a). A closed-form sphere gives one point, by its centre. With
+ * band = INFINITY exactly what testing every node finds. */
+TlStatus tl_narrow_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
+                         TlWanted *wanted, TlPoints *points);
 /* Can any node of the body be within margin of the boundary? One lookup. */
 bool tl_narrow_near(const TlBodies *bodies, int64_t body, const TlBoundary *boundary,
                     double margin);
 /* As tl_narrow_nodes, against a boundary. */
 TlStatus tl_narrow_boundary(const TlBodies *bodies, int64_t body, const TlBoundary *boundary,
-                            double margin, TlPoints *points);
+                            TlWanted *wanted, TlPoints *points);
 
 /* Reduce candidates to at most TL_MANIFOLD_POINTS, written to kept; returns their number.
  * band: candidates farther than this above the least gap (or above 0) are left out.

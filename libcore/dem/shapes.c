@@ -188,15 +188,17 @@ static double box_distance(const TlAvatar *a, TlVec3 p) {
 }
 
 /* With q within r of p and c(.) the nearest point of the box: c is 1-Lipschitz, so
- * phi(c(q)) >= phi(c(p)) - L r, and never under the least value on the faces when q is outside;
- * the distance from the box falls by r at most. */
-double tl_shape_phi_bound(const TlShape *shape, TlVec3 p, double r) {
-  if (!shape->avatar) return tl_norm(p) - shape->radius_m - r;
-  double d = box_distance(shape->avatar, p);
-  if (d > r) { /* the whole ball is outside */
-    double clear = d - r + shape->phi_min_face;
-    if (clear > shape->radius_m) return clear;
-    return fmax(clear, tl_avatar_phi(shape->avatar, p, NULL) - (1 + shape->lipschitz) * r);
+ * |phi(c(q)) - phi(c(p))| <= L r, and never under the least value on the faces when q is outside;
+ * the distance from the box changes by r at most. */
+TlPhiRange tl_shape_phi_range(const TlShape *shape, TlVec3 p, double r) {
+  double l = shape->lipschitz;
+  if (!shape->avatar) {
+    double phi = tl_norm(p) - shape->radius_m;
+    return (TlPhiRange){phi - r, phi + r};
   }
-  return tl_avatar_phi(shape->avatar, p, NULL) - d - shape->lipschitz * r;
+  double d = box_distance(shape->avatar, p), clear = d - r + shape->phi_min_face;
+  if (clear > shape->radius_m) return (TlPhiRange){clear, INFINITY}; /* far: save the lookup */
+  double phi = tl_avatar_phi(shape->avatar, p, NULL);
+  double low = d > r ? fmax(clear, phi - (1 + l) * r) : phi - d - l * r;
+  return (TlPhiRange){low, phi + (1 + l) * r};
 }

@@ -42,7 +42,10 @@ TlStatus tl_shapes_add_sphere(TlShapes *shapes, int64_t id, double radius_m);
 
 /* phi at p in the body frame at unit scale, with its gradient (may be NULL). */
 double tl_shape_phi(const TlShape *shape, TlVec3 p, TlVec3 *gradient);
-/* phi is at least this everywhere within radius of p (unit scale, p as above). */
-double tl_shape_phi_bound(const TlShape *shape, TlVec3 p, double radius);
+/* phi lies in [low, high] everywhere within radius of p (unit scale). */
+typedef struct TlPhiRange {
+  double low, high;
+} TlPhiRange;
+TlPhiRange tl_shape_phi_range(const TlShape *shape, TlVec3 p, double radius);
 
 #endif

@@ -42,7 +42,7 @@ TlSolverConfig tl_solver_defaults(void) {
                           .increments = 20,
                           .max_rounds = 40,
                           .similar = 0.01,
-                          .tolerance = 1e-2,
+                          .tolerance = 5e-2,
                           .rest_tolerance = 1e-3,
                           .rest_sweeps = 50,
                           .position_sweeps = 10,
@@ -169,7 +169,7 @@ static TlEtmLaw etm_law(const TlSolver *s) {
   double kick = tl_norm(c->gravity_m_s2) * c->step_s;
   TlEtmLaw law = {.increments = c->increments,
                   .max_rounds = c->max_rounds,
-                  .final_sweeps = 4 * c->increments,
+                  .final_sweeps = 2 * c->increments,
                   .tolerance_m_s = c->tolerance * kick + 1e-6 * s->speed_max,
                   .entry_m_s = 2 * kick, /* c = 2: measured */
                   .threshold_m_s = c->impact_threshold_m_s,

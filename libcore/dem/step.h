@@ -53,7 +53,7 @@ typedef struct TlSolverConfig {
   int increments;        /* K: steps of the start velocity, 20-30 */
   int max_rounds;        /* compression-separation rounds before e = 0, 40 */
   double similar;        /* beta of Tan 2024 Alg. 1, for TL_ETM_PRIORITY, 0.01-0.05 */
-  double tolerance;      /* ETM: approach speed taken as none, as a share of g dt, 1e-2 */
+  double tolerance;      /* ETM: approach speed taken as none, as a share of g dt, 5e-2 */
   double rest_tolerance; /* resting solve: change of velocity in the last sweep, share of g dt,
                             1e-3: at 1e-2 a sliding block keeps 2.5% too little friction */
   int rest_sweeps;       /* most Gauss-Seidel sweeps a step, 50 */

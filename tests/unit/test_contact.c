@@ -95,7 +95,8 @@ START_TEST(the_tree_finds_what_testing_every_node_finds) {
     place(&rig, 10 + trial / 2 % 2, tl_axpy(tl_vec3(5, -3, 2), far, d), random_rotation(&r), s, 0);
     double margin = trial % 3 ? 0.003 * tl_random_next(&r) : 0;
     points.count = 0;
-    CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, margin, &points));
+    TlWanted wanted = {margin, INFINITY, INFINITY};
+    CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, &wanted, &points));
     int64_t n = brute_force(&rig, 0, 1, margin, oracle);
     ck_assert_msg((int64_t)points.count == n, "trial %d: %zu points, brute force %lld", trial,
                   points.count, (long long)n);
@@ -116,6 +117,38 @@ START_TEST(the_tree_finds_what_testing_every_node_finds) {
 }
 END_TEST
 
+START_TEST(a_band_keeps_all_points_within_it_of_the_deepest) {
+  Rig rig;
+  rig_open(&rig);
+  TlRandom r = {34, 0, 0};
+  TlPoints points = {0};
+  TlPoint *oracle = tl_calloc(1000, sizeof *oracle);
+  int64_t before = 0, compared = 0;
+  for (int trial = 0; trial < 300; trial++) {
+    rig.bodies.owned = rig.bodies.total = 0;
+    TlVec3 d = tl_unit(tl_vec3(tl_random_next_normal(&r), tl_random_next_normal(&r), 0.3));
+    place(&rig, 10, tl_vec3(0, 0, 0), random_rotation(&r), 1, 0);
+    place(&rig, 11, tl_scale(0.01 + 0.012 * tl_random_next(&r), d), random_rotation(&r), 0.8, 0);
+    double band = 3e-4 * tl_random_next(&r), least = INFINITY;
+    TlWanted wanted = {4e-3, band, INFINITY};
+    points.count = 0;
+    CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, &wanted, &points));
+    int64_t n = brute_force(&rig, 0, 1, 4e-3, oracle), inside = 0, found = 0;
+    for (int64_t i = 0; i < n; i++) least = fmin(least, oracle[i].gap);
+    for (int64_t i = 0; i < n; i++) inside += oracle[i].gap < fmax(least, 0) + band;
+    for (size_t i = 0; i < points.count; i++) found += points.point[i].gap < fmax(least, 0) + band;
+    ck_assert_msg(found == inside, "trial %d: %lld of %lld", trial, (long long)found,
+                  (long long)inside);
+    compared += inside;
+    before += n;
+  }
+  ck_assert(compared > 500 && before > 2 * compared);
+  tl_free(points.point);
+  tl_free(oracle);
+  rig_close(&rig);
+}
+END_TEST
+
 /* Closed-form spheres: gap and normal exact, from either side. */
 START_TEST(spheres_touch_in_closed_form) {
   Rig rig;
@@ -124,14 +157,16 @@ START_TEST(spheres_touch_in_closed_form) {
   TlVec3 d = tl_unit(tl_vec3(1, 2, 2));
   place(&rig, 12, tl_vec3(1, 1, 1), (TlQuat){1, 0, 0, 0}, 1, 0);
   place(&rig, 12, tl_axpy(tl_vec3(1, 1, 1), 0.02, d), (TlQuat){0, 1, 0, 0}, 1.5, 0);
-  CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, 0.001, &points));
+  TlWanted wanted = {0.001, INFINITY, INFINITY};
+  CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, &wanted, &points));
   ck_assert_int_eq((int)points.count, 1);
   CK_NEAR(points.point[0].gap, 0.02 - 2.5 * 0.009, 1e-15);
   CK_NEAR(tl_norm(tl_add(points.point[0].n, d)), 0, 1e-13);
   TlBoundaryPlane plane = {tl_vec3(0, 0, 0.995), tl_vec3(0, 0, 1)};
   TlBoundary boundary = {&tl_boundary_plane, &plane};
   points.count = 0;
-  CK_OK(tl_narrow_boundary(&rig.bodies, 0, &boundary, 0.001, &points));
+  wanted.least = INFINITY;
+  CK_OK(tl_narrow_boundary(&rig.bodies, 0, &boundary, &wanted, &points));
   CK_NEAR(points.point[0].gap, 0.005 - 0.009, 1e-15);
   tl_free(points.point);
   rig_close(&rig);
@@ -184,7 +219,8 @@ START_TEST(a_face_is_kept_by_its_corners) {
     low = fmin(low, rig.avatar[1].node_m[3 * i + 2]);
   TlBoundaryPlane plane = {tl_vec3(0, 0, low), tl_vec3(0, 0, 1)};
   TlBoundary boundary = {&tl_boundary_plane, &plane};
-  CK_OK(tl_narrow_boundary(&rig.bodies, 0, &boundary, 1e-6, &points));
+  TlWanted wanted = {1e-6, INFINITY, INFINITY};
+  CK_OK(tl_narrow_boundary(&rig.bodies, 0, &boundary, &wanted, &points));
   ck_assert(points.count > 50);
   int n = tl_manifold(points.point, points.count, 1e-5, 1e-3, NULL, 0, kept);
   ck_assert_int_eq(n, 4);
@@ -289,6 +325,7 @@ START_TEST(pairs_of_a_colour_share_no_movable_body_and_rounds_colour_as_one_pass
 END_TEST
 
 TL_TEST_MAIN("contact search", the_tree_finds_what_testing_every_node_finds,
-             spheres_touch_in_closed_form, the_cells_find_every_pair_once_at_any_size_ratio,
-             a_face_is_kept_by_its_corners, points_of_two_faces_stay_in_two_clusters,
+             a_band_keeps_all_points_within_it_of_the_deepest, spheres_touch_in_closed_form,
+             the_cells_find_every_pair_once_at_any_size_ratio, a_face_is_kept_by_its_corners,
+             points_of_two_faces_stay_in_two_clusters,
              pairs_of_a_colour_share_no_movable_body_and_rounds_colour_as_one_pass)
