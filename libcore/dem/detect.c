@@ -10,6 +10,7 @@
  * impacts elsewhere may add within the step, capped, plus twice the pair's own motion. */
 static const double MARGIN_CAP = 0.3;    /* of the radius, a body's half */
 static const double MARGIN_FLOOR = 0.01; /* likewise */
+static const double HEIR_GAP = 2e-3;     /* share of r: a point nearer than this touches */
 static const double SPREAD = 0.05;       /* manifold points nearer than this share of r are one */
 
 static double base_margin(const TlSolverConfig *c, double speed_max, double radius) {
@@ -148,19 +149,36 @@ static TlStatus list_near(Job *job, int64_t *count) {
 
 /* ---- contacts from points ---- */
 
-static void warm_start(TlContact *c, const TlTouch *known, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (known[i].key != c->key) continue;
-    c->rest.x = fmax(0, tl_dot(known[i].impulse, c->n));
-    c->rest.y = tl_dot(known[i].impulse, c->t1);
-    c->rest.z = tl_dot(known[i].impulse, c->t2);
-    double most = c->friction * c->rest.x, size = hypot(c->rest.y, c->rest.z);
-    if (size > most) {
-      c->rest.y *= most / size;
-      c->rest.z *= most / size;
+static void start_from(TlContact *c, TlVec3 impulse) {
+  c->rest = tl_vec3(fmax(0, tl_dot(impulse, c->n)), tl_dot(impulse, c->t1), tl_dot(impulse, c->t2));
+  double most = c->friction * c->rest.x;
+  double size = sqrt(c->rest.y * c->rest.y + c->rest.z * c->rest.z);
+  if (size <= most) return;
+  c->rest.y *= most / size;
+  c->rest.z *= most / size;
+}
+
+/* A point takes the impulse of its own key. What belonged to points that are gone (a grain rolled
+ * on to its next node) is shared by the new points that touch: dropped instead, each change of node
+ * is a small blow, and a pile of smooth grains never quite rests. */
+static void warm_start(TlContact *c, int32_t count, const TlTouch *known, size_t known_count) {
+  TlVec3 orphan = {0, 0, 0};
+  bool matched[TL_MANIFOLD_POINTS] = {false};
+  int32_t heirs = 0;
+  for (size_t i = 0; i < known_count; i++) {
+    int32_t k = 0;
+    while (k < count && c[k].key != known[i].key) k++;
+    if (k < count) {
+      start_from(&c[k], known[i].impulse);
+      matched[k] = true;
+    } else {
+      orphan = tl_add(orphan, known[i].impulse);
     }
-    return;
   }
+  for (int32_t k = 0; k < count; k++) heirs += !matched[k] && c[k].gap < HEIR_GAP * c[k].size;
+  for (int32_t k = 0; heirs > 0 && k < count; k++)
+    if (!matched[k] && c[k].gap < HEIR_GAP * c[k].size)
+      start_from(&c[k], tl_scale(1.0 / heirs, orphan));
 }
 
 static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t a, int32_t b,
@@ -178,10 +196,18 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t
   tl_contact_prepare(c, job->dynamics);
   double inverse = job->dynamics->inverse_mass[a] + (b >= 0 ? job->dynamics->inverse_mass[b] : 0);
   c->weight = config->order == TL_ORDER_WEIGHTED ? 1 / inverse : 1;
+}
+
+static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, TlContact *contact) {
+  int64_t body_pairs = (int64_t)job->detect->body_pairs->count;
+  int32_t boundary = slot < body_pairs ? -1 : job->near_boundary[slot - body_pairs];
+  const TlPoint *kept = job->kept + slot * TL_MANIFOLD_POINTS;
+  for (int32_t k = 0; k < job->kept_count[slot]; k++)
+    fill_contact(job, &contact[k], &kept[k], pair->a, pair->b, boundary);
   size_t known_count;
-  int64_t high = b >= 0 ? x->id[b] : -1 - boundary;
-  const TlTouch *known = tl_history_find(&x->history, x->id[a], high, &known_count);
-  warm_start(c, known, known_count);
+  const TlTouch *known = tl_history_find(&job->bodies->history, pair->low,
+                                         boundary < 0 ? pair->high : -1 - boundary, &known_count);
+  warm_start(contact, job->kept_count[slot], known, known_count);
 }
 
 typedef struct Filling {
@@ -193,18 +219,14 @@ typedef struct Filling {
 static TlStatus fill_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const Filling *f = context;
   const Job *job = f->job;
-  int64_t body_pairs = (int64_t)job->detect->body_pairs->count;
   (void)block;
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
     const TlPair *pair = &f->found->pair[i];
     int64_t slot = f->pair_slot[i];
-    int32_t done = 0;
-    for (; done < pair->count; slot++) { /* a boundary pair spans the slots of its body */
-      int32_t boundary = slot < body_pairs ? -1 : job->near_boundary[slot - body_pairs];
-      for (int32_t k = 0; k < job->kept_count[slot]; k++, done++)
-        fill_contact(job, &f->found->contact[pair->first + done],
-                     &job->kept[slot * TL_MANIFOLD_POINTS + k], pair->a, pair->b, boundary);
+    for (int32_t done = 0; done < pair->count; slot++) { /* a body's boundaries: several slots */
+      fill_slot(job, pair, slot, &f->found->contact[pair->first + done]);
+      done += job->kept_count[slot];
     }
   }
   return TL_OK;
