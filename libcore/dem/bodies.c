@@ -208,7 +208,7 @@ TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t si
   TL_TRY(tl_bodies_add(bodies, &state));
   TlHistory *h = &bodies->history;
   TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + (size_t)n));
-  memcpy(h->touch + h->count, from + head, (size_t)n * sizeof(TlTouch));
+  if (n) memcpy(h->touch + h->count, from + head, (size_t)n * sizeof(TlTouch));
   h->count += (size_t)n;
   *used = head + (size_t)n * sizeof(TlTouch);
   return TL_OK;
