@@ -6,7 +6,7 @@
 # stopped goes on where it was; -j is safe. Settings (all optional but STACK, DEM, OUT):
 #   VOXEL_UM   voxel size in micrometres, X or X,Y,Z; when the stack does not say it
 #   STUDY      the study file (default config/avalanche.yaml)
-#   SET        further keys for the study: SET="grain_scale=3000 duration_s=8"
+#   SET        further keys for the study: SET="grains.grain_scale=3000 time.duration_s=8"
 #   RANKS      MPI ranks (2), THREADS a rank (1)
 #   *_FLAGS    options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
 #              TOPO_FLAGS, RENDER_FLAGS
@@ -63,7 +63,7 @@ $(OUT)/terrain.done: $(DEM) | $(OUT)/avatars.done
 $(OUT)/run.done: $(OUT)/avatars.done $(OUT)/terrain.done $(STUDY)
 	OMP_NUM_THREADS=$(THREADS) $(call stage,solve) $(call tool,talus-mpirun) -n $(RANKS) \
 	  $(call tool,talus-solve) $(STUDY) --catalog=$(OUT)/catalog.tals -o $(OUT)/run --overwrite \
-	  $(if $(SET),--set="$(SET)")
+	  $(SET:%=--set=%)
 	@touch $@
 
 $(OUT)/measures.done: $(OUT)/run.done

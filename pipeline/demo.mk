@@ -15,7 +15,7 @@ $(OUT):
 	mkdir -p $@
 
 $(OUT)/phantom.tif: | $(OUT)
-	$(here)/stage.sh phantom $(OUT)/stages.csv $(BIN)/talus-phantom --seed=1 -o $@ --overwrite \
+	$(here)/stage.sh phantom $(OUT)/stages.csv $(BIN)/talus-phantom --seed=1 --size=112,112,112 --d50-voxels=22 -o $@ --overwrite \
 	  --truth=$(OUT)/truth.csv --labels=$(OUT)/truth_labels.tif
 
 $(OUT)/valley.asc: | $(OUT)
