@@ -76,7 +76,9 @@ static TlStatus report_split(TlReport *report, const Values *v, const TlBinarize
   TL_TRY(tl_report_real(report, "above_mean", r->split.mean[v->invert ? 0 : 1], "grey"));
   TL_TRY(tl_report_real(report, "below_sd", r->split.sd[v->invert ? 1 : 0], "grey"));
   TL_TRY(tl_report_real(report, "above_sd", r->split.sd[v->invert ? 0 : 1], "grey"));
-  if (r->separability > 0) TL_TRY(tl_report_real(report, "separability", r->separability, ""));
+  TL_TRY(tl_report_real(report, "separability", r->split.separability, ""));
+  if (r->gaussian_distance > 0)
+    TL_TRY(tl_report_real(report, "gaussian_distance", r->gaussian_distance, ""));
   if (r->hmrf.rounds > 0) TL_TRY(report_hmrf(report, &r->hmrf));
   if (v->min_island > 0) {
     TL_TRY(tl_report_int(report, "islands_removed", r->islands_removed, ""));

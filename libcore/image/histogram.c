@@ -139,3 +139,19 @@ TlSplit tl_histogram_kmeans(const TlHistogram *h, double most) {
   s.threshold = threshold;
   return s;
 }
+
+TlShape tl_histogram_shape(const TlHistogram *h) {
+  double m[3], n = (double)h->total, below = 0;
+  moments(h, 0, h->bins, INFINITY, m);
+  double mean = m[1] / n;
+  TlShape s = {.sd = sqrt(fmax(m[2] / n - mean * mean, 0))};
+  for (int64_t i = 0; s.sd > 0 && i < h->bins; i++) {
+    double count = (double)h->count[i], d = (level(h, i, INFINITY) - mean) / s.sd;
+    s.skewness += count * d * d * d / n;
+    s.kurtosis += count * d * d * d * d / n;
+    double middle = (below + 0.5 * count) / n; /* ties lie around their level */
+    s.gaussian_distance = fmax(s.gaussian_distance, fabs(middle - 0.5 * erfc(-d / M_SQRT2)));
+    below += count;
+  }
+  return s;
+}

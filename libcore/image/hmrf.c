@@ -12,7 +12,9 @@
 
 enum { OUTSIDE = 2, CORE_EROSION = 2, MOST_SWEEPS = 50, MOST_MEDIAN = 4000000 };
 
-static const double LOCAL_SIGMA = 2; /* voxels, of the local grain mean */
+static const double LOCAL_SIGMA = 2;      /* voxels, of the local grain mean */
+static const double DARKEST_GRAIN = 0.2;  /* of the gap, below the global grain level */
+static const double ENERGY_CHANGE = 1e-5; /* relative; rounds end below */
 
 typedef struct Field {
   const TlVolume *grey;
@@ -77,7 +79,8 @@ static TlStatus core_level(const Field *f, const uint8_t *core, int64_t kept, co
 
 /* Local grain mean: core greys smoothed, with a hundredth of the global median mixed in so that
  * places far from any core have a value. */
-static TlStatus local_mean(const Field *f, const uint8_t *core, double global, float *mean) {
+static TlStatus local_mean(const Field *f, const uint8_t *core, double global, double least,
+                           float *mean) {
   const double sigma[3] = {LOCAL_SIGMA, LOCAL_SIGMA, LOCAL_SIGMA};
   int64_t count = f->nx * f->ny * f->nz;
   float *weight, level = (float)global;
@@ -90,7 +93,7 @@ static TlStatus local_mean(const Field *f, const uint8_t *core, double global, f
   if (status == TL_OK)
     status = tl_gaussian_floats(weight, f->nx, f->ny, f->nz, sigma, TL_GAUSSIAN_AUTO);
   for (int64_t i = 0; status == TL_OK && i < count; i++)
-    mean[i] = level + mean[i] / (weight[i] + 0.01F);
+    mean[i] = fmaxf(level + mean[i] / (weight[i] + 0.01F), (float)least);
   tl_free(weight);
   return status;
 }
@@ -115,7 +118,9 @@ static TlStatus estimate(const Field *f, float *grain, Means *means) {
       status =
           tl_fail(TL_EINPUT, "the start of HMRF-EM holds no %s voxel", class ? "grain" : "void");
     if (status == TL_OK) status = core_level(f, core, kept, NULL, &means->level[class], &sd[class]);
-    if (status == TL_OK && class == 1) status = local_mean(f, core, means->level[1], grain);
+    double darkest = means->level[1] - DARKEST_GRAIN * (means->level[1] - means->level[0]);
+    if (status == TL_OK && class == 1)
+      status = local_mean(f, core, means->level[1], darkest, grain);
     if (status == TL_OK && class == 1)
       status = core_level(f, core, kept, grain, &means->level[1], &sd[1]);
   }
@@ -237,7 +242,7 @@ static TlStatus iterate(Field *f, const TlHmrfOptions *o, float **spare, TlHmrfR
     r->energy[++r->rounds] = now;
     tl_log_info("HMRF-EM round %d: energy %.10g, void %.4g, grain %.4g", r->rounds, now, f->mean[0],
                 f->mean[1]);
-    if (r->energy[r->rounds - 1] - now <= 1e-7 * fabs(now)) break;
+    if (r->energy[r->rounds - 1] - now <= ENERGY_CHANGE * fabs(now)) break;
     TL_TRY(improve(f, spare, &now, &taken));
   }
   memcpy(r->mean, f->mean, sizeof r->mean);
