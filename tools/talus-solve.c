@@ -23,7 +23,7 @@ static const TlParam params[] = {
     {"set", TL_P_TEXTS, offsetof(Options, sets), "", "", 0, 0, NULL,
      "say a key of the study anew, e.g. time.dt_s=5e-4 (no value: leave the key out); may be given "
      "again and again",
-     "SECTION.KEY=VALUE"},
+     "[SECTION.]KEY=VALUE"},
     {"keys", TL_P_FLAG, offsetof(Options, keys), "", "false", 0, 0, NULL,
      "print the table of the study's keys and stop", NULL},
 };

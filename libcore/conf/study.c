@@ -86,32 +86,6 @@ TlStatus tl_study_fail(const TlStudy *study, TlStatus code, const char *path, co
   return fail_at(study, node, true, code, path, text);
 }
 
-/* ---- values set by hand ---- */
-
-TlStatus tl_study_set(TlStudy *study, const char *assignment) {
-  char path[PATH_SIZE];
-  const char *equals = strchr(assignment, '=');
-  if (!equals || equals == assignment || (size_t)(equals - assignment) >= sizeof path)
-    return tl_fail(TL_EUSAGE, "--set %s: section.key=value is wanted", assignment);
-  snprintf(path, sizeof path, "%.*s", (int)(equals - assignment), assignment);
-  TlYamlNode *node = &study->root;
-  char *rest = path, *key = strsep(&rest, ".");
-  while (rest) {
-    TlYamlNode *child = child_of(node, key, strlen(key));
-    if (!child && node->kind == TL_YAML_MAP) TL_TRY(tl_yaml_put_map(node, key, &child));
-    if (!child || child->kind == TL_YAML_SCALAR)
-      return tl_fail(TL_EUSAGE, "--set %s: '%s' holds no further keys", assignment, key);
-    node = child;
-    key = strsep(&rest, ".");
-  }
-  if (node->kind != TL_YAML_MAP)
-    return tl_fail(TL_EUSAGE, "--set %s: '%s' is not a key of a map", assignment, key);
-  if (equals[1] == 0) return tl_yaml_remove(node, key), TL_OK;
-  TlStatus status = tl_yaml_put(node, key, equals + 1);
-  if (status == TL_EINPUT) status = TL_EUSAGE;
-  return tl_context(status, "--set %s", assignment);
-}
-
 /* ---- filling the structs ---- */
 
 static const char *kind_name(const TlYamlNode *node) {
@@ -209,6 +183,59 @@ static const TlStudySection *find_section(const TlStudySection *section, const c
     if (strcmp(section->sections[i].key, key) == 0) return &section->sections[i];
   return NULL;
 }
+
+/* ---- values set by hand ---- */
+
+/* Path of the section that knows this key, "" for the root; false: none does. */
+static bool section_of(const TlStudySection *section, const char *key, char path[PATH_SIZE]) {
+  if (find_param(section, key) || find_section(section, key)) return true;
+  size_t length = strlen(path);
+  for (size_t i = 0; i < section->section_count; i++) {
+    const TlStudySection *inner = &section->sections[i];
+    if (inner->list) continue;
+    snprintf(path + length, PATH_SIZE - length, "%s.", inner->key);
+    if (section_of(inner, key, path)) return true;
+    path[length] = 0;
+  }
+  return false;
+}
+
+static TlStatus path_of(const TlStudySection *schema, const char *assignment,
+                        char path[PATH_SIZE]) {
+  char key[PATH_SIZE / 2];
+  const char *equals = strchr(assignment, '=');
+  if (!equals || equals == assignment || (size_t)(equals - assignment) >= sizeof key)
+    return tl_fail(TL_EUSAGE, "--set %s: section.key=value is wanted", assignment);
+  snprintf(key, sizeof key, "%.*s", (int)(equals - assignment), assignment);
+  path[0] = 0;
+  if (!strchr(key, '.')) section_of(schema, key, path);
+  snprintf(path + strlen(path), PATH_SIZE - strlen(path), "%s", key);
+  return TL_OK;
+}
+
+TlStatus tl_study_set(TlStudy *study, const TlStudySection *schema, const char *assignment) {
+  char path[PATH_SIZE];
+  TL_TRY(path_of(schema, assignment, path));
+  const char *value = strchr(assignment, '=') + 1;
+  TlYamlNode *node = &study->root;
+  char *rest = path, *key = strsep(&rest, ".");
+  while (rest) {
+    TlYamlNode *child = child_of(node, key, strlen(key));
+    if (!child && node->kind == TL_YAML_MAP) TL_TRY(tl_yaml_put_map(node, key, &child));
+    if (!child || child->kind == TL_YAML_SCALAR)
+      return tl_fail(TL_EUSAGE, "--set %s: '%s' holds no further keys", assignment, key);
+    node = child;
+    key = strsep(&rest, ".");
+  }
+  if (node->kind != TL_YAML_MAP)
+    return tl_fail(TL_EUSAGE, "--set %s: '%s' is not a key of a map", assignment, key);
+  if (value[0] == 0) return tl_yaml_remove(node, key), TL_OK;
+  TlStatus status = tl_yaml_put(node, key, value);
+  if (status == TL_EINPUT) status = TL_EUSAGE;
+  return tl_context(status, "--set %s", assignment);
+}
+
+/* ---- unknown keys ---- */
 
 /* The section that knows this key, for a key that was put in the wrong one. */
 static const TlStudySection *home_of(const TlStudySection *root, const char *key) {

@@ -42,8 +42,9 @@ TlStatus tl_study_parse(TlStudy *study, const char *path, const char *text, size
 void tl_study_free(TlStudy *study);
 
 /* "section.key=value" over what the file says (the value in YAML); without a value the key is taken
- * out, so that its default holds. TL_EUSAGE. */
-TlStatus tl_study_set(TlStudy *study, const char *assignment);
+ * out, so that its default holds. A key without its section is looked up in the schema (lists left
+ * out). TL_EUSAGE. */
+TlStatus tl_study_set(TlStudy *study, const TlStudySection *schema, const char *assignment);
 
 /* Defaults, then the study's values, into the struct of the schema's root (zeroed by the caller);
  * release with tl_study_values_free, also after a failure. */

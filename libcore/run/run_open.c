@@ -29,7 +29,7 @@ static TlStatus read_study(TlRun *run) {
   const TlRunOptions *o = &run->options;
   TL_TRY(tl_study_read(&run->study, o->study));
   for (int64_t i = 0; o->sets && i < o->sets->count; i++)
-    TL_TRY(tl_study_set(&run->study, o->sets->items[i]));
+    TL_TRY(tl_study_set(&run->study, &tl_setup_schema, o->sets->items[i]));
   if (o->catalog) TL_TRY(tl_yaml_put(&run->study.root, "catalog", o->catalog));
   TL_TRY(tl_setup_fill(&run->setup, &run->study));
   if (run->setup.solver.method == TL_ETM_PRIORITY && tl_comm_size(run->comm) > 1)

@@ -108,7 +108,7 @@ static const TlParam solver_params[] = {
         "rounds of compression and separation before an island is finished with restitution 0"),
     REAL(TlSolverSetup, similar, "", "0.01", 0, 1,
          "method etm: contacts within this share of the first are taken together"),
-    REAL(TlSolverSetup, tolerance, "", "0.01", 1e-9, 1, "velocity tolerance over g dt"),
+    REAL(TlSolverSetup, tolerance, "", "0.05", 1e-9, 1, "velocity tolerance over g dt"),
     REAL(TlSolverSetup, rest_tolerance, "", "0.001", 1e-12, 1,
          "the resting solve ends when a sweep changes no velocity by more than this times g dt"),
     INT(TlSolverSetup, rest_sweeps, "50", 1, 1000000, "most sweeps of the resting solve"),

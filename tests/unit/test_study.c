@@ -178,12 +178,12 @@ START_TEST(the_command_line_goes_over_the_file) {
   TlStudy study;
   Root root = {0};
   CK_OK(tl_study_parse(&study, "a.yaml", text, strlen(text)));
-  CK_OK(tl_study_set(&study, "timing.step_s=0.25"));
-  CK_OK(tl_study_set(&study, "timing.deep.count=9"));
-  CK_OK(tl_study_set(&study, "walls.0.point_m=[3, 2, 1]"));
-  CK_OK(tl_study_set(&study, "title=two words"));
-  CK_OK(tl_study_set(&study, "mode=two"));
-  CK_OK(tl_study_set(&study, "mode="));
+  CK_OK(tl_study_set(&study, &schema, "timing.step_s=0.25"));
+  CK_OK(tl_study_set(&study, &schema, "count=9"));
+  CK_OK(tl_study_set(&study, &schema, "walls.0.point_m=[3, 2, 1]"));
+  CK_OK(tl_study_set(&study, &schema, "title=two words"));
+  CK_OK(tl_study_set(&study, &schema, "mode=two"));
+  CK_OK(tl_study_set(&study, &schema, "mode="));
   CK_OK(tl_study_fill(&study, &schema, &root));
   ck_assert_double_eq(root.timing.step_s, 0.25);
   ck_assert_int_eq(root.timing.deep.count, 9);
@@ -191,9 +191,9 @@ START_TEST(the_command_line_goes_over_the_file) {
   ck_assert_str_eq(root.title, "two words");
   ck_assert_int_eq(root.mode, 0);
   tl_study_values_free(&schema, &root);
-  CK_FAILS(tl_study_set(&study, "timing"), TL_EUSAGE, "section.key=value");
-  CK_FAILS(tl_study_set(&study, "title.x=3"), TL_EUSAGE, "holds no further keys");
-  CK_OK(tl_study_set(&study, "timing.step_s=4"));
+  CK_FAILS(tl_study_set(&study, &schema, "timing"), TL_EUSAGE, "section.key=value");
+  CK_FAILS(tl_study_set(&study, &schema, "title.x=3"), TL_EUSAGE, "holds no further keys");
+  CK_OK(tl_study_set(&study, &schema, "step_s=4"));
   CK_FAILS(tl_study_fill(&study, &schema, &root), TL_EUSAGE,
            "--set timing.step_s: 4 is out of range");
   tl_study_values_free(&schema, &root);
