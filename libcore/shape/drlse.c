@@ -120,7 +120,7 @@ static double edge_force(const Evolution *e, int64_t at, double kappa, double nu
 
 static double region_force(const Evolution *e, int64_t at, double level) {
   double delta = tl_smooth_delta(e->grid.phi[at], e->options->epsilon);
-  double pull = 2 * (e->field->u[at] - level);
+  double pull = 2 * (e->field->u[at] - e->field->shade[at] - level);
   return -0.5 * delta * (pull > 1 ? 1 : pull < -1 ? -1 : pull);
 }
 

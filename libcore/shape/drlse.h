@@ -8,6 +8,7 @@
  * curve shortening, no edge at contacts (2.3% of the volume on our phantom's twin). The default
  * two-stage method runs it first, then phi_t = mu reg - 0.5 delta clip(2 (u - level), -1, 1),
  * level = 0.5 - 0.8/(R sqrt(2 pi)): the grey half level, corrected for the blur of a convex edge.
+ * There u is freed of what the neighbours' blur adds to it between close grains (drlse_box.c).
  * After every step phi stays above the smoothed mid-surface to the neighbouring labels, so that no
  * two grains overlap at any grid point, and within 3.5 voxels of the label.
  * Method distance takes the label alone: its Gaussian-smoothed indicator, at the level that keeps

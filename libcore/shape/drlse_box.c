@@ -6,7 +6,13 @@
 #include <string.h>
 
 enum { MARGIN = 8, CORE = 2, LEAST_CORE = 30 };
-static const double label_sigma = 1; /* smoothing of label and mid-surface, voxels */
+static const double label_sigma = 1;  /* smoothing of label and mid-surface, voxels */
+static const double scan_sigma = 0.8; /* blur of a scan's edges, voxels (ALGORITHMS) */
+/* Between close grains the blur of each lifts the grey level at the other's surface, so the half
+ * level lies too far out (0.8% of the volume at 0.6 solid). The neighbours' blurred labels are
+ * taken off; not in full, since the same blur has made labels too large: with weight 1 the error
+ * is -0.4% from perfect labels and -0.9% from thresholded ones, with 0.55 both are within 0.2%. */
+static const double shade_weight = 0.55;
 
 /* ---- small helpers ---- */
 
@@ -185,6 +191,7 @@ void tl_grain_field_free(TlGrainField *f) {
   tl_free(f->u);
   tl_free(f->edge);
   tl_free(f->start);
+  tl_free(f->shade);
   tl_free(f->middle);
   *f = (TlGrainField){0};
 }
@@ -222,7 +229,7 @@ static double volume_level(const float *a, int64_t count, double want) {
 /* start = smoothed label's distance, middle = mid-surface to the neighbours. Both grains' fields of
  * a pair see the same smoothed indicators, a - o of one is at most o - a of the other: where both
  * would be inside, the two differences would both be negative, which they cannot. */
-static TlStatus label_fields(const TlVolume *labels, uint32_t label, TlGrainField *f,
+static TlStatus label_fields(const TlVolume *labels, uint32_t label, bool shade, TlGrainField *f,
                              TlDrlseReport *report) {
   int32_t n[3] = {f->nx, f->ny, f->nz};
   int64_t count = (int64_t)n[0] * n[1] * n[2];
@@ -235,6 +242,12 @@ static TlStatus label_fields(const TlVolume *labels, uint32_t label, TlGrainFiel
     f->start[i] = f->start[i] < 0;
     f->label_volume += f->start[i];
   }
+  if (shade) {
+    TL_TRY(TL_NEW(f->shade, (size_t)count));
+    memcpy(f->shade, f->middle, (size_t)count * sizeof *f->shade);
+    TL_TRY(smooth(f->shade, n, scan_sigma));
+    for (int64_t i = 0; i < count; i++) f->shade[i] *= (float)shade_weight;
+  }
   TL_TRY(smooth(f->start, n, label_sigma));
   TL_TRY(smooth(f->middle, n, label_sigma));
   double level = volume_level(f->start, count, f->label_volume);
@@ -245,7 +258,7 @@ static TlStatus label_fields(const TlVolume *labels, uint32_t label, TlGrainFiel
     f->start[i] = (float)(level - own);
   }
   TL_TRY(tl_grid_one_piece(&grid, NULL, NULL));
-  return tl_reinit(&grid);
+  return tl_reinit_quick(&grid);
 }
 
 /* This grain's own grey level: the median over its core, when it has one. */
@@ -315,7 +328,7 @@ TlStatus tl_grain_field_make(const TlVolume *grey, const TlVolume *labels, uint3
   f->nx = (int32_t)n[0];
   f->ny = (int32_t)n[1];
   f->nz = (int32_t)n[2];
-  TL_TRY(label_fields(labels, label, f, report));
+  TL_TRY(label_fields(labels, label, options->method != TL_DRLSE_DISTANCE, f, report));
   f->radius = cbrt(f->label_volume * 0.75 / 3.14159265358979323846);
   if (options->method == TL_DRLSE_DISTANCE) return TL_OK;
   TL_TRY(own_level(grey, labels, label, box, levels->grain_level, report));

@@ -11,6 +11,7 @@ typedef struct TlGrainField {
   float *u;      /* grey, 0 void, 1 grain; NULL for method distance */
   float *edge;   /* g; NULL unless evolved */
   float *start;  /* smoothed distance to the label */
+  float *shade;  /* what the neighbours' blurred labels add to u; NULL for distance */
   float *middle; /* < 0 on the grain's side of the mid-surface to its neighbours */
   double label_volume;
 } TlGrainField;

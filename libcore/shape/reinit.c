@@ -80,15 +80,16 @@ static bool project(TlImplicit f, const void *context, TlVec3 *y, TlVec3 *n) {
     if (!(slope > 1e-6)) return false;
     *n = tl_scale(1 / slope, g);
     double step = -value / slope;
-    if (fabs(step) < 1e-5) return true;
     *y = tl_axpy(*y, step > 1 ? 1 : step < -1 ? -1 : step, *n);
+    if (fabs(step) < 1e-3) return true; /* quadratic: what is left is about 1e-6 */
   }
   return false;
 }
 
 /* From y near the surface down to the closest point of x: tangential steps, their length measured
  * from the last two; only steps that come closer are taken. Ends when the tangential offset is
- * under tolerance. Returns the squared distance, or infinity when y finds no surface. */
+ * under tolerance times the distance. Returns the squared distance, or infinity when y finds no
+ * surface. */
 static double descend(TlImplicit f, const void *context, TlVec3 x, double tolerance, int steps,
                       TlVec3 *y, TlVec3 *n) {
   TlVec3 last = {0, 0, 0};
@@ -96,7 +97,8 @@ static double descend(TlImplicit f, const void *context, TlVec3 x, double tolera
   double alpha = 1, best = tl_norm2(tl_sub(x, *y));
   for (int i = 0; i < steps; i++) {
     TlVec3 d = tl_sub(x, *y), t = tl_axpy(d, -tl_dot(d, *n), *n);
-    if (tl_norm2(t) < tolerance * tolerance) break;
+    double small = tolerance * tolerance * best; /* costs tolerance^2/2 of the distance */
+    if (tl_norm2(t) < (small > 1e-6 ? small : 1e-6)) break;
     if (i > 0) { /* t' = t (1 - alpha m): m is 1 + curvature x distance */
       double m = (1 - tl_dot(t, last) / tl_norm2(last)) / alpha;
       alpha = m > 0.25 ? (m < 20 ? 1 / m : 0.05) : 4;
@@ -121,7 +123,7 @@ static double descend(TlImplicit f, const void *context, TlVec3 x, double tolera
 bool tl_closest_point(TlImplicit f, const void *context, TlVec3 x, double reach, TlVec3 *point,
                       TlVec3 *normal) {
   *point = x;
-  return descend(f, context, x, 1e-3, 24, point, normal) <= reach * reach;
+  return descend(f, context, x, 0.02, 24, point, normal) <= reach * reach;
 }
 
 /* ---- distance over the grid ---- */
@@ -135,7 +137,9 @@ typedef struct Fill {
   int32_t *seed; /* of each grid point: index into seeds, -1 none */
   float *best2;  /* squared distance to that seed */
   uint8_t *near;
-  float exact2; /* squared distance up to which far points are searched again */
+  int near_steps; /* of the search from near points; 0: their projection does */
+  int32_t reach;  /* layers of cells handed on beyond the near ones; farther is cut; 0: all */
+  float far_tolerance;
   Seed *seeds;
   size_t seed_count, seed_capacity;
 } Fill;
@@ -173,8 +177,9 @@ static TlStatus find_seeds(Fill *fill, TlImplicit f, const void *context) {
       for (int64_t i = 0; i < g->nx; i++) {
         int64_t at = tl_grid_at(g, i, j, k);
         if (!fill->near[at]) continue;
-        TlVec3 x = tl_vec3((double)i, (double)j, (double)k), p, n;
-        if (tl_closest_point(f, context, x, 4, &p, &n)) TL_TRY(add_seed(fill, at, x, p));
+        TlVec3 x = tl_vec3((double)i, (double)j, (double)k), p = x, n;
+        if (descend(f, context, x, 0.02, fill->near_steps, &p, &n) < 16)
+          TL_TRY(add_seed(fill, at, x, p));
       }
   return TL_OK;
 }
@@ -213,6 +218,39 @@ static void sweep(Fill *fill, int octant) {
       }
 }
 
+/* Layer by layer outwards from the near points, each point looking at all 26 neighbours: cheaper
+ * than sweeps when only a few layers are wanted. */
+static TlStatus hand_on(Fill *fill) {
+  const TlPhiGrid *g = fill->out;
+  int64_t count = tl_grid_count(g), head = 0, tail = 0;
+  int64_t *queue;
+  uint8_t *layer; /* 0: not reached; near points are 1 */
+  TL_TRY(TL_NEW(queue, (size_t)count));
+  TlStatus status = TL_NEW(layer, (size_t)count);
+  for (int64_t i = 0; status == TL_OK && i < count; i++)
+    if (fill->near[i]) {
+      layer[i] = 1;
+      queue[tail++] = i;
+    }
+  while (status == TL_OK && head < tail) {
+    int64_t at = queue[head++], p[3] = {at % g->nx, at / g->nx % g->ny, at / g->nx / g->ny};
+    float x[3] = {(float)p[0], (float)p[1], (float)p[2]};
+    for (int64_t c = p[2] - 1; c <= p[2] + 1; c++)
+      for (int64_t b = p[1] - 1; b <= p[1] + 1; b++)
+        for (int64_t a = p[0] - 1; a <= p[0] + 1; a++) {
+          if (a < 0 || b < 0 || c < 0 || a >= g->nx || b >= g->ny || c >= g->nz) continue;
+          int64_t next = tl_grid_at(g, a, b, c);
+          if ((layer[at] > 1 || fill->seed[at] < 0) && layer[next]) take_from(fill, at, next, x);
+          if (layer[next] || layer[at] > fill->reach) continue;
+          layer[next] = (uint8_t)(layer[at] + 1);
+          queue[tail++] = next;
+        }
+  }
+  tl_free(queue);
+  tl_free(layer);
+  return status;
+}
+
 /* Near points have their distance; the others go down to the surface once more, from the seed they
  * were handed: neighbours pass on only their own closest points, which is wrong by up to 0.2. */
 static void write_distance(Fill *fill, TlImplicit f, const void *context) {
@@ -222,10 +260,12 @@ static void write_distance(Fill *fill, TlImplicit f, const void *context) {
       for (int64_t i = 0; i < g->nx; i++) {
         int64_t at = tl_grid_at(g, i, j, k);
         double d2 = fill->best2[at];
-        if (!fill->near[at] && d2 <= fill->exact2) {
+        if (fill->seed[at] < 0) {
+          d2 = (fill->reach + 2) * (fill->reach + 2);
+        } else if (!fill->near[at] && fill->far_tolerance > 0) {
           const float *p = fill->seeds[fill->seed[at]].point;
           TlVec3 x = tl_vec3((double)i, (double)j, (double)k), y = tl_vec3(p[0], p[1], p[2]), n;
-          d2 = fmin(d2, descend(f, context, x, 0.1, 4, &y, &n));
+          d2 = fmin(d2, descend(f, context, x, fill->far_tolerance, 4, &y, &n));
         }
         double d = sqrt(d2);
         g->phi[at] = (float)(g->phi[at] < 0 ? -d : d);
@@ -242,18 +282,20 @@ static TlStatus fill_work(Fill *fill, TlImplicit f, const void *context) {
   mark_near(fill);
   TL_TRY(find_seeds(fill, f, context));
   if (fill->seed_count == 0) return tl_fail(TL_EINPUT, "no surface crosses the grid");
-  for (int octant = 0; octant < 8; octant++) sweep(fill, octant);
+  if (fill->reach > 0)
+    TL_TRY(hand_on(fill));
+  else
+    for (int octant = 0; octant < 8; octant++) sweep(fill, octant);
   write_distance(fill, f, context);
   return TL_OK;
 }
 
-static TlStatus fill_from_signs(TlImplicit f, const void *context, double exact, TlPhiGrid *out) {
-  Fill fill = {.out = out, .exact2 = (float)(exact * exact)};
-  TlStatus status = fill_work(&fill, f, context);
-  tl_free(fill.seed);
-  tl_free(fill.best2);
-  tl_free(fill.near);
-  tl_free(fill.seeds);
+static TlStatus fill_from_signs(TlImplicit f, const void *context, Fill *fill) {
+  TlStatus status = fill_work(fill, f, context);
+  tl_free(fill->seed);
+  tl_free(fill->best2);
+  tl_free(fill->near);
+  tl_free(fill->seeds);
   return status;
 }
 
@@ -265,18 +307,28 @@ TlStatus tl_distance_fill(TlImplicit f, const void *context, TlPhiGrid *out) {
         out->phi[tl_grid_at(out, i, j, k)] =
             (float)f(context, tl_vec3((double)i, (double)j, (double)k), &g);
       }
-  return fill_from_signs(f, context, INFINITY, out);
+  Fill fill = {.out = out, .near_steps = 24, .far_tolerance = 0.03f};
+  return fill_from_signs(f, context, &fill);
 }
 
-TlStatus tl_reinit(TlPhiGrid *grid) {
+static TlStatus reinit(TlPhiGrid *grid, int near_steps) {
   TlPhiGrid source = *grid;
   size_t count = (size_t)tl_grid_count(grid);
   TL_TRY(TL_NEW(source.phi, count));
   memcpy(source.phi, grid->phi, count * sizeof *source.phi);
   TlGridView view = {&source, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {0, 0, 0}};
-  TlStatus status = fill_from_signs(tl_grid_view, &view, 4, grid);
+  Fill fill = {.out = grid, .near_steps = near_steps, .reach = 4};
+  TlStatus status = fill_from_signs(tl_grid_view, &view, &fill);
   tl_free(source.phi);
   return status;
+}
+
+TlStatus tl_reinit(TlPhiGrid *grid) {
+  return reinit(grid, 24);
+}
+
+TlStatus tl_reinit_quick(TlPhiGrid *grid) {
+  return reinit(grid, 0);
 }
 
 /* ---- one piece ---- */
