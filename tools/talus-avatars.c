@@ -59,7 +59,7 @@ static const TlParam params[] = {
      "half width of the smoothed delta", NULL},
     {"edge-steps", TL_P_INT, AT(edge_steps), "", "60", 0, 100000, NULL, "steps with the edge term",
      NULL},
-    {"region-steps", TL_P_INT, AT(region_steps), "", "20", 0, 100000, NULL,
+    {"region-steps", TL_P_INT, AT(region_steps), "", "40", 0, 100000, NULL,
      "steps with the region term (two-stage)", NULL},
     {"curvature-steps", TL_P_INT, AT(curvature_steps), "", "0", 0, 10000, NULL,
      "clean-up by curvature flow, steps of 0.1 voxel^2; the volume is restored", NULL},

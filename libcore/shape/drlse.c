@@ -19,7 +19,7 @@ TlDrlseOptions tl_drlse_defaults(void) {
                           .nu_balance = true,
                           .epsilon = 1.5,
                           .edge_steps = 60,
-                          .region_steps = 20,
+                          .region_steps = 40,
                           .edge_scale = 20,
                           .edge_sigma = 0.5};
 }

@@ -35,7 +35,7 @@ typedef struct TlDrlseOptions {
   bool nu_balance;         /* nu = -2 lambda/R: the mean curvature's pull in balance */
   double epsilon;          /* half width of delta, voxels */
   int32_t edge_steps;      /* 60 */
-  int32_t region_steps;    /* 20; two-stage only */
+  int32_t region_steps;    /* 40; two-stage only */
   double edge_scale;       /* s above, per unit of u and voxel */
   double edge_sigma;       /* Gaussian G, voxels */
   int32_t curvature_steps; /* clean-up flow afterwards, dt 0.1, volume restored */

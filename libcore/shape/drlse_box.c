@@ -85,6 +85,15 @@ static double inverse_erf(double v) {
   return copysign(sqrt(fmax(0, sqrt(t * t - l / a) - t)), v);
 }
 
+/* How far from a plane edge the blurred indicator has this value; outside positive. */
+static double blurred_distance(double value) {
+  return -label_sigma * 1.41421356 *
+         inverse_erf(2 * (value < 1e-4     ? 1e-4
+                          : value > 0.9999 ? 0.9999
+                                           : value) -
+                     1);
+}
+
 /* ---- boxes and grey levels of the whole stack ---- */
 
 static void grow_box(TlLabelBox *box, int64_t x, int64_t y, int64_t z) {
@@ -226,9 +235,9 @@ static double volume_level(const float *a, int64_t count, double want) {
   return 0.5 * (low + high);
 }
 
-/* start = smoothed label's distance, middle = mid-surface to the neighbours. Both grains' fields of
- * a pair see the same smoothed indicators, a - o of one is at most o - a of the other: where both
- * would be inside, the two differences would both be negative, which they cannot. */
+/* start = smoothed label's distance, middle = (distance to own - distance to other labels)/2, the
+ * distances read off the blurred indicators a (own) and o (other). Two grains cannot both be inside
+ * its own middle at one point: o of one is at least a of the other, so the sum of both is >= 0. */
 static TlStatus label_fields(const TlVolume *labels, uint32_t label, bool shade, TlGrainField *f,
                              TlDrlseReport *report) {
   int32_t n[3] = {f->nx, f->ny, f->nz};
@@ -253,8 +262,7 @@ static TlStatus label_fields(const TlVolume *labels, uint32_t label, bool shade,
   double level = volume_level(f->start, count, f->label_volume);
   for (int64_t i = 0; i < count; i++) {
     double own = f->start[i], other = f->middle[i];
-    f->middle[i] = (float)(label_sigma * 1.41421356 * inverse_erf(other - own));
-    if (other <= 0) f->middle[i] = -9; /* no neighbour in reach */
+    f->middle[i] = (float)(0.5 * (blurred_distance(own) - blurred_distance(other)));
     f->start[i] = (float)(level - own);
   }
   TL_TRY(tl_grid_one_piece(&grid, NULL, NULL));
