@@ -1,10 +1,9 @@
 /* talus-avatars: each label of a stack becomes a level-set avatar in the catalog. */
-#include "base/log.h"
+#include "imaging.h"
+
 #include "base/mem.h"
 #include "base/par.h"
-#include "base/report.h"
-#include "conf/cli.h"
-#include "io/stack.h"
+#include "image/label.h"
 #include "shape/build.h"
 #include "shape/drlse.h"
 #include "store/catalog.h"
@@ -17,8 +16,9 @@
 enum { BATCH = 64 }; /* grains in memory at a time */
 
 typedef struct Values {
+  ImagingInput input;
   char *grey, *catalog, *sample, *nu;
-  double voxel_um, node_spacing;
+  double node_spacing;
   int method;
   int64_t nodes, min_voxels, edge_steps, region_steps, curvature_steps;
   double mu, lambda, dt, epsilon;
@@ -34,15 +34,15 @@ static const TlParam params[] = {
     {"grey", TL_P_TEXT, AT(grey), "", "", 0, 0, NULL,
      "grey stack the labels were made from, best denoised; needed but for --method=distance",
      "STACK"},
-    {"voxel-size-um", TL_P_REAL, AT(voxel_um), "um", "0", 0, 1e6, NULL,
-     "edge of a voxel; 0: as the stacks say", NULL},
     {"overwrite", TL_P_FLAG, AT(overwrite), "", "false", 0, 0, NULL,
      "replace the sample when the catalog has one of this name", NULL},
+    IMAGING_INPUT_PARAMS(Values),
     {"", TL_P_HEADING, 0, "", "", 0, 0, NULL, "Which grains", NULL},
     {"min-voxels", TL_P_INT, AT(min_voxels), "", "100", 1, 1e12, NULL,
      "leave out labels with fewer voxels", NULL},
     {"with-border", TL_P_FLAG, AT(with_border), "", "true", 0, 0, NULL,
-     "also store grains cut by the stack's border, flagged; --no-with-border leaves them out",
+     "also store grains cut by the border of stack or region, flagged; --no-with-border leaves "
+     "them out",
      NULL},
     {"", TL_P_HEADING, 0, "", "", 0, 0, NULL, "Surface", NULL},
     {"method", TL_P_CHOICE, AT(method), "", "two-stage", 0, 0, "two-stage|edge|distance",
@@ -84,6 +84,7 @@ typedef struct Grain {
 
 typedef struct Work {
   const TlVolume *grey, *labels;
+  const TlRoi *roi;
   const TlLabelBox *boxes;
   TlGreyLevels levels;
   TlDrlseOptions drlse;
@@ -147,22 +148,15 @@ static TlStatus store_batch(TlCatalog *catalog, int64_t sample, Grain *grains, i
   return TL_OK;
 }
 
-static bool cut_by_stack(const TlVolume *v, const TlLabelBox *b) {
-  int64_t n[3] = {v->nx, v->ny, v->nz};
-  for (int a = 0; a < 3; a++)
-    if (b->low[a] == 0 || b->high[a] == n[a] - 1) return true;
-  return false;
-}
-
 /* Labels to do, in order; the others are counted. */
-static TlStatus choose(const Values *v, const Work *w, uint32_t most, Totals *t, Grain **grains,
-                       int64_t *count) {
+static TlStatus choose(const Values *v, const Work *w, const uint8_t *cut, uint32_t most, Totals *t,
+                       Grain **grains, int64_t *count) {
   *count = 0;
   TL_TRY(TL_NEW(*grains, (size_t)most + 1));
   for (uint32_t label = 1; label <= most; label++) {
     const TlLabelBox *box = &w->boxes[label];
     if (box->voxels == 0) continue;
-    bool border = cut_by_stack(w->labels, box);
+    bool border = cut[label];
     if (box->voxels < v->min_voxels)
       t->too_small++;
     else if (border && !v->with_border)
@@ -204,6 +198,7 @@ static TlStatus report(const TlCall *call, const Work *w, Totals *t) {
   TlReport r = {0};
   int64_t n = t->grains;
   TlStatus s = tl_report_text(&r, "sample", v->sample);
+  if (s == TL_OK) s = imaging_report_input(&r, w->labels, w->roi);
   if (s == TL_OK) s = tl_report_int(&r, "grains", n, "");
   if (s == TL_OK) s = tl_report_int(&r, "grains_cut_by_border", t->border, "");
   if (s == TL_OK) s = tl_report_int(&r, "rejected", t->rejected, "");
@@ -233,6 +228,7 @@ static TlStatus write_catalog(const TlCall *call, Work *w, Grain *grains, int64_
   const Values *v = call->values;
   TlCatalog *catalog = NULL;
   int64_t sample;
+  bool fresh = !tl_file_exists(v->catalog);
   TlStatus s = tl_catalog_open(&catalog, v->catalog, TL_CATALOG_CREATE);
   if (s == TL_OK) s = tl_catalog_begin(catalog, call->provenance, w->labels->history);
   if (s == TL_OK)
@@ -243,6 +239,7 @@ static TlStatus write_catalog(const TlCall *call, Work *w, Grain *grains, int64_
                 call->argv[0], (long long)count);
   if (s == TL_OK) s = tl_catalog_commit(catalog);
   tl_catalog_close(catalog);
+  if (s != TL_OK && fresh) remove(v->catalog); /* an empty catalog is no product */
   return s;
 }
 
@@ -253,10 +250,14 @@ static TlStatus prepare(const TlCall *call, Work *w, Totals *t, Grain **grains, 
   w->boxes = *boxes;
   if (w->grey)
     TL_TRY(tl_context(tl_grey_levels(w->grey, w->labels, &w->levels), "%s", call->argv[0]));
-  TL_TRY(choose(call->values, w, most, t, grains, count));
+  uint8_t *cut;
+  TL_TRY(tl_label_border(w->labels, w->roi, &cut, most));
+  TlStatus status = choose(call->values, w, cut, most, t, grains, count);
+  tl_free(cut);
+  TL_TRY(status);
   if (*count == 0)
-    return tl_fail(TL_EINPUT, "%s: no label has %lld voxels or more", call->argv[0],
-                   (long long)((const Values *)call->values)->min_voxels);
+    return tl_fail(TL_EINPUT, "%s: no label has %lld voxels or more (see --min-voxels)",
+                   call->argv[0], (long long)((const Values *)call->values)->min_voxels);
   TL_TRY(TL_NEW(t->diameter_um, (size_t)*count));
   TL_TRY(TL_NEW(t->moved, (size_t)*count));
   TL_TRY(TL_NEW(t->curvature, (size_t)*count));
@@ -322,9 +323,17 @@ static TlStatus check_voxels(const char *path, const TlVolume *labels) {
   return TL_OK;
 }
 
+static TlStatus stack_options(const Values *v, TlStackOptions *options) {
+  *options = (TlStackOptions){.allow_gaps = v->input.allow_gaps};
+  if (!v->input.voxel_size_um || !v->input.voxel_size_um[0]) return TL_OK;
+  if (tl_stack_parse_voxel_um(v->input.voxel_size_um, options->voxel_um) == TL_OK) return TL_OK;
+  return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
+}
+
 static TlStatus read_labels(const TlCall *call, TlVolume *labels) {
   const Values *v = call->values;
-  TlStackOptions options = {.voxel_um = {v->voxel_um, v->voxel_um, v->voxel_um}};
+  TlStackOptions options;
+  TL_TRY(stack_options(v, &options));
   TL_TRY(tl_stack_read(call->argv[0], &options, call->provenance, labels));
   if (labels->type != TL_U32) {
     TlVolume wide;
@@ -350,8 +359,9 @@ static TlStatus read_labels(const TlCall *call, TlVolume *labels) {
 
 static TlStatus read_grey(const TlCall *call, const TlVolume *labels, TlVolume *grey) {
   const Values *v = call->values;
-  TlStackOptions options = {.voxel_um = {v->voxel_um, v->voxel_um, v->voxel_um}};
+  TlStackOptions options;
   TlVolume raw = {0};
+  TL_TRY(stack_options(v, &options));
   TlStatus status = tl_stack_read(v->grey, &options, call->provenance, &raw);
   if (status == TL_OK) status = tl_context(tl_volume_to_f32(&raw, grey), "%s", v->grey);
   tl_volume_free(&raw);
@@ -369,6 +379,7 @@ static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
   Work w = {.build = {.nodes = {.count = (int32_t)v->nodes}}};
   TlVolume labels = {0}, grey = {0};
+  TlRoi roi = {0};
   TL_TRY(read_options(v, &w));
   TlStatus status = read_labels(call, &labels);
   if (status == TL_OK && w.drlse.method != TL_DRLSE_DISTANCE) {
@@ -377,7 +388,11 @@ static TlStatus run(const TlCall *call) {
   }
   w.labels = &labels;
   w.build.nodes.spacing_m = v->node_spacing * labels.voxel_m[0];
+  if (status == TL_OK)
+    status = imaging_roi(&v->input, w.grey ? &grey : &labels, call->provenance, &roi);
+  w.roi = &roi;
   if (status == TL_OK) status = work(call, &w);
+  tl_roi_free(&roi);
   tl_volume_free(&labels);
   tl_volume_free(&grey);
   return status;

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# talus-avatars: what it reports, stores and refuses; the same avatars from one thread and from two.
+set -u
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+quiet() { "$@" >out.txt 2>err.txt || { fail "should work: $*"; sed 's/^/    /' err.txt; }; }
+expect() { # STATUS TEXT command...
+  local want=$1 text=$2; shift 2
+  "$@" >out.txt 2>err.txt; local got=$?
+  [ "$got" = "$want" ] || { fail "exit $got, not $want: $*"; sed 's/^/    /' err.txt; }
+  grep -qF -- "$text" err.txt || { fail "no '$text' in: $*"; sed 's/^/    /' err.txt; }
+}
+value() { sed -n "s/^$1: \([-0-9.e+]*\).*/\1/p" out.txt; }
+holds() { awk "BEGIN {exit !($1)}" || fail "$1 does not hold"; }
+
+quiet "$BIN/talus-phantom" --size=40,40,40 --d50-voxels=11 --solid-fraction=0.5 --seed=4 \
+  -o stack.tif --labels=labels.h5
+make=("$BIN/talus-avatars" labels.h5 --grey=stack.tif --sample=grains --min-voxels=200)
+
+quiet "${make[@]}" --catalog=one.tals --threads=1
+holds "$(value grains) > 12 && $(value rejected) == 0 && $(value too_small) > 0"
+holds "$(value grains_cut_by_border) > 5 && $(value grains_cut_by_border) < $(value grains)"
+holds "$(value median_volume_change) < 5 && $(value median_nodes) > 100"
+holds "$(value median_diameter) > 60 && $(value median_diameter) < 120"
+grains=$(value grains); cut=$(value grains_cut_by_border)
+quiet "$BIN/talus-catalog" verify one.tals
+quiet "${make[@]}" --catalog=two.tals --threads=2
+dump() { sqlite3 "$1" .dump | grep '^INSERT INTO avatar' | sha256sum; }
+[ "$(sqlite3 one.tals .dump | grep -c '^INSERT INTO avatar')" -ge "$grains" ] ||
+  fail "the dump holds no avatars"
+[ "$(dump one.tals)" = "$(dump two.tals)" ] || fail "avatars differ between one thread and two"
+
+# a sample's name is taken once; --overwrite replaces it; a refusal changes nothing
+before=$(sha256sum <one.tals)
+expect 2 --overwrite "${make[@]}" --catalog=one.tals
+[ "$before" = "$(sha256sum <one.tals)" ] || fail "a refused run changed the catalog"
+quiet "${make[@]}" --catalog=one.tals --overwrite --no-with-border
+holds "$(value grains) == $grains - $cut && $(value border_left_out) == $cut"
+
+# the other methods
+quiet "$BIN/talus-avatars" labels.h5 --method=distance --sample=d --min-voxels=200 --catalog=d.tals
+holds "$(value grains) == $grains && $(value median_volume_change) < 3"
+quiet "${make[@]}" --catalog=d.tals --method=edge --curvature-steps=5 --nodes=80
+holds "$(value median_nodes) == 80 && $(value median_curvature_loss_restored) > 1"
+
+# refusals
+expect 2 1/6 "${make[@]}" --catalog=x.tals --mu=0.2
+expect 2 --grey "$BIN/talus-avatars" labels.h5 --sample=a --catalog=x.tals
+expect 2 --catalog "$BIN/talus-avatars" labels.h5 --grey=stack.tif --sample=a
+expect 2 --sample "$BIN/talus-avatars" labels.h5 --grey=stack.tif --catalog=x.tals
+expect 2 --nu "${make[@]}" --catalog=x.tals --nu=strong
+expect 1 cubes "${make[@]}" --catalog=x.tals --voxel-size-um=10,10,12
+expect 1 --min-voxels "$BIN/talus-avatars" labels.h5 --grey=stack.tif --sample=a --catalog=x.tals \
+  --min-voxels=1000000
+quiet "$BIN/talus-phantom" --size=40,40,38 --d50-voxels=10 --solid-fraction=0.4 -o other.tif
+expect 1 other.tif "$BIN/talus-avatars" labels.h5 --grey=other.tif --sample=a --catalog=x.tals
+expect 1 absent.tif "$BIN/talus-avatars" labels.h5 --grey=absent.tif --sample=a --catalog=x.tals
+expect 1 "too many" "${make[@]}" --catalog=x.tals --nodes=900000
+[ ! -e x.tals ] || fail "a catalog was left by refused runs"
+exit $bad
