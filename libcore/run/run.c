@@ -299,6 +299,18 @@ static TlStatus loop(TlRun *run, TlProgress *bar) {
                  run->options.study, (long long)last, time_of(run, last), run->folder);
 }
 
+static void say_traffic(const TlRun *run) {
+  TlDistCounters c = tl_dist_counters(run->dist);
+  double steps = run->totals.steps > 0 ? (double)run->totals.steps : 1;
+  if (tl_comm_size(run->comm) == 1) return;
+  tl_log_debug("rank 0: at most %lld own grains and %lld ghosts, %lld neighbours; a step: %.1f "
+               "messages of %.0f bytes, %.1f collectives; %lld grains moved, %lld cuts",
+               (long long)c.owned, (long long)c.ghosts, (long long)c.neighbours,
+               (double)c.comm.messages / steps,
+               (double)c.comm.message_bytes / (double)(c.comm.messages + 1),
+               (double)c.comm.collectives / steps, (long long)c.moved, (long long)c.cuts);
+}
+
 TlStatus tl_run_go(TlRun *run) {
   TL_TRY(begin(run));
   double start = tl_clock_s();
@@ -307,6 +319,7 @@ TlStatus tl_run_go(TlRun *run) {
   tl_progress_end(&bar);
   run->totals.wall_s = tl_clock_s() - start;
   TL_TRY(status);
+  say_traffic(run);
   return tl_comm_sum(run->comm, &run->totals.cpu_s, 1);
 }
 

@@ -114,6 +114,10 @@ static void runs_do_not_depend_on_ranks(TlComm *comm) {
   Outcome slope = same_on_one_rank(comm, "slope.yaml", slope_study);
   REQUIRE(slope.outside > 0 && slope.outside < slope.grains, "%lld of %lld left",
           (long long)slope.outside, (long long)slope.grains);
+  char text[2048];
+  snprintf(text, sizeof text, "%soutside: stop\n", slope_study);
+  Outcome stopped = same_on_one_rank(comm, "stopped.yaml", text);
+  REQUIRE(stopped.outside > 0 && stopped.hash != slope.hash, "%lld", (long long)stopped.outside);
   Outcome scanned = same_on_one_rank(comm, "scanned.yaml", scanned_study);
   REQUIRE(scanned.grains == 8 && scanned.kinetic > 0, "%lld", (long long)scanned.grains);
 }

@@ -1,8 +1,9 @@
 #include "support/tltest.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
-#include "run/assembly.h"
+#include "run/run.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
 
@@ -254,9 +255,39 @@ START_TEST(settings_of_the_solver_are_its_own_defaults) {
 }
 END_TEST
 
+/* From the study to two steps done: whichever allocation fails, the run ends with a message and
+ * without a crash; under the sanitizers also without a leak. */
+START_TEST(any_allocation_may_fail) {
+  static const char text[] =
+      "catalog: c.sqlite\ntime: {dt_s: 1e-3, steps: 2}\ngrains: {sample: sand}\n"
+      "release: {assembly: lattice, high_m: [0.005, 0.005, 0.003]}\n"
+      "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n";
+  char *path = tl_path_join(tl_test_folder(), "s.yaml"), *catalog = make_catalog();
+  CK_OK(tl_file_write(path, text, sizeof text - 1, true));
+  TlStatus status = TL_ENOMEM;
+  int64_t k = 1;
+  tl_log_set("test", TL_LOG_WARN);
+  for (; status != TL_OK && k < 3000; k += 1 + k / 40) {
+    TlRun run;
+    TlRunOptions options = {.study = path, .no_output = true};
+    tl_mem_fail_at(k);
+    status = tl_run_open(&run, NULL, &options);
+    if (status == TL_OK) status = tl_run_go(&run);
+    tl_mem_fail_at(0);
+    if (status != TL_OK)
+      ck_assert_msg(strstr(tl_message(), "out of memory"), "k = %lld: %s", (long long)k,
+                    tl_message());
+    tl_run_close(&run);
+  }
+  ck_assert_msg(status == TL_OK && k > 100, "k = %lld: %s", (long long)k, tl_message());
+  tl_free(path);
+  tl_free(catalog);
+}
+END_TEST
+
 TL_TEST_MAIN("assembly", scanned_grains_keep_their_poses_times_the_scale,
              scanned_grains_are_lifted_clear_of_the_ground,
              lattice_grains_cannot_overlap_and_stay_in_their_box,
              layers_follow_the_ground_inside_the_polygon, the_seed_decides_the_lattice,
              the_median_is_the_middle_grain, what_cannot_be_placed_is_refused_at_its_key,
-             settings_of_the_solver_are_its_own_defaults)
+             settings_of_the_solver_are_its_own_defaults, any_allocation_may_fail)
