@@ -122,7 +122,7 @@ static TlStatus subject(const TlScene *scene, const TlRenderPath *path, bool clo
   if (list->count == 0) return add_ground(list, t, t->x0_m, east, t->y0_m, north);
   if (close) return TL_OK;
   Bounds b = bounds_of(list->points, list->count);
-  double margin = 0.22 * fmax(b.high.x - b.low.x, b.high.y - b.low.y) + 2 * r;
+  double margin = 0.06 * fmax(b.high.x - b.low.x, b.high.y - b.low.y) + 2 * r;
   return add_ground(list, t, fmax(t->x0_m, b.low.x - margin), fmin(east, b.high.x + margin),
                     fmax(t->y0_m, b.low.y - margin), fmin(north, b.high.y + margin));
 }

@@ -1,6 +1,7 @@
 #include "post/render_plots.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ typedef struct Table {
   char name[COLUMNS_MAX][NAME_MAX_];
   int columns, time; /* time: index of time_s */
   int64_t rows;
+  double low[COLUMNS_MAX], high[COLUMNS_MAX]; /* of the column's numbers */
 } Table;
 
 /* ---- names ---- */
@@ -69,6 +71,20 @@ static TlStatus parse_header(Table *t, const char *text) {
   return TL_OK;
 }
 
+/* A row's numbers; fields that are none (empty, nan) are left to gnuplot, which skips them. */
+static void read_row(Table *t, const char *line, const char *end) {
+  for (int c = 0; c < t->columns && line <= end; c++) {
+    char *after;
+    double x = strtod(line, &after);
+    if (after > line && after <= end && isfinite(x)) {
+      t->low[c] = fmin(t->low[c], x);
+      t->high[c] = fmax(t->high[c], x);
+    }
+    const char *comma = memchr(line, ',', (size_t)(end - line));
+    line = comma ? comma + 1 : end + 1;
+  }
+}
+
 static TlStatus read_table(const char *path, Table *t) {
   memset(t, 0, sizeof *t);
   t->path = path;
@@ -76,16 +92,20 @@ static TlStatus read_table(const char *path, Table *t) {
   size_t size;
   TL_TRY(tl_file_read(path, &text, &size));
   TlStatus status = parse_header(t, text);
-  bool blank = true; /* the line so far */
-  for (size_t i = 0; i < size; i++) {
-    if (text[i] == '\n') {
-      t->rows += !blank;
-      blank = true;
-    } else if (text[i] != '\r')
-      blank = false;
+  for (int c = 0; c < COLUMNS_MAX; c++) {
+    t->low[c] = INFINITY;
+    t->high[c] = -INFINITY;
   }
-  t->rows += !blank;
-  t->rows--; /* the header */
+  const char *line = text + strcspn(text, "\n");
+  while (*line == '\n') {
+    line++;
+    size_t n = strcspn(line, "\r\n");
+    if (n > 0) {
+      t->rows++;
+      read_row(t, line, line + n);
+    }
+    line += strcspn(line, "\n");
+  }
   tl_free(text);
   if (status == TL_OK && t->rows < 2)
     status = tl_fail(TL_EINPUT, "%s: %lld rows; two are needed to plot", path, (long long)t->rows);
@@ -122,16 +142,38 @@ static void put_column(FILE *to, const Table *t, int column) {
   fprintf(to, " every ::1 using %d:%d with lines lw 2", t->time + 1, column + 1);
 }
 
+/* gnuplot fails at a column without a number, such as an angle of repose before there is a heap. */
+static bool has_numbers(const Table *t, int column) {
+  return t->low[column] <= t->high[column];
+}
+
+/* The step count says no more than the time does. */
+static bool in_panel(const Table *t, int column) {
+  return column != t->time && strcmp(t->name[column], "step") != 0 && has_numbers(t, column);
+}
+
+/* gnuplot complains of a column that never changes: give it a range. */
+static void put_range(FILE *to, const Table *t, int c) {
+  double middle = t->low[c], half = middle != 0 ? 0.1 * fabs(middle) : 1;
+  if (t->high[c] > t->low[c])
+    fprintf(to, "set yrange [*:*]\nplot ");
+  else
+    fprintf(to, "set yrange [%.17g:%.17g]\nplot ", middle - half, middle + half);
+}
+
 static void put_panels(FILE *to, const Table *t, const char *picture) {
-  int panels = t->columns - 1, across = panels < 3 ? panels : 3,
+  int panels = 0;
+  for (int c = 0; c < t->columns; c++) panels += in_panel(t, c);
+  int most = panels > 9 ? 4 : 3, across = panels < most ? panels : most,
       down = (panels + across - 1) / across;
   char label[96];
   put_head(to, picture, 440 * across, 270 * down + 20);
   fprintf(to, "set multiplot layout %d,%d\n", down, across);
   for (int c = 0; c < t->columns; c++) {
-    if (c == t->time) continue;
+    if (!in_panel(t, c)) continue;
     tl_plot_label(t->name[c], label);
-    fprintf(to, "set title '%s'\nset xlabel 'time [s]'\nplot ", label);
+    fprintf(to, "set title '%s'\nset xlabel 'time [s]'\n", label);
+    put_range(to, t, c);
     put_column(to, t, c);
     fprintf(to, " lc rgb '#1f5fa8'\n");
   }
@@ -146,7 +188,7 @@ static void put_energies(FILE *to, const Table *t, const char *picture) {
   fprintf(to, "set key outside top center horizontal samplen 2\n"
               "set xlabel 'time [s]'\nset ylabel 'energy [J]'\nplot ");
   for (int c = 0, k = 0; c < t->columns; c++) {
-    if (!is_energy(t->name[c])) continue;
+    if (!is_energy(t->name[c]) || !has_numbers(t, c)) continue;
     tl_plot_label(t->name[c], label);
     char *unit = strstr(label, " [");
     if (unit) *unit = 0;
@@ -196,9 +238,13 @@ static TlStatus plot_table(const char *path, const char *name, const char *outpu
   Table *t;
   TL_TRY(TL_NEW(t, 1));
   TlStatus status = read_table(path, t);
-  int energies = 0;
-  for (int c = 0; c < t->columns; c++) energies += is_energy(t->name[c]);
-  if (status == TL_OK && t->columns < 2)
+  int energies = 0, panels = 0;
+  for (int c = 0; c < t->columns && status == TL_OK; c++) {
+    energies += is_energy(t->name[c]) && has_numbers(t, c);
+    if (!has_numbers(t, c)) tl_log_info("%s: no number in column %s", path, t->name[c]);
+    panels += in_panel(t, c);
+  }
+  if (status == TL_OK && panels == 0)
     status = tl_fail(TL_EINPUT, "%s: no column besides time_s", path);
   if (status == TL_OK) status = plot(put_panels, t, output, name, overwrite);
   if (status == TL_OK && energies > 0 && strcmp(name, "history") == 0)

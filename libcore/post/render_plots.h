@@ -2,7 +2,8 @@
  *
  * Tables are CSV with a header of names that carry their units (time_s, kinetic_energy_J); each
  * column becomes a panel over time_s, and the columns in J are also drawn together. A column of
- * unknown unit is plotted without one. Rows with empty fields are skipped by gnuplot for those.
+ * unknown unit is plotted without one. Empty fields are passed over; a column without any number
+ * gets no panel (said in the log).
  */
 #ifndef TL_POST_RENDER_PLOTS_H
 #define TL_POST_RENDER_PLOTS_H

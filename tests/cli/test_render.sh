@@ -8,9 +8,10 @@ fail() { echo "FAILED: $*"; bad=1; }
 is_png() { [ "$(head -c 8 "$1" 2>/dev/null | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]; }
 
 mkdir "run's folder"
-{ echo "time_s,kinetic_energy_J,dissipated_energy_J,runout_m,contacts"
-  for i in 0 1 2 3 4 5; do echo "$i.5,$((i * 30)),$((i * 10)),$i,$((9 - i))"; done; } >"run's folder/history.csv"
+{ echo "time_s,kinetic_energy_J,dissipated_energy_J,runout_m,contacts,outside,angle_deg"
+  for i in 0 1 2 3 4 5; do echo "$i.5,$((i * 30)),$((i * 10)),$i,$((9 - i)),0,"; done; } >"run's folder/history.csv"
 "$BIN/talus-render" "run's folder" --plots -o plots >/dev/null 2>err.txt || fail "plots: $(cat err.txt)"
+[ "$(grep -vc 'no number in column angle_deg' err.txt)" = 0 ] || fail "plots say: $(cat err.txt)"
 is_png plots/history.png || fail "history.png is no PNG"
 is_png plots/energy.png || fail "energy.png is no PNG"
 "$BIN/talus-render" "run's folder" --plots -o plots >/dev/null 2>&1
