@@ -215,6 +215,26 @@ START_TEST(ground_is_met_where_small_steps_meet_it) {
 }
 END_TEST
 
+/* Heights 0 1 1 0: along the diagonal z = 2 u (1 - u), which a level ray meets twice. */
+START_TEST(first_of_two_meetings_with_a_saddle_counts) {
+  float heights[4] = {0, 1, 1, 0};
+  TlTerrain t = {.nx = 2, .ny = 2, .cell_m = 1, .height_m = heights};
+  TlGroundTracer g;
+  CK_OK(tl_ground_tracer_make(&g, &t));
+  TlVec3 d = tl_unit(tl_vec3(1, 1, 0));
+  TlGroundHit hit;
+  for (int way = 0; way < 2; way++) {
+    double side = way ? 1 : -1;
+    TlVec3 from = tl_axpy(tl_vec3(0.5, 0.5, 0.3), 3 * side, d);
+    ck_assert(tl_ground_trace(&g, from, tl_scale(-side, d), 100, &hit));
+    ck_assert(!hit.wall);
+    CK_NEAR(hit.t, 3 - sqrt(2) * 0.5 * sqrt(1 - 2 * 0.3), 1e-12);
+  }
+  ck_assert(!tl_ground_trace(&g, tl_vec3(-2, -2, 0.51), d, 100, &hit));
+  tl_ground_tracer_free(&g);
+}
+END_TEST
+
 START_TEST(sphere_shades_what_lies_behind_it_from_the_sun) {
   TlAvatar sphere;
   CK_OK(tl_avatar_sphere(1, 0.1, 200, &sphere));
@@ -435,6 +455,7 @@ END_TEST
 
 TL_TEST_MAIN("render", sphere_has_its_analytic_silhouette, tree_finds_the_nearest_of_many_spheres,
              turned_body_is_met_on_its_zero_surface, ground_is_met_where_small_steps_meet_it,
+             first_of_two_meetings_with_a_saddle_counts,
              sphere_shades_what_lies_behind_it_from_the_sun, plane_is_seen_from_its_front_only,
              picture_has_the_same_bytes_for_any_thread_count_and_is_a_png,
              automatic_camera_has_every_grain_in_the_frame_and_in_sight,
