@@ -27,8 +27,10 @@ static const TlParam params[] = {
      "non-local means, Gaussian or median filter", NULL},
     {"sigma-noise", TL_P_REAL, offsetof(Values, sigma_noise), "grey", "0", 0, 1e9, NULL,
      "nlm: standard deviation of the noise; 0: estimated", NULL},
-    {"h-factor", TL_P_REAL, offsetof(Values, h_factor), "", "0.5", 0.01, 10, NULL,
-     "nlm: filter strength h over the noise's standard deviation", NULL},
+    {"h-factor", TL_P_REAL, offsetof(Values, h_factor), "", "0", 0, 10, NULL,
+     "nlm: filter strength h over the noise's standard deviation; 0: chosen by Stein's risk "
+     "estimate",
+     NULL},
     {"patch", TL_P_INT, offsetof(Values, patch), "voxels", "5", 1, 15, NULL,
      "nlm: width of the patches compared, odd", NULL},
     {"search", TL_P_INT, offsetof(Values, search), "voxels", "11", 3, 41, NULL,
@@ -80,6 +82,8 @@ static TlStatus filter(const Values *v, const TlVolume *grey, const TlRoi *roi, 
     return tl_median(grey, roi, (int)v->radius, out);
   default:
     TL_TRY(noise_of(v, grey, roi, report, &nlm.sigma));
+    if (!(nlm.h_factor > 0)) TL_TRY(tl_nlm_choose_strength(grey, roi, &nlm, &nlm.h_factor));
+    TL_TRY(tl_report_real(report, "h_factor", nlm.h_factor, ""));
     tl_log_info("noise sigma %.4g grey, h %.4g grey", nlm.sigma, nlm.sigma * nlm.h_factor);
     return tl_nlm(grey, roi, &nlm, out);
   }

@@ -65,12 +65,12 @@ INLINE float power_of_half(float t) {
   return p * power.real;
 }
 
-INLINE void weigh(const TlNlmWeight *weight, int radius, const float *const *rows, int64_t n,
-                  float *restrict columns, float *restrict weights) {
+INLINE void weigh(const TlNlmWeight *weight, int radius, const float *const *rows, int64_t wide,
+                  int64_t n, float *restrict columns, float *restrict weights) {
   const float *row[TL_NLM_MOST_PATCH];
   float slope = weight->slope, bias = weight->bias;
   for (int j = 0; j <= 2 * radius; j++) row[j] = rows[j];
-  for (int64_t i = 0; i < n + 2 * radius; i++) {
+  for (int64_t i = 0; i < wide; i++) {
     float sum = row[0][i];
     for (int j = 1; j <= 2 * radius; j++) sum += row[j][i];
     columns[i] = sum;
@@ -83,17 +83,17 @@ INLINE void weigh(const TlNlmWeight *weight, int radius, const float *const *row
 }
 
 TL_LANES_CLONES
-void tl_nlm_weights(const TlNlmWeight *weight, const float *const *rows, int64_t n, float *columns,
-                    float *weights) {
+void tl_nlm_weights(const TlNlmWeight *weight, const float *const *rows, int64_t wide, int64_t n,
+                    float *columns, float *weights) {
   switch (weight->radius) {
   case 1:
-    weigh(weight, 1, rows, n, columns, weights);
+    weigh(weight, 1, rows, wide, n, columns, weights);
     break;
   case 2:
-    weigh(weight, 2, rows, n, columns, weights);
+    weigh(weight, 2, rows, wide, n, columns, weights);
     break;
   default:
-    weigh(weight, weight->radius, rows, n, columns, weights);
+    weigh(weight, weight->radius, rows, wide, n, columns, weights);
   }
 }
 

@@ -15,10 +15,10 @@ typedef struct TlNlmWeight {
   float slope, bias; /* exponent to base 2 = max(0, slope * patch sum - bias) */
 } TlNlmWeight;
 
-/* rows: 2 radius + 1 rows of n + 2 radius column distances; columns: scratch of as many floats;
- * weights[i], i in [0, n). */
-void tl_nlm_weights(const TlNlmWeight *weight, const float *const *rows, int64_t n, float *columns,
-                    float *weights);
+/* rows: 2 radius + 1 rows of `wide` column distances; columns: scratch of n + 2 radius floats or
+ * more, of which `wide` are made; weights[i], i in [0, n): those with i + 2 radius < wide count. */
+void tl_nlm_weights(const TlNlmWeight *weight, const float *const *rows, int64_t wide, int64_t n,
+                    float *columns, float *weights);
 
 /* sum[i] += weights[i] grey[i]; total[i] += weights[i] */
 void tl_nlm_accumulate(const float *weights, const float *grey, int64_t n, float *sum,
