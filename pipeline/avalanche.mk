@@ -7,7 +7,8 @@
 #   VOXEL_UM   voxel size in micrometres, X or X,Y,Z; when the stack does not say it
 #   STUDY      the study file (default config/avalanche.yaml)
 #   SET        further keys for the study: SET="grains.grain_scale=3000 time.duration_s=8"
-#   RANKS      MPI ranks (2), THREADS a rank (1)
+#   RANKS      MPI ranks (1), THREADS a rank (all cores): one island over two ranks costs messages,
+#              so on one machine threads are the faster way to the same bits
 #   *_FLAGS    options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
 #              TOPO_FLAGS, RENDER_FLAGS
 #   BIN        folder of the tools (default build/bin, else PATH)
@@ -23,8 +24,8 @@ BIN ?= $(abspath $(here)/../build/bin)
 endif
 tool = $(if $(BIN),$(BIN)/)$(1)
 STUDY ?= $(firstword $(wildcard $(here)/../config/avalanche.yaml $(here)/avalanche.yaml))
-RANKS ?= 2
-THREADS ?= 1
+RANKS ?= 1
+THREADS ?= $(shell nproc)
 SAMPLE ?= grains
 TERRAIN ?= slope
 OUT ?= $(error OUT= is wanted: the folder for the products)
@@ -72,7 +73,12 @@ $(OUT)/measures.done: $(OUT)/run.done
 
 $(OUT)/pictures.done: $(OUT)/measures.done
 	mkdir -p $(OUT)/pictures
-	$(call stage,render) $(call tool,talus-render) $(OUT)/run --frame=all -o $(OUT)/pictures \
+	$(call stage,render) $(call tool,talus-render) $(OUT)/run --frame=all --zoom=grains \
+	  -o $(OUT)/pictures --overwrite $(RENDER_FLAGS)
+	$(call stage,view) $(call tool,talus-render) $(OUT)/run --frame=last -o $(OUT)/pictures/path.png \
 	  --overwrite $(RENDER_FLAGS)
-	$(call stage,plots) $(call tool,talus-render) $(OUT)/run --plots -o $(OUT)/pictures --overwrite
+	$(call stage,plots) $(call tool,talus-render) $(OUT)/run --plots --csv=$(OUT)/measures/frames.csv \
+	  -o $(OUT)/pictures --overwrite
+	$(call stage,grading) $(call tool,talus-catalog) grading $(OUT)/catalog.tals \
+	  -o $(OUT)/measures/grading.csv --plot=$(OUT)/pictures/grading.png --overwrite
 	@touch $@

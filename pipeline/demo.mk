@@ -9,13 +9,15 @@ OUT ?= build/demo
 .PHONY: demo
 demo: $(OUT)/phantom.tif $(OUT)/valley.asc
 	@$(MAKE) --no-print-directory -f $(here)/avalanche.mk BIN=$(BIN) STACK=$(OUT)/phantom.tif \
-	  DEM=$(OUT)/valley.asc OUT=$(OUT) STUDY=$(here)/../config/avalanche.yaml
+	  DEM=$(OUT)/valley.asc OUT=$(OUT) STUDY=$(here)/../config/avalanche.yaml \
+	  RENDER_FLAGS="--width=960 --height=600"
 
 $(OUT):
 	mkdir -p $@
 
 $(OUT)/phantom.tif: | $(OUT)
-	$(here)/stage.sh phantom $(OUT)/stages.csv $(BIN)/talus-phantom --seed=1 --size=112,112,112 --d50-voxels=22 -o $@ --overwrite \
+	$(here)/stage.sh phantom $(OUT)/stages.csv $(BIN)/talus-phantom \
+	  --seed=1 --size=112,112,112 --d50-voxels=22 -o $@ --overwrite \
 	  --truth=$(OUT)/truth.csv --labels=$(OUT)/truth_labels.tif
 
 $(OUT)/valley.asc: | $(OUT)
