@@ -135,16 +135,19 @@ $(TESTBIN)/%: $(OBJ)/tests/mpi/%.o $(SUPPORT_OBJ) $(LIB)
 
 .PRECIOUS: $(OBJ)/%.o
 
+# A plain `make check` builds with all cores; an own -j is left alone.
+JOBS := $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc))
+
 # ---- judging -------------------------------------------------------------------------------------
 check: deps ## install what is missing, build, run every test (under 10 minutes on 2 cores)
-	@$(MAKE) --no-print-directory tools tests
+	@$(MAKE) --no-print-directory $(JOBS) tools tests
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh unit mpi cli
 
 check-unit check-mpi check-cli: check-%: tools tests ## one kind of test only
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh $*
 
 check-asan: deps ## the same suite under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory SAN=1 OPT='-O1 -g' tools tests
+	@$(MAKE) --no-print-directory $(JOBS) SAN=1 OPT='-O1 -g' tools tests
 	@$(MAKE) --no-print-directory SAN=1 OPT='-O1 -g' run-asan
 
 .PHONY: run-asan
@@ -161,7 +164,7 @@ format: ## clang-format the tree in place
 
 # ---- products ------------------------------------------------------------------------------------
 demo: deps ## install what is missing, build, and run the whole chain on embedded data
-	@$(MAKE) --no-print-directory -j$$(nproc) tools
+	@$(MAKE) --no-print-directory $(JOBS) tools
 	@$(MAKE) --no-print-directory -f pipeline/demo.mk BIN=$(abspath $(BIN))
 
 MAN := $(TOOLS:%=build/man/%.1)

@@ -83,7 +83,8 @@ typedef struct TlStepReport { /* over all ranks */
   double rest_residual_m_s;        /* largest velocity correction of the last sweep */
   double overlap_m, overlap_share; /* deepest grain-grain overlap, and over the smaller radius */
   double boundary_overlap_m, boundary_overlap_share;
-  double kinetic_J, speed_max_m_s;         /* at the end of the step */
+  double kinetic_J;                        /* at the end of the step */
+  double speed_max_m_s;                    /* bound of the surface speed: |v| + r |omega| */
   double work_stored_J, work_released_J;   /* ETM normal work of the step */
   int64_t outside;                         /* owned bodies flagged TL_BODY_OUTSIDE */
   int64_t node_tests, lookups;             /* counters of the contact search */

@@ -8,7 +8,8 @@
 
 static const char history_header[] =
     "time_s,step,grains,kinetic_energy_J,potential_energy_J,front_m,centre_x_m,centre_y_m,"
-    "centre_z_m,speed_max_m_s,contacts,islands,largest_island,impulses,rounds,zero_finishes,"
+    "centre_z_m,surface_speed_max_m_s,contacts,islands,largest_island,impulses,rounds,zero_"
+    "finishes,"
     "rest_sweeps,overlap_m,overlap_share,boundary_overlap_m,boundary_overlap_share,outside,cpu_s";
 enum { HISTORY_COLUMNS = 23 };
 

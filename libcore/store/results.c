@@ -30,7 +30,8 @@ struct TlResultsWriter {
 
 /* ---- the folder ---- */
 
-/* Ours: run.h5, whole frames, history.csv, and what a killed run left of them (NAME.PID.tmp). */
+/* Ours: run.h5, study.yaml, whole frames, history.csv, and what a killed run left of them
+ * (NAME.PID.tmp). */
 static bool is_ours(const char *name) {
   char bare[64];
   size_t length = strlen(name);
@@ -42,7 +43,7 @@ static bool is_ours(const char *name) {
     if (dot && strspn(dot + 1, "0123456789") == strlen(dot + 1)) *dot = 0;
   }
   return strcmp(bare, "run.h5") == 0 || strcmp(bare, "history.csv") == 0 ||
-         tl_results_frame_index(bare) >= 0;
+         strcmp(bare, "study.yaml") == 0 || tl_results_frame_index(bare) >= 0;
 }
 
 static TlStatus clear_entry(const char *folder, const char *name, bool overwrite) {
@@ -175,6 +176,16 @@ static TlStatus start_run(TlResultsWriter *w, const TlScene *scene) {
   return start_avatars(w);
 }
 
+/* The effective study as a file of its own, for people; run.h5 holds the same text. */
+static TlStatus write_study(const char *folder, const char *study) {
+  if (!study || !study[0]) return TL_OK;
+  char *path = tl_path_join(folder, "study.yaml");
+  if (!path) return TL_ENOMEM;
+  TlStatus status = tl_file_write(path, study, strlen(study), true);
+  tl_free(path);
+  return status;
+}
+
 TlStatus tl_results_create(TlResultsWriter **writer, const char *folder, const TlScene *scene,
                            bool overwrite) {
   *writer = NULL;
@@ -187,6 +198,7 @@ TlStatus tl_results_create(TlResultsWriter **writer, const char *folder, const T
   for (int c = 0; c < TL_BODY_COLUMNS; c++) w->column[c] = -1;
   w->folder = tl_strdup(folder);
   TlStatus status = w->folder ? start_run(w, scene) : TL_ENOMEM;
+  if (status == TL_OK) status = write_study(folder, scene->study);
   if (status == TL_OK)
     *writer = w;
   else

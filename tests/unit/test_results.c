@@ -229,7 +229,7 @@ START_TEST(unfinished_frames_are_neither_listed_nor_left) {
   ck_assert_int_eq(count, 0);
   tl_free(index);
   tl_results_close(w);
-  ck_assert_int_eq(files_in(folder), 1);
+  ck_assert_int_eq(files_in(folder), 2);
   CK_OK(tl_file_write(stale, "x", 1, true)); /* what a killed run leaves */
   CK_OK(tl_results_frames(folder, &index, &count));
   ck_assert_int_eq(count, 0);
@@ -253,7 +253,7 @@ START_TEST(a_folder_with_results_is_cleared_only_when_asked_and_only_of_ours) {
   TlPlane plane;
   make_scene(&scene, &plane);
   CK_FAILS(tl_results_create(&w, folder, &scene, false), TL_EUSAGE, "--overwrite");
-  ck_assert_int_eq(files_in(folder), 5);
+  ck_assert_int_eq(files_in(folder), 6);
   w = create(folder, true);
   CK_OK(tl_results_scene_done(w));
   tl_results_close(w);
@@ -334,7 +334,7 @@ START_TEST(a_full_disk_is_an_error_and_leaves_no_half_frame) {
     if (status == TL_OK) break;
     ck_assert_int_eq(status, TL_EIO);
     ck_assert_ptr_nonnull(strstr(tl_message(), "frame_000002.h5: cannot write"));
-    ck_assert_int_eq(files_in(folder), 1);
+    ck_assert_int_eq(files_in(folder), 2);
     /* nothing stays open: that is what makes HDF5 crash at exit */
     ck_assert_int_eq(H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL), 0);
     failures++;
