@@ -78,8 +78,8 @@ SUPPORT_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/support/*.c)))
 UNIT := $(patsubst tests/unit/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/unit/test_*.c)))
 MPI_TESTS := $(patsubst tests/mpi/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/mpi/test_*.c)))
 
-.PHONY: all tools tests check check-unit check-mpi check-cli check-asan check-long lint format \
-  man demo bench score validation install uninstall clean distclean deps help
+.PHONY: all tools tests check check-unit check-mpi check-cli check-asan lint format \
+  man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun

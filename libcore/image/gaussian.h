@@ -13,7 +13,7 @@
 #include "image/roi.h"
 #include "num/volume.h"
 
-#define TL_GAUSSIAN_DIRECT_MAX 12.0 /* voxels; measured cross-over, see docs/performance.md */
+#define TL_GAUSSIAN_DIRECT_MAX 6.0 /* voxels; about where the two meet, docs/performance.md */
 
 typedef enum TlGaussianWay {
   TL_GAUSSIAN_AUTO = 0,
