@@ -22,10 +22,12 @@ one() { # name, command...
   local name=$1; shift
   local log="$logs/${name//\//_}" start end
   start=$(date +%s.%N)
-  if timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null; then
+  local code=0
+  timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null || code=$?
+  if [ "$code" = 0 ]; then
     passed=$((passed + 1)); verdict=ok
   else
-    failed=$((failed + 1)); verdict="FAILED (exit $?)"
+    failed=$((failed + 1)); verdict="FAILED (exit $code)"
   fi
   end=$(date +%s.%N)
   printf '%-44s %6.1f s  %s\n' "$name" "$(echo "$end $start" | awk '{print $1-$2}')" "$verdict"
