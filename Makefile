@@ -178,6 +178,7 @@ install: tools man ## install tools, man pages and pipelines below PREFIX
 	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(DESTDIR)$(PREFIX)/share/talus
+	install -m 755 $(wildcard pipeline/*.sh) $(DESTDIR)$(PREFIX)/share/talus
 
 uninstall: ## remove what install put there
 	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/talus-mpirun
