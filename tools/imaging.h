@@ -107,4 +107,19 @@ static inline TlStatus imaging_report_memory(TlReport *report, int64_t bytes) {
   return tl_report_real(report, "memory", (double)bytes / 1048576.0, "MiB");
 }
 
+/* Open, work, print the report, close: what every imaging tool does around its own work. */
+static inline TlStatus imaging_run(const TlCall *call, const ImagingInput *input,
+                                   TlStatus (*work)(const TlCall *call, const TlVolume *stack,
+                                                    const TlRoi *roi, TlReport *report)) {
+  TlVolume stack;
+  TlRoi roi;
+  TlReport report = {0};
+  TL_TRY(imaging_open(call, input, &stack, &roi));
+  TlStatus status = work(call, &stack, &roi, &report);
+  if (status == TL_OK) status = tl_report_print(&report, call->json);
+  tl_report_free(&report);
+  imaging_close(&stack, &roi);
+  return status;
+}
+
 #endif

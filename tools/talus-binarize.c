@@ -122,17 +122,7 @@ static TlStatus work(const TlCall *call, const TlVolume *stack, const TlRoi *roi
 
 static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
-  TlVolume stack;
-  TlRoi roi;
-  TlReport report = {0};
-  double threshold;
-  TL_TRY(threshold_of(v, &threshold));
-  TL_TRY(imaging_open(call, &v->input, &stack, &roi));
-  TlStatus status = work(call, &stack, &roi, &report);
-  if (status == TL_OK) status = tl_report_print(&report, call->json);
-  tl_report_free(&report);
-  imaging_close(&stack, &roi);
-  return status;
+  return imaging_run(call, &v->input, work);
 }
 
 static const TlTool tool = {

@@ -68,15 +68,7 @@ static TlStatus work(const TlCall *call, const TlVolume *mask, const TlRoi *roi,
 
 static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
-  TlVolume mask;
-  TlRoi roi;
-  TlReport report = {0};
-  TL_TRY(imaging_open(call, &v->input, &mask, &roi));
-  TlStatus status = work(call, &mask, &roi, &report);
-  if (status == TL_OK) status = tl_report_print(&report, call->json);
-  tl_report_free(&report);
-  imaging_close(&mask, &roi);
-  return status;
+  return imaging_run(call, &v->input, work);
 }
 
 static const TlTool tool = {

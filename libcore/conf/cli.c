@@ -82,7 +82,7 @@ static const TlParam *find(const TlParam *params, size_t count, const char *key,
 
 /* ---- help and man page, from the tables ---- */
 
-static const char *placeholder(const TlParam *param) {
+static const char *value_name(const TlParam *param) {
   if (param->arg) return param->arg;
   switch (param->type) {
   case TL_P_INT:
@@ -135,7 +135,7 @@ static void print_option(const TlParam *p) {
     printf("\n%s:\n", p->help);
     return;
   }
-  const char *arg = placeholder(p);
+  const char *arg = value_name(p);
   int used = printf("  --%s%s%s", p->key, arg ? "=" : "", arg ? arg : "");
   explain(p, text, sizeof text);
   if (used > 26)
@@ -188,7 +188,7 @@ static void man_options(const TlTool *tool, const TlParam *params, size_t count)
       continue;
     }
     if (params == common_params && !taken(tool, &params[i])) continue;
-    const char *arg = placeholder(&params[i]);
+    const char *arg = value_name(&params[i]);
     printf(".TP\n.B ");
     roff_text("--");
     roff_text(params[i].key);
@@ -281,7 +281,7 @@ static TlStatus long_option(const TlTool *tool, void *values, Common *common, co
     value = negated ? "false" : "true";
   } else if (!value) {
     return tl_fail(TL_EUSAGE, "--%s wants a value: --%s=%s", param->key, param->key,
-                   placeholder(param));
+                   value_name(param));
   } else if (!equals) {
     *used = 2;
   }

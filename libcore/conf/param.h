@@ -40,7 +40,7 @@ typedef struct TlParam {
   double min, max;  /* inclusive range for INT, REAL, VEC3 elements; both 0: any finite value */
   const char *choices;
   const char *help; /* one sentence, no full stop needed */
-  const char *arg;  /* placeholder in the help, e.g. "FILE"; NULL: by type */
+  const char *arg;  /* name of the value in the help, e.g. "FILE"; NULL: by type */
 } TlParam;
 
 /* Parse text into the value of the parameter inside base. The message says what was wrong and what
