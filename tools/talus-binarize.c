@@ -122,6 +122,8 @@ static TlStatus work(const TlCall *call, const TlVolume *stack, const TlRoi *roi
 
 static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
+  double threshold;
+  TL_TRY(threshold_of(v, &threshold)); /* wrong usage shows before the stack is read */
   return imaging_run(call, &v->input, work);
 }
 
