@@ -229,8 +229,11 @@ static TlStatus write_catalog(const TlCall *call, Work *w, Grain *grains, int64_
   TlCatalog *catalog = NULL;
   int64_t sample;
   bool fresh = !tl_file_exists(v->catalog);
+  char *history; /* grains come from two stacks: the runs behind both */
+  TL_TRY(tl_provenance_join(w->grey ? w->grey->history : NULL, w->labels->history, &history));
   TlStatus s = tl_catalog_open(&catalog, v->catalog, TL_CATALOG_CREATE);
-  if (s == TL_OK) s = tl_catalog_begin(catalog, call->provenance, w->labels->history);
+  if (s == TL_OK) s = tl_catalog_begin(catalog, call->provenance, history);
+  tl_free(history);
   if (s == TL_OK)
     s = tl_catalog_sample(catalog, v->sample, v->overwrite, w->labels->voxel_m, &sample);
   if (s == TL_OK) s = make_all(w, grains, count, catalog, sample, t);

@@ -100,15 +100,28 @@ TlStatus tl_provenance_record(const TlProvenance *p, char **json) {
   return *json ? TL_OK : TL_ENOMEM;
 }
 
+/* Length of history up to its closing bracket; 0 when it holds no record. */
+static size_t records_end(const char *history) {
+  size_t length = history ? strlen(history) : 0;
+  while (length && history[length - 1] != ']') length--;
+  return length < 3 ? 0 : length - 1; /* "", NULL or "[]" */
+}
+
 TlStatus tl_provenance_append(const TlProvenance *p, const char *history, char **out) {
   char *record;
   TL_TRY(tl_provenance_record(p, &record));
-  size_t length = history ? strlen(history) : 0;
-  while (length && history[length - 1] != ']') length--;
-  bool empty = length < 3; /* "", NULL or "[]" */
-  *out = empty ? tl_format("[%s]", record)
-               : tl_format("%.*s, %s]", (int)(length - 1), history, record);
+  size_t end = records_end(history);
+  *out = end ? tl_format("%.*s, %s]", (int)end, history, record) : tl_format("[%s]", record);
   tl_free(record);
+  return *out ? TL_OK : TL_ENOMEM;
+}
+
+TlStatus tl_provenance_join(const char *a, const char *b, char **out) {
+  size_t end_a = records_end(a), end_b = records_end(b);
+  if (end_a && end_b)
+    *out = tl_format("%.*s, %s", (int)end_a, a, b + strspn(b, " [\n"));
+  else
+    *out = tl_strdup(end_a ? a : end_b ? b : "[]");
   return *out ? TL_OK : TL_ENOMEM;
 }
 

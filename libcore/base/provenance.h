@@ -31,6 +31,9 @@ TlStatus tl_provenance_input(TlProvenance *p, const char *path);
 TlStatus tl_provenance_parameter(TlProvenance *p, const char *name, const char *value);
 /* history (may be NULL or "") + this run -> new history in fresh memory. End time is now. */
 TlStatus tl_provenance_append(const TlProvenance *p, const char *history, char **out);
+/* Two histories as one, a first (either may be NULL or empty): for products of two inputs. The
+ * catalog keeps a record that stands in both only once. */
+TlStatus tl_provenance_join(const char *a, const char *b, char **out);
 /* This run alone as one JSON object, fresh memory. */
 TlStatus tl_provenance_record(const TlProvenance *p, char **json);
 void tl_provenance_free(TlProvenance *p);

@@ -140,6 +140,16 @@ START_TEST(provenance_grows_as_a_json_array) {
   ck_assert_int_eq(two[strlen(two) - 1], ']');
   ck_assert_ptr_nonnull(strstr(one, "a \\\"quoted\\\" file"));
   ck_assert_ptr_nonnull(strstr(strstr(two, "\"tool\"") + 1, "\"tool\""));
+  char *joined;
+  CK_OK(tl_provenance_join("[{\"a\": 1}]", "[{\"b\": [2]}]", &joined));
+  ck_assert_str_eq(joined, "[{\"a\": 1}, {\"b\": [2]}]");
+  tl_free(joined);
+  CK_OK(tl_provenance_join(NULL, "[{\"b\": 2}]", &joined));
+  ck_assert_str_eq(joined, "[{\"b\": 2}]");
+  tl_free(joined);
+  CK_OK(tl_provenance_join("[]", NULL, &joined));
+  ck_assert_str_eq(joined, "[]");
+  tl_free(joined);
   tl_free(one);
   tl_free(two);
   tl_provenance_free(&p);
