@@ -282,13 +282,15 @@ END_TEST
 /* A valley with a 5 m band and grains of 1 m at 60 m/s: 0.12 m a step of 2e-3 s, 0.3 m with spin.
  */
 static void make_valley(TlTerrain *terrain) {
-  enum { N = 24 };
+  enum { N = 48 };
   static double z[N * N];
   for (int j = 0; j < N; j++)
-    for (int i = 0; i < N; i++)
-      z[j * N + i] = 0.02 * (i - 12) * (i - 12) * 5 - 1.5 * j + 2 * sin(0.9 * i) * cos(0.7 * j);
+    for (int i = 0; i < N; i++) {
+      double a = 0.5 * i, b = 0.5 * j; /* features of 5 m on a cell of 2.5 m: 2 cells are 5 m */
+      z[j * N + i] = 0.02 * (a - 12) * (a - 12) * 5 - 1.5 * b + 2 * sin(0.9 * a) * cos(0.7 * b);
+    }
   TlTerrainSource source = {
-      .name = "valley", .crs = "", .nx = N, .ny = N, .cell_m = 5, .height_m = z};
+      .name = "valley", .crs = "", .nx = N, .ny = N, .cell_m = 2.5, .height_m = z};
   TlTerrainOptions options = {.band_cells = 2, .refine = 1};
   memset(terrain, 0, sizeof *terrain);
   CK_OK(tl_terrain_build(terrain, &source, &options));
