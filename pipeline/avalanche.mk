@@ -12,6 +12,8 @@
 #   *_FLAGS    options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
 #              TOPO_FLAGS, RENDER_FLAGS
 #   BIN        folder of the tools (default build/bin, else PATH)
+# A changed setting does not remake what is there (make looks at files): remove the product, or its
+# .done mark, and all that follows it is made again.
 # Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals run/ measures/ pictures/ stages.csv
 
 SHELL := /bin/bash

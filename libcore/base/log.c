@@ -21,10 +21,6 @@ void tl_log_mute(bool mute) {
   state.mute = mute;
 }
 
-TlLogLevel tl_log_level(void) {
-  return state.level;
-}
-
 static void say(TlLogLevel level, const char *mark, const char *format, va_list args) {
   if (level > state.level || state.mute) return;
   char text[4096];
@@ -108,9 +104,6 @@ static double seconds(clockid_t clock) {
 
 double tl_clock_s(void) {
   return seconds(CLOCK_MONOTONIC);
-}
-double tl_clock_thread_cpu_s(void) {
-  return seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 double tl_clock_process_cpu_s(void) {
   return seconds(CLOCK_PROCESS_CPUTIME_ID);

@@ -13,7 +13,6 @@
 typedef enum TlLogLevel { TL_LOG_ERROR = 0, TL_LOG_WARN, TL_LOG_INFO, TL_LOG_DEBUG } TlLogLevel;
 
 void tl_log_set(const char *tool, TlLogLevel level);
-TlLogLevel tl_log_level(void);
 /* Silence for good, errors too: ranks other than 0, whose errors rank 0 tells (base/comm.h). */
 void tl_log_mute(bool mute);
 void tl_log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -39,9 +38,8 @@ TlProgress tl_progress_start(const char *what, int64_t total);
 void tl_progress(TlProgress *progress, int64_t done);
 void tl_progress_end(TlProgress *progress);
 
-/* Monotonic wall clock and CPU time of the calling thread / the process, seconds. */
+/* Monotonic wall clock and CPU time of the process, seconds. */
 double tl_clock_s(void);
-double tl_clock_thread_cpu_s(void);
 double tl_clock_process_cpu_s(void);
 
 #endif

@@ -12,10 +12,6 @@ int tl_par_threads(void) {
   return omp_get_max_threads();
 }
 
-int tl_par_thread_id(void) {
-  return omp_get_thread_num();
-}
-
 TlStatus tl_par_blocks(int64_t n, int64_t block, TlParBody body, void *context) {
   int64_t blocks = (n + block - 1) / block;
   TlStatus first = TL_OK;

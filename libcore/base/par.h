@@ -13,7 +13,6 @@
 
 void tl_par_set_threads(int threads); /* <= 0: all the machine offers */
 int tl_par_threads(void);
-int tl_par_thread_id(void);
 
 /* body(context, begin, end, block, thread). The first failing block (lowest index) decides the
  * status and its message; the others still run. */

@@ -171,12 +171,6 @@ static void draw_strokes(TlImage *image, const double (*s)[4], int count, double
     }
 }
 
-void tl_ink_line(TlImage *image, double x0, double y0, double x1, double y1, double width,
-                 TlInk ink) {
-  const double s[1][4] = {{x0, y0, x1, y1}};
-  draw_strokes(image, s, 1, width, ink);
-}
-
 static void draw_glyph(TlImage *image, double x, double y, double unit, const char *g, TlInk ink) {
   double s[24][4];
   int count = 0;

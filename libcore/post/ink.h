@@ -15,8 +15,6 @@ typedef struct TlInk {
 } TlInk;
 
 void tl_ink_box(TlImage *image, double x, double y, double width, double height, TlInk ink);
-void tl_ink_line(TlImage *image, double x0, double y0, double x1, double y1, double width,
-                 TlInk ink);
 double tl_ink_text_width(const char *text, double size);
 void tl_ink_text(TlImage *image, double x, double y, double size, const char *text, TlInk ink);
 

@@ -3,6 +3,7 @@
 
 #include "base/par.h"
 #include "base/random.h"
+#include "base/mem.h"
 #include "dem/step.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
@@ -151,6 +152,26 @@ START_TEST(a_block_rests_where_friction_exceeds_the_slope) {
   run(&lab, 1000);
   ck_assert(tl_norm(lab.bodies.velocity[0]) < 1e-4);
   CK_NEAR(tl_norm(tl_sub(lab.bodies.position[0], start)), 0, 1e-4);
+  lab_close(&lab);
+}
+END_TEST
+
+START_TEST(the_ground_carries_the_weight_of_a_resting_block) {
+  Lab lab;
+  block_on_slope(&lab, 0.3, 0.75);
+  run(&lab, 500);
+  TlContactRow *rows;
+  int64_t count;
+  CK_OK(tl_solver_contacts(lab.solver, &lab.bodies, &rows, &count));
+  TlVec3 sum = NONE;
+  for (int64_t i = 0; i < count; i++) {
+    ck_assert(rows[i].low == lab.bodies.id[0] && rows[i].high < 0);
+    sum = tl_add(sum, rows[i].impulse_N_s);
+  }
+  double weight = lab.bodies.mass[0] * G * 1e-3; /* over a step */
+  CK_NEAR(sum.z / weight, 1, 1e-3);              /* the resting solve stops at 1e-3 g dt */
+  CK_NEAR(sum.x / weight, 0, 1e-3);
+  tl_free(rows);
   lab_close(&lab);
 }
 END_TEST
@@ -374,6 +395,7 @@ END_TEST
 TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights_fall_by_e_squared,
              a_block_slides_down_an_incline_by_energy_balance,
              a_block_rests_where_friction_exceeds_the_slope,
+             the_ground_carries_the_weight_of_a_resting_block,
              a_sliding_sphere_comes_to_roll_at_five_sevenths,
              a_free_top_keeps_its_angular_momentum_and_its_energy,
              two_spheres_in_flight_exchange_momentum_by_e,
