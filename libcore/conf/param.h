@@ -18,7 +18,7 @@ typedef enum TlParamType {
   TL_P_CHOICE, /* int: index into choices "a|b|c" */
   TL_P_VEC3,   /* double[3]: "x,y,z" on a command line, [x, y, z] in a study */
   TL_P_INTS,   /* TlInts, owned: "1,2,3" on a command line, [1, 2, 3] in a study */
-  TL_P_TEXTS,  /* TlTexts, owned: an option that may be given again and again */
+  TL_P_TEXTS,  /* TlTexts, owned: an option that may be given again and again, [a, b] in a study */
   TL_P_HEADING /* no value: a line of its own in the help */
 } TlParamType;
 

@@ -163,8 +163,19 @@ static TlStatus fill_numbers(const TlStudy *study, const TlYamlNode *node, const
   return status;
 }
 
+static TlStatus fill_texts(const TlStudy *study, const TlYamlNode *node, const char *path,
+                           const TlParam *param, void *base) {
+  if (node->kind != TL_YAML_LIST) return wrong_kind(study, node, path, "a list, [a, b, c]");
+  for (size_t i = 0; i < node->count; i++) {
+    TL_TRY(check_scalar(study, &node->children[i], path, param));
+    TL_TRY(parse_at(study, &node->children[i], path, param, base, node->children[i].text));
+  }
+  return TL_OK;
+}
+
 static TlStatus fill_param(const TlStudy *study, const TlYamlNode *node, const char *path,
                            const TlParam *param, void *base) {
+  if (param->type == TL_P_TEXTS) return fill_texts(study, node, path, param, base);
   if (param->type == TL_P_VEC3 || param->type == TL_P_INTS)
     return fill_numbers(study, node, path, param, base);
   TL_TRY(check_scalar(study, node, path, param));

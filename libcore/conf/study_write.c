@@ -29,7 +29,19 @@ static TlStatus say(Text *text, const char *format, ...) {
 }
 
 /* JSON's double-quoted strings are YAML's. */
+static TlStatus write_texts(Text *text, const TlTexts *list) {
+  TlStatus status = say(text, "[");
+  for (int64_t i = 0; status == TL_OK && i < list->count; i++) {
+    char *quoted = tl_json_quote(list->items[i]);
+    status = quoted ? say(text, "%s%s", i ? ", " : "", quoted) : TL_ENOMEM;
+    tl_free(quoted);
+  }
+  return status == TL_OK ? say(text, "]\n") : status;
+}
+
 static TlStatus write_value(Text *text, const TlParam *param, const void *base) {
+  if (param->type == TL_P_TEXTS)
+    return write_texts(text, (const void *)((const char *)base + param->offset));
   char *value = tl_param_format(param, base), *quoted = NULL;
   TlStatus status = value ? TL_OK : TL_ENOMEM;
   if (status == TL_OK && (param->type == TL_P_VEC3 || param->type == TL_P_INTS))
@@ -115,6 +127,8 @@ static const char *type_name(const TlParam *param) {
     return "[x, y, z]";
   case TL_P_INTS:
     return "list of whole numbers";
+  case TL_P_TEXTS:
+    return "list of texts";
   default:
     return "text";
   }

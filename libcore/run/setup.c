@@ -1,21 +1,9 @@
 #include "run/setup.h"
 
+#include "run/setup_keys.h"
+
 #include <math.h>
 #include <stdio.h>
-
-#define REAL(s, key, unit, def, min, max, help)                                                    \
-  { #key, TL_P_REAL, offsetof(s, key), unit, def, min, max, NULL, help, NULL }
-#define INT(s, key, def, min, max, help)                                                           \
-  { #key, TL_P_INT, offsetof(s, key), "", def, min, max, NULL, help, NULL }
-#define FLAG(s, key, def, help)                                                                    \
-  { #key, TL_P_FLAG, offsetof(s, key), "", def, 0, 0, NULL, help, NULL }
-#define TEXT(s, key, def, help)                                                                    \
-  { #key, TL_P_TEXT, offsetof(s, key), "", def, 0, 0, NULL, help, NULL }
-#define CHOICE(s, key, def, choices, help)                                                         \
-  { #key, TL_P_CHOICE, offsetof(s, key), "", def, 0, 0, choices, help, NULL }
-#define VEC3(s, key, unit, def, min, max, help)                                                    \
-  { #key, TL_P_VEC3, offsetof(s, key), unit, def, min, max, NULL, help, NULL }
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static const TlParam time_params[] = {
     REAL(TlTimeSetup, dt_s, "s", NULL, 1e-9, 1, "time step"),

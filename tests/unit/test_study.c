@@ -21,6 +21,7 @@ typedef struct Root {
   int mode;
   bool fast;
   TlInts ids;
+  TlTexts names;
   Timing timing;
   TlStudyList walls;
 } Root;
@@ -41,6 +42,7 @@ static const TlParam root_params[] = {
     {"mode", TL_P_CHOICE, offsetof(Root, mode), "", "one", 0, 0, "one|two", "which", NULL},
     {"fast", TL_P_FLAG, offsetof(Root, fast), "", "false", 0, 0, NULL, "faster", NULL},
     {"ids", TL_P_INTS, offsetof(Root, ids), "", "", 1, 1e9, NULL, "which ones", NULL},
+    {"names", TL_P_TEXTS, offsetof(Root, names), "", "", 0, 0, NULL, "called what", NULL},
 };
 static const TlStudySection timing_sections[] = {
     {"deep", offsetof(Timing, deep), sizeof(Deep), false, "deeper", deep_params, 1, NULL, 0}};
@@ -50,7 +52,7 @@ static const TlStudySection root_sections[] = {
     {"walls", offsetof(Root, walls), sizeof(Wall), true, "walls", wall_params, 2, NULL, 0},
 };
 static const TlStudySection schema = {"",          0, sizeof(Root),  false, "all",
-                                      root_params, 4, root_sections, 2};
+                                      root_params, 5, root_sections, 2};
 
 static TlStatus fill(const char *text, Root *root) {
   TlStudy study;
@@ -69,7 +71,8 @@ static void refused(const char *text, const char *message) {
 
 START_TEST(values_and_defaults_arrive) {
   Root root;
-  CK_OK(fill("title: a b # said\nmode: two\nfast: yes\nids: [4, 5, 90]\ntiming:\n  step_s: 1e-3\n"
+  CK_OK(fill("title: a b # said\nmode: two\nfast: yes\nids: [4, 5, 90]\nnames: [a, \"b, "
+             "c\"]\ntiming:\n  step_s: 1e-3\n"
              "walls:\n- point_m: [1, 2.5, -3]\n- {point_m: [0, 0, 0], name: \"x: y\"}\n",
              &root));
   ck_assert_str_eq(root.title, "a b");
@@ -77,6 +80,8 @@ START_TEST(values_and_defaults_arrive) {
   ck_assert(root.fast);
   ck_assert_int_eq(root.ids.count, 3);
   ck_assert_int_eq(root.ids.items[2], 90);
+  ck_assert_int_eq(root.names.count, 2);
+  ck_assert_str_eq(root.names.items[1], "b, c");
   ck_assert_double_eq(root.timing.step_s, 1e-3);
   ck_assert_double_eq(root.timing.end_s, 0.1);
   ck_assert_int_eq(root.timing.deep.count, 7);
@@ -116,6 +121,7 @@ START_TEST(wrong_types_are_refused_at_their_place) {
                                                                   "'up' is not a number");
   refused("timing: {step_s: 1}\nwalls: [4]\n", "a.yaml:2:9: walls.0: is a single value");
   refused("title:\ntiming: {step_s: 1}\n", "a.yaml:1:7: title: has no value");
+  refused("names: one\ntiming: {step_s: 1}\n", "names: is a single value; a list, [a, b, c]");
   refused("ids: [1, x]\ntiming: {step_s: 1}\n", "a.yaml:1:10: ids: 'x' is not a whole number");
 }
 END_TEST
@@ -204,7 +210,7 @@ END_TEST
 START_TEST(the_effective_study_reads_back_to_the_same_bits) {
   Root root, back;
   char *text, *again;
-  CK_OK(fill("title: 'quote \" and: colon'\nids: [3, 1]\n"
+  CK_OK(fill("title: 'quote \" and: colon'\nids: [3, 1]\nnames: ['a " b "', c]\n"
              "timing: {step_s: 0.1234567890123456789, end_s: 1e-300}\n"
              "walls:\n- point_m: [0.1, -0.3333333333333333, 7]\n  name: w\n- point_m: [0, 0, 0]\n",
              &root));
