@@ -1,0 +1,84 @@
+/* A solver's life: defaults, checks, memory. */
+#include "dem/step_impl.h"
+
+TlSolverConfig tl_solver_defaults(void) {
+  return (TlSolverConfig){.step_s = 1e-3,
+                          .gravity_m_s2 = {0, 0, -9.81},
+                          .density_kg_m3 = 2650,
+                          .friction = 0.5,
+                          .restitution = 0.5,
+                          .boundary_friction = 0.5,
+                          .boundary_restitution = 0.5,
+                          .impact_threshold_m_s = -1,
+                          .increments = 20,
+                          .max_rounds = 40,
+                          .similar = 0.01,
+                          .tolerance = 5e-2,
+                          .rest_tolerance = 1e-3,
+                          .rest_sweeps = 50,
+                          .position_sweeps = 10,
+                          .position_rate = 0.2,
+                          .slop = 1e-3};
+}
+
+static TlStatus check_value(const char *name, double value, double low, double high) {
+  if (value >= low && value <= high) return TL_OK; /* NaN is in no range */
+  return tl_fail(TL_EUSAGE, "%s = %g: must lie in [%g, %g]", name, value, low, high);
+}
+
+static TlStatus check_config(const TlSolverConfig *c) {
+  TL_TRY(check_value("time step", c->step_s, 1e-9, 1));
+  TL_TRY(check_value("gravity", tl_norm(c->gravity_m_s2), 0, 1e4));
+  TL_TRY(check_value("density", c->density_kg_m3, 1e-3, 1e6));
+  TL_TRY(check_value("friction", c->friction, 0, 100));
+  TL_TRY(check_value("restitution", c->restitution, 0, 1));
+  TL_TRY(check_value("boundary friction", c->boundary_friction, 0, 100));
+  TL_TRY(check_value("boundary restitution", c->boundary_restitution, 0, 1));
+  TL_TRY(check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
+  TL_TRY(check_value("increments", c->increments, 1, 10000));
+  TL_TRY(check_value("rounds", c->max_rounds, 1, 100000));
+  TL_TRY(check_value("similar", c->similar, 0, 0.5));
+  TL_TRY(check_value("tolerance", c->tolerance, 1e-9, 1));
+  TL_TRY(check_value("resting tolerance", c->rest_tolerance, 1e-12, 1));
+  TL_TRY(check_value("resting sweeps", c->rest_sweeps, 1, 100000));
+  TL_TRY(check_value("position sweeps", c->position_sweeps, 0, 100000));
+  TL_TRY(check_value("position rate", c->position_rate, 0, 1));
+  return check_value("slop", c->slop, 0, 0.1);
+}
+
+TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatarSource source,
+                       const TlBoundary *boundaries, int boundary_count, const TlSync *sync) {
+  TL_TRY(check_config(config));
+  TlSolver *s;
+  TL_TRY(TL_NEW(s, 1));
+  s->config = *config;
+  if (config->impact_threshold_m_s < 0)
+    s->config.impact_threshold_m_s = 4 * tl_norm(config->gravity_m_s2) * config->step_s;
+  s->source = source;
+  s->boundary = boundaries;
+  s->boundary_count = boundary_count;
+  s->sync = sync;
+  *solver = s;
+  return TL_OK;
+}
+
+void tl_solver_free(TlSolver *s) {
+  if (!s) return;
+  tl_shapes_free(&s->shapes);
+  tl_arena_free(&s->arena);
+  tl_free(s->body_pairs.pair);
+  for (size_t i = 0; i < s->point_lists; i++) tl_free(s->points[i].point);
+  tl_free(s->points);
+  tl_free(s);
+}
+
+TlStatus tl_solver_add_sphere(TlSolver *solver, int64_t avatar_id, double radius_m) {
+  return tl_shapes_add_sphere(&solver->shapes, avatar_id, radius_m);
+}
+
+int64_t tl_solver_steps(const TlSolver *solver) {
+  return solver->steps;
+}
+void tl_solver_set_steps(TlSolver *solver, int64_t steps) {
+  solver->steps = steps;
+}

@@ -1,0 +1,43 @@
+/* Contacts that outlive the step: the history that starts the next one, and rows for measures. */
+#include "dem/step_impl.h"
+/* ---- memory of contacts ---- */
+
+static TlVec3 rest_impulse(const TlContact *c) {
+  return tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1), c->rest.z, c->t2);
+}
+
+TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
+  TlHistory *h = &b->history;
+  TL_TRY(TL_RESERVE(h->touch, h->capacity, (size_t)found->contacts));
+  h->count = 0;
+  for (int64_t i = 0; i < b->total; i++) b->contacts[i] = 0;
+  for (int32_t i = 0; i < found->contacts; i++) {
+    const TlContact *c = &found->contact[i];
+    if (c->rest.x > 0 || c->touched) {
+      b->contacts[c->a]++;
+      if (c->b >= 0) b->contacts[c->b]++;
+    }
+    if (!(c->rest.x > 0)) continue;
+    int64_t high = c->b >= 0 ? b->id[c->b] : -1 - c->boundary;
+    h->touch[h->count++] = (TlTouch){b->id[c->a], high, c->key, rest_impulse(c)};
+  }
+  tl_history_sort(h);
+  return TL_OK;
+}
+
+TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
+                            int64_t *count) {
+  TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts));
+  *count = 0;
+  for (int32_t i = 0; i < s->found.contacts; i++) {
+    const TlContact *c = &s->found.contact[i];
+    if (c->a >= b->owned || !(c->rest.x > 0 || c->touched)) continue;
+    (*rows)[(*count)++] = (TlContactRow){.low = b->id[c->a],
+                                         .high = c->b >= 0 ? b->id[c->b] : -1 - c->boundary,
+                                         .point = c->point,
+                                         .normal = c->n,
+                                         .gap_m = c->gap,
+                                         .impulse_N_s = tl_add(c->impulse, rest_impulse(c))};
+  }
+  return TL_OK;
+}

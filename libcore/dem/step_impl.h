@@ -1,0 +1,46 @@
+/* What the files of the step share: the solver itself and what a stage counted. */
+#ifndef TL_DEM_STEP_IMPL_H
+#define TL_DEM_STEP_IMPL_H
+
+#include "base/mem.h"
+#include "dem/detect.h"
+#include "dem/etm.h"
+#include "dem/groups.h"
+#include "dem/motion.h"
+#include "dem/rest.h"
+#include "dem/shapes.h"
+#include "dem/step.h"
+
+struct TlSolver {
+  TlSolverConfig config;
+  TlAvatarSource source;
+  const TlBoundary *boundary;
+  int boundary_count;
+  const TlSync *sync;
+  TlShapes shapes;
+  TlArena arena; /* scratch of one step; the last step's contacts stay until the next */
+  TlBodyPairs body_pairs;
+  TlPoints *points;
+  size_t point_lists;
+  double speed_max;
+  int64_t steps;
+  TlFound found;
+};
+
+/* Of one group. */
+typedef struct TlStageCounts {
+  TlEtmCount etm;
+  TlRestCount rest;
+} TlStageCounts;
+
+/* Bound of a body's surface speed; 0 when frozen. */
+double tl_step_speed(const TlBodies *bodies, int64_t index);
+
+/* The resting impulses of this step become the bodies' history (step_contacts.c). */
+TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);
+
+/* Fill the report from what was found and done, over all ranks; collective (step_report.c). */
+TlStatus tl_step_report(const TlSolver *solver, const TlBodies *bodies, const TlGroups *groups,
+                        const TlStageCounts *counts, TlStepReport *report);
+
+#endif
