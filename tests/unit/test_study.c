@@ -210,7 +210,7 @@ END_TEST
 START_TEST(the_effective_study_reads_back_to_the_same_bits) {
   Root root, back;
   char *text, *again;
-  CK_OK(fill("title: 'quote \" and: colon'\nids: [3, 1]\nnames: ['a " b "', c]\n"
+  CK_OK(fill("title: 'quote \" and: colon'\nids: [3, 1]\nnames: ['a \"b\"', c]\n"
              "timing: {step_s: 0.1234567890123456789, end_s: 1e-300}\n"
              "walls:\n- point_m: [0.1, -0.3333333333333333, 7]\n  name: w\n- point_m: [0, 0, 0]\n",
              &root));
