@@ -1,6 +1,7 @@
 # Talus: one Makefile, non-recursive. `make help` lists what it can do.
 # Every .c below libcore/ goes into libtalus.a; every tools/talus-*.c becomes build/bin/talus-*;
-# every tests/unit/test_*.c and tests/mpi/test_*.c becomes a test program. New files need no edit here.
+# every tests/unit/test_*.c and tests/mpi/test_*.c becomes a test program, every tests/validation/val_*.c and
+# tests/bench/bench_*.c a judging one. New files need no edit here.
 
 VERSION := 0.1.0
 SHELL := /bin/bash
@@ -77,13 +78,20 @@ TOOL_BIN := $(TOOLS:%=$(BIN)/%)
 SUPPORT_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/support/*.c)))
 UNIT := $(patsubst tests/unit/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/unit/test_*.c)))
 MPI_TESTS := $(patsubst tests/mpi/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/mpi/test_*.c)))
+# Judging programs: one a study, tests/validation/val_NAME.c and tests/bench/bench_NAME.c
+JUDGE_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/judge/report.c,$(sort $(wildcard tests/judge/*.c))))
+VALIDATIONS := $(patsubst tests/validation/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/validation/val_*.c)))
+BENCHES := $(patsubst tests/bench/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/bench/bench_*.c)))
+JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
+  $(CXX) $(BASE) -o $@ $< $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
-.PHONY: all tools tests check check-unit check-mpi check-cli check-asan lint format \
-  man demo install uninstall clean distclean deps help
+.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan lint format \
+  validation validation-full bench man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun
-tests: $(UNIT) $(MPI_TESTS)
+tests: $(UNIT) $(MPI_TESTS) $(TESTBIN)/judge-report $(TESTBIN)/judge-sample
+judges: $(VALIDATIONS) $(BENCHES) $(TESTBIN)/judge-report ## build the programs of validation and bench
 
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
@@ -133,6 +141,18 @@ $(TESTBIN)/%: $(OBJ)/tests/mpi/%.o $(SUPPORT_OBJ) $(LIB)
 	@echo "  LD  $@"
 	@$(CXX) $(BASE) -o $@ $< $(SUPPORT_OBJ) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
 
+$(TESTBIN)/%: $(OBJ)/tests/validation/%.o $(JUDGE_OBJ) $(LIB)
+	$(JUDGE_LINK)
+
+$(TESTBIN)/%: $(OBJ)/tests/bench/%.o $(JUDGE_OBJ) $(LIB)
+	$(JUDGE_LINK)
+
+$(TESTBIN)/judge-report: $(OBJ)/tests/judge/report.o $(JUDGE_OBJ) $(LIB)
+	$(JUDGE_LINK)
+
+$(TESTBIN)/judge-sample: $(OBJ)/tests/judge/sample/judge_sample.o $(JUDGE_OBJ) $(LIB)
+	$(JUDGE_LINK)
+
 .PRECIOUS: $(OBJ)/%.o
 
 # A plain `make check` builds with all cores; an own -j is left alone.
@@ -153,6 +173,15 @@ check-asan: deps ## the same suite under AddressSanitizer and UBSan
 .PHONY: run-asan
 run-asan:
 	@TALUS_SANITIZED=1 BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh unit mpi cli
+
+# Physics and speed, held to goals: one line a figure, the tables in docs/ from the same lines.
+validation bench: deps ## physics (docs/validation.md), speed (docs/performance.md); STUDY=name for one
+	@$(MAKE) --no-print-directory $(JOBS) judges >&2
+	@TESTBIN=$(TESTBIN) tests/judge/run.sh $@ $(STUDY)
+
+validation-full: deps ## a study at its paper's size, recorded in docs/validation/full.csv: STUDY=name
+	@$(MAKE) --no-print-directory $(JOBS) judges >&2
+	@TESTBIN=$(TESTBIN) tests/judge/run.sh full $(STUDY)
 
 lint: ## floors, doors, formatting, scripts
 	@tests/lint/floors.sh
