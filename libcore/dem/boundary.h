@@ -20,6 +20,7 @@ typedef struct TlBoundaryKind {
   bool (*phi)(const void *data, TlVec3 point, double *phi, TlVec3 *normal);
   /* Change of phi over a metre never exceeds this (1 for a perfect distance): pruning. */
   double lipschitz;
+  bool exact; /* phi is the true distance however far */
   /* Bodies for which phi says false are flagged TL_BODY_OUTSIDE. */
   bool has_outside;
 } TlBoundaryKind;

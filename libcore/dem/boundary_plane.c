@@ -8,4 +8,4 @@ static bool plane_phi(const void *data, TlVec3 point, double *phi, TlVec3 *norma
 }
 
 const TlBoundaryKind tl_boundary_plane = {
-    .name = "plane", .phi = plane_phi, .lipschitz = 1, .has_outside = false};
+    .name = "plane", .phi = plane_phi, .lipschitz = 1, .exact = true, .has_outside = false};

@@ -74,10 +74,10 @@ static TlStatus pair_points(const Job *job, int64_t a, int64_t b, TlWanted *want
                             TlPoints *points) {
   const TlBodies *x = job->bodies;
   bool both = job->detect->config->sides == TL_SIDES_BOTH;
-  bool sphere_a = !x->shape[a]->avatar, sphere_b = !x->shape[b]->avatar;
-  if (sphere_b && !sphere_a) return tl_narrow_nodes(x, b, a, 1, wanted, points);
+  bool alone_a = tl_shape_alone(x->shape[a]), alone_b = tl_shape_alone(x->shape[b]);
+  if (alone_b && !alone_a) return tl_narrow_nodes(x, b, a, 1, wanted, points);
   TL_TRY(tl_narrow_nodes(x, a, b, 0, wanted, points));
-  return both && !sphere_a ? tl_narrow_nodes(x, b, a, 1, wanted, points) : TL_OK;
+  return both && !alone_a ? tl_narrow_nodes(x, b, a, 1, wanted, points) : TL_OK;
 }
 
 static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {

@@ -50,18 +50,43 @@ static TlVec3 world_normal(const Map *map, TlVec3 gradient) {
   return tl_mat_vec(map->to_world, g);
 }
 
-static TlStatus sphere_point(const TlBodies *b, int64_t from, int64_t to, int side,
-                             TlWanted *wanted, const Map *map, TlPoints *points) {
-  double radius = b->shape[from]->radius_m * b->scale[from];
+/* The other body as a field in this one's frame. */
+typedef struct BodyField {
+  TlField field;
+  const TlShape *to;
+  const Map *map;
+  TlMat3 from_world; /* rotation of `from` */
+  TlPoints *points;
+} BodyField;
+
+static bool body_at(const TlField *field, TlVec3 p, double *gap, TlVec3 *n) {
+  const BodyField *f = (const BodyField *)field;
   TlVec3 gradient;
-  double gap = tl_shape_phi(b->shape[to], map->t, &gradient) * b->scale[to] - radius;
-  points->lookups++;
-  if (gap >= limit_of(wanted)) return TL_OK;
-  wanted->least = fmin(wanted->least, gap);
-  TlVec3 n = world_normal(map, gradient);
-  TlPoint point = {.p = tl_axpy(b->position[from], -radius, n), .gap = gap, .key = side};
-  point.n = side ? tl_scale(-1, n) : n;
-  return append(points, point);
+  *gap = tl_shape_phi(f->to, mapped(f->map, p), &gradient) / f->map->ratio;
+  *n = tl_mat_tvec(f->from_world, world_normal(f->map, gradient));
+  f->points->lookups++;
+  return true;
+}
+
+/* Points that follow the contact. */
+static TlStatus following_points(const TlBodies *b, int64_t from, int64_t to, int side,
+                                 TlWanted *wanted, const Map *map, TlPoints *points) {
+  const TlShape *shape = b->shape[from];
+  TlMat3 r = tl_quat_matrix(b->rotation[from]);
+  BodyField field = {{!b->shape[to]->avatar, body_at}, b->shape[to], map, r, points};
+  TlClosedPoint found[TL_CLOSED_POINTS];
+  int count = shape->closed->points(shape->size, &field.field, found);
+  for (int i = 0; i < count; i++) {
+    double gap = found[i].gap * b->scale[from];
+    if (gap >= limit_of(wanted)) continue;
+    wanted->least = fmin(wanted->least, gap);
+    TlVec3 n = tl_mat_vec(r, found[i].n), arm = tl_mat_vec(r, tl_scale(b->scale[from], found[i].p));
+    TL_TRY(append(points, (TlPoint){.p = tl_add(b->position[from], arm),
+                                    .n = side ? tl_scale(-1, n) : n,
+                                    .gap = gap,
+                                    .key = 2 * (int64_t)found[i].key + side}));
+  }
+  return TL_OK;
 }
 
 static TlStatus leaf_points(const TlBodies *b, int64_t from, int64_t to, int side, TlWanted *wanted,
@@ -91,7 +116,7 @@ TlStatus tl_narrow_nodes(const TlBodies *b, int64_t from, int64_t to, int side, 
                          TlPoints *points) {
   const TlShape *shape = b->shape[from];
   Map map = map_between(b, from, to);
-  if (!shape->avatar) return sphere_point(b, from, to, side, wanted, &map, points);
+  if (shape->node_count == 0) return following_points(b, from, to, side, wanted, &map, points);
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
     TlPhiRange phi =
@@ -158,15 +183,39 @@ static TlStatus boundary_points(const TlShape *shape, const Pose *pose, const Tl
   return TL_OK;
 }
 
-/* A closed-form sphere touches by its centre's distance. */
-static bool sphere_on_boundary(const TlShape *shape, const Pose *pose, const TlBoundary *boundary,
-                               double margin, TlPoint *point) {
-  double radius = shape->radius_m * pose->scale;
-  *point = (TlPoint){0};
-  if (!boundary->kind->phi(boundary->data, pose->x, &point->gap, &point->n)) return false;
-  point->gap -= radius;
-  point->p = tl_axpy(pose->x, -radius, point->n);
-  return point->gap < margin;
+typedef struct BoundaryField {
+  TlField field;
+  const TlBoundary *boundary;
+  const Pose *pose;
+} BoundaryField;
+
+static bool boundary_at(const TlField *field, TlVec3 p, double *gap, TlVec3 *n) {
+  const BoundaryField *f = (const BoundaryField *)field;
+  TlVec3 normal;
+  if (!f->boundary->kind->phi(f->boundary->data, posed(f->pose, p), gap, &normal)) return false;
+  *gap /= f->pose->scale;
+  *n = tl_mat_tvec(f->pose->r, normal);
+  return true;
+}
+
+/* Points that follow the contact; with deepest != NULL only the deepest is kept. */
+static TlStatus following_boundary(const TlShape *shape, const Pose *pose,
+                                   const TlBoundary *boundary, TlWanted *wanted, TlPoints *points,
+                                   TlPoint *deepest) {
+  BoundaryField field = {{boundary->kind->exact, boundary_at}, boundary, pose};
+  TlClosedPoint found[TL_CLOSED_POINTS];
+  int count = shape->closed->points(shape->size, &field.field, found);
+  for (int i = 0; i < count; i++) {
+    TlPoint point = {.p = posed(pose, found[i].p),
+                     .n = tl_mat_vec(pose->r, found[i].n),
+                     .gap = found[i].gap * pose->scale,
+                     .key = 2 * (int64_t)found[i].key};
+    if (point.gap >= limit_of(wanted)) continue;
+    wanted->least = fmin(wanted->least, point.gap);
+    if (points) TL_TRY(append(points, point));
+    if (deepest && point.gap < deepest->gap) *deepest = point;
+  }
+  return TL_OK;
 }
 
 static bool too_far(const TlShape *shape, const Pose *pose, const TlBoundary *boundary,
@@ -188,10 +237,8 @@ TlStatus tl_narrow_boundary(const TlBodies *b, int64_t body, const TlBoundary *b
   Pose pose = {b->position[body], tl_quat_matrix(b->rotation[body]), b->scale[body]};
   points->lookups++;
   if (too_far(shape, &pose, boundary, wanted->margin)) return TL_OK;
-  if (shape->avatar) return boundary_points(shape, &pose, boundary, wanted, points, NULL);
-  TlPoint point;
-  return sphere_on_boundary(shape, &pose, boundary, wanted->margin, &point) ? append(points, point)
-                                                                            : TL_OK;
+  return (shape->node_count > 0 ? boundary_points : following_boundary)(shape, &pose, boundary,
+                                                                        wanted, points, NULL);
 }
 
 bool tl_narrow_deepest(const TlBodies *b, int64_t body, TlVec3 position, TlQuat rotation,
@@ -199,10 +246,10 @@ bool tl_narrow_deepest(const TlBodies *b, int64_t body, TlVec3 position, TlQuat 
   const TlShape *shape = b->shape[body];
   Pose pose = {position, tl_quat_matrix(rotation), b->scale[body]};
   if (too_far(shape, &pose, boundary, margin)) return false;
-  if (!shape->avatar) return sphere_on_boundary(shape, &pose, boundary, margin, deepest);
   *deepest = (TlPoint){.gap = INFINITY};
   TlWanted wanted = {margin, INFINITY, INFINITY};
   /* cannot fail: nothing is appended */
-  return boundary_points(shape, &pose, boundary, &wanted, NULL, deepest) == TL_OK &&
-         deepest->gap < margin;
+  (shape->node_count > 0 ? boundary_points : following_boundary)(shape, &pose, boundary, &wanted,
+                                                                 NULL, deepest);
+  return deepest->gap < margin;
 }

@@ -39,8 +39,8 @@ typedef struct TlWanted {
 
 /* All nodes of body `from` with a wanted phi of body `to` are appended; nodes that only a later,
  * deeper one rules out may stay in. side: 0 when `from` is a of the pair, 1 when it is b (normals
- * are turned to point from b to a). A closed-form sphere gives one point, by its centre. With
- * band = INFINITY exactly what testing every node finds. */
+ * are turned to point from b to a). A shape without nodes gives the points that follow the contact.
+ * With band = INFINITY exactly what testing every node finds. */
 TlStatus tl_narrow_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
                          TlWanted *wanted, TlPoints *points);
 /* Can any node of the body be within margin of the boundary? One lookup. */

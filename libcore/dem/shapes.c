@@ -48,6 +48,15 @@ static TlStatus insert(TlShapes *shapes, TlShape *shape) {
   return TL_OK;
 }
 
+static TlVec3 avatar_node(const TlAvatar *avatar, int64_t i) {
+  const float *p = &avatar->node_m[3 * i];
+  return tl_vec3(p[0], p[1], p[2]);
+}
+
+TlVec3 tl_shape_node(const TlShape *shape, int64_t node) {
+  return shape->avatar ? avatar_node(shape->avatar, node) : shape->node[node];
+}
+
 /* ---- tree ---- */
 
 typedef struct Item {
@@ -100,24 +109,47 @@ static void split(TlShape *shape, Item *items, int32_t first, int32_t count) {
   shape->sphere[me].next = shape->sphere_count;
 }
 
-static TlStatus build_tree(TlShape *shape, const TlAvatar *avatar) {
-  int32_t n = shape->node_count = avatar->node_count;
+static void plant(TlShape *shape, Item *items) {
+  split(shape, items, 0, shape->node_count);
+  for (int32_t i = 0; i < shape->node_count; i++) {
+    shape->node[i] = items[i].p;
+    shape->node_index[i] = items[i].index;
+  }
+}
+
+static TlStatus build_tree(TlShape *shape, const TlVec3 *node, int32_t n) {
   Item *items;
+  shape->node_count = n;
   TL_TRY(TL_NEW(shape->node, (size_t)n));
   TL_TRY(TL_NEW(shape->node_index, (size_t)n));
   TL_TRY(TL_NEW(shape->sphere, (size_t)n + 1));
   TL_TRY(TL_NEW(items, (size_t)n));
-  for (int32_t i = 0; i < n; i++) {
-    const float *p = &avatar->node_m[3 * i];
-    items[i] = (Item){tl_vec3(p[0], p[1], p[2]), i};
-  }
-  split(shape, items, 0, n);
-  for (int32_t i = 0; i < n; i++) {
-    shape->node[i] = items[i].p;
-    shape->node_index[i] = items[i].index;
-  }
+  for (int32_t i = 0; i < n; i++) items[i] = (Item){node[i], i};
+  plant(shape, items);
   tl_free(items);
   return TL_OK;
+}
+
+static TlStatus avatar_tree(TlShape *shape, const TlAvatar *avatar) {
+  TlVec3 *node;
+  TL_TRY(TL_NEW(node, (size_t)avatar->node_count));
+  for (int32_t i = 0; i < avatar->node_count; i++) node[i] = avatar_node(avatar, i);
+  TlStatus status = build_tree(shape, node, avatar->node_count);
+  tl_free(node);
+  return status;
+}
+
+/* Nodes get the numbers of the tree's order, so that keys find them again. */
+static TlStatus closed_tree(TlShape *shape) {
+  if (!shape->closed->nodes) return TL_OK;
+  int32_t n = shape->closed->nodes(shape->size, NULL);
+  TlVec3 *node;
+  TL_TRY(TL_NEW(node, (size_t)n));
+  shape->closed->nodes(shape->size, node);
+  TlStatus status = build_tree(shape, node, n);
+  for (int32_t i = 0; status == TL_OK && i < n; i++) shape->node_index[i] = i;
+  tl_free(node);
+  return status;
 }
 
 static double least_on_faces(const TlAvatar *a) {
@@ -132,9 +164,13 @@ static double least_on_faces(const TlAvatar *a) {
   return least;
 }
 
+static TlStatus check_new(const TlShapes *shapes, int64_t id) {
+  if (!tl_shapes_find(shapes, id)) return TL_OK;
+  return tl_fail(TL_EINPUT, "avatar %lld is there already", (long long)id);
+}
+
 TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
-  if (tl_shapes_find(shapes, id))
-    return tl_fail(TL_EINPUT, "avatar %lld is there already", (long long)id);
+  TL_TRY(check_new(shapes, id));
   TL_TRY(tl_context(tl_avatar_check(avatar), "avatar %lld", (long long)id));
   TlShape *shape;
   TL_TRY(TL_NEW(shape, 1));
@@ -146,35 +182,36 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
                      .phi_min_face = least_on_faces(avatar),
                      .lipschitz = fmax(1, avatar->gradient_max) * (1 + 1e-9),
                      .node_spacing = sqrt(avatar->area_m2 / avatar->node_count)};
-  TlStatus status = build_tree(shape, avatar);
+  TlStatus status = avatar_tree(shape, avatar);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
   return status;
 }
 
-TlStatus tl_shapes_add_sphere(TlShapes *shapes, int64_t id, double radius) {
-  if (tl_shapes_find(shapes, id))
-    return tl_fail(TL_EINPUT, "avatar %lld is there already", (long long)id);
-  if (!(radius > 0) || !isfinite(radius))
-    return tl_fail(TL_EINPUT, "avatar %lld: a sphere of radius %g m", (long long)id, radius);
+TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *kind,
+                              const double *size) {
+  TL_TRY(check_new(shapes, id));
+  TL_TRY(tl_context(tl_closed_check(kind, size), "avatar %lld", (long long)id));
+  TlClosedMass mass = kind->mass(size);
   TlShape *shape;
   TL_TRY(TL_NEW(shape, 1));
-  double volume = 4.0 / 3 * 3.14159265358979323846 * radius * radius * radius,
-         moment = 0.4 * volume * radius * radius;
   *shape = (TlShape){.id = id,
-                     .radius_m = radius,
-                     .volume_m3 = volume,
-                     .inertia_m5 = {moment, moment, moment},
+                     .closed = kind,
+                     .radius_m = kind->radius(size),
+                     .volume_m3 = mass.volume_m3,
+                     .inertia_m5 = mass.inertia_m5,
                      .lipschitz = 1};
-  TlStatus status = insert(shapes, shape);
+  for (int i = 0; i < kind->size_count; i++) shape->size[i] = size[i];
+  TlStatus status = closed_tree(shape);
+  if (shape->node_count > 0) shape->node_spacing = sqrt(mass.area_m2 / shape->node_count);
+  if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
   return status;
 }
 
 double tl_shape_phi(const TlShape *shape, TlVec3 p, TlVec3 *gradient) {
   if (shape->avatar) return tl_avatar_phi(shape->avatar, p, gradient);
-  if (gradient) *gradient = tl_unit(p);
-  return tl_norm(p) - shape->radius_m;
+  return shape->closed->phi(shape->size, p, gradient);
 }
 
 /* Distance of p from the box of the grid. */
@@ -193,7 +230,7 @@ static double box_distance(const TlAvatar *a, TlVec3 p) {
 TlPhiRange tl_shape_phi_range(const TlShape *shape, TlVec3 p, double r) {
   double l = shape->lipschitz;
   if (!shape->avatar) {
-    double phi = tl_norm(p) - shape->radius_m;
+    double phi = shape->closed->phi(shape->size, p, NULL);
     return (TlPhiRange){phi - r, phi + r};
   }
   double d = box_distance(shape->avatar, p), clear = d - r + shape->phi_min_face;

@@ -17,6 +17,7 @@
 
 #include "dem/bodies.h"
 #include "dem/boundary.h"
+#include "dem/closed.h"
 #include "dem/sync.h"
 #include "shape/avatar.h"
 
@@ -99,8 +100,14 @@ TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatar
                        const TlBoundary *boundaries, int boundary_count, const TlSync *sync);
 void tl_solver_free(TlSolver *solver);
 
-/* A closed-form sphere as the shape of this avatar id, in place of a loaded avatar. */
-TlStatus tl_solver_add_sphere(TlSolver *solver, int64_t avatar_id, double radius_m);
+/* A closed form (closed.h: sphere, box, cylinder) with kind->size_count sizes as the shape of this
+ * avatar id, in place of a loaded avatar. TL_EINPUT: a size that makes no sense, an id that is
+ * taken. */
+TlStatus tl_solver_add_closed(TlSolver *solver, int64_t avatar_id, const TlClosedKind *kind,
+                              const double *size);
+static inline TlStatus tl_solver_add_sphere(TlSolver *solver, int64_t avatar_id, double radius_m) {
+  return tl_solver_add_closed(solver, avatar_id, &tl_closed_sphere, &radius_m);
+}
 
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
  * Collective: the largest speed of all ranks enters the reach. Call it after the set-up and after

@@ -72,8 +72,9 @@ void tl_solver_free(TlSolver *s) {
   tl_free(s);
 }
 
-TlStatus tl_solver_add_sphere(TlSolver *solver, int64_t avatar_id, double radius_m) {
-  return tl_shapes_add_sphere(&solver->shapes, avatar_id, radius_m);
+TlStatus tl_solver_add_closed(TlSolver *solver, int64_t avatar_id, const TlClosedKind *kind,
+                              const double *size) {
+  return tl_shapes_add_closed(&solver->shapes, avatar_id, kind, size);
 }
 
 int64_t tl_solver_steps(const TlSolver *solver) {

@@ -6,12 +6,23 @@
 
 enum { MOST_CORRECTIONS = 8 };
 
-/* Arm of a node at the present pose; a closed-form sphere's contact lies against the normal. */
-static TlVec3 arm_of(const TlBodies *b, int64_t i, const TlPoint *point) {
-  const TlAvatar *avatar = b->shape[i]->avatar;
-  if (!avatar) return tl_scale(-b->radius[i], point->n);
-  const float *p = &avatar->node_m[3 * (point->key / 2)];
-  return tl_quat_rotate(b->rotation[i], tl_scale(b->scale[i], tl_vec3(p[0], p[1], p[2])));
+/* Where the point that ends deepest is now, as an arm, and its gap there (INFINITY: over nothing).
+ * A node is the same place of the body; points that follow the contact (a rolling cylinder's) are
+ * its deepest place at either pose. */
+static double gap_now(const TlBodies *b, int64_t i, const TlBoundary *boundary, TlVec3 end,
+                      const TlPoint *deepest, TlVec3 *arm) {
+  const TlShape *shape = b->shape[i];
+  TlPoint point = {.gap = INFINITY};
+  if (shape->node_count == 0) {
+    *arm = tl_sub(deepest->p, end);
+    tl_narrow_deepest(b, i, b->position[i], b->rotation[i], boundary, INFINITY, &point);
+    return point.gap;
+  }
+  TlVec3 node = tl_scale(b->scale[i], tl_shape_node(shape, deepest->key / 2));
+  *arm = tl_quat_rotate(b->rotation[i], node);
+  bool there =
+      boundary->kind->phi(boundary->data, tl_add(b->position[i], *arm), &point.gap, &point.n);
+  return there ? point.gap : INFINITY;
 }
 
 /* How much deeper than at present (or than the surface) the deepest node ends; <= 0: not at all. */
@@ -21,11 +32,8 @@ static double added_depth(const TlBodies *b, int64_t i, const TlBoundary *bounda
   TlQuat q =
       tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(tl_scale(step_s, t->w)), b->rotation[i]));
   if (!tl_narrow_deepest(b, i, x, q, boundary, 0, deepest)) return 0;
-  *arm = arm_of(b, i, deepest);
-  double now;
-  TlVec3 n;
-  if (!boundary->kind->phi(boundary->data, tl_add(b->position[i], *arm), &now, &n)) return 0;
-  return fmin(now, 0) - deepest->gap;
+  double now = gap_now(b, i, boundary, x, deepest, arm);
+  return now < INFINITY ? fmin(now, 0) - deepest->gap : 0;
 }
 
 /* One impulse at the deepest node; false when none was needed. The lift never turns an approach

@@ -27,7 +27,7 @@ static void rig_open(Rig *rig) {
   CK_OK(tl_avatar_box(0.01, 0.008, 0.006, 0.001, 600, &rig->avatar[1]));
   CK_OK(tl_shapes_add(&rig->shapes, 10, &rig->avatar[0]));
   CK_OK(tl_shapes_add(&rig->shapes, 11, &rig->avatar[1]));
-  CK_OK(tl_shapes_add_sphere(&rig->shapes, 12, 0.009));
+  CK_OK(tl_shapes_add_closed(&rig->shapes, 12, &tl_closed_sphere, (double[]){0.009}));
 }
 
 static void rig_close(Rig *rig) {

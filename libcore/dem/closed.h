@@ -1,0 +1,66 @@
+/* Grains whose shape is a formula: one kind one file, one line in closed.c.
+ *
+ * Body frame: origin at the centre of mass, axes along the principal axes, unit grain scale, SI.
+ * phi is the exact signed distance (< 0 inside, 1-Lipschitz), so bounds need no measured error.
+ * What a kind offers to the search as its own surface is either fixed nodes (as an avatar's: the
+ * box's corners, edges and faces) or points that follow the contact (the sphere's one, the rims and
+ * side of a cylinder): with fixed nodes a cylinder would roll as a polygon and lose 2/3 (1 - cos(2
+ * pi/n)) of its spin at each of n corners.
+ */
+#ifndef TL_DEM_CLOSED_H
+#define TL_DEM_CLOSED_H
+
+#include "base/status.h"
+#include "num/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+  TL_CLOSED_SIZES = 3,
+  TL_CLOSED_POINTS = 48 /* most points that follow a contact */
+};
+
+/* What the shape is held against, in the shape's body frame at unit scale: signed distance and unit
+ * normal at p; false: nothing there. */
+typedef struct TlField {
+  bool exact; /* the true distance however far; else trustworthy near the surface only */
+  bool (*at)(const struct TlField *field, TlVec3 p, double *gap, TlVec3 *n);
+} TlField;
+
+typedef struct TlClosedPoint {
+  TlVec3 p, n; /* body frame, unit scale */
+  double gap;
+  int32_t key; /* the same for the same place from step to step */
+} TlClosedPoint;
+
+typedef struct TlClosedMass { /* unit density */
+  double volume_m3, area_m2;
+  TlVec3 inertia_m5; /* about the body axes x, y, z */
+} TlClosedMass;
+
+typedef struct TlClosedKind {
+  const char *name;
+  int size_count;
+  const char *size_name[TL_CLOSED_SIZES]; /* as in messages and study keys */
+  /* gradient (unit; may be NULL) is defined everywhere, by a rule where faces tie */
+  double (*phi)(const double *size, TlVec3 p, TlVec3 *gradient);
+  TlClosedMass (*mass)(const double *size);
+  double (*radius)(const double *size); /* of the sphere about the origin that holds it */
+  /* Fixed nodes; out NULL: only their number. NULL where points follow the contact. */
+  int32_t (*nodes)(const double *size, TlVec3 *out);
+  /* At most TL_CLOSED_POINTS points, the deepest among them for a convex field; their number. */
+  int (*points)(const double *size, const TlField *field, TlClosedPoint *out);
+  bool alone; /* its points are enough for a pair: nodes of the other side are not asked */
+} TlClosedKind;
+
+extern const TlClosedKind tl_closed_sphere;   /* radius_m */
+extern const TlClosedKind tl_closed_box;      /* full sides along x, y, z */
+extern const TlClosedKind tl_closed_cylinder; /* radius_m, length_m; axis z */
+
+/* A kind by name ("sphere", "box", "cylinder"); NULL when there is none. */
+const TlClosedKind *tl_closed_kind(const char *name);
+/* TL_EINPUT names the size that is not positive and finite. */
+TlStatus tl_closed_check(const TlClosedKind *kind, const double *size);
+
+#endif

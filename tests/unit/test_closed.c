@@ -1,0 +1,417 @@
+/* Closed-form grains: distances, masses and motion against their formulas. */
+#include "support/tltest.h"
+
+#include "base/mem.h"
+#include "base/par.h"
+#include "base/random.h"
+#include "dem/narrow.h"
+#include "dem/shapes.h"
+#include "dem/step.h"
+#include "shape/superellipsoid.h"
+
+enum { BOX = 1, CYLINDER = 2, SPHERE = 3, GRID_BOX = 4 };
+static const double G = 9.81, PI = 3.14159265358979323846;
+static const double box_size[3] = {0.02, 0.03, 0.04}, cylinder_size[2] = {0.01, 0.05};
+static const TlQuat UPRIGHT = {1, 0, 0, 0};
+static const TlVec3 NONE = {0, 0, 0};
+
+static double within(double x, double half) {
+  return x < -half ? -half : x > half ? half : x;
+}
+
+/* Distance from the nearest of the six faces, each a rectangle of its own. */
+static double box_oracle(const double *s, TlVec3 p) {
+  const double x[3] = {p.x, p.y, p.z};
+  double least = INFINITY;
+  bool inside = true;
+  for (int a = 0; a < 3; a++) {
+    inside &= fabs(x[a]) <= 0.5 * s[a];
+    for (int side = -1; side <= 1; side += 2) {
+      double sum = 0;
+      for (int b = 0; b < 3; b++) {
+        double d = x[b] - (b == a ? side * 0.5 * s[a] : within(x[b], 0.5 * s[b]));
+        sum += d * d;
+      }
+      least = fmin(least, sqrt(sum));
+    }
+  }
+  return inside ? -least : least;
+}
+
+/* Nearest of the side (a tube) and the two discs. */
+static double cylinder_oracle(const double *s, TlVec3 p) {
+  double rho = sqrt(p.x * p.x + p.y * p.y), half = 0.5 * s[1];
+  double dz = p.z - within(p.z, half), least = sqrt((rho - s[0]) * (rho - s[0]) + dz * dz);
+  for (int side = -1; side <= 1; side += 2) {
+    double z = p.z - side * half, out = fmax(rho - s[0], 0);
+    least = fmin(least, sqrt(z * z + out * out));
+  }
+  return rho <= s[0] && fabs(p.z) <= half ? -least : least;
+}
+
+static double sphere_oracle(const double *s, TlVec3 p) {
+  return sqrt(p.x * p.x + p.y * p.y + p.z * p.z) - s[0];
+}
+
+typedef struct Case {
+  const TlClosedKind *kind;
+  const double *size;
+  double (*oracle)(const double *size, TlVec3 p);
+} Case;
+static const double sphere_size[1] = {0.012};
+static const Case cases[3] = {{&tl_closed_sphere, sphere_size, sphere_oracle},
+                              {&tl_closed_box, box_size, box_oracle},
+                              {&tl_closed_cylinder, cylinder_size, cylinder_oracle}};
+
+static TlVec3 random_point(TlRandom *r, double half) {
+  return tl_vec3(half * (2 * tl_random_next(r) - 1), half * (2 * tl_random_next(r) - 1),
+                 half * (2 * tl_random_next(r) - 1));
+}
+
+START_TEST(phi_is_the_distance_from_the_nearest_face) {
+  TlRandom r = {51, 0, 0};
+  for (int c = 0; c < 3; c++)
+    for (int i = 0; i < 20000; i++) {
+      const Case *k = &cases[c];
+      TlVec3 p = random_point(&r, 0.04), g;
+      double phi = k->kind->phi(k->size, p, &g), h = 1e-7;
+      CK_NEAR(phi, k->oracle(k->size, p), 1e-16);
+      CK_NEAR(tl_norm(g), 1, 1e-14);
+      /* walking down the gradient by phi ends on the surface */
+      CK_NEAR(k->oracle(k->size, tl_axpy(p, -phi, g)), 0, 1e-15);
+      /* and phi grows along it by the way gone, but where an inner ridge is crossed */
+      double ahead = k->kind->phi(k->size, tl_axpy(p, h, g), NULL);
+      ck_assert(ahead - phi <= h * (1 + 1e-6) && (phi < 0 || ahead - phi > h * (1 - 1e-6)));
+    }
+}
+END_TEST
+
+/* Midpoint sums over n^3 cells; their error is that of the cells the surface cuts. */
+START_TEST(mass_and_moments_are_those_of_the_body) {
+  enum { N = 120 };
+  for (int c = 0; c < 3; c++) {
+    const Case *k = &cases[c];
+    TlClosedMass m = k->kind->mass(k->size);
+    double half = k->kind->radius(k->size), h = 2 * half / N, v = 0, most = 0;
+    TlVec3 i = {0, 0, 0};
+    for (int n = 0; n < N * N * N; n++) {
+      TlVec3 p = {h * (n % N + 0.5) - half, h * (n / N % N + 0.5) - half,
+                  h * (n / N / N + 0.5) - half};
+      double share = fmin(fmax(0.5 - k->kind->phi(k->size, p, NULL) / h, 0), 1) * h * h * h;
+      v += share;
+      if (share > 0.5 * h * h * h) most = fmax(most, tl_norm(p));
+      i = tl_add(i, tl_scale(share, tl_vec3(p.y * p.y + p.z * p.z, p.x * p.x + p.z * p.z,
+                                            p.x * p.x + p.y * p.y)));
+    }
+    CK_NEAR(v / m.volume_m3, 1, 2e-3);
+    CK_NEAR(i.x / m.inertia_m5.x, 1, 4e-3);
+    CK_NEAR(i.y / m.inertia_m5.y, 1, 4e-3);
+    CK_NEAR(i.z / m.inertia_m5.z, 1, 4e-3);
+    ck_assert(most <= half && most > half - 2 * h);
+  }
+}
+END_TEST
+
+START_TEST(nodes_of_a_box_lie_on_it_and_hold_its_corners) {
+  const double plate[3] = {1, 1, 0.01}, needle[3] = {0.01, 1, 0.01};
+  const double *const sizes[3] = {box_size, plate, needle};
+  for (int c = 0; c < 3; c++) {
+    const double *s = sizes[c];
+    TlShapes shapes = {0};
+    CK_OK(tl_shapes_add_closed(&shapes, 1, &tl_closed_box, s));
+    const TlShape *shape = tl_shapes_find(&shapes, 1);
+    int corners = 0;
+    ck_assert(shape->node_count >= 100 && shape->node_count < 400);
+    for (int32_t i = 0; i < shape->node_count; i++) {
+      TlVec3 p = tl_shape_node(shape, shape->node_index[i]);
+      ck_assert(memcmp(&p, &shape->node[i], sizeof p) == 0);
+      CK_NEAR(box_oracle(s, p), 0, 1e-16);
+      corners += fabs(p.x) == 0.5 * s[0] && fabs(p.y) == 0.5 * s[1] && fabs(p.z) == 0.5 * s[2];
+    }
+    ck_assert_int_eq(corners, 8);
+    tl_shapes_free(&shapes);
+  }
+}
+END_TEST
+
+START_TEST(sizes_that_make_no_sense_are_refused_by_name) {
+  TlShapes shapes = {0};
+  const double bad[3] = {1, 0, 1}, nan[3] = {1, NAN, 1};
+  CK_FAILS(tl_shapes_add_closed(&shapes, 7, &tl_closed_box, bad), TL_EINPUT, "side_y_m = 0");
+  CK_FAILS(tl_shapes_add_closed(&shapes, 7, &tl_closed_cylinder, nan), TL_EINPUT, "length_m");
+  CK_OK(tl_shapes_add_closed(&shapes, 7, &tl_closed_sphere, sphere_size));
+  CK_FAILS(tl_shapes_add_closed(&shapes, 7, &tl_closed_sphere, sphere_size), TL_EINPUT, "avatar 7");
+  ck_assert(tl_closed_kind("cylinder") == &tl_closed_cylinder && !tl_closed_kind("cone"));
+  tl_shapes_free(&shapes);
+}
+END_TEST
+
+/* ---- in motion ---- */
+
+typedef struct Lab {
+  TlSolverConfig config;
+  TlBoundaryPlane plane[2];
+  TlBoundary boundary[2];
+  int planes;
+  TlSolver *solver;
+  TlBodies bodies;
+  TlStepReport report;
+} Lab;
+
+static void lab_open(Lab *lab, double angle) {
+  memset(lab, 0, sizeof *lab);
+  tl_par_set_threads(1);
+  lab->config = tl_solver_defaults();
+  lab->plane[0] = (TlBoundaryPlane){NONE, tl_vec3(sin(angle), 0, cos(angle))};
+  lab->boundary[0] = (TlBoundary){&tl_boundary_plane, &lab->plane[0]};
+  lab->planes = 1;
+}
+
+static void lab_start(Lab *lab) {
+  CK_OK(tl_solver_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->boundary, lab->planes,
+                      NULL));
+  CK_OK(tl_solver_add_closed(lab->solver, BOX, &tl_closed_box, box_size));
+  CK_OK(tl_solver_add_closed(lab->solver, CYLINDER, &tl_closed_cylinder, cylinder_size));
+  CK_OK(tl_solver_add_closed(lab->solver, SPHERE, &tl_closed_sphere, sphere_size));
+}
+
+static void lab_close(Lab *lab) {
+  tl_solver_free(lab->solver);
+  tl_bodies_free(&lab->bodies);
+}
+
+static void put(Lab *lab, int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
+  TlBodyState s;
+  memset(&s, 0, sizeof s);
+  s.id = lab->bodies.total;
+  s.avatar_id = shape;
+  s.scale = 1;
+  s.position = x;
+  s.rotation = q;
+  s.velocity = v;
+  CK_OK(tl_bodies_add(&lab->bodies, &s));
+}
+
+static void run(Lab *lab, int steps) {
+  for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
+}
+
+/* v^2 = 2 g s (sin - mu cos); s of symplectic steps is long by v dt/2. */
+START_TEST(a_box_slides_down_an_incline_by_energy_balance) {
+  const double mus[3] = {0, 0.2, 0.4};
+  for (int i = 0; i < 3; i++) {
+    Lab lab;
+    double angle = 0.6, dt = 1e-3;
+    lab_open(&lab, angle);
+    lab.config.boundary_friction = mus[i];
+    lab_start(&lab);
+    TlVec3 n = lab.plane[0].normal, start = tl_scale(0.5 * box_size[2], n);
+    put(&lab, BOX, start, tl_quat_from_rotation(tl_vec3(0, angle, 0)), NONE);
+    run(&lab, 500);
+    double v = tl_norm(lab.bodies.velocity[0]);
+    double s = tl_norm(tl_sub(lab.bodies.position[0], start)) - 0.5 * v * dt;
+    CK_NEAR(v * v / (2 * G * s * (sin(angle) - mus[i] * cos(angle))), 1, 1e-5);
+    CK_NEAR(tl_norm(tl_bodies_spin(&lab.bodies, 0)), 0, 1e-5);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+/* Lying across the incline plane's x: about the line of contact angular momentum is kept, so that
+ * u = 2/3 u0 whatever the friction; rolling starts at t = u0/(3 mu g) and loses nothing after. */
+START_TEST(a_sliding_cylinder_ends_rolling_at_two_thirds) {
+  Lab lab;
+  lab_open(&lab, 0);
+  lab.config.boundary_friction = 0.3;
+  lab_start(&lab);
+  double u0 = 0.9, r = cylinder_size[0], when = u0 / (3 * 0.3 * G);
+  put(&lab, CYLINDER, tl_vec3(0, 0, r), tl_quat_from_rotation(tl_vec3(PI / 2, 0, 0)),
+      tl_vec3(u0, 0, 0));
+  run(&lab, (int)(0.98 * when / lab.config.step_s));
+  ck_assert(lab.bodies.velocity[0].x > 2.01 / 3 * u0);
+  run(&lab, (int)(0.04 * when / lab.config.step_s) + 1);
+  for (int i = 0; i < 20; i++) {
+    CK_NEAR(lab.bodies.velocity[0].x, 2.0 / 3 * u0, 1e-9);
+    CK_NEAR(tl_bodies_spin(&lab.bodies, 0).y * r, 2.0 / 3 * u0, 1e-9);
+    CK_NEAR(lab.bodies.position[0].z, r, 2e-3 * r);
+    run(&lab, 100); /* several turns a block */
+  }
+  lab_close(&lab);
+}
+END_TEST
+
+/* Dropped askew, grains of each kind come to rest and stay. */
+START_TEST(dropped_boxes_and_cylinders_come_to_rest) {
+  for (int64_t shape = BOX; shape <= CYLINDER; shape++)
+    for (int k = 0; k < 3; k++) {
+      Lab lab;
+      lab_open(&lab, 0);
+      lab_start(&lab);
+      put(&lab, shape, tl_vec3(0, 0, 0.05), tl_quat_from_rotation(tl_vec3(0.3 * k, 0.2, 0.1)),
+          NONE);
+      run(&lab, 3000);
+      double speed = lab.report.speed_max_m_s, z = lab.bodies.position[0].z;
+      if (shape == BOX) ck_assert_msg(speed < 1e-6, "box %d: %g m/s", k, speed);
+      if (shape == CYLINDER) /* may roll on, free of loss, on its side */
+        ck_assert_msg(speed < 1e-6 || fabs(z - cylinder_size[0]) < 2e-5, "cylinder %d: %g m/s", k,
+                      speed);
+      ck_assert(lab.report.boundary_overlap_m < 2e-5);
+      lab_close(&lab);
+    }
+}
+END_TEST
+
+START_TEST(a_standing_cylinder_stands) {
+  Lab lab;
+  lab_open(&lab, 0);
+  lab_start(&lab);
+  put(&lab, CYLINDER, tl_vec3(0, 0, 0.5 * cylinder_size[1]),
+      tl_quat_from_rotation(tl_vec3(0, 0, 0.4)), NONE);
+  run(&lab, 2000);
+  CK_NEAR(lab.bodies.position[0].z, 0.5 * cylinder_size[1], 1e-5);
+  ck_assert(lab.report.speed_max_m_s < 1e-9);
+  ck_assert(lab.report.contacts >= 3);
+  lab_close(&lab);
+}
+END_TEST
+
+/* ---- pairs ---- */
+
+typedef struct Rig {
+  TlShapes shapes;
+  TlAvatar grid;
+  TlBodies bodies;
+} Rig;
+
+static void rig_open(Rig *rig) {
+  memset(rig, 0, sizeof *rig);
+  CK_OK(tl_avatar_box(0.02, 0.015, 0.01, 0.001, 600, &rig->grid));
+  CK_OK(tl_shapes_add(&rig->shapes, GRID_BOX, &rig->grid));
+  /* the avatar's body axes go with ascending moments: its sides are 0.04, 0.03, 0.02 */
+  CK_OK(tl_shapes_add_closed(&rig->shapes, BOX, &tl_closed_box, (double[]){0.04, 0.03, 0.02}));
+  CK_OK(tl_shapes_add_closed(&rig->shapes, CYLINDER, &tl_closed_cylinder, cylinder_size));
+  CK_OK(tl_shapes_add_closed(&rig->shapes, SPHERE, &tl_closed_sphere, sphere_size));
+}
+
+static void rig_close(Rig *rig) {
+  tl_bodies_free(&rig->bodies);
+  tl_shapes_free(&rig->shapes);
+  tl_avatar_free(&rig->grid);
+}
+
+static void place(Rig *rig, int64_t shape, TlVec3 x, TlQuat q) {
+  TlBodyState s;
+  TlBodies *b = &rig->bodies;
+  memset(&s, 0, sizeof s);
+  s.id = b->total;
+  s.avatar_id = shape;
+  s.scale = 1;
+  s.position = x;
+  s.rotation = q;
+  CK_OK(tl_bodies_add(b, &s));
+  b->shape[s.id] = tl_shapes_find(&rig->shapes, shape);
+  b->radius[s.id] = b->shape[s.id]->radius_m;
+}
+
+/* The deepest of the points of body 0 in body 1. */
+static TlPoint deepest(Rig *rig, TlPoints *points) {
+  TlWanted wanted = {0.01, INFINITY, INFINITY};
+  TlPoint least = {.gap = INFINITY};
+  points->count = 0;
+  CK_OK(tl_narrow_nodes(&rig->bodies, 0, 1, 0, &wanted, points));
+  for (size_t i = 0; i < points->count; i++)
+    if (points->point[i].gap < least.gap) least = points->point[i];
+  return least;
+}
+
+static TlQuat random_rotation(TlRandom *r) {
+  return tl_quat_unit((TlQuat){tl_random_next_normal(r), tl_random_next_normal(r),
+                               tl_random_next_normal(r), tl_random_next_normal(r)});
+}
+
+/* On faces to rounding; the trilinear zero set rounds edges and corners within a cell of 1 mm,
+ * where a sphere's normal may then turn by about sqrt(2 cell/r). */
+START_TEST(a_box_meets_grains_as_its_gridded_avatar_does) {
+  Rig rig;
+  TlPoints points = {0};
+  TlRandom r = {52, 0, 0};
+  int faces = 0;
+  rig_open(&rig);
+  for (int i = 0; i < 4000; i++) {
+    TlVec3 d = tl_unit(random_point(&r, 1));
+    TlQuat q = random_rotation(&r);
+    double far = 0.021 + 0.017 * tl_random_next(&r);
+    TlPoint p[2];
+    for (int k = 0; k < 2; k++) {
+      rig.bodies.owned = rig.bodies.total = 0;
+      place(&rig, SPHERE, tl_scale(far, d), UPRIGHT);
+      place(&rig, k ? GRID_BOX : BOX, NONE, q);
+      p[k] = deepest(&rig, &points);
+    }
+    if (!(fabs(p[0].gap) < 1e-3)) continue; /* deep overlaps are another matter */
+    CK_NEAR(p[1].gap, p[0].gap, 1e-3);
+    if (tl_dot(p[0].n, p[1].n) > 1 - 1e-6 && fabs(p[1].gap - p[0].gap) < 1e-5) faces++;
+    ck_assert_msg(tl_dot(p[0].n, p[1].n) > 0.8, "trial %d: normals differ by %g rad", i,
+                  acos(tl_dot(p[0].n, p[1].n)));
+  }
+  ck_assert_msg(faces > 300, "%d faces", faces);
+  tl_free(points.point);
+  rig_close(&rig);
+}
+END_TEST
+
+/* Two cylinders, crossed or side by side: the gap is the distance of the axes less both radii. */
+START_TEST(cylinders_meet_by_their_sides) {
+  Rig rig;
+  TlPoints points = {0};
+  rig_open(&rig);
+  double r = cylinder_size[0];
+  for (int k = 0; k < 2; k++) {
+    rig.bodies.owned = rig.bodies.total = 0;
+    place(&rig, CYLINDER, tl_vec3(0, 0, 2 * r - 1e-4),
+          tl_quat_from_rotation(tl_vec3(k * PI / 2, 0, 0)));
+    place(&rig, CYLINDER, NONE, tl_quat_from_rotation(tl_vec3(0, PI / 2, 0)));
+    if (!k) rig.bodies.rotation[0] = rig.bodies.rotation[1];
+    TlPoint p = deepest(&rig, &points);
+    CK_NEAR(p.gap, -1e-4, 1e-12);
+    CK_NEAR(tl_norm(tl_sub(p.n, tl_vec3(0, 0, 1))), 0, 1e-6); /* bisection: l/2^24/r */
+  }
+  tl_free(points.point);
+  rig_close(&rig);
+}
+END_TEST
+
+/* Its lowest place, of 4000 points of the rims, put 1e-4 into the top of a box: the points that
+ * follow the contact miss no more of it than the fan's sagitta. */
+START_TEST(points_of_a_cylinder_find_its_deepest_place) {
+  TlRandom r = {53, 0, 0};
+  Rig rig;
+  TlPoints points = {0};
+  rig_open(&rig);
+  for (int trial = 0; trial < 200; trial++) {
+    TlQuat q = random_rotation(&r);
+    TlVec3 low = {0, 0, INFINITY};
+    for (int i = 0; i < 4000; i++) {
+      double a = 2 * PI * (i / 2) / 2000, z = (i % 2 ? 0.5 : -0.5) * cylinder_size[1];
+      TlVec3 p =
+          tl_quat_rotate(q, tl_vec3(cylinder_size[0] * cos(a), cylinder_size[0] * sin(a), z));
+      if (p.z < low.z) low = p;
+    }
+    rig.bodies.owned = rig.bodies.total = 0;
+    place(&rig, CYLINDER, tl_sub(tl_vec3(0, 0, 0.01 - 1e-4), low), q);
+    place(&rig, BOX, NONE, UPRIGHT);
+    CK_NEAR(deepest(&rig, &points).gap, -1e-4, 6e-4 * cylinder_size[0] + 1e-8);
+  }
+  tl_free(points.point);
+  rig_close(&rig);
+}
+END_TEST
+
+TL_TEST_MAIN("closed-form grains", phi_is_the_distance_from_the_nearest_face,
+             mass_and_moments_are_those_of_the_body, nodes_of_a_box_lie_on_it_and_hold_its_corners,
+             sizes_that_make_no_sense_are_refused_by_name,
+             a_box_slides_down_an_incline_by_energy_balance,
+             a_sliding_cylinder_ends_rolling_at_two_thirds,
+             dropped_boxes_and_cylinders_come_to_rest, a_standing_cylinder_stands,
+             a_box_meets_grains_as_its_gridded_avatar_does, cylinders_meet_by_their_sides,
+             points_of_a_cylinder_find_its_deepest_place)
