@@ -49,7 +49,7 @@ static void kick(TlTwist *twist, double inverse_mass, const TlSym3 *inverse_iner
   if (inverse_mass == 0) return; /* pairs of one colour may share a fixed body: never write it */
   twist->v = tl_axpy(twist->v, inverse_mass, impulse);
   twist->w = tl_add(twist->w, tl_sym_vec(*inverse_inertia, tl_cross(r, impulse)));
-  twist->hit = 1;
+  twist->hit += 1;
 }
 
 void tl_contact_apply(const TlContact *c, const TlDynamics *d, TlVec3 impulse) {

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Velocity and spin of a body while a step is being solved. hit: an impulse reached it in this
- * step (1) or not (0); a double so that one array travels between ranks. */
+/* Velocity and spin of a body while a step is being solved. hit: how many impulses reached it in
+ * this step; a double so that one array travels between ranks. */
 typedef struct TlTwist {
   TlVec3 v, w;
   double hit;
@@ -41,6 +41,9 @@ typedef struct TlContact {
   bool in, touched;     /* takes part in ETM; has had an ETM impulse in this step */
   /* read when an impulse is made */
   double friction, restitution;
+  double rebound;       /* tangential restitution e_t */
+  TlVec3 aim;           /* -e_t u_t at the start of the round: what friction aims at */
+  double friction_work; /* energy friction took here in the round; booked where e_t > 0 */
   TlVec3 ra, rb, point; /* point: world */
   double gap, knn;      /* n.Kn */
   TlSym3 k, k_inverse;  /* collision matrix */
@@ -63,6 +66,15 @@ typedef struct TlPair {
   int32_t colour;
 } TlPair;
 
+/* What a sweep may leave alone: nothing changes at a pair while neither body is hit and its level
+ * has not come. Scratch of ETM. */
+typedef struct TlPairMemo {
+  double hits_a, hits_b; /* of its bodies when it was last left at rest; -1: never */
+  double least; /* least key left there, <= 0: no need to look before the level passes it */
+  double work;  /* most W at a point; after restitution of a round */
+  double stored, released;
+} TlPairMemo;
+
 /* Contacts that are solved together: one island, or all islands that other ranks share (then sync
  * is set and every rank calls in lockstep, even with nothing in its group). Pairs of one colour
  * share no movable body. */
@@ -72,6 +84,7 @@ typedef struct TlGroup {
   const int32_t *order;        /* pair indices, sorted by colour */
   const int32_t *colour_start; /* [colours + 1], into order */
   int32_t colours, islands;
+  TlPairMemo *memo; /* one a pair, in the order's order */
   const TlSync *sync;
   /* with sync only: island of each local body (-1: none) and room for one value a body */
   const int32_t *body_island;

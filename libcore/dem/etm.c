@@ -2,22 +2,33 @@
 
 #include <math.h>
 
+/* Velocities at the contact as an impulse finds them. */
 typedef struct Split {
   TlVec3 u, ut;
   double un;
+  TlVec3 lag; /* u_t less the tangential velocity friction aims at */
 } Split;
 
-static Split split_velocity(const TlContact *c, const TlTwist *twist) {
+/* An impulse before it is given. */
+typedef struct Push {
+  TlVec3 p;
+  double pn, du; /* n.p, and the change of u_n it makes */
+  bool all;      /* it uses up the energy to be released */
+} Push;
+
+static Split split_velocity(const TlContact *c, const TlTwist *twist, TlVec3 aim) {
   Split s;
   s.u = tl_contact_velocity(c, twist);
   s.un = tl_dot(c->n, s.u);
   s.ut = tl_axpy(s.u, -s.un, c->n);
+  s.lag = tl_sub(s.ut, aim);
   return s;
 }
 
-/* The impulse that raises u_n by du and stops the tangential velocity (Tang 2014 Eq. 50). */
+/* The impulse that raises u_n by du and brings the tangential velocity to its aim (Tang 2014
+ * Eq. 50, where the aim is 0). */
 static TlVec3 sticking_impulse(const TlContact *c, const Split *s, double du) {
-  return tl_sym_vec(c->k_inverse, tl_axpy(tl_scale(-1, s->ut), du, c->n));
+  return tl_sym_vec(c->k_inverse, tl_axpy(tl_scale(-1, s->lag), du, c->n));
 }
 
 /* No absolute value of P_n: a pulling impulse is no stick (PHYSICS note 4). */
@@ -36,29 +47,52 @@ static TlVec3 sliding_direction(const TlContact *c, TlVec3 pt) {
   return tl_axpy(c->n, mu, t);
 }
 
-static double commit(TlContact *c, const TlDynamics *d, TlVec3 p, double pn, double un, double du) {
-  tl_contact_apply(c, d, p);
-  c->impulse = tl_add(c->impulse, p);
+/* Work of the push's tangential part: > 0 where it adds energy. */
+static double tangential_work(const TlContact *c, const Split *s, const Push *push) {
+  TlVec3 pt = tl_axpy(push->p, -push->pn, c->n);
+  return tl_dot(pt, tl_axpy(s->u, 0.5, tl_sym_vec(c->k, push->p)));
+}
+
+/* Friction gives back no more than it took at this contact in this round. */
+static bool affordable(const TlContact *c, const Split *s, const Push *push) {
+  double work = tangential_work(c, s, push);
+  return work <= 0 || c->friction_work >= work * (1 - 1e-9);
+}
+
+static void commit(TlContact *c, const TlDynamics *d, const Split *s, const Push *push) {
+  if (c->rebound > 0) c->friction_work -= tangential_work(c, s, push);
+  tl_contact_apply(c, d, push->p);
+  c->impulse = tl_add(c->impulse, push->p);
   c->touched = true;
-  c->work -= 0.5 * (2 * un + du) * pn; /* Tang 2014 Eq. 64: negative work of approach is stored */
-  return pn;
+  /* Tang 2014 Eq. 64: negative work of approach is stored */
+  c->work -= 0.5 * (2 * s->un + push->du) * push->pn;
+}
+
+static Push compressing(const TlContact *c, const Split *s, double du) {
+  Push push = {.du = du};
+  TlVec3 pt;
+  if (c->friction == 0) {
+    push.pn = du / c->knn;
+    push.p = tl_scale(push.pn, c->n);
+    return push;
+  }
+  push.p = sticking_impulse(c, s, du);
+  if (in_cone(c, push.p, &push.pn, &pt)) return push;
+  TlVec3 direction = sliding_direction(c, pt);
+  push.pn = du / tl_dot(c->n, tl_sym_vec(c->k, direction));
+  push.p = tl_scale(push.pn, direction);
+  return push;
 }
 
 double tl_etm_compress(TlContact *c, const TlDynamics *d, double du) {
-  Split s = split_velocity(c, d->twist);
-  TlVec3 p, pt;
-  double pn;
-  if (c->friction == 0) {
-    pn = du / c->knn;
-    return commit(c, d, tl_scale(pn, c->n), pn, s.un, du);
+  Split s = split_velocity(c, d->twist, c->aim);
+  Push push = compressing(c, &s, du);
+  if (c->rebound > 0 && !affordable(c, &s, &push)) {
+    s.lag = s.ut;
+    push = compressing(c, &s, du);
   }
-  p = sticking_impulse(c, &s, du);
-  if (!in_cone(c, p, &pn, &pt)) {
-    TlVec3 direction = sliding_direction(c, pt);
-    pn = du / tl_dot(c->n, tl_sym_vec(c->k, direction));
-    p = tl_scale(pn, direction);
-  }
-  return commit(c, d, p, pn, s.un, du);
+  commit(c, d, &s, &push);
+  return push.pn;
 }
 
 /* du of releasing energy w at effective compliance k: 1/2 (2 u_n + du) du/k = w. The second form
@@ -71,36 +105,52 @@ static double release_step(double un, double w, double k) {
 /* The same while sticking, where P_n = a du + b; negative: w does not pay for a stick. */
 static double sticking_release_step(const TlContact *c, const Split *s, double w) {
   TlVec3 kn = tl_sym_vec(c->k_inverse, c->n);
-  double a = tl_dot(c->n, kn), b = -tl_dot(kn, s->ut);
+  double a = tl_dot(c->n, kn), b = -tl_dot(kn, s->lag);
   double m = 2 * a * s->un - b;
   return (-(2 * a * s->un + b) + sqrt(m * m + 8 * a * w)) / (2 * a);
 }
 
-static bool finish(TlContact *c, bool all, double keep) {
-  if (all) c->work = keep;
-  return all;
+static Push releasing(const TlContact *c, const Split *s, double w, double du_step) {
+  Push push;
+  TlVec3 pt = {0, 0, 0};
+  if (c->friction > 0) {
+    double most = sticking_release_step(c, s, w), du = most < du_step ? most : du_step;
+    push.p = sticking_impulse(c, s, du > 0 ? du : du_step);
+    push.du = du;
+    push.all = most <= du_step;
+    if (in_cone(c, push.p, &push.pn, &pt) && du > 0) return push;
+  }
+  TlVec3 direction = c->friction > 0 ? sliding_direction(c, pt) : c->n;
+  double k = c->friction > 0 ? tl_dot(c->n, tl_sym_vec(c->k, direction)) : c->knn;
+  double most = release_step(s->un, w, k);
+  push.du = most < du_step ? most : du_step;
+  push.all = most <= du_step;
+  push.pn = push.du / k;
+  push.p = tl_scale(push.pn, direction);
+  return push;
 }
 
 bool tl_etm_release(TlContact *c, const TlDynamics *d, double keep, double du_step) {
   double w = c->work - keep;
   if (!(w > 0)) return true;
-  Split s = split_velocity(c, d->twist);
-  TlVec3 p, pt = {0, 0, 0};
-  double pn;
-  if (c->friction > 0) {
-    double most = sticking_release_step(c, &s, w), du = most < du_step ? most : du_step;
-    p = sticking_impulse(c, &s, du > 0 ? du : du_step);
-    if (in_cone(c, p, &pn, &pt) && du > 0) {
-      commit(c, d, p, pn, s.un, du);
-      return finish(c, most <= du_step, keep);
-    }
+  Split s = split_velocity(c, d->twist, c->aim);
+  Push push = releasing(c, &s, w, du_step);
+  if (c->rebound > 0 && !affordable(c, &s, &push)) {
+    s.lag = s.ut;
+    push = releasing(c, &s, w, du_step);
   }
-  TlVec3 direction = c->friction > 0 ? sliding_direction(c, pt) : c->n;
-  double k = c->friction > 0 ? tl_dot(c->n, tl_sym_vec(c->k, direction)) : c->knn;
-  double most = release_step(s.un, w, k), du = most < du_step ? most : du_step;
-  pn = du / k;
-  commit(c, d, tl_scale(pn, direction), pn, s.un, du);
-  return finish(c, most <= du_step, keep);
+  commit(c, d, &s, &push);
+  if (push.all) c->work = keep;
+  return push.all;
+}
+
+void tl_etm_begin(TlContact *c, const TlTwist *twist, double un) {
+  if (c->rebound > 0 && c->start == 0) {
+    TlVec3 u = tl_contact_velocity(c, twist);
+    c->aim = tl_scale(-c->rebound, tl_axpy(u, -tl_dot(u, c->n), c->n));
+    c->friction_work = 0;
+  }
+  if (un < c->start) c->start = un;
 }
 
 bool tl_etm_enters(TlContact *c, const TlEtmLaw *law, const TlTwist *twist, double un) {
@@ -123,11 +173,13 @@ void tl_etm_reset(const TlGroup *g) {
   int32_t pairs = g->colour_start[g->colours];
   for (int32_t i = 0; i < pairs; i++) {
     const TlPair *pair = &g->pair[g->order[i]];
+    g->memo[i] = (TlPairMemo){.hits_a = -1};
     for (int32_t k = 0; k < pair->count; k++) {
       TlContact *c = &g->contact[pair->first + k];
       c->in = c->touched = false;
       c->impulse = (TlVec3){0, 0, 0};
-      c->work = c->start = 0;
+      c->work = c->start = c->friction_work = 0;
+      c->aim = (TlVec3){0, 0, 0};
     }
   }
 }

@@ -17,7 +17,7 @@
 
 typedef struct TlEtmLaw {
   int increments, max_rounds;
-  int final_sweeps;     /* most sweeps at T = 0 in a round (level) */
+  int final_sweeps;     /* most sweeps after the last level in a round: a guard, > 0 */
   double tolerance_m_s; /* approach speed taken as none */
   double entry_m_s;     /* a contact no impulse has reached enters above allowed_speed + this */
   double threshold_m_s; /* restitution is 0 for start speeds below */
@@ -38,8 +38,12 @@ TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *group, const TlDyna
 
 /* ---- the impulses themselves, shared by both orders ---- */
 
-/* Raise u_n by du > 0 (Tang 2014 Eqs. 50-55): aim at zero tangential velocity, stick inside the
- * Coulomb cone, else slide. Books the normal work into c->work. Returns P.n. */
+/* Before an impulse of compression: notes the start of the round, u_n and what the tangential
+ * velocity aims at. */
+void tl_etm_begin(TlContact *contact, const TlTwist *twist, double un);
+/* Raise u_n by du > 0 (Tang 2014 Eqs. 50-55): aim at zero tangential velocity (at -e_t u_t(start)
+ * with tangential restitution), stick inside the Coulomb cone, else slide. Books the normal work
+ * into c->work. Returns P.n. */
 double tl_etm_compress(TlContact *contact, const TlDynamics *dynamics, double du);
 /* Give back elastic energy down to `keep` (Tang Eqs. 49, 66 with friction: PHYSICS note 6), but
  * raise u_n by no more than du_step. Returns true when work has reached keep. */

@@ -131,7 +131,7 @@ static int64_t lift_similar(Queue *q, double least) {
   for (int32_t i = 0; i < q->count; i++) {
     if (!(key_of(q, i) <= least * (1 - q->law->similar))) continue;
     TlContact *c = q->contact[i];
-    if (q->un[i] < c->start) c->start = q->un[i];
+    tl_etm_begin(c, q->dynamics->twist, q->un[i]);
     tl_etm_compress(c, q->dynamics, fmin(q->step, -q->un[i])); /* Tang 2014 Eq. 63 */
     refresh(q, c);
     impulses++;

@@ -200,7 +200,8 @@ static TlStatus fill_colours(TlGroup *g, const TlPair *pairs, int32_t first, int
   int32_t room = g->sync ? colours : last - first < colours ? last - first : colours;
   int32_t *start = tl_arena_push(arena, (size_t)room + 1, sizeof *start);
   g->scratch = tl_arena_push(arena, 2 * (size_t)g->islands + 2, sizeof *g->scratch);
-  if (!start || !g->scratch) return TL_ENOMEM;
+  g->memo = tl_arena_push(arena, (size_t)(last - first) + 1, sizeof *g->memo);
+  if (!start || !g->scratch || !g->memo) return TL_ENOMEM;
   g->order = order + first;
   g->colour_start = start;
   int32_t i = first;

@@ -65,7 +65,7 @@ static TlEtmLaw etm_law(const TlSolver *s) {
   double kick = tl_norm(c->gravity_m_s2) * c->step_s;
   TlEtmLaw law = {.increments = c->increments,
                   .max_rounds = c->max_rounds,
-                  .final_sweeps = 2 * c->increments,
+                  .final_sweeps = 100000, /* 208 was the most seen: compress() in etm_level.c */
                   .tolerance_m_s = c->tolerance * kick + 1e-6 * s->speed_max,
                   .entry_m_s = 2 * kick, /* c = 2: measured */
                   .threshold_m_s = c->impact_threshold_m_s,

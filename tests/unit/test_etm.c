@@ -19,6 +19,7 @@ typedef struct Rig {
   TlPair pair[MOST];
   int32_t order[MOST], colour_start[MOST + 1];
   double scratch[2];
+  TlPairMemo memo[MOST];
   int pairs, contacts;
   TlEtmLaw law;
   TlEtmCount count;
@@ -87,6 +88,7 @@ static void solve(Rig *r, Solve method) {
                .colour_start = r->colour_start,
                .colours = r->pairs,
                .islands = 1,
+               .memo = r->memo,
                .scratch = r->scratch};
   CK_OK(method(&r->law, &g, &d, &r->count));
 }

@@ -1,0 +1,96 @@
+#include "dem/etm_sweep.h"
+
+enum {
+  TEAM_FROM = 256, /* pairs of a group: below, a team costs more than it gives */
+  COLOUR_FROM = 48 /* pairs of a colour worth sharing; smaller ones go to one thread */
+};
+
+/* What the team shares. */
+typedef struct Team {
+  const TlSweeps *sweeps;
+  int open[2]; /* of the even and the odd sweeps */
+  TlStatus status;
+} Team;
+
+static int32_t colour_size(const TlGroup *g, int32_t colour) {
+  return g->colour_start[colour + 1] - g->colour_start[colour];
+}
+
+/* Colours [colour, result) are done before the next barrier: one large, or a run of small ones;
+ * with ghosts always one, since they must hear of it. */
+static int32_t stretch_end(const TlGroup *g, int32_t colour) {
+  int32_t end = colour + 1;
+  if (g->sync || colour_size(g, colour) >= COLOUR_FROM) return end;
+  while (end < g->colours && colour_size(g, end) < COLOUR_FROM) end++;
+  return end;
+}
+
+static void visit_one(const TlSweeps *s, int k, int32_t at, TlTally *mine) {
+  TlTally t = s->visit(s->walk, k, at);
+  mine->impulses += t.impulses;
+  mine->open |= t.open;
+}
+
+/* One sweep; every thread of the team calls it. */
+static void sweep_once(Team *team, int k, TlTally *mine) {
+  const TlSweeps *s = team->sweeps;
+  const TlGroup *g = s->group;
+  for (int32_t colour = 0, next; colour < g->colours; colour = next) {
+    next = stretch_end(g, colour);
+    int32_t from = g->colour_start[colour], to = g->colour_start[next];
+    if (next == colour + 1 && to - from >= COLOUR_FROM) {
+#pragma omp for schedule(static)
+      for (int32_t at = from; at < to; at++) visit_one(s, k, at, mine);
+    } else {
+#pragma omp single
+      for (int32_t at = from; at < to; at++) visit_one(s, k, at, mine);
+    }
+    if (!g->sync) continue;
+#pragma omp master
+    if (team->status == TL_OK) team->status = tl_sync_forward(g->sync, s->twist, sizeof *s->twist);
+#pragma omp barrier
+  }
+}
+
+/* Did sweep `number` change anything, on any thread or rank? */
+static int still_open(Team *team, int number, const TlTally *mine) {
+  int *open = &team->open[number & 1];
+#pragma omp atomic
+  *open |= mine->open;
+#pragma omp barrier
+#pragma omp master
+  {
+    if (team->status == TL_OK) team->status = tl_sync_any(team->sweeps->group->sync, open);
+    if (team->status != TL_OK) *open = 0; /* all threads leave */
+    team->open[(number + 1) & 1] = 0;
+  }
+#pragma omp barrier
+  return *open;
+}
+
+static void run_team(Team *team, int levels, int extra, TlTally *sum) {
+  TlTally mine = {0};
+  for (int k = 1; k <= levels; k++) {
+    mine.open = 0;
+    sweep_once(team, k, &mine);
+  }
+  int open = mine.open;
+  for (int n = 0; extra > 0 && (open = still_open(team, n, &mine)) && n < extra; n++) {
+    mine.open = 0;
+    sweep_once(team, levels, &mine);
+  }
+#pragma omp atomic
+  sum->impulses += mine.impulses;
+#pragma omp atomic
+  sum->open |= open;
+}
+
+TlStatus tl_sweeps_run(const TlSweeps *s, int levels, int extra, TlTally *tally) {
+  Team team = {.sweeps = s};
+  tally->open = 0;
+  /* A region of its own also for a small group: it may be visited from inside another team, and
+   * the loops and barriers above must not bind to that one. */
+#pragma omp parallel if (s->group->colour_start[s->group->colours] >= TEAM_FROM)
+  run_team(&team, levels, extra, tally);
+  return team.status;
+}
