@@ -131,6 +131,7 @@ static TlStatus make_scanned(const TlPlace *place, TlBodies *bodies, double *lif
 
 TlStatus tl_assembly_make(const TlPlace *place, TlBodies *bodies, double *lifted_m) {
   *lifted_m = 0;
+  if (place->selection->count == 0) return TL_OK; /* a study of placed bodies alone */
   if (place->setup->release.assembly == TL_ASSEMBLY_LATTICE) return tl_lattice_make(place, bodies);
   return make_scanned(place, bodies, lifted_m);
 }

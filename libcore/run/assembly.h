@@ -15,6 +15,7 @@ typedef struct TlPlace {
   const TlStudy *study;
   const TlSelection *selection;
   const TlTerrain *terrain; /* NULL: none */
+  const TlStudyShapes *shapes;
 } TlPlace;
 
 /* Collective; adds owned bodies. *lifted_m: how far the assembly was lifted to clear the ground.

@@ -1,4 +1,5 @@
-/* Avatars on demand: the shapes this rank needs, read from the catalog once each.
+/* Avatars on demand: the shapes this rank needs, read from the catalog once each, and those that
+ * the study describes by formula (run/shapes.h), which are there already.
  *
  * A rank holds the avatars its own bodies and ghosts use, never the catalog. Pointers stay valid
  * until the avatar is evicted. Not thread-safe.
@@ -7,11 +8,13 @@
 #define TL_RUN_AVATARS_H
 
 #include "dem/step.h"
+#include "run/shapes.h"
 #include "store/catalog.h"
 
 typedef struct TlAvatarCache {
-  TlCatalog *catalog; /* borrowed */
-  TlAvatar **avatar;  /* sorted by id, owned */
+  TlCatalog *catalog;          /* borrowed; NULL: none */
+  const TlStudyShapes *shapes; /* borrowed; NULL: none */
+  TlAvatar **avatar;           /* sorted by id, owned */
   size_t count, capacity;
   int64_t bytes; /* of grids and nodes held */
 } TlAvatarCache;

@@ -1,87 +1,61 @@
 #include "run/output.h"
 
 #include "base/mem.h"
-#include "run/avatars.h"
-
-#include <stdlib.h>
 
 enum {
   BLOCK_ROWS = 2048, /* rows of one message */
-  USED_WORDS = 16,   /* avatars asked about at once: 64 a word */
   TAG_COUNT = 11,
   TAG_ROWS = 12
 };
 
 /* ---- the scene's avatars ---- */
 
-typedef struct Used {
-  const int64_t *ids; /* used here, sorted */
-  int64_t count;
-  int64_t block[64 * USED_WORDS]; /* ids of the selection's rows in question */
-  int rows;
-} Used;
-
-static TlStatus note_row(void *context, const TlGrainRow *row) {
-  Used *u = context;
-  u->block[u->rows++] = row->id;
-  return TL_OK;
-}
-
-static int compare(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
-static TlStatus write_avatar(TlOutput *output, const TlSelection *selection, int64_t id) {
+static TlStatus write_avatar(TlOutput *output, const TlAvatarCache *avatars, int64_t id) {
   TlAvatar avatar;
-  TL_TRY(tl_catalog_load_avatar(selection->catalog, id, &avatar));
+  const TlAvatar *known = tl_study_shapes_get(avatars->shapes, id);
+  if (known) return tl_results_add_avatar(output->writer, known);
+  TL_TRY(tl_catalog_load_avatar(avatars->catalog, id, &avatar));
   TlStatus status = tl_results_add_avatar(output->writer, &avatar);
   tl_avatar_free(&avatar);
   return status;
 }
 
-static TlStatus write_block(TlOutput *output, const TlSelection *selection, Used *u,
-                            int64_t begin) {
-  uint64_t bits[USED_WORDS] = {0};
-  int64_t end = begin + 64 * USED_WORDS;
-  u->rows = 0;
-  TlStatus status = tl_selection_walk(selection, begin,
-                                      end < selection->count ? end : selection->count, note_row, u);
-  TL_TRY(tl_comm_agree(output->comm, status));
-  for (int i = 0; i < u->rows; i++)
-    if (bsearch(&u->block[i], u->ids, (size_t)u->count, sizeof *u->ids, compare))
-      bits[i / 64] |= (uint64_t)1 << (i % 64);
-  TL_TRY(tl_comm_any_bits(output->comm, bits, USED_WORDS));
-  for (int i = 0; output->writer && status == TL_OK && i < u->rows; i++)
-    if (bits[i / 64] >> (i % 64) & 1) status = write_avatar(output, selection, u->block[i]);
-  return tl_comm_agree(output->comm, status);
+/* The first of a sorted list that is not yet passed. */
+static int64_t next_of(const int64_t *ids, int64_t count, int64_t *at, int64_t passed) {
+  while (*at < count && ids[*at] <= passed) (*at)++;
+  return *at < count ? ids[*at] : INT64_MAX;
 }
 
-static TlStatus write_avatars(TlOutput *output, const TlSelection *selection,
-                              const TlBodies *bodies) {
-  int64_t *ids = NULL;
-  Used *u = NULL;
-  TlStatus status = TL_NEW(u, 1);
-  if (status == TL_OK) status = tl_avatars_used(bodies, &ids, &u->count);
-  if (status == TL_OK) u->ids = ids;
-  status = tl_comm_agree(output->comm, status);
-  for (int64_t begin = 0; status == TL_OK && begin < selection->count; begin += 64 * USED_WORDS)
-    status = write_block(output, selection, u, begin);
-  tl_free(ids);
-  tl_free(u);
-  return status;
+/* By rising id: each rank says its next one, the least is written and passed. One message an
+ * avatar, once a run; no rank needs a list of all. */
+static TlStatus write_used(TlOutput *output, const TlAvatarCache *avatars, const int64_t *used,
+                           int64_t count, const TlInts *later) {
+  int64_t at = 0, at_later = 0, passed = INT64_MIN;
+  for (;;) {
+    int64_t mine = next_of(used, count, &at, passed),
+            then = next_of(later->items, later->count, &at_later, passed);
+    int64_t next = -1 - (mine < then ? mine : then); /* the least by the most; cannot overflow */
+    TL_TRY(tl_comm_most_int(output->comm, &next, 1));
+    passed = -1 - next;
+    if (passed == INT64_MAX) return TL_OK;
+    TlStatus status = output->writer ? write_avatar(output, avatars, passed) : TL_OK;
+    TL_TRY(tl_comm_agree(output->comm, status));
+  }
 }
 
 TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool overwrite,
-                        const TlScene *scene, const TlSelection *selection,
-                        const TlBodies *bodies) {
+                        const TlScene *scene, const TlAvatarCache *avatars, const TlBodies *bodies,
+                        const TlInts *later) {
+  int64_t *used = NULL, count = 0;
   *output = (TlOutput){.comm = comm};
   TlStatus status = TL_NEW(output->block, BLOCK_ROWS);
+  if (status == TL_OK) status = tl_avatars_used(bodies, &used, &count);
   if (status == TL_OK && tl_comm_rank(comm) == 0)
     status = tl_results_create(&output->writer, folder, scene, overwrite);
-  TL_TRY(tl_comm_agree(comm, status));
-  TL_TRY(write_avatars(output, selection, bodies));
-  if (output->writer) status = tl_results_scene_done(output->writer);
+  status = tl_comm_agree(comm, status);
+  if (status == TL_OK) status = write_used(output, avatars, used, count, later);
+  if (status == TL_OK && output->writer) status = tl_results_scene_done(output->writer);
+  tl_free(used);
   return tl_comm_agree(comm, status);
 }
 

@@ -7,7 +7,7 @@
 #define TL_RUN_OUTPUT_H
 
 #include "base/comm.h"
-#include "run/selection.h"
+#include "run/avatars.h"
 #include "store/results.h"
 
 typedef struct TlOutput {
@@ -17,10 +17,11 @@ typedef struct TlOutput {
   int64_t frames; /* written so far */
 } TlOutput;
 
-/* Collective. scene matters on rank 0; its avatars are those that bodies of any rank use, read from
- * the catalog one by one. */
+/* Collective. scene matters on rank 0; its avatars are those that bodies of any rank use, or will
+ * (later: more ids, sorted, the same on all ranks), taken from avatars' sources one by one. */
 TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool overwrite,
-                        const TlScene *scene, const TlSelection *selection, const TlBodies *bodies);
+                        const TlScene *scene, const TlAvatarCache *avatars, const TlBodies *bodies,
+                        const TlInts *later);
 /* Collective. The owned bodies, whose derived fields must be filled. */
 TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, int64_t step, double time_s);
 /* Collective: the values of rank 0 are written. */

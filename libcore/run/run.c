@@ -103,8 +103,11 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .plane_count = run->setup.planes.count,
                      .planes = run->planes};
   for (int a = 0; a < 3; a++) scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a];
-  char *history;
-  TL_TRY(tl_catalog_history(run->catalog, &history));
+  char *history = NULL;
+  if (run->catalog)
+    TL_TRY(tl_catalog_history(run->catalog, &history));
+  else if (!(history = tl_strdup("[]")))
+    return TL_ENOMEM;
   TlStatus status = TL_OK;
   if (p)
     status = tl_provenance_append(p, history, &scene->provenance);
@@ -122,7 +125,7 @@ static TlStatus open_output(TlRun *run) {
   status = tl_comm_agree(run->comm, status);
   if (status == TL_OK)
     status = tl_output_open(&run->output, run->comm, run->folder, run->options.overwrite, &scene,
-                            &run->selection, &run->bodies);
+                            &run->avatars, &run->bodies, &run->later);
   tl_free(scene.provenance);
   TL_TRY(status);
   return tl_output_history_header(&run->output, history_header);
@@ -212,14 +215,12 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
 static TlStatus evict_avatars(TlRun *run) {
   int64_t *used, count;
   int64_t steps = tl_solver_steps(run->solver);
-  TlSolverConfig config = tl_setup_solver(&run->setup);
   TL_TRY(tl_avatars_used(&run->bodies, &used, &count));
   if ((int64_t)run->avatars.count > 2 * count + 16) {
     tl_solver_free(run->solver);
     run->solver = NULL;
     tl_avatars_evict(&run->avatars, used, count);
-    TlStatus status = tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars),
-                                    run->boundaries, run->boundary_count, tl_dist_sync(run->dist));
+    TlStatus status = tl_run_new_solver(run);
     if (status == TL_OK) tl_solver_set_steps(run->solver, steps);
     tl_free(used);
     return status;

@@ -43,7 +43,8 @@ typedef struct TlRun {
   TlStudy study;
   TlSetup setup;
   char *effective, *folder;
-  TlCatalog *catalog;
+  TlCatalog *catalog; /* NULL: none wanted */
+  TlStudyShapes shapes;
   TlSelection selection;
   bool has_terrain;
   TlTerrain terrain;
@@ -52,6 +53,7 @@ typedef struct TlRun {
   TlBoundary *boundaries;
   int boundary_count;
   TlAvatarCache avatars;
+  TlInts later; /* avatar ids of grains still to come, sorted, the same on all ranks */
   TlDist *dist;
   TlSolver *solver;
   TlBodies bodies;
@@ -64,6 +66,8 @@ typedef struct TlRun {
 
 /* run: to be closed with tl_run_close, also after a failure. */
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options);
+/* Make run->solver, with the closed forms of the study's shapes; the old one must be gone. */
+TlStatus tl_run_new_solver(TlRun *run);
 /* Estimated memory of the largest rank, bytes. */
 int64_t tl_run_memory(const TlRun *run);
 /* Step to the end. TL_ELIMIT when the stop hook ended it. */

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/bodies.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ static TlStatus read_study(TlRun *run) {
 
 static TlStatus open_catalog(TlRun *run) {
   char text[1024];
+  if (!run->setup.catalog) return TL_OK;
   char *path =
       run->options.catalog ? tl_strdup(run->setup.catalog) : beside_study(run, run->setup.catalog);
   if (!path) return TL_ENOMEM;
@@ -84,6 +86,7 @@ static TlStatus make_boundaries(TlRun *run) {
 static TlStatus read_inputs(TlRun *run) {
   TL_TRY(read_study(run));
   TL_TRY(open_catalog(run));
+  TL_TRY(tl_study_shapes_open(&run->shapes, &run->setup, &run->study));
   TL_TRY(load_terrain(run));
   return make_boundaries(run);
 }
@@ -92,6 +95,7 @@ static TlStatus read_inputs(TlRun *run) {
  * kinks stay below a grain's own roughness. */
 static TlStatus check_scale(TlRun *run) {
   enum { CELLS = 20 };
+  if (run->selection.count == 0) return TL_OK;
   double diameter = run->selection.median_diameter_m, scale = run->setup.grains.grain_scale;
   double cell = run->has_terrain ? run->terrain.cell_m : 0, fit = cell / CELLS / diameter;
   tl_log_info("grain_scale %g: grains are made %g times their scanned size, median diameter %.4g m",
@@ -105,30 +109,41 @@ static TlStatus check_scale(TlRun *run) {
 }
 
 static TlStatus place_grains(TlRun *run) {
-  TlPlace place = {run->comm, &run->setup, &run->study, &run->selection,
-                   run->has_terrain ? &run->terrain : NULL};
+  TlPlace place = {run->comm,
+                   &run->setup,
+                   &run->study,
+                   &run->selection,
+                   run->has_terrain ? &run->terrain : NULL,
+                   &run->shapes};
   TL_TRY(tl_assembly_make(&place, &run->bodies, &run->lifted_m));
   run->grains = run->bodies.owned;
   TL_TRY(tl_comm_sum_int(run->comm, &run->grains, 1));
+  TL_TRY(tl_placed_make(&place, run->grains, &run->bodies));
+  run->grains += tl_placed_count(&run->setup);
   TL_TRY(tl_comm_agree(run->comm, tl_dist_new(&run->dist, run->comm)));
   TL_TRY(tl_dist_cut(run->dist, &run->bodies));
   return tl_dist_migrate(run->dist, &run->bodies, NULL);
 }
 
-static TlStatus start_solver(TlRun *run) {
+TlStatus tl_run_new_solver(TlRun *run) {
   TlSolverConfig config = tl_setup_solver(&run->setup);
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_new(&run->solver, &config,
-                                                tl_avatars_source(&run->avatars), run->boundaries,
-                                                run->boundary_count, tl_dist_sync(run->dist))));
+  TL_TRY(tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars), run->boundaries,
+                       run->boundary_count, tl_dist_sync(run->dist)));
+  return tl_study_shapes_register(&run->shapes, run->solver);
+}
+
+static TlStatus start_solver(TlRun *run) {
+  TL_TRY(tl_comm_agree(run->comm, tl_run_new_solver(run)));
   return tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0));
 }
 
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   *run = (TlRun){.comm = comm, .options = *options};
   TL_TRY(tl_comm_agree(comm, read_inputs(run)));
-  TL_TRY(tl_selection_open(&run->selection, comm, run->catalog, &run->setup, &run->study));
+  TL_TRY(tl_selection_open(&run->selection, comm, run->catalog, &run->shapes, &run->study));
   TL_TRY(tl_comm_agree(comm, check_scale(run)));
   run->avatars.catalog = run->catalog;
+  run->avatars.shapes = &run->shapes;
   TL_TRY(place_grains(run));
   return start_solver(run);
 }
@@ -140,6 +155,7 @@ void tl_run_close(TlRun *run) {
   tl_dist_free(run->dist);
   tl_avatars_free(&run->avatars);
   tl_selection_free(&run->selection);
+  tl_study_shapes_free(&run->shapes);
   if (run->has_terrain) tl_terrain_free(&run->terrain);
   tl_catalog_close(run->catalog);
   tl_free(run->planes);

@@ -8,12 +8,19 @@
 
 void tl_selection_free(TlSelection *selection) {
   tl_free(selection->ids);
+  tl_free(selection->shape);
   *selection = (TlSelection){0};
 }
 
 TlStatus tl_selection_walk(const TlSelection *s, int64_t begin, int64_t end,
                            TlStatus (*visit)(void *context, const TlGrainRow *row), void *context) {
+  for (; begin < end && begin < s->shape_count; begin++) {
+    TlGrainRow row = tl_study_shapes_row(s->shapes, s->shape[begin]);
+    TL_TRY(visit(context, &row));
+  }
   if (begin >= end) return TL_OK;
+  begin -= s->shape_count;
+  end -= s->shape_count;
   if (!s->ids) {
     TlGrainQuery query = s->query;
     query.offset = begin;
@@ -49,6 +56,24 @@ static TlStatus take_ids(TlSelection *s, const TlInts *ids, const TlStudy *study
   qsort(s->ids, (size_t)ids->count, sizeof *s->ids, compare);
   for (int64_t i = 0; i < ids->count; i++)
     if (i == 0 || s->ids[i] != s->ids[i - 1]) s->ids[s->count++] = s->ids[i];
+  return TL_OK;
+}
+
+/* Falling places are rising ids. */
+static int compare_falling(const void *a, const void *b) {
+  return compare(b, a);
+}
+
+static TlStatus take_shapes(TlSelection *s, const TlSetup *setup) {
+  const TlTexts *names = &setup->grains.shapes;
+  if (!tl_setup_draws(setup)) return TL_OK;
+  TL_TRY(TL_NEW(s->shape, (size_t)names->count));
+  for (int64_t i = 0; i < names->count; i++)
+    s->shape[i] = tl_shapes_index(&setup->shapes, names->items[i]);
+  qsort(s->shape, (size_t)names->count, sizeof *s->shape, compare_falling);
+  for (int64_t i = 0; i < names->count; i++)
+    if (i == 0 || s->shape[i] != s->shape[i - 1]) s->shape[s->shape_count++] = s->shape[i];
+  s->count += s->shape_count;
   return TL_OK;
 }
 
@@ -136,12 +161,18 @@ static TlStatus measure(TlSelection *s, TlComm *comm, Part *part) {
   return median(comm, part, s->count, &s->median_diameter_m);
 }
 
-TlStatus tl_selection_open(TlSelection *s, TlComm *comm, TlCatalog *catalog, const TlSetup *setup,
-                           const TlStudy *study) {
-  *s = (TlSelection){.catalog = catalog};
-  bool listed = setup->grains.ids.count > 0;
-  TL_TRY(tl_comm_agree(comm, listed ? take_ids(s, &setup->grains.ids, study)
-                                    : ask(s, &setup->grains, study)));
+static TlStatus take(TlSelection *s, const TlSetup *setup, const TlStudy *study) {
+  if (tl_setup_draws_catalog(setup))
+    TL_TRY(setup->grains.ids.count > 0 ? take_ids(s, &setup->grains.ids, study)
+                                       : ask(s, &setup->grains, study));
+  return take_shapes(s, setup);
+}
+
+TlStatus tl_selection_open(TlSelection *s, TlComm *comm, TlCatalog *catalog,
+                           const TlStudyShapes *shapes, const TlStudy *study) {
+  *s = (TlSelection){.catalog = catalog, .shapes = shapes};
+  TL_TRY(tl_comm_agree(comm, take(s, shapes->setup, study)));
+  if (s->count == 0) return TL_OK;
   Part part = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
   TlStatus status = measure(s, comm, &part);
   tl_free(part.diameter);

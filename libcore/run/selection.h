@@ -1,20 +1,23 @@
-/* The grains a study picks from the catalog, as rows without their grids.
+/* The grains a study picks from the catalog and from its shapes, as rows without their grids.
  *
- * Rows are numbered 0 .. count-1 in order of id; each rank reads its own part and sums go over the
- * ranks, so that nothing holds all of them.
+ * Rows are numbered 0 .. count-1 in order of id, shapes (run/shapes.h) before the catalog; each
+ * rank reads its own part and sums go over the ranks, so that nothing holds all of them.
  */
 #ifndef TL_RUN_SELECTION_H
 #define TL_RUN_SELECTION_H
 
 #include "base/comm.h"
-#include "run/setup.h"
+#include "run/shapes.h"
 #include "store/catalog.h"
 
 typedef struct TlSelection {
-  TlCatalog *catalog; /* borrowed */
+  TlCatalog *catalog;          /* borrowed; NULL: none */
+  const TlStudyShapes *shapes; /* borrowed */
+  int64_t *shape;              /* places in their list by rising id, without doubles; owned */
+  int64_t shape_count;
   TlGrainQuery query;
-  int64_t *ids; /* sorted, without doubles; NULL: by the query; owned */
-  int64_t count;
+  int64_t *ids;  /* sorted, without doubles; NULL: by the query; owned */
+  int64_t count; /* shapes and grains of the catalog; 0: the study only places bodies */
   /* over all selected grains, as scanned */
   double radius_m, median_diameter_m;
   TlVec3 low_m, high_m; /* box of the bounding spheres in the scan */
@@ -23,7 +26,7 @@ typedef struct TlSelection {
 
 /* Collective. TL_EINPUT at the study's key when a grain or sample is not there or none is left. */
 TlStatus tl_selection_open(TlSelection *selection, TlComm *comm, TlCatalog *catalog,
-                           const TlSetup *setup, const TlStudy *study);
+                           const TlStudyShapes *shapes, const TlStudy *study);
 void tl_selection_free(TlSelection *selection);
 
 /* visit each row of [begin, end) in order. */

@@ -20,6 +20,9 @@ static const TlParam grain_params[] = {
          "sample of the catalog that the grains come from; all when none"),
     {"ids", TL_P_INTS, offsetof(TlGrainSetup, ids), "", "", 1, 9e15, NULL,
      "these grains of the catalog, in place of a sample", NULL},
+    TEXTS(TlGrainSetup, shapes,
+          "lattice: names in the list of shapes to draw from, as often as each grain of the sample "
+          "or ids; without those, shapes alone"),
     FLAG(TlGrainSetup, with_border, "false", "also grains that the scan's border cuts"),
     REAL(TlGrainSetup, least_diameter_m, "m", "0", 0, 1e3,
          "only grains with at least this volume-equivalent diameter, as scanned"),
@@ -127,6 +130,12 @@ static const TlStudySection root_sections[] = {
      time_params, COUNT(time_params), NULL, 0},
     {"grains", offsetof(TlSetup, grains), sizeof(TlGrainSetup), false, "Which grains", grain_params,
      COUNT(grain_params), NULL, 0},
+    {"shapes", offsetof(TlSetup, shapes), sizeof(TlShapeSetup), true,
+     "Shapes by formula, beside the grains of a catalog", tl_shape_params, TL_SHAPE_PARAMS, NULL,
+     0},
+    {"bodies", offsetof(TlSetup, bodies), sizeof(TlBodySetup), true,
+     "Bodies placed one by one; their ids follow the assembly's", tl_body_params, TL_BODY_PARAMS,
+     NULL, 0},
     {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
      "Where the grains are at the start", release_params, COUNT(release_params), release_sections,
      COUNT(release_sections)},
@@ -195,17 +204,37 @@ static TlStatus check_release(const TlSetup *s, const TlStudy *study) {
   return TL_OK;
 }
 
+bool tl_setup_draws(const TlSetup *s) {
+  return s->release.assembly != TL_ASSEMBLY_AS_SCANNED || s->grains.sample ||
+         s->grains.ids.count > 0;
+}
+
+bool tl_setup_draws_catalog(const TlSetup *s) {
+  return tl_setup_draws(s) &&
+         (s->grains.sample || s->grains.ids.count > 0 || s->grains.shapes.count == 0);
+}
+
+static bool needs_catalog(const TlSetup *s) {
+  const TlBodySetup *b = s->bodies.items;
+  bool needs = tl_setup_draws_catalog(s) || s->terrain.name;
+  for (int64_t i = 0; i < s->bodies.count; i++) needs = needs || b[i].grain > 0;
+  return needs;
+}
+
 static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
   if (s->grains.ids.count > 0 && s->grains.sample)
     return tl_study_fail(study, TL_EINPUT, "grains.ids",
                          "ids and sample exclude each other; keep one of them");
-  if (s->release.assembly == TL_ASSEMBLY_AS_SCANNED && !s->grains.sample &&
-      s->grains.ids.count == 0)
+  if (s->release.assembly == TL_ASSEMBLY_AS_SCANNED && s->grains.shapes.count > 0)
+    return tl_study_fail(study, TL_EINPUT, "grains.shapes",
+                         "shapes have no pose in a scan; another release.assembly, or bodies");
+  if (!tl_setup_draws(s) && s->bodies.count == 0)
     return tl_study_fail(study, TL_EINPUT, "grains.sample",
                          "an as-scanned assembly wants the name of a sample (or ids)");
-  if (!s->catalog)
-    return tl_study_fail(study, TL_EINPUT, "catalog", "is missing: the catalog the grains are in");
-  return TL_OK;
+  if (!s->catalog && needs_catalog(s))
+    return tl_study_fail(study, TL_EINPUT, "catalog",
+                         "is missing: the catalog that grains or terrain are in");
+  return tl_shapes_check_names(&s->shapes, &s->grains.shapes, "grains.shapes", study);
 }
 
 TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
@@ -213,6 +242,7 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));
   TL_TRY(check_release(setup, study));
+  TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, study));
   return check_grains(setup, study);
 }
 

@@ -4,6 +4,7 @@
 
 #include "conf/study.h"
 #include "dem/step.h"
+#include "run/setup_shapes.h"
 
 typedef enum TlOutside {
   TL_OUTSIDE_REMOVE = 0, /* taken out of the run */
@@ -24,6 +25,7 @@ typedef struct TlTimeSetup {
 typedef struct TlGrainSetup {
   char *sample;
   TlInts ids;
+  TlTexts shapes;
   bool with_border;
   double least_diameter_m, most_diameter_m;
   double grain_scale, density_kg_m3;
@@ -76,6 +78,8 @@ typedef struct TlSetup {
   double gravity_m_s2[3];
   TlTimeSetup time;
   TlGrainSetup grains;
+  TlStudyList shapes; /* of TlShapeSetup */
+  TlStudyList bodies; /* of TlBodySetup */
   TlReleaseSetup release;
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */
@@ -90,6 +94,11 @@ extern const TlStudySection tl_setup_schema;
  * released with tl_setup_free, also after a failure. Errors as in conf/study.h. */
 TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study);
 void tl_setup_free(TlSetup *setup);
+
+/* Does the assembly have grains at all, and do some of them come from the catalog? Else the study
+ * has only the bodies it places. */
+bool tl_setup_draws(const TlSetup *setup);
+bool tl_setup_draws_catalog(const TlSetup *setup);
 
 /* Number of steps, and of steps between frames and history lines (at least 1). */
 int64_t tl_setup_steps(const TlSetup *setup);

@@ -1,12 +1,11 @@
 #include "shape/superellipsoid.h"
 
-#include "base/mem.h"
 #include "shape/build.h"
+#include "shape/solid.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { PADDING = 3 };
 static const double pi = 3.14159265358979323846;
 
 typedef struct Super {
@@ -116,33 +115,6 @@ static TlVec3 body_half(TlMat3 to_shape, TlVec3 half) {
   return tl_vec3(fabs(b.x), fabs(b.y), fabs(b.z));
 }
 
-/* A grid around half extents; the lower faces of the body lie on grid planes, the upper ones too
- * when the spacing divides the extent. */
-static TlStatus make_grid(TlVec3 half, double spacing, TlAvatar *out) {
-  double e[3] = {half.x, half.y, half.z};
-  int32_t n[3];
-  for (int k = 0; k < 3; k++) n[k] = (int32_t)ceil(2 * e[k] / spacing - 1e-6) + 1 + 2 * PADDING;
-  out->nx = n[0];
-  out->ny = n[1];
-  out->nz = n[2];
-  out->spacing_m = spacing;
-  out->origin_m = tl_axpy(tl_scale(-1, half), -PADDING * spacing, tl_vec3(1, 1, 1));
-  return TL_NEW(out->phi, (size_t)n[0] * (size_t)n[1] * (size_t)n[2]);
-}
-
-static TlStatus check_sizes(double least, double most, double spacing, int32_t nodes) {
-  if (!(least > 0) || !isfinite(most) || !(spacing > 0))
-    return tl_fail(TL_EUSAGE, "half axes and spacing must be positive");
-  if (least < 2 * spacing)
-    return tl_fail(TL_EUSAGE, "a half axis of %g m spans less than two cells of %g m", least,
-                   spacing);
-  if (most > 1000 * spacing)
-    return tl_fail(TL_EUSAGE, "a half axis of %g m spans more than 1000 cells of %g m", most,
-                   spacing);
-  if (nodes < 0) return tl_fail(TL_EUSAGE, "%d nodes make no sense", nodes);
-  return TL_OK;
-}
-
 /* ---- superellipsoid ---- */
 
 static TlStatus super_build(Super *s, int32_t nodes, TlAvatar *out) {
@@ -150,7 +122,8 @@ static TlStatus super_build(Super *s, int32_t nodes, TlAvatar *out) {
   closed_mass(s, &out->volume_m3, moments);
   out->area_m2 = area_of(s);
   note_pose(out, moments, &s->to_shape);
-  TL_TRY(make_grid(body_half(s->to_shape, tl_vec3(s->a, s->b, s->c)), s->spacing, out));
+  TlVec3 half = body_half(s->to_shape, tl_vec3(s->a, s->b, s->c));
+  TL_TRY(tl_solid_grid(tl_scale(-1, half), half, s->spacing, out));
   TlPhiGrid grid = {out->nx, out->ny, out->nz, out->phi};
   s->shift = tl_scale(1 / s->spacing, out->origin_m);
   TL_TRY(tl_distance_fill(super_phi, s, &grid));
@@ -164,7 +137,7 @@ static TlStatus super_build(Super *s, int32_t nodes, TlAvatar *out) {
 TlStatus tl_avatar_superellipsoid(double a, double b, double c, double eps_e, double eps_n,
                                   double spacing_m, int32_t node_count, TlAvatar *out) {
   *out = (TlAvatar){0};
-  TL_TRY(check_sizes(fmin(a, fmin(b, c)), fmax(a, fmax(b, c)), spacing_m, node_count));
+  TL_TRY(tl_solid_check(fmin(a, fmin(b, c)), fmax(a, fmax(b, c)), spacing_m, node_count));
   if (!(eps_e >= 0.1 && eps_e <= 2 && eps_n >= 0.1 && eps_n <= 2))
     return tl_fail(TL_EUSAGE, "exponents %g, %g: they must lie between 0.1 and 2", eps_e, eps_n);
   Super s = {.a = a, .b = b, .c = c, .ee = eps_e, .en = eps_n, .spacing = spacing_m};
@@ -179,35 +152,11 @@ TlStatus tl_avatar_sphere(double radius, double spacing_m, int32_t node_count, T
 
 /* ---- box ---- */
 
-static double box_distance(TlVec3 half, TlVec3 p) {
-  double x = fabs(p.x) - half.x, y = fabs(p.y) - half.y, z = fabs(p.z) - half.z;
+static double box_distance(const void *solid, TlVec3 p) {
+  const TlVec3 *half = solid;
+  double x = fabs(p.x) - half->x, y = fabs(p.y) - half->y, z = fabs(p.z) - half->z;
   double inside = fmin(0, fmax(x, fmax(y, z)));
   return inside + tl_norm(tl_vec3(fmax(x, 0), fmax(y, 0), fmax(z, 0)));
-}
-
-static void box_fill(TlVec3 half, TlAvatar *a) {
-  for (int64_t k = 0; k < a->nz; k++)
-    for (int64_t j = 0; j < a->ny; j++)
-      for (int64_t i = 0; i < a->nx; i++) {
-        TlVec3 p = tl_axpy(a->origin_m, a->spacing_m, tl_vec3((double)i, (double)j, (double)k));
-        double d = box_distance(half, p);
-        /* faces on grid planes to rounding are meant to be zero there */
-        a->phi[(k * a->ny + j) * a->nx + i] = fabs(d) < 1e-7 * a->spacing_m ? 0 : (float)d;
-      }
-}
-
-/* Largest difference to the true distance at the middles of cells near the surface. */
-static double box_error(TlVec3 half, const TlAvatar *a) {
-  double most = 0;
-  for (int64_t k = 0; k + 1 < a->nz; k++)
-    for (int64_t j = 0; j + 1 < a->ny; j++)
-      for (int64_t i = 0; i + 1 < a->nx; i++) {
-        TlVec3 p = tl_axpy(a->origin_m, a->spacing_m,
-                           tl_vec3((double)i + 0.5, (double)j + 0.5, (double)k + 0.5));
-        double d = box_distance(half, p);
-        if (fabs(d) < 1.5 * a->spacing_m) most = fmax(most, fabs(d - tl_avatar_phi(a, p, NULL)));
-      }
-  return most;
 }
 
 static int64_t lattice_count(const int64_t n[3]) { /* points on the surface of n cells an axis */
@@ -250,12 +199,11 @@ static double lattice_area(const int64_t n[3], const double d[3], const int64_t 
 static TlStatus box_nodes(TlVec3 half, int32_t count, TlAvatar *a) {
   int64_t n[3] = {1, 1, 1}, p[3];
   double e[3] = {half.x, half.y, half.z}, d[3];
-  double s = 0.1 * tl_avatar_diameter_m(a);
-  lattice_fit(half, count > 0 ? count : a->area_m2 / (s * s), n);
+  double step = tl_solid_node_step(a, count);
+  lattice_fit(half, a->area_m2 / (step * step), n);
   for (int k = 0; k < 3; k++) d[k] = 2 * e[k] / (double)n[k];
   int64_t total = lattice_count(n);
-  TL_TRY(TL_NEW(a->node_m, 3 * (size_t)total));
-  TL_TRY(TL_NEW(a->node_area_m2, (size_t)total));
+  TL_TRY(tl_solid_reserve_nodes(a, total));
   for (p[2] = 0; p[2] <= n[2]; p[2]++)
     for (p[1] = 0; p[1] <= n[1]; p[1]++)
       for (p[0] = 0; p[0] <= n[0]; p[0]++) {
@@ -263,13 +211,7 @@ static TlStatus box_nodes(TlVec3 half, int32_t count, TlAvatar *a) {
         if (area == 0) continue;
         TlVec3 x = tl_vec3((double)p[0] * d[0] - e[0], (double)p[1] * d[1] - e[1],
                            (double)p[2] * d[2] - e[2]);
-        if (!tl_nodes_project(a, &x))
-          return tl_fail(TL_EINPUT, "a node at (%g, %g, %g) m finds no surface", x.x, x.y, x.z);
-        float *node = a->node_m + 3 * (int64_t)a->node_count;
-        node[0] = (float)x.x;
-        node[1] = (float)x.y;
-        node[2] = (float)x.z;
-        a->node_area_m2[a->node_count++] = (float)area;
+        TL_TRY(tl_solid_node(a, x, area));
       }
   return tl_nodes_extents(a);
 }
@@ -284,17 +226,15 @@ static TlStatus box_build(TlVec3 given, double spacing, int32_t nodes, TlAvatar 
   out->area_m2 = 8 * (given.x * given.y + given.y * given.z + given.z * given.x);
   note_pose(out, moments, &to_shape);
   TlVec3 half = body_half(to_shape, given);
-  TL_TRY(make_grid(half, spacing, out));
-  box_fill(half, out);
-  out->gradient_max = tl_avatar_measure_gradient(out);
-  out->phi_error_m = box_error(half, out);
+  TL_TRY(tl_solid_grid(tl_scale(-1, half), half, spacing, out));
+  tl_solid_fill(box_distance, &half, out);
   return box_nodes(half, nodes, out);
 }
 
 TlStatus tl_avatar_box(double hx, double hy, double hz, double spacing_m, int32_t node_count,
                        TlAvatar *out) {
   *out = (TlAvatar){0};
-  TL_TRY(check_sizes(fmin(hx, fmin(hy, hz)), fmax(hx, fmax(hy, hz)), spacing_m, node_count));
+  TL_TRY(tl_solid_check(fmin(hx, fmin(hy, hz)), fmax(hx, fmax(hy, hz)), spacing_m, node_count));
   TlStatus status = box_build(tl_vec3(hx, hy, hz), spacing_m, node_count, out);
   if (status != TL_OK) tl_avatar_free(out);
   return status;

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/bodies.h"
 #include "run/run.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
@@ -13,6 +14,7 @@ typedef struct World {
   TlTerrain terrain;
   TlStudy study;
   TlSetup setup;
+  TlStudyShapes shapes;
   TlSelection selection;
   TlBodies bodies;
   double lifted_m;
@@ -68,14 +70,18 @@ static TlStatus build(World *w, const char *text, bool ridge) {
   tl_free(path);
   tl_free(full);
   TL_TRY(tl_setup_fill(&w->setup, &w->study));
-  TL_TRY(tl_selection_open(&w->selection, NULL, w->catalog, &w->setup, &w->study));
-  TlPlace place = {NULL, &w->setup, &w->study, &w->selection, ridge ? &w->terrain : NULL};
-  return tl_assembly_make(&place, &w->bodies, &w->lifted_m);
+  TL_TRY(tl_study_shapes_open(&w->shapes, &w->setup, &w->study));
+  TL_TRY(tl_selection_open(&w->selection, NULL, w->catalog, &w->shapes, &w->study));
+  TlPlace place = {NULL,      &w->setup, &w->study, &w->selection, ridge ? &w->terrain : NULL,
+                   &w->shapes};
+  TL_TRY(tl_assembly_make(&place, &w->bodies, &w->lifted_m));
+  return tl_placed_make(&place, w->bodies.owned, &w->bodies);
 }
 
 static void demolish(World *w) {
   tl_bodies_free(&w->bodies);
   tl_selection_free(&w->selection);
+  tl_study_shapes_free(&w->shapes);
   tl_setup_free(&w->setup);
   tl_study_free(&w->study);
   tl_terrain_free(&w->terrain);
@@ -255,6 +261,118 @@ START_TEST(settings_of_the_solver_are_its_own_defaults) {
 }
 END_TEST
 
+static const char solids[] = "shapes:\n"
+                             "- {name: ball, kind: sphere, diameter_m: 2e-3}\n"
+                             "- {name: brick, kind: box, size_m: [1e-3, 3e-3, 2e-3]}\n"
+                             "- {name: jack, kind: cross, length_m: 3e-3, width_m: 1e-3}\n";
+
+START_TEST(placed_bodies_stand_as_their_study_says) {
+  World w;
+  char *text = tl_format("%sgrains: {density_kg_m3: 1000}\nbodies:\n"
+                         "- {shape: ball, position_m: [0, 0, 1], count: 3, step_m: [0.01, 0, 0], "
+                         "velocity_m_s: [0, 0, -2], spin_rad_s: [0, 7, 0]}\n"
+                         "- {shape: brick, position_m: [0, 0, 2], turn_deg: [0, 0, 90], fixed: "
+                         "yes, spin_rad_s: [3, 0, 0]}\n"
+                         "- {grain: 2, position_m: [0, 0, 3], scale: 2}\n",
+                         solids);
+  CK_OK(build(&w, text, false));
+  ck_assert_int_eq(w.selection.count, 0);
+  ck_assert_int_eq(w.bodies.owned, 5);
+  CK_NEAR(w.bodies.position[2].x, 0.02, 1e-17);
+  ck_assert_int_eq(w.bodies.avatar_id[2], -1);
+  ck_assert_int_eq(w.bodies.avatar_id[3], -2);
+  ck_assert_int_eq(w.bodies.flags[3], TL_BODY_FROZEN);
+  ck_assert_int_eq(w.bodies.avatar_id[4], 2);
+  ck_assert_double_eq(w.bodies.scale[4], 2);
+  for (int64_t i = 0; i < 5; i++) ck_assert_int_eq(w.bodies.id[i], i);
+  double m = 1000 * 4.0 / 3 * 3.14159265358979323846 * 1e-9; /* L = 2/5 m r^2 omega */
+  CK_NEAR(w.bodies.momentum[0].y, 0.4 * m * 1e-6 * 7, 1e-9 * m * 1e-6);
+  /* the brick's long edge lies along -x; about x it turns as a 2 x 1 section does */
+  TlVec3 longest = tl_quat_rotate(w.bodies.rotation[3], tl_vec3(1, 0, 0));
+  CK_NEAR(fabs(longest.x), 1, 1e-12);
+  CK_NEAR(w.bodies.momentum[3].x, 1000 * 6e-9 / 12 * (1e-6 + 4e-6) * 3, 1e-20);
+  tl_free(text);
+  demolish(&w);
+}
+END_TEST
+
+START_TEST(a_lattice_draws_from_shapes_and_catalog) {
+  World w;
+  int seen[3] = {0};
+  char *text = tl_format("%sgrains: {shapes: [jack, ball], ids: [4]}\nrelease: {assembly: lattice, "
+                         "high_m: [0.03, 0.03, 0.02]}\n",
+                         solids);
+  CK_OK(build(&w, text, false));
+  ck_assert_int_eq(w.selection.count, 3);
+  for (int64_t i = 0; i < w.bodies.owned; i++) {
+    int64_t id = w.bodies.avatar_id[i];
+    ck_assert(id == 4 || id == -1 || id == -3);
+    seen[id == 4 ? 0 : id == -1 ? 1 : 2]++;
+  }
+  for (int k = 0; k < 3; k++) ck_assert_int_gt(seen[k], (int)w.bodies.owned / 6);
+  tl_free(text);
+  demolish(&w);
+}
+END_TEST
+
+static void shapes_refused(const char *text, const char *message) {
+  char *full = tl_format("%s%s", solids, text);
+  refused(full, false, message);
+  tl_free(full);
+}
+
+START_TEST(shapes_and_bodies_that_make_no_sense_are_refused) {
+  shapes_refused("bodies: [{shape: bell, position_m: [0, 0, 0]}]\n",
+                 "bodies.0.shape: there is no 'bell' in the list of shapes");
+  shapes_refused("bodies: [{position_m: [0, 0, 0]}]\n", "either a shape or a grain");
+  shapes_refused("bodies: [{grain: 99, position_m: [0, 0, 0]}]\n", "bodies.0.grain: ");
+  shapes_refused("grains: {shapes: [ball, cube]}\nrelease: {assembly: lattice, high_m: [1, 1, "
+                 "1]}\n",
+                 "grains.shapes.1: there is no 'cube'");
+  shapes_refused("grains: {shapes: [ball]}\n", "shapes have no pose in a scan");
+  shapes_refused("- {name: ball, diameter_m: 1}\nbodies: [{shape: ball, position_m: [0, 0, 0]}]\n",
+                 "shapes.3.name: 'ball' comes twice");
+  shapes_refused(
+      "- {name: b, diameter_m: 1, width_m: 3}\nbodies: [{shape: ball, position_m: [0, 0, "
+      "0]}]\n",
+      "s.yaml:7:3: shapes.3: 'b': a sphere has no width_m");
+  shapes_refused("- {name: b, kind: cross, length_m: 3}\nbodies: [{shape: ball, position_m: [0, 0, "
+                 "0]}]\n",
+                 "a cross wants width_m above 0");
+}
+END_TEST
+
+/* A study without a catalog runs, and its results hold the shapes it used. */
+START_TEST(results_hold_the_shapes) {
+  static const char text[] =
+      "time: {dt_s: 1e-3, steps: 3}\nshapes:\n- {name: ball, diameter_m: 2e-3}\n"
+      "- {name: other, kind: box, size_m: [1e-3, 1e-3, 1e-3]}\n"
+      "- {name: jack, kind: cross, length_m: 3e-3, width_m: 1e-3}\n"
+      "bodies:\n- {shape: ball, position_m: [0, 0, 1e-3]}\n"
+      "- {shape: jack, position_m: [1, 0, 2e-3]}\n"
+      "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n";
+  char *path = tl_path_join(tl_test_folder(), "b.yaml");
+  TlRun run;
+  TlScene scene;
+  TlFrame frame;
+  TlRunOptions options = {.study = path};
+  CK_OK(tl_file_write(path, text, sizeof text - 1, true));
+  CK_OK(tl_run_open(&run, NULL, &options));
+  CK_OK(tl_run_go(&run));
+  CK_OK(tl_results_read_scene(run.folder, &scene));
+  ck_assert_int_eq(scene.avatar_count, 2);
+  ck_assert_ptr_nonnull(tl_scene_avatar(&scene, -1));
+  ck_assert_ptr_nonnull(tl_scene_avatar(&scene, -3));
+  CK_OK(tl_results_read_frame(run.folder, 0, &frame));
+  ck_assert_int_eq(frame.rows[1].avatar_id, -3);
+  CK_NEAR(run.bodies.position[0].z, 1e-3, 1e-6); /* the ball is round: it rests where it stood */
+  tl_frame_free(&frame);
+  tl_scene_free(&scene);
+  tl_run_close(&run);
+  tl_free(path);
+}
+END_TEST
+
 /* From the study to two steps done: whichever allocation fails, the run ends with a message and
  * without a crash; under the sanitizers also without a leak. */
 START_TEST(any_allocation_may_fail) {
@@ -290,4 +408,7 @@ TL_TEST_MAIN("assembly", scanned_grains_keep_their_poses_times_the_scale,
              lattice_grains_cannot_overlap_and_stay_in_their_box,
              layers_follow_the_ground_inside_the_polygon, the_seed_decides_the_lattice,
              the_median_is_the_middle_grain, what_cannot_be_placed_is_refused_at_its_key,
-             settings_of_the_solver_are_its_own_defaults, any_allocation_may_fail)
+             settings_of_the_solver_are_its_own_defaults, placed_bodies_stand_as_their_study_says,
+             a_lattice_draws_from_shapes_and_catalog,
+             shapes_and_bodies_that_make_no_sense_are_refused, results_hold_the_shapes,
+             any_allocation_may_fail)

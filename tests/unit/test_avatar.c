@@ -4,6 +4,8 @@
 #include "base/random.h"
 #include "shape/build.h"
 #include "shape/mesh.h"
+#include "shape/formula.h"
+#include "shape/solids.h"
 #include "shape/superellipsoid.h"
 
 static const double pi = 3.14159265358979323846;
@@ -194,8 +196,122 @@ START_TEST(radius_bounds_the_surface) {
 }
 END_TEST
 
+/* Oracle: random points with phi < 0 (a lattice resonates with the tetrahedron's faces). Of N
+ * points in the cube about it at least 3% fall inside: 0.9% in the volume at one sigma. */
+static void check_mass(const TlAvatar *a) {
+  enum { N = 400000 };
+  TlRandom random = {11, 2, 0};
+  double v = 0, m[3] = {0}, i[3] = {0}, off[3] = {0}, side = 2 * a->radius_m;
+  double cell = side * side * side / N;
+  for (int k = 0; k < N; k++) {
+    double x[3];
+    for (int d = 0; d < 3; d++) x[d] = (tl_random_next(&random) - 0.5) * side;
+    if (tl_avatar_phi(a, tl_vec3(x[0], x[1], x[2]), NULL) >= 0) continue;
+    v += cell;
+    for (int d = 0; d < 3; d++) {
+      int e = (d + 1) % 3, f = (d + 2) % 3;
+      m[d] += cell * x[d];
+      i[d] += cell * (x[e] * x[e] + x[f] * x[f]);
+      off[d] += cell * x[e] * x[f];
+    }
+  }
+  double want[3] = {a->inertia_m5.x, a->inertia_m5.y, a->inertia_m5.z};
+  CK_NEAR(v, a->volume_m3, 0.03 * a->volume_m3);
+  for (int d = 0; d < 3; d++) {
+    CK_NEAR(m[d], 0, 0.01 * v * a->radius_m);
+    CK_NEAR(i[d], want[d], 0.05 * want[d]);
+    CK_NEAR(off[d], 0, 0.01 * want[2]);
+  }
+}
+
+static void check_solid(TlAvatar *a, int32_t nodes, double corner_m, int corners) {
+  int far = 0;
+  CK_OK(tl_avatar_check(a));
+  ck_assert(a->inertia_m5.x <= a->inertia_m5.y && a->inertia_m5.y <= a->inertia_m5.z);
+  CK_NEAR(area_sum(a), a->area_m2, 1e-5 * a->area_m2);
+  CK_NEAR(a->node_count, nodes, 0.25 * nodes);
+  ck_assert(worst_node(a) < 0.01);
+  check_mass(a);
+  for (int32_t i = 0; i < a->node_count; i++) {
+    const float *p = a->node_m + 3 * i;
+    far += tl_norm(tl_vec3(p[0], p[1], p[2])) > corner_m;
+  }
+  ck_assert_int_eq(far, corners);
+  tl_avatar_free(a);
+}
+
+/* Vertices of the trilinear surface are rounded within a cell. */
+START_TEST(tetrahedron_cross_and_cylinder_are_avatars) {
+  TlAvatar a;
+  double vertex = sqrt(3.0 / 8);                   /* of edge 1 from the middle */
+  CK_OK(tl_avatar_tetrahedron(1, 0.025, 300, &a)); /* trilinear phi cuts 0.15 h^2 off an edge */
+  CK_NEAR(a.volume_m3, 1 / (6 * sqrt(2)), 1e-12);
+  check_solid(&a, 300, vertex - 0.06, 4);
+  CK_OK(tl_avatar_cross(3, 1, 0.125, 400, &a));
+  CK_NEAR(a.volume_m3, 7, 1e-12); /* seven cubes */
+  CK_NEAR(a.area_m2, 30, 1e-12);
+  CK_NEAR(a.inertia_m5.x, 7.0 / 6 + 4, 1e-12);
+  check_solid(&a, 400, sqrt(1.5 * 1.5 + 0.5) - 0.02, 24);
+  CK_OK(tl_avatar_cylinder(0.5, 3, 0.05, 500, &a));
+  TlVec3 axis = tl_quat_rotate(a.scan_rotation, tl_vec3(1, 0, 0));
+  CK_NEAR(axis.z, 1, 1e-12);
+  check_solid(&a, 500, 10, 0);
+  CK_OK(tl_avatar_cylinder(1, 0.5, 0.05, 500, &a));
+  check_solid(&a, 500, 10, 0);
+}
+END_TEST
+
+/* The distance by brute force: least distance to points spread over the surface's own triangles. */
+START_TEST(solids_phi_is_the_distance) {
+  TlAvatar a[3];
+  TlRandom random = {5, 4, 0};
+  CK_OK(tl_avatar_tetrahedron(1, 0.025, 100, &a[0]));
+  CK_OK(tl_avatar_cross(1, 0.4, 0.025, 100, &a[1]));
+  CK_OK(tl_avatar_cylinder(0.4, 0.6, 0.025, 100, &a[2]));
+  for (int s = 0; s < 3; s++) {
+    TlMesh m;
+    CK_OK(tl_mesh_from_avatar(&a[s], &m));
+    for (int trial = 0; trial < 200; trial++) {
+      int i = (int)(tl_random_next(&random) * a[s].nx),
+          j = (int)(tl_random_next(&random) * a[s].ny),
+          k = (int)(tl_random_next(&random) * a[s].nz);
+      TlVec3 p = tl_axpy(a[s].origin_m, a[s].spacing_m, tl_vec3(i, j, k));
+      double best = INFINITY, phi = a[s].phi[(k * a[s].ny + j) * a[s].nx + i];
+      for (size_t t = 0; t < m.triangle_count; t++) {
+        const int32_t *v = m.triangle + 3 * t;
+        TlVec3 c = tl_add(tl_mesh_vertex(&m, v[0]),
+                          tl_add(tl_mesh_vertex(&m, v[1]), tl_mesh_vertex(&m, v[2])));
+        best = fmin(best, tl_norm(tl_sub(p, tl_scale(1.0 / 3, c))));
+      }
+      CK_NEAR(fabs(phi), best, 0.04); /* vertices are rounded by a cell and a half */
+    }
+    tl_mesh_free(&m);
+    tl_avatar_free(&a[s]);
+  }
+}
+END_TEST
+
+START_TEST(every_formula_makes_an_avatar) {
+  static const TlFormula formula[TL_FORMULA_COUNT] = {
+      {.kind = TL_FORMULA_SPHERE, .diameter_m = 0.1},
+      {.kind = TL_FORMULA_BOX, .size_m = {0.1, 0.2, 0.3}},
+      {.kind = TL_FORMULA_CYLINDER, .diameter_m = 0.1, .length_m = 0.2},
+      {.kind = TL_FORMULA_SUPERELLIPSOID, .size_m = {1, 2, 3}, .exponent_e = 0.5, .exponent_n = 1},
+      {.kind = TL_FORMULA_TETRAHEDRON, .length_m = 0.1},
+      {.kind = TL_FORMULA_CROSS, .length_m = 0.3, .width_m = 0.1}};
+  for (int i = 0; i < TL_FORMULA_COUNT; i++) {
+    TlAvatar a;
+    CK_OK(tl_formula_avatar(&formula[i], &a));
+    CK_OK(tl_avatar_check(&a));
+    tl_avatar_free(&a);
+  }
+}
+END_TEST
+
 TL_TEST_MAIN("avatar", sphere_has_its_closed_forms, sphere_phi_is_the_distance,
              ellipsoid_phi_matches_brute_force, axes_are_sorted_and_the_rotation_says_so,
              superellipsoid_volume_and_area_match_the_mesh, mesh_is_closed_and_oriented,
-             box_keeps_edges_and_corners, box_off_the_grid_still_passes_the_check,
-             nonsense_sizes_are_refused, radius_bounds_the_surface)
+             tetrahedron_cross_and_cylinder_are_avatars, solids_phi_is_the_distance,
+             every_formula_makes_an_avatar, box_keeps_edges_and_corners,
+             box_off_the_grid_still_passes_the_check, nonsense_sizes_are_refused,
+             radius_bounds_the_surface)

@@ -1,0 +1,13 @@
+/* The bodies a study places one by one (section bodies). */
+#ifndef TL_RUN_BODIES_H
+#define TL_RUN_BODIES_H
+
+#include "run/assembly.h"
+
+/* How many. */
+int64_t tl_placed_count(const TlSetup *setup);
+/* Collective; adds this rank's part as owned bodies with ids first_id, ... in the study's order.
+ * Errors at the study's key: a grain the catalog does not have. */
+TlStatus tl_placed_make(const TlPlace *place, int64_t first_id, TlBodies *bodies);
+
+#endif

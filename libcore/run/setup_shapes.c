@@ -1,0 +1,99 @@
+#include "run/setup_shapes.h"
+
+#include "run/setup_keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const TlParam tl_shape_params[] = {
+    TEXT(TlShapeSetup, name, NULL, "what bodies and grains.shapes call it"),
+    CHOICE(TlShapeSetup, kind, "sphere", TL_FORMULA_KINDS,
+           "sphere and its like in closed form where the solver has one; else a distance grid with "
+           "nodes"),
+    REAL(TlShapeSetup, diameter_m, "m", "0", 0, 1e4, "sphere, cylinder: diameter"),
+    VEC3(TlShapeSetup, size_m, "m", "0,0,0", 0, 1e4, "box, superellipsoid: extents along x, y, z"),
+    REAL(TlShapeSetup, length_m, "m", "0", 0, 1e4,
+         "cylinder: length along z; cross: bars tip to tip; tetrahedron: edge"),
+    REAL(TlShapeSetup, width_m, "m", "0", 0, 1e4, "cross: thickness of its three square bars"),
+    REAL(TlShapeSetup, exponent_e, "", "1", 0.1, 2,
+         "superellipsoid: (|x/a|^(2/e) + |y/b|^(2/e))^(e/n) + |z/c|^(2/n) = 1; 1: ellipsoid, "
+         "towards 0: box"),
+    REAL(TlShapeSetup, exponent_n, "", "1", 0.1, 2, "superellipsoid: n of the same"),
+    REAL(TlShapeSetup, spacing_m, "m", "0", 0, 1e3,
+         "of the distance grid; 0: a tenth of the least extent (a cross: a sixth of its width, a "
+         "tetrahedron: a 24th of its edge); "
+         "edges are sharp where it divides the extents"),
+    INT(TlShapeSetup, nodes, "0", 0, 1e7, "about so many nodes; 0: spaced a tenth of the diameter"),
+};
+_Static_assert(COUNT(tl_shape_params) == TL_SHAPE_PARAMS, "setup_shapes.h counts them");
+
+const TlParam tl_body_params[] = {
+    TEXT(TlBodySetup, shape, "", "name in the list of shapes"),
+    INT(TlBodySetup, grain, "0", 0, 9e15, "grain of the catalog, in place of a shape"),
+    VEC3(TlBodySetup, position_m, "m", NULL, -1e7, 1e7, "centre of mass"),
+    VEC3(TlBodySetup, turn_deg, "deg", "0,0,0", -1e4, 1e4,
+         "turned about this axis by its length, from the axes the shape's sizes (or the scan) are "
+         "given in"),
+    VEC3(TlBodySetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4, "velocity at the start"),
+    VEC3(TlBodySetup, spin_rad_s, "rad/s", "0,0,0", -1e6, 1e6, "angular velocity at the start"),
+    REAL(TlBodySetup, scale, "", "1", 1e-6, 1e6, "lengths times this (mass by its cube)"),
+    FLAG(TlBodySetup, fixed, "false", "never moves"),
+    INT(TlBodySetup, count, "1", 1, 1e9, "so many in a row"),
+    VEC3(TlBodySetup, step_m, "m", "0,0,0", -1e7, 1e7, "from one of the row to the next"),
+};
+_Static_assert(COUNT(tl_body_params) == TL_BODY_PARAMS, "setup_shapes.h counts them");
+
+int64_t tl_shapes_index(const TlStudyList *shapes, const char *name) {
+  const TlShapeSetup *s = shapes->items;
+  for (int64_t i = 0; i < shapes->count; i++)
+    if (strcmp(s[i].name, name) == 0) return i;
+  return -1;
+}
+
+static TlStatus check_name(const TlStudyList *shapes, const char *name, const char *path,
+                           const TlStudy *study) {
+  if (tl_shapes_index(shapes, name) >= 0) return TL_OK;
+  return tl_study_fail(study, TL_EINPUT, path, "there is no '%s' in the list of shapes", name);
+}
+
+TlStatus tl_shapes_check_names(const TlStudyList *shapes, const TlTexts *names, const char *key,
+                               const TlStudy *study) {
+  for (int64_t i = 0; i < names->count; i++) {
+    char path[64];
+    snprintf(path, sizeof path, "%s.%lld", key, (long long)i);
+    TL_TRY(check_name(shapes, names->items[i], path, study));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
+                         const TlStudy *study) {
+  const TlShapeSetup *s = shapes->items;
+  const TlBodySetup *b = bodies->items;
+  char path[64];
+  for (int64_t i = 0; i < shapes->count; i++) {
+    snprintf(path, sizeof path, "shapes.%lld.name", (long long)i);
+    if (tl_shapes_index(shapes, s[i].name) != i)
+      return tl_study_fail(study, TL_EINPUT, path, "'%s' comes twice", s[i].name);
+  }
+  for (int64_t i = 0; i < bodies->count; i++) {
+    snprintf(path, sizeof path, "bodies.%lld.shape", (long long)i);
+    if ((b[i].shape != NULL) == (b[i].grain > 0))
+      return tl_study_fail(study, TL_EINPUT, path,
+                           "a body wants either a shape or a grain of the catalog");
+    if (b[i].shape) TL_TRY(check_name(shapes, b[i].shape, path, study));
+  }
+  return TL_OK;
+}
+
+TlFormula tl_shape_formula(const TlShapeSetup *s) {
+  return (TlFormula){.kind = (TlFormulaKind)s->kind,
+                     .diameter_m = s->diameter_m,
+                     .size_m = {s->size_m[0], s->size_m[1], s->size_m[2]},
+                     .length_m = s->length_m,
+                     .width_m = s->width_m,
+                     .exponent_e = s->exponent_e,
+                     .exponent_n = s->exponent_n,
+                     .spacing_m = s->spacing_m,
+                     .nodes = (int32_t)s->nodes};
+}

@@ -1,0 +1,38 @@
+/* Sections shapes and bodies: shapes by formula, and bodies placed one by one. */
+#ifndef TL_RUN_SETUP_SHAPES_H
+#define TL_RUN_SETUP_SHAPES_H
+
+#include "conf/study.h"
+#include "shape/formula.h"
+
+typedef struct TlShapeSetup {
+  char *name;
+  int kind; /* TlFormulaKind */
+  double diameter_m, size_m[3], length_m, width_m, exponent_e, exponent_n, spacing_m;
+  int64_t nodes;
+} TlShapeSetup;
+
+typedef struct TlBodySetup {
+  char *shape;
+  int64_t grain;
+  double position_m[3], turn_deg[3], velocity_m_s[3], spin_rad_s[3];
+  double scale;
+  bool fixed;
+  int64_t count;
+  double step_m[3];
+} TlBodySetup;
+
+enum { TL_SHAPE_PARAMS = 10, TL_BODY_PARAMS = 10 };
+extern const TlParam tl_shape_params[], tl_body_params[];
+
+/* Place of the shape of this name in the list of shapes, or -1. */
+int64_t tl_shapes_index(const TlStudyList *shapes, const char *name);
+/* Names are there and different, bodies name what there is. */
+TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
+                         const TlStudy *study);
+/* Names that a list at this key draws from. */
+TlStatus tl_shapes_check_names(const TlStudyList *shapes, const TlTexts *names, const char *key,
+                               const TlStudy *study);
+TlFormula tl_shape_formula(const TlShapeSetup *shape);
+
+#endif

@@ -1,0 +1,37 @@
+/* The shapes a study describes by formula (setup_shapes.h), made once on each rank.
+ *
+ * Shape i of the list has the avatar id -1 - i: a catalog's ids start at 1, so the two can never
+ * meet. Ids below -1 - TL_SHAPES_MOST are free for what is not in the list (nets, ...). Every shape
+ * has a gridded avatar, which pictures and measures use; those that the solver knows in closed form
+ * are handed to it as such.
+ */
+#ifndef TL_RUN_SHAPES_H
+#define TL_RUN_SHAPES_H
+
+#include "dem/step.h"
+#include "run/setup.h"
+#include "store/catalog.h"
+
+enum { TL_SHAPES_MOST = 1000000 };
+
+typedef struct TlStudyShapes {
+  const TlSetup *setup; /* borrowed */
+  TlAvatar *avatar;     /* owned; one a shape of the list */
+  int64_t count;
+} TlStudyShapes;
+
+static inline int64_t tl_study_shape_id(int64_t index) {
+  return -1 - index;
+}
+
+/* TL_EINPUT at the study's key when the sizes make no shape. */
+TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const TlStudy *study);
+void tl_study_shapes_free(TlStudyShapes *shapes);
+/* NULL: not the id of a shape of the list. */
+const TlAvatar *tl_study_shapes_get(const TlStudyShapes *shapes, int64_t avatar_id);
+/* What a selection says of it; sample_id 0. */
+TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index);
+/* Hand the closed forms to a solver that is new. */
+TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver);
+
+#endif

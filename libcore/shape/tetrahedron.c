@@ -1,0 +1,92 @@
+#include "shape/nodes.h"
+#include "shape/solid.h"
+#include "shape/solids.h"
+
+#include <math.h>
+
+static const TlVec3 corner[4] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+
+/* Nearest point of triangle abc (Ericson 2005, section 5.1.5: Voronoi regions of its features). */
+static double triangle_distance2(TlVec3 p, TlVec3 a, TlVec3 b, TlVec3 c) {
+  TlVec3 ab = tl_sub(b, a), ac = tl_sub(c, a), ap = tl_sub(p, a), bp = tl_sub(p, b),
+         cp = tl_sub(p, c);
+  double d1 = tl_dot(ab, ap), d2 = tl_dot(ac, ap), d3 = tl_dot(ab, bp), d4 = tl_dot(ac, bp),
+         d5 = tl_dot(ab, cp), d6 = tl_dot(ac, cp);
+  double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
+  if (d1 <= 0 && d2 <= 0) return tl_norm2(ap);
+  if (d3 >= 0 && d4 <= d3) return tl_norm2(bp);
+  if (d6 >= 0 && d5 <= d6) return tl_norm2(cp);
+  if (vc <= 0 && d1 >= 0 && d3 <= 0) return tl_norm2(tl_axpy(ap, -d1 / (d1 - d3), ab));
+  if (vb <= 0 && d2 >= 0 && d6 <= 0) return tl_norm2(tl_axpy(ap, -d2 / (d2 - d6), ac));
+  if (va <= 0 && d4 >= d3 && d5 >= d6) {
+    double t = (d4 - d3) / (d4 - d3 + d5 - d6);
+    return tl_norm2(tl_axpy(bp, -t, tl_sub(c, b)));
+  }
+  double s = 1 / (va + vb + vc);
+  return tl_norm2(tl_axpy(tl_axpy(ap, -vb * s, ab), -vc * s, ac));
+}
+
+/* The face opposite a corner has that corner, reversed, as its outward normal and lies size/sqrt 3
+ * from the origin. */
+static double distance(const void *solid, TlVec3 p) {
+  double size = *(const double *)solid, deepest = -INFINITY, nearest = INFINITY;
+  for (int f = 0; f < 4; f++) {
+    TlVec3 v[3];
+    for (int i = 0, k = 0; i < 4; i++)
+      if (i != f) v[k++] = tl_scale(size, corner[i]);
+    deepest = fmax(deepest, -tl_dot(p, corner[f]) / sqrt(3) - size / sqrt(3));
+    nearest = fmin(nearest, triangle_distance2(p, v[0], v[1], v[2]));
+  }
+  return deepest <= 0 ? deepest : sqrt(nearest);
+}
+
+/* Nodes of a face's lattice of n cells an edge that this face is the first to have. The barycentric
+ * coordinates (i, j, k) belong to the face's corners in ascending order. */
+static TlStatus face_nodes(TlAvatar *a, int face, int n, double size) {
+  double cell = a->area_m2 / (4.0 * n * n); /* area of a small triangle */
+  int v[3];
+  for (int i = 0, k = 0; i < 4; i++)
+    if (i != face) v[k++] = i;
+  for (int i = 0; i <= n; i++)
+    for (int j = 0; i + j <= n; j++) {
+      int w[4] = {0}, zeros = 0, first = -1;
+      w[v[0]] = i, w[v[1]] = j, w[v[2]] = n - i - j;
+      for (int c = 3; c >= 0; c--)
+        if (w[c] == 0) zeros++, first = c; /* faces that hold it are those of absent corners */
+      if (first != face) continue;
+      /* small triangles about it: 6 inside a face, 3 on each side of an edge, 1 on each of three
+       * faces at a vertex; each gives a third */
+      double share = zeros == 3 ? 3 : 6;
+      TlVec3 p = tl_vec3(0, 0, 0);
+      for (int c = 0; c < 4; c++) p = tl_axpy(p, size * w[c] / n, corner[c]);
+      TL_TRY(tl_solid_node(a, p, share * cell / 3));
+    }
+  return TL_OK;
+}
+
+static TlStatus build(double size, double spacing, int32_t nodes, TlAvatar *out) {
+  double edge = size * sqrt(8), moment;
+  out->volume_m3 = edge * edge * edge / (6 * sqrt(2));
+  out->area_m2 = sqrt(3) * edge * edge;
+  moment = out->volume_m3 * edge * edge / 20;
+  out->inertia_m5 = tl_vec3(moment, moment, moment);
+  out->scan_rotation = (TlQuat){1, 0, 0, 0};
+  TlVec3 half = tl_vec3(size, size, size);
+  TL_TRY(tl_solid_grid(tl_scale(-1, half), half, spacing, out));
+  tl_solid_fill(distance, &size, out);
+  double step = tl_solid_node_step(out, nodes); /* 2 n^2 + 2 nodes stand for the area */
+  double cells = rint(sqrt(fmax(out->area_m2 / (step * step) - 2, 2) / 2));
+  int n = cells > 1 ? (int)cells : 1;
+  TL_TRY(tl_solid_reserve_nodes(out, 2 * (int64_t)n * n + 2));
+  for (int f = 0; f < 4; f++) TL_TRY(face_nodes(out, f, n, size));
+  return tl_nodes_extents(out);
+}
+
+TlStatus tl_avatar_tetrahedron(double edge, double spacing, int32_t nodes, TlAvatar *out) {
+  *out = (TlAvatar){0};
+  double size = edge / sqrt(8);
+  TL_TRY(tl_solid_check(size, size, spacing, nodes));
+  TlStatus status = build(size, spacing, nodes, out);
+  if (status != TL_OK) tl_avatar_free(out);
+  return status;
+}
