@@ -8,7 +8,7 @@
 const TlParam tl_shape_params[] = {
     TEXT(TlShapeSetup, name, NULL, "what bodies and grains.shapes call it"),
     CHOICE(TlShapeSetup, kind, "sphere", TL_FORMULA_KINDS,
-           "sphere and its like in closed form where the solver has one; else a distance grid with "
+           "sphere, box and cylinder are solved in closed form, the others on a distance grid with "
            "nodes"),
     REAL(TlShapeSetup, diameter_m, "m", "0", 0, 1e4, "sphere, cylinder: diameter"),
     VEC3(TlShapeSetup, size_m, "m", "0,0,0", 0, 1e4, "box, superellipsoid: extents along x, y, z"),
@@ -23,6 +23,8 @@ const TlParam tl_shape_params[] = {
          "of the distance grid; 0: a tenth of the least extent (a cross: a sixth of its width, a "
          "tetrahedron: a 24th of its edge); "
          "edges are sharp where it divides the extents"),
+    FLAG(TlShapeSetup, gridded, "false",
+         "sphere, box, cylinder: solve on the distance grid and its nodes, not in closed form"),
     INT(TlShapeSetup, nodes, "0", 0, 1e7, "about so many nodes; 0: spaced a tenth of the diameter"),
 };
 _Static_assert(COUNT(tl_shape_params) == TL_SHAPE_PARAMS, "setup_shapes.h counts them");

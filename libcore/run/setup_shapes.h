@@ -10,6 +10,7 @@ typedef struct TlShapeSetup {
   int kind; /* TlFormulaKind */
   double diameter_m, size_m[3], length_m, width_m, exponent_e, exponent_n, spacing_m;
   int64_t nodes;
+  bool gridded;
 } TlShapeSetup;
 
 typedef struct TlBodySetup {
@@ -22,7 +23,7 @@ typedef struct TlBodySetup {
   double step_m[3];
 } TlBodySetup;
 
-enum { TL_SHAPE_PARAMS = 10, TL_BODY_PARAMS = 10 };
+enum { TL_SHAPE_PARAMS = 11, TL_BODY_PARAMS = 10 };
 extern const TlParam tl_shape_params[], tl_body_params[];
 
 /* Place of the shape of this name in the list of shapes, or -1. */

@@ -4,11 +4,17 @@
 
 #include <stdio.h>
 
+static bool is_closed(const TlShapeSetup *s) {
+  return !s->gridded && (s->kind == TL_FORMULA_SPHERE || s->kind == TL_FORMULA_BOX ||
+                         s->kind == TL_FORMULA_CYLINDER);
+}
+
 static TlStatus make(TlStudyShapes *shapes, int64_t i, const TlStudy *study) {
   const TlShapeSetup *setup = shapes->setup->shapes.items;
   TlFormula formula = tl_shape_formula(&setup[i]);
   char path[48], text[512];
-  TlStatus status = tl_formula_avatar(&formula, &shapes->avatar[i]);
+  TlStatus status = is_closed(&setup[i]) ? tl_formula_avatar_as_given(&formula, &shapes->avatar[i])
+                                         : tl_formula_avatar(&formula, &shapes->avatar[i]);
   shapes->avatar[i].id = tl_study_shape_id(i);
   if (status != TL_EUSAGE && status != TL_EINPUT) return status;
   snprintf(path, sizeof path, "shapes.%lld", (long long)i);
@@ -51,10 +57,21 @@ TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index) {
                       .node_count = a->node_count};
 }
 
+static TlStatus add(TlSolver *solver, int64_t id, const TlShapeSetup *s) {
+  double round[2] = {s->diameter_m / 2, s->length_m};
+  switch (s->kind) {
+  case TL_FORMULA_SPHERE:
+    return tl_solver_add_closed(solver, id, &tl_closed_sphere, round);
+  case TL_FORMULA_BOX:
+    return tl_solver_add_closed(solver, id, &tl_closed_box, s->size_m);
+  default:
+    return tl_solver_add_closed(solver, id, &tl_closed_cylinder, round);
+  }
+}
+
 TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver) {
   const TlShapeSetup *setup = shapes->setup->shapes.items;
   for (int64_t i = 0; i < shapes->count; i++)
-    if (setup[i].kind == TL_FORMULA_SPHERE)
-      TL_TRY(tl_solver_add_sphere(solver, tl_study_shape_id(i), setup[i].diameter_m / 2));
+    if (is_closed(&setup[i])) TL_TRY(add(solver, tl_study_shape_id(i), &setup[i]));
   return TL_OK;
 }

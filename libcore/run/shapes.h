@@ -3,7 +3,7 @@
  * Shape i of the list has the avatar id -1 - i: a catalog's ids start at 1, so the two can never
  * meet. Ids below -1 - TL_SHAPES_MOST are free for what is not in the list (nets, ...). Every shape
  * has a gridded avatar, which pictures and measures use; those that the solver knows in closed form
- * are handed to it as such.
+ * are handed to it as such, and their avatars stand in the closed form's axes.
  */
 #ifndef TL_RUN_SHAPES_H
 #define TL_RUN_SHAPES_H

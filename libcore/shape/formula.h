@@ -30,5 +30,9 @@ typedef struct TlFormula {
 /* The avatar in its principal axes; scan_rotation takes them to the axes the sizes are given in.
  * TL_EUSAGE names a size that is missing, does not belong or makes no sense. */
 TlStatus tl_formula_avatar(const TlFormula *formula, TlAvatar *out);
+/* The same in the axes that the sizes are given in (a permutation: phi keeps its bits); moments
+ * need not ascend and scan_rotation is the identity. For what is known in closed form in those
+ * axes. */
+TlStatus tl_formula_avatar_as_given(const TlFormula *formula, TlAvatar *out);
 
 #endif

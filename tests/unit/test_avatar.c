@@ -291,6 +291,31 @@ START_TEST(solids_phi_is_the_distance) {
 }
 END_TEST
 
+/* The same body, seen from other axes: same nodes' field, same extents where the sizes say. */
+START_TEST(as_given_is_the_same_body_in_its_own_axes) {
+  TlFormula f = {.kind = TL_FORMULA_BOX, .size_m = {0.2, 0.5, 0.3}, .nodes = 100};
+  TlFormula g = {.kind = TL_FORMULA_CYLINDER, .diameter_m = 0.2, .length_m = 0.9};
+  TlAvatar a, b;
+  CK_OK(tl_formula_avatar(&f, &a));
+  CK_OK(tl_formula_avatar_as_given(&f, &b));
+  CK_OK(tl_avatar_check(&b));
+  for (int i = 0; i < a.node_count; i++) {
+    TlVec3 p = tl_vec3(a.node_m[3 * i] * 1.1, a.node_m[3 * i + 1] * 0.7, a.node_m[3 * i + 2] * 0.9);
+    CK_NEAR(tl_avatar_phi(&a, p, NULL), tl_avatar_phi(&b, tl_quat_rotate(a.scan_rotation, p), NULL),
+            1e-8);
+    ck_assert(fabs(b.node_m[3 * i + 1]) < 0.2501);
+    ck_assert(fabs(b.node_m[3 * i]) < 0.1001);
+  }
+  CK_NEAR(b.inertia_m5.y, 0.03 / 12 * (0.04 + 0.09), 1e-12);
+  tl_avatar_free(&a);
+  tl_avatar_free(&b);
+  CK_OK(tl_formula_avatar_as_given(&g, &b));
+  CK_OK(tl_avatar_check(&b));
+  ck_assert(b.inertia_m5.z < b.inertia_m5.x && b.nz > b.nx);
+  tl_avatar_free(&b);
+}
+END_TEST
+
 START_TEST(every_formula_makes_an_avatar) {
   static const TlFormula formula[TL_FORMULA_COUNT] = {
       {.kind = TL_FORMULA_SPHERE, .diameter_m = 0.1},
@@ -312,6 +337,6 @@ TL_TEST_MAIN("avatar", sphere_has_its_closed_forms, sphere_phi_is_the_distance,
              ellipsoid_phi_matches_brute_force, axes_are_sorted_and_the_rotation_says_so,
              superellipsoid_volume_and_area_match_the_mesh, mesh_is_closed_and_oriented,
              tetrahedron_cross_and_cylinder_are_avatars, solids_phi_is_the_distance,
-             every_formula_makes_an_avatar, box_keeps_edges_and_corners,
-             box_off_the_grid_still_passes_the_check, nonsense_sizes_are_refused,
-             radius_bounds_the_surface)
+             every_formula_makes_an_avatar, as_given_is_the_same_body_in_its_own_axes,
+             box_keeps_edges_and_corners, box_off_the_grid_still_passes_the_check,
+             nonsense_sizes_are_refused, radius_bounds_the_surface)
