@@ -52,7 +52,7 @@ typedef struct TlContact {
   double slide;         /* 1 over K's largest eigenvalue there */
   TlVec3 rest;          /* resting impulse along n, t1, t2 */
   TlVec3 impulse;       /* ETM impulse on a, world */
-  double push;          /* pseudo-impulse of the position rule */
+  double push, owed;    /* position rule: pseudo-impulse, and the speed it is to bring */
   double size;          /* smaller radius of the two: scale of slop and overlap */
   int32_t boundary;     /* which, or -1 */
   int64_t key;          /* node and side: 2*node + (0: node of a, 1: node of b) */

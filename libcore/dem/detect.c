@@ -70,14 +70,19 @@ static void keep_points(const Job *job, TlPoints *points, int64_t low, int64_t h
 }
 
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
-static TlStatus pair_points(const Job *job, int64_t a, int64_t b, TlWanted *wanted,
-                            TlPoints *points) {
-  const TlBodies *x = job->bodies;
-  bool both = job->detect->config->sides == TL_SIDES_BOTH;
+static TlStatus pair_points(const TlSolverConfig *config, const TlBodies *x, int64_t a, int64_t b,
+                            TlWanted *wanted, TlPoints *points) {
+  bool both = config->sides == TL_SIDES_BOTH;
   bool alone_a = tl_shape_alone(x->shape[a]), alone_b = tl_shape_alone(x->shape[b]);
   if (alone_b && !alone_a) return tl_narrow_nodes(x, b, a, 1, wanted, points);
   TL_TRY(tl_narrow_nodes(x, a, b, 0, wanted, points));
   return both && !alone_a ? tl_narrow_nodes(x, b, a, 1, wanted, points) : TL_OK;
+}
+
+TlStatus tl_detect_pair(const TlSolverConfig *config, const TlBodies *bodies, int64_t a, int64_t b,
+                        double margin, TlPoints *points) {
+  TlWanted wanted = {margin, margin, INFINITY};
+  return pair_points(config, bodies, a, b, &wanted, points);
 }
 
 static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
@@ -93,7 +98,7 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
       continue;
     points->count = 0;
     TlWanted wanted = {m.margin, m.band, INFINITY};
-    TL_TRY(pair_points(job, p.a, p.b, &wanted, points));
+    TL_TRY(pair_points(job->detect->config, job->bodies, p.a, p.b, &wanted, points));
     keep_points(job, points, job->bodies->id[p.a], job->bodies->id[p.b], m, i);
   }
   return TL_OK;

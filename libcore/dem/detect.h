@@ -32,4 +32,8 @@ double tl_detect_reach(const TlSolverConfig *config, double speed_max, double ra
 TlStatus tl_detect(const TlDetect *detect, const TlBodies *bodies, const TlDynamics *dynamics,
                    TlFound *found);
 
+/* Points of one pair of grains at the present poses, closer than margin: appended. */
+TlStatus tl_detect_pair(const TlSolverConfig *config, const TlBodies *bodies, int64_t a, int64_t b,
+                        double margin, TlPoints *points);
+
 #endif

@@ -79,3 +79,12 @@ TlStatus tl_motion_finish(TlBodies *b, const TlMotion *m, const TlBoundary *boun
   }
   return TL_OK;
 }
+
+void tl_motion_nudge(TlBodies *b, const TlDynamics *pseudo, double step_s) {
+  for (int64_t i = 0; i < b->owned; i++) {
+    const TlTwist *p = &pseudo->twist[i];
+    if (p->hit == 0) continue;
+    b->position[i] = tl_axpy(b->position[i], step_s, p->v);
+    b->rotation[i] = turned(b->rotation[i], p->w, step_s);
+  }
+}

@@ -27,4 +27,7 @@ TlStatus tl_motion_start(const TlBodies *bodies, TlArena *arena, TlMotion *motio
 TlStatus tl_motion_finish(TlBodies *bodies, const TlMotion *motion, const TlBoundary *boundary,
                           int boundary_count, double step_s, int64_t step);
 
+/* Move the owned bodies by the pseudo-velocities alone. */
+void tl_motion_nudge(TlBodies *bodies, const TlDynamics *pseudo, double step_s);
+
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 
 enum { PARALLEL_FROM = 192 };
+static const double POSITION_TOLERANCE = 0.1; /* slops */
 
 static void rest_apply(const TlContact *c, const TlDynamics *d, double n, double t1, double t2) {
   tl_contact_apply(c, d, tl_axpy(tl_axpy(tl_scale(n, c->n), t1, c->t1), t2, c->t2));
@@ -126,31 +127,54 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics 
 
 /* ---- position rule ---- */
 
-static double visit_depth(const Walk *w, TlContact *c) {
+/* Speed that the pseudo-velocities owe along n so that the step ends where it should: overlap
+ * beyond the slop less by `rate`, and none deeper than the slop where there was none. The real
+ * velocities count: what they leave undone (a solve that stopped early, a wall that pushed) is
+ * owed here. */
+static double owed_speed(const Walk *w, const TlContact *c) {
+  const TlPositionLaw *law = w->position;
+  double slop = law->slop * c->size, wanted = -(c->gap + slop);
+  if (wanted > 0) wanted = fmin(law->rate * wanted, 0.1 * c->size);
+  return wanted / law->step_s - (law->real ? tl_contact_un(c, law->real->twist) : 0);
+}
+
+/* In slops. */
+static double visit_owed(const Walk *w, TlContact *c) {
   c->push = 0;
-  return c->gap < -w->position->slop * c->size ? 1 : 0;
+  c->owed = owed_speed(w, c);
+  return fmax(0, c->owed * w->position->step_s / (w->position->slop * c->size));
 }
 
 static double visit_position(const Walk *w, TlContact *c) {
-  const TlPositionLaw *law = w->position;
-  double slop = law->slop * c->size, target = -(c->gap + slop) / law->step_s;
-  if (target > 0) target = fmin(law->rate * target, 0.1 * c->size / law->step_s);
-  double next = fmax(0, c->push + (target - tl_contact_un(c, w->dynamics->twist)) / c->knn);
+  double next = fmax(0, c->push + (c->owed - tl_contact_un(c, w->dynamics->twist)) / c->knn);
   double change = next - c->push;
   c->push = next;
   if (change == 0) return 0;
   tl_contact_apply(c, w->dynamics, tl_scale(change, c->n));
-  return fabs(change) * c->knn;
+  return fabs(change) * c->knn * w->position->step_s / (w->position->slop * c->size);
+}
+
+static int still_open(double *open, const double *change, int32_t islands, double least) {
+  int going = 0;
+  for (int32_t i = 0; i < islands; i++) {
+    open[i] = change[i] < -least ? change[i] : 0;
+    going |= open[i] < 0;
+  }
+  return going;
 }
 
 TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *g, const TlDynamics *pseudo) {
   double *open = g->scratch, *change = g->scratch + g->islands;
   Walk w = {.group = g, .dynamics = pseudo, .open = open, .position = law};
-  for (int32_t i = 0; i < g->islands; i++) open[i] = change[i] = 0;
-  TL_TRY(sweep(&w, visit_depth, NULL, open));
-  TL_TRY(tl_group_least(g, open));
-  int going = least_of(open, g->islands) < 0;
-  TL_TRY(tl_sync_any(g->sync, &going));
-  for (int i = 0; going && i < law->sweeps; i++) TL_TRY(sweep(&w, visit_position, open, change));
-  return TL_OK;
+  for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
+  TL_TRY(sweep(&w, visit_owed, NULL, change));
+  double least = fmax(law->opens_at, POSITION_TOLERANCE);
+  for (int sweeps = 0;; sweeps++) {
+    TL_TRY(tl_group_least(g, change));
+    int going = still_open(open, change, g->islands, sweeps ? POSITION_TOLERANCE : least);
+    TL_TRY(tl_sync_any(g->sync, &going));
+    if (!going || sweeps == law->sweeps) return TL_OK;
+    for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
+    TL_TRY(sweep(&w, visit_position, open, change)); /* closed islands stay at 0, closed */
+  }
 }

@@ -33,6 +33,8 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *group, const TlDynam
 typedef struct TlPositionLaw {
   double rate, slop, step_s;
   int sweeps;
+  double opens_at;        /* slops: islands that owe less are left alone; 0: POSITION_TOLERANCE */
+  const TlDynamics *real; /* the velocities that the step ends with; NULL: none */
 } TlPositionLaw;
 
 /* pseudo: dynamics whose twists are the pseudo-velocities (0 at the start). */

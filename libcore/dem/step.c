@@ -83,7 +83,7 @@ typedef struct Stage {
   TlStatus (*run)(struct Stage *stage, int32_t group);
   TlEtmLaw etm;
   TlRestLaw rest;
-  TlPositionLaw position;
+  const TlPositionLaw *position;
   TlStageCounts *counts; /* one a group */
 } Stage;
 
@@ -121,7 +121,7 @@ static TlStatus run_rest(Stage *stage, int32_t i) {
 }
 
 static TlStatus run_position(Stage *stage, int32_t i) {
-  return tl_position_solve(&stage->position, &stage->groups->group[i], stage->dynamics);
+  return tl_position_solve(stage->position, &stage->groups->group[i], stage->dynamics);
 }
 
 static TlStatus stage_counts(Stage *stage) {
@@ -130,6 +130,13 @@ static TlStatus stage_counts(Stage *stage) {
   if (!stage->counts) return TL_ENOMEM;
   memset(stage->counts, 0, n * sizeof *stage->counts);
   return TL_OK;
+}
+
+TlStatus tl_step_positions(TlSolver *s, const TlGroups *groups, const TlPositionLaw *law,
+                           const TlDynamics *pseudo) {
+  Stage stage = {
+      .solver = s, .groups = groups, .dynamics = pseudo, .run = run_position, .position = law};
+  return run_stage(&stage);
 }
 
 static void kick(const TlSolver *s, const TlBodies *b, const TlDynamics *d) {
@@ -150,7 +157,6 @@ static TlStatus solve(TlSolver *s, const TlBodies *b, const TlMotion *m, Stage *
   stage->etm = etm_law(s);
   double kick_m_s = tl_norm(c->gravity_m_s2) * c->step_s;
   stage->rest = (TlRestLaw){c->rest_tolerance * kick_m_s + 1e-9 * s->speed_max, c->rest_sweeps};
-  stage->position = (TlPositionLaw){c->position_rate, c->slop, c->step_s, c->position_sweeps};
   double start = tl_clock_s();
   bool etm_only = c->rest == TL_REST_ETM;
   if (etm_only) kick(s, b, &m->real);
@@ -165,9 +171,12 @@ static TlStatus solve(TlSolver *s, const TlBodies *b, const TlMotion *m, Stage *
   }
   tl_walls_correct(b, s->boundary, s->boundary_count, c->step_s, c->slop, &m->real);
   TL_TRY(tl_sync_forward(s->sync, m->real.twist, sizeof *m->real.twist));
-  stage->dynamics = &m->pseudo;
-  stage->run = run_position;
-  TL_TRY(run_stage(stage));
+  TlPositionLaw position = {.rate = c->position_rate,
+                            .slop = c->slop,
+                            .step_s = c->step_s,
+                            .sweeps = c->position_sweeps,
+                            .real = &m->real};
+  TL_TRY(tl_step_positions(s, stage->groups, &position, &m->pseudo));
   r->rest_s = tl_clock_s() - middle;
   return TL_OK;
 }
@@ -197,8 +206,7 @@ static TlStatus detect(TlSolver *s, const TlBodies *b, const TlMotion *m) {
   return tl_detect(&d, b, &m->real, &s->found);
 }
 
-/* A failure on one rank makes all leave. */
-static TlStatus together(const TlSync *sync, TlStatus status) {
+TlStatus tl_step_together(const TlSync *sync, TlStatus status) {
   int failed = status != TL_OK;
   TL_TRY(tl_sync_any(sync, &failed));
   if (status != TL_OK || !failed) return status;
@@ -214,7 +222,7 @@ TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   TL_TRY(tl_solver_refresh(s, b));
   TlStatus status = tl_motion_start(b, &s->arena, &motion);
   if (status == TL_OK) status = detect(s, b, &motion);
-  TL_TRY(together(s->sync, status));
+  TL_TRY(tl_step_together(s->sync, status));
   r.detect_s = tl_clock_s() - start;
   TL_TRY(tl_groups_make(b, s->found.pair, s->found.pairs, s->found.contact, s->sync, &s->arena,
                         &groups));
@@ -223,7 +231,8 @@ TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   TL_TRY(solve(s, b, &motion, &stage, &r));
   s->steps++;
   status = tl_motion_finish(b, &motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);
-  TL_TRY(together(s->sync, status));
+  TL_TRY(tl_step_together(s->sync, status));
+  TL_TRY(tl_step_recheck(s, b, &motion, &r.rechecks));
   TL_TRY(tl_step_remember(&s->found, b));
   TL_TRY(tl_step_report(s, b, &groups, stage.counts, &r));
   r.other_s = tl_clock_s() - start - r.detect_s - r.etm_s - r.rest_s;

@@ -81,6 +81,7 @@ typedef struct TlStepReport { /* over all ranks */
   int64_t unfinished;              /* islands whose compression hit the sweep cap */
   int64_t rest_sweeps;             /* most resting sweeps of an island */
   int64_t rest_unfinished;         /* islands stopped by rest_sweeps above the tolerance */
+  int64_t rechecks;                /* corrections after the move (step_recheck.c) */
   double rest_residual_m_s;        /* largest velocity correction of the last sweep */
   double overlap_m, overlap_share; /* deepest grain-grain overlap, and over the smaller radius */
   double boundary_overlap_m, boundary_overlap_share;

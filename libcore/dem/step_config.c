@@ -16,7 +16,7 @@ TlSolverConfig tl_solver_defaults(void) {
                           .tolerance = 5e-2,
                           .rest_tolerance = 1e-3,
                           .rest_sweeps = 50,
-                          .position_sweeps = 10,
+                          .position_sweeps = 50,
                           .position_rate = 0.2,
                           .slop = 1e-3};
 }

@@ -36,6 +36,19 @@ typedef struct TlStageCounts {
 /* Bound of a body's surface speed; 0 when frozen. */
 double tl_step_speed(const TlBodies *bodies, int64_t index);
 
+/* A failure on one rank makes all leave. */
+TlStatus tl_step_together(const TlSync *sync, TlStatus status);
+
+/* The position rule over all groups, small ones shared among the threads. */
+TlStatus tl_step_positions(TlSolver *solver, const TlGroups *groups, const TlPositionLaw *law,
+                           const TlDynamics *pseudo);
+
+/* Gaps looked at again at the end poses, and grains moved apart where they came to lie inside each
+ * other; uses the twists that moved them. *passes: corrections made. Collective (step_recheck.c).
+ */
+TlStatus tl_step_recheck(TlSolver *solver, TlBodies *bodies, const TlMotion *motion,
+                         int64_t *passes);
+
 /* The resting impulses of this step become the bodies' history (step_contacts.c). */
 TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);
 
