@@ -8,7 +8,7 @@
 
 /* Speculative margin (measured: 0.1 r lets impacts overlap by 0.04-0.36 r, 0.6 r by 0.01 r): what
  * impacts elsewhere may add within the step, capped, plus twice the pair's own motion. */
-static const double MARGIN_CAP = 0.3;    /* of the radius, a body's half */
+static const double MARGIN_CAP = 0.6;    /* of the radius, a body's half */
 static const double MARGIN_FLOOR = 0.01; /* likewise */
 static const double HEIR_GAP = 2e-3;     /* share of r: a point nearer than this touches */
 static const double SPREAD = 0.05;       /* manifold points nearer than this share of r are one */

@@ -4,7 +4,7 @@
  *   l_n <- max(0, l_n - (u_n + max(gap, 0)/dt)/n.Kn), then both tangential rows together: the
  *   exact 2x2 solution where it sticks, else a step against u projected on the disc |l_t| <= mu
  * l_n. Position rule (split impulse): frictionless, pseudo-velocities that move positions only:
- *   n.v_p >= rate (depth - slop)/dt where the overlap is deeper than slop, else >= -(gap +
+ *   n.(v + v_p) >= rate (depth - slop)/dt where the overlap is deeper than slop, else >= -(gap +
  * slop)/dt. Walls (Tan 2024 4.1): with x' = x + v dt, at the deepest node P = (-phi(x')/dt)/(n.Kn)
  * n, repeated; overlap that is there already is left to the position rule, so no energy is gained.
  */

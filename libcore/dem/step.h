@@ -4,7 +4,7 @@
  * picked because it comes to rest at large steps: detect at start poses; energy tracking (ETM) on
  * the velocities before gravity; gravity and global damping; resting contacts by warm-started
  * projected Gauss-Seidel; rigid boundaries by the hybrid scheme; overlap that is already there by
- * pseudo-velocities that move positions only; move.
+ * pseudo-velocities that move positions only; move; gaps looked at again where the grains ended.
  *
  * Ranks: bodies hold this rank's owned bodies and, as ghosts, at least every body b of other ranks
  * for which an owned a has |x_a - x_b| <= reach_a + reach_b (reach is filled by tl_solver_refresh).
@@ -58,7 +58,7 @@ typedef struct TlSolverConfig {
   double rest_tolerance; /* resting solve: change of velocity in the last sweep, share of g dt,
                             1e-3: at 1e-2 a sliding block keeps 2.5% too little friction */
   int rest_sweeps;       /* most Gauss-Seidel sweeps a step, 50 */
-  int position_sweeps;   /* most sweeps of the position rule, 10 */
+  int position_sweeps;   /* most sweeps of the position rule, 50 */
   double position_rate;  /* share of the overlap undone in a step, 0.2 */
   double slop;           /* overlap left alone, as a share of the radius, 1e-3 */
 } TlSolverConfig;

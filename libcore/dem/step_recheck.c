@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RECHECK_PASSES = 4 };
+enum { RECHECK_PASSES = 8 };
 static const double RECHECK_BOUND = 5; /* slops: overlap that is looked after */
 static const double NEAR = 0.05;       /* share of r: pairs that a correction may bring together */
 static const double SPREAD = 0.05;     /* as in the detection */
@@ -101,7 +101,7 @@ static TlStatus look(Recheck *r, double from, double below, int *deep) {
   for (int32_t i = 0; i < found->pairs; i++)
     for (int32_t s = r->slot[i]; s < r->slot[i + 1]; s++)
       for (int32_t k = 0; k < r->kept_count[s]; k++)
-        *deep |= r->kept[(size_t)s * TL_MANIFOLD_POINTS + k].gap <
+        *deep |= r->kept[s * TL_MANIFOLD_POINTS + k].gap <
                  -bound * pair_size(r->bodies, &found->pair[i]);
   TL_TRY(tl_step_together(r->solver->sync, status));
   return tl_sync_any(r->solver->sync, deep);
@@ -151,7 +151,7 @@ static TlStatus make_contacts(const Recheck *r, TlFound *fresh) {
     for (int32_t slot = r->slot[i]; slot < r->slot[i + 1]; slot++)
       for (int32_t k = 0; k < r->kept_count[slot]; k++)
         fill_contact(r, &fresh->contact[fresh->contacts++], &pair,
-                     &r->kept[(size_t)slot * TL_MANIFOLD_POINTS + k]);
+                     &r->kept[slot * TL_MANIFOLD_POINTS + k]);
     pair.count = fresh->contacts - pair.first;
     if (pair.count > 0) fresh->pair[fresh->pairs++] = pair;
   }

@@ -279,8 +279,75 @@ START_TEST(a_heap_of_superellipsoids_comes_to_rest_without_overlap) {
   ck_assert_msg(lab.report.overlap_share < 0.01, "overlap %g", lab.report.overlap_share);
   ck_assert_msg(lab.report.boundary_overlap_share < 0.01, "wall overlap %g",
                 lab.report.boundary_overlap_share);
-  ck_assert_msg(peak < 0.1, "peak overlap %g", peak);
+  ck_assert_msg(peak < 0.0055, "peak overlap %g", peak);
   lab_close(&lab);
+}
+END_TEST
+
+/* Grains of one kind thrown down into a bin of five planes. */
+static void throw_down(Lab *lab, TlVec3 gravity, double e, double dt, double speed) {
+  lab_open(lab);
+  lab->config.gravity_m_s2 = gravity;
+  lab->config.step_s = dt;
+  lab->config.restitution = lab->config.boundary_restitution = e;
+  double pitch = 0.031, w = 3 * pitch;
+  lab_plane(lab, NONE, tl_vec3(0, 0, 1));
+  lab_plane(lab, NONE, tl_vec3(1, 0, 0));
+  lab_plane(lab, tl_vec3(w, 0, 0), tl_vec3(-1, 0, 0));
+  lab_plane(lab, NONE, tl_vec3(0, 1, 0));
+  lab_plane(lab, tl_vec3(0, w, 0), tl_vec3(0, -1, 0));
+  lab_start(lab);
+  TlRandom x = {7, 0, 0};
+  for (int i = 0; i < 27; i++) {
+    TlQuat q = tl_quat_unit((TlQuat){tl_random_next_normal(&x), tl_random_next_normal(&x),
+                                     tl_random_next_normal(&x), tl_random_next_normal(&x)});
+    TlVec3 at = {(i % 3 + 0.5) * pitch, (i / 3 % 3 + 0.5) * pitch, (i / 9 + 0.5) * pitch};
+    put(lab, GRAIN, at, q, tl_vec3(0.3 * i / 27, 0, -speed));
+  }
+}
+
+/* Long grains at 2 m/s and 2 ms turn by 0.2-0.8 in a step: without the second look at the end poses
+ * they end up to 10% of their radius inside each other. Bound: five slops. */
+START_TEST(grains_thrown_together_at_large_steps_end_apart) {
+  Lab lab;
+  throw_down(&lab, tl_vec3(0, 0, -G), 0.3, 2e-3, 2);
+  CK_OK(tl_avatar_box(0.012, 0.006, 0.004, 1e-3, 300, &lab.avatar[GRAIN]));
+  double deepest = 0;
+  int64_t rechecks = 0;
+  for (int i = 0; i < 60; i++) {
+    run(&lab, 1);
+    deepest = fmax(deepest, fmax(lab.report.overlap_share, lab.report.boundary_overlap_share));
+    rechecks += lab.report.rechecks;
+  }
+  ck_assert_msg(deepest < 0.0055, "deepest overlap %g of the radius", deepest);
+  ck_assert(rechecks > 0);
+  lab_close(&lab);
+}
+END_TEST
+
+/* No gravity, no loss but in contacts, cubes (whose spin energy the move keeps): no stage of the
+ * step may add energy. */
+START_TEST(kinetic_energy_never_rises_in_a_step) {
+  const double es[3] = {1, 0.5, 0};
+  for (int k = 0; k < 3; k++) {
+    Lab lab;
+    throw_down(&lab, NONE, es[k], 2e-3, 2);
+    CK_OK(tl_avatar_box(0.008, 0.008, 0.008, 1e-3, 300, &lab.avatar[CUBE]));
+    for (int64_t i = 0; i < lab.bodies.total; i++) lab.bodies.avatar_id[i] = CUBE;
+    CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+    double last = 0, first;
+    for (int64_t i = 0; i < lab.bodies.total; i++)
+      last += 0.5 * lab.bodies.mass[i] * tl_norm2(lab.bodies.velocity[i]);
+    first = last;
+    for (int i = 0; i < 60; i++) {
+      run(&lab, 1);
+      ck_assert_msg(lab.report.kinetic_J <= last * (1 + 1e-12), "e %g, step %d: %.17g -> %.17g",
+                    es[k], i, last, lab.report.kinetic_J);
+      last = lab.report.kinetic_J;
+    }
+    ck_assert(last < first); /* something happened: friction takes some even at e = 1 */
+    lab_close(&lab);
+  }
 }
 END_TEST
 
@@ -400,6 +467,7 @@ TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights
              a_free_top_keeps_its_angular_momentum_and_its_energy,
              two_spheres_in_flight_exchange_momentum_by_e,
              a_heap_of_superellipsoids_comes_to_rest_without_overlap,
+             grains_thrown_together_at_large_steps_end_apart, kinetic_energy_never_rises_in_a_step,
              the_step_gives_the_same_bits_for_one_two_and_three_threads,
              a_grain_at_sixty_metres_a_second_is_caught_by_the_ground,
              a_grain_over_no_ground_is_flagged,
