@@ -14,7 +14,7 @@
 typedef struct Options {
   char *catalog;
   TlTexts sets;
-  bool keys;
+  bool keys, resume;
 } Options;
 
 static const TlParam params[] = {
@@ -24,6 +24,11 @@ static const TlParam params[] = {
      "say a key of the study anew, e.g. time.dt_s=5e-4 (no value: leave the key out); may be given "
      "again and again",
      "[SECTION.]KEY=VALUE"},
+    {"resume", TL_P_FLAG, offsetof(Options, resume), "", "false", 0, 0, NULL,
+     "go on from the newest whole checkpoint of a run that was stopped: STUDY is the study it "
+     "began "
+     "with, or its results folder",
+     NULL},
     {"keys", TL_P_FLAG, offsetof(Options, keys), "", "false", 0, 0, NULL,
      "print the table of the study's keys and stop", NULL},
 };
@@ -51,6 +56,7 @@ static TlStatus print_keys(void) {
 
 static void say_plan(const TlRun *run) {
   const TlSetup *s = &run->setup;
+  if (run->checkpoint) return; /* said already where it goes on */
   tl_log_info("%lld grains on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
               "%g s, about %.0f MB on the largest rank, results in %s",
               (long long)run->grains, tl_comm_size(run->comm),
@@ -85,7 +91,7 @@ typedef struct Line {
   double value;
 } Line;
 
-static TlStatus report_run(const TlRun *run, bool json) {
+static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   const TlRunTotals *t = &run->totals;
   double steps = t->steps > 0 ? (double)t->steps : 1;
   const Line lines[] = {
@@ -114,8 +120,11 @@ static TlStatus report_run(const TlRun *run, bool json) {
                 {"impulses", t->impulses},
                 {"islands_finished_without_restitution", t->zero_finishes},
                 {"islands_unfinished", t->unfinished}};
+  char state[24];
   TlReport r = {0};
+  snprintf(state, sizeof state, "%016llx", (unsigned long long)hash);
   TlStatus status = tl_report_text(&r, "output", run->folder);
+  if (status == TL_OK) status = tl_report_text(&r, "state_hash", state);
   for (size_t i = 0; status == TL_OK && i < sizeof counts / sizeof *counts; i++)
     status = tl_report_int(&r, counts[i].name, counts[i].value, "");
   for (size_t i = 0; status == TL_OK && i < sizeof lines / sizeof *lines; i++)
@@ -140,7 +149,9 @@ static TlStatus go(TlRun *run, const TlCall *call) {
   if (run->totals.zero_finishes)
     tl_log_warn("%lld times an island was finished with restitution 0 (solver.max_rounds)",
                 (long long)run->totals.zero_finishes);
-  return report_run(run, call->json);
+  uint64_t hash;
+  TL_TRY(tl_run_hash(run, &hash));
+  return report_run(run, hash, call->json);
 }
 
 static TlStatus solve(const TlCall *call) {
@@ -150,13 +161,18 @@ static TlStatus solve(const TlCall *call) {
   if (call->argc != 1) return tl_fail(TL_EUSAGE, "one study is wanted; see talus-solve --help");
   TlProvenance *p = call->provenance;
   p->ranks = tl_comm_size(comm);
-  TlStatus status = tl_comm_rank(comm) == 0 ? tl_provenance_input(p, call->argv[0]) : TL_OK;
+  if (o->resume && call->overwrite)
+    return tl_fail(TL_EUSAGE,
+                   "--resume goes on with results, --overwrite replaces them; choose one");
+  TlStatus status =
+      tl_comm_rank(comm) == 0 && !o->resume ? tl_provenance_input(p, call->argv[0]) : TL_OK;
   TL_TRY(tl_comm_agree(comm, status));
   TlRunOptions options = {.study = call->argv[0],
                           .sets = &o->sets,
                           .catalog = o->catalog,
                           .output = call->output,
                           .overwrite = call->overwrite,
+                          .resume = o->resume,
                           .provenance = p,
                           .stop = asked};
   TlRun run;
@@ -169,15 +185,18 @@ static TlStatus solve(const TlCall *call) {
 static const TlTool tool = {
     .name = "talus-solve",
     .purpose = "Run a study: grains of a catalog on a terrain or between planes, impulse LS-DEM",
-    .arguments = "STUDY.yaml",
+    .arguments = "STUDY.yaml | --resume STUDY.yaml|FOLDER",
     .description =
         "Starts alone or under mpirun on any number of ranks, with the same result.\n"
         "Grains and terrain come from the catalog that the study names (docs/study.md lists\n"
         "the keys). Results go into a folder: run.h5, a closed frame_NNNNNN.h5 each, and\n"
         "history.csv (docs/results.md); without -o it is the study's name with .run.\n"
-        "SIGTERM and SIGINT end the run after the step at hand, with its last frame closed.",
+        "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
+        "when SIGTERM or SIGINT ends the run after the step at hand; --resume goes on from the\n"
+        "newest whole checkpoint, with the same result as a run that was never stopped.",
     .example = "  talus-solve --dry-run config/avalanche.yaml\n"
                "  talus-mpirun -n 4 talus-solve config/avalanche.yaml -o avalanche.run\n"
+               "  talus-mpirun -n 4 talus-solve --resume avalanche.run\n"
                "  talus-solve drop.yaml --set time.dt_s=5e-4 --set contact.friction=0.3",
     .least_arguments = 0,
     .most_arguments = 1,

@@ -61,6 +61,14 @@ static bool is_unset(const TlParam *param, const void *base) {
          !*(char *const *)(const void *)((const char *)base + param->offset);
 }
 
+/* Nothing to say: "key:" alone would be read as a value that is missing. */
+static bool is_empty(const TlStudySection *section, const void *base) {
+  for (size_t i = 0; i < section->param_count; i++)
+    if (section->params[i].type != TL_P_HEADING && !is_unset(&section->params[i], base))
+      return false;
+  return section->section_count == 0;
+}
+
 static TlStatus write_section(Text *text, const TlStudySection *section, const void *base,
                               int indent, const char *lead);
 
@@ -96,6 +104,7 @@ static TlStatus write_section(Text *text, const TlStudySection *section, const v
       TL_TRY(write_list(text, below, place, inner));
       continue;
     }
+    if (is_empty(below, place)) continue;
     TL_TRY(say(text, "%*s%s:\n", inner, "", below->key));
     TL_TRY(write_section(text, below, place, inner + 2, ""));
   }

@@ -59,6 +59,29 @@ TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool
   return tl_comm_agree(comm, status);
 }
 
+TlStatus tl_output_resume(TlOutput *output, TlComm *comm, const char *folder, const char *study,
+                          const char *header, int64_t step) {
+  output->comm = comm;
+  output->frames = output->kept_frames;
+  TlStatus status = TL_NEW(output->block, BLOCK_ROWS);
+  if (status == TL_OK && tl_comm_rank(comm) == 0)
+    status = tl_results_resume(&output->writer, folder, study, header, step, output->kept_frames,
+                               output->kept_history);
+  return tl_comm_agree(comm, status);
+}
+
+TlStatus tl_output_keep(TlOutput *output) {
+  output->kept_frames = output->frames;
+  if (!output->writer) return TL_OK;
+  return tl_results_history_bytes(output->writer, false, &output->kept_history);
+}
+
+TlStatus tl_output_sync(TlOutput *output) {
+  int64_t bytes;
+  if (!output->writer) return TL_OK;
+  return tl_results_history_bytes(output->writer, true, &bytes);
+}
+
 void tl_output_close(TlOutput *output) {
   if (output->writer) tl_results_close(output->writer);
   tl_free(output->block);

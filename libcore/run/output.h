@@ -15,6 +15,8 @@ typedef struct TlOutput {
   TlResultsWriter *writer; /* rank 0 only */
   TlBodyRow *block;
   int64_t frames; /* written so far */
+  /* What is kept when the run goes on from here: without a last frame out of turn */
+  int64_t kept_frames, kept_history; /* frames; bytes of history.csv (rank 0) */
 } TlOutput;
 
 /* Collective. scene matters on rank 0; its avatars are those that bodies of any rank use, or will
@@ -22,6 +24,14 @@ typedef struct TlOutput {
 TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool overwrite,
                         const TlScene *scene, const TlAvatarCache *avatars, const TlBodies *bodies,
                         const TlInts *later);
+/* Collective. Go on in a folder, of which kept_frames and kept_history (set by the caller) stay,
+ * and the checkpoints up to step. */
+TlStatus tl_output_resume(TlOutput *output, TlComm *comm, const char *folder, const char *study,
+                          const char *header, int64_t step);
+/* What was written so far is kept when the run goes on from the next checkpoint. */
+TlStatus tl_output_keep(TlOutput *output);
+/* Rank 0: history.csv is on the disk when this returns. */
+TlStatus tl_output_sync(TlOutput *output);
 /* Collective. The owned bodies, whose derived fields must be filled. */
 TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, int64_t step, double time_s);
 /* Collective: the values of rank 0 are written. */

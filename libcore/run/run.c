@@ -1,8 +1,10 @@
-#include "run/run.h"
+#include "run/checkpoint.h"
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "num/exact.h"
+#include "run/forecast.h"
 
 #include <math.h>
 
@@ -28,25 +30,27 @@ static double kinetic_of(const TlBodies *b, int64_t i) {
 
 /* front: how far the farthest grain lies, horizontally, from where the centre of mass began. */
 static TlStatus measure(TlRun *run, Measure *m) {
+  enum { SUMS = 6 };
   const TlBodies *b = &run->bodies;
   TlVec3 g = tl_vec3_of(run->setup.gravity_m_s2);
-  double sum[7] = {0}, front = 0;
+  TlExact sum[SUMS] = {{{0}}}; /* exact: neither ranks nor the bodies' order move history.csv */
+  double front = 0, value[SUMS];
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
-    sum[0] += b->mass[i];
-    sum[1] -= b->mass[i] * tl_dot(g, x);
-    sum[2] += b->mass[i] * x.x;
-    sum[3] += b->mass[i] * x.y;
-    sum[4] += b->mass[i] * x.z;
-    sum[5] += 1;
-    sum[6] += kinetic_of(b, i);
+    double mass = b->mass[i];
+    double term[SUMS] = {mass,       -mass * tl_dot(g, x), mass * x.x,
+                         mass * x.y, mass * x.z,           kinetic_of(b, i)};
+    for (int k = 0; k < SUMS; k++) tl_exact_add(&sum[k], term[k]);
     front = fmax(front, hypot(x.x - run->start_centre.x, x.y - run->start_centre.y));
   }
-  TL_TRY(tl_comm_sum(run->comm, sum, 7));
+  int64_t grains = b->owned;
+  for (int k = 0; k < SUMS; k++) TL_TRY(tl_comm_sum_int(run->comm, sum[k].limb, TL_EXACT_LIMBS));
+  TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
   TL_TRY(tl_comm_most(run->comm, &front, 1));
-  double mass = sum[0] > 0 ? sum[0] : 1;
-  *m = (Measure){sum[0], sum[1],          front,
-                 sum[6], (int64_t)sum[5], tl_vec3(sum[2] / mass, sum[3] / mass, sum[4] / mass)};
+  for (int k = 0; k < SUMS; k++) value[k] = tl_exact_value(&sum[k]);
+  double mass = value[0] > 0 ? value[0] : 1;
+  *m = (Measure){value[0], value[1], front,
+                 value[5], grains,   tl_vec3(value[2] / mass, value[3] / mass, value[4] / mass)};
   return TL_OK;
 }
 
@@ -138,6 +142,26 @@ static TlStatus write_frame(TlRun *run, int64_t step) {
   return TL_OK;
 }
 
+static bool wants_checkpoints(const TlRun *run) {
+  const TlCheckpointSetup *c = &run->setup.checkpoint;
+  return !run->options.no_output && (c->every_steps > 0 || c->every_minutes > 0);
+}
+
+/* A disk that is full now may have room when the next one is due, and the older ones are whole. */
+static TlStatus save_or_warn(TlRun *run) {
+  TlStatus status = tl_run_save(run);
+  if (status != TL_EIO) return status;
+  tl_log_warn("step %lld: the state could not be saved: %s", (long long)run->totals.steps,
+              tl_message());
+  return TL_OK;
+}
+
+static TlStatus go_on(TlRun *run) {
+  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  return tl_output_resume(&run->output, run->comm, run->folder, run->effective, history_header,
+                          run->totals.steps);
+}
+
 static TlStatus begin(TlRun *run) {
   Measure m;
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
@@ -147,7 +171,10 @@ static TlStatus begin(TlRun *run) {
   run->totals.potential_start_J = m.potential;
   TL_TRY(open_output(run));
   TL_TRY(write_frame(run, 0));
-  return write_history(run, 0, 0);
+  TL_TRY(write_history(run, 0, 0));
+  if (run->options.no_output) return TL_OK;
+  TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
+  return wants_checkpoints(run) ? save_or_warn(run) : TL_OK; /* one to go on from at any time */
 }
 
 /* ---- a step ---- */
@@ -254,21 +281,43 @@ static TlStatus one_step(TlRun *run) {
   return TL_OK;
 }
 
+/* The last step has a frame and a line also out of turn; a run that goes on from there takes them
+ * away again. */
 static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
   const TlTimeSetup *t = &run->setup.time;
-  bool frame = step == last ||
-               (t->frame_every_s > 0 && step % tl_setup_every(&run->setup, t->frame_every_s) == 0);
+  bool frame = t->frame_every_s > 0 && step % tl_setup_every(&run->setup, t->frame_every_s) == 0;
+  bool line = step % tl_setup_every(&run->setup, t->history_every_s) == 0;
   if (frame) TL_TRY(write_frame(run, step));
-  if (step == last || step % tl_setup_every(&run->setup, t->history_every_s) == 0)
-    TL_TRY(write_history(run, step, cpu_s));
+  if (line) TL_TRY(write_history(run, step, cpu_s));
+  if (!run->options.no_output) TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
+  if (step == last && !frame) TL_TRY(write_frame(run, step));
+  if (step == last && !line) TL_TRY(write_history(run, step, cpu_s));
   return TL_OK;
 }
 
-static TlStatus asked_to_stop(TlRun *run, bool *stop) {
-  int64_t asked = run->options.stop && run->options.stop(run->options.stop_context);
-  TL_TRY(tl_comm_most_int(run->comm, &asked, 1));
-  *stop = asked != 0;
+/* ---- the end of a step ---- */
+
+typedef struct Asked {
+  bool stop; /* by a signal */
+  bool save; /* it is time for a checkpoint */
+} Asked;
+
+static TlStatus ask(TlRun *run, int64_t step, Asked *asked) {
+  const TlCheckpointSetup *c = &run->setup.checkpoint;
+  bool by_time = c->every_minutes > 0 && tl_clock_s() - run->saved_s > 60 * c->every_minutes;
+  bool by_steps = c->every_steps > 0 && step % c->every_steps == 0;
+  int64_t any[2] = {run->options.stop && run->options.stop(run->options.stop_context),
+                    by_time || by_steps};
+  TL_TRY(tl_comm_most_int(run->comm, any, 2));
+  asked->stop |= any[0] != 0;
+  asked->save = any[1] != 0;
   return TL_OK;
+}
+
+static TlStatus end_of_step(TlRun *run, const Asked *asked, bool last) {
+  if (run->options.no_output) return TL_OK;
+  if (asked->stop) return tl_run_save(run);
+  return asked->save || (last && wants_checkpoints(run)) ? save_or_warn(run) : TL_OK;
 }
 
 /* Outside, output, migration: derived fields and contact counts are the step's until bodies move.
@@ -280,25 +329,33 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
   return rebalance(run, step);
 }
 
+static TlStatus stopped(const TlRun *run, int64_t step) {
+  if (run->options.no_output)
+    return tl_fail(TL_ELIMIT, "%s: stopped by a signal after step %lld (%.4g s)",
+                   run->options.study, (long long)step, time_of(run, step));
+  return tl_fail(TL_ELIMIT,
+                 "%s: stopped by a signal after step %lld (%.4g s); go on with: talus-solve "
+                 "--resume %s",
+                 run->options.study, (long long)step, time_of(run, step), run->folder);
+}
+
 static TlStatus loop(TlRun *run, TlProgress *bar) {
   int64_t steps = tl_setup_steps(&run->setup), last = steps;
-  bool stop = false;
-  for (int64_t step = 1; step <= last; step++) {
+  Asked asked = {.stop = false};
+  TlForecast forecast = tl_forecast_start(run->totals.steps, steps);
+  for (int64_t step = run->totals.steps + 1; step <= last; step++) {
     double cpu = tl_clock_process_cpu_s();
     TL_TRY(one_step(run));
     cpu = tl_clock_process_cpu_s() - cpu;
     run->totals.cpu_s += cpu;
-    TL_TRY(asked_to_stop(run, &stop));
-    if (stop) last = step;
+    TL_TRY(ask(run, step, &asked));
+    if (asked.stop) last = step;
     TL_TRY(after_step(run, step, last, cpu));
+    TL_TRY(end_of_step(run, &asked, step == last));
     tl_progress(bar, step);
-    if (step == 5 && !stop) tl_log_debug("%.3g s a step so far", (tl_clock_s() - bar->start_s) / 5);
+    tl_forecast_step(&forecast, step);
   }
-  if (!stop || last == steps) return TL_OK;
-  return tl_fail(TL_ELIMIT,
-                 "%s: stopped by a signal after step %lld (%.4g s); what was reached is "
-                 "in %s",
-                 run->options.study, (long long)last, time_of(run, last), run->folder);
+  return asked.stop && last < steps ? stopped(run, last) : TL_OK;
 }
 
 static void say_traffic(const TlRun *run) {
@@ -314,12 +371,20 @@ static void say_traffic(const TlRun *run) {
 }
 
 TlStatus tl_run_go(TlRun *run) {
-  TL_TRY(begin(run));
-  double start = tl_clock_s();
+  int64_t steps = tl_setup_steps(&run->setup);
+  if (run->checkpoint && run->totals.steps >= steps) {
+    tl_log_info("%s: finished already, with step %lld; a longer time.duration_s (or time.steps) "
+                "makes it go on",
+                run->folder, (long long)steps);
+    return TL_OK;
+  }
+  run->started_s = tl_clock_s() - run->totals.wall_s;
+  TL_TRY(run->checkpoint ? go_on(run) : begin(run));
+  run->saved_s = tl_clock_s();
   TlProgress bar = tl_progress_start("steps", tl_setup_steps(&run->setup));
   TlStatus status = loop(run, &bar);
   tl_progress_end(&bar);
-  run->totals.wall_s = tl_clock_s() - start;
+  run->totals.wall_s = tl_clock_s() - run->started_s;
   TL_TRY(status);
   say_traffic(run);
   return tl_comm_sum(run->comm, &run->totals.cpu_s, 1);

@@ -2,10 +2,10 @@
  *
  * tl_run_open reads catalog and terrain, makes the grains and spreads them over the ranks;
  * tl_run_go steps through time: ghosts, step of the solver, policy for grains outside, output,
- * migration, now and then new cuts. All functions are collective; all ranks get the same status
- * with the message of the first that failed. The state after any step does not depend, in any bit,
- * on the number of ranks or threads (dem/step.h); sums over grains (energies) may in their last
- * digits.
+ * migration, now and then new cuts and checkpoints (run/checkpoint.h). All functions are
+ * collective; all ranks get the same status with the message of the first that failed. The state
+ * after any step does not depend, in any bit, on the number of ranks or threads (dem/step.h); sums
+ * over grains (energies) are exact and rounded once (num/exact.h), so theirs do not either.
  */
 #ifndef TL_RUN_RUN_H
 #define TL_RUN_RUN_H
@@ -15,6 +15,7 @@
 #include "run/assembly.h"
 #include "run/avatars.h"
 #include "run/output.h"
+#include "store/checkpoint.h"
 
 typedef struct TlRunOptions {
   const char *study;   /* path */
@@ -22,7 +23,8 @@ typedef struct TlRunOptions {
   const char *catalog; /* in place of the study's; NULL: the study's */
   const char *output;  /* in place of the study's; NULL: the study's */
   bool overwrite;
-  bool no_output;                 /* keep no results (tests) */
+  bool resume;    /* go on from the newest whole checkpoint; study may be a results folder */
+  bool no_output; /* keep no results (tests) */
   const TlProvenance *provenance; /* NULL: none */
   int (*stop)(void *context);     /* asked after each step on each rank; not 0: end here */
   void *stop_context;
@@ -43,7 +45,11 @@ typedef struct TlRun {
   TlStudy study;
   TlSetup setup;
   char *effective, *folder;
-  TlCatalog *catalog; /* NULL: none wanted */
+  char *study_path, *catalog_path; /* absolute */
+  TlCheckpoint *checkpoint;        /* what is gone on from; NULL: the run starts */
+  double started_s, saved_s;       /* clock: start of the stepping less what was done before; of the
+                                      last checkpoint */
+  TlCatalog *catalog;              /* NULL: none wanted */
   TlStudyShapes shapes;
   TlSelection selection;
   bool has_terrain;

@@ -1,5 +1,5 @@
 /* Setting a run up: what the study names, found and put in place. */
-#include "run/run.h"
+#include "run/checkpoint.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -8,7 +8,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A path of the study, from the study's folder unless absolute. */
 static char *beside_study(const TlRun *run, const char *path) {
@@ -26,9 +28,36 @@ static char *default_folder(const char *study) {
   return tl_format("%.*s.run", (int)length, study);
 }
 
+static bool is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static TlStatus absolute(const char *path, char **full) {
+  char *real = realpath(path, NULL);
+  if (!real) return tl_fail_errno(path, "cannot open");
+  *full = tl_strdup(real);
+  free(real); /* realpath's own */
+  return *full ? TL_OK : TL_ENOMEM;
+}
+
+/* From a results folder: the study that was saved there, whose paths count from where it lay. */
+static TlStatus read_study_text(TlRun *run) {
+  TlRunOptions *o = &run->options;
+  if (!run->checkpoint) {
+    TL_TRY(tl_study_read(&run->study, o->study));
+    return absolute(o->study, &run->study_path);
+  }
+  TL_TRY(tl_resume_study(run));
+  o->study = run->study_path;
+  o->output = run->folder;
+  if (!o->catalog && run->catalog_path[0]) o->catalog = run->catalog_path;
+  return TL_OK;
+}
+
 static TlStatus read_study(TlRun *run) {
   const TlRunOptions *o = &run->options;
-  TL_TRY(tl_study_read(&run->study, o->study));
+  TL_TRY(read_study_text(run));
   for (int64_t i = 0; o->sets && i < o->sets->count; i++)
     TL_TRY(tl_study_set(&run->study, &tl_setup_schema, o->sets->items[i]));
   if (o->catalog) TL_TRY(tl_yaml_put(&run->study.root, "catalog", o->catalog));
@@ -36,11 +65,21 @@ static TlStatus read_study(TlRun *run) {
   if (run->setup.solver.method == TL_ETM_PRIORITY && tl_comm_size(run->comm) > 1)
     return tl_study_fail(&run->study, TL_EINPUT, "solver.method",
                          "etm works on one rank; use etm-level on %d", tl_comm_size(run->comm));
-  run->folder = o->output           ? tl_strdup(o->output)
-                : run->setup.output ? beside_study(run, run->setup.output)
-                                    : default_folder(o->study);
+  if (!run->folder)
+    run->folder = o->output           ? tl_strdup(o->output)
+                  : run->setup.output ? beside_study(run, run->setup.output)
+                                      : default_folder(o->study);
   if (!run->folder) return TL_ENOMEM;
   return tl_study_write(&tl_setup_schema, &run->setup, &run->effective);
+}
+
+static TlStatus keep_catalog_path(TlRun *run, const char *path) {
+  char *full = NULL;
+  TL_TRY(absolute(path, &full));
+  if (run->options.catalog == run->catalog_path) run->options.catalog = full;
+  tl_free(run->catalog_path);
+  run->catalog_path = full;
+  return TL_OK;
 }
 
 static TlStatus open_catalog(TlRun *run) {
@@ -50,6 +89,7 @@ static TlStatus open_catalog(TlRun *run) {
       run->options.catalog ? tl_strdup(run->setup.catalog) : beside_study(run, run->setup.catalog);
   if (!path) return TL_ENOMEM;
   TlStatus status = tl_catalog_open(&run->catalog, path, TL_CATALOG_READ);
+  if (status == TL_OK) status = keep_catalog_path(run, path);
   tl_free(path);
   if (status == TL_OK || run->options.catalog) return status;
   snprintf(text, sizeof text, "%s", tl_message());
@@ -108,7 +148,7 @@ static TlStatus check_scale(TlRun *run) {
                        scale * diameter, scale, CELLS, cell, ceil(fit / round) * round);
 }
 
-static TlStatus place_grains(TlRun *run) {
+static TlStatus make_grains(TlRun *run) {
   TlPlace place = {run->comm,
                    &run->setup,
                    &run->study,
@@ -120,15 +160,20 @@ static TlStatus place_grains(TlRun *run) {
   TL_TRY(tl_comm_sum_int(run->comm, &run->grains, 1));
   TL_TRY(tl_placed_make(&place, run->grains, &run->bodies));
   run->grains += tl_placed_count(&run->setup);
-  TL_TRY(tl_comm_agree(run->comm, tl_dist_new(&run->dist, run->comm)));
   TL_TRY(tl_dist_cut(run->dist, &run->bodies));
   return tl_dist_migrate(run->dist, &run->bodies, NULL);
+}
+
+static TlStatus place_grains(TlRun *run) {
+  TL_TRY(tl_comm_agree(run->comm, tl_dist_new(&run->dist, run->comm)));
+  return run->checkpoint ? tl_resume_state(run) : make_grains(run);
 }
 
 TlStatus tl_run_new_solver(TlRun *run) {
   TlSolverConfig config = tl_setup_solver(&run->setup);
   TL_TRY(tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars), run->boundaries,
                        run->boundary_count, tl_dist_sync(run->dist)));
+  tl_solver_set_steps(run->solver, run->totals.steps);
   return tl_study_shapes_register(&run->shapes, run->solver);
 }
 
@@ -137,9 +182,21 @@ static TlStatus start_solver(TlRun *run) {
   return tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0));
 }
 
+/* A results folder in place of a study, to go on in. */
+static TlStatus find_folder(TlRun *run) {
+  const TlRunOptions *o = &run->options;
+  if (!o->resume || !is_folder(o->study)) return TL_OK;
+  run->folder = tl_strdup(o->study);
+  return run->folder ? TL_OK : TL_ENOMEM;
+}
+
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   *run = (TlRun){.comm = comm, .options = *options};
+  TL_TRY(tl_comm_agree(comm, find_folder(run)));
+  if (run->folder) TL_TRY(tl_resume_find(run));
   TL_TRY(tl_comm_agree(comm, read_inputs(run)));
+  if (options->resume && !run->checkpoint) TL_TRY(tl_resume_find(run));
+  if (options->resume) TL_TRY(tl_comm_agree(comm, tl_resume_check(run)));
   TL_TRY(tl_selection_open(&run->selection, comm, run->catalog, &run->shapes, &run->study));
   TL_TRY(tl_comm_agree(comm, check_scale(run)));
   run->avatars.catalog = run->catalog;
@@ -150,6 +207,7 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
 
 void tl_run_close(TlRun *run) {
   tl_output_close(&run->output);
+  tl_checkpoint_close(run->checkpoint);
   tl_solver_free(run->solver);
   tl_bodies_free(&run->bodies);
   tl_dist_free(run->dist);
@@ -162,6 +220,8 @@ void tl_run_close(TlRun *run) {
   tl_free(run->plane_data);
   tl_free(run->boundaries);
   tl_free(run->effective);
+  tl_free(run->study_path);
+  tl_free(run->catalog_path);
   tl_free(run->folder);
   tl_setup_free(&run->setup);
   tl_study_free(&run->study);

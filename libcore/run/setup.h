@@ -4,6 +4,7 @@
 
 #include "conf/study.h"
 #include "dem/step.h"
+#include "run/setup_checkpoint.h"
 #include "run/setup_shapes.h"
 
 typedef enum TlOutside {
@@ -86,6 +87,7 @@ typedef struct TlSetup {
   TlContactSetup contact;
   TlSolverSetup solver;
   TlParallelSetup parallel;
+  TlCheckpointSetup checkpoint;
 } TlSetup;
 
 extern const TlStudySection tl_setup_schema;

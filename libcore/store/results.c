@@ -1,17 +1,22 @@
+#include "store/checkpoint.h"
 #include "store/results_layout.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 struct TlResultsWriter {
   char *folder;
+  int lock; /* the folder, open and locked */
   /* run.h5 until tl_results_scene_done */
   TlOutFile run_out;
   TlH5File run;
@@ -30,8 +35,8 @@ struct TlResultsWriter {
 
 /* ---- the folder ---- */
 
-/* Ours: run.h5, study.yaml, whole frames, history.csv, and what a killed run left of them
- * (NAME.PID.tmp). */
+/* Ours: run.h5, study.yaml, whole frames, checkpoints, history.csv, and what a killed run left of
+ * them (NAME.PID.tmp). */
 static bool is_ours(const char *name) {
   char bare[64];
   size_t length = strlen(name);
@@ -43,7 +48,8 @@ static bool is_ours(const char *name) {
     if (dot && strspn(dot + 1, "0123456789") == strlen(dot + 1)) *dot = 0;
   }
   return strcmp(bare, "run.h5") == 0 || strcmp(bare, "history.csv") == 0 ||
-         strcmp(bare, "study.yaml") == 0 || tl_results_frame_index(bare) >= 0;
+         strcmp(bare, "study.yaml") == 0 || tl_results_frame_index(bare) >= 0 ||
+         tl_checkpoint_step(bare) >= 0;
 }
 
 static TlStatus clear_entry(const char *folder, const char *name, bool overwrite) {
@@ -186,18 +192,37 @@ static TlStatus write_study(const char *folder, const char *study) {
   return status;
 }
 
-TlStatus tl_results_create(TlResultsWriter **writer, const char *folder, const TlScene *scene,
-                           bool overwrite) {
-  *writer = NULL;
-  TL_TRY(tl_dir_make(folder));
-  TL_TRY(clear_folder(folder, overwrite));
+/* Two runs at once would write each other's files. The lock goes with the process, however it
+ * ends; a file system without locks has none. */
+static TlStatus lock_folder(TlResultsWriter *w) {
+  w->lock = open(w->folder, O_RDONLY | O_DIRECTORY);
+  if (w->lock < 0) return tl_fail_errno(w->folder, "cannot open the folder");
+  if (flock(w->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return TL_OK;
+  return tl_fail(TL_EUSAGE, "%s: another run is writing there; wait for it, or give another -o",
+                 w->folder);
+}
+
+/* *writer: to be closed, also after a failure. */
+static TlStatus new_writer(TlResultsWriter **writer, const char *folder) {
   TlResultsWriter *w;
-  TL_TRY(TL_NEW(w, 1));
+  TL_TRY(TL_NEW(*writer, 1));
+  w = *writer;
   w->run.id = w->run.driver = w->frame.id = w->frame.driver = -1;
   w->avatar_group = w->phi = w->node = w->node_area = -1;
   for (int c = 0; c < TL_BODY_COLUMNS; c++) w->column[c] = -1;
+  w->lock = -1;
   w->folder = tl_strdup(folder);
-  TlStatus status = w->folder ? start_run(w, scene) : TL_ENOMEM;
+  return w->folder ? lock_folder(w) : TL_ENOMEM;
+}
+
+TlStatus tl_results_create(TlResultsWriter **writer, const char *folder, const TlScene *scene,
+                           bool overwrite) {
+  TlResultsWriter *w = NULL;
+  *writer = NULL;
+  TL_TRY(tl_dir_make(folder));
+  TlStatus status = new_writer(&w, folder);
+  if (status == TL_OK) status = clear_folder(folder, overwrite);
+  if (status == TL_OK) status = start_run(w, scene);
   if (status == TL_OK) status = write_study(folder, scene->study);
   if (status == TL_OK)
     *writer = w;
@@ -359,6 +384,94 @@ TlStatus tl_results_history_line(TlResultsWriter *w, const double *values, int c
   return tl_fail(TL_EIO, "%s/history.csv: cannot write: %s", w->folder, strerror(errno));
 }
 
+TlStatus tl_results_history_bytes(TlResultsWriter *w, bool sync, int64_t *bytes) {
+  long at = ftell(w->history);
+  if (at < 0 || fflush(w->history) != 0 || (sync && fsync(fileno(w->history)) != 0))
+    return tl_fail(TL_EIO, "%s/history.csv: cannot write: %s", w->folder, strerror(errno));
+  *bytes = at;
+  return TL_OK;
+}
+
+/* ---- going on in a folder ---- */
+
+static bool is_temporary(const char *name) {
+  size_t length = strlen(name);
+  return length > 4 && strcmp(name + length - 4, ".tmp") == 0 && is_ours(name);
+}
+
+/* Frames from `frames` on and half files go; *held: whole frames that stay. */
+static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
+  DIR *list = opendir(folder);
+  if (!list) return tl_fail_errno(folder, "cannot list the folder");
+  TlStatus status = TL_OK;
+  *held = 0;
+  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
+    int64_t index = tl_results_frame_index(entry->d_name);
+    *held += index >= 0 && index < frames;
+    if (index >= frames || is_temporary(entry->d_name))
+      status = clear_entry(folder, entry->d_name, true);
+  }
+  closedir(list);
+  return status;
+}
+
+static TlStatus history_fails(const TlResultsWriter *w, const char *what) {
+  return tl_fail(TL_EINPUT, "%s/history.csv: %s; start the study anew, with --overwrite", w->folder,
+                 what);
+}
+
+static TlStatus cut_history(TlResultsWriter *w, const char *header, int64_t bytes) {
+  char *path = tl_path_join(w->folder, "history.csv"), line[4096];
+  if (!path) return TL_ENOMEM;
+  w->history = fopen(path, "r+");
+  TlStatus status = w->history ? TL_OK : tl_fail_errno(path, "cannot open");
+  tl_free(path);
+  TL_TRY(status);
+  w->history_columns = 1;
+  for (const char *c = header; *c; c++) w->history_columns += *c == ',';
+  if (!fgets(line, sizeof line, w->history) || strncmp(line, header, strlen(header)) != 0 ||
+      line[strlen(header)] != '\n')
+    return history_fails(w, "has other columns than this program writes");
+  if (fseek(w->history, 0, SEEK_END) != 0 || ftell(w->history) < bytes)
+    return history_fails(w, "is shorter than when the state was saved");
+  if (fseek(w->history, bytes, SEEK_SET) != 0 || ftruncate(fileno(w->history), bytes) != 0)
+    return tl_fail(TL_EIO, "%s/history.csv: cannot cut: %s", w->folder, strerror(errno));
+  return TL_OK;
+}
+
+static TlStatus resume_in(TlResultsWriter *w, const char *study, const char *header, int64_t step,
+                          int64_t frames, int64_t history_bytes) {
+  int64_t held = 0;
+  char *path = tl_path_join(w->folder, "run.h5");
+  if (!path) return TL_ENOMEM;
+  bool there = tl_file_exists(path);
+  tl_free(path);
+  if (!there)
+    return tl_fail(TL_EINPUT, "%s: run.h5 is missing; these are not results to go on with",
+                   w->folder);
+  /* first the checkpoints: they speak of frames and lines that are about to go */
+  TL_TRY(tl_checkpoint_prune(w->folder, step, INT64_MAX));
+  TL_TRY(cut_history(w, header, history_bytes));
+  TL_TRY(cut_frames(w->folder, frames, &held));
+  if (held < frames)
+    tl_log_warn("%s: only %lld of the %lld frames before the checkpoint are there", w->folder,
+                (long long)held, (long long)frames);
+  return write_study(w->folder, study);
+}
+
+TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const char *study,
+                           const char *header, int64_t step, int64_t frames,
+                           int64_t history_bytes) {
+  TlResultsWriter *w = NULL;
+  TlStatus status = new_writer(&w, folder);
+  if (status == TL_OK) status = resume_in(w, study, header, step, frames, history_bytes);
+  *writer = w;
+  if (status == TL_OK) return TL_OK;
+  tl_results_close(w);
+  *writer = NULL;
+  return status;
+}
+
 void tl_results_close(TlResultsWriter *w) {
   if (!w) return;
   if (w->frame.id >= 0) abort_frame(w);
@@ -366,6 +479,7 @@ void tl_results_close(TlResultsWriter *w) {
   tl_outfile_abort(&w->run_out);
   tl_outfile_abort(&w->frame_out);
   if (w->history) fclose(w->history);
+  if (w->lock >= 0) close(w->lock);
   tl_free(w->avatars);
   tl_free(w->folder);
   tl_free(w);

@@ -66,6 +66,14 @@ TlStatus tl_results_frame_end(TlResultsWriter *writer);
 /* history.csv: header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. */
 TlStatus tl_results_history_header(TlResultsWriter *writer, const char *header);
 TlStatus tl_results_history_line(TlResultsWriter *writer, const double *values, int count);
+/* Bytes of history.csv so far; sync: they are on the disk when this returns. */
+TlStatus tl_results_history_bytes(TlResultsWriter *writer, bool sync, int64_t *bytes);
+
+/* Go on in a folder that holds results: frames from `frames` on and what history.csv holds beyond
+ * `history_bytes` and checkpoints after `step` are taken away, study.yaml is written anew; run.h5
+ * stays. header: that of history.csv. TL_EINPUT when the folder lacks what must be there. */
+TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const char *study,
+                           const char *header, int64_t step, int64_t frames, int64_t history_bytes);
 void tl_results_close(TlResultsWriter *writer); /* an unfinished frame is removed */
 
 /* ---- reading ---- */

@@ -1,0 +1,43 @@
+#include "base/digest.h"
+
+#include "base/mem.h"
+
+#include <openssl/evp.h>
+#include <string.h>
+
+struct TlDigest {
+  EVP_MD_CTX *context;
+};
+
+TlStatus tl_digest_new(TlDigest **digest) {
+  TL_TRY(TL_NEW(*digest, 1));
+  (*digest)->context = EVP_MD_CTX_new();
+  if ((*digest)->context) {
+    tl_digest_restart(*digest);
+    return TL_OK;
+  }
+  tl_digest_free(*digest);
+  *digest = NULL;
+  return tl_fail(TL_ENOMEM, "no memory for a digest");
+}
+
+void tl_digest_restart(TlDigest *digest) {
+  EVP_DigestInit_ex(digest->context, EVP_sha256(), NULL);
+}
+
+void tl_digest_add(TlDigest *digest, const void *bytes, size_t size) {
+  if (size) EVP_DigestUpdate(digest->context, bytes, size);
+}
+
+void tl_digest_value(TlDigest *digest, unsigned char value[TL_DIGEST_BYTES]) {
+  unsigned char all[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  EVP_DigestFinal_ex(digest->context, all, &length);
+  memcpy(value, all, TL_DIGEST_BYTES);
+}
+
+void tl_digest_free(TlDigest *digest) {
+  if (!digest) return;
+  EVP_MD_CTX_free(digest->context);
+  tl_free(digest);
+}

@@ -1,0 +1,21 @@
+/* SHA-256 of bytes that come piece by piece (base/file.h has it for whole files and texts). */
+#ifndef TL_BASE_DIGEST_H
+#define TL_BASE_DIGEST_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+enum { TL_DIGEST_BYTES = 32 };
+
+typedef struct TlDigest TlDigest;
+
+TlStatus tl_digest_new(TlDigest **digest);
+/* Forget what was added. */
+void tl_digest_restart(TlDigest *digest);
+void tl_digest_add(TlDigest *digest, const void *bytes, size_t size);
+/* The digest of what was added since the start; restart before more is added. */
+void tl_digest_value(TlDigest *digest, unsigned char value[TL_DIGEST_BYTES]);
+void tl_digest_free(TlDigest *digest);
+
+#endif

@@ -1,0 +1,53 @@
+#include "num/exact.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LOWEST = 1088, NOT_FINITE = TL_EXACT_LIMBS - 1, LIMBS = TL_EXACT_LIMBS - 1 };
+
+void tl_exact_add(TlExact *sum, double term) {
+  uint64_t bits;
+  memcpy(&bits, &term, sizeof bits);
+  int exponent = (int)(bits >> 52 & 0x7ff);
+  uint64_t mantissa = bits & 0xfffffffffffffu;
+  if (exponent == 0x7ff) {
+    sum->limb[NOT_FINITE]++;
+    return;
+  }
+  if (exponent) mantissa |= (uint64_t)1 << 52;
+  int place = (exponent ? exponent : 1) - 1075 + LOWEST; /* of the mantissa's lowest bit */
+  int limb = place / 32, shift = place % 32;
+  uint64_t low = (mantissa & 0xffffffffu) << shift, high = (mantissa >> 32) << shift;
+  int64_t part[3] = {(int64_t)(low & 0xffffffffu), (int64_t)((low >> 32) + (high & 0xffffffffu)),
+                     (int64_t)(high >> 32)};
+  int64_t sign = bits >> 63 ? -1 : 1;
+  for (int i = 0; i < 3; i++) sum->limb[limb + i] += sign * part[i];
+}
+
+/* Each limb but the last into [0, 2^32); the last one keeps the sign. */
+static void carry(int64_t limb[LIMBS]) {
+  for (int i = 0; i + 1 < LIMBS; i++) {
+    int64_t low = limb[i] & 0xffffffff;
+    limb[i + 1] += (limb[i] - low) / ((int64_t)1 << 32);
+    limb[i] = low;
+  }
+}
+
+double tl_exact_value(const TlExact *sum) {
+  int64_t limb[LIMBS];
+  if (sum->limb[NOT_FINITE]) return NAN;
+  memcpy(limb, sum->limb, sizeof limb);
+  carry(limb);
+  double sign = limb[LIMBS - 1] < 0 ? -1 : 1;
+  if (sign < 0) {
+    for (int i = 0; i < LIMBS; i++) limb[i] = -limb[i];
+    carry(limb);
+  }
+  int top = LIMBS - 1;
+  while (top > 0 && limb[top] == 0) top--;
+  /* Three limbs hold at least 65 bits; the order of these additions is fixed. */
+  double value = 0;
+  for (int i = top >= 2 ? top - 2 : 0; i <= top; i++)
+    value += ldexp((double)limb[i], 32 * i - LOWEST);
+  return sign * value;
+}

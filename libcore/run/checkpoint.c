@@ -1,0 +1,560 @@
+#include "run/checkpoint.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "run/gather.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- records ---- */
+
+#define F(type, name) #type " " #name "; "
+static const char body_layout[] = TL_BODY_FIELDS(F);
+#undef F
+#define F(type, name) +sizeof(type)
+enum { BODY_BYTES = 0 TL_BODY_FIELDS(F) };
+#undef F
+
+/* Field after field without padding; the id comes first, for the order. */
+static void pack_body(const TlBodyState *state, unsigned char *to) {
+#define F(type, name) memcpy(to, &state->name, sizeof(type)), to += sizeof(type);
+  TL_BODY_FIELDS(F)
+#undef F
+}
+static void unpack_body(TlBodyState *state, const unsigned char *from) {
+  memset(state, 0, sizeof *state);
+#define F(type, name) memcpy(&state->name, from, sizeof(type)), from += sizeof(type);
+  TL_BODY_FIELDS(F)
+#undef F
+}
+
+static const char touch_layout[] = "int64_t low; int64_t high; int64_t key; TlVec3 impulse; ";
+static_assert(sizeof(TlTouch) == 3 * 8 + 3 * 8, "touch_layout says what a touch is");
+
+static const char cut_layout[] = "int64_t axis; double at; ";
+typedef struct CutRecord {
+  int64_t axis;
+  double at;
+} CutRecord;
+
+/* What a run counts and remembers beside its bodies: type, name, where it is. */
+#define RUN_FIELDS(F)                                                                              \
+  F(int64_t, grains, run->grains)                                                                  \
+  F(double, lifted_m, run->lifted_m)                                                               \
+  F(TlVec3, start_centre_m, run->start_centre)                                                     \
+  F(int64_t, frames_kept, run->output.kept_frames)                                                 \
+  F(int64_t, history_bytes_kept, run->output.kept_history)                                         \
+  F(int64_t, steps, run->totals.steps)                                                             \
+  F(int64_t, frames, run->totals.frames)                                                           \
+  F(int64_t, outside, run->totals.outside)                                                         \
+  F(double, wall_s, run->totals.wall_s)                                                            \
+  F(double, cpu_s, run->totals.cpu_s)                                                              \
+  F(double, overlap_share, run->totals.overlap_share)                                              \
+  F(double, overlap_m, run->totals.overlap_m)                                                      \
+  F(double, boundary_overlap_share, run->totals.boundary_overlap_share)                            \
+  F(double, boundary_overlap_m, run->totals.boundary_overlap_m)                                    \
+  F(double, kinetic_start_J, run->totals.kinetic_start_J)                                          \
+  F(double, potential_start_J, run->totals.potential_start_J)                                      \
+  F(double, kinetic_J, run->totals.kinetic_J)                                                      \
+  F(double, potential_J, run->totals.potential_J)                                                  \
+  F(int64_t, zero_finishes, run->totals.zero_finishes)                                             \
+  F(int64_t, unfinished, run->totals.unfinished)                                                   \
+  F(int64_t, rest_unfinished, run->totals.rest_unfinished)                                         \
+  F(int64_t, impulses, run->totals.impulses)                                                       \
+  F(int64_t, last_contacts, run->totals.last.contacts)                                             \
+  F(int64_t, last_islands, run->totals.last.islands)                                               \
+  F(double, last_overlap_share, run->totals.last.overlap_share)                                    \
+  F(double, last_boundary_overlap_share, run->totals.last.boundary_overlap_share)
+#define F(type, name, place) type name;
+typedef struct RunRecord {
+  RUN_FIELDS(F)
+} RunRecord;
+#undef F
+/* The layout as one number for each field is long: the names alone, each 8 bytes or a vector. */
+#define F(type, name, place) #name " "
+static const char run_names[] = RUN_FIELDS(F);
+#undef F
+
+static uint64_t names_mark(void) { /* FNV-1a of the names, for the layout's text */
+  uint64_t h = 0xcbf29ce484222325u;
+  for (const char *c = run_names; *c; c++) h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+  return h;
+}
+
+static void run_layout(char text[TL_CHECKPOINT_LAYOUT]) {
+  snprintf(text, TL_CHECKPOINT_LAYOUT, "totals of a run, names %016llx",
+           (unsigned long long)names_mark());
+}
+
+/* ---- saving ---- */
+
+typedef struct Saver {
+  TlRun *run;
+  TlCheckpointWriter *writer; /* rank 0 only */
+  int64_t *order;             /* owned bodies by id */
+  const TlTouch **touch;      /* of pairs whose lower id is owned here, in order */
+  int64_t touches;
+} Saver;
+
+static TlStatus save_text(Saver *s, const char *name, const char *text) {
+  int64_t size = (int64_t)strlen(text);
+  if (!s->writer) return TL_OK;
+  TL_TRY(tl_checkpoint_section(s->writer, name, "text", 1, size));
+  return tl_checkpoint_rows(s->writer, text, size);
+}
+
+static TlStatus save_study(Saver *s) {
+  return save_text(s, "study", s->run->effective);
+}
+static TlStatus save_study_path(Saver *s) {
+  return save_text(s, "study_path", s->run->study_path);
+}
+static TlStatus save_catalog_path(Saver *s) {
+  return save_text(s, "catalog_path", s->run->catalog_path ? s->run->catalog_path : "");
+}
+
+static TlStatus save_run(Saver *s) {
+  char layout[TL_CHECKPOINT_LAYOUT];
+  const TlRun *run = s->run;
+  RunRecord record;
+  double cpu_s = run->totals.cpu_s;
+  TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
+  if (!s->writer) return TL_OK;
+#define F(type, name, place) record.name = place;
+  RUN_FIELDS(F)
+#undef F
+  record.cpu_s = cpu_s;
+  record.wall_s = tl_clock_s() - run->started_s;
+  run_layout(layout);
+  TL_TRY(tl_checkpoint_section(s->writer, "run", layout, sizeof record, 1));
+  return tl_checkpoint_rows(s->writer, &record, 1);
+}
+
+static TlStatus save_cuts(Saver *s) {
+  const TlDomain *d = &s->run->dist->domain;
+  if (!s->writer) return TL_OK;
+  TL_TRY(tl_checkpoint_section(s->writer, "cuts", cut_layout, sizeof(CutRecord), d->ranks));
+  for (int i = 0; i < d->ranks; i++) {
+    CutRecord cut = {d->cut[i].axis, d->cut[i].at};
+    TL_TRY(tl_checkpoint_rows(s->writer, &cut, 1));
+  }
+  return TL_OK;
+}
+
+static TlStatus take_rows(void *context, const unsigned char *records, int64_t count) {
+  return tl_checkpoint_rows(((Saver *)context)->writer, records, count);
+}
+
+/* A section whose records lie on all ranks. */
+static TlStatus save_spread(Saver *s, const char *name, const char *layout, const TlGather *g) {
+  int64_t all = g->count;
+  TL_TRY(tl_comm_sum_int(g->comm, &all, 1));
+  TlStatus status = TL_OK;
+  if (s->writer) status = tl_checkpoint_section(s->writer, name, layout, g->record_bytes, all);
+  TL_TRY(tl_comm_agree(g->comm, status));
+  return tl_gather_sorted(g);
+}
+
+static void fill_bodies(void *context, int64_t first, int64_t count, unsigned char *to) {
+  const Saver *s = context;
+  for (int64_t i = 0; i < count; i++) {
+    TlBodyState state = tl_bodies_get(&s->run->bodies, s->order[first + i]);
+    pack_body(&state, to + (size_t)i * BODY_BYTES);
+  }
+}
+
+static TlStatus save_bodies(Saver *s) {
+  TlGather g = {.comm = s->run->comm,
+                .record_bytes = BODY_BYTES,
+                .keys = 1,
+                .count = s->run->bodies.owned,
+                .fill = fill_bodies,
+                .take = take_rows,
+                .context = s};
+  return save_spread(s, "bodies", body_layout, &g);
+}
+
+static void fill_touches(void *context, int64_t first, int64_t count, unsigned char *to) {
+  const Saver *s = context;
+  for (int64_t i = 0; i < count; i++)
+    memcpy(to + (size_t)i * sizeof(TlTouch), s->touch[first + i], sizeof(TlTouch));
+}
+
+static TlStatus save_touches(Saver *s) {
+  TlGather g = {.comm = s->run->comm,
+                .record_bytes = sizeof(TlTouch),
+                .keys = 3,
+                .count = s->touches,
+                .fill = fill_touches,
+                .take = take_rows,
+                .context = s};
+  return save_spread(s, "touches", touch_layout, &g);
+}
+
+/* ---- going on: sections ---- */
+
+static TlStatus load_run(TlRun *run) {
+  char layout[TL_CHECKPOINT_LAYOUT];
+  RunRecord record;
+  int64_t count;
+  run_layout(layout);
+  TL_TRY(tl_checkpoint_find(run->checkpoint, "run", layout, sizeof record, &count));
+  TL_TRY(tl_checkpoint_read(run->checkpoint, "run", 0, 1, &record));
+#define F(type, name, place) place = record.name;
+  RUN_FIELDS(F)
+#undef F
+  if (tl_comm_rank(run->comm) != 0) run->totals.cpu_s = 0; /* the end adds the ranks' */
+  return TL_OK;
+}
+
+enum { BLOCK = 1024 };
+
+/* Rank r begins with the r-th part of the bodies by id; migration brings them home. */
+static TlStatus load_bodies(TlRun *run) {
+  int64_t all, ranks = tl_comm_size(run->comm), rank = tl_comm_rank(run->comm);
+  unsigned char *block;
+  TL_TRY(tl_checkpoint_find(run->checkpoint, "bodies", body_layout, BODY_BYTES, &all));
+  int64_t first = all * rank / ranks, end = all * (rank + 1) / ranks;
+  TL_TRY(TL_NEW(block, BLOCK * BODY_BYTES));
+  TlStatus status = tl_bodies_reserve(&run->bodies, end - first);
+  while (status == TL_OK && first < end) {
+    int64_t n = end - first < BLOCK ? end - first : BLOCK;
+    status = tl_checkpoint_read(run->checkpoint, "bodies", first, n, block);
+    for (int64_t i = 0; status == TL_OK && i < n; i++) {
+      TlBodyState state;
+      unpack_body(&state, block + (size_t)i * BODY_BYTES);
+      status = tl_bodies_add(&run->bodies, &state);
+    }
+    first += n;
+  }
+  tl_free(block);
+  return status;
+}
+
+static int compare_id(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static bool is_here(const TlBodies *b, int64_t id) { /* the bodies lie in the order of their ids */
+  return id >= 0 && bsearch(&id, b->id, (size_t)b->owned, sizeof id, compare_id) != NULL;
+}
+
+static TlStatus load_touches(TlRun *run) {
+  int64_t all;
+  TlTouch *block;
+  TlHistory *h = &run->bodies.history;
+  TL_TRY(tl_checkpoint_find(run->checkpoint, "touches", touch_layout, sizeof *block, &all));
+  TlStatus status = TL_NEW(block, BLOCK);
+  for (int64_t first = 0; status == TL_OK && first < all; first += BLOCK) {
+    int64_t n = all - first < BLOCK ? all - first : BLOCK;
+    status = tl_checkpoint_read(run->checkpoint, "touches", first, n, block);
+    if (status == TL_OK) status = TL_RESERVE(h->touch, h->capacity, h->count + (size_t)n);
+    for (int64_t i = 0; status == TL_OK && i < n; i++)
+      if (is_here(&run->bodies, block[i].low) || is_here(&run->bodies, block[i].high))
+        h->touch[h->count++] = block[i];
+  }
+  tl_free(block);
+  tl_history_sort(h);
+  return status;
+}
+
+static TlStatus load_cuts(TlRun *run) {
+  int64_t count;
+  TlDomain *d = &run->dist->domain;
+  TL_TRY(tl_checkpoint_find(run->checkpoint, "cuts", cut_layout, sizeof(CutRecord), &count));
+  if (count != tl_comm_size(run->comm)) return TL_OK;
+  tl_domain_free(d);
+  TL_TRY(TL_NEW(d->cut, (size_t)count));
+  d->ranks = (int)count;
+  for (int i = 0; i < d->ranks; i++) {
+    CutRecord cut;
+    TL_TRY(tl_checkpoint_read(run->checkpoint, "cuts", i, 1, &cut));
+    d->cut[i] = (TlCut){(int)cut.axis, cut.at};
+  }
+  return TL_OK;
+}
+
+/* ---- the table ---- */
+
+typedef struct Section {
+  const char *name;
+  TlStatus (*save)(Saver *saver); /* collective */
+  TlStatus (*load)(TlRun *run);   /* each rank for itself; NULL: read before (tl_resume_study) */
+} Section;
+
+/* Loaded in this order. */
+static const Section sections[] = {
+    {"study", save_study, NULL},
+    {"study_path", save_study_path, NULL},
+    {"catalog_path", save_catalog_path, NULL},
+    {"run", save_run, load_run},
+    {"cuts", save_cuts, load_cuts},
+    {"bodies", save_bodies, load_bodies},
+    {"touches", save_touches, load_touches},
+};
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+/* ---- saving: all of it ---- */
+
+typedef struct IdAt {
+  int64_t id, at;
+} IdAt;
+
+static TlStatus sort_bodies(Saver *s) {
+  const TlBodies *b = &s->run->bodies;
+  IdAt *pairs;
+  TL_TRY(TL_NEW(s->order, (size_t)b->owned));
+  TL_TRY(TL_NEW(pairs, (size_t)b->owned));
+  for (int64_t i = 0; i < b->owned; i++) pairs[i] = (IdAt){b->id[i], i};
+  if (b->owned) qsort(pairs, (size_t)b->owned, sizeof *pairs, compare_id);
+  TlStatus status = TL_NEW(s->touch, b->history.count);
+  for (size_t k = 0; status == TL_OK && k < b->history.count; k++) {
+    const TlTouch *t = &b->history.touch[k];
+    if (bsearch(&t->low, pairs, (size_t)b->owned, sizeof *pairs, compare_id))
+      s->touch[s->touches++] = t;
+  }
+  for (int64_t i = 0; i < b->owned; i++) s->order[i] = pairs[i].at;
+  tl_free(pairs);
+  return status;
+}
+
+static TlStatus start_saver(Saver *s) {
+  TlRun *run = s->run;
+  TL_TRY(sort_bodies(s));
+  if (tl_comm_rank(run->comm) != 0) return TL_OK;
+  TL_TRY(tl_output_sync(&run->output)); /* what the checkpoint says is kept must be there */
+  return tl_checkpoint_create(&s->writer, run->folder, run->totals.steps);
+}
+
+static TlStatus finish_saver(Saver *s) {
+  TlCheckpointWriter *writer = s->writer;
+  if (!writer) return TL_OK;
+  s->writer = NULL;
+  TL_TRY(tl_checkpoint_commit(writer));
+  return tl_checkpoint_prune(s->run->folder, -1, s->run->setup.checkpoint.keep);
+}
+
+TlStatus tl_run_save(TlRun *run) {
+  Saver s = {.run = run};
+  double start = tl_clock_s();
+  tl_bodies_drop_ghosts(&run->bodies);
+  TlStatus status = tl_comm_agree(run->comm, start_saver(&s));
+  for (int i = 0; status == TL_OK && i < SECTIONS; i++)
+    status = tl_comm_agree(run->comm, sections[i].save(&s));
+  if (status == TL_OK) status = tl_comm_agree(run->comm, finish_saver(&s));
+  tl_checkpoint_abort(s.writer);
+  tl_free(s.order);
+  tl_free(s.touch);
+  run->saved_s = tl_clock_s();
+  if (status == TL_OK)
+    tl_log_debug("step %lld: state saved in %.2f s", (long long)run->totals.steps,
+                 run->saved_s - start);
+  return status;
+}
+
+/* ---- going on ---- */
+
+/* Sections that this program does not know hold state that it would lose. */
+static TlStatus check_known(const TlCheckpoint *c) {
+  const char *name;
+  for (int i = 0; (name = tl_checkpoint_name(c, i)); i++) {
+    bool known = false;
+    for (int k = 0; k < SECTIONS; k++) known |= strcmp(name, sections[k].name) == 0;
+    if (!known)
+      return tl_fail(TL_EINPUT,
+                     "%s: section '%s' is not known to this program; go on with the one "
+                     "that wrote it",
+                     tl_checkpoint_path(c), name);
+  }
+  return TL_OK;
+}
+
+/* Rank 0: step of the newest whole one. */
+static TlStatus newest(TlRun *run, int64_t *step) {
+  int64_t *steps, count;
+  TlCheckpoint *c = NULL;
+  TlStatus status = tl_checkpoint_list(run->folder, &steps, &count);
+  *step = -1;
+  for (int64_t i = 0; status == TL_OK && *step < 0 && i < count; i++) {
+    status = tl_checkpoint_open(&c, run->folder, steps[i], true);
+    if (status == TL_OK) *step = steps[i];
+    if (status != TL_EINPUT) continue;
+    tl_log_warn("%s; it is skipped", tl_message());
+    status = TL_OK;
+  }
+  tl_checkpoint_close(c);
+  tl_free(steps);
+  if (status == TL_OK && *step < 0)
+    return tl_fail(TL_EINPUT,
+                   "%s: holds no whole checkpoint to go on from; start the study anew, with "
+                   "--overwrite",
+                   run->folder);
+  return status;
+}
+
+TlStatus tl_resume_find(TlRun *run) {
+  int64_t step = -1;
+  TlStatus status = tl_comm_rank(run->comm) == 0 ? newest(run, &step) : TL_OK;
+  TL_TRY(tl_comm_agree(run->comm, status));
+  TL_TRY(tl_comm_most_int(run->comm, &step, 1));
+  status = tl_checkpoint_open(&run->checkpoint, run->folder, step, false);
+  if (status == TL_OK) status = check_known(run->checkpoint);
+  return tl_comm_agree(run->comm, status);
+}
+
+static TlStatus read_text(const TlCheckpoint *c, const char *name, char **text) {
+  int64_t size;
+  TL_TRY(tl_checkpoint_find(c, name, "text", 1, &size));
+  TL_TRY(TL_NEW(*text, (size_t)size + 1));
+  TlStatus status = tl_checkpoint_read((TlCheckpoint *)(uintptr_t)c, name, 0, size, *text);
+  if (status == TL_OK) return TL_OK;
+  tl_free(*text);
+  *text = NULL;
+  return status;
+}
+
+/* Paths count from where the study lay; the catalog is where it was. */
+TlStatus tl_resume_study(TlRun *run) {
+  char *text;
+  const TlCheckpoint *c = run->checkpoint;
+  TL_TRY(read_text(c, "study_path", &run->study_path));
+  TL_TRY(read_text(c, "catalog_path", &run->catalog_path));
+  TL_TRY(read_text(c, "study", &text));
+  TlStatus status = tl_study_parse(&run->study, tl_checkpoint_path(c), text, strlen(text));
+  tl_free(text);
+  return status;
+}
+
+/* Keys that move no bit of what was done so far; "section." stands for all of it. */
+static bool may_change(const char *path) {
+  static const char *const free_keys[] = {
+      "title", "output", "catalog", "time.duration_s", "time.steps", "parallel.", "checkpoint."};
+  for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++) {
+    size_t n = strlen(free_keys[i]);
+    if (strncmp(path, free_keys[i], n) == 0 && (path[n] == 0 || free_keys[i][n - 1] == '.'))
+      return true;
+  }
+  return false;
+}
+
+typedef struct Difference {
+  char path[256], was[128], is[128];
+  bool found;
+} Difference;
+
+static void say_node(char text[128], const TlYamlNode *node) {
+  if (!node)
+    snprintf(text, 128, "nothing");
+  else if (node->kind == TL_YAML_SCALAR)
+    snprintf(text, 128, "%s", node->text);
+  else
+    snprintf(text, 128, "%s of %zu", node->kind == TL_YAML_MAP ? "a section" : "a list",
+             node->count);
+}
+
+static void compare_nodes(const TlYamlNode *was, const TlYamlNode *is, const char *path,
+                          Difference *d);
+
+static const TlYamlNode *partner(const TlYamlNode *in, const TlYamlNode *child, size_t i) {
+  if (in->kind == TL_YAML_MAP) return tl_yaml_find((TlYamlNode *)(uintptr_t)in, child->key);
+  return i < in->count ? &in->children[i] : NULL;
+}
+
+/* Children of `a` against their partners in `b`; swapped: a is the new one, and what both have was
+ * compared before. */
+static void compare_children(const TlYamlNode *a, const TlYamlNode *b, const char *path,
+                             bool swapped, Difference *d) {
+  char below[256], number[24];
+  for (size_t i = 0; i < a->count && !d->found; i++) {
+    const TlYamlNode *child = &a->children[i], *other = partner(b, child, i);
+    snprintf(number, sizeof number, "%zu", i);
+    snprintf(below, sizeof below, "%s%s%s", path, path[0] ? "." : "",
+             a->kind == TL_YAML_MAP ? child->key : number);
+    if (!swapped)
+      compare_nodes(child, other, below, d);
+    else if (!other)
+      compare_nodes(NULL, child, below, d);
+  }
+}
+
+static void compare_nodes(const TlYamlNode *was, const TlYamlNode *is, const char *path,
+                          Difference *d) {
+  if (d->found || may_change(path)) return;
+  bool same = was && is && was->kind == is->kind &&
+              (was->kind != TL_YAML_SCALAR || strcmp(was->text, is->text) == 0);
+  if (!same) {
+    d->found = true;
+    snprintf(d->path, sizeof d->path, "%s", path);
+    say_node(d->was, was);
+    say_node(d->is, is);
+    return;
+  }
+  if (was->kind == TL_YAML_SCALAR) return;
+  compare_children(was, is, path, false, d);
+  compare_children(is, was, path, true, d);
+}
+
+/* The saved study with the defaults of this program, as the effective study is written. */
+static TlStatus saved_effective(const TlRun *run, char **effective) {
+  TlStudy study = {0};
+  TlSetup setup = {0};
+  char *text;
+  TL_TRY(read_text(run->checkpoint, "study", &text));
+  TlStatus status = tl_study_parse(&study, tl_checkpoint_path(run->checkpoint), text, strlen(text));
+  if (status == TL_OK) status = tl_setup_fill(&setup, &study);
+  if (status == TL_OK) status = tl_study_write(&tl_setup_schema, &setup, effective);
+  tl_setup_free(&setup);
+  tl_study_free(&study);
+  tl_free(text);
+  return status;
+}
+
+static TlStatus same_study(TlRun *run) {
+  char *saved = NULL;
+  TlYamlNode was = {0}, is = {0};
+  Difference d = {.found = false};
+  TlStatus status = saved_effective(run, &saved);
+  if (status == TL_OK) status = tl_yaml_parse("saved study", saved, strlen(saved), &was);
+  if (status == TL_OK) status = tl_yaml_parse("study", run->effective, strlen(run->effective), &is);
+  if (status == TL_OK) compare_nodes(&was, &is, "", &d);
+  if (d.found)
+    status = tl_study_fail(&run->study, TL_EINPUT, d.path,
+                           "was %s when %s was written and is %s now; a run goes on with the study "
+                           "it began with (only time.duration_s or time.steps may grow)",
+                           d.was, tl_checkpoint_path(run->checkpoint), d.is);
+  tl_yaml_free(&was);
+  tl_yaml_free(&is);
+  tl_free(saved);
+  return status;
+}
+
+TlStatus tl_resume_check(TlRun *run) {
+  TL_TRY(same_study(run));
+  TL_TRY(load_run(run));
+  if (tl_setup_steps(&run->setup) >= run->totals.steps) return TL_OK;
+  return tl_study_fail(
+      &run->study, TL_EINPUT, run->setup.time.steps > 0 ? "time.steps" : "time.duration_s",
+      "ends with step %lld, and %s is of step %lld already", (long long)tl_setup_steps(&run->setup),
+      tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps);
+}
+
+static TlStatus load_sections(TlRun *run) {
+  for (int i = 0; i < SECTIONS; i++)
+    if (sections[i].load) TL_TRY(sections[i].load(run));
+  return TL_OK;
+}
+
+TlStatus tl_resume_state(TlRun *run) {
+  TL_TRY(tl_comm_agree(run->comm, load_sections(run)));
+  if (run->dist->domain.ranks != tl_comm_size(run->comm))
+    TL_TRY(tl_dist_cut(run->dist, &run->bodies));
+  TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+  tl_log_info("going on from %s: step %lld, %lld of %lld grains",
+              tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps,
+              (long long)(run->grains - run->totals.outside), (long long)run->grains);
+  return TL_OK;
+}

@@ -1,0 +1,28 @@
+/* Records of all ranks in the order of their keys, at rank 0, block by block.
+ *
+ * Each rank has its own records in ascending order; rank 0 merges them, holding one block a rank
+ * and never all: its memory grows with the ranks, not with the records.
+ */
+#ifndef TL_RUN_GATHER_H
+#define TL_RUN_GATHER_H
+
+#include "base/comm.h"
+
+#include <stdbool.h>
+
+typedef struct TlGather {
+  TlComm *comm;
+  size_t record_bytes;
+  int keys; /* a record begins with so many int64_t, by which it is ordered; no two are equal */
+  int64_t count; /* of this rank */
+  /* This rank's records [first, first + count) */
+  void (*fill)(void *context, int64_t first, int64_t count, unsigned char *to);
+  /* Rank 0: the next records in order. After a failure it is called no more. */
+  TlStatus (*take)(void *context, const unsigned char *records, int64_t count);
+  void *context;
+} TlGather;
+
+/* Collective; not agreed upon: the caller does (tl_comm_agree). */
+TlStatus tl_gather_sorted(const TlGather *gather);
+
+#endif

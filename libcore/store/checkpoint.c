@@ -1,0 +1,349 @@
+#include "store/checkpoint.h"
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The file's layout; every field lies on its own multiple of 8, so there is no padding. */
+typedef struct Head {
+  char magic[8];
+  uint32_t version, endian;
+  int64_t step;
+} Head;
+typedef struct SectionHead {
+  char name[TL_CHECKPOINT_NAME], layout[TL_CHECKPOINT_LAYOUT];
+  uint64_t record_bytes;
+  int64_t records;
+} SectionHead;
+
+static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'C', 'K', 'P'};
+enum { ENDIAN_MARK = 0x01020304, SWAPPED_MARK = 0x04030201 };
+
+/* ---- the folder ---- */
+
+static char *path_of(const char *folder, int64_t step) {
+  return tl_format("%s/checkpoint_%012lld.tck", folder, (long long)step);
+}
+
+int64_t tl_checkpoint_step(const char *name) {
+  static const char lead[] = "checkpoint_";
+  size_t n = sizeof lead - 1;
+  if (strncmp(name, lead, n) != 0) return -1;
+  size_t digits = strspn(name + n, "0123456789");
+  if (digits < 12 || digits > 18 || strcmp(name + n + digits, ".tck") != 0) return -1;
+  return strtoll(name + n, NULL, 10);
+}
+
+static int newest_first(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x > y ? -1 : x < y;
+}
+
+TlStatus tl_checkpoint_list(const char *folder, int64_t **steps, int64_t *count) {
+  size_t capacity = 0;
+  TlStatus status = TL_OK;
+  *steps = NULL;
+  *count = 0;
+  DIR *list = opendir(folder);
+  if (!list) return tl_fail_errno(folder, "cannot list the folder");
+  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
+    int64_t step = tl_checkpoint_step(entry->d_name);
+    if (step < 0) continue;
+    status = TL_RESERVE(*steps, capacity, (size_t)*count + 1);
+    if (status == TL_OK) (*steps)[(*count)++] = step;
+  }
+  closedir(list);
+  if (*count > 1) qsort(*steps, (size_t)*count, sizeof **steps, newest_first);
+  return status;
+}
+
+static TlStatus remove_step(const char *folder, int64_t step) {
+  char *path = path_of(folder, step);
+  if (!path) return TL_ENOMEM;
+  TlStatus status = unlink(path) == 0 ? TL_OK : tl_fail_errno(path, "cannot remove");
+  tl_free(path);
+  return status;
+}
+
+TlStatus tl_checkpoint_prune(const char *folder, int64_t last, int64_t keep) {
+  int64_t *steps, count, kept = 0;
+  TlStatus status = tl_checkpoint_list(folder, &steps, &count);
+  for (int64_t i = 0; status == TL_OK && i < count; i++) {
+    bool stays = (last < 0 || steps[i] <= last) && kept < keep;
+    if (stays)
+      kept++;
+    else
+      status = remove_step(folder, steps[i]);
+  }
+  tl_free(steps);
+  return status;
+}
+
+/* ---- writing ---- */
+
+struct TlCheckpointWriter {
+  TlOutFile out;
+  FILE *file;
+  Head head;
+  TlDigest *digest;
+  bool open; /* a section is */
+  SectionHead section;
+  int64_t missing; /* records still to come */
+};
+
+static TlStatus put(TlCheckpointWriter *w, const void *bytes, size_t size) {
+  if (size == 0 || fwrite(bytes, 1, size, w->file) == size) return TL_OK;
+  return tl_fail_errno(w->out.path, "cannot write");
+}
+
+static TlStatus start_file(TlCheckpointWriter *w, const char *folder, int64_t step) {
+  char *path = path_of(folder, step);
+  if (!path) return TL_ENOMEM;
+  TlStatus status = tl_outfile_begin(&w->out, path, true);
+  tl_free(path);
+  TL_TRY(status);
+  TL_TRY(tl_digest_new(&w->digest));
+  w->file = fopen(w->out.temp, "wb");
+  if (!w->file) return tl_fail_errno(w->out.path, "cannot create");
+  w->head = (Head){.version = TL_CHECKPOINT_VERSION, .endian = ENDIAN_MARK, .step = step};
+  memcpy(w->head.magic, magic, sizeof magic);
+  return put(w, &w->head, sizeof w->head);
+}
+
+TlStatus tl_checkpoint_create(TlCheckpointWriter **writer, const char *folder, int64_t step) {
+  TL_TRY(TL_NEW(*writer, 1));
+  TlStatus status = start_file(*writer, folder, step);
+  if (status == TL_OK) return TL_OK;
+  tl_checkpoint_abort(*writer);
+  *writer = NULL;
+  return status;
+}
+
+static TlStatus close_section(TlCheckpointWriter *w) {
+  unsigned char value[TL_DIGEST_BYTES];
+  if (!w->open) return TL_OK;
+  assert(w->missing == 0);
+  w->open = false;
+  tl_digest_value(w->digest, value);
+  return put(w, value, sizeof value);
+}
+
+TlStatus tl_checkpoint_section(TlCheckpointWriter *w, const char *name, const char *layout,
+                               size_t record_bytes, int64_t records) {
+  TL_TRY(close_section(w));
+  assert(strlen(name) < TL_CHECKPOINT_NAME && strlen(layout) < TL_CHECKPOINT_LAYOUT);
+  w->section = (SectionHead){.record_bytes = record_bytes, .records = records};
+  snprintf(w->section.name, sizeof w->section.name, "%s", name);
+  snprintf(w->section.layout, sizeof w->section.layout, "%s", layout);
+  w->open = true;
+  w->missing = records;
+  tl_digest_restart(w->digest); /* the file's head too: it has no digest of its own */
+  tl_digest_add(w->digest, &w->head, sizeof w->head);
+  tl_digest_add(w->digest, &w->section, sizeof w->section);
+  return put(w, &w->section, sizeof w->section);
+}
+
+TlStatus tl_checkpoint_rows(TlCheckpointWriter *w, const void *rows, int64_t count) {
+  size_t size = (size_t)count * w->section.record_bytes;
+  assert(w->open && count <= w->missing);
+  w->missing -= count;
+  tl_digest_add(w->digest, rows, size);
+  return put(w, rows, size);
+}
+
+static TlStatus finish(TlCheckpointWriter *w) {
+  TL_TRY(tl_checkpoint_section(w, "end", "", 0, 0));
+  TL_TRY(close_section(w));
+  FILE *file = w->file;
+  w->file = NULL;
+  if (fclose(file) != 0) return tl_fail_errno(w->out.path, "cannot write");
+  return tl_outfile_commit(&w->out);
+}
+
+TlStatus tl_checkpoint_commit(TlCheckpointWriter *w) {
+  TlStatus status = finish(w);
+  tl_checkpoint_abort(w);
+  return status;
+}
+
+void tl_checkpoint_abort(TlCheckpointWriter *w) {
+  if (!w) return;
+  if (w->file) fclose(w->file);
+  tl_outfile_abort(&w->out);
+  tl_digest_free(w->digest);
+  tl_free(w);
+}
+
+/* ---- reading ---- */
+
+typedef struct Section {
+  SectionHead head;
+  int64_t start; /* of the records, bytes from the file's begin */
+} Section;
+
+struct TlCheckpoint {
+  char *path;
+  FILE *file;
+  int64_t size;
+  Head head;
+  Section *section;
+  size_t count, capacity;
+};
+
+static TlStatus damaged(const TlCheckpoint *c, const char *what) {
+  return tl_fail(TL_EINPUT, "%s: damaged: %s", c->path, what);
+}
+
+static TlStatus get(TlCheckpoint *c, void *bytes, size_t size) {
+  if (size == 0 || fread(bytes, 1, size, c->file) == size) return TL_OK;
+  return ferror(c->file) ? tl_fail_errno(c->path, "cannot read") : damaged(c, "it is cut short");
+}
+
+static TlStatus read_head(TlCheckpoint *c, int64_t step) {
+  TL_TRY(get(c, &c->head, sizeof c->head));
+  if (memcmp(c->head.magic, magic, sizeof magic) != 0)
+    return tl_fail(TL_EINPUT, "%s: not a checkpoint", c->path);
+  if (c->head.endian == SWAPPED_MARK)
+    return tl_fail(TL_EINPUT, "%s: written on a machine of the other byte order", c->path);
+  if (c->head.endian != ENDIAN_MARK) return damaged(c, "its head");
+  if (c->head.version != TL_CHECKPOINT_VERSION)
+    return tl_fail(TL_EINPUT, "%s: format version %u, and this program reads version %d", c->path,
+                   c->head.version, TL_CHECKPOINT_VERSION);
+  return c->head.step == step ? TL_OK : damaged(c, "its step is not that of its name");
+}
+
+static TlStatus check_section(const TlCheckpoint *c, const SectionHead *h, int64_t start) {
+  bool sane = h->name[TL_CHECKPOINT_NAME - 1] == 0 && h->layout[TL_CHECKPOINT_LAYOUT - 1] == 0 &&
+              h->records >= 0 && h->record_bytes <= (uint64_t)c->size;
+  int64_t room = c->size - start - TL_DIGEST_BYTES;
+  if (!sane) return damaged(c, "the head of a section");
+  if (room < 0 || (h->record_bytes && h->records > room / (int64_t)h->record_bytes))
+    return damaged(c, "it is cut short");
+  return TL_OK;
+}
+
+/* The sections' heads up to "end", without their records. */
+static TlStatus read_sections(TlCheckpoint *c) {
+  for (;;) {
+    TL_TRY(TL_RESERVE(c->section, c->capacity, c->count + 1));
+    Section *s = &c->section[c->count];
+    TL_TRY(get(c, &s->head, sizeof s->head));
+    s->start = ftell(c->file);
+    TL_TRY(check_section(c, &s->head, s->start));
+    c->count++;
+    int64_t end = s->start + (int64_t)s->head.record_bytes * s->head.records + TL_DIGEST_BYTES;
+    if (fseek(c->file, end, SEEK_SET) != 0) return tl_fail_errno(c->path, "cannot read");
+    if (strcmp(s->head.name, "end") == 0)
+      return end == c->size ? TL_OK : damaged(c, "something follows its end");
+  }
+}
+
+static TlStatus verify_section(TlCheckpoint *c, const Section *s, TlDigest *digest, char *buffer,
+                               size_t room) {
+  unsigned char value[TL_DIGEST_BYTES], stored[TL_DIGEST_BYTES];
+  size_t left = (size_t)s->head.record_bytes * (size_t)s->head.records;
+  if (fseek(c->file, s->start, SEEK_SET) != 0) return tl_fail_errno(c->path, "cannot read");
+  tl_digest_restart(digest);
+  tl_digest_add(digest, &c->head, sizeof c->head);
+  tl_digest_add(digest, &s->head, sizeof s->head);
+  while (left > 0) {
+    size_t n = left < room ? left : room;
+    TL_TRY(get(c, buffer, n));
+    tl_digest_add(digest, buffer, n);
+    left -= n;
+  }
+  tl_digest_value(digest, value);
+  TL_TRY(get(c, stored, sizeof stored));
+  if (memcmp(value, stored, sizeof value) == 0) return TL_OK;
+  return tl_fail(TL_EINPUT, "%s: damaged: section '%s' does not match its digest", c->path,
+                 s->head.name);
+}
+
+static TlStatus verify_all(TlCheckpoint *c) {
+  enum { ROOM = 1 << 16 };
+  TlDigest *digest = NULL;
+  char *buffer = NULL;
+  TlStatus status = TL_NEW(buffer, ROOM);
+  if (status == TL_OK) status = tl_digest_new(&digest);
+  for (size_t i = 0; status == TL_OK && i < c->count; i++)
+    status = verify_section(c, &c->section[i], digest, buffer, ROOM);
+  tl_digest_free(digest);
+  tl_free(buffer);
+  return status;
+}
+
+static TlStatus read_file(TlCheckpoint *c, const char *folder, int64_t step, bool verify) {
+  c->path = path_of(folder, step);
+  if (!c->path) return TL_ENOMEM;
+  TL_TRY(tl_file_size(c->path, &c->size));
+  c->file = fopen(c->path, "rb");
+  if (!c->file) return tl_fail_errno(c->path, "cannot open");
+  TL_TRY(read_head(c, step));
+  TL_TRY(read_sections(c));
+  return verify ? verify_all(c) : TL_OK;
+}
+
+TlStatus tl_checkpoint_open(TlCheckpoint **checkpoint, const char *folder, int64_t step,
+                            bool verify) {
+  TL_TRY(TL_NEW(*checkpoint, 1));
+  TlStatus status = read_file(*checkpoint, folder, step, verify);
+  if (status == TL_OK) return TL_OK;
+  tl_checkpoint_close(*checkpoint);
+  *checkpoint = NULL;
+  return status;
+}
+
+const char *tl_checkpoint_path(const TlCheckpoint *c) {
+  return c->path;
+}
+
+static const Section *section_of(const TlCheckpoint *c, const char *name) {
+  for (size_t i = 0; i < c->count; i++)
+    if (strcmp(c->section[i].head.name, name) == 0) return &c->section[i];
+  return NULL;
+}
+
+bool tl_checkpoint_has(const TlCheckpoint *c, const char *name) {
+  return section_of(c, name) != NULL;
+}
+
+const char *tl_checkpoint_name(const TlCheckpoint *c, int i) {
+  return (size_t)i + 1 < c->count ? c->section[i].head.name : NULL; /* without "end" */
+}
+
+TlStatus tl_checkpoint_find(const TlCheckpoint *c, const char *name, const char *layout,
+                            size_t record_bytes, int64_t *records) {
+  const Section *s = section_of(c, name);
+  if (!s) return tl_fail(TL_EINPUT, "%s: has no section '%s'", c->path, name);
+  if (strcmp(s->head.layout, layout) != 0 || s->head.record_bytes != record_bytes)
+    return tl_fail(TL_EINPUT,
+                   "%s: section '%s' is laid out as '%s', and this program knows '%s'; go on with "
+                   "the program that wrote it",
+                   c->path, name, s->head.layout, layout);
+  *records = s->head.records;
+  return TL_OK;
+}
+
+TlStatus tl_checkpoint_read(TlCheckpoint *c, const char *name, int64_t first, int64_t count,
+                            void *rows) {
+  const Section *s = section_of(c, name);
+  assert(s && first >= 0 && first + count <= s->head.records);
+  int64_t at = s->start + first * (int64_t)s->head.record_bytes;
+  if (fseek(c->file, at, SEEK_SET) != 0) return tl_fail_errno(c->path, "cannot read");
+  return get(c, rows, (size_t)count * s->head.record_bytes);
+}
+
+void tl_checkpoint_close(TlCheckpoint *c) {
+  if (!c) return;
+  if (c->file) fclose(c->file);
+  tl_free(c->section);
+  tl_free(c->path);
+  tl_free(c);
+}

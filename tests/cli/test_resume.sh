@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# A run that is killed, at any moment, goes on to the same end, bit by bit; damaged checkpoints are
+# named and skipped; a changed study is refused; a full disk leaves the older checkpoints whole.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+export OMP_NUM_THREADS=1
+"$TESTBIN/test_run" c.sqlite
+# 12 grains fall into a corner: contacts from step 20 on
+cat >s.yaml <<'YAML'
+catalog: c.sqlite
+time: {dt_s: 5.0e-4, steps: 400, frame_every_s: 0.02, history_every_s: 2.0e-3}
+grains: {sample: sand}
+release: {assembly: lattice, low_m: [0, 0, 0], high_m: [0.0066, 0.0066, 0.0099], velocity_m_s: [0.1, 0.05, -0.3]}
+planes:
+- {point_m: [0, 0, 0], normal: [0, 0, 1]}
+- {point_m: [0, 0, 0], normal: [1, 0, 0]}
+- {point_m: [0.0066, 0, 0], normal: [-1, 0, 0]}
+- {point_m: [0, 0, 0], normal: [0, 1, 0]}
+- {point_m: [0, 0.0066, 0], normal: [0, -1, 0]}
+checkpoint: {every_steps: 9}
+YAML
+
+fail() { echo "test_resume: $*"; exit 1; }
+same() { "$TESTBIN/test_resume" "$@" || fail "results differ: $*"; }
+solve() { "$BIN/talus-solve" -q "$@"; }
+refused() { # status, text in the message, arguments
+  local want=$1 text=$2 got=0
+  shift 2
+  "$BIN/talus-solve" "$@" >out 2>err || got=$?
+  [ "$got" = "$want" ] || fail "$*: exit $got, not $want: $(cat err)"
+  grep -qF -- "$text" err || fail "$*: '$text' is not in: $(cat err)"
+}
+
+start=$(date +%s%N)
+solve s.yaml -o whole >whole.out
+took=$((($(date +%s%N) - start) / 1000000)) # ms
+hash=$(grep ^state_hash: whole.out)
+[ -n "$hash" ] || fail "no state_hash in the summary"
+[ "$(find whole -name '*.tck' | wc -l)" = 2 ] || fail "not two checkpoints are kept"
+
+# kill -9 at ten random moments, each time going on from what is there; before there is a
+# checkpoint it starts anew
+RANDOM=${TALUS_TEST_SEED:-$$}
+seed=$RANDOM
+go_on=()
+choose() {
+  go_on=(s.yaml --overwrite -o killed)
+  [ -z "$(find killed -name '*.tck' 2>/dev/null)" ] || go_on=(--resume killed)
+}
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  choose
+  "$BIN/talus-solve" -q "${go_on[@]}" >out 2>err &
+  pid=$!
+  sleep "$(awk -v r=$RANDOM -v t="$took" 'BEGIN { print r / 32768 * t / 1000 * 0.7 }')"
+  kill -9 $pid 2>/dev/null || true
+  wait $pid 2>/dev/null || true
+done
+choose
+solve "${go_on[@]}" >out 2>err || fail "after ten kills (seed $seed): $(cat err)"
+grep -qxF "$hash" out || fail "after ten kills (seed $seed): $(grep ^state_hash: out), not $hash"
+same whole killed
+[ -z "$(find killed -name '*.tmp')" ] || fail "half files are left"
+
+# killed while a checkpoint is written: the half file is not looked at and goes
+mkdir half
+cp whole/* half/
+rm half/checkpoint_000000000400.tck
+head -c 3000 half/checkpoint_000000000396.tck >half/checkpoint_000000000400.tck.99.tmp
+solve --resume half >out 2>err || fail "with a half checkpoint: $(cat err)"
+same whole half
+[ ! -e half/checkpoint_000000000400.tck.99.tmp ] || fail "the half checkpoint is still there"
+
+# damaged ones are named and skipped: the newest cut short, then a bit flipped
+rm -r half
+cp -r whole damaged
+truncate -s 3000 damaged/checkpoint_000000000400.tck
+"$BIN/talus-solve" --resume damaged >out 2>err || fail "damaged: $(cat err)"
+grep -q "warning: damaged/checkpoint_000000000400.tck: damaged: it is cut short; it is skipped" err ||
+  fail "the cut one is not named: $(cat err)"
+grep -q "going on from damaged/checkpoint_000000000396.tck: step 396" err || fail "$(cat err)"
+same whole damaged
+flip() { printf '\x5a' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
+flip damaged/checkpoint_000000000400.tck 3500
+"$BIN/talus-solve" --resume damaged >out 2>err || fail "flipped: $(cat err)"
+grep -q "400.tck: damaged: section '.*' does not match its digest; it is skipped" err ||
+  fail "the flipped one is not named: $(cat err)"
+same whole damaged
+flip damaged/checkpoint_000000000400.tck 3500
+flip damaged/checkpoint_000000000396.tck 3500
+refused 1 "damaged: holds no whole checkpoint" --resume damaged
+
+# SIGTERM saves, says how to go on, and the run goes on from the study as well as from the folder
+"$BIN/talus-solve" s.yaml >out 2>err &
+pid=$!
+for _ in $(seq 200); do [ ! -s s.run/frame_000002.h5 ] || break; sleep 0.02; done
+refused 2 "s.run: another run is writing there" --overwrite s.yaml
+kill -TERM $pid
+got=0; wait $pid || got=$?
+[ "$got" = 1 ] || fail "a signal gives exit $got"
+grep -q "stopped by a signal after step .*; go on with: talus-solve --resume s.run" err ||
+  fail "no word how to go on: $(cat err)"
+refused 2 "--set contact.friction: was 0.5 when s.run/checkpoint_" --resume s.yaml --set contact.friction=0.3
+sed 's/dt_s: 5.0e-4/dt_s: 4.0e-4/' s.yaml >t.yaml
+refused 1 "t.yaml:2:8: time.dt_s: was 0.0005 when" --resume t.yaml -o s.run
+refused 2 "--set time.steps: ends with step 5, and" --resume s.run --set time.steps=5
+refused 2 "choose one" --resume s.yaml --overwrite
+refused 1 "nowhere.yaml" --resume nowhere.yaml
+cp -r s.run two.run
+solve --resume s.yaml >out 2>err || fail "--resume of a study: $(cat err)"
+same whole s.run
+OMP_NUM_THREADS=2 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" -q --resume two.run >out 2>err ||
+  fail "on two ranks: $(cat err)"
+grep -qxF "$hash" out || fail "two ranks go on to another state"
+same whole two.run 11 # columns that do not say how islands lie on ranks
+# finished: nothing to do; longer: on it goes, as if it had been longer from the start
+solve --resume s.run >out 2>err || fail "a finished run: $(cat err)"
+grep -qxF "$hash" out || fail "a finished run has another state"
+solve s.yaml -o long --set time.steps=430 >long.out
+solve --resume s.run --set time.steps=430 >out 2>err || fail "longer: $(cat err)"
+same long s.run
+cmp -s <(grep ^state_hash: out) <(grep ^state_hash: long.out) || fail "longer: another state"
+
+# a disk that gets full: said, nothing half is left, and with room again the run goes on
+mkdir disk
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=560k tmpfs disk 2>/dev/null; then
+  trap 'umount "$folder/disk"; rm -rf "$folder"' EXIT
+  got=0
+  solve s.yaml -o disk/run >out 2>err || got=$?
+  [ "$got" = 1 ] || fail "a full disk gives exit $got"
+  grep -q "disk/run/.*: " err || fail "a full disk: $(cat err)"
+  [ -z "$(find disk -name '*.tmp')" ] || fail "a full disk leaves half files"
+  cp -r disk/run room
+  solve --resume room >out 2>err || fail "after the full disk: $(cat err)"
+  same whole room
+fi

@@ -1,0 +1,190 @@
+/* Runs that are stopped and go on against runs that are not.  ranks: 1 2 4
+ * With arguments `FOLDER FOLDER [COLUMNS]` the program only compares the results in two folders bit
+ * by bit (for tests/cli/test_resume.sh): each frame by id, of history.csv the first COLUMNS columns
+ * or all but the last, cpu_s. */
+#include "mpi/scene.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "run/run.h"
+#include "support/tltest.h"
+
+/* ---- comparing two folders ---- */
+
+static int differ(const char *what, int64_t where) {
+  printf("%s differs (%lld)\n", what, (long long)where);
+  return 1;
+}
+
+static int compare_frame(const char *a, const char *b, int64_t index) {
+  TlFrame x, y;
+  if (tl_results_read_frame(a, index, &x) != TL_OK || tl_results_read_frame(b, index, &y) != TL_OK)
+    return printf("%s\n", tl_message()), 1;
+  int bad = x.step != y.step || x.count != y.count || memcmp(&x.time_s, &y.time_s, 8) != 0;
+  for (int64_t i = 0; !bad && i < x.count; i++)
+    bad = memcmp(&x.rows[i], &y.rows[i], sizeof x.rows[i]) != 0;
+  tl_frame_free(&x);
+  tl_frame_free(&y);
+  return bad ? differ("frame", index) : 0;
+}
+
+static int compare_frames(const char *a, const char *b) {
+  int64_t *in_a, *in_b, count, other;
+  if (tl_results_frames(a, &in_a, &count) != TL_OK || tl_results_frames(b, &in_b, &other) != TL_OK)
+    return printf("%s\n", tl_message()), 1;
+  int bad = count != other ? differ("number of frames", other) : 0;
+  for (int64_t i = 0; !bad && i < count; i++)
+    bad = in_a[i] != in_b[i] ? differ("list of frames", i) : compare_frame(a, b, in_a[i]);
+  tl_free(in_a);
+  tl_free(in_b);
+  return bad;
+}
+
+/* columns > 0: only the first so many; else all but the last. */
+static void cut_line(char *line, int columns) {
+  char *end = columns > 0 ? line : strrchr(line, ',');
+  for (int c = 0; columns > 0 && end && c < columns; c++) end = strchr(end + (c > 0), ',');
+  if (end) *end = 0;
+}
+
+static int compare_history(const char *a, const char *b, int columns) {
+  char path[1024], x[4096], y[4096];
+  snprintf(path, sizeof path, "%s/history.csv", a);
+  FILE *one = fopen(path, "r");
+  snprintf(path, sizeof path, "%s/history.csv", b);
+  FILE *two = fopen(path, "r");
+  if (!one || !two) return differ("history.csv is missing: it", 0);
+  for (int64_t line = 1;; line++) {
+    char *p = fgets(x, sizeof x, one), *q = fgets(y, sizeof y, two);
+    if (!p && !q) return fclose(one), fclose(two), 0;
+    if (!p || !q) return differ("length of history.csv", line);
+    cut_line(x, columns);
+    cut_line(y, columns);
+    if (strcmp(x, y) != 0) return differ("history.csv", line);
+  }
+}
+
+/* ---- runs ---- */
+
+static char folder[256];
+
+/* Grains run into each other, off the edge, and are moved between ranks while they do. */
+static const char slope_study[] =
+    "catalog: c.sqlite\n"
+    "time: {dt_s: 1.0e-3, steps: 40, frame_every_s: 7.0e-3, history_every_s: 2.0e-3}\n"
+    "grains: {sample: sand}\n"
+    "release:\n"
+    "  assembly: lattice\n"
+    "  low_m: [0.162, 0.02, 0]\n"
+    "  high_m: [0.178, 0.03, 0]\n"
+    "  layers: 2\n"
+    "  velocity_m_s: [0.5, 0, 0]\n"
+    "terrain: {name: slope}\n"
+    "contact: {friction: 0.3, boundary_friction: 0.2}\n"
+    "checkpoint: {every_steps: 11}\n";
+
+typedef struct Job {
+  const char *study, *output;
+  bool resume;
+  int64_t stop_after; /* 0: to the end */
+} Job;
+
+static int count_down(void *context) {
+  return --*(int64_t *)context == 0;
+}
+
+typedef struct End {
+  uint64_t state;
+  double cuts; /* where space is cut, added up */
+} End;
+
+static End go(TlComm *comm, const Job *job) {
+  TlRun run;
+  End end = {0};
+  int64_t left = job->stop_after;
+  TlRunOptions options = {.study = job->study,
+                          .output = job->output,
+                          .resume = job->resume,
+                          .overwrite = !job->resume,
+                          .stop = job->stop_after ? count_down : NULL,
+                          .stop_context = &left};
+  REQUIRE_OK(tl_run_open(&run, comm, &options));
+  TlStatus status = tl_run_go(&run);
+  if (job->stop_after)
+    REQUIRE(status == TL_ELIMIT && strstr(tl_message(), "--resume"), "%s", tl_message());
+  else
+    REQUIRE(status == TL_OK, "%s", tl_message());
+  REQUIRE_OK(tl_run_hash(&run, &end.state));
+  for (int i = 1; i < run.dist->domain.ranks; i++) end.cuts += run.dist->domain.cut[i].at;
+  REQUIRE(run.totals.outside > 0 || job->stop_after, "nobody left the terrain");
+  tl_run_close(&run);
+  return end;
+}
+
+static char *in_folder(const char *name) {
+  return tl_path_join(folder, name);
+}
+
+static void same_results(TlComm *comm, const char *a, const char *b, int columns) {
+  if (tl_comm_rank(comm) == 0)
+    REQUIRE(compare_frames(a, b) == 0 && compare_history(a, b, columns) == 0, "%s and %s", a, b);
+  tl_comm_barrier(comm);
+}
+
+/* Stopped twice, after steps that fall on no frame and no checkpoint; once grains were moved
+ * between ranks, once some had left. Then rank 0 goes on alone from where all were: the same state,
+ * and of history.csv the sums; how islands lie on ranks (from column 12 on) is another matter. */
+static void a_stopped_run_goes_on(TlComm *comm, const char *outside, int balance) {
+  char text[2048];
+  snprintf(text, sizeof text, "%soutside: %s\nparallel: {balance_every_steps: %d, imbalance: 1}\n",
+           slope_study, outside, balance);
+  char *study = in_folder("r.yaml"), *whole = in_folder("whole.run"),
+       *parts = in_folder("parts.run"), *alone = in_folder("alone.run");
+  TlStatus status = TL_OK;
+  if (tl_comm_rank(comm) == 0) status = tl_file_write(study, text, strlen(text), true);
+  REQUIRE_OK(tl_comm_agree(comm, status));
+  End all = go(comm, &(Job){.study = study, .output = whole});
+  go(comm, &(Job){.study = study, .output = parts, .stop_after = 17});
+  go(comm, &(Job){.study = study, .output = parts, .resume = true, .stop_after = 12});
+  End resumed = go(comm, &(Job){.study = parts, .resume = true});
+  REQUIRE(resumed.state == all.state, "%s: the state differs", outside);
+  REQUIRE(resumed.cuts == all.cuts, "%g m and %g m", resumed.cuts, all.cuts);
+  same_results(comm, whole, parts, 0);
+  go(comm, &(Job){.study = study, .output = alone, .stop_after = 20});
+  if (tl_comm_rank(comm) == 0) {
+    resumed = go(NULL, &(Job){.study = alone, .resume = true});
+    REQUIRE(resumed.state == all.state, "%s: the state differs on one rank", outside);
+  }
+  tl_comm_barrier(comm);
+  same_results(comm, whole, alone, 11);
+  tl_free(study);
+  tl_free(whole);
+  tl_free(parts);
+  tl_free(alone);
+}
+
+static void body(TlComm *comm) {
+  if (tl_comm_rank(comm) == 0) {
+    snprintf(folder, sizeof folder, "%s", tl_test_folder());
+    char *path = in_folder("c.sqlite");
+    scene_catalog(path);
+    tl_free(path);
+  }
+  REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
+  tl_log_set("test", TL_LOG_WARN);
+  a_stopped_run_goes_on(comm, "remove", 7);
+  a_stopped_run_goes_on(comm, "stop", 1000);
+}
+
+int main(int argc, char **argv) {
+  TlComm *comm;
+  int bad = 0;
+  if (tl_comm_start(&comm, &argc, &argv) != TL_OK) return 1;
+  if (argc > 2)
+    bad = compare_frames(argv[1], argv[2]) ||
+          compare_history(argv[1], argv[2], argc > 3 ? atoi(argv[3]) : 0);
+  else
+    body(comm);
+  tl_comm_stop(comm);
+  return bad;
+}
