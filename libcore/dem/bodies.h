@@ -22,7 +22,8 @@
 
 enum {
   TL_BODY_OUTSIDE = 1, /* no terrain below the centre; set by the step, policy is the caller's */
-  TL_BODY_FROZEN = 2   /* fixed in space: infinite mass, joins no island */
+  TL_BODY_FROZEN = 2,  /* fixed in space: infinite mass, joins no island */
+  TL_BODY_NET = 4      /* sphere of a net (membrane.h): bonded, no grain to measures */
 };
 
 /* type, name */
@@ -44,6 +45,7 @@ enum {
   F(TlVec3, inverse_inertia) /* 0 when frozen */                                                   \
   F(double, radius)          /* of the sphere about the centre that holds the surface, m */        \
   F(double, reach)           /* radius + what the contact search adds this step, m (step.h) */     \
+  F(double, halo)            /* ghosts are chosen this far out: reach, or half the longest bond */ \
   F(int32_t, contacts)       /* contact points with an impulse in the last step */
 
 typedef struct TlBodyState {
@@ -54,7 +56,7 @@ typedef struct TlBodyState {
 
 /* One remembered contact point: pair (low id, high id); high < 0 is boundary number -1 - high;
  * key names the node and the side it belongs to (contact.h). impulse: on the low id's body, world
- * frame, N s. */
+ * frame, N s; of a net's bond (membrane.h) its tangential displacement, m. */
 typedef struct TlTouch {
   int64_t low, high;
   int64_t key;

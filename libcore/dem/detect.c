@@ -85,6 +85,13 @@ TlStatus tl_detect_pair(const TlSolverConfig *config, const TlBodies *bodies, in
   return pair_points(config, bodies, a, b, &wanted, points);
 }
 
+/* Bonds of a net are springs, not collisions. */
+static bool bonded(const Job *job, TlBodyPair p) {
+  const TlBodies *x = job->bodies;
+  if (!(x->flags[p.a] & x->flags[p.b] & TL_BODY_NET)) return false;
+  return tl_net_bonded(&x->history, x->id[p.a], x->id[p.b]);
+}
+
 static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const Job *job = context;
   TlPoints *points = &job->detect->points[thread];
@@ -94,6 +101,7 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     Margin m = pair_margin(job, p.a, p.b);
     double far = job->bodies->radius[p.a] + job->bodies->radius[p.b] + m.margin;
     job->kept_count[i] = 0;
+    if (bonded(job, p)) continue;
     if (tl_norm2(tl_sub(job->bodies->position[p.a], job->bodies->position[p.b])) > far * far)
       continue;
     points->count = 0;
@@ -186,6 +194,16 @@ static void warm_start(TlContact *c, int32_t count, const TlTouch *known, size_t
       start_from(&c[k], tl_scale(1.0 / heirs, orphan));
 }
 
+/* What touches a net's sphere has the net's friction and restitution; of two nets the first's. */
+static const TlNet *net_at(const Job *job, int32_t a, int32_t b) {
+  const TlBodies *x = job->bodies;
+  if (x->flags[a] & TL_BODY_NET)
+    return tl_net_of(job->detect->nets, job->detect->net_count, x->id[a]);
+  if (b >= 0 && x->flags[b] & TL_BODY_NET)
+    return tl_net_of(job->detect->nets, job->detect->net_count, x->id[b]);
+  return NULL;
+}
+
 static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t a, int32_t b,
                          int32_t boundary) {
   const TlSolverConfig *config = job->detect->config;
@@ -196,6 +214,11 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t
   if (b >= 0) c->rb = tl_sub(p->p, x->position[b]);
   c->friction = b >= 0 ? config->friction : config->boundary_friction;
   c->restitution = b >= 0 ? config->restitution : config->boundary_restitution;
+  const TlNet *net = net_at(job, a, b);
+  if (net) {
+    c->friction = net->friction;
+    c->restitution = net->restitution;
+  }
   c->allowed_speed = fmax(p->gap, 0) / config->step_s;
   c->size = b >= 0 ? fmin(x->radius[a], x->radius[b]) : x->radius[a];
   tl_contact_prepare(c, job->dynamics);

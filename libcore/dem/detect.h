@@ -11,6 +11,8 @@ typedef struct TlDetect {
   const TlSolverConfig *config;
   const TlBoundary *boundary;
   int boundary_count;
+  const TlNet *nets;
+  int net_count;
   double speed_max; /* of all bodies on all ranks, spin included */
   TlArena *arena;   /* everything found lives here */
   TlBodyPairs *body_pairs;

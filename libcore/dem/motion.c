@@ -60,6 +60,7 @@ static void move_body(TlBodies *b, const TlMotion *m, int64_t i, double dt) {
 
 static void flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, int count) {
   b->flags[i] &= ~TL_BODY_OUTSIDE;
+  if (b->flags[i] & TL_BODY_NET) return; /* a net may hang over the terrain's edge */
   for (int k = 0; k < count; k++) {
     double phi;
     TlVec3 n;

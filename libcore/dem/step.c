@@ -27,6 +27,11 @@ static void derive(const TlSolver *s, TlBodies *b, int64_t i) {
   b->mass[i] = density * shape->volume_m3 * scale3;
   b->inertia[i] = tl_scale(density * scale3 * scale * scale, shape->inertia_m5);
   b->radius[i] = scale * shape->radius_m;
+  const TlNet *net = b->flags[i] & TL_BODY_NET ? tl_net_of(s->nets, s->net_count, b->id[i]) : NULL;
+  if (net) { /* its density is its own */
+    b->inertia[i] = tl_scale(net->mass_kg / b->mass[i], b->inertia[i]);
+    b->mass[i] = net->mass_kg;
+  }
   bool fixed = b->flags[i] & TL_BODY_FROZEN;
   TlVec3 m = b->inertia[i];
   b->inverse_mass[i] = fixed ? 0 : 1 / b->mass[i];
@@ -36,6 +41,16 @@ static void derive(const TlSolver *s, TlBodies *b, int64_t i) {
 double tl_step_speed(const TlBodies *b, int64_t i) {
   if (b->flags[i] & TL_BODY_FROZEN) return 0;
   return tl_norm(b->velocity[i]) + tl_norm(tl_bodies_spin(b, i)) * b->radius[i];
+}
+
+/* Half the longest bond allowed, so that bonded spheres see each other across ranks. */
+static double half_bond(const TlSolver *s, int64_t id) {
+  const TlNet *net = tl_net_of(s->nets, s->net_count, id);
+  if (!net) return 0;
+  double length = net->spacing_m;
+  if (net->layers > 1)
+    length = fmax(length, tl_net_rest_length(net, 0, (int64_t)net->rows * net->columns));
+  return 0.5 * (1 + net->stretch_most) * length;
 }
 
 TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
@@ -53,8 +68,10 @@ TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
   if (failed) return tl_fail(TL_EINPUT, "another rank could not load its shapes");
   TL_TRY(tl_sync_least(s->sync, &least, 1));
   s->speed_max = -least;
-  for (int64_t i = 0; i < b->total; i++)
+  for (int64_t i = 0; i < b->total; i++) {
     b->reach[i] = tl_detect_reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
+    b->halo[i] = fmax(b->reach[i], b->flags[i] & TL_BODY_NET ? half_bond(s, b->id[i]) : 0);
+  }
   return TL_OK;
 }
 
@@ -199,6 +216,8 @@ static TlStatus detect(TlSolver *s, const TlBodies *b, const TlMotion *m) {
   TlDetect d = {.config = &s->config,
                 .boundary = s->boundary,
                 .boundary_count = s->boundary_count,
+                .nets = s->nets,
+                .net_count = s->net_count,
                 .speed_max = s->speed_max,
                 .arena = &s->arena,
                 .body_pairs = &s->body_pairs,
@@ -211,6 +230,27 @@ TlStatus tl_step_together(const TlSync *sync, TlStatus status) {
   TL_TRY(tl_sync_any(sync, &failed));
   if (status != TL_OK || !failed) return status;
   return tl_fail(TL_ELIMIT, "another rank failed in this step");
+}
+
+/* Move, then correct the nets' velocities: this order keeps grains from passing (Tan 2024 4.2). */
+static TlStatus advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlStepReport *r) {
+  TlNetCount net;
+  TlVec3 *start = tl_arena_push(&s->arena, (size_t)b->total, sizeof *start);
+  TlStatus status = start ? TL_OK : TL_ENOMEM;
+  if (start && b->total) memcpy(start, b->position, (size_t)b->total * sizeof *start);
+  s->steps++;
+  if (status == TL_OK)
+    status =
+        tl_motion_finish(b, motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);
+  TL_TRY(tl_step_together(s->sync, status));
+  TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
+  status = tl_membrane_correct(s->nets, s->net_count, b, start, s->config.step_s, s->sync,
+                               &s->arena, &net);
+  r->net_bonds = net.bonds;
+  r->net_broken = net.broken;
+  r->net_elastic_J = net.elastic_J;
+  if (s->net_count == 0) return status;
+  return tl_step_together(s->sync, tl_context(status, "step %lld", (long long)s->steps));
 }
 
 TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
@@ -229,10 +269,7 @@ TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   Stage stage = {.solver = s, .groups = &groups};
   TL_TRY(stage_counts(&stage));
   TL_TRY(solve(s, b, &motion, &stage, &r));
-  s->steps++;
-  status = tl_motion_finish(b, &motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);
-  TL_TRY(tl_step_together(s->sync, status));
-  TL_TRY(tl_step_recheck(s, b, &motion, &r.rechecks));
+  TL_TRY(advance(s, b, &motion, &r));
   TL_TRY(tl_step_remember(&s->found, b));
   TL_TRY(tl_step_report(s, b, &groups, stage.counts, &r));
   r.other_s = tl_clock_s() - start - r.detect_s - r.etm_s - r.rest_s;

@@ -18,6 +18,7 @@
 #include "dem/bodies.h"
 #include "dem/boundary.h"
 #include "dem/closed.h"
+#include "dem/membrane.h"
 #include "dem/sync.h"
 #include "shape/avatar.h"
 
@@ -89,6 +90,8 @@ typedef struct TlStepReport { /* over all ranks */
   double speed_max_m_s;                    /* bound of the surface speed: |v| + r |omega| */
   double work_stored_J, work_released_J;   /* ETM normal work of the step */
   int64_t outside;                         /* owned bodies flagged TL_BODY_OUTSIDE */
+  int64_t net_bonds, net_broken;           /* bonds of nets that hold; that broke in this step */
+  double net_elastic_J;                    /* held by the bonds at the end of the step */
   int64_t node_tests, lookups;             /* counters of the contact search */
   double detect_s, etm_s, rest_s, other_s; /* wall clock of this rank */
 } TlStepReport;
@@ -109,6 +112,10 @@ TlStatus tl_solver_add_closed(TlSolver *solver, int64_t avatar_id, const TlClose
 static inline TlStatus tl_solver_add_sphere(TlSolver *solver, int64_t avatar_id, double radius_m) {
   return tl_solver_add_closed(solver, avatar_id, &tl_closed_sphere, &radius_m);
 }
+
+/* Nets among the bodies (membrane.h); copied. Before bodies are refreshed. TL_EUSAGE when a net makes
+ * no sense or the step is not below its stable one. */
+TlStatus tl_solver_set_nets(TlSolver *solver, const TlNet *nets, int count);
 
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
  * Collective: the largest speed of all ranks enters the reach. Call it after the set-up and after

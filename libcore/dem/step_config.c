@@ -65,6 +65,7 @@ TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatar
 void tl_solver_free(TlSolver *s) {
   if (!s) return;
   tl_shapes_free(&s->shapes);
+  tl_free(s->nets);
   tl_arena_free(&s->arena);
   tl_free(s->body_pairs.pair);
   for (size_t i = 0; i < s->point_lists; i++) tl_free(s->points[i].point);
@@ -75,6 +76,22 @@ void tl_solver_free(TlSolver *s) {
 TlStatus tl_solver_add_closed(TlSolver *solver, int64_t avatar_id, const TlClosedKind *kind,
                               const double *size) {
   return tl_shapes_add_closed(&solver->shapes, avatar_id, kind, size);
+}
+
+TlStatus tl_solver_set_nets(TlSolver *s, const TlNet *nets, int count) {
+  tl_free(s->nets);
+  s->net_count = 0;
+  TL_TRY(TL_NEW(s->nets, (size_t)count));
+  for (int k = 0; k < count; k++) {
+    TL_TRY(tl_net_check(&nets[k]));
+    if (!(s->config.step_s < tl_net_stable_step(&nets[k])))
+      return tl_fail(TL_EUSAGE, "net: a time step of %g s is not below the stable %g s",
+                     s->config.step_s, tl_net_stable_step(&nets[k]));
+    TL_TRY(tl_shapes_add_sphere(&s->shapes, nets[k].shape_id, nets[k].radius_m));
+    s->nets[k] = nets[k];
+  }
+  s->net_count = count;
+  return TL_OK;
 }
 
 int64_t tl_solver_steps(const TlSolver *solver) {

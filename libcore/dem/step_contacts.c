@@ -6,10 +6,18 @@ static TlVec3 rest_impulse(const TlContact *c) {
   return tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1), c->rest.z, c->t2);
 }
 
+/* Bonds of nets are no contacts of the step: they stay. */
+static void keep_bonds(TlHistory *h) {
+  size_t kept = 0;
+  for (size_t i = 0; i < h->count; i++)
+    if (h->touch[i].key == TL_TOUCH_BOND) h->touch[kept++] = h->touch[i];
+  h->count = kept;
+}
+
 TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
   TlHistory *h = &b->history;
-  TL_TRY(TL_RESERVE(h->touch, h->capacity, (size_t)found->contacts));
-  h->count = 0;
+  keep_bonds(h);
+  TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + (size_t)found->contacts));
   for (int64_t i = 0; i < b->total; i++) b->contacts[i] = 0;
   for (int32_t i = 0; i < found->contacts; i++) {
     const TlContact *c = &found->contact[i];

@@ -17,6 +17,8 @@ struct TlSolver {
   const TlBoundary *boundary;
   int boundary_count;
   const TlSync *sync;
+  TlNet *nets; /* owned */
+  int net_count;
   TlShapes shapes;
   TlArena arena; /* scratch of one step; the last step's contacts stay until the next */
   TlBodyPairs body_pairs;

@@ -47,12 +47,16 @@ static void report_motion(const TlBodies *b, TlStepReport *r) {
 static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
   int64_t *counts[] = {&r->pairs,         &r->contacts,   &r->islands,         &r->impulses,
                        &r->zero_finishes, &r->unfinished, &r->rest_unfinished, &r->outside,
-                       &r->node_tests,    &r->lookups};
+                       &r->node_tests,    &r->lookups,     &r->net_bonds,
+                       &r->net_broken};
   enum { COUNTS = sizeof counts / sizeof *counts };
-  double sums[COUNTS + 3] = {r->kinetic_J, r->work_stored_J, r->work_released_J};
-  for (int i = 0; i < COUNTS; i++) sums[3 + i] = (double)*counts[i];
-  TL_TRY(tl_sync_sum(sync, sums, COUNTS + 3));
-  for (int i = 0; i < COUNTS; i++) *counts[i] = (int64_t)sums[3 + i];
+  enum { REALS = 4 };
+  double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,
+                                 r->net_elastic_J};
+  for (int i = 0; i < COUNTS; i++) sums[REALS + i] = (double)*counts[i];
+  TL_TRY(tl_sync_sum(sync, sums, COUNTS + REALS));
+  for (int i = 0; i < COUNTS; i++) *counts[i] = (int64_t)sums[REALS + i];
+  r->net_elastic_J = sums[3];
   r->kinetic_J = sums[0];
   r->work_stored_J = sums[1];
   r->work_released_J = sums[2];

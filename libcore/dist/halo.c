@@ -29,7 +29,7 @@ void tl_halo_free(TlHalo *halo) {
 static TlStatus share_boxes(TlHalo *halo, const TlBodies *b) {
   double mine[6] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
   for (int64_t i = 0; i < b->owned; i++) {
-    double x[3] = {b->position[i].x, b->position[i].y, b->position[i].z}, r = b->reach[i];
+    double x[3] = {b->position[i].x, b->position[i].y, b->position[i].z}, r = b->halo[i];
     for (int a = 0; a < 3; a++) {
       mine[a] = fmin(mine[a], x[a] - r);
       mine[3 + a] = fmax(mine[3 + a], x[a] + r);
@@ -58,7 +58,7 @@ static TlStatus list_sends(TlHalo *halo, const TlBodies *bodies, TlNeighbour *n)
   const double *box = &halo->boxes[6 * n->rank];
   n->send_start = (int64_t)halo->send_count;
   for (int64_t i = 0; i < bodies->owned; i++) {
-    if (!reaches(bodies->position[i], bodies->reach[i], box)) continue;
+    if (!reaches(bodies->position[i], bodies->halo[i], box)) continue;
     TL_TRY(TL_RESERVE(halo->send, halo->send_capacity, halo->send_count + 1));
     halo->send[halo->send_count++] = i;
   }

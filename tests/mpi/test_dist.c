@@ -156,7 +156,7 @@ static void body(TlComm *comm) {
     REQUIRE(hash_all(comm, &b) == before, "state changed on the way in step %d", step);
     REQUIRE_OK(tl_dist_imbalance(dist, &b, &ratio));
     REQUIRE(step % 3 != 0 || ratio < 1.03, "imbalance %g", ratio);
-    for (int64_t i = 0; i < b.owned; i++) b.reach[i] = reach_of(b.id[i]);
+    for (int64_t i = 0; i < b.owned; i++) b.halo[i] = reach_of(b.id[i]);
     REQUIRE_OK(tl_dist_halo(dist, &b));
     each_body_is_owned_once(dist, &b);
     touches_came_along(&b);

@@ -1,0 +1,407 @@
+#include "dem/membrane.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ROW = 0.86602540378443864676; /* sqrt(3)/2: rows over columns */
+
+/* ---- who is where ---- */
+
+typedef struct Place {
+  int64_t layer, row, column;
+} Place;
+
+static Place place_of(const TlNet *net, int64_t number) {
+  int64_t sheet = (int64_t)net->rows * net->columns;
+  return (Place){number / sheet, number % sheet / net->columns, number % net->columns};
+}
+
+/* -1: no such place. */
+static int64_t number_at(const TlNet *net, int64_t layer, int64_t row, int64_t column) {
+  if (layer < 0 || layer >= net->layers || row < 0 || row >= net->rows || column < 0 ||
+      column >= net->columns)
+    return -1;
+  return (layer * net->rows + row) * net->columns + column;
+}
+
+int64_t tl_net_spheres(const TlNet *net) {
+  return (int64_t)net->rows * net->columns * net->layers;
+}
+
+static TlStatus wrong(const char *what, double value) {
+  return tl_fail(TL_EUSAGE, "net: %s = %g makes no sense", what, value);
+}
+
+static bool positive(double x) {
+  return x > 0 && isfinite(x);
+}
+static bool not_negative(double x) {
+  return x >= 0 && isfinite(x);
+}
+
+TlStatus tl_net_check(const TlNet *net) {
+  if (net->rows < 2 || net->columns < 2) return wrong("rows or columns", fmin(net->rows, net->columns));
+  if (net->layers < 1 || net->layers > 2) return wrong("layers", net->layers);
+  if (!positive(net->radius_m)) return wrong("radius", net->radius_m);
+  if (!positive(net->mass_kg)) return wrong("mass", net->mass_kg);
+  if (!positive(net->spacing_m)) return wrong("spacing", net->spacing_m);
+  if (net->layers > 1 && !positive(net->layer_gap_m)) return wrong("layer gap", net->layer_gap_m);
+  if (!positive(net->normal_N_m)) return wrong("stiffness", net->normal_N_m);
+  if (!not_negative(net->tangential_N_m)) return wrong("tangential stiffness", net->tangential_N_m);
+  if (!not_negative(net->damping)) return wrong("damping", net->damping);
+  if (!not_negative(net->strength_N)) return wrong("strength", net->strength_N);
+  if (!positive(net->stretch_most)) return wrong("longest stretch", net->stretch_most);
+  if (!isfinite(net->pressure_Pa)) return wrong("pressure", net->pressure_Pa);
+  if (!not_negative(net->friction)) return wrong("friction", net->friction);
+  if (!(net->restitution >= 0 && net->restitution <= 1))
+    return wrong("restitution", net->restitution);
+  if (!(fabs(tl_norm(net->along) - 1) < 1e-9 && fabs(tl_norm(net->across) - 1) < 1e-9 &&
+        fabs(tl_dot(net->along, net->across)) < 1e-9))
+    return wrong("angle of along and across", tl_dot(net->along, net->across));
+  return TL_OK;
+}
+
+static bool clamped(const TlNet *net, Place p) {
+  return (net->clamped & TL_NET_FIRST_ROW && p.row == 0) ||
+         (net->clamped & TL_NET_LAST_ROW && p.row == net->rows - 1) ||
+         (net->clamped & TL_NET_FIRST_COLUMN && p.column == 0) ||
+         (net->clamped & TL_NET_LAST_COLUMN && p.column == net->columns - 1);
+}
+
+/* The second layer covers the gaps of the first: its spheres lie over the triangles' middles. */
+static TlVec3 point_of(const TlNet *net, Place p) {
+  double d = net->spacing_m, second = (double)p.layer;
+  double x = d * ((double)p.column + 0.5 * (double)(p.row % 2) + 0.5 * second),
+         y = d * (ROW * (double)p.row + ROW / 3 * second);
+  TlVec3 at = tl_axpy(tl_axpy(net->corner, x, net->along), y, net->across);
+  return tl_axpy(at, second * net->layer_gap_m, tl_cross(net->along, net->across));
+}
+
+TlBodyState tl_net_sphere(const TlNet *net, int64_t number) {
+  TlBodyState s;
+  memset(&s, 0, sizeof s);
+  Place p = place_of(net, number);
+  s.id = net->first_id + number;
+  s.avatar_id = net->shape_id;
+  s.scale = 1;
+  s.position = point_of(net, p);
+  s.rotation = (TlQuat){1, 0, 0, 0};
+  s.flags = TL_BODY_NET | (clamped(net, p) ? TL_BODY_FROZEN : 0);
+  return s;
+}
+
+/* Rows shift by half a column to and fro: the two above and below are column - 1 + odd and column +
+ * odd. A sphere of the second layer rests on (row, column), (row, column + 1), (row + 1, column +
+ * odd) of the first. */
+int tl_net_neighbours(const TlNet *net, int64_t number, int64_t neighbour[TL_NET_NEIGHBOURS]) {
+  Place p = place_of(net, number);
+  int64_t k = p.layer, i = p.row, j = p.column, odd = i % 2;
+  const int64_t below[] = {number_at(net, k - 1, i, j), number_at(net, k - 1, i, j + 1),
+                           number_at(net, k - 1, i + 1, j + odd)};
+  const int64_t same[] = {number_at(net, k, i - 1, j - 1 + odd), number_at(net, k, i - 1, j + odd),
+                          number_at(net, k, i, j - 1),           number_at(net, k, i, j + 1),
+                          number_at(net, k, i + 1, j - 1 + odd), number_at(net, k, i + 1, j + odd)};
+  const int64_t above[] = {number_at(net, k + 1, i - 1, j - 1 + odd),
+                           number_at(net, k + 1, i, j - 1), number_at(net, k + 1, i, j)};
+  int n = 0;
+  for (int a = 0; a < 3; a++)
+    if (below[a] >= 0) neighbour[n++] = below[a];
+  for (int a = 0; a < 6; a++)
+    if (same[a] >= 0) neighbour[n++] = same[a];
+  for (int a = 0; a < 3; a++)
+    if (above[a] >= 0) neighbour[n++] = above[a];
+  return n;
+}
+
+double tl_net_rest_length(const TlNet *net, int64_t one, int64_t two) {
+  if (place_of(net, one).layer == place_of(net, two).layer) return net->spacing_m;
+  return sqrt(net->layer_gap_m * net->layer_gap_m + net->spacing_m * net->spacing_m / 3);
+}
+
+TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t end) {
+  TlHistory *h = &bodies->history;
+  TL_TRY(tl_bodies_reserve(bodies, bodies->total + end - begin));
+  for (int64_t i = begin; i < end; i++) {
+    int64_t neighbour[TL_NET_NEIGHBOURS], me = net->first_id + i;
+    TlBodyState state = tl_net_sphere(net, i);
+    TL_TRY(tl_bodies_add(bodies, &state));
+    int n = tl_net_neighbours(net, i, neighbour);
+    TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + (size_t)n));
+    for (int k = 0; k < n; k++) {
+      int64_t other = net->first_id + neighbour[k];
+      if (other < me && neighbour[k] >= begin) continue; /* it added the bond */
+      h->touch[h->count++] = (TlTouch){.low = me < other ? me : other,
+                                       .high = me < other ? other : me,
+                                       .key = TL_TOUCH_BOND};
+    }
+  }
+  return TL_OK;
+}
+
+double tl_net_stable_step(const TlNet *net) {
+  double bonds = net->layers > 1 ? TL_NET_NEIGHBOURS : 6, m = net->mass_kg,
+         inertia = 0.4 * m * net->radius_m * net->radius_m, length = net->spacing_m;
+  if (net->layers > 1)
+    length = fmax(length, tl_net_rest_length(net, 0, (int64_t)net->rows * net->columns));
+  double kn = net->normal_N_m, kt = net->tangential_N_m;
+  double omega = sqrt(2 * bonds * fmax(kn / m, kt * (1 / m + 0.25 * length * length / inertia)));
+  /* c/k = 2 damping sqrt(m/(2k)): the softer spring has the longer time */
+  double beta = 2 * net->damping * sqrt(0.5 * m / (kt > 0 ? fmin(kn, kt) : kn));
+  double zeta = 0.5 * beta * omega;
+  return 2 / omega * (sqrt(1 + zeta * zeta) - zeta);
+}
+
+const TlNet *tl_net_of(const TlNet *nets, int count, int64_t id) {
+  for (int k = 0; k < count; k++)
+    if (id >= nets[k].first_id && id < nets[k].first_id + tl_net_spheres(&nets[k])) return &nets[k];
+  return NULL;
+}
+
+bool tl_net_bonded(const TlHistory *history, int64_t one, int64_t two) {
+  size_t count;
+  const TlTouch *t = one < two ? tl_history_find(history, one, two, &count)
+                               : tl_history_find(history, two, one, &count);
+  return t && t->key == TL_TOUCH_BOND;
+}
+
+/* ---- the correction ---- */
+
+typedef struct Moved { /* what a bond asks of its ends; travels from owner to ghosts */
+  TlVec3 x, v, w;
+} Moved;
+
+typedef struct Local {
+  int64_t id, index;
+} Local;
+
+typedef struct Membrane {
+  const TlNet *nets;
+  int count;
+  TlBodies *bodies;
+  const TlVec3 *start;
+  double step_s;
+  Moved *now;
+  Local *local; /* the net spheres here, by id */
+  int64_t locals;
+  TlVec3 *force, *torque;
+} Membrane;
+
+static int by_id(const void *one, const void *two) {
+  const Local *a = one, *b = two;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* -1: not on this rank. */
+static int64_t index_of(const Membrane *m, int64_t id) {
+  Local key = {.id = id};
+  const Local *found = bsearch(&key, m->local, (size_t)m->locals, sizeof key, by_id);
+  return found ? found->index : -1;
+}
+
+static TlStatus list_local(Membrane *m, TlArena *arena) {
+  const TlBodies *b = m->bodies;
+  size_t n = (size_t)b->total;
+  m->local = tl_arena_push(arena, n, sizeof *m->local);
+  m->force = tl_arena_push(arena, n, sizeof *m->force);
+  m->torque = tl_arena_push(arena, n, sizeof *m->torque);
+  if (!m->local || !m->force || !m->torque) return TL_ENOMEM;
+  memset(m->force, 0, n * sizeof *m->force);
+  memset(m->torque, 0, n * sizeof *m->torque);
+  bool sorted = true;
+  for (int64_t i = 0; i < b->total; i++) {
+    if (!(b->flags[i] & TL_BODY_NET)) continue;
+    if (m->locals && m->local[m->locals - 1].id > b->id[i]) sorted = false;
+    m->local[m->locals++] = (Local){b->id[i], i};
+  }
+  if (!sorted) qsort(m->local, (size_t)m->locals, sizeof *m->local, by_id);
+  return TL_OK;
+}
+
+/* Where all local bodies are now. The array stands even when pushing failed on another rank. */
+static TlStatus look(Membrane *m, const TlSync *sync) {
+  const TlBodies *b = m->bodies;
+  for (int64_t i = 0; i < b->owned; i++)
+    m->now[i] = (Moved){b->position[i], b->velocity[i], tl_bodies_spin(b, i)};
+  return tl_sync_forward(sync, m->now, sizeof *m->now);
+}
+
+/* s turned by the rotation that takes n0 to n1 (PHYSICS note 14), then by 2 half about n1 with
+ * (1 - h^2, 2 h)/(1 + h^2) for cosine and sine: no length is lost. */
+static TlVec3 turned(TlVec3 s, TlVec3 n0, TlVec3 n1, double half) {
+  TlVec3 a = tl_cross(n0, n1);
+  double c = tl_dot(n0, n1);
+  s = tl_add(tl_axpy(tl_scale(c, s), 1, tl_cross(a, s)), tl_scale(tl_dot(a, s) / (1 + c), a));
+  s = tl_axpy(s, -tl_dot(s, n1), n1);
+  double cosine = (1 - half * half) / (1 + half * half), sine = 2 * half / (1 + half * half);
+  return tl_axpy(tl_scale(cosine, s), sine, tl_cross(n1, s));
+}
+
+typedef struct Bond {
+  const TlNet *net;
+  int64_t a, b; /* local indices */
+  TlVec3 n;
+  double length, stretch;
+} Bond;
+
+/* The way of the step across the bond: what the centres did less what the spins did at the middle
+ * length, so that a turn of the whole leaves the cube of its angle. */
+static TlVec3 follow(const Membrane *m, const Bond *bond, TlVec3 s) {
+  TlVec3 d0 = tl_sub(m->start[bond->a], m->start[bond->b]);
+  TlVec3 d1 = tl_scale(bond->length, bond->n), mid = tl_scale(0.5, tl_add(d0, d1));
+  TlVec3 spin = tl_scale(0.5 * m->step_s, tl_add(m->now[bond->a].w, m->now[bond->b].w));
+  TlVec3 way = tl_sub(tl_sub(d1, d0), tl_cross(spin, mid));
+  s = turned(s, tl_unit(d0), bond->n, 0.5 * tl_dot(spin, bond->n));
+  return tl_add(s, tl_axpy(way, -tl_dot(way, bond->n), bond->n));
+}
+
+static TlVec3 force_on_a(const Membrane *m, const Bond *bond, TlVec3 s) {
+  const TlNet *net = bond->net;
+  const Moved *a = &m->now[bond->a], *b = &m->now[bond->b];
+  TlVec3 f = tl_scale(-net->normal_N_m * bond->stretch, bond->n);
+  f = tl_axpy(f, -net->tangential_N_m, s);
+  if (net->damping == 0) return f;
+  double cn = net->damping * sqrt(2 * net->normal_N_m * net->mass_kg),
+         ct = net->damping * sqrt(2 * net->tangential_N_m * net->mass_kg);
+  TlVec3 u = tl_axpy(tl_sub(a->v, b->v), -0.5 * bond->length, tl_cross(tl_add(a->w, b->w), bond->n));
+  double un = tl_dot(u, bond->n);
+  f = tl_axpy(f, -cn * un, bond->n);
+  return tl_axpy(f, -ct, tl_axpy(u, -un, bond->n));
+}
+
+static void add_force(const Membrane *m, const Bond *bond, TlVec3 f) {
+  TlVec3 torque = tl_scale(-0.5 * bond->length, tl_cross(bond->n, f)); /* the same on both */
+  m->force[bond->a] = tl_add(m->force[bond->a], f);
+  m->force[bond->b] = tl_sub(m->force[bond->b], f);
+  m->torque[bond->a] = tl_add(m->torque[bond->a], torque);
+  m->torque[bond->b] = tl_add(m->torque[bond->b], torque);
+}
+
+static TlStatus find_bond(const Membrane *m, const TlTouch *t, Bond *bond) {
+  *bond = (Bond){tl_net_of(m->nets, m->count, t->low), index_of(m, t->low), index_of(m, t->high),
+                 {0, 0, 0}, 0, 0};
+  if (!bond->net || bond->a < 0 || bond->b < 0)
+    return tl_fail(TL_ELIMIT, "net spheres %lld and %lld are bonded, and one of them is missing here",
+                   (long long)t->low, (long long)t->high);
+  double rest =
+      tl_net_rest_length(bond->net, t->low - bond->net->first_id, t->high - bond->net->first_id);
+  TlVec3 d = tl_sub(m->now[bond->a].x, m->now[bond->b].x);
+  bond->length = tl_norm(d);
+  bond->stretch = bond->length - rest;
+  bond->n = tl_unit(d);
+  return TL_OK;
+}
+
+static TlStatus too_long(const Bond *bond, const TlTouch *t) {
+  double most = 1 + bond->net->stretch_most, rest = bond->length - bond->stretch;
+  if (bond->length <= most * rest && bond->length > 0.01 * rest) return TL_OK;
+  return tl_fail(TL_ELIMIT,
+                 "the bond of net spheres %lld and %lld is %g times its length (%g m), more than "
+                 "the %g allowed; a stiffer net, a strength at which bonds break, or a larger "
+                 "stretch_most",
+                 (long long)t->low, (long long)t->high, bond->length / rest, rest, most);
+}
+
+/* Forces of all bonds in the order of ids; broken ones leave the history. */
+static TlStatus pull(const Membrane *m, TlNetCount *out) {
+  TlHistory *h = &m->bodies->history;
+  size_t kept = 0;
+  for (size_t i = 0; i < h->count; i++) {
+    TlTouch t = h->touch[i];
+    if (t.key == TL_TOUCH_BOND) {
+      Bond bond;
+      TL_TRY(find_bond(m, &t, &bond));
+      bool mine = bond.a < m->bodies->owned;
+      double strength = bond.net->strength_N;
+      if (strength > 0 && bond.net->normal_N_m * bond.stretch > strength) {
+        out->broken += mine;
+        continue;
+      }
+      TL_TRY(too_long(&bond, &t));
+      t.impulse = follow(m, &bond, t.impulse);
+      add_force(m, &bond, force_on_a(m, &bond, t.impulse));
+      if (mine) {
+        out->bonds++;
+        out->elastic_J += 0.5 * bond.net->normal_N_m * bond.stretch * bond.stretch +
+                          0.5 * bond.net->tangential_N_m * tl_norm2(t.impulse);
+      }
+    }
+    h->touch[kept++] = t;
+  }
+  h->count = kept;
+  return TL_OK;
+}
+
+/* ---- pressure ---- */
+
+/* A torn triangle carries nothing. */
+static bool whole(const Membrane *m, const TlNet *net, const int64_t corner[3]) {
+  for (int k = 0; k < 3; k++) {
+    int64_t a = corner[k], b = corner[(k + 1) % 3];
+    if (!tl_net_bonded(&m->bodies->history, net->first_id + a, net->first_id + b)) return false;
+  }
+  return true;
+}
+
+/* -p S_T/3 of one triangle, corners in the sense of along x across. */
+static TlVec3 third(const Membrane *m, const TlNet *net, double pressure, const int64_t corner[3]) {
+  TlVec3 x[3];
+  if (corner[0] < 0 || corner[1] < 0 || corner[2] < 0) return (TlVec3){0, 0, 0};
+  if (!whole(m, net, corner)) return (TlVec3){0, 0, 0};
+  for (int k = 0; k < 3; k++) x[k] = m->now[index_of(m, net->first_id + corner[k])].x;
+  return tl_scale(-pressure / 6, tl_cross(tl_sub(x[1], x[0]), tl_sub(x[2], x[0])));
+}
+
+/* Of two layers the inner bears 80%, the outer 20% (Tan 2022 4.4.2). */
+static void press_sphere(const Membrane *m, const TlNet *net, int64_t number, int64_t index) {
+  Place p = place_of(net, number);
+  int64_t k = p.layer, i = p.row, j = p.column, odd = i % 2;
+  double pressure = net->pressure_Pa * (net->layers == 1 ? 1 : k == 0 ? 0.8 : 0.2);
+  int64_t left = number_at(net, k, i, j - 1), right = number_at(net, k, i, j + 1),
+          down_left = number_at(net, k, i - 1, j - 1 + odd),
+          down_right = number_at(net, k, i - 1, j + odd),
+          up_left = number_at(net, k, i + 1, j - 1 + odd),
+          up_right = number_at(net, k, i + 1, j + odd);
+  const int64_t round[7] = {right, up_right, up_left, left, down_left, down_right, right};
+  for (int t = 0; t < 6; t++) { /* from the least corner: the three corners' bits must agree */
+    int64_t c[3] = {number, round[t], round[t + 1]};
+    int first = c[0] < c[1] ? (c[0] < c[2] ? 0 : 2) : (c[1] < c[2] ? 1 : 2);
+    const int64_t corner[3] = {c[first], c[(first + 1) % 3], c[(first + 2) % 3]};
+    m->force[index] = tl_add(m->force[index], third(m, net, pressure, corner));
+  }
+}
+
+static void press(const Membrane *m) {
+  for (int64_t n = 0; n < m->locals; n++) {
+    const Local *l = &m->local[n];
+    const TlNet *net = tl_net_of(m->nets, m->count, l->id);
+    if (net && net->pressure_Pa != 0 && l->index < m->bodies->owned)
+      press_sphere(m, net, l->id - net->first_id, l->index);
+  }
+}
+
+static void kick(const Membrane *m) {
+  TlBodies *b = m->bodies;
+  for (int64_t n = 0; n < m->locals; n++) {
+    int64_t i = m->local[n].index;
+    if (i >= b->owned || b->flags[i] & TL_BODY_FROZEN) continue;
+    b->velocity[i] = tl_axpy(b->velocity[i], m->step_s * b->inverse_mass[i], m->force[i]);
+    b->momentum[i] = tl_axpy(b->momentum[i], m->step_s, m->torque[i]);
+  }
+}
+
+TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *start,
+                             double step_s, const TlSync *sync, TlArena *arena, TlNetCount *out) {
+  Membrane m = {.nets = nets, .count = count, .bodies = bodies, .start = start, .step_s = step_s};
+  *out = (TlNetCount){0};
+  if (count == 0) return TL_OK;
+  m.now = tl_arena_push(arena, (size_t)bodies->total, sizeof *m.now);
+  int failed = !m.now || list_local(&m, arena) != TL_OK;
+  TL_TRY(tl_sync_any(sync, &failed));
+  if (failed) return TL_ENOMEM;
+  TL_TRY(look(&m, sync));
+  TL_TRY(pull(&m, out));
+  press(&m);
+  kick(&m);
+  return TL_OK;
+}

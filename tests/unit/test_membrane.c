@@ -1,0 +1,398 @@
+/* Nets of bonded spheres against closed forms. */
+#include "support/tltest.h"
+
+#include "base/par.h"
+#include "base/random.h"
+#include "dem/step.h"
+
+enum { BALL = 1, NET_SHAPE = -7 };
+
+typedef struct Rig {
+  TlSolverConfig config;
+  TlNet net;
+  TlSolver *solver;
+  TlBodies bodies;
+  TlStepReport report;
+} Rig;
+
+/* A level net about the origin's corner, without gravity. */
+static Rig rig_of(int rows, int columns, int layers) {
+  Rig rig = {.config = tl_solver_defaults()};
+  rig.config.gravity_m_s2 = (TlVec3){0, 0, 0};
+  rig.config.step_s = 1e-4;
+  rig.net = (TlNet){.first_id = 100,
+                    .shape_id = NET_SHAPE,
+                    .rows = rows,
+                    .columns = columns,
+                    .layers = layers,
+                    .along = {1, 0, 0},
+                    .across = {0, 1, 0},
+                    .radius_m = 0.01,
+                    .spacing_m = 0.04,
+                    .layer_gap_m = 0.025,
+                    .mass_kg = 0.002,
+                    .normal_N_m = 50,
+                    .tangential_N_m = 20,
+                    .stretch_most = 1};
+  tl_par_set_threads(1);
+  return rig;
+}
+
+static void rig_start(Rig *rig) {
+  CK_OK(tl_solver_new(&rig->solver, &rig->config, (TlAvatarSource){0}, NULL, 0, NULL));
+  CK_OK(tl_solver_set_nets(rig->solver, &rig->net, 1));
+  CK_OK(tl_net_add(&rig->net, &rig->bodies, 0, tl_net_spheres(&rig->net)));
+  tl_history_sort(&rig->bodies.history);
+  CK_OK(tl_solver_refresh(rig->solver, &rig->bodies));
+}
+
+static void rig_close(Rig *rig) {
+  tl_solver_free(rig->solver);
+  tl_bodies_free(&rig->bodies);
+}
+
+static void run(Rig *rig, int steps) {
+  for (int i = 0; i < steps; i++)
+    CK_OK(tl_solver_step(rig->solver, &rig->bodies, &rig->report));
+}
+
+static TlVec3 noise(TlRandom *x, double size) {
+  double a = tl_random_next_normal(x), b = tl_random_next_normal(x), c = tl_random_next_normal(x);
+  return tl_vec3(size * a, size * b, size * c);
+}
+
+static void shake(Rig *rig, double speed, double spin) {
+  TlRandom x = {5, 0, 0};
+  for (int64_t i = 0; i < rig->bodies.owned; i++) {
+    rig->bodies.velocity[i] = noise(&x, speed);
+    tl_bodies_set_spin(&rig->bodies, i, noise(&x, spin));
+  }
+}
+
+START_TEST(neighbours_know_each_other_at_their_rest_length) {
+  for (int layers = 1; layers <= 2; layers++) {
+    Rig rig = rig_of(5, 6, layers);
+    int64_t n = tl_net_spheres(&rig.net), bonds = 0;
+    for (int64_t i = 0; i < n; i++) {
+      int64_t mine[TL_NET_NEIGHBOURS], others[TL_NET_NEIGHBOURS];
+      int count = tl_net_neighbours(&rig.net, i, mine);
+      bonds += count;
+      for (int k = 0; k < count; k++) {
+        int back = tl_net_neighbours(&rig.net, mine[k], others), found = 0;
+        for (int m = 0; m < back; m++) found += others[m] == i;
+        ck_assert_int_eq(found, 1);
+        ck_assert(k == 0 || mine[k] > mine[k - 1]);
+        TlVec3 d = tl_sub(tl_net_sphere(&rig.net, i).position,
+                          tl_net_sphere(&rig.net, mine[k]).position);
+        CK_NEAR(tl_norm(d), tl_net_rest_length(&rig.net, i, mine[k]), 1e-15);
+      }
+    }
+    /* a layer: 5 rows of 5 bonds, 4 gaps of 11; between layers 30 + 25 and the third ones: rows 0-3,
+     * where column + odd exists: 6 + 5 + 6 + 5 */
+    ck_assert_int_eq(bonds, layers == 1 ? 2 * 69 : 2 * (2 * 69 + 30 + 25 + 22));
+    CK_OK(tl_net_add(&rig.net, &rig.bodies, 0, n));
+    ck_assert_int_eq((int64_t)rig.bodies.history.count, bonds / 2);
+    rig_close(&rig);
+  }
+}
+END_TEST
+
+/* One free sphere among six clamped ones: in the plane K = 3 (k_n + k_t), across it 6 k_t; the
+ * torques of opposite bonds cancel. Symplectic Euler's own recurrence is followed to the square of
+ * the amplitude over the length (the springs' geometry). */
+static void oscillate(TlVec3 direction, double stiffness) {
+  Rig rig = rig_of(3, 3, 1);
+  rig.net.clamped = TL_NET_ALL_SIDES;
+  rig_start(&rig);
+  double a = 1e-7 * rig.net.spacing_m, x = a, v = 0, dt = rig.config.step_s;
+  int64_t middle = 4;
+  ck_assert(!(rig.bodies.flags[middle] & TL_BODY_FROZEN));
+  /* a step with the speed a/dt puts it there and stretches the springs at once */
+  v = a / dt;
+  x = 0;
+  rig.bodies.velocity[middle] = tl_scale(v, direction);
+  TlVec3 start = rig.bodies.position[middle];
+  for (int i = 0; i < 400; i++) {
+    run(&rig, 1);
+    x += dt * v;
+    v -= dt * stiffness / rig.net.mass_kg * x;
+    TlVec3 moved = tl_sub(rig.bodies.position[middle], start);
+    CK_NEAR(tl_dot(moved, direction), x, 1e-4 * a);
+    CK_NEAR(tl_norm(moved), fabs(x), 1e-4 * a);
+  }
+  double energy = 0.5 * stiffness * x * x;
+  CK_NEAR(rig.report.net_elastic_J, energy, 1e-3 * energy + 1e-10 * stiffness * a * a);
+  ck_assert_int_eq(rig.report.net_bonds, 2 * 3 + 2 * 5);
+  rig_close(&rig);
+}
+
+START_TEST(a_sphere_among_clamped_ones_swings_at_the_frequency_of_its_six_bonds) {
+  oscillate(tl_vec3(1, 0, 0), 3 * (50 + 20));
+  oscillate(tl_unit(tl_vec3(0.3, -0.7, 0)), 3 * (50 + 20));
+  oscillate(tl_vec3(0, 0, 1), 6 * 20);
+}
+END_TEST
+
+static void totals(const TlBodies *b, TlVec3 *momentum, TlVec3 *angular) {
+  *momentum = *angular = (TlVec3){0, 0, 0};
+  for (int64_t i = 0; i < b->owned; i++) {
+    TlVec3 p = tl_scale(b->mass[i], b->velocity[i]);
+    *momentum = tl_add(*momentum, p);
+    *angular = tl_add(*angular, tl_add(tl_cross(b->position[i], p), b->momentum[i]));
+  }
+}
+
+START_TEST(a_free_net_keeps_momentum_angular_momentum_and_energy) {
+  Rig rig = rig_of(6, 6, 2);
+  rig_start(&rig);
+  shake(&rig, 0.05, 1);
+  TlVec3 p0, l0, p1, l1;
+  totals(&rig.bodies, &p0, &l0);
+  run(&rig, 1);
+  double mean[3] = {0, 0, 0}, most = 0, least = 1e9;
+  for (int i = 0; i < 3000; i++) {
+    run(&rig, 1);
+    double energy = rig.report.kinetic_J + rig.report.net_elastic_J;
+    most = fmax(most, energy);
+    least = fmin(least, energy);
+    mean[i / 1000] += energy / 1000;
+  }
+  totals(&rig.bodies, &p1, &l1);
+  /* 72 spheres, 3000 steps of rounding; the positions of velocity and force differ by dt v, along v */
+  CK_NEAR(tl_norm(tl_sub(p1, p0)), 0, 1e-15);
+  CK_NEAR(tl_norm(tl_sub(l1, l0)), 0, 1e-15);
+  /* symplectic Euler swings by omega dt/2 about its energy, 6% for the fastest mode here, and does
+   * not drift: the swings' own mean over 1000 steps is good to a few of their 0.1% */
+  ck_assert_msg(most < 1.06 * mean[0] && least > 0.94 * mean[0], "%g to %g", least, most);
+  CK_NEAR(mean[2], mean[0], 3e-3 * mean[0]);
+  rig_close(&rig);
+}
+END_TEST
+
+/* The net is carried through a turn of 3 rad about a crooked axis while its bonds hold a given s:
+ * s must come out turned, and nothing else. Each step leaves theta^3 l/12. */
+START_TEST(the_tangential_spring_turns_with_its_bond) {
+  Rig rig = rig_of(2, 2, 1);
+  rig_start(&rig);
+  TlBodies *b = &rig.bodies;
+  TlVec3 axis = tl_unit(tl_vec3(0.4, -0.3, 0.8)), s0[8];
+  enum { STEPS = 600 };
+  double angle = 3.0 / STEPS, dt = rig.config.step_s, length = rig.net.spacing_m;
+  TlHistory *h = &b->history;
+  ck_assert_int_eq((int64_t)h->count, 5);
+  for (size_t k = 0; k < h->count; k++) {
+    TlVec3 n = tl_unit(tl_sub(b->position[h->touch[k].low - 100], b->position[h->touch[k].high - 100]));
+    h->touch[k].impulse = s0[k] = tl_scale(0.1 * length, tl_cross(n, tl_vec3(0.1, 0.2, 1)));
+  }
+  TlArena arena = {0};
+  TlNetCount count;
+  TlQuat q = tl_quat_from_rotation(tl_scale(angle, axis));
+  for (int step = 0; step < STEPS; step++) {
+    TlVec3 start[4];
+    for (int i = 0; i < 4; i++) {
+      start[i] = b->position[i];
+      b->position[i] = tl_quat_rotate(q, b->position[i]);
+      b->velocity[i] = (TlVec3){0, 0, 0};
+      tl_bodies_set_spin(b, i, tl_scale(angle / dt, axis));
+    }
+    CK_OK(tl_membrane_correct(&rig.net, 1, b, start, dt, NULL, &arena, &count));
+    tl_arena_reset(&arena);
+  }
+  TlQuat whole = tl_quat_from_rotation(tl_scale(3, axis));
+  for (size_t k = 0; k < h->count; k++) {
+    TlVec3 off = tl_sub(h->touch[k].impulse, tl_quat_rotate(whole, s0[k]));
+    CK_NEAR(tl_norm(off), 0, STEPS * angle * angle * angle * length);
+  }
+  tl_arena_free(&arena);
+  rig_close(&rig);
+}
+END_TEST
+
+START_TEST(pressure_pushes_each_sphere_by_a_third_of_its_triangles) {
+  Rig rig = rig_of(4, 4, 1);
+  rig.net.pressure_Pa = 12;
+  rig_start(&rig);
+  run(&rig, 1);
+  double triangle = sqrt(3) / 4 * 0.04 * 0.04, dt = rig.config.step_s, sum = 0;
+  for (int64_t i = 0; i < 16; i++) {
+    TlVec3 f = tl_scale(rig.net.mass_kg / dt, rig.bodies.velocity[i]);
+    int inner = i == 5 || i == 6 || i == 9 || i == 10;
+    if (inner) CK_NEAR(f.z, -12 * 6 * triangle / 3, 1e-12);
+    sum += f.z;
+  }
+  CK_NEAR(sum, -12 * 18 * triangle, 1e-12); /* 3 gaps of 6 triangles */
+  rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_bond_breaks_above_its_strength_and_is_counted) {
+  Rig rig = rig_of(2, 2, 1);
+  rig.net.strength_N = 0.5; /* at 0.01 m */
+  rig_start(&rig);
+  rig.bodies.velocity[1] = tl_vec3(10, 0, 0);
+  int64_t broken = 0;
+  for (int i = 0; i < 100; i++) {
+    run(&rig, 1);
+    broken += rig.report.net_broken;
+  }
+  /* sphere 1 hangs on 0, 2 and 3 and goes */
+  ck_assert_int_eq(broken, 5 - rig.report.net_bonds);
+  ck_assert_int_ge(broken, 2);
+  ck_assert(!tl_net_bonded(&rig.bodies.history, 100, 101));
+  ck_assert(tl_net_bonded(&rig.bodies.history, 102, 100));
+  rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_bond_longer_than_allowed_ends_the_run_with_its_spheres) {
+  Rig rig = rig_of(2, 2, 1);
+  rig_start(&rig);
+  rig.bodies.velocity[1] = tl_vec3(500, 0, 0);
+  CK_FAILS(tl_solver_step(rig.solver, &rig.bodies, NULL), TL_ELIMIT, "100 and 101");
+  rig_close(&rig);
+}
+END_TEST
+
+static double shaken_energy(double share) {
+  Rig rig = rig_of(8, 8, 2);
+  rig.net.damping = 0;
+  rig.config.step_s = share * tl_net_stable_step(&rig.net);
+  rig_start(&rig);
+  shake(&rig, 1e-3, 0.1);
+  run(&rig, 1);
+  double start = rig.report.kinetic_J + rig.report.net_elastic_J, most = 0;
+  for (int i = 0; i < 1500; i++) {
+    run(&rig, 1);
+    most = fmax(most, rig.report.kinetic_J + rig.report.net_elastic_J);
+  }
+  rig_close(&rig);
+  return most / start;
+}
+
+START_TEST(a_step_just_below_the_stable_one_is_stable_and_above_it_refused) {
+  double growth = shaken_energy(0.99);
+  ck_assert_msg(growth < 4, "energy grew %g times", growth);
+  Rig rig = rig_of(4, 4, 1);
+  rig.config.step_s = 1.01 * tl_net_stable_step(&rig.net);
+  CK_OK(tl_solver_new(&rig.solver, &rig.config, (TlAvatarSource){0}, NULL, 0, NULL));
+  CK_FAILS(tl_solver_set_nets(rig.solver, &rig.net, 1), TL_EUSAGE, "stable");
+  rig_close(&rig);
+  /* damping takes its share: zeta = 1 leaves sqrt(2) - 1 */
+  rig = rig_of(4, 4, 1);
+  double free = tl_net_stable_step(&rig.net);
+  rig.net.damping = 0.5;
+  ck_assert(tl_net_stable_step(&rig.net) < 0.8 * free);
+}
+END_TEST
+
+/* ---- with grains ---- */
+
+static void add_ball(Rig *rig, double radius, TlVec3 x, TlVec3 v) {
+  static int64_t id = 0;
+  TlBodyState s;
+  memset(&s, 0, sizeof s);
+  s.id = id++ % 100;
+  s.avatar_id = BALL;
+  s.scale = radius;
+  s.position = x;
+  s.rotation = (TlQuat){1, 0, 0, 0};
+  s.velocity = v;
+  CK_OK(tl_bodies_add(&rig->bodies, &s));
+}
+
+/* Grains first: tl_bodies_add wants no order. */
+static void start_with_balls(Rig *rig) {
+  rig->config.gravity_m_s2 = (TlVec3){0, 0, -9.81};
+  rig->net.normal_N_m = 2000;
+  rig->net.tangential_N_m = 500;
+  rig_start(rig);
+  CK_OK(tl_solver_add_sphere(rig->solver, BALL, 1));
+}
+
+/* Opening of the pattern: a ball on the axis of a triangle passes when its radius and a sphere's
+ * leave room to the corners, d/sqrt(3) = 23.1 mm: here at 13.1 mm. */
+START_TEST(a_small_ball_slips_through_and_a_large_one_is_held) {
+  for (int large = 0; large < 2; large++) {
+    Rig rig = rig_of(7, 7, 1);
+    rig.net.clamped = TL_NET_ALL_SIDES;
+    rig.net.damping = 0.05;
+    rig.net.friction = 0.3;
+    start_with_balls(&rig);
+    TlVec3 a = rig.bodies.position[3 * 7 + 3], b = rig.bodies.position[3 * 7 + 4],
+           c = rig.bodies.position[4 * 7 + 4];
+    TlVec3 middle = tl_scale(1.0 / 3, tl_add(a, tl_add(b, c)));
+    add_ball(&rig, large ? 0.018 : 0.012, tl_add(middle, tl_vec3(0, 0, 0.04)), (TlVec3){0, 0, 0});
+    CK_OK(tl_solver_refresh(rig.solver, &rig.bodies));
+    run(&rig, 4000);
+    double z = rig.bodies.position[rig.bodies.owned - 1].z;
+    if (large)
+      ck_assert_msg(z > -0.06 && fabs(rig.bodies.velocity[rig.bodies.owned - 1].z) < 0.5, "z %g", z);
+    else
+      CK_NEAR(z, 0.04 - 0.5 * 9.81 * 0.16, 0.05); /* a fall of 0.4 s */
+    rig_close(&rig);
+  }
+}
+END_TEST
+
+START_TEST(bonded_spheres_that_touch_make_no_contact) {
+  Rig rig = rig_of(6, 6, 1);
+  rig.net.radius_m = 0.021; /* overlapping, as a blanket's do */
+  rig_start(&rig);
+  run(&rig, 5);
+  ck_assert_int_eq(rig.report.contacts, 0);
+  CK_NEAR(rig.report.kinetic_J, 0, 1e-30);
+  rig_close(&rig);
+}
+END_TEST
+
+/* Two balls far apart on one net: the bonds between must not make one island of them. */
+START_TEST(balls_on_one_net_are_islands_of_their_own) {
+  Rig rig = rig_of(5, 14, 1);
+  rig.net.clamped = TL_NET_ALL_SIDES;
+  rig.net.damping = 0.1;
+  start_with_balls(&rig);
+  TlVec3 a = rig.bodies.position[2 * 14 + 3], b = rig.bodies.position[2 * 14 + 10];
+  add_ball(&rig, 0.02, tl_add(a, tl_vec3(0, 0, 0.031)), (TlVec3){0, 0, 0});
+  add_ball(&rig, 0.02, tl_add(b, tl_vec3(0, 0, 0.031)), (TlVec3){0, 0, 0});
+  CK_OK(tl_solver_refresh(rig.solver, &rig.bodies));
+run(&rig, 800);
+  ck_assert_int_eq(rig.report.islands, 2);
+  ck_assert_int_lt(rig.report.largest_island, 12);
+  rig_close(&rig);
+}
+END_TEST
+
+/* A ball at rest on its net. Velocities of the spheres below it are seen between the springs' pull
+ * and the next step's contact impulse, so that rest is judged by the ball and by places. */
+START_TEST(a_ball_comes_to_rest_on_a_net_that_carries_its_weight) {
+  Rig rig = rig_of(7, 7, 1);
+  rig.config.damping_per_s = 10; /* a trampoline: the bonds damp short waves only */
+  rig.net.clamped = TL_NET_ALL_SIDES;
+  rig.net.damping = 0.1;
+  start_with_balls(&rig);
+  TlVec3 middle = rig.bodies.position[3 * 7 + 3];
+  add_ball(&rig, 0.03, tl_add(middle, tl_vec3(0, 0, 0.042)), (TlVec3){0, 0, 0});
+  CK_OK(tl_solver_refresh(rig.solver, &rig.bodies));
+  int64_t ball = rig.bodies.owned - 1;
+  double z[50];
+  run(&rig, 12000);
+  for (int64_t i = 0; i <= ball; i++) z[i] = rig.bodies.position[i].z;
+  run(&rig, 500);
+  for (int64_t i = 0; i <= ball; i++) CK_NEAR(rig.bodies.position[i].z, z[i], 1e-4); /* of 18 mm sag */
+  CK_NEAR(tl_norm(rig.bodies.velocity[ball]), 0, 5e-4); /* half of g dt */
+  ck_assert_msg(rig.report.overlap_share < 0.02, "overlap %g", rig.report.overlap_share);
+  rig_close(&rig);
+}
+END_TEST
+
+TL_TEST_MAIN("membrane", neighbours_know_each_other_at_their_rest_length,
+             a_sphere_among_clamped_ones_swings_at_the_frequency_of_its_six_bonds,
+             a_free_net_keeps_momentum_angular_momentum_and_energy,
+             the_tangential_spring_turns_with_its_bond,
+             pressure_pushes_each_sphere_by_a_third_of_its_triangles,
+             a_bond_breaks_above_its_strength_and_is_counted,
+             a_bond_longer_than_allowed_ends_the_run_with_its_spheres,
+             a_step_just_below_the_stable_one_is_stable_and_above_it_refused,
+             a_small_ball_slips_through_and_a_large_one_is_held,
+             bonded_spheres_that_touch_make_no_contact, balls_on_one_net_are_islands_of_their_own,
+             a_ball_comes_to_rest_on_a_net_that_carries_its_weight)
