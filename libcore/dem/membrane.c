@@ -41,7 +41,8 @@ static bool not_negative(double x) {
 }
 
 TlStatus tl_net_check(const TlNet *net) {
-  if (net->rows < 2 || net->columns < 2) return wrong("rows or columns", fmin(net->rows, net->columns));
+  if (net->rows < 2 || net->columns < 2)
+    return wrong("rows or columns", fmin(net->rows, net->columns));
   if (net->layers < 1 || net->layers > 2) return wrong("layers", net->layers);
   if (!positive(net->radius_m)) return wrong("radius", net->radius_m);
   if (!positive(net->mass_kg)) return wrong("mass", net->mass_kg);
@@ -131,9 +132,8 @@ TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t e
     for (int k = 0; k < n; k++) {
       int64_t other = net->first_id + neighbour[k];
       if (other < me && neighbour[k] >= begin) continue; /* it added the bond */
-      h->touch[h->count++] = (TlTouch){.low = me < other ? me : other,
-                                       .high = me < other ? other : me,
-                                       .key = TL_TOUCH_BOND};
+      h->touch[h->count++] = (TlTouch){
+          .low = me < other ? me : other, .high = me < other ? other : me, .key = TL_TOUCH_BOND};
     }
   }
   return TL_OK;
@@ -263,7 +263,8 @@ static TlVec3 force_on_a(const Membrane *m, const Bond *bond, TlVec3 s) {
   if (net->damping == 0) return f;
   double cn = net->damping * sqrt(2 * net->normal_N_m * net->mass_kg),
          ct = net->damping * sqrt(2 * net->tangential_N_m * net->mass_kg);
-  TlVec3 u = tl_axpy(tl_sub(a->v, b->v), -0.5 * bond->length, tl_cross(tl_add(a->w, b->w), bond->n));
+  TlVec3 u =
+      tl_axpy(tl_sub(a->v, b->v), -0.5 * bond->length, tl_cross(tl_add(a->w, b->w), bond->n));
   double un = tl_dot(u, bond->n);
   f = tl_axpy(f, -cn * un, bond->n);
   return tl_axpy(f, -ct, tl_axpy(u, -un, bond->n));
@@ -278,10 +279,15 @@ static void add_force(const Membrane *m, const Bond *bond, TlVec3 f) {
 }
 
 static TlStatus find_bond(const Membrane *m, const TlTouch *t, Bond *bond) {
-  *bond = (Bond){tl_net_of(m->nets, m->count, t->low), index_of(m, t->low), index_of(m, t->high),
-                 {0, 0, 0}, 0, 0};
+  *bond = (Bond){tl_net_of(m->nets, m->count, t->low),
+                 index_of(m, t->low),
+                 index_of(m, t->high),
+                 {0, 0, 0},
+                 0,
+                 0};
   if (!bond->net || bond->a < 0 || bond->b < 0)
-    return tl_fail(TL_ELIMIT, "net spheres %lld and %lld are bonded, and one of them is missing here",
+    return tl_fail(TL_ELIMIT,
+                   "net spheres %lld and %lld are bonded, and one of them is missing here",
                    (long long)t->low, (long long)t->high);
   double rest =
       tl_net_rest_length(bond->net, t->low - bond->net->first_id, t->high - bond->net->first_id);
@@ -334,20 +340,22 @@ static TlStatus pull(const Membrane *m, TlNetCount *out) {
 
 /* ---- pressure ---- */
 
-/* A torn triangle carries nothing. */
-static bool whole(const Membrane *m, const TlNet *net, const int64_t corner[3]) {
-  for (int k = 0; k < 3; k++) {
-    int64_t a = corner[k], b = corner[(k + 1) % 3];
-    if (!tl_net_bonded(&m->bodies->history, net->first_id + a, net->first_id + b)) return false;
-  }
+/* A sphere bears its third of a triangle while its own two bonds there hold: what the rank that
+ * owns it can know. */
+static bool whole(const Membrane *m, const TlNet *net, int64_t number, const int64_t corner[3]) {
+  for (int k = 0; k < 3; k++)
+    if (corner[k] != number &&
+        !tl_net_bonded(&m->bodies->history, net->first_id + number, net->first_id + corner[k]))
+      return false;
   return true;
 }
 
 /* -p S_T/3 of one triangle, corners in the sense of along x across. */
-static TlVec3 third(const Membrane *m, const TlNet *net, double pressure, const int64_t corner[3]) {
+static TlVec3 third(const Membrane *m, const TlNet *net, int64_t number, double pressure,
+                    const int64_t corner[3]) {
   TlVec3 x[3];
   if (corner[0] < 0 || corner[1] < 0 || corner[2] < 0) return (TlVec3){0, 0, 0};
-  if (!whole(m, net, corner)) return (TlVec3){0, 0, 0};
+  if (!whole(m, net, number, corner)) return (TlVec3){0, 0, 0};
   for (int k = 0; k < 3; k++) x[k] = m->now[index_of(m, net->first_id + corner[k])].x;
   return tl_scale(-pressure / 6, tl_cross(tl_sub(x[1], x[0]), tl_sub(x[2], x[0])));
 }
@@ -367,7 +375,7 @@ static void press_sphere(const Membrane *m, const TlNet *net, int64_t number, in
     int64_t c[3] = {number, round[t], round[t + 1]};
     int first = c[0] < c[1] ? (c[0] < c[2] ? 0 : 2) : (c[1] < c[2] ? 1 : 2);
     const int64_t corner[3] = {c[first], c[(first + 1) % 3], c[(first + 2) % 3]};
-    m->force[index] = tl_add(m->force[index], third(m, net, pressure, corner));
+    m->force[index] = tl_add(m->force[index], third(m, net, number, pressure, corner));
   }
 }
 

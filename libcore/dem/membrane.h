@@ -1,10 +1,11 @@
 /* Nets and blankets: sheets of equal spheres in a hexagonal pattern, held together by springs that
  * stay (Tan 2024 section 4.2, Tan 2022 3.4.5 and 4.4.2).
  *
- * A net's spheres are bodies with TL_BODY_NET; their ids run from first_id by layer, row and column,
- * so that who neighbours whom is index arithmetic. A bond that holds is a touch (dem/bodies.h) with
- * key TL_TOUCH_BOND: it travels, is stored and hashed with the bodies, and a broken bond has none.
- * Its vector is the tangential displacement s of the spring, metres, in the world frame.
+ * A net's spheres are bodies with TL_BODY_NET; their ids run from first_id by layer, row and
+ * column, so that who neighbours whom is index arithmetic. A bond that holds is a touch
+ * (dem/bodies.h) with key TL_TOUCH_BOND: it travels, is stored and hashed with the bodies, and a
+ * broken bond has none. Its vector is the tangential displacement s of the spring, metres, in the
+ * world frame.
  *
  * Force on the bond's lower sphere a from the other, b; l = |x_a - x_b|, n = (x_a - x_b)/l, l0 the
  * length at the start, u the relative velocity (a - b) at the middle point p of the two centres:
@@ -33,11 +34,11 @@
 #define TL_TOUCH_BOND INT64_MIN /* key: before all contact points of its pair */
 
 enum { /* sides that can be clamped */
-  TL_NET_FIRST_ROW = 1,
-  TL_NET_LAST_ROW = 2,
-  TL_NET_FIRST_COLUMN = 4,
-  TL_NET_LAST_COLUMN = 8,
-  TL_NET_ALL_SIDES = 15
+       TL_NET_FIRST_ROW = 1,
+       TL_NET_LAST_ROW = 2,
+       TL_NET_FIRST_COLUMN = 4,
+       TL_NET_LAST_COLUMN = 8,
+       TL_NET_ALL_SIDES = 15
 };
 enum { TL_NET_NEIGHBOURS = 9 }; /* most bonds of a sphere: six in its layer, three to the other */
 
@@ -84,7 +85,8 @@ const TlNet *tl_net_of(const TlNet *nets, int count, int64_t id);
 bool tl_net_bonded(const TlHistory *history, int64_t one, int64_t two);
 
 typedef struct TlNetCount {
-  int64_t bonds, broken; /* holding after the step; broken in it; of bonds whose lower id is owned */
+  int64_t bonds,
+      broken; /* holding after the step; broken in it; of bonds whose lower id is owned */
   double elastic_J;
 } TlNetCount;
 

@@ -113,8 +113,8 @@ static inline TlStatus tl_solver_add_sphere(TlSolver *solver, int64_t avatar_id,
   return tl_solver_add_closed(solver, avatar_id, &tl_closed_sphere, &radius_m);
 }
 
-/* Nets among the bodies (membrane.h); copied. Before bodies are refreshed. TL_EUSAGE when a net makes
- * no sense or the step is not below its stable one. */
+/* Nets among the bodies (membrane.h); copied. Before bodies are refreshed. TL_EUSAGE when a net
+ * makes no sense or the step is not below its stable one. */
 TlStatus tl_solver_set_nets(TlSolver *solver, const TlNet *nets, int count);
 
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.

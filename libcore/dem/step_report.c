@@ -47,8 +47,7 @@ static void report_motion(const TlBodies *b, TlStepReport *r) {
 static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
   int64_t *counts[] = {&r->pairs,         &r->contacts,   &r->islands,         &r->impulses,
                        &r->zero_finishes, &r->unfinished, &r->rest_unfinished, &r->outside,
-                       &r->node_tests,    &r->lookups,     &r->net_bonds,
-                       &r->net_broken};
+                       &r->node_tests,    &r->lookups,    &r->net_bonds,       &r->net_broken};
   enum { COUNTS = sizeof counts / sizeof *counts };
   enum { REALS = 4 };
   double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,

@@ -3,8 +3,8 @@
  * Rank r's reach is the box around the spheres (position, halo) of its owned bodies. A body goes
  * as ghost to every other rank whose reach its own sphere touches: that holds every body b for
  * which an owned a has |x_a - x_b| <= halo_a + halo_b (the contact search's reach, or more where
- * bonds ask for it). Ghosts lie behind the owned bodies, by rank, in the order of the owner's list. Boxes go to all ranks (6 numbers a rank), bodies to
- * neighbours only.
+ * bonds ask for it). Ghosts lie behind the owned bodies, by rank, in the order of the owner's list.
+ * Boxes go to all ranks (6 numbers a rank), bodies to neighbours only.
  */
 #ifndef TL_DIST_HALO_H
 #define TL_DIST_HALO_H

@@ -8,7 +8,7 @@
 #include "dist/dist.h"
 #include "shape/superellipsoid.h"
 
-enum { GRAINS = 48, STEPS = 30 };
+enum { GRAINS = 48, STEPS = 30, NET_SHAPE = -5 };
 
 static TlAvatar avatar;
 static const TlAvatar *get_avatar(void *ctx, int64_t id) {
@@ -37,6 +37,35 @@ static void add_grains(TlBodies *bodies, int me, int ranks) {
   }
 }
 
+/* Two layers under the block: what falls stretches them, and some bonds break. */
+static const TlNet net = {.first_id = 1000,
+                          .shape_id = NET_SHAPE,
+                          .rows = 7,
+                          .columns = 6,
+                          .layers = 2,
+                          .corner = {-0.01, -0.01, 0.001},
+                          .along = {1, 0, 0},
+                          .across = {0, 1, 0},
+                          .radius_m = 0.003,
+                          .spacing_m = 0.016,
+                          .layer_gap_m = 0.006,
+                          .mass_kg = 1e-3,
+                          .normal_N_m = 20,
+                          .tangential_N_m = 2,
+                          .damping = 0.02,
+                          .strength_N = 0.12,
+                          .stretch_most = 2,
+                          .pressure_Pa = 30,
+                          .friction = 0.4,
+                          .clamped = TL_NET_FIRST_ROW | TL_NET_LAST_COLUMN};
+static int with_net;
+
+static void add_net(TlBodies *bodies, int me, int ranks) {
+  int64_t n = tl_net_spheres(&net);
+  REQUIRE_OK(tl_net_add(&net, bodies, n * me / ranks, n * (me + 1) / ranks));
+  tl_history_sort(&bodies->history);
+}
+
 static const TlBoundaryPlane planes[2] = {{{0, 0, 0}, {0, 0, 1}}, {{-0.02, 0, 0}, {1, 0, 0}}};
 
 static uint64_t run(TlComm *comm, TlDist *dist, const TlSolverConfig *config, TlStepReport *last,
@@ -47,7 +76,11 @@ static uint64_t run(TlComm *comm, TlDist *dist, const TlSolverConfig *config, Tl
   REQUIRE_OK(tl_solver_new(&solver, config, (TlAvatarSource){NULL, get_avatar}, boundary, 2,
                            dist ? tl_dist_sync(dist) : NULL));
   add_grains(&bodies, dist ? tl_comm_rank(comm) : 0, dist ? tl_comm_size(comm) : 1);
-  for (int i = 0; i < STEPS; i++) {
+  if (with_net) {
+    REQUIRE_OK(tl_solver_set_nets(solver, &net, 1));
+    add_net(&bodies, dist ? tl_comm_rank(comm) : 0, dist ? tl_comm_size(comm) : 1);
+  }
+  for (int i = 0; i < (with_net ? 18 : STEPS); i++) {
     if (dist) {
       if (i % 10 == 0) REQUIRE_OK(tl_dist_cut(dist, &bodies));
       REQUIRE_OK(tl_dist_migrate(dist, &bodies, NULL));
@@ -81,6 +114,12 @@ static void compare(TlComm *comm, const TlSolverConfig *config) {
           "contacts %lld %lld, islands %lld %lld, sweeps %lld %lld", (long long)one.contacts,
           (long long)many.contacts, (long long)one.islands, (long long)many.islands,
           (long long)one.rest_sweeps, (long long)many.rest_sweeps);
+  int64_t neighbour[TL_NET_NEIGHBOURS], all = 0;
+  for (int64_t i = 0; i < tl_net_spheres(&net); i++) all += tl_net_neighbours(&net, i, neighbour);
+  REQUIRE(one.net_bonds == many.net_bonds &&
+              (!with_net || (one.net_bonds > 50 && one.net_bonds < all / 2)),
+          "bonds %lld %lld of %lld", (long long)one.net_bonds, (long long)many.net_bonds,
+          (long long)all / 2);
   REQUIRE(mine == alone, "hash %016llx, on one rank %016llx", (unsigned long long)mine,
           (unsigned long long)alone);
   tl_dist_free(dist);
@@ -94,6 +133,10 @@ static void same_bits_on_any_rank_count(TlComm *comm) {
   config.rest = TL_REST_ETM;
   config.order = TL_ORDER_PLAIN;
   config.damping_per_s = 1;
+  compare(comm, &config);
+  config = tl_solver_defaults();
+  config.step_s = 1e-3;
+  with_net = 1;
   compare(comm, &config);
   tl_avatar_free(&avatar);
 }

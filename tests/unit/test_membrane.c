@@ -52,8 +52,7 @@ static void rig_close(Rig *rig) {
 }
 
 static void run(Rig *rig, int steps) {
-  for (int i = 0; i < steps; i++)
-    CK_OK(tl_solver_step(rig->solver, &rig->bodies, &rig->report));
+  for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(rig->solver, &rig->bodies, &rig->report));
 }
 
 static TlVec3 noise(TlRandom *x, double size) {
@@ -82,13 +81,13 @@ START_TEST(neighbours_know_each_other_at_their_rest_length) {
         for (int m = 0; m < back; m++) found += others[m] == i;
         ck_assert_int_eq(found, 1);
         ck_assert(k == 0 || mine[k] > mine[k - 1]);
-        TlVec3 d = tl_sub(tl_net_sphere(&rig.net, i).position,
-                          tl_net_sphere(&rig.net, mine[k]).position);
+        TlVec3 d =
+            tl_sub(tl_net_sphere(&rig.net, i).position, tl_net_sphere(&rig.net, mine[k]).position);
         CK_NEAR(tl_norm(d), tl_net_rest_length(&rig.net, i, mine[k]), 1e-15);
       }
     }
-    /* a layer: 5 rows of 5 bonds, 4 gaps of 11; between layers 30 + 25 and the third ones: rows 0-3,
-     * where column + odd exists: 6 + 5 + 6 + 5 */
+    /* a layer: 5 rows of 5 bonds, 4 gaps of 11; between layers 30 + 25 and the third ones: rows
+     * 0-3, where column + odd exists: 6 + 5 + 6 + 5 */
     ck_assert_int_eq(bonds, layers == 1 ? 2 * 69 : 2 * (2 * 69 + 30 + 25 + 22));
     CK_OK(tl_net_add(&rig.net, &rig.bodies, 0, n));
     ck_assert_int_eq((int64_t)rig.bodies.history.count, bonds / 2);
@@ -158,7 +157,8 @@ START_TEST(a_free_net_keeps_momentum_angular_momentum_and_energy) {
     mean[i / 1000] += energy / 1000;
   }
   totals(&rig.bodies, &p1, &l1);
-  /* 72 spheres, 3000 steps of rounding; the positions of velocity and force differ by dt v, along v */
+  /* 72 spheres, 3000 steps of rounding; the positions of velocity and force differ by dt v, along v
+   */
   CK_NEAR(tl_norm(tl_sub(p1, p0)), 0, 1e-15);
   CK_NEAR(tl_norm(tl_sub(l1, l0)), 0, 1e-15);
   /* symplectic Euler swings by omega dt/2 about its energy, 6% for the fastest mode here, and does
@@ -181,7 +181,8 @@ START_TEST(the_tangential_spring_turns_with_its_bond) {
   TlHistory *h = &b->history;
   ck_assert_int_eq((int64_t)h->count, 5);
   for (size_t k = 0; k < h->count; k++) {
-    TlVec3 n = tl_unit(tl_sub(b->position[h->touch[k].low - 100], b->position[h->touch[k].high - 100]));
+    TlVec3 n =
+        tl_unit(tl_sub(b->position[h->touch[k].low - 100], b->position[h->touch[k].high - 100]));
     h->touch[k].impulse = s0[k] = tl_scale(0.1 * length, tl_cross(n, tl_vec3(0.1, 0.2, 1)));
   }
   TlArena arena = {0};
@@ -303,10 +304,17 @@ static void add_ball(Rig *rig, double radius, TlVec3 x, TlVec3 v) {
 /* Grains first: tl_bodies_add wants no order. */
 static void start_with_balls(Rig *rig) {
   rig->config.gravity_m_s2 = (TlVec3){0, 0, -9.81};
+  rig->net.friction = 0.3;
   rig->net.normal_N_m = 2000;
   rig->net.tangential_N_m = 500;
   rig_start(rig);
   CK_OK(tl_solver_add_sphere(rig->solver, BALL, 1));
+}
+
+static TlVec3 over_triangle(const Rig *rig) {
+  TlVec3 a = rig->bodies.position[3 * 7 + 3], b = rig->bodies.position[3 * 7 + 4],
+         c = rig->bodies.position[4 * 7 + 4];
+  return tl_scale(1.0 / 3, tl_add(a, tl_add(b, c)));
 }
 
 /* Opening of the pattern: a ball on the axis of a triangle passes when its radius and a sphere's
@@ -318,15 +326,14 @@ START_TEST(a_small_ball_slips_through_and_a_large_one_is_held) {
     rig.net.damping = 0.05;
     rig.net.friction = 0.3;
     start_with_balls(&rig);
-    TlVec3 a = rig.bodies.position[3 * 7 + 3], b = rig.bodies.position[3 * 7 + 4],
-           c = rig.bodies.position[4 * 7 + 4];
-    TlVec3 middle = tl_scale(1.0 / 3, tl_add(a, tl_add(b, c)));
-    add_ball(&rig, large ? 0.018 : 0.012, tl_add(middle, tl_vec3(0, 0, 0.04)), (TlVec3){0, 0, 0});
+    add_ball(&rig, large ? 0.018 : 0.012, tl_add(over_triangle(&rig), tl_vec3(0, 0, 0.04)),
+             (TlVec3){0, 0, 0});
     CK_OK(tl_solver_refresh(rig.solver, &rig.bodies));
     run(&rig, 4000);
     double z = rig.bodies.position[rig.bodies.owned - 1].z;
     if (large)
-      ck_assert_msg(z > -0.06 && fabs(rig.bodies.velocity[rig.bodies.owned - 1].z) < 0.5, "z %g", z);
+      ck_assert_msg(z > -0.06 && fabs(rig.bodies.velocity[rig.bodies.owned - 1].z) < 0.5, "z %g",
+                    z);
     else
       CK_NEAR(z, 0.04 - 0.5 * 9.81 * 0.16, 0.05); /* a fall of 0.4 s */
     rig_close(&rig);
@@ -355,7 +362,7 @@ START_TEST(balls_on_one_net_are_islands_of_their_own) {
   add_ball(&rig, 0.02, tl_add(a, tl_vec3(0, 0, 0.031)), (TlVec3){0, 0, 0});
   add_ball(&rig, 0.02, tl_add(b, tl_vec3(0, 0, 0.031)), (TlVec3){0, 0, 0});
   CK_OK(tl_solver_refresh(rig.solver, &rig.bodies));
-run(&rig, 800);
+  run(&rig, 800);
   ck_assert_int_eq(rig.report.islands, 2);
   ck_assert_int_lt(rig.report.largest_island, 12);
   rig_close(&rig);
@@ -370,16 +377,15 @@ START_TEST(a_ball_comes_to_rest_on_a_net_that_carries_its_weight) {
   rig.net.clamped = TL_NET_ALL_SIDES;
   rig.net.damping = 0.1;
   start_with_balls(&rig);
-  TlVec3 middle = rig.bodies.position[3 * 7 + 3];
-  add_ball(&rig, 0.03, tl_add(middle, tl_vec3(0, 0, 0.042)), (TlVec3){0, 0, 0});
+  add_ball(&rig, 0.03, tl_add(over_triangle(&rig), tl_vec3(0, 0, 0.0345)), (TlVec3){0, 0, 0});
   CK_OK(tl_solver_refresh(rig.solver, &rig.bodies));
   int64_t ball = rig.bodies.owned - 1;
   double z[50];
-  run(&rig, 12000);
+  run(&rig, 16000);
   for (int64_t i = 0; i <= ball; i++) z[i] = rig.bodies.position[i].z;
   run(&rig, 500);
-  for (int64_t i = 0; i <= ball; i++) CK_NEAR(rig.bodies.position[i].z, z[i], 1e-4); /* of 18 mm sag */
-  CK_NEAR(tl_norm(rig.bodies.velocity[ball]), 0, 5e-4); /* half of g dt */
+  for (int64_t i = 0; i <= ball; i++) CK_NEAR(rig.bodies.position[i].z, z[i], 3e-5);
+  CK_NEAR(tl_norm(rig.bodies.velocity[ball]), 0, 5e-4);
   ck_assert_msg(rig.report.overlap_share < 0.02, "overlap %g", rig.report.overlap_share);
   rig_close(&rig);
 }
