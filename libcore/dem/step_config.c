@@ -87,7 +87,7 @@ TlStatus tl_solver_set_nets(TlSolver *s, const TlNet *nets, int count) {
     if (!(s->config.step_s < tl_net_stable_step(&nets[k])))
       return tl_fail(TL_EUSAGE, "net: a time step of %g s is not below the stable %g s",
                      s->config.step_s, tl_net_stable_step(&nets[k]));
-    TL_TRY(tl_shapes_add_sphere(&s->shapes, nets[k].shape_id, nets[k].radius_m));
+    TL_TRY(tl_solver_add_sphere(s, nets[k].shape_id, nets[k].radius_m));
     s->nets[k] = nets[k];
   }
   s->net_count = count;
