@@ -209,6 +209,7 @@ void judge_note(const char *format, ...) {
   fputs("note\t", judge.records);
   vfprintf(judge.records, format, args);
   fputc('\n', judge.records);
+  fflush(judge.records);
   va_end(args);
 }
 
