@@ -4,7 +4,8 @@
 #include "base/par.h"
 #include "base/report.h"
 #include "conf/cli.h"
-#include "run/run.h"
+#include "run/forecast.h"
+#include "run/plan.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -58,17 +59,22 @@ static void say_plan(const TlRun *run) {
   const TlSetup *s = &run->setup;
   if (run->checkpoint) return; /* said already where it goes on */
   tl_log_info("%lld grains on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
-              "%g s, about %.0f MB on the largest rank, results in %s",
+              "%g s, about %.0f MB on the largest rank, up to %.3g MB of results in %s",
               (long long)run->grains, tl_comm_size(run->comm),
               tl_comm_size(run->comm) > 1 ? "s" : "", tl_par_threads(),
               tl_par_threads() > 1 ? "s" : "", (long long)tl_setup_steps(s), s->time.dt_s,
               (double)tl_setup_steps(s) * s->time.dt_s, s->time.frame_every_s,
-              (double)tl_run_memory(run) / 1e6, run->folder);
+              (double)tl_run_memory(run) / 1e6, (double)tl_run_disk(run) / 1e6, run->folder);
   if (run->lifted_m > 1e-3 * run->selection.median_diameter_m)
     tl_log_info("the assembly was lifted by %.4g m to stand clear of the ground", run->lifted_m);
 }
 
-static TlStatus report_plan(const TlRun *run, bool json) {
+typedef struct Plan {
+  int64_t disk, free_bytes;
+  double step_s, left_s; /* wall time of a step, of all that are to be done */
+} Plan;
+
+static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   TlReport r = {0};
   TlStatus status = tl_report_int(&r, "grains", run->grains, "");
   if (status == TL_OK) status = tl_report_int(&r, "ranks", tl_comm_size(run->comm), "");
@@ -80,10 +86,26 @@ static TlStatus report_plan(const TlRun *run, bool json) {
     status = tl_report_real(&r, "median_diameter",
                             run->setup.grains.grain_scale * run->selection.median_diameter_m, "m");
   if (status == TL_OK) status = tl_report_int(&r, "memory_estimate", tl_run_memory(run), "bytes");
+  if (status == TL_OK) status = tl_report_int(&r, "disk_estimate", plan->disk, "bytes");
+  if (status == TL_OK) status = tl_report_int(&r, "disk_free", plan->free_bytes, "bytes");
+  if (status == TL_OK) status = tl_report_real(&r, "step_time", plan->step_s, "s");
+  if (status == TL_OK) status = tl_report_real(&r, "time_estimate", plan->left_s, "s");
   if (status == TL_OK) status = tl_report_text(&r, "output", run->folder);
   if (status == TL_OK) status = tl_report_print(&r, json);
   tl_report_free(&r);
   return status;
+}
+
+/* The first steps without output: grains in flight are cheap, so it is a lower guess. */
+static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
+  Plan plan = {.disk = tl_run_disk(run), .free_bytes = free_bytes};
+  int64_t left = tl_setup_steps(&run->setup) - run->totals.steps;
+  char text[32];
+  TL_TRY(tl_run_trial(run, &plan.step_s));
+  plan.left_s = plan.step_s * (double)left;
+  tl_forecast_text(text, plan.left_s);
+  tl_log_info("%.3g s a step in the first ones, about %s for all", plan.step_s, text);
+  return report_plan(run, &plan, json);
 }
 
 typedef struct Line {
@@ -142,8 +164,10 @@ static void catch_signals(void) {
 }
 
 static TlStatus go(TlRun *run, const TlCall *call) {
+  int64_t free_bytes;
   say_plan(run);
-  if (call->dry_run) return report_plan(run, call->json);
+  TL_TRY(tl_run_check_disk(run, &free_bytes));
+  if (call->dry_run) return try_out(run, free_bytes, call->json);
   catch_signals();
   TL_TRY(tl_run_go(run));
   if (run->totals.zero_finishes)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 bool tl_file_exists(const char *path) {
@@ -161,6 +162,22 @@ TlStatus tl_dir_make(const char *path) {
     status = tl_fail(TL_EIO, "%s: is there, but is not a folder", path);
   tl_free(part);
   return status;
+}
+
+TlStatus tl_disk_free(const char *path, int64_t *bytes) {
+  struct statvfs info;
+  *bytes = 0;
+  char *at = tl_strdup(path);
+  while (at && statvfs(at, &info) != 0) {
+    char *above = strcmp(at, ".") == 0 || strcmp(at, "/") == 0 ? NULL : tl_path_directory(at);
+    tl_free(at);
+    if (!above) return TL_OK;
+    at = above;
+  }
+  if (!at) return TL_ENOMEM;
+  tl_free(at);
+  *bytes = (int64_t)info.f_bavail * (int64_t)info.f_frsize;
+  return TL_OK;
 }
 
 static void hex_digest(EVP_MD_CTX *context, char hex[65]) {

@@ -31,6 +31,9 @@ TlStatus tl_file_read(const char *path, char **text, size_t *size);
 /* Write text as a whole file by temp + rename. */
 TlStatus tl_file_write(const char *path, const void *bytes, size_t size, bool overwrite);
 TlStatus tl_dir_make(const char *path); /* with parents; fine when it is there */
+/* Bytes that may still be written to the disk of path, or of the nearest folder above it that is
+ * there; 0 when the system does not say. */
+TlStatus tl_disk_free(const char *path, int64_t *bytes);
 TlStatus tl_dir_sync(const char *path);
 /* Lower-case SHA-256 of a file as 64 hex digits + NUL. */
 TlStatus tl_file_sha256(const char *path, char hex[65]);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "num/exact.h"
 #include "run/forecast.h"
+#include "run/plan.h"
 
 #include <math.h>
 
@@ -388,6 +389,22 @@ TlStatus tl_run_go(TlRun *run) {
   TL_TRY(status);
   say_traffic(run);
   return tl_comm_sum(run->comm, &run->totals.cpu_s, 1);
+}
+
+TlStatus tl_run_trial(TlRun *run, double *step_s) {
+  enum { STEPS = 10, SECONDS = 10 };
+  double start = tl_clock_s(), spent = 0;
+  int64_t most = tl_setup_steps(&run->setup) - run->totals.steps, done = 0;
+  if (most > STEPS) most = STEPS;
+  while (done < most && spent < SECONDS) {
+    TL_TRY(one_step(run));
+    TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+    spent = tl_clock_s() - start;
+    TL_TRY(tl_comm_most(run->comm, &spent, 1));
+    done++;
+  }
+  *step_s = done ? spent / (double)done : 0;
+  return TL_OK;
 }
 
 TlStatus tl_run_hash(TlRun *run, uint64_t *hash) {

@@ -74,8 +74,6 @@ typedef struct TlRun {
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options);
 /* Make run->solver, with the closed forms of the study's shapes; the old one must be gone. */
 TlStatus tl_run_new_solver(TlRun *run);
-/* Estimated memory of the largest rank, bytes. */
-int64_t tl_run_memory(const TlRun *run);
 /* Step to the end. TL_ELIMIT when the stop hook ended it. */
 TlStatus tl_run_go(TlRun *run);
 /* Hash of the bodies' state over all ranks (dem/bodies.h). */

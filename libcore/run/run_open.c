@@ -227,17 +227,3 @@ void tl_run_close(TlRun *run) {
   tl_study_free(&run->study);
   *run = (TlRun){0};
 }
-
-/* State and derived fields, touches at eight a grain, contacts and their scratch at twelve points a
- * grain; ghosts as many again at worst. */
-int64_t tl_run_memory(const TlRun *run) {
-  int64_t ranks = tl_comm_size(run->comm), grains = run->grains / ranks + 1;
-  int64_t ghosts = ranks > 1 ? grains : 0;
-  int64_t body = (int64_t)sizeof(TlBodyState) + 160, contact = 12 * 400 + 8 * 48;
-  int64_t terrain = run->has_terrain
-                        ? run->terrain.nx * run->terrain.ny * 4 +
-                              run->terrain.bnx * run->terrain.bny * 16 + run->terrain.band_count * 4
-                        : 0;
-  return (grains + ghosts) * body + grains * contact + run->selection.grid_bytes + terrain +
-         ((int64_t)30 << 20);
-}

@@ -64,12 +64,20 @@ grep -q '"steps": 6' out || fail "no JSON"
 "$BIN/talus-solve" -n -q s.yaml -o dry >out 2>err || fail "--dry-run: $(cat err)"
 [ ! -e dry ] || fail "--dry-run wrote"
 grep -q '^grains: 8$' out || fail "--dry-run does not count the grains"
+for key in memory_estimate disk_estimate disk_free step_time time_estimate; do
+  awk -v key="$key:" '$1 == key && $2 > 0 { found = 1 } END { exit !found }' out ||
+    fail "--dry-run does not say $key: $(cat out)"
+done
+# frames that fill any disk: refused before the first step
+refused 1 "and the disk has" s.yaml -o dry --set time.steps=1000000000000000 \
+  --set time.frame_every_s=1e-3
+[ ! -e dry ] || fail "a run too large for the disk wrote"
 
 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" -q s.yaml -o two >out 2>err || fail "-n 2: $(cat err)"
 cut -d, -f1-3,11 s.run/history.csv | cmp -s - <(cut -d, -f1-3,11 two/history.csv) ||
   fail "two ranks count other contacts than one"
 
-"$BIN/talus-solve" s.yaml -o long --set time.steps=100000000 >out 2>err &
+"$BIN/talus-solve" s.yaml -o long --set time.steps=1000000 >out 2>err &
 pid=$!
 for _ in $(seq 100); do [ ! -s long/frame_000003.h5 ] || break; sleep 0.1; done
 kill -TERM $pid

@@ -1,0 +1,55 @@
+#include "run/plan.h"
+
+#include "base/file.h"
+#include "base/log.h"
+
+/* State and derived fields, touches at eight a grain, contacts and their scratch at twelve points a
+ * grain; ghosts as many again at worst. */
+int64_t tl_run_memory(const TlRun *run) {
+  int64_t ranks = tl_comm_size(run->comm), grains = run->grains / ranks + 1;
+  int64_t ghosts = ranks > 1 ? grains : 0;
+  int64_t body = (int64_t)sizeof(TlBodyState) + 160, contact = 12 * 400 + 8 * 48;
+  int64_t terrain = run->has_terrain
+                        ? run->terrain.nx * run->terrain.ny * 4 +
+                              run->terrain.bnx * run->terrain.bny * 16 + run->terrain.band_count * 4
+                        : 0;
+  return (grains + ghosts) * body + grains * contact + run->selection.grid_bytes + terrain +
+         ((int64_t)30 << 20);
+}
+
+/* HDF5 keeps about 25 kB of its own a frame; a row has 136 bytes; a checkpoint has a body's record
+ * and about a dozen touches; one more than is kept exists while it is written. */
+int64_t tl_run_disk(const TlRun *run) {
+  const TlTimeSetup *t = &run->setup.time;
+  const TlCheckpointSetup *c = &run->setup.checkpoint;
+  int64_t steps = tl_setup_steps(&run->setup) - run->totals.steps;
+  int64_t frames =
+      2 + (t->frame_every_s > 0 ? steps / tl_setup_every(&run->setup, t->frame_every_s) : 0);
+  int64_t lines = 2 + steps / tl_setup_every(&run->setup, t->history_every_s);
+  int64_t grains = run->grains - run->totals.outside;
+  int64_t saved = c->keep + 1;
+  if (c->every_steps == 0 && c->every_minutes == 0) saved = 1;
+  int64_t scene = run->checkpoint ? 0 : run->selection.grid_bytes;
+  if (run->has_terrain && !run->checkpoint)
+    scene += run->terrain.nx * run->terrain.ny * 4 + run->terrain.bnx * run->terrain.bny * 16 +
+             run->terrain.band_count * 4;
+  return frames * (25000 + 136 * grains) + lines * 350 +
+         saved * (8000 + grains * ((int64_t)sizeof(TlBodyState) + 12 * 48)) + scene;
+}
+
+TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes) {
+  int64_t need = tl_run_disk(run);
+  TlStatus status = TL_OK;
+  *free_bytes = 0;
+  if (tl_comm_rank(run->comm) == 0) status = tl_disk_free(run->folder, free_bytes);
+  if (status == TL_OK && *free_bytes > 0 && need / 2 > *free_bytes)
+    status = tl_fail(TL_EIO,
+                     "%s: the run will write up to %.3g GB, and the disk has %.3g GB free; make "
+                     "room, or raise time.frame_every_s",
+                     run->folder, 1e-9 * (double)need, 1e-9 * (double)*free_bytes);
+  else if (status == TL_OK && *free_bytes > 0 && need > *free_bytes)
+    tl_log_warn("%s: the run may write up to %.3g GB before compression, and the disk has %.3g GB "
+                "free",
+                run->folder, 1e-9 * (double)need, 1e-9 * (double)*free_bytes);
+  return tl_comm_agree(run->comm, status);
+}

@@ -1,0 +1,19 @@
+/* What a run will need: memory, disk, time, said before it starts. */
+#ifndef TL_RUN_PLAN_H
+#define TL_RUN_PLAN_H
+
+#include "run/run.h"
+
+/* Estimated memory of the largest rank, bytes. */
+int64_t tl_run_memory(const TlRun *run);
+/* Most that the results folder will still grow: frames before compression, lines of history.csv,
+ * checkpoints, the scene. */
+int64_t tl_run_disk(const TlRun *run);
+/* Collective. *free: bytes of the folder's disk. A warning when tl_run_disk is more than that;
+ * TL_EIO when it is more than twice that (compression never saves a half). */
+TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes);
+/* Collective. Wall time of a step from the first ten (or as many as ten seconds hold), without
+ * output: the run is of no use afterwards but to be closed. */
+TlStatus tl_run_trial(TlRun *run, double *step_s);
+
+#endif
