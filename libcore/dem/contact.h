@@ -37,6 +37,7 @@ typedef struct TlContact {
   double weight;        /* of the ETM key: m_a m_b/(m_a + m_b), or 1 */
   double work;          /* elastic energy W held by the contact */
   double start;         /* u_n when this round first lifted it; 0 before */
+  double step;          /* du of its last impulse of compression, before it was cut to -u_n */
   int32_t a, b;         /* local body indices; b < 0: boundary */
   bool in, touched;     /* takes part in ETM; has had an ETM impulse in this step */
   /* read when an impulse is made */

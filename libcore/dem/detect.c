@@ -214,6 +214,7 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t
   if (b >= 0) c->rb = tl_sub(p->p, x->position[b]);
   c->friction = b >= 0 ? config->friction : config->boundary_friction;
   c->restitution = b >= 0 ? config->restitution : config->boundary_restitution;
+  c->rebound = b >= 0 ? config->tangential_restitution : config->boundary_tangential_restitution;
   const TlNet *net = net_at(job, a, b);
   if (net) {
     c->friction = net->friction;

@@ -2,7 +2,7 @@
  * corrections of docs/theory.md: fixed increments of the start velocity, velocities fresh before
  * each impulse, friction in each increment, a signed ledger, W <- e^2 W, gradual release.
  *
- * Two orders of the same impulses:
+ * Two orders of the same impulses, and beside them sequential impulses (sqm.c):
  *   level     a level T rises from an island's least key to 0 in K equal steps; coloured sweeps
  *             lift what lies under it; release by levels of W. Same bits for any threads, ranks.
  *   priority  always the contact with the least u_n (largest W) and those within beta of it: the
@@ -14,6 +14,7 @@
 #define TL_DEM_ETM_H
 
 #include "dem/contact.h"
+#include "dem/methods.h"
 
 typedef struct TlEtmLaw {
   int increments, max_rounds;
@@ -29,12 +30,16 @@ typedef struct TlEtmCount {
   double stored_J, released_J;
 } TlEtmCount;
 
-/* Solve a group; contacts must be prepared and have weight, friction, restitution and
+/* Solve a group; contacts must be prepared and have weight, friction, restitution, rebound and
  * allowed_speed; in, touched, impulse and work are reset. count is added to (rounds: the most). */
-TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
-                      TlEtmCount *count);
-TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
-                         TlEtmCount *count);
+typedef TlStatus (*TlCollisionSolve)(const TlEtmLaw *law, const TlGroup *group,
+                                     const TlDynamics *dynamics, TlEtmCount *count);
+#define M(id, name, solve, one_rank)                                                               \
+  TlStatus solve(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,            \
+                 TlEtmCount *count);
+TL_COLLISION_METHODS(M)
+#undef M
+TlCollisionSolve tl_collision_solver(TlCollisionMethod method);
 
 /* ---- the impulses themselves, shared by both orders ---- */
 

@@ -29,23 +29,6 @@ static bool asleep(const TlContact *c, const TlTwist *twist) {
   return !c->in && twist[c->a].hit == 0 && (c->b < 0 || twist[c->b].hit == 0);
 }
 
-/* ---- what a pair was left at ---- */
-
-static double hits_of(const TlTwist *twist, int32_t body) {
-  return body >= 0 ? twist[body].hit : 0;
-}
-
-static void leave(const Walk *w, const TlPair *pair, TlPairMemo *memo, double least) {
-  memo->hits_a = hits_of(w->dynamics->twist, pair->a);
-  memo->hits_b = hits_of(w->dynamics->twist, pair->b);
-  memo->least = least;
-}
-
-static bool unchanged(const Walk *w, const TlPair *pair, const TlPairMemo *memo) {
-  return memo->hits_a == hits_of(w->dynamics->twist, pair->a) &&
-         memo->hits_b == hits_of(w->dynamics->twist, pair->b);
-}
-
 /* ---- the start of a round ---- */
 
 static void look(const Walk *w, int32_t at) {
@@ -59,7 +42,7 @@ static void look(const Walk *w, int32_t at) {
     if (!tl_etm_enters(c, w->law, twist, un) || un >= -w->law->tolerance_m_s) continue;
     least = fmin(least, c->weight * un);
   }
-  leave(w, pair, &w->group->memo[at], least);
+  tl_memo_leave(&w->group->memo[at], pair, twist, least);
 }
 
 /* Collective. *open: some contact approaches. Reads velocities only: no colours. */
@@ -82,10 +65,11 @@ static TlStatus start_round(Walk *w, int *open) {
 
 /* ---- compression ---- */
 
-/* du of one impulse: K of them carry a contact from its start to 0; a contact that starts slowly
- * beside a fast one of its island takes proportionally fewer. */
+/* du of one impulse: a step of the level. K of them carry the island's fastest contact from its
+ * start to 0; one that starts slowly takes proportionally fewer. Steps cut to the slow contacts'
+ * own starts need three times the impulses and change nothing that is physics. */
 static double increment(const Walk *w, const TlContact *c, double least) {
-  return fmax(-c->start, -0.1 * least / c->weight) / w->law->increments;
+  return fmax(-c->start, -least / c->weight) / w->law->increments;
 }
 
 /* The point of a pair that lies deepest under the level; NULL when none does: then *left is the
@@ -121,16 +105,17 @@ static TlTally lift(const void *walk, int k, int32_t at) {
   double least = w->least[pair->island], un = 0, left;
   double level = (1 - (double)k / w->law->increments) * least;
   TlTally tally = {0};
-  if (memo->least >= level && unchanged(w, pair, memo)) return tally;
+  if (memo->least >= level && tl_memo_unchanged(memo, pair, w->dynamics->twist)) return tally;
   int32_t most = 16 * w->law->increments * pair->count; /* a jammed pair goes on next sweep */
   for (; tally.impulses < most; tally.impulses++) {
     TlContact *c = worst_point(w, pair, level, &un, &left);
     if (!c) {
-      leave(w, pair, memo, left);
+      tl_memo_leave(memo, pair, w->dynamics->twist, left);
       break;
     }
     tl_etm_begin(c, w->dynamics->twist, un);
-    tl_etm_compress(c, w->dynamics, fmin(increment(w, c, least), -un)); /* Tang 2014 Eq. 63 */
+    c->step = increment(w, c, least);
+    tl_etm_compress(c, w->dynamics, fmin(c->step, -un)); /* Tang 2014 Eq. 63 */
   }
   tally.open = tally.impulses > 0;
   return tally;
@@ -202,7 +187,7 @@ static TlContact *fullest_point(const Walk *w, const TlPair *pair, double *work)
 }
 
 /* Levels of W fall as the square, so that an isolated contact leaves in equal steps of velocity:
- * the same increments out as in, c->start is the approach of this round. */
+ * the same increments out as in. */
 static TlTally release(const void *walk, int k, int32_t at) {
   const Walk *w = walk;
   const TlPair *pair = pair_at(w, at);
@@ -212,7 +197,7 @@ static TlTally release(const void *walk, int k, int32_t at) {
   while (memo->work > level) {
     TlContact *c = fullest_point(w, pair, &memo->work);
     if (!(memo->work > level)) break;
-    tl_etm_release(c, w->dynamics, 0, fmax(-c->start, w->law->tolerance_m_s) / w->law->increments);
+    tl_etm_release(c, w->dynamics, 0, c->step);
     tally.impulses++;
   }
   return tally;

@@ -1,30 +1,37 @@
-#include "dem/etm.h"
-
 #include "base/mem.h"
+#include "dem/etm.h"
+#include "dem/queue.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The queue of one group: cached u_n of each contact, refreshed for the contacts of the two bodies
- * an impulse touched. The extreme is found by a scan of the cache, which up to some 800 contacts is
- * faster than a heap that must be mended after every impulse. */
-typedef struct Queue {
+/* One group by priority. The queue holds the keys of compression, then -W of separation; an impulse
+ * renews the keys of the contacts of the two bodies it touched. */
+typedef struct Reference {
   const TlEtmLaw *law;
   const TlDynamics *dynamics;
   TlContact **contact; /* all of the group */
   double *un;
   int32_t count;
+  int32_t *end[2];                   /* local number of the bodies of each contact; -1: none */
   int32_t *link, *link_start, *body; /* contacts of each body: CSR over the group's bodies */
   int32_t bodies;
+  TlQueue queue;
   double step; /* du of one impulse: |u_n(start)|/K */
-} Queue;
+} Reference;
 
-static void queue_free(Queue *q) {
-  tl_free(q->contact);
-  tl_free(q->un);
-  tl_free(q->link);
-  tl_free(q->link_start);
-  tl_free(q->body);
+static void reference_free(Reference *r) {
+  tl_free(r->contact);
+  tl_free(r->un);
+  tl_free(r->end[0]);
+  tl_free(r->end[1]);
+  tl_free(r->link);
+  tl_free(r->link_start);
+  tl_free(r->body);
+  tl_free(r->queue.key);
+  tl_free(r->queue.heap);
+  tl_free(r->queue.slot);
+  tl_free(r->queue.found);
 }
 
 static int compare_int(const void *a, const void *b) {
@@ -32,117 +39,121 @@ static int compare_int(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static int32_t find_body(const Queue *q, int32_t body) {
+static int32_t find_body(const Reference *r, int32_t body) {
   if (body < 0) return -1;
-  int32_t *at = bsearch(&body, q->body, (size_t)q->bodies, sizeof body, compare_int);
-  return at ? (int32_t)(at - q->body) : -1;
+  int32_t *at = bsearch(&body, r->body, (size_t)r->bodies, sizeof body, compare_int);
+  return at ? (int32_t)(at - r->body) : -1;
 }
 
-static void list_bodies(Queue *q) {
+static void number_bodies(Reference *r) {
   int32_t n = 0;
-  for (int32_t i = 0; i < q->count; i++) {
-    q->body[n++] = q->contact[i]->a;
-    if (q->contact[i]->b >= 0) q->body[n++] = q->contact[i]->b;
+  for (int32_t i = 0; i < r->count; i++) {
+    r->body[n++] = r->contact[i]->a;
+    if (r->contact[i]->b >= 0) r->body[n++] = r->contact[i]->b;
   }
-  qsort(q->body, (size_t)n, sizeof *q->body, compare_int);
+  qsort(r->body, (size_t)n, sizeof *r->body, compare_int);
   for (int32_t i = 0; i < n; i++)
-    if (i == 0 || q->body[i] != q->body[i - 1]) q->body[q->bodies++] = q->body[i];
-}
-
-static void link_bodies(Queue *q) {
-  for (int pass = 0; pass < 2; pass++) {
-    for (int32_t i = 0; i < q->count; i++) {
-      int32_t ends[2] = {find_body(q, q->contact[i]->a), find_body(q, q->contact[i]->b)};
-      for (int k = 0; k < 2; k++) {
-        if (ends[k] < 0) continue;
-        if (pass == 0)
-          q->link_start[ends[k] + 2]++;
-        else
-          q->link[q->link_start[ends[k] + 1]++] = i;
-      }
-    }
-    for (int32_t b = 2; pass == 0 && b < q->bodies + 2; b++)
-      q->link_start[b] += q->link_start[b - 1];
+    if (i == 0 || r->body[i] != r->body[i - 1]) r->body[r->bodies++] = r->body[i];
+  for (int32_t i = 0; i < r->count; i++) {
+    r->end[0][i] = find_body(r, r->contact[i]->a);
+    r->end[1][i] = find_body(r, r->contact[i]->b);
   }
 }
 
-static TlStatus queue_make(Queue *q, const TlGroup *g) {
+/* After the second pass link_start[b + 1] is the end of b's list and its start is [b]. */
+static void link_bodies(Reference *r) {
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t i = 0; i < r->count; i++)
+      for (int k = 0; k < 2; k++) {
+        int32_t b = r->end[k][i];
+        if (b < 0) continue;
+        if (pass == 0)
+          r->link_start[b + 2]++;
+        else
+          r->link[r->link_start[b + 1]++] = i;
+      }
+    for (int32_t b = 2; pass == 0 && b < r->bodies + 2; b++)
+      r->link_start[b] += r->link_start[b - 1];
+  }
+}
+
+static TlStatus reference_make(Reference *r, const TlGroup *g) {
   int32_t pairs = g->colour_start[g->colours];
-  for (int32_t i = 0; i < pairs; i++) q->count += g->pair[g->order[i]].count;
-  size_t n = (size_t)q->count;
-  TL_TRY(TL_NEW(q->contact, n));
-  TL_TRY(TL_NEW(q->un, n));
-  TL_TRY(TL_NEW(q->link, 2 * n));
-  TL_TRY(TL_NEW(q->body, 2 * n));
+  for (int32_t i = 0; i < pairs; i++) r->count += g->pair[g->order[i]].count;
+  size_t n = (size_t)r->count;
+  TL_TRY(TL_NEW(r->contact, n));
+  TL_TRY(TL_NEW(r->un, n));
+  TL_TRY(TL_NEW(r->end[0], n));
+  TL_TRY(TL_NEW(r->end[1], n));
+  TL_TRY(TL_NEW(r->link, 2 * n));
+  TL_TRY(TL_NEW(r->body, 2 * n));
+  TL_TRY(TL_NEW(r->queue.key, n));
+  TL_TRY(TL_NEW(r->queue.heap, n));
+  TL_TRY(TL_NEW(r->queue.slot, n));
+  TL_TRY(TL_NEW(r->queue.found, n));
+  r->queue.count = r->count;
+  r->queue.is_heap = r->count >= TL_QUEUE_HEAP_FROM;
   int32_t at = 0;
   for (int32_t i = 0; i < pairs; i++) {
     const TlPair *pair = &g->pair[g->order[i]];
-    for (int32_t k = 0; k < pair->count; k++) q->contact[at++] = &g->contact[pair->first + k];
+    for (int32_t k = 0; k < pair->count; k++) r->contact[at++] = &g->contact[pair->first + k];
   }
-  list_bodies(q);
-  TL_TRY(TL_NEW(q->link_start, (size_t)q->bodies + 2));
-  link_bodies(q);
+  number_bodies(r);
+  TL_TRY(TL_NEW(r->link_start, (size_t)r->bodies + 2));
+  link_bodies(r);
   return TL_OK;
 }
 
-static void refresh_body(Queue *q, int32_t body) {
-  int32_t b = find_body(q, body);
-  if (b < 0) return;
-  /* after the second pass link_start[b + 1] is the end of b's list and its start is [b] */
-  for (int32_t i = q->link_start[b]; i < q->link_start[b + 1]; i++)
-    q->un[q->link[i]] = tl_contact_un(q->contact[q->link[i]], q->dynamics->twist);
-}
-
-static void refresh(Queue *q, const TlContact *c) {
-  refresh_body(q, c->a);
-  refresh_body(q, c->b);
-}
-
 /* Key of contact i, 0 when it does not approach. */
-static double key_of(Queue *q, int32_t i) {
-  if (q->un[i] >= -q->law->tolerance_m_s) return 0;
-  if (!tl_etm_enters(q->contact[i], q->law, q->dynamics->twist, q->un[i])) return 0;
-  return q->contact[i]->weight * q->un[i];
+static double key_of(Reference *r, int32_t i) {
+  r->un[i] = tl_contact_un(r->contact[i], r->dynamics->twist);
+  if (r->un[i] >= -r->law->tolerance_m_s) return 0;
+  if (!tl_etm_enters(r->contact[i], r->law, r->dynamics->twist, r->un[i])) return 0;
+  return r->contact[i]->weight * r->un[i];
 }
 
-static double least_key(Queue *q) {
-  double least = 0;
-  for (int32_t i = 0; i < q->count; i++) {
-    double key = key_of(q, i);
-    if (key < least) least = key;
+static void renew(Reference *r, int32_t i) {
+  for (int k = 0; k < 2; k++) {
+    int32_t b = r->end[k][i];
+    if (b < 0 || r->dynamics->inverse_mass[r->body[b]] == 0) continue; /* fixed: nothing changed */
+    for (int32_t j = r->link_start[b]; j < r->link_start[b + 1]; j++)
+      tl_queue_set(&r->queue, r->link[j], key_of(r, r->link[j]));
   }
-  return least;
 }
 
-static void start_round(Queue *q) {
-  q->step = 0;
-  for (int32_t i = 0; i < q->count; i++) {
-    TlContact *c = q->contact[i];
-    c->work = c->start = 0;
-    q->un[i] = tl_contact_un(c, q->dynamics->twist);
+static void start_round(Reference *r) {
+  r->step = 0;
+  for (int32_t i = 0; i < r->count; i++) {
+    r->contact[i]->work = r->contact[i]->start = 0;
+    r->queue.key[i] = key_of(r, i);
+    if (r->queue.key[i] < 0) r->step = fmax(r->step, -r->un[i] / r->law->increments);
   }
-  for (int32_t i = 0; i < q->count; i++)
-    if (key_of(q, i) < 0) q->step = fmax(q->step, -q->un[i] / q->law->increments);
+  tl_queue_build(&r->queue);
 }
 
 /* Lift every contact whose key is similar to the least one, each by one increment. */
-static int64_t lift_similar(Queue *q, double least) {
+static int64_t lift_similar(Reference *r, double least) {
+  double bound = least * (1 - r->law->similar);
+  int32_t similar = tl_queue_under(&r->queue, bound);
   int64_t impulses = 0;
-  for (int32_t i = 0; i < q->count; i++) {
-    if (!(key_of(q, i) <= least * (1 - q->law->similar))) continue;
-    TlContact *c = q->contact[i];
-    tl_etm_begin(c, q->dynamics->twist, q->un[i]);
-    tl_etm_compress(c, q->dynamics, fmin(q->step, -q->un[i])); /* Tang 2014 Eq. 63 */
-    refresh(q, c);
+  for (int32_t k = 0; k < similar; k++) {
+    int32_t i = r->queue.found[k];
+    if (!(r->queue.key[i] <= bound)) continue; /* lifted along with another */
+    TlContact *c = r->contact[i];
+    tl_etm_begin(c, r->dynamics->twist, r->un[i]);
+    tl_etm_compress(c, r->dynamics, fmin(r->step, -r->un[i])); /* Tang 2014 Eq. 63 */
+    renew(r, i);
     impulses++;
   }
   return impulses;
 }
 
-static void compress(Queue *q, TlEtmCount *count) {
-  int64_t limit = (int64_t)q->count * q->law->increments * 1000, done = 0;
-  for (double least = least_key(q); least < 0; least = least_key(q)) {
-    done += lift_similar(q, least);
+/* Ends as the levels do: a full impulse from u < -T takes at least m_eff T^2/2 out of the motion.
+ * The limit is a guard. */
+static void compress(Reference *r, TlEtmCount *count) {
+  int64_t limit = (int64_t)r->count * r->law->increments * 1000, done = 0;
+  for (double least; (least = tl_queue_least(&r->queue)) < 0;) {
+    done += lift_similar(r, least);
     if (done <= limit) continue;
     count->unfinished++;
     break;
@@ -150,44 +161,46 @@ static void compress(Queue *q, TlEtmCount *count) {
   count->impulses += done;
 }
 
-static double most_work(const Queue *q) {
-  double most = 0;
-  for (int32_t i = 0; i < q->count; i++) most = fmax(most, q->contact[i]->work);
-  return most;
+static void restitute(Reference *r, bool zero, TlEtmCount *count) {
+  for (int32_t i = 0; i < r->count; i++)
+    r->queue.key[i] = -tl_etm_restitute(r->contact[i], r->law, zero, count);
+  tl_queue_build(&r->queue);
 }
 
-static int64_t release_similar(Queue *q, double most) {
-  int64_t impulses = 0;
-  for (int32_t i = 0; i < q->count; i++) {
-    TlContact *c = q->contact[i];
-    if (!(c->work > 0 && c->work >= most * (1 - q->law->similar))) continue;
-    tl_etm_release(c, q->dynamics, 0, q->step);
-    refresh(q, c);
-    impulses++;
+static int64_t release_similar(Reference *r, double least) {
+  double bound = least * (1 - r->law->similar);
+  int32_t similar = tl_queue_under(&r->queue, bound);
+  for (int32_t k = 0; k < similar; k++) {
+    TlContact *c = r->contact[r->queue.found[k]];
+    tl_etm_release(c, r->dynamics, 0, r->step);
+    tl_queue_set(&r->queue, r->queue.found[k], -c->work);
   }
-  return impulses;
+  return similar;
+}
+
+static void run_rounds(Reference *r, TlEtmCount *count) {
+  int64_t round = 0;
+  for (;; round++) {
+    start_round(r);
+    if (r->step == 0 || round > r->law->max_rounds) break;
+    if (round == r->law->max_rounds) count->zero_finishes++;
+    compress(r, count);
+    restitute(r, round == r->law->max_rounds, count);
+    for (double least; (least = tl_queue_least(&r->queue)) < 0;)
+      count->impulses += release_similar(r, least);
+  }
+  if (round > count->rounds) count->rounds = round;
 }
 
 TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamics,
                          TlEtmCount *count) {
   if (g->sync) return tl_fail(TL_EUSAGE, "ETM by priority works on one rank; use the level method");
-  Queue q = {.law = law, .dynamics = dynamics};
-  TlStatus status;
+  Reference r = {.law = law, .dynamics = dynamics};
+  TlStatus status = TL_OK;
   tl_etm_reset(g);
-  TL_TRY_GOTO(status, queue_make(&q, g), done);
-  int64_t round = 0;
-  for (;; round++) {
-    start_round(&q);
-    if (q.step == 0 || round > law->max_rounds) break;
-    if (round == law->max_rounds) count->zero_finishes++;
-    compress(&q, count);
-    for (int32_t i = 0; i < q.count; i++)
-      tl_etm_restitute(q.contact[i], law, round == law->max_rounds, count);
-    for (double most = most_work(&q); most > 0; most = most_work(&q))
-      count->impulses += release_similar(&q, most);
-  }
-  if (round > count->rounds) count->rounds = round;
+  TL_TRY_GOTO(status, reference_make(&r, g), done);
+  run_rounds(&r, count);
 done:
-  queue_free(&q);
+  reference_free(&r);
   return status;
 }

@@ -11,6 +11,22 @@
 
 #include "dem/contact.h"
 
+/* ---- a pair is passed over while no impulse reaches its bodies ---- */
+static inline double tl_memo_hits(const TlTwist *twist, int32_t body) {
+  return body >= 0 ? twist[body].hit : 0;
+}
+static inline void tl_memo_leave(TlPairMemo *memo, const TlPair *pair, const TlTwist *twist,
+                                 double least) {
+  memo->hits_a = tl_memo_hits(twist, pair->a);
+  memo->hits_b = tl_memo_hits(twist, pair->b);
+  memo->least = least;
+}
+static inline bool tl_memo_unchanged(const TlPairMemo *memo, const TlPair *pair,
+                                     const TlTwist *twist) {
+  return memo->hits_a == tl_memo_hits(twist, pair->a) &&
+         memo->hits_b == tl_memo_hits(twist, pair->b);
+}
+
 typedef struct TlTally {
   int64_t impulses;
   int open; /* the last sweep changed something */

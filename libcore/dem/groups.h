@@ -21,7 +21,8 @@ typedef struct TlGroups {
   int64_t islands; /* islands that end on this rank, plus shared ones whose least id it owns */
 } TlGroups;
 
-/* Colour the pairs (pair->colour) and sort them into groups. All memory from the arena.
+/* Colour the pairs (pair->colour) and sort them into groups; pairs and contacts are put into that
+ * order, with first and count renewed. All memory from the arena.
  * Collective when sync is set. TL_ELIMIT when a body has more pairs than there are colours. */
 TlStatus tl_groups_make(const TlBodies *bodies, TlPair *pairs, int32_t pair_count,
                         TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups);

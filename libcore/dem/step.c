@@ -127,9 +127,8 @@ static TlStatus run_stage(Stage *stage) {
 
 static TlStatus run_etm(Stage *stage, int32_t i) {
   const TlGroup *g = &stage->groups->group[i];
-  bool level = stage->solver->config.etm == TL_ETM_LEVEL;
-  return (level ? tl_etm_level : tl_etm_priority)(&stage->etm, g, stage->dynamics,
-                                                  &stage->counts[i].etm);
+  return tl_collision_solver(stage->solver->config.etm)(&stage->etm, g, stage->dynamics,
+                                                        &stage->counts[i].etm);
 }
 
 static TlStatus run_rest(Stage *stage, int32_t i) {

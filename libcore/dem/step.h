@@ -17,15 +17,12 @@
 
 #include "dem/bodies.h"
 #include "dem/boundary.h"
+#include "dem/methods.h"
 #include "dem/closed.h"
 #include "dem/membrane.h"
 #include "dem/sync.h"
 #include "shape/avatar.h"
 
-typedef enum TlEtmMethod {
-  TL_ETM_LEVEL = 0, /* a level rises, coloured sweeps lift what lies under it */
-  TL_ETM_PRIORITY   /* Tan 2024 Alg. 1: one queue an island (one rank only; slow for large ones) */
-} TlEtmMethod;
 typedef enum TlEtmOrder {
   TL_ORDER_WEIGHTED = 0, /* key m1 m2/(m1+m2) u_n (Tan 2024 4.3) */
   TL_ORDER_PLAIN         /* key u_n */
@@ -46,9 +43,11 @@ typedef struct TlSolverConfig {
   double density_kg_m3;
   double friction, restitution;                   /* grain on grain: mu >= 0, e in [0, 1] */
   double boundary_friction, boundary_restitution; /* grain on boundary */
-  double damping_per_s;                           /* xi of Tan 2024 Eqs. 47-49; 0 <= xi dt <= 1 */
+  double tangential_restitution, boundary_tangential_restitution; /* e_t in [0, 1], 0: friction
+                                                                     stops what it can */
+  double damping_per_s;        /* xi of Tan 2024 Eqs. 47-49; 0 <= xi dt <= 1 */
   double impact_threshold_m_s; /* restitution is 0 below this approach speed; < 0: 4 g dt */
-  TlEtmMethod etm;
+  TlCollisionMethod etm;
   TlEtmOrder order;
   TlRest rest;
   TlSides sides;

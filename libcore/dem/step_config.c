@@ -34,6 +34,9 @@ static TlStatus check_config(const TlSolverConfig *c) {
   TL_TRY(check_value("restitution", c->restitution, 0, 1));
   TL_TRY(check_value("boundary friction", c->boundary_friction, 0, 100));
   TL_TRY(check_value("boundary restitution", c->boundary_restitution, 0, 1));
+  TL_TRY(check_value("tangential restitution", c->tangential_restitution, 0, 1));
+  TL_TRY(check_value("boundary tangential restitution", c->boundary_tangential_restitution, 0, 1));
+  TL_TRY(check_value("method", c->etm, 0, TL_COLLISION_METHOD_COUNT - 1));
   TL_TRY(check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
   TL_TRY(check_value("increments", c->increments, 1, 10000));
   TL_TRY(check_value("rounds", c->max_rounds, 1, 100000));

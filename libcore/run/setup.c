@@ -79,14 +79,19 @@ static const TlParam contact_params[] = {
     REAL(TlContactSetup, boundary_friction, "", "0.5", 0, 10, "friction on terrain and planes"),
     REAL(TlContactSetup, boundary_restitution, "", "0.2", 0, 1,
          "restitution on terrain and planes"),
+    REAL(TlContactSetup, tangential_restitution, "", "0", 0, 1,
+         "share of the sliding velocity that a contact which sticks gives back, grain on grain"),
+    REAL(TlContactSetup, boundary_tangential_restitution, "", "0", 0, 1,
+         "the same on terrain and planes"),
     REAL(TlContactSetup, damping_per_s, "1/s", "0", 0, 1e4,
          "global damping (Tan 2024 Eqs. 47-49); times dt_s at most 1"),
     REAL(TlContactSetup, impact_threshold_m_s, "m/s", "-1", -1, 1e4,
          "restitution is 0 below this approach speed; negative: 4 g dt"),
 };
 static const TlParam solver_params[] = {
-    CHOICE(TlSolverSetup, method, "etm-level", "etm-level|etm",
-           "energy tracking by rising level, or contact by contact in order (one rank only)"),
+    CHOICE(TlSolverSetup, method, "etm-level", TL_COLLISION_CHOICES,
+           "energy tracking by rising level, or contact by contact in order (one rank only); or "
+           "sequential impulses"),
     CHOICE(TlSolverSetup, order, "weighted", "weighted|plain",
            "contacts in order of reduced mass times approach velocity, or of the velocity"),
     CHOICE(TlSolverSetup, rest, "gauss-seidel", "gauss-seidel|etm",
@@ -272,9 +277,11 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   c.restitution = s->contact.restitution;
   c.boundary_friction = s->contact.boundary_friction;
   c.boundary_restitution = s->contact.boundary_restitution;
+  c.tangential_restitution = s->contact.tangential_restitution;
+  c.boundary_tangential_restitution = s->contact.boundary_tangential_restitution;
   c.damping_per_s = s->contact.damping_per_s;
   c.impact_threshold_m_s = s->contact.impact_threshold_m_s;
-  c.etm = (TlEtmMethod)s->solver.method;
+  c.etm = (TlCollisionMethod)s->solver.method;
   c.order = (TlEtmOrder)s->solver.order;
   c.rest = (TlRest)s->solver.rest;
   c.sides = (TlSides)s->solver.sides;

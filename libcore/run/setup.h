@@ -58,6 +58,7 @@ typedef struct TlTerrainSetup {
 
 typedef struct TlContactSetup {
   double friction, restitution, boundary_friction, boundary_restitution;
+  double tangential_restitution, boundary_tangential_restitution;
   double damping_per_s, impact_threshold_m_s;
 } TlContactSetup;
 
