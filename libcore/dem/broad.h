@@ -1,10 +1,18 @@
 /* Broad phase: pairs of bodies whose reach spheres overlap, by hierarchical cells (one level a
- * factor 2 of size: linear in the number of bodies for any size ratio, Krijgsman 2014). */
+ * factor 2 of size: linear in the number of bodies for any size ratio, Krijgsman 2014).
+ *
+ * A TlBroad keeps its pairs over many steps (a Verlet list of bodies): they are made with reaches
+ * that are a little larger, and made again only when some body's reach and its way since then no
+ * longer fit into its larger reach, or when the bodies themselves, their places in the arrays or
+ * their being frozen have changed. It is a scratch structure, never part of state.
+ */
 #ifndef TL_DEM_BROAD_H
 #define TL_DEM_BROAD_H
 
 #include "base/mem.h"
 #include "dem/bodies.h"
+
+#include <stdbool.h>
 
 typedef struct TlBodyPair {
   int32_t a, b; /* local indices; a has the lower id */
@@ -15,8 +23,34 @@ typedef struct TlBodyPairs {
   size_t count, capacity;
 } TlBodyPairs;
 
-/* Pairs with at least one owned and one movable body, |x_a - x_b| < reach_a + reach_b. scratch: an
- * arena of the step. Order depends on the order of the bodies only. */
+/* What a body was when the pairs were made. */
+typedef struct TlBroadBody {
+  int64_t id;
+  TlVec3 position;
+  double reach; /* the larger one */
+  bool frozen;
+} TlBroadBody;
+
+typedef struct TlBroad {
+  TlBodyPairs pairs; /* by (low id, high id) */
+  TlBroadBody *body; /* [total], owned */
+  int32_t *rank;     /* [total] place of the body among all in order of id, owned */
+  int64_t owned, total;
+  size_t capacity;
+  TlBodyPairs *found; /* scratch, one a thread */
+  int found_count;
+  int64_t builds; /* counter */
+} TlBroad;
+
+void tl_broad_free(TlBroad *broad);
+/* Bring the pairs up to date: all that tl_broad_pairs would give are among them. *built: they were
+ * made anew. step_s: guesses how far bodies will go. Parallel; the order of the pairs depends on
+ * ids alone. */
+TlStatus tl_broad_update(TlBroad *broad, const TlBodies *bodies, double step_s, TlArena *scratch,
+                         bool *built);
+
+/* Pairs with at least one owned and one movable body, |x_a - x_b| < reach_a + reach_b, without a
+ * memory. scratch: an arena of the step. By (low id, high id). */
 TlStatus tl_broad_pairs(const TlBodies *bodies, TlArena *scratch, TlBodyPairs *pairs);
 
 #endif

@@ -15,54 +15,56 @@ static const double SPREAD = 0.05;       /* manifold points nearer than this sha
 
 static double base_margin(const TlSolverConfig *c, double speed_max, double radius) {
   double most = (speed_max + tl_norm(c->gravity_m_s2) * c->step_s) * c->step_s;
-  return fmin(MARGIN_CAP * radius, most) + MARGIN_FLOOR * radius;
+  return tl_min(MARGIN_CAP * radius, most) + MARGIN_FLOOR * radius;
 }
 
 double tl_detect_reach(const TlSolverConfig *c, double speed_max, double radius, double speed) {
   return radius + base_margin(c, speed_max, radius) + 2 * speed * c->step_s;
 }
 
+/* A slot is a pair of bodies, or a body and a boundary: first all pairs, then those. */
 typedef struct Job {
   const TlDetect *detect;
   const TlBodies *bodies;
   const TlDynamics *dynamics;
+  const TlBodyPairs *pairs;
+  TlMat3 *turn;                             /* rotation matrix of each body */
+  double *spin_speed;                       /* of its surface, each body */
   TlPoint *kept;                            /* TL_MANIFOLD_POINTS a slot */
   int32_t *kept_count;                      /* of each slot */
   const int32_t *near_body, *near_boundary; /* slots of boundaries */
 } Job;
 
 typedef struct Margin {
-  double margin, band, size;
+  double margin, band, size, way; /* way: relative motion of a step */
 } Margin;
 
-static double spin_speed(const Job *job, int64_t i) {
-  return tl_norm(job->dynamics->twist[i].w) * job->bodies->radius[i];
+static Margin make_margin(const TlDetect *d, double size, double speed) {
+  double way = speed * d->config->step_s;
+  return (Margin){.margin = 2 * base_margin(d->config, d->speed_max, size) + 2 * way,
+                  .band = 2 * way + 2 * MARGIN_FLOOR * size,
+                  .size = size,
+                  .way = way};
 }
 
 static Margin pair_margin(const Job *job, int64_t a, int64_t b) {
   const TlDetect *d = job->detect;
   const TlBodies *x = job->bodies;
   const TlTwist *t = job->dynamics->twist;
-  Margin m = {.size = fmin(x->radius[a], x->radius[b])};
-  double speed = tl_norm(tl_sub(t[a].v, t[b].v)) + spin_speed(job, a) + spin_speed(job, b);
-  double motion = 2 * speed * d->config->step_s;
-  m.margin = 2 * base_margin(d->config, d->speed_max, m.size) + motion;
-  m.band = motion + 2 * MARGIN_FLOOR * m.size;
-  return m;
+  double speed = tl_norm(tl_sub(t[a].v, t[b].v)) + job->spin_speed[a] + job->spin_speed[b];
+  return make_margin(d, tl_min(x->radius[a], x->radius[b]), speed);
 }
 
 static Margin boundary_margin(const Job *job, int64_t a) {
   const TlDetect *d = job->detect;
-  Margin m = {.size = job->bodies->radius[a]};
-  double speed = tl_norm(job->dynamics->twist[a].v) + spin_speed(job, a);
-  double motion = 2 * speed * d->config->step_s;
-  m.margin = 2 * base_margin(d->config, d->speed_max, m.size) + motion;
-  m.band = motion + 2 * MARGIN_FLOOR * m.size;
-  return m;
+  double speed = tl_norm(job->dynamics->twist[a].v) + job->spin_speed[a];
+  return make_margin(d, job->bodies->radius[a], speed);
 }
 
 static void keep_points(const Job *job, TlPoints *points, int64_t low, int64_t high, Margin m,
                         int64_t slot) {
+  job->kept_count[slot] = 0;
+  if (points->count == 0) return;
   size_t known_count;
   const TlTouch *known = tl_history_find(&job->bodies->history, low, high, &known_count);
   job->kept_count[slot] = tl_manifold(points->point, points->count, m.band, SPREAD * m.size, known,
@@ -70,19 +72,54 @@ static void keep_points(const Job *job, TlPoints *points, int64_t low, int64_t h
 }
 
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
-static TlStatus pair_points(const TlSolverConfig *config, const TlBodies *x, int64_t a, int64_t b,
-                            TlWanted *wanted, TlPoints *points) {
-  bool both = config->sides == TL_SIDES_BOTH;
-  bool alone_a = tl_shape_alone(x->shape[a]), alone_b = tl_shape_alone(x->shape[b]);
-  if (alone_b && !alone_a) return tl_narrow_nodes(x, b, a, 1, wanted, points);
-  TL_TRY(tl_narrow_nodes(x, a, b, 0, wanted, points));
-  return both && !alone_a ? tl_narrow_nodes(x, b, a, 1, wanted, points) : TL_OK;
+static TlStatus pair_points(const TlSolverConfig *config, const TlNearQuery *query,
+                            TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
+  const TlBodies *x = query->bodies;
+  int64_t a = query->a, b = query->b;
+  const TlShape *shape_a = x->shape[a], *shape_b = x->shape[b];
+  bool all = config->search == TL_SEARCH_ALL;
+  TlStatus (*nodes)(const TlBodies *, int64_t, int64_t, int, TlWanted *, TlPoints *) =
+      all ? tl_narrow_all_nodes : tl_narrow_nodes;
+  if (tl_shape_alone(shape_a)) return nodes(x, a, b, 0, wanted, points);
+  if (tl_shape_alone(shape_b)) return nodes(x, b, a, 1, wanted, points);
+  bool listed = shape_a->node_count > 0 && (shape_b->node_count > 0 || !query->both);
+  if (listed && lists && config->search == TL_SEARCH_NEAR)
+    return tl_near_points(lists, query, wanted, points);
+  TL_TRY(nodes(x, a, b, 0, wanted, points));
+  return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
 }
 
-TlStatus tl_detect_pair(const TlSolverConfig *config, const TlBodies *bodies, int64_t a, int64_t b,
-                        double margin, TlPoints *points) {
+TlStatus tl_detect_pair(const TlSolverConfig *config, TlNear *near, const TlBodies *b, int64_t i,
+                        int64_t j, double way, double margin, TlPoints *points) {
   TlWanted wanted = {margin, margin, INFINITY};
-  return pair_points(config, bodies, a, b, &wanted, points);
+  TlMat3 turn_i = tl_quat_matrix(b->rotation[i]), turn_j = tl_quat_matrix(b->rotation[j]);
+  TlNearQuery query = {.bodies = b,
+                       .a = i,
+                       .b = j,
+                       .turn_a = &turn_i,
+                       .turn_b = &turn_j,
+                       .both = config->sides == TL_SIDES_BOTH,
+                       .way = way,
+                       .size = tl_min(b->radius[i], b->radius[j])};
+  return pair_points(config, &query, tl_near_find(near, b->id[i], b->id[j]), &wanted, points);
+}
+
+static TlStatus boundary_nodes(const TlSolverConfig *config, TlNear *near, const TlBodies *b,
+                               int64_t i, const TlMat3 *turn, int32_t k, const TlBoundary *boundary,
+                               double way, TlWanted *wanted, TlPoints *points) {
+  if (b->shape[i]->node_count > 0 && config->search == TL_SEARCH_NEAR)
+    return tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
+  bool all = config->search == TL_SEARCH_ALL;
+  return (all ? tl_narrow_boundary_all : tl_narrow_boundary)(b, i, boundary, wanted, points);
+}
+
+TlStatus tl_detect_boundary(const TlSolverConfig *config, TlNear *near, const TlBodies *b,
+                            int64_t i, int32_t k, const TlBoundary *boundary, double way,
+                            double margin, TlPoints *points) {
+  if (!tl_narrow_near(b, i, boundary, margin)) return TL_OK;
+  TlWanted wanted = {margin, margin, INFINITY};
+  TlMat3 turn = tl_quat_matrix(b->rotation[i]);
+  return boundary_nodes(config, near, b, i, &turn, k, boundary, way, &wanted, points);
 }
 
 /* Bonds of a net are springs, not collisions. */
@@ -97,7 +134,7 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
   TlPoints *points = &job->detect->points[thread];
   (void)block;
   for (int64_t i = begin; i < end; i++) {
-    TlBodyPair p = job->detect->body_pairs->pair[i];
+    TlBodyPair p = job->pairs->pair[i];
     Margin m = pair_margin(job, p.a, p.b);
     double far = job->bodies->radius[p.a] + job->bodies->radius[p.b] + m.margin;
     job->kept_count[i] = 0;
@@ -105,8 +142,17 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     if (tl_norm2(tl_sub(job->bodies->position[p.a], job->bodies->position[p.b])) > far * far)
       continue;
     points->count = 0;
+    points->pairs++;
     TlWanted wanted = {m.margin, m.band, INFINITY};
-    TL_TRY(pair_points(job->detect->config, job->bodies, p.a, p.b, &wanted, points));
+    TlNearQuery query = {.bodies = job->bodies,
+                         .a = p.a,
+                         .b = p.b,
+                         .turn_a = &job->turn[p.a],
+                         .turn_b = &job->turn[p.b],
+                         .both = job->detect->config->sides == TL_SIDES_BOTH,
+                         .way = m.way,
+                         .size = m.size};
+    TL_TRY(pair_points(job->detect->config, &query, &job->detect->near->pair[i], &wanted, points));
     keep_points(job, points, job->bodies->id[p.a], job->bodies->id[p.b], m, i);
   }
   return TL_OK;
@@ -118,43 +164,60 @@ static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64
   TlPoints *points = &job->detect->points[thread];
   (void)block;
   for (int64_t i = begin; i < end; i++) {
-    int64_t slot = (int64_t)job->detect->body_pairs->count + i;
+    int64_t slot = (int64_t)job->pairs->count + i;
     int32_t body = job->near_body[i], boundary = job->near_boundary[i];
     Margin m = boundary_margin(job, body);
     points->count = 0;
+    points->pairs++;
     TlWanted wanted = {m.margin, m.band, INFINITY};
-    TL_TRY(
-        tl_narrow_boundary(job->bodies, body, &job->detect->boundary[boundary], &wanted, points));
+    TL_TRY(boundary_nodes(job->detect->config, job->detect->near, job->bodies, body,
+                          &job->turn[body], boundary, &job->detect->boundary[boundary], m.way,
+                          &wanted, points));
     keep_points(job, points, job->bodies->id[body], -1 - boundary, m, slot);
   }
   return TL_OK;
 }
 
-/* (body, boundary) combinations worth testing, by body. */
-static TlStatus list_near(Job *job, int64_t *count) {
+/* (body, boundary) combinations worth testing, by body: marked in parallel, then listed. */
+typedef struct Marking {
+  const Job *job;
+  unsigned char *mark; /* [owned * boundaries] */
+} Marking;
+
+static TlStatus mark_near(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Marking *marking = context;
+  const Job *job = marking->job;
   const TlDetect *d = job->detect;
   const TlBodies *b = job->bodies;
-  int32_t *body = NULL, *boundary = NULL;
-  for (int pass = 0; pass < 2; pass++) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < b->owned; i++) {
-      if (b->flags[i] & TL_BODY_FROZEN) continue;
-      double margin = boundary_margin(job, i).margin;
-      for (int32_t k = 0; k < d->boundary_count; k++) {
-        if (!tl_narrow_near(b, i, &d->boundary[k], margin)) continue;
-        if (pass) {
-          body[n] = (int32_t)i;
-          boundary[n] = k;
-        }
-        n++;
-      }
-    }
-    *count = n;
-    if (pass) break;
-    body = tl_arena_push(d->arena, (size_t)n, sizeof *body);
-    boundary = tl_arena_push(d->arena, (size_t)n, sizeof *boundary);
-    if (!body || !boundary) return TL_ENOMEM;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++) {
+    bool fixed = b->flags[i] & TL_BODY_FROZEN;
+    double margin = boundary_margin(job, i).margin;
+    for (int32_t k = 0; k < d->boundary_count; k++)
+      marking->mark[i * d->boundary_count + k] =
+          !fixed && tl_narrow_near(b, i, &d->boundary[k], margin);
   }
+  return TL_OK;
+}
+
+static TlStatus list_near(Job *job, int64_t *count) {
+  const TlDetect *d = job->detect;
+  int64_t owned = job->bodies->owned, all = owned * d->boundary_count, n = 0;
+  *count = 0;
+  Marking marking = {job, tl_arena_push(d->arena, (size_t)all, 1)};
+  if (!marking.mark) return TL_ENOMEM;
+  TL_TRY(tl_par_blocks(owned, 256, mark_near, &marking));
+  for (int64_t i = 0; i < all; i++) n += marking.mark[i];
+  int32_t *body = tl_arena_push(d->arena, (size_t)n, sizeof *body),
+          *boundary = tl_arena_push(d->arena, (size_t)n, sizeof *boundary);
+  if (!body || !boundary) return TL_ENOMEM;
+  for (int64_t i = 0; i < owned; i++)
+    for (int32_t k = 0; k < d->boundary_count; k++)
+      if (marking.mark[i * d->boundary_count + k]) {
+        body[*count] = (int32_t)i;
+        boundary[(*count)++] = k;
+      }
   job->near_body = body;
   job->near_boundary = boundary;
   return TL_OK;
@@ -163,7 +226,8 @@ static TlStatus list_near(Job *job, int64_t *count) {
 /* ---- contacts from points ---- */
 
 static void start_from(TlContact *c, TlVec3 impulse) {
-  c->rest = tl_vec3(fmax(0, tl_dot(impulse, c->n)), tl_dot(impulse, c->t1), tl_dot(impulse, c->t2));
+  c->rest =
+      tl_vec3(tl_max(0, tl_dot(impulse, c->n)), tl_dot(impulse, c->t1), tl_dot(impulse, c->t2));
   double most = c->friction * c->rest.x;
   double size = sqrt(c->rest.y * c->rest.y + c->rest.z * c->rest.z);
   if (size <= most) return;
@@ -220,15 +284,15 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t
     c->friction = net->friction;
     c->restitution = net->restitution;
   }
-  c->allowed_speed = fmax(p->gap, 0) / config->step_s;
-  c->size = b >= 0 ? fmin(x->radius[a], x->radius[b]) : x->radius[a];
+  c->allowed_speed = tl_max(p->gap, 0) / config->step_s;
+  c->size = b >= 0 ? tl_min(x->radius[a], x->radius[b]) : x->radius[a];
   tl_contact_prepare(c, job->dynamics);
   double inverse = job->dynamics->inverse_mass[a] + (b >= 0 ? job->dynamics->inverse_mass[b] : 0);
   c->weight = config->order == TL_ORDER_WEIGHTED ? 1 / inverse : 1;
 }
 
 static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, TlContact *contact) {
-  int64_t body_pairs = (int64_t)job->detect->body_pairs->count;
+  int64_t body_pairs = (int64_t)job->pairs->count;
   int32_t boundary = slot < body_pairs ? -1 : job->near_boundary[slot - body_pairs];
   const TlPoint *kept = job->kept + slot * TL_MANIFOLD_POINTS;
   for (int32_t k = 0; k < job->kept_count[slot]; k++)
@@ -263,12 +327,12 @@ static TlStatus fill_pairs(void *context, int64_t begin, int64_t end, int64_t bl
 
 static void list_pairs(const Job *job, int64_t near, TlFound *found, int32_t *pair_slot) {
   const TlBodies *b = job->bodies;
-  int64_t body_pairs = (int64_t)job->detect->body_pairs->count;
+  int64_t body_pairs = (int64_t)job->pairs->count;
   for (int64_t i = 0; i < body_pairs + near; i++) {
     if (job->kept_count[i] == 0) continue;
     bool grains = i < body_pairs;
-    int32_t a = grains ? job->detect->body_pairs->pair[i].a : job->near_body[i - body_pairs];
-    int32_t other = grains ? job->detect->body_pairs->pair[i].b : -1;
+    int32_t a = grains ? job->pairs->pair[i].a : job->near_body[i - body_pairs];
+    int32_t other = grains ? job->pairs->pair[i].b : -1;
     TlPair *last = found->pairs ? &found->pair[found->pairs - 1] : NULL;
     if (grains || !last || last->b >= 0 || last->a != a) {
       pair_slot[found->pairs] = (int32_t)i;
@@ -285,7 +349,7 @@ static void list_pairs(const Job *job, int64_t near, TlFound *found, int32_t *pa
 }
 
 static TlStatus make_contacts(const Job *job, int64_t near, TlFound *found) {
-  size_t slots = job->detect->body_pairs->count + (size_t)near;
+  size_t slots = job->pairs->count + (size_t)near;
   int32_t *pair_slot = tl_arena_push(job->detect->arena, slots, sizeof *pair_slot);
   found->pair = tl_arena_push(job->detect->arena, slots, sizeof *found->pair);
   if (!pair_slot || !found->pair) return TL_ENOMEM;
@@ -297,24 +361,50 @@ static TlStatus make_contacts(const Job *job, int64_t near, TlFound *found) {
   return tl_par_blocks(found->pairs, 64, fill_pairs, &filling);
 }
 
+static TlStatus turn_bodies(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Job *job = context;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++) {
+    job->turn[i] = tl_quat_matrix(job->bodies->rotation[i]);
+    job->spin_speed[i] = tl_norm(job->dynamics->twist[i].w) * job->bodies->radius[i];
+  }
+  return TL_OK;
+}
+
+static TlStatus prepare(Job *job) {
+  const TlDetect *d = job->detect;
+  const TlBodies *b = job->bodies;
+  job->turn = tl_arena_push(d->arena, (size_t)b->total, sizeof *job->turn);
+  job->spin_speed = tl_arena_push(d->arena, (size_t)b->total, sizeof *job->spin_speed);
+  if (!job->turn || !job->spin_speed) return TL_ENOMEM;
+  for (int t = 0; t < tl_par_threads(); t++) {
+    TlPoints *p = &d->points[t];
+    p->pairs = p->lookups = p->node_tests = p->lists = 0;
+  }
+  TL_TRY(tl_par_blocks(b->total, 512, turn_bodies, job));
+  job->pairs = &d->near->broad.pairs;
+  return tl_near_update(d->near, b, d->boundary_count, d->config->step_s, d->arena);
+}
+
 TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *dynamics,
                    TlFound *found) {
   *found = (TlFound){0};
   Job job = {.detect = d, .bodies = bodies, .dynamics = dynamics};
   int64_t near;
-  TL_TRY(tl_broad_pairs(bodies, d->arena, d->body_pairs));
+  TL_TRY(prepare(&job));
   TL_TRY(list_near(&job, &near));
-  size_t slots = d->body_pairs->count + (size_t)near;
+  size_t slots = job.pairs->count + (size_t)near;
   job.kept = tl_arena_push(d->arena, slots * TL_MANIFOLD_POINTS, sizeof *job.kept);
   job.kept_count = tl_arena_push(d->arena, slots, sizeof *job.kept_count);
   if (!job.kept || !job.kept_count) return TL_ENOMEM;
-  for (int t = 0; t < tl_par_threads(); t++) d->points[t].lookups = d->points[t].node_tests = 0;
-  TL_TRY(tl_par_blocks((int64_t)d->body_pairs->count, 16, test_pairs, &job));
-  TL_TRY(tl_par_blocks(near, 16, test_boundaries, &job));
-  found->tested = (int64_t)slots;
+  TL_TRY(tl_par_blocks((int64_t)job.pairs->count, 64, test_pairs, &job));
+  TL_TRY(tl_par_blocks(near, 64, test_boundaries, &job));
   for (int t = 0; t < tl_par_threads(); t++) {
+    found->tested += d->points[t].pairs;
     found->lookups += d->points[t].lookups;
     found->node_tests += d->points[t].node_tests;
+    found->lists += d->points[t].lists;
   }
   return make_contacts(&job, near, found);
 }

@@ -2,9 +2,8 @@
 #ifndef TL_DEM_DETECT_H
 #define TL_DEM_DETECT_H
 
-#include "dem/broad.h"
 #include "dem/contact.h"
-#include "dem/narrow.h"
+#include "dem/near.h"
 #include "dem/step.h"
 
 typedef struct TlDetect {
@@ -15,7 +14,7 @@ typedef struct TlDetect {
   int net_count;
   double speed_max; /* of all bodies on all ranks, spin included */
   TlArena *arena;   /* everything found lives here */
-  TlBodyPairs *body_pairs;
+  TlNear *near;     /* lists that outlive the step */
   TlPoints *points; /* scratch, one a thread */
 } TlDetect;
 
@@ -23,7 +22,7 @@ typedef struct TlFound {
   TlPair *pair;
   TlContact *contact;
   int32_t pairs, contacts;
-  int64_t tested, lookups, node_tests;
+  int64_t tested, lookups, node_tests, lists;
 } TlFound;
 
 /* What the contact search adds to a body's radius: half the pair's speculative margin at least, so
@@ -34,8 +33,13 @@ double tl_detect_reach(const TlSolverConfig *config, double speed_max, double ra
 TlStatus tl_detect(const TlDetect *detect, const TlBodies *bodies, const TlDynamics *dynamics,
                    TlFound *found);
 
-/* Points of one pair of grains at the present poses, closer than margin: appended. */
-TlStatus tl_detect_pair(const TlSolverConfig *config, const TlBodies *bodies, int64_t a, int64_t b,
-                        double margin, TlPoints *points);
+/* Points of one pair of grains, or of a grain at boundary number k, at the present poses, closer
+ * than margin: appended. The lists of tl_detect serve again. way: relative motion of a step, about.
+ */
+TlStatus tl_detect_pair(const TlSolverConfig *config, TlNear *near, const TlBodies *bodies,
+                        int64_t a, int64_t b, double way, double margin, TlPoints *points);
+TlStatus tl_detect_boundary(const TlSolverConfig *config, TlNear *near, const TlBodies *bodies,
+                            int64_t body, int32_t k, const TlBoundary *boundary, double way,
+                            double margin, TlPoints *points);
 
 #endif

@@ -33,33 +33,29 @@ static bool belongs(const Cluster *cluster, const TlPoint *c) {
   return tl_dot(c->n, cluster->n) >= AGREE;
 }
 
-typedef double (*Score)(const TlPoint *const *kept, const TlPoint *candidate);
+/* What makes a further point worth keeping: 1st its distance from the deepest, 2nd that from the
+ * line of these two, seen along the deepest's normal, 3rd that on the line's other side. */
+typedef struct Score {
+  TlVec3 origin, line, n;
+  double sign; /* 0: distance from the origin */
+  bool either; /* side */
+} Score;
 
-static double from_point(const TlPoint *const *kept, const TlPoint *c) {
-  return tl_norm(tl_sub(c->p, kept[0]->p));
-}
-
-/* Signed distance from the line of the first two, seen along the first's normal. */
-static double beside_line(const TlPoint *const *kept, const TlPoint *c) {
-  TlVec3 line = tl_unit(tl_sub(kept[1]->p, kept[0]->p));
-  return tl_dot(tl_cross(line, tl_sub(c->p, kept[0]->p)), kept[0]->n);
-}
-static double either_side(const TlPoint *const *kept, const TlPoint *c) {
-  return fabs(beside_line(kept, c));
-}
-static double other_side(const TlPoint *const *kept, const TlPoint *c) {
-  double first = beside_line(kept, kept[2]);
-  return first > 0 ? -beside_line(kept, c) : beside_line(kept, c);
+static double score_of(const Score *score, const TlPoint *c) {
+  TlVec3 d = tl_sub(c->p, score->origin);
+  if (score->sign == 0) return tl_norm(d);
+  double beside = tl_dot(tl_cross(score->line, d), score->n);
+  return score->either ? fabs(beside) : score->sign * beside;
 }
 
-static const TlPoint *best(const Cluster *cluster, Score score, const TlPoint *const *kept) {
+static const TlPoint *best(const Cluster *cluster, const Score *score) {
   const TlPoint *found = NULL;
   double most = 0;
   for (size_t i = 0; i < cluster->count; i++) {
     const TlPoint *c = &cluster->candidate[i];
     if (!belongs(cluster, c)) continue;
-    double s = score(kept, c);
-    if (s < cluster->spread) continue;
+    double s = score_of(score, c);
+    if (s < cluster->spread || !(LOYALTY * s > most)) continue;
     if (is_known(cluster->known, cluster->known_count, c->key)) s *= LOYALTY;
     if (s > most) {
       most = s;
@@ -69,26 +65,49 @@ static const TlPoint *best(const Cluster *cluster, Score score, const TlPoint *c
   return found;
 }
 
-/* Deepest, farthest from it, farthest from their line, farthest on the line's other side. */
 static int thin(const Cluster *cluster, const TlPoint *deepest, TlPoint *out) {
-  static const Score scores[] = {from_point, either_side, other_side};
-  const TlPoint *kept[TL_CLUSTER_POINTS] = {deepest};
-  int count = 1;
-  for (int i = 0; i < TL_CLUSTER_POINTS - 1; i++) {
-    const TlPoint *next = best(cluster, scores[i], kept);
-    if (!next) break;
-    kept[count++] = next;
+  Score score = {.origin = deepest->p, .n = deepest->n};
+  int count = 0;
+  for (const TlPoint *next = deepest; next; next = best(cluster, &score)) {
+    out[count++] = *next;
+    if (count == TL_CLUSTER_POINTS) break;
+    if (count == 2) {
+      score.line = tl_unit(tl_sub(next->p, deepest->p));
+      score.sign = 1;
+      score.either = true;
+    }
+    if (count == 3) {
+      score.either = false;
+      score.sign = score_of(&score, next) > 0 ? -1 : 1;
+    }
   }
-  for (int i = 0; i < count; i++) out[i] = *kept[i];
   return count;
+}
+
+/* Those under the limit, deepest first: a handful nearly always. */
+static size_t sorted(TlPoint *c, size_t count, double limit) {
+  enum { HANDFUL = 32 };
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++)
+    if (c[i].gap < limit) c[kept++] = c[i];
+  if (kept > HANDFUL) {
+    qsort(c, kept, sizeof *c, compare_point);
+    return kept;
+  }
+  for (size_t i = 1; i < kept; i++) {
+    TlPoint point = c[i];
+    size_t at = i;
+    for (; at > 0 && compare_point(&point, &c[at - 1]) < 0; at--) c[at] = c[at - 1];
+    c[at] = point;
+  }
+  return kept;
 }
 
 int tl_manifold(TlPoint *c, size_t count, double band, double spread, const TlTouch *known,
                 size_t known_count, TlPoint *kept) {
-  if (count == 0) return 0;
-  qsort(c, count, sizeof *c, compare_point);
-  double limit = fmax(c[0].gap, 0) + band;
-  while (c[count - 1].gap > limit) count--;
+  double least = INFINITY;
+  for (size_t i = 0; i < count; i++) least = tl_min(c[i].gap, least);
+  count = sorted(c, count, tl_max(least, 0) + band);
   int total = 0;
   for (size_t i = 0; i < count && total + TL_CLUSTER_POINTS <= TL_MANIFOLD_POINTS; i++) {
     if (tl_norm2(c[i].n) == 0) continue;

@@ -27,8 +27,14 @@ typedef struct TlPoint {
 typedef struct TlPoints {
   TlPoint *point; /* owned, grows */
   size_t count, capacity;
-  int64_t node_tests, lookups; /* counters, never reset here */
+  int64_t pairs, node_tests, lookups, lists; /* counters, never reset here; lists: made anew */
+  /* room of the near search (near.h): nodes and their gaps */
+  struct TlNodeGap *gap;
+  size_t gap_capacity;
+  double *value;
+  size_t value_capacity;
 } TlPoints;
+void tl_points_free(TlPoints *points);
 
 /* What is wanted: gap < margin, and no farther than band above the least gap (or above 0). least:
  * the least gap known so far, in and out (INFINITY at the start): what was found on one side saves
@@ -37,12 +43,38 @@ typedef struct TlWanted {
   double margin, band, least;
 } TlWanted;
 
+static inline double tl_wanted_limit(const TlWanted *w) {
+  double limit = (w->least > 0 ? w->least : 0) + w->band;
+  return limit < w->margin ? limit : w->margin;
+}
+
+/* Body frame of `from` at unit scale -> body frame of `to` at unit scale: q = m p + t. */
+typedef struct TlNodeMap {
+  TlMat3 m, to_world; /* to_world: rotation of `to` */
+  TlVec3 t;
+  double ratio; /* scale_from/scale_to */
+} TlNodeMap;
+
+/* turn_from, turn_to: the rotation matrices of the two bodies. */
+TlNodeMap tl_node_map(const TlBodies *bodies, int64_t from, int64_t to, const TlMat3 *turn_from,
+                      const TlMat3 *turn_to);
+static inline TlVec3 tl_node_mapped(const TlNodeMap *map, TlVec3 p) {
+  return tl_add(tl_mat_vec(map->m, p), map->t);
+}
+/* Append node `node` of body `from` as a contact point with this gap. */
+TlStatus tl_narrow_append(const TlBodies *bodies, int64_t from, int64_t to, int side,
+                          const TlNodeMap *map, const TlMat3 *turn_from, int32_t node, double gap,
+                          TlPoints *points);
+
 /* All nodes of body `from` with a wanted phi of body `to` are appended; nodes that only a later,
  * deeper one rules out may stay in. side: 0 when `from` is a of the pair, 1 when it is b (normals
  * are turned to point from b to a). A shape without nodes gives the points that follow the contact.
  * With band = INFINITY exactly what testing every node finds. */
 TlStatus tl_narrow_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
                          TlWanted *wanted, TlPoints *points);
+/* The same by testing every node: the oracle. */
+TlStatus tl_narrow_all_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
+                             TlWanted *wanted, TlPoints *points);
 /* Can any node of the body be within margin of the boundary? One lookup. */
 bool tl_narrow_near(const TlBodies *bodies, int64_t body, const TlBoundary *boundary,
                     double margin);
@@ -50,8 +82,26 @@ bool tl_narrow_near(const TlBodies *bodies, int64_t body, const TlBoundary *boun
 TlStatus tl_narrow_boundary(const TlBodies *bodies, int64_t body, const TlBoundary *boundary,
                             TlWanted *wanted, TlPoints *points);
 
+TlStatus tl_narrow_boundary_all(const TlBodies *bodies, int64_t body, const TlBoundary *boundary,
+                                TlWanted *wanted, TlPoints *points);
+
+/* A pose as the boundary search needs it, and a node there. */
+typedef struct TlPose {
+  TlVec3 x;
+  TlMat3 r;
+  double scale;
+} TlPose;
+static inline TlVec3 tl_posed(const TlPose *pose, TlVec3 p) {
+  return tl_add(pose->x, tl_mat_vec(pose->r, tl_scale(pose->scale, p)));
+}
+/* Does a point lie deeper than the deepest so far (ties: the lower key)? */
+static inline bool tl_point_deeper(const TlPoint *point, const TlPoint *deepest) {
+  return point->gap < deepest->gap || (point->gap == deepest->gap && point->key < deepest->key);
+}
+
 /* Reduce candidates to at most TL_MANIFOLD_POINTS, written to kept; returns their number.
- * band: candidates farther than this above the least gap (or above 0) are left out.
+ * band: candidates this far above the least gap (or above 0) or farther are left out, so that what
+ * is kept does not depend on which of them a search happened to bring along.
  * spread: points nearer than this to kept ones add nothing. known: sorted touches of the pair. */
 int tl_manifold(TlPoint *candidates, size_t count, double band, double spread, const TlTouch *known,
                 size_t known_count, TlPoint *kept);

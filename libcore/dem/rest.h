@@ -42,8 +42,9 @@ TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *group,
                            const TlDynamics *pseudo);
 
 /* Keep the owned, movable bodies out of the boundaries at the end of the step. Changes twists of
- * owned bodies only; the caller forwards. */
-void tl_walls_correct(const TlBodies *bodies, const TlBoundary *boundary, int boundary_count,
-                      double step_s, double slop, const TlDynamics *dynamics);
+ * owned bodies only; the caller forwards. near: this step's node lists, or NULL. */
+struct TlNear;
+void tl_walls_correct(const TlBodies *bodies, const struct TlNear *near, const TlBoundary *boundary,
+                      int boundary_count, double step_s, double slop, const TlDynamics *dynamics);
 
 #endif

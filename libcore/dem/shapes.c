@@ -1,6 +1,7 @@
 #include "dem/shapes.h"
 
 #include "base/mem.h"
+#include "shape/build.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,15 +49,6 @@ static TlStatus insert(TlShapes *shapes, TlShape *shape) {
   return TL_OK;
 }
 
-static TlVec3 avatar_node(const TlAvatar *avatar, int64_t i) {
-  const float *p = &avatar->node_m[3 * i];
-  return tl_vec3(p[0], p[1], p[2]);
-}
-
-TlVec3 tl_shape_node(const TlShape *shape, int64_t node) {
-  return shape->avatar ? avatar_node(shape->avatar, node) : shape->node[node];
-}
-
 /* ---- tree ---- */
 
 typedef struct Item {
@@ -86,10 +78,12 @@ static TlNodeSphere bound(const Item *items, int32_t first, int32_t count, int *
     low = tl_vec3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
     high = tl_vec3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
   }
-  TlNodeSphere s = {.centre = tl_scale(0.5, tl_add(low, high)), .first = first, .count = count};
+  TlVec3 c = tl_scale(0.5, tl_add(low, high));
+  TlNodeSphere s = {(float)c.x, (float)c.y, (float)c.z, 0, .first = first, .count = count};
+  double radius = 0;
   for (int32_t i = first; i < first + count; i++)
-    s.radius = fmax(s.radius, tl_norm(tl_sub(items[i].p, s.centre)));
-  s.radius *= 1 + 1e-12;
+    radius = fmax(radius, tl_norm(tl_sub(items[i].p, tl_sphere_centre(&s))));
+  s.radius = (float)(radius * (1 + 1e-6)); /* rounding to float never shortens it */
   TlVec3 d = tl_sub(high, low);
   *axis = d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
   return s;
@@ -109,23 +103,20 @@ static void split(TlShape *shape, Item *items, int32_t first, int32_t count) {
   shape->sphere[me].next = shape->sphere_count;
 }
 
-static void plant(TlShape *shape, Item *items) {
-  split(shape, items, 0, shape->node_count);
-  for (int32_t i = 0; i < shape->node_count; i++) {
-    shape->node[i] = items[i].p;
-    shape->node_index[i] = items[i].index;
-  }
+static int32_t sphere_number(int32_t count) {
+  if (count <= LEAF_NODES) return 1;
+  return 1 + sphere_number(count / 2) + sphere_number(count - count / 2);
 }
 
 static TlStatus build_tree(TlShape *shape, const TlVec3 *node, int32_t n) {
   Item *items;
   shape->node_count = n;
-  TL_TRY(TL_NEW(shape->node, (size_t)n));
   TL_TRY(TL_NEW(shape->node_index, (size_t)n));
-  TL_TRY(TL_NEW(shape->sphere, (size_t)n + 1));
+  TL_TRY(TL_NEW(shape->sphere, (size_t)sphere_number(n)));
   TL_TRY(TL_NEW(items, (size_t)n));
   for (int32_t i = 0; i < n; i++) items[i] = (Item){node[i], i};
-  plant(shape, items);
+  split(shape, items, 0, n);
+  for (int32_t i = 0; i < n; i++) shape->node_index[i] = items[i].index;
   tl_free(items);
   return TL_OK;
 }
@@ -133,23 +124,18 @@ static TlStatus build_tree(TlShape *shape, const TlVec3 *node, int32_t n) {
 static TlStatus avatar_tree(TlShape *shape, const TlAvatar *avatar) {
   TlVec3 *node;
   TL_TRY(TL_NEW(node, (size_t)avatar->node_count));
-  for (int32_t i = 0; i < avatar->node_count; i++) node[i] = avatar_node(avatar, i);
+  for (int32_t i = 0; i < avatar->node_count; i++) node[i] = tl_shape_node(shape, i);
   TlStatus status = build_tree(shape, node, avatar->node_count);
   tl_free(node);
   return status;
 }
 
-/* Nodes get the numbers of the tree's order, so that keys find them again. */
 static TlStatus closed_tree(TlShape *shape) {
   if (!shape->closed->nodes) return TL_OK;
   int32_t n = shape->closed->nodes(shape->size, NULL);
-  TlVec3 *node;
-  TL_TRY(TL_NEW(node, (size_t)n));
-  shape->closed->nodes(shape->size, node);
-  TlStatus status = build_tree(shape, node, n);
-  for (int32_t i = 0; status == TL_OK && i < n; i++) shape->node_index[i] = i;
-  tl_free(node);
-  return status;
+  TL_TRY(TL_NEW(shape->node, (size_t)n));
+  shape->closed->nodes(shape->size, shape->node);
+  return build_tree(shape, shape->node, n);
 }
 
 static double least_on_faces(const TlAvatar *a) {
@@ -169,9 +155,36 @@ static TlStatus check_new(const TlShapes *shapes, int64_t id) {
   return tl_fail(TL_EINPUT, "avatar %lld is there already", (long long)id);
 }
 
+/* Pruning trusts how steep phi can be, gaps how steep it is at the surface. The first is measured
+ * here, not believed: a steeper phi (an import, say) makes the bounds wider and the search slower,
+ * never wrong; past MOST_STEEP, or when the slope at the nodes is not near 1 on average, phi is no
+ * distance and the avatar is refused. */
+static const double MOST_STEEP = 3, LEAST_SLOPE = 0.7, MOST_SLOPE = 1.4;
+
+static TlStatus check_slope(const TlAvatar *a, double *steepest) {
+  double sum = 0;
+  for (int32_t i = 0; i < a->node_count; i++) {
+    const float *p = &a->node_m[3 * (int64_t)i];
+    TlVec3 gradient;
+    tl_avatar_phi(a, tl_vec3(p[0], p[1], p[2]), &gradient);
+    sum += tl_norm(gradient);
+  }
+  double mean = sum / a->node_count;
+  *steepest = tl_avatar_measure_gradient(a);
+  if (mean >= LEAST_SLOPE && mean <= MOST_SLOPE && *steepest <= MOST_STEEP) return TL_OK;
+  return tl_fail(
+      TL_EINPUT,
+      "phi is no signed distance (slope %.2f at the surface on average, %.2f at most; it "
+      "should be 1): build the avatar again from its surface",
+      mean, *steepest);
+}
+
 TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
+  double steepest;
   TL_TRY(check_new(shapes, id));
   TL_TRY(tl_context(tl_avatar_check(avatar), "avatar %lld", (long long)id));
+  TL_TRY(tl_context(check_slope(avatar, &steepest), "avatar %lld", (long long)id));
+  double lipschitz = fmax(1, steepest) * (1 + 1e-6);
   TlShape *shape;
   TL_TRY(TL_NEW(shape, 1));
   *shape = (TlShape){.id = id,
@@ -180,7 +193,8 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
                      .volume_m3 = avatar->volume_m3,
                      .inertia_m5 = avatar->inertia_m5,
                      .phi_min_face = least_on_faces(avatar),
-                     .lipschitz = fmax(1, avatar->gradient_max) * (1 + 1e-9),
+                     .lipschitz = lipschitz,
+                     .lipschitz_out = sqrt(1 + lipschitz * lipschitz),
                      .node_spacing = sqrt(avatar->area_m2 / avatar->node_count)};
   TlStatus status = avatar_tree(shape, avatar);
   if (status == TL_OK) status = insert(shapes, shape);
@@ -200,7 +214,9 @@ TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *
                      .radius_m = kind->radius(size),
                      .volume_m3 = mass.volume_m3,
                      .inertia_m5 = mass.inertia_m5,
-                     .lipschitz = 1};
+                     .lipschitz = 1,
+                     .lipschitz_out = 1,
+                     .phi_min_face = INFINITY}; /* no grid: no face */
   for (int i = 0; i < kind->size_count; i++) shape->size[i] = size[i];
   TlStatus status = closed_tree(shape);
   if (shape->node_count > 0) shape->node_spacing = sqrt(mass.area_m2 / shape->node_count);
@@ -214,28 +230,34 @@ double tl_shape_phi(const TlShape *shape, TlVec3 p, TlVec3 *gradient) {
   return shape->closed->phi(shape->size, p, gradient);
 }
 
+static double beyond(double s, double limit) {
+  return s < 0 ? -s : s > limit ? s - limit : 0;
+}
+
 /* Distance of p from the box of the grid. */
 static double box_distance(const TlAvatar *a, TlVec3 p) {
   double h = a->spacing_m;
   TlVec3 q = tl_sub(p, a->origin_m);
-  double x = fmax(fmax(-q.x, q.x - h * (a->nx - 1)), 0),
-         y = fmax(fmax(-q.y, q.y - h * (a->ny - 1)), 0),
-         z = fmax(fmax(-q.z, q.z - h * (a->nz - 1)), 0);
+  double x = beyond(q.x, h * (a->nx - 1)), y = beyond(q.y, h * (a->ny - 1)),
+         z = beyond(q.z, h * (a->nz - 1));
   return sqrt(x * x + y * y + z * z);
 }
 
-/* With q within r of p and c(.) the nearest point of the box: c is 1-Lipschitz, so
- * |phi(c(q)) - phi(c(p))| <= L r, and never under the least value on the faces when q is outside;
- * the distance from the box changes by r at most. */
+/* With q within r of p, c(.) the nearest point of the box, d the distance of p from it:
+ * - phi(q) >= phi(p) - L_out r whatever the place, as long as the way lies where phi >= 0;
+ * - p in the box: the way to q stays there, or leaves it by a face where phi >= face;
+ * - p outside: q in the box is no farther than r - d from a face; q outside is no nearer than d -
+ * r. Where the way meets phi < 0 these bounds are negative, and no limit of ours is. Upwards: a way
+ * that starts inside the grain climbs only after it left it. */
 TlPhiRange tl_shape_phi_range(const TlShape *shape, TlVec3 p, double r) {
-  double l = shape->lipschitz;
+  double l = shape->lipschitz, face = shape->phi_min_face;
   if (!shape->avatar) {
     double phi = shape->closed->phi(shape->size, p, NULL);
     return (TlPhiRange){phi - r, phi + r};
   }
-  double d = box_distance(shape->avatar, p), clear = d - r + shape->phi_min_face;
+  double d = box_distance(shape->avatar, p), clear = d - r + face;
   if (clear > shape->radius_m) return (TlPhiRange){clear, INFINITY}; /* far: save the lookup */
-  double phi = tl_avatar_phi(shape->avatar, p, NULL);
-  double low = d > r ? fmax(clear, phi - (1 + l) * r) : phi - d - l * r;
-  return (TlPhiRange){low, phi + (1 + l) * r};
+  double phi = tl_avatar_phi(shape->avatar, p, NULL), low = phi - shape->lipschitz_out * r;
+  double other = d > r ? clear : d > 0 ? face - l * (r - d) : (phi < face ? phi : face) - l * r;
+  return (TlPhiRange){low > other ? low : other, (phi > 0 ? phi : 0) + shape->lipschitz_out * r};
 }

@@ -11,11 +11,13 @@
 /* A sphere about nodes [first, first + count); preorder, `next` skips the subtree. A leaf is
  * followed by its own next. */
 typedef struct TlNodeSphere {
-  TlVec3 centre;
-  double radius;
+  float x, y, z, radius;
   int32_t first, count, next;
   bool leaf;
 } TlNodeSphere;
+static inline TlVec3 tl_sphere_centre(const TlNodeSphere *s) {
+  return tl_vec3(s->x, s->y, s->z);
+}
 
 typedef struct TlShape {
   int64_t id;
@@ -24,12 +26,14 @@ typedef struct TlShape {
   double size[TL_CLOSED_SIZES]; /* of the closed form */
   double radius_m, volume_m3;
   TlVec3 inertia_m5;
-  double phi_min_face; /* least phi on the grid's faces */
-  double lipschitz;    /* phi changes by no more than this a metre inside the grid */
-  double node_spacing; /* mean distance of neighbouring nodes */
+  double phi_min_face;  /* least phi on the grid's faces; INFINITY: no grid */
+  double lipschitz;     /* phi >= 0 changes by no more than this a metre inside the grid */
+  double lipschitz_out; /* and outside: sqrt(1 + lipschitz^2), distance to the box and phi there
+                           change at right angles */
+  double node_spacing;  /* mean distance of neighbouring nodes */
   int32_t node_count, sphere_count;
-  TlVec3 *node;        /* in tree order, owned */
-  int32_t *node_index; /* its number in the avatar, owned */
+  int32_t *node_index; /* numbers of the nodes in the tree's order, owned */
+  TlVec3 *node;        /* of a closed form, by number, owned; an avatar has its own */
   TlNodeSphere *sphere;
 } TlShape;
 
@@ -51,12 +55,16 @@ static inline bool tl_shape_alone(const TlShape *shape) {
   return shape->closed && shape->closed->alone;
 }
 
-/* Node number `node` (as in keys), body frame at unit scale. */
-TlVec3 tl_shape_node(const TlShape *shape, int64_t node);
+/* Node number `node` (the avatar's, or the closed form's; as in keys), body frame at unit scale. */
+static inline TlVec3 tl_shape_node(const TlShape *shape, int64_t node) {
+  if (!shape->avatar) return shape->node[node];
+  const float *p = &shape->avatar->node_m[3 * node];
+  return tl_vec3(p[0], p[1], p[2]);
+}
 
 /* phi at p in the body frame at unit scale, with its gradient (may be NULL). */
 double tl_shape_phi(const TlShape *shape, TlVec3 p, TlVec3 *gradient);
-/* phi lies in [low, high] everywhere within radius of p (unit scale). */
+/* Within radius of p phi never falls under low where low >= 0, nor passes high (unit scale). */
 typedef struct TlPhiRange {
   double low, high;
 } TlPhiRange;

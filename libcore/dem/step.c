@@ -185,7 +185,8 @@ static TlStatus solve(TlSolver *s, const TlBodies *b, const TlMotion *m, Stage *
     stage->run = run_rest;
     TL_TRY(run_stage(stage));
   }
-  tl_walls_correct(b, s->boundary, s->boundary_count, c->step_s, c->slop, &m->real);
+  tl_walls_correct(b, s->config.search == TL_SEARCH_NEAR ? &s->near : NULL, s->boundary,
+                   s->boundary_count, c->step_s, c->slop, &m->real);
   TL_TRY(tl_sync_forward(s->sync, m->real.twist, sizeof *m->real.twist));
   TlPositionLaw position = {.rate = c->position_rate,
                             .slop = c->slop,
@@ -219,7 +220,7 @@ static TlStatus detect(TlSolver *s, const TlBodies *b, const TlMotion *m) {
                 .net_count = s->net_count,
                 .speed_max = s->speed_max,
                 .arena = &s->arena,
-                .body_pairs = &s->body_pairs,
+                .near = &s->near,
                 .points = s->points};
   return tl_detect(&d, b, &m->real, &s->found);
 }
@@ -256,13 +257,14 @@ TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   TlStepReport r = {0};
   TlGroups groups;
   TlMotion motion;
-  double start = tl_clock_s();
+  double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   tl_arena_reset(&s->arena);
   TL_TRY(tl_solver_refresh(s, b));
   TlStatus status = tl_motion_start(b, &s->arena, &motion);
   if (status == TL_OK) status = detect(s, b, &motion);
   TL_TRY(tl_step_together(s->sync, status));
   r.detect_s = tl_clock_s() - start;
+  r.detect_cpu_s = tl_clock_process_cpu_s() - cpu;
   TL_TRY(tl_groups_make(b, s->found.pair, s->found.pairs, s->found.contact, s->sync, &s->arena,
                         &groups));
   Stage stage = {.solver = s, .groups = &groups};

@@ -36,6 +36,12 @@ typedef enum TlSides {
   TL_SIDES_LOWER     /* nodes of the lower id only, as in Tan 2024 */
 } TlSides;
 
+typedef enum TlSearch {
+  TL_SEARCH_NEAR = 0, /* node lists kept over steps */
+  TL_SEARCH_TREE,     /* each step through the tree of spheres */
+  TL_SEARCH_ALL       /* every node: the oracle; the same state, bit for bit */
+} TlSearch;
+
 /* Start from tl_solver_defaults(). 0 < step_s; angles none; everything SI. */
 typedef struct TlSolverConfig {
   double step_s;
@@ -51,6 +57,7 @@ typedef struct TlSolverConfig {
   TlEtmOrder order;
   TlRest rest;
   TlSides sides;
+  TlSearch search;
   int increments;        /* K: steps of the start velocity, 20-30 */
   int max_rounds;        /* compression-separation rounds before e = 0, 40 */
   double similar;        /* beta of Tan 2024 Alg. 1, for TL_ETM_PRIORITY, 0.01-0.05 */
@@ -91,7 +98,8 @@ typedef struct TlStepReport { /* over all ranks */
   int64_t outside;                         /* owned bodies flagged TL_BODY_OUTSIDE */
   int64_t net_bonds, net_broken;           /* bonds of nets that hold; that broke in this step */
   double net_elastic_J;                    /* held by the bonds at the end of the step */
-  int64_t node_tests, lookups;             /* counters of the contact search */
+  int64_t node_tests, lookups, node_lists; /* counters of the contact search; lists made anew */
+  double detect_cpu_s;                     /* CPU of all threads in the contact search, this rank */
   double detect_s, etm_s, rest_s, other_s; /* wall clock of this rank */
 } TlStepReport;
 

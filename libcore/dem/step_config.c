@@ -70,8 +70,8 @@ void tl_solver_free(TlSolver *s) {
   tl_shapes_free(&s->shapes);
   tl_free(s->nets);
   tl_arena_free(&s->arena);
-  tl_free(s->body_pairs.pair);
-  for (size_t i = 0; i < s->point_lists; i++) tl_free(s->points[i].point);
+  tl_near_free(&s->near);
+  for (size_t i = 0; i < s->point_lists; i++) tl_points_free(&s->points[i]);
   tl_free(s->points);
   tl_free(s);
 }

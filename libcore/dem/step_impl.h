@@ -21,7 +21,7 @@ struct TlSolver {
   int net_count;
   TlShapes shapes;
   TlArena arena; /* scratch of one step; the last step's contacts stay until the next */
-  TlBodyPairs body_pairs;
+  TlNear near;   /* contact lists that outlive a step; no part of state */
   TlPoints *points;
   size_t point_lists;
   double speed_max;

@@ -65,17 +65,19 @@ static void keep(const Recheck *r, TlPoints *points, double size, int32_t slot) 
 
 static TlStatus test_pair(const Recheck *r, const TlPair *pair, int32_t slot, TlPoints *points) {
   const TlBodies *b = r->bodies;
-  double size = pair_size(b, pair);
+  TlSolver *solver = r->solver;
+  double size = pair_size(b, pair), way = pair_motion(r, pair);
   if (pair->b >= 0) {
     points->count = 0;
-    TL_TRY(tl_detect_pair(&r->solver->config, b, pair->a, pair->b, NEAR * size, points));
+    TL_TRY(tl_detect_pair(&solver->config, &solver->near, b, pair->a, pair->b, way, NEAR * size,
+                          points));
     keep(r, points, size, slot);
     return TL_OK;
   }
-  for (int k = 0; k < r->solver->boundary_count; k++) {
-    TlWanted wanted = {NEAR * size, NEAR * size, INFINITY};
+  for (int k = 0; k < solver->boundary_count; k++) {
     points->count = 0;
-    TL_TRY(tl_narrow_boundary(b, pair->a, &r->solver->boundary[k], &wanted, points));
+    TL_TRY(tl_detect_boundary(&solver->config, &solver->near, b, pair->a, k, &solver->boundary[k],
+                              way, NEAR * size, points));
     keep(r, points, size, slot + k);
   }
   return TL_OK;

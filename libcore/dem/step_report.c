@@ -47,7 +47,8 @@ static void report_motion(const TlBodies *b, TlStepReport *r) {
 static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
   int64_t *counts[] = {&r->pairs,         &r->contacts,   &r->islands,         &r->impulses,
                        &r->zero_finishes, &r->unfinished, &r->rest_unfinished, &r->outside,
-                       &r->node_tests,    &r->lookups,    &r->net_bonds,       &r->net_broken};
+                       &r->node_tests,    &r->lookups,    &r->net_bonds,       &r->net_broken,
+                       &r->node_lists};
   enum { COUNTS = sizeof counts / sizeof *counts };
   enum { REALS = 4 };
   double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,
@@ -93,6 +94,7 @@ TlStatus tl_step_report(const TlSolver *s, const TlBodies *b, const TlGroups *gr
   r->pairs = s->found.tested;
   r->lookups = s->found.lookups;
   r->node_tests = s->found.node_tests;
+  r->node_lists = s->found.lists;
   r->islands = groups->islands;
   r->largest_island = groups->largest;
   r->impulses = etm.impulses;

@@ -1,4 +1,4 @@
-#include "dem/narrow.h"
+#include "dem/near.h"
 #include "dem/rest.h"
 #include "dem/shapes.h"
 
@@ -26,23 +26,25 @@ static double gap_now(const TlBodies *b, int64_t i, const TlBoundary *boundary, 
 }
 
 /* How much deeper than at present (or than the surface) the deepest node ends; <= 0: not at all. */
-static double added_depth(const TlBodies *b, int64_t i, const TlBoundary *boundary,
-                          const TlTwist *t, double step_s, TlPoint *deepest, TlVec3 *arm) {
+static double added_depth(const TlBodies *b, int64_t i, const TlNearWall *near,
+                          const TlBoundary *boundary, const TlTwist *t, double step_s,
+                          TlPoint *deepest, TlVec3 *arm) {
   TlVec3 x = tl_axpy(b->position[i], step_s, t->v);
   TlQuat q =
       tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(tl_scale(step_s, t->w)), b->rotation[i]));
-  if (!tl_narrow_deepest(b, i, x, q, boundary, 0, deepest)) return 0;
+  if (!tl_near_deepest(near, b, i, x, q, boundary, 0, deepest)) return 0;
   double now = gap_now(b, i, boundary, x, deepest, arm);
   return now < INFINITY ? fmin(now, 0) - deepest->gap : 0;
 }
 
 /* One impulse at the deepest node; false when none was needed. The lift never turns an approach
  * into a separation, so kinetic energy cannot rise. */
-static bool correct_once(const TlBodies *b, int64_t i, const TlBoundary *boundary, double step_s,
-                         double slop, const TlDynamics *d) {
+static bool correct_once(const TlBodies *b, int64_t i, const TlNearWall *near,
+                         const TlBoundary *boundary, double step_s, double slop,
+                         const TlDynamics *d) {
   TlPoint deepest;
   TlContact c = {.a = (int32_t)i, .b = -1};
-  double added = added_depth(b, i, boundary, &d->twist[i], step_s, &deepest, &c.ra);
+  double added = added_depth(b, i, near, boundary, &d->twist[i], step_s, &deepest, &c.ra);
   if (!(added > 0.1 * slop * b->radius[i])) return false;
   c.n = deepest.n;
   tl_contact_prepare(&c, d);
@@ -52,8 +54,8 @@ static bool correct_once(const TlBodies *b, int64_t i, const TlBoundary *boundar
   return true;
 }
 
-void tl_walls_correct(const TlBodies *b, const TlBoundary *boundary, int boundary_count,
-                      double step_s, double slop, const TlDynamics *d) {
+void tl_walls_correct(const TlBodies *b, const TlNear *near, const TlBoundary *boundary,
+                      int boundary_count, double step_s, double slop, const TlDynamics *d) {
 #pragma omp parallel for schedule(dynamic, 16) if (b->owned > 64)
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_FROZEN) continue;
@@ -61,7 +63,8 @@ void tl_walls_correct(const TlBodies *b, const TlBoundary *boundary, int boundar
     for (int pass = 0; again && pass < MOST_CORRECTIONS; pass++) {
       again = false;
       for (int k = 0; k < boundary_count; k++)
-        again |= correct_once(b, i, &boundary[k], step_s, slop, d);
+        again |= correct_once(b, i, near ? *tl_near_wall(near, i, k) : NULL, &boundary[k], step_s,
+                              slop, d);
     }
   }
 }

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
-#include "image/lanes.h"
+#include "base/lanes.h"
 
 #include <assert.h>
 #include <stdbool.h>

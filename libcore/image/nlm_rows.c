@@ -1,6 +1,6 @@
 #include "image/nlm_rows.h"
 
-#include "image/lanes.h"
+#include "base/lanes.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

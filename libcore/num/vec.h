@@ -19,6 +19,14 @@ typedef struct TlSym3 {
   double xx, yy, zz, xy, xz, yz;
 } TlSym3;
 
+/* One instruction where fmin and fmax are calls; of a NaN and a number they give the number b. */
+static inline double tl_min(double a, double b) {
+  return a < b ? a : b;
+}
+static inline double tl_max(double a, double b) {
+  return a > b ? a : b;
+}
+
 static inline TlVec3 tl_vec3(double x, double y, double z) {
   return (TlVec3){x, y, z};
 }

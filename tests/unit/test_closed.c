@@ -124,7 +124,7 @@ START_TEST(nodes_of_a_box_lie_on_it_and_hold_its_corners) {
     ck_assert(shape->node_count >= 100 && shape->node_count < 400);
     for (int32_t i = 0; i < shape->node_count; i++) {
       TlVec3 p = tl_shape_node(shape, shape->node_index[i]);
-      ck_assert(memcmp(&p, &shape->node[i], sizeof p) == 0);
+      ck_assert(memcmp(&p, &shape->node[shape->node_index[i]], sizeof p) == 0);
       CK_NEAR(box_oracle(s, p), 0, 1e-16);
       corners += fabs(p.x) == 0.5 * s[0] && fabs(p.y) == 0.5 * s[1] && fabs(p.z) == 0.5 * s[2];
     }

@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "dem/broad.h"
 #include "dem/groups.h"
-#include "dem/narrow.h"
+#include "dem/near.h"
 #include "dem/shapes.h"
 #include "shape/superellipsoid.h"
 

@@ -1,8 +1,8 @@
 /* Hot loops are compiled for several instruction sets and chosen when the program starts, so the
  * installed build needs no -march. No clone may fuse multiply and add (-ffp-contract=off): all give
  * the same bits. Not under a sanitizer, whose run time is not up yet when the choice is made. */
-#ifndef TL_IMAGE_LANES_H
-#define TL_IMAGE_LANES_H
+#ifndef TL_BASE_LANES_H
+#define TL_BASE_LANES_H
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__)
