@@ -3,6 +3,7 @@
 #include <math.h>
 
 enum { PARALLEL_FROM = 192 };
+static const double CALM = 0.1;               /* of the tolerance */
 static const double POSITION_TOLERANCE = 0.1; /* slops */
 
 static void rest_apply(const TlContact *c, const TlDynamics *d, double n, double t1, double t2) {
@@ -47,6 +48,7 @@ typedef struct Walk {
   const TlDynamics *dynamics;
   double *open; /* [islands] minus the largest change of the sweep; 0: done, left alone */
   const TlPositionLaw *position;
+  double calm; /* m/s: a pair that changed less stirs no neighbour */
 } Walk;
 
 typedef double (*Visit)(const Walk *walk, TlContact *contact);
@@ -70,6 +72,41 @@ static double visit_pair(const Walk *w, const TlPair *pair, Visit visit) {
   return change;
 }
 
+/* ---- pairs left alone ----
+ *
+ * A pair is visited again when an impulse reached one of its bodies since, or when its own last
+ * visit changed more than `calm`; smaller changes do not count as impulses. One rocking grain then
+ * costs a sweep over its neighbours, not over the heap it lies on. */
+
+static double hits_of(const Walk *w, int32_t body) {
+  return body >= 0 ? w->dynamics->twist[body].hit : 0;
+}
+
+static bool unchanged(const Walk *w, const TlPair *pair, const TlPairMemo *memo) {
+  return memo->hits_a == hits_of(w, pair->a) && memo->hits_b == hits_of(w, pair->b);
+}
+
+static void unhit(const Walk *w, int32_t body, double hits) {
+  if (body >= 0 && w->dynamics->inverse_mass[body] > 0) w->dynamics->twist[body].hit = hits;
+}
+
+static double visit_stirred(const Walk *w, const TlPair *pair, TlPairMemo *memo, Visit visit) {
+  if (unchanged(w, pair, memo)) return 0;
+  double a = hits_of(w, pair->a), b = hits_of(w, pair->b);
+  double change = visit_pair(w, pair, visit);
+  if (change < w->calm) {
+    unhit(w, pair->a, a);
+    unhit(w, pair->b, b);
+    memo->hits_a = a;
+    memo->hits_b = b;
+  }
+  return change;
+}
+
+static void forget(const TlGroup *g) {
+  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) g->memo[i].hits_a = -1;
+}
+
 /* active: islands to visit (NULL: all). Changes go, negative, to result[island]. */
 static TlStatus sweep(const Walk *w, Visit visit, const double *active, double *result) {
   const TlGroup *g = w->group;
@@ -80,7 +117,8 @@ static TlStatus sweep(const Walk *w, Visit visit, const double *active, double *
     for (int32_t i = from; i < to; i++) {
       const TlPair *pair = &g->pair[g->order[i]];
       if (active && active[pair->island] == 0) continue;
-      double change = -visit_pair(w, pair, visit);
+      double change = w->calm > 0 ? -visit_stirred(w, pair, &g->memo[i], visit)
+                                  : -visit_pair(w, pair, visit);
       least = fmin(least, change);
       if (g->islands > 1 && change < 0) {
 #pragma omp critical(tl_rest_island)
@@ -106,6 +144,8 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics 
   for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
   TL_TRY(sweep(&w, visit_warm, NULL, change));
   for (int32_t i = 0; i < g->islands; i++) open[i] = -1;
+  forget(g);
+  w.calm = CALM * law->tolerance_m_s;
   int sweeps = 0, going = law->sweeps > 0;
   while (going && sweeps < law->sweeps) {
     for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
