@@ -137,6 +137,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
                 {"steps", t->steps},
                 {"frames", t->frames},
                 {"grains_outside", t->outside},
+                {"grains_poor", t->poor},
                 {"contacts", t->last.contacts},
                 {"islands", t->last.islands},
                 {"impulses", t->impulses},

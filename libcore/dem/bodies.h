@@ -23,6 +23,7 @@
 enum {
   TL_BODY_OUTSIDE = 1, /* no terrain below the centre; set by the step, policy is the caller's */
   TL_BODY_FROZEN = 2,  /* fixed in space: infinite mass, joins no island */
+  TL_BODY_POOR = 8,    /* cannot be brought out of another (step_poor.c); policy is the caller's */
   TL_BODY_NET = 4      /* sphere of a net (membrane.h): bonded, no grain to measures */
 };
 
@@ -35,7 +36,8 @@ enum {
   F(TlQuat, rotation)   /* body -> world, unit */                                                  \
   F(TlVec3, velocity)   /* m/s */                                                                  \
   F(TlVec3, momentum)   /* angular momentum L about the centre, world, kg m2/s */                  \
-  F(int32_t, flags)
+  F(int32_t, flags)                                                                                \
+  F(int32_t, strained) /* steps on end with an overlap over the solver's poor_share */
 
 #define TL_BODY_DERIVED(F)                                                                         \
   F(const struct TlShape *, shape)                                                                 \

@@ -117,8 +117,8 @@ static TlStatus sweep(const Walk *w, Visit visit, const double *active, double *
     for (int32_t i = from; i < to; i++) {
       const TlPair *pair = &g->pair[g->order[i]];
       if (active && active[pair->island] == 0) continue;
-      double change = w->calm > 0 ? -visit_stirred(w, pair, &g->memo[i], visit)
-                                  : -visit_pair(w, pair, visit);
+      double change =
+          w->calm > 0 ? -visit_stirred(w, pair, &g->memo[i], visit) : -visit_pair(w, pair, visit);
       least = fmin(least, change);
       if (g->islands > 1 && change < 0) {
 #pragma omp critical(tl_rest_island)

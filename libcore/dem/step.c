@@ -262,6 +262,7 @@ TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   TL_TRY(tl_solver_refresh(s, b));
   TlStatus status = tl_motion_start(b, &s->arena, &motion);
   if (status == TL_OK) status = detect(s, b, &motion);
+  if (status == TL_OK) status = tl_step_poor(s, b);
   TL_TRY(tl_step_together(s->sync, status));
   r.detect_s = tl_clock_s() - start;
   r.detect_cpu_s = tl_clock_process_cpu_s() - cpu;

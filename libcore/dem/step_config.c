@@ -18,6 +18,8 @@ TlSolverConfig tl_solver_defaults(void) {
                           .rest_sweeps = 50,
                           .position_sweeps = 50,
                           .position_rate = 0.2,
+                          .poor_share = 0.1,
+                          .poor_steps = 50,
                           .slop = 1e-3};
 }
 
@@ -46,6 +48,8 @@ static TlStatus check_config(const TlSolverConfig *c) {
   TL_TRY(check_value("resting sweeps", c->rest_sweeps, 1, 100000));
   TL_TRY(check_value("position sweeps", c->position_sweeps, 0, 100000));
   TL_TRY(check_value("position rate", c->position_rate, 0, 1));
+  TL_TRY(check_value("poor overlap", c->poor_share, 0, 100));
+  TL_TRY(check_value("poor steps", c->poor_steps, 1, 2e9));
   return check_value("slop", c->slop, 0, 0.1);
 }
 
@@ -73,6 +77,7 @@ void tl_solver_free(TlSolver *s) {
   tl_near_free(&s->near);
   for (size_t i = 0; i < s->point_lists; i++) tl_points_free(&s->points[i]);
   tl_free(s->points);
+  tl_free(s->poor);
   tl_free(s);
 }
 

@@ -27,6 +27,8 @@ struct TlSolver {
   double speed_max;
   int64_t steps;
   TlFound found;
+  TlPoorRow *poor;
+  size_t poor_count, poor_capacity;
 };
 
 /* Of one group. */
@@ -50,6 +52,9 @@ TlStatus tl_step_positions(TlSolver *solver, const TlGroups *groups, const TlPos
  */
 TlStatus tl_step_recheck(TlSolver *solver, TlBodies *bodies, const TlMotion *motion,
                          int64_t *passes);
+
+/* Flag and list the grains that cannot be brought apart; call with fresh contacts (step_poor.c). */
+TlStatus tl_step_poor(TlSolver *solver, TlBodies *bodies);
 
 /* The resting impulses of this step become the bodies' history (step_contacts.c). */
 TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);

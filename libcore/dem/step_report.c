@@ -36,6 +36,7 @@ static void report_contacts(const TlFound *found, const TlBodies *b, TlStepRepor
 
 static void report_motion(const TlBodies *b, TlStepReport *r) {
   for (int64_t i = 0; i < b->owned; i++) {
+    r->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
     r->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
     if (b->flags[i] & TL_BODY_FROZEN) continue;
     TlVec3 w = tl_bodies_spin(b, i);
@@ -48,7 +49,7 @@ static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
   int64_t *counts[] = {&r->pairs,         &r->contacts,   &r->islands,         &r->impulses,
                        &r->zero_finishes, &r->unfinished, &r->rest_unfinished, &r->outside,
                        &r->node_tests,    &r->lookups,    &r->net_bonds,       &r->net_broken,
-                       &r->node_lists};
+                       &r->node_lists,    &r->poor};
   enum { COUNTS = sizeof counts / sizeof *counts };
   enum { REALS = 4 };
   double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/poor.h"
 #include "num/exact.h"
 #include "run/forecast.h"
 #include "run/plan.h"
@@ -13,8 +14,9 @@ static const char history_header[] =
     "time_s,step,grains,kinetic_energy_J,potential_energy_J,front_m,centre_x_m,centre_y_m,"
     "centre_z_m,surface_speed_max_m_s,contacts,islands,largest_island,impulses,rounds,zero_"
     "finishes,"
-    "rest_sweeps,overlap_m,overlap_share,boundary_overlap_m,boundary_overlap_share,outside,cpu_s";
-enum { HISTORY_COLUMNS = 23 };
+    "rest_sweeps,overlap_m,overlap_share,boundary_overlap_m,boundary_overlap_share,outside,poor,"
+    "cpu_s";
+enum { HISTORY_COLUMNS = 24 };
 
 /* ---- measures over all grains ---- */
 
@@ -89,6 +91,7 @@ static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
                                     r->boundary_overlap_m,
                                     r->boundary_overlap_share,
                                     (double)run->totals.outside,
+                                    (double)run->totals.poor,
                                     cpu_s};
   return tl_output_history(&run->output, values, HISTORY_COLUMNS);
 }
@@ -324,6 +327,7 @@ static TlStatus end_of_step(TlRun *run, const Asked *asked, bool last) {
 /* Outside, output, migration: derived fields and contact counts are the step's until bodies move.
  */
 static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
+  TL_TRY(tl_run_handle_poor(run, step));
   TL_TRY(handle_outside(run, step));
   TL_TRY(write_step(run, step, last, cpu_s));
   TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));

@@ -152,6 +152,8 @@ static const TlStudySection root_sections[] = {
      "What happens in contacts", contact_params, COUNT(contact_params), NULL, 0},
     {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
      solver_params, COUNT(solver_params), NULL, 0},
+    {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
+     "Grains that cannot be brought out of others", tl_poor_params, TL_POOR_PARAMS, NULL, 0},
     {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
      "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
      NULL, 0},
@@ -292,6 +294,8 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   c.rest_tolerance = s->solver.rest_tolerance;
   c.rest_sweeps = (int)s->solver.rest_sweeps;
   c.position_sweeps = (int)s->solver.position_sweeps;
+  c.poor_share = s->poor.overlap_share;
+  c.poor_steps = (int)s->poor.steps;
   c.position_rate = s->solver.position_rate;
   c.slop = s->solver.slop;
   return c;

@@ -4,6 +4,7 @@
 
 #include "conf/study.h"
 #include "dem/step.h"
+#include "run/setup_poor.h"
 #include "run/setup_checkpoint.h"
 #include "run/setup_shapes.h"
 
@@ -87,6 +88,7 @@ typedef struct TlSetup {
   TlStudyList planes; /* of TlPlaneSetup */
   TlContactSetup contact;
   TlSolverSetup solver;
+  TlPoorSetup poor;
   TlParallelSetup parallel;
   TlCheckpointSetup checkpoint;
 } TlSetup;

@@ -434,6 +434,62 @@ START_TEST(a_grain_over_no_ground_is_flagged) {
 }
 END_TEST
 
+/* ---- poor avatars (Tan 2022 5.4.4) ---- */
+
+START_TEST(a_grain_inside_another_is_named_at_once) {
+  Lab lab;
+  lab_open(&lab);
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
+  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
+  int64_t small = put(&lab, SPHERE, tl_vec3(0.004, 0, 0), UPRIGHT, NONE), count;
+  lab.bodies.scale[small] = 0.3; /* 3 mm about a point 6 mm under the other's surface */
+  run(&lab, 1);
+  const TlPoorRow *row = tl_solver_poor(lab.solver, &count);
+  ck_assert_int_eq(count, 1);
+  ck_assert(lab.report.poor == 1 && row->grain == small && row->other == 1 && row->inside);
+  ck_assert(lab.bodies.flags[small] & TL_BODY_POOR && lab.bodies.flags[1] == 0);
+  CK_NEAR(row->overlap_m, 0.009, 1e-12);
+  lab_close(&lab);
+}
+END_TEST
+
+/* A sphere of 20 mm between fixed planes 15 mm apart: no way out. */
+START_TEST(a_wedged_grain_is_named_after_the_steps_asked_for) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.poor_steps = 30;
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_plane(&lab, tl_vec3(0, 0, 0.015), tl_vec3(0, 0, -1));
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(0, 0, 0.0075), UPRIGHT, NONE);
+  run(&lab, 29);
+  ck_assert(lab.report.poor == 0 && lab.bodies.strained[0] == 29);
+  run(&lab, 1);
+  int64_t count;
+  const TlPoorRow *row = tl_solver_poor(lab.solver, &count);
+  ck_assert(count == 1 && row->other < 0 && row->steps == 30 && !row->inside);
+  lab_close(&lab);
+}
+END_TEST
+
+START_TEST(a_deep_overlap_that_is_undone_is_not_poor) {
+  Lab lab;
+  lab_open(&lab);
+  lab_start(&lab);
+  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
+  put(&lab, SPHERE, tl_vec3(0.013, 0, 0), UPRIGHT, NONE); /* 70% of the radius */
+  int64_t poor = 0;
+  for (int i = 0; i < 60; i++) {
+    run(&lab, 1);
+    poor += lab.report.poor;
+  }
+  ck_assert(poor == 0 && lab.bodies.strained[0] == 0);
+  ck_assert(lab.report.overlap_share < 0.01);
+  lab_close(&lab);
+}
+END_TEST
+
 START_TEST(a_velocity_that_is_not_finite_stops_with_grain_and_step) {
   Lab lab;
   lab_open(&lab);
@@ -470,6 +526,8 @@ TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights
              grains_thrown_together_at_large_steps_end_apart, kinetic_energy_never_rises_in_a_step,
              the_step_gives_the_same_bits_for_one_two_and_three_threads,
              a_grain_at_sixty_metres_a_second_is_caught_by_the_ground,
-             a_grain_over_no_ground_is_flagged,
+             a_grain_over_no_ground_is_flagged, a_grain_inside_another_is_named_at_once,
+             a_wedged_grain_is_named_after_the_steps_asked_for,
+             a_deep_overlap_that_is_undone_is_not_poor,
              a_velocity_that_is_not_finite_stops_with_grain_and_step,
              a_value_out_of_range_is_a_usage_error)

@@ -1,0 +1,110 @@
+/* Poor avatars (Tan 2022 5.4.4, Fig. 5.8): a grain inside another, or one wedged so that nothing
+ * moves it out. The solver's own caps (rounds, sweeps) keep such a step from stalling; what stays
+ * is overlap, and overlap is what is looked for: a pair deeper than poor_share of the smaller
+ * radius is poor at once when the centre of one lies inside the other, else when both grains have
+ * been that deep for poor_steps steps on end, which the position rule (a fifth of the overlap a
+ * step) does not leave a sound pair. The lesser grain of the pair is flagged; what becomes of it is
+ * the caller's.
+ */
+#include "dem/step_impl.h"
+
+#include <math.h>
+
+/* How deep pair i lies at its deepest, as a share of the smaller radius; which contact. */
+static double depth_of(const TlFound *found, const TlPair *pair, const TlContact **deepest) {
+  double share = 0;
+  *deepest = NULL;
+  for (int32_t k = 0; k < pair->count; k++) {
+    const TlContact *c = &found->contact[pair->first + k];
+    if (!(-c->gap / c->size > share)) continue;
+    share = -c->gap / c->size;
+    *deepest = c;
+  }
+  return share;
+}
+
+static bool centre_in_grain(const TlBodies *b, int32_t of, int32_t in) {
+  TlVec3 d = tl_sub(b->position[of], b->position[in]);
+  TlVec3 q = tl_mat_tvec(tl_quat_matrix(b->rotation[in]), d);
+  return tl_shape_phi(b->shape[in], tl_scale(1 / b->scale[in], q), NULL) < 0;
+}
+
+static bool centre_inside(const TlSolver *s, const TlBodies *b, const TlContact *c) {
+  if (c->b >= 0) return centre_in_grain(b, c->a, c->b) || centre_in_grain(b, c->b, c->a);
+  const TlBoundary *boundary = &s->boundary[c->boundary];
+  double phi;
+  TlVec3 n;
+  return boundary->kind->phi(boundary->data, b->position[c->a], &phi, &n) && phi < 0;
+}
+
+static bool fixed(const TlBodies *b, int32_t i) {
+  return i < 0 || b->flags[i] & TL_BODY_FROZEN;
+}
+
+/* The grain to be handled: the one that can move; the lighter; the higher id. */
+static int32_t lesser(const TlBodies *b, const TlContact *c) {
+  if (fixed(b, c->b)) return c->a;
+  if (fixed(b, c->a)) return c->b;
+  if (b->mass[c->a] != b->mass[c->b]) return b->mass[c->a] < b->mass[c->b] ? c->a : c->b;
+  return b->id[c->a] > b->id[c->b] ? c->a : c->b;
+}
+
+/* Steps on end, this one included, that the pair may have been deep. */
+static int32_t strained_for(const TlBodies *b, const TlContact *c) {
+  int32_t steps = b->strained[c->a];
+  if (c->b >= 0 && b->strained[c->b] < steps) steps = b->strained[c->b];
+  return steps + 1;
+}
+
+static TlStatus note(TlSolver *s, TlBodies *b, const TlContact *c, double share, bool inside) {
+  int32_t grain = lesser(b, c), other = grain == c->a ? c->b : c->a;
+  if (grain >= b->owned || b->flags[grain] & TL_BODY_POOR) return TL_OK;
+  b->flags[grain] |= TL_BODY_POOR;
+  TL_TRY(TL_RESERVE(s->poor, s->poor_capacity, s->poor_count + 1));
+  s->poor[s->poor_count++] = (TlPoorRow){.grain = b->id[grain],
+                                         .avatar = b->avatar_id[grain],
+                                         .other = other >= 0 ? b->id[other] : -1 - c->boundary,
+                                         .other_avatar = other >= 0 ? b->avatar_id[other] : -1,
+                                         .overlap_m = -c->gap,
+                                         .share = share,
+                                         .steps = strained_for(b, c),
+                                         .inside = inside};
+  return TL_OK;
+}
+
+static TlStatus judge_pair(TlSolver *s, TlBodies *b, const TlContact *c, double share) {
+  if (fixed(b, c->a) && fixed(b, c->b)) return TL_OK;
+  bool free_pair = !fixed(b, c->a) && (c->b < 0 || !fixed(b, c->b));
+  bool inside = free_pair && centre_inside(s, b, c);
+  if (!inside && strained_for(b, c) < s->config.poor_steps) return TL_OK;
+  return note(s, b, c, share, inside);
+}
+
+/* Flags and counters of owned bodies only; a ghost's counter is its owner's of the last step, so
+ * that both ranks judge a pair alike. */
+TlStatus tl_step_poor(TlSolver *s, TlBodies *b) {
+  const TlFound *found = &s->found;
+  unsigned char *deep = tl_arena_push(&s->arena, (size_t)b->total + 1, 1);
+  if (!deep) return TL_ENOMEM;
+  s->poor_count = 0;
+  for (int64_t i = 0; i < b->total; i++) {
+    b->flags[i] &= ~TL_BODY_POOR;
+    deep[i] = 0;
+  }
+  for (int32_t i = 0; i < found->pairs; i++) {
+    const TlPair *pair = &found->pair[i];
+    const TlContact *deepest;
+    double share = depth_of(found, pair, &deepest);
+    if (!(share > s->config.poor_share)) continue;
+    deep[pair->a] = 1;
+    if (pair->b >= 0) deep[pair->b] = 1;
+    TL_TRY(judge_pair(s, b, deepest, share));
+  }
+  for (int64_t i = 0; i < b->owned; i++) b->strained[i] = deep[i] ? b->strained[i] + 1 : 0;
+  return TL_OK;
+}
+
+const TlPoorRow *tl_solver_poor(const TlSolver *s, int64_t *count) {
+  *count = (int64_t)s->poor_count;
+  return s->poor;
+}

@@ -1,0 +1,18 @@
+#include "run/setup_poor.h"
+
+#include "run/setup_keys.h"
+
+#include <stddef.h>
+
+const TlParam tl_poor_params[] = {
+    CHOICE(
+        TlPoorSetup, action, "stop", "stop|freeze|drop",
+        "a grain that cannot be brought out of another ends the run with exit status 1, is fixed "
+        "where it is, or is taken out; the lesser of the two"),
+    REAL(TlPoorSetup, overlap_share, "", "0.1", 0.01, 10,
+         "overlap, over the smaller radius, that is looked after"),
+    INT(TlPoorSetup, steps, "50", 1, 1000000000,
+        "steps on end that deep before a pair counts as poor; at once where the centre of one lies "
+        "inside the other"),
+};
+_Static_assert(COUNT(tl_poor_params) == TL_POOR_PARAMS, "rows of section poor");
