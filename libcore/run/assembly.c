@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/random.h"
+#include "run/drawn.h"
 #include "run/lattice.h"
 
 #include <math.h>
@@ -132,6 +133,14 @@ static TlStatus make_scanned(const TlPlace *place, TlBodies *bodies, double *lif
 TlStatus tl_assembly_make(const TlPlace *place, TlBodies *bodies, double *lifted_m) {
   *lifted_m = 0;
   if (place->selection->count == 0) return TL_OK; /* a study of placed bodies alone */
-  if (place->setup->release.assembly == TL_ASSEMBLY_LATTICE) return tl_lattice_make(place, bodies);
-  return make_scanned(place, bodies, lifted_m);
+  switch (place->setup->release.assembly) {
+  case TL_ASSEMBLY_LATTICE:
+    return tl_lattice_make(place, bodies);
+  case TL_ASSEMBLY_DRAWN:
+    return tl_drawn_make(place, bodies);
+  case TL_ASSEMBLY_POURED: /* they come during the run: run/pour.h */
+    return TL_OK;
+  default:
+    return make_scanned(place, bodies, lifted_m);
+  }
 }

@@ -16,6 +16,8 @@ typedef struct TlPlace {
   const TlSelection *selection;
   const TlTerrain *terrain; /* NULL: none */
   const TlStudyShapes *shapes;
+  const TlBoundary *boundaries; /* where they are at rest */
+  int boundary_count;
 } TlPlace;
 
 /* Collective; adds owned bodies. *lifted_m: how far the assembly was lifted to clear the ground.

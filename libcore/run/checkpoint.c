@@ -44,6 +44,7 @@ typedef struct CutRecord {
 /* What a run counts and remembers beside its bodies: type, name, where it is. */
 #define RUN_FIELDS(F)                                                                              \
   F(int64_t, grains, run->grains)                                                                  \
+  F(int64_t, poured, run->poured)                                                                  \
   F(double, lifted_m, run->lifted_m)                                                               \
   F(TlVec3, start_centre_m, run->start_centre)                                                     \
   F(int64_t, frames_kept, run->output.kept_frames)                                                 \

@@ -9,12 +9,6 @@
 /* Streams of the random numbers. */
 enum { STREAM_DRAW = 101, STREAM_TURN = 102 };
 
-typedef struct Lattice {
-  const TlPlace *place;
-  double side, radius;
-  int64_t n[3];
-} Lattice;
-
 typedef struct Draw {
   int64_t row, body; /* row of the selection; own body */
 } Draw;
@@ -28,9 +22,9 @@ typedef struct Dealer {
 /* More cells than this is a slip of a unit, not a study. */
 #define MOST_CELLS 1e12
 
-static TlStatus plan(const TlPlace *place, Lattice *lattice) {
+TlStatus tl_lattice_plan(const TlPlace *place, TlLattice *lattice) {
   const TlReleaseSetup *r = &place->setup->release;
-  Lattice l = {.place = place};
+  TlLattice l = {.place = place};
   l.radius = place->setup->grains.grain_scale * place->selection->radius_m;
   l.side = 2 * l.radius * r->spacing;
   for (int a = 0; a < 3; a++) {
@@ -45,7 +39,7 @@ static TlStatus plan(const TlPlace *place, Lattice *lattice) {
                        (long long)l.n[0], (long long)l.n[1], (long long)l.n[2], l.side);
 }
 
-static bool inside_polygon(const TlStudyList *polygon, double x, double y) {
+bool tl_inside_polygon(const TlStudyList *polygon, double x, double y) {
   const TlCorner *c = polygon->items;
   bool inside = polygon->count == 0;
   for (int64_t i = 0, j = polygon->count - 1; i < polygon->count; j = i++)
@@ -55,24 +49,26 @@ static bool inside_polygon(const TlStudyList *polygon, double x, double y) {
   return inside;
 }
 
-static bool clear_of_planes(const Lattice *l, TlVec3 p) {
-  const TlPlaneSetup *planes = l->place->setup->planes.items;
-  for (int64_t i = 0; i < l->place->setup->planes.count; i++) {
-    TlVec3 d = tl_sub(p, tl_vec3_of(planes[i].point_m));
-    if (tl_dot(d, tl_unit(tl_vec3_of(planes[i].normal))) < l->radius * (1 - 1e-9)) return false;
+/* Of all but the terrain, which the lattice follows. */
+static bool clear_of_boundaries(const TlLattice *l, TlVec3 p) {
+  for (int i = 0; i < l->place->boundary_count; i++) {
+    const TlBoundary *b = &l->place->boundaries[i];
+    double phi;
+    TlVec3 n;
+    if (b->kind == &tl_boundary_terrain || !b->kind->phi(b->data, p, &phi, &n)) continue;
+    if (phi < l->radius * (1 - 1e-9)) return false;
   }
   return true;
 }
 
-/* Place of cell g; false when it stays empty. */
-static bool cell(const Lattice *l, int64_t g, TlVec3 *p) {
+bool tl_lattice_cell(const TlLattice *l, int64_t g, TlVec3 *p) {
   const TlReleaseSetup *r = &l->place->setup->release;
   const TlTerrain *terrain = l->place->terrain;
   int64_t i = g % l->n[0], j = g / l->n[0] % l->n[1], k = g / l->n[0] / l->n[1];
   double lift = 0, ground;
   *p = tl_vec3(r->low_m[0] + ((double)i + 0.5) * l->side, r->low_m[1] + ((double)j + 0.5) * l->side,
                r->low_m[2] + ((double)k + 0.5) * l->side);
-  if (!inside_polygon(&r->polygon, p->x, p->y)) return false;
+  if (!tl_inside_polygon(&r->polygon, p->x, p->y)) return false;
   if (terrain && r->layers > 0) {
     if (!tl_terrain_height(terrain, p->x, p->y, &ground, NULL)) return false;
     p->z = ground + l->radius;
@@ -81,32 +77,34 @@ static bool cell(const Lattice *l, int64_t g, TlVec3 *p) {
   } else if (terrain) {
     if (!tl_ground_lift(terrain, *p, l->radius, r->clearance_m, &lift) || lift > 0) return false;
   }
-  return clear_of_planes(l, *p);
+  return clear_of_boundaries(l, *p);
 }
 
-static TlQuat any_turn(uint64_t seed, int64_t id) {
+TlQuat tl_random_turn(uint64_t seed, uint64_t stream, uint64_t index) {
   TlQuat q = {0};
-  for (uint64_t i = 0; !(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z > 1e-6); i++)
-    q = (TlQuat){tl_random_normal(seed, STREAM_TURN, 8 * (uint64_t)id + i),
-                 tl_random_normal(seed, STREAM_TURN, 8 * (uint64_t)id + i + 1),
-                 tl_random_normal(seed, STREAM_TURN, 8 * (uint64_t)id + i + 2),
-                 tl_random_normal(seed, STREAM_TURN, 8 * (uint64_t)id + i + 3)};
+  for (uint64_t i = 8 * index; !(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z > 1e-6); i++)
+    q = (TlQuat){tl_random_normal(seed, stream, i), tl_random_normal(seed, stream, i + 1),
+                 tl_random_normal(seed, stream, i + 2), tl_random_normal(seed, stream, i + 3)};
   return tl_quat_unit(q);
+}
+
+TlBodyState tl_lattice_grain(const TlLattice *l, TlVec3 middle, int64_t id) {
+  const TlSetup *setup = l->place->setup;
+  return (TlBodyState){.id = id,
+                       .scale = setup->grains.grain_scale,
+                       .position = middle,
+                       .rotation = tl_random_turn((uint64_t)setup->seed, STREAM_TURN, (uint64_t)id),
+                       .velocity = tl_vec3_of(setup->release.velocity_m_s)};
 }
 
 /* Bodies with ids [low, high) out of the cells [begin, end), whose first filled cell has this id.
  */
-static TlStatus fill_cells(const Lattice *l, int64_t begin, int64_t end, int64_t id, int64_t low,
+static TlStatus fill_cells(const TlLattice *l, int64_t begin, int64_t end, int64_t id, int64_t low,
                            int64_t high, TlBodies *bodies) {
-  const TlSetup *setup = l->place->setup;
   TlVec3 p;
   for (int64_t g = begin; g < end && id < high; g++) {
-    if (!cell(l, g, &p) || id++ < low) continue;
-    TlBodyState state = {.id = id - 1,
-                         .scale = setup->grains.grain_scale,
-                         .position = p,
-                         .rotation = any_turn((uint64_t)setup->seed, id - 1),
-                         .velocity = tl_vec3_of(setup->release.velocity_m_s)};
+    if (!tl_lattice_cell(l, g, &p) || id++ < low) continue;
+    TlBodyState state = tl_lattice_grain(l, p, id - 1);
     TL_TRY(tl_bodies_add(bodies, &state));
   }
   return TL_OK;
@@ -114,7 +112,7 @@ static TlStatus fill_cells(const Lattice *l, int64_t begin, int64_t end, int64_t
 
 /* Ranks count equal parts of the cells but fill equal parts of the ids: with a bound on the number
  * of grains the first parts would hold them all. counts: filled cells of each part. */
-static TlStatus fill_ids(const Lattice *l, const int64_t *counts, int64_t cells, int64_t grains,
+static TlStatus fill_ids(const TlLattice *l, const int64_t *counts, int64_t cells, int64_t grains,
                          TlBodies *bodies) {
   int64_t me = tl_comm_rank(l->place->comm), ranks = tl_comm_size(l->place->comm), id = 0;
   int64_t low = grains * me / ranks, high = grains * (me + 1) / ranks;
@@ -138,16 +136,16 @@ static TlStatus deal(void *context, const TlGrainRow *row) {
   return TL_OK;
 }
 
-/* Each body's grain: draws sorted by row, then one walk through the rows. */
-static TlStatus draw_grains(const TlPlace *place, TlBodies *bodies) {
-  Dealer d = {.bodies = bodies, .count = bodies->owned};
+/* Draws sorted by row, then one walk through the rows. */
+TlStatus tl_lattice_draw(const TlPlace *place, TlBodies *bodies, int64_t first) {
+  Dealer d = {.bodies = bodies, .count = bodies->owned - first};
   Draw *draw;
-  if (bodies->owned == 0) return TL_OK;
-  TL_TRY(TL_NEW(draw, (size_t)bodies->owned));
-  for (int64_t i = 0; i < bodies->owned; i++) {
-    double u =
-        tl_random_uniform((uint64_t)place->setup->seed, STREAM_DRAW, (uint64_t)bodies->id[i]);
-    draw[i] = (Draw){(int64_t)(u * (double)place->selection->count), i};
+  if (d.count == 0) return TL_OK;
+  TL_TRY(TL_NEW(draw, (size_t)d.count));
+  for (int64_t i = 0; i < d.count; i++) {
+    double u = tl_random_uniform((uint64_t)place->setup->seed, STREAM_DRAW,
+                                 (uint64_t)bodies->id[first + i]);
+    draw[i] = (Draw){(int64_t)(u * (double)place->selection->count), first + i};
   }
   qsort(draw, (size_t)d.count, sizeof *draw, compare_draw);
   d.draw = draw;
@@ -157,14 +155,14 @@ static TlStatus draw_grains(const TlPlace *place, TlBodies *bodies) {
   return status;
 }
 
-static int64_t count_cells(const Lattice *l, int64_t begin, int64_t end) {
+static int64_t count_cells(const TlLattice *l, int64_t begin, int64_t end) {
   int64_t count = 0;
   TlVec3 p;
-  for (int64_t g = begin; g < end; g++) count += cell(l, g, &p);
+  for (int64_t g = begin; g < end; g++) count += tl_lattice_cell(l, g, &p);
   return count;
 }
 
-static TlStatus check_count(const Lattice *l, int64_t all) {
+static TlStatus check_count(const TlLattice *l, int64_t all) {
   const TlReleaseSetup *r = &l->place->setup->release;
   if (all == 0)
     return tl_study_fail(l->place->study, TL_EINPUT, "release.high_m",
@@ -179,8 +177,8 @@ static TlStatus check_count(const Lattice *l, int64_t all) {
 }
 
 TlStatus tl_lattice_make(const TlPlace *place, TlBodies *bodies) {
-  Lattice l;
-  TL_TRY(plan(place, &l));
+  TlLattice l;
+  TL_TRY(tl_lattice_plan(place, &l));
   TlComm *comm = place->comm;
   int64_t cells = l.n[0] * l.n[1] * l.n[2], me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
   int64_t *counts, all = 0, most = place->setup->release.count;
@@ -190,7 +188,7 @@ TlStatus tl_lattice_make(const TlPlace *place, TlBodies *bodies) {
   for (int64_t r = 0; r < ranks; r++) all += counts[r];
   if (status == TL_OK) status = check_count(&l, all);
   if (status == TL_OK) status = fill_ids(&l, counts, cells, most > 0 ? most : all, bodies);
-  if (status == TL_OK) status = draw_grains(place, bodies);
+  if (status == TL_OK) status = tl_lattice_draw(place, bodies, 0);
   tl_free(counts);
   return tl_comm_agree(comm, status);
 }

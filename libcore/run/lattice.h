@@ -12,4 +12,26 @@
 /* Collective. */
 TlStatus tl_lattice_make(const TlPlace *place, TlBodies *bodies);
 
+/* ---- what other assemblies take from it ---- */
+
+typedef struct TlLattice {
+  const TlPlace *place;
+  double side, radius; /* of a cell; of the largest grain */
+  int64_t n[3];
+} TlLattice;
+
+/* TL_EINPUT when the box holds absurdly many cells. */
+TlStatus tl_lattice_plan(const TlPlace *place, TlLattice *lattice);
+/* Middle of cell g = (k n_y + j) n_x + i; false when it stays empty. */
+bool tl_lattice_cell(const TlLattice *lattice, int64_t g, TlVec3 *middle);
+/* The grain with this id in a cell; its avatar is still to be drawn. */
+TlBodyState tl_lattice_grain(const TlLattice *lattice, TlVec3 middle, int64_t id);
+/* Draw the avatars of owned bodies [first, owned), by their ids. */
+TlStatus tl_lattice_draw(const TlPlace *place, TlBodies *bodies, int64_t first);
+
+/* An empty polygon holds everything. */
+bool tl_inside_polygon(const TlStudyList *polygon, double x, double y);
+/* Evenly spread over all turns; uses up to eight numbers of the stream from 8 index on. */
+TlQuat tl_random_turn(uint64_t seed, uint64_t stream, uint64_t index);
+
 #endif

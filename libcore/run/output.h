@@ -20,7 +20,7 @@ typedef struct TlOutput {
 } TlOutput;
 
 /* Collective. scene matters on rank 0; its avatars are those that bodies of any rank use, or will
- * (later: more ids, sorted, the same on all ranks), taken from avatars' sources one by one. */
+ * (later: more ids, sorted), taken from avatars' sources one by one. */
 TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool overwrite,
                         const TlScene *scene, const TlAvatarCache *avatars, const TlBodies *bodies,
                         const TlInts *later);

@@ -1,12 +1,14 @@
 #include "run/plan.h"
 
+#include "run/pour.h"
+
 #include "base/file.h"
 #include "base/log.h"
 
 /* State and derived fields, touches at eight a grain, contacts and their scratch at twelve points a
  * grain; ghosts as many again at worst. */
 int64_t tl_run_memory(const TlRun *run) {
-  int64_t ranks = tl_comm_size(run->comm), grains = run->grains / ranks + 1;
+  int64_t ranks = tl_comm_size(run->comm), grains = (run->grains + tl_pour_left(run)) / ranks + 1;
   int64_t ghosts = ranks > 1 ? grains : 0;
   int64_t body = (int64_t)sizeof(TlBodyState) + 160, contact = 12 * 400 + 8 * 48;
   int64_t terrain = run->has_terrain
@@ -26,7 +28,7 @@ int64_t tl_run_disk(const TlRun *run) {
   int64_t frames =
       2 + (t->frame_every_s > 0 ? steps / tl_setup_every(&run->setup, t->frame_every_s) : 0);
   int64_t lines = 2 + steps / tl_setup_every(&run->setup, t->history_every_s);
-  int64_t grains = run->grains - run->totals.outside;
+  int64_t grains = run->grains + tl_pour_left(run) - run->totals.outside;
   int64_t saved = c->keep + 1;
   if (c->every_steps == 0 && c->every_minutes == 0) saved = 1;
   int64_t scene = run->checkpoint ? 0 : run->selection.grid_bytes;

@@ -7,6 +7,7 @@
 #include "num/exact.h"
 #include "run/forecast.h"
 #include "run/plan.h"
+#include "run/pour.h"
 
 #include <math.h>
 
@@ -105,7 +106,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .grain_scale = run->setup.grains.grain_scale,
                      .density_kg_m3 = run->setup.grains.density_kg_m3,
                      .step_s = run->setup.time.dt_s,
-                     .body_count = run->grains,
+                     .body_count = run->grains + tl_pour_left(run),
                      .has_terrain = run->has_terrain,
                      .terrain = run->terrain,
                      .plane_count = run->setup.planes.count,
@@ -168,6 +169,8 @@ static TlStatus go_on(TlRun *run) {
 
 static TlStatus begin(TlRun *run) {
   Measure m;
+  TL_TRY(tl_pour(run, 0));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
   TL_TRY(measure(run, &m));
   run->start_centre = m.centre;
@@ -276,6 +279,7 @@ static TlStatus rebalance(TlRun *run, int64_t step) {
 
 static TlStatus one_step(TlRun *run) {
   TlStepReport report;
+  TL_TRY(tl_pour(run, run->totals.steps));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
   TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
   TL_TRY(tl_dist_halo(run->dist, &run->bodies));

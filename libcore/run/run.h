@@ -59,12 +59,13 @@ typedef struct TlRun {
   TlBoundary *boundaries;
   int boundary_count;
   TlAvatarCache avatars;
-  TlInts later; /* avatar ids of grains still to come, sorted, the same on all ranks */
+  TlInts later; /* sorted avatar ids of grains to come, this rank's part */
   TlDist *dist;
   TlSolver *solver;
   TlBodies bodies;
   TlOutput output;
-  int64_t grains; /* at the start, all ranks */
+  int64_t poured; /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
+  int64_t grains; /* of all ranks: at the start and poured since */
   double lifted_m;
   TlVec3 start_centre; /* centre of mass at the start */
   TlRunTotals totals;
@@ -72,6 +73,8 @@ typedef struct TlRun {
 
 /* run: to be closed with tl_run_close, also after a failure. */
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options);
+/* What assemblies and inlets work with. */
+TlPlace tl_run_place(const TlRun *run);
 /* Make run->solver, with the closed forms of the study's shapes; the old one must be gone. */
 TlStatus tl_run_new_solver(TlRun *run);
 /* Step to the end. TL_ELIMIT when the stop hook ended it. */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/bodies.h"
+#include "run/pour.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,18 +151,27 @@ static TlStatus check_scale(TlRun *run) {
                        scale * diameter, scale, CELLS, cell, ceil(fit / round) * round);
 }
 
+TlPlace tl_run_place(const TlRun *run) {
+  return (TlPlace){.comm = run->comm,
+                   .setup = &run->setup,
+                   .study = &run->study,
+                   .selection = &run->selection,
+                   .terrain = run->has_terrain ? &run->terrain : NULL,
+                   .shapes = &run->shapes,
+                   .boundaries = run->boundaries,
+                   .boundary_count = run->boundary_count};
+}
+
 static TlStatus make_grains(TlRun *run) {
-  TlPlace place = {run->comm,
-                   &run->setup,
-                   &run->study,
-                   &run->selection,
-                   run->has_terrain ? &run->terrain : NULL,
-                   &run->shapes};
+  TlPlace place = tl_run_place(run);
   TL_TRY(tl_assembly_make(&place, &run->bodies, &run->lifted_m));
   run->grains = run->bodies.owned;
   TL_TRY(tl_comm_sum_int(run->comm, &run->grains, 1));
-  TL_TRY(tl_placed_make(&place, run->grains, &run->bodies));
+  int64_t first =
+      run->setup.release.assembly == TL_ASSEMBLY_POURED ? run->setup.release.count : run->grains;
+  TL_TRY(tl_placed_make(&place, first, &run->bodies));
   run->grains += tl_placed_count(&run->setup);
+  TL_TRY(tl_pour_open(run));
   TL_TRY(tl_dist_cut(run->dist, &run->bodies));
   return tl_dist_migrate(run->dist, &run->bodies, NULL);
 }
@@ -218,6 +228,7 @@ void tl_run_close(TlRun *run) {
   tl_study_shapes_free(&run->shapes);
   if (run->has_terrain) tl_terrain_free(&run->terrain);
   tl_catalog_close(run->catalog);
+  tl_free(run->later.items);
   tl_free(run->planes);
   tl_free(run->plane_data);
   tl_free(run->boundaries);

@@ -21,7 +21,8 @@ static const TlParam grain_params[] = {
     {"ids", TL_P_INTS, offsetof(TlGrainSetup, ids), "", "", 1, 9e15, NULL,
      "these grains of the catalog, in place of a sample", NULL},
     TEXTS(TlGrainSetup, shapes,
-          "lattice: names in the list of shapes to draw from, as often as each grain of the sample "
+          "not as-scanned: names in the list of shapes to draw from, as often as each grain of the "
+          "sample "
           "or ids; without those, shapes alone"),
     FLAG(TlGrainSetup, with_border, "false", "also grains that the scan's border cuts"),
     REAL(TlGrainSetup, least_diameter_m, "m", "0", 0, 1e3,
@@ -32,38 +33,6 @@ static const TlParam grain_params[] = {
          "grains are made this many times their scanned size (mass by its cube)"),
     REAL(TlGrainSetup, density_kg_m3, "kg/m3", "2650", 1e-3, 1e5, "density of the grains"),
 };
-
-static const TlParam release_params[] = {
-    CHOICE(TlReleaseSetup, assembly, "as-scanned", "as-scanned|lattice",
-           "as-scanned: the in-situ poses of the sample; lattice: grains drawn at random, each in "
-           "a cell of its own, turned at random"),
-    VEC3(TlReleaseSetup, position_m, "m", "0,0,0", -1e7, 1e7,
-         "as-scanned: where the middle of the assembly's foot goes; z counts from the ground where "
-         "there is a terrain"),
-    VEC3(TlReleaseSetup, rotation_deg, "deg", "0,0,0", -360, 360,
-         "as-scanned: turn about x, then y, then z"),
-    FLAG(TlReleaseSetup, along_ground, "false",
-         "as-scanned: tilt the assembly to stand on the slope at position_m"),
-    REAL(TlReleaseSetup, clearance_m, "m", "0", 0, 1e6,
-         "least gap between the grains' bounding spheres and the ground at the start"),
-    VEC3(TlReleaseSetup, low_m, "m", "0,0,0", -1e7, 1e7, "lattice: lower corner of the box"),
-    VEC3(TlReleaseSetup, high_m, "m", "0,0,0", -1e7, 1e7, "lattice: upper corner of the box"),
-    REAL(TlReleaseSetup, spacing, "", "1.02", 1, 100,
-         "lattice: cell side over the largest bounding diameter"),
-    INT(TlReleaseSetup, layers, "0", 0, 1e6,
-        "lattice: this many layers that follow the ground, whatever low and high z; 0: fill the "
-        "box"),
-    INT(TlReleaseSetup, count, "0", 0, 1e12, "lattice: at most this many grains; 0: all cells"),
-    VEC3(TlReleaseSetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4, "velocity at the start"),
-};
-static const TlParam corner_params[] = {
-    REAL(TlCorner, x_m, "m", NULL, -1e7, 1e7, "x of a corner"),
-    REAL(TlCorner, y_m, "m", NULL, -1e7, 1e7, "y of a corner"),
-};
-static const TlStudySection release_sections[] = {
-    {"polygon", offsetof(TlReleaseSetup, polygon), sizeof(TlCorner), true,
-     "Lattice: only cells whose middle lies inside this polygon; corners in order", corner_params,
-     COUNT(corner_params), NULL, 0}};
 
 static const TlParam terrain_params[] = {
     TEXT(TlTerrainSetup, name, "", "terrain of the catalog; none: no terrain"),
@@ -142,8 +111,8 @@ static const TlStudySection root_sections[] = {
      "Bodies placed one by one; their ids follow the assembly's", tl_body_params, TL_BODY_PARAMS,
      NULL, 0},
     {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
-     "Where the grains are at the start", release_params, COUNT(release_params), release_sections,
-     COUNT(release_sections)},
+     "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS, tl_release_sections,
+     TL_RELEASE_SECTIONS},
     {"terrain", offsetof(TlSetup, terrain), sizeof(TlTerrainSetup), false, "The ground",
      terrain_params, COUNT(terrain_params), NULL, 0},
     {"planes", offsetof(TlSetup, planes), sizeof(TlPlaneSetup), true, "Rigid planes", plane_params,
@@ -194,26 +163,6 @@ static TlStatus check_planes(TlSetup *s, const TlStudy *study) {
   return TL_OK;
 }
 
-static TlStatus check_release(const TlSetup *s, const TlStudy *study) {
-  const TlReleaseSetup *r = &s->release;
-  bool terrain = s->terrain.name != NULL;
-  if (r->polygon.count > 0 && r->polygon.count < 3)
-    return tl_study_fail(study, TL_EINPUT, "release.polygon", "a polygon has at least 3 corners");
-  if (r->layers > 0 && !terrain)
-    return tl_study_fail(study, TL_EINPUT, "release.layers",
-                         "layers follow the ground, and this study has no terrain");
-  if (r->along_ground && !terrain)
-    return tl_study_fail(study, TL_EINPUT, "release.along_ground",
-                         "this study has no terrain to stand on");
-  if (r->assembly != TL_ASSEMBLY_LATTICE) return TL_OK;
-  for (int a = 0; a < (r->layers > 0 ? 2 : 3); a++)
-    if (!(r->high_m[a] > r->low_m[a]))
-      return tl_study_fail(study, TL_EINPUT, "release.high_m",
-                           "must lie above low_m in every direction (%c: %g to %g)", "xyz"[a],
-                           r -> low_m[a], r -> high_m[a]);
-  return TL_OK;
-}
-
 bool tl_setup_draws(const TlSetup *s) {
   return s->release.assembly != TL_ASSEMBLY_AS_SCANNED || s->grains.sample ||
          s->grains.ids.count > 0;
@@ -251,7 +200,7 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(tl_study_fill(study, &tl_setup_schema, setup));
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));
-  TL_TRY(check_release(setup, study));
+  TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, study));
   return check_grains(setup, study);
 }

@@ -6,6 +6,7 @@
 #include "dem/step.h"
 #include "run/setup_poor.h"
 #include "run/setup_checkpoint.h"
+#include "run/setup_release.h"
 #include "run/setup_shapes.h"
 
 typedef enum TlOutside {
@@ -13,11 +14,6 @@ typedef enum TlOutside {
   TL_OUTSIDE_STOP,       /* frozen where it left */
   TL_OUTSIDE_ERROR       /* the run fails */
 } TlOutside;
-
-typedef enum TlAssembly {
-  TL_ASSEMBLY_AS_SCANNED = 0, /* the sample's in-situ poses */
-  TL_ASSEMBLY_LATTICE         /* grains drawn from the selection on a lattice */
-} TlAssembly;
 
 typedef struct TlTimeSetup {
   double dt_s, duration_s, frame_every_s, history_every_s;
@@ -32,22 +28,6 @@ typedef struct TlGrainSetup {
   double least_diameter_m, most_diameter_m;
   double grain_scale, density_kg_m3;
 } TlGrainSetup;
-
-typedef struct TlCorner {
-  double x_m, y_m;
-} TlCorner;
-
-typedef struct TlReleaseSetup {
-  int assembly;
-  double position_m[3], rotation_deg[3];
-  bool along_ground;
-  double clearance_m;
-  double low_m[3], high_m[3];
-  double spacing;
-  int64_t layers, count;
-  double velocity_m_s[3];
-  TlStudyList polygon; /* of TlCorner */
-} TlReleaseSetup;
 
 typedef struct TlPlaneSetup {
   double point_m[3], normal[3];

@@ -44,6 +44,12 @@ const TlAvatar *tl_study_shapes_get(const TlStudyShapes *shapes, int64_t id) {
   return id < 0 && -1 - id < shapes->count ? &shapes->avatar[-1 - id] : NULL;
 }
 
+double tl_study_shapes_ball(const TlStudyShapes *shapes, int64_t id) {
+  if (!tl_study_shapes_get(shapes, id)) return 0;
+  const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + (-1 - id);
+  return is_closed(s) && s->kind == TL_FORMULA_SPHERE ? s->diameter_m / 2 : 0;
+}
+
 TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index) {
   const TlAvatar *a = &shapes->avatar[index];
   return (TlGrainRow){.id = a->id,

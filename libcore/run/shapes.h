@@ -29,6 +29,8 @@ TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const
 void tl_study_shapes_free(TlStudyShapes *shapes);
 /* NULL: not the id of a shape of the list. */
 const TlAvatar *tl_study_shapes_get(const TlStudyShapes *shapes, int64_t avatar_id);
+/* Radius of a shape that is solved as a sphere; 0: it is none. */
+double tl_study_shapes_ball(const TlStudyShapes *shapes, int64_t avatar_id);
 /* What a selection says of it; sample_id 0. */
 TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index);
 /* Hand the closed forms to a solver that is new. */

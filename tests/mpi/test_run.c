@@ -59,6 +59,28 @@ static const char many_study[] = "catalog: c.sqlite\n"
                                  "planes:\n"
                                  "- {point_m: [0, 0, 0], normal: [0, 0, 1]}\n";
 
+/* Placed by one rank, handed to all; shapes beside the catalog. */
+static const char drawn_study[] = "catalog: c.sqlite\n"
+                                  "time: {dt_s: 5.0e-4, steps: 20}\n"
+                                  "shapes:\n"
+                                  "- {name: ball, diameter_m: 2.0e-3}\n"
+                                  "- {name: jack, kind: cross, length_m: 3.0e-3, width_m: 1.0e-3}\n"
+                                  "grains: {sample: sand, shapes: [ball, jack]}\n"
+                                  "release: {assembly: drawn, count: 60, high_m: [0.01, 0.01, "
+                                  "0.02]}\n"
+                                  "bodies: [{shape: ball, position_m: [0.005, 0.005, 0.03], count: "
+                                  "3, step_m: [0, 0, 0.004], spin_rad_s: [1, 2, 3]}]\n"
+                                  "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n";
+
+static const char poured_study[] =
+    "catalog: c.sqlite\n"
+    "time: {dt_s: 1.0e-3, steps: 60}\n"
+    "grains: {sample: sand}\n"
+    "release: {assembly: poured, count: 40, low_m: [0, 0, 0.004], "
+    "high_m: [0.005, 0.005, 0.0095], velocity_m_s: [0.05, 0, -0.3]}\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "parallel: {balance_every_steps: 7, imbalance: 1}\n";
+
 static char *write_study(TlComm *comm, const char *name, const char *text) {
   char *path = tl_path_join(folder, name);
   TlStatus status = TL_OK;
@@ -122,6 +144,14 @@ static void runs_do_not_depend_on_ranks(TlComm *comm) {
   REQUIRE(scanned.grains == 8 && scanned.kinetic > 0, "%lld", (long long)scanned.grains);
 }
 
+static void assemblies_do_not_depend_on_ranks(TlComm *comm) {
+  if (tl_comm_size(comm) >= 8) return;
+  Outcome drawn = same_on_one_rank(comm, "drawn.yaml", drawn_study);
+  REQUIRE(drawn.grains == 63 && drawn.kinetic > 0, "%lld", (long long)drawn.grains);
+  Outcome poured = same_on_one_rank(comm, "poured.yaml", poured_study);
+  REQUIRE(poured.grains > 12 && poured.grains <= 40, "%lld", (long long)poured.grains);
+}
+
 static void no_rank_holds_all_grains(TlComm *comm) {
   if (tl_comm_size(comm) < 8) return;
   char *path = write_study(comm, "many.yaml", many_study);
@@ -176,6 +206,7 @@ static void body(TlComm *comm) {
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
   tl_log_set("test", TL_LOG_WARN);
   runs_do_not_depend_on_ranks(comm);
+  assemblies_do_not_depend_on_ranks(comm);
   no_rank_holds_all_grains(comm);
   ranks_leave_together(comm);
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/bodies.h"
+#include "run/pour.h"
 #include "run/run.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
@@ -18,6 +19,8 @@ typedef struct World {
   TlSelection selection;
   TlBodies bodies;
   double lifted_m;
+  TlBoundaryPlane plane[4];
+  TlBoundary boundaries[4];
 } World;
 
 enum { GRAINS = 7 };
@@ -60,6 +63,18 @@ static void make_ridge(TlTerrain *terrain) {
   CK_OK(tl_terrain_build(terrain, &source, &(TlTerrainOptions){.band_cells = 3, .refine = 1}));
 }
 
+static int make_boundaries(World *w, bool ridge) {
+  const TlPlaneSetup *p = w->setup.planes.items;
+  if (ridge)
+    w->boundaries[w->setup.planes.count] =
+        (TlBoundary){.kind = &tl_boundary_terrain, .data = &w->terrain};
+  for (int i = 0; i < w->setup.planes.count; i++) {
+    w->plane[i] = (TlBoundaryPlane){tl_vec3_of(p[i].point_m), tl_unit(tl_vec3_of(p[i].normal))};
+    w->boundaries[i] = (TlBoundary){.kind = &tl_boundary_plane, .data = &w->plane[i]};
+  }
+  return (int)w->setup.planes.count + ridge;
+}
+
 static TlStatus build(World *w, const char *text, bool ridge) {
   char *path = make_catalog(), *full = tl_format("catalog: c\ntime: {dt_s: 1e-3, steps: 1}\n%s%s",
                                                  ridge ? "terrain: {name: ridge}\n" : "", text);
@@ -72,8 +87,13 @@ static TlStatus build(World *w, const char *text, bool ridge) {
   TL_TRY(tl_setup_fill(&w->setup, &w->study));
   TL_TRY(tl_study_shapes_open(&w->shapes, &w->setup, &w->study));
   TL_TRY(tl_selection_open(&w->selection, NULL, w->catalog, &w->shapes, &w->study));
-  TlPlace place = {NULL,      &w->setup, &w->study, &w->selection, ridge ? &w->terrain : NULL,
-                   &w->shapes};
+  TlPlace place = {.setup = &w->setup,
+                   .study = &w->study,
+                   .selection = &w->selection,
+                   .terrain = ridge ? &w->terrain : NULL,
+                   .shapes = &w->shapes,
+                   .boundaries = w->boundaries,
+                   .boundary_count = make_boundaries(w, ridge)};
   TL_TRY(tl_assembly_make(&place, &w->bodies, &w->lifted_m));
   return tl_placed_make(&place, w->bodies.owned, &w->bodies);
 }
@@ -382,6 +402,251 @@ START_TEST(results_hold_the_shapes) {
 }
 END_TEST
 
+/* ---- drawn ---- */
+
+static double ball_of(const World *w, int64_t i) {
+  return w->bodies.scale[i] * tl_study_shapes_ball(&w->shapes, w->bodies.avatar_id[i]);
+}
+
+/* Oracle of no overlap: gap of the nodes of i (a ball: its centre) to the field of j. */
+static double gap_of(const World *w, TlAvatarCache *cache, int64_t i, int64_t j) {
+  const TlAvatar *a = tl_avatars_get(cache, w->bodies.avatar_id[i]),
+                 *b = tl_avatars_get(cache, w->bodies.avatar_id[j]);
+  double si = w->bodies.scale[i], sj = w->bodies.scale[j], least = INFINITY;
+  bool ball = ball_of(w, i) > 0;
+  for (int32_t k = 0; k < (ball ? 1 : a->node_count); k++) {
+    TlVec3 p = ball ? tl_vec3(0, 0, 0)
+                    : tl_vec3(a->node_m[3 * k], a->node_m[3 * k + 1], a->node_m[3 * k + 2]);
+    TlVec3 x =
+        tl_axpy(w->bodies.position[i], 1, tl_quat_rotate(w->bodies.rotation[i], tl_scale(si, p)));
+    TlVec3 q =
+        tl_quat_rotate(tl_quat_conj(w->bodies.rotation[j]), tl_sub(x, w->bodies.position[j]));
+    double phi = ball_of(w, j) > 0 ? tl_norm(q) - ball_of(w, j)
+                                   : sj * tl_avatar_phi(b, tl_scale(1 / sj, q), NULL);
+    least = fmin(least, phi - ball_of(w, i));
+  }
+  return least;
+}
+
+static double least_gap(const World *w) {
+  TlAvatarCache cache = {.catalog = w->catalog, .shapes = &w->shapes};
+  double least = INFINITY;
+  for (int64_t i = 0; i < w->bodies.owned; i++)
+    for (int64_t j = 0; j < w->bodies.owned; j++)
+      if (i != j) least = fmin(least, gap_of(w, &cache, i, j));
+  tl_avatars_free(&cache);
+  return least;
+}
+
+static double volume_of(const World *w) {
+  TlAvatarCache cache = {.catalog = w->catalog, .shapes = &w->shapes};
+  double volume = 0;
+  for (int64_t i = 0; i < w->bodies.owned; i++)
+    volume +=
+        pow(w->bodies.scale[i], 3) * tl_avatars_get(&cache, w->bodies.avatar_id[i])->volume_m3;
+  tl_avatars_free(&cache);
+  return volume;
+}
+
+static double diameter_of(const World *w, int64_t i) {
+  TlGrainRow row;
+  CK_OK(tl_catalog_grain(w->catalog, w->bodies.avatar_id[i], &row));
+  return w->bodies.scale[i] * cbrt(6 * row.volume_m3 / 3.14159265358979323846);
+}
+
+/* Crosses reach into each other's corners. */
+START_TEST(drawn_grains_keep_clear_of_each_other_and_of_walls) {
+  World w;
+  char *text = tl_format("%sgrains: {shapes: [jack, ball, block], ids: [2]}\nrelease: {assembly: "
+                         "drawn, count: 60, high_m: [0.014, 0.01, 0.012], clearance_m: 1e-5}\n"
+                         "planes: [{point_m: [0, 0, 0.002], normal: [0, 0.2, 1]}]\n",
+                         solids);
+  CK_OK(build(&w, text, false));
+  ck_assert_int_eq(w.bodies.owned, 60);
+  double gap = least_gap(&w), share = volume_of(&w) / 1.68e-6;
+  ck_assert_msg(gap >= 1e-5, "gap %g", gap);
+  ck_assert_msg(share > 0.1, "share %g", share);
+  TlAvatarCache cache = {.catalog = w.catalog, .shapes = &w.shapes};
+  for (int64_t i = 0; i < 60; i++) {
+    const TlAvatar *a = tl_avatars_get(&cache, w.bodies.avatar_id[i]);
+    for (int32_t k = 0; k < a->node_count; k++) {
+      TlVec3 x = tl_add(
+          w.bodies.position[i],
+          tl_quat_rotate(w.bodies.rotation[i],
+                         tl_vec3(a->node_m[3 * k], a->node_m[3 * k + 1], a->node_m[3 * k + 2])));
+      double tolerance = ball_of(&w, i) > 0 ? 2e-5 : 1e-12; /* a ball's grid is not the ball */
+      ck_assert(fmin(x.x, fmin(x.y, x.z)) >= -tolerance);
+      ck_assert(x.x <= 0.014 + tolerance && x.y <= 0.01 + tolerance && x.z <= 0.012 + tolerance);
+      ck_assert(tl_dot(tl_sub(x, tl_vec3(0, 0, 0.002)), tl_unit(tl_vec3(0, 0.2, 1))) >=
+                1e-5 - tolerance);
+    }
+  }
+  tl_avatars_free(&cache);
+  tl_free(text);
+  demolish(&w);
+}
+END_TEST
+
+START_TEST(sizes_say_how_many_of_which_diameter) {
+  World w;
+  int small = 0;
+  CK_OK(build(&w,
+              "grains: {sample: sand}\nrelease:\n  assembly: drawn\n  high_m: [0.03, 0.03, 0.03]\n"
+              "  round: yes\n  resize: yes\n  sizes:\n"
+              "  - {least_diameter_m: 3.0e-3, most_diameter_m: 4.0e-3, count: 10}\n"
+              "  - {least_diameter_m: 1.0e-3, most_diameter_m: 1.2e-3, count: 25}\n",
+              false));
+  ck_assert_int_eq(w.bodies.owned, 35);
+  for (int64_t i = 0; i < 35; i++) {
+    double d = diameter_of(&w, i);
+    bool is_small = d >= 1e-3 * (1 - 1e-12) && d <= 1.2e-3 * (1 + 1e-12);
+    ck_assert(is_small || (d >= 3e-3 * (1 - 1e-12) && d <= 4e-3 * (1 + 1e-12)));
+    small += is_small;
+    ck_assert(hypot(w.bodies.position[i].x - 0.015, w.bodies.position[i].y - 0.015) < 0.015);
+  }
+  ck_assert_int_eq(small, 25);
+  ck_assert(least_gap(&w) >= 0);
+  demolish(&w);
+  /* equal mass at diameters of 1 : 2 is eight to one in number */
+  CK_OK(build(&w,
+              "grains: {sample: sand}\nrelease:\n  assembly: drawn\n  high_m: [0.02, 0.02, 0.03]\n"
+              "  count: 90\n  resize: yes\n  sizes:\n"
+              "  - {least_diameter_m: 2.0e-3, most_diameter_m: 2.0e-3, mass_share: 0.5}\n"
+              "  - {least_diameter_m: 1.0e-3, most_diameter_m: 1.0e-3, mass_share: 0.5}\n",
+              false));
+  small = 0;
+  for (int64_t i = 0; i < 90; i++) small += diameter_of(&w, i) < 1.5e-3;
+  ck_assert_int_eq(small, 80);
+  demolish(&w);
+  /* as they are: only those in the range */
+  CK_OK(build(&w,
+              "grains: {sample: sand}\nrelease:\n  assembly: drawn\n  high_m: [0.02, 0.02, 0.02]\n"
+              "  sizes: [{least_diameter_m: 1.6e-3, most_diameter_m: 1.72e-3, count: 20}]\n",
+              false));
+  for (int64_t i = 0; i < 20; i++)
+    ck_assert(diameter_of(&w, i) >= 1.6e-3 && diameter_of(&w, i) <= 1.72e-3);
+  demolish(&w);
+}
+END_TEST
+
+START_TEST(drawn_in_a_polygon_to_a_depth_over_ground) {
+  World w;
+  double phi;
+  CK_OK(
+      build(&w,
+            "grains: {sample: sand}\nrelease:\n  assembly: drawn\n  low_m: [0.02, 0.02, 0]\n"
+            "  high_m: [0.12, 0.12, 0]\n  depth_m: 0.01\n  count: 150\n"
+            "  polygon: [{x_m: 0.03, y_m: 0.03}, {x_m: 0.11, y_m: 0.03}, {x_m: 0.07, y_m: 0.1}]\n",
+            true));
+  double high = 0;
+  for (int64_t i = 0; i < w.bodies.owned; i++) {
+    TlVec3 p = w.bodies.position[i];
+    double ground;
+    ck_assert(p.y > 0.03 && p.y < 0.1 && p.x > 0.03 && p.x < 0.11);
+    ck_assert(tl_terrain_height(&w.terrain, p.x, p.y, &ground, NULL));
+    ck_assert(p.z - ground <= 0.01);
+    high = fmax(high, p.z - ground);
+    tl_terrain_phi(&w.terrain, p, &phi, NULL);
+    ck_assert_double_gt(phi, 4e-4); /* the least half axis */
+  }
+  ck_assert_double_gt(high, 0.009);
+  ck_assert(least_gap(&w) >= 0);
+  demolish(&w);
+}
+END_TEST
+
+START_TEST(a_full_region_says_what_was_reached) {
+  refused(
+      "grains: {sample: sand}\nrelease: {assembly: drawn, high_m: [0.005, 0.005, 0.005], count: "
+      "500, tries: 50}\n",
+      false, "of 500 grains found a place and fill 0.");
+  refused("grains: {sample: sand}\nrelease: {assembly: drawn, high_m: [1, 1, 1]}\n", false,
+          "release.count: is missing");
+  refused("grains: {sample: sand}\nrelease: {assembly: drawn, high_m: [1, 1, 1], sizes: "
+          "[{least_diameter_m: 1, most_diameter_m: 2, count: 3}]}\n",
+          false, "release.sizes.0: no grain of the selection is 1 to 2 m across");
+  refused("grains: {sample: sand}\nrelease: {assembly: drawn, high_m: [1, 1, 1], sizes: "
+          "[{least_diameter_m: 1, most_diameter_m: 2}]}\n",
+          false, "either count or mass_share");
+  refused("grains: {sample: sand}\nrelease: {assembly: drawn, high_m: [1, 1, 0], depth_m: 1, "
+          "count: 1}\n",
+          false, "release.depth_m: depth counts from the ground");
+}
+END_TEST
+
+/* ---- during the run ---- */
+
+static void open_run(TlRun *run, const char *name, const char *text, bool no_output) {
+  char *path = tl_path_join(tl_test_folder(), name), *catalog = make_catalog();
+  TlRunOptions options = {.study = path, .no_output = no_output};
+  tl_log_set("test", TL_LOG_WARN);
+  CK_OK(tl_file_write(path, text, strlen(text), true));
+  CK_OK(tl_run_open(run, NULL, &options));
+  tl_free(path);
+  tl_free(catalog);
+}
+
+START_TEST(grains_of_one_avatar_share_its_data) {
+  TlRun run;
+  open_run(&run, "share.yaml",
+           "catalog: c.sqlite\ntime: {dt_s: 1e-3, steps: 2}\ngrains: {ids: [3]}\n"
+           "release: {assembly: lattice, high_m: [0.03, 0.03, 0.02]}\n",
+           true);
+  ck_assert_int_gt(run.grains, 400);
+  CK_OK(tl_run_go(&run));
+  ck_assert_uint_eq(run.avatars.count, 1);
+  TlAvatar *a = run.avatars.avatar[0];
+  ck_assert_int_eq(run.avatars.bytes,
+                   (int64_t)a->nx * a->ny * a->nz * 4 + (int64_t)a->node_count * 16);
+  for (int64_t i = 0; i < run.bodies.owned; i++)
+    ck_assert_ptr_eq(run.bodies.shape[i], run.bodies.shape[0]);
+  tl_run_close(&run);
+}
+END_TEST
+
+/* 4 cells in the inlet, 40 grains, 0.2 m/s down: they clear their cells within 20 ms and all are in
+ * after some 200; none ever overlaps another by more than contacts do. */
+START_TEST(poured_grains_come_when_there_is_room) {
+  TlRun run;
+  open_run(&run, "pour.yaml",
+           "catalog: c.sqlite\ntime: {dt_s: 1e-3, steps: 400, frame_every_s: 0}\n"
+           "grains: {sample: sand}\n"
+           "release: {assembly: poured, low_m: [0, 0, 0.02], high_m: [0.0042, 0.0042, "
+           "0.0222], count: 40, velocity_m_s: [0, 0, -0.2]}\n"
+           "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n",
+           false);
+  ck_assert_int_eq(tl_pour_left(&run), 40);
+  CK_OK(tl_run_go(&run));
+  ck_assert_int_eq(run.poured, 40);
+  ck_assert_int_eq(run.bodies.owned, 40);
+  ck_assert_double_lt(run.totals.overlap_share, 0.02);
+  TlScene scene;
+  CK_OK(tl_results_read_scene(run.folder, &scene));
+  ck_assert_int_eq(scene.body_count, 40);
+  for (int64_t i = 0; i < 40; i++)
+    ck_assert_ptr_nonnull(tl_scene_avatar(&scene, run.bodies.avatar_id[i]));
+  tl_scene_free(&scene);
+  tl_run_close(&run);
+}
+END_TEST
+
+START_TEST(a_rate_lets_them_in_one_by_one) {
+  TlRun run;
+  open_run(&run, "rate.yaml",
+           "catalog: c.sqlite\ntime: {dt_s: 1e-3, steps: 101}\n"
+           "grains: {sample: sand}\n"
+           "release: {assembly: poured, low_m: [0, 0, 0.02], high_m: [0.02, 0.02, "
+           "0.03], count: 1000, rate_per_s: 200}\n"
+           "bodies: [{grain: 1, position_m: [0, 0, 0], fixed: yes}]\n",
+           true);
+  CK_OK(tl_run_go(&run));
+  ck_assert_int_eq(run.poured, 20); /* 0.1 s at 200 a second */
+  ck_assert_int_eq(run.bodies.owned, 21);
+  ck_assert_int_eq(run.bodies.id[0], 1000); /* placed bodies follow those to come */
+  tl_run_close(&run);
+}
+END_TEST
+
 /* From the study to two steps done: whichever allocation fails, the run ends with a message and
  * without a crash; under the sanitizers also without a leak. */
 START_TEST(any_allocation_may_fail) {
@@ -419,5 +684,9 @@ TL_TEST_MAIN("assembly", scanned_grains_keep_their_poses_times_the_scale,
              the_median_is_the_middle_grain, what_cannot_be_placed_is_refused_at_its_key,
              settings_of_the_solver_are_its_own_defaults, placed_bodies_stand_as_their_study_says,
              a_lattice_draws_from_shapes_and_catalog,
-             shapes_and_bodies_that_make_no_sense_are_refused, results_hold_the_shapes,
-             any_allocation_may_fail)
+             shapes_and_bodies_that_make_no_sense_are_refused,
+             drawn_grains_keep_clear_of_each_other_and_of_walls,
+             sizes_say_how_many_of_which_diameter, drawn_in_a_polygon_to_a_depth_over_ground,
+             a_full_region_says_what_was_reached, grains_of_one_avatar_share_its_data,
+             poured_grains_come_when_there_is_room, a_rate_lets_them_in_one_by_one,
+             results_hold_the_shapes, any_allocation_may_fail)

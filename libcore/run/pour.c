@@ -1,0 +1,184 @@
+#include "run/pour.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "run/lattice.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STREAM_CELL = 121, MOST_CELLS = 1 << 20 };
+
+/* ---- what is to come ---- */
+
+static bool pours(const TlRun *run) {
+  return run->setup.release.assembly == TL_ASSEMBLY_POURED && run->selection.count > 0;
+}
+
+int64_t tl_pour_left(const TlRun *run) {
+  return pours(run) ? run->setup.release.count - run->poured : 0;
+}
+
+/* Avatars of this rank's part of the ids: the scene's list is made of all ranks' parts. */
+static TlStatus note_avatars(TlRun *run) {
+  int64_t n = run->setup.release.count, me = tl_comm_rank(run->comm),
+          ranks = tl_comm_size(run->comm);
+  TlPlace place = tl_run_place(run);
+  TlBodies some = {0};
+  TlStatus status = TL_OK;
+  for (int64_t id = n * me / ranks; status == TL_OK && id < n * (me + 1) / ranks; id++) {
+    TlBodyState state = {.id = id, .scale = 1, .rotation = {1, 0, 0, 0}};
+    status = tl_bodies_add(&some, &state);
+  }
+  if (status == TL_OK) status = tl_lattice_draw(&place, &some, 0);
+  if (status == TL_OK) status = tl_avatars_used(&some, &run->later.items, &run->later.count);
+  tl_bodies_free(&some);
+  return status;
+}
+
+static TlStatus check_inlet(const TlRun *run, const TlLattice *l) {
+  int64_t cells = l->n[0] * l->n[1] * l->n[2], filled = 0;
+  TlVec3 p;
+  if (cells > MOST_CELLS)
+    return tl_study_fail(&run->study, TL_EINPUT, "release.high_m",
+                         "an inlet of %lld cells is too large; at most %d", (long long)cells,
+                         MOST_CELLS);
+  for (int64_t g = 0; g < cells; g++) filled += tl_lattice_cell(l, g, &p);
+  if (filled == 0)
+    return tl_study_fail(&run->study, TL_EINPUT, "release.high_m",
+                         "no cell of %g m side fits in the inlet, the polygon and clear of ground "
+                         "and boundaries",
+                         l->side);
+  tl_log_info("%lld grains are poured, at most %lld at a time", (long long)run->setup.release.count,
+              (long long)filled);
+  return TL_OK;
+}
+
+TlStatus tl_pour_open(TlRun *run) {
+  TlPlace place = tl_run_place(run);
+  TlLattice lattice;
+  if (!pours(run)) return TL_OK;
+  TlStatus status = tl_lattice_plan(&place, &lattice);
+  if (status == TL_OK) status = check_inlet(run, &lattice);
+  if (status == TL_OK) status = note_avatars(run);
+  return tl_comm_agree(run->comm, status);
+}
+
+/* ---- the inlet ---- */
+
+typedef struct Inlet {
+  TlLattice lattice;
+  int64_t cells;
+  uint64_t *busy; /* a bit a cell, the same on all ranks once gathered */
+} Inlet;
+
+static int64_t clamp(double x, int64_t n) {
+  return x < 0 ? 0 : x > (double)n - 1 ? n - 1 : (int64_t)x;
+}
+
+/* Cells whose own largest sphere meets the sphere about a body. */
+static void mark(Inlet *inlet, TlVec3 p, double radius) {
+  const TlLattice *l = &inlet->lattice;
+  const double *low = l->place->setup->release.low_m, x[3] = {p.x, p.y, p.z};
+  double reach = radius + l->radius;
+  int64_t a[3], b[3];
+  bool flat = l->place->setup->release.layers > 0; /* layers follow the ground: look at all */
+  for (int k = 0; k < 3; k++) {
+    bool all = flat && k == 2;
+    a[k] = all ? 0 : clamp(floor((x[k] - reach - low[k]) / l->side - 0.5), l->n[k]);
+    b[k] = all ? l->n[k] - 1 : clamp(ceil((x[k] + reach - low[k]) / l->side - 0.5), l->n[k]);
+  }
+  for (int64_t k = a[2]; k <= b[2]; k++)
+    for (int64_t j = a[1]; j <= b[1]; j++)
+      for (int64_t i = a[0]; i <= b[0]; i++) {
+        int64_t g = (k * l->n[1] + j) * l->n[0] + i;
+        TlVec3 middle;
+        if (tl_lattice_cell(l, g, &middle) && tl_norm2(tl_sub(middle, p)) < reach * reach)
+          inlet->busy[g / 64] |= (uint64_t)1 << (g % 64);
+      }
+}
+
+static TlStatus look(const TlRun *run, Inlet *inlet) {
+  const TlBodies *b = &run->bodies;
+  int64_t words = (inlet->cells + 63) / 64;
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(inlet->busy, (size_t)words)));
+  for (int64_t i = 0; i < b->owned; i++) mark(inlet, b->position[i], b->radius[i]);
+  return tl_comm_any_bits(run->comm, inlet->busy, (int)words);
+}
+
+typedef struct Cell {
+  uint64_t order;
+  int64_t cell;
+} Cell;
+
+static int compare_cell(const void *a, const void *b) {
+  const Cell *x = a, *y = b;
+  if (x->order != y->order) return x->order < y->order ? -1 : 1;
+  return x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+
+/* Free cells, shuffled anew for each batch. */
+static int64_t list_free(const TlRun *run, const Inlet *inlet, Cell *list) {
+  int64_t count = 0;
+  TlVec3 p;
+  uint64_t stream = STREAM_CELL + ((uint64_t)run->poured << 8);
+  for (int64_t g = 0; g < inlet->cells; g++) {
+    if (inlet->busy[g / 64] >> (g % 64) & 1 || !tl_lattice_cell(&inlet->lattice, g, &p)) continue;
+    list[count++] = (Cell){tl_random_bits((uint64_t)run->setup.seed, stream, (uint64_t)g), g};
+  }
+  qsort(list, (size_t)count, sizeof *list, compare_cell);
+  return count;
+}
+
+/* Each rank takes its share of the batch; migration brings them home. */
+static TlStatus fill(TlRun *run, const Inlet *inlet, const Cell *list, int64_t count) {
+  int64_t me = tl_comm_rank(run->comm), ranks = tl_comm_size(run->comm), first = run->bodies.owned;
+  for (int64_t i = count * me / ranks; i < count * (me + 1) / ranks; i++) {
+    TlVec3 p;
+    tl_lattice_cell(&inlet->lattice, list[i].cell, &p);
+    TlBodyState state = tl_lattice_grain(&inlet->lattice, p, run->poured + i);
+    TL_TRY(tl_bodies_add(&run->bodies, &state));
+  }
+  return tl_lattice_draw(inlet->lattice.place, &run->bodies, first);
+}
+
+static TlStatus let_in(TlRun *run, Inlet *inlet, int64_t wanted) {
+  Cell *list;
+  TL_TRY(look(run, inlet));
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(list, (size_t)inlet->cells)));
+  int64_t count = list_free(run, inlet, list);
+  if (count > wanted) count = wanted;
+  TlStatus status = count > 0 ? fill(run, inlet, list, count) : TL_OK;
+  tl_free(list);
+  TL_TRY(tl_comm_agree(run->comm, status));
+  if (count == 0) return TL_OK;
+  run->poured += count;
+  run->grains += count;
+  return tl_dist_migrate(run->dist, &run->bodies, NULL);
+}
+
+/* Grains due after so many steps. */
+static int64_t due_after(const TlRun *run, int64_t step) {
+  const TlReleaseSetup *r = &run->setup.release;
+  double due = r->rate_per_s * (double)step * run->setup.time.dt_s;
+  if (!(r->rate_per_s > 0) || due >= (double)r->count) return r->count;
+  return (int64_t)floor(due + 1e-9);
+}
+
+TlStatus tl_pour(TlRun *run, int64_t step) {
+  if (tl_pour_left(run) == 0) return TL_OK;
+  int64_t wanted = due_after(run, step) - run->poured;
+  if (wanted <= 0) return TL_OK;
+  TlPlace place = tl_run_place(run);
+  Inlet inlet = {0};
+  tl_bodies_drop_ghosts(&run->bodies);
+  /* bounding radii: bodies that came from another rank have none yet */
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
+  TL_TRY(tl_lattice_plan(&place, &inlet.lattice));
+  inlet.cells = inlet.lattice.n[0] * inlet.lattice.n[1] * inlet.lattice.n[2];
+  TlStatus status = let_in(run, &inlet, wanted);
+  tl_free(inlet.busy);
+  return status;
+}

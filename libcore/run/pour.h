@@ -1,0 +1,21 @@
+/* Grains let in during the run (release.assembly poured).
+ *
+ * The inlet is a lattice (run/lattice.h) in the box of the release. Before each step, as many
+ * grains as are due by then (all at once without rate_per_s) enter cells that no body's bounding
+ * sphere reaches; those that find none wait. Ids 0, 1, ... count the grains as they come; which
+ * grain and how it is turned is a function of seed and id, which cell one of seed, id and what lies
+ * there, so nothing depends on ranks. The only state is TlRun.poured; a checkpoint keeps it.
+ */
+#ifndef TL_RUN_POUR_H
+#define TL_RUN_POUR_H
+
+#include "run/run.h"
+
+/* After the bodies of the start are there: ids and avatars of those to come. Collective. */
+TlStatus tl_pour_open(TlRun *run);
+/* What is due after `step` steps enters. Collective; bodies may move between ranks. */
+TlStatus tl_pour(TlRun *run, int64_t step);
+/* How many are still to come. */
+int64_t tl_pour_left(const TlRun *run);
+
+#endif
