@@ -1,13 +1,17 @@
-/* Rigid boundaries: fixed bodies given by a signed distance. A table of functions a kind; planes
- * and terrains now, a new kind is one new file and one line in boundary_kinds.
+/* Rigid boundaries: fixed or driven bodies given by a signed distance. A table of functions a kind;
+ * a new kind is one new file and one line in boundary_kinds.
  *
  * phi > 0 where the grains are, metres, world frame; the normal is unit and points to the grains.
+ * A driven boundary is asked through tl_boundary_phi, which takes the point back to where the wall
+ * was at rest. Friction and restitution are those of its surface, by place where it has classes.
  */
 #ifndef TL_DEM_BOUNDARY_H
 #define TL_DEM_BOUNDARY_H
 
 #include "base/status.h"
+#include "dem/closed.h"
 #include "num/vec.h"
+#include "shape/drive.h"
 #include "shape/terrain.h"
 
 #include <stdbool.h>
@@ -23,22 +27,71 @@ typedef struct TlBoundaryKind {
   bool exact; /* phi is the true distance however far */
   /* Bodies for which phi says false are flagged TL_BODY_OUTSIDE. */
   bool has_outside;
+  /* Class of the surface nearest to the point; NULL: it has none. */
+  int32_t (*class_at)(const void *data, TlVec3 point);
 } TlBoundaryKind;
+
+typedef struct TlRub {
+  double friction, restitution; /* mu >= 0, e in [0, 1] */
+} TlRub;
+
+typedef struct TlSurface {
+  TlRub rub;
+  int32_t classes;         /* 0: rub everywhere */
+  const int32_t *class_id; /* ascending, borrowed; a class that is not listed: rub */
+  const TlRub *class_rub;
+} TlSurface;
 
 typedef struct TlBoundary {
   const TlBoundaryKind *kind;
-  const void *data; /* borrowed */
+  const void *data;         /* borrowed */
+  const TlSurface *surface; /* borrowed; NULL: the solver's boundary friction and restitution */
+  const TlDrive *drive;     /* borrowed; NULL: at rest and there for ever */
+  TlPlacement place;        /* with a drive: filled by the solver, step by step */
 } TlBoundary;
 
 /* data of a plane: a point on it and its unit normal. */
 typedef struct TlBoundaryPlane {
   TlVec3 point, normal;
 } TlBoundaryPlane;
+/* A closed form (closed.h) with the grains outside: columns of turn are its axes. */
+typedef struct TlBoundarySolid {
+  const TlClosedKind *kind;
+  double size[TL_CLOSED_SIZES];
+  TlVec3 centre;
+  TlMat3 turn;
+} TlBoundarySolid;
+/* An endless tube with the grains inside; axis unit. */
+typedef struct TlBoundaryTube {
+  TlVec3 point, axis;
+  double radius_m;
+} TlBoundaryTube;
+/* A pipe of inner radius, length and thickness: grains inside, outside and on its rims. */
+typedef struct TlBoundaryRing {
+  TlVec3 centre, axis;
+  double radius_m, length_m, thickness_m;
+} TlBoundaryRing;
 
 extern const TlBoundaryKind tl_boundary_plane;   /* data: TlBoundaryPlane */
+extern const TlBoundaryKind tl_boundary_solid;   /* data: TlBoundarySolid */
+extern const TlBoundaryKind tl_boundary_tube;    /* data: TlBoundaryTube */
+extern const TlBoundaryKind tl_boundary_ring;    /* data: TlBoundaryRing */
 extern const TlBoundaryKind tl_boundary_terrain; /* data: TlTerrain (shape/terrain.h) */
 
-/* A kind by name ("plane", "terrain"); NULL when there is none. */
+/* A kind by name ("plane", "solid", "tube", "ring", "terrain"); NULL when there is none. */
 const TlBoundaryKind *tl_boundary_kind(const char *name);
+
+bool tl_boundary_driven_phi(const TlBoundary *boundary, TlVec3 point, double *phi, TlVec3 *normal);
+/* phi where the boundary is in this step; one that is not there is infinitely far. */
+static inline bool tl_boundary_phi(const TlBoundary *b, TlVec3 point, double *phi, TlVec3 *normal) {
+  return b->drive ? tl_boundary_driven_phi(b, point, phi, normal)
+                  : b->kind->phi(b->data, point, phi, normal);
+}
+/* Velocity of the boundary's material at a world point. */
+static inline TlVec3 tl_boundary_velocity(const TlBoundary *b, TlVec3 point) {
+  return b->drive && !b->place.gone ? tl_placed_velocity(&b->place, point) : (TlVec3){0, 0, 0};
+}
+/* Friction and restitution at a world point; otherwise: of a boundary without a surface. */
+TlRub tl_boundary_rub(const TlBoundary *boundary, TlVec3 point, TlRub otherwise);
 
 #endif

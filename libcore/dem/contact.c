@@ -36,6 +36,7 @@ void tl_contact_prepare(TlContact *c, const TlDynamics *d) {
   double m = d->inverse_mass[c->a] + (c->b < 0 ? 0 : d->inverse_mass[c->b]);
   c->ran = tl_cross(c->ra, c->n);
   c->rbn = tl_cross(c->rb, c->n);
+  c->wall_n = tl_dot(c->wall, c->n);
   c->k = (TlSym3){.xx = m, .yy = m, .zz = m};
   add_rotation_part(&c->k, c->ra, d->inverse_inertia[c->a]);
   if (c->b >= 0) add_rotation_part(&c->k, c->rb, d->inverse_inertia[c->b]);

@@ -33,6 +33,7 @@ typedef struct TlDynamics {
 typedef struct TlContact {
   /* read in every sweep */
   TlVec3 n, ran, rbn;   /* n, ra x n, rb x n */
+  double wall_n;        /* n.wall */
   double allowed_speed; /* max(gap, 0)/dt: approach that only closes the gap */
   double weight;        /* of the ETM key: m_a m_b/(m_a + m_b), or 1 */
   double work;          /* elastic energy W held by the contact */
@@ -48,6 +49,7 @@ typedef struct TlContact {
   TlVec3 ra, rb, point; /* point: world */
   double gap, knn;      /* n.Kn */
   TlSym3 k, k_inverse;  /* collision matrix */
+  TlVec3 wall;          /* velocity of the boundary at the point; 0 between grains */
   TlVec3 t1, t2;        /* tangents of the resting solve */
   double t11, t12, t22; /* inverse of K in (t1, t2) */
   double slide;         /* 1 over K's largest eigenvalue there */
@@ -94,23 +96,29 @@ typedef struct TlGroup {
   double *scratch; /* 2 * islands */
 } TlGroup;
 
-/* Fill ran, rbn, K, knn and the tangents from n, ra, rb, a, b and the bodies' masses. */
+/* Fill ran, rbn, wall_n, K, knn and the tangents from n, ra, rb, wall, a, b and the bodies'
+ * masses. */
 void tl_contact_prepare(TlContact *contact, const TlDynamics *dynamics);
 
 /* Relative velocity at the contact, and its normal part. */
 static inline TlVec3 tl_contact_velocity(const TlContact *c, const TlTwist *twist) {
   const TlTwist *a = &twist[c->a];
   TlVec3 u = tl_add(a->v, tl_cross(a->w, c->ra));
-  if (c->b < 0) return u;
+  if (c->b < 0) return tl_sub(u, c->wall);
   const TlTwist *b = &twist[c->b];
   return tl_sub(u, tl_add(b->v, tl_cross(b->w, c->rb)));
 }
 static inline double tl_contact_un(const TlContact *c, const TlTwist *twist) {
   const TlTwist *a = &twist[c->a];
   double un = tl_dot(c->n, a->v) + tl_dot(c->ran, a->w);
-  if (c->b < 0) return un;
+  if (c->b < 0) return un - c->wall_n;
   const TlTwist *b = &twist[c->b];
   return un - tl_dot(c->n, b->v) - tl_dot(c->rbn, b->w);
+}
+
+/* The same of pseudo-velocities, which boundaries have none of. */
+static inline double tl_contact_pseudo_un(const TlContact *c, const TlTwist *pseudo) {
+  return tl_contact_un(c, pseudo) + (c->b < 0 ? c->wall_n : 0);
 }
 
 /* Impulse P on a and -P on b at the contact point. */

@@ -55,10 +55,12 @@ static Margin pair_margin(const Job *job, int64_t a, int64_t b) {
   return make_margin(d, tl_min(x->radius[a], x->radius[b]), speed);
 }
 
-static Margin boundary_margin(const Job *job, int64_t a) {
+static Margin boundary_margin(const Job *job, int64_t a, const TlBoundary *wall) {
   const TlDetect *d = job->detect;
-  double speed = tl_norm(job->dynamics->twist[a].v) + job->spin_speed[a];
-  return make_margin(d, job->bodies->radius[a], speed);
+  TlVec3 v =
+      tl_sub(job->dynamics->twist[a].v, tl_boundary_velocity(wall, job->bodies->position[a]));
+  double size = job->bodies->radius[a], turning = wall->drive ? tl_norm(wall->place.w) * size : 0;
+  return make_margin(d, size, tl_norm(v) + job->spin_speed[a] + turning);
 }
 
 static void keep_points(const Job *job, TlPoints *points, int64_t low, int64_t high, Margin m,
@@ -107,7 +109,8 @@ TlStatus tl_detect_pair(const TlSolverConfig *config, TlNear *near, const TlBodi
 static TlStatus boundary_nodes(const TlSolverConfig *config, TlNear *near, const TlBodies *b,
                                int64_t i, const TlMat3 *turn, int32_t k, const TlBoundary *boundary,
                                double way, TlWanted *wanted, TlPoints *points) {
-  if (b->shape[i]->node_count > 0 && config->search == TL_SEARCH_NEAR)
+  /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
+  if (b->shape[i]->node_count > 0 && config->search == TL_SEARCH_NEAR && !boundary->drive)
     return tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
   bool all = config->search == TL_SEARCH_ALL;
   return (all ? tl_narrow_boundary_all : tl_narrow_boundary)(b, i, boundary, wanted, points);
@@ -166,7 +169,7 @@ static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64
   for (int64_t i = begin; i < end; i++) {
     int64_t slot = (int64_t)job->pairs->count + i;
     int32_t body = job->near_body[i], boundary = job->near_boundary[i];
-    Margin m = boundary_margin(job, body);
+    Margin m = boundary_margin(job, body, &job->detect->boundary[boundary]);
     points->count = 0;
     points->pairs++;
     TlWanted wanted = {m.margin, m.band, INFINITY};
@@ -193,10 +196,10 @@ static TlStatus mark_near(void *context, int64_t begin, int64_t end, int64_t blo
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
     bool fixed = b->flags[i] & TL_BODY_FROZEN;
-    double margin = boundary_margin(job, i).margin;
     for (int32_t k = 0; k < d->boundary_count; k++)
       marking->mark[i * d->boundary_count + k] =
-          !fixed && tl_narrow_near(b, i, &d->boundary[k], margin);
+          !fixed &&
+          tl_narrow_near(b, i, &d->boundary[k], boundary_margin(job, i, &d->boundary[k]).margin);
   }
   return TL_OK;
 }
@@ -276,8 +279,15 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t
       .n = p->n, .a = a, .b = b, .gap = p->gap, .key = p->key, .boundary = boundary, .point = p->p};
   c->ra = tl_sub(p->p, x->position[a]);
   if (b >= 0) c->rb = tl_sub(p->p, x->position[b]);
-  c->friction = b >= 0 ? config->friction : config->boundary_friction;
-  c->restitution = b >= 0 ? config->restitution : config->boundary_restitution;
+  TlRub rub = {config->friction, config->restitution};
+  if (b < 0) {
+    const TlBoundary *wall = &job->detect->boundary[boundary];
+    rub = tl_boundary_rub(wall, p->p,
+                          (TlRub){config->boundary_friction, config->boundary_restitution});
+    c->wall = tl_boundary_velocity(wall, p->p);
+  }
+  c->friction = rub.friction;
+  c->restitution = rub.restitution;
   c->rebound = b >= 0 ? config->tangential_restitution : config->boundary_tangential_restitution;
   const TlNet *net = net_at(job, a, b);
   if (net) {

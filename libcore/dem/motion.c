@@ -64,8 +64,7 @@ static void flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, int
   for (int k = 0; k < count; k++) {
     double phi;
     TlVec3 n;
-    if (boundary[k].kind->has_outside &&
-        !boundary[k].kind->phi(boundary[k].data, b->position[i], &phi, &n))
+    if (boundary[k].kind->has_outside && !tl_boundary_phi(&boundary[k], b->position[i], &phi, &n))
       b->flags[i] |= TL_BODY_OUTSIDE;
   }
 }

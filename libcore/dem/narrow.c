@@ -155,7 +155,7 @@ static TlStatus boundary_nodes(const TlShape *shape, const TlPose *pose, const T
   for (int32_t k = first; k < first + count; k++) {
     int32_t node = shape->node_index[k];
     TlPoint point = {.p = tl_posed(pose, tl_shape_node(shape, node)), .key = 2 * (int64_t)node};
-    if (!boundary->kind->phi(boundary->data, point.p, &point.gap, &point.n)) continue;
+    if (!tl_boundary_phi(boundary, point.p, &point.gap, &point.n)) continue;
     if (point.gap >= tl_wanted_limit(wanted)) continue;
     wanted->least = tl_min(wanted->least, point.gap);
     if (points) TL_TRY(append(points, point));
@@ -173,7 +173,7 @@ static TlStatus boundary_points(const TlShape *shape, const TlPose *pose,
     const TlNodeSphere *s = &shape->sphere[i];
     double phi, room = kind->lipschitz * s->radius * pose->scale;
     TlVec3 n;
-    bool there = kind->phi(boundary->data, tl_posed(pose, tl_sphere_centre(s)), &phi, &n);
+    bool there = tl_boundary_phi(boundary, tl_posed(pose, tl_sphere_centre(s)), &phi, &n);
     if (points) points->lookups++;
     /* where the boundary ends below a sphere, its nodes may still lie over ground: look at them */
     if (there && phi - room > tl_wanted_limit(wanted)) {
@@ -196,7 +196,7 @@ typedef struct BoundaryField {
 static bool boundary_at(const TlField *field, TlVec3 p, double *gap, TlVec3 *n) {
   const BoundaryField *f = (const BoundaryField *)field;
   TlVec3 normal;
-  if (!f->boundary->kind->phi(f->boundary->data, tl_posed(f->pose, p), gap, &normal)) return false;
+  if (!tl_boundary_phi(f->boundary, tl_posed(f->pose, p), gap, &normal)) return false;
   *gap /= f->pose->scale;
   *n = tl_mat_tvec(f->pose->r, normal);
   return true;
@@ -226,7 +226,7 @@ static bool too_far(const TlShape *shape, const TlPose *pose, const TlBoundary *
                     double margin) {
   double phi;
   TlVec3 n;
-  return boundary->kind->phi(boundary->data, pose->x, &phi, &n) &&
+  return tl_boundary_phi(boundary, pose->x, &phi, &n) &&
          phi > boundary->kind->lipschitz * shape->radius_m * pose->scale + margin;
 }
 

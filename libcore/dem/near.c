@@ -351,7 +351,7 @@ static TlStatus wall_collect(const TlShape *shape, const TlPose *pose, const TlB
     const TlNodeSphere *s = &shape->sphere[i];
     double phi, room = kind->lipschitz * s->radius * pose->scale;
     TlVec3 n;
-    bool there = kind->phi(boundary->data, tl_posed(pose, tl_sphere_centre(s)), &phi, &n);
+    bool there = tl_boundary_phi(boundary, tl_posed(pose, tl_sphere_centre(s)), &phi, &n);
     points->lookups++;
     if (there && phi - room > tl_wanted_limit(wanted)) {
       i = s->next;
@@ -362,7 +362,7 @@ static TlStatus wall_collect(const TlShape *shape, const TlPose *pose, const TlB
       double gap;
       points->lookups++;
       points->node_tests++;
-      if (!kind->phi(boundary->data, tl_posed(pose, tl_shape_node(shape, node)), &gap, &n))
+      if (!tl_boundary_phi(boundary, tl_posed(pose, tl_shape_node(shape, node)), &gap, &n))
         gap = -INFINITY;
       else if (gap < wanted->least)
         wanted->least = gap;
@@ -397,7 +397,7 @@ static TlPoint wall_point(const TlNearWall *w, const TlPose *pose, const TlBound
                           int32_t i, bool *there) {
   TlPoint point = {.p = tl_posed(pose, list_node(&w->list, i)),
                    .key = 2 * (int64_t)w->list.node[i]};
-  *there = boundary->kind->phi(boundary->data, point.p, &point.gap, &point.n);
+  *there = tl_boundary_phi(boundary, point.p, &point.gap, &point.n);
   return point;
 }
 

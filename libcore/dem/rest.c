@@ -186,7 +186,7 @@ static double visit_owed(const Walk *w, TlContact *c) {
 }
 
 static double visit_position(const Walk *w, TlContact *c) {
-  double next = fmax(0, c->push + (c->owed - tl_contact_un(c, w->dynamics->twist)) / c->knn);
+  double next = fmax(0, c->push + (c->owed - tl_contact_pseudo_un(c, w->dynamics->twist)) / c->knn);
   double change = next - c->push;
   c->push = next;
   if (change == 0) return 0;

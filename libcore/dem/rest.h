@@ -41,10 +41,17 @@ typedef struct TlPositionLaw {
 TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *group,
                            const TlDynamics *pseudo);
 
+typedef struct TlWallsStep {
+  const TlBoundary *start, *end; /* [count] the boundaries at the step's start and at its end */
+  int count;
+  double step_s, slop;
+} TlWallsStep;
+
 /* Keep the owned, movable bodies out of the boundaries at the end of the step. Changes twists of
- * owned bodies only; the caller forwards. near: this step's node lists, or NULL. */
+ * owned bodies only; the caller forwards. near: this step's node lists, or NULL. work[i]: what
+ * moving boundaries did on owned body i, J. */
 struct TlNear;
-void tl_walls_correct(const TlBodies *bodies, const struct TlNear *near, const TlBoundary *boundary,
-                      int boundary_count, double step_s, double slop, const TlDynamics *dynamics);
+void tl_walls_correct(const TlBodies *bodies, const struct TlNear *near, const TlWallsStep *step,
+                      const TlDynamics *dynamics, double *work);
 
 #endif

@@ -8,6 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- driven boundaries ---- */
+
+void tl_step_place_boundaries(TlSolver *s) {
+  for (int i = 0; i < s->boundary_count; i++) {
+    const TlDrive *drive = s->boundary[i].drive;
+    if (!drive) continue;
+    s->boundary[i].place = tl_drive_place(drive, s->steps, s->steps, s->config.step_s);
+    s->ahead[i].place = tl_drive_place(drive, s->steps + 1, s->steps, s->config.step_s);
+  }
+}
+
+/* Grains that a boundary throws meet others in the same step. */
+static double driven_speed(const TlSolver *s, TlVec3 position) {
+  double most = 0;
+  for (int i = 0; i < s->boundary_count; i++)
+    most = fmax(most, tl_norm(tl_boundary_velocity(&s->boundary[i], position)));
+  return most;
+}
+
 /* ---- derived fields ---- */
 
 static TlStatus shape_for(TlSolver *s, int64_t id, const TlShape **shape) {
@@ -60,7 +79,7 @@ TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
     status = shape_for(s, b->avatar_id[i], &b->shape[i]);
     if (status != TL_OK) break;
     derive(s, b, i);
-    least = fmin(least, -tl_step_speed(b, i));
+    least = fmin(least, -fmax(tl_step_speed(b, i), driven_speed(s, b->position[i])));
   }
   int failed = status != TL_OK;
   TL_TRY(tl_sync_any(s->sync, &failed)); /* ranks leave together */
@@ -166,6 +185,16 @@ static void kick(const TlSolver *s, const TlBodies *b, const TlDynamics *d) {
   }
 }
 
+static TlStatus correct_walls(TlSolver *s, const TlBodies *b, const TlDynamics *d) {
+  double *work = tl_arena_push(&s->arena, (size_t)b->owned, sizeof *work);
+  if (!work) return TL_ENOMEM;
+  TlWallsStep step = {s->boundary, s->ahead, s->boundary_count, s->config.step_s, s->config.slop};
+  tl_walls_correct(b, s->config.search == TL_SEARCH_NEAR ? &s->near : NULL, &step, d, work);
+  s->push_work_J = 0;
+  for (int64_t i = 0; i < b->owned; i++) s->push_work_J += work[i];
+  return TL_OK;
+}
+
 static TlStatus solve(TlSolver *s, const TlBodies *b, const TlMotion *m, Stage *stage,
                       TlStepReport *r) {
   const TlSolverConfig *c = &s->config;
@@ -185,8 +214,7 @@ static TlStatus solve(TlSolver *s, const TlBodies *b, const TlMotion *m, Stage *
     stage->run = run_rest;
     TL_TRY(run_stage(stage));
   }
-  tl_walls_correct(b, s->config.search == TL_SEARCH_NEAR ? &s->near : NULL, s->boundary,
-                   s->boundary_count, c->step_s, c->slop, &m->real);
+  TL_TRY(correct_walls(s, b, &m->real));
   TL_TRY(tl_sync_forward(s->sync, m->real.twist, sizeof *m->real.twist));
   TlPositionLaw position = {.rate = c->position_rate,
                             .slop = c->slop,
@@ -239,6 +267,7 @@ static TlStatus advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlStep
   TlStatus status = start ? TL_OK : TL_ENOMEM;
   if (start && b->total) memcpy(start, b->position, (size_t)b->total * sizeof *start);
   s->steps++;
+  tl_step_place_boundaries(s);
   if (status == TL_OK)
     status =
         tl_motion_finish(b, motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);

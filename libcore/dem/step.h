@@ -94,10 +94,12 @@ typedef struct TlStepReport { /* over all ranks */
   double rest_residual_m_s;        /* largest velocity correction of the last sweep */
   double overlap_m, overlap_share; /* deepest grain-grain overlap, and over the smaller radius */
   double boundary_overlap_m, boundary_overlap_share;
-  double kinetic_J;                        /* at the end of the step */
-  double speed_max_m_s;                    /* bound of the surface speed: |v| + r |omega| */
-  double work_stored_J, work_released_J;   /* ETM normal work of the step */
-  int64_t outside;                         /* owned bodies flagged TL_BODY_OUTSIDE */
+  double kinetic_J;                      /* at the end of the step */
+  double speed_max_m_s;                  /* bound of the surface speed: |v| + r |omega| */
+  double work_stored_J, work_released_J; /* ETM normal work of the step */
+  double wall_work_J; /* what moving boundaries did on the grains in the step: impulse times their
+                         velocity; kinetic and potential energy are no balance without it */
+  int64_t outside;    /* owned bodies flagged TL_BODY_OUTSIDE */
   int64_t net_bonds, net_broken;           /* bonds of nets that hold; that broke in this step */
   double net_elastic_J;                    /* held by the bonds at the end of the step */
   int64_t poor;                            /* owned bodies flagged TL_BODY_POOR */
@@ -108,8 +110,9 @@ typedef struct TlStepReport { /* over all ranks */
 
 typedef struct TlSolver TlSolver;
 
-/* TL_EUSAGE when a value of config is out of range. boundaries and sync (NULL: one rank) are
- * borrowed for the solver's life. */
+/* TL_EUSAGE when a value of config or of a surface is out of range. boundaries are copied; what
+ * they point to, and sync (NULL: one rank), is borrowed for the solver's life. A driven boundary
+ * stands where its drive says at the number of steps done. */
 TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatarSource source,
                        const TlBoundary *boundaries, int boundary_count, const TlSync *sync);
 void tl_solver_free(TlSolver *solver);

@@ -53,6 +53,27 @@ static TlStatus check_config(const TlSolverConfig *c) {
   return check_value("slop", c->slop, 0, 0.1);
 }
 
+static TlStatus check_surface(const TlSurface *s) {
+  for (int32_t i = -1; i < s->classes; i++) {
+    const TlRub *rub = i < 0 ? &s->rub : &s->class_rub[i];
+    TL_TRY(check_value("boundary friction", rub->friction, 0, 100));
+    TL_TRY(check_value("boundary restitution", rub->restitution, 0, 1));
+  }
+  return TL_OK;
+}
+
+static TlStatus own_boundaries(TlSolver *s, const TlBoundary *boundaries) {
+  size_t n = (size_t)s->boundary_count;
+  TL_TRY(TL_NEW(s->boundary, n));
+  TL_TRY(TL_NEW(s->ahead, n));
+  for (size_t i = 0; i < n; i++) {
+    if (boundaries[i].surface) TL_TRY(check_surface(boundaries[i].surface));
+    s->boundary[i] = s->ahead[i] = boundaries[i];
+  }
+  tl_step_place_boundaries(s);
+  return TL_OK;
+}
+
 TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatarSource source,
                        const TlBoundary *boundaries, int boundary_count, const TlSync *sync) {
   TL_TRY(check_config(config));
@@ -62,11 +83,12 @@ TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatar
   if (config->impact_threshold_m_s < 0)
     s->config.impact_threshold_m_s = 4 * tl_norm(config->gravity_m_s2) * config->step_s;
   s->source = source;
-  s->boundary = boundaries;
   s->boundary_count = boundary_count;
   s->sync = sync;
-  *solver = s;
-  return TL_OK;
+  TlStatus status = own_boundaries(s, boundaries);
+  if (status != TL_OK) tl_solver_free(s);
+  if (status == TL_OK) *solver = s;
+  return status;
 }
 
 void tl_solver_free(TlSolver *s) {
@@ -74,6 +96,8 @@ void tl_solver_free(TlSolver *s) {
   tl_shapes_free(&s->shapes);
   tl_free(s->nets);
   tl_arena_free(&s->arena);
+  tl_free(s->boundary);
+  tl_free(s->ahead);
   tl_near_free(&s->near);
   for (size_t i = 0; i < s->point_lists; i++) tl_points_free(&s->points[i]);
   tl_free(s->points);
@@ -107,4 +131,5 @@ int64_t tl_solver_steps(const TlSolver *solver) {
 }
 void tl_solver_set_steps(TlSolver *solver, int64_t steps) {
   solver->steps = steps;
+  tl_step_place_boundaries(solver);
 }

@@ -6,6 +6,10 @@ static TlVec3 rest_impulse(const TlContact *c) {
   return tl_axpy(tl_axpy(tl_scale(c->rest.x, c->n), c->rest.y, c->t1), c->rest.z, c->t2);
 }
 
+TlVec3 tl_step_impulse(const TlContact *c) {
+  return tl_add(c->impulse, rest_impulse(c));
+}
+
 /* Bonds of nets are no contacts of the step: they stay. */
 static void keep_bonds(TlHistory *h) {
   size_t kept = 0;
@@ -45,7 +49,7 @@ TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow *
                                          .point = c->point,
                                          .normal = c->n,
                                          .gap_m = c->gap,
-                                         .impulse_N_s = tl_add(c->impulse, rest_impulse(c))};
+                                         .impulse_N_s = tl_step_impulse(c)};
   }
   return TL_OK;
 }

@@ -14,7 +14,8 @@
 struct TlSolver {
   TlSolverConfig config;
   TlAvatarSource source;
-  const TlBoundary *boundary;
+  TlBoundary *boundary; /* owned; where they are at time steps*dt: after the move at its end */
+  TlBoundary *ahead;    /* owned; at the step's end */
   int boundary_count;
   const TlSync *sync;
   TlNet *nets; /* owned */
@@ -25,6 +26,7 @@ struct TlSolver {
   TlPoints *points;
   size_t point_lists;
   double speed_max;
+  double push_work_J; /* of moving boundaries in the end-of-step correction */
   int64_t steps;
   TlFound found;
   TlPoorRow *poor;
@@ -55,6 +57,12 @@ TlStatus tl_step_recheck(TlSolver *solver, TlBodies *bodies, const TlMotion *mot
 
 /* Flag and list the grains that cannot be brought apart; call with fresh contacts (step_poor.c). */
 TlStatus tl_step_poor(TlSolver *solver, TlBodies *bodies);
+
+/* All impulse on body a over the step: ETM and rest. */
+TlVec3 tl_step_impulse(const TlContact *contact);
+
+/* Boundaries at the start and at the end of the step to come. */
+void tl_step_place_boundaries(TlSolver *solver);
 
 /* The resting impulses of this step become the bodies' history (step_contacts.c). */
 TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);

@@ -44,6 +44,9 @@ static double pair_motion(const Recheck *r, const TlPair *pair) {
     v = tl_sub(v, tl_add(t[pair->b].v, p[pair->b].v));
     turning += body_motion(r, pair->b);
   }
+  for (int32_t k = 0; pair->b < 0 && k < pair->count; k++) /* and the walls come to meet it */
+    turning = fmax(turning, body_motion(r, pair->a) +
+                                tl_norm(r->solver->found.contact[pair->first + k].wall));
   return (tl_norm(v) + turning) * r->solver->config.step_s;
 }
 

@@ -29,6 +29,7 @@ static void report_contacts(const TlFound *found, const TlBodies *b, TlStepRepor
              *share = p->b < 0 ? &r->boundary_overlap_share : &r->overlap_share;
       *depth = fmax(*depth, -c->gap);
       *share = fmax(*share, -c->gap / c->size);
+      if (c->b < 0) r->wall_work_J += tl_dot(c->wall, tl_step_impulse(c));
     }
     r->contacts += p->count;
   }
@@ -51,9 +52,9 @@ static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
                        &r->node_tests,    &r->lookups,    &r->net_bonds,       &r->net_broken,
                        &r->node_lists,    &r->poor};
   enum { COUNTS = sizeof counts / sizeof *counts };
-  enum { REALS = 4 };
+  enum { REALS = 5 };
   double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,
-                                 r->net_elastic_J};
+                                 r->net_elastic_J, r->wall_work_J};
   for (int i = 0; i < COUNTS; i++) sums[REALS + i] = (double)*counts[i];
   TL_TRY(tl_sync_sum(sync, sums, COUNTS + REALS));
   for (int i = 0; i < COUNTS; i++) *counts[i] = (int64_t)sums[REALS + i];
@@ -61,6 +62,7 @@ static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
   r->kinetic_J = sums[0];
   r->work_stored_J = sums[1];
   r->work_released_J = sums[2];
+  r->wall_work_J = sums[4];
   double most[] = {-r->overlap_m,
                    -r->overlap_share,
                    -r->boundary_overlap_m,
@@ -107,6 +109,7 @@ TlStatus tl_step_report(const TlSolver *s, const TlBodies *b, const TlGroups *gr
   r->rest_sweeps = rest.sweeps;
   r->rest_unfinished = rest.unfinished;
   r->rest_residual_m_s = rest.residual_m_s;
+  r->wall_work_J = s->push_work_J;
   report_contacts(&s->found, b, r);
   report_motion(b, r);
   return over_ranks(s->sync, r);

@@ -6,6 +6,11 @@
 
 enum { MOST_CORRECTIONS = 8 };
 
+typedef struct WallPoses { /* one boundary at the step's start and at its end */
+  const TlBoundary *start, *end;
+  const TlNearWall *near; /* NULL: none */
+} WallPoses;
+
 /* Where the point that ends deepest is now, as an arm, and its gap there (INFINITY: over nothing).
  * A node is the same place of the body; points that follow the contact (a rolling cylinder's) are
  * its deepest place at either pose. */
@@ -20,51 +25,58 @@ static double gap_now(const TlBodies *b, int64_t i, const TlBoundary *boundary, 
   }
   TlVec3 node = tl_scale(b->scale[i], tl_shape_node(shape, deepest->key / 2));
   *arm = tl_quat_rotate(b->rotation[i], node);
-  bool there =
-      boundary->kind->phi(boundary->data, tl_add(b->position[i], *arm), &point.gap, &point.n);
+  bool there = tl_boundary_phi(boundary, tl_add(b->position[i], *arm), &point.gap, &point.n);
   return there ? point.gap : INFINITY;
 }
 
 /* How much deeper than at present (or than the surface) the deepest node ends; <= 0: not at all. */
-static double added_depth(const TlBodies *b, int64_t i, const TlNearWall *near,
-                          const TlBoundary *boundary, const TlTwist *t, double step_s,
-                          TlPoint *deepest, TlVec3 *arm) {
+static double added_depth(const TlBodies *b, int64_t i, const WallPoses *w, const TlTwist *t,
+                          double step_s, TlPoint *deepest, TlVec3 *arm) {
   TlVec3 x = tl_axpy(b->position[i], step_s, t->v);
   TlQuat q =
       tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(tl_scale(step_s, t->w)), b->rotation[i]));
-  if (!tl_near_deepest(near, b, i, x, q, boundary, 0, deepest)) return 0;
-  double now = gap_now(b, i, boundary, x, deepest, arm);
+  if (!tl_near_deepest(w->near, b, i, x, q, w->end, 0, deepest)) return 0;
+  double now = gap_now(b, i, w->start, x, deepest, arm);
   return now < INFINITY ? fmin(now, 0) - deepest->gap : 0;
 }
 
 /* One impulse at the deepest node; false when none was needed. The lift never turns an approach
  * into a separation, so kinetic energy cannot rise. */
-static bool correct_once(const TlBodies *b, int64_t i, const TlNearWall *near,
-                         const TlBoundary *boundary, double step_s, double slop,
-                         const TlDynamics *d) {
+static bool correct_once(const TlBodies *b, int64_t i, const WallPoses *w, double step_s,
+                         double slop, const TlDynamics *d, double *work) {
   TlPoint deepest;
   TlContact c = {.a = (int32_t)i, .b = -1};
-  double added = added_depth(b, i, near, boundary, &d->twist[i], step_s, &deepest, &c.ra);
+  double added = added_depth(b, i, w, &d->twist[i], step_s, &deepest, &c.ra);
   if (!(added > 0.1 * slop * b->radius[i])) return false;
   c.n = deepest.n;
+  c.wall = tl_boundary_velocity(w->start, tl_add(b->position[i], c.ra));
   tl_contact_prepare(&c, d);
   double lift = fmin(added / step_s, -tl_contact_un(&c, d->twist));
   if (!(lift > 0)) return false;
   tl_contact_apply(&c, d, tl_scale(lift / c.knn, c.n));
+  *work += lift / c.knn * c.wall_n;
   return true;
 }
 
-void tl_walls_correct(const TlBodies *b, const TlNear *near, const TlBoundary *boundary,
-                      int boundary_count, double step_s, double slop, const TlDynamics *d) {
-#pragma omp parallel for schedule(dynamic, 16) if (b->owned > 64)
-  for (int64_t i = 0; i < b->owned; i++) {
-    if (b->flags[i] & TL_BODY_FROZEN) continue;
-    bool again = true;
-    for (int pass = 0; again && pass < MOST_CORRECTIONS; pass++) {
-      again = false;
-      for (int k = 0; k < boundary_count; k++)
-        again |= correct_once(b, i, near ? *tl_near_wall(near, i, k) : NULL, &boundary[k], step_s,
-                              slop, d);
+/* Work of the boundaries on the body. */
+static double correct_body(const TlBodies *b, int64_t i, const TlNear *near,
+                           const TlWallsStep *step, const TlDynamics *d) {
+  double work = 0;
+  bool again = true;
+  for (int pass = 0; again && pass < MOST_CORRECTIONS; pass++) {
+    again = false;
+    for (int k = 0; k < step->count; k++) {
+      bool listed = near && !step->end[k].drive; /* lists are of walls that stand */
+      WallPoses poses = {&step->start[k], &step->end[k], listed ? *tl_near_wall(near, i, k) : NULL};
+      again |= correct_once(b, i, &poses, step->step_s, step->slop, d, &work);
     }
   }
+  return work;
+}
+
+void tl_walls_correct(const TlBodies *b, const TlNear *near, const TlWallsStep *step,
+                      const TlDynamics *d, double *work) {
+#pragma omp parallel for schedule(dynamic, 16) if (b->owned > 64)
+  for (int64_t i = 0; i < b->owned; i++)
+    work[i] = b->flags[i] & TL_BODY_FROZEN ? 0 : correct_body(b, i, near, step, d);
 }

@@ -1,0 +1,49 @@
+/* How a wall moves and when it is there: a pure function of time, so that a restart and any number
+ * of ranks see the same bits.
+ *
+ * A point X of the wall at rest is at c + d(t) + R(t) (X - c) at time t: c the pivot, d the way
+ * gone by the velocity since from_s plus the table's displacement, R the turn by the spin since
+ * from_s. Velocity and spin act from from_s to until_s. SI, world frame.
+ */
+#ifndef TL_SHAPE_DRIVE_H
+#define TL_SHAPE_DRIVE_H
+
+#include "num/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct TlDrive {
+  double from_s, until_s; /* there from <= t < until; until 0: for ever */
+  TlVec3 velocity_m_s;
+  TlVec3 pivot_m, spin_rad_s;
+  /* displacement against time, linear between rows, held before the first and after the last */
+  int64_t rows;
+  const double *time_s; /* ascending, borrowed */
+  const TlVec3 *way_m;
+} TlDrive;
+
+typedef struct TlPlacement {
+  bool gone;         /* not there in this step */
+  TlVec3 pivot, way; /* c and d */
+  TlMat3 turn;       /* R */
+  TlVec3 v, w;       /* velocity of the pivot and spin over the step */
+} TlPlacement;
+
+bool tl_drive_there(const TlDrive *drive, double time_s);
+/* Where the wall is at the start of step `at` (of step_s each); gone, v and w are those of step
+ * `during`: v the way of that step over step_s, so that positions and velocities agree. */
+TlPlacement tl_drive_place(const TlDrive *drive, int64_t at, int64_t during, double step_s);
+
+/* World point -> the wall at rest, and a direction back. */
+static inline TlVec3 tl_placed_back(const TlPlacement *place, TlVec3 p) {
+  TlVec3 r = tl_sub(p, tl_add(place->pivot, place->way));
+  return tl_add(place->pivot, tl_mat_tvec(place->turn, r));
+}
+/* Velocity of the wall's material at world point p. */
+static inline TlVec3 tl_placed_velocity(const TlPlacement *place, TlVec3 p) {
+  TlVec3 r = tl_sub(p, tl_add(place->pivot, place->way));
+  return tl_add(place->v, tl_cross(place->w, r));
+}
+
+#endif

@@ -1,0 +1,389 @@
+/* Walls of every kind: their distances, and grains on walls that move, vanish and rub. */
+#include "support/tltest.h"
+
+#include "base/par.h"
+#include "base/random.h"
+#include "dem/step.h"
+
+enum { BOX = 1, SPHERE = 2, MOST_WALLS = 4 };
+static const double G = 9.81, PI = 3.14159265358979323846, R = 0.01, SIDE = 0.02;
+static const TlQuat UPRIGHT = {1, 0, 0, 0};
+static const TlVec3 NONE = {0, 0, 0};
+
+/* ---- distances ---- */
+
+static TlVec3 random_point(TlRandom *r, double half) {
+  return tl_vec3(half * (2 * tl_random_next(r) - 1), half * (2 * tl_random_next(r) - 1),
+                 half * (2 * tl_random_next(r) - 1));
+}
+
+/* Least distance over a fine polygon of a pipe's half section, turned by the point's own angle. */
+static double pipe_oracle(const TlBoundaryRing *g, double rho, double z) {
+  const double a = g->radius_m, b = a + g->thickness_m, h = 0.5 * g->length_m;
+  const double corner[5][2] = {{a, -h}, {b, -h}, {b, h}, {a, h}, {a, -h}};
+  double least = INFINITY;
+  for (int i = 0; i < 4; i++) {
+    double dx = corner[i + 1][0] - corner[i][0], dz = corner[i + 1][1] - corner[i][1];
+    double t = ((rho - corner[i][0]) * dx + (z - corner[i][1]) * dz) / (dx * dx + dz * dz);
+    t = fmin(fmax(t, 0), 1);
+    least = fmin(least, hypot(rho - corner[i][0] - t * dx, z - corner[i][1] - t * dz));
+  }
+  return rho > a && rho < b && fabs(z) < h ? -least : least;
+}
+
+START_TEST(pipes_and_tubes_are_as_far_as_their_section_says) {
+  TlRandom r = {61, 0, 0};
+  TlVec3 axis = tl_unit(tl_vec3(1, 2, -2)), centre = {0.3, -0.2, 0.1};
+  TlBoundaryRing ring = {centre, axis, 0.2, 0.3, 0.05};
+  TlBoundaryTube tube = {centre, axis, 0.2};
+  for (int i = 0; i < 20000; i++) {
+    TlVec3 d = random_point(&r, 0.4), n;
+    double z = tl_dot(d, axis), rho = tl_norm(tl_axpy(d, -z, axis)), phi;
+    ck_assert(tl_boundary_ring.phi(&ring, tl_add(centre, d), &phi, &n));
+    CK_NEAR(phi, pipe_oracle(&ring, rho, z), 1e-14);
+    CK_NEAR(tl_norm(n), 1, 1e-13);
+    double on;
+    TlVec3 unused;
+    tl_boundary_ring.phi(&ring, tl_axpy(tl_add(centre, d), -phi, n), &on, &unused);
+    CK_NEAR(on, 0, 1e-14);
+    ck_assert(tl_boundary_tube.phi(&tube, tl_add(centre, d), &phi, &n));
+    CK_NEAR(phi, 0.2 - rho, 1e-14);
+    CK_NEAR(tl_dot(n, d), -rho, 1e-12);
+  }
+}
+END_TEST
+
+START_TEST(a_turned_box_is_the_box_seen_from_its_axes) {
+  TlRandom r = {62, 0, 0};
+  TlMat3 turn = tl_quat_matrix(tl_quat_from_rotation(tl_vec3(0.3, -0.8, 0.5)));
+  TlBoundarySolid s = {&tl_closed_box, {0.2, 0.3, 0.4}, {1, 2, 3}, turn};
+  for (int i = 0; i < 2000; i++) {
+    TlVec3 p = random_point(&r, 0.4), n, g;
+    double phi;
+    ck_assert(tl_boundary_solid.phi(&s, tl_add(s.centre, tl_mat_vec(turn, p)), &phi, &n));
+    CK_NEAR(phi, tl_closed_box.phi(s.size, p, &g), 1e-14);
+    CK_NEAR(tl_norm(tl_sub(n, tl_mat_vec(turn, g))), 0, 1e-6); /* ties may turn within rounding */
+  }
+}
+END_TEST
+
+/* ---- in motion ---- */
+
+typedef struct Lab {
+  TlSolverConfig config;
+  TlBoundaryPlane plane;
+  TlBoundary wall[MOST_WALLS];
+  int walls;
+  TlSolver *solver;
+  TlBodies bodies;
+  TlStepReport report;
+  double wall_work;
+} Lab;
+
+static void lab_open(Lab *lab) {
+  memset(lab, 0, sizeof *lab);
+  tl_par_set_threads(1);
+  lab->config = tl_solver_defaults();
+  lab->plane = (TlBoundaryPlane){NONE, tl_vec3(0, 0, 1)};
+}
+
+static TlBoundary *add_wall(Lab *lab, const TlBoundaryKind *kind, const void *data,
+                            const TlDrive *drive) {
+  lab->wall[lab->walls] = (TlBoundary){.kind = kind, .data = data, .drive = drive};
+  return &lab->wall[lab->walls++];
+}
+
+static void lab_start(Lab *lab) {
+  const double size[3] = {SIDE, SIDE, SIDE};
+  CK_OK(
+      tl_solver_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->wall, lab->walls, NULL));
+  CK_OK(tl_solver_add_closed(lab->solver, BOX, &tl_closed_box, size));
+  CK_OK(tl_solver_add_closed(lab->solver, SPHERE, &tl_closed_sphere, &R));
+}
+
+static void lab_close(Lab *lab) {
+  tl_solver_free(lab->solver);
+  tl_bodies_free(&lab->bodies);
+}
+
+static void put(Lab *lab, int64_t shape, TlVec3 x, TlVec3 v) {
+  TlBodyState s;
+  memset(&s, 0, sizeof s);
+  s.id = lab->bodies.total;
+  s.avatar_id = shape;
+  s.scale = 1;
+  s.position = x;
+  s.rotation = UPRIGHT;
+  s.velocity = v;
+  CK_OK(tl_bodies_add(&lab->bodies, &s));
+}
+
+static void run(Lab *lab, int steps) {
+  for (int i = 0; i < steps; i++) {
+    CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
+    lab->wall_work += lab->report.wall_work_J;
+  }
+}
+
+/* A grain rides on a piston: work = m (g h + v^2/2) from the first contact on. The first step is
+ * inelastic (the threshold), so that what the blow at the start costs is m v^2/2 more. */
+START_TEST(a_piston_lifts_a_grain_and_its_work_is_booked) {
+  Lab lab;
+  double v = 0.1;
+  TlDrive drive = {.velocity_m_s = {0, 0, v}};
+  lab_open(&lab);
+  lab.config.boundary_restitution = 0;
+  add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
+  lab_start(&lab);
+  put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), NONE);
+  run(&lab, 1000);
+  double m = lab.bodies.mass[0], h = lab.bodies.position[0].z - 0.5 * SIDE;
+  CK_NEAR(h, v * 1, 2e-3 * SIDE);
+  CK_NEAR(lab.bodies.velocity[0].z, v, 1e-5);
+  CK_NEAR(lab.wall_work, m * (G * v * 1 + v * v), 1e-3 * m * G * v);
+  CK_NEAR(tl_norm(tl_bodies_spin(&lab.bodies, 0)), 0, 1e-4);
+  lab_close(&lab);
+}
+END_TEST
+
+/* e = 1: the relative velocity turns round, v' = 2 V - v, and the work is what energy was won. */
+START_TEST(a_racket_returns_a_ball) {
+  Lab lab;
+  double racket = 1.5, ball = -2;
+  TlDrive drive = {.velocity_m_s = {0, 0, racket}};
+  lab_open(&lab);
+  lab.config.gravity_m_s2 = NONE;
+  lab.config.boundary_restitution = 1;
+  lab.config.impact_threshold_m_s = 0;
+  add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(0, 0, 0.2), tl_vec3(0.3, 0, ball));
+  lab.config.boundary_friction = 0;
+  run(&lab, 200);
+  double after = lab.bodies.velocity[0].z, m = lab.bodies.mass[0];
+  CK_NEAR(after, 2 * racket - ball, 1e-9);
+  double won = lab.report.kinetic_J - 0.5 * m * (ball * ball + 0.3 * 0.3);
+  /* friction at the blow turned some sliding into spin and heat, none of it the racket's work */
+  CK_NEAR(lab.wall_work, 0.5 * m * (after * after - ball * ball), 1e-9 * won);
+  lab_close(&lab);
+}
+END_TEST
+
+/* Free fall from the step at which the floor is no longer there. */
+START_TEST(a_wall_that_vanishes_lets_the_grain_go) {
+  Lab lab;
+  double dt = 1e-3;
+  TlDrive drive = {.until_s = 0.1};
+  lab_open(&lab);
+  add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
+  lab_start(&lab);
+  put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), NONE);
+  run(&lab, 100);
+  double z = lab.bodies.position[0].z, v = lab.bodies.velocity[0].z;
+  CK_NEAR(z, 0.5 * SIDE, 1e-5);
+  run(&lab, 100);
+  CK_NEAR(lab.bodies.position[0].z, z + 0.1 * v - 0.5 * G * 0.1 * (0.1 + dt), 1e-12);
+  ck_assert(lab.report.contacts == 0);
+  lab_close(&lab);
+}
+END_TEST
+
+START_TEST(a_wall_that_appears_catches_what_falls) {
+  Lab lab;
+  TlDrive drive = {.from_s = 0.05};
+  lab_open(&lab);
+  add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(0, 0, 0.1), NONE);
+  run(&lab, 1500);
+  CK_NEAR(lab.bodies.position[0].z, R, 1e-4);
+  lab_close(&lab);
+}
+END_TEST
+
+/* A belt: v = mu g t until V; the belt's work is m V^2, half of it heat. */
+START_TEST(a_belt_carries_a_box_off) {
+  Lab lab;
+  double belt = 0.5, mu = 0.4;
+  TlDrive drive = {.velocity_m_s = {belt, 0, 0}};
+  lab_open(&lab);
+  lab.config.boundary_friction = mu;
+  add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
+  lab_start(&lab);
+  put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), NONE);
+  run(&lab, 60);
+  CK_NEAR(lab.bodies.velocity[0].x, mu * G * 0.06, 1e-3 * belt);
+  run(&lab, 200);
+  double m = lab.bodies.mass[0];
+  CK_NEAR(lab.bodies.velocity[0].x, belt, 1e-5);
+  CK_NEAR(lab.bodies.velocity[0].z, 0, 1e-4);
+  CK_NEAR(lab.wall_work, m * belt * belt, 2e-3 * m * belt * belt);
+  lab_close(&lab);
+}
+END_TEST
+
+/* A box in a turning drum slides where the drum's slope right below its centre is mu, and stays
+ * there; from the foot it is carried to that angle and swings about it, friction being the same at
+ * any speed. The drum's power is mu N times its speed. */
+START_TEST(a_turning_drum_carries_a_box_up_to_the_angle_of_friction) {
+  double radius = 0.5, mu = 0.5, spin = 1, alpha = atan(mu);
+  double far = sqrt(radius * radius - 0.25 * SIDE * SIDE) - 0.5 * SIDE;
+  double angle = asin(radius / far * sin(alpha));
+  for (int k = 0; k < 2; k++) {
+    Lab lab;
+    TlBoundaryTube drum = {NONE, {0, 1, 0}, radius};
+    TlDrive drive = {.spin_rad_s = {0, -spin, 0}};
+    double start = k ? 0 : angle, most = 0, off = 0;
+    lab_open(&lab);
+    lab.config.boundary_friction = mu;
+    add_wall(&lab, &tl_boundary_tube, &drum, &drive);
+    lab_start(&lab);
+    put(&lab, BOX, tl_vec3(far * sin(start), 0, -far * cos(start)), NONE);
+    lab.bodies.rotation[0] = tl_quat_from_rotation(tl_vec3(0, -start, 0));
+    for (int i = 0; i < 1000; i++) {
+      run(&lab, 1);
+      double at = atan2(lab.bodies.position[0].x, -lab.bodies.position[0].z);
+      most = fmax(most, at);
+      off = fmax(off, fabs(at - angle));
+    }
+    double m = lab.bodies.mass[0], power = m * G * sin(alpha) * spin * radius;
+    if (k == 0) CK_NEAR(off, 0, 2e-3);
+    if (k == 0) CK_NEAR(lab.wall_work / power, 1, 2e-3);
+    if (k == 1) ck_assert(most > angle && most < 2 * angle);
+    ck_assert(lab.report.boundary_overlap_share < 5e-3);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+enum { ROWS = 2001, ROWS_A_PERIOD = 400 };
+static double table_time[ROWS];
+static TlVec3 table_way[ROWS];
+
+/* a sin(w t) along a direction, rows closer than the steps. */
+static TlDrive shaken(TlVec3 direction, double acceleration, double w) {
+  for (int i = 0; i < ROWS; i++) {
+    table_time[i] = i * 2 * PI / w / ROWS_A_PERIOD;
+    table_way[i] = tl_scale(acceleration / (w * w) * sin(w * table_time[i]), direction);
+  }
+  return (TlDrive){.rows = ROWS, .time_s = table_time, .way_m = table_way};
+}
+
+/* Below g a box stays on a table shaken up and down; below mu g on one shaken sideways; above it
+ * slides behind. */
+START_TEST(a_shaken_table_keeps_what_its_acceleration_lets_it_keep) {
+  const struct {
+    TlVec3 direction;
+    double acceleration, mu;
+    bool stays;
+  } cases[3] = {
+      {{0, 0, 1}, 0.7, 0.5, true}, {{1, 0, 0}, 0.4, 0.5, true}, {{1, 0, 0}, 0.9, 0.2, false}};
+  for (int c = 0; c < 3; c++) {
+    Lab lab;
+    double w = 20, most = 0;
+    TlDrive drive = shaken(cases[c].direction, cases[c].acceleration * G, w);
+    lab_open(&lab);
+    lab.config.boundary_friction = cases[c].mu;
+    lab.config.boundary_restitution = 0;
+    add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
+    lab_start(&lab);
+    /* already moving with the table: its start from rest is a blow that friction may not hold */
+    TlVec3 start = tl_drive_place(&drive, 0, 0, lab.config.step_s).v;
+    put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), start);
+    for (int i = 1; i <= 1000; i++) {
+      run(&lab, 1);
+      TlVec3 way = tl_drive_place(&drive, i, i, lab.config.step_s).way;
+      TlVec3 off = tl_sub(tl_sub(lab.bodies.position[0], tl_vec3(0, 0, 0.5 * SIDE)), way);
+      most = fmax(most, tl_norm(off));
+    }
+    /* held within 1% of the side */
+    if (cases[c].stays) ck_assert_msg(most < 0.01 * SIDE, "case %d: off by %g m", c, most);
+    if (!cases[c].stays) ck_assert_msg(most > 5e-3, "case %d: off by %g m only", c, most);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+START_TEST(a_surface_rubs_with_its_own_friction) {
+  const double mus[2] = {0.1, 0.6};
+  for (int k = 0; k < 2; k++) {
+    Lab lab;
+    TlSurface surface = {.rub = {mus[k], 0}};
+    lab_open(&lab);
+    lab.config.boundary_friction = 0.3;
+    add_wall(&lab, &tl_boundary_plane, &lab.plane, NULL)->surface = &surface;
+    lab_start(&lab);
+    put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), tl_vec3(1, 0, 0));
+    run(&lab, 100);
+    CK_NEAR(lab.bodies.velocity[0].x, 1 - mus[k] * G * 0.1, 2e-3);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+START_TEST(a_surface_out_of_range_is_refused) {
+  Lab lab;
+  TlSurface surface = {.rub = {0.3, 1.5}};
+  lab_open(&lab);
+  add_wall(&lab, &tl_boundary_plane, &lab.plane, NULL)->surface = &surface;
+  CK_FAILS(tl_solver_new(&lab.solver, &lab.config, (TlAvatarSource){0}, lab.wall, lab.walls, NULL),
+           TL_EUSAGE, "boundary restitution = 1.5");
+}
+END_TEST
+
+/* A second solver set to the step continues with the same bits: walls are a function of time. */
+START_TEST(a_restart_finds_the_walls_where_they_were) {
+  Lab lab;
+  uint64_t whole, parts;
+  TlDrive drive = {.velocity_m_s = {0.1, 0, 0.03}, .spin_rad_s = {0.1, 0.2, 0.3}, .until_s = 0.4};
+  TlBoundarySolid table = {
+      &tl_closed_box, {0.5, 0.5, 0.1}, {0, 0, -0.05}, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+  for (int part = 0; part < 2; part++) {
+    lab_open(&lab);
+    add_wall(&lab, &tl_boundary_solid, &table, &drive);
+    lab_start(&lab);
+    put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), NONE);
+    put(&lab, SPHERE, tl_vec3(0.05, 0, R), NONE);
+    run(&lab, 150);
+    if (part) {
+      tl_solver_free(lab.solver);
+      lab_start(&lab);
+      tl_solver_set_steps(lab.solver, 150);
+    }
+    run(&lab, 350);
+    CK_OK(tl_bodies_hash(&lab.bodies, part ? &parts : &whole));
+    lab_close(&lab);
+  }
+  ck_assert(whole == parts);
+}
+END_TEST
+
+/* A low wall of finite height: what comes below its top is held, what comes above flies on. */
+START_TEST(a_low_wall_holds_what_does_not_fly_over_it) {
+  Lab lab;
+  TlBoundarySolid wall = {
+      &tl_closed_box, {0.02, 1, 0.1}, {0.21, 0, 0.05}, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+  lab_open(&lab);
+  add_wall(&lab, &tl_boundary_plane, &lab.plane, NULL);
+  add_wall(&lab, &tl_boundary_solid, &wall, NULL);
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(0, 0, R), tl_vec3(1, 0, 0));
+  put(&lab, BOX, tl_vec3(0, 0.1, 0.2), tl_vec3(2, 0, 0));
+  put(&lab, SPHERE, tl_vec3(0.205, -0.1, 0.15), NONE); /* falls on the wall's top, off its middle */
+  run(&lab, 1500);
+  ck_assert(lab.bodies.position[0].x < 0.2 - R + 1e-4);
+  ck_assert(lab.bodies.position[1].x > 0.22 + 0.5 * SIDE);
+  for (int i = 0; i < 3; i++) ck_assert(lab.bodies.position[i].z > R - 1e-4);
+  ck_assert(lab.report.boundary_overlap_m < 1e-4);
+  lab_close(&lab);
+}
+END_TEST
+
+TL_TEST_MAIN("walls", pipes_and_tubes_are_as_far_as_their_section_says,
+             a_turned_box_is_the_box_seen_from_its_axes,
+             a_piston_lifts_a_grain_and_its_work_is_booked, a_racket_returns_a_ball,
+             a_wall_that_vanishes_lets_the_grain_go, a_wall_that_appears_catches_what_falls,
+             a_belt_carries_a_box_off, a_turning_drum_carries_a_box_up_to_the_angle_of_friction,
+             a_shaken_table_keeps_what_its_acceleration_lets_it_keep,
+             a_surface_rubs_with_its_own_friction, a_surface_out_of_range_is_refused,
+             a_restart_finds_the_walls_where_they_were, a_low_wall_holds_what_does_not_fly_over_it)
