@@ -1,4 +1,5 @@
 /* talus-avatars: each label of a stack becomes a level-set avatar in the catalog. */
+#include "avatars_solid.h"
 #include "imaging.h"
 
 #include "base/mem.h"
@@ -23,6 +24,7 @@ typedef struct Values {
   int64_t nodes, min_voxels, edge_steps, region_steps, curvature_steps;
   double mu, lambda, dt, epsilon;
   bool with_border, overwrite;
+  SolidValues solid;
 } Values;
 
 #define AT(member) offsetof(Values, member)
@@ -70,6 +72,7 @@ static const TlParam params[] = {
      "mean distance of neighbouring nodes; 0: a tenth of the grain's diameter (about 360 "
      "nodes), but no less than a voxel",
      NULL},
+    SOLID_PARAMS(Values),
 };
 
 /* ---- one grain ---- */
@@ -292,9 +295,6 @@ static TlStatus work(const TlCall *call, Work *w) {
 /* ---- input ---- */
 
 static TlStatus read_options(const Values *v, Work *w) {
-  if (!v->catalog || !v->catalog[0]) return tl_fail(TL_EUSAGE, "--catalog=FILE wanted");
-  if (!v->sample || !v->sample[0])
-    return tl_fail(TL_EUSAGE, "--sample=NAME wanted: what to call this set of grains");
   w->drlse = tl_drlse_defaults();
   w->drlse.method = (TlDrlseMethod)v->method;
   w->drlse.mu = v->mu;
@@ -378,7 +378,7 @@ static TlStatus read_grey(const TlCall *call, const TlVolume *labels, TlVolume *
   return TL_OK;
 }
 
-static TlStatus run(const TlCall *call) {
+static TlStatus run_labels(const TlCall *call) {
   const Values *v = call->values;
   Work w = {.build = {.nodes = {.count = (int32_t)v->nodes}}};
   TlVolume labels = {0}, grey = {0};
@@ -401,10 +401,22 @@ static TlStatus run(const TlCall *call) {
   return status;
 }
 
+static TlStatus run(const TlCall *call) {
+  const Values *v = call->values;
+  if (!v->catalog || !v->catalog[0]) return tl_fail(TL_EUSAGE, "--catalog=FILE wanted");
+  if (!v->sample || !v->sample[0])
+    return tl_fail(TL_EUSAGE, "--sample=NAME wanted: what to call this set of grains");
+  if (solid_wanted(&v->solid))
+    return solid_run(
+        &(SolidJob){call, &v->solid, v->catalog, v->sample, v->overwrite, (int32_t)v->nodes});
+  if (call->argc != 1) return tl_fail(TL_EUSAGE, "one stack of labels wanted (or --mesh FILE...)");
+  return run_labels(call);
+}
+
 static const TlTool tool = {
     .name = "talus-avatars",
     .purpose = "Make a level-set avatar of each labelled grain and store it in a catalog",
-    .arguments = "LABELS",
+    .arguments = "LABELS | --mesh FILE...",
     .description = "Each grain's surface is found in the grey stack by distance-regularised\n"
                    "level set evolution in its label's box, kept clear of its neighbours and\n"
                    "made a true signed distance. Volume, centroid and inertia are measured, the\n"
@@ -412,10 +424,17 @@ static const TlTool tool = {
                    "nodes with areas are spread evenly over the surface. Grains that cannot be\n"
                    "made are named with the reason and left out; the tool fails when none can.\n"
                    "Voxels must be cubes. The same input gives the same bytes of every avatar\n"
-                   "for any number of threads.",
-    .example = "  talus-avatars labels.h5 --grey=denoised.h5 --catalog=sand.tals --sample=hostun",
-    .least_arguments = 1,
-    .most_arguments = 1,
+                   "for any number of threads.\n"
+                   "Grains without a scan come from closed meshes (--mesh FILE... --unit=mm) and\n"
+                   "from formulas (--superellipsoid-um); a mesh that is open, passes through\n"
+                   "itself, holds several shells or does not agree which side is out is refused.",
+    .example = "  talus-avatars labels.h5 --grey=denoised.h5 --catalog=sand.tals --sample=hostun\n"
+               "  talus-avatars --mesh stone.stl --unit=m --spacing-um=2000 --nodes=800 "
+               "--sample=stones --catalog=rock.tals\n"
+               "  talus-avatars --superellipsoid-um=500,400,300,0.4,0.4 --sample=formula "
+               "--catalog=rock.tals",
+    .least_arguments = 0,
+    .most_arguments = -1,
     .takes = TL_TAKES_DRY_RUN | TL_TAKES_JSON,
     .params = params,
     .param_count = sizeof params / sizeof *params,

@@ -104,7 +104,7 @@ static TlStatus build(Cross s, double spacing, int32_t nodes, TlAvatar *out) {
   TlVec3 half = tl_vec3(s.l, s.l, s.l);
   mass(&s, out);
   TL_TRY(tl_solid_grid(tl_scale(-1, half), half, spacing, out));
-  tl_solid_fill(distance, &s, out);
+  TL_TRY(tl_solid_fill(distance, &s, out));
   double step = tl_solid_node_step(out, nodes);
   Lattice lattice = {.k = (int)fmax(1, rint((s.l - s.w) / step)),
                      .m = (int)fmax(1, rint(2 * s.w / step)),

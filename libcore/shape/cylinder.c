@@ -78,7 +78,7 @@ static TlStatus build(Cylinder s, double spacing, int32_t nodes, TlAvatar *out) 
   mass(&s, out);
   TlVec3 half = to_body(&s, s.r, s.r, s.h);
   TL_TRY(tl_solid_grid(tl_scale(-1, half), half, spacing, out));
-  tl_solid_fill(distance, &s, out);
+  TL_TRY(tl_solid_fill(distance, &s, out));
   return place(&s, tl_solid_node_step(out, nodes), out);
 }
 

@@ -1,6 +1,7 @@
 #include "shape/solid.h"
 
 #include "base/mem.h"
+#include "base/par.h"
 #include "shape/build.h"
 
 #include <math.h>
@@ -32,31 +33,58 @@ TlStatus tl_solid_grid(TlVec3 low, TlVec3 high, double spacing, TlAvatar *out) {
   return TL_NEW(out->phi, (size_t)n[0] * (size_t)n[1] * (size_t)n[2]);
 }
 
-/* Largest difference to the true distance at the middles of cells near the surface. */
-static double measure_error(TlSolidDistance f, const void *solid, const TlAvatar *a) {
-  double most = 0;
-  for (int64_t k = 0; k + 1 < a->nz; k++)
-    for (int64_t j = 0; j + 1 < a->ny; j++)
-      for (int64_t i = 0; i + 1 < a->nx; i++) {
-        TlVec3 p = tl_axpy(a->origin_m, a->spacing_m,
-                           tl_vec3((double)i + 0.5, (double)j + 0.5, (double)k + 0.5));
-        double d = f(solid, p);
-        if (fabs(d) < 1.5 * a->spacing_m) most = fmax(most, fabs(d - tl_avatar_phi(a, p, NULL)));
-      }
-  return most;
+typedef struct Fill {
+  TlSolidDistance f;
+  const void *solid;
+  TlAvatar *avatar;
+  double *error; /* one a layer */
+} Fill;
+
+static TlVec3 grid_point(const TlAvatar *a, double i, double j, double k) {
+  return tl_axpy(a->origin_m, a->spacing_m, tl_vec3(i, j, k));
 }
 
-void tl_solid_fill(TlSolidDistance f, const void *solid, TlAvatar *a) {
-  for (int64_t k = 0; k < a->nz; k++)
+static TlStatus fill_layers(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Fill *w = context;
+  TlAvatar *a = w->avatar;
+  (void)block, (void)thread;
+  for (int64_t k = begin; k < end; k++)
     for (int64_t j = 0; j < a->ny; j++)
       for (int64_t i = 0; i < a->nx; i++) {
-        TlVec3 p = tl_axpy(a->origin_m, a->spacing_m, tl_vec3((double)i, (double)j, (double)k));
-        double d = f(solid, p);
+        double d = w->f(w->solid, grid_point(a, (double)i, (double)j, (double)k));
         /* faces on grid planes to rounding are meant to be zero there */
         a->phi[(k * a->ny + j) * a->nx + i] = fabs(d) < 1e-7 * a->spacing_m ? 0 : (float)d;
       }
+  return TL_OK;
+}
+
+/* Largest difference to the true distance at the middles of cells near the surface. */
+static TlStatus measure_layers(void *context, int64_t begin, int64_t end, int64_t block,
+                               int thread) {
+  const Fill *w = context;
+  const TlAvatar *a = w->avatar;
+  (void)block, (void)thread;
+  for (int64_t k = begin; k < end; k++)
+    for (int64_t j = 0; j + 1 < a->ny; j++)
+      for (int64_t i = 0; i + 1 < a->nx; i++) {
+        TlVec3 p = grid_point(a, (double)i + 0.5, (double)j + 0.5, (double)k + 0.5);
+        double phi = tl_avatar_phi(a, p, NULL);
+        if (fabs(phi) > 3 * a->spacing_m) continue; /* far enough to be spared the exact one */
+        double d = w->f(w->solid, p);
+        if (fabs(d) < 1.5 * a->spacing_m) w->error[k] = fmax(w->error[k], fabs(d - phi));
+      }
+  return TL_OK;
+}
+
+TlStatus tl_solid_fill(TlSolidDistance f, const void *solid, TlAvatar *a) {
+  Fill w = {.f = f, .solid = solid, .avatar = a};
+  TL_TRY(TL_NEW(w.error, (size_t)a->nz));
+  TlStatus status = tl_par_blocks(a->nz, 1, fill_layers, &w);
+  if (status == TL_OK) status = tl_par_blocks(a->nz - 1, 1, measure_layers, &w);
   a->gradient_max = tl_avatar_measure_gradient(a);
-  a->phi_error_m = measure_error(f, solid, a);
+  for (int32_t k = 0; k < a->nz; k++) a->phi_error_m = fmax(a->phi_error_m, w.error[k]);
+  tl_free(w.error);
+  return status;
 }
 
 TlStatus tl_solid_reserve_nodes(TlAvatar *a, int64_t capacity) {

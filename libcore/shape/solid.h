@@ -19,8 +19,8 @@ TlStatus tl_solid_check(double least, double most, double spacing_m, int32_t nod
  * upper ones too when the spacing divides the extent. Allocates phi. */
 TlStatus tl_solid_grid(TlVec3 low, TlVec3 high, double spacing_m, TlAvatar *out);
 
-/* phi, gradient_max and phi_error_m by f. */
-void tl_solid_fill(TlSolidDistance f, const void *solid, TlAvatar *out);
+/* phi, gradient_max and phi_error_m by f, which is called from several threads. */
+TlStatus tl_solid_fill(TlSolidDistance f, const void *solid, TlAvatar *out);
 
 /* Surface point with the area it stands for; memory for `capacity` nodes must be there. */
 TlStatus tl_solid_node(TlAvatar *out, TlVec3 p, double area_m2);

@@ -227,7 +227,7 @@ static TlStatus box_build(TlVec3 given, double spacing, int32_t nodes, TlAvatar 
   note_pose(out, moments, &to_shape);
   TlVec3 half = body_half(to_shape, given);
   TL_TRY(tl_solid_grid(tl_scale(-1, half), half, spacing, out));
-  tl_solid_fill(box_distance, &half, out);
+  TL_TRY(tl_solid_fill(box_distance, &half, out));
   return box_nodes(half, nodes, out);
 }
 

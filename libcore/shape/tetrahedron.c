@@ -73,7 +73,7 @@ static TlStatus build(double size, double spacing, int32_t nodes, TlAvatar *out)
   out->scan_rotation = (TlQuat){1, 0, 0, 0};
   TlVec3 half = tl_vec3(size, size, size);
   TL_TRY(tl_solid_grid(tl_scale(-1, half), half, spacing, out));
-  tl_solid_fill(distance, &size, out);
+  TL_TRY(tl_solid_fill(distance, &size, out));
   double step = tl_solid_node_step(out, nodes); /* 2 n^2 + 2 nodes stand for the area */
   double cells = rint(sqrt(fmax(out->area_m2 / (step * step) - 2, 2) / 2));
   int n = cells > 1 ? (int)cells : 1;
