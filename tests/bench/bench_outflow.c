@@ -153,13 +153,13 @@ static void read_poses(const char *path, TlVec3 x[GRAINS], TlQuat q[GRAINS]) {
 }
 
 /* 1600 fine avatars, each with memory of its own, where the coarse ones were poured; notes the
- * grains' memory: what the process grew by for the copies and for what the solver makes of them. */
+ * grains' memory: what is allocated for the copies and for what the solver makes of them. */
 static void load(JudgeScene *scene, const char *path, const Grade *coarse, const Grade *fine) {
   static TlVec3 x[GRAINS];
   static TlQuat q[GRAINS];
   TlAvatar copy;
   read_poses(path, x, q);
-  double before = (double)judge_resident_bytes(), phi = 0;
+  double before = (double)judge_held_bytes(), phi = 0;
   judge_scene_box(scene, BOX, BOX);
   for (int i = 0; i < GRAINS; i++) {
     judge_avatar_copy(&fine->shape[i % SHAPES], &copy);
@@ -170,7 +170,7 @@ static void load(JudgeScene *scene, const char *path, const Grade *coarse, const
     judge_scene_put(scene, id, scale_of(i), x[i], q[i], tl_vec3(0, 0, 0));
   }
   restart(scene, STEP, RESTITUTION, 0.5);
-  double grown = (double)judge_resident_bytes() - before;
+  double grown = (double)judge_held_bytes() - before;
   judge_at_most(JUDGE_GOAL, "outflow_memory", grown * 1e-9, "GB", 0.9);
   judge_paper("outflow_memory", grown * 1e-9, 3.36, "GB", "Tan 2024, 6.2");
   judge_note(

@@ -1,6 +1,7 @@
 #include "judge/judge.h"
 
 #include <ctype.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -231,12 +232,9 @@ double judge_cpu_s(void) {
   return clock_s(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-int64_t judge_resident_bytes(void) {
-  FILE *file = fopen("/proc/self/statm", "r");
-  long long pages = 0;
-  if (!file || fscanf(file, "%*s %lld", &pages) != 1) give_up("cannot read /proc/self/statm");
-  fclose(file);
-  return (int64_t)pages * sysconf(_SC_PAGESIZE);
+int64_t judge_held_bytes(void) {
+  struct mallinfo2 info = mallinfo2();
+  return (int64_t)(info.uordblks + info.hblkhd);
 }
 
 /* ---- plots ---- */

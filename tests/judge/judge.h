@@ -53,7 +53,7 @@ bool judge_documented(const char *figure);
 double judge_wall_s(void);
 double judge_thread_cpu_s(void);
 double judge_cpu_s(void);
-int64_t judge_resident_bytes(void); /* now; the peak is tl_mem_peak_bytes (base/mem.h) */
+int64_t judge_held_bytes(void); /* allocated now; the peak is tl_mem_peak_bytes (base/mem.h) */
 
 /* Plots: data into files of the study's folder, then a gnuplot script that runs there and finds
  * them by bare name; terminal (PNG, 900 x 600) and output NAME.png are set before it. A picture
