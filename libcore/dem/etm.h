@@ -22,7 +22,8 @@ typedef struct TlEtmLaw {
   double tolerance_m_s; /* approach speed taken as none */
   double entry_m_s;     /* a contact no impulse has reached enters above allowed_speed + this */
   double threshold_m_s; /* restitution is 0 for start speeds below */
-  double similar;       /* beta, priority only */
+  double similar;       /* beta */
+  const TlCollisionTrace *trace; /* NULL: nobody watches */
 } TlEtmLaw;
 
 typedef struct TlEtmCount {
@@ -58,5 +59,9 @@ bool tl_etm_enters(TlContact *contact, const TlEtmLaw *law, const TlTwist *twist
 /* W <- e^2 W with e = 0 for slow starts; returns W after; adds to the count's work. */
 double tl_etm_restitute(TlContact *contact, const TlEtmLaw *law, bool zero, TlEtmCount *count);
 void tl_etm_reset(const TlGroup *group);
+static inline void tl_etm_trace(const TlEtmLaw *law, TlTracePhase phase, const TlGroup *group,
+                                const TlDynamics *dynamics) {
+  if (law->trace) law->trace->note(law->trace->context, phase, group, dynamics);
+}
 
 #endif

@@ -116,6 +116,7 @@ static TlTally lift(const void *walk, int k, int32_t at) {
     tl_etm_begin(c, w->dynamics->twist, un);
     c->step = increment(w, c, least);
     tl_etm_compress(c, w->dynamics, fmin(c->step, -un)); /* Tang 2014 Eq. 63 */
+    tl_etm_trace(w->law, TL_TRACE_COMPRESS, w->group, w->dynamics);
   }
   tally.open = tally.impulses > 0;
   return tally;
@@ -198,6 +199,7 @@ static TlTally release(const void *walk, int k, int32_t at) {
     TlContact *c = fullest_point(w, pair, &memo->work);
     if (!(memo->work > level)) break;
     tl_etm_release(c, w->dynamics, 0, c->step);
+    tl_etm_trace(w->law, TL_TRACE_RELEASE, w->group, w->dynamics);
     tally.impulses++;
   }
   return tally;

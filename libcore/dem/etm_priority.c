@@ -10,6 +10,7 @@
 typedef struct Reference {
   const TlEtmLaw *law;
   const TlDynamics *dynamics;
+  const TlGroup *group;
   TlContact **contact; /* all of the group */
   double *un;
   int32_t count;
@@ -142,6 +143,7 @@ static int64_t lift_similar(Reference *r, double least) {
     TlContact *c = r->contact[i];
     tl_etm_begin(c, r->dynamics->twist, r->un[i]);
     tl_etm_compress(c, r->dynamics, fmin(r->step, -r->un[i])); /* Tang 2014 Eq. 63 */
+    tl_etm_trace(r->law, TL_TRACE_COMPRESS, r->group, r->dynamics);
     renew(r, i);
     impulses++;
   }
@@ -173,6 +175,7 @@ static int64_t release_similar(Reference *r, double least) {
   for (int32_t k = 0; k < similar; k++) {
     TlContact *c = r->contact[r->queue.found[k]];
     tl_etm_release(c, r->dynamics, 0, r->step);
+    tl_etm_trace(r->law, TL_TRACE_RELEASE, r->group, r->dynamics);
     tl_queue_set(&r->queue, r->queue.found[k], -c->work);
   }
   return similar;
@@ -195,7 +198,7 @@ static void run_rounds(Reference *r, TlEtmCount *count) {
 TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamics,
                          TlEtmCount *count) {
   if (g->sync) return tl_fail(TL_EUSAGE, "ETM by priority works on one rank; use the level method");
-  Reference r = {.law = law, .dynamics = dynamics};
+  Reference r = {.law = law, .dynamics = dynamics, .group = g};
   TlStatus status = TL_OK;
   tl_etm_reset(g);
   TL_TRY_GOTO(status, reference_make(&r, g), done);

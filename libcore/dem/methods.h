@@ -22,6 +22,22 @@ typedef enum TlCollisionMethod {
 extern const char tl_collision_names[]; /* "|etm-level|etm|sqm" */
 #define TL_COLLISION_CHOICES (&tl_collision_names[1])
 
+/* Somebody who watches the impulses of a group: called before the first, after each and after the
+ * last. One thread only; the group's contacts hold W (contact.h). */
+typedef enum TlTracePhase {
+  TL_TRACE_START = 0,
+  TL_TRACE_COMPRESS,
+  TL_TRACE_RELEASE,
+  TL_TRACE_END
+} TlTracePhase;
+struct TlGroup;
+struct TlDynamics;
+typedef struct TlCollisionTrace {
+  void *context;
+  void (*note)(void *context, TlTracePhase phase, const struct TlGroup *group,
+               const struct TlDynamics *dynamics);
+} TlCollisionTrace;
+
 bool tl_collision_one_rank(TlCollisionMethod method);
 
 #endif

@@ -105,7 +105,8 @@ static TlEtmLaw etm_law(const TlSolver *s) {
                   .tolerance_m_s = c->tolerance * kick + 1e-6 * s->speed_max,
                   .entry_m_s = 2 * kick, /* c = 2: measured */
                   .threshold_m_s = c->impact_threshold_m_s,
-                  .similar = c->similar};
+                  .similar = c->similar,
+                  .trace = s->trace};
   if (c->rest == TL_REST_ETM) law.entry_m_s = law.tolerance_m_s;
   return law;
 }
@@ -146,8 +147,11 @@ static TlStatus run_stage(Stage *stage) {
 
 static TlStatus run_etm(Stage *stage, int32_t i) {
   const TlGroup *g = &stage->groups->group[i];
-  return tl_collision_solver(stage->solver->config.etm)(&stage->etm, g, stage->dynamics,
-                                                        &stage->counts[i].etm);
+  tl_etm_trace(&stage->etm, TL_TRACE_START, g, stage->dynamics);
+  TL_TRY(tl_collision_solver(stage->solver->config.etm)(&stage->etm, g, stage->dynamics,
+                                                        &stage->counts[i].etm));
+  tl_etm_trace(&stage->etm, TL_TRACE_END, g, stage->dynamics);
+  return TL_OK;
 }
 
 static TlStatus run_rest(Stage *stage, int32_t i) {

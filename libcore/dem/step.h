@@ -139,6 +139,9 @@ TlStatus tl_solver_refresh(TlSolver *solver, TlBodies *bodies);
  * a velocity is not finite. report may be NULL. */
 TlStatus tl_solver_step(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
 
+/* Watch the impulses of the steps to come (NULL: no more); borrowed. For studies on one thread. */
+void tl_solver_trace(TlSolver *solver, const TlCollisionTrace *trace);
+
 /* Number of steps done; settable for a restart. */
 int64_t tl_solver_steps(const TlSolver *solver);
 void tl_solver_set_steps(TlSolver *solver, int64_t steps);

@@ -126,6 +126,10 @@ TlStatus tl_solver_set_nets(TlSolver *s, const TlNet *nets, int count) {
   return TL_OK;
 }
 
+void tl_solver_trace(TlSolver *solver, const TlCollisionTrace *trace) {
+  solver->trace = trace;
+}
+
 int64_t tl_solver_steps(const TlSolver *solver) {
   return solver->steps;
 }

@@ -28,6 +28,7 @@ struct TlSolver {
   double speed_max;
   double push_work_J; /* of moving boundaries in the end-of-step correction */
   int64_t steps;
+  const TlCollisionTrace *trace;
   TlFound found;
   TlPoorRow *poor;
   size_t poor_count, poor_capacity;

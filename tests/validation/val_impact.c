@@ -1,0 +1,101 @@
+/* One sphere on a plane, closed forms of PHYSICS note 4: m = 2/5 r^2 inertia, so that a tangential
+ * impulse J changes the contact's velocity by 3.5 J/m. Walton's tangential restitution: a contact
+ * that sticks ends at -e_t u_t. */
+#include "judge/judge.h"
+#include "judge/study.h"
+
+#include <math.h>
+
+static const double R = 0.01, VZ = 1;
+static const char *const methods[3] = {"etm-level", "etm", "sqm"};
+static const int increments[6] = {1, 2, 5, 20, 100, 500};
+
+typedef struct Errors {
+  double normal, slide, stick, tangential, gain;
+} Errors;
+
+static double velocity_error(const TlRun *run, int64_t id, double vx, double spin) {
+  int64_t i = judge_study_body(run, id);
+  return fmax(fabs(run->bodies.velocity[i].x - vx),
+              fabs(tl_bodies_spin(&run->bodies, i).y - spin) * R);
+}
+
+/* Of the oblique sphere (u_t = 1) and of the spinning one (u_t = -1). */
+static void one_case(Errors *worst, const char *method, int k, double mu, double e, double et) {
+  TlRun run;
+  judge_study_open(&run, "impact",
+                   "solver.method=%s solver.increments=%d contact.boundary_friction=%.17g "
+                   "contact.boundary_restitution=%.17g "
+                   "contact.boundary_tangential_restitution=%.17g",
+                   method, k, mu, e, et);
+  judge_study_go(&run, NULL, NULL);
+  double most = mu * (1 + e) * VZ, need = (1 + et) * 2.0 / 7, j = fmin(most, need);
+  double error = fmax(velocity_error(&run, 1, 1 - j, 2.5 * j / R),
+                      velocity_error(&run, 2, j, 100 - 2.5 * j / R));
+  double *which = et > 0 ? &worst->tangential : most < need ? &worst->slide : &worst->stick;
+  *which = fmax(*which, error);
+  for (int64_t id = 0; id < 3; id++) {
+    double vz = run.bodies.velocity[judge_study_body(&run, id)].z;
+    worst->normal = fmax(worst->normal, fabs(vz - e * VZ));
+  }
+  worst->gain = fmax(worst->gain, run.totals.kinetic_J / run.totals.kinetic_start_J - 1);
+  tl_run_close(&run);
+}
+
+static void impacts(void) {
+  Errors worst = {.gain = -1};
+  for (int m = 0; m < 3; m++)
+    for (int k = 0; k < 6; k++)
+      for (int c = 0; c < 8; c++)
+        one_case(&worst, methods[m], increments[k], c & 1 ? 0.5 : 0.1, c & 2 ? 1 : 0.5,
+                 c & 4 ? 0.6 : 0);
+  judge_at_most(JUDGE_CORRECT, "impact_restitution_error", worst.normal, "of v", 1e-9);
+  judge_at_most(JUDGE_CORRECT, "impact_sliding_error", worst.slide, "of v", 1e-9);
+  judge_at_most(JUDGE_CORRECT, "impact_sticking_error", worst.stick, "of v", 1e-9);
+  judge_at_most(JUDGE_CORRECT, "impact_tangential_restitution_error", worst.tangential, "of v",
+                1e-9);
+  judge_at_most(JUDGE_CORRECT, "impact_energy_gain", worst.gain, "of the start", 1e-12);
+  judge_note("Worst of three methods (etm-level, etm, sqm), 1 to 500 increments, friction 0.1 and "
+             "0.5, e = 0.5 and 1, tangential restitution 0 and 0.6; an oblique and a spinning "
+             "sphere.");
+}
+
+typedef struct Flight {
+  double top, last, worst, stop_s;
+  int bounces;
+} Flight;
+
+static void follow(TlRun *run, void *context) {
+  Flight *f = context;
+  double z = run->bodies.position[0].z - R, v = run->bodies.velocity[0].z;
+  if (f->last < 0 && v > 0) f->top = 0;
+  f->top = fmax(f->top, z);
+  if (f->last > 0 && v <= 0 && f->bounces < 6) {
+    f->bounces++;
+    f->worst = fmax(f->worst, fabs(f->top / (0.5 * pow(0.8, 2 * f->bounces)) - 1));
+  }
+  if (fabs(v) > 0.02) f->stop_s = (double)run->totals.steps * run->setup.time.dt_s;
+  f->last = v;
+}
+
+/* The time of an impact is known to a step: heights to about 2 v dt/h + g dt/v a bounce. */
+static void bounce(void) {
+  TlRun run;
+  Flight f = {0};
+  judge_study_open(&run, "impact-bounce", "%s", "");
+  judge_study_go(&run, follow, &f);
+  double whole = sqrt(2 * 0.5 / 9.81) * (1 + 0.8) / (1 - 0.8);
+  judge_at_most(JUDGE_GOAL, "impact_bounce_height_error", f.worst, "of the height", 0.01);
+  judge_at_most(JUDGE_GOAL, "impact_bounce_time_error", fabs(f.stop_s / whole - 1), "of the time",
+                0.02);
+  judge_note("The ball stops after %.3f s; sqrt(2h/g)(1+e)/(1-e) = %.3f s. Six bounces judged.",
+             f.stop_s, whole);
+  tl_run_close(&run);
+}
+
+int main(int argc, char **argv) {
+  judge_open("impact", argc, argv);
+  impacts();
+  bounce();
+  return judge_close();
+}
