@@ -45,11 +45,17 @@ void tl_contact_prepare(TlContact *c, const TlDynamics *d) {
   tangents(c);
 }
 
+static void add_exactly(TlVec3 *sum, TlVec3 *lost, TlVec3 change) {
+  TlVec3 y = tl_sub(change, *lost), t = tl_add(*sum, y);
+  *lost = tl_sub(tl_sub(t, *sum), y);
+  *sum = t;
+}
+
 static void kick(TlTwist *twist, double inverse_mass, const TlSym3 *inverse_inertia, TlVec3 r,
                  TlVec3 impulse) {
   if (inverse_mass == 0) return; /* pairs of one colour may share a fixed body: never write it */
-  twist->v = tl_axpy(twist->v, inverse_mass, impulse);
-  twist->w = tl_add(twist->w, tl_sym_vec(*inverse_inertia, tl_cross(r, impulse)));
+  add_exactly(&twist->v, &twist->v_lost, tl_scale(inverse_mass, impulse));
+  add_exactly(&twist->w, &twist->w_lost, tl_sym_vec(*inverse_inertia, tl_cross(r, impulse)));
   twist->hit += 1;
 }
 

@@ -18,7 +18,8 @@ TlStatus tl_motion_start(const TlBodies *b, TlArena *arena, TlMotion *m) {
     bool fixed = b->flags[i] & TL_BODY_FROZEN;
     inverse[i] = tl_bodies_rotated(b, i, b->inverse_inertia[i]);
     m->start_spin[i] = tl_bodies_spin(b, i);
-    m->real.twist[i] = (TlTwist){fixed ? (TlVec3){0, 0, 0} : b->velocity[i], m->start_spin[i], 0};
+    m->real.twist[i] =
+        (TlTwist){.v = fixed ? (TlVec3){0, 0, 0} : b->velocity[i], .w = m->start_spin[i]};
   }
   return TL_OK;
 }

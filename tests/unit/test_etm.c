@@ -39,7 +39,7 @@ static int add_body(Rig *r, TlVec3 at, double mass, TlVec3 moments, TlQuat q, Tl
   int i = r->bodies++;
   TlMat3 m = tl_quat_matrix(q);
   r->at[i] = at;
-  r->twist[i] = (TlTwist){v, w, 0};
+  r->twist[i] = (TlTwist){.v = v, .w = w};
   r->inverse_mass[i] = mass > 0 ? 1 / mass : 0;
   if (mass > 0) {
     r->inertia[i] = tl_sym_rotated_diagonal(m, moments);

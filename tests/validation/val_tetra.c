@@ -1,0 +1,67 @@
+/* Tang 2014, Fig. 6 and Eq. 69: the collision of two tetrahedra, e = 1, mu = 0. Tang prints no
+ * sizes; velocities and increments are his, the edge is 1 m. */
+#include "dem/narrow.h"
+#include "judge/energy.h"
+#include "judge/judge.h"
+#include "judge/study.h"
+
+#include <math.h>
+
+typedef struct Hit {
+  double before, worst, reversal; /* energy; relative errors */
+  double un[TL_MANIFOLD_POINTS];
+  int collisions, points;
+} Hit;
+
+static void note(void *context, TlTracePhase phase, const TlGroup *g, const TlDynamics *d) {
+  Hit *h = context;
+  const TlPair *p = &g->pair[g->order[0]];
+  if (h->collisions > 0) return; /* the first one is the case */
+  if (phase == TL_TRACE_START) {
+    h->before = judge_kinetic(d, 2);
+    for (int32_t k = 0; k < p->count; k++)
+      h->un[k] = tl_contact_un(&g->contact[p->first + k], d->twist);
+  }
+  if (phase != TL_TRACE_END) return;
+  int touched = 0;
+  for (int32_t k = 0; k < p->count; k++) {
+    const TlContact *c = &g->contact[p->first + k];
+    if (!c->touched) continue;
+    touched++;
+    h->reversal = fmax(h->reversal, fabs(tl_contact_un(c, d->twist) / h->un[k] + 1));
+  }
+  if (!touched) return;
+  h->collisions++;
+  h->points = touched;
+  h->worst = fmax(h->worst, fabs(judge_kinetic(d, 2) / h->before - 1));
+}
+
+int main(int argc, char **argv) {
+  static const int increments[6] = {1, 5, 10, 100, 200, 500};
+  static const double tang[6] = {1.73e-16, 6.94e-16, 1.21e-15, 1.73e-16, 1.51e-14, 1.42e-14};
+  judge_open("tetra", argc, argv);
+  double energy = 0, reversal = 0;
+  int points = 0, collisions = 0;
+  for (int k = 0; k < 6; k++) {
+    TlRun run;
+    Hit hit = {0};
+    TlCollisionTrace trace = {&hit, note};
+    judge_study_open(&run, "tetra", "solver.increments=%d", increments[k]);
+    tl_solver_trace(run.solver, &trace);
+    judge_study_go(&run, NULL, NULL);
+    char figure[48];
+    snprintf(figure, sizeof figure, "tetra_energy_error_%d", increments[k]);
+    judge_paper(figure, hit.worst, tang[k], "of the kinetic energy", "Tang 2014, Eq. 69");
+    energy = fmax(energy, hit.worst);
+    reversal = fmax(reversal, hit.reversal);
+    points = hit.points > points ? hit.points : points;
+    collisions += hit.collisions;
+    tl_run_close(&run);
+  }
+  judge_between(JUDGE_CORRECT, "tetra_collisions", collisions / 6.0, "a run", 1, 1);
+  judge_at_most(JUDGE_CORRECT, "tetra_energy_error", energy, "of the kinetic energy", 2e-14);
+  judge_at_most(JUDGE_CORRECT, "tetra_reversal_error", reversal, "of u_n", 1e-12);
+  judge_note("The collision has %d contact point%s; 1 to 500 increments.", points,
+             points == 1 ? "" : "s");
+  return judge_close();
+}
