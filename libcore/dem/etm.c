@@ -144,6 +144,77 @@ bool tl_etm_release(TlContact *c, const TlDynamics *d, double keep, double du_st
   return push.all;
 }
 
+/* ---- points without friction at once ---- */
+
+/* Impulses p_i, the velocities they find and the changes they make together. */
+typedef struct Joint {
+  double p[TL_ETM_TOGETHER], un[TL_ETM_TOGETHER], change[TL_ETM_TOGETHER];
+} Joint;
+
+static void apply_joint(TlContact **c, int count, const TlDynamics *d, const Joint *joint,
+                        double share) {
+  for (int i = 0; i < count; i++) tl_contact_apply(c[i], d, tl_scale(share * joint->p[i], c[i]->n));
+}
+
+/* Give p_i = du_i/(n.Kn)_i and look what it does; false (and taken back) when one of them loses. */
+static bool try_joint(TlContact **c, int count, const TlDynamics *d, const double *du,
+                      Joint *joint) {
+  bool good = count <= TL_ETM_TOGETHER;
+  for (int i = 0; i < count && good; i++) {
+    joint->un[i] = tl_contact_un(c[i], d->twist);
+    joint->p[i] = du[i] / c[i]->knn;
+  }
+  if (!good) return false;
+  apply_joint(c, count, d, joint, 1);
+  for (int i = 0; i < count; i++) {
+    joint->change[i] = tl_contact_un(c[i], d->twist) - joint->un[i];
+    good &= joint->change[i] > 0.01 * du[i];
+  }
+  if (!good) apply_joint(c, count, d, joint, -1);
+  return good;
+}
+
+/* From what was tried to `share` of it, into the books. */
+static void settle_joint(TlContact **c, int count, const TlDynamics *d, const Joint *joint,
+                         double share) {
+  apply_joint(c, count, d, joint, share - 1);
+  for (int i = 0; i < count; i++) {
+    double p = share * joint->p[i];
+    c[i]->impulse = tl_axpy(c[i]->impulse, p, c[i]->n);
+    c[i]->touched = true;
+    c[i]->work -= 0.5 * (2 * joint->un[i] + share * joint->change[i]) * p;
+  }
+}
+
+bool tl_etm_compress_together(TlContact **c, int count, const TlDynamics *d, const double *du) {
+  Joint joint;
+  if (!try_joint(c, count, d, du, &joint)) return false;
+  double share = INFINITY;
+  for (int i = 0; i < count; i++) share = fmin(share, du[i] / joint.change[i]);
+  settle_joint(c, count, d, &joint, share);
+  return true;
+}
+
+bool tl_etm_release_together(TlContact **c, int count, const TlDynamics *d, const double *du_step) {
+  Joint joint;
+  if (!try_joint(c, count, d, du_step, &joint)) return false;
+  double share = INFINITY;
+  int spent = -1; /* whose W is used up by the share */
+  for (int i = 0; i < count; i++) {
+    /* share p (u_n + share change/2) = W, as release_step */
+    double most =
+        release_step(joint.un[i], c[i]->work, joint.change[i] / joint.p[i]) / joint.change[i];
+    double step = du_step[i] / joint.change[i];
+    if (most < share) spent = i;
+    share = fmin(share, most);
+    if (step < share) spent = -1;
+    share = fmin(share, step);
+  }
+  settle_joint(c, count, d, &joint, share);
+  if (spent >= 0) c[spent]->work = 0;
+  return true;
+}
+
 void tl_etm_begin(TlContact *c, const TlTwist *twist, double un) {
   if (c->rebound > 0 && c->start == 0) {
     TlVec3 u = tl_contact_velocity(c, twist);

@@ -54,6 +54,14 @@ double tl_etm_compress(TlContact *contact, const TlDynamics *dynamics, double du
 /* Give back elastic energy down to `keep` (Tang Eqs. 49, 66 with friction: PHYSICS note 6), but
  * raise u_n by no more than du_step. Returns true when work has reached keep. */
 bool tl_etm_release(TlContact *contact, const TlDynamics *dynamics, double keep, double du_step);
+/* The same for points without friction that are equally urgent, all at once and in proportion: what
+ * is symmetric stays so to rounding. Work is that of the changes they really see, together, so the
+ * ledger stays exact. False: they hinder each other too much, nothing was done. */
+enum { TL_ETM_TOGETHER = 16 }; /* most points */
+bool tl_etm_compress_together(TlContact **contact, int count, const TlDynamics *dynamics,
+                              const double *du);
+bool tl_etm_release_together(TlContact **contact, int count, const TlDynamics *dynamics,
+                             const double *du_step);
 /* Does the contact take part: was in already, or approaches too fast? Updates contact->in. */
 bool tl_etm_enters(TlContact *contact, const TlEtmLaw *law, const TlTwist *twist, double un);
 /* W <- e^2 W with e = 0 for slow starts; returns W after; adds to the count's work. */

@@ -95,6 +95,27 @@ static TlContact *worst_point(const Walk *w, const TlPair *pair, double level, d
   return worst;
 }
 
+/* Points without friction that approach as fast as the worst, within beta, rise at once; returns
+ * how many did, 0: none. */
+static int lift_similar(const Walk *w, const TlPair *pair, const TlContact *worst, double key,
+                        double least) {
+  const TlTwist *twist = w->dynamics->twist;
+  TlContact *set[TL_ETM_TOGETHER];
+  double du[TL_ETM_TOGETHER], bound = key * (1 - w->law->similar);
+  int count = 0;
+  if (worst->friction > 0 || pair->count == 1) return 0;
+  for (int32_t k = 0; k < pair->count && count < TL_ETM_TOGETHER; k++) {
+    TlContact *c = &w->group->contact[pair->first + k];
+    double un = tl_contact_un(c, twist);
+    if (c->friction > 0 || c->weight * un > bound || !tl_etm_enters(c, w->law, twist, un)) continue;
+    tl_etm_begin(c, twist, un);
+    c->step = increment(w, c, least);
+    du[count] = fmin(c->step, -un);
+    set[count++] = c;
+  }
+  return count > 1 && tl_etm_compress_together(set, count, w->dynamics, du) ? count : 0;
+}
+
 /* Inside a pair the points take turns by priority, each by one increment: the corners of a face
  * rise together. Lifting them to the level one after the other leaves a flat-landing cube a spin
  * of 0.027 rad/s at K = 20 (by turns 0.0018). */
@@ -112,6 +133,12 @@ static TlTally lift(const void *walk, int k, int32_t at) {
     if (!c) {
       tl_memo_leave(memo, pair, w->dynamics->twist, left);
       break;
+    }
+    int similar = lift_similar(w, pair, c, c->weight * un, least);
+    if (similar > 0) {
+      tally.impulses += similar - 1;
+      tl_etm_trace(w->law, TL_TRACE_COMPRESS, w->group, w->dynamics);
+      continue;
     }
     tl_etm_begin(c, w->dynamics->twist, un);
     c->step = increment(w, c, least);
@@ -187,6 +214,21 @@ static TlContact *fullest_point(const Walk *w, const TlPair *pair, double *work)
   return fullest;
 }
 
+/* As lift_similar: those whose W is as large, within beta. */
+static int release_similar(const Walk *w, const TlPair *pair, double work) {
+  TlContact *set[TL_ETM_TOGETHER];
+  double du[TL_ETM_TOGETHER];
+  int count = 0;
+  if (pair->count == 1) return 0;
+  for (int32_t k = 0; k < pair->count && count < TL_ETM_TOGETHER; k++) {
+    TlContact *c = &w->group->contact[pair->first + k];
+    if (c->friction > 0 || !(c->work >= work * (1 - w->law->similar))) continue;
+    du[count] = c->step;
+    set[count++] = c;
+  }
+  return count > 1 && tl_etm_release_together(set, count, w->dynamics, du) ? count : 0;
+}
+
 /* Levels of W fall as the square, so that an isolated contact leaves in equal steps of velocity:
  * the same increments out as in. */
 static TlTally release(const void *walk, int k, int32_t at) {
@@ -198,7 +240,11 @@ static TlTally release(const void *walk, int k, int32_t at) {
   while (memo->work > level) {
     TlContact *c = fullest_point(w, pair, &memo->work);
     if (!(memo->work > level)) break;
-    tl_etm_release(c, w->dynamics, 0, c->step);
+    int similar = release_similar(w, pair, memo->work);
+    if (similar > 0)
+      tally.impulses += similar - 1;
+    else
+      tl_etm_release(c, w->dynamics, 0, c->step);
     tl_etm_trace(w->law, TL_TRACE_RELEASE, w->group, w->dynamics);
     tally.impulses++;
   }
