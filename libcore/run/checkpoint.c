@@ -63,6 +63,7 @@ typedef struct CutRecord {
   F(double, potential_start_J, run->totals.potential_start_J)                                      \
   F(double, kinetic_J, run->totals.kinetic_J)                                                      \
   F(double, potential_J, run->totals.potential_J)                                                  \
+  F(double, wall_work_J, run->totals.wall_work_J)                                                  \
   F(int64_t, zero_finishes, run->totals.zero_finishes)                                             \
   F(int64_t, unfinished, run->totals.unfinished)                                                   \
   F(int64_t, rest_unfinished, run->totals.rest_unfinished)                                         \

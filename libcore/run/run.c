@@ -16,8 +16,8 @@ static const char history_header[] =
     "centre_z_m,surface_speed_max_m_s,contacts,islands,largest_island,impulses,rounds,zero_"
     "finishes,"
     "rest_sweeps,overlap_m,overlap_share,boundary_overlap_m,boundary_overlap_share,outside,poor,"
-    "cpu_s";
-enum { HISTORY_COLUMNS = 24 };
+    "wall_work_J,cpu_s";
+enum { HISTORY_COLUMNS = 25 };
 
 /* ---- measures over all grains ---- */
 
@@ -93,6 +93,7 @@ static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
                                     r->boundary_overlap_share,
                                     (double)run->totals.outside,
                                     (double)run->totals.poor,
+                                    run->totals.wall_work_J,
                                     cpu_s};
   return tl_output_history(&run->output, values, HISTORY_COLUMNS);
 }
@@ -238,6 +239,7 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
   t->overlap_share = fmax(t->overlap_share, r->overlap_share);
   t->boundary_overlap_m = fmax(t->boundary_overlap_m, r->boundary_overlap_m);
   t->boundary_overlap_share = fmax(t->boundary_overlap_share, r->boundary_overlap_share);
+  t->wall_work_J += r->wall_work_J;
   t->zero_finishes += r->zero_finishes;
   t->unfinished += r->unfinished;
   t->rest_unfinished += r->rest_unfinished;

@@ -15,6 +15,7 @@
 #include "run/assembly.h"
 #include "run/avatars.h"
 #include "run/output.h"
+#include "run/walls.h"
 #include "store/checkpoint.h"
 
 typedef struct TlRunOptions {
@@ -35,6 +36,7 @@ typedef struct TlRunTotals {
   double wall_s, cpu_s;                 /* of the stepping; cpu over all ranks */
   double overlap_share, overlap_m, boundary_overlap_share, boundary_overlap_m; /* deepest ever */
   double kinetic_start_J, potential_start_J, kinetic_J, potential_J;
+  double wall_work_J; /* of moving walls so far */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
   TlStepReport last;
 } TlRunTotals;
@@ -56,6 +58,7 @@ typedef struct TlRun {
   TlTerrain terrain;
   TlPlane *planes;
   TlBoundaryPlane *plane_data;
+  TlWalls walls;
   TlBoundary *boundaries;
   int boundary_count;
   TlAvatarCache avatars;

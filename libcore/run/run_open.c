@@ -109,12 +109,17 @@ static TlStatus load_terrain(TlRun *run) {
   return tl_study_fail(&run->study, TL_EINPUT, "terrain.name", "%s", text);
 }
 
+static char *table_path(void *run, const char *table) {
+  return beside_study(run, table);
+}
+
 static TlStatus make_boundaries(TlRun *run) {
   const TlPlaneSetup *planes = run->setup.planes.items;
   size_t n = (size_t)run->setup.planes.count;
   TL_TRY(TL_NEW(run->planes, n));
   TL_TRY(TL_NEW(run->plane_data, n));
-  TL_TRY(TL_NEW(run->boundaries, n + 1));
+  TL_TRY(tl_walls_open(&run->walls, &run->setup, &run->study, table_path, run));
+  TL_TRY(TL_NEW(run->boundaries, n + 1 + (size_t)run->walls.count));
   if (run->has_terrain)
     run->boundaries[run->boundary_count++] = (TlBoundary){&tl_boundary_terrain, &run->terrain};
   for (size_t i = 0; i < n; i++) {
@@ -123,6 +128,8 @@ static TlStatus make_boundaries(TlRun *run) {
     run->plane_data[i] = (TlBoundaryPlane){tl_vec3_of(planes[i].point_m), normal};
     run->boundaries[run->boundary_count++] = (TlBoundary){&tl_boundary_plane, &run->plane_data[i]};
   }
+  for (int i = 0; i < run->walls.count; i++)
+    run->boundaries[run->boundary_count++] = run->walls.boundary[i];
   return TL_OK;
 }
 
@@ -232,6 +239,7 @@ void tl_run_close(TlRun *run) {
   tl_free(run->planes);
   tl_free(run->plane_data);
   tl_free(run->boundaries);
+  tl_walls_free(&run->walls);
   tl_free(run->effective);
   tl_free(run->study_path);
   tl_free(run->catalog_path);

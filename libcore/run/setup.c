@@ -117,6 +117,8 @@ static const TlStudySection root_sections[] = {
      terrain_params, COUNT(terrain_params), NULL, 0},
     {"planes", offsetof(TlSetup, planes), sizeof(TlPlaneSetup), true, "Rigid planes", plane_params,
      COUNT(plane_params), NULL, 0},
+    {"walls", offsetof(TlSetup, walls), sizeof(TlWallSetup), true,
+     "Rigid walls that may move, appear and vanish", tl_wall_params, TL_WALL_PARAMS, NULL, 0},
     {"contact", offsetof(TlSetup, contact), sizeof(TlContactSetup), false,
      "What happens in contacts", contact_params, COUNT(contact_params), NULL, 0},
     {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
@@ -200,6 +202,7 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(tl_study_fill(study, &tl_setup_schema, setup));
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));
+  TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, study));
   return check_grains(setup, study);

@@ -8,6 +8,7 @@
 #include "run/setup_checkpoint.h"
 #include "run/setup_release.h"
 #include "run/setup_shapes.h"
+#include "run/setup_walls.h"
 
 typedef enum TlOutside {
   TL_OUTSIDE_REMOVE = 0, /* taken out of the run */
@@ -66,6 +67,7 @@ typedef struct TlSetup {
   TlReleaseSetup release;
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */
+  TlStudyList walls;  /* of TlWallSetup */
   TlContactSetup contact;
   TlSolverSetup solver;
   TlPoorSetup poor;
