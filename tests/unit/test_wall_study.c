@@ -92,7 +92,7 @@ START_TEST(a_wall_has_its_own_friction_and_its_time) {
                         "  - {shape: block, position_m: [0, 0, 0.01], velocity_m_s: [0.5, 0, 0]}\n"
                         "walls:\n"
                         "  - {kind: plane, friction: 0, until_s: 0.5}\n"
-                        "  - {kind: plane, point_m: [0, 0, -0.3], from_s: 0.9}\n"));
+                        "  - {kind: plane, point_m: [0, 0, -0.1], from_s: 2}\n"));
   CK_NEAR(run.bodies.velocity[0].x, 0.5, 1e-9);
   CK_NEAR(run.bodies.velocity[0].z, -9.81 * 0.5, 1e-9);
   tl_run_close(&run);
