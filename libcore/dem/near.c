@@ -4,6 +4,7 @@
 #include "dem/shapes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Skin over the smaller body's diameter: factor of sqrt(way), least, most; and how much farther
@@ -19,14 +20,16 @@ typedef struct TlNodeGap {
   double gap;
 } NodeGap;
 
+/* By the gap at the time it was made: as long as the bodies moved little, only the first ones can
+ * be near enough, and the rest are not even looked up. */
 typedef struct List {
-  double *xyz;   /* x of all, then y, then z, owned */
+  double *row;   /* x of all, then y, then z, then the gaps then, owned */
   int32_t *node; /* owned */
   int32_t count, capacity;
 } List;
 
 static void list_free(List *list) {
-  tl_free(list->xyz);
+  tl_free(list->row);
   tl_free(list->node);
 }
 
@@ -35,32 +38,58 @@ static TlStatus list_reserve(List *list, int32_t count) {
   int32_t capacity = (count + count / 4 + 7) & ~7;
   list_free(list);
   *list = (List){.capacity = capacity};
-  TL_TRY(TL_NEW(list->xyz, 3 * (size_t)capacity));
+  TL_TRY(TL_NEW(list->row, 4 * (size_t)capacity));
   return TL_NEW(list->node, (size_t)capacity);
 }
 
-/* The found nodes with a gap below the cutoff. */
-static TlStatus list_fill(List *list, const TlShape *shape, const NodeGap *found, size_t count,
+static int compare_gap(const void *a, const void *b) {
+  const NodeGap *x = a, *y = b;
+  if (x->gap != y->gap) return x->gap < y->gap ? -1 : 1;
+  return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void sort_gaps(NodeGap *found, size_t count) {
+  enum { HANDFUL = 48 };
+  if (count > HANDFUL) {
+    qsort(found, count, sizeof *found, compare_gap);
+    return;
+  }
+  for (size_t i = 1; i < count; i++) {
+    NodeGap one = found[i];
+    size_t at = i;
+    for (; at > 0 && compare_gap(&one, &found[at - 1]) < 0; at--) found[at] = found[at - 1];
+    found[at] = one;
+  }
+}
+
+/* The found nodes with a gap below the cutoff; found is put in order. */
+static TlStatus list_fill(List *list, const TlShape *shape, NodeGap *found, size_t count,
                           double cutoff) {
-  int32_t kept = 0;
-  for (size_t i = 0; i < count; i++) kept += found[i].gap < cutoff;
-  TL_TRY(list_reserve(list, kept));
-  double *x = list->xyz, *y = x + list->capacity, *z = y + list->capacity;
-  list->count = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (!(found[i].gap < cutoff)) continue;
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++)
+    if (found[i].gap < cutoff) found[kept++] = found[i];
+  sort_gaps(found, kept);
+  TL_TRY(list_reserve(list, (int32_t)kept));
+  double *x = list->row, *y = x + list->capacity, *z = y + list->capacity,
+         *gap = z + list->capacity;
+  list->count = (int32_t)kept;
+  for (size_t i = 0; i < kept; i++) {
     TlVec3 p = tl_shape_node(shape, found[i].node);
-    int32_t at = list->count++;
-    x[at] = p.x;
-    y[at] = p.y;
-    z[at] = p.z;
-    list->node[at] = found[i].node;
+    x[i] = p.x;
+    y[i] = p.y;
+    z[i] = p.z;
+    gap[i] = found[i].gap;
+    list->node[i] = found[i].node;
   }
   return TL_OK;
 }
 
+static double gap_then(const List *list, int32_t i) {
+  return list->row[3 * (size_t)list->capacity + (size_t)i];
+}
+
 static TlVec3 list_node(const List *list, int32_t i) {
-  const double *p = list->xyz + i;
+  const double *p = list->row + i;
   return tl_vec3(p[0], p[list->capacity], p[2 * list->capacity]);
 }
 
@@ -116,18 +145,22 @@ typedef struct Pose2 {
   const TlMat3 *turn[2];
   TlMat3 r;
   TlNodeMap map[2];
-  double moved[2]; /* bound of the way of side s's nodes since the list was made, world metres */
+  double moved[2];  /* bound of the way of side s's nodes since the list was made, world metres */
+  int32_t asked[2]; /* listed nodes that were looked up */
   int sides;
 } Pose2;
 
-static Pose2 pose_of(const TlNearQuery *q) {
-  Pose2 p = {
-      .query = q, .body = {q->a, q->b}, .turn = {q->turn_a, q->turn_b}, .sides = q->both ? 2 : 1};
-  for (int s = 0; s < p.sides; s++)
-    p.map[s] = tl_node_map(q->bodies, p.body[s], p.body[1 - s], p.turn[s], p.turn[1 - s]);
+static void pose_of(const TlNearQuery *q, Pose2 *p) {
+  p->query = q;
+  p->body[0] = q->a;
+  p->body[1] = q->b;
+  p->turn[0] = q->turn_a;
+  p->turn[1] = q->turn_b;
+  p->sides = q->both ? 2 : 1;
+  for (int s = 0; s < p->sides; s++)
+    p->map[s] = tl_node_map(q->bodies, p->body[s], p->body[1 - s], p->turn[s], p->turn[1 - s]);
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) p.r.m[i][j] = p.map[0].m.m[i][j] / p.map[0].ratio;
-  return p;
+    for (int j = 0; j < 3; j++) p->r.m[i][j] = p->map[0].m.m[i][j] / p->map[0].ratio;
 }
 
 static bool is_for(const TlNearPair *n, const Pose2 *p) {
@@ -191,7 +224,7 @@ static void note_pose(TlNearPair *n, Pose2 *p) {
   for (int s = 0; s < 2; s++) {
     n->shape[s] = b->shape[p->body[s]];
     n->scale[s] = b->scale[p->body[s]];
-    n->side[s].t0 = p->map[s].t;
+    if (s < p->sides) n->side[s].t0 = p->map[s].t;
     p->moved[s] = 0;
   }
   n->both = p->query->both;
@@ -212,12 +245,11 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
   }
   double cutoff = tl_wanted_limit(&wide);
   for (int s = 0; s < p->sides; s++) {
-    const NodeGap *found = points->gap + (s ? first_side : 0);
+    NodeGap *found = points->gap + (s ? first_side : 0);
     size_t many = s ? count - first_side : first_side;
-    TL_TRY(list_fill(&n->side[s].list, b->shape[p->body[s]], found, many, cutoff));
-    n->side[s].least = cutoff;
-    for (size_t i = 0; i < many; i++)
-      if (found[i].gap < n->side[s].least) n->side[s].least = found[i].gap;
+    List *list = &n->side[s].list;
+    TL_TRY(list_fill(list, b->shape[p->body[s]], found, many, cutoff));
+    n->side[s].least = list->count > 0 ? gap_then(list, 0) : cutoff;
   }
   note_pose(n, p);
   n->cutoff = cutoff;
@@ -225,37 +257,44 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
   return TL_OK;
 }
 
-static TlStatus values_reserve(TlPoints *points, const TlNearPair *n, int sides) {
-  size_t need = (size_t)n->side[0].list.count + (sides > 1 ? (size_t)n->side[1].list.count : 0);
-  return TL_RESERVE(points->value, points->value_capacity, need);
-}
-
-/* phi of shape `to` at the listed nodes. */
-static void phi_of_list(const TlShape *to, const TlNodeMap *map, const List *l, double *phi) {
-  const double *x = l->xyz;
+/* phi of shape `to` at listed nodes [first, first + count). */
+static void phi_of_list(const TlShape *to, const TlNodeMap *map, const List *l, int32_t first,
+                        int32_t count, double *phi) {
+  const double *x = l->row + first, *y = x + l->capacity, *z = y + l->capacity;
   if (to->avatar)
-    tl_avatar_phi_nodes(to->avatar, &map->m, map->t, x, x + l->capacity,
-                        x + 2 * (size_t)l->capacity, l->count, phi);
+    tl_avatar_phi_nodes(to->avatar, &map->m, map->t, x, y, z, count, phi);
   else
-    for (int32_t i = 0; i < l->count; i++)
-      phi[i] = tl_shape_phi(to, tl_node_mapped(map, list_node(l, i)), NULL);
+    for (int32_t i = 0; i < count; i++)
+      phi[i] = tl_shape_phi(to, tl_node_mapped(map, list_node(l, first + i)), NULL);
 }
 
-/* Gaps of the listed nodes, side 0 then side 1, into points->value. */
-static TlStatus evaluate(const TlNearPair *n, const Pose2 *p, TlWanted *wanted, TlPoints *points) {
-  TL_TRY(values_reserve(points, n, p->sides));
-  double *value = points->value;
-  for (int s = 0; s < p->sides; s++) {
-    const List *l = &n->side[s].list;
-    double scale = p->query->bodies->scale[p->body[1 - s]];
-    phi_of_list(n->shape[1 - s], &p->map[s], l, value);
-    for (int32_t i = 0; i < l->count; i++) {
+/* Gaps of the first listed nodes of a side into value, a few at a time, until no later one can be
+ * wanted. Their number goes to p->asked. */
+static void evaluate_side(const TlNearPair *n, Pose2 *p, int s, TlWanted *wanted, double *value) {
+  enum { FEW = 8 };
+  const List *l = &n->side[s].list;
+  double scale = p->query->bodies->scale[p->body[1 - s]];
+  int32_t done = 0;
+  while (done < l->count && gap_now(p, s, gap_then(l, done)) < tl_wanted_limit(wanted)) {
+    int32_t count = l->count - done < FEW ? l->count - done : FEW;
+    phi_of_list(n->shape[1 - s], &p->map[s], l, done, count, value + done);
+    for (int32_t i = done; i < done + count; i++) {
       value[i] *= scale;
       if (value[i] < wanted->least) wanted->least = value[i];
     }
-    points->lookups += l->count;
-    points->node_tests += l->count;
-    value += l->count;
+    done += count;
+  }
+  p->asked[s] = done;
+}
+
+/* Side 0 into points->value, side 1 behind all of side 0's list. */
+static TlStatus evaluate(const TlNearPair *n, Pose2 *p, TlWanted *wanted, TlPoints *points) {
+  size_t need = (size_t)n->side[0].list.count + (size_t)n->side[1].list.count;
+  TL_TRY(TL_RESERVE(points->value, points->value_capacity, need));
+  for (int s = 0; s < p->sides; s++) {
+    evaluate_side(n, p, s, wanted, points->value + (s ? n->side[0].list.count : 0));
+    points->lookups += p->asked[s];
+    points->node_tests += p->asked[s];
   }
   return TL_OK;
 }
@@ -273,14 +312,13 @@ static bool apart(const TlNearPair *n, const Pose2 *p, double margin) {
 }
 
 static TlStatus append_wanted(const TlNearPair *n, const Pose2 *p, double limit, TlPoints *points) {
-  const double *value = points->value;
   for (int s = 0; s < p->sides; s++) {
     const List *l = &n->side[s].list;
-    for (int32_t i = 0; i < l->count; i++)
+    const double *value = points->value + (s ? n->side[0].list.count : 0);
+    for (int32_t i = 0; i < p->asked[s]; i++)
       if (value[i] < limit)
         TL_TRY(tl_narrow_append(p->query->bodies, p->body[s], p->body[1 - s], s, &p->map[s],
                                 p->turn[s], l->node[i], value[i], points));
-    value += l->count;
   }
   return TL_OK;
 }
@@ -298,7 +336,8 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
                         TlPoints *points) {
   if (!*pair) TL_TRY(TL_NEW(*pair, 1));
   TlNearPair *n = *pair;
-  Pose2 p = pose_of(query);
+  Pose2 p;
+  pose_of(query, &p);
   double known = wanted->least, way = query->way;
   if (is_for(n, &p)) {
     measure_motion(n, &p);
@@ -383,8 +422,7 @@ static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *po
   TL_TRY(wall_collect(shape, pose, boundary, &wide, points, &count));
   double cutoff = tl_wanted_limit(&wide);
   TL_TRY(list_fill(&w->list, shape, points->gap, count, cutoff));
-  w->least = cutoff;
-  for (size_t i = 0; i < count; i++) w->least = tl_min(w->least, points->gap[i].gap);
+  w->least = w->list.count > 0 ? gap_then(&w->list, 0) : cutoff;
   w->shape = shape;
   w->pose = *pose;
   w->radius = size;
@@ -404,16 +442,18 @@ static TlPoint wall_point(const TlNearWall *w, const TlPose *pose, const TlBound
 /* Listed nodes under the limit, which falls on the way: the last ones may be too many. */
 static TlStatus wall_evaluate(const TlNearWall *w, const TlPose *pose, const TlBoundary *boundary,
                               TlWanted *wanted, TlPoints *points) {
+  double moved = wall_moved(w, pose);
   for (int32_t i = 0; i < w->list.count; i++) {
     bool there;
+    if (wall_gap_now(w, boundary, gap_then(&w->list, i), moved) >= tl_wanted_limit(wanted)) break;
+    points->lookups++;
+    points->node_tests++;
     TlPoint point = wall_point(w, pose, boundary, i, &there);
     if (!there || !(point.gap < tl_wanted_limit(wanted))) continue;
     wanted->least = tl_min(wanted->least, point.gap);
     TL_TRY(TL_RESERVE(points->point, points->capacity, points->count + 1));
     points->point[points->count++] = point;
   }
-  points->lookups += w->list.count;
-  points->node_tests += w->list.count;
   return TL_OK;
 }
 
@@ -452,6 +492,8 @@ bool tl_near_deepest(const TlNearWall *w, const TlBodies *b, int64_t body, TlVec
   *deepest = (TlPoint){.gap = INFINITY};
   for (int32_t i = 0; i < w->list.count; i++) {
     bool there;
+    if (wall_gap_now(w, boundary, gap_then(&w->list, i), moved) > tl_min(deepest->gap, margin))
+      break;
     TlPoint point = wall_point(w, &pose, boundary, i, &there);
     if (there && tl_point_deeper(&point, deepest)) *deepest = point;
   }
