@@ -2,16 +2,23 @@
 #include "base/report.h"
 #include "conf/cli.h"
 #include "post/measure.h"
+#include "post/measure_repose.h"
 
 #include <math.h>
 
 typedef struct Options {
-  double cell_m;
+  double cell_m, repose_low_m[3], repose_high_m[3];
 } Options;
 
 static const TlParam params[] = {
     {"cell-m", TL_P_REAL, offsetof(Options, cell_m), "m", "0", 0, 1e6, NULL,
      "cell of the deposit's grid; 0: twice the median grain diameter", NULL},
+    {"repose-low-m", TL_P_VEC3, offsetof(Options, repose_low_m), "m", "0,0,0", 0, 0, NULL,
+     "lower corner of a floor (z is not used): angle of repose of the grains against its wall, by "
+     "lines through the highest nodes of 16 x 8 cells, falling along its long side",
+     NULL},
+    {"repose-high-m", TL_P_VEC3, offsetof(Options, repose_high_m), "m", "0,0,0", 0, 0, NULL,
+     "upper corner of that floor; the same as the lower one: no such fit", NULL},
 };
 
 /* Values that do not exist (no heap, nothing moved) are left out rather than printed as nan. */
@@ -73,6 +80,26 @@ static TlStatus report_ground(TlReport *r, const TlMeasure *m) {
   return tl_report_int(r, "grains_deeper_than_2_percent", m->below_2_percent, "");
 }
 
+/* Of the last frame. */
+static TlStatus report_repose(TlReport *r, const TlCall *call, const TlScene *scene,
+                              const TlMeasure *m) {
+  const Options *o = call->values;
+  const double *a = o->repose_low_m, *b = o->repose_high_m;
+  TlFrame frame = {0};
+  TlRepose repose;
+  if (a[0] == b[0] && a[1] == b[1]) return TL_OK;
+  TL_TRY(tl_results_read_frame(call->argv[0], m->frame[m->frame_count - 1].index, &frame));
+  TlStatus status = tl_measure_repose(
+      scene, &frame, &(TlReposeOptions){.x0_m = a[0], .y0_m = a[1], .x1_m = b[0], .y1_m = b[1]},
+      &repose);
+  tl_frame_free(&frame);
+  TL_TRY(status);
+  TL_TRY(real(r, "repose_mean", repose.mean_deg, "deg"));
+  TL_TRY(real(r, "repose_least", repose.least_deg, "deg"));
+  TL_TRY(real(r, "repose_most", repose.most_deg, "deg"));
+  return tl_report_int(r, "repose_cells", repose.filled, "");
+}
+
 static TlStatus report(const TlCall *call, const TlScene *scene, const TlMeasure *m) {
   TlReport r = {0};
   TlStatus status = real(&r, "grain_scale", scene->grain_scale, "");
@@ -80,6 +107,7 @@ static TlStatus report(const TlCall *call, const TlScene *scene, const TlMeasure
   if (status == TL_OK) status = report_overlap(&r, m);
   if (status == TL_OK && m->has_ground) status = report_ground(&r, m);
   if (status == TL_OK && m->deposit.nx) status = report_deposit(&r, &m->deposit);
+  if (status == TL_OK) status = report_repose(&r, call, scene, m);
   if (status == TL_OK) status = tl_report_text(&r, "output", call->output);
   if (status == TL_OK) status = tl_report_print(&r, call->json);
   tl_report_free(&r);

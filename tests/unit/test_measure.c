@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "post/export.h"
 #include "post/measure.h"
+#include "post/measure_repose.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
 
@@ -364,7 +365,47 @@ START_TEST(quantiles_are_those_of_the_order_statistics) {
 }
 END_TEST
 
-TL_TEST_MAIN("measure", energy_of_free_flight_is_constant_and_has_its_closed_form,
+/* Small spheres with their tops on planes of 31 degrees, of 20 in one of the strips; one more ball
+ * high up outside the floor. Each cell (10 x 10 cm) holds 4 x 4 of them, whose highest lies a fixed
+ * way from its middle, so slopes are exact but for the nodes: 16 cells of a spread of 1 mm a strip.
+ */
+START_TEST(repose_is_the_mean_slope_of_the_strips) {
+  enum { NX = 64, NY = 32, COUNT = NX * NY + 1 };
+  static TlBodyRow rows[COUNT];
+  TlAvatar ball;
+  TlRepose r;
+  CK_OK(tl_avatar_sphere(0.005, 0.001, 60, &ball));
+  TlScene scene = scene_of(&ball, NULL);
+  TlFrame frame = {.count = COUNT, .rows = rows};
+  for (int k = 0; k < NX * NY; k++) {
+    double x = (k % NX + 0.5) / 40, y = (k / NX + 0.5) / 40;
+    double slope = tan((y > 0.3 && y < 0.4 ? 20 : 31) * PI / 180);
+    rows[k] = at_rest(k, tl_vec3(x, y, 5 - slope * x), 1);
+  }
+  rows[COUNT - 1] = at_rest(COUNT, tl_vec3(1.7, 0.4, 9), 1);
+  TlReposeOptions floor = {.x1_m = 1.6, .y1_m = 0.8};
+  CK_OK(tl_measure_repose(&scene, &frame, &floor, &r));
+  ck_assert_int_eq(r.filled, 16 * 8);
+  CK_NEAR(r.mean_deg, (7 * 31 + 20) / 8.0, 0.01);
+  CK_NEAR(r.least_deg, 20, 0.01);
+  CK_NEAR(r.most_deg, 31, 0.01);
+  floor.falls = -1;
+  CK_OK(tl_measure_repose(&scene, &frame, &floor, &r));
+  CK_NEAR(r.most_deg, -20, 0.01);
+  for (int k = 0; k < COUNT; k++) { /* the long side along y */
+    TlVec3 p = rows[k].position_m;
+    rows[k].position_m = tl_vec3(p.y, p.x, p.z);
+  }
+  floor = (TlReposeOptions){.x1_m = 0.8, .y1_m = 1.6};
+  CK_OK(tl_measure_repose(&scene, &frame, &floor, &r));
+  CK_NEAR(r.least_deg, 20, 0.01);
+  CK_FAILS(tl_measure_repose(&scene, &frame, &(TlReposeOptions){0}, &r), TL_EUSAGE, "no area");
+  tl_avatar_free(&ball);
+}
+END_TEST
+
+TL_TEST_MAIN("measure", repose_is_the_mean_slope_of_the_strips,
+             energy_of_free_flight_is_constant_and_has_its_closed_form,
              runout_of_a_known_slide_is_measured, angle_of_repose_of_a_cone_is_its_angle,
              strewn_grains_have_no_angle_of_repose,
              penetration_is_the_share_of_the_grains_own_radius,
