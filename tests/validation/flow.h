@@ -11,13 +11,19 @@
 
 typedef struct Flow {
   TlRun run;
-  int64_t open_step;     /* after this step the walls go; 0: they stay */
-  int first_wall, walls; /* of the study's planes */
+  int64_t open_step;                       /* after this step the walls go; 0: they stay */
+  int first_wall, walls;                   /* of the study's planes */
+  double detect_s, etm_s, rest_s, other_s; /* wall clock of all steps */
 } Flow;
 
 /* Asked after each step: the walls that go are put where no grain comes. */
 static int flow_watch(void *context) {
   Flow *f = context;
+  const TlStepReport *r = &f->run.totals.last;
+  f->detect_s += r->detect_s;
+  f->etm_s += r->etm_s;
+  f->rest_s += r->rest_s;
+  f->other_s += r->other_s;
   if (f->run.totals.steps != f->open_step) return 0;
   for (int i = f->first_wall; i < f->first_wall + f->walls; i++) {
     TlBoundaryPlane *p = &f->run.plane_data[i];
