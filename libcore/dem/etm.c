@@ -53,10 +53,11 @@ static double tangential_work(const TlContact *c, const Split *s, const Push *pu
   return tl_dot(pt, tl_axpy(s->u, 0.5, tl_sym_vec(c->k, push->p)));
 }
 
-/* Friction gives back no more than it took at this contact in this round. */
+/* Friction gives back no more than it took at this contact in this round, to rounding. */
 static bool affordable(const TlContact *c, const Split *s, const Push *push) {
-  double work = tangential_work(c, s, push);
-  return work <= 0 || c->friction_work >= work * (1 - 1e-9);
+  double slack =
+      1e-12 * tl_norm(tl_axpy(push->p, -push->pn, c->n)) * (tl_norm(s->ut) + tl_norm(c->aim));
+  return tangential_work(c, s, push) <= c->friction_work + slack;
 }
 
 static void commit(TlContact *c, const TlDynamics *d, const Split *s, const Push *push) {
