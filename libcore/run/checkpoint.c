@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/gather.h"
+#include "run/inputs.h"
 #include "run/study_change.h"
 
 #include <assert.h>
@@ -101,6 +102,7 @@ typedef struct Saver {
   int64_t *order;             /* owned bodies by id */
   const TlTouch **touch;      /* of pairs whose lower id is owned here, in order */
   int64_t touches;
+  const TlShapeMark *marks; /* of the section at hand */
 } Saver;
 
 static TlStatus save_text(Saver *s, const char *name, const char *text) {
@@ -118,6 +120,12 @@ static TlStatus save_study_path(Saver *s) {
 }
 static TlStatus save_catalog_path(Saver *s) {
   return save_text(s, "catalog_path", s->run->catalog_path ? s->run->catalog_path : "");
+}
+
+static TlStatus save_terrain(Saver *s) {
+  char hex[65];
+  tl_inputs_terrain(s->run, hex);
+  return save_text(s, "terrain", hex);
 }
 
 static TlStatus save_run(Saver *s) {
@@ -198,6 +206,29 @@ static TlStatus save_touches(Saver *s) {
   return save_spread(s, "touches", touch_layout, &g);
 }
 
+static void fill_shape_marks(void *context, int64_t first, int64_t count, unsigned char *to) {
+  memcpy(to, ((const Saver *)context)->marks + first, (size_t)count * sizeof(TlShapeMark));
+}
+
+/* A shape that is used on several ranks stands there as often. */
+static TlStatus save_shapes(Saver *s) {
+  TlShapeMark *marks = NULL;
+  int64_t count = 0;
+  TlStatus status = tl_inputs_shapes(s->run, &marks, &count);
+  status = tl_comm_agree(s->run->comm, status);
+  s->marks = marks;
+  TlGather g = {.comm = s->run->comm,
+                .record_bytes = sizeof(TlShapeMark),
+                .keys = 1,
+                .count = count,
+                .fill = fill_shape_marks,
+                .take = take_rows,
+                .context = s};
+  if (status == TL_OK) status = save_spread(s, "shapes", TL_SHAPE_MARK_LAYOUT, &g);
+  tl_free(marks);
+  return status;
+}
+
 /* ---- going on: sections ---- */
 
 static TlStatus load_run(TlRun *run) {
@@ -266,6 +297,19 @@ static TlStatus load_touches(TlRun *run) {
   return status;
 }
 
+static TlStatus check_terrain(TlRun *run) {
+  char now[65], then[65] = "";
+  int64_t size;
+  tl_inputs_terrain(run, now);
+  TL_TRY(tl_checkpoint_find(run->checkpoint, "terrain", "text", 1, &size));
+  if (size < (int64_t)sizeof then)
+    TL_TRY(tl_checkpoint_read(run->checkpoint, "terrain", 0, size, then));
+  if (strcmp(now, then) == 0) return TL_OK;
+  return tl_study_fail(&run->study, TL_EINPUT, "terrain.name",
+                       "the catalog's terrain is not the one that %s began with",
+                       tl_checkpoint_path(run->checkpoint));
+}
+
 static TlStatus load_cuts(TlRun *run) {
   int64_t count;
   TlDomain *d = &run->dist->domain;
@@ -295,10 +339,12 @@ static const Section sections[] = {
     {"study", save_study, NULL},
     {"study_path", save_study_path, NULL},
     {"catalog_path", save_catalog_path, NULL},
+    {"terrain", save_terrain, check_terrain},
     {"run", save_run, load_run},
     {"cuts", save_cuts, load_cuts},
     {"bodies", save_bodies, load_bodies},
     {"touches", save_touches, load_touches},
+    {"shapes", save_shapes, NULL}, /* tl_resume_shapes */
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -481,6 +527,30 @@ static TlStatus load_sections(TlRun *run) {
   for (int i = 0; i < SECTIONS; i++)
     if (sections[i].load) TL_TRY(sections[i].load(run));
   return TL_OK;
+}
+
+static TlStatus same_shape(const TlRun *run, const TlShapeMark *was, const TlShapeMark *is) {
+  if (memcmp(was, is, sizeof *is) == 0) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "%s: grain %lld of the catalog is not the one that %s began with (volume %.9g m3 "
+                 "and %lld nodes now, %.9g m3 and %lld then)",
+                 run->options.study, (long long)is->id, tl_checkpoint_path(run->checkpoint),
+                 is->volume_m3, (long long)is->nodes, was->volume_m3, (long long)was->nodes);
+}
+
+TlStatus tl_resume_shapes(TlRun *run) {
+  TlShapeMark *marks, was;
+  int64_t count, all;
+  TL_TRY(tl_checkpoint_find(run->checkpoint, "shapes", TL_SHAPE_MARK_LAYOUT, sizeof was, &all));
+  TlStatus status = tl_inputs_shapes(run, &marks, &count);
+  for (int64_t i = 0; status == TL_OK && i < all; i++) {
+    status = tl_checkpoint_read(run->checkpoint, "shapes", i, 1, &was);
+    const TlShapeMark *is =
+        status == TL_OK ? bsearch(&was.id, marks, (size_t)count, sizeof *marks, compare_id) : NULL;
+    if (is) status = same_shape(run, &was, is);
+  }
+  tl_free(marks);
+  return status;
 }
 
 TlStatus tl_resume_state(TlRun *run) {

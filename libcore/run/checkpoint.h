@@ -29,5 +29,8 @@ TlStatus tl_resume_study(TlRun *run);
 TlStatus tl_resume_check(TlRun *run);
 /* Totals, bodies and cuts; run->dist is made. */
 TlStatus tl_resume_state(TlRun *run);
+/* Shapes are loaded: are they those the run began with? TL_EINPUT names one that is not. Each rank
+ * for itself. */
+TlStatus tl_resume_shapes(TlRun *run);
 
 #endif

@@ -221,7 +221,8 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   run->avatars.catalog = run->catalog;
   run->avatars.shapes = &run->shapes;
   TL_TRY(place_grains(run));
-  return start_solver(run);
+  TL_TRY(start_solver(run));
+  return run->checkpoint ? tl_comm_agree(comm, tl_resume_shapes(run)) : TL_OK;
 }
 
 void tl_run_close(TlRun *run) {

@@ -108,6 +108,10 @@ refused 2 "--set time.steps: ends with step 5, and" --resume s.run --set time.st
 refused 2 "choose one" --resume s.yaml --overwrite
 refused 1 "nowhere.yaml" --resume nowhere.yaml
 cp -r s.run two.run
+# another catalog in its place: the same ids, other grains
+cp c.sqlite other.sqlite
+sqlite3 other.sqlite "UPDATE avatar SET volume_m3 = volume_m3 * 1.001"
+refused 1 "of the catalog is not the one that s.run/checkpoint_" --resume s.run --catalog=other.sqlite
 solve --resume s.yaml >out 2>err || fail "--resume of a study: $(cat err)"
 same whole s.run
 OMP_NUM_THREADS=2 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" -q --resume two.run >out 2>err ||
