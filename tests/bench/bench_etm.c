@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { CELLS = 9, SIDE = 16, REPEATS = 5 };
+enum { CELLS = 9, SIDE = 20, REPEATS = 5 };
 
 static TlEtmLaw law(void) {
   return (TlEtmLaw){.increments = 20,
@@ -32,7 +32,8 @@ static Result run(Pack *p, TlCollisionMethod method, double e, int repeats) {
     best.kinetic = pack_kinetic(p);
     best.count = (TlEtmCount){0};
     double cpu = judge_thread_cpu_s(), wall = judge_wall_s();
-    JUDGE_OK(tl_collision_solver(method)(&l, &p->groups.group[0], &d, &best.count));
+    for (int32_t g = 0; g < p->groups.count; g++) /* one giant, a few of two or three grains */
+      JUDGE_OK(tl_collision_solver(method)(&l, &p->groups.group[g], &d, &best.count));
     best.cpu_s = fmin(best.cpu_s, judge_thread_cpu_s() - cpu);
     best.wall_s = fmin(best.wall_s, judge_wall_s() - wall);
   }
@@ -52,18 +53,19 @@ static void against_reference(Pack *loose, Pack *jammed) {
   static const double es[2] = {0, 0.5};
   Pack *packs[2] = {loose, jammed};
   const char *name[2] = {"Loose", "Jammed"};
-  double least = INFINITY, worst = 0, approach = 0;
+  double least[2] = {INFINITY, INFINITY}, worst = 0, approach = 0;
   for (int k = 0; k < 2; k++)
     for (int i = 0; i < 2; i++) {
       Result level = run(packs[k], TL_ETM_LEVEL, es[i], 2);
       Result queue = run(packs[k], TL_ETM_PRIORITY, es[i], 1);
       say(name[k], packs[k], es[i], "etm-level", &level);
       say(name[k], packs[k], es[i], "etm", &queue);
-      least = fmin(least, queue.cpu_s / level.cpu_s);
+      least[k] = fmin(least[k], queue.cpu_s / level.cpu_s);
       approach = fmax(approach, fmax(level.approach, queue.approach));
       if (k == 0) worst = fmax(worst, fabs(level.kinetic / queue.kinetic - 1));
     }
-  judge_at_least(JUDGE_GOAL, "etm_level_speedup", least, "times", 5);
+  judge_at_least(JUDGE_GOAL, "etm_level_speedup_jammed", least[1], "times", 5);
+  judge_at_least(JUDGE_GOAL, "etm_level_speedup_loose", least[0], "times", 5);
   judge_at_most(JUDGE_GOAL, "etm_level_kinetic_difference", worst, "of etm's, loose", 0.01);
   judge_at_most(JUDGE_CORRECT, "etm_approach_left", approach, "m/s", law().tolerance_m_s);
   Result sqm = run(loose, TL_SQM, 0.5, 1);
@@ -88,8 +90,10 @@ int main(int argc, char **argv) {
   judge_open("etm", argc, argv);
   tl_par_set_threads(1);
   Pack loose, jammed;
-  JUDGE_OK(pack_loose(&loose, SIDE, 0.3, 0.5));
+  JUDGE_OK(pack_loose(&loose, SIDE, 2.1, 0.3, 0.5));
   JUDGE_OK(pack_jammed(&jammed, CELLS, 0.3, 0.5));
+  judge_note("Bodies in the largest island: %lld of %lld in the loose pack.",
+             (long long)loose.groups.largest, (long long)loose.bodies.total);
   judge_note("%d colours in the loose pack, %d in the jammed one.", loose.groups.group[0].colours,
              jammed.groups.group[0].colours);
   against_reference(&loose, &jammed);

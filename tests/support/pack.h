@@ -3,7 +3,8 @@
  *
  * Jammed: a face-centred cubic block whose spheres all touch (12 neighbours), falling on a floor.
  * Loose: a cubic lattice, each sphere shifted and with a velocity of its own, neighbours within
- * 1.15 diameters taken as touching along the line of centres: half of them approach. */
+ * reach (the radius is 1) taken as touching along the line of centres; 2.3: nearly all six of the
+ * lattice, 2.1: every second one. */
 #ifndef TL_TESTS_SUPPORT_PACK_H
 #define TL_TESTS_SUPPORT_PACK_H
 
@@ -100,7 +101,7 @@ static inline TlStatus pack_jammed(Pack *p, int cells, double mu, double e) {
   return pack_connect(p, 2.001, mu, e);
 }
 
-static inline TlStatus pack_loose(Pack *p, int side, double mu, double e) {
+static inline TlStatus pack_loose(Pack *p, int side, double reach, double mu, double e) {
   memset(p, 0, sizeof *p);
   for (int i = 0; i < side * side * side; i++) {
     uint64_t s = 3 * (uint64_t)i;
@@ -116,7 +117,7 @@ static inline TlStatus pack_loose(Pack *p, int side, double mu, double e) {
                   tl_random_normal(5, 2, s + 2)};
     p->twist[i].v = tl_axpy(p->twist[i].v, 0.3, own);
   }
-  return pack_connect(p, 2.3, mu, e);
+  return pack_connect(p, reach, mu, e);
 }
 
 static inline void pack_rewind(Pack *p) {
