@@ -7,11 +7,13 @@
 #include "shape/terrain_build.h"
 #include "store/catalog.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct Options {
-  char *catalog, *name, *crs, *crop;
+  char *catalog, *name, *crs, *crop, *classes;
+  int64_t class_default;
   double band_cells;
   int64_t refine;
   bool fill_holes, metres, overwrite;
@@ -33,6 +35,12 @@ static const TlParam params[] = {
      "keep the samples whose centres lie inside", "XMIN,YMIN,XMAX,YMAX"},
     {"crs", TL_P_TEXT, OPTION(crs), "", "", 0, 0, NULL,
      "the true CRS where the file names a wrong one or none", "EPSG:CODE"},
+    {"classes", TL_P_TEXT, OPTION(classes), "", "", 0, 0, NULL,
+     "a raster of whole numbers that covers the terrain: classes of the ground, which studies give "
+     "friction and restitution",
+     "RASTER"},
+    {"class-default", TL_P_INT, OPTION(class_default), "", "-1", -1, 1e9, NULL,
+     "class of ground where the class raster has no data; negative: refused", NULL},
     {"metres", TL_P_FLAG, OPTION(metres), "", "false", 0, 0, NULL,
      "coordinates without CRS are metres even if they look like degrees", NULL},
     {"overwrite", TL_P_FLAG, OPTION(overwrite), "", "false", 0, 0, NULL,
@@ -113,6 +121,49 @@ static TlStatus report_plan(TlReport *report, const TlRaster *raster, const Opti
   return tl_report_real(report, "memory_at_least", 16 * columns + 4 * points, "bytes");
 }
 
+static TlStatus class_of(const Options *o, const TlRaster *r, double east, double north,
+                         int32_t *id) {
+  double u = floor((east - r->east_m) / r->cell_m + 0.5),
+         v = floor((north - r->north_m) / r->cell_m + 0.5), value = NAN;
+  if (u >= 0 && v >= 0 && u < (double)r->nx && v < (double)r->ny)
+    value = r->height_m[(int64_t)v * r->nx + (int64_t)u];
+  if (isnan(value) && o->class_default >= 0) value = (double)o->class_default;
+  if (isnan(value))
+    return tl_fail(TL_EINPUT,
+                   "%s: no class at east %.10g, north %.10g, where there is ground; "
+                   "--class-default=N fills such places",
+                   o->classes, east, north);
+  if (value != floor(value) || value < 0 || value > 1e9)
+    return tl_fail(
+        TL_EINPUT,
+        "%s: class %.10g at east %.10g, north %.10g; whole numbers of 0 to 1e9 are wanted",
+        o->classes, value, east, north);
+  *id = (int32_t)value;
+  return TL_OK;
+}
+
+/* The class of the nearest cell at every sample; samples without ground keep 0. */
+static TlStatus lay_classes(const Options *o, const TlRaster *r, TlTerrain *t) {
+  TL_TRY(TL_NEW(t->class_id, (size_t)(t->nx * t->ny)));
+  for (int64_t k = 0; k < t->nx * t->ny; k++) {
+    double east = t->origin[0] + t->x0_m + t->cell_m * (double)(k % t->nx),
+           north = t->origin[1] + t->y0_m + t->cell_m * (double)(k / t->nx);
+    if (!isnan(t->height_m[k])) TL_TRY(class_of(o, r, east, north, &t->class_id[k]));
+  }
+  return TL_OK;
+}
+
+static TlStatus read_classes(const TlCall *call, const Options *o, TlTerrain *t) {
+  TlRasterOptions options = {.metres = o->metres, .crs = o->crs};
+  TlRaster raster = {0};
+  if (!o->classes || !o->classes[0]) return TL_OK;
+  TlStatus status = tl_raster_read(&raster, o->classes, &options);
+  if (status == TL_OK) status = tl_provenance_input(call->provenance, o->classes);
+  if (status == TL_OK) status = lay_classes(o, &raster, t);
+  tl_raster_free(&raster);
+  return status;
+}
+
 static TlStatus store(const TlCall *call, const Options *o, TlTerrain *terrain) {
   TlCatalog *catalog = NULL;
   TL_TRY(tl_catalog_open(&catalog, o->catalog, TL_CATALOG_CREATE));
@@ -132,6 +183,7 @@ static TlStatus make(const TlCall *call, const Options *o, const char *name, con
   double start = tl_clock_s();
   TL_TRY(tl_context(tl_terrain_build(terrain, &source, &options), "%s", call->argv[0]));
   double seconds = tl_clock_s() - start;
+  TL_TRY(read_classes(call, o, terrain));
   if (terrain->holes_filled > 0)
     tl_log_warn("%s: %lld samples in holes were filled", call->argv[0],
                 (long long)terrain->holes_filled);

@@ -15,6 +15,7 @@
 #include "run/assembly.h"
 #include "run/avatars.h"
 #include "run/output.h"
+#include "run/ground.h"
 #include "run/walls.h"
 #include "store/checkpoint.h"
 
@@ -58,6 +59,7 @@ typedef struct TlRun {
   TlTerrain terrain;
   TlPlane *planes;
   TlBoundaryPlane *plane_data;
+  TlGround ground;
   TlWalls walls;
   TlBoundary *boundaries;
   int boundary_count;

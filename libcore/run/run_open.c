@@ -120,8 +120,11 @@ static TlStatus make_boundaries(TlRun *run) {
   TL_TRY(TL_NEW(run->plane_data, n));
   TL_TRY(tl_walls_open(&run->walls, &run->setup, &run->study, table_path, run));
   TL_TRY(TL_NEW(run->boundaries, n + 1 + (size_t)run->walls.count));
-  if (run->has_terrain)
-    run->boundaries[run->boundary_count++] = (TlBoundary){&tl_boundary_terrain, &run->terrain};
+  if (run->has_terrain) {
+    TL_TRY(tl_ground_open(&run->ground, &run->setup, &run->study, &run->terrain));
+    run->boundaries[run->boundary_count++] = (TlBoundary){
+        &tl_boundary_terrain, &run->terrain, run->ground.class_id ? &run->ground.surface : NULL};
+  }
   for (size_t i = 0; i < n; i++) {
     TlVec3 normal = tl_unit(tl_vec3_of(planes[i].normal));
     run->planes[i] = (TlPlane){tl_vec3_of(planes[i].point_m), normal};
@@ -241,6 +244,7 @@ void tl_run_close(TlRun *run) {
   tl_free(run->plane_data);
   tl_free(run->boundaries);
   tl_walls_free(&run->walls);
+  tl_ground_free(&run->ground);
   tl_free(run->effective);
   tl_free(run->study_path);
   tl_free(run->catalog_path);

@@ -37,6 +37,19 @@ static const TlParam grain_params[] = {
 static const TlParam terrain_params[] = {
     TEXT(TlTerrainSetup, name, "", "terrain of the catalog; none: no terrain"),
 };
+static const TlParam class_params[] = {
+    INT(TlClassSetup, id, NULL, 0, 1e9,
+        "number of the class in the raster of talus-topo --classes"),
+    TEXT(TlClassSetup, name, "", "what it is"),
+    REAL(TlClassSetup, friction, "", "-1", -1, 10,
+         "friction there; negative: contact.boundary_friction"),
+    REAL(TlClassSetup, restitution, "", "-1", -1, 1,
+         "restitution there; negative: contact.boundary_restitution"),
+};
+static const TlStudySection terrain_sections[] = {
+    {"classes", offsetof(TlTerrainSetup, classes), sizeof(TlClassSetup), true,
+     "Classes of the ground, all that the terrain has", class_params, COUNT(class_params), NULL,
+     0}};
 static const TlParam plane_params[] = {
     VEC3(TlPlaneSetup, point_m, "m", NULL, -1e7, 1e7, "a point of the plane"),
     VEC3(TlPlaneSetup, normal, "", NULL, -1e3, 1e3, "points to the grains; made unit"),
@@ -114,7 +127,7 @@ static const TlStudySection root_sections[] = {
      "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS, tl_release_sections,
      TL_RELEASE_SECTIONS},
     {"terrain", offsetof(TlSetup, terrain), sizeof(TlTerrainSetup), false, "The ground",
-     terrain_params, COUNT(terrain_params), NULL, 0},
+     terrain_params, COUNT(terrain_params), terrain_sections, COUNT(terrain_sections)},
     {"planes", offsetof(TlSetup, planes), sizeof(TlPlaneSetup), true, "Rigid planes", plane_params,
      COUNT(plane_params), NULL, 0},
     {"walls", offsetof(TlSetup, walls), sizeof(TlWallSetup), true,
@@ -151,6 +164,11 @@ static TlStatus check_time(const TlSetup *s, const TlStudy *study) {
                          "%g 1/s times dt_s %g is above 1; the least step would reverse velocities",
                          s->contact.damping_per_s, s->time.dt_s);
   return TL_OK;
+}
+
+static TlStatus check_terrain(const TlSetup *s, const TlStudy *study) {
+  if (s->terrain.classes.count == 0 || s->terrain.name) return TL_OK;
+  return tl_study_fail(study, TL_EINPUT, "terrain.classes", "this study names no terrain");
 }
 
 static TlStatus check_planes(TlSetup *s, const TlStudy *study) {
@@ -202,6 +220,7 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(tl_study_fill(study, &tl_setup_schema, setup));
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));
+  TL_TRY(check_terrain(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, study));

@@ -34,8 +34,15 @@ typedef struct TlPlaneSetup {
   double point_m[3], normal[3];
 } TlPlaneSetup;
 
+typedef struct TlClassSetup {
+  int64_t id;
+  char *name;
+  double friction, restitution; /* < 0: contact.boundary_* */
+} TlClassSetup;
+
 typedef struct TlTerrainSetup {
   char *name;
+  TlStudyList classes; /* of TlClassSetup */
 } TlTerrainSetup;
 
 typedef struct TlContactSetup {

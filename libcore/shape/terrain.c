@@ -9,11 +9,24 @@ void tl_terrain_free(TlTerrain *terrain) {
   tl_free(terrain->name);
   tl_free(terrain->crs);
   tl_free(terrain->height_m);
+  tl_free(terrain->class_id);
   tl_free(terrain->k_low);
   tl_free(terrain->k_count);
   tl_free(terrain->start);
   tl_free(terrain->band_phi);
   *terrain = (TlTerrain){0};
+}
+
+static int64_t nearest(double at, int64_t count) {
+  double n = floor(at + 0.5);
+  return n < 0 ? 0 : n > (double)(count - 1) ? count - 1 : (int64_t)n;
+}
+
+int32_t tl_terrain_class(const TlTerrain *t, double x, double y) {
+  if (!t->class_id) return 0;
+  int64_t i = nearest((x - t->x0_m) / t->cell_m, t->nx),
+          j = nearest((y - t->y0_m) / t->cell_m, t->ny);
+  return t->class_id[j * t->nx + i];
 }
 
 bool tl_terrain_height(const TlTerrain *t, double x, double y, double *z, TlVec3 *normal) {

@@ -27,6 +27,7 @@ typedef struct TlTerrain {
   double cell_m, x0_m, y0_m;
   float *height_m;      /* [ny][nx], local z, NaN = no data, owned */
   int64_t holes_filled; /* samples filled on request */
+  int32_t *class_id;    /* [ny][nx] class of the ground at each sample, owned; NULL: none */
   /* narrow band */
   double band_m, band_spacing_m, z0_m;
   int64_t bnx, bny;
@@ -52,5 +53,8 @@ TlTerrainSpot tl_terrain_phi(const TlTerrain *terrain, TlVec3 p, double *phi, Tl
 /* Bilinear height of the ground at local (x, y) and its unit normal (may be NULL); false where
  * there is none. */
 bool tl_terrain_height(const TlTerrain *terrain, double x, double y, double *z, TlVec3 *normal);
+
+/* Class of the sample nearest to local (x, y), clamped to the raster; 0 without classes. */
+int32_t tl_terrain_class(const TlTerrain *terrain, double x, double y);
 
 #endif

@@ -42,7 +42,8 @@ static TlStatus check_kind(TlCatalog *c, bool *fresh) {
   TL_TRY(tl_sql_int(c, "PRAGMA user_version", 0, &schema));
   TL_TRY(tl_sql_int(c, "SELECT count(*) FROM sqlite_master", 0, &tables));
   *fresh = application == 0 && schema == 0 && tables == 0;
-  if (*fresh || (application == TL_CATALOG_APPLICATION && schema == TL_CATALOG_SCHEMA))
+  if (*fresh ||
+      (application == TL_CATALOG_APPLICATION && schema >= 1 && schema <= TL_CATALOG_SCHEMA))
     return TL_OK;
   return wrong_kind(c, application, schema);
 }
@@ -66,6 +67,24 @@ static TlStatus create_schema(TlCatalog *c) {
   return status;
 }
 
+/* Schema 1 lacks the classes of terrains; it is read as it is. Looks again inside the transaction.
+ */
+static TlStatus upgrade(TlCatalog *c) {
+  int64_t schema;
+  TL_TRY(tl_sql_int(c, "PRAGMA user_version", 0, &schema));
+  if (schema != 1) return TL_OK;
+  TL_TRY(tl_sql_exec(c, "BEGIN IMMEDIATE"));
+  TlStatus status = tl_sql_int(c, "PRAGMA user_version", 0, &schema);
+  if (status == TL_OK && schema == 1) {
+    status = tl_sql_exec(c, tl_catalog_schema_2);
+    if (status == TL_OK) status = tl_sql_exec(c, "PRAGMA user_version = 2");
+    if (status == TL_OK) tl_log_info("%s: schema 1 is brought to 2 (classes of terrains)", c->path);
+  }
+  if (status == TL_OK) status = tl_sql_exec(c, "COMMIT");
+  if (status != TL_OK) sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+  return status;
+}
+
 /* Readers open for writing too where they may: only so can they roll back what a killed writer
  * left. They are kept from writing by query_only. */
 static TlStatus set_up(TlCatalog *c) {
@@ -84,7 +103,7 @@ static TlStatus connect_to(TlCatalog *c, TlCatalogMode mode) {
   TL_TRY(set_up(c));
   bool fresh;
   TL_TRY(check_kind(c, &fresh));
-  if (!fresh) return TL_OK;
+  if (!fresh) return c->writable ? upgrade(c) : TL_OK;
   if (mode == TL_CATALOG_CREATE) return create_schema(c);
   return tl_fail(TL_EINPUT,
                  "%s: is an empty file, not a catalog; run talus-avatars or talus-topo to fill one",

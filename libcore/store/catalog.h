@@ -16,7 +16,7 @@
 #include "shape/avatar.h"
 #include "shape/terrain.h"
 
-enum { TL_CATALOG_SCHEMA = 1 };
+enum { TL_CATALOG_SCHEMA = 2 };
 
 typedef struct TlCatalog TlCatalog;
 

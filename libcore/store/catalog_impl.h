@@ -26,7 +26,8 @@ struct TlCatalog {
   double waiting_since_s;
 };
 
-extern const char *const tl_catalog_schema_sql[]; /* statements, NULL at the end */
+extern const char *const tl_catalog_schema_sql[];
+extern const char tl_catalog_schema_2[]; /* what 2 has over 1 */ /* statements, NULL at the end */
 
 /* The status and message of the last SQLite failure on this connection. */
 TlStatus tl_sql_fail(TlCatalog *catalog, int code, const char *doing);

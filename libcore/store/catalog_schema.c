@@ -82,4 +82,13 @@ static const char views[] =
     " JOIN run ON run.id = h.ancestor_id JOIN run_command c ON c.run_id = run.id"
     " ORDER BY avatar.id, h.position;";
 
-const char *const tl_catalog_schema_sql[] = {runs, grains, terrains, views, NULL};
+/* New in schema 2. */
+const char tl_catalog_schema_2[] =
+    "CREATE TABLE IF NOT EXISTS terrain_class ("
+    " terrain_id INTEGER NOT NULL REFERENCES terrain(id) ON DELETE CASCADE,"
+    " kind TEXT NOT NULL CHECK (kind = 'class'),"
+    " part INTEGER NOT NULL, raw_bytes INTEGER NOT NULL, crc32 INTEGER NOT NULL,"
+    " data BLOB NOT NULL, PRIMARY KEY (terrain_id, kind, part)) STRICT;";
+
+const char *const tl_catalog_schema_sql[] = {runs, grains, terrains, views, tl_catalog_schema_2,
+                                             NULL};

@@ -53,13 +53,33 @@ static TlStatus insert_row(TlCatalog *c, const TlTerrain *terrain, int64_t *id) 
   return TL_OK;
 }
 
+static TlBlobKey class_key(int64_t id) {
+  return (TlBlobKey){"terrain_class", "terrain_id", id, "class"};
+}
+
+/* A catalog of schema 1, open for reading, has no such table. */
+static TlStatus read_classes(TlCatalog *c, TlTerrain *t) {
+  int64_t there = 0;
+  void *values;
+  TL_TRY(
+      tl_sql_int(c, "SELECT count(*) FROM sqlite_master WHERE name = 'terrain_class'", 0, &there));
+  if (there)
+    TL_TRY(tl_sql_int(c, "SELECT count(*) FROM terrain_class WHERE terrain_id = ?", t->id, &there));
+  if (!there) return TL_OK;
+  TL_TRY(tl_blob_get(c, class_key(t->id), &values, t->nx * t->ny, sizeof *t->class_id));
+  t->class_id = values;
+  return TL_OK;
+}
+
 static TlStatus insert_blobs(TlCatalog *c, int64_t id, const TlTerrain *t) {
   int64_t cells = t->nx * t->ny, columns = t->bnx * t->bny;
   TL_TRY(tl_blob_put(c, blob_key(id, "height"), t->height_m, cells, sizeof *t->height_m));
   TL_TRY(tl_blob_put(c, blob_key(id, "k_low"), t->k_low, columns, sizeof *t->k_low));
   TL_TRY(tl_blob_put(c, blob_key(id, "k_count"), t->k_count, columns, sizeof *t->k_count));
   TL_TRY(tl_blob_put(c, blob_key(id, "start"), t->start, columns, sizeof *t->start));
-  return tl_blob_put(c, blob_key(id, "band_phi"), t->band_phi, t->band_count, sizeof *t->band_phi);
+  TL_TRY(tl_blob_put(c, blob_key(id, "band_phi"), t->band_phi, t->band_count, sizeof *t->band_phi));
+  if (!t->class_id) return TL_OK;
+  return tl_blob_put(c, class_key(id), t->class_id, cells, sizeof *t->class_id);
 }
 
 /* What the lookups rely on: positive sizes, columns inside the array of the band. */
@@ -142,7 +162,8 @@ static TlStatus read_blobs(TlCatalog *c, TlTerrain *t) {
   t->k_count = part[2].at;
   t->start = part[3].at;
   t->band_phi = part[4].at;
-  return status == TL_OK ? check_columns(t) : status;
+  if (status == TL_OK) status = check_columns(t);
+  return status == TL_OK ? read_classes(c, t) : status;
 }
 
 TlStatus tl_catalog_load_terrain(TlCatalog *c, const char *name, TlTerrain *terrain) {

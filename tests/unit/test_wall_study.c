@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "run/run.h"
+#include "shape/terrain_build.h"
+#include "store/catalog.h"
 
 static char *put_file(const char *name, const char *text) {
   char *path = tl_path_join(tl_test_folder(), name);
@@ -126,7 +128,93 @@ START_TEST(a_wrong_table_is_refused_by_file_and_line) {
 }
 END_TEST
 
+/* ---- classes of the ground ---- */
+
+static const double slope = 0.45; /* tan; 24 degrees */
+
+/* Rises with x; the southern half of class 3, the northern of class 7. */
+static void store_slope(const char *catalog_name, bool classes) {
+  enum { N = 24 };
+  double height[N * N];
+  TlTerrain terrain = {0};
+  TlCatalog *catalog;
+  TlProvenance p;
+  int64_t id;
+  char *argv[] = {(char *)(uintptr_t) "t", NULL},
+       *path = tl_path_join(tl_test_folder(), catalog_name);
+  for (int k = 0; k < N * N; k++) height[k] = slope * 0.1 * (k % N);
+  TlTerrainSource source = {"slope", "", N, N, 0.1, 0, 0, height};
+  CK_OK(tl_terrain_build(&terrain, &source, &(TlTerrainOptions){.band_cells = 3, .refine = 1}));
+  if (classes) CK_OK(TL_NEW(terrain.class_id, N * N));
+  for (int k = 0; classes && k < N * N; k++) terrain.class_id[k] = k / N < N / 2 ? 3 : 7;
+  tl_provenance_begin(&p, "t", 1, argv);
+  CK_OK(tl_catalog_open(&catalog, path, TL_CATALOG_CREATE));
+  CK_OK(tl_catalog_begin(catalog, &p, NULL));
+  CK_OK(tl_catalog_add_terrain(catalog, &terrain, true, &id));
+  CK_OK(tl_catalog_commit(catalog));
+  tl_catalog_close(catalog);
+  tl_provenance_free(&p);
+  tl_terrain_free(&terrain);
+  tl_free(path);
+}
+
+#define SLOPE_BLOCKS                                                                               \
+  "time: {dt_s: 1.0e-3, duration_s: 0.4}\n"                                                        \
+  "shapes: [{name: block, kind: box, size_m: [0.04, 0.04, 0.04]}]\n"                               \
+  "bodies:\n"                                                                                      \
+  "  - {shape: block, position_m: [1.5, 0.6, 0.698], turn_deg: [0, -24.2277, 0]}\n"                \
+  "  - {shape: block, position_m: [1.5, 1.8, 0.698], turn_deg: [0, -24.2277, 0]}\n"                \
+  "contact: {boundary_friction: 0.3, boundary_restitution: 0}\n"
+
+static TlStatus run_slope(TlRun *run, const char *catalog, const char *classes) {
+  char *text = tl_format("catalog: %s\nterrain: {name: slope%s}\n" SLOPE_BLOCKS, catalog, classes);
+  char *path = put_file("slope.yaml", text);
+  TlRunOptions options = {.study = path, .no_output = true};
+  tl_par_set_threads(1);
+  TlStatus status = tl_run_open(run, NULL, &options);
+  if (status == TL_OK) status = tl_run_go(run);
+  tl_free(text);
+  tl_free(path);
+  return status;
+}
+
+/* One block stays where mu > tan, the other slides with v = g t (sin - mu cos); the terrain's local
+ * origin is its south-west sample's. */
+START_TEST(a_block_stops_on_one_half_of_a_slope_and_slides_on_the_other) {
+  TlRun run;
+  store_slope("classes.tals", true);
+  CK_OK(run_slope(&run, "classes.tals",
+                  ", classes: [{id: 7, name: ice, friction: 0.1}, {id: 3, name: turf, friction: "
+                  "0.8}]"));
+  double angle = atan(slope);
+  double want = 9.81 * 0.4 * (sin(angle) - 0.1 * cos(angle));
+  ck_assert_msg(tl_norm(run.bodies.velocity[0]) < 1e-3, "turf: %g m/s",
+                tl_norm(run.bodies.velocity[0]));
+  ck_assert_msg(fabs(tl_norm(run.bodies.velocity[1]) / want - 1) < 0.01, "ice: %g m/s, not %g",
+                tl_norm(run.bodies.velocity[1]), want);
+  tl_run_close(&run);
+}
+END_TEST
+
+START_TEST(classes_that_do_not_fit_the_terrain_are_refused_by_name) {
+  const char *const classes[3] = {", classes: [{id: 3}]", ", classes: [{id: 3}, {id: 3}, {id: 7}]",
+                                  ", classes: [{id: 3}, {id: 7}]"};
+  const char *const messages[3] = {"ground of class 7", "class 3 comes twice", "has no classes"};
+  store_slope("classes.tals", true);
+  store_slope("plain.tals", false);
+  for (int i = 0; i < 3; i++) {
+    TlRun run;
+    CK_FAILS(run_slope(&run, i < 2 ? "classes.tals" : "plain.tals", classes[i]), TL_EINPUT,
+             messages[i]);
+    tl_run_close(&run);
+  }
+  fails("terrain: {classes: [{id: 1}]}\n" BALL, "names no terrain");
+}
+END_TEST
+
 TL_TEST_MAIN("walls of studies", a_container_holds_what_is_thrown_in_it, a_table_moves_a_wall,
              a_wall_has_its_own_friction_and_its_time,
              a_study_of_walls_that_make_no_sense_is_refused_in_its_place,
-             a_wrong_table_is_refused_by_file_and_line)
+             a_wrong_table_is_refused_by_file_and_line,
+             a_block_stops_on_one_half_of_a_slope_and_slides_on_the_other,
+             classes_that_do_not_fit_the_terrain_are_refused_by_name)
