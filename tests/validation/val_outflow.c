@@ -28,7 +28,7 @@ typedef struct Edition {
   double half, height, open_s, duration_s; /* of the container */
   int nodes;
 } Edition;
-static const Edition small = {2, 3, 80, 0.028, 0.08, 0.25, 0.65, 160};
+static const Edition small = {2, 3, 60, 0.028, 0.08, 0.25, 0.65, 160};
 static const Edition full = {0, 1, 1600, 0.0725, 0.22, 0.5, 2.5, 2560};
 
 typedef struct Mound {
