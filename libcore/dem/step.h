@@ -64,7 +64,7 @@ typedef struct TlSolverConfig {
   double tolerance;      /* ETM: approach speed taken as none, as a share of g dt, 5e-2 */
   double rest_tolerance; /* resting solve: change of velocity in the last sweep, share of g dt,
                             1e-3: at 1e-2 a sliding block keeps 2.5% too little friction */
-  int rest_sweeps;       /* most Gauss-Seidel sweeps a step, 50 */
+  int rest_sweeps;       /* most Gauss-Seidel sweeps a step, 20 */
   int position_sweeps;   /* most sweeps of the position rule, 50 */
   double position_rate;  /* share of the overlap undone in a step, 0.2 */
   double poor_share;     /* overlap over the smaller radius that a sound pair does not keep, 0.1 */

@@ -15,7 +15,7 @@ TlSolverConfig tl_solver_defaults(void) {
                           .similar = 0.01,
                           .tolerance = 5e-2,
                           .rest_tolerance = 1e-3,
-                          .rest_sweeps = 50,
+                          .rest_sweeps = 20,
                           .position_sweeps = 50,
                           .position_rate = 0.2,
                           .poor_share = 0.1,

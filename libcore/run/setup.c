@@ -89,7 +89,7 @@ static const TlParam solver_params[] = {
     REAL(TlSolverSetup, tolerance, "", "0.05", 1e-9, 1, "velocity tolerance over g dt"),
     REAL(TlSolverSetup, rest_tolerance, "", "0.001", 1e-12, 1,
          "the resting solve ends when a sweep changes no velocity by more than this times g dt"),
-    INT(TlSolverSetup, rest_sweeps, "50", 1, 1000000, "most sweeps of the resting solve"),
+    INT(TlSolverSetup, rest_sweeps, "20", 1, 1000000, "most sweeps of the resting solve"),
     INT(TlSolverSetup, position_sweeps, "50", 0, 1000000, "most sweeps of the position rule"),
     REAL(TlSolverSetup, position_rate, "", "0.2", 0, 1, "share of an overlap undone in a step"),
     REAL(TlSolverSetup, slop, "", "0.001", 0, 0.5, "overlap left alone, over the radius"),

@@ -1,0 +1,23 @@
+/* The peers' drop scene: side^3 equal superellipsoids (half extents 10, 8, 7 mm, 800 nodes) let go
+ * from a lattice of 24.5 mm into an open box of its width, friction 0.5. */
+#ifndef TL_TESTS_LSDROP_H
+#define TL_TESTS_LSDROP_H
+
+#include "judge/scene.h"
+
+typedef struct LsDrop {
+  JudgeScene scene;
+  double drop_J;  /* potential energy over the floor at the start */
+  double deepest; /* overlap of any step so far, planes included, over the radius */
+  double deepest_m, cpu_s, time_s;
+} LsDrop;
+
+void lsdrop_open(LsDrop *drop, int side, double step_s);
+/* Steps for so long. */
+void lsdrop_run(LsDrop *drop, double seconds);
+double lsdrop_mean_height(const LsDrop *drop);
+/* Vertical impulses of the floor and walls in the last step over the weight's. */
+double lsdrop_carried(const LsDrop *drop);
+void lsdrop_close(LsDrop *drop);
+
+#endif
