@@ -82,6 +82,8 @@ static void put_row(Item *item, char **field) {
   PUT(item->goal, field[3]);
   PUT(item->within, field[4]);
   PUT(item->kind, field[5]);
+  if (!strcmp(item->kind, "goal") && strcmp(item->within, "yes")) /* what the docs say now counts */
+    PUT(item->within, judge_documented(item->figure) ? "miss" : "no");
 }
 
 static void study_of(const char *dir, char study[STUDY]) {
@@ -135,7 +137,7 @@ static void forget_older(List *list, const Item *newer) {
   }
 }
 
-/* The newest row of each figure. A `no` that was documented since is a miss. */
+/* The newest row of each figure. */
 static void read_recorded(List *list, const char *csv, const char *study) {
   FILE *file = fopen(csv, "r");
   if (!file) return; /* nothing recorded yet */
@@ -152,8 +154,6 @@ static void read_recorded(List *list, const char *csv, const char *study) {
     if (!strcmp(field[5], "paper")) {
       item->what = PAPER;
       PUT(item->paper, field[3]);
-    } else if (!strcmp(field[5], "goal") && strcmp(field[4], "yes")) {
-      PUT(item->within, judge_documented(field[0]) ? "miss" : "no");
     }
     snprintf(item->text, sizeof item->text, "%.600s%srecorded %.40s at %.20s, %.100s, %.20s s",
              field[6], *field[6] ? "; " : "", field[8], field[7], field[9], field[10]);
