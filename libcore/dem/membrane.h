@@ -28,6 +28,7 @@
 #include "base/mem.h"
 #include "dem/bodies.h"
 #include "dem/sync.h"
+#include "num/exact.h"
 
 #include <stdbool.h>
 
@@ -88,6 +89,7 @@ typedef struct TlNetCount {
   int64_t bonds,
       broken; /* holding after the step; broken in it; of bonds whose lower id is owned */
   double elastic_J;
+  TlExact elastic; /* the same, exact */
 } TlNetCount;
 
 /* After the move: bonds follow, net velocities and momenta of owned bodies are corrected. start:

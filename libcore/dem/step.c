@@ -282,6 +282,7 @@ static TlStatus advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlStep
   r->net_bonds = net.bonds;
   r->net_broken = net.broken;
   r->net_elastic_J = net.elastic_J;
+  r->net_elastic = net.elastic;
   if (s->net_count == 0) return status;
   return tl_step_together(s->sync, tl_context(status, "step %lld", (long long)s->steps));
 }

@@ -102,6 +102,7 @@ typedef struct TlStepReport { /* over all ranks */
   int64_t outside;    /* owned bodies flagged TL_BODY_OUTSIDE */
   int64_t net_bonds, net_broken;           /* bonds of nets that hold; that broke in this step */
   double net_elastic_J;                    /* held by the bonds at the end of the step */
+  TlExact net_elastic;                     /* this rank's part of it, for a sum without order */
   int64_t poor;                            /* owned bodies flagged TL_BODY_POOR */
   int64_t node_tests, lookups, node_lists; /* counters of the contact search; lists made anew */
   double detect_cpu_s;                     /* CPU of all threads in the contact search, this rank */

@@ -231,11 +231,21 @@ static TlStatus travel_direction(const TlScene *scene, const TlFrame *first, con
   return TL_OK;
 }
 
+/* Nets are no grains: their spheres have another density and stay where they are hung. */
+static TlStatus read_grains(const char *folder, int64_t index, TlFrame *frame) {
+  TL_TRY(tl_results_read_frame(folder, index, frame));
+  int64_t kept = 0;
+  for (int64_t i = 0; i < frame->count; i++)
+    if (!(frame->rows[i].flags & TL_ROW_NET)) frame->rows[kept++] = frame->rows[i];
+  frame->count = kept;
+  return TL_OK;
+}
+
 static TlStatus measure_frames(const char *folder, const TlScene *scene, const int64_t *index,
                                const TlFrame *first, TlMeasure *m) {
   for (int64_t i = 0; i < m->frame_count; i++) {
     TlFrame frame;
-    TL_TRY(tl_results_read_frame(folder, index[i], &frame));
+    TL_TRY(read_grains(folder, index[i], &frame));
     TlStatus status =
         tl_measure_frame(scene, first, &frame, m->up, m->travel_direction, &m->frame[i]);
     tl_frame_free(&frame);
@@ -266,8 +276,8 @@ TlStatus tl_measure_run(const char *folder, const TlScene *scene, const TlMeasur
   TlStatus status = TL_OK;
   if (m->frame_count == 0)
     status = tl_fail(TL_EINPUT, "%s: holds no frames; was the study run?", folder);
-  if (status == TL_OK) status = tl_results_read_frame(folder, index[0], &first);
-  if (status == TL_OK) status = tl_results_read_frame(folder, index[m->frame_count - 1], &last);
+  if (status == TL_OK) status = read_grains(folder, index[0], &first);
+  if (status == TL_OK) status = read_grains(folder, index[m->frame_count - 1], &last);
   if (status == TL_OK) status = measure_all(folder, scene, options, index, &first, &last, m);
   tl_frame_free(&first);
   tl_frame_free(&last);

@@ -38,6 +38,12 @@ static void widen(double value, double *low, double *high, bool first) {
   *high = first ? value : fmax(*high, value);
 }
 
+static TlStatus add_point(TlRenderPath *list, TlVec3 p) {
+  TL_TRY(TL_RESERVE(list->points, list->capacity, list->count + 1));
+  list->points[list->count++] = p;
+  return TL_OK;
+}
+
 TlStatus tl_render_path_add(TlRenderPath *path, const TlScene *scene, const TlFrame *frame) {
   TlVec3 sum = {0, 0, 0};
   int64_t inside = 0, stride = frame->count / 400 + 1;
@@ -47,8 +53,12 @@ TlStatus tl_render_path_add(TlRenderPath *path, const TlScene *scene, const TlFr
     if (!avatar)
       return tl_fail(TL_EINPUT, "frame %lld: body %lld refers to avatar %lld, which the run lacks",
                      (long long)frame->index, (long long)row->id, (long long)row->avatar_id);
-    if (row->flags & 1) continue;
-    bool first = path->count == 0 && inside == 0;
+    if (row->flags & TL_ROW_OUTSIDE) continue;
+    if (row->flags & TL_ROW_NET) { /* stays in view, and says nothing of the grains */
+      if (i % stride == 0) TL_TRY(add_point(path, row->position_m));
+      continue;
+    }
+    bool first = path->frames == 0 && inside == 0;
     double size = row->scale * tl_avatar_diameter_m(avatar), unused = 0;
     widen(size, &path->size_min_m, &path->size_max_m, first);
     widen(row->position_m.z, &path->height_min_m, &path->height_max_m, first);
@@ -57,8 +67,7 @@ TlStatus tl_render_path_add(TlRenderPath *path, const TlScene *scene, const TlFr
     sum = tl_add(sum, row->position_m);
     inside++;
     if (i % stride != 0) continue;
-    TL_TRY(TL_RESERVE(path->points, path->capacity, path->count + 1));
-    path->points[path->count++] = row->position_m;
+    TL_TRY(add_point(path, row->position_m));
   }
   if (inside == 0) return TL_OK;
   path->last = tl_scale(1 / (double)inside, sum);
@@ -86,12 +95,6 @@ static Bounds bounds_of(const TlVec3 *points, size_t count) {
                      fmax(b.high.z, points[i].z));
   }
   return b;
-}
-
-static TlStatus add_point(TlRenderPath *list, TlVec3 p) {
-  TL_TRY(TL_RESERVE(list->points, list->capacity, list->count + 1));
-  list->points[list->count++] = p;
-  return TL_OK;
 }
 
 /* Ground points of a box (inflated path, or the whole terrain). */

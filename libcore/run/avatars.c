@@ -19,7 +19,7 @@ static void drop(TlAvatarCache *cache, TlAvatar *avatar) {
 void tl_avatars_free(TlAvatarCache *cache) {
   for (size_t i = 0; i < cache->count; i++) drop(cache, cache->avatar[i]);
   tl_free(cache->avatar);
-  *cache = (TlAvatarCache){.catalog = cache->catalog, .shapes = cache->shapes};
+  *cache = (TlAvatarCache){.catalog = cache->catalog, .shapes = cache->shapes, .nets = cache->nets};
 }
 
 /* Index of the first avatar with an id not below this one. */
@@ -35,11 +35,16 @@ static size_t place_of(const TlAvatarCache *cache, int64_t id) {
   return low;
 }
 
+const TlAvatar *tl_avatars_of_study(const TlAvatarCache *cache, int64_t id) {
+  const TlAvatar *known = cache->shapes ? tl_study_shapes_get(cache->shapes, id) : NULL;
+  return known || !cache->nets ? known : tl_nets_avatar(cache->nets, id);
+}
+
 const TlAvatar *tl_avatars_get(TlAvatarCache *cache, int64_t id) {
   size_t at = place_of(cache, id);
   TlAvatar *avatar;
   if (at < cache->count && cache->avatar[at]->id == id) return cache->avatar[at];
-  const TlAvatar *known = cache->shapes ? tl_study_shapes_get(cache->shapes, id) : NULL;
+  const TlAvatar *known = tl_avatars_of_study(cache, id);
   if (known || !cache->catalog) return known;
   if (TL_RESERVE(cache->avatar, cache->capacity, cache->count + 1) != TL_OK ||
       TL_NEW(avatar, 1) != TL_OK)

@@ -8,18 +8,22 @@
 #define TL_RUN_AVATARS_H
 
 #include "dem/step.h"
+#include "run/nets.h"
 #include "run/shapes.h"
 #include "store/catalog.h"
 
 typedef struct TlAvatarCache {
   TlCatalog *catalog;          /* borrowed; NULL: none */
   const TlStudyShapes *shapes; /* borrowed; NULL: none */
+  const TlNets *nets;          /* borrowed; NULL: none */
   TlAvatar **avatar;           /* sorted by id, owned */
   size_t count, capacity;
   int64_t bytes; /* of grids and nodes held */
 } TlAvatarCache;
 
 void tl_avatars_free(TlAvatarCache *cache);
+/* One that the study itself describes, without a catalog; NULL: none of those. */
+const TlAvatar *tl_avatars_of_study(const TlAvatarCache *cache, int64_t id);
 /* NULL with a message when the catalog has no such grain or its blob is broken. */
 const TlAvatar *tl_avatars_get(TlAvatarCache *cache, int64_t id);
 /* The hook of tl_solver_new; cache must not move. */

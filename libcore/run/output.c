@@ -12,7 +12,7 @@ enum {
 
 static TlStatus write_avatar(TlOutput *output, const TlAvatarCache *avatars, int64_t id) {
   TlAvatar avatar;
-  const TlAvatar *known = tl_study_shapes_get(avatars->shapes, id);
+  const TlAvatar *known = tl_avatars_of_study(avatars, id);
   if (known) return tl_results_add_avatar(output->writer, known);
   TL_TRY(tl_catalog_load_avatar(avatars->catalog, id, &avatar));
   TlStatus status = tl_results_add_avatar(output->writer, &avatar);

@@ -16,8 +16,8 @@ static const char history_header[] =
     "centre_z_m,surface_speed_max_m_s,contacts,islands,largest_island,impulses,rounds,zero_"
     "finishes,"
     "rest_sweeps,overlap_m,overlap_share,boundary_overlap_m,boundary_overlap_share,outside,poor,"
-    "wall_work_J,cpu_s";
-enum { HISTORY_COLUMNS = 25 };
+    "wall_work_J,net_elastic_energy_J,net_bonds,cpu_s";
+enum { HISTORY_COLUMNS = 27 };
 
 /* ---- measures over all grains ---- */
 
@@ -32,22 +32,25 @@ static double kinetic_of(const TlBodies *b, int64_t i) {
          0.5 * tl_dot(b->momentum[i], tl_bodies_spin(b, i));
 }
 
-/* front: how far the farthest grain lies, horizontally, from where the centre of mass began. */
+/* Energies are those of grains and nets, all else the grains'.
+ * front: how far the farthest grain lies, horizontally, from where the centre of mass began. */
 static TlStatus measure(TlRun *run, Measure *m) {
   enum { SUMS = 6 };
   const TlBodies *b = &run->bodies;
   TlVec3 g = tl_vec3_of(run->setup.gravity_m_s2);
   TlExact sum[SUMS] = {{{0}}}; /* exact: neither ranks nor the bodies' order move history.csv */
   double front = 0, value[SUMS];
+  int64_t grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
-    double mass = b->mass[i];
-    double term[SUMS] = {mass,       -mass * tl_dot(g, x), mass * x.x,
-                         mass * x.y, mass * x.z,           kinetic_of(b, i)};
+    bool net = b->flags[i] & TL_BODY_NET;
+    double mass = net ? 0 : b->mass[i];
+    double term[SUMS] = {
+        mass, -b->mass[i] * tl_dot(g, x), mass * x.x, mass * x.y, mass * x.z, kinetic_of(b, i)};
     for (int k = 0; k < SUMS; k++) tl_exact_add(&sum[k], term[k]);
-    front = fmax(front, hypot(x.x - run->start_centre.x, x.y - run->start_centre.y));
+    grains += !net;
+    if (!net) front = fmax(front, hypot(x.x - run->start_centre.x, x.y - run->start_centre.y));
   }
-  int64_t grains = b->owned;
   for (int k = 0; k < SUMS; k++) TL_TRY(tl_comm_sum_int(run->comm, sum[k].limb, TL_EXACT_LIMBS));
   TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
   TL_TRY(tl_comm_most(run->comm, &front, 1));
@@ -62,10 +65,21 @@ static double time_of(const TlRun *run, int64_t step) {
   return (double)step * run->setup.time.dt_s;
 }
 
+static TlStatus net_energy(const TlRun *run, double *elastic_J) {
+  TlExact sum = run->totals.last.net_elastic;
+  *elastic_J = 0;
+  if (run->nets.count == 0) return TL_OK;
+  TL_TRY(tl_comm_sum_int(run->comm, sum.limb, TL_EXACT_LIMBS));
+  *elastic_J = tl_exact_value(&sum);
+  return TL_OK;
+}
+
 static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
   Measure m;
+  double elastic;
   const TlStepReport *r = &run->totals.last;
   TL_TRY(measure(run, &m));
+  TL_TRY(net_energy(run, &elastic));
   TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
   run->totals.kinetic_J = m.kinetic;
   run->totals.potential_J = m.potential;
@@ -94,6 +108,8 @@ static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
                                     (double)run->totals.outside,
                                     (double)run->totals.poor,
                                     run->totals.wall_work_J,
+                                    elastic,
+                                    (double)r->net_bonds,
                                     cpu_s};
   return tl_output_history(&run->output, values, HISTORY_COLUMNS);
 }
@@ -107,7 +123,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .grain_scale = run->setup.grains.grain_scale,
                      .density_kg_m3 = run->setup.grains.density_kg_m3,
                      .step_s = run->setup.time.dt_s,
-                     .body_count = run->grains + tl_pour_left(run),
+                     .body_count = run->grains + tl_pour_left(run) + tl_nets_spheres(&run->nets),
                      .has_terrain = run->has_terrain,
                      .terrain = run->terrain,
                      .plane_count = run->setup.planes.count,

@@ -14,6 +14,7 @@
 #include "dist/dist.h"
 #include "run/assembly.h"
 #include "run/avatars.h"
+#include "run/nets.h"
 #include "run/output.h"
 #include "run/ground.h"
 #include "run/walls.h"
@@ -64,6 +65,7 @@ typedef struct TlRun {
   TlBoundary *boundaries;
   int boundary_count;
   TlAvatarCache avatars;
+  TlNets nets;
   TlInts later; /* sorted avatar ids of grains to come, this rank's part */
   TlDist *dist;
   TlSolver *solver;

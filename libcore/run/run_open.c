@@ -140,6 +140,7 @@ static TlStatus read_inputs(TlRun *run) {
   TL_TRY(read_study(run));
   TL_TRY(open_catalog(run));
   TL_TRY(tl_study_shapes_open(&run->shapes, &run->setup, &run->study));
+  TL_TRY(tl_nets_open(&run->nets, &run->setup, &run->study));
   TL_TRY(load_terrain(run));
   return make_boundaries(run);
 }
@@ -182,6 +183,7 @@ static TlStatus make_grains(TlRun *run) {
   TL_TRY(tl_placed_make(&place, first, &run->bodies));
   run->grains += tl_placed_count(&run->setup);
   TL_TRY(tl_pour_open(run));
+  TL_TRY(tl_nets_make(&run->nets, run->comm, &run->bodies));
   TL_TRY(tl_dist_cut(run->dist, &run->bodies));
   return tl_dist_migrate(run->dist, &run->bodies, NULL);
 }
@@ -196,7 +198,8 @@ TlStatus tl_run_new_solver(TlRun *run) {
   TL_TRY(tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars), run->boundaries,
                        run->boundary_count, tl_dist_sync(run->dist)));
   tl_solver_set_steps(run->solver, run->totals.steps);
-  return tl_study_shapes_register(&run->shapes, run->solver);
+  TL_TRY(tl_study_shapes_register(&run->shapes, run->solver));
+  return tl_nets_register(&run->nets, run->solver);
 }
 
 static TlStatus start_solver(TlRun *run) {
@@ -223,6 +226,7 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   TL_TRY(tl_comm_agree(comm, check_scale(run)));
   run->avatars.catalog = run->catalog;
   run->avatars.shapes = &run->shapes;
+  run->avatars.nets = &run->nets;
   TL_TRY(place_grains(run));
   TL_TRY(start_solver(run));
   return run->checkpoint ? tl_comm_agree(comm, tl_resume_shapes(run)) : TL_OK;
@@ -237,6 +241,7 @@ void tl_run_close(TlRun *run) {
   tl_avatars_free(&run->avatars);
   tl_selection_free(&run->selection);
   tl_study_shapes_free(&run->shapes);
+  tl_nets_close(&run->nets);
   if (run->has_terrain) tl_terrain_free(&run->terrain);
   tl_catalog_close(run->catalog);
   tl_free(run->later.items);

@@ -123,6 +123,9 @@ static const TlStudySection root_sections[] = {
     {"bodies", offsetof(TlSetup, bodies), sizeof(TlBodySetup), true,
      "Bodies placed one by one; their ids follow the assembly's", tl_body_params, TL_BODY_PARAMS,
      NULL, 0},
+    {"nets", offsetof(TlSetup, nets), sizeof(TlNetSetup), true,
+     "Nets and blankets of spheres in a hexagonal pattern, held together by springs", tl_net_params,
+     TL_NET_PARAMS, NULL, 0},
     {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
      "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS, tl_release_sections,
      TL_RELEASE_SECTIONS},
@@ -207,7 +210,7 @@ static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
   if (s->release.assembly == TL_ASSEMBLY_AS_SCANNED && s->grains.shapes.count > 0)
     return tl_study_fail(study, TL_EINPUT, "grains.shapes",
                          "shapes have no pose in a scan; another release.assembly, or bodies");
-  if (!tl_setup_draws(s) && s->bodies.count == 0)
+  if (!tl_setup_draws(s) && s->bodies.count == 0 && s->nets.count == 0)
     return tl_study_fail(study, TL_EINPUT, "grains.sample",
                          "an as-scanned assembly wants the name of a sample (or ids)");
   if (!s->catalog && needs_catalog(s))

@@ -6,6 +6,7 @@
 #include "dem/step.h"
 #include "run/setup_poor.h"
 #include "run/setup_checkpoint.h"
+#include "run/setup_nets.h"
 #include "run/setup_release.h"
 #include "run/setup_shapes.h"
 #include "run/setup_walls.h"
@@ -71,6 +72,7 @@ typedef struct TlSetup {
   TlGrainSetup grains;
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */
+  TlStudyList nets;   /* of TlNetSetup */
   TlReleaseSetup release;
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */

@@ -38,8 +38,10 @@ typedef struct TlBodyRow {
   TlQuat rotation;                 /* body -> world */
   TlVec3 velocity_m_s, spin_rad_s; /* world frame */
   int32_t contacts;                /* contact points on this body at this frame */
-  int32_t flags;                   /* bit 0: outside the terrain; bit 1: frozen */
+  int32_t flags;                   /* bit 0: outside the terrain; 1: frozen; 2: of a net */
 } TlBodyRow;
+
+enum { TL_ROW_OUTSIDE = 1, TL_ROW_FROZEN = 2, TL_ROW_NET = 4 }; /* bits of flags */
 
 typedef struct TlFrame {
   int64_t index, step;

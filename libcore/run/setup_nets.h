@@ -1,0 +1,25 @@
+/* Section nets: sheets of bonded spheres (dem/membrane.h). */
+#ifndef TL_RUN_SETUP_NETS_H
+#define TL_RUN_SETUP_NETS_H
+
+#include "conf/study.h"
+#include "dem/membrane.h"
+
+typedef struct TlNetSetup {
+  double corner_m[3], along_m[3], across_m[3];
+  double spacing_m, radius_m, density_kg_m3, mass_kg;
+  int64_t columns, rows, layers;
+  double layer_gap_m, stiffness_N_m, tangential_stiffness_N_m, damping, strength_N, stretch_most;
+  double pressure_Pa, friction, restitution;
+  TlTexts clamped;
+} TlNetSetup;
+
+enum { TL_NET_PARAMS = 20 };
+extern const TlParam tl_net_params[];
+
+/* Net i of the list as the solver wants it; its ids follow those of the nets before it. TL_EINPUT
+ * at the study's key, also when step_s is not below the net's stable step. */
+TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, const TlStudy *study,
+                           TlNet *net);
+
+#endif

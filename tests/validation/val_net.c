@@ -1,0 +1,199 @@
+/* Grains fall into a clamped net: sag, wave, rest (Tan 2024, Fig. 7); and the sag of a net under
+ * pressure against that of a square membrane. */
+#include "validation/pictures.h"
+
+#include "base/file.h"
+#include "base/par.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- runs ---- */
+
+typedef struct Case {
+  TlRun run;
+  TlTexts sets;
+} Case;
+
+static void run_study(Case *c, TlComm *comm, const char *study, const char *folder,
+                      const char *const *sets, int count) {
+  c->sets = (TlTexts){(char **)(uintptr_t)sets, count};
+  TlRunOptions options = {.study = study, .sets = &c->sets, .output = folder, .overwrite = true};
+  JUDGE_OK(tl_run_open(&c->run, comm, &options));
+  JUDGE_OK(tl_run_go(&c->run));
+}
+
+static double lowest_net(const TlFrame *frame) {
+  double z = INFINITY;
+  for (int64_t i = 0; i < frame->count; i++)
+    if (frame->rows[i].flags & TL_ROW_NET) z = fmin(z, frame->rows[i].position_m.z);
+  return z;
+}
+
+/* Force on the clamped spheres from their bonds: what the hooks carry. */
+static TlVec3 hooks(const TlRun *run) {
+  const TlBodies *b = &run->bodies;
+  const TlNet *net = &run->nets.net[0];
+  int64_t spheres = tl_net_spheres(net);
+  int64_t *at;
+  TlVec3 sum = {0, 0, 0};
+  JUDGE_OK(TL_NEW(at, (size_t)spheres));
+  for (int64_t i = 0; i < b->owned; i++)
+    if (b->flags[i] & TL_BODY_NET) at[b->id[i] - net->first_id] = i;
+  for (size_t k = 0; k < b->history.count; k++) {
+    const TlTouch *t = &b->history.touch[k];
+    if (t->key != TL_TOUCH_BOND) continue;
+    int64_t low = t->low - net->first_id, high = t->high - net->first_id;
+    TlVec3 d = tl_sub(b->position[at[low]], b->position[at[high]]);
+    double stretch = tl_norm(d) - tl_net_rest_length(net, low, high);
+    TlVec3 f =
+        tl_axpy(tl_scale(-net->normal_N_m * stretch, tl_unit(d)), -net->tangential_N_m, t->impulse);
+    if (b->flags[at[low]] & TL_BODY_FROZEN) sum = tl_add(sum, f);
+    if (b->flags[at[high]] & TL_BODY_FROZEN) sum = tl_sub(sum, f);
+  }
+  tl_free(at);
+  return sum;
+}
+
+/* ---- a net under pressure ---- */
+
+/* Timoshenko, Woinowsky-Krieger, section 101: a square membrane of side 2a, nu = 1/4, under q sags
+ * by 0.802 a (q a/(E h))^(1/3). Of bonds k_n, k_t in hexagons E h = 2 sqrt(3) k_n (k_n + k_t)/(3
+ * k_n + k_t) and nu = (k_n - k_t)/(3 k_n + k_t), 1/4 for k_t = k_n/5. */
+static double membrane_sag(const TlNet *net) {
+  double kn = net->normal_N_m, kt = net->tangential_N_m,
+         a = 0.5 * (net->columns - 1) * net->spacing_m;
+  double modulus = 2 * sqrt(3) * kn * (kn + kt) / (3 * kn + kt);
+  return 0.802 * a * cbrt(net->pressure_Pa * a / modulus);
+}
+
+static void judge_sag(TlComm *comm) {
+  static const char *const fine[] = {"nets.0.spacing_m=0.02", "nets.0.radius_m=0.01"};
+  Case c = {0};
+  TlFrame last;
+  run_study(&c, comm, "config/validation/net_sag.yaml", judge_path("sag"), fine,
+            judge_full() ? 2 : 0);
+  JUDGE_OK(tl_results_read_frame(c.run.folder, c.run.totals.frames - 1, &last));
+  double ours = -lowest_net(&last), theirs = membrane_sag(&c.run.nets.net[0]);
+  judge_at_most(JUDGE_GOAL, "net_sag_error", fabs(ours / theirs - 1), "", 0.05);
+  judge_note(
+      "Under 10 Pa the net of %d x %d spheres sags by %.4f m; the square membrane of the same "
+      "stiffness by %.4f m (Timoshenko, Woinowsky-Krieger, section 101).",
+      c.run.nets.net[0].rows, c.run.nets.net[0].columns, ours, theirs);
+  tl_frame_free(&last);
+  tl_run_close(&c.run);
+}
+
+/* ---- grains ---- */
+
+typedef struct Story {
+  double deepest, deepest_s, last; /* sag */
+  double grain_speed;              /* largest at the end */
+  int64_t held, grains;
+} Story;
+
+static void read_story(const TlRun *run, Story *s) {
+  *s = (Story){0};
+  for (int64_t i = 0; i < run->totals.frames; i++) {
+    TlFrame frame;
+    JUDGE_OK(tl_results_read_frame(run->folder, i, &frame));
+    double low = lowest_net(&frame);
+    if (-low > s->deepest) {
+      s->deepest = -low;
+      s->deepest_s = frame.time_s;
+    }
+    s->last = -low;
+    for (int64_t k = 0; i + 1 == run->totals.frames && k < frame.count; k++) {
+      const TlBodyRow *row = &frame.rows[k];
+      if (row->flags & TL_ROW_NET) continue;
+      s->grains++;
+      s->held += row->position_m.z > low;
+      s->grain_speed = fmax(s->grain_speed, tl_norm(row->velocity_m_s));
+    }
+    tl_frame_free(&frame);
+  }
+}
+
+/* Largest rise of the whole energy from one line of history.csv to the next, over the drop's. */
+static double energy_rise(const TlRun *run, double *drop_J) {
+  char *path = tl_path_join(run->folder, "history.csv");
+  FILE *in = fopen(path, "r");
+  char line[4096];
+  double most = 0, before = NAN, first = 0, low = INFINITY;
+  if (!in || !fgets(line, sizeof line, in)) judge_ok(tl_fail(TL_EIO, "%s", path), "history");
+  while (fgets(line, sizeof line, in)) {
+    double v[25];
+    char *at = line;
+    for (int k = 0; k < 25; k++, at += *at == ',') v[k] = strtod(at, &at);
+    double energy = v[3] + v[4] + v[22];
+    if (isnan(before)) first = v[4];
+    if (energy - before > most) most = energy - before;
+    before = energy;
+    low = fmin(low, v[4]);
+  }
+  fclose(in);
+  tl_free(path);
+  *drop_J = first - low;
+  return most / *drop_J;
+}
+
+static double total_weight(const TlRun *run) {
+  double mass = 0;
+  for (int64_t i = 0; i < run->bodies.owned; i++)
+    if (!(run->bodies.flags[i] & TL_BODY_FROZEN)) mass += run->bodies.mass[i];
+  return 9.81 * mass;
+}
+
+static void judge_fall(TlComm *comm) {
+  static const char *const fine[] = {"nets.0.spacing_m=0.02", "nets.0.radius_m=0.01",
+                                     "nets.0.density_kg_m3=200"};
+  Case c = {0};
+  Story s;
+  double drop;
+  run_study(&c, comm, "config/validation/net.yaml", judge_path("fall"), fine, judge_full() ? 3 : 0);
+  const TlRunTotals *t = &c.run.totals;
+  read_story(&c.run, &s);
+  double rise = energy_rise(&c.run, &drop), kinetic = 0;
+  for (int64_t i = 0; i < c.run.bodies.owned; i++)
+    if (!(c.run.bodies.flags[i] & TL_BODY_NET))
+      kinetic += 0.5 * c.run.bodies.mass[i] * tl_norm2(c.run.bodies.velocity[i]);
+  judge_at_least(JUDGE_CORRECT, "net_held_share", (double)s.held / (double)s.grains, "", 1);
+  judge_at_least(JUDGE_GOAL, "net_wave_overshoot", s.deepest / s.last, "", 1.1);
+  judge_at_most(JUDGE_GOAL, "net_rest_kinetic_share", kinetic / drop, "", 1e-4);
+  judge_at_most(JUDGE_CORRECT, "net_energy_rise_share", rise, "", 0.01);
+  judge_between(JUDGE_CORRECT, "net_hooks_over_weight", -hooks(&c.run).z / total_weight(&c.run), "",
+                0.98, 1.02);
+  judge_at_most(JUDGE_CORRECT, "net_overlap_share", t->overlap_share, "", 0.02);
+  judge_paper("net_steps", (double)t->steps, 16000, "", "Tan 2024, section 4.2");
+  judge_paper("net_cpu_s", t->cpu_s, 120, "s", "Tan 2024, section 4.2");
+  judge_note(
+      "%lld grains on %lld spheres: deepest sag %.3f m at %.1f s, %.3f m at the end; the drop "
+      "gave %.1f J; largest island %lld bodies at the end.",
+      (long long)s.grains, (long long)tl_nets_spheres(&c.run.nets), s.deepest, s.deepest_s, s.last,
+      drop, (long long)t->last.largest_island);
+  static const double share[] = {0, 0.125, 0.25, 1};
+  static const char *const names[] = {"net_start.png", "net_sag.png", "net_wave.png",
+                                      "net_rest.png"};
+  Gallery g = {.folder = c.run.folder,
+               .from = {0.5, -1.9, 1.1},
+               .at = {0.5, 0.45, 0.02},
+               .colour = TL_COLOUR_ID,
+               .width = 720,
+               .height = 480};
+  pictures(&g, 4, share, names);
+  tl_run_close(&c.run);
+}
+
+int main(int argc, char **argv) {
+  TlComm *comm;
+  judge_open("net", argc, argv);
+  JUDGE_OK(tl_comm_start(&comm, &argc, &argv));
+  if (!judge_full())
+    tl_par_set_threads(1); /* small scenes: a second thread costs more than it gives */
+  judge_sag(comm);
+  judge_fall(comm);
+  int status = judge_close();
+  tl_comm_stop(comm);
+  return status;
+}
