@@ -28,9 +28,11 @@ static bool project(const TlField *field, TlVec3 p, TlVec3 *q, TlVec3 *n) {
 /* A gridded field knows its distance only near its surface, and the centre may lie far out. There
  * the surface's point nearest to the centre is sought: the centre's foot on the tangent plane,
  * taken back to the surface, half as far where that overshoots (it does where the sphere's radius
- * exceeds the surface's). n: where to begin. */
+ * exceeds the surface's). n: where to begin; out->gap: the centre's, whose sign says inside or out.
+ */
 static int sought(const double *size, const TlField *field, TlVec3 n, TlClosedPoint *out) {
   enum { TRIES = 6 };
+  double side = out->gap < 0 ? -1 : 1; /* by the field: at a sharp tip normals do not tell */
   TlVec3 q, next, turned;
   if (!project(field, tl_scale(-size[0], n), &q, &n)) return 0;
   double step = 1;
@@ -44,7 +46,7 @@ static int sought(const double *size, const TlField *field, TlVec3 n, TlClosedPo
       step *= 0.5;
     }
   }
-  double far = tl_norm(q), side = tl_dot(q, n) > 0 ? -1 : 1; /* -1: the centre is inside */
+  double far = tl_norm(q);
   out->n = far > 0 ? tl_scale(-side / far, q) : n;
   out->gap = side * far - size[0];
   out->p = tl_scale(-size[0], out->n);

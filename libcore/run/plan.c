@@ -8,7 +8,8 @@
 /* State and derived fields, touches at eight a grain, contacts and their scratch at twelve points a
  * grain; ghosts as many again at worst. */
 int64_t tl_run_memory(const TlRun *run) {
-  int64_t ranks = tl_comm_size(run->comm), grains = (run->grains + tl_pour_left(run)) / ranks + 1;
+  int64_t ranks = tl_comm_size(run->comm),
+          grains = (run->grains + tl_pour_left(run) + tl_nets_spheres(&run->nets)) / ranks + 1;
   int64_t ghosts = ranks > 1 ? grains : 0;
   int64_t body = (int64_t)sizeof(TlBodyState) + 160, contact = 12 * 400 + 8 * 48;
   int64_t terrain = run->has_terrain

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- runs ---- */
 
@@ -115,26 +116,36 @@ static void read_story(const TlRun *run, Story *s) {
   }
 }
 
+/* Where a column stands in the header of history.csv. */
+static int column(const char *header, const char *name) {
+  int k = 0;
+  const char *at = strstr(header, name);
+  if (!at) judge_ok(tl_fail(TL_EINPUT, "history.csv has no %s", name), "history");
+  for (const char *c = header; c < at; c++) k += *c == ',';
+  return k;
+}
+
 /* Largest rise of the whole energy from one line of history.csv to the next, over the drop's. */
 static double energy_rise(const TlRun *run, double *drop_J) {
-  char *path = tl_path_join(run->folder, "history.csv");
+  enum { COLUMNS = 64 };
+  char *path = tl_path_join(run->folder, "history.csv"), line[4096];
   FILE *in = fopen(path, "r");
-  char line[4096];
-  double most = 0, before = NAN, first = 0, low = INFINITY;
+  double most = 0, before = INFINITY, high = -INFINITY, low = INFINITY, v[COLUMNS] = {0};
   if (!in || !fgets(line, sizeof line, in)) judge_ok(tl_fail(TL_EIO, "%s", path), "history");
+  int kinetic = column(line, "kinetic_energy"), potential = column(line, "potential_energy"),
+      elastic = column(line, "net_elastic_energy");
   while (fgets(line, sizeof line, in)) {
-    double v[25];
     char *at = line;
-    for (int k = 0; k < 25; k++, at += *at == ',') v[k] = strtod(at, &at);
-    double energy = v[3] + v[4] + v[22];
-    if (isnan(before)) first = v[4];
-    if (energy - before > most) most = energy - before;
+    for (int k = 0; k < COLUMNS; k++, at += *at == ',') v[k] = strtod(at, &at);
+    double energy = v[kinetic] + v[potential] + v[elastic];
+    most = fmax(most, energy - before);
     before = energy;
-    low = fmin(low, v[4]);
+    high = fmax(high, v[potential]);
+    low = fmin(low, v[potential]);
   }
   fclose(in);
   tl_free(path);
-  *drop_J = first - low;
+  *drop_J = high - low;
   return most / *drop_J;
 }
 
