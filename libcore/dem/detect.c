@@ -74,8 +74,8 @@ static void keep_points(const Job *job, TlPoints *points, int64_t low, int64_t h
 }
 
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
-static TlStatus pair_points(const TlSolverConfig *config, const TlNearQuery *query,
-                            TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
+static TlStatus any_points(const TlSolverConfig *config, const TlNearQuery *query,
+                           TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
   const TlBodies *x = query->bodies;
   int64_t a = query->a, b = query->b;
   const TlShape *shape_a = x->shape[a], *shape_b = x->shape[b];
@@ -89,6 +89,16 @@ static TlStatus pair_points(const TlSolverConfig *config, const TlNearQuery *que
     return tl_near_points(lists, query, wanted, points);
   TL_TRY(nodes(x, a, b, 0, wanted, points));
   return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
+}
+
+static TlStatus pair_points(const TlSolverConfig *config, const TlNearQuery *query,
+                            TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
+  TlStatus status = any_points(config, query, lists, wanted, points);
+  if (status == TL_OK) return TL_OK;
+  const TlBodies *b = query->bodies;
+  return tl_context(status, "grains %lld and %lld (avatars %lld and %lld)",
+                    (long long)b->id[query->a], (long long)b->id[query->b],
+                    (long long)b->avatar_id[query->a], (long long)b->avatar_id[query->b]);
 }
 
 TlStatus tl_detect_pair(const TlSolverConfig *config, TlNear *near, const TlBodies *b, int64_t i,
@@ -110,10 +120,16 @@ static TlStatus boundary_nodes(const TlSolverConfig *config, TlNear *near, const
                                int64_t i, const TlMat3 *turn, int32_t k, const TlBoundary *boundary,
                                double way, TlWanted *wanted, TlPoints *points) {
   /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
+  TlStatus status;
   if (b->shape[i]->node_count > 0 && config->search == TL_SEARCH_NEAR && !boundary->drive)
-    return tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
-  bool all = config->search == TL_SEARCH_ALL;
-  return (all ? tl_narrow_boundary_all : tl_narrow_boundary)(b, i, boundary, wanted, points);
+    status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
+  else if (config->search == TL_SEARCH_ALL)
+    status = tl_narrow_boundary_all(b, i, boundary, wanted, points);
+  else
+    status = tl_narrow_boundary(b, i, boundary, wanted, points);
+  if (status == TL_OK) return TL_OK;
+  return tl_context(status, "grain %lld (avatar %lld) at boundary %d", (long long)b->id[i],
+                    (long long)b->avatar_id[i], (int)k);
 }
 
 TlStatus tl_detect_boundary(const TlSolverConfig *config, TlNear *near, const TlBodies *b,

@@ -28,6 +28,17 @@ static bool finite_twist(const TlTwist *t) {
   return isfinite(t->v.x + t->v.y + t->v.z + t->w.x + t->w.y + t->w.z);
 }
 
+TlStatus tl_motion_check_poses(const TlBodies *b, int64_t step) {
+  for (int64_t i = 0; i < b->total; i++) {
+    TlVec3 x = b->position[i];
+    TlQuat q = b->rotation[i];
+    if (!isfinite(x.x + x.y + x.z + q.w + q.x + q.y + q.z))
+      return tl_fail(TL_ELIMIT, "grain %lld: its pose is not finite in step %lld",
+                     (long long)b->id[i], (long long)step);
+  }
+  return TL_OK;
+}
+
 static TlStatus check_finite(const TlBodies *b, const TlMotion *m, int64_t step) {
   for (int64_t i = 0; i < b->owned; i++)
     if (!finite_twist(&m->real.twist[i]) || !finite_twist(&m->pseudo.twist[i]))

@@ -22,6 +22,9 @@ typedef struct TlMotion {
 /* Twists of owned bodies and ghosts; all memory from the arena. */
 TlStatus tl_motion_start(const TlBodies *bodies, TlArena *arena, TlMotion *motion);
 
+/* TL_ELIMIT names the first body whose pose is not finite, and the step. */
+TlStatus tl_motion_check_poses(const TlBodies *bodies, int64_t step);
+
 /* Move the owned bodies and write their velocity and L; flag those outside. TL_ELIMIT names body
  * and step when a velocity is not finite (nothing is moved then). */
 TlStatus tl_motion_finish(TlBodies *bodies, const TlMotion *motion, const TlBoundary *boundary,

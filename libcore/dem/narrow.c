@@ -5,7 +5,14 @@
 
 #include <math.h>
 
-static TlStatus append(TlPoints *points, TlPoint point) {
+TlStatus tl_gap_check(double gap, int32_t node) {
+  if (!isnan(gap)) return TL_OK;
+  return tl_fail(TL_EINPUT, "the gap at node %d is not a number; look at the shapes' distances",
+                 (int)node);
+}
+
+TlStatus tl_points_add(TlPoints *points, TlPoint point) {
+  TL_TRY(tl_gap_check(point.gap + point.n.x + point.n.y + point.n.z, (int32_t)(point.key / 2)));
   TL_TRY(TL_RESERVE(points->point, points->capacity, points->count + 1));
   points->point[points->count++] = point;
   return TL_OK;
@@ -71,10 +78,10 @@ static TlStatus following_points(const TlBodies *b, int64_t from, int64_t to, in
     if (gap >= tl_wanted_limit(wanted)) continue;
     wanted->least = tl_min(wanted->least, gap);
     TlVec3 n = tl_mat_vec(r, found[i].n), arm = tl_mat_vec(r, tl_scale(b->scale[from], found[i].p));
-    TL_TRY(append(points, (TlPoint){.p = tl_add(b->position[from], arm),
-                                    .n = side ? tl_scale(-1, n) : n,
-                                    .gap = gap,
-                                    .key = 2 * (int64_t)found[i].key + side}));
+    TL_TRY(tl_points_add(points, (TlPoint){.p = tl_add(b->position[from], arm),
+                                           .n = side ? tl_scale(-1, n) : n,
+                                           .gap = gap,
+                                           .key = 2 * (int64_t)found[i].key + side}));
   }
   return TL_OK;
 }
@@ -90,7 +97,7 @@ TlStatus tl_narrow_append(const TlBodies *b, int64_t from, int64_t to, int side,
                    .gap = gap,
                    .key = 2 * (int64_t)node + side};
   points->lookups++;
-  return append(points, point);
+  return tl_points_add(points, point);
 }
 
 /* Nodes [first, first + count) of the tree's order. */
@@ -158,7 +165,7 @@ static TlStatus boundary_nodes(const TlShape *shape, const TlPose *pose, const T
     if (!tl_boundary_phi(boundary, point.p, &point.gap, &point.n)) continue;
     if (point.gap >= tl_wanted_limit(wanted)) continue;
     wanted->least = tl_min(wanted->least, point.gap);
-    if (points) TL_TRY(append(points, point));
+    if (points) TL_TRY(tl_points_add(points, point));
     if (deepest && tl_point_deeper(&point, deepest)) *deepest = point;
   }
   return TL_OK;
@@ -216,7 +223,7 @@ static TlStatus following_boundary(const TlShape *shape, const TlPose *pose,
                      .key = 2 * (int64_t)found[i].key};
     if (point.gap >= tl_wanted_limit(wanted)) continue;
     wanted->least = tl_min(wanted->least, point.gap);
-    if (points) TL_TRY(append(points, point));
+    if (points) TL_TRY(tl_points_add(points, point));
     if (deepest && point.gap < deepest->gap) *deepest = point;
   }
   return TL_OK;

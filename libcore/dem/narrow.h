@@ -35,6 +35,10 @@ typedef struct TlPoints {
   size_t value_capacity;
 } TlPoints;
 void tl_points_free(TlPoints *points);
+/* TL_EINPUT when gap or normal is not a number: further on max(gap, 0) would make it a touch.
+ * Searches compare gaps so that NaN is never passed over. */
+TlStatus tl_points_add(TlPoints *points, TlPoint point);
+TlStatus tl_gap_check(double gap, int32_t node);
 
 /* What is wanted: gap < margin, and no farther than band above the least gap (or above 0). least:
  * the least gap known so far, in and out (INFINITY at the start): what was found on one side saves

@@ -94,6 +94,7 @@ static TlVec3 list_node(const List *list, int32_t i) {
 }
 
 static TlStatus found_add(TlPoints *points, size_t *count, int32_t node, double gap) {
+  TL_TRY(tl_gap_check(gap, node)); /* no list holds NaN */
   TL_TRY(TL_RESERVE(points->gap, points->gap_capacity, *count + 1));
   points->gap[(*count)++] = (NodeGap){node, gap};
   return TL_OK;
@@ -212,7 +213,7 @@ static TlStatus collect(const Pose2 *p, int s, TlWanted *wanted, TlPoints *point
       points->lookups++;
       points->node_tests++;
       if (gap < wanted->least) wanted->least = gap;
-      if (gap < tl_wanted_limit(wanted)) TL_TRY(found_add(points, count, node, gap));
+      if (!(gap >= tl_wanted_limit(wanted))) TL_TRY(found_add(points, count, node, gap));
     }
     i++;
   }
@@ -316,7 +317,7 @@ static TlStatus append_wanted(const TlNearPair *n, const Pose2 *p, double limit,
     const List *l = &n->side[s].list;
     const double *value = points->value + (s ? n->side[0].list.count : 0);
     for (int32_t i = 0; i < p->asked[s]; i++)
-      if (value[i] < limit)
+      if (!(value[i] >= limit))
         TL_TRY(tl_narrow_append(p->query->bodies, p->body[s], p->body[1 - s], s, &p->map[s],
                                 p->turn[s], l->node[i], value[i], points));
   }
@@ -405,7 +406,7 @@ static TlStatus wall_collect(const TlShape *shape, const TlPose *pose, const TlB
         gap = -INFINITY;
       else if (gap < wanted->least)
         wanted->least = gap;
-      if (gap < tl_wanted_limit(wanted)) TL_TRY(found_add(points, count, node, gap));
+      if (!(gap >= tl_wanted_limit(wanted))) TL_TRY(found_add(points, count, node, gap));
     }
     i++;
   }
@@ -449,10 +450,9 @@ static TlStatus wall_evaluate(const TlNearWall *w, const TlPose *pose, const TlB
     points->lookups++;
     points->node_tests++;
     TlPoint point = wall_point(w, pose, boundary, i, &there);
-    if (!there || !(point.gap < tl_wanted_limit(wanted))) continue;
+    if (!there || point.gap >= tl_wanted_limit(wanted)) continue;
     wanted->least = tl_min(wanted->least, point.gap);
-    TL_TRY(TL_RESERVE(points->point, points->capacity, points->count + 1));
-    points->point[points->count++] = point;
+    TL_TRY(tl_points_add(points, point));
   }
   return TL_OK;
 }

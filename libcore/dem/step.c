@@ -254,7 +254,8 @@ static TlStatus detect(TlSolver *s, const TlBodies *b, const TlMotion *m) {
                 .arena = &s->arena,
                 .near = &s->near,
                 .points = s->points};
-  return tl_detect(&d, b, &m->real, &s->found);
+  TL_TRY(tl_motion_check_poses(b, s->steps + 1));
+  return tl_context(tl_detect(&d, b, &m->real, &s->found), "step %lld", (long long)s->steps + 1);
 }
 
 TlStatus tl_step_together(const TlSync *sync, TlStatus status) {

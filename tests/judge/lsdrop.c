@@ -10,26 +10,59 @@
 
 static const double PITCH = 0.0245, GRAVITY = 9.81;
 
-void lsdrop_open(LsDrop *d, int side, double step_s) {
-  TlAvatar grain;
+static void begin(LsDrop *d, double step_s) {
   memset(d, 0, sizeof *d);
   judge_scene_open(&d->scene);
   d->scene.config.step_s = step_s;
   d->scene.config.friction = d->scene.config.boundary_friction = 0.5;
   d->scene.config.restitution = d->scene.config.boundary_restitution = 0.2;
+}
+
+/* Grain i at its place of the lattice, in a random pose. */
+static void put(LsDrop *d, int64_t avatar, double scale, int side, double pitch, int i,
+                TlRandom *random) {
+  TlVec3 at = {(i % side + 0.5) * pitch, (i / side % side + 0.5) * pitch,
+               (i / (side * side) + 0.5) * pitch};
+  judge_scene_put(&d->scene, avatar, scale, at, judge_turned(random), tl_vec3(0, 0, 0));
+}
+
+static void weigh(LsDrop *d) {
+  JUDGE_OK(tl_solver_refresh(d->scene.solver, &d->scene.bodies));
+  const TlBodies *b = &d->scene.bodies;
+  for (int64_t i = 0; i < b->owned; i++) d->drop_J += b->mass[i] * GRAVITY * b->position[i].z;
+}
+
+void lsdrop_open(LsDrop *d, int side, double step_s) {
+  TlAvatar grain;
+  begin(d, step_s);
   JUDGE_OK(tl_avatar_superellipsoid(0.010, 0.008, 0.007, 0.6, 0.8, 0.0007, 800, &grain));
   int64_t id = judge_scene_avatar(&d->scene, &grain);
   judge_scene_box(&d->scene, side * PITCH, side * PITCH);
   judge_scene_start(&d->scene);
   TlRandom random = {21, 0, 0};
-  for (int i = 0; i < side * side * side; i++) {
-    TlVec3 at = {(i % side + 0.5) * PITCH, (i / side % side + 0.5) * PITCH,
-                 (i / (side * side) + 0.5) * PITCH};
-    judge_scene_put(&d->scene, id, 1, at, judge_turned(&random), tl_vec3(0, 0, 0));
+  for (int i = 0; i < side * side * side; i++) put(d, id, 1, side, PITCH, i, &random);
+  weigh(d);
+}
+
+void lsdrop_open_scanned(LsDrop *d, int side, int count, double step_s) {
+  enum { SHAPES = 8, NODES = 800 };
+  double reach = 0;
+  begin(d, step_s);
+  for (int i = 0; i < SHAPES; i++) {
+    TlAvatar grain;
+    judge_grain((TlGrainKind)(i / 2), 0.012, 24, NODES, (uint64_t)i + 1, &grain);
+    reach = fmax(reach, grain.radius_m);
+    judge_scene_avatar(&d->scene, &grain);
   }
-  JUDGE_OK(tl_solver_refresh(d->scene.solver, &d->scene.bodies));
-  const TlBodies *b = &d->scene.bodies;
-  for (int64_t i = 0; i < b->owned; i++) d->drop_J += b->mass[i] * GRAVITY * b->position[i].z;
+  double most = 14.0 / 12, pitch = 2.02 * reach * most;
+  judge_scene_box(&d->scene, side * pitch, side * pitch);
+  judge_scene_start(&d->scene);
+  TlRandom random = {22, 0, 0};
+  for (int i = 0; i < count; i++) {
+    double scale = (10 + 4 * tl_random_next(&random)) / 12;
+    put(d, i % SHAPES + 1, scale, side, pitch, i, &random);
+  }
+  weigh(d);
 }
 
 void lsdrop_run(LsDrop *d, double seconds) {

@@ -13,6 +13,10 @@ typedef struct LsDrop {
 } LsDrop;
 
 void lsdrop_open(LsDrop *drop, int side, double step_s);
+/* Grains like those of scans in its place: the four kinds of judge_grain, two shapes of each, 800
+ * nodes, equal-volume diameters of 10 to 14 mm, at most count, let go from a lattice side by side
+ * wide in which none can touch. About two seconds. */
+void lsdrop_open_scanned(LsDrop *drop, int side, int count, double step_s);
 /* Steps for so long. */
 void lsdrop_run(LsDrop *drop, double seconds);
 double lsdrop_mean_height(const LsDrop *drop);

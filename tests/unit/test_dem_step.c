@@ -504,6 +504,47 @@ START_TEST(a_velocity_that_is_not_finite_stops_with_grain_and_step) {
 }
 END_TEST
 
+START_TEST(a_pose_that_is_not_finite_stops_with_grain_and_step) {
+  Lab lab;
+  lab_open(&lab);
+  lab_start(&lab);
+  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
+  put(&lab, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
+  run(&lab, 3);
+  lab.bodies.position[1].x = NAN;
+  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "grain 1");
+  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "step 4");
+  lab_close(&lab);
+}
+END_TEST
+
+/* Distances that went bad in the middle of a face: NaN is no gap of 0, whichever way nodes are
+ * searched. */
+static void meet_not_a_number(TlSearch search) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.search = search;
+  CK_OK(tl_avatar_box(0.01, 0.01, 0.01, 1e-3, 200, &lab.avatar[CUBE]));
+  lab_start(&lab);
+  put(&lab, CUBE, NONE, UPRIGHT, NONE);
+  put(&lab, CUBE, tl_vec3(0.0199, 0, 0), UPRIGHT, NONE);
+  run(&lab, 3);
+  TlAvatar *a = &lab.avatar[CUBE];
+  for (int32_t i = 0; i < a->nx; i++) /* a row through the middle of two faces */
+    a->phi[(a->nz / 2 * a->ny + a->ny / 2) * a->nx + i] = (float)NAN;
+  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_EINPUT, "grains 0 and 1");
+  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_EINPUT, "step 4");
+  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_EINPUT, "not a number");
+  lab_close(&lab);
+}
+
+START_TEST(a_gap_that_is_not_a_number_stops_with_both_grains_and_the_step) {
+  meet_not_a_number(TL_SEARCH_NEAR);
+  meet_not_a_number(TL_SEARCH_TREE);
+  meet_not_a_number(TL_SEARCH_ALL);
+}
+END_TEST
+
 START_TEST(a_value_out_of_range_is_a_usage_error) {
   TlSolverConfig c = tl_solver_defaults();
   TlSolver *s = NULL;
@@ -530,4 +571,6 @@ TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights
              a_wedged_grain_is_named_after_the_steps_asked_for,
              a_deep_overlap_that_is_undone_is_not_poor,
              a_velocity_that_is_not_finite_stops_with_grain_and_step,
+             a_pose_that_is_not_finite_stops_with_grain_and_step,
+             a_gap_that_is_not_a_number_stops_with_both_grains_and_the_step,
              a_value_out_of_range_is_a_usage_error)
