@@ -105,7 +105,7 @@ static TlStatus report(const TlCall *call, const TlScene *scene, const TlMeasure
   TlStatus status = real(&r, "grain_scale", scene->grain_scale, "");
   if (status == TL_OK) status = report_motion(&r, m);
   if (status == TL_OK) status = report_overlap(&r, m);
-  if (status == TL_OK && m->has_ground) status = report_ground(&r, m);
+  if (status == TL_OK && m->has_solid) status = report_ground(&r, m);
   if (status == TL_OK && m->deposit.nx) status = report_deposit(&r, &m->deposit);
   if (status == TL_OK) status = report_repose(&r, call, scene, m);
   if (status == TL_OK) status = tl_report_text(&r, "output", call->output);

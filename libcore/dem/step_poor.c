@@ -31,10 +31,9 @@ static bool centre_in_grain(const TlBodies *b, int32_t of, int32_t in) {
 
 static bool centre_inside(const TlSolver *s, const TlBodies *b, const TlContact *c) {
   if (c->b >= 0) return centre_in_grain(b, c->a, c->b) || centre_in_grain(b, c->b, c->a);
-  const TlBoundary *boundary = &s->boundary[c->boundary];
   double phi;
   TlVec3 n;
-  return boundary->kind->phi(boundary->data, b->position[c->a], &phi, &n) && phi < 0;
+  return tl_boundary_phi(&s->boundary[c->boundary], b->position[c->a], &phi, &n) && phi < 0;
 }
 
 static bool fixed(const TlBodies *b, int32_t i) {

@@ -164,17 +164,20 @@ bool tl_measure_ground(const TlScene *scene, double x, double y, double *z) {
   return there;
 }
 
-/* How deep a point lies in terrain or planes; <= 0: outside all. */
-static double depth_at(const TlScene *scene, TlVec3 p) {
+/* How deep a point lies in terrain, planes or walls; <= 0: outside all. */
+static double depth_at(const TlScene *scene, const TlPlacement *place, TlVec3 p) {
   double deepest = -INFINITY, phi;
   if (scene->has_terrain && tl_terrain_phi(&scene->terrain, p, &phi, NULL) != TL_TERRAIN_OUTSIDE)
     deepest = -phi;
   for (int64_t i = 0; i < scene->plane_count; i++)
     deepest = fmax(deepest, -tl_dot(tl_sub(p, scene->planes[i].point_m), scene->planes[i].normal));
+  for (int64_t i = 0; i < scene->part_count; i++)
+    deepest = fmax(deepest, -tl_part_phi(&scene->parts[i], &place[i], p));
   return deepest;
 }
 
-TlStatus tl_measure_grain(const TlScene *scene, const TlBodyRow *row, TlGrainMeasure *out) {
+TlStatus tl_measure_grain(const TlScene *scene, const TlPlacement *place, const TlBodyRow *row,
+                          TlGrainMeasure *out) {
   const TlAvatar *a;
   TL_TRY(avatar_of(scene, row, &a));
   TlMat3 r = tl_quat_matrix(row->rotation);
@@ -183,7 +186,7 @@ TlStatus tl_measure_grain(const TlScene *scene, const TlBodyRow *row, TlGrainMea
     TlVec3 node = tl_vec3(a->node_m[3 * n], a->node_m[3 * n + 1], a->node_m[3 * n + 2]);
     TlVec3 p = tl_axpy(row->position_m, row->scale, tl_mat_vec(r, node));
     top = fmax(top, p.z);
-    deepest = fmax(deepest, depth_at(scene, p));
+    deepest = fmax(deepest, depth_at(scene, place, p));
   }
   bool below = tl_measure_ground(scene, row->position_m.x, row->position_m.y, &ground);
   *out = (TlGrainMeasure){.id = row->id,
@@ -198,13 +201,14 @@ TlStatus tl_measure_grain(const TlScene *scene, const TlBodyRow *row, TlGrainMea
   return TL_OK;
 }
 
-static TlStatus measure_grains(const TlScene *scene, const TlFrame *last, TlMeasure *m) {
+static TlStatus measure_placed(const TlScene *scene, const TlPlacement *place, const TlFrame *last,
+                               TlMeasure *m) {
   TL_TRY(TL_NEW(m->grain, (size_t)last->count));
   m->grain_count = last->count;
   m->deepest_id = -1;
   for (int64_t i = 0; i < last->count; i++) {
     TlGrainMeasure *g = &m->grain[i];
-    TL_TRY(tl_measure_grain(scene, &last->rows[i], g));
+    TL_TRY(tl_measure_grain(scene, place, &last->rows[i], g));
     double share = g->penetration_m / g->radius_m;
     m->below_2_percent += share > 0.02;
     m->largest_penetration_m = fmax(m->largest_penetration_m, g->penetration_m);
@@ -213,6 +217,16 @@ static TlStatus measure_grains(const TlScene *scene, const TlFrame *last, TlMeas
     m->deepest_id = g->id;
   }
   return TL_OK;
+}
+
+static TlStatus measure_grains(const TlScene *scene, const TlFrame *last, TlMeasure *m) {
+  TlPlacement *place;
+  TL_TRY(TL_NEW(place, (size_t)scene->part_count));
+  for (int64_t i = 0; i < scene->part_count; i++)
+    place[i] = tl_scene_place(scene, &scene->parts[i], last);
+  TlStatus status = measure_placed(scene, place, last, m);
+  tl_free(place);
+  return status;
 }
 
 /* ---- the run ---- */
@@ -263,6 +277,7 @@ static TlStatus measure_all(const char *folder, const TlScene *scene,
   TL_TRY(tl_context(measure_grains(scene, last, m), "%s", folder));
   TL_TRY(tl_measure_overlap(scene, last, m));
   m->has_ground = scene->has_terrain || scene->plane_count > 0;
+  m->has_solid = m->has_ground || scene->part_count > 0;
   if (!m->has_ground || last->count == 0) return TL_OK;
   return tl_measure_deposit(scene, last, m, options->cell_m, &m->deposit);
 }

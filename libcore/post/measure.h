@@ -71,7 +71,8 @@ typedef struct TlMeasure {
   int64_t below_2_percent;                         /* grains deeper than 2% of their radius */
   double largest_overlap_m, largest_overlap_share; /* of two grains; share of the smaller radius */
   int64_t overlapping_pairs;
-  bool has_ground;   /* terrain or planes to measure against */
+  bool has_ground;   /* terrain or planes under the grains */
+  bool has_solid;    /* ground or walls to measure penetration against */
   TlDeposit deposit; /* nx = 0 without ground */
 } TlMeasure;
 
@@ -92,7 +93,9 @@ TlStatus tl_measure_write(const TlMeasure *measure, const char *folder, bool ove
 /* One frame against the first one. e: travel direction. */
 TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
                           TlVec3 up, TlVec3 e, TlFrameMeasure *out);
-TlStatus tl_measure_grain(const TlScene *scene, const TlBodyRow *row, TlGrainMeasure *out);
+/* place: of each of the scene's parts of walls (tl_scene_place). */
+TlStatus tl_measure_grain(const TlScene *scene, const TlPlacement *place, const TlBodyRow *row,
+                          TlGrainMeasure *out);
 TlStatus tl_measure_deposit(const TlScene *scene, const TlFrame *frame, const TlMeasure *measure,
                             double cell_m, TlDeposit *out);
 /* Overlaps of grains in a frame whose avatars are all there, into the three members of m. */

@@ -101,6 +101,15 @@ static TlVec3 plane_colour(const Shading *s, const TlHit *hit) {
   return tl_scale(1 - 0.25 * line, tl_colour_from_srgb(196, 194, 188));
 }
 
+/* Walls carry a grid that moves with them; obstacles are darker. */
+static TlVec3 wall_colour(const Shading *s, const TlHit *hit) {
+  bool inside = s->tracer->scene->parts[hit->part].inside;
+  double step = tl_ink_nice(s->extent_m / 12), footprint = hit->t * s->pixel * 1.5;
+  double line = fmax(line_at(hit->u, step, footprint, 1), line_at(hit->v, step, footprint, 1));
+  TlVec3 c = inside ? tl_colour_from_srgb(190, 198, 204) : tl_colour_from_srgb(142, 150, 158);
+  return tl_scale(1 - 0.25 * line, c);
+}
+
 /* How much of the sky is left: grains (by their phi) and ground near the point along its normal. */
 static double openness(const Shading *s, TlVec3 p, TlVec3 n) {
   double dark = 0, weight = 0.5;
@@ -147,29 +156,38 @@ static TlVec3 sky_colour(TlVec3 d) {
   return tl_axpy(tl_scale(1 - t, low), t, high);
 }
 
-static TlVec3 ray_colour(const Shading *s, TlVec3 d) {
-  TlHit hit = tl_trace(s->tracer, s->camera->from, d, INFINITY);
+static TlVec3 hit_colour(const Shading *s, const TlHit *hit, TlVec3 d) {
   TlVec3 albedo = tl_colour_from_srgb(132, 122, 110); /* the block's side walls */
-  switch (hit.kind) {
+  switch (hit->kind) {
   case TL_HIT_NONE:
     return sky_colour(d);
   case TL_HIT_GRAIN:
-    albedo = grain_colour(s, &s->tracer->bodies[hit.body]);
+    albedo = grain_colour(s, &s->tracer->bodies[hit->body]);
     break;
   case TL_HIT_GROUND:
-    albedo = ground_colour(s, &hit, d);
+    albedo = ground_colour(s, hit, d);
     break;
   case TL_HIT_PLANE:
-    albedo = plane_colour(s, &hit);
+    albedo = plane_colour(s, hit);
+    break;
+  case TL_HIT_PART:
+    albedo = wall_colour(s, hit);
     break;
   case TL_HIT_WALL:
     break;
   }
-  TlVec3 c = lit(s, &hit, albedo, d);
-  double beyond = fmax(0, hit.t - s->camera->focus_m) / s->extent_m;
+  TlVec3 c = lit(s, hit, albedo, d);
+  double beyond = fmax(0, hit->t - s->camera->focus_m) / s->extent_m;
   double haze = 1 - exp(-0.12 * beyond * beyond);
-  if (hit.kind == TL_HIT_PLANE) haze = 1 - exp(-0.35 * beyond * beyond);
+  if (hit->kind == TL_HIT_PLANE) haze = 1 - exp(-0.35 * beyond * beyond);
   return tl_axpy(tl_scale(1 - haze, c), haze, sky_colour(tl_vec3(d.x, d.y, 0)));
+}
+
+static TlVec3 ray_colour(const Shading *s, TlVec3 d) {
+  TlHit hit = tl_trace(s->tracer, s->camera->from, d, INFINITY);
+  TlVec3 c = hit_colour(s, &hit, d), glass = tl_colour_from_srgb(112, 122, 130);
+  double left = tl_wall_veil(&s->tracer->walls, s->camera->from, d, hit.t, s->pixel);
+  return tl_axpy(tl_scale(left, c), 1 - left, glass);
 }
 
 static void draw_row(const Shading *s, int y, TlImage *image) {

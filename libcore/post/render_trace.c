@@ -111,6 +111,7 @@ TlStatus tl_tracer_make(TlTracer *t, const TlScene *scene, const TlFrame *frame)
   TlStatus status = add_bodies(t, frame);
   if (status == TL_OK) status = build_tree(t);
   if (status == TL_OK && t->has_ground) status = tl_ground_tracer_make(&t->ground, &scene->terrain);
+  if (status == TL_OK) status = tl_wall_tracer_make(&t->walls, scene, frame, t->low, t->high);
   if (status != TL_OK) tl_tracer_free(t);
   return status;
 }
@@ -119,6 +120,7 @@ void tl_tracer_free(TlTracer *t) {
   tl_free(t->bodies);
   tl_free(t->nodes);
   tl_ground_tracer_free(&t->ground);
+  tl_wall_tracer_free(&t->walls);
   *t = (TlTracer){0};
 }
 
@@ -243,8 +245,15 @@ static void trace_planes(const TlTracer *t, TlVec3 from, TlVec3 d, TlHit *hit) {
     if (at.x < t->low.x - more || at.x > t->high.x + more || at.y < t->low.y - more ||
         at.y > t->high.y + more || (!floor && at.z > t->high.z + 0.2 * reach))
       continue;
-    *hit = (TlHit){TL_HIT_PLANE, s, at, p->normal, 0, k};
+    *hit = (TlHit){.kind = TL_HIT_PLANE, .t = s, .normal = p->normal, .plane = k};
   }
+}
+
+static void trace_walls(const TlTracer *t, TlVec3 from, TlVec3 d, TlHit *hit) {
+  TlWallHit h;
+  if (!tl_wall_trace(&t->walls, from, d, hit->t, &h)) return;
+  *hit = (TlHit){
+      .kind = TL_HIT_PART, .t = h.t, .normal = h.normal, .part = h.part, .u = h.u, .v = h.v};
 }
 
 TlHit tl_trace(const TlTracer *t, TlVec3 from, TlVec3 d, double t_max) {
@@ -254,6 +263,7 @@ TlHit tl_trace(const TlTracer *t, TlVec3 from, TlVec3 d, double t_max) {
     hit = (TlHit){
         .kind = ground.wall ? TL_HIT_WALL : TL_HIT_GROUND, .t = ground.t, .normal = ground.normal};
   trace_planes(t, from, d, &hit);
+  trace_walls(t, from, d, &hit);
   trace_grains(t, from, d, &hit);
   hit.point = tl_axpy(from, hit.t, d);
   if (hit.kind == TL_HIT_GRAIN) hit.normal = body_normal(&t->bodies[hit.body], hit.point);
@@ -281,6 +291,7 @@ static double light_past(const TlTraceBody *b, TlVec3 from, TlVec3 d, double sof
 double tl_trace_light(const TlTracer *t, TlVec3 from, TlVec3 d, double softness) {
   TlGroundHit ground;
   if (t->has_ground && tl_ground_trace(&t->ground, from, d, INFINITY, &ground)) return 0;
+  if (tl_wall_shades(&t->walls, from, d)) return 0;
   if (t->body_count == 0) return 1;
   TreeRay r = tree_ray(from, d);
   int32_t stack[STACK];

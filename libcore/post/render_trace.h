@@ -3,13 +3,15 @@
  * Grains: trilinear phi of the avatar, sphere-traced in the body frame inside the bounding ball
  * (steps shortened by the avatar's largest gradient) and bisected at the sign change, so that what
  * is seen is the phi = 0 surface the solver uses. A tree of boxes over the balls finds them.
- * Ground: render_ground.h. Planes are seen from their front only, so walls never hide the grains.
+ * Ground: render_ground.h. Planes are seen from their front only, so they never hide the grains;
+ * walls: render_walls.h.
  * World frame, metres. Building: O(n log n); safe to use from many threads afterwards.
  */
 #ifndef TL_POST_RENDER_TRACE_H
 #define TL_POST_RENDER_TRACE_H
 
 #include "post/render_ground.h"
+#include "post/render_walls.h"
 #include "store/results.h"
 
 typedef struct TlTraceBody {
@@ -33,6 +35,7 @@ typedef struct TlTracer {
   int64_t node_count;
   bool has_ground;
   TlGroundTracer ground;
+  TlWallTracer walls;
   TlVec3 low, high; /* box of the bodies */
 } TlTracer;
 
@@ -41,7 +44,8 @@ typedef enum TlHitKind {
   TL_HIT_GRAIN,
   TL_HIT_GROUND,
   TL_HIT_WALL,
-  TL_HIT_PLANE
+  TL_HIT_PLANE,
+  TL_HIT_PART /* of a wall of the study */
 } TlHitKind;
 
 typedef struct TlHit {
@@ -49,7 +53,8 @@ typedef struct TlHit {
   double t;
   TlVec3 point, normal; /* unit, out of the body or ground */
   int64_t body;         /* of tracer->bodies */
-  int64_t plane;
+  int64_t plane, part;
+  double u, v; /* on a wall: place along its surface */
 } TlHit;
 
 /* TL_EINPUT when the frame names an avatar that the scene lacks. */

@@ -5,12 +5,43 @@
 
 #include <stdio.h>
 
-static void name_other(const TlPoorRow *row, char *text, size_t size) {
+/* The study's wall that boundary `place` is a part of; -1: none. Terrain and planes come first. */
+static int64_t wall_of(const TlRun *run, int64_t place) {
+  int64_t part = place - (run->boundary_count - run->walls.count);
+  return part >= 0 ? run->walls.part[part].wall : -1;
+}
+
+static void name_boundary(const TlRun *run, int64_t place, char *text, size_t size) {
+  int64_t wall = wall_of(run, place);
+  if (wall >= 0)
+    snprintf(text, size, "the wall walls.%lld", (long long)wall);
+  else if (run->has_terrain && place == 0)
+    snprintf(text, size, "the terrain");
+  else
+    snprintf(text, size, "the plane planes.%lld", (long long)(place - run->has_terrain));
+}
+
+static void name_other(const TlRun *run, const TlPoorRow *row, char *text, size_t size) {
   if (row->other >= 0)
     snprintf(text, size, "grain %lld (avatar %lld)", (long long)row->other,
              (long long)row->other_avatar);
   else
-    snprintf(text, size, "boundary %lld", (long long)(-1 - row->other));
+    name_boundary(run, -1 - row->other, text, size);
+}
+
+/* A wall that came upon grains: its fault, not that of their shapes. */
+static TlStatus stop_wall(const TlRun *run, const TlPoorRow *row, int64_t wall, int64_t step) {
+  const TlWallSetup *w = (const TlWallSetup *)run->setup.walls.items + wall;
+  char text[640], key[48];
+  snprintf(text, sizeof text,
+           "grain %lld lies %.3g m (%.0f%% of its radius)%s in this wall in step %lld, and nothing "
+           "moves it out; the wall is there from %g s on: it must not come where grains are (a "
+           "plane holds all the space behind it, a box is bounded), or poor: {action: drop} or "
+           "{action: freeze}",
+           (long long)row->grain, row->overlap_m, 100 * row->share,
+           row->inside ? ", its centre too," : "", (long long)step, w->from_s);
+  snprintf(key, sizeof key, "walls.%lld.%s", (long long)wall, w->from_s > 0 ? "from_s" : "point_m");
+  return tl_study_fail(&run->study, TL_EINPUT, key, "%s", text);
 }
 
 static TlStatus stop(const TlRun *run, int64_t step) {
@@ -18,7 +49,9 @@ static TlStatus stop(const TlRun *run, int64_t step) {
   const TlPoorRow *row = tl_solver_poor(run->solver, &count);
   char other[80];
   if (count == 0) return TL_OK;
-  name_other(row, other, sizeof other);
+  int64_t wall = row->other < 0 ? wall_of(run, -1 - row->other) : -1;
+  if (wall >= 0) return stop_wall(run, row, wall, step);
+  name_other(run, row, other, sizeof other);
   return tl_fail(
       TL_EINPUT,
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
@@ -34,7 +67,7 @@ static void say(const TlRun *run, int64_t step) {
   const TlPoorRow *row = tl_solver_poor(run->solver, &count);
   char other[80];
   for (int64_t i = 0; i < count; i++) {
-    name_other(&row[i], other, sizeof other);
+    name_other(run, &row[i], other, sizeof other);
     tl_log_warn("step %lld: grain %lld (avatar %lld) cannot be brought out of %s (%.0f%% of the "
                 "smaller radius): %s",
                 (long long)step, (long long)row[i].grain, (long long)row[i].avatar, other,

@@ -127,7 +127,9 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .has_terrain = run->has_terrain,
                      .terrain = run->terrain,
                      .plane_count = run->setup.planes.count,
-                     .planes = run->planes};
+                     .planes = run->planes,
+                     .part_count = run->walls.count,
+                     .parts = run->walls.part};
   for (int a = 0; a < 3; a++) scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a];
   char *history = NULL;
   if (run->catalog)

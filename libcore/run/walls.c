@@ -17,6 +17,7 @@ void tl_walls_free(TlWalls *w) {
     tl_free(w->data[i].way_m);
   }
   tl_free(w->data);
+  tl_free(w->part);
   tl_free(w->boundary);
   *w = (TlWalls){0};
 }
@@ -113,9 +114,38 @@ typedef struct Building {
   const TlDrive *drive;
 } Building;
 
-static void add_part(const Building *b, const TlBoundaryKind *kind, const void *data) {
+static void add_part(const Building *b, const TlBoundaryKind *kind, const void *data,
+                     TlWallPart part) {
+  part.wall = (int32_t)(b->data - b->walls->data);
+  part.inside = b->setup->grains;
+  if (b->drive) part.drive = *b->drive;
+  b->walls->part[b->walls->count] = part;
   b->walls->boundary[b->walls->count++] =
       (TlBoundary){.kind = kind, .data = data, .surface = b->surface, .drive = b->drive};
+}
+
+/* The wall's frame with its axes in another order (still right-handed): z along axis * side. */
+static TlMat3 facing(const Building *b, int axis, double side) {
+  TlMat3 turn;
+  for (int row = 0; row < 3; row++) {
+    const double *from = b->turn.m[row];
+    turn.m[row][0] = from[(axis + 1) % 3];
+    turn.m[row][1] = side * from[(axis + 2) % 3];
+    turn.m[row][2] = side * from[axis];
+  }
+  return turn;
+}
+
+/* A plane's record; size: extents of the face it stands for and, of a round one, its radius. */
+static void add_plane(const Building *b, int slot, TlVec3 point, TlMat3 turn,
+                      const double size[3]) {
+  TlVec3 normal = {turn.m[0][2], turn.m[1][2], turn.m[2][2]};
+  b->data->plane[slot] = (TlBoundaryPlane){point, normal};
+  add_part(b, &tl_boundary_plane, &b->data->plane[slot],
+           (TlWallPart){.kind = TL_PART_PLANE,
+                        .centre = point,
+                        .turn = turn,
+                        .size_m = {size[0], size[1], size[2]}});
 }
 
 static bool is_open(const TlWallSetup *w, int face) {
@@ -124,14 +154,22 @@ static bool is_open(const TlWallSetup *w, int face) {
   return false;
 }
 
+/* face: of a container, for the record's axes; -1: an obstacle. */
 static void add_solid(const Building *b, int slot, const TlClosedKind *kind, TlVec3 offset,
-                      const double size[3]) {
+                      const double size[3], int face) {
   TlBoundarySolid *s = &b->data->solid[slot];
   *s = (TlBoundarySolid){.kind = kind,
                          .size = {size[0], size[1], size[2]},
                          .centre = tl_add(b->centre, tl_mat_vec(b->turn, offset)),
                          .turn = b->turn};
-  add_part(b, &tl_boundary_solid, s);
+  TlWallPart part = {.kind = kind == &tl_closed_box ? TL_PART_BOX : TL_PART_CYLINDER,
+                     .centre = s->centre,
+                     .turn = b->turn,
+                     .size_m = {size[0], size[1], size[2]}};
+  if (face >= 0) part.turn = facing(b, face / 2, face % 2 ? -1 : 1);
+  for (int i = 0; face >= 0 && part.kind == TL_PART_BOX && i < 3; i++)
+    part.size_m[i] = size[(face / 2 + 1 + i) % 3];
+  add_part(b, &tl_boundary_solid, s, part);
 }
 
 /* One face of a container: half_m from the middle along its axis; a plane, or a slab over the
@@ -143,20 +181,21 @@ static void add_face(const Building *b, int face, double half_m, const double ou
   way[axis] = side;
   TlVec3 out = {way[0], way[1], way[2]};
   if (t == 0) {
-    TlVec3 normal = tl_mat_vec(b->turn, tl_scale(-1, out));
-    b->data->plane[face] = (TlBoundaryPlane){tl_axpy(b->centre, -half_m, normal), normal};
-    add_part(b, &tl_boundary_plane, &b->data->plane[face]);
+    TlVec3 point = tl_axpy(b->centre, half_m, tl_mat_vec(b->turn, out));
+    const double faces[3] = {outer[(axis + 1) % 3], outer[(axis + 2) % 3],
+                             b->setup->kind == TL_WALL_CYLINDER ? b->setup->radius_m : 0};
+    add_plane(b, face, point, facing(b, axis, -side), faces);
     return;
   }
   double size[3] = {outer[0], outer[1], outer[2]};
   size[axis] = t;
-  add_solid(b, face, &tl_closed_box, tl_scale(half_m + 0.5 * t, out), size);
+  add_solid(b, face, &tl_closed_box, tl_scale(half_m + 0.5 * t, out), size, face);
 }
 
 static void add_box(const Building *b) {
   const TlWallSetup *w = b->setup;
   if (!w->grains) {
-    add_solid(b, 0, &tl_closed_box, tl_vec3(0, 0, 0), w->size_m);
+    add_solid(b, 0, &tl_closed_box, tl_vec3(0, 0, 0), w->size_m, -1);
     return;
   }
   for (int face = 0; face < 6; face++) {
@@ -172,12 +211,12 @@ static void add_end(const Building *b, int face) {
   const TlWallSetup *w = b->setup;
   double t = w->thickness_m, side = face % 2 ? 1 : -1, half = 0.5 * w->length_m;
   if (t == 0) {
-    double none[3] = {0, 0, 0};
-    add_face(b, face, half, none);
+    const double across[3] = {2 * w->radius_m, 2 * w->radius_m, 0};
+    add_face(b, face, half, across);
     return;
   }
   double size[3] = {w->radius_m + t, t, 0};
-  add_solid(b, face, &tl_closed_cylinder, tl_vec3(0, 0, side * (half + 0.5 * t)), size);
+  add_solid(b, face, &tl_closed_cylinder, tl_vec3(0, 0, side * (half + 0.5 * t)), size, face);
 }
 
 static void add_cylinder(const Building *b) {
@@ -185,15 +224,19 @@ static void add_cylinder(const Building *b) {
   TlVec3 axis = tl_unit(tl_vec3_of(w->axis));
   if (!w->grains) {
     const double size[3] = {w->radius_m, w->length_m, 0};
-    add_solid(b, 0, &tl_closed_cylinder, tl_vec3(0, 0, 0), size);
+    add_solid(b, 0, &tl_closed_cylinder, tl_vec3(0, 0, 0), size, -1);
     return;
   }
   b->data->tube = (TlBoundaryTube){b->centre, axis, w->radius_m};
   b->data->ring = (TlBoundaryRing){b->centre, axis, w->radius_m, w->length_m, w->thickness_m};
+  TlWallPart part = {.kind = w->thickness_m > 0 ? TL_PART_RING : TL_PART_TUBE,
+                     .centre = b->centre,
+                     .turn = b->turn,
+                     .size_m = {w->radius_m, w->length_m, w->thickness_m}};
   if (w->thickness_m > 0)
-    add_part(b, &tl_boundary_ring, &b->data->ring);
+    add_part(b, &tl_boundary_ring, &b->data->ring, part);
   else
-    add_part(b, &tl_boundary_tube, &b->data->tube);
+    add_part(b, &tl_boundary_tube, &b->data->tube, part);
   for (int face = 4; face < 6; face++)
     if (!is_open(w, face)) add_end(b, face);
 }
@@ -210,8 +253,8 @@ static void add_wall(TlWalls *walls, TlWallData *d, const TlWallSetup *w) {
   b.surface = &d->surface;
   if (driven(w)) b.drive = &d->drive;
   if (w->kind == TL_WALL_PLANE) {
-    d->plane[0] = (TlBoundaryPlane){b.centre, tl_unit(tl_vec3_of(w->normal))};
-    add_part(&b, &tl_boundary_plane, &d->plane[0]);
+    const double endless[3] = {0, 0, 0};
+    add_plane(&b, 0, b.centre, turn_to(tl_unit(tl_vec3_of(w->normal))), endless);
   }
   if (w->kind == TL_WALL_BOX) add_box(&b);
   if (w->kind == TL_WALL_CYLINDER) add_cylinder(&b);
@@ -250,6 +293,7 @@ TlStatus tl_walls_open(TlWalls *walls, const TlSetup *setup, const TlStudy *stud
   TL_TRY(TL_NEW(walls->data, (size_t)n));
   walls->walls = n;
   TL_TRY(TL_NEW(walls->boundary, (size_t)n * MOST_PARTS));
+  TL_TRY(TL_NEW(walls->part, (size_t)n * MOST_PARTS));
   for (int64_t i = 0; i < n; i++) {
     set_drive(&walls->data[i], &w[i], setup);
     if (w[i].table) TL_TRY(open_table(&walls->data[i], w[i].table, study, i, table_path, context));

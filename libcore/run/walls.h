@@ -4,6 +4,7 @@
 
 #include "dem/boundary.h"
 #include "run/setup.h"
+#include "shape/wall.h"
 
 /* What the boundaries of one wall borrow. */
 typedef struct TlWallData {
@@ -19,6 +20,7 @@ typedef struct TlWallData {
 
 typedef struct TlWalls {
   TlBoundary *boundary; /* owned */
+  TlWallPart *part;     /* the same for readers of the results, one a boundary, owned */
   int count;
   TlWallData *data; /* one a wall, owned */
   int64_t walls;

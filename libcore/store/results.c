@@ -120,6 +120,66 @@ static TlStatus write_planes(const TlH5File *f, const TlScene *scene) {
   return status;
 }
 
+/* ---- walls ---- */
+
+static void fill_part_rows(const TlScene *scene, TlPartRow *rows, double *time_s, TlVec3 *way_m) {
+  int64_t at = 0;
+  for (int64_t i = 0; i < scene->part_count; i++) {
+    const TlWallPart *p = &scene->parts[i];
+    rows[i].part = *p;
+    rows[i].table_start = at;
+    for (int a = 0; a < 3; a++)
+      rows[i].axis[a] = tl_vec3(p->turn.m[0][a], p->turn.m[1][a], p->turn.m[2][a]);
+    for (int64_t k = 0; k < p->drive.rows; k++, at++) {
+      time_s[at] = p->drive.time_s[k];
+      way_m[at] = p->drive.way_m[k];
+    }
+  }
+}
+
+static TlStatus write_part_rows(const TlH5File *f, hid_t g, const TlPartRow *rows, int64_t n) {
+  hid_t dataset[TL_PART_COLUMNS];
+  TlStatus status = tl_h5_columns_create(f, g, tl_part_columns, TL_PART_COLUMNS, n, dataset);
+  if (status == TL_OK)
+    status =
+        tl_h5_columns_write(f, tl_part_columns, TL_PART_COLUMNS, dataset, 0, rows, sizeof *rows, n);
+  tl_h5_columns_close(TL_PART_COLUMNS, dataset);
+  return status;
+}
+
+static TlStatus write_parts(const TlH5File *f, hid_t g, const TlScene *scene) {
+  size_t n = (size_t)scene->part_count, table = 0;
+  TlPartRow *rows = NULL;
+  double *time_s = NULL;
+  TlVec3 *way_m = NULL;
+  for (size_t i = 0; i < n; i++) table += (size_t)scene->parts[i].drive.rows;
+  TlStatus status = TL_NEW(rows, n);
+  if (status == TL_OK) status = TL_NEW(time_s, table);
+  if (status == TL_OK) status = TL_NEW(way_m, table);
+  if (status == TL_OK) {
+    fill_part_rows(scene, rows, time_s, way_m);
+    status = write_part_rows(f, g, rows, (int64_t)n);
+  }
+  hid_t type = H5T_NATIVE_DOUBLE;
+  if (status == TL_OK)
+    status = write_array(f, g, "table_time_s", "s", type, 1, time_s, (int64_t)table);
+  if (status == TL_OK)
+    status = write_array(f, g, "table_way_m", "m", type, 3, way_m, (int64_t)table);
+  tl_free(rows);
+  tl_free(time_s);
+  tl_free(way_m);
+  return status;
+}
+
+static TlStatus write_walls(const TlH5File *f, const TlScene *scene) {
+  if (scene->part_count == 0) return TL_OK;
+  hid_t g = H5Gcreate2(f->id, "wall", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (g < 0) return tl_h5_fail(f, "making the walls' group");
+  TlStatus status = write_parts(f, g, scene);
+  H5Gclose(g);
+  return status;
+}
+
 static TlStatus write_terrain_numbers(const TlH5File *f, hid_t g, const TlTerrain *t) {
   TL_TRY(tl_h5_write_text(f, g, "name", t->name ? t->name : ""));
   TL_TRY(tl_h5_write_text(f, g, "crs", t->crs ? t->crs : ""));
@@ -178,6 +238,7 @@ static TlStatus start_run(TlResultsWriter *w, const TlScene *scene) {
   TL_TRY(write_texts(f, scene));
   TL_TRY(write_numbers(f, scene));
   TL_TRY(write_planes(f, scene));
+  TL_TRY(write_walls(f, scene));
   if (scene->has_terrain) TL_TRY(write_terrain(f, &scene->terrain));
   return start_avatars(w);
 }

@@ -11,6 +11,7 @@
 
 #include "shape/avatar.h"
 #include "shape/terrain.h"
+#include "shape/wall.h"
 
 typedef struct TlPlane {
   TlVec3 point_m, normal; /* unit, pointing to where the grains are */
@@ -29,6 +30,10 @@ typedef struct TlScene {
   TlTerrain terrain; /* owned */
   int64_t plane_count;
   TlPlane *planes; /* owned */
+  int64_t part_count;
+  TlWallPart *parts;    /* of the walls, owned */
+  double *table_time_s; /* of all drives, owned; empty while writing: drives hold their own */
+  TlVec3 *table_way_m;
 } TlScene;
 
 typedef struct TlBodyRow {
@@ -85,6 +90,8 @@ void tl_scene_free(TlScene *scene);
 TlStatus tl_results_frames(const char *folder, int64_t **indices, int64_t *count);
 TlStatus tl_results_read_frame(const char *folder, int64_t index, TlFrame *frame);
 void tl_frame_free(TlFrame *frame);
+/* Where a wall is at a frame, and whether it is there. */
+TlPlacement tl_scene_place(const TlScene *scene, const TlWallPart *part, const TlFrame *frame);
 /* Avatar by id (binary search over scene->avatars, sorted by id); NULL when absent. */
 const TlAvatar *tl_scene_avatar(const TlScene *scene, int64_t id);
 

@@ -7,6 +7,8 @@
 
 #define BODY(member) offsetof(TlBodyRow, member)
 #define AVATAR(member) offsetof(TlAvatarRow, avatar.member)
+#define PART(member) offsetof(TlPartRow, part.member)
+#define DRIVE(member) offsetof(TlPartRow, part.drive.member)
 
 const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {
     {"id", "", TL_H5_I64, 1, BODY(id)},
@@ -41,6 +43,24 @@ const TlH5Column tl_avatar_columns[TL_AVATAR_COLUMNS] = {
     {"scan_centroid_m", "m", TL_H5_F64, 3, AVATAR(scan_centroid_m)},
     {"scan_rotation_wxyz", "1", TL_H5_F64, 4, AVATAR(scan_rotation)},
     {"axes_m", "m", TL_H5_F64, 3, AVATAR(axes_m)},
+};
+
+const TlH5Column tl_part_columns[TL_PART_COLUMNS] = {
+    {"wall", "", TL_H5_I32, 1, PART(wall)},
+    {"kind", "", TL_H5_I32, 1, PART(kind)},
+    {"inside", "", TL_H5_I32, 1, PART(inside)},
+    {"centre_m", "m", TL_H5_F64, 3, PART(centre)},
+    {"axis_x", "1", TL_H5_F64, 3, offsetof(TlPartRow, axis[0])},
+    {"axis_y", "1", TL_H5_F64, 3, offsetof(TlPartRow, axis[1])},
+    {"axis_z", "1", TL_H5_F64, 3, offsetof(TlPartRow, axis[2])},
+    {"size_m", "m", TL_H5_F64, 3, PART(size_m)},
+    {"from_s", "s", TL_H5_F64, 1, DRIVE(from_s)},
+    {"until_s", "s", TL_H5_F64, 1, DRIVE(until_s)},
+    {"velocity_m_s", "m/s", TL_H5_F64, 3, DRIVE(velocity_m_s)},
+    {"spin_rad_s", "rad/s", TL_H5_F64, 3, DRIVE(spin_rad_s)},
+    {"pivot_m", "m", TL_H5_F64, 3, DRIVE(pivot_m)},
+    {"table_rows", "", TL_H5_I64, 1, DRIVE(rows)},
+    {"table_start", "", TL_H5_I64, 1, offsetof(TlPartRow, table_start)},
 };
 
 char *tl_results_frame_path(const char *folder, int64_t index) {

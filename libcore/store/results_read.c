@@ -16,12 +16,19 @@ void tl_scene_free(TlScene *scene) {
   tl_free(scene->avatars);
   tl_terrain_free(&scene->terrain);
   tl_free(scene->planes);
+  tl_free(scene->parts);
+  tl_free(scene->table_time_s);
+  tl_free(scene->table_way_m);
   *scene = (TlScene){0};
 }
 
 void tl_frame_free(TlFrame *frame) {
   tl_free(frame->rows);
   *frame = (TlFrame){0};
+}
+
+TlPlacement tl_scene_place(const TlScene *scene, const TlWallPart *part, const TlFrame *frame) {
+  return tl_drive_place(&part->drive, frame->step, frame->step, scene->step_s);
 }
 
 const TlAvatar *tl_scene_avatar(const TlScene *scene, int64_t id) {
@@ -59,6 +66,56 @@ static TlStatus read_planes(const TlH5File *f, TlScene *scene) {
     TL_TRY(tl_h5_array_read(f, f->id, "plane_normal", type, 3, i, &plane->normal, 1));
   }
   return TL_OK;
+}
+
+static TlStatus read_tables(const TlH5File *f, hid_t g, TlScene *scene, int64_t *n) {
+  hid_t type = H5T_NATIVE_DOUBLE;
+  TL_TRY(tl_h5_array_rows(f, g, "table_time_s", n));
+  TL_TRY(TL_NEW(scene->table_time_s, (size_t)*n));
+  TL_TRY(TL_NEW(scene->table_way_m, (size_t)*n));
+  TL_TRY(tl_h5_array_read(f, g, "table_time_s", type, 1, 0, scene->table_time_s, *n));
+  return tl_h5_array_read(f, g, "table_way_m", type, 3, 0, scene->table_way_m, *n);
+}
+
+static TlStatus take_part(const TlH5File *f, const TlPartRow *row, int64_t table, TlScene *scene,
+                          TlWallPart *part) {
+  const TlDrive *d = &row->part.drive;
+  if (row->part.kind < 0 || row->part.kind >= TL_PART_KINDS || d->rows < 0 ||
+      (d->rows > 0 && (row->table_start < 0 || row->table_start > table - d->rows)))
+    return tl_fail(TL_EINPUT, "%s: a part of wall %d has a wrong kind or table", f->name,
+                   (int)row->part.wall);
+  *part = row->part;
+  const TlVec3 *a = row->axis;
+  part->turn =
+      (TlMat3){{{a[0].x, a[1].x, a[2].x}, {a[0].y, a[1].y, a[2].y}, {a[0].z, a[1].z, a[2].z}}};
+  part->drive.time_s = d->rows > 0 ? scene->table_time_s + row->table_start : NULL;
+  part->drive.way_m = d->rows > 0 ? scene->table_way_m + row->table_start : NULL;
+  return TL_OK;
+}
+
+static TlStatus read_parts(const TlH5File *f, hid_t g, TlScene *scene) {
+  int64_t n, table;
+  TlPartRow *rows;
+  TL_TRY(read_tables(f, g, scene, &table));
+  TL_TRY(tl_h5_array_rows(f, g, "kind", &n));
+  TL_TRY(TL_NEW(scene->parts, (size_t)n));
+  TL_TRY(TL_NEW(rows, (size_t)n));
+  TlStatus status =
+      tl_h5_columns_read(f, g, tl_part_columns, TL_PART_COLUMNS, rows, sizeof *rows, n);
+  for (int64_t i = 0; status == TL_OK && i < n; i++)
+    status = take_part(f, &rows[i], table, scene, &scene->parts[scene->part_count++]);
+  tl_free(rows);
+  return status;
+}
+
+/* Runs without walls, and those of before walls were kept, have no such group. */
+static TlStatus read_walls(const TlH5File *f, TlScene *scene) {
+  if (H5Lexists(f->id, "wall", H5P_DEFAULT) <= 0) return TL_OK;
+  hid_t g = H5Gopen2(f->id, "wall", H5P_DEFAULT);
+  if (g < 0) return tl_h5_fail(f, "opening the walls' group");
+  TlStatus status = read_parts(f, g, scene);
+  H5Gclose(g);
+  return status;
 }
 
 static TlStatus read_terrain_numbers(const TlH5File *f, hid_t g, TlTerrain *t) {
@@ -164,6 +221,7 @@ static TlStatus read_run(const TlH5File *f, TlScene *scene) {
   TL_TRY(tl_h5_check_format(f, "talus run", TL_RESULTS_FORMAT));
   TL_TRY(read_numbers(f, scene));
   TL_TRY(read_planes(f, scene));
+  TL_TRY(read_walls(f, scene));
   TL_TRY(read_terrain(f, scene));
   return read_avatars(f, scene);
 }

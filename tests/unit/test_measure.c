@@ -233,6 +233,31 @@ START_TEST(penetration_is_the_share_of_the_grains_own_radius) {
 }
 END_TEST
 
+/* The same grains over a wall that has risen by 0.01 m, and over one that vanished before. */
+START_TEST(penetration_counts_the_walls_that_are_there) {
+  TlAvatar a;
+  CK_OK(tl_avatar_sphere(0.1, 0.01, 1500, &a));
+  TlScene scene = scene_of(&a, NULL);
+  TlWallPart part[2] = {
+      {.kind = TL_PART_PLANE, .turn = tl_quat_matrix((TlQuat){1, 0, 0, 0}), .centre = {0, 0, -1}},
+      {.kind = TL_PART_PLANE, .turn = tl_quat_matrix((TlQuat){1, 0, 0, 0}), .centre = {0, 0, 9}}};
+  part[0].drive.velocity_m_s = tl_vec3(0, 0, 100); /* 10 steps of 1 ms */
+  part[1].drive.until_s = 5e-3;
+  scene.parts = part;
+  scene.part_count = 2;
+  TlMeasure m;
+  char *folder = write_run("walls", &scene, 4, 2, 1, sunk);
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  ck_assert(m.has_solid && !m.has_ground);
+  CK_NEAR(m.largest_penetration_share, 0.5, 0.02);
+  ck_assert_int_eq(m.deepest_id, 3);
+  ck_assert_int_eq(m.below_2_percent, 2);
+  tl_measure_free(&m);
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
 /* A row of spheres of radius 0.1 s, s = 1 and 2 in turn; the gaps are 0.05, 0 and -0.02. */
 static TlBodyRow in_row(int b, double t) {
   (void)t;
@@ -409,6 +434,7 @@ TL_TEST_MAIN("measure", repose_is_the_mean_slope_of_the_strips,
              runout_of_a_known_slide_is_measured, angle_of_repose_of_a_cone_is_its_angle,
              strewn_grains_have_no_angle_of_repose,
              penetration_is_the_share_of_the_grains_own_radius,
+             penetration_counts_the_walls_that_are_there,
              penetration_into_terrain_is_along_its_normal,
              overlap_of_two_grains_is_found_and_measured_by_the_smaller,
              a_run_without_frames_or_with_an_unknown_avatar_is_refused,

@@ -277,6 +277,55 @@ START_TEST(plane_is_seen_from_its_front_only) {
 }
 END_TEST
 
+/* A box that stands in the way is met, one of the same size that has vanished is not; a container's
+ * side is passed from without, leaves a veil, and is met from within, where it has moved to. */
+START_TEST(walls_are_met_where_they_are_at_the_frame_and_containers_show_what_they_hold) {
+  TlAvatar sphere;
+  CK_OK(tl_avatar_sphere(1, 0.1, 200, &sphere));
+  TlScene scene = scene_of(&sphere);
+  scene.step_s = 1e-3;
+  TlMat3 still = tl_quat_matrix((TlQuat){1, 0, 0, 0});
+  TlWallPart part[3] = {
+      {.kind = TL_PART_BOX, .turn = still, .size_m = {1, 1, 2}, .centre = {-20, 0, 0}},
+      {.kind = TL_PART_BOX,
+       .turn = still,
+       .size_m = {9, 9, 9},
+       .centre = {-20, 0, 0},
+       .drive = {.until_s = 1}},
+      {.kind = TL_PART_TUBE,
+       .inside = 1,
+       .turn = still,
+       .size_m = {4, 6},
+       .drive = {.velocity_m_s = {0, 1, 0}}}};
+  scene.parts = part;
+  scene.part_count = 3;
+  TlBodyRow row = row_at(1, 1, 1, tl_vec3(0, 2, 0));
+  TlFrame frame = {.step = 2000, .count = 1, .rows = &row};
+  TlTracer tracer;
+  CK_OK(tl_tracer_make(&tracer, &scene, &frame));
+  const TlVec3 ahead = {1, 0, 0}, back = {-1, 0, 0};
+  TlHit hit = tl_trace(&tracer, tl_vec3(-30, 0, 0), ahead, INFINITY); /* the box */
+  ck_assert(hit.kind == TL_HIT_PART && hit.part == 0 && hit.normal.x == -1);
+  CK_NEAR(hit.t, 9.5, 1e-12);
+  CK_NEAR(tl_trace_light(&tracer, tl_vec3(-30, 0, 0), ahead, 0.03), 0, 0);
+  hit = tl_trace(&tracer, tl_vec3(-30, 2, 0), ahead, INFINITY); /* through the tube, to the grain */
+  ck_assert(hit.kind == TL_HIT_GRAIN);
+  CK_NEAR(hit.t, 29, 0.01);
+  ck_assert(tl_wall_veil(&tracer.walls, tl_vec3(-30, 2, 0), ahead, hit.t, 1e-3) < 0.95);
+  CK_NEAR(tl_wall_veil(&tracer.walls, tl_vec3(-30, 2, 0), ahead, 25, 1e-3), 1, 0);
+  hit = tl_trace(&tracer, tl_vec3(2, 2, 0), ahead, INFINITY); /* from within, its axis at y = 2 */
+  ck_assert(hit.kind == TL_HIT_PART && hit.part == 2);
+  CK_NEAR(hit.t, 2, 1e-12);
+  CK_NEAR(hit.normal.x, -1, 1e-12);
+  hit = tl_trace(&tracer, tl_vec3(2, 2, 3.01), ahead, INFINITY); /* above its end */
+  ck_assert(hit.kind == TL_HIT_NONE);
+  hit = tl_trace(&tracer, tl_vec3(30, 7, 0), back, INFINITY); /* beside it */
+  ck_assert(hit.kind == TL_HIT_NONE);
+  tl_tracer_free(&tracer);
+  tl_avatar_free(&sphere);
+}
+END_TEST
+
 /* ---- whole pictures ---- */
 
 static void valley_scene(TlScene *scene, TlAvatar *sphere, TlBodyRow rows[20], TlFrame *frame) {
@@ -453,7 +502,8 @@ START_TEST(plots_refuse_tables_that_are_not_over_time) {
 }
 END_TEST
 
-TL_TEST_MAIN("render", sphere_has_its_analytic_silhouette, tree_finds_the_nearest_of_many_spheres,
+TL_TEST_MAIN("render", walls_are_met_where_they_are_at_the_frame_and_containers_show_what_they_hold,
+             sphere_has_its_analytic_silhouette, tree_finds_the_nearest_of_many_spheres,
              turned_body_is_met_on_its_zero_surface, ground_is_met_where_small_steps_meet_it,
              first_of_two_meetings_with_a_saddle_counts,
              sphere_shades_what_lies_behind_it_from_the_sun, plane_is_seen_from_its_front_only,

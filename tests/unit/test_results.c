@@ -111,6 +111,62 @@ static TlResultsWriter *create(const char *folder, bool overwrite) {
   return w;
 }
 
+/* Two drives, the second by a table; a wall that is not there at the frame's time. */
+START_TEST(walls_come_back_bit_for_bit_and_stand_where_their_drive_says) {
+  static const double time_s[3] = {0, 0.25, 1};
+  static const TlVec3 way_m[3] = {{0, 0, 0}, {1, 0, 0.5}, {1, 2, 0.1}};
+  TlMat3 turn = tl_quat_matrix(tl_quat_from_rotation(tl_vec3(0.3, 0.2, -1.1)));
+  TlWallPart part[2] = {{.wall = 0,
+                         .kind = TL_PART_RING,
+                         .inside = 1,
+                         .centre = {0.1, 0.2, 0.3},
+                         .turn = turn,
+                         .size_m = {0.5, 1.25, 0.0625},
+                         .drive = {.from_s = 0.25, .until_s = 0.75, .spin_rad_s = {0, 0, 3}}},
+                        {.wall = 4,
+                         .kind = TL_PART_BOX,
+                         .turn = turn,
+                         .size_m = {1, 2, 3},
+                         .drive = {.rows = 3,
+                                   .time_s = time_s,
+                                   .way_m = way_m,
+                                   .pivot_m = {7, 8, 9},
+                                   .velocity_m_s = {0, 0, 0.1}}}};
+  TlScene scene, read;
+  TlPlane plane;
+  TlResultsWriter *w;
+  char *folder = in_folder("walls");
+  make_scene(&scene, &plane);
+  scene.parts = part;
+  scene.part_count = 2;
+  CK_OK(tl_results_create(&w, folder, &scene, false));
+  CK_OK(tl_results_scene_done(w));
+  tl_results_close(w);
+  CK_OK(tl_results_read_scene(folder, &read));
+  ck_assert_int_eq(read.part_count, 2);
+  for (int i = 0; i < 2; i++) {
+    const TlWallPart *a = &part[i], *b = &read.parts[i];
+    ck_assert(a->wall == b->wall && a->kind == b->kind && a->inside == b->inside);
+    ck_assert_mem_eq(&a->centre, &b->centre, sizeof a->centre);
+    ck_assert_mem_eq(&a->turn, &b->turn, sizeof a->turn);
+    ck_assert_mem_eq(a->size_m, b->size_m, sizeof a->size_m);
+    ck_assert_int_eq(a->drive.rows, b->drive.rows);
+    for (int64_t step = 200; step < 900; step += 90) {
+      TlFrame frame = {.step = step};
+      TlPlacement p = tl_scene_place(&scene, a, &frame), q = tl_scene_place(&read, b, &frame);
+      ck_assert(p.gone == q.gone && p.gone == (i == 0 && (step < 250 || step >= 750)));
+      ck_assert_mem_eq(&p.way, &q.way, sizeof p.way);
+      ck_assert_mem_eq(&p.turn, &q.turn, sizeof p.turn);
+      ck_assert_mem_eq(&p.pivot, &q.pivot, sizeof p.pivot);
+    }
+  }
+  TlFrame frame = {.step = 625};
+  CK_NEAR(tl_scene_place(&read, &read.parts[1], &frame).way.y, 1, 1e-12);
+  tl_scene_free(&read);
+  tl_free(folder);
+}
+END_TEST
+
 START_TEST(scene_comes_back_bit_for_bit_and_avatars_are_found_by_id) {
   char *folder = in_folder("scene");
   TlResultsWriter *w = create(folder, false);
@@ -398,7 +454,8 @@ START_TEST(any_failed_allocation_leaves_whole_files_only) {
 }
 END_TEST
 
-TL_TEST_MAIN("results", scene_comes_back_bit_for_bit_and_avatars_are_found_by_id,
+TL_TEST_MAIN("results", walls_come_back_bit_for_bit_and_stand_where_their_drive_says,
+             scene_comes_back_bit_for_bit_and_avatars_are_found_by_id,
              frame_rows_in_any_order_come_back_sorted_and_bit_for_bit,
              unfinished_frames_are_neither_listed_nor_left,
              a_folder_with_results_is_cleared_only_when_asked_and_only_of_ours,
