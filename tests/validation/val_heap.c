@@ -24,10 +24,11 @@ int main(int argc, char **argv) {
   judge_at_most(JUDGE_GOAL, "heap_creep", away, "of the mean height", 1e-3);
   judge_at_most(JUDGE_CORRECT, "heap_overlap", d.deepest, "of the radius", 0.02);
   judge_at_most(JUDGE_GOAL, "heap_weight", fabs(lsdrop_carried(&d) - 1), "1", 0.01);
-  judge_note("%d grains of eight irregular shapes (rounded, angular, elongated, concave; 800 "
-             "nodes, 10 to 14 mm) settle for %d s, %.1f CPU-s, and are watched for %d s, %.2f CPU-s "
-             "a second; Bullet 3.24 creeps by 4.2%% in 18 s on lsdrop.",
-             grains, full ? 4 : 2, settling, seconds, (d.cpu_s - settling) / seconds);
+  judge_note(
+      "%d grains of eight irregular shapes (rounded, angular, elongated, concave; 800 "
+      "nodes, 10 to 14 mm) settle for %d s, %.1f CPU-s, and are watched for %d s, %.2f CPU-s "
+      "a second; Bullet 3.24 creeps by 4.2%% in 18 s on lsdrop.",
+      grains, full ? 4 : 2, settling, seconds, (d.cpu_s - settling) / seconds);
   lsdrop_close(&d);
   return judge_close();
 }
