@@ -34,18 +34,23 @@ static bool belongs(const Cluster *cluster, const TlPoint *c) {
 }
 
 /* What makes a further point worth keeping: 1st its distance from the deepest, 2nd that from the
- * line of these two, seen along the deepest's normal, 3rd that on the line's other side. */
+ * line of these two, 3rd that on the line's other side; all in the plane of the deepest's normal,
+ * less what the point lies farther off. In a fast step the nodes up the side edges of a cube are
+ * candidates, too: with one of them in a corner's place a cube that came down flat tipped over. */
 typedef struct Score {
   TlVec3 origin, line, n;
+  double gap;  /* of the deepest */
   double sign; /* 0: distance from the origin */
   bool either; /* side */
 } Score;
 
 static double score_of(const Score *score, const TlPoint *c) {
   TlVec3 d = tl_sub(c->p, score->origin);
-  if (score->sign == 0) return tl_norm(d);
+  d = tl_axpy(d, -tl_dot(d, score->n), score->n);
+  double off = c->gap - score->gap;
+  if (score->sign == 0) return tl_norm(d) - off;
   double beside = tl_dot(tl_cross(score->line, d), score->n);
-  return score->either ? fabs(beside) : score->sign * beside;
+  return (score->either ? fabs(beside) : score->sign * beside) - off;
 }
 
 static const TlPoint *best(const Cluster *cluster, const Score *score) {
@@ -66,19 +71,21 @@ static const TlPoint *best(const Cluster *cluster, const Score *score) {
 }
 
 static int thin(const Cluster *cluster, const TlPoint *deepest, TlPoint *out) {
-  Score score = {.origin = deepest->p, .n = deepest->n};
+  Score score = {.origin = deepest->p, .n = deepest->n, .gap = deepest->gap};
   int count = 0;
   for (const TlPoint *next = deepest; next; next = best(cluster, &score)) {
     out[count++] = *next;
     if (count == TL_CLUSTER_POINTS) break;
     if (count == 2) {
-      score.line = tl_unit(tl_sub(next->p, deepest->p));
+      TlVec3 d = tl_sub(next->p, deepest->p);
+      score.line = tl_unit(tl_axpy(d, -tl_dot(d, score.n), score.n));
       score.sign = 1;
       score.either = true;
     }
     if (count == 3) {
       score.either = false;
-      score.sign = score_of(&score, next) > 0 ? -1 : 1;
+      TlVec3 d = tl_sub(next->p, deepest->p);
+      score.sign = tl_dot(tl_cross(score.line, d), score.n) > 0 ? -1 : 1;
     }
   }
   return count;
