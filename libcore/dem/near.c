@@ -325,11 +325,19 @@ static TlStatus append_wanted(const TlNearPair *n, const Pose2 *p, double limit,
 }
 
 /* Without a list, through the tree: what moves so fast that a list would hardly outlive the step.
- */
+ * Gradients are worth it only for what is wanted in the end, so points come last. */
 static TlStatus tree_points(const Pose2 *p, TlWanted *wanted, TlPoints *points) {
-  const TlBodies *b = p->query->bodies;
+  size_t end[2] = {0, 0}, i = 0;
+  for (int s = 0; s < p->sides; s++) {
+    end[s] = s ? end[0] : 0;
+    TL_TRY(collect(p, s, wanted, points, &end[s]));
+  }
+  double limit = tl_wanted_limit(wanted);
   for (int s = 0; s < p->sides; s++)
-    TL_TRY(tl_narrow_nodes(b, p->body[s], p->body[1 - s], s, wanted, points));
+    for (; i < end[s]; i++)
+      if (points->gap[i].gap < limit)
+        TL_TRY(tl_narrow_append(p->query->bodies, p->body[s], p->body[1 - s], s, &p->map[s],
+                                p->turn[s], points->gap[i].node, points->gap[i].gap, points));
   return TL_OK;
 }
 
