@@ -39,10 +39,12 @@ typedef struct Margin {
   double margin, band, size, way; /* way: relative motion of a step */
 } Margin;
 
+/* Band: no other node comes up to the nearest one by more than the pair's motion; twice that cost
+ * a third of the time of an impact and changed no overlap. */
 static Margin make_margin(const TlDetect *d, double size, double speed) {
   double way = speed * d->config->step_s;
   return (Margin){.margin = 2 * base_margin(d->config, d->speed_max, size) + 2 * way,
-                  .band = 2 * way + 2 * MARGIN_FLOOR * size,
+                  .band = way + 2 * MARGIN_FLOOR * size,
                   .size = size,
                   .way = way};
 }

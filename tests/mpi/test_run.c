@@ -81,6 +81,17 @@ static const char poured_study[] =
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
+/* Two beads start inside balls at either end of the row, others fall on it. */
+static const char poor_study[] =
+    "time: {dt_s: 1.0e-3, steps: 60}\n"
+    "shapes: [{name: ball, diameter_m: 4.0e-3}, {name: bead, diameter_m: 2.0e-3}]\n"
+    "bodies:\n"
+    "- {shape: ball, position_m: [0, 0, 0.002], count: 6, step_m: [0.006, 0, 0]}\n"
+    "- {shape: bead, position_m: [0.0005, 0, 0.0022], count: 2, step_m: [0.03, 0, 0]}\n"
+    "- {shape: bead, position_m: [0.0003, 0.0002, 0.009], count: 6, step_m: [0.006, 0, 0]}\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "parallel: {balance_every_steps: 7, imbalance: 1}\n";
+
 static char *write_study(TlComm *comm, const char *name, const char *text) {
   char *path = tl_path_join(folder, name);
   TlStatus status = TL_OK;
@@ -91,7 +102,7 @@ static char *write_study(TlComm *comm, const char *name, const char *text) {
 
 typedef struct Outcome {
   uint64_t hash;
-  int64_t grains, outside;
+  int64_t grains, outside, poor;
   double kinetic, potential, overlap;
 } Outcome;
 
@@ -104,6 +115,7 @@ static Outcome run_on(TlComm *comm, const char *study) {
   REQUIRE_OK(tl_run_hash(&run, &o.hash));
   o.grains = run.grains;
   o.outside = run.totals.outside;
+  o.poor = run.totals.poor;
   o.kinetic = run.totals.kinetic_J;
   o.potential = run.totals.potential_J;
   o.overlap = run.totals.overlap_share;
@@ -119,6 +131,7 @@ static Outcome same_on_one_rank(TlComm *comm, const char *name, const char *text
     Outcome one = run_on(NULL, path);
     REQUIRE(one.hash == many.hash, "%s: state differs from that on one rank", name);
     REQUIRE(one.outside == many.outside, "%lld", (long long)one.outside);
+    REQUIRE(one.poor == many.poor, "%lld", (long long)one.poor);
     REQUIRE(fabs(one.kinetic - many.kinetic) <= 1e-12 * one.kinetic, "%g", one.kinetic);
     REQUIRE(fabs(one.potential - many.potential) <= 1e-12 * fabs(one.potential), "%g",
             one.potential);
@@ -150,6 +163,19 @@ static void assemblies_do_not_depend_on_ranks(TlComm *comm) {
   REQUIRE(drawn.grains == 63 && drawn.kinetic > 0, "%lld", (long long)drawn.grains);
   Outcome poured = same_on_one_rank(comm, "poured.yaml", poured_study);
   REQUIRE(poured.grains == 40, "%lld", (long long)poured.grains);
+}
+
+static void what_becomes_of_poor_grains_does_not_depend_on_ranks(TlComm *comm) {
+  if (tl_comm_size(comm) >= 8) return;
+  char text[2048];
+  tl_log_set("test", TL_LOG_ERROR); /* each poor grain is a warning */
+  snprintf(text, sizeof text, "%spoor: {action: drop}\n", poor_study);
+  Outcome dropped = same_on_one_rank(comm, "dropped.yaml", text);
+  snprintf(text, sizeof text, "%spoor: {action: freeze}\n", poor_study);
+  Outcome frozen = same_on_one_rank(comm, "frozen.yaml", text);
+  tl_log_set("test", TL_LOG_WARN);
+  REQUIRE(dropped.poor == 2, "%lld taken out", (long long)dropped.poor);
+  REQUIRE(frozen.poor >= 2 && frozen.hash != dropped.hash, "%lld", (long long)frozen.poor);
 }
 
 static void no_rank_holds_all_grains(TlComm *comm) {
@@ -207,6 +233,7 @@ static void body(TlComm *comm) {
   tl_log_set("test", TL_LOG_WARN);
   runs_do_not_depend_on_ranks(comm);
   assemblies_do_not_depend_on_ranks(comm);
+  what_becomes_of_poor_grains_does_not_depend_on_ranks(comm);
   no_rank_holds_all_grains(comm);
   ranks_leave_together(comm);
 }

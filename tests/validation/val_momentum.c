@@ -1,5 +1,5 @@
-/* Free grains that collide, with friction, no gravity, no walls: momentum, the mass centre's way and
- * angular momentum over all that a step does (impulses, resting contacts, position rule, second
+/* Free grains that collide, with friction, no gravity, no walls: momentum, the mass centre's way
+ * and angular momentum over all that a step does (impulses, resting contacts, position rule, second
  * look). Impulses act at one point on both grains, so they keep all three to rounding. Positions
  * that are corrected by s keep the mass centre, and change the sum of x x m v by exactly that of
  * m s x v: that part is taken off for the row that holds to rounding, and printed. */
@@ -84,8 +84,7 @@ static void watch_step(JudgeScene *scene, TlVec3 *start, Worst *w) {
   TlVec3 way = tl_sub(tl_axpy(old.centre, STEP, now.momentum), now.centre);
   double reach = 0;
   for (int64_t i = 0; i < b->owned; i++) reach = fmax(reach, tl_norm(b->position[i]));
-  w->momentum =
-      fmax(w->momentum, tl_norm(tl_sub(now.momentum, old.momentum)) / now.momentum_size);
+  w->momentum = fmax(w->momentum, tl_norm(tl_sub(now.momentum, old.momentum)) / now.momentum_size);
   w->centre = fmax(w->centre, tl_norm(way) / (now.mass * reach));
   w->angular = fmax(w->angular, tl_norm(tl_sub(change, carried)) / (now.momentum_size * reach));
   w->carried = tl_add(w->carried, carried);
