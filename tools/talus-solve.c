@@ -82,7 +82,7 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   if (status == TL_OK) status = tl_report_real(&r, "dt", run->setup.time.dt_s, "s");
   if (status == TL_OK)
     status = tl_report_real(&r, "grain_scale", run->setup.grains.grain_scale, "");
-  if (status == TL_OK)
+  if (status == TL_OK && run->selection.median_diameter_m > 0) /* bodies alone: nothing selected */
     status = tl_report_real(&r, "median_diameter",
                             run->setup.grains.grain_scale * run->selection.median_diameter_m, "m");
   if (status == TL_OK) status = tl_report_int(&r, "memory_estimate", tl_run_memory(run), "bytes");

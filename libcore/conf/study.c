@@ -224,6 +224,19 @@ static TlStatus path_of(const TlStudySection *schema, const char *assignment,
   return TL_OK;
 }
 
+/* A key on the way that is not there, or that nothing is under. */
+static TlStatus set_misses(const TlYamlNode *node, const TlYamlNode *child, const char *key,
+                           const char *assignment) {
+  size_t n = node->count;
+  if (node->kind != TL_YAML_LIST || child)
+    return tl_fail(TL_EUSAGE, "--set %s: '%s' holds no further keys", assignment, key);
+  if (n == 0) return tl_fail(TL_EUSAGE, "--set %s: that list has no entries", assignment);
+  if (n == 1)
+    return tl_fail(TL_EUSAGE, "--set %s: that list has 1 entry, 0; not '%s'", assignment, key);
+  return tl_fail(TL_EUSAGE, "--set %s: that list has %zu entries, 0 to %zu; not '%s'", assignment,
+                 n, n - 1, key);
+}
+
 TlStatus tl_study_set(TlStudy *study, const TlStudySection *schema, const char *assignment) {
   char path[PATH_SIZE];
   TL_TRY(path_of(schema, assignment, path));
@@ -233,8 +246,7 @@ TlStatus tl_study_set(TlStudy *study, const TlStudySection *schema, const char *
   while (rest) {
     TlYamlNode *child = child_of(node, key, strlen(key));
     if (!child && node->kind == TL_YAML_MAP) TL_TRY(tl_yaml_put_map(node, key, &child));
-    if (!child || child->kind == TL_YAML_SCALAR)
-      return tl_fail(TL_EUSAGE, "--set %s: '%s' holds no further keys", assignment, key);
+    if (!child || child->kind == TL_YAML_SCALAR) return set_misses(node, child, key, assignment);
     node = child;
     key = strsep(&rest, ".");
   }

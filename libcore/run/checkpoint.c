@@ -124,8 +124,14 @@ static TlStatus save_catalog_path(Saver *s) {
 
 static TlStatus save_terrain(Saver *s) {
   char hex[65];
-  tl_inputs_terrain(s->run, hex);
+  TL_TRY(tl_inputs_terrain(s->run, hex));
   return save_text(s, "terrain", hex);
+}
+
+static TlStatus save_tables(Saver *s) {
+  char hex[65];
+  TL_TRY(tl_inputs_tables(s->run, hex));
+  return save_text(s, "wall_tables", hex);
 }
 
 static TlStatus save_run(Saver *s) {
@@ -297,14 +303,36 @@ static TlStatus load_touches(TlRun *run) {
   return status;
 }
 
-static TlStatus check_terrain(TlRun *run) {
-  char now[65], then[65] = "";
+/* Whether a digest is the one that the checkpoint holds under this name. */
+static TlStatus same_digest(const TlRun *run, const char *name, const char *now, bool *same) {
+  char then[65] = "";
   int64_t size;
-  tl_inputs_terrain(run, now);
-  TL_TRY(tl_checkpoint_find(run->checkpoint, "terrain", "text", 1, &size));
-  if (size < (int64_t)sizeof then)
-    TL_TRY(tl_checkpoint_read(run->checkpoint, "terrain", 0, size, then));
-  if (strcmp(now, then) == 0) return TL_OK;
+  TL_TRY(tl_checkpoint_find(run->checkpoint, name, "text", 1, &size));
+  if (size < (int64_t)sizeof then) TL_TRY(tl_checkpoint_read(run->checkpoint, name, 0, size, then));
+  *same = strcmp(now, then) == 0;
+  return TL_OK;
+}
+
+static TlStatus check_tables(TlRun *run) {
+  const TlWallSetup *w = run->setup.walls.items;
+  char now[65], key[48] = "walls";
+  bool same;
+  TL_TRY(tl_inputs_tables(run, now));
+  TL_TRY(same_digest(run, "wall_tables", now, &same));
+  if (same) return TL_OK;
+  for (int64_t i = run->setup.walls.count - 1; i >= 0; i--)
+    if (w[i].table) snprintf(key, sizeof key, "walls.%lld.table", (long long)i);
+  return tl_study_fail(&run->study, TL_EINPUT, key,
+                       "the walls' tables are not those that %s began with",
+                       tl_checkpoint_path(run->checkpoint));
+}
+
+static TlStatus check_terrain(TlRun *run) {
+  char now[65];
+  bool same;
+  TL_TRY(tl_inputs_terrain(run, now));
+  TL_TRY(same_digest(run, "terrain", now, &same));
+  if (same) return TL_OK;
   return tl_study_fail(&run->study, TL_EINPUT, "terrain.name",
                        "the catalog's terrain is not the one that %s began with",
                        tl_checkpoint_path(run->checkpoint));
@@ -340,6 +368,7 @@ static const Section sections[] = {
     {"study_path", save_study_path, NULL},
     {"catalog_path", save_catalog_path, NULL},
     {"terrain", save_terrain, check_terrain},
+    {"wall_tables", save_tables, check_tables},
     {"run", save_run, load_run},
     {"cuts", save_cuts, load_cuts},
     {"bodies", save_bodies, load_bodies},

@@ -3,11 +3,49 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-void tl_inputs_terrain(const TlRun *run, char hex[65]) {
-  const TlTerrain *t = &run->terrain;
+#include <string.h>
+
+/* Pieces one after the other, then their digest. */
+typedef struct Pieces {
+  char *bytes;
+  size_t size, capacity;
+} Pieces;
+
+static TlStatus add(Pieces *p, const void *bytes, size_t size) {
+  if (size == 0) return TL_OK;
+  TL_TRY(TL_RESERVE(p->bytes, p->capacity, p->size + size));
+  memcpy(p->bytes + p->size, bytes, size);
+  p->size += size;
+  return TL_OK;
+}
+
+static TlStatus digest(Pieces *p, TlStatus status, char hex[65]) {
   hex[0] = 0;
-  if (run->has_terrain)
-    tl_sha256(t->height_m, (size_t)t->nx * (size_t)t->ny * sizeof *t->height_m, hex);
+  if (status == TL_OK && p->size > 0) tl_sha256(p->bytes, p->size, hex);
+  tl_free(p->bytes);
+  return status;
+}
+
+TlStatus tl_inputs_terrain(const TlRun *run, char hex[65]) {
+  const TlTerrain *t = &run->terrain;
+  size_t n = run->has_terrain ? (size_t)t->nx * (size_t)t->ny : 0;
+  Pieces p = {0};
+  TlStatus status = add(&p, t->height_m, n * sizeof *t->height_m);
+  if (status == TL_OK && t->class_id) status = add(&p, t->class_id, n * sizeof *t->class_id);
+  return digest(&p, status, hex);
+}
+
+TlStatus tl_inputs_tables(const TlRun *run, char hex[65]) {
+  Pieces p = {0};
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < run->walls.walls && status == TL_OK; i++) {
+    const TlDrive *d = &run->walls.data[i].drive;
+    if (d->rows == 0) continue;
+    status = add(&p, &i, sizeof i);
+    if (status == TL_OK) status = add(&p, d->time_s, (size_t)d->rows * sizeof *d->time_s);
+    if (status == TL_OK) status = add(&p, d->way_m, (size_t)d->rows * sizeof *d->way_m);
+  }
+  return digest(&p, status, hex);
 }
 
 TlStatus tl_inputs_shapes(TlRun *run, TlShapeMark **marks, int64_t *count) {

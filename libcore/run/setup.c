@@ -211,8 +211,10 @@ static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
     return tl_study_fail(study, TL_EINPUT, "grains.shapes",
                          "shapes have no pose in a scan; another release.assembly, or bodies");
   if (!tl_setup_draws(s) && s->bodies.count == 0 && s->nets.count == 0)
-    return tl_study_fail(study, TL_EINPUT, "grains.sample",
-                         "an as-scanned assembly wants the name of a sample (or ids)");
+    return tl_study_fail(
+        study, TL_EINPUT, "grains.sample",
+        "an as-scanned assembly wants the name of a sample (or ids); grains without a "
+        "catalog: grains.shapes with another assembly, or a list of bodies");
   if (!s->catalog && needs_catalog(s))
     return tl_study_fail(study, TL_EINPUT, "catalog",
                          "is missing: the catalog that grains or terrain are in");

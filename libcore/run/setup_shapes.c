@@ -68,6 +68,17 @@ TlStatus tl_shapes_check_names(const TlStudyList *shapes, const TlTexts *names, 
   return TL_OK;
 }
 
+static TlStatus check_fixed(const TlBodySetup *b, int64_t i, const TlStudy *study) {
+  bool goes = b->velocity_m_s[0] != 0 || b->velocity_m_s[1] != 0 || b->velocity_m_s[2] != 0,
+       turns = b->spin_rad_s[0] != 0 || b->spin_rad_s[1] != 0 || b->spin_rad_s[2] != 0;
+  char path[64];
+  if (!b->fixed || (!goes && !turns)) return TL_OK;
+  snprintf(path, sizeof path, "bodies.%lld.%s", (long long)i, goes ? "velocity_m_s" : "spin_rad_s");
+  return tl_study_fail(study, TL_EINPUT, path,
+                       "a fixed body never moves; leave this out or fixed: false (a wall, in the "
+                       "list of walls, can be driven)");
+}
+
 TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
                          const TlStudy *study) {
   const TlShapeSetup *s = shapes->items;
@@ -84,6 +95,7 @@ TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
       return tl_study_fail(study, TL_EINPUT, path,
                            "a body wants either a shape or a grain of the catalog");
     if (b[i].shape) TL_TRY(check_name(shapes, b[i].shape, path, study));
+    TL_TRY(check_fixed(&b[i], i, study));
   }
   return TL_OK;
 }

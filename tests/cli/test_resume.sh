@@ -118,6 +118,13 @@ OMP_NUM_THREADS=2 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" -q --resume two.ru
   fail "on two ranks: $(cat err)"
 grep -qxF "$hash" out || fail "two ranks go on to another state"
 same whole two.run 11 # columns that do not say how islands lie on ranks
+# a wall's table that was changed under its name
+printf 'time_s,x_m,y_m,z_m\n0,0,0,0\n1,0,0,0.001\n' >way.csv
+{ cat s.yaml; echo 'walls: [{kind: box, size_m: [0.1, 0.1, 0.1], point_m: [0, 0, -0.2], table: way.csv}]'; } >w.yaml
+solve w.yaml -o w.run --set time.steps=20 >out 2>err || fail "with a table: $(cat err)"
+solve --resume w.run --set time.steps=30 >out 2>err || fail "the same table: $(cat err)"
+sed -i 's/0.001/0.002/' way.csv
+refused 1 "walls.0.table: the walls' tables are not those that w.run/checkpoint_" --resume w.run --set time.steps=40
 # finished: nothing to do; longer: on it goes, as if it had been longer from the start
 solve --resume s.run >out 2>err || fail "a finished run: $(cat err)"
 grep -qxF "$hash" out || fail "a finished run has another state"

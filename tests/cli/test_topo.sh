@@ -76,6 +76,42 @@ topo plane.asc; [ $? = 2 ] || fail "no --catalog is not a usage error"
 "$BIN/talus-topo" --help >out.txt 2>err.txt || fail "--help"
 grep -q "^Example" out.txt || fail "the help has no example"
 
+# classes of the ground: whole numbers over the whole terrain, by the nearest cell
+classes() { # VALUE_SOUTH VALUE_NORTH COLUMNS
+  head6 "$3" 20 1000000 5200000
+  awk -v s="$1" -v n="$2" -v c="$3" 'BEGIN {for (r = 1; r <= 20; r++) {for (i = 0; i < c; i++) printf "%s ", (r > 10 ? s : n); print ""}}'
+}
+classes 3 7 20 >good.asc
+rm -f k.tals
+topo plane.asc --catalog=k.tals --classes=good.asc || { fail "--classes"; cat err.txt; }
+sqlite3 k.tals "SELECT argv FROM run" | grep -q good.asc || fail "no provenance of the classes"
+"$BIN/talus-catalog" verify k.tals >out.txt 2>err.txt || { fail "verify with classes"; cat err.txt; }
+# the solver finds both halves: a study that leaves one out is refused by its number
+cat >k.yaml <<'YAML'
+catalog: k.tals
+time: {dt_s: 1.0e-3, steps: 1}
+shapes: [{name: ball, diameter_m: 20}]
+bodies: [{shape: ball, position_m: [50, 50, 300]}]
+terrain: {name: plane, classes: [{id: 3}]}
+YAML
+"$BIN/talus-solve" k.yaml --dry-run >out.txt 2>err.txt && fail "class 7 is not missed"
+grep -qF "ground of class 7" err.txt || { fail "class 7 is not named"; cat err.txt; }
+sed -i 's/{id: 3}/{id: 3}, {id: 7}/' k.yaml
+"$BIN/talus-solve" k.yaml --dry-run >out.txt 2>err.txt || { fail "both classes"; cat err.txt; }
+grep -q median_diameter out.txt && fail "a study of bodies alone has a median diameter"
+"$BIN/talus-solve" k.yaml --dry-run --set shapes.3.diameter_m=1 >out.txt 2>err.txt && fail "shapes.3"
+grep -qF "that list has 1 entry, 0; not '3'" err.txt || { fail "the list's length"; cat err.txt; }
+classes 3.5 7 20 >float.asc
+refused 1 "float.asc: class 3.5 at east 1000005, north 5200005; whole numbers" plane.asc --classes=float.asc
+classes -2 7 20 >minus.asc
+refused 1 "minus.asc: class -2 at" plane.asc --classes=minus.asc
+classes 3 -9999 20 >void.asc
+refused 1 "void.asc: no class at east 1000005, north 5200105" plane.asc --classes=void.asc
+topo plane.asc --catalog=k.tals --name=filled --classes=void.asc --class-default=7 || fail "--class-default"
+classes 3 7 19 >narrow.asc
+refused 1 "narrow.asc: no class at east 1000195, north 5200005" plane.asc --classes=narrow.asc
+refused 1 absent.asc plane.asc --classes=absent.asc
+
 kot=${TALUS_DATA:-}/topography/avaKot_5m.asc
 if [ -n "${TALUS_DATA:-}" ] && [ -e "$kot" ]; then
   topo "$kot" --catalog=c.tals || { fail "avaKot"; cat err.txt; }

@@ -92,6 +92,24 @@ static const char poor_study[] =
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
+/* Moved by table, turned as a drum, gone, come: all in the 60 steps. */
+static const char walls_study[] =
+    "catalog: c.sqlite\n"
+    "time: {dt_s: 5.0e-4, steps: 60}\n"
+    "grains: {sample: sand}\n"
+    "release: {assembly: lattice, low_m: [0, 0, 0], high_m: [0.0095, 0.0095, 0.0119], "
+    "velocity_m_s: [0.1, 0.05, -0.3]}\n"
+    "walls:\n"
+    "- {kind: box, grains: inside, size_m: [0.0095, 0.0095, 0.02], point_m: [0.00475, 0.00475, "
+    "0.01], open: [+z, +x], velocity_m_s: [0, 0.02, 0]}\n"
+    "- {kind: plane, point_m: [0.0095, 0, 0], normal: [-1, 0, 0], until_s: 0.012}\n"
+    "- {kind: cylinder, radius_m: 0.003, length_m: 0.02, axis: [0, 1, 0], point_m: [0.013, 0.005, "
+    "0.002], spin_rad_s: [0, 40, 0]}\n"
+    "- {kind: box, size_m: [0.03, 0.03, 0.001], point_m: [0.005, 0.005, 0.03], from_s: 0.005, "
+    "table: way.csv}\n"
+    "contact: {friction: 0.4, restitution: 0.3}\n"
+    "parallel: {balance_every_steps: 7, imbalance: 1}\n";
+
 static char *write_study(TlComm *comm, const char *name, const char *text) {
   char *path = tl_path_join(folder, name);
   TlStatus status = TL_OK;
@@ -103,7 +121,7 @@ static char *write_study(TlComm *comm, const char *name, const char *text) {
 typedef struct Outcome {
   uint64_t hash;
   int64_t grains, outside, poor;
-  double kinetic, potential, overlap;
+  double kinetic, potential, overlap, work;
 } Outcome;
 
 static Outcome run_on(TlComm *comm, const char *study) {
@@ -119,6 +137,7 @@ static Outcome run_on(TlComm *comm, const char *study) {
   o.kinetic = run.totals.kinetic_J;
   o.potential = run.totals.potential_J;
   o.overlap = run.totals.overlap_share;
+  o.work = run.totals.wall_work_J;
   tl_run_close(&run);
   return o;
 }
@@ -135,6 +154,7 @@ static Outcome same_on_one_rank(TlComm *comm, const char *name, const char *text
     REQUIRE(fabs(one.kinetic - many.kinetic) <= 1e-12 * one.kinetic, "%g", one.kinetic);
     REQUIRE(fabs(one.potential - many.potential) <= 1e-12 * fabs(one.potential), "%g",
             one.potential);
+    REQUIRE(fabs(one.work - many.work) <= 1e-12 * fabs(one.work), "%g %g", one.work, many.work);
     REQUIRE(one.overlap == many.overlap, "%g %g", one.overlap, many.overlap);
   }
   tl_comm_barrier(comm);
@@ -176,6 +196,14 @@ static void what_becomes_of_poor_grains_does_not_depend_on_ranks(TlComm *comm) {
   tl_log_set("test", TL_LOG_WARN);
   REQUIRE(dropped.poor == 2, "%lld taken out", (long long)dropped.poor);
   REQUIRE(frozen.poor >= 2 && frozen.hash != dropped.hash, "%lld", (long long)frozen.poor);
+}
+
+static void moving_walls_do_not_depend_on_ranks(TlComm *comm) {
+  if (tl_comm_size(comm) >= 8) return;
+  tl_free(write_study(comm, "way.csv", "time_s,x_m,y_m,z_m\n0,0,0,0\n0.03,0,0,-0.022\n"));
+  Outcome walls = same_on_one_rank(comm, "walls.yaml", walls_study);
+  REQUIRE(walls.grains == 3 * 3 * 4 && walls.work != 0, "%lld grains, %g J",
+          (long long)walls.grains, walls.work);
 }
 
 static void no_rank_holds_all_grains(TlComm *comm) {
@@ -234,6 +262,7 @@ static void body(TlComm *comm) {
   runs_do_not_depend_on_ranks(comm);
   assemblies_do_not_depend_on_ranks(comm);
   what_becomes_of_poor_grains_does_not_depend_on_ranks(comm);
+  moving_walls_do_not_depend_on_ranks(comm);
   no_rank_holds_all_grains(comm);
   ranks_leave_together(comm);
 }

@@ -259,6 +259,7 @@ START_TEST(what_cannot_be_placed_is_refused_at_its_key) {
   refused("grains: {sample: sand}\nrelease: {assembly: lattice}\n", false, "must lie above low_m");
   refused("grains: {sample: sand}\nrelease: {layers: 2}\n", false, "has no terrain");
   refused("release: {rotation_deg: [0, 0, 9]}\n", false, "wants the name of a sample");
+  refused("release: {rotation_deg: [0, 0, 9]}\n", false, "or a list of bodies");
 }
 END_TEST
 
@@ -295,9 +296,9 @@ START_TEST(placed_bodies_stand_as_their_study_says) {
       tl_format("%sgrains: {density_kg_m3: 1000}\nbodies:\n"
                 "- {shape: ball, position_m: [0, 0, 1], count: 3, step_m: [0.01, 0, 0], "
                 "velocity_m_s: [0, 0, -2], spin_rad_s: [0, 7, 0]}\n"
-                "- {shape: brick, position_m: [0, 0, 2], turn_deg: [0, 0, 90], fixed: "
-                "yes, spin_rad_s: [3, 0, 0]}\n"
-                "- {grain: 2, position_m: [0, 0, 3], scale: 2}\n"
+                "- {shape: brick, position_m: [0, 0, 2], turn_deg: [0, 0, 90], spin_rad_s: "
+                "[3, 0, 0]}\n"
+                "- {grain: 2, position_m: [0, 0, 3], scale: 2, fixed: yes}\n"
                 "- {shape: block, position_m: [0, 0, 2], turn_deg: [0, 0, 90], spin_rad_s: "
                 "[3, 0, 0]}\n",
                 solids);
@@ -307,7 +308,7 @@ START_TEST(placed_bodies_stand_as_their_study_says) {
   CK_NEAR(w.bodies.position[2].x, 0.02, 1e-17);
   ck_assert_int_eq(w.bodies.avatar_id[2], -1);
   ck_assert_int_eq(w.bodies.avatar_id[3], -2);
-  ck_assert_int_eq(w.bodies.flags[3], TL_BODY_FROZEN);
+  ck_assert_int_eq(w.bodies.flags[4], TL_BODY_FROZEN);
   ck_assert_int_eq(w.bodies.avatar_id[4], 2);
   ck_assert_double_eq(w.bodies.scale[4], 2);
   for (int64_t i = 0; i < 6; i++) ck_assert_int_eq(w.bodies.id[i], i);

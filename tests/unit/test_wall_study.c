@@ -114,6 +114,14 @@ START_TEST(a_study_of_walls_that_make_no_sense_is_refused_in_its_place) {
 }
 END_TEST
 
+START_TEST(a_fixed_body_that_is_to_move_is_refused) {
+  fails("bodies: [{shape: ball, position_m: [0, 0, 0], fixed: true, velocity_m_s: [0, 0, 1]}]\n",
+        "bodies.0.velocity_m_s: a fixed body never moves");
+  fails("bodies: [{shape: ball, position_m: [0, 0, 0], fixed: true, spin_rad_s: [0, 0, 1]}]\n",
+        "bodies.0.spin_rad_s: a fixed body never moves");
+}
+END_TEST
+
 START_TEST(a_wrong_table_is_refused_by_file_and_line) {
   const char *const texts[5] = {"t,x,y,z\n0,0,0,0\n", "time_s,x_m,y_m,z_m\n0,0,0\n",
                                 "time_s,x_m,y_m,z_m\n0,0,0,0\n1,0,nan,0\n",
@@ -278,7 +286,8 @@ START_TEST(classes_that_do_not_fit_the_terrain_are_refused_by_name) {
 }
 END_TEST
 
-TL_TEST_MAIN("walls of studies", a_wall_that_comes_upon_grains_is_named,
+TL_TEST_MAIN("walls of studies", a_fixed_body_that_is_to_move_is_refused,
+             a_wall_that_comes_upon_grains_is_named,
              walls_in_the_results_have_the_distance_of_the_solvers,
              a_container_holds_what_is_thrown_in_it, a_table_moves_a_wall,
              a_wall_has_its_own_friction_and_its_time,
