@@ -33,30 +33,33 @@ typedef struct TlDynamics {
 } TlDynamics;
 
 typedef struct TlContact {
-  /* read in every sweep */
+  /* read in every sweep; together, so that a pair passed over costs two or three cache lines */
   TlVec3 n, ran, rbn;   /* n, ra x n, rb x n */
   double wall_n;        /* n.wall */
   double allowed_speed; /* max(gap, 0)/dt: approach that only closes the gap */
   double weight;        /* of the ETM key: m_a m_b/(m_a + m_b), or 1 */
+  int32_t a, b;         /* local body indices; b < 0: boundary */
   double work;          /* elastic energy W held by the contact */
   double start;         /* u_n when this round first lifted it; 0 before */
   double step;          /* du of its last impulse of compression, before it was cut to -u_n */
-  int32_t a, b;         /* local body indices; b < 0: boundary */
   bool in, touched;     /* takes part in ETM; has had an ETM impulse in this step */
   /* read when an impulse is made */
-  double friction, restitution;
-  double rebound;       /* tangential restitution e_t */
+  double knn;               /* n.Kn */
+  TlVec3 ra, rb;            /* arms */
+  TlSym3 k, k_inverse;      /* collision matrix */
+  double friction, rebound; /* rebound: tangential restitution e_t */
+  TlVec3 wall;              /* velocity of the boundary at the point; 0 between grains */
+  TlVec3 impulse;           /* ETM impulse on a, world */
+  /* read now and then */
+  double restitution;
   TlVec3 aim;           /* -e_t u_t at the start of the round: what friction aims at */
   double friction_work; /* energy friction took here in the round; booked where e_t > 0 */
-  TlVec3 ra, rb, point; /* point: world */
-  double gap, knn;      /* n.Kn */
-  TlSym3 k, k_inverse;  /* collision matrix */
-  TlVec3 wall;          /* velocity of the boundary at the point; 0 between grains */
+  double gap;
+  TlVec3 point;         /* world */
   TlVec3 t1, t2;        /* tangents of the resting solve */
   double t11, t12, t22; /* inverse of K in (t1, t2) */
   double slide;         /* 1 over K's largest eigenvalue there */
   TlVec3 rest;          /* resting impulse along n, t1, t2 */
-  TlVec3 impulse;       /* ETM impulse on a, world */
   double push, owed;    /* position rule: pseudo-impulse, and the speed it is to bring */
   double size;          /* smaller radius of the two: scale of slop and overlap */
   int32_t boundary;     /* which, or -1 */

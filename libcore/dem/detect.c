@@ -311,6 +311,7 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t
   if (net) {
     c->friction = net->friction;
     c->restitution = net->restitution;
+    c->rebound = 0; /* the law of nets has none */
   }
   c->allowed_speed = tl_max(p->gap, 0) / config->step_s;
   c->size = b >= 0 ? tl_min(x->radius[a], x->radius[b]) : x->radius[a];

@@ -389,7 +389,7 @@ START_TEST(after_a_dense_impact_nothing_approaches) {
   for (int i = 0; i < 4; i++) {
     Pack p;
     if (i % 2)
-      CK_OK(pack_loose(&p, 8, 2.3, 0.3, es[i / 2]));
+      CK_OK(pack_shaken(&p, 8, 2.3, 0.3, es[i / 2]));
     else
       CK_OK(pack_jammed(&p, 5, 0.3, es[i / 2]));
     ck_assert_int_eq(p.groups.count, 1);
