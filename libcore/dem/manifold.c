@@ -1,16 +1,9 @@
 #include "dem/narrow.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const double AGREE = 0.9;    /* cosine: normals of one cluster */
 static const double LOYALTY = 1.25; /* a remembered point wins against one this much farther */
-
-static int compare_point(const void *a, const void *b) {
-  const TlPoint *x = a, *y = b;
-  if (x->gap != y->gap) return x->gap < y->gap ? -1 : 1;
-  return x->key < y->key ? -1 : x->key > y->key;
-}
 
 static bool is_known(const TlTouch *known, size_t count, int64_t key) {
   for (size_t i = 0; i < count; i++)
@@ -18,20 +11,15 @@ static bool is_known(const TlTouch *known, size_t count, int64_t key) {
   return false;
 }
 
-/* A cluster while it is thinned: those of the candidates that agree with the deepest one's normal
- * and belong to no cluster yet (a candidate that was used has no normal). */
+/* A cluster while it is thinned: the deepest candidate that belongs to none yet, first,, and those
+ * whose normals agree with its own. */
 typedef struct Cluster {
-  TlPoint *candidate;
+  TlPoint *candidate; /* in any order: ties go to the deeper one */
   size_t count;
-  TlVec3 n;
   const TlTouch *known;
   size_t known_count;
   double spread;
 } Cluster;
-
-static bool belongs(const Cluster *cluster, const TlPoint *c) {
-  return tl_dot(c->n, cluster->n) >= AGREE;
-}
 
 /* What makes a further point worth keeping: 1st its distance from the deepest, 2nd that from the
  * line of these two, 3rd that on the line's other side; all in the plane of the deepest's normal,
@@ -58,11 +46,10 @@ static const TlPoint *best(const Cluster *cluster, const Score *score) {
   double most = 0;
   for (size_t i = 0; i < cluster->count; i++) {
     const TlPoint *c = &cluster->candidate[i];
-    if (!belongs(cluster, c)) continue;
     double s = score_of(score, c);
     if (s < cluster->spread || !(LOYALTY * s > most)) continue;
     if (is_known(cluster->known, cluster->known_count, c->key)) s *= LOYALTY;
-    if (s > most) {
+    if (s > most || (s == most && found && tl_point_deeper(c, found))) {
       most = s;
       found = c;
     }
@@ -70,7 +57,8 @@ static const TlPoint *best(const Cluster *cluster, const Score *score) {
   return found;
 }
 
-static int thin(const Cluster *cluster, const TlPoint *deepest, TlPoint *out) {
+static int thin(const Cluster *cluster, TlPoint *out) {
+  const TlPoint *deepest = &cluster->candidate[0];
   Score score = {.origin = deepest->p, .n = deepest->n, .gap = deepest->gap};
   int count = 0;
   for (const TlPoint *next = deepest; next; next = best(cluster, &score)) {
@@ -91,22 +79,38 @@ static int thin(const Cluster *cluster, const TlPoint *deepest, TlPoint *out) {
   return count;
 }
 
-/* Those under the limit, deepest first: a handful nearly always. */
-static size_t sorted(TlPoint *c, size_t count, double limit) {
-  enum { HANDFUL = 32 };
+static void swap(TlPoint *a, TlPoint *b) {
+  TlPoint was = *a;
+  *a = *b;
+  *b = was;
+}
+
+/* Sorting them would cost more than all else here: fine grains bring a hundred. */
+static void deepest_first(TlPoint *c, size_t count) {
+  size_t at = 0;
+  for (size_t i = 1; i < count; i++)
+    if (tl_point_deeper(&c[i], &c[at])) at = i;
+  if (at > 0) swap(&c[0], &c[at]);
+}
+
+/* Those that agree with the first one to the front; their number. */
+static size_t agreeing_first(TlPoint *c, size_t count) {
+  size_t end = 1;
+  for (size_t i = 1; i < count; i++) {
+    if (!(tl_dot(c[i].n, c[0].n) >= AGREE)) continue;
+    if (i != end) swap(&c[i], &c[end]);
+    end++;
+  }
+  return end;
+}
+
+static size_t below(TlPoint *c, size_t count, double limit) {
   size_t kept = 0;
   for (size_t i = 0; i < count; i++)
-    if (c[i].gap < limit) c[kept++] = c[i];
-  if (kept > HANDFUL) {
-    qsort(c, kept, sizeof *c, compare_point);
-    return kept;
-  }
-  for (size_t i = 1; i < kept; i++) {
-    TlPoint point = c[i];
-    size_t at = i;
-    for (; at > 0 && compare_point(&point, &c[at - 1]) < 0; at--) c[at] = c[at - 1];
-    c[at] = point;
-  }
+    if (c[i].gap < limit) {
+      if (i != kept) c[kept] = c[i];
+      kept++;
+    }
   return kept;
 }
 
@@ -114,14 +118,13 @@ int tl_manifold(TlPoint *c, size_t count, double band, double spread, const TlTo
                 size_t known_count, TlPoint *kept) {
   double least = INFINITY;
   for (size_t i = 0; i < count; i++) least = tl_min(c[i].gap, least);
-  count = sorted(c, count, tl_max(least, 0) + band);
+  count = below(c, count, tl_max(least, 0) + band);
   int total = 0;
-  for (size_t i = 0; i < count && total + TL_CLUSTER_POINTS <= TL_MANIFOLD_POINTS; i++) {
-    if (tl_norm2(c[i].n) == 0) continue;
-    Cluster cluster = {c, count, c[i].n, known, known_count, spread};
-    total += thin(&cluster, &c[i], kept + total);
-    for (size_t k = i; k < count; k++)
-      if (belongs(&cluster, &c[k])) c[k].n = (TlVec3){0, 0, 0};
+  for (size_t i = 0; i < count && total + TL_CLUSTER_POINTS <= TL_MANIFOLD_POINTS;) {
+    deepest_first(c + i, count - i);
+    Cluster cluster = {c + i, agreeing_first(c + i, count - i), known, known_count, spread};
+    total += thin(&cluster, kept + total);
+    i += cluster.count;
   }
   return total;
 }

@@ -10,7 +10,7 @@
 /* Skin over the smaller body's diameter: factor of sqrt(way), least, most; and how much farther
  * than that a pair without any near node is looked at. */
 static const double SKIN = 0.44, SKIN_LEAST = 4e-3, SKIN_MOST = 0.06, FAR = 4;
-static const double FAST = 0.01; /* of a diameter a step: lists do not pay any more */
+static const double FAST = 0.02; /* of a diameter a step: lists do not pay any more */
 /* What rounding may add to a gap: of a radius, of a world coordinate (boundaries are asked there).
  */
 static const double SLACK = 1e-11, SLACK_WORLD = 1e-14;
@@ -20,10 +20,10 @@ typedef struct TlNodeGap {
   double gap;
 } NodeGap;
 
-/* By the gap at the time it was made: as long as the bodies moved little, only the first ones can
- * be near enough, and the rest are not even looked up. */
+/* By the gap at the time it was made, in bins: as long as the bodies moved little, only the first
+ * ones can be near enough, and the rest are not even looked up. */
 typedef struct List {
-  double *row;   /* x of all, then y, then z, then the gaps then, owned */
+  double *row;   /* x of all, then y, then z, then the least gap then from here on, owned */
   int32_t *node; /* owned */
   int32_t count, capacity;
 } List;
@@ -42,48 +42,54 @@ static TlStatus list_reserve(List *list, int32_t count) {
   return TL_NEW(list->node, (size_t)capacity);
 }
 
-static int compare_gap(const void *a, const void *b) {
-  const NodeGap *x = a, *y = b;
-  if (x->gap != y->gap) return x->gap < y->gap ? -1 : 1;
-  return x->node < y->node ? -1 : x->node > y->node;
+/* Those below the cutoff into bins of their gaps; first[i]: where bin i begins. */
+enum { BINS = 32 };
+
+static int bin_of(double gap, double least, double per_bin) {
+  double bin = (gap - least) * per_bin;
+  return bin > 0 ? bin < BINS - 1 ? (int)bin : BINS - 1 : 0;
 }
 
-static void sort_gaps(NodeGap *found, size_t count) {
-  enum { HANDFUL = 48 };
-  if (count > HANDFUL) {
-    qsort(found, count, sizeof *found, compare_gap);
-    return;
+static void count_bins(NodeGap *found, size_t *count, double cutoff, double least, double per_bin,
+                       int32_t first[BINS + 1]) {
+  size_t kept = 0;
+  memset(first, 0, (BINS + 1) * sizeof *first);
+  for (size_t i = 0; i < *count; i++) {
+    if (!(found[i].gap < cutoff)) continue;
+    first[bin_of(found[i].gap, least, per_bin) + 1]++;
+    found[kept++] = found[i];
   }
-  for (size_t i = 1; i < count; i++) {
-    NodeGap one = found[i];
-    size_t at = i;
-    for (; at > 0 && compare_gap(&one, &found[at - 1]) < 0; at--) found[at] = found[at - 1];
-    found[at] = one;
-  }
+  for (int i = 0; i < BINS; i++) first[i + 1] += first[i];
+  *count = kept;
 }
 
-/* The found nodes with a gap below the cutoff; found is put in order. */
+/* The found nodes with a gap below the cutoff, nearest bin first. */
 static TlStatus list_fill(List *list, const TlShape *shape, NodeGap *found, size_t count,
                           double cutoff) {
-  size_t kept = 0;
-  for (size_t i = 0; i < count; i++)
-    if (found[i].gap < cutoff) found[kept++] = found[i];
-  sort_gaps(found, kept);
-  TL_TRY(list_reserve(list, (int32_t)kept));
+  int32_t next[BINS + 1];
+  double least = cutoff;
+  for (size_t i = 0; i < count; i++) /* -INFINITY, no gap (walls), goes into the first bin */
+    if (found[i].gap > -INFINITY) least = tl_min(least, found[i].gap);
+  double per_bin = cutoff > least ? BINS / (cutoff - least) : 0;
+  count_bins(found, &count, cutoff, least, per_bin, next);
+  TL_TRY(list_reserve(list, (int32_t)count));
   double *x = list->row, *y = x + list->capacity, *z = y + list->capacity,
          *gap = z + list->capacity;
-  list->count = (int32_t)kept;
-  for (size_t i = 0; i < kept; i++) {
+  list->count = (int32_t)count;
+  for (size_t i = 0; i < count; i++) {
     TlVec3 p = tl_shape_node(shape, found[i].node);
-    x[i] = p.x;
-    y[i] = p.y;
-    z[i] = p.z;
-    gap[i] = found[i].gap;
-    list->node[i] = found[i].node;
+    int32_t at = next[bin_of(found[i].gap, least, per_bin)]++;
+    x[at] = p.x;
+    y[at] = p.y;
+    z[at] = p.z;
+    gap[at] = found[i].gap;
+    list->node[at] = found[i].node;
   }
+  for (size_t i = count; i > 1; i--) gap[i - 2] = tl_min(gap[i - 2], gap[i - 1]);
   return TL_OK;
 }
 
+/* Of listed node i and all after it. */
 static double gap_then(const List *list, int32_t i) {
   return list->row[3 * (size_t)list->capacity + (size_t)i];
 }
@@ -130,6 +136,8 @@ struct TlNearPair {
   TlMat3 r0;     /* of the map from a to b, without the scales' ratio */
   double cutoff; /* world metres; 0: not made yet */
   bool both;
+  int64_t cost;  /* lookups that made the lists */
+  int64_t waste; /* and those since then that a fresh list would have spared */
   Side side[2];
 };
 
@@ -237,8 +245,11 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
                            TlPoints *points) {
   const TlBodies *b = p->query->bodies;
   double skin = skin_of(way, p->query->size);
-  TlWanted wide = {wanted->margin + FAR * skin, wanted->band + skin, INFINITY};
+  double band = p->query->band;
+  TlWanted wide = {tl_max(wanted->margin, band) + FAR * skin, tl_max(wanted->band, band) + skin,
+                   INFINITY};
   size_t count = 0, first_side = 0;
+  int64_t before = points->lookups;
   n->cutoff = 0; /* a failure on the way leaves no list */
   for (int s = 0; s < p->sides; s++) {
     TL_TRY(collect(p, s, &wide, points, &count));
@@ -254,6 +265,8 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
   }
   note_pose(n, p);
   n->cutoff = cutoff;
+  n->cost = points->lookups - before;
+  n->waste = 0;
   points->lists++;
   return TL_OK;
 }
@@ -271,8 +284,8 @@ static void phi_of_list(const TlShape *to, const TlNodeMap *map, const List *l, 
 
 /* Gaps of the first listed nodes of a side into value, a few at a time, until no later one can be
  * wanted. Their number goes to p->asked. */
+enum { FEW = 8 };
 static void evaluate_side(const TlNearPair *n, Pose2 *p, int s, TlWanted *wanted, double *value) {
-  enum { FEW = 8 };
   const List *l = &n->side[s].list;
   double scale = p->query->bodies->scale[p->body[1 - s]];
   int32_t done = 0;
@@ -324,6 +337,15 @@ static TlStatus append_wanted(const TlNearPair *n, const Pose2 *p, double limit,
   return TL_OK;
 }
 
+/* A list that outlived a blow is complete, yet asks for many nodes at every step that follows. Once
+ * it has wasted as much as a new one costs, it goes. */
+static void count_waste(TlNearPair *n, const Pose2 *p, size_t wanted) {
+  int64_t fresh = (int64_t)wanted + FEW * p->sides;
+  int64_t asked = p->asked[0] + (p->sides > 1 ? p->asked[1] : 0);
+  if (asked > fresh) n->waste += asked - fresh;
+  if (n->waste > n->cost) n->cutoff = 0;
+}
+
 /* Without a list, through the tree: what moves so fast that a list would hardly outlive the step.
  * Gradients are worth it only for what is wanted in the end, so points come last. */
 static TlStatus tree_points(const Pose2 *p, TlWanted *wanted, TlPoints *points) {
@@ -353,7 +375,12 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
     if (apart(n, &p, wanted->margin)) return TL_OK;
     TL_TRY(evaluate(n, &p, wanted, points));
     double limit = tl_wanted_limit(wanted);
-    if (complete(n, &p, limit)) return append_wanted(n, &p, limit, points);
+    if (complete(n, &p, limit)) {
+      size_t had = points->count;
+      TL_TRY(append_wanted(n, &p, limit, points));
+      count_waste(n, &p, points->count - had);
+      return TL_OK;
+    }
     wanted->least = known;
   }
   if (way > FAST * 2 * query->size) {

@@ -28,7 +28,8 @@ typedef struct Recheck {
   TlPoint *kept; /* TL_MANIFOLD_POINTS a slot; a boundary pair has a slot a boundary */
   int32_t *kept_count; /* of each slot */
   int32_t *slot;       /* [pairs + 1] first slot of each pair */
-  double from, below;  /* pairs with from <= room < below are tested */
+  double below;        /* pairs with less room are tested */
+  bool glance;         /* only for their deepest point, where it lies inside */
 } Recheck;
 
 static double body_motion(const Recheck *r, int64_t i) {
@@ -61,7 +62,19 @@ static double room_of(const Recheck *r, const TlPair *pair) {
   return (least - pair_motion(r, pair)) / pair_size(r->bodies, pair);
 }
 
+static void keep_deepest(const Recheck *r, const TlPoints *points, int32_t slot) {
+  r->kept_count[slot] = points->count > 0;
+  for (size_t i = 0; i < points->count; i++) {
+    TlPoint *deepest = &r->kept[(size_t)slot * TL_MANIFOLD_POINTS];
+    if (i == 0 || tl_point_deeper(&points->point[i], deepest)) *deepest = points->point[i];
+  }
+}
+
 static void keep(const Recheck *r, TlPoints *points, double size, int32_t slot) {
+  if (r->glance) {
+    keep_deepest(r, points, slot);
+    return;
+  }
   r->kept_count[slot] = tl_manifold(points->point, points->count, NEAR * size, SPREAD * size, NULL,
                                     0, r->kept + (size_t)slot * TL_MANIFOLD_POINTS);
 }
@@ -69,18 +82,19 @@ static void keep(const Recheck *r, TlPoints *points, double size, int32_t slot) 
 static TlStatus test_pair(const Recheck *r, const TlPair *pair, int32_t slot, TlPoints *points) {
   const TlBodies *b = r->bodies;
   TlSolver *solver = r->solver;
-  double size = pair_size(b, pair), way = pair_motion(r, pair);
+  double size = pair_size(b, pair), way = pair_motion(r, pair),
+         margin = r->glance ? 0 : NEAR * size;
   if (pair->b >= 0) {
     points->count = 0;
-    TL_TRY(tl_detect_pair(&solver->config, &solver->near, b, pair->a, pair->b, way, NEAR * size,
-                          points));
+    TL_TRY(
+        tl_detect_pair(&solver->config, &solver->near, b, pair->a, pair->b, way, margin, points));
     keep(r, points, size, slot);
     return TL_OK;
   }
   for (int k = 0; k < solver->boundary_count; k++) {
     points->count = 0;
     TL_TRY(tl_detect_boundary(&solver->config, &solver->near, b, pair->a, k, &solver->boundary[k],
-                              way, NEAR * size, points));
+                              way, margin, points));
     keep(r, points, size, slot + k);
   }
   return TL_OK;
@@ -90,17 +104,17 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
   const Recheck *r = context;
   (void)block;
   for (int64_t i = begin; i < end; i++)
-    if (r->room[i] >= r->from && r->room[i] < r->below)
+    if (r->room[i] < r->below)
       TL_TRY(test_pair(r, &r->solver->found.pair[i], r->slot[i], &r->solver->points[thread]));
   return TL_OK;
 }
 
 /* Collective: is some pair deeper than the bound? */
-static TlStatus look(Recheck *r, double from, double below, int *deep) {
+static TlStatus look(Recheck *r, double below, bool glance, int *deep) {
   const TlFound *found = &r->solver->found;
   double bound = RECHECK_BOUND * r->solver->config.slop;
-  r->from = from;
   r->below = below;
+  r->glance = glance;
   TlStatus status = tl_par_blocks(found->pairs, 64, test_pairs, r);
   *deep = 0;
   for (int32_t i = 0; i < found->pairs; i++)
@@ -193,14 +207,12 @@ TlStatus tl_step_recheck(TlSolver *s, TlBodies *b, const TlMotion *m, int64_t *p
   *passes = 0;
   TL_TRY(forward_poses(s->sync, b));
   TL_TRY(tl_step_together(s->sync, begin(&r)));
-  TL_TRY(look(&r, -INFINITY, bound, &deep));
-  if (!deep) return TL_OK;
-  TL_TRY(look(&r, bound, NEAR, &deep)); /* their neighbours, too */
-  deep = 1;
+  TL_TRY(look(&r, bound, true, &deep)); /* mostly nothing: gradients and manifolds can wait */
+  if (deep) TL_TRY(look(&r, NEAR, false, &deep));
   while (deep && *passes < RECHECK_PASSES) {
     TL_TRY(move_apart(&r, b));
     (*passes)++;
-    TL_TRY(look(&r, -INFINITY, NEAR, &deep));
+    TL_TRY(look(&r, NEAR, false, &deep));
   }
   return TL_OK;
 }

@@ -10,6 +10,7 @@
 #include "shape/build.h"
 #include "shape/phantom_shape.h"
 #include "shape/superellipsoid.h"
+#include "shape/terrain_build.h"
 
 /* Six shapes about 20 mm across: smooth, sharp-edged, concave, as scanned. */
 enum { SMOOTH = 0, BOX, CROSS, LOBES, ANGULAR, AVATARS, CLOSED_BOX = AVATARS, SHAPES };
@@ -171,7 +172,7 @@ START_TEST(kept_lists_find_what_testing_every_node_finds) {
     for (int step = 0; step < 120; step++, steps++) {
       walk(&k, &b, 1, touch, &r);
       TlMat3 ta = tl_quat_matrix(b.rotation[0]), tb = tl_quat_matrix(b.rotation[1]);
-      TlNearQuery q = {&b, 0, 1, &ta, &tb, both, k.speed, 0.01};
+      TlNearQuery q = {&b, 0, 1, &ta, &tb, both, k.speed, 0.01, 1e-4};
       TlWanted w = k.wanted, v = k.wanted;
       near.count = all.count = 0;
       CK_OK(tl_near_points(&pair, &q, &w, &near));
@@ -239,6 +240,77 @@ START_TEST(kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose) {
   ck_assert_msg(near.lists < steps / 3 && near.lists > 100, "%lld lists", (long long)near.lists);
   tl_points_free(&near);
   tl_points_free(&all);
+  shapes_close();
+}
+END_TEST
+
+/* Waves of 2 cm on cells of 4 mm, and an end: beyond it there is no ground under a node. */
+static void make_ground(TlTerrain *terrain) {
+  enum { N = 24 };
+  static double z[N * N];
+  for (int j = 0; j < N; j++)
+    for (int i = 0; i < N; i++) z[j * N + i] = 0.003 * sin(0.8 * i) * cos(0.6 * j) - 4e-4 * i;
+  TlTerrainSource source = {
+      .name = "waves", .crs = "", .nx = N, .ny = N, .cell_m = 0.004, .height_m = z};
+  TlTerrainOptions options = {.band_cells = 3, .refine = 1};
+  memset(terrain, 0, sizeof *terrain);
+  CK_OK(tl_terrain_build(terrain, &source, &options));
+}
+
+/* Heights above the ground at a place, by halving. */
+static double ground_at(const TlBoundary *ground, double x, double y) {
+  double low = -0.05, high = 0.05, phi;
+  TlVec3 n;
+  for (int i = 0; i < 40; i++) {
+    double z = 0.5 * (low + high);
+    bool there = tl_boundary_phi(ground, tl_vec3(x, y, z), &phi, &n);
+    *(there && phi > 0 ? &high : &low) = z;
+  }
+  return high;
+}
+
+START_TEST(kept_lists_find_what_testing_every_node_finds_over_terrain_and_its_edge) {
+  shapes_open();
+  TlTerrain terrain;
+  make_ground(&terrain);
+  TlBoundary ground = {.kind = &tl_boundary_terrain, .data = &terrain};
+  TlRandom r = {45, 0, 0};
+  TlPoints near = {0}, all = {0};
+  int64_t compared = 0, steps = 0, over_edge = 0;
+  for (int trial = 0; trial < 40; trial++) {
+    TlBodies b = {0};
+    TlNearWall *wall = NULL;
+    /* two in five about the edge at x = 0 */
+    double x = trial % 5 < 2 ? 0.004 : 0.02 + 0.05 * tl_random_next(&r), y = 0.046;
+    TlVec3 home = {x, y, ground_at(&ground, x, y) + 0.006 + 0.003 * tl_random_next(&r)};
+    place(&b, trial % SHAPES, home, random_rotation(&r), trial % 3 ? 1 : 0.9);
+    Walk k = {.speed = 0.02 * pow(10, -2 - 3 * tl_random_next(&r))};
+    for (int step = 0; step < 100; step++, steps++) {
+      k.v = tl_add(tl_scale(0.9, k.v), random_vec(&r, 0.3 * k.speed));
+      k.w = tl_add(tl_scale(0.9, k.w), random_vec(&r, 30 * k.speed));
+      b.position[0] = tl_add(tl_axpy(b.position[0], -0.02, tl_sub(b.position[0], home)), k.v);
+      turn(&b, 0, k.w);
+      double way = tl_norm(k.v) + 0.012 * tl_norm(k.w);
+      TlWanted w = {2e-4 + 2 * way, 2e-4 + 2 * way, INFINITY}, v = w, wanted = w;
+      TlMat3 t = tl_quat_matrix(b.rotation[0]);
+      near.count = all.count = 0;
+      CK_OK(tl_near_boundary(&wall, &b, 0, &t, &ground, k.speed, &w, &near));
+      CK_OK(tl_narrow_boundary_all(&b, 0, &ground, &v, &all));
+      same_points(&near, &all, &wanted, trial, step);
+      compared += (int64_t)all.count;
+      over_edge += all.count > 0 && b.position[0].x - b.radius[0] < 0;
+    }
+    tl_near_wall_free(wall);
+    tl_bodies_free(&b);
+  }
+  ck_assert_msg(compared > 4000 && over_edge > 300, "%lld points, %lld steps at the edge",
+                (long long)compared, (long long)over_edge);
+  ck_assert_msg(near.lists < steps / 3 && near.lists > 60, "%lld lists", (long long)near.lists);
+  ck_assert_msg(all.lookups > 2 * near.lookups, "%lld lookups, every node %lld",
+                (long long)near.lookups, (long long)all.lookups);
+  tl_points_free(&near);
+  tl_points_free(&all);
+  tl_terrain_free(&terrain);
   shapes_close();
 }
 END_TEST
@@ -404,6 +476,7 @@ END_TEST
 
 TL_TEST_MAIN("near", kept_lists_find_what_testing_every_node_finds,
              kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose,
+             kept_lists_find_what_testing_every_node_finds_over_terrain_and_its_edge,
              kept_pairs_hold_every_pair_within_reach_at_any_size_ratio,
              the_way_of_searching_never_shows_in_the_state,
              phi_that_is_no_distance_is_refused_and_a_steep_one_only_slows_the_search)
