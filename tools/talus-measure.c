@@ -14,7 +14,7 @@ static const TlParam params[] = {
     {"cell-m", TL_P_REAL, offsetof(Options, cell_m), "m", "0", 0, 1e6, NULL,
      "cell of the deposit's grid; 0: twice the median grain diameter", NULL},
     {"repose-low-m", TL_P_VEC3, offsetof(Options, repose_low_m), "m", "0,0,0", 0, 0, NULL,
-     "lower corner of a floor (z is not used): angle of repose of the grains against its wall, by "
+     "lower corner of a floor, z its height: angle of repose of the grains against its wall, by "
      "lines through the highest nodes of 16 x 8 cells, falling along its long side",
      NULL},
     {"repose-high-m", TL_P_VEC3, offsetof(Options, repose_high_m), "m", "0,0,0", 0, 0, NULL,
@@ -90,7 +90,8 @@ static TlStatus report_repose(TlReport *r, const TlCall *call, const TlScene *sc
   if (a[0] == b[0] && a[1] == b[1]) return TL_OK;
   TL_TRY(tl_results_read_frame(call->argv[0], m->frame[m->frame_count - 1].index, &frame));
   TlStatus status = tl_measure_repose(
-      scene, &frame, &(TlReposeOptions){.x0_m = a[0], .y0_m = a[1], .x1_m = b[0], .y1_m = b[1]},
+      scene, &frame,
+      &(TlReposeOptions){.x0_m = a[0], .y0_m = a[1], .x1_m = b[0], .y1_m = b[1], .z0_m = a[2]},
       &repose);
   tl_frame_free(&frame);
   TL_TRY(status);

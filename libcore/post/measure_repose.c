@@ -8,12 +8,15 @@ typedef struct Floor {
   double origin[2], side[2]; /* along, across */
   int axis;                  /* of the long side: 0 x, 1 y */
   int cells, strips;
-  double *top; /* strip by strip; -INFINITY: nothing */
+  double low;  /* height of the floor */
+  double *top; /* strip by strip; low: nothing above the floor */
 } Floor;
 
 static TlStatus open_floor(const TlReposeOptions *o, Floor *f) {
   double size[2] = {o->x1_m - o->x0_m, o->y1_m - o->y0_m}, low[2] = {o->x0_m, o->y0_m};
-  *f = (Floor){.cells = o->cells > 0 ? o->cells : 16, .strips = o->strips > 0 ? o->strips : 8};
+  *f = (Floor){.cells = o->cells > 0 ? o->cells : 16,
+               .strips = o->strips > 0 ? o->strips : 8,
+               .low = o->z0_m};
   if (!(size[0] > 0) || !(size[1] > 0))
     return tl_fail(TL_EUSAGE, "the floor from (%g, %g) to (%g, %g) m has no area", o->x0_m, o->y0_m,
                    o->x1_m, o->y1_m);
@@ -25,7 +28,7 @@ static TlStatus open_floor(const TlReposeOptions *o, Floor *f) {
   }
   int count = f->cells * f->strips;
   TL_TRY(TL_NEW(f->top, (size_t)count));
-  for (int i = 0; i < count; i++) f->top[i] = -INFINITY;
+  for (int i = 0; i < count; i++) f->top[i] = f->low;
   return TL_OK;
 }
 
@@ -56,14 +59,13 @@ static TlStatus note_grains(const TlScene *scene, const TlFrame *frame, Floor *f
 
 /* Slope of the line through a strip's points, rise over run. */
 static double slope_of(const Floor *f, int strip, int64_t *filled) {
-  double n = 0, sx = 0, sz = 0, sxx = 0, sxz = 0;
+  double n = f->cells, sx = 0, sz = 0, sxx = 0, sxz = 0;
   for (int i = 0; i < f->cells; i++) {
-    double z = f->top[strip * f->cells + i], x = (i + 0.5) * f->side[0] / f->cells;
-    if (!isfinite(z)) continue;
-    n++, sx += x, sz += z, sxx += x * x, sxz += x * z;
+    double z = f->top[strip * f->cells + i] - f->low, x = (i + 0.5) * f->side[0] / f->cells;
+    if (z > 0) ++*filled;
+    sx += x, sz += z, sxx += x * x, sxz += x * z;
   }
-  *filled += (int64_t)n;
-  return n < 2 ? 0 : (n * sxz - sx * sz) / (n * sxx - sx * sx);
+  return f->cells < 2 ? 0 : (n * sxz - sx * sz) / (n * sxx - sx * sx);
 }
 
 TlStatus tl_measure_repose(const TlScene *scene, const TlFrame *frame,
@@ -72,13 +74,15 @@ TlStatus tl_measure_repose(const TlScene *scene, const TlFrame *frame,
   *out = (TlRepose){.least_deg = INFINITY, .most_deg = -INFINITY};
   TL_TRY(open_floor(options, &f));
   TlStatus status = note_grains(scene, frame, &f);
-  double down = options->falls < 0 ? 1 : -1;
+  double down = options->falls < 0 ? 1 : -1, squares = 0;
   for (int s = 0; status == TL_OK && s < f.strips; s++) {
     double deg = atan(down * slope_of(&f, s, &out->filled)) * 180 / 3.14159265358979323846;
     out->mean_deg += deg / f.strips;
+    squares += deg * deg / f.strips;
     out->least_deg = fmin(out->least_deg, deg);
     out->most_deg = fmax(out->most_deg, deg);
   }
+  out->sd_deg = sqrt(fmax(0, squares - out->mean_deg * out->mean_deg));
   tl_free(f.top);
   return status;
 }

@@ -14,13 +14,15 @@
 
 typedef struct TlReposeOptions {
   double x0_m, y0_m, x1_m, y1_m; /* corners of the floor */
+  double z0_m;                   /* its height */
   int cells, strips;             /* 0: 16 and 8 */
   int falls;                     /* 0: +1 */
 } TlReposeOptions;
 
 typedef struct TlRepose {
   double mean_deg, least_deg, most_deg;
-  int64_t filled; /* cells with a node */
+  double sd_deg;  /* standard deviation of the strips' slopes about their mean */
+  int64_t filled; /* cells with a node above the floor */
 } TlRepose;
 
 /* z is up. TL_EUSAGE: a floor without area; TL_EINPUT: an avatar is missing. */

@@ -414,6 +414,7 @@ START_TEST(repose_is_the_mean_slope_of_the_strips) {
   CK_NEAR(r.mean_deg, (7 * 31 + 20) / 8.0, 0.01);
   CK_NEAR(r.least_deg, 20, 0.01);
   CK_NEAR(r.most_deg, 31, 0.01);
+  CK_NEAR(r.sd_deg, 11 * sqrt(7) / 8, 0.01);
   floor.falls = -1;
   CK_OK(tl_measure_repose(&scene, &frame, &floor, &r));
   CK_NEAR(r.most_deg, -20, 0.01);
@@ -424,6 +425,10 @@ START_TEST(repose_is_the_mean_slope_of_the_strips) {
   floor = (TlReposeOptions){.x1_m = 0.8, .y1_m = 1.6};
   CK_OK(tl_measure_repose(&scene, &frame, &floor, &r));
   CK_NEAR(r.least_deg, 20, 0.01);
+  floor.z0_m = 9; /* all lie under it: an empty floor is flat */
+  CK_OK(tl_measure_repose(&scene, &frame, &floor, &r));
+  ck_assert_int_eq(r.filled, 0);
+  CK_NEAR(r.most_deg, 0, 1e-12);
   CK_FAILS(tl_measure_repose(&scene, &frame, &(TlReposeOptions){0}, &r), TL_EUSAGE, "no area");
   tl_avatar_free(&ball);
 }
