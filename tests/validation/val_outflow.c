@@ -40,20 +40,21 @@ typedef struct Edition {
   int first, seeds; /* of multiple */
   double out_s;     /* from when the walls go */
   int set_count;
-  const char *sets[16]; /* of the container's study */
+  const char *sets[20]; /* of the container's study */
 } Edition;
 static const Edition small = {.first = 2, .seeds = 3, .out_s = 0.5};
 static const Edition full = {
     .first = 0,
     .seeds = 1,
     .out_s = 1.2,
-    .set_count = 15,
+    .set_count = 19,
     .sets = {"release.count=1600", "release.low_m=[-0.052,-0.052,0]",
-             "release.high_m=[0.052,0.052,0.29]", "shapes.0.nodes=2561", "shapes.1.nodes=2561",
-             "shapes.2.nodes=2561", "shapes.3.nodes=2561", "walls.0.point_m=[-0.052,0,0]",
-             "walls.1.point_m=[0.052,0,0]", "walls.2.point_m=[0,-0.052,0]",
-             "walls.3.point_m=[0,0.052,0]", "walls.0.until_s=0.5", "walls.1.until_s=0.5",
-             "walls.2.until_s=0.5", "walls.3.until_s=0.5"}};
+             "release.high_m=[0.052,0.052,0.29]", "shapes.0.nodes=2561", "shapes.0.spacing_m=4e-4",
+             "shapes.1.nodes=2561", "shapes.1.spacing_m=4e-4", "shapes.2.nodes=2561",
+             "shapes.2.spacing_m=4e-4", "shapes.3.nodes=2561", "shapes.3.spacing_m=4e-4",
+             "walls.0.point_m=[-0.052,0,0]", "walls.0.until_s=0.5", "walls.1.point_m=[0.052,0,0]",
+             "walls.1.until_s=0.5", "walls.2.point_m=[0,-0.052,0]", "walls.2.until_s=0.5",
+             "walls.3.point_m=[0,0.052,0]", "walls.3.until_s=0.5"}};
 
 /* Time of the ETM over islands, by number of contacts: bin i holds 2^i to 2^(i+1) - 1. */
 typedef struct Islands {
@@ -154,14 +155,14 @@ static void note(void *context, TlTracePhase phase, const TlGroup *g, const TlDy
 
 typedef struct Watch {
   const TlRun *run;
-  Mound *mound; /* part_s: sums */
+  double *part_s; /* sums */
 } Watch;
 
 static int watch_step(void *context) {
   Watch *w = context;
   const TlStepReport *r = &w->run->totals.last;
   const double part[PARTS] = {r->detect_s, r->etm_s, r->rest_s, r->other_s};
-  for (int p = 0; p < PARTS; p++) w->mound->part_s[p] += part[p];
+  for (int p = 0; p < PARTS; p++) w->part_s[p] += part[p];
   return 0;
 }
 
@@ -212,6 +213,32 @@ static const char *folder_of(int k, int seed) {
   return judge_path(name);
 }
 
+/* What a run's steps took, kept beside it: one that had ended and is gone on from makes no step. */
+typedef struct Times {
+  double part_s[PARTS]; /* sums */
+  Islands islands;
+} Times;
+
+static void keep_times(Times *times, int k, int seed) {
+  char name[64];
+  double sum = 0;
+  for (int p = 0; p < PARTS; p++) sum += times->part_s[p];
+  snprintf(name, sizeof name, "times_step%d_seed%d.bin", multiple[k], seed);
+  FILE *file = fopen(judge_path(name), sum > 0 ? "wb" : "rb");
+  bool good = file && (sum > 0 ? fwrite(times, sizeof *times, 1, file)
+                               : fread(times, sizeof *times, 1, file)) == 1;
+  if (file && fclose(file)) good = false;
+  if (!good) judge_ok(tl_fail(TL_EIO, "cannot keep %s", name), "keep_times");
+}
+
+static void add_islands(Islands *sum, const Islands *one) {
+  for (int i = 0; i < BINS; i++) {
+    sum->time_s[i] += one->time_s[i];
+    sum->contacts[i] += one->contacts[i];
+    sum->count[i] += one->count[i];
+  }
+}
+
 /* The papers' size takes hours: a run that was ended goes on from its checkpoint. */
 static TlStatus open_run(TlRun *run, TlRunOptions *options) {
   char *newest = tl_path_join(options->output, "history.csv");
@@ -223,10 +250,10 @@ static TlStatus open_run(TlRun *run, TlRunOptions *options) {
 
 /* The parts are told by the wall clock, which other work on the machine stretches: CPU a step,
  * divided as they are. */
-static void share_cpu(Mound *m) {
+static void share_cpu(Mound *m, const Times *times) {
   double sum = 0;
-  for (int p = 0; p < PARTS; p++) sum += m->part_s[p];
-  for (int p = 0; p < PARTS; p++) m->part_s[p] *= m->cpu_step_s / sum;
+  for (int p = 0; p < PARTS; p++) sum += times->part_s[p];
+  for (int p = 0; p < PARTS; p++) m->part_s[p] = m->cpu_step_s * times->part_s[p] / sum;
 }
 
 static Mound flow_out(const Edition *e, int k, int seed, Islands *islands) {
@@ -234,8 +261,9 @@ static Mound flow_out(const Edition *e, int k, int seed, Islands *islands) {
   TlTexts list = {sets, 2};
   TlRun run;
   Mound mound = {0};
-  Watch watch = {&run, &mound};
-  TlCollisionTrace trace = {islands, note};
+  Times times = {0};
+  Watch watch = {&run, times.part_s};
+  TlCollisionTrace trace = {&times.islands, note};
   snprintf(text[0], sizeof *text, "time.dt_s=%.17g", step_s(k));
   snprintf(text[1], sizeof *text, "time.duration_s=%g", e->out_s);
   snprintf(name, sizeof name, "start_seed%d.yaml", seed);
@@ -252,9 +280,12 @@ static Mound flow_out(const Edition *e, int k, int seed, Islands *islands) {
   const TlRunTotals *t = &run.totals;
   mound.grains = run.bodies.owned;
   mound.cpu_step_s = t->cpu_s / (double)t->steps;
-  share_cpu(&mound);
+  keep_times(&times, k, seed);
+  share_cpu(&mound, &times);
+  add_islands(islands, &times.islands);
   mound.overlap = fmax(t->overlap_share, t->boundary_overlap_share);
   mound.kinetic_share = t->kinetic_J / (t->potential_start_J - t->potential_J);
+  JUDGE_OK(tl_solver_refresh(run.solver, &run.bodies)); /* a finished run made no step */
   measure(&run.bodies, &mound);
   tl_run_close(&run);
   fprintf(stderr,
