@@ -43,7 +43,7 @@ OPT ?= -O3 -g
 NATIVE ?= 0
 WERROR ?= 0
 SAN ?= 0
-WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-unknown-warning-option -Wno-missing-field-initializers -Wno-format-truncation
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-unknown-warning-option -Wno-psabi -Wno-missing-field-initializers -Wno-format-truncation
 BASE := $(OPT) -fopenmp -ffp-contract=off -fno-math-errno -fPIC
 ifeq ($(NATIVE),1)
 BASE += -march=native

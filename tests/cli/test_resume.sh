@@ -94,9 +94,11 @@ refused 1 "damaged: holds no whole checkpoint" --resume damaged
 # SIGTERM saves, says how to go on, and the run goes on from the study as well as from the folder
 "$BIN/talus-solve" s.yaml >out 2>err &
 pid=$!
-for _ in $(seq 200); do [ ! -s s.run/frame_000002.h5 ] || break; sleep 0.02; done
+for _ in $(seq 2000); do [ ! -s s.run/frame_000001.h5 ] || break; sleep 0.002; done
+kill -STOP $pid # held still: the whole run takes a fifth of a second
 refused 2 "s.run: another run is writing there" --overwrite s.yaml
 kill -TERM $pid
+kill -CONT $pid
 got=0; wait $pid || got=$?
 [ "$got" = 1 ] || fail "a signal gives exit $got"
 grep -q "stopped by a signal after step .*; go on with: talus-solve --resume s.run" err ||
