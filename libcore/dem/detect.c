@@ -1,6 +1,7 @@
 #include "dem/detect.h"
 
 #include "base/par.h"
+#include "dem/edges.h"
 #include "dem/shapes.h"
 
 #include <math.h>
@@ -80,8 +81,8 @@ static void keep_points(const Job *job, TlPoints *points, int64_t low, int64_t h
 }
 
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
-static TlStatus any_points(const TlSolverConfig *config, const TlNearQuery *query,
-                           TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
+static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *query,
+                            TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
   const TlBodies *x = query->bodies;
   int64_t a = query->a, b = query->b;
   const TlShape *shape_a = x->shape[a], *shape_b = x->shape[b];
@@ -95,6 +96,20 @@ static TlStatus any_points(const TlSolverConfig *config, const TlNearQuery *quer
     return tl_near_points(lists, query, wanted, points);
   TL_TRY(nodes(x, a, b, 0, wanted, points));
   return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
+}
+
+/* With `edges: refine` also the places between nodes; they are sought from nodes somewhat beyond
+ * the margin. */
+static TlStatus any_points(const TlSolverConfig *config, const TlNearQuery *query,
+                           TlNearPair **lists, const TlWanted *wanted, TlPoints *points) {
+  TlWanted seen = *wanted;
+  double reach =
+      config->edges == TL_EDGES_REFINE ? tl_edges_reach(query->bodies, query->a, query->b) : 0;
+  seen.margin += reach;
+  TL_TRY(node_points(config, query, lists, &seen, points));
+  if (reach == 0 || points->count == 0) return TL_OK;
+  return tl_edges_refine(query->bodies, query->a, query->b, query->turn_a, query->turn_b, wanted,
+                         points);
 }
 
 static TlStatus pair_points(const TlSolverConfig *config, const TlNearQuery *query,

@@ -36,6 +36,11 @@ typedef enum TlSides {
   TL_SIDES_LOWER     /* nodes of the lower id only, as in Tan 2024 */
 } TlSides;
 
+typedef enum TlEdges {
+  TL_EDGES_NODES = 0, /* contact points are nodes */
+  TL_EDGES_REFINE     /* and the closest places between them (edges.h) */
+} TlEdges;
+
 typedef enum TlSearch {
   TL_SEARCH_NEAR = 0, /* node lists kept over steps */
   TL_SEARCH_TREE,     /* each step through the tree of spheres */
@@ -57,6 +62,7 @@ typedef struct TlSolverConfig {
   TlEtmOrder order;
   TlRest rest;
   TlSides sides;
+  TlEdges edges;
   TlSearch search;
   int increments;        /* K: steps of the start velocity, 20-30 */
   int max_rounds;        /* compression-separation rounds before e = 0, 40 */

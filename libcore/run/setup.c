@@ -81,6 +81,9 @@ static const TlParam solver_params[] = {
            "alone, as in Tan 2024"),
     CHOICE(TlSolverSetup, sides, "both", "both|lower",
            "nodes of both grains of a pair, or of the one with the lower id"),
+    CHOICE(TlSolverSetup, edges, "nodes", "nodes|refine",
+           "contacts at nodes only, or also where the surfaces come closest between them (edge on "
+           "edge)"),
     INT(TlSolverSetup, increments, "20", 1, 10000, "velocity increments of a compression"),
     INT(TlSolverSetup, max_rounds, "40", 1, 100000,
         "rounds of compression and separation before an island is finished with restitution 0"),
@@ -263,6 +266,7 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   c.order = (TlEtmOrder)s->solver.order;
   c.rest = (TlRest)s->solver.rest;
   c.sides = (TlSides)s->solver.sides;
+  c.edges = (TlEdges)s->solver.edges;
   c.increments = (int)s->solver.increments;
   c.max_rounds = (int)s->solver.max_rounds;
   c.similar = s->solver.similar;

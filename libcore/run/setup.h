@@ -53,7 +53,7 @@ typedef struct TlContactSetup {
 } TlContactSetup;
 
 typedef struct TlSolverSetup {
-  int method, order, rest, sides;
+  int method, order, rest, sides, edges;
   int64_t increments, max_rounds, rest_sweeps, position_sweeps;
   double similar, tolerance, rest_tolerance, position_rate, slop;
 } TlSolverSetup;

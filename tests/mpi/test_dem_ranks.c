@@ -135,6 +135,10 @@ static void same_bits_on_any_rank_count(TlComm *comm) {
   config.damping_per_s = 1;
   compare(comm, &config);
   config = tl_solver_defaults();
+  config.step_s = 2e-3;
+  config.edges = TL_EDGES_REFINE;
+  compare(comm, &config);
+  config = tl_solver_defaults();
   config.step_s = 1e-3;
   with_net = 1;
   compare(comm, &config);

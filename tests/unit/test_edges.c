@@ -1,0 +1,139 @@
+/* Contacts between nodes (edges.h): cubes that meet edge on edge, half an interval of nodes from
+ * the nearest node. */
+#include "support/tltest.h"
+
+#include "base/par.h"
+#include "dem/step.h"
+#include "shape/superellipsoid.h"
+
+enum { CLOSED = 1, GRID = 2 };
+static const double SIDE = 0.02;
+
+static TlAvatar cube; /* with nodes as far apart as the closed form's: six intervals an edge */
+static const TlAvatar *get_avatar(void *ctx, int64_t id) {
+  (void)ctx;
+  return id == GRID ? &cube : NULL;
+}
+
+typedef struct Fall {
+  TlVec3 momentum, turning; /* changes, over the start's momentum (times the side) */
+  double energy;            /* relative change */
+  double deepest;           /* of any step, over the side */
+  double away;              /* end velocity of the upper cube over the start's */
+  uint64_t hash;
+} Fall;
+
+static TlSolver *solver;
+static TlBodies bodies;
+
+static void put(int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
+  TlBodyState s;
+  memset(&s, 0, sizeof s);
+  s.id = bodies.total;
+  s.avatar_id = shape;
+  s.scale = 1;
+  s.position = x;
+  s.rotation = q;
+  s.velocity = v;
+  CK_OK(tl_bodies_add(&bodies, &s));
+}
+
+static TlVec3 momentum(void) {
+  TlVec3 sum = {0, 0, 0};
+  for (int i = 0; i < 2; i++) sum = tl_axpy(sum, bodies.mass[i], bodies.velocity[i]);
+  return sum;
+}
+
+static TlVec3 turning(void) {
+  TlVec3 sum = {0, 0, 0};
+  for (int i = 0; i < 2; i++)
+    sum = tl_add(
+        sum, tl_add(bodies.momentum[i],
+                    tl_scale(bodies.mass[i], tl_cross(bodies.position[i], bodies.velocity[i]))));
+  return sum;
+}
+
+static double energy(void) {
+  double sum = 0;
+  for (int i = 0; i < 2; i++)
+    sum += 0.5 * (bodies.mass[i] * tl_norm2(bodies.velocity[i]) +
+                  tl_dot(bodies.momentum[i], tl_bodies_spin(&bodies, i)));
+  return sum;
+}
+
+/* Overlap of the two middle edges: while the cubes have not turned the height tells it. */
+static double depth(void) {
+  return SIDE * sqrt(2) - (bodies.position[1].z - bodies.position[0].z);
+}
+
+/* The upper cube comes down on the lower one without gravity, e = 1, no friction; edges along x and
+ * y, the crossing half an interval off the middle of either edge. */
+static Fall fall(int64_t shape, TlEdges edges, int threads) {
+  TlSolverConfig config = tl_solver_defaults();
+  config.edges = edges;
+  config.gravity_m_s2 = tl_vec3(0, 0, 0);
+  config.restitution = 1;
+  config.friction = 0;
+  config.step_s = 2e-4;
+  config.impact_threshold_m_s = 0;
+  tl_par_set_threads(threads);
+  CK_OK(tl_avatar_box(0.5 * SIDE, 0.5 * SIDE, 0.5 * SIDE, 0.001, 218, &cube));
+  CK_OK(tl_solver_new(&solver, &config, (TlAvatarSource){NULL, get_avatar}, NULL, 0, NULL));
+  CK_OK(tl_solver_add_closed(solver, CLOSED, tl_closed_kind("box"), (double[]){SIDE, SIDE, SIDE}));
+  bodies = (TlBodies){0};
+  TlVec3 v = {0, 0, -0.2};
+  put(shape, tl_vec3(SIDE / 12, 0, 0), tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)),
+      tl_vec3(0, 0, 0));
+  put(shape, tl_vec3(0, SIDE / 12, SIDE * (sqrt(2) + 0.002)),
+      tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0)), v);
+  CK_OK(tl_solver_refresh(solver, &bodies));
+  TlVec3 p = momentum(), l = turning();
+  double start = energy(), size = tl_norm(p);
+  Fall f = {.deepest = -1};
+  for (int i = 0; i < 30; i++) {
+    CK_OK(tl_solver_step(solver, &bodies, NULL));
+    f.deepest = fmax(f.deepest, depth() / SIDE);
+  }
+  f.momentum = tl_scale(1 / size, tl_sub(momentum(), p));
+  f.turning = tl_scale(1 / (size * SIDE), tl_sub(turning(), l));
+  f.energy = energy() / start - 1;
+  f.away = bodies.velocity[1].z / v.z;
+  CK_OK(tl_bodies_hash(&bodies, &f.hash));
+  tl_solver_free(solver);
+  tl_bodies_free(&bodies);
+  tl_avatar_free(&cube);
+  return f;
+}
+
+START_TEST(nodes_alone_let_crossing_edges_sink_in) {
+  for (int64_t shape = CLOSED; shape <= GRID; shape++) {
+    Fall f = fall(shape, TL_EDGES_NODES, 1);
+    /* the nearest node meets a face that falls by 1 in 1: one twelfth of the side */
+    ck_assert_msg(f.deepest > 0.04, "deepest %g of the side", f.deepest);
+  }
+}
+END_TEST
+
+/* Found before they touch, so no step ends with an overlap beyond the slop (1e-3 r = 8.7e-4 of the
+ * side) and what a grid's normals are off. */
+START_TEST(refined_edges_meet_where_they_cross) {
+  for (int64_t shape = CLOSED; shape <= GRID; shape++) {
+    Fall f = fall(shape, TL_EDGES_REFINE, 1);
+    ck_assert_msg(f.deepest < 2e-3, "deepest %g of the side", f.deepest);
+    ck_assert_msg(f.away < 0.95, "not pushed back: %g", f.away);
+    CK_NEAR(f.energy, 0, 1e-9);
+    CK_NEAR(tl_norm(f.momentum), 0, 1e-12);
+    CK_NEAR(tl_norm(f.turning), 0, 1e-10);
+  }
+}
+END_TEST
+
+START_TEST(refined_edges_give_the_same_bits_for_any_threads) {
+  Fall one = fall(GRID, TL_EDGES_REFINE, 1), three = fall(GRID, TL_EDGES_REFINE, 3);
+  ck_assert(one.hash == three.hash);
+  ck_assert(one.hash != fall(GRID, TL_EDGES_NODES, 1).hash);
+}
+END_TEST
+
+TL_TEST_MAIN("edges", nodes_alone_let_crossing_edges_sink_in, refined_edges_meet_where_they_cross,
+             refined_edges_give_the_same_bits_for_any_threads)
