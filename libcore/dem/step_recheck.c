@@ -29,7 +29,7 @@ typedef struct Recheck {
   int32_t *kept_count; /* of each slot */
   int32_t *slot;       /* [pairs + 1] first slot of each pair */
   double below;        /* pairs with less room are tested */
-  bool glance;         /* only for their deepest point, where it lies inside */
+  bool glance;         /* only for their deepest point */
 } Recheck;
 
 static double body_motion(const Recheck *r, int64_t i) {
@@ -85,6 +85,8 @@ static TlStatus test_pair(const Recheck *r, const TlPair *pair, int32_t slot, Tl
   double size = pair_size(b, pair), way = pair_motion(r, pair),
          margin = r->glance ? 0 : NEAR * size;
   if (pair->b >= 0) {
+    /* edges overlap while every node lies outside: the search between nodes starts from those */
+    if (solver->config.edges == TL_EDGES_REFINE) margin = NEAR * size;
     points->count = 0;
     TL_TRY(
         tl_detect_pair(&solver->config, &solver->near, b, pair->a, pair->b, way, margin, points));

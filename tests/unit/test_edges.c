@@ -3,6 +3,7 @@
 #include "support/tltest.h"
 
 #include "base/par.h"
+#include "base/random.h"
 #include "dem/step.h"
 #include "shape/superellipsoid.h"
 
@@ -66,6 +67,12 @@ static double depth(void) {
   return SIDE * sqrt(2) - (bodies.position[1].z - bodies.position[0].z);
 }
 
+static void solver_open(const TlSolverConfig *config) {
+  CK_OK(tl_avatar_box(0.5 * SIDE, 0.5 * SIDE, 0.5 * SIDE, 0.001, 218, &cube));
+  CK_OK(tl_solver_new(&solver, config, (TlAvatarSource){NULL, get_avatar}, NULL, 0, NULL));
+  CK_OK(tl_solver_add_closed(solver, CLOSED, tl_closed_kind("box"), (double[]){SIDE, SIDE, SIDE}));
+}
+
 /* The upper cube comes down on the lower one without gravity, e = 1, no friction; edges along x and
  * y, the crossing half an interval off the middle of either edge. */
 static Fall fall(int64_t shape, TlEdges edges, int threads) {
@@ -77,9 +84,7 @@ static Fall fall(int64_t shape, TlEdges edges, int threads) {
   config.step_s = 2e-4;
   config.impact_threshold_m_s = 0;
   tl_par_set_threads(threads);
-  CK_OK(tl_avatar_box(0.5 * SIDE, 0.5 * SIDE, 0.5 * SIDE, 0.001, 218, &cube));
-  CK_OK(tl_solver_new(&solver, &config, (TlAvatarSource){NULL, get_avatar}, NULL, 0, NULL));
-  CK_OK(tl_solver_add_closed(solver, CLOSED, tl_closed_kind("box"), (double[]){SIDE, SIDE, SIDE}));
+  solver_open(&config);
   bodies = (TlBodies){0};
   TlVec3 v = {0, 0, -0.2};
   put(shape, tl_vec3(SIDE / 12, 0, 0), tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)),
@@ -135,5 +140,90 @@ START_TEST(refined_edges_give_the_same_bits_for_any_threads) {
 }
 END_TEST
 
+/* Depth of two cubes in closed form, by the fifteen axes that can part boxes; < 0: apart. */
+static double cubes_depth(void) {
+  TlMat3 m[2] = {tl_quat_matrix(bodies.rotation[0]), tl_quat_matrix(bodies.rotation[1])};
+  TlVec3 edge[2][3], axis[15], way = tl_sub(bodies.position[1], bodies.position[0]);
+  int count = 0;
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++)
+      axis[count++] = edge[i][k] = tl_vec3(m[i].m[0][k], m[i].m[1][k], m[i].m[2][k]);
+  for (int k = 0; k < 9; k++) {
+    TlVec3 n = tl_cross(edge[0][k / 3], edge[1][k % 3]);
+    if (tl_norm(n) > 1e-3) axis[count++] = tl_unit(n);
+  }
+  double least = INFINITY;
+  for (int k = 0; k < count; k++) {
+    double reach = 0;
+    for (int e = 0; e < 6; e++) reach += 0.5 * SIDE * fabs(tl_dot(axis[k], edge[e / 3][e % 3]));
+    least = fmin(least, reach - fabs(tl_dot(axis[k], way)));
+  }
+  return least;
+}
+
+static TlVec3 random_vec(TlRandom *r, double size) {
+  return tl_scale(
+      size, tl_vec3(tl_random_next_normal(r), tl_random_next_normal(r), tl_random_next_normal(r)));
+}
+
+/* One step in which the upper cube, turning by 0.2 to 0.6, comes from a place apart to one where,
+ * not stopped, its edge would cross the lower one's half an interval from the nearest node, 5% of r
+ * deep: depth at the end, over r; INFINITY: it does not come from apart. */
+static double swing(int64_t shape, double step_s, TlRandom *r) {
+  TlVec3 turn = tl_scale(0.2 + 0.4 * tl_random_next(r), tl_unit(random_vec(r, 1)));
+  TlVec3 v = random_vec(r, 0.3), end = {0, SIDE / 12, SIDE * (sqrt(2) - 0.05 * sqrt(0.75))};
+  TlQuat back = tl_quat_from_rotation(tl_scale(-1, turn));
+  bodies = (TlBodies){0};
+  put(shape, tl_vec3(SIDE / 12, 0, 0), tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)),
+      tl_vec3(0, 0, 0));
+  put(shape, tl_axpy(end, -step_s, v),
+      tl_quat_mul(back, tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0))), v);
+  CK_OK(tl_solver_refresh(solver, &bodies));
+  tl_bodies_set_spin(&bodies, 1, tl_scale(1 / step_s, turn));
+  double depth = INFINITY;
+  if (cubes_depth() < 0) {
+    CK_OK(tl_solver_step(solver, &bodies, NULL));
+    depth = cubes_depth() / bodies.radius[0];
+  }
+  tl_bodies_free(&bodies);
+  return depth;
+}
+
+enum { SWINGS = 2500 };
+static double deepest_swing(int64_t shape, TlEdges edges, int *from_apart) {
+  TlSolverConfig config = tl_solver_defaults();
+  TlRandom r = {9, 0, 0};
+  config.edges = edges;
+  config.gravity_m_s2 = tl_vec3(0, 0, 0);
+  config.step_s = 1e-3;
+  solver_open(&config);
+  double deepest = -INFINITY;
+  *from_apart = 0;
+  for (int i = 0; i < SWINGS; i++) {
+    double depth = swing(shape, config.step_s, &r);
+    if (depth == INFINITY) continue;
+    deepest = fmax(deepest, depth);
+    ++*from_apart;
+  }
+  tl_solver_free(solver);
+  tl_avatar_free(&cube);
+  return deepest;
+}
+
+/* The step's contacts, those of its start, are not where the edges come to cross, and there no node
+ * lies inside: the look at the end poses has to see it. Without that the grids end 5% of r deep. */
+START_TEST(edges_that_turn_fast_do_not_end_inside_each_other) {
+  int swings;
+  for (int64_t shape = CLOSED; shape <= GRID; shape++) {
+    double deepest = deepest_swing(shape, TL_EDGES_REFINE, &swings);
+    ck_assert_msg(deepest < 0.02, "deepest %g of the radius", deepest);
+    ck_assert_msg(swings > SWINGS / 10, "%d swings", swings);
+  }
+  double alone = deepest_swing(GRID, TL_EDGES_NODES, &swings);
+  ck_assert_msg(alone > 0.04, "nodes alone: %g of the radius", alone);
+}
+END_TEST
+
 TL_TEST_MAIN("edges", nodes_alone_let_crossing_edges_sink_in, refined_edges_meet_where_they_cross,
-             refined_edges_give_the_same_bits_for_any_threads)
+             refined_edges_give_the_same_bits_for_any_threads,
+             edges_that_turn_fast_do_not_end_inside_each_other)
