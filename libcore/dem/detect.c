@@ -41,9 +41,10 @@ typedef struct Margin {
 } Margin;
 
 /* What stands beside the least gap: no other node comes up to the nearest one by more than the
- * pair's motion; twice that cost a third of the time of an impact and changed no overlap. */
+ * pair's motion. Once the motion would do for the overlaps and saves a third of an impact's time,
+ * but piles then rest worse: 64 dropped grains kept 2e-5 of their energy instead of 6e-9. */
 static double band_of(double way, double size) {
-  return way + 2 * MARGIN_FLOOR * size;
+  return 2 * way + 2 * MARGIN_FLOOR * size;
 }
 
 static Margin make_margin(const TlDetect *d, double size, double speed) {
