@@ -6,10 +6,12 @@ here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 BIN ?= $(abspath $(here)/../build/bin)
 OUT ?= build/demo
 
+# One thread solves: with 154 grains the team of threads costs more than it gives (measured on two
+# idle cores: 7.5 s for what two threads do in 12.0 s).
 .PHONY: demo
 demo: $(OUT)/phantom.tif $(OUT)/valley.asc
 	@$(MAKE) --no-print-directory -f $(here)/avalanche.mk BIN=$(BIN) STACK=$(OUT)/phantom.tif \
-	  DEM=$(OUT)/valley.asc OUT=$(OUT) STUDY=$(here)/../config/avalanche.yaml \
+	  DEM=$(OUT)/valley.asc OUT=$(OUT) STUDY=$(here)/../config/avalanche.yaml THREADS=1 \
 	  RENDER_FLAGS="--width=960 --height=600"
 
 $(OUT):
