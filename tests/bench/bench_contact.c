@@ -18,22 +18,6 @@
 enum { MOST = 512, STEPS = 40 };
 static const double PITCH = 0.0245;
 
-static void put_heap(JudgeScene *scene, int64_t id, TlQuat axes, int count) {
-  char path[64];
-  snprintf(path, sizeof path, "data/settled_%d.csv", count);
-  FILE *file = fopen(path, "r");
-  int n = 0;
-  for (; file && n < count; n++) {
-    TlVec3 x;
-    TlQuat q;
-    if (fscanf(file, "%lf %lf %lf %lf %lf %lf %lf", &x.x, &x.y, &x.z, &q.w, &q.x, &q.y, &q.z) != 7)
-      break;
-    judge_scene_put(scene, id, 1, x, tl_quat_unit(tl_quat_mul(q, axes)), tl_vec3(0, 0, 0));
-  }
-  if (file) fclose(file);
-  judge_ok(n == count ? TL_OK : tl_fail(TL_EIO, "%s: only %d poses", path, n), "the heap");
-}
-
 typedef struct Cost {
   double cpu_us, lookups, pairs, contacts, lists; /* a grain and step */
   uint64_t hash;
@@ -58,7 +42,7 @@ static Cost run(int side, double step_s, TlSearch search, int steps) {
   int64_t id = judge_scene_avatar(&scene, &grain);
   judge_scene_box(&scene, side * PITCH, side * PITCH);
   judge_scene_start(&scene);
-  put_heap(&scene, id, axes, count);
+  judge_scene_heap(&scene, id, axes, count, tl_vec3(0, 0, 0));
   for (int i = 0; i < steps; i++) {
     judge_scene_steps(&scene, 1);
     const TlStepReport *r = &scene.report;

@@ -21,23 +21,6 @@ typedef struct Heaps {
   int32_t nodes;
 } Heaps;
 
-static void put_tile(JudgeScene *scene, int64_t id, TlQuat axes, int count, TlVec3 corner) {
-  char path[64];
-  snprintf(path, sizeof path, "data/settled_%d.csv", count);
-  FILE *file = fopen(path, "r");
-  int n = 0;
-  for (; file && n < count; n++) {
-    TlVec3 x;
-    TlQuat q;
-    if (fscanf(file, "%lf %lf %lf %lf %lf %lf %lf", &x.x, &x.y, &x.z, &q.w, &q.x, &q.y, &q.z) != 7)
-      break;
-    judge_scene_put(scene, id, 1, tl_add(x, corner), tl_quat_unit(tl_quat_mul(q, axes)),
-                    tl_vec3(0, 0, 0));
-  }
-  if (file) fclose(file);
-  judge_ok(n == count ? TL_OK : tl_fail(TL_EIO, "%s: only %d poses", path, n), "the heap");
-}
-
 /* us of CPU a grain in the search; *grains: how many. */
 static double search_us(const Heaps *h, double *grains) {
   JudgeScene scene;
@@ -51,8 +34,8 @@ static double search_us(const Heaps *h, double *grains) {
   judge_scene_box(&scene, h->nx * width, h->ny * width);
   judge_scene_start(&scene);
   for (int tile = 0; tile < h->nx * h->ny; tile++)
-    put_tile(&scene, id, axes, h->side * h->side * h->side,
-             tl_vec3(tile % h->nx * width, tile / h->nx * width, 0));
+    judge_scene_heap(&scene, id, axes, h->side * h->side * h->side,
+                     tl_vec3(tile % h->nx * width, tile / h->nx * width, 0));
   *grains = (double)scene.bodies.owned;
   for (int i = 0; i <= h->steps; i++) {
     judge_scene_steps(&scene, 1);
@@ -62,16 +45,6 @@ static double search_us(const Heaps *h, double *grains) {
              h->nodes, least, (double)scene.report.lookups / *grains);
   judge_scene_close(&scene);
   return least;
-}
-
-/* Slope of log y over log x, least squares. */
-static double exponent(int n, const double *x, const double *y) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (int i = 0; i < n; i++) {
-    double u = log(x[i]), v = log(y[i]);
-    sx += u, sy += v, sxx += u * u, sxy += u * v;
-  }
-  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
 static void against_grains(void) {
@@ -89,7 +62,8 @@ static void against_grains(void) {
     fprintf(data, "%.0f %g\n", grains[i], us);
   }
   fclose(data);
-  judge_at_most(JUDGE_GOAL, "scaling_exponent_grains", exponent(SIZES, grains, cost), "1", 1.1);
+  judge_at_most(JUDGE_GOAL, "scaling_exponent_grains", judge_exponent(SIZES, grains, cost), "1",
+                1.1);
 }
 
 static void against_nodes(void) {
@@ -104,7 +78,7 @@ static void against_nodes(void) {
     fprintf(data, "%.0f %g\n", nodes[i], cost[i]);
   }
   fclose(data);
-  judge_at_most(JUDGE_GOAL, "scaling_exponent_nodes", exponent(SIZES, nodes, cost), "1", 0.9);
+  judge_at_most(JUDGE_GOAL, "scaling_exponent_nodes", judge_exponent(SIZES, nodes, cost), "1", 0.9);
 }
 
 int main(int argc, char **argv) {

@@ -91,16 +91,6 @@ static Cost time_steps(JudgeScene *scene, int steps) {
   return c;
 }
 
-/* Slope of log y over log x, least squares. */
-static double exponent(int n, const double *x, const double *y) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (int i = 0; i < n; i++) {
-    double u = log(x[i]), v = log(y[i]);
-    sx += u, sy += v, sxx += u * u, sxy += u * v;
-  }
-  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
-}
-
 static void against_grains(void) {
   static const struct {
     int side, nx, ny, steps;
@@ -122,7 +112,7 @@ static void against_grains(void) {
     judge_scene_close(&scene);
   }
   fclose(data);
-  judge_at_most(JUDGE_GOAL, "step_exponent_grains", exponent(SIZES, grains, cost), "1", 1.1);
+  judge_at_most(JUDGE_GOAL, "step_exponent_grains", judge_exponent(SIZES, grains, cost), "1", 1.1);
 }
 
 static void against_nodes(void) {
@@ -139,7 +129,7 @@ static void against_nodes(void) {
     judge_scene_close(&scene);
   }
   fclose(data);
-  judge_at_most(JUDGE_GOAL, "step_exponent_nodes", exponent(SIZES, nodes, cost), "1", 1);
+  judge_at_most(JUDGE_GOAL, "step_exponent_nodes", judge_exponent(SIZES, nodes, cost), "1", 1);
 }
 
 static void threads(void) {

@@ -4,6 +4,7 @@
 #include "judge/judge.h"
 #include "shape/build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,32 @@ int64_t judge_scene_put(JudgeScene *scene, int64_t avatar, double scale, TlVec3 
   state.velocity = v;
   JUDGE_OK(tl_bodies_add(&scene->bodies, &state));
   return state.id;
+}
+
+void judge_scene_heap(JudgeScene *scene, int64_t avatar, TlQuat axes, int count, TlVec3 corner) {
+  char path[64];
+  snprintf(path, sizeof path, "data/settled_%d.csv", count);
+  FILE *file = fopen(path, "r");
+  int n = 0;
+  for (; file && n < count; n++) {
+    TlVec3 x;
+    TlQuat q;
+    if (fscanf(file, "%lf %lf %lf %lf %lf %lf %lf", &x.x, &x.y, &x.z, &q.w, &q.x, &q.y, &q.z) != 7)
+      break;
+    judge_scene_put(scene, avatar, 1, tl_add(x, corner), tl_quat_unit(tl_quat_mul(q, axes)),
+                    tl_vec3(0, 0, 0));
+  }
+  if (file) fclose(file);
+  judge_ok(n == count ? TL_OK : tl_fail(TL_EIO, "%s: only %d poses", path, n), "the heap");
+}
+
+double judge_exponent(int n, const double *x, const double *y) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (int i = 0; i < n; i++) {
+    double u = log(x[i]), v = log(y[i]);
+    sx += u, sy += v, sxx += u * u, sxy += u * v;
+  }
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
 void judge_scene_steps(JudgeScene *scene, int steps) {

@@ -223,7 +223,7 @@ int main(int argc, char **argv) {
       *at = angle_of(e, &shared->result[(s * FRICTIONS + m) * SEEDS]);
       overlap = fmax(overlap, at->overlap);
       cpu_s += at->cpu_s;
-      judge_note("%ss, friction %g: %.1f +- %.1f degrees, strips from %.1f to %.1f; what is left "
+      judge_note("%s, friction %g: %.1f +- %.1f degrees, strips from %.1f to %.1f; what is left "
                  "on the floor moves at %.2g of sqrt(g d).",
                  shape[s], friction[m], at->mean_deg, at->error_deg, at->least_deg, at->most_deg,
                  at->speed_m_s / sqrt(G * DIAMETER));
