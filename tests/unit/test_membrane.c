@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "base/random.h"
 #include "dem/step.h"
+#include "validation/membrane_oracle.h"
 
 enum { BALL = 1, NET_SHAPE = -7 };
 
@@ -391,7 +392,21 @@ START_TEST(a_ball_comes_to_rest_on_a_net_that_carries_its_weight) {
 }
 END_TEST
 
-TL_TEST_MAIN("membrane", neighbours_know_each_other_at_their_rest_length,
+/* The reference of val_net: a strip eight times as long as wide sags in the middle as an endless
+ * one. Its formula leaves out (w/a)^2, the mesh 1e-5, the ends e^-6. */
+START_TEST(the_oracle_of_the_sag_gives_that_of_a_strip) {
+  for (double pressure = 0.01; pressure < 2; pressure *= 10) {
+    Sheet strip = {1, 8, 5000, 0.3, pressure};
+    double error, formula = membrane_strip_sag(&strip),
+                  sag = membrane_oracle_sag(&strip, 8, 32, &error);
+    CK_NEAR(sag / formula, 1, 1e-4 + 4 * formula * formula);
+    ck_assert_msg(error < 0.01 * sag, "mesh error %g of %g", error, sag); /* half of (1/8)^2 */
+  }
+}
+END_TEST
+
+TL_TEST_MAIN("membrane", the_oracle_of_the_sag_gives_that_of_a_strip,
+             neighbours_know_each_other_at_their_rest_length,
              a_sphere_among_clamped_ones_swings_at_the_frequency_of_its_six_bonds,
              a_free_net_keeps_momentum_angular_momentum_and_energy,
              the_tangential_spring_turns_with_its_bond,
