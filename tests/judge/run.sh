@@ -36,9 +36,12 @@ for program in "${programs[@]}"; do
   for picture in "$dir/$study"*.png; do
     [ ! -e "$picture" ] || { mkdir -p "$docs/pictures" && cp "$picture" "$docs/pictures/"; }
   done
-  [ "$kind" != full ] || "$report" keep "$csv" "$dir" \
-    "$(git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)" "$(date -u +%F)" \
-    "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1) $(nproc) cores" "$wall" || exit 2
+  if [ "$kind" = full ]; then
+    mkdir -p "$(dirname "$csv")" || exit 2
+    "$report" keep "$csv" "$dir" \
+      "$(git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)" "$(date -u +%F)" \
+      "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1) $(nproc) cores" "$wall" || exit 2
+  fi
   echo "$study: $wall s" >&2
   dirs+=("$dir")
 done
