@@ -66,7 +66,7 @@ run good validation 1; has "$dir/talk" 'one figure in five'; has "$dir/rows" 'sa
 run good validation 0 sample; has "$doc" 'sample_a (full, recorded 2026-01-01 at abc, some cpu, 12 s)'
 
 # a study that has no block gets a section; full runs are recorded, the newest counts
-rm "$csv"; echo '# Page' >"$doc"
+rm -r "$(dirname "$csv")"; echo '# Page' >"$doc"
 run good full 2
 run good full 0 sample; has "$csv" 'sample_size,2,1,<= 2,yes,goal'; run good full 0 sample
 [ "$(grep -c '^sample_size,' "$csv")" = 2 ] || fail "two full runs recorded"
