@@ -40,15 +40,16 @@ void tl_points_free(TlPoints *points);
 TlStatus tl_points_add(TlPoints *points, TlPoint point);
 TlStatus tl_gap_check(double gap, int32_t node);
 
-/* What is wanted: gap < margin, and no farther than band above the least gap (or above 0). least:
- * the least gap known so far, in and out (INFINITY at the start): what was found on one side saves
- * work on the other. */
+/* What is wanted: gap < margin, and either gap < reach or no farther than band above the least gap
+ * (or above 0). least: the least gap known so far, in and out (INFINITY at the start): what was
+ * found on one side saves work on the other. */
 typedef struct TlWanted {
-  double margin, band, least;
+  double margin, band, least, reach;
 } TlWanted;
 
 static inline double tl_wanted_limit(const TlWanted *w) {
   double limit = (w->least > 0 ? w->least : 0) + w->band;
+  if (limit < w->reach) limit = w->reach;
   return limit < w->margin ? limit : w->margin;
 }
 

@@ -246,8 +246,9 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
   const TlBodies *b = p->query->bodies;
   double skin = skin_of(way, p->query->size);
   double band = p->query->band;
-  TlWanted wide = {tl_max(wanted->margin, band) + FAR * skin, tl_max(wanted->band, band) + skin,
-                   INFINITY};
+  double reach = tl_max(wanted->reach, p->query->reach);
+  TlWanted wide = {tl_max(tl_max(wanted->margin, band), reach) + FAR * skin,
+                   tl_max(wanted->band, band) + skin, INFINITY, reach + skin};
   size_t count = 0, first_side = 0;
   int64_t before = points->lookups;
   n->cutoff = 0; /* a failure on the way leaves no list */
@@ -452,7 +453,8 @@ static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *po
                            const TlBoundary *boundary, double way, const TlWanted *wanted,
                            TlPoints *points) {
   double size = shape->radius_m * pose->scale, skin = skin_of(way, size);
-  TlWanted wide = {wanted->margin + FAR * skin, wanted->band + skin, INFINITY};
+  TlWanted wide = {wanted->margin + FAR * skin, wanted->band + skin, INFINITY,
+                   wanted->reach + skin};
   size_t count = 0;
   w->cutoff = 0;
   TL_TRY(wall_collect(shape, pose, boundary, &wide, points, &count));

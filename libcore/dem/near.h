@@ -47,14 +47,14 @@ TlNearPair **tl_near_find(const TlNear *near, int64_t low, int64_t high);
 TlNearWall **tl_near_wall(const TlNear *near, int64_t body, int boundary);
 
 /* The two bodies of a pair, avatars both. turn: their rotation matrices. both: nodes of b too. way:
- * how far they move against each other in a step, about. band: a list that is made on the way
- * serves at least this band above the least gap. */
+ * how far they move against each other in a step, about. band, reach: a list that is made on the
+ * way serves at least these (TlWanted). */
 typedef struct TlNearQuery {
   const TlBodies *bodies;
   int64_t a, b;
   const TlMat3 *turn_a, *turn_b;
   bool both;
-  double way, size, band;
+  double way, size, band, reach;
 } TlNearQuery;
 
 /* Append the wanted nodes, as tl_narrow_nodes(a, b, 0) and, with both, tl_narrow_nodes(b, a, 1). */
