@@ -41,10 +41,10 @@ typedef struct Margin {
 } Margin;
 
 /* What stands beside the nearest node: those it does not come nearer than by much, and those that
- * the pair's motion may bring to touch, which is taken twice. Once the motion would do for the overlaps
- * and saves a third of an impact's time, but piles then rest worse: 64 dropped grains kept 2e-5 of
- * their energy instead of 6e-9. A pair too far apart to meet by its own motion has contacts for
- * what impacts elsewhere may add: there the nearest nodes do. */
+ * the pair's motion may bring to touch, which is taken twice. Once the motion would do for the
+ * overlaps and saves a third of an impact's time, but piles then rest worse: 64 dropped grains kept
+ * 2e-5 of their energy instead of 6e-9. A pair too far apart to meet by its own motion has contacts
+ * for what impacts elsewhere may add: there the nearest nodes do. */
 static double reach_of(double way, double size) {
   return 2 * way + 2 * MARGIN_FLOOR * size;
 }
