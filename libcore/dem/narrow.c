@@ -1,5 +1,6 @@
 #include "dem/narrow.h"
 
+#include "base/lanes.h"
 #include "base/mem.h"
 #include "dem/shapes.h"
 
@@ -11,8 +12,13 @@ TlStatus tl_gap_check(double gap, int32_t node) {
                  (int)node);
 }
 
+static inline TlStatus check_point(const TlPoint *p) {
+  double sum = p->gap + p->n.x + p->n.y + p->n.z;
+  return isnan(sum) ? tl_gap_check(sum, (int32_t)(p->key / 2)) : TL_OK;
+}
+
 TlStatus tl_points_add(TlPoints *points, TlPoint point) {
-  TL_TRY(tl_gap_check(point.gap + point.n.x + point.n.y + point.n.z, (int32_t)(point.key / 2)));
+  TL_TRY(check_point(&point));
   TL_TRY(TL_RESERVE(points->point, points->capacity, points->count + 1));
   points->point[points->count++] = point;
   return TL_OK;
@@ -20,57 +26,76 @@ TlStatus tl_points_add(TlPoints *points, TlPoint point) {
 
 void tl_points_free(TlPoints *points) {
   tl_free(points->point);
-  tl_free(points->gap);
-  tl_free(points->value);
+  tl_free(points->hit);
   *points = (TlPoints){0};
 }
 
-TlNodeMap tl_node_map(const TlBodies *b, int64_t from, int64_t to, const TlMat3 *turn_from,
-                      const TlMat3 *turn_to) {
-  TlNodeMap map = {.to_world = *turn_to, .ratio = b->scale[from] / b->scale[to]};
+static TlMat3 rotation_between(const TlMat3 *turn_from, const TlMat3 *turn_to) {
+  TlMat3 r;
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      double sum = 0;
-      for (int k = 0; k < 3; k++) sum += turn_to->m[k][i] * turn_from->m[k][j];
-      map.m.m[i][j] = map.ratio * sum;
-    }
+    for (int j = 0; j < 3; j++)
+      r.m[i][j] = turn_to->m[0][i] * turn_from->m[0][j] + turn_to->m[1][i] * turn_from->m[1][j] +
+                  turn_to->m[2][i] * turn_from->m[2][j];
+  return r;
+}
+
+/* back: r is the rotation the other way. */
+static void make_side(const TlBodies *b, int64_t from, int64_t to, const TlMat3 *turn_from,
+                      const TlMat3 *turn_to, const TlMat3 *r, bool back, TlNarrowSide *s) {
+  s->bodies = b;
+  s->from = from;
+  s->to = to;
+  s->turn_from = turn_from;
+  s->turn_to = turn_to;
+  s->side = back;
+  double ratio = b->scale[from] / b->scale[to];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) s->map.m.m[i][j] = ratio * (back ? r->m[j][i] : r->m[i][j]);
   TlVec3 d = tl_sub(b->position[from], b->position[to]);
-  map.t = tl_scale(1 / b->scale[to], tl_mat_tvec(map.to_world, d));
-  return map;
+  s->map.t = tl_scale(1 / b->scale[to], tl_mat_tvec(*turn_to, d));
+  s->map.ratio = ratio;
+}
+
+void tl_narrow_sides(const TlBodies *bodies, int64_t a, int64_t b, const TlMat3 *turn_a,
+                     const TlMat3 *turn_b, TlMat3 *a_to_b, TlNarrowSide side[2]) {
+  *a_to_b = rotation_between(turn_a, turn_b);
+  make_side(bodies, a, b, turn_a, turn_b, a_to_b, false, &side[0]);
+  make_side(bodies, b, a, turn_b, turn_a, a_to_b, true, &side[1]);
 }
 
 /* World normal of a gradient; where it vanishes, from centre to centre. */
-static TlVec3 world_normal(const TlNodeMap *map, TlVec3 gradient) {
+static inline TlVec3 world_normal(const TlNarrowSide *s, TlVec3 gradient) {
   double size = tl_norm(gradient);
-  TlVec3 g = size > 1e-6 ? tl_scale(1 / size, gradient) : tl_unit(map->t);
-  if (tl_norm2(g) == 0) g = tl_vec3(0, 0, 1);
-  return tl_mat_vec(map->to_world, g);
+  TlVec3 g = size > 1e-6 ? tl_scale(1 / size, gradient) : tl_unit(s->map.t);
+  if (!(size > 1e-6) && tl_norm2(g) == 0) g = tl_vec3(0, 0, 1);
+  return tl_mat_vec(*s->turn_to, g);
 }
 
 /* The other body as a field in this one's frame. */
 typedef struct BodyField {
   TlField field;
   const TlShape *to;
-  const TlNodeMap *map;
-  TlMat3 from_world; /* rotation of `from` */
+  const TlNarrowSide *side;
   TlPoints *points;
 } BodyField;
 
 static bool body_at(const TlField *field, TlVec3 p, double *gap, TlVec3 *n) {
   const BodyField *f = (const BodyField *)field;
   TlVec3 gradient;
-  *gap = tl_shape_phi(f->to, tl_node_mapped(f->map, p), &gradient) / f->map->ratio;
-  *n = tl_mat_tvec(f->from_world, world_normal(f->map, gradient));
+  const TlNodeMap *map = &f->side->map;
+  *gap = tl_shape_phi(f->to, tl_node_mapped(map, p), &gradient) / map->ratio;
+  *n = tl_mat_tvec(*f->side->turn_from, world_normal(f->side, gradient));
   f->points->lookups++;
   return true;
 }
 
 /* Points that follow the contact. */
-static TlStatus following_points(const TlBodies *b, int64_t from, int64_t to, int side,
-                                 TlWanted *wanted, const TlNodeMap *map, TlPoints *points) {
-  const TlShape *shape = b->shape[from];
-  TlMat3 r = tl_quat_matrix(b->rotation[from]);
-  BodyField field = {{!b->shape[to]->avatar, body_at}, b->shape[to], map, r, points};
+static TlStatus following_points(const TlNarrowSide *s, TlWanted *wanted, TlPoints *points) {
+  const TlBodies *b = s->bodies;
+  int64_t from = s->from;
+  const TlShape *shape = b->shape[from], *to = b->shape[s->to];
+  const TlMat3 r = *s->turn_from;
+  BodyField field = {{!to->avatar, body_at}, to, s, points};
   TlClosedPoint found[TL_CLOSED_POINTS];
   int count = shape->closed->points(shape->size, &field.field, found);
   for (int i = 0; i < count; i++) {
@@ -79,40 +104,78 @@ static TlStatus following_points(const TlBodies *b, int64_t from, int64_t to, in
     wanted->least = tl_min(wanted->least, gap);
     TlVec3 n = tl_mat_vec(r, found[i].n), arm = tl_mat_vec(r, tl_scale(b->scale[from], found[i].p));
     TL_TRY(tl_points_add(points, (TlPoint){.p = tl_add(b->position[from], arm),
-                                           .n = side ? tl_scale(-1, n) : n,
+                                           .n = s->side ? tl_scale(-1, n) : n,
                                            .gap = gap,
-                                           .key = 2 * (int64_t)found[i].key + side}));
+                                           .key = 2 * (int64_t)found[i].key + s->side}));
   }
   return TL_OK;
 }
 
-TlStatus tl_narrow_append(const TlBodies *b, int64_t from, int64_t to, int side,
-                          const TlNodeMap *map, const TlMat3 *turn_from, int32_t node, double gap,
+void tl_narrow_phi(const TlNarrowSide *s, const TlVec3 *p, int32_t count, double *phi,
+                   TlVec3 *gradient) {
+  const TlShape *to = s->bodies->shape[s->to];
+  if (to->avatar) {
+    tl_avatar_phi_nodes(to->avatar, &s->map.m, s->map.t, p, count, phi, gradient);
+    return;
+  }
+  for (int32_t i = 0; i < count; i++)
+    phi[i] = tl_shape_phi(to, tl_node_mapped(&s->map, p[i]), gradient ? &gradient[i] : NULL);
+}
+
+/* In world coordinates, in columns of the two rotations: a node's three values share a vector. */
+TL_LANES_CLONES static void place_hits(const TlNarrowSide *s, const TlNodeHit *hit, size_t count,
+                                       double limit, TlPoints *points) {
+  TlPoint *out = points->point + points->count;
+  const TlMat3 *turn = s->turn_from;
+  const TlVec3 centre = s->bodies->position[s->from];
+  const double scale = s->bodies->scale[s->from];
+  for (size_t i = 0; i < count; i++) {
+    const TlNodeHit *h = &hit[i];
+    if (h->gap >= limit) continue;
+    TlVec3 n = world_normal(s, h->slope);
+    *out++ = (TlPoint){.p = tl_add(centre, tl_mat_vec(*turn, tl_scale(scale, h->p))),
+                       .n = s->side ? tl_scale(-1, n) : n,
+                       .gap = h->gap,
+                       .key = 2 * (int64_t)h->node + s->side};
+  }
+  points->count = (size_t)(out - points->point);
+}
+
+TlStatus tl_narrow_append(const TlNarrowSide *s, const TlNodeHit *hit, size_t count, double limit,
                           TlPoints *points) {
-  TlVec3 p = tl_shape_node(b->shape[from], node), gradient;
-  tl_shape_phi(b->shape[to], tl_node_mapped(map, p), &gradient);
-  TlVec3 n = world_normal(map, gradient), arm = tl_mat_vec(*turn_from, tl_scale(b->scale[from], p));
-  TlPoint point = {.p = tl_add(b->position[from], arm),
-                   .n = side ? tl_scale(-1, n) : n,
-                   .gap = gap,
-                   .key = 2 * (int64_t)node + side};
-  points->lookups++;
-  return tl_points_add(points, point);
+  size_t had = points->count;
+  TL_TRY(TL_RESERVE(points->point, points->capacity, had + count));
+  place_hits(s, hit, count, limit, points);
+  for (size_t i = had; i < points->count; i++) TL_TRY(check_point(&points->point[i]));
+  return TL_OK;
+}
+
+/* turn: room for the two rotations. */
+static TlNarrowSide side_of(const TlBodies *b, int64_t from, int64_t to, int side, TlMat3 turn[2]) {
+  TlNarrowSide s;
+  turn[0] = tl_quat_matrix(b->rotation[from]);
+  turn[1] = tl_quat_matrix(b->rotation[to]);
+  TlMat3 r = rotation_between(&turn[0], &turn[1]);
+  make_side(b, from, to, &turn[0], &turn[1], &r, false, &s);
+  s.side = side;
+  return s;
 }
 
 /* Nodes [first, first + count) of the tree's order. */
-static TlStatus node_points(const TlBodies *b, int64_t from, int64_t to, int side, TlWanted *wanted,
-                            const TlNodeMap *map, const TlMat3 *turn_from, int32_t first,
-                            int32_t count, TlPoints *points) {
-  const TlShape *shape = b->shape[from];
+static TlStatus node_points(const TlNarrowSide *s, TlWanted *wanted, int32_t first, int32_t count,
+                            TlPoints *points) {
+  const TlShape *shape = s->bodies->shape[s->from], *to = s->bodies->shape[s->to];
   for (int32_t i = first; i < first + count; i++) {
-    int32_t node = shape->node_index[i];
-    TlVec3 q = tl_node_mapped(map, tl_shape_node(shape, node));
-    double gap = tl_shape_phi(b->shape[to], q, NULL) * b->scale[to];
-    if (gap >= tl_wanted_limit(wanted))
+    TlNodeHit hit = {.node = shape->node_index[i]};
+    hit.p = tl_shape_node(shape, hit.node);
+    TlVec3 q = tl_node_mapped(&s->map, hit.p);
+    hit.gap = tl_shape_phi(to, q, NULL) * s->bodies->scale[s->to];
+    if (hit.gap >= tl_wanted_limit(wanted))
       continue; /* most: the gradient is worth a second lookup for the few */
-    wanted->least = tl_min(wanted->least, gap);
-    TL_TRY(tl_narrow_append(b, from, to, side, map, turn_from, node, gap, points));
+    wanted->least = tl_min(wanted->least, hit.gap);
+    tl_shape_phi(to, q, &hit.slope);
+    points->lookups++;
+    TL_TRY(tl_narrow_append(s, &hit, 1, INFINITY, points));
   }
   points->lookups += count;
   points->node_tests += count;
@@ -121,23 +184,24 @@ static TlStatus node_points(const TlBodies *b, int64_t from, int64_t to, int sid
 
 TlStatus tl_narrow_all_nodes(const TlBodies *b, int64_t from, int64_t to, int side,
                              TlWanted *wanted, TlPoints *points) {
-  TlMat3 rf = tl_quat_matrix(b->rotation[from]), rt = tl_quat_matrix(b->rotation[to]);
-  TlNodeMap map = tl_node_map(b, from, to, &rf, &rt);
+  TlMat3 turn[2];
+  TlNarrowSide s = side_of(b, from, to, side, turn);
   const TlShape *shape = b->shape[from];
-  if (shape->node_count == 0) return following_points(b, from, to, side, wanted, &map, points);
-  return node_points(b, from, to, side, wanted, &map, &rf, 0, shape->node_count, points);
+  if (shape->node_count == 0) return following_points(&s, wanted, points);
+  return node_points(&s, wanted, 0, shape->node_count, points);
 }
 
 TlStatus tl_narrow_nodes(const TlBodies *b, int64_t from, int64_t to, int side, TlWanted *wanted,
                          TlPoints *points) {
   const TlShape *shape = b->shape[from];
-  TlMat3 rf = tl_quat_matrix(b->rotation[from]), rt = tl_quat_matrix(b->rotation[to]);
-  TlNodeMap map = tl_node_map(b, from, to, &rf, &rt);
-  if (shape->node_count == 0) return following_points(b, from, to, side, wanted, &map, points);
+  TlMat3 turn[2];
+  TlNarrowSide way = side_of(b, from, to, side, turn);
+  const TlNodeMap *map = &way.map;
+  if (shape->node_count == 0) return following_points(&way, wanted, points);
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
-    TlPhiRange phi = tl_shape_phi_range(b->shape[to], tl_node_mapped(&map, tl_sphere_centre(s)),
-                                        s->radius * map.ratio);
+    TlPhiRange phi = tl_shape_phi_range(b->shape[to], tl_node_mapped(map, tl_sphere_centre(s)),
+                                        s->radius * map->ratio);
     points->lookups++;
     /* the sphere holds a node: the least gap is no more than the range's upper end */
     wanted->least = tl_min(wanted->least, phi.high * b->scale[to]);
@@ -145,8 +209,7 @@ TlStatus tl_narrow_nodes(const TlBodies *b, int64_t from, int64_t to, int side, 
       i = s->next;
       continue;
     }
-    if (s->leaf)
-      TL_TRY(node_points(b, from, to, side, wanted, &map, &rf, s->first, s->count, points));
+    if (s->leaf) TL_TRY(node_points(&way, wanted, s->first, s->count, points));
     i++;
   }
   return TL_OK;

@@ -24,15 +24,19 @@ typedef struct TlPoint {
   int64_t key; /* 2*node + side (contact.h) */
 } TlPoint;
 
+/* A node and what the other body's field said there. */
+typedef struct TlNodeHit {
+  TlVec3 p, slope; /* of the node, and the gradient at it; body frames at unit scale */
+  double gap;
+  int32_t node;
+} TlNodeHit;
+
 typedef struct TlPoints {
   TlPoint *point; /* owned, grows */
   size_t count, capacity;
   int64_t pairs, node_tests, lookups, lists; /* counters, never reset here; lists: made anew */
-  /* room of the near search (near.h): nodes and their gaps */
-  struct TlNodeGap *gap;
-  size_t gap_capacity;
-  double *value;
-  size_t value_capacity;
+  TlNodeHit *hit;                            /* room of the near search (near.h) */
+  size_t hit_capacity;
 } TlPoints;
 void tl_points_free(TlPoints *points);
 /* TL_EINPUT when gap or normal is not a number: further on max(gap, 0) would make it a touch.
@@ -55,21 +59,32 @@ static inline double tl_wanted_limit(const TlWanted *w) {
 
 /* Body frame of `from` at unit scale -> body frame of `to` at unit scale: q = m p + t. */
 typedef struct TlNodeMap {
-  TlMat3 m, to_world; /* to_world: rotation of `to` */
+  TlMat3 m;
   TlVec3 t;
   double ratio; /* scale_from/scale_to */
 } TlNodeMap;
 
-/* turn_from, turn_to: the rotation matrices of the two bodies. */
-TlNodeMap tl_node_map(const TlBodies *bodies, int64_t from, int64_t to, const TlMat3 *turn_from,
-                      const TlMat3 *turn_to);
 static inline TlVec3 tl_node_mapped(const TlNodeMap *map, TlVec3 p) {
   return tl_add(tl_mat_vec(map->m, p), map->t);
 }
-/* Append node `node` of body `from` as a contact point with this gap. */
-TlStatus tl_narrow_append(const TlBodies *bodies, int64_t from, int64_t to, int side,
-                          const TlNodeMap *map, const TlMat3 *turn_from, int32_t node, double gap,
-                          TlPoints *points);
+/* Nodes of body `from` against phi of body `to`. */
+typedef struct TlNarrowSide {
+  const TlBodies *bodies;
+  int64_t from, to;
+  const TlMat3 *turn_from, *turn_to; /* rotation matrices of the two */
+  TlNodeMap map;
+  int side; /* 0 when `from` is a of the pair, 1 when it is b */
+} TlNarrowSide;
+/* Both sides of a pair, and the rotation from a's frame to b's. */
+void tl_narrow_sides(const TlBodies *bodies, int64_t a, int64_t b, const TlMat3 *turn_a,
+                     const TlMat3 *turn_b, TlMat3 *a_to_b, TlNarrowSide side[2]);
+enum { TL_NODE_FEW = 8 }; /* no leaf of a tree has more */
+/* phi (unit scale of `to`) and gradients (may be NULL) at a few nodes of `from`. */
+void tl_narrow_phi(const TlNarrowSide *side, const TlVec3 *p, int32_t count, double *phi,
+                   TlVec3 *gradient);
+/* Append those with a gap below the limit as contact points. */
+TlStatus tl_narrow_append(const TlNarrowSide *side, const TlNodeHit *hit, size_t count,
+                          double limit, TlPoints *points);
 
 /* All nodes of body `from` with a wanted phi of body `to` are appended; nodes that only a later,
  * deeper one rules out may stay in. side: 0 when `from` is a of the pair, 1 when it is b (normals

@@ -15,31 +15,29 @@ static const double FAST = 0.02; /* of a diameter a step: lists do not pay any m
  */
 static const double SLACK = 1e-11, SLACK_WORLD = 1e-14;
 
-typedef struct TlNodeGap {
+/* A listed node: an avatar's own floats (a closed form keeps doubles: TlShape.node), and the least
+ * gap then from this one on, rounded down. */
+typedef struct ListNode {
+  float x, y, z, gap;
   int32_t node;
-  double gap;
-} NodeGap;
+} ListNode;
 
 /* By the gap at the time it was made, in bins: as long as the bodies moved little, only the first
  * ones can be near enough, and the rest are not even looked up. */
 typedef struct List {
-  double *row;   /* x of all, then y, then z, then the least gap then from here on, owned */
-  int32_t *node; /* owned */
+  ListNode *node; /* owned */
   int32_t count, capacity;
 } List;
 
 static void list_free(List *list) {
-  tl_free(list->row);
   tl_free(list->node);
 }
 
 static TlStatus list_reserve(List *list, int32_t count) {
   if (count <= list->capacity) return TL_OK;
-  int32_t capacity = (count + count / 4 + 7) & ~7;
   list_free(list);
-  *list = (List){.capacity = capacity};
-  TL_TRY(TL_NEW(list->row, 4 * (size_t)capacity));
-  return TL_NEW(list->node, (size_t)capacity);
+  *list = (List){.capacity = count + count / 4};
+  return TL_NEW(list->node, (size_t)list->capacity);
 }
 
 /* Those below the cutoff into bins of their gaps; first[i]: where bin i begins. */
@@ -50,7 +48,7 @@ static int bin_of(double gap, double least, double per_bin) {
   return bin > 0 ? bin < BINS - 1 ? (int)bin : BINS - 1 : 0;
 }
 
-static void count_bins(NodeGap *found, size_t *count, double cutoff, double least, double per_bin,
+static void count_bins(TlNodeHit *found, size_t *count, double cutoff, double least, double per_bin,
                        int32_t first[BINS + 1]) {
   size_t kept = 0;
   memset(first, 0, (BINS + 1) * sizeof *first);
@@ -63,9 +61,13 @@ static void count_bins(NodeGap *found, size_t *count, double cutoff, double leas
   *count = kept;
 }
 
+static float rounded_down(double x) {
+  float f = (float)x;
+  return (double)f > x ? nextafterf(f, -INFINITY) : f;
+}
+
 /* The found nodes with a gap below the cutoff, nearest bin first. */
-static TlStatus list_fill(List *list, const TlShape *shape, NodeGap *found, size_t count,
-                          double cutoff) {
+static TlStatus list_fill(List *list, TlNodeHit *found, size_t count, double cutoff) {
   int32_t next[BINS + 1];
   double least = cutoff;
   for (size_t i = 0; i < count; i++) /* -INFINITY, no gap (walls), goes into the first bin */
@@ -73,36 +75,26 @@ static TlStatus list_fill(List *list, const TlShape *shape, NodeGap *found, size
   double per_bin = cutoff > least ? BINS / (cutoff - least) : 0;
   count_bins(found, &count, cutoff, least, per_bin, next);
   TL_TRY(list_reserve(list, (int32_t)count));
-  double *x = list->row, *y = x + list->capacity, *z = y + list->capacity,
-         *gap = z + list->capacity;
+  ListNode *l = list->node;
   list->count = (int32_t)count;
   for (size_t i = 0; i < count; i++) {
-    TlVec3 p = tl_shape_node(shape, found[i].node);
-    int32_t at = next[bin_of(found[i].gap, least, per_bin)]++;
-    x[at] = p.x;
-    y[at] = p.y;
-    z[at] = p.z;
-    gap[at] = found[i].gap;
-    list->node[at] = found[i].node;
+    const TlNodeHit *f = &found[i];
+    l[next[bin_of(f->gap, least, per_bin)]++] =
+        (ListNode){(float)f->p.x, (float)f->p.y, (float)f->p.z, rounded_down(f->gap), f->node};
   }
-  for (size_t i = count; i > 1; i--) gap[i - 2] = tl_min(gap[i - 2], gap[i - 1]);
+  for (size_t i = count; i > 1; i--)
+    if (l[i - 1].gap < l[i - 2].gap) l[i - 2].gap = l[i - 1].gap;
   return TL_OK;
 }
 
-/* Of listed node i and all after it. */
-static double gap_then(const List *list, int32_t i) {
-  return list->row[3 * (size_t)list->capacity + (size_t)i];
+static TlVec3 list_node(const TlShape *shape, const ListNode *l) {
+  return shape->avatar ? tl_vec3(l->x, l->y, l->z) : shape->node[l->node];
 }
 
-static TlVec3 list_node(const List *list, int32_t i) {
-  const double *p = list->row + i;
-  return tl_vec3(p[0], p[list->capacity], p[2 * list->capacity]);
-}
-
-static TlStatus found_add(TlPoints *points, size_t *count, int32_t node, double gap) {
-  TL_TRY(tl_gap_check(gap, node)); /* no list holds NaN */
-  TL_TRY(TL_RESERVE(points->gap, points->gap_capacity, *count + 1));
-  points->gap[(*count)++] = (NodeGap){node, gap};
+static TlStatus found_add(TlPoints *points, size_t *count, const TlNodeHit *hit) {
+  TL_TRY(tl_gap_check(hit->gap, hit->node)); /* no list holds NaN */
+  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, *count + 1));
+  points->hit[(*count)++] = *hit;
   return TL_OK;
 }
 
@@ -150,60 +142,91 @@ void tl_near_pair_free(TlNearPair *pair) {
 /* A pair at its present pose. side s: nodes of body[s] against phi of body[1 - s]. */
 typedef struct Pose2 {
   const TlNearQuery *query;
-  int64_t body[2];
-  const TlMat3 *turn[2];
-  TlMat3 r;
-  TlNodeMap map[2];
-  double moved[2];  /* bound of the way of side s's nodes since the list was made, world metres */
-  int32_t asked[2]; /* listed nodes that were looked up */
   int sides;
+  TlMat3 r;             /* a to b */
+  TlNarrowSide side[2]; /* both always, whatever `sides` */
+  /* where a side's nodes may have gone since the list was made, world metres */
+  struct {
+    double face;    /* least phi on the grid's faces */
+    double in, any; /* the way, times the slopes of phi in the grid and anywhere */
+    int32_t asked;  /* listed nodes that were looked up */
+  } way[2];
+  double slack;
 } Pose2;
 
+static const TlShape *from_shape(const Pose2 *p, int s) {
+  return p->query->bodies->shape[p->side[s].from];
+}
+
+static const TlShape *to_shape(const Pose2 *p, int s) {
+  return p->query->bodies->shape[p->side[s].to];
+}
+
+static double to_scale(const Pose2 *p, int s) {
+  return p->query->bodies->scale[p->side[s].to];
+}
+
 static void pose_of(const TlNearQuery *q, Pose2 *p) {
+  const TlBodies *b = q->bodies;
   p->query = q;
-  p->body[0] = q->a;
-  p->body[1] = q->b;
-  p->turn[0] = q->turn_a;
-  p->turn[1] = q->turn_b;
   p->sides = q->both ? 2 : 1;
-  for (int s = 0; s < p->sides; s++)
-    p->map[s] = tl_node_map(q->bodies, p->body[s], p->body[1 - s], p->turn[s], p->turn[1 - s]);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) p->r.m[i][j] = p->map[0].m.m[i][j] / p->map[0].ratio;
+  p->slack = SLACK * (b->radius[q->a] + b->radius[q->b]);
+  tl_narrow_sides(b, q->a, q->b, q->turn_a, q->turn_b, &p->r, p->side);
 }
 
 static bool is_for(const TlNearPair *n, const Pose2 *p) {
-  const TlBodies *b = p->query->bodies;
-  return n->cutoff > 0 && n->shape[0] == b->shape[p->body[0]] &&
-         n->shape[1] == b->shape[p->body[1]] && n->scale[0] == b->scale[p->body[0]] &&
-         n->scale[1] == b->scale[p->body[1]] && n->both == p->query->both;
+  const TlNearQuery *q = p->query;
+  const TlBodies *b = q->bodies;
+  return n->cutoff > 0 && n->shape[0] == b->shape[q->a] && n->shape[1] == b->shape[q->b] &&
+         n->scale[0] == b->scale[q->a] && n->scale[1] == b->scale[q->b] && n->both == q->both;
+}
+
+static void set_way(Pose2 *p, int s, double moved) {
+  const TlShape *to = to_shape(p, s);
+  p->way[s].face = to->phi_min_face * to_scale(p, s);
+  p->way[s].in = to->lipschitz * moved;
+  p->way[s].any = to->lipschitz_out * moved;
 }
 
 static void measure_motion(const TlNearPair *n, Pose2 *p) {
-  const TlBodies *b = p->query->bodies;
   double turn = turned_by(&p->r, &n->r0);
   for (int s = 0; s < p->sides; s++)
-    p->moved[s] = turn * b->radius[p->body[s]] +
-                  b->scale[p->body[1 - s]] * tl_norm(tl_sub(p->map[s].t, n->side[s].t0));
+    set_way(p, s,
+            turn * p->query->bodies->radius[p->side[s].from] +
+                to_scale(p, s) * tl_norm(tl_sub(p->side[s].map.t, n->side[s].t0)));
 }
 
 /* Nodes that had a gap of `then` or more have at least this now (where that is not negative). */
 static double gap_now(const Pose2 *p, int s, double then) {
-  const TlBodies *b = p->query->bodies;
-  int64_t to = p->body[1 - s];
-  const TlShape *shape = b->shape[to];
-  double face = shape->phi_min_face * b->scale[to];
-  double in = (then < face ? then : face) - shape->lipschitz * p->moved[s];
-  double any = then - shape->lipschitz_out * p->moved[s];
-  return (in > any ? in : any) - SLACK * (b->radius[p->body[0]] + b->radius[p->body[1]]);
+  double face = p->way[s].face, in = (then < face ? then : face) - p->way[s].in;
+  double any = then - p->way[s].any;
+  return (in > any ? in : any) - p->slack;
+}
+
+/* The leaf's nodes whose gap may be below the limit. */
+static TlStatus collect_leaf(const Pose2 *p, int s, const TlNodeSphere *leaf, TlWanted *wanted,
+                             TlPoints *points, size_t *count) {
+  const TlShape *from = from_shape(p, s);
+  double scale = to_scale(p, s), phi[TL_NODE_FEW];
+  TlVec3 at[TL_NODE_FEW];
+  for (int32_t k = 0; k < leaf->count; k++)
+    at[k] = tl_shape_node(from, from->node_index[leaf->first + k]);
+  tl_narrow_phi(&p->side[s], at, leaf->count, phi, NULL);
+  points->lookups += leaf->count;
+  points->node_tests += leaf->count;
+  for (int32_t k = 0; k < leaf->count; k++) {
+    TlNodeHit hit = {.p = at[k], .gap = phi[k] * scale, .node = from->node_index[leaf->first + k]};
+    if (hit.gap < wanted->least) wanted->least = hit.gap;
+    if (!(hit.gap >= tl_wanted_limit(wanted))) TL_TRY(found_add(points, count, &hit));
+  }
+  return TL_OK;
 }
 
 /* Walk the tree: nodes whose gap may be below the limit; wanted->least falls on the way. */
 static TlStatus collect(const Pose2 *p, int s, TlWanted *wanted, TlPoints *points, size_t *count) {
-  const TlBodies *b = p->query->bodies;
-  const TlShape *from = b->shape[p->body[s]], *to = b->shape[p->body[1 - s]];
-  double scale = b->scale[p->body[1 - s]];
-  const TlNodeMap *map = &p->map[s];
+  const TlShape *from = from_shape(p, s), *to = to_shape(p, s);
+  double scale = to_scale(p, s);
+  const TlNodeMap *map = &p->side[s].map;
   for (int32_t i = 0; i < from->sphere_count;) {
     const TlNodeSphere *sphere = &from->sphere[i];
     TlPhiRange phi = tl_shape_phi_range(to, tl_node_mapped(map, tl_sphere_centre(sphere)),
@@ -215,14 +238,7 @@ static TlStatus collect(const Pose2 *p, int s, TlWanted *wanted, TlPoints *point
       i = sphere->next;
       continue;
     }
-    for (int32_t k = 0; sphere->leaf && k < sphere->count; k++) {
-      int32_t node = from->node_index[sphere->first + k];
-      double gap = tl_shape_phi(to, tl_node_mapped(map, tl_shape_node(from, node)), NULL) * scale;
-      points->lookups++;
-      points->node_tests++;
-      if (gap < wanted->least) wanted->least = gap;
-      if (!(gap >= tl_wanted_limit(wanted))) TL_TRY(found_add(points, count, node, gap));
-    }
+    if (sphere->leaf) TL_TRY(collect_leaf(p, s, sphere, wanted, points, count));
     i++;
   }
   return TL_OK;
@@ -231,10 +247,10 @@ static TlStatus collect(const Pose2 *p, int s, TlWanted *wanted, TlPoints *point
 static void note_pose(TlNearPair *n, Pose2 *p) {
   const TlBodies *b = p->query->bodies;
   for (int s = 0; s < 2; s++) {
-    n->shape[s] = b->shape[p->body[s]];
-    n->scale[s] = b->scale[p->body[s]];
-    if (s < p->sides) n->side[s].t0 = p->map[s].t;
-    p->moved[s] = 0;
+    n->shape[s] = from_shape(p, s);
+    n->scale[s] = b->scale[p->side[s].from];
+    n->side[s].t0 = p->side[s].map.t;
+    set_way(p, s, 0);
   }
   n->both = p->query->both;
   n->r0 = p->r;
@@ -243,7 +259,6 @@ static void note_pose(TlNearPair *n, Pose2 *p) {
 /* Both lists anew at this pose. */
 static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *wanted,
                            TlPoints *points) {
-  const TlBodies *b = p->query->bodies;
   double skin = skin_of(way, p->query->size);
   double band = p->query->band;
   double reach = tl_max(wanted->reach, p->query->reach);
@@ -258,11 +273,10 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
   }
   double cutoff = tl_wanted_limit(&wide);
   for (int s = 0; s < p->sides; s++) {
-    NodeGap *found = points->gap + (s ? first_side : 0);
-    size_t many = s ? count - first_side : first_side;
+    TlNodeHit *found = points->hit + (s ? first_side : 0);
     List *list = &n->side[s].list;
-    TL_TRY(list_fill(list, b->shape[p->body[s]], found, many, cutoff));
-    n->side[s].least = list->count > 0 ? gap_then(list, 0) : cutoff;
+    TL_TRY(list_fill(list, found, s ? count - first_side : first_side, cutoff));
+    n->side[s].least = list->count > 0 ? (double)list->node[0].gap : cutoff;
   }
   note_pose(n, p);
   n->cutoff = cutoff;
@@ -272,44 +286,37 @@ static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *
   return TL_OK;
 }
 
-/* phi of shape `to` at listed nodes [first, first + count). */
-static void phi_of_list(const TlShape *to, const TlNodeMap *map, const List *l, int32_t first,
-                        int32_t count, double *phi) {
-  const double *x = l->row + first, *y = x + l->capacity, *z = y + l->capacity;
-  if (to->avatar)
-    tl_avatar_phi_nodes(to->avatar, &map->m, map->t, x, y, z, count, phi);
-  else
-    for (int32_t i = 0; i < count; i++)
-      phi[i] = tl_shape_phi(to, tl_node_mapped(map, list_node(l, first + i)), NULL);
-}
-
-/* Gaps of the first listed nodes of a side into value, a few at a time, until no later one can be
- * wanted. Their number goes to p->asked. */
-enum { FEW = 8 };
-static void evaluate_side(const TlNearPair *n, Pose2 *p, int s, TlWanted *wanted, double *value) {
+/* The first listed nodes of a side into hit, a few at a time, until no later one can be wanted.
+ * Their number goes to p->way[s].asked. */
+static void evaluate_side(const TlNearPair *n, Pose2 *p, int s, TlWanted *wanted, TlNodeHit *hit) {
   const List *l = &n->side[s].list;
-  double scale = p->query->bodies->scale[p->body[1 - s]];
+  const TlShape *from = from_shape(p, s);
+  double scale = to_scale(p, s);
   int32_t done = 0;
-  while (done < l->count && gap_now(p, s, gap_then(l, done)) < tl_wanted_limit(wanted)) {
-    int32_t count = l->count - done < FEW ? l->count - done : FEW;
-    phi_of_list(n->shape[1 - s], &p->map[s], l, done, count, value + done);
-    for (int32_t i = done; i < done + count; i++) {
-      value[i] *= scale;
-      if (value[i] < wanted->least) wanted->least = value[i];
+  while (done < l->count && gap_now(p, s, l->node[done].gap) < tl_wanted_limit(wanted)) {
+    int32_t count = l->count - done < TL_NODE_FEW ? l->count - done : TL_NODE_FEW;
+    TlVec3 at[TL_NODE_FEW], slope[TL_NODE_FEW];
+    double phi[TL_NODE_FEW];
+    for (int32_t i = 0; i < count; i++) at[i] = list_node(from, &l->node[done + i]);
+    tl_narrow_phi(&p->side[s], at, count, phi, slope);
+    for (int32_t i = 0; i < count; i++) {
+      double gap = phi[i] * scale;
+      hit[done + i] = (TlNodeHit){at[i], slope[i], gap, l->node[done + i].node};
+      if (gap < wanted->least) wanted->least = gap;
     }
     done += count;
   }
-  p->asked[s] = done;
+  p->way[s].asked = done;
 }
 
-/* Side 0 into points->value, side 1 behind all of side 0's list. */
+/* Side 0 into points->hit, side 1 behind all of side 0's list. */
 static TlStatus evaluate(const TlNearPair *n, Pose2 *p, TlWanted *wanted, TlPoints *points) {
   size_t need = (size_t)n->side[0].list.count + (size_t)n->side[1].list.count;
-  TL_TRY(TL_RESERVE(points->value, points->value_capacity, need));
+  TL_TRY(TL_RESERVE(points->hit, points->hit_capacity, need));
   for (int s = 0; s < p->sides; s++) {
-    evaluate_side(n, p, s, wanted, points->value + (s ? n->side[0].list.count : 0));
-    points->lookups += p->asked[s];
-    points->node_tests += p->asked[s];
+    evaluate_side(n, p, s, wanted, points->hit + (s ? n->side[0].list.count : 0));
+    points->lookups += p->way[s].asked;
+    points->node_tests += p->way[s].asked;
   }
   return TL_OK;
 }
@@ -327,40 +334,52 @@ static bool apart(const TlNearPair *n, const Pose2 *p, double margin) {
 }
 
 static TlStatus append_wanted(const TlNearPair *n, const Pose2 *p, double limit, TlPoints *points) {
-  for (int s = 0; s < p->sides; s++) {
-    const List *l = &n->side[s].list;
-    const double *value = points->value + (s ? n->side[0].list.count : 0);
-    for (int32_t i = 0; i < p->asked[s]; i++)
-      if (!(value[i] >= limit))
-        TL_TRY(tl_narrow_append(p->query->bodies, p->body[s], p->body[1 - s], s, &p->map[s],
-                                p->turn[s], l->node[i], value[i], points));
-  }
+  for (int s = 0; s < p->sides; s++)
+    TL_TRY(tl_narrow_append(&p->side[s], points->hit + (s ? n->side[0].list.count : 0),
+                            (size_t)p->way[s].asked, limit, points));
   return TL_OK;
 }
 
 /* A list that outlived a blow is complete, yet asks for many nodes at every step that follows. Once
  * it has wasted as much as a new one costs, it goes. */
 static void count_waste(TlNearPair *n, const Pose2 *p, size_t wanted) {
-  int64_t fresh = (int64_t)wanted + FEW * p->sides;
-  int64_t asked = p->asked[0] + (p->sides > 1 ? p->asked[1] : 0);
+  int64_t fresh = (int64_t)wanted + TL_NODE_FEW * p->sides;
+  int64_t asked = p->way[0].asked + (p->sides > 1 ? p->way[1].asked : 0);
   if (asked > fresh) n->waste += asked - fresh;
   if (n->waste > n->cost) n->cutoff = 0;
 }
 
+/* Gradients of what is wanted among hits: the others' are not worth it. */
+static TlStatus append_found(const TlNarrowSide *side, TlNodeHit *hit, size_t count, double limit,
+                             TlPoints *points) {
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++)
+    if (hit[i].gap < limit) hit[kept++] = hit[i];
+  for (size_t i = 0; i < kept; i += TL_NODE_FEW) {
+    int32_t few = kept - i < TL_NODE_FEW ? (int32_t)(kept - i) : TL_NODE_FEW;
+    TlVec3 at[TL_NODE_FEW], slope[TL_NODE_FEW];
+    double phi[TL_NODE_FEW];
+    for (int32_t k = 0; k < few; k++) at[k] = hit[i + (size_t)k].p;
+    tl_narrow_phi(side, at, few, phi, slope);
+    for (int32_t k = 0; k < few; k++) hit[i + (size_t)k].slope = slope[k];
+  }
+  points->lookups += (int64_t)kept;
+  return tl_narrow_append(side, hit, kept, limit, points);
+}
+
 /* Without a list, through the tree: what moves so fast that a list would hardly outlive the step.
- * Gradients are worth it only for what is wanted in the end, so points come last. */
+ */
 static TlStatus tree_points(const Pose2 *p, TlWanted *wanted, TlPoints *points) {
-  size_t end[2] = {0, 0}, i = 0;
+  size_t end[2] = {0, 0};
   for (int s = 0; s < p->sides; s++) {
     end[s] = s ? end[0] : 0;
     TL_TRY(collect(p, s, wanted, points, &end[s]));
   }
   double limit = tl_wanted_limit(wanted);
-  for (int s = 0; s < p->sides; s++)
-    for (; i < end[s]; i++)
-      if (points->gap[i].gap < limit)
-        TL_TRY(tl_narrow_append(p->query->bodies, p->body[s], p->body[1 - s], s, &p->map[s],
-                                p->turn[s], points->gap[i].node, points->gap[i].gap, points));
+  for (int s = 0; s < p->sides; s++) {
+    size_t first = s ? end[0] : 0;
+    TL_TRY(append_found(&p->side[s], points->hit + first, end[s] - first, limit, points));
+  }
   return TL_OK;
 }
 
@@ -434,15 +453,15 @@ static TlStatus wall_collect(const TlShape *shape, const TlPose *pose, const TlB
       continue;
     }
     for (int32_t k = 0; s->leaf && k < s->count; k++) {
-      int32_t node = shape->node_index[s->first + k];
-      double gap;
+      TlNodeHit hit = {.node = shape->node_index[s->first + k]};
+      hit.p = tl_shape_node(shape, hit.node);
       points->lookups++;
       points->node_tests++;
-      if (!tl_boundary_phi(boundary, tl_posed(pose, tl_shape_node(shape, node)), &gap, &n))
-        gap = -INFINITY;
-      else if (gap < wanted->least)
-        wanted->least = gap;
-      if (!(gap >= tl_wanted_limit(wanted))) TL_TRY(found_add(points, count, node, gap));
+      if (!tl_boundary_phi(boundary, tl_posed(pose, hit.p), &hit.gap, &n))
+        hit.gap = -INFINITY;
+      else if (hit.gap < wanted->least)
+        wanted->least = hit.gap;
+      if (!(hit.gap >= tl_wanted_limit(wanted))) TL_TRY(found_add(points, count, &hit));
     }
     i++;
   }
@@ -459,8 +478,8 @@ static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *po
   w->cutoff = 0;
   TL_TRY(wall_collect(shape, pose, boundary, &wide, points, &count));
   double cutoff = tl_wanted_limit(&wide);
-  TL_TRY(list_fill(&w->list, shape, points->gap, count, cutoff));
-  w->least = w->list.count > 0 ? gap_then(&w->list, 0) : cutoff;
+  TL_TRY(list_fill(&w->list, points->hit, count, cutoff));
+  w->least = w->list.count > 0 ? (double)w->list.node[0].gap : cutoff;
   w->shape = shape;
   w->pose = *pose;
   w->radius = size;
@@ -471,8 +490,8 @@ static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *po
 
 static TlPoint wall_point(const TlNearWall *w, const TlPose *pose, const TlBoundary *boundary,
                           int32_t i, bool *there) {
-  TlPoint point = {.p = tl_posed(pose, list_node(&w->list, i)),
-                   .key = 2 * (int64_t)w->list.node[i]};
+  const ListNode *l = &w->list.node[i];
+  TlPoint point = {.p = tl_posed(pose, list_node(w->shape, l)), .key = 2 * (int64_t)l->node};
   *there = tl_boundary_phi(boundary, point.p, &point.gap, &point.n);
   return point;
 }
@@ -483,7 +502,7 @@ static TlStatus wall_evaluate(const TlNearWall *w, const TlPose *pose, const TlB
   double moved = wall_moved(w, pose);
   for (int32_t i = 0; i < w->list.count; i++) {
     bool there;
-    if (wall_gap_now(w, boundary, gap_then(&w->list, i), moved) >= tl_wanted_limit(wanted)) break;
+    if (wall_gap_now(w, boundary, w->list.node[i].gap, moved) >= tl_wanted_limit(wanted)) break;
     points->lookups++;
     points->node_tests++;
     TlPoint point = wall_point(w, pose, boundary, i, &there);
@@ -529,8 +548,7 @@ bool tl_near_deepest(const TlNearWall *w, const TlBodies *b, int64_t body, TlVec
   *deepest = (TlPoint){.gap = INFINITY};
   for (int32_t i = 0; i < w->list.count; i++) {
     bool there;
-    if (wall_gap_now(w, boundary, gap_then(&w->list, i), moved) > tl_min(deepest->gap, margin))
-      break;
+    if (wall_gap_now(w, boundary, w->list.node[i].gap, moved) > tl_min(deepest->gap, margin)) break;
     TlPoint point = wall_point(w, &pose, boundary, i, &there);
     if (there && tl_point_deeper(&point, deepest)) *deepest = point;
   }

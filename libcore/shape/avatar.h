@@ -45,10 +45,9 @@ void tl_avatar_free(TlAvatar *avatar);
  * the distance up to phi_error_m), gradient pointing away from that point. Never fails. */
 double tl_avatar_phi(const TlAvatar *avatar, TlVec3 p, TlVec3 *gradient);
 
-/* The same phi, bit for bit, at m p + t of count points p given by their coordinates; no gradient.
- */
-void tl_avatar_phi_nodes(const TlAvatar *avatar, const TlMat3 *m, TlVec3 t, const double *x,
-                         const double *y, const double *z, int32_t count, double *phi);
+/* The same phi and gradient (may be NULL), bit for bit, at m p + t of count points p. */
+void tl_avatar_phi_nodes(const TlAvatar *avatar, const TlMat3 *m, TlVec3 t, const TlVec3 *p,
+                         int32_t count, double *phi, TlVec3 *gradient);
 
 /* Checks what the solver relies on (finite phi, closed: positive on all six faces, nodes on the
  * surface within 0.1 spacing, positive mass properties); TL_EINPUT says which and where. */

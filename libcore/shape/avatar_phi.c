@@ -69,7 +69,8 @@ INLINE double look_up(const Grid *g, V4 s, TlVec3 *gradient) {
   corners(g, i, &low, &gain);
   V4 d = __builtin_convertvector(gain, V4), f = __builtin_convertvector(low, V4) + t[0] * d;
   V2 f0 = {f[0], f[2]}, df = (V2){f[1], f[3]} - f0, e = f0 + t[1] * df;
-  double size = sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]);
+  double far2 = out[0] * out[0] + out[1] * out[1] + out[2] * out[2];
+  double size = far2 > 0 ? sqrt(far2) : 0;
   if (gradient && size > 0) {
     *gradient = tl_scale(1 / size, tl_vec3(out[0], out[1], out[2]));
   } else if (gradient) {
@@ -88,8 +89,8 @@ TL_LANES_CLONES double tl_avatar_phi(const TlAvatar *a, TlVec3 p, TlVec3 *gradie
 }
 
 TL_LANES_CLONES void tl_avatar_phi_nodes(const TlAvatar *a, const TlMat3 *m, TlVec3 t,
-                                         const double *x, const double *y, const double *z,
-                                         int32_t count, double *phi) {
+                                         const TlVec3 *p, int32_t count, double *phi,
+                                         TlVec3 *gradient) {
   const Grid g = grid_of(a);
   const double inverse = 1 / g.h;
   const V4 mx = {m->m[0][0], m->m[1][0], m->m[2][0], 0},
@@ -97,7 +98,7 @@ TL_LANES_CLONES void tl_avatar_phi_nodes(const TlAvatar *a, const TlMat3 *m, TlV
            mz = {m->m[0][2], m->m[1][2], m->m[2][2], 0}, shift = {t.x, t.y, t.z, 0},
            origin = {a->origin_m.x, a->origin_m.y, a->origin_m.z, 0};
   for (int32_t n = 0; n < count; n++) {
-    V4 s = inverse * (((mx * x[n] + my * y[n]) + mz * z[n]) + shift - origin);
-    phi[n] = look_up(&g, s, NULL);
+    V4 s = inverse * (((mx * p[n].x + my * p[n].y) + mz * p[n].z) + shift - origin);
+    phi[n] = look_up(&g, s, gradient ? &gradient[n] : NULL);
   }
 }
