@@ -26,57 +26,55 @@ typedef struct Cluster {
  * less what the point lies farther off. In a fast step the nodes up the side edges of a cube are
  * candidates, too: with one of them in a corner's place a cube that came down flat tipped over. */
 typedef struct Score {
-  TlVec3 origin, line, n;
-  double gap;  /* of the deepest */
-  double sign; /* 0: distance from the origin */
-  bool either; /* side */
+  TlVec3 origin, n;
+  double gap;    /* of the deepest */
+  TlVec3 beside; /* across the line, in the plane */
 } Score;
 
-static double score_of(const Score *score, const TlPoint *c) {
+typedef enum Measure { AWAY, EITHER_SIDE, OTHER_SIDE } Measure;
+
+static inline double score_of(const Score *score, Measure measure, const TlPoint *c) {
   TlVec3 d = tl_sub(c->p, score->origin);
-  d = tl_axpy(d, -tl_dot(d, score->n), score->n);
   double off = c->gap - score->gap;
-  if (score->sign == 0) return tl_norm(d) - off;
-  double beside = tl_dot(tl_cross(score->line, d), score->n);
-  return (score->either ? fabs(beside) : score->sign * beside) - off;
+  if (measure == AWAY) return tl_norm(tl_axpy(d, -tl_dot(d, score->n), score->n)) - off;
+  double beside = tl_dot(d, score->beside);
+  return (measure == EITHER_SIDE ? fabs(beside) : beside) - off;
 }
 
-static const TlPoint *best(const Cluster *cluster, const Score *score) {
+/* Inlined for each measure: this loop is most of the manifold's work. */
+static inline __attribute__((always_inline)) const TlPoint *
+best(const Cluster *cluster, const Score *score, Measure measure) {
   const TlPoint *found = NULL;
-  double most = 0;
-  for (size_t i = 0; i < cluster->count; i++) {
+  double most = 0, enough = cluster->spread;
+  for (size_t i = 1; i < cluster->count; i++) { /* the deepest itself is no distance away */
     const TlPoint *c = &cluster->candidate[i];
-    double s = score_of(score, c);
-    if (s < cluster->spread || !(LOYALTY * s > most)) continue;
+    double s = score_of(score, measure, c);
+    if (s < enough) continue;
     if (is_known(cluster->known, cluster->known_count, c->key)) s *= LOYALTY;
     if (s > most || (s == most && found && tl_point_deeper(c, found))) {
       most = s;
       found = c;
+      enough = tl_max(cluster->spread, most / (LOYALTY * (1 + 1e-9)));
     }
   }
   return found;
 }
 
 static int thin(const Cluster *cluster, TlPoint *out) {
-  const TlPoint *deepest = &cluster->candidate[0];
+  const TlPoint *deepest = &cluster->candidate[0], *next;
   Score score = {.origin = deepest->p, .n = deepest->n, .gap = deepest->gap};
-  int count = 0;
-  for (const TlPoint *next = deepest; next; next = best(cluster, &score)) {
-    out[count++] = *next;
-    if (count == TL_CLUSTER_POINTS) break;
-    if (count == 2) {
-      TlVec3 d = tl_sub(next->p, deepest->p);
-      score.line = tl_unit(tl_axpy(d, -tl_dot(d, score.n), score.n));
-      score.sign = 1;
-      score.either = true;
-    }
-    if (count == 3) {
-      score.either = false;
-      TlVec3 d = tl_sub(next->p, deepest->p);
-      score.sign = tl_dot(tl_cross(score.line, d), score.n) > 0 ? -1 : 1;
-    }
-  }
-  return count;
+  out[0] = *deepest;
+  if (!(next = best(cluster, &score, AWAY))) return 1;
+  out[1] = *next;
+  TlVec3 line = tl_sub(next->p, deepest->p);
+  score.beside = tl_cross(score.n, tl_unit(tl_axpy(line, -tl_dot(line, score.n), score.n)));
+  if (!(next = best(cluster, &score, EITHER_SIDE))) return 2;
+  out[2] = *next;
+  if (tl_dot(tl_sub(next->p, deepest->p), score.beside) > 0)
+    score.beside = tl_scale(-1, score.beside);
+  if (!(next = best(cluster, &score, OTHER_SIDE))) return 3;
+  out[3] = *next;
+  return TL_CLUSTER_POINTS;
 }
 
 static void swap(TlPoint *a, TlPoint *b) {
