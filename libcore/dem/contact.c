@@ -15,7 +15,40 @@ static void add_rotation_part(TlSym3 *k, TlVec3 r, TlSym3 s) {
   k->yz += 0.5 * (c1.z + c2.y);
 }
 
-static void tangents(TlContact *c) {
+static double total_inverse_mass(const TlContact *c, const TlDynamics *d) {
+  return d->inverse_mass[c->a] + (c->b < 0 ? 0 : d->inverse_mass[c->b]);
+}
+
+void tl_contact_prepare(TlContact *c, const TlDynamics *d) {
+  c->ran = tl_cross(c->ra, c->n);
+  c->wall_n = tl_dot(c->wall, c->n);
+  c->knn = total_inverse_mass(c, d) +
+           tl_dot(c->ran, tl_sym_vec(d->inverse_inertia[c->a], c->ran)); /* n.Kn */
+  c->rbn = (TlVec3){0, 0, 0};
+  if (c->b >= 0) {
+    c->rbn = tl_cross(c->rb, c->n);
+    c->knn += tl_dot(c->rbn, tl_sym_vec(d->inverse_inertia[c->b], c->rbn));
+  }
+  c->k.xx = c->slide = 0;
+}
+
+void tl_contact_fill_matrix(TlContact *c, const TlDynamics *d) {
+  double m = total_inverse_mass(c, d);
+  c->k = (TlSym3){.xx = m, .yy = m, .zz = m};
+  add_rotation_part(&c->k, c->ra, d->inverse_inertia[c->a]);
+  if (c->b >= 0) add_rotation_part(&c->k, c->rb, d->inverse_inertia[c->b]);
+  c->k_inverse = tl_sym_inverse(c->k);
+}
+
+/* K in (t1, t2): what body's spin adds to t1.K t1, t1.K t2, t2.K t2. */
+static void add_tangent_part(const TlContact *c, TlVec3 r, const TlSym3 *s, double k[3]) {
+  TlVec3 w1 = tl_cross(r, c->t1), w2 = tl_cross(r, c->t2), s1 = tl_sym_vec(*s, w1);
+  k[0] += tl_dot(w1, s1);
+  k[1] += tl_dot(w2, s1);
+  k[2] += tl_dot(w2, tl_sym_vec(*s, w2));
+}
+
+void tl_contact_fill_tangents(TlContact *c, const TlDynamics *d) {
   TlVec3 n = c->n;
   /* the axis least along n keeps the cross product well conditioned */
   TlVec3 axis = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? tl_vec3(1, 0, 0)
@@ -23,26 +56,14 @@ static void tangents(TlContact *c) {
                                                                  : tl_vec3(0, 0, 1);
   c->t1 = tl_unit(tl_cross(n, axis));
   c->t2 = tl_cross(n, c->t1);
-  TlVec3 k1 = tl_sym_vec(c->k, c->t1), k2 = tl_sym_vec(c->k, c->t2);
-  double a = tl_dot(c->t1, k1), b = tl_dot(c->t1, k2), d = tl_dot(c->t2, k2);
-  double inverse = 1 / (a * d - b * b);
-  c->t11 = d * inverse;
-  c->t12 = -b * inverse;
-  c->t22 = a * inverse;
-  c->slide = 2 / (a + d + sqrt((a - d) * (a - d) + 4 * b * b));
-}
-
-void tl_contact_prepare(TlContact *c, const TlDynamics *d) {
-  double m = d->inverse_mass[c->a] + (c->b < 0 ? 0 : d->inverse_mass[c->b]);
-  c->ran = tl_cross(c->ra, c->n);
-  c->rbn = tl_cross(c->rb, c->n);
-  c->wall_n = tl_dot(c->wall, c->n);
-  c->k = (TlSym3){.xx = m, .yy = m, .zz = m};
-  add_rotation_part(&c->k, c->ra, d->inverse_inertia[c->a]);
-  if (c->b >= 0) add_rotation_part(&c->k, c->rb, d->inverse_inertia[c->b]);
-  c->k_inverse = tl_sym_inverse(c->k);
-  c->knn = tl_dot(c->n, tl_sym_vec(c->k, c->n));
-  tangents(c);
+  double m = total_inverse_mass(c, d), k[3] = {m, 0, m};
+  add_tangent_part(c, c->ra, &d->inverse_inertia[c->a], k);
+  if (c->b >= 0) add_tangent_part(c, c->rb, &d->inverse_inertia[c->b], k);
+  double inverse = 1 / (k[0] * k[2] - k[1] * k[1]), between = k[0] - k[2];
+  c->t11 = k[2] * inverse;
+  c->t12 = -k[1] * inverse;
+  c->t22 = k[0] * inverse;
+  c->slide = 2 / (k[0] + k[2] + sqrt(between * between + 4 * k[1] * k[1]));
 }
 
 static void add_exactly(TlVec3 *sum, TlVec3 *lost, TlVec3 change) {

@@ -46,7 +46,7 @@ typedef struct TlContact {
   /* read when an impulse is made */
   double knn;               /* n.Kn */
   TlVec3 ra, rb;            /* arms */
-  TlSym3 k, k_inverse;      /* collision matrix */
+  TlSym3 k, k_inverse;      /* collision matrix; tl_contact_want_matrix first */
   double friction, rebound; /* rebound: tangential restitution e_t */
   TlVec3 wall;              /* velocity of the boundary at the point; 0 between grains */
   TlVec3 impulse;           /* ETM impulse on a, world */
@@ -56,7 +56,7 @@ typedef struct TlContact {
   double friction_work; /* energy friction took here in the round; booked where e_t > 0 */
   double gap;
   TlVec3 point;         /* world */
-  TlVec3 t1, t2;        /* tangents of the resting solve */
+  TlVec3 t1, t2;        /* tangents of the resting solve; tl_contact_want_tangents first */
   double t11, t12, t22; /* inverse of K in (t1, t2) */
   double slide;         /* 1 over K's largest eigenvalue there */
   TlVec3 rest;          /* resting impulse along n, t1, t2 */
@@ -101,9 +101,21 @@ typedef struct TlGroup {
   double *scratch; /* 2 * islands */
 } TlGroup;
 
-/* Fill ran, rbn, wall_n, K, knn and the tangents from n, ra, rb, wall, a, b and the bodies'
- * masses. */
+/* Fill ran, rbn, wall_n and knn from n, ra, rb, wall, a, b and the bodies' masses. K and what the
+ * resting solve needs of the tangents wait until an impulse asks for them: most points of a pair
+ * never have one. */
 void tl_contact_prepare(TlContact *contact, const TlDynamics *dynamics);
+void tl_contact_fill_matrix(TlContact *contact, const TlDynamics *dynamics);
+void tl_contact_fill_tangents(TlContact *contact, const TlDynamics *dynamics);
+
+/* k and k_inverse from here on. */
+static inline void tl_contact_want_matrix(TlContact *c, const TlDynamics *d) {
+  if (c->k.xx == 0) tl_contact_fill_matrix(c, d);
+}
+/* t1 to slide from here on. */
+static inline void tl_contact_want_tangents(TlContact *c, const TlDynamics *d) {
+  if (c->slide == 0) tl_contact_fill_tangents(c, d);
+}
 
 /* Relative velocity at the contact, and its normal part. */
 static inline TlVec3 tl_contact_velocity(const TlContact *c, const TlTwist *twist) {

@@ -276,7 +276,8 @@ static TlStatus list_near(Job *job, int64_t *count) {
 
 /* ---- contacts from points ---- */
 
-static void start_from(TlContact *c, TlVec3 impulse) {
+static void start_from(TlContact *c, const TlDynamics *dynamics, TlVec3 impulse) {
+  tl_contact_want_tangents(c, dynamics);
   c->rest =
       tl_vec3(tl_max(0, tl_dot(impulse, c->n)), tl_dot(impulse, c->t1), tl_dot(impulse, c->t2));
   double most = c->friction * c->rest.x;
@@ -289,7 +290,8 @@ static void start_from(TlContact *c, TlVec3 impulse) {
 /* A point takes the impulse of its own key. What belonged to points that are gone (a grain rolled
  * on to its next node) is shared by the new points that touch: dropped instead, each change of node
  * is a small blow, and a pile of smooth grains never quite rests. */
-static void warm_start(TlContact *c, int32_t count, const TlTouch *known, size_t known_count) {
+static void warm_start(TlContact *c, int32_t count, const TlDynamics *dynamics,
+                       const TlTouch *known, size_t known_count) {
   TlVec3 orphan = {0, 0, 0};
   bool matched[TL_MANIFOLD_POINTS] = {false};
   int32_t heirs = 0;
@@ -297,7 +299,7 @@ static void warm_start(TlContact *c, int32_t count, const TlTouch *known, size_t
     int32_t k = 0;
     while (k < count && c[k].key != known[i].key) k++;
     if (k < count) {
-      start_from(&c[k], known[i].impulse);
+      start_from(&c[k], dynamics, known[i].impulse);
       matched[k] = true;
     } else {
       orphan = tl_add(orphan, known[i].impulse);
@@ -306,7 +308,7 @@ static void warm_start(TlContact *c, int32_t count, const TlTouch *known, size_t
   for (int32_t k = 0; k < count; k++) heirs += !matched[k] && c[k].gap < HEIR_GAP * c[k].size;
   for (int32_t k = 0; heirs > 0 && k < count; k++)
     if (!matched[k] && c[k].gap < HEIR_GAP * c[k].size)
-      start_from(&c[k], tl_scale(1.0 / heirs, orphan));
+      start_from(&c[k], dynamics, tl_scale(1.0 / heirs, orphan));
 }
 
 /* What touches a net's sphere has the net's friction and restitution; of two nets the first's. */
@@ -359,7 +361,7 @@ static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, TlContac
   size_t known_count;
   const TlTouch *known = tl_history_find(&job->bodies->history, pair->low,
                                          boundary < 0 ? pair->high : -1 - boundary, &known_count);
-  warm_start(contact, job->kept_count[slot], known, known_count);
+  warm_start(contact, job->kept_count[slot], job->dynamics, known, known_count);
 }
 
 typedef struct Filling {

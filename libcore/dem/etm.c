@@ -86,6 +86,7 @@ static Push compressing(const TlContact *c, const Split *s, double du) {
 }
 
 double tl_etm_compress(TlContact *c, const TlDynamics *d, double du) {
+  tl_contact_want_matrix(c, d);
   Split s = split_velocity(c, d->twist, c->aim);
   Push push = compressing(c, &s, du);
   if (c->rebound > 0 && !affordable(c, &s, &push)) {
@@ -134,6 +135,7 @@ static Push releasing(const TlContact *c, const Split *s, double w, double du_st
 bool tl_etm_release(TlContact *c, const TlDynamics *d, double keep, double du_step) {
   double w = c->work - keep;
   if (!(w > 0)) return true;
+  tl_contact_want_matrix(c, d);
   Split s = split_velocity(c, d->twist, c->aim);
   Push push = releasing(c, &s, w, du_step);
   if (c->rebound > 0 && !affordable(c, &s, &push)) {

@@ -25,6 +25,7 @@ static double relax_normal(TlContact *c, const TlDynamics *d) {
  * same in all directions: a block on an incline keeps 2.5% of mu N too little. */
 static double relax_tangent(TlContact *c, const TlDynamics *d) {
   if (c->rest.x == 0 && c->rest.y == 0 && c->rest.z == 0) return 0;
+  tl_contact_want_tangents(c, d);
   TlVec3 u = tl_contact_velocity(c, d->twist);
   double u1 = tl_dot(u, c->t1), u2 = tl_dot(u, c->t2), most = c->friction * c->rest.x;
   double l1 = c->rest.y - (c->t11 * u1 + c->t12 * u2), l2 = c->rest.z - (c->t12 * u1 + c->t22 * u2);
