@@ -60,7 +60,6 @@ typedef struct TlContact {
   double t11, t12, t22; /* inverse of K in (t1, t2) */
   double slide;         /* 1 over K's largest eigenvalue there */
   TlVec3 rest;          /* resting impulse along n, t1, t2 */
-  double push, owed;    /* position rule: pseudo-impulse, and the speed it is to bring */
   double size;          /* smaller radius of the two: scale of slop and overlap */
   int32_t boundary;     /* which, or -1 */
   int64_t key;          /* node and side: 2*node + (0: node of a, 1: node of b) */
@@ -73,6 +72,8 @@ typedef struct TlPair {
   int32_t island;       /* within its group */
   int32_t colour;
 } TlPair;
+
+enum { TL_SWEEP_ROOM = 192 }; /* bytes a contact for what sweeps read of it */
 
 /* What a sweep may leave alone: nothing changes at a pair while neither body is hit and its level
  * has not come. Scratch of ETM. */
@@ -98,7 +99,8 @@ typedef struct TlGroup {
   const int32_t *body_island;
   double *body_value;
   int64_t body_count;
-  double *scratch; /* 2 * islands */
+  double *scratch;  /* 2 * islands */
+  void *sweep_room; /* TL_SWEEP_ROOM bytes for each of `contact` (rest.c) */
 } TlGroup;
 
 /* Fill ran, rbn, wall_n and knn from n, ra, rb, wall, a, b and the bodies' masses. K and what the
@@ -131,11 +133,6 @@ static inline double tl_contact_un(const TlContact *c, const TlTwist *twist) {
   if (c->b < 0) return un - c->wall_n;
   const TlTwist *b = &twist[c->b];
   return un - tl_dot(c->n, b->v) - tl_dot(c->rbn, b->w);
-}
-
-/* The same of pseudo-velocities, which boundaries have none of. */
-static inline double tl_contact_pseudo_un(const TlContact *c, const TlTwist *pseudo) {
-  return tl_contact_un(c, pseudo) + (c->b < 0 ? c->wall_n : 0);
 }
 
 /* Impulse P on a and -P on b at the contact point. */

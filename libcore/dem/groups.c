@@ -303,11 +303,16 @@ TlStatus tl_groups_make(const TlBodies *b, TlPair *pairs, int32_t count, TlConta
   TL_TRY(number_groups(b, pairs, count, &is, sync, arena, groups, group_of_pair));
   TL_TRY(sort_pairs(pairs, count, group_of_pair, colours, groups->count, arena, &order, &start));
   TL_TRY(lay_out(pairs, count, contacts, order, arena));
+  int32_t points = 0;
+  for (int32_t i = 0; i < count; i++) points += pairs[i].count;
+  void *room = tl_arena_push(arena, (size_t)points + 1, TL_SWEEP_ROOM);
+  if (!room) return TL_ENOMEM;
   groups->largest = is.largest;
   for (int32_t i = 0; i < groups->count; i++) {
     TlGroup *g = &groups->group[i];
     g->contact = contacts;
     g->pair = pairs;
+    g->sweep_room = room;
     TL_TRY(fill_colours(g, pairs, start[i], start[i + 1], order, colours, arena));
   }
   return groups->shared ? count_shared(b, &groups->group[0], &groups->islands) : TL_OK;
