@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 void tl_par_set_threads(int threads); /* <= 0: all the machine offers */
@@ -18,5 +19,13 @@ int tl_par_threads(void);
  * status and its message; the others still run. */
 typedef TlStatus (*TlParBody)(void *context, int64_t begin, int64_t end, int64_t block, int thread);
 TlStatus tl_par_blocks(int64_t n, int64_t block, TlParBody body, void *context);
+
+/* Is a loop over n items, about each_ns nanoseconds of work each, worth a team? To open one and to
+ * meet at its end costs 2 to 10 us while its threads still spin, 50 to 100 us once they sleep or
+ * other work has their cores: below some 50 us one thread is as fast and leaves the others alone.
+ * No inside a team, and no with one thread. Says when, never how: results do not depend on it. */
+bool tl_par_pays(int64_t n, double each_ns);
+/* tl_par_blocks where that pays; else this thread does the blocks, as thread 0. */
+TlStatus tl_par_loop(int64_t n, int64_t block, double each_ns, TlParBody body, void *context);
 
 #endif

@@ -23,6 +23,9 @@ double tl_detect_reach(const TlSolverConfig *c, double speed_max, double radius,
   return radius + base_margin(c, speed_max, radius) + 2 * speed * c->step_s;
 }
 
+/* Work on an item, about: for tl_par_pays. */
+static const double LIGHT_NS = 100, FILL_NS = 500, SEARCH_NS = 1000;
+
 /* A slot is a pair of bodies, or a body and a boundary: first all pairs, then those. */
 typedef struct Job {
   const TlDetect *detect;
@@ -258,7 +261,7 @@ static TlStatus list_near(Job *job, int64_t *count) {
   *count = 0;
   Marking marking = {job, tl_arena_push(d->arena, (size_t)all, 1)};
   if (!marking.mark) return TL_ENOMEM;
-  TL_TRY(tl_par_blocks(owned, 256, mark_near, &marking));
+  TL_TRY(tl_par_loop(owned, 256, LIGHT_NS, mark_near, &marking));
   for (int64_t i = 0; i < all; i++) n += marking.mark[i];
   int32_t *body = tl_arena_push(d->arena, (size_t)n, sizeof *body),
           *boundary = tl_arena_push(d->arena, (size_t)n, sizeof *boundary);
@@ -419,7 +422,7 @@ static TlStatus make_contacts(const Job *job, int64_t near, TlFound *found) {
       tl_arena_push(job->detect->arena, (size_t)found->contacts, sizeof *found->contact);
   if (!found->contact) return TL_ENOMEM;
   Filling filling = {job, found, pair_slot};
-  return tl_par_blocks(found->pairs, 64, fill_pairs, &filling);
+  return tl_par_loop(found->pairs, 64, FILL_NS, fill_pairs, &filling);
 }
 
 static TlStatus turn_bodies(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
@@ -443,7 +446,7 @@ static TlStatus prepare(Job *job) {
     TlPoints *p = &d->points[t];
     p->pairs = p->lookups = p->node_tests = p->lists = 0;
   }
-  TL_TRY(tl_par_blocks(b->total, 512, turn_bodies, job));
+  TL_TRY(tl_par_loop(b->total, 512, LIGHT_NS, turn_bodies, job));
   job->pairs = &d->near->broad.pairs;
   return tl_near_update(d->near, b, d->boundary_count, d->config->step_s, d->arena);
 }
@@ -459,8 +462,8 @@ TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *
   job.kept = tl_arena_push(d->arena, slots * TL_MANIFOLD_POINTS, sizeof *job.kept);
   job.kept_count = tl_arena_push(d->arena, slots, sizeof *job.kept_count);
   if (!job.kept || !job.kept_count) return TL_ENOMEM;
-  TL_TRY(tl_par_blocks((int64_t)job.pairs->count, 64, test_pairs, &job));
-  TL_TRY(tl_par_blocks(near, 64, test_boundaries, &job));
+  TL_TRY(tl_par_loop((int64_t)job.pairs->count, 64, SEARCH_NS, test_pairs, &job));
+  TL_TRY(tl_par_loop(near, 64, SEARCH_NS, test_boundaries, &job));
   for (int t = 0; t < tl_par_threads(); t++) {
     found->tested += d->points[t].pairs;
     found->lookups += d->points[t].lookups;

@@ -1,7 +1,9 @@
 #include "dem/etm_sweep.h"
 
+#include "base/par.h"
+
 enum {
-  TEAM_FROM = 256, /* pairs of a group: below, a team costs more than it gives */
+  PAIR_NS = 500,   /* a visit to a pair, about: a team meets after each colour, so one has to pay */
   COLOUR_FROM = 48 /* pairs of a colour worth sharing; smaller ones go to one thread */
 };
 
@@ -14,6 +16,10 @@ typedef struct Team {
 
 static int32_t colour_size(const TlGroup *g, int32_t colour) {
   return g->colour_start[colour + 1] - g->colour_start[colour];
+}
+
+static int32_t mean_colour(const TlGroup *g) {
+  return g->colours ? g->colour_start[g->colours] / g->colours : 0;
 }
 
 /* Colours [colour, result) are done before the next barrier: one large, or a run of small ones;
@@ -90,7 +96,7 @@ TlStatus tl_sweeps_run(const TlSweeps *s, int levels, int extra, TlTally *tally)
   tally->open = 0;
   /* A region of its own also for a small group: it may be visited from inside another team, and
    * the loops and barriers above must not bind to that one. */
-#pragma omp parallel if (s->group->colour_start[s->group->colours] >= TEAM_FROM)
+#pragma omp parallel if (tl_par_pays(mean_colour(s->group), PAIR_NS))
   run_team(&team, levels, extra, tally);
   return team.status;
 }

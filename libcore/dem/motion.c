@@ -1,7 +1,11 @@
 #include "dem/motion.h"
 
+#include "base/par.h"
+
 #include <math.h>
 #include <string.h>
+
+enum { BODY_NS = 100 }; /* work on a body, about */
 
 TlStatus tl_motion_start(const TlBodies *b, TlArena *arena, TlMotion *m) {
   size_t n = (size_t)b->total;
@@ -13,7 +17,7 @@ TlStatus tl_motion_start(const TlBodies *b, TlArena *arena, TlMotion *m) {
   memset(m->pseudo.twist, 0, n * sizeof(TlTwist));
   m->real.inverse_mass = m->pseudo.inverse_mass = b->inverse_mass;
   m->real.inverse_inertia = m->pseudo.inverse_inertia = inverse;
-#pragma omp parallel for schedule(static) if (b->total > 512)
+#pragma omp parallel for schedule(static) if (tl_par_pays(b->total, BODY_NS))
   for (int64_t i = 0; i < b->total; i++) {
     bool fixed = b->flags[i] & TL_BODY_FROZEN;
     inverse[i] = tl_bodies_rotated(b, i, b->inverse_inertia[i]);
@@ -84,7 +88,7 @@ static void flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, int
 TlStatus tl_motion_finish(TlBodies *b, const TlMotion *m, const TlBoundary *boundary,
                           int boundary_count, double step_s, int64_t step) {
   TL_TRY(check_finite(b, m, step));
-#pragma omp parallel for schedule(static) if (b->total > 512)
+#pragma omp parallel for schedule(static) if (tl_par_pays(b->total, BODY_NS))
   for (int64_t i = 0; i < b->owned; i++) {
     if (!(b->flags[i] & TL_BODY_FROZEN)) move_body(b, m, i, step_s);
     flag_outside(b, i, boundary, boundary_count);

@@ -1,8 +1,10 @@
 #include "dem/rest.h"
 
+#include "base/par.h"
+
 #include <math.h>
 
-enum { PARALLEL_FROM = 192 };
+static const double PAIR_NS = 300;            /* a visit to a pair, about */
 static const double CALM = 0.1;               /* of the tolerance */
 static const double POSITION_TOLERANCE = 0.1; /* slops */
 
@@ -205,23 +207,43 @@ static void forget(const TlGroup *g) {
   for (int32_t i = 0; i < g->colour_start[g->colours]; i++) g->memo[i].hits_a = -1;
 }
 
+/* Pairs [from, to) of the order, all of one colour. */
+typedef struct Stretch {
+  int32_t from, to;
+  Visit visit;
+  const double *active; /* islands to visit (NULL: all) */
+  double *result;       /* changes go, negative, to result[island] */
+} Stretch;
+
+/* A local group is one island: its change is what this returns, and result stays alone. */
+static double visit_at(const Walk *w, const Stretch *s, int32_t at) {
+  int32_t island = w->group->pair[w->group->order[at]].island;
+  if (s->active && s->active[island] == 0) return 0;
+  double change = -visit_pair(w, at, s->visit);
+  if (w->group->islands > 1 && change < 0) {
+#pragma omp critical(tl_rest_island)
+    s->result[island] = fmin(s->result[island], change);
+  }
+  return change;
+}
+
+static double visit_stretch(const Walk *w, const Stretch *s) {
+  double least = 0;
+  if (!tl_par_pays(s->to - s->from, PAIR_NS)) { /* no region of one thread, either: it costs */
+    for (int32_t i = s->from; i < s->to; i++) least = tl_min(least, visit_at(w, s, i));
+    return least;
+  }
+#pragma omp parallel for schedule(static) reduction(min : least)
+  for (int32_t i = s->from; i < s->to; i++) least = tl_min(least, visit_at(w, s, i));
+  return least;
+}
+
 /* active: islands to visit (NULL: all). Changes go, negative, to result[island]. */
 static TlStatus sweep(const Walk *w, Visit visit, const double *active, double *result) {
   const TlGroup *g = w->group;
   for (int32_t colour = 0; colour < g->colours; colour++) {
-    int32_t from = g->colour_start[colour], to = g->colour_start[colour + 1];
-    double least = 0; /* a local group is one island: its result needs no array */
-#pragma omp parallel for schedule(static) reduction(min : least) if (to - from >= PARALLEL_FROM)
-    for (int32_t i = from; i < to; i++) {
-      int32_t island = g->pair[g->order[i]].island;
-      if (active && active[island] == 0) continue;
-      double change = -visit_pair(w, i, visit);
-      least = fmin(least, change);
-      if (g->islands > 1 && change < 0) {
-#pragma omp critical(tl_rest_island)
-        result[island] = fmin(result[island], change);
-      }
-    }
+    Stretch stretch = {g->colour_start[colour], g->colour_start[colour + 1], visit, active, result};
+    double least = visit_stretch(w, &stretch);
     if (g->islands == 1) result[0] = fmin(result[0], least);
     TL_TRY(tl_sync_forward(g->sync, w->dynamics->twist, sizeof *w->dynamics->twist));
   }

@@ -121,10 +121,12 @@ typedef struct Stage {
   TlEtmLaw etm;
   TlRestLaw rest;
   const TlPositionLaw *position;
+  double pair_ns;        /* work on a pair of a small group, about */
   TlStageCounts *counts; /* one a group */
 } Stage;
 
 enum { LARGE_GROUP = 1000 }; /* pairs */
+static const double ETM_NS = 500, REST_NS = 3000, POSITION_NS = 500;
 
 static bool runs_alone(const TlGroup *g) {
   return g->sync || g->colour_start[g->colours] >= LARGE_GROUP;
@@ -139,10 +141,25 @@ static TlStatus run_small(void *context, int64_t begin, int64_t end, int64_t blo
   return TL_OK;
 }
 
+/* Pairs of small groups that others can take while one thread has the largest of them. */
+static double shared_pairs(const TlGroups *groups) {
+  int64_t sum = 0, most = 0;
+  for (int32_t i = 0; i < groups->count; i++) {
+    const TlGroup *g = &groups->group[i];
+    if (runs_alone(g)) continue;
+    int64_t pairs = g->colour_start[g->colours];
+    sum += pairs;
+    if (pairs > most) most = pairs;
+  }
+  return (double)(sum - most);
+}
+
 static TlStatus run_stage(Stage *stage) {
   for (int32_t i = 0; i < stage->groups->count; i++)
     if (runs_alone(&stage->groups->group[i])) TL_TRY(stage->run(stage, i));
-  return tl_par_blocks(stage->groups->count, 4, run_small, stage);
+  return tl_par_loop(stage->groups->count, 4,
+                     stage->pair_ns * shared_pairs(stage->groups) / (stage->groups->count + 1),
+                     run_small, stage);
 }
 
 static TlStatus run_etm(Stage *stage, int32_t i) {
@@ -173,8 +190,12 @@ static TlStatus stage_counts(Stage *stage) {
 
 TlStatus tl_step_positions(TlSolver *s, const TlGroups *groups, const TlPositionLaw *law,
                            const TlDynamics *pseudo) {
-  Stage stage = {
-      .solver = s, .groups = groups, .dynamics = pseudo, .run = run_position, .position = law};
+  Stage stage = {.solver = s,
+                 .groups = groups,
+                 .dynamics = pseudo,
+                 .run = run_position,
+                 .pair_ns = POSITION_NS,
+                 .position = law};
   return run_stage(&stage);
 }
 
@@ -210,12 +231,14 @@ static TlStatus solve(TlSolver *s, const TlBodies *b, const TlMotion *m, Stage *
   bool etm_only = c->rest == TL_REST_ETM;
   if (etm_only) kick(s, b, &m->real);
   stage->run = run_etm;
+  stage->pair_ns = ETM_NS;
   TL_TRY(run_stage(stage));
   double middle = tl_clock_s();
   r->etm_s = middle - start;
   if (!etm_only) {
     kick(s, b, &m->real);
     stage->run = run_rest;
+    stage->pair_ns = REST_NS;
     TL_TRY(run_stage(stage));
   }
   TL_TRY(correct_walls(s, b, &m->real));

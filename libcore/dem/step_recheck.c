@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RECHECK_PASSES = 8 };
+enum { RECHECK_PASSES = 8, PAIR_NS = 200 /* of a look, many being passed over */ };
 static const double RECHECK_BOUND = 5; /* slops: overlap that is looked after */
 static const double NEAR = 0.05;       /* share of r: pairs that a correction may bring together */
 static const double SPREAD = 0.05;     /* as in the detection */
@@ -135,7 +135,7 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
 /* Every pair is known at the present poses, those of active bodies wholly. Collective. */
 static TlStatus look(Recheck *r) {
   return tl_step_together(r->solver->sync,
-                          tl_par_blocks(r->solver->found.pairs, 64, test_pairs, r));
+                          tl_par_loop(r->solver->found.pairs, 64, PAIR_NS, test_pairs, r));
 }
 
 static bool is_deep(const Recheck *r, int32_t i) {

@@ -1,10 +1,11 @@
+#include "base/par.h"
 #include "dem/near.h"
 #include "dem/rest.h"
 #include "dem/shapes.h"
 
 #include <math.h>
 
-enum { MOST_CORRECTIONS = 8 };
+enum { MOST_CORRECTIONS = 8, BODY_NS = 1000 };
 
 typedef struct WallPoses { /* one boundary at the step's start and at its end */
   const TlBoundary *start, *end;
@@ -76,7 +77,7 @@ static double correct_body(const TlBodies *b, int64_t i, const TlNear *near,
 
 void tl_walls_correct(const TlBodies *b, const TlNear *near, const TlWallsStep *step,
                       const TlDynamics *d, double *work) {
-#pragma omp parallel for schedule(dynamic, 16) if (b->owned > 64)
+#pragma omp parallel for schedule(dynamic, 16) if (tl_par_pays(b->owned, BODY_NS))
   for (int64_t i = 0; i < b->owned; i++)
     work[i] = b->flags[i] & TL_BODY_FROZEN ? 0 : correct_body(b, i, near, step, d);
 }

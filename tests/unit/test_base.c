@@ -1,5 +1,6 @@
 #include "support/tltest.h"
 
+#include "base/log.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -111,6 +112,35 @@ START_TEST(block_sums_have_the_same_bits_for_any_thread_count) {
 }
 END_TEST
 
+static TlStatus note_thread(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  int *thread_of = context;
+  (void)begin;
+  (void)end;
+  thread_of[block] = thread;
+  double start = tl_clock_s();
+  while (tl_clock_s() < start + 1e-3) continue; /* so that no thread does all */
+  return block == 7 ? tl_fail(TL_EINPUT, "block 7") : TL_OK;
+}
+
+/* Blocks of a loop of this much work that another thread than the first did. */
+static int done_by_others(double each_ns) {
+  int thread_of[20], others = 0;
+  CK_FAILS(tl_par_loop(200, 10, each_ns, note_thread, thread_of), TL_EINPUT, "block 7");
+  for (int i = 0; i < 20; i++) others += thread_of[i] > 0;
+  return others;
+}
+
+START_TEST(small_loops_stay_on_one_thread_and_large_ones_are_shared) {
+  tl_par_set_threads(2);
+  ck_assert(!tl_par_pays(100, 10) && tl_par_pays(1000000, 10));
+  ck_assert_int_eq(done_by_others(10), 0);
+  ck_assert_int_gt(done_by_others(1e6), 0);
+  tl_par_set_threads(1);
+  ck_assert(!tl_par_pays(1000000, 1000));
+  ck_assert_int_eq(done_by_others(1e6), 0);
+}
+END_TEST
+
 START_TEST(random_numbers_are_uniform_and_repeatable) {
   enum { N = 100000 };
   double mean = 0, square = 0, normal = 0, normal2 = 0;
@@ -159,5 +189,6 @@ END_TEST
 TL_TEST_MAIN("base", failure_carries_its_message_and_context,
              allocation_overflow_and_failure_are_reported, reserve_keeps_what_was_there,
              arena_blocks_do_not_overlap, output_file_is_whole_or_absent,
-             sha256_is_the_published_one, block_sums_have_the_same_bits_for_any_thread_count,
+             sha256_is_the_published_one, small_loops_stay_on_one_thread_and_large_ones_are_shared,
+             block_sums_have_the_same_bits_for_any_thread_count,
              random_numbers_are_uniform_and_repeatable, provenance_grows_as_a_json_array)
