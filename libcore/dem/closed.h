@@ -24,7 +24,8 @@ enum {
 /* What the shape is held against, in the shape's body frame at unit scale: signed distance and unit
  * normal at p; false: nothing there. */
 typedef struct TlField {
-  bool exact; /* the true distance however far; else trustworthy near the surface only */
+  bool exact;  /* the true distance however far */
+  double near; /* else: how far from the surface it may be taken for one */
   bool (*at)(const struct TlField *field, TlVec3 p, double *gap, TlVec3 *n);
 } TlField;
 

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+static const double GRID_NEAR = 2; /* cells: avatars' grids go three beyond the surface */
+
 TlStatus tl_gap_check(double gap, int32_t node) {
   if (!isnan(gap)) return TL_OK;
   return tl_fail(TL_EINPUT, "the gap at node %d is not a number; look at the shapes' distances",
@@ -95,7 +97,8 @@ static TlStatus following_points(const TlNarrowSide *s, TlWanted *wanted, TlPoin
   int64_t from = s->from;
   const TlShape *shape = b->shape[from], *to = b->shape[s->to];
   const TlMat3 r = *s->turn_from;
-  BodyField field = {{!to->avatar, body_at}, to, s, points};
+  double near = to->avatar ? GRID_NEAR * to->avatar->spacing_m / s->map.ratio : 0;
+  BodyField field = {{!to->avatar, near, body_at}, to, s, points};
   TlClosedPoint found[TL_CLOSED_POINTS];
   int count = shape->closed->points(shape->size, &field.field, found);
   for (int i = 0; i < count; i++) {
@@ -276,7 +279,7 @@ static bool boundary_at(const TlField *field, TlVec3 p, double *gap, TlVec3 *n) 
 static TlStatus following_boundary(const TlShape *shape, const TlPose *pose,
                                    const TlBoundary *boundary, TlWanted *wanted, TlPoints *points,
                                    TlPoint *deepest) {
-  BoundaryField field = {{boundary->kind->exact, boundary_at}, boundary, pose};
+  BoundaryField field = {{boundary->kind->exact, 0, boundary_at}, boundary, pose};
   TlClosedPoint found[TL_CLOSED_POINTS];
   int count = shape->closed->points(shape->size, &field.field, found);
   for (int i = 0; i < count; i++) {
