@@ -1,9 +1,10 @@
 /* Grains fall into a clamped net: sag, wave, rest (Tan 2024, Fig. 7); and the sag of a net under
  * pressure against that of a membrane. */
+#include "validation/barrier.h"
+#include "validation/history.h"
 #include "validation/membrane_oracle.h"
 #include "validation/pictures.h"
 
-#include "base/file.h"
 #include "base/par.h"
 #include "run/run.h"
 
@@ -33,29 +34,13 @@ static double lowest_net(const TlFrame *frame) {
   return z;
 }
 
-/* Force on the clamped spheres from their bonds: what the hooks carry. */
+/* What the hooks carry. */
 static TlVec3 hooks(const TlRun *run) {
-  const TlBodies *b = &run->bodies;
-  const TlNet *net = &run->nets.net[0];
-  int64_t spheres = tl_net_spheres(net);
-  int64_t *at;
-  TlVec3 sum = {0, 0, 0};
-  JUDGE_OK(TL_NEW(at, (size_t)spheres));
-  for (int64_t i = 0; i < b->owned; i++)
-    if (b->flags[i] & TL_BODY_NET) at[b->id[i] - net->first_id] = i;
-  for (size_t k = 0; k < b->history.count; k++) {
-    const TlTouch *t = &b->history.touch[k];
-    if (t->key != TL_TOUCH_BOND) continue;
-    int64_t low = t->low - net->first_id, high = t->high - net->first_id;
-    TlVec3 d = tl_sub(b->position[at[low]], b->position[at[high]]);
-    double stretch = tl_norm(d) - tl_net_rest_length(net, low, high);
-    TlVec3 f =
-        tl_axpy(tl_scale(-net->normal_N_m * stretch, tl_unit(d)), -net->tangential_N_m, t->impulse);
-    if (b->flags[at[low]] & TL_BODY_FROZEN) sum = tl_add(sum, f);
-    if (b->flags[at[high]] & TL_BODY_FROZEN) sum = tl_sub(sum, f);
-  }
-  tl_free(at);
-  return sum;
+  Barrier net;
+  barrier_open(&net, run);
+  TlVec3 force = barrier_force(&net);
+  barrier_close(&net);
+  return force;
 }
 
 /* ---- a net under pressure ---- */
@@ -119,39 +104,6 @@ static void read_story(const TlRun *run, Story *s) {
   }
 }
 
-/* Where a column stands in the header of history.csv. */
-static int column(const char *header, const char *name) {
-  int k = 0;
-  const char *at = strstr(header, name);
-  if (!at) judge_ok(tl_fail(TL_EINPUT, "history.csv has no %s", name), "history");
-  for (const char *c = header; c < at; c++) k += *c == ',';
-  return k;
-}
-
-/* Largest rise of the whole energy from one line of history.csv to the next, over the drop's. */
-static double energy_rise(const TlRun *run, double *drop_J) {
-  enum { COLUMNS = 64 };
-  char *path = tl_path_join(run->folder, "history.csv"), line[4096];
-  FILE *in = fopen(path, "r");
-  double most = 0, before = INFINITY, high = -INFINITY, low = INFINITY, v[COLUMNS] = {0};
-  if (!in || !fgets(line, sizeof line, in)) judge_ok(tl_fail(TL_EIO, "%s", path), "history");
-  int kinetic = column(line, "kinetic_energy"), potential = column(line, "potential_energy"),
-      elastic = column(line, "net_elastic_energy");
-  while (fgets(line, sizeof line, in)) {
-    char *at = line;
-    for (int k = 0; k < COLUMNS; k++, at += *at == ',') v[k] = strtod(at, &at);
-    double energy = v[kinetic] + v[potential] + v[elastic];
-    most = fmax(most, energy - before);
-    before = energy;
-    high = fmax(high, v[potential]);
-    low = fmin(low, v[potential]);
-  }
-  fclose(in);
-  tl_free(path);
-  *drop_J = high - low;
-  return most / *drop_J;
-}
-
 static double total_weight(const TlRun *run) {
   double mass = 0;
   for (int64_t i = 0; i < run->bodies.owned; i++)
@@ -168,7 +120,7 @@ static void judge_fall(TlComm *comm) {
   run_study(&c, comm, "config/validation/net.yaml", judge_path("fall"), fine, judge_full() ? 4 : 0);
   const TlRunTotals *t = &c.run.totals;
   read_story(&c.run, &s);
-  double rise = energy_rise(&c.run, &drop), kinetic = 0;
+  double rise = history_rise(&c.run, &drop), kinetic = 0;
   for (int64_t i = 0; i < c.run.bodies.owned; i++)
     if (!(c.run.bodies.flags[i] & TL_BODY_NET))
       kinetic += 0.5 * c.run.bodies.mass[i] * tl_norm2(c.run.bodies.velocity[i]);
