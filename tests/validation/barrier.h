@@ -10,6 +10,16 @@
 
 #include <math.h>
 
+/* Of the grains, spin included: spheres under a resting grain show one step's spring pull. */
+static inline double barrier_grains_kinetic(const TlBodies *b) {
+  double sum = 0;
+  for (int64_t i = 0; i < b->owned; i++)
+    if (!(b->flags[i] & TL_BODY_NET))
+      sum += 0.5 * b->mass[i] * tl_norm2(b->velocity[i]) +
+             0.5 * tl_dot(tl_bodies_spin(b, i), b->momentum[i]);
+  return sum;
+}
+
 typedef struct Barrier {
   const TlRun *run;
   int64_t *at; /* body index of each of the first net's spheres; owned */

@@ -112,16 +112,6 @@ static double total_weight(const TlRun *run) {
   return 9.81 * mass;
 }
 
-/* Of the grains, spin included; spheres under a resting grain show one step's spring pull. */
-static double grains_kinetic(const TlBodies *b) {
-  double sum = 0;
-  for (int64_t i = 0; i < b->owned; i++)
-    if (!(b->flags[i] & TL_BODY_NET))
-      sum += 0.5 * b->mass[i] * tl_norm2(b->velocity[i]) +
-             0.5 * tl_dot(tl_bodies_spin(b, i), b->momentum[i]);
-  return sum;
-}
-
 static void judge_fall(TlComm *comm) {
   static const char *const fine[] = {"nets.0.spacing_m=0.02", "nets.0.radius_m=0.01",
                                      "nets.0.density_kg_m3=200", "time.steps=16000"};
@@ -131,7 +121,7 @@ static void judge_fall(TlComm *comm) {
   run_study(&c, comm, "config/validation/net.yaml", judge_path("fall"), fine, judge_full() ? 4 : 0);
   const TlRunTotals *t = &c.run.totals;
   read_story(&c.run, &s);
-  double rise = history_rise(&c.run, &drop), kinetic = grains_kinetic(&c.run.bodies);
+  double rise = history_rise(&c.run, &drop), kinetic = barrier_grains_kinetic(&c.run.bodies);
   judge_at_least(JUDGE_CORRECT, "net_held_share", (double)s.held / (double)s.grains, "", 1);
   judge_at_least(JUDGE_GOAL, "net_wave_overshoot", s.deepest / s.last, "", 1.1);
   judge_at_most(JUDGE_GOAL, "net_rest_kinetic_share", kinetic / drop, "", 1e-4);
