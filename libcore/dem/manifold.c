@@ -60,21 +60,52 @@ best(const Cluster *cluster, const Score *score, Measure measure) {
   return found;
 }
 
-static int thin(const Cluster *cluster, TlPoint *out) {
+static int span(const Cluster *cluster, int most, TlPoint *out) {
   const TlPoint *deepest = &cluster->candidate[0], *next;
   Score score = {.origin = deepest->p, .n = deepest->n, .gap = deepest->gap};
   out[0] = *deepest;
-  if (!(next = best(cluster, &score, AWAY))) return 1;
+  if (most == 1 || !(next = best(cluster, &score, AWAY))) return 1;
   out[1] = *next;
   TlVec3 line = tl_sub(next->p, deepest->p);
   score.beside = tl_cross(score.n, tl_unit(tl_axpy(line, -tl_dot(line, score.n), score.n)));
-  if (!(next = best(cluster, &score, EITHER_SIDE))) return 2;
+  if (most == 2 || !(next = best(cluster, &score, EITHER_SIDE))) return 2;
   out[2] = *next;
   if (tl_dot(tl_sub(next->p, deepest->p), score.beside) > 0)
     score.beside = tl_scale(-1, score.beside);
-  if (!(next = best(cluster, &score, OTHER_SIDE))) return 3;
+  if (most == 3 || !(next = best(cluster, &score, OTHER_SIDE))) return 3;
   out[3] = *next;
-  return TL_CLUSTER_POINTS;
+  return TL_FACE_POINTS;
+}
+
+static bool is_among(const TlPoint *point, int count, int64_t key) {
+  for (int i = 0; i < count; i++)
+    if (point[i].key == key) return true;
+  return false;
+}
+
+static const TlPoint *candidate_of(const Cluster *cluster, int64_t key) {
+  for (size_t i = 0; i < cluster->count; i++)
+    if (cluster->candidate[i].key == key) return &cluster->candidate[i];
+  return NULL;
+}
+
+/* What carried load stays, however near to another. A node of either grain, one beside the other,
+ * is what two rounded grains rest on: with the deeper one alone each tips its grain onto the other,
+ * and a heap rocked and crept so for good (docs/theory.md). */
+static int keep_loaded(const Cluster *cluster, int most, int count, TlPoint *out) {
+  for (size_t i = 0; i < cluster->known_count && count < most; i++) {
+    int64_t key = cluster->known[i].key;
+    const TlPoint *c = is_among(out, count, key) ? NULL : candidate_of(cluster, key);
+    if (c) out[count++] = *c;
+  }
+  return count;
+}
+
+/* The face first, then the loaded. */
+static int thin(const Cluster *cluster, int room, TlPoint *out) {
+  int face = room < TL_FACE_POINTS ? room : TL_FACE_POINTS;
+  int most = room < TL_CLUSTER_POINTS ? room : TL_CLUSTER_POINTS;
+  return keep_loaded(cluster, most, span(cluster, face, out), out);
 }
 
 static void swap(TlPoint *a, TlPoint *b) {
@@ -118,10 +149,10 @@ int tl_manifold(TlPoint *c, size_t count, double band, double spread, const TlTo
   for (size_t i = 0; i < count; i++) least = tl_min(c[i].gap, least);
   count = below(c, count, tl_max(least, 0) + band);
   int total = 0;
-  for (size_t i = 0; i < count && total + TL_CLUSTER_POINTS <= TL_MANIFOLD_POINTS;) {
+  for (size_t i = 0; i < count && total < TL_MANIFOLD_POINTS;) {
     deepest_first(c + i, count - i);
     Cluster cluster = {c + i, agreeing_first(c + i, count - i), known, known_count, spread};
-    total += thin(&cluster, kept + total);
+    total += thin(&cluster, TL_MANIFOLD_POINTS - total, kept + total);
     i += cluster.count;
   }
   return total;

@@ -3,7 +3,7 @@
  *
  * A candidate is every node with phi < margin. Of a pair's candidates the manifold keeps clusters
  * of agreeing normals, and of each cluster the deepest point and up to three that span the widest
- * face; points remembered from the last step are preferred, so that a resting pair keeps its keys.
+ * face; points remembered from the last step, which carried load, are preferred and stay.
  */
 #ifndef TL_DEM_NARROW_H
 #define TL_DEM_NARROW_H
@@ -14,8 +14,9 @@
 #include <stdbool.h>
 
 enum {
-  TL_MANIFOLD_POINTS = 8, /* most points of a pair */
-  TL_CLUSTER_POINTS = 4
+  TL_MANIFOLD_POINTS = 12, /* most points of a pair */
+  TL_CLUSTER_POINTS = 6,   /* of a cluster: those of its face, and what else carried load */
+  TL_FACE_POINTS = 4
 };
 
 typedef struct TlPoint {

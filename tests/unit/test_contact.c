@@ -250,6 +250,38 @@ START_TEST(points_of_two_faces_stay_in_two_clusters) {
 }
 END_TEST
 
+/* A node of either grain, one beside the other: the one that carried load stays beside the deeper.
+ */
+START_TEST(a_loaded_point_beside_the_deepest_stays) {
+  const TlVec3 p[6] = {{1, 1, 0}, {1, -1, 0}, {-1, 1, 0}, {-1, -1, 0}, {0, 0, 0}, {1e-3, 0, 0}};
+  const double gap[6] = {0, 0, 0, 0, -1e-4, -9e-5};
+  const TlTouch known[2] = {{.key = 5}, {.key = 99}}; /* 99: no longer a candidate */
+  for (size_t with = 0; with <= 2; with++) {
+    TlPoint c[6], kept[TL_MANIFOLD_POINTS];
+    for (int i = 0; i < 6; i++)
+      c[i] = (TlPoint){.p = p[i], .n = {0, 0, 1}, .gap = gap[i], .key = i};
+    int n = tl_manifold(c, 6, 1, 0.01, known, with, kept);
+    ck_assert_int_eq(n, with > 0 ? 5 : 4);
+    ck_assert_int_eq(kept[0].key, 4);
+    if (with > 0) ck_assert_int_eq(kept[4].key, 5);
+  }
+}
+END_TEST
+
+/* Six faces of two points each: none is left out while there is room. */
+START_TEST(every_cluster_keeps_its_deepest_point) {
+  const TlVec3 axis[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  TlPoint c[12], kept[TL_MANIFOLD_POINTS];
+  for (int i = 0; i < 12; i++) {
+    TlVec3 n = tl_scale(i % 2 ? -1 : 1, axis[i / 2 % 3]);
+    TlVec3 aside = tl_scale(i < 6 ? 0 : 0.3, axis[(i / 2 + 1) % 3]);
+    c[i] = (TlPoint){.p = tl_add(n, aside), .n = n, .gap = -1e-3 * (i < 6 ? 2 : 1), .key = i};
+  }
+  ck_assert_int_eq(tl_manifold(c, 12, 1, 0.01, NULL, 0, kept), 12);
+  for (int i = 0; i < 12; i += 2) CK_NEAR(kept[i].gap, -2e-3, 0);
+}
+END_TEST
+
 /* ---- colours and islands ---- */
 
 static TlStatus no_forward(void *ctx, void *field, size_t size) {
@@ -327,5 +359,6 @@ END_TEST
 TL_TEST_MAIN("contact search", the_tree_finds_what_testing_every_node_finds,
              a_band_keeps_all_points_within_it_of_the_deepest, spheres_touch_in_closed_form,
              the_cells_find_every_pair_once_at_any_size_ratio, a_face_is_kept_by_its_corners,
-             points_of_two_faces_stay_in_two_clusters,
+             points_of_two_faces_stay_in_two_clusters, a_loaded_point_beside_the_deepest_stays,
+             every_cluster_keeps_its_deepest_point,
              pairs_of_a_colour_share_no_movable_body_and_rounds_colour_as_one_pass)

@@ -166,11 +166,11 @@ static TlVec3 random_vec(TlRandom *r, double size) {
       size, tl_vec3(tl_random_next_normal(r), tl_random_next_normal(r), tl_random_next_normal(r)));
 }
 
-/* One step in which the upper cube, turning by 0.2 to 0.6, comes from a place apart to one where,
+/* One step in which the upper cube, turning by 0.5 to 1.2, comes from a place apart to one where,
  * not stopped, its edge would cross the lower one's half an interval from the nearest node, 5% of r
  * deep: depth at the end, over r; INFINITY: it does not come from apart. */
 static double swing(int64_t shape, double step_s, TlRandom *r) {
-  TlVec3 turn = tl_scale(0.2 + 0.4 * tl_random_next(r), tl_unit(random_vec(r, 1)));
+  TlVec3 turn = tl_scale(0.5 + 0.7 * tl_random_next(r), tl_unit(random_vec(r, 1)));
   TlVec3 v = random_vec(r, 0.3), end = {0, SIDE / 12, SIDE * (sqrt(2) - 0.05 * sqrt(0.75))};
   TlQuat back = tl_quat_from_rotation(tl_scale(-1, turn));
   bodies = (TlBodies){0};
@@ -211,16 +211,18 @@ static double deepest_swing(int64_t shape, TlEdges edges, int *from_apart) {
 }
 
 /* The step's contacts, those of its start, are not where the edges come to cross, and there no node
- * lies inside: the look at the end poses has to see it. Without that the grids end 5% of r deep. */
+ * lies inside: the look at the end poses has to see it. It lets 5 slops be, 5e-3 r, and the grid is
+ * off by 1e-3 of the diameter at edges; without the look, or with nodes alone, they end deeper. */
 START_TEST(edges_that_turn_fast_do_not_end_inside_each_other) {
+  const double most = 5e-3 + 2e-3;
   int swings;
   for (int64_t shape = CLOSED; shape <= GRID; shape++) {
     double deepest = deepest_swing(shape, TL_EDGES_REFINE, &swings);
-    ck_assert_msg(deepest < 0.02, "deepest %g of the radius", deepest);
+    ck_assert_msg(deepest < most, "deepest %g of the radius", deepest);
     ck_assert_msg(swings > SWINGS / 10, "%d swings", swings);
   }
   double alone = deepest_swing(GRID, TL_EDGES_NODES, &swings);
-  ck_assert_msg(alone > 0.04, "nodes alone: %g of the radius", alone);
+  ck_assert_msg(alone > most, "nodes alone: %g of the radius", alone);
 }
 END_TEST
 
