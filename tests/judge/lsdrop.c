@@ -32,16 +32,34 @@ static void weigh(LsDrop *d) {
   for (int64_t i = 0; i < b->owned; i++) d->drop_J += b->mass[i] * GRAVITY * b->position[i].z;
 }
 
-void lsdrop_open(LsDrop *d, int side, double step_s) {
+/* The peers' grain in the peers' box. axes: how its body axes lie in the peers' frame. */
+static int64_t begin_equal(LsDrop *d, int side, double step_s, TlQuat *axes) {
   TlAvatar grain;
   begin(d, step_s);
   JUDGE_OK(tl_avatar_superellipsoid(0.010, 0.008, 0.007, 0.6, 0.8, 0.0007, 800, &grain));
+  *axes = grain.scan_rotation;
   int64_t id = judge_scene_avatar(&d->scene, &grain);
   judge_scene_box(&d->scene, side * PITCH, side * PITCH);
   judge_scene_start(&d->scene);
+  return id;
+}
+
+void lsdrop_open(LsDrop *d, int side, double step_s) {
+  TlQuat axes;
+  int64_t id = begin_equal(d, side, step_s, &axes);
   TlRandom random = {21, 0, 0};
   for (int i = 0; i < side * side * side; i++) put(d, id, 1, side, PITCH, i, &random);
   weigh(d);
+}
+
+void lsdrop_open_settled(LsDrop *d, int side, double step_s) {
+  TlQuat axes;
+  int64_t id = begin_equal(d, side, step_s, &axes);
+  judge_scene_heap(&d->scene, id, axes, side * side * side, tl_vec3(0, 0, 0));
+  JUDGE_OK(tl_solver_refresh(d->scene.solver, &d->scene.bodies));
+  const TlBodies *b = &d->scene.bodies;
+  for (int64_t i = 0; i < b->owned; i++)
+    d->drop_J += b->mass[i] * GRAVITY * ((double)(i / (side * side)) + 0.5) * PITCH;
 }
 
 void lsdrop_open_scanned(LsDrop *d, int side, int count, double step_s) {
@@ -65,17 +83,34 @@ void lsdrop_open_scanned(LsDrop *d, int side, int count, double step_s) {
   weigh(d);
 }
 
-void lsdrop_run(LsDrop *d, double seconds) {
-  double cpu = judge_cpu_s();
+LsRest lsdrop_watch(LsDrop *d, double seconds) {
+  double cpu = judge_cpu_s(), start = lsdrop_mean_height(d);
   int64_t steps = (int64_t)lround(seconds / d->scene.config.step_s);
+  LsRest rest = {0, 0};
   for (int64_t i = 0; i < steps; i++) {
     const TlStepReport *r = &d->scene.report;
     judge_scene_steps(&d->scene, 1);
+    rest.kinetic = fmax(rest.kinetic, r->kinetic_J / d->drop_J);
+    rest.creep = fmax(rest.creep, fabs(lsdrop_mean_height(d) / start - 1));
     d->deepest = fmax(d->deepest, fmax(r->overlap_share, r->boundary_overlap_share));
     d->deepest_m = fmax(d->deepest_m, fmax(r->overlap_m, r->boundary_overlap_m));
   }
   d->cpu_s += judge_cpu_s() - cpu;
   d->time_s += (double)steps * d->scene.config.step_s;
+  return rest;
+}
+
+void lsdrop_run(LsDrop *d, double seconds) {
+  lsdrop_watch(d, seconds);
+}
+
+bool lsdrop_settle(LsDrop *d, LsRest bound, double most_s) {
+  LsRest rest = {INFINITY, INFINITY};
+  while (!(rest.kinetic <= bound.kinetic && rest.creep <= bound.creep)) {
+    if (d->time_s + 0.5 > most_s) return false;
+    rest = lsdrop_watch(d, 1);
+  }
+  return true;
 }
 
 double lsdrop_mean_height(const LsDrop *d) {

@@ -13,12 +13,23 @@ typedef struct LsDrop {
 } LsDrop;
 
 void lsdrop_open(LsDrop *drop, int side, double step_s);
+/* The poses of data/settled_COUNT.csv, come to rest in another program; drop_J: of the lattice that
+ * they fell from. */
+void lsdrop_open_settled(LsDrop *drop, int side, double step_s);
 /* Grains like those of scans in its place: the four kinds of judge_grain, two shapes of each, 800
  * nodes, equal-volume diameters of 10 to 14 mm, at most count, let go from a lattice side by side
  * wide in which none can touch. About two seconds. */
 void lsdrop_open_scanned(LsDrop *drop, int side, int count, double step_s);
 /* Steps for so long. */
 void lsdrop_run(LsDrop *drop, double seconds);
+typedef struct LsRest {
+  double kinetic; /* most of any step, of drop_J */
+  double creep;   /* most change of the mean height, of that at the start */
+} LsRest;
+/* Steps for so long and watches. */
+LsRest lsdrop_watch(LsDrop *drop, double seconds);
+/* Runs until a second goes by with no more than this, or for most_s: false. */
+bool lsdrop_settle(LsDrop *drop, LsRest bound, double most_s);
 double lsdrop_mean_height(const LsDrop *drop);
 /* Vertical impulses of the floor and walls in the last step over the weight's. */
 double lsdrop_carried(const LsDrop *drop);

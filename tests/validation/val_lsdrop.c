@@ -1,5 +1,8 @@
-/* lsdrop (the peers' scene): grains let go from the lattice come to rest, and stay apart. 64 grains
- * here, 216 and 512 with --full. Step 1 ms, no global damping. */
+/* lsdrop (the peers' scene): grains let go from the lattice come to rest, and stay apart; 64 grains
+ * here, 216 and 512 with --full. And heaps of 64, 216 and 512 that have come to rest in another
+ * program (data/settled_*.csv) stay. As stored these lie up to half a millimetre inside each other,
+ * and without forces; that is undone first, until a second goes by at rest, then one is watched.
+ * Step 1 ms, heaps of 512 stored grains 2 ms; no global damping. */
 #include "judge/judge.h"
 #include "judge/lsdrop.h"
 
@@ -24,9 +27,35 @@ static void drop(int side) {
   lsdrop_close(&d);
 }
 
+static void stay(int side) {
+  LsDrop d;
+  char name[64];
+  int grains = side * side * side;
+  lsdrop_open_settled(&d, side, side < 8 ? 1e-3 : 2e-3);
+  double stored = lsdrop_mean_height(&d);
+  bool settled = lsdrop_settle(&d, (LsRest){1e-6, 1e-4}, 5);
+  double overlap = d.deepest_m, time = d.time_s, settling = d.cpu_s;
+  double swelling = lsdrop_mean_height(&d) / stored - 1;
+  d.deepest_m = 0;
+  LsRest rest = lsdrop_watch(&d, 1);
+  snprintf(name, sizeof name, "lsdrop_settled_%d_kinetic", grains);
+  judge_at_most(JUDGE_GOAL, name, rest.kinetic, "of the drop energy", 1e-6);
+  snprintf(name, sizeof name, "lsdrop_settled_%d_creep", grains);
+  judge_at_most(JUDGE_GOAL, name, rest.creep, "of the mean height", 1e-3);
+  snprintf(name, sizeof name, "lsdrop_settled_%d_overlap", grains);
+  judge_at_most(JUDGE_CORRECT, name, 1e3 * d.deepest_m, "mm", 0.1);
+  judge_note("%d settled grains, stored %.2f mm deep in each other: the mean height changes by "
+             "%.2g of itself, "
+             "%s after %.0f s; %.2f CPU-s a second at rest.",
+             grains, 1e3 * overlap, swelling, settled ? "at rest" : "not at rest", time,
+             d.cpu_s - settling);
+  lsdrop_close(&d);
+}
+
 int main(int argc, char **argv) {
   judge_open("lsdrop", argc, argv);
   drop(4);
   if (judge_full()) drop(6), drop(8);
+  for (int side = 4; side <= 8; side += 2) stay(side);
   return judge_close();
 }
