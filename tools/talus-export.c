@@ -46,6 +46,8 @@ static const TlTool tool = {
                    "  grains_NNNNNN.vtp  a file a frame\n"
                    "  grains.pvd         the series with its physical times: open this one\n"
                    "  terrain.vtp        the ground, when there is one\n"
+                   "  walls_NNNNNN.vtp   walls and planes where they are at the frame, when there\n"
+                   "  walls.pvd          are any: a series like the grains'\n"
                    "Coordinates are metres in the run's own frame.",
     .example = "  talus-export out/run -o out/paraview --surfaces",
     .least_arguments = 1,

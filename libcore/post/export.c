@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/vtk.h"
+#include "post/export_walls.h"
 #include "post/surface.h"
 
 #include <math.h>
@@ -193,52 +194,91 @@ static TlStatus write_surfaces(const TlScene *scene, const TlMesh *mesh, const T
 
 /* ---- the series ---- */
 
+enum { GRAINS, WALLS, LISTS };
+static const char *const LIST[LISTS] = {"grains", "walls"};
+
 typedef struct Series {
   const char *folder, *output;
   const TlScene *scene;
   const TlMesh *mesh; /* NULL: points */
   bool overwrite;
-  char **name;
+  int lists;        /* GRAINS alone, or WALLS too */
+  TlVec3 low, high; /* box of the grains at the start and the end */
+  char **name[LISTS];
   double *time_s;
 } Series;
+
+static TlStatus write_list_item(const Series *s, int list, const TlFrame *frame, const char *path) {
+  if (list == WALLS) return tl_export_walls(s->scene, frame, s->low, s->high, path, s->overwrite);
+  return s->mesh ? write_surfaces(s->scene, s->mesh, frame, path, s->overwrite)
+                 : write_points(s->scene, frame, path, s->overwrite);
+}
 
 static TlStatus write_frame(Series *s, int64_t index, int64_t at) {
   TlFrame frame;
   TL_TRY(tl_results_read_frame(s->folder, index, &frame));
-  char *path = NULL;
-  TlStatus status = TL_ENOMEM;
+  TlStatus status = TL_OK;
   s->time_s[at] = frame.time_s;
-  s->name[at] = tl_format("grains_%06lld.vtp", (long long)index);
-  if (s->name[at]) path = tl_path_join(s->output, s->name[at]);
-  if (path)
-    status = s->mesh ? write_surfaces(s->scene, s->mesh, &frame, path, s->overwrite)
-                     : write_points(s->scene, &frame, path, s->overwrite);
-  tl_free(path);
+  for (int list = 0; list < s->lists && status == TL_OK; list++) {
+    char *name = tl_format("%s_%06lld.vtp", LIST[list], (long long)index), *path = NULL;
+    s->name[list][at] = name;
+    if (name) path = tl_path_join(s->output, name);
+    status = path ? write_list_item(s, list, &frame, path) : TL_ENOMEM;
+    tl_free(path);
+  }
   tl_frame_free(&frame);
   return status;
 }
 
-static TlStatus write_list(const Series *s, int64_t count) {
-  char *path = tl_path_join(s->output, "grains.pvd");
-  if (!path) return TL_ENOMEM;
-  TlStatus status =
-      tl_vtk_write_pvd(path, s->overwrite, (const char *const *)s->name, s->time_s, count);
+static TlStatus write_list(const Series *s, int list, int64_t count) {
+  char *path = NULL, *name = tl_format("%s.pvd", LIST[list]);
+  if (name) path = tl_path_join(s->output, name);
+  TlStatus status = path ? tl_vtk_write_pvd(path, s->overwrite, (const char *const *)s->name[list],
+                                            s->time_s, count)
+                         : TL_ENOMEM;
+  tl_free(name);
   tl_free(path);
   return status;
 }
 
+static void widen(Series *s, const TlFrame *frame) {
+  for (int64_t i = 0; i < frame->count; i++) {
+    TlVec3 x = frame->rows[i].position_m;
+    s->low = tl_vec3(fmin(s->low.x, x.x), fmin(s->low.y, x.y), fmin(s->low.z, x.z));
+    s->high = tl_vec3(fmax(s->high.x, x.x), fmax(s->high.y, x.y), fmax(s->high.z, x.z));
+  }
+}
+
+static TlStatus find_box(Series *s, const int64_t *index, int64_t count) {
+  s->low = tl_vec3(INFINITY, INFINITY, INFINITY);
+  s->high = tl_scale(-1, s->low);
+  for (int64_t i = 0; i<count; i += count> 1 ? count - 1 : 1) {
+    TlFrame frame;
+    TL_TRY(tl_results_read_frame(s->folder, index[i], &frame));
+    widen(s, &frame);
+    tl_frame_free(&frame);
+  }
+  if (!(s->low.x <= s->high.x)) s->low = s->high = tl_vec3(0, 0, 0); /* poured: none yet */
+  return TL_OK;
+}
+
 static TlStatus write_series(Series *s, const int64_t *index, int64_t count) {
-  TlStatus status = TL_NEW(s->name, (size_t)count);
-  if (status == TL_OK) status = TL_NEW(s->time_s, (size_t)count);
+  TlStatus status = TL_NEW(s->time_s, (size_t)count);
+  s->lists = tl_walls_any(s->scene) ? LISTS : GRAINS + 1;
+  for (int list = 0; list < s->lists && status == TL_OK; list++)
+    status = TL_NEW(s->name[list], (size_t)count);
+  if (status == TL_OK && s->lists > WALLS) status = find_box(s, index, count);
   TlProgress progress = tl_progress_start("export", count);
   for (int64_t i = 0; i < count && status == TL_OK; i++) {
     status = write_frame(s, index[i], i);
     tl_progress(&progress, i + 1);
   }
   tl_progress_end(&progress);
-  if (status == TL_OK) status = write_list(s, count);
-  for (int64_t i = 0; s->name && i < count; i++) tl_free(s->name[i]);
-  tl_free(s->name);
+  for (int list = 0; list < s->lists; list++) {
+    if (status == TL_OK) status = write_list(s, list, count);
+    for (int64_t i = 0; s->name[list] && i < count; i++) tl_free(s->name[list][i]);
+    tl_free(s->name[list]);
+  }
   tl_free(s->time_s);
   return status;
 }
@@ -263,8 +303,8 @@ TlStatus tl_export_run(const char *folder, const TlScene *scene, const TlExportO
   if (count == 0) status = tl_fail(TL_EINPUT, "%s: holds no frames; was the study run?", folder);
   if (status == TL_OK) status = tl_dir_make(output);
   if (status == TL_OK && options->surfaces) status = make_meshes(scene, options->cells, &mesh);
-  *files = count + 1;
-  Series series = {folder, output, scene, mesh, overwrite, NULL, NULL};
+  *files = (count + 1) * (tl_walls_any(scene) ? LISTS : 1);
+  Series series = {folder, output, scene, mesh, overwrite};
   if (status == TL_OK) status = write_still(scene, output, overwrite, files);
   if (status == TL_OK) status = write_series(&series, index, count);
   for (int64_t i = 0; mesh && i < scene->avatar_count; i++) tl_mesh_free(&mesh[i]);

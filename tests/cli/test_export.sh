@@ -78,7 +78,22 @@ def grain():
         near(phi.GetTuple1(image.FindPoint(0, 0, 0)), -1e-3, 1e-6, 'phi in the centre')
         near(phi.GetTuple1(image.FindPoint(1.3e-3, 0, 0)), 0.3e-3, 1e-5, 'phi outside, x fastest')
 
+def walls(folder):
+    sets = tree.parse(folder + '/walls.pvd').getroot().findall('Collection/DataSet')
+    assert [float(s.get('timestep')) for s in sets] == [0, 0.25, 0.5]
+    for at, s in enumerate(sets):
+        root, poly = read(folder + '/' + s.get('file'))
+        assert root.find('PolyData/Piece').get('NumberOfPolys') == ('0' if at == 2 else '12')
+        if poly and at < 2:
+            x = poly.GetBounds()
+            near(x[0], 29.5, 1e-12, 'west side of the gate')
+            near(x[5], 2 + 0.1 * at, 1e-12, 'top of the gate')
+            mass = vtkMassProperties(); mass.SetInputData(poly); mass.Update()
+            near(mass.GetVolume(), 8, 1e-9, 'volume of the gate')
+            assert poly.GetCellData().GetArray('wall').GetTuple1(0) == 0
+
 def run(folder, surfaces):
+    walls(folder)
     sets = tree.parse(folder + '/grains.pvd').getroot().findall('Collection/DataSet')
     assert [float(s.get('timestep')) for s in sets] == [0, 0.25, 0.5]
     for at, s in enumerate(sets):

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "post/export.h"
+#include "post/export_walls.h"
 #include "post/measure.h"
 #include "post/measure_repose.h"
 #include "shape/superellipsoid.h"
@@ -302,6 +303,69 @@ START_TEST(a_run_without_frames_or_with_an_unknown_avatar_is_refused) {
 }
 END_TEST
 
+/* Six times the volume inside the triangles of a part, and what tl_part_phi says of them: corners
+ * lie on the wall, a step off each triangle's middle along its normal on the grains' side. */
+static double part_volume(const TlScene *scene, const TlFrame *frame, const TlWallMesh *m,
+                          int32_t part) {
+  double volume = 0;
+  TlPlacement place = tl_scene_place(scene, &scene->parts[part], frame);
+  for (int64_t t = 0; t < m->triangles; t++) {
+    if (m->part[t] != part) continue;
+    TlVec3 p[3], middle = {0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+      const double *at = m->point + 3 * m->corner[3 * t + k];
+      p[k] = tl_vec3(at[0], at[1], at[2]);
+      CK_NEAR(tl_part_phi(&scene->parts[part], &place, p[k]), 0, 1e-12);
+      middle = tl_axpy(middle, 1.0 / 3, p[k]);
+    }
+    TlVec3 n = tl_cross(tl_sub(p[1], p[0]), tl_sub(p[2], p[0]));
+    volume += tl_dot(n, middle) / 3;
+    TlVec3 off = tl_axpy(middle, 0.02, tl_unit(n)); /* farther than a chord lies off its arc */
+    ck_assert(tl_part_phi(&scene->parts[part], &place, off) > 0);
+    ck_assert_int_eq(m->wall[t], scene->parts[part].wall);
+  }
+  return volume / 2;
+}
+
+START_TEST(exported_walls_lie_on_the_walls_and_face_the_grains) {
+  TlMat3 turn = tl_quat_matrix(tl_quat_from_rotation(tl_vec3(0.3, -0.7, 1.1)));
+  const TlDrive spin = {
+      .spin_rad_s = {1, 2, -1}, .pivot_m = {0.2, 0, 0}, .velocity_m_s = {1, 0, 3}};
+  TlWallPart part[] = {
+      {.wall = 0, .kind = TL_PART_BOX, .size_m = {1, 2, 3}, .turn = turn, .drive = spin},
+      {.wall = 1, .kind = TL_PART_CYLINDER, .size_m = {0.5, 2}, .turn = turn, .centre = {4, 5, 6}},
+      {.wall = 2, .kind = TL_PART_RING, .size_m = {0.5, 2, 0.1}, .turn = turn, .drive = spin},
+      {.wall = 3, .kind = TL_PART_TUBE, .size_m = {0.5, 2}, .turn = turn, .drive = spin},
+      {.wall = 4, .kind = TL_PART_PLANE, .size_m = {1, 2}, .turn = turn, .drive = spin},
+      {.wall = 4, .kind = TL_PART_PLANE, .size_m = {2, 2, 1}, .turn = turn, .centre = {1, 2, 3}},
+      {.wall = 5, .kind = TL_PART_PLANE, .turn = turn, .centre = {1, 2, 3}},
+      {.wall = 6, .kind = TL_PART_BOX, .size_m = {1, 1, 1}, .turn = turn, .drive = {.until_s = 1}}};
+  enum { PARTS = sizeof part / sizeof *part };
+  TlScene scene = {.step_s = 1e-3, .parts = part, .part_count = PARTS};
+  const TlFrame frame = {.step = 1500};
+  TlWallMesh m;
+  CK_OK(tl_walls_mesh(&scene, &frame, tl_vec3(-1, -1, -1), tl_vec3(1, 1, 1), &m));
+  double round = 64 * sin(2 * PI / 64) / 2; /* a polygon of 64 sides over its radius squared */
+  CK_NEAR(part_volume(&scene, &frame, &m, 0), 6, 1e-12);
+  CK_NEAR(part_volume(&scene, &frame, &m, 1), round * 0.25 * 2, 1e-12);
+  CK_NEAR(part_volume(&scene, &frame, &m, 2), round * (0.36 - 0.25) * 2, 1e-12);
+  for (int32_t i = 3; i < 7; i++) part_volume(&scene, &frame, &m, i);
+  int there[PARTS] = {0};
+  for (int64_t t = 0; t < m.triangles; t++) there[m.part[t]]++;
+  for (int i = 0; i < PARTS; i++) ck_assert_int_eq(there[i] > 0, i < 7);
+  tl_walls_mesh_free(&m);
+  const TlPlane floor = {{0, 0, -3}, {0, 0.6, 0.8}};
+  scene = (TlScene){.step_s = 1e-3, .plane_count = 1, .planes = (TlPlane *)&floor};
+  CK_OK(tl_walls_mesh(&scene, &frame, tl_vec3(9, 9, 9), tl_vec3(9, 9, 9.5), &m));
+  ck_assert_int_eq(m.triangles, 2);
+  for (int64_t i = 0; i < m.points; i++) {
+    TlVec3 p = {m.point[3 * i], m.point[3 * i + 1], m.point[3 * i + 2]};
+    CK_NEAR(tl_dot(tl_sub(p, floor.point_m), floor.normal), 0, 1e-12);
+  }
+  tl_walls_mesh_free(&m);
+}
+END_TEST
+
 /* A slope of 45 degrees falling to the east, 40 m square; grains touch it, sunk by share b. */
 static TlBodyRow on_slope(int b, double t) {
   double depth = shares[b] * 0.5, x = 10 + 4 * b + t, y = 20;
@@ -337,6 +401,13 @@ START_TEST(penetration_into_terrain_is_along_its_normal) {
   TlScene scene = scene_of(&a, NULL);
   scene.has_terrain = true;
   scene.terrain = slope;
+  TlWallPart gate = {.kind = TL_PART_BOX,
+                     .centre = {30, 20, 0},
+                     .turn = tl_quat_matrix((TlQuat){1, 0, 0, 0}),
+                     .size_m = {1, 2, 4},
+                     .drive = {.until_s = 2e-3, .velocity_m_s = {0, 0, 100}}};
+  scene.parts = &gate; /* at frames 0, 1, 2: at rest, 0.1 m up, gone */
+  scene.part_count = 1;
   double lift = 0, ground; /* the local origin's height is the terrain's business */
   ck_assert(tl_terrain_height(&slope, 10, 20, &ground, NULL));
   lift = ground - 10;
@@ -368,7 +439,7 @@ START_TEST(penetration_into_terrain_is_along_its_normal) {
   char *out = tl_path_join(tl_test_folder(), "vtk");
   CK_OK(tl_export_run(folder, &scene, &(TlExportOptions){.surfaces = true, .cells = 10}, out, false,
                       &files));
-  ck_assert_int_eq(files, 5);
+  ck_assert_int_eq(files, 4 + 1 + 4); /* grains, ground, walls */
   CK_FAILS(tl_export_run(folder, &scene, &(TlExportOptions){0}, out, false, &files), TL_EUSAGE,
            "--overwrite");
   CK_OK(tl_export_run(folder, &scene, &(TlExportOptions){0}, out, true, &files));
@@ -440,6 +511,7 @@ TL_TEST_MAIN("measure", repose_is_the_mean_slope_of_the_strips,
              strewn_grains_have_no_angle_of_repose,
              penetration_is_the_share_of_the_grains_own_radius,
              penetration_counts_the_walls_that_are_there,
+             exported_walls_lie_on_the_walls_and_face_the_grains,
              penetration_into_terrain_is_along_its_normal,
              overlap_of_two_grains_is_found_and_measured_by_the_smaller,
              a_run_without_frames_or_with_an_unknown_avatar_is_refused,
