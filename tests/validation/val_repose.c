@@ -1,15 +1,23 @@
-/* Angle of repose of spheres, cubes and crosses against friction (Tang 2014, section 7.4, Figs. 13
+/* Angle of repose of spheres, cubes and crosses against friction (Tang 2014, section 7.4, Figs. 12
  * to 15): they settle in a box, the right wall goes, a line is fitted in each of eight strips.
  *
- * Tang tells no numbers of grains, sizes or frictions. The floor ends where the right wall stood,
- * so what flows over it falls away and the slope that stays runs from the back wall to the edge;
- * the box is filled to about 0.9 of the floor's length, which has room for a slope of 40 degrees.
- * Each case runs for several seeds. The cases run side by side as processes of one thread.
+ * Tang tells no numbers of grains, sizes, frictions or angles, nor what holds the lowest layer.
+ * Here the floor ends in a low sill where the right wall stood: what flows over it falls away, and
+ * the slope that stays runs from the back wall to the sill. A run ends when what is left on the
+ * floor rests, or at its study's end. There is no damping. Each case runs for several seeds; the
+ * cases run side by side as processes of one thread.
+ *
+ * Beside it the closed form that decides whether spheres can stand at all without rolling
+ * resistance: one sphere on three that touch. The line between two touching points of a lower
+ * sphere makes half the angle a between the upper contact's normal and the vertical with that
+ * normal, and both forces lie along it; so mu >= tan(a/2), sin a = 1/sqrt(3): sqrt(3) - sqrt(2).
  */
-#include "validation/flow.h"
+#include "validation/pictures.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/par.h"
+#include "judge/study.h"
 #include "post/measure_repose.h"
 
 #include <math.h>
@@ -19,26 +27,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHAPES = 3, FRICTIONS = 4, SEEDS = 2, CASES = SHAPES * FRICTIONS * SEEDS, WORKERS = 4 };
+enum { SHAPES = 3, FRICTIONS = 4, SEEDS = 2, CASES = SHAPES * FRICTIONS * SEEDS, WORKERS = 2 };
 static const char *const shape[SHAPES] = {"sphere", "cube", "cross"};
 static const double friction[FRICTIONS] = {0, 0.2, 0.4, 0.6};
-static const double DIAMETER = 0.02, G = 9.81;
+static const double DIAMETER = 0.02, G = 9.81, SILL = 0.006 /* its radius, m */;
+static const double REST = 1e-3; /* of sqrt(g d) */
+static const double CALM_S = 0.1;
 
 typedef struct Edition {
   double length, width, height, open_s, duration_s; /* of the box; height: of the drawn grains */
   int64_t grains;
 } Edition;
 
-static const Edition small = {0.09, 0.055, 0.55, 0.7, 1.6, 60};
-static const Edition full = {0.26, 0.13, 1.3, 1.5, 5, 1000};
+static const Edition small = {0.17, 0.086, 0.6, 0.7, 3.7, 240};
+static const Edition full = {0.27, 0.134, 1.1, 1, 8, 1200};
 
 typedef struct Case {
   TlRepose repose;
-  double overlap, speed_m_s, cpu_s; /* speed: root mean square of the grains left on the floor */
+  double overlap, speed, end_s, cpu_s; /* speed: as in Watch */
+  int64_t left;
 } Case;
 
 typedef struct Angle { /* over the strips of all seeds */
-  double mean_deg, least_deg, most_deg, error_deg, overlap, speed_m_s, cpu_s;
+  double mean_deg, least_deg, most_deg, error_deg, overlap, speed, end_s, cpu_s;
+  double left; /* grains, mean of the seeds */
 } Angle;
 
 typedef struct Shared {
@@ -46,18 +58,67 @@ typedef struct Shared {
   Case result[CASES];
 } Shared;
 
-static double speed_on(const TlFrame *frame, const Edition *e) {
-  double squares = 0, count = 0;
-  for (int64_t i = 0; i < frame->count; i++) {
-    const TlBodyRow *row = &frame->rows[i];
-    if (row->position_m.z < 0 || row->position_m.x > e->length) continue;
-    squares += tl_dot(row->velocity_m_s, row->velocity_m_s);
-    count++;
+/* ---- a run until rest ---- */
+
+typedef struct Watch {
+  const TlRun *run;
+  const Edition *e;
+  int64_t left;    /* grains on the floor */
+  double speed;    /* root mean square of theirs, of sqrt(g d) */
+  int64_t resting; /* steps on end */
+} Watch;
+
+/* Without spin: a sphere that spins about a contact's normal moves no slope. */
+static void look(Watch *w) {
+  const TlBodies *b = &w->run->bodies;
+  double squares = 0;
+  w->left = 0;
+  for (int64_t i = 0; i < b->owned; i++) {
+    TlVec3 x = b->position[i];
+    if (x.z < 0 || x.x > w->e->length) continue;
+    squares += tl_norm2(b->velocity[i]);
+    w->left++;
   }
-  return count > 0 ? sqrt(squares / count) : 0;
+  w->speed = w->left ? sqrt(squares / (double)w->left / (G * DIAMETER)) : 0;
 }
 
-static void measure(const char *folder, const Edition *e, Case *result) {
+static int rests(void *context) {
+  Watch *w = context;
+  double dt_s = w->run->setup.time.dt_s;
+  look(w);
+  bool calm = (double)w->run->totals.steps * dt_s > w->e->open_s && w->speed < REST;
+  w->resting = calm ? w->resting + 1 : 0;
+  return (double)w->resting * dt_s > CALM_S;
+}
+
+/* The full edition takes hours: a run that was ended goes on from its checkpoint. */
+static TlStatus open_run(TlRun *run, TlRunOptions *options) {
+  char *history = tl_path_join(options->output, "history.csv");
+  options->resume = judge_full() && tl_file_exists(history);
+  tl_free(history);
+  options->overwrite = !options->resume;
+  return tl_run_open(run, NULL, options);
+}
+
+static void go_until_rest(TlRunOptions *options, const Edition *e, Case *result) {
+  TlRun run;
+  Watch watch = {.run = &run, .e = e};
+  options->stop = rests;
+  options->stop_context = &watch;
+  JUDGE_OK(open_run(&run, options));
+  TlStatus status = tl_run_go(&run);
+  if ((double)watch.resting * run.setup.time.dt_s <= CALM_S) JUDGE_OK(status); /* else we did */
+  look(&watch);
+  const TlRunTotals *t = &run.totals;
+  result->overlap = fmax(t->overlap_share, t->boundary_overlap_share);
+  result->speed = watch.speed;
+  result->left = watch.left;
+  result->end_s = (double)t->steps * run.setup.time.dt_s;
+  result->cpu_s = t->cpu_s;
+  tl_run_close(&run);
+}
+
+static void measure(const char *folder, const Edition *e, TlRepose *repose) {
   TlScene scene;
   TlFrame frame;
   int64_t *index, count;
@@ -65,44 +126,57 @@ static void measure(const char *folder, const Edition *e, Case *result) {
   JUDGE_OK(tl_results_read_scene(folder, &scene));
   JUDGE_OK(tl_results_frames(folder, &index, &count));
   JUDGE_OK(tl_results_read_frame(folder, index[count - 1], &frame));
-  JUDGE_OK(tl_measure_repose(&scene, &frame, &floor, &result->repose));
-  result->speed_m_s = speed_on(&frame, e);
+  JUDGE_OK(tl_measure_repose(&scene, &frame, &floor, repose));
   tl_frame_free(&frame);
   tl_scene_free(&scene);
   tl_free(index);
 }
 
-static void pile(const Edition *e, int s, int m, int seed, Case *result) {
-  enum { SETS = 12 };
-  char text[SETS][96], folder[64];
-  const char *sets[SETS];
+/* ---- the cases ---- */
+
+static const char *folder_of(int s, int m, int seed) {
+  static char name[64];
+  snprintf(name, sizeof name, "%s_%g_%d.run", shape[s], friction[m], seed);
+  return judge_path(name);
+}
+
+enum { SETS = 14 };
+
+static void settings(const Edition *e, int s, int m, int seed, char text[SETS][96]) {
+  enum { WIDE = 96 };
+  double end = e->length + SILL, half = e->width / 2;
   int n = 0;
-  Flow flow;
-  snprintf(text[n++], sizeof *text, "grains.shapes=[%s]", shape[s]);
-  snprintf(text[n++], sizeof *text, "contact.friction=%g", friction[m]);
-  snprintf(text[n++], sizeof *text, "contact.boundary_friction=%g", friction[m]);
-  snprintf(text[n++], sizeof *text, "time.duration_s=%g", e->duration_s);
-  snprintf(text[n++], sizeof *text, "release.count=%lld", (long long)e->grains);
-  snprintf(text[n++], sizeof *text, "release.high_m=[%g, %g, %g]", e->length, e->width, e->height);
-  snprintf(text[n++], sizeof *text, "walls.0.point_m=[%g, %g, -0.05]", e->length / 2 - 0.05,
-           e->width / 2);
-  snprintf(text[n++], sizeof *text, "walls.0.size_m=[%g, %g, 0.1]", e->length + 0.1,
-           e->width + 0.2);
-  snprintf(text[n++], sizeof *text, "walls.3.point_m=[0, %g, 0]", e->width);
-  snprintf(text[n++], sizeof *text, "walls.4.point_m=[%g, 0, 0]", e->length);
-  snprintf(text[n++], sizeof *text, "walls.4.until_s=%g", e->open_s);
-  snprintf(text[n++], sizeof *text, "seed=%d", seed);
+  snprintf(text[n++], WIDE, "grains.shapes=[%s]", shape[s]);
+  snprintf(text[n++], WIDE, "contact.friction=%g", friction[m]);
+  snprintf(text[n++], WIDE, "contact.boundary_friction=%g", friction[m]);
+  snprintf(text[n++], WIDE, "time.duration_s=%g", e->duration_s);
+  snprintf(text[n++], WIDE, "release.count=%lld", (long long)e->grains);
+  snprintf(text[n++], WIDE, "release.sizes.0.count=%lld", (long long)e->grains);
+  snprintf(text[n++], WIDE, "release.high_m=[%g, %g, %g]", e->length, e->width, e->height);
+  snprintf(text[n++], WIDE, "walls.0.point_m=[%g, %g, -0.05]", (end - 0.1) / 2, half);
+  snprintf(text[n++], WIDE, "walls.0.size_m=[%g, %g, 0.1]", end + 0.1, e->width + 0.2);
+  snprintf(text[n++], WIDE, "walls.3.point_m=[0, %g, 0]", e->width);
+  snprintf(text[n++], WIDE, "walls.4.point_m=[%g, %g, %g]", end, half, SILL);
+  snprintf(text[n++], WIDE, "walls.5.point_m=[%g, 0, 0]", e->length);
+  snprintf(text[n++], WIDE, "walls.5.until_s=%g", e->open_s);
+  snprintf(text[n++], WIDE, "seed=%d", seed);
+}
+
+static void pile(const Edition *e, int s, int m, int seed, Case *result) {
+  char text[SETS][96], *sets[SETS];
+  const char *folder = folder_of(s, m, seed);
+  settings(e, s, m, seed, text);
   for (int i = 0; i < SETS; i++) sets[i] = text[i];
-  snprintf(folder, sizeof folder, "%s_%g_%d.run", shape[s], friction[m], seed);
-  double start = judge_cpu_s();
-  flow_run(&flow, "repose", sets, SETS, judge_path(folder), 0, 0);
-  result->overlap = flow_overlap(&flow);
-  tl_run_close(&flow.run);
-  measure(judge_path(folder), e, result);
-  result->cpu_s = judge_cpu_s() - start;
-  fprintf(stderr, "%s: %.1f deg (%.1f to %.1f), overlap %.3g, %.3g m/s, %.1f s CPU\n", folder,
-          result->repose.mean_deg, result->repose.least_deg, result->repose.most_deg,
-          result->overlap, result->speed_m_s, result->cpu_s);
+  TlTexts list = {sets, SETS};
+  TlRunOptions options = {
+      .study = "config/validation/repose.yaml", .sets = &list, .output = folder};
+  go_until_rest(&options, e, result);
+  measure(folder, e, &result->repose);
+  fprintf(stderr,
+          "%s: %.1f deg (%.1f to %.1f), overlap %.3g, %lld left at %.2g sqrt(g d), %.2f s, %.1f "
+          "s CPU\n",
+          folder, result->repose.mean_deg, result->repose.least_deg, result->repose.most_deg,
+          result->overlap, (long long)result->left, result->speed, result->end_s, result->cpu_s);
 }
 
 /* Takes cases until none is left; crosses, which take longest, come first. */
@@ -131,22 +205,35 @@ static Shared *run_cases(const Edition *e) {
   return shared;
 }
 
-/* Strips are narrower than a grain; the error of the mean counts one for each diameter of width. */
+/* ---- angles ---- */
+
+/* Standard error of the mean: strips are narrower than a grain, so one counts for each diameter of
+ * width; but the strips of one heap may err together, so the seeds' own scatter where it is more.
+ */
+static double error_of(const Edition *e, const Case *c, double mean_deg) {
+  double strips = 0, seeds = 0;
+  for (int i = 0; i < SEEDS; i++) {
+    double off = c[i].repose.mean_deg - mean_deg;
+    strips += (c[i].repose.sd_deg * c[i].repose.sd_deg + off * off) / SEEDS;
+    seeds += off * off / (SEEDS - 1);
+  }
+  return sqrt(fmax(strips / (SEEDS * e->width / DIAMETER), seeds / SEEDS));
+}
+
 static Angle angle_of(const Edition *e, const Case *c) {
   Angle a = {.least_deg = INFINITY, .most_deg = -INFINITY};
-  double squares = 0;
   for (int i = 0; i < SEEDS; i++) {
     const TlRepose *r = &c[i].repose;
     a.mean_deg += r->mean_deg / SEEDS;
-    squares += (r->sd_deg * r->sd_deg + r->mean_deg * r->mean_deg) / SEEDS;
+    a.left += (double)c[i].left / SEEDS;
     a.least_deg = fmin(a.least_deg, r->least_deg);
     a.most_deg = fmax(a.most_deg, r->most_deg);
     a.overlap = fmax(a.overlap, c[i].overlap);
-    a.speed_m_s = fmax(a.speed_m_s, c[i].speed_m_s);
+    a.speed = fmax(a.speed, c[i].speed);
+    a.end_s = fmax(a.end_s, c[i].end_s);
     a.cpu_s += c[i].cpu_s;
   }
-  double strips = SEEDS * e->width / DIAMETER;
-  a.error_deg = sqrt(fmax(0, squares - a.mean_deg * a.mean_deg) / strips);
+  a.error_deg = error_of(e, c, a.mean_deg);
   return a;
 }
 
@@ -162,6 +249,7 @@ static void plot(Angle a[SHAPES][FRICTIONS]) {
   judge_gnuplot("repose", "set xlabel 'friction'; set ylabel 'angle of repose, degrees'\n"
                           "set title 'mean, least and largest slope of the strips of two seeds'\n"
                           "set key left top; set xrange [-0.05:0.65]; set xtics 0.2\n"
+                          "set yrange [0:*]\n"
                           "plot for [i=0:2] 'repose.dat' index i using "
                           "($1+0.008*(i-1)):2:3:4 with yerrorlines lw 2 pt 7 title "
                           "word('spheres cubes crosses', i+1)\n");
@@ -198,16 +286,63 @@ static void judge_order(Angle a[SHAPES][FRICTIONS]) {
 }
 
 /* Tang's text gives how far the strips' largest and least slopes lie from their mean, no angles. */
-static void compare(Angle a[SHAPES][FRICTIONS]) {
+static void compare(const Case *c) {
   static const double tang[SHAPES] = {0.8, 3.17, 12.89};
   static const char *const figure[SHAPES] = {"repose_spread_sphere", "repose_spread_cube",
                                              "repose_spread_cross"};
   for (int s = 0; s < SHAPES; s++) {
     double most = 0;
-    for (int m = 0; m < FRICTIONS; m++)
-      most = fmax(most, 0.5 * (a[s][m].most_deg - a[s][m].least_deg));
+    for (int i = 0; i < FRICTIONS * SEEDS; i++) {
+      const TlRepose *r = &c[s * FRICTIONS * SEEDS + i].repose;
+      most = fmax(most, 0.5 * (r->most_deg - r->least_deg));
+    }
     judge_paper(figure[s], most, tang[s], "deg", "Tang 2014, 7.4, largest");
   }
+}
+
+static void say(int s, int m, const Angle *a) {
+  judge_note("%ss, friction %g: %.1f +- %.1f degrees, strips from %.1f to %.1f; %.0f grains left, "
+             "moving at %.1g of sqrt(g d) %s %.2f s.",
+             s == 2 ? "crosse" : shape[s], friction[m], a->mean_deg, a->error_deg, a->least_deg,
+             a->most_deg, a->left, a->speed, a->speed < REST ? "by" : "still at", a->end_s);
+}
+
+/* ---- four spheres ---- */
+
+static bool stands(double mu) {
+  TlRun run;
+  judge_study_open(&run, "repose_pyramid", "contact.friction=%.6f contact.boundary_friction=%.6f",
+                   mu, mu);
+  double start = run.bodies.position[judge_study_body(&run, 3)].z;
+  judge_study_go(&run, NULL, NULL);
+  double fall = start - run.bodies.position[judge_study_body(&run, 3)].z;
+  tl_run_close(&run);
+  return fall < 0.01 * DIAMETER;
+}
+
+/* Least friction at which they stand, by halving. */
+static double least_friction(void) {
+  double low = 0.1, high = 1;
+  if (stands(low) || !stands(high)) return NAN;
+  while (high - low > 1e-4) {
+    double middle = 0.5 * (low + high);
+    *(stands(middle) ? &high : &low) = middle;
+  }
+  return high;
+}
+
+/* ---- pictures ---- */
+
+static void picture(const Edition *e, int s, int m, const char *name) {
+  static const double last[] = {1};
+  double size = e->length / small.length;
+  Gallery g = {.folder = folder_of(s, m, 1),
+               .from = {0.13 * size, -0.36 * size, 0.14 * size},
+               .at = {0.09 * size, 0.5 * e->width, 0.045 * size},
+               .colour = TL_COLOUR_ID,
+               .width = 600,
+               .height = 400};
+  pictures(&g, 1, last, &name);
 }
 
 int main(int argc, char **argv) {
@@ -215,25 +350,30 @@ int main(int argc, char **argv) {
   judge_open("repose", argc, argv);
   tl_log_set("val_repose", TL_LOG_WARN);
   const Edition *e = judge_full() ? &full : &small;
-  const Shared *shared = run_cases(e);
-  double overlap = 0, cpu_s = 0;
+  const Shared *shared = run_cases(e); /* forks: before anything that threads or ranks do */
+  double overlap = 0, speed = 0, cpu_s = 0;
   for (int s = 0; s < SHAPES; s++)
     for (int m = 0; m < FRICTIONS; m++) {
-      Angle *at = &a[s][m];
-      *at = angle_of(e, &shared->result[(s * FRICTIONS + m) * SEEDS]);
-      overlap = fmax(overlap, at->overlap);
-      cpu_s += at->cpu_s;
-      judge_note("%s, friction %g: %.1f +- %.1f degrees, strips from %.1f to %.1f; what is left "
-                 "on the floor moves at %.2g of sqrt(g d).",
-                 shape[s], friction[m], at->mean_deg, at->error_deg, at->least_deg, at->most_deg,
-                 at->speed_m_s / sqrt(G * DIAMETER));
+      a[s][m] = angle_of(e, &shared->result[(s * FRICTIONS + m) * SEEDS]);
+      overlap = fmax(overlap, a[s][m].overlap);
+      speed = fmax(speed, a[s][m].speed);
+      cpu_s += a[s][m].cpu_s;
+      say(s, m, &a[s][m]);
     }
   judge_note("%lld grains a case, %d seeds, %.0f s CPU in all.", (long long)e->grains, SEEDS,
              cpu_s);
   judge_rise(a);
   judge_order(a);
+  judge_at_most(JUDGE_GOAL, "repose_frictionless_sphere", a[0][0].mean_deg, "deg", 6);
+  judge_at_most(JUDGE_GOAL, "repose_rest", speed, "of sqrt(g d)", REST);
+  judge_at_most(JUDGE_CORRECT, "repose_pyramid_error", fabs(least_friction() - (sqrt(3) - sqrt(2))),
+                "friction", 0.001);
   judge_at_most(JUDGE_CORRECT, "repose_overlap", overlap, "of the radius", 0.02);
-  compare(a);
+  compare(shared->result);
   plot(a);
+  picture(e, 0, 0, "repose_sphere_frictionless.png");
+  picture(e, 0, 3, "repose_sphere.png");
+  picture(e, 1, 3, "repose_cube.png");
+  picture(e, 2, 3, "repose_cross.png");
   return judge_close();
 }
