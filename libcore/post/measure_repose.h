@@ -3,8 +3,8 @@
  * The floor's rectangle is cut into `cells` along its long side and `strips` across it. In each
  * cell stands the highest surface node of any grain; in each strip a line is fitted through the
  * points (middle of the cell, height of the node) by least squares. The angle of repose is the mean
- * of the strips' slopes, its error bar the least and the largest. Cells without a node are left
- * out; a strip with fewer than two points is flat. Slopes fall towards `falls`: +1 to the end of
+ * of the strips' slopes, its error bar the least and the largest. A cell without a node stands at
+ * the floor's height. Slopes fall towards `falls`: +1 to the end of
  * the long side, -1 to its beginning. Nodes outside the rectangle do not count.
  */
 #ifndef TL_POST_MEASURE_REPOSE_H
