@@ -29,6 +29,7 @@ TlStatus tl_points_add(TlPoints *points, TlPoint point) {
 void tl_points_free(TlPoints *points) {
   tl_free(points->point);
   tl_free(points->hit);
+  tl_free(points->queue);
   *points = (TlPoints){0};
 }
 

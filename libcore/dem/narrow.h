@@ -38,6 +38,8 @@ typedef struct TlPoints {
   int64_t pairs, node_tests, lookups, lists; /* counters, never reset here; lists: made anew */
   TlNodeHit *hit;                            /* room of the near search (near.h) */
   size_t hit_capacity;
+  int32_t *queue; /* and for its walk down a tree */
+  size_t queue_capacity;
 } TlPoints;
 void tl_points_free(TlPoints *points);
 /* TL_EINPUT when gap or normal is not a number: further on max(gap, 0) would make it a touch.

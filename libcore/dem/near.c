@@ -222,24 +222,47 @@ static TlStatus collect_leaf(const Pose2 *p, int s, const TlNodeSphere *leaf, Tl
   return TL_OK;
 }
 
-/* Walk the tree: nodes whose gap may be below the limit; wanted->least falls on the way. */
-static TlStatus collect(const Pose2 *p, int s, TlWanted *wanted, TlPoints *points, size_t *count) {
+/* Ranges of phi over a few spheres of the tree; wanted->least falls to what they promise. */
+static void few_ranges(const Pose2 *p, int s, const int32_t *sphere, int32_t few, TlWanted *wanted,
+                       double *low) {
   const TlShape *from = from_shape(p, s), *to = to_shape(p, s);
-  double scale = to_scale(p, s);
+  double scale = to_scale(p, s), phi[TL_NODE_FEW];
   const TlNodeMap *map = &p->side[s].map;
-  for (int32_t i = 0; i < from->sphere_count;) {
-    const TlNodeSphere *sphere = &from->sphere[i];
-    TlPhiRange phi = tl_shape_phi_range(to, tl_node_mapped(map, tl_sphere_centre(sphere)),
-                                        sphere->radius * map->ratio);
-    points->lookups++;
-    double high = phi.high * scale;
-    if (high < wanted->least) wanted->least = high;
-    if (phi.low * scale > tl_wanted_limit(wanted)) {
-      i = sphere->next;
-      continue;
+  TlVec3 centre[TL_NODE_FEW];
+  for (int32_t k = 0; k < few; k++) centre[k] = tl_sphere_centre(&from->sphere[sphere[k]]);
+  tl_narrow_phi(&p->side[s], centre, few, phi, NULL);
+  for (int32_t k = 0; k < few; k++) {
+    TlPhiRange range = tl_shape_range_of(to, tl_node_mapped(map, centre[k]), phi[k],
+                                         from->sphere[sphere[k]].radius * map->ratio);
+    wanted->least = tl_min(range.high * scale, wanted->least);
+    low[k] = range.low * scale;
+  }
+}
+
+/* Walk the tree, a few spheres at once: nodes whose gap may be below the limit. The last ones found
+ * come first, so the walk goes down before it goes on, and wanted->least falls early. */
+static TlStatus collect(const Pose2 *p, int s, TlWanted *wanted, TlPoints *points, size_t *count) {
+  const TlShape *from = from_shape(p, s);
+  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)from->sphere_count + 1));
+  int32_t *queue = points->queue, end = 1;
+  queue[0] = 0;
+  while (end > 0) {
+    int32_t few = end < TL_NODE_FEW ? end : TL_NODE_FEW, at[TL_NODE_FEW];
+    double low[TL_NODE_FEW];
+    end -= few;
+    memcpy(at, queue + end, (size_t)few * sizeof *at);
+    few_ranges(p, s, at, few, wanted, low);
+    points->lookups += few;
+    for (int32_t k = 0; k < few; k++) {
+      const TlNodeSphere *sphere = &from->sphere[at[k]];
+      if (low[k] > tl_wanted_limit(wanted)) continue;
+      if (sphere->leaf) {
+        TL_TRY(collect_leaf(p, s, sphere, wanted, points, count));
+      } else { /* its two halves */
+        queue[end++] = at[k] + 1;
+        queue[end++] = from->sphere[at[k] + 1].next;
+      }
     }
-    if (sphere->leaf) TL_TRY(collect_leaf(p, s, sphere, wanted, points, count));
-    i++;
   }
   return TL_OK;
 }

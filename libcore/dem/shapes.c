@@ -258,15 +258,22 @@ static double box_distance(const TlAvatar *a, TlVec3 p) {
  * - p outside: q in the box is no farther than r - d from a face; q outside is no nearer than d -
  * r. Where the way meets phi < 0 these bounds are negative, and no limit of ours is. Upwards: a way
  * that starts inside the grain climbs only after it left it. */
-TlPhiRange tl_shape_phi_range(const TlShape *shape, TlVec3 p, double r) {
-  double l = shape->lipschitz, face = shape->phi_min_face;
-  if (!shape->avatar) {
-    double phi = shape->closed->phi(shape->size, p, NULL);
-    return (TlPhiRange){phi - r, phi + r};
-  }
-  double d = box_distance(shape->avatar, p), clear = d - r + face;
-  if (clear > shape->radius_m) return (TlPhiRange){clear, INFINITY}; /* far: save the lookup */
-  double phi = tl_avatar_phi(shape->avatar, p, NULL), low = phi - shape->lipschitz_out * r;
+static TlPhiRange range_of(const TlShape *shape, double phi, double d, double r) {
+  double l = shape->lipschitz, face = shape->phi_min_face, clear = d - r + face;
+  double low = phi - shape->lipschitz_out * r;
   double other = d > r ? clear : d > 0 ? face - l * (r - d) : (phi < face ? phi : face) - l * r;
   return (TlPhiRange){low > other ? low : other, (phi > 0 ? phi : 0) + shape->lipschitz_out * r};
+}
+
+TlPhiRange tl_shape_range_of(const TlShape *shape, TlVec3 p, double phi, double r) {
+  if (!shape->avatar) return (TlPhiRange){phi - r, phi + r};
+  return range_of(shape, phi, box_distance(shape->avatar, p), r);
+}
+
+TlPhiRange tl_shape_phi_range(const TlShape *shape, TlVec3 p, double r) {
+  if (!shape->avatar)
+    return tl_shape_range_of(shape, p, shape->closed->phi(shape->size, p, NULL), r);
+  double d = box_distance(shape->avatar, p), clear = d - r + shape->phi_min_face;
+  if (clear > shape->radius_m) return (TlPhiRange){clear, INFINITY}; /* far: save the lookup */
+  return range_of(shape, tl_avatar_phi(shape->avatar, p, NULL), d, r);
 }

@@ -69,5 +69,7 @@ typedef struct TlPhiRange {
   double low, high;
 } TlPhiRange;
 TlPhiRange tl_shape_phi_range(const TlShape *shape, TlVec3 p, double radius);
+/* The same where phi at p is known already. */
+TlPhiRange tl_shape_range_of(const TlShape *shape, TlVec3 p, double phi, double radius);
 
 #endif

@@ -47,8 +47,7 @@ INLINE I4 cell_of(const Grid *g, V4 c) {
 
 /* The corners of a cell at the lower x and what they gain to the upper, order 00, 10, 01, 11 in y
  * and z. */
-INLINE void corners(const Grid *g, I4 i, F4 *low, F4 *gain) {
-  const float *f = g->phi + ((int64_t)i[2] * g->ny + i[1]) * g->nx + i[0];
+INLINE void corners(const Grid *g, const float *f, F4 *low, F4 *gain) {
   double row[4]; /* two floats each, on their way */
   memcpy(&row[0], f, 8);
   memcpy(&row[1], f + g->nx, 8);
@@ -59,14 +58,35 @@ INLINE void corners(const Grid *g, I4 i, F4 *low, F4 *gain) {
   *gain = __builtin_shufflevector(near, far, 1, 3, 5, 7) - *low;
 }
 
+/* Where a look-up goes: its cell's first corner, the place in the cell, and how far beyond the grid
+ * it lies, in spacings. */
+typedef struct Place {
+  const float *corner;
+  V4 t, out;
+} Place;
+
 /* s: place in grid spacings from the first grid point, 4th lane 0. */
-INLINE double look_up(const Grid *g, V4 s, TlVec3 *gradient) {
+INLINE Place place_of(const Grid *g, V4 s) {
   V4 zero = {0}, c = chosen(s > g->top, g->top, s);
   c = chosen(c < zero, zero, c);
   I4 i = cell_of(g, c);
-  V4 t = c - __builtin_convertvector(i, V4), out = s - c;
+  return (Place){.corner = g->phi + ((int64_t)i[2] * g->ny + i[1]) * g->nx + i[0],
+                 .t = c - __builtin_convertvector(i, V4),
+                 .out = s - c};
+}
+
+/* The grids of many grains lie in no cache: what a few look-ups will read is fetched at once. */
+INLINE void fetch(const Grid *g, const float *corner) {
+  __builtin_prefetch(corner);
+  __builtin_prefetch(corner + g->nx);
+  __builtin_prefetch(corner + g->dz);
+  __builtin_prefetch(corner + g->dz + g->nx);
+}
+
+INLINE double look_up(const Grid *g, const Place *place, TlVec3 *gradient) {
+  V4 t = place->t, out = place->out;
   F4 low, gain;
-  corners(g, i, &low, &gain);
+  corners(g, place->corner, &low, &gain);
   V4 d = __builtin_convertvector(gain, V4), f = __builtin_convertvector(low, V4) + t[0] * d;
   V2 f0 = {f[0], f[2]}, df = (V2){f[1], f[3]} - f0, e = f0 + t[1] * df;
   double far2 = out[0] * out[0] + out[1] * out[1] + out[2] * out[2];
@@ -81,11 +101,14 @@ INLINE double look_up(const Grid *g, V4 s, TlVec3 *gradient) {
   return (e[0] + t[2] * (e[1] - e[0])) + size * g->h;
 }
 
+enum { AHEAD = 8 };
+
 TL_LANES_CLONES double tl_avatar_phi(const TlAvatar *a, TlVec3 p, TlVec3 *gradient) {
   Grid g = grid_of(a);
   V4 s =
       (1 / g.h) * ((V4){p.x, p.y, p.z, 0} - (V4){a->origin_m.x, a->origin_m.y, a->origin_m.z, 0});
-  return look_up(&g, s, gradient);
+  Place at = place_of(&g, s);
+  return look_up(&g, &at, gradient);
 }
 
 TL_LANES_CLONES void tl_avatar_phi_nodes(const TlAvatar *a, const TlMat3 *m, TlVec3 t,
@@ -97,8 +120,15 @@ TL_LANES_CLONES void tl_avatar_phi_nodes(const TlAvatar *a, const TlMat3 *m, TlV
            my = {m->m[0][1], m->m[1][1], m->m[2][1], 0},
            mz = {m->m[0][2], m->m[1][2], m->m[2][2], 0}, shift = {t.x, t.y, t.z, 0},
            origin = {a->origin_m.x, a->origin_m.y, a->origin_m.z, 0};
-  for (int32_t n = 0; n < count; n++) {
-    V4 s = inverse * (((mx * p[n].x + my * p[n].y) + mz * p[n].z) + shift - origin);
-    phi[n] = look_up(&g, s, gradient ? &gradient[n] : NULL);
+  for (int32_t first = 0; first < count; first += AHEAD) {
+    int32_t few = count - first < AHEAD ? count - first : AHEAD;
+    Place at[AHEAD];
+    for (int32_t k = 0; k < few; k++) {
+      TlVec3 q = p[first + k];
+      at[k] = place_of(&g, inverse * (((mx * q.x + my * q.y) + mz * q.z) + shift - origin));
+      fetch(&g, at[k].corner);
+    }
+    for (int32_t k = 0, n = first; k < few; k++, n++)
+      phi[n] = look_up(&g, &at[k], gradient ? &gradient[n] : NULL);
   }
 }
