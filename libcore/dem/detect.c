@@ -26,6 +26,11 @@ double tl_detect_reach(const TlSolverConfig *c, double speed_max, double radius,
 /* Work on an item, about: for tl_par_pays. */
 static const double LIGHT_NS = 100, FILL_NS = 500, SEARCH_NS = 1000;
 
+typedef struct Known { /* touches of a slot from the last step */
+  const TlTouch *touch;
+  size_t count;
+} Known;
+
 /* A slot is a pair of bodies, or a body and a boundary: first all pairs, then those. */
 typedef struct Job {
   const TlDetect *detect;
@@ -36,6 +41,7 @@ typedef struct Job {
   double *spin_speed;                       /* of its surface, each body */
   TlPoint *kept;                            /* TL_MANIFOLD_POINTS a slot */
   int32_t *kept_count;                      /* of each slot */
+  Known *known;                             /* of each slot with points */
   const int32_t *near_body, *near_boundary; /* slots of boundaries */
 } Job;
 
@@ -80,14 +86,16 @@ static Margin boundary_margin(const Job *job, int64_t a, const TlBoundary *wall)
 static void keep_points(const Job *job, TlPoints *points, int64_t low, int64_t high, Margin m,
                         int64_t slot) {
   job->kept_count[slot] = 0;
+  job->known[slot] = (Known){NULL, 0};
   if (points->count == 0) return;
-  size_t known_count;
-  const TlTouch *known = tl_history_find(&job->bodies->history, low, high, &known_count);
+  Known *known = &job->known[slot];
+  known->touch = tl_history_find(&job->bodies->history, low, high, &known->count);
   double least = INFINITY;
   for (size_t i = 0; i < points->count; i++) least = tl_min(points->point[i].gap, least);
   double band = tl_max(m.band, m.reach - tl_max(least, 0));
-  job->kept_count[slot] = tl_manifold(points->point, points->count, band, SPREAD * m.size, known,
-                                      known_count, job->kept + slot * TL_MANIFOLD_POINTS);
+  job->kept_count[slot] =
+      tl_manifold(points->point, points->count, band, SPREAD * m.size, known->touch, known->count,
+                  job->kept + slot * TL_MANIFOLD_POINTS);
 }
 
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
@@ -247,10 +255,14 @@ static TlStatus mark_near(void *context, int64_t begin, int64_t end, int64_t blo
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
     bool fixed = b->flags[i] & TL_BODY_FROZEN;
-    for (int32_t k = 0; k < d->boundary_count; k++)
+    const TlBoundary still = {0}; /* all that do not move have one margin */
+    double margin = boundary_margin(job, i, &still).margin;
+    for (int32_t k = 0; k < d->boundary_count; k++) {
+      const TlBoundary *wall = &d->boundary[k];
       marking->mark[i * d->boundary_count + k] =
           !fixed &&
-          tl_narrow_near(b, i, &d->boundary[k], boundary_margin(job, i, &d->boundary[k]).margin);
+          tl_narrow_near(b, i, wall, wall->drive ? boundary_margin(job, i, wall).margin : margin);
+    }
   }
   return TL_OK;
 }
@@ -361,10 +373,8 @@ static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, TlContac
   const TlPoint *kept = job->kept + slot * TL_MANIFOLD_POINTS;
   for (int32_t k = 0; k < job->kept_count[slot]; k++)
     fill_contact(job, &contact[k], &kept[k], pair->a, pair->b, boundary);
-  size_t known_count;
-  const TlTouch *known = tl_history_find(&job->bodies->history, pair->low,
-                                         boundary < 0 ? pair->high : -1 - boundary, &known_count);
-  warm_start(contact, job->kept_count[slot], job->dynamics, known, known_count);
+  const Known *known = &job->known[slot];
+  warm_start(contact, job->kept_count[slot], job->dynamics, known->touch, known->count);
 }
 
 typedef struct Filling {
@@ -461,7 +471,8 @@ TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *
   size_t slots = job.pairs->count + (size_t)near;
   job.kept = tl_arena_push(d->arena, slots * TL_MANIFOLD_POINTS, sizeof *job.kept);
   job.kept_count = tl_arena_push(d->arena, slots, sizeof *job.kept_count);
-  if (!job.kept || !job.kept_count) return TL_ENOMEM;
+  job.known = tl_arena_push(d->arena, slots, sizeof *job.known);
+  if (!job.kept || !job.kept_count || !job.known) return TL_ENOMEM;
   TL_TRY(tl_par_loop((int64_t)job.pairs->count, 64, SEARCH_NS, test_pairs, &job));
   TL_TRY(tl_par_loop(near, 64, SEARCH_NS, test_boundaries, &job));
   for (int t = 0; t < tl_par_threads(); t++) {

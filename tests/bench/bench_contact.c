@@ -59,21 +59,26 @@ static Cost run(int side, double step_s, TlSearch search, int steps) {
   return c;
 }
 
-static void heap(int side, double step_s, const char *tag, double yade_us) {
+/* YADE's time is of its own step, so the ratio is judged at that one; at the impulse method's own
+ * it is told. */
+static void heap(int side, double step_s, const char *tag, bool like_for_like, double yade_us) {
   int count = side * side * side;
   char name[80];
   Cost near = run(side, step_s, TL_SEARCH_NEAR, STEPS),
        all = run(side, step_s, TL_SEARCH_ALL, STEPS);
-  snprintf(name, sizeof name, "contact_yade_ratio_%d_%s", count, tag);
-  judge_at_least(JUDGE_GOAL, name, yade_us * judge_machine_factor() / near.cpu_us, "1", 30);
+  double ratio = yade_us * judge_machine_factor() / near.cpu_us;
+  snprintf(name, sizeof name, "contact_yade_ratio_%d", count);
+  if (like_for_like) judge_at_least(JUDGE_GOAL, name, ratio, "1", 30);
   snprintf(name, sizeof name, "contact_fewer_lookups_%d_%s", count, tag);
   judge_at_least(JUDGE_GOAL, name, all.lookups / near.lookups, "1", 15);
   snprintf(name, sizeof name, "contact_same_bits_%d_%s", count, tag);
   judge_at_least(JUDGE_CORRECT, name, near.hash == all.hash, "1", 1);
-  judge_note("%d grains, %s: %.2f us CPU a grain and step (every node: %.0f; YADE %.1f, recorded), "
+  judge_note("%d grains, %s: %.2f us CPU a grain and step (every node: %.0f; YADE %.1f, recorded: "
+             "%.1f times as much%s), "
              "%.0f lookups a grain (every node: %.0f), %.1f pairs, %.1f contact points, %.2f lists "
              "made anew.",
-             count, tag, near.cpu_us, all.cpu_us, yade_us, near.lookups, all.lookups, near.pairs,
+             count, tag, near.cpu_us, all.cpu_us, yade_us, ratio,
+             like_for_like ? "" : ", for a shorter step", near.lookups, all.lookups, near.pairs,
              near.contacts, near.lists);
 }
 
@@ -85,8 +90,8 @@ int main(int argc, char **argv) {
     double yade_us;
   } heaps[] = {{4, 89.5}, {6, 156}, {8, 170}};
   for (int i = 0; i < 3; i++) {
-    heap(heaps[i].side, 8e-5, "80us", heaps[i].yade_us);
-    heap(heaps[i].side, 1e-3, "1ms", heaps[i].yade_us);
+    heap(heaps[i].side, 8e-5, "80us", true, heaps[i].yade_us);
+    heap(heaps[i].side, 1e-3, "1ms", false, heaps[i].yade_us);
   }
   judge_note("YADE 2023.02a: 89.5, 156, 170 us a grain and step of 8e-5 s, recorded; times the "
              "machine's factor %.2f. It finds one point a pair, here up to eight.",
