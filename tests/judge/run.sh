@@ -40,7 +40,7 @@ for program in "${programs[@]}"; do
     mkdir -p "$(dirname "$csv")" || exit 2
     "$report" keep "$csv" "$dir" \
       "$(git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)" "$(date -u +%F)" \
-      "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1) $(nproc) cores" "$wall" || exit 2
+      "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1) $(nproc --all) cores" "$wall" || exit 2
   fi
   echo "$study: $wall s" >&2
   dirs+=("$dir")
