@@ -1,5 +1,5 @@
 #include "dem/etm.h"
-#include "dem/etm_sweep.h"
+#include "dem/etm_tail.h"
 
 #include <math.h>
 
@@ -12,10 +12,9 @@ typedef struct Walk {
   double
       *done; /* [islands] 1 when nothing was stored in a round: another would only go on lifting */
   bool zero; /* finish with e = 0 */
+  TlTail tail;
+  bool tail_made;
 } Walk;
-
-/* Pairs worth a team of threads where no colours are needed. */
-enum { SHARED_FROM = 512 };
 
 static int32_t pair_count(const Walk *w) {
   return w->group->colour_start[w->group->colours];
@@ -49,7 +48,7 @@ static void look(const Walk *w, int32_t at) {
 static TlStatus start_round(Walk *w, int *open) {
   const TlGroup *g = w->group;
   int32_t pairs = pair_count(w);
-#pragma omp parallel for schedule(static) if (pairs >= SHARED_FROM)
+#pragma omp parallel for schedule(static) if (pairs >= TL_SWEEP_SHARED_FROM)
   for (int32_t i = 0; i < pairs; i++) look(w, i);
   *open = 0;
   for (int32_t i = 0; i < g->islands; i++) w->least[i] = 0;
@@ -130,26 +129,18 @@ static void fetch_ahead(const Walk *w, int32_t at) {
 
 /* Inside a pair the points take turns by priority, each by one increment: the corners of a face
  * rise together. Lifting them to the level one after the other leaves a flat-landing cube a spin
- * of 0.027 rad/s at K = 20 (by turns 0.0018). */
-static TlTally lift(const void *walk, int k, int32_t at) {
+ * of 0.027 rad/s at K = 20 (by turns 0.0018). *left: least key above the level. */
+static int64_t lift_pair(const void *walk, int32_t at, double level, double *left) {
   const Walk *w = walk;
   const TlPair *pair = pair_at(w, at);
-  TlPairMemo *memo = &w->group->memo[at];
-  double least = w->least[pair->island], un = 0, left;
-  double level = (1 - (double)k / w->law->increments) * least;
-  TlTally tally = {0};
-  if (memo->least >= level && tl_memo_unchanged(memo, pair, w->dynamics->twist)) return tally;
-  fetch_ahead(w, at);
-  int32_t most = 16 * w->law->increments * pair->count; /* a jammed pair goes on next sweep */
-  for (; tally.impulses < most; tally.impulses++) {
-    TlContact *c = worst_point(w, pair, level, &un, &left);
-    if (!c) {
-      tl_memo_leave(memo, pair, w->dynamics->twist, left);
-      break;
-    }
+  double least = w->least[pair->island], un = 0;
+  int64_t impulses = 0, most = 16 * (int64_t)w->law->increments * pair->count;
+  for (; impulses < most; impulses++) {
+    TlContact *c = worst_point(w, pair, level, &un, left);
+    if (!c) return impulses;
     int similar = lift_similar(w, pair, c, c->weight * un, least);
     if (similar > 0) {
-      tally.impulses += similar - 1;
+      impulses += similar - 1;
       tl_etm_trace(w->law, TL_TRACE_COMPRESS, w->group, w->dynamics);
       continue;
     }
@@ -157,26 +148,39 @@ static TlTally lift(const void *walk, int k, int32_t at) {
     c->step = increment(w, c, least);
     tl_etm_compress(c, w->dynamics, fmin(c->step, -un)); /* Tang 2014 Eq. 63 */
     tl_etm_trace(w->law, TL_TRACE_COMPRESS, w->group, w->dynamics);
-    if (pair->count == 1 && c->step >= -un) { /* at 0: no need to look again */
-      tl_memo_leave(memo, pair, w->dynamics->twist, 0);
-      tally.impulses++;
-      break;
-    }
+    if (pair->count == 1 && c->step >= -un) return impulses + 1; /* at 0: no need to look again */
   }
-  tally.open = tally.impulses > 0;
+  *left = -INFINITY; /* a jammed pair goes on next sweep */
+  return impulses;
+}
+
+static TlTally lift(const void *walk, int k, int32_t from, int32_t to) {
+  const Walk *w = walk;
+  TlTally tally = {0};
+  double share = 1 - (double)k / w->law->increments;
+  for (int32_t at = from; at < to; at++) {
+    const TlPair *pair = pair_at(w, at);
+    TlPairMemo *memo = &w->group->memo[at];
+    double left, level = share * w->least[pair->island];
+    if (memo->least >= level && tl_memo_unchanged(memo, pair, w->dynamics->twist)) continue;
+    fetch_ahead(w, at);
+    tally.impulses += lift_pair(w, at, level, &left);
+    tl_memo_leave(memo, pair, w->dynamics->twist, left);
+  }
   return tally;
 }
 
-/* After the last level the sweeps go on until nothing approaches. They end: a full impulse from u <
- * -T takes at least m_eff T^2/2 out of the motion. How many it takes grows with the square of the
- * island's width (208 was the most in 512 grains at 3 m/s); pairs nothing happened to are passed
- * over, so the late sweeps are cheap. */
+/* The levels but the last; what is left is the tail's (etm_tail.h). It ends: a full impulse from u
+ * < -T takes at least m_eff T^2/2 out of the motion. How many sweeps it takes grows with the square
+ * of the island's width. */
 static TlStatus compress(Walk *w, TlEtmCount *count) {
-  TlSweeps sweeps = {w->group, w->dynamics->twist, lift, w};
+  TlSweeps sweeps = {w->group, w->dynamics->twist, sizeof *w->dynamics->twist, NULL, lift, w};
   TlTally tally = {0};
-  TL_TRY(tl_sweeps_run(&sweeps, w->law->increments, w->law->final_sweeps, &tally));
+  int open;
+  TL_TRY(tl_sweeps_run(&sweeps, 1, w->law->increments - 1, 1, &tally));
   count->impulses += tally.impulses;
-  if (tally.open) count->unfinished++;
+  TL_TRY(tl_tail_run(&w->tail, &count->impulses, &open));
+  if (open) count->unfinished++;
   return TL_OK;
 }
 
@@ -198,7 +202,7 @@ static void restitute_pair(const Walk *w, int32_t at) {
 static TlStatus restitute(Walk *w, TlEtmCount *count, int *stored) {
   const TlGroup *g = w->group;
   int32_t pairs = pair_count(w);
-#pragma omp parallel for schedule(static) if (pairs >= SHARED_FROM)
+#pragma omp parallel for schedule(static) if (pairs >= TL_SWEEP_SHARED_FROM)
   for (int32_t i = 0; i < pairs; i++) restitute_pair(w, i);
   for (int32_t i = 0; i < g->islands; i++) w->least[i] = 0;
   *stored = 0;
@@ -249,31 +253,70 @@ static int release_similar(const Walk *w, const TlPair *pair, double work) {
 
 /* Levels of W fall as the square, so that an isolated contact leaves in equal steps of velocity:
  * the same increments out as in. */
-static TlTally release(const void *walk, int k, int32_t at) {
-  const Walk *w = walk;
+static int64_t release_pair(const Walk *w, int32_t at, double level) {
   const TlPair *pair = pair_at(w, at);
   TlPairMemo *memo = &w->group->memo[at];
-  double x = (double)k / w->law->increments, level = -(1 - x * x) * w->least[pair->island];
-  TlTally tally = {0};
+  int64_t impulses = 0;
   while (memo->work > level) {
     TlContact *c = fullest_point(w, pair, &memo->work);
     if (!(memo->work > level)) break;
     int similar = release_similar(w, pair, memo->work);
     if (similar > 0)
-      tally.impulses += similar - 1;
+      impulses += similar - 1;
     else
       tl_etm_release(c, w->dynamics, 0, c->step);
     tl_etm_trace(w->law, TL_TRACE_RELEASE, w->group, w->dynamics);
-    tally.impulses++;
+    impulses++;
   }
+  return impulses;
+}
+
+static TlTally release(const void *walk, int k, int32_t from, int32_t to) {
+  const Walk *w = walk;
+  double x = (double)k / w->law->increments;
+  TlTally tally = {0};
+  for (int32_t at = from; at < to; at++)
+    tally.impulses += release_pair(w, at, -(1 - x * x) * w->least[pair_at(w, at)->island]);
   return tally;
 }
 
 static TlStatus separate(Walk *w, TlEtmCount *count) {
-  TlSweeps sweeps = {w->group, w->dynamics->twist, release, w};
+  TlSweeps sweeps = {w->group, w->dynamics->twist, sizeof *w->dynamics->twist, NULL, release, w};
   TlTally tally = {0};
-  TL_TRY(tl_sweeps_run(&sweeps, w->law->increments, 0, &tally));
+  TL_TRY(tl_sweeps_run(&sweeps, 1, w->law->increments, 1, &tally));
   count->impulses += tally.impulses;
+  return TL_OK;
+}
+
+/* Only where something approaches at all: most groups of a step are quiet. */
+static TlStatus make_tail(Walk *w) {
+  if (w->tail_made) return TL_OK;
+  w->tail = (TlTail){.law = w->law,
+                     .group = w->group,
+                     .dynamics = w->dynamics,
+                     .least = w->least,
+                     .lift = lift_pair,
+                     .walk = w};
+  w->tail_made = true;
+  return tl_tail_make(&w->tail);
+}
+
+static TlStatus run_rounds(Walk *w, TlEtmCount *count) {
+  int64_t round = 0;
+  int open, stored;
+  for (;; round++) {
+    TL_TRY(start_round(w, &open));
+    if (!open || round > w->law->max_rounds) break;
+    if (round == w->law->max_rounds) {
+      w->zero = true;
+      count->zero_finishes++;
+    }
+    TL_TRY(make_tail(w));
+    TL_TRY(compress(w, count));
+    TL_TRY(restitute(w, count, &stored));
+    if (stored) TL_TRY(separate(w, count));
+  }
+  if (round > count->rounds) count->rounds = round;
   return TL_OK;
 }
 
@@ -286,20 +329,7 @@ TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamic
             .done = group->scratch + group->islands};
   tl_etm_reset(group);
   for (int32_t i = 0; i < group->islands; i++) w.done[i] = 0;
-  int64_t round = 0;
-  int open, stored;
-  for (;;) {
-    TL_TRY(start_round(&w, &open));
-    if (!open || round > law->max_rounds) break;
-    if (round == law->max_rounds) {
-      w.zero = true;
-      count->zero_finishes++;
-    }
-    TL_TRY(compress(&w, count));
-    TL_TRY(restitute(&w, count, &stored));
-    if (stored) TL_TRY(separate(&w, count));
-    round++;
-  }
-  if (round > count->rounds) count->rounds = round;
-  return TL_OK;
+  TlStatus status = run_rounds(&w, count);
+  tl_tail_free(&w.tail);
+  return status;
 }

@@ -31,8 +31,14 @@ static int32_t stretch_end(const TlGroup *g, int32_t colour) {
   return end;
 }
 
-static void visit_one(const TlSweeps *s, int k, int32_t at, TlTally *mine) {
-  TlTally t = s->visit(s->walk, k, at);
+static int32_t blocks_of(int32_t pairs) {
+  return (pairs + TL_SWEEP_BLOCK - 1) / TL_SWEEP_BLOCK;
+}
+
+static void visit_block(const TlSweeps *s, int k, int32_t colour, int32_t block, TlTally *mine) {
+  int32_t from = s->group->colour_start[colour] + block * TL_SWEEP_BLOCK,
+          to = from + TL_SWEEP_BLOCK, end = s->group->colour_start[colour + 1];
+  TlTally t = s->visit(s->walk, k, from, to < end ? to : end);
   mine->impulses += t.impulses;
   mine->open |= t.open;
 }
@@ -43,17 +49,21 @@ static void sweep_once(Team *team, int k, TlTally *mine) {
   const TlGroup *g = s->group;
   for (int32_t colour = 0, next; colour < g->colours; colour = next) {
     next = stretch_end(g, colour);
-    int32_t from = g->colour_start[colour], to = g->colour_start[next];
-    if (next == colour + 1 && to - from >= COLOUR_FROM) {
+    if (next == colour + 1 && colour_size(g, colour) >= COLOUR_FROM) {
+      int32_t blocks = blocks_of(colour_size(g, colour));
 #pragma omp for schedule(static)
-      for (int32_t at = from; at < to; at++) visit_one(s, k, at, mine);
+      for (int32_t b = 0; b < blocks; b++) visit_block(s, k, colour, b, mine);
     } else {
 #pragma omp single
-      for (int32_t at = from; at < to; at++) visit_one(s, k, at, mine);
+      for (int32_t c = colour; c < next; c++)
+        for (int32_t b = 0; b < blocks_of(colour_size(g, c)); b++) visit_block(s, k, c, b, mine);
     }
     if (!g->sync) continue;
 #pragma omp master
-    if (team->status == TL_OK) team->status = tl_sync_forward(g->sync, s->twist, sizeof *s->twist);
+    {
+      if (team->status == TL_OK) team->status = tl_sync_forward(g->sync, s->values, s->value_size);
+      if (s->arrived) s->arrived(s->walk);
+    }
 #pragma omp barrier
   }
 }
@@ -74,29 +84,28 @@ static int still_open(Team *team, int number, const TlTally *mine) {
   return *open;
 }
 
-static void run_team(Team *team, int levels, int extra, TlTally *sum) {
+static void run_team(Team *team, int first, int last, int most, TlTally *sum) {
   TlTally mine = {0};
-  for (int k = 1; k <= levels; k++) {
-    mine.open = 0;
-    sweep_once(team, k, &mine);
-  }
-  int open = mine.open;
-  for (int n = 0; extra > 0 && (open = still_open(team, n, &mine)) && n < extra; n++) {
-    mine.open = 0;
-    sweep_once(team, levels, &mine);
-  }
+  int open = 0, number = 0;
+  for (int k = first; k <= last; k++)
+    for (int n = 0; n < most; n++) {
+      mine.open = 0;
+      sweep_once(team, k, &mine);
+      open = most > 1 ? still_open(team, number++, &mine) : mine.open;
+      if (!open) break;
+    }
 #pragma omp atomic
   sum->impulses += mine.impulses;
 #pragma omp atomic
   sum->open |= open;
 }
 
-TlStatus tl_sweeps_run(const TlSweeps *s, int levels, int extra, TlTally *tally) {
+TlStatus tl_sweeps_run(const TlSweeps *s, int first, int last, int most, TlTally *tally) {
   Team team = {.sweeps = s};
   tally->open = 0;
   /* A region of its own also for a small group: it may be visited from inside another team, and
    * the loops and barriers above must not bind to that one. */
 #pragma omp parallel if (tl_par_pays(mean_colour(s->group), PAIR_NS))
-  run_team(&team, levels, extra, tally);
+  run_team(&team, first, last, most, tally);
   return team.status;
 }

@@ -32,19 +32,25 @@ typedef struct TlTally {
   int open; /* the last sweep changed something */
 } TlTally;
 
-/* Visit the pair at group->order[at] in sweep k. */
-typedef TlTally (*TlPairVisit)(const void *walk, int k, int32_t at);
+/* Visit the pairs at group->order[from .. to) in sweep k: at most TL_SWEEP_BLOCK, all of one
+ * colour, so that none of them can change what another reads. */
+enum { TL_SWEEP_BLOCK = 32 };
+typedef TlTally (*TlPairsVisit)(const void *walk, int k, int32_t from, int32_t to);
 
 typedef struct TlSweeps {
   const TlGroup *group;
-  TlTwist *twist;
-  TlPairVisit visit;
+  void *values; /* what travels from owners to ghosts after each colour: over the local bodies */
+  size_t value_size;
+  void (*arrived)(const void *walk); /* called after that; may be NULL */
+  TlPairsVisit visit;
   const void *walk;
 } TlSweeps;
 
-/* Sweeps k = 1 .. levels, then more with k = levels until one changes nothing, at most `extra`.
- * Adds to tally->impulses and sets tally->open, over all ranks when extra > 0. Collective with
- * sync. */
-TlStatus tl_sweeps_run(const TlSweeps *sweeps, int levels, int extra, TlTally *tally);
+enum { TL_SWEEP_SHARED_FROM = 512 }; /* pairs worth a team of threads where no colours are needed */
+
+/* For each k = first .. last: sweeps until one changes nothing, at most `most` of them; with most =
+ * 1 nobody asks. Adds to tally->impulses and sets tally->open: the last sweep changed something (on
+ * any rank when most > 1). Collective with sync. */
+TlStatus tl_sweeps_run(const TlSweeps *sweeps, int first, int last, int most, TlTally *tally);
 
 #endif

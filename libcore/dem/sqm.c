@@ -39,16 +39,21 @@ static bool resolve(const Walk *w, TlContact *c, TlPairMemo *memo) {
   return true;
 }
 
-static TlTally visit(const void *walk, int k, int32_t at) {
-  const Walk *w = walk;
+static int visit_pair(const Walk *w, int32_t at) {
   const TlPair *pair = &w->group->pair[w->group->order[at]];
   TlPairMemo *memo = &w->group->memo[at];
+  int impulses = 0;
+  if (tl_memo_unchanged(memo, pair, w->dynamics->twist)) return 0;
+  for (int32_t i = 0; i < pair->count; i++)
+    impulses += resolve(w, &w->group->contact[pair->first + i], memo);
+  if (impulses == 0) tl_memo_leave(memo, pair, w->dynamics->twist, 0);
+  return impulses;
+}
+
+static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
   TlTally tally = {0};
   (void)k;
-  if (tl_memo_unchanged(memo, pair, w->dynamics->twist)) return tally;
-  for (int32_t i = 0; i < pair->count; i++)
-    tally.impulses += resolve(w, &w->group->contact[pair->first + i], memo);
-  if (tally.impulses == 0) tl_memo_leave(memo, pair, w->dynamics->twist, 0);
+  for (int32_t at = from; at < to; at++) tally.impulses += visit_pair(walk, at);
   tally.open = tally.impulses > 0;
   return tally;
 }
@@ -56,14 +61,14 @@ static TlTally visit(const void *walk, int k, int32_t at) {
 TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamics,
                 TlEtmCount *count) {
   Walk w = {.law = law, .group = g, .dynamics = dynamics};
-  TlSweeps sweeps = {g, dynamics->twist, visit, &w};
+  TlSweeps sweeps = {g, dynamics->twist, sizeof *dynamics->twist, NULL, visit, &w};
   TlTally tally = {0};
   tl_etm_reset(g);
-  TL_TRY(tl_sweeps_run(&sweeps, 1, SWEEPS * law->max_rounds, &tally));
+  TL_TRY(tl_sweeps_run(&sweeps, 1, 1, 1 + SWEEPS * law->max_rounds, &tally));
   if (tally.open) {
     w.zero = true;
     count->zero_finishes++;
-    TL_TRY(tl_sweeps_run(&sweeps, 1, law->final_sweeps, &tally));
+    TL_TRY(tl_sweeps_run(&sweeps, 1, 1, 1 + law->final_sweeps, &tally));
     count->unfinished += tally.open;
   }
   if (tally.impulses > 0 && count->rounds < 1 + w.zero) count->rounds = 1 + w.zero;
