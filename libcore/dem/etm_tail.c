@@ -85,7 +85,7 @@ static bool lifted_as_ordinary(const TlTail *t, const TlPair *pair) {
   return some;
 }
 
-static void copy_point(TlTail *t, const TlContact *c, const TlGlance *glance, int32_t at) {
+static void copy_point(TlTail *t, TlContact *c, const TlGlance *glance, int32_t at) {
   t->look[at] = (TlTailLook){.n = c->n,
                              .ra = c->ra,
                              .rb = c->b < 0 ? (TlVec3){0, 0, 0} : c->rb,
@@ -93,10 +93,8 @@ static void copy_point(TlTail *t, const TlContact *c, const TlGlance *glance, in
                              .weight = c->weight,
                              .a = glance->a,
                              .b = c->b < 0 ? number_of(t, -1) : glance->b};
-  t->push[at] = (TlTailPush){.k_inverse = c->k_inverse,
-                             .kn = tl_sym_vec(c->k, c->n),
-                             .knn = c->knn,
-                             .friction = c->friction};
+  t->push[at] = (TlTailPush){.knn = c->knn, .friction = c->friction};
+  t->contact[at] = c;
 }
 
 static void copy_pairs(TlTail *t) {
@@ -122,6 +120,7 @@ TlStatus tl_tail_make(TlTail *t) {
   TL_TRY(TL_NEW(t->hits, (size_t)t->bodies));
   TL_TRY(TL_NEW(t->look, (size_t)t->points + 1));
   TL_TRY(TL_NEW(t->push, (size_t)t->points + 1));
+  TL_TRY(TL_NEW(t->contact, (size_t)t->points + 1));
   TL_TRY(TL_NEW(t->glance, (size_t)pairs + 1));
   TL_TRY(TL_NEW(t->pair, (size_t)pairs + 1));
   copy_inertia(t);
@@ -139,6 +138,7 @@ void tl_tail_free(TlTail *t) {
   tl_free(t->hits);
   tl_free(t->look);
   tl_free(t->push);
+  tl_free(t->contact);
   tl_free(t->glance);
   tl_free(t->pair);
 }
@@ -275,10 +275,19 @@ static void show(const TlTail *t) {
   tl_etm_trace(t->law, TL_TRACE_COMPRESS, t->group, t->dynamics);
 }
 
+/* Most contacts never have an impulse: K waits for the first one. */
+static void want_matrix(const TlTail *t, int32_t at) {
+  TlContact *c = t->contact[at];
+  tl_contact_want_matrix(c, t->dynamics);
+  t->push[at].k_inverse = c->k_inverse;
+  t->push[at].kn = tl_sym_vec(c->k, c->n);
+}
+
 /* One increment. Returns true when that took the contact to u_n = 0. */
 static bool step_up(const TlTail *t, int32_t at, TlVec3 u, double un, double island_least) {
   TlTailLook *c = &t->look[at];
   TlTailPush *push = &t->push[at];
+  if (push->friction > 0 && push->k_inverse.xx == 0) want_matrix(t, at);
   c->enters = 0;
   if (un < c->start) c->start = un;
   push->step = tl_max(-c->start, -island_least / c->weight) / t->law->increments;

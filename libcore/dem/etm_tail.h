@@ -49,9 +49,10 @@ typedef struct TlTail {
   TlTailInertia *inertia;
   TlTailLook *look; /* [points], in the order of the sweeps */
   TlTailPush *push;
-  TlGlance *glance; /* [pairs], in the order of the sweeps */
-  TlTailPair *pair; /* [pairs] */
-  uint32_t *hits;   /* [bodies] */
+  TlContact **contact; /* [points] the group's own */
+  TlGlance *glance;    /* [pairs], in the order of the sweeps */
+  TlTailPair *pair;    /* [pairs] */
+  uint32_t *hits;      /* [bodies] */
   /* lifts a pair on the group's own contacts and twists; returns the impulses, and the least key
    * left */
   int64_t (*lift)(const void *walk, int32_t at, double level, double *left);
