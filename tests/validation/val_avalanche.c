@@ -4,9 +4,10 @@
 #include "validation/history.h"
 #include "validation/pictures.h"
 
-#include "base/par.h"
+#include "base/log.h"
 #include "base/provenance.h"
 #include "dem/shapes.h"
+#include "judge/cases.h"
 #include "post/measure.h"
 #include "run/run.h"
 #include "shape/terrain_build.h"
@@ -93,14 +94,18 @@ static double foot_height(const char *path) {
 enum { BINS = 2000 };
 static const double BIN_S = 0.25; /* forces are means over this time */
 
+typedef struct Flow {
+  double load[BINS]; /* impulse on the hooks down the way in each bin, N s */
+  double flux[BINS]; /* momentum of the grains that passed the net's place for the first time */
+} Flow;
+
 typedef struct Watch {
   TlRun run;
   Barrier net;
   int64_t grains;
-  Side *side;        /* of each grain, by id; ROUND stays ROUND, BEYOND stays BEYOND */
-  bool *came;        /* past the net's place, net or not */
-  double load[BINS]; /* impulse on the hooks down the way in each bin, N s */
-  double flux[BINS]; /* momentum of the grains that passed the net's place for the first time */
+  Side *side; /* of each grain, by id; ROUND stays ROUND, BEYOND stays BEYOND */
+  bool *came; /* past the net's place, net or not */
+  Flow *flow; /* borrowed */
 } Watch;
 
 static void note(double *bins, double time_s, double what) {
@@ -137,7 +142,7 @@ static void watch_grain(Watch *w, int64_t i, double time_s, bool look) {
   if (id < 0 || id >= w->grains) judge_ok(tl_fail(TL_EINPUT, "grain %lld", (long long)id), "ids");
   if (!w->came[id] && b->position[i].x > ground_of().net) {
     w->came[id] = true;
-    note(w->flux, time_s, b->mass[i] * b->velocity[i].x);
+    note(w->flow->flux, time_s, b->mass[i] * b->velocity[i].x);
   }
   if (look && w->side[id] == BEFORE)
     w->side[id] = barrier_side(&w->net, b->position[i], held_radius(b, i));
@@ -151,17 +156,17 @@ static int watch(void *context) {
   int64_t steps = w->run.totals.steps;
   double dt = w->run.setup.time.dt_s, time_s = (double)steps * dt;
   bool net = w->run.nets.count > 0;
-  if (net) note(w->load, time_s, dt * barrier_force(&w->net).x);
+  if (net) note(w->flow->load, time_s, dt * barrier_force(&w->net).x);
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & TL_BODY_NET)) watch_grain(w, i, time_s, net && steps % LOOK_EVERY == 0);
   return 0;
 }
 
-static void watch_open(Watch *w, TlComm *comm, const TlRunOptions *options) {
+static void watch_open(Watch *w, const TlRunOptions *options) {
   TlRunOptions watched = *options;
   watched.stop = watch;
   watched.stop_context = w;
-  JUDGE_OK(tl_run_open(&w->run, comm, &watched));
+  JUDGE_OK(tl_run_open(&w->run, NULL, &watched));
   w->grains = w->run.grains;
   JUDGE_OK(TL_NEW(w->side, (size_t)w->grains));
   JUDGE_OK(TL_NEW(w->came, (size_t)w->grains));
@@ -178,17 +183,16 @@ static void watch_close(Watch *w) {
 /* ---- the four ---- */
 
 typedef struct Outcome {
-  double overlap, rise, kinetic; /* shares: of a radius; of the energy set free, twice */
+  double overlap, ground_overlap, rise,
+      kinetic;           /* shares: of a radius, twice; of energy set free */
   double front, run_out; /* front grain from the first mass centre; mass centre from the foot */
   double length, height, energy_line; /* deposit; slope of the way of the mass centre */
   double mass, came, through, round;  /* mass: of all, that came to the net's place, that passed */
   double through_each;                /* mean mass of one of them */
   double largest, opening; /* radii of balls: held by one of them; that the mesh lets by */
-  double load, flux;       /* N, means over BIN_S */
-  double momentum, until;  /* N s: of all that came to the net's place, the last of it at s */
-  double impulse;          /* N s on the hooks, as long as something comes without a net */
-  double cpu_step_s;
+  double end_s, cpu_step_s;
   int64_t grains, passed, went_round, bonds, spheres, outside;
+  Flow flow;
 } Outcome;
 
 static void look_deposit(const TlRun *run, Outcome *o) {
@@ -242,73 +246,64 @@ static void draw(const TlRun *run, const char *name) {
 }
 
 /* Mean force on the hooks and momentum that comes past the net's place, by time. */
-static void write_load(const Watch *w, const char *name) {
+static void write_load(const Outcome *o, const char *name) {
   char file[64];
   snprintf(file, sizeof file, "load_%s.txt", name);
   FILE *out = judge_data(file);
-  double end = (double)w->run.totals.steps * w->run.setup.time.dt_s;
-  for (int k = 0; k < BINS && (k + 1) * BIN_S <= end; k++)
-    fprintf(out, "%g %g %g\n", (k + 0.5) * BIN_S, 1e-3 * w->load[k] / BIN_S,
-            1e-3 * w->flux[k] / BIN_S);
+  for (int k = 0; k < BINS && (k + 1) * BIN_S <= o->end_s; k++)
+    fprintf(out, "%g %g %g\n", (k + 0.5) * BIN_S, 1e-3 * o->flow.load[k] / BIN_S,
+            1e-3 * o->flow.flux[k] / BIN_S);
   fclose(out);
 }
 
-static void tell(const char *name, const Outcome *o, const TlRunTotals *t) {
+static void tell(const char *name, const Outcome *o) {
   judge_note(
       "%s: front %.1f m from the first mass centre, mass centre %.1f m beyond the foot; deposit "
       "%.1f m long and %.2f m high (99th percentile); the mass centre came down %.3f of its way; "
       "kinetic energy at the end %.1e of what was set free; %lld left the terrain; deepest overlap "
       "%.2f%% of a radius (ground %.2f%%); %.4f CPU-s a step.",
       name, o->front, o->run_out, o->length, o->height, o->energy_line, o->kinetic,
-      (long long)o->outside, 100 * t->overlap_share, 100 * t->boundary_overlap_share,
-      o->cpu_step_s);
+      (long long)o->outside, 100 * o->overlap, 100 * o->ground_overlap, o->cpu_step_s);
 }
 
-/* until_s: how long the hooks' impulse is summed. */
-static Outcome run_one(TlComm *comm, const char *study, const char *name, const TlTexts *sets,
-                       double until_s) {
+static void run_one(const char *study, const char *name, const TlTexts *sets, Outcome *o) {
   Watch *w;
-  Outcome o = {0};
   TlRunOptions options = {.study = study,
                           .sets = sets,
                           .catalog = judge_path("terrain.sqlite"),
                           .output = judge_path(name),
                           .overwrite = true};
   JUDGE_OK(TL_NEW(w, 1));
-  watch_open(w, comm, &options);
+  w->flow = &o->flow;
+  watch_open(w, &options);
   JUDGE_OK(tl_run_go(&w->run));
   const TlRunTotals *t = &w->run.totals;
   double set_free;
-  look_deposit(&w->run, &o);
-  look_passed(w, &o);
-  o.overlap = fmax(t->overlap_share, t->boundary_overlap_share);
-  o.rise = history_rise(&w->run, &set_free);
-  o.kinetic = barrier_grains_kinetic(&w->run.bodies) / set_free;
-  o.cpu_step_s = t->cpu_s / (double)t->steps;
-  o.outside = t->outside;
-  o.load = peak(w->load);
-  o.flux = peak(w->flux);
-  o.until = last_filled(w->flux);
-  o.momentum = sum_until(w->flux, o.until);
-  o.impulse = sum_until(w->load, until_s);
+  look_deposit(&w->run, o);
+  look_passed(w, o);
+  o->overlap = t->overlap_share;
+  o->ground_overlap = t->boundary_overlap_share;
+  o->rise = history_rise(&w->run, &set_free);
+  o->kinetic = barrier_grains_kinetic(&w->run.bodies) / set_free;
+  o->end_s = (double)t->steps * w->run.setup.time.dt_s;
+  o->cpu_step_s = t->cpu_s / (double)t->steps;
+  o->outside = t->outside;
   if (w->run.nets.count) {
-    o.opening = barrier_opening(&w->run.nets.net[0], w->net.longest);
-    o.bonds = t->last.net_bonds;
-    o.spheres = tl_nets_spheres(&w->run.nets);
+    o->opening = barrier_opening(&w->run.nets.net[0], w->net.longest);
+    o->bonds = t->last.net_bonds;
+    o->spheres = tl_nets_spheres(&w->run.nets);
   }
-  tell(name, &o, t);
-  write_load(w, name);
   draw(&w->run, name);
   watch_close(w);
   tl_free(w);
-  return o;
 }
 
-typedef struct Four {
-  Outcome flat, tilted, single, twice;
-} Four;
+enum { FLAT, TILTED, SINGLE, TWICE, SCENES };
+static const char *const scene_name[SCENES] = {"flat", "tilted", "single", "double"};
 
-static Four run_all(TlComm *comm) {
+/* One of the four; judge_cases runs them side by side. */
+static void run_scene(int which, void *result, void *context) {
+  enum { MOST = 16, WIDE = 96 };
   static const char *const full[] = {"time.steps=20000",
                                      "release.sizes.0.count=2000",
                                      "release.depth_m=10",
@@ -316,100 +311,99 @@ static Four run_all(TlComm *comm) {
                                      "release.high_m=[39,76,100]",
                                      "time.frame_every_s=1",
                                      "time.dt_s=3e-3"};
-  enum { FULL = sizeof full / sizeof *full };
+  /* it comes faster and deeper; the step is smaller */
+  static const char *const stiff[] = {"nets.0.stiffness_N_m=4.5e6",
+                                      "nets.0.tangential_stiffness_N_m=1.1e5"};
+  const double *foot_z = context;
   Ground g = ground_of();
-  char corner[96], along[96];
-  const char *sets[FULL + 5];
-  int n = judge_full() ? FULL : 0;
-  for (int k = 0; k < n; k++) sets[k] = full[k];
-  TlTexts list = {(char **)(uintptr_t)sets, n + 1};
-  Four four;
-  sets[n] = "terrain.name=flat";
-  four.flat = run_one(comm, "config/validation/avalanche.yaml", "flat", &list, 0);
-  sets[n] = "terrain.name=tilted";
-  four.tilted = run_one(comm, "config/validation/avalanche.yaml", "tilted", &list, 0);
-  snprintf(corner, sizeof corner, "nets.0.corner_m=[%g,%g,%.9g]", g.net,
-           0.5 * ((g.ny - 1) * CELL - g.width), foot_height(judge_path("terrain.sqlite")) + 0.25);
-  snprintf(along, sizeof along, "nets.0.along_m=[0,%g,0]", g.width);
-  sets[n] = "nets.0.layers=1";
-  sets[n + 1] = corner;
-  sets[n + 2] = along;
-  list.count = n + 3;
-  if (judge_full()) { /* it comes faster and deeper; the step is smaller */
-    sets[n + 3] = "nets.0.stiffness_N_m=4.5e6";
-    sets[n + 4] = "nets.0.tangential_stiffness_N_m=1.1e5";
-    list.count = n + 5;
+  char text[MOST][WIDE], *sets[MOST];
+  int n = 0;
+  for (size_t k = 0; judge_full() && k < sizeof full / sizeof *full; k++)
+    snprintf(text[n++], WIDE, "%s", full[k]);
+  snprintf(text[n++], WIDE, "terrain.name=%s", which == TILTED ? "tilted" : "flat");
+  if (which >= SINGLE) {
+    snprintf(text[n++], WIDE, "nets.0.corner_m=[%g,%g,%.9g]", g.net,
+             0.5 * ((g.ny - 1) * CELL - g.width), *foot_z + 0.25);
+    snprintf(text[n++], WIDE, "nets.0.along_m=[0,%g,0]", g.width);
+    snprintf(text[n++], WIDE, "nets.0.layers=%d", which == TWICE ? 2 : 1);
+    for (int k = 0; judge_full() && k < 2; k++) snprintf(text[n++], WIDE, "%s", stiff[k]);
   }
-  four.single =
-      run_one(comm, "config/validation/avalanche_net.yaml", "single", &list, four.flat.until);
-  sets[n] = "nets.0.layers=2";
-  four.twice =
-      run_one(comm, "config/validation/avalanche_net.yaml", "double", &list, four.flat.until);
-  return four;
+  for (int k = 0; k < n; k++) sets[k] = text[k];
+  TlTexts list = {sets, n};
+  const char *study =
+      which >= SINGLE ? "config/validation/avalanche_net.yaml" : "config/validation/avalanche.yaml";
+  run_one(study, scene_name[which], &list, result);
 }
 
-static double most_of(const Four *f, size_t member) {
-  const Outcome *o[] = {&f->flat, &f->tilted, &f->single, &f->twice};
+static double most_of(const Outcome *o, size_t member) {
   double most = -INFINITY;
-  for (int k = 0; k < 4; k++) most = fmax(most, *(const double *)((const char *)o[k] + member));
+  for (int k = 0; k < SCENES; k++)
+    most = fmax(most, *(const double *)((const char *)&o[k] + member));
   return most;
 }
 
-static void judge_slides(const Four *f) {
+static void judge_slides(const Outcome *o) {
   const double mu = 0.2, tilt = 3 * RAD;
-  judge_at_most(JUDGE_CORRECT, "avalanche_overlap_share", most_of(f, offsetof(Outcome, overlap)),
-                "", 0.02);
-  judge_at_most(JUDGE_CORRECT, "avalanche_energy_rise", most_of(f, offsetof(Outcome, rise)),
+  judge_at_most(
+      JUDGE_CORRECT, "avalanche_overlap_share",
+      fmax(most_of(o, offsetof(Outcome, overlap)), most_of(o, offsetof(Outcome, ground_overlap))),
+      "", 0.02);
+  judge_at_most(JUDGE_CORRECT, "avalanche_energy_rise", most_of(o, offsetof(Outcome, rise)),
                 "of the energy set free", 1e-3);
-  judge_at_most(JUDGE_GOAL, "avalanche_kinetic_left", most_of(f, offsetof(Outcome, kinetic)),
+  judge_at_most(JUDGE_GOAL, "avalanche_kinetic_left", most_of(o, offsetof(Outcome, kinetic)),
                 "of the energy set free", 1e-3);
   /* A slider that keeps to the ground comes down mu of its way whatever the profile. */
-  judge_between(JUDGE_GOAL, "avalanche_energy_line", f->flat.energy_line / mu, "of mu", 0.8, 1.5);
+  judge_between(JUDGE_GOAL, "avalanche_energy_line", o[FLAT].energy_line / mu, "of mu", 0.8, 1.5);
   /* and stops on the tilted run-out after mu/(mu - tan(3 degrees)) of its level way */
   judge_between(JUDGE_GOAL, "avalanche_tilted_run_out",
-                f->tilted.run_out / f->flat.run_out * (1 - tan(tilt) / mu), "of a slider's gain",
+                o[TILTED].run_out / o[FLAT].run_out * (1 - tan(tilt) / mu), "of a slider's gain",
                 0.8, 1.25);
 }
 
-static void judge_nets(const Four *f) {
-  double came = f->flat.came;
-  double single = 1 - (f->single.through + f->single.round) / came,
-         twice = 1 - (f->twice.through + f->twice.round) / came;
+static void judge_nets(const Outcome *o) {
+  double came = o[FLAT].came;
+  double single = 1 - (o[SINGLE].through + o[SINGLE].round) / came,
+         twice = 1 - (o[TWICE].through + o[TWICE].round) / came;
   judge_at_least(JUDGE_GOAL, "avalanche_held_single", single, "of what came", 0.5);
   judge_at_least(JUDGE_GOAL, "avalanche_held_double", twice - single, "of what came, more", 0);
-  judge_at_least(JUDGE_GOAL, "avalanche_passed_single", (double)f->single.passed, "grains", 1);
+  judge_at_least(JUDGE_GOAL, "avalanche_passed_single", (double)o[SINGLE].passed, "grains", 1);
   judge_at_most(JUDGE_CORRECT, "avalanche_passed_over_opening",
-                fmax(f->single.largest / f->single.opening, f->twice.largest / f->twice.opening),
+                fmax(o[SINGLE].largest / o[SINGLE].opening, o[TWICE].largest / o[TWICE].opening),
                 "of the widest mesh", 1.02);
   judge_at_most(JUDGE_GOAL, "avalanche_passed_mass",
-                f->single.through_each * (double)f->flat.grains / f->flat.mass, "of the mean grain",
+                o[SINGLE].through_each * (double)o[FLAT].grains / o[FLAT].mass, "of the mean grain",
                 0.5);
   /* grains that stop hand over their momentum, less what the ground takes; all thrown back, twice
    */
-  judge_between(JUDGE_GOAL, "avalanche_net_impulse", f->single.impulse / f->flat.momentum,
+  double until = last_filled(o[FLAT].flow.flux); /* as long as something comes without a net */
+  judge_between(JUDGE_GOAL, "avalanche_net_impulse",
+                sum_until(o[SINGLE].flow.load, until) / sum_until(o[FLAT].flow.flux, until),
                 "of the momentum that comes", 0.5, 2);
 }
 
-static void judge_all(const Four *f) {
-  judge_slides(f);
-  judge_nets(f);
-  judge_paper("avalanche_flat_cpu_s", 20000 * f->flat.cpu_step_s, 7200, "s/20000 steps",
+static void judge_all(const Outcome *o) {
+  for (int k = 0; k < SCENES; k++) {
+    tell(scene_name[k], &o[k]);
+    write_load(&o[k], scene_name[k]);
+  }
+  judge_slides(o);
+  judge_nets(o);
+  judge_paper("avalanche_flat_cpu_s", 20000 * o[FLAT].cpu_step_s, 7200, "s/20000 steps",
               "Tan 2024, section 6.3 (number of grains not given)");
-  judge_paper("avalanche_net_cpu_s", 20000 * f->single.cpu_step_s, 18000, "s/20000 steps",
+  judge_paper("avalanche_net_cpu_s", 20000 * o[SINGLE].cpu_step_s, 18000, "s/20000 steps",
               "Tan 2024, section 6.3 (number of grains not given)");
-  const Outcome *nets[] = {&f->single, &f->twice};
-  for (int k = 0; k < 2; k++)
+  for (int k = SINGLE; k < SCENES; k++)
     judge_note(
         "%s net, %lld spheres, %lld bonds hold: of the %.0f t that pass its place without it %.1f "
         "t in %lld grains slipped through and %.1f t in %lld went round or over; the widest mesh "
         "let a ball of %.2f m by, the largest in a grain that passed measured %.2f m; the hooks "
         "carried %.0f kN at most over %g s, where %.0f kN of momentum come without the net; the "
         "held weigh %.0f kN.",
-        k ? "Double" : "Single", (long long)nets[k]->spheres, (long long)nets[k]->bonds,
-        1e-3 * f->flat.came, 1e-3 * nets[k]->through, (long long)nets[k]->passed,
-        1e-3 * nets[k]->round, (long long)nets[k]->went_round, 2 * nets[k]->opening,
-        2 * nets[k]->largest, 1e-3 * nets[k]->load, BIN_S, 1e-3 * f->flat.flux,
-        9.81e-3 * (f->flat.came - nets[k]->through - nets[k]->round));
+        k == TWICE ? "Double" : "Single", (long long)o[k].spheres, (long long)o[k].bonds,
+        1e-3 * o[FLAT].came, 1e-3 * o[k].through, (long long)o[k].passed, 1e-3 * o[k].round,
+        (long long)o[k].went_round, 2 * o[k].opening, 2 * o[k].largest, 1e-3 * peak(o[k].flow.load),
+        BIN_S, 1e-3 * peak(o[FLAT].flow.flux),
+        9.81e-3 * (o[FLAT].came - o[k].through - o[k].round));
 }
 
 static void plot_load(void) {
@@ -421,16 +415,13 @@ static void plot_load(void) {
 }
 
 int main(int argc, char **argv) {
-  TlComm *comm;
+  static const int order[SCENES] = {TWICE, SINGLE, FLAT, TILTED};
   judge_open("avalanche", argc, argv);
-  JUDGE_OK(tl_comm_start(&comm, &argc, &argv));
-  if (!judge_full())
-    tl_par_set_threads(1); /* small scenes: a second thread costs more than it gives */
+  tl_log_set("val_avalanche", TL_LOG_WARN);
   make_catalog(judge_path("terrain.sqlite"), argc, argv);
-  Four four = run_all(comm);
-  judge_all(&four);
+  double foot_z = foot_height(judge_path("terrain.sqlite"));
+  JudgeCases cases = {SCENES, sizeof(Outcome), run_scene, &foot_z, order};
+  judge_all(judge_cases(&cases));
   plot_load();
-  int status = judge_close();
-  tl_comm_stop(comm);
-  return status;
+  return judge_close();
 }
