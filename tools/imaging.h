@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 typedef struct ImagingInput {
-  char *roi, *voxel_size_um;
+  char *roi, *voxel_size_um, *raw;
   bool allow_gaps;
 } ImagingInput;
 
@@ -42,6 +42,16 @@ typedef struct ImagingInput {
        NULL,                                                                                       \
        "voxel size, one number or X,Y,Z; wins over what the file says",                            \
        "X[,Y,Z]"},                                                                                 \
+      {"raw",                                                                                      \
+       TL_P_TEXT,                                                                                  \
+       offsetof(Values, input.raw),                                                                \
+       "",                                                                                         \
+       "",                                                                                         \
+       0,                                                                                          \
+       0,                                                                                          \
+       NULL,                                                                                       \
+       "the file has no header: 'NZ,NY,NX,TYPE,ENDIAN[,OFFSET]', say 1000,800,800,u16,little",     \
+       "SPEC"},                                                                                    \
   {                                                                                                \
     "allow-gaps", TL_P_FLAG, offsetof(Values, input.allow_gaps), "", "false", 0, 0, NULL,          \
         "let numbers of a slice series be missing", NULL                                           \
@@ -68,7 +78,7 @@ static inline TlStatus imaging_roi(const ImagingInput *input, const TlVolume *st
 /* Read the stack and find the region. On failure nothing is left to release. */
 static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *input, TlVolume *stack,
                                     TlRoi *roi) {
-  TlStackOptions options = {.allow_gaps = input->allow_gaps};
+  TlStackOptions options = {.allow_gaps = input->allow_gaps, .raw = input->raw};
   TL_TRY(imaging_check_output(call));
   if (input->voxel_size_um && input->voxel_size_um[0]) {
     TlStatus parsed = tl_stack_parse_voxel_um(input->voxel_size_um, options.voxel_um);

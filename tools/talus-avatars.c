@@ -327,7 +327,7 @@ static TlStatus check_voxels(const char *path, const TlVolume *labels) {
 }
 
 static TlStatus stack_options(const Values *v, TlStackOptions *options) {
-  *options = (TlStackOptions){.allow_gaps = v->input.allow_gaps};
+  *options = (TlStackOptions){.allow_gaps = v->input.allow_gaps, .raw = v->input.raw};
   if (!v->input.voxel_size_um || !v->input.voxel_size_um[0]) return TL_OK;
   if (tl_stack_parse_voxel_um(v->input.voxel_size_um, options->voxel_um) == TL_OK) return TL_OK;
   return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());

@@ -7,20 +7,23 @@
 #include <math.h>
 
 typedef struct Options {
-  char *voxel_um;
+  char *voxel_um, *raw;
   bool allow_gaps;
 } Options;
 
 static const TlParam params[] = {
     {"voxel-size-um", TL_P_TEXT, offsetof(Options, voxel_um), "um", "", 0, 0, NULL,
      "voxel size: one number, or X,Y,Z; wins over what the file says", "SIZE"},
+    {"raw", TL_P_TEXT, offsetof(Options, raw), "", "", 0, 0, NULL,
+     "the file has no header: 'NZ,NY,NX,TYPE,ENDIAN[,OFFSET]', say 1000,800,800,u16,little",
+     "SPEC"},
     {"allow-gaps", TL_P_FLAG, offsetof(Options, allow_gaps), "", "false", 0, 0, NULL,
      "let numbers be missing in a series of slices", NULL},
 };
 
 static TlStatus read_stack(const TlCall *call, TlVolume *volume) {
   const Options *options = call->values;
-  TlStackOptions how = {.allow_gaps = options->allow_gaps};
+  TlStackOptions how = {.allow_gaps = options->allow_gaps, .raw = options->raw};
   TL_TRY(tl_stack_parse_voxel_um(options->voxel_um, how.voxel_um));
   return tl_stack_read(call->argv[0], &how, call->provenance, volume);
 }

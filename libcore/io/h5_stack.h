@@ -4,14 +4,15 @@
 
 #include "io/stack_parts.h"
 
-/* Read dataset (NULL: /stack, or the only 3-D dataset of a foreign file). 8-, 16-, 32-bit integers,
+/* Open dataset (NULL: /stack, or the only 3-D dataset of a foreign file). 8-, 16-, 32-bit integers,
  * 32-bit floats, and the booleans of h5py (as u8). info->voxel_m from the attribute element_size_um
- * (z, y, x), info->history from /provenance. */
-TlStatus tl_h5_stack_read(const char *path, const char *dataset, TlStackInfo *info,
-                          TlVolume *volume);
+ * (z, y, x), info->history from /provenance; info is the caller's, layers->head is left to it. */
+TlStatus tl_h5_layers(const char *path, const char *dataset, TlStackInfo *info, TlLayers *layers);
 
-/* Write to file (name: the product's name for messages). The caller renames. */
-TlStatus tl_h5_stack_write(const char *file, const char *name, const TlVolume *volume,
-                           const char *history);
+/* Begin a stack in file (name: the product's name for messages, borrowed until the end; head: its
+ * size, type and voxel_m). Up to one row of chunks (16 layers) is kept in memory. The caller
+ * renames. */
+TlStatus tl_h5_begin(const char *file, const char *name, const TlVolume *head, const char *history,
+                     TlLayerSink *sink);
 
 #endif

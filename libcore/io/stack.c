@@ -5,32 +5,13 @@
 #include "base/mem.h"
 #include "io/h5_stack.h"
 #include "io/stack_parts.h"
-#include "io/stack_slices.h"
 #include "io/tiff.h"
-#include "itk/itk.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-void tl_stack_info_free(TlStackInfo *info) {
-  tl_free(info->history);
-  info->history = NULL;
-}
-
-TlStatus tl_stack_volume(const char *path, const TlStackInfo *info, TlVolume *volume) {
-  double bytes =
-      (double)info->nx * (double)info->ny * (double)info->nz * (double)tl_voxel_size(info->type);
-  double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-  if (memory > 0 && bytes > memory)
-    return tl_fail(
-        TL_ENOMEM, "%s: %lld x %lld x %lld voxels need %.1f GB, this machine has %.1f GB", path,
-        (long long)info->nx, (long long)info->ny, (long long)info->nz, bytes / 1e9, memory / 1e9);
-  return tl_context(tl_volume_new(volume, info->type, info->nx, info->ny, info->nz), "%s", path);
-}
 
 /* ---- length units ---- */
 
@@ -97,157 +78,54 @@ TlStatus tl_stack_parse_voxel_um(const char *text, double voxel_um[3]) {
   return TL_OK;
 }
 
-/* ---- formats ---- */
-
-typedef enum Format { UNKNOWN, SLICES, TIFF_FILE, HDF5_FILE, ITK_FILE } Format;
-
-/* HDF5 lets its signature start at 0, 512, 1024 ...: foreign files have a header in front. */
-static bool is_hdf5(FILE *file) {
-  unsigned char head[8];
-  for (long at = 0; at <= 4096; at = at ? 2 * at : 512)
-    if (fseek(file, at, SEEK_SET) == 0 && fread(head, 1, 8, file) == 8 &&
-        memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0)
-      return true;
-  return false;
-}
-
-static bool is_tiff(const unsigned char *head) {
-  return memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0 ||
-         memcmp(head, "II+\0", 4) == 0 || memcmp(head, "MM\0+", 4) == 0;
-}
-
-static TlStatus sniff(const char *path, Format *format) {
-  unsigned char head[4] = {0};
-  char extension[16];
-  FILE *file = fopen(path, "rb");
-  if (!file) return tl_fail_errno(path, "cannot open");
-  size_t got = fread(head, 1, 4, file);
-  bool hdf5 = is_hdf5(file), failed = ferror(file);
-  fclose(file);
-  tl_path_extension(path, extension);
-  if (failed) return tl_fail(TL_EIO, "%s: cannot read", path);
-  if (got == 0) return tl_fail(TL_EINPUT, "%s: the file is empty", path);
-  *format = hdf5 ? HDF5_FILE : got == 4 && is_tiff(head) ? TIFF_FILE : UNKNOWN;
-  if (*format == UNKNOWN && (strcmp(extension, "mhd") == 0 || strcmp(extension, "mha") == 0 ||
-                             strcmp(extension, "nrrd") == 0 || strcmp(extension, "nhdr") == 0))
-    *format = ITK_FILE;
-  if (*format != UNKNOWN) return TL_OK;
-  return tl_fail(TL_EINPUT,
-                 "%s: not a TIFF, HDF5, NRRD or MetaImage file; give one of these, a folder of "
-                 "TIFF slices or a pattern (raw voxels: write a .mhd header for them)",
-                 path);
-}
-
-/* file.h5:/group/data names a dataset of an HDF5 file. */
-static TlStatus split_dataset(const char *path, char **file, const char **dataset) {
-  const char *colon = access(path, F_OK) == 0 ? NULL : strstr(path, ":/");
-  *dataset = colon ? colon + 1 : NULL;
-  *file = colon ? tl_format("%.*s", (int)(colon - path), path) : tl_strdup(path);
-  return *file ? TL_OK : TL_ENOMEM;
-}
-
-/* ---- voxel size ---- */
-
-static void say_size(const char *path, const TlStackInfo *info, const TlVolume *volume) {
-  const double *v = volume->voxel_m;
-  char size[128] = "voxel size unknown";
-  if (v[0] > 0)
-    snprintf(size, sizeof size, "voxel %.6g x %.6g x %.6g um", v[0] * 1e6, v[1] * 1e6, v[2] * 1e6);
-  tl_log_info("%s: %lld x %lld x %lld voxels (x, y, z), %s, %s%s%s", path, (long long)volume->nx,
-              (long long)volume->ny, (long long)volume->nz, tl_voxel_name(volume->type), size,
-              info->voxel_from && v[0] > 0 ? " from " : "",
-              info->voxel_from && v[0] > 0 ? info->voxel_from : "");
-}
-
-/* The option wins over the file, and is said to when they differ. */
-static void settle_size(const char *path, const double voxel_um[3], TlStackInfo *info,
-                        TlVolume *volume) {
-  double *file = info->voxel_m;
-  bool whole = file[0] > 0 && file[1] > 0 && file[2] > 0, given = voxel_um && voxel_um[0] > 0;
-  if (!whole && !given && file[0] > 0)
-    tl_log_warn("%s: %s gives pixels of %.6g x %.6g um but no slice spacing, so the voxel size is "
-                "taken as unknown; give --voxel-size-um",
-                path, info->voxel_from, file[0] * 1e6, file[1] * 1e6);
-  for (int k = 0; k < 3; k++) {
-    volume->voxel_m[k] = given ? voxel_um[k] * 1e-6 : whole ? file[k] : 0;
-    if (whole && given && fabs(volume->voxel_m[k] - file[k]) > 1e-6 * file[k])
-      tl_log_warn("%s: voxel size along %c: %.6g um as given, not %.6g um from %s", path, "xyz"[k],
-                  volume -> voxel_m[k] * 1e6, file[k] * 1e6, info -> voxel_from);
-  }
-  if (given) info->voxel_from = "the command line";
-}
-
 /* ---- reading ---- */
 
-static TlStatus read_tiff(const char *path, TlStackInfo *info, TlVolume *volume) {
-  TlTiff *tiff;
-  TL_TRY(tl_tiff_open(path, &tiff));
-  *info = *tl_tiff_info(tiff);
-  TlStatus status =
-      info->history && !(info->history = tl_strdup(info->history)) ? TL_ENOMEM : TL_OK;
-  if (status == TL_OK) status = tl_stack_volume(path, info, volume);
-  if (status == TL_OK) status = tl_tiff_read(tiff, volume->data);
-  tl_tiff_close(tiff);
+/* The kernel would kill the tool without a word. */
+static TlStatus check_memory(const char *path, const TlVolume *head) {
+  double bytes =
+      (double)head->nx * (double)head->ny * (double)head->nz * (double)tl_voxel_size(head->type);
+  double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  if (memory <= 0 || bytes <= memory) return TL_OK;
+  return tl_fail(TL_ENOMEM, "%s: %lld x %lld x %lld voxels need %.1f GB, this machine has %.1f GB",
+                 path, (long long)head->nx, (long long)head->ny, (long long)head->nz, bytes / 1e9,
+                 memory / 1e9);
+}
+
+/* So many layers at a time that a bar moves and a chunk of a file is unpacked once. */
+enum { AT_ONCE = 16 };
+
+static TlStatus read_all(const TlLayers *layers, TlVolume *volume) {
+  size_t layer = (size_t)(volume->nx * volume->ny) * tl_voxel_size(volume->type);
+  TlStatus status = TL_OK;
+  TlProgress progress = tl_progress_start("reading", volume->nz);
+  for (int64_t z = 0; z < volume->nz && status == TL_OK; z += AT_ONCE) {
+    int64_t count = volume->nz - z < AT_ONCE ? volume->nz - z : AT_ONCE;
+    status = tl_layers_read(layers, z, count, volume->u8 + (size_t)z * layer);
+    tl_progress(&progress, z + count);
+  }
+  tl_progress_end(&progress);
   return status;
 }
 
-/* MetaImage and NRRD have a spacing but no unit that tools agree on, so it is shown, not taken. */
-static TlStatus read_itk(const char *path, TlVolume *volume) {
-  TL_TRY(tl_itk_read(path, 1, volume));
-  double *v = volume->voxel_m;
-  if (v[0] != 1 || v[1] != 1 || v[2] != 1)
-    tl_log_info("%s: spacing %.6g x %.6g x %.6g in a unit that the file does not say; give "
-                "--voxel-size-um",
-                path, v[0], v[1], v[2]);
-  v[0] = v[1] = v[2] = 0;
-  return TL_OK;
-}
-
-static TlStatus read_slices(const char *path, bool allow_gaps, TlProvenance *provenance,
-                            TlStackInfo *info, TlVolume *volume) {
-  TlSliceList list;
-  TL_TRY(tl_slices_find(path, allow_gaps, &list));
-  TlStatus status = tl_slices_read(&list, info, volume);
-  for (size_t i = 0; status == TL_OK && provenance && i < list.count; i++)
-    status = tl_provenance_input(provenance, list.paths[i]);
-  tl_slices_free(&list);
-  return status;
-}
-
-static TlStatus read_file(const char *path, TlProvenance *provenance, TlStackInfo *info,
-                          TlVolume *volume) {
-  char *file;
-  const char *dataset;
-  Format format = UNKNOWN;
-  TL_TRY(split_dataset(path, &file, &dataset));
-  TlStatus status = sniff(file, &format);
-  if (status == TL_OK && dataset && format != HDF5_FILE)
-    status = tl_fail(TL_EINPUT, "%s: only an HDF5 file has datasets such as %s", file, dataset);
-  if (status == TL_OK)
-    status = format == TIFF_FILE   ? read_tiff(file, info, volume)
-             : format == HDF5_FILE ? tl_h5_stack_read(file, dataset, info, volume)
-                                   : read_itk(file, volume);
-  if (status == TL_OK && provenance) status = tl_provenance_input(provenance, file);
-  tl_free(file);
-  return status;
+static TlStatus read_opened(const char *path, TlLayers *layers, TlVolume *volume) {
+  TlVolume *head = &layers->head;
+  TL_TRY(check_memory(path, head));
+  TL_TRY(tl_context(tl_volume_new(volume, head->type, head->nx, head->ny, head->nz), "%s", path));
+  for (int k = 0; k < 3; k++) volume->voxel_m[k] = head->voxel_m[k];
+  volume->history = head->history;
+  head->history = NULL; /* handed over */
+  return read_all(layers, volume);
 }
 
 TlStatus tl_stack_read(const char *path, const TlStackOptions *options, TlProvenance *provenance,
                        TlVolume *volume) {
-  TlStackInfo info = {0};
+  TlLayers layers;
   *volume = (TlVolume){0};
-  TlStatus status = tl_slices_is(path) ? read_slices(path, options && options->allow_gaps,
-                                                     provenance, &info, volume)
-                                       : read_file(path, provenance, &info, volume);
-  if (status != TL_OK) {
-    tl_stack_info_free(&info);
-    tl_volume_free(volume);
-    return status;
-  }
-  volume->history = info.history;
-  settle_size(path, options ? options->voxel_um : NULL, &info, volume);
-  say_size(path, &info, volume);
-  return TL_OK;
+  TL_TRY(tl_stack_open(path, options, provenance, &layers));
+  TlStatus status = read_opened(path, &layers, volume);
+  if (status != TL_OK) tl_volume_free(volume);
+  tl_layers_close(&layers);
+  return status;
 }
 
 TlStatus tl_stack_need_voxel_size(const char *path, const TlVolume *volume) {
@@ -256,6 +134,8 @@ TlStatus tl_stack_need_voxel_size(const char *path, const TlVolume *volume) {
 }
 
 /* ---- writing ---- */
+
+typedef enum Format { UNKNOWN, TIFF_FILE, HDF5_FILE } Format;
 
 static Format output_format(const char *path) {
   char extension[16];
@@ -282,18 +162,83 @@ static TlStatus full_history(const TlVolume *volume, const TlProvenance *provena
   return TL_OK;
 }
 
+typedef struct Product {
+  TlOutFile out;
+  TlLayerSink sink; /* of the format, into out.temp */
+  int64_t nz, z;    /* layers promised, layers written */
+} Product;
+
+static TlStatus append(void *self, int64_t count, const void *voxels) {
+  Product *p = self;
+  assert(p->z + count <= p->nz);
+  p->z += count;
+  return tl_sink_append(&p->sink, count, voxels);
+}
+
+static TlStatus finish(void *self) {
+  Product *p = self;
+  assert(p->z == p->nz);
+  TlStatus status = tl_sink_end(&p->sink, TL_OK);
+  if (status == TL_OK)
+    status = tl_outfile_commit(&p->out);
+  else
+    tl_outfile_abort(&p->out);
+  tl_free(p);
+  return status;
+}
+
+static void drop(void *self) {
+  Product *p = self;
+  (void)tl_sink_end(&p->sink, TL_EIO);
+  tl_outfile_abort(&p->out);
+  tl_free(p);
+}
+
+static TlStatus begin_format(Product *p, const TlVolume *head, const char *history) {
+  return output_format(p->out.path) == HDF5_FILE
+             ? tl_h5_begin(p->out.temp, p->out.path, head, history, &p->sink)
+             : tl_tiff_begin(p->out.temp, p->out.path, head, history, &p->sink);
+}
+
+TlStatus tl_stack_begin(const char *path, const TlVolume *head, const TlProvenance *provenance,
+                        bool overwrite, TlLayerSink *sink) {
+  Product *p;
+  char *history;
+  *sink = (TlLayerSink){0};
+  TL_TRY(tl_stack_check_output(path, overwrite));
+  TL_TRY(TL_NEW(p, 1));
+  p->nz = head->nz;
+  TlStatus status = tl_outfile_begin(&p->out, path, overwrite);
+  if (status != TL_OK) {
+    tl_free(p);
+    return status;
+  }
+  status = full_history(head, provenance, &history);
+  if (status == TL_OK) status = begin_format(p, head, history);
+  tl_free(history);
+  if (status == TL_OK)
+    *sink = (TlLayerSink){p, append, finish, drop};
+  else
+    drop(p);
+  return status;
+}
+
+static TlStatus append_all(const TlLayerSink *sink, const TlVolume *volume) {
+  size_t layer = (size_t)(volume->nx * volume->ny) * tl_voxel_size(volume->type);
+  TlStatus status = TL_OK;
+  TlProgress progress = tl_progress_start("writing", volume->nz);
+  for (int64_t z = 0; z < volume->nz && status == TL_OK; z += AT_ONCE) {
+    int64_t count = volume->nz - z < AT_ONCE ? volume->nz - z : AT_ONCE;
+    status = tl_sink_append(sink, count, volume->u8 + (size_t)z * layer);
+    tl_progress(&progress, z + count);
+  }
+  tl_progress_end(&progress);
+  return status;
+}
+
 TlStatus tl_stack_write(const char *path, const TlVolume *volume, const TlProvenance *provenance,
                         bool overwrite) {
-  TlOutFile out;
-  char *history;
-  TL_TRY(tl_stack_check_output(path, overwrite));
-  TL_TRY(tl_outfile_begin(&out, path, overwrite));
-  TlStatus status = full_history(volume, provenance, &history);
-  if (status == TL_OK)
-    status = output_format(path) == HDF5_FILE ? tl_h5_stack_write(out.temp, path, volume, history)
-                                              : tl_tiff_write(out.temp, path, volume, history);
-  tl_free(history);
-  if (status == TL_OK) return tl_outfile_commit(&out);
-  tl_outfile_abort(&out);
-  return status;
+  TlLayerSink sink;
+  TL_TRY(tl_stack_begin(path, volume, provenance, overwrite, &sink));
+  return tl_sink_end(&sink, append_all(&sink, volume));
 }

@@ -11,14 +11,25 @@
 #define TL_IO_STACK_H
 
 #include "base/provenance.h"
-#include "num/volume.h"
+#include "num/layers.h"
 
 #include <stdbool.h>
 
 typedef struct TlStackOptions {
   double voxel_um[3]; /* 0: as the file says; > 0: this wins (said in the log when they differ) */
   bool allow_gaps;    /* folder: numbers may be missing */
+  const char *raw;    /* the file has no header: "NZ,NY,NX,TYPE,ENDIAN[,OFFSET]" (io/raw_stack.h) */
 } TlStackOptions;
+
+/* Open a stack to read it by layers (num/layers.h): sizes and types of all its parts are looked at,
+ * no voxel yet. Records it as an input of the run (provenance may be NULL). MetaImage and NRRD are
+ * read whole here. tl_layers_close ends it. */
+TlStatus tl_stack_open(const char *path, const TlStackOptions *options, TlProvenance *provenance,
+                       TlLayers *layers);
+/* Begin a stack of head's size, type, voxel_m and history, to be written by layers; as
+ * tl_stack_write otherwise. The file appears under its name when the sink is finished. */
+TlStatus tl_stack_begin(const char *path, const TlVolume *head, const TlProvenance *provenance,
+                        bool overwrite, TlLayerSink *sink);
 
 /* Read a whole stack; records it as an input of the run (provenance may be NULL). Names of files
  * and slices are in every message. */

@@ -2,7 +2,7 @@
 #ifndef TL_IO_STACK_PARTS_H
 #define TL_IO_STACK_PARTS_H
 
-#include "num/volume.h"
+#include "num/layers.h"
 
 #include <stdbool.h>
 
@@ -16,10 +16,6 @@ typedef struct TlStackInfo {
 } TlStackInfo;
 
 void tl_stack_info_free(TlStackInfo *info);
-
-/* A zeroed volume of the size that info tells (not voxel_m, not history). Refuses by name what is
- * larger than the memory of the machine: the kernel would kill the tool without a word. */
-TlStatus tl_stack_volume(const char *path, const TlStackInfo *info, TlVolume *volume);
 
 /* Metres of one length unit by its name ("um", "micron", "mm", "inch" ...; mu in any of the usual
  * encodings); 0 when the name is none of them. */

@@ -248,33 +248,54 @@ static TlStatus check_slice(const TlSliceList *list, size_t i, const TlStackInfo
   return TL_OK;
 }
 
-static TlStatus start(const TlSliceList *list, const TlStackInfo *slice, TlStackInfo *info,
-                      TlVolume *volume) {
-  TL_TRY(check_slice(list, 0, slice, slice));
-  *info = *slice;
-  info->history = NULL; /* a slice's own; the stack is made here */
-  info->nz = (int64_t)list->count;
-  return tl_stack_volume(list->paths[0], info, volume);
+typedef struct Reader {
+  const TlSliceList *list;
+  TlStackInfo info; /* without history */
+} Reader;
+
+static TlStatus check_slices(Reader *r) {
+  for (size_t i = 0; i < r->list->count; i++) {
+    TlTiff *tiff;
+    TL_TRY(tl_tiff_open(r->list->paths[i], &tiff));
+    const TlStackInfo *slice = tl_tiff_info(tiff);
+    TlStatus status = check_slice(r->list, i, i == 0 ? slice : &r->info, slice);
+    if (i == 0) r->info = *slice;
+    tl_tiff_close(tiff);
+    TL_TRY(status);
+  }
+  r->info.history = NULL; /* a slice's own; the stack is made here */
+  r->info.nz = (int64_t)r->list->count;
+  return TL_OK;
 }
 
-static TlStatus read_slice(const TlSliceList *list, size_t i, TlStackInfo *info, TlVolume *volume) {
+static TlStatus read_slice(const Reader *r, size_t i, uint8_t *voxels) {
   TlTiff *tiff;
-  TL_TRY(tl_tiff_open(list->paths[i], &tiff));
-  const TlStackInfo *slice = tl_tiff_info(tiff);
-  TlStatus status = i == 0 ? start(list, slice, info, volume) : check_slice(list, i, info, slice);
-  size_t bytes = (size_t)info->nx * (size_t)info->ny * tl_voxel_size(info->type);
-  if (status == TL_OK) status = tl_tiff_read(tiff, (uint8_t *)volume->data + i * bytes);
+  TL_TRY(tl_tiff_open(r->list->paths[i], &tiff));
+  TlStatus status = check_slice(r->list, i, &r->info, tl_tiff_info(tiff)); /* may have changed */
+  if (status == TL_OK) status = tl_tiff_read(tiff, 0, 1, voxels);
   tl_tiff_close(tiff);
   return status;
 }
 
-TlStatus tl_slices_read(const TlSliceList *list, TlStackInfo *info, TlVolume *volume) {
-  TlProgress progress = tl_progress_start("reading", (int64_t)list->count);
-  TlStatus status = TL_OK;
-  for (size_t i = 0; i < list->count && status == TL_OK; i++) {
-    status = read_slice(list, i, info, volume);
-    tl_progress(&progress, (int64_t)i + 1);
-  }
-  tl_progress_end(&progress);
+static TlStatus read_layers(void *self, int64_t z, int64_t count, void *voxels) {
+  const Reader *r = self;
+  size_t bytes = (size_t)(r->info.nx * r->info.ny) * tl_voxel_size(r->info.type);
+  for (int64_t i = 0; i < count; i++)
+    TL_TRY(read_slice(r, (size_t)(z + i), (uint8_t *)voxels + (size_t)i * bytes));
+  return TL_OK;
+}
+
+static void close_layers(void *self) {
+  tl_free(self);
+}
+
+TlStatus tl_slices_layers(const TlSliceList *list, TlStackInfo *info, TlLayers *layers) {
+  Reader *r;
+  TL_TRY(TL_NEW(r, 1));
+  r->list = list;
+  TlStatus status = check_slices(r);
+  *info = r->info;
+  *layers = (TlLayers){.self = r, .read = read_layers, .close = close_layers};
+  if (status != TL_OK) tl_layers_close(layers);
   return status;
 }

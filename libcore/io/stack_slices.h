@@ -15,8 +15,9 @@ bool tl_slices_is(const char *path);
  * number alone, when two have the same number, or numbers are missing and allow_gaps is false. */
 TlStatus tl_slices_find(const char *path, bool allow_gaps, TlSliceList *list);
 void tl_slices_free(TlSliceList *list);
-/* Read them; each must be one page of the first one's size and type. info: of the first slice, with
- * nz the number of slices. */
-TlStatus tl_slices_read(const TlSliceList *list, TlStackInfo *info, TlVolume *volume);
+/* Open them as layers: each must be one page of the first one's size and type, looked at before a
+ * voxel is read. info: of the first slice, with nz the number of slices; the caller's, as
+ * layers->head is. list must last as long as the layers. */
+TlStatus tl_slices_layers(const TlSliceList *list, TlStackInfo *info, TlLayers *layers);
 
 #endif

@@ -3,8 +3,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/raw_stack.h"
 #include "io/tiff_meta.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +20,8 @@ struct TlTiff {
   TlStackInfo info;
   bool raw; /* ImageJ: one directory, the other pages behind the first without one */
   uint64_t raw_offset;
+  uint64_t *page; /* where each page's directory lies: going there costs no walk from the first */
+  size_t page_capacity;
 };
 
 typedef struct Page {
@@ -191,6 +195,8 @@ static TlStatus next_page(TlTiff *tiff, int64_t page, bool *more) {
 static TlStatus check_pages(TlTiff *tiff) {
   bool more = true;
   for (int64_t page = 1; more; page++) {
+    TL_TRY(TL_RESERVE(tiff->page, tiff->page_capacity, (size_t)page));
+    tiff->page[page - 1] = TIFFCurrentDirOffset(tiff->handle);
     TL_TRY(check_page(tiff, page));
     TL_TRY(next_page(tiff, page, &more));
     tiff->info.nz = page;
@@ -294,6 +300,7 @@ void tl_tiff_close(TlTiff *tiff) {
   if (tiff->handle) TIFFClose(tiff->handle);
   tl_stack_info_free(&tiff->info);
   tl_free(tiff->path);
+  tl_free(tiff->page);
   tl_free(tiff);
 }
 
@@ -346,10 +353,12 @@ static void invert(uint8_t *bytes, int64_t count) {
   for (int64_t i = 0; i < count; i++) bytes[i] = (uint8_t)~bytes[i];
 }
 
-/* The page libtiff stands on; its kind is looked at again, for the file may have changed. */
+/* Its kind is looked at again, for the file may have changed. page: from 1 */
 static TlStatus read_page(TlTiff *tiff, int64_t page, uint8_t *slice, int64_t slice_bytes) {
   Page kind;
   tiff->said[0] = 0;
+  if (!TIFFSetSubDirectory(tiff->handle, tiff->page[page - 1]))
+    return page_fails(tiff, page, "cannot be read again");
   TL_TRY(page_kind(tiff, page, &kind));
   TL_TRY(same_kind(tiff, page, &kind));
   TL_TRY(TIFFIsTiled(tiff->handle) ? read_tiles(tiff, page, slice)
@@ -358,49 +367,54 @@ static TlStatus read_page(TlTiff *tiff, int64_t page, uint8_t *slice, int64_t sl
   return TL_OK;
 }
 
-static TlStatus read_pages(TlTiff *tiff, uint8_t *voxels, int64_t slice_bytes) {
-  bool more = true;
-  TlStatus status = TL_OK;
-  if (!TIFFSetDirectory(tiff->handle, 0)) return page_fails(tiff, 1, "cannot be read again");
-  TlProgress progress = tl_progress_start("reading", tiff->info.nz);
-  for (int64_t page = 1; page <= tiff->info.nz && status == TL_OK; page++) {
-    status = read_page(tiff, page, voxels + (page - 1) * slice_bytes, slice_bytes);
-    if (status == TL_OK && page < tiff->info.nz) status = next_page(tiff, page, &more);
-    tl_progress(&progress, page);
-  }
-  tl_progress_end(&progress);
-  return status;
+static TlStatus read_pages(TlTiff *tiff, int64_t z, int64_t count, uint8_t *voxels,
+                           int64_t slice_bytes) {
+  for (int64_t i = 0; i < count; i++)
+    TL_TRY(read_page(tiff, z + i + 1, voxels + i * slice_bytes, slice_bytes));
+  return TL_OK;
 }
 
-static void swap_bytes(uint8_t *bytes, int64_t count, size_t size) {
-  for (int64_t i = 0; i < count; i++, bytes += size)
-    for (size_t k = 0; k < size / 2; k++) {
-      uint8_t low = bytes[k];
-      bytes[k] = bytes[size - 1 - k];
-      bytes[size - 1 - k] = low;
-    }
-}
-
-static TlStatus read_raw(TlTiff *tiff, uint8_t *voxels, int64_t bytes) {
+static TlStatus read_raw(TlTiff *tiff, int64_t skip, uint8_t *voxels, int64_t bytes) {
   size_t size = tl_voxel_size(tiff->info.type);
   Page kind;
   TL_TRY(page_kind(tiff, 1, &kind));
   FILE *file = fopen(tiff->path, "rb");
   if (!file) return tl_fail_errno(tiff->path, "cannot open");
   errno = EIO;
-  bool read = fseeko(file, (off_t)tiff->raw_offset, SEEK_SET) == 0 &&
+  bool read = fseeko(file, (off_t)tiff->raw_offset + skip, SEEK_SET) == 0 &&
               fread(voxels, 1, (size_t)bytes, file) == (size_t)bytes;
   TlStatus status = read ? TL_OK : tl_fail_errno(tiff->path, "cannot read the pages");
   fclose(file);
   if (read && size > 1 && TIFFIsByteSwapped(tiff->handle))
-    swap_bytes(voxels, bytes / (int64_t)size, size);
+    tl_swap_bytes(voxels, bytes / (int64_t)size, size);
   if (read && kind.invert) invert(voxels, bytes);
   return status;
 }
 
-TlStatus tl_tiff_read(TlTiff *tiff, void *voxels) {
+TlStatus tl_tiff_read(TlTiff *tiff, int64_t z, int64_t count, void *voxels) {
   const TlStackInfo *info = &tiff->info;
   int64_t slice = info->nx * info->ny * (int64_t)tl_voxel_size(info->type);
+  assert(z >= 0 && count >= 0 && z + count <= info->nz);
   tiff->said[0] = 0;
-  return tiff->raw ? read_raw(tiff, voxels, slice * info->nz) : read_pages(tiff, voxels, slice);
+  return tiff->raw ? read_raw(tiff, z * slice, voxels, slice * count)
+                   : read_pages(tiff, z, count, voxels, slice);
+}
+
+/* ---- as layers ---- */
+
+static TlStatus read_layers(void *self, int64_t z, int64_t count, void *voxels) {
+  return tl_tiff_read(self, z, count, voxels);
+}
+
+static void close_layers(void *self) {
+  tl_tiff_close(self);
+}
+
+TlStatus tl_tiff_layers(const char *path, TlStackInfo *info, TlLayers *layers) {
+  TlTiff *tiff;
+  TL_TRY(tl_tiff_open(path, &tiff));
+  *info = tiff->info;
+  tiff->info.history = NULL; /* handed over */
+  *layers = (TlLayers){.self = tiff, .read = read_layers, .close = close_layers};
+  return TL_OK;
 }

@@ -18,15 +18,17 @@ typedef struct TlTiff TlTiff;
 TlStatus tl_tiff_open(const char *path, TlTiff **tiff);
 /* Borrowed, until tl_tiff_close. */
 const TlStackInfo *tl_tiff_info(const TlTiff *tiff);
-/* All pages into voxels (nx*ny*nz of the type in info, x fastest). Memory: nothing for strips, one
- * tile for tiles. */
-TlStatus tl_tiff_read(TlTiff *tiff, void *voxels);
+/* count pages from number z (the first is 0) into voxels (nx*ny*count of the type in info, x
+ * fastest). Memory: nothing for strips, one tile for tiles. */
+TlStatus tl_tiff_read(TlTiff *tiff, int64_t z, int64_t count, void *voxels);
 void tl_tiff_close(TlTiff *tiff); /* NULL is fine */
+/* Open as layers (head is left to the caller); info is the caller's. */
+TlStatus tl_tiff_layers(const char *path, TlStackInfo *info, TlLayers *layers);
 
-/* Write a stack to file; name: the product's name for messages. Deflate; an ImageJ description with
- * the voxel size when it is known, and history (may be NULL) in it; BigTIFF when the voxels come
- * near 4 GB. The caller renames. */
-TlStatus tl_tiff_write(const char *file, const char *name, const TlVolume *volume,
-                       const char *history);
+/* Begin a stack in file; name: the product's name for messages, borrowed until the end; head: its
+ * size, type and voxel_m. Deflate; an ImageJ description with the voxel size when it is known, and
+ * history (may be NULL) in it; BigTIFF when the voxels come near 4 GB. The caller renames. */
+TlStatus tl_tiff_begin(const char *file, const char *name, const TlVolume *head,
+                       const char *history, TlLayerSink *sink);
 
 #endif

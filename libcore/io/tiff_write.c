@@ -1,6 +1,5 @@
 #include "io/tiff.h"
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "io/tiff_meta.h"
 
@@ -16,6 +15,10 @@ typedef struct Writer {
   TIFF *handle;
   const char *name;
   char said[512]; /* libtiff's first error: TIFFClose itself returns nothing */
+  TlVolume head;  /* size, type, voxel_m only */
+  char *description;
+  uint8_t *strip;
+  int64_t z; /* pages written */
 } Writer;
 
 static int keep_error(TIFF *handle, void *user, const char *module, const char *format,
@@ -87,9 +90,8 @@ static bool set_tags(TIFF *t, const TlVolume *volume, int64_t z, const char *des
 }
 
 /* libtiff's predictor works in the buffer it is given, so strips go through one of our own. */
-static bool write_page(TIFF *t, const TlVolume *volume, int64_t z, uint8_t *strip) {
+static bool write_page(TIFF *t, const TlVolume *volume, const uint8_t *page, uint8_t *strip) {
   int64_t row = volume->nx * (int64_t)tl_voxel_size(volume->type), rows = strip_rows(volume);
-  const uint8_t *page = (const uint8_t *)volume->data + z * volume->ny * row;
   for (int64_t y = 0, i = 0; y < volume->ny; y += rows, i++) {
     int64_t count = volume->ny - y < rows ? volume->ny - y : rows;
     memcpy(strip, page + y * row, (size_t)(count * row));
@@ -98,43 +100,58 @@ static bool write_page(TIFF *t, const TlVolume *volume, int64_t z, uint8_t *stri
   return TIFFWriteDirectory(t);
 }
 
-static TlStatus write_pages(Writer *writer, const TlVolume *volume, const char *description) {
-  size_t row = (size_t)volume->nx * tl_voxel_size(volume->type);
-  uint8_t *strip;
-  TL_TRY(TL_NEW(strip, row * strip_rows(volume)));
-  TlProgress progress = tl_progress_start("writing", volume->nz);
-  TlStatus status = TL_OK;
-  for (int64_t z = 0; z < volume->nz && status == TL_OK; z++) {
-    if (!set_tags(writer->handle, volume, z, description) ||
-        !write_page(writer->handle, volume, z, strip) || writer->said[0])
-      status = write_fails(writer);
-    tl_progress(&progress, z + 1);
-  }
-  tl_progress_end(&progress);
-  tl_free(strip);
+static TlStatus append(void *self, int64_t count, const void *voxels) {
+  Writer *w = self;
+  size_t bytes = (size_t)(w->head.nx * w->head.ny) * tl_voxel_size(w->head.type);
+  for (int64_t i = 0; i < count; i++, w->z++)
+    if (!set_tags(w->handle, &w->head, w->z, w->description) ||
+        !write_page(w->handle, &w->head, (const uint8_t *)voxels + (size_t)i * bytes, w->strip) ||
+        w->said[0])
+      return write_fails(w);
+  return TL_OK;
+}
+
+static void drop(void *self) {
+  Writer *w = self;
+  if (w->handle) TIFFClose(w->handle);
+  tl_free(w->description);
+  tl_free(w->strip);
+  tl_free(w);
+}
+
+static TlStatus finish(void *self) {
+  Writer *w = self;
+  TIFFClose(w->handle);
+  w->handle = NULL;
+  TlStatus status = w->said[0] ? write_fails(w) : TL_OK;
+  drop(w);
   return status;
 }
 
-static TlStatus write_described(const char *file, const char *name, const TlVolume *volume,
-                                const char *description) {
-  double bytes = (double)tl_volume_count(volume) * (double)tl_voxel_size(volume->type);
-  bool big = bytes + 4096.0 * (double)volume->nz + (double)strlen(description) > CLASSIC_BYTES;
-  Writer writer = {.name = name};
+static TlStatus begin(Writer *w, const char *file, const char *history) {
+  const TlVolume *head = &w->head;
+  size_t row = (size_t)head->nx * tl_voxel_size(head->type);
+  TL_TRY(tl_tiff_describe(head->nz, head->voxel_m, history, &w->description));
+  TL_TRY(TL_NEW(w->strip, row * strip_rows(head)));
+  double bytes = (double)tl_volume_count(head) * (double)tl_voxel_size(head->type);
+  bool big = bytes + 4096.0 * (double)head->nz + (double)strlen(w->description) > CLASSIC_BYTES;
   errno = 0;
-  if (!open_writer(&writer, file, big)) return write_fails(&writer);
-  TlStatus status = write_pages(&writer, volume, description);
-  TIFFClose(writer.handle);
-  if (status == TL_OK && writer.said[0]) status = write_fails(&writer);
-  return status;
+  return open_writer(w, file, big) ? TL_OK : write_fails(w);
 }
 
-TlStatus tl_tiff_write(const char *file, const char *name, const TlVolume *volume,
-                       const char *history) {
-  char *description;
-  if (volume->nx > UINT32_MAX || volume->ny > UINT32_MAX)
+TlStatus tl_tiff_begin(const char *file, const char *name, const TlVolume *head,
+                       const char *history, TlLayerSink *sink) {
+  Writer *w;
+  if (head->nx > UINT32_MAX || head->ny > UINT32_MAX)
     return tl_fail(TL_EUSAGE, "%s: slices too large for TIFF; write .h5", name);
-  TL_TRY(tl_tiff_describe(volume->nz, volume->voxel_m, history, &description));
-  TlStatus status = write_described(file, name, volume, description);
-  tl_free(description);
+  TL_TRY(TL_NEW(w, 1));
+  w->name = name;
+  w->head = (TlVolume){.nx = head->nx, .ny = head->ny, .nz = head->nz, .type = head->type};
+  memcpy(w->head.voxel_m, head->voxel_m, sizeof head->voxel_m);
+  TlStatus status = begin(w, file, history);
+  if (status == TL_OK)
+    *sink = (TlLayerSink){w, append, finish, drop};
+  else
+    drop(w);
   return status;
 }

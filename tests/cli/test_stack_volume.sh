@@ -23,6 +23,12 @@ grep -q '^nx: 4 voxels$' out && grep -q '^min: 256$' out && grep -q '^max: 279$'
 grep -q '^voxel_size: unknown$' out || fail "a spacing without a unit was taken: $(cat out)"
 grep -q 'unit that the file does not say' err || fail "nothing said of the spacing: $(cat err)"
 
+# without a header
+"$volume" info --raw=2,3,4,u16,little v.raw >out 2>err || fail "raw: $(cat err)"
+grep -q '^nx: 4 voxels$' out && grep -q '^mean: 267.5$' out || fail "raw: $(cat out)"
+refuses 1 'v.raw: holds 48 bytes' "$volume" info --raw=2,3,5,u16,little v.raw
+refuses 2 "raw voxels '2,3,4'" "$volume" info --raw=2,3,4 v.raw
+
 # round the formats; values, size and history stay
 "$volume" convert -q v.mhd --voxel-size-um=10,10,20 -o a.h5 >out 2>err || fail "convert: $(cat err)"
 [ ! -s err ] || fail "-q and yet: $(cat err)"

@@ -48,13 +48,106 @@ START_TEST(every_type_survives_both_formats) {
   const char *names[] = {"trip.h5", "trip.tif"};
   for (int i = 0; i < 14; i++) {
     TlVolume v, back;
-    make_volume(&v, (TlVoxelType)(i % 7), 70, 66, 65); /* chunks of 64 end inside */
+    make_volume(&v, (TlVoxelType)(i % 7), 70, 130, 33); /* chunks end inside */
     CK_OK(tl_stack_write(at(names[i / 7]), &v, NULL, true));
     CK_OK(tl_stack_read(at(names[i / 7]), NULL, NULL, &back));
     check_same(&back, &v);
     ck_assert(back.history == NULL);
     tl_volume_free(&v);
     tl_volume_free(&back);
+  }
+}
+END_TEST
+
+static void write_by_parts(const char *path, const TlVolume *v, const int64_t *parts) {
+  TlLayerSink sink;
+  size_t layer = (size_t)(v->nx * v->ny) * tl_voxel_size(v->type);
+  CK_OK(tl_stack_begin(path, v, NULL, true, &sink));
+  for (int64_t z = 0, k = 0; z < v->nz; z += parts[k++])
+    CK_OK(tl_sink_append(&sink, parts[k], v->u8 + (size_t)z * layer));
+  CK_OK(tl_sink_end(&sink, TL_OK));
+}
+
+/* Any cut into layers makes the same file as the whole; any layers are read from any place. */
+START_TEST(layers_are_read_and_written_in_any_parts) {
+  static const int64_t cuts[3][6] = {{1, 15, 16, 3, 5, 1}, {17, 20, 4}, {41}};
+  static const int64_t looks[5][2] = {{40, 1}, {0, 41}, {15, 2}, {3, 30}, {0, 1}};
+  const char *names[] = {"parts.h5", "parts.tif"};
+  for (int i = 0; i < 6; i++) {
+    TlVolume v, back;
+    TlLayers layers;
+    uint16_t got[41 * 9 * 130];
+    make_volume(&v, TL_U16, 130, 9, 41);
+    write_by_parts(at(names[i % 2]), &v, cuts[i / 2]);
+    CK_OK(tl_stack_read(at(names[i % 2]), NULL, NULL, &back));
+    check_same(&back, &v);
+    CK_OK(tl_stack_open(at(names[i % 2]), NULL, NULL, &layers));
+    ck_assert(layers.head.nz == 41 && layers.head.data == NULL);
+    for (int k = 0; k < 5; k++) {
+      CK_OK(tl_layers_read(&layers, looks[k][0], looks[k][1], got));
+      ck_assert(memcmp(got, v.u16 + looks[k][0] * 9 * 130, (size_t)looks[k][1] * 9 * 130 * 2) == 0);
+    }
+    tl_layers_close(&layers);
+    tl_volume_free(&back);
+    tl_volume_free(&v);
+  }
+}
+END_TEST
+
+START_TEST(a_dropped_product_leaves_nothing) {
+  const char *names[] = {"dropped.h5", "dropped.tif"};
+  for (int i = 0; i < 2; i++) {
+    TlVolume v;
+    TlLayerSink sink;
+    make_volume(&v, TL_U8, 9, 8, 7);
+    CK_OK(tl_stack_begin(at(names[i]), &v, NULL, true, &sink));
+    CK_OK(tl_sink_append(&sink, 3, v.data));
+    ck_assert_int_eq(tl_sink_end(&sink, TL_EINPUT), TL_EINPUT);
+    ck_assert(!tl_file_exists(at(names[i])));
+    CK_OK(tl_stack_write(at(names[i]), &v, NULL, false)); /* and nothing is in the way */
+    tl_volume_free(&v);
+  }
+}
+END_TEST
+
+static void put_raw(const char *path, const TlVolume *v, size_t header, bool turned) {
+  size_t size = tl_voxel_size(v->type), bytes = (size_t)tl_volume_count(v) * size;
+  uint8_t *all = calloc(1, header + bytes);
+  for (size_t i = 0; i < bytes; i++)
+    all[header + i] = v->u8[turned ? i / size * size + (size - 1 - i % size) : i];
+  CK_OK(tl_file_write(path, all, header + bytes, true));
+  free(all);
+}
+
+START_TEST(voxels_without_a_header_are_read_as_told) {
+  static const char *const type[] = {"u8", "i8", "u16", "i16", "u32", "i32", "f32"};
+  for (int i = 0; i < 14; i++) {
+    TlVolume v, back;
+    char spec[64];
+    TlStackOptions how = {.voxel_um = {5.3, 5.2, 1.0 / 3}, .raw = spec};
+    make_volume(&v, (TlVoxelType)(i % 7), 7, 6, 5);
+    put_raw(at("voxels.raw"), &v, 11, i >= 7);
+    snprintf(spec, sizeof spec, "5,6,7,%s,%s,11", type[i % 7], i >= 7 ? "big" : "little");
+    CK_OK(tl_stack_read(at("voxels.raw"), &how, NULL, &back));
+    check_same(&back, &v);
+    tl_volume_free(&back);
+    snprintf(spec, sizeof spec, "5,6,7,%s,little,12", type[i % 7]);
+    CK_FAILS(tl_stack_read(at("voxels.raw"), &how, NULL, &back), TL_EINPUT, "voxels.raw: holds");
+    tl_volume_free(&v);
+  }
+  static const char *const wrong[] = {"5,6,7,u16",
+                                      "5,6,7,u12,little",
+                                      "5,6,7,u16,middle",
+                                      "5,6,0,u16,little",
+                                      "5,6,7,u16,little,",
+                                      "5,6,7,u16,little,-1",
+                                      "5,6,7,u16,little,0,1",
+                                      "a",
+                                      "9999999999,6,7,u8,big"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    TlVolume back;
+    CK_FAILS(tl_stack_read(at("voxels.raw"), &(TlStackOptions){.raw = wrong[i]}, NULL, &back),
+             TL_EUSAGE, "NZ,NY,NX");
   }
 }
 END_TEST
@@ -449,11 +542,13 @@ START_TEST(memory_may_run_out_at_any_place) {
 }
 END_TEST
 
-TL_TEST_MAIN("stack", every_type_survives_both_formats, an_unknown_voxel_size_stays_unknown,
-             the_given_voxel_size_wins_over_the_file, history_grows_by_one_record_a_tool,
-             a_long_history_is_kept_whole, voxel_size_text_is_parsed_strictly,
-             what_is_not_a_stack_is_refused_by_name, output_names_and_places_are_checked,
-             slices_are_read_in_natural_order, every_slice_becomes_an_input_of_the_run,
+TL_TEST_MAIN("stack", every_type_survives_both_formats, layers_are_read_and_written_in_any_parts,
+             a_dropped_product_leaves_nothing, voxels_without_a_header_are_read_as_told,
+             an_unknown_voxel_size_stays_unknown, the_given_voxel_size_wins_over_the_file,
+             history_grows_by_one_record_a_tool, a_long_history_is_kept_whole,
+             voxel_size_text_is_parsed_strictly, what_is_not_a_stack_is_refused_by_name,
+             output_names_and_places_are_checked, slices_are_read_in_natural_order,
+             every_slice_becomes_an_input_of_the_run,
              a_gap_in_the_numbers_is_refused_unless_allowed,
              slices_that_do_not_belong_together_are_refused_by_name,
              a_foreign_file_with_one_volume_is_read_in_its_type_and_order,

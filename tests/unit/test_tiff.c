@@ -126,7 +126,7 @@ static void check_kind(const char *path, const Kind *kind, const uint8_t *voxels
   ck_assert_int_eq(info->type, kind->type);
   uint8_t *got = malloc(bytes_of(kind));
   memset(got, 0x55, bytes_of(kind));
-  CK_OK(tl_tiff_read(tiff, got));
+  CK_OK(tl_tiff_read(tiff, 0, tl_tiff_info(tiff)->nz, got));
   ck_assert_msg(memcmp(got, voxels, bytes_of(kind)) == 0,
                 "type %s tiles %d MM %d Big %d compression %d", tl_voxel_name(kind->type),
                 kind->tiles, kind->big_endian, kind->big_tiff, kind->compression);
@@ -243,7 +243,7 @@ START_TEST(imagej_pages_behind_one_directory_are_read) {
     spill(at("ij.tif"), b->data, b->used);
     CK_OK(tl_tiff_open(at("ij.tif"), &tiff));
     ck_assert_int_eq(tl_tiff_info(tiff)->nz, IJ_PAGES);
-    CK_OK(tl_tiff_read(tiff, voxels));
+    CK_OK(tl_tiff_read(tiff, 0, tl_tiff_info(tiff)->nz, voxels));
     for (int i = 0; i < IJ_W * IJ_H * IJ_PAGES; i++) ck_assert_int_eq(voxels[i], 7 * i + 300);
     tl_tiff_close(tiff);
     /* one byte short: page 4 is not whole */
@@ -295,7 +295,7 @@ static bool read_damaged(const char *path, const Kind *kind, const uint8_t *voxe
     const TlStackInfo *info = tl_tiff_info(tiff);
     ck_assert(info->nz == kind->pages && info->nx == kind->width && info->ny == kind->height);
     uint8_t *got = calloc(1, bytes_of(kind));
-    status = tl_tiff_read(tiff, got);
+    status = tl_tiff_read(tiff, 0, tl_tiff_info(tiff)->nz, got);
     if (status == TL_OK) ck_assert(memcmp(got, voxels, bytes_of(kind)) == 0);
     free(got);
     tl_tiff_close(tiff);
@@ -351,7 +351,7 @@ START_TEST(a_flipped_byte_never_crashes) {
       const TlStackInfo *info = tl_tiff_info(tiff);
       TlVolume volume;
       if (tl_volume_new(&volume, info->type, info->nx, info->ny, info->nz) == TL_OK)
-        (void)tl_tiff_read(tiff, volume.data);
+        (void)tl_tiff_read(tiff, 0, tl_tiff_info(tiff)->nz, volume.data);
       tl_volume_free(&volume);
       tl_tiff_close(tiff);
     }

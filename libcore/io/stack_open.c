@@ -1,0 +1,214 @@
+/* Which format a stack has, and opening it as layers. */
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/h5_stack.h"
+#include "io/raw_stack.h"
+#include "io/stack.h"
+#include "io/stack_parts.h"
+#include "io/stack_slices.h"
+#include "io/tiff.h"
+#include "itk/itk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void tl_stack_info_free(TlStackInfo *info) {
+  tl_free(info->history);
+  info->history = NULL;
+}
+
+/* ---- formats ---- */
+
+typedef enum Format { UNKNOWN, TIFF_FILE, HDF5_FILE, ITK_FILE } Format;
+
+/* HDF5 lets its signature start at 0, 512, 1024 ...: foreign files have a header in front. */
+static bool is_hdf5(FILE *file) {
+  unsigned char head[8];
+  for (long at = 0; at <= 4096; at = at ? 2 * at : 512)
+    if (fseek(file, at, SEEK_SET) == 0 && fread(head, 1, 8, file) == 8 &&
+        memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0)
+      return true;
+  return false;
+}
+
+static bool is_tiff(const unsigned char *head) {
+  return memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0 ||
+         memcmp(head, "II+\0", 4) == 0 || memcmp(head, "MM\0+", 4) == 0;
+}
+
+static TlStatus sniff(const char *path, Format *format) {
+  unsigned char head[4] = {0};
+  char extension[16];
+  FILE *file = fopen(path, "rb");
+  if (!file) return tl_fail_errno(path, "cannot open");
+  size_t got = fread(head, 1, 4, file);
+  bool hdf5 = is_hdf5(file), failed = ferror(file);
+  fclose(file);
+  tl_path_extension(path, extension);
+  if (failed) return tl_fail(TL_EIO, "%s: cannot read", path);
+  if (got == 0) return tl_fail(TL_EINPUT, "%s: the file is empty", path);
+  *format = hdf5 ? HDF5_FILE : got == 4 && is_tiff(head) ? TIFF_FILE : UNKNOWN;
+  if (*format == UNKNOWN && (strcmp(extension, "mhd") == 0 || strcmp(extension, "mha") == 0 ||
+                             strcmp(extension, "nrrd") == 0 || strcmp(extension, "nhdr") == 0))
+    *format = ITK_FILE;
+  if (*format != UNKNOWN) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "%s: not a TIFF, HDF5, NRRD or MetaImage file; give one of these, a folder of "
+                 "TIFF slices or a pattern (raw voxels: say their size and type by --raw, or write "
+                 "a .mhd header for them)",
+                 path);
+}
+
+/* file.h5:/group/data names a dataset of an HDF5 file. */
+static TlStatus split_dataset(const char *path, char **file, const char **dataset) {
+  const char *colon = access(path, F_OK) == 0 ? NULL : strstr(path, ":/");
+  *dataset = colon ? colon + 1 : NULL;
+  *file = colon ? tl_format("%.*s", (int)(colon - path), path) : tl_strdup(path);
+  return *file ? TL_OK : TL_ENOMEM;
+}
+
+/* ---- voxel size ---- */
+
+static void say_size(const char *path, const TlStackInfo *info, const TlVolume *head) {
+  const double *v = head->voxel_m;
+  char size[128] = "voxel size unknown";
+  if (v[0] > 0)
+    snprintf(size, sizeof size, "voxel %.6g x %.6g x %.6g um", v[0] * 1e6, v[1] * 1e6, v[2] * 1e6);
+  tl_log_info("%s: %lld x %lld x %lld voxels (x, y, z), %s, %s%s%s", path, (long long)head->nx,
+              (long long)head->ny, (long long)head->nz, tl_voxel_name(head->type), size,
+              info->voxel_from && v[0] > 0 ? " from " : "",
+              info->voxel_from && v[0] > 0 ? info->voxel_from : "");
+}
+
+/* The option wins over the file, and is said to when they differ. */
+static void settle_size(const char *path, const double voxel_um[3], TlStackInfo *info,
+                        TlVolume *head) {
+  double *file = info->voxel_m;
+  bool whole = file[0] > 0 && file[1] > 0 && file[2] > 0, given = voxel_um[0] > 0;
+  if (!whole && !given && file[0] > 0)
+    tl_log_warn("%s: %s gives pixels of %.6g x %.6g um but no slice spacing, so the voxel size is "
+                "taken as unknown; give --voxel-size-um",
+                path, info->voxel_from, file[0] * 1e6, file[1] * 1e6);
+  for (int k = 0; k < 3; k++) {
+    head->voxel_m[k] = given ? voxel_um[k] * 1e-6 : whole ? file[k] : 0;
+    if (whole && given && fabs(head->voxel_m[k] - file[k]) > 1e-6 * file[k])
+      tl_log_warn("%s: voxel size along %c: %.6g um as given, not %.6g um from %s", path, "xyz"[k],
+                  head -> voxel_m[k] * 1e6, file[k] * 1e6, info -> voxel_from);
+  }
+  if (given) info->voxel_from = "the command line";
+}
+
+/* ---- MetaImage, NRRD: ITK reads them whole ---- */
+
+static TlStatus whole_layers(void *self, int64_t z, int64_t count, void *voxels) {
+  TlLayers memory;
+  tl_layers_of(self, &memory);
+  return tl_layers_read(&memory, z, count, voxels);
+}
+
+static void whole_close(void *self) {
+  tl_volume_free(self);
+  tl_free(self);
+}
+
+/* They have a spacing but no unit that tools agree on, so it is shown, not taken. */
+static TlStatus open_itk(const char *path, TlStackInfo *info, TlLayers *layers) {
+  TlVolume *v;
+  TL_TRY(TL_NEW(v, 1));
+  *layers = (TlLayers){.self = v, .read = whole_layers, .close = whole_close};
+  TlStatus status = tl_itk_read(path, 1, v);
+  if (status != TL_OK) {
+    tl_layers_close(layers);
+    return status;
+  }
+  const double *m = v->voxel_m;
+  if (m[0] != 1 || m[1] != 1 || m[2] != 1)
+    tl_log_info("%s: spacing %.6g x %.6g x %.6g in a unit that the file does not say; give "
+                "--voxel-size-um",
+                path, m[0], m[1], m[2]);
+  *info = (TlStackInfo){.nx = v->nx, .ny = v->ny, .nz = v->nz, .type = v->type};
+  return TL_OK;
+}
+
+/* ---- slices: the list lives as long as its layers ---- */
+
+typedef struct Slices {
+  TlSliceList list;
+  TlLayers layers;
+} Slices;
+
+static TlStatus slices_layers(void *self, int64_t z, int64_t count, void *voxels) {
+  const Slices *s = self;
+  return tl_layers_read(&s->layers, z, count, voxels);
+}
+
+static void slices_close(void *self) {
+  Slices *s = self;
+  tl_layers_close(&s->layers);
+  tl_slices_free(&s->list);
+  tl_free(s);
+}
+
+static TlStatus open_slices(const char *path, bool allow_gaps, TlProvenance *provenance,
+                            TlStackInfo *info, TlLayers *layers) {
+  Slices *s;
+  TL_TRY(TL_NEW(s, 1));
+  *layers = (TlLayers){.self = s, .read = slices_layers, .close = slices_close};
+  TlStatus status = tl_slices_find(path, allow_gaps, &s->list);
+  if (status == TL_OK) status = tl_slices_layers(&s->list, info, &s->layers);
+  for (size_t i = 0; status == TL_OK && provenance && i < s->list.count; i++)
+    status = tl_provenance_input(provenance, s->list.paths[i]);
+  if (status != TL_OK) tl_layers_close(layers);
+  return status;
+}
+
+/* ---- all of them ---- */
+
+static TlStatus open_format(const char *file, const char *dataset, const char *raw,
+                            TlStackInfo *info, TlLayers *layers) {
+  Format format = UNKNOWN;
+  if (raw && raw[0]) return tl_raw_layers(file, raw, info, layers);
+  TL_TRY(sniff(file, &format));
+  if (dataset && format != HDF5_FILE)
+    return tl_fail(TL_EINPUT, "%s: only an HDF5 file has datasets such as %s", file, dataset);
+  if (format == TIFF_FILE) return tl_tiff_layers(file, info, layers);
+  if (format == HDF5_FILE) return tl_h5_layers(file, dataset, info, layers);
+  return open_itk(file, info, layers);
+}
+
+static TlStatus open_file(const char *path, const char *raw, TlProvenance *provenance,
+                          TlStackInfo *info, TlLayers *layers) {
+  char *file;
+  const char *dataset;
+  TL_TRY(split_dataset(path, &file, &dataset));
+  TlStatus status = open_format(file, dataset, raw, info, layers);
+  if (status == TL_OK && provenance) {
+    status = tl_provenance_input(provenance, file);
+    if (status != TL_OK) {
+      tl_stack_info_free(info);
+      tl_layers_close(layers);
+    }
+  }
+  tl_free(file);
+  return status;
+}
+
+TlStatus tl_stack_open(const char *path, const TlStackOptions *options, TlProvenance *provenance,
+                       TlLayers *layers) {
+  static const TlStackOptions plain = {0};
+  TlStackInfo info = {0};
+  const TlStackOptions *o = options ? options : &plain;
+  *layers = (TlLayers){0};
+  TL_TRY(tl_slices_is(path) ? open_slices(path, o->allow_gaps, provenance, &info, layers)
+                            : open_file(path, o->raw, provenance, &info, layers));
+  TlVolume *head = &layers->head;
+  *head = (TlVolume){.nx = info.nx, .ny = info.ny, .nz = info.nz, .type = info.type};
+  head->history = info.history; /* handed over */
+  settle_size(path, o->voxel_um, &info, head);
+  say_size(path, &info, head);
+  return TL_OK;
+}

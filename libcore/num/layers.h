@@ -1,0 +1,44 @@
+/* A stack by layers: slices of one z, for what is larger than memory.
+ *
+ * Whoever reads and writes files (io/stack.h) gives a TlLayers to read from and a TlLayerSink to
+ * write to; the imaging stages know only these. A stage that works by slabs asks for count layers
+ * and a halo, and appends what is done, in order.
+ */
+#ifndef TL_NUM_LAYERS_H
+#define TL_NUM_LAYERS_H
+
+#include "num/volume.h"
+
+typedef struct TlLayers {
+  TlVolume head; /* size, type, voxel_m, history; data is NULL. Owned */
+  void *self;
+  /* Layers z to z + count - 1, which must be there, into voxels (nx*ny*count of head.type). In any
+   * order of calls; one thread at a time. TL_EIO, TL_EINPUT: the file is damaged, said by name. */
+  TlStatus (*read)(void *self, int64_t z, int64_t count, void *voxels);
+  void (*close)(void *self);
+} TlLayers;
+
+static inline TlStatus tl_layers_read(const TlLayers *layers, int64_t z, int64_t count,
+                                      void *voxels) {
+  return layers->read(layers->self, z, count, voxels);
+}
+void tl_layers_close(TlLayers *layers); /* zeroed and closed ones are fine */
+/* A volume in memory as layers; borrowed until close. */
+void tl_layers_of(const TlVolume *volume, TlLayers *layers);
+
+/* The layers of a new stack one after the other, from z = 0. finish: TL_OK only when all of them
+ * are in place; drop: nothing is left behind. One of the two ends it. */
+typedef struct TlLayerSink {
+  void *self;
+  TlStatus (*append)(void *self, int64_t count, const void *voxels);
+  TlStatus (*finish)(void *self);
+  void (*drop)(void *self);
+} TlLayerSink;
+
+static inline TlStatus tl_sink_append(const TlLayerSink *sink, int64_t count, const void *voxels) {
+  return sink->append(sink->self, count, voxels);
+}
+/* finish when status is TL_OK, else drop; the status of the whole. */
+TlStatus tl_sink_end(TlLayerSink *sink, TlStatus status);
+
+#endif
