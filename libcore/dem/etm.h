@@ -67,9 +67,15 @@ bool tl_etm_enters(TlContact *contact, const TlEtmLaw *law, const TlTwist *twist
 /* W <- e^2 W with e = 0 for slow starts; returns W after; adds to the count's work. */
 double tl_etm_restitute(TlContact *contact, const TlEtmLaw *law, bool zero, TlEtmCount *count);
 void tl_etm_reset(const TlGroup *group);
+/* Does somebody watch each impulse? */
+static inline bool tl_etm_watched(const TlEtmLaw *law) {
+  return law->trace && !law->trace->ends_only;
+}
 static inline void tl_etm_trace(const TlEtmLaw *law, TlTracePhase phase, const TlGroup *group,
                                 const TlDynamics *dynamics) {
-  if (law->trace) law->trace->note(law->trace->context, phase, group, dynamics);
+  bool end = phase == TL_TRACE_START || phase == TL_TRACE_END;
+  if (end ? law->trace != NULL : tl_etm_watched(law))
+    law->trace->note(law->trace->context, phase, group, dynamics);
 }
 
 #endif

@@ -292,7 +292,7 @@ static bool step_up(const TlTail *t, int32_t at, TlVec3 u, double un, double isl
   if (un < c->start) c->start = un;
   push->step = tl_max(-c->start, -island_least / c->weight) / t->law->increments;
   compress(t, c, push, u, un);
-  if (t->law->trace) show(t);
+  if (tl_etm_watched(t->law)) show(t);
   return push->step >= -un;
 }
 
@@ -356,7 +356,7 @@ static int64_t lift_points(const TlTail *t, const TlTailPair *pair, bool hit, do
 
 static int64_t lift_ordinary(const TlTail *t, int32_t at, double level, double *left) {
   const TlGlance *glance = &t->glance[at];
-  if (t->law->trace) give_back(t);
+  if (tl_etm_watched(t->law)) give_back(t);
   to_twist(t, glance->a);
   to_twist(t, glance->b);
   int64_t impulses = t->lift(t->walk, at, level, left);

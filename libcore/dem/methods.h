@@ -36,6 +36,7 @@ typedef struct TlCollisionTrace {
   void *context;
   void (*note)(void *context, TlTracePhase phase, const struct TlGroup *group,
                const struct TlDynamics *dynamics);
+  bool ends_only; /* START and END: to show each impulse, an island's state is copied each time */
 } TlCollisionTrace;
 
 bool tl_collision_one_rank(TlCollisionMethod method);

@@ -263,7 +263,7 @@ static Mound flow_out(const Edition *e, int k, int seed, Islands *islands) {
   Mound mound = {0};
   Times times = {0};
   Watch watch = {&run, times.part_s};
-  TlCollisionTrace trace = {&times.islands, note};
+  TlCollisionTrace trace = {&times.islands, note, .ends_only = true};
   snprintf(text[0], sizeof *text, "time.dt_s=%.17g", step_s(k));
   snprintf(text[1], sizeof *text, "time.duration_s=%g", e->out_s);
   snprintf(name, sizeof name, "start_seed%d.yaml", seed);

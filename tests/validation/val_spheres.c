@@ -53,7 +53,7 @@ static void follow(TlRun *run, void *context) {
 static void fall(const char *spheres, const char *high) {
   TlRun run;
   Watch w = {.run = &run, .zero = -0.05};
-  TlCollisionTrace trace = {&w, note};
+  TlCollisionTrace trace = {&w, note, .ends_only = true};
   char figure[64];
   judge_study_open(&run, "spheres", "release.count=%s release.high_m=[1.02,1.13,%s]", spheres,
                    high);
