@@ -63,16 +63,24 @@ static inline TlStatus imaging_check_output(const TlCall *call) {
   return tl_fail(TL_EUSAGE, "%s: is there already; give --overwrite to replace it", call->output);
 }
 
-static inline TlStatus imaging_roi(const ImagingInput *input, const TlVolume *stack,
+/* text: what --roi takes. */
+static inline TlStatus imaging_roi(const char *text, const TlLayers *stack,
                                    TlProvenance *provenance, TlRoi *roi) {
   int is_file;
-  TL_TRY(tl_roi_parse(input->roi, stack, roi, &is_file));
+  TL_TRY(tl_roi_parse(text, stack, roi, &is_file));
   if (!is_file) return TL_OK;
-  TlVolume mask;
-  TL_TRY(tl_stack_read(input->roi, &(TlStackOptions){0}, provenance, &mask));
-  TlStatus status = tl_context(tl_roi_from_mask(&mask, stack, roi), "%s", input->roi);
-  tl_volume_free(&mask);
+  TlLayers mask;
+  TL_TRY(tl_stack_open(text, NULL, provenance, &mask));
+  TlStatus status = tl_context(tl_roi_from_mask(&mask, &stack->head, roi), "%s", text);
+  tl_layers_close(&mask);
   return status;
+}
+
+static inline TlStatus imaging_roi_of(const ImagingInput *input, const TlVolume *stack,
+                                      TlProvenance *provenance, TlRoi *roi) {
+  TlLayers layers;
+  tl_layers_of(stack, &layers);
+  return imaging_roi(input->roi, &layers, provenance, roi);
 }
 
 /* Read the stack and find the region. On failure nothing is left to release. */
@@ -85,7 +93,7 @@ static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *inpu
     if (parsed != TL_OK) return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
   }
   TL_TRY(tl_stack_read(call->argv[0], &options, call->provenance, stack));
-  TlStatus status = imaging_roi(input, stack, call->provenance, roi);
+  TlStatus status = imaging_roi_of(input, stack, call->provenance, roi);
   if (status != TL_OK) tl_volume_free(stack);
   return status;
 }

@@ -392,7 +392,7 @@ static TlStatus run_labels(const TlCall *call) {
   w.labels = &labels;
   w.build.nodes.spacing_m = v->node_spacing * labels.voxel_m[0];
   if (status == TL_OK)
-    status = imaging_roi(&v->input, w.grey ? &grey : &labels, call->provenance, &roi);
+    status = imaging_roi_of(&v->input, w.grey ? &grey : &labels, call->provenance, &roi);
   w.roi = &roi;
   if (status == TL_OK) status = work(call, &w);
   tl_roi_free(&roi);

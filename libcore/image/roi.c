@@ -25,30 +25,55 @@ enum { LEAST_SLICES = 8, MOST_PAIRS = 160, LEAST_WIDTH = 24 };
 
 /* ---- step 1: the map of columns ---- */
 
-static void covariance_row(const TlVolume *v, int64_t y, float *out) {
-  int64_t pairs = v->nz - 1, step = (pairs + MOST_PAIRS - 1) / MOST_PAIRS;
-  for (int64_t x = 0; x < v->nx; x++) {
-    double a = 0, b = 0, ab = 0, origin = tl_volume_value(v, tl_volume_at(v, x, y, 0));
-    int64_t n = 0;
-    for (int64_t z = 0; z + 1 < v->nz; z += step, n++) {
-      double p = tl_volume_value(v, tl_volume_at(v, x, y, z)) - origin;
-      double q = tl_volume_value(v, tl_volume_at(v, x, y, z + 1)) - origin;
-      a += p;
-      b += q;
-      ab += p * q;
-    }
-    double covariance = ab / (double)n - a / (double)n * (b / (double)n);
-    out[x] = isfinite(covariance) ? (float)covariance : 0;
+/* Sums over pairs of neighbouring slices, about a column's first value. */
+typedef struct Column {
+  double origin, a, b, ab;
+} Column;
+
+static void add_pair(const TlVolume *pair, Column *column) {
+  int64_t n = pair->nx * pair->ny;
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < n; i++) {
+    Column *c = &column[i];
+    double p = tl_volume_value(pair, i) - c->origin, q = tl_volume_value(pair, n + i) - c->origin;
+    c->a += p;
+    c->b += q;
+    c->ab += p * q;
   }
 }
 
-static TlStatus covariance_map(const TlVolume *v, float **map) {
-  float *out;
-  TL_TRY(TL_NEW(out, (size_t)(v->nx * v->ny)));
-#pragma omp parallel for schedule(dynamic, 4)
-  for (int64_t y = 0; y < v->ny; y++) covariance_row(v, y, out + y * v->nx);
-  *map = out;
+static TlStatus sum_pairs(const TlLayers *stack, TlVolume *pair, Column *column, int64_t *count) {
+  int64_t pairs = stack->head.nz - 1, step = (pairs + MOST_PAIRS - 1) / MOST_PAIRS;
+  *count = 0;
+  for (int64_t z = 0; z < pairs; z += step, (*count)++) {
+    TL_TRY(tl_layers_read(stack, z, 2, pair->data));
+    for (int64_t i = 0; z == 0 && i < pair->nx * pair->ny; i++)
+      column[i].origin = tl_volume_value(pair, i);
+    add_pair(pair, column);
+  }
   return TL_OK;
+}
+
+static TlStatus covariance_map(const TlLayers *stack, float **map) {
+  const TlVolume *head = &stack->head;
+  TlVolume pair;
+  Column *column = NULL;
+  float *out = NULL;
+  int64_t slice = head->nx * head->ny, n = 0;
+  TL_TRY(tl_volume_new(&pair, head->type, head->nx, head->ny, 2));
+  TlStatus status = TL_NEW(column, (size_t)slice);
+  if (status == TL_OK) status = TL_NEW(out, (size_t)slice);
+  if (status == TL_OK) status = sum_pairs(stack, &pair, column, &n);
+  for (int64_t i = 0; status == TL_OK && i < slice; i++) {
+    const Column *c = &column[i];
+    double covariance = c->ab / (double)n - c->a / (double)n * (c->b / (double)n);
+    out[i] = isfinite(covariance) ? (float)covariance : 0;
+  }
+  tl_volume_free(&pair);
+  tl_free(column);
+  if (status != TL_OK) tl_free(out);
+  *map = status == TL_OK ? out : NULL;
+  return status;
 }
 
 static TlStatus percentile(const float *map, int64_t count, double part, float *value) {
@@ -249,13 +274,21 @@ static TlStatus judge_map(const float *map, const TlVolume *v, TlRoi *roi) {
   return TL_OK;
 }
 
-static TlStatus find_roi(const TlVolume *v, TlRoi *roi) {
+static TlStatus find_roi(const TlLayers *stack, TlRoi *roi) {
+  const TlVolume *v = &stack->head;
+  if (v->cylinder[2] > 0) {
+    roi->kind = TL_ROI_CYLINDER;
+    roi->x = v->cylinder[0];
+    roi->y = v->cylinder[1];
+    roi->r = v->cylinder[2];
+    return TL_OK;
+  }
   if (v->nz < LEAST_SLICES || v->nx < LEAST_WIDTH || v->ny < LEAST_WIDTH) {
     tl_log_info("too small a stack to look for a specimen's outline: the whole stack is used");
     return TL_OK;
   }
   float *map;
-  TL_TRY(covariance_map(v, &map));
+  TL_TRY(covariance_map(stack, &map));
   TlStatus status = judge_map(map, v, roi);
   tl_free(map);
   return status;
@@ -290,20 +323,49 @@ static TlStatus check_meets(const TlVolume *v, const TlRoi *roi) {
                  (long long)v->nx, (long long)v->ny);
 }
 
-TlStatus tl_roi_parse(const char *text, const TlVolume *volume, TlRoi *roi, int *is_file) {
-  *roi = (TlRoi){.nx = volume->nx, .ny = volume->ny};
+TlStatus tl_roi_parse(const char *text, const TlLayers *stack, TlRoi *roi, int *is_file) {
+  *roi = (TlRoi){.nx = stack->head.nx, .ny = stack->head.ny};
   *is_file = 0;
   if (strcmp(text, "none") == 0) return TL_OK;
-  if (strcmp(text, "auto") == 0) return find_roi(volume, roi);
+  if (strcmp(text, "auto") == 0) return find_roi(stack, roi);
   if (strncmp(text, "cylinder:", 9) == 0) {
     TL_TRY(parse_cylinder(text + 9, roi));
-    return check_meets(volume, roi);
+    return check_meets(&stack->head, roi);
   }
   *is_file = 1;
   return TL_OK;
 }
 
-TlStatus tl_roi_from_mask(const TlVolume *mask, const TlVolume *volume, TlRoi *roi) {
+/* Layers whose voxels a byte of bits may share are taken by one thread. */
+static int64_t take_bits(const TlVolume *part, int64_t first, uint8_t *bits) {
+  int64_t inside = 0;
+  for (int64_t k = 0; k < tl_volume_count(part); k++) {
+    int64_t i = first + k, in = tl_volume_value(part, k) > 0;
+    bits[i >> 3] |= (uint8_t)(in << (i & 7));
+    inside += in;
+  }
+  return inside;
+}
+
+static TlStatus read_bits(const TlLayers *mask, uint8_t *bits, int64_t *inside) {
+  enum { AT_ONCE = 16 };
+  const TlVolume *head = &mask->head;
+  TlVolume part;
+  TlStatus status = TL_OK;
+  TL_TRY(tl_volume_new(&part, head->type, head->nx, head->ny, AT_ONCE));
+  *inside = 0;
+  for (int64_t z = 0; z < head->nz && status == TL_OK; z += AT_ONCE) {
+    part.nz = head->nz - z < AT_ONCE ? head->nz - z : AT_ONCE;
+    status = tl_layers_read(mask, z, part.nz, part.data);
+    if (status == TL_OK) *inside += take_bits(&part, z * head->nx * head->ny, bits);
+  }
+  tl_volume_free(&part);
+  return status;
+}
+
+TlStatus tl_roi_from_mask(const TlLayers *layers, const TlVolume *volume, TlRoi *roi) {
+  const TlVolume *mask = &layers->head;
+  int64_t inside = 0;
   *roi = (TlRoi){.nx = volume->nx, .ny = volume->ny};
   if (mask->nx != volume->nx || mask->ny != volume->ny || mask->nz != volume->nz)
     return tl_fail(TL_EINPUT,
@@ -311,22 +373,19 @@ TlStatus tl_roi_from_mask(const TlVolume *mask, const TlVolume *volume, TlRoi *r
                    "%lld x %lld: they must be equal",
                    (long long)mask->nx, (long long)mask->ny, (long long)mask->nz,
                    (long long)volume->nx, (long long)volume->ny, (long long)volume->nz);
-  int64_t count = tl_volume_count(mask), inside = 0;
-  TL_TRY(TL_NEW(roi->mask, (size_t)count));
-  for (int64_t i = 0; i < count; i++) {
-    roi->mask[i] = tl_volume_value(mask, i) > 0;
-    inside += roi->mask[i];
-  }
-  if (inside == 0) {
+  TL_TRY(TL_NEW(roi->bits, (size_t)(tl_volume_count(mask) / 8 + 1)));
+  TlStatus status = read_bits(layers, roi->bits, &inside);
+  if (status == TL_OK && inside == 0)
+    status = tl_fail(TL_EINPUT, "the region's mask is 0 everywhere: nothing to work on");
+  if (status == TL_OK)
+    roi->kind = TL_ROI_MASK;
+  else
     tl_roi_free(roi);
-    return tl_fail(TL_EINPUT, "the region's mask is 0 everywhere: nothing to work on");
-  }
-  roi->kind = TL_ROI_MASK;
-  return TL_OK;
+  return status;
 }
 
 void tl_roi_free(TlRoi *roi) {
-  tl_free(roi->mask);
+  tl_free(roi->bits);
   *roi = (TlRoi){0};
 }
 

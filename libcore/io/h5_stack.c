@@ -142,16 +142,26 @@ static TlStatus find_dataset(const char *path, hid_t file, char name[512]) {
 
 /* ---- attributes and text ---- */
 
-static void read_size(hid_t object, double voxel_m[3]) {
-  double um[3];
-  if (H5Aexists(object, "element_size_um") <= 0) return;
-  hid_t attribute = H5Aopen(object, "element_size_um", H5P_DEFAULT);
-  hid_t space = H5Aget_space(attribute);
-  if (H5Sget_simple_extent_npoints(space) == 3 && H5Aread(attribute, H5T_NATIVE_DOUBLE, um) >= 0 &&
-      um[0] > 0 && um[1] > 0 && um[2] > 0 && isfinite(um[0] + um[1] + um[2]))
-    for (int k = 0; k < 3; k++) voxel_m[k] = um[2 - k] * 1e-6;
+static bool read_three(hid_t object, const char *name, double value[3]) {
+  if (H5Aexists(object, name) <= 0) return false;
+  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), space = H5Aget_space(attribute);
+  bool good = H5Sget_simple_extent_npoints(space) == 3 &&
+              H5Aread(attribute, H5T_NATIVE_DOUBLE, value) >= 0 &&
+              isfinite(value[0] + value[1] + value[2]);
   H5Sclose(space);
   H5Aclose(attribute);
+  return good;
+}
+
+static void read_size(hid_t object, double voxel_m[3]) {
+  double um[3];
+  if (read_three(object, "element_size_um", um) && um[0] > 0 && um[1] > 0 && um[2] > 0)
+    for (int k = 0; k < 3; k++) voxel_m[k] = um[2 - k] * 1e-6;
+}
+
+static void read_cylinder(hid_t dataset, double cylinder[3]) {
+  double c[3];
+  if (read_three(dataset, "talus_cylinder", c) && c[2] > 0) memcpy(cylinder, c, sizeof c);
 }
 
 static TlStatus read_history(const char *path, hid_t file, char **history) {
@@ -226,6 +236,7 @@ static TlStatus open_dataset(Reader *r, const char *name, TlStackInfo *info) {
   read_size(r->file, info->voxel_m);
   read_size(r->dataset, info->voxel_m);
   if (info->voxel_m[0] > 0) info->voxel_from = "element_size_um";
+  read_cylinder(r->dataset, info->cylinder);
   return TL_OK;
 }
 
@@ -344,6 +355,9 @@ static TlStatus begin(Writer *w, const char *file, const TlVolume *head, const c
   if (written && v[0] > 0 && v[1] > 0 && v[2] > 0)
     written =
         write_attribute(w->dataset, "element_size_um", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3, um);
+  if (written && head->cylinder[2] > 0)
+    written = write_attribute(w->dataset, "talus_cylinder", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3,
+                              head->cylinder);
   return written ? TL_OK : fails(TL_EIO, w->name, "cannot write");
 }
 

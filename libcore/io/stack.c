@@ -110,8 +110,7 @@ static TlStatus read_all(const TlLayers *layers, TlVolume *volume) {
 static TlStatus read_opened(const char *path, TlLayers *layers, TlVolume *volume) {
   TlVolume *head = &layers->head;
   TL_TRY(check_memory(path, head));
-  TL_TRY(tl_context(tl_volume_new(volume, head->type, head->nx, head->ny, head->nz), "%s", path));
-  for (int k = 0; k < 3; k++) volume->voxel_m[k] = head->voxel_m[k];
+  TL_TRY(tl_context(tl_volume_like(volume, head, head->type), "%s", path));
   volume->history = head->history;
   head->history = NULL; /* handed over */
   return read_all(layers, volume);

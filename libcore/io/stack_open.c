@@ -208,6 +208,7 @@ TlStatus tl_stack_open(const char *path, const TlStackOptions *options, TlProven
   TlVolume *head = &layers->head;
   *head = (TlVolume){.nx = info.nx, .ny = info.ny, .nz = info.nz, .type = info.type};
   head->history = info.history; /* handed over */
+  memcpy(head->cylinder, info.cylinder, sizeof head->cylinder);
   settle_size(path, o->voxel_um, &info, head);
   say_size(path, &info, head);
   return TL_OK;

@@ -11,6 +11,7 @@ typedef struct TlStackInfo {
   int64_t nx, ny, nz;
   TlVoxelType type;
   double voxel_m[3];      /* x, y, z; each may be unknown (0) by itself, as in plain TIFF */
+  double cylinder[3];     /* as in TlVolume */
   const char *voxel_from; /* "OME", "ImageJ" ... for messages; static text, NULL when unknown */
   char *history;          /* provenance found in the file, owned, may be NULL */
 } TlStackInfo;

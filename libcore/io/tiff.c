@@ -260,7 +260,8 @@ static TlStatus describe_stack(TlTiff *tiff) {
   TlStatus status = read_meta(tiff, &meta);
   if (status == TL_OK) status = check_axes(tiff, &meta);
   if (status == TL_OK) status = look_behind(tiff, &meta);
-  for (int k = 0; k < 3; k++) tiff->info.voxel_m[k] = meta.voxel_m[k];
+  memcpy(tiff->info.voxel_m, meta.voxel_m, sizeof meta.voxel_m);
+  memcpy(tiff->info.cylinder, meta.cylinder, sizeof meta.cylinder);
   tiff->info.voxel_from = meta.voxel_from;
   tiff->info.history = meta.history;
   return status;

@@ -71,6 +71,15 @@ static void imagej_size(const char *text, const double pixels_per[2], double tag
   exact_size(text, meta->voxel_m);
 }
 
+static void read_cylinder(const char *text, double cylinder[3]) {
+  size_t length = 0;
+  double c[3];
+  const char *value = line_value(text, "talus_cylinder", &length);
+  if (value && sscanf(value, "%lf,%lf,%lf", &c[0], &c[1], &c[2]) == 3 &&
+      isfinite(c[0] + c[1] + c[2]) && c[2] > 0)
+    memcpy(cylinder, c, sizeof c);
+}
+
 static TlStatus read_imagej(const char *text, const double pixels_per[2], double tag_unit_m,
                             TlTiffMeta *meta) {
   size_t length = 0;
@@ -80,6 +89,7 @@ static TlStatus read_imagej(const char *text, const double pixels_per[2], double
   meta->slices = line_count(text, "slices", 1);
   meta->frames = line_count(text, "frames", 1);
   imagej_size(text, pixels_per, tag_unit_m, meta);
+  read_cylinder(text, meta->cylinder);
   const char *history = line_value(text, "talus_provenance", &length);
   if (!history) return TL_OK;
   meta->history = tl_format("%.*s", (int)length, history);
@@ -155,15 +165,17 @@ TlStatus tl_tiff_meta(const char *description, const double pixels_per[2], doubl
   return TL_OK;
 }
 
-TlStatus tl_tiff_describe(int64_t slices, const double voxel_m[3], const char *history,
-                          char **out) {
-  char size[256] = "";
+TlStatus tl_tiff_describe(const TlVolume *head, const char *history, char **out) {
+  const double *voxel_m = head->voxel_m, *c = head->cylinder;
+  char size[256] = "", cylinder[128] = "";
+  if (c[2] > 0)
+    snprintf(cylinder, sizeof cylinder, "talus_cylinder=%.17g,%.17g,%.17g\n", c[0], c[1], c[2]);
   if (voxel_m[0] > 0 && voxel_m[1] > 0 && voxel_m[2] > 0)
     snprintf(size, sizeof size, "unit=um\nspacing=%.17g\ntalus_voxel_um=%.17g,%.17g,%.17g\n",
              voxel_m[2] * 1e6, voxel_m[0] * 1e6, voxel_m[1] * 1e6, voxel_m[2] * 1e6);
-  *out = tl_format("ImageJ=1.53t\nimages=%lld\nslices=%lld\nloop=false\n%s%s%s%s",
-                   (long long)slices, (long long)slices, size, history ? "talus_provenance=" : "",
-                   history ? history : "", history ? "\n" : "");
+  *out = tl_format("ImageJ=1.53t\nimages=%lld\nslices=%lld\nloop=false\n%s%s%s%s%s",
+                   (long long)head->nz, (long long)head->nz, size, cylinder,
+                   history ? "talus_provenance=" : "", history ? history : "", history ? "\n" : "");
   if (!*out) return TL_ENOMEM;
   /* The history is JSON on one line; a line break in it would end our key. */
   char *line = history ? strstr(*out, "talus_provenance=") : NULL;

@@ -5,11 +5,14 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include "num/volume.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct TlTiffMeta {
   double voxel_m[3];      /* x, y, z; 0 = not said */
+  double cylinder[3];     /* as in TlVolume */
   const char *voxel_from; /* "OME", "ImageJ", "the resolution tags", NULL; static */
   bool imagej;
   int64_t images;                   /* of ImageJ; 0 = not said */
@@ -25,6 +28,6 @@ TlStatus tl_tiff_meta(const char *description, const double pixels_per[2], doubl
 
 /* The description our writer gives the first page (fresh memory): ImageJ's keys, the voxel size
  * with all digits, the history. */
-TlStatus tl_tiff_describe(int64_t slices, const double voxel_m[3], const char *history, char **out);
+TlStatus tl_tiff_describe(const TlVolume *head, const char *history, char **out);
 
 #endif

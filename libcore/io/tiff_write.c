@@ -131,7 +131,7 @@ static TlStatus finish(void *self) {
 static TlStatus begin(Writer *w, const char *file, const char *history) {
   const TlVolume *head = &w->head;
   size_t row = (size_t)head->nx * tl_voxel_size(head->type);
-  TL_TRY(tl_tiff_describe(head->nz, head->voxel_m, history, &w->description));
+  TL_TRY(tl_tiff_describe(head, history, &w->description));
   TL_TRY(TL_NEW(w->strip, row * strip_rows(head)));
   double bytes = (double)tl_volume_count(head) * (double)tl_voxel_size(head->type);
   bool big = bytes + 4096.0 * (double)head->nz + (double)strlen(w->description) > CLASSIC_BYTES;
@@ -146,8 +146,7 @@ TlStatus tl_tiff_begin(const char *file, const char *name, const TlVolume *head,
     return tl_fail(TL_EUSAGE, "%s: slices too large for TIFF; write .h5", name);
   TL_TRY(TL_NEW(w, 1));
   w->name = name;
-  w->head = (TlVolume){.nx = head->nx, .ny = head->ny, .nz = head->nz, .type = head->type};
-  memcpy(w->head.voxel_m, head->voxel_m, sizeof head->voxel_m);
+  w->head = tl_volume_head(head);
   TlStatus status = begin(w, file, history);
   if (status == TL_OK)
     *sink = (TlLayerSink){w, append, finish, drop};

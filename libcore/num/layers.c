@@ -18,9 +18,8 @@ static TlStatus copy_layers(void *self, int64_t z, int64_t count, void *voxels) 
 }
 
 void tl_layers_of(const TlVolume *volume, TlLayers *layers) {
-  *layers = (TlLayers){.head = *volume, .self = (void *)(uintptr_t)volume, .read = copy_layers};
-  layers->head.data = NULL;
-  layers->head.history = NULL;
+  *layers = (TlLayers){
+      .head = tl_volume_head(volume), .self = (void *)(uintptr_t)volume, .read = copy_layers};
 }
 
 TlStatus tl_sink_end(TlLayerSink *sink, TlStatus status) {

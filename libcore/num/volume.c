@@ -36,9 +36,19 @@ void tl_volume_free(TlVolume *volume) {
   *volume = (TlVolume){0};
 }
 
+TlVolume tl_volume_head(const TlVolume *model) {
+  TlVolume head = *model;
+  head.data = NULL;
+  head.history = NULL;
+  return head;
+}
+
 TlStatus tl_volume_like(TlVolume *volume, const TlVolume *model, TlVoxelType type) {
   TL_TRY(tl_volume_new(volume, type, model->nx, model->ny, model->nz));
-  for (int k = 0; k < 3; k++) volume->voxel_m[k] = model->voxel_m[k];
+  void *data = volume->data;
+  *volume = tl_volume_head(model);
+  volume->type = type;
+  volume->data = data;
   return TL_OK;
 }
 

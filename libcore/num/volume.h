@@ -17,7 +17,9 @@ typedef enum TlVoxelType { TL_U8 = 0, TL_I8, TL_U16, TL_I16, TL_U32, TL_I32, TL_
 
 typedef struct TlVolume {
   int64_t nx, ny, nz;
-  double voxel_m[3]; /* dx, dy, dz in metres; 0 = unknown */
+  double voxel_m[3];  /* dx, dy, dz in metres; 0 = unknown */
+  double cylinder[3]; /* the specimen: x and y of its axis (along z), its radius, in voxels; radius
+                         0: not told. What lies outside is not sample (image/roi.h, `auto`) */
   TlVoxelType type;
   union {
     void *data; /* owned, nx*ny*nz elements */
@@ -38,7 +40,9 @@ const char *tl_voxel_name(TlVoxelType type); /* "u8", "i16", "f32" ... */
 /* Zeroed voxels. TL_EINPUT when a dimension is < 1. Release by tl_volume_free. */
 TlStatus tl_volume_new(TlVolume *volume, TlVoxelType type, int64_t nx, int64_t ny, int64_t nz);
 void tl_volume_free(TlVolume *volume);
-/* A volume like model (size, voxel_m; not history) of another type. */
+/* What model is, without voxels and history. */
+TlVolume tl_volume_head(const TlVolume *model);
+/* A volume like model (size, voxel_m, cylinder; not history) of another type. */
 TlStatus tl_volume_like(TlVolume *volume, const TlVolume *model, TlVoxelType type);
 /* Grey values as float, whatever the type; out is a new F32 volume with the history copied.
  * Fails on NaN or infinity, naming the first such voxel. */

@@ -54,6 +54,28 @@ rm s/z9.tif
 refuses 1 'between z8.tif and z10.tif' "$volume" info s
 "$volume" info -q --allow-gaps s >out 2>err || fail "gaps: $(cat err)"
 
+# parts, coarser copies, the specimen's cylinder, grey levels
+"$volume" crop a.h5 --low=1,0,1 --size=2,3,1 -o part.tif >out 2>err || fail "crop: $(cat err)"
+grep -q '^nx: 2 voxels$' out && grep -q '^nz: 1 voxels$' out && grep -q '^min: 269$' out &&
+  grep -q '^max: 278$' out && grep -q '^voxel_size_z: 20 um$' out || fail "crop: $(cat out)"
+"$volume" crop -q a.h5 --low=2,0,0 -o rest.h5 >out 2>err || fail "crop to the end: $(cat err)"
+grep -q '^nx: 2 voxels$' out && grep -q '^ny: 3 voxels$' out || fail "crop to the end: $(cat out)"
+refuses 2 'voxels 3 to 4 along x' "$volume" crop -q a.h5 --low=3,0,0 --size=2,1,1 -o no.h5
+refuses 2 "--low: '1,2' is not" "$volume" crop -q a.h5 --low=1,2 -o no.h5
+"$volume" downsample -q a.h5 --factor=2 -o half.h5 >out 2>err || fail "downsample: $(cat err)"
+grep -q '^nx: 2 voxels$' out && grep -q '^voxel_size_z: 40 um$' out && grep -q '^min: 265$' out ||
+  fail "downsample: $(cat out)"
+"$volume" mask-cylinder a.h5 --roi=cylinder:1,1,1 -o disc.tif >out 2>err || fail "mask: $(cat err)"
+grep -q '14 of 24 voxels lie outside' err && grep -q '^cylinder_radius: 1 voxels$' out ||
+  fail "mask: $(cat out err)"
+"$volume" convert -q disc.tif -o disc.h5 >out 2>err && grep -q '^cylinder_x: 1 voxels$' out ||
+  fail "the cylinder was lost: $(cat out err)"
+"$volume" histogram disc.h5 -o grey.csv >out 2>err || fail "histogram: $(cat err)"
+grep -q '^voxels_inside: 10$' out && grep -q '^bits_used: 9$' out && [ "$(wc -l <grey.csv)" = 11 ] &&
+  grep -q '^257,1$' grey.csv && ! grep -q '^256,' grey.csv || fail "histogram: $(cat out grey.csv)"
+refuses 1 'no specimen' "$volume" mask-cylinder -q a.h5 -o no.h5
+[ ! -e no.h5 ] || fail "a refused verb left no.h5"
+
 # what goes wrong
 head -c 200 b.tif >cut.tif; head -c 900 a.h5 >cut.h5; : >empty.tif; echo prose >prose.tif
 head -c 40 v.raw >short.raw; sed 's/v.raw/short.raw/' v.mhd >short.mhd

@@ -7,6 +7,12 @@
 #include "image/roi.h"
 #include "num/volume.h"
 
+static const TlLayers *of(const TlVolume *v) {
+  static TlLayers layers;
+  tl_layers_of(v, &layers);
+  return &layers;
+}
+
 /* Blobs of about 9 voxels: a smooth random field cut at 0, so that about half is grain. */
 static double sand(int64_t x, int64_t y, int64_t z) {
   double u = 0.35 * (double)x, v = 0.35 * (double)y, w = 0.35 * (double)z;
@@ -39,7 +45,7 @@ static TlRoi found(const Scene *s) {
   TlRoi roi;
   int file;
   make(&v, s);
-  CK_OK(tl_roi_parse("auto", &v, &roi, &file));
+  CK_OK(tl_roi_parse("auto", of(&v), &roi, &file));
   ck_assert_int_eq(file, 0);
   tl_volume_free(&v);
   return roi;
@@ -86,7 +92,7 @@ START_TEST(rectangle_in_black_is_not_taken_for_a_disc) {
     if (x < 12 || x >= 98 || y < 12 || y >= 88) v.u8[i] = 0;
   }
   tl_log_set("test", TL_LOG_ERROR);
-  CK_OK(tl_roi_parse("auto", &v, &roi, &file));
+  CK_OK(tl_roi_parse("auto", of(&v), &roi, &file));
   ck_assert_int_eq(roi.kind, TL_ROI_ALL);
   tl_volume_free(&v);
 }
@@ -98,17 +104,17 @@ START_TEST(text_forms_are_read_strictly) {
   int file;
   char text[80];
   CK_OK(tl_volume_new(&v, TL_U8, 20, 30, 4));
-  CK_OK(tl_roi_parse("cylinder:10,12.5,8", &v, &roi, &file));
+  CK_OK(tl_roi_parse("cylinder:10,12.5,8", of(&v), &roi, &file));
   tl_roi_describe(&roi, text, sizeof text);
   ck_assert_str_eq(text, "cylinder x 10.0 y 12.5 r 8.0 voxels");
   ck_assert(tl_roi_inside(&roi, 10, 20, 3) && !tl_roi_inside(&roi, 10, 21, 3));
-  CK_FAILS(tl_roi_parse("cylinder:10,12.5", &v, &roi, &file), TL_EUSAGE, "cylinder:X,Y,R");
-  CK_FAILS(tl_roi_parse("cylinder:1,2,3x", &v, &roi, &file), TL_EUSAGE, "cylinder:X,Y,R");
-  CK_FAILS(tl_roi_parse("cylinder:1,2,-3", &v, &roi, &file), TL_EUSAGE, "radius");
-  CK_FAILS(tl_roi_parse("cylinder:90,90,5", &v, &roi, &file), TL_EUSAGE, "outside");
-  CK_OK(tl_roi_parse("none", &v, &roi, &file));
+  CK_FAILS(tl_roi_parse("cylinder:10,12.5", of(&v), &roi, &file), TL_EUSAGE, "cylinder:X,Y,R");
+  CK_FAILS(tl_roi_parse("cylinder:1,2,3x", of(&v), &roi, &file), TL_EUSAGE, "cylinder:X,Y,R");
+  CK_FAILS(tl_roi_parse("cylinder:1,2,-3", of(&v), &roi, &file), TL_EUSAGE, "radius");
+  CK_FAILS(tl_roi_parse("cylinder:90,90,5", of(&v), &roi, &file), TL_EUSAGE, "outside");
+  CK_OK(tl_roi_parse("none", of(&v), &roi, &file));
   ck_assert_int_eq(roi.kind, TL_ROI_ALL);
-  CK_OK(tl_roi_parse("mask.tif", &v, &roi, &file));
+  CK_OK(tl_roi_parse("mask.tif", of(&v), &roi, &file));
   ck_assert_int_eq(file, 1);
   tl_volume_free(&v);
 }
@@ -119,13 +125,13 @@ START_TEST(mask_must_fit_and_hold_something) {
   TlRoi roi;
   CK_OK(tl_volume_new(&v, TL_U8, 5, 6, 7));
   CK_OK(tl_volume_new(&m, TL_U16, 5, 6, 7));
-  CK_FAILS(tl_roi_from_mask(&m, &v, &roi), TL_EINPUT, "0 everywhere");
+  CK_FAILS(tl_roi_from_mask(of(&m), &v, &roi), TL_EINPUT, "0 everywhere");
   m.u16[tl_volume_at(&m, 1, 2, 3)] = 400;
-  CK_OK(tl_roi_from_mask(&m, &v, &roi));
+  CK_OK(tl_roi_from_mask(of(&m), &v, &roi));
   ck_assert(tl_roi_inside(&roi, 1, 2, 3) && !tl_roi_inside(&roi, 1, 2, 4));
   tl_roi_free(&roi);
   m.nz = 6;
-  CK_FAILS(tl_roi_from_mask(&m, &v, &roi), TL_EINPUT, "must be equal");
+  CK_FAILS(tl_roi_from_mask(of(&m), &v, &roi), TL_EINPUT, "must be equal");
   tl_volume_free(&m);
   tl_volume_free(&v);
 }
