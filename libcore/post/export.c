@@ -241,23 +241,23 @@ static TlStatus write_list(const Series *s, int list, int64_t count) {
   return status;
 }
 
-static void widen(Series *s, const TlFrame *frame) {
-  for (int64_t i = 0; i < frame->count; i++) {
-    TlVec3 x = frame->rows[i].position_m;
+static TlStatus widen(Series *s, int64_t index) {
+  TlFrame frame;
+  TL_TRY(tl_results_read_frame(s->folder, index, &frame));
+  for (int64_t i = 0; i < frame.count; i++) {
+    TlVec3 x = frame.rows[i].position_m;
     s->low = tl_vec3(fmin(s->low.x, x.x), fmin(s->low.y, x.y), fmin(s->low.z, x.z));
     s->high = tl_vec3(fmax(s->high.x, x.x), fmax(s->high.y, x.y), fmax(s->high.z, x.z));
   }
+  tl_frame_free(&frame);
+  return TL_OK;
 }
 
-static TlStatus find_box(Series *s, const int64_t *index, int64_t count) {
+static TlStatus find_box(Series *s, int64_t first, int64_t last) {
   s->low = tl_vec3(INFINITY, INFINITY, INFINITY);
   s->high = tl_scale(-1, s->low);
-  for (int64_t i = 0; i<count; i += count> 1 ? count - 1 : 1) {
-    TlFrame frame;
-    TL_TRY(tl_results_read_frame(s->folder, index[i], &frame));
-    widen(s, &frame);
-    tl_frame_free(&frame);
-  }
+  TL_TRY(widen(s, first));
+  TL_TRY(widen(s, last));
   if (!(s->low.x <= s->high.x)) s->low = s->high = tl_vec3(0, 0, 0); /* poured: none yet */
   return TL_OK;
 }
@@ -267,7 +267,7 @@ static TlStatus write_series(Series *s, const int64_t *index, int64_t count) {
   s->lists = tl_walls_any(s->scene) ? LISTS : GRAINS + 1;
   for (int list = 0; list < s->lists && status == TL_OK; list++)
     status = TL_NEW(s->name[list], (size_t)count);
-  if (status == TL_OK && s->lists > WALLS) status = find_box(s, index, count);
+  if (status == TL_OK && s->lists > WALLS) status = find_box(s, index[0], index[count - 1]);
   TlProgress progress = tl_progress_start("export", count);
   for (int64_t i = 0; i < count && status == TL_OK; i++) {
     status = write_frame(s, index[i], i);

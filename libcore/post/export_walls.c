@@ -158,20 +158,13 @@ static TlMat3 facing(TlVec3 n) {
   return (TlMat3){{{x.x, y.x, n.x}, {x.y, y.y, n.y}, {x.z, y.z, n.z}}};
 }
 
-static TlMat3 product(TlMat3 a, TlMat3 b) {
-  TlMat3 c;
-  for (int k = 0; k < 3; k++) {
-    TlVec3 column = tl_mat_vec(a, tl_vec3(b.m[0][k], b.m[1][k], b.m[2][k]));
-    c.m[0][k] = column.x, c.m[1][k] = column.y, c.m[2][k] = column.z;
-  }
-  return c;
-}
-
 static Pen pen_at(const TlWallPart *part, const TlPlacement *place, TlWallMesh *mesh) {
-  TlVec3 arm = tl_mat_vec(place->turn, tl_sub(part->centre, place->pivot));
+  TlVec3 x = tl_part_way_back(part, place, tl_vec3(1, 0, 0));
+  TlVec3 y = tl_part_way_back(part, place, tl_vec3(0, 1, 0));
+  TlVec3 z = tl_part_way_back(part, place, tl_vec3(0, 0, 1));
   return (Pen){.mesh = mesh,
-               .centre = tl_add(tl_add(place->pivot, place->way), arm),
-               .turn = product(place->turn, part->turn),
+               .centre = tl_placed(place, part->centre),
+               .turn = {{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}},
                .wall = part->wall};
 }
 

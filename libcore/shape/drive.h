@@ -35,7 +35,11 @@ bool tl_drive_there(const TlDrive *drive, double time_s);
  * `during`: v the way of that step over step_s, so that positions and velocities agree. */
 TlPlacement tl_drive_place(const TlDrive *drive, int64_t at, int64_t during, double step_s);
 
-/* World point -> the wall at rest, and a direction back. */
+/* A point of the wall at rest -> world, and back. */
+static inline TlVec3 tl_placed(const TlPlacement *place, TlVec3 p) {
+  TlVec3 r = tl_mat_vec(place->turn, tl_sub(p, place->pivot));
+  return tl_add(tl_add(place->pivot, place->way), r);
+}
 static inline TlVec3 tl_placed_back(const TlPlacement *place, TlVec3 p) {
   TlVec3 r = tl_sub(p, tl_add(place->pivot, place->way));
   return tl_add(place->pivot, tl_mat_tvec(place->turn, r));
