@@ -138,6 +138,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
                 {"frames", t->frames},
                 {"grains_outside", t->outside},
                 {"grains_poor", t->poor},
+                {"grains_jammed", t->jammed},
                 {"contacts", t->last.contacts},
                 {"islands", t->last.islands},
                 {"impulses", t->impulses},

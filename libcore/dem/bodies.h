@@ -24,7 +24,8 @@ enum {
   TL_BODY_OUTSIDE = 1, /* no terrain below the centre; set by the step, policy is the caller's */
   TL_BODY_FROZEN = 2,  /* fixed in space: infinite mass, joins no island */
   TL_BODY_POOR = 8,    /* cannot be brought out of another (step_poor.c); policy is the caller's */
-  TL_BODY_NET = 4      /* sphere of a net (membrane.h): bonded, no grain to measures */
+  TL_BODY_NET = 4,     /* sphere of a net (membrane.h): bonded, no grain to measures */
+  TL_BODY_JAMMED = 16  /* was named: its collisions found no end for long (step_poor.c); stays */
 };
 
 /* type, name */
@@ -37,7 +38,8 @@ enum {
   F(TlVec3, velocity)   /* m/s */                                                                  \
   F(TlVec3, momentum)   /* angular momentum L about the centre, world, kg m2/s */                  \
   F(int32_t, flags)                                                                                \
-  F(int32_t, strained) /* steps on end with an overlap over the solver's poor_share */
+  F(int32_t, strained) /* steps on end with an overlap over the solver's poor_share */             \
+  F(int32_t, jammed)   /* steps on end in which ETM gave up a contact of it */
 
 #define TL_BODY_DERIVED(F)                                                                         \
   F(const struct TlShape *, shape)                                                                 \

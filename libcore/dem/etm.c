@@ -257,3 +257,13 @@ void tl_etm_reset(const TlGroup *g) {
     }
   }
 }
+
+void tl_etm_mark_stuck(const TlEtmLaw *law, const TlGroup *g, const TlTwist *twist) {
+  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
+    const TlPair *pair = &g->pair[g->order[i]];
+    for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
+      const TlContact *c = &g->contact[k];
+      if (c->in && tl_contact_un(c, twist) < -law->tolerance_m_s) g->memo[i].stuck = true;
+    }
+  }
+}

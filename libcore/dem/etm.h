@@ -8,7 +8,9 @@
  *   priority  always the contact with the least u_n (largest W) and those within beta of it: the
  *             reference. One rank only, cost grows with the square of the island.
  * Rounds of compression, restitution and release repeat until no contact approaches faster than
- * the tolerance; after max_rounds the rest is finished with e = 0 and counted.
+ * the tolerance; after max_rounds the rest is finished with e = 0 and counted. An island whose
+ * compression meets the cap of sweeps has no end to come to (a grain between two walls that close):
+ * it is left there with e = 0, since each further round would meet the cap again.
  */
 #ifndef TL_DEM_ETM_H
 #define TL_DEM_ETM_H
@@ -67,6 +69,8 @@ bool tl_etm_enters(TlContact *contact, const TlEtmLaw *law, const TlTwist *twist
 /* W <- e^2 W with e = 0 for slow starts; returns W after; adds to the count's work. */
 double tl_etm_restitute(TlContact *contact, const TlEtmLaw *law, bool zero, TlEtmCount *count);
 void tl_etm_reset(const TlGroup *group);
+/* Note in memo->stuck the pairs that approach still: those for which an end has to be made. */
+void tl_etm_mark_stuck(const TlEtmLaw *law, const TlGroup *group, const TlTwist *twist);
 /* Does somebody watch each impulse? */
 static inline bool tl_etm_watched(const TlEtmLaw *law) {
   return law->trace && !law->trace->ends_only;

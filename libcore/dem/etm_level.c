@@ -9,9 +9,9 @@ typedef struct Walk {
   const TlGroup *group;
   const TlDynamics *dynamics;
   double *least; /* [islands] least key at the start of the round, <= 0; then -(largest W) */
-  double
-      *done; /* [islands] 1 when nothing was stored in a round: another would only go on lifting */
-  bool zero; /* finish with e = 0 */
+  double *done; /* [islands] 1: no more rounds. Nothing was stored, so that another would only go on
+                   lifting; or given up */
+  bool zero;    /* finish with e = 0 */
   TlTail tail;
   bool tail_made;
 } Walk;
@@ -41,6 +41,7 @@ static void look(const Walk *w, int32_t at) {
     if (!tl_etm_enters(c, w->law, twist, un) || un >= -w->law->tolerance_m_s) continue;
     least = fmin(least, c->weight * un);
   }
+  if (w->done[pair->island] > 0) least = 0; /* left alone, whatever others in the group do */
   tl_memo_leave(&w->group->memo[at], pair, twist, least);
 }
 
@@ -54,7 +55,7 @@ static TlStatus start_round(Walk *w, int *open) {
   for (int32_t i = 0; i < g->islands; i++) w->least[i] = 0;
   for (int32_t i = 0; i < pairs; i++) {
     int32_t island = pair_at(w, i)->island;
-    if (w->done[island] > 0 || !(g->memo[i].least < 0)) continue;
+    if (!(g->memo[i].least < 0)) continue;
     w->least[island] = fmin(w->least[island], g->memo[i].least);
     *open = 1;
   }
@@ -170,6 +171,20 @@ static TlTally lift(const void *walk, int k, int32_t from, int32_t to) {
   return tally;
 }
 
+/* Islands that approach still after all sweeps: no further rounds, and what they hold is lost. */
+static TlStatus give_up(Walk *w, TlEtmCount *count) {
+  const TlGroup *g = w->group;
+  count->unfinished++;
+  tl_etm_mark_stuck(w->law, g, w->dynamics->twist);
+  for (int32_t i = 0; i < g->islands; i++) w->least[i] = 0;
+  for (int32_t i = 0; i < pair_count(w); i++)
+    if (g->memo[i].stuck) w->least[pair_at(w, i)->island] = -1;
+  TL_TRY(tl_group_least(g, w->least));
+  for (int32_t i = 0; i < g->islands; i++)
+    if (w->least[i] < 0) w->done[i] = 1;
+  return TL_OK;
+}
+
 /* The levels but the last; what is left is the tail's (etm_tail.h). It ends: a full impulse from u
  * < -T takes at least m_eff T^2/2 out of the motion. How many sweeps it takes grows with the square
  * of the island's width. */
@@ -180,8 +195,7 @@ static TlStatus compress(Walk *w, TlEtmCount *count) {
   TL_TRY(tl_sweeps_run(&sweeps, 1, w->law->increments - 1, 1, &tally));
   count->impulses += tally.impulses;
   TL_TRY(tl_tail_run(&w->tail, &count->impulses, &open));
-  if (open) count->unfinished++;
-  return TL_OK;
+  return open ? give_up(w, count) : TL_OK;
 }
 
 /* ---- restitution ---- */
@@ -190,10 +204,11 @@ static void restitute_pair(const Walk *w, int32_t at) {
   const TlPair *pair = pair_at(w, at);
   TlPairMemo *memo = &w->group->memo[at];
   TlEtmCount count = {0};
+  bool zero = w->zero || w->done[pair->island] > 0;
   memo->work = 0;
   for (int32_t k = 0; k < pair->count; k++)
-    memo->work = fmax(
-        memo->work, tl_etm_restitute(&w->group->contact[pair->first + k], w->law, w->zero, &count));
+    memo->work = fmax(memo->work,
+                      tl_etm_restitute(&w->group->contact[pair->first + k], w->law, zero, &count));
   memo->stored = count.stored_J;
   memo->released = count.released_J;
 }
@@ -310,6 +325,7 @@ static TlStatus run_rounds(Walk *w, TlEtmCount *count) {
     if (round == w->law->max_rounds) {
       w->zero = true;
       count->zero_finishes++;
+      tl_etm_mark_stuck(w->law, w->group, w->dynamics->twist);
     }
     TL_TRY(make_tail(w));
     TL_TRY(compress(w, count));

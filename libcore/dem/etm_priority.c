@@ -18,7 +18,8 @@ typedef struct Reference {
   int32_t *link, *link_start, *body; /* contacts of each body: CSR over the group's bodies */
   int32_t bodies;
   TlQueue queue;
-  double step; /* du of one impulse: |u_n(start)|/K */
+  double step;   /* du of one impulse: |u_n(start)|/K */
+  bool given_up; /* compression has met its limit */
 } Reference;
 
 static void reference_free(Reference *r) {
@@ -158,6 +159,8 @@ static void compress(Reference *r, TlEtmCount *count) {
     done += lift_similar(r, least);
     if (done <= limit) continue;
     count->unfinished++;
+    tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist);
+    r->given_up = true;
     break;
   }
   count->impulses += done;
@@ -186,9 +189,14 @@ static void run_rounds(Reference *r, TlEtmCount *count) {
   for (;; round++) {
     start_round(r);
     if (r->step == 0 || round > r->law->max_rounds) break;
-    if (round == r->law->max_rounds) count->zero_finishes++;
+    bool last = round == r->law->max_rounds;
+    if (last) {
+      count->zero_finishes++;
+      tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist);
+    }
     compress(r, count);
-    restitute(r, round == r->law->max_rounds, count);
+    restitute(r, last || r->given_up, count);
+    if (r->given_up) break;
     for (double least; (least = tl_queue_least(&r->queue)) < 0;)
       count->impulses += release_similar(r, least);
   }

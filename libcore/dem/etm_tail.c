@@ -102,7 +102,7 @@ static void copy_pairs(TlTail *t) {
   for (int32_t i = 0, at = 0; i < g->colour_start[g->colours]; i++) {
     const TlPair *pair = &g->pair[g->order[i]];
     TlGlance *glance = &t->glance[i];
-    t->pair[i] = (TlTailPair){at, pair->count, pair->island, lifted_as_ordinary(t, pair)};
+    t->pair[i] = (TlTailPair){at, pair->count, pair->island, lifted_as_ordinary(t, pair), 0};
     glance->a = number_of(t, pair->a);
     glance->b = pair->b < 0 ? glance->a : number_of(t, pair->b);
     for (int32_t k = 0; k < pair->count; k++)
@@ -366,9 +366,10 @@ static int64_t lift_ordinary(const TlTail *t, int32_t at, double level, double *
 }
 
 static int64_t visit_pair(const TlTail *t, int32_t at, double share) {
-  const TlTailPair *pair = &t->pair[at];
+  TlTailPair *pair = &t->pair[at];
   TlGlance *glance = &t->glance[at];
   double least = t->least[pair->island], left;
+  if (pair->jams == TL_TAIL_JAMS) return leave(glance, hits_of(t, glance), 0), 0;
   bool hit = hits_of(t, glance) > 0;
   int64_t impulses = pair->ordinary ? lift_ordinary(t, at, share * least, &left)
                      : pair->count == 1
@@ -378,11 +379,19 @@ static int64_t visit_pair(const TlTail *t, int32_t at, double share) {
     t->hits[glance->a] = (uint32_t)t->moving[glance->a].hit;
     t->hits[glance->b] = (uint32_t)t->moving[glance->b].hit;
   }
+  pair->jams += left == -INFINITY;
   leave(glance, hits_of(t, glance), left);
   return impulses;
 }
 
 /* ---- sweeps ---- */
+
+/* Has any pair been left, on any rank? */
+static TlStatus any_left(const TlTail *t, int *left) {
+  for (int32_t i = 0; i < t->group->colour_start[t->group->colours]; i++)
+    *left |= t->pair[i].jams == TL_TAIL_JAMS;
+  return tl_sync_any(t->group->sync, left);
+}
 
 /* Pairs of [from, to) with something to do. */
 static int32_t find_due(const TlTail *t, double share, int32_t from, int32_t to, int32_t *due) {
@@ -443,5 +452,5 @@ TlStatus tl_tail_run(TlTail *t, int64_t *impulses, int *open) {
   give_back(t);
   *impulses += tally.impulses;
   *open = tally.open;
-  return TL_OK;
+  return any_left(t, open);
 }

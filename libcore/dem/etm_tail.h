@@ -18,7 +18,7 @@
 #include "dem/etm.h"
 #include "dem/etm_sweep.h"
 
-enum { TL_TAIL_STEPS = 16 };
+enum { TL_TAIL_STEPS = 16, TL_TAIL_JAMS = 64 };
 
 /* Of one pair: is there anything to do? Sixteen bytes, read for every pair in every sweep. */
 typedef struct TlGlance {
@@ -31,6 +31,7 @@ typedef struct TlGlance {
 typedef struct TlTailPair {
   int32_t first, count, island;
   bool ordinary; /* to be lifted as in the levels: points that rise together, rebound */
+  int32_t jams;  /* visits that ended before it was quiet */
 } TlTailPair;
 
 typedef struct TlTailBody TlTailBody;
@@ -63,7 +64,9 @@ typedef struct TlTail {
 /* Copies of what does not change in a call. tl_tail_free also after an error. */
 TlStatus tl_tail_make(TlTail *tail);
 void tl_tail_free(TlTail *tail);
-/* Collective with sync. *open: it was stopped before it was quiet. */
+/* Collective with sync. *open: it was stopped before it was quiet; a pair whose own points find no
+ * end in TL_TAIL_JAMS visits (a ball between walls that close: the boundaries of a body are one
+ * pair) is left, and the others go on. */
 TlStatus tl_tail_run(TlTail *tail, int64_t *impulses, int *open);
 
 #endif

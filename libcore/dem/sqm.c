@@ -68,6 +68,7 @@ TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamic
   if (tally.open) {
     w.zero = true;
     count->zero_finishes++;
+    tl_etm_mark_stuck(law, g, dynamics->twist);
     TL_TRY(tl_sweeps_run(&sweeps, 1, 1, 1 + law->final_sweeps, &tally));
     count->unfinished += tally.open;
   }

@@ -101,7 +101,7 @@ static TlEtmLaw etm_law(const TlSolver *s) {
   double kick = tl_norm(c->gravity_m_s2) * c->step_s;
   TlEtmLaw law = {.increments = c->increments,
                   .max_rounds = c->max_rounds,
-                  .final_sweeps = 100000, /* 208 was the most seen: compress() in etm_level.c */
+                  .final_sweeps = 20000, /* 208 was the most seen: compress() in etm_level.c */
                   .tolerance_m_s = c->tolerance * kick + 1e-6 * s->speed_max,
                   .entry_m_s = 2 * kick, /* c = 2: measured */
                   .threshold_m_s = c->impact_threshold_m_s,
@@ -329,6 +329,7 @@ TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   Stage stage = {.solver = s, .groups = &groups};
   TL_TRY(stage_counts(&stage));
   TL_TRY(solve(s, b, &motion, &stage, &r));
+  TL_TRY(tl_step_together(s->sync, tl_step_jammed(s, b, &groups, stage.counts, &r.jammed)));
   TL_TRY(advance(s, b, &motion, &r));
   TL_TRY(tl_step_remember(&s->found, b));
   TL_TRY(tl_step_report(s, b, &groups, stage.counts, &r));

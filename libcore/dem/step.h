@@ -74,7 +74,8 @@ typedef struct TlSolverConfig {
   int position_sweeps;   /* most sweeps of the position rule, 50 */
   double position_rate;  /* share of the overlap undone in a step, 0.2 */
   double poor_share;     /* overlap over the smaller radius that a sound pair does not keep, 0.1 */
-  int poor_steps;        /* steps on end that deep before the pair is poor (step_poor.c), 50 */
+  int poor_steps;        /* steps on end that deep before the pair is poor, or jammed before it is
+                            named (step_poor.c), 50 */
   double slop;           /* overlap left alone, as a share of the radius, 1e-3 */
 } TlSolverConfig;
 
@@ -110,6 +111,7 @@ typedef struct TlStepReport { /* over all ranks */
   double net_elastic_J;                    /* held by the bonds at the end of the step */
   TlExact net_elastic;                     /* this rank's part of it, for a sum without order */
   int64_t poor;                            /* owned bodies flagged TL_BODY_POOR */
+  int64_t jammed;                          /* flagged TL_BODY_JAMMED in this step */
   int64_t node_tests, lookups, node_lists; /* counters of the contact search; lists made anew */
   double detect_cpu_s;                     /* CPU of all threads in the contact search, this rank */
   double detect_s, etm_s, rest_s, other_s; /* wall clock of this rank */
@@ -153,13 +155,16 @@ void tl_solver_trace(TlSolver *solver, const TlCollisionTrace *trace);
 int64_t tl_solver_steps(const TlSolver *solver);
 void tl_solver_set_steps(TlSolver *solver, int64_t steps);
 
-/* A grain flagged TL_BODY_POOR in the last step, and what it lies in. */
+/* A grain flagged TL_BODY_POOR or (jammed) TL_BODY_JAMMED in the last step, and what it lies in or
+ * is held by. */
 typedef struct TlPoorRow {
   int64_t grain, avatar;
+  TlVec3 position_m;           /* at the start of the step */
   int64_t other, other_avatar; /* other < 0: boundary -1 - other */
   double overlap_m, share;     /* share of the smaller radius */
   int32_t steps;               /* on end */
   bool inside;                 /* the centre of one lies inside the other */
+  bool jammed;
 } TlPoorRow;
 /* Those of this rank's bodies; borrowed, valid until the next step. */
 const TlPoorRow *tl_solver_poor(const TlSolver *solver, int64_t *count);

@@ -59,6 +59,10 @@ TlStatus tl_step_recheck(TlSolver *solver, TlBodies *bodies, const TlMotion *mot
 /* Flag and list the grains that cannot be brought apart; call with fresh contacts (step_poor.c). */
 TlStatus tl_step_poor(TlSolver *solver, TlBodies *bodies);
 
+/* Flag and list the grains whose collisions ETM gave up again and again; with the step's memos. */
+TlStatus tl_step_jammed(TlSolver *solver, TlBodies *bodies, const TlGroups *groups,
+                        const TlStageCounts *counts, int64_t *found);
+
 /* All impulse on body a over the step: ETM and rest. */
 TlVec3 tl_step_impulse(const TlContact *contact);
 

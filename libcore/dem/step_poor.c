@@ -5,6 +5,10 @@
  * been that deep for poor_steps steps on end, which the position rule (a fifth of the overlap a
  * step) does not leave a sound pair. The lesser grain of the pair is flagged; what becomes of it is
  * the caller's.
+ *
+ * A jam is the same trouble before there is overlap to see: impulses from opposite sides, to which
+ * ETM finds no end (a ball between walls that close). It leaves such an island with e = 0; pairs
+ * that it left so in poor_steps steps on end, of both grains, have their lesser grain flagged.
  */
 #include "dem/step_impl.h"
 
@@ -48,35 +52,38 @@ static int32_t lesser(const TlBodies *b, const TlContact *c) {
   return b->id[c->a] > b->id[c->b] ? c->a : c->b;
 }
 
-/* Steps on end, this one included, that the pair may have been deep. */
-static int32_t strained_for(const TlBodies *b, const TlContact *c) {
-  int32_t steps = b->strained[c->a];
-  if (c->b >= 0 && b->strained[c->b] < steps) steps = b->strained[c->b];
+/* Steps on end, this one included, that the pair may have been in trouble: count is strained or
+ * jammed. */
+static int32_t steps_on_end(const int32_t *count, const TlContact *c) {
+  int32_t steps = count[c->a];
+  if (c->b >= 0 && count[c->b] < steps) steps = count[c->b];
   return steps + 1;
 }
 
-static TlStatus note(TlSolver *s, TlBodies *b, const TlContact *c, double share, bool inside) {
+/* row says what is wrong; who it is comes from the contact. */
+static TlStatus note(TlSolver *s, TlBodies *b, const TlContact *c, int32_t flag, TlPoorRow row) {
   int32_t grain = lesser(b, c), other = grain == c->a ? c->b : c->a;
-  if (grain >= b->owned || b->flags[grain] & TL_BODY_POOR) return TL_OK;
-  b->flags[grain] |= TL_BODY_POOR;
+  if (grain >= b->owned || b->flags[grain] & flag) return TL_OK;
+  b->flags[grain] |= flag;
+  row.grain = b->id[grain];
+  row.avatar = b->avatar_id[grain];
+  row.position_m = b->position[grain];
+  row.other = other >= 0 ? b->id[other] : -1 - c->boundary;
+  row.other_avatar = other >= 0 ? b->avatar_id[other] : -1;
+  row.overlap_m = fmax(-c->gap, 0);
+  row.share = row.overlap_m / c->size;
   TL_TRY(TL_RESERVE(s->poor, s->poor_capacity, s->poor_count + 1));
-  s->poor[s->poor_count++] = (TlPoorRow){.grain = b->id[grain],
-                                         .avatar = b->avatar_id[grain],
-                                         .other = other >= 0 ? b->id[other] : -1 - c->boundary,
-                                         .other_avatar = other >= 0 ? b->avatar_id[other] : -1,
-                                         .overlap_m = -c->gap,
-                                         .share = share,
-                                         .steps = strained_for(b, c),
-                                         .inside = inside};
+  s->poor[s->poor_count++] = row;
   return TL_OK;
 }
 
-static TlStatus judge_pair(TlSolver *s, TlBodies *b, const TlContact *c, double share) {
+static TlStatus judge_pair(TlSolver *s, TlBodies *b, const TlContact *c) {
   if (fixed(b, c->a) && fixed(b, c->b)) return TL_OK;
   bool free_pair = !fixed(b, c->a) && (c->b < 0 || !fixed(b, c->b));
   bool inside = free_pair && centre_inside(s, b, c);
-  if (!inside && strained_for(b, c) < s->config.poor_steps) return TL_OK;
-  return note(s, b, c, share, inside);
+  int32_t steps = steps_on_end(b->strained, c);
+  if (!inside && steps < s->config.poor_steps) return TL_OK;
+  return note(s, b, c, TL_BODY_POOR, (TlPoorRow){.steps = steps, .inside = inside});
 }
 
 /* Flags and counters of owned bodies only; a ghost's counter is its owner's of the last step, so
@@ -97,9 +104,50 @@ TlStatus tl_step_poor(TlSolver *s, TlBodies *b) {
     if (!(share > s->config.poor_share)) continue;
     deep[pair->a] = 1;
     if (pair->b >= 0) deep[pair->b] = 1;
-    TL_TRY(judge_pair(s, b, deepest, share));
+    TL_TRY(judge_pair(s, b, deepest));
   }
   for (int64_t i = 0; i < b->owned; i++) b->strained[i] = deep[i] ? b->strained[i] + 1 : 0;
+  return TL_OK;
+}
+
+/* ---- jams ---- */
+
+/* The point of the pair that was hit hardest. */
+static const TlContact *hardest_hit(const TlGroup *g, const TlPair *pair) {
+  const TlContact *most = &g->contact[pair->first];
+  for (const TlContact *c = most + 1; c < &g->contact[pair->first + pair->count]; c++)
+    if (tl_norm2(c->impulse) > tl_norm2(most->impulse)) most = c;
+  return most;
+}
+
+static TlStatus judge_jam(TlSolver *s, TlBodies *b, const TlContact *c) {
+  int32_t steps = steps_on_end(b->jammed, c);
+  if (steps < s->config.poor_steps || (fixed(b, c->a) && fixed(b, c->b))) return TL_OK;
+  return note(s, b, c, TL_BODY_JAMMED, (TlPoorRow){.steps = steps, .jammed = true});
+}
+
+static TlStatus judge_group(TlSolver *s, TlBodies *b, const TlGroup *g, unsigned char *stuck) {
+  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
+    const TlPair *pair = &g->pair[g->order[i]];
+    if (!g->memo[i].stuck) continue;
+    stuck[pair->a] = 1;
+    if (pair->b >= 0) stuck[pair->b] = 1;
+    TL_TRY(judge_jam(s, b, hardest_hit(g, pair)));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_step_jammed(TlSolver *s, TlBodies *b, const TlGroups *groups,
+                        const TlStageCounts *counts, int64_t *found) {
+  size_t before = s->poor_count;
+  unsigned char *stuck = tl_arena_push(&s->arena, (size_t)b->total + 1, 1);
+  if (!stuck) return TL_ENOMEM;
+  for (int64_t i = 0; i < b->total; i++) stuck[i] = 0;
+  for (int32_t i = 0; i < groups->count; i++)
+    if (counts[i].etm.zero_finishes + counts[i].etm.unfinished > 0)
+      TL_TRY(judge_group(s, b, &groups->group[i], stuck));
+  for (int64_t i = 0; i < b->owned; i++) b->jammed[i] = stuck[i] ? b->jammed[i] + 1 : 0;
+  *found = (int64_t)(s->poor_count - before);
   return TL_OK;
 }
 

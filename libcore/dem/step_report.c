@@ -50,7 +50,7 @@ static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
   int64_t *counts[] = {&r->pairs,         &r->contacts,   &r->islands,         &r->impulses,
                        &r->zero_finishes, &r->unfinished, &r->rest_unfinished, &r->outside,
                        &r->node_tests,    &r->lookups,    &r->net_bonds,       &r->net_broken,
-                       &r->node_lists,    &r->poor};
+                       &r->node_lists,    &r->poor,       &r->jammed};
   enum { COUNTS = sizeof counts / sizeof *counts };
   enum { REALS = 5 };
   double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,

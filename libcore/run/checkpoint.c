@@ -54,6 +54,7 @@ typedef struct CutRecord {
   F(int64_t, frames, run->totals.frames)                                                           \
   F(int64_t, outside, run->totals.outside)                                                         \
   F(int64_t, poor, run->totals.poor)                                                               \
+  F(int64_t, jammed, run->totals.jammed)                                                           \
   F(double, wall_s, run->totals.wall_s)                                                            \
   F(double, cpu_s, run->totals.cpu_s)                                                              \
   F(double, overlap_share, run->totals.overlap_share)                                              \

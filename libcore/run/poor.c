@@ -44,11 +44,8 @@ static TlStatus stop_wall(const TlRun *run, const TlPoorRow *row, int64_t wall, 
   return tl_study_fail(&run->study, TL_EINPUT, key, "%s", text);
 }
 
-static TlStatus stop(const TlRun *run, int64_t step) {
-  int64_t count;
-  const TlPoorRow *row = tl_solver_poor(run->solver, &count);
+static TlStatus stop_overlap(const TlRun *run, const TlPoorRow *row, int64_t step) {
   char other[80];
-  if (count == 0) return TL_OK;
   int64_t wall = row->other < 0 ? wall_of(run, -1 - row->other) : -1;
   if (wall >= 0) return stop_wall(run, row, wall, step);
   name_other(run, row, other, sizeof other);
@@ -62,32 +59,74 @@ static TlStatus stop(const TlRun *run, int64_t step) {
       row->inside ? ", the centre of one inside the other" : "");
 }
 
-static void say(const TlRun *run, int64_t step) {
+/* "grain 7 (avatar 3) at (x, y, z) m ... held by grain 9 (avatar 2)" */
+static void describe_jam(const TlRun *run, const TlPoorRow *row, int64_t step, char *text,
+                         size_t size) {
+  char other[80];
+  TlVec3 x = row->position_m;
+  name_other(run, row, other, sizeof other);
+  snprintf(text, size,
+           "grain %lld (avatar %lld) at (%.6g, %.6g, %.6g) m is jammed: to its collisions with %s "
+           "there was no end in %d steps on end, up to step %lld (%.6g s)",
+           (long long)row->grain, (long long)row->avatar, x.x, x.y, x.z, other, row->steps,
+           (long long)step, (double)step * run->setup.time.dt_s);
+}
+
+static TlStatus stop_jam(const TlRun *run, const TlPoorRow *row, int64_t step) {
+  char text[400];
+  describe_jam(run, row, step, text, sizeof text);
+  return tl_fail(TL_EINPUT,
+                 "%s: %s; look at both shapes, at walls that close, and at solver.max_rounds, or "
+                 "poor: {jammed: warn}, {jammed: freeze} or {jammed: drop}",
+                 run->options.study, text);
+}
+
+/* The first of the kind that ends the run, on the rank that has one. */
+static TlStatus stop(const TlRun *run, int64_t step) {
+  const TlPoorSetup *setup = &run->setup.poor;
   int64_t count;
   const TlPoorRow *row = tl_solver_poor(run->solver, &count);
-  char other[80];
   for (int64_t i = 0; i < count; i++) {
-    name_other(run, &row[i], other, sizeof other);
+    if (row[i].jammed && setup->jammed == TL_JAM_STOP) return stop_jam(run, &row[i], step);
+    if (!row[i].jammed && setup->action == TL_POOR_STOP) return stop_overlap(run, &row[i], step);
+  }
+  return TL_OK;
+}
+
+static void say(const TlRun *run, int64_t step) {
+  static const char *const done[] = {"it is left alone", "", "frozen", "taken out"};
+  int64_t count;
+  const TlPoorRow *row = tl_solver_poor(run->solver, &count);
+  char text[400];
+  for (int64_t i = 0; i < count; i++) {
+    if (row[i].jammed) {
+      describe_jam(run, &row[i], step, text, sizeof text);
+      tl_log_warn("%s: %s", text, done[run->setup.poor.jammed]);
+      continue;
+    }
+    name_other(run, &row[i], text, sizeof text);
     tl_log_warn("step %lld: grain %lld (avatar %lld) cannot be brought out of %s (%.0f%% of the "
                 "smaller radius): %s",
-                (long long)step, (long long)row[i].grain, (long long)row[i].avatar, other,
+                (long long)step, (long long)row[i].grain, (long long)row[i].avatar, text,
                 100 * row[i].share,
                 run->setup.poor.action == TL_POOR_DROP ? "taken out" : "frozen");
   }
 }
 
-static void freeze(TlBodies *b) {
+/* ---- what is done ---- */
+
+static void freeze(TlBodies *b, int32_t flags) {
   for (int64_t i = 0; i < b->owned; i++) {
-    if (!(b->flags[i] & TL_BODY_POOR)) continue;
+    if (!(b->flags[i] & flags)) continue;
     b->flags[i] |= TL_BODY_FROZEN;
     b->velocity[i] = b->momentum[i] = tl_vec3(0, 0, 0);
   }
 }
 
-static TlStatus take_out(TlBodies *b) {
+static TlStatus take_out(TlBodies *b, int32_t flags) {
   unsigned char *keep;
   TL_TRY(TL_NEW(keep, (size_t)b->owned));
-  for (int64_t i = 0; i < b->owned; i++) keep[i] = !(b->flags[i] & TL_BODY_POOR);
+  for (int64_t i = 0; i < b->owned; i++) keep[i] = !(b->flags[i] & flags);
   tl_bodies_drop_ghosts(b);
   TlStatus status = tl_bodies_keep(b, keep);
   tl_free(keep);
@@ -95,13 +134,17 @@ static TlStatus take_out(TlBodies *b) {
 }
 
 TlStatus tl_run_handle_poor(TlRun *run, int64_t step) {
-  int64_t found = run->totals.last.poor;
-  if (found == 0) return TL_OK;
-  run->totals.poor += found;
-  if (run->setup.poor.action == TL_POOR_STOP) return tl_comm_agree(run->comm, stop(run, step));
+  const TlPoorSetup *setup = &run->setup.poor;
+  int64_t poor = run->totals.last.poor, jammed = run->totals.last.jammed;
+  if (poor + jammed == 0) return TL_OK;
+  run->totals.poor += poor;
+  run->totals.jammed += jammed;
+  TL_TRY(tl_comm_agree(run->comm, stop(run, step)));
   say(run, step);
-  if (run->setup.poor.action == TL_POOR_DROP)
-    return tl_comm_agree(run->comm, take_out(&run->bodies));
-  freeze(&run->bodies);
-  return TL_OK;
+  int32_t still = (setup->action == TL_POOR_FREEZE ? TL_BODY_POOR : 0) |
+                  (setup->jammed == TL_JAM_FREEZE ? TL_BODY_JAMMED : 0);
+  int32_t out = (setup->action == TL_POOR_DROP ? TL_BODY_POOR : 0) |
+                (setup->jammed == TL_JAM_DROP ? TL_BODY_JAMMED : 0);
+  freeze(&run->bodies, still);
+  return out ? tl_comm_agree(run->comm, take_out(&run->bodies, out)) : TL_OK;
 }

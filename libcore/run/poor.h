@@ -1,5 +1,5 @@
-/* Policy for poor avatars (dem/step_poor.c): stop, freeze or drop, as the study says. Collective.
- */
+/* Policy for poor avatars and jammed ones (dem/step_poor.c): stop, freeze, drop, and for the jammed
+ * a warning alone, as the study says. Collective. */
 #ifndef TL_RUN_POOR_H
 #define TL_RUN_POOR_H
 

@@ -16,8 +16,9 @@ static const char history_header[] =
     "centre_z_m,surface_speed_max_m_s,contacts,islands,largest_island,impulses,rounds,zero_"
     "finishes,"
     "rest_sweeps,overlap_m,overlap_share,boundary_overlap_m,boundary_overlap_share,outside,poor,"
+    "jammed,"
     "wall_work_J,net_elastic_energy_J,net_bonds,cpu_s";
-enum { HISTORY_COLUMNS = 27 };
+enum { HISTORY_COLUMNS = 28 };
 
 /* ---- measures over all grains ---- */
 
@@ -107,6 +108,7 @@ static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
                                     r->boundary_overlap_share,
                                     (double)run->totals.outside,
                                     (double)run->totals.poor,
+                                    (double)run->totals.jammed,
                                     run->totals.wall_work_J,
                                     elastic,
                                     (double)r->net_bonds,

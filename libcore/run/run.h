@@ -34,8 +34,9 @@ typedef struct TlRunOptions {
 } TlRunOptions;
 
 typedef struct TlRunTotals {
-  int64_t steps, frames, outside, poor; /* grains that left, that were poor (run/poor.h) so far */
-  double wall_s, cpu_s;                 /* of the stepping; cpu over all ranks */
+  int64_t steps, frames;
+  int64_t outside, poor, jammed; /* grains that left, that were poor, jammed (run/poor.h) so far */
+  double wall_s, cpu_s;          /* of the stepping; cpu over all ranks */
   double overlap_share, overlap_m, boundary_overlap_share, boundary_overlap_m; /* deepest ever */
   double kinetic_start_J, potential_start_J, kinetic_J, potential_J;
   double wall_work_J; /* of moving walls so far */

@@ -10,13 +10,16 @@ typedef enum TlPoorAction {
   TL_POOR_DROP      /* taken out of the run */
 } TlPoorAction;
 
+/* What becomes of a jammed grain: nothing, or one of the above. */
+typedef enum TlJamAction { TL_JAM_WARN = 0, TL_JAM_STOP, TL_JAM_FREEZE, TL_JAM_DROP } TlJamAction;
+
 typedef struct TlPoorSetup {
-  int action;
+  int action, jammed; /* TlPoorAction, TlJamAction */
   double overlap_share;
   int64_t steps;
 } TlPoorSetup;
 
-enum { TL_POOR_PARAMS = 3 };
+enum { TL_POOR_PARAMS = 4 };
 extern const TlParam tl_poor_params[];
 
 #endif

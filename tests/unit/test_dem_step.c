@@ -491,6 +491,44 @@ START_TEST(a_deep_overlap_that_is_undone_is_not_poor) {
 }
 END_TEST
 
+/* A sphere of 20 mm between walls 22 mm apart that close at 20 mm/s, 0.02 mm a step: from step 50
+ * on no velocity satisfies both, and ETM finds no end. It is named long before the overlap is. */
+START_TEST(a_ball_between_closing_walls_is_named_and_does_not_stall) {
+  const TlDrive drive[2] = {{.velocity_m_s = {0.01, 0, 0}}, {.velocity_m_s = {-0.01, 0, 0}}};
+  Lab lab;
+  lab_open(&lab);
+  lab.config.step_s = 1e-3;
+  lab.config.poor_steps = 20;
+  lab.config.gravity_m_s2 = NONE;
+  lab_plane(&lab, tl_vec3(-0.0105, 0, 0), tl_vec3(1, 0, 0));
+  lab_plane(&lab, tl_vec3(0.0105, 0, 0), tl_vec3(-1, 0, 0));
+  for (int i = 0; i < 2; i++) lab.boundary[i].drive = &drive[i];
+  lab_start(&lab);
+  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
+  int64_t count, named = 0, most = 0;
+  int first = 0;
+  for (int step = 1; step <= 120; step++) {
+    run(&lab, 1);
+    named += lab.report.jammed;
+    most = lab.report.impulses > most ? lab.report.impulses : most;
+    if (!lab.report.jammed) continue;
+    first = step;
+    const TlPoorRow *row = tl_solver_poor(lab.solver, &count);
+    ck_assert(count == 1 && row->jammed && row->grain == 0 && row->other < 0 && row->steps == 20);
+    ck_assert(row->share < 0.1 && tl_norm(row->position_m) < 0.001);
+  }
+  ck_assert_int_eq(named, 1);
+  ck_assert_int_ge(first, 69);
+  ck_assert_int_le(first, 72);
+  ck_assert(lab.bodies.flags[0] & TL_BODY_JAMMED);
+  ck_assert_int_gt(lab.bodies.jammed[0], 60);
+  /* one round: K levels and 64 visits, each of 16 K impulses a point at most */
+  int64_t k = lab.config.increments;
+  ck_assert(most > 0 && most <= (k + 64) * 16 * k * 2);
+  lab_close(&lab);
+}
+END_TEST
+
 START_TEST(a_velocity_that_is_not_finite_stops_with_grain_and_step) {
   Lab lab;
   lab_open(&lab);
@@ -571,6 +609,7 @@ TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights
              a_grain_over_no_ground_is_flagged, a_grain_inside_another_is_named_at_once,
              a_wedged_grain_is_named_after_the_steps_asked_for,
              a_deep_overlap_that_is_undone_is_not_poor,
+             a_ball_between_closing_walls_is_named_and_does_not_stall,
              a_velocity_that_is_not_finite_stops_with_grain_and_step,
              a_pose_that_is_not_finite_stops_with_grain_and_step,
              a_gap_that_is_not_a_number_stops_with_both_grains_and_the_step,
