@@ -9,12 +9,13 @@
 #include "conf/cli.h"
 #include "image/roi.h"
 #include "io/stack.h"
+#include "post/preview.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 typedef struct ImagingInput {
-  char *roi, *voxel_size_um, *raw;
+  char *roi, *voxel_size_um, *raw, *preview;
   bool allow_gaps;
 } ImagingInput;
 
@@ -55,6 +56,13 @@ typedef struct ImagingInput {
   {                                                                                                \
     "allow-gaps", TL_P_FLAG, offsetof(Values, input.allow_gaps), "", "false", 0, 0, NULL,          \
         "let numbers of a slice series be missing", NULL                                           \
+  }
+
+/* ... and of one whose product is a stack of the input's size. */
+#define IMAGING_PREVIEW_PARAM(Values)                                                              \
+  {                                                                                                \
+    "preview", TL_P_TEXT, offsetof(Values, input.preview), "", "", 0, 0, NULL,                     \
+        "write the three middle slices before, after and what changed as PNG", "FILE.png"          \
   }
 
 /* Before minutes of work: is the output free? (tl_outfile_begin asks again when writing.) */
@@ -125,6 +133,27 @@ static inline TlStatus imaging_report_memory(TlReport *report, int64_t bytes) {
   return tl_report_real(report, "memory", (double)bytes / 1048576.0, "MiB");
 }
 
+static inline TlStatus imaging_draw_preview(const TlCall *call, const ImagingInput *input,
+                                            const TlLayers *before, TlReport *report) {
+  TlLayers after;
+  TlImage image;
+  TL_TRY(tl_stack_open(call->output, NULL, NULL, &after));
+  TlStatus status = tl_preview_draw(before, &after, &image);
+  tl_layers_close(&after);
+  TL_TRY(status);
+  status = tl_image_write_png(&image, input->preview, call->overwrite);
+  tl_image_free(&image);
+  return status == TL_OK ? tl_report_text(report, "preview", input->preview) : status;
+}
+
+static inline TlStatus imaging_preview(const TlCall *call, const ImagingInput *input,
+                                       const TlVolume *stack, TlReport *report) {
+  TlLayers before;
+  if (call->dry_run || !input->preview || !input->preview[0]) return TL_OK;
+  tl_layers_of(stack, &before);
+  return imaging_draw_preview(call, input, &before, report);
+}
+
 /* Open, work, print the report, close: what every imaging tool does around its own work. */
 static inline TlStatus imaging_run(const TlCall *call, const ImagingInput *input,
                                    TlStatus (*work)(const TlCall *call, const TlVolume *stack,
@@ -134,6 +163,7 @@ static inline TlStatus imaging_run(const TlCall *call, const ImagingInput *input
   TlReport report = {0};
   TL_TRY(imaging_open(call, input, &stack, &roi));
   TlStatus status = work(call, &stack, &roi, &report);
+  if (status == TL_OK) status = imaging_preview(call, input, &stack, &report);
   if (status == TL_OK) status = tl_report_print(&report, call->json);
   tl_report_free(&report);
   imaging_close(&stack, &roi);

@@ -15,6 +15,7 @@ typedef struct Values {
 
 static const TlParam params[] = {
     IMAGING_INPUT_PARAMS(Values),
+    IMAGING_PREVIEW_PARAM(Values),
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Method", NULL},
     {"method", TL_P_CHOICE, offsetof(Values, method), "", "hmrf-em", 0, 0,
      "hmrf-em|otsu|kmeans|threshold", "how grain is told from void", NULL},

@@ -22,6 +22,7 @@ typedef struct Values {
 
 static const TlParam params[] = {
     IMAGING_INPUT_PARAMS(Values),
+    IMAGING_PREVIEW_PARAM(Values),
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Filter", NULL},
     {"method", TL_P_CHOICE, offsetof(Values, method), "", "nlm", 0, 0, "nlm|gaussian|median",
      "non-local means, Gaussian or median filter", NULL},

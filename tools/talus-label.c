@@ -14,6 +14,7 @@ typedef struct Values {
 
 static const TlParam params[] = {
     IMAGING_INPUT_PARAMS(Values),
+    IMAGING_PREVIEW_PARAM(Values),
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Splitting", NULL},
     {"sigma-voxels", TL_P_REAL, offsetof(Values, sigma), "voxels", "0.7", 0, 20, NULL,
      "smoothing of the distance map", NULL},

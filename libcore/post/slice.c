@@ -43,6 +43,11 @@ static void voxel_colour(const TlVolume *volume, int64_t index, double low, doub
   rgb[0] = rgb[1] = rgb[2] = grey;
 }
 
+TlStatus tl_slice_stretch(const TlVolume *volume, TlSliceStyle *style) {
+  int64_t z = style->z < 0 ? volume->nz / 2 : style->z, slice = volume->nx * volume->ny;
+  return stretch(volume, z * slice, slice, &style->low, &style->high);
+}
+
 TlStatus tl_slice_draw(const TlVolume *volume, const TlSliceStyle *style, TlImage *image) {
   int64_t z = style->z < 0 ? volume->nz / 2 : style->z;
   if (z >= volume->nz)

@@ -16,6 +16,8 @@ typedef struct TlSliceStyle {
   double low, high; /* grey levels shown black and white; equal: 0.5% and 99.5% of the slice */
 } TlSliceStyle;
 
+/* Sets low and high to 0.5% and 99.5% of slice z, to draw another slice alike. */
+TlStatus tl_slice_stretch(const TlVolume *volume, TlSliceStyle *style);
 /* TL_EUSAGE when z is not in the stack. image: new, owned by the caller. */
 TlStatus tl_slice_draw(const TlVolume *volume, const TlSliceStyle *style, TlImage *image);
 
