@@ -1,6 +1,8 @@
 #include "dem/etm.h"
 #include "dem/etm_tail.h"
 
+#include "base/par.h"
+
 #include <math.h>
 
 /* One round's walk over a group. */
@@ -49,7 +51,7 @@ static void look(const Walk *w, int32_t at) {
 static TlStatus start_round(Walk *w, int *open) {
   const TlGroup *g = w->group;
   int32_t pairs = pair_count(w);
-#pragma omp parallel for schedule(static) if (pairs >= TL_SWEEP_SHARED_FROM)
+#pragma omp parallel for schedule(static) if (tl_par_pays(pairs, TL_LOOK_NS))
   for (int32_t i = 0; i < pairs; i++) look(w, i);
   *open = 0;
   for (int32_t i = 0; i < g->islands; i++) w->least[i] = 0;
@@ -217,7 +219,7 @@ static void restitute_pair(const Walk *w, int32_t at) {
 static TlStatus restitute(Walk *w, TlEtmCount *count, int *stored) {
   const TlGroup *g = w->group;
   int32_t pairs = pair_count(w);
-#pragma omp parallel for schedule(static) if (pairs >= TL_SWEEP_SHARED_FROM)
+#pragma omp parallel for schedule(static) if (tl_par_pays(pairs, TL_LOOK_NS))
   for (int32_t i = 0; i < pairs; i++) restitute_pair(w, i);
   for (int32_t i = 0; i < g->islands; i++) w->least[i] = 0;
   *stored = 0;

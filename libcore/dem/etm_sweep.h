@@ -1,8 +1,8 @@
 /* Coloured sweeps over the pairs of a group.
  *
  * Pairs of one colour share no movable body, so threads may visit them at once; the colours follow
- * each other. One team of threads lives through all sweeps of a call: a fork for each colour costs
- * more than the colour. A run of small colours is left to one thread, with one barrier after it.
+ * each other. One team of threads lives through all sweeps of a call (tl_par_chain): a fork for
+ * each colour costs more than the colour. Small colours are left to one thread.
  * What a pair reads and writes does not depend on who visits it: the same bits for any number of
  * threads. With sync, velocities go from owners to ghosts after each colour.
  */
@@ -46,7 +46,7 @@ typedef struct TlSweeps {
   const void *walk;
 } TlSweeps;
 
-enum { TL_SWEEP_SHARED_FROM = 512 }; /* pairs worth a team of threads where no colours are needed */
+enum { TL_LOOK_NS = 50 }; /* a look at a pair or a copy of it, about: for tl_par_pays */
 
 /* For each k = first .. last: sweeps until one changes nothing, at most `most` of them; with most =
  * 1 nobody asks. Adds to tally->impulses and sets tally->open: the last sweep changed something (on

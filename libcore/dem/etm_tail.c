@@ -1,6 +1,7 @@
 #include "dem/etm_tail.h"
 
 #include "base/mem.h"
+#include "base/par.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -222,7 +223,7 @@ static void give_back_pair(const TlTail *t, int32_t at) {
 static void give_back(const TlTail *t) {
   int32_t pairs = t->group->colour_start[t->group->colours];
   give_back_bodies(t);
-#pragma omp parallel for schedule(static) if (pairs >= TL_SWEEP_SHARED_FROM)
+#pragma omp parallel for schedule(static) if (tl_par_pays(pairs, TL_LOOK_NS))
   for (int32_t i = 0; i < pairs; i++) give_back_pair(t, i);
 }
 
@@ -444,7 +445,7 @@ TlStatus tl_tail_run(TlTail *t, int64_t *impulses, int *open) {
   TlSweeps sweeps = {t->group, t->moving, sizeof *t->moving, arrived, visit, t};
   TlTally tally = {0};
   fetch_bodies(t);
-#pragma omp parallel for schedule(static) if (pairs >= TL_SWEEP_SHARED_FROM)
+#pragma omp parallel for schedule(static) if (tl_par_pays(pairs, TL_LOOK_NS))
   for (int32_t i = 0; i < pairs; i++) fetch_pair(t, i);
   TL_TRY(tl_sweeps_run(&sweeps, 1, TL_TAIL_STEPS, SWEEPS, &tally));
   TL_TRY(

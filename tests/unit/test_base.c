@@ -141,6 +141,49 @@ START_TEST(small_loops_stay_on_one_thread_and_large_ones_are_shared) {
 }
 END_TEST
 
+/* Loops of 0 to 99 blocks; a block's number comes from two of the loop before, so that a block done
+ * too early, twice or not at all shows in all later ones. */
+typedef struct Relay {
+  uint64_t now[100], before[100];
+  int loop;
+  bool *caller; /* of the thread that opened the chain */
+  int strangers;
+} Relay;
+static _Thread_local bool is_caller;
+
+static int64_t next_leg(void *context) {
+  Relay *r = context;
+  r->strangers += &is_caller != r->caller;
+  memcpy(r->before, r->now, sizeof r->now);
+  r->loop++;
+  return r->loop > 3000 ? 0 : 1 + r->loop * 37 % 99;
+}
+
+static void run_leg(void *context, int64_t block, int thread) {
+  Relay *r = context;
+  if (thread < 0 || thread >= tl_par_threads()) return; /* shows as not done */
+  if ((block + r->loop) % 29 == 0)
+    for (volatile int i = 0; i < 3000; i++) continue; /* some are late */
+  r->now[block] = r->now[block] * 6364136223846793005u + r->before[(block + 1) % 100] +
+                  (r->before[(7 * block + 3) % 100] >> 7) + (uint64_t)r->loop;
+}
+
+START_TEST(a_chain_of_loops_does_every_block_once_and_in_turn) {
+  Relay alone = {.caller = &is_caller};
+  tl_par_set_threads(1);
+  CK_OK(tl_par_chain(&(TlParChain){next_leg, run_leg, &alone, false}, false));
+  for (int threads = 1; threads <= 5; threads++)
+    for (int only = 0; only < 2; only++) {
+      Relay r = {.caller = &is_caller};
+      tl_par_set_threads(threads);
+      CK_OK(tl_par_chain(&(TlParChain){next_leg, run_leg, &r, only}, true));
+      ck_assert(memcmp(r.now, alone.now, sizeof r.now) == 0);
+      if (only) ck_assert_int_eq(r.strangers, 0);
+    }
+  tl_par_set_threads(1);
+}
+END_TEST
+
 START_TEST(random_numbers_are_uniform_and_repeatable) {
   enum { N = 100000 };
   double mean = 0, square = 0, normal = 0, normal2 = 0;
@@ -190,5 +233,6 @@ TL_TEST_MAIN("base", failure_carries_its_message_and_context,
              allocation_overflow_and_failure_are_reported, reserve_keeps_what_was_there,
              arena_blocks_do_not_overlap, output_file_is_whole_or_absent,
              sha256_is_the_published_one, small_loops_stay_on_one_thread_and_large_ones_are_shared,
+             a_chain_of_loops_does_every_block_once_and_in_turn,
              block_sums_have_the_same_bits_for_any_thread_count,
              random_numbers_are_uniform_and_repeatable, provenance_grows_as_a_json_array)
