@@ -1,4 +1,5 @@
 /* talus-measure: what a run says, as numbers. */
+#include "base/mem.h"
 #include "base/report.h"
 #include "conf/cli.h"
 #include "post/measure.h"
@@ -101,9 +102,21 @@ static TlStatus report_repose(TlReport *r, const TlCall *call, const TlScene *sc
   return tl_report_int(r, "repose_cells", repose.filled, "");
 }
 
+/* How often the run went on after a stop, and from which steps. */
+static TlStatus report_resumes(TlReport *r, const TlScene *scene) {
+  int64_t count;
+  char *steps;
+  TL_TRY(tl_provenance_values(scene->provenance, "resumed_from_step", &steps, &count));
+  TlStatus status = tl_report_int(r, "resumes", count, "");
+  if (status == TL_OK && count > 0) status = tl_report_text(r, "resumed_from_steps", steps);
+  tl_free(steps);
+  return status;
+}
+
 static TlStatus report(const TlCall *call, const TlScene *scene, const TlMeasure *m) {
   TlReport r = {0};
   TlStatus status = real(&r, "grain_scale", scene->grain_scale, "");
+  if (status == TL_OK) status = report_resumes(&r, scene);
   if (status == TL_OK) status = report_motion(&r, m);
   if (status == TL_OK) status = report_overlap(&r, m);
   if (status == TL_OK && m->has_solid) status = report_ground(&r, m);

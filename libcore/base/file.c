@@ -144,6 +144,23 @@ TlStatus tl_file_write(const char *path, const void *bytes, size_t size, bool ov
   return status;
 }
 
+static TlStatus copy_bytes(FILE *in, const char *from, FILE *out, const char *to) {
+  char block[65536];
+  for (size_t n; (n = fread(block, 1, sizeof block, in)) > 0;)
+    if (fwrite(block, 1, n, out) != n) return tl_fail_errno(to, "cannot write");
+  return ferror(in) ? tl_fail_errno(from, "cannot read") : TL_OK;
+}
+
+TlStatus tl_file_copy(const char *from, const char *to) {
+  FILE *in = fopen(from, "rb");
+  if (!in) return tl_fail_errno(from, "cannot open");
+  FILE *out = fopen(to, "wb");
+  TlStatus status = out ? copy_bytes(in, from, out, to) : tl_fail_errno(to, "cannot create");
+  if (out && fclose(out) != 0 && status == TL_OK) status = tl_fail_errno(to, "cannot write");
+  fclose(in);
+  return status;
+}
+
 TlStatus tl_dir_make(const char *path) {
   char *part = tl_strdup(path);
   if (!part) return TL_ENOMEM;

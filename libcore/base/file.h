@@ -30,6 +30,8 @@ TlStatus tl_file_size(const char *path, int64_t *bytes);
 TlStatus tl_file_read(const char *path, char **text, size_t *size);
 /* Write text as a whole file by temp + rename. */
 TlStatus tl_file_write(const char *path, const void *bytes, size_t size, bool overwrite);
+/* Bytes of one file into another, which is made or emptied: for a temporary. */
+TlStatus tl_file_copy(const char *from, const char *to);
 TlStatus tl_dir_make(const char *path); /* with parents; fine when it is there */
 /* Bytes that may still be written to the disk of path, or of the nearest folder above it that is
  * there; 0 when the system does not say. */

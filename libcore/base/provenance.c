@@ -125,6 +125,23 @@ TlStatus tl_provenance_join(const char *a, const char *b, char **out) {
   return *out ? TL_OK : TL_ENOMEM;
 }
 
+TlStatus tl_provenance_values(const char *history, const char *parameter, char **joined,
+                              int64_t *count) {
+  *count = 0;
+  *joined = NULL;
+  /* a quotation mark inside a text is escaped, so this is a member's name and nothing else */
+  char *name = tl_format("\"%s\": \"", parameter);
+  if (!name) return TL_ENOMEM;
+  TlStatus status = TL_OK;
+  for (const char *at = history; status == TL_OK && at && (at = strstr(at, name)); ++*count) {
+    at += strlen(name);
+    status = append(joined, tl_format("%.*s", (int)strcspn(at, "\""), at));
+  }
+  tl_free(name);
+  if (status == TL_OK && !*joined && !(*joined = tl_strdup(""))) status = TL_ENOMEM;
+  return status;
+}
+
 void tl_provenance_free(TlProvenance *p) {
   tl_free(p->inputs);
   tl_free(p->parameters);

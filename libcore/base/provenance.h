@@ -34,6 +34,10 @@ TlStatus tl_provenance_append(const TlProvenance *p, const char *history, char *
 /* Two histories as one, a first (either may be NULL or empty): for products of two inputs. The
  * catalog keeps a record that stands in both only once. */
 TlStatus tl_provenance_join(const char *a, const char *b, char **out);
+/* The values of a parameter in all records of a history, oldest first, joined by ", ", in fresh
+ * memory; *count of them. Values are given as they stand in the JSON text. */
+TlStatus tl_provenance_values(const char *history, const char *parameter, char **joined,
+                              int64_t *count);
 /* This run alone as one JSON object, fresh memory. */
 TlStatus tl_provenance_record(const TlProvenance *p, char **json);
 void tl_provenance_free(TlProvenance *p);

@@ -10,6 +10,7 @@
 #include "run/pour.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const char history_header[] =
     "time_s,step,grains,kinetic_energy_J,potential_energy_J,front_m,centre_x_m,centre_y_m,"
@@ -182,10 +183,24 @@ static TlStatus save_or_warn(TlRun *run) {
   return TL_OK;
 }
 
+/* Who goes on, from which step: beside the record of who began. */
+static TlStatus sign(const TlRun *run) {
+  char step[24];
+  if (!run->options.provenance || tl_comm_rank(run->comm) != 0) return TL_OK;
+  TlProvenance p = *run->options.provenance;
+  if (p.parameters && !(p.parameters = tl_strdup(p.parameters))) return TL_ENOMEM;
+  snprintf(step, sizeof step, "%lld", (long long)run->totals.steps);
+  TlStatus status = tl_provenance_parameter(&p, "resumed_from_step", step);
+  if (status == TL_OK) status = tl_results_add_run(run->folder, &p);
+  tl_free(p.parameters);
+  return status;
+}
+
 static TlStatus go_on(TlRun *run) {
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
-  return tl_output_resume(&run->output, run->comm, run->folder, run->effective, history_header,
-                          run->totals.steps);
+  TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->effective, history_header,
+                          run->totals.steps));
+  return tl_comm_agree(run->comm, sign(run));
 }
 
 static TlStatus begin(TlRun *run) {

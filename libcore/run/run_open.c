@@ -109,8 +109,8 @@ static TlStatus load_terrain(TlRun *run) {
   return tl_study_fail(&run->study, TL_EINPUT, "terrain.name", "%s", text);
 }
 
-static char *table_path(void *run, const char *table) {
-  return beside_study(run, table);
+static char *file_beside(void *run, const char *file) {
+  return beside_study(run, file);
 }
 
 static TlStatus make_boundaries(TlRun *run) {
@@ -118,7 +118,7 @@ static TlStatus make_boundaries(TlRun *run) {
   size_t n = (size_t)run->setup.planes.count;
   TL_TRY(TL_NEW(run->planes, n));
   TL_TRY(TL_NEW(run->plane_data, n));
-  TL_TRY(tl_walls_open(&run->walls, &run->setup, &run->study, table_path, run));
+  TL_TRY(tl_walls_open(&run->walls, &run->setup, &run->study, file_beside, run));
   TL_TRY(TL_NEW(run->boundaries, n + 1 + (size_t)run->walls.count));
   if (run->has_terrain) {
     TL_TRY(tl_ground_open(&run->ground, &run->setup, &run->study, &run->terrain));
@@ -139,7 +139,8 @@ static TlStatus make_boundaries(TlRun *run) {
 static TlStatus read_inputs(TlRun *run) {
   TL_TRY(read_study(run));
   TL_TRY(open_catalog(run));
-  TL_TRY(tl_study_shapes_open(&run->shapes, &run->setup, &run->study));
+  const TlShapeFiles files = {file_beside, run, tl_comm_rank(run->comm) == 0};
+  TL_TRY(tl_study_shapes_open(&run->shapes, &run->setup, &run->study, &files));
   TL_TRY(tl_nets_open(&run->nets, &run->setup, &run->study));
   TL_TRY(load_terrain(run));
   return make_boundaries(run);

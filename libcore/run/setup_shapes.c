@@ -7,9 +7,18 @@
 
 const TlParam tl_shape_params[] = {
     TEXT(TlShapeSetup, name, NULL, "what bodies and grains.shapes call it"),
-    CHOICE(TlShapeSetup, kind, "sphere", TL_FORMULA_KINDS,
+    CHOICE(TlShapeSetup, kind, "sphere", TL_FORMULA_KINDS "|mesh",
            "sphere, box and cylinder are solved in closed form, the others on a distance grid with "
            "nodes"),
+    TEXT(TlShapeSetup, file, "",
+         "mesh: STL, PLY or OBJ file, from the study's folder; one closed "
+         "surface"),
+    TEXT(TlShapeSetup, unit, "",
+         "mesh: unit of its coordinates, m, cm, mm, um or inch; it stands "
+         "in no such file and is never guessed"),
+    REAL(TlShapeSetup, scale, "", "1", 1e-9, 1e9, "mesh: made this many times as large"),
+    REAL(TlShapeSetup, sharp_deg, "deg", "30", 1, 180,
+         "mesh: edges where facets turn by more get nodes of their own"),
     REAL(TlShapeSetup, diameter_m, "m", "0", 0, 1e4, "sphere, cylinder: diameter"),
     VEC3(TlShapeSetup, size_m, "m", "0,0,0", 0, 1e4, "box, superellipsoid: extents along x, y, z"),
     REAL(TlShapeSetup, length_m, "m", "0", 0, 1e4,
@@ -21,7 +30,7 @@ const TlParam tl_shape_params[] = {
     REAL(TlShapeSetup, exponent_n, "", "1", 0.1, 2, "superellipsoid: n of the same"),
     REAL(TlShapeSetup, spacing_m, "m", "0", 0, 1e3,
          "of the distance grid; 0: a tenth of the least extent (a cross: a sixth of its width, a "
-         "tetrahedron: a 24th of its edge); "
+         "tetrahedron: a 24th of its edge, a mesh: a thirtieth of its diameter); "
          "edges are sharp where it divides the extents"),
     FLAG(TlShapeSetup, gridded, "false",
          "sphere, box, cylinder: solve on the distance grid and its nodes, not in closed form"),

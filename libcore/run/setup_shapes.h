@@ -1,13 +1,17 @@
-/* Sections shapes and bodies: shapes by formula, and bodies placed one by one. */
+/* Sections shapes and bodies: shapes by formula or mesh file, and bodies placed one by one. */
 #ifndef TL_RUN_SETUP_SHAPES_H
 #define TL_RUN_SETUP_SHAPES_H
 
 #include "conf/study.h"
 #include "shape/formula.h"
 
+enum { TL_SHAPE_MESH = TL_FORMULA_COUNT }; /* the kind after the formulas */
+
 typedef struct TlShapeSetup {
   char *name;
-  int kind; /* TlFormulaKind */
+  int kind; /* TlFormulaKind, or TL_SHAPE_MESH */
+  char *file, *unit;
+  double scale, sharp_deg;
   double diameter_m, size_m[3], length_m, width_m, exponent_e, exponent_n, spacing_m;
   int64_t nodes;
   bool gridded;
@@ -23,7 +27,7 @@ typedef struct TlBodySetup {
   double step_m[3];
 } TlBodySetup;
 
-enum { TL_SHAPE_PARAMS = 11, TL_BODY_PARAMS = 10 };
+enum { TL_SHAPE_PARAMS = 15, TL_BODY_PARAMS = 10 };
 extern const TlParam tl_shape_params[], tl_body_params[];
 
 /* Place of the shape of this name in the list of shapes, or -1. */
@@ -34,6 +38,7 @@ TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
 /* Names that a list at this key draws from. */
 TlStatus tl_shapes_check_names(const TlStudyList *shapes, const TlTexts *names, const char *key,
                                const TlStudy *study);
+/* Not of a mesh. */
 TlFormula tl_shape_formula(const TlShapeSetup *shape);
 
 #endif

@@ -1,6 +1,8 @@
 #include "run/shapes.h"
 
 #include "base/mem.h"
+#include "io/mesh_body.h"
+#include "shape/from_mesh.h"
 
 #include <stdio.h>
 
@@ -9,27 +11,83 @@ static bool is_closed(const TlShapeSetup *s) {
                          s->kind == TL_FORMULA_CYLINDER);
 }
 
-static TlStatus make(TlStudyShapes *shapes, int64_t i, const TlStudy *study) {
-  const TlShapeSetup *setup = shapes->setup->shapes.items;
-  TlFormula formula = tl_shape_formula(&setup[i]);
-  char path[48], text[512];
-  TlStatus status = is_closed(&setup[i]) ? tl_formula_avatar_as_given(&formula, &shapes->avatar[i])
-                                         : tl_formula_avatar(&formula, &shapes->avatar[i]);
-  shapes->avatar[i].id = tl_study_shape_id(i);
-  if (status != TL_EUSAGE && status != TL_EINPUT) return status;
-  snprintf(path, sizeof path, "shapes.%lld", (long long)i);
+/* What went wrong with shape i, at its key (NULL: the shape as a whole) of the study. */
+static TlStatus at_key(TlStatus status, const TlStudyShapes *shapes, int64_t i, const char *key,
+                       const TlStudy *study) {
+  const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + i;
+  char path[64], text[1024];
+  if (status != TL_EUSAGE && status != TL_EINPUT && !(key && status == TL_EIO)) return status;
+  snprintf(path, sizeof path, "shapes.%lld%s%s", (long long)i, key ? "." : "", key ? key : "");
   snprintf(text, sizeof text, "%s", tl_message());
-  return tl_study_fail(study, TL_EINPUT, path, "'%s': %s", setup[i].name, text);
+  return tl_study_fail(study, TL_EINPUT, path, "'%s': %s", s->name, text);
 }
 
-TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const TlStudy *study) {
+static TlStatus make_formula(const TlShapeSetup *s, TlAvatar *avatar) {
+  TlFormula formula = tl_shape_formula(s);
+  if (s->file || s->unit)
+    return tl_fail(TL_EUSAGE, "%s is a mesh's; kind: mesh wanted", s->file ? "file" : "unit");
+  return is_closed(s) ? tl_formula_avatar_as_given(&formula, avatar)
+                      : tl_formula_avatar(&formula, avatar);
+}
+
+/* ---- meshes ---- */
+
+static const char *formula_size(const TlShapeSetup *s) {
+  if (s->diameter_m != 0) return "diameter_m";
+  if (s->size_m[0] != 0 || s->size_m[1] != 0 || s->size_m[2] != 0) return "size_m";
+  if (s->length_m != 0) return "length_m";
+  return s->width_m != 0 ? "width_m" : NULL;
+}
+
+static TlStatus read_mesh(const TlShapeSetup *s, double unit_m, const TlShapeFiles *files,
+                          TlAvatar *avatar) {
+  TlTriangles mesh = {0};
+  const TlFromMesh how = {
+      .spacing_m = s->spacing_m, .nodes = (int32_t)s->nodes, .sharp_deg = s->sharp_deg};
+  char *path = files->beside(files->context, s->file);
+  TlStatus status =
+      path ? tl_mesh_read_body(path, unit_m * s->scale, files->speak, &mesh) : TL_ENOMEM;
+  if (status == TL_OK) status = tl_context(tl_avatar_from_mesh(&mesh, &how, avatar), "%s", path);
+  tl_triangles_free(&mesh);
+  tl_free(path);
+  return status;
+}
+
+static TlStatus make_mesh(TlStudyShapes *shapes, int64_t i, const TlStudy *study,
+                          const TlShapeFiles *files) {
+  const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + i;
+  double unit_m = 1;
+  const char *size = formula_size(s);
+  if (size)
+    return at_key(tl_fail(TL_EUSAGE, "a mesh has no %s: its size is the file's, times scale", size),
+                  shapes, i, size, study);
+  if (!s->file) return at_key(tl_fail(TL_EUSAGE, "a mesh wants file"), shapes, i, NULL, study);
+  TL_TRY(at_key(tl_mesh_unit(s->unit, &unit_m), shapes, i, s->unit ? "unit" : NULL, study));
+  return at_key(read_mesh(s, unit_m, files, &shapes->avatar[i]), shapes, i, "file", study);
+}
+
+/* ---- all ---- */
+
+static TlStatus make(TlStudyShapes *shapes, int64_t i, const TlStudy *study,
+                     const TlShapeFiles *files) {
+  const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + i;
+  if (s->kind == TL_SHAPE_MESH)
+    TL_TRY(make_mesh(shapes, i, study, files));
+  else
+    TL_TRY(at_key(make_formula(s, &shapes->avatar[i]), shapes, i, NULL, study));
+  shapes->avatar[i].id = tl_study_shape_id(i);
+  return TL_OK;
+}
+
+TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const TlStudy *study,
+                              const TlShapeFiles *files) {
   *shapes = (TlStudyShapes){.setup = setup};
   if (setup->shapes.count > TL_SHAPES_MOST)
     return tl_study_fail(study, TL_EINPUT, "shapes", "are more than %d", TL_SHAPES_MOST);
   TL_TRY(TL_NEW(shapes->avatar, (size_t)setup->shapes.count));
   for (int64_t i = 0; i < setup->shapes.count; i++) {
     shapes->count++;
-    TL_TRY(make(shapes, i, study));
+    TL_TRY(make(shapes, i, study, files));
   }
   return TL_OK;
 }

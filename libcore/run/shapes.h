@@ -1,4 +1,4 @@
-/* The shapes a study describes by formula (setup_shapes.h), made once on each rank.
+/* The shapes a study describes by formula or mesh file (setup_shapes.h), made once on each rank.
  *
  * Shape i of the list has the avatar id -1 - i: a catalog's ids start at 1, so the two can never
  * meet. Ids below -1 - TL_SHAPES_MOST are free for what is not in the list (nets, ...). Every shape
@@ -24,8 +24,15 @@ static inline int64_t tl_study_shape_id(int64_t index) {
   return -1 - index;
 }
 
-/* TL_EINPUT at the study's key when the sizes make no shape. */
-TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const TlStudy *study);
+/* beside: where a file that the study names lies, in fresh memory; context goes with it. speak: say
+ * what meshes hold. TL_EINPUT at the study's key when the sizes, or the mesh, make no shape. */
+typedef struct TlShapeFiles {
+  char *(*beside)(void *context, const char *file);
+  void *context;
+  bool speak;
+} TlShapeFiles;
+TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const TlStudy *study,
+                              const TlShapeFiles *files);
 void tl_study_shapes_free(TlStudyShapes *shapes);
 /* NULL: not the id of a shape of the list. */
 const TlAvatar *tl_study_shapes_get(const TlStudyShapes *shapes, int64_t avatar_id);

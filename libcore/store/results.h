@@ -1,14 +1,15 @@
 /* Results of a run: a folder with run.h5 and one closed frame_NNNNNN.h5 a frame (docs/results.md).
  *
  * run.h5: the scene (avatars used, terrain, planes), the effective study as text, units, captions,
- * provenance; written once. Frames: bodies in chunks as the ranks hand them in (readers sort by
- * id). Each file is written under a temporary name and renamed when whole; a reader that lists the
- * folder sees only whole frames. history.csv beside them: one line every few steps. SI units, world
- * frame of the study (the terrain's local frame).
+ * provenance; written once, but for the records of those who go on. Frames: bodies in chunks as the
+ * ranks hand them in (readers sort by id). Each file is written under a temporary name and renamed
+ * when whole; a reader that lists the folder sees only whole frames. history.csv beside them: one
+ * line every few steps. SI units, world frame of the study (the terrain's local frame).
  */
 #ifndef TL_STORE_RESULTS_H
 #define TL_STORE_RESULTS_H
 
+#include "base/provenance.h"
 #include "shape/avatar.h"
 #include "shape/terrain.h"
 #include "shape/wall.h"
@@ -78,9 +79,13 @@ TlStatus tl_results_history_bytes(TlResultsWriter *writer, bool sync, int64_t *b
 
 /* Go on in a folder that holds results: frames from `frames` on and what history.csv holds beyond
  * `history_bytes` and checkpoints after `step` are taken away, study.yaml is written anew; run.h5
- * stays. header: that of history.csv. TL_EINPUT when the folder lacks what must be there. */
+ * stays (see tl_results_add_run). header: that of history.csv. TL_EINPUT when the folder lacks what
+ * must be there. */
 TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const char *study,
                            const char *header, int64_t step, int64_t frames, int64_t history_bytes);
+/* One more record at the end of run.h5's provenance, while a writer holds the folder. The file is
+ * written anew and renamed, so a kill leaves the old one or the new; it needs room for a copy. */
+TlStatus tl_results_add_run(const char *folder, const TlProvenance *run);
 void tl_results_close(TlResultsWriter *writer); /* an unfinished frame is removed */
 
 /* ---- reading ---- */

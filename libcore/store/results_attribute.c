@@ -71,6 +71,11 @@ TlStatus tl_h5_write_text(const TlH5File *file, hid_t group, const char *name, c
   return got < 0 ? tl_h5_fail(file, name) : tl_h5_written(file);
 }
 
+TlStatus tl_h5_replace_text(const TlH5File *file, hid_t group, const char *name, const char *text) {
+  if (H5Ldelete(group, name, H5P_DEFAULT) < 0) return tl_h5_fail(file, name);
+  return tl_h5_write_text(file, group, name, text);
+}
+
 TlStatus tl_h5_read_text(const TlH5File *file, hid_t group, const char *name, char **text) {
   *text = NULL;
   hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);

@@ -33,19 +33,29 @@ TlStatus tl_h5_written(const TlH5File *file) {
 
 /* ---- files ---- */
 
-TlStatus tl_h5_create(TlH5File *file, const char *path, const char *name) {
+static TlStatus open_to_write(TlH5File *file, const char *path, const char *name, bool fresh) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   *file = (TlH5File){.id = -1, .driver = tl_h5_driver_register(), .name = name};
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   errno = 0;
   if (file->driver >= 0 && H5Pset_driver(access, file->driver, NULL) >= 0)
-    file->id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    file->id = fresh ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                     : H5Fopen(path, H5F_ACC_RDWR, access);
   H5Pclose(access);
   if (file->id >= 0) return TL_OK;
-  TlStatus status = errno ? tl_fail_errno(name, "cannot create") : tl_h5_fail(file, "creating it");
+  TlStatus status = errno ? tl_fail_errno(name, fresh ? "cannot create" : "cannot change")
+                          : tl_h5_fail(file, fresh ? "creating it" : "opening it");
   if (file->driver >= 0) H5FDunregister(file->driver);
   file->driver = -1;
   return status;
+}
+
+TlStatus tl_h5_create(TlH5File *file, const char *path, const char *name) {
+  return open_to_write(file, path, name, true);
+}
+
+TlStatus tl_h5_change(TlH5File *file, const char *path, const char *name) {
+  return open_to_write(file, path, name, false);
 }
 
 TlStatus tl_h5_open(TlH5File *file, const char *path) {

@@ -24,6 +24,8 @@ typedef struct TlH5File {
 /* name: what messages call it; path: what is opened (a temporary). */
 TlStatus tl_h5_create(TlH5File *file, const char *path, const char *name);
 TlStatus tl_h5_open(TlH5File *file, const char *path);
+/* To change: a copy that will be renamed, as tl_h5_create has it. */
+TlStatus tl_h5_change(TlH5File *file, const char *path, const char *name);
 /* Closes in any case; the first write error of the file's life when there was one. */
 TlStatus tl_h5_close(TlH5File *file);
 /* TL_OK while every write has arrived. */
@@ -71,6 +73,8 @@ TlStatus tl_h5_get_int(const TlH5File *file, hid_t object, const char *name, int
 /* Text datasets (attributes hold no more than 64 kB). */
 TlStatus tl_h5_write_text(const TlH5File *file, hid_t group, const char *name, const char *text);
 TlStatus tl_h5_read_text(const TlH5File *file, hid_t group, const char *name, char **text);
+/* In place of one that is there. */
+TlStatus tl_h5_replace_text(const TlH5File *file, hid_t group, const char *name, const char *text);
 /* "format" and "format_version" attributes of the root. */
 TlStatus tl_h5_set_format(const TlH5File *file, const char *format, int64_t version);
 TlStatus tl_h5_check_format(const TlH5File *file, const char *format, int64_t version);

@@ -38,8 +38,8 @@ box | sed '$s/.*/f 6 8 4/' >mixed.obj
 : >empty.stl
 { printf '%-80s' binary; printf '\5\0\0\0'; head -c 100 /dev/zero; } >short.stl
 
-refused 2 "--unit=m|cm|mm|um|inch wanted" --mesh box.obj
-refused 2 "--unit=furlong" --mesh box.obj --unit=furlong
+refused 2 "--unit: m|cm|mm|um|inch wanted" --mesh box.obj
+refused 2 "--unit: furlong is no unit" --mesh box.obj --unit=furlong
 refused 2 "mesh files wanted" --mesh --unit=mm
 refused 2 "one stack of labels wanted" box.obj open.obj
 refused 1 "open.obj: the surface is open" --mesh open.obj --unit=mm

@@ -72,6 +72,18 @@ solve --resume half >out 2>err || fail "with a half checkpoint: $(cat err)"
 same whole half
 [ ! -e half/checkpoint_000000000400.tck.99.tmp ] || fail "the half checkpoint is still there"
 
+# each who went on is on record in run.h5 beside the one who began: command, step, host, ranks
+records() { h5dump -d provenance "$1/run.h5" | tr -d '\n' | sed 's/\\"/"/g'; }
+[ "$("$BIN/talus-measure" -q whole -o w.m --overwrite | grep ^resumes:)" = "resumes: 0" ] || fail "whole: a resume"
+"$BIN/talus-measure" -q half -o h.m --overwrite >out
+grep -qx "resumes: 1" out && grep -qx "resumed_from_steps: 396" out || fail "no record of the resume: $(cat out)"
+"$BIN/talus-measure" -q killed -o k.m --overwrite --json >out
+grep -q '"resumes": [1-9]' out || fail "ten kills left no record: $(cat out)"
+if command -v h5dump >/dev/null; then
+  records half | grep -q '"argv": \["[^"]*talus-solve", "-q", "--resume", "half"\], "host": "..*"resumed_from_step": "396"' ||
+    fail "the record lacks something: $(records half)"
+fi
+
 # damaged ones are named and skipped: the newest cut short, then a bit flipped
 rm -r half
 cp -r whole damaged
