@@ -219,3 +219,84 @@ double tl_heightfield_distance(const TlHeightfield *f, TlVec3 p, double reach) {
         try_patch(&s, &patch, i, j);
   return s.best < reach ? s.best : INFINITY;
 }
+
+/* ---- local search ---- */
+
+typedef struct Descent {
+  const TlHeightfield *field;
+  TlVec3 p;
+  double x, y; /* the foot */
+  int64_t i, j;
+  TlPatch patch; /* that holds it */
+} Descent;
+
+static inline bool enter(Descent *d, int64_t i, int64_t j) {
+  d->i = i;
+  d->j = j;
+  return tl_heightfield_patch(d->field, i, j, &d->patch);
+}
+
+static inline int64_t cell_under(double x, int64_t patches) {
+  int64_t i = (int64_t)floor(x);
+  return i < 0 ? 0 : i >= patches ? patches - 1 : i;
+}
+
+static double foot_distance(const Descent *d) {
+  double x = (double)d->i, y = (double)d->j;
+  return sqrt(squared(&d->patch, d->p.x - x, d->p.y - y, d->p.z, d->x - x, d->y - y));
+}
+
+/* The foot sits on a crease or a corner: the patches about it, exactly. */
+static double around_foot(Descent *d) {
+  double best = INFINITY, x = d->x, y = d->y;
+  int64_t i0 = (int64_t)floor(x - 0.5), j0 = (int64_t)floor(y - 0.5);
+  for (int64_t j = j0; j <= j0 + 1; j++)
+    for (int64_t i = i0; i <= i0 + 1; i++) {
+      double u, v, f;
+      if (!enter(d, i, j)) continue;
+      f = tl_patch_distance(&d->patch, d->p.x - (double)i, d->p.y - (double)j, d->p.z, &u, &v);
+      if (f >= best) continue;
+      best = f;
+      d->x = (double)i + u;
+      d->y = (double)j + v;
+    }
+  return best;
+}
+
+double tl_heightfield_descend(const TlHeightfield *field, TlVec3 p, double *x, double *y) {
+  Descent d = {.field = field, .p = p, .x = *x, .y = *y};
+  int64_t nx = field->nx - 1, ny = field->ny - 1, before_i = -1, before_j = -1;
+  if (!enter(&d, cell_under(d.x, nx), cell_under(d.y, ny))) return INFINITY;
+  double f = INFINITY;
+  bool lost = false;
+  int iteration = 0;
+  for (; iteration < 12; iteration++) {
+    double du, dv;
+    newton_step(&d.patch, p.x - (double)d.i, p.y - (double)d.j, p.z, d.x - (double)d.i,
+                d.y - (double)d.j, &du, &dv);
+    double length2 = du * du + dv * dv, cut = length2 > 1 ? 1 / sqrt(length2) : 1;
+    d.x += cut * du;
+    d.y += cut * dv;
+    int64_t i = cell_under(d.x, nx), j = cell_under(d.y, ny);
+    if (i == d.i && j == d.j) {
+      if (length2 > 1e-4) continue; /* quadratic: the next place is within 1e-4 */
+      f = foot_distance(&d);
+      break;
+    }
+    if (i == before_i && j == before_j) { /* to and fro over a crease */
+      f = around_foot(&d);
+      break;
+    }
+    before_i = d.i;
+    before_j = d.j;
+    if (!(lost = !enter(&d, i, j))) continue;
+    break;
+  }
+  if (iteration == 12) f = around_foot(&d); /* in circles about a corner */
+  if (lost || !(d.x >= 0 && d.y >= 0 && d.x <= (double)nx && d.y <= (double)ny)) f = INFINITY;
+  if (f < INFINITY) {
+    *x = d.x;
+    *y = d.y;
+  }
+  return f;
+}

@@ -1,9 +1,9 @@
 /* From heights to a terrain: local frame, holes, narrow band (docs/terrain.md).
  *
- * The zero level set is the bilinear surface over the samples (shape/heightfield.h). Grid points
- * within one spacing of it, and all band points within band_m of the outline, get their exact
- * distance to it; fast marching (shape/fastmarch.h; Tan 2024, topography section) carries it from
- * there to band_m. Below the ground phi < 0.
+ * The zero level set is the bilinear surface over the samples (shape/heightfield.h; Tan 2024,
+ * topography section, marches from there). Every point with |phi| <= band_m gets the distance to a
+ * closest point of its own, found from its neighbours'; beside the outline all patches are tried.
+ * Below the ground phi < 0.
  * The band is computed relative to the first sample and from heights relative to the origin, so
  * that terrains that differ by whole metres in place have the same bits; any thread count gives the
  * same.
@@ -31,7 +31,7 @@ typedef struct TlTerrainOptions {
 /* Fills terrain, which must not hold anything yet. TL_EINPUT: enclosed holes and no fill_holes (the
  * first is named by its CRS coordinates), no patch of four neighbouring samples anywhere, sizes or
  * options out of range. Release by tl_terrain_free, also after a failure.
- * Cost: about 3.5 us a column of a 3-cell band on one core, tiles in parallel; memory on top of the
+ * Cost: about 1 us a column of a 3-cell band on one core, tiles in parallel; memory on top of the
  * terrain's own: its band once more, and a few MB a thread (docs/terrain.md has the numbers).
  */
 TlStatus tl_terrain_build(TlTerrain *terrain, const TlTerrainSource *source,
