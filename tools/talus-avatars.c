@@ -98,7 +98,7 @@ typedef struct Work {
 static TlStatus make_avatar(const Work *w, Grain *g) {
   TlPhiGrid grid;
   int64_t corner[3];
-  TL_TRY(tl_drlse_grain(w->grey, w->labels, g->label, &w->boxes[g->label], &w->levels, &w->drlse,
+  TL_TRY(tl_drlse_grain(w->grey, w->labels, g->label, w->boxes, &w->levels, &w->drlse,
                         &grid, corner, &g->drlse));
   TlStatus status = tl_avatar_build_from_phi(&grid, corner, w->labels->voxel_m[0], g->label,
                                              g->border, &w->build, &g->avatar);

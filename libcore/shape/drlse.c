@@ -11,6 +11,8 @@
 static const double pi = 3.14159265358979323846;
 static const double band = 3;    /* only |phi| < band evolves */
 static const double leash = 3.5; /* farthest from the label, voxels */
+static const double bend_sigma = 1.5;
+enum { BEND_EVERY = 10 };
 
 TlDrlseOptions tl_drlse_defaults(void) {
   return (TlDrlseOptions){.mu = 0.1,
@@ -21,7 +23,9 @@ TlDrlseOptions tl_drlse_defaults(void) {
                           .edge_steps = 60,
                           .region_steps = 40,
                           .edge_scale = 20,
-                          .edge_sigma = 0.5};
+                          .edge_sigma = 0.5,
+                          .blur_sigma = 0.8,
+                          .surface_sigma = -1};
 }
 
 TlStatus tl_drlse_check(const TlDrlseOptions *o) {
@@ -34,6 +38,9 @@ TlStatus tl_drlse_check(const TlDrlseOptions *o) {
     return tl_fail(TL_EUSAGE, "epsilon %g: half a voxel to %g make sense", o->epsilon, band);
   if (!(o->lambda >= 0) || o->edge_steps < 0 || o->region_steps < 0 || o->curvature_steps < 0)
     return tl_fail(TL_EUSAGE, "lambda and the numbers of steps must not be negative");
+  if (!(o->blur_sigma > 0 && o->blur_sigma <= 2 && o->surface_sigma <= 2))
+    return tl_fail(TL_EUSAGE, "blur of %g and low pass of %g voxels: up to 2 make sense",
+                   o->blur_sigma, o->surface_sigma);
   return TL_OK;
 }
 
@@ -46,6 +53,7 @@ typedef struct Evolution {
   float *normal; /* 3 a point */
   float *excess; /* (d_p - 1) |grad phi| */
   float *rate;
+  float *bend; /* what the blur takes off the grey level at a surface of this curvature */
   int64_t *active;
   int64_t active_count, stride[3];
 } Evolution;
@@ -118,9 +126,28 @@ static double edge_force(const Evolution *e, int64_t at, double kappa, double nu
   return delta * (e->options->lambda * (slope + g[0] * kappa) + nu * g[0]);
 }
 
-static double region_force(const Evolution *e, int64_t at, double level) {
+/* The grey level of a plane edge is 0.5 where it lies, that of a ball 0.5 - b/(R sqrt(2 pi)). */
+static TlStatus find_bend(Evolution *e) {
+  TlPhiGrid soft = e->grid;
+  int32_t n[3] = {soft.nx, soft.ny, soft.nz};
+  size_t count = (size_t)tl_grid_count(&soft);
+  TL_TRY(TL_NEW(soft.phi, count));
+  memcpy(soft.phi, e->grid.phi, count * sizeof *soft.phi);
+  TlStatus status = tl_box_smooth(soft.phi, n, bend_sigma);
+  find_active(e);
+  for (int64_t m = 0; status == TL_OK && m < e->active_count; m++) {
+    int64_t at = e->active[m], i = at % n[0], j = at / n[0] % n[1], k = at / n[0] / n[1];
+    TlPhiJet jet = tl_phi_jet(&soft, i, j, k);
+    double kappa = fmax(-0.8, fmin(0.8, tl_phi_curvature(&jet, NULL)));
+    e->bend[at] = (float)(e->options->blur_sigma * kappa / (2 * sqrt(2 * pi)));
+  }
+  tl_free(soft.phi);
+  return status;
+}
+
+static double region_force(const Evolution *e, int64_t at) {
   double delta = tl_smooth_delta(e->grid.phi[at], e->options->epsilon);
-  double pull = 2 * (e->field->u[at] - e->field->shade[at] - level);
+  double pull = 2 * (e->field->u[at] - e->field->shade[at] - 0.5 + e->bend[at]);
   return -0.5 * delta * (pull > 1 ? 1 : pull < -1 ? -1 : pull);
 }
 
@@ -132,14 +159,14 @@ static float bounded(const TlGrainField *f, int64_t at, double phi) {
 
 typedef enum Stage { EDGE, REGION } Stage;
 
-static void step(Evolution *e, Stage stage, double weight) {
+static void step(Evolution *e, Stage stage, double nu) {
   find_active(e);
   normals(e);
   for (int64_t m = 0; m < e->active_count; m++) {
     int64_t at = e->active[m];
     double regular, kappa;
     divergences(e, at, &regular, &kappa);
-    double force = stage == EDGE ? edge_force(e, at, kappa, weight) : region_force(e, at, weight);
+    double force = stage == EDGE ? edge_force(e, at, kappa, nu) : region_force(e, at);
     e->rate[m] = (float)(e->options->mu * regular + force);
   }
   for (int64_t m = 0; m < e->active_count; m++) {
@@ -148,13 +175,16 @@ static void step(Evolution *e, Stage stage, double weight) {
   }
 }
 
-static void evolve(Evolution *e) {
+static TlStatus evolve(Evolution *e) {
   const TlDrlseOptions *o = e->options;
-  double r = e->field->radius, nu = o->nu_balance ? -2 * o->lambda / r : o->nu;
-  double level = 0.5 - 0.8 / (r * sqrt(2 * pi));
+  double nu = o->nu_balance ? -2 * o->lambda / e->field->radius : o->nu;
   for (int32_t s = 0; s < o->edge_steps; s++) step(e, EDGE, nu);
-  if (o->method != TL_DRLSE_TWO_STAGE) return;
-  for (int32_t s = 0; s < o->region_steps; s++) step(e, REGION, level);
+  if (o->method != TL_DRLSE_TWO_STAGE) return TL_OK;
+  for (int32_t s = 0; s < o->region_steps; s++) {
+    if (s % BEND_EVERY == 0) TL_TRY(find_bend(e));
+    step(e, REGION, 0);
+  }
+  return TL_OK;
 }
 
 static TlStatus evolve_field(const TlGrainField *f, const TlDrlseOptions *o, TlPhiGrid *grid) {
@@ -164,16 +194,44 @@ static TlStatus evolve_field(const TlGrainField *f, const TlDrlseOptions *o, TlP
   TlStatus status = TL_NEW(e.normal, 3 * (size_t)count);
   if (status == TL_OK) status = TL_NEW(e.excess, (size_t)count);
   if (status == TL_OK) status = TL_NEW(e.rate, (size_t)count);
+  if (status == TL_OK) status = TL_NEW(e.bend, (size_t)count);
   if (status == TL_OK) status = TL_NEW(e.active, (size_t)count);
-  if (status == TL_OK) evolve(&e);
+  if (status == TL_OK) status = evolve(&e);
   tl_free(e.normal);
   tl_free(e.excess);
   tl_free(e.rate);
+  tl_free(e.bend);
   tl_free(e.active);
   return status;
 }
 
 /* ---- the whole grain ---- */
+
+/* 2 G - G G on the distance, kept within the bounds. */
+static TlStatus low_pass(const TlGrainField *f, TlPhiGrid *grid, double sigma) {
+  int32_t n[3] = {grid->nx, grid->ny, grid->nz};
+  size_t count = (size_t)tl_grid_count(grid);
+  float *once, *twice = NULL;
+  TL_TRY(tl_reinit(grid));
+  TL_TRY(TL_NEW(once, count));
+  TlStatus status = TL_NEW(twice, count);
+  memcpy(once, grid->phi, count * sizeof *once);
+  if (status == TL_OK) status = tl_box_smooth(once, n, sigma);
+  if (status == TL_OK) memcpy(twice, once, count * sizeof *twice);
+  if (status == TL_OK) status = tl_box_smooth(twice, n, sigma);
+  for (size_t i = 0; status == TL_OK && i < count; i++)
+    grid->phi[i] = bounded(f, (int64_t)i, 2.0 * once[i] - twice[i]);
+  tl_free(once);
+  tl_free(twice);
+  return status;
+}
+
+static double surface_sigma(const TlGrainField *f, const TlDrlseOptions *o,
+                            const TlDrlseReport *report) {
+  if (o->surface_sigma >= 0) return o->surface_sigma;
+  double sigma = fmin(1.5 * fmin(1, report->noise / 0.1), f->radius / 8);
+  return sigma < 0.4 ? 0 : sigma; /* less changes nothing */
+}
 
 static TlStatus clean_up(TlPhiGrid *grid, int32_t steps, TlDrlseReport *report) {
   TlMass before, after;
@@ -183,6 +241,17 @@ static TlStatus clean_up(TlPhiGrid *grid, int32_t steps, TlDrlseReport *report) 
   TL_TRY(tl_mass_properties(grid, &after));
   report->curvature_volume = 1 - after.volume / before.volume;
   return tl_restore_volume(grid, before.volume, NULL);
+}
+
+/* Dice of the grid points inside the surface and inside the smoothed label. */
+static double agreement(const TlGrainField *f, const TlPhiGrid *grid) {
+  int64_t count = tl_grid_count(grid), both = 0, sum = 0;
+  for (int64_t i = 0; i < count; i++) {
+    bool in = grid->phi[i] < 0, seed = f->start[i] < 0;
+    both += in && seed;
+    sum += in + seed;
+  }
+  return sum > 0 ? 2.0 * (double)both / (double)sum : 0;
 }
 
 static TlStatus finish(const TlGrainField *f, const TlDrlseOptions *o, TlPhiGrid *grid,
@@ -196,6 +265,7 @@ static TlStatus finish(const TlGrainField *f, const TlDrlseOptions *o, TlPhiGrid
   TlMass mass;
   TL_TRY(tl_mass_properties(grid, &mass));
   report->moved = mass.volume / f->label_volume - 1;
+  report->agreement = agreement(f, grid);
   return TL_OK;
 }
 
@@ -206,17 +276,20 @@ static TlStatus run(const TlGrainField *f, const TlDrlseOptions *o, TlPhiGrid *g
   TL_TRY(TL_NEW(grid->phi, count));
   for (size_t i = 0; i < count; i++) grid->phi[i] = bounded(f, (int64_t)i, f->start[i]);
   if (o->method != TL_DRLSE_DISTANCE) TL_TRY(evolve_field(f, o, grid));
+  double sigma = surface_sigma(f, o, report);
+  if (o->method == TL_DRLSE_TWO_STAGE && sigma > 0) TL_TRY(low_pass(f, grid, sigma));
   return finish(f, o, grid, report);
 }
 
 TlStatus tl_drlse_grain(const TlVolume *grey, const TlVolume *labels, uint32_t label,
-                        const TlLabelBox *box, const TlGreyLevels *levels,
+                        const TlLabelBox *boxes, const TlGreyLevels *levels,
                         const TlDrlseOptions *options, TlPhiGrid *grid, int64_t corner[3],
                         TlDrlseReport *report) {
   TlGrainField field = {0};
+  const TlGrainSource source = {grey, labels, boxes, label};
   *grid = (TlPhiGrid){0};
   *report = (TlDrlseReport){0};
-  TlStatus status = tl_grain_field_make(grey, labels, label, box, levels, options, &field, report);
+  TlStatus status = tl_grain_field_make(&source, levels, options, &field, report);
   if (status == TL_OK) status = run(&field, options, grid, report);
   for (int a = 0; a < 3; a++) corner[a] = field.corner[a];
   tl_grain_field_free(&field);

@@ -4,24 +4,33 @@
 
 #include "shape/drlse.h"
 
+typedef struct TlGrainSource {
+  const TlVolume *grey, *labels; /* grey NULL for method distance */
+  const TlLabelBox *boxes;       /* by label */
+  uint32_t label;
+} TlGrainSource;
+
 typedef struct TlGrainField {
   int32_t nx, ny, nz;
   int64_t corner[3];
-  double radius; /* of the sphere of the label's volume, voxels */
-  float *u;      /* grey, 0 void, 1 grain; NULL for method distance */
-  float *edge;   /* g; NULL unless evolved */
-  float *start;  /* smoothed distance to the label */
-  float *shade;  /* what the neighbours' blurred labels add to u; NULL for distance */
-  float *middle; /* < 0 on the grain's side of the mid-surface to its neighbours */
+  double step[3]; /* voxels of the stack a grid cell: 1, less along axes of longer voxels */
+  double radius;  /* of the sphere of the label's volume, cells */
+  float *u;       /* grey, 0 void, 1 grain; NULL for method distance */
+  float *edge;    /* g; NULL unless evolved */
+  float *start;   /* smoothed distance to the label */
+  float *shade;   /* what the neighbours' blurred labels add to u */
+  float *middle;  /* < 0 on the grain's side of the mid-surface to its neighbours */
   double label_volume;
 } TlGrainField;
 
-/* Cut out, smooth, set up; fills grain_level, own_level, dropped, filled of the report. */
-TlStatus tl_grain_field_make(const TlVolume *grey, const TlVolume *labels, uint32_t label,
-                             const TlLabelBox *box, const TlGreyLevels *levels,
+/* Cut out, smooth, set up; fills grain_level, own_level, noise, dropped, filled of the report. */
+TlStatus tl_grain_field_make(const TlGrainSource *source, const TlGreyLevels *levels,
                              const TlDrlseOptions *options, TlGrainField *field,
                              TlDrlseReport *report);
 void tl_grain_field_free(TlGrainField *field);
+
+/* Gaussian smoothing of a field of n[0] x n[1] x n[2] points, edges repeated; sigma up to 2. */
+TlStatus tl_box_smooth(float *field, const int32_t n[3], double sigma);
 
 /* Median of n values (reorders them); n > 0. */
 float tl_median(float *values, int64_t n);

@@ -72,7 +72,7 @@ static TlStatus one(void *context, int64_t begin, int64_t end, int64_t block, in
   if (j->whole_only && j->scene->phantom.grains[begin].border) return TL_OK;
   TlDrlseReport report;
   TlBuildOptions build = {0};
-  TL_TRY(tl_drlse_grain(&j->scene->grey, &j->scene->worn, label, &j->boxes[label], &j->levels,
+  TL_TRY(tl_drlse_grain(&j->scene->grey, &j->scene->worn, label, j->boxes, &j->levels,
                         &j->options, &j->grid[label], j->corner[label], &report));
   TL_TRY(tl_avatar_build_from_phi(&j->grid[label], j->corner[label], 1, label, false, &build,
                                   &j->avatar[label]));
@@ -232,7 +232,7 @@ static double ball_volume(const TlDrlseOptions *o, double r, TlDrlseReport *repo
   CK_OK(tl_grey_levels(&grey, &labels, &levels));
   CK_NEAR(levels.void_level, 90, 0.5);
   CK_NEAR(levels.grain_level, 160, 0.5);
-  CK_OK(tl_drlse_grain(&grey, &labels, 1, &boxes[1], &levels, o, &g, corner, report));
+  CK_OK(tl_drlse_grain(&grey, &labels, 1, boxes, &levels, o, &g, corner, report));
   CK_OK(tl_mass_properties(&g, &mass));
   tl_free(g.phi);
   tl_free(boxes);
