@@ -6,7 +6,9 @@
 #include "base/par.h"
 #include "image/label.h"
 #include "shape/build.h"
+#include "shape/descriptors.h"
 #include "shape/drlse.h"
+#include "shape/quality.h"
 #include "store/catalog.h"
 
 #include <math.h>
@@ -18,11 +20,11 @@ enum { BATCH = 64 }; /* grains in memory at a time */
 
 typedef struct Values {
   ImagingInput input;
-  char *grey, *catalog, *sample, *nu;
+  char *grey, *raw, *catalog, *sample, *nu, *surface_sigma;
   double node_spacing;
   int method;
   int64_t nodes, min_voxels, edge_steps, region_steps, curvature_steps;
-  double mu, lambda, dt, epsilon;
+  double mu, lambda, dt, epsilon, raw_weight, blur;
   bool with_border, overwrite;
   SolidValues solid;
 } Values;
@@ -36,6 +38,12 @@ static const TlParam params[] = {
     {"grey", TL_P_TEXT, AT(grey), "", "", 0, 0, NULL,
      "grey stack the labels were made from, best denoised; needed but for --method=distance",
      "STACK"},
+    {"raw", TL_P_TEXT, AT(raw), "", "", 0, 0, NULL,
+     "the same stack before denoising; mixed with --grey it takes half of what denoising moved the "
+     "surfaces off again",
+     "STACK"},
+    {"raw-weight", TL_P_REAL, AT(raw_weight), "", "0.6", 0, 1, NULL, "share of --raw in the mix",
+     NULL},
     {"overwrite", TL_P_FLAG, AT(overwrite), "", "false", 0, 0, NULL,
      "replace the sample when the catalog has one of this name", NULL},
     IMAGING_INPUT_PARAMS(Values),
@@ -63,6 +71,10 @@ static const TlParam params[] = {
      NULL},
     {"region-steps", TL_P_INT, AT(region_steps), "", "40", 0, 100000, NULL,
      "steps with the region term (two-stage)", NULL},
+    {"blur-voxels", TL_P_REAL, AT(blur), "voxels", "0.8", 0.1, 2, NULL,
+     "Gaussian blur of the scan's edges, the voxel's own width included", NULL},
+    {"surface-sigma", TL_P_TEXT, AT(surface_sigma), "voxels", "auto", 0, 0, NULL,
+     "low pass of the surface against noise (two-stage); auto: by the noise, 1.5 at most", "X"},
     {"curvature-steps", TL_P_INT, AT(curvature_steps), "", "0", 0, 10000, NULL,
      "clean-up by curvature flow, steps of 0.1 voxel^2; the volume is restored", NULL},
     {"", TL_P_HEADING, 0, "", "", 0, 0, NULL, "Surface nodes", NULL},
@@ -82,6 +94,8 @@ typedef struct Grain {
   bool border, good;
   TlAvatar avatar;
   TlDrlseReport drlse;
+  TlQuality quality;
+  TlDescriptors descriptors;
   char message[240];
 } Grain;
 
@@ -98,13 +112,15 @@ typedef struct Work {
 static TlStatus make_avatar(const Work *w, Grain *g) {
   TlPhiGrid grid;
   int64_t corner[3];
-  TL_TRY(tl_drlse_grain(w->grey, w->labels, g->label, w->boxes, &w->levels, &w->drlse,
-                        &grid, corner, &g->drlse));
-  TlStatus status = tl_avatar_build_from_phi(&grid, corner, w->labels->voxel_m[0], g->label,
+  TL_TRY(tl_drlse_grain(w->grey, w->labels, g->label, w->boxes, &w->levels, &w->drlse, &grid,
+                        corner, &g->drlse));
+  TlStatus status = tl_avatar_build_from_phi(&grid, corner, tl_grain_cell_m(w->labels), g->label,
                                              g->border, &w->build, &g->avatar);
   tl_free(grid.phi);
-  if (status == TL_OK && (status = tl_avatar_check(&g->avatar)) != TL_OK)
-    tl_avatar_free(&g->avatar);
+  if (status == TL_OK) status = tl_avatar_check(&g->avatar);
+  if (status == TL_OK) status = tl_descriptors(&g->avatar, &g->descriptors);
+  if (status == TL_OK) tl_quality_measure(&g->avatar, g->drlse.agreement, &g->quality);
+  if (status != TL_OK) tl_avatar_free(&g->avatar);
   return status;
 }
 
@@ -125,6 +141,7 @@ static TlStatus one_grain(void *context, int64_t begin, int64_t end, int64_t blo
 typedef struct Totals {
   int64_t grains, border, too_small, left_out, rejected, dropped, filled, global_level;
   double *diameter_um, *moved, *nodes, *curvature;
+  TlJudged judged;
 } Totals;
 
 static TlStatus store_batch(TlCatalog *catalog, int64_t sample, Grain *grains, int64_t count,
@@ -139,6 +156,7 @@ static TlStatus store_batch(TlCatalog *catalog, int64_t sample, Grain *grains, i
     int64_t id;
     TL_TRY(
         tl_context(tl_catalog_add_avatar(catalog, sample, &g->avatar, &id), "grain %u", g->label));
+    TL_TRY(tl_catalog_put_check(catalog, id, &g->quality, &g->descriptors));
     t->diameter_um[t->grains] = tl_avatar_diameter_m(&g->avatar) * 1e6;
     t->moved[t->grains] = fabs(g->drlse.moved);
     t->curvature[t->grains] = g->drlse.curvature_volume;
@@ -196,6 +214,14 @@ static double median(double *values, int64_t n) {
   return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
+static TlStatus report_verdicts(TlReport *r, const TlJudged *j) {
+  TL_TRY(tl_report_int(r, "verdict_good", j->count[TL_GOOD], ""));
+  TL_TRY(tl_report_int(r, "verdict_doubtful", j->count[TL_DOUBTFUL], ""));
+  TL_TRY(tl_report_int(r, "verdict_rejected", j->count[TL_REJECTED], ""));
+  TL_TRY(tl_report_real(r, "deepest_overlap", j->deepest_cells, "voxels"));
+  return tl_report_real(r, "volume_in_two_grains", 100 * j->common_m3 / j->volume_m3, "percent");
+}
+
 static TlStatus report(const TlCall *call, const Work *w, Totals *t) {
   const Values *v = call->values;
   TlReport r = {0};
@@ -219,6 +245,7 @@ static TlStatus report(const TlCall *call, const Work *w, Totals *t) {
     s = tl_report_real(&r, "median_curvature_loss_restored", 100 * median(t->curvature, n),
                        "percent");
   if (s == TL_OK) s = tl_report_real(&r, "median_nodes", median(t->nodes, n), "");
+  if (s == TL_OK) s = report_verdicts(&r, &t->judged);
   if (s == TL_OK) s = tl_report_int(&r, "loose_pieces_dropped", t->dropped, "");
   if (s == TL_OK) s = tl_report_int(&r, "closed_pores_filled", t->filled, "");
   if (s == TL_OK) s = tl_report_print(&r, call->json);
@@ -243,6 +270,7 @@ static TlStatus write_catalog(const TlCall *call, Work *w, Grain *grains, int64_
   if (s == TL_OK && t->grains == 0)
     s = tl_fail(TL_EINPUT, "%s: none of %lld grains could be made (the reasons stand above)",
                 call->argv[0], (long long)count);
+  if (s == TL_OK) s = tl_catalog_judge(catalog, v->sample, &t->judged);
   if (s == TL_OK) s = tl_catalog_commit(catalog);
   tl_catalog_close(catalog);
   if (s != TL_OK && fresh) remove(v->catalog); /* an empty catalog is no product */
@@ -309,21 +337,16 @@ static TlStatus read_options(const Values *v, Work *w) {
     if (tl_parse_real(v->nu, &w->drlse.nu) != TL_OK)
       return tl_fail(TL_EUSAGE, "--nu=%s: a number or auto wanted", v->nu);
   }
+  w->drlse.blur_sigma = v->blur;
+  if (strcmp(v->surface_sigma, "auto") != 0 &&
+      (tl_parse_real(v->surface_sigma, &w->drlse.surface_sigma) != TL_OK ||
+       w->drlse.surface_sigma < 0))
+    return tl_fail(TL_EUSAGE, "--surface-sigma=%s: a number from 0 or auto wanted",
+                   v->surface_sigma);
   if (w->drlse.method != TL_DRLSE_DISTANCE && (!v->grey || !v->grey[0]))
     return tl_fail(TL_EUSAGE, "--grey=STACK wanted: the grey stack of these labels (or "
                               "--method=distance, which does without)");
   return tl_drlse_check(&w->drlse);
-}
-
-static TlStatus check_voxels(const char *path, const TlVolume *labels) {
-  TL_TRY(tl_stack_need_voxel_size(path, labels));
-  const double *d = labels->voxel_m;
-  if (fabs(d[1] - d[0]) > 1e-3 * d[0] || fabs(d[2] - d[0]) > 1e-3 * d[0])
-    return tl_fail(TL_EINPUT,
-                   "%s: voxels of %g x %g x %g um are not cubes; resample the stack to cubic "
-                   "voxels before it is denoised and labelled",
-                   path, d[0] * 1e6, d[1] * 1e6, d[2] * 1e6);
-  return TL_OK;
 }
 
 static TlStatus stack_options(const Values *v, TlStackOptions *options) {
@@ -357,25 +380,41 @@ static TlStatus read_labels(const TlCall *call, TlVolume *labels) {
     *labels = wide;
     TL_TRY(status);
   }
-  return check_voxels(call->argv[0], labels);
+  return tl_stack_need_voxel_size(call->argv[0], labels);
 }
 
-static TlStatus read_grey(const TlCall *call, const TlVolume *labels, TlVolume *grey) {
+static TlStatus read_grey(const TlCall *call, const char *path, const TlVolume *labels,
+                          TlVolume *grey) {
   const Values *v = call->values;
   TlStackOptions options;
   TlVolume raw = {0};
   TL_TRY(stack_options(v, &options));
-  TlStatus status = tl_stack_read(v->grey, &options, call->provenance, &raw);
-  if (status == TL_OK) status = tl_context(tl_volume_to_f32(&raw, grey), "%s", v->grey);
+  TlStatus status = tl_stack_read(path, &options, call->provenance, &raw);
+  if (status == TL_OK) status = tl_context(tl_volume_to_f32(&raw, grey), "%s", path);
   tl_volume_free(&raw);
   TL_TRY(status);
   if (grey->nx != labels->nx || grey->ny != labels->ny || grey->nz != labels->nz)
     return tl_fail(TL_EINPUT,
                    "%s: %lld x %lld x %lld voxels, the labels have %lld x %lld x %lld: give the "
                    "stack the labels were made from",
-                   v->grey, (long long)grey->nx, (long long)grey->ny, (long long)grey->nz,
+                   path, (long long)grey->nx, (long long)grey->ny, (long long)grey->nz,
                    (long long)labels->nx, (long long)labels->ny, (long long)labels->nz);
   return TL_OK;
+}
+
+/* Denoising pulls surfaces towards where their patches are alike: the stack before it is unbiased
+ * there, and what it adds in noise the level set evens out along the surface. */
+static TlStatus read_greys(const TlCall *call, const TlVolume *labels, TlVolume *grey) {
+  const Values *v = call->values;
+  TlVolume raw = {0};
+  TL_TRY(read_grey(call, v->grey, labels, grey));
+  if (!v->raw || !v->raw[0]) return TL_OK;
+  TlStatus status = read_grey(call, v->raw, labels, &raw);
+  int64_t count = tl_volume_count(grey);
+  for (int64_t i = 0; status == TL_OK && i < count; i++)
+    grey->f32[i] = (float)((1 - v->raw_weight) * grey->f32[i] + v->raw_weight * raw.f32[i]);
+  tl_volume_free(&raw);
+  return status;
 }
 
 static TlStatus run_labels(const TlCall *call) {
@@ -386,11 +425,11 @@ static TlStatus run_labels(const TlCall *call) {
   TL_TRY(read_options(v, &w));
   TlStatus status = read_labels(call, &labels);
   if (status == TL_OK && w.drlse.method != TL_DRLSE_DISTANCE) {
-    status = read_grey(call, &labels, &grey);
+    status = read_greys(call, &labels, &grey);
     w.grey = &grey;
   }
   w.labels = &labels;
-  w.build.nodes.spacing_m = v->node_spacing * labels.voxel_m[0];
+  w.build.nodes.spacing_m = v->node_spacing * tl_grain_cell_m(&labels);
   if (status == TL_OK)
     status = imaging_roi_of(&v->input, w.grey ? &grey : &labels, call->provenance, &roi);
   w.roi = &roi;
@@ -417,17 +456,21 @@ static const TlTool tool = {
     .name = "talus-avatars",
     .purpose = "Make a level-set avatar of each labelled grain and store it in a catalog",
     .arguments = "LABELS | --mesh FILE...",
-    .description = "Each grain's surface is found in the grey stack by distance-regularised\n"
-                   "level set evolution in its label's box, kept clear of its neighbours and\n"
-                   "made a true signed distance. Volume, centroid and inertia are measured, the\n"
-                   "grid is turned to the principal axes (the pose in the scan is kept), and\n"
-                   "nodes with areas are spread evenly over the surface. Grains that cannot be\n"
-                   "made are named with the reason and left out; the tool fails when none can.\n"
-                   "Voxels must be cubes. The same input gives the same bytes of every avatar\n"
-                   "for any number of threads.\n"
-                   "Grains without a scan come from closed meshes (--mesh FILE... --unit=mm) and\n"
-                   "from formulas (--superellipsoid-um); a mesh that is open, passes through\n"
-                   "itself, holds several shells or does not agree which side is out is refused.",
+    .description =
+        "Each grain's surface is found in the grey stack by distance-regularised\n"
+        "level set evolution in its label's box, kept clear of its neighbours and\n"
+        "made a true signed distance. Volume, centroid and inertia are measured, the\n"
+        "grid is turned to the principal axes (the pose in the scan is kept), and\n"
+        "nodes with areas are spread evenly over the surface. Each gets residuals, a\n"
+        "verdict (good, doubtful, rejected: talus-catalog show) and descriptors; studies\n"
+        "leave rejected ones out. Grains that cannot be\n"
+        "made are named with the reason and left out; the tool fails when none can.\n"
+        "Voxels that are no cubes are resampled around each grain to cubes of their\n"
+        "least edge. The same input gives the same bytes of every avatar\n"
+        "for any number of threads.\n"
+        "Grains without a scan come from closed meshes (--mesh FILE... --unit=mm) and\n"
+        "from formulas (--superellipsoid-um); a mesh that is open, passes through\n"
+        "itself, holds several shells or does not agree which side is out is refused.",
     .example = "  talus-avatars labels.h5 --grey=denoised.h5 --catalog=sand.tals --sample=hostun\n"
                "  talus-avatars --mesh stone.stl --unit=m --spacing-um=2000 --nodes=800 "
                "--sample=stones --catalog=rock.tals\n"

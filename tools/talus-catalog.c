@@ -141,6 +141,32 @@ static TlStatus show_shape(TlReport *r, const TlGrainRow *g) {
   return tl_report_real(r, "grid_spacing", um * g->spacing_m, "um");
 }
 
+static TlStatus show_residual(TlReport *r, const char *name, double value, const char *unit) {
+  return isnan(value) ? TL_OK : tl_report_real(r, name, value, unit);
+}
+
+static TlStatus show_check(TlReport *r, TlCatalog *catalog, int64_t id) {
+  TlQuality q;
+  TlDescriptors d;
+  bool there;
+  TL_TRY(tl_catalog_get_check(catalog, id, &q, &d, &there));
+  if (!there) return TL_OK;
+  TL_TRY(tl_report_text(r, "verdict", tl_verdict_name(q.verdict)));
+  if (q.reason[0]) TL_TRY(tl_report_text(r, "reason", q.reason));
+  TL_TRY(show_residual(r, "slope_of_phi_off_by", 100 * q.gradient, "percent"));
+  TL_TRY(show_residual(r, "node_off_the_surface", q.node, "cells"));
+  TL_TRY(show_residual(r, "two_volumes_differ_by", 100 * q.volume, "percent"));
+  TL_TRY(show_residual(r, "deepest_overlap", q.overlap_depth, "cells"));
+  TL_TRY(show_residual(r, "volume_in_common", 100 * q.overlap_share, "percent"));
+  TL_TRY(show_residual(r, "agreement_with_label", 100 * q.agreement, "percent"));
+  TL_TRY(tl_report_real(r, "elongation_b_a", d.elongation, ""));
+  TL_TRY(tl_report_real(r, "flatness_c_b", d.flatness, ""));
+  TL_TRY(tl_report_real(r, "krumbein_sphericity", d.krumbein, ""));
+  TL_TRY(tl_report_real(r, "convexity", d.convexity, ""));
+  TL_TRY(tl_report_real(r, "roundness", d.roundness, ""));
+  return tl_report_real(r, "inscribed_over_diameter", d.inscribed, "");
+}
+
 static TlStatus do_show(const TlCall *call, TlCatalog *catalog) {
   const ShowOptions *options = call->values;
   TlGrainRow row;
@@ -149,6 +175,7 @@ static TlStatus do_show(const TlCall *call, TlCatalog *catalog) {
     return tl_fail(TL_EUSAGE, "--grain=N wanted; talus-catalog export --format=csv lists them");
   TlStatus status = tl_catalog_grain(catalog, options->grain, &row);
   if (status == TL_OK) status = show_shape(&report, &row);
+  if (status == TL_OK) status = show_check(&report, catalog, options->grain);
   if (status == TL_OK)
     status = tl_catalog_walk_provenance(catalog, options->grain, show_run, &report);
   return print_and_free(&report, status, call->json);

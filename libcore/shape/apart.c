@@ -18,7 +18,7 @@ TlVec3 tl_placed_point(const TlPlaced *p, int32_t i, double *beyond) {
                  tl_mat_vec(p->rotation, tl_vec3(node[0], node[1], node[2])));
 }
 
-static double phi_of(const TlPlaced *p, TlVec3 x) {
+double tl_placed_phi(const TlPlaced *p, TlVec3 x) {
   TlVec3 q = tl_mat_tvec(p->rotation, tl_sub(x, p->position));
   if (p->ball_m > 0) return tl_norm(q) - p->scale * p->ball_m;
   return p->scale * tl_avatar_phi(p->avatar, tl_scale(1 / p->scale, q), NULL);
@@ -36,7 +36,7 @@ static bool clear_of(const TlPlaced *a, const TlPlaced *b, double gap) {
     TlVec3 x = tl_placed_point(a, i, &beyond);
     double far = reach + beyond;
     if (tl_norm2(tl_sub(x, b->position)) >= far * far) continue;
-    if (phi_of(b, x) < gap + tl_placed_margin(a) + beyond) return false;
+    if (tl_placed_phi(b, x) < gap + tl_placed_margin(a) + beyond) return false;
   }
   return true;
 }
@@ -45,7 +45,7 @@ bool tl_placed_apart(const TlPlaced *a, const TlPlaced *b, double gap) {
   double far = tl_placed_radius(a) + tl_placed_radius(b) + gap;
   if (tl_norm2(tl_sub(a->position, b->position)) >= far * far) return true;
   if (a->ball_m > 0 && b->ball_m > 0) return false;
-  if (phi_of(a, b->position) < 0 || phi_of(b, a->position) < 0) return false;
+  if (tl_placed_phi(a, b->position) < 0 || tl_placed_phi(b, a->position) < 0) return false;
   return clear_of(a, b, gap) && clear_of(b, a, gap);
 }
 

@@ -20,6 +20,8 @@ typedef struct TlPlaced {
 
 /* Half the mean distance of its nodes; 0 for a ball. */
 double tl_placed_margin(const TlPlaced *p);
+/* Distance of world point x from its surface, < 0 inside. */
+double tl_placed_phi(const TlPlaced *p, TlVec3 x);
 /* Radius of the sphere about the centre that holds it. */
 double tl_placed_radius(const TlPlaced *p);
 bool tl_placed_apart(const TlPlaced *a, const TlPlaced *b, double gap_m);

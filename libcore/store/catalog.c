@@ -72,13 +72,16 @@ static TlStatus create_schema(TlCatalog *c) {
 static TlStatus upgrade(TlCatalog *c) {
   int64_t schema;
   TL_TRY(tl_sql_int(c, "PRAGMA user_version", 0, &schema));
-  if (schema != 1) return TL_OK;
+  if (schema >= TL_CATALOG_SCHEMA) return TL_OK;
   TL_TRY(tl_sql_exec(c, "BEGIN IMMEDIATE"));
   TlStatus status = tl_sql_int(c, "PRAGMA user_version", 0, &schema);
-  if (status == TL_OK && schema == 1) {
-    status = tl_sql_exec(c, tl_catalog_schema_2);
-    if (status == TL_OK) status = tl_sql_exec(c, "PRAGMA user_version = 2");
-    if (status == TL_OK) tl_log_info("%s: schema 1 is brought to 2 (classes of terrains)", c->path);
+  if (status == TL_OK && schema < TL_CATALOG_SCHEMA) {
+    status = tl_sql_exec(c, tl_catalog_schema_2); /* nothing where the table is there */
+    if (status == TL_OK) status = tl_sql_exec(c, tl_catalog_schema_3);
+    if (status == TL_OK) status = tl_sql_exec(c, "PRAGMA user_version = 3");
+    if (status == TL_OK)
+      tl_log_info("%s: schema %lld is brought to 3 (classes of terrains, verdicts on grains)",
+                  c->path, (long long)schema);
   }
   if (status == TL_OK) status = tl_sql_exec(c, "COMMIT");
   if (status != TL_OK) sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);

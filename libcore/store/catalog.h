@@ -14,9 +14,11 @@
 
 #include "base/provenance.h"
 #include "shape/avatar.h"
+#include "shape/descriptors.h"
+#include "shape/quality.h"
 #include "shape/terrain.h"
 
-enum { TL_CATALOG_SCHEMA = 2 };
+enum { TL_CATALOG_SCHEMA = 3 };
 
 typedef struct TlCatalog TlCatalog;
 
@@ -42,6 +44,23 @@ TlStatus tl_catalog_add_avatar(TlCatalog *catalog, int64_t sample_id, const TlAv
                                int64_t *id);
 TlStatus tl_catalog_load_avatar(TlCatalog *catalog, int64_t id, TlAvatar *avatar);
 
+/* Residuals, verdict and descriptors of a stored avatar; putting them again replaces them. get:
+ * *there is false where none were stored. */
+TlStatus tl_catalog_put_check(TlCatalog *catalog, int64_t id, const TlQuality *quality,
+                              const TlDescriptors *descriptors);
+TlStatus tl_catalog_get_check(TlCatalog *catalog, int64_t id, TlQuality *quality,
+                              TlDescriptors *descriptors, bool *there);
+/* Measures the overlaps of a sample's grains where they lay in the scan, and judges all that have
+ * residuals (tl_quality_judge); a session must be open. Memory: the grains that one plane z cuts.
+ */
+typedef struct TlJudged {
+  int64_t count[3];                           /* by verdict */
+  double deepest_cells, volume_m3, common_m3; /* deepest overlap; of all grains; in two of them */
+} TlJudged;
+TlStatus tl_catalog_judge(TlCatalog *catalog, const char *sample, TlJudged *judged);
+/* Grains by verdict; those without one count as good. NULL: all samples. */
+TlStatus tl_catalog_count_verdicts(TlCatalog *catalog, const char *sample, int64_t count[3]);
+
 /* What a listing and an assembly need of a grain, without its grid. */
 typedef struct TlGrainRow {
   int64_t id, sample_id;
@@ -58,6 +77,7 @@ typedef struct TlGrainRow {
 typedef struct TlGrainQuery {
   const char *sample;                       /* NULL: all samples */
   bool with_border;                         /* also grains cut by the border */
+  bool with_rejected;                       /* also those with the verdict rejected */
   double least_diameter_m, most_diameter_m; /* volume-equivalent; 0: no bound */
   int64_t offset, limit;                    /* in order of id; limit 0: all */
 } TlGrainQuery;

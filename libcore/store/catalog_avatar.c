@@ -195,7 +195,10 @@ TlStatus tl_catalog_grain(TlCatalog *c, int64_t id, TlGrainRow *row) {
 /* ?1 sample or NULL, ?2 border too, ?3 and ?4 volume bounds, ?5 limit or -1, ?6 offset. */
 #define GRAINS_WHERE                                                                               \
   " FROM avatar WHERE (?1 IS NULL OR sample_id = (SELECT id FROM sample WHERE name = ?1))"         \
-  " AND (?2 OR border = 0) AND volume_m3 >= ?3 AND volume_m3 <= ?4"
+  " AND (?2 OR border = 0) AND volume_m3 >= ?3 AND volume_m3 <= ?4%s"
+/* Only where the catalog has verdicts. */
+#define NOT_REJECTED                                                                               \
+  " AND id NOT IN (SELECT avatar_id FROM avatar_check WHERE verdict = 'rejected')"
 
 static double sphere_volume(double diameter) {
   return 3.14159265358979323846 / 6 * diameter * diameter * diameter;
@@ -218,7 +221,13 @@ static TlStatus check_sample(TlCatalog *c, const char *sample) {
 static TlStatus prepare_query(TlCatalog *c, sqlite3_stmt **s, const char *sql,
                               const TlGrainQuery *q) {
   TL_TRY(check_sample(c, q->sample));
-  TL_TRY(tl_sql_prepare(c, s, sql));
+  bool there = false;
+  if (!q->with_rejected) TL_TRY(tl_catalog_has_checks(c, &there));
+  char *full = tl_format(sql, there ? NOT_REJECTED : "");
+  if (!full) return TL_ENOMEM;
+  TlStatus status = tl_sql_prepare(c, s, full);
+  tl_free(full);
+  TL_TRY(status);
   if (q->sample) sqlite3_bind_text(*s, 1, q->sample, -1, SQLITE_STATIC);
   sqlite3_bind_int(*s, 2, q->with_border);
   sqlite3_bind_double(*s, 3, sphere_volume(q->least_diameter_m));

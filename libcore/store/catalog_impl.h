@@ -26,8 +26,8 @@ struct TlCatalog {
   double waiting_since_s;
 };
 
-extern const char *const tl_catalog_schema_sql[];
-extern const char tl_catalog_schema_2[]; /* what 2 has over 1 */ /* statements, NULL at the end */
+extern const char *const tl_catalog_schema_sql[];               /* statements, NULL at the end */
+extern const char tl_catalog_schema_2[], tl_catalog_schema_3[]; /* what each has over the last */
 
 /* The status and message of the last SQLite failure on this connection. */
 TlStatus tl_sql_fail(TlCatalog *catalog, int code, const char *doing);
@@ -59,5 +59,8 @@ TlStatus tl_blob_put(TlCatalog *catalog, TlBlobKey key, const void *values, int6
 /* Fresh memory of exactly count elements; TL_EINPUT when a part is missing, damaged or of another
  * size. */
 TlStatus tl_blob_get(TlCatalog *catalog, TlBlobKey key, void **values, int64_t count, size_t width);
+
+/* Catalogs of schema 1 and 2 that are only read have no table of verdicts. */
+TlStatus tl_catalog_has_checks(TlCatalog *catalog, bool *there);
 
 #endif

@@ -90,5 +90,16 @@ const char tl_catalog_schema_2[] =
     " part INTEGER NOT NULL, raw_bytes INTEGER NOT NULL, crc32 INTEGER NOT NULL,"
     " data BLOB NOT NULL, PRIMARY KEY (terrain_id, kind, part)) STRICT;";
 
-const char *const tl_catalog_schema_sql[] = {runs, grains, terrains, views, tl_catalog_schema_2,
-                                             NULL};
+/* New in schema 3. A NULL is a residual that was not measured. */
+const char tl_catalog_schema_3[] =
+    "CREATE TABLE IF NOT EXISTS avatar_check ("
+    " avatar_id INTEGER PRIMARY KEY REFERENCES avatar(id) ON DELETE CASCADE,"
+    " verdict TEXT NOT NULL CHECK (verdict IN ('good', 'doubtful', 'rejected')),"
+    " reason TEXT NOT NULL, gradient REAL, node_cells REAL, volume_gap REAL,"
+    " overlap_cells REAL, overlap_share REAL, agreement REAL,"
+    " elongation REAL NOT NULL, flatness REAL NOT NULL, sphericity REAL NOT NULL,"
+    " krumbein REAL NOT NULL, convexity REAL NOT NULL, roundness REAL NOT NULL,"
+    " inscribed REAL NOT NULL) STRICT;";
+
+const char *const tl_catalog_schema_sql[] = {
+    runs, grains, terrains, views, tl_catalog_schema_2, tl_catalog_schema_3, NULL};

@@ -39,6 +39,25 @@ expect 2 --overwrite "${make[@]}" --catalog=one.tals
 quiet "${make[@]}" --catalog=one.tals --overwrite --no-with-border
 holds "$(value grains) == $grains - $cut && $(value border_left_out) == $cut"
 
+# each grain has a verdict, shown; grains overlap by less than a tenth of a voxel
+holds "$(value deepest_overlap) < 0.1 && $(value volume_in_two_grains) < 0.01"
+holds "$(value verdict_good) + $(value verdict_doubtful) + $(value verdict_rejected) == $(value grains)"
+holds "$(value verdict_good) > 0.7 * $(value grains)"
+[ "$(sqlite3 one.tals 'SELECT count(*) FROM avatar_check')" = "$(sqlite3 one.tals 'SELECT count(*) FROM avatar')" ] ||
+  fail "grains without a verdict"
+quiet "$BIN/talus-catalog" show one.tals --grain="$(sqlite3 one.tals 'SELECT min(id) FROM avatar')"
+grep -q '^verdict: ' out.txt || fail "no verdict is shown"
+grep -q '^roundness: ' out.txt || fail "no descriptors are shown"
+# a rejected grain is left out of what is exported
+sqlite3 one.tals "UPDATE avatar_check SET verdict = 'rejected' WHERE avatar_id = (SELECT min(avatar_id) FROM avatar_check)"
+quiet "$BIN/talus-catalog" export one.tals --format=csv --with-border -o all.csv
+holds "$(wc -l <all.csv) == $(sqlite3 one.tals 'SELECT count(*) FROM avatar')"
+
+# the stack before denoising, mixed in
+quiet "${make[@]}" --raw=stack.tif --catalog=r.tals
+holds "$(value grains) == $grains"
+expect 1 absent.tif "${make[@]}" --raw=absent.tif --catalog=x.tals
+
 # the other methods
 quiet "$BIN/talus-avatars" labels.h5 --method=distance --sample=d --min-voxels=200 --catalog=d.tals
 holds "$(value grains) == $grains && $(value median_volume_change) < 3"
@@ -50,8 +69,8 @@ expect 2 1/6 "${make[@]}" --catalog=x.tals --mu=0.2
 expect 2 --grey "$BIN/talus-avatars" labels.h5 --sample=a --catalog=x.tals
 expect 2 --catalog "$BIN/talus-avatars" labels.h5 --grey=stack.tif --sample=a
 expect 2 --sample "$BIN/talus-avatars" labels.h5 --grey=stack.tif --catalog=x.tals
+expect 2 --surface-sigma "${make[@]}" --catalog=x.tals --surface-sigma=much
 expect 2 --nu "${make[@]}" --catalog=x.tals --nu=strong
-expect 1 cubes "${make[@]}" --catalog=x.tals --voxel-size-um=10,10,12
 expect 1 --min-voxels "$BIN/talus-avatars" labels.h5 --grey=stack.tif --sample=a --catalog=x.tals \
   --min-voxels=1000000
 quiet "$BIN/talus-phantom" --size=40,40,38 --d50-voxels=10 --solid-fraction=0.4 -o other.tif

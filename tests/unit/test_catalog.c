@@ -378,7 +378,7 @@ START_TEST(other_files_and_other_versions_are_refused_with_what_to_do) {
   }
   poke(path, 60, (unsigned char[]){0, 0, 0, 0}, 4);
   CK_FAILS(tl_catalog_open(&c, path, TL_CATALOG_WRITE), TL_EINPUT, "make it again");
-  /* schema 1 is read as it is, and brought to 2 by the first that may write */
+  /* schema 1 is read as it is, and brought to the newest by the first that may write */
   poke(path, 60, (unsigned char[]){0, 0, 0, 1}, 4);
   for (int mode = TL_CATALOG_READ; mode <= TL_CATALOG_CREATE; mode++) {
     char *bytes;
@@ -386,7 +386,7 @@ START_TEST(other_files_and_other_versions_are_refused_with_what_to_do) {
     CK_OK(tl_catalog_open(&c, path, (TlCatalogMode)mode));
     tl_catalog_close(c);
     CK_OK(tl_file_read(path, &bytes, &size));
-    ck_assert_int_eq(bytes[63], mode == TL_CATALOG_READ ? 1 : 2);
+    ck_assert_int_eq(bytes[63], mode == TL_CATALOG_READ ? 1 : TL_CATALOG_SCHEMA);
     tl_free(bytes);
   }
   poke(path, 68, (unsigned char[]){1, 2, 3, 4}, 4);

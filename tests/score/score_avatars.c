@@ -1,0 +1,104 @@
+/* Avatars from the noisy stacks through the whole chain, held to the true bodies: all true grains
+ * of 500 voxels or more that the box does not cut; one that is not found counts as a figure of its
+ * own, not in the means.
+ *
+ * The goals were set on the given phantom, whose grains are round and of like size; the same stand
+ * for ours, also for the one of faceted and smaller grains.
+ */
+#include "judge/judge.h"
+#include "score/score.h"
+
+#include "base/mem.h"
+#include "store/catalog.h"
+
+#include <stdio.h>
+
+typedef struct Found {
+  TlCatalog *catalog;
+  int64_t *grain; /* by label of the found stack */
+  uint32_t most;
+} Found;
+
+static TlStatus note_grain(void *context, const TlGrainRow *row) {
+  Found *f = context;
+  if (row->label <= f->most) f->grain[row->label] = row->id;
+  return TL_OK;
+}
+
+static void make_avatars(const ScorePhantom *p, int noise, const TlVolume *labels, Found *found) {
+  const char *path = judge_path("avatars.tals");
+  remove(path);
+  score_tool("talus-avatars '%s' --grey='%s' --raw='%s' --voxel-size-um=10 --min-voxels=300 "
+             "--catalog='%s' --sample=score",
+             score_product_path(p, noise, "labels"), score_product_path(p, noise, "denoised"),
+             score_stack_path(p, score_noise_name(noise)), path);
+  *found = (Found){0};
+  for (int64_t i = 0; i < tl_volume_count(labels); i++)
+    if (labels->u32[i] > found->most) found->most = labels->u32[i];
+  JUDGE_OK(TL_NEW(found->grain, (size_t)found->most + 1));
+  JUDGE_OK(tl_catalog_open(&found->catalog, path, TL_CATALOG_READ));
+  TlGrainQuery all = {.with_border = true};
+  JUDGE_OK(tl_catalog_walk_grains(found->catalog, &all, note_grain, found));
+}
+
+static bool score_grain(const ScorePhantom *p, uint32_t label, const ScoreLabels *match, Found *f,
+                        ScoreErrors *errors) {
+  uint32_t mine = match->match[label];
+  if (mine == 0 || f->grain[mine] == 0) return false;
+  TlAvatar avatar;
+  ScoreBody body;
+  JUDGE_OK(tl_catalog_load_avatar(f->catalog, f->grain[mine], &avatar));
+  JUDGE_OK(score_body_of_avatar(&avatar, 10e-6, &body));
+  *errors = score_body(p, label, &body);
+  score_body_free(&body);
+  tl_avatar_free(&avatar);
+  return true;
+}
+
+/* volume, centroid, inertia, surface, hausdorff; low, high */
+static const double goal[5][2] = {{0.5, 0.7}, {0.04, 0.06}, {1.5, 1.9}, {0.10, 0.145}, {1.5, 1.6}};
+static const char *const figure[5] = {"avatars_volume", "avatars_centroid", "avatars_inertia",
+                                      "avatars_surface", "avatars_hausdorff"};
+static const char *const unit[5] = {"%", "voxel", "%", "voxel", "voxel"};
+
+static void say(const ScorePhantom *p, int noise) {
+  TlVolume labels;
+  ScoreLabels match;
+  Found found;
+  ScoreErrors *errors;
+  int64_t count = 0, missing = 0;
+  score_labelled(p, noise, &labels);
+  JUDGE_OK(score_labels(p, &labels, &match));
+  make_avatars(p, noise, &labels, &found);
+  JUDGE_OK(TL_NEW(errors, (size_t)p->grain_count));
+  for (int64_t i = 0; i < p->grain_count; i++) {
+    const ScoreGrain *g = &p->grains[i];
+    if (g->border || g->voxels < SCORE_LEAST_VOXELS) continue;
+    if (score_grain(p, g->label, &match, &found, &errors[count]))
+      count++;
+    else
+      missing++;
+  }
+  ScoreErrors mean = score_mean(errors, count);
+  const double value[5] = {100 * mean.volume, mean.centroid, 100 * mean.inertia, mean.surface,
+                           mean.hausdorff};
+  for (int k = 0; k < 5; k++)
+    judge_at_most(JUDGE_GOAL, score_noise_figure(p, figure[k], noise), value[k], unit[k],
+                  goal[k][noise]);
+  judge_at_most(JUDGE_GOAL, score_noise_figure(p, "avatars_missing", noise), (double)missing,
+                "grains", 0);
+  judge_note("Phantom '%s', noise %s: %lld whole grains.", *p->suffix ? p->suffix + 1 : "first",
+             score_noise_name(noise), (long long)count);
+  tl_free(errors);
+  tl_free(found.grain);
+  tl_catalog_close(found.catalog);
+  score_labels_free(&match);
+  tl_volume_free(&labels);
+}
+
+int main(int argc, char **argv) {
+  judge_open("avatars", argc, argv);
+  for (ScorePhantom p = {0}; score_next(&p);)
+    for (int noise = 1; noise >= 0; noise--) say(&p, noise);
+  return judge_close();
+}
