@@ -6,6 +6,7 @@
 #include "conf/cli.h"
 #include "io/csv.h"
 #include "post/export_catalog.h"
+#include "post/export_levelset.h"
 #include "post/export_morphology.h"
 #include "post/measure_grading.h"
 #include "store/catalog.h"
@@ -417,14 +418,17 @@ typedef struct ExportOptions {
 
 static const TlParam export_params[] = {
     {"format", TL_P_CHOICE, offsetof(ExportOptions, format), "", "csv", 0, 0,
-     "csv|stl|vtp|vti|morphology",
-     "csv: table of measures; stl, vtp: surface; vti: level set; morphology: text for LS-DEM codes",
+     "csv|stl|vtp|vti|morphology|ply|lammps|yade",
+     "csv: table of measures; stl, ply, vtp: surface; vti: level set; morphology: text for LS-DEM "
+     "codes; lammps: level-set grid; yade: NumPy arrays with a loader (a folder)",
      NULL},
     {"grain", TL_P_INT, offsetof(ExportOptions, grain), "", "0", 0, 9e15, NULL,
      "only this grain, to the file given by -o; 0: all, into the folder given by -o", "N"},
     WHICH_PARAMS(ExportOptions),
     {"unit", TL_P_CHOICE, offsetof(ExportOptions, unit), "", "mm", 0, 0, "m|mm|um",
-     "length unit of STL files (they hold none; VTK files are in metres)", NULL},
+     "length unit of STL, PLY and LAMMPS files (they hold none; VTK files and NumPy arrays are in "
+     "metres)",
+     NULL},
     {"scan-frame", TL_P_FLAG, offsetof(ExportOptions, scan_frame), "", "false", 0, 0, NULL,
      "stl, vtp: where the grain lay in the scan, not in its body frame", NULL},
     {"cells", TL_P_INT, offsetof(ExportOptions, cells), "", "0", 0, 512, NULL,
@@ -444,6 +448,9 @@ static TlStatus do_export(const TlCall *call, TlCatalog *catalog) {
   int64_t count = 1;
   if (o->grain && how.format == TL_GRAIN_CSV)
     return tl_fail(TL_EUSAGE, "--format=csv is a table of all grains; for one: talus-catalog show");
+  if (o->grain && how.format == TL_GRAIN_YADE)
+    return tl_fail(TL_EUSAGE,
+                   "--format=yade is a folder of arrays with a loader; leave --grain out");
   TlStatus status = how.format == TL_GRAIN_CSV
                         ? tl_export_table(catalog, &query, call->output, call->overwrite, &count)
                     : o->grain ? tl_export_one(catalog, o->grain, &how, call->output)
@@ -463,8 +470,8 @@ static const TlTool export = {
     .arguments = "CATALOG",
     .description =
         "Surfaces are closed, outward and have the grain's own volume. Several grains go into\n"
-        "a folder, grain_NNNNNN.EXT each; morphology adds positions.txt, rotations.txt and a\n"
-        "README.txt that states units, index order and quaternion order.",
+        "a folder, grain_NNNNNN.EXT each; morphology adds positions.txt, rotations.txt,\n"
+        "labels.txt and a README.txt that states units, index order and quaternion order.",
     .example = "  talus-catalog export out/catalog.tals --format=csv -o grains.csv\n"
                "  talus-catalog export out/catalog.tals --grain=12 --format=stl -o 12.stl\n"
                "  talus-catalog export out/catalog.tals --format=morphology -o morphology",
@@ -481,46 +488,89 @@ static const TlTool export = {
 
 typedef struct ImportOptions {
   char *sample;
+  int format, unit;
+  int64_t nodes;
   double spacing_um, density;
-  bool replace;
+  bool replace, poses;
 } ImportOptions;
 
 static const TlParam import_params[] = {
     {"sample", TL_P_TEXT, offsetof(ImportOptions, sample), "", "", 0, 0, NULL,
      "name of the new sample (wanted)", "NAME"},
+    {"format", TL_P_CHOICE, offsetof(ImportOptions, format), "", "morphology", 0, 0,
+     "morphology|lammps", "eight lines of LS-DEM text, or LAMMPS' level-set grid", NULL},
     {"spacing-um", TL_P_REAL, offsetof(ImportOptions, spacing_um), "um", "0", 0, 1e9, NULL,
-     "what one unit of length of the files is: their grid spacing (wanted)", NULL},
+     "morphology: what one unit of length of the files is: their grid spacing (wanted)", NULL},
+    {"poses", TL_P_FLAG, offsetof(ImportOptions, poses), "", "true", 0, 0, NULL,
+     "morphology: take positions.txt, rotations.txt and labels.txt that stand beside the first "
+     "file; --no-poses leaves them",
+     NULL},
+    {"unit", TL_P_CHOICE, offsetof(ImportOptions, unit), "", "mm", 0, 0, "m|mm|um",
+     "lammps: length unit of the files", NULL},
+    {"nodes", TL_P_INT, offsetof(ImportOptions, nodes), "", "0", 0, 1000000, NULL,
+     "lammps: nodes on each grain; 0: spaced a tenth of its diameter", NULL},
     {"density", TL_P_REAL, offsetof(ImportOptions, density), "mass per cubic unit", "1", 1e-12,
      1e12, NULL, "density that the files' mass and moments were made with", NULL},
     {"replace", TL_P_FLAG, offsetof(ImportOptions, replace), "", "false", 0, 0, NULL,
      "replace a sample of this name", NULL},
 };
 
+static TlStatus read_grain(const ImportOptions *o, const char *path, TlAvatar *avatar) {
+  if (o->format == 1)
+    return tl_lammps_read(path, unit_per_metre[o->unit], (int32_t)o->nodes, avatar);
+  return tl_morphology_read(path, 1e-6 * o->spacing_um, o->density, avatar);
+}
+
+static void set_beside(const TlMorphologyBeside *b, int64_t i, TlAvatar *a) {
+  a->label = (uint32_t)i + 1;
+  if (b->label) a->label = b->label[i];
+  if (b->border) a->border = b->border[i];
+  if (b->position_m) a->scan_centroid_m = b->position_m[i];
+  if (b->rotation) a->scan_rotation = b->rotation[i];
+}
+
 static TlStatus import_file(TlCatalog *catalog, const ImportOptions *o, int64_t sample,
-                            const char *path, uint32_t label) {
+                            const char *path, const TlMorphologyBeside *beside, int64_t i) {
   TlAvatar avatar;
   int64_t id;
-  TL_TRY(tl_morphology_read(path, 1e-6 * o->spacing_um, o->density, &avatar));
-  avatar.label = label;
+  TL_TRY(read_grain(o, path, &avatar));
+  set_beside(beside, i, &avatar);
   TlStatus status = tl_catalog_add_avatar(catalog, sample, &avatar, &id);
   tl_avatar_free(&avatar);
   return tl_context(status, "%s", path);
+}
+
+static TlStatus read_beside(const TlCall *call, TlMorphologyBeside *beside) {
+  const ImportOptions *o = call->values;
+  *beside = (TlMorphologyBeside){0};
+  if (!o->poses || o->format == 1) return TL_OK;
+  char *folder = tl_strdup(call->argv[1]);
+  if (!folder) return TL_ENOMEM;
+  char *slash = strrchr(folder, '/');
+  if (slash) *slash = 0;
+  TlStatus status =
+      tl_morphology_beside(slash ? folder : ".", call->argc - 1, 1e-6 * o->spacing_um, beside);
+  tl_free(folder);
+  return status;
 }
 
 static TlStatus import_all(const TlCall *call, TlCatalog *catalog) {
   const ImportOptions *o = call->values;
   int64_t sample;
   double spacing_m = 1e-6 * o->spacing_um;
+  TlMorphologyBeside beside;
   TL_TRY(tl_catalog_begin(catalog, call->provenance, NULL));
   TL_TRY(tl_catalog_sample(catalog, o->sample, o->replace,
                            (double[]){spacing_m, spacing_m, spacing_m}, &sample));
+  TL_TRY(read_beside(call, &beside));
   TlProgress progress = tl_progress_start("import", call->argc - 1);
   TlStatus status = TL_OK;
   for (int i = 1; i < call->argc && status == TL_OK; i++) {
-    status = import_file(catalog, o, sample, call->argv[i], (uint32_t)i);
+    status = import_file(catalog, o, sample, call->argv[i], &beside, i - 1);
     tl_progress(&progress, i);
   }
   tl_progress_end(&progress);
+  tl_morphology_beside_free(&beside);
   return status == TL_OK ? tl_catalog_commit(catalog) : status;
 }
 
@@ -534,20 +584,24 @@ static TlStatus do_import(const TlCall *call, TlCatalog *catalog) {
 static TlStatus run_import(const TlCall *call) {
   const ImportOptions *o = call->values;
   if (!o->sample[0]) return tl_fail(TL_EUSAGE, "--sample=NAME wanted: what to call these grains");
-  if (!(o->spacing_um > 0))
+  if (o->format == 0 && !(o->spacing_um > 0))
     return tl_fail(TL_EUSAGE,
                    "--spacing-um=X wanted: the grid spacing, which the format leaves out");
   for (int i = 1; i < call->argc; i++) TL_TRY(tl_provenance_input(call->provenance, call->argv[i]));
-  return with_catalog(call, TL_CATALOG_CREATE, do_import);
+  bool fresh = !tl_file_exists(call->argv[0]);
+  TlStatus status = with_catalog(call, TL_CATALOG_CREATE, do_import);
+  if (status != TL_OK && fresh) remove(call->argv[0]); /* an empty catalog is no product */
+  return status;
 }
 
 static const TlTool import = {
     .name = "talus-catalog import",
-    .purpose = "Bring grains in from LS-DEM morphology text",
+    .purpose = "Bring grains in from LS-DEM morphology text or LAMMPS level-set grids",
     .arguments = "CATALOG FILE...",
     .description = "Each file is a grain in eight lines as talus-catalog export writes them (and\n"
-                   "Andrade's group reads them). The n-th file gets label n. The catalog is made\n"
-                   "when it is missing. All files or none are stored.",
+                   "Andrade's group reads them). The n-th file gets label n, unless labels.txt\n"
+                   "stands beside. Of a LAMMPS grid the mass is worked out and nodes are placed.\n"
+                   "The catalog is made when it is missing. All files or none are stored.",
     .example = "  talus-catalog import grains.tals morphology/grain_*.txt --sample=sand "
                "--spacing-um=10",
     .least_arguments = 2,

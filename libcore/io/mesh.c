@@ -58,3 +58,40 @@ TlStatus tl_stl_write(const char *path, bool overwrite, const char *title, const
   tl_outfile_abort(&out);
   return status;
 }
+
+static bool write_ply(FILE *file, const char *title, const float *vertex, size_t vertices,
+                      const int32_t *triangle, size_t triangles, double scale) {
+  fprintf(file,
+          "ply\nformat binary_little_endian 1.0\ncomment %s\nelement vertex %zu\n"
+          "property float x\nproperty float y\nproperty float z\nelement face %zu\n"
+          "property list uchar int vertex_indices\nend_header\n",
+          title, vertices, triangles);
+  for (size_t i = 0; i < vertices; i++) {
+    float p[3];
+    for (size_t c = 0; c < 3; c++) p[c] = (float)(scale * vertex[3 * i + c]);
+    if (fwrite(p, sizeof p, 1, file) != 1) return false;
+  }
+  for (size_t t = 0; t < triangles; t++) {
+    char record[13] = {3};
+    memcpy(record + 1, triangle + 3 * t, 12);
+    if (fwrite(record, sizeof record, 1, file) != 1) return false;
+  }
+  return !ferror(file);
+}
+
+TlStatus tl_ply_write(const char *path, bool overwrite, const char *title, const float *vertex,
+                      size_t vertices, const int32_t *triangle, size_t triangles, double scale) {
+  TlOutFile out;
+  TL_TRY(tl_outfile_begin(&out, path, overwrite));
+  FILE *file = fopen(out.temp, "wb");
+  TlStatus status = TL_OK;
+  if (!file) {
+    status = tl_fail_errno(path, "cannot create");
+  } else {
+    bool good = write_ply(file, title, vertex, vertices, triangle, triangles, scale);
+    if (fclose(file) != 0 || !good) status = tl_fail_errno(path, "cannot write");
+  }
+  if (status == TL_OK) return tl_outfile_commit(&out);
+  tl_outfile_abort(&out);
+  return status;
+}

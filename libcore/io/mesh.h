@@ -1,5 +1,6 @@
-/* Triangle meshes as binary STL. STL knows no unit: it stands in the 80-byte header (which must not
- * begin with "solid", or readers take the file for text) and coordinates are scaled to it. */
+/* Triangle meshes as binary STL or PLY. STL knows no unit: it stands in the 80-byte header (which
+ * must not begin with "solid", or readers take the file for text) and coordinates are scaled to it.
+ */
 #ifndef TL_IO_MESH_H
 #define TL_IO_MESH_H
 
@@ -14,5 +15,9 @@
  * more triangles than the format's 32 bits hold. */
 TlStatus tl_stl_write(const char *path, bool overwrite, const char *title, const float *vertex,
                       const int32_t *triangle, size_t triangles, double scale);
+
+/* The same as binary little-endian PLY with shared vertices; the title becomes a comment. */
+TlStatus tl_ply_write(const char *path, bool overwrite, const char *title, const float *vertex,
+                      size_t vertices, const int32_t *triangle, size_t triangles, double scale);
 
 #endif

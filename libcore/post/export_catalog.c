@@ -6,6 +6,7 @@
 #include "io/csv.h"
 #include "io/mesh.h"
 #include "post/export.h"
+#include "post/export_levelset.h"
 #include "post/export_morphology.h"
 #include "post/surface.h"
 
@@ -106,8 +107,8 @@ TlStatus tl_export_table(TlCatalog *catalog, const TlGrainQuery *query, const ch
 
 /* ---- shapes ---- */
 
-static TlStatus write_stl(const TlAvatar *a, const TlMesh *mesh, TlVec3 position, TlQuat rotation,
-                          const TlGrainExport *how, const char *path) {
+static TlStatus write_mesh(const TlAvatar *a, const TlMesh *mesh, TlVec3 position, TlQuat rotation,
+                           const TlGrainExport *how, const char *path) {
   char title[80];
   float *vertex;
   TlMat3 r = tl_quat_matrix(rotation);
@@ -117,8 +118,11 @@ static TlStatus write_stl(const TlAvatar *a, const TlMesh *mesh, TlVec3 position
     TlVec3 p = tl_add(position, tl_mat_vec(r, tl_mesh_vertex(mesh, (int32_t)i)));
     vertex[3 * i] = (float)p.x, vertex[3 * i + 1] = (float)p.y, vertex[3 * i + 2] = (float)p.z;
   }
-  TlStatus status = tl_stl_write(path, how->overwrite, title, vertex, mesh->triangle,
-                                 mesh->triangle_count, how->per_metre);
+  TlStatus status = how->format == TL_GRAIN_STL
+                        ? tl_stl_write(path, how->overwrite, title, vertex, mesh->triangle,
+                                       mesh->triangle_count, how->per_metre)
+                        : tl_ply_write(path, how->overwrite, title, vertex, mesh->vertex_count,
+                                       mesh->triangle, mesh->triangle_count, how->per_metre);
   tl_free(vertex);
   return status;
 }
@@ -131,8 +135,8 @@ static TlStatus write_surface(const TlAvatar *a, const TlGrainExport *how, const
   TL_TRY(tl_surface_make(a, how->cells, &mesh, &shift));
   tl_log_debug("grain %lld: %zu triangles, surface moved by %.3g cells to keep the volume",
                (long long)a->id, mesh.triangle_count, shift / a->spacing_m);
-  TlStatus status = how->format == TL_GRAIN_STL
-                        ? write_stl(a, &mesh, position, rotation, how, path)
+  TlStatus status = how->format != TL_GRAIN_VTP
+                        ? write_mesh(a, &mesh, position, rotation, how, path)
                         : tl_export_grain(a, &mesh, position, rotation, path, how->overwrite);
   tl_mesh_free(&mesh);
   return status;
@@ -144,6 +148,10 @@ static TlStatus write_avatar(const TlAvatar *a, const TlGrainExport *how, const 
     return tl_morphology_write(path, how->overwrite, a);
   case TL_GRAIN_VTI:
     return tl_export_field(a, path, how->overwrite);
+  case TL_GRAIN_LAMMPS:
+    return tl_lammps_write(path, how->overwrite, a, how->per_metre);
+  case TL_GRAIN_YADE:
+    return tl_npy_write(path, how->overwrite, a);
   default:
     return write_surface(a, how, path);
   }
@@ -179,7 +187,8 @@ static TlStatus write_readme(const char *folder, const TlGrainRow *row, bool ove
       "the principal axes, moments ascending; nodes relative to the centre of mass. Level set:\n"
       "x fastest, then y, then z; negative inside.\n"
       "positions.txt, rotations.txt: a line a grain, in order of file name; centre of mass in the\n"
-      "scan, in grid spacings; quaternion w x y z, rotates body to scan.\n"
+      "scan, in grid spacings; quaternion w x y z, rotates body to scan. labels.txt: label in the\n"
+      "scan, and 1 for a grain that the scan's border cuts.\n"
       "Back again: talus-catalog import CATALOG grain_*.txt --sample=NAME --spacing-um=%.17g\n",
       row[0].spacing_m, row[0].spacing_m * 1e6);
   TlStatus status = path && text ? tl_file_write(path, text, strlen(text), overwrite) : TL_ENOMEM;
@@ -188,21 +197,24 @@ static TlStatus write_readme(const char *folder, const TlGrainRow *row, bool ove
   return status;
 }
 
-static void put_pose(FILE *file, const TlGrainRow *g, bool position) {
+typedef enum Beside { POSITIONS, ROTATIONS, LABELS } Beside;
+
+static void put_beside(FILE *file, const TlGrainRow *g, Beside what) {
   double h = g->spacing_m;
   TlVec3 x = g->scan_centroid_m;
   TlQuat q = g->scan_rotation;
-  const double place[] = {x.x / h, x.y / h, x.z / h}, turn[] = {q.w, q.x, q.y, q.z};
-  int count = position ? 3 : 4;
-  for (int i = 0; i < count; i++) {
+  const double value[3][4] = {
+      {x.x / h, x.y / h, x.z / h}, {q.w, q.x, q.y, q.z}, {g->label, g->border}};
+  static const int width[3] = {3, 4, 2};
+  for (int i = 0; i < width[what]; i++) {
     char text[40];
-    tl_csv_real(text, position ? place[i] : turn[i]);
-    fprintf(file, "%s%c", text, i == count - 1 ? '\n' : ' ');
+    tl_csv_real(text, value[what][i]);
+    fprintf(file, "%s%c", text, i == width[what] - 1 ? '\n' : ' ');
   }
 }
 
-static TlStatus write_poses(const char *folder, const char *name, const TlGrainRow *row,
-                            int64_t count, bool position, bool overwrite) {
+static TlStatus write_lines(const char *folder, const char *name, const TlGrainRow *row,
+                            int64_t count, Beside what, bool overwrite) {
   char *path = tl_path_join(folder, name);
   TlOutFile out;
   if (!path) return TL_ENOMEM;
@@ -210,7 +222,7 @@ static TlStatus write_poses(const char *folder, const char *name, const TlGrainR
   tl_free(path);
   if (status != TL_OK) return status;
   FILE *file = fopen(out.temp, "w");
-  for (int64_t i = 0; file && i < count; i++) put_pose(file, &row[i], position);
+  for (int64_t i = 0; file && i < count; i++) put_beside(file, &row[i], what);
   bool failed = !file || ferror(file);
   if (file && fclose(file) != 0) failed = true;
   if (!failed) return tl_outfile_commit(&out);
@@ -222,18 +234,20 @@ static TlStatus write_poses(const char *folder, const char *name, const TlGrainR
 static TlStatus write_beside(const TlGrainRow *row, int64_t count, const TlGrainExport *how,
                              const char *folder) {
   TL_TRY(write_readme(folder, row, how->overwrite));
-  TL_TRY(write_poses(folder, "positions.txt", row, count, true, how->overwrite));
-  return write_poses(folder, "rotations.txt", row, count, false, how->overwrite);
+  TL_TRY(write_lines(folder, "positions.txt", row, count, POSITIONS, how->overwrite));
+  TL_TRY(write_lines(folder, "rotations.txt", row, count, ROTATIONS, how->overwrite));
+  return write_lines(folder, "labels.txt", row, count, LABELS, how->overwrite);
 }
 
 static TlStatus write_all(TlCatalog *catalog, const TlGrainRow *row, int64_t count,
                           const TlGrainExport *how, const char *folder) {
-  static const char *const extension[] = {"csv", "stl", "vtp", "vti", "txt"};
+  static const char *const extension[] = {".csv", ".stl", ".vtp",  ".vti",
+                                          ".txt", ".ply", ".grid", ""};
   TlProgress progress = tl_progress_start("export", count);
   TlStatus status = TL_OK;
   for (int64_t i = 0; i < count && status == TL_OK; i++) {
     char *path =
-        tl_format("%s/grain_%06lld.%s", folder, (long long)row[i].id, extension[how->format]);
+        tl_format("%s/grain_%06lld%s", folder, (long long)row[i].id, extension[how->format]);
     status = path ? tl_export_one(catalog, row[i].id, how, path) : TL_ENOMEM;
     tl_free(path);
     tl_progress(&progress, i + 1);
@@ -251,6 +265,8 @@ TlStatus tl_export_many(TlCatalog *catalog, const TlGrainQuery *query, const TlG
   if (status == TL_OK) status = tl_dir_make(folder);
   if (status == TL_OK) status = write_all(catalog, row, *count, how, folder);
   if (status == TL_OK && morphology) status = write_beside(row, *count, how, folder);
+  if (status == TL_OK && how->format == TL_GRAIN_YADE)
+    status = tl_yade_loader_write(folder, how->overwrite, row, *count, catalog);
   tl_free(row);
   return status;
 }

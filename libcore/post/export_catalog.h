@@ -3,9 +3,9 @@
  * One grain goes to one file; several go into a folder as grain_NNNNNN.EXT (csv: always one table).
  * STL carries no unit: coordinates are metres times per_metre (1000: mm). In the scan frame grains
  * stand where they lay in the scan, else in their body frame. Morphology: post/export_morphology.h;
- * beside the grains a folder gets positions.txt and rotations.txt (one line a grain, in order of
- * file name; positions in grid spacings, quaternions w x y z, body -> scan) and README.txt, which
- * says so and what the spacing is.
+ * beside the grains a folder gets positions.txt, rotations.txt and labels.txt (one line a grain, in
+ * order of file name; positions in grid spacings, quaternions w x y z, body -> scan; label in the
+ * scan and 1 for a grain cut by its border) and README.txt, which says so and what the spacing is.
  */
 #ifndef TL_POST_EXPORT_CATALOG_H
 #define TL_POST_EXPORT_CATALOG_H
@@ -17,12 +17,15 @@ typedef enum TlGrainFormat {
   TL_GRAIN_STL,
   TL_GRAIN_VTP,
   TL_GRAIN_VTI,
-  TL_GRAIN_MORPHOLOGY
+  TL_GRAIN_MORPHOLOGY,
+  TL_GRAIN_PLY,
+  TL_GRAIN_LAMMPS, /* export_levelset.h */
+  TL_GRAIN_YADE    /* folders only */
 } TlGrainFormat;
 
 typedef struct TlGrainExport {
   TlGrainFormat format;
-  double per_metre; /* STL */
+  double per_metre; /* STL, PLY, LAMMPS */
   const char *unit; /* its name, "mm" */
   bool scan_frame;  /* STL, VTP */
   int32_t cells;    /* of a coarser surface, 0: the grid's own */

@@ -175,3 +175,96 @@ TlStatus tl_morphology_read(const char *path, double spacing_m, double density, 
   if (status != TL_OK) tl_avatar_free(avatar);
   return status;
 }
+
+/* ---- tables beside the grains ---- */
+
+/* count lines of width numbers; *values stays NULL where there is no such file. */
+static TlStatus read_table(const char *folder, const char *name, int64_t count, int width,
+                           double **values) {
+  char *path = tl_path_join(folder, name), *text;
+  size_t size;
+  *values = NULL;
+  if (!path) return TL_ENOMEM;
+  TlStatus status = TL_OK;
+  if (!tl_file_exists(path)) {
+    tl_free(path);
+    return TL_OK;
+  }
+  status = tl_file_read(path, &text, &size);
+  if (status == TL_OK) {
+    Reader reader = {path, text, 0};
+    status = TL_NEW(*values, (size_t)(count * width));
+    for (int64_t i = 0; status == TL_OK && i < count; i++)
+      status = take_reals(&reader, *values + i * width, width);
+    if (status == TL_OK && *reader.at)
+      status = tl_fail(TL_EINPUT,
+                       "%s: more lines than the %lld grains; give all grains of the "
+                       "folder, or --no-poses",
+                       path, (long long)count);
+    tl_free(text);
+  }
+  if (status != TL_OK) {
+    tl_free(*values);
+    *values = NULL;
+  }
+  tl_free(path);
+  return status;
+}
+
+static TlStatus take_labels(const double *values, int64_t count, TlMorphologyBeside *b) {
+  TL_TRY(TL_NEW(b->label, (size_t)count));
+  TL_TRY(TL_NEW(b->border, (size_t)count));
+  for (int64_t i = 0; i < count; i++) {
+    double label = values[2 * i];
+    if (!(label >= 0 && label <= UINT32_MAX && label == floor(label)))
+      return tl_fail(TL_EINPUT, "labels.txt:%lld: %g is no label", (long long)i + 1, label);
+    b->label[i] = (uint32_t)label;
+    b->border[i] = values[2 * i + 1] != 0;
+  }
+  return TL_OK;
+}
+
+static TlStatus take_rotations(const double *values, int64_t count, TlMorphologyBeside *b) {
+  TL_TRY(TL_NEW(b->rotation, (size_t)count));
+  for (int64_t i = 0; i < count; i++) {
+    const double *v = values + 4 * i;
+    double size = v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3];
+    if (fabs(size - 1) > 1e-6)
+      return tl_fail(TL_EINPUT, "rotations.txt:%lld: no unit quaternion", (long long)i + 1);
+    b->rotation[i] = (TlQuat){v[0], v[1], v[2], v[3]};
+  }
+  return TL_OK;
+}
+
+static TlStatus take_positions(const double *values, int64_t count, double h,
+                               TlMorphologyBeside *b) {
+  TL_TRY(TL_NEW(b->position_m, (size_t)count));
+  for (int64_t i = 0; i < count; i++)
+    b->position_m[i] = tl_vec3(values[3 * i] * h, values[3 * i + 1] * h, values[3 * i + 2] * h);
+  return TL_OK;
+}
+
+TlStatus tl_morphology_beside(const char *folder, int64_t count, double spacing_m,
+                              TlMorphologyBeside *b) {
+  double *position = NULL, *rotation = NULL, *label = NULL;
+  *b = (TlMorphologyBeside){0};
+  TlStatus status = read_table(folder, "positions.txt", count, 3, &position);
+  if (status == TL_OK) status = read_table(folder, "rotations.txt", count, 4, &rotation);
+  if (status == TL_OK) status = read_table(folder, "labels.txt", count, 2, &label);
+  if (status == TL_OK && position) status = take_positions(position, count, spacing_m, b);
+  if (status == TL_OK && rotation) status = take_rotations(rotation, count, b);
+  if (status == TL_OK && label) status = take_labels(label, count, b);
+  tl_free(position);
+  tl_free(rotation);
+  tl_free(label);
+  if (status != TL_OK) tl_morphology_beside_free(b);
+  return status;
+}
+
+void tl_morphology_beside_free(TlMorphologyBeside *b) {
+  tl_free(b->position_m);
+  tl_free(b->rotation);
+  tl_free(b->label);
+  tl_free(b->border);
+  *b = (TlMorphologyBeside){0};
+}

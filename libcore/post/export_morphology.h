@@ -21,4 +21,17 @@ TlStatus tl_morphology_write(const char *path, bool overwrite, const TlAvatar *a
  * spacing. Pose: identity at the origin. TL_EINPUT names the line that is wrong. */
 TlStatus tl_morphology_read(const char *path, double spacing_m, double density, TlAvatar *avatar);
 
+/* The tables beside a folder's grains (export_catalog.h): pose, label and border flag of count
+ * grains, line n for the n-th. Files that are not there leave the avatars as they are; one with
+ * another number of lines, or a line that is wrong, is TL_EINPUT. spacing_m: of the positions. */
+typedef struct TlMorphologyBeside {
+  TlVec3 *position_m;
+  TlQuat *rotation;
+  uint32_t *label;
+  bool *border; /* each NULL where its file is not there; owned */
+} TlMorphologyBeside;
+TlStatus tl_morphology_beside(const char *folder, int64_t count, double spacing_m,
+                              TlMorphologyBeside *beside);
+void tl_morphology_beside_free(TlMorphologyBeside *beside);
+
 #endif

@@ -57,6 +57,46 @@ good import again.tals m/grain_*.txt --sample=s --spacing-um=100
 good export again.tals --format=morphology -o m2
 for i in 1 2 3 4; do cmp -s m/grain_00000$i.txt m2/grain_00000$i.txt || fail "grain $i differs the second time"; done
 
+# pose, label and border flag come back from the tables beside the grains
+cp c.tals p.tals
+sqlite3 p.tals 'UPDATE avatar SET border = id = 3, label = id + 40, scan_x_m = 1e-3 * id, scan_qw = 0.6, scan_qy = 0.8'
+good export p.tals --format=morphology --with-border -o mp
+good import back.tals mp/grain_*.txt --sample=s --spacing-um=100
+pose='SELECT id, label, border, scan_x_m, scan_y_m, scan_z_m, scan_qw, scan_qx, scan_qy, scan_qz FROM avatar ORDER BY id'
+[ "$(sqlite3 p.tals "$pose")" = "$(sqlite3 back.tals "$pose")" ] || fail "poses did not come back: $(sqlite3 back.tals "$pose")"
+good import free.tals mp/grain_*.txt --sample=s --spacing-um=100 --no-poses
+[ "$(sqlite3 free.tals 'SELECT max(border), max(label), max(scan_x_m) FROM avatar')" = "0|4|0.0" ] || fail "--no-poses took them"
+refused 1 "--no-poses" import few.tals mp/grain_000001.txt --sample=s --spacing-um=100
+[ ! -e few.tals ] || fail "a catalog was left by a refused import"
+
+# LAMMPS' grid there and back: phi to the float, volume within 1%
+good export c.tals --format=lammps --unit=mm -o lg
+[ "$(sed -n 2p lg/grain_000004.grid)" = "$(sqlite3 c.tals "SELECT nx || ' ' || ny || ' ' || nz FROM avatar WHERE id = 4")" ] || fail "grid size"
+good import l.tals lg/grain_*.grid --format=lammps --unit=mm --sample=s --nodes=300
+good export l.tals --format=lammps --unit=mm -o lg2
+for i in 1 2 3 4; do
+  paste -d' ' <(tail -n +5 lg/grain_00000$i.grid) <(tail -n +5 lg2/grain_00000$i.grid) >both.txt
+  awk 'NF != 2 || ($1 - $2) ^ 2 > (2e-7 * $2) ^ 2 + 1e-30 {bad = 1} END {exit bad || NR < 500}' both.txt ||
+    fail "LAMMPS grid of grain $i changed"
+done
+good verify l.tals
+sed '7s/.*/hole/' lg/grain_000001.grid >bad.grid
+refused 1 bad.grid:7 import x.tals bad.grid --format=lammps --sample=s
+[ ! -e x.tals ] || fail "a catalog was left by a refused grid"
+
+# YADE: arrays that NumPy's format describes, the loader is Python
+good export c.tals --format=yade -o y
+[ "$(stat -c %s y/grain_000004_phi.npy)" = "$(sqlite3 c.tals 'SELECT 128 + 4 * nx * ny * nz FROM avatar WHERE id = 4')" ] || fail "size of the array"
+head -c 6 y/grain_000004_nodes.npy | tail -c 5 | grep -q NUMPY || fail "no NumPy array"
+head -c 127 y/grain_000004_phi.npy | tail -c +11 | grep -q "'descr': '<f4', 'fortran_order': True, 'shape': ($(sqlite3 c.tals "SELECT nx || ', ' || ny || ', ' || nz FROM avatar WHERE id = 4")), }" || fail "the array's header"
+if command -v python3 >/dev/null; then python3 -m py_compile y/yade_grains.py || fail "the loader is no Python"; fi
+refused 2 "folder" export c.tals --format=yade --grain=1 -o y2
+
+# PLY: what talus-avatars reads back has the grain's volume
+good export c.tals --grain=4 --format=ply --unit=mm -o g4.ply
+"$BIN/talus-avatars" --mesh g4.ply --unit=mm --spacing-um=100 --nodes=200 --sample=s --catalog=ply.tals >out.txt 2>err.txt || fail "PLY is not read back: $(cat err.txt)"
+[ "$(sqlite3 ply.tals "ATTACH 'c.tals' AS c; SELECT abs(a.volume_m3 / b.volume_m3 - 1) < 0.01 FROM avatar a JOIN c.avatar b ON b.id = 4")" = 1 ] || fail "volume of the PLY"
+
 # grading of volumes 125, 216, 421.875, 1000: closed form
 good grading c.tals -o curve.csv --plot=curve.png
 awk -v d10="$(value d10)" -v d50="$(value d50)" -v cu="$(value uniformity_cu)" 'BEGIN {
