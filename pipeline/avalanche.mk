@@ -55,7 +55,7 @@ $(OUT)/labels.h5: $(OUT)/mask.h5
 # Two tools write to one catalog: the terrain waits for the grains.
 $(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.h5
 	$(call stage,avatars) $(call tool,talus-avatars) $(OUT)/labels.h5 --grey=$(OUT)/denoised.h5 \
-	  --catalog=$(OUT)/catalog.tals --sample=$(SAMPLE) --overwrite $(AVATAR_FLAGS)
+	  --raw='$(STACK)' --catalog=$(OUT)/catalog.tals --sample=$(SAMPLE) --overwrite $(AVATAR_FLAGS)
 	@touch $@
 
 $(OUT)/terrain.done: $(DEM) | $(OUT)/avatars.done

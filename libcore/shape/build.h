@@ -20,9 +20,9 @@ typedef struct TlBuildOptions {
 
 /* grid: phi in voxels (roughly a distance near its zero set), one grain in one piece, the surface
  * at least 2 voxels from the box's faces; it is made a true distance in place. corner: grid
- * point (0,0,0) lies at corner * voxel_m in the scan (may be negative), voxel_m: edge of the cells. label
- * and border are noted in *out. Only out->id stays 0. Errors: TL_EINPUT with what is wrong with the
- * grain. About 0.15 s for 28 voxels across. Serial; same bits every time. */
+ * point (0,0,0) lies at corner * voxel_m in the scan (may be negative), voxel_m: edge of the cells.
+ * label and border are noted in *out. Only out->id stays 0. Errors: TL_EINPUT with what is wrong
+ * with the grain. About 0.15 s for 28 voxels across. Serial; same bits every time. */
 TlStatus tl_avatar_build_from_phi(TlPhiGrid *grid, const int64_t corner[3], double voxel_m,
                                   uint32_t label, bool border, const TlBuildOptions *options,
                                   TlAvatar *out);
