@@ -4,12 +4,16 @@
 #include "base/mem.h"
 #include "image/binarize.h"
 
+#include <string.h>
+
 typedef struct Values {
   ImagingInput input;
   int method, start;
   char *threshold; /* text, because 0 is a threshold too */
-  double beta, void_weight, sd_floor;
-  int64_t rounds, min_island;
+  double beta, delta, void_weight, sd_floor;
+  char *deblur; /* text, because "auto" is one */
+  int64_t rounds, min_island, phases, solid_from, memory_mb;
+  int neighbours;
   bool invert;
 } Values;
 
@@ -28,14 +32,29 @@ static const TlParam params[] = {
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "HMRF-EM", NULL},
     {"start", TL_P_CHOICE, offsetof(Values, start), "", "otsu", 0, 0, "otsu|kmeans",
      "labels to begin with", NULL},
-    {"beta", TL_P_REAL, offsetof(Values, beta), "", "0.5", 0.001, 100, NULL,
-     "cost of two unequal neighbours; raise it for noisy stacks", NULL},
+    {"phases", TL_P_INT, offsetof(Values, phases), "", "2", 2, TL_MIXTURE_MOST, NULL,
+     "grey phases: 2 is void and grain; 3 or 4 Gaussians are fitted and told first", NULL},
+    {"solid-from", TL_P_INT, offsetof(Values, solid_from), "", "2", 2, TL_MIXTURE_MOST, NULL,
+     "the first phase, void being 1, that counts as grain", NULL},
+    {"beta", TL_P_REAL, offsetof(Values, beta), "", "0", 0, 1000, NULL,
+     "cost of two unequal neighbours; 0: 0.6 times the grey gap over the noise", NULL},
+    {"delta", TL_P_REAL, offsetof(Values, delta), "", "0.3", 0.001, 1, NULL,
+     "steps of solid fraction below this cost less: edges may be blurred", NULL},
+    {"neighbours", TL_P_CHOICE, offsetof(Values, neighbours), "", "6", 0, 0, "6|26",
+     "neighbours of a voxel, weighted by 1 / physical distance", NULL},
     {"void-weight", TL_P_REAL, offsetof(Values, void_weight), "", "1", 0.01, 100, NULL,
      "weight of the void class (Tan 2022 Eqs. 2.29-2.35); above 1 void grows", NULL},
-    {"sd-floor", TL_P_REAL, offsetof(Values, sd_floor), "", "0.075", 0.001, 1, NULL,
+    {"sd-floor", TL_P_REAL, offsetof(Values, sd_floor), "", "0.02", 0.001, 1, NULL,
      "least class standard deviation over the grey gap between grain and void", NULL},
+    {"deblur", TL_P_TEXT, offsetof(Values, deblur), "voxels^2", "auto", 0, 0, NULL,
+     "blur undone: half its variance, 0 to 0.5; auto measures it at the edges", "auto|C"},
     {"rounds", TL_P_INT, offsetof(Values, rounds), "", "10", 1, TL_HMRF_MOST_ROUNDS, NULL,
      "most EM rounds", NULL},
+    {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Memory", NULL},
+    {"memory", TL_P_INT, offsetof(Values, memory_mb), "MiB", "0", 0, 1e9, NULL,
+     "most memory beside the stack itself: sets the slabs' thickness; 0: slabs of 64 slices; "
+     "the mask is the same whatever the slabs",
+     "MIB"},
 };
 
 static TlStatus threshold_of(const Values *v, double *threshold) {
@@ -47,16 +66,36 @@ static TlStatus threshold_of(const Values *v, double *threshold) {
   return tl_fail(TL_EUSAGE, "--threshold: %s", tl_message());
 }
 
-static TlBinarizeOptions options_of(const Values *v, double threshold) {
-  return (TlBinarizeOptions){.method = (TlBinarizeMethod)v->method,
-                             .threshold = threshold,
-                             .start_kmeans = v->start == 1,
-                             .invert = v->invert,
-                             .min_island = v->min_island,
-                             .hmrf = {.beta = v->beta,
-                                      .void_weight = v->void_weight,
-                                      .sd_floor = v->sd_floor,
-                                      .most_rounds = (int)v->rounds}};
+static TlStatus deblur_of(const Values *v, double *deblur) {
+  *deblur = -1;
+  if (!v->deblur || !v->deblur[0] || strcmp(v->deblur, "auto") == 0) return TL_OK;
+  if (tl_parse_real(v->deblur, deblur) != TL_OK)
+    return tl_fail(TL_EUSAGE, "--deblur: %s", tl_message());
+  if (*deblur >= 0 && *deblur <= 0.5) return TL_OK;
+  return tl_fail(TL_EUSAGE, "--deblur: %s is not auto or 0 to 0.5", v->deblur);
+}
+
+static TlStatus options_of(const Values *v, TlBinarizeOptions *o) {
+  TlHmrfOptions hmrf = TL_HMRF_DEFAULTS;
+  *o = (TlBinarizeOptions){.method = (TlBinarizeMethod)v->method,
+                           .start_kmeans = v->start == 1,
+                           .phases = (int)v->phases,
+                           .solid_from = (int)v->solid_from,
+                           .invert = v->invert,
+                           .min_island = v->min_island,
+                           .hmrf = hmrf};
+  TL_TRY(threshold_of(v, &o->threshold));
+  TL_TRY(deblur_of(v, &o->hmrf.deblur));
+  if (v->solid_from > v->phases)
+    return tl_fail(TL_EUSAGE, "--solid-from=%lld needs --phases=%lld or more",
+                   (long long)v->solid_from, (long long)v->solid_from);
+  o->hmrf.beta = v->beta;
+  o->hmrf.delta = v->delta;
+  o->hmrf.neighbours = v->neighbours == 1 ? 26 : 6;
+  o->hmrf.void_weight = v->void_weight;
+  o->hmrf.sd_floor = v->sd_floor;
+  o->hmrf.most_rounds = (int)v->rounds;
+  return TL_OK;
 }
 
 static TlStatus report_hmrf(TlReport *report, const TlHmrfResult *r) {
@@ -64,11 +103,33 @@ static TlStatus report_hmrf(TlReport *report, const TlHmrfResult *r) {
   TL_TRY(tl_report_real(report, "grain_mean", r->mean[1], "grey"));
   TL_TRY(tl_report_real(report, "half_level", 0.5 * (r->mean[0] + r->mean[1]), "grey"));
   TL_TRY(tl_report_real(report, "class_sd", r->sd, "grey"));
+  TL_TRY(tl_report_real(report, "noise", r->noise, "grey"));
+  TL_TRY(tl_report_real(report, "beta", r->beta, ""));
+  if (r->edge > 0) TL_TRY(tl_report_real(report, "edge_blur", r->edge, "voxels"));
+  TL_TRY(tl_report_real(report, "deblur", r->deblur, "voxels^2"));
+  TL_TRY(tl_report_real(report, "drift_along_z", r->drift_z, "grey"));
+  TL_TRY(tl_report_real(report, "drift_outwards", r->drift_radial, "grey"));
   TL_TRY(tl_report_int(report, "core_erosion", r->core_erosion, "voxels"));
   TL_TRY(tl_report_int(report, "rounds", r->rounds, ""));
   TL_TRY(tl_report_real(report, "energy_start", r->energy[0], ""));
   TL_TRY(tl_report_real(report, "energy_end", r->energy[r->rounds], ""));
   return tl_report_int(report, "moved", r->moved, "voxels");
+}
+
+/* Phases in order of grey, void first; greys of the input. */
+static TlStatus report_mixture(TlReport *report, const TlMixture *m) {
+  char key[40], text[120];
+  for (int l = 0; l < m->classes; l++) {
+    snprintf(key, sizeof key, "phase_%d", l + 1);
+    snprintf(text, sizeof text, "mean %.4g sd %.3g share %.4f", m->mean[l], m->sd[l], m->share[l]);
+    TL_TRY(tl_report_text(report, key, text));
+  }
+  for (int l = 0; l + 1 < m->classes; l++) {
+    snprintf(key, sizeof key, "border_%d_%d", l + 1, l + 2);
+    TL_TRY(tl_report_real(report, key, m->border[l], "grey"));
+  }
+  TL_TRY(tl_report_int(report, "mixture_rounds", m->rounds, ""));
+  return tl_report_real(report, "mixture_energy", m->energy[m->rounds], "a voxel");
 }
 
 static TlStatus report_split(TlReport *report, const Values *v, const TlBinarizeResult *r) {
@@ -80,6 +141,7 @@ static TlStatus report_split(TlReport *report, const Values *v, const TlBinarize
   TL_TRY(tl_report_real(report, "separability", r->split.separability, ""));
   if (r->gaussian_distance > 0)
     TL_TRY(tl_report_real(report, "gaussian_distance", r->gaussian_distance, ""));
+  if (r->mixture.classes > 0) TL_TRY(report_mixture(report, &r->mixture));
   if (r->hmrf.rounds > 0) TL_TRY(report_hmrf(report, &r->hmrf));
   if (v->min_island > 0) {
     TL_TRY(tl_report_int(report, "islands_removed", r->islands_removed, ""));
@@ -89,12 +151,18 @@ static TlStatus report_split(TlReport *report, const Values *v, const TlBinarize
   return tl_report_real(report, "porosity", r->porosity, "");
 }
 
+static TlStatus choose_slab(const Values *v, const TlVolume *grey, TlBinarizeOptions *o) {
+  if (v->memory_mb == 0) return TL_OK;
+  return tl_context(tl_binarize_plan(grey->nx, grey->ny, grey->nz, v->memory_mb * 1048576, o),
+                    "--memory");
+}
+
 static TlStatus binarize_and_write(const TlCall *call, const TlVolume *grey, const TlRoi *roi,
                                    TlReport *report) {
   const Values *v = call->values;
-  double threshold;
-  TL_TRY(threshold_of(v, &threshold));
-  TlBinarizeOptions options = options_of(v, threshold);
+  TlBinarizeOptions options;
+  TL_TRY(options_of(v, &options));
+  TL_TRY(choose_slab(v, grey, &options));
   TlBinarizeResult result;
   TlVolume mask;
   TL_TRY(tl_context(tl_binarize(grey, roi, &options, &mask, &result), "%s", call->argv[0]));
@@ -108,23 +176,31 @@ static TlStatus binarize_and_write(const TlCall *call, const TlVolume *grey, con
   return tl_report_text(report, "output", call->output);
 }
 
+static TlStatus report_plan(const Values *v, const TlVolume *stack, TlReport *report) {
+  TlBinarizeOptions o;
+  TL_TRY(options_of(v, &o));
+  TL_TRY(choose_slab(v, stack, &o));
+  int64_t slab = o.slab > 0 ? o.slab : TL_BINARIZE_SLAB, count = tl_volume_count(stack);
+  TL_TRY(tl_report_int(report, "slab", slab < stack->nz ? slab : stack->nz, "slices"));
+  TL_TRY(tl_report_int(report, "slabs", tl_slab_count(stack->nz, slab), ""));
+  int64_t quiet = tl_binarize_bytes(stack->nx, stack->ny, stack->nz, &o, TL_HMRF_QUIET_SWEEPS);
+  int64_t loud = tl_binarize_bytes(stack->nx, stack->ny, stack->nz, &o, TL_HMRF_LOUD_SWEEPS);
+  TL_TRY(tl_report_real(report, "work_memory", (double)quiet / 1048576.0, "MiB"));
+  TL_TRY(tl_report_real(report, "work_memory_if_noisy", (double)loud / 1048576.0, "MiB"));
+  return imaging_report_memory(report, count * (int64_t)tl_voxel_size(stack->type) + quiet);
+}
+
 static TlStatus work(const TlCall *call, const TlVolume *stack, const TlRoi *roi,
                      TlReport *report) {
-  int64_t voxel = (int64_t)tl_voxel_size(stack->type);
   TL_TRY(imaging_report_input(report, stack, roi));
-  if (call->dry_run) /* greys, mask, labels, two fields of means, weights, cores */
-    return imaging_report_memory(report, tl_volume_count(stack) * (voxel + 4 + 1 + 1 + 12 + 2));
-  TlVolume grey;
-  TL_TRY(tl_context(tl_volume_to_f32(stack, &grey), "%s", call->argv[0]));
-  TlStatus status = binarize_and_write(call, &grey, roi, report);
-  tl_volume_free(&grey);
-  return status;
+  if (call->dry_run) return report_plan(call->values, stack, report);
+  return binarize_and_write(call, stack, roi, report);
 }
 
 static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
-  double threshold;
-  TL_TRY(threshold_of(v, &threshold)); /* wrong usage shows before the stack is read */
+  TlBinarizeOptions options;
+  TL_TRY(options_of(v, &options)); /* wrong usage shows before the stack is read */
   return imaging_run(call, &v->input, work);
 }
 
@@ -135,10 +211,12 @@ static const TlTool tool = {
     .description =
         "Writes a mask stack: 1 grain, 0 void or outside the region. The default is a hidden\n"
         "Markov random field fitted by EM (Tan 2022 2.4) that starts from Otsu's threshold and\n"
-        "decides at the local half level between grain and void. A stack with one grey\n"
-        "population only (all void) is refused.",
+        "decides at the local half level between grain and void; partial-volume voxels are\n"
+        "part of the model, so denoised and noisy stacks are both fit for it. A stack with\n"
+        "one grey population only (all void) is refused.",
     .example = "  talus-binarize denoised.h5 -o mask.h5\n"
-               "  talus-binarize scan.tif -o mask.h5 --method=threshold --threshold=118",
+               "  talus-binarize scan.tif -o mask.h5 --method=threshold --threshold=118\n"
+               "  talus-binarize soil.tif -o mask.h5 --phases=3 --solid-from=3",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_DRY_RUN | TL_TAKES_JSON,

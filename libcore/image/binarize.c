@@ -3,9 +3,11 @@
 #include "base/mem.h"
 #include "image/gaussian.h"
 
-#include <assert.h>
 #include <math.h>
 
+enum { SMOOTH_BINS = 16384 };
+
+static const double MIXTURE_FLOOR = 0.02; /* of the spread of all greys */
 static const double BRIGHT_PART = 0.6; /* of the gap, above the grain mean: where greys are cut */
 
 static double bright_cut(const TlHistogram *h) {
@@ -27,25 +29,77 @@ static double level_step(const TlHistogram *h) {
 /* Limits: see the measured cases in the header; half-way on a log scale between void and soil. */
 static bool one_population(const TlShape *shape, double step) {
   if (shape->sd < 0.5 * step || shape->gaussian_distance < 0.02) return true;
-  return shape->gaussian_distance < 0.06 && fabs(shape->skewness) < 0.5 && shape->kurtosis > 2.8;
+  return shape->gaussian_distance < 0.06 && fabs(shape->skewness) < 0.5 && shape->kurtosis > 3.2;
+}
+
+typedef struct Marks {
+  TlVolume *mask;
+  double threshold;
+} Marks;
+
+/* ---- greys smoothed by a voxel ---- */
+
+enum { SMOOTH_HALO = 4 }; /* 4 sigma */
+
+typedef struct Job {
+  const TlSource *grey;
+  const TlRoi *roi;
+  const TlBinarizeOptions *o;
+  int64_t slab;
+  TlHistogram raw, smooth;
+} Job;
+
+/* Smoothed greys of the slab with its halo, a new volume. */
+static TlStatus smooth_slab(const Job *job, const TlSlab *s, TlVolume *out) {
+  TlVolume part;
+  TlRoi roi = tl_roi_from_slice(job->roi, s->low);
+  TL_TRY(tl_volume_new(&part, TL_F32, job->grey->nx, job->grey->ny, s->high - s->low));
+  TlStatus status = tl_source_read(job->grey, s->low, s->high - s->low, part.f32);
+  if (status == TL_OK) status = tl_gaussian(&part, &roi, 1, out);
+  tl_volume_free(&part);
+  return status;
+}
+
+/* What to do with the slab's own slices of the smoothed greys. */
+typedef void (*UseSmooth)(Job *job, const TlSlab *s, const TlVolume *smooth, void *context);
+
+static TlStatus for_smooth(Job *job, UseSmooth use, void *context) {
+  for (int64_t k = 0; k < tl_slab_count(job->grey->nz, job->slab); k++) {
+    TlSlab s = tl_slab(job->grey->nz, job->slab, SMOOTH_HALO, k);
+    TlVolume smooth;
+    TL_TRY(smooth_slab(job, &s, &smooth));
+    use(job, &s, &smooth, context);
+    tl_volume_free(&smooth);
+  }
+  return TL_OK;
+}
+
+static void count_smooth(Job *job, const TlSlab *s, const TlVolume *smooth, void *context) {
+  (void)context;
+  for (int64_t z = s->begin; z < s->end; z++)
+    for (int64_t y = 0; y < smooth->ny; y++)
+      for (int64_t x = 0; x < smooth->nx; x++) {
+        if (!tl_roi_inside(job->roi, x, y, z)) continue;
+        float grey = smooth->f32[tl_volume_at(smooth, x, y, z - s->low)];
+        job->smooth.count[tl_histogram_bin(&job->smooth, grey)]++;
+        job->smooth.total++;
+      }
+}
+
+/* The smoothed greys lie within the raw ones' range, in fine bins. */
+static TlStatus count_greys(Job *job) {
+  TL_TRY(tl_histogram_source(job->grey, job->roi, job->slab, &job->raw));
+  job->smooth = (TlHistogram){.low = job->raw.low, .bins = SMOOTH_BINS};
+  job->smooth.width = job->raw.width * (double)(job->raw.bins - 1) / (SMOOTH_BINS - 1);
+  TL_TRY(TL_NEW(job->smooth.count, SMOOTH_BINS));
+  return for_smooth(job, count_smooth, NULL);
 }
 
 /* The refusal of a stack with one phase only. */
-static TlStatus check_two_phases(const TlVolume *grey, const TlRoi *roi, TlBinarizeResult *result) {
-  TlVolume smooth;
-  TlHistogram h = {0};
-  TlShape shape = {0};
-  TL_TRY(tl_histogram_new(grey, roi, &h));
-  double step = level_step(&h);
-  tl_histogram_free(&h);
-  TL_TRY(tl_gaussian(grey, roi, 1, &smooth));
-  TlStatus status = tl_histogram_new(&smooth, roi, &h);
-  tl_volume_free(&smooth);
-  if (status == TL_OK) shape = tl_histogram_shape(&h);
-  tl_histogram_free(&h);
-  if (status != TL_OK) return status;
+static TlStatus check_two_phases(const Job *job, TlBinarizeResult *result) {
+  TlShape shape = tl_histogram_shape(&job->smooth);
   result->gaussian_distance = shape.gaussian_distance;
-  if (!one_population(&shape, step)) return TL_OK;
+  if (!one_population(&shape, level_step(&job->raw))) return TL_OK;
   return tl_fail(TL_EINPUT,
                  "the greys are one population (sd %.3g, distance to a Gaussian %.4f, kurtosis "
                  "%.2f): the region is all void or all grain. If you know better, give "
@@ -53,34 +107,64 @@ static TlStatus check_two_phases(const TlVolume *grey, const TlRoi *roi, TlBinar
                  shape.sd, shape.gaussian_distance, shape.kurtosis);
 }
 
-static TlStatus find_split(const TlVolume *grey, const TlRoi *roi, const TlBinarizeOptions *o,
-                           TlSplit *split) {
-  TlHistogram h;
-  TL_TRY(tl_histogram_new(grey, roi, &h));
-  double most = bright_cut(&h);
-  bool kmeans =
-      o->method == TL_BINARIZE_KMEANS || (o->method == TL_BINARIZE_HMRF_EM && o->start_kmeans);
-  if (o->method == TL_BINARIZE_THRESHOLD)
-    *split = tl_histogram_split(&h, o->invert ? -o->threshold : o->threshold, INFINITY);
-  else
-    *split = kmeans ? tl_histogram_kmeans(&h, most) : tl_histogram_otsu(&h, most);
-  tl_histogram_free(&h);
-  if (split->share[0] > 0 && split->share[1] > 0) return TL_OK;
-  return tl_fail(TL_EINPUT, "the threshold %g leaves no %s voxel", o->threshold,
-                 split->share[0] > 0 ? "grain" : "void");
+/* ---- where the labels start ---- */
+
+static TlSplit automatic(const TlHistogram *h, bool kmeans) {
+  double most = bright_cut(h);
+  return kmeans ? tl_histogram_kmeans(h, most) : tl_histogram_otsu(h, most);
 }
 
-static TlStatus apply_threshold(const TlVolume *grey, const TlRoi *roi, double threshold,
-                                TlVolume *mask) {
-  TL_TRY(tl_volume_like(mask, grey, TL_U8));
-#pragma omp parallel for
-  for (int64_t z = 0; z < grey->nz; z++)
-    for (int64_t y = 0; y < grey->ny; y++)
-      for (int64_t x = 0; x < grey->nx; x++) {
-        int64_t i = tl_volume_at(grey, x, y, z);
-        mask->u8[i] = tl_roi_inside(roi, x, y, z) && (double)grey->f32[i] > threshold;
-      }
+static TlStatus find_split(const Job *job, TlBinarizeResult *result) {
+  const TlBinarizeOptions *o = job->o;
+  bool hmrf = o->method == TL_BINARIZE_HMRF_EM;
+  bool kmeans = o->method == TL_BINARIZE_KMEANS || (hmrf && o->start_kmeans);
+  if (o->method == TL_BINARIZE_THRESHOLD)
+    result->split =
+        tl_histogram_split(&job->raw, job->grey->negated ? -o->threshold : o->threshold, INFINITY);
+  else
+    result->split = automatic(&job->raw, kmeans);
+  if (result->split.share[0] == 0 || result->split.share[1] == 0)
+    return tl_fail(TL_EINPUT, "the threshold %g leaves no %s voxel", o->threshold,
+                   result->split.share[0] > 0 ? "grain" : "void");
+  result->border = hmrf ? automatic(&job->smooth, kmeans).threshold : result->split.threshold;
+  if (!hmrf || o->phases <= 2) return TL_OK;
+  double weights[TL_MIXTURE_MOST] = {o->hmrf.void_weight, 1, 1, 1};
+  TL_TRY(
+      tl_mixture_fit(&job->smooth, o->phases, weights, MIXTURE_FLOOR, INFINITY, &result->mixture));
+  result->border = result->mixture.border[(o->solid_from > 2 ? o->solid_from : 2) - 2];
   return TL_OK;
+}
+
+/* ---- masks ---- */
+
+static void mark_smooth(Job *job, const TlSlab *s, const TlVolume *smooth, void *context) {
+  Marks *marks = context;
+#pragma omp parallel for
+  for (int64_t z = s->begin; z < s->end; z++)
+    for (int64_t y = 0; y < smooth->ny; y++)
+      for (int64_t x = 0; x < smooth->nx; x++)
+        marks->mask->u8[tl_volume_at(marks->mask, x, y, z)] =
+            tl_roi_inside(job->roi, x, y, z) &&
+            (double)smooth->f32[tl_volume_at(smooth, x, y, z - s->low)] > marks->threshold;
+}
+
+static TlStatus mark_raw(const Job *job, Marks *marks) {
+  const TlSource *g = job->grey;
+  float *grey;
+  int64_t most = job->slab > 0 && job->slab < g->nz ? job->slab : g->nz;
+  TlStatus status = TL_NEW(grey, (size_t)(most * g->ny * g->nx));
+  for (int64_t k = 0; status == TL_OK && k < tl_slab_count(g->nz, job->slab); k++) {
+    TlSlab s = tl_slab(g->nz, job->slab, 0, k);
+    status = tl_source_read(g, s.begin, s.end - s.begin, grey);
+    for (int64_t i = 0; status == TL_OK && i < (s.end - s.begin) * g->ny * g->nx; i++) {
+      int64_t z = s.begin + i / g->nx / g->ny;
+      marks->mask->u8[s.begin * g->ny * g->nx + i] =
+          tl_roi_inside(job->roi, i % g->nx, i / g->nx % g->ny, z) &&
+          (double)grey[i] > marks->threshold;
+    }
+  }
+  tl_free(grey);
+  return status;
 }
 
 static void count_mask(const TlVolume *mask, const TlRoi *roi, TlBinarizeResult *result) {
@@ -94,44 +178,96 @@ static void count_mask(const TlVolume *mask, const TlRoi *roi, TlBinarizeResult 
   result->porosity = 1 - (double)result->grain_voxels / (double)result->region_voxels;
 }
 
-static TlStatus classify(const TlVolume *grey, const TlRoi *roi, const TlBinarizeOptions *o,
-                         TlVolume *mask, TlBinarizeResult *result) {
-  if (o->method != TL_BINARIZE_THRESHOLD) TL_TRY(check_two_phases(grey, roi, result));
-  TL_TRY(find_split(grey, roi, o, &result->split));
-  TL_TRY(apply_threshold(grey, roi, result->split.threshold, mask));
-  TlStatus status = TL_OK;
-  if (o->method == TL_BINARIZE_HMRF_EM) status = tl_hmrf(grey, roi, &o->hmrf, mask, &result->hmrf);
-  if (status == TL_OK && o->min_island > 0)
-    status = tl_islands_remove(mask, roi, o->min_island, &result->islands_removed,
-                               &result->holes_filled);
+static TlStatus fill_mask(Job *job, TlVolume *mask, TlBinarizeResult *result) {
+  const TlBinarizeOptions *o = job->o;
+  Marks marks = {.mask = mask, .threshold = result->border};
+  TlHmrfOptions hmrf = o->hmrf;
+  hmrf.local_void = hmrf.local_void || o->solid_from > 2;
+  if (o->method == TL_BINARIZE_HMRF_EM) {
+    TL_TRY(for_smooth(job, mark_smooth, &marks));
+    TL_TRY(tl_hmrf(job->grey, job->roi, &hmrf, job->slab, &job->raw, mask, &result->hmrf));
+  } else {
+    TL_TRY(mark_raw(job, &marks));
+  }
+  if (o->min_island > 0)
+    TL_TRY(tl_islands_remove(mask, job->roi, o->min_island, &result->islands_removed,
+                             &result->holes_filled));
+  count_mask(mask, job->roi, result);
+  return TL_OK;
+}
+
+static TlStatus classify(Job *job, TlVolume *mask, TlBinarizeResult *result) {
+  TL_TRY(count_greys(job));
+  if (job->o->method != TL_BINARIZE_THRESHOLD) TL_TRY(check_two_phases(job, result));
+  TL_TRY(find_split(job, result));
+  TL_TRY(tl_volume_new(mask, TL_U8, job->grey->nx, job->grey->ny, job->grey->nz));
+  for (int a = 0; a < 3; a++) mask->voxel_m[a] = job->grey->voxel_m[a];
+  TlStatus status = fill_mask(job, mask, result);
   if (status != TL_OK) tl_volume_free(mask);
   return status;
 }
 
 /* Dark grains: everything is done on negated greys and told in greys of the input. */
-static TlStatus classify_negated(const TlVolume *grey, const TlRoi *roi, const TlBinarizeOptions *o,
-                                 TlVolume *mask, TlBinarizeResult *result) {
-  TlVolume negated;
-  TL_TRY(tl_volume_like(&negated, grey, TL_F32));
-  for (int64_t i = 0; i < tl_volume_count(grey); i++) negated.f32[i] = -grey->f32[i];
-  TlStatus status = classify(&negated, roi, o, mask, result);
-  tl_volume_free(&negated);
+static void tell_negated(TlBinarizeResult *result) {
   result->split.threshold = -result->split.threshold;
+  result->border = -result->border;
+  result->hmrf.drift_z = -result->hmrf.drift_z;
+  result->hmrf.drift_radial = -result->hmrf.drift_radial;
   for (int k = 0; k < 2; k++) {
     result->split.mean[k] = -result->split.mean[k];
     result->hmrf.mean[k] = -result->hmrf.mean[k];
   }
+  for (int l = 0; l < result->mixture.classes; l++) {
+    result->mixture.mean[l] = -result->mixture.mean[l];
+    if (l + 1 < result->mixture.classes) result->mixture.border[l] = -result->mixture.border[l];
+  }
+}
+
+TlStatus tl_binarize_source(const TlSource *grey, const TlRoi *roi, const TlBinarizeOptions *o,
+                            TlVolume *mask, TlBinarizeResult *result) {
+  TlSource source = *grey;
+  source.negated = o->invert;
+  Job job = {.grey = &source, .roi = roi, .o = o, .slab = o->slab > 0 ? o->slab : TL_BINARIZE_SLAB};
+  *result = (TlBinarizeResult){0};
+  TlStatus status = classify(&job, mask, result);
+  tl_histogram_free(&job.raw);
+  tl_histogram_free(&job.smooth);
+  if (status == TL_OK && o->invert) tell_negated(result);
   return status;
 }
 
 TlStatus tl_binarize(const TlVolume *grey, const TlRoi *roi, const TlBinarizeOptions *options,
                      TlVolume *mask, TlBinarizeResult *result) {
-  assert(grey->type == TL_F32);
-  *result = (TlBinarizeResult){0};
-  if (options->invert)
-    TL_TRY(classify_negated(grey, roi, options, mask, result));
-  else
-    TL_TRY(classify(grey, roi, options, mask, result));
-  count_mask(mask, roi, result);
+  TlSource source = tl_source_volume(grey);
+  return tl_binarize_source(&source, roi, options, mask, result);
+}
+
+static int64_t kept_bytes(int64_t nx, int64_t ny, int64_t nz, const TlBinarizeOptions *o) {
+  int64_t islands = o->min_island > 0 ? 5 : 0; /* components of the whole mask */
+  return nx * ny * nz * (1 + islands);
+}
+
+int64_t tl_binarize_bytes(int64_t nx, int64_t ny, int64_t nz, const TlBinarizeOptions *o,
+                          int sweeps) {
+  int64_t slab = o->slab > 0 ? o->slab : TL_BINARIZE_SLAB;
+  int64_t thick = slab < nz ? slab : nz, work = nx * ny * (thick + 2 * SMOOTH_HALO) * 16;
+  if (o->method == TL_BINARIZE_HMRF_EM) {
+    int64_t hmrf = tl_hmrf_bytes(nx, ny, nz, slab, sweeps);
+    work = hmrf > work ? hmrf : work;
+  }
+  return kept_bytes(nx, ny, nz, o) + work;
+}
+
+TlStatus tl_binarize_plan(int64_t nx, int64_t ny, int64_t nz, int64_t bytes, TlBinarizeOptions *o) {
+  int64_t best = 0;
+  for (o->slab = TL_SLAB_STEP; o->slab < nz + TL_SLAB_STEP; o->slab += TL_SLAB_STEP) {
+    int64_t need = tl_binarize_bytes(nx, ny, nz, o, TL_HMRF_QUIET_SWEEPS);
+    if (need <= bytes) best = o->slab;
+    if (need > bytes && o->slab == TL_SLAB_STEP)
+      return tl_fail(TL_EUSAGE, "the thinnest slabs need %lld MiB, %lld are given",
+                     (long long)(need >> 20) + 1, (long long)(bytes >> 20));
+  }
+  o->slab = best;
+  o->hmrf.most_bytes = bytes - kept_bytes(nx, ny, nz, o);
   return TL_OK;
 }

@@ -8,14 +8,24 @@
  * three phases, blurred) lies at 0.03 with light tails, clear ones above 0.1. One population, or a
  * spread below half the step of the grey levels, is refused as all void (or all grain). Otsu's own
  * separability does not tell them apart: 0.65 for a void, 0.67 for that soil.
+ *
+ * More than two phases (water, roots, unresolved fines between void and mineral): a mixture of 3 or
+ * 4 Gaussians (image/mixture.h) is fitted first and its borders printed; `solid_from` says from
+ * which phase on voxels are grain. The random field then tells grain from what is not, at half
+ * level between the grain and whatever is local beside it, void or other.
+ *
+ * Everything goes by slabs and has the same bits for any slab thickness and thread count.
  */
 #ifndef TL_IMAGE_BINARIZE_H
 #define TL_IMAGE_BINARIZE_H
 
 #include "image/histogram.h"
 #include "image/hmrf.h"
+#include "image/mixture.h"
 
 #include <stdbool.h>
+
+enum { TL_BINARIZE_SLAB = 64 };
 
 typedef enum TlBinarizeMethod {
   TL_BINARIZE_HMRF_EM = 0,
@@ -28,24 +38,42 @@ typedef struct TlBinarizeOptions {
   TlBinarizeMethod method;
   double threshold;   /* TL_BINARIZE_THRESHOLD: grain is above */
   bool start_kmeans;  /* HMRF-EM starts from k-means instead of Otsu */
+  int phases;         /* 2 to 4 Gaussians; 0 counts as 2 */
+  int solid_from;     /* the first phase (1 is void) that is grain; 0: 2 */
   bool invert;        /* grains are dark */
   int64_t min_island; /* grain specks and void specks of fewer voxels change sides; 0: kept */
   TlHmrfOptions hmrf;
+  int64_t slab; /* slices worked on at a time, a multiple of TL_SLAB_STEP; 0: TL_BINARIZE_SLAB */
 } TlBinarizeOptions;
 
 typedef struct TlBinarizeResult {
   TlSplit split;     /* threshold in greys of the input, class 0 void; means, sds and shares */
-  TlHmrfResult hmrf; /* means in greys of the input; rounds 0 when another method ran */
+  TlMixture mixture; /* classes 0 when two phases were asked for; greys of the input, negated with
+                        invert */
+  double border; /* the mask's start, grey of the input: Otsu, k-means or the mixture's border */
+  TlHmrfResult hmrf;        /* means in greys of the input; rounds 0 when another method ran */
   double gaussian_distance; /* of the smoothed greys; 0 with a threshold by hand */
   double porosity;          /* void voxels over voxels of the region, of the final mask */
   int64_t region_voxels, grain_voxels;
   int64_t islands_removed, holes_filled; /* specks, counted as components */
 } TlBinarizeResult;
 
-/* grey F32 -> mask, a new U8 volume (1 grain, 0 void or outside the region). TL_EINPUT for a
- * constant stack, one phase only, or a threshold that leaves one phase empty. Deterministic. */
+/* grey, a volume of any type -> mask, a new U8 volume (1 grain, 0 void or outside the region).
+ * TL_EINPUT for a constant stack, one phase only, or a threshold that leaves one phase empty. */
 TlStatus tl_binarize(const TlVolume *grey, const TlRoi *roi, const TlBinarizeOptions *options,
                      TlVolume *mask, TlBinarizeResult *result);
+/* The same from slices on demand; options->invert turns grey->negated on. */
+TlStatus tl_binarize_source(const TlSource *grey, const TlRoi *roi,
+                            const TlBinarizeOptions *options, TlVolume *mask,
+                            TlBinarizeResult *result);
+/* Memory of a run beside what the source holds, bytes: the mask and a slab's work; for a denoised
+ * stack (sweeps TL_HMRF_QUIET_SWEEPS) or a very noisy one (TL_HMRF_LOUD_SWEEPS). */
+int64_t tl_binarize_bytes(int64_t nx, int64_t ny, int64_t nz, const TlBinarizeOptions *options,
+                          int sweeps);
+/* Slabs and work memory for `bytes` in all: sets options->slab and options->hmrf.most_bytes.
+ * TL_EUSAGE when the thinnest slabs of a denoised stack need more. */
+TlStatus tl_binarize_plan(int64_t nx, int64_t ny, int64_t nz, int64_t bytes,
+                          TlBinarizeOptions *options);
 
 /* Give 6-connected components of grain with fewer than min_voxels to void, then such components of
  * void to grain. Components that touch the stack's or the region's border stay: they are cut, not

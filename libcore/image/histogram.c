@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -13,46 +12,83 @@ typedef struct Range {
   bool whole;
 } Range;
 
-static Range find_range(const TlVolume *v, const TlRoi *roi) {
-  Range range = {INFINITY, -INFINITY, true};
-  for (int64_t z = 0; z < v->nz; z++)
-    for (int64_t y = 0; y < v->ny; y++) {
-      const float *row = v->f32 + tl_volume_at(v, 0, y, z);
-      for (int64_t x = 0; x < v->nx; x++) {
-        if (!tl_roi_inside(roi, x, y, z)) continue;
-        range.low = row[x] < range.low ? row[x] : range.low;
-        range.high = row[x] > range.high ? row[x] : range.high;
-        range.whole = range.whole && row[x] == rintf(row[x]);
-      }
+/* What one pass over the greys does with a row of the region's voxels. */
+typedef void (*Visit)(void *context, const float *row, int64_t n);
+
+static TlStatus visit_all(const TlSource *grey, const TlRoi *roi, int64_t slab, Visit visit,
+                          void *context) {
+  float *slices, *row;
+  int64_t plane = grey->nx * grey->ny, deepest = slab > 0 && slab < grey->nz ? slab : grey->nz;
+  TL_TRY(TL_NEW(slices, (size_t)(deepest * plane)));
+  TlStatus status = TL_NEW(row, (size_t)grey->nx);
+  for (int64_t k = 0; status == TL_OK && k < tl_slab_count(grey->nz, slab); k++) {
+    TlSlab s = tl_slab(grey->nz, slab, 0, k);
+    status = tl_source_read(grey, s.begin, s.end - s.begin, slices);
+    for (int64_t i = 0; status == TL_OK && i < (s.end - s.begin) * grey->ny; i++) {
+      const float *from = slices + i * grey->nx;
+      int64_t n = 0, z = s.begin + i / grey->ny, y = i % grey->ny;
+      for (int64_t x = 0; x < grey->nx; x++)
+        if (tl_roi_inside(roi, x, y, z)) row[n++] = from[x];
+      visit(context, row, n);
     }
-  range.whole = range.whole && range.high - range.low < MOST_LEVELS;
-  return range;
+  }
+  tl_free(slices);
+  tl_free(row);
+  return status;
 }
 
-TlStatus tl_histogram_new(const TlVolume *grey, const TlRoi *roi, TlHistogram *h) {
-  assert(grey->type == TL_F32);
+static void find_range(void *context, const float *row, int64_t n) {
+  Range *range = context;
+  for (int64_t x = 0; x < n; x++) {
+    range->low = row[x] < range->low ? row[x] : range->low;
+    range->high = row[x] > range->high ? row[x] : range->high;
+    range->whole = range->whole && row[x] == rintf(row[x]);
+  }
+}
+
+static void tally(void *context, const float *row, int64_t n) {
+  TlHistogram *h = context;
+  for (int64_t x = 0; x < n; x++) h->count[tl_histogram_bin(h, row[x])]++;
+  h->total += n;
+}
+
+TlStatus tl_histogram_source(const TlSource *grey, const TlRoi *roi, int64_t slab, TlHistogram *h) {
+  Range range = {INFINITY, -INFINITY, true};
   *h = (TlHistogram){0};
-  Range range = find_range(grey, roi);
+  TL_TRY(visit_all(grey, roi, slab, find_range, &range));
   if (!(range.high > range.low))
     return tl_fail(TL_EINPUT,
                    "every voxel of the region has the same grey (%g): there is nothing "
                    "to tell grain from void by",
-                   (double)range.low);
+                   grey->negated ? -(double)range.low : (double)range.low);
   double span = (double)range.high - (double)range.low;
+  range.whole = range.whole && span < MOST_LEVELS;
   h->low = range.low;
   h->bins = range.whole ? (int64_t)span + 1 : REAL_BINS;
   h->width = range.whole ? 1 : span / (REAL_BINS - 1);
   TL_TRY(TL_NEW(h->count, (size_t)h->bins));
-  for (int64_t z = 0; z < grey->nz; z++)
-    for (int64_t y = 0; y < grey->ny; y++) {
-      const float *row = grey->f32 + tl_volume_at(grey, 0, y, z);
-      for (int64_t x = 0; x < grey->nx; x++) {
-        if (!tl_roi_inside(roi, x, y, z)) continue;
-        h->count[(int64_t)(((double)row[x] - h->low) / h->width + 0.5)]++;
-        h->total++;
-      }
-    }
-  return TL_OK;
+  TlStatus status = visit_all(grey, roi, slab, tally, h);
+  if (status != TL_OK) tl_histogram_free(h);
+  return status;
+}
+
+TlStatus tl_histogram_new(const TlVolume *grey, const TlRoi *roi, TlHistogram *h) {
+  TlSource source = tl_source_volume(grey);
+  return tl_histogram_source(&source, roi, 0, h);
+}
+
+TlStatus tl_histogram_like(const TlHistogram *model, TlHistogram *h) {
+  *h = (TlHistogram){.low = model->low, .width = model->width, .bins = model->bins};
+  return TL_NEW(h->count, (size_t)h->bins);
+}
+
+double tl_histogram_median(const TlHistogram *h) {
+  int64_t below = 0;
+  for (int64_t i = 0; i < h->bins; i++) {
+    below += h->count[i];
+    if (below > 0 && 2 * below >= h->total) return h->low + h->width * (double)i;
+  }
+  return NAN;
 }
 
 void tl_histogram_free(TlHistogram *histogram) {

@@ -6,8 +6,7 @@
 #ifndef TL_IMAGE_HISTOGRAM_H
 #define TL_IMAGE_HISTOGRAM_H
 
-#include "image/roi.h"
-#include "num/volume.h"
+#include "image/source.h"
 
 typedef struct TlHistogram {
   double low, width; /* bin i covers low + i width +- width/2 */
@@ -24,8 +23,21 @@ typedef struct TlSplit {
       separability; /* between-class over total variance: 2/pi for one Gaussian, 1 for two spikes */
 } TlSplit;
 
-/* Histogram of a grey F32 volume inside the region. TL_EINPUT when the region is constant. */
+/* Histogram of the greys inside the region, read by slabs of `slab` slices (0: at once).
+ * TL_EINPUT when the region is constant. */
+TlStatus tl_histogram_source(const TlSource *grey, const TlRoi *roi, int64_t slab,
+                             TlHistogram *histogram);
+/* The same of a volume of any type. */
 TlStatus tl_histogram_new(const TlVolume *grey, const TlRoi *roi, TlHistogram *histogram);
+/* An empty histogram with the bins of another. */
+TlStatus tl_histogram_like(const TlHistogram *model, TlHistogram *histogram);
+/* Bin of a grey; greys off the ends go to the end bins. */
+static inline int64_t tl_histogram_bin(const TlHistogram *h, double grey) {
+  double at = (grey - h->low) / h->width + 0.5;
+  return at < 0 ? 0 : at >= (double)h->bins ? h->bins - 1 : (int64_t)at;
+}
+/* Median of the counted greys, a bin's middle; NAN when there is none. */
+double tl_histogram_median(const TlHistogram *histogram);
 void tl_histogram_free(TlHistogram *histogram);
 
 /* Greys above `most` count as `most` (bright minerals pull a threshold up; INFINITY: none). */

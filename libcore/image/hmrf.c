@@ -3,288 +3,405 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "image/gaussian.h"
-#include "image/select.h"
+#include "image/hmrf_field.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
-enum { OUTSIDE = 2, CORE_EROSION = 2, MOST_SWEEPS = 50, MOST_MEDIAN = 4000000 };
+enum { NEXT = 2, START = 4 }; /* bits of the mask: labels of the round that runs, of the start */
+enum { LOCAL_REACH = 8, LEAST_SWEEPS = 2 };
 
-static const double LOCAL_SIGMA = 2;      /* voxels, of the local grain mean */
+static const double LOCAL_SIGMA = 2;      /* voxels, of the local levels; 4 sigma = LOCAL_REACH */
 static const double DARKEST_GRAIN = 0.2;  /* of the gap, below the global grain level */
-static const double ENERGY_CHANGE = 1e-5; /* relative; rounds end below */
+static const double ENERGY_CHANGE = 1e-4; /* relative; rounds end below */
+static const double AUTO_BETA = 0.6;      /* over sd / gap */
+/* Noise over gap up to which blur is undone in full, and from which on not at all. */
+static const double QUIET = 0.04, LOUD = 0.06;
+static const double MOST_DEBLUR = 0.3;
+/* Variance that central differences of a picture of cubes show at an unblurred edge, voxel^2;
+ * measured on phantoms blurred by 0 to 1.4 voxels (docs/imaging.md). */
+static const double OWN_VARIANCE = 0.27;
+static const double STEEP =
+    0.1; /* of the gap a voxel; an edge where the slope is above: noise is not */
 
-typedef struct Field {
-  const TlVolume *grey;
-  int64_t nx, ny, nz;
-  uint8_t *label; /* 0, 1 or OUTSIDE */
-  double mean[2], variance, beta, void_weight;
-  float *grain;    /* local grain mean */
-  double *partial; /* a sum a slice */
-} Field;
+typedef struct Run {
+  const TlSource *grey;
+  const TlRoi *roi;
+  const TlHmrfOptions *o;
+  int64_t slab;
+  const TlHistogram *bins;
+  TlVolume *mask; /* bit 0: labels */
+  TlLevels levels;
+  double sd, deblur, cut;
+  int sweeps;
+  TlStencil stencil;
+  TlField field; /* work of one slab */
+  float *low, *high, *weight;
+  uint8_t *classes, *core, *scratch;
+  double *by_slice[2];
+} Run;
 
-/* ---- cores ---- */
+/* ---- slabs ---- */
 
-/* One erosion step: keep voxels whose 6 neighbours are in `from` or not of the other class (outside
- * the region and the stack does not erode). */
-static void erode(const Field *f, const uint8_t *from, uint8_t *to) {
-  int64_t row = f->nx, plane = f->nx * f->ny;
-#pragma omp parallel for
-  for (int64_t z = 0; z < f->nz; z++)
-    for (int64_t y = 0; y < f->ny; y++)
-      for (int64_t x = 0; x < f->nx; x++) {
-        int64_t i = z * plane + y * row + x;
-        bool keep = from[i];
-        const bool has[6] = {x > 0, x + 1 < f->nx, y > 0, y + 1 < f->ny, z > 0, z + 1 < f->nz};
-        const int64_t next[6] = {i - 1, i + 1, i - row, i + row, i - plane, i + plane};
-        for (int k = 0; keep && k < 6; k++)
-          if (has[k] && !from[next[k]] && f->label[next[k]] != OUTSIDE) keep = false;
-        to[i] = keep;
-      }
+static int64_t halo_of(int sweeps) {
+  int64_t field = 2 * sweeps + 2, local = LOCAL_REACH + TL_CORE_EROSION;
+  return field + local; /* the field's halo needs right levels too */
 }
 
-/* core[i] = 1 in the class eroded `steps` times; returns how many. scratch: one byte a voxel. */
-static int64_t find_core(const Field *f, uint8_t class, int steps, uint8_t *core,
-                         uint8_t *scratch) {
-  int64_t count = f->nx * f->ny * f->nz, kept = 0;
-  for (int64_t i = 0; i < count; i++) core[i] = f->label[i] == class;
-  for (int s = 0; s < steps; s++) {
-    erode(f, core, scratch);
-    memcpy(core, scratch, (size_t)count);
+static int64_t deepest(int64_t nz, int64_t slab, int64_t halo) {
+  int64_t most = 0;
+  for (int64_t k = 0; k < tl_slab_count(nz, slab); k++) {
+    TlSlab s = tl_slab(nz, slab, halo, k);
+    most = s.high - s.low > most ? s.high - s.low : most;
   }
-  for (int64_t i = 0; i < count; i++) kept += core[i];
-  return kept;
+  return most;
 }
 
-/* Median grey and robust sd (1.4826 MAD) of the voxels with core = 1, about `about` when given. At
- * most MOST_MEDIAN of them are looked at, evenly spread. */
-static TlStatus core_level(const Field *f, const uint8_t *core, int64_t kept, const float *about,
-                           double *median, double *sd) {
-  int64_t count = f->nx * f->ny * f->nz, stride = kept / MOST_MEDIAN + 1, seen = 0, n = 0;
-  float *value;
-  TL_TRY(TL_NEW(value, (size_t)(kept / stride) + 1));
-  for (int64_t i = 0; i < count; i++)
-    if (core[i] && seen++ % stride == 0) value[n++] = f->grey->f32[i];
-  *median = tl_select(value, n, n / 2);
-  seen = n = 0;
-  for (int64_t i = 0; i < count; i++)
-    if (core[i] && seen++ % stride == 0)
-      value[n++] = fabsf(f->grey->f32[i] - (about ? about[i] : (float)*median));
-  *sd = 1.482602218505602 * (double)tl_select(value, n, n / 2);
-  tl_free(value);
+int64_t tl_hmrf_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t slab, int sweeps) {
+  int64_t depth = deepest(nz, slab, halo_of(sweeps));
+  return depth * nx * ny * 19 + (depth + 2) * (nx + 2) * (ny + 2) * 4;
+}
+
+/* The thickest slabs, at most as thick as asked, that keep within the memory. */
+static TlStatus fit_slab(Run *r, int sweeps) {
+  const TlSource *g = r->grey;
+  int64_t most = r->o->most_bytes, thick = r->slab > 0 ? r->slab : g->nz;
+  thick = (thick + TL_SLAB_STEP - 1) / TL_SLAB_STEP * TL_SLAB_STEP;
+  while (thick > TL_SLAB_STEP && tl_hmrf_bytes(g->nx, g->ny, g->nz, thick, sweeps) > most)
+    thick -= TL_SLAB_STEP;
+  int64_t need = tl_hmrf_bytes(g->nx, g->ny, g->nz, thick, sweeps);
+  if (most == 0) return TL_OK;
+  if (need > most)
+    return tl_fail(TL_EUSAGE,
+                   "at this noise (%d sweeps) the thinnest slabs need %lld MiB of work memory, "
+                   "%lld are left: give more, or denoise first",
+                   sweeps, (long long)(need >> 20), (long long)(most >> 20));
+  r->slab = thick;
+  tl_log_debug("HMRF-EM: %d sweeps, slabs of %lld slices", sweeps, (long long)thick);
   return TL_OK;
 }
 
-/* Local grain mean: core greys smoothed, with a hundredth of the global median mixed in so that
- * places far from any core have a value. */
-static TlStatus local_mean(const Field *f, const uint8_t *core, double global, double least,
-                           float *mean) {
-  const double sigma[3] = {LOCAL_SIGMA, LOCAL_SIGMA, LOCAL_SIGMA};
-  int64_t count = f->nx * f->ny * f->nz;
-  float *weight, level = (float)global;
-  TL_TRY(TL_NEW(weight, (size_t)count));
-  for (int64_t i = 0; i < count; i++) {
-    weight[i] = core[i];
-    mean[i] = core[i] ? f->grey->f32[i] - level : 0;
+static void run_free(Run *r) {
+  tl_field_free(&r->field);
+  tl_free(r->low);
+  tl_free(r->high);
+  tl_free(r->weight);
+  tl_free(r->classes);
+  tl_free(r->core);
+  tl_free(r->scratch);
+  r->low = r->high = r->weight = NULL;
+  r->classes = r->core = r->scratch = NULL;
+}
+
+/* Work for slabs with this halo. */
+static TlStatus run_make(Run *r, int64_t halo) {
+  int64_t depth = deepest(r->grey->nz, r->slab, halo), n = depth * r->grey->ny * r->grey->nx;
+  run_free(r);
+  TL_TRY(tl_field_new(&r->field, r->grey->nx, r->grey->ny, depth));
+  TL_TRY(TL_NEW(r->low, (size_t)n));
+  TL_TRY(TL_NEW(r->high, (size_t)n));
+  TL_TRY(TL_NEW(r->weight, (size_t)n));
+  TL_TRY(TL_NEW(r->classes, (size_t)n));
+  TL_TRY(TL_NEW(r->core, (size_t)n));
+  return TL_NEW(r->scratch, (size_t)n);
+}
+
+/* ---- levels of a slab ---- */
+
+static void drift_levels(const Run *r, const TlSlab *s, int which, float *level) {
+  int64_t nx = r->grey->nx, ny = r->grey->ny;
+#pragma omp parallel for
+  for (int64_t k = 0; k < (s->high - s->low) * ny; k++)
+    tl_levels_row(&r->levels, which, nx, k % ny, s->low + k / ny, level + k * nx);
+}
+
+/* level (the drift's in): core greys less level, smoothed, with a hundredth of nothing mixed in so
+ * that places far from any core keep the drift's level. */
+static TlStatus local_level(Run *r, const TlSlab *s, int which, float *level) {
+  int64_t nx = r->grey->nx, ny = r->grey->ny, nz = s->high - s->low, n = nx * ny * nz;
+  double sigma[3], unit = tl_field_unit(r->grey->voxel_m);
+  for (int a = 0; a < 3; a++)
+    sigma[a] = unit > 0 ? fmin(LOCAL_SIGMA * unit / r->grey->voxel_m[a], LOCAL_SIGMA) : LOCAL_SIGMA;
+  tl_core_find(r->classes, nx, ny, nz, (uint8_t)which, r->levels.erosion[which], r->core,
+               r->scratch);
+  float *sum = r->field.f; /* the field is begun later */
+  for (int64_t i = 0; i < n; i++) {
+    r->weight[i] = r->core[i];
+    sum[i] = r->core[i] ? r->field.grey[i] - level[i] : 0;
   }
-  TlStatus status = tl_gaussian_floats(mean, f->nx, f->ny, f->nz, sigma, TL_GAUSSIAN_AUTO);
-  if (status == TL_OK)
-    status = tl_gaussian_floats(weight, f->nx, f->ny, f->nz, sigma, TL_GAUSSIAN_AUTO);
-  for (int64_t i = 0; status == TL_OK && i < count; i++)
-    mean[i] = fmaxf(level + mean[i] / (weight[i] + 0.01F), (float)least);
-  tl_free(weight);
+  TL_TRY(tl_gaussian_floats(sum, nx, ny, nz, sigma, TL_GAUSSIAN_DIRECT));
+  TL_TRY(tl_gaussian_floats(r->weight, nx, ny, nz, sigma, TL_GAUSSIAN_DIRECT));
+  for (int64_t i = 0; i < n; i++) level[i] += sum[i] / (r->weight[i] + 0.01F);
+  return TL_OK;
+}
+
+/* Greys, classes, void and grain levels of a slab with its halo. */
+static TlStatus load(Run *r, const TlSlab *s) {
+  int64_t n = (s->high - s->low) * r->grey->ny * r->grey->nx;
+  TL_TRY(tl_source_read(r->grey, s->low, s->high - s->low, r->field.grey));
+  tl_classes_of(r->mask, r->roi, s->low, s->high, r->classes);
+  drift_levels(r, s, 0, r->low);
+  drift_levels(r, s, 1, r->high);
+  if (r->o->local_void) TL_TRY(local_level(r, s, 0, r->low));
+  TL_TRY(local_level(r, s, 1, r->high));
+  double gap = r->levels.level[1] - r->levels.level[0];
+  float least = (float)((1 - DARKEST_GRAIN) * gap);
+  float void_most = (float)(r->levels.level[0] + 0.5 * gap);
+  for (int64_t i = 0; i < n; i++) {
+    if (r->low[i] > void_most) r->low[i] = void_most;
+    if (!r->o->local_void) {
+      if (r->high[i] < r->low[i] + least) r->high[i] = r->low[i] + least;
+    } else if (r->high[i] < r->low[i] + 0.5F * least) {
+      r->high[i] = r->low[i] + 0.5F * least;
+    }
+  }
+  return TL_OK;
+}
+
+/* ---- what is measured once: noise and blur ---- */
+
+typedef struct Spread {
+  double low, width;
+  int64_t *count, bins, total;
+} Spread;
+
+static void add_spread(const Run *r, const TlSlab *s, int which, Spread *spread) {
+  int64_t plane = r->grey->nx * r->grey->ny;
+  const float *level = which ? r->high : r->low;
+  tl_core_find(r->classes, r->grey->nx, r->grey->ny, s->high - s->low, (uint8_t)which,
+               r->levels.erosion[which], r->core, r->scratch);
+  for (int64_t i = (s->begin - s->low) * plane; i < (s->end - s->low) * plane; i++) {
+    if (!r->core[i]) continue;
+    double at = fabs((double)r->field.grey[i] - (double)level[i]) / spread->width;
+    spread->count[at < (double)spread->bins - 1 ? (int64_t)at : spread->bins - 1]++;
+    spread->total++;
+  }
+}
+
+static double median_spread(const Spread *s) {
+  int64_t below = 0;
+  for (int64_t i = 0; i < s->bins; i++) {
+    if (2 * (below + s->count[i]) >= s->total) { /* where in the bin, taken as evenly filled */
+      double part =
+          s->count[i] ? (0.5 * (double)s->total - (double)below) / (double)s->count[i] : 0;
+      return s->width * ((double)i + part);
+    }
+    below += s->count[i];
+  }
+  return 0;
+}
+
+/* Sums of |grad u| and |grad u|^2 over the slices' steep voxels: an edge of Gaussian profile has 1
+ * and 1 / (2 sigma sqrt(pi)) of them a unit of area. Opaque minerals (u > 1.3) are left out. */
+static void add_slopes(Run *r, const TlSlab *s) {
+  int64_t nx = r->grey->nx, ny = r->grey->ny, plane = nx * ny;
+  double gap = r->levels.level[1] - r->levels.level[0];
+  const double *m = r->grey->voxel_m;
+  double unit = tl_field_unit(m), step[3] = {1, 1, 1};
+  for (int a = 0; a < 3 && unit > 0; a++) step[a] = m[a] / unit;
+#pragma omp parallel for
+  for (int64_t z = s->begin; z < s->end; z++) {
+    double once = 0, twice = 0;
+    for (int64_t y = 1; z > 0 && z + 1 < r->grey->nz && y + 1 < ny; y++)
+      for (int64_t x = 1; x + 1 < nx; x++) {
+        int64_t i = (z - s->low) * plane + y * nx + x;
+        const float *g = r->field.grey + i;
+        const uint8_t *c = r->classes + i;
+        if ((c[0] | c[-1] | c[1] | c[-nx] | c[nx] | c[-plane] | c[plane]) & TL_CLASS_OUTSIDE)
+          continue;
+        double dx = (double)(g[1] - g[-1]) / step[0], dy = (double)(g[nx] - g[-nx]) / step[1];
+        double dz = (double)(g[plane] - g[-plane]) / step[2];
+        double q = 0.25 * (dx * dx + dy * dy + dz * dz) / (gap * gap);
+        if (q < STEEP * STEEP || g[0] > r->high[i] + 0.3 * gap) continue;
+        once += sqrt(q);
+        twice += q;
+      }
+    r->by_slice[0][z] = once;
+    r->by_slice[1][z] = twice;
+  }
+}
+
+static double sum_slices(const double *value, int64_t n) {
+  double sum = 0;
+  for (int64_t z = 0; z < n; z++) sum += value[z];
+  return sum;
+}
+
+static void choose_deblur(Run *r, double gap, TlHmrfResult *result) {
+  double once = sum_slices(r->by_slice[0], r->grey->nz);
+  double twice = sum_slices(r->by_slice[1], r->grey->nz);
+  double fade = fmin(fmax((LOUD - result->noise / gap) / (LOUD - QUIET), 0), 1);
+  if (fade > 0 && twice > 0) result->edge = once / (2 * sqrt(M_PI) * twice);
+  double blur = 0.5 * (result->edge * result->edge - OWN_VARIANCE);
+  r->deblur = r->o->deblur >= 0 ? r->o->deblur : fade * fmax(0, fmin(blur, MOST_DEBLUR));
+  result->deblur = r->deblur;
+}
+
+/* Sweeps until the slowest change has shrunk to 1e-3: Gauss-Seidel's rate is the square of the
+ * share that the neighbours have in a voxel's new value. */
+static int enough_sweeps(const TlHmrfOptions *o, double beta, double relative_sd) {
+  if (o->sweeps > 0) return o->sweeps;
+  double pull = 6 * beta / o->delta, data = 1 / (relative_sd * relative_sd);
+  double rounds = log(1e-3) / (2 * log(pull / (pull + data)));
+  return (int)fmin(fmax(ceil(rounds), LEAST_SWEEPS), TL_HMRF_LOUD_SWEEPS);
+}
+
+/* f^2 / w + s2 ln w = (1 - f)^2, the root in [0, 1]. */
+static double cut_of(double w, double s2) {
+  if (fabs(w - 1) < 1e-9) return 0.5;
+  double a = 1 - 1 / w, c = 1 - s2 * log(w);
+  double root = sqrt(fmax(1 - a * c, 0));
+  return fmin(fmax(c / (1 + root), 0.02), 0.98);
+}
+
+static TlStatus measure(Run *r, TlHmrfResult *result) {
+  Spread spread[2] = {{0}};
+  double gap = r->levels.level[1] - r->levels.level[0], variance = 0;
+  TlStatus status = TL_OK;
+  for (int c = 0; c < 2 && status == TL_OK; c++) {
+    spread[c] = (Spread){.width = gap / 8192, .bins = 16384};
+    status = TL_NEW(spread[c].count, (size_t)spread[c].bins);
+  }
+  for (int64_t k = 0; status == TL_OK && k < tl_slab_count(r->grey->nz, r->slab); k++) {
+    TlSlab s = tl_slab(r->grey->nz, r->slab, halo_of(0), k);
+    status = load(r, &s);
+    if (status != TL_OK) break;
+    add_slopes(r, &s);
+    for (int c = 0; c < 2; c++) add_spread(r, &s, c, &spread[c]);
+  }
+  for (int c = 0; c < 2; c++) {
+    double sd = 1.482602218505602 * median_spread(&spread[c]);
+    variance += 0.5 * sd * sd;
+    tl_free(spread[c].count);
+  }
+  result->noise = sqrt(variance);
+  r->sd = result->sd = fmax(result->noise, r->o->sd_floor * gap);
+  choose_deblur(r, gap, result);
+  r->cut = result->cut = cut_of(r->o->void_weight, r->sd * r->sd / (gap * gap));
+  result->beta = r->o->beta > 0 ? r->o->beta : AUTO_BETA * gap / r->sd;
+  r->sweeps = result->sweeps = enough_sweeps(r->o, result->beta, r->sd / gap);
+  tl_stencil_make(&r->stencil, r->grey->voxel_m, r->o->neighbours, result->beta, r->o->delta);
   return status;
 }
 
-typedef struct Means {
-  double level[2], sd;
-  int erosion;
-} Means;
+/* ---- rounds ---- */
 
-/* Means of both classes from the cores of the present labels; grain: the local means. */
-static TlStatus estimate(const Field *f, float *grain, Means *means) {
-  int64_t count = f->nx * f->ny * f->nz, kept = 0;
-  uint8_t *core, *scratch = NULL;
-  double sd[2] = {0, 0};
-  TL_TRY(TL_NEW(core, (size_t)count));
-  TlStatus status = TL_NEW(scratch, (size_t)count);
-  for (uint8_t class = 0; status == TL_OK && class < 2; class ++) {
-    int steps = class == 0 ? CORE_EROSION : means->erosion;
-    while ((kept = find_core(f, class, steps, core, scratch)) < 100 && steps > 0) steps--;
-    means->erosion = class == 0 ? steps : (steps < means->erosion ? steps : means->erosion);
-    if (kept == 0)
-      status =
-          tl_fail(TL_EINPUT, "the start of HMRF-EM holds no %s voxel", class ? "grain" : "void");
-    if (status == TL_OK) status = core_level(f, core, kept, NULL, &means->level[class], &sd[class]);
-    double darkest = means->level[1] - DARKEST_GRAIN * (means->level[1] - means->level[0]);
-    if (status == TL_OK && class == 1)
-      status = local_mean(f, core, means->level[1], darkest, grain);
-    if (status == TL_OK && class == 1)
-      status = core_level(f, core, kept, grain, &means->level[1], &sd[1]);
-  }
-  means->sd = sqrt(0.5 * (sd[0] * sd[0] + sd[1] * sd[1]));
-  tl_free(core);
-  tl_free(scratch);
-  return status;
-}
-
-/* ---- energy and labels ---- */
-
-/* Likelihood energy of both classes (2.39), less the ln(S)/2 they share. */
-static inline void likelihood(const Field *f, int64_t i, double u[2]) {
-  double low = f->mean[0], high = fmax(f->grain[i], low), y = f->grey->f32[i];
-  y = y < low ? low : y > high ? high : y;
-  u[0] = (y - low) * (y - low) / (2 * f->variance * f->void_weight) + 0.5 * log(f->void_weight);
-  u[1] = (y - high) * (y - high) / (2 * f->variance);
-}
-
-/* How many 6-neighbours in the region are void and grain. */
-static inline void neighbours(const Field *f, int64_t x, int64_t y, int64_t z, int count[3]) {
-  int64_t row = f->nx, plane = f->nx * f->ny;
-  const uint8_t *l = f->label + z * plane + y * row + x;
-  count[0] = count[1] = count[2] = 0;
-  if (x > 0) count[l[-1]]++;
-  if (x + 1 < f->nx) count[l[1]]++;
-  if (y > 0) count[l[-row]]++;
-  if (y + 1 < f->ny) count[l[row]]++;
-  if (z > 0) count[l[-plane]]++;
-  if (z + 1 < f->nz) count[l[plane]]++;
-}
-
-/* Slices are summed apart and added in order: the same bits for any thread count. */
-static double energy(const Field *f) {
+static void store_labels(Run *r, const TlSlab *s) {
+  int64_t nx = r->grey->nx, ny = r->grey->ny;
+  float cut = (float)r->cut;
 #pragma omp parallel for
-  for (int64_t z = 0; z < f->nz; z++) {
-    double sum = 0;
-    for (int64_t y = 0; y < f->ny; y++)
-      for (int64_t x = 0; x < f->nx; x++) {
-        int64_t i = (z * f->ny + y) * f->nx + x;
-        if (f->label[i] == OUTSIDE) continue;
-        double u[2];
-        int count[3];
-        likelihood(f, i, u);
-        neighbours(f, x, y, z, count);
-        sum += u[f->label[i]] + 0.5 * f->beta * count[1 - f->label[i]];
-      }
-    f->partial[z] = sum;
+  for (int64_t z = s->begin; z < s->end; z++)
+    for (int64_t y = 0; y < ny; y++) {
+      const float *f = tl_field_row(&r->field, y, z - s->low);
+      uint8_t *m = r->mask->u8 + tl_volume_at(r->mask, 0, y, z);
+      for (int64_t x = 0; x < nx; x++) m[x] = (uint8_t)((m[x] & ~NEXT) | (f[x] > cut ? NEXT : 0));
+    }
+}
+
+/* One E step with the present levels: labels to bit 1, energies before (first round) and after. */
+static TlStatus relax(Run *r, bool first, double energy[2]) {
+  for (int64_t k = 0; k < tl_slab_count(r->grey->nz, r->slab); k++) {
+    TlSlab s = tl_slab(r->grey->nz, r->slab, halo_of(r->sweeps), k);
+    TL_TRY(load(r, &s));
+    tl_field_begin(&r->field, &r->stencil, s.high - s.low, r->low, r->high, r->weight, r->classes,
+                   r->sd, r->deblur);
+    if (first) tl_field_energy(&r->field, &r->stencil, &s, r->by_slice[0]);
+    for (int n = 0; n < r->sweeps; n++) tl_field_sweep(&r->field, &r->stencil, s.low);
+    tl_field_energy(&r->field, &r->stencil, &s, r->by_slice[1]);
+    store_labels(r, &s);
   }
-  double total = 0;
-  for (int64_t z = 0; z < f->nz; z++) total += f->partial[z];
-  return total;
-}
-
-/* Voxels of one colour have no neighbour of their own colour, so they may move together. */
-static int64_t sweep(const Field *f, int colour) {
-  int64_t moved = 0;
-#pragma omp parallel for reduction(+ : moved)
-  for (int64_t z = 0; z < f->nz; z++)
-    for (int64_t y = 0; y < f->ny; y++)
-      for (int64_t x = (z + y + colour) % 2; x < f->nx; x += 2) {
-        int64_t i = (z * f->ny + y) * f->nx + x;
-        if (f->label[i] == OUTSIDE) continue;
-        double u[2];
-        int count[3];
-        likelihood(f, i, u);
-        neighbours(f, x, y, z, count);
-        double change = u[1] + f->beta * count[0] - u[0] - f->beta * count[1];
-        uint8_t best = change < 0 ? 1 : change > 0 ? 0 : f->label[i];
-        moved += best != f->label[i];
-        f->label[i] = best;
-      }
-  return moved;
-}
-
-static void relax(const Field *f) {
-  for (int k = 0; k < MOST_SWEEPS; k++)
-    if (sweep(f, 0) + sweep(f, 1) == 0) return;
-}
-
-/* M step: take the means of the new labels if they do not raise the energy. */
-static TlStatus improve(Field *f, float **spare, double *now, bool *taken) {
-  Means next = {0};
-  double before[2] = {f->mean[0], f->mean[1]};
-  float *old = f->grain;
-  TL_TRY(estimate(f, *spare, &next));
-  memcpy(f->mean, next.level, sizeof f->mean);
-  f->grain = *spare;
-  double with = energy(f);
-  *taken = with <= *now;
-  if (*taken) {
-    *now = with;
-    *spare = old;
-    return TL_OK;
-  }
-  memcpy(f->mean, before, sizeof before);
-  f->grain = old;
+  for (int k = 0; k < 2; k++) energy[k] = sum_slices(r->by_slice[k], r->grey->nz);
   return TL_OK;
 }
 
-static TlStatus iterate(Field *f, const TlHmrfOptions *o, float **spare, TlHmrfResult *r) {
-  Means means = {0};
-  TL_TRY(estimate(f, f->grain, &means));
-  memcpy(f->mean, means.level, sizeof f->mean);
-  double gap = means.level[1] - means.level[0];
-  if (!(gap > 0))
-    return tl_fail(TL_EINPUT,
-                   "grain (%g) is not brighter than void (%g); give --invert when grains are dark",
-                   means.level[1], means.level[0]);
-  r->sd = fmax(means.sd, o->sd_floor * gap);
-  f->variance = r->sd * r->sd;
-  r->core_erosion = means.erosion;
-  double now = energy(f);
-  r->energy[0] = now;
-  bool taken = true;
-  for (r->rounds = 0; taken && r->rounds < o->most_rounds;) {
-    relax(f);
-    now = energy(f);
-    r->energy[++r->rounds] = now;
-    tl_log_info("HMRF-EM round %d: energy %.10g, void %.4g, grain %.4g", r->rounds, now, f->mean[0],
-                f->mean[1]);
-    if (r->energy[r->rounds - 1] - now <= ENERGY_CHANGE * fabs(now)) break;
-    TL_TRY(improve(f, spare, &now, &taken));
-  }
-  memcpy(r->mean, f->mean, sizeof r->mean);
-  return TL_OK;
+/* Take the labels of the round that ran (bit 1), or not. */
+static void settle_round(Run *r, bool taken) {
+  int64_t n = tl_volume_count(r->mask);
+  uint8_t *m = r->mask->u8;
+  for (int64_t i = 0; i < n; i++)
+    m[i] = (uint8_t)((m[i] & START) | (taken ? m[i] >> 1 & 1 : m[i] & 1));
 }
 
-static TlStatus field_new(Field *f, const TlVolume *grey, const TlRoi *roi, const TlVolume *mask,
-                          const TlHmrfOptions *o) {
-  int64_t count = tl_volume_count(grey);
-  *f = (Field){.grey = grey, .nx = grey->nx, .ny = grey->ny, .nz = grey->nz};
-  f->beta = o->beta;
-  f->void_weight = o->void_weight;
-  TL_TRY(TL_NEW(f->label, (size_t)count));
-  TL_TRY(TL_NEW(f->grain, (size_t)count));
-  TL_TRY(TL_NEW(f->partial, (size_t)grey->nz));
-  for (int64_t i = 0; i < count; i++) {
-    int64_t x = i % f->nx, y = i / f->nx % f->ny, z = i / f->nx / f->ny;
-    f->label[i] = !tl_roi_inside(roi, x, y, z) ? OUTSIDE : mask->u8[i] != 0;
+static TlStatus check_levels(const TlLevels *l, bool negated) {
+  double sign = negated ? -1 : 1;
+  if (l->level[1] > l->level[0]) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "grain (%g) is not brighter than void (%g); give --invert when grains are dark",
+                 sign * l->level[1], sign * l->level[0]);
+}
+
+static TlStatus new_levels(Run *r) {
+  tl_levels_free(&r->levels);
+  TL_TRY(tl_levels_find(r->grey, r->roi, r->slab, r->mask, r->bins, &r->levels));
+  return check_levels(&r->levels, r->grey->negated);
+}
+
+static void told(TlHmrfResult *result, const TlLevels *l) {
+  memcpy(result->mean, l->level, sizeof result->mean);
+  result->core_erosion = l->erosion[0] < l->erosion[1] ? l->erosion[0] : l->erosion[1];
+  result->drift_z = l->drift_z;
+  result->drift_radial = l->drift_radial;
+}
+
+static TlStatus iterate(Run *r, TlHmrfResult *result) {
+  double sign = r->grey->negated ? -1 : 1;
+  TL_TRY(new_levels(r));
+  int64_t asked = r->slab;
+  TL_TRY(fit_slab(r, 0));
+  TL_TRY(run_make(r, halo_of(0)));
+  TL_TRY(measure(r, result));
+  r->slab = asked;
+  TL_TRY(fit_slab(r, r->sweeps));
+  TL_TRY(run_make(r, halo_of(r->sweeps)));
+  while (result->rounds < r->o->most_rounds) {
+    double energy[2], last = result->energy[result->rounds];
+    if (result->rounds > 0) TL_TRY(new_levels(r));
+    TL_TRY(relax(r, result->rounds == 0, energy));
+    if (result->rounds == 0) result->energy[0] = last = energy[0];
+    if (energy[1] > last) {
+      tl_log_info("HMRF-EM: new levels (void %.4g, grain %.4g) would raise the energy to %.10g: "
+                  "not taken",
+                  sign * r->levels.level[0], sign * r->levels.level[1], energy[1]);
+      settle_round(r, false);
+      return TL_OK;
+    }
+    settle_round(r, true);
+    told(result, &r->levels);
+    result->energy[++result->rounds] = energy[1];
+    tl_log_info("HMRF-EM round %d: energy %.10g, void %.4g, grain %.4g", result->rounds, energy[1],
+                sign * r->levels.level[0], sign * r->levels.level[1]);
+    if (result->rounds > 1 && last - energy[1] <= ENERGY_CHANGE * fabs(energy[1])) break;
   }
   return TL_OK;
 }
 
-TlStatus tl_hmrf(const TlVolume *grey, const TlRoi *roi, const TlHmrfOptions *options,
-                 TlVolume *mask, TlHmrfResult *result) {
-  assert(grey->type == TL_F32 && mask->type == TL_U8);
-  assert(options->beta > 0 && options->void_weight > 0 && options->most_rounds >= 1 &&
-         options->most_rounds <= TL_HMRF_MOST_ROUNDS);
-  Field field;
-  float *spare = NULL;
-  int64_t count = tl_volume_count(grey);
+/* The mask of 0 and 1 again. */
+static void finish_mask(Run *r, TlHmrfResult *result) {
+  int64_t n = tl_volume_count(r->mask);
+  uint8_t *m = r->mask->u8;
+  for (int64_t i = 0; i < n; i++) {
+    result->moved += (m[i] & 1) != (m[i] & START ? 1 : 0);
+    m[i] &= 1;
+  }
+}
+
+TlStatus tl_hmrf(const TlSource *grey, const TlRoi *roi, const TlHmrfOptions *options, int64_t slab,
+                 const TlHistogram *bins, TlVolume *mask, TlHmrfResult *result) {
+  assert(mask->type == TL_U8 && (options->neighbours == 6 || options->neighbours == 26));
+  assert(options->beta >= 0 && options->delta > 0 && options->void_weight > 0 &&
+         options->deblur <= 0.5 && options->sd_floor > 0 && options->most_rounds >= 1 &&
+         options->most_rounds <= TL_HMRF_MOST_ROUNDS && options->sweeps <= TL_HMRF_MOST_SWEEPS);
+  Run r = {.grey = grey, .roi = roi, .o = options, .slab = slab, .bins = bins, .mask = mask};
   *result = (TlHmrfResult){0};
-  TlStatus status = field_new(&field, grey, roi, mask, options);
-  if (status == TL_OK) status = TL_NEW(spare, (size_t)count);
-  if (status == TL_OK) status = iterate(&field, options, &spare, result);
-  for (int64_t i = 0; status == TL_OK && i < count; i++) {
-    uint8_t label = field.label[i] == 1;
-    result->moved += field.label[i] != OUTSIDE && label != mask->u8[i];
-    mask->u8[i] = label;
-  }
-  tl_free(field.label);
-  tl_free(field.grain);
-  tl_free(field.partial);
-  tl_free(spare);
+  TlStatus status = TL_NEW(r.by_slice[0], (size_t)grey->nz);
+  if (status == TL_OK) status = TL_NEW(r.by_slice[1], (size_t)grey->nz);
+  for (int64_t i = 0; i < tl_volume_count(mask); i++) mask->u8[i] = mask->u8[i] ? 1 | START : 0;
+  if (status == TL_OK) status = iterate(&r, result);
+  finish_mask(&r, result);
+  tl_levels_free(&r.levels);
+  run_free(&r);
+  tl_free(r.by_slice[0]);
+  tl_free(r.by_slice[1]);
   return status;
 }

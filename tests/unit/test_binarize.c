@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/par.h"
 #include "image/binarize.h"
+#include "image/hmrf_field.h"
 #include "image/nlm.h"
 #include "image/noise.h"
 #include "io/stack.h"
@@ -14,9 +15,7 @@
 static const TlRoi whole = {.kind = TL_ROI_ALL};
 
 static TlBinarizeOptions options(TlBinarizeMethod method) {
-  return (TlBinarizeOptions){
-      .method = method,
-      .hmrf = {.beta = 0.5, .void_weight = 1, .sd_floor = 0.075, .most_rounds = 10}};
+  return (TlBinarizeOptions){.method = method, .hmrf = TL_HMRF_DEFAULTS};
 }
 
 static void make_sand(TlVolume *v, int64_t n, double sigma, uint64_t seed) {
@@ -208,18 +207,35 @@ START_TEST(hmrf_after_denoising_is_not_below_otsu) {
   double otsu = dice_by(&quiet, TL_BINARIZE_OTSU, &unused);
   double hmrf = dice_by(&quiet, TL_BINARIZE_HMRF_EM, &r);
   ck_assert_msg(hmrf >= otsu, "HMRF %.4f, Otsu %.4f", hmrf, otsu);
-  ck_assert_double_ge(r.hmrf.sd, 0.0749 * (r.hmrf.mean[1] - r.hmrf.mean[0]));
+  ck_assert_double_ge(r.hmrf.sd, 0.0199 * (r.hmrf.mean[1] - r.hmrf.mean[0]));
   tl_volume_free(&v);
   tl_volume_free(&quiet);
 }
 END_TEST
 
-/* U of hmrf.h with global means and no neighbours is a sum over voxels that can be written down:
- * two grey levels, one cube of grain. */
+/* tl_hmrf on a volume from labels `mask`, whole stack. */
+static void hmrf(const TlVolume *v, const TlHmrfOptions *o, int64_t slab, TlVolume *mask,
+                 TlHmrfResult *r) {
+  TlSource source = tl_source_volume(v);
+  TlHistogram bins;
+  CK_OK(tl_histogram_new(v, &whole, &bins));
+  CK_OK(tl_hmrf(&source, &whole, o, slab, &bins, mask, r));
+  tl_histogram_free(&bins);
+}
+
+static void start_by_threshold(const TlVolume *v, float threshold, TlVolume *mask) {
+  CK_OK(tl_volume_like(mask, v, TL_U8));
+  for (int64_t i = 0; i < tl_volume_count(v); i++) mask->u8[i] = v->f32[i] > threshold;
+}
+
+/* Two grey levels, one cube of grain: before the first sweep f is 0 or 1 and U is its faces. */
 START_TEST(hmrf_energy_of_two_levels_is_its_interface) {
   TlVolume v, mask;
   TlHmrfResult r;
-  TlHmrfOptions o = {.beta = 0.7, .void_weight = 1, .sd_floor = 0.1, .most_rounds = 5};
+  TlHmrfOptions o = TL_HMRF_DEFAULTS;
+  o.beta = 0.7;
+  o.sd_floor = 0.1;
+  o.deblur = 0;
   CK_OK(tl_volume_new(&v, TL_F32, 30, 30, 30));
   CK_OK(tl_volume_new(&mask, TL_U8, 30, 30, 30));
   for (int64_t i = 0; i < tl_volume_count(&v); i++) {
@@ -229,16 +245,426 @@ START_TEST(hmrf_energy_of_two_levels_is_its_interface) {
     mask.u8[i] = in;
   }
   mask.u8[tl_volume_at(&mask, 9, 9, 9)] = 0; /* one voxel wrong at the start */
-  CK_OK(tl_hmrf(&v, &whole, &o, &mask, &r));
+  hmrf(&v, &o, 0, &mask, &r);
   CK_NEAR(r.mean[0], 100, 0);
   CK_NEAR(r.mean[1], 200, 0);
   CK_NEAR(r.sd, 10, 1e-9);
   ck_assert_int_eq(r.moved, 1);
-  double interface = 6 * 144 * 0.7;
-  CK_NEAR(r.energy[r.rounds], interface, 1e-6);
-  CK_NEAR(r.energy[0], interface + 100.0 * 100 / (2 * 10 * 10), 1e-6); /* 3 faces as before */
+  CK_NEAR(r.energy[0], 6 * 144 * 0.7 * (1 - 0.5 * o.delta), 1e-3);
+  ck_assert_double_lt(r.energy[r.rounds], r.energy[0]);
+  ck_assert_int_eq(mask.u8[tl_volume_at(&mask, 9, 9, 9)], 1);
   tl_volume_free(&v);
   tl_volume_free(&mask);
+}
+END_TEST
+
+START_TEST(hmrf_energy_falls_with_each_sweep) {
+  static const int neighbours[] = {6, 26};
+  for (int k = 0; k < 2; k++) {
+    TlVolume v;
+    double last = INFINITY;
+    make_sand(&v, 32, 20, 21);
+    v.voxel_m[0] = v.voxel_m[1] = 1e-5; /* anisotropic: the weights differ */
+    v.voxel_m[2] = 2e-5;
+    for (int sweeps = 1; sweeps <= 12; sweeps++) {
+      TlVolume mask;
+      TlHmrfResult r;
+      TlHmrfOptions o = TL_HMRF_DEFAULTS;
+      o.neighbours = neighbours[k];
+      o.sweeps = sweeps;
+      o.most_rounds = 1;
+      start_by_threshold(&v, 125, &mask);
+      hmrf(&v, &o, 0, &mask, &r);
+      if (sweeps == 1) ck_assert_double_lt(r.energy[1], r.energy[0]);
+      ck_assert_msg(r.energy[1] < last, "%d neighbours, sweep %d: %.10g after %.10g", neighbours[k],
+                    sweeps, r.energy[1], last);
+      last = r.energy[1];
+      tl_volume_free(&mask);
+    }
+    tl_volume_free(&v);
+  }
+}
+END_TEST
+
+/* ---- the field against slow twins ---- */
+
+enum { SMALL = 10, SMALL_COUNT = SMALL * SMALL * SMALL };
+
+/* A noisy ball on the scale void 0, grain 1 with levels given: the field alone, without EM. */
+static void make_field(TlField *f, const TlStencil *s, double sd, uint64_t seed) {
+  static float low[SMALL_COUNT], high[SMALL_COUNT], scratch[SMALL_COUNT];
+  static uint8_t classes[SMALL_COUNT];
+  CK_OK(tl_field_new(f, SMALL, SMALL, SMALL));
+  for (int i = 0; i < SMALL_COUNT; i++) {
+    double x = i % SMALL - 4.2, y = i / SMALL % SMALL - 4.7, z = i / SMALL / SMALL - 4.4;
+    double grey = 90 + (x * x + y * y + z * z < 12 ? 70 : 0);
+    f->grey[i] = (float)(grey + 70 * sd * tl_random_normal(seed, 5, (uint64_t)i));
+    low[i] = 90;
+    high[i] = 160;
+    classes[i] = i % 97 == 0 ? 2 : 0;
+  }
+  tl_field_begin(f, s, SMALL, low, high, scratch, classes, 70 * sd, 0);
+}
+
+static double field_energy(const TlField *f, const TlStencil *s) {
+  double by_slice[SMALL], sum = 0;
+  TlSlab slab = {.begin = 0, .end = SMALL, .low = 0, .high = SMALL};
+  tl_field_energy(f, s, &slab, by_slice);
+  for (int z = 0; z < SMALL; z++) sum += by_slice[z];
+  return sum;
+}
+
+/* The header's U written down in doubles, and its derivative by one voxel. */
+static double twin_energy(const TlField *f, const TlStencil *s, const double *label, int only,
+                          double *slope) {
+  double sum = 0;
+  *slope = 0;
+  for (int i = only < 0 ? 0 : only; i < (only < 0 ? SMALL_COUNT : only + 1); i++) {
+    int x = i % SMALL, y = i / SMALL % SMALL, z = i / SMALL / SMALL;
+    if (label[i] < 0) continue;
+    sum += 0.5 * pow(label[i] - f->u[i], 2) * f->data[i];
+    *slope += (label[i] - f->u[i]) * f->data[i];
+    for (int k = 0; k < s->count; k++) {
+      int ox = x + s->dx[k], oy = y + s->dy[k], oz = z + s->dz[k];
+      if (ox < 0 || oy < 0 || oz < 0 || ox >= SMALL || oy >= SMALL || oz >= SMALL) continue;
+      double other = label[(oz * SMALL + oy) * SMALL + ox], d = label[i] - other, a = fabs(d);
+      if (other < 0) continue;
+      sum += 0.5 * s->weight[k] * (a < s->delta ? a * a / (2 * s->delta) : a - s->delta / 2);
+      *slope += s->weight[k] * (a < s->delta ? d / s->delta : d > 0 ? 1 : -1);
+    }
+  }
+  return sum;
+}
+
+/* Each voxel in turn to the zero of U's derivative by bisection, until nothing moves. */
+static double twin_minimum(const TlField *f, const TlStencil *s, double *label) {
+  double slope, most = 1;
+  for (int i = 0; i < SMALL_COUNT; i++)
+    label[i] = (double)tl_field_row(f, i / SMALL % SMALL, i / SMALL / SMALL)[i % SMALL];
+  for (int round = 0; round < 500 && most > 1e-7; round++) {
+    most = 0;
+    for (int i = 0; i < SMALL_COUNT; i++) {
+      double low = 0, high = 1, before = label[i];
+      if (before < 0) continue;
+      for (int k = 0; k < 40; k++) {
+        label[i] = 0.5 * (low + high);
+        twin_energy(f, s, label, i, &slope);
+        *(slope > 0 ? &high : &low) = label[i];
+      }
+      most = fmax(most, fabs(label[i] - before));
+    }
+  }
+  return twin_energy(f, s, label, -1, &slope);
+}
+
+START_TEST(field_reaches_the_minimum_of_its_slow_twin) {
+  static const double voxel_m[3] = {1e-5, 1.2e-5, 2e-5};
+  static double label[SMALL_COUNT];
+  for (int k = 0; k < 2; k++) {
+    TlField f;
+    TlStencil s;
+    double slope;
+    tl_stencil_make(&s, voxel_m, k ? 26 : 6, 2, 0.3);
+    make_field(&f, &s, 0.3, 31);
+    for (int i = 0; i < SMALL_COUNT; i++)
+      label[i] = (double)tl_field_row(&f, i / SMALL % SMALL, i / SMALL / SMALL)[i % SMALL];
+    CK_NEAR(field_energy(&f, &s) / twin_energy(&f, &s, label, -1, &slope), 1, 1e-6);
+    double least = twin_minimum(&f, &s, label);
+    for (int n = 0; n < 100; n++) tl_field_sweep(&f, &s, 0);
+    CK_NEAR(field_energy(&f, &s) / least, 1, 1e-5);
+    for (int i = 0; i < SMALL_COUNT; i++)
+      CK_NEAR((double)tl_field_row(&f, i / SMALL % SMALL, i / SMALL / SMALL)[i % SMALL], label[i],
+              2e-3);
+    tl_field_free(&f);
+  }
+}
+END_TEST
+
+/* Weights fall as 1 / distance and add up to 6 beta, whatever the voxel's shape. */
+START_TEST(neighbours_weigh_by_physical_distance) {
+  static const double voxel_m[3] = {1e-5, 2e-5, 4e-5};
+  for (int k = 0; k < 2; k++) {
+    TlStencil s;
+    double sum = 0, first = 0;
+    tl_stencil_make(&s, voxel_m, k ? 26 : 6, 1.5, 0.3);
+    ck_assert_int_eq(s.count, k ? 26 : 6);
+    for (int n = 0; n < s.count; n++) {
+      double d = sqrt(pow(s.dx[n] * voxel_m[0], 2) + pow(s.dy[n] * voxel_m[1], 2) +
+                      pow(s.dz[n] * voxel_m[2], 2));
+      sum += (double)s.weight[n];
+      if (n == 0) first = (double)s.weight[0] * d;
+      CK_NEAR((double)s.weight[n] * d / first, 1, 1e-5);
+    }
+    CK_NEAR(sum, 9, 1e-5);
+  }
+}
+END_TEST
+
+/* ---- the graph cut: exact least energy of the two-class field ---- */
+
+enum { SOURCE = SMALL_COUNT, SINK, NODES, MOST_ARCS = 2 * (NODES + 16 * SMALL_COUNT) };
+
+typedef struct Graph {
+  int head[NODES], next[MOST_ARCS], to[MOST_ARCS], arcs, depth[NODES], at[NODES];
+  double room[MOST_ARCS];
+} Graph;
+
+static void arc(Graph *g, int from, int to, double room, double back) {
+  int ends[2] = {from, to};
+  double rooms[2] = {room, back};
+  for (int k = 0; k < 2; k++) {
+    g->to[g->arcs] = ends[1 - k];
+    g->room[g->arcs] = rooms[k];
+    g->next[g->arcs] = g->head[ends[k]];
+    g->head[ends[k]] = g->arcs++;
+  }
+}
+
+static bool layers(Graph *g) {
+  static int queue[NODES];
+  int n = 0;
+  for (int i = 0; i < NODES; i++) g->depth[i] = -1;
+  g->depth[SOURCE] = 0;
+  queue[n++] = SOURCE;
+  for (int k = 0; k < n; k++)
+    for (int a = g->head[queue[k]]; a >= 0; a = g->next[a])
+      if (g->room[a] > 1e-9 && g->depth[g->to[a]] < 0) {
+        g->depth[g->to[a]] = g->depth[queue[k]] + 1;
+        queue[n++] = g->to[a];
+      }
+  return g->depth[SINK] >= 0;
+}
+
+static double push(Graph *g, int node, double most) {
+  if (node == SINK) return most;
+  for (; g->at[node] >= 0; g->at[node] = g->next[g->at[node]]) {
+    int a = g->at[node];
+    if (g->room[a] <= 1e-9 || g->depth[g->to[a]] != g->depth[node] + 1) continue;
+    double sent = push(g, g->to[a], fmin(most, g->room[a]));
+    if (sent <= 0) continue;
+    g->room[a] -= sent;
+    g->room[a ^ 1] += sent;
+    return sent;
+  }
+  return 0;
+}
+
+/* Least of sum_i (x_i - u_i)^2 data/2 + sum w [x_i != x_j] over labels 0 / 1, and the labels. */
+static void graph_cut(const TlField *f, const TlStencil *s, uint8_t *label) {
+  static Graph g;
+  g.arcs = 0;
+  for (int i = 0; i < NODES; i++) g.head[i] = -1;
+  for (int i = 0; i < SMALL_COUNT; i++) {
+    int x = i % SMALL, y = i / SMALL % SMALL, z = i / SMALL / SMALL;
+    if (tl_field_row(f, y, z)[x] < 0) continue;
+    double cost = 0.5 * (1 - 2 * (double)f->u[i]) * (double)f->data[i]; /* of 1 less that of 0 */
+    arc(&g, SOURCE, i, cost < 0 ? -cost : 0, 0);
+    arc(&g, i, SINK, cost > 0 ? cost : 0, 0);
+    for (int k = 0; k < s->count; k++) {
+      int ox = x + s->dx[k], oy = y + s->dy[k], oz = z + s->dz[k];
+      int other = (oz * SMALL + oy) * SMALL + ox;
+      if (other < i || ox < 0 || oy < 0 || oz < 0 || ox >= SMALL || oy >= SMALL || oz >= SMALL)
+        continue;
+      if (tl_field_row(f, oy, oz)[ox] < 0) continue;
+      arc(&g, i, other, (double)s->weight[k], (double)s->weight[k]);
+    }
+  }
+  while (layers(&g)) {
+    for (int i = 0; i < NODES; i++) g.at[i] = g.head[i];
+    while (push(&g, SOURCE, INFINITY) > 0) continue;
+  }
+  for (int i = 0; i < SMALL_COUNT; i++) label[i] = g.depth[i] >= 0; /* the source's side is 1 */
+}
+
+static double two_class_energy(const TlField *f, const TlStencil *s, const uint8_t *label) {
+  double sum = 0;
+  for (int i = 0; i < SMALL_COUNT; i++) {
+    int x = i % SMALL, y = i / SMALL % SMALL, z = i / SMALL / SMALL;
+    if (tl_field_row(f, y, z)[x] < 0) continue;
+    sum += 0.5 * pow(label[i] - (double)f->u[i], 2) * (double)f->data[i];
+    for (int k = 0; k < s->count; k++) {
+      int ox = x + s->dx[k], oy = y + s->dy[k], oz = z + s->dz[k];
+      if (ox < 0 || oy < 0 || oz < 0 || ox >= SMALL || oy >= SMALL || oz >= SMALL) continue;
+      if (tl_field_row(f, oy, oz)[ox] < 0) continue;
+      sum += 0.5 * (double)s->weight[k] * (label[(oz * SMALL + oy) * SMALL + ox] != label[i]);
+    }
+  }
+  return sum;
+}
+
+/* With whole steps only (delta -> 0) the field cut at 1/2 is the graph cut: at delta 0.01 up to a
+ * few voxels whose flip costs less than what the rounded-off kink of H gives. */
+START_TEST(field_without_partial_volume_is_the_graph_cut) {
+  static const double voxel_m[3] = {0, 0, 0};
+  static uint8_t cut[SMALL_COUNT], ours[SMALL_COUNT];
+  for (uint64_t seed = 41; seed < 45; seed++) {
+    TlField f;
+    TlStencil s;
+    tl_stencil_make(&s, voxel_m, seed % 2 ? 6 : 26, 1.5, 0.01);
+    make_field(&f, &s, 0.35, seed);
+    graph_cut(&f, &s, cut);
+    for (int n = 0; n < 3000; n++) tl_field_sweep(&f, &s, 0);
+    int unequal = 0, grain = 0;
+    for (int i = 0; i < SMALL_COUNT; i++) {
+      ours[i] = tl_field_row(&f, i / SMALL % SMALL, i / SMALL / SMALL)[i % SMALL] > 0.5F;
+      unequal += ours[i] != cut[i] && i % 97 != 0;
+      grain += cut[i];
+    }
+    ck_assert_int_gt(grain, 50);
+    double least = two_class_energy(&f, &s, cut), reached = two_class_energy(&f, &s, ours);
+    ck_assert_double_ge(reached, least - 1e-6);
+    ck_assert_msg(reached <= 1.005 * least && unequal <= 5, "%d unequal, %.6g over %.6g", unequal,
+                  reached, least);
+    tl_field_free(&f);
+  }
+}
+END_TEST
+
+/* ---- slabs ---- */
+
+START_TEST(mask_has_the_same_bits_for_any_slab) {
+  static const double sigma[] = {2, 20};
+  for (int k = 0; k < 2; k++) {
+    TlVolume v;
+    TlBinarizeOptions o = options(TL_BINARIZE_HMRF_EM);
+    CK_OK(tl_volume_new(&v, TL_U16, 29, 27, 75));
+    for (int64_t i = 0; i < tl_volume_count(&v); i++) {
+      double grey = sand_grey(i % 29, i / 29 % 27, i / 29 / 27);
+      v.u16[i] = (uint16_t)(200 * (grey + sand_noise(grey, sigma[k], 51, i)));
+    }
+    TlRoi disc = {.kind = TL_ROI_CYLINDER, .x = 14, .y = 13, .r = 13, .nx = 29, .ny = 27};
+    for (int method = TL_BINARIZE_HMRF_EM; method <= TL_BINARIZE_OTSU; method++) {
+      TlVolume one, many;
+      TlBinarizeResult r, s;
+      o.method = (TlBinarizeMethod)method;
+      o.slab = 80;
+      CK_OK(tl_binarize(&v, &disc, &o, &one, &r));
+      for (o.slab = 16; o.slab < 80; o.slab += 16) {
+        CK_OK(tl_binarize(&v, &disc, &o, &many, &s));
+        ck_assert_mem_eq(one.u8, many.u8, (size_t)tl_volume_count(&v));
+        ck_assert_mem_eq(&r.hmrf, &s.hmrf, sizeof r.hmrf);
+        tl_volume_free(&many);
+      }
+      tl_volume_free(&one);
+    }
+    tl_volume_free(&v);
+  }
+}
+END_TEST
+
+/* Slabs that memory makes thinner give the same mask; too little memory is said. */
+START_TEST(memory_thins_the_slabs_and_nothing_else) {
+  TlVolume v, one, many;
+  TlBinarizeResult r;
+  TlBinarizeOptions o = options(TL_BINARIZE_HMRF_EM);
+  CK_OK(tl_volume_new(&v, TL_F32, 40, 40, 90));
+  for (int64_t i = 0; i < tl_volume_count(&v); i++) {
+    double grey = sand_grey(i % 40, i / 40 % 40, i / 1600);
+    v.f32[i] = (float)(grey + sand_noise(grey, 8, 52, i));
+  }
+  o.slab = 96;
+  CK_OK(tl_binarize(&v, &whole, &o, &one, &r));
+  o.hmrf.most_bytes = tl_hmrf_bytes(40, 40, 90, 16, r.hmrf.sweeps);
+  CK_OK(tl_binarize(&v, &whole, &o, &many, &r));
+  ck_assert_mem_eq(one.u8, many.u8, (size_t)tl_volume_count(&v));
+  tl_volume_free(&many);
+  o.hmrf.most_bytes /= 2;
+  CK_FAILS(tl_binarize(&v, &whole, &o, &many, &r), TL_EUSAGE, "thinnest slabs");
+  tl_volume_free(&one);
+  tl_volume_free(&v);
+}
+END_TEST
+
+START_TEST(plan_keeps_within_its_memory) {
+  TlBinarizeOptions o = options(TL_BINARIZE_HMRF_EM);
+  CK_OK(tl_binarize_plan(1024, 1024, 1024, 2600LL << 20, &o));
+  ck_assert_int_eq(o.slab % TL_SLAB_STEP, 0);
+  ck_assert_int_le(tl_binarize_bytes(1024, 1024, 1024, &o, TL_HMRF_QUIET_SWEEPS), 2600LL << 20);
+  CK_FAILS(tl_binarize_plan(1024, 1024, 1024, 1 << 20, &o), TL_EUSAGE, "thinnest slabs");
+}
+END_TEST
+
+/* ---- drift and phases ---- */
+
+START_TEST(slow_drift_is_followed_and_told) {
+  TlVolume v;
+  TlBinarizeResult r, otsu, flat;
+  make_sand(&v, 64, 6, 61);
+  double before = dice_by(&v, TL_BINARIZE_HMRF_EM, &flat);
+  for (int64_t i = 0; i < tl_volume_count(&v); i++) { /* 30 of the gap of 70 along z */
+    double z = (double)(i / 64 / 64);
+    v.f32[i] += (float)(30 * (z / 63 - 0.5));
+  }
+  double by_otsu = dice_by(&v, TL_BINARIZE_OTSU, &otsu);
+  double after = dice_by(&v, TL_BINARIZE_HMRF_EM, &r);
+  CK_NEAR(after, before, 0.004);
+  ck_assert_double_gt(after, by_otsu);
+  CK_NEAR(flat.hmrf.drift_z, 0, 1);
+  CK_NEAR(r.hmrf.drift_z, 20, 4); /* upper third less lower third: 2/3 of it, by whole blocks */
+  tl_volume_free(&v);
+}
+END_TEST
+
+START_TEST(mixture_finds_what_a_histogram_was_made_of) {
+  static const double mean[] = {60, 110, 170}, sd[] = {8, 12, 9}, share[] = {0.4, 0.15, 0.45};
+  TlVolume v;
+  TlHistogram h;
+  TlMixture m;
+  CK_OK(tl_volume_new(&v, TL_F32, 60, 60, 60));
+  for (int64_t i = 0; i < tl_volume_count(&v); i++) {
+    double part = (double)i / (double)tl_volume_count(&v);
+    int l = part < share[0] ? 0 : part < share[0] + share[1] ? 1 : 2;
+    v.f32[i] = rintf((float)(mean[l] + sd[l] * tl_random_normal(71, 3, (uint64_t)i)));
+  }
+  CK_OK(tl_histogram_new(&v, &whole, &h));
+  CK_OK(tl_mixture_fit(&h, 3, NULL, 0.01, INFINITY, &m));
+  for (int l = 0; l < 3; l++) {
+    CK_NEAR(m.mean[l], mean[l], 1); /* 5 standard errors of the least class, with its overlap */
+    CK_NEAR(m.sd[l], sd[l], 0.7);
+    CK_NEAR(m.share[l], share[l], 0.01);
+  }
+  for (int k = 1; k <= m.rounds; k++) ck_assert_double_le(m.energy[k], m.energy[k - 1]);
+  TlMixture heavy;
+  double weights[] = {2.5, 1, 1}; /* void reaches further */
+  CK_OK(tl_mixture_fit(&h, 3, weights, 0.01, INFINITY, &heavy));
+  ck_assert_double_gt(heavy.border[0], m.border[0]);
+  CK_NEAR(heavy.sd[0], sqrt(2.5) * m.sd[0], 0.3); /* 2.35 */
+  tl_histogram_free(&h);
+  tl_volume_free(&v);
+}
+END_TEST
+
+/* Balls of mineral in void, the void's lower half filled by a mid-grey phase: told apart, grain is
+ * found at half level against what is beside it. */
+START_TEST(third_phase_is_told_and_kept_out_of_the_grains) {
+  enum { N = 64 };
+  TlVolume v, mask, truth_mask;
+  TlBinarizeResult r;
+  TlBinarizeOptions o = options(TL_BINARIZE_HMRF_EM);
+  CK_OK(tl_volume_new(&v, TL_F32, N, N, N));
+  CK_OK(tl_volume_new(&truth_mask, TL_U8, N, N, N));
+  for (int64_t i = 0; i < tl_volume_count(&v); i++) {
+    int64_t x = i % N % 16 - 8, y = i / N % N % 16 - 8, z = i / N / N % 16 - 8;
+    bool ball = x * x + y * y + z * z < 36;
+    double grey = ball ? 170 : i / N / N < N / 2 ? 120 : 70;
+    truth_mask.u8[i] = ball;
+    v.f32[i] = (float)(grey + 4 * tl_random_normal(81, 3, (uint64_t)i));
+  }
+  o.phases = o.solid_from = 3;
+  CK_OK(tl_binarize(&v, &whole, &o, &mask, &r));
+  ck_assert_int_eq(r.mixture.classes, 3);
+  CK_NEAR(r.mixture.mean[0], 70, 3);
+  CK_NEAR(r.mixture.mean[1], 120, 4);
+  CK_NEAR(r.mixture.mean[2], 170, 4);
+  int64_t wrong = 0, grain = 0;
+  for (int64_t i = 0; i < tl_volume_count(&v); i++) {
+    wrong += mask.u8[i] != truth_mask.u8[i];
+    grain += truth_mask.u8[i];
+  }
+  ck_assert_msg(wrong < grain / 50, "%lld of %lld", (long long)wrong, (long long)grain);
+  tl_volume_free(&v);
+  tl_volume_free(&mask);
+  tl_volume_free(&truth_mask);
 }
 END_TEST
 
@@ -368,8 +794,8 @@ static void check_phantom(const char *folder, const char *level, double least) {
 START_TEST(chain_on_the_owners_phantom) {
   const char *folder = getenv("TALUS_PHANTOM");
   if (!folder) return;
-  check_phantom(folder, "high", 0.984);
-  check_phantom(folder, "low", 0.990);
+  check_phantom(folder, "high", 0.985);
+  check_phantom(folder, "low", 0.991);
 }
 END_TEST
 
@@ -380,6 +806,12 @@ TL_TEST_MAIN("binarize", otsu_has_the_least_within_class_variance,
              few_grains_are_not_refused, threshold_that_leaves_a_phase_empty_is_refused,
              hmrf_energy_never_rises_and_dice_is_not_below_otsu,
              hmrf_after_denoising_is_not_below_otsu, hmrf_energy_of_two_levels_is_its_interface,
-             void_weight_gives_voxels_to_void, mask_has_the_same_bits_for_any_threads,
-             dark_grains_are_the_negative, greys_outside_the_region_do_not_matter,
-             small_islands_change_sides_and_cut_ones_stay, chain_on_the_owners_phantom)
+             hmrf_energy_falls_with_each_sweep, field_reaches_the_minimum_of_its_slow_twin,
+             neighbours_weigh_by_physical_distance, field_without_partial_volume_is_the_graph_cut,
+             mask_has_the_same_bits_for_any_slab, memory_thins_the_slabs_and_nothing_else,
+             plan_keeps_within_its_memory, slow_drift_is_followed_and_told,
+             mixture_finds_what_a_histogram_was_made_of,
+             third_phase_is_told_and_kept_out_of_the_grains, void_weight_gives_voxels_to_void,
+             mask_has_the_same_bits_for_any_threads, dark_grains_are_the_negative,
+             greys_outside_the_region_do_not_matter, small_islands_change_sides_and_cut_ones_stay,
+             chain_on_the_owners_phantom)
