@@ -166,17 +166,31 @@ typedef struct Spread {
   int64_t *count, bins, total;
 } Spread;
 
+/* Are a voxel of the slab and its 6 neighbours in the region? */
+static inline bool surrounded(const uint8_t *c, int64_t row, int64_t plane) {
+  return !((c[0] | c[-1] | c[1] | c[-row] | c[row] | c[-plane] | c[plane]) & TL_CLASS_OUTSIDE);
+}
+
+/* Core voxels less the mean of their 6 neighbours (sd sqrt(7/6) of white noise's): what varies
+ * slowly, a third phase or the minerals' own grey, is none of the noise. */
 static void add_spread(const Run *r, const TlSlab *s, int which, Spread *spread) {
-  int64_t plane = r->grey->nx * r->grey->ny;
-  const float *level = which ? r->high : r->low;
-  tl_core_find(r->classes, r->grey->nx, r->grey->ny, s->high - s->low, (uint8_t)which,
-               r->levels.erosion[which], r->core, r->scratch);
-  for (int64_t i = (s->begin - s->low) * plane; i < (s->end - s->low) * plane; i++) {
-    if (!r->core[i]) continue;
-    double at = fabs((double)r->field.grey[i] - (double)level[i]) / spread->width;
-    spread->count[at < (double)spread->bins - 1 ? (int64_t)at : spread->bins - 1]++;
-    spread->total++;
-  }
+  int64_t nx = r->grey->nx, ny = r->grey->ny, plane = nx * ny;
+  int64_t first = s->begin > 0 || r->grey->nz < 3 ? s->begin : 1;
+  int64_t last = s->end < r->grey->nz || r->grey->nz < 3 ? s->end : s->end - 1;
+  int64_t up = r->grey->nz < 3 ? 0 : plane; /* a stack too thin has its own slice beside it */
+  tl_core_find(r->classes, nx, ny, s->high - s->low, (uint8_t)which, r->levels.erosion[which],
+               r->core, r->scratch);
+  for (int64_t z = first; z < last; z++)
+    for (int64_t y = 1; y + 1 < ny; y++)
+      for (int64_t x = 1; x + 1 < nx; x++) {
+        int64_t i = (z - s->low) * plane + y * nx + x;
+        const float *g = r->field.grey + i;
+        if (!r->core[i] || !surrounded(r->classes + i, nx, up)) continue;
+        double mean = (double)(g[1] + g[-1] + g[nx] + g[-nx] + g[up] + g[-up]) / 6;
+        double at = fabs((double)g[0] - mean) / sqrt(7.0 / 6) / spread->width;
+        spread->count[at < (double)spread->bins - 1 ? (int64_t)at : spread->bins - 1]++;
+        spread->total++;
+      }
 }
 
 static double median_spread(const Spread *s) {
@@ -207,9 +221,7 @@ static void add_slopes(Run *r, const TlSlab *s) {
       for (int64_t x = 1; x + 1 < nx; x++) {
         int64_t i = (z - s->low) * plane + y * nx + x;
         const float *g = r->field.grey + i;
-        const uint8_t *c = r->classes + i;
-        if ((c[0] | c[-1] | c[1] | c[-nx] | c[nx] | c[-plane] | c[plane]) & TL_CLASS_OUTSIDE)
-          continue;
+        if (!surrounded(r->classes + i, nx, plane)) continue;
         double dx = (double)(g[1] - g[-1]) / step[0], dy = (double)(g[nx] - g[-nx]) / step[1];
         double dz = (double)(g[plane] - g[-plane]) / step[2];
         double q = 0.25 * (dx * dx + dy * dy + dz * dz) / (gap * gap);

@@ -16,17 +16,16 @@
  *     rises, and the result does not depend on threads.
  *   M step: v and g from the classes' cores (image/levels.h), medians with their slow drift; g is
  *     local: core greys smoothed by sigma 2 voxels, for minerals differ in brightness; so is v when
- *     there are more than two phases. S, in greys, from the cores' median absolute deviation but
- *     not below sd_floor times the gap; set once. Levels that would raise U are not taken and end
- *     the rounds.
- * Greys beyond a level by over 3 sd count as 3 sd: opaque minerals are grain, however bright.
- * A voxel is grain when f > 1/2. Weight of void (2.29-2.35): by 2.35 a weight w multiplies the
- * void's variance, by 2.39 that variance is used as it is: f is cut where both weighted Gaussians
- * meet, f^2 / w + (S / gap^2) ln w = (1 - f)^2: w > 1 gives void more voxels.
- * Blur: y - c lap y undoes the scan's blur to first order, 2c being the variance of the blur, told
- * from the edges' steepness (c at most 0.3); in full where noise is below 0.04 of the gap, not at
- * all from 0.06 on, for it makes noise larger. Why: the half level of a blurred picture lies inside
- * convex bodies and fills the gaps at contacts.
+ *     there are more than two phases. S, in greys, is the noise: the median absolute difference of
+ *     core voxels to the mean of their neighbours, but not below sd_floor times the gap; set once.
+ * Levels that would raise U are not taken and end the rounds. Greys beyond a level by over 3 sd
+ * count as 3 sd: opaque minerals are grain, however bright. A voxel is grain when f > 1/2. Weight
+ * of void (2.29-2.35): by 2.35 a weight w multiplies the void's variance, by 2.39 that variance is
+ * used as it is: f is cut where both weighted Gaussians meet, f^2 / w + (S / gap^2) ln w = (1 -
+ * f)^2: w > 1 gives void more voxels. Blur: y - c lap y undoes the scan's blur to first order, 2c
+ * being the variance of the blur, told from the edges' steepness (c at most 0.3); in full where
+ * noise is below 0.04 of the gap, not at all from 0.06 on, for it makes noise larger. Why: the half
+ * level of a blurred picture lies inside convex bodies and fills the gaps at contacts.
  */
 #ifndef TL_IMAGE_HMRF_H
 #define TL_IMAGE_HMRF_H

@@ -45,9 +45,9 @@ TlStatus tl_source_read(const TlSource *s, int64_t z, int64_t n, float *grey) {
   for (int64_t i = 0; i < count; i++) wrong += !isfinite(grey[i]);
   for (int64_t i = 0; wrong > 0 && i < count; i++)
     if (!isfinite(grey[i]))
-      return tl_fail(TL_EINPUT, "voxel x %lld y %lld z %lld is not a finite number",
-                     (long long)(i % s->nx), (long long)(i / s->nx % s->ny),
-                     (long long)(z + i / s->nx / s->ny));
+      return tl_fail(TL_EINPUT, "voxel (%lld, %lld, %lld) is %s", (long long)(i % s->nx),
+                     (long long)(i / s->nx % s->ny), (long long)(z + i / s->nx / s->ny),
+                     isnan(grey[i]) ? "not a number (NaN)" : "infinite");
   for (int64_t i = 0; s->negated && i < count; i++) grey[i] = -grey[i];
   return TL_OK;
 }
