@@ -151,57 +151,81 @@ static TlStatus report_split(TlReport *report, const Values *v, const TlBinarize
   return tl_report_real(report, "porosity", r->porosity, "");
 }
 
-static TlStatus choose_slab(const Values *v, const TlVolume *grey, TlBinarizeOptions *o) {
+static TlStatus choose_slab(const Values *v, const TlVolume *grey /* its head */,
+                            TlBinarizeOptions *o) {
   if (v->memory_mb == 0) return TL_OK;
   return tl_context(tl_binarize_plan(grey->nx, grey->ny, grey->nz, v->memory_mb * 1048576, o),
                     "--memory");
 }
 
-static TlStatus binarize_and_write(const TlCall *call, const TlVolume *grey, const TlRoi *roi,
+static TlStatus binarize_and_write(const TlCall *call, const TlLayers *stack, const TlRoi *roi,
                                    TlReport *report) {
   const Values *v = call->values;
   TlBinarizeOptions options;
   TL_TRY(options_of(v, &options));
-  TL_TRY(choose_slab(v, grey, &options));
+  TL_TRY(choose_slab(v, &stack->head, &options));
   TlBinarizeResult result;
   TlVolume mask;
-  TL_TRY(tl_context(tl_binarize(grey, roi, &options, &mask, &result), "%s", call->argv[0]));
+  TlSource grey = tl_source_layers(stack);
+  TL_TRY(tl_context(tl_binarize_source(&grey, roi, &options, &mask, &result), "%s", call->argv[0]));
   TlStatus status = report_split(report, v, &result);
-  if (status == TL_OK && grey->history && !(mask.history = tl_strdup(grey->history)))
+  if (status == TL_OK && stack->head.history && !(mask.history = tl_strdup(stack->head.history)))
     status = TL_ENOMEM;
   if (status == TL_OK)
     status = tl_stack_write(call->output, &mask, call->provenance, call->overwrite);
   tl_volume_free(&mask);
   TL_TRY(status);
-  return tl_report_text(report, "output", call->output);
+  TL_TRY(tl_report_text(report, "output", call->output));
+  if (!v->input.preview || !v->input.preview[0]) return TL_OK;
+  return imaging_draw_preview(call, &v->input, stack, report);
 }
 
 static TlStatus report_plan(const Values *v, const TlVolume *stack, TlReport *report) {
   TlBinarizeOptions o;
   TL_TRY(options_of(v, &o));
   TL_TRY(choose_slab(v, stack, &o));
-  int64_t slab = o.slab > 0 ? o.slab : TL_BINARIZE_SLAB, count = tl_volume_count(stack);
+  int64_t slab = o.slab > 0 ? o.slab : TL_BINARIZE_SLAB;
   TL_TRY(tl_report_int(report, "slab", slab < stack->nz ? slab : stack->nz, "slices"));
   TL_TRY(tl_report_int(report, "slabs", tl_slab_count(stack->nz, slab), ""));
   int64_t quiet = tl_binarize_bytes(stack->nx, stack->ny, stack->nz, &o, TL_HMRF_QUIET_SWEEPS);
   int64_t loud = tl_binarize_bytes(stack->nx, stack->ny, stack->nz, &o, TL_HMRF_LOUD_SWEEPS);
   TL_TRY(tl_report_real(report, "work_memory", (double)quiet / 1048576.0, "MiB"));
   TL_TRY(tl_report_real(report, "work_memory_if_noisy", (double)loud / 1048576.0, "MiB"));
-  return imaging_report_memory(report, count * (int64_t)tl_voxel_size(stack->type) + quiet);
+  return imaging_report_memory(report, quiet + 16 * stack->nx * stack->ny *
+                                                   (int64_t)tl_voxel_size(stack->type));
 }
 
-static TlStatus work(const TlCall *call, const TlVolume *stack, const TlRoi *roi,
-                     TlReport *report) {
-  TL_TRY(imaging_report_input(report, stack, roi));
-  if (call->dry_run) return report_plan(call->values, stack, report);
-  return binarize_and_write(call, stack, roi, report);
+static TlStatus work(const TlCall *call, const TlLayers *stack, const TlRoi *roi) {
+  TlReport report = {0};
+  TlStatus status = imaging_report_input(&report, &stack->head, roi);
+  if (status == TL_OK)
+    status = call->dry_run ? report_plan(call->values, &stack->head, &report)
+                           : binarize_and_write(call, stack, roi, &report);
+  if (status == TL_OK) status = tl_report_print(&report, call->json);
+  tl_report_free(&report);
+  return status;
 }
 
+/* The stack is read by layers, again in each pass: only the mask is in memory whole. */
 static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
-  TlBinarizeOptions options;
-  TL_TRY(options_of(v, &options)); /* wrong usage shows before the stack is read */
-  return imaging_run(call, &v->input, work);
+  TlBinarizeOptions unused;
+  TlStackOptions options = {.allow_gaps = v->input.allow_gaps, .raw = v->input.raw};
+  TlLayers stack;
+  TlRoi roi;
+  TL_TRY(options_of(v, &unused)); /* wrong usage shows before the stack is opened */
+  TL_TRY(imaging_check_output(call));
+  if (v->input.voxel_size_um && v->input.voxel_size_um[0] &&
+      tl_stack_parse_voxel_um(v->input.voxel_size_um, options.voxel_um) != TL_OK)
+    return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
+  TL_TRY(tl_stack_open(call->argv[0], &options, call->provenance, &stack));
+  TlStatus status = imaging_roi(v->input.roi, &stack, call->provenance, &roi);
+  if (status == TL_OK) {
+    status = work(call, &stack, &roi);
+    tl_roi_free(&roi);
+  }
+  tl_layers_close(&stack);
+  return status;
 }
 
 static const TlTool tool = {

@@ -7,6 +7,7 @@
 
 enum { SMOOTH_BINS = 16384 };
 
+static const double FLAT = 0.06; /* of the grey gap a voxel; phases are told where it is flat */
 static const double MIXTURE_FLOOR = 0.02; /* of the spread of all greys */
 static const double BRIGHT_PART = 0.6; /* of the gap, above the grain mean: where greys are cut */
 
@@ -39,7 +40,7 @@ typedef struct Marks {
 
 /* ---- greys smoothed by a voxel ---- */
 
-enum { SMOOTH_HALO = 4 }; /* 4 sigma */
+enum { SMOOTH_HALO = 5 }; /* 4 sigma, and one for slopes */
 
 typedef struct Job {
   const TlSource *grey;
@@ -47,16 +48,20 @@ typedef struct Job {
   const TlBinarizeOptions *o;
   int64_t slab;
   TlHistogram raw, smooth;
+  TlHistogram flat; /* of smoothed greys away from edges */
+  double level;     /* slopes a voxel below are flat */
 } Job;
 
 /* Smoothed greys of the slab with its halo, a new volume. */
 static TlStatus smooth_slab(const Job *job, const TlSlab *s, TlVolume *out) {
   TlVolume part;
-  TlRoi roi = tl_roi_from_slice(job->roi, s->low);
+  TlRoi roi;
   TL_TRY(tl_volume_new(&part, TL_F32, job->grey->nx, job->grey->ny, s->high - s->low));
-  TlStatus status = tl_source_read(job->grey, s->low, s->high - s->low, part.f32);
+  TlStatus status = tl_roi_part(job->roi, s->low, s->high - s->low, &roi);
+  if (status == TL_OK) status = tl_source_read(job->grey, s->low, s->high - s->low, part.f32);
   if (status == TL_OK) status = tl_gaussian(&part, &roi, 1, out);
   tl_volume_free(&part);
+  tl_roi_free(&roi);
   return status;
 }
 
@@ -74,6 +79,18 @@ static TlStatus for_smooth(Job *job, UseSmooth use, void *context) {
   return TL_OK;
 }
 
+/* No slope along an axis, by central differences, is as steep as `level`; not at the slab's ends.
+ */
+static bool is_flat(const TlVolume *v, int64_t x, int64_t y, int64_t z, double level) {
+  if (x == 0 || y == 0 || z == 0 || x + 1 == v->nx || y + 1 == v->ny || z + 1 == v->nz)
+    return false;
+  const float *g = v->f32 + tl_volume_at(v, x, y, z);
+  int64_t row = v->nx, plane = v->nx * v->ny;
+  double slope =
+      fmax(fabsf(g[1] - g[-1]), fmax(fabsf(g[row] - g[-row]), fabsf(g[plane] - g[-plane])));
+  return 0.5 * slope < level;
+}
+
 static void count_smooth(Job *job, const TlSlab *s, const TlVolume *smooth, void *context) {
   (void)context;
   for (int64_t z = s->begin; z < s->end; z++)
@@ -81,8 +98,12 @@ static void count_smooth(Job *job, const TlSlab *s, const TlVolume *smooth, void
       for (int64_t x = 0; x < smooth->nx; x++) {
         if (!tl_roi_inside(job->roi, x, y, z)) continue;
         float grey = smooth->f32[tl_volume_at(smooth, x, y, z - s->low)];
-        job->smooth.count[tl_histogram_bin(&job->smooth, grey)]++;
+        int64_t bin = tl_histogram_bin(&job->smooth, grey);
+        job->smooth.count[bin]++;
         job->smooth.total++;
+        if (job->level <= 0 || !is_flat(smooth, x, y, z - s->low, job->level)) continue;
+        job->flat.count[bin]++;
+        job->flat.total++;
       }
 }
 
@@ -92,6 +113,9 @@ static TlStatus count_greys(Job *job) {
   job->smooth = (TlHistogram){.low = job->raw.low, .bins = SMOOTH_BINS};
   job->smooth.width = job->raw.width * (double)(job->raw.bins - 1) / (SMOOTH_BINS - 1);
   TL_TRY(TL_NEW(job->smooth.count, SMOOTH_BINS));
+  TL_TRY(tl_histogram_like(&job->smooth, &job->flat));
+  TlSplit split = tl_histogram_otsu(&job->raw, bright_cut(&job->raw));
+  if (job->o->phases > 2) job->level = FLAT * (split.mean[1] - split.mean[0]);
   return for_smooth(job, count_smooth, NULL);
 }
 
@@ -129,8 +153,7 @@ static TlStatus find_split(const Job *job, TlBinarizeResult *result) {
   result->border = hmrf ? automatic(&job->smooth, kmeans).threshold : result->split.threshold;
   if (!hmrf || o->phases <= 2) return TL_OK;
   double weights[TL_MIXTURE_MOST] = {o->hmrf.void_weight, 1, 1, 1};
-  TL_TRY(
-      tl_mixture_fit(&job->smooth, o->phases, weights, MIXTURE_FLOOR, INFINITY, &result->mixture));
+  TL_TRY(tl_mixture_fit(&job->flat, o->phases, weights, MIXTURE_FLOOR, INFINITY, &result->mixture));
   result->border = result->mixture.border[(o->solid_from > 2 ? o->solid_from : 2) - 2];
   return TL_OK;
 }
@@ -232,6 +255,7 @@ TlStatus tl_binarize_source(const TlSource *grey, const TlRoi *roi, const TlBina
   TlStatus status = classify(&job, mask, result);
   tl_histogram_free(&job.raw);
   tl_histogram_free(&job.smooth);
+  tl_histogram_free(&job.flat);
   if (status == TL_OK && o->invert) tell_negated(result);
   return status;
 }

@@ -10,7 +10,8 @@
  * separability does not tell them apart: 0.65 for a void, 0.67 for that soil.
  *
  * More than two phases (water, roots, unresolved fines between void and mineral): a mixture of 3 or
- * 4 Gaussians (image/mixture.h) is fitted first and its borders printed; `solid_from` says from
+ * 4 Gaussians (image/mixture.h) is fitted first, to the smoothed greys where they are flat (edges
+ * have every grey between two phases), and its borders printed; `solid_from` says from
  * which phase on voxels are grain. The random field then tells grain from what is not, at half
  * level between the grain and whatever is local beside it, void or other.
  *

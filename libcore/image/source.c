@@ -1,5 +1,7 @@
 #include "image/source.h"
 
+#include "base/mem.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -7,9 +9,7 @@
   for (int64_t i = 0; i < count; i++) grey[i] = (float)v->member[first + i];                       \
   break
 
-static TlStatus read_volume(const void *context, int64_t z, int64_t n, float *grey) {
-  const TlVolume *v = context;
-  int64_t first = z * v->ny * v->nx, count = n * v->ny * v->nx;
+static void to_float(const TlVolume *v, int64_t first, int64_t count, float *grey) {
   switch (v->type) {
   case TL_U8:
     COPY(u8);
@@ -26,16 +26,44 @@ static TlStatus read_volume(const void *context, int64_t z, int64_t n, float *gr
   case TL_F32:
     COPY(f32);
   }
+}
+
+static TlStatus read_volume(const void *context, int64_t z, int64_t n, float *grey) {
+  const TlVolume *v = context;
+  to_float(v, z * v->ny * v->nx, n * v->ny * v->nx, grey);
   return TL_OK;
 }
 
-TlSource tl_source_volume(const TlVolume *v) {
-  return (TlSource){.nx = v->nx,
-                    .ny = v->ny,
-                    .nz = v->nz,
-                    .voxel_m = {v->voxel_m[0], v->voxel_m[1], v->voxel_m[2]},
-                    .read = read_volume,
-                    .context = v};
+static TlStatus read_layers(const void *context, int64_t z, int64_t n, float *grey) {
+  const TlLayers *layers = context;
+  const TlVolume *head = &layers->head;
+  TlVolume part;
+  TL_TRY(tl_volume_new(&part, head->type, head->nx, head->ny, n));
+  TlStatus status = tl_layers_read(layers, z, n, part.data);
+  if (status == TL_OK) to_float(&part, 0, tl_volume_count(&part), grey);
+  tl_volume_free(&part);
+  return status;
+}
+
+static TlSource of_head(const TlVolume *head) {
+  return (TlSource){.nx = head->nx,
+                    .ny = head->ny,
+                    .nz = head->nz,
+                    .voxel_m = {head->voxel_m[0], head->voxel_m[1], head->voxel_m[2]}};
+}
+
+TlSource tl_source_volume(const TlVolume *volume) {
+  TlSource s = of_head(volume);
+  s.read = read_volume;
+  s.context = volume;
+  return s;
+}
+
+TlSource tl_source_layers(const TlLayers *layers) {
+  TlSource s = of_head(&layers->head);
+  s.read = read_layers;
+  s.context = layers;
+  return s;
 }
 
 TlStatus tl_source_read(const TlSource *s, int64_t z, int64_t n, float *grey) {
@@ -52,10 +80,15 @@ TlStatus tl_source_read(const TlSource *s, int64_t z, int64_t n, float *grey) {
   return TL_OK;
 }
 
-TlRoi tl_roi_from_slice(const TlRoi *roi, int64_t z) {
-  TlRoi part = *roi;
-  if (roi->kind == TL_ROI_MASK) part.mask += z * roi->ny * roi->nx;
-  return part;
+TlStatus tl_roi_part(const TlRoi *roi, int64_t z, int64_t n, TlRoi *part) {
+  *part = *roi;
+  if (roi->kind != TL_ROI_MASK) return TL_OK;
+  int64_t count = n * roi->ny * roi->nx, first = z * roi->ny * roi->nx;
+  TL_TRY(TL_NEW(part->bits, (size_t)(count / 8 + 1)));
+  for (int64_t i = 0; i < count; i++)
+    if (roi->bits[(first + i) >> 3] >> ((first + i) & 7) & 1)
+      part->bits[i >> 3] |= (uint8_t)(1 << (i & 7));
+  return TL_OK;
 }
 
 static int64_t step_of(int64_t nz, int64_t thick) {

@@ -1,6 +1,7 @@
-/* Grey slices on demand: what a stage that works by slabs reads from, be it a volume in memory or a
- * file. Slices are z, y, x with x fastest. Slabs begin at multiples of TL_SLAB_STEP, so that sums
- * over blocks of that size never cross two slabs and have the same bits for any slab thickness. */
+/* Grey slices on demand, as floats: what a stage that works by slabs reads from, be it a volume in
+ * memory or a file (num/layers.h). Slices are z, y, x with x fastest. Slabs begin at multiples of
+ * TL_SLAB_STEP, so that sums over blocks of that size never cross two slabs and have the same bits
+ * for any slab thickness. */
 #ifndef TL_IMAGE_SOURCE_H
 #define TL_IMAGE_SOURCE_H
 
@@ -20,13 +21,14 @@ typedef struct TlSource {
   bool negated;        /* greys are handed out with their sign turned (dark grains) */
 } TlSource;
 
-/* A volume of any type in memory; borrowed. */
+/* A volume of any type in memory, a stack by layers; borrowed. */
 TlSource tl_source_volume(const TlVolume *volume);
+TlSource tl_source_layers(const TlLayers *layers);
 /* Slices [z, z + n), negated if asked. TL_EINPUT naming the first voxel that is not finite. */
 TlStatus tl_source_read(const TlSource *source, int64_t z, int64_t n, float *grey);
 
-/* The region as the slices from z on see it; borrows from roi. */
-TlRoi tl_roi_from_slice(const TlRoi *roi, int64_t z);
+/* The region as slices [z, z + n) see it, a new one (tl_roi_free). */
+TlStatus tl_roi_part(const TlRoi *roi, int64_t z, int64_t n, TlRoi *part);
 
 /* Slab k of a stack cut every `thick` slices (0: whole), with a halo that the stack's ends cut. */
 typedef struct TlSlab {
