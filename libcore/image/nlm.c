@@ -10,28 +10,45 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LANES = 16 }; /* floats of the widest vector */
+enum { LANES = TL_NLM_LANES };
+
+/* A weight of 2^-40 is as good as none: from there on patch distances need not be told apart. */
+static const double LEAST_WEIGHT_LOG2 = 40;
 
 typedef struct Plan {
   const TlVolume *grey;
   const TlRoi *roi;
   int patch_radius, search_radius, margin; /* margin = both radii */
   int64_t tile[3], tiles[3], extent[3];    /* extent = tile + 2 margin, x rounded up */
+  int64_t row;                             /* of the rows of one x offset, elements */
+  const TlNlmKernels *kernels;
   TlNlmWeight weight;
+  int32_t free;             /* patch sums up to (patch width) free weigh 1 */
+  float scale, most_square; /* compared greys = scale grey */
   float *out;
-  float *scratch;
+  char *scratch;
   size_t scratch_each;
   TlProgress *progress;
   int64_t done;
 } Plan;
 
-/* One tile with its margins; local voxel (x, y, z) is element (z ey + y) ex + x from `origin`. */
+/* Which x of a row of the box are candidates: [first, end), or a mask of 1 and 0. */
+typedef struct Reach {
+  int32_t first, end;
+  bool ragged; /* not one run: ask the mask */
+} Reach;
+
+/* One tile with its margins; local voxel (x, y, z) is element z plane + y row + x from `grey`,
+ * `scaled` and `mask`, and of sum and total, which have no margins. */
 typedef struct Tile {
-  float *grey, *sum, *total, *mask; /* origin pointers: element 0 is the tile's first voxel */
-  float *ring, *columns, *weights;
+  float *grey, *scaled, *mask; /* element 0 is the tile's first voxel */
+  float *sum, *total;
+  float *weights;                      /* a row for each x offset */
+  int32_t *columns, *running, *nought; /* columns: rows (y, x offset) */
+  Reach *reach;                        /* of row (z, y), from the first margin row */
   int64_t first[3], size[3];
-  int64_t row, plane; /* strides */
-  bool masked;        /* some voxel with its margin lies outside stack or region */
+  int64_t row, plane, own_row; /* strides */
+  bool cut;                    /* greys so far apart that squares must be cut */
 } Tile;
 
 static int64_t mirrored(int64_t i, int64_t n) {
@@ -41,11 +58,36 @@ static int64_t mirrored(int64_t i, int64_t n) {
   return i < n ? i : period - 1 - i;
 }
 
-static size_t box_floats(const Plan *plan) {
-  return (size_t)(plan->extent[0] * plan->extent[1] * plan->extent[2]);
+static int64_t whole_lanes(int64_t n) {
+  return (n + LANES - 1) / LANES * LANES;
 }
 
-static void tile_place(const Plan *plan, float *scratch, int64_t index, Tile *tile) {
+/* ---- scratch ---- */
+
+typedef struct Layout {
+  size_t box, own, weights, columns, running, reach, all; /* bytes */
+} Layout;
+
+static size_t part(size_t count, size_t size) {
+  return (count * size + 63) / 64 * 64;
+}
+
+static Layout layout_of(const Plan *plan) {
+  size_t offsets = 2 * (size_t)plan->search_radius + 1, row = (size_t)plan->row;
+  size_t deep = (size_t)(plan->tile[1] + plan->search_radius + 2 * plan->patch_radius);
+  Layout l = {
+      .box = part((size_t)(plan->extent[0] * plan->extent[1] * plan->extent[2]), sizeof(float)),
+      .own =
+          part((size_t)(whole_lanes(plan->tile[0]) * plan->tile[1] * plan->tile[2]), sizeof(float)),
+      .weights = part(offsets * row, sizeof(float)),
+      .columns = part(deep * offsets * row, sizeof(int32_t)),
+      .running = part((offsets + 1) * row, sizeof(int32_t)),
+      .reach = part((size_t)(plan->extent[1] * plan->extent[2]), sizeof(Reach))};
+  l.all = 3 * l.box + 2 * l.own + l.weights + l.columns + l.running + l.reach;
+  return l;
+}
+
+static void tile_place(const Plan *plan, char *scratch, int64_t index, Tile *tile) {
   const TlVolume *v = plan->grey;
   int64_t n[3] = {v->nx, v->ny, v->nz};
   int64_t at[3] = {index % plan->tiles[0], index / plan->tiles[0] % plan->tiles[1],
@@ -56,98 +98,208 @@ static void tile_place(const Plan *plan, float *scratch, int64_t index, Tile *ti
   }
   tile->row = plan->extent[0];
   tile->plane = plan->extent[0] * plan->extent[1];
-  size_t box = box_floats(plan), origin = (size_t)(plan->margin * (tile->plane + tile->row + 1));
-  tile->grey = scratch + origin;
-  tile->sum = scratch + box + origin;
-  tile->total = scratch + 2 * box + origin;
-  tile->mask = scratch + 3 * box + origin;
-  tile->columns = scratch + 4 * box;
-  tile->weights = tile->columns + plan->extent[0];
-  tile->ring = tile->weights + plan->extent[0];
+  tile->own_row = whole_lanes(plan->tile[0]);
+  Layout l = layout_of(plan);
+  int64_t origin = plan->margin * (tile->plane + tile->row + 1);
+  tile->grey = (float *)scratch + origin, scratch += l.box;
+  tile->scaled = (float *)scratch + origin, scratch += l.box;
+  tile->mask = (float *)scratch + origin, scratch += l.box;
+  tile->sum = (float *)scratch, scratch += l.own;
+  tile->total = (float *)scratch, scratch += l.own;
+  tile->weights = (float *)scratch, scratch += l.weights;
+  tile->columns = (int32_t *)scratch, scratch += l.columns;
+  tile->running = (int32_t *)scratch;
+  tile->nought = tile->running + (2 * plan->search_radius + 1) * plan->row, scratch += l.running;
+  tile->reach = (Reach *)scratch;
 }
 
-/* Grey levels mirrored over the stack's border, and 1 / 0 for candidates. Returns whether the tile
- * proper holds any voxel of the region. */
-static bool tile_load(const Plan *plan, Tile *tile) {
+/* ---- loading ---- */
+
+static Reach *reach_of(const Plan *plan, const Tile *tile, int64_t y, int64_t z) {
+  return tile->reach + (z + plan->margin) * plan->extent[1] + y + plan->margin;
+}
+
+/* 1 / 0 for candidates of a row, and their reach. */
+static void load_mask(const Plan *plan, Tile *tile, int64_t y, int64_t z) {
   const TlVolume *v = plan->grey;
-  int64_t m = plan->margin, inside = 0, box = 0, own = 0;
-  memset(tile->sum - m * (tile->plane + tile->row + 1), 0, 2 * box_floats(plan) * sizeof(float));
+  int64_t m = plan->margin, gy = tile->first[1] + y, gz = tile->first[2] + z, runs = 0;
+  float *mask = tile->mask + z * tile->plane + y * tile->row;
+  bool row_in = gz >= 0 && gz < v->nz && gy >= 0 && gy < v->ny, before = false;
+  Reach reach = {0};
+  for (int64_t x = -m; x < tile->size[0] + m; x++) {
+    int64_t gx = tile->first[0] + x;
+    bool in = row_in && gx >= 0 && gx < v->nx && tl_roi_inside(plan->roi, gx, gy, gz);
+    mask[x] = in ? 1 : 0;
+    if (in && !before && runs++ == 0) reach.first = (int32_t)x;
+    if (in) reach.end = (int32_t)x + 1;
+    before = in;
+  }
+  reach.ragged = runs > 1;
+  *reach_of(plan, tile, y, z) = reach;
+}
+
+/* Grey levels mirrored over the stack's border. */
+static void load_grey(const Plan *plan, Tile *tile, int64_t y, int64_t z, float *low, float *high) {
+  const TlVolume *v = plan->grey;
+  int64_t m = plan->margin, gy = tile->first[1] + y, gz = tile->first[2] + z;
+  const float *from = v->f32 + tl_volume_at(v, 0, mirrored(gy, v->ny), mirrored(gz, v->nz));
+  float *grey = tile->grey + z * tile->plane + y * tile->row;
+  float *scaled = tile->scaled + z * tile->plane + y * tile->row;
+  for (int64_t x = -m; x < tile->size[0] + m; x++) {
+    float g = from[mirrored(tile->first[0] + x, v->nx)];
+    grey[x] = g;
+    scaled[x] = g * plan->scale;
+    *low = scaled[x] < *low ? scaled[x] : *low;
+    *high = scaled[x] > *high ? scaled[x] : *high;
+  }
+}
+
+/* Returns whether the tile proper holds any voxel of the region. */
+static bool tile_load(const Plan *plan, Tile *tile) {
+  int64_t m = plan->margin;
+  float low = INFINITY, high = -INFINITY;
+  bool any = false;
   for (int64_t z = -m; z < tile->size[2] + m; z++)
     for (int64_t y = -m; y < tile->size[1] + m; y++) {
-      int64_t gz = tile->first[2] + z, gy = tile->first[1] + y;
-      bool row_in = gz >= 0 && gz < v->nz && gy >= 0 && gy < v->ny;
-      const float *from = v->f32 + tl_volume_at(v, 0, mirrored(gy, v->ny), mirrored(gz, v->nz));
-      float *to = tile->grey + z * tile->plane + y * tile->row;
-      float *mask = tile->mask + z * tile->plane + y * tile->row;
-      for (int64_t x = -m; x < tile->size[0] + m; x++) {
-        int64_t gx = tile->first[0] + x;
-        to[x] = from[mirrored(gx, v->nx)];
-        bool in = row_in && gx >= 0 && gx < v->nx && tl_roi_inside(plan->roi, gx, gy, gz);
-        mask[x] = in ? 1 : 0;
-        inside += in;
-        box++;
-        own += in && x >= 0 && x < tile->size[0] && y >= 0 && y < tile->size[1] && z >= 0 &&
-               z < tile->size[2];
-      }
+      load_mask(plan, tile, y, z);
+      load_grey(plan, tile, y, z, &low, &high);
+      Reach *r = reach_of(plan, tile, y, z);
+      bool own = y >= 0 && y < tile->size[1] && z >= 0 && z < tile->size[2];
+      any = any || (own && r->end > 0 && r->first < tile->size[0]);
     }
-  tile->masked = inside < box;
-  return own > 0;
+  tile->cut = !((high - low) * (high - low) <= plan->most_square);
+  size_t own = layout_of(plan).own;
+  memset(tile->sum, 0, own);
+  memset(tile->total, 0, own);
+  memset(tile->nought, 0, (size_t)plan->row * sizeof(int32_t));
+  return any;
 }
 
-static void range(int64_t size, int64_t offset, int64_t *begin, int64_t *end) {
-  *begin = offset > 0 ? -offset : 0;
-  *end = offset < 0 ? size - offset : size;
+/* ---- weighing ---- */
+
+typedef struct Span {
+  int64_t begin, end;
+} Span;
+
+/* Of the pairs (p, p + offset), those p of which one voxel lies in [0, size). */
+static Span span_of(int64_t size, int64_t offset) {
+  return (Span){offset > 0 ? -offset : 0, offset < 0 ? size - offset : size};
 }
 
-/* Whole vectors only: what the last lanes beyond a row add goes to voxels outside the tile, whose
- * sums nobody reads. Tails voxel by voxel took half of the time. */
-static int64_t whole_vectors(int64_t n) {
-  return (n + LANES - 1) / LANES * LANES;
+/* One (y, z) offset with its x offsets first..search_radius, over the whole tile. */
+typedef struct Sweep {
+  const Plan *plan;
+  Tile *tile;
+  int64_t oy, oz, apart; /* apart: elements from p to q without the x offset */
+  int first, count;      /* x offsets */
+} Sweep;
+
+/* Weights of pairs with a voxel that is no candidate become 0. row: weights of x from span.begin */
+static void mask_weights(const Sweep *s, int64_t y, int64_t z, int ox, Span x, float *row) {
+  const Tile *tile = s->tile;
+  const Reach *p = reach_of(s->plan, tile, y, z);
+  const Reach *q = reach_of(s->plan, tile, y + s->oy, z + s->oz);
+  int64_t begin = p->first > q->first - ox ? p->first : q->first - ox;
+  int64_t end = p->end < q->end - ox ? p->end : q->end - ox, n = x.end - x.begin;
+  if (p->ragged || q->ragged) {
+    const float *mask = tile->mask + z * tile->plane + y * tile->row + x.begin;
+    tl_nlm_mask(mask, mask + s->apart + ox, n, row);
+  }
+  begin = begin > x.begin ? begin - x.begin : 0;
+  end = end < x.end ? end - x.begin : n;
+  if (end <= begin) begin = end = n;
+  memset(row, 0, (size_t)begin * sizeof *row);
+  if (begin == n) return;
+  memset(row + end, 0, (size_t)(n - end) * sizeof *row);
 }
 
-/* Weigh all pairs (p, p + offset), p in one row, and give each voxel of the pair the other's grey.
- * ring: the column distances of the 2 radius + 1 rows around p's, for this x offset. */
-static void weigh_row(const Plan *plan, Tile *tile, const float *const *rows, int64_t row_start,
-                      int64_t offset, int64_t ox) {
-  int64_t x0, x1;
-  range(tile->size[0], ox, &x0, &x1);
-  int64_t p = row_start + x0, q = p + offset, n = whole_vectors(x1 - x0);
-  int64_t columns = whole_vectors(x1 - x0 + 2 * plan->patch_radius);
-  tl_nlm_weights(&plan->weight, rows, columns, n, tile->columns, tile->weights);
-  if (tile->masked) tl_nlm_mask(tile->mask + p, tile->mask + q, n, tile->weights);
-  tl_nlm_accumulate(tile->weights, tile->grey + q, n, tile->sum + p, tile->total + p);
-  tl_nlm_accumulate(tile->weights, tile->grey + p, n, tile->sum + q, tile->total + q);
+/* Bring the windows of all x offsets to row y + patch radius of plane z. Columns hold sums over
+ * the patch's planes, running sums those over its rows too. */
+static void window_step(const Sweep *s, int64_t row_y, int64_t z, Span ys, bool first_plane) {
+  const Plan *plan = s->plan;
+  Tile *tile = s->tile;
+  int r = plan->patch_radius, all = 2 * plan->search_radius + 1, width = 2 * r + 1;
+  int64_t depth = row_y - (ys.begin - r);
+  TlNlmWindow window = {plan->most_square, tile->cut, width, tile->plane};
+  for (int k = 0; k < s->count; k++) {
+    int ox = s->first + k;
+    Span x = span_of(tile->size[0], ox);
+    int64_t n = whole_lanes(x.end - x.begin + 2 * r);
+    const float *p = tile->scaled + z * tile->plane + row_y * tile->row + x.begin - r;
+    const float *q = p + s->apart + ox;
+    int32_t *column = tile->columns + (depth * all + k) * plan->row;
+    const int32_t *left = depth < width ? tile->nought : column - (int64_t)width * all * plan->row;
+    int32_t *running = tile->running + k * plan->row;
+    int64_t in = r * tile->plane, out = -(r + 1) * tile->plane;
+    if (first_plane) {
+      TlNlmPair pair = {p - r * tile->plane, q - r * tile->plane, NULL, NULL};
+      plan->kernels->column_start(&window, &pair, left, n, column, running);
+    } else {
+      TlNlmPair pair = {p + in, q + in, p + out, q + out};
+      plan->kernels->column_step(&window, &pair, left, n, column, running);
+    }
+  }
 }
 
-/* All x offsets of one (y, z) offset, row by row: the rows of grey levels and sums they share stay
- * in the first cache. The ring keeps the last 2 radius + 1 rows of column distances an x offset. */
-static void weigh_plane(const Plan *plan, Tile *tile, int64_t z, int64_t oy, int64_t oz) {
-  int radius = plan->patch_radius, width = 2 * radius + 1, search = plan->search_radius;
-  int first_ox = oy == 0 && oz == 0 ? 1 : -search;
-  int64_t y0, y1, offset = oz * tile->plane + oy * tile->row;
-  range(tile->size[1], oy, &y0, &y1);
-  for (int64_t y = y0 - radius; y < y1 + radius; y++) {
-    int64_t start = z * tile->plane + y * tile->row, slot = (y - y0 + radius) % width;
-    for (int64_t ox = first_ox; ox <= search; ox++) {
-      float *ring = tile->ring + (ox + search) * width * plan->extent[0];
-      int64_t x0, x1;
-      range(tile->size[0], ox, &x0, &x1);
-      const float *p = tile->grey + start + x0 - radius;
-      tl_nlm_column_distance(p, p + offset + ox, tile->plane, radius,
-                             whole_vectors(x1 - x0 + 2 * radius), ring + slot * plan->extent[0]);
-      if (y < y0 + radius) continue;
-      const float *rows[TL_NLM_MOST_PATCH];
-      for (int j = 0; j < width; j++) rows[j] = ring + (slot + 1 + j) % width * plan->extent[0];
-      weigh_row(plan, tile, rows, start - radius * tile->row, offset + ox, ox);
+/* Weigh all pairs with p in row (y, z) and give each voxel of the tile the other's grey. */
+static void weigh_row(const Sweep *s, int64_t y, int64_t z) {
+  const Plan *plan = s->plan;
+  Tile *tile = s->tile;
+  int64_t pad = plan->search_radius; /* x = 0 of every row of weights is element pad */
+  const Reach *p = reach_of(plan, tile, y, z);
+  const Reach *q = reach_of(plan, tile, y + s->oy, z + s->oz);
+  if (p->end == p->first || q->end == q->first) return;
+  for (int k = 0; k < s->count; k++) {
+    Span x = span_of(tile->size[0], s->first + k);
+    float *row = tile->weights + k * plan->row + pad + x.begin;
+    plan->kernels->weights(&plan->weight, tile->running + k * plan->row,
+                           whole_lanes(x.end - x.begin), row);
+    mask_weights(s, y, z, s->first + k, x, row);
+  }
+  int64_t n = whole_lanes(tile->size[0]), yq = y + s->oy, zq = z + s->oz;
+  const float *grey_p = tile->grey + z * tile->plane + y * tile->row;
+  if (y >= 0 && y < tile->size[1] && z >= 0) {
+    int64_t own = (z * plan->tile[1] + y) * tile->own_row;
+    plan->kernels->gather_ahead(tile->weights + pad, plan->row, s->count,
+                                grey_p + s->apart + s->first, n, tile->sum + own,
+                                tile->total + own);
+  }
+  if (yq >= 0 && yq < tile->size[1] && zq < tile->size[2]) {
+    int64_t own = (zq * plan->tile[1] + yq) * tile->own_row;
+    plan->kernels->gather_back(tile->weights + pad - s->first, plan->row, s->count,
+                               grey_p - s->first, n, tile->sum + own, tile->total + own);
+  }
+}
+
+static void sweep_tile(const Sweep *s) {
+  const Plan *plan = s->plan;
+  Tile *tile = s->tile;
+  int r = plan->patch_radius;
+  Span ys = span_of(tile->size[1], s->oy);
+  int64_t running = s->count * plan->row;
+  for (int64_t z = -s->oz; z < tile->size[2]; z++) {
+    for (int64_t i = 0; i < running; i++) tile->running[i] = -plan->free;
+    for (int64_t y = ys.begin - r; y < ys.end + r; y++) {
+      window_step(s, y, z, ys, z == -s->oz);
+      if (y >= ys.begin + r) weigh_row(s, y - r, z);
     }
   }
 }
 
 static void tile_weigh(const Plan *plan, Tile *tile) {
-  int s = plan->search_radius;
-  for (int64_t oz = 0; oz <= s; oz++)
-    for (int64_t oy = oz ? -s : 0; oy <= s; oy++)
-      for (int64_t z = -oz; z < tile->size[2]; z++) weigh_plane(plan, tile, z, oy, oz);
+  int r = plan->search_radius;
+  for (int64_t oz = 0; oz <= r; oz++)
+    for (int64_t oy = oz ? -r : 0; oy <= r; oy++) {
+      int first = oy == 0 && oz == 0 ? 1 : -r;
+      Sweep s = {.plan = plan,
+                 .tile = tile,
+                 .oy = oy,
+                 .oz = oz,
+                 .apart = oz * tile->plane + oy * tile->row,
+                 .first = first,
+                 .count = r - first + 1};
+      sweep_tile(&s);
+    }
 }
 
 static void tile_store(const Plan *plan, const Tile *tile) {
@@ -155,12 +307,12 @@ static void tile_store(const Plan *plan, const Tile *tile) {
   for (int64_t z = 0; z < tile->size[2]; z++)
     for (int64_t y = 0; y < tile->size[1]; y++) {
       int64_t local = z * tile->plane + y * tile->row;
+      const float *sums = tile->sum + (z * plan->tile[1] + y) * tile->own_row;
+      const float *totals = tile->total + (z * plan->tile[1] + y) * tile->own_row;
       float *to =
           plan->out + tl_volume_at(v, tile->first[0], tile->first[1] + y, tile->first[2] + z);
-      for (int64_t x = 0; x < tile->size[0]; x++) {
-        float own = tile->grey[local + x], sum = tile->sum[local + x] + own;
-        to[x] = tile->mask[local + x] > 0 ? sum / (tile->total[local + x] + 1) : 0;
-      }
+      for (int64_t x = 0; x < tile->size[0]; x++)
+        to[x] = tile->mask[local + x] > 0 ? (sums[x] + tile->grey[local + x]) / (totals[x] + 1) : 0;
     }
 }
 
@@ -181,10 +333,10 @@ static TlStatus run_tile(void *context, int64_t begin, int64_t end, int64_t bloc
   return TL_OK;
 }
 
-/* Tiles of 135 + search radius 5 + patch width 4 fill whole vectors; a tile with its margins takes
- * about 4 MB, streamed once for each (y, z) offset. */
+/* ---- plan ---- */
+
 static void choose_tiles(Plan *plan, const TlNlmOptions *options) {
-  static const int64_t chosen[3] = {135, 32, 32};
+  static const int64_t chosen[3] = {128, 32, 64};
   int64_t n[3] = {plan->grey->nx, plan->grey->ny, plan->grey->nz};
   for (int a = 0; a < 3; a++) {
     int64_t want = options->tile[a] > 0 ? options->tile[a] : chosen[a];
@@ -193,26 +345,41 @@ static void choose_tiles(Plan *plan, const TlNlmOptions *options) {
     plan->tiles[a] = (n[a] + plan->tile[a] - 1) / plan->tile[a];
     plan->extent[a] = plan->tile[a] + 2 * plan->margin;
   }
-  plan->extent[0] = (plan->extent[0] + 2 * LANES - 1) / LANES * LANES;
+  plan->extent[0] = whole_lanes(plan->extent[0]) + 2 * LANES;
+  plan->row = plan->extent[0] + LANES;
+}
+
+/* Greys are scaled so that a patch in which a single square is cut has a distance that leaves no
+ * weight: cutting changes nothing, and squares keep as many bits as fit. A scale above 1 is made
+ * whole, so that the sums of whole greys are exact. */
+static void choose_scale(Plan *plan, const TlNlmOptions *o) {
+  double width = 2 * plan->patch_radius + 1, n = width * width * width, h = o->h_factor * o->sigma;
+  double none = 2 * o->sigma * o->sigma + 2 * h * h * LEAST_WEIGHT_LOG2 * M_LN2; /* d2 there */
+  double most = fmin(TL_NLM_MOST_SQUARE, floor((double)INT32_MAX / n));
+  double scale = sqrt(most / (n * none));
+  if (scale > 1) scale = floor(scale);
+  plan->scale = (float)scale;
+  plan->most_square = (float)most;
+  double per_grey = n * (double)plan->scale * (double)plan->scale;
+  plan->free = (int32_t)(2 * o->sigma * o->sigma * per_grey / width);
+  plan->weight = (TlNlmWeight){.radius = plan->patch_radius,
+                               .most = (int32_t)((none - 2 * o->sigma * o->sigma) * per_grey),
+                               .slope = (float)(M_LOG2E / (2 * h * h * per_grey))};
 }
 
 static void make_plan(Plan *plan, const TlVolume *grey, const TlNlmOptions *o) {
   int pr = o->patch / 2, sr = o->search / 2;
   *plan = (Plan){.grey = grey, .patch_radius = pr, .search_radius = sr, .margin = pr + sr};
   choose_tiles(plan, o);
-  double width = 2 * pr + 1, h = o->h_factor * o->sigma;
-  double to_base_2 = M_LOG2E / (2 * h * h);
-  plan->weight = (TlNlmWeight){.radius = pr,
-                               .slope = (float)(to_base_2 / (width * width * width)),
-                               .bias = (float)(to_base_2 * 2 * o->sigma * o->sigma)};
-  size_t rows = (size_t)(2 * sr + 1) * (size_t)(2 * pr + 1) + 2;
-  plan->scratch_each = 4 * box_floats(plan) + rows * (size_t)plan->extent[0] + 4 * LANES;
+  choose_scale(plan, o);
+  plan->kernels = tl_nlm_kernels();
+  plan->scratch_each = layout_of(plan).all;
 }
 
 int64_t tl_nlm_scratch_bytes(const TlVolume *grey, const TlNlmOptions *options, int threads) {
   Plan plan;
   make_plan(&plan, grey, options);
-  return (int64_t)(plan.scratch_each * sizeof(float)) * threads;
+  return (int64_t)plan.scratch_each * threads;
 }
 
 TlStatus tl_nlm(const TlVolume *grey, const TlRoi *roi, const TlNlmOptions *options,
