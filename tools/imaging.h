@@ -106,6 +106,26 @@ static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *inpu
   return status;
 }
 
+/* The same without reading the stack: it is read by layers. */
+static inline TlStatus imaging_open_layers(const TlCall *call, const ImagingInput *input,
+                                           TlLayers *stack, TlRoi *roi) {
+  TlStackOptions options = {.allow_gaps = input->allow_gaps};
+  TL_TRY(imaging_check_output(call));
+  if (input->voxel_size_um && input->voxel_size_um[0]) {
+    TlStatus parsed = tl_stack_parse_voxel_um(input->voxel_size_um, options.voxel_um);
+    if (parsed != TL_OK) return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
+  }
+  TL_TRY(tl_stack_open(call->argv[0], &options, call->provenance, stack));
+  TlVolume whole;
+  TlStatus status =
+      tl_volume_new(&whole, stack->head.type, stack->head.nx, stack->head.ny, stack->head.nz);
+  if (status == TL_OK) status = tl_layers_read(stack, 0, stack->head.nz, whole.data);
+  if (status == TL_OK) status = imaging_roi(input, &whole, call->provenance, roi);
+  tl_volume_free(&whole);
+  if (status != TL_OK) tl_layers_close(stack);
+  return status;
+}
+
 static inline void imaging_close(TlVolume *stack, TlRoi *roi) {
   tl_volume_free(stack);
   tl_roi_free(roi);

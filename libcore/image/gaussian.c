@@ -175,7 +175,9 @@ TlStatus tl_gaussian_floats(float *data, int64_t nx, int64_t ny, int64_t nz, con
   for (int a = 0; a < 3; a++) {
     if (!(sigma[a] > 0) || n[a] == 1) continue;
     Pass pass;
-    TlStatus status = pass_make(&pass, n[a], sigma[a], way);
+    /* Along z always directly when left to choose: a slab then gives the whole stack's bits. */
+    TlGaussianWay own = a == 2 && way == TL_GAUSSIAN_AUTO ? TL_GAUSSIAN_DIRECT : way;
+    TlStatus status = pass_make(&pass, n[a], sigma[a], own);
     axes[a].data = data;
     axes[a].pass = &pass;
     if (status == TL_OK) status = filter_axis(&axes[a], a == 2 ? 1 : nz);

@@ -4,8 +4,9 @@
  * summed directly; from TL_GAUSSIAN_DIRECT_MAX voxels of sigma each line is multiplied by the
  * kernel's transfer function in FFTW's cosine transform, whose half-sample symmetry is exactly the
  * mirror: both ways are the same filter and agree to rounding (1e-6 of the grey range).
- * Cost: direct 6 (8 sigma + 1) flops a voxel, transform about 15 log2(n). Threads over lines; the
- * same bits for any thread count.
+ * Left to choose, z is always summed directly, so that a slab with a halo of ceil(4 sigma) layers
+ * has the bits of the whole stack. Cost: direct 6 (8 sigma + 1) flops a voxel, transform about 15
+ * log2(n). Threads over lines; the same bits for any thread count.
  */
 #ifndef TL_IMAGE_GAUSSIAN_H
 #define TL_IMAGE_GAUSSIAN_H

@@ -12,8 +12,9 @@
 
 enum { LANES = TL_NLM_LANES };
 
-/* A weight of 2^-40 is as good as none: from there on patch distances need not be told apart. */
-static const double LEAST_WEIGHT_LOG2 = 40;
+/* A weight of 2^-30 is as good as none (1331 of them move a voxel by 1e-6 of the grey range): from
+ * there on patch distances need not be told apart. */
+static const double LEAST_WEIGHT_LOG2 = 30;
 
 typedef struct Plan {
   const TlVolume *grey;
@@ -23,8 +24,10 @@ typedef struct Plan {
   int64_t row;                             /* of the rows of one x offset, elements */
   const TlNlmKernels *kernels;
   TlNlmWeight weight;
-  int32_t free;             /* patch sums up to (patch width) free weigh 1 */
-  float scale, most_square; /* compared greys = scale grey */
+  int32_t free; /* patch sums up to (patch width) free weigh 1 */
+  double fall;  /* of the weights with the square of the distance */
+  float scale;  /* compared greys = scale grey */
+  int32_t most_square;
   float *out;
   char *scratch;
   size_t scratch_each;
@@ -43,9 +46,11 @@ typedef struct Reach {
 typedef struct Tile {
   float *grey, *scaled, *mask; /* element 0 is the tile's first voxel */
   float *sum, *total;
-  float *weights;                      /* a row for each x offset */
-  int32_t *columns, *running, *nought; /* columns: rows (y, x offset) */
-  Reach *reach;                        /* of row (z, y), from the first margin row */
+  float *weights;                     /* a row for each x offset */
+  int32_t *columns;                   /* rows (y, x offset) */
+  int32_t *sums;                      /* ring of 2 patch radius + 1 rows y of an x offset each */
+  int32_t *running, *totals, *nought; /* rows of an x offset; nought: 0 */
+  Reach *reach;                       /* of row (z, y), from the first margin row */
   int64_t first[3], size[3];
   int64_t row, plane, own_row; /* strides */
   bool cut;                    /* greys so far apart that squares must be cut */
@@ -65,7 +70,7 @@ static int64_t whole_lanes(int64_t n) {
 /* ---- scratch ---- */
 
 typedef struct Layout {
-  size_t box, own, weights, columns, running, reach, all; /* bytes */
+  size_t box, own, weights, columns, sums, running, reach, all; /* bytes */
 } Layout;
 
 static size_t part(size_t count, size_t size) {
@@ -81,9 +86,10 @@ static Layout layout_of(const Plan *plan) {
           part((size_t)(whole_lanes(plan->tile[0]) * plan->tile[1] * plan->tile[2]), sizeof(float)),
       .weights = part(offsets * row, sizeof(float)),
       .columns = part(deep * offsets * row, sizeof(int32_t)),
-      .running = part((offsets + 1) * row, sizeof(int32_t)),
+      .sums = part((2 * (size_t)plan->patch_radius + 1) * offsets * row, sizeof(int32_t)),
+      .running = part((2 * offsets + 1) * row, sizeof(int32_t)),
       .reach = part((size_t)(plan->extent[1] * plan->extent[2]), sizeof(Reach))};
-  l.all = 3 * l.box + 2 * l.own + l.weights + l.columns + l.running + l.reach;
+  l.all = 3 * l.box + 2 * l.own + l.weights + l.columns + l.sums + l.running + l.reach;
   return l;
 }
 
@@ -108,8 +114,10 @@ static void tile_place(const Plan *plan, char *scratch, int64_t index, Tile *til
   tile->total = (float *)scratch, scratch += l.own;
   tile->weights = (float *)scratch, scratch += l.weights;
   tile->columns = (int32_t *)scratch, scratch += l.columns;
+  tile->sums = (int32_t *)scratch, scratch += l.sums;
   tile->running = (int32_t *)scratch;
-  tile->nought = tile->running + (2 * plan->search_radius + 1) * plan->row, scratch += l.running;
+  tile->totals = tile->running + (2 * plan->search_radius + 1) * plan->row;
+  tile->nought = tile->totals + (2 * plan->search_radius + 1) * plan->row, scratch += l.running;
   tile->reach = (Reach *)scratch;
 }
 
@@ -167,7 +175,7 @@ static bool tile_load(const Plan *plan, Tile *tile) {
       bool own = y >= 0 && y < tile->size[1] && z >= 0 && z < tile->size[2];
       any = any || (own && r->end > 0 && r->first < tile->size[0]);
     }
-  tile->cut = !((high - low) * (high - low) <= plan->most_square);
+  tile->cut = !((high - low) * (high - low) <= (float)plan->most_square);
   size_t own = layout_of(plan).own;
   memset(tile->sum, 0, own);
   memset(tile->total, 0, own);
@@ -213,32 +221,36 @@ static void mask_weights(const Sweep *s, int64_t y, int64_t z, int ox, Span x, f
   memset(row + end, 0, (size_t)(n - end) * sizeof *row);
 }
 
-/* Bring the windows of all x offsets to row y + patch radius of plane z. Columns hold sums over
- * the patch's planes, running sums those over its rows too. */
+/* Bring the windows of all x offsets to row y + patch radius of plane z. */
 static void window_step(const Sweep *s, int64_t row_y, int64_t z, Span ys, bool first_plane) {
   const Plan *plan = s->plan;
   Tile *tile = s->tile;
   int r = plan->patch_radius, all = 2 * plan->search_radius + 1, width = 2 * r + 1;
   int64_t depth = row_y - (ys.begin - r);
-  TlNlmWindow window = {plan->most_square, tile->cut, width, tile->plane};
+  TlNlmWindow window = {r, plan->most_square, tile->cut, tile->plane};
   for (int k = 0; k < s->count; k++) {
     int ox = s->first + k;
     Span x = span_of(tile->size[0], ox);
-    int64_t n = whole_lanes(x.end - x.begin + 2 * r);
-    const float *p = tile->scaled + z * tile->plane + row_y * tile->row + x.begin - r;
+    int64_t n = whole_lanes(x.end - x.begin + 2 * r), out = -2 * r * tile->plane;
+    const float *p = tile->scaled + (z + r) * tile->plane + row_y * tile->row + x.begin - r;
     const float *q = p + s->apart + ox;
-    int32_t *column = tile->columns + (depth * all + k) * plan->row;
-    const int32_t *left = depth < width ? tile->nought : column - (int64_t)width * all * plan->row;
-    int32_t *running = tile->running + k * plan->row;
-    int64_t in = r * tile->plane, out = -(r + 1) * tile->plane;
-    if (first_plane) {
-      TlNlmPair pair = {p - r * tile->plane, q - r * tile->plane, NULL, NULL};
-      plan->kernels->column_start(&window, &pair, left, n, column, running);
-    } else {
-      TlNlmPair pair = {p + in, q + in, p + out, q + out};
-      plan->kernels->column_step(&window, &pair, left, n, column, running);
-    }
+    TlNlmPair pair = {p, q, p + out, q + out};
+    TlNlmSums sums = {.column = tile->columns + (depth * all + k) * plan->row,
+                      .sum = tile->sums + (depth % width * all + k) * plan->row,
+                      .left = tile->sums + ((depth + 1) % width * all + k) * plan->row,
+                      .running = tile->running + k * plan->row,
+                      .total = tile->totals + k * plan->row};
+    if (depth < 2 * r) sums.left = tile->nought;
+    if (first_plane || r == 0)
+      plan->kernels->column_start(&window, &pair, n, &sums);
+    else
+      plan->kernels->column_step(&window, &pair, n, &sums);
   }
+}
+
+/* Weight of the distance between the voxels of a pair. */
+static float share_of(const Plan *plan, int64_t ox, int64_t oy, int64_t oz) {
+  return (float)exp(-plan->fall * (double)(ox * ox + oy * oy + oz * oz));
 }
 
 /* Weigh all pairs with p in row (y, z) and give each voxel of the tile the other's grey. */
@@ -252,8 +264,8 @@ static void weigh_row(const Sweep *s, int64_t y, int64_t z) {
   for (int k = 0; k < s->count; k++) {
     Span x = span_of(tile->size[0], s->first + k);
     float *row = tile->weights + k * plan->row + pad + x.begin;
-    plan->kernels->weights(&plan->weight, tile->running + k * plan->row,
-                           whole_lanes(x.end - x.begin), row);
+    plan->kernels->weights(&plan->weight, share_of(plan, s->first + k, s->oy, s->oz),
+                           tile->totals + k * plan->row, whole_lanes(x.end - x.begin), row);
     mask_weights(s, y, z, s->first + k, x, row);
   }
   int64_t n = whole_lanes(tile->size[0]), yq = y + s->oy, zq = z + s->oz;
@@ -353,17 +365,18 @@ static void choose_tiles(Plan *plan, const TlNlmOptions *options) {
  * weight: cutting changes nothing, and squares keep as many bits as fit. A scale above 1 is made
  * whole, so that the sums of whole greys are exact. */
 static void choose_scale(Plan *plan, const TlNlmOptions *o) {
-  double width = 2 * plan->patch_radius + 1, n = width * width * width, h = o->h_factor * o->sigma;
-  double none = 2 * o->sigma * o->sigma + 2 * h * h * LEAST_WEIGHT_LOG2 * M_LN2; /* d2 there */
+  double side = o->patch > 1 ? 2 * o->patch - 2 : 1, n = side * side * side; /* sums of weights */
+  double h = o->h_factor * o->sigma, noise = 2 * o->sigma * o->sigma;
+  double none = noise + 2 * h * h * LEAST_WEIGHT_LOG2 * M_LN2; /* d2 there */
   double most = fmin(TL_NLM_MOST_SQUARE, floor((double)INT32_MAX / n));
   double scale = sqrt(most / (n * none));
   if (scale > 1) scale = floor(scale);
   plan->scale = (float)scale;
-  plan->most_square = (float)most;
+  plan->most_square = (int32_t)most;
   double per_grey = n * (double)plan->scale * (double)plan->scale;
-  plan->free = (int32_t)(2 * o->sigma * o->sigma * per_grey / width);
+  plan->free = (int32_t)(noise * per_grey / (2 * side));
   plan->weight = (TlNlmWeight){.radius = plan->patch_radius,
-                               .most = (int32_t)((none - 2 * o->sigma * o->sigma) * per_grey),
+                               .most = (int32_t)((none - noise) * per_grey),
                                .slope = (float)(M_LOG2E / (2 * h * h * per_grey))};
 }
 
@@ -371,6 +384,7 @@ static void make_plan(Plan *plan, const TlVolume *grey, const TlNlmOptions *o) {
   int pr = o->patch / 2, sr = o->search / 2;
   *plan = (Plan){.grey = grey, .patch_radius = pr, .search_radius = sr, .margin = pr + sr};
   choose_tiles(plan, o);
+  plan->fall = o->reach > 0 ? 0.5 / (o->reach * o->reach) : 0;
   choose_scale(plan, o);
   plan->kernels = tl_nlm_kernels();
   plan->scratch_each = layout_of(plan).all;
@@ -385,6 +399,7 @@ int64_t tl_nlm_scratch_bytes(const TlVolume *grey, const TlNlmOptions *options, 
 TlStatus tl_nlm(const TlVolume *grey, const TlRoi *roi, const TlNlmOptions *options,
                 TlVolume *out) {
   assert(grey->type == TL_F32 && options->sigma > 0 && options->h_factor > 0);
+  assert(options->reach == 0 || options->reach >= 1);
   assert(options->patch % 2 == 1 && options->patch <= TL_NLM_MOST_PATCH &&
          options->search % 2 == 1);
   Plan plan;

@@ -14,96 +14,117 @@ INLINE int64_t whole_lanes(int64_t n) {
 }
 
 /* (a - b)^2 as a whole number on top of the bits of 2^23: adding 2^23 rounds to nearest, and the
- * offset falls out of differences. The cut compares bits, for floats >= 0 are ordered as they are,
- * and a float comparison, which may trap, would keep the loop from becoming a vector. */
+ * offset falls out of differences. The cut compares bits, which are ordered as the floats are that
+ * they stand for: a float comparison, which may trap, would keep the loop from becoming a vector.
+ */
 enum { OFFSET = 0x4B000000 }; /* bits of 2^23 */
 
-INLINE int32_t square(float a, float b) {
+INLINE int32_t square(float a, float b, bool cut, int32_t most) {
   Bits bits = {.real = fmaf(a - b, a - b, 8388608.0F)};
-  return bits.whole;
+  return cut && bits.whole > most ? most : bits.whole;
 }
 
-INLINE int32_t cut_square(float a, float b, int32_t most_bits) {
-  Bits bits = {.real = (a - b) * (a - b)};
-  bits.whole = bits.whole < most_bits ? bits.whole : most_bits;
-  bits.real += 8388608.0F;
-  return bits.whole;
-}
-
-INLINE void column_start(const TlNlmWindow *window, const TlNlmPair *pair,
-                         const int32_t *restrict left, int64_t n, int32_t *restrict column,
-                         int32_t *restrict running) {
-  const Bits most = {.real = window->most_square};
-  n = whole_lanes(n);
-  for (int64_t i = 0; i < n; i++) column[i] = 0;
-  for (int k = 0; k < window->planes; k++) {
-    const float *restrict a = pair->p_in + k * window->plane;
-    const float *restrict b = pair->q_in + k * window->plane;
-    if (window->cut)
-      for (int64_t i = 0; i < n; i++) column[i] += cut_square(a[i], b[i], most.whole) - OFFSET;
-    else
-      for (int64_t i = 0; i < n; i++) column[i] += square(a[i], b[i]) - OFFSET;
+INLINE void step_rows(const TlNlmSums *sums, int64_t n) {
+  const int32_t *restrict sum = sums->sum, *restrict left = sums->left;
+  int32_t *restrict running = sums->running, *restrict total = sums->total;
+  for (int64_t i = 0; i < n; i++) {
+    int32_t before = running[i];
+    running[i] = before + (sum[i] - left[i]);
+    total[i] = before + running[i];
   }
-  for (int64_t i = 0; i < n; i++) running[i] += column[i] - left[i];
 }
 
-INLINE void column_step(const TlNlmWindow *window, const TlNlmPair *pair,
-                        const int32_t *restrict left, int64_t n, int32_t *restrict column,
-                        int32_t *restrict running) {
-  const Bits most = {.real = window->most_square};
+/* Not the hot one: the first plane of a sweep. */
+INLINE void column_start(const TlNlmWindow *window, const TlNlmPair *pair, int64_t n,
+                         const TlNlmSums *sums) {
+  int32_t most = OFFSET + window->most_square, *restrict column = sums->column;
+  int32_t *restrict sum = sums->sum;
+  int r = window->radius;
+  n = whole_lanes(n);
+  for (int64_t i = 0; i < n; i++) column[i] = sum[i] = 0;
+  for (int k = -r; k <= r; k++) {
+    const float *restrict a = pair->p_in + (k - r) * window->plane;
+    const float *restrict b = pair->q_in + (k - r) * window->plane;
+    int32_t inner = k > -r, twice = inner + (k < r || r == 0);
+    for (int64_t i = 0; i < n; i++) {
+      int32_t d = square(a[i], b[i], true, most) - OFFSET;
+      column[i] += inner * d;
+      sum[i] += twice * d;
+    }
+  }
+  if (r > 0) {
+    step_rows(sums, n);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) sums->total[i] = 2 * sums->running[i] + sum[i];
+}
+
+INLINE void column_step(const TlNlmWindow *window, bool cut, const TlNlmPair *pair, int64_t n,
+                        const TlNlmSums *sums) {
+  int32_t most = OFFSET + window->most_square;
   const float *restrict a = pair->p_in, *restrict b = pair->q_in;
   const float *restrict c = pair->p_out, *restrict d = pair->q_out;
+  const int32_t *restrict left = sums->left;
+  int32_t *restrict column = sums->column, *restrict sum = sums->sum;
+  int32_t *restrict running = sums->running, *restrict total = sums->total;
   n = whole_lanes(n);
-  if (window->cut)
-    for (int64_t i = 0; i < n; i++) {
-      int32_t in = cut_square(a[i], b[i], most.whole), out = cut_square(c[i], d[i], most.whole);
-      column[i] += in - out;
-      running[i] += column[i] - left[i];
-    }
-  else
-    for (int64_t i = 0; i < n; i++) {
-      column[i] += square(a[i], b[i]) - square(c[i], d[i]);
-      running[i] += column[i] - left[i];
-    }
+  for (int64_t i = 0; i < n; i++) {
+    int32_t old = column[i], before = running[i];
+    int32_t next = old + (square(a[i], b[i], cut, most) - square(c[i], d[i], cut, most));
+    int32_t after = before + (old + next - left[i]);
+    column[i] = next;
+    sum[i] = old + next;
+    running[i] = after;
+    total[i] = before + after;
+  }
 }
 
-/* 2^-t for t = sum slope, 0 <= t <= 126: adding 1.5 2^23 rounds t to a whole number that stands in
- * the low bits, ready for the exponent; the rest |u| <= 1/2 goes by a polynomial with its error
- * spread evenly (relative 3e-6, none at u = 0: equal patches weigh 1). */
-INLINE float power_of_half(float sum, float slope) {
+INLINE void column_step_any(const TlNlmWindow *window, const TlNlmPair *pair, int64_t n,
+                            const TlNlmSums *sums) {
+  if (window->cut)
+    column_step(window, true, pair, n, sums);
+  else
+    column_step(window, false, pair, n, sums);
+}
+
+/* share 2^-t for t = sum slope, 0 <= t <= 126, 2^-24 <= share <= 1: adding 1.5 2^23 rounds t to a
+ * whole number that stands in the low bits, ready for the exponent; the rest |u| <= 1/2 goes by a
+ * polynomial with its error spread evenly (relative 3e-6, none at u = 0). */
+INLINE float power_of_half(float sum, float slope, float share) {
   const float magic = 12582912.0F;
   Bits whole = {.real = fmaf(sum, slope, magic)};
   float u = fmaf(-sum, slope, whole.real - magic);
-  float p = fmaf(0.00958287539F, u, 0.0559064825F);
-  p = fmaf(p, u, 0.240240986F);
-  p = fmaf(p, u, 0.693124187F);
-  Bits power = {.real = fmaf(p, u, 1.0F)};
+  float p = fmaf(0.00958287539F * share, u, 0.0559064825F * share);
+  p = fmaf(p, u, 0.240240986F * share);
+  p = fmaf(p, u, 0.693124187F * share);
+  Bits power = {.real = fmaf(p, u, share)};
   power.whole -= (int32_t)((uint32_t)whole.whole << 23);
   return power.real;
 }
 
 /* The radius is a constant wherever it is common, so that the short loops unroll. */
-INLINE void weigh(const TlNlmWeight *weight, int radius, const int32_t *restrict running, int64_t n,
-                  float *restrict weights) {
+INLINE void weigh(const TlNlmWeight *weight, int radius, float share,
+                  const int32_t *restrict totals, int64_t n, float *restrict weights) {
   int32_t most = weight->most;
   float slope = weight->slope;
   for (int64_t i = 0; i < n; i++) {
-    int32_t sum = running[i];
-    for (int j = 1; j <= 2 * radius; j++) sum += running[i + j];
+    int32_t inner = 0, sum = totals[i];
+    for (int j = 1; j < 2 * radius; j++) inner += totals[i + j];
+    if (radius > 0) sum += totals[i + 2 * radius] + 2 * inner;
     sum = sum > 0 ? sum : 0;
     sum = sum < most ? sum : most;
-    weights[i] = power_of_half((float)sum, slope);
+    weights[i] = power_of_half((float)sum, slope, share);
   }
 }
 
-INLINE void weigh_any(const TlNlmWeight *weight, const int32_t *running, int64_t n,
+INLINE void weigh_any(const TlNlmWeight *weight, float share, const int32_t *totals, int64_t n,
                       float *weights) {
   if (weight->radius == 1)
-    weigh(weight, 1, running, whole_lanes(n), weights);
+    weigh(weight, 1, share, totals, whole_lanes(n), weights);
   else if (weight->radius == 2)
-    weigh(weight, 2, running, whole_lanes(n), weights);
+    weigh(weight, 2, share, totals, whole_lanes(n), weights);
   else
-    weigh(weight, weight->radius, running, whole_lanes(n), weights);
+    weigh(weight, weight->radius, share, totals, whole_lanes(n), weights);
 }
 
 /* Row k of the weights begins at weights + k stride, its greys at grey + k step. */
@@ -133,18 +154,16 @@ INLINE void gather_any(const float *weights, int64_t stride, int count, const fl
 /* One set of kernels for a kind of processor. */
 #define KERNELS(NAME, TARGET)                                                                      \
   TARGET static void column_start_##NAME(const TlNlmWindow *window, const TlNlmPair *pair,         \
-                                         const int32_t *left, int64_t n, int32_t *column,          \
-                                         int32_t *running) {                                       \
-    column_start(window, pair, left, n, column, running);                                          \
+                                         int64_t n, const TlNlmSums *sums) {                       \
+    column_start(window, pair, n, sums);                                                           \
   }                                                                                                \
   TARGET static void column_step_##NAME(const TlNlmWindow *window, const TlNlmPair *pair,          \
-                                        const int32_t *left, int64_t n, int32_t *column,           \
-                                        int32_t *running) {                                        \
-    column_step(window, pair, left, n, column, running);                                           \
+                                        int64_t n, const TlNlmSums *sums) {                        \
+    column_step_any(window, pair, n, sums);                                                        \
   }                                                                                                \
-  TARGET static void weights_##NAME(const TlNlmWeight *weight, const int32_t *running, int64_t n,  \
-                                    float *weights) {                                              \
-    weigh_any(weight, running, n, weights);                                                        \
+  TARGET static void weights_##NAME(const TlNlmWeight *weight, float share, const int32_t *totals, \
+                                    int64_t n, float *weights) {                                   \
+    weigh_any(weight, share, totals, n, weights);                                                  \
   }                                                                                                \
   TARGET static void gather_ahead_##NAME(const float *weights, int64_t stride, int count,          \
                                          const float *grey, int64_t n, float *sum, float *total) { \

@@ -9,9 +9,9 @@
 
 enum { EDGE = 28, MARGIN = 3, CUBES = 4, MOST_TRIES = 400 };
 
-static const double DEFAULT_STRENGTH = 0.5;
+static const TlNlmStrength DEFAULT_STRENGTH = {0.5, 0};
 static const double PROBE = 0.1; /* e over sigma: small against the noise, large against rounding */
-static const double strengths[] = TL_NLM_STRENGTHS;
+static const TlNlmStrength strengths[] = TL_NLM_STRENGTHS;
 enum { STRENGTHS = sizeof strengths / sizeof *strengths };
 
 static const TlRoi whole = {.kind = TL_ROI_ALL};
@@ -29,15 +29,22 @@ static bool cube_inside(const TlRoi *roi, const int64_t at[3], const int64_t edg
   return tl_roi_inside(roi, at[0] + edge[0] / 2, at[1] + edge[1] / 2, at[2] + edge[2] / 2) != 0;
 }
 
-static TlStatus cut_cube(const TlVolume *grey, const int64_t at[3], const int64_t edge[3],
+static TlStatus cut_cube(const TlLayers *stack, const int64_t at[3], const int64_t edge[3],
                          TlVolume *cube) {
-  TL_TRY(tl_volume_new(cube, TL_F32, edge[0], edge[1], edge[2]));
-  for (int64_t z = 0; z < edge[2]; z++)
-    for (int64_t y = 0; y < edge[1]; y++)
-      for (int64_t x = 0; x < edge[0]; x++)
-        cube->f32[tl_volume_at(cube, x, y, z)] =
-            grey->f32[tl_volume_at(grey, at[0] + x, at[1] + y, at[2] + z)];
-  return TL_OK;
+  TlVolume raw, band, head = stack->head;
+  TL_TRY(tl_volume_new(&raw, head.type, head.nx, head.ny, edge[2]));
+  TlStatus status = tl_layers_read(stack, at[2], edge[2], raw.data);
+  if (status == TL_OK) status = tl_volume_to_f32(&raw, &band);
+  tl_volume_free(&raw);
+  TL_TRY(tl_context(status, "layers %lld to %lld", (long long)at[2],
+                    (long long)(at[2] + edge[2]) - 1));
+  status = tl_volume_new(cube, TL_F32, edge[0], edge[1], edge[2]);
+  for (int64_t i = 0; status == TL_OK && i < tl_volume_count(cube); i++) {
+    int64_t x = i % edge[0], y = i / edge[0] % edge[1], z = i / edge[0] / edge[1];
+    cube->f32[i] = band.f32[tl_volume_at(&band, at[0] + x, at[1] + y, z)];
+  }
+  tl_volume_free(&band);
+  return status;
 }
 
 static float sign_of(int64_t i) {
@@ -72,7 +79,8 @@ static TlStatus judge_cube(const TlVolume *cube, const TlNlmOptions *options,
   TlStatus status = TL_OK;
   for (int k = 0; k < STRENGTHS && status == TL_OK; k++) {
     double inner = 0;
-    o.h_factor = strengths[k];
+    o.h_factor = strengths[k].h_factor;
+    o.reach = strengths[k].reach;
     status = tl_nlm(cube, &whole, &o, &out);
     if (status == TL_OK) status = tl_nlm(&shaken, &whole, &o, &probed);
     if (status == TL_OK) risk[k] += sum_risk(cube, &out, &probed, o.sigma, &inner);
@@ -84,30 +92,41 @@ static TlStatus judge_cube(const TlVolume *cube, const TlNlmOptions *options,
   return status;
 }
 
-TlStatus tl_nlm_choose_strength(const TlVolume *grey, const TlRoi *roi, const TlNlmOptions *options,
-                                double *h_factor) {
-  assert(grey->type == TL_F32 && options->sigma > 0);
-  int64_t edge[3] = {edge_of(grey->nx), edge_of(grey->ny), edge_of(grey->nz)};
-  int64_t room[3] = {grey->nx - edge[0] + 1, grey->ny - edge[1] + 1, grey->nz - edge[2] + 1};
-  double risk[STRENGTHS] = {0}, n = 0;
+TlStatus tl_nlm_choose_strength_layers(const TlLayers *stack, const TlRoi *roi,
+                                       TlNlmOptions *options) {
+  assert(options->sigma > 0);
+  int64_t n[3] = {stack->head.nx, stack->head.ny, stack->head.nz}, edge[3], room[3];
+  double risk[STRENGTHS] = {0}, count = 0;
+  for (int a = 0; a < 3; a++) {
+    edge[a] = edge_of(n[a]);
+    room[a] = n[a] - edge[a] + 1;
+  }
   for (int t = 0, used = 0; t < MOST_TRIES && used < CUBES; t++) {
     int64_t at[3];
     for (int a = 0; a < 3; a++)
       at[a] = (int64_t)(tl_random_uniform(2, (uint64_t)a, (uint64_t)t) * (double)room[a]);
     if (!cube_inside(roi, at, edge)) continue;
     TlVolume cube;
-    TL_TRY(cut_cube(grey, at, edge, &cube));
-    TlStatus status = judge_cube(&cube, options, risk, &n);
+    TL_TRY(cut_cube(stack, at, edge, &cube));
+    TlStatus status = judge_cube(&cube, options, risk, &count);
     tl_volume_free(&cube);
     TL_TRY(status);
     used++;
   }
   int best = 0;
-  for (int k = 0; k < STRENGTHS && n > 0; k++) {
-    tl_log_debug("strength %.2f: estimated rms error %.4g grey", strengths[k],
-                 sqrt(fmax(risk[k] / n, 0)));
+  for (int k = 0; k < STRENGTHS && count > 0; k++) {
+    tl_log_debug("strength %.2f, reach %.2f: estimated rms error %.4g grey", strengths[k].h_factor,
+                 strengths[k].reach, sqrt(fmax(risk[k] / count, 0)));
     if (risk[k] < risk[best]) best = k;
   }
-  *h_factor = n > 0 ? strengths[best] : DEFAULT_STRENGTH;
+  TlNlmStrength chosen = count > 0 ? strengths[best] : DEFAULT_STRENGTH;
+  options->h_factor = chosen.h_factor;
+  options->reach = chosen.reach;
   return TL_OK;
+}
+
+TlStatus tl_nlm_choose_strength(const TlVolume *grey, const TlRoi *roi, TlNlmOptions *options) {
+  TlLayers layers;
+  tl_layers_of(grey, &layers);
+  return tl_nlm_choose_strength_layers(&layers, roi, options);
 }

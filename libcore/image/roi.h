@@ -16,7 +16,8 @@ typedef struct TlRoi {
   TlRoiKind kind;
   double x, y, r; /* cylinder, voxel index coordinates */
   uint8_t *bits;  /* kind MASK: bit i % 8 of byte i / 8 for voxel i, owned */
-  int64_t nx, ny; /* of the volume it belongs to */
+  int64_t nx, ny;  /* of the volume it belongs to */
+  int64_t first_z; /* z of the layer asked for as 0: a slab's region (image/slabs.h) */
 } TlRoi;
 
 /* text as above; FILE is not read here: *is_file is set and the caller opens the mask and calls
@@ -31,7 +32,7 @@ void tl_roi_describe(const TlRoi *roi, char *text, size_t size);
 static inline int tl_roi_inside(const TlRoi *roi, int64_t x, int64_t y, int64_t z) {
   if (roi->kind == TL_ROI_ALL) return 1;
   if (roi->kind == TL_ROI_MASK) {
-    int64_t i = (z * roi->ny + y) * roi->nx + x;
+    int64_t i = ((z + roi->first_z) * roi->ny + y) * roi->nx + x;
     return roi->bits[i >> 3] >> (i & 7) & 1;
   }
   double dx = (double)x - roi->x, dy = (double)y - roi->y;

@@ -1,4 +1,4 @@
-/* The one door to ITK (libcore/itk/itk_bridge.cpp behind it): MetaImage and NRRD input, distance
+/* The one door to ITK (the C++ files behind it): MetaImage and NRRD input, distance
  * map, regional maxima, marker watershed, connected components. C types only; volumes as in
  * num/volume.h. Everything here is serial or uses ITK's own threads; results do not depend on
  * their number. C++ exceptions come back as TL_ELIB (TL_EINPUT for unreadable files and volumes
@@ -36,6 +36,18 @@ TlStatus tl_itk_watershed(const TlVolume *field, const TlVolume *markers, const 
 
 /* Connected components of a mask, 6 or 26 neighbours, labels 1..count in order of first voxel. */
 TlStatus tl_itk_components(const TlVolume *mask, int neighbours, TlVolume *out, uint32_t *count);
+
+/* Filters of grey (F32), for comparison with our own (image/): borders as ITK has them, no region.
+ * out: new F32. Gaussian: kernel of variance sigma^2, error 0.001 at most; median: cube of half
+ * width radius; bilateral: sigmas over space (voxels) and grey, 100 steps of the range kernel;
+ * diffusion: gradient anisotropic, kappa in grey a voxel, step and rounds as in image/diffusion.h.
+ */
+TlStatus tl_itk_gaussian(const TlVolume *grey, double sigma, TlVolume *out);
+TlStatus tl_itk_median(const TlVolume *grey, int radius, TlVolume *out);
+TlStatus tl_itk_bilateral(const TlVolume *grey, double sigma_space, double sigma_grey,
+                          TlVolume *out);
+TlStatus tl_itk_diffusion(const TlVolume *grey, double kappa, double step, int rounds,
+                          TlVolume *out);
 
 #ifdef __cplusplus
 }

@@ -777,7 +777,7 @@ static void check_phantom(const char *folder, const char *level, double least) {
   CK_OK(tl_volume_to_f32(&noisy, &grey));
   CK_OK(tl_noise_estimate(&grey, &whole, &noise));
   TlNlmOptions nlm = {.sigma = noise.sigma, .patch = 5, .search = 11};
-  CK_OK(tl_nlm_choose_strength(&grey, &whole, &nlm, &nlm.h_factor));
+  CK_OK(tl_nlm_choose_strength(&grey, &whole, &nlm));
   CK_OK(tl_nlm(&grey, &whole, &nlm, &quiet));
   CK_OK(tl_binarize(&quiet, &whole, &o, &mask, &r));
   double both = 0, sum = 0;
