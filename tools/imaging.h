@@ -91,37 +91,33 @@ static inline TlStatus imaging_roi_of(const ImagingInput *input, const TlVolume 
   return imaging_roi(input->roi, &layers, provenance, roi);
 }
 
+static inline TlStatus imaging_options(const TlCall *call, const ImagingInput *input,
+                                       TlStackOptions *options) {
+  *options = (TlStackOptions){.allow_gaps = input->allow_gaps, .raw = input->raw};
+  TL_TRY(imaging_check_output(call));
+  if (!input->voxel_size_um || !input->voxel_size_um[0]) return TL_OK;
+  TlStatus parsed = tl_stack_parse_voxel_um(input->voxel_size_um, options->voxel_um);
+  return parsed == TL_OK ? TL_OK : tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
+}
+
 /* Read the stack and find the region. On failure nothing is left to release. */
 static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *input, TlVolume *stack,
                                     TlRoi *roi) {
-  TlStackOptions options = {.allow_gaps = input->allow_gaps, .raw = input->raw};
-  TL_TRY(imaging_check_output(call));
-  if (input->voxel_size_um && input->voxel_size_um[0]) {
-    TlStatus parsed = tl_stack_parse_voxel_um(input->voxel_size_um, options.voxel_um);
-    if (parsed != TL_OK) return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
-  }
+  TlStackOptions options;
+  TL_TRY(imaging_options(call, input, &options));
   TL_TRY(tl_stack_read(call->argv[0], &options, call->provenance, stack));
   TlStatus status = imaging_roi_of(input, stack, call->provenance, roi);
   if (status != TL_OK) tl_volume_free(stack);
   return status;
 }
 
-/* The same without reading the stack: it is read by layers. */
+/* The same for a stack that is read by layers. */
 static inline TlStatus imaging_open_layers(const TlCall *call, const ImagingInput *input,
                                            TlLayers *stack, TlRoi *roi) {
-  TlStackOptions options = {.allow_gaps = input->allow_gaps};
-  TL_TRY(imaging_check_output(call));
-  if (input->voxel_size_um && input->voxel_size_um[0]) {
-    TlStatus parsed = tl_stack_parse_voxel_um(input->voxel_size_um, options.voxel_um);
-    if (parsed != TL_OK) return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
-  }
+  TlStackOptions options;
+  TL_TRY(imaging_options(call, input, &options));
   TL_TRY(tl_stack_open(call->argv[0], &options, call->provenance, stack));
-  TlVolume whole;
-  TlStatus status =
-      tl_volume_new(&whole, stack->head.type, stack->head.nx, stack->head.ny, stack->head.nz);
-  if (status == TL_OK) status = tl_layers_read(stack, 0, stack->head.nz, whole.data);
-  if (status == TL_OK) status = imaging_roi(input, &whole, call->provenance, roi);
-  tl_volume_free(&whole);
+  TlStatus status = imaging_roi(input->roi, stack, call->provenance, roi);
   if (status != TL_OK) tl_layers_close(stack);
   return status;
 }

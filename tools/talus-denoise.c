@@ -1,6 +1,5 @@
 /* talus-denoise: noise out of a grey stack, edges kept. */
 #include "imaging.h"
-#include "preview.h"
 
 #include "base/mem.h"
 #include "base/par.h"
@@ -22,7 +21,6 @@ typedef struct Values {
   int method;
   double sigma_noise, h_factor, reach, sigma_voxels, sigma_grey, kappa, step, memory_mb;
   int64_t patch, search, radius, rounds;
-  char *preview;
 } Values;
 
 static const TlParam params[] = {
@@ -63,8 +61,7 @@ static const TlParam params[] = {
      "work in slabs of layers that fit into this; 0: the whole stack at once. The product is the "
      "same to the bit",
      NULL},
-    {"preview", TL_P_TEXT, offsetof(Values, preview), "", "", 0, 0, NULL,
-     "write the three mid-slices before, after and their difference here (PNG)", "FILE"},
+    IMAGING_PREVIEW_PARAM(Values),
 };
 
 /* One run, its settings complete. */
@@ -78,7 +75,6 @@ typedef struct Job {
   TlNlmOptions nlm;
   double sigma_grey, kappa;
   double removed, voxels; /* sum of the squared change over the region's voxels */
-  Preview preview;
 } Job;
 
 static TlStatus check(const Values *v) {
@@ -128,7 +124,7 @@ static TlStatus make_plan(Job *job) {
   const TlVolume *head = &job->stack.head;
   TlNlmOptions nlm = {.sigma = 1, .h_factor = 1, .patch = (int)v->patch, .search = (int)v->search};
   double own = v->method == GAUSSIAN && job->roi.kind != TL_ROI_ALL ? 4 : 0;
-  int64_t fixed = 48 * 1000 * 1000; /* the program, its libraries, buffers of files */
+  int64_t fixed = 32 * 1000 * 1000; /* the program, its libraries, buffers of files */
   if (v->method == DIFFUSION) own = 4;
   if (v->method == NLM) fixed += tl_nlm_scratch_bytes(head, &nlm, tl_par_threads());
   TL_TRY(tl_context(
@@ -262,7 +258,7 @@ static TlStatus report_plan(Job *job, TlReport *report) {
 
 /* ---- run ---- */
 
-/* How much is taken away inside the region, and the preview. */
+/* How much is taken away inside the region. */
 static void see(void *context, int64_t z, const float *before, const float *after) {
   Job *job = context;
   const TlVolume *head = &job->stack.head;
@@ -275,7 +271,6 @@ static void see(void *context, int64_t z, const float *before, const float *afte
   }
   job->removed += sum;
   job->voxels += count;
-  if (job->values->preview[0]) preview_see(&job->preview, z, before, after);
 }
 
 static TlStatus run_slabs(Job *job) {
@@ -291,19 +286,18 @@ static TlStatus run_slabs(Job *job) {
 }
 
 static TlStatus filter_and_write(Job *job, TlReport *report) {
-  const TlVolume *head = &job->stack.head;
-  const char *preview = job->values->preview;
   TL_TRY(tl_context(settle(job, report), "%s", job->path));
   double start = tl_clock_s();
-  if (preview[0]) TL_TRY(preview_new(&job->preview, head->nx, head->ny, head->nz));
   TL_TRY(tl_context(run_slabs(job), "%s", job->path));
   double seconds = tl_clock_s() - start;
-  if (preview[0]) TL_TRY(preview_write(&job->preview, preview, job->call->overwrite));
   double rms = job->voxels > 0 ? sqrt(job->removed / job->voxels) : 0;
   TL_TRY(tl_report_real(report, "removed_rms", rms, "grey"));
   TL_TRY(tl_report_real(report, "seconds", seconds, "s"));
   TL_TRY(tl_report_real(report, "peak_memory", (double)tl_mem_peak_bytes() / 1e6, "MB"));
-  return tl_report_text(report, "output", job->call->output);
+  TL_TRY(tl_report_text(report, "output", job->call->output));
+  const ImagingInput *input = &job->values->input;
+  if (!input->preview || !input->preview[0]) return TL_OK;
+  return imaging_draw_preview(job->call, input, &job->stack, report);
 }
 
 static TlStatus work(Job *job) {
@@ -319,13 +313,9 @@ static TlStatus work(Job *job) {
 
 static TlStatus run(const TlCall *call) {
   Job job = {.call = call, .values = call->values, .path = call->argv[0]};
-  const char *preview = job.values->preview;
   TL_TRY(check(job.values));
-  if (preview[0] && !call->overwrite && !call->dry_run && tl_file_exists(preview))
-    return tl_fail(TL_EUSAGE, "%s: is there already; give --overwrite to replace it", preview);
   TL_TRY(imaging_open_layers(call, &job.values->input, &job.stack, &job.roi));
   TlStatus status = work(&job);
-  preview_free(&job.preview);
   tl_layers_close(&job.stack);
   tl_roi_free(&job.roi);
   return status;

@@ -46,7 +46,7 @@ typedef struct Reach {
 typedef struct Tile {
   float *grey, *scaled, *mask; /* element 0 is the tile's first voxel */
   float *sum, *total;
-  float *weights;                     /* a row for each x offset */
+  float *weights, *shares;            /* weights: a row for each x offset */
   int32_t *columns;                   /* rows (y, x offset) */
   int32_t *sums;                      /* ring of 2 patch radius + 1 rows y of an x offset each */
   int32_t *running, *totals, *nought; /* rows of an x offset; nought: 0 */
@@ -84,7 +84,7 @@ static Layout layout_of(const Plan *plan) {
       .box = part((size_t)(plan->extent[0] * plan->extent[1] * plan->extent[2]), sizeof(float)),
       .own =
           part((size_t)(whole_lanes(plan->tile[0]) * plan->tile[1] * plan->tile[2]), sizeof(float)),
-      .weights = part(offsets * row, sizeof(float)),
+      .weights = part(offsets * (row + 1), sizeof(float)),
       .columns = part(deep * offsets * row, sizeof(int32_t)),
       .sums = part((2 * (size_t)plan->patch_radius + 1) * offsets * row, sizeof(int32_t)),
       .running = part((2 * offsets + 1) * row, sizeof(int32_t)),
@@ -113,6 +113,7 @@ static void tile_place(const Plan *plan, char *scratch, int64_t index, Tile *til
   tile->sum = (float *)scratch, scratch += l.own;
   tile->total = (float *)scratch, scratch += l.own;
   tile->weights = (float *)scratch, scratch += l.weights;
+  tile->shares = tile->weights + (2 * plan->search_radius + 1) * plan->row;
   tile->columns = (int32_t *)scratch, scratch += l.columns;
   tile->sums = (int32_t *)scratch, scratch += l.sums;
   tile->running = (int32_t *)scratch;
@@ -200,17 +201,21 @@ typedef struct Sweep {
   Tile *tile;
   int64_t oy, oz, apart; /* apart: elements from p to q without the x offset */
   int first, count;      /* x offsets */
+  float *shares;         /* of each x offset: weight of the pair's distance */
 } Sweep;
 
-/* Weights of pairs with a voxel that is no candidate become 0. row: weights of x from span.begin */
-static void mask_weights(const Sweep *s, int64_t y, int64_t z, int ox, Span x, float *row) {
+/* Weights of pairs with a voxel that is no candidate become 0. row: weights of x from x.begin; p,
+ * q: which voxels of the two rows are. */
+static void mask_weights(const Sweep *s, const Reach *p, const Reach *q, int64_t p_row, int ox,
+                         Span x, float *row) {
   const Tile *tile = s->tile;
-  const Reach *p = reach_of(s->plan, tile, y, z);
-  const Reach *q = reach_of(s->plan, tile, y + s->oy, z + s->oz);
+  if (!p->ragged && !q->ragged && p->first <= x.begin && p->end >= x.end &&
+      q->first <= x.begin + ox && q->end >= x.end + ox)
+    return;
   int64_t begin = p->first > q->first - ox ? p->first : q->first - ox;
   int64_t end = p->end < q->end - ox ? p->end : q->end - ox, n = x.end - x.begin;
   if (p->ragged || q->ragged) {
-    const float *mask = tile->mask + z * tile->plane + y * tile->row + x.begin;
+    const float *mask = tile->mask + p_row + x.begin;
     tl_nlm_mask(mask, mask + s->apart + ox, n, row);
   }
   begin = begin > x.begin ? begin - x.begin : 0;
@@ -248,11 +253,6 @@ static void window_step(const Sweep *s, int64_t row_y, int64_t z, Span ys, bool 
   }
 }
 
-/* Weight of the distance between the voxels of a pair. */
-static float share_of(const Plan *plan, int64_t ox, int64_t oy, int64_t oz) {
-  return (float)exp(-plan->fall * (double)(ox * ox + oy * oy + oz * oz));
-}
-
 /* Weigh all pairs with p in row (y, z) and give each voxel of the tile the other's grey. */
 static void weigh_row(const Sweep *s, int64_t y, int64_t z) {
   const Plan *plan = s->plan;
@@ -264,9 +264,9 @@ static void weigh_row(const Sweep *s, int64_t y, int64_t z) {
   for (int k = 0; k < s->count; k++) {
     Span x = span_of(tile->size[0], s->first + k);
     float *row = tile->weights + k * plan->row + pad + x.begin;
-    plan->kernels->weights(&plan->weight, share_of(plan, s->first + k, s->oy, s->oz),
-                           tile->totals + k * plan->row, whole_lanes(x.end - x.begin), row);
-    mask_weights(s, y, z, s->first + k, x, row);
+    plan->kernels->weights(&plan->weight, s->shares[k], tile->totals + k * plan->row,
+                           whole_lanes(x.end - x.begin), row);
+    mask_weights(s, p, q, z * tile->plane + y * tile->row, s->first + k, x, row);
   }
   int64_t n = whole_lanes(tile->size[0]), yq = y + s->oy, zq = z + s->oz;
   const float *grey_p = tile->grey + z * tile->plane + y * tile->row;
@@ -309,7 +309,12 @@ static void tile_weigh(const Plan *plan, Tile *tile) {
                  .oz = oz,
                  .apart = oz * tile->plane + oy * tile->row,
                  .first = first,
-                 .count = r - first + 1};
+                 .count = r - first + 1,
+                 .shares = tile->shares};
+      for (int k = 0; k < s.count; k++) {
+        int64_t ox = first + k;
+        tile->shares[k] = (float)exp(-plan->fall * (double)(ox * ox + oy * oy + oz * oz));
+      }
       sweep_tile(&s);
     }
 }

@@ -51,7 +51,9 @@ typedef struct TlNlmStrength {
 } TlNlmStrength;
 #define TL_NLM_STRENGTHS                                                                           \
   {                                                                                                \
-    {0.35, 0}, {0.42, 5}, {0.5, 4}, {0.6, 3.5}, {0.75, 3}, {0.9, 2.6}, {1.05, 2.4}, {1.3, 2.2}     \
+    {0.35, 0}, {0.42, 5}, {0.5, 4}, {0.6, 3.5}, {0.75, 3}, {0.9, 2.6}, {1.05, 2.4}, {              \
+      1.3, 2.2                                                                                     \
+    }                                                                                              \
   }
 TlStatus tl_nlm_choose_strength_layers(const TlLayers *stack, const TlRoi *roi,
                                        TlNlmOptions *options);

@@ -31,14 +31,9 @@ static bool cube_inside(const TlRoi *roi, const int64_t at[3], const int64_t edg
 
 static TlStatus cut_cube(const TlLayers *stack, const int64_t at[3], const int64_t edge[3],
                          TlVolume *cube) {
-  TlVolume raw, band, head = stack->head;
-  TL_TRY(tl_volume_new(&raw, head.type, head.nx, head.ny, edge[2]));
-  TlStatus status = tl_layers_read(stack, at[2], edge[2], raw.data);
-  if (status == TL_OK) status = tl_volume_to_f32(&raw, &band);
-  tl_volume_free(&raw);
-  TL_TRY(tl_context(status, "layers %lld to %lld", (long long)at[2],
-                    (long long)(at[2] + edge[2]) - 1));
-  status = tl_volume_new(cube, TL_F32, edge[0], edge[1], edge[2]);
+  TlVolume band;
+  TL_TRY(tl_layers_grey(stack, at[2], edge[2], &band));
+  TlStatus status = tl_volume_new(cube, TL_F32, edge[0], edge[1], edge[2]);
   for (int64_t i = 0; status == TL_OK && i < tl_volume_count(cube); i++) {
     int64_t x = i % edge[0], y = i / edge[0] % edge[1], z = i / edge[0] / edge[1];
     cube->f32[i] = band.f32[tl_volume_at(&band, at[0] + x, at[1] + y, z)];

@@ -93,15 +93,18 @@ static void part_of(int64_t n, int64_t k, int64_t count, int64_t *begin, int64_t
 }
 
 static TlStatus load_band(Sampler *s, int64_t begin, int64_t end) {
-  TlVolume raw;
-  TlVolume head = s->stack->head;
   tl_volume_free(&s->band);
-  TL_TRY(tl_volume_new(&raw, head.type, head.nx, head.ny, end - begin));
-  TlStatus status = tl_layers_read(s->stack, begin, end - begin, raw.data);
-  if (status == TL_OK) status = tl_volume_to_f32(&raw, &s->band);
-  tl_volume_free(&raw);
   s->band_z = begin;
-  return tl_context(status, "layers %lld to %lld", (long long)begin, (long long)end - 1);
+  return tl_layers_grey(s->stack, begin, end - begin, &s->band);
+}
+
+/* What is wrong with the voxels themselves comes first. */
+static TlStatus too_thin(Sampler *s, const int64_t n[3]) {
+  TL_TRY(load_band(s, 0, n[2] < 2 * REACH + 1 ? n[2] : 2 * REACH + 1));
+  return tl_fail(TL_EINPUT,
+                 "a stack of %lld x %lld x %lld voxels is too thin to estimate the noise "
+                 "(%d wanted); give --sigma-noise",
+                 (long long)n[0], (long long)n[1], (long long)n[2], 2 * REACH + 1);
 }
 
 /* Cubes on an even grid with at most MOST_CUBES of them, a row of layers at a time. */
@@ -110,11 +113,7 @@ static TlStatus take_samples(Sampler *s) {
   double all = 1;
   for (int a = 0; a < 3; a++) {
     usable[a] = n[a] - 2 * REACH;
-    if (usable[a] < 1)
-      return tl_fail(TL_EINPUT,
-                     "a stack of %lld x %lld x %lld voxels is too thin to estimate the noise "
-                     "(%d wanted); give --sigma-noise",
-                     (long long)n[0], (long long)n[1], (long long)n[2], 2 * REACH + 1);
+    if (usable[a] < 1) return too_thin(s, n);
     cubes[a] = (usable[a] + CUBE - 1) / CUBE;
     all *= (double)cubes[a];
   }

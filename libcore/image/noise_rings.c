@@ -60,15 +60,6 @@ typedef struct Scratch {
   uint8_t *inside;
 } Scratch;
 
-static TlStatus read_layer(const TlLayers *stack, int64_t z, TlVolume *grey) {
-  TlVolume raw, head = stack->head;
-  TL_TRY(tl_volume_new(&raw, head.type, head.nx, head.ny, 1));
-  TlStatus status = tl_layers_read(stack, z, 1, raw.data);
-  if (status == TL_OK) status = tl_volume_to_f32(&raw, grey);
-  tl_volume_free(&raw);
-  return tl_context(status, "layer %lld", (long long)z);
-}
-
 static TlStatus fill_map(const TlLayers *stack, const TlRoi *roi, double sigma, Map *map,
                          Scratch *s) {
   int64_t nx = map->nx, ny = map->ny, nz = stack->head.nz;
@@ -82,7 +73,7 @@ static TlStatus fill_map(const TlLayers *stack, const TlRoi *roi, double sigma, 
   for (int64_t k = 0; k < map->layers; k++) {
     int64_t z = nz * k / map->layers;
     TlVolume layer;
-    TL_TRY(read_layer(stack, z, &layer));
+    TL_TRY(tl_layers_grey(stack, z, 1, &layer));
     for (int64_t i = 0; i < nx * ny; i++) s->inside[i] = tl_roi_inside(roi, i % nx, i / nx, z) != 0;
     prefix_sums(layer.f32, s->inside, nx, ny, s->grey, s->count);
     add_layer(map, layer.f32, s->inside, s->grey, s->count, CUT_SIGMA * sigma);

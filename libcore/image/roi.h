@@ -14,8 +14,8 @@ typedef enum TlRoiKind { TL_ROI_ALL = 0, TL_ROI_CYLINDER, TL_ROI_MASK } TlRoiKin
 
 typedef struct TlRoi {
   TlRoiKind kind;
-  double x, y, r; /* cylinder, voxel index coordinates */
-  uint8_t *bits;  /* kind MASK: bit i % 8 of byte i / 8 for voxel i, owned */
+  double x, y, r;  /* cylinder, voxel index coordinates */
+  uint8_t *bits;   /* kind MASK: bit i % 8 of byte i / 8 for voxel i, owned */
   int64_t nx, ny;  /* of the volume it belongs to */
   int64_t first_z; /* z of the layer asked for as 0: a slab's region (image/slabs.h) */
 } TlRoi;

@@ -38,16 +38,6 @@ TlStatus tl_slabs_plan(const TlVolume *head, int64_t halo, double bytes_per_voxe
   return TL_OK;
 }
 
-/* Layers begin to end - 1 as floats. */
-static TlStatus read_grey(const TlLayers *stack, int64_t begin, int64_t end, TlVolume *grey) {
-  TlVolume raw, head = stack->head;
-  TL_TRY(tl_volume_new(&raw, head.type, head.nx, head.ny, end - begin));
-  TlStatus status = tl_layers_read(stack, begin, end - begin, raw.data);
-  if (status == TL_OK) status = tl_volume_to_f32(&raw, grey);
-  tl_volume_free(&raw);
-  return tl_context(status, "layers %lld to %lld", (long long)begin, (long long)end - 1);
-}
-
 static TlStatus store(const TlSlabRun *run, const TlVolume *out, int64_t first, int64_t layers,
                       const TlLayerSink *sink) {
   TlVolume part = *out, stored;
@@ -68,7 +58,7 @@ static TlStatus run_slab(const TlSlabPlan *plan, const TlSlabRun *run, const TlL
   TlVolume grey, out;
   TlRoi here = *roi;
   here.first_z = roi->first_z + begin;
-  TL_TRY(read_grey(stack, begin, end, &grey));
+  TL_TRY(tl_layers_grey(stack, begin, end - begin, &grey));
   TlStatus status = run->filter(run->context, &grey, &here, &out);
   int64_t layer = grey.nx * grey.ny;
   for (int64_t k = z; status == TL_OK && run->seen && k < z + layers; k++)

@@ -22,6 +22,16 @@ void tl_layers_of(const TlVolume *volume, TlLayers *layers) {
       .head = tl_volume_head(volume), .self = (void *)(uintptr_t)volume, .read = copy_layers};
 }
 
+TlStatus tl_layers_grey(const TlLayers *layers, int64_t z, int64_t count, TlVolume *grey) {
+  TlVolume raw;
+  const TlVolume *head = &layers->head;
+  TL_TRY(tl_volume_new(&raw, head->type, head->nx, head->ny, count));
+  TlStatus status = tl_layers_read(layers, z, count, raw.data);
+  if (status == TL_OK) status = tl_volume_part_to_f32(&raw, z, grey);
+  tl_volume_free(&raw);
+  return status;
+}
+
 TlStatus tl_sink_end(TlLayerSink *sink, TlStatus status) {
   if (!sink->self) return status;
   if (status == TL_OK)

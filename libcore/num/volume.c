@@ -77,21 +77,21 @@ double tl_volume_value(const TlVolume *volume, int64_t index) {
   for (int64_t i = 0; i < count; i++) out->f32[i] = (float)volume->member[i];                      \
   break
 
-static TlStatus copy_finite(const TlVolume *volume, float *out) {
+static TlStatus copy_finite(const TlVolume *volume, int64_t first_z, float *out) {
   int64_t count = tl_volume_count(volume);
   for (int64_t i = 0; i < count; i++) {
     if (!isfinite(volume->f32[i]))
       return tl_fail(TL_EINPUT,
                      "voxel (%lld, %lld, %lld) is %s; mend the stack, or mask that region out",
                      (long long)(i % volume->nx), (long long)(i / volume->nx % volume->ny),
-                     (long long)(i / volume->nx / volume->ny),
+                     (long long)(first_z + i / volume->nx / volume->ny),
                      isnan(volume->f32[i]) ? "not a number (NaN)" : "infinite");
     out[i] = volume->f32[i];
   }
   return TL_OK;
 }
 
-static TlStatus convert(const TlVolume *volume, TlVolume *out) {
+static TlStatus convert(const TlVolume *volume, int64_t first_z, TlVolume *out) {
   int64_t count = tl_volume_count(volume);
   switch (volume->type) {
   case TL_U8:
@@ -107,14 +107,18 @@ static TlStatus convert(const TlVolume *volume, TlVolume *out) {
   case TL_I32:
     CONVERT(i32);
   case TL_F32:
-    return copy_finite(volume, out->f32);
+    return copy_finite(volume, first_z, out->f32);
   }
   return TL_OK;
 }
 
 TlStatus tl_volume_to_f32(const TlVolume *volume, TlVolume *out) {
+  return tl_volume_part_to_f32(volume, 0, out);
+}
+
+TlStatus tl_volume_part_to_f32(const TlVolume *volume, int64_t first_z, TlVolume *out) {
   TlStatus status = tl_volume_like(out, volume, TL_F32);
-  if (status == TL_OK) status = convert(volume, out);
+  if (status == TL_OK) status = convert(volume, first_z, out);
   if (status == TL_OK && volume->history && !(out->history = tl_strdup(volume->history)))
     status = TL_ENOMEM;
   if (status != TL_OK) tl_volume_free(out);

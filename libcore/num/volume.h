@@ -47,6 +47,9 @@ TlStatus tl_volume_like(TlVolume *volume, const TlVolume *model, TlVoxelType typ
 /* Grey values as float, whatever the type; out is a new F32 volume with the history copied.
  * Fails on NaN or infinity, naming the first such voxel. */
 TlStatus tl_volume_to_f32(const TlVolume *volume, TlVolume *out);
+/* The same of a part of a stack whose layers begin at first_z: such a voxel is named by its place
+ * in the stack. */
+TlStatus tl_volume_part_to_f32(const TlVolume *volume, int64_t first_z, TlVolume *out);
 
 static inline int64_t tl_volume_count(const TlVolume *v) {
   return v->nx * v->ny * v->nz;

@@ -72,14 +72,13 @@ int main(int argc, char **argv) {
   double rate = voxels / cpu_of(nlm, &v, RUNS);
   TlNlmOptions o = {.sigma = 10, .h_factor = 0.6, .patch = 5, .search = 11};
   judge_at_least(JUDGE_GOAL, "denoise_nlm_rate", rate * factor, "Mvoxel/s", 2.5);
-  judge_at_least(JUDGE_GOAL, "denoise_nlm_ratio_scikit_image", rate * factor / 0.10, "1", 25);
   judge_at_most(JUDGE_GOAL, "denoise_nlm_memory", 1e-6 * (double)tl_nlm_scratch_bytes(&v, &o, 1),
                 "MB", 20);
   judge_note("Non-local means in 3-D, patch 5, search 11, 128^3 voxels, one thread: %.2f Mvoxel a "
              "CPU second here, where the calibration loop takes %.2f of its time on the reference "
              "machine; the row is their product. Recorded there: scikit-image (fast mode) 0.10, "
-             "G'MIC 0.027 Mvoxel/s, a plain tiled C kernel 1.6.",
-             rate, factor);
+             "G'MIC 0.027 Mvoxel/s, a plain tiled C kernel 1.6: %.0f, %.0f and %.1f times as slow.",
+             rate, factor, rate * factor / 0.10, rate * factor / 0.027, rate * factor / 1.6);
   double ours = cpu_of(gaussian, &v, RUNS), itk = cpu_of(itk_gaussian, &v, 1);
   judge_at_least(JUDGE_GOAL, "denoise_gaussian_ratio_itk", itk / ours, "1", 1);
   judge_note("Gaussian of sigma 1: %.1f Mvoxel/s, ITK %.1f.", voxels / ours, voxels / itk);

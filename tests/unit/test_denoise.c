@@ -412,6 +412,7 @@ static void check_slabs(const TlVolume *v, const TlRoi *roi, int method, int64_t
 START_TEST(slabs_have_the_bits_of_the_whole) {
   static const int64_t halo[] = {6, 5, 28, 2, 3, 4};
   TlVolume v, mask;
+  TlLayers layers;
   TlRoi disc = {.kind = TL_ROI_CYLINDER, .x = 12, .y = 10, .r = 9.3, .nx = 26, .ny = 22}, ball;
   make_sand(&v, 26, 22, 31, 10);
   CK_OK(tl_volume_like(&mask, &v, TL_U8));
@@ -419,7 +420,8 @@ START_TEST(slabs_have_the_bits_of_the_whole) {
     double x = (double)(i % 26) - 12, y = (double)(i / 26 % 22) - 10, z = (double)(i / 572) - 14;
     mask.u8[i] = x * x + y * y + z * z < 150;
   }
-  CK_OK(tl_roi_from_mask(&mask, &v, &ball));
+  tl_layers_of(&mask, &layers);
+  CK_OK(tl_roi_from_mask(&layers, &v, &ball));
   for (int method = 0; method < 6; method++) {
     check_slabs(&v, &whole, method, halo[method]);
     check_slabs(&v, &disc, method, halo[method]);
