@@ -10,7 +10,7 @@ value() { sed -n "s/^$1: //p" out.txt; }
 
 quiet "$BIN/talus-phantom" --size=44,40,60 --d50-voxels=20 --noise=8 -o p.tif
 for method in nlm gaussian median bilateral diffusion; do
-  options=(p.tif --method=$method --patch=3 --search=5 --rounds=3 --threads=1 --sigma-noise=1500)
+  options=(p.tif "--method=$method" --patch=3 --search=5 --rounds=3 --threads=1 --sigma-noise=1500)
   quiet "$BIN/talus-denoise" "${options[@]}" -n -o plan.h5
   [ -e plan.h5 ] && fail "a dry run wrote"
   [ "$(value slabs)" = 1 ] || fail "$method: not in one slab without a limit"
