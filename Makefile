@@ -1,7 +1,7 @@
 # Talus: one Makefile, non-recursive. `make help` lists what it can do.
 # Every .c below libcore/ goes into libtalus.a; every tools/talus-*.c becomes build/bin/talus-*;
 # every tests/unit/test_*.c and tests/mpi/test_*.c becomes a test program, every tests/validation/val_*.c and
-# tests/bench/bench_*.c a judging one. New files need no edit here.
+# tests/bench/bench_*.c and tests/score/score_*.c a judging one. New files need no edit here.
 
 VERSION := 0.1.0
 SHELL := /bin/bash
@@ -82,8 +82,10 @@ MPI_TESTS := $(patsubst tests/mpi/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/mpi/t
 JUDGE_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/judge/report.c,$(sort $(wildcard tests/judge/*.c))))
 VALIDATIONS := $(patsubst tests/validation/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/validation/val_*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/bench/bench_*.c)))
+SCORES := $(patsubst tests/score/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/score/score_*.c)))
+SCORE_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/score/score_%,$(sort $(wildcard tests/score/*.c))))
 JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
-  $(CXX) $(BASE) -o $@ $< $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
+  $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
 .PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan lint format \
   validation validation-full bench man demo install uninstall clean distclean deps help
@@ -91,7 +93,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun
 tests: $(UNIT) $(MPI_TESTS) $(TESTBIN)/judge-report $(TESTBIN)/judge-sample
-judges: $(VALIDATIONS) $(BENCHES) $(TESTBIN)/judge-report ## build the programs of validation and bench
+judges: $(VALIDATIONS) $(BENCHES) $(SCORES) $(TESTBIN)/judge-report ## build the programs of validation, bench and score
 
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
@@ -134,7 +136,9 @@ $(BIN)/talus-mpirun: pipeline/talus-mpirun
 $(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	@echo "  LD  $@"
-	@$(CXX) $(BASE) -o $@ $< $(SUPPORT_OBJ) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
+	@$(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(SUPPORT_OBJ) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
+$(TESTBIN)/test_score: $(SCORE_OBJ) $(JUDGE_OBJ)
+$(TESTBIN)/test_score: EXTRA_OBJ := $(SCORE_OBJ) $(JUDGE_OBJ)
 
 $(TESTBIN)/%: $(OBJ)/tests/mpi/%.o $(SUPPORT_OBJ) $(LIB)
 	@mkdir -p $(@D)
@@ -146,6 +150,10 @@ $(TESTBIN)/%: $(OBJ)/tests/validation/%.o $(JUDGE_OBJ) $(LIB)
 
 $(TESTBIN)/%: $(OBJ)/tests/bench/%.o $(JUDGE_OBJ) $(LIB)
 	$(JUDGE_LINK)
+
+$(TESTBIN)/%: $(OBJ)/tests/score/%.o $(SCORE_OBJ) $(JUDGE_OBJ) $(LIB)
+	$(JUDGE_LINK)
+$(SCORES): EXTRA_OBJ := $(SCORE_OBJ)
 
 $(TESTBIN)/judge-report: $(OBJ)/tests/judge/report.o $(JUDGE_OBJ) $(LIB)
 	$(JUDGE_LINK)

@@ -1,0 +1,154 @@
+/* A grain's body against its true surface and moments (score.h). */
+#include "score/score.h"
+
+#include "base/mem.h"
+#include "shape/mesh.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- an avatar in the stack's index coordinates ---- */
+
+typedef struct Placed {
+  const TlAvatar *avatar;
+  double voxel_m;
+  TlMat3 turn; /* body -> scan */
+} Placed;
+
+static double placed_phi(const void *context, TlVec3 x) {
+  const Placed *p = context;
+  TlVec3 scan = tl_sub(tl_scale(p->voxel_m, x), p->avatar->scan_centroid_m);
+  return tl_avatar_phi(p->avatar, tl_mat_tvec(p->turn, scan), NULL) / p->voxel_m;
+}
+
+static TlStatus take_vertices(const Placed *p, ScoreBody *body) {
+  TlMesh mesh;
+  TL_TRY(tl_mesh_from_avatar(p->avatar, &mesh));
+  TlStatus status = TL_NEW(body->points, mesh.vertex_count);
+  if (status == TL_OK) body->point_count = (int64_t)mesh.vertex_count;
+  for (int64_t i = 0; i < body->point_count; i++) {
+    TlVec3 scan =
+        tl_add(tl_mat_vec(p->turn, tl_mesh_vertex(&mesh, (int32_t)i)), p->avatar->scan_centroid_m);
+    body->points[i] = tl_scale(1 / p->voxel_m, scan);
+  }
+  tl_mesh_free(&mesh);
+  return status;
+}
+
+TlStatus score_body_of_avatar(const TlAvatar *avatar, double voxel_m, ScoreBody *body) {
+  *body = (ScoreBody){0};
+  Placed *p;
+  TL_TRY(TL_NEW(p, 1));
+  *p = (Placed){avatar, voxel_m, tl_quat_matrix(avatar->scan_rotation)};
+  double cube = voxel_m * voxel_m * voxel_m, fifth = cube * voxel_m * voxel_m;
+  body->volume = avatar->volume_m3 / cube;
+  body->centroid = tl_scale(1 / voxel_m, avatar->scan_centroid_m);
+  body->principal[0] = avatar->inertia_m5.x / fifth;
+  body->principal[1] = avatar->inertia_m5.y / fifth;
+  body->principal[2] = avatar->inertia_m5.z / fifth;
+  body->phi = placed_phi;
+  body->context = p;
+  TlStatus status = take_vertices(p, body);
+  if (status != TL_OK) score_body_free(body);
+  return status;
+}
+
+void score_body_free(ScoreBody *body) {
+  if (body->phi == placed_phi) tl_free((void *)body->context);
+  tl_free(body->points);
+  *body = (ScoreBody){0};
+}
+
+/* ---- distances ---- */
+
+/* Smallest |t| with phi(p + t n) = 0, looked for both ways in steps of a tenth of a voxel. */
+static double along_normal(const ScoreBody *body, ScorePoint p) {
+  const double step = 0.1;
+  double start = body->phi(body->context, p.at), last[2] = {start, start};
+  for (double t = step; t <= SCORE_REACH + 1e-9; t += step)
+    for (int side = 0; side < 2; side++) {
+      double sign = side ? -1 : 1;
+      double value = body->phi(body->context, tl_axpy(p.at, sign * t, p.normal));
+      if ((value < 0) != (last[side] < 0)) {
+        double low = t - step, high = t; /* phi is nearly linear in so short a step */
+        for (int i = 0; i < 30; i++) {
+          double middle = 0.5 * (low + high);
+          value = body->phi(body->context, tl_axpy(p.at, sign * middle, p.normal));
+          if ((value < 0) == (last[side] < 0))
+            low = middle;
+          else
+            high = middle;
+        }
+        return 0.5 * (low + high);
+      }
+      last[side] = value;
+    }
+  return SCORE_REACH;
+}
+
+static double to_tangent_plane(const ScorePoint *points, int64_t count, TlVec3 q) {
+  double least = INFINITY, distance = SCORE_REACH;
+  for (int64_t i = 0; i < count; i++) {
+    TlVec3 d = tl_sub(q, points[i].at);
+    double d2 = tl_norm2(d);
+    if (d2 >= least) continue;
+    least = d2;
+    distance = fabs(tl_dot(d, points[i].normal));
+  }
+  return distance;
+}
+
+static void surface_errors(const ScorePoint *points, int64_t count, const ScoreBody *body,
+                           ScoreErrors *e) {
+  double out = 0, back = 0;
+  for (int64_t i = 0; i < count; i++) {
+    double d = along_normal(body, points[i]);
+    out += d;
+    e->hausdorff = fmax(e->hausdorff, d);
+  }
+  for (int64_t i = 0; i < body->point_count; i++) {
+    double d = to_tangent_plane(points, count, body->points[i]);
+    back += d;
+    e->hausdorff = fmax(e->hausdorff, d);
+  }
+  e->surface = 0.5 * (out / (double)count + back / (double)body->point_count);
+}
+
+ScoreErrors score_body(const ScorePhantom *phantom, uint32_t label, const ScoreBody *body) {
+  const ScoreGrain *g = &phantom->grains[label - 1];
+  ScoreErrors e = {.volume = fabs(body->volume / g->volume - 1),
+                   .centroid = tl_norm(tl_sub(body->centroid, g->centroid))};
+  for (int k = 0; k < 3; k++)
+    e.inertia = fmax(e.inertia, fabs(body->principal[k] / g->principal[k] - 1));
+  int64_t first = phantom->first[label], count = phantom->first[label + 1] - first;
+  surface_errors(phantom->points + first, count, body, &e);
+  return e;
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(const ScoreErrors *errors, int64_t count) {
+  double *h = malloc((size_t)count * sizeof *h), m;
+  if (!h) return NAN;
+  for (int64_t i = 0; i < count; i++) h[i] = errors[i].hausdorff;
+  qsort(h, (size_t)count, sizeof *h, compare);
+  m = 0.5 * (h[(count - 1) / 2] + h[count / 2]);
+  free(h);
+  return m;
+}
+
+ScoreErrors score_mean(const ScoreErrors *errors, int64_t count) {
+  ScoreErrors m = {0};
+  for (int64_t i = 0; i < count; i++) {
+    m.volume += errors[i].volume;
+    m.centroid += errors[i].centroid;
+    m.inertia += errors[i].inertia;
+    m.surface += errors[i].surface;
+  }
+  double n = (double)count; /* 0/0 is NaN: never within a goal */
+  return (ScoreErrors){m.volume / n, m.centroid / n, m.inertia / n, m.surface / n,
+                       count ? median(errors, count) : NAN};
+}
