@@ -88,7 +88,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
 .PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan lint format \
-  validation validation-full bench man demo install uninstall clean distclean deps help
+  validation validation-full bench score man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun
@@ -186,6 +186,10 @@ run-asan:
 validation bench: deps ## physics (docs/validation.md), speed (docs/performance.md); STUDY=name for one
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2
 	@TESTBIN=$(TESTBIN) tests/judge/run.sh $@ $(STUDY)
+
+score: deps ## quality of the imaging chain (docs/imaging.md); TALUS_PHANTOM=folder for one more phantom
+	@$(MAKE) --no-print-directory $(JOBS) tools judges >&2
+	@BIN=$(abspath $(BIN)) TESTBIN=$(TESTBIN) tests/judge/run.sh $@ $(STUDY)
 
 validation-full: deps ## a study at its paper's size, recorded in docs/validation/full.csv: STUDY=name
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2

@@ -9,10 +9,15 @@
 #include "shape/valley.h"
 
 #include <math.h>
+#include <stdio.h>
 
 typedef struct Values {
   double size[3], d50_voxels, solid_fraction, noise, voxel_size_um;
-  bool disc;
+  double size_ratio, roughness_voxels, roughness_length_voxels, blur_voxels, grain_grey_sd;
+  double opaque_fraction, specks_fraction, noise_low, noise_high;
+  TlPhantomFaults faults;
+  int shapes;
+  bool disc, folder;
   char *labels, *truth, *clean;
   bool terrain, nodata_outline;
   int64_t columns, rows;
@@ -26,12 +31,38 @@ static const TlParam params[] = {
     {NULL, TL_P_HEADING, 0, "", NULL, 0, 0, NULL, "The stack", NULL},
     P("size", TL_P_VEC3, size, "voxels", "128,128,128", 4, 20000, "voxels along x, y and z",
       "NX,NY,NZ"),
-    P("d50-voxels", TL_P_REAL, d50_voxels, "voxels", "28", 4, 4000,
-      "median grain diameter by mass; sizes span 1:5 about it", NULL),
+    P("d50-voxels", TL_P_REAL, d50_voxels, "voxels", "28", 4, 4000, "median grain diameter by mass",
+      NULL),
+    P("size-ratio", TL_P_REAL, size_ratio, "", "5", 1, 5,
+      "diameter of the coarsest grain over that of the finest (lognormal by mass, cut at 2 sd)",
+      NULL),
+    {"shapes", TL_P_CHOICE, offsetof(Values, shapes), "", "mixed", 0, 0,
+     "rounded|angular|elongated|concave|faceted|mixed",
+     "grains of one kind (faceted: flat faces, sharp edges), or a mixture of the first four", NULL},
+    P("roughness-voxels", TL_P_REAL, roughness_voxels, "voxels", "0", 0, 1,
+      "rms height of waves on the grains' surfaces", NULL),
+    P("roughness-length-voxels", TL_P_REAL, roughness_length_voxels, "voxels", "6", 4, 1000,
+      "length of those waves; at least 9 times their height", NULL),
     P("solid-fraction", TL_P_REAL, solid_fraction, "", "0.6", 0.3, 0.68, "solid volume over volume",
       NULL),
     P("noise", TL_P_REAL, noise, "grey levels", "6", 0, 60,
       "standard deviation of the noise at the grain level (void 90, grains 160)", "SD"),
+    P("blur-voxels", TL_P_REAL, blur_voxels, "voxels", "0.7", 0, 16, "sigma of the Gaussian blur",
+      NULL),
+    P("grain-grey-sd", TL_P_REAL, grain_grey_sd, "grey levels", "6", 0, 60,
+      "standard deviation of the grains' own grey levels", NULL),
+    P("opaque-fraction", TL_P_REAL, opaque_fraction, "", "0.03", 0, 1,
+      "part of the grains that are opaque (grey level 225)", NULL),
+    P("specks-fraction", TL_P_REAL, specks_fraction, "", "0", 0, 0.2,
+      "part of the solid volume that is opaque specks inside grains, 3 voxels across", NULL),
+    P("noise-correlation-voxels", TL_P_REAL, faults.noise_correlation_voxels, "voxels", "0", 0, 4,
+      "sigma of the Gaussian that smooths the noise; its standard deviation is kept", NULL),
+    P("rings-grey", TL_P_REAL, faults.rings_grey, "grey levels", "0", 0, 60,
+      "standard deviation of rings about the middle axis", NULL),
+    P("cupping-grey", TL_P_REAL, faults.cupping_grey, "grey levels", "0", -60, 60,
+      "how much darker the middle axis is than the rim", NULL),
+    P("bias-z-grey", TL_P_REAL, faults.bias_z_grey, "grey levels", "0", -60, 60,
+      "how much brighter the last slice is than the first", NULL),
     P("voxel-size-um", TL_P_REAL, voxel_size_um, "um", "10", 1e-3, 1e6,
       "voxel size written into the stack", NULL),
     P("disc", TL_P_FLAG, disc, "", "false", 0, 0,
@@ -40,6 +71,14 @@ static const TlParam params[] = {
     P("truth", TL_P_TEXT, truth, "", "", 0, 0,
       "write the true volumes, centroids and inertia here, as CSV", "FILE"),
     P("clean", TL_P_TEXT, clean, "", "", 0, 0, "write the stack without noise here", "FILE"),
+    P("folder", TL_P_FLAG, folder, "", "false", 0, 0,
+      "-o is a folder: write the clean stack, two noisy ones, the labels, the grains (CSV) and the "
+      "surface (float32) into it, names beginning with phantom_",
+      NULL),
+    P("noise-low", TL_P_REAL, noise_low, "grey levels", "6", 0, 60,
+      "noise of the folder's stack `low`", "SD"),
+    P("noise-high", TL_P_REAL, noise_high, "grey levels", "20", 0, 60,
+      "noise of the folder's stack `high`", "SD"),
     {NULL, TL_P_HEADING, 0, "", NULL, 0, 0, NULL, "The terrain", NULL},
     P("terrain", TL_P_FLAG, terrain, "", "false", 0, 0,
       "write a valley as an elevation raster (.asc or .tif) instead of a stack", NULL),
@@ -69,10 +108,20 @@ static TlStatus phantom_options(const TlCall *call, TlPhantomOptions *o) {
   }
   o->d50_voxels = v->d50_voxels;
   o->solid_fraction = v->solid_fraction;
-  o->noise_sd = v->noise;
+  o->size_ratio = v->size_ratio;
+  o->shapes = (TlPhantomShapes)v->shapes;
+  o->roughness_voxels = v->roughness_voxels;
+  o->roughness_length_voxels = v->roughness_length_voxels;
+  o->blur_sigma = v->blur_voxels;
+  o->grey_sd = v->grain_grey_sd;
+  o->opaque = v->opaque_fraction;
+  o->specks = v->specks_fraction;
+  o->faults = v->faults;
+  o->noise_sd = v->folder ? v->noise_low : v->noise;
   o->voxel_m = v->voxel_size_um * 1e-6;
   o->disc = v->disc;
-  o->keep_clean = v->clean != NULL;
+  o->keep_clean = v->folder || v->clean != NULL;
+  o->keep_surface = v->folder;
   o->seed = call->seed;
   return TL_OK;
 }
@@ -86,8 +135,73 @@ static TlStatus refuse_to_replace(const TlCall *call) {
   return TL_OK;
 }
 
-static TlStatus write_stack(const TlCall *call, const TlPhantom *p) {
+/* ---- a folder: everything a judge of the imaging needs ---- */
+
+enum { CLEAN, LOW, HIGH, LABELS, GRAINS, SURFACE, PRODUCTS };
+
+static TlStatus product_path(const TlCall *call, int which, char path[1200]) {
+  static const char *const endings[] = {"clean_u16.tif",  "low_u16.tif", "high_u16.tif",
+                                        "labels_u16.tif", "grains.csv",  "surface_f32.raw"};
+  const double *n = ((const Values *)call->values)->size;
+  char size[64];
+  snprintf(size, sizeof size, "%.0fx%.0fx%.0f", n[0], n[1], n[2]);
+  if (n[0] == n[1] && n[1] == n[2]) snprintf(size, sizeof size, "%.0f", n[0]);
+  if (snprintf(path, 1200, "%s/phantom_%s_%s", call->output, size, endings[which]) < 1200)
+    return TL_OK;
+  return tl_fail(TL_EUSAGE, "%s: the name is too long", call->output);
+}
+
+static TlStatus refuse_to_replace_folder(const TlCall *call) {
+  char path[1200];
+  for (int k = 0; k < PRODUCTS; k++) {
+    TL_TRY(product_path(call, k, path));
+    if (!call->overwrite && tl_file_exists(path))
+      return tl_fail(TL_EUSAGE, "%s: exists; give --overwrite to replace it", path);
+  }
+  return tl_dir_make(call->output);
+}
+
+static TlStatus labels_u16(const TlPhantom *p, TlVolume *out) {
+  if (p->grain_count > 65535)
+    return tl_fail(
+        TL_EINPUT,
+        "%lld grains do not fit into the folder's 16-bit labels; make a smaller stack or "
+        "larger grains",
+        (long long)p->grain_count);
+  TL_TRY(tl_volume_like(out, &p->labels, TL_U16));
+  for (int64_t i = 0; i < tl_volume_count(out); i++) out->u16[i] = (uint16_t)p->labels.u32[i];
+  return TL_OK;
+}
+
+static TlStatus write_product(const TlCall *call, int which, const TlVolume *stack) {
+  char path[1200];
+  TL_TRY(product_path(call, which, path));
+  return tl_stack_write(path, stack, call->provenance, call->overwrite);
+}
+
+static TlStatus write_folder(const TlCall *call, const TlPhantomOptions *o, const TlPhantom *p) {
   const Values *v = call->values;
+  char path[1200];
+  TlVolume high, labels;
+  TL_TRY(labels_u16(p, &labels));
+  TlStatus status = write_product(call, LABELS, &labels);
+  tl_volume_free(&labels);
+  TL_TRY(status);
+  TL_TRY(product_path(call, GRAINS, path));
+  TL_TRY(tl_phantom_write_truth(p, path, call->overwrite));
+  TL_TRY(product_path(call, SURFACE, path));
+  TL_TRY(tl_phantom_write_surface(p, path, call->overwrite));
+  TL_TRY(write_product(call, CLEAN, &p->clean));
+  TL_TRY(write_product(call, LOW, &p->stack));
+  TL_TRY(tl_phantom_scan(p, o, v->noise_high, 1, &high));
+  status = write_product(call, HIGH, &high);
+  tl_volume_free(&high);
+  return status;
+}
+
+static TlStatus write_stack(const TlCall *call, const TlPhantomOptions *o, const TlPhantom *p) {
+  const Values *v = call->values;
+  if (v->folder) return write_folder(call, o, p);
   TL_TRY(tl_stack_write(call->output, &p->stack, call->provenance, call->overwrite));
   if (v->labels) TL_TRY(tl_stack_write(v->labels, &p->labels, call->provenance, call->overwrite));
   if (v->clean) TL_TRY(tl_stack_write(v->clean, &p->clean, call->provenance, call->overwrite));
@@ -114,16 +228,17 @@ static TlStatus report_stack(const TlCall *call, const TlPhantom *p) {
 static TlStatus make_stack(const TlCall *call) {
   TlPhantomOptions o;
   TL_TRY(phantom_options(call, &o));
-  double bytes = 14.0 * (double)o.nx * (double)o.ny * (double)o.nz;
+  double bytes = 18.0 * (double)o.nx * (double)o.ny * (double)o.nz;
   if (call->dry_run) {
     tl_log_info("would make %lld x %lld x %lld voxels in about %.0f MB of memory and write %s",
                 (long long)o.nx, (long long)o.ny, (long long)o.nz, bytes / 1e6, call->output);
     return TL_OK;
   }
-  TL_TRY(refuse_to_replace(call));
+  TL_TRY(((const Values *)call->values)->folder ? refuse_to_replace_folder(call)
+                                                : refuse_to_replace(call));
   TlPhantom phantom;
   TL_TRY(tl_phantom_make(&o, &phantom));
-  TlStatus status = write_stack(call, &phantom);
+  TlStatus status = write_stack(call, &o, &phantom);
   if (status == TL_OK) status = report_stack(call, &phantom);
   tl_phantom_free(&phantom);
   return status;
@@ -178,8 +293,11 @@ static TlStatus make_terrain(const TlCall *call) {
 
 static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
-  if (v->terrain && (v->labels || v->truth || v->clean || v->disc))
-    return tl_fail(TL_EUSAGE, "--terrain writes a raster: it has no labels, truth, clean or disc");
+  if (v->terrain && (v->labels || v->truth || v->clean || v->disc || v->folder))
+    return tl_fail(TL_EUSAGE,
+                   "--terrain writes a raster: it has no labels, truth, clean, folder or disc");
+  if (v->folder && (v->labels || v->truth || v->clean))
+    return tl_fail(TL_EUSAGE, "--folder writes labels, truth and clean by itself; leave those out");
   return v->terrain ? make_terrain(call) : make_stack(call);
 }
 
@@ -190,15 +308,20 @@ static const TlTool tool = {
         "A stack (.tif, .h5) of irregular grains: rounded, angular, elongated and concave ones,\n"
         "sizes 1:5, packed at random so that they touch over small patches and never overlap.\n"
         "Grey levels (stored times 200 as 16 bit): void 90, grains 160 +- 6 each, 3% opaque at\n"
-        "225; partial volume at the edges, blur of 0.7 voxel, Poisson-Gaussian noise.\n"
+        "225; partial volume at the edges, blur of 0.7 voxel, Poisson-Gaussian noise; specks,\n"
+        "rings, correlated noise and slow drifts when asked for.\n"
         "Truth: labels, and a CSV of volume, centroid and inertia of each grain, taken from 4^3\n"
-        "sub-samples a voxel of the exact shapes (voxel index coordinates, unit density).\n"
+        "sub-samples a voxel of the exact shapes (voxel index coordinates, unit density). A\n"
+        "folder also holds points and normals of the whole grains' surfaces: float32 records\n"
+        "label z y x nz ny nx.\n"
         "\n"
         "With --terrain: a valley with a steep bowl, a channel, a fan and a flat run-out as an\n"
         "elevation raster in projected coordinates. The same seed gives the same files.",
-    .example = "talus-phantom --seed=1 -o sand.tif --labels=labels.h5 --truth=grains.csv\n"
-               "talus-phantom --disc --size=256,256,200 --d50-voxels=24 --noise=20 -o disc.h5\n"
-               "talus-phantom --terrain --nodata-outline -o valley.asc",
+    .example =
+        "talus-phantom --seed=1 -o sand.tif --labels=labels.h5 --truth=grains.csv\n"
+        "talus-phantom --folder --shapes=rounded --size-ratio=1.8 --d50-voxels=30 -o phantom\n"
+        "talus-phantom --disc --size=256,256,200 --d50-voxels=24 --noise=20 -o disc.h5\n"
+        "talus-phantom --terrain --nodata-outline -o valley.asc",
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_SEED | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
     .params = params,
     .param_count = sizeof params / sizeof *params,

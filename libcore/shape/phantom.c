@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/par.h"
 #include "shape/phantom_grey.h"
 #include "shape/phantom_pack.h"
 #include "shape/phantom_voxels.h"
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Diameters: lognormal by mass, cut at +-2 sd: d50/sqrt 5 to d50 sqrt 5, a ratio of 5. */
-#define SIZE_RATIO 5.0
+/* Diameters: lognormal by mass, cut at +-2 sd: at most d50/sqrt 5 to d50 sqrt 5. */
+#define SIZE_RATIO_MOST 5.0
 enum { MASS_BINS = 48 };
 /* Packed a little denser than asked, so that the offset that brings the fraction back is inwards
  * of the jammed state: most neighbours then still touch, over small patches. */
@@ -37,6 +38,9 @@ TlPhantomOptions tl_phantom_defaults(void) {
                             .ny = 128,
                             .nz = 128,
                             .d50_voxels = 28,
+                            .size_ratio = SIZE_RATIO_MOST,
+                            .shapes = TL_SHAPES_MIXED,
+                            .roughness_length_voxels = 6,
                             .solid_fraction = 0.60,
                             .noise_sd = 6,
                             .blur_sigma = 0.7,
@@ -61,6 +65,21 @@ static TlStatus check_options(const TlPhantomOptions *o) {
                    least, o->d50_voxels, ceil(1.1 * least_side(o)), floor(least / 3.85));
   if (o->solid_fraction < 0.3 || o->solid_fraction > 0.68)
     return tl_fail(TL_EUSAGE, "solid fraction %g; 0.3 to 0.68 can be packed", o->solid_fraction);
+  if (!(o->size_ratio >= 1 && o->size_ratio <= SIZE_RATIO_MOST))
+    return tl_fail(TL_EUSAGE, "sizes of 1:%g; 1:1 to 1:%g can be packed", o->size_ratio,
+                   SIZE_RATIO_MOST);
+  if (!(o->roughness_voxels >= 0 && o->roughness_voxels <= 1) ||
+      o->roughness_length_voxels < fmax(4, 9 * o->roughness_voxels))
+    return tl_fail(
+        TL_EUSAGE,
+        "roughness of %g voxels in waves of %g: at most 1, and waves of at least 4 voxels "
+        "and 9 times the roughness",
+        o->roughness_voxels, o->roughness_length_voxels);
+  if (o->specks < 0 || o->specks > 0.2)
+    return tl_fail(TL_EUSAGE, "specks in %g of the solid; 0 to 0.2", o->specks);
+  const TlPhantomFaults *f = &o->faults;
+  if (f->noise_correlation_voxels < 0 || f->noise_correlation_voxels > 4 || f->rings_grey < 0)
+    return tl_fail(TL_EUSAGE, "noise correlation is 0 to 4 voxels, rings are >= 0");
   if (o->noise_sd < 0 || o->blur_sigma < 0 || o->grey_sd < 0 || o->opaque < 0 || o->opaque > 1)
     return tl_fail(TL_EUSAGE, "noise, blur and grey spread are >= 0, opaque is 0 to 1");
   return TL_OK;
@@ -82,17 +101,18 @@ static double normal_quantile(double u) {
 }
 
 /* Diameter below which the fraction u of the mass lies. */
-static double diameter_at(double d50, double u) {
-  double sigma = 0.25 * log(SIZE_RATIO), tail = 0.02275013194817921;
-  return d50 * exp(sigma * normal_quantile(tail + u * (1 - 2 * tail)));
+static double diameter_at(const TlPhantomOptions *o, double u) {
+  double sigma = 0.25 * log(o->size_ratio), tail = 0.02275013194817921;
+  return o->d50_voxels * exp(sigma * normal_quantile(tail + u * (1 - 2 * tail)));
 }
 
-static TlGrainKind random_kind(double diameter, double d50, TlRandom *random) {
+static TlGrainKind random_kind(double diameter, const TlPhantomOptions *o, TlRandom *random) {
   double u = tl_random_next(random);
+  if (o->shapes != TL_SHAPES_MIXED) return (TlGrainKind)o->shapes;
   if (u < 0.35) return TL_GRAIN_ANGULAR;
   if (u < 0.55) return TL_GRAIN_CONCAVE;
   /* a long grain of the largest size would span a small box */
-  if (u < 0.75 && diameter < 1.4 * d50) return TL_GRAIN_ELONGATED;
+  if (u < 0.75 && diameter < 1.4 * o->d50_voxels) return TL_GRAIN_ELONGATED;
   return TL_GRAIN_ROUNDED;
 }
 
@@ -103,15 +123,15 @@ static TlStatus choose_grains(Making *m, double volume) {
   double share = volume / MASS_BINS, left = 0.5 * share;
   for (int b = MASS_BINS - 1; b >= 0; b--) {
     left += share;
-    double d = b == MASS_BINS - 1 ? diameter_at(o->d50_voxels, 1) : 0;
+    double d = b == MASS_BINS - 1 ? diameter_at(o, 1) : 0;
     for (;; d = 0) {
-      if (d == 0) d = diameter_at(o->d50_voxels, (b + tl_random_next(&random)) / MASS_BINS);
+      if (d == 0) d = diameter_at(o, (b + tl_random_next(&random)) / MASS_BINS);
       double v = 0.5235987755982988 * d * d * d;
       if (left < 0.5 * v && m->count > 0) break; /* the coarsest grain is always there */
       left -= v;
       TL_TRY(TL_RESERVE(m->shapes, m->shape_capacity, (size_t)m->count + 1));
       TlRandom own = {o->seed, 0x5a9e00000u + (uint64_t)m->count, 0};
-      tl_phantom_shape_make(&m->shapes[m->count++], random_kind(d, o->d50_voxels, &own), d, &own);
+      tl_phantom_shape_make(&m->shapes[m->count++], random_kind(d, o, &own), d, &own);
     }
   }
   return TL_OK;
@@ -265,17 +285,17 @@ static void grain_moments(const TlPhantomSums *s, TlPhantomGrain *g) {
   tl_sym_eigen(g->inertia, g->principal, &axes);
 }
 
-/* Pieces that own nothing get no label; the labels of the others close up. */
-static TlStatus make_truth(Making *m, TlPhantom *phantom) {
-  uint32_t *label_of;
+/* Pieces that own nothing get no label; the labels of the others close up. label_of: by piece + 1,
+ * zeroed. */
+static TlStatus make_truth(Making *m, uint32_t *label_of, TlPhantom *phantom) {
   TL_TRY(TL_NEW(phantom->grains, m->piece_count));
-  TL_TRY(TL_NEW(label_of, m->piece_count + 1));
   double solid = 0;
   for (size_t k = 0; k < m->piece_count; k++) {
     if (m->sums[k].count == 0) continue;
     TlPhantomGrain *g = &phantom->grains[phantom->grain_count++];
     int64_t i = m->piece_shape[k];
     g->label = label_of[k + 1] = (uint32_t)phantom->grain_count;
+    g->body = i;
     g->kind = m->shapes[i].kind;
     g->border = m->sums[k].border > 0;
     g->opaque = m->opaque[i];
@@ -289,7 +309,6 @@ static TlStatus make_truth(Making *m, TlPhantom *phantom) {
       solid / room(m->box.cylinder_radius, (double)l->nx, (double)l->ny, (double)l->nz);
   const int64_t count = tl_volume_count(&phantom->labels);
   for (int64_t i = 0; i < count; i++) phantom->labels.u32[i] = label_of[phantom->labels.u32[i]];
-  tl_free(label_of);
   return TL_OK;
 }
 
@@ -335,6 +354,56 @@ static TlStatus count_contacts(const TlVolume *labels, int64_t *contacts) {
   return status;
 }
 
+/* ---- surface ---- */
+
+#define SURFACE_DENSITY 0.5 /* points a square voxel */
+
+typedef struct Points {
+  TlPhantomPoint *point;
+  size_t count, capacity;
+} Points;
+
+typedef struct Surfacing {
+  const Making *making;
+  const TlPhantomField *field;
+  const TlPhantom *phantom;
+  const uint32_t *label_of; /* by piece + 1 */
+  Points *of;               /* by label */
+} Surfacing;
+
+static TlStatus surface_of(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  (void)block, (void)thread, (void)end;
+  const Surfacing *s = context;
+  uint32_t label = s->label_of[begin + 1];
+  if (label == 0 || s->phantom->grains[label - 1].border) return TL_OK;
+  Points *p = &s->of[label];
+  return tl_phantom_surface(s->field, begin, label, SURFACE_DENSITY, s->making->options->seed,
+                            &p->point, &p->count, &p->capacity);
+}
+
+static TlStatus join_surfaces(const Surfacing *s, TlPhantom *phantom) {
+  for (int64_t l = 1; l <= phantom->grain_count; l++) phantom->surface_count += s->of[l].count;
+  TL_TRY(TL_NEW(phantom->surface, phantom->surface_count));
+  size_t at = 0;
+  for (int64_t l = 1; l <= phantom->grain_count; l++) {
+    if (s->of[l].count == 0) continue;
+    memcpy(phantom->surface + at, s->of[l].point, s->of[l].count * sizeof *phantom->surface);
+    at += s->of[l].count;
+  }
+  return TL_OK;
+}
+
+static TlStatus make_surface(const Making *m, const TlPhantomField *field, const uint32_t *label_of,
+                             TlPhantom *phantom) {
+  Surfacing s = {m, field, phantom, label_of, NULL};
+  TL_TRY(TL_NEW(s.of, (size_t)phantom->grain_count + 1));
+  TlStatus status = tl_par_blocks(field->piece_count, 1, surface_of, &s);
+  if (status == TL_OK) status = join_surfaces(&s, phantom);
+  for (int64_t l = 0; l <= phantom->grain_count; l++) tl_free(s.of[l].point);
+  tl_free(s.of);
+  return status;
+}
+
 /* ---- all together ---- */
 
 static TlStatus assemble(Making *m, TlPhantom *phantom) {
@@ -345,6 +414,10 @@ static TlStatus assemble(Making *m, TlPhantom *phantom) {
   TL_TRY(choose_opaque(m));
   TL_TRY(TL_NEW(m->poses, (size_t)m->count));
   TL_TRY(tl_phantom_pack(&m->box, m->shapes, m->count, o->seed, m->poses, &phantom->deepest_cut));
+  for (int64_t i = 0; i < m->count; i++) {
+    TlRandom own = {o->seed, 0x409600000u + (uint64_t)i, 0};
+    tl_phantom_shape_roughen(&m->shapes[i], o->roughness_voxels, o->roughness_length_voxels, &own);
+  }
   return make_pieces(m);
 }
 
@@ -360,17 +433,32 @@ static TlStatus voxelise(Making *m, TlPhantom *phantom) {
   TL_TRY(tl_phantom_find_offset(&field, &m->grey, o->solid_fraction));
   phantom->offset = field.offset;
   TL_TRY(tl_phantom_fill(&field, &m->grey, &phantom->labels, m->sums));
-  TL_TRY(make_truth(m, phantom));
-  return count_contacts(&phantom->labels, &phantom->contacts);
+  uint32_t *label_of;
+  TL_TRY(TL_NEW(label_of, m->piece_count + 1));
+  TlStatus status = make_truth(m, label_of, phantom);
+  if (status == TL_OK && o->keep_surface) status = make_surface(m, &field, label_of, phantom);
+  tl_free(label_of);
+  return status == TL_OK ? count_contacts(&phantom->labels, &phantom->contacts) : status;
+}
+
+TlStatus tl_phantom_scan(const TlPhantom *phantom, const TlPhantomOptions *options, double noise_sd,
+                         int scan, TlVolume *out) {
+  uint64_t seed = options->seed + 0x9e3779b97f4a7c15u * (uint64_t)scan;
+  TL_TRY(tl_phantom_noise(&phantom->ideal, &options->faults, noise_sd, seed, out));
+  blank_outside(options, out);
+  return TL_OK;
 }
 
 static TlStatus picture(Making *m, TlPhantom *phantom) {
   const TlPhantomOptions *o = m->options;
+  if (o->specks > 0)
+    tl_phantom_specks(&m->grey, &phantom->labels, o->specks, TL_PHANTOM_OPAQUE, o->seed);
   TL_TRY(tl_phantom_blur(&m->grey, o->blur_sigma));
-  TL_TRY(tl_phantom_noise(&m->grey, o->noise_sd, o->seed, &phantom->stack));
-  blank_outside(o, &phantom->stack);
+  phantom->ideal = m->grey;
+  m->grey = (TlVolume){0};
+  TL_TRY(tl_phantom_scan(phantom, o, o->noise_sd, 0, &phantom->stack));
   if (!o->keep_clean) return TL_OK;
-  TL_TRY(tl_phantom_noise(&m->grey, 0, o->seed, &phantom->clean));
+  TL_TRY(tl_phantom_noise(&phantom->ideal, NULL, 0, o->seed, &phantom->clean));
   blank_outside(o, &phantom->clean);
   return TL_OK;
 }
@@ -398,8 +486,21 @@ void tl_phantom_free(TlPhantom *phantom) {
   tl_volume_free(&phantom->stack);
   tl_volume_free(&phantom->clean);
   tl_volume_free(&phantom->labels);
+  tl_volume_free(&phantom->ideal);
   tl_free(phantom->grains);
+  tl_free(phantom->surface);
   *phantom = (TlPhantom){0};
+}
+
+/* ---- files ---- */
+
+static void print_grain(FILE *f, const TlPhantomGrain *g) {
+  const TlSym3 *t = &g->inertia;
+  fprintf(f, "%u,%lld,%d,%.3f,%.4f,%.5f,%.5f,%.5f,", g->label, (long long)g->body, g->border,
+          g->grey, g->volume, g->centroid.z, g->centroid.y, g->centroid.x);
+  fprintf(f, "%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,", t->zz, t->yy, t->xx, t->xy, t->xz, t->yz);
+  fprintf(f, "%.3f,%.3f,%.3f,%s,%d\n", g->principal[0], g->principal[1], g->principal[2],
+          tl_grain_kind_name(g->kind), g->opaque);
 }
 
 TlStatus tl_phantom_write_truth(const TlPhantom *phantom, const char *path, bool overwrite) {
@@ -408,19 +509,27 @@ TlStatus tl_phantom_write_truth(const TlPhantom *phantom, const char *path, bool
   FILE *f = fopen(out.temp, "w");
   bool fine = f != NULL;
   if (f) {
-    fprintf(f, "label,kind,border,opaque,volume_voxels,x,y,z,ixx,iyy,izz,ixy,ixz,iyz,i1,i2,i3\n");
-    for (int64_t i = 0; i < phantom->grain_count; i++) {
-      const TlPhantomGrain *g = &phantom->grains[i];
-      fprintf(f, "%u,%s,%d,%d,%.6f,%.6f,%.6f,%.6f,", g->label, tl_grain_kind_name(g->kind),
-              g->border, g->opaque, g->volume, g->centroid.x, g->centroid.y, g->centroid.z);
-      fprintf(f, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", g->inertia.xx, g->inertia.yy,
-              g->inertia.zz, g->inertia.xy, g->inertia.xz, g->inertia.yz, g->principal[0],
-              g->principal[1], g->principal[2]);
-    }
+    fprintf(f, "label,body,border,grey,volume,cz,cy,cx,Izz,Iyy,Ixx,Iyx,Izx,Izy,I1,I2,I3,kind,"
+               "opaque\n");
+    for (int64_t i = 0; i < phantom->grain_count; i++) print_grain(f, &phantom->grains[i]);
     fine = !ferror(f);
     if (fclose(f) != 0) fine = false;
   }
   TlStatus status = fine ? tl_outfile_commit(&out) : tl_fail_errno(path, "cannot write");
   tl_outfile_abort(&out);
+  return status;
+}
+
+TlStatus tl_phantom_write_surface(const TlPhantom *phantom, const char *path, bool overwrite) {
+  float *record;
+  const size_t n = phantom->surface_count;
+  TL_TRY(TL_NEW(record, 7 * n));
+  for (size_t i = 0; i < n; i++) {
+    const TlPhantomPoint *p = &phantom->surface[i];
+    const float r[7] = {(float)p->label, p->z, p->y, p->x, p->nz, p->ny, p->nx};
+    memcpy(record + 7 * i, r, sizeof r);
+  }
+  TlStatus status = tl_file_write(path, record, 28 * n, overwrite);
+  tl_free(record);
   return status;
 }

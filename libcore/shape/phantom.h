@@ -1,19 +1,21 @@
 /* A synthetic CT stack of irregular, touching grains whose truth is known.
  *
- * Shapes (phantom_shape.h: rounded, angular, elongated, concave; diameters 1:5 about d50, a
- * lognormal by mass) are packed at random (phantom_pack.h). Each point of space belongs to the
- * grain of the least phi there, if phi < offset: grains touch over small patches cut at their
- * mid-surface and never overlap; offset (a fraction of a voxel) is what gives the asked solid
- * fraction exactly. Grains at the stack's border are cut by it.
- * The grey picture: void 90, grains 160 +- 6 each, a few opaque ones 225 +- 6, mixed by the volume
- * that each grain has in a voxel (4^3 sub-samples of the shapes where a surface is near), blurred
- * by a Gaussian (0.7 voxel), with Poisson-Gaussian noise of variance sd^2 (g/160 + 1)/2 at grey
- * level g; stored as 200 x grey, uint16.
- * Truth: volume, centroid, inertia are those of the same sub-samples (of the exact shapes, not of
- * the label voxels): a sphere of 28 voxels is right to 0.01% in volume. Index coordinates, voxel
- * centres at integers; voxel space (unit: voxel). Volumes are z, y, x with x fastest.
- * Same options, same bytes, for any thread count. Cost: 128^3 in about 3 s on two cores, then
- * linear in the volume; 24 bytes a voxel.
+ * Shapes (phantom_shape.h: rounded, angular, elongated, concave, faceted, rough if asked; diameters
+ * lognormal by mass about d50, cut at +-2 sd, which is a ratio of 1:5) are packed at random
+ * (phantom_pack.h). Each point of space belongs to the grain of the least phi there, if phi <
+ * offset: grains touch over small patches cut at their mid-surface and never overlap; offset (a
+ * fraction of a voxel) is what gives the asked solid fraction exactly. Grains at the stack's border
+ * are cut by it. The grey picture: void 90, grains 160 +- 6 each, a few opaque ones 225 +- 6, mixed
+ * by the volume that each grain has in a voxel (4^3 sub-samples of the shapes where a surface is
+ * near), blurred by a Gaussian (0.7 voxel), with Poisson-Gaussian noise of variance sd^2 (g/160 +
+ * 1)/2 at grey level g; stored as 200 x grey, uint16. What else a scan has is optional
+ * (TlPhantomFaults): correlated noise, rings, cupping, a bias along z, opaque specks inside grains.
+ * The clean stack has the specks and the blur, and none of the rest. Truth: volume, centroid,
+ * inertia are those of the same sub-samples (of the exact shapes, not of the label voxels): a
+ * sphere of 28 voxels is right to 0.01% in volume. Index coordinates, voxel centres at integers;
+ * voxel space (unit: voxel). Volumes are z, y, x with x fastest. The surface of each whole grain,
+ * contact faces included, as points (phantom_surface.h). Same options, same bytes, for any thread
+ * count. Cost: 128^3 in about 3 s on two cores, then linear in the volume; 24 bytes a voxel.
  */
 #ifndef TL_SHAPE_PHANTOM_H
 #define TL_SHAPE_PHANTOM_H
@@ -21,7 +23,9 @@
 #include "base/status.h"
 #include "num/vec.h"
 #include "num/volume.h"
+#include "shape/phantom_grey.h"
 #include "shape/phantom_shape.h"
+#include "shape/phantom_surface.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,25 +36,43 @@
 #define TL_PHANTOM_WALL 125.0       /* the container of a disc specimen */
 #define TL_PHANTOM_UNITS_A_GREY 200 /* uint16 value of one grey level */
 
+typedef enum TlPhantomShapes { /* all of one kind, or a mixture of the first four */
+                               TL_SHAPES_ROUNDED = TL_GRAIN_ROUNDED,
+                               TL_SHAPES_ANGULAR,
+                               TL_SHAPES_ELONGATED,
+                               TL_SHAPES_CONCAVE,
+                               TL_SHAPES_FACETED,
+                               TL_SHAPES_MIXED
+} TlPhantomShapes;
+
 typedef struct TlPhantomOptions {
   int64_t nx, ny, nz;
-  double d50_voxels;     /* by mass */
-  double solid_fraction; /* of the box, or of the cylinder of a disc */
-  double noise_sd;       /* grey levels at the grain level; 0: none */
-  double blur_sigma;     /* voxels; 0: none */
-  double grey_sd;        /* between grains */
-  double opaque;         /* fraction of the grains */
-  double voxel_m;        /* written into the volumes; 0: unknown */
-  bool disc;       /* grains in a cylinder (axis z) with a wall, 0 outside the scan's circle */
-  bool keep_clean; /* also the blurred stack without noise */
+  double d50_voxels; /* by mass */
+  double size_ratio; /* coarsest over finest diameter, 1 to 5 */
+  TlPhantomShapes shapes;
+  double roughness_voxels;        /* rms height of waves on the grains, 0 to 1; 0: smooth */
+  double roughness_length_voxels; /* of the waves; >= 4 and >= 9 roughness_voxels (no overhangs) */
+  double solid_fraction;          /* of the box, or of the cylinder of a disc */
+  double noise_sd;                /* grey levels at the grain level; 0: none */
+  double blur_sigma;              /* voxels; 0: none */
+  double grey_sd;                 /* between grains */
+  double opaque;                  /* fraction of the grains */
+  double specks; /* fraction of the solid volume: opaque balls 3 voxels across in grains */
+  TlPhantomFaults faults;
+  double voxel_m;    /* written into the volumes; 0: unknown */
+  bool disc;         /* grains in a cylinder (axis z) with a wall, 0 outside the scan's circle */
+  bool keep_clean;   /* also the blurred stack without noise */
+  bool keep_surface; /* also the surface's points */
   uint64_t seed;
 } TlPhantomOptions;
 
-/* 128^3, d50 28, solid fraction 0.60, noise 6, blur 0.7, grey 6, 3% opaque, 10 um, seed 1. */
+/* 128^3, d50 28, sizes 1:5, mixed smooth shapes, solid fraction 0.60, noise 6, blur 0.7, grey 6, 3%
+ * opaque, no specks or faults, 10 um, seed 1. */
 TlPhantomOptions tl_phantom_defaults(void);
 
 typedef struct TlPhantomGrain {
   uint32_t label;
+  int64_t body; /* periodic images of one shape share it */
   TlGrainKind kind;
   bool border; /* reaches the outermost voxels: cut by the box */
   bool opaque;
@@ -64,9 +86,12 @@ typedef struct TlPhantomGrain {
 } TlPhantomGrain;
 
 typedef struct TlPhantom {
-  TlVolume stack;  /* U16 */
-  TlVolume clean;  /* U16, only with keep_clean */
-  TlVolume labels; /* U32: the grain with the most of a voxel that is at least half solid */
+  TlVolume stack;          /* U16 */
+  TlVolume clean;          /* U16, only with keep_clean */
+  TlVolume labels;         /* U32: the grain with the most of a voxel that is at least half solid */
+  TlVolume ideal;          /* F32: the blurred greys that stack and clean are stored from */
+  TlPhantomPoint *surface; /* only with keep_surface: whole grains, 0.5 a square voxel, by label */
+  size_t surface_count;
   int64_t grain_count;
   TlPhantomGrain *grains; /* grains[i].label = i + 1 */
   double solid_fraction;  /* by the sub-samples */
@@ -76,13 +101,21 @@ typedef struct TlPhantom {
   double cylinder_radius; /* of the disc's inside, voxels; 0: no disc */
 } TlPhantom;
 
+/* Another scan of the same specimen: its own noise sd, and noise that shares no number with that of
+ * another `scan` (0 is the one in phantom->stack); the faults are the same. out: new U16. */
+TlStatus tl_phantom_scan(const TlPhantom *phantom, const TlPhantomOptions *options, double noise_sd,
+                         int scan, TlVolume *out);
+
 /* A stack thinner than 3.5 d50 is cut from a packing of that size. TL_EUSAGE when a disc is
  * narrower than 3.9 d50 or an option is out of range. */
 TlStatus tl_phantom_make(const TlPhantomOptions *options, TlPhantom *phantom);
 void tl_phantom_free(TlPhantom *phantom);
 
-/* The grain table as CSV: label, kind, border, opaque, volume_voxels, x, y, z (voxels),
- * ixx..iyz and i1..i3 (voxels^5). */
+/* The grain table as CSV: label, body (the packed shape it is an image of), border, grey, volume,
+ * cz, cy, cx (voxels), Izz, Iyy, Ixx, Iyx, Izx, Izy (voxels^5, elements of the tensor), I1 <= I2 <=
+ * I3, kind, opaque. */
 TlStatus tl_phantom_write_truth(const TlPhantom *phantom, const char *path, bool overwrite);
+/* The surface as little-endian float32 records: label, z, y, x, nz, ny, nx. */
+TlStatus tl_phantom_write_surface(const TlPhantom *phantom, const char *path, bool overwrite);
 
 #endif

@@ -104,16 +104,113 @@ static double noisy(double g, double sd, TlRandom *random) {
   return counted + sd * 0.7071067811865476 * tl_random_normal(random->seed, ~random->stream, 0);
 }
 
-TlStatus tl_phantom_noise(const TlVolume *grey, double noise_sd, uint64_t seed, TlVolume *out) {
-  TL_TRY(tl_volume_like(out, grey, TL_U16));
+/* Sum of squared weights of a 1-D kernel: the variance that smoothing leaves along one axis. */
+static double left_of_variance(double sigma) {
+  Kernel k = gaussian(sigma);
+  double sum = 0;
+  for (int i = 0; i <= 2 * k.half; i++) sum += (double)k.weight[i] * (double)k.weight[i];
+  return sum;
+}
+
+static TlStatus correlate(TlVolume *noise, double sigma) {
+  TL_TRY(tl_phantom_blur(noise, sigma));
+  float scale = (float)(1 / pow(left_of_variance(sigma), 1.5));
+  for (int64_t i = 0; i < tl_volume_count(noise); i++) noise->f32[i] *= scale;
+  return TL_OK;
+}
+
+/* ---- faults ---- */
+
+static double ring(double sd, uint64_t seed, int64_t z, double r) {
+  const double half = 0.7071067811865476;
+  double value[2], part = r - floor(r);
+  for (int k = 0; k < 2; k++) {
+    uint64_t at = (uint64_t)floor(r) + (uint64_t)k;
+    value[k] =
+        tl_random_normal(seed, 0x4149, at) + tl_random_normal(seed, 0x414a + (uint64_t)z, at);
+  }
+  return sd * half * ((1 - part) * value[0] + part * value[1]);
+}
+
+static double fault(const TlVolume *v, const TlPhantomFaults *f, uint64_t seed, int64_t i) {
+  int64_t x = i % v->nx, y = i / v->nx % v->ny, z = i / (v->nx * v->ny);
+  double r = hypot((double)x - 0.5 * (double)(v->nx - 1), (double)y - 0.5 * (double)(v->ny - 1));
+  double radius = 0.5 * (double)(v->nx < v->ny ? v->nx : v->ny), sum = 0;
+  if (f->rings_grey > 0) sum += ring(f->rings_grey, seed, z, r);
+  sum += f->cupping_grey * (r * r / (radius * radius) - 1);
+  if (v->nz > 1) sum += f->bias_z_grey * ((double)z / (double)(v->nz - 1) - 0.5);
+  return sum;
+}
+
+static TlStatus add_noise(const TlVolume *grey, double correlation, double noise_sd, uint64_t seed,
+                          TlVolume *noise) {
   const int64_t count = tl_volume_count(grey);
+  TL_TRY(tl_volume_like(noise, grey, TL_F32));
 #pragma omp parallel for
   for (int64_t i = 0; i < count; i++) {
     double g = (double)grey->f32[i];
     TlRandom random = {seed ^ 0x6e6f697365u, (uint64_t)i, 0};
-    if (noise_sd > 0) g = noisy(g, noise_sd, &random);
+    noise->f32[i] = noise_sd > 0 ? (float)(noisy(g, noise_sd, &random) - g) : 0;
+  }
+  return correlation > 0 ? correlate(noise, correlation) : TL_OK;
+}
+
+TlStatus tl_phantom_noise(const TlVolume *grey, const TlPhantomFaults *faults, double noise_sd,
+                          uint64_t seed, TlVolume *out) {
+  const TlPhantomFaults none = {0};
+  const TlPhantomFaults *f = faults ? faults : &none;
+  TlVolume noise = {0};
+  TL_TRY(tl_volume_like(out, grey, TL_U16));
+  TlStatus status = add_noise(grey, f->noise_correlation_voxels, noise_sd, seed, &noise);
+  const int64_t count = status == TL_OK ? tl_volume_count(grey) : 0;
+#pragma omp parallel for
+  for (int64_t i = 0; i < count; i++) {
+    double g = (double)grey->f32[i] + (double)noise.f32[i] + fault(grey, f, seed, i);
     double units = floor(TL_PHANTOM_UNITS_A_GREY * g + 0.5);
     out->u16[i] = (uint16_t)(units < 0 ? 0 : units > 65535 ? 65535 : units);
   }
-  return TL_OK;
+  tl_volume_free(&noise);
+  if (status != TL_OK) tl_volume_free(out);
+  return status;
+}
+
+/* ---- specks ---- */
+
+/* Part of the voxel at (dx, dy, dz) from the ball's centre that lies in it, by 4^3 points. */
+static double ball_part(double dx, double dy, double dz, double radius) {
+  int inside = 0;
+  for (int s = 0; s < 64; s++) {
+    double x = dx + (2 * (s % 4) - 3) * 0.125, y = dy + (2 * (s / 4 % 4) - 3) * 0.125,
+           z = dz + (2 * (s / 16) - 3) * 0.125;
+    inside += x * x + y * y + z * z <= radius * radius;
+  }
+  return inside / 64.0;
+}
+
+static void put_speck(TlVolume *grey, const TlVolume *labels, double level, const double c[3]) {
+  for (int k = 0; k < 125; k++) {
+    int64_t x = (int64_t)c[0] + k % 5 - 2, y = (int64_t)c[1] + k / 5 % 5 - 2,
+            z = (int64_t)c[2] + k / 25 - 2;
+    if (x < 0 || y < 0 || z < 0 || x >= grey->nx || y >= grey->ny || z >= grey->nz) continue;
+    int64_t at = tl_volume_at(grey, x, y, z);
+    if (!labels->u32[at]) continue;
+    double part = ball_part((double)x - c[0], (double)y - c[1], (double)z - c[2], 1.5);
+    grey->f32[at] += (float)(part * (level - (double)grey->f32[at]));
+  }
+}
+
+void tl_phantom_specks(TlVolume *grey, const TlVolume *labels, double fraction, double level,
+                       uint64_t seed) {
+  TlRandom random = {seed, 0x5bec, 0};
+  double solid = 0;
+  for (int64_t i = 0; i < tl_volume_count(labels); i++) solid += labels->u32[i] > 0;
+  int64_t wanted = (int64_t)(fraction * solid / (0.5235987755982988 * 27));
+  for (int64_t put = 0, tries = 0; put < wanted && tries < 100 * wanted; tries++) {
+    double c[3] = {(double)grey->nx * tl_random_next(&random),
+                   (double)grey->ny * tl_random_next(&random),
+                   (double)grey->nz * tl_random_next(&random)};
+    if (!labels->u32[tl_volume_at(labels, (int64_t)c[0], (int64_t)c[1], (int64_t)c[2])]) continue;
+    put_speck(grey, labels, level, c);
+    put++;
+  }
 }

@@ -12,7 +12,27 @@ double tl_phantom_poisson(TlRandom *random, double mean);
 /* Gaussian blur in place of an F32 volume, kernel cut at 4 sigma, edges repeated. */
 TlStatus tl_phantom_blur(TlVolume *grey, double sigma);
 
-/* F32 grey -> U16 units with Poisson-Gaussian noise of this sd at the grain level (0: none). */
-TlStatus tl_phantom_noise(const TlVolume *grey, double noise_sd, uint64_t seed, TlVolume *out);
+/* What a scan does to the greys beside blur and white noise; all zero: nothing. Grey levels are
+ * added, so that a stack with all of them differs from the clean one by their sum and the noise. */
+typedef struct TlPhantomFaults {
+  double
+      noise_correlation_voxels; /* sigma of the Gaussian that smooths the noise; its sd is kept */
+  double rings_grey; /* sd of the rings about the axis x, y = (n-1)/2, one number a radius in whole
+                      * voxels, between them linear: half of the variance the same in all slices,
+                      * half each slice's own */
+  double
+      cupping_grey;   /* the axis is darker by this than half the shorter side away from it (r^2) */
+  double bias_z_grey; /* the last slice is brighter by this than the first (linear) */
+} TlPhantomFaults;
+
+/* F32 grey -> U16 units with faults (NULL: none) and Poisson-Gaussian noise of this sd at the grain
+ * level (0: none). */
+TlStatus tl_phantom_noise(const TlVolume *grey, const TlPhantomFaults *faults, double noise_sd,
+                          uint64_t seed, TlVolume *out);
+
+/* Opaque balls, 3 voxels across, at random places inside grains until they are this fraction of the
+ * solid voxels; labels: where grains are; into the unblurred F32 greys. */
+void tl_phantom_specks(TlVolume *grey, const TlVolume *labels, double fraction, double level,
+                       uint64_t seed);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 const char *tl_grain_kind_name(TlGrainKind kind) {
-  static const char *const names[] = {"rounded", "angular", "elongated", "concave"};
+  static const char *const names[] = {"rounded", "angular", "elongated", "concave", "faceted"};
   return names[kind];
 }
 
@@ -35,8 +35,21 @@ static void blend(float sign, float width, int count, float *a, const float *b) 
   }
 }
 
-void tl_phantom_shape_phi(const TlPhantomShape *shape, int count, const float *x, const float *y,
-                          const float *z, float *phi) {
+/* Waves of parabolas, 4 u (1 - |u|) on u = -1..1: they vectorise, and their bits are no libm's. */
+static void add_waves(const TlPhantomShape *s, int count, const float *x, const float *y,
+                      const float *z, float *phi) {
+  for (int k = 0; k < TL_PHANTOM_WAVES; k++) {
+    const float a = s->wave_x[k], b = s->wave_y[k], c = s->wave_z[k], d = s->wave_phase[k];
+    for (int i = 0; i < count; i++) {
+      float t = a * x[i] + b * y[i] + c * z[i] + d; /* periods, kept positive by d */
+      float u = 2 * (t - (float)(int)t) - 1;
+      phi[i] += s->wave_height * 4 * u * (1 - fabsf(u));
+    }
+  }
+}
+
+static void smooth_phi(const TlPhantomShape *shape, int count, const float *x, const float *y,
+                       const float *z, float *phi) {
   float other[TL_PHANTOM_BATCH];
   lobe_phi(&shape->lobe[0], count, x, y, z, phi);
   for (int k = 1; k < shape->lobes; k++) {
@@ -49,6 +62,12 @@ void tl_phantom_shape_phi(const TlPhantomShape *shape, int count, const float *x
     other[i] = shape->dent_radius - sqrtf(dx * dx + dy * dy + dz * dz);
   }
   blend(-1, shape->blend, count, phi, other);
+}
+
+void tl_phantom_shape_phi(const TlPhantomShape *shape, int count, const float *x, const float *y,
+                          const float *z, float *phi) {
+  smooth_phi(shape, count, x, y, z, phi);
+  if (shape->rough) add_waves(shape, count, x, y, z, phi);
 }
 
 TlVec3 tl_phantom_shape_normal(const TlPhantomShape *shape, TlVec3 p) {
@@ -118,6 +137,10 @@ static LobeRecipe recipe_of(TlGrainKind kind, TlRandom *random) {
     r.axes.x = between(random, 1.7, 2.5);
     r.scatter = 0.08;
     r.edge = 0.25;
+  } else if (kind == TL_GRAIN_FACETED) {
+    r.planes = 9 + (int)(4 * tl_random_next(random));
+    r.scatter = 0.10;
+    r.edge = 0.03;
   } else if (kind == TL_GRAIN_CONCAVE) {
     r.axes.x = between(random, 1.0, 1.15);
     r.edge = 0.3;
@@ -252,4 +275,22 @@ void tl_phantom_shape_make(TlPhantomShape *shape, TlGrainKind kind, double diame
   shape->diameter = diameter;
   place_nodes(shape);
   shape->radius = reach(shape);
+}
+
+void tl_phantom_shape_roughen(TlPhantomShape *shape, double rms, double length, TlRandom *random) {
+  shape->rough = rms > 0;
+  if (!shape->rough) return;
+  const double periods = ceil(10 * (shape->radius + 10) / length); /* t > 0 wherever phi is asked */
+  for (int i = 0; i < TL_PHANTOM_WAVES; i++) {
+    TlVec3 n = random_direction(random);
+    shape->wave_x[i] = (float)(n.x / length);
+    shape->wave_y[i] = (float)(n.y / length);
+    shape->wave_z[i] = (float)(n.z / length);
+    shape->wave_phase[i] = (float)(periods + tl_random_next(random));
+  }
+  const double wave_rms = 0.7302967433402214; /* sqrt(8/15), of height 1 */
+  shape->wave_height = (float)(rms / (wave_rms * sqrt(TL_PHANTOM_WAVES)));
+  shape->bump = TL_PHANTOM_WAVES * (double)shape->wave_height;
+  shape->slope = 8 / length * shape->bump;
+  shape->radius += shape->bump;
 }

@@ -5,6 +5,9 @@
  * by a smooth minimum, with at most one dent (a ball taken away). phi < 0 inside, in voxels, in
  * the grain's body frame with its centroid near the origin. Every blend is a convex combination
  * of unit gradients, so |grad phi| <= 1 everywhere: phi / 1 is a safe bound for culling.
+ *
+ * Roughness, put on after packing, adds plane waves to phi: no point moves by more than
+ * bump (2.7 times its rms), and the slope grows to at most 1 + slope (below).
  */
 #ifndef TL_SHAPE_PHANTOM_SHAPE_H
 #define TL_SHAPE_PHANTOM_SHAPE_H
@@ -14,14 +17,22 @@
 
 #include <stdbool.h>
 
-enum { TL_PHANTOM_PLANES = 20, TL_PHANTOM_LOBES = 3, TL_PHANTOM_BATCH = 64, TL_PHANTOM_NODES = 72 };
+enum {
+  TL_PHANTOM_PLANES = 20,
+  TL_PHANTOM_LOBES = 3,
+  TL_PHANTOM_BATCH = 64,
+  TL_PHANTOM_NODES = 72,
+  TL_PHANTOM_WAVES = 4
+};
 
 typedef enum TlGrainKind {
   TL_GRAIN_ROUNDED = 0,
   TL_GRAIN_ANGULAR,
   TL_GRAIN_ELONGATED, /* longest to middle axis up to 2.5 */
-  TL_GRAIN_CONCAVE    /* lobes or a dent */
+  TL_GRAIN_CONCAVE,   /* lobes or a dent */
+  TL_GRAIN_FACETED    /* a crystal: 9 to 12 flat faces, sharp edges */
 } TlGrainKind;
+enum { TL_GRAIN_KINDS = 5 };
 
 const char *tl_grain_kind_name(TlGrainKind kind);
 
@@ -42,6 +53,11 @@ typedef struct TlPhantomShape {
   double diameter; /* of the sphere of equal volume, voxels */
   double radius;   /* no point with phi <= 0 is farther from the origin */
   int node_count;  /* points on phi = 0, spread over the directions */
+  bool rough;
+  float wave_x[TL_PHANTOM_WAVES], wave_y[TL_PHANTOM_WAVES],
+      wave_z[TL_PHANTOM_WAVES];                    /* periods a voxel */
+  float wave_phase[TL_PHANTOM_WAVES], wave_height; /* of each, voxels */
+  double slope, bump; /* of the waves together, at most; 0 when smooth */
   float node_x[TL_PHANTOM_NODES], node_y[TL_PHANTOM_NODES], node_z[TL_PHANTOM_NODES];
 } TlPhantomShape;
 
@@ -49,6 +65,10 @@ typedef struct TlPhantomShape {
  * volume is that of a 40^3 sampling (about 0.3%); its centroid is the origin to about 0.02 d. */
 void tl_phantom_shape_make(TlPhantomShape *shape, TlGrainKind kind, double diameter,
                            TlRandom *random);
+
+/* Plane waves of this wave length (voxels) and random directions on the surface, together of this
+ * rms height. The nodes and the diameter stay those of the smooth shape; radius grows. */
+void tl_phantom_shape_roughen(TlPhantomShape *shape, double rms, double length, TlRandom *random);
 
 /* phi at count <= TL_PHANTOM_BATCH body points. */
 void tl_phantom_shape_phi(const TlPhantomShape *shape, int count, const float *x, const float *y,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum { SIDE = 8, BLOCK = SIDE * SIDE * SIDE, SUB = 4, SUBS = SUB * SUB * SUB };
-/* Farthest sub-sample from its voxel's centre, 3/8 sqrt 3: phi is 1-Lipschitz. */
-#define REACH 0.6496
+/* Farthest sub-sample from its voxel's centre, 3/8 sqrt 3. */
+#define SUB_REACH 0.6496
 #define OFFSET_MOST 3.0
 enum { BINS_A_VOXEL = 256, BINS = (int)(2 * OFFSET_MOST) * BINS_A_VOXEL };
 
@@ -19,6 +19,7 @@ typedef struct Block {
 
 /* Scratch of one row of blocks: the pieces near, their phi at the block's voxel centres. */
 typedef struct Near {
+  double reach;         /* how much phi may change from a voxel's centre to its sub-samples */
   int64_t *row, *index; /* pieces near this row of blocks / this block */
   size_t row_count, row_capacity, count, index_capacity;
   float *phi; /* [count][BLOCK] */
@@ -36,9 +37,8 @@ static void near_free(Near *near) {
   tl_free(near->votes);
 }
 
-/* phi of a piece at points given relative to its centre. */
-static void piece_phi(const TlPhantomPiece *piece, int count, const float *dx, const float *dy,
-                      const float *dz, float *phi) {
+void tl_phantom_piece_phi(const TlPhantomPiece *piece, int count, const float *dx, const float *dy,
+                          const float *dz, float *phi) {
   float m[3][3], x[TL_PHANTOM_BATCH], y[TL_PHANTOM_BATCH], z[TL_PHANTOM_BATCH];
   for (int a = 0; a < 3; a++)
     for (int b = 0; b < 3; b++) m[a][b] = (float)piece->rotation.m[a][b];
@@ -53,7 +53,7 @@ static void piece_phi(const TlPhantomPiece *piece, int count, const float *dx, c
 static float piece_phi_at(const TlPhantomPiece *piece, TlVec3 p) {
   TlVec3 d = tl_sub(p, piece->centre);
   float x = (float)d.x, y = (float)d.y, z = (float)d.z, phi;
-  piece_phi(piece, 1, &x, &y, &z, &phi);
+  tl_phantom_piece_phi(piece, 1, &x, &y, &z, &phi);
   return phi;
 }
 
@@ -76,15 +76,18 @@ static TlStatus gather_block(const TlPhantomField *field, const Block *b, Near *
   TlVec3 middle = tl_vec3(0.5 * (double)(b->x0 + b->x1 - 1), 0.5 * (double)(b->y0 + b->y1 - 1),
                           0.5 * (double)(b->z0 + b->z1 - 1));
   const double half = 0.5 * (SIDE - 1) * 1.7320508;
+  double slope = 1;
   near->count = 0;
   for (size_t k = 0; k < near->row_count; k++) {
     const TlPhantomPiece *p = &field->pieces[near->row[k]];
     double away = tl_norm(tl_sub(p->centre, middle)) - p->shape->radius;
     if (away > half + OFFSET_MOST + 1) continue;
-    if ((double)piece_phi_at(p, middle) > half + OFFSET_MOST + 1) continue;
+    if ((double)piece_phi_at(p, middle) > half + OFFSET_MOST + 1 + 2 * p->shape->bump) continue;
     TL_TRY(TL_RESERVE(near->index, near->index_capacity, near->count + 1));
     near->index[near->count++] = near->row[k];
+    slope = fmax(slope, 1 + p->shape->slope);
   }
+  near->reach = SUB_REACH * slope;
   TL_TRY(TL_RESERVE(near->phi, near->phi_capacity, near->count * BLOCK));
   TL_TRY(TL_RESERVE(near->votes, near->votes_capacity, near->count));
   return TL_RESERVE(near->sums, near->sums_capacity, near->count);
@@ -101,7 +104,8 @@ static void block_phi(const TlPhantomField *field, const Block *b, Near *near) {
         dy[i] = (float)((double)(b->y0 + i / SIDE) - p->centre.y);
         dz[i] = (float)((double)(b->z0 + z) - p->centre.z);
       }
-      piece_phi(p, SIDE * SIDE, dx, dy, dz, near->phi + k * BLOCK + (size_t)z * SIDE * SIDE);
+      tl_phantom_piece_phi(p, SIDE * SIDE, dx, dy, dz,
+                           near->phi + k * BLOCK + (size_t)z * SIDE * SIDE);
     }
   }
 }
@@ -252,18 +256,18 @@ static void own_subs(const TlPhantomField *f, const Near *near, const Voxel *v, 
   }
   for (size_t k = 0; k < near->count; k++) {
     double at = (double)near->phi[k * BLOCK + (size_t)i];
-    if (at > f->offset + REACH || at > (double)least + 2 * REACH) continue;
+    if (at > f->offset + near->reach || at > (double)least + 2 * near->reach) continue;
     const TlPhantomPiece *p = &f->pieces[near->index[k]];
     TlVec3 here = tl_vec3((double)v->x, (double)v->y, (double)v->z);
     sub_positions(tl_sub(here, p->centre), dx, dy, dz);
-    piece_phi(p, SUBS, dx, dy, dz, phi);
+    tl_phantom_piece_phi(p, SUBS, dx, dy, dz, phi);
     for (int s = 0; s < SUBS; s++)
       if (phi[s] < best[s]) {
         best[s] = phi[s];
         owner[s] = (int)k;
       }
   }
-  if (f->cylinder_radius <= 0 || in_cylinder(f, (double)v->x, (double)v->y, -REACH)) return;
+  if (f->cylinder_radius <= 0 || in_cylinder(f, (double)v->x, (double)v->y, -SUB_REACH)) return;
   for (int s = 0; s < SUBS; s++)
     if (!in_cylinder(f, (double)v->x + (2 * (s % SUB) - 3) * 0.125,
                      (double)v->y + (2 * (s / SUB % SUB) - 3) * 0.125, 0))
@@ -306,10 +310,11 @@ static void fill_voxel(const Fill *fill, Near *near, const Voxel *v, int i) {
     } else if (phi < second)
       second = phi;
   }
-  if ((double)least > f->offset + REACH || !in_cylinder(f, (double)v->x, (double)v->y, REACH))
+  if ((double)least > f->offset + near->reach ||
+      !in_cylinder(f, (double)v->x, (double)v->y, SUB_REACH))
     return;
-  if ((double)least < f->offset - REACH && (double)(second - least) > 2 * REACH &&
-      in_cylinder(f, (double)v->x, (double)v->y, -REACH)) {
+  if ((double)least < f->offset - near->reach && (double)(second - least) > 2 * near->reach &&
+      in_cylinder(f, (double)v->x, (double)v->y, -SUB_REACH)) {
     int64_t at = tl_volume_at(fill->grey, v->x, v->y, v->z);
     fill->grey->f32[at] = f->pieces[near->index[first]].grey;
     fill->labels->u32[at] = (uint32_t)(near->index[first] + 1);

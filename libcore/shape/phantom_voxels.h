@@ -30,6 +30,10 @@ typedef struct TlPhantomField {
   double cylinder_radius; /* 0: none */
 } TlPhantomField;
 
+/* phi of a piece at count <= TL_PHANTOM_BATCH points given relative to its centre, stack axes. */
+void tl_phantom_piece_phi(const TlPhantomPiece *piece, int count, const float *dx, const float *dy,
+                          const float *dz, float *phi);
+
 /* The offset that gives the solid fraction, by the voxel centres' least phi (histogram of 1/256
  * voxel); TL_ELIMIT when it would be beyond +-3 voxels. */
 TlStatus tl_phantom_find_offset(TlPhantomField *field, const TlVolume *model, double fraction);

@@ -32,12 +32,12 @@ awk -F, '
     next
   }
   {
-    v = $column[FILENAME, "volume_voxels"]
+    v = $column[FILENAME, "volume"]
     if (v < 500) next
     true_count++
     if ($column[FILENAME, "border"] == 1) next
     whole++
-    tx = $column[FILENAME, "x"]; ty = $column[FILENAME, "y"]; tz = $column[FILENAME, "z"]
+    tx = $column[FILENAME, "cx"]; ty = $column[FILENAME, "cy"]; tz = $column[FILENAME, "cz"]
     best = 1e30; at = 0
     for (i = 1; i <= n; i++) {
       d = (x[i] - tx) ^ 2 + (y[i] - ty) ^ 2 + (z[i] - tz) ^ 2

@@ -14,7 +14,7 @@ grains=$(sed -n 's/.*"grains": *\([0-9]*\).*/\1/p' out.json)
 rows=$(($(wc -l <truth.csv) - 1))
 [ "$grains" = "$rows" ] || fail "$grains grains reported, $rows rows of truth"
 # the true volumes add up to the solid fraction
-awk -F, 'NR > 1 {v += $5; if (NF != 17) exit 2} END {f = v / (48 * 44 * 40); exit !(f > 0.59 && f < 0.61)}' \
+awk -F, 'NR > 1 {v += $5; if (NF != 19) exit 2} END {f = v / (48 * 44 * 40); exit !(f > 0.59 && f < 0.61)}' \
   truth.csv || fail "true volumes do not add up to the solid fraction"
 
 "$BIN/talus-phantom" "${small[@]}" --seed=5 -@ 1 -o b.tif --truth=b.csv >/dev/null 2>&1 || fail "again"

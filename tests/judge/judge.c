@@ -142,9 +142,9 @@ static bool documented_in(const char *path, const char *figure) {
 }
 
 bool judge_documented(const char *figure) {
-  static const char *const names[] = {"performance.md", "validation.md"};
+  static const char *const names[] = {"performance.md", "validation.md", "imaging.md"};
   const char *docs = getenv("JUDGE_DOCS");
-  for (int i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", docs ? docs : "docs", names[i]);
     if (documented_in(path, figure)) return true;

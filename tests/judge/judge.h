@@ -1,4 +1,5 @@
-/* What a judging program (tests/validation/val_NAME.c, tests/bench/bench_NAME.c) is made of.
+/* What a judging program (tests/validation/val_NAME.c, tests/bench/bench_NAME.c,
+ * tests/score/score_NAME.c) is made of.
  *
  * A program opens its study, says one figure after the other and closes. Each figure becomes one
  * line on stdout, `figure,value,unit,goal,within`; all that it says (figures, the paper's numbers,
@@ -8,8 +9,9 @@
  * figure.
  *
  * within is yes or no; a JUDGE_GOAL figure out of its goal is a miss when a heading of exactly the
- * figure's name stands in docs/performance.md or docs/validation.md with a number and at least
- * twenty words about the cause and what was tried. A value that is not finite is never within.
+ * figure's name stands in docs/performance.md, docs/validation.md or docs/imaging.md with a number
+ * and at least twenty words about the cause and what was tried. A value that is not finite is never
+ * within.
  */
 #ifndef TL_TESTS_JUDGE_H
 #define TL_TESTS_JUDGE_H

@@ -3,7 +3,8 @@
  *   judge-report rows DIR              a program's rows as CSV
  *   judge-report crash DIR STUDY TEXT  add the row that says STUDY did not end well
  *   judge-report recorded CSV [STUDY]  rows of earlier full runs as CSV, names ending in _recorded
- *   judge-report keep CSV DIR COMMIT DATE MACHINE WALL   append a full run's rows to CSV
+ *   judge-report keep CSV DIR COMMIT DATE MACHINE WALL [SUFFIX]   append a run's rows to CSV, or
+ * those only whose names end in SUFFIX
  *   judge-report docs DOC CSV whole|part DIR...  rewrite the studies' blocks of DOC; with whole,
  * hold misses to one row in five over all of DIR and CSV
  *
@@ -167,7 +168,12 @@ static void commas_away(char *text) {
     if (*c == ',') *c = ';';
 }
 
-static int keep(const char *csv, const char *dir, char **origin) {
+static bool ends_in(const char *text, const char *suffix) {
+  size_t n = strlen(text), m = strlen(suffix);
+  return n >= m && !strcmp(text + n - m, suffix);
+}
+
+static int keep(const char *csv, const char *dir, char **origin, const char *suffix) {
   List list = {0};
   read_dir(&list, dir);
   bool fresh = access(csv, F_OK) != 0;
@@ -177,7 +183,7 @@ static int keep(const char *csv, const char *dir, char **origin) {
   for (int i = 0; i < 4; i++) commas_away(origin[i]);
   for (int i = 0; i < list.count; i++) {
     Item *it = &list.items[i];
-    if (it->what == NOTE) continue;
+    if (it->what == NOTE || !ends_in(it->figure, suffix)) continue;
     bool paper = it->what == PAPER;
     commas_away(it->text);
     fprintf(file, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", it->figure, it->value, it->unit,
@@ -216,9 +222,9 @@ static int crash(const char *dir, const char *study, const char *text) {
 /* ---- docs ---- */
 
 static void write_row(FILE *out, const Item *it) {
-  fprintf(out, "| %s%s%s%s | %s | %s | %s | %s |\n", it->figure, it->recorded ? " (full, " : "",
-          it->recorded ? it->text : "", it->recorded ? ")" : "", it->value, it->unit, it->goal,
-          it->within);
+  const char *what = !it->recorded ? "" : ends_in(it->figure, "_given") ? " (" : " (full, ";
+  fprintf(out, "| %s%s%s%s | %s | %s | %s | %s |\n", it->figure, what, it->recorded ? it->text : "",
+          it->recorded ? ")" : "", it->value, it->unit, it->goal, it->within);
 }
 
 static void write_paper(FILE *out, const Item *it) {
@@ -358,8 +364,8 @@ int main(int argc, char **argv) {
     status = print_rows(&list);
   } else if (!strcmp(verb, "crash") && argc == 5) {
     status = crash(argv[2], argv[3], argv[4]);
-  } else if (!strcmp(verb, "keep") && argc == 8) {
-    status = keep(argv[2], argv[3], argv + 4);
+  } else if (!strcmp(verb, "keep") && (argc == 8 || argc == 9)) {
+    status = keep(argv[2], argv[3], argv + 4, argc == 9 ? argv[8] : "");
   } else if (!strcmp(verb, "docs") && argc >= 6) {
     status = docs(argv[2], argv[3], !strcmp(argv[4], "whole"), argc - 5, argv + 5);
   } else {

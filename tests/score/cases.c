@@ -2,6 +2,7 @@
 #include "score/score.h"
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "io/stack.h"
 #include "judge/judge.h"
 
@@ -9,22 +10,23 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Ours: `talus-phantom` with these options. The first has the shared one's statistics by default;
  * the second is what a stage has not been tuned to. */
 static const struct {
   const char *suffix, *options;
 } ours[] = {
-    {"", "--seed=1"},
-    {"_facets", "--seed=2 --facets --roughness-voxels=0.3 --d50-voxels=26"},
+    {"", "--seed=1 --shapes=rounded --d50-voxels=30 --size-ratio=1.82 --solid-fraction=0.602"},
+    {"_facets", "--seed=2 --shapes=faceted --roughness-voxels=0.3 --d50-voxels=26 --size-ratio=3"},
 };
 enum { OURS = sizeof ours / sizeof *ours };
 
 static const char *keep(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static const char *keep(const char *format, ...) {
-  static char text[8][2048];
+  static char text[16][2048];
   static int turn;
-  turn = (turn + 1) % 8;
+  turn = (turn + 1) % 16;
   va_list args;
   va_start(args, format);
   vsnprintf(text[turn], sizeof text[turn], format, args);
@@ -40,10 +42,55 @@ const char *score_noise_figure(const ScorePhantom *phantom, const char *figure, 
   return keep("%s_%s%s", figure, score_noise_name(noise), phantom->suffix);
 }
 
+const char *score_options(const char *suffix) {
+  for (int i = 0; i < OURS; i++)
+    if (!strcmp(suffix, ours[i].suffix)) return ours[i].options;
+  return "";
+}
+
 /* ---- the phantoms ---- */
 
-static const char *phantom_folder(int which) {
-  return keep("%s", judge_path(keep("phantom%s", ours[which].suffix)));
+/* All programs share the phantoms and the chain's products: beside the study's own folder. */
+static const char *shared_path(const char *name) {
+  return keep("%s/../phantoms/%s", judge_dir(), name);
+}
+
+static const char *tools(void) {
+  const char *bin = getenv("BIN");
+  return bin && *bin ? bin : "build/bin";
+}
+
+/* As make would: product is there and not older than what it is made by and from ("": nothing). */
+static bool up_to_date(const char *product, const char *tool, const char *input) {
+  struct stat made, from;
+  if (stat(product, &made)) return false;
+  const char *sources[2] = {keep("%s/%s", tools(), tool), input};
+  for (int k = 0; k < 2; k++) {
+    if (!*sources[k]) continue;
+    if (stat(sources[k], &from)) return false;
+    if (from.st_mtim.tv_sec > made.st_mtim.tv_sec || (from.st_mtim.tv_sec == made.st_mtim.tv_sec &&
+                                                      from.st_mtim.tv_nsec >= made.st_mtim.tv_nsec))
+      return false;
+  }
+  return true;
+}
+
+static bool says(const char *path, const char *text) {
+  char *held;
+  size_t size;
+  if (tl_file_read(path, &held, &size) != TL_OK) return false;
+  bool same = !strcmp(held, text);
+  tl_free(held);
+  return same;
+}
+
+static const char *make_ours(int which) {
+  const char *folder = shared_path(keep("ours%s", ours[which].suffix));
+  const char *stamp = keep("%s/options.txt", folder);
+  if (up_to_date(stamp, "talus-phantom", "") && says(stamp, ours[which].options)) return folder;
+  score_tool("talus-phantom --folder -o '%s' --overwrite %s", folder, ours[which].options);
+  JUDGE_OK(tl_file_write(stamp, ours[which].options, strlen(ours[which].options), true));
+  return folder;
 }
 
 bool score_next(ScorePhantom *phantom) {
@@ -52,8 +99,7 @@ bool score_next(ScorePhantom *phantom) {
   if (next) score_phantom_free(phantom);
   int which = next++;
   if (which < OURS) {
-    const char *folder = phantom_folder(which);
-    score_tool("talus-phantom --folder -o '%s' --overwrite %s", folder, ours[which].options);
+    const char *folder = make_ours(which);
     JUDGE_OK(score_phantom_read(folder, phantom));
     phantom->suffix = ours[which].suffix;
     return true;
@@ -65,11 +111,6 @@ bool score_next(ScorePhantom *phantom) {
 }
 
 /* ---- the tools ---- */
-
-static const char *tools(void) {
-  const char *bin = getenv("BIN");
-  return bin && *bin ? bin : "build/bin";
-}
 
 void score_tool(const char *format, ...) {
   char command[8192], log[1200];
@@ -99,20 +140,20 @@ const char *score_stack_path(const ScorePhantom *phantom, const char *which) {
 }
 
 const char *score_product_path(const ScorePhantom *phantom, int noise, const char *product) {
-  return keep("%s",
-              judge_path(keep("%s_%s%s.tif", product, score_noise_name(noise), phantom->suffix)));
+  return shared_path(keep("%s_%s%s.tif", product, score_noise_name(noise), phantom->suffix));
 }
 
-/* Makes a product by `tool input -o product` unless this run has made it. */
+/* Products of a given phantom are made anew in each program: the next may be another's. */
 static const char *product(const ScorePhantom *phantom, int noise, const char *name,
                            const char *tool, const char *input) {
-  static char made[64][1200];
+  static char made[16][1200];
   static int count;
   const char *path = score_product_path(phantom, noise, name);
-  for (int i = 0; i < count; i++)
-    if (!strcmp(made[i], path)) return path;
+  bool given = !strcmp(phantom->suffix, "_given"), fresh = !given && up_to_date(path, tool, input);
+  for (int i = 0; i < count; i++) fresh = fresh || !strcmp(made[i], path);
+  if (fresh) return path;
   score_tool("%s '%s' -o '%s' --overwrite", tool, input, path);
-  if (count < 64) snprintf(made[count++], sizeof made[0], "%s", path);
+  if (count < 16) snprintf(made[count++], sizeof made[0], "%s", path);
   return path;
 }
 

@@ -62,10 +62,14 @@ TlStatus score_phantom_read(const char *folder, ScorePhantom *phantom);
 void score_phantom_free(ScorePhantom *phantom);
 
 /* The phantoms to score, one after the other: ours (suffix "", the shared one's statistics), ours
- * with other grains ("_facets": angular, rough, another seed), then the one in TALUS_PHANTOM
- * ("_given"). Frees the last; false after the last one. Ours are made in the study's folder. */
+ * with other grains ("_facets": flat faces, rough, sizes 1:3, another seed), then the one in
+ * TALUS_PHANTOM
+ * ("_given"). Frees the last; false after the last one. Ours are made by talus-phantom once for all
+ * studies, in the folder phantoms beside the study's own, and anew when the tool is. */
 bool score_next(ScorePhantom *phantom);
-/* figure + suffix; borrowed until the eighth call after. */
+/* talus-phantom's options of our phantom with this suffix. */
+const char *score_options(const char *suffix);
+/* figure + suffix; borrowed for a few calls. */
 const char *score_name(const ScorePhantom *phantom, const char *figure);
 
 /* The noisy stacks by index, for loops: 0 low, 1 high. */
@@ -87,8 +91,8 @@ void score_tool(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The path of a phantom's stack: "clean", "low" or "high". Borrowed as score_name's. */
 const char *score_stack_path(const ScorePhantom *phantom, const char *which);
 /* The stack of this noise through the tools' defaults, each product read back (a fresh volume of
- * the phantom's size). Products of the same run are made once: score_denoised gives U16 units,
- * score_mask U8, score_labelled U32. A failure ends the program. */
+ * the phantom's size), made once for all studies as long as the tools are the same: score_denoised
+ * gives U16 units, score_mask U8, score_labelled U32. A failure ends the program. */
 void score_denoised(const ScorePhantom *phantom, int noise, TlVolume *stack);
 void score_mask(const ScorePhantom *phantom, int noise, TlVolume *mask);
 void score_labelled(const ScorePhantom *phantom, int noise, TlVolume *labels);
