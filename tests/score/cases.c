@@ -168,7 +168,7 @@ static const char *labels(const ScorePhantom *p, int noise) {
   return product(p, noise, "labels", "talus-label", mask(p, noise));
 }
 
-static void read_as(const char *path, TlVoxelType type, TlVolume *volume) {
+void score_read(const char *path, TlVoxelType type, TlVolume *volume) {
   JUDGE_OK(tl_stack_read(path, &(TlStackOptions){0}, NULL, volume));
   if (volume->type != type)
     judge_ok(
@@ -176,12 +176,16 @@ static void read_as(const char *path, TlVoxelType type, TlVolume *volume) {
         path);
 }
 
+void score_write(const char *path, const TlVolume *volume) {
+  JUDGE_OK(tl_stack_write(path, volume, NULL, true));
+}
+
 void score_denoised(const ScorePhantom *phantom, int noise, TlVolume *stack) {
-  read_as(denoised(phantom, noise), TL_U16, stack);
+  score_read(denoised(phantom, noise), TL_U16, stack);
 }
 void score_mask(const ScorePhantom *phantom, int noise, TlVolume *volume) {
-  read_as(mask(phantom, noise), TL_U8, volume);
+  score_read(mask(phantom, noise), TL_U8, volume);
 }
 void score_labelled(const ScorePhantom *phantom, int noise, TlVolume *volume) {
-  read_as(labels(phantom, noise), TL_U32, volume);
+  score_read(labels(phantom, noise), TL_U32, volume);
 }

@@ -81,6 +81,14 @@ double score_otsu(const TlVolume *grey) {
   return low + at * width;
 }
 
+double score_surface_factor(const ScorePhantom *phantom) {
+  const TlVolume *c = &phantom->clean;
+  int64_t edge = 0;
+  for (int64_t i = 0; i < tl_volume_count(c); i++)
+    edge += c->u16[i] > 105 * 200 && c->u16[i] < 145 * 200;
+  return fmax(1, (double)edge / (double)tl_volume_count(c) / 0.141);
+}
+
 /* ---- labels ---- */
 
 typedef struct Cell { /* of the table true label x found label */
