@@ -104,19 +104,38 @@ static double noisy(double g, double sd, TlRandom *random) {
   return counted + sd * 0.7071067811865476 * tl_random_normal(random->seed, ~random->stream, 0);
 }
 
-/* Sum of squared weights of a 1-D kernel: the variance that smoothing leaves along one axis. */
-static double left_of_variance(double sigma) {
-  Kernel k = gaussian(sigma);
-  double sum = 0;
-  for (int i = 0; i <= 2 * k.half; i++) sum += (double)k.weight[i] * (double)k.weight[i];
-  return sum;
+/* Variance that smoothing along one axis leaves at voxel at of n, where edge voxels are repeated:
+ * the sum of the squares of what each voxel's weights add up to. */
+static double left_of_variance(const Kernel *k, int64_t at, int64_t n) {
+  double sum = 0, edge[2] = {0, 0};
+  for (int i = -k->half; i <= k->half; i++) {
+    double w = (double)k->weight[i + k->half];
+    int64_t from = at + i;
+    if (from <= 0)
+      edge[0] += w;
+    else if (from >= n - 1)
+      edge[1] += w;
+    else
+      sum += w * w;
+  }
+  return n == 1 ? 1 : sum + edge[0] * edge[0] + edge[1] * edge[1];
 }
 
+/* Smooths the noise and gives every voxel its sd back, those at the stack's sides too. */
 static TlStatus correlate(TlVolume *noise, double sigma) {
-  TL_TRY(tl_phantom_blur(noise, sigma));
-  float scale = (float)(1 / pow(left_of_variance(sigma), 1.5));
-  for (int64_t i = 0; i < tl_volume_count(noise); i++) noise->f32[i] *= scale;
-  return TL_OK;
+  const int64_t n[3] = {noise->nx, noise->ny, noise->nz};
+  Kernel k = gaussian(sigma);
+  float *scale[3] = {NULL, NULL, NULL};
+  TlStatus status = tl_phantom_blur(noise, sigma);
+  for (int a = 0; a < 3 && status == TL_OK; a++) {
+    status = TL_NEW(scale[a], (size_t)n[a]);
+    for (int64_t i = 0; i < n[a] && status == TL_OK; i++)
+      scale[a][i] = (float)(1 / sqrt(left_of_variance(&k, i, n[a])));
+  }
+  for (int64_t i = 0; status == TL_OK && i < n[0] * n[1] * n[2]; i++)
+    noise->f32[i] *= scale[0][i % n[0]] * scale[1][i / n[0] % n[1]] * scale[2][i / (n[0] * n[1])];
+  for (int a = 0; a < 3; a++) tl_free(scale[a]);
+  return status;
 }
 
 /* ---- faults ---- */

@@ -73,4 +73,15 @@ run good full 0 sample; has "$csv" 'sample_size,2,1,<= 2,yes,goal'; run good ful
 run recorded validation 0; has "$doc" '<!-- rows: sample -->'; has "$doc" 'recorded: a peer, 100 us there'
 [ "$(grep -c '^sample_size_recorded,' "$dir/rows")" = 1 ] || fail "the newest recorded row"
 run good validation 2 nothing
+
+# score: its own page and record; a given phantom's rows are recorded, then shown as such
+cp "$dir/bin/val_sample" "$dir/bin/score_sample"; rm -rf "$dir/docs/validation"; page >"$dir/docs/imaging.md"
+doc=$dir/docs/imaging.md csv=$dir/docs/validation/score.csv
+run good score 0; has "$doc" '| sample_gain | 6 |'; [ ! -e "$csv" ] || fail "a record without a given phantom"
+TALUS_PHANTOM=/some/where run given score 0; has "$csv" 'sample_ari_given,0.9,1,>= 0.8,yes,goal'
+has "$doc" '| sample_ari_given | 0.9 |'; hasnt "$csv" sample_gain
+TALUS_PHANTOM=/some/where run given score 0; [ "$(grep -c '^sample_ari_given,' "$csv")" = 1 ] || fail "one record of a given figure"
+run good score 0; has "$dir/rows" 'sample_ari_given_recorded,0.9,1,>= 0.8,yes'; has "$doc" '| sample_ari_given (recorded '
+run out score 1; printf '\n### sample_gain\nseen 3, the profile says that the copy takes most of it; tried twice, once with tiles and once with a tree, both slower\n' >>"$doc"
+run out score 0; has "$dir/rows" 'sample_gain,3,1,>= 5,miss'
 exit $bad

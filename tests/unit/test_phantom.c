@@ -23,6 +23,9 @@ static TlPhantomOptions small_options(void) {
 
 START_TEST(same_bytes_for_any_thread_count) {
   TlPhantomOptions o = small_options();
+  o.faults = (TlPhantomFaults){0.8, 3, 5, -4};
+  o.specks = 0.01;
+  o.roughness_voxels = 0.2;
   TlPhantom a, b;
   tl_par_set_threads(1);
   CK_OK(tl_phantom_make(&o, &a));
@@ -326,6 +329,249 @@ START_TEST(moments_of_a_turned_cuboid_are_right) {
 }
 END_TEST
 
+/* ---- what a scan does to it ---- */
+
+/* A flat stack, and what tl_phantom_noise made of it less its grey, in grey levels. */
+static double *disturbed(int64_t nx, int64_t ny, int64_t nz, const TlPhantomFaults *f, double sd) {
+  TlVolume flat, out;
+  double *d;
+  CK_OK(tl_volume_new(&flat, TL_F32, nx, ny, nz));
+  for (int64_t i = 0; i < tl_volume_count(&flat); i++) flat.f32[i] = 160;
+  CK_OK(tl_phantom_noise(&flat, f, sd, 5, &out));
+  CK_OK(TL_NEW(d, (size_t)tl_volume_count(&flat)));
+  for (int64_t i = 0; i < tl_volume_count(&flat); i++) d[i] = out.u16[i] / 200.0 - 160;
+  tl_volume_free(&flat);
+  tl_volume_free(&out);
+  return d;
+}
+
+/* Smoothing by a Gaussian of sigma s leaves neighbours correlated by about exp(-1/(4 s^2)). */
+START_TEST(correlated_noise_keeps_its_sd) {
+  enum { N = 64 };
+  TlPhantomFaults f = {.noise_correlation_voxels = 1};
+  double *d = disturbed(N, N, N, &f, 8), square = 0, across = 0;
+  for (int64_t i = 0; i < N * N * N; i++) {
+    square += d[i] * d[i];
+    if (i % N) across += d[i] * d[i - 1];
+  }
+  double sd = sqrt(square / (N * N * N));
+  CK_NEAR(sd, 8, 0.25); /* one free number in about 22 voxels: sd 0.05; five of them */
+  double face = 0;
+  for (int64_t i = 0; i < N * N; i++) face += d[i] * d[i];
+  CK_NEAR(sqrt(face) / N, 8, 0.6); /* also at the stack's side */
+  CK_NEAR(across / square, exp(-0.25), 0.04);
+  tl_free(d);
+}
+END_TEST
+
+START_TEST(rings_are_rings_with_half_their_variance_common) {
+  enum { N = 61, Z = 200 };
+  TlPhantomFaults f = {.rings_grey = 5};
+  double *d = disturbed(N, N, Z, &f, 0), square = 0, common = 0;
+  int n = 0;
+  for (int z = 0; z < Z; z++) {
+    const double *s = d + (size_t)z * N * N;
+    for (int r = 1; r <= 30; r++) { /* whole radii: right, left, below and above are the same */
+      double right = s[30 * N + 30 + r];
+      CK_NEAR(s[30 * N + 30 - r], right, 0.0051);
+      CK_NEAR(s[(30 + r) * N + 30], right, 0.0051);
+      square += right * right;
+      if (z > 0) common += right * s[30 * N + 30 + r - (ptrdiff_t)N * N], n++;
+    }
+  }
+  double variance = square / (30.0 * Z), shared = common / n; /* 30 common numbers: sd of 26% */
+  ck_assert_msg(variance > 14 && variance < 40, "variance %g of 25", variance);
+  ck_assert_msg(shared > 4 && shared < 26, "common %g of 12.5", shared);
+  ck_assert_msg(variance - shared > 11 && variance - shared < 14, "own %g", variance - shared);
+  tl_free(d);
+}
+END_TEST
+
+START_TEST(drifts_have_the_asked_size) {
+  TlPhantomFaults f = {.cupping_grey = 12, .bias_z_grey = 8};
+  enum { N = 41, Z = 5 };
+  double *d = disturbed(N, N, Z, &f, 0);
+  size_t middle = 20 * N + 20;
+  CK_NEAR(d[middle + (size_t)2 * N * N], -12, 0.01);
+  CK_NEAR(d[middle + 20 + (size_t)2 * N * N], -12 * (1 - 400 / (20.5 * 20.5)), 0.01);
+  CK_NEAR(d[middle + (size_t)4 * N * N] - d[middle], 8, 0.01);
+  tl_free(d);
+}
+END_TEST
+
+START_TEST(specks_fill_the_asked_part_of_the_grains_only) {
+  TlVolume grey, labels;
+  CK_OK(tl_volume_new(&grey, TL_F32, 60, 60, 60));
+  CK_OK(tl_volume_new(&labels, TL_U32, 60, 60, 60));
+  for (int64_t i = 0; i < 216000; i++) {
+    grey.f32[i] = 100;
+    labels.u32[i] = i % 60 < 40;
+  }
+  tl_phantom_specks(&grey, &labels, 0.02, 200, 3);
+  double part = 0;
+  for (int64_t i = 0; i < 216000; i++) {
+    double p = (double)(grey.f32[i] - 100) / 100;
+    if (!labels.u32[i]) ck_assert(p == 0);
+    part += p / 144000;
+  }
+  /* 203 balls; a few of them cut by the grain's side, a few overlapping: 3 / 40 of a radius */
+  CK_NEAR(part, 0.02, 0.002);
+  tl_volume_free(&grey);
+  tl_volume_free(&labels);
+}
+END_TEST
+
+START_TEST(another_scan_has_noise_of_its_own) {
+  TlPhantomOptions o = small_options();
+  TlPhantom p;
+  TlVolume again, other;
+  CK_OK(tl_phantom_make(&o, &p));
+  CK_OK(tl_phantom_scan(&p, &o, o.noise_sd, 0, &again));
+  CK_OK(tl_phantom_scan(&p, &o, o.noise_sd, 1, &other));
+  const int64_t n = tl_volume_count(&p.stack);
+  ck_assert(memcmp(again.u16, p.stack.u16, (size_t)n * 2) == 0);
+  double a2 = 0, b2 = 0, ab = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double a = (double)p.stack.u16[i] - p.clean.u16[i], b = (double)other.u16[i] - p.clean.u16[i];
+    a2 += a * a, b2 += b * b, ab += a * b;
+  }
+  CK_NEAR(ab / sqrt(a2 * b2), 0, 5 / sqrt((double)n));
+  tl_volume_free(&again);
+  tl_volume_free(&other);
+  tl_phantom_free(&p);
+}
+END_TEST
+
+/* ---- sizes, kinds, roughness, surface ---- */
+
+START_TEST(sizes_and_kinds_are_those_asked_for) {
+  TlPhantomOptions o = small_options();
+  o.size_ratio = 1.8;
+  o.shapes = TL_SHAPES_FACETED;
+  TlPhantom p;
+  CK_OK(tl_phantom_make(&o, &p));
+  double least = 1e9, most = 0;
+  for (int64_t i = 0; i < p.grain_count; i++) {
+    ck_assert(p.grains[i].kind == TL_GRAIN_FACETED);
+    least = fmin(least, p.grains[i].whole_diameter);
+    most = fmax(most, p.grains[i].whole_diameter);
+  }
+  CK_NEAR(most, 15 * sqrt(1.8), 1e-6);
+  ck_assert_msg(least >= 15 / sqrt(1.8) && least < 13, "finest %g", least);
+  CK_NEAR(p.solid_fraction, 0.60, 0.004);
+  tl_phantom_free(&p);
+}
+END_TEST
+
+/* rms of the phi that roughness adds, its bound, and the slope that culling relies on. */
+START_TEST(roughness_has_its_height_and_bounds) {
+  double mean = 0;
+  for (int k = 0; k < 10; k++) {
+    TlRandom random = {21, (uint64_t)k, 0};
+    TlPhantomShape smooth, rough;
+    tl_phantom_shape_make(&smooth, (TlGrainKind)(k % TL_GRAIN_KINDS), 20, &random);
+    rough = smooth;
+    tl_phantom_shape_roughen(&rough, 0.4, 6, &random);
+    double square = 0, steepest = 0;
+    enum { N = 20000 };
+    for (int i = 0; i < N; i++) {
+      float x[2], y[2], z[2], a[2], b[2];
+      x[0] = (float)(30 * tl_random_next(&random) - 15), x[1] = x[0] + 0.02f;
+      y[0] = (float)(30 * tl_random_next(&random) - 15), y[1] = y[0] - 0.03f;
+      z[0] = (float)(30 * tl_random_next(&random) - 15), z[1] = z[0] + 0.01f;
+      tl_phantom_shape_phi(&smooth, 2, x, y, z, a);
+      tl_phantom_shape_phi(&rough, 2, x, y, z, b);
+      double wave = (double)(b[0] - a[0]);
+      ck_assert_msg(fabs(wave) <= rough.bump + 1e-5, "%g over %g", wave, rough.bump);
+      square += wave * wave;
+      steepest = fmax(steepest, fabs((double)(b[1] - b[0])) / 0.0374165738);
+    }
+    CK_NEAR(sqrt(square / N), 0.4, 0.1); /* waves of like directions beat over the box */
+    mean += sqrt(square / N) / 10;
+    ck_assert_msg(steepest <= 1 + rough.slope + 0.01, "slope %g over 1 + %g", steepest,
+                  rough.slope);
+    ck_assert_msg(steepest > 1.2, "slope %g: no waves", steepest);
+  }
+  CK_NEAR(mean, 0.4, 0.02);
+}
+END_TEST
+
+/* Volume and area from the points by the divergence theorem: each stands for area / count. */
+static void check_surface(const TlPhantom *p, double volume_tolerance) {
+  size_t at = 0;
+  int seen = 0;
+  for (int64_t g = 0; g < p->grain_count; g++) {
+    const TlPhantomGrain *grain = &p->grains[g];
+    size_t n = 0;
+    double flux = 0;
+    for (; at < p->surface_count && p->surface[at].label == grain->label; at++, n++) {
+      const TlPhantomPoint *s = &p->surface[at];
+      TlVec3 d = tl_sub(tl_vec3((double)s->x, (double)s->y, (double)s->z), grain->centroid);
+      TlVec3 normal = tl_vec3((double)s->nx, (double)s->ny, (double)s->nz);
+      CK_NEAR(tl_norm(normal), 1, 1e-5);
+      flux += tl_dot(d, normal) / 3;
+    }
+    ck_assert_msg((n > 0) == !grain->border, "grain %u has %zu points", grain->label, n);
+    if (n < 250) continue;
+    CK_NEAR(flux / 0.5 / grain->volume, 1, volume_tolerance); /* 0.5 points a square voxel */
+    seen++;
+  }
+  ck_assert(at == p->surface_count && seen > 5);
+}
+
+START_TEST(surface_points_enclose_the_true_volume) {
+  TlPhantomOptions o = small_options();
+  o.keep_surface = true;
+  TlPhantom a, b;
+  tl_par_set_threads(1);
+  CK_OK(tl_phantom_make(&o, &a));
+  /* n points in strata: the flux scatters by about 1/n^0.75, 2% at n = 250; the mesh that spreads
+   * them lies inside by a few parts in a thousand, more where it cuts sharp edges */
+  check_surface(&a, 0.05);
+  tl_par_set_threads(3);
+  CK_OK(tl_phantom_make(&o, &b));
+  tl_par_set_threads(0);
+  ck_assert(a.surface_count == b.surface_count);
+  ck_assert(memcmp(a.surface, b.surface, a.surface_count * sizeof *a.surface) == 0);
+  tl_phantom_free(&a);
+  tl_phantom_free(&b);
+  o.roughness_voxels = 0.3;
+  o.shapes = TL_SHAPES_FACETED;
+  CK_OK(tl_phantom_make(&o, &a));
+  check_surface(&a, 0.08);
+  tl_phantom_free(&a);
+}
+END_TEST
+
+/* Two boxes that overlap by 1: half-way into it lies the contact. Left out: the wedge along the
+ * contact's rim where both boxes' phi are that of the same side, so that all of it is a tie. */
+START_TEST(contact_faces_belong_to_the_surface) {
+  TlPhantomShape s;
+  make_cuboid(&s, 12, 12, 12);
+  const TlMat3 straight = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  TlPhantomPiece pieces[2] = {{&s, {20, 20, 20}, straight, 160}, {&s, {31, 20, 20}, straight, 160}};
+  TlPhantomField field = {pieces, 2, 0, {0, 0}, 0};
+  TlPhantomPoint *point = NULL;
+  size_t count = 0, capacity = 0;
+  double inner = 0, outer = 0;
+  CK_OK(tl_phantom_surface(&field, 0, 1, 4, 1, &point, &count, &capacity));
+  for (size_t i = 0; i < count; i++) {
+    double x = (double)point[i].x - 20, y = fabs((double)point[i].y - 20),
+           z = fabs((double)point[i].z - 20), side = fmax(y, z);
+    if (x > 4.5 && side > 4.5) continue;
+    CK_NEAR(fmax(fmax(-x, side) - 6, x - 5.5), 0, 2e-3);
+    if (side < 4) {
+      inner += x > 0;
+      outer += x < 0;
+      CK_NEAR((double)point[i].nx, x > 0 ? 1 : -1, 1e-3);
+    }
+  }
+  CK_NEAR(inner, 4 * 64, 20); /* in strata: about 1 for each strip of cells */
+  CK_NEAR(outer, 4 * 64, 20);
+  tl_free(point);
+}
+END_TEST
+
 START_TEST(packing_leaves_only_shallow_overlaps) {
   enum { N = 60 };
   tl_progress_mode(TL_PROGRESS_OFF);
@@ -480,6 +726,18 @@ START_TEST(impossible_options_are_refused) {
   o = small_options();
   o.noise_sd = -1;
   CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "noise");
+  o = small_options();
+  o.roughness_voxels = 0.9;
+  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "9 times the roughness");
+  o = small_options();
+  o.size_ratio = 6;
+  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "1:6");
+  o = small_options();
+  o.faults.noise_correlation_voxels = 5;
+  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "0 to 4 voxels");
+  o = small_options();
+  o.specks = 0.5;
+  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "specks");
 }
 END_TEST
 
@@ -489,8 +747,12 @@ TL_TEST_MAIN("phantom", same_bytes_for_any_thread_count,
              poisson_numbers_have_their_mean_variance_and_skewness,
              shapes_have_their_diameter_bound_and_slope,
              concave_grains_are_concave_and_the_others_are_not,
-             moments_of_a_turned_cuboid_are_right, packing_leaves_only_shallow_overlaps,
-             disc_has_a_wall_and_nothing_outside_the_scan,
+             moments_of_a_turned_cuboid_are_right, correlated_noise_keeps_its_sd,
+             rings_are_rings_with_half_their_variance_common, drifts_have_the_asked_size,
+             specks_fill_the_asked_part_of_the_grains_only, another_scan_has_noise_of_its_own,
+             sizes_and_kinds_are_those_asked_for, roughness_has_its_height_and_bounds,
+             surface_points_enclose_the_true_volume, contact_faces_belong_to_the_surface,
+             packing_leaves_only_shallow_overlaps, disc_has_a_wall_and_nothing_outside_the_scan,
              a_thin_stack_is_cut_from_a_larger_packing, valley_falls_along_its_profile,
              channel_lies_below_its_banks, outline_is_irregular_and_encloses_no_hole,
              valley_repeats_with_its_seed_only, impossible_options_are_refused)
