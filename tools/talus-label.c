@@ -8,7 +8,7 @@
 
 typedef struct Values {
   ImagingInput input;
-  double sigma, h_voxels, h_relative;
+  double sigma, h_voxels, h_relative, neck;
   int64_t min_voxels;
 } Values;
 
@@ -22,6 +22,10 @@ static const TlParam params[] = {
      "a peak of the distance map must rise by this much to be a grain of its own", NULL},
     {"h-relative", TL_P_REAL, offsetof(Values, h_relative), "", "0.04", 0, 1, NULL,
      "... and by this part of the distance itself", NULL},
+    {"neck", TL_P_REAL, offsetof(Values, neck), "", "0.65", 0, 10, NULL,
+     "neighbours that meet over more than this part of a cross-section (plus half of how clearly "
+     "the peak rises) are one grain; 0: the rise alone decides",
+     NULL},
     {"min-voxels", TL_P_INT, offsetof(Values, min_voxels), "voxels", "100", 1, 1e9, NULL,
      "smaller grains are dropped, counted and said", NULL},
 };
@@ -42,7 +46,7 @@ static TlStatus report_labels(TlReport *report, const TlVolume *labels, const Tl
 static TlStatus label_and_write(const TlCall *call, const TlVolume *mask, const TlRoi *roi,
                                 TlReport *report) {
   const Values *v = call->values;
-  TlLabelOptions options = {v->sigma, v->h_voxels, v->h_relative, v->min_voxels};
+  TlLabelOptions options = {v->sigma, v->h_voxels, v->h_relative, v->neck, v->min_voxels};
   TlLabelResult result;
   TlVolume labels;
   TL_TRY(tl_context(tl_label(mask, roi, &options, &labels, &result), "%s", call->argv[0]));

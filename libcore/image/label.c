@@ -2,9 +2,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/gaussian.h"
+#include "base/par.h"
+#include "image/label_impl.h"
 #include "image/select.h"
-#include "itk/itk.h"
 
 #include <assert.h>
 #include <math.h>
@@ -48,6 +48,7 @@ TlStatus tl_label_canonical(TlVolume *labels, int64_t min_voxels, uint32_t *coun
   return status;
 }
 
+/* Is a voxel of the stack v (its voxels are not looked at) on a face or beside the outside? */
 static bool cut_here(const TlVolume *v, const TlRoi *roi, int64_t x, int64_t y, int64_t z) {
   if (x == 0 || y == 0 || z == 0 || x == v->nx - 1 || y == v->ny - 1 || z == v->nz - 1) return true;
   if (roi->kind == TL_ROI_ALL) return false;
@@ -56,70 +57,78 @@ static bool cut_here(const TlVolume *v, const TlRoi *roi, int64_t x, int64_t y, 
            tl_roi_inside(roi, x, y, z - 1) && tl_roi_inside(roi, x, y, z + 1));
 }
 
+void tl_label_flag_planes(const TlVolume *shape, const TlRoi *roi, int64_t begin, int64_t end,
+                          const uint32_t *labels, uint8_t *flags) {
+  for (int64_t z = begin; z < end; z++)
+    for (int64_t y = 0; y < shape->ny; y++)
+      for (int64_t x = 0; x < shape->nx; x++, labels++)
+        if (*labels > 0 && !flags[*labels] && cut_here(shape, roi, x, y, z)) flags[*labels] = 1;
+}
+
 TlStatus tl_label_border(const TlVolume *labels, const TlRoi *roi, uint8_t **flags,
                          uint32_t count) {
   assert(labels->type == TL_U32);
+  assert(greatest_label(labels) <= count);
   uint8_t *flag;
   TL_TRY(TL_NEW(flag, (size_t)count + 1));
-  for (int64_t z = 0; z < labels->nz; z++)
-    for (int64_t y = 0; y < labels->ny; y++)
-      for (int64_t x = 0; x < labels->nx; x++) {
-        uint32_t label = labels->u32[tl_volume_at(labels, x, y, z)];
-        if (label > 0 && label <= count && !flag[label] && cut_here(labels, roi, x, y, z))
-          flag[label] = 1;
-      }
+  tl_label_flag_planes(labels, roi, 0, labels->nz, labels->u32, flag);
   *flags = flag;
   return TL_OK;
 }
 
-/* ---- distance, markers, watershed ---- */
+/* ---- relief to labels ---- */
 
-static TlStatus clean_mask(const TlVolume *mask, const TlRoi *roi, TlVolume *clean) {
-  int64_t grain = 0, other = 0;
-  TL_TRY(tl_volume_like(clean, mask, TL_U8));
-  for (int64_t z = 0; z < mask->nz; z++)
-    for (int64_t y = 0; y < mask->ny; y++)
-      for (int64_t x = 0; x < mask->nx; x++) {
-        if (!tl_roi_inside(roi, x, y, z)) continue;
-        int64_t i = tl_volume_at(mask, x, y, z);
-        clean->u8[i] = tl_volume_value(mask, i) > 0;
-        grain += clean->u8[i];
-        other += !clean->u8[i];
-      }
-  if (grain > 0 && other > 0) return TL_OK;
-  tl_volume_free(clean);
-  return tl_fail(TL_EINPUT, "the mask is all %s: there are no grains to tell apart",
-                 grain ? "grain" : "void");
+/* Which basins are markers, by the rule or (NULL) by the user. */
+static void mark(const TlRelief *relief, const TlPeak *peaks, size_t count, const TlGrainRule *rule,
+                 uint8_t *marked) {
+  for (size_t i = 0; rule && i < count; i++)
+    marked[peaks[i].id] = tl_grains_rise(rule, (double)peaks[i].peak, (double)peaks[i].saddle) >
+                          tl_grains_least_rise(rule);
+  for (size_t id = TL_RELIEF_FIRST_ID; !rule && id < relief->ids; id++)
+    marked[id] = relief->basin[id].marker > 0;
 }
 
-/* Distance -> smoothed -> f(d) of label.h, in place; 0 outside the mask. */
-static TlStatus shape_field(TlVolume *field, const TlVolume *mask, const TlLabelOptions *o) {
-  const double sigma[3] = {o->sigma, o->sigma, o->sigma};
-  TL_TRY(tl_gaussian_floats(field->f32, field->nx, field->ny, field->nz, sigma, TL_GAUSSIAN_AUTO));
-#pragma omp parallel for
-  for (int64_t i = 0; i < tl_volume_count(field); i++) {
-    double d = fmax((double)field->f32[i], 1e-3);
-    double f = o->h_relative > 0 ? log1p(o->h_relative * d / o->h_voxels) / o->h_relative
-                                 : d / o->h_voxels;
-    field->f32[i] = mask->u8[i] ? (float)f : 0;
+static TlStatus sweep(TlRelief *relief, const TlPeak *peaks, size_t count, const TlLabelOptions *o,
+                      TlGrainRule rule, uint8_t *marked) {
+  for (int i = 0; i < o->sweep_count; i++) {
+    TlGrains grains;
+    rule.h_voxels = o->sweep_h[i];
+    mark(relief, peaks, count, &rule, marked);
+    TL_TRY(tl_grains_flood(relief, marked, &rule, o->min_voxels, &grains));
+    o->sweep_grains[i] = grains.count;
+    tl_grains_free(&grains);
   }
   return TL_OK;
 }
 
-static TlStatus flood(const TlVolume *mask, const TlLabelOptions *o, TlVolume *labels) {
-  TlVolume field = {0}, markers = {0};
-  uint32_t count;
-  TlProgress progress = tl_progress_start("labelling", 4);
-  TlStatus status = tl_itk_distance(mask, &field);
-  tl_progress(&progress, 1);
-  if (status == TL_OK) status = shape_field(&field, mask, o);
-  tl_progress(&progress, 2);
-  if (status == TL_OK) status = tl_itk_markers(&field, 1, &markers, &count);
-  tl_progress(&progress, 3);
-  if (status == TL_OK) status = tl_itk_watershed(&field, &markers, mask, labels);
-  tl_progress_end(&progress);
-  tl_volume_free(&field);
-  tl_volume_free(&markers);
+static TlStatus check_grains(const TlLabelOptions *o, const TlGrains *grains) {
+  if (grains->count > 0) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "no grain has %lld voxels or more (%u smaller ones were found); lower "
+                 "--min-voxels",
+                 (long long)o->min_voxels, grains->dropped);
+}
+
+TlStatus tl_label_find_grains(TlRelief *relief, const TlLabelOptions *o, const double edge[3],
+                              bool users, TlGrains *grains) {
+  TlPeak *peaks = NULL;
+  uint8_t *marked = NULL;
+  size_t count = 0;
+  TlGrainRule rule = {.h_voxels = o->h_voxels,
+                      .h_relative = o->h_relative,
+                      .neck = o->neck,
+                      .edge = {edge[0], edge[1], edge[2]}};
+  TL_TRY(tl_relief_close(relief));
+  TlStatus status = tl_grains_peaks(relief, &peaks, &count);
+  if (status == TL_OK) status = TL_NEW(marked, relief->ids);
+  if (status == TL_OK) status = sweep(relief, peaks, count, o, rule, marked);
+  if (status == TL_OK) {
+    mark(relief, peaks, count, users ? NULL : &rule, marked);
+    status = tl_grains_flood(relief, marked, users ? NULL : &rule, o->min_voxels, grains);
+  }
+  if (status == TL_OK) status = check_grains(o, grains);
+  tl_free(peaks);
+  tl_free(marked);
   return status;
 }
 
@@ -130,57 +139,123 @@ static double diameter(int64_t voxels) {
 }
 
 /* Median over whole grains, over all when every grain is cut. */
-static TlStatus summarise(const TlVolume *labels, const TlRoi *roi, TlLabelResult *r) {
-  uint8_t *border;
-  int64_t *size = NULL, n = 0;
-  float *d = NULL;
-  TL_TRY(tl_label_border(labels, roi, &border, r->grains));
-  TlStatus status = TL_NEW(size, (size_t)r->grains + 1);
-  if (status == TL_OK) status = TL_NEW(d, (size_t)r->grains + 1);
-  if (status == TL_OK) {
-    for (int64_t i = 0; i < tl_volume_count(labels); i++) size[labels->u32[i]]++;
-    for (uint32_t g = 1; g <= r->grains; g++) r->border += border[g];
-    for (uint32_t g = 1; g <= r->grains; g++) {
-      r->grain_voxels += size[g];
-      if (!border[g] || r->border == r->grains) d[n++] = (float)diameter(size[g]);
-    }
-    r->median_diameter = (double)tl_select(d, n, n / 2);
+TlStatus tl_label_summarise(const TlGrains *grains, const uint8_t *border, TlLabelResult *r) {
+  float *d;
+  int64_t n = 0;
+  *r = (TlLabelResult){.grains = grains->count,
+                       .dropped = grains->dropped,
+                       .dropped_voxels = grains->dropped_voxels,
+                       .unreached = grains->unreached};
+  TL_TRY(TL_NEW(d, (size_t)r->grains + 1));
+  for (uint32_t g = 1; g <= r->grains; g++) r->border += border[g];
+  for (uint32_t g = 1; g <= r->grains; g++) {
+    r->grain_voxels += grains->voxels[g];
+    if (!border[g] || r->border == r->grains) d[n++] = (float)diameter(grains->voxels[g]);
   }
-  tl_free(border);
-  tl_free(size);
+  r->median_diameter = (double)tl_select(d, n, n / 2);
   tl_free(d);
+  return TL_OK;
+}
+
+/* ---- a stack in memory ---- */
+
+typedef struct Whole {
+  const TlVolume *mask;
+  const TlRoi *roi;
+} Whole;
+
+static TlStatus clean_planes(void *context, int64_t begin, int64_t end, uint8_t *inside) {
+  const Whole *w = context;
+  const TlVolume *m = w->mask;
+#pragma omp parallel for
+  for (int64_t z = begin; z < end; z++)
+    for (int64_t y = 0; y < m->ny; y++)
+      for (int64_t x = 0; x < m->nx; x++) {
+        int64_t i = tl_volume_at(m, x, y, z);
+        inside[i - begin * m->nx * m->ny] =
+            tl_roi_inside(w->roi, x, y, z) &&
+            (m->type == TL_U8 ? m->u8[i] > 0 : tl_volume_value(m, i) > 0);
+      }
+  return TL_OK;
+}
+
+typedef struct TlRenumber {
+  const uint32_t *number;
+  uint32_t *ids;
+} TlRenumber;
+
+static TlStatus put_numbers(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const TlRenumber *r = context;
+  (void)block, (void)thread;
+  for (int64_t i = begin; i < end; i++) r->ids[i] = r->number[r->ids[i]];
+  return TL_OK;
+}
+
+TlStatus tl_label_renumber(const uint32_t *number, uint32_t *ids, int64_t count) {
+  return tl_par_blocks(count, 1 << 18, put_numbers, &(TlRenumber){.number = number, .ids = ids});
+}
+
+static TlStatus finish(const TlRoi *roi, const TlGrains *grains, TlVolume *labels,
+                       TlLabelResult *result) {
+  uint8_t *border;
+  TL_TRY(tl_label_renumber(grains->number, labels->u32, tl_volume_count(labels)));
+  TL_TRY(tl_label_border(labels, roi, &border, grains->count));
+  TlStatus status = tl_label_summarise(grains, border, result);
+  tl_free(border);
   return status;
 }
 
-static int64_t count_unreached(const TlVolume *mask, const TlVolume *labels) {
-  int64_t n = 0;
-  for (int64_t i = 0; i < tl_volume_count(mask); i++) n += mask->u8[i] && !labels->u32[i];
-  return n;
+TlStatus tl_label_all_void(void) {
+  return tl_fail(TL_EINPUT, "the mask is all void: there are no grains to tell apart");
 }
 
-static TlStatus number_and_check(const TlVolume *mask, const TlRoi *roi, const TlLabelOptions *o,
-                                 TlVolume *labels, TlLabelResult *r) {
-  r->unreached = count_unreached(mask, labels);
-  TL_TRY(tl_label_canonical(labels, o->min_voxels, &r->grains, &r->dropped, &r->dropped_voxels));
-  if (r->grains == 0)
-    return tl_fail(TL_EINPUT,
-                   "no grain has %lld voxels or more (%u smaller ones were found); lower "
-                   "--min-voxels",
-                   (long long)o->min_voxels, r->dropped);
-  return summarise(labels, roi, r);
+static TlStatus relief_of(TlLabelField *field, const TlLabelOptions *o, TlRelief *relief,
+                          uint32_t *ids) {
+  float *height = NULL;
+  int64_t grain = 0;
+  TlProgress progress = tl_progress_start("labelling", 2);
+  TlStatus status = tl_label_field(field, 0, field->nz, &height, &grain);
+  if (status == TL_OK && grain == 0) status = tl_label_all_void();
+  tl_progress(&progress, 1);
+  if (status == TL_OK)
+    status = tl_relief_add(relief, field->nz, height, o->markers ? o->markers->u32 : NULL, ids);
+  tl_progress_end(&progress);
+  tl_free(height);
+  return status;
 }
 
-TlStatus tl_label(const TlVolume *mask, const TlRoi *roi, const TlLabelOptions *options,
-                  TlVolume *labels, TlLabelResult *result) {
-  assert(options->h_voxels > 0 && options->h_relative >= 0);
-  TlVolume clean;
+static TlStatus check_markers(const TlVolume *mask, const TlVolume *markers) {
+  if (!markers) return TL_OK;
+  assert(markers->type == TL_U32);
+  if (markers->nx == mask->nx && markers->ny == mask->ny && markers->nz == mask->nz) return TL_OK;
+  return tl_fail(
+      TL_EINPUT,
+      "the markers are %lld x %lld x %lld voxels, the mask %lld x %lld x %lld: both must "
+      "be of one stack",
+      (long long)markers->nx, (long long)markers->ny, (long long)markers->nz, (long long)mask->nx,
+      (long long)mask->ny, (long long)mask->nz);
+}
+
+TlStatus tl_label(const TlVolume *mask, const TlRoi *roi, const TlLabelOptions *o, TlVolume *labels,
+                  TlLabelResult *result) {
+  assert(o->h_voxels > 0 && o->h_relative >= 0);
+  Whole whole = {mask, roi};
+  TlLabelField field = {
+      .nx = mask->nx, .ny = mask->ny, .nz = mask->nz, .read = clean_planes, .context = &whole};
+  TlRelief relief;
+  TlGrains grains = {0};
   *labels = (TlVolume){0};
   *result = (TlLabelResult){0};
-  TL_TRY(clean_mask(mask, roi, &clean));
-  TlStatus status = flood(&clean, options, labels);
-  if (status == TL_OK) status = number_and_check(&clean, roi, options, labels, result);
-  for (int k = 0; k < 3; k++) labels->voxel_m[k] = mask->voxel_m[k];
-  tl_volume_free(&clean);
+  TL_TRY(check_markers(mask, o->markers));
+  tl_label_field_init(&field, mask->voxel_m, o->sigma);
+  TL_TRY(tl_relief_open(&relief, mask->nx, mask->ny, mask->nz, field.edge));
+  TlStatus status = tl_volume_like(labels, mask, TL_U32);
+  if (status == TL_OK) status = relief_of(&field, o, &relief, labels->u32);
+  if (status == TL_OK)
+    status = tl_label_find_grains(&relief, o, field.edge, o->markers != NULL, &grains);
+  tl_relief_free(&relief);
+  if (status == TL_OK) status = finish(roi, &grains, labels, result);
+  tl_grains_free(&grains);
   if (status != TL_OK) tl_volume_free(labels);
   return status;
 }

@@ -1,18 +1,29 @@
 /* One label a grain: distance map, markers, watershed (Tan 2022 2.4.6 uses the same chain).
  *
  *   d = distance of each grain voxel to the void (voxels), smoothed by a Gaussian of `sigma`;
- *   a peak of d is a grain of its own when it rises above the saddle to any higher peak by more
- *   than h_voxels + h_relative d, integrated along the rise:
- *       integral from saddle to peak of dd / (h_voxels + h_relative d) > 1.
+ *   a peak of d rises over the pass to any higher peak by
+ *       rise = integral from pass to peak of dd / (h_voxels + h_relative d).
  * So small grains are kept apart by an absolute rise (mask steps make false peaks of a fraction of
  * a voxel) and large ones by a relative rise (a 5 times larger grain has 5 times larger false
- * peaks): sizes of 1:5 need both. It is the h-maxima transform, h = 1, of
+ * peaks): sizes of 1:5 need both. It is the h-maxima transform of
  *   f(d) = ln(1 + h_relative d / h_voxels) / h_relative.
- * Markers then grow over the mask by watershed of -f. The flooding stands behind this header only.
+ * With `neck` = 0 a rise of more than 1 makes a grain. But the rise only knows the narrowest place
+ * of a contact, and noise fills contacts of small grains first. So with neck > 0 every peak that
+ * rises by more than 0.25 is a marker, and then two neighbours are joined again, weakest rise
+ * first, while
+ *       contact area / cross-section > neck + 0.5 rise,
+ * the cross-section that of a ball of the smaller one's volume: two halves of a long or angular
+ * grain meet over about a whole cross-section, two grains over a patch. (Contact by the voxel faces
+ * that the two share, sqrt(Ax^2 + Ay^2 + Az^2), which is right for a plane patch.)
+ * Markers then grow over the mask by watershed of -d (image/relief.h says in which order). Instead
+ * the user's own markers can be given.
  *
+ * Lengths are physical: with anisotropic voxels (voxel_m) d is the distance in space, in units of
+ * the edge of the cube that has a voxel's volume, which is what 'voxel' means for sigma, h and
+ * diameters then. Unknown sizes are taken as cubes.
  * Labels are canonical: a grain's number is the order of its first voxel in z, y, x order, from 1.
- * The result does not depend on the thread count. Volumes: num/volume.h; voxels are taken as cubes
- * (anisotropy ignored).
+ * The result depends neither on the thread count nor on the slabs that the stack is cut into.
+ * Volumes: num/volume.h.
  */
 #ifndef TL_IMAGE_LABEL_H
 #define TL_IMAGE_LABEL_H
@@ -21,10 +32,15 @@
 #include "num/volume.h"
 
 typedef struct TlLabelOptions {
-  double sigma;       /* smoothing of the distance map, voxels; 0: none */
-  double h_voxels;    /* > 0 */
-  double h_relative;  /* >= 0 */
-  int64_t min_voxels; /* smaller grains are dropped (become void) */
+  double sigma;            /* smoothing of the distance map, voxels; 0: none */
+  double h_voxels;         /* > 0 */
+  double h_relative;       /* >= 0 */
+  double neck;             /* >= 0; 0: the rise alone decides */
+  int64_t min_voxels;      /* smaller grains are dropped (become void) */
+  const TlVolume *markers; /* U32, > 0 marks a grain; NULL: by the rule above. Borrowed */
+  const double *sweep_h;   /* values of h_voxels to count grains for as well, or NULL */
+  int sweep_count;
+  uint32_t *sweep_grains; /* out, sweep_count */
 } TlLabelOptions;
 
 typedef struct TlLabelResult {
@@ -32,16 +48,49 @@ typedef struct TlLabelResult {
   uint32_t dropped; /* grains under min_voxels */
   int64_t dropped_voxels;
   int64_t grain_voxels;   /* labelled voxels */
-  int64_t unreached;      /* mask voxels in specks too thin for a marker */
+  int64_t unreached;      /* mask voxels in specks too thin for a marker, or without the user's */
   uint32_t border;        /* grains that touch the stack's or the region's border */
   double median_diameter; /* of the volume-equivalent spheres, voxels; whole grains only where
                              there are any */
 } TlLabelResult;
 
 /* mask: any type, > 0 is grain -> labels, a new U32 volume (0 void). TL_EINPUT when the region
- * holds no grain voxel, or no voxel else, or when every grain is dropped. */
+ * holds no grain voxel, or no voxel else, or when every grain is dropped. Memory: 12 bytes a voxel
+ * beside mask and labels. */
 TlStatus tl_label(const TlVolume *mask, const TlRoi *roi, const TlLabelOptions *options,
                   TlVolume *labels, TlLabelResult *result);
+
+/* A stack too large for memory: planes [begin, end) come and go by these. */
+typedef TlStatus (*TlLabelRead)(void *context, int64_t begin, int64_t end, uint8_t *inside);
+typedef TlStatus (*TlLabelReadMarkers)(void *context, int64_t begin, int64_t end, uint32_t *marker);
+typedef TlStatus (*TlLabelWrite)(void *context, int64_t begin, int64_t end, const uint32_t *labels);
+
+typedef struct TlLabelStack {
+  int64_t nx, ny, nz;
+  double voxel_m[3];
+  TlLabelRead
+      read; /* 1 in the grains (inside the region), else 0; planes are read more than once */
+  TlLabelReadMarkers read_markers; /* NULL: by the rule above */
+  TlLabelWrite write;              /* in order, each plane once */
+  void *context;
+  const char *scratch; /* a folder for a file without a name, a byte or less a voxel */
+} TlLabelStack;
+
+/* As tl_label (options->markers is not used), by slabs of slab_planes; most_planes: held at once
+ * with those beside the slab (TL_ELIMIT when grains are deeper than that allows). */
+TlStatus tl_label_stack(const TlLabelStack *stack, const TlRoi *roi, const TlLabelOptions *options,
+                        int64_t slab_planes, int64_t most_planes, TlLabelResult *result);
+
+/* How a stack is cut so that labelling stays within `bytes` (0: no bound; the reader's own memory
+ * comes on top). TL_ELIMIT naming the least when that is not enough. */
+typedef struct TlLabelPlan {
+  int64_t slabs; /* 0: whole, in memory */
+  int64_t slab_planes;
+  int64_t most_planes;   /* 0: no bound */
+  int64_t bytes;         /* of memory, hills and passes estimated */
+  int64_t scratch_bytes; /* on disk, at most about that */
+} TlLabelPlan;
+TlStatus tl_label_plan(const TlLabelStack *stack, double sigma, int64_t bytes, TlLabelPlan *plan);
 
 /* flags: new array of count + 1; flags[g] = 1 when grain g has a voxel on a face of the stack or
  * next to a voxel outside the region: it is cut there and its shape is not whole. Owner: caller. */

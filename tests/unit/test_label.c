@@ -9,7 +9,7 @@
 
 static const TlRoi whole = {.kind = TL_ROI_ALL};
 static const TlLabelOptions usual = {
-    .sigma = 0.7, .h_voxels = 0.15, .h_relative = 0.04, .min_voxels = 30};
+    .sigma = 0.7, .h_voxels = 0.15, .h_relative = 0.04, .neck = 0.65, .min_voxels = 30};
 
 static void ball(TlVolume *m, double x, double y, double z, double r) {
   for (int64_t i = 0; i < tl_volume_count(m); i++) {
@@ -161,7 +161,226 @@ START_TEST(mask_without_grain_or_void_is_refused) {
 }
 END_TEST
 
+/* ---- by slabs ---- */
+
+typedef struct Planes {
+  const TlVolume *mask, *markers;
+  TlVolume labels;
+  int64_t written;
+} Planes;
+
+static TlStatus read_planes(void *context, int64_t begin, int64_t end, uint8_t *inside) {
+  const TlVolume *m = ((Planes *)context)->mask;
+  memcpy(inside, m->u8 + begin * m->nx * m->ny, (size_t)((end - begin) * m->nx * m->ny));
+  return TL_OK;
+}
+
+static TlStatus read_markers(void *context, int64_t begin, int64_t end, uint32_t *marker) {
+  const TlVolume *m = ((Planes *)context)->markers;
+  memcpy(marker, m->u32 + begin * m->nx * m->ny, (size_t)((end - begin) * m->nx * m->ny) * 4);
+  return TL_OK;
+}
+
+static TlStatus write_planes(void *context, int64_t begin, int64_t end, const uint32_t *labels) {
+  Planes *p = context;
+  ck_assert_int_eq(begin, p->written);
+  p->written = end;
+  int64_t plane = p->labels.nx * p->labels.ny;
+  memcpy(p->labels.u32 + begin * plane, labels, (size_t)((end - begin) * plane) * 4);
+  return TL_OK;
+}
+
+static TlLabelStack stack_of(Planes *p) {
+  CK_OK(tl_volume_like(&p->labels, p->mask, TL_U32));
+  TlLabelStack s = {.nx = p->mask->nx,
+                    .ny = p->mask->ny,
+                    .nz = p->mask->nz,
+                    .read = read_planes,
+                    .read_markers = p->markers ? read_markers : NULL,
+                    .write = write_planes,
+                    .context = p,
+                    .scratch = tl_test_folder()};
+  memcpy(s.voxel_m, p->mask->voxel_m, sizeof s.voxel_m);
+  return s;
+}
+
+static void many_balls(TlVolume *m, int count, double least, double most) {
+  for (int k = 0; k < count; k++) {
+    double u[4];
+    for (int a = 0; a < 4; a++) u[a] = tl_random_uniform(5, (uint64_t)a, (uint64_t)k);
+    ball(m, (double)m->nx * u[0], (double)m->ny * u[1], (double)m->nz * u[2],
+         least + (most - least) * u[3]);
+  }
+}
+
+/* No grain that touches a seam differs: no voxel does. Grains are up to 28 voxels deep, more than
+ * the halo begins with. */
+START_TEST(slabs_give_the_labels_of_the_whole) {
+  static const int64_t thick[] = {1, 5, 16, 40};
+  static const double sizes[2][3] = {{0, 0, 0}, {2e-6, 2e-6, 3e-6}};
+  for (int k = 0; k < 8; k++) {
+    TlVolume m, all;
+    TlLabelResult a, b;
+    CK_OK(tl_volume_new(&m, TL_U8, 64, 60, 90));
+    memcpy(m.voxel_m, sizes[k / 4], sizeof m.voxel_m);
+    many_balls(&m, 60, 3, 9);
+    ball(&m, 30, 30, 45, 28);
+    CK_OK(tl_label(&m, &whole, &usual, &all, &a));
+    Planes p = {.mask = &m};
+    TlLabelStack s = stack_of(&p);
+    CK_OK(tl_label_stack(&s, &whole, &usual, thick[k % 4], 0, &b));
+    ck_assert_int_eq(p.written, 90);
+    ck_assert_mem_eq(all.u32, p.labels.u32, (size_t)tl_volume_count(&m) * 4);
+    ck_assert_uint_eq(a.grains, b.grains);
+    ck_assert_uint_eq(a.border, b.border);
+    ck_assert_int_eq(a.dropped_voxels, b.dropped_voxels);
+    ck_assert_int_eq(a.grain_voxels, b.grain_voxels);
+    ck_assert_int_eq(a.unreached, b.unreached);
+    tl_volume_free(&m);
+    tl_volume_free(&all);
+    tl_volume_free(&p.labels);
+  }
+}
+END_TEST
+
+START_TEST(slabs_too_thin_for_the_grains_are_refused) {
+  TlVolume m;
+  TlLabelResult r;
+  TlLabelPlan plan;
+  CK_OK(tl_volume_new(&m, TL_U8, 80, 80, 150));
+  ball(&m, 40, 40, 75, 38);
+  Planes p = {.mask = &m};
+  TlLabelStack s = stack_of(&p);
+  CK_FAILS(tl_label_stack(&s, &whole, &usual, 8, 72, &r), TL_ELIMIT, "--memory");
+  CK_OK(tl_label_stack(&s, &whole, &usual, 8, 150, &r));
+  s.scratch = "/nowhere/at/all";
+  p.written = 0;
+  CK_FAILS(tl_label_stack(&s, &whole, &usual, 8, 150, &r), TL_EIO, "/nowhere/at/all");
+  CK_OK(tl_label_plan(&s, 0.7, 0, &plan));
+  ck_assert_int_eq(plan.slabs, 0);
+  CK_OK(tl_label_plan(&s, 0.7, 5000000, &plan));
+  ck_assert_int_gt(plan.slabs, 1);
+  ck_assert_int_le(plan.bytes, 5000000);
+  ck_assert_int_ge(plan.most_planes, plan.slab_planes + 56);
+  CK_FAILS(tl_label_plan(&s, 0.7, 1000000, &plan), TL_ELIMIT, "at least");
+  tl_volume_free(&m);
+  tl_volume_free(&p.labels);
+}
+END_TEST
+
+/* ---- physical distances, the user's markers, many grains ---- */
+
+/* The same two touching ellipsoids seen with flat voxels are two balls. As cubes the distance along
+ * z would be short by half, and each of these would be a plate. */
+START_TEST(flat_voxels_are_measured_in_space) {
+  TlVolume m, labels;
+  TlLabelResult r;
+  CK_OK(tl_volume_new(&m, TL_U8, 80, 44, 20));
+  m.voxel_m[0] = m.voxel_m[1] = 1e-5;
+  m.voxel_m[2] = 2.5e-5;
+  for (int64_t i = 0; i < tl_volume_count(&m); i++) {
+    double x = (double)(i % 80), y = (double)(i / 80 % 44) - 21.5;
+    double z = 2.5 * ((double)(i / 3520) - 9.5);
+    double a = fmin(fabs(x - 21.5), fabs(x - 58.5));
+    m.u8[i] = a * a + y * y + z * z <= 19 * 19;
+  }
+  CK_OK(tl_label(&m, &whole, &usual, &labels, &r));
+  ck_assert_uint_eq(r.grains, 2);
+  ck_assert(at(&labels, 10, 21, 10) != at(&labels, 70, 21, 10));
+  /* The pass is the mid-plane x = 40, by voxels. */
+  for (int64_t i = 0; i < tl_volume_count(&m); i++)
+    if (m.u8[i] && i % 80 != 39 && i % 80 != 40)
+      ck_assert_uint_eq(labels.u32[i],
+                        i % 80 < 40 ? at(&labels, 10, 21, 10) : at(&labels, 70, 21, 10));
+  tl_volume_free(&m);
+  tl_volume_free(&labels);
+}
+END_TEST
+
+START_TEST(own_markers_decide) {
+  TlVolume m, markers, labels;
+  TlLabelResult r;
+  TlLabelOptions o = usual;
+  CK_OK(tl_volume_new(&m, TL_U8, 70, 30, 30));
+  CK_OK(tl_volume_new(&markers, TL_U32, 70, 30, 30));
+  ball(&m, 15, 15, 15, 11);
+  ball(&m, 35, 15, 15, 11);
+  ball(&m, 58, 15, 15, 8); /* no marker: stays void */
+  markers.u32[tl_volume_at(&m, 14, 14, 14)] = 70000;
+  o.markers = &markers;
+  CK_OK(tl_label(&m, &whole, &o, &labels, &r)); /* one marker: both are one grain */
+  ck_assert_uint_eq(r.grains, 1);
+  ck_assert(at(&labels, 15, 15, 15) == 1 && at(&labels, 35, 15, 15) == 1);
+  ck_assert_uint_eq(at(&labels, 58, 15, 15), 0);
+  ck_assert_int_gt(r.unreached, 1900);
+  tl_volume_free(&labels);
+  markers.u32[tl_volume_at(&m, 36, 14, 14)] = 3;
+  markers.u32[tl_volume_at(&m, 35, 20, 15)] = 3; /* apart, and one grain */
+  markers.u32[tl_volume_at(&m, 1, 1, 1)] = 9;    /* in the void */
+  CK_OK(tl_label(&m, &whole, &o, &labels, &r));
+  ck_assert_uint_eq(r.grains, 2);
+  ck_assert_uint_eq(at(&labels, 15, 15, 15), 1);
+  ck_assert_uint_eq(at(&labels, 35, 15, 15), 2);
+  Planes p = {.mask = &m, .markers = &markers};
+  TlLabelStack s = stack_of(&p);
+  CK_OK(tl_label_stack(&s, &whole, &usual, 4, 0, &r));
+  ck_assert_mem_eq(labels.u32, p.labels.u32, (size_t)tl_volume_count(&m) * 4);
+  tl_volume_free(&labels);
+  tl_volume_free(&p.labels);
+  tl_volume_free(&markers);
+  CK_OK(tl_volume_new(&markers, TL_U32, 70, 30, 31));
+  CK_FAILS(tl_label(&m, &whole, &o, &labels, &r), TL_EINPUT, "70 x 30 x 31");
+  tl_volume_free(&m);
+  tl_volume_free(&markers);
+}
+END_TEST
+
+START_TEST(more_than_65535_grains) {
+  TlVolume m, labels;
+  TlLabelResult r;
+  TlLabelOptions o = {.h_voxels = 0.15, .min_voxels = 1};
+  CK_OK(tl_volume_new(&m, TL_U8, 83, 83, 83));
+  for (int64_t i = 0; i < tl_volume_count(&m); i++)
+    m.u8[i] = i % 83 % 2 == 1 && i / 83 % 83 % 2 == 1 && i / 6889 % 2 == 1;
+  CK_OK(tl_label(&m, &whole, &o, &labels, &r));
+  ck_assert_uint_eq(r.grains, 41 * 41 * 41);
+  ck_assert_uint_eq(at(&labels, 81, 81, 81), 41 * 41 * 41);
+  tl_volume_free(&m);
+  tl_volume_free(&labels);
+}
+END_TEST
+
+START_TEST(sweep_counts_what_labelling_would) {
+  TlVolume m, labels;
+  TlLabelResult r;
+  static const double h[4] = {0.02, 0.15, 1.5, 8};
+  uint32_t grains[4];
+  TlLabelOptions o = usual;
+  o.sweep_h = h;
+  o.sweep_count = 4;
+  o.sweep_grains = grains;
+  CK_OK(tl_volume_new(&m, TL_U8, 64, 60, 50));
+  many_balls(&m, 60, 3, 9);
+  CK_OK(tl_label(&m, &whole, &o, &labels, &r));
+  ck_assert_uint_eq(grains[1], r.grains);
+  ck_assert_uint_gt(grains[0], grains[2]);
+  ck_assert_uint_gt(grains[2], grains[3]);
+  tl_volume_free(&labels);
+  for (int i = 0; i < 4; i++) {
+    TlLabelOptions one = usual;
+    one.h_voxels = h[i];
+    TlStatus status = tl_label(&m, &whole, &one, &labels, &r);
+    ck_assert_uint_eq(status == TL_OK ? r.grains : 0, grains[i]);
+    tl_volume_free(&labels);
+  }
+  tl_volume_free(&m);
+}
+END_TEST
+
 TL_TEST_MAIN("label", touching_balls_of_sizes_1_to_5_are_one_label_each,
              elongated_grain_stays_whole, numbers_follow_the_first_voxel,
              every_mask_voxel_is_in_a_grain_or_counted, cut_grains_are_flagged_at_stack_and_region,
-             mask_of_any_type_counts_above_zero, mask_without_grain_or_void_is_refused)
+             slabs_give_the_labels_of_the_whole, slabs_too_thin_for_the_grains_are_refused,
+             flat_voxels_are_measured_in_space, own_markers_decide, more_than_65535_grains,
+             sweep_counts_what_labelling_would, mask_of_any_type_counts_above_zero,
+             mask_without_grain_or_void_is_refused)

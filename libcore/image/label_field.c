@@ -1,0 +1,144 @@
+#include "image/label_field.h"
+
+#include "base/mem.h"
+#include "base/par.h"
+#include "image/distance.h"
+#include "image/gaussian.h"
+#include "image/relief.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { FIRST_HALO = 24 };
+
+void tl_label_field_init(TlLabelField *f, const double voxel_m[3], double sigma) {
+  bool cubes = voxel_m[0] == voxel_m[1] && voxel_m[1] == voxel_m[2];
+  double unit = cbrt(voxel_m[0] * voxel_m[1] * voxel_m[2]);
+  for (int a = 0; a < 3; a++) {
+    f->edge[a] = cubes || !(unit > 0) ? 1 : voxel_m[a] / unit;
+    f->sigma[a] = sigma / f->edge[a];
+  }
+  f->reach = sigma > 0 ? (int64_t)ceil(4 * f->sigma[2]) : 0;
+  f->halo = FIRST_HALO;
+}
+
+/* ---- planes read at once ---- */
+
+typedef struct Planes {
+  int64_t low, high; /* [low, high) of the stack */
+  uint8_t *inside;
+  float *value;
+} Planes;
+
+static void planes_free(Planes *p) {
+  tl_free(p->inside);
+  tl_free(p->value);
+  *p = (Planes){0};
+}
+
+static TlStatus read_planes(TlLabelField *f, int64_t begin, int64_t end, Planes *p) {
+  int64_t margin = f->halo + f->reach + 1;
+  p->low = begin > margin ? begin - margin : 0;
+  p->high = end + margin < f->nz ? end + margin : f->nz;
+  if (f->most_planes > 0 && p->high - p->low > f->most_planes)
+    return tl_fail(TL_ELIMIT,
+                   "a slab of %lld planes needs %lld beside it, for its grains are that deep: more "
+                   "than the memory allowed; raise --memory",
+                   (long long)(end - begin), (long long)(p->high - p->low - end + begin));
+  size_t count = (size_t)((p->high - p->low) * f->nx * f->ny);
+  TL_TRY(TL_NEW(p->inside, count));
+  TL_TRY(TL_NEW(p->value, count));
+  TL_TRY(f->read(f->context, p->low, p->high, p->inside));
+  return tl_distance_squared(p->inside, f->nx, f->ny, p->high - p->low, f->edge, p->value);
+}
+
+static float most_of(const float *values, int64_t count) {
+  float most = 0;
+  for (int64_t i = 0; i < count; i++) most = values[i] > most ? values[i] : most;
+  return most;
+}
+
+/* Could a void beyond the planes read be nearer to a voxel of [from, to) than the one found? */
+static bool in_doubt(const TlLabelField *f, const Planes *p, int64_t from, int64_t to) {
+  int64_t plane = f->nx * f->ny;
+  for (int64_t z = from; z < to; z++) {
+    double beyond = INFINITY;
+    if (p->low > 0) beyond = (double)(z - p->low + 1);
+    if (p->high < f->nz) beyond = fmin(beyond, (double)(p->high - z));
+    beyond *= f->edge[2];
+    if (beyond < INFINITY &&
+        (double)most_of(p->value + (z - p->low) * plane, plane) > beyond * beyond)
+      return true;
+  }
+  return false;
+}
+
+static TlStatus exact_distance(TlLabelField *f, int64_t begin, int64_t end, Planes *p) {
+  int64_t from = begin - 1 - f->reach, to = end + 1 + f->reach;
+  for (;;) {
+    TL_TRY(read_planes(f, begin, end, p));
+    if (!in_doubt(f, p, from > 0 ? from : 0, to < f->nz ? to : f->nz)) return TL_OK;
+    planes_free(p);
+    f->halo *= 2;
+  }
+}
+
+/* ---- the field ---- */
+
+typedef struct Finish {
+  const uint8_t *inside;
+  float *value;
+  int64_t grain; /* of the slab */
+} Finish;
+
+static TlStatus roots(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  float *value = context;
+  (void)block, (void)thread;
+  for (int64_t i = begin; i < end; i++) value[i] = sqrtf(value[i]);
+  return TL_OK;
+}
+
+static TlStatus mask_out(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Planes *p = context;
+  (void)block, (void)thread;
+  for (int64_t i = begin; i < end; i++) {
+    float value = p->value[i] > 0 ? p->value[i] : 0;
+    p->value[i] = p->inside[i] ? value : TL_RELIEF_VOID;
+  }
+  return TL_OK;
+}
+
+static TlStatus shape(const TlLabelField *f, Planes *p) {
+  int64_t count = (p->high - p->low) * f->nx * f->ny;
+  if (most_of(p->value, count) == INFINITY)
+    return tl_fail(TL_EINPUT, "the mask is all grain: there are no grains to tell apart");
+  TL_TRY(tl_par_blocks(count, 65536, roots, p->value));
+  TL_TRY(
+      tl_gaussian_floats(p->value, f->nx, f->ny, p->high - p->low, f->sigma, TL_GAUSSIAN_DIRECT));
+  return tl_par_blocks(count, 65536, mask_out, p);
+}
+
+static int64_t count_inside(const uint8_t *inside, int64_t count) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < count; i++) n += inside[i] != 0;
+  return n;
+}
+
+TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field,
+                        int64_t *grain) {
+  Planes p = {0};
+  int64_t plane = f->nx * f->ny, from = begin > 0 ? begin - 1 : 0;
+  int64_t to = end < f->nz ? end + 1 : f->nz;
+  TlStatus status = exact_distance(f, begin, end, &p);
+  if (status == TL_OK) status = shape(f, &p);
+  if (status == TL_OK) {
+    *grain += count_inside(p.inside + (begin - p.low) * plane, (end - begin) * plane);
+    memmove(p.value, p.value + (from - p.low) * plane,
+            (size_t)((to - from) * plane) * sizeof(float));
+    *field = p.value;
+    p.value = NULL;
+  }
+  planes_free(&p);
+  return status;
+}

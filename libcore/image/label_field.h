@@ -1,0 +1,31 @@
+/* The field whose hills are grains: distance to the void, smoothed, by slabs (image/label.h).
+ *
+ * A slab needs planes beyond it: as many as the deepest distance in it plus the reach of the
+ * smoothing. How many is found as it goes: a distance is right when no void beyond the planes read
+ * could be nearer, and while one is not, more planes are read. So the values are those of the whole
+ * stack, bit for bit. Unit of lengths: the edge of the cube that has a voxel's volume.
+ */
+#ifndef TL_IMAGE_LABEL_FIELD_H
+#define TL_IMAGE_LABEL_FIELD_H
+
+#include "image/label.h"
+
+typedef struct TlLabelField {
+  int64_t nx, ny, nz;
+  double edge[3];      /* of a voxel, in that unit: 1, 1, 1 for cubes */
+  double sigma[3];     /* of the smoothing, voxels */
+  int64_t reach;       /* of the smoothing, planes */
+  int64_t halo;        /* planes read on either side; grows */
+  int64_t most_planes; /* read at once; 0: no bound */
+  TlLabelRead read;
+  void *context;
+} TlLabelField;
+
+/* voxel_m: 0 for unknown (cubes). */
+void tl_label_field_init(TlLabelField *f, const double voxel_m[3], double sigma);
+/* field: new array of the planes [begin - 1, end + 1) cut to the stack, TL_RELIEF_VOID in the void;
+ * owner: the caller. grain: of planes [begin, end) those that are not void are counted into it.
+ * TL_ELIMIT when more planes than most_planes would be needed; TL_EINPUT when there is no void. */
+TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field, int64_t *grain);
+
+#endif
