@@ -3,14 +3,22 @@
 
 #include "base/mem.h"
 #include "image/label.h"
+#include "image/label_quality.h"
+#include "io/csv.h"
+#include "post/plot_sweep.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct Values {
   ImagingInput input;
-  double sigma, h_voxels, h_relative, neck;
+  double sigma, h_voxels, h_relative, neck, memory_gb;
   int64_t min_voxels;
+  char *markers, *sweep, *grains;
 } Values;
+
+enum { SWEEP = 41 }; /* values of h, evenly in its logarithm, over SWEEP_RANGE to either side */
+#define SWEEP_RANGE 10.0
 
 static const TlParam params[] = {
     IMAGING_INPUT_PARAMS(Values),
@@ -28,9 +36,27 @@ static const TlParam params[] = {
      NULL},
     {"min-voxels", TL_P_INT, offsetof(Values, min_voxels), "voxels", "100", 1, 1e9, NULL,
      "smaller grains are dropped, counted and said", NULL},
+    {"markers", TL_P_TEXT, offsetof(Values, markers), "", "", 0, 0, NULL,
+     "one grain for each number above 0 in this stack, instead of the rule above", "FILE"},
+    {"sweep-h", TL_P_TEXT, offsetof(Values, sweep), "", "", 0, 0, NULL,
+     "count the grains for values of h-voxels from a tenth to ten times the one above: a table, "
+     "and "
+     "a plot beside it; a choice on a plateau is a safe one",
+     "FILE.csv"},
+    {"grains", TL_P_TEXT, offsetof(Values, grains), "", "", 0, 0, NULL,
+     "write size and signs of over- and under-segmentation of each grain here", "FILE.csv"},
+    {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Large stacks", NULL},
+    {"memory", TL_P_REAL, offsetof(Values, memory_gb), "GB", "0", 0, 1e6, NULL,
+     "work by slabs within this much memory (the labels are the same); 0: the stack at once", NULL},
 };
 
-static TlStatus report_labels(TlReport *report, const TlVolume *labels, const TlLabelResult *r) {
+#define VOXELS_A_SECOND 5e6
+
+static bool given(const char *text) {
+  return text && text[0];
+}
+
+static TlStatus report_labels(TlReport *report, const TlVolume *head, const TlLabelResult *r) {
   TL_TRY(tl_report_int(report, "grains", r->grains, ""));
   TL_TRY(tl_report_int(report, "border_grains", r->border, ""));
   TL_TRY(tl_report_int(report, "dropped_grains", r->dropped, ""));
@@ -38,42 +64,194 @@ static TlStatus report_labels(TlReport *report, const TlVolume *labels, const Tl
   if (r->unreached > 0) TL_TRY(tl_report_int(report, "unreached_voxels", r->unreached, ""));
   TL_TRY(tl_report_int(report, "grain_voxels", r->grain_voxels, ""));
   TL_TRY(tl_report_real(report, "median_diameter", r->median_diameter, "voxels"));
-  double voxel_m3 = labels->voxel_m[0] * labels->voxel_m[1] * labels->voxel_m[2];
+  double voxel_m3 = head->voxel_m[0] * head->voxel_m[1] * head->voxel_m[2];
   if (!(voxel_m3 > 0)) return TL_OK;
   return tl_report_real(report, "median_diameter", 1e6 * cbrt(voxel_m3) * r->median_diameter, "um");
 }
 
-static TlStatus label_and_write(const TlCall *call, const TlVolume *mask, const TlRoi *roi,
-                                TlReport *report) {
+/* ---- how many grains for which h ---- */
+
+/* Values of h with the same number of grains as the one chosen, in a row: the plateau. */
+static void say_plateau(const double *h, const uint32_t *grains) {
+  int low = SWEEP / 2, high = SWEEP / 2;
+  while (low > 0 && grains[low - 1] == grains[SWEEP / 2]) low--;
+  while (high < SWEEP - 1 && grains[high + 1] == grains[SWEEP / 2]) high++;
+  tl_log_info("%u grains for h from %.3g to %.3g voxels; %u at %.3g, %u at %.3g", grains[SWEEP / 2],
+              h[low], h[high], grains[0], h[0], grains[SWEEP - 1], h[SWEEP - 1]);
+}
+
+static TlStatus write_sweep(const TlCall *call, const double *h, const uint32_t *grains) {
   const Values *v = call->values;
-  TlLabelOptions options = {v->sigma, v->h_voxels, v->h_relative, v->neck, v->min_voxels};
+  TlCsv csv;
+  TlStatus status = tl_csv_begin(&csv, v->sweep, call->overwrite, "h_voxels,grains");
+  for (int i = 0; i < SWEEP && status == TL_OK; i++)
+    status = tl_csv_row(&csv, (double[]){h[i], grains[i]}, 2);
+  if (status == TL_OK) status = tl_csv_commit(&csv);
+  tl_csv_abort(&csv);
+  TL_TRY(status);
+  char *picture = tl_format("%.*s.png", (int)(strlen(v->sweep) - strlen(".csv")), v->sweep);
+  if (!picture) return TL_ENOMEM;
+  status = tl_plot_sweep(v->sweep, v->h_voxels, picture, call->overwrite);
+  tl_free(picture);
+  return status;
+}
+
+/* ---- signs of wrong splits ---- */
+
+static TlStatus write_grains(const TlCall *call, const TlRoi *roi, uint32_t count) {
+  const Values *v = call->values;
+  TlLayers labels;
+  TlLabelQuality *quality = NULL;
+  TlCsv csv = {0};
+  TL_TRY(tl_stack_open(call->output, NULL, NULL, &labels));
+  TlStatus status = tl_label_quality(&labels, roi, count, &quality);
+  tl_layers_close(&labels);
+  TL_TRY(status);
+  status = tl_csv_begin(&csv, v->grains, call->overwrite,
+                        "label,voxels,diameter_voxels,border,neighbours,widest_neighbour,"
+                        "contact_over_diameter,convex_over_volume");
+  for (uint32_t g = 1; g <= count && status == TL_OK; g++) {
+    const TlLabelQuality *q = &quality[g];
+    status = tl_csv_row(&csv,
+                        (double[]){g, (double)q->voxels, q->diameter, q->border, q->neighbours,
+                                   q->neighbour, q->over, q->under},
+                        8);
+  }
+  if (status == TL_OK) status = tl_csv_commit(&csv);
+  tl_csv_abort(&csv);
+  tl_free(quality);
+  return status;
+}
+
+/* ---- the work ---- */
+
+static TlStatus write_labels(const TlCall *call, const TlLayers *mask, const TlRoi *roi,
+                             const TlLabelOptions *options, const TlLabelPlan *plan,
+                             TlLabelResult *result) {
+  TlVolume head = tl_volume_head(&mask->head);
+  TlLayerSink sink;
+  head.type = TL_U32;
+  head.history = mask->head.history; /* borrowed */
+  char *folder = tl_path_directory(call->output);
+  if (!folder) return TL_ENOMEM;
+  TlStatus status = tl_stack_begin(call->output, &head, call->provenance, call->overwrite, &sink);
+  if (status == TL_OK)
+    status = tl_sink_end(
+        &sink, tl_context(tl_label_layers(mask, roi, options, plan, folder, &sink, result), "%s",
+                          call->argv[0]));
+  tl_free(folder);
+  return status;
+}
+
+static TlStatus label(const TlCall *call, const TlLayers *mask, const TlRoi *roi,
+                      TlLabelOptions *options, const TlLabelPlan *plan, TlReport *report) {
+  const Values *v = call->values;
+  double h[SWEEP];
+  uint32_t grains[SWEEP];
   TlLabelResult result;
-  TlVolume labels;
-  TL_TRY(tl_context(tl_label(mask, roi, &options, &labels, &result), "%s", call->argv[0]));
+  for (int i = 0; i < SWEEP; i++) h[i] = v->h_voxels * pow(SWEEP_RANGE, 2.0 * i / (SWEEP - 1) - 1);
+  h[SWEEP / 2] = v->h_voxels;
+  if (given(v->sweep)) {
+    options->sweep_h = h;
+    options->sweep_count = SWEEP;
+    options->sweep_grains = grains;
+  }
+  TL_TRY(write_labels(call, mask, roi, options, plan, &result));
   if (result.dropped > 0)
     tl_log_info("%u grains under %lld voxels dropped (%lld voxels in all)", result.dropped,
                 (long long)v->min_voxels, (long long)result.dropped_voxels);
-  TlStatus status = report_labels(report, &labels, &result);
-  if (status == TL_OK && mask->history && !(labels.history = tl_strdup(mask->history)))
-    status = TL_ENOMEM;
-  if (status == TL_OK)
-    status = tl_stack_write(call->output, &labels, call->provenance, call->overwrite);
-  tl_volume_free(&labels);
-  TL_TRY(status);
+  TL_TRY(report_labels(report, &mask->head, &result));
+  if (given(v->sweep)) {
+    say_plateau(h, grains);
+    TL_TRY(write_sweep(call, h, grains));
+    TL_TRY(tl_report_text(report, "sweep", v->sweep));
+  }
+  if (given(v->grains)) {
+    TL_TRY(write_grains(call, roi, result.grains));
+    TL_TRY(tl_report_text(report, "grain_table", v->grains));
+  }
   return tl_report_text(report, "output", call->output);
 }
 
-static TlStatus work(const TlCall *call, const TlVolume *mask, const TlRoi *roi, TlReport *report) {
-  TL_TRY(imaging_report_input(report, mask, roi));
-  if (call->dry_run) /* mask twice, field, markers, labels, and as much again inside the flooding */
-    return imaging_report_memory(report, tl_volume_count(mask) *
-                                             ((int64_t)tl_voxel_size(mask->type) + 1 + 12 + 24));
-  return label_and_write(call, mask, roi, report);
+static TlStatus report_plan(TlReport *report, const TlVolume *head, const TlLabelPlan *plan) {
+  int64_t slabs = (head->nz + plan->slab_planes - 1) / plan->slab_planes;
+  TL_TRY(tl_report_int(report, "slabs", slabs, ""));
+  TL_TRY(tl_report_int(report, "slab_planes", plan->slab_planes, ""));
+  TL_TRY(tl_report_real(report, "scratch_at_most", (double)plan->scratch_bytes / 1048576.0, "MiB"));
+  /* Seconds: what a core of two did on phantoms, docs/performance.md. */
+  double seconds = (double)(head->nx * head->ny * head->nz) / VOXELS_A_SECOND;
+  TL_TRY(tl_report_real(report, "time_one_core_about", seconds * (slabs > 1 ? 2 : 1), "s"));
+  return imaging_report_memory(report, plan->bytes);
+}
+
+static TlStatus plan_and_label(const TlCall *call, const TlLayers *mask, const TlRoi *roi,
+                               const TlLayers *markers, TlReport *report) {
+  const Values *v = call->values;
+  TlLabelPlan plan;
+  TlLabelOptions options = {.sigma = v->sigma,
+                            .h_voxels = v->h_voxels,
+                            .h_relative = v->h_relative,
+                            .neck = v->neck,
+                            .min_voxels = v->min_voxels,
+                            .markers = markers};
+  TlStatus planned =
+      tl_label_plan(&mask->head, &options, (int64_t)(v->memory_gb * 1073741824.0), &plan);
+  TL_TRY(tl_context(planned, "--memory=%g", v->memory_gb));
+  TL_TRY(imaging_report_input(report, &mask->head, roi));
+  if (call->dry_run) return report_plan(report, &mask->head, &plan);
+  return label(call, mask, roi, &options, &plan, report);
+}
+
+static TlStatus with_markers(const TlCall *call, const TlLayers *mask, const TlRoi *roi,
+                             TlReport *report) {
+  const Values *v = call->values;
+  TlLayers markers = {0};
+  bool own = given(v->markers);
+  if (own) TL_TRY(tl_stack_open(v->markers, NULL, call->provenance, &markers));
+  TlStatus status = plan_and_label(call, mask, roi, own ? &markers : NULL, report);
+  tl_layers_close(&markers);
+  if (status == TL_OK && !call->dry_run && given(v->input.preview))
+    status = imaging_draw_preview(call, &v->input, mask, report);
+  return status;
+}
+
+static TlStatus check_side_output(const TlCall *call, const char *path) {
+  if (call->dry_run || call->overwrite || !given(path) || !tl_file_exists(path)) return TL_OK;
+  return tl_fail(TL_EUSAGE, "%s: is there already; give --overwrite to replace it", path);
+}
+
+static TlStatus check(const TlCall *call) {
+  const Values *v = call->values;
+  char extension[16] = "csv";
+  TL_TRY(imaging_check_output(call));
+  TL_TRY(check_side_output(call, v->sweep));
+  TL_TRY(check_side_output(call, v->grains));
+  if (given(v->sweep)) tl_path_extension(v->sweep, extension);
+  if (strcmp(extension, "csv") != 0)
+    return tl_fail(TL_EUSAGE, "--sweep-h: %s must end in .csv (the plot has its name and .png)",
+                   v->sweep);
+  if (given(v->sweep) && given(v->markers))
+    return tl_fail(TL_EUSAGE, "--sweep-h has nothing to vary with --markers: give one of them");
+  return TL_OK;
 }
 
 static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
-  return imaging_run(call, &v->input, work);
+  TlStackOptions how = {.allow_gaps = v->input.allow_gaps, .raw = v->input.raw};
+  TlLayers mask;
+  TlRoi roi = {0};
+  TlReport report = {0};
+  TL_TRY(check(call));
+  TlStatus parsed = tl_stack_parse_voxel_um(v->input.voxel_size_um, how.voxel_um);
+  if (parsed != TL_OK) return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
+  TL_TRY(tl_stack_open(call->argv[0], &how, call->provenance, &mask));
+  TlStatus status = imaging_roi(v->input.roi, &mask, call->provenance, &roi);
+  if (status == TL_OK) status = with_markers(call, &mask, &roi, &report);
+  if (status == TL_OK) status = tl_report_print(&report, call->json);
+  tl_report_free(&report);
+  tl_roi_free(&roi);
+  tl_layers_close(&mask);
+  return status;
 }
 
 static const TlTool tool = {
@@ -84,7 +262,9 @@ static const TlTool tool = {
         "MASK is a stack whose voxels above 0 are grain (talus-binarize writes one). Touching\n"
         "grains are split where the distance to the void has a neck: distance map, markers,\n"
         "watershed. Labels are uint32, 0 is void, numbered by first voxel in z, y, x order.\n"
-        "Grains that touch the stack's or the region's border are cut and counted apart.",
+        "Grains that touch the stack's or the region's border are cut and counted apart.\n"
+        "With --memory the stack goes through by slabs, to the same labels; a scratch file\n"
+        "without a name then lies in the output's folder.",
     .example = "  talus-label mask.h5 -o labels.h5 --min-voxels=200",
     .least_arguments = 1,
     .most_arguments = 1,

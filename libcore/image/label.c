@@ -1,6 +1,5 @@
 #include "image/label.h"
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "image/label_impl.h"
@@ -9,6 +8,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* ---- numbering ---- */
 
@@ -157,28 +157,6 @@ TlStatus tl_label_summarise(const TlGrains *grains, const uint8_t *border, TlLab
   return TL_OK;
 }
 
-/* ---- a stack in memory ---- */
-
-typedef struct Whole {
-  const TlVolume *mask;
-  const TlRoi *roi;
-} Whole;
-
-static TlStatus clean_planes(void *context, int64_t begin, int64_t end, uint8_t *inside) {
-  const Whole *w = context;
-  const TlVolume *m = w->mask;
-#pragma omp parallel for
-  for (int64_t z = begin; z < end; z++)
-    for (int64_t y = 0; y < m->ny; y++)
-      for (int64_t x = 0; x < m->nx; x++) {
-        int64_t i = tl_volume_at(m, x, y, z);
-        inside[i - begin * m->nx * m->ny] =
-            tl_roi_inside(w->roi, x, y, z) &&
-            (m->type == TL_U8 ? m->u8[i] > 0 : tl_volume_value(m, i) > 0);
-      }
-  return TL_OK;
-}
-
 typedef struct TlRenumber {
   const uint32_t *number;
   uint32_t *ids;
@@ -195,67 +173,33 @@ TlStatus tl_label_renumber(const uint32_t *number, uint32_t *ids, int64_t count)
   return tl_par_blocks(count, 1 << 18, put_numbers, &(TlRenumber){.number = number, .ids = ids});
 }
 
-static TlStatus finish(const TlRoi *roi, const TlGrains *grains, TlVolume *labels,
-                       TlLabelResult *result) {
-  uint8_t *border;
-  TL_TRY(tl_label_renumber(grains->number, labels->u32, tl_volume_count(labels)));
-  TL_TRY(tl_label_border(labels, roi, &border, grains->count));
-  TlStatus status = tl_label_summarise(grains, border, result);
-  tl_free(border);
-  return status;
-}
+/* ---- a stack in memory ---- */
 
-TlStatus tl_label_all_void(void) {
-  return tl_fail(TL_EINPUT, "the mask is all void: there are no grains to tell apart");
-}
+typedef struct Filling {
+  TlVolume *labels;
+  int64_t done;
+} Filling;
 
-static TlStatus relief_of(TlLabelField *field, const TlLabelOptions *o, TlRelief *relief,
-                          uint32_t *ids) {
-  float *height = NULL;
-  int64_t grain = 0;
-  TlProgress progress = tl_progress_start("labelling", 2);
-  TlStatus status = tl_label_field(field, 0, field->nz, &height, &grain);
-  if (status == TL_OK && grain == 0) status = tl_label_all_void();
-  tl_progress(&progress, 1);
-  if (status == TL_OK)
-    status = tl_relief_add(relief, field->nz, height, o->markers ? o->markers->u32 : NULL, ids);
-  tl_progress_end(&progress);
-  tl_free(height);
-  return status;
-}
-
-static TlStatus check_markers(const TlVolume *mask, const TlVolume *markers) {
-  if (!markers) return TL_OK;
-  assert(markers->type == TL_U32);
-  if (markers->nx == mask->nx && markers->ny == mask->ny && markers->nz == mask->nz) return TL_OK;
-  return tl_fail(
-      TL_EINPUT,
-      "the markers are %lld x %lld x %lld voxels, the mask %lld x %lld x %lld: both must "
-      "be of one stack",
-      (long long)markers->nx, (long long)markers->ny, (long long)markers->nz, (long long)mask->nx,
-      (long long)mask->ny, (long long)mask->nz);
+static TlStatus fill(void *self, int64_t count, const void *voxels) {
+  Filling *f = self;
+  int64_t plane = f->labels->nx * f->labels->ny;
+  memcpy(f->labels->u32 + f->done * plane, voxels, (size_t)(count * plane) * sizeof(uint32_t));
+  f->done += count;
+  return TL_OK;
 }
 
 TlStatus tl_label(const TlVolume *mask, const TlRoi *roi, const TlLabelOptions *o, TlVolume *labels,
                   TlLabelResult *result) {
-  assert(o->h_voxels > 0 && o->h_relative >= 0);
-  Whole whole = {mask, roi};
-  TlLabelField field = {
-      .nx = mask->nx, .ny = mask->ny, .nz = mask->nz, .read = clean_planes, .context = &whole};
-  TlRelief relief;
-  TlGrains grains = {0};
-  *labels = (TlVolume){0};
+  TlLabelPlan plan;
+  TlLayers layers;
+  Filling filling = {.labels = labels};
+  TlLayerSink sink = {.self = &filling, .append = fill};
   *result = (TlLabelResult){0};
-  TL_TRY(check_markers(mask, o->markers));
-  tl_label_field_init(&field, mask->voxel_m, o->sigma);
-  TL_TRY(tl_relief_open(&relief, mask->nx, mask->ny, mask->nz, field.edge));
-  TlStatus status = tl_volume_like(labels, mask, TL_U32);
-  if (status == TL_OK) status = relief_of(&field, o, &relief, labels->u32);
-  if (status == TL_OK)
-    status = tl_label_find_grains(&relief, o, field.edge, o->markers != NULL, &grains);
-  tl_relief_free(&relief);
-  if (status == TL_OK) status = finish(roi, &grains, labels, result);
-  tl_grains_free(&grains);
+  TL_TRY(tl_label_plan(mask, o, 0, &plan));
+  TL_TRY(tl_volume_like(labels, mask, TL_U32));
+  tl_layers_of(mask, &layers);
+  TlStatus status = tl_label_layers(&layers, roi, o, &plan, NULL, &sink, result);
+  tl_layers_close(&layers);
   if (status != TL_OK) tl_volume_free(labels);
   return status;
 }

@@ -29,6 +29,7 @@
 #define TL_IMAGE_LABEL_H
 
 #include "image/roi.h"
+#include "num/layers.h"
 #include "num/volume.h"
 
 typedef struct TlLabelOptions {
@@ -37,7 +38,7 @@ typedef struct TlLabelOptions {
   double h_relative;       /* >= 0 */
   double neck;             /* >= 0; 0: the rise alone decides */
   int64_t min_voxels;      /* smaller grains are dropped (become void) */
-  const TlVolume *markers; /* U32, > 0 marks a grain; NULL: by the rule above. Borrowed */
+  const TlLayers *markers; /* whole numbers, > 0 marks a grain; NULL: by the rule above. Borrowed */
   const double *sweep_h;   /* values of h_voxels to count grains for as well, or NULL */
   int sweep_count;
   uint32_t *sweep_grains; /* out, sweep_count */
@@ -54,43 +55,30 @@ typedef struct TlLabelResult {
                              there are any */
 } TlLabelResult;
 
-/* mask: any type, > 0 is grain -> labels, a new U32 volume (0 void). TL_EINPUT when the region
- * holds no grain voxel, or no voxel else, or when every grain is dropped. Memory: 12 bytes a voxel
- * beside mask and labels. */
+/* How a stack is cut so that labelling stays within `bytes` (0: no bound). */
+typedef struct TlLabelPlan {
+  int64_t slab_planes;
+  int64_t most_planes;   /* held at once with those beside the slab; 0: no bound */
+  int64_t bytes;         /* of memory, with hills and passes estimated */
+  int64_t scratch_bytes; /* on disk: runs of ids, at most about that; 0: one slab, nothing */
+} TlLabelPlan;
+
+/* head: of the mask. TL_ELIMIT naming the least when that is not enough. */
+TlStatus tl_label_plan(const TlVolume *head, const TlLabelOptions *options, int64_t bytes,
+                       TlLabelPlan *plan);
+
+/* mask: any type, > 0 is grain; its layers are read more than once. labels: U32 layers (0 void),
+ * appended in order; the caller ends the sink. scratch: a folder for a file without a name, used
+ * when the plan has more than one slab. TL_EINPUT when the region holds no grain voxel, or no voxel
+ * else, or when every grain is dropped; TL_ELIMIT when grains are deeper than the plan's planes
+ * allow. */
+TlStatus tl_label_layers(const TlLayers *mask, const TlRoi *roi, const TlLabelOptions *options,
+                         const TlLabelPlan *plan, const char *scratch, const TlLayerSink *labels,
+                         TlLabelResult *result);
+
+/* The same in memory: labels is a new volume. Memory: 13 bytes a voxel beside mask and labels. */
 TlStatus tl_label(const TlVolume *mask, const TlRoi *roi, const TlLabelOptions *options,
                   TlVolume *labels, TlLabelResult *result);
-
-/* A stack too large for memory: planes [begin, end) come and go by these. */
-typedef TlStatus (*TlLabelRead)(void *context, int64_t begin, int64_t end, uint8_t *inside);
-typedef TlStatus (*TlLabelReadMarkers)(void *context, int64_t begin, int64_t end, uint32_t *marker);
-typedef TlStatus (*TlLabelWrite)(void *context, int64_t begin, int64_t end, const uint32_t *labels);
-
-typedef struct TlLabelStack {
-  int64_t nx, ny, nz;
-  double voxel_m[3];
-  TlLabelRead
-      read; /* 1 in the grains (inside the region), else 0; planes are read more than once */
-  TlLabelReadMarkers read_markers; /* NULL: by the rule above */
-  TlLabelWrite write;              /* in order, each plane once */
-  void *context;
-  const char *scratch; /* a folder for a file without a name, a byte or less a voxel */
-} TlLabelStack;
-
-/* As tl_label (options->markers is not used), by slabs of slab_planes; most_planes: held at once
- * with those beside the slab (TL_ELIMIT when grains are deeper than that allows). */
-TlStatus tl_label_stack(const TlLabelStack *stack, const TlRoi *roi, const TlLabelOptions *options,
-                        int64_t slab_planes, int64_t most_planes, TlLabelResult *result);
-
-/* How a stack is cut so that labelling stays within `bytes` (0: no bound; the reader's own memory
- * comes on top). TL_ELIMIT naming the least when that is not enough. */
-typedef struct TlLabelPlan {
-  int64_t slabs; /* 0: whole, in memory */
-  int64_t slab_planes;
-  int64_t most_planes;   /* 0: no bound */
-  int64_t bytes;         /* of memory, hills and passes estimated */
-  int64_t scratch_bytes; /* on disk, at most about that */
-} TlLabelPlan;
-TlStatus tl_label_plan(const TlLabelStack *stack, double sigma, int64_t bytes, TlLabelPlan *plan);
 
 /* flags: new array of count + 1; flags[g] = 1 when grain g has a voxel on a face of the stack or
  * next to a voxel outside the region: it is cut there and its shape is not whole. Owner: caller. */

@@ -12,7 +12,9 @@
 
 enum { FIRST_HALO = 24 };
 
-void tl_label_field_init(TlLabelField *f, const double voxel_m[3], double sigma) {
+void tl_label_field_init(TlLabelField *f, const TlVolume *head, double sigma) {
+  const double *voxel_m = head->voxel_m;
+  *f = (TlLabelField){.nx = head->nx, .ny = head->ny, .nz = head->nz};
   bool cubes = voxel_m[0] == voxel_m[1] && voxel_m[1] == voxel_m[2];
   double unit = cbrt(voxel_m[0] * voxel_m[1] * voxel_m[2]);
   for (int a = 0; a < 3; a++) {
@@ -37,6 +39,24 @@ static void planes_free(Planes *p) {
   *p = (Planes){0};
 }
 
+static void clean_plane(const TlLabelField *f, const TlVolume *plane, int64_t z, uint8_t *inside) {
+  for (int64_t i = 0; i < f->nx * f->ny; i++)
+    inside[i] = tl_roi_inside(f->roi, i % f->nx, i / f->nx, z) &&
+                (plane->type == TL_U8 ? plane->u8[i] > 0 : tl_volume_value(plane, i) > 0);
+}
+
+static TlStatus read_clean(const TlLabelField *f, int64_t low, int64_t high, uint8_t *inside) {
+  TlVolume plane;
+  TL_TRY(tl_volume_new(&plane, f->mask->head.type, f->nx, f->ny, 1));
+  TlStatus status = TL_OK;
+  for (int64_t z = low; z < high && status == TL_OK; z++) {
+    status = tl_layers_read(f->mask, z, 1, plane.data);
+    if (status == TL_OK) clean_plane(f, &plane, z, inside + (z - low) * f->nx * f->ny);
+  }
+  tl_volume_free(&plane);
+  return status;
+}
+
 static TlStatus read_planes(TlLabelField *f, int64_t begin, int64_t end, Planes *p) {
   int64_t margin = f->halo + f->reach + 1;
   p->low = begin > margin ? begin - margin : 0;
@@ -49,7 +69,7 @@ static TlStatus read_planes(TlLabelField *f, int64_t begin, int64_t end, Planes 
   size_t count = (size_t)((p->high - p->low) * f->nx * f->ny);
   TL_TRY(TL_NEW(p->inside, count));
   TL_TRY(TL_NEW(p->value, count));
-  TL_TRY(f->read(f->context, p->low, p->high, p->inside));
+  TL_TRY(read_clean(f, p->low, p->high, p->inside));
   return tl_distance_squared(p->inside, f->nx, f->ny, p->high - p->low, f->edge, p->value);
 }
 

@@ -12,17 +12,17 @@
 
 typedef struct TlLabelField {
   int64_t nx, ny, nz;
-  double edge[3];      /* of a voxel, in that unit: 1, 1, 1 for cubes */
-  double sigma[3];     /* of the smoothing, voxels */
-  int64_t reach;       /* of the smoothing, planes */
-  int64_t halo;        /* planes read on either side; grows */
-  int64_t most_planes; /* read at once; 0: no bound */
-  TlLabelRead read;
-  void *context;
+  double edge[3];       /* of a voxel, in that unit: 1, 1, 1 for cubes */
+  double sigma[3];      /* of the smoothing, voxels */
+  int64_t reach;        /* of the smoothing, planes */
+  int64_t halo;         /* planes read on either side; grows */
+  int64_t most_planes;  /* read at once; 0: no bound */
+  const TlLayers *mask; /* borrowed, as is roi */
+  const TlRoi *roi;
 } TlLabelField;
 
-/* voxel_m: 0 for unknown (cubes). */
-void tl_label_field_init(TlLabelField *f, const double voxel_m[3], double sigma);
+/* head: of the mask; voxel_m 0 is unknown (cubes). mask and roi may be set later. */
+void tl_label_field_init(TlLabelField *f, const TlVolume *head, double sigma);
 /* field: new array of the planes [begin - 1, end + 1) cut to the stack, TL_RELIEF_VOID in the void;
  * owner: the caller. grain: of planes [begin, end) those that are not void are counted into it.
  * TL_ELIMIT when more planes than most_planes would be needed; TL_EINPUT when there is no void. */

@@ -16,6 +16,5 @@ TlStatus tl_label_renumber(const uint32_t *number, uint32_t *ids, int64_t count)
 void tl_label_flag_planes(const TlVolume *shape, const TlRoi *roi, int64_t begin, int64_t end,
                           const uint32_t *labels, uint8_t *flags);
 TlStatus tl_label_summarise(const TlGrains *grains, const uint8_t *border, TlLabelResult *result);
-TlStatus tl_label_all_void(void);
 
 #endif

@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "image/label_impl.h"
 
+#include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -71,75 +73,112 @@ static TlStatus scratch_rewind(Scratch *s) {
 /* ---- the two passes ---- */
 
 typedef struct Pass {
-  const TlLabelStack *stack;
+  const TlLabelOptions *options;
+  const TlLabelPlan *plan;
   TlLabelField field;
   TlRelief relief;
   TlGrains grains;
   Scratch scratch;
-  int64_t plane, slab_planes, grain_voxels;
+  int64_t plane, grain_voxels;
   uint32_t *ids, *markers; /* of a slab */
   uint8_t *border;
   TlProgress progress;
 } Pass;
 
-static TlStatus first_slab(Pass *p, int64_t begin, int64_t end) {
-  float *height = NULL;
-  const TlLabelStack *s = p->stack;
-  TL_TRY(tl_label_field(&p->field, begin, end, &height, &p->grain_voxels));
+static bool many_slabs(const Pass *p) {
+  return p->plan->slab_planes < p->field.nz;
+}
+
+static TlStatus read_markers(const Pass *p, int64_t begin, int64_t end) {
+  TlVolume layer;
+  const TlLayers *from = p->options->markers;
+  TL_TRY(tl_volume_new(&layer, from->head.type, p->field.nx, p->field.ny, 1));
   TlStatus status = TL_OK;
-  if (s->read_markers) status = s->read_markers(s->context, begin, end, p->markers);
-  if (status == TL_OK)
-    status = tl_relief_add(&p->relief, end, height, s->read_markers ? p->markers : NULL, p->ids);
-  tl_free(height);
-  if (status == TL_OK) status = scratch_put(&p->scratch, p->ids, (end - begin) * p->plane);
+  for (int64_t z = begin; z < end && status == TL_OK; z++) {
+    uint32_t *to = p->markers + (z - begin) * p->plane;
+    status = tl_layers_read(from, z, 1, layer.data);
+    for (int64_t i = 0; i < p->plane && status == TL_OK; i++) {
+      double value = tl_volume_value(&layer, i);
+      to[i] = value > 0 ? (uint32_t)value : 0;
+    }
+  }
+  tl_volume_free(&layer);
   return status;
 }
 
-static TlStatus second_slab(Pass *p, const TlRoi *roi, int64_t begin, int64_t end) {
-  const TlLabelStack *s = p->stack;
-  const TlVolume shape = {.nx = s->nx, .ny = s->ny, .nz = s->nz};
-  TL_TRY(scratch_get(&p->scratch, p->ids, (end - begin) * p->plane));
-  TL_TRY(tl_label_renumber(p->grains.number, p->ids, (end - begin) * p->plane));
-  tl_label_flag_planes(&shape, roi, begin, end, p->ids, p->border);
-  return s->write(s->context, begin, end, p->ids);
+static TlStatus first_slab(Pass *p, int64_t begin, int64_t end) {
+  float *height = NULL;
+  TL_TRY(tl_label_field(&p->field, begin, end, &height, &p->grain_voxels));
+  TlStatus status = p->markers ? read_markers(p, begin, end) : TL_OK;
+  if (status == TL_OK) status = tl_relief_add(&p->relief, end, height, p->markers, p->ids);
+  tl_free(height);
+  if (status == TL_OK && many_slabs(p))
+    status = scratch_put(&p->scratch, p->ids, (end - begin) * p->plane);
+  return status;
 }
 
-static TlStatus passes(Pass *p, const TlRoi *roi, const TlLabelOptions *o) {
-  int64_t nz = p->stack->nz, step = p->slab_planes;
+static TlStatus second_slab(Pass *p, int64_t begin, int64_t end, const TlLayerSink *labels) {
+  const TlVolume shape = {.nx = p->field.nx, .ny = p->field.ny, .nz = p->field.nz};
+  if (many_slabs(p)) TL_TRY(scratch_get(&p->scratch, p->ids, (end - begin) * p->plane));
+  TL_TRY(tl_label_renumber(p->grains.number, p->ids, (end - begin) * p->plane));
+  tl_label_flag_planes(&shape, p->field.roi, begin, end, p->ids, p->border);
+  return tl_sink_append(labels, end - begin, p->ids);
+}
+
+static TlStatus passes(Pass *p, const TlLayerSink *labels) {
+  int64_t nz = p->field.nz, step = p->plan->slab_planes;
   for (int64_t z = 0; z < nz; z += step) {
-    TL_TRY(first_slab(p, z, z + step < nz ? z + step : nz));
-    tl_progress(&p->progress, z);
+    int64_t end = z + step < nz ? z + step : nz;
+    TL_TRY(first_slab(p, z, end));
+    tl_progress(&p->progress, end);
   }
-  if (p->grain_voxels == 0) return tl_label_all_void();
-  TL_TRY(tl_label_find_grains(&p->relief, o, p->field.edge, p->stack->read_markers != NULL,
-                              &p->grains));
+  if (p->grain_voxels == 0)
+    return tl_fail(TL_EINPUT, "the mask is all void: there are no grains to tell apart");
+  TL_TRY(
+      tl_label_find_grains(&p->relief, p->options, p->field.edge, p->markers != NULL, &p->grains));
   TL_TRY(TL_NEW(p->border, (size_t)p->grains.count + 1));
-  TL_TRY(scratch_rewind(&p->scratch));
+  if (many_slabs(p)) TL_TRY(scratch_rewind(&p->scratch));
   for (int64_t z = 0; z < nz; z += step) {
-    TL_TRY(second_slab(p, roi, z, z + step < nz ? z + step : nz));
-    tl_progress(&p->progress, nz + z);
+    int64_t end = z + step < nz ? z + step : nz;
+    TL_TRY(second_slab(p, z, end, labels));
+    tl_progress(&p->progress, nz + end);
   }
   return TL_OK;
 }
 
-TlStatus tl_label_stack(const TlLabelStack *s, const TlRoi *roi, const TlLabelOptions *o,
-                        int64_t slab_planes, int64_t most_planes, TlLabelResult *result) {
-  Pass p = {.stack = s, .plane = s->nx * s->ny, .slab_planes = slab_planes};
-  p.field = (TlLabelField){.nx = s->nx,
-                           .ny = s->ny,
-                           .nz = s->nz,
-                           .most_planes = most_planes,
-                           .read = s->read,
-                           .context = s->context};
+static TlStatus check_markers(const TlVolume *mask, const TlLayers *markers) {
+  if (!markers) return TL_OK;
+  const TlVolume *m = &markers->head;
+  if (m->type == TL_F32)
+    return tl_fail(TL_EINPUT, "the markers are f32: give whole numbers, one for each grain");
+  if (m->nx == mask->nx && m->ny == mask->ny && m->nz == mask->nz) return TL_OK;
+  return tl_fail(
+      TL_EINPUT,
+      "the markers are %lld x %lld x %lld voxels, the mask %lld x %lld x %lld: both must "
+      "be of one stack",
+      (long long)m->nx, (long long)m->ny, (long long)m->nz, (long long)mask->nx,
+      (long long)mask->ny, (long long)mask->nz);
+}
+
+TlStatus tl_label_layers(const TlLayers *mask, const TlRoi *roi, const TlLabelOptions *o,
+                         const TlLabelPlan *plan, const char *scratch, const TlLayerSink *labels,
+                         TlLabelResult *result) {
+  assert(o->h_voxels > 0 && o->h_relative >= 0 && o->neck >= 0);
+  const TlVolume *head = &mask->head;
+  Pass p = {.options = o, .plan = plan, .plane = head->nx * head->ny};
   *result = (TlLabelResult){0};
-  tl_label_field_init(&p.field, s->voxel_m, o->sigma);
-  size_t count = (size_t)(slab_planes * p.plane);
-  p.progress = tl_progress_start("labelling", 2 * s->nz);
-  TlStatus status = tl_relief_open(&p.relief, s->nx, s->ny, s->nz, p.field.edge);
-  if (status == TL_OK) status = scratch_open(&p.scratch, s->scratch);
+  TL_TRY(check_markers(head, o->markers));
+  tl_label_field_init(&p.field, head, o->sigma);
+  p.field.mask = mask;
+  p.field.roi = roi;
+  p.field.most_planes = plan->most_planes;
+  size_t count = (size_t)(plan->slab_planes * p.plane);
+  p.progress = tl_progress_start("labelling", 2 * head->nz);
+  TlStatus status = tl_relief_open(&p.relief, head->nx, head->ny, head->nz, p.field.edge);
+  if (status == TL_OK && many_slabs(&p)) status = scratch_open(&p.scratch, scratch);
   if (status == TL_OK) status = TL_NEW(p.ids, count);
-  if (status == TL_OK && s->read_markers) status = TL_NEW(p.markers, count);
-  if (status == TL_OK) status = passes(&p, roi, o);
+  if (status == TL_OK && o->markers) status = TL_NEW(p.markers, count);
+  if (status == TL_OK) status = passes(&p, labels);
   if (status == TL_OK) status = tl_label_summarise(&p.grains, p.border, result);
   tl_progress_end(&p.progress);
   tl_free(p.border);
@@ -153,29 +192,28 @@ TlStatus tl_label_stack(const TlLabelStack *s, const TlRoi *roi, const TlLabelOp
 
 /* ---- the plan ---- */
 
-TlStatus tl_label_plan(const TlLabelStack *s, double sigma, int64_t bytes, TlLabelPlan *plan) {
-  TlLabelField field = {.nx = s->nx, .ny = s->ny, .nz = s->nz};
-  tl_label_field_init(&field, s->voxel_m, sigma);
-  int64_t plane = s->nx * s->ny, least = field.halo + field.reach + 1;
-  int64_t read = plane * (int64_t)(sizeof(float) + sizeof(uint8_t));
-  int64_t own = plane * (int64_t)(s->read_markers ? 2 : 1) * (int64_t)sizeof(uint32_t);
-  int64_t fixed = 3 * plane * (int64_t)sizeof(uint32_t) + s->nx * s->ny * s->nz / 40;
+TlStatus tl_label_plan(const TlVolume *head, const TlLabelOptions *o, int64_t bytes,
+                       TlLabelPlan *plan) {
+  TlLabelField field;
+  tl_label_field_init(&field, head, o->sigma);
+  int64_t plane = head->nx * head->ny, least = field.halo + field.reach + 1;
+  int64_t read = plane * (int64_t)(sizeof(float) + sizeof(uint8_t)); /* of a plane */
+  int64_t own = plane * (o->markers ? 2 : 1) * (int64_t)sizeof(uint32_t);
+  /* Three planes of ids, and hills and passes as phantoms have them (0.3 in a thousand voxels). */
+  int64_t fixed = 3 * plane * (int64_t)sizeof(uint32_t) + plane * head->nz / 20 + (1 << 20);
   int64_t room = bytes - fixed;
-  if (bytes == 0 || s->nz * (read + own) <= room) {
-    *plan = (TlLabelPlan){.slab_planes = s->nz, .bytes = fixed + s->nz * (read + own)};
-    return TL_OK;
-  }
+  *plan = (TlLabelPlan){.slab_planes = head->nz, .bytes = fixed + head->nz * (read + own)};
+  if (bytes == 0 || plan->bytes <= bytes) return TL_OK;
   int64_t depth = USUAL_DEPTH + field.reach;
   int64_t planes = (room - 2 * depth * read) / (read + own);
   if (planes < depth) planes = (room - 2 * least * read) / (read + own) / 2;
   if (planes < 1)
     return tl_fail(TL_ELIMIT, "labelling planes of %lld x %lld voxels needs %.0f MiB at least",
-                   (long long)s->nx, (long long)s->ny,
+                   (long long)head->nx, (long long)head->ny,
                    (double)(fixed + 2 * least * read + 2 * (read + own)) / 1048576.0);
-  *plan = (TlLabelPlan){.slab_planes = planes < s->nz ? planes : s->nz};
+  plan->slab_planes = planes < head->nz ? planes : head->nz;
   plan->most_planes = (room - plan->slab_planes * own) / read;
-  plan->slabs = (s->nz + plan->slab_planes - 1) / plan->slab_planes;
   plan->bytes = fixed + plan->slab_planes * own + plan->most_planes * read;
-  plan->scratch_bytes = plane * s->nz;
+  plan->scratch_bytes = plane * head->nz;
   return TL_OK;
 }

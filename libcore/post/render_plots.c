@@ -3,9 +3,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "post/gnuplot.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,23 +114,13 @@ static TlStatus read_table(const char *path, Table *t) {
 
 /* ---- gnuplot ---- */
 
-/* 'text' in gnuplot's single quotes, where '' is a quote. */
-static void put_quoted(FILE *to, const char *text) {
-  fputc('\'', to);
-  for (; *text; text++) {
-    if (*text == '\'') fputc('\'', to);
-    fputc(*text, to);
-  }
-  fputc('\'', to);
-}
-
 static void put_head(FILE *to, const char *picture, int width, int height) {
   fprintf(
       to,
       "set terminal pngcairo noenhanced size %d,%d font 'DejaVu Sans,11' background '#ffffff'\n",
       width, height);
   fprintf(to, "set output ");
-  put_quoted(to, picture);
+  tl_gnuplot_quoted(to, picture);
   fprintf(to, "\nset datafile separator ','\nset datafile missing ''\nunset key\n"
               "set border 3 lw 1 lc rgb '#606060'\nset tics nomirror out textcolor rgb '#404040'\n"
               "set grid lc rgb '#dddddd' lw 1\nset format y '%%.4g'\n"
@@ -138,7 +128,7 @@ static void put_head(FILE *to, const char *picture, int width, int height) {
 }
 
 static void put_column(FILE *to, const Table *t, int column) {
-  put_quoted(to, t->path);
+  tl_gnuplot_quoted(to, t->path);
   fprintf(to, " every ::1 using %d:%d with lines lw 2", t->time + 1, column + 1);
 }
 
@@ -161,7 +151,8 @@ static void put_range(FILE *to, const Table *t, int c) {
     fprintf(to, "set yrange [%.17g:%.17g]\nplot ", middle - half, middle + half);
 }
 
-static void put_panels(FILE *to, const Table *t, const char *picture) {
+static void put_panels(FILE *to, const void *context, const char *picture) {
+  const Table *t = context;
   int panels = 0;
   for (int c = 0; c < t->columns; c++) panels += in_panel(t, c);
   int most = panels > 9 ? 4 : 3, across = panels < most ? panels : most,
@@ -180,9 +171,10 @@ static void put_panels(FILE *to, const Table *t, const char *picture) {
   fprintf(to, "unset multiplot\n");
 }
 
-static void put_energies(FILE *to, const Table *t, const char *picture) {
+static void put_energies(FILE *to, const void *context, const char *picture) {
   static const char *const colours[] = {"#c1440e", "#1f5fa8", "#2e8b57", "#8a5fbf",
                                         "#b58900", "#555555", "#d0699a", "#2aa1a1"};
+  const Table *t = context;
   char label[96];
   put_head(to, picture, 960, 560);
   fprintf(to, "set key outside top center horizontal samplen 2\n"
@@ -199,37 +191,11 @@ static void put_energies(FILE *to, const Table *t, const char *picture) {
   fprintf(to, "\n");
 }
 
-typedef void (*PutScript)(FILE *to, const Table *t, const char *picture);
-
-static TlStatus pipe_script(PutScript put, const Table *t, const char *picture) {
-  /* A gnuplot that dies early must not take us along: its exit status is what counts. */
-  void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-  FILE *to = popen("gnuplot", "w");
-  TlStatus status = to ? TL_OK : tl_fail_errno("gnuplot", "cannot start");
-  if (to) {
-    put(to, t, picture);
-    int ended = pclose(to);
-    if (ended != 0)
-      status = tl_fail(TL_EIO, "gnuplot: failed to plot %s (status %d)", t->path, ended);
-  }
-  signal(SIGPIPE, before == SIG_ERR ? SIG_DFL : before);
-  return status;
-}
-
-static TlStatus plot(PutScript put, const Table *t, const char *folder, const char *name,
+static TlStatus plot(TlGnuplotScript put, const Table *t, const char *folder, const char *name,
                      bool overwrite) {
   char *path = tl_format("%s/%s.png", folder, name);
   if (!path) return TL_ENOMEM;
-  TlOutFile out;
-  TlStatus status = tl_outfile_begin(&out, path, overwrite);
-  if (status == TL_OK) {
-    status = pipe_script(put, t, out.temp);
-    int64_t size = 0;
-    if (status == TL_OK) status = tl_file_size(out.temp, &size);
-    if (status == TL_OK && size == 0) status = tl_fail(TL_EIO, "%s: gnuplot drew nothing", path);
-    if (status == TL_OK) status = tl_outfile_commit(&out);
-    tl_outfile_abort(&out);
-  }
+  TlStatus status = tl_gnuplot(put, t, t->path, path, overwrite);
   tl_free(path);
   return status;
 }

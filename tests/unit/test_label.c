@@ -2,7 +2,9 @@
 
 #include "base/mem.h"
 #include "base/random.h"
+#include "image/hull.h"
 #include "image/label.h"
+#include "image/label_quality.h"
 #include "num/volume.h"
 
 #include <stdbool.h>
@@ -163,45 +165,32 @@ END_TEST
 
 /* ---- by slabs ---- */
 
-typedef struct Planes {
-  const TlVolume *mask, *markers;
+typedef struct Filling {
   TlVolume labels;
   int64_t written;
-} Planes;
+} Filling;
 
-static TlStatus read_planes(void *context, int64_t begin, int64_t end, uint8_t *inside) {
-  const TlVolume *m = ((Planes *)context)->mask;
-  memcpy(inside, m->u8 + begin * m->nx * m->ny, (size_t)((end - begin) * m->nx * m->ny));
+static TlStatus fill(void *self, int64_t count, const void *voxels) {
+  Filling *f = self;
+  int64_t plane = f->labels.nx * f->labels.ny;
+  memcpy(f->labels.u32 + f->written * plane, voxels, (size_t)(count * plane) * 4);
+  f->written += count;
   return TL_OK;
 }
 
-static TlStatus read_markers(void *context, int64_t begin, int64_t end, uint32_t *marker) {
-  const TlVolume *m = ((Planes *)context)->markers;
-  memcpy(marker, m->u32 + begin * m->nx * m->ny, (size_t)((end - begin) * m->nx * m->ny) * 4);
-  return TL_OK;
-}
-
-static TlStatus write_planes(void *context, int64_t begin, int64_t end, const uint32_t *labels) {
-  Planes *p = context;
-  ck_assert_int_eq(begin, p->written);
-  p->written = end;
-  int64_t plane = p->labels.nx * p->labels.ny;
-  memcpy(p->labels.u32 + begin * plane, labels, (size_t)((end - begin) * plane) * 4);
-  return TL_OK;
-}
-
-static TlLabelStack stack_of(Planes *p) {
-  CK_OK(tl_volume_like(&p->labels, p->mask, TL_U32));
-  TlLabelStack s = {.nx = p->mask->nx,
-                    .ny = p->mask->ny,
-                    .nz = p->mask->nz,
-                    .read = read_planes,
-                    .read_markers = p->markers ? read_markers : NULL,
-                    .write = write_planes,
-                    .context = p,
-                    .scratch = tl_test_folder()};
-  memcpy(s.voxel_m, p->mask->voxel_m, sizeof s.voxel_m);
-  return s;
+static TlStatus by_slabs(const TlVolume *mask, const TlLabelOptions *o, int64_t slab, int64_t most,
+                         const char *scratch, Filling *f, TlLabelResult *r) {
+  TlLayers layers;
+  TlLabelPlan plan = {.slab_planes = slab, .most_planes = most};
+  TlLayerSink sink = {.self = f, .append = fill};
+  f->written = 0;
+  CK_OK(tl_volume_like(&f->labels, mask, TL_U32));
+  tl_layers_of(mask, &layers);
+  TlStatus status = tl_label_layers(&layers, &whole, o, &plan, scratch, &sink, r);
+  if (status == TL_OK) ck_assert_int_eq(f->written, mask->nz);
+  if (status != TL_OK) tl_volume_free(&f->labels);
+  tl_layers_close(&layers);
+  return status;
 }
 
 static void many_balls(TlVolume *m, int count, double least, double most) {
@@ -226,10 +215,8 @@ START_TEST(slabs_give_the_labels_of_the_whole) {
     many_balls(&m, 60, 3, 9);
     ball(&m, 30, 30, 45, 28);
     CK_OK(tl_label(&m, &whole, &usual, &all, &a));
-    Planes p = {.mask = &m};
-    TlLabelStack s = stack_of(&p);
-    CK_OK(tl_label_stack(&s, &whole, &usual, thick[k % 4], 0, &b));
-    ck_assert_int_eq(p.written, 90);
+    Filling p;
+    CK_OK(by_slabs(&m, &usual, thick[k % 4], 0, tl_test_folder(), &p, &b));
     ck_assert_mem_eq(all.u32, p.labels.u32, (size_t)tl_volume_count(&m) * 4);
     ck_assert_uint_eq(a.grains, b.grains);
     ck_assert_uint_eq(a.border, b.border);
@@ -249,20 +236,17 @@ START_TEST(slabs_too_thin_for_the_grains_are_refused) {
   TlLabelPlan plan;
   CK_OK(tl_volume_new(&m, TL_U8, 80, 80, 150));
   ball(&m, 40, 40, 75, 38);
-  Planes p = {.mask = &m};
-  TlLabelStack s = stack_of(&p);
-  CK_FAILS(tl_label_stack(&s, &whole, &usual, 8, 72, &r), TL_ELIMIT, "--memory");
-  CK_OK(tl_label_stack(&s, &whole, &usual, 8, 150, &r));
-  s.scratch = "/nowhere/at/all";
-  p.written = 0;
-  CK_FAILS(tl_label_stack(&s, &whole, &usual, 8, 150, &r), TL_EIO, "/nowhere/at/all");
-  CK_OK(tl_label_plan(&s, 0.7, 0, &plan));
-  ck_assert_int_eq(plan.slabs, 0);
-  CK_OK(tl_label_plan(&s, 0.7, 5000000, &plan));
-  ck_assert_int_gt(plan.slabs, 1);
-  ck_assert_int_le(plan.bytes, 5000000);
+  Filling p;
+  CK_FAILS(by_slabs(&m, &usual, 8, 72, tl_test_folder(), &p, &r), TL_ELIMIT, "--memory");
+  CK_FAILS(by_slabs(&m, &usual, 8, 150, "/nowhere/at/all", &p, &r), TL_EIO, "/nowhere/at/all");
+  CK_OK(by_slabs(&m, &usual, 8, 150, tl_test_folder(), &p, &r));
+  CK_OK(tl_label_plan(&m, &usual, 0, &plan));
+  ck_assert_int_eq(plan.slab_planes, 150);
+  CK_OK(tl_label_plan(&m, &usual, 6000000, &plan));
+  ck_assert_int_lt(plan.slab_planes, 75);
+  ck_assert_int_le(plan.bytes, 6000000);
   ck_assert_int_ge(plan.most_planes, plan.slab_planes + 56);
-  CK_FAILS(tl_label_plan(&s, 0.7, 1000000, &plan), TL_ELIMIT, "at least");
+  CK_FAILS(tl_label_plan(&m, &usual, 1000000, &plan), TL_ELIMIT, "at least");
   tl_volume_free(&m);
   tl_volume_free(&p.labels);
 }
@@ -307,7 +291,9 @@ START_TEST(own_markers_decide) {
   ball(&m, 35, 15, 15, 11);
   ball(&m, 58, 15, 15, 8); /* no marker: stays void */
   markers.u32[tl_volume_at(&m, 14, 14, 14)] = 70000;
-  o.markers = &markers;
+  TlLayers layers;
+  tl_layers_of(&markers, &layers);
+  o.markers = &layers;
   CK_OK(tl_label(&m, &whole, &o, &labels, &r)); /* one marker: both are one grain */
   ck_assert_uint_eq(r.grains, 1);
   ck_assert(at(&labels, 15, 15, 15) == 1 && at(&labels, 35, 15, 15) == 1);
@@ -321,15 +307,17 @@ START_TEST(own_markers_decide) {
   ck_assert_uint_eq(r.grains, 2);
   ck_assert_uint_eq(at(&labels, 15, 15, 15), 1);
   ck_assert_uint_eq(at(&labels, 35, 15, 15), 2);
-  Planes p = {.mask = &m, .markers = &markers};
-  TlLabelStack s = stack_of(&p);
-  CK_OK(tl_label_stack(&s, &whole, &usual, 4, 0, &r));
+  Filling p;
+  CK_OK(by_slabs(&m, &o, 4, 0, tl_test_folder(), &p, &r));
   ck_assert_mem_eq(labels.u32, p.labels.u32, (size_t)tl_volume_count(&m) * 4);
   tl_volume_free(&labels);
   tl_volume_free(&p.labels);
   tl_volume_free(&markers);
   CK_OK(tl_volume_new(&markers, TL_U32, 70, 30, 31));
+  tl_layers_close(&layers);
+  tl_layers_of(&markers, &layers);
   CK_FAILS(tl_label(&m, &whole, &o, &labels, &r), TL_EINPUT, "70 x 30 x 31");
+  tl_layers_close(&layers);
   tl_volume_free(&m);
   tl_volume_free(&markers);
 }
@@ -377,10 +365,62 @@ START_TEST(sweep_counts_what_labelling_would) {
 }
 END_TEST
 
+/* ---- signs of wrong splits ---- */
+
+START_TEST(hull_is_exact) {
+  TlPoint3 cube[27 * 2];
+  double volume;
+  size_t n = 0;
+  for (int pass = 0; pass < 2; pass++) /* all twice: equal points, points on edges and faces */
+    for (int i = 0; i < 27; i++) cube[n++] = (TlPoint3){5 * (i % 3), 5 * (i / 3 % 3), 5 * (i / 9)};
+  CK_OK(tl_hull_volume(cube, n, &volume));
+  CK_NEAR(volume, 1000, 0);
+  TlPoint3 octahedron[] = {{0, 0, 0},  {3, 0, 0}, {-3, 0, 0}, {0, 3, 0},
+                           {0, -3, 0}, {0, 0, 3}, {0, 0, -3}, {1, 1, 1}};
+  CK_OK(tl_hull_volume(octahedron, 8, &volume));
+  CK_NEAR(volume, 36, 0);
+  TlPoint3 flat[] = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}, {4, 4, 0}, {2, 2, 0}};
+  CK_OK(tl_hull_volume(flat, 5, &volume));
+  CK_NEAR(volume, 0, 0);
+  CK_OK(tl_hull_volume(flat, 1, &volume));
+  CK_NEAR(volume, 0, 0);
+}
+END_TEST
+
+/* A box of 10 x 6 x 4 and one of 4 x 6 x 4 that share a face of 6 x 4; an L of 3 + 2 cubes alone.
+ */
+START_TEST(quality_has_contacts_and_waists) {
+  TlVolume v;
+  TlLayers layers;
+  TlLabelQuality *q;
+  CK_OK(tl_volume_new(&v, TL_U32, 30, 20, 12));
+  for (int64_t i = 0; i < tl_volume_count(&v); i++) {
+    int64_t x = i % 30, y = i / 30 % 20, z = i / 600;
+    if (y >= 2 && y < 8 && z >= 3 && z < 7)
+      v.u32[i] = x >= 2 && x < 12 ? 1 : x >= 12 && x < 16 ? 2 : 0;
+    if (z == 9 && ((y == 15 && x >= 20 && x < 23) || (x == 20 && y > 15 && y < 18))) v.u32[i] = 3;
+  }
+  tl_layers_of(&v, &layers);
+  CK_OK(tl_label_quality(&layers, &whole, 3, &q));
+  ck_assert_int_eq(q[1].voxels, 240);
+  CK_NEAR(q[1].under, 1, 1e-12);
+  CK_NEAR(q[2].over, sqrt(4 * 24 / M_PI) / cbrt(6 * 96 / M_PI), 1e-12);
+  ck_assert_uint_eq(q[2].neighbour, 1);
+  ck_assert_uint_eq(q[1].neighbours, 1);
+  ck_assert_uint_eq(q[3].neighbour, 0);
+  CK_NEAR(q[3].under, 7.0 / 5, 1e-12); /* of the 3 x 3 square a triangle of 2 is not in the hull */
+  CK_NEAR(q[3].over, 0, 0);
+  tl_free(q);
+  CK_FAILS(tl_label_quality(&layers, &whole, 2, &q), TL_EINPUT, "label 3");
+  tl_layers_close(&layers);
+  tl_volume_free(&v);
+}
+END_TEST
+
 TL_TEST_MAIN("label", touching_balls_of_sizes_1_to_5_are_one_label_each,
              elongated_grain_stays_whole, numbers_follow_the_first_voxel,
              every_mask_voxel_is_in_a_grain_or_counted, cut_grains_are_flagged_at_stack_and_region,
              slabs_give_the_labels_of_the_whole, slabs_too_thin_for_the_grains_are_refused,
              flat_voxels_are_measured_in_space, own_markers_decide, more_than_65535_grains,
-             sweep_counts_what_labelling_would, mask_of_any_type_counts_above_zero,
-             mask_without_grain_or_void_is_refused)
+             sweep_counts_what_labelling_would, hull_is_exact, quality_has_contacts_and_waists,
+             mask_of_any_type_counts_above_zero, mask_without_grain_or_void_is_refused)
