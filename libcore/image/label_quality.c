@@ -1,7 +1,7 @@
 #include "image/label_quality.h"
 
 #include "base/mem.h"
-#include "image/hull.h"
+#include "num/hull.h"
 #include "image/label_impl.h"
 #include "image/saddles.h"
 
@@ -61,7 +61,7 @@ static TlStatus rows_of_plane(Survey *s, int64_t z) {
 static TlStatus finish(Survey *s, uint32_t label) {
   Rows *r = &s->rows[label];
   double volume;
-  TL_TRY(tl_hull_volume(r->corner, r->count, &volume));
+  TL_TRY(tl_lattice_hull(r->corner, r->count, &volume));
   s->quality[label].under += volume;
   tl_free(r->corner);
   *r = (Rows){0};

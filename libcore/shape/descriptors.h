@@ -28,7 +28,8 @@ typedef struct TlDescriptors {
 TlStatus tl_descriptors(const TlAvatar *avatar, TlDescriptors *descriptors);
 
 /* Volume of the convex hull of count points (x, y, z each), up to 0.4% too small where it is round
- * (it is that of the points farthest out in 1500 directions); 0 when they lie in a plane. */
+ * (it is that of the points farthest out in 1500 directions); 0 when they lie in a plane along the
+ * axes, under 1e-5 of the extent cubed when it is another. */
 TlStatus tl_hull_volume(const float *points, int64_t count, double *volume);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "image/hull.h"
+#include "num/hull.h"
 #include "image/label.h"
 #include "image/label_quality.h"
 #include "num/volume.h"
@@ -373,16 +373,16 @@ START_TEST(hull_is_exact) {
   size_t n = 0;
   for (int pass = 0; pass < 2; pass++) /* all twice: equal points, points on edges and faces */
     for (int i = 0; i < 27; i++) cube[n++] = (TlPoint3){5 * (i % 3), 5 * (i / 3 % 3), 5 * (i / 9)};
-  CK_OK(tl_hull_volume(cube, n, &volume));
+  CK_OK(tl_lattice_hull(cube, n, &volume));
   CK_NEAR(volume, 1000, 0);
   TlPoint3 octahedron[] = {{0, 0, 0},  {3, 0, 0}, {-3, 0, 0}, {0, 3, 0},
                            {0, -3, 0}, {0, 0, 3}, {0, 0, -3}, {1, 1, 1}};
-  CK_OK(tl_hull_volume(octahedron, 8, &volume));
+  CK_OK(tl_lattice_hull(octahedron, 8, &volume));
   CK_NEAR(volume, 36, 0);
   TlPoint3 flat[] = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}, {4, 4, 0}, {2, 2, 0}};
-  CK_OK(tl_hull_volume(flat, 5, &volume));
+  CK_OK(tl_lattice_hull(flat, 5, &volume));
   CK_NEAR(volume, 0, 0);
-  CK_OK(tl_hull_volume(flat, 1, &volume));
+  CK_OK(tl_lattice_hull(flat, 1, &volume));
   CK_NEAR(volume, 0, 0);
 }
 END_TEST

@@ -1,10 +1,11 @@
 /* Volume of the convex hull of points with whole coordinates: exact, by adding one point at a time
  * (each sees the faces it lies strictly outside of; these go, and new ones close the rim they
- * leave). For grains of a labelled stack, whose corner points are whole numbers.
- * Cost: points times faces; a grain 30 voxels across has some 3000 and 300: 1 ms.
+ * leave). Points in a line or plane, as grids are full of, need no special care, for all signs are
+ * those of whole numbers. Cost: points times faces; a labelled grain 30 voxels across has some 3000
+ * and 300: 1 ms.
  */
-#ifndef TL_IMAGE_HULL_H
-#define TL_IMAGE_HULL_H
+#ifndef TL_NUM_HULL_H
+#define TL_NUM_HULL_H
 
 #include "base/status.h"
 
@@ -16,6 +17,6 @@ typedef struct TlPoint3 {
 } TlPoint3;
 
 /* *volume: 0 when all points lie in a plane. The order of points is changed. */
-TlStatus tl_hull_volume(TlPoint3 *points, size_t count, double *volume);
+TlStatus tl_lattice_hull(TlPoint3 *points, size_t count, double *volume);
 
 #endif

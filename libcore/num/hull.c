@@ -1,4 +1,4 @@
-#include "image/hull.h"
+#include "num/hull.h"
 
 #include "base/mem.h"
 
@@ -106,7 +106,7 @@ static TlStatus build(Hull *h, TlPoint3 *p, size_t count) {
   return TL_OK;
 }
 
-TlStatus tl_hull_volume(TlPoint3 *points, size_t count, double *volume) {
+TlStatus tl_lattice_hull(TlPoint3 *points, size_t count, double *volume) {
   Hull h = {0};
   *volume = 0;
   if (!find_start(points, count)) return TL_OK;
