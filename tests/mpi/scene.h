@@ -13,6 +13,19 @@
 
 #include <math.h>
 
+/* A release of two layers on the slope, thrown down it: they run into each other, off the lower
+ * edge, and from rank to rank. */
+#define SCENE_SLOPE_RELEASE                                                                        \
+  "grains: {sample: sand}\n"                                                                       \
+  "release:\n"                                                                                     \
+  "  assembly: lattice\n"                                                                          \
+  "  low_m: [0.162, 0.02, 0]\n"                                                                    \
+  "  high_m: [0.178, 0.03, 0]\n"                                                                   \
+  "  layers: 2\n"                                                                                  \
+  "  velocity_m_s: [0.5, 0, 0]\n"                                                                  \
+  "terrain: {name: slope}\n"                                                                       \
+  "contact: {friction: 0.3, boundary_friction: 0.2}\n"
+
 static void scene_add_grains(TlCatalog *catalog) {
   int64_t sample, id;
   double voxel[3] = {1e-4, 1e-4, 1e-4};

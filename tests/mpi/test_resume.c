@@ -71,17 +71,8 @@ static char folder[256];
 /* Grains run into each other, off the edge, and are moved between ranks while they do. */
 static const char slope_study[] =
     "catalog: c.sqlite\n"
-    "time: {dt_s: 1.0e-3, steps: 40, frame_every_s: 7.0e-3, history_every_s: 2.0e-3}\n"
-    "grains: {sample: sand}\n"
-    "release:\n"
-    "  assembly: lattice\n"
-    "  low_m: [0.162, 0.02, 0]\n"
-    "  high_m: [0.178, 0.03, 0]\n"
-    "  layers: 2\n"
-    "  velocity_m_s: [0.5, 0, 0]\n"
-    "terrain: {name: slope}\n"
-    "contact: {friction: 0.3, boundary_friction: 0.2}\n"
-    "checkpoint: {every_steps: 11}\n";
+    "time: {dt_s: 1.0e-3, steps: 40, frame_every_s: 7.0e-3, history_every_s: "
+    "2.0e-3}\n" SCENE_SLOPE_RELEASE "checkpoint: {every_steps: 11}\n";
 
 typedef struct Job {
   const char *study, *output;

@@ -28,16 +28,7 @@ static const char box_study[] = "catalog: c.sqlite\n"
 
 /* Runs off the lower edge of the terrain too: grains are taken out on the way. */
 static const char slope_study[] = "catalog: c.sqlite\n"
-                                  "time: {dt_s: 1.0e-3, steps: 35}\n"
-                                  "grains: {sample: sand}\n"
-                                  "release:\n"
-                                  "  assembly: lattice\n"
-                                  "  low_m: [0.162, 0.02, 0]\n"
-                                  "  high_m: [0.178, 0.03, 0]\n"
-                                  "  layers: 2\n"
-                                  "  velocity_m_s: [0.5, 0, 0]\n"
-                                  "terrain: {name: slope}\n"
-                                  "contact: {friction: 0.3, boundary_friction: 0.2}\n";
+                                  "time: {dt_s: 1.0e-3, steps: 35}\n" SCENE_SLOPE_RELEASE;
 
 static const char scanned_study[] = "catalog: c.sqlite\n"
                                     "time: {dt_s: 1.0e-3, steps: 20}\n"

@@ -2,9 +2,12 @@
  * tests and benches of the impulse methods alone. Contacts are found once; nothing moves.
  *
  * Jammed: a face-centred cubic block whose spheres all touch (12 neighbours), falling on a floor.
- * Loose: the random loose packing of spheres, solid fraction 0.555 (Onoda, Liniger 1990): centres
- * at random in a cube, moved apart until none overlap; the nearest pairs touch, 2.3 a sphere (rough
- * spheres so packed have 4 to 4.6 neighbours each: Silbert 2010). All fall together on a floor.
+ * Loose: solid fraction 0.555, just above that of the loosest stable packing of rough spheres
+ * (0.550 +- 0.001: Jerkins et al. 2008, PRL 101, 018301, abstract): centres at random in a cube,
+ * moved apart until none overlap; the nearest pairs touch, 2.3 a sphere: 4.6 neighbours each
+ * (spheres that just jam have about six without friction, falling to four as it grows: Silbert
+ * 2010, arXiv 1108.0012, abstract). Both numbers are our choice within these. All fall together on
+ * a floor.
  * Shaken: a cubic lattice, each sphere shifted and with a velocity of its own, neighbours within
  * reach (the radius is 1) taken as touching along the line of centres; 2.3: nearly all six of the
  * lattice, 2.1: every second one.

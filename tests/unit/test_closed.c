@@ -1,4 +1,5 @@
 /* Closed-form grains: distances, masses and motion against their formulas. */
+#include "support/placed.h"
 #include "support/tltest.h"
 
 #include "base/mem.h"
@@ -182,15 +183,12 @@ static void lab_close(Lab *lab) {
 }
 
 static void put(Lab *lab, int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
-  TlBodyState s;
-  memset(&s, 0, sizeof s);
-  s.id = lab->bodies.total;
-  s.avatar_id = shape;
-  s.scale = 1;
-  s.position = x;
-  s.rotation = q;
-  s.velocity = v;
-  CK_OK(tl_bodies_add(&lab->bodies, &s));
+  CK_OK(tl_bodies_add(&lab->bodies, &(TlBodyState){.id = lab->bodies.total,
+                                                   .avatar_id = shape,
+                                                   .scale = 1,
+                                                   .position = x,
+                                                   .rotation = q,
+                                                   .velocity = v}));
 }
 
 static void run(Lab *lab, int steps) {
@@ -327,17 +325,11 @@ static void rig_close(Rig *rig) {
 }
 
 static void place(Rig *rig, int64_t shape, TlVec3 x, TlQuat q) {
-  TlBodyState s;
-  TlBodies *b = &rig->bodies;
-  memset(&s, 0, sizeof s);
-  s.id = b->total;
-  s.avatar_id = shape;
-  s.scale = 1;
-  s.position = x;
-  s.rotation = q;
-  CK_OK(tl_bodies_add(b, &s));
-  b->shape[s.id] = tl_shapes_find(&rig->shapes, shape);
-  b->radius[s.id] = b->shape[s.id]->radius_m;
+  tl_test_place(
+      &rig->bodies, &rig->shapes,
+      (TlBodyState){
+          .id = rig->bodies.total, .avatar_id = shape, .scale = 1, .position = x, .rotation = q},
+      0);
 }
 
 /* The deepest of the points of body 0 in body 1. */

@@ -1,4 +1,5 @@
 /* The contact search against brute force, its manifolds, and colours against their rules. */
+#include "support/placed.h"
 #include "support/tltest.h"
 
 #include "base/mem.h"
@@ -38,19 +39,13 @@ static void rig_close(Rig *rig) {
 }
 
 static void place(Rig *rig, int64_t shape, TlVec3 x, TlQuat q, double scale, double reach) {
-  TlBodies *b = &rig->bodies;
-  TlBodyState s;
-  memset(&s, 0, sizeof s);
-  s.id = 100 + b->total;
-  s.avatar_id = shape;
-  s.scale = scale;
-  s.position = x;
-  s.rotation = q;
-  CK_OK(tl_bodies_add(b, &s));
-  int64_t i = b->total - 1;
-  b->shape[i] = tl_shapes_find(&rig->shapes, shape);
-  b->radius[i] = scale * b->shape[i]->radius_m;
-  b->reach[i] = b->radius[i] + reach;
+  tl_test_place(&rig->bodies, &rig->shapes,
+                (TlBodyState){.id = 100 + rig->bodies.total,
+                              .avatar_id = shape,
+                              .scale = scale,
+                              .position = x,
+                              .rotation = q},
+                reach);
 }
 
 static int by_key(const void *a, const void *b) {

@@ -55,17 +55,14 @@ static void lab_close(Lab *lab) {
   for (int i = 0; i < 5; i++) tl_avatar_free(&lab->avatar[i]);
 }
 
-static int64_t put(Lab *lab, int64_t avatar, TlVec3 x, TlQuat q, TlVec3 v) {
-  TlBodyState s;
-  memset(&s, 0, sizeof s);
-  s.id = lab->bodies.total;
-  s.avatar_id = avatar;
-  s.scale = 1;
-  s.position = x;
-  s.rotation = q;
-  s.velocity = v;
-  CK_OK(tl_bodies_add(&lab->bodies, &s));
-  return s.id;
+static int64_t put(Lab *lab, int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
+  CK_OK(tl_bodies_add(&lab->bodies, &(TlBodyState){.id = lab->bodies.total,
+                                                   .avatar_id = shape,
+                                                   .scale = 1,
+                                                   .position = x,
+                                                   .rotation = q,
+                                                   .velocity = v}));
+  return lab->bodies.total - 1;
 }
 
 static void run(Lab *lab, int steps) {

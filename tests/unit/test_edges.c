@@ -28,15 +28,12 @@ static TlSolver *solver;
 static TlBodies bodies;
 
 static void put(int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
-  TlBodyState s;
-  memset(&s, 0, sizeof s);
-  s.id = bodies.total;
-  s.avatar_id = shape;
-  s.scale = 1;
-  s.position = x;
-  s.rotation = q;
-  s.velocity = v;
-  CK_OK(tl_bodies_add(&bodies, &s));
+  CK_OK(tl_bodies_add(&bodies, &(TlBodyState){.id = bodies.total,
+                                              .avatar_id = shape,
+                                              .scale = 1,
+                                              .position = x,
+                                              .rotation = q,
+                                              .velocity = v}));
 }
 
 static TlVec3 momentum(void) {

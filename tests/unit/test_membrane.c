@@ -291,15 +291,12 @@ END_TEST
 
 static void add_ball(Rig *rig, double radius, TlVec3 x, TlVec3 v) {
   static int64_t id = 0;
-  TlBodyState s;
-  memset(&s, 0, sizeof s);
-  s.id = id++ % 100;
-  s.avatar_id = BALL;
-  s.scale = radius;
-  s.position = x;
-  s.rotation = (TlQuat){1, 0, 0, 0};
-  s.velocity = v;
-  CK_OK(tl_bodies_add(&rig->bodies, &s));
+  CK_OK(tl_bodies_add(&rig->bodies, &(TlBodyState){.id = id++ % 100,
+                                                   .avatar_id = BALL,
+                                                   .scale = radius,
+                                                   .position = x,
+                                                   .rotation = {1, 0, 0, 0},
+                                                   .velocity = v}));
 }
 
 /* Grains first: tl_bodies_add wants no order. */

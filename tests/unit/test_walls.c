@@ -107,15 +107,12 @@ static void lab_close(Lab *lab) {
 }
 
 static void put(Lab *lab, int64_t shape, TlVec3 x, TlVec3 v) {
-  TlBodyState s;
-  memset(&s, 0, sizeof s);
-  s.id = lab->bodies.total;
-  s.avatar_id = shape;
-  s.scale = 1;
-  s.position = x;
-  s.rotation = UPRIGHT;
-  s.velocity = v;
-  CK_OK(tl_bodies_add(&lab->bodies, &s));
+  CK_OK(tl_bodies_add(&lab->bodies, &(TlBodyState){.id = lab->bodies.total,
+                                                   .avatar_id = shape,
+                                                   .scale = 1,
+                                                   .position = x,
+                                                   .rotation = UPRIGHT,
+                                                   .velocity = v}));
 }
 
 static void run(Lab *lab, int steps) {
