@@ -201,8 +201,9 @@ END_TEST
 START_TEST(hmrf_after_denoising_is_not_below_otsu) {
   TlVolume v, quiet;
   TlBinarizeResult r, unused;
-  TlNlmOptions nlm = {.sigma = 14, .h_factor = 0.5, .patch = 5, .search = 9};
+  TlNlmOptions nlm = {.sigma = 14, .patch = 5, .search = 9};
   make_sand(&v, 48, 15, 7);
+  CK_OK(tl_nlm_choose_strength(&v, &whole, &nlm)); /* as the tool does */
   CK_OK(tl_nlm(&v, &whole, &nlm, &quiet));
   double otsu = dice_by(&quiet, TL_BINARIZE_OTSU, &unused);
   double hmrf = dice_by(&quiet, TL_BINARIZE_HMRF_EM, &r);
