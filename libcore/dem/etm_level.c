@@ -191,7 +191,8 @@ static TlStatus give_up(Walk *w, TlEtmCount *count) {
  * < -T takes at least m_eff T^2/2 out of the motion. How many sweeps it takes grows with the square
  * of the island's width. */
 static TlStatus compress(Walk *w, TlEtmCount *count) {
-  TlSweeps sweeps = {w->group, w->dynamics->twist, sizeof *w->dynamics->twist, NULL, lift, w};
+  TlSweeps sweeps = {w->group, w->dynamics->twist, sizeof *w->dynamics->twist, NULL, lift,
+                     w,        TL_VISIT_NS};
   TlTally tally = {0};
   int open;
   TL_TRY(tl_sweeps_run(&sweeps, 1, w->law->increments - 1, 1, &tally));
@@ -298,7 +299,8 @@ static TlTally release(const void *walk, int k, int32_t from, int32_t to) {
 }
 
 static TlStatus separate(Walk *w, TlEtmCount *count) {
-  TlSweeps sweeps = {w->group, w->dynamics->twist, sizeof *w->dynamics->twist, NULL, release, w};
+  TlSweeps sweeps = {w->group, w->dynamics->twist, sizeof *w->dynamics->twist, NULL, release,
+                     w,        TL_VISIT_NS};
   TlTally tally = {0};
   TL_TRY(tl_sweeps_run(&sweeps, 1, w->law->increments, 1, &tally));
   count->impulses += tally.impulses;

@@ -442,7 +442,7 @@ static void arrived(const void *walk) {
 
 TlStatus tl_tail_run(TlTail *t, int64_t *impulses, int *open) {
   int32_t pairs = t->group->colour_start[t->group->colours];
-  TlSweeps sweeps = {t->group, t->moving, sizeof *t->moving, arrived, visit, t};
+  TlSweeps sweeps = {t->group, t->moving, sizeof *t->moving, arrived, visit, t, TL_VISIT_NS};
   TlTally tally = {0};
   fetch_bodies(t);
 #pragma omp parallel for schedule(static) if (tl_par_pays(pairs, TL_LOOK_NS))

@@ -16,7 +16,7 @@
 #define TL_DEM_ETM_TAIL_H
 
 #include "dem/etm.h"
-#include "dem/etm_sweep.h"
+#include "dem/sweep.h"
 
 enum { TL_TAIL_STEPS = 16, TL_TAIL_JAMS = 64 };
 

@@ -1,6 +1,5 @@
 #include "dem/rest.h"
-
-#include "base/par.h"
+#include "dem/sweep.h"
 
 #include <math.h>
 
@@ -40,7 +39,11 @@ typedef struct Couple {
   bool at_boundary;
 } Couple;
 
-typedef struct Walk {
+typedef struct Walk Walk;
+/* Largest change over the pair's points. */
+typedef double (*Visit)(const Walk *walk, const TlPair *pair, Couple *couple);
+
+struct Walk {
   const TlGroup *group;
   const TlDynamics *dynamics;
   const TlPositionLaw *position;
@@ -48,10 +51,10 @@ typedef struct Walk {
   PushPoint *push;
   double *open; /* [islands] minus the largest change of the sweep; 0: done, left alone */
   double calm;  /* m/s: a pair that changed less stirs no neighbour */
-} Walk;
-
-/* Largest change over the pair's points. */
-typedef double (*Visit)(const Walk *walk, const TlPair *pair, Couple *couple);
+  /* of the sweep at hand */
+  Visit visit;
+  const double *active; /* [islands] to visit: not 0; NULL: all */
+};
 
 static Mover mover(const TlDynamics *d, int32_t body) {
   if (body < 0) return (Mover){.v = {0, 0, 0}};
@@ -178,21 +181,15 @@ static double visit_warm(const Walk *w, const TlPair *pair, Couple *c) {
  * visit changed more than `calm`; smaller changes do not count as impulses. One rocking grain then
  * costs a sweep over its neighbours, not over the heap it lies on. */
 
-static double hits_of(const Walk *w, int32_t body) {
-  return body >= 0 ? w->dynamics->twist[body].hit : 0;
-}
-
-static bool unchanged(const Walk *w, const TlPair *pair, const TlPairMemo *memo) {
-  return memo->hits_a == hits_of(w, pair->a) && memo->hits_b == hits_of(w, pair->b);
-}
-
-static double visit_pair(const Walk *w, int32_t at, Visit visit) {
+static double visit_pair(const Walk *w, int32_t at) {
   const TlPair *pair = &w->group->pair[w->group->order[at]];
+  const TlTwist *twist = w->dynamics->twist;
   TlPairMemo *memo = &w->group->memo[at];
-  if (w->calm > 0 && unchanged(w, pair, memo)) return 0;
-  double a = hits_of(w, pair->a), b = hits_of(w, pair->b);
+  if (w->active && w->active[pair->island] == 0) return 0;
+  if (w->calm > 0 && tl_memo_unchanged(memo, pair, twist)) return 0;
+  double a = tl_memo_hits(twist, pair->a), b = tl_memo_hits(twist, pair->b);
   Couple couple = {mover(w->dynamics, pair->a), mover(w->dynamics, pair->b), pair->b < 0};
-  double change = visit(w, pair, &couple);
+  double change = w->visit(w, pair, &couple);
   bool stirs = !(change < w->calm);
   settle(w->dynamics, pair->a, &couple.a, stirs);
   settle(w->dynamics, pair->b, &couple.b, stirs);
@@ -203,49 +200,39 @@ static double visit_pair(const Walk *w, int32_t at, Visit visit) {
   return change;
 }
 
+static TlTally visit_pairs(const void *walk, int k, int32_t from, int32_t to) {
+  const Walk *w = walk;
+  TlTally tally = {0};
+  (void)k;
+  for (int32_t at = from; at < to; at++) {
+    double change = visit_pair(w, at);
+    if (w->group->islands > 1) w->group->memo[at].least = -change;
+    tally.most = tl_max(tally.most, change);
+  }
+  return tally;
+}
+
 static void forget(const TlGroup *g) {
   for (int32_t i = 0; i < g->colour_start[g->colours]; i++) g->memo[i].hits_a = -1;
 }
 
-/* Pairs [from, to) of the order, all of one colour. */
-typedef struct Stretch {
-  int32_t from, to;
-  Visit visit;
-  const double *active; /* islands to visit (NULL: all) */
-  double *result;       /* changes go, negative, to result[island] */
-} Stretch;
-
-/* A local group is one island: its change is what this returns, and result stays alone. */
-static double visit_at(const Walk *w, const Stretch *s, int32_t at) {
-  int32_t island = w->group->pair[w->group->order[at]].island;
-  if (s->active && s->active[island] == 0) return 0;
-  double change = -visit_pair(w, at, s->visit);
-  if (w->group->islands > 1 && change < 0) {
-#pragma omp critical(tl_rest_island)
-    s->result[island] = fmin(s->result[island], change);
-  }
-  return change;
-}
-
-static double visit_stretch(const Walk *w, const Stretch *s) {
-  double least = 0;
-  if (!tl_par_pays(s->to - s->from, PAIR_NS)) { /* no region of one thread, either: it costs */
-    for (int32_t i = s->from; i < s->to; i++) least = tl_min(least, visit_at(w, s, i));
-    return least;
-  }
-#pragma omp parallel for schedule(static) reduction(min : least)
-  for (int32_t i = s->from; i < s->to; i++) least = tl_min(least, visit_at(w, s, i));
-  return least;
-}
-
-/* active: islands to visit (NULL: all). Changes go, negative, to result[island]. */
-static TlStatus sweep(const Walk *w, Visit visit, const double *active, double *result) {
+/* active: islands to visit (NULL: all). Changes go, negative, to result[island]. A group of this
+ * rank alone is one island; where there are more, the pairs keep theirs until the sweep is over. */
+static TlStatus sweep(Walk *w, Visit visit, const double *active, double *result) {
   const TlGroup *g = w->group;
-  for (int32_t colour = 0; colour < g->colours; colour++) {
-    Stretch stretch = {g->colour_start[colour], g->colour_start[colour + 1], visit, active, result};
-    double least = visit_stretch(w, &stretch);
-    if (g->islands == 1) result[0] = fmin(result[0], least);
-    TL_TRY(tl_sync_forward(g->sync, w->dynamics->twist, sizeof *w->dynamics->twist));
+  TlSweeps sweeps = {g,      w->dynamics->twist, sizeof *w->dynamics->twist, NULL, visit_pairs, w,
+                     PAIR_NS};
+  TlTally tally = {0};
+  w->visit = visit;
+  w->active = active;
+  TL_TRY(tl_sweeps_run(&sweeps, 0, 0, 1, &tally));
+  if (g->islands == 1) {
+    result[0] = fmin(result[0], -tally.most);
+    return TL_OK;
+  }
+  for (int32_t at = 0; at < g->colour_start[g->colours]; at++) {
+    double *least = &result[g->pair[g->order[at]].island];
+    *least = fmin(*least, g->memo[at].least);
   }
   return TL_OK;
 }

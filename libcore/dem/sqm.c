@@ -7,7 +7,7 @@
  * not ended after SWEEPS sweeps a round allowed is finished with e = 0 and counted.
  */
 #include "dem/etm.h"
-#include "dem/etm_sweep.h"
+#include "dem/sweep.h"
 
 #include <math.h>
 
@@ -61,7 +61,7 @@ static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
 TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamics,
                 TlEtmCount *count) {
   Walk w = {.law = law, .group = g, .dynamics = dynamics};
-  TlSweeps sweeps = {g, dynamics->twist, sizeof *dynamics->twist, NULL, visit, &w};
+  TlSweeps sweeps = {g, dynamics->twist, sizeof *dynamics->twist, NULL, visit, &w, TL_VISIT_NS};
   TlTally tally = {0};
   tl_etm_reset(g);
   TL_TRY(tl_sweeps_run(&sweeps, 1, 1, 1 + SWEEPS * law->max_rounds, &tally));

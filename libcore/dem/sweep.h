@@ -1,4 +1,4 @@
-/* Coloured sweeps over the pairs of a group.
+/* Coloured sweeps over the pairs of a group: impacts, rest and the position rule.
  *
  * Pairs of one colour share no movable body, so threads may visit them at once; the colours follow
  * each other. One team of threads lives through all sweeps of a call (tl_par_chain): a fork for
@@ -6,8 +6,8 @@
  * What a pair reads and writes does not depend on who visits it: the same bits for any number of
  * threads. With sync, velocities go from owners to ghosts after each colour.
  */
-#ifndef TL_DEM_ETM_SWEEP_H
-#define TL_DEM_ETM_SWEEP_H
+#ifndef TL_DEM_SWEEP_H
+#define TL_DEM_SWEEP_H
 
 #include "dem/contact.h"
 
@@ -29,7 +29,8 @@ static inline bool tl_memo_unchanged(const TlPairMemo *memo, const TlPair *pair,
 
 typedef struct TlTally {
   int64_t impulses;
-  int open; /* the last sweep changed something */
+  int open;    /* the last sweep changed something */
+  double most; /* largest change of all sweeps, in the visitor's unit */
 } TlTally;
 
 /* Visit the pairs at group->order[from .. to) in sweep k: at most TL_SWEEP_BLOCK, all of one
@@ -44,13 +45,15 @@ typedef struct TlSweeps {
   void (*arrived)(const void *walk); /* called after that; may be NULL */
   TlPairsVisit visit;
   const void *walk;
+  double pair_ns; /* a visit to a pair, about: a team meets after each colour, so one has to pay */
 } TlSweeps;
 
-enum { TL_LOOK_NS = 50 }; /* a look at a pair or a copy of it, about: for tl_par_pays */
+/* Work on a pair of ETM, about, for tl_par_pays: a visit with impulses; a look or a copy. */
+enum { TL_VISIT_NS = 500, TL_LOOK_NS = 50 };
 
 /* For each k = first .. last: sweeps until one changes nothing, at most `most` of them; with most =
- * 1 nobody asks. Adds to tally->impulses and sets tally->open: the last sweep changed something (on
- * any rank when most > 1). Collective with sync. */
+ * 1 nobody asks. Adds to tally->impulses, raises tally->most (on this rank) and sets tally->open:
+ * the last sweep changed something (on any rank when most > 1). Collective with sync. */
 TlStatus tl_sweeps_run(const TlSweeps *sweeps, int first, int last, int most, TlTally *tally);
 
 #endif

@@ -1,12 +1,9 @@
-#include "dem/etm_sweep.h"
+#include "dem/sweep.h"
 
 #include "base/mem.h"
 #include "base/par.h"
 
-enum {
-  PAIR_NS = 500,   /* a visit to a pair, about: a team meets after each colour, so one has to pay */
-  COLOUR_FROM = 48 /* pairs of a colour worth sharing; smaller ones go to one thread */
-};
+enum { COLOUR_FROM = 48 }; /* pairs of a colour worth sharing; smaller ones go to one thread */
 
 /* Of one thread; a cache line of its own. */
 typedef struct Mine {
@@ -47,6 +44,7 @@ static void visit_block(void *context, int64_t block, int thread) {
   TlTally t = s->visit(s->walk, w->k, from, to < end ? to : end);
   mine->impulses += t.impulses;
   mine->open |= t.open;
+  mine->most = tl_max(mine->most, t.most);
 }
 
 static void forward(Sweeping *w) {
@@ -96,7 +94,7 @@ TlStatus tl_sweeps_run(const TlSweeps *s, int first, int last, int most, TlTally
   Mine one = {.tally = {0}}, *mine = &one;
   Sweeping w = {.sweeps = s, .k = first, .last = last, .most = most, .colour = -1, .threads = 1};
   tally->open = 0;
-  w.team = tl_par_pays(mean_colour(s->group), PAIR_NS);
+  w.team = tl_par_pays(mean_colour(s->group), s->pair_ns);
   if (w.team) {
     w.threads = tl_par_threads();
     TL_TRY(TL_NEW(mine, (size_t)w.threads));
@@ -104,7 +102,10 @@ TlStatus tl_sweeps_run(const TlSweeps *s, int first, int last, int most, TlTally
   w.mine = mine;
   TlParChain chain = {next_colour, visit_block, &w, s->group->sync != NULL};
   TlStatus status = tl_par_chain(&chain, w.team);
-  for (int i = 0; i < w.threads; i++) tally->impulses += mine[i].tally.impulses;
+  for (int i = 0; i < w.threads; i++) {
+    tally->impulses += mine[i].tally.impulses;
+    tally->most = tl_max(tally->most, mine[i].tally.most);
+  }
   tally->open = w.open;
   if (mine != &one) tl_free(mine);
   return status == TL_OK ? w.status : status;
