@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SWEEPS = 32, AHEAD = 4, LINE = 64 };
+enum { SWEEPS = 32, AHEAD = 4, LINE = 64, COPY_NS = 300 };
 static const double FALL = 0.7;
 
 struct TlTailBody {
@@ -98,17 +98,26 @@ static void copy_point(TlTail *t, TlContact *c, const TlGlance *glance, int32_t 
   t->contact[at] = c;
 }
 
+static void copy_pair(TlTail *t, int32_t i) {
+  const TlGroup *g = t->group;
+  const TlPair *pair = &g->pair[g->order[i]];
+  TlGlance *glance = &t->glance[i];
+  glance->a = number_of(t, pair->a);
+  glance->b = pair->b < 0 ? glance->a : number_of(t, pair->b);
+  for (int32_t k = 0; k < pair->count; k++)
+    copy_point(t, &g->contact[pair->first + k], glance, t->pair[i].first + k);
+}
+
 static void copy_pairs(TlTail *t) {
   const TlGroup *g = t->group;
-  for (int32_t i = 0, at = 0; i < g->colour_start[g->colours]; i++) {
+  int32_t pairs = g->colour_start[g->colours];
+  for (int32_t i = 0, at = 0; i < pairs; i++) {
     const TlPair *pair = &g->pair[g->order[i]];
-    TlGlance *glance = &t->glance[i];
-    t->pair[i] = (TlTailPair){at, pair->count, pair->island, lifted_as_ordinary(t, pair), 0};
-    glance->a = number_of(t, pair->a);
-    glance->b = pair->b < 0 ? glance->a : number_of(t, pair->b);
-    for (int32_t k = 0; k < pair->count; k++)
-      copy_point(t, &g->contact[pair->first + k], glance, at++);
+    t->pair[i] = (TlTailPair){at, pair->count, pair->island, lifted_as_ordinary(t, pair)};
+    at += pair->count;
   }
+#pragma omp parallel for schedule(static) if (tl_par_pays(pairs, COPY_NS))
+  for (int32_t i = 0; i < pairs; i++) copy_pair(t, i);
 }
 
 TlStatus tl_tail_make(TlTail *t) {
