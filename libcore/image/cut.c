@@ -15,10 +15,9 @@ TlStatus tl_cut_crop_head(const TlVolume *head, const int64_t low[3], const int6
   const int64_t n[3] = {head->nx, head->ny, head->nz};
   for (int k = 0; k < 3; k++)
     if (low[k] < 0 || size[k] < 1 || size[k] > n[k] || low[k] > n[k] - size[k])
-      return tl_fail(TL_EUSAGE,
-                     "voxels %lld to %lld along %c: the stack has %lld (0 to %lld) there",
-                     (long long)low[k], (long long)(low[k] + size[k] - 1), "xyz"[k],
-                     (long long)n[k], (long long)n[k] - 1);
+      return tl_fail(
+          TL_EUSAGE, "%lld voxels from voxel %lld along %c: the stack has %lld (0 to %lld) there",
+          (long long)size[k], (long long)low[k], "xyz"[k], (long long)n[k], (long long)n[k] - 1);
   *cut = tl_volume_head(head);
   cut->nx = size[0];
   cut->ny = size[1];

@@ -29,9 +29,14 @@ static bool higher(const TlBasin *a, const TlBasin *b) {
   return a->peak > b->peak || (a->peak == b->peak && a->at < b->at);
 }
 
+/* A single hill has no pass, and no array of them. */
+static void sort_passes(TlRelief *r) {
+  if (r->saddles > 1) qsort(r->saddle, r->saddles, sizeof *r->saddle, tl_saddle_order);
+}
+
 /* The root of a set of joined hills is the hill of its highest peak. */
 static void end_peaks(TlRelief *r, uint32_t *root, TlPeak *peaks, size_t *count) {
-  qsort(r->saddle, r->saddles, sizeof *r->saddle, tl_saddle_order);
+  sort_passes(r);
   for (size_t i = 0; i < r->saddles; i++) {
     uint32_t a = find(root, r->saddle[i].a), b = find(root, r->saddle[i].b);
     if (a == b) continue;
@@ -234,7 +239,7 @@ TlStatus tl_grains_flood(TlRelief *r, const uint8_t *marked, const TlGrainRule *
   TL_TRY(own_roots(r, &root));
   TlStatus status = TL_NEW(found, r->ids);
   if (status == TL_OK) {
-    qsort(r->saddle, r->saddles, sizeof *r->saddle, tl_saddle_order);
+    sort_passes(r);
     join_hills(r, marked, root);
     if (rule && rule->neck > 0) status = join_without_neck(r, rule, root);
   }

@@ -119,7 +119,7 @@ void tl_saddles_merge(TlSaddle *saddle, size_t *count) {
     s.b = saddle[i].a < saddle[i].b ? saddle[i].b : saddle[i].a;
     saddle[kept++] = s;
   }
-  qsort(saddle, kept, sizeof *saddle, by_pair);
+  if (kept > 1) qsort(saddle, kept, sizeof *saddle, by_pair);
   for (size_t i = 0; i < kept; i++) {
     TlSaddle *last = merged ? &saddle[merged - 1] : NULL;
     if (!last || last->a != saddle[i].a || last->b != saddle[i].b)
