@@ -60,7 +60,7 @@ grep -q '^nx: 2 voxels$' out && grep -q '^nz: 1 voxels$' out && grep -q '^min: 2
   grep -q '^max: 278$' out && grep -q '^voxel_size_z: 20 um$' out || fail "crop: $(cat out)"
 "$volume" crop -q a.h5 --low=2,0,0 -o rest.h5 >out 2>err || fail "crop to the end: $(cat err)"
 grep -q '^nx: 2 voxels$' out && grep -q '^ny: 3 voxels$' out || fail "crop to the end: $(cat out)"
-refuses 2 'voxels 3 to 4 along x' "$volume" crop -q a.h5 --low=3,0,0 --size=2,1,1 -o no.h5
+refuses 2 '2 voxels from voxel 3 along x' "$volume" crop -q a.h5 --low=3,0,0 --size=2,1,1 -o no.h5
 refuses 2 "--low: '1,2' is not" "$volume" crop -q a.h5 --low=1,2 -o no.h5
 "$volume" downsample -q a.h5 --factor=2 -o half.h5 >out 2>err || fail "downsample: $(cat err)"
 grep -q '^nx: 2 voxels$' out && grep -q '^voxel_size_z: 40 um$' out && grep -q '^min: 265$' out ||
