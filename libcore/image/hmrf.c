@@ -193,15 +193,16 @@ static void add_spread(const Run *r, const TlSlab *s, int which, Spread *spread)
       }
 }
 
-static double median_spread(const Spread *s) {
-  int64_t below = 0;
+/* The sd of Gaussian noise whose size is below this in 95% of the voxels: where denoising found few
+ * like patches it left the noise, and the median does not see that. */
+static double noise_of(const Spread *s) {
+  const double share = 0.95, size = 1.959963984540054;
+  double below = 0, wanted = share * (double)s->total;
   for (int64_t i = 0; i < s->bins; i++) {
-    if (2 * (below + s->count[i]) >= s->total) { /* where in the bin, taken as evenly filled */
-      double part =
-          s->count[i] ? (0.5 * (double)s->total - (double)below) / (double)s->count[i] : 0;
-      return s->width * ((double)i + part);
-    }
-    below += s->count[i];
+    double here = (double)s->count[i];
+    if (here > 0 && below + here >= wanted) /* where in the bin, taken as evenly filled */
+      return s->width * ((double)i + (wanted - below) / here) / size;
+    below += here;
   }
   return 0;
 }
@@ -283,7 +284,7 @@ static TlStatus measure(Run *r, TlHmrfResult *result) {
     for (int c = 0; c < 2; c++) add_spread(r, &s, c, &spread[c]);
   }
   for (int c = 0; c < 2; c++) {
-    double sd = 1.482602218505602 * median_spread(&spread[c]);
+    double sd = noise_of(&spread[c]);
     variance += 0.5 * sd * sd;
     tl_free(spread[c].count);
   }

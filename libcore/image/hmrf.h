@@ -16,8 +16,8 @@
  *     rises, and the result does not depend on threads.
  *   M step: v and g from the classes' cores (image/levels.h), medians with their slow drift; g is
  *     local: core greys smoothed by sigma 2 voxels, for minerals differ in brightness; so is v when
- *     there are more than two phases. S, in greys, is the noise: the median absolute difference of
- *     core voxels to the mean of their neighbours, but not below sd_floor times the gap; set once.
+ *     there are more than two phases. S, in greys, is the noise: what 95% of the core voxels differ
+ *     by from the mean of their neighbours, but not below sd_floor times the gap; set once.
  * Levels that would raise U are not taken and end the rounds. Greys beyond a level by over 3 sd
  * count as 3 sd: opaque minerals are grain, however bright. A voxel is grain when f > 1/2. Weight
  * of void (2.29-2.35): by 2.35 a weight w multiplies the void's variance, by 2.39 that variance is
@@ -40,8 +40,9 @@ enum {
 };
 
 typedef struct TlHmrfOptions {
-  double beta;        /* cost of a void voxel beside a grain voxel; 0: 0.6 gap / sd, by noise */
-  double delta;       /* steps below cost less, 0.001 to 1 */
+  double beta;  /* cost of a void voxel beside a grain voxel; 0: 0.6 gap / sd, less for noise < 0.05
+                   gap */
+  double delta; /* steps below cost less, 0.001 to 1 */
   double void_weight; /* w, > 0; 1: none */
   double sd_floor;    /* least class sd over the gap of the levels, e.g. 0.02 */
   double deblur;      /* c in voxel^2, at most 0.5; below 0: measured as above */
