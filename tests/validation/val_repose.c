@@ -3,9 +3,10 @@
  *
  * Tang tells no numbers of grains, sizes, frictions or angles, nor what holds the lowest layer.
  * Here the floor ends in a low sill where the right wall stood: what flows over it falls away, and
- * the slope that stays runs from the back wall to the sill. A run ends when what is left on the
- * floor rests, or at its study's end. There is no damping. Each case runs for several seeds; the
- * cases run side by side as processes of one thread.
+ * the slope that stays runs from the back wall to the sill. A stack of each shape and seed settles
+ * once, at friction 0.4; each friction's heap begins with it, at the instant the wall goes. A run
+ * ends when what is left on the floor rests, or at its study's end. There is no damping. Stacks run
+ * side by side as processes of one thread.
  *
  * Beside it the closed form that decides whether spheres can stand at all without rolling
  * resistance: one sphere on three that touch. The line between two touching points of a lower
@@ -16,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "judge/cases.h"
 #include "judge/study.h"
 #include "post/measure_repose.h"
@@ -23,33 +25,42 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SHAPES = 3, FRICTIONS = 4, SEEDS = 4, PILES = SHAPES * FRICTIONS * SEEDS };
-enum { BARE = PILES, CASES }; /* BARE: spheres without friction nor sill, seed 1 */
+enum { SHAPES = 3, FRICTIONS = 4, SEEDS = 4, STACKS = SHAPES * SEEDS };
 static const char *const shape[SHAPES] = {"sphere", "cube", "cross"};
 static const double friction[FRICTIONS] = {0, 0.2, 0.4, 0.6};
+static const double SETTLED_AT = 0.4; /* friction */
 static const double DIAMETER = 0.02, G = 9.81, SILL = 0.006 /* its radius, m */;
-/* A grain moves if faster than this, of sqrt(g d): at this speed a slope of 9 diameters takes 2 s
+/* A grain moves if faster than this, of sqrt(g d): at this speed a slope of 8.5 diameters takes 2 s
  * to change by a degree. A heap rests when no larger share of its grains moves for CALM_S. */
 static const double MOVES = 3e-3, MOVING_SHARE = 0.05, CALM_S = 0.1;
 
 typedef struct Edition {
-  double length, width, open_s, duration_s; /* of the box */
-  int grains[SHAPES];                       /* fill it to the same height */
-  double high[SHAPES];                      /* they are drawn up to here */
+  double length, width;    /* of the box */
+  double settle_s, flow_s; /* before and at most after the wall goes */
+  double frictionless_s;   /* in place of flow_s: there is little that could stop such a heap */
+  int grains[SHAPES];      /* fill it to the same height */
+  double high[SHAPES];     /* they are drawn up to here */
 } Edition;
 
-static const Edition small = {0.18, 0.06, 0.55, 4.2, {316, 278, 168}, {0.59, 0.79, 0.65}};
-static const Edition full = {0.3, 0.12, 0.8, 8, {1760, 1540, 930}, {1, 1.35, 1.1}};
+static const Edition small = {0.17, 0.086, 0.55, 3.5, 2.5, {400, 361, 230}, {0.55, 0.76, 0.65}};
+static const Edition full = {0.3, 0.15, 0.8, 7, 5, {2180, 1960, 1250}, {1, 1.35, 1.15}};
 
-typedef struct Case {
+typedef struct Heap {
   TlRepose repose;
-  double overlap, fill, moving, end_s, cpu_s; /* fill, moving: as in Watch */
+  double overlap, moving, end_s, cpu_s; /* moving: as in Watch; end: from when the wall goes */
   int64_t left;
-} Case;
+} Heap;
+
+typedef struct Stack { /* what judge_cases gives: one shape and seed */
+  double fill;         /* its height: twice its grains' mean, m */
+  double overlap, cpu_s;
+  Heap heap[FRICTIONS];
+  Heap bare; /* spheres, seed 1: without friction nor sill */
+} Stack;
 
 typedef struct Angle { /* over the strips of all seeds */
-  double mean_deg, least_deg, most_deg, error_deg, overlap, moving, end_s, cpu_s;
-  double left, fill; /* means of the seeds */
+  double mean_deg, least_deg, most_deg, error_deg, moving, end_s;
+  double left; /* grains, mean of the seeds */
 } Angle;
 
 /* ---- a run until rest ---- */
@@ -59,7 +70,6 @@ typedef struct Watch {
   const Edition *e;
   int64_t left;    /* grains on the floor */
   double moving;   /* share of them that moves */
-  double fill;     /* height of the fill before the wall goes: twice its grains' mean */
   int64_t resting; /* steps on end */
 } Watch;
 
@@ -77,12 +87,6 @@ static void look(Watch *w) {
   w->moving = w->left ? (double)moving / (double)w->left : 0;
 }
 
-static double fill_of(const TlBodies *b) {
-  double sum = 0;
-  for (int64_t i = 0; i < b->owned; i++) sum += b->position[i].z;
-  return 2 * sum / (double)b->owned;
-}
-
 /* What has fallen 1.5 diameters below the floor, a cross too, reaches the heap no more: out, as
  * what leaves a terrain, for it falls ever faster and its speed widens every contact search. */
 static void take_out_fallen(TlBodies *b) {
@@ -92,11 +96,10 @@ static void take_out_fallen(TlBodies *b) {
 
 static int rests(void *context) {
   Watch *w = context;
-  double dt_s = w->run->setup.time.dt_s, now_s = (double)w->run->totals.steps * dt_s;
+  double dt_s = w->run->setup.time.dt_s;
   look(w);
   take_out_fallen(&w->run->bodies);
-  if (now_s < w->e->open_s) w->fill = fill_of(&w->run->bodies);
-  bool calm = now_s > w->e->open_s && w->moving <= MOVING_SHARE;
+  bool calm = (double)w->run->totals.steps * dt_s > CALM_S && w->moving <= MOVING_SHARE;
   w->resting = calm ? w->resting + 1 : 0;
   return (double)w->resting * dt_s > CALM_S;
 }
@@ -110,22 +113,32 @@ static TlStatus open_run(TlRun *run, TlRunOptions *options) {
   return tl_run_open(run, NULL, options);
 }
 
-static void go_until_rest(TlRunOptions *options, const Edition *e, Case *result) {
+static double deepest(const TlRun *run) {
+  return fmax(run->totals.overlap_share, run->totals.boundary_overlap_share);
+}
+
+/* start: of the grains, by id. */
+static void put(TlRun *run, const TlBodyState *start) {
+  for (int64_t i = 0; i < run->bodies.owned; i++)
+    tl_bodies_set(&run->bodies, i, &start[run->bodies.id[i]]);
+}
+
+static void go_until_rest(TlRunOptions *options, const Edition *e, const TlBodyState *start,
+                          Heap *result) {
   TlRun run;
   Watch watch = {.run = &run, .e = e};
   options->stop = rests;
   options->stop_context = &watch;
   JUDGE_OK(open_run(&run, options));
+  if (!options->resume) put(&run, start);
   TlStatus status = tl_run_go(&run);
   if ((double)watch.resting * run.setup.time.dt_s <= CALM_S) JUDGE_OK(status); /* else we did */
   look(&watch);
-  const TlRunTotals *t = &run.totals;
-  result->overlap = fmax(t->overlap_share, t->boundary_overlap_share);
-  result->fill = watch.fill;
+  result->overlap = deepest(&run);
   result->moving = watch.moving;
   result->left = watch.left;
-  result->end_s = (double)t->steps * run.setup.time.dt_s;
-  result->cpu_s = t->cpu_s;
+  result->end_s = (double)run.totals.steps * run.setup.time.dt_s;
+  result->cpu_s = run.totals.cpu_s;
   tl_run_close(&run);
 }
 
@@ -152,57 +165,97 @@ static const char *folder_of(int s, int m, int seed) {
 }
 
 enum { SETS = 14, WIDE = 96 };
+typedef struct Sets {
+  char text[SETS][WIDE];
+  char *item[SETS];
+  TlTexts list;
+} Sets;
 
-/* bare: the sill lies a metre below. */
-static void settings(const Edition *e, int s, int m, int seed, bool bare, char text[SETS][WIDE]) {
+/* wall_s, sill: how long the right wall stands, how high the sill's axis lies. */
+static void settings(const Edition *e, int s, double mu, int seed, Sets *sets, double duration_s,
+                     double wall_s, double sill) {
   double end = e->length + SILL, half = e->width / 2;
+  char(*text)[WIDE] = sets->text;
   int n = 0;
   snprintf(text[n++], WIDE, "grains.shapes=[%s]", shape[s]);
-  snprintf(text[n++], WIDE, "contact.friction=%g", friction[m]);
-  snprintf(text[n++], WIDE, "contact.boundary_friction=%g", friction[m]);
-  snprintf(text[n++], WIDE, "time.duration_s=%g", e->duration_s);
+  snprintf(text[n++], WIDE, "contact.friction=%g", mu);
+  snprintf(text[n++], WIDE, "contact.boundary_friction=%g", mu);
+  snprintf(text[n++], WIDE, "time.duration_s=%g", duration_s);
   snprintf(text[n++], WIDE, "release.count=%d", e->grains[s]);
   snprintf(text[n++], WIDE, "release.sizes.0.count=%d", e->grains[s]);
   snprintf(text[n++], WIDE, "release.high_m=[%g, %g, %g]", e->length, e->width, e->high[s]);
   snprintf(text[n++], WIDE, "walls.0.point_m=[%g, %g, -0.05]", (end - 0.1) / 2, half);
   snprintf(text[n++], WIDE, "walls.0.size_m=[%g, %g, 0.1]", end + 0.1, e->width + 0.2);
   snprintf(text[n++], WIDE, "walls.3.point_m=[0, %g, 0]", e->width);
-  snprintf(text[n++], WIDE, "walls.4.point_m=[%g, %g, %g]", end, half, bare ? -1 : SILL);
+  snprintf(text[n++], WIDE, "walls.4.point_m=[%g, %g, %g]", end, half, sill);
   snprintf(text[n++], WIDE, "walls.5.point_m=[%g, 0, 0]", e->length);
-  snprintf(text[n++], WIDE, "walls.5.until_s=%g", e->open_s);
+  snprintf(text[n++], WIDE, "walls.5.until_s=%g", wall_s);
   snprintf(text[n++], WIDE, "seed=%d", seed);
+  for (int i = 0; i < SETS; i++) sets->item[i] = text[i];
+  sets->list = (TlTexts){sets->item, SETS};
 }
 
-static void pile(const Edition *e, int s, int m, int seed, bool bare, Case *result) {
-  char text[SETS][WIDE], *sets[SETS];
+static TlRunOptions options_of(Sets *sets, const char *folder) {
+  return (TlRunOptions){
+      .study = "config/validation/repose.yaml", .sets = &sets->list, .output = folder};
+}
+
+/* Returns the grains' states by id; to be freed. */
+static TlBodyState *settle(const Edition *e, int s, int seed, Stack *stack) {
+  Sets sets;
+  char name[64];
+  TlRun run;
+  TlBodyState *start;
+  snprintf(name, sizeof name, "%s_%d.run", shape[s], seed);
+  settings(e, s, SETTLED_AT, seed, &sets, e->settle_s, 0, SILL);
+  TlRunOptions options = options_of(&sets, judge_path(name));
+  JUDGE_OK(open_run(&run, &options));
+  JUDGE_OK(tl_run_go(&run));
+  JUDGE_OK(TL_NEW(start, (size_t)run.bodies.owned));
+  for (int64_t i = 0; i < run.bodies.owned; i++) {
+    TlBodyState state = tl_bodies_get(&run.bodies, i);
+    start[state.id] = state;
+    stack->fill += 2 * state.position.z / (double)run.bodies.owned;
+  }
+  stack->overlap = deepest(&run);
+  stack->cpu_s = run.totals.cpu_s;
+  tl_run_close(&run);
+  return start;
+}
+
+static void pile(const Edition *e, int s, int m, int seed, bool bare, const TlBodyState *start,
+                 Heap *heap) {
+  Sets sets;
   const char *folder = bare ? judge_path("bare.run") : folder_of(s, m, seed);
-  settings(e, s, m, seed, bare, text);
-  for (int i = 0; i < SETS; i++) sets[i] = text[i];
-  TlTexts list = {sets, SETS};
-  TlRunOptions options = {
-      .study = "config/validation/repose.yaml", .sets = &list, .output = folder};
-  go_until_rest(&options, e, result);
-  measure(folder, e, &result->repose);
-  const TlRepose *r = &result->repose;
-  fprintf(stderr, "%s: filled to %.3f m, %.1f deg (%.1f to %.1f), overlap %.3g, ", folder,
-          result->fill, r->mean_deg, r->least_deg, r->most_deg, result->overlap);
-  fprintf(stderr, "%lld left, %.2g of them move, %.2f s, %.1f s CPU\n", (long long)result->left,
-          result->moving, result->end_s, result->cpu_s);
+  settings(e, s, friction[m], seed, &sets, friction[m] > 0 ? e->flow_s : e->frictionless_s, 1e-6,
+           bare ? -1 : SILL);
+  TlRunOptions options = options_of(&sets, folder);
+  go_until_rest(&options, e, start, heap);
+  measure(folder, e, &heap->repose);
+  const TlRepose *r = &heap->repose;
+  fprintf(stderr, "%s: %.1f deg (%.1f to %.1f), overlap %.3g, ", folder, r->mean_deg, r->least_deg,
+          r->most_deg, heap->overlap);
+  fprintf(stderr, "%lld left, %.2g of them move, %.2f s, %.1f s CPU\n", (long long)heap->left,
+          heap->moving, heap->end_s, heap->cpu_s);
 }
 
-static void run_case(int i, void *result, void *context) {
+static void run_stack(int which, void *result, void *context) {
   const Edition *e = context;
-  if (i == BARE)
-    pile(e, 0, 0, 1, true, result);
-  else
-    pile(e, i / (FRICTIONS * SEEDS), i / SEEDS % FRICTIONS, i % SEEDS + 1, false, result);
+  Stack *stack = result;
+  int s = which / SEEDS, seed = which % SEEDS + 1;
+  TlBodyState *start = settle(e, s, seed, stack);
+  fprintf(stderr, "%s %d: filled to %.3f m, overlap %.3g, %.1f s CPU\n", shape[s], seed,
+          stack->fill, stack->overlap, stack->cpu_s);
+  for (int m = 0; m < FRICTIONS; m++) pile(e, s, m, seed, false, start, &stack->heap[m]);
+  if (s == 0 && seed == 1) pile(e, 0, 0, 1, true, start, &stack->bare);
+  tl_free(start);
 }
 
-/* Crosses take longest. */
-static const Case *run_cases(Edition *e) {
-  int order[CASES];
-  for (int k = 0; k < CASES; k++) order[k] = CASES - 1 - k;
-  return judge_cases(&(JudgeCases){CASES, sizeof(Case), run_case, e, order});
+/* Spheres take least. */
+static const Stack *run_stacks(Edition *e) {
+  int order[STACKS];
+  for (int k = 0; k < STACKS; k++) order[k] = STACKS - 1 - k;
+  return judge_cases(&(JudgeCases){STACKS, sizeof(Stack), run_stack, e, order});
 }
 
 /* ---- angles ---- */
@@ -210,31 +263,30 @@ static const Case *run_cases(Edition *e) {
 /* Standard error of the mean: strips are narrower than a grain, so one counts for each diameter of
  * width; but the strips of one heap may err together, so the seeds' own scatter where it is more.
  */
-static double error_of(const Edition *e, const Case *c, double mean_deg) {
+static double error_of(const Edition *e, const Stack *stack, int m, double mean_deg) {
   double strips = 0, seeds = 0;
   for (int i = 0; i < SEEDS; i++) {
-    double off = c[i].repose.mean_deg - mean_deg;
-    strips += (c[i].repose.sd_deg * c[i].repose.sd_deg + off * off) / SEEDS;
+    const TlRepose *r = &stack[i].heap[m].repose;
+    double off = r->mean_deg - mean_deg;
+    strips += (r->sd_deg * r->sd_deg + off * off) / SEEDS;
     seeds += off * off / (SEEDS - 1);
   }
   return sqrt(fmax(strips / (SEEDS * e->width / DIAMETER), seeds / SEEDS));
 }
 
-static Angle angle_of(const Edition *e, const Case *c) {
+/* stack: of one shape, seed after seed. */
+static Angle angle_of(const Edition *e, const Stack *stack, int m) {
   Angle a = {.least_deg = INFINITY, .most_deg = -INFINITY};
   for (int i = 0; i < SEEDS; i++) {
-    const TlRepose *r = &c[i].repose;
-    a.mean_deg += r->mean_deg / SEEDS;
-    a.left += (double)c[i].left / SEEDS;
-    a.least_deg = fmin(a.least_deg, r->least_deg);
-    a.most_deg = fmax(a.most_deg, r->most_deg);
-    a.overlap = fmax(a.overlap, c[i].overlap);
-    a.moving = fmax(a.moving, c[i].moving);
-    a.fill += c[i].fill / SEEDS;
-    a.end_s = fmax(a.end_s, c[i].end_s);
-    a.cpu_s += c[i].cpu_s;
+    const Heap *h = &stack[i].heap[m];
+    a.mean_deg += h->repose.mean_deg / SEEDS;
+    a.left += (double)h->left / SEEDS;
+    a.least_deg = fmin(a.least_deg, h->repose.least_deg);
+    a.most_deg = fmax(a.most_deg, h->repose.most_deg);
+    a.moving = fmax(a.moving, h->moving);
+    a.end_s = fmax(a.end_s, h->end_s);
   }
-  a.error_deg = error_of(e, c, a.mean_deg);
+  a.error_deg = error_of(e, stack, m, a.mean_deg);
   return a;
 }
 
@@ -288,14 +340,14 @@ static void judge_order(Angle a[SHAPES][FRICTIONS]) {
 }
 
 /* Tang's text gives how far the strips' largest and least slopes lie from their mean, no angles. */
-static void compare(const Case *c) {
+static void compare(const Stack *stack) {
   static const double tang[SHAPES] = {0.8, 3.17, 12.89};
   static const char *const figure[SHAPES] = {"repose_spread_sphere", "repose_spread_cube",
                                              "repose_spread_cross"};
   for (int s = 0; s < SHAPES; s++) {
     double most = 0;
     for (int i = 0; i < FRICTIONS * SEEDS; i++) {
-      const TlRepose *r = &c[s * FRICTIONS * SEEDS + i].repose;
+      const TlRepose *r = &stack[s * SEEDS + i / FRICTIONS].heap[i % FRICTIONS].repose;
       most = fmax(most, 0.5 * (r->most_deg - r->least_deg));
     }
     judge_paper(figure[s], most, tang[s], "deg", "Tang 2014, 7.4, largest");
@@ -303,16 +355,16 @@ static void compare(const Case *c) {
 }
 
 static void say(int s, int m, const Angle *a) {
-  judge_note("%ss, friction %g: %.1f +- %.1f degrees, strips from %.1f to %.1f; filled to %.0f mm, "
-             "%.0f grains left, %s %.2f s.",
+  judge_note("%ss, friction %g: %.1f +- %.1f degrees, strips from %.1f to %.1f; %.0f grains left, "
+             "%s %.2f s.",
              s == 2 ? "crosse" : shape[s], friction[m], a->mean_deg, a->error_deg, a->least_deg,
-             a->most_deg, 1e3 * a->fill, a->left,
-             a->moving <= MOVING_SHARE ? "at rest by" : "still moving at", a->end_s);
+             a->most_deg, a->left, a->moving <= MOVING_SHARE ? "at rest by" : "still moving at",
+             a->end_s);
 }
 
 /* Without friction: less than a line makes of one layer that covers half the floor; and without
  * the sill less than a layer is left, which nothing pushes. */
-static void judge_frictionless(const Edition *e, const Angle *a, const Case *bare) {
+static void judge_frictionless(const Edition *e, const Angle *a, const Heap *bare) {
   double layer = e->length * e->width / (DIAMETER * DIAMETER);
   judge_at_most(JUDGE_GOAL, "repose_frictionless_sphere", a->mean_deg, "deg",
                 atan(1.5 * DIAMETER / e->length) * 180 / 3.14159265358979323846);
@@ -363,14 +415,23 @@ static void picture(const Edition *e, int s, int m, const char *name) {
 
 /* All boxes are filled to 1.3 of the floor's length within a tenth: less would cut steep slopes off
  * (tan 52 deg = 1.3), and what falls must not depend on the shape. */
-static void judge_fill(const Edition *e, const Case *c) {
-  double least = INFINITY, most = 0;
-  for (int i = 0; i < PILES; i++) {
-    least = fmin(least, c[i].fill);
-    most = fmax(most, c[i].fill);
+static void judge_stacks(const Edition *e, const Stack *stack) {
+  double least = INFINITY, most = 0, cpu_s = 0, overlap = 0;
+  for (int i = 0; i < STACKS; i++) {
+    least = fmin(least, stack[i].fill);
+    most = fmax(most, stack[i].fill);
+    cpu_s += stack[i].cpu_s + stack[i].bare.cpu_s;
+    overlap = fmax(overlap, fmax(stack[i].overlap, stack[i].bare.overlap));
+    for (int m = 0; m < FRICTIONS; m++) {
+      cpu_s += stack[i].heap[m].cpu_s;
+      overlap = fmax(overlap, stack[i].heap[m].overlap);
+    }
   }
+  judge_note("%d spheres, %d cubes, %d crosses; %d seeds, %.0f s CPU in all.", e->grains[0],
+             e->grains[1], e->grains[2], SEEDS, cpu_s);
   judge_at_least(JUDGE_GOAL, "repose_fill_least", least / e->length, "of the floor", 1.17);
   judge_at_most(JUDGE_GOAL, "repose_fill_most", most / e->length, "of the floor", 1.43);
+  judge_at_most(JUDGE_CORRECT, "repose_overlap", overlap, "of the radius", 0.02);
 }
 
 int main(int argc, char **argv) {
@@ -378,27 +439,22 @@ int main(int argc, char **argv) {
   judge_open("repose", argc, argv);
   tl_log_set("val_repose", TL_LOG_WARN);
   Edition e = judge_full() ? full : small;
-  const Case *result = run_cases(&e); /* forks: before anything that threads or ranks do */
-  double overlap = 0, moving = 0, cpu_s = 0;
+  const Stack *stack = run_stacks(&e); /* forks: before anything that threads or ranks do */
+  double moving = 0;
   for (int s = 0; s < SHAPES; s++)
     for (int m = 0; m < FRICTIONS; m++) {
-      a[s][m] = angle_of(&e, &result[(s * FRICTIONS + m) * SEEDS]);
-      overlap = fmax(overlap, a[s][m].overlap);
-      moving = fmax(moving, a[s][m].moving);
-      cpu_s += a[s][m].cpu_s;
+      a[s][m] = angle_of(&e, &stack[s * SEEDS], m);
+      if (friction[m] > 0) moving = fmax(moving, a[s][m].moving);
       say(s, m, &a[s][m]);
     }
-  judge_note("%d spheres, %d cubes, %d crosses; %d seeds, %.0f s CPU in all.", e.grains[0],
-             e.grains[1], e.grains[2], SEEDS, cpu_s);
   judge_rise(a);
   judge_order(a);
-  judge_frictionless(&e, &a[0][0], &result[BARE]);
-  judge_fill(&e, result);
+  judge_frictionless(&e, &a[0][0], &stack[0].bare);
+  judge_stacks(&e, stack);
   judge_at_most(JUDGE_GOAL, "repose_rest", moving, "of the grains", MOVING_SHARE);
   judge_at_most(JUDGE_CORRECT, "repose_pyramid_error", fabs(least_friction() - (sqrt(3) - sqrt(2))),
                 "friction", 0.001);
-  judge_at_most(JUDGE_CORRECT, "repose_overlap", overlap, "of the radius", 0.02);
-  compare(result);
+  compare(stack);
   plot(a);
   picture(&e, 0, 0, "repose_sphere_frictionless.png");
   picture(&e, 0, 3, "repose_sphere.png");
