@@ -15,6 +15,8 @@ DEPS := \
   libpng-dev:/usr/include/png.h \
   libzstd-dev:/usr/include/zstd.h \
   libssl-dev:/usr/include/openssl/evp.h \
+  liblapacke-dev:/usr/include/lapacke.h \
+  libopenblas-dev:/usr/include/*/openblas*/openblas_config.h \
   check:/usr/include/check.h \
   gnuplot-nox:gnuplot time:/usr/bin/time \
   clang-format:clang-format \

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/lanes.h"
+#include "image/mirror.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -20,14 +21,6 @@ typedef struct Pass {
   float *transfer;              /* cosine transform of the kernel over 2n, n values; NULL: direct */
   fftwf_plan forward, backward; /* of one line */
 } Pass;
-
-/* Position i of the half-sample mirrored line of length n (period 2n). */
-static int64_t mirrored(int64_t i, int64_t n) {
-  int64_t period = 2 * n;
-  i %= period;
-  if (i < 0) i += period;
-  return i < n ? i : period - 1 - i;
-}
 
 static TlStatus make_kernel(Pass *pass, double sigma) {
   pass->reach = (int)ceil(4 * sigma);
@@ -98,8 +91,8 @@ static void convolve_lanes(const double *kernel, int reach, int64_t n, const flo
 static void filter_direct(const Pass *pass, float *lines, float *out) {
   int64_t n = pass->n, reach = pass->reach;
   for (int64_t j = 1; j <= reach; j++) {
-    const float *left = lines + (reach + mirrored(-j, n)) * LANES;
-    const float *right = lines + (reach + mirrored(n - 1 + j, n)) * LANES;
+    const float *left = lines + (reach + tl_mirrored(-j, n)) * LANES;
+    const float *right = lines + (reach + tl_mirrored(n - 1 + j, n)) * LANES;
     for (int l = 0; l < LANES; l++) {
       lines[(reach - j) * LANES + l] = left[l];
       lines[(reach + n - 1 + j) * LANES + l] = right[l];

@@ -1,6 +1,7 @@
 #include "io/h5_stack.h"
 
 #include "base/mem.h"
+#include "io/h5_parts.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -9,52 +10,6 @@
 
 /* Chunks are flat, for what is larger than memory is written a few layers at a time. */
 enum { DEEP = 16, WIDE = 128, FORMAT = 1 };
-
-/* ---- the library's own words ---- */
-
-static herr_t keep_deepest(unsigned n, const H5E_error2_t *error, void *user) {
-  char *text = user;
-  if (n == 0 && error->desc) snprintf(text, 512, "%s", error->desc);
-  return 0;
-}
-
-/* A failed write comes with time, descriptor and addresses; what a reader wants is errno's text. */
-static void keep_reason(char *text) {
-  char *reason = strstr(text, "error message = '");
-  if (!reason) return;
-  reason += strlen("error message = '");
-  size_t length = strcspn(reason, "'");
-  memmove(text, reason, length);
-  text[length] = 0;
-}
-
-/* Fail with what HDF5 says at the bottom of its error stack, which names the cause. */
-static TlStatus fails(TlStatus code, const char *name, const char *what) {
-  char text[512] = "";
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_deepest, text);
-  keep_reason(text);
-  return tl_fail(code, "%s: %s%s%s", name, what, text[0] ? ": " : "", text);
-}
-
-/* HDF5 prints its error stack unless told not to. Given back afterwards: results.c may want it. */
-typedef struct Quiet {
-  H5E_auto2_t print;
-  void *data;
-} Quiet;
-
-static Quiet be_quiet(void) {
-  Quiet quiet = {0};
-  /* Not at exit: after a full disk HDF5 would try the same writes again there, and again. */
-  H5dont_atexit();
-  H5open();
-  H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.data);
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  return quiet;
-}
-
-static void be_loud(Quiet quiet) {
-  H5Eset_auto2(H5E_DEFAULT, quiet.print, quiet.data);
-}
 
 /* ---- types ---- */
 
@@ -131,7 +86,7 @@ static TlStatus find_dataset(const char *path, hid_t file, char name[512]) {
   snprintf(name, 512, "/stack");
   if (H5Lexists(file, "/stack", H5P_DEFAULT) > 0) return TL_OK;
   if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, look, &search, H5O_INFO_BASIC) < 0)
-    return fails(TL_EINPUT, path, "its groups cannot be read");
+    return tl_h5_fails(TL_EINPUT, path, "its groups cannot be read");
   if (search.found == 0) return tl_fail(TL_EINPUT, "%s: holds no 3-D dataset", path);
   if (search.found > 1)
     return tl_fail(TL_EINPUT, "%s: holds %d 3-D datasets (%s); give one as %s:/NAME", path,
@@ -162,22 +117,6 @@ static void read_size(hid_t object, double voxel_m[3]) {
 static void read_cylinder(hid_t dataset, double cylinder[3]) {
   double c[3];
   if (read_three(dataset, "talus_cylinder", c) && c[2] > 0) memcpy(cylinder, c, sizeof c);
-}
-
-static TlStatus read_history(const char *path, hid_t file, char **history) {
-  if (H5Lexists(file, "/provenance", H5P_DEFAULT) <= 0) return TL_OK;
-  hid_t dataset = H5Dopen2(file, "/provenance", H5P_DEFAULT);
-  hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
-  TlStatus status = TL_OK;
-  /* A foreign file may use the name for something else; that is then left alone. */
-  if (type >= 0 && H5Tget_class(type) == H5T_STRING && !H5Tis_variable_str(type)) {
-    status = TL_NEW(*history, H5Tget_size(type) + 1);
-    if (status == TL_OK && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *history) < 0)
-      status = fails(TL_EINPUT, path, "its provenance cannot be read");
-  }
-  if (type >= 0) H5Tclose(type);
-  if (dataset >= 0) H5Dclose(dataset);
-  return status;
 }
 
 /* ---- reading ---- */
@@ -243,33 +182,33 @@ static TlStatus open_dataset(Reader *r, const char *name, TlStackInfo *info) {
 static TlStatus open_file(Reader *r, const char *dataset, TlStackInfo *info) {
   char name[512];
   r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (r->file < 0) return fails(TL_EINPUT, r->path, "cannot be opened as HDF5");
+  if (r->file < 0) return tl_h5_fails(TL_EINPUT, r->path, "cannot be opened as HDF5");
   if (dataset)
     snprintf(name, sizeof name, "%s", dataset);
   else
     TL_TRY(find_dataset(r->path, r->file, name));
   TL_TRY(open_dataset(r, name, info));
   r->info = *info;
-  return read_history(r->path, r->file, &info->history);
+  return tl_h5_read_history(r->path, r->file, &info->history);
 }
 
 static TlStatus read_layers(void *self, int64_t z, int64_t count, void *voxels) {
   const Reader *r = self;
   Slab slab = {r->dataset, r->info.type, r->info.nx, r->info.ny, z, count};
-  Quiet quiet = be_quiet();
+  TlH5Quiet quiet = tl_h5_quiet();
   TlStatus status = TL_OK;
   if (!move_slab(&slab, voxels, NULL))
-    status = fails(TL_EINPUT, r->path, "its voxels cannot be read; the file is damaged");
-  be_loud(quiet);
+    status = tl_h5_fails(TL_EINPUT, r->path, "its voxels cannot be read; the file is damaged");
+  tl_h5_loud(quiet);
   return status;
 }
 
 static void close_reader(void *self) {
   Reader *r = self;
-  Quiet quiet = be_quiet();
+  TlH5Quiet quiet = tl_h5_quiet();
   if (r->dataset >= 0) H5Dclose(r->dataset);
   if (r->file >= 0) H5Fclose(r->file);
-  be_loud(quiet);
+  tl_h5_loud(quiet);
   tl_free(r->path);
   tl_free(r);
 }
@@ -280,9 +219,9 @@ TlStatus tl_h5_layers(const char *path, const char *dataset, TlStackInfo *info, 
   TL_TRY(TL_NEW(r, 1));
   r->file = r->dataset = -1;
   r->path = tl_strdup(path);
-  Quiet quiet = be_quiet();
+  TlH5Quiet quiet = tl_h5_quiet();
   TlStatus status = r->path ? open_file(r, dataset, info) : TL_ENOMEM;
-  be_loud(quiet);
+  tl_h5_loud(quiet);
   *layers = (TlLayers){.self = r, .read = read_layers, .close = close_reader};
   if (status == TL_OK) return TL_OK;
   tl_stack_info_free(info);
@@ -291,31 +230,6 @@ TlStatus tl_h5_layers(const char *path, const char *dataset, TlStackInfo *info, 
 }
 
 /* ---- writing ---- */
-
-static bool write_attribute(hid_t object, const char *name, hid_t file_type, hid_t type,
-                            hsize_t count, const void *values) {
-  hid_t space = count ? H5Screate_simple(1, &count, NULL) : H5Screate(H5S_SCALAR);
-  hid_t attribute = H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
-  bool written = attribute >= 0 && H5Awrite(attribute, type, values) >= 0;
-  if (attribute >= 0) H5Aclose(attribute);
-  H5Sclose(space);
-  return written;
-}
-
-/* A dataset, not an attribute: those end at 64 KiB and histories grow. */
-static bool write_history(hid_t file, const char *history) {
-  if (!history) return true;
-  hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
-  H5Tset_size(type, strlen(history) + 1);
-  hid_t dataset =
-      H5Dcreate2(file, "/provenance", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  bool written =
-      dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, history) >= 0;
-  if (dataset >= 0) written = H5Dclose(dataset) >= 0 && written;
-  H5Sclose(space);
-  H5Tclose(type);
-  return written;
-}
 
 static hid_t create_dataset(hid_t file, const TlVolume *head) {
   static const hsize_t most[3] = {DEEP, WIDE, WIDE};
@@ -348,17 +262,17 @@ static TlStatus begin(Writer *w, const char *file, const TlVolume *head, const c
   int64_t deep = head->nz < DEEP ? head->nz : DEEP;
   TL_TRY(TL_NEW(w->row, (size_t)(head->nx * head->ny * deep) * tl_voxel_size(head->type)));
   w->file = H5Fcreate(file, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  if (w->file < 0) return fails(TL_EIO, w->name, "cannot create");
+  if (w->file < 0) return tl_h5_fails(TL_EIO, w->name, "cannot create");
   bool written =
-      write_attribute(w->file, "talus_format", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, &format) &&
-      write_history(w->file, history) && (w->dataset = create_dataset(w->file, head)) >= 0;
+      tl_h5_write_attribute(w->file, "talus_format", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, &format) &&
+      tl_h5_write_history(w->file, history) && (w->dataset = create_dataset(w->file, head)) >= 0;
   if (written && v[0] > 0 && v[1] > 0 && v[2] > 0)
     written =
-        write_attribute(w->dataset, "element_size_um", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3, um);
+        tl_h5_write_attribute(w->dataset, "element_size_um", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3, um);
   if (written && head->cylinder[2] > 0)
-    written = write_attribute(w->dataset, "talus_cylinder", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3,
+    written = tl_h5_write_attribute(w->dataset, "talus_cylinder", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3,
                               head->cylinder);
-  return written ? TL_OK : fails(TL_EIO, w->name, "cannot write");
+  return written ? TL_OK : tl_h5_fails(TL_EIO, w->name, "cannot write");
 }
 
 static bool write_layers(Writer *w, int64_t count, const void *voxels) {
@@ -386,10 +300,10 @@ static bool take_layers(Writer *w, int64_t count, const uint8_t *voxels) {
 
 static TlStatus append(void *self, int64_t count, const void *voxels) {
   Writer *w = self;
-  Quiet quiet = be_quiet();
+  TlH5Quiet quiet = tl_h5_quiet();
   TlStatus status = TL_OK;
-  if (!take_layers(w, count, voxels)) status = fails(TL_EIO, w->name, "cannot write");
-  be_loud(quiet);
+  if (!take_layers(w, count, voxels)) status = tl_h5_fails(TL_EIO, w->name, "cannot write");
+  tl_h5_loud(quiet);
   return status;
 }
 
@@ -397,16 +311,16 @@ static TlStatus close_file(Writer *w, bool wanted) {
   bool good = !wanted || write_layers(w, w->waiting, w->row);
   if (w->dataset >= 0) good = H5Dclose(w->dataset) >= 0 && good;
   if (good && wanted) good = H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
-  TlStatus status = good || !wanted ? TL_OK : fails(TL_EIO, w->name, "cannot write");
+  TlStatus status = good || !wanted ? TL_OK : tl_h5_fails(TL_EIO, w->name, "cannot write");
   if (w->file >= 0 && H5Fclose(w->file) < 0 && wanted && status == TL_OK)
-    status = fails(TL_EIO, w->name, "cannot finish the file");
+    status = tl_h5_fails(TL_EIO, w->name, "cannot finish the file");
   return status;
 }
 
 static TlStatus end(Writer *w, bool wanted) {
-  Quiet quiet = be_quiet();
+  TlH5Quiet quiet = tl_h5_quiet();
   TlStatus status = close_file(w, wanted);
-  be_loud(quiet);
+  tl_h5_loud(quiet);
   tl_free(w->row);
   tl_free(w);
   return status;
@@ -426,9 +340,9 @@ TlStatus tl_h5_begin(const char *file, const char *name, const TlVolume *head, c
   TL_TRY(TL_NEW(w, 1));
   *w = (Writer){
       .file = -1, .dataset = -1, .name = name, .type = head->type, .nx = head->nx, .ny = head->ny};
-  Quiet quiet = be_quiet();
+  TlH5Quiet quiet = tl_h5_quiet();
   TlStatus status = begin(w, file, head, history);
-  be_loud(quiet);
+  tl_h5_loud(quiet);
   if (status == TL_OK)
     *sink = (TlLayerSink){w, append, finish, drop};
   else

@@ -38,6 +38,7 @@ door 'gdal.*\.h' '^libcore/io/raster|^tests/'
 door 'yaml\.h' '^libcore/conf/'
 door 'png\.h' '^libcore/io/png|^tests/'
 door 'zstd\.h' '^libcore/store/'
+door 'cblas\.h|lapacke\.h' '^libcore/num/linear'
 door 'fftw3\.h' '^libcore/image/|^tests/'
 door 'itk[A-Z].*\.h' '^libcore/itk/.*\.cpp|^tests/'
 exit $status

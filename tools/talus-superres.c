@@ -1,0 +1,361 @@
+/* talus-superres: finer voxels for a coarse stack, learnt from a fine one. */
+#include "imaging.h"
+
+#include "base/mem.h"
+#include "base/par.h"
+#include "image/noise.h"
+#include "image/superres.h"
+#include "image/superres_base.h"
+#include "image/superres_train.h"
+#include "io/h5_dictionary.h"
+
+#include <math.h>
+
+/* ---- train ---- */
+
+typedef struct TrainValues {
+  ImagingInput input;
+  int64_t factor, atoms, pairs, codes, rounds;
+  double noise_grey, tolerance, memory_mb;
+} TrainValues;
+
+static const TlParam train_params[] = {
+    IMAGING_INPUT_PARAMS(TrainValues),
+    {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Dictionary", NULL},
+    {"factor", TL_P_INT, offsetof(TrainValues, factor), "voxels", "2", 2, 4, NULL,
+     "fine voxels along the edge of a coarse one", NULL},
+    {"noise", TL_P_REAL, offsetof(TrainValues, noise_grey), "grey", "0", 0, 1e9, NULL,
+     "for stacks that were denoised: standard deviation of the noise they had; the coarse twin gets "
+     "as much and loses it by non-local means before pairs are cut",
+     "SD"},
+    {"atoms", TL_P_INT, offsetof(TrainValues, atoms), "", "512", 16, 4096, NULL,
+     "atoms of the dictionaries, a multiple of 16", NULL},
+    {"pairs", TL_P_INT, offsetof(TrainValues, pairs), "", "10000", 100, 1000000, NULL,
+     "pairs of patches that the joint dictionary is learnt from; coupling takes 6 times as many",
+     NULL},
+    {"codes", TL_P_INT, offsetof(TrainValues, codes), "", "3", 1, 8, NULL,
+     "atoms a patch is coded with, at most", NULL},
+    {"rounds", TL_P_INT, offsetof(TrainValues, rounds), "", "10", 1, 1000, NULL,
+     "alternations of codes and dictionary", NULL},
+    {"tolerance", TL_P_REAL, offsetof(TrainValues, tolerance), "", "0.1", 0, 10, NULL,
+     "residual at which coding stops, over the rms of the pairs' features", NULL},
+    {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Running", NULL},
+    {"memory", TL_P_REAL, offsetof(TrainValues, memory_mb), "MB", "2000", 0, 1e9, NULL,
+     "of a larger stack the middle layers that fit into this are trained on; 0: all", NULL},
+};
+
+typedef struct TrainJob {
+  const TlCall *call;
+  const TrainValues *values;
+  TlLayers stack;
+  TlRoi roi;
+  int64_t first, layers; /* trained on */
+} TrainJob;
+
+/* Stack as read and as float, its whole cubes, interpolation with its passes: bytes a voxel. */
+static double bytes_a_voxel(const TrainJob *job) {
+  return (double)tl_voxel_size(job->stack.head.type) + 4 + 4 + 4 + 4;
+}
+
+static double fixed_bytes(const TrainValues *v) {
+  double pairs = (double)(v->pairs * TL_TRAINING_MORE) * (81 + 25 + 32 + 200) * 4;
+  return 32e6 + pairs + 7 * 8 * (double)(v->atoms * v->atoms);
+}
+
+static TlStatus choose_layers(TrainJob *job) {
+  const TlVolume *head = &job->stack.head;
+  double layer = (double)head->nx * (double)head->ny * bytes_a_voxel(job);
+  double room = job->values->memory_mb * 1e6 - fixed_bytes(job->values);
+  job->layers = head->nz;
+  if (job->values->memory_mb > 0 && layer * (double)head->nz > room)
+    job->layers = room > 0 ? (int64_t)(room / layer) : 0;
+  if (job->layers < 24 && job->layers < head->nz)
+    return tl_fail(TL_EUSAGE,
+                   "--memory: %.0f MB hold %lld layers; 24 are the least to train on and take %.0f",
+                   job->values->memory_mb, (long long)job->layers,
+                   (24 * layer + fixed_bytes(job->values)) / 1e6 + 1);
+  job->first = (head->nz - job->layers) / 2;
+  job->roi.first_z += job->first;
+  return TL_OK;
+}
+
+static TlStatus report_trained(TlReport *report, const TlTrained *t, const TlDictionary *d) {
+  TL_TRY(tl_report_int(report, "pairs", t->pairs, ""));
+  TL_TRY(tl_report_int(report, "pairs_of_coupling", t->coupling_pairs, ""));
+  TL_TRY(tl_report_int(report, "atoms", d->atoms, ""));
+  TL_TRY(tl_report_int(report, "atoms_renewed", t->renewed, ""));
+  TL_TRY(tl_report_int(report, "features_kept", t->dims, ""));
+  TL_TRY(tl_report_real(report, "residual_first", t->first, ""));
+  TL_TRY(tl_report_real(report, "residual_last", t->last, ""));
+  TL_TRY(tl_report_real(report, "tolerance", d->tolerance, "grey"));
+  TL_TRY(tl_report_real(report, "missed_by_interpolation", t->fresh_missed, "grey"));
+  TL_TRY(tl_report_real(report, "missed_after", t->fresh_left, "grey"));
+  if (t->fresh_left > t->fresh_missed)
+    tl_log_warn("on pairs that were not trained on the dictionary predicts nothing: more --pairs, "
+                "or a stack with less noise");
+  return TL_OK;
+}
+
+static TlStatus train_and_write(TrainJob *job, TlReport *report) {
+  const TrainValues *v = job->values;
+  const TlCall *call = job->call;
+  TlTraining t = {.factor = (int)v->factor,
+                  .atoms = v->atoms,
+                  .pairs = v->pairs,
+                  .codes = (int)v->codes,
+                  .rounds = (int)v->rounds,
+                  .noise_grey = v->noise_grey,
+                  .tolerance = v->tolerance,
+                  .seed = call->seed};
+  TlVolume fine;
+  TlDictionary d;
+  TlTrained told;
+  double start = tl_clock_s();
+  TL_TRY(tl_layers_grey(&job->stack, job->first, job->layers, &fine));
+  for (int k = 0; k < 3; k++) fine.voxel_m[k] = job->stack.head.voxel_m[k];
+  TlStatus status = tl_superres_train(&fine, &job->roi, &t, &d, &told);
+  tl_volume_free(&fine);
+  TL_TRY(tl_context(status, "%s", call->argv[0]));
+  if (job->stack.head.history) d.history = tl_strdup(job->stack.head.history);
+  status = tl_dictionary_write(call->output, &d, call->provenance, call->overwrite);
+  if (status == TL_OK) status = report_trained(report, &told, &d);
+  tl_dictionary_free(&d);
+  TL_TRY(status);
+  TL_TRY(tl_report_real(report, "seconds", tl_clock_s() - start, "s"));
+  TL_TRY(tl_report_real(report, "peak_memory", (double)tl_mem_peak_bytes() / 1e6, "MB"));
+  return tl_report_text(report, "output", call->output);
+}
+
+static TlStatus train_work(TrainJob *job, TlReport *report) {
+  TL_TRY(imaging_report_input(report, &job->stack.head, &job->roi));
+  TL_TRY(choose_layers(job));
+  TL_TRY(tl_report_int(report, "layers_trained_on", job->layers, ""));
+  TL_TRY(tl_report_int(report, "first_layer", job->first, ""));
+  double layer = (double)job->stack.head.nx * (double)job->stack.head.ny * bytes_a_voxel(job);
+  double bytes = layer * (double)job->layers + fixed_bytes(job->values);
+  TL_TRY(imaging_report_memory(report, (int64_t)bytes));
+  if (!job->call->dry_run) return train_and_write(job, report);
+  return tl_report_text(report, "output", job->call->output);
+}
+
+static TlStatus run_train(const TlCall *call) {
+  TrainJob job = {.call = call, .values = call->values};
+  TlReport report = {0};
+  if (job.values->atoms % 16)
+    return tl_fail(TL_EUSAGE, "--atoms must be a multiple of 16, not %lld",
+                   (long long)job.values->atoms);
+  TL_TRY(imaging_open_layers(call, &job.values->input, &job.stack, &job.roi));
+  TlStatus status = train_work(&job, &report);
+  if (status == TL_OK) status = tl_report_print(&report, call->json);
+  tl_report_free(&report);
+  tl_layers_close(&job.stack);
+  tl_roi_free(&job.roi);
+  return status;
+}
+
+static const TlTool train = {
+    .name = "talus-superres train",
+    .purpose = "learn from a fine stack what a coarse one of the same kind misses",
+    .arguments = "STACK",
+    .description =
+        "STACK is a fine scan of the material, with little noise (denoise it first). It is made\n"
+        "coarser by box means and interpolated again; coupled dictionaries are learnt of what\n"
+        "the interpolation misses (Tan 2022 2.3). -o FILE.h5 is the dictionary, with the digest\n"
+        "of STACK and how it was made.",
+    .example = "  talus-superres train fine.h5 -o sand.h5\n"
+               "  talus-superres train fine.h5 --noise=7 -o denoised_sand.h5\n",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_NEEDS_OUTPUT | TL_TAKES_DRY_RUN | TL_TAKES_JSON | TL_TAKES_SEED,
+    .params = train_params,
+    .param_count = sizeof train_params / sizeof *train_params,
+    .values_size = sizeof(TrainValues),
+    .run = run_train,
+};
+
+/* ---- apply ---- */
+
+typedef struct ApplyValues {
+  ImagingInput input;
+  char *dictionary;
+  double sigma_noise, memory_mb;
+} ApplyValues;
+
+static const TlParam apply_params[] = {
+    IMAGING_INPUT_PARAMS(ApplyValues),
+    {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Refining", NULL},
+    {"dictionary", TL_P_TEXT, offsetof(ApplyValues, dictionary), "", "", 0, 0, NULL,
+     "what 'talus-superres train' made", "FILE.h5"},
+    {"sigma-noise", TL_P_REAL, offsetof(ApplyValues, sigma_noise), "grey", "-1", -1, 1e9, NULL,
+     "standard deviation of the noise, below which patches are not coded; -1: estimated", NULL},
+    {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Running", NULL},
+    {"memory", TL_P_REAL, offsetof(ApplyValues, memory_mb), "MB", "0", 0, 1e9, NULL,
+     "work in slabs of layers that fit into this; 0: the whole stack at once. The product is the "
+     "same to the bit",
+     NULL},
+    IMAGING_PREVIEW_PARAM(ApplyValues),
+};
+
+typedef struct ApplyJob {
+  const TlCall *call;
+  const ApplyValues *values;
+  TlLayers stack;
+  TlRoi roi;
+  TlDictionary dictionary;
+  TlSuperresPlan plan;
+  double sigma;
+} ApplyJob;
+
+static TlStatus find_noise(ApplyJob *job, TlReport *report) {
+  TlNoise noise;
+  job->sigma = job->values->sigma_noise;
+  if (job->sigma >= 0) return tl_report_real(report, "sigma_noise_given", job->sigma, "grey");
+  TL_TRY(tl_noise_estimate_layers(&job->stack, &job->roi, &noise));
+  job->sigma = noise.sigma;
+  TL_TRY(tl_report_real(report, "sigma_noise", noise.sigma, "grey"));
+  if (noise.sigma * job->dictionary.noise_gain > 2 * job->dictionary.tolerance)
+    tl_log_warn("noise of %.3g grey is more than the dictionary can tell from structure: interpolation "
+                "keeps it; run talus-denoise first",
+                noise.sigma);
+  return TL_OK;
+}
+
+static TlStatus report_told(TlReport *report, const TlSuperresTold *t) {
+  TL_TRY(tl_report_real(report, "mean_coarse", t->coarse_mean, "grey"));
+  TL_TRY(tl_report_real(report, "mean", t->mean, "grey"));
+  TL_TRY(tl_report_real(report, "min_coarse", t->coarse_min, "grey"));
+  TL_TRY(tl_report_real(report, "min", t->min, "grey"));
+  TL_TRY(tl_report_real(report, "max_coarse", t->coarse_max, "grey"));
+  TL_TRY(tl_report_real(report, "max", t->max, "grey"));
+  TL_TRY(tl_report_real(report, "patches_coded", 100 * t->coded, "%"));
+  return tl_report_real(report, "change_rms", t->change_rms, "grey");
+}
+
+static TlStatus refine(ApplyJob *job, TlSuperresTold *told) {
+  const TlCall *call = job->call;
+  TlVolume head = tl_upsample_head(&job->stack.head, job->dictionary.factor);
+  TlSuperresOptions options = {.sigma = job->sigma};
+  TlLayerSink sink = {0};
+  char *history = NULL;
+  if (head.type != TL_U8 && head.type != TL_I8 && head.type != TL_U16 && head.type != TL_I16)
+    head.type = TL_F32;
+  TL_TRY(tl_provenance_join(job->stack.head.history, job->dictionary.history, &history));
+  head.history = history;
+  TlStatus status =
+      tl_stack_begin(call->output, &head, call->provenance, call->overwrite, &sink);
+  if (status == TL_OK)
+    status = tl_sink_end(&sink, tl_superres_run(&job->dictionary, &options, &job->plan, &job->stack,
+                                                &job->roi, head.type, &sink, told));
+  tl_free(history);
+  return status;
+}
+
+/* The interpolated stack is what changed: the coarse one has other voxels. */
+static TlStatus draw_preview(const ApplyJob *job, TlReport *report) {
+  const ImagingInput *input = &job->values->input;
+  if (!input->preview || !input->preview[0]) return TL_OK;
+  TlVolume grey, base;
+  TlUpsampler up;
+  TlLayers before;
+  tl_upsampler(job->dictionary.factor, &up);
+  TL_TRY(tl_layers_grey(&job->stack, 0, job->stack.head.nz, &grey));
+  TlStatus status = tl_upsample(&up, &grey, &base);
+  tl_volume_free(&grey);
+  TL_TRY(status);
+  tl_layers_of(&base, &before);
+  status = imaging_draw_preview(job->call, input, &before, report);
+  tl_volume_free(&base);
+  return status;
+}
+
+static TlStatus report_plan(const ApplyJob *job, TlReport *report) {
+  int64_t f = job->dictionary.factor;
+  char text[100];
+  snprintf(text, sizeof text, "%lld x %lld x %lld", (long long)(f * job->stack.head.nx),
+           (long long)(f * job->stack.head.ny), (long long)(f * job->stack.head.nz));
+  TL_TRY(tl_report_text(report, "refined_to", text));
+  TL_TRY(tl_report_int(report, "atoms", job->dictionary.atoms, ""));
+  TL_TRY(tl_report_int(report, "slabs", job->plan.slabs, ""));
+  TL_TRY(tl_report_int(report, "layers_each", job->plan.layers, ""));
+  TL_TRY(tl_report_int(report, "halo", job->plan.halo, "layers"));
+  return imaging_report_memory(report, job->plan.bytes);
+}
+
+static TlStatus refine_and_report(ApplyJob *job, TlReport *report) {
+  TlSuperresTold told;
+  TL_TRY(tl_context(find_noise(job, report), "%s", job->call->argv[0]));
+  double start = tl_clock_s();
+  TL_TRY(tl_context(refine(job, &told), "%s", job->call->argv[0]));
+  double seconds = tl_clock_s() - start;
+  TL_TRY(report_told(report, &told));
+  TL_TRY(tl_report_real(report, "seconds", seconds, "s"));
+  TL_TRY(tl_report_real(report, "peak_memory", (double)tl_mem_peak_bytes() / 1e6, "MB"));
+  TL_TRY(tl_report_text(report, "output", job->call->output));
+  return draw_preview(job, report);
+}
+
+static TlStatus apply_work(ApplyJob *job, TlReport *report) {
+  TL_TRY(tl_context(tl_superres_fits(&job->stack.head, &job->dictionary), "%s",
+                    job->call->argv[0]));
+  TL_TRY(imaging_report_input(report, &job->stack.head, &job->roi));
+  TL_TRY(tl_context(tl_superres_plan(&job->stack.head, &job->dictionary,
+                                     (int64_t)(job->values->memory_mb * 1e6), &job->plan),
+                    "--memory"));
+  TL_TRY(report_plan(job, report));
+  if (!job->call->dry_run) return refine_and_report(job, report);
+  return tl_report_text(report, "output", job->call->output);
+}
+
+static TlStatus run_apply(const TlCall *call) {
+  ApplyJob job = {.call = call, .values = call->values};
+  TlReport report = {0};
+  if (!job.values->dictionary || !job.values->dictionary[0])
+    return tl_fail(TL_EUSAGE, "give --dictionary=FILE.h5, made by 'talus-superres train'");
+  if (job.values->sigma_noise < 0 && job.values->sigma_noise != -1)
+    return tl_fail(TL_EUSAGE, "--sigma-noise must be 0 or more, or -1");
+  TL_TRY(imaging_open_layers(call, &job.values->input, &job.stack, &job.roi));
+  TlStatus status = tl_dictionary_read(job.values->dictionary, call->provenance, &job.dictionary);
+  if (status == TL_OK && job.stack.head.type == TL_U32)
+    status = tl_fail(TL_EINPUT, "%s: u32 voxels are labels, no greys", call->argv[0]);
+  if (status == TL_OK) status = apply_work(&job, &report);
+  if (status == TL_OK) status = tl_report_print(&report, call->json);
+  tl_report_free(&report);
+  tl_dictionary_free(&job.dictionary);
+  tl_layers_close(&job.stack);
+  tl_roi_free(&job.roi);
+  return status;
+}
+
+static const TlTool apply = {
+    .name = "talus-superres apply",
+    .purpose = "refine a coarse stack with a dictionary",
+    .arguments = "STACK",
+    .description =
+        "Each voxel becomes factor^3, whose mean stays what it was. STACK should have little\n"
+        "noise (talus-denoise first) and greys like those trained on. All three directions of\n"
+        "planes are refined and averaged. 8- and 16-bit stacks keep their type, others become\n"
+        "float. Voxels outside the region become 0. With --memory the stack may be larger than\n"
+        "memory; --dry-run says how it would be cut. --preview shows the interpolated stack,\n"
+        "the refined one and the difference.",
+    .example = "  talus-superres apply scan.h5 --dictionary=sand.h5 -o finer.h5\n",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_NEEDS_OUTPUT | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
+    .params = apply_params,
+    .param_count = sizeof apply_params / sizeof *apply_params,
+    .values_size = sizeof(ApplyValues),
+    .run = run_apply,
+};
+
+static const TlTool *const verbs[] = {&train, &apply, NULL};
+static const TlTool tool = {
+    .name = "talus-superres",
+    .purpose = "finer voxels for a coarse stack, learnt from a fine one (sparse coding)",
+    .example = "  talus-superres train fine.h5 -o sand.h5\n"
+               "  talus-superres apply scan.h5 --dictionary=sand.h5 -o finer.h5\n",
+    .verbs = verbs,
+};
+
+int main(int argc, char **argv) {
+  return tl_cli_main(&tool, argc, argv);
+}
