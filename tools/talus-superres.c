@@ -25,7 +25,8 @@ static const TlParam train_params[] = {
     {"factor", TL_P_INT, offsetof(TrainValues, factor), "voxels", "2", 2, 4, NULL,
      "fine voxels along the edge of a coarse one", NULL},
     {"noise", TL_P_REAL, offsetof(TrainValues, noise_grey), "grey", "0", 0, 1e9, NULL,
-     "for stacks that were denoised: standard deviation of the noise they had; the coarse twin gets "
+     "for stacks that were denoised: standard deviation of the noise they had; the coarse twin "
+     "gets "
      "as much and loses it by non-local means before pairs are cut",
      "SD"},
     {"atoms", TL_P_INT, offsetof(TrainValues, atoms), "", "512", 16, 4096, NULL,
@@ -214,9 +215,10 @@ static TlStatus find_noise(ApplyJob *job, TlReport *report) {
   job->sigma = noise.sigma;
   TL_TRY(tl_report_real(report, "sigma_noise", noise.sigma, "grey"));
   if (noise.sigma * job->dictionary.noise_gain > 2 * job->dictionary.tolerance)
-    tl_log_warn("noise of %.3g grey is more than the dictionary can tell from structure: interpolation "
-                "keeps it; run talus-denoise first",
-                noise.sigma);
+    tl_log_warn(
+        "noise of %.3g grey is more than the dictionary can tell from structure: interpolation "
+        "keeps it; run talus-denoise first",
+        noise.sigma);
   return TL_OK;
 }
 
@@ -241,8 +243,7 @@ static TlStatus refine(ApplyJob *job, TlSuperresTold *told) {
     head.type = TL_F32;
   TL_TRY(tl_provenance_join(job->stack.head.history, job->dictionary.history, &history));
   head.history = history;
-  TlStatus status =
-      tl_stack_begin(call->output, &head, call->provenance, call->overwrite, &sink);
+  TlStatus status = tl_stack_begin(call->output, &head, call->provenance, call->overwrite, &sink);
   if (status == TL_OK)
     status = tl_sink_end(&sink, tl_superres_run(&job->dictionary, &options, &job->plan, &job->stack,
                                                 &job->roi, head.type, &sink, told));
@@ -295,8 +296,8 @@ static TlStatus refine_and_report(ApplyJob *job, TlReport *report) {
 }
 
 static TlStatus apply_work(ApplyJob *job, TlReport *report) {
-  TL_TRY(tl_context(tl_superres_fits(&job->stack.head, &job->dictionary), "%s",
-                    job->call->argv[0]));
+  TL_TRY(
+      tl_context(tl_superres_fits(&job->stack.head, &job->dictionary), "%s", job->call->argv[0]));
   TL_TRY(imaging_report_input(report, &job->stack.head, &job->roi));
   TL_TRY(tl_context(tl_superres_plan(&job->stack.head, &job->dictionary,
                                      (int64_t)(job->values->memory_mb * 1e6), &job->plan),

@@ -267,11 +267,11 @@ static TlStatus begin(Writer *w, const char *file, const TlVolume *head, const c
       tl_h5_write_attribute(w->file, "talus_format", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, &format) &&
       tl_h5_write_history(w->file, history) && (w->dataset = create_dataset(w->file, head)) >= 0;
   if (written && v[0] > 0 && v[1] > 0 && v[2] > 0)
-    written =
-        tl_h5_write_attribute(w->dataset, "element_size_um", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3, um);
+    written = tl_h5_write_attribute(w->dataset, "element_size_um", H5T_IEEE_F64LE,
+                                    H5T_NATIVE_DOUBLE, 3, um);
   if (written && head->cylinder[2] > 0)
-    written = tl_h5_write_attribute(w->dataset, "talus_cylinder", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3,
-                              head->cylinder);
+    written = tl_h5_write_attribute(w->dataset, "talus_cylinder", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                                    3, head->cylinder);
   return written ? TL_OK : tl_h5_fails(TL_EIO, w->name, "cannot write");
 }
 

@@ -1,0 +1,269 @@
+#include "support/tltest.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/par.h"
+#include "base/random.h"
+#include "image/superres.h"
+#include "image/superres_base.h"
+#include "image/superres_codes.h"
+#include "image/superres_dual.h"
+#include "image/superres_planes.h"
+#include "image/superres_train.h"
+#include "io/h5_dictionary.h"
+#include "num/linear.h"
+
+#include <stdio.h>
+
+__attribute__((constructor)) static void be_quiet(void) {
+  tl_log_set("test", TL_LOG_ERROR);
+}
+
+static const TlRoi whole = {.kind = TL_ROI_ALL};
+
+/* Blurred balls: edges of all directions. */
+static void make(TlVolume *v, int64_t nx, int64_t ny, int64_t nz, uint64_t seed) {
+  CK_OK(tl_volume_new(v, TL_F32, nx, ny, nz));
+  for (int64_t i = 0; i < tl_volume_count(v); i++) {
+    double best = 1e9, x = (double)(i % nx), y = (double)(i / nx % ny), z = (double)(i / nx / ny);
+    for (uint64_t b = 0; b < 12; b++) {
+      double cx = (double)nx * tl_random_uniform(seed, b, 0), r;
+      double cy = (double)ny * tl_random_uniform(seed, b, 1);
+      double cz = (double)nz * tl_random_uniform(seed, b, 2);
+      r = 5 + 5 * tl_random_uniform(seed, b, 3);
+      best = fmin(best, sqrt((x - cx) * (x - cx) + (y - cy) * (y - cy) + (z - cz) * (z - cz)) - r);
+    }
+    v->f32[i] = (float)(125 - 35 * tanh(best / 0.9));
+  }
+}
+
+static void train_small(TlDictionary *d, TlTrained *told) {
+  TlVolume fine;
+  TlTraining t = {.factor = 2,
+                  .atoms = 64,
+                  .pairs = 1500,
+                  .codes = 3,
+                  .rounds = 3,
+                  .tolerance = 0.1,
+                  .seed = 5};
+  make(&fine, 48, 48, 48, 1);
+  CK_OK(tl_superres_train(&fine, &whole, &t, d, told));
+  tl_volume_free(&fine);
+}
+
+static double rms(const TlVolume *a, const TlVolume *b) {
+  double sum = 0;
+  for (int64_t i = 0; i < tl_volume_count(a); i++) {
+    double d = (double)a->f32[i] - (double)b->f32[i];
+    sum += d * d;
+  }
+  return sqrt(sum / (double)tl_volume_count(a));
+}
+
+START_TEST(box_means_of_the_interpolation_are_the_stack) {
+  for (int factor = 2; factor <= 4; factor++) {
+    TlVolume c, fine, back;
+    TlUpsampler u;
+    CK_OK(tl_volume_new(&c, TL_F32, 11, 3, 7));
+    c.voxel_m[0] = c.voxel_m[1] = 4e-6, c.voxel_m[2] = 8e-6;
+    for (int64_t i = 0; i < tl_volume_count(&c); i++)
+      c.f32[i] = (float)(100 * tl_random_uniform(1, 1, (uint64_t)i));
+    tl_upsampler(factor, &u);
+    CK_OK(tl_upsample(&u, &c, &fine));
+    ck_assert(fine.nx == 11 * factor && fine.nz == 7 * factor);
+    CK_NEAR(fine.voxel_m[2], 8e-6 / factor, 1e-20);
+    CK_OK(tl_box_means(&fine, factor, &back));
+    CK_NEAR(rms(&back, &c), 0, 0.1); /* the inverse is cut off 8 voxels out */
+    tl_box_project(&fine, &c, factor);
+    tl_volume_free(&back);
+    CK_OK(tl_box_means(&fine, factor, &back));
+    CK_NEAR(rms(&back, &c), 0, 2e-5); /* float's rounding at 100 */
+    tl_volume_free(&back), tl_volume_free(&fine), tl_volume_free(&c);
+  }
+}
+END_TEST
+
+START_TEST(codes_are_least_squares_on_greedy_supports) {
+  enum { ATOMS = 48, DIMS = 9, COUNT = 37, MOST = 4 };
+  float low[ATOMS * DIMS], y[COUNT * DIMS], *scratch;
+  TlCoder coder;
+  TlCode codes[COUNT];
+  for (int a = 0; a < ATOMS; a++) {
+    double n = 0;
+    for (int k = 0; k < DIMS; k++) {
+      low[a * DIMS + k] = (float)tl_random_normal(2, (uint64_t)a, (uint64_t)k);
+      n += (double)low[a * DIMS + k] * (double)low[a * DIMS + k];
+    }
+    for (int k = 0; k < DIMS; k++) low[a * DIMS + k] /= (float)sqrt(n);
+  }
+  for (int i = 0; i < COUNT * DIMS; i++) y[i] = (float)tl_random_normal(3, 0, (uint64_t)i);
+  CK_OK(tl_coder_make(ATOMS, DIMS, MOST, low, &coder));
+  CK_OK(TL_NEW(scratch, (size_t)tl_coder_scratch(&coder)));
+  tl_coder_code(&coder, y, COUNT, 0.5, scratch, codes);
+  for (int i = 0; i < COUNT; i++) {
+    double left[DIMS], sum = 0;
+    TlCode alone;
+    for (int k = 0; k < DIMS; k++) left[k] = (double)y[i * DIMS + k];
+    for (int n = 0; n < codes[i].used; n++) { /* each atom was the greatest at its turn */
+      double g[MOST * MOST], w[MOST], most = 0, taken = 0;
+      for (int a = 0; a < ATOMS; a++) {
+        double dot = 0;
+        for (int k = 0; k < DIMS; k++) dot += left[k] * (double)low[a * DIMS + k];
+        most = fmax(most, fabs(dot));
+        if (a == codes[i].atom[n]) taken = fabs(dot);
+      }
+      CK_NEAR(taken, most, 1e-5);
+      for (int p = 0; p <= n; p++) {
+        w[p] = 0;
+        for (int k = 0; k < DIMS; k++)
+          w[p] += (double)low[codes[i].atom[p] * DIMS + k] * (double)y[i * DIMS + k];
+        for (int q = 0; q <= n; q++) {
+          g[p * (n + 1) + q] = 0;
+          for (int k = 0; k < DIMS; k++)
+            g[p * (n + 1) + q] +=
+                (double)low[codes[i].atom[p] * DIMS + k] * (double)low[codes[i].atom[q] * DIMS + k];
+        }
+      }
+      CK_OK(tl_linear_solve(n + 1, g, 1, w));
+      for (int k = 0; k < DIMS; k++) {
+        left[k] = (double)y[i * DIMS + k];
+        for (int p = 0; p <= n; p++) left[k] -= w[p] * (double)low[codes[i].atom[p] * DIMS + k];
+      }
+      if (n == codes[i].used - 1)
+        for (int p = 0; p <= n; p++) CK_NEAR((double)codes[i].weight[p], w[p], 1e-4);
+    }
+    for (int k = 0; k < DIMS; k++) sum += left[k] * left[k];
+    ck_assert(codes[i].used == MOST || sum <= 0.5 + 1e-5);
+    tl_coder_code(&coder, y + i * DIMS, 1, 0.5, scratch, &alone); /* whatever it is coded with */
+    ck_assert_int_eq(alone.used, codes[i].used);
+    ck_assert(!memcmp(alone.weight, codes[i].weight, (size_t)alone.used * sizeof(float)));
+  }
+  tl_free(scratch);
+  tl_coder_free(&coder);
+}
+END_TEST
+
+START_TEST(the_dual_meets_kkt_and_plain_descent) {
+  enum { N = 6, ROWS = 5, COUNT = 60 };
+  double z[N * COUNT], x[ROWS * COUNT], zz[N * N], zx[N * ROWS], l[N] = {0}, d[N * ROWS];
+  double plain[N * ROWS] = {0};
+  for (int i = 0; i < N * COUNT; i++) z[i] = tl_random_normal(4, 0, (uint64_t)i);
+  for (int i = 0; i < ROWS * COUNT; i++)
+    x[i] = (i % COUNT < 30 ? 4 : 0.1) * tl_random_normal(4, 1, (uint64_t)i) +
+           (i < COUNT ? 2 * z[i] : 0.1 * z[i % COUNT + COUNT]);
+  tl_linear_product(false, true, N, N, COUNT, z, z, zz);
+  tl_linear_product(false, true, N, ROWS, COUNT, z, x, zx);
+  TlDual dual = {.atoms = N, .rows = ROWS, .zz = zz, .zx = zx, .multiplier = l, .dictionary = d};
+  CK_OK(tl_dual_solve(&dual));
+  CK_NEAR(dual.violation, 0, 1e-5);
+  int held = 0, loose = 0;
+  for (int i = 0; i < N; i++) {
+    double n = 0;
+    for (int r = 0; r < ROWS; r++) n += d[i * ROWS + r] * d[i * ROWS + r];
+    ck_assert(n <= 1 + 1e-5 && l[i] >= 0);
+    if (n < 1 - 1e-4) {
+      CK_NEAR(l[i], 0, 1e-6);
+      loose++;
+    } else {
+      held++;
+    }
+  }
+  ck_assert(held > 0 && loose > 0);        /* both kinds are tried */
+  for (int step = 0; step < 20000; step++) /* projected gradient, an independent way */
+    for (int i = 0; i < N; i++) {
+      double n = 0;
+      for (int r = 0; r < ROWS; r++) {
+        double g = -zx[i * ROWS + r];
+        for (int j = 0; j < N; j++) g += zz[i * N + j] * plain[j * ROWS + r];
+        plain[i * ROWS + r] -= g / 400;
+        n += plain[i * ROWS + r] * plain[i * ROWS + r];
+      }
+      for (int r = 0; r < ROWS && n > 1; r++) plain[i * ROWS + r] /= sqrt(n);
+    }
+  for (int i = 0; i < N * ROWS; i++) CK_NEAR(d[i], plain[i], 1e-4);
+}
+END_TEST
+
+typedef struct Kept {
+  float *voxels;
+  int64_t at, layer;
+} Kept;
+
+static TlStatus keep(void *self, int64_t count, const void *voxels) {
+  Kept *k = self;
+  memcpy(k->voxels + k->at, voxels, (size_t)(count * k->layer) * sizeof(float));
+  k->at += count * k->layer;
+  return TL_OK;
+}
+
+START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
+  TlDictionary d;
+  TlTrained told;
+  TlSuperresTold t;
+  TlVolume fine, coarse, base, out, back;
+  TlUpsampler u;
+  TlLayers stack;
+  TlSuperresOptions options = {.quiet = true};
+  train_small(&d, &told);
+  ck_assert(told.fresh_left < told.fresh_missed && told.last < told.first);
+  make(&fine, 40, 36, 44, 9);
+  CK_OK(tl_box_means(&fine, 2, &coarse));
+  coarse.voxel_m[0] = coarse.voxel_m[1] = 1e-6, coarse.voxel_m[2] = 2e-6;
+  tl_upsampler(2, &u);
+  CK_OK(tl_upsample(&u, &coarse, &base));
+  tl_par_set_threads(1);
+  CK_OK(tl_superres(&d, &options, &coarse, &out));
+  ck_assert(out.voxel_m[2] == 1e-6 && out.nz == 44);
+  ck_assert_msg(rms(&out, &fine) < 0.9 * rms(&base, &fine), "%g, interpolated %g", rms(&out, &fine),
+                rms(&base, &fine));
+  CK_OK(tl_box_means(&out, 2, &back));
+  CK_NEAR(rms(&back, &coarse), 0, 2e-5);
+  tl_layers_of(&coarse, &stack);
+  for (int threads = 1; threads <= 2; threads++) {
+    TlSuperresPlan plan = {.slabs = 8, .layers = 3, .halo = 11};
+    Kept kept = {.layer = out.nx * out.ny};
+    CK_OK(TL_NEW(kept.voxels, (size_t)tl_volume_count(&out)));
+    TlLayerSink sink = {.self = &kept, .append = keep};
+    tl_par_set_threads(threads);
+    CK_OK(tl_superres_run(&d, &options, &plan, &stack, &whole, TL_F32, &sink, &t));
+    ck_assert(!memcmp(kept.voxels, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
+    CK_NEAR(t.mean, t.coarse_mean, 1e-4);
+    tl_free(kept.voxels);
+  }
+  d.proportions[0] = d.proportions[1] = d.proportions[2] = 1;
+  CK_FAILS(tl_superres_fits(&coarse, &d), TL_EINPUT, "proportions");
+  d.proportions[2] = 2;
+  CK_OK(tl_superres_fits(&coarse, &d));
+  CK_FAILS(tl_superres_plan(&coarse, &d, 1000, &(TlSuperresPlan){0}), TL_EUSAGE, "too few");
+  tl_layers_close(&stack);
+  tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&base);
+  tl_volume_free(&out), tl_volume_free(&back);
+  tl_dictionary_free(&d);
+}
+END_TEST
+
+START_TEST(a_file_keeps_the_dictionary_and_sees_damage) {
+  TlDictionary d, e;
+  TlTrained told;
+  char path[600];
+  train_small(&d, &told);
+  snprintf(path, sizeof path, "%s/d.h5", tl_test_folder());
+  CK_OK(tl_dictionary_write(path, &d, NULL, false));
+  CK_FAILS(tl_dictionary_write(path, &d, NULL, false), TL_EUSAGE, "d.h5");
+  CK_OK(tl_dictionary_read(path, NULL, &e));
+  ck_assert(e.atoms == d.atoms && e.dims == d.dims && e.tolerance == d.tolerance);
+  ck_assert(!memcmp(e.high, d.high, (size_t)d.atoms * TL_PATCH_VOXELS * sizeof(float)));
+  FILE *f = fopen(path, "r+b");
+  ck_assert(f && fseek(f, -2000, SEEK_END) == 0);
+  ck_assert(fwrite("damaged", 1, 7, f) == 7 && fclose(f) == 0);
+  tl_dictionary_free(&e);
+  CK_FAILS(tl_dictionary_read(path, NULL, &e), TL_EINPUT, "d.h5");
+  CK_FAILS(tl_dictionary_read("none.h5", NULL, &e), TL_EIO, "none.h5");
+  tl_dictionary_free(&d);
+}
+END_TEST
+
+TL_TEST_MAIN("superres", box_means_of_the_interpolation_are_the_stack,
+             codes_are_least_squares_on_greedy_supports, the_dual_meets_kkt_and_plain_descent,
+             better_than_interpolation_means_kept_slabs_and_threads_same_bits,
+             a_file_keeps_the_dictionary_and_sees_damage)
