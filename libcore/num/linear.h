@@ -1,7 +1,7 @@
 /* Dense linear algebra, the one door to LAPACKE and OpenBLAS: what training a dictionary takes.
  *
- * OpenBLAS because the matrices are 512 x 512 and factorised some hundred times in a training: its
- * blocked kernels are 20 times faster than loops of ours, and Debian has it for every processor.
+ * OpenBLAS because the matrices are 512 x 512 and factorised some hundred times in a training:
+ * blocked kernels are others' trade, well kept, and Debian has them for every processor.
  * Matrices are row-major doubles. One thread: results do not depend on how many the machine has
  * (they may differ in the last bits between processors, whose kernels differ).
  */
