@@ -270,7 +270,7 @@ double tl_heightfield_descend(const TlHeightfield *field, TlVec3 p, double *x, d
   double f = INFINITY;
   bool lost = false;
   int iteration = 0;
-  for (; iteration < 12; iteration++) {
+  for (; iteration < TL_HEIGHTFIELD_STEPS; iteration++) {
     double du, dv;
     newton_step(&d.patch, p.x - (double)d.i, p.y - (double)d.j, p.z, d.x - (double)d.i,
                 d.y - (double)d.j, &du, &dv);
@@ -292,7 +292,7 @@ double tl_heightfield_descend(const TlHeightfield *field, TlVec3 p, double *x, d
     if (!(lost = !enter(&d, i, j))) continue;
     break;
   }
-  if (iteration == 12) f = around_foot(&d); /* in circles about a corner */
+  if (iteration == TL_HEIGHTFIELD_STEPS) f = around_foot(&d); /* in circles about a corner */
   if (lost || !(d.x >= 0 && d.y >= 0 && d.x <= (double)nx && d.y <= (double)ny)) f = INFINITY;
   if (f < INFINITY) {
     *x = d.x;

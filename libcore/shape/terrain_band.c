@@ -5,6 +5,7 @@
 #include "shape/heightfield.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Every band point goes down to its closest point by itself, from where the point before it in the
  * column ended: next to each other they nearly agree. Points that sit in a wrong basin (creases,
@@ -42,6 +43,19 @@ typedef struct Point {
   float phi, x, y, z;
 } Point;
 
+/* The points of a column on one side of the ground, from there on. */
+typedef struct Walk {
+  Point *point;
+  size_t count, capacity;
+} Walk;
+
+/* Columns walked side by side. */
+enum { LANES = TL_HEIGHTFIELD_LANES };
+typedef struct Group {
+  int64_t I[LANES], J;
+  int count;
+} Group;
+
 /* Scratch of one tile. Columns (I, J) count from the halo's first sample. */
 typedef struct Tile {
   const Band *band;
@@ -54,8 +68,7 @@ typedef struct Tile {
   float *row;        /* of columns: what the band can reach, and is the outline near */
   Point *point;
   size_t count, capacity;
-  Point *under; /* of the column at hand, from the ground down */
-  size_t under_capacity;
+  Walk down[LANES], up[LANES]; /* of the columns at hand, from the ground on */
 } Tile;
 
 static void free_tile(Tile *t) {
@@ -64,7 +77,10 @@ static void free_tile(Tile *t) {
   tl_free(t->high);
   tl_free(t->row);
   tl_free(t->point);
-  tl_free(t->under);
+  for (int l = 0; l < LANES; l++) {
+    tl_free(t->down[l].point);
+    tl_free(t->up[l].point);
+  }
 }
 
 /* ---- extents of the columns ---- */
@@ -157,49 +173,80 @@ static Point point_at(const Tile *t, double phi, TlVec3 p, double x, double y, d
   return (Point){(float)phi, (float)(x - (double)t->i0), (float)(y - (double)t->j0), (float)z};
 }
 
-/* From the start (*x, *y), which becomes the closest point; the slow search where that meets the
- * outline. */
-static Point find_point(const Tile *t, TlVec3 p, bool above, double *x, double *y) {
-  double r = t->band->refine, d = tl_heightfield_descend(&t->band->field, p, x, y);
-  if (d < INFINITY) return point_at(t, above ? r * d : -r * d, p, *x, *y, d);
+/* Of a descent that came down to distance d at (x, y); the slow search where that met the outline.
+ */
+static Point found_point(const Tile *t, TlVec3 p, bool above, double x, double y, double d) {
+  double r = t->band->refine;
+  if (d < INFINITY) return point_at(t, above ? r * d : -r * d, p, x, y, d);
   d = r * tl_heightfield_distance(&t->band->field, p, (double)t->band->reach);
   return (Point){(float)(above ? d : -d), NAN, NAN, NAN};
 }
 
-/* Points from k on, upwards or down, until one is too far; that one is kept too, since a neighbour
- * may know better. */
-static TlStatus walk(const Tile *t, int64_t I, int64_t J, int32_t k, int step, Point **list,
-                     size_t *capacity, size_t first, size_t *count) {
-  TlVec3 p = place_of(t, I, J, k);
-  double x = p.x, y = p.y, last_x = x, last_y = y;
-  size_t n = first;
-  for (;; k += step) {
-    p = place_of(t, I, J, k);
-    double from_x = 2 * x - last_x, from_y = 2 * y - last_y;
-    last_x = x;
-    last_y = y;
-    x = from_x;
-    y = from_y;
-    Point found = find_point(t, p, step > 0, &x, &y);
-    TL_TRY(TL_RESERVE(*list, *capacity, n + 1));
-    (*list)[n++] = found;
-    if (!(fabsf(found.phi) <= t->band->limit)) break;
+/* Points of a group's columns upwards or downwards, each until one is too far; that one is kept
+ * too, since a neighbour may know better. A descent starts where the last two points lead. Lanes
+ * that have ended go over their last point again. */
+static TlStatus walk(const Tile *t, const Group *g, int step, Walk walks[LANES]) {
+  double p[3][LANES], x[LANES], y[LANES], last_x[LANES], last_y[LANES], d[LANES];
+  int32_t k[LANES];
+  bool going[LANES] = {false};
+  for (int l = 0; l < LANES; l++) {
+    const Column *column = &t->column[g->J * t->nx + g->I[l]];
+    k[l] = step > 0 ? column->k_zero : column->k_zero - 1;
+    TlVec3 place = place_of(t, g->I[l], g->J, k[l]);
+    p[0][l] = x[l] = last_x[l] = place.x;
+    p[1][l] = y[l] = last_y[l] = place.y;
+    walks[l].count = 0;
+    going[l] = l < g->count;
   }
-  *count = n;
+  for (bool some = true; some;) {
+    for (int l = 0; l < LANES; l++) {
+      double from_x = 2 * x[l] - last_x[l], from_y = 2 * y[l] - last_y[l];
+      p[2][l] = k[l] / (double)t->band->refine;
+      if (!going[l]) continue;
+      last_x[l] = x[l];
+      last_y[l] = y[l];
+      x[l] = from_x;
+      y[l] = from_y;
+    }
+    tl_heightfield_descend_lanes(&t->band->field, p, x, y, d);
+    some = false;
+    for (int l = 0; l < LANES; l++) {
+      if (!going[l]) continue;
+      Walk *w = &walks[l];
+      TlVec3 place = tl_vec3(p[0][l], p[1][l], p[2][l]);
+      Point found = found_point(t, place, step > 0, x[l], y[l], d[l]);
+      TL_TRY(TL_RESERVE(w->point, w->capacity, w->count + 1));
+      w->point[w->count++] = found;
+      going[l] = fabsf(found.phi) <= t->band->limit;
+      if (going[l]) k[l] += step;
+      some |= going[l];
+    }
+  }
   return TL_OK;
 }
 
-static TlStatus walk_column(Tile *t, int64_t I, int64_t J, Column *column) {
-  size_t below = 0, end = 0;
-  TL_TRY(walk(t, I, J, column->k_zero - 1, -1, &t->under, &t->under_capacity, 0, &below));
-  column->start = (int64_t)t->count;
-  TL_TRY(TL_RESERVE(t->point, t->capacity, t->count + below));
-  for (size_t n = 0; n < below; n++) t->point[t->count + n] = t->under[below - 1 - n];
-  t->count += below;
-  TL_TRY(walk(t, I, J, column->k_zero, 1, &t->point, &t->capacity, t->count, &end));
-  t->count = end;
-  column->k_low = column->k_zero - (int32_t)below;
-  column->k_count = (int32_t)((int64_t)end - column->start);
+/* The columns of a group, which is empty then; the last ones' lanes are filled up with the first.
+ */
+static TlStatus walk_group(Tile *t, Group *g) {
+  int count = g->count;
+  for (int l = count; l < LANES; l++) g->I[l] = g->I[0];
+  g->count = 0;
+  if (count == 0) return TL_OK;
+  Group full = *g;
+  full.count = count;
+  TL_TRY(walk(t, &full, -1, t->down));
+  TL_TRY(walk(t, &full, 1, t->up));
+  for (int l = 0; l < count; l++) {
+    Column *column = &t->column[g->J * t->nx + g->I[l]];
+    size_t below = t->down[l].count, above = t->up[l].count;
+    TL_TRY(TL_RESERVE(t->point, t->capacity, t->count + below + above));
+    column->start = (int64_t)t->count;
+    column->k_low = column->k_zero - (int32_t)below;
+    column->k_count = (int32_t)(below + above);
+    for (size_t n = below; n-- > 0;) t->point[t->count++] = t->down[l].point[n];
+    memcpy(t->point + t->count, t->up[l].point, above * sizeof *t->point);
+    t->count += above;
+  }
   return TL_OK;
 }
 
@@ -234,16 +281,21 @@ static TlStatus fill_columns(Tile *t) {
   TL_TRY(TL_NEW(t->column, (size_t)(t->nx * t->ny)));
   if (t->broken) TL_TRY(TL_NEW(t->row, 6 * (size_t)t->nx + 3));
   for (int64_t J = 0; J < t->ny; J++) {
+    Group group = {.J = J};
     if (t->broken) row_extents(t, J);
     for (int64_t I = 0; I < t->nx; I++) {
       Column *column = &t->column[J * t->nx + I];
       double z;
       if (!column_height(t, I, J, &z)) continue;
       column->k_zero = (int32_t)ceil(z);
-      bool rim = t->broken && t->row[2 * t->nx + I] == -INFINITY;
-      TL_TRY(rim ? exact_column(t, I, J, t->row[I], t->row[t->nx + I], column)
-                 : walk_column(t, I, J, column));
+      if (t->broken && t->row[2 * t->nx + I] == -INFINITY) { /* a rim is near */
+        TL_TRY(exact_column(t, I, J, t->row[I], t->row[t->nx + I], column));
+        continue;
+      }
+      group.I[group.count++] = I;
+      if (group.count == LANES) TL_TRY(walk_group(t, &group));
     }
+    TL_TRY(walk_group(t, &group));
   }
   return TL_OK;
 }
@@ -265,7 +317,9 @@ static void learn_from(Tile *t, int64_t I, int64_t J, int64_t other) {
     float near = fabsf(point[k].phi) / r - 1e-3f;
     if (near <= 0 || !(dx * dx + dy * dy + dz * dz < near * near)) continue;
     double x = (double)t->i0 + theirs[k].x, y = (double)t->j0 + theirs[k].y;
-    Point found = find_point(t, place_of(t, I, J, k), k >= mine->k_zero, &x, &y);
+    TlVec3 p = place_of(t, I, J, k);
+    double d = tl_heightfield_descend(&t->band->field, p, &x, &y);
+    Point found = found_point(t, p, k >= mine->k_zero, x, y, d);
     if (fabsf(found.phi) < fabsf(point[k].phi)) point[k] = found;
   }
 }

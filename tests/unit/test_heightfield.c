@@ -107,5 +107,42 @@ START_TEST(descent_into_missing_ground_says_so) {
 }
 END_TEST
 
+/* Lanes against one by one, over rough ground with holes, places beyond its edges among them. */
+START_TEST(descents_side_by_side_are_those_one_by_one) {
+  float z[N * N];
+  int settled = 0, lost = 0;
+  for (uint64_t r = 0; r < 60; r++) {
+    rough(z, 200 + r, 0.05 * (double)(r % 12));
+    if (r % 3 == 0) z[(r % N) * N + 4] = NAN;
+    TlHeightfield f = {N, N, z, 1};
+    for (uint64_t m = 0; m < 50; m++) {
+      double p[3][TL_HEIGHTFIELD_LANES], x[TL_HEIGHTFIELD_LANES], y[TL_HEIGHTFIELD_LANES];
+      double d[TL_HEIGHTFIELD_LANES], at_x[TL_HEIGHTFIELD_LANES], at_y[TL_HEIGHTFIELD_LANES];
+      for (uint64_t l = 0; l < TL_HEIGHTFIELD_LANES; l++) {
+        uint64_t at = TL_HEIGHTFIELD_LANES * m + l;
+        p[0][l] = -0.5 + N * tl_random_uniform(r, at, 0);
+        p[1][l] = -0.5 + N * tl_random_uniform(r, at, 1);
+        p[2][l] = 4 * tl_random_uniform(r, at, 2) - 2;
+        at_x[l] = x[l] = p[0][l] + 0.3 * cos((double)at);
+        at_y[l] = y[l] = p[1][l] + 0.3 * sin((double)at);
+      }
+      tl_heightfield_descend_lanes(&f, p, x, y, d);
+      for (int l = 0; l < TL_HEIGHTFIELD_LANES; l++) {
+        double one =
+            tl_heightfield_descend(&f, tl_vec3(p[0][l], p[1][l], p[2][l]), &at_x[l], &at_y[l]);
+        ck_assert_msg(d[l] == one && x[l] == at_x[l] && y[l] == at_y[l],
+                      "ground %d: %.17g at %.17g, %.17g, alone %.17g at %.17g, %.17g", (int)r, d[l],
+                      x[l], y[l], one, at_x[l], at_y[l]);
+        settled += d[l] < INFINITY;
+        lost += isinf(d[l]);
+      }
+    }
+  }
+  ck_assert_int_gt(settled, 5000);
+  ck_assert_int_gt(lost, 500);
+}
+END_TEST
+
 TL_TEST_MAIN("heightfield", distance_to_rough_ground_is_the_closest_point, distance_knows_its_reach,
-             descent_ends_at_a_closest_point_from_near_it, descent_into_missing_ground_says_so)
+             descent_ends_at_a_closest_point_from_near_it, descent_into_missing_ground_says_so,
+             descents_side_by_side_are_those_one_by_one)
