@@ -21,8 +21,8 @@ int main(int argc, char **argv) {
                 "of the drop energy", 1e-6);
   judge_at_most(JUDGE_CORRECT, "lsdrop_512_overlap", 1e3 * d.deepest_m, "mm", 0.1);
   judge_note("As measured the fall and impact (0.3 s) take %.1f CPU-s, settling and rest (1.2 s) "
-             "%.1f; the "
-             "machine's factor is %.2f. YADE needs 1,091 CPU-s a simulated second, Bullet (hulls, "
+             "%.1f; the machine's factor is %.2f. YADE needs 1,091 CPU-s a simulated second, "
+             "Bullet (hulls, "
              "creeping) 2.6 to 10.6.",
              impact, d.cpu_s - impact, factor);
   lsdrop_close(&d);

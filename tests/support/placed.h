@@ -1,10 +1,22 @@
-/* Bodies for tests of the contact search, which has no solver to fill what is derived. */
+/* Bodies for tests: for a solver to fill in what is derived, and for the contact search without
+ * one. */
 #ifndef TL_TESTS_SUPPORT_PLACED_H
 #define TL_TESTS_SUPPORT_PLACED_H
 
 #include "dem/bodies.h"
 #include "dem/shapes.h"
 #include "support/tltest.h"
+
+/* Append a body of scale 1 at rest but for v; its index, which is its id, too. */
+static inline int64_t tl_test_put(TlBodies *b, int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
+  CK_OK(tl_bodies_add(b, &(TlBodyState){.id = b->total,
+                                        .avatar_id = shape,
+                                        .scale = 1,
+                                        .position = x,
+                                        .rotation = q,
+                                        .velocity = v}));
+  return b->total - 1;
+}
 
 /* Append a body whose shape is in shapes; reach_m: beyond its radius. Its index. */
 static inline int64_t tl_test_place(TlBodies *b, const TlShapes *shapes, TlBodyState state,

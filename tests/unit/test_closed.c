@@ -182,15 +182,6 @@ static void lab_close(Lab *lab) {
   tl_bodies_free(&lab->bodies);
 }
 
-static void put(Lab *lab, int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
-  CK_OK(tl_bodies_add(&lab->bodies, &(TlBodyState){.id = lab->bodies.total,
-                                                   .avatar_id = shape,
-                                                   .scale = 1,
-                                                   .position = x,
-                                                   .rotation = q,
-                                                   .velocity = v}));
-}
-
 static void run(Lab *lab, int steps) {
   for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
 }
@@ -205,7 +196,7 @@ START_TEST(a_box_slides_down_an_incline_by_energy_balance) {
     lab.config.boundary_friction = mus[i];
     lab_start(&lab);
     TlVec3 n = lab.plane[0].normal, start = tl_scale(0.5 * box_size[2], n);
-    put(&lab, BOX, start, tl_quat_from_rotation(tl_vec3(0, angle, 0)), NONE);
+    tl_test_put(&lab.bodies, BOX, start, tl_quat_from_rotation(tl_vec3(0, angle, 0)), NONE);
     run(&lab, 500);
     double v = tl_norm(lab.bodies.velocity[0]);
     double s = tl_norm(tl_sub(lab.bodies.position[0], start)) - 0.5 * v * dt;
@@ -226,7 +217,8 @@ START_TEST(a_box_that_lands_flat_does_not_tip) {
     lab.config.boundary_friction = 0.4 * i;
     lab.config.boundary_restitution = 0;
     lab_start(&lab);
-    put(&lab, BOX, tl_vec3(0, 0, 0.5 * box_size[2] + 5e-4), UPRIGHT, tl_vec3(0.5, 0, -4.43));
+    tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * box_size[2] + 5e-4), UPRIGHT,
+                tl_vec3(0.5, 0, -4.43));
     run(&lab, 1);
     CK_NEAR(tl_norm(tl_bodies_spin(&lab.bodies, 0)), 0, i ? 0.5 / 20 / box_size[0] : 1e-9);
     CK_NEAR(lab.bodies.velocity[0].y, 0, i ? 0.5 / 20 : 1e-12);
@@ -244,8 +236,8 @@ START_TEST(a_sliding_cylinder_ends_rolling_at_two_thirds) {
   lab.config.boundary_friction = 0.3;
   lab_start(&lab);
   double u0 = 0.9, r = cylinder_size[0], when = u0 / (3 * 0.3 * G);
-  put(&lab, CYLINDER, tl_vec3(0, 0, r), tl_quat_from_rotation(tl_vec3(PI / 2, 0, 0)),
-      tl_vec3(u0, 0, 0));
+  tl_test_put(&lab.bodies, CYLINDER, tl_vec3(0, 0, r), tl_quat_from_rotation(tl_vec3(PI / 2, 0, 0)),
+              tl_vec3(u0, 0, 0));
   run(&lab, (int)(0.98 * when / lab.config.step_s));
   ck_assert(lab.bodies.velocity[0].x > 2.01 / 3 * u0);
   run(&lab, (int)(0.04 * when / lab.config.step_s) + 1);
@@ -266,8 +258,8 @@ START_TEST(dropped_boxes_and_cylinders_come_to_rest) {
       Lab lab;
       lab_open(&lab, 0);
       lab_start(&lab);
-      put(&lab, shape, tl_vec3(0, 0, 0.05), tl_quat_from_rotation(tl_vec3(0.3 * k, 0.2, 0.1)),
-          NONE);
+      tl_test_put(&lab.bodies, shape, tl_vec3(0, 0, 0.05),
+                  tl_quat_from_rotation(tl_vec3(0.3 * k, 0.2, 0.1)), NONE);
       run(&lab, 3000);
       double speed = lab.report.speed_max_m_s, z = lab.bodies.position[0].z;
       if (shape == BOX) ck_assert_msg(speed < 1e-6, "box %d: %g m/s", k, speed);
@@ -284,8 +276,8 @@ START_TEST(a_standing_cylinder_stands) {
   Lab lab;
   lab_open(&lab, 0);
   lab_start(&lab);
-  put(&lab, CYLINDER, tl_vec3(0, 0, 0.5 * cylinder_size[1]),
-      tl_quat_from_rotation(tl_vec3(0, 0, 0.4)), NONE);
+  tl_test_put(&lab.bodies, CYLINDER, tl_vec3(0, 0, 0.5 * cylinder_size[1]),
+              tl_quat_from_rotation(tl_vec3(0, 0, 0.4)), NONE);
   run(&lab, 2000);
   CK_NEAR(lab.bodies.position[0].z, 0.5 * cylinder_size[1], 1e-5);
   ck_assert(lab.report.speed_max_m_s < 1e-9);

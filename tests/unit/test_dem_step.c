@@ -1,4 +1,5 @@
 /* The whole step against closed forms. */
+#include "support/placed.h"
 #include "support/tltest.h"
 
 #include "base/par.h"
@@ -55,16 +56,6 @@ static void lab_close(Lab *lab) {
   for (int i = 0; i < 5; i++) tl_avatar_free(&lab->avatar[i]);
 }
 
-static int64_t put(Lab *lab, int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
-  CK_OK(tl_bodies_add(&lab->bodies, &(TlBodyState){.id = lab->bodies.total,
-                                                   .avatar_id = shape,
-                                                   .scale = 1,
-                                                   .position = x,
-                                                   .rotation = q,
-                                                   .velocity = v}));
-  return lab->bodies.total - 1;
-}
-
 static void run(Lab *lab, int steps) {
   for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
 }
@@ -76,7 +67,7 @@ START_TEST(free_fall_is_the_symplectic_closed_form) {
   Lab lab;
   lab_open(&lab);
   lab_start(&lab);
-  put(&lab, SPHERE, tl_vec3(1, 2, 3), UPRIGHT, tl_vec3(2, 0, 1));
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(1, 2, 3), UPRIGHT, tl_vec3(2, 0, 1));
   run(&lab, 1000);
   double t = 1, dt = 1e-3; /* z = z0 + v t - g t (t + dt)/2: 1000 roundings of 1e-15 */
   CK_NEAR(lab.bodies.position[0].z, 3 + t - 0.5 * G * t * (t + dt), 1e-11);
@@ -95,7 +86,7 @@ START_TEST(bounce_heights_fall_by_e_squared) {
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_start(&lab);
   double h = 1, r = 0.01, top = 0, last = -1;
-  put(&lab, SPHERE, tl_vec3(0, 0, h + r), UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, h + r), UPRIGHT, NONE);
   int bounces = 0;
   for (int i = 0; i < 13000 && bounces < 4; i++) {
     run(&lab, 1);
@@ -121,7 +112,8 @@ static void block_on_slope(Lab *lab, double angle, double mu) {
   lab_plane(lab, NONE, n);
   CK_OK(tl_avatar_box(0.02, 0.02, 0.02, 0.002, 400, &lab->avatar[CUBE]));
   lab_start(lab);
-  put(lab, CUBE, tl_scale(0.02, n), tl_quat_from_rotation(tl_vec3(0, angle, 0)), NONE);
+  tl_test_put(&lab->bodies, CUBE, tl_scale(0.02, n), tl_quat_from_rotation(tl_vec3(0, angle, 0)),
+              NONE);
 }
 
 START_TEST(a_block_slides_down_an_incline_by_energy_balance) {
@@ -179,7 +171,7 @@ START_TEST(a_sliding_sphere_comes_to_roll_at_five_sevenths) {
   lab.config.boundary_friction = 0.3;
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_start(&lab);
-  put(&lab, SPHERE, tl_vec3(0, 0, 0.01), UPRIGHT, tl_vec3(1, 0, 0));
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0.01), UPRIGHT, tl_vec3(1, 0, 0));
   double end = 2 / (7 * 0.3 * G); /* u = u0 - mu g t until then */
   run(&lab, (int)(0.5 * end / 1e-3));
   CK_NEAR(lab.bodies.velocity[0].x, 1 - 0.3 * G * 1e-3 * (int)(0.5 * end / 1e-3), 1e-6);
@@ -199,7 +191,7 @@ START_TEST(a_free_top_keeps_its_angular_momentum_and_its_energy) {
     lab.config.step_s = k ? 2.5e-3 : 5e-3;
     CK_OK(tl_avatar_superellipsoid(0.02, 0.013, 0.01, 1, 1, 0.002, 200, &lab.avatar[GRAIN]));
     lab_start(&lab);
-    put(&lab, GRAIN, NONE, UPRIGHT, NONE);
+    tl_test_put(&lab.bodies, GRAIN, NONE, UPRIGHT, NONE);
     CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
     tl_bodies_set_spin(&lab.bodies, 0, tl_vec3(1, 10, 1)); /* near the unstable middle axis */
     TlVec3 l = lab.bodies.momentum[0];
@@ -220,8 +212,8 @@ START_TEST(two_spheres_in_flight_exchange_momentum_by_e) {
   lab.config.gravity_m_s2 = NONE;
   lab.config.restitution = 0.6;
   lab_start(&lab);
-  put(&lab, SPHERE, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(1, 0, 0));
-  put(&lab, SPHERE, tl_vec3(0.1, 0, 0), UPRIGHT, tl_vec3(-1, 0, 0));
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(1, 0, 0));
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.1, 0, 0), UPRIGHT, tl_vec3(-1, 0, 0));
   run(&lab, 200);
   CK_NEAR(lab.bodies.velocity[1].x - lab.bodies.velocity[0].x, 1.2, 1e-9);
   CK_NEAR(lab.bodies.velocity[1].x + lab.bodies.velocity[0].x, 0, 1e-12);
@@ -249,7 +241,8 @@ static void heap(Lab *lab, int count, int steps, double dt, double damping, doub
     TlQuat q = tl_quat_unit((TlQuat){tl_random_next_normal(&x), tl_random_next_normal(&x),
                                      tl_random_next_normal(&x), tl_random_next_normal(&x)});
     double s = 0.022;
-    put(lab, GRAIN, tl_vec3((i % 4 - 1.5) * s, (i / 4 % 4 - 1.5) * s, (i / 16 + 0.6) * s), q, NONE);
+    tl_test_put(&lab->bodies, GRAIN,
+                tl_vec3((i % 4 - 1.5) * s, (i / 4 % 4 - 1.5) * s, (i / 16 + 0.6) * s), q, NONE);
   }
   CK_OK(tl_solver_refresh(lab->solver, &lab->bodies));
   *drop_J = *peak = 0;
@@ -300,7 +293,7 @@ static void throw_down(Lab *lab, TlVec3 gravity, double e, double dt, double spe
     TlQuat q = tl_quat_unit((TlQuat){tl_random_next_normal(&x), tl_random_next_normal(&x),
                                      tl_random_next_normal(&x), tl_random_next_normal(&x)});
     TlVec3 at = {(i % 3 + 0.5) * pitch, (i / 3 % 3 + 0.5) * pitch, (i / 9 + 0.5) * pitch};
-    put(lab, GRAIN, at, q, tl_vec3(0.3 * i / 27, 0, -speed));
+    tl_test_put(&lab->bodies, GRAIN, at, q, tl_vec3(0.3 * i / 27, 0, -speed));
   }
 }
 
@@ -395,7 +388,7 @@ START_TEST(a_grain_at_sixty_metres_a_second_is_caught_by_the_ground) {
     lab_start(&lab);
     TlVec3 x = {60, 60, 40}, v[6] = {{0, 0, -60},  {0, 30, -52}, {-40, 0, -45},
                                      {59, 0, -10}, {0, 0, -60},  {30, -30, -42}};
-    put(&lab, GRAIN, x, tl_quat_from_rotation(tl_vec3(trial, 1, 2)), v[trial]);
+    tl_test_put(&lab.bodies, GRAIN, x, tl_quat_from_rotation(tl_vec3(trial, 1, 2)), v[trial]);
     CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
     if (trial > 3) tl_bodies_set_spin(&lab.bodies, 0, tl_vec3(60, 0, 40));
     double deepest = 0;
@@ -422,8 +415,8 @@ START_TEST(a_grain_over_no_ground_is_flagged) {
   lab.boundary[0] = (TlBoundary){&tl_boundary_terrain, &terrain};
   lab.planes = 1;
   lab_start(&lab);
-  put(&lab, SPHERE, tl_vec3(60, 60, 80), UPRIGHT, NONE);
-  put(&lab, SPHERE, tl_vec3(-60, 60, 80), UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(60, 60, 80), UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(-60, 60, 80), UPRIGHT, NONE);
   run(&lab, 1);
   ck_assert(lab.bodies.flags[0] == 0 && lab.bodies.flags[1] == TL_BODY_OUTSIDE);
   ck_assert_int_eq((int)lab.report.outside, 1);
@@ -438,9 +431,9 @@ START_TEST(a_grain_inside_another_is_named_at_once) {
   Lab lab;
   lab_open(&lab);
   lab_start(&lab);
-  put(&lab, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
-  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
-  int64_t small = put(&lab, SPHERE, tl_vec3(0.004, 0, 0), UPRIGHT, NONE), count;
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, NONE, UPRIGHT, NONE);
+  int64_t small = tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.004, 0, 0), UPRIGHT, NONE), count;
   lab.bodies.scale[small] = 0.3; /* 3 mm about a point 6 mm under the other's surface */
   run(&lab, 1);
   const TlPoorRow *row = tl_solver_poor(lab.solver, &count);
@@ -460,7 +453,7 @@ START_TEST(a_wedged_grain_is_named_after_the_steps_asked_for) {
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_plane(&lab, tl_vec3(0, 0, 0.015), tl_vec3(0, 0, -1));
   lab_start(&lab);
-  put(&lab, SPHERE, tl_vec3(0, 0, 0.0075), UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0.0075), UPRIGHT, NONE);
   run(&lab, 29);
   ck_assert(lab.report.poor == 0 && lab.bodies.strained[0] == 29);
   run(&lab, 1);
@@ -475,8 +468,8 @@ START_TEST(a_deep_overlap_that_is_undone_is_not_poor) {
   Lab lab;
   lab_open(&lab);
   lab_start(&lab);
-  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
-  put(&lab, SPHERE, tl_vec3(0.013, 0, 0), UPRIGHT, NONE); /* 70% of the radius */
+  tl_test_put(&lab.bodies, SPHERE, NONE, UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.013, 0, 0), UPRIGHT, NONE); /* 70% of the radius */
   int64_t poor = 0;
   for (int i = 0; i < 60; i++) {
     run(&lab, 1);
@@ -501,7 +494,7 @@ START_TEST(a_ball_between_closing_walls_is_named_and_does_not_stall) {
   lab_plane(&lab, tl_vec3(0.0105, 0, 0), tl_vec3(-1, 0, 0));
   for (int i = 0; i < 2; i++) lab.boundary[i].drive = &drive[i];
   lab_start(&lab);
-  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, NONE, UPRIGHT, NONE);
   int64_t count, named = 0, most = 0;
   int first = 0;
   for (int step = 1; step <= 120; step++) {
@@ -530,8 +523,8 @@ START_TEST(a_velocity_that_is_not_finite_stops_with_grain_and_step) {
   Lab lab;
   lab_open(&lab);
   lab_start(&lab);
-  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
-  put(&lab, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, NONE, UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
   run(&lab, 3);
   lab.bodies.velocity[1].y = NAN;
   CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "grain 1");
@@ -544,8 +537,8 @@ START_TEST(a_pose_that_is_not_finite_stops_with_grain_and_step) {
   Lab lab;
   lab_open(&lab);
   lab_start(&lab);
-  put(&lab, SPHERE, NONE, UPRIGHT, NONE);
-  put(&lab, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, NONE, UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
   run(&lab, 3);
   lab.bodies.position[1].x = NAN;
   CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "grain 1");
@@ -562,8 +555,8 @@ static void meet_not_a_number(TlSearch search) {
   lab.config.search = search;
   CK_OK(tl_avatar_box(0.01, 0.01, 0.01, 1e-3, 200, &lab.avatar[CUBE]));
   lab_start(&lab);
-  put(&lab, CUBE, NONE, UPRIGHT, NONE);
-  put(&lab, CUBE, tl_vec3(0.0199, 0, 0), UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, CUBE, NONE, UPRIGHT, NONE);
+  tl_test_put(&lab.bodies, CUBE, tl_vec3(0.0199, 0, 0), UPRIGHT, NONE);
   run(&lab, 3);
   TlAvatar *a = &lab.avatar[CUBE];
   for (int32_t i = 0; i < a->nx; i++) /* a row through the middle of two faces */

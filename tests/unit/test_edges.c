@@ -1,5 +1,6 @@
 /* Contacts between nodes (edges.h): cubes that meet edge on edge, half an interval of nodes from
  * the nearest node. */
+#include "support/placed.h"
 #include "support/tltest.h"
 
 #include "base/par.h"
@@ -26,15 +27,6 @@ typedef struct Fall {
 
 static TlSolver *solver;
 static TlBodies bodies;
-
-static void put(int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
-  CK_OK(tl_bodies_add(&bodies, &(TlBodyState){.id = bodies.total,
-                                              .avatar_id = shape,
-                                              .scale = 1,
-                                              .position = x,
-                                              .rotation = q,
-                                              .velocity = v}));
-}
 
 static TlVec3 momentum(void) {
   TlVec3 sum = {0, 0, 0};
@@ -84,10 +76,10 @@ static Fall fall(int64_t shape, TlEdges edges, int threads) {
   solver_open(&config);
   bodies = (TlBodies){0};
   TlVec3 v = {0, 0, -0.2};
-  put(shape, tl_vec3(SIDE / 12, 0, 0), tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)),
-      tl_vec3(0, 0, 0));
-  put(shape, tl_vec3(0, SIDE / 12, SIDE * (sqrt(2) + 0.002)),
-      tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0)), v);
+  tl_test_put(&bodies, shape, tl_vec3(SIDE / 12, 0, 0),
+              tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)), tl_vec3(0, 0, 0));
+  tl_test_put(&bodies, shape, tl_vec3(0, SIDE / 12, SIDE * (sqrt(2) + 0.002)),
+              tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0)), v);
   CK_OK(tl_solver_refresh(solver, &bodies));
   TlVec3 p = momentum(), l = turning();
   double start = energy(), size = tl_norm(p);
@@ -171,10 +163,10 @@ static double swing(int64_t shape, double step_s, TlRandom *r) {
   TlVec3 v = random_vec(r, 0.3), end = {0, SIDE / 12, SIDE * (sqrt(2) - 0.05 * sqrt(0.75))};
   TlQuat back = tl_quat_from_rotation(tl_scale(-1, turn));
   bodies = (TlBodies){0};
-  put(shape, tl_vec3(SIDE / 12, 0, 0), tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)),
-      tl_vec3(0, 0, 0));
-  put(shape, tl_axpy(end, -step_s, v),
-      tl_quat_mul(back, tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0))), v);
+  tl_test_put(&bodies, shape, tl_vec3(SIDE / 12, 0, 0),
+              tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)), tl_vec3(0, 0, 0));
+  tl_test_put(&bodies, shape, tl_axpy(end, -step_s, v),
+              tl_quat_mul(back, tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0))), v);
   CK_OK(tl_solver_refresh(solver, &bodies));
   tl_bodies_set_spin(&bodies, 1, tl_scale(1 / step_s, turn));
   double depth = INFINITY;

@@ -1,4 +1,5 @@
 /* Walls of every kind: their distances, and grains on walls that move, vanish and rub. */
+#include "support/placed.h"
 #include "support/tltest.h"
 
 #include "base/par.h"
@@ -106,15 +107,6 @@ static void lab_close(Lab *lab) {
   tl_bodies_free(&lab->bodies);
 }
 
-static void put(Lab *lab, int64_t shape, TlVec3 x, TlVec3 v) {
-  CK_OK(tl_bodies_add(&lab->bodies, &(TlBodyState){.id = lab->bodies.total,
-                                                   .avatar_id = shape,
-                                                   .scale = 1,
-                                                   .position = x,
-                                                   .rotation = UPRIGHT,
-                                                   .velocity = v}));
-}
-
 static void run(Lab *lab, int steps) {
   for (int i = 0; i < steps; i++) {
     CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
@@ -132,7 +124,7 @@ START_TEST(a_piston_lifts_a_grain_and_its_work_is_booked) {
   lab.config.boundary_restitution = 0;
   add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
   lab_start(&lab);
-  put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), NONE);
+  tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, NONE);
   run(&lab, 1000);
   double m = lab.bodies.mass[0], h = lab.bodies.position[0].z - 0.5 * SIDE;
   CK_NEAR(h, v * 1, 2e-3 * SIDE);
@@ -154,7 +146,7 @@ START_TEST(a_racket_returns_a_ball) {
   lab.config.impact_threshold_m_s = 0;
   add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
   lab_start(&lab);
-  put(&lab, SPHERE, tl_vec3(0, 0, 0.2), tl_vec3(0.3, 0, ball));
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0.2), UPRIGHT, tl_vec3(0.3, 0, ball));
   lab.config.boundary_friction = 0;
   run(&lab, 200);
   double after = lab.bodies.velocity[0].z, m = lab.bodies.mass[0];
@@ -174,7 +166,7 @@ START_TEST(a_wall_that_vanishes_lets_the_grain_go) {
   lab_open(&lab);
   add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
   lab_start(&lab);
-  put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), NONE);
+  tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, NONE);
   run(&lab, 100);
   double z = lab.bodies.position[0].z, v = lab.bodies.velocity[0].z;
   CK_NEAR(z, 0.5 * SIDE, 1e-5);
@@ -191,7 +183,7 @@ START_TEST(a_wall_that_appears_catches_what_falls) {
   lab_open(&lab);
   add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
   lab_start(&lab);
-  put(&lab, SPHERE, tl_vec3(0, 0, 0.1), NONE);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0.1), UPRIGHT, NONE);
   run(&lab, 1500);
   CK_NEAR(lab.bodies.position[0].z, R, 1e-4);
   lab_close(&lab);
@@ -207,7 +199,7 @@ START_TEST(a_belt_carries_a_box_off) {
   lab.config.boundary_friction = mu;
   add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
   lab_start(&lab);
-  put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), NONE);
+  tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, NONE);
   run(&lab, 60);
   CK_NEAR(lab.bodies.velocity[0].x, mu * G * 0.06, 1e-3 * belt);
   run(&lab, 200);
@@ -235,7 +227,7 @@ START_TEST(a_turning_drum_carries_a_box_up_to_the_angle_of_friction) {
     lab.config.boundary_friction = mu;
     add_wall(&lab, &tl_boundary_tube, &drum, &drive);
     lab_start(&lab);
-    put(&lab, BOX, tl_vec3(far * sin(start), 0, -far * cos(start)), NONE);
+    tl_test_put(&lab.bodies, BOX, tl_vec3(far * sin(start), 0, -far * cos(start)), UPRIGHT, NONE);
     lab.bodies.rotation[0] = tl_quat_from_rotation(tl_vec3(0, -start, 0));
     for (int i = 0; i < 1000; i++) {
       run(&lab, 1);
@@ -286,7 +278,7 @@ START_TEST(a_shaken_table_keeps_what_its_acceleration_lets_it_keep) {
     lab_start(&lab);
     /* already moving with the table: its start from rest is a blow that friction may not hold */
     TlVec3 start = tl_drive_place(&drive, 0, 0, lab.config.step_s).v;
-    put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), start);
+    tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, start);
     for (int i = 1; i <= 1000; i++) {
       run(&lab, 1);
       TlVec3 way = tl_drive_place(&drive, i, i, lab.config.step_s).way;
@@ -310,7 +302,7 @@ START_TEST(a_surface_rubs_with_its_own_friction) {
     lab.config.boundary_friction = 0.3;
     add_wall(&lab, &tl_boundary_plane, &lab.plane, NULL)->surface = &surface;
     lab_start(&lab);
-    put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), tl_vec3(1, 0, 0));
+    tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, tl_vec3(1, 0, 0));
     run(&lab, 100);
     CK_NEAR(lab.bodies.velocity[0].x, 1 - mus[k] * G * 0.1, 2e-3);
     lab_close(&lab);
@@ -339,8 +331,8 @@ START_TEST(a_restart_finds_the_walls_where_they_were) {
     lab_open(&lab);
     add_wall(&lab, &tl_boundary_solid, &table, &drive);
     lab_start(&lab);
-    put(&lab, BOX, tl_vec3(0, 0, 0.5 * SIDE), NONE);
-    put(&lab, SPHERE, tl_vec3(0.05, 0, R), NONE);
+    tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, NONE);
+    tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.05, 0, R), UPRIGHT, NONE);
     run(&lab, 150);
     if (part) {
       tl_solver_free(lab.solver);
@@ -364,9 +356,10 @@ START_TEST(a_low_wall_holds_what_does_not_fly_over_it) {
   add_wall(&lab, &tl_boundary_plane, &lab.plane, NULL);
   add_wall(&lab, &tl_boundary_solid, &wall, NULL);
   lab_start(&lab);
-  put(&lab, SPHERE, tl_vec3(0, 0, R), tl_vec3(1, 0, 0));
-  put(&lab, BOX, tl_vec3(0, 0.1, 0.2), tl_vec3(2, 0, 0));
-  put(&lab, SPHERE, tl_vec3(0.205, -0.1, 0.15), NONE); /* falls on the wall's top, off its middle */
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, R), UPRIGHT, tl_vec3(1, 0, 0));
+  tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0.1, 0.2), UPRIGHT, tl_vec3(2, 0, 0));
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.205, -0.1, 0.15), UPRIGHT,
+              NONE); /* falls on the wall's top, off its middle */
   run(&lab, 1500);
   ck_assert(lab.bodies.position[0].x < 0.2 - R + 1e-4);
   ck_assert(lab.bodies.position[1].x > 0.22 + 0.5 * SIDE);
