@@ -1,6 +1,7 @@
 /* talus-phantom: a synthetic CT stack with known truth, or a valley as an elevation raster. */
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/report.h"
 #include "conf/cli.h"
 #include "io/raster.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 
 typedef struct Values {
-  double size[3], d50_voxels, solid_fraction, noise, voxel_size_um;
+  double size[3], tiles[3], d50_voxels, solid_fraction, noise, voxel_size_um;
   double size_ratio, roughness_voxels, roughness_length_voxels, blur_voxels, grain_grey_sd;
   double opaque_fraction, specks_fraction, noise_low, noise_high;
   TlPhantomFaults faults;
@@ -30,6 +31,10 @@ typedef struct Values {
 static const TlParam params[] = {
     {NULL, TL_P_HEADING, 0, "", NULL, 0, 0, NULL, "The stack", NULL},
     P("size", TL_P_VEC3, size, "voxels", "128,128,128", 4, 20000, "voxels along x, y and z",
+      "NX,NY,NZ"),
+    P("tiles", TL_P_VEC3, tiles, "", "1,1,1", 1, 1000,
+      "a stack larger than memory: so many copies of the (periodic) packing of --size side by side, "
+      "with noise of their own",
       "NX,NY,NZ"),
     P("d50-voxels", TL_P_REAL, d50_voxels, "voxels", "28", 4, 4000, "median grain diameter by mass",
       NULL),
@@ -97,6 +102,10 @@ static const TlParam params[] = {
 
 /* ---- stack ---- */
 
+static bool tiled(const Values *v) {
+  return v->tiles[0] * v->tiles[1] * v->tiles[2] > 1;
+}
+
 static TlStatus phantom_options(const TlCall *call, TlPhantomOptions *o) {
   const Values *v = call->values;
   *o = tl_phantom_defaults();
@@ -104,8 +113,11 @@ static TlStatus phantom_options(const TlCall *call, TlPhantomOptions *o) {
   for (int k = 0; k < 3; k++) {
     if (v->size[k] != floor(v->size[k]))
       return tl_fail(TL_EUSAGE, "--size: %g voxels; give whole numbers", v->size[k]);
+    if (v->tiles[k] != floor(v->tiles[k]))
+      return tl_fail(TL_EUSAGE, "--tiles: %g copies; give whole numbers", v->tiles[k]);
     *n[k] = (int64_t)v->size[k];
   }
+  o->periodic = tiled(v);
   o->d50_voxels = v->d50_voxels;
   o->solid_fraction = v->solid_fraction;
   o->size_ratio = v->size_ratio;
@@ -117,6 +129,8 @@ static TlStatus phantom_options(const TlCall *call, TlPhantomOptions *o) {
   o->opaque = v->opaque_fraction;
   o->specks = v->specks_fraction;
   o->faults = v->faults;
+  if (tiled(v) && (v->folder || v->labels || v->truth || v->clean))
+    return tl_fail(TL_EUSAGE, "--tiles makes the stack alone: no folder, labels, truth or clean");
   o->noise_sd = v->folder ? v->noise_low : v->noise;
   o->voxel_m = v->voxel_size_um * 1e-6;
   o->disc = v->disc;
@@ -199,9 +213,48 @@ static TlStatus write_folder(const TlCall *call, const TlPhantomOptions *o, cons
   return status;
 }
 
+/* ---- a stack larger than memory ---- */
+
+static TlStatus append_tiled(const TlPhantom *p, const TlPhantomOptions *o, const int64_t tiles[3],
+                             const TlVolume *head, const TlLayerSink *sink) {
+  enum { AT_ONCE = 16 };
+  uint16_t *layers;
+  TL_TRY(TL_NEW(layers, (size_t)(head->nx * head->ny * AT_ONCE)));
+  TlProgress progress = tl_progress_start("noise and writing", head->nz);
+  TlStatus status = TL_OK;
+  for (int64_t z = 0; z < head->nz && status == TL_OK; z += AT_ONCE) {
+    int64_t count = head->nz - z < AT_ONCE ? head->nz - z : AT_ONCE;
+    tl_phantom_tile(p, o, tiles, z, count, layers);
+    status = tl_sink_append(sink, count, layers);
+    tl_progress(&progress, z + count);
+  }
+  tl_progress_end(&progress);
+  tl_free(layers);
+  return status;
+}
+
+static void whole_tiles(const Values *v, int64_t tiles[3]) {
+  for (int a = 0; a < 3; a++) tiles[a] = (int64_t)v->tiles[a];
+}
+
+static TlStatus write_tiled(const TlCall *call, const TlPhantomOptions *o, const TlPhantom *p) {
+  const TlVolume *tile = &p->ideal;
+  int64_t tiles[3];
+  whole_tiles(call->values, tiles);
+  TlVolume head = {.type = TL_U16,
+                   .nx = tile->nx * tiles[0],
+                   .ny = tile->ny * tiles[1],
+                   .nz = tile->nz * tiles[2],
+                   .voxel_m = {o->voxel_m, o->voxel_m, o->voxel_m}};
+  TlLayerSink sink;
+  TL_TRY(tl_stack_begin(call->output, &head, call->provenance, call->overwrite, &sink));
+  return tl_sink_end(&sink, append_tiled(p, o, tiles, &head, &sink));
+}
+
 static TlStatus write_stack(const TlCall *call, const TlPhantomOptions *o, const TlPhantom *p) {
   const Values *v = call->values;
   if (v->folder) return write_folder(call, o, p);
+  if (tiled(v)) return write_tiled(call, o, p);
   TL_TRY(tl_stack_write(call->output, &p->stack, call->provenance, call->overwrite));
   if (v->labels) TL_TRY(tl_stack_write(v->labels, &p->labels, call->provenance, call->overwrite));
   if (v->clean) TL_TRY(tl_stack_write(v->clean, &p->clean, call->provenance, call->overwrite));
@@ -212,7 +265,16 @@ static TlStatus report_stack(const TlCall *call, const TlPhantom *p) {
   TlReport r = {0};
   int64_t whole = 0;
   for (int64_t i = 0; i < p->grain_count; i++) whole += !p->grains[i].border;
-  TlStatus status = tl_report_int(&r, "grains", p->grain_count, "");
+  int64_t tiles[3], grains;
+  whole_tiles(call->values, tiles);
+  TL_TRY(tl_phantom_tile_grains(p, tiles, &grains));
+  TlStatus status = tl_report_int(&r, "grains", grains, "");
+  if (tiled(call->values)) {
+    if (status == TL_OK) status = tl_report_int(&r, "grains_a_copy", p->grain_count, "");
+    if (status == TL_OK) status = tl_report_print(&r, call->json);
+    tl_report_free(&r);
+    return status;
+  }
   if (status == TL_OK) status = tl_report_int(&r, "grains_not_cut_by_the_border", whole, "");
   if (status == TL_OK) status = tl_report_int(&r, "contacts", p->contacts, "");
   if (status == TL_OK) status = tl_report_real(&r, "solid_fraction", p->solid_fraction, "");
@@ -228,13 +290,14 @@ static TlStatus report_stack(const TlCall *call, const TlPhantom *p) {
 static TlStatus make_stack(const TlCall *call) {
   TlPhantomOptions o;
   TL_TRY(phantom_options(call, &o));
+  const Values *v = call->values;
   double bytes = 18.0 * (double)o.nx * (double)o.ny * (double)o.nz;
   if (call->dry_run) {
-    tl_log_info("would make %lld x %lld x %lld voxels in about %.0f MB of memory and write %s",
-                (long long)o.nx, (long long)o.ny, (long long)o.nz, bytes / 1e6, call->output);
+    tl_log_info("would make %.0f x %.0f x %.0f voxels in about %.0f MB of memory and write %s",
+                (double)o.nx * v->tiles[0], (double)o.ny * v->tiles[1], (double)o.nz * v->tiles[2], bytes / 1e6, call->output);
     return TL_OK;
   }
-  TL_TRY(((const Values *)call->values)->folder ? refuse_to_replace_folder(call)
+  TL_TRY(v->folder ? refuse_to_replace_folder(call)
                                                 : refuse_to_replace(call));
   TlPhantom phantom;
   TL_TRY(tl_phantom_make(&o, &phantom));

@@ -27,7 +27,8 @@ typedef struct Making {
   int64_t count;
   TlPhantomPiece *pieces;
   int64_t *piece_shape; /* index of the shape of each piece */
-  size_t shape_capacity, piece_count, piece_capacity, index_capacity;
+  int *piece_image;     /* 0 to 26: which image of the shape, x fastest, 13: itself */
+  size_t shape_capacity, piece_count, piece_capacity, index_capacity, image_capacity;
   TlPhantomSums *sums;
   bool *opaque; /* of each shape */
   TlVolume grey;
@@ -63,6 +64,14 @@ static TlStatus check_options(const TlPhantomOptions *o) {
                    "a disc of %g voxels is too narrow for grains of d50 = %g voxels; give sides of "
                    "at least %g or a d50 of at most %g",
                    least, o->d50_voxels, ceil(1.1 * least_side(o)), floor(least / 3.85));
+  int64_t thinnest = o->nz < (int64_t)least ? o->nz : (int64_t)least;
+  if (o->periodic && (o->disc || (double)thinnest < least_side(o)))
+    return tl_fail(TL_EUSAGE,
+                   "copies side by side need a block of %g voxels or more along each side for "
+                   "grains of d50 = %g voxels, and no disc",
+                   ceil(least_side(o)), o->d50_voxels);
+  if (o->periodic && o->faults.noise_correlation_voxels > 0)
+    return tl_fail(TL_EUSAGE, "correlated noise is not made over copies side by side");
   if (o->solid_fraction < 0.3 || o->solid_fraction > 0.68)
     return tl_fail(TL_EUSAGE, "solid fraction %g; 0.3 to 0.68 can be packed", o->solid_fraction);
   if (!(o->size_ratio >= 1 && o->size_ratio <= SIZE_RATIO_MOST))
@@ -230,13 +239,15 @@ static bool reaches(const TlPhantomOptions *o, TlVec3 c, double r) {
          c.y - r < (double)o->ny - 0.5 && c.z - r < (double)o->nz - 0.5;
 }
 
-static TlStatus add_piece(Making *m, int64_t i, TlVec3 centre) {
+static TlStatus add_piece(Making *m, int64_t i, int image, TlVec3 centre) {
   const TlPhantomOptions *o = m->options;
   double level = m->opaque[i] ? TL_PHANTOM_OPAQUE : TL_PHANTOM_SOLID;
   level += o->grey_sd * tl_random_normal(o->seed, 0x93e7, (uint64_t)i);
   TL_TRY(TL_RESERVE(m->pieces, m->piece_capacity, m->piece_count + 1));
   TL_TRY(TL_RESERVE(m->piece_shape, m->index_capacity, m->piece_count + 1));
+  TL_TRY(TL_RESERVE(m->piece_image, m->image_capacity, m->piece_count + 1));
   m->piece_shape[m->piece_count] = i;
+  m->piece_image[m->piece_count] = image;
   m->pieces[m->piece_count++] =
       (TlPhantomPiece){&m->shapes[i], centre, tl_quat_matrix(m->poses[i].rotation), (float)level};
   return TL_OK;
@@ -251,7 +262,7 @@ static TlStatus make_pieces(Making *m) {
       TlVec3 c = m->poses[i].position; /* the box starts half a voxel before the first centre */
       c = tl_vec3(c.x - 0.5 + dx * m->box.size[0], c.y - 0.5 + dy * m->box.size[1],
                   c.z - 0.5 + dz * m->box.size[2]);
-      if (reaches(m->options, c, m->shapes[i].radius + 3)) TL_TRY(add_piece(m, i, c));
+      if (reaches(m->options, c, m->shapes[i].radius + 3)) TL_TRY(add_piece(m, i, k, c));
     }
   TL_TRY(TL_NEW(m->sums, m->piece_count));
   for (size_t k = 0; k < m->piece_count; k++) {
@@ -296,6 +307,7 @@ static TlStatus make_truth(Making *m, uint32_t *label_of, TlPhantom *phantom) {
     int64_t i = m->piece_shape[k];
     g->label = label_of[k + 1] = (uint32_t)phantom->grain_count;
     g->body = i;
+    for (int a = 0, image = m->piece_image[k]; a < 3; a++, image /= 3) g->cell[a] = image % 3 - 1;
     g->kind = m->shapes[i].kind;
     g->border = m->sums[k].border > 0;
     g->opaque = m->opaque[i];
@@ -453,7 +465,7 @@ static TlStatus picture(Making *m, TlPhantom *phantom) {
   const TlPhantomOptions *o = m->options;
   if (o->specks > 0)
     tl_phantom_specks(&m->grey, &phantom->labels, o->specks, TL_PHANTOM_OPAQUE, o->seed);
-  TL_TRY(tl_phantom_blur(&m->grey, o->blur_sigma));
+  TL_TRY(tl_phantom_blur(&m->grey, o->blur_sigma, o->periodic));
   phantom->ideal = m->grey;
   m->grey = (TlVolume){0};
   TL_TRY(tl_phantom_scan(phantom, o, o->noise_sd, 0, &phantom->stack));
@@ -475,6 +487,7 @@ TlStatus tl_phantom_make(const TlPhantomOptions *options, TlPhantom *phantom) {
   tl_free(m.poses);
   tl_free(m.pieces);
   tl_free(m.piece_shape);
+  tl_free(m.piece_image);
   tl_free(m.sums);
   tl_free(m.opaque);
   tl_volume_free(&m.grey);
@@ -490,6 +503,42 @@ void tl_phantom_free(TlPhantom *phantom) {
   tl_free(phantom->grains);
   tl_free(phantom->surface);
   *phantom = (TlPhantom){0};
+}
+
+/* ---- copies side by side ---- */
+
+void tl_phantom_tile(const TlPhantom *phantom, const TlPhantomOptions *options,
+                     const int64_t tiles[3], int64_t z, int64_t count, uint16_t *out) {
+  const TlVolume *tile = &phantom->ideal;
+  TlVolume head = {.nx = tile->nx * tiles[0], .ny = tile->ny * tiles[1], .nz = tile->nz * tiles[2]};
+  tl_phantom_noise_tiled(tile, &head, &options->faults, options->noise_sd, options->seed, z, count,
+                         out);
+}
+
+/* A grain of the large stack is a shape in a cell of the lattice; cells are -1 to n along an axis. */
+static int64_t lattice_place(const TlPhantomGrain *g, const int64_t tiles[3], const int64_t t[3]) {
+  int64_t at = g->body;
+  for (int a = 0; a < 3; a++) at = at * (tiles[a] + 2) + t[a] - g->cell[a] + 1;
+  return at;
+}
+
+TlStatus tl_phantom_tile_grains(const TlPhantom *phantom, const int64_t tiles[3],
+                                int64_t *grains) {
+  int64_t bodies = 0, t[3];
+  for (int64_t k = 0; k < phantom->grain_count; k++)
+    if (phantom->grains[k].body >= bodies) bodies = phantom->grains[k].body + 1;
+  int64_t places = bodies * (tiles[0] + 2) * (tiles[1] + 2) * (tiles[2] + 2);
+  char *there;
+  TL_TRY(TL_NEW(there, (size_t)places));
+  for (t[2] = 0; t[2] < tiles[2]; t[2]++)
+    for (t[1] = 0; t[1] < tiles[1]; t[1]++)
+      for (t[0] = 0; t[0] < tiles[0]; t[0]++)
+        for (int64_t k = 0; k < phantom->grain_count; k++)
+          there[lattice_place(&phantom->grains[k], tiles, t)] = 1;
+  *grains = 0;
+  for (int64_t i = 0; i < places; i++) *grains += there[i];
+  tl_free(there);
+  return TL_OK;
 }
 
 /* ---- files ---- */

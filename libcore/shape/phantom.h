@@ -60,6 +60,7 @@ typedef struct TlPhantomOptions {
   double specks; /* fraction of the solid volume: opaque balls 3 voxels across in grains */
   TlPhantomFaults faults;
   double voxel_m;    /* written into the volumes; 0: unknown */
+  bool periodic;     /* the blur goes on at the opposite side, as the packing does: to be tiled */
   bool disc;         /* grains in a cylinder (axis z) with a wall, 0 outside the scan's circle */
   bool keep_clean;   /* also the blurred stack without noise */
   bool keep_surface; /* also the surface's points */
@@ -73,6 +74,7 @@ TlPhantomOptions tl_phantom_defaults(void);
 typedef struct TlPhantomGrain {
   uint32_t label;
   int64_t body; /* periodic images of one shape share it */
+  int cell[3];  /* this image lies so many periods along x, y, z from the shape: -1, 0 or 1 */
   TlGrainKind kind;
   bool border; /* reaches the outermost voxels: cut by the box */
   bool opaque;
@@ -110,6 +112,15 @@ TlStatus tl_phantom_scan(const TlPhantom *phantom, const TlPhantomOptions *optio
  * narrower than 3.9 d50 or an option is out of range. */
 TlStatus tl_phantom_make(const TlPhantomOptions *options, TlPhantom *phantom);
 void tl_phantom_free(TlPhantom *phantom);
+
+/* A stack larger than memory: tiles[0] x tiles[1] x tiles[2] copies of a phantom made with
+ * options->periodic. Its packing goes on over the sides, so grains there are whole and each copy
+ * has the same grains; noise and faults are those of the large stack. Layers z to z + count - 1 as
+ * U16 into out. */
+void tl_phantom_tile(const TlPhantom *phantom, const TlPhantomOptions *options,
+                     const int64_t tiles[3], int64_t z, int64_t count, uint16_t *out);
+/* How many grains that stack holds, those cut by its border included. */
+TlStatus tl_phantom_tile_grains(const TlPhantom *phantom, const int64_t tiles[3], int64_t *grains);
 
 /* The grain table as CSV: label, body (the packed shape it is an image of), border, grey, volume,
  * cz, cy, cx (voxels), Izz, Iyy, Ixx, Iyx, Izx, Izy (voxels^5, elements of the tensor), I1 <= I2 <=

@@ -36,11 +36,12 @@ enum { KERNEL_MAX = 64 };
 
 typedef struct Kernel {
   int half;
+  bool periodic;
   float weight[2 * KERNEL_MAX + 1];
 } Kernel;
 
 static Kernel gaussian(double sigma) {
-  Kernel k = {(int)ceil(4 * sigma), {0}};
+  Kernel k = {(int)ceil(4 * sigma), false, {0}};
   double sum = 0, w[2 * KERNEL_MAX + 1];
   for (int i = -k.half; i <= k.half; i++)
     sum += w[i + k.half] = exp(-0.5 * i * i / (sigma * sigma));
@@ -48,12 +49,16 @@ static Kernel gaussian(double sigma) {
   return k;
 }
 
+/* Which of n voxels stands at i beyond the line's ends. */
+static int64_t beyond(int64_t i, int64_t n, bool periodic) {
+  if (periodic) return (i % n + n) % n;
+  return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
 /* One line of n values, stride apart, through line (n + 2 half floats of scratch). */
 static void blur_line(float *data, int64_t n, int64_t stride, const Kernel *k, float *line) {
-  for (int64_t i = -k->half; i < n + k->half; i++) {
-    int64_t at = i < 0 ? 0 : i >= n ? n - 1 : i;
-    line[i + k->half] = data[at * stride];
-  }
+  for (int64_t i = -k->half; i < n + k->half; i++)
+    line[i + k->half] = data[beyond(i, n, k->periodic) * stride];
   for (int64_t i = 0; i < n; i++) {
     float sum = 0;
     for (int j = 0; j <= 2 * k->half; j++) sum += k->weight[j] * line[i + j];
@@ -66,11 +71,12 @@ static int64_t longest_side(const TlVolume *v) {
   return n > v->nz ? n : v->nz;
 }
 
-TlStatus tl_phantom_blur(TlVolume *grey, double sigma) {
+TlStatus tl_phantom_blur(TlVolume *grey, double sigma, bool periodic) {
   if (sigma <= 0) return TL_OK;
   if (4 * sigma > KERNEL_MAX)
     return tl_fail(TL_EUSAGE, "blur of %g voxels is too wide; at most %d", sigma, KERNEL_MAX / 4);
   Kernel k = gaussian(sigma);
+  k.periodic = periodic;
   const int64_t nx = grey->nx, ny = grey->ny, nz = grey->nz;
   size_t length = (size_t)(longest_side(grey) + 2 * k.half);
   bool failed = false;
@@ -126,7 +132,7 @@ static TlStatus correlate(TlVolume *noise, double sigma) {
   const int64_t n[3] = {noise->nx, noise->ny, noise->nz};
   Kernel k = gaussian(sigma);
   float *scale[3] = {NULL, NULL, NULL};
-  TlStatus status = tl_phantom_blur(noise, sigma);
+  TlStatus status = tl_phantom_blur(noise, sigma, false);
   for (int a = 0; a < 3 && status == TL_OK; a++) {
     status = TL_NEW(scale[a], (size_t)n[a]);
     for (int64_t i = 0; i < n[a] && status == TL_OK; i++)
@@ -161,16 +167,23 @@ static double fault(const TlVolume *v, const TlPhantomFaults *f, uint64_t seed, 
   return sum;
 }
 
+static float noise_at(double g, double noise_sd, uint64_t seed, int64_t i) {
+  TlRandom random = {seed ^ 0x6e6f697365u, (uint64_t)i, 0};
+  return noise_sd > 0 ? (float)(noisy(g, noise_sd, &random) - g) : 0;
+}
+
+static uint16_t units_of(double grey) {
+  double units = floor(TL_PHANTOM_UNITS_A_GREY * grey + 0.5);
+  return (uint16_t)(units < 0 ? 0 : units > 65535 ? 65535 : units);
+}
+
 static TlStatus add_noise(const TlVolume *grey, double correlation, double noise_sd, uint64_t seed,
                           TlVolume *noise) {
   const int64_t count = tl_volume_count(grey);
   TL_TRY(tl_volume_like(noise, grey, TL_F32));
 #pragma omp parallel for
-  for (int64_t i = 0; i < count; i++) {
-    double g = (double)grey->f32[i];
-    TlRandom random = {seed ^ 0x6e6f697365u, (uint64_t)i, 0};
-    noise->f32[i] = noise_sd > 0 ? (float)(noisy(g, noise_sd, &random) - g) : 0;
-  }
+  for (int64_t i = 0; i < count; i++)
+    noise->f32[i] = noise_at((double)grey->f32[i], noise_sd, seed, i);
   return correlation > 0 ? correlate(noise, correlation) : TL_OK;
 }
 
@@ -183,14 +196,27 @@ TlStatus tl_phantom_noise(const TlVolume *grey, const TlPhantomFaults *faults, d
   TlStatus status = add_noise(grey, f->noise_correlation_voxels, noise_sd, seed, &noise);
   const int64_t count = status == TL_OK ? tl_volume_count(grey) : 0;
 #pragma omp parallel for
-  for (int64_t i = 0; i < count; i++) {
-    double g = (double)grey->f32[i] + (double)noise.f32[i] + fault(grey, f, seed, i);
-    double units = floor(TL_PHANTOM_UNITS_A_GREY * g + 0.5);
-    out->u16[i] = (uint16_t)(units < 0 ? 0 : units > 65535 ? 65535 : units);
-  }
+  for (int64_t i = 0; i < count; i++)
+    out->u16[i] =
+        units_of((double)grey->f32[i] + (double)noise.f32[i] + fault(grey, f, seed, i));
   tl_volume_free(&noise);
   if (status != TL_OK) tl_volume_free(out);
   return status;
+}
+
+void tl_phantom_noise_tiled(const TlVolume *grey, const TlVolume *head,
+                            const TlPhantomFaults *faults, double noise_sd, uint64_t seed,
+                            int64_t z, int64_t count, uint16_t *out) {
+  const int64_t area = head->nx * head->ny, first = z * area;
+#pragma omp parallel for
+  for (int64_t i = 0; i < count * area; i++) {
+    int64_t at = first + i;
+    int64_t in = tl_volume_at(grey, at % head->nx % grey->nx, at / head->nx % head->ny % grey->ny,
+                              at / area % grey->nz);
+    double g = (double)grey->f32[in];
+    g += (double)noise_at(g, noise_sd, seed, at) + fault(head, faults, seed, at);
+    out[i] = units_of(g);
+  }
 }
 
 /* ---- specks ---- */

@@ -6,11 +6,14 @@
 #include "base/random.h"
 #include "num/volume.h"
 
+#include <stdbool.h>
+
 /* Poisson number of the given mean (exact: inversion below 10, Hormann's PTRS above). */
 double tl_phantom_poisson(TlRandom *random, double mean);
 
-/* Gaussian blur in place of an F32 volume, kernel cut at 4 sigma, edges repeated. */
-TlStatus tl_phantom_blur(TlVolume *grey, double sigma);
+/* Gaussian blur in place of an F32 volume, kernel cut at 4 sigma. Beyond the sides: periodic, or
+ * edges repeated. */
+TlStatus tl_phantom_blur(TlVolume *grey, double sigma, bool periodic);
 
 /* What a scan does to the greys beside blur and white noise; all zero: nothing. Grey levels are
  * added, so that a stack with all of them differs from the clean one by their sum and the noise. */
@@ -29,6 +32,13 @@ typedef struct TlPhantomFaults {
  * level (0: none). */
 TlStatus tl_phantom_noise(const TlVolume *grey, const TlPhantomFaults *faults, double noise_sd,
                           uint64_t seed, TlVolume *out);
+
+/* Layers z to z + count - 1 of the stack that copies of grey side by side make (head: its size, a
+ * multiple of grey's in x and y), with noise and faults of their own at every voxel; the noise is
+ * never correlated. out: count layers of head's nx * ny. */
+void tl_phantom_noise_tiled(const TlVolume *grey, const TlVolume *head,
+                            const TlPhantomFaults *faults, double noise_sd, uint64_t seed,
+                            int64_t z, int64_t count, uint16_t *out);
 
 /* Opaque balls, 3 voxels across, at random places inside grains until they are this fraction of the
  * solid voxels; labels: where grains are; into the unblurred F32 greys. */
