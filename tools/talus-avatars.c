@@ -8,6 +8,7 @@
 #include "shape/build.h"
 #include "shape/descriptors.h"
 #include "shape/drlse.h"
+#include "shape/grain_stack.h"
 #include "shape/quality.h"
 #include "store/catalog.h"
 
@@ -16,14 +17,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 64 }; /* grains in memory at a time */
+enum {
+  BATCH = 64,  /* grains made at a time */
+  AT_ONCE = 16 /* layers read at a time: a chunk of our files is unpacked once */
+};
+/* Bytes a voxel of a grain's cut, measured with room: of the fields while it is made, of the
+ * finished avatar; and of what does not go with its size (nodes). */
+static const int64_t work_a_voxel = 60, kept_a_voxel = 4, kept_bytes = 300000;
+static const int64_t cuts_without_limit = 1000000000;
 
 typedef struct Values {
   ImagingInput input;
   char *grey, *raw, *catalog, *sample, *nu, *surface_sigma;
   double node_spacing;
   int method;
-  int64_t nodes, min_voxels, edge_steps, region_steps, curvature_steps;
+  int64_t nodes, min_voxels, every, edge_steps, region_steps, curvature_steps;
+  double memory_mb;
   double mu, lambda, dt, epsilon, raw_weight, blur;
   bool with_border, overwrite;
   SolidValues solid;
@@ -54,6 +63,8 @@ static const TlParam params[] = {
      "also store grains cut by the border of stack or region, flagged; --no-with-border leaves "
      "them out",
      NULL},
+    {"every", TL_P_INT, AT(every), "", "1", 1, 1e9, NULL,
+     "of the labels to be made only each N-th, for a look at a large stack", NULL},
     {"", TL_P_HEADING, 0, "", "", 0, 0, NULL, "Surface", NULL},
     {"method", TL_P_CHOICE, AT(method), "", "two-stage", 0, 0, "two-stage|edge|distance",
      "DRLSE with edge term then region term at the local half level; edge term only (Tan 2022 "
@@ -85,6 +96,11 @@ static const TlParam params[] = {
      "nodes), but no less than a voxel",
      NULL},
     SOLID_PARAMS(Values),
+    {"", TL_P_HEADING, 0, "", "", 0, 0, NULL, "Large stacks", NULL},
+    {"memory", TL_P_REAL, AT(memory_mb), "MB", "0", 0, 1e9, NULL,
+     "stacks are read by layers and grains made so many at a time as fit into this; the same bytes "
+     "of every avatar. 0: the stacks at once",
+     NULL},
 };
 
 /* ---- one grain ---- */
@@ -100,22 +116,25 @@ typedef struct Grain {
 } Grain;
 
 typedef struct Work {
-  const TlVolume *grey, *labels;
+  TlGrainStack stack;
   const TlRoi *roi;
-  const TlLabelBox *boxes;
+  TlLabelBox *boxes;
   TlGreyLevels levels;
   TlDrlseOptions drlse;
   TlBuildOptions build;
-  Grain *grains; /* of this batch */
+  int64_t cut_bytes; /* of all cuts held at a time; 0: each fits */
+  Grain *grains;     /* of this batch */
+  TlGrainCut *cuts;
 } Work;
 
-static TlStatus make_avatar(const Work *w, Grain *g) {
+static TlStatus make_avatar(const Work *w, Grain *g, const TlGrainCut *cut) {
   TlPhiGrid grid;
   int64_t corner[3];
-  TL_TRY(tl_drlse_grain(w->grey, w->labels, g->label, w->boxes, &w->levels, &w->drlse, &grid,
-                        corner, &g->drlse));
-  TlStatus status = tl_avatar_build_from_phi(&grid, corner, tl_grain_cell_m(w->labels), g->label,
-                                             g->border, &w->build, &g->avatar);
+  TlGrainPart part = tl_grain_cut_part(&w->stack, cut);
+  TL_TRY(
+      tl_drlse_grain(&part, g->label, w->boxes, &w->levels, &w->drlse, &grid, corner, &g->drlse));
+  TlStatus status = tl_avatar_build_from_phi(&grid, corner, tl_grain_cell_m(&w->stack.labels->head),
+                                             g->label, g->border, &w->build, &g->avatar);
   tl_free(grid.phi);
   if (status == TL_OK) status = tl_avatar_check(&g->avatar);
   if (status == TL_OK) status = tl_descriptors(&g->avatar, &g->descriptors);
@@ -129,7 +148,7 @@ static TlStatus one_grain(void *context, int64_t begin, int64_t end, int64_t blo
   Work *w = context;
   (void)end, (void)block, (void)thread;
   Grain *g = &w->grains[begin];
-  TlStatus status = make_avatar(w, g);
+  TlStatus status = make_avatar(w, g, &w->cuts[begin]);
   g->good = status == TL_OK;
   if (g->good) return TL_OK;
   snprintf(g->message, sizeof g->message, "%s", tl_message());
@@ -139,7 +158,7 @@ static TlStatus one_grain(void *context, int64_t begin, int64_t end, int64_t blo
 /* ---- all grains ---- */
 
 typedef struct Totals {
-  int64_t grains, border, too_small, left_out, rejected, dropped, filled, global_level;
+  int64_t wanted, grains, border, too_small, left_out, rejected, dropped, filled, global_level;
   double *diameter_um, *moved, *nodes, *curvature;
   TlJudged judged;
 } Totals;
@@ -182,25 +201,64 @@ static TlStatus choose(const Values *v, const Work *w, const uint8_t *cut, uint3
       t->too_small++;
     else if (border && !v->with_border)
       t->left_out++;
-    else
+    else if (t->wanted++ % v->every == 0)
       (*grains)[(*count)++] = (Grain){.label = label, .border = border};
   }
   return TL_OK;
 }
 
+static TlStatus make_batch(Work *w, Grain *grains, TlGrainCut *cuts, int64_t count,
+                           TlCatalog *catalog, int64_t sample, Totals *t) {
+  w->grains = grains;
+  w->cuts = cuts;
+  TlStatus status = tl_par_blocks(count, 1, one_grain, w);
+  if (status == TL_OK) status = store_batch(catalog, sample, grains, count, t);
+  for (int64_t i = 0; i < count; i++) {
+    tl_avatar_free(&grains[i].avatar);
+    tl_grain_cut_free(&cuts[i]);
+  }
+  return status;
+}
+
+/* The first grains from there on whose cuts fit. */
+static int64_t place_cuts(const Work *w, const Grain *grains, int64_t count, TlGrainCut *cuts) {
+  int64_t bytes = 0, n = 0;
+  for (; n < count; n++) {
+    cuts[n] = tl_grain_cut_place(&w->stack, &w->boxes[grains[n].label]);
+    bytes += tl_grain_cut_bytes(&w->stack, &cuts[n]);
+    if (n > 0 && bytes > w->cut_bytes) break;
+  }
+  return n;
+}
+
+/* Grains are numbered by their first voxel, so those of a group lie in neighbouring layers. */
+static TlStatus make_group(Work *w, Grain *grains, TlGrainCut *cuts, int64_t count,
+                           TlCatalog *catalog, int64_t sample, Totals *t, TlProgress *progress) {
+  TL_TRY(tl_grain_cut_read(&w->stack, cuts, count));
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < count; i += BATCH) {
+    int64_t n = i + BATCH < count ? BATCH : count - i;
+    if (status == TL_OK)
+      status = make_batch(w, grains + i, cuts + i, n, catalog, sample, t);
+    else
+      for (int64_t k = i; k < i + n; k++) tl_grain_cut_free(&cuts[k]);
+    tl_progress(progress, t->grains + t->rejected);
+  }
+  return status;
+}
+
 static TlStatus make_all(Work *w, Grain *grains, int64_t count, TlCatalog *catalog, int64_t sample,
                          Totals *t) {
+  TlGrainCut *cuts;
+  TL_TRY(TL_NEW(cuts, (size_t)count));
   TlProgress progress = tl_progress_start("avatars", count);
   TlStatus status = TL_OK;
-  for (int64_t begin = 0; status == TL_OK && begin < count; begin += BATCH) {
-    int64_t n = begin + BATCH < count ? BATCH : count - begin;
-    w->grains = grains + begin;
-    status = tl_par_blocks(n, 1, one_grain, w);
-    if (status == TL_OK) status = store_batch(catalog, sample, w->grains, n, t);
-    for (int64_t i = 0; i < n; i++) tl_avatar_free(&w->grains[i].avatar);
-    tl_progress(&progress, begin + n);
+  for (int64_t begin = 0, n; status == TL_OK && begin < count; begin += n) {
+    n = place_cuts(w, grains + begin, count - begin, cuts);
+    status = make_group(w, grains + begin, cuts, n, catalog, sample, t, &progress);
   }
   tl_progress_end(&progress);
+  tl_free(cuts);
   return status;
 }
 
@@ -227,13 +285,13 @@ static TlStatus report(const TlCall *call, const Work *w, Totals *t) {
   TlReport r = {0};
   int64_t n = t->grains;
   TlStatus s = tl_report_text(&r, "sample", v->sample);
-  if (s == TL_OK) s = imaging_report_input(&r, w->labels, w->roi);
+  if (s == TL_OK) s = imaging_report_input(&r, &w->stack.labels->head, w->roi);
   if (s == TL_OK) s = tl_report_int(&r, "grains", n, "");
   if (s == TL_OK) s = tl_report_int(&r, "grains_cut_by_border", t->border, "");
   if (s == TL_OK) s = tl_report_int(&r, "rejected", t->rejected, "");
   if (s == TL_OK) s = tl_report_int(&r, "too_small", t->too_small, "");
   if (s == TL_OK) s = tl_report_int(&r, "border_left_out", t->left_out, "");
-  if (s == TL_OK && w->grey) {
+  if (s == TL_OK && w->stack.grey) {
     s = tl_report_real(&r, "void_level", w->levels.void_level, "");
     if (s == TL_OK) s = tl_report_real(&r, "grain_level", w->levels.grain_level, "");
     if (s == TL_OK) s = tl_report_int(&r, "grains_on_global_level", t->global_level, "");
@@ -260,12 +318,13 @@ static TlStatus write_catalog(const TlCall *call, Work *w, Grain *grains, int64_
   int64_t sample;
   bool fresh = !tl_file_exists(v->catalog);
   char *history; /* grains come from two stacks: the runs behind both */
-  TL_TRY(tl_provenance_join(w->grey ? w->grey->history : NULL, w->labels->history, &history));
+  const TlVolume *labels = &w->stack.labels->head;
+  TL_TRY(tl_provenance_join(w->stack.grey ? w->stack.grey->head.history : NULL, labels->history,
+                            &history));
   TlStatus s = tl_catalog_open(&catalog, v->catalog, TL_CATALOG_CREATE);
   if (s == TL_OK) s = tl_catalog_begin(catalog, call->provenance, history);
   tl_free(history);
-  if (s == TL_OK)
-    s = tl_catalog_sample(catalog, v->sample, v->overwrite, w->labels->voxel_m, &sample);
+  if (s == TL_OK) s = tl_catalog_sample(catalog, v->sample, v->overwrite, labels->voxel_m, &sample);
   if (s == TL_OK) s = make_all(w, grains, count, catalog, sample, t);
   if (s == TL_OK && t->grains == 0)
     s = tl_fail(TL_EINPUT, "%s: none of %lld grains could be made (the reasons stand above)",
@@ -277,42 +336,109 @@ static TlStatus write_catalog(const TlCall *call, Work *w, Grain *grains, int64_
   return s;
 }
 
-static TlStatus prepare(const TlCall *call, Work *w, Totals *t, Grain **grains, int64_t *count,
-                        TlLabelBox **boxes) {
+/* ---- plan ---- */
+
+static TlStatus cut_by_border(const Work *w, uint32_t most, uint8_t **cut) {
+  const TlVolume *head = &w->stack.labels->head;
+  TlVolume part;
+  TL_TRY(TL_NEW(*cut, (size_t)most + 1));
+  TlStatus status = tl_volume_new(&part, TL_U32, head->nx, head->ny, w->stack.at_once);
+  for (int64_t z = 0; status == TL_OK && z < head->nz; z += w->stack.at_once) {
+    int64_t end = z + w->stack.at_once < head->nz ? z + w->stack.at_once : head->nz;
+    status = tl_layers_read(w->stack.labels, z, end - z, part.u32);
+    if (status == TL_OK) tl_label_flag_planes(head, w->roi, z, end, part.u32, *cut);
+  }
+  tl_volume_free(&part);
+  if (status != TL_OK) tl_free(*cut);
+  return status;
+}
+
+static int64_t cut_voxels(const Work *w, const Grain *g) {
+  TlGrainCut cut = tl_grain_cut_place(&w->stack, &w->boxes[g->label]);
+  return cut.size[0] * cut.size[1] * cut.size[2];
+}
+
+/* Beside the cuts: the layers that are read, or, when that is over, the largest grain in the making
+ * on each thread and a batch of finished ones. */
+static TlStatus plan_cuts(const Values *v, Work *w, const Grain *grains, int64_t count,
+                          int64_t *bytes) {
+  int64_t largest = 0, batch = count < BATCH ? count : BATCH;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t voxels = cut_voxels(w, &grains[i]);
+    largest = voxels > largest ? voxels : largest;
+  }
+  int64_t beside =
+      largest * (tl_par_threads() * work_a_voxel + batch * kept_a_voxel) + batch * kept_bytes;
+  int64_t reading = tl_grain_stack_bytes(&w->stack), own = largest * (w->stack.grey ? 8 : 4);
+  if (reading > beside) beside = reading;
+  w->cut_bytes = v->memory_mb > 0 ? (int64_t)(v->memory_mb * 1e6) - beside : cuts_without_limit;
+  *bytes = beside + w->cut_bytes;
+  if (v->memory_mb <= 0 || w->cut_bytes >= own) return TL_OK;
+  return tl_fail(TL_EUSAGE,
+                 "--memory: the largest grain and %lld layers need %.0f MB; %.0f are given",
+                 (long long)w->stack.at_once, (double)(beside + own) / 1e6, v->memory_mb);
+}
+
+static TlStatus prepare(const TlCall *call, Work *w, Totals *t, Grain **grains, int64_t *count) {
+  const Values *v = call->values;
   uint32_t most;
-  TL_TRY(tl_label_boxes(w->labels, boxes, &most));
-  w->boxes = *boxes;
-  if (w->grey)
-    TL_TRY(tl_context(tl_grey_levels(w->grey, w->labels, &w->levels), "%s", call->argv[0]));
+  TL_TRY(tl_context(tl_grain_stack_boxes(&w->stack, &w->boxes, &most), "%s", call->argv[0]));
   uint8_t *cut;
-  TL_TRY(tl_label_border(w->labels, w->roi, &cut, most));
-  TlStatus status = choose(call->values, w, cut, most, t, grains, count);
+  TL_TRY(cut_by_border(w, most, &cut));
+  TlStatus status = choose(v, w, cut, most, t, grains, count);
   tl_free(cut);
   TL_TRY(status);
   if (*count == 0)
     return tl_fail(TL_EINPUT, "%s: no label has %lld voxels or more (see --min-voxels)",
-                   call->argv[0], (long long)((const Values *)call->values)->min_voxels);
+                   call->argv[0], (long long)v->min_voxels);
+  if (w->stack.grey && !call->dry_run)
+    TL_TRY(tl_context(tl_grain_stack_levels(&w->stack, &w->levels), "%s", call->argv[0]));
   TL_TRY(TL_NEW(t->diameter_um, (size_t)*count));
   TL_TRY(TL_NEW(t->moved, (size_t)*count));
   TL_TRY(TL_NEW(t->curvature, (size_t)*count));
   return TL_NEW(t->nodes, (size_t)*count);
 }
 
+/* A core does about 1.3e5 cells of the grains' grids a second (55 and 10 voxels across alike). */
+static double making_seconds(const Work *w, const Grain *grains, int64_t count) {
+  double cells = 0;
+  for (int64_t i = 0; i < count; i++) {
+    const TlLabelBox *b = &w->boxes[grains[i].label];
+    double own = 1;
+    for (int a = 0; a < 3; a++) own *= (double)(b->high[a] - b->low[a] + 17);
+    cells += own;
+  }
+  return cells / 1.3e5;
+}
+
+static void say_plan(const TlCall *call, const Work *w, const Grain *grains, int64_t count,
+                     const Totals *t, int64_t bytes) {
+  const Values *v = call->values;
+  int64_t groups = 0, held = 0;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t own = cut_voxels(w, &grains[i]) * (w->stack.grey ? 8 : 4);
+    held = groups > 0 && held + own <= w->cut_bytes ? held + own : (groups++, own);
+  }
+  tl_log_info("%lld grains would be made (%lld too small, %lld at the border left out), sample "
+              "'%s' of %s",
+              (long long)count, (long long)t->too_small, (long long)t->left_out, v->sample,
+              v->catalog);
+  tl_log_info("grains read in %lld groups; at most %.0f MB%s; about %.0f s on one core",
+              (long long)groups, (double)bytes / 1e6, v->memory_mb > 0 ? "" : " beside the stacks",
+              making_seconds(w, grains, count));
+}
+
 static TlStatus work(const TlCall *call, Work *w) {
   Totals t = {0};
   Grain *grains = NULL;
-  TlLabelBox *boxes = NULL;
-  int64_t count = 0;
-  TlStatus status = prepare(call, w, &t, &grains, &count, &boxes);
-  if (status == TL_OK && call->dry_run)
-    tl_log_info("%lld grains would be made (%lld too small, %lld at the border left out), sample "
-                "'%s' of %s",
-                (long long)count, (long long)t.too_small, (long long)t.left_out,
-                ((const Values *)call->values)->sample, ((const Values *)call->values)->catalog);
+  int64_t count = 0, bytes = 0;
+  TlStatus status = prepare(call, w, &t, &grains, &count);
+  if (status == TL_OK) status = plan_cuts(call->values, w, grains, count, &bytes);
+  if (status == TL_OK && call->dry_run) say_plan(call, w, grains, count, &t, bytes);
   if (status == TL_OK && !call->dry_run) status = write_catalog(call, w, grains, count, &t);
   if (status == TL_OK && !call->dry_run) status = report(call, w, &t);
   tl_free(grains);
-  tl_free(boxes);
+  tl_free(w->boxes);
   tl_free(t.diameter_um);
   tl_free(t.moved);
   tl_free(t.curvature);
@@ -356,87 +482,88 @@ static TlStatus stack_options(const Values *v, TlStackOptions *options) {
   return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
 }
 
-static TlStatus read_labels(const TlCall *call, TlVolume *labels) {
-  const Values *v = call->values;
-  TlStackOptions options;
-  TL_TRY(stack_options(v, &options));
-  TL_TRY(tl_stack_read(call->argv[0], &options, call->provenance, labels));
-  if (labels->type != TL_U32) {
-    TlVolume wide;
-    TL_TRY(tl_volume_like(&wide, labels, TL_U32));
-    wide.history = labels->history;
-    labels->history = NULL;
-    int64_t count = tl_volume_count(labels);
-    TlStatus status = TL_OK;
-    for (int64_t i = 0; status == TL_OK && i < count; i++) {
-      double value = tl_volume_value(labels, i);
-      if (!(value >= 0 && value <= UINT32_MAX && value == floor(value)))
-        status = tl_fail(TL_EINPUT, "%s: %g is not a label; whole numbers from 0 wanted",
-                         call->argv[0], value);
-      else
-        wide.u32[i] = (uint32_t)value;
-    }
-    tl_volume_free(labels);
-    *labels = wide;
-    TL_TRY(status);
-  }
-  return tl_stack_need_voxel_size(call->argv[0], labels);
-}
+/* The stacks, by layers of a file or of what was read of it at once. */
+typedef struct Input {
+  TlLayers layers;
+  TlVolume whole;
+} Input;
 
-static TlStatus read_grey(const TlCall *call, const char *path, const TlVolume *labels,
-                          TlVolume *grey) {
+static TlStatus open_input(const TlCall *call, const char *path, Input *in) {
   const Values *v = call->values;
   TlStackOptions options;
-  TlVolume raw = {0};
   TL_TRY(stack_options(v, &options));
-  TlStatus status = tl_stack_read(path, &options, call->provenance, &raw);
-  if (status == TL_OK) status = tl_context(tl_volume_to_f32(&raw, grey), "%s", path);
-  tl_volume_free(&raw);
-  TL_TRY(status);
-  if (grey->nx != labels->nx || grey->ny != labels->ny || grey->nz != labels->nz)
-    return tl_fail(TL_EINPUT,
-                   "%s: %lld x %lld x %lld voxels, the labels have %lld x %lld x %lld: give the "
-                   "stack the labels were made from",
-                   path, (long long)grey->nx, (long long)grey->ny, (long long)grey->nz,
-                   (long long)labels->nx, (long long)labels->ny, (long long)labels->nz);
+  if (v->memory_mb > 0 || call->dry_run)
+    return tl_stack_open(path, &options, call->provenance, &in->layers);
+  TL_TRY(tl_stack_read(path, &options, call->provenance, &in->whole));
+  tl_layers_of(&in->whole, &in->layers);
+  in->layers.head.history = in->whole.history; /* handed over */
+  in->whole.history = NULL;
   return TL_OK;
 }
 
+static void close_input(Input *in) {
+  tl_layers_close(&in->layers);
+  tl_volume_free(&in->whole);
+}
+
+static TlStatus open_grey(const TlCall *call, const char *path, const TlVolume *labels, Input *in) {
+  TL_TRY(open_input(call, path, in));
+  const TlVolume *grey = &in->layers.head;
+  if (grey->nx == labels->nx && grey->ny == labels->ny && grey->nz == labels->nz) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "%s: %lld x %lld x %lld voxels, the labels have %lld x %lld x %lld: give the "
+                 "stack the labels were made from",
+                 path, (long long)grey->nx, (long long)grey->ny, (long long)grey->nz,
+                 (long long)labels->nx, (long long)labels->ny, (long long)labels->nz);
+}
+
+enum { LABELS, GREY, NOISY, INPUTS };
+
 /* Denoising pulls surfaces towards where their patches are alike: the stack before it is unbiased
  * there, and what it adds in noise the level set evens out along the surface. */
-static TlStatus read_greys(const TlCall *call, const TlVolume *labels, TlVolume *grey) {
+static TlStatus open_inputs(const TlCall *call, Work *w, Input in[INPUTS]) {
   const Values *v = call->values;
-  TlVolume raw = {0};
-  TL_TRY(read_grey(call, v->grey, labels, grey));
+  TlGrainStack *s = &w->stack;
+  TL_TRY(open_input(call, call->argv[0], &in[LABELS]));
+  s->labels = &in[LABELS].layers;
+  TL_TRY(tl_layers_labels(s->labels));
+  TL_TRY(tl_stack_need_voxel_size(call->argv[0], &s->labels->head));
+  if (w->drlse.method == TL_DRLSE_DISTANCE) return TL_OK;
+  TL_TRY(open_grey(call, v->grey, &s->labels->head, &in[GREY]));
+  s->grey = &in[GREY].layers;
   if (!v->raw || !v->raw[0]) return TL_OK;
-  TlStatus status = read_grey(call, v->raw, labels, &raw);
-  int64_t count = tl_volume_count(grey);
-  for (int64_t i = 0; status == TL_OK && i < count; i++)
-    grey->f32[i] = (float)((1 - v->raw_weight) * grey->f32[i] + v->raw_weight * raw.f32[i]);
-  tl_volume_free(&raw);
-  return status;
+  TL_TRY(open_grey(call, v->raw, &s->labels->head, &in[NOISY]));
+  s->noisy = &in[NOISY].layers;
+  s->noisy_part = v->raw_weight;
+  return TL_OK;
+}
+
+/* Fewer layers at a time when 16 take a third of the memory. */
+static void choose_layers(const Values *v, TlGrainStack *stack) {
+  stack->at_once = AT_ONCE;
+  while (v->memory_mb > 0 && stack->at_once > 1 &&
+         (double)tl_grain_stack_bytes(stack) > v->memory_mb * 1e6 / 3)
+    stack->at_once /= 2;
 }
 
 static TlStatus run_labels(const TlCall *call) {
   const Values *v = call->values;
   Work w = {.build = {.nodes = {.count = (int32_t)v->nodes}}};
-  TlVolume labels = {0}, grey = {0};
+  Input in[INPUTS] = {0};
   TlRoi roi = {0};
   TL_TRY(read_options(v, &w));
-  TlStatus status = read_labels(call, &labels);
-  if (status == TL_OK && w.drlse.method != TL_DRLSE_DISTANCE) {
-    status = read_greys(call, &labels, &grey);
-    w.grey = &grey;
-  }
-  w.labels = &labels;
-  w.build.nodes.spacing_m = v->node_spacing * tl_grain_cell_m(&labels);
+  TlStatus status = open_inputs(call, &w, in);
   if (status == TL_OK)
-    status = imaging_roi_of(&v->input, w.grey ? &grey : &labels, call->provenance, &roi);
-  w.roi = &roi;
-  if (status == TL_OK) status = work(call, &w);
+    status = imaging_roi(v->input.roi, w.stack.grey ? w.stack.grey : w.stack.labels,
+                         call->provenance, &roi);
+  if (status == TL_OK) {
+    w.roi = &roi;
+    w.build.nodes.spacing_m = v->node_spacing * tl_grain_cell_m(&w.stack.labels->head);
+    choose_layers(v, &w.stack);
+    status = work(call, &w);
+  }
   tl_roi_free(&roi);
-  tl_volume_free(&labels);
-  tl_volume_free(&grey);
+  for (int i = 0; i < INPUTS; i++) close_input(&in[i]);
   return status;
 }
 
@@ -467,7 +594,7 @@ static const TlTool tool = {
         "made are named with the reason and left out; the tool fails when none can.\n"
         "Voxels that are no cubes are resampled around each grain to cubes of their\n"
         "least edge. The same input gives the same bytes of every avatar\n"
-        "for any number of threads.\n"
+        "for any number of threads and any --memory.\n"
         "Grains without a scan come from closed meshes (--mesh FILE... --unit=mm) and\n"
         "from formulas (--superellipsoid-um); a mesh that is open, passes through\n"
         "itself, holds several shells or does not agree which side is out is refused.",

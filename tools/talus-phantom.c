@@ -33,7 +33,8 @@ static const TlParam params[] = {
     P("size", TL_P_VEC3, size, "voxels", "128,128,128", 4, 20000, "voxels along x, y and z",
       "NX,NY,NZ"),
     P("tiles", TL_P_VEC3, tiles, "", "1,1,1", 1, 1000,
-      "a stack larger than memory: so many copies of the (periodic) packing of --size side by side, "
+      "a stack larger than memory: so many copies of the (periodic) packing of --size side by "
+      "side, "
       "with noise of their own",
       "NX,NY,NZ"),
     P("d50-voxels", TL_P_REAL, d50_voxels, "voxels", "28", 4, 4000, "median grain diameter by mass",
@@ -294,11 +295,11 @@ static TlStatus make_stack(const TlCall *call) {
   double bytes = 18.0 * (double)o.nx * (double)o.ny * (double)o.nz;
   if (call->dry_run) {
     tl_log_info("would make %.0f x %.0f x %.0f voxels in about %.0f MB of memory and write %s",
-                (double)o.nx * v->tiles[0], (double)o.ny * v->tiles[1], (double)o.nz * v->tiles[2], bytes / 1e6, call->output);
+                (double)o.nx * v->tiles[0], (double)o.ny * v->tiles[1], (double)o.nz * v->tiles[2],
+                bytes / 1e6, call->output);
     return TL_OK;
   }
-  TL_TRY(v->folder ? refuse_to_replace_folder(call)
-                                                : refuse_to_replace(call));
+  TL_TRY(v->folder ? refuse_to_replace_folder(call) : refuse_to_replace(call));
   TlPhantom phantom;
   TL_TRY(tl_phantom_make(&o, &phantom));
   TlStatus status = write_stack(call, &o, &phantom);

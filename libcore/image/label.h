@@ -84,6 +84,10 @@ TlStatus tl_label(const TlVolume *mask, const TlRoi *roi, const TlLabelOptions *
  * next to a voxel outside the region: it is cut there and its shape is not whole. Owner: caller. */
 TlStatus tl_label_border(const TlVolume *labels, const TlRoi *roi, uint8_t **flags, uint32_t count);
 
+/* The same for planes [begin, end) of a stack of this shape, added to flags. */
+void tl_label_flag_planes(const TlVolume *shape, const TlRoi *roi, int64_t begin, int64_t end,
+                          const uint32_t *labels, uint8_t *flags);
+
 /* Renumber U32 labels by first voxel, dropping (to 0) labels with fewer than min_voxels; *count is
  * the number left; *dropped and *dropped_voxels may be NULL. */
 TlStatus tl_label_canonical(TlVolume *labels, int64_t min_voxels, uint32_t *count,

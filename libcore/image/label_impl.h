@@ -12,9 +12,6 @@ TlStatus tl_label_find_grains(TlRelief *relief, const TlLabelOptions *o, const d
                               bool users, TlGrains *grains);
 /* ids -> number[ids], in place. */
 TlStatus tl_label_renumber(const uint32_t *number, uint32_t *ids, int64_t count);
-/* As tl_label_border, for planes [begin, end) of a stack of this shape, added to flags. */
-void tl_label_flag_planes(const TlVolume *shape, const TlRoi *roi, int64_t begin, int64_t end,
-                          const uint32_t *labels, uint8_t *flags);
 TlStatus tl_label_summarise(const TlGrains *grains, const uint8_t *border, TlLabelResult *result);
 
 #endif

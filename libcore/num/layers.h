@@ -25,6 +25,9 @@ static inline TlStatus tl_layers_read(const TlLayers *layers, int64_t z, int64_t
 /* The same as floats: grey is a new F32 volume of count layers. TL_EINPUT as well when a voxel is
  * not finite, naming it by its place in the stack. */
 TlStatus tl_layers_grey(const TlLayers *layers, int64_t z, int64_t count, TlVolume *grey);
+/* A stack of labels as U32, whatever its type: takes *layers over, and is in its place then.
+ * Reading gives TL_EINPUT naming the first voxel that is no whole number from 0. */
+TlStatus tl_layers_labels(TlLayers *layers);
 void tl_layers_close(TlLayers *layers); /* zeroed and closed ones are fine */
 /* A volume in memory as layers; borrowed until close. */
 void tl_layers_of(const TlVolume *volume, TlLayers *layers);

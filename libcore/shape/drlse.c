@@ -281,12 +281,11 @@ static TlStatus run(const TlGrainField *f, const TlDrlseOptions *o, TlPhiGrid *g
   return finish(f, o, grid, report);
 }
 
-TlStatus tl_drlse_grain(const TlVolume *grey, const TlVolume *labels, uint32_t label,
-                        const TlLabelBox *boxes, const TlGreyLevels *levels,
-                        const TlDrlseOptions *options, TlPhiGrid *grid, int64_t corner[3],
-                        TlDrlseReport *report) {
+TlStatus tl_drlse_grain(const TlGrainPart *part, uint32_t label, const TlLabelBox *boxes,
+                        const TlGreyLevels *levels, const TlDrlseOptions *options, TlPhiGrid *grid,
+                        int64_t corner[3], TlDrlseReport *report) {
   TlGrainField field = {0};
-  const TlGrainSource source = {grey, labels, boxes, label};
+  const TlGrainSource source = {part, boxes, label};
   *grid = (TlPhiGrid){0};
   *report = (TlDrlseReport){0};
   TlStatus status = tl_grain_field_make(&source, levels, options, &field, report);

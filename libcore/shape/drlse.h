@@ -51,14 +51,20 @@ TlDrlseOptions tl_drlse_defaults(void);
 /* TL_EUSAGE when the step is unstable (dt mu >= 1/6) or a value is out of range. */
 TlStatus tl_drlse_check(const TlDrlseOptions *options);
 
+/* What is looked at of the stack around one grain. */
+typedef struct TlGrainPart {
+  const TlVolume *grey, *labels; /* F32, U32, of one size; grey NULL for method distance */
+  int64_t origin[3];             /* voxel of the stack that is their first */
+  int64_t whole[3];              /* voxels of the stack; beyond is void */
+} TlGrainPart;
+/* How far about a label's box, voxels; less where the stack ends (shape/grain_stack.h). */
+enum { TL_GRAIN_REACH = 12 };
+
 /* Where a label lies: inclusive voxel bounds x, y, z; voxels 0: no such label. */
 typedef struct TlLabelBox {
   int64_t low[3], high[3];
   int64_t voxels;
 } TlLabelBox;
-/* Boxes of labels 0..most in fresh memory ((*boxes)[label], owner: caller). labels: U32. */
-TlStatus tl_label_boxes(const TlVolume *labels, TlLabelBox **boxes, uint32_t *most);
-
 /* Grey levels of the phases: medians over voxels whose whole neighbourhood (radius 2) is of the
  * same phase, void taken near grains only. grey: F32. TL_EINPUT when a phase has no such voxel or
  * the grains are not brighter than the void. */
@@ -66,7 +72,6 @@ typedef struct TlGreyLevels {
   double void_level, grain_level;
   double noise; /* spread of the grains' cores: scaled median deviation, grey */
 } TlGreyLevels;
-TlStatus tl_grey_levels(const TlVolume *grey, const TlVolume *labels, TlGreyLevels *levels);
 
 typedef struct TlDrlseReport {
   double grain_level;      /* of this grain's own core, or the global one */
@@ -82,14 +87,13 @@ typedef struct TlDrlseReport {
  * (voxels are cubes then). */
 double tl_grain_cell_m(const TlVolume *stack);
 
-/* Evolve one grain. boxes: of all labels (tl_label_boxes). levels may be NULL for method distance
+/* Evolve one grain. boxes: of all labels (grain_stack.h). levels may be NULL for method distance
  * (grey too). *grid: fresh, owner: the caller (tl_free(grid->phi)), a distance near its surface, in
  * cells; corner: its point (0,0,0) lies at corner * cell in the scan frame; where voxels are no
  * cubes the grey is interpolated (Catmull-Rom) and labels are taken from the nearest voxel.
  * TL_EINPUT when the grain vanishes. */
-TlStatus tl_drlse_grain(const TlVolume *grey, const TlVolume *labels, uint32_t label,
-                        const TlLabelBox *boxes, const TlGreyLevels *levels,
-                        const TlDrlseOptions *options, TlPhiGrid *grid, int64_t corner[3],
-                        TlDrlseReport *report);
+TlStatus tl_drlse_grain(const TlGrainPart *part, uint32_t label, const TlLabelBox *boxes,
+                        const TlGreyLevels *levels, const TlDrlseOptions *options, TlPhiGrid *grid,
+                        int64_t corner[3], TlDrlseReport *report);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -99,109 +100,6 @@ static double blurred_distance(double value, double sigma) {
                      1);
 }
 
-/* ---- boxes and grey levels of the whole stack ---- */
-
-static void grow_box(TlLabelBox *box, int64_t x, int64_t y, int64_t z) {
-  int64_t p[3] = {x, y, z};
-  for (int a = 0; a < 3; a++) {
-    if (box->voxels == 0 || p[a] < box->low[a]) box->low[a] = p[a];
-    if (box->voxels == 0 || p[a] > box->high[a]) box->high[a] = p[a];
-  }
-  box->voxels++;
-}
-
-TlStatus tl_label_boxes(const TlVolume *labels, TlLabelBox **boxes, uint32_t *most) {
-  int64_t count = tl_volume_count(labels);
-  uint32_t last = 0;
-  for (int64_t i = 0; i < count; i++)
-    if (labels->u32[i] > last) last = labels->u32[i];
-  if (last > (1u << 30))
-    return tl_fail(TL_EINPUT, "label %u is implausibly large; is this a stack of labels?", last);
-  TL_TRY(TL_NEW(*boxes, (size_t)last + 1));
-  int64_t at = 0;
-  for (int64_t z = 0; z < labels->nz; z++)
-    for (int64_t y = 0; y < labels->ny; y++)
-      for (int64_t x = 0; x < labels->nx; x++, at++)
-        if (labels->u32[at]) grow_box(&(*boxes)[labels->u32[at]], x, y, z);
-  *most = last;
-  return TL_OK;
-}
-
-/* The whole ball of radius 2 around the voxel carries value. */
-static bool is_core(const TlVolume *l, int64_t x, int64_t y, int64_t z, uint32_t value) {
-  if (x < CORE || y < CORE || z < CORE || x + CORE >= l->nx || y + CORE >= l->ny ||
-      z + CORE >= l->nz)
-    return false;
-  for (int64_t c = -CORE; c <= CORE; c++)
-    for (int64_t b = -CORE; b <= CORE; b++)
-      for (int64_t a = -CORE; a <= CORE; a++)
-        if (a * a + b * b + c * c <= CORE * CORE &&
-            l->u32[tl_volume_at(l, x + a, y + b, z + c)] != value)
-          return false;
-  return true;
-}
-
-/* Some grain within 6 voxels along an axis: keeps the air outside the specimen out of the median.
- */
-static bool near_grain(const TlVolume *l, int64_t x, int64_t y, int64_t z) {
-  for (int64_t m = CORE + 1; m <= 6; m++) {
-    if (x >= m && l->u32[tl_volume_at(l, x - m, y, z)]) return true;
-    if (x + m < l->nx && l->u32[tl_volume_at(l, x + m, y, z)]) return true;
-    if (y >= m && l->u32[tl_volume_at(l, x, y - m, z)]) return true;
-    if (y + m < l->ny && l->u32[tl_volume_at(l, x, y + m, z)]) return true;
-    if (z >= m && l->u32[tl_volume_at(l, x, y, z - m)]) return true;
-    if (z + m < l->nz && l->u32[tl_volume_at(l, x, y, z + m)]) return true;
-  }
-  return false;
-}
-
-typedef struct Sampler {
-  float *value[2]; /* void, grain */
-  int64_t count[2];
-} Sampler;
-
-/* Every stride-th voxel, so that about 4e6 are looked at whatever the stack's size. */
-static void sample_cores(const TlVolume *grey, const TlVolume *l, int64_t stride, Sampler *s) {
-  int64_t count = tl_volume_count(l);
-  for (int64_t i = 0; i < count; i += stride) {
-    int64_t x = i % l->nx, y = i / l->nx % l->ny, z = i / l->nx / l->ny;
-    uint32_t label = l->u32[i];
-    if (!is_core(l, x, y, z, label) || (!label && !near_grain(l, x, y, z))) continue;
-    int phase = label != 0;
-    s->value[phase][s->count[phase]++] = grey->f32[i];
-  }
-}
-
-TlStatus tl_grey_levels(const TlVolume *grey, const TlVolume *labels, TlGreyLevels *levels) {
-  int64_t count = tl_volume_count(labels), stride = count / 4000000 + 1;
-  Sampler s = {0};
-  TlStatus status = TL_NEW(s.value[0], (size_t)(count / stride + 1));
-  if (status == TL_OK) status = TL_NEW(s.value[1], (size_t)(count / stride + 1));
-  if (status == TL_OK) {
-    sample_cores(grey, labels, stride, &s);
-    if (s.count[0] < 10 || s.count[1] < 10)
-      status = tl_fail(TL_EINPUT,
-                       "%s is nowhere 5 voxels thick, so its grey level cannot be measured; use "
-                       "--method=distance",
-                       s.count[0] < 10 ? "the void" : "no grain");
-  }
-  if (status == TL_OK) {
-    levels->void_level = tl_median(s.value[0], s.count[0]);
-    levels->grain_level = tl_median(s.value[1], s.count[1]);
-    for (int64_t i = 0; i < s.count[1]; i++)
-      s.value[1][i] = fabsf(s.value[1][i] - (float)levels->grain_level);
-    levels->noise = 1.4826 * tl_median(s.value[1], s.count[1]);
-    if (!(levels->grain_level > levels->void_level))
-      status = tl_fail(TL_EINPUT,
-                       "the grains' grey level (%g) is not above the void's (%g): do labels and "
-                       "grey stack belong together?",
-                       levels->grain_level, levels->void_level);
-  }
-  tl_free(s.value[0]);
-  tl_free(s.value[1]);
-  return status;
-}
-
 /* ---- one grain ---- */
 
 void tl_grain_field_free(TlGrainField *f) {
@@ -213,23 +111,33 @@ void tl_grain_field_free(TlGrainField *f) {
   *f = (TlGrainField){0};
 }
 
+/* A cell is at most a voxel: floor and ceil take one, interpolation two more. */
+_Static_assert(MARGIN + 4 <= TL_GRAIN_REACH, "a grain's grid leaves what is cut out for it");
+
+/* Where voxel (x, y, z) of the stack is in the part. */
+static int64_t in_part(const TlGrainPart *p, int64_t x, int64_t y, int64_t z) {
+  x -= p->origin[0], y -= p->origin[1], z -= p->origin[2];
+  assert(x >= 0 && y >= 0 && z >= 0 && x < p->labels->nx && y < p->labels->ny && z < p->labels->nz);
+  return tl_volume_at(p->labels, x, y, z);
+}
+
 /* Voxel of the stack nearest to a grid point; false: outside the stack. */
-static bool voxel_of(const TlVolume *v, const TlGrainField *f, int64_t i, int64_t j, int64_t k,
-                     int64_t *at) {
-  const int64_t p[3] = {i, j, k}, n[3] = {v->nx, v->ny, v->nz};
+static bool voxel_of(const TlGrainPart *part, const TlGrainField *f, int64_t i, int64_t j,
+                     int64_t k, int64_t *at) {
+  const int64_t p[3] = {i, j, k};
   int64_t q[3];
   for (int a = 0; a < 3; a++) {
     q[a] = (int64_t)floor((double)(p[a] + f->corner[a]) * f->step[a] + 0.5);
-    if (q[a] < 0 || q[a] >= n[a]) return false;
+    if (q[a] < 0 || q[a] >= part->whole[a]) return false;
   }
-  *at = tl_volume_at(v, q[0], q[1], q[2]);
+  *at = in_part(part, q[0], q[1], q[2]);
   return true;
 }
 
-static uint32_t label_at(const TlVolume *labels, const TlGrainField *f, int64_t i, int64_t j,
+static uint32_t label_at(const TlGrainPart *part, const TlGrainField *f, int64_t i, int64_t j,
                          int64_t k) {
   int64_t at;
-  return voxel_of(labels, f, i, j, k, &at) ? labels->u32[at] : 0;
+  return voxel_of(part, f, i, j, k, &at) ? part->labels->u32[at] : 0;
 }
 
 /* Indicators of the grain and of all other grains; outside the stack is void. */
@@ -239,7 +147,7 @@ static void indicators(const TlGrainSource *source, const TlGrainField *f, float
   for (int64_t k = 0; k < f->nz; k++)
     for (int64_t j = 0; j < f->ny; j++)
       for (int64_t i = 0; i < f->nx; i++, at++) {
-        uint32_t value = label_at(source->labels, f, i, j, k);
+        uint32_t value = label_at(source->part, f, i, j, k);
         own[at] = value == source->label ? -1 : 1; /* a sign, until one piece is made of it */
         other[at] = value != 0 && value != source->label;
       }
@@ -280,7 +188,7 @@ static int64_t class_indicator(const TlGrainSource *source, const TlGrainField *
   for (int64_t k = 0; k < f->nz; k++)
     for (int64_t j = 0; j < f->ny; j++)
       for (int64_t i = 0; i < f->nx; i++, at++) {
-        uint32_t value = label_at(source->labels, f, i, j, k);
+        uint32_t value = label_at(source->part, f, i, j, k);
         other[at] = 0;
         if (value == 0 || value == source->label) continue;
         int theirs = middle_class(&boxes[value]);
@@ -340,21 +248,35 @@ static TlStatus label_fields(const TlGrainSource *source, double blur, TlGrainFi
   return tl_reinit_quick(&grid);
 }
 
+/* The whole ball of radius 2 around the voxel carries value. */
+static bool is_core(const TlGrainPart *p, int64_t x, int64_t y, int64_t z, uint32_t value) {
+  if (x < CORE || y < CORE || z < CORE || x + CORE >= p->whole[0] || y + CORE >= p->whole[1] ||
+      z + CORE >= p->whole[2])
+    return false;
+  for (int64_t c = -CORE; c <= CORE; c++)
+    for (int64_t b = -CORE; b <= CORE; b++)
+      for (int64_t a = -CORE; a <= CORE; a++)
+        if (a * a + b * b + c * c <= CORE * CORE &&
+            p->labels->u32[in_part(p, x + a, y + b, z + c)] != value)
+          return false;
+  return true;
+}
+
 /* Level and noise of the grain's own grey: median and scaled median deviation over its core, when
  * it has one. */
 static TlStatus own_level(const TlGrainSource *source, const TlGreyLevels *levels,
                           TlDrlseReport *report) {
   const TlLabelBox *box = &source->boxes[source->label];
-  const TlVolume *labels = source->labels;
+  const TlGrainPart *part = source->part;
   float *values;
   int64_t n = 0;
   TL_TRY(TL_NEW(values, (size_t)box->voxels));
   for (int64_t z = box->low[2]; z <= box->high[2]; z++)
     for (int64_t y = box->low[1]; y <= box->high[1]; y++)
       for (int64_t x = box->low[0]; x <= box->high[0]; x++) {
-        int64_t at = tl_volume_at(labels, x, y, z);
-        if (labels->u32[at] == source->label && is_core(labels, x, y, z, source->label))
-          values[n++] = source->grey->f32[at];
+        int64_t at = in_part(part, x, y, z);
+        if (part->labels->u32[at] == source->label && is_core(part, x, y, z, source->label))
+          values[n++] = part->grey->f32[at];
       }
   report->own_level = n >= LEAST_CORE;
   report->grain_level = report->own_level ? tl_median(values, n) : levels->grain_level;
@@ -382,21 +304,21 @@ static void axis_weights(double s, int64_t n, int64_t index[4], double w[4]) {
 }
 
 /* The stack's grey at a grid point between voxels (only where voxels are no cubes). */
-static double grey_between(const TlVolume *grey, const double x[3]) {
-  int64_t index[3][4], n[3] = {grey->nx, grey->ny, grey->nz};
+static double grey_between(const TlGrainPart *part, const double x[3]) {
+  int64_t index[3][4];
   double w[3][4], sum = 0;
-  for (int a = 0; a < 3; a++) axis_weights(x[a], n[a], index[a], w[a]);
+  for (int a = 0; a < 3; a++) axis_weights(x[a], part->whole[a], index[a], w[a]);
   for (int c = 0; c < 4; c++)
     for (int b = 0; b < 4; b++)
       for (int a = 0; a < 4; a++) {
         double weight = w[0][a] * w[1][b] * w[2][c];
         if (weight != 0)
-          sum += weight * grey->f32[tl_volume_at(grey, index[0][a], index[1][b], index[2][c])];
+          sum += weight * part->grey->f32[in_part(part, index[0][a], index[1][b], index[2][c])];
       }
   return sum;
 }
 
-static void scaled_grey(const TlVolume *grey, const TlGrainField *f, double zero, double one) {
+static void scaled_grey(const TlGrainPart *part, const TlGrainField *f, double zero, double one) {
   int64_t at = 0, voxel;
   bool cubes = f->step[0] == 1 && f->step[1] == 1 && f->step[2] == 1;
   for (int64_t k = 0; k < f->nz; k++)
@@ -406,8 +328,8 @@ static void scaled_grey(const TlVolume *grey, const TlGrainField *f, double zero
                              (double)(j + f->corner[1]) * f->step[1],
                              (double)(k + f->corner[2]) * f->step[2]};
         double g = zero;
-        if (voxel_of(grey, f, i, j, k, &voxel))
-          g = cubes ? grey->f32[voxel] : grey_between(grey, x);
+        if (voxel_of(part, f, i, j, k, &voxel))
+          g = cubes ? part->grey->f32[voxel] : grey_between(part, x);
         f->u[at] = (float)((g - zero) / (one - zero));
       }
 }
@@ -438,9 +360,10 @@ static TlStatus edge_field(TlGrainField *f, const TlDrlseOptions *o) {
 static TlStatus lay_out(const TlGrainSource *source, TlGrainField *f) {
   const TlLabelBox *box = &source->boxes[source->label];
   int64_t n[3];
-  double edge = tl_grain_cell_m(source->labels);
+  const TlVolume *labels = source->part->labels;
+  double edge = tl_grain_cell_m(labels);
   for (int a = 0; a < 3; a++) {
-    f->step[a] = edge > 0 ? edge / source->labels->voxel_m[a] : 1;
+    f->step[a] = edge > 0 ? edge / labels->voxel_m[a] : 1;
     if (fabs(f->step[a] - 1) < 1e-3) f->step[a] = 1;
     int64_t low = (int64_t)floor((double)box->low[a] / f->step[a]);
     f->corner[a] = low - MARGIN;
@@ -471,6 +394,6 @@ TlStatus tl_grain_field_make(const TlGrainSource *source, const TlGreyLevels *le
     return tl_fail(TL_EINPUT, "its grey level %g is not above the void's %g", report->grain_level,
                    levels->void_level);
   TL_TRY(TL_NEW(f->u, (size_t)f->nx * (size_t)f->ny * (size_t)f->nz));
-  scaled_grey(source->grey, f, levels->void_level, report->grain_level);
+  scaled_grey(source->part, f, levels->void_level, report->grain_level);
   return edge_field(f, options);
 }

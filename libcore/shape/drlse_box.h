@@ -5,8 +5,8 @@
 #include "shape/drlse.h"
 
 typedef struct TlGrainSource {
-  const TlVolume *grey, *labels; /* grey NULL for method distance */
-  const TlLabelBox *boxes;       /* by label */
+  const TlGrainPart *part;
+  const TlLabelBox *boxes; /* by label */
   uint32_t label;
 } TlGrainSource;
 

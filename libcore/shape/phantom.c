@@ -515,15 +515,15 @@ void tl_phantom_tile(const TlPhantom *phantom, const TlPhantomOptions *options,
                          out);
 }
 
-/* A grain of the large stack is a shape in a cell of the lattice; cells are -1 to n along an axis. */
+/* A grain of the large stack is a shape in a cell of the lattice; cells are -1 to n along an axis.
+ */
 static int64_t lattice_place(const TlPhantomGrain *g, const int64_t tiles[3], const int64_t t[3]) {
   int64_t at = g->body;
   for (int a = 0; a < 3; a++) at = at * (tiles[a] + 2) + t[a] - g->cell[a] + 1;
   return at;
 }
 
-TlStatus tl_phantom_tile_grains(const TlPhantom *phantom, const int64_t tiles[3],
-                                int64_t *grains) {
+TlStatus tl_phantom_tile_grains(const TlPhantom *phantom, const int64_t tiles[3], int64_t *grains) {
   int64_t bodies = 0, t[3];
   for (int64_t k = 0; k < phantom->grain_count; k++)
     if (phantom->grains[k].body >= bodies) bodies = phantom->grains[k].body + 1;

@@ -197,8 +197,7 @@ TlStatus tl_phantom_noise(const TlVolume *grey, const TlPhantomFaults *faults, d
   const int64_t count = status == TL_OK ? tl_volume_count(grey) : 0;
 #pragma omp parallel for
   for (int64_t i = 0; i < count; i++)
-    out->u16[i] =
-        units_of((double)grey->f32[i] + (double)noise.f32[i] + fault(grey, f, seed, i));
+    out->u16[i] = units_of((double)grey->f32[i] + (double)noise.f32[i] + fault(grey, f, seed, i));
   tl_volume_free(&noise);
   if (status != TL_OK) tl_volume_free(out);
   return status;

@@ -32,6 +32,25 @@ dump() { sqlite3 "$1" .dump | grep '^INSERT INTO avatar' | sha256sum; }
   fail "the dump holds no avatars"
 [ "$(dump one.tals)" = "$(dump two.tals)" ] || fail "avatars differ between one thread and two"
 
+# read by layers, in groups of grains that fit: no grain differs, those in the layers between two
+# groups neither; other labels' types, a noisy stack, voxels that are no cubes
+differ() { diff <(sqlite3 "$1" .dump | grep '^INSERT INTO avatar') \
+  <(sqlite3 "$2" .dump | grep '^INSERT INTO avatar') | grep -c '^[<>]'; }
+quiet "${make[@]}" --catalog=m.tals --memory=27 --threads=1 --dry-run
+grep -q 'read in \([2-9]\|[1-9][0-9]\) groups' err.txt || fail "not several groups: $(cat err.txt)"
+[ ! -e m.tals ] || fail "a dry run wrote a catalog"
+quiet "${make[@]}" --catalog=m.tals --memory=27 --threads=1
+[ "$(differ one.tals m.tals)" = 0 ] || fail "$(differ one.tals m.tals) lines of avatars differ by --memory"
+quiet "$BIN/talus-volume" convert labels.h5 -o labels.tif --voxel-size-um=10,10,13
+two=("$BIN/talus-avatars" labels.tif --grey=stack.tif --raw=stack.tif --sample=g --min-voxels=900
+  --voxel-size-um=10,10,13)
+quiet "${two[@]}" --catalog=a.tals
+quiet "${two[@]}" --catalog=b.tals --memory=27 --threads=1
+[ "$(differ a.tals b.tals)" = 0 ] || fail "$(differ a.tals b.tals) lines differ with oblong voxels"
+quiet "${make[@]}" --catalog=e.tals --memory=40 --every=8
+holds "$(value grains) == int(($grains + 7) / 8)"
+expect 2 --memory "${make[@]}" --catalog=x.tals --memory=2 --threads=1
+
 # a sample's name is taken once; --overwrite replaces it; a refusal changes nothing
 before=$(sha256sum <one.tals)
 expect 2 --overwrite "${make[@]}" --catalog=one.tals

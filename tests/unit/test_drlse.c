@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "shape/build.h"
 #include "shape/drlse.h"
+#include "shape/grain_stack.h"
 #include "shape/mass.h"
 #include "shape/phantom.h"
 
@@ -53,6 +54,26 @@ static void scene_free(Scene *s) {
   tl_volume_free(&s->worn);
 }
 
+/* ---- stacks in memory ---- */
+
+static TlGrainPart part_of(const TlVolume *grey, const TlVolume *labels) {
+  return (TlGrainPart){grey, labels, {0}, {labels->nx, labels->ny, labels->nz}};
+}
+
+static void boxes_of(const TlVolume *labels, TlLabelBox **boxes, uint32_t *most) {
+  TlLayers layers;
+  tl_layers_of(labels, &layers);
+  CK_OK(tl_grain_stack_boxes(&(TlGrainStack){.labels = &layers, .at_once = 16}, boxes, most));
+}
+
+static TlStatus levels_of(const TlVolume *grey, const TlVolume *labels, TlGreyLevels *levels) {
+  TlLayers from, shade;
+  tl_layers_of(labels, &from);
+  tl_layers_of(grey, &shade);
+  TlGrainStack stack = {.labels = &from, .grey = &shade, .at_once = 16};
+  return tl_grain_stack_levels(&stack, levels);
+}
+
 typedef struct Job {
   const Scene *scene;
   const TlLabelBox *boxes;
@@ -72,8 +93,9 @@ static TlStatus one(void *context, int64_t begin, int64_t end, int64_t block, in
   if (j->whole_only && j->scene->phantom.grains[begin].border) return TL_OK;
   TlDrlseReport report;
   TlBuildOptions build = {0};
-  TL_TRY(tl_drlse_grain(&j->scene->grey, &j->scene->worn, label, j->boxes, &j->levels, &j->options,
-                        &j->grid[label], j->corner[label], &report));
+  TlGrainPart part = part_of(&j->scene->grey, &j->scene->worn);
+  TL_TRY(tl_drlse_grain(&part, label, j->boxes, &j->levels, &j->options, &j->grid[label],
+                        j->corner[label], &report));
   TL_TRY(tl_avatar_build_from_phi(&j->grid[label], j->corner[label], 1, label, false, &build,
                                   &j->avatar[label]));
   return tl_avatar_check(&j->avatar[label]);
@@ -82,10 +104,10 @@ static TlStatus one(void *context, int64_t begin, int64_t end, int64_t block, in
 static void job_run(Job *j, const Scene *s, int threads, bool whole_only) {
   TlLabelBox *boxes;
   uint32_t most;
-  CK_OK(tl_label_boxes(&s->worn, &boxes, &most));
+  boxes_of(&s->worn, &boxes, &most);
   ck_assert(most <= s->phantom.grain_count);
   *j = (Job){.scene = s, .boxes = boxes, .options = tl_drlse_defaults(), .whole_only = whole_only};
-  CK_OK(tl_grey_levels(&s->grey, &s->worn, &j->levels));
+  CK_OK(levels_of(&s->grey, &s->worn, &j->levels));
   CK_OK(TL_NEW(j->avatar, (size_t)most + 1));
   CK_OK(TL_NEW(j->grid, (size_t)most + 1));
   CK_OK(TL_NEW(j->corner, (size_t)most + 1));
@@ -217,7 +239,7 @@ static void ball_scene(double r, TlVolume *grey, TlVolume *labels, TlLabelBox **
     grey->f32[i] = (float)(90 + 70 * 0.5 * erfc(d / (0.75 * sqrt(2))));
     labels->u32[i] = d < 0;
   }
-  CK_OK(tl_label_boxes(labels, boxes, &most));
+  boxes_of(labels, boxes, &most);
   ck_assert_int_eq(most, 1);
 }
 
@@ -229,10 +251,11 @@ static double ball_volume(const TlDrlseOptions *o, double r, TlDrlseReport *repo
   int64_t corner[3];
   TlMass mass;
   ball_scene(r, &grey, &labels, &boxes);
-  CK_OK(tl_grey_levels(&grey, &labels, &levels));
+  CK_OK(levels_of(&grey, &labels, &levels));
   CK_NEAR(levels.void_level, 90, 0.5);
   CK_NEAR(levels.grain_level, 160, 0.5);
-  CK_OK(tl_drlse_grain(&grey, &labels, 1, boxes, &levels, o, &g, corner, report));
+  TlGrainPart part = part_of(&grey, &labels);
+  CK_OK(tl_drlse_grain(&part, 1, boxes, &levels, o, &g, corner, report));
   CK_OK(tl_mass_properties(&g, &mass));
   tl_free(g.phi);
   tl_free(boxes);
@@ -285,8 +308,9 @@ static double leak(const TlDrlseOptions *o) {
     double d = tl_norm(p) - r, aside = hypot(p.y, p.z);
     if (p.x > 0 && aside < 5) grey.f32[i] = (float)(90 + 70 * 0.5 * erfc(d / (2.5 * sqrt(2))));
   }
-  CK_OK(tl_grey_levels(&grey, &labels, &levels));
-  CK_OK(tl_drlse_grain(&grey, &labels, 1, boxes, &levels, o, &g, corner, &report));
+  CK_OK(levels_of(&grey, &labels, &levels));
+  TlGrainPart part = part_of(&grey, &labels);
+  CK_OK(tl_drlse_grain(&part, 1, boxes, &levels, o, &g, corner, &report));
   double beyond = NAN;
   for (double x = r - 4; x < r + 6 && isnan(beyond); x += 0.01) {
     TlVec3 q =
@@ -342,9 +366,10 @@ static void oblong(double dz, TlAvatar *a) {
     grey.f32[i] = (float)(90 + 70 * 0.5 * erfc(d / (0.75 * sqrt(2))));
     labels.u32[i] = d < 0;
   }
-  CK_OK(tl_label_boxes(&labels, &boxes, &most));
-  CK_OK(tl_grey_levels(&grey, &labels, &levels));
-  CK_OK(tl_drlse_grain(&grey, &labels, 1, boxes, &levels, &o, &g, corner, &report));
+  boxes_of(&labels, &boxes, &most);
+  CK_OK(levels_of(&grey, &labels, &levels));
+  TlGrainPart part = part_of(&grey, &labels);
+  CK_OK(tl_drlse_grain(&part, 1, boxes, &levels, &o, &g, corner, &report));
   CK_NEAR(tl_grain_cell_m(&labels), fmin(1, dz) * 1e-6, 1e-12);
   CK_OK(tl_avatar_build_from_phi(&g, corner, tl_grain_cell_m(&labels), 1, false, &build, a));
   CK_OK(tl_avatar_check(a));
@@ -370,6 +395,62 @@ START_TEST(oblong_voxels_give_the_grain_of_cubes) {
 }
 END_TEST
 
+/* Cut out of layers read 1, 3 or 16 at a time, beside neighbours and the stack's border: the same
+ * bits as from the whole stack, cubes or not. */
+static void same_from_cuts(const Scene *s, double dz, int64_t at_once) {
+  TlVolume labels = s->worn, grey = s->grey;
+  TlLayers from, shade;
+  labels.voxel_m[2] = dz * labels.voxel_m[0];
+  tl_layers_of(&labels, &from);
+  tl_layers_of(&grey, &shade);
+  TlGrainStack stack = {&from, &shade, NULL, 0, at_once};
+  TlGrainPart whole = part_of(&grey, &labels);
+  TlDrlseOptions o = tl_drlse_defaults();
+  o.edge_steps = o.region_steps = 5;
+  TlGreyLevels levels, again;
+  TlLabelBox *boxes, *other;
+  uint32_t most;
+  boxes_of(&labels, &other, &most);
+  CK_OK(tl_grain_stack_boxes(&stack, &boxes, &most));
+  ck_assert(memcmp(boxes, other, ((size_t)most + 1) * sizeof *boxes) == 0);
+  CK_OK(levels_of(&grey, &labels, &again));
+  CK_OK(tl_grain_stack_levels(&stack, &levels));
+  ck_assert(memcmp(&levels, &again, sizeof levels) == 0);
+  TlGrainCut cuts[3];
+  const uint32_t label[3] = {1, most / 2, most};
+  for (int i = 0; i < 3; i++) cuts[i] = tl_grain_cut_place(&stack, &boxes[label[i]]);
+  CK_OK(tl_grain_cut_read(&stack, cuts, 3));
+  for (int i = 0; i < 3; i++) {
+    TlGrainPart part = tl_grain_cut_part(&stack, &cuts[i]);
+    ck_assert(part.labels->nz < labels.nz);
+    TlPhiGrid a, b;
+    TlDrlseReport ra, rb;
+    int64_t ca[3], cb[3];
+    TlStatus one = tl_drlse_grain(&whole, label[i], boxes, &again, &o, &a, ca, &ra);
+    TlStatus two = tl_drlse_grain(&part, label[i], boxes, &again, &o, &b, cb, &rb);
+    ck_assert_int_eq(one, two);
+    if (one != TL_OK) continue;
+    ck_assert(a.nx == b.nx && a.ny == b.ny && a.nz == b.nz && memcmp(ca, cb, sizeof ca) == 0);
+    ck_assert(memcmp(a.phi, b.phi, sizeof(float) * (size_t)(a.nx * a.ny * a.nz)) == 0);
+    ck_assert(ra.moved == rb.moved && ra.grain_level == rb.grain_level);
+    tl_free(a.phi);
+    tl_free(b.phi);
+  }
+  for (int i = 0; i < 3; i++) tl_grain_cut_free(&cuts[i]);
+  tl_free(boxes);
+  tl_free(other);
+}
+
+START_TEST(grains_cut_out_of_layers_are_those_of_the_whole_stack) {
+  Scene s;
+  scene_make(&s, 44, 11);
+  same_from_cuts(&s, 1, 16);
+  same_from_cuts(&s, 1.4, 3);
+  same_from_cuts(&s, 0.7, 1);
+  scene_free(&s);
+}
+END_TEST
+
 START_TEST(unstable_steps_and_wrong_input_are_refused) {
   TlDrlseOptions o = tl_drlse_defaults();
   CK_OK(tl_drlse_check(&o));
@@ -380,16 +461,16 @@ START_TEST(unstable_steps_and_wrong_input_are_refused) {
   TlGreyLevels levels;
   ball_scene(10, &grey, &labels, &boxes);
   for (int64_t i = 0; i < 48 * 48 * 48; i++) grey.f32[i] = -grey.f32[i];
-  CK_FAILS(tl_grey_levels(&grey, &labels, &levels), TL_EINPUT, "belong together");
+  CK_FAILS(levels_of(&grey, &labels, &levels), TL_EINPUT, "belong together");
   memset(labels.u32, 0, 48 * 48 * 48 * sizeof *labels.u32);
-  CK_FAILS(tl_grey_levels(&grey, &labels, &levels), TL_EINPUT, "nowhere");
+  CK_FAILS(levels_of(&grey, &labels, &levels), TL_EINPUT, "nowhere");
   tl_free(boxes);
   tl_volume_free(&grey);
   tl_volume_free(&labels);
 }
 END_TEST
 
-TL_TEST_MAIN("drlse", grains_come_back_from_worn_labels,
-             grains_keep_apart_and_do_not_know_the_threads, terms_have_their_signs,
-             area_term_leaks_at_weak_edges_and_the_refinement_mends_it,
+TL_TEST_MAIN("drlse", grains_cut_out_of_layers_are_those_of_the_whole_stack,
+             grains_come_back_from_worn_labels, grains_keep_apart_and_do_not_know_the_threads,
+             terms_have_their_signs, area_term_leaks_at_weak_edges_and_the_refinement_mends_it,
              oblong_voxels_give_the_grain_of_cubes, unstable_steps_and_wrong_input_are_refused)

@@ -1,6 +1,7 @@
 #include "support/tltest.h"
 
 #include "base/random.h"
+#include "num/layers.h"
 #include "num/vec.h"
 #include "num/volume.h"
 
@@ -69,6 +70,26 @@ START_TEST(volume_refuses_empty_and_not_finite) {
 }
 END_TEST
 
+START_TEST(labels_are_whole_numbers_of_any_type) {
+  TlVolume v;
+  TlLayers layers;
+  uint32_t label[4];
+  CK_OK(tl_volume_new(&v, TL_F32, 2, 1, 3));
+  for (int i = 0; i < 6; i++) v.f32[i] = (float)(100000 * i);
+  tl_layers_of(&v, &layers);
+  CK_OK(tl_layers_labels(&layers));
+  ck_assert(layers.head.type == TL_U32 && layers.head.nz == 3);
+  CK_OK(tl_layers_read(&layers, 1, 2, label));
+  ck_assert(label[0] == 200000 && label[3] == 500000);
+  v.f32[5] = 2.5F;
+  CK_FAILS(tl_layers_read(&layers, 1, 2, label), TL_EINPUT, "2.5 at voxel (1, 0, 2)");
+  v.f32[5] = -1;
+  CK_FAILS(tl_layers_read(&layers, 2, 1, label), TL_EINPUT, "-1");
+  tl_layers_close(&layers);
+  tl_volume_free(&v);
+}
+END_TEST
+
 TL_TEST_MAIN("num", quaternion_rotates_body_to_world, quaternion_and_matrix_agree_both_ways,
              eigen_rebuilds_its_matrix, symmetric_inverse_inverts,
-             volume_refuses_empty_and_not_finite)
+             volume_refuses_empty_and_not_finite, labels_are_whole_numbers_of_any_type)

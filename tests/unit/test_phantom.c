@@ -741,7 +741,59 @@ START_TEST(impossible_options_are_refused) {
 }
 END_TEST
 
-TL_TEST_MAIN("phantom", same_bytes_for_any_thread_count,
+/* Mean step of the grey between neighbours along x, at x and x + 1. */
+static double step_at(const uint16_t *stack, int64_t nx, int64_t ny, int64_t nz, int64_t x) {
+  double sum = 0;
+  for (int64_t i = 0; i < ny * nz; i++) sum += abs(stack[i * nx + x + 1] - stack[i * nx + x]);
+  return sum / (double)(ny * nz);
+}
+
+START_TEST(copies_side_by_side_have_no_seam) {
+  TlPhantomOptions o = small_options();
+  o.noise_sd = 0;
+  o.periodic = true;
+  TlPhantom p;
+  CK_OK(tl_phantom_make(&o, &p));
+  const int64_t tiles[3] = {2, 1, 3}, nx = 2 * o.nx, layer = nx * o.ny, nz = 3 * o.nz;
+  uint16_t *all, *part;
+  CK_OK(TL_NEW(all, (size_t)(layer * nz)));
+  CK_OK(TL_NEW(part, (size_t)(layer * 7)));
+  tl_phantom_tile(&p, &o, tiles, 0, nz, all);
+  for (int64_t i = 0; i < layer * nz; i++) {
+    int64_t x = i % nx % o.nx, y = i / nx % o.ny, z = i / layer % o.nz;
+    ck_assert(all[i] == p.stack.u16[tl_volume_at(&p.stack, x, y, z)]);
+  }
+  double seam = step_at(all, nx, o.ny, nz, o.nx - 1), inner = 0;
+  for (int64_t x = 0; x + 1 < o.nx; x++)
+    inner += step_at(all, nx, o.ny, nz, x) / (double)(o.nx - 1);
+  ck_assert_msg(seam < 1.3 * inner, "seam %g, inside %g", seam, inner);
+  o.noise_sd = 6; /* its own at every voxel, the same for any parts */
+  tl_phantom_tile(&p, &o, tiles, 0, nz, all);
+  tl_phantom_tile(&p, &o, tiles, 50, 7, part);
+  ck_assert(memcmp(part, all + 50 * layer, (size_t)(7 * layer) * 2) == 0);
+  ck_assert(memcmp(all, all + o.nz * layer, (size_t)layer * 2) != 0);
+  const int64_t one[3] = {1, 1, 1}, two[3] = {1, 1, 2};
+  int64_t grains, more, both = 0;
+  CK_OK(tl_phantom_tile_grains(&p, one, &grains));
+  CK_OK(tl_phantom_tile_grains(&p, two, &more));
+  ck_assert_int_eq(grains, p.grain_count);
+  for (int64_t i = 0; i < grains; i++) /* in both copies: what goes through the face between them */
+    for (int64_t j = 0; j < grains; j++) {
+      const TlPhantomGrain *a = &p.grains[i], *b = &p.grains[j];
+      both += a->body == b->body && a->cell[0] == b->cell[0] && a->cell[1] == b->cell[1] &&
+              a->cell[2] == b->cell[2] + 1;
+    }
+  ck_assert(both > 0);
+  ck_assert_int_eq(more, 2 * grains - both);
+  tl_free(all);
+  tl_free(part);
+  tl_phantom_free(&p);
+  o.d50_voxels = 20;
+  CK_FAILS(tl_phantom_make(&o, &p), TL_EUSAGE, "side by side");
+}
+END_TEST
+
+TL_TEST_MAIN("phantom", copies_side_by_side_have_no_seam, same_bytes_for_any_thread_count,
              truth_holds_touching_sizes_and_kinds_are_as_promised,
              noise_is_poisson_gaussian_of_the_asked_sd,
              poisson_numbers_have_their_mean_variance_and_skewness,
