@@ -43,7 +43,7 @@ quiet "${make[@]}" --catalog=m.tals --memory=27 --threads=1
 [ "$(differ one.tals m.tals)" = 0 ] || fail "$(differ one.tals m.tals) lines of avatars differ by --memory"
 quiet "$BIN/talus-volume" convert labels.h5 -o labels.tif --voxel-size-um=10,10,13
 two=("$BIN/talus-avatars" labels.tif --grey=stack.tif --raw=stack.tif --sample=g --min-voxels=900
-  --voxel-size-um=10,10,13)
+  "--voxel-size-um=10,10,13")
 quiet "${two[@]}" --catalog=a.tals
 quiet "${two[@]}" --catalog=b.tals --memory=27 --threads=1
 [ "$(differ a.tals b.tals)" = 0 ] || fail "$(differ a.tals b.tals) lines differ with oblong voxels"

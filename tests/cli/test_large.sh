@@ -8,7 +8,7 @@ cd "$dir" || exit 1
 bad=0
 fail() { echo "FAILED: $*"; bad=1; }
 quick="--search=5 --h-factor=0.5 --reach=5 --sigma-noise=4000"
-make -s -f "$here/pipeline/large.mk" BIN="$BIN" OUT=out BLOCK=36 TILES=2 D50=10 MEMORY_MB=72 EVERY=40 \
+make -s -f "$here/pipeline/large.mk" BIN="$BIN" OUT=out BLOCK=36 TILES=2 D50=10 MEMORY_MB=71 EVERY=40 \
   DENOISE_FLAGS="$quick" >log.txt 2>&1 || { fail "the large run"; tail -20 log.txt; }
 for stage in phantom denoise binarize label avatars; do
   grep -q "^$stage " log.txt || fail "$stage is not in the table"
