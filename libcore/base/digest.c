@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <openssl/evp.h>
+#include <stdio.h>
 #include <string.h>
 
 struct TlDigest {
@@ -40,4 +41,8 @@ void tl_digest_free(TlDigest *digest) {
   if (!digest) return;
   EVP_MD_CTX_free(digest->context);
   tl_free(digest);
+}
+
+void tl_digest_hex(const unsigned char value[TL_DIGEST_BYTES], char hex[TL_DIGEST_HEX + 1]) {
+  for (int i = 0; i < TL_DIGEST_BYTES; i++) snprintf(hex + 2 * i, 3, "%02x", value[i]);
 }

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { TL_DIGEST_BYTES = 32 };
+enum { TL_DIGEST_BYTES = 32, TL_DIGEST_HEX = 2 * TL_DIGEST_BYTES };
 
 typedef struct TlDigest TlDigest;
 
@@ -17,5 +17,7 @@ void tl_digest_add(TlDigest *digest, const void *bytes, size_t size);
 /* The digest of what was added since the start; restart before more is added. */
 void tl_digest_value(TlDigest *digest, unsigned char value[TL_DIGEST_BYTES]);
 void tl_digest_free(TlDigest *digest);
+/* As text: lower case, ends with 0. */
+void tl_digest_hex(const unsigned char value[TL_DIGEST_BYTES], char hex[TL_DIGEST_HEX + 1]);
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include "base/digest.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -201,7 +202,7 @@ static void hex_digest(EVP_MD_CTX *context, char hex[65]) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int length = 0;
   EVP_DigestFinal_ex(context, digest, &length);
-  for (unsigned int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+  tl_digest_hex(digest, hex);
 }
 
 void tl_sha256(const void *bytes, size_t size, char hex[65]) {

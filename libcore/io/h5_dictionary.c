@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORMAT = 1, NUMBERS = 9, HEX = 64 };
+enum { FORMAT = 1, NUMBERS = 9, HEX = TL_DIGEST_HEX };
 
 /* ---- the numbers beside the arrays ---- */
 
@@ -38,7 +38,7 @@ static TlStatus digest_of(const TlDictionary *d, char hex[HEX + 1]) {
   tl_digest_add(digest, d->high, atoms * TL_PATCH_VOXELS * size);
   tl_digest_value(digest, value);
   tl_digest_free(digest);
-  for (int i = 0; i < TL_DIGEST_BYTES; i++) snprintf(hex + 2 * i, 3, "%02x", value[i]);
+  tl_digest_hex(value, hex);
   return TL_OK;
 }
 
