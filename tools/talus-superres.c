@@ -117,8 +117,12 @@ static TlStatus train_and_write(TrainJob *job, TlReport *report) {
   TlStatus status = tl_superres_train(&fine, &job->roi, &t, &d, &told);
   tl_volume_free(&fine);
   TL_TRY(tl_context(status, "%s", call->argv[0]));
-  if (job->stack.head.history) d.history = tl_strdup(job->stack.head.history);
-  status = tl_dictionary_write(call->output, &d, call->provenance, call->overwrite);
+  if (job->stack.head.history) {
+    d.history = tl_strdup(job->stack.head.history);
+    if (!d.history) status = TL_ENOMEM; /* tl_strdup said so */
+  }
+  if (status == TL_OK)
+    status = tl_dictionary_write(call->output, &d, call->provenance, call->overwrite);
   if (status == TL_OK) status = report_trained(report, &told, &d);
   tl_dictionary_free(&d);
   TL_TRY(status);
