@@ -143,18 +143,21 @@ static void put(TlVolume *v, int64_t i, double value) {
   }
 }
 
+double tl_cut_cube_mean(const TlVolume *fine, int factor, int64_t x, int64_t y, int64_t z) {
+  double sum = 0;
+  for (int64_t k = 0; k < factor; k++)
+    for (int64_t j = 0; j < factor; j++) {
+      int64_t row = tl_volume_at(fine, x * factor, y * factor + j, z * factor + k);
+      for (int64_t i = 0; i < factor; i++) sum += tl_volume_value(fine, row + i);
+    }
+  return sum / (factor * factor * factor);
+}
+
 static void average(const TlVolume *fine, int factor, TlVolume *coarse) {
-  double cells = pow(factor, 3);
 #pragma omp parallel for schedule(static)
   for (int64_t y = 0; y < coarse->ny; y++)
-    for (int64_t x = 0; x < coarse->nx; x++) {
-      double sum = 0;
-      for (int64_t k = 0; k < factor; k++)
-        for (int64_t j = 0; j < factor; j++)
-          for (int64_t i = 0; i < factor; i++)
-            sum += tl_volume_value(fine, tl_volume_at(fine, x * factor + i, y * factor + j, k));
-      put(coarse, y * coarse->nx + x, sum / cells);
-    }
+    for (int64_t x = 0; x < coarse->nx; x++)
+      put(coarse, y * coarse->nx + x, tl_cut_cube_mean(fine, factor, x, y, 0));
 }
 
 TlStatus tl_cut_coarse(const TlLayers *stack, int factor, const TlVolume *coarse,

@@ -26,6 +26,9 @@ TlStatus tl_cut_coarse_head(const TlVolume *head, int factor, TlVolume *coarse);
 TlStatus tl_cut_coarse(const TlLayers *stack, int factor, const TlVolume *coarse,
                        const TlLayerSink *sink);
 
+/* The mean of the cube of factor^3 voxels that is voxel x, y, z of the coarser stack; any type. */
+double tl_cut_cube_mean(const TlVolume *fine, int factor, int64_t x, int64_t y, int64_t z);
+
 /* Grey levels inside a region. 8- and 16-bit integers: a bin a level (low: the type's least);
  * others: 4096 bins between least and greatest, not-finite voxels left out and counted. */
 typedef struct TlLevels {

@@ -3,6 +3,7 @@
 #include "base/lanes.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "image/cut.h"
 #include "image/mirror.h"
 
 #include <assert.h>
@@ -169,36 +170,26 @@ TlStatus tl_upsample(const TlUpsampler *u, const TlVolume *coarse, TlVolume *fin
 
 /* ---- means ---- */
 
-static double box_sum(const TlVolume *fine, int factor, int64_t x, int64_t y, int64_t z) {
-  double sum = 0;
-  for (int k = 0; k < factor; k++)
-    for (int j = 0; j < factor; j++) {
-      const float *row = fine->f32 + tl_volume_at(fine, x * factor, y * factor + j, z * factor + k);
-      for (int i = 0; i < factor; i++) sum += (double)row[i];
-    }
-  return sum;
-}
-
 TlStatus tl_box_means(const TlVolume *fine, int factor, TlVolume *coarse) {
+  TlVolume head;
   assert(fine->type == TL_F32);
-  TL_TRY(tl_volume_new(coarse, TL_F32, fine->nx / factor, fine->ny / factor, fine->nz / factor));
-  for (int k = 0; k < 3; k++) coarse->voxel_m[k] = fine->voxel_m[k] * factor;
+  TL_TRY(tl_cut_coarse_head(fine, factor, &head));
+  TL_TRY(tl_volume_like(coarse, &head, TL_F32));
   int64_t i = 0;
   for (int64_t z = 0; z < coarse->nz; z++)
     for (int64_t y = 0; y < coarse->ny; y++)
       for (int64_t x = 0; x < coarse->nx; x++)
-        coarse->f32[i++] = (float)(box_sum(fine, factor, x, y, z) / (factor * factor * factor));
+        coarse->f32[i++] = (float)tl_cut_cube_mean(fine, factor, x, y, z);
   return TL_OK;
 }
 
 /* The same step added to all voxels of a cube is the shortest way to its mean. */
 void tl_box_project(TlVolume *fine, const TlVolume *coarse, int factor) {
-  int cube = factor * factor * factor;
   for (int64_t z = 0; z < coarse->nz; z++)
     for (int64_t y = 0; y < coarse->ny; y++)
       for (int64_t x = 0; x < coarse->nx; x++) {
         double want = (double)coarse->f32[tl_volume_at(coarse, x, y, z)];
-        float step = (float)(want - box_sum(fine, factor, x, y, z) / cube);
+        float step = (float)(want - tl_cut_cube_mean(fine, factor, x, y, z));
         for (int k = 0; k < factor; k++)
           for (int j = 0; j < factor; j++) {
             float *row = fine->f32 + tl_volume_at(fine, x * factor, y * factor + j, z * factor + k);

@@ -36,8 +36,8 @@ void tl_upsampler_lanczos(int factor, TlUpsampler *u);
 TlStatus tl_upsample(const TlUpsampler *u, const TlVolume *coarse, TlVolume *fine);
 /* Size, voxel_m and cylinder of a stack factor times finer. */
 TlVolume tl_upsample_head(const TlVolume *coarse, int factor);
-/* fine F32 -> coarse, a new F32 volume of the means over factor^3 voxels (S H); what is left over
- * at the far ends is dropped. */
+/* fine F32 -> coarse, a new F32 volume of the means over factor^3 voxels (S H), as tl_cut_coarse
+ * (image/cut.h) makes them of a stack. */
 TlStatus tl_box_means(const TlVolume *fine, int factor, TlVolume *coarse);
 /* Back-projection: the nearest fine volume, in the sum of squares, whose means are coarse. In
  * place; exact but for rounding. */
