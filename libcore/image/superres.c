@@ -239,10 +239,29 @@ static TlStatus refine_axis(Slab *s, const TlVolume *base, int axis, int64_t pat
   return status;
 }
 
-/* Coarse layers with their halo -> fine, a new volume of the core's layers [low, high) of them; the
- * squared change is added to *change. */
+/* What the squared change of voxels inside a region is added to: the region of the coarse stack,
+ * and its layer that is the slab's first without halo. */
+typedef struct Change {
+  const TlRoi *roi;
+  int64_t first;
+  double sum;
+} Change;
+
+static void add_change(Change *c, const TlVolume *fine, const float *from, int64_t f) {
+  for (int64_t z = 0; z < fine->nz; z++)
+    for (int64_t y = 0; y < fine->ny; y++) {
+      int64_t row = tl_volume_at(fine, 0, y, z);
+      for (int64_t x = 0; x < fine->nx; x++) {
+        double d = (double)fine->f32[row + x] - (double)from[row + x];
+        if (tl_roi_inside(c->roi, x / f, y / f, c->first + z / f)) c->sum += d * d;
+      }
+    }
+}
+
+/* Coarse layers with their halo -> fine, a new volume of the core's layers [low, high) of them.
+ * change: may be NULL. */
 static TlStatus refine(const Refiner *r, const TlVolume *coarse, int64_t low, int64_t high,
-                       TlVolume *fine, double *change, int64_t patches[2]) {
+                       TlVolume *fine, Change *change, int64_t patches[2]) {
   int64_t f = r->d->factor;
   TlVolume base, core = *coarse;
   core.nz = high - low;
@@ -258,10 +277,7 @@ static TlStatus refine(const Refiner *r, const TlVolume *coarse, int64_t low, in
     const float *from = base.f32 + s.low * s.layer;
     for (int64_t i = 0; i < tl_volume_count(fine); i++) fine->f32[i] += from[i];
     tl_box_project(fine, &core, r->d->factor);
-    for (int64_t i = 0; i < tl_volume_count(fine); i++) {
-      double d = (double)fine->f32[i] - (double)from[i];
-      *change += d * d;
-    }
+    if (change) add_change(change, fine, from, f);
   }
   tl_volume_free(&base);
   if (status != TL_OK) tl_volume_free(fine);
@@ -271,11 +287,10 @@ static TlStatus refine(const Refiner *r, const TlVolume *coarse, int64_t low, in
 TlStatus tl_superres(const TlDictionary *dictionary, const TlSuperresOptions *options,
                      const TlVolume *coarse, TlVolume *fine) {
   Refiner r;
-  double change = 0;
   int64_t patches[2] = {0, 0};
   assert(coarse->type == TL_F32);
   TL_TRY(refiner_make(dictionary, options, &r));
-  TlStatus status = refine(&r, coarse, 0, coarse->nz, fine, &change, patches);
+  TlStatus status = refine(&r, coarse, 0, coarse->nz, fine, NULL, patches);
   refiner_free(&r);
   return status;
 }
@@ -290,7 +305,8 @@ typedef struct Job {
   TlVoxelType type;
   const TlLayerSink *sink;
   TlSuperresTold *told;
-  double sum[2], count[2], change;
+  double sum[2], count[2];
+  Change change;
   int64_t patches[2];
 } Job;
 
@@ -327,6 +343,7 @@ static TlStatus run_slab(Job *job, int64_t z) {
   int64_t end = z + layers + halo < nz ? z + layers + halo : nz;
   TlVolume grey, fine, stored;
   TL_TRY(tl_layers_grey(job->stack, begin, end - begin, &grey));
+  job->change.first = z;
   TlStatus status =
       refine(&job->r, &grey, z - begin, z - begin + layers, &fine, &job->change, job->patches);
   if (status == TL_OK) {
@@ -349,7 +366,7 @@ static void sum_up(Job *job) {
   if (job->count[1] > 0) {
     t->coarse_mean = job->sum[0] / job->count[0];
     t->mean = job->sum[1] / job->count[1];
-    t->change_rms = sqrt(job->change / job->count[1]);
+    t->change_rms = sqrt(job->change.sum / job->count[1]);
   }
   if (job->patches[0] > 0) t->coded = (double)job->patches[1] / (double)job->patches[0];
 }
@@ -357,7 +374,13 @@ static void sum_up(Job *job) {
 TlStatus tl_superres_run(const TlDictionary *dictionary, const TlSuperresOptions *options,
                          const TlSuperresPlan *plan, const TlLayers *stack, const TlRoi *roi,
                          TlVoxelType type, const TlLayerSink *sink, TlSuperresTold *told) {
-  Job job = {.plan = plan, .stack = stack, .roi = roi, .type = type, .sink = sink, .told = told};
+  Job job = {.plan = plan,
+             .stack = stack,
+             .roi = roi,
+             .type = type,
+             .sink = sink,
+             .told = told,
+             .change = {.roi = roi}};
   *told = (TlSuperresTold){
       .coarse_min = INFINITY, .coarse_max = -INFINITY, .min = INFINITY, .max = -INFINITY};
   TL_TRY(refiner_make(dictionary, options, &job.r));

@@ -242,6 +242,41 @@ START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
 }
 END_TEST
 
+START_TEST(change_is_told_of_what_is_inside) {
+  TlDictionary d;
+  TlTrained trained;
+  TlSuperresTold told;
+  TlVolume fine, coarse, base, out;
+  TlUpsampler u;
+  TlLayers stack;
+  TlSuperresOptions options = {.quiet = true};
+  TlSuperresPlan plan = {.slabs = 3, .layers = 8, .halo = 11};
+  TlRoi thin = {.kind = TL_ROI_CYLINDER, .x = 7, .y = 11, .r = 4};
+  double sum = 0, count = 0;
+  train_small(&d, &trained);
+  make(&fine, 40, 36, 44, 9);
+  CK_OK(tl_box_means(&fine, 2, &coarse));
+  tl_upsampler(2, &u);
+  CK_OK(tl_upsample(&u, &coarse, &base));
+  CK_OK(tl_superres(&d, &options, &coarse, &out));
+  for (int64_t i = 0; i < tl_volume_count(&out); i++) {
+    double c = (double)out.f32[i] - (double)base.f32[i];
+    if (!tl_roi_inside(&thin, i % 40 / 2, i / 40 % 36 / 2, i / (40 * 36) / 2)) continue;
+    sum += c * c, count++;
+  }
+  tl_layers_of(&coarse, &stack);
+  Kept kept = {.layer = out.nx * out.ny};
+  CK_OK(TL_NEW(kept.voxels, (size_t)tl_volume_count(&out)));
+  TlLayerSink sink = {.self = &kept, .append = keep};
+  CK_OK(tl_superres_run(&d, &options, &plan, &stack, &thin, TL_F32, &sink, &told));
+  CK_NEAR(told.change_rms, sqrt(sum / count), 1e-9);
+  tl_free(kept.voxels);
+  tl_layers_close(&stack);
+  tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&base), tl_volume_free(&out);
+  tl_dictionary_free(&d);
+}
+END_TEST
+
 START_TEST(a_file_keeps_the_dictionary_and_sees_damage) {
   TlDictionary d, e;
   TlTrained told;
@@ -266,4 +301,5 @@ END_TEST
 TL_TEST_MAIN("superres", box_means_of_the_interpolation_are_the_stack,
              codes_are_least_squares_on_greedy_supports, the_dual_meets_kkt_and_plain_descent,
              better_than_interpolation_means_kept_slabs_and_threads_same_bits,
+             change_is_told_of_what_is_inside,
              a_file_keeps_the_dictionary_and_sees_damage)
