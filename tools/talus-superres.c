@@ -259,17 +259,12 @@ static TlStatus refine(ApplyJob *job, TlSuperresTold *told) {
 static TlStatus draw_preview(const ApplyJob *job, TlReport *report) {
   const ImagingInput *input = &job->values->input;
   if (!input->preview || !input->preview[0]) return TL_OK;
-  TlVolume grey, base;
   TlUpsampler up;
   TlLayers before;
   tl_upsampler(job->dictionary.factor, &up);
-  TL_TRY(tl_layers_grey(&job->stack, 0, job->stack.head.nz, &grey));
-  TlStatus status = tl_upsample(&up, &grey, &base);
-  tl_volume_free(&grey);
-  TL_TRY(status);
-  tl_layers_of(&base, &before);
-  status = imaging_draw_preview(job->call, input, &before, report);
-  tl_volume_free(&base);
+  TL_TRY(tl_upsample_layers(&up, &job->stack, job->plan.layers, &before));
+  TlStatus status = imaging_draw_preview(job->call, input, &before, report);
+  tl_layers_close(&before);
   return status;
 }
 

@@ -168,6 +168,67 @@ TlStatus tl_upsample(const TlUpsampler *u, const TlVolume *coarse, TlVolume *fin
   return status;
 }
 
+/* ---- by layers ---- */
+
+/* The fine layers made last: those of coarse layers [begin, end). */
+typedef struct View {
+  TlUpsampler u;
+  const TlLayers *coarse;
+  int64_t layers, begin, end;
+  int64_t low; /* coarse layer that made's first fine layer belongs to */
+  TlVolume made;
+} View;
+
+static TlStatus make_slab(View *v, int64_t c) {
+  int64_t nz = v->coarse->head.nz;
+  TlVolume grey;
+  tl_volume_free(&v->made);
+  v->begin = c / v->layers * v->layers;
+  v->end = v->begin + v->layers < nz ? v->begin + v->layers : nz;
+  v->low = v->begin > TL_UPSAMPLE_REACH ? v->begin - TL_UPSAMPLE_REACH : 0;
+  int64_t high = v->end + TL_UPSAMPLE_REACH < nz ? v->end + TL_UPSAMPLE_REACH : nz;
+  TlStatus status = tl_layers_grey(v->coarse, v->low, high - v->low, &grey);
+  if (status == TL_OK) {
+    status = tl_upsample(&v->u, &grey, &v->made);
+    tl_volume_free(&grey);
+  }
+  if (status != TL_OK) v->begin = v->end = 0;
+  return status;
+}
+
+static TlStatus view_read(void *self, int64_t z, int64_t count, void *voxels) {
+  View *v = self;
+  float *to = voxels;
+  for (int64_t i = z; i < z + count; i++) {
+    int64_t c = i / v->u.factor;
+    if (c < v->begin || c >= v->end) TL_TRY(make_slab(v, c));
+    int64_t layer = v->made.nx * v->made.ny;
+    memcpy(to, v->made.f32 + (i - v->low * v->u.factor) * layer, (size_t)layer * sizeof *to);
+    to += layer;
+  }
+  return TL_OK;
+}
+
+static void view_close(void *self) {
+  View *v = self;
+  tl_volume_free(&v->made);
+  tl_free(v);
+}
+
+TlStatus tl_upsample_layers(const TlUpsampler *u, const TlLayers *coarse, int64_t layers,
+                            TlLayers *fine) {
+  View *v;
+  assert(layers >= 1);
+  TL_TRY(TL_NEW(v, 1));
+  *v = (View){.u = *u, .coarse = coarse, .layers = layers};
+  *fine = (TlLayers){.head = tl_upsample_head(&coarse->head, u->factor),
+                     .self = v,
+                     .read = view_read,
+                     .close = view_close};
+  fine->head.type = TL_F32;
+  return TL_OK;
+}
+
 /* ---- means ---- */
 
 TlStatus tl_box_means(const TlVolume *fine, int factor, TlVolume *coarse) {

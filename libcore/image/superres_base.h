@@ -12,7 +12,7 @@
 #ifndef TL_IMAGE_SUPERRES_BASE_H
 #define TL_IMAGE_SUPERRES_BASE_H
 
-#include "num/volume.h"
+#include "num/layers.h"
 
 enum {
   TL_UPSAMPLE_REACH = 8, /* coarse voxels to both sides */
@@ -34,6 +34,11 @@ void tl_upsampler_lanczos(int factor, TlUpsampler *u);
 /* coarse F32 -> fine, a new F32 volume factor times larger along each axis, with its voxel_m and
  * cylinder (history is not copied). Same bits for any thread count. */
 TlStatus tl_upsample(const TlUpsampler *u, const TlVolume *coarse, TlVolume *fine);
+/* A stack as it would be interpolated whole, the same bits, made when it is read: `layers` coarse
+ * ones at once with their halo (TL_UPSAMPLE_REACH), F32, the last ones kept. For readers that go
+ * along z. coarse: borrowed until close. */
+TlStatus tl_upsample_layers(const TlUpsampler *u, const TlLayers *coarse, int64_t layers,
+                            TlLayers *fine);
 /* Size, voxel_m and cylinder of a stack factor times finer. */
 TlVolume tl_upsample_head(const TlVolume *coarse, int factor);
 /* fine F32 -> coarse, a new F32 volume of the means over factor^3 voxels (S H), as tl_cut_coarse

@@ -277,6 +277,30 @@ START_TEST(change_is_told_of_what_is_inside) {
 }
 END_TEST
 
+START_TEST(interpolated_by_slabs_are_the_same_bits) {
+  enum { LAYERS = 33 };
+  TlVolume coarse, whole_one;
+  TlLayers stack, view;
+  TlUpsampler u;
+  float layer[2 * 10 * 6];
+  make(&coarse, 5, 3, LAYERS, 3);
+  tl_upsampler(2, &u);
+  CK_OK(tl_upsample(&u, &coarse, &whole_one));
+  tl_layers_of(&coarse, &stack);
+  for (int64_t layers = 1; layers < 2 * LAYERS; layers += 6) {
+    CK_OK(tl_upsample_layers(&u, &stack, layers, &view));
+    ck_assert(view.head.nz == 2 * LAYERS && view.head.nx == 10);
+    for (int64_t z = 0; z + 1 < view.head.nz; z += 3) {
+      CK_OK(tl_layers_read(&view, z, 2, layer));
+      ck_assert(!memcmp(layer, whole_one.f32 + z * 60, sizeof layer));
+    }
+    tl_layers_close(&view);
+  }
+  tl_layers_close(&stack);
+  tl_volume_free(&coarse), tl_volume_free(&whole_one);
+}
+END_TEST
+
 START_TEST(a_file_keeps_the_dictionary_and_sees_damage) {
   TlDictionary d, e;
   TlTrained told;
@@ -301,5 +325,5 @@ END_TEST
 TL_TEST_MAIN("superres", box_means_of_the_interpolation_are_the_stack,
              codes_are_least_squares_on_greedy_supports, the_dual_meets_kkt_and_plain_descent,
              better_than_interpolation_means_kept_slabs_and_threads_same_bits,
-             change_is_told_of_what_is_inside,
+             change_is_told_of_what_is_inside, interpolated_by_slabs_are_the_same_bits,
              a_file_keeps_the_dictionary_and_sees_damage)
