@@ -8,10 +8,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { WIDE = 16, NOW = TL_CODE_AT_ONCE };
+/* Two vectors of eight for each of four: eight sums, which stay in the registers that AVX2 has. */
+enum { LANES = 8, WIDE = 2 * LANES, NOW = TL_CODE_AT_ONCE };
 
-typedef float Lanes __attribute__((vector_size(WIDE * sizeof(float))));
-typedef int32_t Bits __attribute__((vector_size(WIDE * sizeof(int32_t))));
+typedef float Lanes __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t Bits __attribute__((vector_size(LANES * sizeof(int32_t))));
 
 TlStatus tl_coder_make(int64_t atoms, int dims, int most, const float *low, TlCoder *coder) {
   assert(atoms % WIDE == 0 && most >= 1 && most <= TL_CODE_MOST);
@@ -45,29 +46,44 @@ TL_LANES_CLONES static void correlate(const TlCoder *coder, const float *const y
   int dims = coder->dims;
   for (int64_t b = 0; b < coder->atoms / WIDE; b++) {
     const Lanes *row = (const Lanes *)(const void *)(coder->table + b * dims * WIDE);
-    Lanes sum[NOW] = {{0}};
-    for (int k = 0; k < dims; k++)
-      for (int p = 0; p < NOW; p++) sum[p] += row[k] * y[p][k];
-    for (int p = 0; p < NOW; p++) memcpy(c + p * coder->atoms + b * WIDE, &sum[p], sizeof sum[p]);
+    Lanes a0 = {0}, a1 = {0}, b0 = {0}, b1 = {0}, c0 = {0}, c1 = {0}, d0 = {0}, d1 = {0};
+    for (int k = 0; k < dims; k++) {
+      Lanes r0 = row[2 * k], r1 = row[2 * k + 1];
+      a0 += r0 * y[0][k], a1 += r1 * y[0][k];
+      b0 += r0 * y[1][k], b1 += r1 * y[1][k];
+      c0 += r0 * y[2][k], c1 += r1 * y[2][k];
+      d0 += r0 * y[3][k], d1 += r1 * y[3][k];
+    }
+    Lanes *to = (Lanes *)(void *)(c + b * WIDE);
+    int64_t next = coder->atoms / LANES;
+    to[0] = a0, to[1] = a1;
+    to[next] = b0, to[next + 1] = b1;
+    to[2 * next] = c0, to[2 * next + 1] = c1;
+    to[3 * next] = d0, to[3 * next + 1] = d1;
   }
 }
 
-/* The first of the greatest in size. Floats without sign order as integers do. */
+static inline Bits choose(Bits where, Bits yes, Bits no) {
+  return (yes & where) | (no & ~where);
+}
+
+/* The first of the greatest in size. Floats without sign order as integers do. Each lane keeps its
+ * first greatest and the block that it was in. */
 TL_LANES_CLONES static int32_t greatest(const float *c, int64_t atoms) {
   const Bits *bits = (const Bits *)(const void *)c;
-  Bits most = {0};
-  for (int64_t b = 0; b < atoms / WIDE; b++) {
-    Bits size = bits[b] & 0x7fffffff, more = size > most;
-    most = (size & more) | (most & ~more);
+  Bits most0 = {0}, most1 = {0}, block0 = {0}, block1 = {0}, now = {0};
+  for (int64_t b = 0; b < atoms / WIDE; b++, now += 1) {
+    Bits size0 = bits[2 * b] & 0x7fffffff, size1 = bits[2 * b + 1] & 0x7fffffff;
+    Bits more0 = size0 > most0, more1 = size1 > most1;
+    most0 = choose(more0, size0, most0), block0 = choose(more0, now, block0);
+    most1 = choose(more1, size1, most1), block1 = choose(more1, now, block1);
   }
-  int32_t top = 0;
-  for (int i = 0; i < WIDE; i++) top = most[i] > top ? most[i] : top;
-  for (int64_t b = 0; b < atoms / WIDE; b++) {
-    Bits same = (bits[b] & 0x7fffffff) == top;
-    for (int i = 0; i < WIDE; i++)
-      if (same[i]) return (int32_t)(b * WIDE + i);
-  }
-  return 0;
+  int32_t size[WIDE], block[WIDE], top = 0;
+  memcpy(size, &most0, sizeof most0), memcpy(size + LANES, &most1, sizeof most1);
+  memcpy(block, &block0, sizeof block0), memcpy(block + LANES, &block1, sizeof block1);
+  for (int i = 1; i < WIDE; i++)
+    if (size[i] > size[top] || (size[i] == size[top] && block[i] < block[top])) top = i;
+  return block[top] * WIDE + top;
 }
 
 /* c = c0 - G a */

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-enum { WIDE = 16, GROUPS = TL_DICTIONARY_DIMS / WIDE, NOW = 4 };
+enum { LANES = 8, NOW = 4 };
 
-typedef float Lanes __attribute__((vector_size(WIDE * sizeof(float))));
+typedef float Lanes __attribute__((vector_size(LANES * sizeof(float))));
 
 TlPlane tl_plane_of(const TlVolume *v, int axis) {
   int64_t layer = v->nx * v->ny;
@@ -38,27 +38,40 @@ void tl_windows_table(const float *analysis, int dims, float *table) {
       table[w * TL_DICTIONARY_DIMS + k] = analysis[k * TL_WINDOW_VOXELS + w];
 }
 
+/* Sixteen features of four windows: eight sums in registers. table: of the first of them. */
 TL_LANES_CLONES static void analyse(const float *table, const float *const at[NOW], int64_t row,
-                                    Lanes sum[NOW][GROUPS]) {
-  memset(sum, 0, NOW * sizeof sum[0]);
-  for (int j = 0; j < TL_WINDOW; j++)
-    for (int i = 0; i < TL_WINDOW; i++) {
-      const Lanes *w =
-          (const Lanes *)(const void *)(table + (j * TL_WINDOW + i) * TL_DICTIONARY_DIMS);
-      for (int p = 0; p < NOW; p++)
-        for (int g = 0; g < GROUPS; g++) sum[p][g] += w[g] * at[p][j * row + i];
+                                    Lanes sum[NOW][2]) {
+  Lanes a0 = {0}, a1 = {0}, b0 = {0}, b1 = {0}, c0 = {0}, c1 = {0}, d0 = {0}, d1 = {0};
+  for (int j = 0; j < TL_WINDOW; j++) {
+    const float *a = at[0] + j * row, *b = at[1] + j * row;
+    const float *c = at[2] + j * row, *d = at[3] + j * row;
+    for (int i = 0; i < TL_WINDOW; i++, table += TL_DICTIONARY_DIMS) {
+      const Lanes *w = (const Lanes *)(const void *)table;
+      Lanes w0 = w[0], w1 = w[1];
+      a0 += w0 * a[i], a1 += w1 * a[i];
+      b0 += w0 * b[i], b1 += w1 * b[i];
+      c0 += w0 * c[i], c1 += w1 * c[i];
+      d0 += w0 * d[i], d1 += w1 * d[i];
     }
+  }
+  sum[0][0] = a0, sum[0][1] = a1;
+  sum[1][0] = b0, sum[1][1] = b1;
+  sum[2][0] = c0, sum[2][1] = c1;
+  sum[3][0] = d0, sum[3][1] = d1;
 }
 
 void tl_windows_analyse(const float *table, int dims, const float *const *at, int64_t count,
                         int64_t row, float *y) {
   for (int64_t i = 0; i < count; i += NOW) {
     const float *four[NOW];
-    Lanes sum[NOW][GROUPS];
+    Lanes sum[NOW][2];
     for (int p = 0; p < NOW; p++) four[p] = at[i + p < count ? i + p : count - 1];
-    analyse(table, four, row, sum);
-    for (int p = 0; p < NOW && i + p < count; p++)
-      memcpy(y + (i + p) * dims, sum[p], (size_t)dims * sizeof *y);
+    for (int first = 0; first < dims; first += 2 * LANES) {
+      int some = dims - first < 2 * LANES ? dims - first : 2 * LANES;
+      analyse(table + first, four, row, sum);
+      for (int p = 0; p < NOW && i + p < count; p++)
+        memcpy(y + (i + p) * dims + first, sum[p], (size_t)some * sizeof *y);
+    }
   }
 }
 
