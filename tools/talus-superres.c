@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/par.h"
-#include "image/noise.h"
 #include "image/superres.h"
 #include "image/superres_base.h"
 #include "image/superres_train.h"
@@ -184,7 +183,10 @@ typedef struct ApplyValues {
   ImagingInput input;
   char *dictionary;
   double sigma_noise, memory_mb;
+  int denoise;
 } ApplyValues;
+
+enum { DENOISE_AUTO, DENOISE_YES, DENOISE_NO };
 
 static const TlParam apply_params[] = {
     IMAGING_INPUT_PARAMS(ApplyValues),
@@ -192,7 +194,11 @@ static const TlParam apply_params[] = {
     {"dictionary", TL_P_TEXT, offsetof(ApplyValues, dictionary), "", "", 0, 0, NULL,
      "what 'talus-superres train' made", "FILE.h5"},
     {"sigma-noise", TL_P_REAL, offsetof(ApplyValues, sigma_noise), "grey", "-1", -1, 1e9, NULL,
-     "standard deviation of the noise, below which patches are not coded; -1: estimated", NULL},
+     "standard deviation of the noise; -1: estimated", NULL},
+    {"denoise", TL_P_CHOICE, offsetof(ApplyValues, denoise), "", "auto", 0, 0, "auto|yes|no",
+     "non-local means before refining; auto: when the noise's part in a feature is above a "
+     "fifth of the dictionary's tolerance",
+     NULL},
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Running", NULL},
     {"memory", TL_P_REAL, offsetof(ApplyValues, memory_mb), "MB", "0", 0, 1e9, NULL,
      "work in slabs of layers that fit into this; 0: the whole stack at once. The product is the "
@@ -208,22 +214,25 @@ typedef struct ApplyJob {
   TlRoi roi;
   TlDictionary dictionary;
   TlSuperresPlan plan;
-  double sigma;
+  TlSuperresOptions options;
+  bool denoise; /* may be: the plan leaves room for it */
 } ApplyJob;
 
-static TlStatus find_noise(ApplyJob *job, TlReport *report) {
-  TlNoise noise;
-  job->sigma = job->values->sigma_noise;
-  if (job->sigma >= 0) return tl_report_real(report, "sigma_noise_given", job->sigma, "grey");
-  TL_TRY(tl_noise_estimate_layers(&job->stack, &job->roi, &noise));
-  job->sigma = noise.sigma;
-  TL_TRY(tl_report_real(report, "sigma_noise", noise.sigma, "grey"));
-  if (noise.sigma * job->dictionary.noise_gain > 2 * job->dictionary.tolerance)
-    tl_log_warn(
-        "noise of %.3g grey is more than the dictionary can tell from structure: interpolation "
-        "keeps it; run talus-denoise first",
-        noise.sigma);
-  return TL_OK;
+/* The noise, what is done about it, and that it is said. */
+static TlStatus settle_noise(ApplyJob *job, TlReport *report) {
+  const ApplyValues *v = job->values;
+  TlSuperresOptions *o = &job->options;
+  double sigma = v->sigma_noise;
+  if (sigma < 0) TL_TRY(tl_superres_noise(&job->stack, &job->roi, &sigma));
+  TL_TRY(tl_report_real(report, v->sigma_noise < 0 ? "sigma_noise" : "sigma_noise_given", sigma,
+                        "grey"));
+  bool denoise = job->denoise && sigma > 0;
+  if (v->denoise == DENOISE_AUTO) denoise = tl_superres_noisy(&job->dictionary, sigma);
+  TL_TRY(tl_superres_settle(&job->stack, &job->roi, sigma, denoise, o));
+  TL_TRY(tl_report_text(report, "denoised", denoise ? "yes, by non-local means" : "no"));
+  if (!denoise) return TL_OK;
+  TL_TRY(tl_report_real(report, "strength", o->nlm.h_factor, "sigma_noise"));
+  return tl_report_real(report, "reach", o->nlm.reach, "voxels");
 }
 
 static TlStatus report_told(TlReport *report, const TlSuperresTold *t) {
@@ -240,7 +249,6 @@ static TlStatus report_told(TlReport *report, const TlSuperresTold *t) {
 static TlStatus refine(ApplyJob *job, TlSuperresTold *told) {
   const TlCall *call = job->call;
   TlVolume head = tl_upsample_head(&job->stack.head, job->dictionary.factor);
-  TlSuperresOptions options = {.sigma = job->sigma};
   TlLayerSink sink = {0};
   char *history = NULL;
   if (head.type != TL_U8 && head.type != TL_I8 && head.type != TL_U16 && head.type != TL_I16)
@@ -249,8 +257,8 @@ static TlStatus refine(ApplyJob *job, TlSuperresTold *told) {
   head.history = history;
   TlStatus status = tl_stack_begin(call->output, &head, call->provenance, call->overwrite, &sink);
   if (status == TL_OK)
-    status = tl_sink_end(&sink, tl_superres_run(&job->dictionary, &options, &job->plan, &job->stack,
-                                                &job->roi, head.type, &sink, told));
+    status = tl_sink_end(&sink, tl_superres_run(&job->dictionary, &job->options, &job->plan,
+                                                &job->stack, &job->roi, head.type, &sink, told));
   tl_free(history);
   return status;
 }
@@ -283,7 +291,7 @@ static TlStatus report_plan(const ApplyJob *job, TlReport *report) {
 
 static TlStatus refine_and_report(ApplyJob *job, TlReport *report) {
   TlSuperresTold told;
-  TL_TRY(tl_context(find_noise(job, report), "%s", job->call->argv[0]));
+  TL_TRY(tl_context(settle_noise(job, report), "%s", job->call->argv[0]));
   double start = tl_clock_s();
   TL_TRY(tl_context(refine(job, &told), "%s", job->call->argv[0]));
   double seconds = tl_clock_s() - start;
@@ -298,7 +306,8 @@ static TlStatus apply_work(ApplyJob *job, TlReport *report) {
   TL_TRY(
       tl_context(tl_superres_fits(&job->stack.head, &job->dictionary), "%s", job->call->argv[0]));
   TL_TRY(imaging_report_input(report, &job->stack.head, &job->roi));
-  TL_TRY(tl_context(tl_superres_plan(&job->stack.head, &job->dictionary,
+  job->denoise = job->values->denoise != DENOISE_NO && job->values->sigma_noise != 0;
+  TL_TRY(tl_context(tl_superres_plan(&job->stack.head, &job->dictionary, job->denoise,
                                      (int64_t)(job->values->memory_mb * 1e6), &job->plan),
                     "--memory"));
   TL_TRY(report_plan(job, report));
@@ -331,9 +340,10 @@ static const TlTool apply = {
     .purpose = "refine a coarse stack with a dictionary",
     .arguments = "STACK",
     .description =
-        "Each voxel becomes factor^3, whose mean stays what it was. STACK should have little\n"
-        "noise (talus-denoise first) and greys like those trained on. All three directions of\n"
-        "planes are refined and averaged. 8- and 16-bit stacks keep their type, others become\n"
+        "Each voxel becomes factor^3, whose mean stays what it was. Noise is estimated and taken\n"
+        "out before (--denoise): the mean is then the denoised voxel's. STACK should have greys\n"
+        "like those trained on. All three directions of planes are refined and averaged. 8- and\n"
+        "16-bit stacks keep their type, others become\n"
         "float. Voxels outside the region become 0. With --memory the stack may be larger than\n"
         "memory; --dry-run says how it would be cut. --preview shows the interpolated stack,\n"
         "the refined one and the difference.",

@@ -17,49 +17,54 @@ enum { BATCH = 64, PLANES_AT_ONCE = 8 };
 /* Fine voxels that a voxel's value depends on, to each side: its patches, and the features' rim. */
 enum { LOOKS = TL_PATCH - 1 + TL_PATCH_RIM };
 
+enum { NLM_PATCH = 5, NLM_SEARCH = 11 };
+
 /* ---- plan ---- */
 
-static int64_t halo_of(int factor) {
-  return TL_UPSAMPLE_REACH + (LOOKS + factor - 1) / factor;
+static int64_t halo_of(int factor, bool denoise) {
+  return TL_UPSAMPLE_REACH + (LOOKS + factor - 1) / factor +
+         (denoise ? NLM_PATCH / 2 + NLM_SEARCH / 2 : 0);
 }
 
 /* Interpolating holds two of its passes, then the fine slab stays with the sums and the product. */
-static double slab_bytes(const TlVolume *head, int factor, int64_t layers) {
-  int64_t with_halo = layers + 2 * halo_of(factor);
+static double slab_bytes(const TlVolume *head, int factor, bool denoise, int64_t layers) {
+  int64_t with_halo = layers + 2 * halo_of(factor, denoise);
   double f = factor, area = (double)head->nx * (double)head->ny;
   double deep = (double)(with_halo < head->nz ? with_halo : head->nz);
-  double coarse = area * deep * (4 + (double)tl_voxel_size(head->type));
+  double coarse = area * deep * ((denoise ? 8 : 4) + (double)tl_voxel_size(head->type));
   double passes = area * deep * 4 * (f + f * f), fine = area * deep * 4 * f * f * f;
   double product = area * (double)layers * f * f * f * (4 + (double)tl_voxel_size(head->type));
   return coarse + fine + (passes > product ? passes : product);
 }
 
-static double fixed_bytes(const TlVolume *head, const TlDictionary *d) {
+static double fixed_bytes(const TlVolume *head, const TlDictionary *d, bool denoise) {
+  TlNlmOptions nlm = {.sigma = 1, .h_factor = 1, .patch = NLM_PATCH, .search = NLM_SEARCH};
   int64_t side = d->factor * (head->nx > head->ny ? head->nx : head->ny) + 2 * TL_PLANE_MARGIN;
   int64_t other = d->factor * (head->nz > head->ny ? head->nz : head->ny) + 2 * TL_PLANE_MARGIN;
   double planes = 8.0 * (double)side * (double)other;
   double own = 4.0 * (double)d->atoms * (double)(d->atoms + d->dims + TL_CODE_AT_ONCE + 1);
-  return 32e6 + planes * tl_par_threads() + own;
+  double scratch = denoise ? (double)tl_nlm_scratch_bytes(head, &nlm, tl_par_threads()) : 0;
+  return 32e6 + planes * tl_par_threads() + own + scratch;
 }
 
-TlStatus tl_superres_plan(const TlVolume *head, const TlDictionary *d, int64_t memory,
+TlStatus tl_superres_plan(const TlVolume *head, const TlDictionary *d, bool denoise, int64_t memory,
                           TlSuperresPlan *plan) {
-  int64_t layers = head->nz;
-  double fixed = fixed_bytes(head, d);
-  while (memory > 0 && layers >= 1 && fixed + slab_bytes(head, d->factor, layers) > (double)memory)
+  int64_t layers = head->nz, halo = halo_of(d->factor, denoise);
+  double fixed = fixed_bytes(head, d, denoise);
+  while (memory > 0 && layers >= 1 &&
+         fixed + slab_bytes(head, d->factor, denoise, layers) > (double)memory)
     layers = layers > 64 ? layers - layers / 64 : layers - 1;
   if (layers < 1)
     return tl_fail(TL_EUSAGE,
                    "%.0f MB of memory are too few: one layer of %lld x %lld voxels with %lld more "
                    "on both sides takes %.0f",
-                   (double)memory / 1e6, (long long)head->nx, (long long)head->ny,
-                   (long long)halo_of(d->factor),
-                   (fixed + slab_bytes(head, d->factor, 1)) / 1e6 + 1);
+                   (double)memory / 1e6, (long long)head->nx, (long long)head->ny, (long long)halo,
+                   (fixed + slab_bytes(head, d->factor, denoise, 1)) / 1e6 + 1);
   int64_t slabs = (head->nz + layers - 1) / layers;
   layers = (head->nz + slabs - 1) / slabs;
-  *plan = (TlSuperresPlan){
-      .slabs = (head->nz + layers - 1) / layers, .layers = layers, .halo = halo_of(d->factor)};
-  plan->bytes = (int64_t)(fixed + slab_bytes(head, d->factor, layers));
+  *plan =
+      (TlSuperresPlan){.slabs = (head->nz + layers - 1) / layers, .layers = layers, .halo = halo};
+  plan->bytes = (int64_t)(fixed + slab_bytes(head, d->factor, denoise, layers));
   return TL_OK;
 }
 
@@ -72,6 +77,38 @@ TlStatus tl_superres_fits(const TlVolume *head, const TlDictionary *d) {
                      "the stack's voxels are as 1 : %.3g : %.3g (x, y, z), the dictionary's as 1 : "
                      "%.3g : %.3g; train one on a stack of these proportions",
                      v[1] / v[0], v[2] / v[0], d->proportions[1], d->proportions[2]);
+  return TL_OK;
+}
+
+/* ---- noise ---- */
+
+/* Less would not be coded, and it adds next to nothing to what interpolation misses. */
+static const double least_noise = 0.2;
+
+bool tl_superres_noisy(const TlDictionary *d, double sigma) {
+  return d->noise_gain * sigma > least_noise * d->tolerance;
+}
+
+TlStatus tl_superres_settle(const TlLayers *stack, const TlRoi *roi, double sigma, bool denoise,
+                            TlSuperresOptions *options) {
+  options->sigma = sigma;
+  options->nlm = (TlNlmOptions){.patch = NLM_PATCH, .search = NLM_SEARCH, .quiet = true};
+  if (!denoise || !(sigma > 0)) return TL_OK;
+  options->sigma = sigma / 4;
+  options->nlm.sigma = sigma;
+  return tl_nlm_choose_strength_layers(stack, roi, &options->nlm);
+}
+
+/* grey -> in its place denoised; outside the region what was there. */
+static TlStatus denoise(const TlNlmOptions *nlm, const TlRoi *roi, TlVolume *grey) {
+  TlVolume clean;
+  if (!(nlm->sigma > 0)) return TL_OK;
+  TL_TRY(tl_nlm(grey, roi, nlm, &clean));
+  int64_t layer = grey->nx * grey->ny;
+  for (int64_t i = 0; i < tl_volume_count(grey); i++)
+    if (tl_roi_inside(roi, i % grey->nx, i % layer / grey->nx, i / layer))
+      grey->f32[i] = clean.f32[i];
+  tl_volume_free(&clean);
   return TL_OK;
 }
 
@@ -288,10 +325,18 @@ TlStatus tl_superres(const TlDictionary *dictionary, const TlSuperresOptions *op
                      const TlVolume *coarse, TlVolume *fine) {
   Refiner r;
   int64_t patches[2] = {0, 0};
+  const TlRoi whole = {.kind = TL_ROI_ALL};
+  TlVolume grey;
   assert(coarse->type == TL_F32);
-  TL_TRY(refiner_make(dictionary, options, &r));
-  TlStatus status = refine(&r, coarse, 0, coarse->nz, fine, NULL, patches);
-  refiner_free(&r);
+  TL_TRY(tl_volume_like(&grey, coarse, TL_F32));
+  memcpy(grey.f32, coarse->f32, (size_t)tl_volume_count(coarse) * sizeof *grey.f32);
+  TlStatus status = denoise(&options->nlm, &whole, &grey);
+  if (status == TL_OK) status = refiner_make(dictionary, options, &r);
+  if (status == TL_OK) {
+    status = refine(&r, &grey, 0, grey.nz, fine, NULL, patches);
+    refiner_free(&r);
+  }
+  tl_volume_free(&grey);
   return status;
 }
 
@@ -317,43 +362,57 @@ static void take(double value, double *sum, double *count, double *min, double *
   *max = fmax(*max, value);
 }
 
+/* Of coarse layers [low, high) of the slab, as they were read; first: the stack's layer of low. */
+static void tell_coarse(Job *job, const TlVolume *grey, int64_t low, int64_t high, int64_t first) {
+  for (int64_t z = low; z < high; z++)
+    for (int64_t y = 0; y < grey->ny; y++)
+      for (int64_t x = 0; x < grey->nx; x++)
+        if (tl_roi_inside(job->roi, x, y, first + z - low))
+          take((double)grey->f32[tl_volume_at(grey, x, y, z)], &job->sum[0], &job->count[0],
+               &job->told->coarse_min, &job->told->coarse_max);
+}
+
 /* 0 outside the region; what is inside is told. first: the slab's first coarse layer of the core.
  */
-static void cut_and_tell(Job *job, const TlVolume *core, TlVolume *fine, int64_t first) {
+static void cut_and_tell(Job *job, TlVolume *fine, int64_t first) {
   int64_t f = job->r.d->factor;
   TlSuperresTold *t = job->told;
   for (int64_t z = 0; z < fine->nz; z++)
     for (int64_t y = 0; y < fine->ny; y++)
       for (int64_t x = 0; x < fine->nx; x++) {
         float *value = &fine->f32[tl_volume_at(fine, x, y, z)];
-        bool inside = tl_roi_inside(job->roi, x / f, y / f, first + z / f);
-        if (!inside) *value = 0;
-        if (!inside) continue;
-        take((double)*value, &job->sum[1], &job->count[1], &t->min, &t->max);
-        if (x % f || y % f || z % f) continue;
-        take((double)core->f32[tl_volume_at(core, x / f, y / f, z / f)], &job->sum[0],
-             &job->count[0], &t->coarse_min, &t->coarse_max);
+        if (tl_roi_inside(job->roi, x / f, y / f, first + z / f))
+          take((double)*value, &job->sum[1], &job->count[1], &t->min, &t->max);
+        else
+          *value = 0;
       }
 }
 
-static TlStatus run_slab(Job *job, int64_t z) {
+/* Coarse layers [z, z + layers) and their halo -> fine. */
+static TlStatus refine_slab(Job *job, int64_t z, int64_t layers, TlVolume *fine) {
   int64_t nz = job->stack->head.nz, halo = job->plan->halo;
   int64_t begin = z > halo ? z - halo : 0;
-  int64_t layers = z + job->plan->layers < nz ? job->plan->layers : nz - z;
   int64_t end = z + layers + halo < nz ? z + layers + halo : nz;
-  TlVolume grey, fine, stored;
-  TL_TRY(tl_layers_grey(job->stack, begin, end - begin, &grey));
+  TlRoi here = *job->roi;
+  TlVolume grey;
+  here.first_z += begin;
   job->change.first = z;
-  TlStatus status =
-      refine(&job->r, &grey, z - begin, z - begin + layers, &fine, &job->change, job->patches);
-  if (status == TL_OK) {
-    TlVolume core = grey;
-    core.f32 = grey.f32 + (z - begin) * grey.nx * grey.ny;
-    cut_and_tell(job, &core, &fine, z);
-  }
+  TL_TRY(tl_layers_grey(job->stack, begin, end - begin, &grey));
+  tell_coarse(job, &grey, z - begin, z - begin + layers, z);
+  TlStatus status = denoise(&job->r.options.nlm, &here, &grey);
+  if (status == TL_OK)
+    status =
+        refine(&job->r, &grey, z - begin, z - begin + layers, fine, &job->change, job->patches);
   tl_volume_free(&grey);
-  if (status != TL_OK) return status;
-  status = tl_grey_store(&fine, job->type, &stored);
+  return status;
+}
+
+static TlStatus run_slab(Job *job, int64_t z) {
+  int64_t rest = job->stack->head.nz - z;
+  TlVolume fine, stored;
+  TL_TRY(refine_slab(job, z, job->plan->layers < rest ? job->plan->layers : rest, &fine));
+  cut_and_tell(job, &fine, z);
+  TlStatus status = tl_grey_store(&fine, job->type, &stored);
   tl_volume_free(&fine);
   if (status != TL_OK) return status;
   status = tl_sink_append(job->sink, stored.nz, stored.data);

@@ -9,6 +9,10 @@
  * projected on the volumes whose box means are the coarse stack (back-projection): greys keep their
  * calibration, and if the truth is such a volume its distance can only fall.
  *
+ * Of a noisy stack it cannot be such a volume: interpolation that keeps the means brings the noise
+ * back, amplified. Then non-local means (image/nlm.h) go first, at the strength that Stein's risk
+ * chooses, and the means kept are those of the denoised stack.
+ *
  * Works by slabs of coarse layers. Each voxel is summed in one order wherever slabs begin and
  * whatever the threads do: the same bits. Cost: about 0.75 patches (factor 2) a fine voxel, each
  * 81 dims + atoms dims multiply-adds where it is not flat.
@@ -16,6 +20,7 @@
 #ifndef TL_IMAGE_SUPERRES_H
 #define TL_IMAGE_SUPERRES_H
 
+#include "image/nlm.h"
 #include "image/roi.h"
 #include "num/dictionary.h"
 #include "num/layers.h"
@@ -23,9 +28,10 @@
 #include <stdbool.h>
 
 typedef struct TlSuperresOptions {
-  double sigma; /* noise of the coarse stack, grey: patches are coded no closer than it allows */
-  int planes;   /* bit k: planes normal to axis k; 0: all three */
-  bool quiet;   /* no progress bar */
+  double sigma;     /* noise of what is coded, grey: patches are coded no closer than it allows */
+  TlNlmOptions nlm; /* before all else; its sigma 0: not denoised */
+  int planes;       /* bit k: planes normal to axis k; 0: all three */
+  bool quiet;       /* no progress bar */
 } TlSuperresOptions;
 
 typedef struct TlSuperresPlan {
@@ -34,10 +40,25 @@ typedef struct TlSuperresPlan {
   int64_t bytes;         /* held at once, at most */
 } TlSuperresPlan;
 
-/* head: of the coarse stack. memory: bytes allowed, 0: one slab. TL_EUSAGE saying what is needed.
+/* sd of white noise in a coarse stack, grey: by the mask of image/noise.h, but where grains are a
+ * few voxels across nothing is flat as that asks for. Here places are flat by their own 27 voxels
+ * (superres_noise.c): the flattest tenth (at most 2000) of the darkest and of the brightest
+ * quarter, up to 400,000 samples in bands of three layers. Correlated noise is underestimated.
+ * TL_EINPUT when there are too few places; deterministic. */
+TlStatus tl_superres_noise(const TlLayers *stack, const TlRoi *roi, double *sigma);
+/* What is done about noise of sigma (>= 0), into options->sigma and ->nlm: with `denoise`
+ * non-local means, their strength chosen on the stack, and codes as close as a quarter of the noise
+ * allows; else codes as close as it allows. */
+TlStatus tl_superres_settle(const TlLayers *stack, const TlRoi *roi, double sigma, bool denoise,
+                            TlSuperresOptions *options);
+/* Is noise of sigma worth denoising: is its part in a feature above a fifth of the tolerance? */
+bool tl_superres_noisy(const TlDictionary *dictionary, double sigma);
+
+/* denoise: it may be. head: of the coarse stack. memory: bytes allowed, 0: one slab. TL_EUSAGE
+ * saying what is needed.
  */
-TlStatus tl_superres_plan(const TlVolume *head, const TlDictionary *dictionary, int64_t memory,
-                          TlSuperresPlan *plan);
+TlStatus tl_superres_plan(const TlVolume *head, const TlDictionary *dictionary, bool denoise,
+                          int64_t memory, TlSuperresPlan *plan);
 /* Is the dictionary one for voxels of these proportions (1%)? Unknown ones pass. TL_EINPUT. */
 TlStatus tl_superres_fits(const TlVolume *head, const TlDictionary *dictionary);
 
@@ -45,7 +66,7 @@ TlStatus tl_superres_fits(const TlVolume *head, const TlDictionary *dictionary);
 typedef struct TlSuperresTold {
   double coarse_mean, coarse_min, coarse_max;
   double mean, min, max;
-  double change_rms; /* against the interpolation alone */
+  double change_rms; /* against the interpolation alone (of the denoised stack, if it was) */
   double coded;      /* share of the patches that were not flat */
 } TlSuperresTold;
 

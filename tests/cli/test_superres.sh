@@ -25,7 +25,7 @@ quiet "$BIN/talus-superres" train fine.tif "${small[@]}" -o d.h5
 quiet "$BIN/talus-superres" apply coarse.h5 --dictionary=d.h5 --preview=p.png -o whole.h5
 [ -s p.png ] || fail "no preview"
 quiet "$BIN/talus-superres" apply coarse.h5 --dictionary=d.h5 --sigma-noise=0 -o whole.h5 --overwrite
-quiet "$BIN/talus-superres" apply coarse.h5 --dictionary=d.h5 -n -o slabs.h5
+quiet "$BIN/talus-superres" apply coarse.h5 --dictionary=d.h5 --sigma-noise=0 -n -o slabs.h5
 memory=$(value memory | awk '{ printf "%.3f", $1 * 1.048576 - 0.3 }')
 quiet "$BIN/talus-superres" apply coarse.h5 --dictionary=d.h5 --sigma-noise=0 --memory="$memory" -o slabs.h5
 [ "$(value slabs)" -ge 2 ] || fail "one slab in $memory MB"
@@ -41,6 +41,19 @@ for s in coarse back; do
   quiet "$BIN/talus-volume" info $s.h5; echo "$(value mean)" >$s.mean
 done
 awk 'NR==FNR { a=$1; next } { d=$1-a; exit !(d<1 && d>-1) }' coarse.mean back.mean || fail "the mean moved"
+
+# Noise is found and taken out before, and only then.
+quiet "$BIN/talus-phantom" --size=64,64,64 --d50-voxels=32 --noise=0 --voxel-size-um=5 -o clean.tif
+quiet "$BIN/talus-volume" downsample clean.tif -o clean.h5
+quiet "$BIN/talus-superres" apply clean.h5 --dictionary=d.h5 -o x.h5
+[ "$(value denoised)" = no ] || fail "denoised a clean stack: $(value sigma_noise)"
+quiet "$BIN/talus-phantom" --size=48,48,48 --d50-voxels=16 --noise=20 --voxel-size-um=5 -o noisy.tif
+quiet "$BIN/talus-volume" downsample noisy.tif -o noisy.h5
+quiet "$BIN/talus-superres" apply noisy.h5 --dictionary=d.h5 -o x.h5 --overwrite
+[ "$(value denoised)" = "yes, by non-local means" ] || fail "not denoised: $(value sigma_noise)"
+quiet "$BIN/talus-superres" apply noisy.h5 --dictionary=d.h5 --denoise=no -o x.h5 --overwrite
+[ "$(value denoised)" = no ] || fail "denoised against --denoise=no"
+rm -f x.h5
 
 refused 2 'dictionary' "$BIN/talus-superres" apply coarse.h5 -o x.h5
 refused 1 'none.h5' "$BIN/talus-superres" apply coarse.h5 --dictionary=none.h5 -o x.h5

@@ -234,7 +234,7 @@ START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
   CK_FAILS(tl_superres_fits(&coarse, &d), TL_EINPUT, "proportions");
   d.proportions[2] = 2;
   CK_OK(tl_superres_fits(&coarse, &d));
-  CK_FAILS(tl_superres_plan(&coarse, &d, 1000, &(TlSuperresPlan){0}), TL_EUSAGE, "too few");
+  CK_FAILS(tl_superres_plan(&coarse, &d, false, 1000, &(TlSuperresPlan){0}), TL_EUSAGE, "too few");
   tl_layers_close(&stack);
   tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&base);
   tl_volume_free(&out), tl_volume_free(&back);
@@ -273,6 +273,53 @@ START_TEST(change_is_told_of_what_is_inside) {
   tl_free(kept.voxels);
   tl_layers_close(&stack);
   tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&base), tl_volume_free(&out);
+  tl_dictionary_free(&d);
+}
+END_TEST
+
+/* Noise is found (also that there is none), and taken out; slabs of the denoised are the whole. */
+START_TEST(noise_is_found_and_taken_out) {
+  TlDictionary d;
+  TlTrained trained;
+  TlSuperresTold told;
+  TlVolume fine, coarse, lanczos, raw, out;
+  TlUpsampler u;
+  TlLayers stack;
+  double found;
+  train_small(&d, &trained);
+  make(&fine, 56, 56, 60, 9);
+  CK_OK(tl_box_means(&fine, 2, &coarse));
+  tl_layers_of(&coarse, &stack);
+  CK_OK(tl_superres_noise(&stack, &whole, &found));
+  ck_assert_msg(!tl_superres_noisy(&d, found), "%g grey of noise in none", found);
+  for (int64_t i = 0; i < tl_volume_count(&coarse); i++)
+    coarse.f32[i] += (float)(6 * tl_random_normal(8, 1, (uint64_t)i));
+  CK_OK(tl_superres_noise(&stack, &whole, &found));
+  CK_NEAR(found, 6, 1); /* two classes of 440: 3%, and little is flat between the balls */
+  ck_assert(tl_superres_noisy(&d, found));
+  tl_upsampler_lanczos(2, &u);
+  CK_OK(tl_upsample(&u, &coarse, &lanczos));
+  TlSuperresOptions options = {.quiet = true};
+  CK_OK(tl_superres_settle(&stack, &whole, found, false, &options));
+  CK_OK(tl_superres(&d, &options, &coarse, &raw));
+  CK_OK(tl_superres_settle(&stack, &whole, found, true, &options));
+  CK_OK(tl_superres(&d, &options, &coarse, &out));
+  ck_assert_msg(
+      rms(&out, &fine) < 0.8 * rms(&lanczos, &fine) && rms(&out, &fine) < 0.8 * rms(&raw, &fine),
+      "%g, not denoised %g, Lanczos %g", rms(&out, &fine), rms(&raw, &fine), rms(&lanczos, &fine));
+  TlSuperresPlan plan;
+  CK_OK(tl_superres_plan(&coarse, &d, true, 0, &plan));
+  plan.layers = 7, plan.slabs = 5;
+  Kept kept = {.layer = out.nx * out.ny};
+  CK_OK(TL_NEW(kept.voxels, (size_t)tl_volume_count(&out)));
+  TlLayerSink sink = {.self = &kept, .append = keep};
+  CK_OK(tl_superres_run(&d, &options, &plan, &stack, &whole, TL_F32, &sink, &told));
+  ck_assert(!memcmp(kept.voxels, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
+  CK_NEAR(told.mean, told.coarse_mean, 0.5);
+  tl_free(kept.voxels);
+  tl_layers_close(&stack);
+  tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&lanczos);
+  tl_volume_free(&raw), tl_volume_free(&out);
   tl_dictionary_free(&d);
 }
 END_TEST
@@ -325,5 +372,5 @@ END_TEST
 TL_TEST_MAIN("superres", box_means_of_the_interpolation_are_the_stack,
              codes_are_least_squares_on_greedy_supports, the_dual_meets_kkt_and_plain_descent,
              better_than_interpolation_means_kept_slabs_and_threads_same_bits,
-             change_is_told_of_what_is_inside, interpolated_by_slabs_are_the_same_bits,
-             a_file_keeps_the_dictionary_and_sees_damage)
+             noise_is_found_and_taken_out, change_is_told_of_what_is_inside,
+             interpolated_by_slabs_are_the_same_bits, a_file_keeps_the_dictionary_and_sees_damage)
