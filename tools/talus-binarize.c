@@ -37,7 +37,7 @@ static const TlParam params[] = {
     {"solid-from", TL_P_INT, offsetof(Values, solid_from), "", "2", 2, TL_MIXTURE_MOST, NULL,
      "the first phase, void being 1, that counts as grain", NULL},
     {"beta", TL_P_REAL, offsetof(Values, beta), "", "0", 0, 1000, NULL,
-     "cost of two unequal neighbours; 0: 0.6 times the grey gap over the noise", NULL},
+     "cost of two unequal neighbours; 0: 0.2 times the grey gap over the noise", NULL},
     {"delta", TL_P_REAL, offsetof(Values, delta), "", "0.3", 0.001, 1, NULL,
      "steps of solid fraction below this cost less: edges may be blurred", NULL},
     {"neighbours", TL_P_CHOICE, offsetof(Values, neighbours), "", "6", 0, 0, "6|26",
@@ -47,7 +47,7 @@ static const TlParam params[] = {
     {"sd-floor", TL_P_REAL, offsetof(Values, sd_floor), "", "0.02", 0.001, 1, NULL,
      "least class standard deviation over the grey gap between grain and void", NULL},
     {"deblur", TL_P_TEXT, offsetof(Values, deblur), "voxels^2", "auto", 0, 0, NULL,
-     "blur undone: half its variance, 0 to 0.5; auto measures it at the edges", "auto|C"},
+     "the scan's blur: half its variance, 0 to 0.25; auto: by the edges, 0.25 in noise", "auto|C"},
     {"rounds", TL_P_INT, offsetof(Values, rounds), "", "10", 1, TL_HMRF_MOST_ROUNDS, NULL,
      "most EM rounds", NULL},
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Memory", NULL},
@@ -71,8 +71,8 @@ static TlStatus deblur_of(const Values *v, double *deblur) {
   if (!v->deblur || !v->deblur[0] || strcmp(v->deblur, "auto") == 0) return TL_OK;
   if (tl_parse_real(v->deblur, deblur) != TL_OK)
     return tl_fail(TL_EUSAGE, "--deblur: %s", tl_message());
-  if (*deblur >= 0 && *deblur <= 0.5) return TL_OK;
-  return tl_fail(TL_EUSAGE, "--deblur: %s is not auto or 0 to 0.5", v->deblur);
+  if (*deblur >= 0 && *deblur <= 0.25) return TL_OK;
+  return tl_fail(TL_EUSAGE, "--deblur: %s is not auto or 0 to 0.25", v->deblur);
 }
 
 static TlStatus options_of(const Values *v, TlBinarizeOptions *o) {

@@ -10,18 +10,18 @@
 #include <string.h>
 
 enum { NEXT = 2, START = 4 }; /* bits of the mask: labels of the round that runs, of the start */
-enum { LOCAL_REACH = 8, LEAST_SWEEPS = 2 };
+enum { LOCAL_REACH = 8, LEAST_SWEEPS = 2, NOISY_SWEEPS = 8 };
 
 static const double LOCAL_SIGMA = 2;      /* voxels, of the local levels; 4 sigma = LOCAL_REACH */
 static const double DARKEST_GRAIN = 0.2;  /* of the gap, below the global grain level */
 static const double ENERGY_CHANGE = 1e-4; /* relative; rounds end below */
-static const double AUTO_BETA = 0.6;      /* over sd / gap */
+static const double AUTO_BETA = 0.2;      /* over sd / gap */
 /* Noise over gap up to which blur is undone in full, and from which on not at all. */
 static const double QUIET = 0.04, LOUD = 0.06;
-static const double MOST_DEBLUR = 0.3;
-/* Variance that central differences of a picture of cubes show at an unblurred edge, voxel^2;
- * measured on phantoms blurred by 0 to 1.4 voxels (docs/imaging.md). */
-static const double OWN_VARIANCE = 0.27;
+static const double USUAL_BLUR = 0.25; /* half its variance, voxel^2: 0.7 voxel; also the most */
+/* An unblurred edge of a phantom shows a variance of 0.23 voxel^2 by central differences and the
+ * threshold of steepness below; blurs of 0.7 to 1.4 voxels add 1 / 1.39 of theirs. */
+static const double OWN_VARIANCE = 0.23, BLUR_SHARE = 1.39;
 static const double STEEP =
     0.1; /* of the gap a voxel; an edge where the slope is above: noise is not */
 
@@ -33,7 +33,8 @@ typedef struct Run {
   const TlHistogram *bins;
   TlVolume *mask; /* bit 0: labels */
   TlLevels levels;
-  double sd, deblur, cut;
+  double sd, cut;
+  bool quiet; /* a start may be sharpened */
   int sweeps;
   TlStencil stencil;
   TlField field; /* work of one slab */
@@ -45,7 +46,7 @@ typedef struct Run {
 /* ---- slabs ---- */
 
 static int64_t halo_of(int sweeps) {
-  int64_t field = 2 * sweeps + 2, local = LOCAL_REACH + TL_CORE_EROSION;
+  int64_t field = 4 * sweeps + 2, local = LOCAL_REACH + TL_CORE_EROSION;
   return field + local; /* the field's halo needs right levels too */
 }
 
@@ -241,23 +242,28 @@ static double sum_slices(const double *value, int64_t n) {
   return sum;
 }
 
-static void choose_deblur(Run *r, double gap, TlHmrfResult *result) {
+/* Above QUIET noise hides the slope of edges: there the usual blur takes the measure's place. */
+static void choose_blur(Run *r, double gap, TlHmrfResult *result) {
   double once = sum_slices(r->by_slice[0], r->grey->nz);
   double twice = sum_slices(r->by_slice[1], r->grey->nz);
   double fade = fmin(fmax((LOUD - result->noise / gap) / (LOUD - QUIET), 0), 1);
   if (fade > 0 && twice > 0) result->edge = once / (2 * sqrt(M_PI) * twice);
-  double blur = 0.5 * (result->edge * result->edge - OWN_VARIANCE);
-  r->deblur = r->o->deblur >= 0 ? r->o->deblur : fade * fmax(0, fmin(blur, MOST_DEBLUR));
-  result->deblur = r->deblur;
+  double told = 0.5 * BLUR_SHARE * (result->edge * result->edge - OWN_VARIANCE);
+  told = result->edge > 0 ? fmax(0, fmin(told, USUAL_BLUR)) : USUAL_BLUR;
+  r->quiet = fade >= 0.5;
+  result->deblur = r->o->deblur >= 0 ? r->o->deblur : fade * told + (1 - fade) * USUAL_BLUR;
 }
 
-/* Sweeps until the slowest change has shrunk to 1e-3: Gauss-Seidel's rate is the square of the
- * share that the neighbours have in a voxel's new value. */
-static int enough_sweeps(const TlHmrfOptions *o, double beta, double relative_sd) {
-  if (o->sweeps > 0) return o->sweeps;
-  double pull = 6 * beta / o->delta, data = 1 / (relative_sd * relative_sd);
-  double rounds = log(1e-3) / (2 * log(pull / (pull + data)));
-  return (int)fmin(fmax(ceil(rounds), LEAST_SWEEPS), TL_HMRF_LOUD_SWEEPS);
+/* Sweeps until the slowest change has shrunk to 1e-3, without blur: Gauss-Seidel's rate is the
+ * square of the share that the neighbours have in a voxel's new value. Undoing blur has no such end
+ * (what the scan hardly shows comes back ever more slowly), but a sharpened start (quiet) has most
+ * of it, and from noise 8 to 10 sweeps bring what can be had (docs/imaging.md). */
+static int enough_sweeps(const Run *r, double beta, double relative_sd, double blur) {
+  if (r->o->sweeps > 0) return r->o->sweeps;
+  double pull = 6 * beta / r->o->delta, data = 1 / (relative_sd * relative_sd);
+  double rounds = ceil(log(1e-3) / (2 * log(pull / (pull + data))));
+  int least = !(blur > 0) ? LEAST_SWEEPS : r->quiet ? TL_HMRF_QUIET_SWEEPS : NOISY_SWEEPS;
+  return (int)fmin(fmax(rounds, least), TL_HMRF_LOUD_SWEEPS);
 }
 
 /* f^2 / w + s2 ln w = (1 - f)^2, the root in [0, 1]. */
@@ -290,11 +296,12 @@ static TlStatus measure(Run *r, TlHmrfResult *result) {
   }
   result->noise = sqrt(variance);
   r->sd = result->sd = fmax(result->noise, r->o->sd_floor * gap);
-  choose_deblur(r, gap, result);
+  choose_blur(r, gap, result);
   r->cut = result->cut = cut_of(r->o->void_weight, r->sd * r->sd / (gap * gap));
   result->beta = r->o->beta > 0 ? r->o->beta : AUTO_BETA * gap / r->sd;
-  r->sweeps = result->sweeps = enough_sweeps(r->o, result->beta, r->sd / gap);
-  tl_stencil_make(&r->stencil, r->grey->voxel_m, r->o->neighbours, result->beta, r->o->delta);
+  r->sweeps = result->sweeps = enough_sweeps(r, result->beta, r->sd / gap, result->deblur);
+  tl_stencil_make(&r->stencil, r->grey->voxel_m, r->o->neighbours, result->beta, r->o->delta,
+                  result->deblur);
   return status;
 }
 
@@ -318,7 +325,7 @@ static TlStatus relax(Run *r, bool first, double energy[2]) {
     TlSlab s = tl_slab(r->grey->nz, r->slab, halo_of(r->sweeps), k);
     TL_TRY(load(r, &s));
     tl_field_begin(&r->field, &r->stencil, s.high - s.low, r->low, r->high, r->weight, r->classes,
-                   r->sd, r->deblur);
+                   r->sd, r->quiet);
     if (first) tl_field_energy(&r->field, &r->stencil, &s, r->by_slice[0]);
     for (int n = 0; n < r->sweeps; n++) tl_field_sweep(&r->field, &r->stencil, s.low);
     tl_field_energy(&r->field, &r->stencil, &s, r->by_slice[1]);
@@ -403,7 +410,7 @@ TlStatus tl_hmrf(const TlSource *grey, const TlRoi *roi, const TlHmrfOptions *op
                  const TlHistogram *bins, TlVolume *mask, TlHmrfResult *result) {
   assert(mask->type == TL_U8 && (options->neighbours == 6 || options->neighbours == 26));
   assert(options->beta >= 0 && options->delta > 0 && options->void_weight > 0 &&
-         options->deblur <= 0.5 && options->sd_floor > 0 && options->most_rounds >= 1 &&
+         options->deblur <= 0.25 && options->sd_floor > 0 && options->most_rounds >= 1 &&
          options->most_rounds <= TL_HMRF_MOST_ROUNDS && options->sweeps <= TL_HMRF_MOST_SWEEPS);
   Run r = {.grey = grey, .roi = roi, .o = options, .slab = slab, .bins = bins, .mask = mask};
   *result = (TlHmrfResult){0};
