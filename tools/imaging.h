@@ -20,7 +20,7 @@ typedef struct ImagingInput {
 } ImagingInput;
 
 /* Rows of a parameter table for a struct with a member `input`. */
-#define IMAGING_INPUT_PARAMS(Values)                                                               \
+#define IMAGING_STACK_PARAMS(Values)                                                               \
   {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Input", NULL},                                  \
       {"roi",                                                                                      \
        TL_P_TEXT,                                                                                  \
@@ -43,19 +43,17 @@ typedef struct ImagingInput {
        NULL,                                                                                       \
        "voxel size, one number or X,Y,Z; wins over what the file says",                            \
        "X[,Y,Z]"},                                                                                 \
-      {"raw",                                                                                      \
-       TL_P_TEXT,                                                                                  \
-       offsetof(Values, input.raw),                                                                \
-       "",                                                                                         \
-       "",                                                                                         \
-       0,                                                                                          \
-       0,                                                                                          \
-       NULL,                                                                                       \
-       "the file has no header: 'NZ,NY,NX,TYPE,ENDIAN[,OFFSET]', say 1000,800,800,u16,little",     \
-       "SPEC"},                                                                                    \
   {                                                                                                \
     "allow-gaps", TL_P_FLAG, offsetof(Values, input.allow_gaps), "", "false", 0, 0, NULL,          \
         "let numbers of a slice series be missing", NULL                                           \
+  }
+
+/* ... and of one that may begin with the scan itself. */
+#define IMAGING_INPUT_PARAMS(Values)                                                               \
+  IMAGING_STACK_PARAMS(Values), {                                                                  \
+    "raw", TL_P_TEXT, offsetof(Values, input.raw), "", "", 0, 0, NULL,                             \
+        "the file has no header: 'NZ,NY,NX,TYPE,ENDIAN[,OFFSET]', say 1000,800,800,u16,little",    \
+        "SPEC"                                                                                     \
   }
 
 /* ... and of one whose product is a stack of the input's size. */
@@ -98,6 +96,15 @@ static inline TlStatus imaging_options(const TlCall *call, const ImagingInput *i
   if (!input->voxel_size_um || !input->voxel_size_um[0]) return TL_OK;
   TlStatus parsed = tl_stack_parse_voxel_um(input->voxel_size_um, options->voxel_um);
   return parsed == TL_OK ? TL_OK : tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
+}
+
+/* A product's cylinder is the region it was made in: what lies outside is no sample to the stages
+ * after this one either. */
+static inline void imaging_keep_region(TlVolume *product, const TlRoi *roi) {
+  if (roi->kind != TL_ROI_CYLINDER) return;
+  product->cylinder[0] = roi->x;
+  product->cylinder[1] = roi->y;
+  product->cylinder[2] = roi->r;
 }
 
 /* Read the stack and find the region. On failure nothing is left to release. */

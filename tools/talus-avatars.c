@@ -55,7 +55,7 @@ static const TlParam params[] = {
      NULL},
     {"overwrite", TL_P_FLAG, AT(overwrite), "", "false", 0, 0, NULL,
      "replace the sample when the catalog has one of this name", NULL},
-    IMAGING_INPUT_PARAMS(Values),
+    IMAGING_STACK_PARAMS(Values),
     {"", TL_P_HEADING, 0, "", "", 0, 0, NULL, "Which grains", NULL},
     {"min-voxels", TL_P_INT, AT(min_voxels), "", "100", 1, 1e12, NULL,
      "leave out labels with fewer voxels", NULL},
@@ -476,7 +476,7 @@ static TlStatus read_options(const Values *v, Work *w) {
 }
 
 static TlStatus stack_options(const Values *v, TlStackOptions *options) {
-  *options = (TlStackOptions){.allow_gaps = v->input.allow_gaps, .raw = v->input.raw};
+  *options = (TlStackOptions){.allow_gaps = v->input.allow_gaps};
   if (!v->input.voxel_size_um || !v->input.voxel_size_um[0]) return TL_OK;
   if (tl_stack_parse_voxel_um(v->input.voxel_size_um, options->voxel_um) == TL_OK) return TL_OK;
   return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());

@@ -132,6 +132,18 @@ static TlStatus report_mixture(TlReport *report, const TlMixture *m) {
   return tl_report_real(report, "mixture_energy", m->energy[m->rounds], "a voxel");
 }
 
+/* What hangs on the threshold: a void ratio without it says more than is known. */
+static TlStatus report_range(TlReport *report, const TlBinarizeResult *r) {
+  const double *t = r->threshold_range, *p = r->porosity_range;
+  char text[80];
+  snprintf(text, sizeof text, "%.6g to %.6g", t[0], t[1]);
+  TL_TRY(tl_report_text(report, "thresholds", text));
+  snprintf(text, sizeof text, "%.4f to %.4f", p[0], p[1]);
+  TL_TRY(tl_report_text(report, "porosity_range", text));
+  snprintf(text, sizeof text, "%.4f to %.4f", p[0] / (1 - p[0]), p[1] / (1 - p[1]));
+  return tl_report_text(report, "void_ratio_range", text);
+}
+
 static TlStatus report_split(TlReport *report, const Values *v, const TlBinarizeResult *r) {
   TL_TRY(tl_report_real(report, "threshold", r->split.threshold, "grey"));
   TL_TRY(tl_report_real(report, "below_mean", r->split.mean[v->invert ? 1 : 0], "grey"));
@@ -148,7 +160,10 @@ static TlStatus report_split(TlReport *report, const Values *v, const TlBinarize
     TL_TRY(tl_report_int(report, "holes_filled", r->holes_filled, ""));
   }
   TL_TRY(tl_report_int(report, "grain_voxels", r->grain_voxels, ""));
-  return tl_report_real(report, "porosity", r->porosity, "");
+  TL_TRY(tl_report_real(report, "porosity", r->porosity, ""));
+  TL_TRY(tl_report_real(report, "void_ratio", r->porosity / (1 - r->porosity), ""));
+  if (v->phases > 2) return TL_OK;
+  return report_range(report, r);
 }
 
 static TlStatus choose_slab(const Values *v, const TlVolume *grey /* its head */,
@@ -169,6 +184,7 @@ static TlStatus binarize_and_write(const TlCall *call, const TlLayers *stack, co
   TlSource grey = tl_source_layers(stack);
   TL_TRY(tl_context(tl_binarize_source(&grey, roi, &options, &mask, &result), "%s", call->argv[0]));
   TlStatus status = report_split(report, v, &result);
+  if (status == TL_OK) imaging_keep_region(&mask, roi);
   if (status == TL_OK && stack->head.history && !(mask.history = tl_strdup(stack->head.history)))
     status = TL_ENOMEM;
   if (status == TL_OK)

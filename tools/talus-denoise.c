@@ -61,7 +61,6 @@ static const TlParam params[] = {
      "work in slabs of layers that fit into this; 0: the whole stack at once. The product is the "
      "same to the bit",
      NULL},
-    IMAGING_PREVIEW_PARAM(Values),
 };
 
 /* One run, its settings complete. */
@@ -281,6 +280,7 @@ static TlStatus run_slabs(Job *job) {
   bool small =
       head.type == TL_U8 || head.type == TL_I8 || head.type == TL_U16 || head.type == TL_I16;
   if (!small) head.type = run.type = TL_F32;
+  imaging_keep_region(&head, &job->roi);
   TL_TRY(tl_stack_begin(call->output, &head, call->provenance, call->overwrite, &sink));
   return tl_sink_end(&sink, tl_slabs_run(&job->plan, &run, &job->stack, &job->roi, &sink));
 }

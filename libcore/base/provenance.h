@@ -21,12 +21,14 @@ typedef struct TlProvenance {
   char start[32];
   int threads, ranks;
   uint64_t seed;
+  bool plan;        /* nothing will be made: files are not read for their digests */
   char *inputs;     /* JSON members so far, owned */
   char *parameters; /* JSON members so far, owned */
 } TlProvenance;
 
 void tl_provenance_begin(TlProvenance *p, const char *tool, int argc, char **argv);
-/* Digest and size of an input file are taken now. A folder of slices: one entry a file. */
+/* Digest and size of an input file are taken now (no digest with plan, for a file may be large). A
+ * folder of slices: one entry a file. */
 TlStatus tl_provenance_input(TlProvenance *p, const char *path);
 TlStatus tl_provenance_parameter(TlProvenance *p, const char *name, const char *value);
 /* history (may be NULL or "") + this run -> new history in fresh memory. End time is now. */

@@ -362,6 +362,7 @@ static TlStatus run(const TlTool *tool, const Common *common, TlCall *call) {
   call->json = common->json;
   call->seed = (uint64_t)common->seed;
   call->provenance->threads = tl_par_threads();
+  call->provenance->plan = call->dry_run;
   call->provenance->seed = call->seed;
   TL_TRY(check(tool, call));
   TL_TRY(record(tool, call->values, call->provenance));

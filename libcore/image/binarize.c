@@ -219,6 +219,25 @@ static TlStatus fill_mask(Job *job, TlVolume *mask, TlBinarizeResult *result) {
   return TL_OK;
 }
 
+/* Thresholds in greys as they are worked on (negated for dark grains). */
+static void find_range(const Job *job, TlBinarizeResult *result) {
+  bool hmrf = job->o->method == TL_BINARIZE_HMRF_EM;
+  double half = 0.5 * (result->hmrf.mean[0] + result->hmrf.mean[1]);
+  double used = hmrf ? half : result->split.threshold;
+  double others[] = {automatic(&job->raw, false).threshold, automatic(&job->raw, true).threshold};
+  double *t = result->threshold_range, *p = result->porosity_range;
+  t[0] = t[1] = used;
+  p[0] = p[1] = result->porosity;
+  if (job->o->phases > 2) return;
+  for (int k = 0; k < 2; k++) {
+    t[0] = fmin(t[0], others[k]);
+    t[1] = fmax(t[1], others[k]);
+  }
+  double here = tl_histogram_below(&job->raw, used);
+  for (int k = 0; k < 2; k++)
+    p[k] = fmin(1, fmax(0, p[k] + tl_histogram_below(&job->raw, t[k]) - here));
+}
+
 static TlStatus classify(Job *job, TlVolume *mask, TlBinarizeResult *result) {
   TL_TRY(count_greys(job));
   if (job->o->method != TL_BINARIZE_THRESHOLD) TL_TRY(check_two_phases(job, result));
@@ -226,6 +245,7 @@ static TlStatus classify(Job *job, TlVolume *mask, TlBinarizeResult *result) {
   TL_TRY(tl_volume_new(mask, TL_U8, job->grey->nx, job->grey->ny, job->grey->nz));
   for (int a = 0; a < 3; a++) mask->voxel_m[a] = job->grey->voxel_m[a];
   TlStatus status = fill_mask(job, mask, result);
+  if (status == TL_OK) find_range(job, result);
   if (status != TL_OK) tl_volume_free(mask);
   return status;
 }
@@ -234,6 +254,9 @@ static TlStatus classify(Job *job, TlVolume *mask, TlBinarizeResult *result) {
 static void tell_negated(TlBinarizeResult *result) {
   result->split.threshold = -result->split.threshold;
   result->border = -result->border;
+  double low = -result->threshold_range[1];
+  result->threshold_range[1] = -result->threshold_range[0];
+  result->threshold_range[0] = low;
   result->hmrf.drift_z = -result->hmrf.drift_z;
   result->hmrf.drift_radial = -result->hmrf.drift_radial;
   for (int k = 0; k < 2; k++) {

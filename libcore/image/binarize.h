@@ -55,6 +55,11 @@ typedef struct TlBinarizeResult {
   TlHmrfResult hmrf;        /* means in greys of the input; rounds 0 when another method ran */
   double gaussian_distance; /* of the smoothed greys; 0 with a threshold by hand */
   double porosity;          /* void voxels over voxels of the region, of the final mask */
+  /* How far another threshold would move the porosity: the least and greatest of those of Otsu, of
+   * k-means, half-way between the levels (HMRF-EM) and given by hand, and the porosity plus the
+   * share of the voxels between them and the one used. Of two phases; else both are the porosity.
+   */
+  double threshold_range[2], porosity_range[2];
   int64_t region_voxels, grain_voxels;
   int64_t islands_removed, holes_filled; /* specks, counted as components */
 } TlBinarizeResult;

@@ -191,3 +191,10 @@ TlShape tl_histogram_shape(const TlHistogram *h) {
   }
   return s;
 }
+
+double tl_histogram_below(const TlHistogram *h, double grey) {
+  double sum = 0, at = (grey - h->low) / h->width + 0.5; /* bins below */
+  for (int64_t i = 0; i < h->bins && (double)i < at; i++)
+    sum += (double)h->count[i] * fmin(1, at - (double)i);
+  return h->total > 0 ? sum / (double)h->total : 0;
+}

@@ -40,6 +40,23 @@ for tool in "talus-denoise scan.tif" "talus-binarize d.h5" "talus-label m.h5"; d
   [ ! -e plan.h5 ] || fail "$tool --dry-run wrote a file"
 done
 
+# a plan does not read the stack: one with holes, larger than memory, is planned at once
+truncate -s 16000000000 holes.raw
+for tool in talus-denoise talus-binarize talus-label; do
+  memory=3000; [ $tool = talus-label ] && memory=3; [ $tool = talus-binarize ] && memory=20000
+  timeout 60 "$BIN/$tool" --raw=2000,2000,2000,u16,little --roi=none --memory=$memory --dry-run holes.raw -o plan.h5 \
+    >out.txt 2>err.txt || fail "$tool --dry-run of 2000^3: $(cat err.txt)"
+  holds "$(value memory) > 500" "$tool plans 2000^3"
+done
+
+# the region is told once: later stages take the cylinder that lies in the product
+quiet "$BIN/talus-denoise" scan.tif -o cylinder.h5 --method=gaussian --roi=cylinder:31,30,25
+quiet "$BIN/talus-binarize" cylinder.h5 -o cm.h5
+grep -q '^region: cylinder x 31.0 y 30.0 r 25.0' out.txt || fail "binarize: $(grep region out.txt)"
+grep -q '^void_ratio_range: 0\.[0-9]* to 0\.[0-9]*$' out.txt || fail "no range of the void ratio"
+quiet "$BIN/talus-label" cm.h5 -o cl.h5 --min-voxels=60
+grep -q '^region: cylinder x 31.0 y 30.0 r 25.0' out.txt || fail "label: $(grep region out.txt)"
+
 # threads do not change the product
 quiet "$BIN/talus-denoise" scan.tif -o one.tif --patch=3 --search=7 --threads=1
 quiet "$BIN/talus-denoise" scan.tif -o two.tif --patch=3 --search=7 --threads=2
