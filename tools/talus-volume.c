@@ -45,6 +45,8 @@ static TlStatus open_stack(const TlCall *call, TlLayers *stack) {
   const Options *options = call->values;
   TlStackOptions how = {.allow_gaps = options->allow_gaps, .raw = options->raw};
   TL_TRY(tl_stack_parse_voxel_um(options->voxel_um, how.voxel_um));
+  /* without a product nothing needs the digest of what may be a very large file */
+  call->provenance->plan = call->provenance->plan || !call->output;
   return tl_stack_open(call->argv[0], &how, call->provenance, stack);
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <tiffio.h>
+#include <unistd.h>
 
 /* ---- a writer of every kind of page; odd sizes leave part strips and part tiles ---- */
 
@@ -250,6 +251,49 @@ START_TEST(imagej_pages_behind_one_directory_are_read) {
     spill(at("ij.tif"), b->data, b->used - 1);
     CK_FAILS(tl_tiff_open(at("ij.tif"), &tiff), TL_EINPUT, "page 4");
     free(b);
+  }
+}
+END_TEST
+
+/* 520 pages of 8 MiB, all holes but the last voxel: the offset no longer fits into 32 bits. */
+START_TEST(imagej_stacks_over_4_GiB_are_read_to_the_end) {
+  enum { SIDE_LARGE = 2048, PAGES = 520 };
+  const int64_t page = (int64_t)SIDE_LARGE * SIDE_LARGE * 2;
+  for (int order = 0; order < 2; order++) {
+    Bytes b = {.big_endian = order};
+    const char *text = "ImageJ=1.53t\nimages=520\nslices=520\nloop=false\n";
+    uint16_t *last;
+    TlTiff *tiff;
+    put(&b, order ? 0x4d4d : 0x4949, 2);
+    put(&b, 42, 2);
+    put(&b, 8, 4);
+    put(&b, 9, 2);
+    put_entry(&b, 256, 4, 1, SIDE_LARGE);
+    put_entry(&b, 257, 4, 1, SIDE_LARGE);
+    put_entry(&b, 258, 3, 1, 16);
+    put_entry(&b, 259, 3, 1, 1);
+    put_entry(&b, 262, 3, 1, 1);
+    put_entry(&b, 270, 2, (uint32_t)strlen(text) + 1, IJ_TEXT);
+    put_entry(&b, 273, 4, 1, IJ_DATA);
+    put_entry(&b, 278, 4, 1, SIDE_LARGE);
+    put_entry(&b, 279, 4, 1, (uint32_t)page);
+    put(&b, 0, 4);
+    memcpy(b.data + IJ_TEXT, text, strlen(text) + 1);
+    spill(at("large.tif"), b.data, IJ_DATA);
+    ck_assert(truncate(at("large.tif"), IJ_DATA + PAGES * page) == 0);
+    FILE *f = fopen(at("large.tif"), "r+b");
+    uint8_t end[2] = {order ? 0x12 : 0x34, order ? 0x34 : 0x12};
+    ck_assert(f && fseeko(f, -2, SEEK_END) == 0 && fwrite(end, 1, 2, f) == 2 && fclose(f) == 0);
+    CK_OK(tl_tiff_open(at("large.tif"), &tiff));
+    ck_assert_int_eq(tl_tiff_info(tiff)->nz, PAGES);
+    last = malloc((size_t)page);
+    CK_OK(tl_tiff_read(tiff, PAGES - 1, 1, last));
+    ck_assert(last[0] == 0 && last[page / 2 - 1] == 0x1234);
+    free(last);
+    tl_tiff_close(tiff);
+    ck_assert(truncate(at("large.tif"), IJ_DATA + PAGES * page - 1) == 0);
+    CK_FAILS(tl_tiff_open(at("large.tif"), &tiff), TL_EINPUT, "page 520");
+    ck_assert(unlink(at("large.tif")) == 0);
   }
 }
 END_TEST
@@ -522,6 +566,7 @@ END_TEST
 TL_TEST_MAIN("tiff", every_type_layout_order_and_compression_is_read_exactly,
              separate_planes_are_read, white_is_zero_comes_out_bright_is_large,
              imagej_pages_behind_one_directory_are_read,
+             imagej_stacks_over_4_GiB_are_read_to_the_end,
              data_beyond_the_end_are_told_before_memory_is_taken, hyperstacks_are_refused,
              a_file_cut_anywhere_is_an_error_and_never_a_shorter_stack,
              a_flipped_byte_never_crashes, an_empty_file_or_one_without_pages_is_refused,
