@@ -15,8 +15,8 @@ enum { EDGE = 128, RUNS = 3 };
 static const TlRoi whole = {.kind = TL_ROI_ALL};
 
 /* Balls of 28 voxels that all but touch, greys 160 on 90, edges as a blur of 0.7 voxel leaves them;
- * each its own place and size, so that edges cut the voxels in all ways. Coarse patches that are
- * not flat: as many as of grains (the note tells). */
+ * each its own place and size, so that edges cut the voxels in all ways. More patches are
+ * not flat than in sand (the note tells how many). */
 static void make_stack(TlVolume *v) {
   JUDGE_OK(tl_volume_new(v, TL_F32, EDGE, EDGE, EDGE));
   for (int64_t i = 0; i < tl_volume_count(v); i++) {

@@ -83,6 +83,29 @@ START_TEST(box_means_of_the_interpolation_are_the_stack) {
 }
 END_TEST
 
+/* The fast features of windows against plain sums in the same order: the same bits. */
+START_TEST(features_are_plain_sums) {
+  enum { DIMS = 23, COUNT = 7, ROW = 31, ROWS = 14 };
+  float analysis[DIMS * TL_WINDOW_VOXELS], plane[ROW * ROWS], y[COUNT * DIMS], *table;
+  const float *at[COUNT];
+  for (int i = 0; i < DIMS * TL_WINDOW_VOXELS; i++)
+    analysis[i] = (float)tl_random_normal(6, 0, (uint64_t)i);
+  for (int i = 0; i < ROW * ROWS; i++) plane[i] = (float)tl_random_normal(6, 1, (uint64_t)i);
+  for (int i = 0; i < COUNT; i++) at[i] = plane + 3 * i + (i % 5) * ROW;
+  CK_OK(TL_NEW(table, TL_WINDOW_VOXELS * TL_DICTIONARY_DIMS));
+  tl_windows_table(analysis, DIMS, table);
+  tl_windows_analyse(table, DIMS, at, COUNT, ROW, y);
+  for (int i = 0; i < COUNT; i++)
+    for (int k = 0; k < DIMS; k++) {
+      float sum = 0;
+      for (int w = 0; w < TL_WINDOW_VOXELS; w++)
+        sum += analysis[k * TL_WINDOW_VOXELS + w] * at[i][w / TL_WINDOW * ROW + w % TL_WINDOW];
+      ck_assert(y[i * DIMS + k] == sum);
+    }
+  tl_free(table);
+}
+END_TEST
+
 START_TEST(codes_are_least_squares_on_greedy_supports) {
   enum { ATOMS = 48, DIMS = 9, COUNT = 37, MOST = 4 };
   float low[ATOMS * DIMS], y[COUNT * DIMS], *scratch;
@@ -370,7 +393,7 @@ START_TEST(a_file_keeps_the_dictionary_and_sees_damage) {
 }
 END_TEST
 
-TL_TEST_MAIN("superres", box_means_of_the_interpolation_are_the_stack,
+TL_TEST_MAIN("superres", box_means_of_the_interpolation_are_the_stack, features_are_plain_sums,
              codes_are_least_squares_on_greedy_supports, the_dual_meets_kkt_and_plain_descent,
              better_than_interpolation_means_kept_slabs_and_threads_same_bits,
              noise_is_found_and_taken_out, change_is_told_of_what_is_inside,
