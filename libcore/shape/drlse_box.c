@@ -45,44 +45,70 @@ float tl_median(float *v, int64_t n) {
   return v[want];
 }
 
-/* Gaussian along one axis (stride, length n), edges repeated. */
-static void smooth_line(const float *in, float *out, int64_t n, int64_t stride, const double *w,
-                        int radius) {
-  for (int64_t i = 0; i < n; i++) {
-    double sum = 0;
-    for (int m = -radius; m <= radius; m++) {
-      int64_t p = i + m < 0 ? 0 : i + m >= n ? n - 1 : i + m;
-      sum += w[m < 0 ? -m : m] * in[p * stride];
-    }
-    out[i * stride] = (float)sum;
+enum { MOST_RADIUS = 7 };
+
+typedef struct Kernel {
+  int radius;
+  double w[MOST_RADIUS + 1];
+} Kernel;
+
+static Kernel gaussian(double sigma) {
+  Kernel k = {.radius = (int)ceil(3.5 * sigma), .w = {1}};
+  double total = 1;
+  if (k.radius > MOST_RADIUS) k.radius = MOST_RADIUS;
+  for (int m = 1; m <= k.radius; m++) total += 2 * (k.w[m] = exp(-0.5 * m * m / (sigma * sigma)));
+  for (int m = 0; m <= k.radius; m++) k.w[m] /= total;
+  return k;
+}
+
+static int64_t inside(int64_t i, int64_t n) {
+  return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
+/* Along x: row between its repeated ends, then one weight after the other over the whole row. */
+static void smooth_along(const Kernel *k, const float *in, float *out, int64_t n, float *padded,
+                         double *sum) {
+  int r = k->radius;
+  for (int64_t i = -r; i < n + r; i++) padded[i + r] = in[inside(i, n)];
+  memset(sum, 0, (size_t)n * sizeof *sum);
+  for (int m = 0; m <= 2 * r; m++) {
+    double w = k->w[m < r ? r - m : m - r];
+    for (int64_t i = 0; i < n; i++) sum[i] += w * padded[i + m];
   }
+  for (int64_t i = 0; i < n; i++) out[i] = (float)sum[i];
+}
+
+/* Across: row p of n rows that lie stride apart, each of length points. */
+static void smooth_across(const Kernel *k, const float *in, float *out, int64_t p, int64_t n,
+                          int64_t stride, int64_t length, double *sum) {
+  memset(sum, 0, (size_t)length * sizeof *sum);
+  for (int m = -k->radius; m <= k->radius; m++) {
+    const float *row = in + inside(p + m, n) * stride;
+    double w = k->w[m < 0 ? -m : m];
+    for (int64_t i = 0; i < length; i++) sum[i] += w * row[i];
+  }
+  for (int64_t i = 0; i < length; i++) out[p * stride + i] = (float)sum[i];
 }
 
 TlStatus tl_box_smooth(float *f, const int32_t n[3], double sigma) {
-  double w[8], total = 1;
-  int radius = (int)ceil(3.5 * sigma);
-  if (radius > 7) radius = 7;
-  w[0] = 1;
-  for (int m = 1; m <= radius; m++) total += 2 * (w[m] = exp(-0.5 * m * m / (sigma * sigma)));
-  for (int m = 0; m <= radius; m++) w[m] /= total;
-  int64_t stride[3] = {1, n[0], (int64_t)n[0] * n[1]}, count = stride[2] * n[2];
-  float *other;
-  TL_TRY(TL_NEW(other, (size_t)count));
-  float *in = f, *out = other;
-  for (int a = 0; a < 3; a++) {
-    int b = (a + 1) % 3, c = (a + 2) % 3;
-    for (int64_t p = 0; p < n[b]; p++)
-      for (int64_t q = 0; q < n[c]; q++) {
-        int64_t at = p * stride[b] + q * stride[c];
-        smooth_line(in + at, out + at, n[a], stride[a], w, radius);
-      }
-    float *swap = in;
-    in = out;
-    out = swap;
+  const Kernel k = gaussian(sigma);
+  int64_t nx = n[0], ny = n[1], nz = n[2], layer = nx * ny;
+  float *other, *padded = NULL;
+  double *sum = NULL;
+  TL_TRY(TL_NEW(other, (size_t)(layer * nz)));
+  TlStatus status = TL_NEW(padded, (size_t)(nx + 2 * MOST_RADIUS));
+  if (status == TL_OK) status = TL_NEW(sum, (size_t)layer);
+  if (status == TL_OK) {
+    for (int64_t r = 0; r < ny * nz; r++) smooth_along(&k, f + r * nx, f + r * nx, nx, padded, sum);
+    for (int64_t z = 0; z < nz; z++)
+      for (int64_t y = 0; y < ny; y++)
+        smooth_across(&k, f + z * layer, other + z * layer, y, ny, nx, nx, sum);
+    for (int64_t z = 0; z < nz; z++) smooth_across(&k, other, f, z, nz, layer, layer, sum);
   }
-  memcpy(f, other, (size_t)count * sizeof *f); /* three axes: the last went into other */
   tl_free(other);
-  return TL_OK;
+  tl_free(padded);
+  tl_free(sum);
+  return status;
 }
 
 /* erf^-1, Winitzki's approximation (2e-3 relative): it only scales a constraint. */

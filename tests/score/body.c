@@ -2,7 +2,9 @@
 #include "score/score.h"
 
 #include "base/mem.h"
+#include "shape/from_mesh.h"
 #include "shape/mesh.h"
+#include "shape/reinit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +14,8 @@
 typedef struct Placed {
   const TlAvatar *avatar;
   double voxel_m;
-  TlMat3 turn; /* body -> scan */
+  TlMat3 turn;  /* body -> scan */
+  TlAvatar own; /* an iso-surface's: its grid alone */
 } Placed;
 
 static double placed_phi(const void *context, TlVec3 x) {
@@ -54,9 +57,79 @@ TlStatus score_body_of_avatar(const TlAvatar *avatar, double voxel_m, ScoreBody 
 }
 
 void score_body_free(ScoreBody *body) {
-  if (body->phi == placed_phi) tl_free((void *)body->context);
+  if (body->phi == placed_phi) {
+    Placed *p = (Placed *)body->context;
+    tl_avatar_free(&p->own);
+    tl_free(p);
+  }
   tl_free(body->points);
   *body = (ScoreBody){0};
+}
+
+/* ---- the peers' body ---- */
+
+enum { ISO_MARGIN = 3 };
+
+static TlStatus iso_grid(const ScoreIso *iso, uint32_t label, TlAvatar *own) {
+  const TlLabelBox *box = &iso->boxes[label];
+  const TlVolume *l = iso->labels;
+  const double level = 0.5 * (iso->levels.void_level + iso->levels.grain_level);
+  TlPhiGrid grid = {.nx = (int32_t)(box->high[0] - box->low[0]) + 1 + 2 * ISO_MARGIN,
+                    .ny = (int32_t)(box->high[1] - box->low[1]) + 1 + 2 * ISO_MARGIN,
+                    .nz = (int32_t)(box->high[2] - box->low[2]) + 1 + 2 * ISO_MARGIN};
+  TL_TRY(TL_NEW(grid.phi, (size_t)tl_grid_count(&grid)));
+  for (int64_t i = 0; i < tl_grid_count(&grid); i++) {
+    int64_t x = box->low[0] - ISO_MARGIN + i % grid.nx,
+            y = box->low[1] - ISO_MARGIN + i / grid.nx % grid.ny,
+            z = box->low[2] - ISO_MARGIN + i / grid.nx / grid.ny;
+    double grey = iso->levels.void_level;
+    if (x >= 0 && y >= 0 && z >= 0 && x < l->nx && y < l->ny && z < l->nz) {
+      int64_t at = tl_volume_at(l, x, y, z);
+      if (l->u32[at] == 0 || l->u32[at] == label) grey = iso->grey->f32[at];
+    }
+    grid.phi[i] = (float)((level - grey) / (iso->levels.grain_level - iso->levels.void_level));
+  }
+  *own = (TlAvatar){.nx = grid.nx, .ny = grid.ny, .nz = grid.nz, .spacing_m = 1, .phi = grid.phi};
+  own->origin_m = tl_vec3((double)(box->low[0] - ISO_MARGIN), (double)(box->low[1] - ISO_MARGIN),
+                          (double)(box->low[2] - ISO_MARGIN));
+  return tl_grid_one_piece(&grid, NULL, NULL);
+}
+
+static TlStatus iso_moments(const TlMesh *mesh, ScoreBody *body) {
+  TlTriangles t = {0};
+  TlStatus status = TL_OK;
+  for (size_t i = 0; status == TL_OK && i < mesh->vertex_count; i++)
+    status = tl_triangles_add_vertex(&t, tl_mesh_vertex(mesh, (int32_t)i));
+  for (size_t i = 0; status == TL_OK && i < mesh->triangle_count; i++) {
+    const int32_t *c = mesh->triangle + 3 * i;
+    status = tl_triangles_add(&t, c[0], c[1], c[2]);
+  }
+  if (status == TL_OK) {
+    TlPolyhedron solid = tl_polyhedron(&t);
+    TlMat3 axes;
+    body->volume = solid.volume;
+    body->centroid = solid.centroid;
+    tl_sym_eigen(solid.inertia, body->principal, &axes);
+  }
+  tl_triangles_free(&t);
+  return status;
+}
+
+TlStatus score_body_of_iso(const ScoreIso *iso, uint32_t label, ScoreBody *body) {
+  Placed *p;
+  TlMesh mesh = {0};
+  *body = (ScoreBody){0};
+  TL_TRY(TL_NEW(p, 1));
+  *p = (Placed){&p->own, 1, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {0}};
+  body->phi = placed_phi;
+  body->context = p;
+  TlStatus status = iso_grid(iso, label, &p->own);
+  if (status == TL_OK) status = take_vertices(p, body);
+  if (status == TL_OK) status = tl_mesh_from_avatar(&p->own, &mesh);
+  if (status == TL_OK) status = iso_moments(&mesh, body);
+  tl_mesh_free(&mesh);
+  if (status != TL_OK) score_body_free(body);
+  return status;
 }
 
 /* ---- distances ---- */
@@ -86,6 +159,13 @@ static double along_normal(const ScoreBody *body, ScorePoint p) {
   return SCORE_REACH;
 }
 
+static double to_nearest(const ScoreBody *body, TlVec3 p) {
+  double least = SCORE_REACH * SCORE_REACH;
+  for (int64_t i = 0; i < body->point_count; i++)
+    least = fmin(least, tl_norm2(tl_sub(body->points[i], p)));
+  return sqrt(least);
+}
+
 static double to_tangent_plane(const ScorePoint *points, int64_t count, TlVec3 q) {
   double least = INFINITY, distance = SCORE_REACH;
   for (int64_t i = 0; i < count; i++) {
@@ -103,6 +183,7 @@ static void surface_errors(const ScorePoint *points, int64_t count, const ScoreB
   double out = 0, back = 0;
   for (int64_t i = 0; i < count; i++) {
     double d = along_normal(body, points[i]);
+    if (d > SCORE_NORMAL_REACH) d = fmin(d, to_nearest(body, points[i].at));
     out += d;
     e->hausdorff = fmax(e->hausdorff, d);
   }

@@ -21,6 +21,7 @@
 #include "num/vec.h"
 #include "num/volume.h"
 #include "shape/avatar.h"
+#include "shape/drlse.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -164,16 +165,30 @@ typedef struct ScoreBody {
 /* What the solver uses: the stored trilinear phi and the vertices of its triangles. voxel_m of the
  * stack it came from. The avatar is borrowed. */
 TlStatus score_body_of_avatar(const TlAvatar *avatar, double voxel_m, ScoreBody *body);
+/* What the best peer pipeline takes: the grey's half level between the phases' medians, in the
+ * grain's own cell (other grains' voxels count as void: cut hard at contacts), trilinear; volume
+ * and moments of its triangles. All is borrowed. */
+typedef struct ScoreIso {
+  const TlVolume *grey, *labels; /* F32, U32 */
+  const TlLabelBox *boxes;
+  TlGreyLevels levels;
+} ScoreIso;
+TlStatus score_body_of_iso(const ScoreIso *iso, uint32_t label, ScoreBody *body);
 void score_body_free(ScoreBody *body);
 
 #define SCORE_REACH 6.0 /* voxels: a true point without surface within it has this distance */
+/* Farther along the normal than this, the nearest of the surface's points counts where it is
+ * nearer: beside a sharp edge a normal runs along the next face and misses a surface that lies a
+ * tenth of a voxel inside it. */
+#define SCORE_NORMAL_REACH 1.0
 
 typedef struct ScoreErrors {
   double volume;    /* |V / V0 - 1| */
   double centroid;  /* voxels */
   double inertia;   /* largest relative error of the three principal moments */
-  double surface;   /* mean of both directions: true points to the surface along their normals,
-                     * surface points to the nearest true one's tangent plane; voxels */
+  double surface;   /* mean of both directions: true points to the surface along their normals
+                     * (SCORE_NORMAL_REACH), surface points to the nearest true one's tangent plane;
+                     * voxels */
   double hausdorff; /* the largest of them */
 } ScoreErrors;
 

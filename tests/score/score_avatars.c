@@ -3,12 +3,14 @@
  * own, not in the means.
  *
  * The goals were set on the given phantom, whose grains are round and of like size; the same stand
- * for ours, also for the one of faceted and smaller grains.
+ * for ours, also for the one of faceted and smaller grains. *_to_peer: over the error of the grey
+ * iso-surface of the same labels and the same denoised stack, on the same grains.
  */
 #include "judge/judge.h"
 #include "score/score.h"
 
 #include "base/mem.h"
+#include "shape/drlse.h"
 #include "store/catalog.h"
 
 #include <stdio.h>
@@ -29,7 +31,7 @@ static void make_avatars(const ScorePhantom *p, int noise, const TlVolume *label
   const char *path = judge_path("avatars.tals");
   remove(path);
   score_tool("talus-avatars '%s' --grey='%s' --raw='%s' --voxel-size-um=10 --min-voxels=300 "
-             "--catalog='%s' --sample=score",
+             "--no-with-border --catalog='%s' --sample=score",
              score_product_path(p, noise, "labels"), score_product_path(p, noise, "denoised"),
              score_stack_path(p, score_noise_name(noise)), path);
   *found = (Found){0};
@@ -42,11 +44,14 @@ static void make_avatars(const ScorePhantom *p, int noise, const TlVolume *label
 }
 
 static bool score_grain(const ScorePhantom *p, uint32_t label, const ScoreLabels *match, Found *f,
-                        ScoreErrors *errors) {
+                        const ScoreIso *iso, ScoreErrors *errors, ScoreErrors *peer) {
   uint32_t mine = match->match[label];
   if (mine == 0 || f->grain[mine] == 0) return false;
   TlAvatar avatar;
   ScoreBody body;
+  JUDGE_OK(score_body_of_iso(iso, mine, &body));
+  *peer = score_body(p, label, &body);
+  score_body_free(&body);
   JUDGE_OK(tl_catalog_load_avatar(f->catalog, f->grain[mine], &avatar));
   JUDGE_OK(score_body_of_avatar(&avatar, 10e-6, &body));
   *errors = score_body(p, label, &body);
@@ -61,38 +66,74 @@ static const char *const figure[5] = {"avatars_volume", "avatars_centroid", "ava
                                       "avatars_surface", "avatars_hausdorff"};
 static const char *const unit[5] = {"%", "voxel", "%", "voxel", "voxel"};
 
+static void take(ScoreErrors e, double value[5]) {
+  const double v[5] = {100 * e.volume, e.centroid, 100 * e.inertia, e.surface, e.hausdorff};
+  for (int k = 0; k < 5; k++) value[k] = v[k];
+}
+
+static void tell(const ScorePhantom *p, int noise, const ScoreErrors *mine,
+                 const ScoreErrors *peers, int64_t count) {
+  double value[5], peer[5];
+  take(score_mean(mine, count), value);
+  take(score_mean(peers, count), peer);
+  for (int k = 0; k < 5; k++)
+    judge_at_most(JUDGE_GOAL, score_noise_figure(p, figure[k], noise), value[k], unit[k],
+                  goal[k][noise]);
+  for (int k = 0; k < 5; k++) {
+    char name[64];
+    snprintf(name, sizeof name, "%s_to_peer", figure[k]);
+    judge_at_most(JUDGE_GOAL, score_noise_figure(p, name, noise), value[k] / peer[k], "1", 1);
+  }
+  judge_note("Phantom '%s', noise %s: %lld whole grains; the peers' iso-surface: volume %.2f%%, "
+             "centroid %.3f voxel, inertia %.2f%%, surface %.3f voxel, median Hausdorff %.2f.",
+             *p->suffix ? p->suffix + 1 : "first", score_noise_name(noise), (long long)count,
+             peer[0], peer[1], peer[2], peer[3], peer[4]);
+}
+
+static void open_iso(const ScorePhantom *p, int noise, const TlVolume *labels, TlVolume *grey,
+                     TlLabelBox **boxes, ScoreIso *iso) {
+  TlVolume denoised;
+  uint32_t most;
+  score_denoised(p, noise, &denoised);
+  JUDGE_OK(score_grey(&denoised, grey));
+  tl_volume_free(&denoised);
+  JUDGE_OK(tl_label_boxes(labels, boxes, &most));
+  *iso = (ScoreIso){.grey = grey, .labels = labels, .boxes = *boxes};
+  JUDGE_OK(tl_grey_levels(grey, labels, &iso->levels));
+}
+
 static void say(const ScorePhantom *p, int noise) {
-  TlVolume labels;
+  TlVolume labels, grey;
   ScoreLabels match;
   Found found;
-  ScoreErrors *errors;
+  ScoreIso iso;
+  TlLabelBox *boxes;
+  ScoreErrors *errors, *peers;
   int64_t count = 0, missing = 0;
   score_labelled(p, noise, &labels);
   JUDGE_OK(score_labels(p, &labels, &match));
   make_avatars(p, noise, &labels, &found);
+  open_iso(p, noise, &labels, &grey, &boxes, &iso);
   JUDGE_OK(TL_NEW(errors, (size_t)p->grain_count));
+  JUDGE_OK(TL_NEW(peers, (size_t)p->grain_count));
   for (int64_t i = 0; i < p->grain_count; i++) {
     const ScoreGrain *g = &p->grains[i];
     if (g->border || g->voxels < SCORE_LEAST_VOXELS) continue;
-    if (score_grain(p, g->label, &match, &found, &errors[count]))
+    if (score_grain(p, g->label, &match, &found, &iso, &errors[count], &peers[count]))
       count++;
     else
       missing++;
   }
-  ScoreErrors mean = score_mean(errors, count);
-  const double value[5] = {100 * mean.volume, mean.centroid, 100 * mean.inertia, mean.surface,
-                           mean.hausdorff};
-  for (int k = 0; k < 5; k++)
-    judge_at_most(JUDGE_GOAL, score_noise_figure(p, figure[k], noise), value[k], unit[k],
-                  goal[k][noise]);
+  tell(p, noise, errors, peers, count);
   judge_at_most(JUDGE_GOAL, score_noise_figure(p, "avatars_missing", noise), (double)missing,
                 "grains", 0);
-  judge_note("Phantom '%s', noise %s: %lld whole grains.", *p->suffix ? p->suffix + 1 : "first",
-             score_noise_name(noise), (long long)count);
   tl_free(errors);
+  tl_free(peers);
+  tl_free(boxes);
   tl_free(found.grain);
   tl_catalog_close(found.catalog);
   score_labels_free(&match);
+  tl_volume_free(&grey);
   tl_volume_free(&labels);
 }
 
