@@ -70,10 +70,28 @@ void score_body_free(ScoreBody *body) {
 
 enum { ISO_MARGIN = 3 };
 
+/* The grain's own grey: mean over voxels whose neighbours two away along the axes are its, too. */
+static double own_grey(const ScoreIso *iso, uint32_t label) {
+  const TlLabelBox *b = &iso->boxes[label];
+  const TlVolume *l = iso->labels;
+  int64_t step[3] = {1, l->nx, l->nx * l->ny}, n = 0;
+  double sum = 0;
+  for (int64_t z = b->low[2] + 2; z <= b->high[2] - 2; z++)
+    for (int64_t y = b->low[1] + 2; y <= b->high[1] - 2; y++)
+      for (int64_t x = b->low[0] + 2; x <= b->high[0] - 2; x++) {
+        int64_t at = tl_volume_at(l, x, y, z);
+        bool core = l->u32[at] == label;
+        for (int a = 0; a < 3; a++)
+          core = core && l->u32[at - 2 * step[a]] == label && l->u32[at + 2 * step[a]] == label;
+        if (core) sum += iso->grey->f32[at], n++;
+      }
+  return n > 0 ? sum / (double)n : iso->levels.grain_level;
+}
+
 static TlStatus iso_grid(const ScoreIso *iso, uint32_t label, TlAvatar *own) {
   const TlLabelBox *box = &iso->boxes[label];
   const TlVolume *l = iso->labels;
-  const double level = 0.5 * (iso->levels.void_level + iso->levels.grain_level);
+  const double full = own_grey(iso, label), level = 0.5 * (iso->levels.void_level + full);
   TlPhiGrid grid = {.nx = (int32_t)(box->high[0] - box->low[0]) + 1 + 2 * ISO_MARGIN,
                     .ny = (int32_t)(box->high[1] - box->low[1]) + 1 + 2 * ISO_MARGIN,
                     .nz = (int32_t)(box->high[2] - box->low[2]) + 1 + 2 * ISO_MARGIN};
@@ -87,7 +105,7 @@ static TlStatus iso_grid(const ScoreIso *iso, uint32_t label, TlAvatar *own) {
       int64_t at = tl_volume_at(l, x, y, z);
       if (l->u32[at] == 0 || l->u32[at] == label) grey = iso->grey->f32[at];
     }
-    grid.phi[i] = (float)((level - grey) / (iso->levels.grain_level - iso->levels.void_level));
+    grid.phi[i] = (float)((level - grey) / (full - iso->levels.void_level));
   }
   *own = (TlAvatar){.nx = grid.nx, .ny = grid.ny, .nz = grid.nz, .spacing_m = 1, .phi = grid.phi};
   own->origin_m = tl_vec3((double)(box->low[0] - ISO_MARGIN), (double)(box->low[1] - ISO_MARGIN),

@@ -165,9 +165,9 @@ typedef struct ScoreBody {
 /* What the solver uses: the stored trilinear phi and the vertices of its triangles. voxel_m of the
  * stack it came from. The avatar is borrowed. */
 TlStatus score_body_of_avatar(const TlAvatar *avatar, double voxel_m, ScoreBody *body);
-/* What the best peer pipeline takes: the grey's half level between the phases' medians, in the
- * grain's own cell (other grains' voxels count as void: cut hard at contacts), trilinear; volume
- * and moments of its triangles. All is borrowed. */
+/* What the best peer pipeline takes: the half level between the void's median and the grain's own
+ * mean grey, in the grain's own cell (other grains' voxels count as void: cut hard at contacts),
+ * trilinear; volume and moments of its triangles. All is borrowed. */
 typedef struct ScoreIso {
   const TlVolume *grey, *labels; /* F32, U32 */
   const TlLabelBox *boxes;

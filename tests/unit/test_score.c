@@ -263,6 +263,69 @@ START_TEST(a_surface_out_of_reach_counts_as_the_reach) {
 }
 END_TEST
 
+/* A cube a fifth of a voxel too small on all sides: beside an edge the true normal runs along the
+ * next face and meets nothing, yet the surface is no farther than sqrt(0.2^2 + 0.15^2) away. */
+static double small_cube(const void *context, TlVec3 x) {
+  (void)context;
+  return fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z))) - 7.8;
+}
+
+START_TEST(beside_an_edge_the_nearest_point_counts) {
+  enum { SIDE = 79 };
+  ScoreGrain grain = {.label = 1, .volume = 4096, .principal = {1, 1, 1}};
+  ScorePoint edge = {{8, 7.95, 0.03}, {1, 0, 0}};
+  int64_t first[3] = {0, 0, 1};
+  ScorePhantom p = {.grains = &grain, .grain_count = 1, .points = &edge, .first = first};
+  ScoreBody b = {.volume = 4096, .principal = {1, 1, 1}, .phi = small_cube, .point_count = 1};
+  TlVec3 top[SIDE]; /* along the cube's edge: the surface points nearest to it */
+  for (int k = 0; k < SIDE; k++) top[k] = tl_vec3(7.8, 7.8, 0.2 * (k - SIDE / 2));
+  b.points = top;
+  b.point_count = SIDE;
+  ScoreErrors e = score_body(&p, 1, &b);
+  /* the way out: 0.2519 with the point's own 0.03; the way back is to the plane x = 8 */
+  CK_NEAR(e.surface, 0.5 * (sqrt(0.04 + 0.0225 + 0.0009) + 0.2), 1e-9);
+  b.points = NULL;
+  b.point_count = 0;
+  e = score_body(&p, 1, &b); /* no surface at all near it: the reach */
+  CK_NEAR(e.hausdorff, SCORE_REACH, 1e-12);
+}
+END_TEST
+
+/* The peers' body of a blurred ball that another label cuts in two: half the ball, its face half
+ * way between the last voxel of its own and the first of the other. Blur moves the half level of a
+ * ball by b^2/R = 0.06 voxel, 1.6% of the volume; trilinear triangles take another 1%. */
+START_TEST(the_peers_surface_is_the_half_level_in_its_own_cell) {
+  enum { N = 32 };
+  TlVolume grey, labels;
+  TlLabelBox *boxes;
+  uint32_t most;
+  CK_OK(tl_volume_new(&grey, TL_F32, N, N, N));
+  CK_OK(tl_volume_like(&labels, &grey, TL_U32));
+  for (int64_t i = 0; i < N * N * N; i++) {
+    int64_t x = i % N;
+    double d =
+        tl_norm(tl_vec3((double)x - 15.5, (double)(i / N % N) - 15.5, (double)(i / N / N) - 15.5)) -
+        10;
+    grey.f32[i] = (float)(90 + 35 * erfc(d / (0.75 * sqrt(2))));
+    labels.u32[i] = d >= 0 ? 0 : x < 16 ? 1 : 2;
+  }
+  CK_OK(tl_label_boxes(&labels, &boxes, &most));
+  ScoreIso iso = {.grey = &grey, .labels = &labels, .boxes = boxes};
+  CK_OK(tl_grey_levels(&grey, &labels, &iso.levels));
+  ScoreBody b;
+  CK_OK(score_body_of_iso(&iso, 1, &b));
+  double half = 2 * 3.14159265358979323846 / 3 * 1000;
+  CK_NEAR(b.volume / half, 1, 0.03);
+  CK_NEAR(b.centroid.x, 15.5 - 3.75, 0.05); /* 3/8 R off the plane */
+  CK_NEAR(b.centroid.y, 15.5, 0.02);        /* the diagonals of the tetrahedra lean one way */
+  ck_assert(b.phi(b.context, tl_vec3(10, 15, 15)) < 0 && b.phi(b.context, tl_vec3(20, 15, 15)) > 0);
+  score_body_free(&b);
+  tl_free(boxes);
+  tl_volume_free(&grey);
+  tl_volume_free(&labels);
+}
+END_TEST
+
 START_TEST(means_and_the_median_of_hausdorff) {
   ScoreErrors e[4] = {
       {.01, 1, .1, .2, 9}, {.03, 2, .1, .2, 1}, {.02, 3, .4, .2, 2}, {0, 2, 0, .2, 3}};
@@ -378,6 +441,7 @@ TL_TEST_MAIN("score", ari_is_that_of_all_pairs, labels_of_another_size_are_refus
              matches_splits_and_merges_are_counted, dice_and_porosity_of_a_small_mask,
              psnr_of_a_known_difference, otsu_is_the_best_of_all_thresholds, errors_of_a_grown_ball,
              errors_of_a_shifted_ball, a_surface_out_of_reach_counts_as_the_reach,
-             an_avatar_is_placed_in_the_stack, means_and_the_median_of_hausdorff,
-             a_folder_is_read_whatever_the_order_of_its_columns,
+             beside_an_edge_the_nearest_point_counts,
+             the_peers_surface_is_the_half_level_in_its_own_cell, an_avatar_is_placed_in_the_stack,
+             means_and_the_median_of_hausdorff, a_folder_is_read_whatever_the_order_of_its_columns,
              folders_that_do_not_fit_are_refused)
