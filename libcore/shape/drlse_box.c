@@ -22,7 +22,7 @@ static const double shade_weight = 0.55;
 
 /* ---- small helpers ---- */
 
-float tl_median(float *v, int64_t n) {
+float tl_median_value(float *v, int64_t n) {
   int64_t low = 0, high = n - 1, want = n / 2;
   while (low < high) { /* Hoare's selection */
     float pivot = v[low + (high - low) / 2];
@@ -305,11 +305,11 @@ static TlStatus own_level(const TlGrainSource *source, const TlGreyLevels *level
           values[n++] = part->grey->f32[at];
       }
   report->own_level = n >= LEAST_CORE;
-  report->grain_level = report->own_level ? tl_median(values, n) : levels->grain_level;
+  report->grain_level = report->own_level ? tl_median_value(values, n) : levels->grain_level;
   report->noise = levels->noise;
   if (report->own_level) {
     for (int64_t i = 0; i < n; i++) values[i] = fabsf(values[i] - (float)report->grain_level);
-    report->noise = 1.4826 * tl_median(values, n);
+    report->noise = 1.4826 * tl_median_value(values, n);
   }
   report->noise /= report->grain_level - levels->void_level;
   tl_free(values);

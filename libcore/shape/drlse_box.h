@@ -33,6 +33,6 @@ void tl_grain_field_free(TlGrainField *field);
 TlStatus tl_box_smooth(float *field, const int32_t n[3], double sigma);
 
 /* Median of n values (reorders them); n > 0. */
-float tl_median(float *values, int64_t n);
+float tl_median_value(float *values, int64_t n);
 
 #endif

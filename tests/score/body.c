@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "shape/from_mesh.h"
+#include "shape/grain_stack.h"
 #include "shape/mesh.h"
 #include "shape/reinit.h"
 
@@ -69,6 +70,24 @@ void score_body_free(ScoreBody *body) {
 /* ---- the peers' body ---- */
 
 enum { ISO_MARGIN = 3 };
+
+TlStatus score_iso_open(const TlVolume *grey, const TlVolume *labels, ScoreIso *iso) {
+  TlLayers from, shade;
+  tl_layers_of(labels, &from);
+  tl_layers_of(grey, &shade);
+  const TlGrainStack stack = {.labels = &from, .grey = &shade, .at_once = 16};
+  uint32_t most;
+  *iso = (ScoreIso){.grey = grey, .labels = labels};
+  TL_TRY(tl_grain_stack_boxes(&stack, &iso->boxes, &most));
+  TlStatus status = tl_grain_stack_levels(&stack, &iso->levels);
+  if (status != TL_OK) score_iso_close(iso);
+  return status;
+}
+
+void score_iso_close(ScoreIso *iso) {
+  tl_free(iso->boxes);
+  *iso = (ScoreIso){0};
+}
 
 /* The grain's own grey: mean over voxels whose neighbours two away along the axes are its, too. */
 static double own_grey(const ScoreIso *iso, uint32_t label) {

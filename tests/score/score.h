@@ -170,9 +170,12 @@ TlStatus score_body_of_avatar(const TlAvatar *avatar, double voxel_m, ScoreBody 
  * trilinear; volume and moments of its triangles. All is borrowed. */
 typedef struct ScoreIso {
   const TlVolume *grey, *labels; /* F32, U32 */
-  const TlLabelBox *boxes;
+  TlLabelBox *boxes;             /* owned */
   TlGreyLevels levels;
 } ScoreIso;
+/* Boxes and levels of a stack in memory. */
+TlStatus score_iso_open(const TlVolume *grey, const TlVolume *labels, ScoreIso *iso);
+void score_iso_close(ScoreIso *iso);
 TlStatus score_body_of_iso(const ScoreIso *iso, uint32_t label, ScoreBody *body);
 void score_body_free(ScoreBody *body);
 

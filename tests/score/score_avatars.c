@@ -10,7 +10,6 @@
 #include "score/score.h"
 
 #include "base/mem.h"
-#include "shape/drlse.h"
 #include "store/catalog.h"
 
 #include <stdio.h>
@@ -91,15 +90,12 @@ static void tell(const ScorePhantom *p, int noise, const ScoreErrors *mine,
 }
 
 static void open_iso(const ScorePhantom *p, int noise, const TlVolume *labels, TlVolume *grey,
-                     TlLabelBox **boxes, ScoreIso *iso) {
+                     ScoreIso *iso) {
   TlVolume denoised;
-  uint32_t most;
   score_denoised(p, noise, &denoised);
   JUDGE_OK(score_grey(&denoised, grey));
   tl_volume_free(&denoised);
-  JUDGE_OK(tl_label_boxes(labels, boxes, &most));
-  *iso = (ScoreIso){.grey = grey, .labels = labels, .boxes = *boxes};
-  JUDGE_OK(tl_grey_levels(grey, labels, &iso->levels));
+  JUDGE_OK(score_iso_open(grey, labels, iso));
 }
 
 static void say(const ScorePhantom *p, int noise) {
@@ -107,13 +103,12 @@ static void say(const ScorePhantom *p, int noise) {
   ScoreLabels match;
   Found found;
   ScoreIso iso;
-  TlLabelBox *boxes;
   ScoreErrors *errors, *peers;
   int64_t count = 0, missing = 0;
   score_labelled(p, noise, &labels);
   JUDGE_OK(score_labels(p, &labels, &match));
   make_avatars(p, noise, &labels, &found);
-  open_iso(p, noise, &labels, &grey, &boxes, &iso);
+  open_iso(p, noise, &labels, &grey, &iso);
   JUDGE_OK(TL_NEW(errors, (size_t)p->grain_count));
   JUDGE_OK(TL_NEW(peers, (size_t)p->grain_count));
   for (int64_t i = 0; i < p->grain_count; i++) {
@@ -129,7 +124,7 @@ static void say(const ScorePhantom *p, int noise) {
                 "grains", 0);
   tl_free(errors);
   tl_free(peers);
-  tl_free(boxes);
+  score_iso_close(&iso);
   tl_free(found.grain);
   tl_catalog_close(found.catalog);
   score_labels_free(&match);

@@ -5,6 +5,7 @@
  * voxel^2; a bump of radius r is gone after about r^2/4, and so are edges of that radius.
  */
 #include "judge/judge.h"
+#include "score/score.h"
 
 #include "base/mem.h"
 #include "base/random.h"
@@ -24,8 +25,7 @@ typedef struct Scene {
   TlVec3 ball[BALLS];
   double radius[BALLS];
   TlVolume grey, labels;
-  TlLabelBox *boxes;
-  TlGreyLevels levels;
+  ScoreIso iso; /* boxes and levels */
 } Scene;
 
 static TlVec3 own_frame(TlVec3 x) {
@@ -60,7 +60,6 @@ static TlVec3 place(int64_t i) {
 
 static void make_scene(Scene *s) {
   TlRandom random = {2213, 1, 0};
-  uint32_t most;
   for (int b = 0; b < BALLS; b++) {
     TlVec3 d =
         tl_unit(tl_vec3(normal_number(&random), normal_number(&random), normal_number(&random)));
@@ -76,8 +75,7 @@ static void make_scene(Scene *s) {
     s->labels.u32[i] = g > 125; /* the label a noise-free half level would give */
     s->grey.f32[i] = (float)(g + 6 * normal_number(&random));
   }
-  JUDGE_OK(tl_label_boxes(&s->labels, &s->boxes, &most));
-  JUDGE_OK(tl_grey_levels(&s->grey, &s->labels, &s->levels));
+  JUDGE_OK(score_iso_open(&s->grey, &s->labels, &s->iso));
 }
 
 typedef struct Run {
@@ -111,8 +109,9 @@ static void run(const Scene *s, int32_t steps, Run *r) {
   TlDrlseOptions o = tl_drlse_defaults();
   o.curvature_steps = steps;
   *r = (Run){0};
-  JUDGE_OK(tl_drlse_grain(&s->grey, &s->labels, 1, s->boxes, &s->levels, &o, &r->grid, r->corner,
-                          &r->report));
+  const TlGrainPart part = {&s->grey, &s->labels, {0}, {NX, NY, NZ}};
+  JUDGE_OK(
+      tl_drlse_grain(&part, 1, s->iso.boxes, &s->iso.levels, &o, &r->grid, r->corner, &r->report));
   measure(s, r);
 }
 
@@ -161,7 +160,7 @@ int main(int argc, char **argv) {
   judge_at_most(JUDGE_GOAL, "clay_left_60", r[2].clay / r[0].clay, "1", 0.5);
   for (int k = 0; k < RUNS; k++) tl_free(r[k].grid.phi);
   tl_image_free(&image);
-  tl_free(s.boxes);
+  score_iso_close(&s.iso);
   tl_volume_free(&s.grey);
   tl_volume_free(&s.labels);
   return judge_close();

@@ -297,8 +297,6 @@ END_TEST
 START_TEST(the_peers_surface_is_the_half_level_in_its_own_cell) {
   enum { N = 32 };
   TlVolume grey, labels;
-  TlLabelBox *boxes;
-  uint32_t most;
   CK_OK(tl_volume_new(&grey, TL_F32, N, N, N));
   CK_OK(tl_volume_like(&labels, &grey, TL_U32));
   for (int64_t i = 0; i < N * N * N; i++) {
@@ -309,9 +307,8 @@ START_TEST(the_peers_surface_is_the_half_level_in_its_own_cell) {
     grey.f32[i] = (float)(90 + 35 * erfc(d / (0.75 * sqrt(2))));
     labels.u32[i] = d >= 0 ? 0 : x < 16 ? 1 : 2;
   }
-  CK_OK(tl_label_boxes(&labels, &boxes, &most));
-  ScoreIso iso = {.grey = &grey, .labels = &labels, .boxes = boxes};
-  CK_OK(tl_grey_levels(&grey, &labels, &iso.levels));
+  ScoreIso iso;
+  CK_OK(score_iso_open(&grey, &labels, &iso));
   ScoreBody b;
   CK_OK(score_body_of_iso(&iso, 1, &b));
   double half = 2 * 3.14159265358979323846 / 3 * 1000;
@@ -320,7 +317,7 @@ START_TEST(the_peers_surface_is_the_half_level_in_its_own_cell) {
   CK_NEAR(b.centroid.y, 15.5, 0.02);        /* the diagonals of the tetrahedra lean one way */
   ck_assert(b.phi(b.context, tl_vec3(10, 15, 15)) < 0 && b.phi(b.context, tl_vec3(20, 15, 15)) > 0);
   score_body_free(&b);
-  tl_free(boxes);
+  score_iso_close(&iso);
   tl_volume_free(&grey);
   tl_volume_free(&labels);
 }
