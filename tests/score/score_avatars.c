@@ -26,13 +26,38 @@ static TlStatus note_grain(void *context, const TlGrainRow *row) {
   return TL_OK;
 }
 
-static void make_avatars(const ScorePhantom *p, int noise, const TlVolume *labels, Found *found) {
+/* Does a label that stands for a whole true grain reach the stack's faces? Those it is cut by are
+ * three in four of all: they are made only where one of them is wanted. */
+static bool whole_ones_reach_the_faces(const ScorePhantom *p, const TlVolume *labels,
+                                       const ScoreLabels *match) {
+  uint8_t *wanted;
+  uint32_t most = 0;
+  bool found = false;
+  for (int64_t i = 0; i < tl_volume_count(labels); i++)
+    if (labels->u32[i] > most) most = labels->u32[i];
+  JUDGE_OK(TL_NEW(wanted, (size_t)most + 1));
+  for (int64_t i = 0; i < p->grain_count; i++)
+    if (!p->grains[i].border) wanted[match->match[p->grains[i].label]] = 1;
+  wanted[0] = 0;
+  for (int64_t i = 0; i < tl_volume_count(labels); i++) {
+    int64_t x = i % labels->nx, y = i / labels->nx % labels->ny, z = i / labels->nx / labels->ny;
+    bool face = x == 0 || y == 0 || z == 0 || x == labels->nx - 1 || y == labels->ny - 1 ||
+                z == labels->nz - 1;
+    found = found || (face && wanted[labels->u32[i]]);
+  }
+  tl_free(wanted);
+  return found;
+}
+
+static void make_avatars(const ScorePhantom *p, int noise, const TlVolume *labels, bool with_border,
+                         Found *found) {
   const char *path = judge_path("avatars.tals");
   remove(path);
   score_tool("talus-avatars '%s' --grey='%s' --raw='%s' --voxel-size-um=10 --min-voxels=300 "
-             "--no-with-border --catalog='%s' --sample=score",
+             "%s --catalog='%s' --sample=score",
              score_product_path(p, noise, "labels"), score_product_path(p, noise, "denoised"),
-             score_stack_path(p, score_noise_name(noise)), path);
+             score_stack_path(p, score_noise_name(noise)), with_border ? "" : "--no-with-border",
+             path);
   *found = (Found){0};
   for (int64_t i = 0; i < tl_volume_count(labels); i++)
     if (labels->u32[i] > found->most) found->most = labels->u32[i];
@@ -107,7 +132,7 @@ static void say(const ScorePhantom *p, int noise) {
   int64_t count = 0, missing = 0;
   score_labelled(p, noise, &labels);
   JUDGE_OK(score_labels(p, &labels, &match));
-  make_avatars(p, noise, &labels, &found);
+  make_avatars(p, noise, &labels, whole_ones_reach_the_faces(p, &labels, &match), &found);
   open_iso(p, noise, &labels, &grey, &iso);
   JUDGE_OK(TL_NEW(errors, (size_t)p->grain_count));
   JUDGE_OK(TL_NEW(peers, (size_t)p->grain_count));
