@@ -538,11 +538,11 @@ static TlStatus open_inputs(const TlCall *call, Work *w, Input in[INPUTS]) {
   return TL_OK;
 }
 
-/* Fewer layers at a time when 16 take a third of the memory. */
+/* Fewer layers at a time when 16 take half of the memory. */
 static void choose_layers(const Values *v, TlGrainStack *stack) {
   stack->at_once = AT_ONCE;
   while (v->memory_mb > 0 && stack->at_once > 1 &&
-         (double)tl_grain_stack_bytes(stack) > v->memory_mb * 1e6 / 3)
+         (double)tl_grain_stack_bytes(stack) > v->memory_mb * 1e6 / 2)
     stack->at_once /= 2;
 }
 
