@@ -49,8 +49,9 @@ $(OUT)/denoised.h5: $(STACK) | $(OUT)
 $(OUT)/mask.h5: $(OUT)/denoised.h5
 	$(call stage,binarize) $(call tool,talus-binarize) $< -o $@ --overwrite $(BINARIZE_FLAGS)
 
-$(OUT)/labels.h5: $(OUT)/mask.h5
-	$(call stage,label) $(call tool,talus-label) $< -o $@ --overwrite $(LABEL_FLAGS)
+$(OUT)/labels.h5: $(OUT)/mask.h5 $(OUT)/denoised.h5
+	$(call stage,label) $(call tool,talus-label) $< --grey=$(OUT)/denoised.h5 -o $@ --overwrite \
+	  $(LABEL_FLAGS)
 
 # Two tools write to one catalog: the terrain waits for the grains.
 $(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.h5

@@ -12,9 +12,9 @@
 
 typedef struct Values {
   ImagingInput input;
-  double sigma, h_voxels, h_relative, neck, memory_gb;
+  double sigma, h_voxels, h_relative, neck, dip, memory_gb;
   int64_t min_voxels;
-  char *markers, *sweep, *grains;
+  char *grey, *markers, *sweep, *grains;
 } Values;
 
 enum { SWEEP = 41 }; /* values of h, evenly in its logarithm, over SWEEP_RANGE to either side */
@@ -34,6 +34,12 @@ static const TlParam params[] = {
      "neighbours that meet over more than this part of a cross-section (plus half of how clearly "
      "the peak rises) are one grain; 0: the rise alone decides",
      NULL},
+    {"grey", TL_P_TEXT, offsetof(Values, grey), "", "", 0, 0, NULL,
+     "the denoised stack of the mask, grains brighter than void: contacts that leave a dip in the "
+     "grey, or part two greys, are contacts, and those that do neither are none",
+     "FILE"},
+    {"dip", TL_P_REAL, offsetof(Values, dip), "", "0.02", 0.0001, 1, NULL,
+     "the unit of such dips, as part of the contrast between grain and void; with --grey", NULL},
     {"min-voxels", TL_P_INT, offsetof(Values, min_voxels), "voxels", "100", 1, 1e9, NULL,
      "smaller grains are dropped, counted and said", NULL},
     {"markers", TL_P_TEXT, offsetof(Values, markers), "", "", 0, 0, NULL,
@@ -185,7 +191,7 @@ static TlStatus report_plan(TlReport *report, const TlVolume *head, const TlLabe
 }
 
 static TlStatus plan_and_label(const TlCall *call, const TlLayers *mask, const TlRoi *roi,
-                               const TlLayers *markers, TlReport *report) {
+                               const TlLayers *grey, const TlLayers *markers, TlReport *report) {
   const Values *v = call->values;
   TlLabelPlan plan;
   TlLabelOptions options = {.sigma = v->sigma,
@@ -193,6 +199,8 @@ static TlStatus plan_and_label(const TlCall *call, const TlLayers *mask, const T
                             .h_relative = v->h_relative,
                             .neck = v->neck,
                             .min_voxels = v->min_voxels,
+                            .grey = grey,
+                            .dip = v->dip,
                             .markers = markers};
   TlStatus planned =
       tl_label_plan(&mask->head, &options, (int64_t)(v->memory_gb * 1073741824.0), &plan);
@@ -202,14 +210,18 @@ static TlStatus plan_and_label(const TlCall *call, const TlLayers *mask, const T
   return label(call, mask, roi, &options, &plan, report);
 }
 
-static TlStatus with_markers(const TlCall *call, const TlLayers *mask, const TlRoi *roi,
-                             TlReport *report) {
+static TlStatus with_others(const TlCall *call, const TlLayers *mask, const TlRoi *roi,
+                            TlReport *report) {
   const Values *v = call->values;
-  TlLayers markers = {0};
-  bool own = given(v->markers);
-  if (own) TL_TRY(tl_stack_open(v->markers, NULL, call->provenance, &markers));
-  TlStatus status = plan_and_label(call, mask, roi, own ? &markers : NULL, report);
+  TlLayers markers = {0}, grey = {0};
+  TlStatus status = TL_OK;
+  bool own = given(v->markers), seen = given(v->grey);
+  if (own) status = tl_stack_open(v->markers, NULL, call->provenance, &markers);
+  if (seen && status == TL_OK) status = tl_stack_open(v->grey, NULL, call->provenance, &grey);
+  if (status == TL_OK)
+    status = plan_and_label(call, mask, roi, seen ? &grey : NULL, own ? &markers : NULL, report);
   tl_layers_close(&markers);
+  tl_layers_close(&grey);
   if (status == TL_OK && !call->dry_run && given(v->input.preview))
     status = imaging_draw_preview(call, &v->input, mask, report);
   return status;
@@ -246,7 +258,7 @@ static TlStatus run(const TlCall *call) {
   if (parsed != TL_OK) return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
   TL_TRY(tl_stack_open(call->argv[0], &how, call->provenance, &mask));
   TlStatus status = imaging_roi(v->input.roi, &mask, call->provenance, &roi);
-  if (status == TL_OK) status = with_markers(call, &mask, &roi, &report);
+  if (status == TL_OK) status = with_others(call, &mask, &roi, &report);
   if (status == TL_OK) status = tl_report_print(&report, call->json);
   tl_report_free(&report);
   tl_roi_free(&roi);
@@ -265,7 +277,7 @@ static const TlTool tool = {
         "Grains that touch the stack's or the region's border are cut and counted apart.\n"
         "With --memory the stack goes through by slabs, to the same labels; a scratch file\n"
         "without a name then lies in the output's folder.",
-    .example = "  talus-label mask.h5 -o labels.h5 --min-voxels=200",
+    .example = "  talus-label mask.h5 --grey=denoised.h5 -o labels.h5 --min-voxels=200",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_DRY_RUN | TL_TAKES_JSON,

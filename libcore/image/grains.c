@@ -1,6 +1,7 @@
 #include "image/grains.h"
 
 #include "base/mem.h"
+#include "image/label_dip.h"
 #include "image/saddles.h"
 
 #include <math.h>
@@ -86,6 +87,7 @@ static void join_hills(const TlRelief *r, uint8_t const *marked, uint32_t *root)
 
 typedef struct Region { /* by root */
   double voxels;
+  double core, grey; /* core voxels, the sum of their greys */
   TlBasin top;
   bool taken;
 } Region;
@@ -110,6 +112,24 @@ static double width(const TlGrainRule *rule, const TlSaddle *s, const Region *a,
   return sqrt(x * x + y * y + z * z) / (M_PI * pow(0.75 * least / M_PI, 2.0 / 3));
 }
 
+/* What the grey says (image/label.h): > 0 two grains, < 0 one, 0 too little is seen of them. */
+static int grey_verdict(double width, const TlSaddle *s, const Region *a, const Region *b) {
+  bool inner = s->inner >= TL_GREY_LEAST_SEEN;
+  bool cores = a->core >= TL_GREY_LEAST_SEEN && b->core >= TL_GREY_LEAST_SEEN;
+  double dip = inner ? (double)s->dip / (TL_DIP_ONE * (double)s->inner) : 0;
+  double step = cores ? fabs(a->grey / a->core - b->grey / b->core) / TL_GREY_ONE : 0;
+  if (dip > TL_GREY_DIP + TL_GREY_DIP_A_WIDTH * width) return 1;
+  if (step > TL_GREY_STEP + TL_GREY_STEP_A_WIDTH * width) return 1;
+  return inner && cores && width > TL_GREY_ONE_WIDTH ? -1 : 0;
+}
+
+static bool neckless(const TlGrainRule *rule, double rise, const TlSaddle *s, const Region *a,
+                     const Region *b) {
+  double across = width(rule, s, a, b);
+  int grey = rule->grey ? grey_verdict(across, s, a, b) : 0;
+  return grey ? grey < 0 : across > rule->neck + TL_NECK_A_RISE * rise;
+}
+
 /* Pairs without a neck. */
 static size_t find_neckless(const TlGrainRule *rule, const TlSaddle *saddle, size_t count,
                             const Region *region, Neck *neck) {
@@ -118,8 +138,7 @@ static size_t find_neckless(const TlGrainRule *rule, const TlSaddle *saddle, siz
     const Region *a = &region[saddle[i].a], *b = &region[saddle[i].b];
     double peak = (double)(a->top.peak < b->top.peak ? a->top.peak : b->top.peak);
     double rise = tl_grains_rise(rule, peak, (double)saddle[i].level);
-    if (width(rule, &saddle[i], a, b) > rule->neck + TL_NECK_A_RISE * rise)
-      neck[n++] = (Neck){rise, saddle[i]};
+    if (neckless(rule, rise, &saddle[i], a, b)) neck[n++] = (Neck){rise, saddle[i]};
   }
   qsort(neck, n, sizeof *neck, weakest_first);
   return n;
@@ -129,6 +148,8 @@ static void join_regions(Region *region, uint32_t *root, uint32_t a, uint32_t b)
   uint32_t stays = higher(&region[a].top, &region[b].top) ? a : b, goes = stays == a ? b : a;
   root[goes] = stays;
   region[stays].voxels += region[goes].voxels;
+  region[stays].core += region[goes].core;
+  region[stays].grey += region[goes].grey;
   region[stays].taken = region[goes].taken = true;
 }
 
@@ -165,6 +186,8 @@ static TlStatus join_without_neck(const TlRelief *r, const TlGrainRule *rule, ui
     Region *mine = &region[find(root, (uint32_t)id)];
     if (mine->voxels == 0 || higher(&r->basin[id], &mine->top)) mine->top = r->basin[id];
     mine->voxels += (double)r->basin[id].voxels;
+    mine->core += (double)r->basin[id].core;
+    mine->grey += (double)r->basin[id].grey;
   }
   if (status == TL_OK) {
     if (r->saddles) memcpy(saddle, r->saddle, r->saddles * sizeof *saddle);

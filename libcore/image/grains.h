@@ -10,6 +10,8 @@
 
 #include "image/relief.h"
 
+#include <stdbool.h>
+
 /* A peak's life: heights of the peak and of the pass where it ends (0 for one that ends nowhere).
  */
 typedef struct TlPeak {
@@ -31,10 +33,19 @@ typedef struct TlGrainRule {
   double h_voxels, h_relative;
   double neck;
   double edge[3]; /* of a voxel */
+  bool grey;      /* hills and passes come with clues of the grey: they have a say, too */
 } TlGrainRule;
 
 #define TL_NECK_LEAST_RISE 0.25
 #define TL_NECK_A_RISE 0.5
+
+/* What the grey must show for two grains, with the contact's width (image/label.h). */
+#define TL_GREY_DIP 0.2 /* least dips */
+#define TL_GREY_DIP_A_WIDTH 0.4
+#define TL_GREY_STEP 0.02 /* of the contrast */
+#define TL_GREY_STEP_A_WIDTH 0.05
+#define TL_GREY_ONE_WIDTH 0.3
+enum { TL_GREY_LEAST_SEEN = 8 }; /* inner faces, core voxels */
 
 /* Lives of all peaks, ended first to last; *count of them. Sorts the relief's passes. Owner of
  * *peaks: the caller. */

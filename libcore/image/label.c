@@ -117,6 +117,7 @@ TlStatus tl_label_find_grains(TlRelief *relief, const TlLabelOptions *o, const d
   TlGrainRule rule = {.h_voxels = o->h_voxels,
                       .h_relative = o->h_relative,
                       .neck = o->neck,
+                      .grey = o->grey != NULL,
                       .edge = {edge[0], edge[1], edge[2]}};
   TL_TRY(tl_relief_close(relief));
   TlStatus status = tl_grains_peaks(relief, &peaks, &count);

@@ -15,6 +15,15 @@
  * the cross-section that of a ball of the smaller one's volume: two halves of a long or angular
  * grain meet over about a whole cross-section, two grains over a patch. (Contact by the voxel faces
  * that the two share, sqrt(Ax^2 + Ay^2 + Az^2), which is right for a plane patch.)
+ * With the denoised stack (grey) the grey level has a say, too: a contact's blurred gap leaves a
+ * dip (image/label_dip.h, told in parts of `dip` of the contrast between grain and void), and two
+ * grains mostly have not the same grey. d is lowered by 0.2 voxel a dip, so that flat contacts
+ * without a neck get a pass of their own; and of two hills that meet over the width w (contact area
+ * / cross-section), peak and rise aside,
+ *       mean dip > 0.2 + 0.4 w, or difference of mean greys > (0.02 + 0.05 w) contrast
+ * makes two grains, else one where w > 0.3. Dips are taken over the contact's inner faces and greys
+ * over core voxels (2 voxels from the void, whose blur darkens all); under 8 of them the grey says
+ * nothing, and the shape's rule decides. With neck = 0 only the lowered d is left of this.
  * Markers then grow over the mask by watershed of -d (image/relief.h says in which order). Instead
  * the user's own markers can be given.
  *
@@ -39,6 +48,9 @@ typedef struct TlLabelOptions {
   double neck;             /* >= 0; 0: the rise alone decides */
   int64_t min_voxels;      /* smaller grains are dropped (become void) */
   const TlLayers *markers; /* whole numbers, > 0 marks a grain; NULL: by the rule above. Borrowed */
+  const TlLayers *grey;    /* denoised stack of the same size, grains bright; NULL: the mask alone.
+                              Borrowed */
+  double dip;              /* > 0, parts of the contrast; with grey */
   const double *sweep_h;   /* values of h_voxels to count grains for as well, or NULL */
   int sweep_count;
   uint32_t *sweep_grains; /* out, sweep_count */

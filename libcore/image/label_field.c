@@ -12,6 +12,12 @@
 
 enum { FIRST_HALO = 24 };
 
+/* Voxels of distance that a least dip takes off. With 0.5 fewer grains stay joined, and all
+ * contacts lie a tenth of a voxel farther off their place (docs/imaging.md). */
+#define A_DIP 0.2F
+#define LEAST_A_DIP 0.01F
+#define CORE_DEPTH 2.0F
+
 void tl_label_field_init(TlLabelField *f, const TlVolume *head, double sigma) {
   const double *voxel_m = head->voxel_m;
   *f = (TlLabelField){.nx = head->nx, .ny = head->ny, .nz = head->nz};
@@ -31,11 +37,13 @@ typedef struct Planes {
   int64_t low, high; /* [low, high) of the stack */
   uint8_t *inside;
   float *value;
+  TlClue *clue; /* NULL without grey */
 } Planes;
 
 static void planes_free(Planes *p) {
   tl_free(p->inside);
   tl_free(p->value);
+  tl_free(p->clue);
   *p = (Planes){0};
 }
 
@@ -57,6 +65,11 @@ static TlStatus read_clean(const TlLabelField *f, int64_t low, int64_t high, uin
   return status;
 }
 
+static TlStatus read_dips(const TlLabelField *f, Planes *p) {
+  TL_TRY(TL_NEW(p->clue, (size_t)((p->high - p->low) * f->nx * f->ny)));
+  return tl_dips_planes(&f->dips, p->low, p->high, p->clue);
+}
+
 static TlStatus read_planes(TlLabelField *f, int64_t begin, int64_t end, Planes *p) {
   int64_t margin = f->halo + f->reach + 1;
   p->low = begin > margin ? begin - margin : 0;
@@ -70,6 +83,7 @@ static TlStatus read_planes(TlLabelField *f, int64_t begin, int64_t end, Planes 
   TL_TRY(TL_NEW(p->inside, count));
   TL_TRY(TL_NEW(p->value, count));
   TL_TRY(read_clean(f, p->low, p->high, p->inside));
+  if (f->dips.grey) TL_TRY(read_dips(f, p));
   return tl_distance_squared(p->inside, f->nx, f->ny, p->high - p->low, f->edge, p->value);
 }
 
@@ -119,11 +133,22 @@ static TlStatus roots(void *context, int64_t begin, int64_t end, int64_t block, 
   return TL_OK;
 }
 
+/* Never below what keeps it grain; and where all is dip, deeper ones are lower. */
+static float lowered(float value, uint16_t dip) {
+  float dips = (float)dip / TL_DIP_ONE, low = value - A_DIP * dips;
+  float least = LEAST_A_DIP * (TL_DIP_MOST - dips);
+  return low > least ? low : least;
+}
+
 static TlStatus mask_out(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const Planes *p = context;
   (void)block, (void)thread;
   for (int64_t i = begin; i < end; i++) {
     float value = p->value[i] > 0 ? p->value[i] : 0;
+    if (p->clue) {
+      p->clue[i].core = p->inside[i] && value >= CORE_DEPTH;
+      value = lowered(value, p->clue[i].dip);
+    }
     p->value[i] = p->inside[i] ? value : TL_RELIEF_VOID;
   }
   return TL_OK;
@@ -145,7 +170,7 @@ static int64_t count_inside(const uint8_t *inside, int64_t count) {
   return n;
 }
 
-TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field,
+TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field, TlClue **clue,
                         int64_t *grain) {
   Planes p = {0};
   int64_t plane = f->nx * f->ny, from = begin > 0 ? begin - 1 : 0;
@@ -158,6 +183,11 @@ TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **fie
             (size_t)((to - from) * plane) * sizeof(float));
     *field = p.value;
     p.value = NULL;
+    if (p.clue)
+      memmove(p.clue, p.clue + (from - p.low) * plane,
+              (size_t)((to - from) * plane) * sizeof *p.clue);
+    *clue = p.clue;
+    p.clue = NULL;
   }
   planes_free(&p);
   return status;

@@ -9,6 +9,7 @@
 #define TL_IMAGE_LABEL_FIELD_H
 
 #include "image/label.h"
+#include "image/label_dip.h"
 
 typedef struct TlLabelField {
   int64_t nx, ny, nz;
@@ -19,13 +20,17 @@ typedef struct TlLabelField {
   int64_t most_planes;  /* read at once; 0: no bound */
   const TlLayers *mask; /* borrowed, as is roi */
   const TlRoi *roi;
+  TlDips dips; /* of the grey stack; dips.grey NULL: none */
 } TlLabelField;
 
 /* head: of the mask; voxel_m 0 is unknown (cubes). mask and roi may be set later. */
 void tl_label_field_init(TlLabelField *f, const TlVolume *head, double sigma);
 /* field: new array of the planes [begin - 1, end + 1) cut to the stack, TL_RELIEF_VOID in the void;
- * owner: the caller. grain: of planes [begin, end) those that are not void are counted into it.
- * TL_ELIMIT when more planes than most_planes would be needed; TL_EINPUT when there is no void. */
-TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field, int64_t *grain);
+ * owner: the caller. clue: with a grey stack a new array of the same planes (image/label_dip.h),
+ * else NULL; the field is lowered by the dips then. grain: of planes [begin, end) those that are
+ * not void are counted into it. TL_ELIMIT when more planes than most_planes would be needed;
+ * TL_EINPUT when there is no void. */
+TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field, TlClue **clue,
+                        int64_t *grain);
 
 #endif

@@ -87,7 +87,7 @@ static TlStatus finish_before(Survey *s, int64_t z) {
 static TlStatus meet(Survey *s, const uint32_t *a, const uint32_t *b, int64_t count, int axis) {
   for (int64_t i = 0; i < count; i++)
     if (a[i] != b[i] && a[i] && b[i])
-      TL_TRY(tl_saddles_meet(s->contacts, a[i], b[i], 0, 0, 1, 0, axis));
+      TL_TRY(tl_saddles_meet(s->contacts, a[i], b[i], 0, 0, 1, 0, axis, -1));
   return TL_OK;
 }
 

@@ -108,10 +108,12 @@ static TlStatus read_markers(const Pass *p, int64_t begin, int64_t end) {
 
 static TlStatus first_slab(Pass *p, int64_t begin, int64_t end) {
   float *height = NULL;
-  TL_TRY(tl_label_field(&p->field, begin, end, &height, &p->grain_voxels));
+  TlClue *clue = NULL;
+  TL_TRY(tl_label_field(&p->field, begin, end, &height, &clue, &p->grain_voxels));
   TlStatus status = p->markers ? read_markers(p, begin, end) : TL_OK;
-  if (status == TL_OK) status = tl_relief_add(&p->relief, end, height, p->markers, p->ids);
+  if (status == TL_OK) status = tl_relief_add(&p->relief, end, height, clue, p->markers, p->ids);
   tl_free(height);
+  tl_free(clue);
   if (status == TL_OK && many_slabs(p))
     status = scratch_put(&p->scratch, p->ids, (end - begin) * p->plane);
   return status;
@@ -172,6 +174,8 @@ TlStatus tl_label_layers(const TlLayers *mask, const TlRoi *roi, const TlLabelOp
   p.field.mask = mask;
   p.field.roi = roi;
   p.field.most_planes = plan->most_planes;
+  if (o->grey) TL_TRY(tl_dips_open(o->grey, mask, roi, p.field.edge, o->dip, &p.field.dips));
+  assert(!o->grey || o->dip > 0);
   size_t count = (size_t)(plan->slab_planes * p.plane);
   p.progress = tl_progress_start("labelling", 2 * head->nz);
   TlStatus status = tl_relief_open(&p.relief, head->nx, head->ny, head->nz, p.field.edge);
@@ -198,6 +202,7 @@ TlStatus tl_label_plan(const TlVolume *head, const TlLabelOptions *o, int64_t by
   tl_label_field_init(&field, head, o->sigma);
   int64_t plane = head->nx * head->ny, least = field.halo + field.reach + 1;
   int64_t read = plane * (int64_t)(sizeof(float) + sizeof(uint8_t)); /* of a plane */
+  if (o->grey) read += plane * (int64_t)(sizeof(float) + sizeof(TlClue));
   int64_t own = plane * (o->markers ? 2 : 1) * (int64_t)sizeof(uint32_t);
   /* Three planes of ids, and hills and passes as phantoms have them (0.3 in a thousand voxels). */
   int64_t fixed = 3 * plane * (int64_t)sizeof(uint32_t) + plane * head->nz / 20 + (1 << 20);

@@ -84,6 +84,7 @@ typedef struct Slab {
   TlRelief *relief;
   const float
       *field; /* of plane 0 of the slab; the planes beside it can be read where they exist */
+  const TlClue *clue; /* as field, or NULL */
   const uint32_t *markers;
   uint32_t *ids;
   int64_t begin, end; /* planes */
@@ -133,10 +134,15 @@ static TlStatus id_of_marker(TlRelief *r, uint32_t marker, uint32_t *id) {
   return TL_OK;
 }
 
-static void join_voxel(TlRelief *r, uint32_t id, int64_t at) {
-  TlBasin *b = &r->basin[id];
+/* Voxel i of the slab. */
+static void join_voxel(Slab *s, uint32_t id, int64_t i) {
+  TlBasin *b = &s->relief->basin[id];
+  int64_t at = s->begin * s->relief->nx * s->relief->ny + i;
   b->voxels++;
   b->first = at < b->first ? at : b->first;
+  if (!s->clue || !s->clue[i].core) return;
+  b->core++;
+  b->grey += s->clue[i].grey;
 }
 
 static TlStatus plant_markers(Slab *s) {
@@ -145,7 +151,7 @@ static TlStatus plant_markers(Slab *s) {
   for (int64_t i = 0; i < count; i++) {
     if (s->markers[i] == 0 || s->ids[i] == 0) continue;
     TL_TRY(id_of_marker(r, s->markers[i], &s->ids[i]));
-    join_voxel(r, s->ids[i], s->begin * plane + i);
+    join_voxel(s, s->ids[i], i);
   }
   return TL_OK;
 }
@@ -189,7 +195,7 @@ static TlStatus walk(Slab *s) {
     for (int64_t j = i; j >= 0 && j < count && s->ids[j] < TL_RELIEF_FIRST_ID;) {
       int64_t next = j + offset(r, s->ids[j]);
       s->ids[j] = id;
-      join_voxel(r, id, s->begin * plane + j);
+      join_voxel(s, id, j);
       j = next;
     }
   }
@@ -206,6 +212,8 @@ static void join_portals(Slab *s, const uint32_t *portal) {
     uint32_t from = find(r, portal[i]), to = find(r, s->ids[i]);
     TlBasin *a = &r->basin[from], *b = &r->basin[to];
     b->voxels += a->voxels;
+    b->core += a->core;
+    b->grey += a->grey;
     b->first = a->first < b->first ? a->first : b->first;
     r->same[from] = to;
   }
@@ -216,6 +224,12 @@ static void join_portals(Slab *s, const uint32_t *portal) {
 /* Axis of the face that a voxel shares with its neighbour in this direction; -1: no face. */
 static int axis_of_face(int direction) {
   return direction == 12 ? 0 : direction == 10 ? 1 : direction == 4 ? 2 : -1;
+}
+
+/* The deeper dip of two core voxels, else -1. */
+static int32_t dip_between(const TlClue *clue, int64_t p, int64_t q) {
+  if (!clue || !clue[p].core || !clue[q].core) return -1;
+  return clue[p].dip > clue[q].dip ? clue[p].dip : clue[q].dip;
 }
 
 /* Neighbours that come before in order: each pair is met once. */
@@ -232,8 +246,8 @@ static TlStatus passes_of_row(Slab *s, int64_t y, int64_t z) {
     for (int64_t x = dx < 0 ? 1 : 0; x < r->nx - (dx > 0); x++)
       if (mine[x] != other[x] && mine[x] && other[x])
         TL_TRY(tl_saddles_meet(r->table, mine[x], other[x], s->begin * plane + row + x,
-                               s->field[row + x], s->begin * plane + to + x, s->field[to + x],
-                               axis));
+                               s->field[row + x], s->begin * plane + to + x, s->field[to + x], axis,
+                               dip_between(s->clue, row + x, to + x)));
   }
   return TL_OK;
 }
@@ -273,11 +287,12 @@ static TlStatus add(Slab *s, const uint32_t *portal) {
   return TL_OK;
 }
 
-TlStatus tl_relief_add(TlRelief *r, int64_t end, const float *field, const uint32_t *markers,
-                       uint32_t *ids) {
+TlStatus tl_relief_add(TlRelief *r, int64_t end, const float *field, const TlClue *clue,
+                       const uint32_t *markers, uint32_t *ids) {
   int64_t plane = r->nx * r->ny;
   Slab s = {.relief = r,
             .field = field + (r->done > 0 ? plane : 0),
+            .clue = clue && r->done > 0 ? clue + plane : clue,
             .markers = markers,
             .ids = ids,
             .begin = r->done,

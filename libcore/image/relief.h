@@ -22,6 +22,7 @@
 #define TL_IMAGE_RELIEF_H
 
 #include "base/status.h"
+#include "image/label_dip.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,8 @@ typedef struct TlBasin {
   int64_t voxels;
   float peak;      /* the field there */
   uint32_t marker; /* the user's marker; 0: none */
+  int64_t core;    /* core voxels, with a grey stack ... */
+  int64_t grey;    /* ... and the sum of their grey */
 } TlBasin;
 
 typedef struct TlSaddle {
@@ -42,6 +45,8 @@ typedef struct TlSaddle {
   float level;        /* the field at the lower voxel */
   int64_t low, other; /* indices of the lower and the higher voxel */
   uint32_t faces[3];  /* voxel faces that the two share, by the face's normal x, y, z */
+  uint32_t inner;     /* those of them between two core voxels */
+  uint64_t dip;       /* sum over the inner ones of the deeper of their two voxels' dips */
 } TlSaddle;
 
 typedef struct TlRelief {
@@ -64,11 +69,12 @@ typedef struct TlRelief {
 TlStatus tl_relief_open(TlRelief *relief, int64_t nx, int64_t ny, int64_t nz, const double edge[3]);
 void tl_relief_free(TlRelief *relief);
 
-/* Planes [relief->done, end). field: these and one plane more on either side where there is one.
+/* Planes [relief->done, end). field: these and one plane more on either side where there is one;
+ * clue: the same planes (image/label_dip.h) or NULL: no grey.
  * markers: these planes, or NULL; a marker's voxels are one basin whatever their heights, voxels
  * that reach one on their way up belong to it. ids: out, these planes, 0 in the void. */
-TlStatus tl_relief_add(TlRelief *relief, int64_t end, const float *field, const uint32_t *markers,
-                       uint32_t *ids);
+TlStatus tl_relief_add(TlRelief *relief, int64_t end, const float *field, const TlClue *clue,
+                       const uint32_t *markers, uint32_t *ids);
 /* After the last slab: each pass once, by ids that count. */
 TlStatus tl_relief_close(TlRelief *relief);
 

@@ -76,7 +76,7 @@ static TlStatus place(TlSaddleTable *t, uint32_t a, uint32_t b, TlSaddle **found
 }
 
 TlStatus tl_saddles_meet(TlSaddleTable *t, uint32_t a, uint32_t b, int64_t p, float fp, int64_t q,
-                         float fq, int axis) {
+                         float fq, int axis, int32_t dip) {
   int p_is_low = fp < fq || (fp == fq && p > q);
   TlSaddle here = {.a = a < b ? a : b,
                    .b = a < b ? b : a,
@@ -86,8 +86,14 @@ TlStatus tl_saddles_meet(TlSaddleTable *t, uint32_t a, uint32_t b, int64_t p, fl
   TlSaddle *best;
   TL_TRY(place(t, here.a, here.b, &best));
   if (axis >= 0) best->faces[axis]++;
+  if (axis >= 0 && dip >= 0) {
+    best->inner++;
+    best->dip += (uint32_t)dip;
+  }
   if (best->low < 0 || tl_saddle_order(&here, best) < 0) {
     memcpy(here.faces, best->faces, sizeof here.faces);
+    here.dip = best->dip;
+    here.inner = best->inner;
     *best = here;
   }
   return TL_OK;
@@ -122,10 +128,13 @@ void tl_saddles_merge(TlSaddle *saddle, size_t *count) {
   if (kept > 1) qsort(saddle, kept, sizeof *saddle, by_pair);
   for (size_t i = 0; i < kept; i++) {
     TlSaddle *last = merged ? &saddle[merged - 1] : NULL;
-    if (!last || last->a != saddle[i].a || last->b != saddle[i].b)
+    if (!last || last->a != saddle[i].a || last->b != saddle[i].b) {
       saddle[merged++] = saddle[i];
-    else
-      for (int k = 0; k < 3; k++) last->faces[k] += saddle[i].faces[k];
+      continue;
+    }
+    for (int k = 0; k < 3; k++) last->faces[k] += saddle[i].faces[k];
+    last->dip += saddle[i].dip;
+    last->inner += saddle[i].inner;
   }
   *count = merged;
 }

@@ -14,7 +14,7 @@ refuses() { # exit code, text in the message, product that must not be there, co
 }
 value() { sed -n "s/^$1: \([-0-9.e+]*\).*/\1/p" out; }
 
-"$BIN/talus-phantom" -q --size=64,60,72 --d50-voxels=14 --seed=9 -o p.tif --labels=true.h5 >/dev/null || fail phantom
+"$BIN/talus-phantom" -q --size=64,60,72 --d50-voxels=14 --seed=9 -o p.tif --clean=clean.tif --labels=true.h5 >/dev/null || fail phantom
 
 # the true labels are a mask; by slabs and by markers
 "$label" -q true.h5 -o whole.tif --roi=none --sweep-h=h.csv --grains=g.csv >out 2>err || fail "$(cat err)"
@@ -30,6 +30,17 @@ marked=$(value grains)
 "$label" -q true.h5 -o again.tif --roi=none --min-voxels=1 --markers=marked.tif --memory=0.003 >out 2>err || fail "again: $(cat err)"
 [ "$(value grains)" = "$marked" ] || fail "its own product as markers: $(value grains) grains, not $marked"
 [ -z "$(find . -name 'talus-label*')" ] || fail "a scratch file is left: $(ls)"
+
+# with the grey: the same labels by slabs; another stack's grey is refused
+"$label" -q true.h5 --grey=clean.tif -o grey.tif --roi=none --grains=gg.csv >out 2>err || fail "--grey: $(cat err)"
+grey=$(value grains)
+[ "$grey" -gt 50 ] || fail "--grey: $grey grains"
+"$label" -q true.h5 --grey=clean.tif -o greycut.tif --roi=none --memory=0.005 --grains=gc.csv >out 2>err || fail "--grey --memory: $(cat err)"
+[ "$(value grains)" = "$grey" ] || fail "--grey by slabs: $(value grains) grains, not $grey"
+cmp gg.csv gc.csv || fail "--grey by slabs: other grains"
+! cmp -s g.csv gg.csv || fail "--grey changes nothing"
+"$label" -q true.h5 --grey=clean.tif -o greycut.tif --memory=0.005 --roi=none --dry-run >out 2>err || fail "--grey --dry-run: $(cat err)"
+[ "$(value slabs)" -gt 1 ] || fail "--grey: one slab: $(cat out)"
 
 # the plan
 "$label" -q true.h5 -o none.tif --roi=none --memory=0.0025 --dry-run >out 2>err || fail "--dry-run: $(cat err)"
@@ -50,4 +61,6 @@ refuses 2 'nothing to vary' no.tif "$label" true.h5 -o no.tif --sweep-h=i.csv --
 refuses 2 'h.csv: is there already' no.tif "$label" true.h5 -o no.tif --sweep-h=h.csv
 "$BIN/talus-volume" crop -q true.h5 --size=32,32,32 -o small.tif >/dev/null 2>err || fail "crop: $(cat err)"
 refuses 1 'both must be of one stack' no.tif "$label" true.h5 -o no.tif --roi=none --markers=small.tif
+refuses 1 'both must be of one stack' no.tif "$label" true.h5 -o no.tif --roi=none --grey=small.tif
+refuses 1 'nowhere.tif' no.tif "$label" true.h5 -o no.tif --roi=none --grey=nowhere.tif
 exit 0

@@ -145,27 +145,28 @@ const char *score_product_path(const ScorePhantom *phantom, int noise, const cha
 
 /* Products of a given phantom are made anew in each program: the next may be another's. */
 static const char *product(const ScorePhantom *phantom, int noise, const char *name,
-                           const char *tool, const char *input) {
+                           const char *tool, const char *input, const char *options) {
   static char made[16][1200];
   static int count;
   const char *path = score_product_path(phantom, noise, name);
   bool given = !strcmp(phantom->suffix, "_given"), fresh = !given && up_to_date(path, tool, input);
   for (int i = 0; i < count; i++) fresh = fresh || !strcmp(made[i], path);
   if (fresh) return path;
-  score_tool("%s '%s' -o '%s' --overwrite", tool, input, path);
+  score_tool("%s '%s' -o '%s' --overwrite %s", tool, input, path, options);
   if (count < 16) snprintf(made[count++], sizeof made[0], "%s", path);
   return path;
 }
 
 static const char *denoised(const ScorePhantom *p, int noise) {
   return product(p, noise, "denoised", "talus-denoise",
-                 score_stack_path(p, score_noise_name(noise)));
+                 score_stack_path(p, score_noise_name(noise)), "");
 }
 static const char *mask(const ScorePhantom *p, int noise) {
-  return product(p, noise, "mask", "talus-binarize", denoised(p, noise));
+  return product(p, noise, "mask", "talus-binarize", denoised(p, noise), "");
 }
 static const char *labels(const ScorePhantom *p, int noise) {
-  return product(p, noise, "labels", "talus-label", mask(p, noise));
+  const char *from = mask(p, noise);
+  return product(p, noise, "labels", "talus-label", from, keep("--grey='%s'", denoised(p, noise)));
 }
 
 void score_read(const char *path, TlVoxelType type, TlVolume *volume) {

@@ -224,7 +224,7 @@ static uint32_t ours(const float *field, double h, int64_t thick, uint32_t *labe
   CK_OK(tl_relief_open(&r, NX, NY, NZ, cubes));
   for (int64_t z = 0; z < NZ; z += thick ? thick : NZ)
     CK_OK(tl_relief_add(&r, thick && z + thick < NZ ? z + thick : NZ,
-                        field + (z > 0 ? z - 1 : 0) * NX * NY, NULL, labels + z * NX * NY));
+                        field + (z > 0 ? z - 1 : 0) * NX * NY, NULL, NULL, labels + z * NX * NY));
   CK_OK(tl_relief_close(&r));
   CK_OK(tl_grains_peaks(&r, &peaks, &count));
   CK_OK(TL_NEW(marked, r.ids));
@@ -338,7 +338,7 @@ START_TEST(passes_share_faces) { /* two boxes of 4 x 4 x 4 with a wall of one lo
     if (x > 4) field[i] = 1.1F + 0.1F * (float)x;
   }
   CK_OK(tl_relief_open(&r, 9, 4, 4, cubes));
-  CK_OK(tl_relief_add(&r, 4, field, NULL, ids));
+  CK_OK(tl_relief_add(&r, 4, field, NULL, NULL, ids));
   CK_OK(tl_relief_close(&r));
   uint32_t faces = 0;
   for (size_t i = 0; i < r.saddles; i++)
