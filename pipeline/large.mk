@@ -63,8 +63,9 @@ $(OUT)/mask.h5: $(OUT)/denoised.tif
 	$(call stage,binarize) $(call tool,talus-binarize) $< -o $@ --memory=$(mib) $(common) \
 	  $(BINARIZE_FLAGS)
 
-$(OUT)/labels.h5: $(OUT)/mask.h5
-	$(call stage,label) $(call tool,talus-label) $< -o $@ --memory=$(gb) $(common) $(LABEL_FLAGS)
+$(OUT)/labels.h5: $(OUT)/mask.h5 $(OUT)/denoised.tif
+	$(call stage,label) $(call tool,talus-label) $< --grey=$(OUT)/denoised.tif -o $@ \
+	  --memory=$(gb) $(common) $(LABEL_FLAGS)
 
 $(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.tif
 	$(call stage,avatars) $(call tool,talus-avatars) $(OUT)/labels.h5 --grey=$(OUT)/denoised.tif \

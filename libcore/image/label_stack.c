@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { GREY_REACH = 8 };   /* planes more that dips of cubes depend on, image/label_dip.h */
 enum { USUAL_DEPTH = 64 }; /* planes that a plan leaves for the halo, where there is room */
 
 /* ---- ids in a file ---- */
@@ -202,10 +203,12 @@ TlStatus tl_label_plan(const TlVolume *head, const TlLabelOptions *o, int64_t by
   tl_label_field_init(&field, head, o->sigma);
   int64_t plane = head->nx * head->ny, least = field.halo + field.reach + 1;
   int64_t read = plane * (int64_t)(sizeof(float) + sizeof(uint8_t)); /* of a plane */
-  if (o->grey) read += plane * (int64_t)(sizeof(float) + sizeof(TlClue));
+  int64_t grey = o->grey ? (int64_t)(sizeof(float) + tl_voxel_size(o->grey->head.type)) : 0;
+  if (o->grey) read += plane * (grey + (int64_t)sizeof(TlClue));
   int64_t own = plane * (o->markers ? 2 : 1) * (int64_t)sizeof(uint32_t);
   /* Three planes of ids, and hills and passes as phantoms have them (0.3 in a thousand voxels). */
   int64_t fixed = 3 * plane * (int64_t)sizeof(uint32_t) + plane * head->nz / 20 + (1 << 20);
+  fixed += 2 * GREY_REACH * plane * grey;
   int64_t room = bytes - fixed;
   *plan = (TlLabelPlan){.slab_planes = head->nz, .bytes = fixed + head->nz * (read + own)};
   if (bytes == 0 || plan->bytes <= bytes) return TL_OK;

@@ -14,7 +14,7 @@ d50=${TALUS_SANITIZED:+20}; d50=${d50:-22}
 quiet "$BIN/talus-phantom" --size="$size,$size,$size" --d50-voxels="$d50" --seed=5 -o stack.tif --truth=truth.csv
 quiet "$BIN/talus-denoise" stack.tif -o denoised.h5
 quiet "$BIN/talus-binarize" denoised.h5 -o mask.h5
-quiet "$BIN/talus-label" mask.h5 -o labels.h5
+quiet "$BIN/talus-label" mask.h5 --grey=denoised.h5 -o labels.h5
 quiet "$BIN/talus-avatars" labels.h5 --grey=denoised.h5 --catalog=c.tals --sample=grains
 quiet "$BIN/talus-catalog" verify c.tals
 quiet "$BIN/talus-catalog" export c.tals --format=csv --with-border -o grains.csv

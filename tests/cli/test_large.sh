@@ -18,7 +18,7 @@ quiet() { "$@" >out.txt 2>err.txt || { fail "should work: $*"; sed 's/^/    /' e
 # shellcheck disable=SC2086
 quiet "$BIN/talus-denoise" out/stack.tif -o d.tif $quick
 quiet "$BIN/talus-binarize" out/denoised.tif -o m.h5
-quiet "$BIN/talus-label" out/mask.h5 -o l.h5
+quiet "$BIN/talus-label" out/mask.h5 --grey=out/denoised.tif -o l.h5
 for pair in "d.tif out/denoised.tif" "m.h5 out/mask.h5" "l.h5 out/labels.h5"; do
   read -r a b <<<"$pair"
   quiet "$BIN/talus-volume" histogram "$a" -o a.csv --overwrite

@@ -417,7 +417,31 @@ START_TEST(quality_has_contacts_and_waists) {
 }
 END_TEST
 
-TL_TEST_MAIN("label", touching_balls_of_sizes_1_to_5_are_one_label_each,
+/* The same face of 24 voxel faces, each 1 x 2 of a voxel that is twice as high as wide. */
+START_TEST(quality_is_physical) {
+  TlVolume v;
+  TlLayers layers;
+  TlLabelQuality *q;
+  CK_OK(tl_volume_new(&v, TL_U32, 20, 12, 12));
+  v.voxel_m[0] = v.voxel_m[1] = 1e-5;
+  v.voxel_m[2] = 2e-5;
+  for (int64_t i = 0; i < tl_volume_count(&v); i++) {
+    int64_t x = i % 20, y = i / 20 % 12, z = i / 240;
+    if (y >= 2 && y < 8 && z >= 3 && z < 7)
+      v.u32[i] = x >= 2 && x < 12 ? 1 : x >= 12 && x < 16 ? 2 : 0;
+  }
+  tl_layers_of(&v, &layers);
+  CK_OK(tl_label_quality(&layers, &whole, 2, &q));
+  double edge = 1 / cbrt(2), area = 24 * edge * 2 * edge;
+  CK_NEAR(q[2].over, sqrt(4 * area / M_PI) / cbrt(6 * 96 / M_PI), 1e-12);
+  CK_NEAR(q[2].under, 1, 1e-12);
+  tl_free(q);
+  tl_layers_close(&layers);
+  tl_volume_free(&v);
+}
+END_TEST
+
+TL_TEST_MAIN("label", quality_is_physical, touching_balls_of_sizes_1_to_5_are_one_label_each,
              elongated_grain_stays_whole, numbers_follow_the_first_voxel,
              every_mask_voxel_is_in_a_grain_or_counted, cut_grains_are_flagged_at_stack_and_region,
              slabs_give_the_labels_of_the_whole, slabs_too_thin_for_the_grains_are_refused,

@@ -240,6 +240,41 @@ START_TEST(slabs_and_threads_give_the_labels_of_the_whole) {
 }
 END_TEST
 
+/* What lies outside the region has no say, in the mask or in the grey. */
+START_TEST(outside_of_the_region_is_ignored) {
+  TlVolume m, g, here, there;
+  TlLayers grey;
+  TlLabelResult r;
+  TlRoi disc = {.kind = TL_ROI_CYLINDER, .x = 26, .y = 23, .r = 19, .nx = 52, .ny = 46};
+  TlLabelOptions o = {.sigma = 0.7,
+                      .h_voxels = 0.15,
+                      .h_relative = 0.04,
+                      .neck = 0.65,
+                      .min_voxels = 30,
+                      .grey = &grey,
+                      .dip = 0.02};
+  balls(&m, &g, TL_U16);
+  tl_layers_of(&g, &grey);
+  CK_OK(tl_label(&m, &disc, &o, &here, &r));
+  int64_t outside = 0;
+  for (int64_t i = 0; i < tl_volume_count(&m); i++) {
+    if (tl_roi_inside(&disc, i % m.nx, i / m.nx % m.ny, i / (m.nx * m.ny))) continue;
+    ck_assert_uint_eq(here.u32[i], 0);
+    m.u8[i] = i % 3 == 0;
+    g.u16[i] = (uint16_t)(i % 60000);
+    outside++;
+  }
+  ck_assert_int_gt(outside, 10000);
+  CK_OK(tl_label(&m, &disc, &o, &there, &r));
+  ck_assert_mem_eq(here.u32, there.u32, (size_t)tl_volume_count(&m) * 4);
+  tl_layers_close(&grey);
+  tl_volume_free(&m);
+  tl_volume_free(&g);
+  tl_volume_free(&here);
+  tl_volume_free(&there);
+}
+END_TEST
+
 START_TEST(grey_of_another_stack_is_refused) {
   TlVolume m, g, small;
   TlLayers grey, mask, other;
@@ -269,4 +304,5 @@ END_TEST
 
 TL_TEST_MAIN("label_grey", a_dip_parts_what_the_mask_cannot,
              a_neck_without_dip_or_step_is_no_contact, dips_are_those_of_the_slow_twin,
-             slabs_and_threads_give_the_labels_of_the_whole, grey_of_another_stack_is_refused)
+             slabs_and_threads_give_the_labels_of_the_whole, outside_of_the_region_is_ignored,
+             grey_of_another_stack_is_refused)
