@@ -34,13 +34,22 @@ static TlStatus read_volume(const void *context, int64_t z, int64_t n, float *gr
   return TL_OK;
 }
 
+/* A few at a time, so that a slab is not there twice; ends where our files' chunks end. */
+enum { AT_ONCE = 16 };
+
 static TlStatus read_layers(const void *context, int64_t z, int64_t n, float *grey) {
   const TlLayers *layers = context;
   const TlVolume *head = &layers->head;
   TlVolume part;
-  TL_TRY(tl_volume_new(&part, head->type, head->nx, head->ny, n));
-  TlStatus status = tl_layers_read(layers, z, n, part.data);
-  if (status == TL_OK) to_float(&part, 0, tl_volume_count(&part), grey);
+  TlStatus status = TL_OK;
+  TL_TRY(tl_volume_new(&part, head->type, head->nx, head->ny, n < AT_ONCE ? n : AT_ONCE));
+  for (int64_t done = 0, count; status == TL_OK && done < n; done += count) {
+    count = AT_ONCE - (z + done) % AT_ONCE;
+    if (count > n - done) count = n - done;
+    int64_t voxels = count * head->nx * head->ny;
+    status = tl_layers_read(layers, z + done, count, part.data);
+    if (status == TL_OK) to_float(&part, 0, voxels, grey + done * head->nx * head->ny);
+  }
   tl_volume_free(&part);
   return status;
 }
