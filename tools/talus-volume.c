@@ -347,7 +347,7 @@ static TlStatus run_mask(const TlCall *call) {
 }
 
 static TlStatus report_levels(TlReport *report, const char *path, const TlLayers *stack,
-                              const TlLevels *l) {
+                              const TlCutLevels *l) {
   TL_TRY(report_head(report, path, &stack->head));
   TL_TRY(tl_report_int(report, "voxels_inside", l->voxels, ""));
   TL_TRY(tl_report_real(report, "min", l->min, ""));
@@ -361,7 +361,7 @@ static TlStatus report_levels(TlReport *report, const char *path, const TlLayers
   return l->bits > 0 ? tl_report_int(report, "bits_used", l->bits, "") : TL_OK;
 }
 
-static TlStatus write_levels(const TlCall *call, const TlLevels *l) {
+static TlStatus write_levels(const TlCall *call, const TlCutLevels *l) {
   TlCsv csv;
   if (!call->output) return TL_OK;
   TL_TRY(tl_csv_begin(&csv, call->output, call->overwrite, "grey,voxels"));
@@ -376,7 +376,7 @@ static TlStatus write_levels(const TlCall *call, const TlLevels *l) {
 }
 
 static TlStatus histogram_of(const TlCall *call, const TlLayers *stack, const TlRoi *roi) {
-  TlLevels levels;
+  TlCutLevels levels;
   TlReport report = {0};
   TL_TRY(tl_context(tl_cut_levels(stack, roi, &levels), "%s", call->argv[0]));
   TlStatus status = write_levels(call, &levels);

@@ -182,9 +182,10 @@ TlStatus tl_cut_coarse(const TlLayers *stack, int factor, const TlVolume *coarse
 
 /* ---- grey levels ---- */
 
-typedef void (*Visit)(TlLevels *levels, double value);
+typedef void (*Visit)(TlCutLevels *levels, double value);
 
-static TlStatus each_voxel(const TlLayers *stack, const TlRoi *roi, Visit visit, TlLevels *levels) {
+static TlStatus each_voxel(const TlLayers *stack, const TlRoi *roi, Visit visit,
+                           TlCutLevels *levels) {
   const TlVolume *head = &stack->head;
   TlVolume part;
   TlStatus status = TL_OK;
@@ -201,7 +202,7 @@ static TlStatus each_voxel(const TlLayers *stack, const TlRoi *roi, Visit visit,
   return status;
 }
 
-static void range(TlLevels *l, double value) {
+static void range(TlCutLevels *l, double value) {
   if (!isfinite(value)) {
     l->not_finite++;
     return;
@@ -211,20 +212,20 @@ static void range(TlLevels *l, double value) {
   l->max = fmax(l->max, value);
 }
 
-static void take(TlLevels *l, double value) {
+static void take(TlCutLevels *l, double value) {
   if (!isfinite(value)) return;
   int64_t bin = (int64_t)((value - l->low) / l->width);
   l->count[bin < l->bins ? bin : l->bins - 1]++;
 }
 
 /* Level of the voxel at a share of all. */
-static int64_t quantile(const TlLevels *l, double share) {
+static int64_t quantile(const TlCutLevels *l, double share) {
   int64_t sum = 0, bin = 0;
   while (bin + 1 < l->bins && (double)(sum += l->count[bin]) < share * (double)l->voxels) bin++;
   return bin;
 }
 
-static void sum_up(TlLevels *l, bool integers) {
+static void sum_up(TlCutLevels *l, bool integers) {
   int64_t first = quantile(l, 0.01), last = quantile(l, 0.99), empty = 0;
   for (int64_t i = 0; i < l->bins; i++) l->used += l->count[i] > 0;
   for (int64_t i = first; i <= last; i++) empty += l->count[i] == 0;
@@ -234,7 +235,7 @@ static void sum_up(TlLevels *l, bool integers) {
   l->at_ends = l->count[0] + l->count[l->bins - 1];
 }
 
-static TlStatus choose_bins(const TlLayers *stack, TlLevels *l, bool *integers) {
+static TlStatus choose_bins(const TlLayers *stack, TlCutLevels *l, bool *integers) {
   size_t size = tl_voxel_size(stack->head.type);
   TlVoxelType type = stack->head.type;
   *integers = size <= 2;
@@ -251,9 +252,9 @@ static TlStatus choose_bins(const TlLayers *stack, TlLevels *l, bool *integers) 
   return TL_NEW(l->count, (size_t)l->bins);
 }
 
-TlStatus tl_cut_levels(const TlLayers *stack, const TlRoi *roi, TlLevels *levels) {
+TlStatus tl_cut_levels(const TlLayers *stack, const TlRoi *roi, TlCutLevels *levels) {
   bool integers;
-  *levels = (TlLevels){.min = INFINITY, .max = -INFINITY};
+  *levels = (TlCutLevels){.min = INFINITY, .max = -INFINITY};
   TL_TRY(each_voxel(stack, roi, range, levels));
   TL_TRY(choose_bins(stack, levels, &integers));
   TlStatus status = each_voxel(stack, roi, take, levels);
@@ -262,7 +263,7 @@ TlStatus tl_cut_levels(const TlLayers *stack, const TlRoi *roi, TlLevels *levels
   return status;
 }
 
-void tl_cut_levels_free(TlLevels *levels) {
+void tl_cut_levels_free(TlCutLevels *levels) {
   tl_free(levels->count);
-  *levels = (TlLevels){0};
+  *levels = (TlCutLevels){0};
 }

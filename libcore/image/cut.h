@@ -31,7 +31,7 @@ double tl_cut_cube_mean(const TlVolume *fine, int factor, int64_t x, int64_t y, 
 
 /* Grey levels inside a region. 8- and 16-bit integers: a bin a level (low: the type's least);
  * others: 4096 bins between least and greatest, not-finite voxels left out and counted. */
-typedef struct TlLevels {
+typedef struct TlCutLevels {
   double low, width; /* bin i covers low + i width to low + (i + 1) width; width 1: level low + i */
   int64_t bins;
   int64_t *count; /* owned */
@@ -41,8 +41,8 @@ typedef struct TlLevels {
   double comb;  /* share of the levels between the 1% and 99% points that hold nothing; integers */
   int bits;     /* integers >= 0: bits that the greatest value needs; else 0 */
   int64_t at_ends; /* voxels at the type's least or greatest value; integers: cut off there? */
-} TlLevels;
-TlStatus tl_cut_levels(const TlLayers *stack, const TlRoi *roi, TlLevels *levels);
-void tl_cut_levels_free(TlLevels *levels);
+} TlCutLevels;
+TlStatus tl_cut_levels(const TlLayers *stack, const TlRoi *roi, TlCutLevels *levels);
+void tl_cut_levels_free(TlCutLevels *levels);
 
 #endif

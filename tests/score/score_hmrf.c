@@ -1,12 +1,11 @@
 /* HMRF-EM under other conditions than the table's: never below Otsu on the same greys, over
  * phantoms of many sizes, noises and blurs, noisy and denoised; and the dissertation's own studies
- * (Tan 2022, Figs. 2.6, 2.7, 2.9): grains counted by method, energy against rounds from two starts,
- * the weight of void. Phantoms are made here (shape/phantom.h), small. */
+ * (Tan 2022, Figs. 2.7, 2.9): energy against rounds from two starts, the weight of void (Fig. 2.6:
+ * score_label.c). Phantoms are made here (shape/phantom.h), small. */
 #include "judge/judge.h"
 
 #include "base/log.h"
 #include "image/binarize.h"
-#include "image/label.h"
 #include "image/nlm.h"
 #include "image/noise.h"
 #include "shape/phantom.h"
@@ -184,51 +183,6 @@ static void void_weights(const Sand *sand) {
                 "unset multiplot\n");
 }
 
-/* ---- Fig. 2.6 ---- */
-
-enum { LEAST_VOXELS = 100 };
-
-static int64_t true_grains(const TlVolume *truth) {
-  TlVolume copy;
-  uint32_t count;
-  JUDGE_OK(tl_volume_like(&copy, truth, TL_U32));
-  for (int64_t i = 0; i < tl_volume_count(truth); i++) copy.u32[i] = truth->u32[i];
-  JUDGE_OK(tl_label_canonical(&copy, LEAST_VOXELS, &count, NULL, NULL));
-  tl_volume_free(&copy);
-  return count;
-}
-
-static void grains_by_method(const Sand *sand) {
-  static const char *const names[] = {"HMRF-EM", "Otsu", "k-means"};
-  double truth = (double)true_grains(&sand->truth);
-  FILE *file = judge_data("grains.csv");
-  for (int m = 0; m < 3; m++) {
-    double found[2];
-    for (int k = 0; k < 2; k++) {
-      TlVolume mask, labels;
-      TlBinarizeResult r;
-      TlLabelResult l;
-      TlBinarizeOptions o = options((TlBinarizeMethod)m);
-      TlLabelOptions lo = {
-          .sigma = 0.7, .h_voxels = 0.5, .h_relative = 0.08, .min_voxels = LEAST_VOXELS};
-      JUDGE_OK(tl_binarize(k ? &sand->quiet : &sand->grey, &whole, &o, &mask, &r));
-      JUDGE_OK(tl_label(&mask, &whole, &lo, &labels, &l));
-      found[k] = l.grains;
-      tl_volume_free(&mask);
-      tl_volume_free(&labels);
-    }
-    fprintf(file, "\"%s\" %g %g\n", names[m], found[0], found[1]);
-    judge_note("Grains of %d voxels or more by %s: %g noisy, %g denoised; true %g.",
-               (int)LEAST_VOXELS, names[m], found[0], found[1], truth);
-  }
-  fprintf(file, "\"truth\" %g %g\n", truth, truth);
-  fclose(file);
-  judge_gnuplot("hmrf_grains",
-                "set style data histograms\nset style fill solid 0.7\nset yrange [0:*]\n"
-                "set ylabel 'grains of 100 voxels or more'\nset key top left\n"
-                "plot 'grains.csv' using 2:xtic(1) title 'noisy', '' using 3 title 'denoised'\n");
-}
-
 int main(int argc, char **argv) {
   judge_open("hmrf", argc, argv);
   tl_log_set("hmrf", TL_LOG_ERROR);
@@ -238,7 +192,6 @@ int main(int argc, char **argv) {
   sand_make(&cases[1], true, &sand);
   two_starts(&sand);
   void_weights(&sand);
-  grains_by_method(&sand);
   sand_free(&sand);
   return judge_close();
 }

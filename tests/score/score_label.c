@@ -144,8 +144,9 @@ static Counts count_by_ways(const ScorePhantom *p, int noise) {
     TlVolume read;
     char mask[1200], picture[64];
     snprintf(mask, sizeof mask, "%s", judge_path("ways_mask.tif"));
-    snprintf(picture, sizeof picture, "%s_%s_%s.png", k == 1 ? "ways" : "label_ways",
-             score_noise_name(noise), ways[k]); /* k-means looks as Otsu does: not for the docs */
+    bool shown = noise == 1 && k != 1;
+    snprintf(picture, sizeof picture, "%s_%s_%s.png", shown ? "label_ways" : "ways",
+             score_noise_name(noise), ways[k]); /* the docs show two of the six */
     score_tool("talus-binarize '%s' -o '%s' --overwrite --method=%s",
                score_stack_path(p, score_noise_name(noise)), mask, ways[k]);
     score_read(mask, TL_U8, &read);
@@ -164,7 +165,7 @@ static void draw_ways(const Counts c[2]) {
   FILE *data = judge_data("ways.dat");
   for (int noise = 0; noise < 2; noise++)
     for (int k = 0; k < WAYS; k++)
-      fprintf(data, "\"%s %s\" %g %g %g\n", score_noise_name(noise), ways[k], c[noise].plain[k],
+      fprintf(data, "\"%s\\n%s\" %g %g %g\n", score_noise_name(noise), ways[k], c[noise].plain[k],
               c[noise].ours[k], c[noise].right);
   fclose(data);
   judge_gnuplot("label_ways",

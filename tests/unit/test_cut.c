@@ -148,7 +148,7 @@ END_TEST
 START_TEST(levels_are_counted_inside_the_region) {
   TlVolume v;
   TlLayers stack;
-  TlLevels levels;
+  TlCutLevels levels;
   TlRoi roi;
   int is_file;
   make(&v, TL_U16, 40, 30, 21);
@@ -176,7 +176,7 @@ END_TEST
 START_TEST(reals_that_are_no_numbers_are_left_out_and_counted) {
   TlVolume v;
   TlLayers stack;
-  TlLevels levels;
+  TlCutLevels levels;
   TlRoi all = {.kind = TL_ROI_ALL};
   make(&v, TL_F32, 12, 11, 10);
   v.f32[5] = NAN;
