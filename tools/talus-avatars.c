@@ -122,7 +122,7 @@ typedef struct Work {
   TlGreyLevels levels;
   TlDrlseOptions drlse;
   TlBuildOptions build;
-  int64_t cut_bytes; /* of all cuts held at a time; 0: each fits */
+  int64_t cut_bytes; /* most of the cuts held at a time; a single larger one is held alone */
   Grain *grains;     /* of this batch */
   TlGrainCut *cuts;
 } Work;
@@ -220,12 +220,12 @@ static TlStatus make_batch(Work *w, Grain *grains, TlGrainCut *cuts, int64_t cou
   return status;
 }
 
-/* The first grains from there on whose cuts fit. */
-static int64_t place_cuts(const Work *w, const Grain *grains, int64_t count, TlGrainCut *cuts) {
+/* How many of the grains, from the first on, have cuts that fit together. */
+static int64_t group_of(const Work *w, const Grain *grains, int64_t count) {
   int64_t bytes = 0, n = 0;
   for (; n < count; n++) {
-    cuts[n] = tl_grain_cut_place(&w->stack, &w->boxes[grains[n].label]);
-    bytes += tl_grain_cut_bytes(&w->stack, &cuts[n]);
+    TlGrainCut cut = tl_grain_cut_place(&w->stack, &w->boxes[grains[n].label]);
+    bytes += tl_grain_cut_bytes(&w->stack, &cut);
     if (n > 0 && bytes > w->cut_bytes) break;
   }
   return n;
@@ -234,6 +234,8 @@ static int64_t place_cuts(const Work *w, const Grain *grains, int64_t count, TlG
 /* Grains are numbered by their first voxel, so those of a group lie in neighbouring layers. */
 static TlStatus make_group(Work *w, Grain *grains, TlGrainCut *cuts, int64_t count,
                            TlCatalog *catalog, int64_t sample, Totals *t, TlProgress *progress) {
+  for (int64_t i = 0; i < count; i++)
+    cuts[i] = tl_grain_cut_place(&w->stack, &w->boxes[grains[i].label]);
   TL_TRY(tl_grain_cut_read(&w->stack, cuts, count));
   TlStatus status = TL_OK;
   for (int64_t i = 0; i < count; i += BATCH) {
@@ -254,7 +256,7 @@ static TlStatus make_all(Work *w, Grain *grains, int64_t count, TlCatalog *catal
   TlProgress progress = tl_progress_start("avatars", count);
   TlStatus status = TL_OK;
   for (int64_t begin = 0, n; status == TL_OK && begin < count; begin += n) {
-    n = place_cuts(w, grains + begin, count - begin, cuts);
+    n = group_of(w, grains + begin, count - begin);
     status = make_group(w, grains + begin, cuts, n, catalog, sample, t, &progress);
   }
   tl_progress_end(&progress);
@@ -414,11 +416,9 @@ static double making_seconds(const Work *w, const Grain *grains, int64_t count) 
 static void say_plan(const TlCall *call, const Work *w, const Grain *grains, int64_t count,
                      const Totals *t, int64_t bytes) {
   const Values *v = call->values;
-  int64_t groups = 0, held = 0;
-  for (int64_t i = 0; i < count; i++) {
-    int64_t own = cut_voxels(w, &grains[i]) * (w->stack.grey ? 8 : 4);
-    held = groups > 0 && held + own <= w->cut_bytes ? held + own : (groups++, own);
-  }
+  int64_t groups = 0;
+  for (int64_t begin = 0; begin < count; groups++)
+    begin += group_of(w, grains + begin, count - begin);
   tl_log_info("%lld grains would be made (%lld too small, %lld at the border left out), sample "
               "'%s' of %s",
               (long long)count, (long long)t->too_small, (long long)t->left_out, v->sample,

@@ -49,14 +49,13 @@ static TlStatus find_classes(const TlLayers *grey, const TlLayers *mask, const T
   return status;
 }
 
-static TlStatus check(const TlVolume *grey, const TlVolume *mask) {
-  if (grey->nx == mask->nx && grey->ny == mask->ny && grey->nz == mask->nz) return TL_OK;
-  return tl_fail(
-      TL_EINPUT,
-      "the grey stack is %lld x %lld x %lld voxels, the mask %lld x %lld x %lld: both must be of "
-      "one stack",
-      (long long)grey->nx, (long long)grey->ny, (long long)grey->nz, (long long)mask->nx,
-      (long long)mask->ny, (long long)mask->nz);
+TlStatus tl_label_one_stack(const char *what, const TlVolume *one, const TlVolume *mask) {
+  if (one->nx == mask->nx && one->ny == mask->ny && one->nz == mask->nz) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "%s %lld x %lld x %lld voxels, the mask %lld x %lld x %lld: both must be of one "
+                 "stack",
+                 what, (long long)one->nx, (long long)one->ny, (long long)one->nz,
+                 (long long)mask->nx, (long long)mask->ny, (long long)mask->nz);
 }
 
 /* ---- set-up ---- */
@@ -81,7 +80,7 @@ TlStatus tl_dips_open(const TlLayers *grey, const TlLayers *mask, const TlRoi *r
                       const double edge[3], double least, TlDips *d) {
   Classes c = {{0}, {0}};
   *d = (TlDips){.grey = grey, .roi = roi};
-  TL_TRY(check(&grey->head, &mask->head));
+  TL_TRY(tl_label_one_stack("the grey stack is", &grey->head, &mask->head));
   TL_TRY(find_classes(grey, mask, roi, &c));
   if (c.count[1] == 0)
     return tl_fail(TL_EINPUT, "the mask is all void: there are no grains to tell apart");

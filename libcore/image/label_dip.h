@@ -42,6 +42,9 @@ typedef struct TlDips {
   int64_t reach;   /* planes on either side that a dip depends on */
 } TlDips;
 
+/* TL_EINPUT unless a stack that goes with the mask has its size; what: "the grey stack is". */
+TlStatus tl_label_one_stack(const char *what, const TlVolume *one, const TlVolume *mask);
+
 /* A serial pass over both stacks for the contrast; least: in parts of it, > 0. edge: of a voxel
  * (unit of image/label_field.h). TL_EINPUT when the stacks differ in size, when the mask is all
  * grain or all void, or when its grains are not brighter. */

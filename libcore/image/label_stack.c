@@ -154,13 +154,7 @@ static TlStatus check_markers(const TlVolume *mask, const TlLayers *markers) {
   const TlVolume *m = &markers->head;
   if (m->type == TL_F32)
     return tl_fail(TL_EINPUT, "the markers are f32: give whole numbers, one for each grain");
-  if (m->nx == mask->nx && m->ny == mask->ny && m->nz == mask->nz) return TL_OK;
-  return tl_fail(
-      TL_EINPUT,
-      "the markers are %lld x %lld x %lld voxels, the mask %lld x %lld x %lld: both must "
-      "be of one stack",
-      (long long)m->nx, (long long)m->ny, (long long)m->nz, (long long)mask->nx,
-      (long long)mask->ny, (long long)mask->nz);
+  return tl_label_one_stack("the markers are", m, mask);
 }
 
 TlStatus tl_label_layers(const TlLayers *mask, const TlRoi *roi, const TlLabelOptions *o,

@@ -27,6 +27,7 @@ START_TEST(same_bytes_for_any_thread_count) {
   o.specks = 0.01;
   o.roughness_voxels = 0.2;
   o.nx = 44, o.ny = 40, o.nz = 37; /* made three times */
+  o.keep_surface = true;
   TlPhantom a, b;
   tl_par_set_threads(1);
   CK_OK(tl_phantom_make(&o, &a));
@@ -36,6 +37,8 @@ START_TEST(same_bytes_for_any_thread_count) {
   size_t n = (size_t)tl_volume_count(&a.stack);
   ck_assert(memcmp(a.stack.u16, b.stack.u16, n * 2) == 0);
   ck_assert(memcmp(a.labels.u32, b.labels.u32, n * 4) == 0);
+  ck_assert(a.surface_count > 0 && a.surface_count == b.surface_count);
+  ck_assert(memcmp(a.surface, b.surface, a.surface_count * sizeof *a.surface) == 0);
   ck_assert(a.grain_count == b.grain_count);
   for (int64_t i = 0; i < a.grain_count; i++) {
     ck_assert(a.grains[i].volume == b.grains[i].volume);
@@ -537,23 +540,6 @@ START_TEST(surface_points_enclose_the_true_volume) {
 }
 END_TEST
 
-START_TEST(surface_points_are_the_same_for_any_thread_count) {
-  TlPhantomOptions o = small_options();
-  o.keep_surface = true;
-  o.nx = o.ny = o.nz = 40;
-  TlPhantom a, b;
-  tl_par_set_threads(1);
-  CK_OK(tl_phantom_make(&o, &a));
-  tl_par_set_threads(3);
-  CK_OK(tl_phantom_make(&o, &b));
-  tl_par_set_threads(0);
-  ck_assert(a.surface_count > 0 && a.surface_count == b.surface_count);
-  ck_assert(memcmp(a.surface, b.surface, a.surface_count * sizeof *a.surface) == 0);
-  tl_phantom_free(&a);
-  tl_phantom_free(&b);
-}
-END_TEST
-
 /* Two boxes that overlap by 1: half-way into it lies the contact. Left out: the wedge along the
  * contact's rim where both boxes' phi are that of the same side, so that all of it is a tie. */
 START_TEST(contact_faces_belong_to_the_surface) {
@@ -806,8 +792,7 @@ START_TEST(copies_side_by_side_have_no_seam) {
 }
 END_TEST
 
-TL_TEST_MAIN("phantom", surface_points_are_the_same_for_any_thread_count,
-             copies_side_by_side_have_no_seam, same_bytes_for_any_thread_count,
+TL_TEST_MAIN("phantom", copies_side_by_side_have_no_seam, same_bytes_for_any_thread_count,
              truth_holds_touching_sizes_and_kinds_are_as_promised,
              noise_is_poisson_gaussian_of_the_asked_sd,
              poisson_numbers_have_their_mean_variance_and_skewness,
