@@ -37,11 +37,8 @@ voxel := $(if $(VOXEL_UM),--voxel-size-um=$(VOXEL_UM))
 stage = OMP_NUM_THREADS=$(THREADS) $(here)/stage.sh $(1) $(OUT)/stages.csv
 common = --overwrite --threads=$(THREADS)
 
-# The tools count in units of their own: MB, MiB and GB. What a process has beside its arrays
-# (libraries, buffers of files: some 30 MB) goes off first.
+# What a process has beside its arrays (libraries, buffers of files: some 30 MB) goes off first.
 spare := $(shell expr $(MEMORY_MB) - $(MEMORY_MB) / 16 - 30)
-mib := $(shell expr $(spare) \* 1000 / 1049)
-gb := $(shell awk 'BEGIN {print $(mib) / 1024}')
 
 .PHONY: large
 large: $(OUT)/avatars.done
@@ -60,12 +57,12 @@ $(OUT)/denoised.tif: $(STACK) | $(OUT)
 	  $(DENOISE_FLAGS)
 
 $(OUT)/mask.h5: $(OUT)/denoised.tif
-	$(call stage,binarize) $(call tool,talus-binarize) $< -o $@ --memory=$(mib) $(common) \
+	$(call stage,binarize) $(call tool,talus-binarize) $< -o $@ --memory=$(spare) $(common) \
 	  $(BINARIZE_FLAGS)
 
 $(OUT)/labels.h5: $(OUT)/mask.h5 $(OUT)/denoised.tif
 	$(call stage,label) $(call tool,talus-label) $< --grey=$(OUT)/denoised.tif -o $@ \
-	  --memory=$(gb) $(common) $(LABEL_FLAGS)
+	  --memory=$(spare) $(common) $(LABEL_FLAGS)
 
 $(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.tif
 	$(call stage,avatars) $(call tool,talus-avatars) $(OUT)/labels.h5 --grey=$(OUT)/denoised.tif \

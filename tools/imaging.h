@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/report.h"
 #include "conf/cli.h"
 #include "image/roi.h"
@@ -62,6 +63,33 @@ typedef struct ImagingInput {
     "preview", TL_P_TEXT, offsetof(Values, input.preview), "", "", 0, 0, NULL,                     \
         "write the three middle slices before, after and what changed as PNG", "FILE.png"          \
   }
+
+/* Memory is counted in MB, 10^6 bytes, by all tools: what may be used, what a plan says and what
+ * was taken. For a struct with a double `memory_mb`. */
+#define IMAGING_MEMORY_PARAM(Values, usual, help)                                                  \
+  { "memory", TL_P_REAL, offsetof(Values, memory_mb), "MB", usual, 0, 1e9, NULL, help, NULL }
+#define IMAGING_SLABS_HELP                                                                         \
+  "work in slabs of layers that fit into this; 0: the whole stack at once. The product is the "    \
+  "same to the bit"
+#define IMAGING_MB 1e6
+
+static inline int64_t imaging_bytes(double memory_mb) {
+  return (int64_t)(memory_mb * IMAGING_MB);
+}
+
+static inline TlStatus imaging_report_bytes(TlReport *report, const char *key, int64_t bytes) {
+  return tl_report_real(report, key, (double)bytes / IMAGING_MB, "MB");
+}
+
+/* The plan of --dry-run: peak memory of the stage. */
+static inline TlStatus imaging_report_memory(TlReport *report, int64_t bytes) {
+  return imaging_report_bytes(report, "memory", bytes);
+}
+
+/* After the work. */
+static inline TlStatus imaging_report_peak(TlReport *report) {
+  return imaging_report_bytes(report, "peak_memory", tl_mem_peak_bytes());
+}
 
 /* Before minutes of work: is the output free? (tl_outfile_begin asks again when writing.) */
 static inline TlStatus imaging_check_output(const TlCall *call) {
@@ -149,11 +177,6 @@ static inline TlStatus imaging_report_input(TlReport *report, const TlVolume *st
   tl_roi_describe(roi, text, sizeof text);
   tl_log_info("region: %s", text);
   return tl_report_text(report, "region", text);
-}
-
-/* The plan of --dry-run: peak memory of the stage. */
-static inline TlStatus imaging_report_memory(TlReport *report, int64_t bytes) {
-  return tl_report_real(report, "memory", (double)bytes / 1048576.0, "MiB");
 }
 
 static inline TlStatus imaging_draw_preview(const TlCall *call, const ImagingInput *input,

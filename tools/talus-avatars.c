@@ -97,10 +97,9 @@ static const TlParam params[] = {
      NULL},
     SOLID_PARAMS(Values),
     {"", TL_P_HEADING, 0, "", "", 0, 0, NULL, "Large stacks", NULL},
-    {"memory", TL_P_REAL, AT(memory_mb), "MB", "0", 0, 1e9, NULL,
-     "stacks are read by layers and grains made so many at a time as fit into this; the same bytes "
-     "of every avatar. 0: the stacks at once",
-     NULL},
+    IMAGING_MEMORY_PARAM(Values, "0",
+                         "stacks are read by layers and grains made so many at a time as fit into "
+                         "this; the same bytes of every avatar. 0: the stacks at once"),
 };
 
 /* ---- one grain ---- */
@@ -373,12 +372,12 @@ static TlStatus plan_cuts(const Values *v, Work *w, const Grain *grains, int64_t
       largest * (tl_par_threads() * work_a_voxel + batch * kept_a_voxel) + batch * kept_bytes;
   int64_t reading = tl_grain_stack_bytes(&w->stack), own = largest * (w->stack.grey ? 8 : 4);
   if (reading > beside) beside = reading;
-  w->cut_bytes = v->memory_mb > 0 ? (int64_t)(v->memory_mb * 1e6) - beside : cuts_without_limit;
+  w->cut_bytes = v->memory_mb > 0 ? imaging_bytes(v->memory_mb) - beside : cuts_without_limit;
   *bytes = beside + w->cut_bytes;
   if (v->memory_mb <= 0 || w->cut_bytes >= own) return TL_OK;
   return tl_fail(TL_EUSAGE,
                  "--memory: the largest grain and %lld layers need %.0f MB; %.0f are given",
-                 (long long)w->stack.at_once, (double)(beside + own) / 1e6, v->memory_mb);
+                 (long long)w->stack.at_once, (double)(beside + own) / IMAGING_MB, v->memory_mb);
 }
 
 static TlStatus prepare(const TlCall *call, Work *w, Totals *t, Grain **grains, int64_t *count) {
@@ -424,8 +423,8 @@ static void say_plan(const TlCall *call, const Work *w, const Grain *grains, int
               (long long)count, (long long)t->too_small, (long long)t->left_out, v->sample,
               v->catalog);
   tl_log_info("grains read in %lld groups; at most %.0f MB%s; about %.0f s on one core",
-              (long long)groups, (double)bytes / 1e6, v->memory_mb > 0 ? "" : " beside the stacks",
-              making_seconds(w, grains, count));
+              (long long)groups, (double)bytes / IMAGING_MB,
+              v->memory_mb > 0 ? "" : " beside the stacks", making_seconds(w, grains, count));
 }
 
 static TlStatus work(const TlCall *call, Work *w) {
@@ -542,7 +541,7 @@ static TlStatus open_inputs(const TlCall *call, Work *w, Input in[INPUTS]) {
 static void choose_layers(const Values *v, TlGrainStack *stack) {
   stack->at_once = AT_ONCE;
   while (v->memory_mb > 0 && stack->at_once > 1 &&
-         (double)tl_grain_stack_bytes(stack) > v->memory_mb * 1e6 / 2)
+         tl_grain_stack_bytes(stack) > imaging_bytes(v->memory_mb) / 2)
     stack->at_once /= 2;
 }
 

@@ -12,7 +12,8 @@ typedef struct Values {
   char *threshold; /* text, because 0 is a threshold too */
   double beta, delta, void_weight, sd_floor;
   char *deblur; /* text, because "auto" is one */
-  int64_t rounds, min_island, phases, solid_from, memory_mb;
+  int64_t rounds, min_island, phases, solid_from;
+  double memory_mb;
   int neighbours;
   bool invert;
 } Values;
@@ -51,10 +52,9 @@ static const TlParam params[] = {
     {"rounds", TL_P_INT, offsetof(Values, rounds), "", "10", 1, TL_HMRF_MOST_ROUNDS, NULL,
      "most EM rounds", NULL},
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Memory", NULL},
-    {"memory", TL_P_INT, offsetof(Values, memory_mb), "MiB", "0", 0, 1e9, NULL,
-     "most memory beside the stack itself: sets the slabs' thickness; 0: slabs of 64 slices; "
-     "the mask is the same whatever the slabs",
-     "MIB"},
+    IMAGING_MEMORY_PARAM(Values, "0",
+                         "most memory beside the stack itself: sets the slabs' thickness; 0: slabs "
+                         "of 64 slices; the mask is the same whatever the slabs"),
 };
 
 static TlStatus threshold_of(const Values *v, double *threshold) {
@@ -168,8 +168,8 @@ static TlStatus report_split(TlReport *report, const Values *v, const TlBinarize
 
 static TlStatus choose_slab(const Values *v, const TlVolume *grey /* its head */,
                             TlBinarizeOptions *o) {
-  if (v->memory_mb == 0) return TL_OK;
-  return tl_context(tl_binarize_plan(grey->nx, grey->ny, grey->nz, v->memory_mb * 1048576, o),
+  if (v->memory_mb <= 0) return TL_OK;
+  return tl_context(tl_binarize_plan(grey->nx, grey->ny, grey->nz, imaging_bytes(v->memory_mb), o),
                     "--memory");
 }
 
@@ -205,8 +205,8 @@ static TlStatus report_plan(const Values *v, const TlVolume *stack, TlReport *re
   TL_TRY(tl_report_int(report, "slabs", tl_slab_count(stack->nz, slab), ""));
   int64_t quiet = tl_binarize_bytes(stack->nx, stack->ny, stack->nz, &o, TL_HMRF_QUIET_SWEEPS);
   int64_t loud = tl_binarize_bytes(stack->nx, stack->ny, stack->nz, &o, TL_HMRF_LOUD_SWEEPS);
-  TL_TRY(tl_report_real(report, "work_memory", (double)quiet / 1048576.0, "MiB"));
-  TL_TRY(tl_report_real(report, "work_memory_if_noisy", (double)loud / 1048576.0, "MiB"));
+  TL_TRY(imaging_report_bytes(report, "work_memory", quiet));
+  TL_TRY(imaging_report_bytes(report, "work_memory_if_noisy", loud));
   return imaging_report_memory(report, quiet + 16 * stack->nx * stack->ny *
                                                    (int64_t)tl_voxel_size(stack->type));
 }

@@ -57,10 +57,7 @@ static const TlParam params[] = {
     {"step", TL_P_REAL, offsetof(Values, step), "", "0.125", 0.001, 0.166, NULL,
      "diffusion: length of a step; stable below 1/6", NULL},
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Running", NULL},
-    {"memory", TL_P_REAL, offsetof(Values, memory_mb), "MB", "0", 0, 1e9, NULL,
-     "work in slabs of layers that fit into this; 0: the whole stack at once. The product is the "
-     "same to the bit",
-     NULL},
+    IMAGING_MEMORY_PARAM(Values, "0", IMAGING_SLABS_HELP),
 };
 
 /* One run, its settings complete. */
@@ -127,15 +124,15 @@ static TlStatus make_plan(Job *job) {
   if (v->method == DIFFUSION) own = 4;
   if (v->method == NLM) fixed += tl_nlm_scratch_bytes(head, &nlm, tl_par_threads());
   TL_TRY(tl_context(
-      tl_slabs_plan(head, halo_of(v), own, fixed, (int64_t)(v->memory_mb * 1e6), &job->plan),
+      tl_slabs_plan(head, halo_of(v), own, fixed, imaging_bytes(v->memory_mb), &job->plan),
       "--memory"));
   if (v->memory_mb <= 0 || v->method == GAUSSIAN || v->method == MEDIAN) return TL_OK;
   int64_t band = 20 * head->nx * head->ny * (4 + (int64_t)tl_voxel_size(head->type)) + fixed +
                  tl_noise_sample_bytes();
-  if ((double)band > v->memory_mb * 1e6 && !(v->sigma_noise > 0))
+  if (band > imaging_bytes(v->memory_mb) && !(v->sigma_noise > 0))
     return tl_fail(TL_EUSAGE,
                    "--memory: to estimate the noise takes %.0f MB; give --sigma-noise, or more",
-                   (double)band / 1e6);
+                   (double)band / IMAGING_MB);
   job->plan.bytes = band > job->plan.bytes && !(v->sigma_noise > 0) ? band : job->plan.bytes;
   return TL_OK;
 }
@@ -293,7 +290,7 @@ static TlStatus filter_and_write(Job *job, TlReport *report) {
   double rms = job->voxels > 0 ? sqrt(job->removed / job->voxels) : 0;
   TL_TRY(tl_report_real(report, "removed_rms", rms, "grey"));
   TL_TRY(tl_report_real(report, "seconds", seconds, "s"));
-  TL_TRY(tl_report_real(report, "peak_memory", (double)tl_mem_peak_bytes() / 1e6, "MB"));
+  TL_TRY(imaging_report_peak(report));
   TL_TRY(tl_report_text(report, "output", job->call->output));
   const ImagingInput *input = &job->values->input;
   if (!input->preview || !input->preview[0]) return TL_OK;

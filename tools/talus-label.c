@@ -12,7 +12,7 @@
 
 typedef struct Values {
   ImagingInput input;
-  double sigma, h_voxels, h_relative, neck, dip, memory_gb;
+  double sigma, h_voxels, h_relative, neck, dip, memory_mb;
   int64_t min_voxels;
   char *grey, *markers, *sweep, *grains;
 } Values;
@@ -52,8 +52,7 @@ static const TlParam params[] = {
     {"grains", TL_P_TEXT, offsetof(Values, grains), "", "", 0, 0, NULL,
      "write size and signs of over- and under-segmentation of each grain here", "FILE.csv"},
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Large stacks", NULL},
-    {"memory", TL_P_REAL, offsetof(Values, memory_gb), "GB", "0", 0, 1e6, NULL,
-     "work by slabs within this much memory (the labels are the same); 0: the stack at once", NULL},
+    IMAGING_MEMORY_PARAM(Values, "0", IMAGING_SLABS_HELP),
 };
 
 #define VOXELS_A_SECOND 5e6
@@ -183,7 +182,7 @@ static TlStatus report_plan(TlReport *report, const TlVolume *head, const TlLabe
   int64_t slabs = (head->nz + plan->slab_planes - 1) / plan->slab_planes;
   TL_TRY(tl_report_int(report, "slabs", slabs, ""));
   TL_TRY(tl_report_int(report, "slab_planes", plan->slab_planes, ""));
-  TL_TRY(tl_report_real(report, "scratch_at_most", (double)plan->scratch_bytes / 1048576.0, "MiB"));
+  TL_TRY(imaging_report_bytes(report, "scratch_at_most", plan->scratch_bytes));
   /* Seconds: what a core of two did on phantoms, docs/performance.md. */
   double seconds = (double)(head->nx * head->ny * head->nz) / VOXELS_A_SECOND;
   TL_TRY(tl_report_real(report, "time_one_core_about", seconds * (slabs > 1 ? 2 : 1), "s"));
@@ -202,9 +201,8 @@ static TlStatus plan_and_label(const TlCall *call, const TlLayers *mask, const T
                             .grey = grey,
                             .dip = v->dip,
                             .markers = markers};
-  TlStatus planned =
-      tl_label_plan(&mask->head, &options, (int64_t)(v->memory_gb * 1073741824.0), &plan);
-  TL_TRY(tl_context(planned, "--memory=%g", v->memory_gb));
+  TL_TRY(tl_context(tl_label_plan(&mask->head, &options, imaging_bytes(v->memory_mb), &plan),
+                    "--memory=%g", v->memory_mb));
   TL_TRY(imaging_report_input(report, &mask->head, roi));
   if (call->dry_run) return report_plan(report, &mask->head, &plan);
   return label(call, mask, roi, &options, &plan, report);

@@ -40,8 +40,9 @@ static const TlParam train_params[] = {
     {"tolerance", TL_P_REAL, offsetof(TrainValues, tolerance), "", "0.1", 0, 10, NULL,
      "residual at which coding stops, over the rms of the pairs' features", NULL},
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Running", NULL},
-    {"memory", TL_P_REAL, offsetof(TrainValues, memory_mb), "MB", "2000", 0, 1e9, NULL,
-     "of a larger stack the middle layers that fit into this are trained on; 0: all", NULL},
+    IMAGING_MEMORY_PARAM(TrainValues, "2000",
+                         "of a larger stack the middle layers that fit into this are trained on; "
+                         "0: all"),
 };
 
 typedef struct TrainJob {
@@ -65,7 +66,7 @@ static double fixed_bytes(const TrainValues *v) {
 static TlStatus choose_layers(TrainJob *job) {
   const TlVolume *head = &job->stack.head;
   double layer = (double)head->nx * (double)head->ny * bytes_a_voxel(job);
-  double room = job->values->memory_mb * 1e6 - fixed_bytes(job->values);
+  double room = job->values->memory_mb * IMAGING_MB - fixed_bytes(job->values);
   job->layers = head->nz;
   if (job->values->memory_mb > 0 && layer * (double)head->nz > room)
     job->layers = room > 0 ? (int64_t)(room / layer) : 0;
@@ -73,7 +74,7 @@ static TlStatus choose_layers(TrainJob *job) {
     return tl_fail(TL_EUSAGE,
                    "--memory: %.0f MB hold %lld layers; 24 are the least to train on and take %.0f",
                    job->values->memory_mb, (long long)job->layers,
-                   (24 * layer + fixed_bytes(job->values)) / 1e6 + 1);
+                   (24 * layer + fixed_bytes(job->values)) / IMAGING_MB + 1);
   job->first = (head->nz - job->layers) / 2;
   job->roi.first_z += job->first;
   return TL_OK;
@@ -126,7 +127,7 @@ static TlStatus train_and_write(TrainJob *job, TlReport *report) {
   tl_dictionary_free(&d);
   TL_TRY(status);
   TL_TRY(tl_report_real(report, "seconds", tl_clock_s() - start, "s"));
-  TL_TRY(tl_report_real(report, "peak_memory", (double)tl_mem_peak_bytes() / 1e6, "MB"));
+  TL_TRY(imaging_report_peak(report));
   return tl_report_text(report, "output", call->output);
 }
 
@@ -200,10 +201,7 @@ static const TlParam apply_params[] = {
      "fifth of the dictionary's tolerance",
      NULL},
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Running", NULL},
-    {"memory", TL_P_REAL, offsetof(ApplyValues, memory_mb), "MB", "0", 0, 1e9, NULL,
-     "work in slabs of layers that fit into this; 0: the whole stack at once. The product is the "
-     "same to the bit",
-     NULL},
+    IMAGING_MEMORY_PARAM(ApplyValues, "0", IMAGING_SLABS_HELP),
     IMAGING_PREVIEW_PARAM(ApplyValues),
 };
 
@@ -297,7 +295,7 @@ static TlStatus refine_and_report(ApplyJob *job, TlReport *report) {
   double seconds = tl_clock_s() - start;
   TL_TRY(report_told(report, &told));
   TL_TRY(tl_report_real(report, "seconds", seconds, "s"));
-  TL_TRY(tl_report_real(report, "peak_memory", (double)tl_mem_peak_bytes() / 1e6, "MB"));
+  TL_TRY(imaging_report_peak(report));
   TL_TRY(tl_report_text(report, "output", job->call->output));
   return draw_preview(job, report);
 }
@@ -308,7 +306,7 @@ static TlStatus apply_work(ApplyJob *job, TlReport *report) {
   TL_TRY(imaging_report_input(report, &job->stack.head, &job->roi));
   job->denoise = job->values->denoise != DENOISE_NO && job->values->sigma_noise != 0;
   TL_TRY(tl_context(tl_superres_plan(&job->stack.head, &job->dictionary, job->denoise,
-                                     (int64_t)(job->values->memory_mb * 1e6), &job->plan),
+                                     imaging_bytes(job->values->memory_mb), &job->plan),
                     "--memory"));
   TL_TRY(report_plan(job, report));
   if (!job->call->dry_run) return refine_and_report(job, report);

@@ -311,8 +311,8 @@ TlStatus tl_binarize_plan(int64_t nx, int64_t ny, int64_t nz, int64_t bytes, TlB
     int64_t need = tl_binarize_bytes(nx, ny, nz, o, TL_HMRF_QUIET_SWEEPS);
     if (need <= bytes) best = o->slab;
     if (need > bytes && o->slab == TL_SLAB_STEP)
-      return tl_fail(TL_EUSAGE, "the thinnest slabs need %lld MiB, %lld are given",
-                     (long long)(need >> 20) + 1, (long long)(bytes >> 20));
+      return tl_fail(TL_EUSAGE, "the thinnest slabs need %.0f MB, %.0f are given",
+                     ceil((double)need / 1e6), floor((double)bytes / 1e6));
   }
   o->slab = best;
   o->hmrf.most_bytes = bytes - kept_bytes(nx, ny, nz, o);

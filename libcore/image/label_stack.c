@@ -5,6 +5,7 @@
 #include "image/label_impl.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,9 +211,9 @@ TlStatus tl_label_plan(const TlVolume *head, const TlLabelOptions *o, int64_t by
   int64_t planes = (room - 2 * depth * read) / (read + own);
   if (planes < depth) planes = (room - 2 * least * read) / (read + own) / 2;
   if (planes < 1)
-    return tl_fail(TL_ELIMIT, "labelling planes of %lld x %lld voxels needs %.0f MiB at least",
+    return tl_fail(TL_ELIMIT, "labelling planes of %lld x %lld voxels needs %.0f MB at least",
                    (long long)head->nx, (long long)head->ny,
-                   (double)(fixed + 2 * least * read + 2 * (read + own)) / 1048576.0);
+                   ceil((double)(fixed + 2 * least * read + 2 * (read + own)) / 1e6));
   plan->slab_planes = planes < head->nz ? planes : head->nz;
   plan->most_planes = (room - plan->slab_planes * own) / read;
   plan->bytes = fixed + plan->slab_planes * own + plan->most_planes * read;

@@ -15,8 +15,8 @@ for method in nlm gaussian median bilateral diffusion; do
   [ -e plan.h5 ] && fail "a dry run wrote"
   [ "$(value slabs)" = 1 ] || fail "$method: not in one slab without a limit"
   [ -n "$(value time_about)" ] || fail "$method: no time in the plan"
-  # MiB -> MB, a little less than the whole takes
-  memory=$(value memory | awk '{ printf "%.3f", $1 * 1.048576 - 0.5 }')
+  # a little less than the whole takes
+  memory=$(value memory | awk '{ printf "%.3f", $1 - 0.5 }')
   quiet "$BIN/talus-denoise" "${options[@]}" -o whole.h5 --overwrite
   whole=$(value removed_rms)
   quiet "$BIN/talus-denoise" "${options[@]}" -o slabs.h5 --overwrite --memory="$memory"

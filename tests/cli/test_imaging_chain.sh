@@ -43,7 +43,7 @@ done
 # a plan does not read the stack: one with holes, larger than memory, is planned at once
 truncate -s 16000000000 holes.raw
 for tool in talus-denoise talus-binarize talus-label; do
-  memory=3000; [ $tool = talus-label ] && memory=3; [ $tool = talus-binarize ] && memory=20000
+  memory=3000; [ $tool = talus-binarize ] && memory=20000
   timeout 60 "$BIN/$tool" --raw=2000,2000,2000,u16,little --roi=none --memory=$memory --dry-run holes.raw -o plan.h5 \
     >out.txt 2>err.txt || fail "$tool --dry-run of 2000^3: $(cat err.txt)"
   holds "$(value memory) > 500" "$tool plans 2000^3"

@@ -26,7 +26,7 @@ quiet "$BIN/talus-superres" apply coarse.h5 --dictionary=d.h5 --denoise=no --pre
 [ -s p.png ] || fail "no preview"
 quiet "$BIN/talus-superres" apply coarse.h5 --dictionary=d.h5 --sigma-noise=0 -o whole.h5 --overwrite
 quiet "$BIN/talus-superres" apply coarse.h5 --dictionary=d.h5 --sigma-noise=0 -n -o slabs.h5
-memory=$(value memory | awk '{ printf "%.3f", $1 * 1.048576 - 0.3 }')
+memory=$(value memory | awk '{ printf "%.3f", $1 - 0.3 }')
 quiet "$BIN/talus-superres" apply coarse.h5 --dictionary=d.h5 --sigma-noise=0 --memory="$memory" -o slabs.h5
 [ "$(value slabs)" -ge 2 ] || fail "one slab in $memory MB"
 quiet "$BIN/talus-volume" info whole.h5
