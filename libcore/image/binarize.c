@@ -294,27 +294,34 @@ static int64_t kept_bytes(int64_t nx, int64_t ny, int64_t nz, const TlBinarizeOp
   return nx * ny * nz * (1 + islands);
 }
 
+/* The passes by slabs: greys smoothed, levels found. */
+static int64_t passes_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t slab) {
+  return nx * ny * ((slab < nz ? slab : nz) + 2 * SMOOTH_HALO) * 16;
+}
+
 int64_t tl_binarize_bytes(int64_t nx, int64_t ny, int64_t nz, const TlBinarizeOptions *o,
                           int sweeps) {
   int64_t slab = o->slab > 0 ? o->slab : TL_BINARIZE_SLAB;
-  int64_t thick = slab < nz ? slab : nz, work = nx * ny * (thick + 2 * SMOOTH_HALO) * 16;
+  int64_t work = passes_bytes(nx, ny, nz, slab);
   if (o->method == TL_BINARIZE_HMRF_EM) {
-    int64_t hmrf = tl_hmrf_bytes(nx, ny, nz, slab, sweeps);
+    int64_t most = o->hmrf.most_bytes, slices = slab;
+    if (most > 0) slices = tl_hmrf_slices(nx, ny, nz, slab, sweeps, most);
+    if (slices == 0) slices = TL_HMRF_LEAST_SLICES; /* what it would need */
+    int64_t hmrf = tl_hmrf_bytes(nx, ny, nz, slices, sweeps);
     work = hmrf > work ? hmrf : work;
   }
   return kept_bytes(nx, ny, nz, o) + work;
 }
 
 TlStatus tl_binarize_plan(int64_t nx, int64_t ny, int64_t nz, int64_t bytes, TlBinarizeOptions *o) {
-  int64_t best = 0;
-  for (o->slab = TL_SLAB_STEP; o->slab < nz + TL_SLAB_STEP; o->slab += TL_SLAB_STEP) {
-    int64_t need = tl_binarize_bytes(nx, ny, nz, o, TL_HMRF_QUIET_SWEEPS);
-    if (need <= bytes) best = o->slab;
-    if (need > bytes && o->slab == TL_SLAB_STEP)
-      return tl_fail(TL_EUSAGE, "the thinnest slabs need %.0f MB, %.0f are given",
-                     ceil((double)need / 1e6), floor((double)bytes / 1e6));
-  }
-  o->slab = best;
-  o->hmrf.most_bytes = bytes - kept_bytes(nx, ny, nz, o);
+  int64_t most = bytes - kept_bytes(nx, ny, nz, o);
+  o->hmrf.most_bytes = most > 0 ? most : 1;
+  o->slab = TL_SLAB_STEP;
+  int64_t need = tl_binarize_bytes(nx, ny, nz, o, TL_HMRF_QUIET_SWEEPS);
+  if (need > bytes)
+    return tl_fail(TL_EUSAGE, "the thinnest slabs need %.0f MB, %.0f are given",
+                   ceil((double)need / 1e6), floor((double)bytes / 1e6));
+  while (o->slab < nz && passes_bytes(nx, ny, nz, o->slab + TL_SLAB_STEP) <= most)
+    o->slab += TL_SLAB_STEP;
   return TL_OK;
 }

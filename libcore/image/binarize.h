@@ -72,8 +72,9 @@ TlStatus tl_binarize(const TlVolume *grey, const TlRoi *roi, const TlBinarizeOpt
 TlStatus tl_binarize_source(const TlSource *grey, const TlRoi *roi,
                             const TlBinarizeOptions *options, TlVolume *mask,
                             TlBinarizeResult *result);
-/* Memory of a run beside what the source holds, bytes: the mask and a slab's work; for a denoised
- * stack (sweeps TL_HMRF_QUIET_SWEEPS) or a very noisy one (TL_HMRF_LOUD_SWEEPS). */
+/* Memory of a run beside what the source holds, bytes: the mask and the work on a slab or within
+ * options->hmrf.most_bytes (at least, when that is too little); for a denoised stack (sweeps
+ * TL_HMRF_QUIET_SWEEPS) or a very noisy one (TL_HMRF_LOUD_SWEEPS). */
 int64_t tl_binarize_bytes(int64_t nx, int64_t ny, int64_t nz, const TlBinarizeOptions *options,
                           int sweeps);
 /* Slabs and work memory for `bytes` in all: sets options->slab and options->hmrf.most_bytes.

@@ -2,18 +2,16 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/gaussian.h"
 #include "image/hmrf_field.h"
+#include "image/hmrf_slab.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 enum { NEXT = 2, START = 4 }; /* bits of the mask: labels of the round that runs, of the start */
-enum { LOCAL_REACH = 8, LEAST_SWEEPS = 2, NOISY_SWEEPS = 8 };
+enum { LEAST_SWEEPS = 2, NOISY_SWEEPS = 8 };
 
-static const double LOCAL_SIGMA = 2;      /* voxels, of the local levels; 4 sigma = LOCAL_REACH */
-static const double DARKEST_GRAIN = 0.2;  /* of the gap, below the global grain level */
 static const double ENERGY_CHANGE = 1e-4; /* relative; rounds end below */
 static const double AUTO_BETA = 0.2;      /* over sd / gap */
 /* Noise over gap up to which blur is undone in full, and from which on not at all. */
@@ -26,138 +24,66 @@ static const double STEEP =
     0.1; /* of the gap a voxel; an edge where the slope is above: noise is not */
 
 typedef struct Run {
-  const TlSource *grey;
-  const TlRoi *roi;
+  TlHmrfModel model;
   const TlHmrfOptions *o;
-  int64_t slab;
+  int64_t slab;   /* of the passes that find levels */
+  int64_t slices; /* begun at a time */
   const TlHistogram *bins;
-  TlVolume *mask; /* bit 0: labels */
-  TlLevels levels;
+  TlVolume *mask; /* the model's: bit 0 labels */
   double sd, cut;
   bool quiet; /* a start may be sharpened */
   int sweeps;
   TlStencil stencil;
-  TlField field; /* work of one slab */
-  float *low, *high, *weight;
-  uint8_t *classes, *core, *scratch;
+  TlHmrfSlab work;
+  TlField field;
   double *by_slice[2];
 } Run;
 
-/* ---- slabs ---- */
+/* ---- memory ---- */
 
-static int64_t halo_of(int sweeps) {
-  int64_t field = 4 * sweeps + 2, local = LOCAL_REACH + TL_CORE_EROSION;
-  return field + local; /* the field's halo needs right levels too */
+/* The field's parts follow each other through the stack; how far each is behind the slices that
+ * have come in: a sharpened start looks one slice ahead, an energy one slice to each side. */
+enum { LAG_START = 1, LAG_ENERGY = 1 };
+
+static int64_t lag_of_sweeps(int sweeps) {
+  return LAG_START + TL_FIELD_LAG * sweeps;
 }
 
-static int64_t deepest(int64_t nz, int64_t slab, int64_t halo) {
-  int64_t most = 0;
-  for (int64_t k = 0; k < tl_slab_count(nz, slab); k++) {
-    TlSlab s = tl_slab(nz, slab, halo, k);
-    most = s.high - s.low > most ? s.high - s.low : most;
-  }
-  return most;
+/* Slices that are still looked at when `slices` more have come. */
+static int64_t window(int64_t slices, int sweeps) {
+  return slices + lag_of_sweeps(sweeps) + 2 * LAG_ENERGY;
 }
 
-int64_t tl_hmrf_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t slab, int sweeps) {
-  int64_t depth = deepest(nz, slab, halo_of(sweeps));
-  return depth * nx * ny * 19 + (depth + 2) * (nx + 2) * (ny + 2) * 4;
+int64_t tl_hmrf_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t slices, int sweeps) {
+  return tl_hmrf_slab_bytes(nx, ny, nz, slices) +
+         tl_field_bytes(nx, ny, nz, window(slices, sweeps));
 }
 
-/* The thickest slabs, at most as thick as asked, that keep within the memory. */
-static TlStatus fit_slab(Run *r, int sweeps) {
-  const TlSource *g = r->grey;
-  int64_t most = r->o->most_bytes, thick = r->slab > 0 ? r->slab : g->nz;
-  thick = (thick + TL_SLAB_STEP - 1) / TL_SLAB_STEP * TL_SLAB_STEP;
-  while (thick > TL_SLAB_STEP && tl_hmrf_bytes(g->nx, g->ny, g->nz, thick, sweeps) > most)
-    thick -= TL_SLAB_STEP;
-  int64_t need = tl_hmrf_bytes(g->nx, g->ny, g->nz, thick, sweeps);
+int64_t tl_hmrf_slices(int64_t nx, int64_t ny, int64_t nz, int64_t most, int sweeps,
+                       int64_t bytes) {
+  int64_t slices = most < nz ? most : nz;
+  while (slices > 0 && tl_hmrf_bytes(nx, ny, nz, slices, sweeps) > bytes) slices--;
+  return slices >= TL_HMRF_LEAST_SLICES || slices == nz ? slices : 0;
+}
+
+/* As many slices at a time as asked, or as memory lets. */
+static TlStatus fit(Run *r) {
+  const TlSource *g = r->model.grey;
+  int64_t most = r->o->most_bytes;
+  r->slices = r->slab > 0 && r->slab < g->nz ? r->slab : g->nz;
   if (most == 0) return TL_OK;
-  if (need > most)
-    return tl_fail(TL_EUSAGE,
-                   "at this noise (%d sweeps) the thinnest slabs need %lld MiB of work memory, "
-                   "%lld are left: give more, or denoise first",
-                   sweeps, (long long)(need >> 20), (long long)(most >> 20));
-  r->slab = thick;
-  tl_log_debug("HMRF-EM: %d sweeps, slabs of %lld slices", sweeps, (long long)thick);
-  return TL_OK;
+  r->slices = tl_hmrf_slices(g->nx, g->ny, g->nz, r->slices, r->sweeps, most);
+  tl_log_debug("HMRF-EM: %d sweeps, %lld slices at a time", r->sweeps, (long long)r->slices);
+  if (r->slices > 0) return TL_OK;
+  int64_t need = tl_hmrf_bytes(g->nx, g->ny, g->nz, TL_HMRF_LEAST_SLICES, r->sweeps);
+  return tl_fail(TL_EUSAGE,
+                 "at this noise (%d sweeps) the fewest slices at a time need %lld MB of work "
+                 "memory, %lld are left: give more, or denoise first",
+                 r->sweeps, (long long)(need / 1000000) + 1, (long long)(most / 1000000));
 }
 
-static void run_free(Run *r) {
-  tl_field_free(&r->field);
-  tl_free(r->low);
-  tl_free(r->high);
-  tl_free(r->weight);
-  tl_free(r->classes);
-  tl_free(r->core);
-  tl_free(r->scratch);
-  r->low = r->high = r->weight = NULL;
-  r->classes = r->core = r->scratch = NULL;
-}
-
-/* Work for slabs with this halo. */
-static TlStatus run_make(Run *r, int64_t halo) {
-  int64_t depth = deepest(r->grey->nz, r->slab, halo), n = depth * r->grey->ny * r->grey->nx;
-  run_free(r);
-  TL_TRY(tl_field_new(&r->field, r->grey->nx, r->grey->ny, depth));
-  TL_TRY(TL_NEW(r->low, (size_t)n));
-  TL_TRY(TL_NEW(r->high, (size_t)n));
-  TL_TRY(TL_NEW(r->weight, (size_t)n));
-  TL_TRY(TL_NEW(r->classes, (size_t)n));
-  TL_TRY(TL_NEW(r->core, (size_t)n));
-  return TL_NEW(r->scratch, (size_t)n);
-}
-
-/* ---- levels of a slab ---- */
-
-static void drift_levels(const Run *r, const TlSlab *s, int which, float *level) {
-  int64_t nx = r->grey->nx, ny = r->grey->ny;
-#pragma omp parallel for
-  for (int64_t k = 0; k < (s->high - s->low) * ny; k++)
-    tl_levels_row(&r->levels, which, nx, k % ny, s->low + k / ny, level + k * nx);
-}
-
-/* level (the drift's in): core greys less level, smoothed, with a hundredth of nothing mixed in so
- * that places far from any core keep the drift's level. */
-static TlStatus local_level(Run *r, const TlSlab *s, int which, float *level) {
-  int64_t nx = r->grey->nx, ny = r->grey->ny, nz = s->high - s->low, n = nx * ny * nz;
-  double sigma[3], unit = tl_field_unit(r->grey->voxel_m);
-  for (int a = 0; a < 3; a++)
-    sigma[a] = unit > 0 ? fmin(LOCAL_SIGMA * unit / r->grey->voxel_m[a], LOCAL_SIGMA) : LOCAL_SIGMA;
-  tl_core_find(r->classes, nx, ny, nz, (uint8_t)which, r->levels.erosion[which], r->core,
-               r->scratch);
-  float *sum = r->field.f; /* the field is begun later */
-  for (int64_t i = 0; i < n; i++) {
-    r->weight[i] = r->core[i];
-    sum[i] = r->core[i] ? r->field.grey[i] - level[i] : 0;
-  }
-  TL_TRY(tl_gaussian_floats(sum, nx, ny, nz, sigma, TL_GAUSSIAN_DIRECT));
-  TL_TRY(tl_gaussian_floats(r->weight, nx, ny, nz, sigma, TL_GAUSSIAN_DIRECT));
-  for (int64_t i = 0; i < n; i++) level[i] += sum[i] / (r->weight[i] + 0.01F);
-  return TL_OK;
-}
-
-/* Greys, classes, void and grain levels of a slab with its halo. */
-static TlStatus load(Run *r, const TlSlab *s) {
-  int64_t n = (s->high - s->low) * r->grey->ny * r->grey->nx;
-  TL_TRY(tl_source_read(r->grey, s->low, s->high - s->low, r->field.grey));
-  tl_classes_of(r->mask, r->roi, s->low, s->high, r->classes);
-  drift_levels(r, s, 0, r->low);
-  drift_levels(r, s, 1, r->high);
-  if (r->o->local_void) TL_TRY(local_level(r, s, 0, r->low));
-  TL_TRY(local_level(r, s, 1, r->high));
-  double gap = r->levels.level[1] - r->levels.level[0];
-  float least = (float)((1 - DARKEST_GRAIN) * gap);
-  float void_most = (float)(r->levels.level[0] + 0.5 * gap);
-  for (int64_t i = 0; i < n; i++) {
-    if (r->low[i] > void_most) r->low[i] = void_most;
-    if (!r->o->local_void) {
-      if (r->high[i] < r->low[i] + least) r->high[i] = r->low[i] + least;
-    } else if (r->high[i] < r->low[i] + 0.5F * least) {
-      r->high[i] = r->low[i] + 0.5F * least;
-    }
-  }
-  return TL_OK;
+static TlStatus load(Run *r, int64_t begin, int64_t end) {
+  return tl_hmrf_slab_load(&r->work, &r->model, begin, end);
 }
 
 /* ---- what is measured once: noise and blur ---- */
@@ -174,19 +100,21 @@ static inline bool surrounded(const uint8_t *c, int64_t row, int64_t plane) {
 
 /* Core voxels less the mean of their 6 neighbours (sd sqrt(7/6) of white noise's): what varies
  * slowly, a third phase or the minerals' own grey, is none of the noise. */
-static void add_spread(const Run *r, const TlSlab *s, int which, Spread *spread) {
-  int64_t nx = r->grey->nx, ny = r->grey->ny, plane = nx * ny;
-  int64_t first = s->begin > 0 || r->grey->nz < 3 ? s->begin : 1;
-  int64_t last = s->end < r->grey->nz || r->grey->nz < 3 ? s->end : s->end - 1;
-  int64_t up = r->grey->nz < 3 ? 0 : plane; /* a stack too thin has its own slice beside it */
-  tl_core_find(r->classes, nx, ny, s->high - s->low, (uint8_t)which, r->levels.erosion[which],
-               r->core, r->scratch);
+static void add_spread(const Run *r, int which, Spread *spread) {
+  const TlHmrfSlab *w = &r->work;
+  const TlSlab *s = &w->at;
+  int64_t nx = r->model.grey->nx, ny = r->model.grey->ny, nz = r->model.grey->nz, plane = nx * ny;
+  int64_t first = s->begin > 0 || nz < 3 ? s->begin : 1;
+  int64_t last = s->end < nz || nz < 3 ? s->end : s->end - 1;
+  int64_t up = nz < 3 ? 0 : plane; /* a stack too thin has its own slice beside it */
+  tl_core_find(w->classes, nx, ny, s->high - s->low, (uint8_t)which, r->model.levels.erosion[which],
+               w->core, w->scratch);
   for (int64_t z = first; z < last; z++)
     for (int64_t y = 1; y + 1 < ny; y++)
       for (int64_t x = 1; x + 1 < nx; x++) {
         int64_t i = (z - s->low) * plane + y * nx + x;
-        const float *g = r->field.grey + i;
-        if (!r->core[i] || !surrounded(r->classes + i, nx, up)) continue;
+        const float *g = w->grey + i;
+        if (!w->core[i] || !surrounded(w->classes + i, nx, up)) continue;
         double mean = (double)(g[1] + g[-1] + g[nx] + g[-nx] + g[up] + g[-up]) / 6;
         double at = fabs((double)g[0] - mean) / sqrt(7.0 / 6) / spread->width;
         spread->count[at < (double)spread->bins - 1 ? (int64_t)at : spread->bins - 1]++;
@@ -210,24 +138,27 @@ static double noise_of(const Spread *s) {
 
 /* Sums of |grad u| and |grad u|^2 over the slices' steep voxels: an edge of Gaussian profile has 1
  * and 1 / (2 sigma sqrt(pi)) of them a unit of area. Opaque minerals (u > 1.3) are left out. */
-static void add_slopes(Run *r, const TlSlab *s) {
-  int64_t nx = r->grey->nx, ny = r->grey->ny, plane = nx * ny;
-  double gap = r->levels.level[1] - r->levels.level[0];
-  const double *m = r->grey->voxel_m;
+static void add_slopes(Run *r) {
+  const TlHmrfSlab *w = &r->work;
+  const TlSlab *s = &w->at;
+  int64_t nx = r->model.grey->nx, ny = r->model.grey->ny, nz = r->model.grey->nz, plane = nx * ny;
+  double gap = r->model.levels.level[1] - r->model.levels.level[0];
+  const double *m = r->model.grey->voxel_m;
   double unit = tl_field_unit(m), step[3] = {1, 1, 1};
   for (int a = 0; a < 3 && unit > 0; a++) step[a] = m[a] / unit;
 #pragma omp parallel for
   for (int64_t z = s->begin; z < s->end; z++) {
     double once = 0, twice = 0;
-    for (int64_t y = 1; z > 0 && z + 1 < r->grey->nz && y + 1 < ny; y++)
+    for (int64_t y = 1; z > 0 && z + 1 < nz && y + 1 < ny; y++)
       for (int64_t x = 1; x + 1 < nx; x++) {
         int64_t i = (z - s->low) * plane + y * nx + x;
-        const float *g = r->field.grey + i;
-        if (!surrounded(r->classes + i, nx, plane)) continue;
+        const float *g = w->grey + i;
+        if (!surrounded(w->classes + i, nx, plane)) continue;
         double dx = (double)(g[1] - g[-1]) / step[0], dy = (double)(g[nx] - g[-nx]) / step[1];
         double dz = (double)(g[plane] - g[-plane]) / step[2];
         double q = 0.25 * (dx * dx + dy * dy + dz * dz) / (gap * gap);
-        if (q < STEEP * STEEP || g[0] > r->high[i] + 0.3 * gap) continue;
+        float high = w->high[i - (s->begin - s->low) * plane];
+        if (q < STEEP * STEEP || g[0] > high + 0.3 * gap) continue;
         once += sqrt(q);
         twice += q;
       }
@@ -244,8 +175,8 @@ static double sum_slices(const double *value, int64_t n) {
 
 /* Above QUIET noise hides the slope of edges: there the usual blur takes the measure's place. */
 static void choose_blur(Run *r, double gap, TlHmrfResult *result) {
-  double once = sum_slices(r->by_slice[0], r->grey->nz);
-  double twice = sum_slices(r->by_slice[1], r->grey->nz);
+  double once = sum_slices(r->by_slice[0], r->model.grey->nz);
+  double twice = sum_slices(r->by_slice[1], r->model.grey->nz);
   double fade = fmin(fmax((LOUD - result->noise / gap) / (LOUD - QUIET), 0), 1);
   if (fade > 0 && twice > 0) result->edge = once / (2 * sqrt(M_PI) * twice);
   double told = 0.5 * BLUR_SHARE * (result->edge * result->edge - OWN_VARIANCE);
@@ -276,18 +207,18 @@ static double cut_of(double w, double s2) {
 
 static TlStatus measure(Run *r, TlHmrfResult *result) {
   Spread spread[2] = {{0}};
-  double gap = r->levels.level[1] - r->levels.level[0], variance = 0;
+  double gap = r->model.levels.level[1] - r->model.levels.level[0], variance = 0;
+  int64_t nz = r->model.grey->nz;
   TlStatus status = TL_OK;
   for (int c = 0; c < 2 && status == TL_OK; c++) {
     spread[c] = (Spread){.width = gap / 8192, .bins = 16384};
     status = TL_NEW(spread[c].count, (size_t)spread[c].bins);
   }
-  for (int64_t k = 0; status == TL_OK && k < tl_slab_count(r->grey->nz, r->slab); k++) {
-    TlSlab s = tl_slab(r->grey->nz, r->slab, halo_of(0), k);
-    status = load(r, &s);
+  for (int64_t z = 0; status == TL_OK && z < nz; z += r->slices) {
+    status = load(r, z, z + r->slices < nz ? z + r->slices : nz);
     if (status != TL_OK) break;
-    add_slopes(r, &s);
-    for (int c = 0; c < 2; c++) add_spread(r, &s, c, &spread[c]);
+    add_slopes(r);
+    for (int c = 0; c < 2; c++) add_spread(r, c, &spread[c]);
   }
   for (int c = 0; c < 2; c++) {
     double sd = noise_of(&spread[c]);
@@ -300,38 +231,80 @@ static TlStatus measure(Run *r, TlHmrfResult *result) {
   r->cut = result->cut = cut_of(r->o->void_weight, r->sd * r->sd / (gap * gap));
   result->beta = r->o->beta > 0 ? r->o->beta : AUTO_BETA * gap / r->sd;
   r->sweeps = result->sweeps = enough_sweeps(r, result->beta, r->sd / gap, result->deblur);
-  tl_stencil_make(&r->stencil, r->grey->voxel_m, r->o->neighbours, result->beta, r->o->delta,
+  tl_stencil_make(&r->stencil, r->model.grey->voxel_m, r->o->neighbours, result->beta, r->o->delta,
                   result->deblur);
   return status;
 }
 
 /* ---- rounds ---- */
 
-static void store_labels(Run *r, const TlSlab *s) {
-  int64_t nx = r->grey->nx, ny = r->grey->ny;
+static void store_labels(Run *r, int64_t begin, int64_t end) {
+  int64_t nx = r->mask->nx, ny = r->mask->ny;
   float cut = (float)r->cut;
 #pragma omp parallel for
-  for (int64_t z = s->begin; z < s->end; z++)
-    for (int64_t y = 0; y < ny; y++) {
-      const float *f = tl_field_row(&r->field, y, z - s->low);
-      uint8_t *m = r->mask->u8 + tl_volume_at(r->mask, 0, y, z);
-      for (int64_t x = 0; x < nx; x++) m[x] = (uint8_t)((m[x] & ~NEXT) | (f[x] > cut ? NEXT : 0));
-    }
+  for (int64_t k = 0; k < (end - begin) * ny; k++) {
+    const float *f = tl_field_row(&r->field, k % ny, begin + k / ny);
+    uint8_t *m = r->mask->u8 + tl_volume_at(r->mask, 0, k % ny, begin + k / ny);
+    for (int64_t x = 0; x < nx; x++) m[x] = (uint8_t)((m[x] & ~NEXT) | (f[x] > cut ? NEXT : 0));
+  }
 }
 
-/* One E step with the present levels: labels to bit 1, energies before (first round) and after. */
-static TlStatus relax(Run *r, bool first, double energy[2]) {
-  for (int64_t k = 0; k < tl_slab_count(r->grey->nz, r->slab); k++) {
-    TlSlab s = tl_slab(r->grey->nz, r->slab, halo_of(r->sweeps), k);
-    TL_TRY(load(r, &s));
-    tl_field_begin(&r->field, &r->stencil, s.high - s.low, r->low, r->high, r->weight, r->classes,
-                   r->sd, r->quiet);
-    if (first) tl_field_energy(&r->field, &r->stencil, &s, r->by_slice[0]);
-    for (int n = 0; n < r->sweeps; n++) tl_field_sweep(&r->field, &r->stencil, s.low);
-    tl_field_energy(&r->field, &r->stencil, &s, r->by_slice[1]);
-    store_labels(r, &s);
+/* What a part of the work has done when the slices below `come` are in and it is `lag` behind.
+ * Past the stack's end slices come on, though there are none, until the last part is through. */
+static int64_t done(const Run *r, int64_t come, int64_t lag) {
+  int64_t at = come - lag, nz = r->model.grey->nz;
+  return at < 0 ? 0 : at < nz ? at : nz;
+}
+
+static TlReach reach_of(const Run *r, int64_t come, int sweep) {
+  int64_t lag = lag_of_sweeps(sweep);
+  return (TlReach){.aim = done(r, come, lag + TL_FIELD_LAG_AIM),
+                   .half = done(r, come, lag + TL_FIELD_LAG_HALF),
+                   .whole = done(r, come, lag + TL_FIELD_LAG)};
+}
+
+/* The next slices, levels and all, into the field; those that nobody looks at any more leave. */
+static TlStatus take_in(Run *r, int64_t was, int64_t come) {
+  int64_t begin = done(r, was, 0), end = done(r, come, 0), plane = r->mask->nx * r->mask->ny;
+  tl_field_forget(&r->field, done(r, was, lag_of_sweeps(r->sweeps) + 2 * LAG_ENERGY));
+  if (begin == end) return TL_OK;
+  TL_TRY(load(r, begin, end));
+  int64_t halo = (begin - r->work.at.low) * plane;
+  tl_field_add(&r->field, end - begin, r->work.grey + halo, r->work.low, r->work.high,
+               r->work.classes + halo, r->sd);
+  return TL_OK;
+}
+
+/* Slices below `come` in place of `was`: each part goes on as far as that lets it. */
+static void go_on(Run *r, int64_t was, int64_t come, bool first) {
+  TlField *f = &r->field;
+  int64_t start = LAG_START + LAG_ENERGY, end = lag_of_sweeps(r->sweeps);
+  if (r->quiet) tl_field_sharpen(f, &r->stencil, done(r, was, LAG_START), done(r, come, LAG_START));
+  if (first)
+    tl_field_energy(f, &r->stencil, done(r, was, start), done(r, come, start), r->by_slice[0]);
+  for (int n = 0; n < r->sweeps; n++) {
+    TlReach from = reach_of(r, was, n), to = reach_of(r, come, n);
+    tl_field_sweep(f, &r->stencil, &from, &to);
   }
-  for (int k = 0; k < 2; k++) energy[k] = sum_slices(r->by_slice[k], r->grey->nz);
+  store_labels(r, done(r, was, end), done(r, come, end));
+  tl_field_energy(f, &r->stencil, done(r, was, end + LAG_ENERGY), done(r, come, end + LAG_ENERGY),
+                  r->by_slice[1]);
+}
+
+/* One E step with the present levels: labels to bit 1, energies before (first round) and after.
+ * One pass: all sweeps move through the stack together, each behind the one before. */
+static TlStatus relax(Run *r, bool first, double energy[2]) {
+  const TlSource *g = r->model.grey;
+  int64_t last = g->nz + lag_of_sweeps(r->sweeps) + LAG_ENERGY;
+  int64_t deep = window(r->slices, r->sweeps);
+  TL_TRY(tl_field_new(&r->field, g->nx, g->ny, g->nz, deep < g->nz ? deep : g->nz));
+  for (int k = 0; k < 2; k++) r->field.work[k] = r->work.work[k];
+  for (int64_t was = 0; was < last; was += r->slices) {
+    TL_TRY(take_in(r, was, was + r->slices));
+    go_on(r, was, was + r->slices, first);
+  }
+  tl_field_free(&r->field);
+  for (int k = 0; k < 2; k++) energy[k] = sum_slices(r->by_slice[k], g->nz);
   return TL_OK;
 }
 
@@ -352,9 +325,10 @@ static TlStatus check_levels(const TlLevels *l, bool negated) {
 }
 
 static TlStatus new_levels(Run *r) {
-  tl_levels_free(&r->levels);
-  TL_TRY(tl_levels_find(r->grey, r->roi, r->slab, r->mask, r->bins, &r->levels));
-  return check_levels(&r->levels, r->grey->negated);
+  TlHmrfModel *m = &r->model;
+  tl_levels_free(&m->levels);
+  TL_TRY(tl_levels_find(m->grey, m->roi, r->slab, r->mask, r->bins, &m->levels));
+  return check_levels(&m->levels, m->grey->negated);
 }
 
 static void told(TlHmrfResult *result, const TlLevels *l) {
@@ -365,15 +339,15 @@ static void told(TlHmrfResult *result, const TlLevels *l) {
 }
 
 static TlStatus iterate(Run *r, TlHmrfResult *result) {
-  double sign = r->grey->negated ? -1 : 1;
+  const TlSource *g = r->model.grey;
+  double sign = g->negated ? -1 : 1;
   TL_TRY(new_levels(r));
-  int64_t asked = r->slab;
-  TL_TRY(fit_slab(r, 0));
-  TL_TRY(run_make(r, halo_of(0)));
+  TL_TRY(fit(r));
+  TL_TRY(tl_hmrf_slab_new(&r->work, g->nx, g->ny, g->nz, r->slices));
   TL_TRY(measure(r, result));
-  r->slab = asked;
-  TL_TRY(fit_slab(r, r->sweeps));
-  TL_TRY(run_make(r, halo_of(r->sweeps)));
+  tl_hmrf_slab_free(&r->work);
+  TL_TRY(fit(r));
+  TL_TRY(tl_hmrf_slab_new(&r->work, g->nx, g->ny, g->nz, r->slices));
   while (result->rounds < r->o->most_rounds) {
     double energy[2], last = result->energy[result->rounds];
     if (result->rounds > 0) TL_TRY(new_levels(r));
@@ -382,15 +356,15 @@ static TlStatus iterate(Run *r, TlHmrfResult *result) {
     if (energy[1] > last) {
       tl_log_info("HMRF-EM: new levels (void %.4g, grain %.4g) would raise the energy to %.10g: "
                   "not taken",
-                  sign * r->levels.level[0], sign * r->levels.level[1], energy[1]);
+                  sign * r->model.levels.level[0], sign * r->model.levels.level[1], energy[1]);
       settle_round(r, false);
       return TL_OK;
     }
     settle_round(r, true);
-    told(result, &r->levels);
+    told(result, &r->model.levels);
     result->energy[++result->rounds] = energy[1];
     tl_log_info("HMRF-EM round %d: energy %.10g, void %.4g, grain %.4g", result->rounds, energy[1],
-                sign * r->levels.level[0], sign * r->levels.level[1]);
+                sign * r->model.levels.level[0], sign * r->model.levels.level[1]);
     if (result->rounds > 1 && last - energy[1] <= ENERGY_CHANGE * fabs(energy[1])) break;
   }
   return TL_OK;
@@ -412,15 +386,17 @@ TlStatus tl_hmrf(const TlSource *grey, const TlRoi *roi, const TlHmrfOptions *op
   assert(options->beta >= 0 && options->delta > 0 && options->void_weight > 0 &&
          options->deblur <= 0.25 && options->sd_floor > 0 && options->most_rounds >= 1 &&
          options->most_rounds <= TL_HMRF_MOST_ROUNDS && options->sweeps <= TL_HMRF_MOST_SWEEPS);
-  Run r = {.grey = grey, .roi = roi, .o = options, .slab = slab, .bins = bins, .mask = mask};
+  TlHmrfModel model = {.grey = grey, .roi = roi, .mask = mask, .local_void = options->local_void};
+  Run r = {.model = model, .o = options, .slab = slab, .bins = bins, .mask = mask};
   *result = (TlHmrfResult){0};
   TlStatus status = TL_NEW(r.by_slice[0], (size_t)grey->nz);
   if (status == TL_OK) status = TL_NEW(r.by_slice[1], (size_t)grey->nz);
   for (int64_t i = 0; i < tl_volume_count(mask); i++) mask->u8[i] = mask->u8[i] ? 1 | START : 0;
   if (status == TL_OK) status = iterate(&r, result);
   finish_mask(&r, result);
-  tl_levels_free(&r.levels);
-  run_free(&r);
+  tl_levels_free(&r.model.levels);
+  tl_hmrf_slab_free(&r.work);
+  tl_field_free(&r.field);
   tl_free(r.by_slice[0]);
   tl_free(r.by_slice[1]);
   return status;

@@ -38,6 +38,7 @@
 enum {
   TL_HMRF_MOST_ROUNDS = 50,
   TL_HMRF_MOST_SWEEPS = 400,
+  TL_HMRF_LEAST_SLICES = 4,
   TL_HMRF_QUIET_SWEEPS = 3, /* enough for noise of 0.05 of the gap with the options below */
   TL_HMRF_LOUD_SWEEPS = 10  /* the most that are chosen */
 };
@@ -51,7 +52,7 @@ typedef struct TlHmrfOptions {
   int neighbours;     /* 6 or 26 */
   int most_rounds;    /* 1 to TL_HMRF_MOST_ROUNDS */
   int sweeps;         /* over all colours, a round; 0: until a step is below 1e-3, by beta and S */
-  int64_t most_bytes; /* of work memory: thinner slabs where that needs; 0: no limit */
+  int64_t most_bytes; /* of work memory: fewer slices at a time where that needs; 0: no limit */
   bool local_void;    /* void level local too (more than two phases) */
 } TlHmrfOptions;
 
@@ -78,12 +79,17 @@ typedef struct TlHmrfResult {
 } TlHmrfResult;
 
 /* mask: U8 start labels in, result out (0 / 1; 0 outside the region). bins: histogram of the same
- * greys. The same bits for any slab thickness (a multiple of TL_SLAB_STEP, 0: whole) and thread
- * count. TL_EINPUT when one class is empty or grain is not brighter. Cost: a round is two passes
- * over the greys and `sweeps` over the slabs; memory tl_hmrf_bytes beside the mask. */
+ * greys. The same bits for any slab thickness (a multiple of TL_SLAB_STEP, 0: whole), memory and
+ * thread count. TL_EINPUT when one class is empty or grain is not brighter. Cost: a round is two
+ * passes over the greys and `sweeps` over the field, whose sweeps follow each other through the
+ * stack (a window of 5 slices a sweep, each slice loaded and swept once); memory tl_hmrf_bytes
+ * beside the mask. */
 TlStatus tl_hmrf(const TlSource *grey, const TlRoi *roi, const TlHmrfOptions *options, int64_t slab,
                  const TlHistogram *bins, TlVolume *mask, TlHmrfResult *result);
-/* Work memory of a run by such slabs with so many sweeps, bytes. */
-int64_t tl_hmrf_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t slab, int sweeps);
+/* Work memory of a run that takes so many slices in at a time, bytes. */
+int64_t tl_hmrf_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t slices, int sweeps);
+/* The most slices at a time, at most `most`, within so many bytes; 0 when fewer than
+ * TL_HMRF_LEAST_SLICES (or the stack's) go. */
+int64_t tl_hmrf_slices(int64_t nx, int64_t ny, int64_t nz, int64_t most, int sweeps, int64_t bytes);
 
 #endif

@@ -37,16 +37,47 @@ void tl_stencil_make(TlStencil *s, const double voxel_m[3], int neighbours, doub
   for (int k = 0; k < s->count; k++) s->weight[k] = (float)(beta * 6 * weight[k] / sum);
 }
 
-TlStatus tl_field_new(TlField *f, int64_t nx, int64_t ny, int64_t nz) {
-  *f = (TlField){.nx = nx, .ny = ny, .row = nx + 2, .plane = (nx + 2) * (ny + 2)};
-  TL_TRY(TL_NEW(f->f, (size_t)(f->plane * (nz + 2))));
-  return TL_NEW(f->grey, (size_t)(nx * ny * nz));
+TlStatus tl_field_new(TlField *f, int64_t nx, int64_t ny, int64_t nz, int64_t deep) {
+  int64_t n = deep * ny * nx, padded = (deep + 2) * (ny + 2) * (nx + 2);
+  *f = (TlField){.nx = nx, .ny = ny, .nz = nz, .row = nx + 2, .plane = (nx + 2) * (ny + 2)};
+  TL_TRY(TL_NEW(f->f, (size_t)padded));
+  TL_TRY(TL_NEW(f->u, (size_t)n));
+  TL_TRY(TL_NEW(f->data, (size_t)n));
+  TL_TRY(TL_NEW(f->aim, (size_t)n));
+  for (int64_t i = 0; i < padded; i++) f->f[i] = -1;
+  return TL_OK;
 }
 
 void tl_field_free(TlField *f) {
   tl_free(f->f);
-  tl_free(f->grey);
-  f->f = f->grey = f->u = f->data = f->aim = NULL;
+  tl_free(f->u);
+  tl_free(f->data);
+  tl_free(f->aim);
+  *f = (TlField){0};
+}
+
+int64_t tl_field_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t deep) {
+  deep = deep < nz ? deep : nz;
+  return 12 * deep * ny * nx + 4 * (deep + 2) * (ny + 2) * (nx + 2);
+}
+
+/* Slices in an array of their own, the first of them slice `first` of the stack. */
+typedef struct Part {
+  float *voxels;
+  int64_t first;
+} Part;
+
+static inline float *part_row(const TlField *f, Part part, int64_t y, int64_t z) {
+  return part.voxels + ((z - part.first) * f->ny + y) * f->nx;
+}
+
+/* Row r of slices [begin, ...). */
+typedef struct Row {
+  int64_t y, z;
+} Row;
+
+static inline Row row_of(const TlField *f, int64_t begin, int64_t r) {
+  return (Row){.y = r % f->ny, .z = begin + r / f->ny};
 }
 
 /* ---- blur ---- */
@@ -75,108 +106,137 @@ static void mix_along_x(const float *in, const float *from, float w, float *to, 
   }
 }
 
-/* from -> to (another array) along an axis; voxels of the padded f tell the region. */
-static void mix(const TlField *f, const TlStencil *s, int axis, const float *from, float *to) {
+/* Slices [begin, end): from -> to (another array) along an axis; voxels of the padded f tell the
+ * region. Along z, from has a slice more at each end that is not the stack's. */
+static void mix(const TlField *f, const TlStencil *s, int axis, int64_t begin, int64_t end,
+                Part from, Part to) {
 #pragma omp parallel for
-  for (int64_t z = 0; z < f->nz; z++)
-    for (int64_t y = 0; y < f->ny; y++) {
-      const float *in = tl_field_row(f, y, z);
-      int64_t first = (z * f->ny + y) * f->nx, step = axis == 1 ? f->nx : f->ny * f->nx;
-      int64_t at = axis == 1 ? y : z, last = axis == 1 ? f->ny - 1 : f->nz - 1;
-      int64_t padded = axis == 1 ? f->row : f->plane;
-      const float *here = from + first;
-      if (axis == 0)
-        mix_along_x(in, here, s->blur[0], to + first, f->nx);
-      else
-        mix_row(here, at > 0 ? here - step : here, at < last ? here + step : here, in - padded,
-                in + padded, s->blur[axis], to + first, f->nx);
-    }
+  for (int64_t r = 0; r < (end - begin) * f->ny; r++) {
+    Row w = row_of(f, begin, r);
+    const float *in = tl_field_row(f, w.y, w.z), *here = part_row(f, from, w.y, w.z);
+    float *out = part_row(f, to, w.y, w.z);
+    int64_t step = axis == 1 ? f->nx : f->ny * f->nx, padded = axis == 1 ? f->row : f->plane;
+    int64_t at = axis == 1 ? w.y : w.z, last = axis == 1 ? f->ny - 1 : f->nz - 1;
+    if (axis == 0)
+      mix_along_x(in, here, s->blur[0], out, f->nx);
+    else
+      mix_row(here, at > 0 ? here - step : here, at < last ? here + step : here, in - padded,
+              in + padded, s->blur[axis], out, f->nx);
+  }
 }
 
 static bool blurred(const TlStencil *s) {
   return s->blur[0] > 0 || s->blur[1] > 0 || s->blur[2] > 0;
 }
 
-/* grey = K (g f), g = sqrt(data): greys over the noise's sd above the void, as f has the scan show
- * them. aim is scratch. */
-static void blur_field(TlField *f, const TlStencil *s) {
+static int64_t before(int64_t z) {
+  return z > 0 ? z - 1 : 0;
+}
+
+static int64_t after(const TlField *f, int64_t z) {
+  return z < f->nz ? z + 1 : f->nz;
+}
+
+/* K (g f) of slices [begin, end), g = sqrt(data): greys over the noise's sd above the void, as f
+ * has the scan show them. The part that holds it is work[1]; work[0] is scratch. */
+static Part blur_field(TlField *f, const TlStencil *s, int64_t begin, int64_t end) {
+  int64_t low = before(begin), high = after(f, end);
+  Part one = {f->work[0], low}, two = {f->work[1], low}, data = {f->data, f->low};
 #pragma omp parallel for
-  for (int64_t r = 0; r < f->nz * f->ny; r++) {
-    const float *row = tl_field_row(f, r % f->ny, r / f->ny), *data = f->data + r * f->nx;
-    float *to = f->aim + r * f->nx;
-    for (int64_t x = 0; x < f->nx; x++) to[x] = sqrtf(data[x]) * row[x];
+  for (int64_t r = 0; r < (high - low) * f->ny; r++) {
+    Row w = row_of(f, low, r);
+    const float *row = tl_field_row(f, w.y, w.z), *d = part_row(f, data, w.y, w.z);
+    float *to = part_row(f, one, w.y, w.z);
+    for (int64_t x = 0; x < f->nx; x++) to[x] = sqrtf(d[x]) * row[x];
   }
-  mix(f, s, 0, f->aim, f->grey);
-  mix(f, s, 1, f->grey, f->aim);
-  mix(f, s, 2, f->aim, f->grey);
+  mix(f, s, 0, low, high, one, two);
+  mix(f, s, 1, low, high, two, one);
+  mix(f, s, 2, begin, end, one, two);
+  return two;
 }
 
 /* The data term |g u - K (g f)|^2 / 2 lies below parabolas that touch it at the present f, one a
  * voxel, of curvature g^2: K's weights are positive and sum to 1, so |K| is at most 1. Their
  * vertices are aim. */
-static void set_aim(TlField *f, const TlStencil *s) {
-  int64_t n = f->nz * f->ny * f->nx;
-  blur_field(f, s);
+static void set_aim(TlField *f, const TlStencil *s, int64_t begin, int64_t end) {
+  int64_t low = before(begin), high = after(f, end);
+  Part seen = blur_field(f, s, low, high), left = {f->work[0], seen.first};
+  Part u = {f->u, f->low}, data = {f->data, f->low}, aims = {f->aim, f->low};
 #pragma omp parallel for
-  for (int64_t i = 0; i < n; i++) f->grey[i] = sqrtf(f->data[i]) * f->u[i] - f->grey[i];
-  mix(f, s, 2, f->grey, f->aim); /* the transpose: axes the other way round */
-  mix(f, s, 1, f->aim, f->grey);
-  mix(f, s, 0, f->grey, f->aim);
+  for (int64_t r = 0; r < (high - low) * f->ny; r++) {
+    Row w = row_of(f, low, r);
+    const float *from = part_row(f, u, w.y, w.z), *d = part_row(f, data, w.y, w.z);
+    const float *is = part_row(f, seen, w.y, w.z);
+    float *to = part_row(f, left, w.y, w.z);
+    for (int64_t x = 0; x < f->nx; x++) to[x] = sqrtf(d[x]) * from[x] - is[x];
+  }
+  mix(f, s, 2, begin, end, left, seen); /* the transpose: axes the other way round */
+  mix(f, s, 1, begin, end, seen, left);
+  mix(f, s, 0, begin, end, left, seen);
 #pragma omp parallel for
-  for (int64_t r = 0; r < f->nz * f->ny; r++) {
-    const float *row = tl_field_row(f, r % f->ny, r / f->ny), *data = f->data + r * f->nx;
-    float *aim = f->aim + r * f->nx;
-    for (int64_t x = 0; x < f->nx; x++) aim[x] = row[x] + aim[x] / sqrtf(data[x]);
+  for (int64_t r = 0; r < (end - begin) * f->ny; r++) {
+    Row w = row_of(f, begin, r);
+    const float *row = tl_field_row(f, w.y, w.z), *d = part_row(f, data, w.y, w.z);
+    const float *push = part_row(f, seen, w.y, w.z);
+    float *aim = part_row(f, aims, w.y, w.z);
+    for (int64_t x = 0; x < f->nx; x++) aim[x] = row[x] + push[x] / sqrtf(d[x]);
   }
 }
 
-/* ---- begin ---- */
+/* ---- the window ---- */
+
+void tl_field_forget(TlField *f, int64_t from) {
+  from = from < f->high ? from : f->high;
+  int64_t gone = from - f->low, left = f->high - from, n = f->ny * f->nx;
+  if (gone <= 0) return;
+  float *own[] = {f->u, f->data, f->aim};
+  for (int k = 0; k < 3; k++) memmove(own[k], own[k] + gone * n, (size_t)(left * n) * sizeof **own);
+  memmove(f->f, f->f + gone * f->plane, (size_t)((left + 2) * f->plane) * sizeof *f->f);
+  f->low = from;
+}
 
 static inline float within(float u) {
   return u < 0 ? 0 : u > 1 ? 1 : u;
 }
 
-static void begin_row(TlField *f, int64_t y, int64_t z, const float *low, const uint8_t *classes,
-                      float sd) {
-  int64_t first = (z * f->ny + y) * f->nx;
-  float *row = tl_field_row(f, y, z);
-  for (int64_t x = 0; x < f->nx; x++) {
-    int64_t i = first + x;
-    float gap = f->data[i] - low[i], slack = 3 * sd / gap, u = (f->grey[i] - low[i]) / gap;
-    u = u < -slack ? -slack : u > 1 + slack ? 1 + slack : u;
-    f->u[i] = u;
-    f->data[i] = gap / sd * (gap / sd);
-    row[x] = classes[i] == 2 ? -1 : within(u);
+void tl_field_add(TlField *f, int64_t count, const float *grey, const float *low, const float *high,
+                  const uint8_t *classes, double sd_of_grey) {
+  int64_t begin = f->high;
+  float sd = (float)sd_of_grey;
+  Part us = {f->u, f->low}, data = {f->data, f->low};
+  f->high += count;
+#pragma omp parallel for
+  for (int64_t r = 0; r < count * f->ny; r++) {
+    Row w = row_of(f, begin, r);
+    float *row = tl_field_row(f, w.y, w.z), *to = part_row(f, us, w.y, w.z);
+    float *d = part_row(f, data, w.y, w.z);
+    for (int64_t x = 0; x < f->nx; x++) {
+      int64_t i = r * f->nx + x;
+      float gap = high[i] - low[i], slack = 3 * sd / gap, u = (grey[i] - low[i]) / gap;
+      to[x] = u = u < -slack ? -slack : u > 1 + slack ? 1 + slack : u;
+      d[x] = gap / sd * (gap / sd);
+      row[x] = classes[i] == 2 ? -1 : within(u);
+    }
   }
+  float *pad = f->f + (f->high - f->low + 1) * f->plane; /* of the slice that is not here yet */
+  for (int64_t i = 0; i < f->plane; i++) pad[i] = -1;
 }
 
 /* f = 2 u - K u: what lies inside the region stays inside. */
-static void sharpen(TlField *f, const TlStencil *s) {
-  mix(f, s, 0, f->u, f->grey);
-  mix(f, s, 1, f->grey, f->aim);
-  mix(f, s, 2, f->aim, f->grey);
+void tl_field_sharpen(TlField *f, const TlStencil *s, int64_t begin, int64_t end) {
+  if (!blurred(s) || begin >= end) return;
+  int64_t low = before(begin), high = after(f, end);
+  Part us = {f->u, f->low}, one = {f->work[0], low}, two = {f->work[1], low};
+  mix(f, s, 0, low, high, us, one);
+  mix(f, s, 1, low, high, one, two);
+  mix(f, s, 2, begin, end, two, one);
 #pragma omp parallel for
-  for (int64_t r = 0; r < f->nz * f->ny; r++) {
-    const float *u = f->u + r * f->nx, *seen = f->grey + r * f->nx;
-    float *row = tl_field_row(f, r % f->ny, r / f->ny);
+  for (int64_t r = 0; r < (end - begin) * f->ny; r++) {
+    Row w = row_of(f, begin, r);
+    const float *u = part_row(f, us, w.y, w.z), *seen = part_row(f, one, w.y, w.z);
+    float *row = tl_field_row(f, w.y, w.z);
     for (int64_t x = 0; x < f->nx; x++) row[x] = row[x] < 0 ? -1 : within(2 * u[x] - seen[x]);
   }
-}
-
-void tl_field_begin(TlField *f, const TlStencil *s, int64_t nz, float *low, float *high,
-                    float *scratch, const uint8_t *classes, double sd, bool sharp) {
-  f->nz = nz;
-  f->u = scratch;
-  f->data = high; /* a level until its row is begun */
-  f->aim = low;   /* after the last row */
-  for (int64_t i = 0; i < f->plane * (nz + 2); i++) f->f[i] = -1;
-#pragma omp parallel for
-  for (int64_t z = 0; z < nz; z++)
-    for (int64_t y = 0; y < f->ny; y++) begin_row(f, y, z, low, classes, (float)sd);
-  if (!blurred(s))
-    memcpy(f->aim, f->u, (size_t)(nz * f->ny * f->nx) * sizeof *f->aim);
-  else if (sharp)
-    sharpen(f, s);
 }
 
 /* ---- sweep ---- */
@@ -216,7 +276,8 @@ static void begin_sums(const float *aim, const float *data, float *top, float *b
 /* due: 1 where x has the parity that moves now. */
 static void sweep_row(TlField *f, const TlStencil *s, int64_t y, int64_t z, const float *due) {
   float top[MOST_ROW], bottom[MOST_ROW];
-  const float *aim = f->aim + (z * f->ny + y) * f->nx, *data = f->data + (z * f->ny + y) * f->nx;
+  int64_t first = ((z - f->low) * f->ny + y) * f->nx;
+  const float *aim = (blurred(s) ? f->aim : f->u) + first, *data = f->data + first;
   float *row = tl_field_row(f, y, z);
   for (int64_t x = 0; x < f->nx; x += MOST_ROW) {
     int64_t n = f->nx - x < MOST_ROW ? f->nx - x : MOST_ROW;
@@ -228,28 +289,30 @@ static void sweep_row(TlField *f, const TlStencil *s, int64_t y, int64_t z, cons
   }
 }
 
-static void sweep_colour(TlField *f, const TlStencil *s, int64_t first, int colour) {
+/* A colour of slices [begin, end). 6 neighbours: colours are the parity of x + y + z; 26: x, y and
+ * z are of one parity each, z's the same in each half of the colours. */
+static void sweep_colour(TlField *f, const TlStencil *s, int colour, int64_t begin, int64_t end) {
   float turn[2][MOST_ROW + 2];
   for (int x = 0; x < MOST_ROW + 2; x++) {
     turn[0][x] = x % 2 == 0;
     turn[1][x] = x % 2 == 1;
   }
 #pragma omp parallel for
-  for (int64_t z = 0; z < f->nz; z++)
-    for (int64_t y = 0; y < f->ny; y++) {
-      int64_t deep = first + z;
-      if (s->count == 6) {
-        sweep_row(f, s, y, z, turn[(deep + y + colour) & 1]);
-      } else if ((deep & 1) == (colour >> 2 & 1) && (y & 1) == (colour >> 1 & 1)) {
-        sweep_row(f, s, y, z, turn[colour & 1]);
-      }
+  for (int64_t r = 0; r < (end - begin) * f->ny; r++) {
+    Row w = row_of(f, begin, r);
+    if (s->count == 6) {
+      sweep_row(f, s, w.y, w.z, turn[(w.z + w.y + colour) & 1]);
+    } else if ((w.z & 1) == (colour >> 2 & 1) && (w.y & 1) == (colour >> 1 & 1)) {
+      sweep_row(f, s, w.y, w.z, turn[colour & 1]);
     }
+  }
 }
 
-void tl_field_sweep(TlField *f, const TlStencil *s, int64_t first) {
-  if (blurred(s)) set_aim(f, s);
-  for (int colour = 0; colour < (s->count == 6 ? 2 : 8); colour++)
-    sweep_colour(f, s, first, colour);
+void tl_field_sweep(TlField *f, const TlStencil *s, const TlReach *from, const TlReach *to) {
+  int half = s->count == 6 ? 1 : 4;
+  if (blurred(s) && to->aim > from->aim) set_aim(f, s, from->aim, to->aim);
+  for (int c = 0; c < half; c++) sweep_colour(f, s, c, from->half, to->half);
+  for (int c = half; c < 2 * half; c++) sweep_colour(f, s, c, from->whole, to->whole);
 }
 
 /* ---- energy ---- */
@@ -281,16 +344,18 @@ static void begin_cost_blurred(const float *seen, const float *u, const float *d
   }
 }
 
-static double row_energy(const TlField *f, const TlStencil *s, int64_t y, int64_t z) {
+/* seen: K (g f) of the row, with blur. */
+static double row_energy(const TlField *f, const TlStencil *s, int64_t y, int64_t z,
+                         const float *seen) {
   float cost[MOST_ROW];
   const float *row = tl_field_row(f, y, z);
-  int64_t first = (z * f->ny + y) * f->nx;
+  int64_t first = ((z - f->low) * f->ny + y) * f->nx;
   const float *u = f->u + first, *data = f->data + first;
   double sum = 0;
   for (int64_t x = 0; x < f->nx; x += MOST_ROW) {
     int64_t n = f->nx - x < MOST_ROW ? f->nx - x : MOST_ROW;
     if (blurred(s))
-      begin_cost_blurred(f->grey + first + x, u + x, data + x, cost, n);
+      begin_cost_blurred(seen + x, u + x, data + x, cost, n);
     else
       begin_cost(row + x, u + x, data + x, cost, n);
     for (int k = 0; k < s->count; k++)
@@ -301,12 +366,14 @@ static double row_energy(const TlField *f, const TlStencil *s, int64_t y, int64_
   return sum;
 }
 
-void tl_field_energy(TlField *f, const TlStencil *s, const TlSlab *slab, double *by_slice) {
-  if (blurred(s)) blur_field(f, s);
+void tl_field_energy(TlField *f, const TlStencil *s, int64_t begin, int64_t end, double *by_slice) {
+  Part seen = {f->work[1], begin};
+  if (blurred(s) && begin < end) seen = blur_field(f, s, begin, end);
 #pragma omp parallel for
-  for (int64_t z = slab->begin; z < slab->end; z++) {
+  for (int64_t z = begin; z < end; z++) {
     double sum = 0;
-    for (int64_t y = 0; y < f->ny; y++) sum += row_energy(f, s, y, z - slab->low);
+    for (int64_t y = 0; y < f->ny; y++)
+      sum += row_energy(f, s, y, z, blurred(s) ? part_row(f, seen, y, z) : NULL);
     by_slice[z] = sum;
   }
 }

@@ -1,6 +1,8 @@
-/* The field of solid fractions of one slab and its energy: tools of image/hmrf.c, which says the
- * model. Slices are z, y, x; the field itself has one more row, slice and column on each side that
- * holds -1, as every voxel outside the region does: no neighbour there. */
+/* The field of solid fractions and its energy: tools of image/hmrf.c, which says the model. The
+ * field holds a window of the stack's slices that is moved on from the stack's first to its last;
+ * slices are named by their z of the stack. Arrays are z, y, x; the field itself has one more row,
+ * slice and column on each side that holds -1, as every voxel outside the region does: no
+ * neighbour there. */
 #ifndef TL_IMAGE_HMRF_FIELD_H
 #define TL_IMAGE_HMRF_FIELD_H
 
@@ -19,14 +21,26 @@ typedef struct TlStencil {
 } TlStencil;
 
 typedef struct TlField {
-  int64_t nx, ny, nz; /* nz: of the slab in hand */
+  int64_t nx, ny, nz; /* the stack */
+  int64_t low, high;  /* slices that are here */
   int64_t row, plane; /* strides of f */
   float *f;           /* owned, padded */
-  float *grey;        /* owned; the field's own blurred greys once it is begun */
-  float *u;           /* borrowed: greys on the scale void 0, grain 1, cut */
-  float *data;        /* borrowed: 1 / variance of u */
-  float *aim;         /* borrowed: vertices of the sweep's parabolas, u where there is no blur */
+  float *u;           /* owned: greys on the scale void 0, grain 1, cut */
+  float *data;        /* owned: 1 / variance of u */
+  float *aim;         /* owned: vertices of the sweep's parabolas; unused without blur */
+  float *work[2];     /* borrowed: 4 slices more than any call is given, or the stack's */
 } TlField;
+
+/* How far a sweep is: slices below are done. */
+typedef struct TlReach {
+  int64_t aim;   /* have their parabolas */
+  int64_t half;  /* the first half of the colours has moved */
+  int64_t whole; /* and the second */
+} TlReach;
+
+/* What a reach must stay behind the whole reach of the sweep before: each part of a sweep sees its
+ * neighbours as the whole stack's sweep would. */
+enum { TL_FIELD_LAG_AIM = 2, TL_FIELD_LAG_HALF = 4, TL_FIELD_LAG = 5 };
 
 /* Geometric mean of the voxel's edges, metres; 0 when the size is not known. */
 double tl_field_unit(const double voxel_m[3]);
@@ -34,27 +48,33 @@ double tl_field_unit(const double voxel_m[3]);
  * an axis at most a quarter, the kernel 1 2 1. */
 void tl_stencil_make(TlStencil *stencil, const double voxel_m[3], int neighbours, double beta,
                      double delta, double blur);
-TlStatus tl_field_new(TlField *field, int64_t nx, int64_t ny, int64_t most_nz);
+/* Room for `deep` slices of a stack of nz; empty before slice 0. */
+TlStatus tl_field_new(TlField *field, int64_t nx, int64_t ny, int64_t nz, int64_t deep);
 void tl_field_free(TlField *field);
+int64_t tl_field_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t deep);
 
 /* Row y of slice z of f, without its padding. */
 static inline float *tl_field_row(const TlField *field, int64_t y, int64_t z) {
-  return field->f + (z + 1) * field->plane + (y + 1) * field->row + 1;
+  return field->f + (z - field->low + 1) * field->plane + (y + 1) * field->row + 1;
 }
 
-/* grey is filled: u, data and f from the levels of each voxel: f (-1 outside) is u, with a known
- * blur sharpened by it to first order (sharp), cut to [0, 1]. data
- * takes the place of high, u that of scratch (as many floats), aim that of low; the field borrows
- * them. */
-void tl_field_begin(TlField *field, const TlStencil *stencil, int64_t nz, float *low, float *high,
-                    float *scratch, const uint8_t *classes, double sd, bool sharp);
-/* New parabolas for the data term, then all colours once: U does not rise. Slices that are right
- * become fewer by 2 at each end, with blur by 4. first: the stack's slice that is this slab's first
- * (colours are the stack's). */
-void tl_field_sweep(TlField *field, const TlStencil *stencil, int64_t first);
-/* U of each of the slab's own slices into by_slice[z] (z of the stack); a pair counts half in each
- * of its voxels. Needs one slice of halo. */
-void tl_field_energy(TlField *field, const TlStencil *stencil, const TlSlab *slab,
+/* Slices below `from` are no longer wanted. */
+void tl_field_forget(TlField *field, int64_t from);
+/* The next `count` slices, with levels for each voxel: f (-1 outside the region) is u cut to [0,
+ * 1]. */
+void tl_field_add(TlField *field, int64_t count, const float *grey, const float *low,
+                  const float *high, const uint8_t *classes, double sd);
+/* With blur: f of slices [begin, end) is u sharpened by it to first order, cut. Of slices that have
+ * not been swept; u of one more at each end must be here. */
+void tl_field_sharpen(TlField *field, const TlStencil *stencil, int64_t begin, int64_t end);
+/* One sweep carried on: new parabolas for the data term, then all colours once: U does not rise.
+ * from all 0 to all nz in one call is the plain sweep of a whole stack; in pieces, with the lags
+ * above, several sweeps follow each other through the stack and have the same bits. */
+void tl_field_sweep(TlField *field, const TlStencil *stencil, const TlReach *from,
+                    const TlReach *to);
+/* U of slices [begin, end) into by_slice[z]; a pair counts half in each of its voxels. One more
+ * slice at each end must be here. */
+void tl_field_energy(TlField *field, const TlStencil *stencil, int64_t begin, int64_t end,
                      double *by_slice);
 
 #endif
