@@ -646,22 +646,22 @@ START_TEST(memory_lets_fewer_slices_in_and_changes_nothing_else) {
     TlVolume v, one, many;
     TlBinarizeResult r, s;
     TlBinarizeOptions o = options(TL_BINARIZE_HMRF_EM);
-    CK_OK(tl_volume_new(&v, TL_F32, 31, 30, 90));
+    CK_OK(tl_volume_new(&v, TL_F32, 21, 20, 60));
     for (int64_t i = 0; i < tl_volume_count(&v); i++) {
-      double grey = sand_grey(i % 31, i / 31 % 30, i / 930);
+      double grey = sand_grey(i % 21, i / 21 % 20, i / 420);
       v.f32[i] = (float)(grey + sand_noise(grey, k ? 2 : 8, 52, i));
     }
     o.hmrf.neighbours = neighbours[k];
     o.slab = 96;
     CK_OK(tl_binarize(&v, &whole, &o, &one, &r));
     for (int64_t slices = TL_HMRF_LEAST_SLICES; slices < 40; slices += slices) {
-      o.hmrf.most_bytes = tl_hmrf_bytes(31, 30, 90, slices + k, r.hmrf.sweeps);
+      o.hmrf.most_bytes = tl_hmrf_bytes(21, 20, 60, slices + k, r.hmrf.sweeps);
       CK_OK(tl_binarize(&v, &whole, &o, &many, &s));
       ck_assert_mem_eq(one.u8, many.u8, (size_t)tl_volume_count(&v));
       ck_assert_mem_eq(&r.hmrf, &s.hmrf, sizeof r.hmrf);
       tl_volume_free(&many);
     }
-    o.hmrf.most_bytes = tl_hmrf_bytes(31, 30, 90, TL_HMRF_LEAST_SLICES, r.hmrf.sweeps) - 1;
+    o.hmrf.most_bytes = tl_hmrf_bytes(21, 20, 60, TL_HMRF_LEAST_SLICES, r.hmrf.sweeps) - 1;
     if (k == 0) CK_FAILS(tl_binarize(&v, &whole, &o, &many, &s), TL_EUSAGE, "fewest slices");
     tl_volume_free(&one);
     tl_volume_free(&v);
