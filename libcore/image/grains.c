@@ -20,10 +20,6 @@ static uint32_t find(uint32_t *root, uint32_t id) {
   return id;
 }
 
-static bool counts(const TlRelief *r, size_t id) {
-  return id >= TL_RELIEF_FIRST_ID && r->same[id] == id;
-}
-
 /* ---- persistence ---- */
 
 static bool higher(const TlBasin *a, const TlBasin *b) {
@@ -46,9 +42,8 @@ static void end_peaks(TlRelief *r, uint32_t *root, TlPeak *peaks, size_t *count)
     peaks[(*count)++] =
         (TlPeak){.peak = r->basin[ends].peak, .saddle = r->saddle[i].level, .id = ends};
   }
-  for (size_t id = 0; id < r->ids; id++)
-    if (counts(r, id) && root[id] == id)
-      peaks[(*count)++] = (TlPeak){.peak = r->basin[id].peak, .id = (uint32_t)id};
+  for (size_t id = TL_RELIEF_FIRST_ID; id < r->ids; id++)
+    if (root[id] == id) peaks[(*count)++] = (TlPeak){.peak = r->basin[id].peak, .id = (uint32_t)id};
 }
 
 TlStatus tl_grains_peaks(TlRelief *r, TlPeak **peaks, size_t *count) {
@@ -182,7 +177,6 @@ static TlStatus join_without_neck(const TlRelief *r, const TlGrainRule *rule, ui
   TlStatus status = TL_NEW(saddle, r->saddles);
   if (status == TL_OK) status = TL_NEW(neck, r->saddles);
   for (size_t id = TL_RELIEF_FIRST_ID; status == TL_OK && id < r->ids; id++) {
-    if (!counts(r, id)) continue;
     Region *mine = &region[find(root, (uint32_t)id)];
     if (mine->voxels == 0 || higher(&r->basin[id], &mine->top)) mine->top = r->basin[id];
     mine->voxels += (double)r->basin[id].voxels;
@@ -218,14 +212,13 @@ static size_t gather(const TlRelief *r, const uint8_t *marked, uint32_t *root, i
   for (size_t id = 0; id < r->ids; id++)
     sum[id] = (Found){.first = INT64_MAX, .root = (uint32_t)id};
   for (size_t id = TL_RELIEF_FIRST_ID; id < r->ids; id++) {
-    if (!counts(r, id)) continue;
     const TlBasin *b = &r->basin[id];
     Found *f = &sum[find(root, (uint32_t)id)];
     f->voxels += b->voxels;
     f->first = b->first < f->first ? b->first : f->first;
   }
   for (size_t id = TL_RELIEF_FIRST_ID; id < r->ids; id++) {
-    if (!counts(r, id) || root[id] != id || sum[id].voxels == 0) continue;
+    if (root[id] != id || sum[id].voxels == 0) continue;
     if (!marked[id]) {
       g->unreached += sum[id].voxels;
     } else if (sum[id].voxels < min_voxels) {
@@ -249,8 +242,7 @@ static TlStatus number_grains(const TlRelief *r, uint32_t *root, const Found *fo
     g->first[n] = found[n - 1].first;
   }
   for (size_t id = TL_RELIEF_FIRST_ID; id < r->ids; id++)
-    if (counts(r, id)) g->number[id] = g->number[find(root, (uint32_t)id)];
-  for (size_t id = TL_RELIEF_FIRST_ID; id < r->ids; id++) g->number[id] = g->number[r->same[id]];
+    g->number[id] = g->number[find(root, (uint32_t)id)];
   return TL_OK;
 }
 

@@ -20,7 +20,8 @@ typedef struct TlPeak {
 } TlPeak;
 
 typedef struct TlGrains {
-  uint32_t *number; /* by id of the relief: 1..count in order of first voxel, 0 none; owned */
+  uint32_t *number; /* by hill of the relief (tl_relief_id): 1..count in order of first voxel, 0
+                       none; owned */
   int64_t *voxels;  /* by number, count + 1; owned */
   int64_t *first;   /* by number: least index of a voxel; owned */
   uint32_t count;

@@ -159,6 +159,7 @@ TlStatus tl_label_summarise(const TlGrains *grains, const uint8_t *border, TlLab
 }
 
 typedef struct TlRenumber {
+  const TlRelief *relief;
   const uint32_t *number;
   uint32_t *ids;
 } TlRenumber;
@@ -166,12 +167,14 @@ typedef struct TlRenumber {
 static TlStatus put_numbers(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const TlRenumber *r = context;
   (void)block, (void)thread;
-  for (int64_t i = begin; i < end; i++) r->ids[i] = r->number[r->ids[i]];
+  for (int64_t i = begin; i < end; i++) r->ids[i] = r->number[tl_relief_id(r->relief, r->ids[i])];
   return TL_OK;
 }
 
-TlStatus tl_label_renumber(const uint32_t *number, uint32_t *ids, int64_t count) {
-  return tl_par_blocks(count, 1 << 18, put_numbers, &(TlRenumber){.number = number, .ids = ids});
+TlStatus tl_label_renumber(const TlRelief *relief, const uint32_t *number, uint32_t *ids,
+                           int64_t count) {
+  return tl_par_blocks(count, 1 << 18, put_numbers,
+                       &(TlRenumber){.relief = relief, .number = number, .ids = ids});
 }
 
 /* ---- a stack in memory ---- */

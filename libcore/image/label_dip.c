@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "image/gaussian.h"
+#include "image/source.h"
 
 #include <math.h>
 
@@ -157,13 +158,12 @@ static TlStatus dips_of_rows(void *context, int64_t begin, int64_t end, int64_t 
 }
 
 /* What lies outside the region is no sample: it counts as void. */
-static void blank_outside(const TlDips *d, int64_t low, TlVolume *grey) {
+static void blank_outside(const TlDips *d, const Block *b, float *grey) {
   if (d->roi->kind == TL_ROI_ALL) return;
-  int64_t i = 0;
-  for (int64_t z = 0; z < grey->nz; z++)
-    for (int64_t y = 0; y < grey->ny; y++)
-      for (int64_t x = 0; x < grey->nx; x++, i++)
-        if (!tl_roi_inside(d->roi, x, y, low + z)) grey->f32[i] = (float)d->void_grey;
+  for (int64_t z = b->low; z < b->high; z++)
+    for (int64_t y = 0; y < b->ny; y++)
+      for (int64_t x = 0; x < b->nx; x++, grey++)
+        if (!tl_roi_inside(d->roi, x, y, z)) *grey = (float)d->void_grey;
 }
 
 static void store_grey(const TlDips *d, const float *grey, int64_t count, TlClue *clue) {
@@ -175,20 +175,23 @@ static void store_grey(const TlDips *d, const float *grey, int64_t count, TlClue
 
 TlStatus tl_dips_planes(const TlDips *d, int64_t from, int64_t to, TlClue *clue) {
   const TlVolume *head = &d->grey->head;
-  TlVolume grey;
+  TlSource source = tl_source_layers(d->grey);
+  float *grey;
   Block b = {.dips = d, .nx = head->nx, .ny = head->ny, .from = from, .to = to, .clue = clue};
   b.low = from > d->reach ? from - d->reach : 0;
   b.high = to + d->reach < head->nz ? to + d->reach : head->nz;
-  TL_TRY(tl_layers_grey(d->grey, b.low, b.high - b.low, &grey));
-  blank_outside(d, b.low, &grey);
   int64_t plane = b.nx * b.ny;
-  store_grey(d, grey.f32 + (from - b.low) * plane, (to - from) * plane, clue);
-  TlStatus status =
-      tl_gaussian_floats(grey.f32, b.nx, b.ny, b.high - b.low, d->sigma, TL_GAUSSIAN_DIRECT);
-  b.grey = grey.f32;
+  TL_TRY(TL_NEW(grey, (size_t)((b.high - b.low) * plane)));
+  TlStatus status = tl_source_read(&source, b.low, b.high - b.low, grey);
+  if (status == TL_OK) {
+    blank_outside(d, &b, grey);
+    store_grey(d, grey + (from - b.low) * plane, (to - from) * plane, clue);
+    status = tl_gaussian_floats(grey, b.nx, b.ny, b.high - b.low, d->sigma, TL_GAUSSIAN_DIRECT);
+  }
+  b.grey = grey;
   if (status == TL_OK) status = TL_NEW(b.row, (size_t)(b.nx * tl_par_threads()));
   if (status == TL_OK) status = tl_par_blocks((to - from) * b.ny, 64, dips_of_rows, &b);
   tl_free(b.row);
-  tl_volume_free(&grey);
+  tl_free(grey);
   return status;
 }

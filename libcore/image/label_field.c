@@ -37,7 +37,8 @@ typedef struct Planes {
   int64_t low, high; /* [low, high) of the stack */
   uint8_t *inside;
   float *value;
-  TlClue *clue; /* NULL without grey */
+  int64_t from, to; /* those wanted of them */
+  TlClue *clue;     /* of these; NULL without grey */
 } Planes;
 
 static void planes_free(Planes *p) {
@@ -65,13 +66,18 @@ static TlStatus read_clean(const TlLabelField *f, int64_t low, int64_t high, uin
   return status;
 }
 
+int64_t tl_label_field_margin(const TlLabelField *f) {
+  return f->halo + f->reach + 1;
+}
+
 static TlStatus read_dips(const TlLabelField *f, Planes *p) {
-  TL_TRY(TL_NEW(p->clue, (size_t)((p->high - p->low) * f->nx * f->ny)));
-  return tl_dips_planes(&f->dips, p->low, p->high, p->clue);
+  TL_TRY(TL_NEW(p->clue, (size_t)((p->to - p->from) * f->nx * f->ny)));
+  return tl_dips_planes(&f->dips, p->from, p->to, p->clue);
 }
 
 static TlStatus read_planes(TlLabelField *f, int64_t begin, int64_t end, Planes *p) {
-  int64_t margin = f->halo + f->reach + 1;
+  int64_t margin = tl_label_field_margin(f);
+  *p = (Planes){.from = begin > 0 ? begin - 1 : 0, .to = end < f->nz ? end + 1 : f->nz};
   p->low = begin > margin ? begin - margin : 0;
   p->high = end + margin < f->nz ? end + margin : f->nz;
   if (f->most_planes > 0 && p->high - p->low > f->most_planes)
@@ -83,7 +89,6 @@ static TlStatus read_planes(TlLabelField *f, int64_t begin, int64_t end, Planes 
   TL_TRY(TL_NEW(p->inside, count));
   TL_TRY(TL_NEW(p->value, count));
   TL_TRY(read_clean(f, p->low, p->high, p->inside));
-  if (f->dips.grey) TL_TRY(read_dips(f, p));
   return tl_distance_squared(p->inside, f->nx, f->ny, p->high - p->low, f->edge, p->value);
 }
 
@@ -108,23 +113,23 @@ static bool in_doubt(const TlLabelField *f, const Planes *p, int64_t from, int64
   return false;
 }
 
+/* By half, or as far as the memory allows where that is less. */
+static void deepen_halo(TlLabelField *f, int64_t planes) {
+  int64_t most = (f->most_planes - planes) / 2 - f->reach - 1, next = f->halo + f->halo / 2;
+  f->halo = f->most_planes > 0 && next > most && most > f->halo ? most : next;
+}
+
 static TlStatus exact_distance(TlLabelField *f, int64_t begin, int64_t end, Planes *p) {
   int64_t from = begin - 1 - f->reach, to = end + 1 + f->reach;
   for (;;) {
     TL_TRY(read_planes(f, begin, end, p));
     if (!in_doubt(f, p, from > 0 ? from : 0, to < f->nz ? to : f->nz)) return TL_OK;
     planes_free(p);
-    f->halo *= 2;
+    deepen_halo(f, end - begin);
   }
 }
 
 /* ---- the field ---- */
-
-typedef struct Finish {
-  const uint8_t *inside;
-  float *value;
-  int64_t grain; /* of the slab */
-} Finish;
 
 static TlStatus roots(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   float *value = context;
@@ -140,8 +145,14 @@ static float lowered(float value, uint16_t dip) {
   return low > least ? low : least;
 }
 
+typedef struct Finish { /* of the planes wanted */
+  const uint8_t *inside;
+  float *value;
+  TlClue *clue;
+} Finish;
+
 static TlStatus mask_out(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
-  const Planes *p = context;
+  const Finish *p = context;
   (void)block, (void)thread;
   for (int64_t i = begin; i < end; i++) {
     float value = p->value[i] > 0 ? p->value[i] : 0;
@@ -154,39 +165,37 @@ static TlStatus mask_out(void *context, int64_t begin, int64_t end, int64_t bloc
   return TL_OK;
 }
 
+/* The planes wanted, with those that the smoothing reaches. */
+static TlStatus smooth(const TlLabelField *f, Planes *p) {
+  int64_t low = p->from - f->reach, high = p->to + f->reach, plane = f->nx * f->ny;
+  low = low > p->low ? low : p->low;
+  high = high < p->high ? high : p->high;
+  float *value = p->value + (low - p->low) * plane;
+  TL_TRY(tl_par_blocks((high - low) * plane, 65536, roots, value));
+  return tl_gaussian_floats(value, f->nx, f->ny, high - low, f->sigma, TL_GAUSSIAN_DIRECT);
+}
+
 static TlStatus shape(const TlLabelField *f, Planes *p) {
-  int64_t count = (p->high - p->low) * f->nx * f->ny;
-  if (most_of(p->value, count) == INFINITY)
+  int64_t plane = f->nx * f->ny, offset = (p->from - p->low) * plane;
+  if (most_of(p->value, (p->high - p->low) * plane) == INFINITY)
     return tl_fail(TL_EINPUT, "the mask is all grain: there are no grains to tell apart");
-  TL_TRY(tl_par_blocks(count, 65536, roots, p->value));
-  TL_TRY(
-      tl_gaussian_floats(p->value, f->nx, f->ny, p->high - p->low, f->sigma, TL_GAUSSIAN_DIRECT));
-  return tl_par_blocks(count, 65536, mask_out, p);
+  TL_TRY(smooth(f, p));
+  if (f->dips.grey) TL_TRY(read_dips(f, p));
+  Finish wanted = {p->inside + offset, p->value + offset, p->clue};
+  return tl_par_blocks((p->to - p->from) * plane, 65536, mask_out, &wanted);
 }
 
-static int64_t count_inside(const uint8_t *inside, int64_t count) {
-  int64_t n = 0;
-  for (int64_t i = 0; i < count; i++) n += inside[i] != 0;
-  return n;
-}
-
-TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field, TlClue **clue,
-                        int64_t *grain) {
+TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field, TlClue **clue) {
   Planes p = {0};
-  int64_t plane = f->nx * f->ny, from = begin > 0 ? begin - 1 : 0;
-  int64_t to = end < f->nz ? end + 1 : f->nz;
+  int64_t plane = f->nx * f->ny;
   TlStatus status = exact_distance(f, begin, end, &p);
   if (status == TL_OK) status = shape(f, &p);
   if (status == TL_OK) {
-    *grain += count_inside(p.inside + (begin - p.low) * plane, (end - begin) * plane);
-    memmove(p.value, p.value + (from - p.low) * plane,
-            (size_t)((to - from) * plane) * sizeof(float));
+    memmove(p.value, p.value + (p.from - p.low) * plane,
+            (size_t)((p.to - p.from) * plane) * sizeof(float));
     *field = p.value;
-    p.value = NULL;
-    if (p.clue)
-      memmove(p.clue, p.clue + (from - p.low) * plane,
-              (size_t)((to - from) * plane) * sizeof *p.clue);
     *clue = p.clue;
+    p.value = NULL;
     p.clue = NULL;
   }
   planes_free(&p);

@@ -27,10 +27,13 @@ typedef struct TlLabelField {
 void tl_label_field_init(TlLabelField *f, const TlVolume *head, double sigma);
 /* field: new array of the planes [begin - 1, end + 1) cut to the stack, TL_RELIEF_VOID in the void;
  * owner: the caller. clue: with a grey stack a new array of the same planes (image/label_dip.h),
- * else NULL; the field is lowered by the dips then. grain: of planes [begin, end) those that are
- * not void are counted into it. TL_ELIMIT when more planes than most_planes would be needed;
- * TL_EINPUT when there is no void. */
-TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field, TlClue **clue,
-                        int64_t *grain);
+ * else NULL; the field is lowered by the dips then. TL_ELIMIT when more planes than most_planes
+ * would be needed; TL_EINPUT when there is no void. Memory at once: TL_FIELD_BYTES a voxel of the
+ * planes read, and of those given TL_FIELD_GREY_BYTES with grey. */
+TlStatus tl_label_field(TlLabelField *f, int64_t begin, int64_t end, float **field, TlClue **clue);
+#define TL_FIELD_BYTES ((int64_t)(sizeof(float) + sizeof(uint8_t)))
+#define TL_FIELD_GREY_BYTES ((int64_t)(sizeof(TlClue) + sizeof(float)))
+/* Planes on either side that are read at first, those of the smoothing among them. */
+int64_t tl_label_field_margin(const TlLabelField *f);
 
 #endif

@@ -10,8 +10,9 @@
 /* After the last slab. users: basins with the user's markers are the grains. */
 TlStatus tl_label_find_grains(TlRelief *relief, const TlLabelOptions *o, const double edge[3],
                               bool users, TlGrains *grains);
-/* ids -> number[ids], in place. */
-TlStatus tl_label_renumber(const uint32_t *number, uint32_t *ids, int64_t count);
+/* ids of the relief -> number by hill, in place. */
+TlStatus tl_label_renumber(const TlRelief *relief, const uint32_t *number, uint32_t *ids,
+                           int64_t count);
 TlStatus tl_label_summarise(const TlGrains *grains, const uint8_t *border, TlLabelResult *result);
 
 #endif

@@ -6,6 +6,7 @@
 #include "image/saddles.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Rows of voxels of a grain that still goes on. */
 typedef struct Rows {
@@ -112,7 +113,8 @@ static TlStatus judge_contacts(Survey *s) {
   TlSaddle *pair;
   const double *e = s->edge;
   TL_TRY(TL_NEW(pair, count));
-  tl_saddles_take(s->contacts, pair);
+  if (count) memcpy(pair, tl_saddles_all(s->contacts), count * sizeof *pair);
+  tl_saddles_clear(s->contacts);
   tl_saddles_merge(pair, &count); /* by label: the first of equals is the same for any cut */
   for (size_t i = 0; i < count; i++) {
     double x = pair[i].faces[0] * e[1] * e[2], y = pair[i].faces[1] * e[2] * e[0];

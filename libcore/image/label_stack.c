@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { GREY_REACH = 8 };   /* planes more that dips of cubes depend on, image/label_dip.h */
 enum { USUAL_DEPTH = 64 }; /* planes that a plan leaves for the halo, where there is room */
+enum { AHEAD = 16 };       /* planes beyond a slab that its climbs may go on in */
 
 /* ---- ids in a file ---- */
 
@@ -81,8 +83,8 @@ typedef struct Pass {
   TlRelief relief;
   TlGrains grains;
   Scratch scratch;
-  int64_t plane, grain_voxels;
-  uint32_t *ids, *markers; /* of a slab */
+  int64_t plane;
+  uint32_t *ids, *markers; /* of a slab and AHEAD */
   uint8_t *border;
   TlProgress progress;
 } Pass;
@@ -111,20 +113,24 @@ static TlStatus read_markers(const Pass *p, int64_t begin, int64_t end) {
 static TlStatus first_slab(Pass *p, int64_t begin, int64_t end) {
   float *height = NULL;
   TlClue *clue = NULL;
-  TL_TRY(tl_label_field(&p->field, begin, end, &height, &clue, &p->grain_voxels));
-  TlStatus status = p->markers ? read_markers(p, begin, end) : TL_OK;
-  if (status == TL_OK) status = tl_relief_add(&p->relief, end, height, clue, p->markers, p->ids);
+  int64_t known = end + AHEAD < p->field.nz ? end + AHEAD : p->field.nz;
+  TL_TRY(tl_label_field(&p->field, begin, known, &height, &clue));
+  TlStatus status = p->markers ? read_markers(p, begin, known) : TL_OK;
+  if (status == TL_OK)
+    status = tl_relief_add(&p->relief, end, known, height, clue, p->markers, p->ids);
   tl_free(height);
   tl_free(clue);
-  if (status == TL_OK && many_slabs(p))
-    status = scratch_put(&p->scratch, p->ids, (end - begin) * p->plane);
-  return status;
+  if (status != TL_OK || !many_slabs(p)) return status;
+  TL_TRY(scratch_put(&p->scratch, p->ids, (end - begin) * p->plane));
+  memmove(p->ids, p->ids + (end - begin) * p->plane,
+          (size_t)((known - end) * p->plane) * sizeof *p->ids);
+  return TL_OK;
 }
 
 static TlStatus second_slab(Pass *p, int64_t begin, int64_t end, const TlLayerSink *labels) {
   const TlVolume shape = {.nx = p->field.nx, .ny = p->field.ny, .nz = p->field.nz};
   if (many_slabs(p)) TL_TRY(scratch_get(&p->scratch, p->ids, (end - begin) * p->plane));
-  TL_TRY(tl_label_renumber(p->grains.number, p->ids, (end - begin) * p->plane));
+  TL_TRY(tl_label_renumber(&p->relief, p->grains.number, p->ids, (end - begin) * p->plane));
   tl_label_flag_planes(&shape, p->field.roi, begin, end, p->ids, p->border);
   return tl_sink_append(labels, end - begin, p->ids);
 }
@@ -136,7 +142,7 @@ static TlStatus passes(Pass *p, const TlLayerSink *labels) {
     TL_TRY(first_slab(p, z, end));
     tl_progress(&p->progress, end);
   }
-  if (p->grain_voxels == 0)
+  if (p->relief.ids == TL_RELIEF_FIRST_ID)
     return tl_fail(TL_EINPUT, "the mask is all void: there are no grains to tell apart");
   TL_TRY(
       tl_label_find_grains(&p->relief, p->options, p->field.edge, p->markers != NULL, &p->grains));
@@ -172,7 +178,8 @@ TlStatus tl_label_layers(const TlLayers *mask, const TlRoi *roi, const TlLabelOp
   p.field.most_planes = plan->most_planes;
   if (o->grey) TL_TRY(tl_dips_open(o->grey, mask, roi, p.field.edge, o->dip, &p.field.dips));
   assert(!o->grey || o->dip > 0);
-  size_t count = (size_t)(plan->slab_planes * p.plane);
+  int64_t held = plan->slab_planes + AHEAD < head->nz ? plan->slab_planes + AHEAD : head->nz;
+  size_t count = (size_t)(held * p.plane);
   p.progress = tl_progress_start("labelling", 2 * head->nz);
   TlStatus status = tl_relief_open(&p.relief, head->nx, head->ny, head->nz, p.field.edge);
   if (status == TL_OK && many_slabs(&p)) status = scratch_open(&p.scratch, scratch);
@@ -192,31 +199,53 @@ TlStatus tl_label_layers(const TlLayers *mask, const TlRoi *roi, const TlLabelOp
 
 /* ---- the plan ---- */
 
+/* What planes take at once. */
+typedef struct Costs {
+  int64_t fixed; /* bytes, whatever the slabs */
+  int64_t wide;  /* bytes of each plane that is read */
+  int64_t deep;  /* ... and those of each of the slab and ahead of it besides */
+} Costs;
+
+/* Hills and passes, what the last step makes of them included; and of a seam the open portals with
+ * their passes: as phantoms have them at the most (docs/imaging.md). */
+#define HILLS_A_VOXEL 0.1
+#define SEAM_A_VOXEL 60
+
+static Costs costs_of(const TlVolume *head, const TlLabelOptions *o) {
+  int64_t plane = head->nx * head->ny, ids = (int64_t)sizeof(uint32_t);
+  Costs c = {.wide = plane * TL_FIELD_BYTES, .deep = plane * ids};
+  if (o->markers) c.deep += plane * ids;
+  if (o->grey) c.deep += plane * TL_FIELD_GREY_BYTES;
+  c.fixed = 4 * plane * ids + (int64_t)(HILLS_A_VOXEL * (double)(plane * head->nz)) + (1 << 20);
+  if (o->grey)
+    c.fixed += 2 * plane * ((GREY_REACH + 1) * (int64_t)sizeof(float) + (int64_t)sizeof(TlClue));
+  return c;
+}
+
+/* Planes of a slab so that it fits with this halo; may be under 1. */
+static int64_t slab_within(const Costs *c, int64_t bytes, int64_t margin) {
+  return (bytes - c->fixed - 2 * margin * c->wide) / (c->wide + c->deep) - AHEAD;
+}
+
 TlStatus tl_label_plan(const TlVolume *head, const TlLabelOptions *o, int64_t bytes,
                        TlLabelPlan *plan) {
   TlLabelField field;
   tl_label_field_init(&field, head, o->sigma);
-  int64_t plane = head->nx * head->ny, least = field.halo + field.reach + 1;
-  int64_t read = plane * (int64_t)(sizeof(float) + sizeof(uint8_t)); /* of a plane */
-  int64_t grey = o->grey ? (int64_t)(sizeof(float) + tl_voxel_size(o->grey->head.type)) : 0;
-  if (o->grey) read += plane * (grey + (int64_t)sizeof(TlClue));
-  int64_t own = plane * (o->markers ? 2 : 1) * (int64_t)sizeof(uint32_t);
-  /* Three planes of ids, and hills and passes as phantoms have them (0.3 in a thousand voxels). */
-  int64_t fixed = 3 * plane * (int64_t)sizeof(uint32_t) + plane * head->nz / 20 + (1 << 20);
-  fixed += 2 * GREY_REACH * plane * grey;
-  int64_t room = bytes - fixed;
-  *plan = (TlLabelPlan){.slab_planes = head->nz, .bytes = fixed + head->nz * (read + own)};
+  Costs c = costs_of(head, o);
+  int64_t least = tl_label_field_margin(&field), margin = USUAL_DEPTH + field.reach;
+  *plan = (TlLabelPlan){.slab_planes = head->nz, .bytes = c.fixed + head->nz * (c.wide + c.deep)};
   if (bytes == 0 || plan->bytes <= bytes) return TL_OK;
-  int64_t depth = USUAL_DEPTH + field.reach;
-  int64_t planes = (room - 2 * depth * read) / (read + own);
-  if (planes < depth) planes = (room - 2 * least * read) / (read + own) / 2;
+  c.fixed += SEAM_A_VOXEL * head->nx * head->ny;
+  int64_t planes = slab_within(&c, bytes, margin);
+  while (planes < AHEAD && margin > least) planes = slab_within(&c, bytes, --margin);
   if (planes < 1)
     return tl_fail(TL_ELIMIT, "labelling planes of %lld x %lld voxels needs %.0f MB at least",
                    (long long)head->nx, (long long)head->ny,
-                   ceil((double)(fixed + 2 * least * read + 2 * (read + own)) / 1e6));
+                   ceil((double)(bytes + (1 - planes) * (c.wide + c.deep)) / 1e6));
   plan->slab_planes = planes < head->nz ? planes : head->nz;
-  plan->most_planes = (room - plan->slab_planes * own) / read;
-  plan->bytes = fixed + plan->slab_planes * own + plan->most_planes * read;
-  plan->scratch_bytes = plane * head->nz;
+  planes += AHEAD;
+  plan->most_planes = (bytes - c.fixed - planes * c.deep) / c.wide;
+  plan->bytes = c.fixed + planes * c.deep + plan->most_planes * c.wide;
+  plan->scratch_bytes = head->nx * head->ny * head->nz;
   return TL_OK;
 }

@@ -5,17 +5,22 @@
 #include "base/par.h"
 #include "image/saddles.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
-/* While a slab is in hand its ids hold, before the walk, 0 in the void or 1 + the direction
+/* While a slab is in hand its ids hold, before a walk, 0 in the void or 1 + the direction
  * (dz + 1) * 9 + (dy + 1) * 3 + dx + 1 of the step up; SELF is a peak. */
 enum { DIRECTIONS = 27, SELF = 13 };
+enum { LEAST_COMPACT = 100000 }; /* passes: about a thirtieth of a second to sort */
 
 /* ---- life ---- */
 
 TlStatus tl_relief_open(TlRelief *r, int64_t nx, int64_t ny, int64_t nz, const double edge[3]) {
-  *r = (TlRelief){.nx = nx, .ny = ny, .nz = nz, .ids = TL_RELIEF_FIRST_ID};
+  *r = (TlRelief){
+      .nx = nx, .ny = ny, .nz = nz, .ids = TL_RELIEF_FIRST_ID, .compact_at = LEAST_COMPACT};
   for (int d = 0; d < DIRECTIONS; d++) {
     double x = (d % 3 - 1) * edge[0], y = (d / 3 % 3 - 1) * edge[1], z = (d / 9 - 1) * edge[2];
     r->inverse[d] = d == SELF ? 0 : (float)(1 / sqrt(x * x + y * y + z * z));
@@ -23,46 +28,69 @@ TlStatus tl_relief_open(TlRelief *r, int64_t nx, int64_t ny, int64_t nz, const d
   TlStatus status = TL_NEW(r->below, (size_t)(nx * ny));
   if (status == TL_OK) status = TL_NEW(r->portal, (size_t)(nx * ny));
   if (status == TL_OK) status = TL_RESERVE(r->basin, r->basin_capacity, r->ids);
-  if (status == TL_OK) status = TL_RESERVE(r->same, r->same_capacity, r->ids);
   if (status == TL_OK) status = tl_saddles_open(&r->table);
-  for (uint32_t id = 0; status == TL_OK && id < TL_RELIEF_FIRST_ID; id++) {
+  for (uint32_t id = 0; status == TL_OK && id < TL_RELIEF_FIRST_ID; id++)
     r->basin[id] = (TlBasin){.at = -1};
-    r->same[id] = id;
-  }
   if (status != TL_OK) tl_relief_free(r);
   return status;
 }
 
-void tl_relief_free(TlRelief *r) {
-  tl_free(r->basin);
-  tl_free(r->same);
-  tl_free(r->saddle);
+/* What only slabs need. */
+static void free_seam(TlRelief *r) {
+  tl_free(r->open);
+  tl_free(r->pending);
   tl_free(r->below);
   tl_free(r->portal);
-  tl_free(r->by_marker);
   tl_saddles_free(r->table);
+  r->open = NULL;
+  r->pending = NULL;
+  r->below = r->portal = NULL;
+  r->table = NULL;
+}
+
+void tl_relief_free(TlRelief *r) {
+  free_seam(r);
+  tl_free(r->basin);
+  tl_free(r->leads);
+  tl_free(r->saddle);
+  tl_free(r->by_marker);
   *r = (TlRelief){0};
 }
 
-static TlStatus new_id(TlRelief *r, TlBasin basin, uint32_t *id) {
-  if (r->ids == UINT32_MAX) return tl_fail(TL_ELIMIT, "more than 4e9 hills: smooth more");
+static TlStatus new_hill(TlRelief *r, TlBasin basin, uint32_t *id) {
+  if (r->ids == TL_RELIEF_PORTAL) return tl_fail(TL_ELIMIT, "more than 2e9 hills: smooth more");
   TL_TRY(TL_RESERVE(r->basin, r->basin_capacity, r->ids + 1));
-  TL_TRY(TL_RESERVE(r->same, r->same_capacity, r->ids + 1));
   *id = (uint32_t)r->ids++;
   r->basin[*id] = basin;
-  r->same[*id] = *id;
   return TL_OK;
 }
 
-uint32_t tl_relief_id(const TlRelief *r, uint32_t id) {
-  while (r->same[id] != id) id = r->same[id];
-  return id;
+static TlStatus new_portal(TlRelief *r, uint32_t *id) {
+  size_t opened = r->portals - r->first_open;
+  if (r->portals == TL_RELIEF_PORTAL)
+    return tl_fail(TL_ELIMIT, "more than 2e9 voxels climb over seams: thicker slabs are needed");
+  TL_TRY(TL_RESERVE(r->leads, r->leads_capacity, r->portals + 1));
+  TL_TRY(TL_RESERVE(r->open, r->open_capacity, opened + 1));
+  r->open[opened] = (TlBasin){.at = -1, .first = INT64_MAX};
+  *id = TL_RELIEF_PORTAL | (uint32_t)r->portals;
+  r->leads[r->portals++] = *id;
+  return TL_OK;
 }
 
-/* Halves the way as it goes: chains over many seams stay short. */
+static bool is_portal(uint32_t id) {
+  return (id & TL_RELIEF_PORTAL) != 0;
+}
+
+/* Of a hill or an open portal. */
+static TlBasin *basin_of(TlRelief *r, uint32_t id) {
+  return is_portal(id) ? &r->open[id - TL_RELIEF_PORTAL - r->first_open] : &r->basin[id];
+}
+
+/* Shortens the way for the next: chains over many seams stay short. */
 static uint32_t find(TlRelief *r, uint32_t id) {
-  while (r->same[id] != id) id = r->same[id] = r->same[r->same[id]];
-  return id;
+  uint32_t leads = tl_relief_id(r, id);
+  if (is_portal(id)) r->leads[id - TL_RELIEF_PORTAL] = leads;
+  return leads;
 }
 
 /* ---- the step up ---- */
@@ -83,12 +111,13 @@ static void try_neighbour(const float *here, const float *there, int64_t count, 
 typedef struct Slab {
   TlRelief *relief;
   const float
-      *field; /* of plane 0 of the slab; the planes beside it can be read where they exist */
+      *field; /* of plane 0 of the slab; the planes beside those known can be read where they exist
+               */
   const TlClue *clue; /* as field, or NULL */
   const uint32_t *markers;
   uint32_t *ids;
-  int64_t begin, end; /* planes */
-  float *best;        /* a row for each thread */
+  int64_t begin, end, known; /* planes */
+  float *best;               /* a row for each thread */
 } Slab;
 
 static void steps_of_row(const Slab *s, int64_t y, int64_t z, float *best, int32_t *step) {
@@ -113,11 +142,13 @@ static void steps_of_row(const Slab *s, int64_t y, int64_t z, float *best, int32
 static TlStatus steps_of_rows(void *context, int64_t begin, int64_t end, int64_t block,
                               int thread) {
   const Slab *s = context;
+  const TlRelief *r = s->relief;
   (void)block;
-  float *best = s->best + thread * s->relief->nx;
-  for (int64_t row = begin; row < end; row++)
-    steps_of_row(s, row % s->relief->ny, s->begin + row / s->relief->ny, best,
-                 (int32_t *)s->ids + row * s->relief->nx);
+  float *best = s->best + thread * r->nx;
+  for (int64_t k = begin; k < end; k++) {
+    int64_t row = (r->known - s->begin) * r->ny + k;
+    steps_of_row(s, row % r->ny, s->begin + row / r->ny, best, (int32_t *)s->ids + row * r->nx);
+  }
   return TL_OK;
 }
 
@@ -128,15 +159,15 @@ static TlStatus id_of_marker(TlRelief *r, uint32_t marker, uint32_t *id) {
   TL_TRY(TL_RESERVE(r->by_marker, r->marker_capacity, (size_t)marker + 1));
   for (size_t m = before; m < r->marker_capacity; m++) r->by_marker[m] = 0;
   if (r->by_marker[marker] == 0)
-    TL_TRY(new_id(r, (TlBasin){.at = -1, .first = INT64_MAX, .marker = marker},
-                  &r->by_marker[marker]));
+    TL_TRY(new_hill(r, (TlBasin){.at = -1, .first = INT64_MAX, .marker = marker},
+                    &r->by_marker[marker]));
   *id = r->by_marker[marker];
   return TL_OK;
 }
 
 /* Voxel i of the slab. */
 static void join_voxel(Slab *s, uint32_t id, int64_t i) {
-  TlBasin *b = &s->relief->basin[id];
+  TlBasin *b = basin_of(s->relief, id);
   int64_t at = s->begin * s->relief->nx * s->relief->ny + i;
   b->voxels++;
   b->first = at < b->first ? at : b->first;
@@ -147,8 +178,8 @@ static void join_voxel(Slab *s, uint32_t id, int64_t i) {
 
 static TlStatus plant_markers(Slab *s) {
   TlRelief *r = s->relief;
-  int64_t plane = r->nx * r->ny, count = (s->end - s->begin) * plane;
-  for (int64_t i = 0; i < count; i++) {
+  int64_t plane = r->nx * r->ny, count = (s->known - s->begin) * plane;
+  for (int64_t i = (r->known - s->begin) * plane; i < count; i++) {
     if (s->markers[i] == 0 || s->ids[i] == 0) continue;
     TL_TRY(id_of_marker(r, s->markers[i], &s->ids[i]));
     join_voxel(s, s->ids[i], i);
@@ -161,13 +192,13 @@ static int64_t offset(const TlRelief *r, uint32_t code) {
   return ((d / 9 - 1) * r->ny + d / 3 % 3 - 1) * r->nx + d % 3 - 1;
 }
 
-/* Where does voxel i of the slab get to? Its id is new on a peak or beyond the upper seam. */
-static TlStatus climb(Slab *s, int64_t i, int64_t count, uint32_t *id) {
+/* Where does voxel i of the slab get to? Its id is new on a peak or beyond what is known. */
+static TlStatus climb(const Slab *s, int64_t i, uint32_t *id) {
   TlRelief *r = s->relief;
-  int64_t plane = r->nx * r->ny;
+  int64_t plane = r->nx * r->ny, count = (s->known - s->begin) * plane;
   while (s->ids[i] < TL_RELIEF_FIRST_ID) {
     if (s->ids[i] == 1 + SELF)
-      return new_id(
+      return new_hill(
           r, (TlBasin){.at = s->begin * plane + i, .first = INT64_MAX, .peak = s->field[i]}, id);
     i += offset(r, s->ids[i]);
     if (i < 0) {
@@ -176,47 +207,66 @@ static TlStatus climb(Slab *s, int64_t i, int64_t count, uint32_t *id) {
     }
     if (i >= count) {
       uint32_t *portal = &r->portal[i - count];
-      if (*portal == 0) TL_TRY(new_id(r, (TlBasin){.at = -1, .first = INT64_MAX}, portal));
+      if (*portal == 0) TL_TRY(new_portal(r, portal));
       *id = *portal;
       return TL_OK;
     }
   }
-  *id = s->ids[i];
+  *id = find(r, s->ids[i]); /* ahead of the slab there may be portals that have been joined */
+  return TL_OK;
+}
+
+/* Voxel i and all on its way. */
+static TlStatus walk_from(Slab *s, int64_t i) {
+  const TlRelief *r = s->relief;
+  int64_t count = (s->known - s->begin) * r->nx * r->ny;
+  uint32_t id = 0;
+  if (s->ids[i] == 0 || s->ids[i] >= TL_RELIEF_FIRST_ID) return TL_OK;
+  TL_TRY(climb(s, i, &id));
+  for (int64_t j = i; j >= 0 && j < count && s->ids[j] < TL_RELIEF_FIRST_ID;) {
+    int64_t next = j + offset(r, s->ids[j]);
+    s->ids[j] = id;
+    join_voxel(s, id, j);
+    j = next;
+  }
   return TL_OK;
 }
 
 static TlStatus walk(Slab *s) {
-  TlRelief *r = s->relief;
-  int64_t plane = r->nx * r->ny, count = (s->end - s->begin) * plane;
-  for (int64_t i = 0; i < count; i++) {
-    if (s->ids[i] == 0 || s->ids[i] >= TL_RELIEF_FIRST_ID) continue;
-    uint32_t id;
-    TL_TRY(climb(s, i, count, &id));
-    for (int64_t j = i; j >= 0 && j < count && s->ids[j] < TL_RELIEF_FIRST_ID;) {
-      int64_t next = j + offset(r, s->ids[j]);
-      s->ids[j] = id;
-      join_voxel(s, id, j);
-      j = next;
-    }
-  }
+  int64_t count = (s->end - s->begin) * s->relief->nx * s->relief->ny;
+  for (int64_t i = 0; i < count; i++) TL_TRY(walk_from(s, i));
   return TL_OK;
 }
 
 /* ---- seams ---- */
 
-/* Those who climbed over the last seam are in the basin of the voxel they came to. */
-static void join_portals(Slab *s, const uint32_t *portal) {
+static void join_portal(TlRelief *r, uint32_t from, uint32_t to) {
+  TlBasin *a = basin_of(r, from), *b = basin_of(r, to);
+  b->voxels += a->voxels;
+  b->core += a->core;
+  b->grey += a->grey;
+  b->first = a->first < b->first ? a->first : b->first;
+  r->leads[from - TL_RELIEF_PORTAL] = to;
+}
+
+/* Those who came through a portal are in the basin of the voxel behind it. portal: of the plane
+ * r->known; count of them are open, the ones after them of the seam to come. */
+static TlStatus join_portals(Slab *s, const uint32_t *portal, size_t count) {
   TlRelief *r = s->relief;
-  for (int64_t i = 0; i < r->nx * r->ny; i++) {
-    if (portal[i] == 0) continue;
-    uint32_t from = find(r, portal[i]), to = find(r, s->ids[i]);
-    TlBasin *a = &r->basin[from], *b = &r->basin[to];
-    b->voxels += a->voxels;
-    b->core += a->core;
-    b->grey += a->grey;
-    b->first = a->first < b->first ? a->first : b->first;
-    r->same[from] = to;
-  }
+  int64_t plane = r->nx * r->ny, behind = (r->known - s->begin) * plane;
+  for (int64_t i = 0; i < plane; i++)
+    if (portal[i]) TL_TRY(walk_from(s, behind + i));
+  for (int64_t i = 0; i < plane; i++)
+    if (portal[i]) join_portal(r, portal[i], find(r, s->ids[behind + i]));
+  size_t left = r->portals - r->first_open - count;
+  if (left) memmove(r->open, r->open + count, left * sizeof *r->open);
+  r->first_open += count;
+  return TL_OK;
+}
+
+static void settle(TlRelief *r, uint32_t *ids, int64_t count) {
+  for (int64_t i = 0; i < count; i++)
+    if (is_portal(ids[i])) ids[i] = find(r, ids[i]);
 }
 
 /* ---- passes ---- */
@@ -252,43 +302,67 @@ static TlStatus passes_of_row(Slab *s, int64_t y, int64_t z) {
   return TL_OK;
 }
 
-static TlStatus passes(Slab *s) {
-  TlRelief *r = s->relief;
-  for (int64_t z = s->begin; z < s->end; z++)
-    for (int64_t y = 0; y < r->ny; y++) TL_TRY(passes_of_row(s, y, z));
-  size_t count = tl_saddles_count(r->table);
-  TL_TRY(TL_RESERVE(r->saddle, r->saddle_capacity, r->saddles + count));
-  tl_saddles_take(r->table, r->saddle + r->saddles);
-  r->saddles += count;
+/* Most that had a portal are within one hill now, or of one pair. */
+static TlStatus resume_pending(TlRelief *r) {
+  for (size_t i = 0; i < r->pendings; i++) {
+    uint32_t a = find(r, r->pending[i].a), b = find(r, r->pending[i].b);
+    if (a != b) TL_TRY(tl_saddles_add(r->table, a, b, &r->pending[i]));
+  }
+  r->pendings = 0;
   return TL_OK;
 }
 
-/* Name passes by the ids that count now. */
-static void compact(TlRelief *r) {
-  for (size_t i = 0; i < r->saddles; i++) {
-    r->saddle[i].a = find(r, r->saddle[i].a);
-    r->saddle[i].b = find(r, r->saddle[i].b);
+static TlStatus keep_passes(TlRelief *r) {
+  size_t count = tl_saddles_count(r->table);
+  const TlSaddle *all = tl_saddles_all(r->table);
+  for (size_t i = 0; i < count; i++) {
+    bool open = is_portal(all[i].a) || is_portal(all[i].b);
+    if (open) {
+      TL_TRY(TL_RESERVE(r->pending, r->pending_capacity, r->pendings + 1));
+      r->pending[r->pendings++] = all[i];
+    } else {
+      TL_TRY(TL_RESERVE(r->saddle, r->saddle_capacity, r->saddles + 1));
+      r->saddle[r->saddles++] = all[i];
+    }
   }
+  tl_saddles_clear(r->table);
+  return TL_OK;
+}
+
+static TlStatus passes(Slab *s) {
+  TlRelief *r = s->relief;
+  TL_TRY(resume_pending(r));
+  for (int64_t z = s->begin; z < s->end; z++)
+    for (int64_t y = 0; y < r->ny; y++) TL_TRY(passes_of_row(s, y, z));
+  return keep_passes(r);
+}
+
+static void compact(TlRelief *r) {
   tl_saddles_merge(r->saddle, &r->saddles);
-  r->compact_at = 2 * r->saddles + 1000000;
+  r->compact_at = r->saddles + r->saddles / 2 + LEAST_COMPACT;
 }
 
 /* ---- slab by slab ---- */
 
+/* portal: of plane r->known, which is known now; NULL: no more planes are known than before. */
 static TlStatus add(Slab *s, const uint32_t *portal) {
   TlRelief *r = s->relief;
-  TL_TRY(tl_par_blocks((s->end - s->begin) * r->ny, 64, steps_of_rows, s));
+  int64_t plane = r->nx * r->ny;
+  size_t open = r->portals - r->first_open;
+  TL_TRY(tl_par_blocks((s->known - r->known) * r->ny, 64, steps_of_rows, s));
   if (s->markers) TL_TRY(plant_markers(s));
   TL_TRY(walk(s));
-  join_portals(s, portal);
+  if (portal) TL_TRY(join_portals(s, portal, open));
+  settle(r, r->below, plane);
+  settle(r, s->ids, (s->end - s->begin) * plane);
   TL_TRY(passes(s));
-  if (r->saddles > r->compact_at && r->compact_at > 0) compact(r);
-  if (r->compact_at == 0) r->compact_at = 1000000;
+  if (r->saddles > r->compact_at) compact(r);
   return TL_OK;
 }
 
-TlStatus tl_relief_add(TlRelief *r, int64_t end, const float *field, const TlClue *clue,
-                       const uint32_t *markers, uint32_t *ids) {
+TlStatus tl_relief_add(TlRelief *r, int64_t end, int64_t known, const float *field,
+                       const TlClue *clue, const uint32_t *markers, uint32_t *ids) {
+  assert(end > r->done && known >= end && known >= r->known && known <= r->nz);
   int64_t plane = r->nx * r->ny;
   Slab s = {.relief = r,
             .field = field + (r->done > 0 ? plane : 0),
@@ -296,21 +370,29 @@ TlStatus tl_relief_add(TlRelief *r, int64_t end, const float *field, const TlClu
             .markers = markers,
             .ids = ids,
             .begin = r->done,
-            .end = end};
-  uint32_t *portal = r->portal; /* into this slab; r->portal becomes that out of it */
+            .end = end,
+            .known = known};
+  uint32_t *portal = NULL;
   TL_TRY(TL_NEW(s.best, (size_t)(r->nx * tl_par_threads())));
-  TlStatus status = TL_NEW(r->portal, (size_t)plane);
+  TlStatus status = TL_OK;
+  if (known > r->known) {
+    portal = r->portal; /* r->portal becomes that of the planes known now */
+    status = TL_NEW(r->portal, (size_t)plane);
+  }
   if (status == TL_OK) status = add(&s, portal);
   if (status == TL_OK)
-    for (int64_t i = 0; i < plane; i++) r->below[i] = find(r, ids[(end - s.begin - 1) * plane + i]);
+    memcpy(r->below, ids + (end - s.begin - 1) * plane, (size_t)plane * sizeof *ids);
   r->done = end;
+  r->known = known;
   tl_free(portal);
   tl_free(s.best);
   return status;
 }
 
 TlStatus tl_relief_close(TlRelief *r) {
+  assert(r->done == r->nz && r->pendings == 0);
   compact(r);
-  for (size_t id = TL_RELIEF_FIRST_ID; id < r->ids; id++) r->same[id] = find(r, (uint32_t)id);
+  for (size_t k = 0; k < r->portals; k++) find(r, TL_RELIEF_PORTAL | (uint32_t)k);
+  free_seam(r);
   return TL_OK;
 }

@@ -14,9 +14,14 @@
  * once).
  *
  * The volume comes in slabs of planes, in order, of any thickness: the result is that of one slab.
- * Cost: 26 differences a voxel in vectors, then one walk; besides the slab 40 bytes a basin or
- * voxel that climbs over a seam, 48 a pass. Threads take rows; the walk is serial. The same bits
- * for any thread count.
+ * Climbs go on beyond a slab into planes that are known already. One that is not at its peak where
+ * these end goes through a portal: an id for each voxel that is come to there, which is that of a
+ * hill as soon as the planes beyond are known. What is recorded of a portal and its passes goes
+ * then (an index of 4 bytes stays), so little is kept when climbs are mostly done in the planes
+ * known beyond: a flat seam without such planes has a portal for every third to fifth voxel and six
+ * passes a portal.
+ * Cost: 26 differences a voxel in vectors, then one walk; besides the slab 48 bytes a hill or open
+ * portal, 56 a pass. Threads take rows; the walk is serial. The same bits for any thread count.
  */
 #ifndef TL_IMAGE_RELIEF_H
 #define TL_IMAGE_RELIEF_H
@@ -29,9 +34,12 @@
 
 #define TL_RELIEF_VOID (-1.0F)    /* the field's value in the void; >= 0 is grain */
 enum { TL_RELIEF_FIRST_ID = 32 }; /* smaller ids are not given (relief.c uses them) */
+#define TL_RELIEF_PORTAL                                                                           \
+  UINT32_C(0x80000000) /* ids of portals have this bit, those of hills not                         \
+                        */
 
 typedef struct TlBasin {
-  int64_t at;    /* index of the peak in the whole volume; -1: a seam's, see TlRelief.same */
+  int64_t at;    /* index of the peak in the whole volume; -1: a portal's or the user's marker's */
   int64_t first; /* least index of a voxel */
   int64_t voxels;
   float peak;      /* the field there */
@@ -52,14 +60,20 @@ typedef struct TlSaddle {
 typedef struct TlRelief {
   int64_t nx, ny, nz; /* of the whole volume */
   int64_t done;       /* planes so far */
+  int64_t known;      /* planes whose steps up are known: done or more */
   float inverse[27];  /* one over the distance to each neighbour */
-  TlBasin *basin;     /* by id */
-  uint32_t *same; /* by id: an id of the same basin nearer to the one that counts (tl_relief_id) */
-  size_t ids, basin_capacity, same_capacity;
-  TlSaddle *saddle;
+  TlBasin *basin;     /* hills by id */
+  size_t ids, basin_capacity;
+  uint32_t *leads; /* by portal: the id it leads to; its own while it is open */
+  size_t portals, leads_capacity;
+  TlBasin *open; /* what came through the portals from first_open on */
+  size_t first_open, open_capacity;
+  TlSaddle *saddle; /* of two hills, a pair more than once until tl_relief_close */
   size_t saddles, saddle_capacity, compact_at;
+  TlSaddle *pending; /* those with a portal, open when its slab was done */
+  size_t pendings, pending_capacity;
   uint32_t *below;  /* ids of the last plane */
-  uint32_t *portal; /* by voxel of the next plane: id of those who climb there */
+  uint32_t *portal; /* by voxel of plane `known`: id of those who climb there */
   uint32_t *by_marker;
   size_t marker_capacity;
   struct TlSaddleTable *table; /* of the slab in hand */
@@ -69,17 +83,24 @@ typedef struct TlRelief {
 TlStatus tl_relief_open(TlRelief *relief, int64_t nx, int64_t ny, int64_t nz, const double edge[3]);
 void tl_relief_free(TlRelief *relief);
 
-/* Planes [relief->done, end). field: these and one plane more on either side where there is one;
- * clue: the same planes (image/label_dip.h) or NULL: no grey.
- * markers: these planes, or NULL; a marker's voxels are one basin whatever their heights, voxels
- * that reach one on their way up belong to it. ids: out, these planes, 0 in the void. */
-TlStatus tl_relief_add(TlRelief *relief, int64_t end, const float *field, const TlClue *clue,
-                       const uint32_t *markers, uint32_t *ids);
-/* After the last slab: each pass once, by ids that count. */
+/* Planes [relief->done, end), to climb in planes up to known >= end and >= relief->known.
+ * field: planes [done - 1, known + 1) where they are there; clue: the same planes
+ * (image/label_dip.h) or NULL: no grey.
+ * markers: planes [done, known), or NULL; a marker's voxels are one basin whatever their heights,
+ * voxels that reach one on their way up belong to it.
+ * ids: of planes [done, known). Out: of [done, end) 0 in the void, else tl_relief_id tells the
+ * hill after tl_relief_close. In: planes [done, relief->known) as the last call left them. */
+TlStatus tl_relief_add(TlRelief *relief, int64_t end, int64_t known, const float *field,
+                       const TlClue *clue, const uint32_t *markers, uint32_t *ids);
+/* After the last slab: each pass once. */
 TlStatus tl_relief_close(TlRelief *relief);
 
-/* The id that counts for the basin. */
-uint32_t tl_relief_id(const TlRelief *relief, uint32_t id);
+/* The hill of a voxel with this id (0: 0), or the open portal where it is not known yet. */
+static inline uint32_t tl_relief_id(const TlRelief *r, uint32_t id) {
+  while (id & TL_RELIEF_PORTAL && r->leads[id - TL_RELIEF_PORTAL] != id)
+    id = r->leads[id - TL_RELIEF_PORTAL];
+  return id;
+}
 /* < 0 when saddle a is higher than b: the strict order of passes; for qsort. */
 int tl_saddle_order(const void *a, const void *b);
 

@@ -75,6 +75,13 @@ static TlStatus place(TlSaddleTable *t, uint32_t a, uint32_t b, TlSaddle **found
   return TL_OK;
 }
 
+static void take_higher(TlSaddle *best, const TlSaddle *other) {
+  if (best->low >= 0 && tl_saddle_order(other, best) >= 0) return;
+  best->level = other->level;
+  best->low = other->low;
+  best->other = other->other;
+}
+
 TlStatus tl_saddles_meet(TlSaddleTable *t, uint32_t a, uint32_t b, int64_t p, float fp, int64_t q,
                          float fq, int axis, int32_t dip) {
   int p_is_low = fp < fq || (fp == fq && p > q);
@@ -90,12 +97,21 @@ TlStatus tl_saddles_meet(TlSaddleTable *t, uint32_t a, uint32_t b, int64_t p, fl
     best->inner++;
     best->dip += (uint32_t)dip;
   }
-  if (best->low < 0 || tl_saddle_order(&here, best) < 0) {
-    memcpy(here.faces, best->faces, sizeof here.faces);
-    here.dip = best->dip;
-    here.inner = best->inner;
-    *best = here;
-  }
+  take_higher(best, &here);
+  return TL_OK;
+}
+
+static void add_shared(TlSaddle *to, const TlSaddle *from) {
+  for (int k = 0; k < 3; k++) to->faces[k] += from->faces[k];
+  to->dip += from->dip;
+  to->inner += from->inner;
+}
+
+TlStatus tl_saddles_add(TlSaddleTable *t, uint32_t a, uint32_t b, const TlSaddle *pass) {
+  TlSaddle *best;
+  TL_TRY(place(t, a < b ? a : b, a < b ? b : a, &best));
+  add_shared(best, pass);
+  take_higher(best, pass);
   return TL_OK;
 }
 
@@ -103,8 +119,11 @@ size_t tl_saddles_count(const TlSaddleTable *t) {
   return t->count;
 }
 
-void tl_saddles_take(TlSaddleTable *t, TlSaddle *out) {
-  if (t->count) memcpy(out, t->saddle, t->count * sizeof *out);
+const TlSaddle *tl_saddles_all(const TlSaddleTable *t) {
+  return t->saddle;
+}
+
+void tl_saddles_clear(TlSaddleTable *t) {
   memset(t->slot, 0, t->slots * sizeof *t->slot);
   t->count = t->last = 0;
 }
@@ -132,9 +151,7 @@ void tl_saddles_merge(TlSaddle *saddle, size_t *count) {
       saddle[merged++] = saddle[i];
       continue;
     }
-    for (int k = 0; k < 3; k++) last->faces[k] += saddle[i].faces[k];
-    last->dip += saddle[i].dip;
-    last->inner += saddle[i].inner;
+    add_shared(last, &saddle[i]);
   }
   *count = merged;
 }

@@ -13,9 +13,12 @@ void tl_saddles_free(TlSaddleTable *table);
  * or none (-1); dip: of an inner face, else -1. */
 TlStatus tl_saddles_meet(TlSaddleTable *table, uint32_t a, uint32_t b, int64_t p, float fp,
                          int64_t q, float fq, int axis, int32_t dip);
+/* A pass found before: faces and dips are added to the pair's, the higher place counts. */
+TlStatus tl_saddles_add(TlSaddleTable *table, uint32_t a, uint32_t b, const TlSaddle *pass);
 size_t tl_saddles_count(const TlSaddleTable *table);
-/* Copies all out, in order of first meeting, and empties the table. */
-void tl_saddles_take(TlSaddleTable *table, TlSaddle *out);
+/* All, in order of first meeting; until the next meeting. */
+const TlSaddle *tl_saddles_all(const TlSaddleTable *table);
+void tl_saddles_clear(TlSaddleTable *table);
 
 /* Several of one pair become one: its highest, with all their faces. Sorts by pair and makes a < b;
  * pairs of an id with itself are dropped. *count shrinks. */
