@@ -3,8 +3,7 @@
 #define TL_DEM_DETECT_H
 
 #include "dem/contact.h"
-#include "dem/near.h"
-#include "dem/step.h"
+#include "dem/search.h"
 
 typedef struct TlDetect {
   const TlSolverConfig *config;
@@ -33,13 +32,9 @@ double tl_detect_reach(const TlSolverConfig *config, double speed_max, double ra
 TlStatus tl_detect(const TlDetect *detect, const TlBodies *bodies, const TlDynamics *dynamics,
                    TlFound *found);
 
-/* Points of one pair of grains, or of a grain at boundary number k, at the present poses, closer
- * than margin: appended. The lists of tl_detect serve again. way: relative motion of a step, about.
- */
+/* Points of one pair of grains at the present poses, closer than margin: appended. The lists of
+ * tl_detect serve again. way: relative motion of a step, about. */
 TlStatus tl_detect_pair(const TlSolverConfig *config, TlNear *near, const TlBodies *bodies,
                         int64_t a, int64_t b, double way, double margin, TlPoints *points);
-TlStatus tl_detect_boundary(const TlSolverConfig *config, TlNear *near, const TlBodies *bodies,
-                            int64_t body, int32_t k, const TlBoundary *boundary, double way,
-                            double margin, TlPoints *points);
 
 #endif

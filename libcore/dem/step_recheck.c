@@ -108,8 +108,8 @@ static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int3
   }
   for (int k = 0; k < solver->boundary_count; k++) {
     points->count = 0;
-    TL_TRY(tl_detect_boundary(&solver->config, &solver->near, b, pair->a, k, &solver->boundary[k],
-                              way, margin, points));
+    TL_TRY(tl_scan_boundary(&solver->config, &solver->near, b, pair->a, k, &solver->boundary[k],
+                            way, margin, points));
     keep(r, points, size, whole, slot + k);
   }
   return TL_OK;

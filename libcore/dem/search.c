@@ -1,0 +1,239 @@
+#include "dem/search.h"
+
+#include "base/par.h"
+#include "dem/edges.h"
+#include "dem/shapes.h"
+
+#include <math.h>
+
+/* Work on an item, about: for tl_par_pays. */
+static const double LIGHT_NS = 100, SEARCH_NS = 1000;
+
+/* ---- one slot ---- */
+
+/* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
+static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *query,
+                            TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
+  const TlBodies *x = query->bodies;
+  int64_t a = query->a, b = query->b;
+  const TlShape *shape_a = x->shape[a], *shape_b = x->shape[b];
+  bool all = config->search == TL_SEARCH_ALL;
+  TlStatus (*nodes)(const TlBodies *, int64_t, int64_t, int, TlWanted *, TlPoints *) =
+      all ? tl_narrow_all_nodes : tl_narrow_nodes;
+  if (tl_shape_alone(shape_a)) return nodes(x, a, b, 0, wanted, points);
+  if (tl_shape_alone(shape_b)) return nodes(x, b, a, 1, wanted, points);
+  bool listed = shape_a->node_count > 0 && (shape_b->node_count > 0 || !query->both);
+  if (listed && lists && config->search == TL_SEARCH_NEAR)
+    return tl_near_points(lists, query, wanted, points);
+  TL_TRY(nodes(x, a, b, 0, wanted, points));
+  return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
+}
+
+/* With `edges: refine` also the places between nodes; they are sought from nodes somewhat beyond
+ * the margin. */
+static TlStatus any_points(const TlSolverConfig *config, const TlNearQuery *query,
+                           TlNearPair **lists, const TlWanted *wanted, TlPoints *points) {
+  TlWanted seen = *wanted;
+  double reach =
+      config->edges == TL_EDGES_REFINE ? tl_edges_reach(query->bodies, query->a, query->b) : 0;
+  seen.margin += reach;
+  TL_TRY(node_points(config, query, lists, &seen, points));
+  if (reach == 0 || points->count == 0) return TL_OK;
+  return tl_edges_refine(query->bodies, query->a, query->b, query->turn_a, query->turn_b, wanted,
+                         points);
+}
+
+static TlStatus pair_points(const TlSolverConfig *config, const TlNearQuery *query,
+                            TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
+  TlStatus status = any_points(config, query, lists, wanted, points);
+  if (status == TL_OK) return TL_OK;
+  const TlBodies *b = query->bodies;
+  return tl_context(status, "grains %lld and %lld (avatars %lld and %lld)",
+                    (long long)b->id[query->a], (long long)b->id[query->b],
+                    (long long)b->avatar_id[query->a], (long long)b->avatar_id[query->b]);
+}
+
+TlStatus tl_scan_pair(const TlSolverConfig *config, TlNear *near, const TlBodies *b, int64_t i,
+                      int64_t j, const TlMargin *m, TlPoints *points) {
+  TlWanted wanted = {m->margin, m->margin, INFINITY, 0};
+  TlMat3 turn_i = tl_quat_matrix(b->rotation[i]), turn_j = tl_quat_matrix(b->rotation[j]);
+  TlNearQuery query = {.bodies = b,
+                       .a = i,
+                       .b = j,
+                       .turn_a = &turn_i,
+                       .turn_b = &turn_j,
+                       .both = config->sides == TL_SIDES_BOTH,
+                       .way = m->way,
+                       .size = m->size,
+                       .band = m->band,
+                       .reach = m->reach};
+  return pair_points(config, &query, tl_near_find(near, b->id[i], b->id[j]), &wanted, points);
+}
+
+static TlStatus boundary_nodes(const TlSolverConfig *config, TlNear *near, const TlBodies *b,
+                               int64_t i, const TlMat3 *turn, int32_t k, const TlBoundary *boundary,
+                               double way, TlWanted *wanted, TlPoints *points) {
+  /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
+  TlStatus status;
+  if (b->shape[i]->node_count > 0 && config->search == TL_SEARCH_NEAR && !boundary->drive)
+    status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
+  else if (config->search == TL_SEARCH_ALL)
+    status = tl_narrow_boundary_all(b, i, boundary, wanted, points);
+  else
+    status = tl_narrow_boundary(b, i, boundary, wanted, points);
+  if (status == TL_OK) return TL_OK;
+  return tl_context(status, "grain %lld (avatar %lld) at boundary %d", (long long)b->id[i],
+                    (long long)b->avatar_id[i], (int)k);
+}
+
+TlStatus tl_scan_boundary(const TlSolverConfig *config, TlNear *near, const TlBodies *b, int64_t i,
+                          int32_t k, const TlBoundary *boundary, double way, double margin,
+                          TlPoints *points) {
+  if (!tl_narrow_near(b, i, boundary, margin)) return TL_OK;
+  TlWanted wanted = {margin, margin, INFINITY, 0};
+  TlMat3 turn = tl_quat_matrix(b->rotation[i]);
+  return boundary_nodes(config, near, b, i, &turn, k, boundary, way, &wanted, points);
+}
+
+/* ---- all of them ---- */
+
+TlSlot tl_scan_slot(const TlScan *s, int64_t number) {
+  int64_t pairs = (int64_t)s->pairs->count;
+  TlSlot slot = {.number = number, .b = -1, .boundary = -1};
+  if (number < pairs) {
+    slot.a = s->pairs->pair[number].a;
+    slot.b = s->pairs->pair[number].b;
+  } else {
+    slot.a = s->near_body[number - pairs];
+    slot.boundary = s->near_boundary[number - pairs];
+  }
+  return slot;
+}
+
+/* Bonds of a net are springs, not collisions. */
+static bool bonded(const TlBodies *x, const TlSlot *p) {
+  if (!(x->flags[p->a] & x->flags[p->b] & TL_BODY_NET)) return false;
+  return tl_net_bonded(&x->history, x->id[p->a], x->id[p->b]);
+}
+
+static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const TlScan *s = context;
+  const TlBodies *x = s->bodies;
+  TlPoints *points = &s->points[thread];
+  (void)block;
+  for (int64_t i = begin; i < end; i++) {
+    TlSlot p = tl_scan_slot(s, i);
+    TlMargin m = p.margin = s->pair_margin(s->context, p.a, p.b);
+    double far = x->radius[p.a] + x->radius[p.b] + m.margin;
+    if (bonded(x, &p)) continue;
+    if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
+    points->count = 0;
+    points->pairs++;
+    TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
+    TlNearQuery query = {.bodies = x,
+                         .a = p.a,
+                         .b = p.b,
+                         .turn_a = &s->turn[p.a],
+                         .turn_b = &s->turn[p.b],
+                         .both = s->config->sides == TL_SIDES_BOTH,
+                         .way = m.way,
+                         .size = m.size,
+                         .band = m.band,
+                         .reach = m.reach};
+    TL_TRY(pair_points(s->config, &query, &s->near->pair[i], &wanted, points));
+    TL_TRY(s->take(s->context, &p, points, thread));
+  }
+  return TL_OK;
+}
+
+static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64_t block,
+                                int thread) {
+  const TlScan *s = context;
+  TlPoints *points = &s->points[thread];
+  (void)block;
+  for (int64_t i = begin; i < end; i++) {
+    TlSlot p = tl_scan_slot(s, (int64_t)s->pairs->count + i);
+    const TlBoundary *wall = &s->boundary[p.boundary];
+    TlMargin m = p.margin = s->wall_margin(s->context, p.a, wall);
+    points->count = 0;
+    points->pairs++;
+    TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
+    TL_TRY(boundary_nodes(s->config, s->near, s->bodies, p.a, &s->turn[p.a], p.boundary, wall,
+                          m.way, &wanted, points));
+    TL_TRY(s->take(s->context, &p, points, thread));
+  }
+  return TL_OK;
+}
+
+/* (body, boundary) combinations worth testing, by body: marked in parallel, then listed. */
+typedef struct Marking {
+  const TlScan *scan;
+  unsigned char *mark; /* [owned * boundaries] */
+} Marking;
+
+static TlStatus mark_near(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Marking *marking = context;
+  const TlScan *s = marking->scan;
+  const TlBodies *b = s->bodies;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++) {
+    bool fixed = b->flags[i] & TL_BODY_FROZEN;
+    const TlBoundary still = {0}; /* all that do not move have one margin */
+    double margin = s->wall_margin(s->context, i, &still).margin;
+    for (int32_t k = 0; k < s->boundary_count; k++) {
+      const TlBoundary *wall = &s->boundary[k];
+      double wanted = wall->drive ? s->wall_margin(s->context, i, wall).margin : margin;
+      marking->mark[i * s->boundary_count + k] = !fixed && tl_narrow_near(b, i, wall, wanted);
+    }
+  }
+  return TL_OK;
+}
+
+static TlStatus list_near(TlScan *s) {
+  int64_t owned = s->bodies->owned, all = owned * s->boundary_count, n = 0, count = 0;
+  Marking marking = {s, tl_arena_push(s->arena, (size_t)all, 1)};
+  if (!marking.mark) return TL_ENOMEM;
+  TL_TRY(tl_par_loop(owned, 256, LIGHT_NS, mark_near, &marking));
+  for (int64_t i = 0; i < all; i++) n += marking.mark[i];
+  int32_t *body = tl_arena_push(s->arena, (size_t)n, sizeof *body),
+          *boundary = tl_arena_push(s->arena, (size_t)n, sizeof *boundary);
+  if (!body || !boundary) return TL_ENOMEM;
+  for (int64_t i = 0; i < owned; i++)
+    for (int32_t k = 0; k < s->boundary_count; k++)
+      if (marking.mark[i * s->boundary_count + k]) {
+        body[count] = (int32_t)i;
+        boundary[count++] = k;
+      }
+  s->near_body = body;
+  s->near_boundary = boundary;
+  s->slots = (int64_t)s->pairs->count + n;
+  return TL_OK;
+}
+
+static TlStatus turn_bodies(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const TlScan *s = context;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++) s->turn[i] = tl_quat_matrix(s->bodies->rotation[i]);
+  return TL_OK;
+}
+
+TlStatus tl_scan_start(TlScan *s) {
+  s->turn = tl_arena_push(s->arena, (size_t)s->bodies->total, sizeof *s->turn);
+  if (!s->turn) return TL_ENOMEM;
+  for (int t = 0; t < tl_par_threads(); t++) {
+    TlPoints *p = &s->points[t];
+    p->pairs = p->lookups = p->node_tests = p->lists = 0;
+  }
+  TL_TRY(tl_par_loop(s->bodies->total, 512, LIGHT_NS, turn_bodies, s));
+  s->pairs = &s->near->broad.pairs;
+  TL_TRY(tl_near_update(s->near, s->bodies, s->boundary_count, s->config->step_s, s->arena));
+  return list_near(s);
+}
+
+TlStatus tl_scan_run(TlScan *s) {
+  int64_t pairs = (int64_t)s->pairs->count;
+  TL_TRY(tl_par_loop(pairs, 64, SEARCH_NS, test_pairs, s));
+  return tl_par_loop(s->slots - pairs, 64, SEARCH_NS, test_boundaries, s);
+}
