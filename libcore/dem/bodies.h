@@ -60,11 +60,13 @@ typedef struct TlBodyState {
 
 /* One remembered contact point: pair (low id, high id); high < 0 is boundary number -1 - high;
  * key names the node and the side it belongs to (contact.h). impulse: on the low id's body, world
- * frame, N s; of a net's bond (membrane.h) its tangential displacement, m. */
+ * frame, N s; of a net's bond (membrane.h) and in the penalty method its tangential displacement,
+ * m, there across
+ * `normal`, whose length is the tangential stiffness then, N/m (0 elsewhere). */
 typedef struct TlTouch {
   int64_t low, high;
   int64_t key;
-  TlVec3 impulse;
+  TlVec3 impulse, normal;
 } TlTouch;
 
 typedef struct TlHistory {

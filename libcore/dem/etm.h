@@ -42,7 +42,7 @@ typedef TlStatus (*TlCollisionSolve)(const TlEtmLaw *law, const TlGroup *group,
                  TlEtmCount *count);
 TL_COLLISION_METHODS(M)
 #undef M
-TlCollisionSolve tl_collision_solver(TlCollisionMethod method);
+TlCollisionSolve tl_collision_solver(TlMethod method);
 
 /* ---- the impulses themselves, shared by both orders ---- */
 

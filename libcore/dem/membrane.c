@@ -1,5 +1,7 @@
 #include "dem/membrane.h"
 
+#include "dem/spring.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,17 +230,6 @@ static TlStatus look(Membrane *m, const TlSync *sync) {
   return tl_sync_forward(sync, m->now, sizeof *m->now);
 }
 
-/* s turned by the rotation that takes n0 to n1 (PHYSICS note 14), then by 2 half about n1 with
- * (1 - h^2, 2 h)/(1 + h^2) for cosine and sine: no length is lost. */
-static TlVec3 turned(TlVec3 s, TlVec3 n0, TlVec3 n1, double half) {
-  TlVec3 a = tl_cross(n0, n1);
-  double c = tl_dot(n0, n1);
-  s = tl_add(tl_axpy(tl_scale(c, s), 1, tl_cross(a, s)), tl_scale(tl_dot(a, s) / (1 + c), a));
-  s = tl_axpy(s, -tl_dot(s, n1), n1);
-  double cosine = (1 - half * half) / (1 + half * half), sine = 2 * half / (1 + half * half);
-  return tl_axpy(tl_scale(cosine, s), sine, tl_cross(n1, s));
-}
-
 typedef struct Bond {
   const TlNet *net;
   int64_t a, b; /* local indices */
@@ -253,7 +244,7 @@ static TlVec3 follow(const Membrane *m, const Bond *bond, TlVec3 s) {
   TlVec3 d1 = tl_scale(bond->length, bond->n), mid = tl_scale(0.5, tl_add(d0, d1));
   TlVec3 spin = tl_scale(0.5 * m->step_s, tl_add(m->now[bond->a].w, m->now[bond->b].w));
   TlVec3 way = tl_sub(tl_sub(d1, d0), tl_cross(spin, mid));
-  s = turned(s, tl_unit(d0), bond->n, 0.5 * tl_dot(spin, bond->n));
+  s = tl_spring_turned(s, tl_unit(d0), bond->n, 0.5 * tl_dot(spin, bond->n));
   return tl_add(s, tl_axpy(way, -tl_dot(way, bond->n), bond->n));
 }
 

@@ -1,7 +1,9 @@
-/* The methods that resolve collisions. A new one is a file with a solve function (etm.h) and a line
- * here; studies then know it by its name (solver.method).
+/* The methods: those that resolve collisions by impulses, which differ in one stage of the same
+ * step, and those with a step of their own. A new one is a file with a solve function (etm.h) or a
+ * step (step_impl.h) and a line here; studies then know it by its name (solver.method).
  *
- *   enumerator, name in studies, solve, works on one rank only */
+ *   enumerator, name in studies, solve, works on one rank only
+ *   enumerator, name in studies, step */
 #ifndef TL_DEM_METHODS_H
 #define TL_DEM_METHODS_H
 
@@ -12,15 +14,20 @@
   M(TL_ETM_PRIORITY, "etm", tl_etm_priority, true)                                                 \
   M(TL_SQM, "sqm", tl_sqm, false)
 
-typedef enum TlCollisionMethod {
+#define TL_STEP_METHODS(M) M(TL_PENALTY, "penalty", tl_step_penalty)
+
+typedef enum TlMethod {
 #define M(id, name, solve, one_rank) id,
   TL_COLLISION_METHODS(M)
 #undef M
-      TL_COLLISION_METHOD_COUNT
-} TlCollisionMethod;
+#define M(id, name, step) id,
+      TL_STEP_METHODS(M)
+#undef M
+          TL_METHOD_COUNT
+} TlMethod;
 
-extern const char tl_collision_names[]; /* "|etm-level|etm|sqm" */
-#define TL_COLLISION_CHOICES (&tl_collision_names[1])
+extern const char tl_method_names[]; /* "|etm-level|etm|sqm|penalty" */
+#define TL_METHOD_CHOICES (&tl_method_names[1])
 
 /* Somebody who watches the impulses of a group: called before the first, after each and after the
  * last. One thread only; the group's contacts hold W (contact.h). */
@@ -39,6 +46,6 @@ typedef struct TlCollisionTrace {
   bool ends_only; /* START and END: to show each impulse, an island's state is copied each time */
 } TlCollisionTrace;
 
-bool tl_collision_one_rank(TlCollisionMethod method);
+bool tl_method_one_rank(TlMethod method);
 
 #endif

@@ -88,7 +88,9 @@ TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
   TL_TRY(tl_sync_least(s->sync, &least, 1));
   s->speed_max = -least;
   for (int64_t i = 0; i < b->total; i++) {
-    b->reach[i] = tl_detect_reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
+    b->reach[i] = b->radius[i]; /* forces know no contacts to come */
+    if (!tl_step_method(s->config.method))
+      b->reach[i] = tl_detect_reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
     b->halo[i] = fmax(b->reach[i], b->flags[i] & TL_BODY_NET ? half_bond(s, b->id[i]) : 0);
   }
   return TL_OK;
@@ -165,8 +167,8 @@ static TlStatus run_stage(Stage *stage) {
 static TlStatus run_etm(Stage *stage, int32_t i) {
   const TlGroup *g = &stage->groups->group[i];
   tl_etm_trace(&stage->etm, TL_TRACE_START, g, stage->dynamics);
-  TL_TRY(tl_collision_solver(stage->solver->config.etm)(&stage->etm, g, stage->dynamics,
-                                                        &stage->counts[i].etm));
+  TL_TRY(tl_collision_solver(stage->solver->config.method)(&stage->etm, g, stage->dynamics,
+                                                           &stage->counts[i].etm));
   tl_etm_trace(&stage->etm, TL_TRACE_END, g, stage->dynamics);
   return TL_OK;
 }
@@ -255,7 +257,7 @@ static TlStatus solve(TlSolver *s, const TlBodies *b, const TlMotion *m, Stage *
 
 /* ---- the step ---- */
 
-static TlStatus reserve_points(TlSolver *s) {
+TlStatus tl_step_reserve_points(TlSolver *s) {
   size_t threads = (size_t)tl_par_threads(), old = s->point_lists;
   if (threads <= old) return TL_OK;
   TlPoints *grown = tl_realloc(s->points, old, threads, sizeof *grown);
@@ -267,7 +269,7 @@ static TlStatus reserve_points(TlSolver *s) {
 }
 
 static TlStatus detect(TlSolver *s, const TlBodies *b, const TlMotion *m) {
-  TL_TRY(reserve_points(s));
+  TL_TRY(tl_step_reserve_points(s));
   TlDetect d = {.config = &s->config,
                 .boundary = s->boundary,
                 .boundary_count = s->boundary_count,
@@ -289,7 +291,8 @@ TlStatus tl_step_together(const TlSync *sync, TlStatus status) {
 }
 
 /* Move, then correct the nets' velocities: this order keeps grains from passing (Tan 2024 4.2). */
-static TlStatus advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlStepReport *r) {
+TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, bool recheck,
+                         TlStepReport *r) {
   TlNetCount net;
   TlVec3 *start = tl_arena_push(&s->arena, (size_t)b->total, sizeof *start);
   TlStatus status = start ? TL_OK : TL_ENOMEM;
@@ -300,7 +303,7 @@ static TlStatus advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlStep
     status =
         tl_motion_finish(b, motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);
   TL_TRY(tl_step_together(s->sync, status));
-  TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
+  if (recheck) TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
   status = tl_membrane_correct(s->nets, s->net_count, b, start, s->config.step_s, s->sync,
                                &s->arena, &net);
   r->net_bonds = net.bonds;
@@ -311,29 +314,35 @@ static TlStatus advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlStep
   return tl_step_together(s->sync, tl_context(status, "step %lld", (long long)s->steps));
 }
 
-TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
-  TlStepReport r = {0};
+static TlStatus step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
   TlGroups groups;
   TlMotion motion;
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  tl_arena_reset(&s->arena);
   TL_TRY(tl_solver_refresh(s, b));
   TlStatus status = tl_motion_start(b, &s->arena, &motion);
   if (status == TL_OK) status = detect(s, b, &motion);
   if (status == TL_OK) status = tl_step_poor(s, b);
   TL_TRY(tl_step_together(s->sync, status));
-  r.detect_s = tl_clock_s() - start;
-  r.detect_cpu_s = tl_clock_process_cpu_s() - cpu;
+  r->detect_s = tl_clock_s() - start;
+  r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
   TL_TRY(tl_groups_make(b, s->found.pair, s->found.pairs, s->found.contact, s->sync, &s->arena,
                         &groups));
   Stage stage = {.solver = s, .groups = &groups};
   TL_TRY(stage_counts(&stage));
-  TL_TRY(solve(s, b, &motion, &stage, &r));
-  TL_TRY(tl_step_together(s->sync, tl_step_jammed(s, b, &groups, stage.counts, &r.jammed)));
-  TL_TRY(advance(s, b, &motion, &r));
+  TL_TRY(solve(s, b, &motion, &stage, r));
+  TL_TRY(tl_step_together(s->sync, tl_step_jammed(s, b, &groups, stage.counts, &r->jammed)));
+  TL_TRY(tl_step_advance(s, b, &motion, true, r));
   TL_TRY(tl_step_remember(&s->found, b));
-  TL_TRY(tl_step_report(s, b, &groups, stage.counts, &r));
-  r.other_s = tl_clock_s() - start - r.detect_s - r.etm_s - r.rest_s;
+  TL_TRY(tl_step_report(s, b, &groups, stage.counts, r));
+  r->other_s = tl_clock_s() - start - r->detect_s - r->etm_s - r->rest_s;
+  return TL_OK;
+}
+
+TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
+  TlStepReport r = {0};
+  TlStepMethod step = tl_step_method(s->config.method);
+  tl_arena_reset(&s->arena);
+  TL_TRY(step ? step(s, b, &r) : step_by_impulses(s, b, &r));
   if (out) *out = r;
   return TL_OK;
 }

@@ -20,6 +20,7 @@
 #include "dem/methods.h"
 #include "dem/closed.h"
 #include "dem/membrane.h"
+#include "dem/penalty.h"
 #include "dem/sync.h"
 #include "shape/avatar.h"
 
@@ -58,7 +59,7 @@ typedef struct TlSolverConfig {
                                                                      stops what it can */
   double damping_per_s;        /* xi of Tan 2024 Eqs. 47-49; 0 <= xi dt <= 1 */
   double impact_threshold_m_s; /* restitution is 0 below this approach speed; < 0: 4 g dt */
-  TlCollisionMethod etm;
+  TlMethod method;
   TlEtmOrder order;
   TlRest rest;
   TlSides sides;
@@ -77,6 +78,7 @@ typedef struct TlSolverConfig {
   int poor_steps;        /* steps on end that deep before the pair is poor, or jammed before it is
                             named (step_poor.c), 50 */
   double slop;           /* overlap left alone, as a share of the radius, 1e-3 */
+  TlPenalty penalty;     /* of TL_PENALTY */
 } TlSolverConfig;
 
 TlSolverConfig tl_solver_defaults(void);
@@ -113,7 +115,15 @@ typedef struct TlStepReport { /* over all ranks */
   int64_t poor;                            /* owned bodies flagged TL_BODY_POOR */
   int64_t jammed;                          /* flagged TL_BODY_JAMMED in this step */
   int64_t node_tests, lookups, node_lists; /* counters of the contact search; lists made anew */
-  double detect_cpu_s;                     /* CPU of all threads in the contact search, this rank */
+  /* of the penalty method (step_penalty.c); kinetic_J is then that of the step's start, between
+   * the half steps, where elastic_J is taken too */
+  int64_t touching, sliding, capped; /* points; beyond Coulomb's cone; deeper than the cap */
+  double elastic_J;                  /* held by the contacts' springs at the start of the step */
+  double slip_J, viscous_J, drag_J;  /* taken in the step by friction, contact and global damping */
+  double stable_step_s;              /* 2/omega of the stiffest body as it stands */
+  double resultant_N, contact_N;     /* sums over bodies of the force they accelerate by, and over
+                                        contacts of theirs: the unbalanced force is their ratio */
+  double detect_cpu_s;               /* CPU of all threads in the contact search, this rank */
   double detect_s, etm_s, rest_s, other_s; /* wall clock of this rank */
 } TlStepReport;
 

@@ -1,6 +1,8 @@
 /* A solver's life: defaults, checks, memory. */
 #include "dem/step_impl.h"
 
+#include <stdio.h>
+
 TlSolverConfig tl_solver_defaults(void) {
   return (TlSolverConfig){.step_s = 1e-3,
                           .gravity_m_s2 = {0, 0, -9.81},
@@ -20,12 +22,42 @@ TlSolverConfig tl_solver_defaults(void) {
                           .position_rate = 0.2,
                           .poor_share = 0.1,
                           .poor_steps = 50,
-                          .slop = 1e-3};
+                          .slop = 1e-3,
+                          .penalty = {.grain = {.ratio = 2.0 / 7, .poisson = 0.25},
+                                      .boundary = {.ratio = 2.0 / 7, .poisson = 0.25}}};
 }
 
 static TlStatus check_value(const char *name, double value, double low, double high) {
   if (value >= low && value <= high) return TL_OK; /* NaN is in no range */
   return tl_fail(TL_EUSAGE, "%s = %g: must lie in [%g, %g]", name, value, low, high);
+}
+
+static TlStatus check_stiffness(const TlSolverConfig *c, const char *what, const TlStiffness *k) {
+  char name[80];
+  bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
+  double value = hertz                                     ? k->young_Pa
+                 : c->penalty.spread == TL_SPREAD_TRACTION ? k->normal_Pa_m
+                                                           : k->normal_N_m;
+  snprintf(name, sizeof name, "%s %s", what, hertz ? "Young's modulus" : "normal stiffness");
+  TL_TRY(check_value(name, value, 1e-30, 1e30));
+  TL_TRY(check_value("Poisson's ratio", k->poisson, -0.99, 0.5));
+  return check_value("tangential over normal stiffness", k->ratio, 0, 100);
+}
+
+static TlStatus check_penalty(const TlSolverConfig *c) {
+  if (c->method != TL_PENALTY) return TL_OK;
+  const TlPenalty *p = &c->penalty;
+  TL_TRY(check_value("law", p->law, 0, tl_law_count() - 1));
+  TL_TRY(check_value("spread", (int)p->spread, 0, TL_SPREAD_DEEPEST));
+  if (tl_law(p->law)->one_point && p->spread != TL_SPREAD_DEEPEST)
+    return tl_fail(TL_EUSAGE, "law %s is of one point a contact: spread must be deepest",
+                   tl_law(p->law)->name);
+  if (p->spread == TL_SPREAD_NODES && c->sides != TL_SIDES_LOWER)
+    return tl_fail(TL_EUSAGE, "spread nodes with nodes of both sides would be twice as stiff: "
+                              "sides must be lower");
+  TL_TRY(check_value("cap", p->most_share, 0, 10));
+  TL_TRY(check_stiffness(c, "grain", &p->grain));
+  return check_stiffness(c, "boundary", &p->boundary);
 }
 
 static TlStatus check_config(const TlSolverConfig *c) {
@@ -38,7 +70,7 @@ static TlStatus check_config(const TlSolverConfig *c) {
   TL_TRY(check_value("boundary restitution", c->boundary_restitution, 0, 1));
   TL_TRY(check_value("tangential restitution", c->tangential_restitution, 0, 1));
   TL_TRY(check_value("boundary tangential restitution", c->boundary_tangential_restitution, 0, 1));
-  TL_TRY(check_value("method", c->etm, 0, TL_COLLISION_METHOD_COUNT - 1));
+  TL_TRY(check_value("method", c->method, 0, TL_METHOD_COUNT - 1));
   TL_TRY(check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
   TL_TRY(check_value("increments", c->increments, 1, 10000));
   TL_TRY(check_value("rounds", c->max_rounds, 1, 100000));
@@ -50,7 +82,8 @@ static TlStatus check_config(const TlSolverConfig *c) {
   TL_TRY(check_value("position rate", c->position_rate, 0, 1));
   TL_TRY(check_value("poor overlap", c->poor_share, 0, 100));
   TL_TRY(check_value("poor steps", c->poor_steps, 1, 2e9));
-  return check_value("slop", c->slop, 0, 0.1);
+  TL_TRY(check_value("slop", c->slop, 0, 0.1));
+  return check_penalty(c);
 }
 
 static TlStatus check_surface(const TlSurface *s) {
@@ -101,6 +134,8 @@ void tl_solver_free(TlSolver *s) {
   tl_near_free(&s->near);
   for (size_t i = 0; i < s->point_lists; i++) tl_points_free(&s->points[i]);
   tl_free(s->points);
+  for (size_t i = 0; i < s->pressed_count; i++) tl_free(s->pressed[i].touch);
+  tl_free(s->pressed);
   tl_free(s->poor);
   tl_free(s);
 }

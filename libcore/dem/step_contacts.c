@@ -31,7 +31,8 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
     }
     if (!(c->rest.x > 0)) continue;
     int64_t high = c->b >= 0 ? b->id[c->b] : -1 - c->boundary;
-    h->touch[h->count++] = (TlTouch){b->id[c->a], high, c->key, rest_impulse(c)};
+    h->touch[h->count++] =
+        (TlTouch){.low = b->id[c->a], .high = high, .key = c->key, .impulse = rest_impulse(c)};
   }
   tl_history_sort(h);
   return TL_OK;

@@ -30,9 +30,28 @@ struct TlSolver {
   int64_t steps;
   const TlCollisionTrace *trace;
   TlFound found;
+  TlHistory *pressed; /* new touches of the penalty method, one a thread; scratch */
+  size_t pressed_count;
   TlPoorRow *poor;
   size_t poor_count, poor_capacity;
 };
+
+/* A step of the penalty kind: everything between tl_arena_reset and the filled report. */
+typedef TlStatus (*TlStepMethod)(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
+#define M(id, name, step) TlStatus step(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
+TL_STEP_METHODS(M)
+#undef M
+TlStepMethod tl_step_method(TlMethod method); /* NULL: by impulses */
+
+/* Room for each thread's points. */
+TlStatus tl_step_reserve_points(TlSolver *solver);
+/* Move, then correct the nets' velocities; collective. settle (may be NULL): what moves grains
+ * that came to overlap. */
+TlStatus tl_step_advance(TlSolver *solver, TlBodies *bodies, const TlMotion *motion, bool recheck,
+                         TlStepReport *report);
+/* Bodies' part of the report, and all of it over the ranks. */
+void tl_step_report_motion(const TlBodies *bodies, TlStepReport *report);
+TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *report);
 
 /* Of one group. */
 typedef struct TlStageCounts {

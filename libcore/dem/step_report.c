@@ -35,7 +35,7 @@ static void report_contacts(const TlFound *found, const TlBodies *b, TlStepRepor
   }
 }
 
-static void report_motion(const TlBodies *b, TlStepReport *r) {
+void tl_step_report_motion(const TlBodies *b, TlStepReport *r) {
   for (int64_t i = 0; i < b->owned; i++) {
     r->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
     r->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
@@ -46,15 +46,18 @@ static void report_motion(const TlBodies *b, TlStepReport *r) {
   }
 }
 
-static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
+TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *r) {
   int64_t *counts[] = {&r->pairs,         &r->contacts,   &r->islands,         &r->impulses,
                        &r->zero_finishes, &r->unfinished, &r->rest_unfinished, &r->outside,
                        &r->node_tests,    &r->lookups,    &r->net_bonds,       &r->net_broken,
-                       &r->node_lists,    &r->poor,       &r->jammed};
+                       &r->node_lists,    &r->poor,       &r->jammed,          &r->touching,
+                       &r->sliding,       &r->capped};
   enum { COUNTS = sizeof counts / sizeof *counts };
-  enum { REALS = 5 };
-  double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,
-                                 r->net_elastic_J, r->wall_work_J};
+  enum { REALS = 11 };
+  double sums[COUNTS + REALS] = {r->kinetic_J,     r->work_stored_J, r->work_released_J,
+                                 r->net_elastic_J, r->wall_work_J,   r->elastic_J,
+                                 r->slip_J,        r->viscous_J,     r->drag_J,
+                                 r->resultant_N,   r->contact_N};
   for (int i = 0; i < COUNTS; i++) sums[REALS + i] = (double)*counts[i];
   TL_TRY(tl_sync_sum(sync, sums, COUNTS + REALS));
   for (int i = 0; i < COUNTS; i++) *counts[i] = (int64_t)sums[REALS + i];
@@ -63,6 +66,12 @@ static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
   r->work_stored_J = sums[1];
   r->work_released_J = sums[2];
   r->wall_work_J = sums[4];
+  r->elastic_J = sums[5];
+  r->slip_J = sums[6];
+  r->viscous_J = sums[7];
+  r->drag_J = sums[8];
+  r->resultant_N = sums[9];
+  r->contact_N = sums[10];
   double most[] = {-r->overlap_m,
                    -r->overlap_share,
                    -r->boundary_overlap_m,
@@ -71,7 +80,8 @@ static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
                    -r->rest_residual_m_s,
                    -(double)r->rounds,
                    -(double)r->rest_sweeps,
-                   -(double)r->largest_island};
+                   -(double)r->largest_island,
+                   r->stable_step_s > 0 ? r->stable_step_s : 1e30};
   TL_TRY(tl_sync_least(sync, most, sizeof most / sizeof *most));
   r->overlap_m = -most[0];
   r->overlap_share = -most[1];
@@ -82,6 +92,7 @@ static TlStatus over_ranks(const TlSync *sync, TlStepReport *r) {
   r->rounds = (int64_t)-most[6];
   r->rest_sweeps = (int64_t)-most[7];
   r->largest_island = (int64_t)-most[8];
+  r->stable_step_s = most[9];
   return TL_OK;
 }
 
@@ -111,6 +122,6 @@ TlStatus tl_step_report(const TlSolver *s, const TlBodies *b, const TlGroups *gr
   r->rest_residual_m_s = rest.residual_m_s;
   r->wall_work_J = s->push_work_J;
   report_contacts(&s->found, b, r);
-  report_motion(b, r);
-  return over_ranks(s->sync, r);
+  tl_step_report_motion(b, r);
+  return tl_step_report_ranks(s->sync, r);
 }

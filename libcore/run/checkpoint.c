@@ -33,8 +33,9 @@ static void unpack_body(TlBodyState *state, const unsigned char *from) {
 #undef F
 }
 
-static const char touch_layout[] = "int64_t low; int64_t high; int64_t key; TlVec3 impulse; ";
-static_assert(sizeof(TlTouch) == 3 * 8 + 3 * 8, "touch_layout says what a touch is");
+static const char touch_layout[] =
+    "int64_t low; int64_t high; int64_t key; TlVec3 impulse; TlVec3 normal; ";
+static_assert(sizeof(TlTouch) == 3 * 8 + 6 * 8, "touch_layout says what a touch is");
 
 static const char cut_layout[] = "int64_t axis; double at; ";
 typedef struct CutRecord {

@@ -63,8 +63,7 @@ static TlStatus read_study(TlRun *run) {
     TL_TRY(tl_study_set(&run->study, &tl_setup_schema, o->sets->items[i]));
   if (o->catalog) TL_TRY(tl_yaml_put(&run->study.root, "catalog", o->catalog));
   TL_TRY(tl_setup_fill(&run->setup, &run->study));
-  if (tl_collision_one_rank((TlCollisionMethod)run->setup.solver.method) &&
-      tl_comm_size(run->comm) > 1)
+  if (tl_method_one_rank((TlMethod)run->setup.solver.method) && tl_comm_size(run->comm) > 1)
     return tl_study_fail(&run->study, TL_EINPUT, "solver.method",
                          "this method works on one rank; use etm-level on %d",
                          tl_comm_size(run->comm));

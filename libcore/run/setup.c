@@ -71,7 +71,7 @@ static const TlParam contact_params[] = {
          "restitution is 0 below this approach speed; negative: 4 g dt"),
 };
 static const TlParam solver_params[] = {
-    CHOICE(TlSolverSetup, method, "etm-level", TL_COLLISION_CHOICES,
+    CHOICE(TlSolverSetup, method, "etm-level", TL_METHOD_CHOICES,
            "energy tracking by rising level, or contact by contact in order (one rank only); or "
            "sequential impulses"),
     CHOICE(TlSolverSetup, order, "weighted", "weighted|plain",
@@ -262,7 +262,7 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   c.boundary_tangential_restitution = s->contact.boundary_tangential_restitution;
   c.damping_per_s = s->contact.damping_per_s;
   c.impact_threshold_m_s = s->contact.impact_threshold_m_s;
-  c.etm = (TlCollisionMethod)s->solver.method;
+  c.method = (TlMethod)s->solver.method;
   c.order = (TlEtmOrder)s->solver.order;
   c.rest = (TlRest)s->solver.rest;
   c.sides = (TlSides)s->solver.sides;

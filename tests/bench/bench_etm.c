@@ -27,7 +27,7 @@ typedef struct Result {
 } Result;
 
 /* Best of some runs: the machine is shared. */
-static Result run(Pack *p, TlCollisionMethod method, double e, int repeats) {
+static Result run(Pack *p, TlMethod method, double e, int repeats) {
   Result best = {.cpu_s = INFINITY, .wall_s = INFINITY};
   TlEtmLaw l = law();
   TlDynamics d = pack_dynamics(p);

@@ -34,9 +34,10 @@ static void start(TlBodies *bodies, int me, int ranks) {
   for (int64_t i = 0; i < bodies->owned; i++) {
     REQUIRE_OK(TL_RESERVE(h->touch, h->capacity, h->count + 3));
     int64_t id = bodies->id[i];
-    h->touch[h->count++] = (TlTouch){id, -1, 1, {(double)id, 0, 0}};
-    if (id > 0) h->touch[h->count++] = (TlTouch){id - 1, id, 2, {0, (double)id, 0}};
-    if (id + 1 < BODIES) h->touch[h->count++] = (TlTouch){id, id + 1, 2, {0, (double)id + 1, 0}};
+    h->touch[h->count++] = (TlTouch){id, -1, 1, {(double)id, 0, 0}, {0, 0, 1}};
+    if (id > 0) h->touch[h->count++] = (TlTouch){id - 1, id, 2, {0, (double)id, 0}, {0, 0, 1}};
+    if (id + 1 < BODIES)
+      h->touch[h->count++] = (TlTouch){id, id + 1, 2, {0, (double)id + 1, 0}, {0, 0, 1}};
   }
   tl_history_sort(h);
 }

@@ -271,7 +271,7 @@ START_TEST(settings_of_the_solver_are_its_own_defaults) {
   ck_assert_int_eq(mine.max_rounds, want.max_rounds);
   ck_assert_int_eq(mine.rest_sweeps, want.rest_sweeps);
   ck_assert_int_eq(mine.position_sweeps, want.position_sweeps);
-  ck_assert(mine.etm == want.etm && mine.order == want.order && mine.rest == want.rest &&
+  ck_assert(mine.method == want.method && mine.order == want.order && mine.rest == want.rest &&
             mine.sides == want.sides);
   ck_assert_double_eq(mine.similar, want.similar);
   ck_assert_double_eq(mine.tolerance, want.tolerance);

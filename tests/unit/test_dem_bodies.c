@@ -29,7 +29,11 @@ static void fill(TlBodies *b, int64_t first, int64_t count) {
 static void touch(TlBodies *b, int64_t low, int64_t high, int64_t key) {
   CK_OK(TL_RESERVE(b->history.touch, b->history.capacity, b->history.count + 1));
   b->history.touch[b->history.count++] =
-      (TlTouch){low, high, key, tl_vec3((double)low, (double)high, (double)key)};
+      (TlTouch){.low = low,
+                .high = high,
+                .key = key,
+                .impulse = tl_vec3((double)low, (double)high, (double)key),
+                .normal = tl_vec3((double)key, (double)low, 1)};
 }
 
 START_TEST(a_packed_body_comes_out_with_its_bits_and_touches) {

@@ -573,10 +573,10 @@ START_TEST(keys_in_a_heap_and_in_a_list_give_the_same_entries) {
 END_TEST
 
 START_TEST(a_method_is_known_by_its_name_and_has_a_solver) {
-  ck_assert_str_eq(TL_COLLISION_CHOICES, "etm-level|etm|sqm");
+  ck_assert_str_eq(TL_METHOD_CHOICES, "etm-level|etm|sqm|penalty");
   ck_assert(tl_collision_solver(TL_ETM_LEVEL) == tl_etm_level);
   ck_assert(tl_collision_solver(TL_SQM) == tl_sqm);
-  ck_assert(tl_collision_one_rank(TL_ETM_PRIORITY) && !tl_collision_one_rank(TL_ETM_LEVEL));
+  ck_assert(tl_method_one_rank(TL_ETM_PRIORITY) && !tl_method_one_rank(TL_ETM_LEVEL));
 }
 END_TEST
 

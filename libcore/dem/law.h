@@ -1,0 +1,58 @@
+/* Normal laws of the penalty method: one law one file, one line in law.c; studies then know it by
+ * its name (penalty.law).
+ *
+ * A law gives the force of one contact point, or of the piece of surface it stands for (traction),
+ * from its depth (> 0 inside).
+ */
+#ifndef TL_DEM_LAW_H
+#define TL_DEM_LAW_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/* What a contact is made of; SI. */
+typedef struct TlStiffness {
+  double normal_N_m;        /* linear, of a point */
+  double normal_Pa_m;       /* linear with traction: of a surface */
+  double young_Pa, poisson; /* Hertz: of either grain */
+  double ratio;             /* linear: tangential over normal stiffness */
+} TlStiffness;
+
+typedef struct TlLawPoint {
+  TlStiffness stiffness;
+  double area_m2;  /* it stands for; 0: it is a point */
+  double radius_m; /* 1/r* = 1/r_a + 1/r_b; a wall is flat */
+} TlLawPoint;
+
+typedef struct TlNormalLaw {
+  const char *name;
+  bool one_point; /* right only where one point stands for the whole contact */
+  /* Newton at the depth, its slope (N/m), the work to come there (J), the tangential stiffness. */
+  double (*force)(const TlLawPoint *point, double depth);
+  double (*slope)(const TlLawPoint *point, double depth);
+  double (*energy)(const TlLawPoint *point, double depth);
+  double (*shear)(const TlLawPoint *point, double depth);
+  /* Viscous damping of a pair of reduced mass m and slope k is 2 damping factor sqrt(m k), damping
+   * from the coefficient of restitution (tl_law_damping): a blow then returns that share. */
+  double damping_factor;
+} TlNormalLaw;
+
+/* F = k d (Tan 2022 Eq. 3.2). */
+extern const TlNormalLaw tl_law_linear;
+/* F = 4/3 E* sqrt(r*) d^1.5, tangentially 8 G* sqrt(r* d) (Hertz; Mindlin without partial slip). */
+extern const TlNormalLaw tl_law_hertz;
+
+extern const char tl_law_names[]; /* "|linear|hertz" */
+#define TL_LAW_CHOICES (&tl_law_names[1])
+/* By place in the list. */
+const TlNormalLaw *tl_law(int number);
+int tl_law_count(void);
+
+/* Share of the critical damping with which a contact of the linear law returns this share of the
+ * approach velocity, tension cut off; by bisection, so keep it. Critical damping returns exp(-2):
+ * less is taken for that. */
+#define TL_LAW_LEAST_RESTITUTION 0.1353352832366127
+double tl_law_damping(double restitution);
+
+#endif

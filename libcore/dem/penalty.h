@@ -1,0 +1,69 @@
+/* Forces of one contact by the penalty method (Tan 2022 3.3.3-3.3.4; PHYSICS notes 14-17).
+ *
+ * Each touching point k of a pair, gap g_k < 0, depth d = -g_k, normal n from b to a, bears on a
+ *   F_n = max(law.force(d) - c_k u.n, 0) n
+ *   F_t = -(k_t s + c_t u_t), cut to mu |F_n|; what is cut off slips: s is made to fit
+ * and -F on b, at the one point p in both arms, so that momentum and angular momentum hold to
+ * rounding. s, the tangential way since the point came to touch, turns with the contact (spring.h)
+ * and is remembered with its normal under (low id, high id, key). u is the relative velocity of the
+ * half step before.
+ *
+ * Which points bear (spread):
+ *   nodes     every touching node of the lower id, with the same stiffness each, as in the papers:
+ *             stiffer the finer the nodes
+ *   traction  nodes of both sides, each with half the area it stands for: converges as nodes are
+ *             refined; a closed form's point is alone and cannot
+ *   deepest   the deepest point of the pair, which keeps one spring whichever node it is
+ *
+ * Viscous damping of a pair: c = 2 damping factor sqrt(m* K), K the sum of the points' slopes, m*
+ * the reduced mass, shared by slope; tangentially the same with the tangential stiffness.
+ */
+#ifndef TL_DEM_PENALTY_H
+#define TL_DEM_PENALTY_H
+
+#include "dem/bodies.h"
+#include "dem/contact.h"
+#include "dem/law.h"
+#include "dem/narrow.h"
+
+typedef enum TlSpread { TL_SPREAD_NODES = 0, TL_SPREAD_TRACTION, TL_SPREAD_DEEPEST } TlSpread;
+
+typedef struct TlPenalty {
+  int law; /* number in law.h */
+  TlSpread spread;
+  TlStiffness grain, boundary; /* grain on grain, grain on boundary */
+  double most_share; /* a pair deeper than this share of the smaller radius bears no more than at
+                        that depth (Tan 2022 4.4.3 caps what severe overlap gives); 0: no cap */
+} TlPenalty;
+
+/* One contact: a grain pair, or a grain at a boundary (b < 0). */
+typedef struct TlPress {
+  const TlBodies *bodies;
+  const TlTwist *twist; /* of the half step before */
+  const TlPenalty *penalty;
+  int32_t a, b, boundary;
+  double friction, damping; /* share of the critical */
+  TlVec3 (*wall_velocity)(const void *wall, TlVec3 point);
+  const void *wall;
+  double step_s;
+  const TlTouch *known; /* of the last step, by key */
+  size_t known_count;
+} TlPress;
+
+typedef struct TlPressed {
+  TlVec3 force;              /* on a; -force on b */
+  TlVec3 torque_a, torque_b; /* about their centres */
+  int32_t points, sliding, capped;
+  double depth_m;   /* deepest */
+  double elastic_J; /* held by normal and tangential springs at the end */
+  double slip_J;    /* what friction took in the step */
+  double viscous_J; /* what damping took, at the given velocities */
+  double stiffness_a[2],
+      stiffness_b[2]; /* sums of slopes: for v, and times the arm squared for w */
+} TlPressed;
+
+/* Points with gap >= 0 are passed over; they may be reordered. New touches are appended to
+ * `touches` (by key). */
+TlStatus tl_press(const TlPress *press, TlPoints *points, TlHistory *touches, TlPressed *out);
+
+#endif

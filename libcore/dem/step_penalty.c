@@ -1,0 +1,296 @@
+/* One step of the penalty method (Tan 2022 ch. 3): forces of all contacts at the poses of the
+ * moment, then a leap of velocities and momenta and a move with the new ones.
+ *
+ *   v' = ((1 - xi dt/2) v + dt (F/m + g))/(1 + xi dt/2), L' likewise with the torque,
+ *   x' = x + dt v', rotation by the spin at mid-step (motion.h).
+ *
+ * v and L of the state are those of half a step before x; at the very first step they are of the
+ * same moment, and the kick is half as long. Sums run over the contacts in order of ids, whoever
+ * owns the bodies: the same bits for any number of threads and ranks. Nets follow as in the impulse
+ * method (membrane.h): their springs act on the velocities with the new positions, which is the
+ * kick at the next step's start.
+ */
+#include "dem/contact.h"
+#include "dem/step_impl.h"
+
+#include "base/log.h"
+#include "base/par.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Slot {
+  TlSlot slot;
+  TlPressed pressed;
+  int32_t thread;
+  size_t first, touches;
+} Slot;
+
+typedef struct Forces {
+  TlSolver *solver;
+  TlBodies *bodies;
+  const TlMotion *motion;
+  TlScan scan;
+  Slot *slot;
+  TlVec3 *force, *torque; /* of each body */
+  double *stiffness;      /* two a body: for v, for w */
+  double damping, boundary_damping;
+} Forces;
+
+/* Only what touches: no contact is speculative. */
+static TlMargin touching_margin(const Forces *f, double size, double speed) {
+  double way = speed * f->solver->config.step_s;
+  return (TlMargin){.size = size, .way = way};
+}
+static TlMargin pair_margin(const void *context, int64_t a, int64_t b) {
+  const Forces *f = context;
+  const TlTwist *t = f->motion->real.twist;
+  const double *r = f->bodies->radius;
+  double spins = tl_norm(t[a].w) * r[a] + tl_norm(t[b].w) * r[b];
+  return touching_margin(f, tl_min(r[a], r[b]), tl_norm(tl_sub(t[a].v, t[b].v)) + spins);
+}
+static TlMargin wall_margin(const void *context, int64_t a, const TlBoundary *wall) {
+  const Forces *f = context;
+  const TlTwist *t = &f->motion->real.twist[a];
+  TlVec3 v = tl_sub(t->v, tl_boundary_velocity(wall, f->bodies->position[a]));
+  double r = f->bodies->radius[a];
+  return touching_margin(f, r, tl_norm(v) + tl_norm(t->w) * r);
+}
+
+static TlVec3 wall_velocity(const void *wall, TlVec3 point) {
+  return tl_boundary_velocity(wall, point);
+}
+
+/* A boundary's classes are asked at one point: the first. */
+static TlRub rub_of(const Forces *f, const TlSlot *slot, const TlPoints *points) {
+  const TlSolverConfig *c = &f->solver->config;
+  const TlBodies *b = f->bodies;
+  TlRub rub = {c->friction, c->restitution};
+  if (slot->b < 0)
+    rub = tl_boundary_rub(&f->solver->boundary[slot->boundary], points->point[0].p,
+                          (TlRub){c->boundary_friction, c->boundary_restitution});
+  const TlNet *net = NULL;
+  if (b->flags[slot->a] & TL_BODY_NET)
+    net = tl_net_of(f->solver->nets, f->solver->net_count, b->id[slot->a]);
+  else if (slot->b >= 0 && b->flags[slot->b] & TL_BODY_NET)
+    net = tl_net_of(f->solver->nets, f->solver->net_count, b->id[slot->b]);
+  return net ? (TlRub){net->friction, net->restitution} : rub;
+}
+
+/* Grain on grain and on plain boundaries it is known; classes and nets are seldom met. */
+static double damping_of(const Forces *f, double restitution) {
+  const TlSolverConfig *c = &f->solver->config;
+  if (restitution == c->restitution) return f->damping;
+  if (restitution == c->boundary_restitution) return f->boundary_damping;
+  return tl_law_damping(restitution);
+}
+
+static TlStatus take(void *context, const TlSlot *slot, TlPoints *points, int thread) {
+  Forces *f = context;
+  TlSolver *s = f->solver;
+  TlBodies *b = f->bodies;
+  if (points->count == 0) return TL_OK;
+  TlHistory *touches = &s->pressed[thread];
+  Slot *out = &f->slot[slot->number];
+  TlRub rub = rub_of(f, slot, points);
+  TlPress press = {.bodies = b,
+                   .twist = f->motion->real.twist,
+                   .penalty = &s->config.penalty,
+                   .a = slot->a,
+                   .b = slot->b,
+                   .boundary = slot->boundary,
+                   .friction = rub.friction,
+                   .damping = damping_of(f, rub.restitution),
+                   .step_s = s->config.step_s};
+  if (slot->b < 0) {
+    press.wall_velocity = wall_velocity;
+    press.wall = &s->boundary[slot->boundary];
+  }
+  int64_t high = slot->b >= 0 ? b->id[slot->b] : -1 - slot->boundary;
+  press.known = tl_history_find(&b->history, b->id[slot->a], high, &press.known_count);
+  *out = (Slot){.slot = *slot, .thread = thread, .first = touches->count};
+  TL_TRY(tl_press(&press, points, touches, &out->pressed));
+  out->touches = touches->count - out->first;
+  return TL_OK;
+}
+
+static TlStatus reserve_threads(TlSolver *s) {
+  TL_TRY(tl_step_reserve_points(s));
+  size_t threads = (size_t)tl_par_threads(), old = s->pressed_count;
+  for (size_t i = 0; i < old; i++) s->pressed[i].count = 0;
+  if (threads <= old) return TL_OK;
+  TlHistory *grown = tl_realloc(s->pressed, old, threads, sizeof *grown);
+  if (!grown) return TL_ENOMEM;
+  memset(grown + old, 0, (threads - old) * sizeof *grown);
+  s->pressed = grown;
+  s->pressed_count = threads;
+  return TL_OK;
+}
+
+static TlStatus press_all(Forces *f) {
+  TlSolver *s = f->solver;
+  TL_TRY(reserve_threads(s));
+  TL_TRY(tl_motion_check_poses(f->bodies, s->steps + 1));
+  f->scan = (TlScan){.config = &s->config,
+                     .boundary = s->boundary,
+                     .boundary_count = s->boundary_count,
+                     .arena = &s->arena,
+                     .near = &s->near,
+                     .points = s->points,
+                     .bodies = f->bodies,
+                     .context = f,
+                     .pair_margin = pair_margin,
+                     .wall_margin = wall_margin,
+                     .take = take};
+  TL_TRY(tl_scan_start(&f->scan));
+  f->slot = tl_arena_push(&s->arena, (size_t)f->scan.slots, sizeof *f->slot);
+  if (!f->slot) return TL_ENOMEM;
+  memset(f->slot, 0, (size_t)f->scan.slots * sizeof *f->slot);
+  return tl_context(tl_scan_run(&f->scan), "step %lld", (long long)s->steps + 1);
+}
+
+static void add_body(Forces *f, int32_t i, TlVec3 force, TlVec3 torque, const double stiffness[2]) {
+  f->force[i] = tl_add(f->force[i], force);
+  f->torque[i] = tl_add(f->torque[i], torque);
+  f->stiffness[2 * i] += stiffness[0];
+  f->stiffness[2 * i + 1] += stiffness[1];
+}
+
+static TlStatus sum_forces(Forces *f, TlStepReport *r) {
+  TlArena *arena = &f->solver->arena;
+  TlBodies *b = f->bodies;
+  size_t n = (size_t)b->total;
+  f->force = tl_arena_push(arena, n, sizeof *f->force);
+  f->torque = tl_arena_push(arena, n, sizeof *f->torque);
+  f->stiffness = tl_arena_push(arena, 2 * n, sizeof *f->stiffness);
+  if (!f->force || !f->torque || !f->stiffness) return TL_ENOMEM;
+  memset(f->force, 0, n * sizeof *f->force);
+  memset(f->torque, 0, n * sizeof *f->torque);
+  memset(f->stiffness, 0, 2 * n * sizeof *f->stiffness);
+  for (int64_t i = 0; i < b->total; i++) b->contacts[i] = 0;
+  for (int64_t k = 0; k < f->scan.slots; k++) {
+    const Slot *s = &f->slot[k];
+    const TlPressed *p = &s->pressed;
+    if (p->points == 0) continue;
+    add_body(f, s->slot.a, p->force, p->torque_a, p->stiffness_a);
+    b->contacts[s->slot.a] += p->points;
+    double size = b->radius[s->slot.a];
+    if (s->slot.b >= 0) {
+      add_body(f, s->slot.b, tl_scale(-1, p->force), p->torque_b, p->stiffness_b);
+      b->contacts[s->slot.b] += p->points;
+      size = tl_min(size, b->radius[s->slot.b]);
+    }
+    if (s->slot.a >= b->owned) continue; /* the owner of the lower id counts it */
+    double *depth = s->slot.b < 0 ? &r->boundary_overlap_m : &r->overlap_m,
+           *share = s->slot.b < 0 ? &r->boundary_overlap_share : &r->overlap_share;
+    *depth = tl_max(*depth, p->depth_m);
+    *share = tl_max(*share, p->depth_m / size);
+    r->contacts++;
+    r->touching += p->points;
+    r->sliding += p->sliding;
+    r->capped += p->capped;
+    r->elastic_J += p->elastic_J;
+    r->slip_J += p->slip_J;
+    r->viscous_J += p->viscous_J;
+    r->contact_N += tl_norm(p->force);
+    if (s->slot.b < 0) {
+      const TlBoundary *wall = &f->solver->boundary[s->slot.boundary];
+      r->wall_work_J += f->solver->config.step_s *
+                        tl_dot(tl_boundary_velocity(wall, b->position[s->slot.a]), p->force);
+    }
+  }
+  return TL_OK;
+}
+
+/* Stable while dt < 2/omega, omega^2 <= 2 sum k (1/m + r^2/I) over the body's own points (half of a
+ * pair's motion may be the other's: the factor 2; PHYSICS note 17). */
+static void kick_body(const Forces *f, int64_t i, double dt, TlStepReport *r) {
+  const TlSolverConfig *c = &f->solver->config;
+  const TlBodies *b = f->bodies;
+  TlTwist *t = &f->motion->real.twist[i], before = *t;
+  double half = 0.5 * c->damping_per_s * dt, m = b->mass[i];
+  TlVec3 force = tl_axpy(f->force[i], m, c->gravity_m_s2);
+  TlVec3 turn = tl_sym_vec(f->motion->real.inverse_inertia[i], f->torque[i]);
+  t->v = tl_scale(1 / (1 + half), tl_axpy(tl_scale(1 - half, t->v), dt / m, force));
+  t->w = tl_scale(1 / (1 + half), tl_axpy(tl_scale(1 - half, t->w), dt, turn));
+  if (i >= b->owned) return;
+  TlVec3 v = tl_scale(0.5, tl_add(before.v, t->v)), w = tl_scale(0.5, tl_add(before.w, t->w));
+  TlSym3 inertia = tl_bodies_rotated(b, i, b->inertia[i]);
+  double kinetic = 0.5 * m * tl_norm2(v) + 0.5 * tl_dot(w, tl_sym_vec(inertia, w));
+  r->kinetic_J += kinetic;
+  r->drag_J += 2 * c->damping_per_s * dt * kinetic;
+  r->resultant_N += tl_norm(force);
+  TlVec3 I = b->inertia[i];
+  double omega2 =
+      2 * (f->stiffness[2 * i] / m + f->stiffness[2 * i + 1] / tl_min(I.x, tl_min(I.y, I.z)));
+  if (omega2 > 0) r->stable_step_s = tl_min(r->stable_step_s, 2 / sqrt(omega2));
+}
+
+static TlStatus kick(const Forces *f, TlStepReport *r) {
+  const TlSolver *s = f->solver;
+  double dt = s->steps == 0 ? 0.5 * s->config.step_s : s->config.step_s;
+  r->stable_step_s = INFINITY;
+  for (int64_t i = 0; i < f->bodies->total; i++)
+    if (!(f->bodies->flags[i] & TL_BODY_FROZEN)) kick_body(f, i, dt, r);
+  return tl_sync_forward(s->sync, f->motion->real.twist, sizeof *f->motion->real.twist);
+}
+
+/* The touches of all slots become the history; bonds stay. */
+static TlStatus remember(const Forces *f) {
+  TlHistory *h = &f->bodies->history;
+  size_t kept = 0, added = 0;
+  for (size_t i = 0; i < h->count; i++)
+    if (h->touch[i].key == TL_TOUCH_BOND) h->touch[kept++] = h->touch[i];
+  h->count = kept;
+  for (int64_t k = 0; k < f->scan.slots; k++) added += f->slot[k].touches;
+  TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + added));
+  for (int64_t k = 0; k < f->scan.slots; k++) {
+    const Slot *s = &f->slot[k];
+    if (s->touches == 0) continue;
+    memcpy(h->touch + h->count, f->solver->pressed[s->thread].touch + s->first,
+           s->touches * sizeof *h->touch);
+    h->count += s->touches;
+  }
+  tl_history_sort(h);
+  return TL_OK;
+}
+
+static void report(const Forces *f, TlStepReport *r) {
+  const TlSolver *s = f->solver;
+  TlStepReport moved = {0};
+  tl_step_report_motion(f->bodies, &moved);
+  r->speed_max_m_s = moved.speed_max_m_s;
+  r->outside = moved.outside;
+  r->poor = moved.poor;
+  r->step = s->steps;
+  for (int t = 0; t < tl_par_threads(); t++) {
+    r->pairs += s->points[t].pairs;
+    r->lookups += s->points[t].lookups;
+    r->node_tests += s->points[t].node_tests;
+    r->node_lists += s->points[t].lists;
+  }
+}
+
+TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
+  TlMotion motion;
+  Forces f = {.solver = s,
+              .bodies = b,
+              .motion = &motion,
+              .damping = tl_law_damping(s->config.restitution),
+              .boundary_damping = tl_law_damping(s->config.boundary_restitution)};
+  double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
+  TL_TRY(tl_solver_refresh(s, b));
+  TlStatus status = tl_motion_start(b, &s->arena, &motion);
+  if (status == TL_OK) status = press_all(&f);
+  if (status == TL_OK) status = sum_forces(&f, r);
+  TL_TRY(tl_step_together(s->sync, status));
+  r->detect_s = tl_clock_s() - start;
+  r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
+  TL_TRY(kick(&f, r));
+  TL_TRY(tl_step_advance(s, b, &motion, false, r));
+  TL_TRY(remember(&f));
+  report(&f, r);
+  TL_TRY(tl_step_report_ranks(s->sync, r));
+  r->other_s = tl_clock_s() - start - r->detect_s;
+  return TL_OK;
+}

@@ -1,0 +1,263 @@
+/* The penalty method against closed forms. */
+#include <stdio.h>
+#include "support/placed.h"
+#include "support/tltest.h"
+
+#include "base/mem.h"
+#include "base/par.h"
+#include "dem/step.h"
+#include "shape/superellipsoid.h"
+
+enum { SPHERE = 1, FINE = 2 };
+static const double R = 0.01, RHO = 2600;
+static const TlQuat UPRIGHT = {1, 0, 0, 0};
+static const TlVec3 NONE = {0, 0, 0};
+
+typedef struct Lab {
+  TlSolverConfig config;
+  TlBoundaryPlane plane[2];
+  TlBoundary boundary[2];
+  int planes;
+  TlAvatar fine;
+  TlSolver *solver;
+  TlBodies bodies;
+  TlStepReport report;
+} Lab;
+
+static const TlAvatar *get_avatar(void *ctx, int64_t id) {
+  Lab *lab = ctx;
+  return id == FINE ? &lab->fine : NULL;
+}
+
+static double law_of(const char *name) {
+  for (int i = 0; i < tl_law_count(); i++)
+    if (strcmp(tl_law(i)->name, name) == 0) return i;
+  ck_abort_msg("no law %s", name);
+  return -1;
+}
+
+static void lab_open(Lab *lab, const char *law) {
+  memset(lab, 0, sizeof *lab);
+  tl_par_set_threads(1);
+  TlSolverConfig c = tl_solver_defaults();
+  c.method = TL_PENALTY;
+  c.gravity_m_s2 = NONE;
+  c.density_kg_m3 = RHO;
+  c.friction = c.boundary_friction = 0;
+  c.restitution = c.boundary_restitution = 1;
+  c.sides = TL_SIDES_LOWER;
+  c.penalty.law = (int)law_of(law);
+  c.penalty.spread = TL_SPREAD_DEEPEST;
+  c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 1e5;
+  c.penalty.grain.young_Pa = c.penalty.boundary.young_Pa = 1e8;
+  lab->config = c;
+}
+
+static void lab_plane(Lab *lab, TlVec3 point, TlVec3 normal) {
+  int i = lab->planes++;
+  lab->plane[i] = (TlBoundaryPlane){point, tl_unit(normal)};
+  lab->boundary[i] = (TlBoundary){.kind = &tl_boundary_plane, .data = &lab->plane[i]};
+}
+
+static void lab_start(Lab *lab) {
+  CK_OK(tl_solver_new(&lab->solver, &lab->config, (TlAvatarSource){lab, get_avatar}, lab->boundary,
+                      lab->planes, NULL));
+  CK_OK(tl_solver_add_sphere(lab->solver, SPHERE, R));
+}
+
+static void lab_close(Lab *lab) {
+  tl_solver_free(lab->solver);
+  tl_bodies_free(&lab->bodies);
+  tl_avatar_free(&lab->fine);
+}
+
+static void step(Lab *lab) {
+  CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
+}
+
+static double mass(void) {
+  return 4.0 / 3 * M_PI * R * R * R * RHO;
+}
+
+/* Two equal spheres at 2 v: how long they touch, the largest force, what is left of the speed. */
+typedef struct Blow {
+  double time, force, rebound, defect;
+} Blow;
+
+static Blow blow(const char *law, double restitution, double dt, double v) {
+  Lab lab;
+  Blow b = {0};
+  lab_open(&lab, law);
+  lab.config.step_s = dt;
+  lab.config.restitution = restitution;
+  lab_start(&lab);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(v, 0, 0));
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(2 * R, 0, 0), UPRIGHT, tl_vec3(-v, 0, 0));
+  double lost = 0, start = mass() * v * v;
+  for (int i = 0; i < 100000; i++) {
+    step(&lab);
+    if (i > 3 && lab.report.touching == 0) break;
+    b.time += dt;
+    b.force = fmax(b.force, lab.report.contact_N);
+    b.defect =
+        fmax(b.defect, fabs(lab.report.kinetic_J + lab.report.elastic_J + lost - start) / start);
+    lost += lab.report.viscous_J;
+  }
+  b.rebound = -lab.bodies.velocity[0].x / v;
+  lab_close(&lab);
+  return b;
+}
+
+/* Half a period of the reduced mass m/2 on k: pi sqrt(m/(2k)); F = 2 v sqrt(k m/2). */
+START_TEST(linear_contact_lasts_half_a_period) {
+  double k = 1e5, m = 0.5 * mass(), time = M_PI * sqrt(m / k), v = 0.1;
+  Blow b = blow("linear", 1, time / 1000, v);
+  CK_NEAR(b.time / time, 1, 3e-3);
+  CK_NEAR(b.force / (2 * v * sqrt(k * m)), 1, 1e-4);
+  CK_NEAR(b.rebound, 1, 1e-3);
+  ck_assert_msg(b.defect < 1e-3, "energy off by %g", b.defect);
+}
+END_TEST
+
+/* Hertz: delta = (5 m* u^2/(4 K))^(2/5), K = 4/3 E* sqrt(r*); T = 2.94327 delta/u; F = K delta^1.5
+ * (Johnson 1985, 11.4). */
+START_TEST(hertz_contact_has_its_time_and_force) {
+  double nu = 0.25, k = 4.0 / 3 * 1e8 / (2 * (1 - nu * nu)) * sqrt(0.5 * R), m = 0.5 * mass();
+  double v = 0.1, u = 2 * v, deep = pow(1.25 * m * u * u / k, 0.4), time = 2.943275 * deep / u;
+  Blow b = blow("hertz", 1, time / 2000, v);
+  CK_NEAR(b.time / time, 1, 3e-3);
+  CK_NEAR(b.force / (k * pow(deep, 1.5)), 1, 5e-4);
+  CK_NEAR(b.rebound, 1, 1e-3);
+  ck_assert_msg(b.defect < 1e-3, "energy off by %g", b.defect);
+}
+END_TEST
+
+/* The dashpot gives back the share asked for, under Hertz nearly. */
+START_TEST(restitution_is_the_coefficient) {
+  static const char *const law[2] = {"linear", "hertz"};
+  double time = M_PI * sqrt(0.5 * mass() / 1e5);
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++) {
+      double e = 0.9 - 0.3 * k;
+      Blow b = blow(law[i], e, time / 1000, 0.1);
+      CK_NEAR(b.rebound, e, i ? 0.02 : 2e-3);
+      ck_assert_msg(b.defect < 5e-3, "%s, e %g: energy off by %g", law[i], e, b.defect);
+    }
+}
+END_TEST
+
+/* On a plate at vx, vz = -w: slides all through while vx is large enough, vx' = vx - mu (1 + e) w,
+ * spin 5/2 mu (1 + e) w/R; both from the impulses alone. */
+START_TEST(a_sphere_slides_over_a_plate_by_coulomb) {
+  Lab lab;
+  lab_open(&lab, "linear");
+  lab.config.boundary_friction = 0.3;
+  lab.config.step_s = M_PI * sqrt(mass() / 1e5) / 2000;
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  double vx = 0.5, vz = 0.1;
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, R), UPRIGHT, tl_vec3(vx, 0, -vz));
+  for (int i = 0; i < 4000; i++) step(&lab);
+  TlVec3 w = tl_bodies_spin(&lab.bodies, 0), v = lab.bodies.velocity[0];
+  CK_NEAR(v.z, vz, 1e-4);
+  CK_NEAR(v.x, vx - 0.3 * 2 * vz, 2e-4);
+  CK_NEAR(w.y * R, 2.5 * 0.3 * 2 * vz, 5e-4);
+  lab_close(&lab);
+}
+END_TEST
+
+/* Under friction, off centre: momentum and angular momentum are those of the start, and what the
+ * springs, slip and dashpots took is what is missing. */
+START_TEST(oblique_blows_keep_momentum_and_the_ledger) {
+  for (int h = 0; h < 2; h++) {
+    Lab lab;
+    lab_open(&lab, h ? "hertz" : "linear");
+    lab.config.friction = 0.4;
+    lab.config.restitution = 0.8;
+    lab.config.step_s = 2e-7;
+    lab_start(&lab);
+    tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(0.3, 0.1, 0));
+    tl_test_put(&lab.bodies, SPHERE, tl_vec3(1.6 * R, 1.2 * R, 0), UPRIGHT, tl_vec3(-0.3, 0, 0.05));
+    double lost = 0, start = 0.5 * mass() * (0.3 * 0.3 + 0.1 * 0.1 + 0.3 * 0.3 + 0.05 * 0.05);
+    double worst = 0;
+    TlVec3 l0 = tl_scale(mass(), tl_cross(lab.bodies.position[1], lab.bodies.velocity[1]));
+    for (int i = 0; i < 20000; i++) {
+      step(&lab);
+      double now = lab.report.kinetic_J + lab.report.elastic_J + lost;
+      worst = fmax(worst, fabs(now - start) / start);
+      lost += lab.report.slip_J + lab.report.viscous_J;
+    }
+    ck_assert_int_eq(lab.report.touching, 0);
+    TlVec3 p = NONE, l = NONE;
+    for (int i = 0; i < 2; i++) {
+      p = tl_axpy(p, mass(), lab.bodies.velocity[i]);
+      l = tl_add(tl_axpy(l, mass(), tl_cross(lab.bodies.position[i], lab.bodies.velocity[i])),
+                 lab.bodies.momentum[i]);
+    }
+    CK_NEAR(tl_norm(tl_sub(p, tl_vec3(0, 0.1 * mass(), 0.05 * mass()))) / mass(), 0, 1e-13);
+    CK_NEAR(tl_norm(tl_sub(l, l0)) / tl_norm(l0), 0, 1e-11);
+    ck_assert_msg(lost > 0.1 * start && worst < 3e-3, "lost %g, ledger off by %g", lost / start,
+                  worst);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+/* The k-th sphere from the top bears k m g. */
+START_TEST(a_column_bears_its_weight) {
+  enum { SPHERES = 6 };
+  Lab lab;
+  lab_open(&lab, "linear");
+  lab.config.gravity_m_s2 = tl_vec3(0, 0, -9.81);
+  lab.config.restitution = lab.config.boundary_restitution = 0.3;
+  lab.config.step_s = 2e-5;
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  for (int k = 0; k < SPHERES; k++)
+    tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, (2 * k + 1) * R), UPRIGHT, NONE);
+  for (int i = 0; i < 50000; i++) step(&lab);
+  double weight = mass() * 9.81;
+  for (int k = 0; k < SPHERES; k++) {
+    double below = k ? lab.bodies.position[k - 1].z : -R;
+    double force = 1e5 * (2 * R - (lab.bodies.position[k].z - below));
+    CK_NEAR(force / ((SPHERES - k) * weight), 1, 1e-4);
+  }
+  ck_assert_msg(lab.report.resultant_N < 1e-4 * weight, "%g", lab.report.resultant_N / weight);
+  lab_close(&lab);
+}
+END_TEST
+
+/* A sphere of radius 1 m pressed 0.05 m into a plate that bears kn = 1e8 Pa/m: kn pi R d^2. */
+static double plate_force(int32_t nodes, TlSpread spread, double *stable_s) {
+  Lab lab;
+  lab_open(&lab, "linear");
+  lab.config.penalty.spread = spread;
+  lab.config.sides = spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
+  lab.config.penalty.boundary = lab.config.penalty.grain =
+      (TlStiffness){.normal_N_m = 1e6, .normal_Pa_m = 1e8};
+  lab.config.step_s = 1e-6;
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  CK_OK(tl_avatar_sphere(1, 0.02, nodes, &lab.fine));
+  lab_start(&lab);
+  tl_test_put(&lab.bodies, FINE, tl_vec3(0, 0, 0.95), UPRIGHT, NONE);
+  step(&lab);
+  double force = lab.report.contact_N;
+  *stable_s = lab.report.stable_step_s;
+  lab_close(&lab);
+  return force;
+}
+
+START_TEST(traction_converges_where_force_a_node_grows) {
+  double want = 1e8 * M_PI * 0.05 * 0.05, stable;
+  static const int32_t nodes[3] = {800, 2400, 9600};
+  for (int i = 0; i < 3; i++) {
+    double f = plate_force(nodes[i], TL_SPREAD_TRACTION, &stable) / want - 1;
+    printf("%d %g %g %g\n", nodes[i], f, plate_force(nodes[i], TL_SPREAD_NODES, &stable), stable);
+  }
+}
+END_TEST
+
+TL_TEST_MAIN("penalty", linear_contact_lasts_half_a_period, hertz_contact_has_its_time_and_force,
+             restitution_is_the_coefficient, a_sphere_slides_over_a_plate_by_coulomb,
+             oblique_blows_keep_momentum_and_the_ledger, a_column_bears_its_weight,
+             traction_converges_where_force_a_node_grows)
