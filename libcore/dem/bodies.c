@@ -95,11 +95,14 @@ void tl_bodies_set(TlBodies *bodies, int64_t index, const TlBodyState *state) {
 
 /* ---- history ---- */
 
-static int compare_touch(const void *a, const void *b) {
-  const TlTouch *x = a, *y = b;
+int tl_touch_order(const TlTouch *x, const TlTouch *y) {
   if (x->low != y->low) return x->low < y->low ? -1 : 1;
   if (x->high != y->high) return x->high < y->high ? -1 : 1;
   return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static int compare_touch(const void *a, const void *b) {
+  return tl_touch_order(a, b);
 }
 
 void tl_history_sort(TlHistory *history) {
@@ -107,7 +110,7 @@ void tl_history_sort(TlHistory *history) {
   qsort(history->touch, history->count, sizeof *history->touch, compare_touch);
   size_t kept = 1;
   for (size_t i = 1; i < history->count; i++)
-    if (compare_touch(&history->touch[kept - 1], &history->touch[i]) != 0)
+    if (tl_touch_order(&history->touch[kept - 1], &history->touch[i]) != 0)
       history->touch[kept++] = history->touch[i];
   history->count = kept;
 }

@@ -105,6 +105,8 @@ size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index);
 void tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to);
 /* *used: bytes taken from `from`. TL_EINPUT when they do not hold a body. */
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used);
+/* < 0, 0, > 0 by (low, high, key). */
+int tl_touch_order(const TlTouch *one, const TlTouch *two);
 void tl_history_sort(TlHistory *history);
 /* The touches of pair (low, high): *count of them starting at the returned one. */
 const TlTouch *tl_history_find(const TlHistory *history, int64_t low, int64_t high, size_t *count);

@@ -111,9 +111,12 @@ static TlVec3 tangential(const Pair *pair, TlVec3 ut, double fn, double slope, S
   return held;
 }
 
-static void add_point(const Pair *pair, const TlPoint *point, double depth, TlVec3 force,
-                      double slope, double shear, TlPressed *out) {
+static void add_point(const Pair *pair, const TlPoint *point, double fn, TlVec3 force, double slope,
+                      double shear, TlPressed *out) {
   const TlPress *p = pair->press;
+  out->normal_N += fn;
+  out->point = tl_axpy(out->point, fn, point->p); /* over the sum when all are there */
+  out->normal = tl_axpy(out->normal, fn, point->n);
   TlVec3 ra = tl_sub(point->p, p->bodies->position[p->a]);
   double stiff = tl_max(slope, shear);
   out->force = tl_add(out->force, force);
@@ -127,7 +130,7 @@ static void add_point(const Pair *pair, const TlPoint *point, double depth, TlVe
     out->stiffness_b[1] += stiff * tl_norm2(rb);
   }
   out->points++;
-  out->depth_m = tl_max(out->depth_m, depth);
+  out->depth_m = tl_max(out->depth_m, -point->gap);
 }
 
 static TlStatus press_point(const Pair *pair, const TlPoint *point, int64_t key, TlHistory *touches,
@@ -145,7 +148,7 @@ static TlStatus press_point(const Pair *pair, const TlPoint *point, int64_t key,
   out->viscous_J += (elastic - fn) * un * p->step_s; /* where tension is cut the spring's is lost */
   Spring spring = spring_of(p, key, n, shear);
   TlVec3 ft = tangential(pair, tl_axpy(u, -un, n), fn, slope, &spring, out);
-  add_point(pair, point, -point->gap, tl_axpy(ft, fn, n), slope, shear, out);
+  add_point(pair, point, fn, tl_axpy(ft, fn, n), slope, shear, out);
   out->elastic_J += pair->law->energy(&law, depth) + 0.5 * shear * tl_norm2(spring.s);
   if (p->friction == 0) return TL_OK;
   TL_TRY(TL_RESERVE(touches->touch, touches->capacity, touches->count + 1));
@@ -199,5 +202,8 @@ TlStatus tl_press(const TlPress *p, TlPoints *points, TlHistory *touches, TlPres
     const TlPoint *point = &points->point[i];
     TL_TRY(press_point(&pair, point, one ? 0 : point->key, touches, out));
   }
+  bool bears = out->normal_N > 0; /* else all of them are about to open */
+  out->point = bears ? tl_scale(1 / out->normal_N, out->point) : points->point[0].p;
+  out->normal = bears ? tl_unit(out->normal) : points->point[0].n;
   return TL_OK;
 }

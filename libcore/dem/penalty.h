@@ -54,10 +54,12 @@ typedef struct TlPressed {
   TlVec3 force;              /* on a; -force on b */
   TlVec3 torque_a, torque_b; /* about their centres */
   int32_t points, sliding, capped;
-  double depth_m;   /* deepest */
-  double elastic_J; /* held by normal and tangential springs at the end */
-  double slip_J;    /* what friction took in the step */
-  double viscous_J; /* what damping took, at the given velocities */
+  double depth_m;       /* deepest */
+  double normal_N;      /* sum of the normal forces */
+  TlVec3 point, normal; /* where they act on the whole, world, and their direction */
+  double elastic_J;     /* held by normal and tangential springs at the end */
+  double slip_J;        /* what friction took in the step */
+  double viscous_J;     /* what damping took, at the given velocities */
   double stiffness_a[2],
       stiffness_b[2]; /* sums of slopes: for v, and times the arm squared for w */
 } TlPressed;

@@ -11,6 +11,14 @@
 #include "dem/shapes.h"
 #include "dem/step.h"
 
+/* A contact of the penalty method in this step. */
+typedef struct TlPressSlot {
+  TlSlot slot;
+  TlPressed pressed;
+  int32_t thread; /* whose list holds its touches */
+  size_t first, touches;
+} TlPressSlot;
+
 struct TlSolver {
   TlSolverConfig config;
   TlAvatarSource source;
@@ -32,6 +40,9 @@ struct TlSolver {
   TlFound found;
   TlHistory *pressed; /* new touches of the penalty method, one a thread; scratch */
   size_t pressed_count;
+  TlPressSlot *press; /* of the last step, in the arena */
+  int64_t presses;
+  bool step_checked;
   TlPoorRow *poor;
   size_t poor_count, poor_capacity;
 };
@@ -42,6 +53,11 @@ typedef TlStatus (*TlStepMethod)(TlSolver *solver, TlBodies *bodies, TlStepRepor
 TL_STEP_METHODS(M)
 #undef M
 TlStepMethod tl_step_method(TlMethod method); /* NULL: by impulses */
+
+/* tl_solver_contacts after a step of the penalty method: one row a contact, at the centre of its
+ * normal forces. */
+TlStatus tl_press_contacts(const TlSolver *solver, const TlBodies *bodies, TlContactRow **rows,
+                           int64_t *count);
 
 /* Room for each thread's points. */
 TlStatus tl_step_reserve_points(TlSolver *solver);

@@ -142,6 +142,8 @@ static const TlStudySection root_sections[] = {
      "What happens in contacts", contact_params, COUNT(contact_params), NULL, 0},
     {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
      solver_params, COUNT(solver_params), NULL, 0},
+    {"penalty", offsetof(TlSetup, penalty), sizeof(TlPenaltySetup), false,
+     "Stiffness of contacts, of method penalty", tl_penalty_params, TL_PENALTY_PARAMS, NULL, 0},
     {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
      "Grains that cannot be brought out of others", tl_poor_params, TL_POOR_PARAMS, NULL, 0},
     {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
@@ -229,6 +231,7 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));
   TL_TRY(check_terrain(setup, study));
+  if (setup->solver.method == TL_PENALTY) TL_TRY(tl_penalty_check(&setup->penalty, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, study));
@@ -274,6 +277,9 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   c.rest_tolerance = s->solver.rest_tolerance;
   c.rest_sweeps = (int)s->solver.rest_sweeps;
   c.position_sweeps = (int)s->solver.position_sweeps;
+  c.penalty = tl_penalty_of(&s->penalty);
+  if (c.method == TL_PENALTY) /* its spread says whose nodes bear */
+    c.sides = c.penalty.spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
   c.poor_share = s->poor.overlap_share;
   c.poor_steps = (int)s->poor.steps;
   c.position_rate = s->solver.position_rate;

@@ -4,6 +4,7 @@
 
 #include "conf/study.h"
 #include "dem/step.h"
+#include "run/setup_penalty.h"
 #include "run/setup_poor.h"
 #include "run/setup_checkpoint.h"
 #include "run/setup_nets.h"
@@ -79,6 +80,7 @@ typedef struct TlSetup {
   TlStudyList walls;  /* of TlWallSetup */
   TlContactSetup contact;
   TlSolverSetup solver;
+  TlPenaltySetup penalty;
   TlPoorSetup poor;
   TlParallelSetup parallel;
   TlCheckpointSetup checkpoint;
