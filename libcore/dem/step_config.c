@@ -55,6 +55,12 @@ static TlStatus check_penalty(const TlSolverConfig *c) {
   if (p->spread == TL_SPREAD_NODES && c->sides != TL_SIDES_LOWER)
     return tl_fail(TL_EUSAGE, "spread nodes with nodes of both sides would be twice as stiff: "
                               "sides must be lower");
+  if (c->edges == TL_EDGES_REFINE && p->spread != TL_SPREAD_DEEPEST)
+    return tl_fail(TL_EUSAGE, "edges refine finds places that stand for no surface: with the "
+                              "penalty method it goes with spread deepest only");
+  if (c->tangential_restitution > 0 || c->boundary_tangential_restitution > 0)
+    return tl_fail(TL_EUSAGE, "tangential restitution is of impulses: the penalty method has a "
+                              "tangential stiffness in its place");
   TL_TRY(check_value("cap", p->most_share, 0, 10));
   TL_TRY(check_stiffness(c, "grain", &p->grain));
   return check_stiffness(c, "boundary", &p->boundary);
