@@ -117,10 +117,8 @@ static inline TlStatus imaging_roi_of(const ImagingInput *input, const TlVolume 
   return imaging_roi(input->roi, &layers, provenance, roi);
 }
 
-static inline TlStatus imaging_options(const TlCall *call, const ImagingInput *input,
-                                       TlStackOptions *options) {
+static inline TlStatus imaging_options(const ImagingInput *input, TlStackOptions *options) {
   *options = (TlStackOptions){.allow_gaps = input->allow_gaps, .raw = input->raw};
-  TL_TRY(imaging_check_output(call));
   if (!input->voxel_size_um || !input->voxel_size_um[0]) return TL_OK;
   TlStatus parsed = tl_stack_parse_voxel_um(input->voxel_size_um, options->voxel_um);
   return parsed == TL_OK ? TL_OK : tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
@@ -139,7 +137,8 @@ static inline void imaging_keep_region(TlVolume *product, const TlRoi *roi) {
 static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *input, TlVolume *stack,
                                     TlRoi *roi) {
   TlStackOptions options;
-  TL_TRY(imaging_options(call, input, &options));
+  TL_TRY(imaging_check_output(call));
+  TL_TRY(imaging_options(input, &options));
   TL_TRY(tl_stack_read(call->argv[0], &options, call->provenance, stack));
   TlStatus status = imaging_roi_of(input, stack, call->provenance, roi);
   if (status != TL_OK) tl_volume_free(stack);
@@ -150,7 +149,8 @@ static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *inpu
 static inline TlStatus imaging_open_layers(const TlCall *call, const ImagingInput *input,
                                            TlLayers *stack, TlRoi *roi) {
   TlStackOptions options;
-  TL_TRY(imaging_options(call, input, &options));
+  TL_TRY(imaging_check_output(call));
+  TL_TRY(imaging_options(input, &options));
   TL_TRY(tl_stack_open(call->argv[0], &options, call->provenance, stack));
   TlStatus status = imaging_roi(input->roi, stack, call->provenance, roi);
   if (status != TL_OK) tl_layers_close(stack);

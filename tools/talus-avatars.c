@@ -474,13 +474,6 @@ static TlStatus read_options(const Values *v, Work *w) {
   return tl_drlse_check(&w->drlse);
 }
 
-static TlStatus stack_options(const Values *v, TlStackOptions *options) {
-  *options = (TlStackOptions){.allow_gaps = v->input.allow_gaps};
-  if (!v->input.voxel_size_um || !v->input.voxel_size_um[0]) return TL_OK;
-  if (tl_stack_parse_voxel_um(v->input.voxel_size_um, options->voxel_um) == TL_OK) return TL_OK;
-  return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
-}
-
 /* The stacks, by layers of a file or of what was read of it at once. */
 typedef struct Input {
   TlLayers layers;
@@ -490,7 +483,7 @@ typedef struct Input {
 static TlStatus open_input(const TlCall *call, const char *path, Input *in) {
   const Values *v = call->values;
   TlStackOptions options;
-  TL_TRY(stack_options(v, &options));
+  TL_TRY(imaging_options(&v->input, &options));
   if (v->memory_mb > 0 || call->dry_run)
     return tl_stack_open(path, &options, call->provenance, &in->layers);
   TL_TRY(tl_stack_read(path, &options, call->provenance, &in->whole));

@@ -233,7 +233,6 @@ static TlStatus check_side_output(const TlCall *call, const char *path) {
 static TlStatus check(const TlCall *call) {
   const Values *v = call->values;
   char extension[16] = "csv";
-  TL_TRY(imaging_check_output(call));
   TL_TRY(check_side_output(call, v->sweep));
   TL_TRY(check_side_output(call, v->grains));
   if (given(v->sweep)) tl_path_extension(v->sweep, extension);
@@ -247,16 +246,12 @@ static TlStatus check(const TlCall *call) {
 
 static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
-  TlStackOptions how = {.allow_gaps = v->input.allow_gaps, .raw = v->input.raw};
   TlLayers mask;
   TlRoi roi = {0};
   TlReport report = {0};
   TL_TRY(check(call));
-  TlStatus parsed = tl_stack_parse_voxel_um(v->input.voxel_size_um, how.voxel_um);
-  if (parsed != TL_OK) return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());
-  TL_TRY(tl_stack_open(call->argv[0], &how, call->provenance, &mask));
-  TlStatus status = imaging_roi(v->input.roi, &mask, call->provenance, &roi);
-  if (status == TL_OK) status = with_others(call, &mask, &roi, &report);
+  TL_TRY(imaging_open_layers(call, &v->input, &mask, &roi));
+  TlStatus status = with_others(call, &mask, &roi, &report);
   if (status == TL_OK) status = tl_report_print(&report, call->json);
   tl_report_free(&report);
   tl_roi_free(&roi);

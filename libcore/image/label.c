@@ -179,30 +179,18 @@ TlStatus tl_label_renumber(const TlRelief *relief, const uint32_t *number, uint3
 
 /* ---- a stack in memory ---- */
 
-typedef struct Filling {
-  TlVolume *labels;
-  int64_t done;
-} Filling;
-
-static TlStatus fill(void *self, int64_t count, const void *voxels) {
-  Filling *f = self;
-  int64_t plane = f->labels->nx * f->labels->ny;
-  memcpy(f->labels->u32 + f->done * plane, voxels, (size_t)(count * plane) * sizeof(uint32_t));
-  f->done += count;
-  return TL_OK;
-}
-
 TlStatus tl_label(const TlVolume *mask, const TlRoi *roi, const TlLabelOptions *o, TlVolume *labels,
                   TlLabelResult *result) {
   TlLabelPlan plan;
   TlLayers layers;
-  Filling filling = {.labels = labels};
-  TlLayerSink sink = {.self = &filling, .append = fill};
+  TlVolumeSink into = {.volume = labels};
+  TlLayerSink sink = tl_sink_of(&into);
   *result = (TlLabelResult){0};
   TL_TRY(tl_label_plan(mask, o, 0, &plan));
   TL_TRY(tl_volume_like(labels, mask, TL_U32));
   tl_layers_of(mask, &layers);
-  TlStatus status = tl_label_layers(&layers, roi, o, &plan, NULL, &sink, result);
+  TlStatus status =
+      tl_sink_end(&sink, tl_label_layers(&layers, roi, o, &plan, NULL, &sink, result));
   tl_layers_close(&layers);
   if (status != TL_OK) tl_volume_free(labels);
   return status;

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -74,6 +75,34 @@ TlStatus tl_layers_labels(TlLayers *layers) {
   layers->head.history = inner->head.history; /* handed over */
   inner->head.history = NULL;
   return TL_OK;
+}
+
+/* ---- sinks ---- */
+
+static TlStatus append_to_volume(void *self, int64_t count, const void *voxels) {
+  TlVolumeSink *s = self;
+  const TlVolume *v = s->volume;
+  size_t layer = (size_t)(v->nx * v->ny) * tl_voxel_size(v->type);
+  assert(s->done + count <= v->nz);
+  memcpy(v->u8 + (size_t)s->done * layer, voxels, (size_t)count * layer);
+  s->done += count;
+  return TL_OK;
+}
+
+static TlStatus finish_volume(void *self) {
+  const TlVolumeSink *s = self;
+  if (s->done == s->volume->nz) return TL_OK;
+  return tl_fail(TL_EINPUT, "%lld of %lld layers came", (long long)s->done,
+                 (long long)s->volume->nz);
+}
+
+static void drop_volume(void *self) {
+  (void)self;
+}
+
+TlLayerSink tl_sink_of(TlVolumeSink *into) {
+  return (TlLayerSink){
+      .self = into, .append = append_to_volume, .finish = finish_volume, .drop = drop_volume};
 }
 
 TlStatus tl_sink_end(TlLayerSink *sink, TlStatus status) {

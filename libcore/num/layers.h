@@ -44,6 +44,13 @@ typedef struct TlLayerSink {
 static inline TlStatus tl_sink_append(const TlLayerSink *sink, int64_t count, const void *voxels) {
   return sink->append(sink->self, count, voxels);
 }
+/* Into a volume in memory, borrowed, which has the size and type of what comes. To finish with
+ * fewer layers than it has is TL_EINPUT; drop leaves it as it is. */
+typedef struct TlVolumeSink {
+  TlVolume *volume;
+  int64_t done; /* layers so far, 0 at first */
+} TlVolumeSink;
+TlLayerSink tl_sink_of(TlVolumeSink *into);
 /* finish when status is TL_OK, else drop; the status of the whole. */
 TlStatus tl_sink_end(TlLayerSink *sink, TlStatus status);
 

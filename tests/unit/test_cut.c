@@ -14,22 +14,13 @@ __attribute__((constructor)) static void be_quiet(void) {
 /* A product kept in memory. */
 typedef struct Kept {
   TlVolume v;
-  int64_t z;
+  TlVolumeSink into;
 } Kept;
-
-static TlStatus keep(void *self, int64_t count, const void *voxels) {
-  Kept *k = self;
-  size_t layer = (size_t)(k->v.nx * k->v.ny) * tl_voxel_size(k->v.type);
-  ck_assert_int_le(k->z + count, k->v.nz);
-  memcpy(k->v.u8 + (size_t)k->z * layer, voxels, (size_t)count * layer);
-  k->z += count;
-  return TL_OK;
-}
 
 static TlLayerSink sink_to(Kept *k, const TlVolume *head) {
   CK_OK(tl_volume_like(&k->v, head, head->type));
-  k->z = 0;
-  return (TlLayerSink){.self = k, .append = keep};
+  k->into = (TlVolumeSink){.volume = &k->v};
+  return tl_sink_of(&k->into);
 }
 
 static void make(TlVolume *v, TlVoxelType type, int64_t nx, int64_t ny, int64_t nz) {
@@ -59,7 +50,7 @@ START_TEST(a_box_is_cut_out_with_its_place) {
   ck_assert(cut.nx == 5 && cut.ny == 4 && cut.nz == 3 && cut.voxel_m[2] == 3e-6);
   ck_assert(cut.cylinder[0] == 2 && cut.cylinder[1] == 2 && cut.cylinder[2] == 3);
   TlLayerSink sink = sink_to(&kept, &cut);
-  CK_OK(tl_cut_crop(&stack, low, &cut, &sink));
+  CK_OK(tl_sink_end(&sink, tl_cut_crop(&stack, low, &cut, &sink)));
   for (int64_t i = 0; i < tl_volume_count(&cut); i++)
     ck_assert_int_eq(kept.v.i16[i], v.i16[tl_volume_at(&v, 2 + i % 5, 3 + i / 5 % 4, 4 + i / 20)]);
   CK_FAILS(tl_cut_crop_head(&stack.head, low, (int64_t[3]){5, 6, 3}, &cut), TL_EUSAGE, "along y");
@@ -83,7 +74,7 @@ START_TEST(coarser_voxels_are_means_of_cubes) {
     ck_assert(coarse.nx == 3 && coarse.ny == 2 && coarse.nz == 3);
     CK_NEAR(coarse.voxel_m[2], 9e-6, 1e-20);
     TlLayerSink sink = sink_to(&kept, &coarse);
-    CK_OK(tl_cut_coarse(&stack, 3, &coarse, &sink));
+    CK_OK(tl_sink_end(&sink, tl_cut_coarse(&stack, 3, &coarse, &sink)));
     for (int64_t i = 0; i < tl_volume_count(&coarse); i++) {
       double sum = 0;
       for (int64_t k = 0; k < 27; k++)
@@ -129,7 +120,7 @@ START_TEST(outside_the_cylinder_is_nothing_and_later_stages_know) {
   CK_OK(tl_roi_parse("cylinder:14,13.5,9", &stack, &roi, &is_file));
   TlVolume head = tl_cut_mask_head(&stack.head, &roi);
   TlLayerSink sink = sink_to(&kept, &head);
-  CK_OK(tl_cut_mask(&stack, &roi, &sink, &outside));
+  CK_OK(tl_sink_end(&sink, tl_cut_mask(&stack, &roi, &sink, &outside)));
   int64_t blank = 0;
   for (int64_t i = 0; i < tl_volume_count(&v); i++) {
     bool in = hypot((double)(i % 30) - 14, (double)(i / 30 % 28) - 13.5) <= 9;

@@ -376,18 +376,6 @@ static TlStatus filter_piece(const void *context, const TlVolume *grey, const Tl
   }
 }
 
-typedef struct Taken {
-  float *to;
-  int64_t layer, done;
-} Taken;
-
-static TlStatus take(void *self, int64_t count, const void *voxels) {
-  Taken *t = self;
-  memcpy(t->to + t->done * t->layer, voxels, (size_t)(count * t->layer) * sizeof(float));
-  t->done += count;
-  return TL_OK;
-}
-
 static void check_slabs(const TlVolume *v, const TlRoi *roi, int method, int64_t halo) {
   TlVolume at_once, pieces;
   TlLayers layers;
@@ -399,10 +387,9 @@ static void check_slabs(const TlVolume *v, const TlRoi *roi, int method, int64_t
   for (int64_t each = 3; each < v->nz; each += 8) {
     TlSlabPlan plan = {.slabs = 9, .layers = each, .halo = halo};
     TlSlabRun run = {.filter = filter_piece, .context = &piece, .type = TL_F32};
-    Taken taken = {pieces.f32, v->nx * v->ny, 0};
-    TlLayerSink sink = {.self = &taken, .append = take};
-    CK_OK(tl_slabs_run(&plan, &run, &layers, roi, &sink));
-    ck_assert_int_eq(taken.done, v->nz);
+    TlVolumeSink into = {.volume = &pieces};
+    TlLayerSink sink = tl_sink_of(&into);
+    CK_OK(tl_sink_end(&sink, tl_slabs_run(&plan, &run, &layers, roi, &sink)));
     ck_assert_mem_eq(at_once.data, pieces.data, (size_t)tl_volume_count(v) * sizeof(float));
   }
   tl_volume_free(&at_once);

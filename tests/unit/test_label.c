@@ -165,30 +165,17 @@ END_TEST
 
 /* ---- by slabs ---- */
 
-typedef struct Filling {
-  TlVolume labels;
-  int64_t written;
-} Filling;
-
-static TlStatus fill(void *self, int64_t count, const void *voxels) {
-  Filling *f = self;
-  int64_t plane = f->labels.nx * f->labels.ny;
-  memcpy(f->labels.u32 + f->written * plane, voxels, (size_t)(count * plane) * 4);
-  f->written += count;
-  return TL_OK;
-}
-
 static TlStatus by_slabs(const TlVolume *mask, const TlLabelOptions *o, int64_t slab, int64_t most,
-                         const char *scratch, Filling *f, TlLabelResult *r) {
+                         const char *scratch, TlVolume *labels, TlLabelResult *r) {
   TlLayers layers;
   TlLabelPlan plan = {.slab_planes = slab, .most_planes = most};
-  TlLayerSink sink = {.self = f, .append = fill};
-  f->written = 0;
-  CK_OK(tl_volume_like(&f->labels, mask, TL_U32));
+  TlVolumeSink into = {.volume = labels};
+  TlLayerSink sink = tl_sink_of(&into);
+  CK_OK(tl_volume_like(labels, mask, TL_U32));
   tl_layers_of(mask, &layers);
-  TlStatus status = tl_label_layers(&layers, &whole, o, &plan, scratch, &sink, r);
-  if (status == TL_OK) ck_assert_int_eq(f->written, mask->nz);
-  if (status != TL_OK) tl_volume_free(&f->labels);
+  TlStatus status =
+      tl_sink_end(&sink, tl_label_layers(&layers, &whole, o, &plan, scratch, &sink, r));
+  if (status != TL_OK) tl_volume_free(labels);
   tl_layers_close(&layers);
   return status;
 }
@@ -215,9 +202,9 @@ START_TEST(slabs_give_the_labels_of_the_whole) {
     many_balls(&m, 60, 3, 9);
     ball(&m, 30, 30, 45, 28);
     CK_OK(tl_label(&m, &whole, &usual, &all, &a));
-    Filling p;
+    TlVolume p;
     CK_OK(by_slabs(&m, &usual, thick[k % 4], 0, tl_test_folder(), &p, &b));
-    ck_assert_mem_eq(all.u32, p.labels.u32, (size_t)tl_volume_count(&m) * 4);
+    ck_assert_mem_eq(all.u32, p.u32, (size_t)tl_volume_count(&m) * 4);
     ck_assert_uint_eq(a.grains, b.grains);
     ck_assert_uint_eq(a.border, b.border);
     ck_assert_int_eq(a.dropped_voxels, b.dropped_voxels);
@@ -225,7 +212,7 @@ START_TEST(slabs_give_the_labels_of_the_whole) {
     ck_assert_int_eq(a.unreached, b.unreached);
     tl_volume_free(&m);
     tl_volume_free(&all);
-    tl_volume_free(&p.labels);
+    tl_volume_free(&p);
   }
 }
 END_TEST
@@ -236,7 +223,7 @@ START_TEST(slabs_too_thin_for_the_grains_are_refused) {
   TlLabelPlan plan;
   CK_OK(tl_volume_new(&m, TL_U8, 80, 80, 150));
   ball(&m, 40, 40, 75, 38);
-  Filling p;
+  TlVolume p;
   CK_FAILS(by_slabs(&m, &usual, 8, 72, tl_test_folder(), &p, &r), TL_ELIMIT, "--memory");
   CK_FAILS(by_slabs(&m, &usual, 8, 150, "/nowhere/at/all", &p, &r), TL_EIO, "/nowhere/at/all");
   CK_OK(by_slabs(&m, &usual, 8, 150, tl_test_folder(), &p, &r));
@@ -248,7 +235,7 @@ START_TEST(slabs_too_thin_for_the_grains_are_refused) {
   ck_assert_int_ge(plan.most_planes, plan.slab_planes + 56);
   CK_FAILS(tl_label_plan(&m, &usual, 1000000, &plan), TL_ELIMIT, "at least");
   tl_volume_free(&m);
-  tl_volume_free(&p.labels);
+  tl_volume_free(&p);
 }
 END_TEST
 
@@ -307,11 +294,11 @@ START_TEST(own_markers_decide) {
   ck_assert_uint_eq(r.grains, 2);
   ck_assert_uint_eq(at(&labels, 15, 15, 15), 1);
   ck_assert_uint_eq(at(&labels, 35, 15, 15), 2);
-  Filling p;
+  TlVolume p;
   CK_OK(by_slabs(&m, &o, 4, 0, tl_test_folder(), &p, &r));
-  ck_assert_mem_eq(labels.u32, p.labels.u32, (size_t)tl_volume_count(&m) * 4);
+  ck_assert_mem_eq(labels.u32, p.u32, (size_t)tl_volume_count(&m) * 4);
   tl_volume_free(&labels);
-  tl_volume_free(&p.labels);
+  tl_volume_free(&p);
   tl_volume_free(&markers);
   CK_OK(tl_volume_new(&markers, TL_U32, 70, 30, 31));
   tl_layers_close(&layers);

@@ -13,18 +13,22 @@
 static const TlRoi whole = {.kind = TL_ROI_ALL};
 static const double cubes[3] = {1, 1, 1};
 
-/* With grey NULL: by the mask alone. */
+/* grey NULL: by the mask alone. */
+static TlLabelOptions usual(const TlLayers *grey) {
+  return (TlLabelOptions){.sigma = 0.7,
+                          .h_voxels = 0.15,
+                          .h_relative = 0.04,
+                          .neck = 0.65,
+                          .min_voxels = 30,
+                          .grey = grey,
+                          .dip = 0.02};
+}
+
 static uint32_t grains(const TlVolume *mask, const TlVolume *grey, TlVolume *labels) {
-  TlLabelOptions o = {.sigma = 0.7,
-                      .h_voxels = 0.15,
-                      .h_relative = 0.04,
-                      .neck = 0.65,
-                      .min_voxels = 30,
-                      .dip = 0.02};
   TlLayers layers = {0};
+  TlLabelOptions o = usual(grey ? &layers : NULL);
   TlLabelResult r;
   if (grey) tl_layers_of(grey, &layers);
-  o.grey = grey ? &layers : NULL;
   CK_OK(tl_label(mask, &whole, &o, labels, &r));
   tl_layers_close(&layers);
   return r.grains;
@@ -186,19 +190,6 @@ END_TEST
 
 /* ---- slabs and threads ---- */
 
-typedef struct Filling {
-  TlVolume labels;
-  int64_t written;
-} Filling;
-
-static TlStatus fill(void *self, int64_t count, const void *voxels) {
-  Filling *f = self;
-  int64_t plane = f->labels.nx * f->labels.ny;
-  memcpy(f->labels.u32 + f->written * plane, voxels, (size_t)(count * plane) * 4);
-  f->written += count;
-  return TL_OK;
-}
-
 START_TEST(slabs_and_threads_give_the_labels_of_the_whole) {
   static const int64_t thick[] = {1, 7, 20};
   TlVolume m, g;
@@ -207,30 +198,23 @@ START_TEST(slabs_and_threads_give_the_labels_of_the_whole) {
   TlRoi disc = {.kind = TL_ROI_CYLINDER, .x = 26, .y = 23, .r = 21, .nx = 52, .ny = 46};
   tl_layers_of(&g, &grey);
   tl_layers_of(&m, &mask);
-  TlLabelOptions o = {.sigma = 0.7,
-                      .h_voxels = 0.15,
-                      .h_relative = 0.04,
-                      .neck = 0.65,
-                      .min_voxels = 30,
-                      .grey = &grey,
-                      .dip = 0.02};
+  TlLabelOptions o = usual(&grey);
   for (int k = 0; k < 6; k++) {
-    TlVolume all;
+    TlVolume all, cut;
     TlLabelResult a, b;
     const TlRoi *roi = k < 3 ? &whole : &disc;
     tl_par_set_threads(1);
     CK_OK(tl_label(&m, roi, &o, &all, &a));
     tl_par_set_threads(1 + k % 3);
-    Filling f = {.written = 0};
-    CK_OK(tl_volume_like(&f.labels, &m, TL_U32));
-    TlLayerSink sink = {.self = &f, .append = fill};
+    CK_OK(tl_volume_like(&cut, &m, TL_U32));
+    TlVolumeSink into = {.volume = &cut};
+    TlLayerSink sink = tl_sink_of(&into);
     TlLabelPlan plan = {.slab_planes = thick[k % 3]};
-    CK_OK(tl_label_layers(&mask, roi, &o, &plan, tl_test_folder(), &sink, &b));
-    ck_assert_int_eq(f.written, m.nz);
+    CK_OK(tl_sink_end(&sink, tl_label_layers(&mask, roi, &o, &plan, tl_test_folder(), &sink, &b)));
     ck_assert_uint_eq(a.grains, b.grains);
-    ck_assert_mem_eq(all.u32, f.labels.u32, (size_t)tl_volume_count(&m) * 4);
+    ck_assert_mem_eq(all.u32, cut.u32, (size_t)tl_volume_count(&m) * 4);
     tl_volume_free(&all);
-    tl_volume_free(&f.labels);
+    tl_volume_free(&cut);
   }
   tl_par_set_threads(0);
   tl_layers_close(&grey);
@@ -246,13 +230,7 @@ START_TEST(outside_of_the_region_is_ignored) {
   TlLayers grey;
   TlLabelResult r;
   TlRoi disc = {.kind = TL_ROI_CYLINDER, .x = 26, .y = 23, .r = 19, .nx = 52, .ny = 46};
-  TlLabelOptions o = {.sigma = 0.7,
-                      .h_voxels = 0.15,
-                      .h_relative = 0.04,
-                      .neck = 0.65,
-                      .min_voxels = 30,
-                      .grey = &grey,
-                      .dip = 0.02};
+  TlLabelOptions o = usual(&grey);
   balls(&m, &g, TL_U16);
   tl_layers_of(&g, &grey);
   CK_OK(tl_label(&m, &disc, &o, &here, &r));

@@ -207,23 +207,21 @@ START_TEST(the_dual_meets_kkt_and_plain_descent) {
 }
 END_TEST
 
-typedef struct Kept {
-  float *voxels;
-  int64_t at, layer;
-} Kept;
-
-static TlStatus keep(void *self, int64_t count, const void *voxels) {
-  Kept *k = self;
-  memcpy(k->voxels + k->at, voxels, (size_t)(count * k->layer) * sizeof(float));
-  k->at += count * k->layer;
-  return TL_OK;
+/* By the plan's slabs; kept: a new volume of the size of model. */
+static void run_kept(const TlDictionary *d, const TlSuperresOptions *options,
+                     const TlSuperresPlan *plan, const TlLayers *stack, const TlRoi *roi,
+                     const TlVolume *model, TlVolume *kept, TlSuperresTold *told) {
+  CK_OK(tl_volume_like(kept, model, TL_F32));
+  TlVolumeSink into = {.volume = kept};
+  TlLayerSink sink = tl_sink_of(&into);
+  CK_OK(tl_sink_end(&sink, tl_superres_run(d, options, plan, stack, roi, TL_F32, &sink, told)));
 }
 
 START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
   TlDictionary d;
   TlTrained told;
   TlSuperresTold t;
-  TlVolume fine, coarse, base, out, back;
+  TlVolume fine, coarse, base, out, back, kept;
   TlUpsampler u;
   TlLayers stack;
   TlSuperresOptions options = {.quiet = true};
@@ -244,14 +242,11 @@ START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
   tl_layers_of(&coarse, &stack);
   for (int threads = 1; threads <= 2; threads++) {
     TlSuperresPlan plan = {.slabs = 8, .layers = 3, .halo = 11};
-    Kept kept = {.layer = out.nx * out.ny};
-    CK_OK(TL_NEW(kept.voxels, (size_t)tl_volume_count(&out)));
-    TlLayerSink sink = {.self = &kept, .append = keep};
     tl_par_set_threads(threads);
-    CK_OK(tl_superres_run(&d, &options, &plan, &stack, &whole, TL_F32, &sink, &t));
-    ck_assert(!memcmp(kept.voxels, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
+    run_kept(&d, &options, &plan, &stack, &whole, &out, &kept, &t);
+    ck_assert(!memcmp(kept.f32, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
     CK_NEAR(t.mean, t.coarse_mean, 1e-4);
-    tl_free(kept.voxels);
+    tl_volume_free(&kept);
   }
   d.proportions[0] = d.proportions[1] = d.proportions[2] = 1;
   CK_FAILS(tl_superres_fits(&coarse, &d), TL_EINPUT, "proportions");
@@ -269,7 +264,7 @@ START_TEST(change_is_told_of_what_is_inside) {
   TlDictionary d;
   TlTrained trained;
   TlSuperresTold told;
-  TlVolume fine, coarse, base, out;
+  TlVolume fine, coarse, base, out, kept;
   TlUpsampler u;
   TlLayers stack;
   TlSuperresOptions options = {.quiet = true};
@@ -288,12 +283,9 @@ START_TEST(change_is_told_of_what_is_inside) {
     sum += c * c, count++;
   }
   tl_layers_of(&coarse, &stack);
-  Kept kept = {.layer = out.nx * out.ny};
-  CK_OK(TL_NEW(kept.voxels, (size_t)tl_volume_count(&out)));
-  TlLayerSink sink = {.self = &kept, .append = keep};
-  CK_OK(tl_superres_run(&d, &options, &plan, &stack, &thin, TL_F32, &sink, &told));
+  run_kept(&d, &options, &plan, &stack, &thin, &out, &kept, &told);
   CK_NEAR(told.change_rms, sqrt(sum / count), 1e-9);
-  tl_free(kept.voxels);
+  tl_volume_free(&kept);
   tl_layers_close(&stack);
   tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&base), tl_volume_free(&out);
   tl_dictionary_free(&d);
@@ -305,7 +297,7 @@ START_TEST(noise_is_found_and_taken_out) {
   TlDictionary d;
   TlTrained trained;
   TlSuperresTold told;
-  TlVolume fine, coarse, lanczos, raw, out;
+  TlVolume fine, coarse, lanczos, raw, out, kept;
   TlUpsampler u;
   TlLayers stack;
   double found;
@@ -334,13 +326,10 @@ START_TEST(noise_is_found_and_taken_out) {
   TlSuperresPlan plan;
   CK_OK(tl_superres_plan(&coarse, &d, true, 0, &plan));
   plan.layers = 13, plan.slabs = 2;
-  Kept kept = {.layer = out.nx * out.ny};
-  CK_OK(TL_NEW(kept.voxels, (size_t)tl_volume_count(&out)));
-  TlLayerSink sink = {.self = &kept, .append = keep};
-  CK_OK(tl_superres_run(&d, &options, &plan, &stack, &whole, TL_F32, &sink, &told));
-  ck_assert(!memcmp(kept.voxels, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
+  run_kept(&d, &options, &plan, &stack, &whole, &out, &kept, &told);
+  ck_assert(!memcmp(kept.f32, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
   CK_NEAR(told.mean, told.coarse_mean, 0.5);
-  tl_free(kept.voxels);
+  tl_volume_free(&kept);
   tl_layers_close(&stack);
   tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&lanczos);
   tl_volume_free(&raw), tl_volume_free(&out);
