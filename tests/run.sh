@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Run test programs: tests/run.sh KIND... with BIN and TESTBIN set by make.
+# Run test programs: tests/run.sh KIND... (or unit/test_X, cli/test_X) with BIN and TESTBIN set by make.
 # unit: each program; mpi: each at the rank counts its source names ("ranks: 1 2 4"); cli: scripts.
-# A test has a time limit; stray output of a CLI script is a failure. Ends with "N passed, N failed".
+# As many at a time as there are cores (TALUS_TEST_JOBS), those under MPI by themselves. Each has a time
+# limit (TALUS_TEST_LIMIT) and prints its time and CPU time. Ends with "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=$(realpath "$BIN"); TESTBIN=$(realpath "$TESTBIN")
@@ -16,49 +17,77 @@ if [ "${TALUS_SANITIZED:-0}" = 1 ]; then
   UBSAN_OPTIONS="print_stacktrace=1"
   export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
 fi
+# Two processes of two threads each share two cores: a thread that waits gives its core away soon.
+export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-1000}
 limit=${TALUS_TEST_LIMIT:-600}
+jobs=${TALUS_TEST_JOBS:-$(nproc)}
 logs=$(mktemp -d); trap 'rm -rf "$logs"' EXIT
-passed=0; failed=0
+: >"$logs/verdicts"
 
-one() { # name, command...
-  local name=$1; shift
-  local log="$logs/${name//\//_}" start end
-  start=$(date +%s.%N)
-  local code=0
-  timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null || code=$?
-  if [ "$code" = 0 ]; then
-    passed=$((passed + 1)); verdict=ok
-  else
-    failed=$((failed + 1)); verdict="FAILED (exit $code)"
-  fi
-  end=$(date +%s.%N)
-  printf '%-44s %6.1f s  %s\n' "$name" "$(echo "$end $start" | awk '{print $1-$2}')" "$verdict"
-  [ "$verdict" = ok ] || sed 's/^/    /' "$log" | tail -60
+# Open MPI's leaks are known by library only when the whole stack is walked at each allocation: slow,
+# so only where MPI is begun.
+walk_stacks() { # source of a test
+  [ -z "${ASAN_OPTIONS:-}" ] || ! grep -qE 'talus-(solve|mpirun)|avalanche.mk|mpitest.h' "$1" || echo ":fast_unwind_on_malloc=0"
 }
 
+# Run one test; its line, and its last words when it failed, come out in one piece.
+one() { # name, source, command...
+  local name=$1 source=$2 code=0 verdict=ok start end; shift 2
+  local log="$logs/${name//\//_}" TIMEFORMAT='%U %S' asan
+  asan=${ASAN_OPTIONS:-}$(walk_stacks "$source")
+  start=$(date +%s.%N)
+  { time ASAN_OPTIONS=$asan timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null; } 2>"$log.cpu" || code=$?
+  end=$(date +%s.%N)
+  [ "$code" = 0 ] || verdict="FAILED (exit $code)"
+  (
+    flock 9
+    awk -v name="$name" -v wall="$(echo "$end $start" | awk '{print $1-$2}')" -v verdict="$verdict" '
+      {cpu = $1 + $2} END {printf "%-36s %6.1f s %7.1f CPU s  %s\n", name, wall, cpu, verdict}' "$log.cpu"
+    [ "$code" = 0 ] || sed 's/^/    /' "$log" | tail -60
+    echo "$verdict" >>"$logs/verdicts"
+  ) 9>"$logs/lock"
+}
+
+# The longest first, so that none is left over to run alone at the end; then the others as they come.
+long="cli/test_chain cli/test_pipeline unit/test_phantom cli/test_avatars unit/test_binarize
+  unit/test_denoise cli/test_imaging_chain cli/test_resume unit/test_render cli/test_superres"
+by_length() { # names in, one a line
+  awk -v long="$long" 'BEGIN {n = split(long, first)} {here[$0] = 1; name[NR] = $0} END {
+    for (i = 1; i <= n; i++) if (first[i] in here) {print first[i]; delete here[first[i]]}
+    for (i = 1; i <= NR; i++) if (name[i] in here) print name[i]}'
+}
+start_one() { # name
+  case $1 in
+  unit/*) one "$1" "tests/$1.c" "$TESTBIN/${1#unit/}" ;;
+  cli/*) one "$1" "tests/$1.sh" bash "tests/$1.sh" ;;
+  esac
+}
+
+names=(); mpi=0
 for kind in "$@"; do
   case $kind in
-  unit)
-    for source in tests/unit/test_*.c; do
-      name=$(basename "$source" .c); one "unit/$name" "$TESTBIN/$name"
-    done ;;
-  mpi)
-    # Open MPI's leaks are known by library only when the whole stack is walked.
-    [ -z "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:fast_unwind_on_malloc=0"
-    for source in tests/mpi/test_*.c; do
-      [ -e "$source" ] || continue
-      name=$(basename "$source" .c)
-      for n in $(sed -n 's/.*ranks: *\([0-9 ]*\).*/\1/p' "$source" | head -1); do
-        CK_FORK=no OMP_NUM_THREADS=1 one "mpi/$name-n$n" "$BIN/talus-mpirun" -n "$n" "$TESTBIN/$name"
-      done
-    done ;;
-  cli)
-    for script in tests/cli/test_*.sh; do
-      [ -e "$script" ] || continue
-      one "cli/$(basename "$script" .sh)" bash "$script"
-    done ;;
+  unit) for source in tests/unit/test_*.c; do names+=("unit/$(basename "$source" .c)"); done ;;
+  cli) for source in tests/cli/test_*.sh; do names+=("cli/$(basename "$source" .sh)"); done ;;
+  mpi) mpi=1 ;;
+  unit/* | cli/*) names+=("$kind") ;;
   *) echo "tests/run.sh: unknown kind '$kind'" >&2; exit 2 ;;
   esac
 done
+running=0
+for name in $(printf '%s\n' "${names[@]}" | by_length); do
+  if [ "$running" -ge "$jobs" ]; then wait -n; running=$((running - 1)); fi
+  start_one "$name" &
+  running=$((running + 1))
+done
+wait
+if [ "$mpi" = 1 ]; then # ranks that wait keep their cores: one at a time
+  for source in tests/mpi/test_*.c; do
+    name=$(basename "$source" .c)
+    for n in $(sed -n 's/.*ranks: *\([0-9 ]*\).*/\1/p' "$source" | head -1); do
+      CK_FORK=no OMP_NUM_THREADS=1 one "mpi/$name-n$n" "$source" "$BIN/talus-mpirun" -n "$n" "$TESTBIN/$name"
+    done
+  done
+fi
+passed=$(grep -cx ok "$logs/verdicts"); failed=$(grep -cvx ok "$logs/verdicts")
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
