@@ -154,16 +154,20 @@ static TlStatus write_rows(TlOutput *output, const TlBodies *b, const int64_t *c
   for (int64_t first = 0; status == TL_OK && first < b->owned; first += BLOCK_ROWS)
     status = tl_results_frame_rows(output->writer, output->block, fill_block(output, b, first));
   for (int r = 1; r < ranks; r++) status = take_rows(output, r, counts[r], status);
-  return status == TL_OK ? tl_results_frame_end(output->writer) : status;
+  return status;
 }
 
-TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, int64_t step, double time_s) {
+TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlContacts *contacts,
+                         double friction, int64_t step, double time_s) {
   int64_t *counts;
   TL_TRY(tl_comm_agree(output->comm, TL_NEW(counts, (size_t)tl_comm_size(output->comm))));
   TlStatus status = tl_comm_gather_all(output->comm, &bodies->owned, counts, sizeof bodies->owned);
   if (status == TL_OK)
     status = output->writer ? write_rows(output, bodies, counts, step, time_s)
                             : send_rows(output, bodies);
+  if (contacts)
+    status = tl_contacts_write(contacts, output->comm, friction, output->writer, status);
+  if (status == TL_OK && output->writer) status = tl_results_frame_end(output->writer);
   tl_free(counts);
   output->frames++;
   return tl_comm_agree(output->comm, status);

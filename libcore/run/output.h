@@ -8,6 +8,7 @@
 
 #include "base/comm.h"
 #include "run/avatars.h"
+#include "run/contacts.h"
 #include "store/results.h"
 
 typedef struct TlOutput {
@@ -32,8 +33,10 @@ TlStatus tl_output_resume(TlOutput *output, TlComm *comm, const char *folder, co
 TlStatus tl_output_keep(TlOutput *output);
 /* Rank 0: history.csv is on the disk when this returns. */
 TlStatus tl_output_sync(TlOutput *output);
-/* Collective. The owned bodies, whose derived fields must be filled. */
-TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, int64_t step, double time_s);
+/* Collective. The owned bodies, whose derived fields must be filled; contacts (NULL: the frame has
+ * none), with friction the grains' own. */
+TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlContacts *contacts,
+                         double friction, int64_t step, double time_s);
 /* Collective: the values of rank 0 are written. */
 TlStatus tl_output_history(TlOutput *output, const double *values, int count);
 TlStatus tl_output_history_header(TlOutput *output, const char *header);

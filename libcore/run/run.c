@@ -164,7 +164,9 @@ static TlStatus open_output(TlRun *run) {
 
 static TlStatus write_frame(TlRun *run, int64_t step) {
   if (run->options.no_output) return TL_OK;
-  TL_TRY(tl_output_frame(&run->output, &run->bodies, step, time_of(run, step)));
+  TL_TRY(tl_output_frame(&run->output, &run->bodies,
+                         run->setup.frames.contacts ? &run->contacts : NULL,
+                         run->setup.contact.friction, step, time_of(run, step)));
   run->totals.frames = run->output.frames;
   return TL_OK;
 }
@@ -326,11 +328,24 @@ static TlStatus one_step(TlRun *run) {
   return TL_OK;
 }
 
+static bool frame_in_turn(const TlRun *run, int64_t step) {
+  double every = run->setup.time.frame_every_s;
+  return every > 0 && step % tl_setup_every(&run->setup, every) == 0;
+}
+
+/* The step's contacts know bodies by their places: taken before any is removed. */
+static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
+  if (!run->setup.frames.contacts || run->options.no_output) return TL_OK;
+  if (step != last && !frame_in_turn(run, step)) return TL_OK;
+  return tl_comm_agree(
+      run->comm, tl_contacts_take(&run->contacts, run->solver, &run->bodies, run->setup.time.dt_s));
+}
+
 /* The last step has a frame and a line also out of turn; a run that goes on from there takes them
  * away again. */
 static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
   const TlTimeSetup *t = &run->setup.time;
-  bool frame = t->frame_every_s > 0 && step % tl_setup_every(&run->setup, t->frame_every_s) == 0;
+  bool frame = frame_in_turn(run, step);
   bool line = step % tl_setup_every(&run->setup, t->history_every_s) == 0;
   if (frame) TL_TRY(write_frame(run, step));
   if (line) TL_TRY(write_history(run, step, cpu_s));
@@ -368,6 +383,7 @@ static TlStatus end_of_step(TlRun *run, const Asked *asked, bool last) {
 /* Outside, output, migration: derived fields and contact counts are the step's until bodies move.
  */
 static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
+  TL_TRY(take_contacts(run, step, last));
   TL_TRY(tl_run_handle_poor(run, step));
   TL_TRY(handle_outside(run, step));
   TL_TRY(write_step(run, step, last, cpu_s));

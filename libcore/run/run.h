@@ -72,6 +72,7 @@ typedef struct TlRun {
   TlSolver *solver;
   TlBodies bodies;
   TlOutput output;
+  TlContacts contacts; /* of the last step, when a frame is due that holds them */
   int64_t poured; /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
   int64_t grains; /* of all ranks: at the start and poured since */
   double lifted_m;

@@ -15,6 +15,12 @@ static const TlParam time_params[] = {
          "time between lines of history.csv; 0: every step"),
 };
 
+static const TlParam frame_params[] = {
+    FLAG(TlFrameSetup, contacts, "false",
+         "also the contact points of the frame's step: ids, place, normal, force, gap; wanted by "
+         "talus-measure --packing"),
+};
+
 static const TlParam grain_params[] = {
     TEXT(TlGrainSetup, sample, "",
          "sample of the catalog that the grains come from; all when none"),
@@ -118,6 +124,9 @@ static const TlParam root_params[] = {
 static const TlStudySection root_sections[] = {
     {"time", offsetof(TlSetup, time), sizeof(TlTimeSetup), false, "Steps and output times",
      time_params, COUNT(time_params), NULL, 0},
+    {"frames", offsetof(TlSetup, frames), sizeof(TlFrameSetup), false,
+     "What frames hold beside the bodies; moves no bit of the state", frame_params,
+     COUNT(frame_params), NULL, 0},
     {"grains", offsetof(TlSetup, grains), sizeof(TlGrainSetup), false, "Which grains", grain_params,
      COUNT(grain_params), NULL, 0},
     {"shapes", offsetof(TlSetup, shapes), sizeof(TlShapeSetup), true,

@@ -23,6 +23,10 @@ typedef struct TlTimeSetup {
   int64_t steps;
 } TlTimeSetup;
 
+typedef struct TlFrameSetup {
+  bool contacts;
+} TlFrameSetup;
+
 typedef struct TlGrainSetup {
   char *sample;
   TlInts ids;
@@ -70,6 +74,7 @@ typedef struct TlSetup {
   int outside;
   double gravity_m_s2[3];
   TlTimeSetup time;
+  TlFrameSetup frames;
   TlGrainSetup grains;
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */

@@ -29,6 +29,8 @@ struct TlResultsWriter {
   TlH5File frame;
   hid_t column[TL_BODY_COLUMNS];
   int64_t rows_written, body_count;
+  hid_t contact_group, contact[TL_CONTACT_COLUMNS];
+  int64_t contacts_written, contact_count;
   FILE *history;
   int history_columns;
 };
@@ -271,6 +273,8 @@ static TlStatus new_writer(TlResultsWriter **writer, const char *folder) {
   w->run.id = w->run.driver = w->frame.id = w->frame.driver = -1;
   w->avatar_group = w->phi = w->node = w->node_area = -1;
   for (int c = 0; c < TL_BODY_COLUMNS; c++) w->column[c] = -1;
+  for (int c = 0; c < TL_CONTACT_COLUMNS; c++) w->contact[c] = -1;
+  w->contact_group = -1;
   w->lock = -1;
   w->folder = tl_strdup(folder);
   return w->folder ? lock_folder(w) : TL_ENOMEM;
@@ -352,8 +356,14 @@ static TlStatus start_frame(TlResultsWriter *w, int64_t index, int64_t step, dou
   return tl_h5_columns_create(f, f->id, tl_body_columns, TL_BODY_COLUMNS, body_count, w->column);
 }
 
-static void abort_frame(TlResultsWriter *w) {
+static void close_columns(TlResultsWriter *w) {
   tl_h5_columns_close(TL_BODY_COLUMNS, w->column);
+  tl_h5_columns_close(TL_CONTACT_COLUMNS, w->contact);
+  drop(&w->contact_group);
+}
+
+static void abort_frame(TlResultsWriter *w) {
+  close_columns(w);
   tl_h5_close(&w->frame);
   tl_outfile_abort(&w->frame_out);
 }
@@ -374,7 +384,7 @@ TlStatus tl_results_frame_begin(TlResultsWriter *w, int64_t index, int64_t step,
   TlStatus status = tl_outfile_begin(&w->frame_out, path, true);
   tl_free(path);
   if (status != TL_OK) return status;
-  w->rows_written = 0;
+  w->rows_written = w->contacts_written = w->contact_count = 0;
   w->body_count = body_count;
   status = start_frame(w, index, step, time_s, body_count);
   return status == TL_OK ? TL_OK : give_up_frame(w, status);
@@ -392,13 +402,49 @@ TlStatus tl_results_frame_rows(TlResultsWriter *w, const TlBodyRow *rows, int64_
   return TL_OK;
 }
 
+static TlStatus start_contacts(TlResultsWriter *w, double friction) {
+  const TlH5File *f = &w->frame;
+  hid_t g = H5Gcreate2(f->id, "contact", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (g < 0) return tl_h5_fail(f, "making the contacts' group");
+  w->contact_group = g;
+  TL_TRY(tl_h5_set_real(f, g, "friction", &friction, 1));
+  return tl_h5_columns_create(f, g, tl_contact_columns, TL_CONTACT_COLUMNS, w->contact_count,
+                              w->contact);
+}
+
+TlStatus tl_results_frame_contacts_begin(TlResultsWriter *w, double friction, int64_t count) {
+  if (w->frame.id < 0 || w->contact_group >= 0)
+    return tl_fail(TL_EUSAGE, "%s: no frame is open, or its contacts are begun", w->folder);
+  w->contact_count = count;
+  TlStatus status = start_contacts(w, friction);
+  return status == TL_OK ? TL_OK : give_up_frame(w, status);
+}
+
+TlStatus tl_results_frame_contacts(TlResultsWriter *w, const TlFrameContact *rows, int64_t count) {
+  if (w->frame.id < 0 || w->contact_group < 0)
+    return tl_fail(TL_EUSAGE, "%s: no frame is open, or its contacts are not begun", w->folder);
+  if (w->contacts_written + count > w->contact_count)
+    return give_up_frame(w,
+                         tl_fail(TL_EUSAGE, "%s: more than the %lld contacts that were announced",
+                                 w->frame_out.path, (long long)w->contact_count));
+  TlStatus status = tl_h5_columns_write(&w->frame, tl_contact_columns, TL_CONTACT_COLUMNS,
+                                        w->contact, w->contacts_written, rows, sizeof *rows, count);
+  if (status != TL_OK) return give_up_frame(w, status);
+  w->contacts_written += count;
+  return TL_OK;
+}
+
 TlStatus tl_results_frame_end(TlResultsWriter *w) {
   if (w->frame.id < 0) return tl_fail(TL_EUSAGE, "%s: no frame is open", w->folder);
+  if (w->contacts_written != w->contact_count)
+    return give_up_frame(w, tl_fail(TL_EUSAGE, "%s: %lld contacts of the %lld that were announced",
+                                    w->frame_out.path, (long long)w->contacts_written,
+                                    (long long)w->contact_count));
   if (w->rows_written != w->body_count)
     return give_up_frame(w, tl_fail(TL_EUSAGE, "%s: %lld rows of the %lld that were announced",
                                     w->frame_out.path, (long long)w->rows_written,
                                     (long long)w->body_count));
-  tl_h5_columns_close(TL_BODY_COLUMNS, w->column);
+  close_columns(w);
   TlStatus status = tl_h5_close(&w->frame);
   if (status == TL_OK) return tl_outfile_commit(&w->frame_out);
   tl_outfile_abort(&w->frame_out);

@@ -49,6 +49,21 @@ typedef struct TlBodyRow {
 
 enum { TL_ROW_OUTSIDE = 1, TL_ROW_FROZEN = 2, TL_ROW_NET = 4 }; /* bits of flags */
 
+/* A contact point of the step that ends with the frame. */
+typedef struct TlFrameContact {
+  int64_t first, second; /* ids; second < 0: boundary -1 - second (terrain, planes, walls' parts) */
+  TlVec3 point_m, normal; /* world; the unit normal points to the first */
+  TlVec3 force_N;         /* on the first: impulse over the step divided by the step */
+  double gap_m;           /* < 0: overlap */
+} TlFrameContact;
+
+typedef struct TlFrameContacts {
+  bool there;      /* false: the frame was written without (frames.contacts of the study) */
+  double friction; /* grain on grain, of the study */
+  int64_t count;
+  TlFrameContact *rows; /* by first, second, place; owned */
+} TlFrameContacts;
+
 typedef struct TlFrame {
   int64_t index, step;
   double time_s;
@@ -70,6 +85,10 @@ TlStatus tl_results_scene_done(TlResultsWriter *writer);
 TlStatus tl_results_frame_begin(TlResultsWriter *writer, int64_t index, int64_t step, double time_s,
                                 int64_t body_count);
 TlStatus tl_results_frame_rows(TlResultsWriter *writer, const TlBodyRow *rows, int64_t count);
+/* Before the end, when the frame is to hold contacts: how many, then blocks of them, in order. */
+TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, double friction, int64_t count);
+TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlFrameContact *rows,
+                                   int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
 /* history.csv: header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. */
 TlStatus tl_results_history_header(TlResultsWriter *writer, const char *header);
@@ -95,6 +114,10 @@ void tl_scene_free(TlScene *scene);
 TlStatus tl_results_frames(const char *folder, int64_t **indices, int64_t *count);
 TlStatus tl_results_read_frame(const char *folder, int64_t index, TlFrame *frame);
 void tl_frame_free(TlFrame *frame);
+/* Its contacts; none are there (no error) in frames written without. A grain that left the run at
+ * the end of the step is named by its contacts, but not among the frame's bodies. */
+TlStatus tl_results_read_contacts(const char *folder, int64_t index, TlFrameContacts *contacts);
+void tl_frame_contacts_free(TlFrameContacts *contacts);
 /* Where a wall is at a frame, and whether it is there. */
 TlPlacement tl_scene_place(const TlScene *scene, const TlWallPart *part, const TlFrame *frame);
 /* Avatar by id (binary search over scene->avatars, sorted by id); NULL when absent. */

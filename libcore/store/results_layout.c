@@ -8,6 +8,7 @@
 #define BODY(member) offsetof(TlBodyRow, member)
 #define AVATAR(member) offsetof(TlAvatarRow, avatar.member)
 #define PART(member) offsetof(TlPartRow, part.member)
+#define CONTACT(member) offsetof(TlFrameContact, member)
 #define DRIVE(member) offsetof(TlPartRow, part.drive.member)
 
 const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {
@@ -61,6 +62,15 @@ const TlH5Column tl_part_columns[TL_PART_COLUMNS] = {
     {"pivot_m", "m", TL_H5_F64, 3, DRIVE(pivot_m)},
     {"table_rows", "", TL_H5_I64, 1, DRIVE(rows)},
     {"table_start", "", TL_H5_I64, 1, offsetof(TlPartRow, table_start)},
+};
+
+const TlH5Column tl_contact_columns[TL_CONTACT_COLUMNS] = {
+    {"first", "", TL_H5_I64, 1, CONTACT(first)},
+    {"second", "", TL_H5_I64, 1, CONTACT(second)},
+    {"point_m", "m", TL_H5_F64, 3, CONTACT(point_m)},
+    {"normal", "1", TL_H5_F64, 3, CONTACT(normal)},
+    {"force_N", "N", TL_H5_F64, 3, CONTACT(force_N)},
+    {"gap_m", "m", TL_H5_F64, 1, CONTACT(gap_m)},
 };
 
 char *tl_results_frame_path(const char *folder, int64_t index) {

@@ -5,7 +5,13 @@
 #include "store/results.h"
 #include "store/results_h5.h"
 
-enum { TL_RESULTS_FORMAT = 1, TL_BODY_COLUMNS = 9, TL_AVATAR_COLUMNS = 20, TL_PART_COLUMNS = 15 };
+enum {
+  TL_RESULTS_FORMAT = 1,
+  TL_BODY_COLUMNS = 9,
+  TL_AVATAR_COLUMNS = 20,
+  TL_PART_COLUMNS = 15,
+  TL_CONTACT_COLUMNS = 6
+};
 
 /* A row of /avatar: the numbers of an avatar and where its arrays begin. */
 typedef struct TlAvatarRow {
@@ -24,6 +30,7 @@ typedef struct TlPartRow {
 extern const TlH5Column tl_body_columns[TL_BODY_COLUMNS];
 extern const TlH5Column tl_avatar_columns[TL_AVATAR_COLUMNS];
 extern const TlH5Column tl_part_columns[TL_PART_COLUMNS];
+extern const TlH5Column tl_contact_columns[TL_CONTACT_COLUMNS];
 
 /* "frame_NNNNNN.h5" in the folder, fresh memory. */
 char *tl_results_frame_path(const char *folder, int64_t index);

@@ -27,6 +27,11 @@ void tl_frame_free(TlFrame *frame) {
   *frame = (TlFrame){0};
 }
 
+void tl_frame_contacts_free(TlFrameContacts *contacts) {
+  tl_free(contacts->rows);
+  *contacts = (TlFrameContacts){0};
+}
+
 TlPlacement tl_scene_place(const TlScene *scene, const TlWallPart *part, const TlFrame *frame) {
   return tl_drive_place(&part->drive, frame->step, frame->step, scene->step_s);
 }
@@ -292,5 +297,42 @@ TlStatus tl_results_read_frame(const char *folder, int64_t index, TlFrame *frame
   tl_h5_close(&file);
   tl_free(path);
   if (status != TL_OK) tl_frame_free(frame);
+  return status;
+}
+
+/* ---- contacts ---- */
+
+static TlStatus read_contact_rows(const TlH5File *f, hid_t g, TlFrameContacts *c) {
+  int64_t n;
+  TL_TRY(tl_h5_get_real(f, g, "friction", &c->friction, 1));
+  TL_TRY(tl_h5_array_rows(f, g, "first", &n));
+  TL_TRY(TL_NEW(c->rows, (size_t)n));
+  TL_TRY(tl_h5_columns_read(f, g, tl_contact_columns, TL_CONTACT_COLUMNS, c->rows, sizeof *c->rows,
+                            n));
+  c->count = n;
+  c->there = true;
+  return TL_OK;
+}
+
+static TlStatus read_contacts(const TlH5File *f, TlFrameContacts *c) {
+  TL_TRY(tl_h5_check_format(f, "talus frame", TL_RESULTS_FORMAT));
+  if (H5Lexists(f->id, "contact", H5P_DEFAULT) <= 0) return TL_OK;
+  hid_t g = H5Gopen2(f->id, "contact", H5P_DEFAULT);
+  if (g < 0) return tl_h5_fail(f, "opening the contacts' group");
+  TlStatus status = read_contact_rows(f, g, c);
+  H5Gclose(g);
+  return status;
+}
+
+TlStatus tl_results_read_contacts(const char *folder, int64_t index, TlFrameContacts *contacts) {
+  *contacts = (TlFrameContacts){0};
+  char *path = tl_results_frame_path(folder, index);
+  if (!path) return TL_ENOMEM;
+  TlH5File file;
+  TlStatus status = tl_h5_open(&file, path);
+  if (status == TL_OK) status = read_contacts(&file, contacts);
+  tl_h5_close(&file);
+  tl_free(path);
+  if (status != TL_OK) tl_frame_contacts_free(contacts);
   return status;
 }

@@ -197,6 +197,111 @@ static void moving_walls_do_not_depend_on_ranks(TlComm *comm) {
           (long long)walls.grains, walls.work);
 }
 
+/* ---- contacts in frames ---- */
+
+static char *run_with_contacts(TlComm *comm, const char *study, const char *name) {
+  char *results = tl_path_join(folder, name), every[] = "time.frame_every_s=5.0e-4", *items = every;
+  TlTexts sets = {.items = &items, .count = 1};
+  TlRun run;
+  TlRunOptions options = {.study = study, .sets = &sets, .output = results, .overwrite = true};
+  REQUIRE_OK(tl_run_open(&run, comm, &options));
+  REQUIRE_OK(tl_run_go(&run));
+  tl_run_close(&run);
+  return results;
+}
+
+static int64_t place_of(const TlFrame *f, int64_t id) {
+  for (int64_t i = 0; i < f->count; i++)
+    if (f->rows[i].id == id) return i;
+  return -1;
+}
+
+/* Away from the box's planes, whose hybrid scheme also stops what would end inside them. */
+static bool is_inner(TlVec3 x, double reach) {
+  const double side = 0.0095;
+  return x.x > reach && x.y > reach && x.z > reach && x.x < side - reach && x.y < side - reach;
+}
+
+/* Without damping, m (v - v_before)/dt - m g is the sum of the contacts' forces on a grain. Returns
+ * the grains held to it that had contacts. */
+static int64_t forces_change_velocities(const TlScene *scene, const TlFrame *before,
+                                        const TlFrame *after, const TlFrameContacts *c) {
+  TlVec3 sum[64] = {{0, 0, 0}};
+  double largest = 0;
+  REQUIRE(after->count <= 64, "%lld", (long long)after->count);
+  for (int64_t i = 0; i < c->count; i++) {
+    const TlFrameContact *r = &c->rows[i];
+    int64_t a = place_of(after, r->first), b = place_of(after, r->second);
+    REQUIRE(a >= 0 && (b >= 0 || r->second < 0) && r->second != r->first, "%lld %lld",
+            (long long)r->first, (long long)r->second);
+    REQUIRE(tl_dot(r->normal, r->force_N) > 0, "contact %lld pulls", (long long)i);
+    REQUIRE(tl_dot(r->normal, tl_sub(after->rows[a].position_m, r->point_m)) > 0, "normal %lld",
+            (long long)i);
+    sum[a] = tl_add(sum[a], r->force_N);
+    if (b >= 0) sum[b] = tl_sub(sum[b], r->force_N);
+    largest = fmax(largest, tl_norm(r->force_N));
+  }
+  int64_t held = 0;
+  for (int64_t i = 0; i < after->count; i++) {
+    const TlBodyRow *x = &after->rows[i];
+    const TlAvatar *shape = tl_scene_avatar(scene, x->avatar_id);
+    double m = scene->density_kg_m3 * pow(x->scale, 3) * shape->volume_m3;
+    if (!is_inner(before->rows[i].position_m, 1.2 * x->scale * shape->radius_m)) continue;
+    TlVec3 change = tl_sub(x->velocity_m_s, before->rows[i].velocity_m_s);
+    TlVec3 want = tl_scale(m, tl_add(tl_scale(1 / scene->step_s, change), tl_vec3(0, 0, 9.81)));
+    double off = tl_norm(tl_sub(want, sum[i]));
+    REQUIRE(off <= 1e-9 * (largest + m * 9.81), "grain %lld: %g of %g N", (long long)x->id, off,
+            largest);
+    held += tl_norm(sum[i]) > 0;
+  }
+  return held;
+}
+
+static void same_contacts(const TlFrameContacts *a, const TlFrameContacts *b) {
+  REQUIRE(a->there && b->there && a->count == b->count && a->friction == 0.4, "%lld %lld",
+          (long long)a->count, (long long)b->count);
+  REQUIRE(a->count == 0 || memcmp(a->rows, b->rows, (size_t)a->count * sizeof *a->rows) == 0,
+          "contacts differ from those on one rank");
+}
+
+static void contacts_balance_and_do_not_depend_on_ranks(TlComm *comm) {
+  char text[2048], name[32];
+  if (tl_comm_size(comm) >= 8) return;
+  snprintf(text, sizeof text, "%sframes: {contacts: true}\n", box_study);
+  char *path = write_study(comm, "contacts.yaml", text);
+  snprintf(name, sizeof name, "contacts%d.run", tl_comm_size(comm));
+  char *many = run_with_contacts(comm, path, name);
+  if (tl_comm_rank(comm) == 0) {
+    char *one = tl_comm_size(comm) > 1 ? run_with_contacts(NULL, path, "contacts.run")
+                                       : tl_path_join(folder, name);
+    TlScene scene;
+    TlFrame before, after;
+    TlFrameContacts a, b;
+    int64_t held = 0;
+    REQUIRE_OK(tl_results_read_scene(many, &scene));
+    for (int64_t f = 0; f <= 40; f++) {
+      REQUIRE_OK(tl_results_read_frame(one, f, &after));
+      REQUIRE_OK(tl_results_read_contacts(one, f, &a));
+      REQUIRE_OK(tl_results_read_contacts(many, f, &b));
+      same_contacts(&a, &b);
+      if (f > 0) {
+        held += forces_change_velocities(&scene, &before, &after, &a);
+        tl_frame_free(&before);
+      }
+      before = after;
+      tl_frame_contacts_free(&a);
+      tl_frame_contacts_free(&b);
+    }
+    REQUIRE(held > 20, "%lld grains with contacts", (long long)held);
+    tl_frame_free(&before);
+    tl_scene_free(&scene);
+    tl_free(one);
+  }
+  tl_comm_barrier(comm);
+  tl_free(many);
+  tl_free(path);
+}
+
 static void no_rank_holds_all_grains(TlComm *comm) {
   if (tl_comm_size(comm) < 8) return;
   char *path = write_study(comm, "many.yaml", many_study);
@@ -254,6 +359,7 @@ static void body(TlComm *comm) {
   assemblies_do_not_depend_on_ranks(comm);
   what_becomes_of_poor_grains_does_not_depend_on_ranks(comm);
   moving_walls_do_not_depend_on_ranks(comm);
+  contacts_balance_and_do_not_depend_on_ranks(comm);
   no_rank_holds_all_grains(comm);
   ranks_leave_together(comm);
 }

@@ -262,6 +262,59 @@ START_TEST(frame_rows_in_any_order_come_back_sorted_and_bit_for_bit) {
 }
 END_TEST
 
+static TlFrameContact contact(int64_t i) {
+  return (TlFrameContact){.first = i / 3,
+                          .second = i % 5 ? i / 3 + 1 : -1 - i % 2,
+                          .point_m = {draw(50, i), 1e6 + draw(51, i), draw(52, i)},
+                          .normal = tl_unit(tl_vec3(draw(53, i), draw(54, i), draw(55, i))),
+                          .force_N = {draw(56, i), draw(57, i), draw(58, i)},
+                          .gap_m = -1e-6 * draw(59, i)};
+}
+
+static TlStatus put_contacts(TlResultsWriter *w, int64_t announced, int64_t n) {
+  TlBodyRow row = body(1);
+  TlFrameContact block[70];
+  TL_TRY(tl_results_frame_begin(w, announced, 10, 0.25, 1));
+  TL_TRY(tl_results_frame_rows(w, &row, 1));
+  TL_TRY(tl_results_frame_contacts_begin(w, 0.6, announced));
+  for (int64_t i = 0, used = 0; i < n; i++) {
+    block[used++] = contact(i);
+    if (used < 70 && i < n - 1) continue;
+    TL_TRY(tl_results_frame_contacts(w, block, used));
+    used = 0;
+  }
+  return tl_results_frame_end(w);
+}
+
+START_TEST(contacts_come_back_bit_for_bit_and_frames_without_have_none) {
+  char *folder = in_folder("contacts");
+  TlResultsWriter *w = create(folder, false);
+  TlFrameContacts read;
+  CK_OK(tl_results_scene_done(w));
+  CK_OK(put_contacts(w, 5000, 5000));
+  CK_OK(put_contacts(w, 0, 0));
+  write_frame(w, 3, 20);
+  CK_FAILS(put_contacts(w, 10, 11), TL_EUSAGE, "more than the 10 contacts");
+  CK_FAILS(put_contacts(w, 10, 9), TL_EUSAGE, "9 contacts of the 10");
+  CK_FAILS(tl_results_frame_contacts_begin(w, 0.5, 1), TL_EUSAGE, "no frame is open");
+  tl_results_close(w);
+  CK_OK(tl_results_read_contacts(folder, 5000, &read));
+  ck_assert(read.there && read.count == 5000 && read.friction == 0.6);
+  for (int64_t i = 0; i < read.count; i++) {
+    TlFrameContact want = contact(i);
+    ck_assert_mem_eq(&read.rows[i], &want, sizeof want);
+  }
+  tl_frame_contacts_free(&read);
+  CK_OK(tl_results_read_contacts(folder, 0, &read));
+  ck_assert(read.there && read.count == 0);
+  tl_frame_contacts_free(&read);
+  CK_OK(tl_results_read_contacts(folder, 3, &read));
+  ck_assert(!read.there && read.count == 0);
+  CK_FAILS(tl_results_read_contacts(folder, 10, &read), TL_EIO, "frame_000010.h5");
+  tl_free(folder);
+}
+END_TEST
+
 static int files_in(const char *folder) {
   DIR *list = opendir(folder);
   int count = 0;
@@ -385,6 +438,9 @@ START_TEST(a_full_disk_is_an_error_and_leaves_no_half_frame) {
       for (int64_t i = 0; i < 1000; i++) rows[i] = body(1000 * b + i);
       status = tl_results_frame_rows(w, rows, 1000);
     }
+    TlFrameContact touch = contact(1);
+    if (status == TL_OK) status = tl_results_frame_contacts_begin(w, 0.5, 1);
+    if (status == TL_OK) status = tl_results_frame_contacts(w, &touch, 1);
     if (status == TL_OK) status = tl_results_frame_end(w);
     setrlimit(RLIMIT_FSIZE, &old);
     if (status == TL_OK) break;
@@ -457,6 +513,7 @@ END_TEST
 TL_TEST_MAIN("results", walls_come_back_bit_for_bit_and_stand_where_their_drive_says,
              scene_comes_back_bit_for_bit_and_avatars_are_found_by_id,
              frame_rows_in_any_order_come_back_sorted_and_bit_for_bit,
+             contacts_come_back_bit_for_bit_and_frames_without_have_none,
              unfinished_frames_are_neither_listed_nor_left,
              a_folder_with_results_is_cleared_only_when_asked_and_only_of_ours,
              history_numbers_read_back_exactly, damaged_and_foreign_files_are_refused,
