@@ -4,11 +4,14 @@
 #include "conf/cli.h"
 #include "post/measure.h"
 #include "post/measure_repose.h"
+#include "post/packing.h"
 
 #include <math.h>
 
 typedef struct Options {
   double cell_m, repose_low_m[3], repose_high_m[3];
+  bool packing, plot;
+  double box_low_m[3], box_high_m[3], cylinder_foot_m[3], cylinder_axis_m[3], cylinder_radius_m;
 } Options;
 
 static const TlParam params[] = {
@@ -20,6 +23,26 @@ static const TlParam params[] = {
      NULL},
     {"repose-high-m", TL_P_VEC3, offsetof(Options, repose_high_m), "m", "0,0,0", 0, 0, NULL,
      "upper corner of that floor; the same as the lower one: no such fit", NULL},
+    {"packing", TL_P_FLAG, offsetof(Options, packing), "", "false", 0, 0, NULL,
+     "also stress, coordination, fabric, forces and force chains of each frame; the study must "
+     "have "
+     "kept them (frames: {contacts: true})",
+     NULL},
+    {"box-low-m", TL_P_VEC3, offsetof(Options, box_low_m), "m", "0,0,0", 0, 0, NULL,
+     "with --packing: lower corner of the box to measure in; without box and cylinder the least "
+     "box "
+     "about the grains of the frame",
+     NULL},
+    {"box-high-m", TL_P_VEC3, offsetof(Options, box_high_m), "m", "0,0,0", 0, 0, NULL,
+     "upper corner of that box", NULL},
+    {"cylinder-foot-m", TL_P_VEC3, offsetof(Options, cylinder_foot_m), "m", "0,0,0", 0, 0, NULL,
+     "with --packing: middle of one end of the cylinder to measure in", NULL},
+    {"cylinder-axis-m", TL_P_VEC3, offsetof(Options, cylinder_axis_m), "m", "0,0,0", 0, 0, NULL,
+     "from there to the middle of the other end", NULL},
+    {"cylinder-radius-m", TL_P_REAL, offsetof(Options, cylinder_radius_m), "m", "0", 0, 1e6, NULL,
+     "radius of that cylinder; 0: no cylinder", NULL},
+    {"plot", TL_P_FLAG, offsetof(Options, plot), "", "false", 0, 0, NULL,
+     "with --packing: packing.png, directions and forces of the last frame (gnuplot)", NULL},
 };
 
 /* Values that do not exist (no heap, nothing moved) are left out rather than printed as nan. */
@@ -128,32 +151,87 @@ static TlStatus report(const TlCall *call, const TlScene *scene, const TlMeasure
   return status;
 }
 
-static TlStatus run(const TlCall *call) {
+/* ---- the packing ---- */
+
+static TlVec3 vector(const double x[3]) {
+  return tl_vec3(x[0], x[1], x[2]);
+}
+
+/* *given: whether a region was. */
+static TlStatus region_of(const Options *o, TlRegion *region, bool *given) {
+  *region = (TlRegion){.low = vector(o->box_low_m),
+                       .high = vector(o->box_high_m),
+                       .foot = vector(o->cylinder_foot_m),
+                       .axis = vector(o->cylinder_axis_m),
+                       .radius_m = o->cylinder_radius_m,
+                       .round = o->cylinder_radius_m > 0};
+  TlVec3 size = tl_sub(region->high, region->low);
+  bool box = tl_norm2(size) > 0;
+  *given = box || region->round;
+  if ((*given || o->plot) && !o->packing)
+    return tl_fail(TL_EUSAGE, "--box-..., --cylinder-... and --plot want --packing");
+  if (box && region->round)
+    return tl_fail(TL_EUSAGE, "--box-... and --cylinder-... exclude each other");
+  if (box && !(size.x > 0 && size.y > 0 && size.z > 0))
+    return tl_fail(TL_EUSAGE, "--box-high-m: is not above --box-low-m in all of x, y, z");
+  if (region->round && !(tl_norm2(region->axis) > 0))
+    return tl_fail(TL_EUSAGE, "--cylinder-axis-m: is missing, the way from end to end");
+  return TL_OK;
+}
+
+static TlStatus measure_packing(const TlCall *call, const TlScene *scene, const TlRegion *region) {
+  const Options *o = call->values;
+  if (!o->packing) return TL_OK;
+  TlPackingOptions how = {.region = region, .plot = o->plot};
+  return tl_packing_run(call->argv[0], scene, &how, call->output, call->overwrite);
+}
+
+static TlStatus measure_scene(const TlCall *call, const TlScene *scene, const TlRegion *region) {
   const Options *options = call->values;
-  TlScene scene;
   TlMeasure measure = {0};
-  TL_TRY(tl_results_read_scene(call->argv[0], &scene));
   TlMeasureOptions how = {.cell_m = options->cell_m};
-  TlStatus status = tl_measure_run(call->argv[0], &scene, &how, &measure);
+  TlStatus status = tl_measure_run(call->argv[0], scene, &how, &measure);
+  if (status == TL_OK && options->packing) status = tl_packing_check(call->argv[0]);
   if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
-  if (status == TL_OK) status = report(call, &scene, &measure);
+  if (status == TL_OK) status = measure_packing(call, scene, region);
+  if (status == TL_OK) status = report(call, scene, &measure);
   tl_measure_free(&measure);
+  return status;
+}
+
+static TlStatus run(const TlCall *call) {
+  TlScene scene;
+  TlRegion region;
+  bool given;
+  TL_TRY(region_of(call->values, &region, &given));
+  TL_TRY(tl_results_read_scene(call->argv[0], &scene));
+  TlStatus status = measure_scene(call, &scene, given ? &region : NULL);
   tl_scene_free(&scene);
   return status;
 }
 
 static const TlTool tool = {
     .name = "talus-measure",
-    .purpose = "Measure a run: energy, runout, deposit, angle of repose, contacts, penetration",
+    .purpose = "Measure a run: energy, runout, deposit, angle of repose, contacts, stress, fabric",
     .arguments = "RUN",
     .description =
         "RUN is the folder that talus-solve wrote. Into the folder given by -o go\n"
         "  frames.csv   a line a frame: energies, mass centre, runout, angles, contacts\n"
         "  grains.csv   a line a grain of the last frame: place, height, penetration\n"
         "  deposit.csv  a line a covered cell of the last frame: ground, top, thickness\n"
-        "and a summary goes to standard output. Definitions: docs/results.md.",
+        "and, with --packing,\n"
+        "  packing.csv       a line a frame: void ratio, stress, coordination, fabric, forces,\n"
+        "                    chains, inertia number, unbalanced force, in a box or a cylinder\n"
+        "  grain_stress.csv  stress of each grain of the last frame; there also\n"
+        "  fabric.csv        spherical histograms (kind 0 normals, 1 branches, 2 long axes)\n"
+        "  forces.csv        normal forces over their mean\n"
+        "  chains.csv        a line a force chain; chains.vtp: the same as lines for ParaView\n"
+        "and a summary goes to standard output. packing.csv is plotted over time by\n"
+        "talus-render RUN --plots --csv=packing.csv. Definitions: docs/results.md.",
     .example = "  talus-measure out/run -o out/measures\n"
-               "  talus-measure out/run -o out/measures --cell-m=10 --json --overwrite",
+               "  talus-measure out/run -o out/measures --cell-m=10 --json --overwrite\n"
+               "  talus-measure out/run -o out/m --packing --plot --cylinder-foot-m=0,0,0 "
+               "--cylinder-axis-m=0,0,0.1 --cylinder-radius-m=0.025",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* A file is written twice over the same list of arrays: first the XML, which needs each array's
  * offset, then the raw bytes. */
@@ -117,40 +118,58 @@ static TlStatus counting(int64_t **list, int64_t count, int64_t first, int64_t s
   return TL_OK;
 }
 
-static void poly_xml(Writer *w, const TlVtkPoly *p, const TlVtkArray geometry[4]) {
-  int64_t n = p->triangle_count, cells = n ? n : p->point_count;
+/* What a file's cells are: triangles, else lines, else a vertex a point. */
+typedef struct Cells {
+  const char *name;
+  int64_t count, corners;
+  const int64_t *connectivity; /* NULL: 0, 1, 2, ... */
+} Cells;
+
+static Cells cells_of(const TlVtkPoly *p) {
+  if (p->triangle_count) return (Cells){"Polys", p->triangle_count, 3, p->triangle};
+  if (p->line_count) return (Cells){"Lines", p->line_count, 2, p->line};
+  return (Cells){"Verts", p->point_count, 1, NULL};
+}
+
+static long long count_of(const Cells *c, const char *name) {
+  return strcmp(c->name, name) == 0 ? (long long)c->count : 0;
+}
+
+static void poly_xml(Writer *w, const TlVtkPoly *p, const Cells *c, const TlVtkArray geometry[4]) {
   begin_xml(w, "PolyData");
   fprintf(w->file, "    <FieldData>\n");
   declare(w, &geometry[3], 1, " NumberOfTuples=\"1\"");
   fprintf(w->file, "    </FieldData>\n");
   fprintf(w->file,
-          "    <Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"%lld\" NumberOfLines=\"0\" "
+          "    <Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"%lld\" NumberOfLines=\"%lld\" "
           "NumberOfStrips=\"0\" NumberOfPolys=\"%lld\">\n",
-          (long long)p->point_count, (long long)(n ? 0 : cells), (long long)n);
+          (long long)p->point_count, count_of(c, "Verts"), count_of(c, "Lines"),
+          count_of(c, "Polys"));
   declare_all(w, "PointData", p->point_array, p->point_arrays, p->point_count);
-  declare_all(w, "CellData", p->cell_array, p->cell_arrays, cells);
+  declare_all(w, "CellData", p->cell_array, p->cell_arrays, c->count);
   declare_all(w, "Points", &geometry[0], 1, p->point_count);
-  fprintf(w->file, "      <%s>\n", n ? "Polys" : "Verts");
-  declare(w, &geometry[1], n ? 3 * n : cells, "");
-  declare(w, &geometry[2], cells, "");
-  fprintf(w->file, "      </%s>\n    </Piece>\n", n ? "Polys" : "Verts");
+  fprintf(w->file, "      <%s>\n", c->name);
+  declare(w, &geometry[1], c->corners * c->count, "");
+  declare(w, &geometry[2], c->count, "");
+  fprintf(w->file, "      </%s>\n    </Piece>\n", c->name);
   end_xml(w, "PolyData");
 }
 
 TlStatus tl_vtk_write_poly(const char *path, bool overwrite, const TlVtkPoly *p) {
-  int64_t n = p->triangle_count, *offset = NULL, *vertex = NULL;
-  int64_t cells = n ? n : p->point_count, corners = n ? 3 : 1;
+  int64_t *offset = NULL, *vertex = NULL;
+  Cells cells = cells_of(p);
   Writer w;
   TlOutFile out;
-  TlStatus status = counting(&offset, cells, corners, corners);
-  if (status == TL_OK && !n) status = counting(&vertex, cells, 0, 1);
+  TlStatus status = counting(&offset, cells.count, cells.corners, cells.corners);
+  if (status == TL_OK && !cells.connectivity) status = counting(&vertex, cells.count, 0, 1);
   if (status == TL_OK) status = open_writer(&w, &out, path, overwrite);
   if (status == TL_OK) {
-    const TlVtkArray geometry[4] = {{"Points", TL_VTK_F64, 3, p->point},
-                                    {"connectivity", TL_VTK_I64, 1, n ? p->triangle : vertex},
-                                    {"offsets", TL_VTK_I64, 1, offset},
-                                    {"TimeValue", TL_VTK_F64, 1, &p->time_s}};
-    poly_xml(&w, p, geometry);
+    const TlVtkArray geometry[4] = {
+        {"Points", TL_VTK_F64, 3, p->point},
+        {"connectivity", TL_VTK_I64, 1, vertex ? vertex : cells.connectivity},
+        {"offsets", TL_VTK_I64, 1, offset},
+        {"TimeValue", TL_VTK_F64, 1, &p->time_s}};
+    poly_xml(&w, p, &cells, geometry);
     status = close_writer(&w, &out);
   }
   tl_free(offset);

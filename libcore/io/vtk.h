@@ -23,12 +23,14 @@ typedef struct TlVtkArray {
 typedef struct TlVtkPoly {
   int64_t point_count;
   const double *point;     /* 3 a point */
-  int64_t triangle_count;  /* 0: each point becomes a vertex cell */
+  int64_t triangle_count;  /* 0, and no lines: each point becomes a vertex cell */
   const int64_t *triangle; /* three points each */
+  int64_t line_count;      /* in place of triangles: cells are lines */
+  const int64_t *line;     /* two points each */
   int point_arrays;
   const TlVtkArray *point_array; /* point_count tuples each */
   int cell_arrays;
-  const TlVtkArray *cell_array; /* one tuple a triangle (or a vertex) */
+  const TlVtkArray *cell_array; /* one tuple a triangle (a line, a vertex) */
   double time_s;                /* also kept in the file, as field data */
 } TlVtkPoly;
 TlStatus tl_vtk_write_poly(const char *path, bool overwrite, const TlVtkPoly *poly);

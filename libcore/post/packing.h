@@ -1,0 +1,93 @@
+/* A packing: the grains of one frame and the contacts of its step as arrays, and the table of what
+ * is measured of it in a region (docs/results.md has the formulas).
+ *
+ * Signs: stress compression positive; a contact's force acts on its grain a, its normal points to
+ * a. A measure is one file packing_NAME.c and one line in packing.c. Spheres of nets are no
+ * grains: what they do to a grain is a boundary's doing, as is what a grain does that left the run.
+ * Sums run in the order of the arrays: the same bits every time. SI, world frame.
+ */
+#ifndef TL_POST_PACKING_H
+#define TL_POST_PACKING_H
+
+#include "post/region.h"
+#include "store/results.h"
+
+typedef struct TlPackGrain {
+  int64_t id;
+  TlVec3 centre_m, velocity_m_s;
+  TlVec3 long_axis; /* unit, sign without meaning; zero: none (packing_fabric.h) */
+  double volume_m3, mass_kg;
+  double diameter_m; /* of the sphere of equal volume */
+  bool fixed;        /* does not move: no balance of forces */
+  /* for the share of it in a region; NULL: it counts whole where its centre is */
+  const TlAvatar *avatar;
+  double scale;
+  TlQuat rotation; /* body -> world */
+} TlPackGrain;
+
+typedef struct TlPackContact {
+  int64_t a, b; /* indices of grains; b < 0: boundary, -1 - number of it */
+  TlVec3 point_m, normal, force_N;
+} TlPackContact;
+
+/* All contact points between two grains, or a grain and a boundary, as one. */
+typedef struct TlPackPair {
+  int64_t a, b;
+  TlVec3 normal;    /* unit: that of the points by their normal forces */
+  TlVec3 force_N;   /* sum */
+  double normal_N;  /* sum of the points' normal forces */
+  double tangent_N; /* sum of the sizes of the points' tangential forces */
+} TlPackPair;
+
+typedef struct TlPacking {
+  int64_t grain_count, contact_count, pair_count;
+  TlPackGrain *grain;     /* by id, owned */
+  TlPackContact *contact; /* owned */
+  TlPackPair *pair;       /* in the order of their first contact, owned */
+  double friction;        /* grain on grain */
+  double density_kg_m3;
+  TlVec3 gravity_m_s2;
+} TlPacking;
+
+/* From a frame and its contacts; borrows the scene's avatars. TL_EINPUT: an avatar is missing. */
+TlStatus tl_packing_make(const TlScene *scene, const TlFrame *frame,
+                         const TlFrameContacts *contacts, TlPacking *packing);
+/* Fill pair from contact, whose pairs lie side by side. */
+TlStatus tl_packing_pairs(TlPacking *packing);
+void tl_packing_free(TlPacking *packing);
+
+/* The least upright box about the grains' nodes (centres where a grain has no avatar). */
+TlRegion tl_packing_bounds(const TlPacking *packing);
+
+static inline bool tl_packing_in(const TlPacking *p, const TlRegion *region, int64_t grain) {
+  return tl_region_depth(region, p->grain[grain].centre_m) >= 0;
+}
+
+/* ---- the table ---- */
+
+typedef struct TlPackMeasure {
+  const char *columns; /* names with units, by commas */
+  int count;
+  /* values[count]; NaN: not defined there */
+  TlStatus (*measure)(const TlPacking *packing, const TlRegion *region, double *values);
+} TlPackMeasure;
+
+enum { TL_PACK_MEASURES = 8, TL_PACK_VALUES = 80 };
+extern const TlPackMeasure *const tl_pack_measures[TL_PACK_MEASURES];
+
+/* ---- a run ---- */
+
+typedef struct TlPackingOptions {
+  const TlRegion *region; /* NULL: tl_packing_bounds of each frame */
+  bool plot;
+} TlPackingOptions;
+
+/* TL_EINPUT when the run's last frame has no contacts. */
+TlStatus tl_packing_check(const char *run);
+/* packing.csv (a line a frame) and, of the last frame, grain_stress.csv, fabric.csv, forces.csv,
+ * chains.csv, chains.vtp and with plot packing.png into a folder, which is made. TL_EINPUT: frames
+ * without contacts. */
+TlStatus tl_packing_run(const char *run, const TlScene *scene, const TlPackingOptions *options,
+                        const char *folder, bool overwrite);
+
+#endif

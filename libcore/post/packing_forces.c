@@ -1,0 +1,82 @@
+#include "post/packing_forces.h"
+
+static const double NEAR = 0.99;
+
+bool tl_pair_slides(const TlPacking *p, const TlPackPair *pair) {
+  return pair->tangent_N >= NEAR * p->friction * pair->normal_N;
+}
+
+bool tl_pair_in(const TlPacking *p, const TlRegion *region, const TlPackPair *pair) {
+  if (pair->b < 0) return false;
+  TlVec3 sum = tl_add(p->grain[pair->a].centre_m, p->grain[pair->b].centre_m);
+  return tl_region_depth(region, tl_scale(0.5, sum)) >= 0;
+}
+
+static double share(int64_t part, int64_t all) {
+  return all ? (double)part / (double)all : NAN;
+}
+
+static double mean_force(const TlPacking *p, const TlRegion *region, int64_t *pairs) {
+  double sum = 0;
+  *pairs = 0;
+  for (int64_t k = 0; k < p->pair_count; k++) {
+    if (!tl_pair_in(p, region, &p->pair[k])) continue;
+    sum += p->pair[k].normal_N;
+    ++*pairs;
+  }
+  return *pairs ? sum / (double)*pairs : NAN;
+}
+
+TlForces tl_forces_of(const TlPacking *p, const TlRegion *region) {
+  TlForces f = {0};
+  int64_t weak = 0, slide_strong = 0, slide_weak = 0;
+  double beyond = 0, logs = 0;
+  f.mean_N = mean_force(p, region, &f.pairs);
+  for (int64_t k = 0; k < p->pair_count; k++) {
+    const TlPackPair *pair = &p->pair[k];
+    if (!tl_pair_in(p, region, pair)) continue;
+    double x = pair->normal_N / f.mean_N;
+    bool slides = tl_pair_slides(p, pair);
+    if (x > 1) {
+      f.strong++;
+      beyond += x - 1;
+      slide_strong += slides;
+    } else if (x > 0) {
+      weak++;
+      logs += log(x);
+      slide_weak += slides;
+    }
+  }
+  f.strong_share = share(f.strong, f.pairs);
+  f.beta = f.strong ? (double)f.strong / beyond : NAN;
+  f.alpha = logs < 0 ? -1 - (double)weak / logs : NAN;
+  f.sliding = share(slide_strong + slide_weak, f.pairs);
+  f.sliding_strong = share(slide_strong, f.strong);
+  f.sliding_weak = share(slide_weak, weak);
+  return f;
+}
+
+void tl_forces_histogram(const TlPacking *p, const TlRegion *region,
+                         int64_t count[TL_FORCES_BINS]) {
+  int64_t pairs;
+  double mean = mean_force(p, region, &pairs);
+  for (int i = 0; i < TL_FORCES_BINS; i++) count[i] = 0;
+  for (int64_t k = 0; k < p->pair_count; k++) {
+    if (!tl_pair_in(p, region, &p->pair[k])) continue;
+    double at = fmax(0, p->pair[k].normal_N / mean / TL_FORCES_BIN);
+    count[at < TL_FORCES_BINS ? (int)at : TL_FORCES_BINS - 1]++;
+  }
+}
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
+  TlForces f = tl_forces_of(p, region);
+  const double values[] = {(double)f.pairs, f.mean_N,  f.strong_share,   f.beta,
+                           f.alpha,         f.sliding, f.sliding_strong, f.sliding_weak};
+  for (int k = 0; k < 8; k++) v[k] = values[k];
+  return TL_OK;
+}
+
+const TlPackMeasure tl_pack_forces = {
+    "pairs,mean_normal_force_N,strong_share,strong_exponent,weak_exponent,sliding_share,"
+    "sliding_share_strong,sliding_share_weak",
+    8, measure};

@@ -1,0 +1,326 @@
+/* A run's packings measured and written. */
+#include "base/mem.h"
+#include "io/csv.h"
+#include "io/vtk.h"
+#include "post/packing_chains.h"
+#include "post/packing_plot.h"
+#include "post/packing_stress.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Writing {
+  const char *run, *folder;
+  const TlScene *scene;
+  const TlPackingOptions *options;
+  bool overwrite;
+} Writing;
+
+static TlStatus begin(const Writing *w, const char *name, const char *header, TlCsv *csv) {
+  char *path = tl_path_join(w->folder, name);
+  if (!path) return TL_ENOMEM;
+  TlStatus status = tl_csv_begin(csv, path, w->overwrite, header);
+  tl_free(path);
+  return status;
+}
+
+static TlStatus finish(TlCsv *csv, TlStatus status) {
+  if (status == TL_OK) return tl_csv_commit(csv);
+  tl_csv_abort(csv);
+  return status;
+}
+
+/* ---- a line a frame ---- */
+
+static TlStatus header_of(char **header) {
+  char text[4096];
+  size_t used = (size_t)snprintf(text, sizeof text, "frame,step,time_s");
+  for (int k = 0; k < TL_PACK_MEASURES; k++)
+    used += (size_t)snprintf(text + used, sizeof text - used, ",%s", tl_pack_measures[k]->columns);
+  *header = tl_strdup(text);
+  return *header ? TL_OK : TL_ENOMEM;
+}
+
+static TlStatus put_line(TlCsv *csv, const TlFrame *frame, const TlPacking *p,
+                         const TlRegion *region) {
+  double value[3 + TL_PACK_VALUES] = {(double)frame->index, (double)frame->step, frame->time_s};
+  int n = 3;
+  for (int k = 0; k < TL_PACK_MEASURES; k++) {
+    TL_TRY(tl_pack_measures[k]->measure(p, region, value + n));
+    n += tl_pack_measures[k]->count;
+  }
+  return tl_csv_row(csv, value, n);
+}
+
+/* ---- the last frame ---- */
+
+static TlStatus put_grains(TlCsv *csv, const TlPacking *p, const TlSym3 *sigma) {
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < p->grain_count && status == TL_OK; i++) {
+    const TlPackGrain *g = &p->grain[i];
+    const TlSym3 *s = &sigma[i];
+    TlStress t = tl_stress_of(*s);
+    const double row[] = {(double)g->id,
+                          g->centre_m.x,
+                          g->centre_m.y,
+                          g->centre_m.z,
+                          s->xx,
+                          s->yy,
+                          s->zz,
+                          s->xy,
+                          s->xz,
+                          s->yz,
+                          t.mean_Pa,
+                          t.deviatoric_Pa,
+                          t.principal_Pa[0],
+                          t.major.x,
+                          t.major.y,
+                          t.major.z};
+    status = tl_csv_row(csv, row, sizeof row / sizeof *row);
+  }
+  return status;
+}
+
+static TlStatus write_grains(const Writing *w, const TlPacking *p) {
+  TlCsv csv;
+  TlSym3 *sigma;
+  TL_TRY(TL_NEW(sigma, (size_t)p->grain_count));
+  tl_stress_grains(p, sigma);
+  TlStatus status =
+      begin(w, "grain_stress.csv",
+            "id,x_m,y_m,z_m,stress_xx_Pa,stress_yy_Pa,stress_zz_Pa,stress_xy_Pa,stress_xz_Pa,"
+            "stress_yz_Pa,mean_stress_Pa,deviatoric_stress_Pa,stress_1_Pa,major_x,major_y,major_z",
+            &csv);
+  if (status == TL_OK) status = finish(&csv, put_grains(&csv, p, sigma));
+  tl_free(sigma);
+  return status;
+}
+
+static TlStatus put_cells(TlCsv *csv, int kind, const TlVec3 *direction, int64_t n) {
+  const double turn = 360.0 / TL_FABRIC_SECTORS;
+  int64_t cell[TL_FABRIC_BANDS * TL_FABRIC_SECTORS];
+  TlStatus status = TL_OK;
+  tl_fabric_histogram(direction, n, cell);
+  for (int k = 0; k < TL_FABRIC_BANDS * TL_FABRIC_SECTORS && status == TL_OK; k++) {
+    int band = k / TL_FABRIC_SECTORS, sector = k % TL_FABRIC_SECTORS;
+    double even = (double)n / (TL_FABRIC_BANDS * TL_FABRIC_SECTORS);
+    const double row[] = {kind,
+                          (double)band / TL_FABRIC_BANDS,
+                          (double)(band + 1) / TL_FABRIC_BANDS,
+                          turn * sector,
+                          turn * (sector + 1),
+                          (double)cell[k],
+                          n ? (double)cell[k] / even : NAN};
+    status = tl_csv_row(csv, row, 7);
+  }
+  return status;
+}
+
+static TlStatus write_fabric(const Writing *w, const TlPacking *p, const TlRegion *region,
+                             TlPackingPlot *plot) {
+  TlCsv csv;
+  TL_TRY(begin(w, "fabric.csv",
+               "kind,cos_low,cos_high,azimuth_low_deg,azimuth_high_deg,count,density", &csv));
+  TlStatus status = TL_OK;
+  for (int kind = 0; kind < TL_FABRIC_KINDS && status == TL_OK; kind++) {
+    TlVec3 *direction;
+    int64_t n;
+    status = tl_fabric_directions(p, region, (TlFabricKind)kind, &direction, &n);
+    if (status != TL_OK) break;
+    plot->anisotropy[kind] = tl_fabric_of(direction, n).anisotropy;
+    status = put_cells(&csv, kind, direction, n);
+    tl_free(direction);
+  }
+  return finish(&csv, status);
+}
+
+static TlStatus write_forces(const Writing *w, const TlPacking *p, const TlRegion *region,
+                             TlPackingPlot *plot) {
+  TlCsv csv;
+  int64_t count[TL_FORCES_BINS];
+  TL_TRY(begin(w, "forces.csv", "force_low,force_high,count,density", &csv));
+  plot->spread = tl_forces_of(p, region);
+  tl_forces_histogram(p, region, count);
+  TlStatus status = TL_OK;
+  for (int k = 0; k < TL_FORCES_BINS && status == TL_OK; k++) {
+    double all = (double)plot->spread.pairs * TL_FORCES_BIN;
+    const double row[] = {k * TL_FORCES_BIN, k + 1 < TL_FORCES_BINS ? (k + 1) * TL_FORCES_BIN : NAN,
+                          (double)count[k], all > 0 ? (double)count[k] / all : NAN};
+    status = tl_csv_row(&csv, row, 4);
+  }
+  return finish(&csv, status);
+}
+
+/* ---- chains ---- */
+
+static TlStatus put_chains(TlCsv *csv, const TlPacking *p, const TlChains *c) {
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < c->count && status == TL_OK; i++) {
+    const TlChain *chain = &c->chain[i];
+    const TlPackGrain *a = &p->grain[c->member[chain->first]],
+                      *b = &p->grain[c->member[chain->first + chain->count - 1]];
+    const double row[] = {(double)i,        (double)chain->count, chain->length_m, chain->force_N,
+                          chain->steep_deg, (double)a->id,        (double)b->id};
+    status = tl_csv_row(csv, row, 7);
+  }
+  return status;
+}
+
+typedef struct Lines {
+  double *point;
+  int64_t *line, *number;
+  double *force;
+  int64_t count;
+} Lines;
+
+static TlStatus make_lines(const TlPacking *p, const TlChains *c, Lines *l) {
+  size_t n = (size_t)c->member_count;
+  TL_TRY(TL_NEW(l->point, 3 * n));
+  TL_TRY(TL_NEW(l->line, 2 * n));
+  TL_TRY(TL_NEW(l->number, n));
+  TL_TRY(TL_NEW(l->force, n));
+  for (size_t i = 0; i < n; i++) {
+    TlVec3 x = p->grain[c->member[i]].centre_m;
+    l->point[3 * i] = x.x, l->point[3 * i + 1] = x.y, l->point[3 * i + 2] = x.z;
+  }
+  for (int64_t k = 0; k < c->count; k++)
+    for (int64_t i = c->chain[k].first; i + 1 < c->chain[k].first + c->chain[k].count; i++) {
+      l->line[2 * l->count] = i;
+      l->line[2 * l->count + 1] = i + 1;
+      l->number[l->count] = k;
+      l->force[l->count++] = c->link_N[i];
+    }
+  return TL_OK;
+}
+
+static TlStatus write_lines(const Writing *w, const TlPacking *p, const TlChains *c,
+                            double time_s) {
+  Lines l = {0};
+  char *path = tl_path_join(w->folder, "chains.vtp");
+  TlStatus status = path ? make_lines(p, c, &l) : TL_ENOMEM;
+  const TlVtkArray cell[2] = {{"force_N", TL_VTK_F64, 1, l.force},
+                              {"chain", TL_VTK_I64, 1, l.number}};
+  TlVtkPoly poly = {.point_count = c->member_count,
+                    .point = l.point,
+                    .line_count = l.count,
+                    .line = l.line,
+                    .cell_arrays = 2,
+                    .cell_array = cell,
+                    .time_s = time_s};
+  if (status == TL_OK) status = tl_vtk_write_poly(path, w->overwrite, &poly);
+  tl_free(path);
+  tl_free(l.point);
+  tl_free(l.line);
+  tl_free(l.number);
+  tl_free(l.force);
+  return status;
+}
+
+static TlStatus write_chains(const Writing *w, const TlPacking *p, const TlRegion *region,
+                             double time_s) {
+  TlCsv csv;
+  TlChains chains;
+  TL_TRY(tl_chains_find(p, region, &chains));
+  TlStatus status = begin(w, "chains.csv",
+                          "chain,grains,length_m,mean_normal_force_N,from_vertical_deg,first_grain,"
+                          "last_grain",
+                          &csv);
+  if (status == TL_OK) status = finish(&csv, put_chains(&csv, p, &chains));
+  if (status == TL_OK) status = write_lines(w, p, &chains, time_s);
+  tl_chains_free(&chains);
+  return status;
+}
+
+static TlStatus draw(const Writing *w, TlPackingPlot *plot) {
+  char *fabric = tl_path_join(w->folder, "fabric.csv"),
+       *forces = tl_path_join(w->folder, "forces.csv"),
+       *picture = tl_path_join(w->folder, "packing.png");
+  plot->fabric = fabric;
+  plot->forces = forces;
+  TlStatus status =
+      fabric && forces && picture ? tl_packing_plot(plot, picture, w->overwrite) : TL_ENOMEM;
+  tl_free(fabric);
+  tl_free(forces);
+  tl_free(picture);
+  return status;
+}
+
+static TlStatus write_last(const Writing *w, const TlPacking *p, const TlRegion *region,
+                           double time_s) {
+  TlPackingPlot plot = {.time_s = time_s};
+  TL_TRY(write_grains(w, p));
+  TL_TRY(write_fabric(w, p, region, &plot));
+  TL_TRY(write_forces(w, p, region, &plot));
+  TL_TRY(write_chains(w, p, region, time_s));
+  return w->options->plot ? draw(w, &plot) : TL_OK;
+}
+
+/* ---- the run ---- */
+
+static TlStatus no_contacts(const char *run, int64_t frame) {
+  return tl_fail(TL_EINPUT,
+                 "%s: frame %lld has no contacts; run the study with frames: {contacts: true}", run,
+                 (long long)frame);
+}
+
+static TlStatus measure_read(const Writing *w, TlCsv *csv, const TlFrame *frame,
+                             const TlFrameContacts *contacts, bool last) {
+  TlPacking p;
+  if (!contacts->there) return no_contacts(w->run, frame->index);
+  TL_TRY(tl_context(tl_packing_make(w->scene, frame, contacts, &p), "%s: frame %lld", w->run,
+                    (long long)frame->index));
+  TlRegion region = w->options->region ? *w->options->region : tl_packing_bounds(&p);
+  TlStatus status = put_line(csv, frame, &p, &region);
+  if (status == TL_OK && last) status = write_last(w, &p, &region, frame->time_s);
+  tl_packing_free(&p);
+  return status;
+}
+
+static TlStatus measure_frame(const Writing *w, TlCsv *csv, int64_t index, bool last) {
+  TlFrame frame = {0};
+  TlFrameContacts contacts = {0};
+  TlStatus status = tl_results_read_frame(w->run, index, &frame);
+  if (status == TL_OK) status = tl_results_read_contacts(w->run, index, &contacts);
+  if (status == TL_OK) status = measure_read(w, csv, &frame, &contacts, last);
+  tl_frame_free(&frame);
+  tl_frame_contacts_free(&contacts);
+  return status;
+}
+
+static TlStatus measure_all(const Writing *w, const int64_t *index, int64_t count) {
+  TlCsv csv;
+  char *header;
+  TL_TRY(header_of(&header));
+  TlStatus status = begin(w, "packing.csv", header, &csv);
+  tl_free(header);
+  TL_TRY(status);
+  for (int64_t i = 0; i < count && status == TL_OK; i++)
+    status = measure_frame(w, &csv, index[i], i == count - 1);
+  return finish(&csv, status);
+}
+
+TlStatus tl_packing_check(const char *run) {
+  int64_t *index, count;
+  TlFrameContacts contacts = {0};
+  TL_TRY(tl_results_frames(run, &index, &count));
+  TlStatus status = TL_OK;
+  if (count == 0) status = tl_fail(TL_EINPUT, "%s: holds no frames; was the study run?", run);
+  if (status == TL_OK) status = tl_results_read_contacts(run, index[count - 1], &contacts);
+  if (status == TL_OK && !contacts.there) status = no_contacts(run, index[count - 1]);
+  tl_frame_contacts_free(&contacts);
+  tl_free(index);
+  return status;
+}
+
+TlStatus tl_packing_run(const char *run, const TlScene *scene, const TlPackingOptions *options,
+                        const char *folder, bool overwrite) {
+  Writing w = {run, folder, scene, options, overwrite};
+  int64_t *index, count;
+  TL_TRY(tl_results_frames(run, &index, &count));
+  TlStatus status = TL_OK;
+  if (count == 0) status = tl_fail(TL_EINPUT, "%s: holds no frames; was the study run?", run);
+  if (status == TL_OK) status = tl_dir_make(folder);
+  if (status == TL_OK) status = measure_all(&w, index, count);
+  tl_free(index);
+  return status;
+}

@@ -1,0 +1,83 @@
+#include "post/packing_stress.h"
+
+static const double DEG = 180 / 3.14159265358979323846;
+
+/* s += w sym(f (x) r) */
+static void add_dyad(TlSym3 *s, double w, TlVec3 f, TlVec3 r) {
+  s->xx += w * f.x * r.x;
+  s->yy += w * f.y * r.y;
+  s->zz += w * f.z * r.z;
+  s->xy += 0.5 * w * (f.x * r.y + f.y * r.x);
+  s->xz += 0.5 * w * (f.x * r.z + f.z * r.x);
+  s->yz += 0.5 * w * (f.y * r.z + f.z * r.y);
+}
+
+static void add_leg(TlSym3 *s, const TlRegion *region, TlVec3 centre, TlVec3 point, TlVec3 force) {
+  double share = tl_region_share(region, centre, point);
+  if (share > 0) add_dyad(s, -share, force, tl_sub(point, centre));
+}
+
+static TlSym3 times(double f, TlSym3 s) {
+  return (TlSym3){f * s.xx, f * s.yy, f * s.zz, f * s.xy, f * s.xz, f * s.yz};
+}
+
+TlSym3 tl_stress_region(const TlPacking *p, const TlRegion *region) {
+  TlSym3 s = {0};
+  for (int64_t i = 0; i < p->contact_count; i++) {
+    const TlPackContact *c = &p->contact[i];
+    add_leg(&s, region, p->grain[c->a].centre_m, c->point_m, c->force_N);
+    if (c->b >= 0)
+      add_leg(&s, region, p->grain[c->b].centre_m, c->point_m, tl_scale(-1, c->force_N));
+  }
+  return times(1 / tl_region_volume(region), s);
+}
+
+void tl_stress_grains(const TlPacking *p, TlSym3 *sigma) {
+  for (int64_t i = 0; i < p->grain_count; i++) sigma[i] = (TlSym3){0};
+  for (int64_t i = 0; i < p->contact_count; i++) {
+    const TlPackContact *c = &p->contact[i];
+    const TlPackGrain *a = &p->grain[c->a], *b = c->b >= 0 ? &p->grain[c->b] : NULL;
+    add_dyad(&sigma[c->a], -1 / a->volume_m3, c->force_N, tl_sub(c->point_m, a->centre_m));
+    if (b) add_dyad(&sigma[c->b], 1 / b->volume_m3, c->force_N, tl_sub(c->point_m, b->centre_m));
+  }
+}
+
+TlStress tl_stress_of(TlSym3 s) {
+  TlStress t;
+  TlMat3 v;
+  double value[3];
+  tl_sym_eigen(s, value, &v);
+  for (int k = 0; k < 3; k++) t.principal_Pa[k] = value[2 - k];
+  t.major = tl_vec3(v.m[0][2], v.m[1][2], v.m[2][2]);
+  t.mean_Pa = (s.xx + s.yy + s.zz) / 3;
+  double x = s.xx - t.mean_Pa, y = s.yy - t.mean_Pa, z = s.zz - t.mean_Pa;
+  t.deviatoric_Pa =
+      sqrt(1.5 * (x * x + y * y + z * z + 2 * (s.xy * s.xy + s.xz * s.xz + s.yz * s.yz)));
+  double s1 = value[2], s3 = value[0];
+  t.friction_deg = s1 + s3 > 0 && s3 >= 0 ? asin((s1 - s3) / (s1 + s3)) * DEG : NAN;
+  return t;
+}
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
+  TlSym3 s = tl_stress_region(p, region);
+  TlStress t = tl_stress_of(s);
+  const double values[] = {s.xx,
+                           s.yy,
+                           s.zz,
+                           s.xy,
+                           s.xz,
+                           s.yz,
+                           t.mean_Pa,
+                           t.deviatoric_Pa,
+                           t.principal_Pa[0],
+                           t.principal_Pa[1],
+                           t.principal_Pa[2],
+                           t.friction_deg};
+  for (int k = 0; k < 12; k++) v[k] = p->contact_count ? values[k] : NAN;
+  return TL_OK;
+}
+
+const TlPackMeasure tl_pack_stress = {
+    "stress_xx_Pa,stress_yy_Pa,stress_zz_Pa,stress_xy_Pa,stress_xz_Pa,stress_yz_Pa,"
+    "mean_stress_Pa,deviatoric_stress_Pa,stress_1_Pa,stress_2_Pa,stress_3_Pa,friction_angle_deg",
+    12, measure};

@@ -1,0 +1,23 @@
+/* A region of space that measures are taken in: an upright box or a cylinder. SI, world frame. */
+#ifndef TL_POST_REGION_H
+#define TL_POST_REGION_H
+
+#include "num/vec.h"
+
+#include <stdbool.h>
+
+typedef struct TlRegion {
+  bool round;        /* cylinder, else box */
+  TlVec3 low, high;  /* box: corners, m */
+  TlVec3 foot, axis; /* cylinder: middle of one end, vector to that of the other, m */
+  double radius_m;
+} TlRegion;
+
+double tl_region_volume(const TlRegion *region);
+/* > 0 inside: distance to the nearest face; < 0 outside: no point of the region is nearer than
+ * that. */
+double tl_region_depth(const TlRegion *region, TlVec3 p);
+/* Share of the segment that lies inside, 0 to 1; a segment without length: 1 or 0. */
+double tl_region_share(const TlRegion *region, TlVec3 from, TlVec3 to);
+
+#endif

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# A study that keeps its contacts, and talus-measure --packing on it: files, regions, refusals, and
+# the stress of grains at rest in a frictionless box, which their weight alone says:
+# sigma_zz V = sum of m g z about a floor at z = 0.
+set -u
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+export OMP_NUM_THREADS=1
+cat >s.yaml <<'YAML'
+title: a small packing
+time: {dt_s: 5.0e-4, steps: 700, frame_every_s: 0}
+frames: {contacts: true}
+shapes:
+- {name: ball, diameter_m: 2.0e-3}
+- {name: egg, kind: superellipsoid, size_m: [3.2e-3, 2.0e-3, 1.6e-3]}
+grains: {shapes: [ball, egg]}
+release: {assembly: drawn, count: 70, high_m: [0.01, 0.01, 0.025]}
+walls:
+- {kind: box, grains: inside, size_m: [0.01, 0.01, 0.04], point_m: [0.005, 0.005, 0.02], open: [+z]}
+contact: {friction: 0.4, boundary_friction: 0, restitution: 0.1}
+YAML
+"$BIN/talus-solve" -q s.yaml >out.txt 2>&1 || { fail "the run"; cat out.txt; }
+"$BIN/talus-measure" s.run -o m --packing --plot >out.txt 2>err.txt || { fail "measuring"; cat err.txt; }
+for file in packing.csv grain_stress.csv fabric.csv forces.csv chains.csv chains.vtp packing.png frames.csv; do
+  [ -s "m/$file" ] || fail "no m/$file"
+done
+for file in m/*.csv; do
+  awk -F, 'NR == 1 {n = NF} NF != n {exit 1}' "$file" || fail "$file is ragged"
+done
+value() { awk -F, -v name="$2" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == name) c = i} {v = $c} END {print v}' "$1"; }
+near() { awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN {exit !(a - b <= t && b - a <= t && a != "")}' || fail "$1 is $2, not $3"; }
+weight=$(awk -v m="$(value m/frames.csv mass_kg)" -v z="$(value m/frames.csv centre_z_m)" 'BEGIN {print m*9.81*z}')
+held=$(awk -v s="$(value m/packing.csv stress_zz_Pa)" -v v="$(value m/packing.csv region_volume_m3)" 'BEGIN {print s*v}')
+near "stress times volume over m g z" "$(awk -v a="$held" -v b="$weight" 'BEGIN {print a/b}')" 1 0.01
+near "unbalanced force" "$(value m/packing.csv unbalanced_force)" 0 0.01
+near grains "$(value m/packing.csv grains)" 70 0
+awk -v e="$(value m/packing.csv void_ratio)" 'BEGIN {exit !(e > 0.6 && e < 2)}' || fail "void ratio $(value m/packing.csv void_ratio)"
+[ "$(wc -l <m/grain_stress.csv)" = 71 ] && [ "$(wc -l <m/fabric.csv)" = 433 ] || fail "lines of the tables"
+# each kind's cells hold all its directions
+awk -F, 'NR > 1 {n[$1] += $6} END {print n[0], n[1], n[2]}' m/fabric.csv >sums.txt
+[ "$(cat sums.txt)" = "$(value m/packing.csv normal_count) $(value m/packing.csv branch_count) $(value m/packing.csv long_axis_count)" ] ||
+  fail "fabric.csv counts $(cat sums.txt)"
+# a box and a cylinder in the middle; the cylinder inscribed in the box has the share pi/4 of it
+"$BIN/talus-measure" s.run -o b --packing --box-low-m=0.002,0.002,0.001 --box-high-m=0.008,0.008,0.005 >out.txt 2>&1 || fail "a box"
+"$BIN/talus-measure" s.run -o c --packing --cylinder-foot-m=0.005,0.005,0.001 --cylinder-axis-m=0,0,0.004 --cylinder-radius-m=0.003 >out.txt 2>&1 || fail "a cylinder"
+near "cylinder over box" "$(awk -v a="$(value c/packing.csv region_volume_m3)" -v b="$(value b/packing.csv region_volume_m3)" 'BEGIN {print a/b}')" 0.785398 1e-5
+awk -v a="$(value c/packing.csv solid_fraction)" -v b="$(value b/packing.csv solid_fraction)" 'BEGIN {exit !(a > 0.4 && a < 0.75 && b > 0.4 && b < 0.75)}' ||
+  fail "solid fractions $(value c/packing.csv solid_fraction) $(value b/packing.csv solid_fraction)"
+refused() { # status, text, arguments
+  local want=$1 text=$2 got=0; shift 2
+  "$BIN/talus-measure" s.run "$@" >out.txt 2>err.txt || got=$?
+  [ "$got" = "$want" ] && grep -qF -- "$text" err.txt || { fail "$*: exit $got"; cat err.txt; }
+}
+refused 2 "want --packing" -o n --plot
+refused 2 "exclude each other" -o n --packing --cylinder-radius-m=1 --box-high-m=1,1,1
+refused 2 "--box-high-m" -o n --packing --box-high-m=1,0,1
+refused 2 "--cylinder-axis-m" -o n --packing --cylinder-radius-m=1
+refused 2 "--overwrite" -o m --packing
+"$BIN/talus-solve" -q s.yaml --overwrite --set time.steps=2 --set frames.contacts=false >out.txt 2>&1 || fail "without contacts"
+refused 1 "frame 1 has no contacts; run the study with frames: {contacts: true}" -o n --packing
+[ ! -e n ] || fail "measures of a refused run were written"
+exit $bad
