@@ -73,8 +73,8 @@ typedef struct TlRun {
   TlBodies bodies;
   TlOutput output;
   TlContacts contacts; /* of the last step, when a frame is due that holds them */
-  int64_t poured; /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
-  int64_t grains; /* of all ranks: at the start and poured since */
+  int64_t poured;      /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
+  int64_t grains;      /* of all ranks: at the start and poured since */
   double lifted_m;
   TlVec3 start_centre; /* centre of mass at the start */
   TlRunTotals totals;
