@@ -224,7 +224,7 @@ static const char loader_tail[] =
     "        grid = RegularGrid(min=Vector3(*low), nGP=phi.shape, spacing=h)\n"
     "        body = utils.levelSetBody(grid=grid, distField=phi.tolist(), center=Vector3(*x),\n"
     "                                  orientation=Quaternion(*q), material=material)\n"
-    "        body.shape.surfNodes = [Vector3(*map(float, p)) for p in nodes]\n"
+    "        body.shape.updateAttrs({'surfNodes': [Vector3(*map(float, p)) for p in nodes]})\n"
     "        body.state.mass = density * volume\n"
     "        body.state.inertia = density * Vector3(*inertia)\n"
     "        ids.append(scene.bodies.append(body))\n"
