@@ -19,8 +19,13 @@ static Place place_of(const TlNet *net, int64_t number) {
   return (Place){number / sheet, number % sheet / net->columns, number % net->columns};
 }
 
+static bool closed(const TlNet *net) {
+  return net->tube_radius_m > 0;
+}
+
 /* -1: no such place. */
 static int64_t number_at(const TlNet *net, int64_t layer, int64_t row, int64_t column) {
+  if (closed(net)) column = (column + net->columns) % net->columns;
   if (layer < 0 || layer >= net->layers || row < 0 || row >= net->rows || column < 0 ||
       column >= net->columns)
     return -1;
@@ -29,6 +34,10 @@ static int64_t number_at(const TlNet *net, int64_t layer, int64_t row, int64_t c
 
 int64_t tl_net_spheres(const TlNet *net) {
   return (int64_t)net->rows * net->columns * net->layers;
+}
+
+double tl_net_tube_spacing(double tube_radius_m, int32_t columns) {
+  return 2 * tube_radius_m * sin(M_PI / columns);
 }
 
 static TlStatus wrong(const char *what, double value) {
@@ -40,6 +49,17 @@ static bool positive(double x) {
 }
 static bool not_negative(double x) {
   return x >= 0 && isfinite(x);
+}
+
+static TlStatus check_tube(const TlNet *net) {
+  if (!positive(net->tube_radius_m)) return wrong("tube radius", net->tube_radius_m);
+  if (net->columns < 5) return wrong("columns round the tube", net->columns);
+  double spacing = tl_net_tube_spacing(net->tube_radius_m, net->columns);
+  if (!(fabs(net->spacing_m / spacing - 1) < 1e-9))
+    return wrong("spacing round the tube", net->spacing_m);
+  if (net->clamped & (TL_NET_FIRST_COLUMN | TL_NET_LAST_COLUMN))
+    return wrong("a clamped column of a tube, of sides", net->clamped);
+  return TL_OK;
 }
 
 TlStatus tl_net_check(const TlNet *net) {
@@ -62,7 +82,7 @@ TlStatus tl_net_check(const TlNet *net) {
   if (!(fabs(tl_norm(net->along) - 1) < 1e-9 && fabs(tl_norm(net->across) - 1) < 1e-9 &&
         fabs(tl_dot(net->along, net->across)) < 1e-9))
     return wrong("angle of along and across", tl_dot(net->along, net->across));
-  return TL_OK;
+  return net->tube_radius_m == 0 ? TL_OK : check_tube(net);
 }
 
 static bool clamped(const TlNet *net, Place p) {
@@ -75,8 +95,15 @@ static bool clamped(const TlNet *net, Place p) {
 /* The second layer covers the gaps of the first: its spheres lie over the triangles' middles. */
 static TlVec3 point_of(const TlNet *net, Place p) {
   double d = net->spacing_m, second = (double)p.layer;
-  double x = d * ((double)p.column + 0.5 * (double)(p.row % 2) + 0.5 * second),
-         y = d * (ROW * (double)p.row + ROW / 3 * second);
+  double column = (double)p.column + 0.5 * (double)(p.row % 2) + 0.5 * second;
+  double x = d * column, y = d * (ROW * (double)p.row + ROW / 3 * second);
+  if (closed(net)) {
+    double turn = 2 * M_PI * column / net->columns;
+    double r = net->tube_radius_m + second * net->layer_gap_m;
+    TlVec3 side = tl_cross(net->across, net->along);
+    TlVec3 out = tl_axpy(tl_scale(r * cos(turn), net->along), r * sin(turn), side);
+    return tl_axpy(tl_add(net->corner, out), y, net->across);
+  }
   TlVec3 at = tl_axpy(tl_axpy(net->corner, x, net->along), y, net->across);
   return tl_axpy(at, second * net->layer_gap_m, tl_cross(net->along, net->across));
 }
@@ -92,6 +119,11 @@ TlBodyState tl_net_sphere(const TlNet *net, int64_t number) {
   s.rotation = (TlQuat){1, 0, 0, 0};
   s.flags = TL_BODY_NET | (clamped(net, p) ? TL_BODY_FROZEN : 0);
   return s;
+}
+
+static int by_number(const void *one, const void *two) {
+  const int64_t *a = one, *b = two;
+  return *a < *b ? -1 : *a > *b;
 }
 
 /* Rows shift by half a column to and fro: the two above and below are column - 1 + odd and column +
@@ -114,10 +146,13 @@ int tl_net_neighbours(const TlNet *net, int64_t number, int64_t neighbour[TL_NET
     if (same[a] >= 0) neighbour[n++] = same[a];
   for (int a = 0; a < 3; a++)
     if (above[a] >= 0) neighbour[n++] = above[a];
+  if (closed(net)) qsort(neighbour, (size_t)n, sizeof *neighbour, by_number); /* over the seam */
   return n;
 }
 
 double tl_net_rest_length(const TlNet *net, int64_t one, int64_t two) {
+  if (closed(net))
+    return tl_norm(tl_sub(point_of(net, place_of(net, one)), point_of(net, place_of(net, two))));
   if (place_of(net, one).layer == place_of(net, two).layer) return net->spacing_m;
   return sqrt(net->layer_gap_m * net->layer_gap_m + net->spacing_m * net->spacing_m / 3);
 }
@@ -144,8 +179,10 @@ TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t e
 double tl_net_stable_step(const TlNet *net) {
   double bonds = net->layers > 1 ? TL_NET_NEIGHBOURS : 6, m = net->mass_kg,
          inertia = 0.4 * m * net->radius_m * net->radius_m, length = net->spacing_m;
-  if (net->layers > 1)
-    length = fmax(length, tl_net_rest_length(net, 0, (int64_t)net->rows * net->columns));
+  int64_t sheet = (int64_t)net->rows * net->columns;
+  if (net->layers > 1) length = fmax(length, tl_net_rest_length(net, 0, sheet));
+  if (net->layers > 1 && closed(net)) /* the longest: round the outer layer */
+    length = fmax(length, tl_net_rest_length(net, sheet, sheet + 1));
   double kn = net->normal_N_m, kt = net->tangential_N_m;
   double omega = sqrt(2 * bonds * fmax(kn / m, kt * (1 / m + 0.25 * length * length / inertia)));
   /* c/k = 2 damping sqrt(m/(2k)): the softer spring has the longer time */
@@ -205,20 +242,25 @@ static int64_t index_of(const Membrane *m, int64_t id) {
 
 static TlStatus list_local(Membrane *m, TlArena *arena) {
   const TlBodies *b = m->bodies;
-  size_t n = (size_t)b->total;
-  m->local = tl_arena_push(arena, n, sizeof *m->local);
-  m->force = tl_arena_push(arena, n, sizeof *m->force);
-  m->torque = tl_arena_push(arena, n, sizeof *m->torque);
-  if (!m->local || !m->force || !m->torque) return TL_ENOMEM;
-  memset(m->force, 0, n * sizeof *m->force);
-  memset(m->torque, 0, n * sizeof *m->torque);
   bool sorted = true;
+  m->local = tl_arena_push(arena, (size_t)b->total, sizeof *m->local);
+  if (!m->local) return TL_ENOMEM;
   for (int64_t i = 0; i < b->total; i++) {
     if (!(b->flags[i] & TL_BODY_NET)) continue;
     if (m->locals && m->local[m->locals - 1].id > b->id[i]) sorted = false;
     m->local[m->locals++] = (Local){b->id[i], i};
   }
   if (!sorted) qsort(m->local, (size_t)m->locals, sizeof *m->local, by_id);
+  return TL_OK;
+}
+
+static TlStatus make_forces(Membrane *m, TlArena *arena) {
+  size_t n = (size_t)m->bodies->total;
+  m->force = tl_arena_push(arena, n, sizeof *m->force);
+  m->torque = tl_arena_push(arena, n, sizeof *m->torque);
+  if (!m->force || !m->torque) return TL_ENOMEM;
+  memset(m->force, 0, n * sizeof *m->force);
+  memset(m->torque, 0, n * sizeof *m->torque);
   return TL_OK;
 }
 
@@ -333,6 +375,28 @@ static TlStatus pull(const Membrane *m, TlNetCount *out) {
   return TL_OK;
 }
 
+/* ---- triangles ---- */
+
+/* The six spheres round one, counterclockwise seen from along x across (from outside), and the
+ * first again; -1 where the net ends. Triangle t is the sphere, round[t] and round[t + 1]. */
+static void round_of(const TlNet *net, int64_t number, int64_t round[7]) {
+  Place p = place_of(net, number);
+  int64_t k = p.layer, i = p.row, j = p.column, odd = i % 2;
+  round[0] = round[6] = number_at(net, k, i, j + 1);
+  round[1] = number_at(net, k, i + 1, j + odd);
+  round[2] = number_at(net, k, i + 1, j - 1 + odd);
+  round[3] = number_at(net, k, i, j - 1);
+  round[4] = number_at(net, k, i - 1, j - 1 + odd);
+  round[5] = number_at(net, k, i - 1, j + odd);
+}
+
+/* From the least corner: its three spheres must find the same bits. */
+static void corners_of(int64_t number, const int64_t round[7], int t, int64_t corner[3]) {
+  int64_t c[3] = {number, round[t], round[t + 1]};
+  int first = c[0] < c[1] ? (c[0] < c[2] ? 0 : 2) : (c[1] < c[2] ? 1 : 2);
+  for (int k = 0; k < 3; k++) corner[k] = c[(first + k) % 3];
+}
+
 /* ---- pressure ---- */
 
 /* A sphere bears its third of a triangle while its own two bonds there hold: what the rank that
@@ -358,19 +422,11 @@ static TlVec3 third(const Membrane *m, const TlNet *net, int64_t number, double 
 
 /* Of two layers the inner bears 80%, the outer 20% (Tan 2022 4.4.2). */
 static void press_sphere(const Membrane *m, const TlNet *net, int64_t number, int64_t index) {
-  Place p = place_of(net, number);
-  int64_t k = p.layer, i = p.row, j = p.column, odd = i % 2;
-  double pressure = net->pressure_Pa * (net->layers == 1 ? 1 : k == 0 ? 0.8 : 0.2);
-  int64_t left = number_at(net, k, i, j - 1), right = number_at(net, k, i, j + 1),
-          down_left = number_at(net, k, i - 1, j - 1 + odd),
-          down_right = number_at(net, k, i - 1, j + odd),
-          up_left = number_at(net, k, i + 1, j - 1 + odd),
-          up_right = number_at(net, k, i + 1, j + odd);
-  const int64_t round[7] = {right, up_right, up_left, left, down_left, down_right, right};
-  for (int t = 0; t < 6; t++) { /* from the least corner: the three corners' bits must agree */
-    int64_t c[3] = {number, round[t], round[t + 1]};
-    int first = c[0] < c[1] ? (c[0] < c[2] ? 0 : 2) : (c[1] < c[2] ? 1 : 2);
-    const int64_t corner[3] = {c[first], c[(first + 1) % 3], c[(first + 2) % 3]};
+  int64_t round[7], corner[3], layer = place_of(net, number).layer;
+  double pressure = net->pressure_Pa * (net->layers == 1 ? 1 : layer == 0 ? 0.8 : 0.2);
+  round_of(net, number, round);
+  for (int t = 0; t < 6; t++) {
+    corners_of(number, round, t, corner);
     m->force[index] = tl_add(m->force[index], third(m, net, number, pressure, corner));
   }
 }
@@ -400,7 +456,7 @@ TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, con
   *out = (TlNetCount){0};
   if (count == 0) return TL_OK;
   m.now = tl_arena_push(arena, (size_t)bodies->total, sizeof *m.now);
-  int failed = !m.now || list_local(&m, arena) != TL_OK;
+  int failed = !m.now || list_local(&m, arena) != TL_OK || make_forces(&m, arena) != TL_OK;
   TL_TRY(tl_sync_any(sync, &failed));
   if (failed) return TL_ENOMEM;
   TL_TRY(look(&m, sync));
@@ -408,4 +464,60 @@ TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, con
   press(&m);
   kick(&m);
   return TL_OK;
+}
+
+/* ---- volume ---- */
+
+static void add_vec(TlExact *sum, TlVec3 v) {
+  tl_exact_add(&sum[0], v.x);
+  tl_exact_add(&sum[1], v.y);
+  tl_exact_add(&sum[2], v.z);
+}
+
+static TlVec3 vec_of(const TlExact *sum) {
+  return tl_vec3(tl_exact_value(&sum[0]), tl_exact_value(&sum[1]), tl_exact_value(&sum[2]));
+}
+
+/* From the axis' first point. */
+static TlVec3 from_corner(const Membrane *m, const TlNet *net, int64_t number) {
+  return tl_sub(m->bodies->position[index_of(m, net->first_id + number)], net->corner);
+}
+
+/* The share of the triangles whose lowest corner this is, and of the end it belongs to. */
+static void add_share(const Membrane *m, const TlNet *net, int64_t number, TlNetVolume *share) {
+  int64_t round[7], corner[3], row = place_of(net, number).row;
+  TlVec3 here = from_corner(m, net, number);
+  round_of(net, number, round);
+  for (int t = 0; t < 6; t++) {
+    corners_of(number, round, t, corner);
+    if (corner[0] != number || corner[1] < 0 || corner[2] < 0) continue;
+    TlVec3 normal = tl_cross(from_corner(m, net, corner[1]), from_corner(m, net, corner[2]));
+    tl_exact_add(&share->sum[0], tl_dot(here, normal) / 6);
+  }
+  if (row > 0 && row < net->rows - 1) return;
+  TlExact *end = &share->sum[row == 0 ? 1 : 7]; /* places; areas about the axis */
+  add_vec(end, here);
+  add_vec(end + 3, tl_scale(0.5, tl_cross(here, from_corner(m, net, round[0]))));
+}
+
+TlStatus tl_net_volume_add(const TlNet *net, const TlBodies *bodies, TlArena *arena,
+                           TlNetVolume *share) {
+  Membrane m = {.nets = net, .count = 1, .bodies = (TlBodies *)(uintptr_t)bodies};
+  TL_TRY(list_local(&m, arena));
+  for (int64_t n = 0; n < m.locals; n++) {
+    int64_t number = m.local[n].id - net->first_id;
+    bool inner = number >= 0 && number < (int64_t)net->rows * net->columns;
+    if (inner && m.local[n].index < bodies->owned) add_share(&m, net, number, share);
+  }
+  return TL_OK;
+}
+
+double tl_net_volume(const TlNet *net, const TlNetVolume *whole) {
+  double volume = tl_exact_value(&whole->sum[0]);
+  for (int end = 0; end < 2; end++) { /* a cone on the middle: outwards is up at the last row */
+    const TlExact *sum = &whole->sum[1 + 6 * end];
+    TlVec3 middle = tl_scale(1.0 / net->columns, vec_of(sum));
+    volume += (end ? 1 : -1) * tl_dot(middle, vec_of(sum + 3)) / 3;
+  }
+  return volume;
 }

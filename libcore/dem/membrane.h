@@ -1,5 +1,6 @@
 /* Nets and blankets: sheets of equal spheres in a hexagonal pattern, held together by springs that
- * stay (Tan 2024 section 4.2, Tan 2022 3.4.5 and 4.4.2).
+ * stay (Tan 2024 section 4.2, Tan 2022 3.4.5 and 4.4.2). Flat, or closed to a tube round an axis,
+ * the membrane of a triaxial specimen: columns run round it, rows along it, layers outwards.
  *
  * A net's spheres are bodies with TL_BODY_NET; their ids run from first_id by layer, row and
  * column, so that who neighbours whom is index arithmetic. A bond that holds is a touch
@@ -47,10 +48,16 @@ typedef struct TlNet {
   int64_t first_id; /* ids first_id .. first_id + tl_net_spheres - 1 are this net's */
   int64_t shape_id; /* avatar id of its spheres */
   int32_t rows, columns, layers;
-  TlVec3 corner;        /* sphere (row 0, column 0) of the first layer */
-  TlVec3 along, across; /* unit, at right angles: columns follow along, rows follow across; layers
-                           and a pressure's outside lie towards along x across */
-  double radius_m, spacing_m, layer_gap_m, mass_kg; /* mass of a sphere */
+  double tube_radius_m; /* 0: flat; else of the first layer's centres: closed */
+  TlVec3 corner; /* flat: sphere (row 0, column 0) of the first layer; closed: the axis' point
+                    amid row 0 */
+  TlVec3 along, across; /* unit, at right angles. Flat: columns follow along, rows follow across;
+                           layers and a pressure's outside lie towards along x across. Closed:
+                           across is the axis, along points from it to column 0; columns turn
+                           counterclockwise about it, layers and outside lie outwards */
+  double radius_m, spacing_m, layer_gap_m, mass_kg; /* spacing: of a row's spheres in the first
+                        layer, closed: tl_net_tube_spacing; rows are sqrt(3)/2 of it apart; mass of
+                        a sphere */
   double normal_N_m, tangential_N_m;                /* spring stiffness k_n, k_t */
   double damping;               /* share of the critical damping of a bonded pair */
   double strength_N;            /* a bond pulled harder breaks; 0: never */
@@ -62,6 +69,8 @@ typedef struct TlNet {
 } TlNet;
 
 int64_t tl_net_spheres(const TlNet *net);
+/* Between two neighbours of a row of `columns` spheres round a tube. */
+double tl_net_tube_spacing(double tube_radius_m, int32_t columns);
 /* TL_EUSAGE names the value that makes no sense. */
 TlStatus tl_net_check(const TlNet *net);
 /* Sphere `number` in [0, tl_net_spheres) at rest at its place. */
@@ -71,7 +80,7 @@ TlBodyState tl_net_sphere(const TlNet *net, int64_t number);
 TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t end);
 /* Numbers of the neighbours of sphere `number`, ascending; returns how many. */
 int tl_net_neighbours(const TlNet *net, int64_t number, int64_t neighbour[TL_NET_NEIGHBOURS]);
-/* Length at rest of the bond between two neighbours (by number). */
+/* Length at rest of the bond between two neighbours (by number): as they lie at the start. */
 double tl_net_rest_length(const TlNet *net, int64_t one, int64_t two);
 /* Steps below this are stable. Each bond is given 1/9 of its spheres' mass, B = 9 the most bonds of
  * a sphere (6 in a single layer): the largest frequency of the net is no more than that of the
@@ -84,6 +93,20 @@ double tl_net_stable_step(const TlNet *net);
 const TlNet *tl_net_of(const TlNet *nets, int count, int64_t id);
 /* Does the bond between two ids hold (as far as this rank owns one of them)? */
 bool tl_net_bonded(const TlHistory *history, int64_t one, int64_t two);
+
+/* What a closed net's first layer encloses, its ends closed by planes (a cone from the middle of
+ * the first and of the last row to its edges): V = 1/6 sum a.(b x c) over triangles with their
+ * corners in outward sense (Tan 2022 Eq. 3.30, which prints an area; PHYSICS note 18). Sums of
+ * this rank's share, exact, so that adding ranks' shares leaves no trace of how they were cut. */
+enum { TL_NET_VOLUME_SUMS = 13 };
+typedef struct TlNetVolume {
+  TlExact sum[TL_NET_VOLUME_SUMS]; /* the side; of each end its spheres' places and areas */
+} TlNetVolume;
+/* Bodies as they are, ghosts too: the neighbours of owned spheres must be here. A triangle counts
+ * where its lowest id is owned. */
+TlStatus tl_net_volume_add(const TlNet *net, const TlBodies *bodies, TlArena *arena,
+                           TlNetVolume *share);
+double tl_net_volume(const TlNet *net, const TlNetVolume *whole);
 
 typedef struct TlNetCount {
   int64_t bonds,

@@ -391,6 +391,134 @@ END_TEST
 
 /* The reference of val_net: a strip eight times as long as wide sags in the middle as an endless
  * one. Its formula leaves out (w/a)^2, the mesh 1e-5, the ends e^-6. */
+/* ---- closed to a tube ---- */
+
+static Rig tube_of(int rows, int columns, int layers) {
+  Rig rig = rig_of(rows, columns, layers);
+  rig.net.tube_radius_m = 0.3;
+  rig.net.spacing_m = tl_net_tube_spacing(0.3, columns);
+  rig.net.corner = tl_vec3(1, 2, 3);
+  rig.net.along = tl_unit(tl_vec3(1, -1, 0));
+  rig.net.across = tl_unit(tl_vec3(1, 1, 2));
+  return rig;
+}
+
+START_TEST(a_tube_s_spheres_have_six_neighbours_over_the_seam_too) {
+  for (int layers = 1; layers <= 2; layers++) {
+    Rig rig = tube_of(6, 9, layers);
+    int64_t n = tl_net_spheres(&rig.net), bonds = 0;
+    CK_OK(tl_net_check(&rig.net));
+    for (int64_t i = 0; i < n; i++) {
+      int64_t mine[TL_NET_NEIGHBOURS], others[TL_NET_NEIGHBOURS];
+      TlVec3 x = tl_net_sphere(&rig.net, i).position, d = tl_sub(x, rig.net.corner);
+      double out = tl_norm(tl_axpy(d, -tl_dot(d, rig.net.across), rig.net.across));
+      CK_NEAR(out, i < 54 ? 0.3 : 0.3 + rig.net.layer_gap_m, 1e-12);
+      int count = tl_net_neighbours(&rig.net, i, mine);
+      bonds += count;
+      for (int k = 0; k < count; k++) {
+        int back = tl_net_neighbours(&rig.net, mine[k], others), found = 0;
+        for (int m = 0; m < back; m++) found += others[m] == i;
+        ck_assert_int_eq(found, 1);
+        ck_assert(k == 0 || mine[k] > mine[k - 1]);
+        CK_NEAR(tl_norm(tl_sub(x, tl_net_sphere(&rig.net, mine[k]).position)),
+                tl_net_rest_length(&rig.net, i, mine[k]), 1e-15);
+      }
+    }
+    /* a layer: 6 rings of 9 bonds, 5 gaps of 18; between layers two thirds in the ring below, the
+     * third one only where there is a row above */
+    int64_t layer = 6 * 9 + 5 * 18, between = 6 * 18 + 5 * 9;
+    ck_assert_int_eq(bonds, 2 * (layers * layer + (layers - 1) * between));
+    rig_close(&rig);
+  }
+}
+END_TEST
+
+static double tube_volume(const Rig *rig) {
+  static TlNetVolume share;
+  TlArena arena = {0};
+  memset(&share, 0, sizeof share);
+  CK_OK(tl_net_volume_add(&rig->net, &rig->bodies, &arena, &share));
+  tl_arena_free(&arena);
+  return tl_net_volume(&rig->net, &share);
+}
+
+/* Between two rings half a column apart lies an antiprism: from end to end of it the section goes
+ * over from one polygon to the turned one. Its volume by the prismatoid's formula: h/6 (A + 4 M +
+ * A), M the polygon of 2 n corners amid, with corners at R cos(pi/(2 n)). */
+START_TEST(a_tube_s_volume_is_that_of_its_antiprisms) {
+  for (int n = 5; n < 40; n += 17) {
+    Rig rig = tube_of(7, n, 2);
+    rig_start(&rig);
+    double r = 0.3, middle = r * cos(M_PI / (2 * n)), h = rig.net.spacing_m * sqrt(0.75);
+    double end = 0.5 * n * r * r * sin(2 * M_PI / n);
+    double amid = n * middle * middle * sin(M_PI / n);
+    CK_NEAR(tube_volume(&rig) / (6 * h / 6 * (2 * end + 4 * amid)), 1, 1e-12);
+    /* a shift and a turn of all change nothing; a stretch along the axis does */
+    double before = tube_volume(&rig);
+    TlQuat turn = tl_quat_from_rotation(tl_vec3(0.3, -0.2, 0.5));
+    for (int64_t i = 0; i < rig.bodies.owned; i++)
+      rig.bodies.position[i] =
+          tl_add(tl_quat_rotate(turn, rig.bodies.position[i]), (TlVec3){9, 8, 7});
+    CK_NEAR(tube_volume(&rig) / before, 1, 1e-11);
+    rig_close(&rig);
+  }
+}
+END_TEST
+
+static double radius_at(const Rig *rig, int64_t i) {
+  TlVec3 d = tl_sub(rig->bodies.position[i], rig->net.corner);
+  return tl_norm(tl_axpy(d, -tl_dot(d, rig->net.across), rig->net.across));
+}
+
+static double angle_of(const Rig *rig, int64_t i) {
+  TlVec3 d = tl_sub(rig->bodies.position[i], rig->net.corner);
+  return atan2(tl_dot(d, tl_cross(rig->net.across, rig->net.along)), tl_dot(d, rig->net.along));
+}
+
+/* What the bonds pull across the half plane at this angle, at right angles to it. */
+static double hoop_force(const Rig *rig, double angle) {
+  TlVec3 side = tl_cross(rig->net.across, rig->net.along);
+  TlVec3 hoop = tl_axpy(tl_scale(-sin(angle), rig->net.along), cos(angle), side);
+  double sum = 0;
+  for (int64_t i = 0; i < tl_net_spheres(&rig->net); i++) {
+    int64_t others[TL_NET_NEIGHBOURS];
+    int count = tl_net_neighbours(&rig->net, i, others);
+    for (int k = 0; k < count; k++) {
+      double a = angle_of(rig, i) - angle, b = angle_of(rig, others[k]) - angle;
+      if (!(a < 0 && b > 0 && b - a < 1)) continue;
+      TlVec3 d = tl_sub(rig->bodies.position[others[k]], rig->bodies.position[i]);
+      double stretch = tl_norm(d) - tl_net_rest_length(&rig->net, i, others[k]);
+      sum += rig->net.normal_N_m * stretch * tl_dot(tl_unit(d), hoop);
+    }
+  }
+  return sum;
+}
+
+/* Blown up from inside, its ends free: hoop tension p R a length and nothing along the axis, so a
+ * cut along the tube bears p R L. A triangular lattice of springs k has E t = 2 k / sqrt(3) (area
+ * modulus sqrt(3)/2 k, shear modulus sqrt(3)/4 k), so R grows by p R^2 / (E t). */
+START_TEST(a_tube_under_pressure_is_in_hoop_equilibrium) {
+  Rig rig = tube_of(9, 36, 1);
+  double grown = 0.01, radius = 0, speed = 0;
+  double pressure = grown * 2 / sqrt(3) * rig.net.normal_N_m / 0.3;
+  rig.net.tangential_N_m = 0;
+  rig.net.pressure_Pa = -pressure;
+  rig.config.damping_per_s = 3;
+  rig.config.step_s = 2e-3;
+  rig_start(&rig);
+  run(&rig, 12000);
+  for (int64_t j = 0; j < 36; j++) {
+    radius += radius_at(&rig, 4 * 36 + j) / 36;
+    speed = fmax(speed, tl_norm(rig.bodies.velocity[4 * 36 + j]));
+  }
+  TlVec3 ends = tl_sub(rig.bodies.position[8 * 36], rig.bodies.position[0]);
+  ck_assert_double_lt(speed, 1e-7);
+  CK_NEAR(hoop_force(&rig, 0.04) / (pressure * radius * tl_dot(ends, rig.net.across)), 1, 0.01);
+  CK_NEAR((radius / 0.3 - 1) / grown, 1, 0.02);
+  rig_close(&rig);
+}
+END_TEST
+
 START_TEST(the_oracle_of_the_sag_gives_that_of_a_strip) {
   for (double pressure = 0.01; pressure < 2; pressure *= 10) {
     Sheet strip = {1, 8, 5000, 0.3, pressure};
@@ -413,4 +541,7 @@ TL_TEST_MAIN("membrane", the_oracle_of_the_sag_gives_that_of_a_strip,
              a_step_just_below_the_stable_one_is_stable_and_above_it_refused,
              a_small_ball_slips_through_and_a_large_one_is_held,
              bonded_spheres_that_touch_make_no_contact, balls_on_one_net_are_islands_of_their_own,
-             a_ball_comes_to_rest_on_a_net_that_carries_its_weight)
+             a_ball_comes_to_rest_on_a_net_that_carries_its_weight,
+             a_tube_s_spheres_have_six_neighbours_over_the_seam_too,
+             a_tube_s_volume_is_that_of_its_antiprisms,
+             a_tube_under_pressure_is_in_hoop_equilibrium)
