@@ -13,8 +13,14 @@ const TlParam tl_net_params[] = {
     VEC3(TlNetSetup, across_m, "m", NULL, -1e7, 1e7,
          "from the first row to the last: length, and direction (its part at right angles to "
          "along_m); layers stack, and a pressure's outside lies, towards along_m x across_m"),
+    REAL(
+        TlNetSetup, tube_radius_m, "m", "0", 0, 1e4,
+        "closed to a tube of this radius (centres of the first layer), the membrane of a specimen: "
+        "corner_m is where its axis begins, across_m the axis with its length, along_m the "
+        "direction from it to the first column; layers lie, and a pressure's outside is, outwards"),
     REAL(TlNetSetup, spacing_m, "m", NULL, 1e-9, 1e4,
-         "from sphere to sphere in a row, and bond length; rows are sqrt(3)/2 of it apart"),
+         "from sphere to sphere in a row, and bond length; rows are sqrt(3)/2 of it apart; round a "
+         "tube the nearest that closes"),
     REAL(TlNetSetup, radius_m, "m", NULL, 1e-9, 1e4, "of the spheres"),
     INT(TlNetSetup, columns, "0", 0, 1e6, "spheres in a row; 0: as many as along_m holds"),
     INT(TlNetSetup, rows, "0", 0, 1e6, "rows; 0: as many as across_m holds"),
@@ -38,7 +44,7 @@ const TlParam tl_net_params[] = {
     REAL(TlNetSetup, restitution, "", "0", 0, 1, "likewise"),
     TEXTS(TlNetSetup, clamped,
           "sides that never move: first-row, last-row, first-column, last-column, or all, or none; "
-          "not given: all"),
+          "not given: all, of a tube its two rows"),
 };
 _Static_assert(COUNT(tl_net_params) == TL_NET_PARAMS, "setup_nets.h counts them");
 
@@ -82,6 +88,16 @@ static int32_t fit(double length, double step) {
   return n < 1e6 ? (int32_t)n : 1000000;
 }
 
+/* Columns that close; rows as across_m holds. */
+static TlStatus lay_tube(const TlNetSetup *s, const TlStudy *study, int64_t i, TlNet *net) {
+  double round = 2 * M_PI * s->tube_radius_m / s->spacing_m;
+  net->tube_radius_m = s->tube_radius_m;
+  net->columns = s->columns ? (int32_t)s->columns : (int32_t)fmin(floor(round + 0.5), 1e6);
+  if (net->columns < 5) return fail_at(study, i, "spacing_m", "leaves fewer than five columns");
+  net->spacing_m = tl_net_tube_spacing(s->tube_radius_m, net->columns);
+  return TL_OK;
+}
+
 static TlStatus lay_out(const TlNetSetup *s, const TlStudy *study, int64_t i, TlNet *net) {
   TlVec3 along = vec(s->along_m), across = vec(s->across_m);
   net->along = tl_unit(along);
@@ -91,8 +107,11 @@ static TlStatus lay_out(const TlNetSetup *s, const TlStudy *study, int64_t i, Tl
     return fail_at(study, i, "across_m", "has no part at right angles to along_m");
   net->across = tl_unit(across);
   net->corner = vec(s->corner_m);
-  net->columns = s->columns ? (int32_t)s->columns : fit(tl_norm(along), s->spacing_m);
-  net->rows = s->rows ? (int32_t)s->rows : fit(tl_norm(across), s->spacing_m * sqrt(0.75));
+  if (s->tube_radius_m > 0)
+    TL_TRY(lay_tube(s, study, i, net));
+  else
+    net->columns = s->columns ? (int32_t)s->columns : fit(tl_norm(along), s->spacing_m);
+  net->rows = s->rows ? (int32_t)s->rows : fit(tl_norm(across), net->spacing_m * sqrt(0.75));
   if (net->rows < 2 || net->columns < 2)
     return fail_at(study, i, "spacing_m", "leaves fewer than two rows or columns");
   return TL_OK;
@@ -135,6 +154,8 @@ TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, co
                  .friction = s->friction,
                  .restitution = s->restitution};
   TL_TRY(sides_of(&s->clamped, study, i, &net->clamped));
+  if (s->tube_radius_m > 0 && net->clamped == TL_NET_ALL_SIDES)
+    net->clamped = TL_NET_FIRST_ROW | TL_NET_LAST_ROW;
   TL_TRY(lay_out(s, study, i, net));
   TL_TRY(check_step(net, step_s, study, i));
   TL_TRY(check_strength(net, study, i));
