@@ -92,6 +92,10 @@ static bool clamped(const TlNet *net, Place p) {
          (net->clamped & TL_NET_LAST_COLUMN && p.column == net->columns - 1);
 }
 
+static bool carried(const TlNet *net, Place p) {
+  return net->held && p.row == net->rows - 1;
+}
+
 /* The second layer covers the gaps of the first: its spheres lie over the triangles' middles. */
 static TlVec3 point_of(const TlNet *net, Place p) {
   double d = net->spacing_m, second = (double)p.layer;
@@ -117,7 +121,7 @@ TlBodyState tl_net_sphere(const TlNet *net, int64_t number) {
   s.scale = 1;
   s.position = point_of(net, p);
   s.rotation = (TlQuat){1, 0, 0, 0};
-  s.flags = TL_BODY_NET | (clamped(net, p) ? TL_BODY_FROZEN : 0);
+  s.flags = TL_BODY_NET | (clamped(net, p) || carried(net, p) ? TL_BODY_FROZEN : 0);
   return s;
 }
 
@@ -176,13 +180,18 @@ TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t e
   return TL_OK;
 }
 
+double tl_net_longest_bond(const TlNet *net) {
+  int64_t sheet = (int64_t)net->rows * net->columns;
+  double length = net->spacing_m;
+  if (net->layers > 1) length = fmax(length, tl_net_rest_length(net, 0, sheet));
+  if (net->layers > 1 && closed(net)) /* round the outer layer */
+    length = fmax(length, tl_net_rest_length(net, sheet, sheet + 1));
+  return length;
+}
+
 double tl_net_stable_step(const TlNet *net) {
   double bonds = net->layers > 1 ? TL_NET_NEIGHBOURS : 6, m = net->mass_kg,
-         inertia = 0.4 * m * net->radius_m * net->radius_m, length = net->spacing_m;
-  int64_t sheet = (int64_t)net->rows * net->columns;
-  if (net->layers > 1) length = fmax(length, tl_net_rest_length(net, 0, sheet));
-  if (net->layers > 1 && closed(net)) /* the longest: round the outer layer */
-    length = fmax(length, tl_net_rest_length(net, sheet, sheet + 1));
+         inertia = 0.4 * m * net->radius_m * net->radius_m, length = tl_net_longest_bond(net);
   double kn = net->normal_N_m, kt = net->tangential_N_m;
   double omega = sqrt(2 * bonds * fmax(kn / m, kt * (1 / m + 0.25 * length * length / inertia)));
   /* c/k = 2 damping sqrt(m/(2k)): the softer spring has the longer time */
@@ -209,6 +218,11 @@ bool tl_net_bonded(const TlHistory *history, int64_t one, int64_t two) {
 typedef struct Moved { /* what a bond asks of its ends; travels from owner to ghosts */
   TlVec3 x, v, w;
 } Moved;
+
+typedef struct Held { /* a holder's pose; travels from owner to ghosts */
+  TlVec3 x, v, w;
+  TlQuat turn;
+} Held;
 
 typedef struct Local {
   int64_t id, index;
@@ -270,6 +284,48 @@ static TlStatus look(Membrane *m, const TlSync *sync) {
   for (int64_t i = 0; i < b->owned; i++)
     m->now[i] = (Moved){b->position[i], b->velocity[i], tl_bodies_spin(b, i)};
   return tl_sync_forward(sync, m->now, sizeof *m->now);
+}
+
+/* ---- rows that are carried ---- */
+
+static int64_t index_among(const TlBodies *b, int64_t id) {
+  for (int64_t i = 0; i < b->total; i++)
+    if (b->id[i] == id) return i;
+  return -1;
+}
+
+/* As the rigid body it is a part of. */
+static void carry_sphere(const TlNet *net, int64_t number, const Held *by, TlBodies *b, int64_t i) {
+  TlVec3 arm = tl_sub(tl_net_sphere(net, number).position, net->hold.position);
+  arm = tl_quat_rotate(by->turn, tl_quat_rotate(tl_quat_conj(net->hold.rotation), arm));
+  b->position[i] = tl_add(by->x, arm);
+  b->velocity[i] = tl_add(by->v, tl_cross(by->w, arm));
+}
+
+/* Each net whose last row has a holder; collective. */
+static TlStatus carry(const Membrane *m, const TlSync *sync, TlArena *arena) {
+  TlBodies *b = m->bodies;
+  bool any = false;
+  for (int k = 0; k < m->count; k++) any = any || m->nets[k].held;
+  if (!any) return TL_OK;
+  Held *pose = tl_arena_push(arena, (size_t)b->total, sizeof *pose);
+  int failed = !pose;
+  TL_TRY(tl_sync_any(sync, &failed));
+  if (failed) return TL_ENOMEM;
+  for (int64_t i = 0; i < b->owned; i++)
+    pose[i] = (Held){b->position[i], b->velocity[i], tl_bodies_spin(b, i), b->rotation[i]};
+  TL_TRY(tl_sync_forward(sync, pose, sizeof *pose));
+  for (int64_t n = 0; n < m->locals; n++) {
+    const TlNet *net = tl_net_of(m->nets, m->count, m->local[n].id);
+    int64_t number = net ? m->local[n].id - net->first_id : 0, i = m->local[n].index;
+    if (!net || i >= b->owned || !carried(net, place_of(net, number))) continue;
+    int64_t by = index_among(b, net->hold.body);
+    if (by < 0)
+      return tl_fail(TL_ELIMIT, "body %lld holds net sphere %lld and is missing here",
+                     (long long)net->hold.body, (long long)m->local[n].id);
+    carry_sphere(net, number, &pose[by], b, i);
+  }
+  return TL_OK;
 }
 
 typedef struct Bond {
@@ -459,7 +515,9 @@ TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, con
   int failed = !m.now || list_local(&m, arena) != TL_OK || make_forces(&m, arena) != TL_OK;
   TL_TRY(tl_sync_any(sync, &failed));
   if (failed) return TL_ENOMEM;
-  TL_TRY(look(&m, sync));
+  TlStatus held = carry(&m, sync, arena);
+  TL_TRY(look(&m, sync)); /* collective: whoever lost a holder leaves after it */
+  TL_TRY(held);
   TL_TRY(pull(&m, out));
   press(&m);
   kick(&m);

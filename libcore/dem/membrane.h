@@ -44,6 +44,13 @@ enum { /* sides that can be clamped */
 };
 enum { TL_NET_NEIGHBOURS = 9 }; /* most bonds of a sphere: six in its layer, three to the other */
 
+/* A row that a body carries along, as a platen does the membrane's end. */
+typedef struct TlNetHold {
+  int64_t body; /* id; < 0: nobody */
+  TlVec3 position;
+  TlQuat rotation; /* of the body where the net was made: the row keeps its place in it */
+} TlNetHold;
+
 typedef struct TlNet {
   int64_t first_id; /* ids first_id .. first_id + tl_net_spheres - 1 are this net's */
   int64_t shape_id; /* avatar id of its spheres */
@@ -66,6 +73,8 @@ typedef struct TlNet {
   double pressure_Pa;           /* on the triangles: -p S_T, a third a sphere (PHYSICS note 18) */
   double friction, restitution; /* of contacts with this net's spheres */
   int clamped;                  /* sides whose spheres are frozen */
+  bool held;                    /* the last row is carried, too: it moves with its holder alone */
+  TlNetHold hold;
 } TlNet;
 
 int64_t tl_net_spheres(const TlNet *net);
@@ -82,6 +91,8 @@ TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t e
 int tl_net_neighbours(const TlNet *net, int64_t number, int64_t neighbour[TL_NET_NEIGHBOURS]);
 /* Length at rest of the bond between two neighbours (by number): as they lie at the start. */
 double tl_net_rest_length(const TlNet *net, int64_t one, int64_t two);
+/* The longest of all bonds at rest. */
+double tl_net_longest_bond(const TlNet *net);
 /* Steps below this are stable. Each bond is given 1/9 of its spheres' mass, B = 9 the most bonds of
  * a sphere (6 in a single layer): the largest frequency of the net is no more than that of the
  * stiffest such piece (Irons, Treharne 1971), omega^2 = 2 B max(k_n/m, k_t (1/m + (l0/2)^2/I)), and

@@ -58,7 +58,8 @@ static void derive(const TlSolver *s, TlBodies *b, int64_t i) {
 }
 
 double tl_step_speed(const TlBodies *b, int64_t i) {
-  if (b->flags[i] & TL_BODY_FROZEN) return 0;
+  bool carried = b->flags[i] & TL_BODY_NET; /* perhaps: a net's row (membrane.h) */
+  if (b->flags[i] & TL_BODY_FROZEN && !carried) return 0;
   return tl_norm(b->velocity[i]) + tl_norm(tl_bodies_spin(b, i)) * b->radius[i];
 }
 
@@ -66,10 +67,7 @@ double tl_step_speed(const TlBodies *b, int64_t i) {
 static double half_bond(const TlSolver *s, int64_t id) {
   const TlNet *net = tl_net_of(s->nets, s->net_count, id);
   if (!net) return 0;
-  double length = net->spacing_m;
-  if (net->layers > 1)
-    length = fmax(length, tl_net_rest_length(net, 0, (int64_t)net->rows * net->columns));
-  return 0.5 * (1 + net->stretch_most) * length;
+  return 0.5 * (1 + net->stretch_most) * tl_net_longest_bond(net);
 }
 
 TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {

@@ -19,6 +19,7 @@
 #include "dem/boundary.h"
 #include "dem/methods.h"
 #include "dem/closed.h"
+#include "dem/guide.h"
 #include "dem/membrane.h"
 #include "dem/penalty.h"
 #include "dem/sync.h"
@@ -148,6 +149,10 @@ static inline TlStatus tl_solver_add_sphere(TlSolver *solver, int64_t avatar_id,
 /* Nets among the bodies (membrane.h); copied. Before bodies are refreshed. TL_EUSAGE when a net
  * makes no sense or the step is not below its stable one. */
 TlStatus tl_solver_set_nets(TlSolver *solver, const TlNet *nets, int count);
+
+/* Guided bodies (guide.h), for the steps to come; copied. Alike on all ranks. TL_EUSAGE when a
+ * guide makes no sense, or the method is by impulses. */
+TlStatus tl_solver_set_guides(TlSolver *solver, const TlGuide *guides, int count);
 
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
  * Collective: the largest speed of all ranks enters the reach. Call it after the set-up and after

@@ -134,6 +134,7 @@ void tl_solver_free(TlSolver *s) {
   if (!s) return;
   tl_shapes_free(&s->shapes);
   tl_free(s->nets);
+  tl_free(s->guides);
   tl_arena_free(&s->arena);
   tl_free(s->boundary);
   tl_free(s->ahead);
@@ -149,6 +150,18 @@ void tl_solver_free(TlSolver *s) {
 TlStatus tl_solver_add_closed(TlSolver *solver, int64_t avatar_id, const TlClosedKind *kind,
                               const double *size) {
   return tl_shapes_add_closed(&solver->shapes, avatar_id, kind, size);
+}
+
+TlStatus tl_solver_set_guides(TlSolver *s, const TlGuide *guides, int count) {
+  if (count > 0 && !tl_step_method(s->config.method))
+    return tl_fail(TL_EUSAGE, "guided bodies need the penalty method");
+  for (int k = 0; k < count; k++) TL_TRY(tl_guide_check(&guides[k]));
+  tl_free(s->guides);
+  s->guide_count = 0;
+  TL_TRY(TL_NEW(s->guides, (size_t)count));
+  for (int k = 0; k < count; k++) s->guides[k] = guides[k];
+  s->guide_count = count;
+  return TL_OK;
 }
 
 TlStatus tl_solver_set_nets(TlSolver *s, const TlNet *nets, int count) {

@@ -28,6 +28,8 @@ struct TlSolver {
   const TlSync *sync;
   TlNet *nets; /* owned */
   int net_count;
+  TlGuide *guides; /* owned */
+  int guide_count;
   TlShapes shapes;
   TlArena arena; /* scratch of one step; the last step's contacts stay until the next */
   TlNear near;   /* contact lists that outlive a step; no part of state */

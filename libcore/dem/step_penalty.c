@@ -207,14 +207,19 @@ static void kick_body(const Forces *f, int64_t i, double dt, TlStepReport *r) {
   double half = 0.5 * c->damping_per_s * dt, m = b->mass[i];
   TlVec3 force = tl_axpy(f->force[i], m, c->gravity_m_s2);
   TlVec3 turn = tl_sym_vec(f->motion->real.inverse_inertia[i], f->torque[i]);
+  const TlGuide *guide = tl_guide_of(f->solver->guides, f->solver->guide_count, b->id[i]);
   t->v = tl_scale(1 / (1 + half), tl_axpy(tl_scale(1 - half, t->v), dt / m, force));
   t->w = tl_scale(1 / (1 + half), tl_axpy(tl_scale(1 - half, t->w), dt, turn));
+  if (guide) *t = tl_guided(guide, *t, dt / m / (1 + half));
   if (i >= b->owned) return;
+  if (guide) r->wall_work_J += tl_guide_work(guide, f->force[i], before.v, t->v, c->step_s);
+  if (guide && guide->driven) return; /* held by its ram: no part of the balance */
   TlVec3 v = tl_scale(0.5, tl_add(before.v, t->v)), w = tl_scale(0.5, tl_add(before.w, t->w));
   TlSym3 inertia = tl_bodies_rotated(b, i, b->inertia[i]);
   double kinetic = 0.5 * m * tl_norm2(v) + 0.5 * tl_dot(w, tl_sym_vec(inertia, w));
   r->kinetic_J += kinetic;
   r->drag_J += 2 * c->damping_per_s * dt * kinetic;
+  if (guide) return;
   r->resultant_N += tl_norm(force);
   TlVec3 I = b->inertia[i];
   double omega2 =

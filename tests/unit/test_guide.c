@@ -1,0 +1,213 @@
+/* Guided bodies: a platen on its ram, under a load, driven, tilting, holding a membrane's row. */
+#include "support/placed.h"
+#include "support/tltest.h"
+
+#include "base/par.h"
+#include "dem/step.h"
+
+enum { BALL = 1, PLATEN = 2, NET_SHAPE = -7, TOP = 0 };
+static const double R = 0.01, THICK = 0.01, K = 1e5;
+static const TlQuat UPRIGHT = {1, 0, 0, 0};
+static const TlVec3 NONE = {0, 0, 0};
+
+typedef struct Cell {
+  TlSolverConfig config;
+  TlBoundaryPlane floor;
+  TlBoundary boundary;
+  TlGuide guide;
+  TlNet net;
+  TlSolver *solver;
+  TlBodies bodies;
+  TlStepReport report;
+} Cell;
+
+/* A platen of radius 5 R whose under side lies on balls of radius R on a floor. */
+static void cell_open(Cell *cell) {
+  memset(cell, 0, sizeof *cell);
+  tl_par_set_threads(1);
+  TlSolverConfig c = tl_solver_defaults();
+  c.method = TL_PENALTY;
+  c.step_s = 2.5e-5;
+  c.gravity_m_s2 = NONE;
+  c.density_kg_m3 = 2600;
+  c.friction = c.boundary_friction = 0.5;
+  c.restitution = c.boundary_restitution = 0.3;
+  c.sides = TL_SIDES_LOWER;
+  c.penalty.spread = TL_SPREAD_DEEPEST;
+  c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = K;
+  cell->config = c;
+  cell->floor = (TlBoundaryPlane){NONE, {0, 0, 1}};
+  cell->boundary = (TlBoundary){.kind = &tl_boundary_plane, .data = &cell->floor};
+  cell->guide = (TlGuide){.body = TOP, .axis = {0, 0, 1}};
+}
+
+static void cell_start(Cell *cell) {
+  const double size[] = {5 * R, THICK};
+  CK_OK(tl_solver_new(&cell->solver, &cell->config, (TlAvatarSource){0}, &cell->boundary, 1, NULL));
+  CK_OK(tl_solver_add_sphere(cell->solver, BALL, R));
+  CK_OK(tl_solver_add_closed(cell->solver, PLATEN, &tl_closed_cylinder, size));
+  CK_OK(tl_solver_set_guides(cell->solver, &cell->guide, 1));
+  tl_test_put(&cell->bodies, PLATEN, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT, NONE);
+}
+
+static void run(Cell *cell, int steps) {
+  for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(cell->solver, &cell->bodies, &cell->report));
+}
+
+static void cell_close(Cell *cell) {
+  tl_solver_free(cell->solver);
+  tl_bodies_free(&cell->bodies);
+}
+
+static void three_balls(Cell *cell) {
+  for (int k = 0; k < 3; k++) {
+    double a = 2 * M_PI * k / 3 + 0.4;
+    tl_test_put(&cell->bodies, BALL, tl_vec3(3 * R * cos(a), 3 * R * sin(a), R), UPRIGHT, NONE);
+  }
+}
+
+/* Each ball bears a third between two springs. */
+START_TEST(a_load_is_borne_by_what_lies_beneath) {
+  Cell cell;
+  cell_open(&cell);
+  cell.guide.load_N = -30;
+  cell.guide.tilts = true;
+  cell.config.damping_per_s = 100;
+  cell_start(&cell);
+  three_balls(&cell);
+  run(&cell, 16000);
+  CK_NEAR(cell.bodies.position[TOP].z, 2 * R + 0.5 * THICK - 2 * 10 / K, 1e-8);
+  CK_NEAR(cell.bodies.position[1].z, R - 10 / K, 1e-8);
+  CK_NEAR(cell.bodies.position[TOP].x, 0, 0);
+  CK_NEAR(cell.bodies.position[TOP].y, 0, 0);
+  ck_assert_double_lt(tl_norm(cell.bodies.velocity[TOP]), 1e-7);
+  CK_NEAR(cell.report.contact_N, 6 * 10, 1e-3);
+  cell_close(&cell);
+}
+END_TEST
+
+/* Driven by 0.1 mm: half of it into each spring; the ram's work is what springs hold and damping
+ * took. */
+START_TEST(a_driven_platen_presses_as_far_as_it_goes) {
+  Cell cell;
+  double work = 0, lost = 0;
+  cell_open(&cell);
+  cell.guide.driven = true;
+  cell.guide.speed_m_s = -1e-3;
+  cell_start(&cell);
+  three_balls(&cell);
+  for (int i = 0; i < 4000; i++) {
+    run(&cell, 1);
+    work += cell.report.wall_work_J;
+    lost += cell.report.viscous_J + cell.report.slip_J + cell.report.drag_J;
+  }
+  double half = 0.5 * 1e-3 * 4000 * cell.config.step_s;
+  CK_NEAR(cell.bodies.position[TOP].z, 2 * R + 0.5 * THICK - 2 * half, 1e-7);
+  CK_NEAR(cell.bodies.position[2].z, R - half, 1e-7);
+  CK_NEAR(work / (6 * 0.5 * K * half * half + lost), 1, 0.01);
+  ck_assert_double_gt(work, 0);
+  cell_close(&cell);
+}
+END_TEST
+
+/* One ball off the axis: the platen leans away from it about the line across, does not spin about
+ * the ram, and stays on it; without leave to tilt it stays level. */
+START_TEST(a_platen_tilts_about_its_ram_only) {
+  for (int tilts = 0; tilts < 2; tilts++) {
+    Cell cell;
+    cell_open(&cell);
+    cell.guide.driven = true;
+    cell.guide.speed_m_s = -0.02;
+    cell.guide.tilts = tilts;
+    cell_start(&cell);
+    tl_test_put(&cell.bodies, BALL, tl_vec3(3 * R, R, R), UPRIGHT, NONE);
+    run(&cell, 2000);
+    TlVec3 up = tl_quat_rotate(cell.bodies.rotation[TOP], tl_vec3(0, 0, 1));
+    TlVec3 spin = tl_bodies_spin(&cell.bodies, TOP);
+    CK_NEAR(cell.bodies.position[TOP].x, 0, 0);
+    CK_NEAR(cell.bodies.position[TOP].z, 2 * R + 0.5 * THICK - 0.02 * 2000 * cell.config.step_s,
+            1e-12);
+    CK_NEAR(spin.z, 0, 1e-6);
+    if (tilts) {
+      ck_assert_double_lt(up.x, -0.01); /* its side with the ball stays high */
+      CK_NEAR(up.y / up.x, 1.0 / 3, 0.02);
+    } else {
+      CK_NEAR(up.z, 1, 0);
+    }
+    cell_close(&cell);
+  }
+}
+END_TEST
+
+/* A tube whose last row the platen carries: it keeps its place in the platen, whatever that does.
+ */
+START_TEST(a_membrane_s_row_goes_with_its_platen) {
+  Cell cell;
+  cell_open(&cell);
+  cell.guide.driven = true;
+  cell.guide.speed_m_s = 0.05;
+  cell.guide.tilts = true;
+  cell_start(&cell);
+  cell.net = (TlNet){.first_id = 100,
+                     .shape_id = NET_SHAPE,
+                     .rows = 4,
+                     .columns = 20,
+                     .layers = 2,
+                     .tube_radius_m = 0.06,
+                     .spacing_m = tl_net_tube_spacing(0.06, 20),
+                     .along = {1, 0, 0},
+                     .across = {0, 0, 1},
+                     .radius_m = 0.004,
+                     .layer_gap_m = 0.008,
+                     .mass_kg = 1e-3,
+                     .normal_N_m = 50,
+                     .tangential_N_m = 20,
+                     .stretch_most = 3,
+                     .clamped = TL_NET_FIRST_ROW,
+                     .held = true,
+                     .hold = {TOP, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT}};
+  CK_OK(tl_solver_set_nets(cell.solver, &cell.net, 1));
+  CK_OK(tl_net_add(&cell.net, &cell.bodies, 0, tl_net_spheres(&cell.net)));
+  tl_history_sort(&cell.bodies.history);
+  CK_OK(tl_solver_refresh(cell.solver, &cell.bodies));
+  tl_bodies_set_spin(&cell.bodies, TOP, tl_vec3(1, -2, 0));
+  run(&cell, 2000);
+  TlVec3 up = tl_quat_rotate(cell.bodies.rotation[TOP], tl_vec3(0, 0, 1));
+  ck_assert_double_lt(up.z, 0.9999);
+  for (int64_t i = 0; i < tl_net_spheres(&cell.net); i++) {
+    TlVec3 start = tl_net_sphere(&cell.net, i).position;
+    int64_t at = 1 + i, row = i / 20 % 4;
+    TlVec3 arm = tl_sub(start, cell.net.hold.position);
+    TlVec3 there =
+        tl_add(cell.bodies.position[TOP], tl_quat_rotate(cell.bodies.rotation[TOP], arm));
+    double off = tl_norm(tl_sub(cell.bodies.position[at], there));
+    if (row == 3) CK_NEAR(off, 0, 1e-15);
+    if (row == 0) CK_NEAR(tl_norm(tl_sub(cell.bodies.position[at], start)), 0, 0);
+    if (row == 1 || row == 2) ck_assert_double_gt(off, 1e-4);
+  }
+  cell_close(&cell);
+}
+END_TEST
+
+START_TEST(guides_that_make_no_sense_are_refused) {
+  Cell cell;
+  cell_open(&cell);
+  cell_start(&cell);
+  TlGuide bad = cell.guide;
+  bad.axis = tl_vec3(0, 0, 2);
+  CK_FAILS(tl_solver_set_guides(cell.solver, &bad, 1), TL_EUSAGE, "length of the axis");
+  bad = cell.guide;
+  bad.load_N = NAN;
+  CK_FAILS(tl_solver_set_guides(cell.solver, &bad, 1), TL_EUSAGE, "load");
+  cell_close(&cell);
+  cell_open(&cell);
+  cell.config.method = tl_solver_defaults().method;
+  CK_OK(tl_solver_new(&cell.solver, &cell.config, (TlAvatarSource){0}, NULL, 0, NULL));
+  CK_FAILS(tl_solver_set_guides(cell.solver, &cell.guide, 1), TL_EUSAGE, "penalty method");
+  cell_close(&cell);
+}
+END_TEST
+
+TL_TEST_MAIN("guide", a_load_is_borne_by_what_lies_beneath,
+             a_driven_platen_presses_as_far_as_it_goes, a_platen_tilts_about_its_ram_only,
+             a_membrane_s_row_goes_with_its_platen, guides_that_make_no_sense_are_refused)
