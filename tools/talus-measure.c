@@ -224,6 +224,7 @@ static const TlTool tool = {
         "                    chains, inertia number, unbalanced force, in a box or a cylinder\n"
         "  grain_stress.csv  stress of each grain of the last frame; there also\n"
         "  fabric.csv        spherical histograms (kind 0 normals, 1 branches, 2 long axes)\n"
+        "  rotations.csv     how far grains turned since the first frame, and the shear band's\n"
         "  forces.csv        normal forces over their mean\n"
         "  chains.csv        a line a force chain; chains.vtp: the same as lines for ParaView\n"
         "and a summary goes to standard output. packing.csv is plotted over time by\n"

@@ -41,10 +41,11 @@ typedef struct TlPackPair {
 
 typedef struct TlPacking {
   int64_t grain_count, contact_count, pair_count;
-  TlPackGrain *grain;     /* by id, owned */
-  TlPackContact *contact; /* owned */
-  TlPackPair *pair;       /* in the order of their first contact, owned */
-  double friction;        /* grain on grain */
+  TlPackGrain *grain;            /* by id, owned */
+  TlPackContact *contact;        /* owned */
+  TlPackPair *pair;              /* in the order of their first contact, owned */
+  double friction;               /* grain on grain */
+  const struct TlPacking *first; /* of the run, for rotations; borrowed, NULL: none */
   double density_kg_m3;
   TlVec3 gravity_m_s2;
 } TlPacking;
@@ -72,7 +73,7 @@ typedef struct TlPackMeasure {
   TlStatus (*measure)(const TlPacking *packing, const TlRegion *region, double *values);
 } TlPackMeasure;
 
-enum { TL_PACK_MEASURES = 8, TL_PACK_VALUES = 80 };
+enum { TL_PACK_MEASURES = 9, TL_PACK_VALUES = 80 };
 extern const TlPackMeasure *const tl_pack_measures[TL_PACK_MEASURES];
 
 /* ---- a run ---- */
@@ -85,8 +86,8 @@ typedef struct TlPackingOptions {
 /* TL_EINPUT when the run's last frame has no contacts. */
 TlStatus tl_packing_check(const char *run);
 /* packing.csv (a line a frame) and, of the last frame, grain_stress.csv, fabric.csv, forces.csv,
- * chains.csv, chains.vtp and with plot packing.png into a folder, which is made. TL_EINPUT: frames
- * without contacts. */
+ * rotations.csv, chains.csv, chains.vtp and with plot packing.png into a folder, which is made.
+ * TL_EINPUT: frames without contacts. */
 TlStatus tl_packing_run(const char *run, const TlScene *scene, const TlPackingOptions *options,
                         const char *folder, bool overwrite);
 

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "io/csv.h"
 #include "io/vtk.h"
+#include "post/band.h"
 #include "post/packing_chains.h"
 #include "post/packing_plot.h"
 #include "post/packing_stress.h"
@@ -9,11 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double PI = 3.14159265358979323846;
+
 typedef struct Writing {
   const char *run, *folder;
   const TlScene *scene;
   const TlPackingOptions *options;
   bool overwrite;
+  TlPacking first; /* of the run; owned */
 } Writing;
 
 static TlStatus begin(const Writing *w, const char *name, const char *header, TlCsv *csv) {
@@ -245,10 +249,49 @@ static TlStatus draw(const Writing *w, TlPackingPlot *plot) {
   return status;
 }
 
+/* ---- rotations ---- */
+
+static TlStatus put_rotations(TlCsv *csv, const TlPacking *p, const double *angle,
+                              const unsigned char *in, bool found) {
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < p->grain_count && status == TL_OK; i++) {
+    const TlPackGrain *g = &p->grain[i];
+    const double row[] = {(double)g->id, g->centre_m.x,         g->centre_m.y,
+                          g->centre_m.z, angle[i] * (180 / PI), found && in[i]};
+    status = tl_csv_row(csv, row, 6);
+  }
+  return status;
+}
+
+static TlStatus write_band(const Writing *w, const TlPacking *p, const TlRegion *region,
+                           double *angle, unsigned char *in) {
+  TlCsv csv;
+  TlBand band;
+  TlBandOptions o = {.dilatancy_deg = NAN};
+  tl_band_rotations(p->first, p, angle);
+  for (int64_t i = 0; i < p->grain_count; i++)
+    if (!tl_packing_in(p, region, i)) angle[i] = NAN;
+  TL_TRY(tl_band_find(p, angle, &o, &band, in));
+  TL_TRY(begin(w, "rotations.csv", "id,x_m,y_m,z_m,rotation_deg,in_band", &csv));
+  return finish(&csv, put_rotations(&csv, p, angle, in, band.found));
+}
+
+static TlStatus write_rotations(const Writing *w, const TlPacking *p, const TlRegion *region) {
+  double *angle = NULL;
+  unsigned char *in = NULL;
+  TlStatus status = TL_NEW(angle, (size_t)p->grain_count);
+  if (status == TL_OK) status = TL_NEW(in, (size_t)p->grain_count);
+  if (status == TL_OK) status = write_band(w, p, region, angle, in);
+  tl_free(angle);
+  tl_free(in);
+  return status;
+}
+
 static TlStatus write_last(const Writing *w, const TlPacking *p, const TlRegion *region,
                            double time_s) {
   TlPackingPlot plot = {.time_s = time_s};
   TL_TRY(write_grains(w, p));
+  TL_TRY(write_rotations(w, p, region));
   TL_TRY(write_fabric(w, p, region, &plot));
   TL_TRY(write_forces(w, p, region, &plot));
   TL_TRY(write_chains(w, p, region, time_s));
@@ -263,40 +306,49 @@ static TlStatus no_contacts(const char *run, int64_t frame) {
                  (long long)frame);
 }
 
-static TlStatus measure_read(const Writing *w, TlCsv *csv, const TlFrame *frame,
-                             const TlFrameContacts *contacts, bool last) {
-  TlPacking p;
-  if (!contacts->there) return no_contacts(w->run, frame->index);
-  TL_TRY(tl_context(tl_packing_make(w->scene, frame, contacts, &p), "%s: frame %lld", w->run,
-                    (long long)frame->index));
-  TlRegion region = w->options->region ? *w->options->region : tl_packing_bounds(&p);
-  TlStatus status = put_line(csv, frame, &p, &region);
-  if (status == TL_OK && last) status = write_last(w, &p, &region, frame->time_s);
-  tl_packing_free(&p);
+static TlStatus read_packing(const Writing *w, int64_t index, TlFrame *frame, TlPacking *p) {
+  TlFrameContacts contacts = {0};
+  TL_TRY(tl_results_read_frame(w->run, index, frame));
+  TlStatus status = tl_results_read_contacts(w->run, index, &contacts);
+  if (status == TL_OK && !contacts.there) status = no_contacts(w->run, index);
+  if (status == TL_OK)
+    status = tl_context(tl_packing_make(w->scene, frame, &contacts, p), "%s: frame %lld", w->run,
+                        (long long)index);
+  tl_frame_contacts_free(&contacts);
   return status;
 }
 
 static TlStatus measure_frame(const Writing *w, TlCsv *csv, int64_t index, bool last) {
   TlFrame frame = {0};
-  TlFrameContacts contacts = {0};
-  TlStatus status = tl_results_read_frame(w->run, index, &frame);
-  if (status == TL_OK) status = tl_results_read_contacts(w->run, index, &contacts);
-  if (status == TL_OK) status = measure_read(w, csv, &frame, &contacts, last);
+  TlPacking p = {0};
+  TlStatus status = read_packing(w, index, &frame, &p);
+  p.first = &w->first;
+  TlRegion region = w->options->region ? *w->options->region : tl_packing_bounds(&p);
+  if (status == TL_OK) status = put_line(csv, &frame, &p, &region);
+  if (status == TL_OK && last) status = write_last(w, &p, &region, frame.time_s);
+  tl_packing_free(&p);
   tl_frame_free(&frame);
-  tl_frame_contacts_free(&contacts);
   return status;
 }
 
-static TlStatus measure_all(const Writing *w, const int64_t *index, int64_t count) {
+static TlStatus measure_frames(Writing *w, TlCsv *csv, const int64_t *index, int64_t count) {
+  TlFrame frame = {0};
+  TlStatus status = read_packing(w, index[0], &frame, &w->first);
+  tl_frame_free(&frame);
+  for (int64_t i = 0; i < count && status == TL_OK; i++)
+    status = measure_frame(w, csv, index[i], i == count - 1);
+  tl_packing_free(&w->first);
+  return status;
+}
+
+static TlStatus measure_all(Writing *w, const int64_t *index, int64_t count) {
   TlCsv csv;
   char *header;
   TL_TRY(header_of(&header));
   TlStatus status = begin(w, "packing.csv", header, &csv);
   tl_free(header);
   TL_TRY(status);
-  for (int64_t i = 0; i < count && status == TL_OK; i++)
-    status = measure_frame(w, &csv, index[i], i == count - 1);
-  return finish(&csv, status);
+  return finish(&csv, measure_frames(w, &csv, index, count));
 }
 
 TlStatus tl_packing_check(const char *run) {
@@ -314,7 +366,8 @@ TlStatus tl_packing_check(const char *run) {
 
 TlStatus tl_packing_run(const char *run, const TlScene *scene, const TlPackingOptions *options,
                         const char *folder, bool overwrite) {
-  Writing w = {run, folder, scene, options, overwrite};
+  Writing w = {
+      .run = run, .folder = folder, .scene = scene, .options = options, .overwrite = overwrite};
   int64_t *index, count;
   TL_TRY(tl_results_frames(run, &index, &count));
   TlStatus status = TL_OK;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 64, NAME_MAX_ = 64 };
+enum { COLUMNS_MAX = 128, NAME_MAX_ = 64 };
 
 typedef struct Table {
   const char *path; /* borrowed */

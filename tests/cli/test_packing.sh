@@ -23,7 +23,7 @@ contact: {friction: 0.4, boundary_friction: 0, restitution: 0.1}
 YAML
 "$BIN/talus-solve" -q s.yaml >out.txt 2>&1 || { fail "the run"; cat out.txt; }
 "$BIN/talus-measure" s.run -o m --packing --plot >out.txt 2>err.txt || { fail "measuring"; cat err.txt; }
-for file in packing.csv grain_stress.csv fabric.csv forces.csv chains.csv chains.vtp packing.png frames.csv; do
+for file in packing.csv grain_stress.csv fabric.csv forces.csv chains.csv chains.vtp rotations.csv packing.png frames.csv; do
   [ -s "m/$file" ] || fail "no m/$file"
 done
 for file in m/*.csv; do
@@ -42,6 +42,8 @@ awk -v e="$(value m/packing.csv void_ratio)" 'BEGIN {exit !(e > 0.6 && e < 2)}' 
 awk -F, 'NR > 1 {n[$1] += $6} END {print n[0], n[1], n[2]}' m/fabric.csv >sums.txt
 [ "$(cat sums.txt)" = "$(value m/packing.csv normal_count) $(value m/packing.csv branch_count) $(value m/packing.csv long_axis_count)" ] ||
   fail "fabric.csv counts $(cat sums.txt)"
+[ "$(value m/packing.csv rotated_grains)" -ge 0 ] && [ "$(wc -l <m/rotations.csv)" = 71 ] || fail "rotations"
+"$BIN/talus-render" s.run --plots --csv=m/packing.csv -o r >out.txt 2>&1 && [ -s r/packing.png ] || fail "plots of packing.csv"
 # a box and a cylinder in the middle; the cylinder inscribed in the box has the share pi/4 of it
 "$BIN/talus-measure" s.run -o b --packing --box-low-m=0.002,0.002,0.001 --box-high-m=0.008,0.008,0.005 >out.txt 2>&1 || fail "a box"
 "$BIN/talus-measure" s.run -o c --packing --cylinder-foot-m=0.005,0.005,0.001 --cylinder-axis-m=0,0,0.004 --cylinder-radius-m=0.003 >out.txt 2>&1 || fail "a cylinder"

@@ -2,7 +2,8 @@
 #include "support/tltest.h"
 
 #include "base/mem.h"
-#include "io/vtk.h"
+#include "base/random.h"
+#include "post/band.h"
 #include "post/packing.h"
 #include "post/packing_balance.h"
 #include "post/packing_chains.h"
@@ -451,6 +452,83 @@ START_TEST(void_ratio_of_cubic_spheres_and_of_a_cut_one) {
 }
 END_TEST
 
+/* ---- rotations and the band ---- */
+
+static double even(uint64_t stream, int i) {
+  return tl_random_uniform(5, stream, (uint64_t)i);
+}
+
+/* Grains in a column 30 x 30 x 60 diameters; those within 5 of a plane at 55 degrees to the
+ * horizontal turn by half a radian and more, as do some at the upper end. */
+START_TEST(a_planted_band_is_found_beside_grains_that_turn_at_the_platen) {
+  enum { N = 9000 };
+  const double d = 2 * R, tilt = 55 * PI / 180, half = 2.5 * d;
+  const TlVec3 n = {sin(tilt) * cos(0.7), sin(tilt) * sin(0.7), cos(tilt)};
+  TlPacking before = empty(N, 1), now = empty(N, 1);
+  int64_t planted = 0;
+  for (int i = 0; i < N; i++) {
+    TlVec3 x = tl_scale(d, tl_vec3(30 * even(1, i), 30 * even(2, i), 60 * even(3, i)));
+    double off = tl_dot(n, tl_sub(x, tl_scale(d, tl_vec3(15, 15, 30))));
+    bool band = fabs(off)<half, platen = x.z> 58 * d && even(4, i) < 0.1;
+    TlVec3 axis = tl_unit(tl_vec3(even(5, i) - 0.5, even(6, i) - 0.5, even(7, i) - 0.5));
+    double turn = band || platen ? 0.5 + 0.1 * even(8, i) : 0.05 * even(9, i);
+    planted += band;
+    add_grain(&before, x);
+    add_grain(&now, x);
+    before.grain[i].rotation = tl_quat_from_rotation(tl_vec3(even(10, i), even(11, i), 1));
+    TlQuat by = tl_quat_from_rotation(tl_scale(turn, axis));
+    now.grain[i].rotation = tl_quat_mul(by, before.grain[i].rotation);
+    if (i % 2)
+      now.grain[i].rotation.w *= -1, now.grain[i].rotation.x *= -1, now.grain[i].rotation.y *= -1,
+          now.grain[i].rotation.z *= -1;
+  }
+  static double angle[N], in_place[N];
+  static unsigned char in[N];
+  tl_band_rotations(&before, &now, angle);
+  for (int i = 0; i < N; i++) ck_assert(angle[i] <= 0.6 + 1e-9 && angle[i] >= 0);
+  tl_band_rotations(&now, &now, in_place);
+  for (int i = 0; i < N; i++) ck_assert(in_place[i] == 0);
+  TlBand b;
+  TlBandOptions o = {.tolerance_m = 1.2 * half, .dilatancy_deg = 12};
+  CK_OK(tl_band_find(&now, angle, &o, &b, in));
+  ck_assert(b.found);
+  ck_assert_int_gt(b.chosen, planted);
+  ck_assert(b.kept >= planted && b.kept <= planted + planted / 50);
+  CK_NEAR(acos(fmin(1, fabs(tl_dot(b.normal, n)))) * 180 / PI, 0, 1);
+  CK_NEAR(b.inclination_deg, 55, 1);
+  CK_NEAR(b.thickness_m, 2 * half, 0.05 * 2 * half);
+  CK_NEAR(b.thickness_d50, 5, 0.25);
+  CK_NEAR(b.roscoe_deg, 51, 1e-12);
+  /* the grains at the platen would have tilted or thickened it */
+  TlBandOptions loose = {.tolerance_m = 1, .dilatancy_deg = NAN};
+  TlBand all;
+  CK_OK(tl_band_find(&now, angle, &loose, &all, NULL));
+  ck_assert(all.kept == all.chosen && all.thickness_m > 1.3 * b.thickness_m);
+  tl_packing_free(&before);
+  tl_packing_free(&now);
+}
+END_TEST
+
+START_TEST(no_band_in_a_line_or_among_few) {
+  TlPacking p = empty(100, 1);
+  double angle[100];
+  TlBand b;
+  TlBandOptions o = {.dilatancy_deg = NAN};
+  for (int i = 0; i < 100; i++) {
+    add_grain(&p, tl_vec3(2 * R * i, 0, 0));
+    angle[i] = i % 12 == 0 ? 1 : 0.01;
+  }
+  angle[3] = NAN;
+  o.tolerance_m = 1;
+  CK_OK(tl_band_find(&p, angle, &o, &b, NULL));
+  ck_assert(!b.found && b.chosen == 9);
+  for (int i = 0; i < 100; i++) angle[i] = i % 30 == 0 ? 1 : 0.01;
+  CK_OK(tl_band_find(&p, angle, &o, &b, NULL));
+  ck_assert(!b.found && b.chosen == 4);
+  tl_packing_free(&p);
+}
+END_TEST
+
 /* ---- from a frame ---- */
 
 START_TEST(nets_and_grains_that_left_are_boundaries) {
@@ -536,5 +614,6 @@ TL_TEST_MAIN("packing", stress_of_a_simple_cubic_packing_is_exact,
              planted_chains_are_found_whole_and_end_at_sharp_bends,
              a_ring_is_one_chain_and_a_fork_does_not_branch, inertia_number_of_an_affine_flow,
              unbalanced_force_is_what_is_left_over_the_mean_contact_force,
-             void_ratio_of_cubic_spheres_and_of_a_cut_one, nets_and_grains_that_left_are_boundaries,
-             the_table_names_what_it_fills)
+             a_planted_band_is_found_beside_grains_that_turn_at_the_platen,
+             no_band_in_a_line_or_among_few, void_ratio_of_cubic_spheres_and_of_a_cut_one,
+             nets_and_grains_that_left_are_boundaries, the_table_names_what_it_fills)
