@@ -50,6 +50,20 @@ awk -F, 'NR > 1 {n[$1] += $6} END {print n[0], n[1], n[2]}' m/fabric.csv >sums.t
 near "cylinder over box" "$(awk -v a="$(value c/packing.csv region_volume_m3)" -v b="$(value b/packing.csv region_volume_m3)" 'BEGIN {print a/b}')" 0.785398 1e-5
 awk -v a="$(value c/packing.csv solid_fraction)" -v b="$(value b/packing.csv solid_fraction)" 'BEGIN {exit !(a > 0.4 && a < 0.75 && b > 0.4 && b < 0.75)}' ||
   fail "solid fractions $(value c/packing.csv solid_fraction) $(value b/packing.csv solid_fraction)"
+# a column of five balls by the penalty method: its four contacts bear 1, 2, 3 and 4 times m g
+cat >p.yaml <<'YAML'
+time: {dt_s: 2.0e-5, steps: 8000, frame_every_s: 0}
+frames: {contacts: true}
+solver: {method: penalty}
+penalty: {spread: deepest, normal_N_m: 100.0}
+shapes: [{name: ball, diameter_m: 2.0e-3}]
+bodies: [{shape: ball, position_m: [0, 0, 0.001], count: 5, step_m: [0, 0, 0.002]}]
+planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]
+contact: {friction: 0.4, restitution: 0.1, damping_per_s: 20}
+YAML
+"$BIN/talus-solve" -q p.yaml >out.txt 2>&1 && "$BIN/talus-measure" p.run -o p --packing >>out.txt 2>&1 || { fail "penalty"; cat out.txt; }
+near "pairs of the column" "$(value p/packing.csv pairs)" 4 0
+near "mean force over m g" "$(awk -v m="$(value p/frames.csv mass_kg)" -v f="$(value p/packing.csv mean_normal_force_N)" 'BEGIN {print f/(m/5*9.81)}')" 2.5 1e-5
 refused() { # status, text, arguments
   local want=$1 text=$2 got=0; shift 2
   "$BIN/talus-measure" s.run "$@" >out.txt 2>err.txt || got=$?
