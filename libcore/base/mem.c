@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 enum { ALIGNMENT = 64 };
 
@@ -130,6 +133,14 @@ void tl_arena_free(TlArena *arena) {
     tl_free(arena->chunks);
   }
   *arena = (TlArena){0};
+}
+
+void tl_mem_give_back(int64_t bytes) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, (int)bytes);
+#else
+  (void)bytes;
+#endif
 }
 
 int64_t tl_mem_peak_bytes(void) {

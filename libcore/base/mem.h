@@ -52,6 +52,10 @@ void *tl_arena_push(TlArena *arena, size_t count, size_t size); /* NULL with a m
 void tl_arena_reset(TlArena *arena);
 void tl_arena_free(TlArena *arena);
 
+/* From now on blocks of this many bytes or more go back to the system when they are freed, where
+ * the C library can do that: it would keep up to some 32 MB of each size in hand, which a stage
+ * that promises its memory cannot have. Costs the pages of each such block anew. */
+void tl_mem_give_back(int64_t bytes);
 /* Peak resident memory of this process so far, bytes. */
 int64_t tl_mem_peak_bytes(void);
 
