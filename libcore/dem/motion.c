@@ -13,6 +13,7 @@ TlStatus tl_motion_start(const TlBodies *b, TlArena *arena, TlMotion *m) {
   m->start_spin = tl_arena_push(arena, n, sizeof *m->start_spin);
   m->real.twist = tl_arena_push(arena, n, sizeof(TlTwist));
   m->pseudo.twist = tl_arena_push(arena, n, sizeof(TlTwist));
+  m->centred = false;
   if (!inverse || !m->start_spin || !m->real.twist || !m->pseudo.twist) return TL_ENOMEM;
   memset(m->pseudo.twist, 0, n * sizeof(TlTwist));
   m->real.inverse_mass = m->pseudo.inverse_mass = b->inverse_mass;
@@ -57,6 +58,19 @@ static TlQuat turned(TlQuat q, TlVec3 spin, double dt) {
   return tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(tl_scale(dt, spin)), q));
 }
 
+/* w: the spin at the first guess of the half-turned attitude. Converges by the turn of a step a
+ * round: three to five rounds. */
+static TlVec3 centred_spin(TlBodies *b, int64_t i, TlQuat start, TlVec3 w, double dt) {
+  enum { ROUNDS = 30 };
+  for (int round = 0; round < ROUNDS; round++) {
+    TlVec3 before = w;
+    b->rotation[i] = turned(start, w, 0.5 * dt);
+    w = tl_bodies_spin(b, i);
+    if (dt * tl_norm(tl_sub(w, before)) <= 1e-14) break;
+  }
+  return w;
+}
+
 static bool same(TlVec3 a, TlVec3 b) {
   return a.x == b.x && a.y == b.y && a.z == b.z;
 }
@@ -71,6 +85,7 @@ static void move_body(TlBodies *b, const TlMotion *m, int64_t i, double dt) {
   TlQuat start = b->rotation[i];
   b->rotation[i] = turned(start, tl_bodies_spin(b, i), 0.5 * dt);
   TlVec3 middle = tl_bodies_spin(b, i);
+  if (m->centred) middle = centred_spin(b, i, start, middle, dt);
   b->rotation[i] = turned(start, tl_add(middle, p->w), dt);
 }
 

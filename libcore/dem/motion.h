@@ -5,6 +5,11 @@
  *   q_half = exp(omega(q, L) dt/2) q,  q' = exp(omega(q_half, L) dt) q,
  * which is of second order and keeps the energy of a free top within O(dt^2); Tan 2024 Eqs. 42-43
  * add rotation vectors and drop the gyroscopic term. Pseudo-velocities are added to both moves.
+ *
+ * centred: q_half = exp(omega(q_half, L) dt/2) q, iterated until the step's turn changes by less
+ * than 1e-14 rad: predictor and correctors of Tan 2022 3.3.5 (PHYSICS note 12) on L, which needs no
+ * gyroscopic term. The step is then the same backwards, and the energy of a free top does not
+ * drift.
  */
 #ifndef TL_DEM_MOTION_H
 #define TL_DEM_MOTION_H
@@ -17,6 +22,7 @@
 typedef struct TlMotion {
   TlDynamics real, pseudo;
   TlVec3 *start_spin;
+  bool centred; /* false after tl_motion_start */
 } TlMotion;
 
 /* Twists of owned bodies and ghosts; all memory from the arena. */

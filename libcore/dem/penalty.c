@@ -89,26 +89,34 @@ static Spring spring_of(const TlPress *p, int64_t key, TlVec3 n, double shear) {
   return spring;
 }
 
-/* Tangential force on a. The spring grows by the way of the step and slips where friction is too
- * small; slip takes the mean force of the step's two ends times the way. */
+/* Largest share of the dashpot's force g that stays in the cone with the spring's f in it. */
+static double share_in_cone(TlVec3 f, TlVec3 g, double most) {
+  double a = tl_norm2(g), b = tl_dot(f, g), c = tl_norm2(f) - most * most;
+  if (a + 2 * b + c <= 0) return 1;
+  return tl_max(0, tl_min(1, (-b + sqrt(tl_max(0, b * b - a * c))) / a));
+}
+
+/* Tangential force on a. The spring grows by the way of the step; where it is more than friction
+ * bears it slips, and there is no dashpot. Slip takes the mean force of the step's two ends times
+ * the way. */
 static TlVec3 tangential(const Pair *pair, TlVec3 ut, double fn, double slope, Spring *spring,
                          TlPressed *out) {
   const TlPress *p = pair->press;
-  double k = spring->stiffness, c = pair->shear_damping * slope;
+  double k = spring->stiffness, most = p->friction * fn;
   TlVec3 start = spring->s, trial = tl_axpy(start, p->step_s, ut);
-  TlVec3 f = tl_sub(tl_scale(-k, trial), tl_scale(c, ut));
-  double size = tl_norm(f), most = p->friction * fn;
+  double size = k * tl_norm(trial);
   out->slip_J += spring->lost_J;
   spring->s = trial;
-  if (size <= most) {
-    out->viscous_J += c * tl_norm2(ut) * p->step_s;
-    return f;
+  if (size > most) {
+    out->sliding++;
+    spring->s = tl_scale(most / size, trial);
+    out->slip_J += 0.5 * k * tl_dot(tl_add(start, spring->s), tl_sub(trial, spring->s));
+    return tl_scale(-k, spring->s);
   }
-  out->sliding++;
-  TlVec3 held = tl_scale(most / size, f);
-  spring->s = k > 0 ? tl_scale(-1 / k, held) : (TlVec3){0, 0, 0};
-  out->slip_J += 0.5 * k * tl_dot(tl_add(start, spring->s), tl_sub(trial, spring->s));
-  return held;
+  TlVec3 force = tl_scale(-k, trial), dashpot = tl_scale(-pair->shear_damping * slope, ut);
+  double share = share_in_cone(force, dashpot, most);
+  out->viscous_J -= share * p->step_s * tl_dot(dashpot, ut);
+  return tl_axpy(force, share, dashpot);
 }
 
 static void add_point(const Pair *pair, const TlPoint *point, double fn, TlVec3 force, double slope,
@@ -123,6 +131,8 @@ static void add_point(const Pair *pair, const TlPoint *point, double fn, TlVec3 
   out->torque_a = tl_add(out->torque_a, tl_cross(ra, force));
   out->stiffness_a[0] += stiff;
   out->stiffness_a[1] += stiff * tl_norm2(ra);
+  if (p->b < 0 && p->wall)
+    out->wall_work_J += p->step_s * tl_dot(p->wall_velocity(p->wall, point->p), force);
   if (p->b >= 0) {
     TlVec3 rb = tl_sub(point->p, p->bodies->position[p->b]);
     out->torque_b = tl_sub(out->torque_b, tl_cross(rb, force));

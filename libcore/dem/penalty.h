@@ -2,7 +2,8 @@
  *
  * Each touching point k of a pair, gap g_k < 0, depth d = -g_k, normal n from b to a, bears on a
  *   F_n = max(law.force(d) - c_k u.n, 0) n
- *   F_t = -(k_t s + c_t u_t), cut to mu |F_n|; what is cut off slips: s is made to fit
+ *   F_t = -k_t s, cut to mu |F_n|: what is cut off slips, s is made to fit; where nothing slips
+ *         -c_t u_t, as much of it as the cone has room for
  * and -F on b, at the one point p in both arms, so that momentum and angular momentum hold to
  * rounding. s, the tangential way since the point came to touch, turns with the contact (spring.h)
  * and is remembered with its normal under (low id, high id, key). u is the relative velocity of the
@@ -60,6 +61,7 @@ typedef struct TlPressed {
   double elastic_J;     /* held by normal and tangential springs at the end */
   double slip_J;        /* what friction took in the step */
   double viscous_J;     /* what damping took, at the given velocities */
+  double wall_work_J;   /* what a moving boundary did on a */
   double stiffness_a[2],
       stiffness_b[2]; /* sums of slopes: for v, and times the arm squared for w */
 } TlPressed;

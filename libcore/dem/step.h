@@ -122,8 +122,10 @@ typedef struct TlStepReport { /* over all ranks */
   double elastic_J;                  /* held by the contacts' springs at the start of the step */
   double slip_J, viscous_J, drag_J;  /* taken in the step by friction, contact and global damping */
   double stable_step_s;              /* 2/omega of the stiffest body as it stands */
-  double resultant_N, contact_N;     /* sums over bodies of the force they accelerate by, and over
-                                        contacts of theirs: the unbalanced force is their ratio */
+  double resultant_N, contact_N;     /* sums over moving bodies of the force that accelerates them,
+                                        and over `contacts` of theirs */
+  int64_t moving;                    /* bodies that are not frozen */
+  double potential_J;                /* -m g.x of those, at the start of the step */
   double detect_cpu_s;               /* CPU of all threads in the contact search, this rank */
   double detect_s, etm_s, rest_s, other_s; /* wall clock of this rank */
 } TlStepReport;

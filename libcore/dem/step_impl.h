@@ -44,7 +44,6 @@ struct TlSolver {
   size_t pressed_count;
   TlPressSlot *press; /* of the last step, in the arena */
   int64_t presses;
-  bool step_checked;
   TlPoorRow *poor;
   size_t poor_count, poor_capacity;
 };

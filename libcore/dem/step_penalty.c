@@ -2,7 +2,7 @@
  * moment, then a leap of velocities and momenta and a move with the new ones.
  *
  *   v' = ((1 - xi dt/2) v + dt (F/m + g))/(1 + xi dt/2), L' likewise with the torque,
- *   x' = x + dt v', rotation by the spin at mid-step (motion.h).
+ *   x' = x + dt v', rotation by the spin at mid-step, iterated (motion.h: centred).
  *
  * v and L of the state are those of half a step before x; at the very first step they are of the
  * same moment, and the kick is half as long. Sums run over the contacts in order of ids, whoever
@@ -16,9 +16,16 @@
 
 #include "base/log.h"
 #include "base/par.h"
+#include "num/exact.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Added exactly: neither ranks nor the order of contacts move a bit of them. */
+typedef struct Sums {
+  TlExact elastic, slip, viscous, wall, kinetic, potential, drag, resultant, contact;
+} Sums;
+enum { SUM_LIMBS = sizeof(Sums) / sizeof(int64_t) };
 
 typedef struct Forces {
   TlSolver *solver;
@@ -29,6 +36,7 @@ typedef struct Forces {
   TlVec3 *force, *torque; /* of each body */
   double *stiffness;      /* two a body: for v, for w */
   double damping, boundary_damping;
+  Sums *sums;
 } Forces;
 
 /* Only what touches: no contact is speculative. */
@@ -185,15 +193,11 @@ static TlStatus sum_forces(Forces *f, TlStepReport *r) {
     r->touching += p->points;
     r->sliding += p->sliding;
     r->capped += p->capped;
-    r->elastic_J += p->elastic_J;
-    r->slip_J += p->slip_J;
-    r->viscous_J += p->viscous_J;
-    r->contact_N += tl_norm(p->force);
-    if (s->slot.b < 0) {
-      const TlBoundary *wall = &f->solver->boundary[s->slot.boundary];
-      r->wall_work_J += f->solver->config.step_s *
-                        tl_dot(tl_boundary_velocity(wall, b->position[s->slot.a]), p->force);
-    }
+    tl_exact_add(&f->sums->elastic, p->elastic_J);
+    tl_exact_add(&f->sums->slip, p->slip_J);
+    tl_exact_add(&f->sums->viscous, p->viscous_J);
+    tl_exact_add(&f->sums->contact, tl_norm(p->force));
+    tl_exact_add(&f->sums->wall, p->wall_work_J);
   }
   return TL_OK;
 }
@@ -212,15 +216,22 @@ static void kick_body(const Forces *f, int64_t i, double dt, TlStepReport *r) {
   t->w = tl_scale(1 / (1 + half), tl_axpy(tl_scale(1 - half, t->w), dt, turn));
   if (guide) *t = tl_guided(guide, *t, dt / m / (1 + half));
   if (i >= b->owned) return;
-  if (guide) r->wall_work_J += tl_guide_work(guide, f->force[i], before.v, t->v, c->step_s);
+  if (guide)
+    tl_exact_add(&f->sums->wall, tl_guide_work(guide, f->force[i], before.v, t->v, c->step_s));
   if (guide && guide->driven) return; /* held by its ram: no part of the balance */
-  TlVec3 v = tl_scale(0.5, tl_add(before.v, t->v)), w = tl_scale(0.5, tl_add(before.w, t->w));
+  TlVec3 v = before.v, w = before.w;  /* of x's moment: at the first step they are that */
+  if (f->solver->steps > 0) {
+    v = tl_scale(0.5, tl_add(v, t->v));
+    w = tl_scale(0.5, tl_add(w, t->w));
+  }
   TlSym3 inertia = tl_bodies_rotated(b, i, b->inertia[i]);
   double kinetic = 0.5 * m * tl_norm2(v) + 0.5 * tl_dot(w, tl_sym_vec(inertia, w));
-  r->kinetic_J += kinetic;
-  r->drag_J += 2 * c->damping_per_s * dt * kinetic;
+  tl_exact_add(&f->sums->kinetic, kinetic);
+  tl_exact_add(&f->sums->drag, 2 * c->damping_per_s * dt * kinetic);
+  tl_exact_add(&f->sums->potential, -m * tl_dot(c->gravity_m_s2, b->position[i]));
   if (guide) return;
-  r->resultant_N += tl_norm(force);
+  tl_exact_add(&f->sums->resultant, tl_norm(force));
+  r->moving++;
   TlVec3 I = b->inertia[i];
   double omega2 =
       2 * (f->stiffness[2 * i] / m + f->stiffness[2 * i + 1] / tl_min(I.x, tl_min(I.y, I.z)));
@@ -293,6 +304,22 @@ static TlStatus remember(const Forces *f) {
   return TL_OK;
 }
 
+/* Over the ranks; after the others' sums. */
+static TlStatus report_sums(const Forces *f, TlStepReport *r) {
+  Sums *s = f->sums;
+  TL_TRY(tl_sync_sum_int(f->solver->sync, s->elastic.limb, SUM_LIMBS));
+  r->elastic_J = tl_exact_value(&s->elastic);
+  r->slip_J = tl_exact_value(&s->slip);
+  r->viscous_J = tl_exact_value(&s->viscous);
+  r->wall_work_J = tl_exact_value(&s->wall);
+  r->kinetic_J = tl_exact_value(&s->kinetic);
+  r->potential_J = tl_exact_value(&s->potential);
+  r->drag_J = tl_exact_value(&s->drag);
+  r->resultant_N = tl_exact_value(&s->resultant);
+  r->contact_N = tl_exact_value(&s->contact);
+  return TL_OK;
+}
+
 static void report(const Forces *f, TlStepReport *r) {
   const TlSolver *s = f->solver;
   TlStepReport moved = {0};
@@ -332,11 +359,9 @@ static double stable_step(const TlSolverConfig *c, const TlBodies *b, int64_t i)
   return (surface ? 0.4 : 0.1) * sqrt(b->mass[i] / most);
 }
 
-/* Once, when bodies are there. */
-static TlStatus check_step(TlSolver *s, const TlBodies *b) {
+/* In each step, for grains come in during a run. */
+static TlStatus check_step(const TlSolver *s, const TlBodies *b) {
   const TlSolverConfig *c = &s->config;
-  if (s->step_checked) return TL_OK;
-  s->step_checked = true;
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET)) continue;
     bool points = c->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
@@ -358,7 +383,9 @@ static TlStatus check_step(TlSolver *s, const TlBodies *b) {
 
 TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
   TlMotion motion;
+  Sums sums = {0};
   Forces f = {.solver = s,
+              .sums = &sums,
               .bodies = b,
               .motion = &motion,
               .damping = tl_law_damping(s->config.restitution),
@@ -366,6 +393,7 @@ TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TL_TRY(tl_solver_refresh(s, b));
   TlStatus status = tl_motion_start(b, &s->arena, &motion);
+  motion.centred = true;
   if (status == TL_OK) status = check_step(s, b);
   if (status == TL_OK) status = press_all(&f);
   if (status == TL_OK) status = sum_forces(&f, r);
@@ -377,6 +405,7 @@ TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
   TL_TRY(remember(&f));
   report(&f, r);
   TL_TRY(tl_step_report_ranks(s->sync, r));
+  TL_TRY(report_sums(&f, r));
   r->other_s = tl_clock_s() - start - r->detect_s;
   return TL_OK;
 }

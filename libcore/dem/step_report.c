@@ -51,13 +51,11 @@ TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *r) {
                        &r->zero_finishes, &r->unfinished, &r->rest_unfinished, &r->outside,
                        &r->node_tests,    &r->lookups,    &r->net_bonds,       &r->net_broken,
                        &r->node_lists,    &r->poor,       &r->jammed,          &r->touching,
-                       &r->sliding,       &r->capped};
+                       &r->sliding,       &r->capped,     &r->moving};
   enum { COUNTS = sizeof counts / sizeof *counts };
-  enum { REALS = 11 };
-  double sums[COUNTS + REALS] = {r->kinetic_J,     r->work_stored_J, r->work_released_J,
-                                 r->net_elastic_J, r->wall_work_J,   r->elastic_J,
-                                 r->slip_J,        r->viscous_J,     r->drag_J,
-                                 r->resultant_N,   r->contact_N};
+  enum { REALS = 5 };
+  double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,
+                                 r->net_elastic_J, r->wall_work_J};
   for (int i = 0; i < COUNTS; i++) sums[REALS + i] = (double)*counts[i];
   TL_TRY(tl_sync_sum(sync, sums, COUNTS + REALS));
   for (int i = 0; i < COUNTS; i++) *counts[i] = (int64_t)sums[REALS + i];
@@ -66,12 +64,6 @@ TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *r) {
   r->work_stored_J = sums[1];
   r->work_released_J = sums[2];
   r->wall_work_J = sums[4];
-  r->elastic_J = sums[5];
-  r->slip_J = sums[6];
-  r->viscous_J = sums[7];
-  r->drag_J = sums[8];
-  r->resultant_N = sums[9];
-  r->contact_N = sums[10];
   double most[] = {-r->overlap_m,
                    -r->overlap_share,
                    -r->boundary_overlap_m,

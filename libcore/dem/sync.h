@@ -10,6 +10,7 @@
 #include "base/status.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct TlSync {
   void *ctx;
@@ -21,6 +22,7 @@ typedef struct TlSync {
   /* Element by element the least / the sum over the ranks (sums in rank order). count is small. */
   TlStatus (*least)(void *ctx, double *values, int count);
   TlStatus (*sum)(void *ctx, double *values, int count);
+  TlStatus (*sum_int)(void *ctx, int64_t *values, int count);
 } TlSync;
 
 /* The same with NULL for one rank: do nothing and succeed. */
@@ -35,6 +37,9 @@ static inline TlStatus tl_sync_least(const TlSync *sync, double *values, int cou
 }
 static inline TlStatus tl_sync_sum(const TlSync *sync, double *values, int count) {
   return sync ? sync->sum(sync->ctx, values, count) : TL_OK;
+}
+static inline TlStatus tl_sync_sum_int(const TlSync *sync, int64_t *values, int count) {
+  return sync ? sync->sum_int(sync->ctx, values, count) : TL_OK;
 }
 
 #endif

@@ -22,6 +22,9 @@ static TlStatus sync_any(void *ctx, int *flag) {
 static TlStatus sync_least(void *ctx, double *values, int count) {
   return tl_comm_least(((TlDist *)ctx)->comm, values, count);
 }
+static TlStatus sync_sum_int(void *ctx, int64_t *values, int count) {
+  return tl_comm_sum_int(((TlDist *)ctx)->comm, values, count);
+}
 static TlStatus sync_sum(void *ctx, double *values, int count) {
   return tl_comm_sum(((TlDist *)ctx)->comm, values, count);
 }
@@ -30,7 +33,7 @@ TlStatus tl_dist_new(TlDist **dist, TlComm *comm) {
   TL_TRY(TL_NEW(*dist, 1));
   TlDist *d = *dist;
   d->comm = comm;
-  d->sync = (TlSync){d, sync_forward, sync_any, sync_least, sync_sum};
+  d->sync = (TlSync){d, sync_forward, sync_any, sync_least, sync_sum, sync_sum_int};
   return tl_halo_new(&d->halo, comm);
 }
 

@@ -67,6 +67,14 @@ typedef struct CutRecord {
   F(double, kinetic_J, run->totals.kinetic_J)                                                      \
   F(double, potential_J, run->totals.potential_J)                                                  \
   F(double, wall_work_J, run->totals.wall_work_J)                                                  \
+  F(double, friction_J, run->totals.ledger.friction_J)                                             \
+  F(double, viscous_J, run->totals.ledger.viscous_J)                                               \
+  F(double, drag_J, run->totals.ledger.drag_J)                                                     \
+  F(double, ledger_wall_J, run->totals.ledger.wall_J)                                              \
+  F(double, ledger_start_J, run->totals.ledger.start_J)                                            \
+  F(double, ledger_defect_J, run->totals.ledger.defect_J)                                          \
+  F(double, ledger_net_J, run->totals.ledger.net_J)                                                \
+  F(int64_t, ledger_moving, run->totals.ledger.moving)                                             \
   F(int64_t, zero_finishes, run->totals.zero_finishes)                                             \
   F(int64_t, unfinished, run->totals.unfinished)                                                   \
   F(int64_t, rest_unfinished, run->totals.rest_unfinished)                                         \

@@ -18,8 +18,10 @@ static const char history_header[] =
     "finishes,"
     "rest_sweeps,overlap_m,overlap_share,boundary_overlap_m,boundary_overlap_share,outside,poor,"
     "jammed,"
-    "wall_work_J,net_elastic_energy_J,net_bonds,cpu_s";
-enum { HISTORY_COLUMNS = 28 };
+    "wall_work_J,net_elastic_energy_J,net_bonds,elastic_energy_J,friction_loss_J,contact_damping_"
+    "loss_J,global_damping_loss_J,energy_defect_J,unbalanced_force,stable_step_s,touching_points,"
+    "sliding_points,capped_points,cpu_s";
+enum { HISTORY_COLUMNS = 38 };
 
 /* ---- measures over all grains ---- */
 
@@ -113,6 +115,16 @@ static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
                                     run->totals.wall_work_J,
                                     elastic,
                                     (double)r->net_bonds,
+                                    r->elastic_J,
+                                    run->totals.ledger.friction_J,
+                                    run->totals.ledger.viscous_J,
+                                    run->totals.ledger.drag_J,
+                                    run->totals.ledger.defect_J,
+                                    tl_ledger_unbalanced(r),
+                                    r->stable_step_s < 1e30 ? r->stable_step_s : 0,
+                                    (double)r->touching,
+                                    (double)r->sliding,
+                                    (double)r->capped,
                                     cpu_s};
   return tl_output_history(&run->output, values, HISTORY_COLUMNS);
 }
@@ -277,6 +289,7 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
   t->boundary_overlap_m = fmax(t->boundary_overlap_m, r->boundary_overlap_m);
   t->boundary_overlap_share = fmax(t->boundary_overlap_share, r->boundary_overlap_share);
   t->wall_work_J += r->wall_work_J;
+  tl_ledger_add(&t->ledger, r);
   t->zero_finishes += r->zero_finishes;
   t->unfinished += r->unfinished;
   t->rest_unfinished += r->rest_unfinished;
@@ -316,6 +329,16 @@ static TlStatus rebalance(TlRun *run, int64_t step) {
   return tl_comm_agree(run->comm, evict_avatars(run));
 }
 
+/* Beforehand only the number of points that a grain touches by is guessed (step_penalty.c). */
+static void warn_unstable(TlRun *run, const TlStepReport *r) {
+  if (run->warned_unstable || r->moving == 0 || r->stable_step_s >= run->setup.time.dt_s) return;
+  run->warned_unstable = true;
+  if (tl_comm_rank(run->comm) == 0)
+    tl_log_warn("step %lld: contacts are stiff and many: the time step of %g s is above 2/omega = "
+                "%g s of one of the grains",
+                (long long)run->totals.steps, run->setup.time.dt_s, r->stable_step_s);
+}
+
 static TlStatus one_step(TlRun *run) {
   TlStepReport report;
   TL_TRY(tl_pour(run, run->totals.steps));
@@ -325,6 +348,7 @@ static TlStatus one_step(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, run->bodies.owned)));
   TL_TRY(tl_comm_agree(run->comm, tl_solver_step(run->solver, &run->bodies, &report)));
   add_up(&run->totals, &report);
+  warn_unstable(run, &report);
   return TL_OK;
 }
 

@@ -14,6 +14,7 @@
 #include "dist/dist.h"
 #include "run/assembly.h"
 #include "run/avatars.h"
+#include "run/ledger.h"
 #include "run/nets.h"
 #include "run/output.h"
 #include "run/ground.h"
@@ -40,6 +41,7 @@ typedef struct TlRunTotals {
   double overlap_share, overlap_m, boundary_overlap_share, boundary_overlap_m; /* deepest ever */
   double kinetic_start_J, potential_start_J, kinetic_J, potential_J;
   double wall_work_J; /* of moving walls so far */
+  TlLedger ledger;    /* of the penalty method */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
   TlStepReport last;
 } TlRunTotals;
@@ -78,6 +80,7 @@ typedef struct TlRun {
   double lifted_m;
   TlVec3 start_centre; /* centre of mass at the start */
   TlRunTotals totals;
+  bool warned_unstable;
 } TlRun;
 
 /* run: to be closed with tl_run_close, also after a failure. */

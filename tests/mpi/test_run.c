@@ -101,6 +101,24 @@ static const char walls_study[] =
     "contact: {friction: 0.4, restitution: 0.3}\n"
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
+/* Contacts that remember, on surfaces and points, under a wall that comes down on them. */
+static const char penalty_study[] =
+    "catalog: c.sqlite\n"
+    "time: {dt_s: 2.5e-5, steps: 160}\n"
+    "grains: {sample: sand}\n"
+    "shapes: [{name: ball, diameter_m: 2.0e-3}]\n"
+    "bodies: [{shape: ball, position_m: [0.0045, 0.0045, 0.0135], count: 3, step_m: [0.001, 0, "
+    "0.0021], spin_rad_s: [1, 20, 3], velocity_m_s: [0, 0, -0.5]}]\n"
+    "release: {assembly: lattice, low_m: [0, 0, 0], high_m: [0.0095, 0.0095, 0.0119], "
+    "velocity_m_s: [0.3, 0.15, -0.4]}\n"
+    "walls:\n"
+    "- {kind: box, grains: inside, size_m: [0.0095, 0.0095, 0.03], point_m: [0.00475, 0.00475, "
+    "0.015], open: [+z], velocity_m_s: [0, 0.1, 0]}\n"
+    "contact: {friction: 0.4, restitution: 0.5, damping_per_s: 2}\n"
+    "solver: {method: penalty}\n"
+    "penalty: {spread: traction, normal_Pa_m: 2.0e+8, normal_N_m: 150}\n"
+    "parallel: {balance_every_steps: 7, imbalance: 1}\n";
+
 static char *write_study(TlComm *comm, const char *name, const char *text) {
   char *path = tl_path_join(folder, name);
   TlStatus status = TL_OK;
@@ -321,6 +339,14 @@ static void contacts_in_frames(TlComm *comm) {
   tl_free(path);
 }
 
+static void penalty_does_not_depend_on_ranks(TlComm *comm) {
+  if (tl_comm_size(comm) >= 8) return;
+  Outcome many = same_on_one_rank(comm, "penalty.yaml", penalty_study);
+  REQUIRE(many.grains == 3 * 3 * 4 + 3 && many.work != 0, "%lld grains, %g J",
+          (long long)many.grains, many.work);
+  REQUIRE(many.overlap > 0 && many.overlap < 0.25, "%g", many.overlap);
+}
+
 static void no_rank_holds_all_grains(TlComm *comm) {
   if (tl_comm_size(comm) < 8) return;
   char *path = write_study(comm, "many.yaml", many_study);
@@ -379,6 +405,7 @@ static void body(TlComm *comm) {
   what_becomes_of_poor_grains_does_not_depend_on_ranks(comm);
   moving_walls_do_not_depend_on_ranks(comm);
   contacts_in_frames(comm);
+  penalty_does_not_depend_on_ranks(comm);
   no_rank_holds_all_grains(comm);
   ranks_leave_together(comm);
 }

@@ -324,7 +324,7 @@ START_TEST(pairs_of_a_colour_share_no_movable_body_and_rounds_colour_as_one_pass
   static TlPair alone[PAIRS], rounds[PAIRS];
   random_graph(&rig, alone);
   memcpy(rounds, alone, sizeof alone);
-  TlSync sync = {NULL, no_forward, no_any, no_values, no_values};
+  TlSync sync = {NULL, no_forward, no_any, no_values, no_values, NULL};
   TlGroups one, two;
   TlContact *contacts = tl_calloc(PAIRS, sizeof *contacts);
   CK_OK(tl_groups_make(&rig.bodies, alone, PAIRS, contacts, NULL, &rig.arena, &one));

@@ -269,15 +269,15 @@ static double plate_force(int32_t nodes, TlSpread spread, double *mean) {
 }
 
 START_TEST(traction_converges_where_force_a_node_grows) {
-  static const int32_t nodes[3] = {800, 2400, 9600};
+  static const int32_t nodes[3] = {800, 1600, 3200};
   double error[3], force[3], unused;
   for (int i = 0; i < 3; i++) {
     error[i] = plate_force(nodes[i], TL_SPREAD_TRACTION, &unused);
     plate_force(nodes[i], TL_SPREAD_NODES, &force[i]);
   }
-  ck_assert_msg(error[0] < 0.02 && error[2] < 0.5 * error[0], "errors %g, %g, %g", error[0],
+  ck_assert_msg(error[0] < 0.02 && error[2] < 0.6 * error[0], "errors %g, %g, %g", error[0],
                 error[1], error[2]);
-  ck_assert_msg(force[1] > 2.5 * force[0] && force[2] > 3.5 * force[1], "forces %g, %g, %g",
+  ck_assert_msg(force[1] > 1.7 * force[0] && force[2] > 1.7 * force[1], "forces %g, %g, %g",
                 force[0], force[1], force[2]);
 }
 END_TEST
@@ -294,7 +294,98 @@ START_TEST(a_step_too_long_is_refused) {
 }
 END_TEST
 
-TL_TEST_MAIN("penalty", linear_contact_lasts_half_a_period, hertz_contact_has_its_time_and_force,
-             restitution_is_the_coefficient, a_sphere_slides_over_a_plate_by_coulomb,
-             oblique_blows_keep_momentum_and_the_ledger, a_column_bears_its_weight,
-             traction_converges_where_force_a_node_grows, a_step_too_long_is_refused)
+/* Euler's equations of a free body in its own frame, by Runge-Kutta: the oracle. */
+static TlVec3 free_rate(TlVec3 i, TlVec3 w) {
+  return tl_vec3((i.y - i.z) * w.y * w.z / i.x, (i.z - i.x) * w.z * w.x / i.y,
+                 (i.x - i.y) * w.x * w.y / i.z);
+}
+static TlVec3 free_spin(TlVec3 inertia, TlVec3 w, double time, int steps) {
+  double dt = time / steps;
+  for (int k = 0; k < steps; k++) {
+    TlVec3 a = free_rate(inertia, w), b = free_rate(inertia, tl_axpy(w, 0.5 * dt, a)),
+           c = free_rate(inertia, tl_axpy(w, 0.5 * dt, b)),
+           d = free_rate(inertia, tl_axpy(w, dt, c));
+    w = tl_axpy(w, dt / 6, tl_add(tl_add(a, d), tl_scale(2, tl_add(b, c))));
+  }
+  return w;
+}
+
+/* 1e5 steps of a triaxial body near its middle axis, where it tumbles: its angular momentum keeps
+ * its bits, spin and attitude give it back, the energy does not drift, and the spin in the body is
+ * that of Euler's equations within the phase error of second order, t w (w dt)^2 / 12. */
+START_TEST(a_free_triaxial_body_keeps_momentum_and_energy) {
+  enum { BRICK = 3, STEPS = 100000 };
+  static const double size[3] = {0.02, 0.03, 0.05};
+  Lab lab;
+  lab_open(&lab, "linear");
+  lab.config.step_s = 1e-4;
+  lab.config.penalty.grain.normal_N_m = lab.config.penalty.boundary.normal_N_m = 1e4;
+  lab_start(&lab);
+  CK_OK(tl_solver_add_closed(lab.solver, BRICK, &tl_closed_box, size));
+  tl_test_put(&lab.bodies, BRICK, NONE, UPRIGHT, NONE);
+  CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+  TlVec3 w0 = tl_vec3(0.5, 20, 1), inertia = lab.bodies.inertia[0];
+  tl_bodies_set_spin(&lab.bodies, 0, w0);
+  TlVec3 l0 = lab.bodies.momentum[0];
+  double e0 = 0.5 * tl_dot(w0, l0), worst = 0;
+  for (int i = 0; i < STEPS; i++) {
+    step(&lab);
+    worst = fmax(worst, fabs(0.5 * tl_dot(tl_bodies_spin(&lab.bodies, 0), l0) / e0 - 1));
+  }
+  ck_assert(memcmp(&l0, &lab.bodies.momentum[0], sizeof l0) == 0);
+  TlMat3 turn = tl_quat_matrix(lab.bodies.rotation[0]);
+  TlVec3 spin = tl_mat_tvec(turn, tl_bodies_spin(&lab.bodies, 0));
+  TlVec3 back =
+      tl_mat_vec(turn, tl_vec3(inertia.x * spin.x, inertia.y * spin.y, inertia.z * spin.z));
+  CK_NEAR(tl_norm(tl_sub(back, l0)) / tl_norm(l0), 0, 1e-13);
+  TlVec3 want = free_spin(inertia, w0, STEPS * lab.config.step_s, 4 * STEPS);
+  double phase = STEPS * lab.config.step_s * 20 * (20 * 1e-4) * (20 * 1e-4) / 12;
+  ck_assert_msg(worst < 1e-6, "energy off by %g", worst);
+  ck_assert_msg(tl_norm(tl_sub(spin, want)) / 20 < 10 * phase, "off by %g, %g wanted",
+                tl_norm(tl_sub(spin, want)) / 20, phase);
+  lab_close(&lab);
+}
+END_TEST
+
+/* A heap of balls and fine grains under friction; enough pairs for threads to share. */
+static void heap_hash(int threads, uint64_t *hash) {
+  enum { SIDE = 6, STEPS = 60 };
+  Lab lab;
+  lab_open(&lab, "linear");
+  lab.config.penalty.spread = TL_SPREAD_TRACTION;
+  lab.config.sides = TL_SIDES_BOTH;
+  lab.config.penalty.grain.normal_Pa_m = lab.config.penalty.boundary.normal_Pa_m = 1e8;
+  lab.config.friction = lab.config.boundary_friction = 0.4;
+  lab.config.restitution = lab.config.boundary_restitution = 0.6;
+  lab.config.step_s = 3e-5;
+  lab.config.gravity_m_s2 = tl_vec3(0, 0, -9.81);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  CK_OK(tl_avatar_sphere(R, R / 8, 200, &lab.fine));
+  lab_start(&lab);
+  tl_par_set_threads(threads);
+  for (int k = 0; k < SIDE * SIDE * SIDE; k++) {
+    int x = k % SIDE, y = k / SIDE % SIDE, z = k / SIDE / SIDE;
+    tl_test_put(&lab.bodies, k % 3 ? SPHERE : FINE,
+                tl_vec3((1.97 * x + 0.05 * y) * R, (1.97 * y + 0.1 * z) * R, (2 * z + 1) * R),
+                tl_quat_from_rotation(tl_vec3(k, 2 * k, -k)), tl_vec3(0.01 * (k % 5), 0, -0.2));
+  }
+  for (int i = 0; i < STEPS; i++) step(&lab);
+  ck_assert(lab.report.sliding > 0 && lab.report.touching > lab.report.sliding);
+  CK_OK(tl_bodies_hash(&lab.bodies, hash));
+  tl_par_set_threads(1);
+  lab_close(&lab);
+}
+
+START_TEST(one_and_two_threads_give_the_same_bits) {
+  uint64_t hash[2];
+  for (int i = 0; i < 2; i++) heap_hash(i + 1, &hash[i]);
+  ck_assert(hash[0] == hash[1]);
+}
+END_TEST
+
+TL_TEST_MAIN("penalty", a_free_triaxial_body_keeps_momentum_and_energy,
+             one_and_two_threads_give_the_same_bits, linear_contact_lasts_half_a_period,
+             hertz_contact_has_its_time_and_force, restitution_is_the_coefficient,
+             a_sphere_slides_over_a_plate_by_coulomb, oblique_blows_keep_momentum_and_the_ledger,
+             a_column_bears_its_weight, traction_converges_where_force_a_node_grows,
+             a_step_too_long_is_refused)

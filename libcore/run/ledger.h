@@ -1,0 +1,25 @@
+/* Where the energy goes in the penalty method: kinetic, potential and elastic energy at the start
+ * of a step, what friction, the contacts' dashpots and global damping took up to there, and what
+ * moving walls put in. What is missing from their balance is the defect: of the time step (second
+ * order), of nets' dampers, pressure and broken bonds, which are not booked, of terms cut off at
+ * cap and cone within a step. Where grains come or go the balance starts anew with the defect kept.
+ */
+#ifndef TL_RUN_LEDGER_H
+#define TL_RUN_LEDGER_H
+
+#include "dem/step.h"
+
+typedef struct TlLedger {
+  double friction_J, viscous_J, drag_J, wall_J; /* so far */
+  double start_J, defect_J;                     /* energy at the start; what is missing of it now */
+  double net_J;                                 /* held by nets at the end of the last step */
+  int64_t moving;
+} TlLedger;
+
+/* After each step; nothing by impulses. */
+void tl_ledger_add(TlLedger *ledger, const TlStepReport *report);
+
+/* Mean force that accelerates a body over the mean force of a contact; 0 without contacts. */
+double tl_ledger_unbalanced(const TlStepReport *report);
+
+#endif
