@@ -124,8 +124,9 @@ typedef struct TlStepReport { /* over all ranks */
   double stable_step_s;              /* 2/omega of the stiffest body as it stands */
   double resultant_N, contact_N;     /* sums over moving bodies of the force that accelerates them,
                                         and over `contacts` of theirs */
-  int64_t moving;                    /* bodies that are not frozen */
-  double potential_J;                /* -m g.x of those, at the start of the step */
+  int64_t moving;                    /* bodies neither frozen nor guided */
+  double potential_J;                /* -m g.x of all that moves freely or under a load, at the
+                                        start of the step */
   double detect_cpu_s;               /* CPU of all threads in the contact search, this rank */
   double detect_s, etm_s, rest_s, other_s; /* wall clock of this rank */
 } TlStepReport;
