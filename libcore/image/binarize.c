@@ -1,5 +1,6 @@
 #include "image/binarize.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "image/gaussian.h"
 
@@ -31,6 +32,57 @@ static double level_step(const TlHistogram *h) {
 static bool one_population(const TlShape *shape, double step) {
   if (shape->sd < 0.5 * step || shape->gaussian_distance < 0.02) return true;
   return shape->gaussian_distance < 0.06 && fabs(shape->skewness) < 0.5 && shape->kurtosis > 3.2;
+}
+
+/* ---- a phase that the bright ones hide ---- */
+
+enum { MODE_WINDOWS = 64 }; /* of the bins below the threshold: counts are smoothed over one */
+static const double FEW_GRAINS = 0.25;   /* of the region: more, and the void is no hiding place */
+static const double HIDDEN_SHARE = 0.05; /* of the void, beyond the valley */
+
+/* Running means over 2 half + 1 bins, cut at the ends; from and to differ. */
+static void smooth_counts(const double *from, int64_t n, int64_t half, double *to) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t low = i > half ? i - half : 0, high = i + half < n ? i + half : n - 1;
+    double sum = 0;
+    for (int64_t k = low; k <= high; k++) sum += from[k];
+    to[i] = sum / (double)(high - low + 1);
+  }
+}
+
+/* Two modes with a valley of less than half the lower one between them, each with a share. */
+static bool two_modes(const double *count, int64_t n) {
+  double all = 0, below = 0;
+  for (int64_t i = 0; i < n; i++) all += count[i];
+  double first = 0;
+  for (int64_t valley = 0; valley < n; valley++) {
+    double second = 0;
+    first = fmax(first, count[valley]);
+    below += count[valley];
+    double least = fmin(below, all - below);
+    if (least < HIDDEN_SHARE * all || count[valley] > 0.5 * first) continue;
+    for (int64_t i = valley + 1; i < n; i++) second = fmax(second, count[i]);
+    if (count[valley] < 0.5 * second) return true;
+  }
+  return false;
+}
+
+/* greys: smoothed by a voxel. */
+static TlStatus look_below(const TlHistogram *greys, double threshold, bool *found) {
+  int64_t n = tl_histogram_bin(greys, threshold), half = n / MODE_WINDOWS / 2 + 1;
+  double *count, *smooth = NULL;
+  *found = false;
+  TL_TRY(TL_NEW(count, (size_t)n));
+  TlStatus status = TL_NEW(smooth, (size_t)n);
+  if (status == TL_OK) {
+    for (int64_t i = 0; i < n; i++) count[i] = (double)greys->count[i];
+    smooth_counts(count, n, half, smooth);
+    smooth_counts(smooth, n, half, count);
+    *found = two_modes(count, n);
+  }
+  tl_free(count);
+  tl_free(smooth);
+  return status;
 }
 
 typedef struct Marks {
@@ -201,6 +253,18 @@ static void count_mask(const TlVolume *mask, const TlRoi *roi, TlBinarizeResult 
   result->porosity = 1 - (double)result->grain_voxels / (double)result->region_voxels;
 }
 
+static TlStatus warn_of_hidden(const Job *job, TlBinarizeResult *result) {
+  double grains = (double)result->grain_voxels / (double)result->region_voxels;
+  if (job->o->method == TL_BINARIZE_THRESHOLD || job->o->phases > 2 || grains > FEW_GRAINS)
+    return TL_OK;
+  TL_TRY(look_below(&job->smooth, result->border, &result->hides_grains));
+  if (result->hides_grains)
+    tl_log_warn("only %.1f%% are grain, and the greys of what was taken for void have two peaks: a "
+                "few very bright grains may hide all others; --phases=3 tells them apart",
+                100 * grains);
+  return TL_OK;
+}
+
 static TlStatus fill_mask(Job *job, TlVolume *mask, TlBinarizeResult *result) {
   const TlBinarizeOptions *o = job->o;
   Marks marks = {.mask = mask, .threshold = result->border};
@@ -216,7 +280,7 @@ static TlStatus fill_mask(Job *job, TlVolume *mask, TlBinarizeResult *result) {
     TL_TRY(tl_islands_remove(mask, job->roi, o->min_island, &result->islands_removed,
                              &result->holes_filled));
   count_mask(mask, job->roi, result);
-  return TL_OK;
+  return warn_of_hidden(job, result);
 }
 
 /* Thresholds in greys as they are worked on (negated for dark grains). */

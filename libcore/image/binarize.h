@@ -54,7 +54,10 @@ typedef struct TlBinarizeResult {
   double border; /* the mask's start, grey of the input: Otsu, k-means or the mixture's border */
   TlHmrfResult hmrf;        /* means in greys of the input; rounds 0 when another method ran */
   double gaussian_distance; /* of the smoothed greys; 0 with a threshold by hand */
-  double porosity;          /* void voxels over voxels of the region, of the final mask */
+  /* Does what was taken for void hold two populations, and the grains little of the region? Then a
+   * few very bright ones (opaque minerals) may hide all others; a warning says so. */
+  bool hides_grains;
+  double porosity; /* void voxels over voxels of the region, of the final mask */
   /* How far another threshold would move the porosity: the least and greatest of those of Otsu, of
    * k-means, half-way between the levels (HMRF-EM) and given by hand, and the porosity plus the
    * share of the voxels between them and the one used. Of two phases; else both are the porosity.

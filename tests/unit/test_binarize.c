@@ -738,7 +738,7 @@ static double ball_depth(int64_t i, bool *eighth) {
 
 /* Voxels told wrongly, over the true ones, of plain grains and of the opaque ones; void 90, grains
  * 160, one in eight opaque, noise 6. */
-static void balls_told(double opaque, int phases, double wrong[2]) {
+static bool balls_told(double opaque, int phases, double wrong[2]) {
   TlVolume v, mask;
   TlBinarizeResult r;
   TlBinarizeOptions o = options(TL_BINARIZE_HMRF_EM);
@@ -760,14 +760,17 @@ static void balls_told(double opaque, int phases, double wrong[2]) {
   for (int k = 0; k < 2; k++) wrong[k] = bad[k] / balls[k];
   tl_volume_free(&v);
   tl_volume_free(&mask);
+  return r.hides_grains;
 }
 
 /* 3% of a ball's voxels: the surface 0.065 voxel off, near what noise of 0.09 of the gap does. */
 START_TEST(opaque_grains_are_grain_and_leave_the_others_alone) {
-  double none[2], some[2], bright[2];
-  balls_told(160, 2, none);
-  balls_told(300, 2, some);   /* three gaps over the void */
-  balls_told(600, 3, bright); /* Otsu's start would take the bright ones alone */
+  double none[2], some[2], bright[2], lost[2];
+  ck_assert(!balls_told(160, 2, none));
+  ck_assert(!balls_told(300, 2, some));   /* three gaps over the void */
+  ck_assert(!balls_told(600, 3, bright)); /* Otsu's start would take the bright ones alone: */
+  ck_assert(balls_told(600, 2, lost));    /* which is said */
+  ck_assert_double_gt(lost[0], 0.9);
   for (int k = 0; k < 2; k++) {
     ck_assert_msg(none[k] < 0.03, "%g", none[k]);
     ck_assert_msg(some[k] < none[k] + 0.01, "%g, %g without opaque ones", some[k], none[k]);
