@@ -65,9 +65,12 @@ static void count_bodies(TlDist *dist, const TlBodies *bodies) {
   at_least(&c->largest_array, dist->halo.send_capacity);
   at_least(&c->largest_array, dist->halo.in_capacity / sizeof(TlBodyState));
   at_least(&c->largest_array, dist->halo.out_capacity / sizeof(TlBodyState));
-  at_least(&c->largest_array, dist->in_capacity / sizeof(TlBodyState));
-  at_least(&c->largest_array, dist->out_capacity / sizeof(TlBodyState));
   at_least(&c->neighbours, dist->halo.count);
+}
+
+/* A buffer that held so many bodies, with their contact memory, in so many bytes. */
+static void count_buffer(TlDist *dist, size_t capacity, int64_t bodies, size_t bytes) {
+  if (bytes > 0) at_least(&dist->counters.largest_array, capacity / (bytes / (size_t)bodies));
 }
 
 TlDistCounters tl_dist_counters(const TlDist *dist) {
@@ -135,12 +138,15 @@ static size_t starts(size_t *at, const int64_t *bytes, int ranks) {
 
 static TlStatus pack(TlDist *dist, TlBodies *bodies, Move *m) {
   size_t bytes = starts(m->at, m->to, tl_comm_size(dist->comm));
+  int64_t packed = 0;
   TL_TRY(TL_RESERVE(dist->out, dist->out_capacity, bytes));
   for (int64_t i = 0; i < bodies->owned; i++) {
     if (m->keep[i]) continue;
     tl_bodies_pack(bodies, i, dist->out + m->at[m->owner[i]]);
     m->at[m->owner[i]] += tl_bodies_packed_size(bodies, i);
+    packed++;
   }
+  count_buffer(dist, dist->out_capacity, packed, bytes);
   bytes = starts(m->at, m->from, tl_comm_size(dist->comm));
   TL_TRY(TL_RESERVE(dist->in, dist->in_capacity, bytes));
   return tl_bodies_keep(bodies, m->keep);
@@ -160,8 +166,11 @@ static TlStatus swap_bytes(TlDist *dist, const Move *m) {
 
 static TlStatus unpack(TlDist *dist, TlBodies *bodies, const Move *m) {
   size_t size = 0, at = 0, used;
+  int64_t came = 0;
   for (int r = 0; r < tl_comm_size(dist->comm); r++) size += (size_t)m->from[r];
-  for (; at < size; at += used) TL_TRY(tl_bodies_unpack(bodies, dist->in + at, size - at, &used));
+  for (; at < size; at += used, came++)
+    TL_TRY(tl_bodies_unpack(bodies, dist->in + at, size - at, &used));
+  count_buffer(dist, dist->in_capacity, came, size);
   tl_history_sort(&bodies->history);
   return TL_OK;
 }
