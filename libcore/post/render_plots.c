@@ -142,6 +142,24 @@ static bool in_panel(const Table *t, int column) {
   return column != t->time && strcmp(t->name[column], "step") != 0 && has_numbers(t, column);
 }
 
+static bool in_energies(const Table *t, int column) {
+  return is_energy(t->name[column]) && has_numbers(t, column);
+}
+
+/* Which columns to draw: what is 0 throughout (another method's columns) says nothing beside others
+ * that are not. Returns how many. */
+static int choose(const Table *t, bool (*wanted)(const Table *, int), bool chosen[COLUMNS_MAX]) {
+  int all = 0, alive = 0;
+  for (int c = 0; c < t->columns; c++) {
+    chosen[c] = wanted(t, c);
+    all += chosen[c];
+    alive += chosen[c] && (t->low[c] != 0 || t->high[c] != 0);
+  }
+  for (int c = 0; alive > 0 && c < t->columns; c++)
+    chosen[c] = chosen[c] && (t->low[c] != 0 || t->high[c] != 0);
+  return alive > 0 ? alive : all;
+}
+
 /* gnuplot complains of a column that never changes: give it a range. */
 static void put_range(FILE *to, const Table *t, int c) {
   double middle = t->low[c], half = middle != 0 ? 0.1 * fabs(middle) : 1;
@@ -153,15 +171,15 @@ static void put_range(FILE *to, const Table *t, int c) {
 
 static void put_panels(FILE *to, const void *context, const char *picture) {
   const Table *t = context;
-  int panels = 0;
-  for (int c = 0; c < t->columns; c++) panels += in_panel(t, c);
+  bool chosen[COLUMNS_MAX];
+  int panels = choose(t, in_panel, chosen);
   int most = panels > 9 ? 4 : 3, across = panels < most ? panels : most,
       down = (panels + across - 1) / across;
   char label[96];
   put_head(to, picture, 440 * across, 270 * down + 20);
   fprintf(to, "set multiplot layout %d,%d\n", down, across);
   for (int c = 0; c < t->columns; c++) {
-    if (!in_panel(t, c)) continue;
+    if (!chosen[c]) continue;
     tl_plot_label(t->name[c], label);
     fprintf(to, "set title '%s'\nset xlabel 'time [s]'\n", label);
     put_range(to, t, c);
@@ -176,11 +194,13 @@ static void put_energies(FILE *to, const void *context, const char *picture) {
                                         "#b58900", "#555555", "#d0699a", "#2aa1a1"};
   const Table *t = context;
   char label[96];
+  bool chosen[COLUMNS_MAX];
+  choose(t, in_energies, chosen);
   put_head(to, picture, 960, 560);
   fprintf(to, "set key outside top center horizontal samplen 2\n"
               "set xlabel 'time [s]'\nset ylabel 'energy [J]'\nplot ");
   for (int c = 0, k = 0; c < t->columns; c++) {
-    if (!is_energy(t->name[c]) || !has_numbers(t, c)) continue;
+    if (!chosen[c]) continue;
     tl_plot_label(t->name[c], label);
     char *unit = strstr(label, " [");
     if (unit) *unit = 0;
