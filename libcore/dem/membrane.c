@@ -97,13 +97,29 @@ static bool carried(const TlNet *net, Place p) {
 }
 
 /* The second layer covers the gaps of the first: its spheres lie over the triangles' middles. */
+static double columns_to(Place p) {
+  return (double)p.column + 0.5 * (double)(p.row % 2) + 0.5 * (double)p.layer;
+}
+static double way_across(const TlNet *net, Place p) {
+  return net->spacing_m * (ROW * (double)p.row + ROW / 3 * (double)p.layer);
+}
+static double tube_radius(const TlNet *net, Place p) {
+  return net->tube_radius_m + (double)p.layer * net->layer_gap_m;
+}
+
+/* From sphere to sphere as the crow flies. */
+static double tube_length(const TlNet *net, Place p, Place q) {
+  double r = tube_radius(net, p), s = tube_radius(net, q);
+  double up = way_across(net, p) - way_across(net, q);
+  double half = sin(M_PI * (columns_to(p) - columns_to(q)) / net->columns);
+  return sqrt((r - s) * (r - s) + 4 * r * s * half * half + up * up);
+}
+
 static TlVec3 point_of(const TlNet *net, Place p) {
-  double d = net->spacing_m, second = (double)p.layer;
-  double column = (double)p.column + 0.5 * (double)(p.row % 2) + 0.5 * second;
-  double x = d * column, y = d * (ROW * (double)p.row + ROW / 3 * second);
+  double second = (double)p.layer;
+  double x = net->spacing_m * columns_to(p), y = way_across(net, p);
   if (closed(net)) {
-    double turn = 2 * M_PI * column / net->columns;
-    double r = net->tube_radius_m + second * net->layer_gap_m;
+    double turn = 2 * M_PI * columns_to(p) / net->columns, r = tube_radius(net, p);
     TlVec3 side = tl_cross(net->across, net->along);
     TlVec3 out = tl_axpy(tl_scale(r * cos(turn), net->along), r * sin(turn), side);
     return tl_axpy(tl_add(net->corner, out), y, net->across);
@@ -155,8 +171,7 @@ int tl_net_neighbours(const TlNet *net, int64_t number, int64_t neighbour[TL_NET
 }
 
 double tl_net_rest_length(const TlNet *net, int64_t one, int64_t two) {
-  if (closed(net))
-    return tl_norm(tl_sub(point_of(net, place_of(net, one)), point_of(net, place_of(net, two))));
+  if (closed(net)) return tube_length(net, place_of(net, one), place_of(net, two));
   if (place_of(net, one).layer == place_of(net, two).layer) return net->spacing_m;
   return sqrt(net->layer_gap_m * net->layer_gap_m + net->spacing_m * net->spacing_m / 3);
 }
@@ -302,6 +317,12 @@ static void carry_sphere(const TlNet *net, int64_t number, const Held *by, TlBod
   b->velocity[i] = tl_add(by->v, tl_cross(by->w, arm));
 }
 
+static TlStatus missing(const TlNet *net) {
+  return tl_fail(TL_ELIMIT,
+                 "body %lld holds the last row of the net from id %lld on and is missing here",
+                 (long long)net->hold.body, (long long)net->first_id);
+}
+
 /* Each net whose last row has a holder; collective. */
 static TlStatus carry(const Membrane *m, const TlSync *sync, TlArena *arena) {
   TlBodies *b = m->bodies;
@@ -315,15 +336,16 @@ static TlStatus carry(const Membrane *m, const TlSync *sync, TlArena *arena) {
   for (int64_t i = 0; i < b->owned; i++)
     pose[i] = (Held){b->position[i], b->velocity[i], tl_bodies_spin(b, i), b->rotation[i]};
   TL_TRY(tl_sync_forward(sync, pose, sizeof *pose));
+  const TlNet *last = NULL; /* spheres come net by net: a holder is looked for once */
+  int64_t by = -1;
   for (int64_t n = 0; n < m->locals; n++) {
     const TlNet *net = tl_net_of(m->nets, m->count, m->local[n].id);
     int64_t number = net ? m->local[n].id - net->first_id : 0, i = m->local[n].index;
     if (!net || i >= b->owned || !carried(net, place_of(net, number))) continue;
-    int64_t by = index_among(b, net->hold.body);
-    if (by < 0)
-      return tl_fail(TL_ELIMIT, "body %lld holds net sphere %lld and is missing here",
-                     (long long)net->hold.body, (long long)m->local[n].id);
+    if (net != last) by = index_among(b, net->hold.body);
+    if (by < 0) return missing(net);
     carry_sphere(net, number, &pose[by], b, i);
+    last = net;
   }
   return TL_OK;
 }

@@ -69,24 +69,26 @@ static void shake(Rig *rig, double speed, double spin) {
   }
 }
 
+/* Each neighbour has this sphere for one, ascending, at its rest length; how many there are. */
+static int check_neighbours(const TlNet *net, int64_t i) {
+  int64_t mine[TL_NET_NEIGHBOURS], others[TL_NET_NEIGHBOURS];
+  int count = tl_net_neighbours(net, i, mine);
+  for (int k = 0; k < count; k++) {
+    int back = tl_net_neighbours(net, mine[k], others), found = 0;
+    for (int m = 0; m < back; m++) found += others[m] == i;
+    ck_assert_int_eq(found, 1);
+    ck_assert(k == 0 || mine[k] > mine[k - 1]);
+    TlVec3 d = tl_sub(tl_net_sphere(net, i).position, tl_net_sphere(net, mine[k]).position);
+    CK_NEAR(tl_norm(d), tl_net_rest_length(net, i, mine[k]), 2e-15);
+  }
+  return count;
+}
+
 START_TEST(neighbours_know_each_other_at_their_rest_length) {
   for (int layers = 1; layers <= 2; layers++) {
     Rig rig = rig_of(5, 6, layers);
     int64_t n = tl_net_spheres(&rig.net), bonds = 0;
-    for (int64_t i = 0; i < n; i++) {
-      int64_t mine[TL_NET_NEIGHBOURS], others[TL_NET_NEIGHBOURS];
-      int count = tl_net_neighbours(&rig.net, i, mine);
-      bonds += count;
-      for (int k = 0; k < count; k++) {
-        int back = tl_net_neighbours(&rig.net, mine[k], others), found = 0;
-        for (int m = 0; m < back; m++) found += others[m] == i;
-        ck_assert_int_eq(found, 1);
-        ck_assert(k == 0 || mine[k] > mine[k - 1]);
-        TlVec3 d =
-            tl_sub(tl_net_sphere(&rig.net, i).position, tl_net_sphere(&rig.net, mine[k]).position);
-        CK_NEAR(tl_norm(d), tl_net_rest_length(&rig.net, i, mine[k]), 1e-15);
-      }
-    }
+    for (int64_t i = 0; i < n; i++) bonds += check_neighbours(&rig.net, i);
     /* a layer: 5 rows of 5 bonds, 4 gaps of 11; between layers 30 + 25 and the third ones: rows
      * 0-3, where column + odd exists: 6 + 5 + 6 + 5 */
     ck_assert_int_eq(bonds, layers == 1 ? 2 * 69 : 2 * (2 * 69 + 30 + 25 + 22));
@@ -409,20 +411,10 @@ START_TEST(a_tube_s_spheres_have_six_neighbours_over_the_seam_too) {
     int64_t n = tl_net_spheres(&rig.net), bonds = 0;
     CK_OK(tl_net_check(&rig.net));
     for (int64_t i = 0; i < n; i++) {
-      int64_t mine[TL_NET_NEIGHBOURS], others[TL_NET_NEIGHBOURS];
-      TlVec3 x = tl_net_sphere(&rig.net, i).position, d = tl_sub(x, rig.net.corner);
+      TlVec3 d = tl_sub(tl_net_sphere(&rig.net, i).position, rig.net.corner);
       double out = tl_norm(tl_axpy(d, -tl_dot(d, rig.net.across), rig.net.across));
       CK_NEAR(out, i < 54 ? 0.3 : 0.3 + rig.net.layer_gap_m, 1e-12);
-      int count = tl_net_neighbours(&rig.net, i, mine);
-      bonds += count;
-      for (int k = 0; k < count; k++) {
-        int back = tl_net_neighbours(&rig.net, mine[k], others), found = 0;
-        for (int m = 0; m < back; m++) found += others[m] == i;
-        ck_assert_int_eq(found, 1);
-        ck_assert(k == 0 || mine[k] > mine[k - 1]);
-        CK_NEAR(tl_norm(tl_sub(x, tl_net_sphere(&rig.net, mine[k]).position)),
-                tl_net_rest_length(&rig.net, i, mine[k]), 1e-15);
-      }
+      bonds += check_neighbours(&rig.net, i);
     }
     /* a layer: 6 rings of 9 bonds, 5 gaps of 18; between layers two thirds in the ring below, the
      * third one only where there is a row above */
