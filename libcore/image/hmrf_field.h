@@ -6,9 +6,9 @@
 #ifndef TL_IMAGE_HMRF_FIELD_H
 #define TL_IMAGE_HMRF_FIELD_H
 
-#include "image/source.h"
+#include "base/status.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 
 typedef struct TlStencil {
   int count; /* 6 or 26 */
