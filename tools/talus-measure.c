@@ -5,6 +5,7 @@
 #include "post/measure.h"
 #include "post/measure_repose.h"
 #include "post/packing.h"
+#include "post/triaxial_run.h"
 
 #include <math.h>
 
@@ -12,6 +13,10 @@ typedef struct Options {
   double cell_m, repose_low_m[3], repose_high_m[3];
   bool packing, plot;
   double box_low_m[3], box_high_m[3], cylinder_foot_m[3], cylinder_axis_m[3], cylinder_radius_m;
+  bool triaxial;
+  double strain_window, modulus_strain;
+  char *compare;
+  TlTexts with, label;
 } Options;
 
 static const TlParam params[] = {
@@ -42,7 +47,28 @@ static const TlParam params[] = {
     {"cylinder-radius-m", TL_P_REAL, offsetof(Options, cylinder_radius_m), "m", "0", 0, 1e6, NULL,
      "radius of that cylinder; 0: no cylinder", NULL},
     {"plot", TL_P_FLAG, offsetof(Options, plot), "", "false", 0, 0, NULL,
-     "with --packing: packing.png, directions and forces of the last frame (gnuplot)", NULL},
+     "with --packing: packing.png, directions and forces of the last frame; with --triaxial: "
+     "triaxial_*.png (gnuplot)",
+     NULL},
+    {"triaxial", TL_P_FLAG, offsetof(Options, triaxial), "", "false", 0, 0, NULL,
+     "the curves of a triaxial test, from RUN/triaxial.csv; without --packing the frames are not "
+     "read",
+     NULL},
+    {"strain-window", TL_P_REAL, offsetof(Options, strain_window), "", "0.01", 1e-6, 1, NULL,
+     "with --triaxial: axial strain over which the slope for the dilatancy angle is fitted", NULL},
+    {"modulus-strain", TL_P_REAL, offsetof(Options, modulus_strain), "", "0.001", 1e-7, 1, NULL,
+     "with --triaxial: axial strain over which tangent moduli are fitted", NULL},
+    {"compare", TL_P_TEXT, offsetof(Options, compare), "", "", 0, 0, NULL,
+     "with --triaxial: laboratory curve to set beside it, with the rms difference; columns "
+     "axial_strain or engineering_axial_strain (_percent), deviatoric_stress (_Pa, _kPa, _MPa), "
+     "volumetric_strain, friction_angle_deg, stress_ratio and others of docs/results.md; draws",
+     "FILE.csv"},
+    {"with", TL_P_TEXTS, offsetof(Options, with), "", "", 0, 0, NULL,
+     "with --triaxial: one more run drawn over it; may be given again and again", "RUN"},
+    {"label", TL_P_TEXTS, offsetof(Options, label), "", "", 0, 0, NULL,
+     "name of a curve, the run's own first, then one for each --with; default: the keys in which "
+     "their studies differ",
+     "TEXT"},
 };
 
 /* Values that do not exist (no heap, nothing moved) are left out rather than printed as nan. */
@@ -136,19 +162,14 @@ static TlStatus report_resumes(TlReport *r, const TlScene *scene) {
   return status;
 }
 
-static TlStatus report(const TlCall *call, const TlScene *scene, const TlMeasure *m) {
-  TlReport r = {0};
-  TlStatus status = real(&r, "grain_scale", scene->grain_scale, "");
-  if (status == TL_OK) status = report_resumes(&r, scene);
-  if (status == TL_OK) status = report_motion(&r, m);
-  if (status == TL_OK) status = report_overlap(&r, m);
-  if (status == TL_OK && m->has_solid) status = report_ground(&r, m);
-  if (status == TL_OK && m->deposit.nx) status = report_deposit(&r, &m->deposit);
-  if (status == TL_OK) status = report_repose(&r, call, scene, m);
-  if (status == TL_OK) status = tl_report_text(&r, "output", call->output);
-  if (status == TL_OK) status = tl_report_print(&r, call->json);
-  tl_report_free(&r);
-  return status;
+static TlStatus report(TlReport *r, const TlCall *call, const TlScene *scene, const TlMeasure *m) {
+  TL_TRY(real(r, "grain_scale", scene->grain_scale, ""));
+  TL_TRY(report_resumes(r, scene));
+  TL_TRY(report_motion(r, m));
+  TL_TRY(report_overlap(r, m));
+  if (m->has_solid) TL_TRY(report_ground(r, m));
+  if (m->deposit.nx) TL_TRY(report_deposit(r, &m->deposit));
+  return report_repose(r, call, scene, m);
 }
 
 /* ---- the packing ---- */
@@ -168,8 +189,10 @@ static TlStatus region_of(const Options *o, TlRegion *region, bool *given) {
   TlVec3 size = tl_sub(region->high, region->low);
   bool box = tl_norm2(size) > 0;
   *given = box || region->round;
-  if ((*given || o->plot) && !o->packing)
-    return tl_fail(TL_EUSAGE, "--box-..., --cylinder-... and --plot want --packing");
+  if (*given && !o->packing)
+    return tl_fail(TL_EUSAGE, "--box-... and --cylinder-... want --packing");
+  if (o->plot && !o->packing && !o->triaxial)
+    return tl_fail(TL_EUSAGE, "--plot wants --packing or --triaxial");
   if (box && region->round)
     return tl_fail(TL_EUSAGE, "--box-... and --cylinder-... exclude each other");
   if (box && !(size.x > 0 && size.y > 0 && size.z > 0))
@@ -186,7 +209,8 @@ static TlStatus measure_packing(const TlCall *call, const TlScene *scene, const 
   return tl_packing_run(call->argv[0], scene, &how, call->output, call->overwrite);
 }
 
-static TlStatus measure_scene(const TlCall *call, const TlScene *scene, const TlRegion *region) {
+static TlStatus measure_scene(TlReport *r, const TlCall *call, const TlScene *scene,
+                              const TlRegion *region) {
   const Options *options = call->values;
   TlMeasure measure = {0};
   TlMeasureOptions how = {.cell_m = options->cell_m};
@@ -194,19 +218,61 @@ static TlStatus measure_scene(const TlCall *call, const TlScene *scene, const Tl
   if (status == TL_OK && options->packing) status = tl_packing_check(call->argv[0]);
   if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
   if (status == TL_OK) status = measure_packing(call, scene, region);
-  if (status == TL_OK) status = report(call, scene, &measure);
+  if (status == TL_OK) status = report(r, call, scene, &measure);
   tl_measure_free(&measure);
   return status;
 }
 
-static TlStatus run(const TlCall *call) {
+static TlStatus measure_frames(TlReport *r, const TlCall *call, const TlRegion *region) {
   TlScene scene;
+  TL_TRY(tl_results_read_scene(call->argv[0], &scene));
+  TlStatus status = measure_scene(r, call, &scene, region);
+  tl_scene_free(&scene);
+  return status;
+}
+
+/* ---- the triaxial test ---- */
+
+static TlStatus check_triaxial(const Options *o) {
+  if (!o->triaxial && (o->compare || o->with.count > 0 || o->label.count > 0))
+    return tl_fail(TL_EUSAGE, "--compare, --with and --label want --triaxial");
+  return TL_OK;
+}
+
+static TlStatus measure_triaxial(TlReport *r, const TlCall *call) {
+  const Options *o = call->values;
+  TlFigures figures = {0};
+  TlTriaxialRun how = {.run = call->argv[0],
+                       .options = {.window = o->strain_window, .modulus_strain = o->modulus_strain},
+                       .measured = o->compare,
+                       .with = o->with.items,
+                       .with_count = o->with.count,
+                       .label = o->label.items,
+                       .label_count = o->label.count,
+                       .plot = o->plot || o->compare || o->with.count > 0};
+  TlStatus status = tl_triaxial_run(&how, call->output, call->overwrite, &figures);
+  for (int64_t i = 0; i < figures.count && status == TL_OK; i++)
+    status = real(r, figures.item[i].name, figures.item[i].value, figures.item[i].unit);
+  tl_figures_free(&figures);
+  return status;
+}
+
+static TlStatus measure_all(TlReport *r, const TlCall *call) {
+  const Options *o = call->values;
   TlRegion region;
   bool given;
-  TL_TRY(region_of(call->values, &region, &given));
-  TL_TRY(tl_results_read_scene(call->argv[0], &scene));
-  TlStatus status = measure_scene(call, &scene, given ? &region : NULL);
-  tl_scene_free(&scene);
+  TL_TRY(region_of(o, &region, &given));
+  TL_TRY(check_triaxial(o));
+  if (o->triaxial) TL_TRY(measure_triaxial(r, call));
+  if (!o->triaxial || o->packing) TL_TRY(measure_frames(r, call, given ? &region : NULL));
+  return tl_report_text(r, "output", call->output);
+}
+
+static TlStatus run(const TlCall *call) {
+  TlReport r = {0};
+  TlStatus status = measure_all(&r, call);
+  if (status == TL_OK) status = tl_report_print(&r, call->json);
+  tl_report_free(&r);
   return status;
 }
 
@@ -227,12 +293,18 @@ static const TlTool tool = {
         "  rotations.csv     how far grains turned since the first frame, and the shear band's\n"
         "  forces.csv        normal forces over their mean\n"
         "  chains.csv        a line a force chain; chains.vtp: the same as lines for ParaView\n"
+        "and, with --triaxial,\n"
+        "  triaxial_curves.csv   a line a row of RUN/triaxial.csv: stress ratio, dilatancy, ...\n"
+        "  triaxial_summary.csv  peak and critical angles, moduli, dilatancy (value, unit, "
+        "source)\n"
         "and a summary goes to standard output. packing.csv is plotted over time by\n"
         "talus-render RUN --plots --csv=packing.csv. Definitions: docs/results.md.",
     .example = "  talus-measure out/run -o out/measures\n"
                "  talus-measure out/run -o out/measures --cell-m=10 --json --overwrite\n"
                "  talus-measure out/run -o out/m --packing --plot --cylinder-foot-m=0,0,0 "
-               "--cylinder-axis-m=0,0,0.1 --cylinder-radius-m=0.025",
+               "--cylinder-axis-m=0,0,0.1 --cylinder-radius-m=0.025\n"
+               "  talus-measure out/dense -o out/curves --triaxial --compare=lab.csv "
+               "--with=out/loose",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,

@@ -69,7 +69,7 @@ refused() { # status, text, arguments
   "$BIN/talus-measure" s.run "$@" >out.txt 2>err.txt || got=$?
   [ "$got" = "$want" ] && grep -qF -- "$text" err.txt || { fail "$*: exit $got"; cat err.txt; }
 }
-refused 2 "want --packing" -o n --plot
+refused 2 "wants --packing" -o n --plot
 refused 2 "exclude each other" -o n --packing --cylinder-radius-m=1 --box-high-m=1,1,1
 refused 2 "--box-high-m" -o n --packing --box-high-m=1,0,1
 refused 2 "--cylinder-axis-m" -o n --packing --cylinder-radius-m=1

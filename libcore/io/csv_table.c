@@ -1,0 +1,150 @@
+#include "io/csv_table.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tl_table_free(TlTable *t) {
+  tl_free(t->path);
+  tl_free(t->text);
+  tl_free(t->name);
+  tl_free(t->cell);
+  tl_free(t->line);
+  *t = (TlTable){0};
+}
+
+/* ---- cutting ---- */
+
+static char *trimmed(char *from, char *end) {
+  while (from < end && isspace((unsigned char)*from)) from++;
+  while (end > from && isspace((unsigned char)end[-1])) end--;
+  if (end - from >= 2 && *from == '"' && end[-1] == '"') from++, end--;
+  *end = 0;
+  return from;
+}
+
+static int commas(const char *line) {
+  int n = 0;
+  for (; *line; line++) n += *line == ',';
+  return n;
+}
+
+/* The line, which is spoilt, into count cells. */
+static void cut(char *line, char **cell, int count) {
+  for (int c = 0; c < count; c++) {
+    char *end = line + strcspn(line, ",");
+    char *next = *end ? end + 1 : end;
+    cell[c] = trimmed(line, end);
+    line = next;
+  }
+}
+
+/* The next line with something in it, ended; NULL: none. *at moves behind it. */
+static char *next_line(char **at, int64_t *number) {
+  while (**at) {
+    char *line = *at, *end = line + strcspn(line, "\n");
+    *at = *end ? end + 1 : end;
+    *end = 0;
+    ++*number;
+    line += strspn(line, " \t\r");
+    if (*line && *line != '#') return line;
+  }
+  return NULL;
+}
+
+static TlStatus take_header(TlTable *t, char *line) {
+  t->columns = commas(line) + 1;
+  TL_TRY(TL_NEW(t->name, (size_t)t->columns));
+  cut(line, t->name, t->columns);
+  for (int c = 0; c < t->columns; c++) {
+    if (!*t->name[c]) return tl_fail(TL_EINPUT, "%s: column %d has no name", t->path, c + 1);
+    if (tl_table_column(t, t->name[c]) < c)
+      return tl_fail(TL_EINPUT, "%s: two columns are named %s", t->path, t->name[c]);
+  }
+  return TL_OK;
+}
+
+static TlStatus take_rows(TlTable *t, char *at, int64_t number) {
+  size_t cells = 0, lines = 0, width = (size_t)t->columns;
+  for (char *line; (line = next_line(&at, &number));) {
+    if (commas(line) + 1 != t->columns)
+      return tl_fail(TL_EINPUT, "%s:%lld: %d cells; the header has %d", t->path, (long long)number,
+                     commas(line) + 1, t->columns);
+    TL_TRY(TL_RESERVE(t->cell, cells, ((size_t)t->rows + 1) * width));
+    TL_TRY(TL_RESERVE(t->line, lines, (size_t)t->rows + 1));
+    cut(line, t->cell + (size_t)t->rows * width, t->columns);
+    t->line[t->rows++] = number;
+  }
+  return TL_OK;
+}
+
+static TlStatus take(TlTable *t) {
+  static const char mark[] = "\xEF\xBB\xBF";
+  char *at = t->text;
+  int64_t number = 0;
+  if (strncmp(at, mark, 3) == 0) at += 3;
+  char *line = next_line(&at, &number);
+  if (!line) return tl_fail(TL_EINPUT, "%s: empty; a header of column names is needed", t->path);
+  TL_TRY(take_header(t, line));
+  return take_rows(t, at, number);
+}
+
+TlStatus tl_table_read(const char *path, TlTable *t) {
+  size_t size;
+  *t = (TlTable){.path = tl_strdup(path)};
+  TlStatus status = t->path ? tl_file_read(path, &t->text, &size) : TL_ENOMEM;
+  if (status == TL_OK && strlen(t->text) != size)
+    status = tl_fail(TL_EINPUT, "%s: holds a NUL byte: not a text file", path);
+  if (status == TL_OK) status = take(t);
+  if (status != TL_OK) tl_table_free(t);
+  return status;
+}
+
+/* ---- cells ---- */
+
+int tl_table_column(const TlTable *t, const char *name) {
+  for (int c = 0; c < t->columns; c++)
+    if (strcmp(t->name[c], name) == 0) return c;
+  return -1;
+}
+
+static char *names_of(const TlTable *t) {
+  char *all = tl_strdup(t->name[0]);
+  for (int c = 1; c < t->columns && all; c++) {
+    char *more = tl_format("%s, %s", all, t->name[c]);
+    tl_free(all);
+    all = more;
+  }
+  return all;
+}
+
+TlStatus tl_table_need(const TlTable *t, const char *name, int *column) {
+  *column = tl_table_column(t, name);
+  if (*column >= 0) return TL_OK;
+  char *there = names_of(t);
+  TlStatus status =
+      there ? tl_fail(TL_EINPUT, "%s: no column %s; it has %s", t->path, name, there) : TL_ENOMEM;
+  tl_free(there);
+  return status;
+}
+
+const char *tl_table_text(const TlTable *t, int64_t row, int column) {
+  return t->cell[(size_t)row * (size_t)t->columns + (size_t)column];
+}
+
+TlStatus tl_table_number(const TlTable *t, int64_t row, int column, double *value) {
+  const char *text = tl_table_text(t, row, column);
+  char *end;
+  *value = NAN;
+  if (!*text) return TL_OK;
+  double x = strtod(text, &end);
+  if (*end || isinf(x))
+    return tl_fail(TL_EINPUT, "%s:%lld: %s is '%s', not a number", t->path, (long long)t->line[row],
+                   t->name[column], text);
+  *value = x;
+  return TL_OK;
+}

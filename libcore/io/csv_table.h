@@ -1,0 +1,38 @@
+/* Reading tables: CSV with a header line of column names, cells by row and name.
+ *
+ * Commas part the cells; blanks about a cell and one pair of quotes about it do not count (a quoted
+ * cell holds no comma); blank lines and lines that begin with # are passed over; line ends of
+ * either kind, a byte order mark. Every row has as many cells as the header.
+ */
+#ifndef TL_IO_CSV_TABLE_H
+#define TL_IO_CSV_TABLE_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+
+typedef struct TlTable {
+  char *path;    /* for messages, owned */
+  char *text;    /* of the file, cut into cells, owned */
+  char **name;   /* [columns] borrowed from text; the array is owned */
+  char **cell;   /* [rows * columns] likewise */
+  int64_t *line; /* [rows] of the file, from 1, owned */
+  int columns;
+  int64_t rows;
+} TlTable;
+
+/* TL_EINPUT: no header, a column without a name or named twice, a row of another length; the
+ * message names the line. */
+TlStatus tl_table_read(const char *path, TlTable *table);
+void tl_table_free(TlTable *table);
+
+/* Index of the column; -1: none. */
+int tl_table_column(const TlTable *table, const char *name);
+/* TL_EINPUT: none; the message names the file, the column and those that are there. */
+TlStatus tl_table_need(const TlTable *table, const char *name, int *column);
+/* Borrowed; "" when empty. */
+const char *tl_table_text(const TlTable *table, int64_t row, int column);
+/* An empty cell or nan: NaN. TL_EINPUT: no number; the message names line and column. */
+TlStatus tl_table_number(const TlTable *table, int64_t row, int column, double *value);
+
+#endif

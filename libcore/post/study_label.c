@@ -1,0 +1,185 @@
+#include "post/study_label.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The effective study as the solver writes it: "key: value", two blanks a level, "- " list items.
+ */
+
+typedef struct Entry {
+  char *key, *value; /* owned */
+} Entry;
+
+typedef struct Keys {
+  Entry *item;
+  int64_t count;
+  size_t capacity;
+} Keys;
+
+enum { DEEP = 16, LONG = 256 };
+
+typedef struct Level {
+  int indent, items;
+  char path[LONG];
+} Level;
+
+typedef struct Stack {
+  Level level[DEEP];
+  int depth; /* level[0] is the root */
+} Stack;
+
+static void free_keys(Keys *k) {
+  for (int64_t i = 0; i < k->count; i++) {
+    tl_free(k->item[i].key);
+    tl_free(k->item[i].value);
+  }
+  tl_free(k->item);
+}
+
+static TlStatus push(Stack *s, int indent, const char *path) {
+  if (s->depth + 1 == DEEP) return tl_fail(TL_EINPUT, "study.yaml: more than %d levels", DEEP - 1);
+  Level *l = &s->level[++s->depth];
+  *l = (Level){.indent = indent};
+  snprintf(l->path, sizeof l->path, "%s", path);
+  return TL_OK;
+}
+
+static void pop_to(Stack *s, int indent) {
+  while (s->depth > 0 && s->level[s->depth].indent >= indent) s->depth--;
+}
+
+static TlStatus add(Keys *k, const char *key, const char *value) {
+  TL_TRY(TL_RESERVE(k->item, k->capacity, (size_t)k->count + 1));
+  Entry *e = &k->item[k->count++];
+  *e = (Entry){tl_strdup(key), tl_strdup(value)};
+  return e->key && e->value ? TL_OK : TL_ENOMEM;
+}
+
+static TlStatus take_line(Stack *s, Keys *keys, char *line) {
+  char path[LONG + 80];
+  int indent = (int)strspn(line, " ");
+  line += indent;
+  if (!*line || *line == '#') return TL_OK;
+  pop_to(s, indent);
+  if (strncmp(line, "- ", 2) == 0) {
+    Level *list = &s->level[s->depth];
+    snprintf(path, sizeof path, "%s[%d]", list->path, list->items++);
+    TL_TRY(push(s, indent, path));
+    line += 2;
+    indent += 2;
+  }
+  char *colon = strstr(line, ":");
+  const char *above = s->level[s->depth].path;
+  if (!colon) return TL_OK;
+  snprintf(path, sizeof path, "%s%s%.*s", above, *above ? "." : "",
+           colon - line > 60 ? 60 : (int)(colon - line), line);
+  char *value = colon + 1 + strspn(colon + 1, " ");
+  return *value ? add(keys, path, value) : push(s, indent, path);
+}
+
+static TlStatus take_study(char *text, Keys *keys) {
+  Stack s = {.level = {{.indent = -1}}};
+  while (*text) {
+    char *end = text + strcspn(text, "\n"), *next = *end ? end + 1 : end;
+    *end = 0;
+    TL_TRY(take_line(&s, keys, text));
+    text = next;
+  }
+  return TL_OK;
+}
+
+/* No keys when there is no study. */
+static TlStatus read_study(const char *folder, Keys *keys) {
+  char *path = tl_path_join(folder, "study.yaml"), *text = NULL;
+  size_t size;
+  TlStatus status = path ? TL_OK : TL_ENOMEM;
+  if (status == TL_OK && tl_file_exists(path)) status = tl_file_read(path, &text, &size);
+  if (text) status = tl_context(take_study(text, keys), "%s", folder);
+  tl_free(text);
+  tl_free(path);
+  return status;
+}
+
+/* ---- what differs ---- */
+
+static const char *value_of(const Keys *k, const char *key) {
+  for (int64_t i = 0; i < k->count; i++)
+    if (strcmp(k->item[i].key, key) == 0) return k->item[i].value;
+  return NULL;
+}
+
+static bool no_matter(const char *key) {
+  static const char *const those[] = {"title", "frames", "checkpoint", "parallel"};
+  size_t n = strcspn(key, ".");
+  for (int i = 0; i < 4; i++)
+    if (strlen(those[i]) == n && strncmp(key, those[i], n) == 0) return true;
+  return false;
+}
+
+static bool differs(const Keys *study, int64_t count, const char *key) {
+  const char *first = value_of(&study[0], key);
+  for (int64_t i = 1; i < count; i++) {
+    const char *value = value_of(&study[i], key);
+    if ((first == NULL) != (value == NULL) || (first && strcmp(first, value) != 0)) return true;
+  }
+  return false;
+}
+
+/* More of a label. */
+static TlStatus append(char **label, const char *key, const char *value) {
+  char *longer = tl_format("%s%s%s = %s", *label ? *label : "", *label ? ", " : "", key,
+                           value ? value : "none");
+  tl_free(*label);
+  *label = longer;
+  return longer ? TL_OK : TL_ENOMEM;
+}
+
+/* The keys that study `from` has and none before it. */
+static TlStatus tell(const Keys *study, int64_t count, int64_t from, char **label) {
+  for (int64_t k = 0; k < study[from].count; k++) {
+    const char *key = study[from].item[k].key;
+    bool told = no_matter(key) || !differs(study, count, key);
+    for (int64_t i = 0; i < from && !told; i++) told = value_of(&study[i], key) != NULL;
+    for (int64_t i = 0; i < count && !told; i++)
+      TL_TRY(append(&label[i], key, value_of(&study[i], key)));
+  }
+  return TL_OK;
+}
+
+static TlStatus by_folder(const char *folder, char **label) {
+  size_t n = strlen(folder);
+  while (n > 1 && folder[n - 1] == '/') n--;
+  size_t from = n;
+  while (from > 0 && folder[from - 1] != '/') from--;
+  *label = from < n ? tl_format("%.*s", (int)(n - from), folder + from) : tl_strdup(folder);
+  return *label ? TL_OK : TL_ENOMEM;
+}
+
+static TlStatus make(const char *const *folder, int64_t count, Keys *study, char **label) {
+  bool all = true;
+  for (int64_t i = 0; i < count; i++) {
+    TL_TRY(read_study(folder[i], &study[i]));
+    all = all && study[i].count > 0;
+  }
+  for (int64_t i = 0; i < count && all; i++) TL_TRY(tell(study, count, i, label));
+  for (int64_t i = 0; i < count; i++)
+    if (!label[i]) TL_TRY(by_folder(folder[i], &label[i]));
+  return TL_OK;
+}
+
+TlStatus tl_study_labels(const char *const *folder, int64_t count, char **label) {
+  Keys *study;
+  for (int64_t i = 0; i < count; i++) label[i] = NULL;
+  TL_TRY(TL_NEW(study, (size_t)count));
+  TlStatus status = make(folder, count, study, label);
+  for (int64_t i = 0; i < count; i++) free_keys(&study[i]);
+  for (int64_t i = 0; i < count && status != TL_OK; i++) {
+    tl_free(label[i]);
+    label[i] = NULL;
+  }
+  tl_free(study);
+  return status;
+}

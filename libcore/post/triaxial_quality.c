@@ -1,0 +1,55 @@
+/* How good the test is: quasi-static, in balance, whole, and its energy ledger closed.
+ *
+ * Work put in: the largest size that ram and pressure work together reach. The defect's share of it
+ * is the largest size of the defect over that. */
+#include "post/triaxial.h"
+
+#include <math.h>
+
+/* Over the rows of shear. */
+static double largest(const TlTriaxial *t, TlTx column, double *mean) {
+  double most = NAN, sum = 0;
+  int64_t n = 0;
+  for (int64_t i = 0; i < t->count; i++) {
+    double x = fabs(t->x[column][i]);
+    if (t->kind[i] != TL_STAGE_SHEAR || isnan(x)) continue;
+    most = fmax(most, x);
+    sum += x;
+    n++;
+  }
+  if (mean) *mean = n ? sum / (double)n : NAN;
+  return most;
+}
+
+static double consolidated(const TlTriaxial *t) {
+  for (int64_t i = t->count - 1; i >= 0; i--)
+    if (t->kind[i] == TL_STAGE_CONSOLIDATE) return t->x[TL_TX_UNBALANCED][i];
+  return NAN;
+}
+
+static TlStatus ledger(const TlTriaxial *t, TlFigures *f) {
+  double work = 0, defect = 0;
+  for (int64_t i = 0; i < t->count; i++) {
+    work = fmax(work, fabs(t->x[TL_TX_RAM_WORK][i] + t->x[TL_TX_PRESSURE_WORK][i]));
+    defect = fmax(defect, fabs(t->x[TL_TX_DEFECT][i]));
+  }
+  TL_TRY(tl_figures_add(f, "work_put_in", work, "J", "largest size of ram and pressure work"));
+  TL_TRY(tl_figures_add(f, "largest_energy_defect", defect, "J", "largest size of the defect"));
+  return tl_figures_add(f, "energy_defect_share", work > 0 ? 100 * defect / work : NAN, "percent",
+                        "of the work put in");
+}
+
+TlStatus tl_tx_quality(const TlTriaxial *t, const TlTriaxialOptions *o, TlFigures *f) {
+  (void)o;
+  double mean, most = largest(t, TL_TX_INERTIA, &mean);
+  TL_TRY(tl_figures_add(f, "largest_inertia_number", most, "", "Tan 2022 Eq. 4.20, in shear"));
+  TL_TRY(tl_figures_add(f, "mean_inertia_number", mean, "", "Tan 2022 Eq. 4.20, in shear"));
+  TL_TRY(tl_figures_add(f, "unbalanced_force_consolidated", consolidated(t), "",
+                        "last row of consolidation"));
+  largest(t, TL_TX_UNBALANCED, &mean);
+  TL_TRY(tl_figures_add(f, "mean_unbalanced_force", mean, "", "in shear"));
+  TL_TRY(tl_figures_add(f, "largest_tilt", largest(t, TL_TX_TILT, NULL), "deg",
+                        "of the platen, in shear"));
+  TL_TRY(tl_figures_add(f, "grains_escaped", t->x[TL_TX_ESCAPED][t->count - 1], "", "last row"));
+  return ledger(t, f);
+}

@@ -1,0 +1,78 @@
+/* Peak and critical strength (Tan 2022 Eqs. 4.1-4.3).
+ *
+ * Peak: the row of the largest mobilised friction angle on a loading leg. Critical: mean over the
+ * rows of the last fifth of the strain of the last loading leg, with the standard deviation of
+ * those rows about it; it is one only where the curve has come level there. */
+#include "post/triaxial.h"
+
+#include <math.h>
+
+static const double LAST = 0.2;
+
+typedef struct Mean {
+  double mean, sd;
+} Mean;
+
+static Mean mean_of(const double *x, int64_t n) {
+  int64_t there = 0;
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (!isnan(x[i])) sum += x[i], there++;
+  double mean = there ? sum / (double)there : NAN;
+  for (int64_t i = 0; i < n; i++)
+    if (!isnan(x[i])) squares += (x[i] - mean) * (x[i] - mean);
+  return (Mean){mean, there ? sqrt(squares / (double)there) : NAN};
+}
+
+static TlStatus peak(const TlTriaxial *t, TlFigures *f) {
+  static const char how[] = "Tan 2022 Eq. 4.2: largest on a loading leg";
+  int64_t at = tl_tx_largest(t, TL_TX_FRICTION), q = tl_tx_largest(t, TL_TX_Q);
+  double angle = at >= 0 ? t->x[TL_TX_FRICTION][at] : NAN;
+  TL_TRY(tl_figures_add(f, "peak_friction_angle", angle, "deg", how));
+  TL_TRY(tl_figures_add(f, "peak_friction_strain", at >= 0 ? t->x[TL_TX_AXIAL_STRAIN][at] : NAN, "",
+                        how));
+  TL_TRY(tl_figures_add(f, "peak_deviatoric_stress", q >= 0 ? t->x[TL_TX_Q][q] : NAN, "Pa",
+                        "largest on a loading leg"));
+  TL_TRY(tl_figures_add(f, "peak_deviatoric_strain", q >= 0 ? t->x[TL_TX_AXIAL_STRAIN][q] : NAN, "",
+                        "largest on a loading leg"));
+  return tl_figures_add(f, "peak_stress_ratio", q >= 0 ? t->x[TL_TX_STRESS_RATIO][q] : NAN, "",
+                        "q/p at the peak deviatoric stress");
+}
+
+/* First row of the last fifth; *n: how many. */
+static int64_t last_fifth(const TlTriaxial *t, int64_t *n) {
+  const double *e = t->x[TL_TX_AXIAL_STRAIN];
+  const TlTxLeg *leg = tl_tx_last_leg(t, 1);
+  *n = 0;
+  if (!leg) return 0;
+  double from = e[leg->last] - LAST * (e[leg->last] - e[leg->first]);
+  int64_t first = leg->last;
+  while (first > leg->first && e[first - 1] >= from) first--;
+  *n = leg->last - first + 1;
+  return first;
+}
+
+static TlStatus critical(const TlTriaxial *t, TlFigures *f) {
+  static const char how[] = "Tan 2022 Eq. 4.3: mean over the last fifth of the last loading leg";
+  int64_t n, first = last_fifth(t, &n);
+  Mean angle = mean_of(t->x[TL_TX_FRICTION] + first, n);
+  double from = n ? t->x[TL_TX_AXIAL_STRAIN][first] : NAN;
+  TL_TRY(tl_figures_add(f, "critical_friction_angle", angle.mean, "deg", how));
+  TL_TRY(tl_figures_add(f, "critical_friction_scatter", angle.sd, "deg",
+                        "standard deviation of those rows"));
+  TL_TRY(tl_figures_add(f, "critical_from_strain", from, "", how));
+  TL_TRY(tl_figures_add(f, "critical_deviatoric_stress", mean_of(t->x[TL_TX_Q] + first, n).mean,
+                        "Pa", how));
+  TL_TRY(tl_figures_add(f, "critical_stress_ratio",
+                        mean_of(t->x[TL_TX_STRESS_RATIO] + first, n).mean, "", how));
+  TL_TRY(
+      tl_figures_add(f, "critical_void_ratio", mean_of(t->x[TL_TX_VOID] + first, n).mean, "", how));
+  return tl_figures_add(f, "softening", tl_figures_get(f, "peak_friction_angle") - angle.mean,
+                        "deg", "peak less critical friction angle");
+}
+
+TlStatus tl_tx_strength(const TlTriaxial *t, const TlTriaxialOptions *o, TlFigures *f) {
+  (void)o;
+  TL_TRY(peak(t, f));
+  return critical(t, f);
+}
