@@ -2,7 +2,10 @@
 
 #include "base/mem.h"
 #include "base/random.h"
+#include "run/assembly_cut.h"
+#include "run/bodies.h"
 #include "run/drawn.h"
+#include "run/handout.h"
 #include "run/lattice.h"
 
 #include <math.h>
@@ -30,9 +33,8 @@ typedef struct Scan {
   TlBodies *bodies;
   TlVec3 foot, position; /* scan point that goes to position */
   TlQuat turn;
-  int64_t id;
   double lift;
-  int64_t off_ground, behind, first_off;
+  int64_t off_ground, behind;
 } Scan;
 
 static TlQuat turn_of(const double deg[3]) {
@@ -60,8 +62,10 @@ static TlStatus add_scanned(void *context, const TlGrainRow *row) {
   Scan *s = context;
   const TlSetup *setup = s->place->setup;
   double scale = setup->grains.grain_scale, lift = 0;
+  if (!tl_cut_keeps(&setup->release.cut, row->scan_centroid_m, row->radius_m)) return TL_OK;
   TlVec3 offset = tl_scale(scale, tl_sub(row->scan_centroid_m, s->foot));
-  TlBodyState state = {.id = s->id++, .avatar_id = row->id, .scale = scale};
+  TlBodyState state = {.scale = scale}; /* its id comes when all are counted */
+  state.avatar_id = tl_study_shapes_stand_in(s->place->shapes, row, &state.scale).id;
   state.position = tl_add(s->position, tl_quat_rotate(s->turn, offset));
   state.rotation = tl_quat_unit(tl_quat_mul(s->turn, row->scan_rotation));
   state.velocity = tl_vec3_of(setup->release.velocity_m_s);
@@ -73,21 +77,33 @@ static TlStatus add_scanned(void *context, const TlGrainRow *row) {
   return tl_bodies_add(s->bodies, &state);
 }
 
-static TlStatus judge_scanned(const Scan *s) {
-  TlComm *comm = s->place->comm;
-  int64_t counts[2] = {s->off_ground, s->behind};
-  TL_TRY(tl_comm_sum_int(comm, counts, 2));
+static TlStatus judge(const Scan *s) {
+  const TlPlace *place = s->place;
+  int64_t counts[3] = {s->off_ground, s->behind, s->bodies->owned};
+  TL_TRY(tl_comm_sum_int(place->comm, counts, 3));
   if (counts[0])
-    return tl_study_fail(s->place->study, TL_EINPUT, "release.position_m",
+    return tl_study_fail(place->study, TL_EINPUT, "release.position_m",
                          "%lld of %lld grains have no terrain below them; move the assembly or "
                          "make it smaller",
-                         (long long)counts[0], (long long)s->place->selection->count);
+                         (long long)counts[0], (long long)counts[2]);
   if (counts[1])
-    return tl_study_fail(s->place->study, TL_EINPUT, "release.position_m",
+    return tl_study_fail(place->study, TL_EINPUT, "release.position_m",
                          "%lld of %lld grains lie behind a plane (planes' normals point to the "
                          "grains)",
-                         (long long)counts[1], (long long)s->place->selection->count);
-  return TL_OK;
+                         (long long)counts[1], (long long)counts[2]);
+  return tl_cut_judge(&place->setup->release.cut, counts[2], place->selection->count, place->study);
+}
+
+/* In catalog order over the ranks, without gaps. */
+static TlStatus number(const Scan *s) {
+  TlComm *comm = s->place->comm;
+  int64_t *counts, id = 0;
+  TL_TRY(tl_comm_agree(comm, TL_NEW(counts, (size_t)tl_comm_size(comm))));
+  TlStatus status = tl_comm_gather_all(comm, &s->bodies->owned, counts, sizeof *counts);
+  for (int r = 0; r < tl_comm_rank(comm); r++) id += counts[r];
+  for (int64_t i = 0; i < s->bodies->owned; i++) s->bodies->id[i] = id + i;
+  tl_free(counts);
+  return status;
 }
 
 static TlStatus stand(Scan *s) {
@@ -98,6 +114,7 @@ static TlStatus stand(Scan *s) {
   double ground = 0;
   s->foot = tl_vec3(0.5 * (sel->low_m.x + sel->high_m.x), 0.5 * (sel->low_m.y + sel->high_m.y),
                     sel->low_m.z);
+  if (release->cut.kind != TL_CUT_NONE) s->foot = tl_cut_foot(&release->cut);
   s->position = tl_vec3_of(release->position_m);
   s->turn = turn_of(release->rotation_deg);
   if (!place->terrain) return TL_OK;
@@ -118,16 +135,76 @@ static TlStatus stand(Scan *s) {
 static TlStatus make_scanned(const TlPlace *place, TlBodies *bodies, double *lifted_m) {
   int64_t n = place->selection->count, me = tl_comm_rank(place->comm),
           ranks = tl_comm_size(place->comm);
-  Scan s = {.place = place, .bodies = bodies, .id = n * me / ranks};
+  Scan s = {.place = place, .bodies = bodies};
   TlStatus status = stand(&s);
   if (status == TL_OK)
-    status = tl_selection_walk(place->selection, s.id, n * (me + 1) / ranks, add_scanned, &s);
+    status =
+        tl_selection_walk(place->selection, n * me / ranks, n * (me + 1) / ranks, add_scanned, &s);
   TL_TRY(tl_comm_agree(place->comm, status));
-  TL_TRY(judge_scanned(&s));
+  TL_TRY(judge(&s));
+  TL_TRY(number(&s));
   TL_TRY(tl_comm_most(place->comm, &s.lift, 1));
   for (int64_t i = 0; i < bodies->owned; i++) bodies->position[i].z += s.lift;
   *lifted_m = s.lift;
   return TL_OK;
+}
+
+/* ---- from an earlier run ---- */
+
+typedef struct Again {
+  const TlPlace *place;
+  TlQuat turn;
+  double grow;   /* over the size there */
+  int64_t *kept; /* rows of the start; rank 0 */
+  int64_t count;
+} Again;
+
+static TlStatus cut_start(Again *a) {
+  const TlStart *s = &a->place->selection->start;
+  TL_TRY(TL_NEW(a->kept, (size_t)s->count));
+  for (int64_t i = 0; i < s->count; i++) {
+    double radius = s->grain[i].scale * s->shapes[s->shape[i]].radius_m;
+    if (tl_cut_keeps(&a->place->setup->release.cut, s->grain[i].position_m, radius))
+      a->kept[a->count++] = i;
+  }
+  return TL_OK;
+}
+
+static TlBodyState state_again(void *context, int64_t i) {
+  const Again *a = context;
+  const TlSetup *setup = a->place->setup;
+  const TlStart *s = &a->place->selection->start;
+  const TlBodyRow *g = &s->grain[a->kept[i]];
+  TlVec3 offset = tl_quat_rotate(a->turn, tl_scale(a->grow, g->position_m));
+  TlBodyState state = {.id = i, .scale = a->grow * g->scale};
+  TlGrainRow row =
+      tl_study_shapes_stand_in(a->place->shapes, &s->shapes[s->shape[a->kept[i]]], &state.scale);
+  state.avatar_id = row.id;
+  state.position = tl_add(tl_vec3_of(setup->release.position_m), offset);
+  state.rotation = tl_quat_unit(tl_quat_mul(a->turn, g->rotation));
+  state.velocity = tl_vec3_of(setup->release.velocity_m_s);
+  if (!setup->release.keep_velocities) return state;
+  state.velocity = tl_quat_rotate(a->turn, g->velocity_m_s);
+  state.momentum = tl_placed_momentum(&state, &row, setup->grains.density_kg_m3,
+                                      tl_quat_rotate(a->turn, g->spin_rad_s));
+  return state;
+}
+
+static TlStatus make_again(const TlPlace *place, TlBodies *bodies) {
+  const TlReleaseSetup *release = &place->setup->release;
+  const TlStart *start = &place->selection->start;
+  bool first = tl_comm_rank(place->comm) == 0;
+  Again a = {.place = place, .turn = turn_of(release->rotation_deg)};
+  Scan s = {.place = place, .bodies = bodies};
+  if (first) a.grow = place->setup->grains.grain_scale / start->grain_scale;
+  TlStatus status = first ? cut_start(&a) : TL_OK;
+  status = tl_comm_agree(place->comm, status);
+  if (status == TL_OK) status = tl_hand_out(place->comm, a.count, state_again, &a, bodies);
+  for (int64_t i = 0; i < bodies->owned; i++)
+    s.behind += behind_plane(place->setup, bodies->position[i]);
+  if (status == TL_OK) status = judge(&s);
+  tl_free(a.kept);
+  return status;
 }
 
 TlStatus tl_assembly_make(const TlPlace *place, TlBodies *bodies, double *lifted_m) {
@@ -140,6 +217,8 @@ TlStatus tl_assembly_make(const TlPlace *place, TlBodies *bodies, double *lifted
     return tl_drawn_make(place, bodies);
   case TL_ASSEMBLY_POURED: /* they come during the run: run/pour.h */
     return TL_OK;
+  case TL_ASSEMBLY_FROM_RUN:
+    return make_again(place, bodies);
   default:
     return make_scanned(place, bodies, lifted_m);
   }

@@ -1,8 +1,9 @@
 /* The grains at the start: what the study's release section says, made into bodies.
  *
- * Each rank makes its own part; ids count the grains in catalog order (as-scanned) or cell order
- * (lattice: x fastest, then y, then z) and, like everything about the bodies, do not depend on the
- * number of ranks. Afterwards bodies lie on arbitrary ranks: cut and migrate (dist/dist.h).
+ * Each rank makes its own part; ids count the grains in catalog order (as-scanned), cell order
+ * (lattice: x fastest, then y, then z) or the order of their ids in the earlier run (from-run; what
+ * is cut away leaves no gap) and, like everything about the bodies, do not depend on the number of
+ * ranks. Afterwards bodies lie on arbitrary ranks: cut and migrate (dist/dist.h).
  */
 #ifndef TL_RUN_ASSEMBLY_H
 #define TL_RUN_ASSEMBLY_H

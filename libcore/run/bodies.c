@@ -23,8 +23,7 @@ static TlStatus row_of(const TlPlace *place, int64_t i, TlGrainRow *row) {
   return tl_study_fail(place->study, TL_EINPUT, path, "%s", text);
 }
 
-/* L = R (density I s^5) R^T omega. */
-static TlVec3 momentum_of(const TlBodyState *state, const TlGrainRow *row, double density,
+TlVec3 tl_placed_momentum(const TlBodyState *state, const TlGrainRow *row, double density,
                           TlVec3 spin) {
   double s2 = state->scale * state->scale, s5 = s2 * s2 * state->scale;
   TlMat3 r = tl_quat_matrix(state->rotation);
@@ -40,7 +39,7 @@ static TlBodyState state_of(const TlBodySetup *b, const TlGrainRow *row, double 
                        .rotation = tl_quat_unit(tl_quat_mul(turn, row->scan_rotation)),
                        .velocity = tl_vec3_of(b->velocity_m_s),
                        .flags = b->fixed ? TL_BODY_FROZEN : 0};
-  state.momentum = momentum_of(&state, row, density, tl_vec3_of(b->spin_rad_s));
+  state.momentum = tl_placed_momentum(&state, row, density, tl_vec3_of(b->spin_rad_s));
   return state;
 }
 

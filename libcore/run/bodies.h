@@ -10,4 +10,8 @@ int64_t tl_placed_count(const TlSetup *setup);
  * Errors at the study's key: a grain the catalog does not have. */
 TlStatus tl_placed_make(const TlPlace *place, int64_t first_id, TlBodies *bodies);
 
+/* L = R (density I s^5) R^T spin, world, of a body of this row. */
+TlVec3 tl_placed_momentum(const TlBodyState *state, const TlGrainRow *row, double density_kg_m3,
+                          TlVec3 spin);
+
 #endif

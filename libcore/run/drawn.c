@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "run/avatars.h"
+#include "run/handout.h"
 #include "run/lattice.h"
 #include "run/sizes.h"
 #include "shape/apart.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STREAM_PLACE = 113, NUMBERS = 16, BLOCK = 512, TAG_BODIES = 21 };
+enum { STREAM_PLACE = 113, NUMBERS = 16 };
 
 /* Placed grains in cubic bins a little wider than the largest grain. */
 typedef struct Bins {
@@ -218,9 +219,8 @@ static TlStatus place_all(Box *box) {
   return found ? TL_OK : full(box);
 }
 
-/* ---- to each rank its part ---- */
-
-static TlBodyState state_of(const Box *box, int64_t i) {
+static TlBodyState state_of(void *context, int64_t i) {
+  const Box *box = context;
   TlBodyState s = {.id = i,
                    .avatar_id = box->grain[i].avatar_id,
                    .scale = box->grain[i].scale,
@@ -230,59 +230,17 @@ static TlBodyState state_of(const Box *box, int64_t i) {
   return s;
 }
 
-static TlStatus send(TlComm *comm, int to, int tag, const void *data, size_t size) {
-  TlCommBatch batch = {0};
-  TlStatus status = tl_comm_send(comm, &batch, to, tag, data, size);
-  if (status == TL_OK) status = tl_comm_wait(comm, &batch);
-  tl_comm_batch_free(&batch);
-  return status;
-}
-
-static TlStatus receive(TlComm *comm, int from, int tag, void *data, size_t size) {
-  TlCommBatch batch = {0};
-  TlStatus status = tl_comm_receive(comm, &batch, from, tag, data, size);
-  if (status == TL_OK) status = tl_comm_wait(comm, &batch);
-  tl_comm_batch_free(&batch);
-  return status;
-}
-
-/* Blocks of bounded size; each rank knows how many grains are its own. */
-static TlStatus hand_out(const Box *box, TlComm *comm, TlBodyState *block, int64_t all,
-                         TlBodies *bodies) {
-  int me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
-  for (int r = 0; r < ranks; r++) {
-    int64_t end = all * (r + 1) / ranks;
-    if (me != 0 && me != r) continue;
-    for (int64_t first = all * r / ranks; first < end; first += BLOCK) {
-      int64_t n = end - first < BLOCK ? end - first : BLOCK;
-      if (me == 0)
-        for (int64_t i = 0; i < n; i++) block[i] = state_of(box, first + i);
-      if (me == 0 && r != 0)
-        TL_TRY(send(comm, r, TAG_BODIES, block, (size_t)n * sizeof *block));
-      else if (me != 0)
-        TL_TRY(receive(comm, 0, TAG_BODIES, block, (size_t)n * sizeof *block));
-      for (int64_t i = 0; me == r && i < n; i++) TL_TRY(tl_bodies_add(bodies, &block[i]));
-    }
-  }
-  return TL_OK;
-}
-
 TlStatus tl_drawn_make(const TlPlace *place, TlBodies *bodies) {
   Box box = {.place = place,
              .avatars = {.catalog = place->selection->catalog, .shapes = place->shapes}};
-  TlBodyState *block = NULL;
-  TlStatus status = TL_NEW(block, BLOCK);
-  if (status == TL_OK && tl_comm_rank(place->comm) == 0) status = place_all(&box);
+  TlStatus status = tl_comm_rank(place->comm) == 0 ? place_all(&box) : TL_OK;
   status = tl_comm_agree(place->comm, status);
-  int64_t all = box.count;
-  if (status == TL_OK) status = tl_comm_most_int(place->comm, &all, 1);
-  if (status == TL_OK) status = hand_out(&box, place->comm, block, all, bodies);
+  if (status == TL_OK) status = tl_hand_out(place->comm, box.count, state_of, &box, bodies);
   tl_avatars_free(&box.avatars);
   tl_free(box.grain);
   tl_free(box.placed);
   tl_free(box.turn);
   tl_free(box.bins.head);
   tl_free(box.bins.next);
-  tl_free(block);
-  return tl_comm_agree(place->comm, status);
+  return status;
 }

@@ -14,6 +14,7 @@ typedef struct Draw {
 } Draw;
 
 typedef struct Dealer {
+  const TlStudyShapes *shapes;
   TlBodies *bodies;
   const Draw *draw;
   int64_t count, next, row;
@@ -61,6 +62,15 @@ static bool clear_of_boundaries(const TlLattice *l, TlVec3 p) {
   return true;
 }
 
+/* The whole grain in the upright cylinder inscribed in the box. */
+static bool inside_round(const TlLattice *l, TlVec3 p) {
+  const TlReleaseSetup *r = &l->place->setup->release;
+  double x = r->high_m[0] - r->low_m[0], y = r->high_m[1] - r->low_m[1];
+  return !r->round || hypot(p.x - 0.5 * (r->low_m[0] + r->high_m[0]),
+                            p.y - 0.5 * (r->low_m[1] + r->high_m[1])) <=
+                          0.5 * fmin(x, y) - l->radius * (1 - 1e-9);
+}
+
 bool tl_lattice_cell(const TlLattice *l, int64_t g, TlVec3 *p) {
   const TlReleaseSetup *r = &l->place->setup->release;
   const TlTerrain *terrain = l->place->terrain;
@@ -68,7 +78,7 @@ bool tl_lattice_cell(const TlLattice *l, int64_t g, TlVec3 *p) {
   double lift = 0, ground;
   *p = tl_vec3(r->low_m[0] + ((double)i + 0.5) * l->side, r->low_m[1] + ((double)j + 0.5) * l->side,
                r->low_m[2] + ((double)k + 0.5) * l->side);
-  if (!tl_inside_polygon(&r->polygon, p->x, p->y)) return false;
+  if (!tl_inside_polygon(&r->polygon, p->x, p->y) || !inside_round(l, *p)) return false;
   if (terrain && r->layers > 0) {
     if (!tl_terrain_height(terrain, p->x, p->y, &ground, NULL)) return false;
     p->z = ground + l->radius;
@@ -130,15 +140,18 @@ static int compare_draw(const void *a, const void *b) {
 
 static TlStatus deal(void *context, const TlGrainRow *row) {
   Dealer *d = context;
-  for (; d->next < d->count && d->draw[d->next].row == d->row; d->next++)
-    d->bodies->avatar_id[d->draw[d->next].body] = row->id;
+  for (; d->next < d->count && d->draw[d->next].row == d->row; d->next++) {
+    int64_t i = d->draw[d->next].body;
+    double *scale = &d->bodies->scale[i];
+    d->bodies->avatar_id[i] = tl_study_shapes_stand_in(d->shapes, row, scale).id;
+  }
   d->row++;
   return TL_OK;
 }
 
 /* Draws sorted by row, then one walk through the rows. */
 TlStatus tl_lattice_draw(const TlPlace *place, TlBodies *bodies, int64_t first) {
-  Dealer d = {.bodies = bodies, .count = bodies->owned - first};
+  Dealer d = {.shapes = place->shapes, .bodies = bodies, .count = bodies->owned - first};
   Draw *draw;
   if (d.count == 0) return TL_OK;
   TL_TRY(TL_NEW(draw, (size_t)d.count));
@@ -167,7 +180,7 @@ static TlStatus check_count(const TlLattice *l, int64_t all) {
   if (all == 0)
     return tl_study_fail(l->place->study, TL_EINPUT, "release.high_m",
                          "no cell of %g m side (spacing %g times the largest grain's %g m) fits "
-                         "in the box, the polygon and above the ground",
+                         "in the box (or its cylinder), the polygon and above the ground",
                          l->side, r->spacing, 2 * l->radius);
   if (r->count > all)
     return tl_study_fail(l->place->study, TL_EINPUT, "release.count",

@@ -147,10 +147,13 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .parts = run->walls.part};
   for (int a = 0; a < 3; a++) scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a];
   char *history = NULL;
-  if (run->catalog)
+  if (run->selection.start.provenance) /* with that of its catalog in it */
+    history = tl_strdup(run->selection.start.provenance);
+  else if (run->catalog)
     TL_TRY(tl_catalog_history(run->catalog, &history));
-  else if (!(history = tl_strdup("[]")))
-    return TL_ENOMEM;
+  else
+    history = tl_strdup("[]");
+  if (!history) return TL_ENOMEM;
   TlStatus status = TL_OK;
   if (p)
     status = tl_provenance_append(p, history, &scene->provenance);

@@ -9,6 +9,7 @@
 void tl_selection_free(TlSelection *selection) {
   tl_free(selection->ids);
   tl_free(selection->shape);
+  tl_start_free(&selection->start);
   *selection = (TlSelection){0};
 }
 
@@ -106,6 +107,12 @@ typedef struct Part {
   double grid_bytes;
 } Part;
 
+static double grid_bytes(const TlGrainRow *row) {
+  double points = 1;
+  for (int a = 0; a < 3; a++) points *= row->axes_m[a] / row->spacing_m + 8;
+  return 4 * points + 16.0 * row->node_count;
+}
+
 static TlStatus measure_row(void *context, const TlGrainRow *row) {
   Part *p = context;
   double c[3] = {row->scan_centroid_m.x, row->scan_centroid_m.y, row->scan_centroid_m.z};
@@ -115,10 +122,25 @@ static TlStatus measure_row(void *context, const TlGrainRow *row) {
     p->low[a] = fmin(p->low[a], c[a] - row->radius_m);
     p->high[a] = fmax(p->high[a], c[a] + row->radius_m);
   }
-  double points = 1;
-  for (int a = 0; a < 3; a++) points *= row->axes_m[a] / row->spacing_m + 8;
-  p->grid_bytes += 4 * points + 16.0 * row->node_count;
+  p->grid_bytes += grid_bytes(row);
   return TL_OK;
+}
+
+/* Of the grains of a frame, about where they lie there. */
+static void measure_start(const TlStart *s, Part *p) {
+  for (int64_t i = 0; i < s->count; i++) {
+    const TlBodyRow *g = &s->grain[i];
+    const TlGrainRow *row = &s->shapes[s->shape[i]];
+    double scale = g->scale / s->grain_scale, r = g->scale * row->radius_m;
+    double c[3] = {g->position_m.x, g->position_m.y, g->position_m.z};
+    p->diameter[p->count++] = scale * cbrt(6 * row->volume_m3 / 3.14159265358979323846);
+    p->radius = fmax(p->radius, scale * row->radius_m);
+    for (int a = 0; a < 3; a++) {
+      p->low[a] = fmin(p->low[a], c[a] - r);
+      p->high[a] = fmax(p->high[a], c[a] + r);
+    }
+  }
+  for (int64_t i = 0; i < s->shape_count; i++) p->grid_bytes += grid_bytes(&s->shapes[i]);
 }
 
 /* The middle of all ranks' values by halving their range: counts travel, values do not. */
@@ -147,8 +169,12 @@ static TlStatus median(TlComm *comm, const Part *part, int64_t count, double *mi
 static TlStatus measure(TlSelection *s, TlComm *comm, Part *part) {
   int64_t me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
   int64_t begin = s->count * me / ranks, end = s->count * (me + 1) / ranks;
+  if (s->start.count > 0) begin = 0, end = s->start.count;
   TlStatus status = TL_NEW(part->diameter, (size_t)(end - begin));
-  if (status == TL_OK) status = tl_selection_walk(s, begin, end, measure_row, part);
+  if (s->shapes->setup->release.assembly == TL_ASSEMBLY_FROM_RUN)
+    measure_start(&s->start, part);
+  else if (status == TL_OK)
+    status = tl_selection_walk(s, begin, end, measure_row, part);
   TL_TRY(tl_comm_agree(comm, status));
   double most[4] = {part->radius, part->high[0], part->high[1], part->high[2]};
   TL_TRY(tl_comm_most(comm, most, 4));
@@ -168,10 +194,22 @@ static TlStatus take(TlSelection *s, const TlSetup *setup, const TlStudy *study)
   return take_shapes(s, setup);
 }
 
+static TlStatus take_start(TlSelection *s, TlComm *comm, const TlStudy *study) {
+  TlStatus status = TL_OK;
+  if (tl_comm_rank(comm) == 0) status = tl_start_read(&s->start, s->shapes, s->catalog, study);
+  TL_TRY(tl_comm_agree(comm, status));
+  s->count = s->start.count;
+  return tl_comm_sum_int(comm, &s->count, 1);
+}
+
 TlStatus tl_selection_open(TlSelection *s, TlComm *comm, TlCatalog *catalog,
                            const TlStudyShapes *shapes, const TlStudy *study) {
   *s = (TlSelection){.catalog = catalog, .shapes = shapes};
-  TL_TRY(tl_comm_agree(comm, take(s, shapes->setup, study)));
+  bool from_run = shapes->setup->release.assembly == TL_ASSEMBLY_FROM_RUN;
+  if (!from_run)
+    TL_TRY(tl_comm_agree(comm, take(s, shapes->setup, study)));
+  else
+    TL_TRY(take_start(s, comm, study));
   if (s->count == 0) return TL_OK;
   Part part = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
   TlStatus status = measure(s, comm, &part);

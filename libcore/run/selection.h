@@ -1,12 +1,14 @@
 /* The grains a study picks from the catalog and from its shapes, as rows without their grids.
  *
  * Rows are numbered 0 .. count-1 in order of id, shapes (run/shapes.h) before the catalog; each
- * rank reads its own part and sums go over the ranks, so that nothing holds all of them.
+ * rank reads its own part and sums go over the ranks, so that nothing holds all of them. With
+ * release.assembly from-run there are no rows: what is selected are the grains of a frame.
  */
 #ifndef TL_RUN_SELECTION_H
 #define TL_RUN_SELECTION_H
 
 #include "base/comm.h"
+#include "run/assembly_start.h"
 #include "run/shapes.h"
 #include "store/catalog.h"
 
@@ -18,7 +20,8 @@ typedef struct TlSelection {
   TlGrainQuery query;
   int64_t *ids;  /* sorted, without doubles; NULL: by the query; owned */
   int64_t count; /* shapes and grains of the catalog; 0: the study only places bodies */
-  /* over all selected grains, as scanned */
+  TlStart start; /* of from-run, on rank 0; owned; count is that of its grains */
+  /* over all selected grains, as scanned; from-run: as they are there over the run's grain_scale */
   double radius_m, median_diameter_m;
   TlVec3 low_m, high_m; /* box of the bounding spheres in the scan */
   int64_t grid_bytes;   /* estimated memory of all avatars */

@@ -38,6 +38,8 @@ static const TlParam grain_params[] = {
     REAL(TlGrainSetup, grain_scale, "", "1", 1e-6, 1e6,
          "grains are made this many times their scanned size (mass by its cube)"),
     REAL(TlGrainSetup, density_kg_m3, "kg/m3", "2650", 1e-3, 1e5, "density of the grains"),
+    FLAG(TlGrainSetup, as_spheres, "false",
+         "in place of each grain of the assembly a sphere of its volume at its centre"),
 };
 
 static const TlParam terrain_params[] = {
@@ -206,7 +208,7 @@ bool tl_setup_draws(const TlSetup *s) {
 }
 
 bool tl_setup_draws_catalog(const TlSetup *s) {
-  return tl_setup_draws(s) &&
+  return tl_setup_draws(s) && s->release.assembly != TL_ASSEMBLY_FROM_RUN &&
          (s->grains.sample || s->grains.ids.count > 0 || s->grains.shapes.count == 0);
 }
 
@@ -224,6 +226,10 @@ static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
   if (s->release.assembly == TL_ASSEMBLY_AS_SCANNED && s->grains.shapes.count > 0)
     return tl_study_fail(study, TL_EINPUT, "grains.shapes",
                          "shapes have no pose in a scan; another release.assembly, or bodies");
+  if (s->release.assembly == TL_ASSEMBLY_FROM_RUN &&
+      (s->grains.sample || s->grains.ids.count > 0 || s->grains.shapes.count > 0))
+    return tl_study_fail(study, TL_EINPUT, "grains",
+                         "the grains are those of release.run: no sample, ids or shapes here");
   if (!tl_setup_draws(s) && s->bodies.count == 0 && s->nets.count == 0)
     return tl_study_fail(
         study, TL_EINPUT, "grains.sample",

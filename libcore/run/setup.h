@@ -34,6 +34,7 @@ typedef struct TlGrainSetup {
   bool with_border;
   double least_diameter_m, most_diameter_m;
   double grain_scale, density_kg_m3;
+  bool as_spheres;
 } TlGrainSetup;
 
 typedef struct TlPlaneSetup {

@@ -1,28 +1,36 @@
 #include "run/setup_release.h"
 
+#include "num/vec.h"
 #include "run/setup_keys.h"
 
 #include <stdio.h>
 
 const TlParam tl_release_params[] = {
-    CHOICE(TlReleaseSetup, assembly, "as-scanned", "as-scanned|lattice|drawn|poured",
+    CHOICE(TlReleaseSetup, assembly, "as-scanned", "as-scanned|lattice|drawn|poured|from-run",
            "as-scanned: the in-situ poses of the sample; lattice: grains drawn at random, each in "
            "a cell of its own, turned at random; drawn: by size and count into a region without "
-           "overlap; poured: let in through the box during the run"),
+           "overlap; poured: let in through the box during the run; from-run: the grains of a "
+           "frame of "
+           "an earlier run"),
+    TEXT(TlReleaseSetup, run, "",
+         "from-run: results folder of the earlier run; a path from the study's folder"),
+    INT(TlReleaseSetup, frame, "-1", -1, 1e12, "from-run: number of its frame; -1: the last"),
+    FLAG(TlReleaseSetup, keep_velocities, "false",
+         "from-run: velocities and spins of the frame in place of velocity_m_s and none"),
     VEC3(TlReleaseSetup, position_m, "m", "0,0,0", -1e7, 1e7,
-         "as-scanned: where the middle of the assembly's foot goes; z counts from the ground where "
-         "there is a terrain"),
+         "as-scanned: where the middle of the foot of the assembly, or of its cut, goes; z counts "
+         "from the ground where there is a terrain; from-run: where the earlier run's origin goes"),
     VEC3(TlReleaseSetup, rotation_deg, "deg", "0,0,0", -360, 360,
-         "as-scanned: turn about x, then y, then z"),
+         "as-scanned, from-run: turn about x, then y, then z"),
     FLAG(TlReleaseSetup, along_ground, "false",
          "as-scanned: tilt the assembly to stand on the slope at position_m"),
     REAL(TlReleaseSetup, clearance_m, "m", "0", 0, 1e6,
          "least gap between the grains' bounding spheres and the ground at the start; drawn: also "
          "between grains, and to boundaries"),
     VEC3(TlReleaseSetup, low_m, "m", "0,0,0", -1e7, 1e7,
-         "not as-scanned: lower corner of the box (poured: the inlet)"),
+         "lattice, drawn, poured: lower corner of the box (poured: the inlet)"),
     VEC3(TlReleaseSetup, high_m, "m", "0,0,0", -1e7, 1e7,
-         "not as-scanned: upper corner of the box"),
+         "lattice, drawn, poured: upper corner of the box"),
     REAL(TlReleaseSetup, spacing, "", "1.02", 1, 100,
          "lattice, poured: cell side over the largest bounding diameter"),
     INT(TlReleaseSetup, layers, "0", 0, 1e6,
@@ -32,7 +40,7 @@ const TlParam tl_release_params[] = {
         "lattice: at most this many grains, 0: all cells; drawn, poured: so many"),
     VEC3(TlReleaseSetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4, "velocity at the start"),
     FLAG(TlReleaseSetup, round, "false",
-         "drawn: the upright cylinder inscribed in the box in place of the box"),
+         "lattice, drawn, poured: the upright cylinder inscribed in the box in place of the box"),
     REAL(
         TlReleaseSetup, depth_m, "m", "0", 0, 1e6,
         "drawn, over a terrain: centres lie up to this far above the ground, whatever low and high "
@@ -59,14 +67,30 @@ static const TlParam size_params[] = {
         TlSizeSetup, mass_share, "", "0", 0, 1e9,
         "in place of count: part of the mass of release.count grains, relative to the other rows'"),
 };
+static const TlParam cut_params[] = {
+    CHOICE(TlCutSetup, kind, "none", "none|box|cylinder", "what is cut out"),
+    FLAG(TlCutSetup, whole, "false",
+         "only grains whose bounding sphere lies inside; else those whose centre does"),
+    VEC3(TlCutSetup, low_m, "m", "0,0,0", -1e7, 1e7, "box: lower corner"),
+    VEC3(TlCutSetup, high_m, "m", "0,0,0", -1e7, 1e7, "box: upper corner"),
+    VEC3(TlCutSetup, foot_m, "m", "0,0,0", -1e7, 1e7, "cylinder: middle of its foot"),
+    VEC3(TlCutSetup, axis, "", "0,0,1", -1e3, 1e3, "cylinder: from foot to top; made unit"),
+    REAL(TlCutSetup, radius_m, "m", "0", 0, 1e7, "cylinder: its radius"),
+    REAL(TlCutSetup, height_m, "m", "0", 0, 1e7, "cylinder: its length along the axis"),
+};
 const TlStudySection tl_release_sections[] = {
     {"polygon", offsetof(TlReleaseSetup, polygon), sizeof(TlCorner), true,
-     "Not as-scanned: only cells (drawn: grains) whose middle lies inside this polygon; corners in "
+     "Lattice, drawn, poured: only cells (drawn: grains) whose middle lies inside this polygon; "
+     "corners in "
      "order",
      corner_params, COUNT(corner_params), NULL, 0},
     {"sizes", offsetof(TlReleaseSetup, sizes), sizeof(TlSizeSetup), true,
      "Drawn: ranges of diameters; a grading is such a list with mass_share", size_params,
-     COUNT(size_params), NULL, 0}};
+     COUNT(size_params), NULL, 0},
+    {"cut", offsetof(TlReleaseSetup, cut), sizeof(TlCutSetup), false,
+     "As-scanned, from-run: only the grains in a part of the space they come from, in metres and "
+     "axes of the scan or of the earlier run",
+     cut_params, COUNT(cut_params), NULL, 0}};
 _Static_assert(COUNT(tl_release_params) == TL_RELEASE_PARAMS, "setup_release.h counts them");
 _Static_assert(COUNT(tl_release_sections) == TL_RELEASE_SECTIONS, "setup_release.h counts them");
 
@@ -100,6 +124,38 @@ static TlStatus check_sizes(const TlReleaseSetup *r, const TlStudy *study) {
   return TL_OK;
 }
 
+static TlStatus check_cut(const TlReleaseSetup *r, const TlStudy *study) {
+  const TlCutSetup *c = &r->cut;
+  if (c->kind == TL_CUT_NONE) return TL_OK;
+  if (r->assembly != TL_ASSEMBLY_AS_SCANNED && r->assembly != TL_ASSEMBLY_FROM_RUN)
+    return tl_study_fail(
+        study, TL_EINPUT, "release.cut",
+        "is for as-scanned and from-run; low_m, high_m and round bound the others");
+  for (int a = 0; c->kind == TL_CUT_BOX && a < 3; a++)
+    if (!(c->high_m[a] > c->low_m[a]))
+      return tl_study_fail(study, TL_EINPUT, "release.cut.high_m",
+                           "must lie above low_m in every direction (%c: %g to %g)", "xyz"[a],
+                           c -> low_m[a], c -> high_m[a]);
+  if (c->kind == TL_CUT_BOX) return TL_OK;
+  if (!(c->radius_m > 0))
+    return tl_study_fail(study, TL_EINPUT, "release.cut.radius_m", "a cylinder wants its radius");
+  if (!(c->height_m > 0))
+    return tl_study_fail(study, TL_EINPUT, "release.cut.height_m", "a cylinder wants its height");
+  if (!(tl_norm(tl_vec3(c->axis[0], c->axis[1], c->axis[2])) > 1e-12))
+    return tl_study_fail(study, TL_EINPUT, "release.cut.axis", "is the zero vector");
+  return TL_OK;
+}
+
+static TlStatus check_run(const TlReleaseSetup *r, const TlStudy *study) {
+  bool from = r->assembly == TL_ASSEMBLY_FROM_RUN;
+  if (from && !r->run)
+    return tl_study_fail(study, TL_EINPUT, "release.run",
+                         "is missing: the results folder whose grains are taken");
+  if (!from && r->run)
+    return tl_study_fail(study, TL_EINPUT, "release.run", "is for assembly: from-run");
+  return TL_OK;
+}
+
 static TlStatus check_box(const TlReleaseSetup *r, const TlStudy *study) {
   bool flat = r->layers > 0 || r->depth_m > 0;
   for (int a = 0; a < (flat ? 2 : 3); a++)
@@ -114,7 +170,9 @@ TlStatus tl_release_check(const TlReleaseSetup *r, bool terrain, const TlStudy *
   if (r->polygon.count > 0 && r->polygon.count < 3)
     return tl_study_fail(study, TL_EINPUT, "release.polygon", "a polygon has at least 3 corners");
   TL_TRY(check_ground(r, terrain, study));
-  if (r->assembly == TL_ASSEMBLY_AS_SCANNED) return TL_OK;
+  TL_TRY(check_run(r, study));
+  TL_TRY(check_cut(r, study));
+  if (r->assembly == TL_ASSEMBLY_AS_SCANNED || r->assembly == TL_ASSEMBLY_FROM_RUN) return TL_OK;
   if (r->assembly == TL_ASSEMBLY_DRAWN) TL_TRY(check_sizes(r, study));
   if (r->assembly == TL_ASSEMBLY_POURED && r->count == 0)
     return tl_study_fail(study, TL_EINPUT, "release.count", "is missing: how many grains to pour");

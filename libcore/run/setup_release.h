@@ -8,7 +8,8 @@ typedef enum TlAssembly {
   TL_ASSEMBLY_AS_SCANNED = 0, /* the sample's in-situ poses */
   TL_ASSEMBLY_LATTICE,        /* grains drawn from the selection on a lattice */
   TL_ASSEMBLY_DRAWN,          /* drawn into a region without overlap */
-  TL_ASSEMBLY_POURED          /* let in through an inlet during the run */
+  TL_ASSEMBLY_POURED,         /* let in through an inlet during the run */
+  TL_ASSEMBLY_FROM_RUN        /* the grains of a frame of an earlier run */
 } TlAssembly;
 
 typedef struct TlCorner {
@@ -20,8 +21,21 @@ typedef struct TlSizeSetup {
   int64_t count;
 } TlSizeSetup;
 
+typedef enum TlCutKind { TL_CUT_NONE = 0, TL_CUT_BOX, TL_CUT_CYLINDER } TlCutKind;
+
+/* In the axes that the grains come from: the scan's, or the earlier run's. */
+typedef struct TlCutSetup {
+  int kind;
+  bool whole;
+  double low_m[3], high_m[3];                    /* box */
+  double foot_m[3], axis[3], radius_m, height_m; /* cylinder */
+} TlCutSetup;
+
 typedef struct TlReleaseSetup {
   int assembly;
+  char *run;     /* folder of the earlier run */
+  int64_t frame; /* < 0: its last */
+  bool keep_velocities;
   double position_m[3], rotation_deg[3];
   bool along_ground;
   double clearance_m;
@@ -34,9 +48,10 @@ typedef struct TlReleaseSetup {
   int64_t tries;
   TlStudyList polygon; /* of TlCorner */
   TlStudyList sizes;   /* of TlSizeSetup */
+  TlCutSetup cut;
 } TlReleaseSetup;
 
-enum { TL_RELEASE_PARAMS = 16, TL_RELEASE_SECTIONS = 2 };
+enum { TL_RELEASE_PARAMS = 19, TL_RELEASE_SECTIONS = 3 };
 extern const TlParam tl_release_params[];
 extern const TlStudySection tl_release_sections[];
 

@@ -4,6 +4,7 @@
 #include "io/mesh_body.h"
 #include "shape/from_mesh.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static bool is_closed(const TlShapeSetup *s) {
@@ -79,9 +80,22 @@ static TlStatus make(TlStudyShapes *shapes, int64_t i, const TlStudy *study,
   return TL_OK;
 }
 
+/* Frames of earlier runs may hold some. */
+static bool wants_ball(const TlSetup *setup) {
+  return setup->grains.as_spheres || setup->release.assembly == TL_ASSEMBLY_FROM_RUN;
+}
+
+static TlStatus make_ball(TlAvatar *ball) {
+  const TlFormula unit = {.kind = TL_FORMULA_SPHERE, .diameter_m = 1};
+  TL_TRY(tl_formula_avatar_as_given(&unit, ball));
+  ball->id = TL_BALL_ID;
+  return TL_OK;
+}
+
 TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const TlStudy *study,
                               const TlShapeFiles *files) {
   *shapes = (TlStudyShapes){.setup = setup};
+  if (files) shapes->files = *files;
   if (setup->shapes.count > TL_SHAPES_MOST)
     return tl_study_fail(study, TL_EINPUT, "shapes", "are more than %d", TL_SHAPES_MOST);
   TL_TRY(TL_NEW(shapes->avatar, (size_t)setup->shapes.count));
@@ -89,27 +103,30 @@ TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const
     shapes->count++;
     TL_TRY(make(shapes, i, study, files));
   }
-  return TL_OK;
+  return wants_ball(setup) ? make_ball(&shapes->ball) : TL_OK;
 }
 
 void tl_study_shapes_free(TlStudyShapes *shapes) {
   for (int64_t i = 0; i < shapes->count; i++) tl_avatar_free(&shapes->avatar[i]);
   tl_free(shapes->avatar);
+  tl_avatar_free(&shapes->ball);
   *shapes = (TlStudyShapes){0};
 }
 
 const TlAvatar *tl_study_shapes_get(const TlStudyShapes *shapes, int64_t id) {
+  if (id == TL_BALL_ID && shapes->ball.node_count > 0) return &shapes->ball;
   return id < 0 && -1 - id < shapes->count ? &shapes->avatar[-1 - id] : NULL;
 }
 
 double tl_study_shapes_ball(const TlStudyShapes *shapes, int64_t id) {
   if (!tl_study_shapes_get(shapes, id)) return 0;
+  if (id == TL_BALL_ID) return 0.5;
   const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + (-1 - id);
   return is_closed(s) && s->kind == TL_FORMULA_SPHERE ? s->diameter_m / 2 : 0;
 }
 
 TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index) {
-  const TlAvatar *a = &shapes->avatar[index];
+  const TlAvatar *a = tl_study_shapes_get(shapes, tl_study_shape_id(index));
   return (TlGrainRow){.id = a->id,
                       .volume_m3 = a->volume_m3,
                       .area_m2 = a->area_m2,
@@ -119,6 +136,13 @@ TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index) {
                       .axes_m = {a->axes_m[0], a->axes_m[1], a->axes_m[2]},
                       .scan_rotation = a->scan_rotation,
                       .node_count = a->node_count};
+}
+
+TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRow *row,
+                                    double *scale) {
+  if (!shapes->setup->grains.as_spheres || row->id == TL_BALL_ID) return *row;
+  *scale *= cbrt(6 * row->volume_m3 / 3.14159265358979323846);
+  return tl_study_shapes_row(shapes, -1 - TL_BALL_ID);
 }
 
 static TlStatus add(TlSolver *solver, int64_t id, const TlShapeSetup *s) {
@@ -137,5 +161,5 @@ TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver)
   const TlShapeSetup *setup = shapes->setup->shapes.items;
   for (int64_t i = 0; i < shapes->count; i++)
     if (is_closed(&setup[i])) TL_TRY(add(solver, tl_study_shape_id(i), &setup[i]));
-  return TL_OK;
+  return shapes->ball.node_count > 0 ? tl_solver_add_sphere(solver, TL_BALL_ID, 0.5) : TL_OK;
 }

@@ -1,9 +1,10 @@
 /* The shapes a study describes by formula or mesh file (setup_shapes.h), made once on each rank.
  *
  * Shape i of the list has the avatar id -1 - i: a catalog's ids start at 1, so the two can never
- * meet. Ids below -1 - TL_SHAPES_MOST are free for what is not in the list (nets, ...). Every shape
- * has a gridded avatar, which pictures and measures use; those that the solver knows in closed form
- * are handed to it as such, and their avatars stand in the closed form's axes.
+ * meet. -1 - TL_SHAPES_MOST is the ball that stands for any sphere by its scale
+ * (grains.as_spheres), ids below are free for what is not in the list (nets, ...). Every shape has
+ * a gridded avatar, which pictures and measures use; those that the solver knows in closed form are
+ * handed to it as such, and their avatars stand in the closed form's axes.
  */
 #ifndef TL_RUN_SHAPES_H
 #define TL_RUN_SHAPES_H
@@ -12,25 +13,33 @@
 #include "run/setup.h"
 #include "store/catalog.h"
 
-enum { TL_SHAPES_MOST = 1000000 };
+enum {
+  TL_SHAPES_MOST = 1000000,
+  TL_BALL_ID = -1 - TL_SHAPES_MOST /* a sphere 1 m across: its body's scale is its diameter in m */
+};
+
+/* beside: where a file that the study names lies, in fresh memory; context goes with it. speak: say
+ * what meshes hold. */
+typedef struct TlShapeFiles {
+  char *(*beside)(void *context, const char *file);
+  void *context;
+  bool speak;
+} TlShapeFiles;
 
 typedef struct TlStudyShapes {
   const TlSetup *setup; /* borrowed */
+  TlShapeFiles files;   /* its context is borrowed; all NULL: none */
   TlAvatar *avatar;     /* owned; one a shape of the list */
   int64_t count;
+  TlAvatar ball; /* owned; no nodes: not wanted */
 } TlStudyShapes;
 
 static inline int64_t tl_study_shape_id(int64_t index) {
   return -1 - index;
 }
 
-/* beside: where a file that the study names lies, in fresh memory; context goes with it. speak: say
- * what meshes hold. TL_EINPUT at the study's key when the sizes, or the mesh, make no shape. */
-typedef struct TlShapeFiles {
-  char *(*beside)(void *context, const char *file);
-  void *context;
-  bool speak;
-} TlShapeFiles;
+/* files: NULL when no file is wanted; copied. TL_EINPUT at the study's key when the sizes, or the
+ * mesh, make no shape. */
 TlStatus tl_study_shapes_open(TlStudyShapes *shapes, const TlSetup *setup, const TlStudy *study,
                               const TlShapeFiles *files);
 void tl_study_shapes_free(TlStudyShapes *shapes);
@@ -38,8 +47,12 @@ void tl_study_shapes_free(TlStudyShapes *shapes);
 const TlAvatar *tl_study_shapes_get(const TlStudyShapes *shapes, int64_t avatar_id);
 /* Radius of a shape that is solved as a sphere; 0: it is none. */
 double tl_study_shapes_ball(const TlStudyShapes *shapes, int64_t avatar_id);
-/* What a selection says of it; sample_id 0. */
+/* What a selection says of it; sample_id 0. The ball's index is -1 - TL_BALL_ID. */
 TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index);
+/* What the study takes in place of a grain of this row at *scale: itself, or with grains.as_spheres
+ * the ball at the scale that gives it the grain's volume. */
+TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRow *row,
+                                    double *scale);
 /* Hand the closed forms to a solver that is new. */
 TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver);
 

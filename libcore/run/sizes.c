@@ -131,7 +131,10 @@ static TlDrawnGrain draw(const TlPlace *place, const Pool *pool, const Class *c,
     double v = tl_random_uniform(seed, STREAM_SIZE, index), a = c->size->least_diameter_m;
     scale = (a + v * (c->size->most_diameter_m - a)) / g->diameter;
   }
-  return (TlDrawnGrain){g->id, scale, scale * g->radius, order};
+  TlDrawnGrain grain = {g->id, scale, scale * g->radius, order};
+  if (place->setup->grains.as_spheres && g->id != TL_BALL_ID)
+    grain = (TlDrawnGrain){TL_BALL_ID, scale * g->diameter, 0.5 * scale * g->diameter, order};
+  return grain;
 }
 
 static int largest_first(const void *a, const void *b) {

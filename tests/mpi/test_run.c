@@ -119,6 +119,21 @@ static const char penalty_study[] =
     "penalty: {spread: traction, normal_Pa_m: 2.0e+8, normal_N_m: 150}\n"
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
+/* Grains of a frame of drawn_study's, some cut away, spheres in place of all. */
+static const char again_study[] = "catalog: c.sqlite\n"
+                                  "time: {dt_s: 5.0e-4, steps: 20}\n"
+                                  "shapes:\n"
+                                  "- {name: jack, kind: cross, length_m: 3.0e-3, width_m: 1.0e-3}\n"
+                                  "- {name: ball, diameter_m: 2.0e-3}\n"
+                                  "grains: {as_spheres: yes}\n"
+                                  "release:\n"
+                                  "  assembly: from-run\n"
+                                  "  run: drawn.run\n"
+                                  "  keep_velocities: yes\n"
+                                  "  rotation_deg: [0, 0, 20]\n"
+                                  "  cut: {kind: box, low_m: [0, 0, 0], high_m: [0.01, 0.008, 1]}\n"
+                                  "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n";
+
 static char *write_study(TlComm *comm, const char *name, const char *text) {
   char *path = tl_path_join(folder, name);
   TlStatus status = TL_OK;
@@ -186,10 +201,25 @@ static void runs_do_not_depend_on_ranks(TlComm *comm) {
   REQUIRE(scanned.grains == 8 && scanned.kinetic > 0, "%lld", (long long)scanned.grains);
 }
 
+/* What the ranks wrote together is read again by the first. */
+static void a_start_from_results_does_not_depend_on_ranks(TlComm *comm) {
+  TlRun run;
+  char *study = tl_path_join(folder, "drawn.yaml");
+  TlRunOptions options = {.study = study, .overwrite = true};
+  REQUIRE_OK(tl_run_open(&run, comm, &options));
+  REQUIRE_OK(tl_run_go(&run));
+  tl_run_close(&run);
+  tl_free(study);
+  Outcome again = same_on_one_rank(comm, "again.yaml", again_study);
+  REQUIRE(again.grains > 20 && again.grains < 63, "%lld grains", (long long)again.grains);
+  REQUIRE(again.kinetic > 0, "%g J", again.kinetic);
+}
+
 static void assemblies_do_not_depend_on_ranks(TlComm *comm) {
   if (tl_comm_size(comm) >= 8) return;
   Outcome drawn = same_on_one_rank(comm, "drawn.yaml", drawn_study);
   REQUIRE(drawn.grains == 63 && drawn.kinetic > 0, "%lld", (long long)drawn.grains);
+  a_start_from_results_does_not_depend_on_ranks(comm);
   Outcome poured = same_on_one_rank(comm, "poured.yaml", poured_study);
   REQUIRE(poured.grains == 40, "%lld", (long long)poured.grains);
 }
