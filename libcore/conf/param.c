@@ -1,6 +1,7 @@
 #include "conf/param.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -185,11 +186,8 @@ void tl_params_free(const TlParam *params, size_t count, void *base) {
   }
 }
 
-static const char *shortest(double x, char text[32]) {
-  for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, 32, "%.*g", digits, x);
-    if (strtod(text, NULL) == x) break;
-  }
+static const char *shortest(double x, char text[40]) {
+  tl_text_real(text, x);
   return text;
 }
 
@@ -216,7 +214,7 @@ static char *format_texts(const TlTexts *list) {
 
 char *tl_param_format(const TlParam *param, const void *base) {
   const void *value = (const char *)base + param->offset;
-  char name[64], text[3][32];
+  char name[64], text[3][40];
   switch (param->type) {
   case TL_P_FLAG:
     return tl_strdup(*(const bool *)value ? "true" : "false");

@@ -2,8 +2,8 @@
  *
  * A guided body moves along the guide's axis only and does not spin about it. It is pushed by a
  * load or driven at a speed; it tilts freely about directions across the axis, or not at all. Its
- * centre is the point it tilts about. Of the penalty method (step_penalty.c); a solver by impulses
- * refuses guides.
+ * centre is the point it tilts about. It has TL_BODY_GUIDED among its flags. Of the penalty method
+ * (step_penalty.c); a solver by impulses refuses guides.
  */
 #ifndef TL_DEM_GUIDE_H
 #define TL_DEM_GUIDE_H
@@ -21,6 +21,7 @@ typedef struct TlGuide {
   double speed_m_s; /* along the axis */
   double load_N;    /* along the axis */
   bool tilts;
+  double friction, restitution; /* of contacts with the body */
 } TlGuide;
 
 /* TL_EUSAGE names the value that makes no sense. */

@@ -252,7 +252,8 @@ typedef struct Membrane {
   Moved *now;
   Local *local; /* the net spheres here, by id */
   int64_t locals;
-  TlVec3 *force, *torque;
+  bool follows, pulls; /* the bonds' springs go with their ends; bonds pull */
+  TlNetLoad load;
 } Membrane;
 
 static int by_id(const void *one, const void *two) {
@@ -285,11 +286,13 @@ static TlStatus list_local(Membrane *m, TlArena *arena) {
 
 static TlStatus make_forces(Membrane *m, TlArena *arena) {
   size_t n = (size_t)m->bodies->total;
-  m->force = tl_arena_push(arena, n, sizeof *m->force);
-  m->torque = tl_arena_push(arena, n, sizeof *m->torque);
-  if (!m->force || !m->torque) return TL_ENOMEM;
-  memset(m->force, 0, n * sizeof *m->force);
-  memset(m->torque, 0, n * sizeof *m->torque);
+  TlVec3 **const array[] = {&m->load.force, &m->load.torque, &m->load.drag, &m->load.drag_torque,
+                            &m->load.press};
+  for (size_t k = 0; k < sizeof array / sizeof *array; k++) {
+    *array[k] = tl_arena_push(arena, n, sizeof **array[k]);
+    if (!*array[k]) return TL_ENOMEM;
+    memset(*array[k], 0, n * sizeof **array[k]);
+  }
   return TL_OK;
 }
 
@@ -368,27 +371,38 @@ static TlVec3 follow(const Membrane *m, const Bond *bond, TlVec3 s) {
   return tl_add(s, tl_axpy(way, -tl_dot(way, bond->n), bond->n));
 }
 
-static TlVec3 force_on_a(const Membrane *m, const Bond *bond, TlVec3 s) {
+static TlVec3 spring_on_a(const Bond *bond, TlVec3 s) {
+  TlVec3 f = tl_scale(-bond->net->normal_N_m * bond->stretch, bond->n);
+  return tl_axpy(f, -bond->net->tangential_N_m, s);
+}
+
+static TlVec3 damper_on_a(const Membrane *m, const Bond *bond) {
   const TlNet *net = bond->net;
   const Moved *a = &m->now[bond->a], *b = &m->now[bond->b];
-  TlVec3 f = tl_scale(-net->normal_N_m * bond->stretch, bond->n);
-  f = tl_axpy(f, -net->tangential_N_m, s);
-  if (net->damping == 0) return f;
   double cn = net->damping * sqrt(2 * net->normal_N_m * net->mass_kg),
          ct = net->damping * sqrt(2 * net->tangential_N_m * net->mass_kg);
   TlVec3 u =
       tl_axpy(tl_sub(a->v, b->v), -0.5 * bond->length, tl_cross(tl_add(a->w, b->w), bond->n));
   double un = tl_dot(u, bond->n);
-  f = tl_axpy(f, -cn * un, bond->n);
-  return tl_axpy(f, -ct, tl_axpy(u, -un, bond->n));
+  return tl_axpy(tl_scale(-cn * un, bond->n), -ct, tl_axpy(u, -un, bond->n));
 }
 
-static void add_force(const Membrane *m, const Bond *bond, TlVec3 f) {
-  TlVec3 torque = tl_scale(-0.5 * bond->length, tl_cross(bond->n, f)); /* the same on both */
-  m->force[bond->a] = tl_add(m->force[bond->a], f);
-  m->force[bond->b] = tl_sub(m->force[bond->b], f);
-  m->torque[bond->a] = tl_add(m->torque[bond->a], torque);
-  m->torque[bond->b] = tl_add(m->torque[bond->b], torque);
+static void add_force(const Bond *bond, TlVec3 f, TlVec3 *force, TlVec3 *torque) {
+  TlVec3 turn = tl_scale(-0.5 * bond->length, tl_cross(bond->n, f)); /* the same on both */
+  force[bond->a] = tl_add(force[bond->a], f);
+  force[bond->b] = tl_sub(force[bond->b], f);
+  torque[bond->a] = tl_add(torque[bond->a], turn);
+  torque[bond->b] = tl_add(torque[bond->b], turn);
+}
+
+static void bond_forces(const Membrane *m, const Bond *bond, TlVec3 s) {
+  TlVec3 f = spring_on_a(bond, s);
+  if (bond->net->damping > 0) {
+    TlVec3 drag = damper_on_a(m, bond);
+    add_force(bond, drag, m->load.drag, m->load.drag_torque);
+    f = tl_add(f, drag);
+  }
+  add_force(bond, f, m->load.force, m->load.torque);
 }
 
 static TlStatus find_bond(const Membrane *m, const TlTouch *t, Bond *bond) {
@@ -421,8 +435,8 @@ static TlStatus too_long(const Bond *bond, const TlTouch *t) {
                  (long long)t->low, (long long)t->high, bond->length / rest, rest, most);
 }
 
-/* Forces of all bonds in the order of ids; broken ones leave the history. */
-static TlStatus pull(const Membrane *m, TlNetCount *out) {
+/* All bonds in the order of ids; broken ones leave the history. */
+static TlStatus go_through_bonds(const Membrane *m, TlNetCount *out) {
   TlHistory *h = &m->bodies->history;
   size_t kept = 0;
   for (size_t i = 0; i < h->count; i++) {
@@ -437,8 +451,8 @@ static TlStatus pull(const Membrane *m, TlNetCount *out) {
         continue;
       }
       TL_TRY(too_long(&bond, &t));
-      t.impulse = follow(m, &bond, t.impulse);
-      add_force(m, &bond, force_on_a(m, &bond, t.impulse));
+      if (m->follows) t.impulse = follow(m, &bond, t.impulse);
+      if (m->pulls) bond_forces(m, &bond, t.impulse);
       if (mine) {
         out->bonds++;
         double energy = 0.5 * bond.net->normal_N_m * bond.stretch * bond.stretch +
@@ -505,8 +519,9 @@ static void press_sphere(const Membrane *m, const TlNet *net, int64_t number, in
   round_of(net, number, round);
   for (int t = 0; t < 6; t++) {
     corners_of(number, round, t, corner);
-    m->force[index] = tl_add(m->force[index], third(m, net, number, pressure, corner));
+    m->load.press[index] = tl_add(m->load.press[index], third(m, net, number, pressure, corner));
   }
+  m->load.force[index] = tl_add(m->load.force[index], m->load.press[index]);
 }
 
 static void press(const Membrane *m) {
@@ -523,26 +538,69 @@ static void kick(const Membrane *m) {
   for (int64_t n = 0; n < m->locals; n++) {
     int64_t i = m->local[n].index;
     if (i >= b->owned || b->flags[i] & TL_BODY_FROZEN) continue;
-    b->velocity[i] = tl_axpy(b->velocity[i], m->step_s * b->inverse_mass[i], m->force[i]);
-    b->momentum[i] = tl_axpy(b->momentum[i], m->step_s, m->torque[i]);
+    b->velocity[i] = tl_axpy(b->velocity[i], m->step_s * b->inverse_mass[i], m->load.force[i]);
+    b->momentum[i] = tl_axpy(b->momentum[i], m->step_s, m->load.torque[i]);
   }
 }
 
-TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *start,
+static TlStatus start(Membrane *m, const TlSync *sync, TlArena *arena) {
+  m->now = tl_arena_push(arena, (size_t)m->bodies->total, sizeof *m->now);
+  int failed = !m->now || list_local(m, arena) != TL_OK;
+  if (m->pulls) failed = failed || make_forces(m, arena) != TL_OK;
+  TL_TRY(tl_sync_any(sync, &failed));
+  return failed ? TL_ENOMEM : TL_OK;
+}
+
+/* Rows that are carried take their places; bonds follow, and pull if they are to. Collective. */
+static TlStatus settle(Membrane *m, const TlSync *sync, TlArena *arena, TlNetCount *out) {
+  TL_TRY(start(m, sync, arena));
+  TlStatus held = carry(m, sync, arena);
+  TL_TRY(look(m, sync)); /* collective: whoever lost a holder leaves after it */
+  TL_TRY(held);
+  return go_through_bonds(m, out);
+}
+
+TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *began,
                              double step_s, const TlSync *sync, TlArena *arena, TlNetCount *out) {
-  Membrane m = {.nets = nets, .count = count, .bodies = bodies, .start = start, .step_s = step_s};
+  Membrane m = {.nets = nets,
+                .count = count,
+                .bodies = bodies,
+                .start = began,
+                .step_s = step_s,
+                .follows = true,
+                .pulls = true};
   *out = (TlNetCount){0};
   if (count == 0) return TL_OK;
-  m.now = tl_arena_push(arena, (size_t)bodies->total, sizeof *m.now);
-  int failed = !m.now || list_local(&m, arena) != TL_OK || make_forces(&m, arena) != TL_OK;
-  TL_TRY(tl_sync_any(sync, &failed));
-  if (failed) return TL_ENOMEM;
-  TlStatus held = carry(&m, sync, arena);
-  TL_TRY(look(&m, sync)); /* collective: whoever lost a holder leaves after it */
-  TL_TRY(held);
-  TL_TRY(pull(&m, out));
+  TL_TRY(settle(&m, sync, arena, out));
   press(&m);
   kick(&m);
+  return TL_OK;
+}
+
+TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *began,
+                            double step_s, const TlSync *sync, TlArena *arena, TlNetCount *out) {
+  Membrane m = {.nets = nets,
+                .count = count,
+                .bodies = bodies,
+                .start = began,
+                .step_s = step_s,
+                .follows = true};
+  *out = (TlNetCount){0};
+  return count ? settle(&m, sync, arena, out) : TL_OK;
+}
+
+TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlArena *arena,
+                          TlNetLoad *load) {
+  Membrane m = {.nets = nets, .count = count, .bodies = bodies, .pulls = true};
+  TlNetCount unused = {0};
+  *load = (TlNetLoad){0};
+  if (count == 0) return TL_OK;
+  TL_TRY(start(&m, NULL, arena));
+  for (int64_t i = 0; i < bodies->total; i++)
+    m.now[i] = (Moved){bodies->position[i], bodies->velocity[i], tl_bodies_spin(bodies, i)};
+  TL_TRY(go_through_bonds(&m, &unused));
+  press(&m);
+  *load = m.load;
   return TL_OK;
 }
 

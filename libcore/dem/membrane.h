@@ -132,4 +132,20 @@ typedef struct TlNetCount {
 TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *start,
                              double step_s, const TlSync *sync, TlArena *arena, TlNetCount *out);
 
+/* The same forces for a method that kicks all bodies at once by what acts on them where they are
+ * (step_penalty.c). Arrays of bodies->total in the arena; NULL without nets. Valid for owned
+ * bodies. */
+typedef struct TlNetLoad {
+  TlVec3 *force, *torque;     /* of bonds and pressure, N, N m */
+  TlVec3 *drag, *drag_torque; /* the bonds' dampers' part of them */
+  TlVec3 *press;              /* the pressure's */
+} TlNetLoad;
+/* As the bodies stand; their ghosts are fresh. Dampers see the velocities of the state. */
+TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlArena *arena,
+                          TlNetLoad *load);
+/* After the move: rows are carried, bonds follow; nothing is kicked. Else as
+ * tl_membrane_correct. */
+TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *start,
+                            double step_s, const TlSync *sync, TlArena *arena, TlNetCount *out);
+
 #endif

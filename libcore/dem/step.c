@@ -289,7 +289,7 @@ TlStatus tl_step_together(const TlSync *sync, TlStatus status) {
 }
 
 /* Move, then correct the nets' velocities: this order keeps grains from passing (Tan 2024 4.2). */
-TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, bool recheck,
+TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, bool impulses,
                          TlStepReport *r) {
   TlNetCount net;
   TlVec3 *start = tl_arena_push(&s->arena, (size_t)b->total, sizeof *start);
@@ -301,9 +301,9 @@ TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, bool 
     status =
         tl_motion_finish(b, motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);
   TL_TRY(tl_step_together(s->sync, status));
-  if (recheck) TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
-  status = tl_membrane_correct(s->nets, s->net_count, b, start, s->config.step_s, s->sync,
-                               &s->arena, &net);
+  if (impulses) TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
+  status = (impulses ? tl_membrane_correct : tl_membrane_follow)(
+      s->nets, s->net_count, b, start, s->config.step_s, s->sync, &s->arena, &net);
   r->net_bonds = net.bonds;
   r->net_broken = net.broken;
   r->net_elastic_J = net.elastic_J;

@@ -110,11 +110,16 @@ typedef struct TlStepReport { /* over all ranks */
   double wall_work_J; /* what moving boundaries did on the grains in the step: impulse times their
                          velocity; kinetic and potential energy are no balance without it */
   int64_t outside;    /* owned bodies flagged TL_BODY_OUTSIDE */
-  int64_t net_bonds, net_broken;           /* bonds of nets that hold; that broke in this step */
-  double net_elastic_J;                    /* held by the bonds at the end of the step */
-  TlExact net_elastic;                     /* this rank's part of it, for a sum without order */
-  int64_t poor;                            /* owned bodies flagged TL_BODY_POOR */
-  int64_t jammed;                          /* flagged TL_BODY_JAMMED in this step */
+  int64_t net_bonds, net_broken; /* bonds of nets that hold; that broke in this step */
+  double net_elastic_J;          /* held by the bonds at the end of the step */
+  TlExact net_elastic;           /* this rank's part of it, for a sum without order */
+  double net_damping_J, net_pressure_J,
+      net_held_J;    /* in the step: taken by the bonds' dampers; done
+            by nets' pressure, and by holders on rows they carry */
+  double guide_N;    /* contact force on guided bodies along their axes, at the start of the step */
+  double boundary_N; /* sum of the normal forces on boundaries, likewise */
+  int64_t poor;      /* owned bodies flagged TL_BODY_POOR */
+  int64_t jammed;    /* flagged TL_BODY_JAMMED in this step */
   int64_t node_tests, lookups, node_lists; /* counters of the contact search; lists made anew */
   /* of the penalty method (step_penalty.c); kinetic_J is then that of the step's start, between
    * the half steps, where elastic_J is taken too */
@@ -156,6 +161,12 @@ TlStatus tl_solver_set_nets(TlSolver *solver, const TlNet *nets, int count);
 /* Guided bodies (guide.h), for the steps to come; copied. Alike on all ranks. TL_EUSAGE when a
  * guide makes no sense, or the method is by impulses. */
 TlStatus tl_solver_set_guides(TlSolver *solver, const TlGuide *guides, int count);
+
+/* Other values for the steps to come, alike on all ranks: friction and global damping between
+ * grains; the pressure on net `net`. TL_EUSAGE when one makes no sense. */
+TlStatus tl_solver_set_friction(TlSolver *solver, double friction);
+TlStatus tl_solver_set_damping(TlSolver *solver, double damping_per_s);
+TlStatus tl_solver_set_pressure(TlSolver *solver, int net, double pressure_Pa);
 
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
  * Collective: the largest speed of all ranks enters the reach. Call it after the set-up and after

@@ -1,6 +1,8 @@
 /* A solver's life: defaults, checks, memory. */
 #include "dem/step_impl.h"
 
+#include <math.h>
+
 #include <stdio.h>
 
 TlSolverConfig tl_solver_defaults(void) {
@@ -161,6 +163,28 @@ TlStatus tl_solver_set_guides(TlSolver *s, const TlGuide *guides, int count) {
   TL_TRY(TL_NEW(s->guides, (size_t)count));
   for (int k = 0; k < count; k++) s->guides[k] = guides[k];
   s->guide_count = count;
+  return TL_OK;
+}
+
+TlStatus tl_solver_set_friction(TlSolver *s, double friction) {
+  if (!(friction >= 0)) return tl_fail(TL_EUSAGE, "friction = %g makes no sense", friction);
+  s->config.friction = friction;
+  return TL_OK;
+}
+
+TlStatus tl_solver_set_damping(TlSolver *s, double damping_per_s) {
+  if (!(damping_per_s >= 0 && damping_per_s * s->config.step_s <= 1))
+    return tl_fail(TL_EUSAGE, "damping of %g 1/s makes no sense with steps of %g s", damping_per_s,
+                   s->config.step_s);
+  s->config.damping_per_s = damping_per_s;
+  return TL_OK;
+}
+
+TlStatus tl_solver_set_pressure(TlSolver *s, int net, double pressure_Pa) {
+  if (net < 0 || net >= s->net_count || !isfinite(pressure_Pa))
+    return tl_fail(TL_EUSAGE, "a pressure of %g Pa on net %d of %d makes no sense", pressure_Pa,
+                   net, s->net_count);
+  s->nets[net].pressure_Pa = pressure_Pa;
   return TL_OK;
 }
 

@@ -62,9 +62,9 @@ TlStatus tl_press_contacts(const TlSolver *solver, const TlBodies *bodies, TlCon
 
 /* Room for each thread's points. */
 TlStatus tl_step_reserve_points(TlSolver *solver);
-/* Move, then correct the nets' velocities; collective. settle (may be NULL): what moves grains
- * that came to overlap. */
-TlStatus tl_step_advance(TlSolver *solver, TlBodies *bodies, const TlMotion *motion, bool recheck,
+/* Move; bonds of nets follow. By impulses grains that came to overlap are moved apart, and the nets
+ * kicked; collective. */
+TlStatus tl_step_advance(TlSolver *solver, TlBodies *bodies, const TlMotion *motion, bool impulses,
                          TlStepReport *report);
 /* Bodies' part of the report, and all of it over the ranks. */
 void tl_step_report_motion(const TlBodies *bodies, TlStepReport *report);

@@ -6,9 +6,8 @@
  *
  * v and L of the state are those of half a step before x; at the very first step they are of the
  * same moment, and the kick is half as long. Sums run over the contacts in order of ids, whoever
- * owns the bodies: the same bits for any number of threads and ranks. Nets follow as in the impulse
- * method (membrane.h): their springs act on the velocities with the new positions, which is the
- * kick at the next step's start.
+ * owns the bodies: the same bits for any number of threads and ranks. Bonds and pressure of nets
+ * (membrane.h) act in the same kick.
  */
 #include "dem/contact.h"
 #include "dem/shapes.h"
@@ -23,7 +22,8 @@
 
 /* Added exactly: neither ranks nor the order of contacts move a bit of them. */
 typedef struct Sums {
-  TlExact elastic, slip, viscous, wall, kinetic, potential, drag, resultant, contact;
+  TlExact elastic, slip, viscous, wall, kinetic, potential, drag, resultant, contact, guide,
+      boundary, net_damping, net_pressure, net_held;
 } Sums;
 enum { SUM_LIMBS = sizeof(Sums) / sizeof(int64_t) };
 
@@ -35,6 +35,8 @@ typedef struct Forces {
   TlPressSlot *slot;
   TlVec3 *force, *torque; /* of each body */
   double *stiffness;      /* two a body: for v, for w */
+  TlNetLoad net;
+  double *net_omega2; /* of each net's own springs, at most */
   double damping, boundary_damping;
   Sums *sums;
 } Forces;
@@ -63,6 +65,14 @@ static TlVec3 wall_velocity(const void *wall, TlVec3 point) {
   return tl_boundary_velocity(wall, point);
 }
 
+static const TlGuide *guide_in(const Forces *f, const TlSlot *slot) {
+  const TlBodies *b = f->bodies;
+  int32_t body = b->flags[slot->a] & TL_BODY_GUIDED                   ? slot->a
+                 : slot->b >= 0 && b->flags[slot->b] & TL_BODY_GUIDED ? slot->b
+                                                                      : -1;
+  return body < 0 ? NULL : tl_guide_of(f->solver->guides, f->solver->guide_count, b->id[body]);
+}
+
 /* A boundary's classes are asked at one point: the first. */
 static TlRub rub_of(const Forces *f, const TlSlot *slot, const TlPoints *points) {
   const TlSolverConfig *c = &f->solver->config;
@@ -72,6 +82,8 @@ static TlRub rub_of(const Forces *f, const TlSlot *slot, const TlPoints *points)
     rub = tl_boundary_rub(&f->solver->boundary[slot->boundary], points->point[0].p,
                           (TlRub){c->boundary_friction, c->boundary_restitution});
   const TlNet *net = NULL;
+  const TlGuide *guide = guide_in(f, slot);
+  if (guide) rub = (TlRub){guide->friction, guide->restitution};
   if (b->flags[slot->a] & TL_BODY_NET)
     net = tl_net_of(f->solver->nets, f->solver->net_count, b->id[slot->a]);
   else if (slot->b >= 0 && b->flags[slot->b] & TL_BODY_NET)
@@ -198,8 +210,53 @@ static TlStatus sum_forces(Forces *f, TlStepReport *r) {
     tl_exact_add(&f->sums->viscous, p->viscous_J);
     tl_exact_add(&f->sums->contact, tl_norm(p->force));
     tl_exact_add(&f->sums->wall, p->wall_work_J);
+    if (s->slot.b < 0) tl_exact_add(&f->sums->boundary, p->normal_N);
   }
   return TL_OK;
+}
+
+/* A row that is carried is its holder's to hold against what pulls at it; what the pressure does on
+ * it, the holder takes. */
+static void book_held(const Forces *f, int64_t i) {
+  const TlBodies *b = f->bodies;
+  TlVec3 pull = tl_sub(f->force[i], f->net.press[i]);
+  tl_exact_add(&f->sums->net_held, -f->solver->config.step_s * tl_dot(pull, b->velocity[i]));
+}
+
+/* Forces of the nets beside those of contacts. */
+static TlStatus add_nets(Forces *f) {
+  TlSolver *s = f->solver;
+  TlBodies *b = f->bodies;
+  TL_TRY(tl_membrane_load(s->nets, s->net_count, b, &s->arena, &f->net));
+  f->net_omega2 = tl_arena_push(&s->arena, (size_t)s->net_count + 1, sizeof *f->net_omega2);
+  if (!f->net_omega2) return TL_ENOMEM;
+  for (int k = 0; k < s->net_count; k++) {
+    double stable = tl_net_stable_step(&s->nets[k]);
+    f->net_omega2[k] = 4 / (stable * stable);
+  }
+  for (int64_t i = 0; s->net_count && i < b->total; i++) {
+    if (!(b->flags[i] & TL_BODY_NET)) continue;
+    f->force[i] = tl_add(f->force[i], f->net.force[i]);
+    f->torque[i] = tl_add(f->torque[i], f->net.torque[i]);
+    if (i < b->owned && b->flags[i] & TL_BODY_FROZEN) book_held(f, i);
+  }
+  return TL_OK;
+}
+
+/* What the kick changes kinetic energy by, to the last digit: force times mean velocity. */
+static void book_net(const Forces *f, int64_t i, TlVec3 v, TlVec3 w) {
+  double step = f->solver->config.step_s;
+  double drag = tl_dot(f->net.drag[i], v) + tl_dot(f->net.drag_torque[i], w);
+  tl_exact_add(&f->sums->net_damping, -step * drag);
+  tl_exact_add(&f->sums->net_pressure, step * tl_dot(f->net.press[i], v));
+}
+
+/* Of the springs that hold it, beside its contacts. */
+static double net_omega2(const Forces *f, int64_t i) {
+  const TlSolver *s = f->solver;
+  for (int k = 0; k < s->net_count; k++)
+    if (tl_net_of(&s->nets[k], 1, f->bodies->id[i])) return f->net_omega2[k];
+  return 0;
 }
 
 /* Stable while dt < 2/omega, omega^2 <= 2 sum k (1/m + r^2/I) over the body's own points (half of a
@@ -216,8 +273,10 @@ static void kick_body(const Forces *f, int64_t i, double dt, TlStepReport *r) {
   t->w = tl_scale(1 / (1 + half), tl_axpy(tl_scale(1 - half, t->w), dt, turn));
   if (guide) *t = tl_guided(guide, *t, dt / m / (1 + half));
   if (i >= b->owned) return;
-  if (guide)
+  if (guide) {
     tl_exact_add(&f->sums->wall, tl_guide_work(guide, f->force[i], before.v, t->v, c->step_s));
+    tl_exact_add(&f->sums->guide, tl_dot(f->force[i], guide->axis));
+  }
   if (guide && guide->driven) return; /* held by its ram: no part of the balance */
   TlVec3 v = before.v, w = before.w;  /* of x's moment: at the first step they are that */
   if (f->solver->steps > 0) {
@@ -228,13 +287,16 @@ static void kick_body(const Forces *f, int64_t i, double dt, TlStepReport *r) {
   double kinetic = 0.5 * m * tl_norm2(v) + 0.5 * tl_dot(w, tl_sym_vec(inertia, w));
   tl_exact_add(&f->sums->kinetic, kinetic);
   tl_exact_add(&f->sums->drag, 2 * c->damping_per_s * dt * kinetic);
+  if (b->flags[i] & TL_BODY_NET) book_net(f, i, v, w);
   tl_exact_add(&f->sums->potential, -m * tl_dot(c->gravity_m_s2, b->position[i]));
-  if (guide) return;
-  tl_exact_add(&f->sums->resultant, tl_norm(force));
-  r->moving++;
+  if (!guide) {
+    tl_exact_add(&f->sums->resultant, tl_norm(force));
+    r->moving++;
+  }
   TlVec3 I = b->inertia[i];
   double omega2 =
       2 * (f->stiffness[2 * i] / m + f->stiffness[2 * i + 1] / tl_min(I.x, tl_min(I.y, I.z)));
+  if (b->flags[i] & TL_BODY_NET) omega2 += net_omega2(f, i);
   if (omega2 > 0) r->stable_step_s = tl_min(r->stable_step_s, 2 / sqrt(omega2));
 }
 
@@ -317,6 +379,11 @@ static TlStatus report_sums(const Forces *f, TlStepReport *r) {
   r->drag_J = tl_exact_value(&s->drag);
   r->resultant_N = tl_exact_value(&s->resultant);
   r->contact_N = tl_exact_value(&s->contact);
+  r->guide_N = tl_exact_value(&s->guide);
+  r->boundary_N = tl_exact_value(&s->boundary);
+  r->net_damping_J = tl_exact_value(&s->net_damping);
+  r->net_pressure_J = tl_exact_value(&s->net_pressure);
+  r->net_held_J = tl_exact_value(&s->net_held);
   return TL_OK;
 }
 
@@ -363,7 +430,7 @@ static double stable_step(const TlSolverConfig *c, const TlBodies *b, int64_t i)
 static TlStatus check_step(const TlSolver *s, const TlBodies *b) {
   const TlSolverConfig *c = &s->config;
   for (int64_t i = 0; i < b->owned; i++) {
-    if (b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET)) continue;
+    if (b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)) continue;
     bool points = c->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
     if (points && tl_law(c->penalty.law) == &tl_law_linear && !(c->penalty.grain.normal_N_m > 0))
       return tl_fail(
@@ -397,6 +464,7 @@ TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
   if (status == TL_OK) status = check_step(s, b);
   if (status == TL_OK) status = press_all(&f);
   if (status == TL_OK) status = sum_forces(&f, r);
+  if (status == TL_OK) status = add_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));
   r->detect_s = tl_clock_s() - start;
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;

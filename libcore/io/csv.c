@@ -1,16 +1,14 @@
 #include "io/csv.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 void tl_csv_real(char text[40], double value) {
   text[0] = 0;
-  if (isnan(value)) return;
-  for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, 40, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) break;
-  }
+  if (!isnan(value)) tl_text_real(text, value);
 }
 
 TlStatus tl_csv_begin(TlCsv *csv, const char *path, bool overwrite, const char *header) {

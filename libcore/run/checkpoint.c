@@ -50,7 +50,8 @@ typedef struct CutRecord {
   F(double, lifted_m, run->lifted_m)                                                               \
   F(TlVec3, start_centre_m, run->start_centre)                                                     \
   F(int64_t, frames_kept, run->output.kept_frames)                                                 \
-  F(int64_t, history_bytes_kept, run->output.kept_history)                                         \
+  F(int64_t, history_bytes_kept, run->output.kept_bytes[TL_TABLE_HISTORY])                         \
+  F(int64_t, triaxial_bytes_kept, run->output.kept_bytes[TL_TABLE_TRIAXIAL])                       \
   F(int64_t, steps, run->totals.steps)                                                             \
   F(int64_t, frames, run->totals.frames)                                                           \
   F(int64_t, outside, run->totals.outside)                                                         \
@@ -74,6 +75,11 @@ typedef struct CutRecord {
   F(double, ledger_start_J, run->totals.ledger.start_J)                                            \
   F(double, ledger_defect_J, run->totals.ledger.defect_J)                                          \
   F(double, ledger_net_J, run->totals.ledger.net_J)                                                \
+  F(double, ledger_net_damping_J, run->totals.ledger.net_damping_J)                                \
+  F(double, ledger_pressure_J, run->totals.ledger.pressure_J)                                      \
+  F(double, ledger_kinetic_J, run->totals.ledger.kinetic_J)                                        \
+  F(double, ledger_potential_J, run->totals.ledger.potential_J)                                    \
+  F(double, ledger_elastic_J, run->totals.ledger.elastic_J)                                        \
   F(int64_t, ledger_moving, run->totals.ledger.moving)                                             \
   F(int64_t, zero_finishes, run->totals.zero_finishes)                                             \
   F(int64_t, unfinished, run->totals.unfinished)                                                   \
@@ -159,6 +165,26 @@ static TlStatus save_run(Saver *s) {
   run_layout(layout);
   TL_TRY(tl_checkpoint_section(s->writer, "run", layout, sizeof record, 1));
   return tl_checkpoint_rows(s->writer, &record, 1);
+}
+
+#define F(type, name) #name " "
+static const char triaxial_layout[] = TL_TRIAXIAL_FIELDS(F);
+#undef F
+static_assert(sizeof triaxial_layout <= TL_CHECKPOINT_LAYOUT, "fits");
+
+/* One record, or none. */
+static TlStatus save_triaxial(Saver *s) {
+  int64_t count = tl_triaxial_there(s->run);
+  if (!s->writer) return TL_OK;
+  TL_TRY(tl_checkpoint_section(s->writer, "triaxial", triaxial_layout, sizeof(TlTriaxial), count));
+  return tl_checkpoint_rows(s->writer, &s->run->triaxial, count);
+}
+
+static TlStatus load_triaxial(TlRun *run) {
+  int64_t count;
+  TL_TRY(
+      tl_checkpoint_find(run->checkpoint, "triaxial", triaxial_layout, sizeof(TlTriaxial), &count));
+  return count ? tl_checkpoint_read(run->checkpoint, "triaxial", 0, 1, &run->triaxial) : TL_OK;
 }
 
 static TlStatus save_cuts(Saver *s) {
@@ -380,6 +406,7 @@ static const Section sections[] = {
     {"terrain", save_terrain, check_terrain},
     {"wall_tables", save_tables, check_tables},
     {"run", save_run, load_run},
+    {"triaxial", save_triaxial, load_triaxial},
     {"cuts", save_cuts, load_cuts},
     {"bodies", save_bodies, load_bodies},
     {"touches", save_touches, load_touches},

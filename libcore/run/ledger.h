@@ -1,8 +1,8 @@
 /* Where the energy goes in the penalty method: kinetic, potential and elastic energy at the start
  * of a step, what friction, the contacts' dashpots and global damping took up to there, and what
- * moving walls put in. What is missing from their balance is the defect: of the time step (second
- * order), of nets' dampers, pressure and broken bonds, which are not booked, of terms cut off at
- * cap and cone within a step. Where grains come or go the balance starts anew with the defect kept.
+ * moving walls, rams and nets' pressure put in. What is missing from their balance is the defect:
+ * of the time step (second order), of broken bonds, which are not booked, of terms cut off at cap
+ * and cone within a step. Where grains come or go the balance starts anew with the defect kept.
  */
 #ifndef TL_RUN_LEDGER_H
 #define TL_RUN_LEDGER_H
@@ -13,6 +13,8 @@ typedef struct TlLedger {
   double friction_J, viscous_J, drag_J, wall_J; /* so far */
   double start_J, defect_J;                     /* energy at the start; what is missing of it now */
   double net_J;                                 /* held by nets at the end of the last step */
+  double net_damping_J, pressure_J; /* so far: taken by nets' dampers, done by their pressure */
+  double kinetic_J, potential_J, elastic_J; /* at the start of the last step */
   int64_t moving;
 } TlLedger;
 

@@ -60,26 +60,32 @@ TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool
 }
 
 TlStatus tl_output_resume(TlOutput *output, TlComm *comm, const char *folder, const char *study,
-                          const char *header, int64_t step) {
+                          const char *const header[TL_TABLES], int64_t step) {
+  TlTableKept kept[TL_TABLES];
+  for (int t = 0; t < TL_TABLES; t++) kept[t] = (TlTableKept){header[t], output->kept_bytes[t]};
   output->comm = comm;
   output->frames = output->kept_frames;
   TlStatus status = TL_NEW(output->block, BLOCK_ROWS);
   if (status == TL_OK && tl_comm_rank(comm) == 0)
-    status = tl_results_resume(&output->writer, folder, study, header, step, output->kept_frames,
-                               output->kept_history);
+    status = tl_results_resume(&output->writer, folder, study, kept, step, output->kept_frames);
   return tl_comm_agree(comm, status);
+}
+
+static TlStatus look_at_tables(const TlOutput *output, bool sync, int64_t bytes[TL_TABLES]) {
+  TlStatus status = TL_OK;
+  for (int t = 0; status == TL_OK && output->writer && t < TL_TABLES; t++)
+    status = tl_results_table_bytes(output->writer, (TlResultsTable)t, sync, &bytes[t]);
+  return status;
 }
 
 TlStatus tl_output_keep(TlOutput *output) {
   output->kept_frames = output->frames;
-  if (!output->writer) return TL_OK;
-  return tl_results_history_bytes(output->writer, false, &output->kept_history);
+  return look_at_tables(output, false, output->kept_bytes);
 }
 
 TlStatus tl_output_sync(TlOutput *output) {
-  int64_t bytes;
-  if (!output->writer) return TL_OK;
-  return tl_results_history_bytes(output->writer, true, &bytes);
+  int64_t bytes[TL_TABLES];
+  return look_at_tables(output, true, bytes);
 }
 
 void tl_output_close(TlOutput *output) {
@@ -173,12 +179,14 @@ TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlConta
   return tl_comm_agree(output->comm, status);
 }
 
-TlStatus tl_output_history_header(TlOutput *output, const char *header) {
-  TlStatus status = output->writer ? tl_results_history_header(output->writer, header) : TL_OK;
+TlStatus tl_output_header(TlOutput *output, TlResultsTable table, const char *header) {
+  TlStatus status = output->writer ? tl_results_table_header(output->writer, table, header) : TL_OK;
   return tl_comm_agree(output->comm, status);
 }
 
-TlStatus tl_output_history(TlOutput *output, const double *values, int count) {
-  TlStatus status = output->writer ? tl_results_history_line(output->writer, values, count) : TL_OK;
+TlStatus tl_output_line(TlOutput *output, TlResultsTable table, const double *values, int count,
+                        const char *text) {
+  TlStatus status =
+      output->writer ? tl_results_table_line(output->writer, table, values, count, text) : TL_OK;
   return tl_comm_agree(output->comm, status);
 }

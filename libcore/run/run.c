@@ -36,7 +36,7 @@ static double kinetic_of(const TlBodies *b, int64_t i) {
          0.5 * tl_dot(b->momentum[i], tl_bodies_spin(b, i));
 }
 
-/* Energies are those of grains and nets, all else the grains'.
+/* Energies are those of grains, nets and platens, all else the grains'.
  * front: how far the farthest grain lies, horizontally, from where the centre of mass began. */
 static TlStatus measure(TlRun *run, Measure *m) {
   enum { SUMS = 6 };
@@ -47,7 +47,7 @@ static TlStatus measure(TlRun *run, Measure *m) {
   int64_t grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
-    bool net = b->flags[i] & TL_BODY_NET;
+    bool net = b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED);
     double mass = net ? 0 : b->mass[i];
     double term[SUMS] = {
         mass, -b->mass[i] * tl_dot(g, x), mass * x.x, mass * x.y, mass * x.z, kinetic_of(b, i)};
@@ -126,7 +126,7 @@ static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
                                     (double)r->sliding,
                                     (double)r->capped,
                                     cpu_s};
-  return tl_output_history(&run->output, values, HISTORY_COLUMNS);
+  return tl_output_line(&run->output, TL_TABLE_HISTORY, values, HISTORY_COLUMNS, NULL);
 }
 
 /* ---- the start ---- */
@@ -163,6 +163,12 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
   return status;
 }
 
+/* NULL: this run has no such table. */
+static const char *table_header(const TlRun *run, int table) {
+  if (table == TL_TABLE_HISTORY) return history_header;
+  return tl_triaxial_there(run) ? tl_triaxial_header : NULL;
+}
+
 static TlStatus open_output(TlRun *run) {
   TlScene scene = {0};
   TlStatus status = TL_OK;
@@ -174,7 +180,10 @@ static TlStatus open_output(TlRun *run) {
                             &run->avatars, &run->bodies, &run->later);
   tl_free(scene.provenance);
   TL_TRY(status);
-  return tl_output_history_header(&run->output, history_header);
+  for (int t = 0; t < TL_TABLES; t++)
+    if (table_header(run, t))
+      TL_TRY(tl_output_header(&run->output, (TlResultsTable)t, table_header(run, t)));
+  return TL_OK;
 }
 
 static TlStatus write_frame(TlRun *run, int64_t step) {
@@ -215,7 +224,9 @@ static TlStatus sign(const TlRun *run) {
 
 static TlStatus go_on(TlRun *run) {
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
-  TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->effective, history_header,
+  const char *header[TL_TABLES];
+  for (int t = 0; t < TL_TABLES; t++) header[t] = table_header(run, t);
+  TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->effective, header,
                           run->totals.steps));
   return tl_comm_agree(run->comm, sign(run));
 }
@@ -246,11 +257,12 @@ static TlStatus left_the_terrain(const TlRun *run, int64_t step) {
     if (b->flags[i] & TL_BODY_OUTSIDE && (first < 0 || b->id[i] < b->id[first])) first = i;
   if (first < 0) return TL_OK;
   TlVec3 x = b->position[first];
-  return tl_fail(TL_EINPUT,
-                 "%s: grain %lld left the terrain in step %lld (%.4g s) at x = %g, y = %g m; a "
-                 "larger terrain, or outside: remove or stop",
-                 run->options.study, (long long)b->id[first], (long long)step, time_of(run, step),
-                 x.x, x.y);
+  return tl_fail(
+      TL_EINPUT,
+      "%s: grain %lld left the %s in step %lld (%.4g s) at x = %g, y = %g m; a larger one, "
+      "or outside: remove or stop",
+      run->options.study, (long long)b->id[first], tl_triaxial_there(run) ? "cell" : "terrain",
+      (long long)step, time_of(run, step), x.x, x.y);
 }
 
 static void freeze(TlBodies *b, int64_t i) {
@@ -342,15 +354,30 @@ static void warn_unstable(TlRun *run, const TlStepReport *r) {
                 (long long)run->totals.steps, run->setup.time.dt_s, r->stable_step_s);
 }
 
+static TlStatus fresh_ghosts(TlRun *run) {
+  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
+  TL_TRY(tl_dist_halo(run->dist, &run->bodies));
+  return tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, run->bodies.owned));
+}
+
+/* Grains that got out of the cell go before the step. */
+static TlStatus prepare_cell(TlRun *run) {
+  int64_t escaped;
+  TL_TRY(tl_triaxial_before(run, &escaped));
+  if (escaped == 0) return TL_OK;
+  TL_TRY(handle_outside(run, run->totals.steps));
+  return fresh_ghosts(run);
+}
+
 static TlStatus one_step(TlRun *run) {
   TlStepReport report;
   TL_TRY(tl_pour(run, run->totals.steps));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
-  TL_TRY(tl_dist_halo(run->dist, &run->bodies));
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, run->bodies.owned)));
+  TL_TRY(fresh_ghosts(run));
+  TL_TRY(prepare_cell(run));
   TL_TRY(tl_comm_agree(run->comm, tl_solver_step(run->solver, &run->bodies, &report)));
   add_up(&run->totals, &report);
+  tl_triaxial_after(run, &report);
   warn_unstable(run, &report);
   return TL_OK;
 }
@@ -438,13 +465,16 @@ static TlStatus loop(TlRun *run, TlProgress *bar) {
     cpu = tl_clock_process_cpu_s() - cpu;
     run->totals.cpu_s += cpu;
     TL_TRY(ask(run, step, &asked));
-    if (asked.stop) last = step;
+    if (asked.stop || tl_triaxial_done(run)) last = step;
     TL_TRY(after_step(run, step, last, cpu));
     TL_TRY(end_of_step(run, &asked, step == last));
     tl_progress(bar, step);
     tl_forecast_step(&forecast, step);
   }
-  return asked.stop && last < steps ? stopped(run, last) : TL_OK;
+  if (asked.stop && last < steps && !tl_triaxial_done(run)) return stopped(run, last);
+  if (!tl_triaxial_there(run)) return TL_OK;
+  TL_TRY(fresh_ghosts(run));
+  return tl_triaxial_end(run);
 }
 
 static void say_traffic(const TlRun *run) {

@@ -18,6 +18,7 @@
 #include "run/nets.h"
 #include "run/output.h"
 #include "run/ground.h"
+#include "run/triaxial.h"
 #include "run/walls.h"
 #include "store/checkpoint.h"
 
@@ -69,7 +70,8 @@ typedef struct TlRun {
   int boundary_count;
   TlAvatarCache avatars;
   TlNets nets;
-  TlInts later; /* sorted avatar ids of grains to come, this rank's part */
+  TlTriaxial triaxial; /* state: of a cell's test; a checkpoint keeps it */
+  TlInts later;        /* sorted avatar ids of grains to come, this rank's part */
   TlDist *dist;
   TlSolver *solver;
   TlBodies bodies;

@@ -72,7 +72,8 @@ static TlStatus read_study(TlRun *run) {
                   : run->setup.output ? beside_study(run, run->setup.output)
                                       : default_folder(o->study);
   if (!run->folder) return TL_ENOMEM;
-  return tl_study_write(&tl_setup_schema, &run->setup, &run->effective);
+  TL_TRY(tl_study_write(&tl_setup_schema, &run->setup, &run->effective));
+  return tl_triaxial_expand(&run->setup);
 }
 
 static TlStatus keep_catalog_path(TlRun *run, const char *path) {
@@ -141,6 +142,7 @@ static TlStatus read_inputs(TlRun *run) {
   const TlShapeFiles files = {file_beside, run, tl_comm_rank(run->comm) == 0};
   TL_TRY(tl_study_shapes_open(&run->shapes, &run->setup, &run->study, &files));
   TL_TRY(tl_nets_open(&run->nets, &run->setup, &run->study));
+  tl_triaxial_hold(run);
   TL_TRY(load_terrain(run));
   return make_boundaries(run);
 }
@@ -181,6 +183,7 @@ static TlStatus make_grains(TlRun *run) {
   int64_t first =
       run->setup.release.assembly == TL_ASSEMBLY_POURED ? run->setup.release.count : run->grains;
   TL_TRY(tl_placed_make(&place, first, &run->bodies));
+  tl_triaxial_made(run, first);
   run->grains += tl_placed_count(&run->setup);
   TL_TRY(tl_pour_open(run));
   TL_TRY(tl_nets_make(&run->nets, run->comm, &run->bodies));
@@ -190,7 +193,9 @@ static TlStatus make_grains(TlRun *run) {
 
 static TlStatus place_grains(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_dist_new(&run->dist, run->comm)));
-  return run->checkpoint ? tl_resume_state(run) : make_grains(run);
+  TL_TRY(run->checkpoint ? tl_resume_state(run) : make_grains(run));
+  tl_triaxial_place(run);
+  return TL_OK;
 }
 
 TlStatus tl_run_new_solver(TlRun *run) {

@@ -140,6 +140,9 @@ static const TlStudySection root_sections[] = {
     {"nets", offsetof(TlSetup, nets), sizeof(TlNetSetup), true,
      "Nets and blankets of spheres in a hexagonal pattern, held together by springs", tl_net_params,
      TL_NET_PARAMS, NULL, 0},
+    {"triaxial", offsetof(TlSetup, triaxial), sizeof(TlTriaxialSetup), false,
+     "A triaxial cell round the grains", tl_triaxial_params, TL_TRIAXIAL_PARAMS,
+     tl_triaxial_sections, TL_TRIAXIAL_SECTIONS},
     {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
      "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS, tl_release_sections,
      TL_RELEASE_SECTIONS},
@@ -247,6 +250,7 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(check_planes(setup, study));
   TL_TRY(check_terrain(setup, study));
   if (setup->solver.method == TL_PENALTY) TL_TRY(tl_penalty_check(&setup->penalty, study));
+  TL_TRY(tl_triaxial_check(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, study));

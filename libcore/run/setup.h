@@ -10,6 +10,7 @@
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
 #include "run/setup_shapes.h"
+#include "run/setup_triaxial.h"
 #include "run/setup_walls.h"
 
 typedef enum TlOutside {
@@ -80,6 +81,7 @@ typedef struct TlSetup {
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */
   TlStudyList nets;   /* of TlNetSetup */
+  TlTriaxialSetup triaxial;
   TlReleaseSetup release;
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */

@@ -1,5 +1,6 @@
 #include "store/checkpoint.h"
 #include "store/results_layout.h"
+#include "store/results_table.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -31,14 +32,13 @@ struct TlResultsWriter {
   int64_t rows_written, body_count;
   hid_t contact_group, contact[TL_CONTACT_COLUMNS];
   int64_t contacts_written, contact_count;
-  FILE *history;
-  int history_columns;
+  TlTable table[TL_TABLES];
 };
 
 /* ---- the folder ---- */
 
-/* Ours: run.h5, study.yaml, whole frames, checkpoints, history.csv, and what a killed run left of
- * them (NAME.PID.tmp). */
+/* Ours: run.h5, study.yaml, whole frames, checkpoints, tables, and what a killed run left of them
+ * (NAME.PID.tmp). */
 static bool is_ours(const char *name) {
   char bare[64];
   size_t length = strlen(name);
@@ -49,9 +49,8 @@ static bool is_ours(const char *name) {
     char *dot = strrchr(bare, '.');
     if (dot && strspn(dot + 1, "0123456789") == strlen(dot + 1)) *dot = 0;
   }
-  return strcmp(bare, "run.h5") == 0 || strcmp(bare, "history.csv") == 0 ||
-         strcmp(bare, "study.yaml") == 0 || tl_results_frame_index(bare) >= 0 ||
-         tl_checkpoint_step(bare) >= 0;
+  return strcmp(bare, "run.h5") == 0 || tl_table_is(bare) || strcmp(bare, "study.yaml") == 0 ||
+         tl_results_frame_index(bare) >= 0 || tl_checkpoint_step(bare) >= 0;
 }
 
 static TlStatus clear_entry(const char *folder, const char *name, bool overwrite) {
@@ -275,6 +274,7 @@ static TlStatus new_writer(TlResultsWriter **writer, const char *folder) {
   for (int c = 0; c < TL_BODY_COLUMNS; c++) w->column[c] = -1;
   for (int c = 0; c < TL_CONTACT_COLUMNS; c++) w->contact[c] = -1;
   w->contact_group = -1;
+  for (int t = 0; t < TL_TABLES; t++) w->table[t] = tl_table(t);
   w->lock = -1;
   w->folder = tl_strdup(folder);
   return w->folder ? lock_folder(w) : TL_ENOMEM;
@@ -451,52 +451,20 @@ TlStatus tl_results_frame_end(TlResultsWriter *w) {
   return status;
 }
 
-/* ---- history.csv ---- */
+/* ---- tables ---- */
 
-TlStatus tl_results_history_header(TlResultsWriter *w, const char *header) {
-  char *path = tl_path_join(w->folder, "history.csv");
-  if (!path) return TL_ENOMEM;
-  if (w->history) fclose(w->history);
-  /* A log one looks at while the run goes on: it grows under its own name, a line at a time. */
-  w->history = fopen(path, "w");
-  w->history_columns = 1;
-  for (const char *c = header; *c; c++) w->history_columns += *c == ',';
-  TlStatus status = TL_OK;
-  if (!w->history || fprintf(w->history, "%s\n", header) < 0 || fflush(w->history) != 0)
-    status = tl_fail_errno(path, "cannot write");
-  tl_free(path);
-  return status;
+TlStatus tl_results_table_header(TlResultsWriter *w, TlResultsTable table, const char *header) {
+  return tl_table_begin(&w->table[table], w->folder, header);
 }
 
-/* The shortest of 15 to 17 digits that reads back as the same number. */
-static void print_real(FILE *file, double value) {
-  char text[40];
-  for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) break;
-  }
-  fputs(text, file);
+TlStatus tl_results_table_line(TlResultsWriter *w, TlResultsTable table, const double *values,
+                               int count, const char *text) {
+  return tl_table_line(&w->table[table], values, count, text);
 }
 
-TlStatus tl_results_history_line(TlResultsWriter *w, const double *values, int count) {
-  if (!w->history || count != w->history_columns)
-    return tl_fail(TL_EUSAGE, "%s/history.csv: %d values for %d columns", w->folder, count,
-                   w->history_columns);
-  for (int i = 0; i < count; i++) {
-    if (i) fputc(',', w->history);
-    print_real(w->history, values[i]);
-  }
-  fputc('\n', w->history);
-  if (fflush(w->history) == 0 && !ferror(w->history)) return TL_OK;
-  return tl_fail(TL_EIO, "%s/history.csv: cannot write: %s", w->folder, strerror(errno));
-}
-
-TlStatus tl_results_history_bytes(TlResultsWriter *w, bool sync, int64_t *bytes) {
-  long at = ftell(w->history);
-  if (at < 0 || fflush(w->history) != 0 || (sync && fsync(fileno(w->history)) != 0))
-    return tl_fail(TL_EIO, "%s/history.csv: cannot write: %s", w->folder, strerror(errno));
-  *bytes = at;
-  return TL_OK;
+TlStatus tl_results_table_bytes(TlResultsWriter *w, TlResultsTable table, bool sync,
+                                int64_t *bytes) {
+  return tl_table_bytes(&w->table[table], sync, bytes);
 }
 
 /* ---- going on in a folder ---- */
@@ -522,32 +490,8 @@ static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
   return status;
 }
 
-static TlStatus history_fails(const TlResultsWriter *w, const char *what) {
-  return tl_fail(TL_EINPUT, "%s/history.csv: %s; start the study anew, with --overwrite", w->folder,
-                 what);
-}
-
-static TlStatus cut_history(TlResultsWriter *w, const char *header, int64_t bytes) {
-  char *path = tl_path_join(w->folder, "history.csv"), line[4096];
-  if (!path) return TL_ENOMEM;
-  w->history = fopen(path, "r+");
-  TlStatus status = w->history ? TL_OK : tl_fail_errno(path, "cannot open");
-  tl_free(path);
-  TL_TRY(status);
-  w->history_columns = 1;
-  for (const char *c = header; *c; c++) w->history_columns += *c == ',';
-  if (!fgets(line, sizeof line, w->history) || strncmp(line, header, strlen(header)) != 0 ||
-      line[strlen(header)] != '\n')
-    return history_fails(w, "has other columns than this program writes");
-  if (fseek(w->history, 0, SEEK_END) != 0 || ftell(w->history) < bytes)
-    return history_fails(w, "is shorter than when the state was saved");
-  if (fseek(w->history, bytes, SEEK_SET) != 0 || ftruncate(fileno(w->history), bytes) != 0)
-    return tl_fail(TL_EIO, "%s/history.csv: cannot cut: %s", w->folder, strerror(errno));
-  return TL_OK;
-}
-
-static TlStatus resume_in(TlResultsWriter *w, const char *study, const char *header, int64_t step,
-                          int64_t frames, int64_t history_bytes) {
+static TlStatus resume_in(TlResultsWriter *w, const char *study, const TlTableKept *kept,
+                          int64_t step, int64_t frames) {
   int64_t held = 0;
   char *path = tl_path_join(w->folder, "run.h5");
   if (!path) return TL_ENOMEM;
@@ -558,7 +502,9 @@ static TlStatus resume_in(TlResultsWriter *w, const char *study, const char *hea
                    w->folder);
   /* first the checkpoints: they speak of frames and lines that are about to go */
   TL_TRY(tl_checkpoint_prune(w->folder, step, INT64_MAX));
-  TL_TRY(cut_history(w, header, history_bytes));
+  for (int t = 0; t < TL_TABLES; t++)
+    if (kept[t].header)
+      TL_TRY(tl_table_resume(&w->table[t], w->folder, kept[t].header, kept[t].bytes));
   TL_TRY(cut_frames(w->folder, frames, &held));
   if (held < frames)
     tl_log_warn("%s: only %lld of the %lld frames before the checkpoint are there", w->folder,
@@ -567,11 +513,10 @@ static TlStatus resume_in(TlResultsWriter *w, const char *study, const char *hea
 }
 
 TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const char *study,
-                           const char *header, int64_t step, int64_t frames,
-                           int64_t history_bytes) {
+                           const TlTableKept kept[TL_TABLES], int64_t step, int64_t frames) {
   TlResultsWriter *w = NULL;
   TlStatus status = new_writer(&w, folder);
-  if (status == TL_OK) status = resume_in(w, study, header, step, frames, history_bytes);
+  if (status == TL_OK) status = resume_in(w, study, kept, step, frames);
   *writer = w;
   if (status == TL_OK) return TL_OK;
   tl_results_close(w);
@@ -585,7 +530,7 @@ void tl_results_close(TlResultsWriter *w) {
   close_run(w);
   tl_outfile_abort(&w->run_out);
   tl_outfile_abort(&w->frame_out);
-  if (w->history) fclose(w->history);
+  for (int t = 0; t < TL_TABLES; t++) tl_table_close(&w->table[t]);
   if (w->lock >= 0) close(w->lock);
   tl_free(w->avatars);
   tl_free(w->folder);

@@ -44,10 +44,16 @@ typedef struct TlBodyRow {
   TlQuat rotation;                 /* body -> world */
   TlVec3 velocity_m_s, spin_rad_s; /* world frame */
   int32_t contacts;                /* contact points on this body at this frame */
-  int32_t flags;                   /* bit 0: outside the terrain; 1: frozen; 2: of a net */
+  int32_t flags;                   /* bit 0: outside the terrain; 1: frozen; 2: of a net;
+                                      5: on a ram */
 } TlBodyRow;
 
-enum { TL_ROW_OUTSIDE = 1, TL_ROW_FROZEN = 2, TL_ROW_NET = 4 }; /* bits of flags */
+enum {
+  TL_ROW_OUTSIDE = 1,
+  TL_ROW_FROZEN = 2,
+  TL_ROW_NET = 4,
+  TL_ROW_GUIDED = 32
+}; /* bits of flags */
 
 /* A contact point of the step that ends with the frame. */
 typedef struct TlFrameContact {
@@ -90,18 +96,29 @@ TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, double frictio
 TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlFrameContact *rows,
                                    int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
-/* history.csv: header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. */
-TlStatus tl_results_history_header(TlResultsWriter *writer, const char *header);
-TlStatus tl_results_history_line(TlResultsWriter *writer, const double *values, int count);
-/* Bytes of history.csv so far; sync: they are on the disk when this returns. */
-TlStatus tl_results_history_bytes(TlResultsWriter *writer, bool sync, int64_t *bytes);
+/* Tables beside the frames, one line a moment: history.csv of every run, triaxial.csv of a test. */
+typedef enum TlResultsTable { TL_TABLE_HISTORY = 0, TL_TABLE_TRIAXIAL, TL_TABLES } TlResultsTable;
+/* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;
+ * text (NULL: none) is the last column. */
+TlStatus tl_results_table_header(TlResultsWriter *writer, TlResultsTable table, const char *header);
+TlStatus tl_results_table_line(TlResultsWriter *writer, TlResultsTable table, const double *values,
+                               int count, const char *text);
+/* Bytes of the table so far, 0 when it was not begun; sync: they are on the disk when this
+ * returns. */
+TlStatus tl_results_table_bytes(TlResultsWriter *writer, TlResultsTable table, bool sync,
+                                int64_t *bytes);
 
-/* Go on in a folder that holds results: frames from `frames` on and what history.csv holds beyond
- * `history_bytes` and checkpoints after `step` are taken away, study.yaml is written anew; run.h5
- * stays (see tl_results_add_run). header: that of history.csv. TL_EINPUT when the folder lacks what
- * must be there. */
+/* What of a table stays when a run goes on. */
+typedef struct TlTableKept {
+  const char *header; /* NULL: the run has no such table */
+  int64_t bytes;
+} TlTableKept;
+
+/* Go on in a folder that holds results: frames from `frames` on, what tables hold beyond what is
+ * kept and checkpoints after `step` are taken away, study.yaml is written anew; run.h5 stays (see
+ * tl_results_add_run). TL_EINPUT when the folder lacks what must be there. */
 TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const char *study,
-                           const char *header, int64_t step, int64_t frames, int64_t history_bytes);
+                           const TlTableKept kept[TL_TABLES], int64_t step, int64_t frames);
 /* One more record at the end of run.h5's provenance, while a writer holds the folder. The file is
  * written anew and renamed, so a kill leaves the old one or the new; it needs room for a copy. */
 TlStatus tl_results_add_run(const char *folder, const TlProvenance *run);

@@ -38,7 +38,7 @@ static void cell_open(Cell *cell) {
   cell->config = c;
   cell->floor = (TlBoundaryPlane){NONE, {0, 0, 1}};
   cell->boundary = (TlBoundary){.kind = &tl_boundary_plane, .data = &cell->floor};
-  cell->guide = (TlGuide){.body = TOP, .axis = {0, 0, 1}};
+  cell->guide = (TlGuide){.body = TOP, .axis = {0, 0, 1}, .friction = 0.5, .restitution = 0.3};
 }
 
 static void cell_start(Cell *cell) {
@@ -48,6 +48,7 @@ static void cell_start(Cell *cell) {
   CK_OK(tl_solver_add_closed(cell->solver, PLATEN, &tl_closed_cylinder, size));
   CK_OK(tl_solver_set_guides(cell->solver, &cell->guide, 1));
   tl_test_put(&cell->bodies, PLATEN, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT, NONE);
+  cell->bodies.flags[TOP] |= TL_BODY_GUIDED;
 }
 
 static void run(Cell *cell, int steps) {

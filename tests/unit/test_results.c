@@ -354,7 +354,7 @@ START_TEST(a_folder_with_results_is_cleared_only_when_asked_and_only_of_ours) {
   TlResultsWriter *w = create(folder, false);
   CK_OK(tl_results_scene_done(w));
   write_frame(w, 1, 3);
-  CK_OK(tl_results_history_header(w, "time_s,kinetic_energy_J"));
+  CK_OK(tl_results_table_header(w, TL_TABLE_HISTORY, "time_s,kinetic_energy_J"));
   tl_results_close(w);
   CK_OK(tl_file_write(mine, "x", 1, true));
   CK_OK(tl_file_write(stale, "x", 1, true));
@@ -378,9 +378,10 @@ START_TEST(history_numbers_read_back_exactly) {
   char *folder = in_folder("history"), *path = in_folder("history/history.csv"), *text;
   size_t size;
   TlResultsWriter *w = create(folder, false);
-  CK_OK(tl_results_history_header(w, "time_s,kinetic_energy_J"));
-  CK_OK(tl_results_history_line(w, (double[]){0.1, 1.0 / 3}, 2));
-  CK_FAILS(tl_results_history_line(w, (double[]){0.1}, 1), TL_EUSAGE, "1 values for 2");
+  CK_OK(tl_results_table_header(w, TL_TABLE_HISTORY, "time_s,kinetic_energy_J"));
+  CK_OK(tl_results_table_line(w, TL_TABLE_HISTORY, (double[]){0.1, 1.0 / 3}, 2, NULL));
+  CK_FAILS(tl_results_table_line(w, TL_TABLE_HISTORY, (double[]){0.1}, 1, NULL), TL_EUSAGE,
+           "1 values for 2");
   CK_OK(tl_file_read(path, &text, &size)); /* before closing: every line is flushed */
   double time, energy;
   ck_assert_int_eq(sscanf(text, "time_s,kinetic_energy_J\n%lf,%lf", &time, &energy), 2);

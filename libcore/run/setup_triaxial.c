@@ -1,0 +1,228 @@
+#include "run/setup_triaxial.h"
+
+#include "base/mem.h"
+#include "run/setup.h"
+#include "run/setup_keys.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STAGE_KINDS "consolidate|shear|hold"
+const char *const tl_stage_kinds[] = {"consolidate", "shear", "hold"};
+
+static const TlParam membrane_params[] = {
+    REAL(TlCellMembrane, spacing_m, "m", "0", 0, 1e3,
+         "from sphere to sphere in a row; 0: twice their radius; round the cell the nearest that "
+         "closes"),
+    REAL(TlCellMembrane, radius_m, "m", "0", 0, 1e3,
+         "of the spheres, whose inner sides are radius_m of the cell from its axis"),
+    INT(TlCellMembrane, layers, "1", 1, 2,
+        "2: a second layer outside, which bears 20% of the "
+        "pressure"),
+    REAL(TlCellMembrane, stiffness_N_m, "N/m", "0", 0, 1e15, "of a bond along itself"),
+    REAL(TlCellMembrane, tangential_stiffness_N_m, "N/m", "-1", -1, 1e15,
+         "of a bond across itself; negative: as along"),
+    REAL(TlCellMembrane, density_kg_m3, "kg/m3", "1000", 1e-3, 1e6, "of the spheres"),
+    REAL(TlCellMembrane, damping, "", "0.1", 0, 10, "of a bond, as a share of the critical"),
+    REAL(TlCellMembrane, friction, "", "0", 0, 10, "of grains on the membrane"),
+    REAL(TlCellMembrane, stretch_most, "", "1", 1e-3, 100,
+         "a bond longer than 1 + this times its length ends the run"),
+};
+
+static const TlParam stage_params[] = {
+    CHOICE(TlStageSetup, kind, NULL, STAGE_KINDS,
+           "top platen under the load of the cell pressure, driven at rate_per_s, or held still"),
+    REAL(TlStageSetup, pressure_Pa, "Pa", "-1", -1, 1e12,
+         "cell pressure, on the specimen's side; negative: as before (at first none)"),
+    REAL(TlStageSetup, ramp_s, "s", "0", 0, 1e9, "time in which the pressure gets there, linearly"),
+    REAL(TlStageSetup, rate_per_s, "1/s", "0", -1e6, 1e6,
+         "shear: speed of the top platen over the height at the start of the first shear stage; "
+         "positive compresses, negative unloads"),
+    REAL(TlStageSetup, until_strain, "", "0", -10, 10,
+         "shear: ends when the axial strain has come there; 0: not by strain"),
+    REAL(TlStageSetup, until_deviatoric_Pa, "Pa", "-1e15", -1e15, 1e15,
+         "shear: ends when the deviatoric stress has come there from the side the stage began on; "
+         "-1e15: not by stress"),
+    REAL(TlStageSetup, until_unbalanced, "", "0.01", 0, 1e3,
+         "consolidate: ends when the mean force that accelerates a body is below this share of a "
+         "contact's, and until_kinetic_share holds, and the pressure has got there"),
+    REAL(TlStageSetup, until_kinetic_share, "", "0.01", 0, 1e3,
+         "consolidate: kinetic over elastic energy of the contacts"),
+    REAL(TlStageSetup, least_s, "s", "0", 0, 1e9, "lasts at least so long; a hold: just so long"),
+    REAL(TlStageSetup, most_s, "s", "0", 0, 1e9,
+         "the next stage begins by then in any case, with a warning; 0: no bound but "
+         "time.duration_s"),
+    REAL(TlStageSetup, friction, "", "-1", -1, 10,
+         "grain on grain in this stage, as low friction makes a dense specimen; negative: "
+         "contact.friction"),
+    REAL(TlStageSetup, damping_per_s, "1/s", "-1", -1, 1e4,
+         "global damping in this stage; negative: contact.damping_per_s"),
+};
+
+const TlParam tl_triaxial_params[] = {
+    REAL(TlTriaxialSetup, radius_m, "m", "0", 0, 1e3,
+         "of the specimen, to the membrane's inner side; 0: no cell"),
+    REAL(TlTriaxialSetup, height_m, "m", "0", 0, 1e3, "from platen to platen at the start"),
+    VEC3(TlTriaxialSetup, base_m, "m", "0,0,0", -1e7, 1e7,
+         "middle of the bottom platen's face; the cell stands upright on it"),
+    REAL(TlTriaxialSetup, platen_m, "m", "0", 0, 1e3,
+         "thickness of the top platen, which has the grains' density; 0: a fifth of radius_m"),
+    FLAG(TlTriaxialSetup, tilts, "false",
+         "the top platen is free to tilt about its middle from the first shear stage on"),
+    INT(TlTriaxialSetup, look_every_steps, "20", 1, 1e9,
+        "look every so many steps at volume, escaped grains and the end of the stage"),
+};
+_Static_assert(COUNT(tl_triaxial_params) == TL_TRIAXIAL_PARAMS, "setup_triaxial.h counts them");
+
+const TlStudySection tl_triaxial_sections[] = {
+    {"membrane", offsetof(TlTriaxialSetup, membrane), sizeof(TlCellMembrane), false,
+     "The cell's membrane of bonded spheres", membrane_params, COUNT(membrane_params), NULL, 0},
+    {"stages", offsetof(TlTriaxialSetup, stages), sizeof(TlStageSetup), true,
+     "What is done, one after the other", stage_params, COUNT(stage_params), NULL, 0},
+};
+_Static_assert(COUNT(tl_triaxial_sections) == TL_TRIAXIAL_SECTIONS, "setup_triaxial.h counts them");
+
+/* ---- checks ---- */
+
+static TlStatus fail_stage(const TlStudy *study, int64_t i, const char *key, const char *text) {
+  char path[64];
+  snprintf(path, sizeof path, "triaxial.stages.%lld.%s", (long long)i, key);
+  return tl_study_fail(study, TL_EINPUT, path, "%s", text);
+}
+
+static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure,
+                            const TlStudy *study) {
+  if (s->kind == TL_STAGE_SHEAR && s->rate_per_s == 0)
+    return fail_stage(study, i, "rate_per_s", "is missing: how fast is this specimen sheared?");
+  if (s->kind == TL_STAGE_SHEAR && s->until_strain == 0 && s->until_deviatoric_Pa <= -1e15)
+    return fail_stage(study, i, "until_strain", "or until_deviatoric_Pa is missing");
+  if (s->kind != TL_STAGE_SHEAR && s->rate_per_s != 0)
+    return fail_stage(study, i, "rate_per_s", "is a shear stage's");
+  if (s->kind == TL_STAGE_HOLD && !(s->least_s > 0))
+    return fail_stage(study, i, "least_s", "is missing: how long is it held?");
+  if (!(pressure > 0))
+    return fail_stage(study, i, "pressure_Pa", "is missing: no stage so far had a cell pressure");
+  if (s->most_s > 0 && s->most_s < s->least_s)
+    return fail_stage(study, i, "most_s", "is less than least_s");
+  return TL_OK;
+}
+
+static TlStatus check_stages(const TlTriaxialSetup *t, const TlStudy *study) {
+  const TlStageSetup *stage = t->stages.items;
+  double pressure = 0;
+  if (t->stages.count == 0)
+    return tl_study_fail(study, TL_EINPUT, "triaxial.stages", "are missing: what shall be done?");
+  for (int64_t i = 0; i < t->stages.count; i++) {
+    if (stage[i].pressure_Pa >= 0) pressure = stage[i].pressure_Pa;
+    TL_TRY(check_stage(&stage[i], i, pressure, study));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_triaxial_check(const TlSetup *setup, const TlStudy *study) {
+  const TlTriaxialSetup *t = &setup->triaxial;
+  if (t->radius_m == 0) {
+    if (t->stages.count == 0) return TL_OK;
+    return tl_study_fail(study, TL_EINPUT, "triaxial.radius_m", "is missing: the cell's radius");
+  }
+  if (setup->solver.method != TL_PENALTY)
+    return tl_study_fail(
+        study, TL_EINPUT, "solver.method",
+        "a triaxial cell needs penalty: stress is what its contacts' springs hold");
+  if (!(t->height_m > 0))
+    return tl_study_fail(study, TL_EINPUT, "triaxial.height_m", "is missing: the cell's height");
+  if (!(t->membrane.radius_m > 0))
+    return tl_study_fail(study, TL_EINPUT, "triaxial.membrane.radius_m",
+                         "is missing: of the membrane's spheres");
+  if (!(t->membrane.stiffness_N_m > 0))
+    return tl_study_fail(study, TL_EINPUT, "triaxial.membrane.stiffness_N_m",
+                         "is missing: of the membrane's bonds");
+  if (setup->release.assembly == TL_ASSEMBLY_POURED)
+    return tl_study_fail(study, TL_EINPUT, "release.assembly",
+                         "grains are poured in a study of their own, and taken from its results");
+  return check_stages(t, study);
+}
+
+/* ---- the parts ---- */
+
+/* One more item, zeroed; NULL: no memory. */
+static void *append(TlStudyList *list, size_t size) {
+  void *grown = tl_realloc(list->items, (size_t)list->count, (size_t)list->count + 1, size);
+  if (!grown) return NULL;
+  list->items = grown;
+  void *item = (char *)grown + (size_t)list->count * size;
+  memset(item, 0, size);
+  list->count++;
+  return item;
+}
+
+static const char platen_name[] = "top platen of the triaxial cell";
+
+static TlStatus add_bottom(TlSetup *setup) {
+  TlPlaneSetup *plane = append(&setup->planes, sizeof *plane);
+  if (!plane) return TL_ENOMEM;
+  memcpy(plane->point_m, setup->triaxial.base_m, sizeof plane->point_m);
+  plane->normal[2] = 1;
+  return TL_OK;
+}
+
+static TlStatus add_top(TlSetup *setup) {
+  const TlTriaxialSetup *t = &setup->triaxial;
+  double thick = t->platen_m > 0 ? t->platen_m : 0.2 * t->radius_m;
+  TlShapeSetup *shape = append(&setup->shapes, sizeof *shape);
+  TlBodySetup *body = shape ? append(&setup->bodies, sizeof *body) : NULL;
+  if (!body) return TL_ENOMEM;
+  shape->kind = TL_FORMULA_CYLINDER;
+  shape->diameter_m = 2 * t->radius_m;
+  shape->length_m = thick;
+  shape->scale = 1;
+  shape->sharp_deg = 30;
+  memcpy(body->position_m, t->base_m, sizeof body->position_m);
+  body->position_m[2] += t->height_m + 0.5 * thick;
+  body->scale = 1;
+  body->count = 1;
+  shape->name = tl_strdup(platen_name);
+  body->shape = tl_strdup(platen_name);
+  return shape->name && body->shape ? TL_OK : TL_ENOMEM;
+}
+
+/* Rows as the height holds, amid it: what is left at each end is less than half a row. */
+static TlStatus add_membrane(TlSetup *setup) {
+  const TlTriaxialSetup *t = &setup->triaxial;
+  const TlCellMembrane *m = &t->membrane;
+  double tube = t->radius_m + m->radius_m;
+  double wish = m->spacing_m > 0 ? m->spacing_m : 2 * m->radius_m;
+  double columns = fmax(5, floor(2 * M_PI * tube / wish + 0.5));
+  double row = sqrt(0.75) * tl_net_tube_spacing(tube, (int32_t)fmin(columns, 1e6));
+  double rows = fmax(2, floor(t->height_m / row) + 1);
+  TlNetSetup *net = append(&setup->nets, sizeof *net);
+  if (!net) return TL_ENOMEM;
+  *net = (TlNetSetup){.tube_radius_m = tube,
+                      .spacing_m = wish,
+                      .columns = (int64_t)columns,
+                      .rows = (int64_t)rows,
+                      .layers = m->layers,
+                      .radius_m = m->radius_m,
+                      .density_kg_m3 = m->density_kg_m3,
+                      .stiffness_N_m = m->stiffness_N_m,
+                      .tangential_stiffness_N_m = m->tangential_stiffness_N_m,
+                      .damping = m->damping,
+                      .friction = m->friction,
+                      .stretch_most = m->stretch_most};
+  memcpy(net->corner_m, t->base_m, sizeof net->corner_m);
+  net->corner_m[2] += 0.5 * (t->height_m - (rows - 1) * row);
+  net->along_m[0] = 1;
+  net->across_m[2] = t->height_m;
+  TL_TRY(TL_NEW(net->clamped.items, 1));
+  net->clamped.items[0] = tl_strdup("first-row");
+  net->clamped.count = 1;
+  return net->clamped.items[0] ? TL_OK : TL_ENOMEM;
+}
+
+TlStatus tl_triaxial_expand(TlSetup *setup) {
+  if (setup->triaxial.radius_m == 0) return TL_OK;
+  TL_TRY(add_bottom(setup));
+  TL_TRY(add_top(setup));
+  return add_membrane(setup);
+}

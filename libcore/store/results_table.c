@@ -1,0 +1,93 @@
+#include "store/results_table.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "store/results.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const names[TL_TABLES] = {"history.csv", "triaxial.csv"};
+
+TlTable tl_table(int table) {
+  return (TlTable){.name = names[table]};
+}
+
+bool tl_table_is(const char *name) {
+  for (int t = 0; t < TL_TABLES; t++)
+    if (strcmp(name, names[t]) == 0) return true;
+  return false;
+}
+
+static TlStatus place(TlTable *t, const char *folder, const char *header) {
+  tl_table_close(t);
+  t->path = tl_path_join(folder, t->name);
+  t->columns = 1;
+  for (const char *c = header; *c; c++) t->columns += *c == ',';
+  return t->path ? TL_OK : TL_ENOMEM;
+}
+
+static TlStatus cannot(const TlTable *t, const char *what) {
+  return tl_fail(TL_EIO, "%s: cannot %s: %s", t->path, what, strerror(errno));
+}
+
+TlStatus tl_table_begin(TlTable *t, const char *folder, const char *header) {
+  TL_TRY(place(t, folder, header));
+  t->file = fopen(t->path, "w");
+  if (!t->file || fprintf(t->file, "%s\n", header) < 0 || fflush(t->file) != 0)
+    return tl_fail_errno(t->path, "cannot write");
+  return TL_OK;
+}
+
+TlStatus tl_table_line(TlTable *t, const double *values, int count, const char *last) {
+  char text[40];
+  if (!t->file || count + (last != NULL) != t->columns)
+    return tl_fail(TL_EUSAGE, "%s: %d values for %d columns", t->path ? t->path : t->name, count,
+                   t->columns);
+  for (int i = 0; i < count; i++) {
+    if (i) fputc(',', t->file);
+    tl_text_real(text, values[i]);
+    fputs(isnan(values[i]) ? "" : text, t->file);
+  }
+  fprintf(t->file, "%s%s\n", last ? "," : "", last ? last : "");
+  return fflush(t->file) == 0 && !ferror(t->file) ? TL_OK : cannot(t, "write");
+}
+
+TlStatus tl_table_bytes(TlTable *t, bool sync, int64_t *bytes) {
+  *bytes = 0;
+  if (!t->file) return TL_OK;
+  long at = ftell(t->file);
+  if (at < 0 || fflush(t->file) != 0 || (sync && fsync(fileno(t->file)) != 0))
+    return cannot(t, "write");
+  *bytes = at;
+  return TL_OK;
+}
+
+static TlStatus unfit(const TlTable *t, const char *what) {
+  return tl_fail(TL_EINPUT, "%s: %s; start the study anew, with --overwrite", t->path, what);
+}
+
+TlStatus tl_table_resume(TlTable *t, const char *folder, const char *header, int64_t bytes) {
+  char line[4096];
+  TL_TRY(place(t, folder, header));
+  t->file = fopen(t->path, "r+");
+  if (!t->file) return tl_fail_errno(t->path, "cannot open");
+  if (!fgets(line, sizeof line, t->file) || strncmp(line, header, strlen(header)) != 0 ||
+      line[strlen(header)] != '\n')
+    return unfit(t, "has other columns than this program writes");
+  if (fseek(t->file, 0, SEEK_END) != 0 || ftell(t->file) < bytes)
+    return unfit(t, "is shorter than when the state was saved");
+  if (fseek(t->file, bytes, SEEK_SET) != 0 || ftruncate(fileno(t->file), bytes) != 0)
+    return cannot(t, "cut");
+  return TL_OK;
+}
+
+void tl_table_close(TlTable *t) {
+  if (t->file) fclose(t->file);
+  tl_free(t->path);
+  t->file = NULL;
+  t->path = NULL;
+}
