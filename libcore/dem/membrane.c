@@ -592,15 +592,16 @@ TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, cons
 TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlArena *arena,
                           TlNetLoad *load) {
   Membrane m = {.nets = nets, .count = count, .bodies = bodies, .pulls = true};
-  TlNetCount unused = {0};
+  TlNetCount count_of = {0};
   *load = (TlNetLoad){0};
   if (count == 0) return TL_OK;
   TL_TRY(start(&m, NULL, arena));
   for (int64_t i = 0; i < bodies->total; i++)
     m.now[i] = (Moved){bodies->position[i], bodies->velocity[i], tl_bodies_spin(bodies, i)};
-  TL_TRY(go_through_bonds(&m, &unused));
+  TL_TRY(go_through_bonds(&m, &count_of));
   press(&m);
   *load = m.load;
+  load->elastic = count_of.elastic;
   return TL_OK;
 }
 

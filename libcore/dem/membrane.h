@@ -139,6 +139,7 @@ typedef struct TlNetLoad {
   TlVec3 *force, *torque;     /* of bonds and pressure, N, N m */
   TlVec3 *drag, *drag_torque; /* the bonds' dampers' part of them */
   TlVec3 *press;              /* the pressure's */
+  TlExact elastic;            /* held by the bonds, J: of those whose lower id is owned */
 } TlNetLoad;
 /* As the bodies stand; their ghosts are fresh. Dampers see the velocities of the state. */
 TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlArena *arena,

@@ -111,7 +111,8 @@ typedef struct TlStepReport { /* over all ranks */
                          velocity; kinetic and potential energy are no balance without it */
   int64_t outside;    /* owned bodies flagged TL_BODY_OUTSIDE */
   int64_t net_bonds, net_broken; /* bonds of nets that hold; that broke in this step */
-  double net_elastic_J;          /* held by the bonds at the end of the step */
+  double net_elastic_J;          /* held by the bonds at the end of the step; by penalty, as all its
+                                    energies, at the start */
   TlExact net_elastic;           /* this rank's part of it, for a sum without order */
   double net_damping_J, net_pressure_J,
       net_held_J;    /* in the step: taken by the bonds' dampers; done

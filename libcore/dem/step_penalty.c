@@ -23,7 +23,7 @@
 /* Added exactly: neither ranks nor the order of contacts move a bit of them. */
 typedef struct Sums {
   TlExact elastic, slip, viscous, wall, kinetic, potential, drag, resultant, contact, guide,
-      boundary, net_damping, net_pressure, net_held;
+      boundary, net_damping, net_pressure, net_held, net_elastic;
 } Sums;
 enum { SUM_LIMBS = sizeof(Sums) / sizeof(int64_t) };
 
@@ -228,6 +228,7 @@ static TlStatus add_nets(Forces *f) {
   TlSolver *s = f->solver;
   TlBodies *b = f->bodies;
   TL_TRY(tl_membrane_load(s->nets, s->net_count, b, &s->arena, &f->net));
+  f->sums->net_elastic = f->net.elastic;
   f->net_omega2 = tl_arena_push(&s->arena, (size_t)s->net_count + 1, sizeof *f->net_omega2);
   if (!f->net_omega2) return TL_ENOMEM;
   for (int k = 0; k < s->net_count; k++) {
@@ -384,6 +385,7 @@ static TlStatus report_sums(const Forces *f, TlStepReport *r) {
   r->net_damping_J = tl_exact_value(&s->net_damping);
   r->net_pressure_J = tl_exact_value(&s->net_pressure);
   r->net_held_J = tl_exact_value(&s->net_held);
+  r->net_elastic_J = tl_exact_value(&s->net_elastic);
   return TL_OK;
 }
 

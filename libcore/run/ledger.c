@@ -9,6 +9,7 @@ void tl_ledger_add(TlLedger *l, const TlStepReport *r) {
   double spent = l->friction_J + l->viscous_J + l->drag_J + l->net_damping_J - l->wall_J -
                  l->pressure_J +
                  0.5 * (r->viscous_J + r->drag_J + r->net_damping_J - wall - r->net_pressure_J);
+  l->net_J = r->net_elastic_J;
   double now = r->kinetic_J + r->potential_J + r->elastic_J + l->net_J + spent;
   if (r->moving == l->moving)
     l->defect_J = now - l->start_J;
@@ -20,7 +21,6 @@ void tl_ledger_add(TlLedger *l, const TlStepReport *r) {
   l->wall_J += wall;
   l->net_damping_J += r->net_damping_J;
   l->pressure_J += r->net_pressure_J;
-  l->net_J = r->net_elastic_J;
   l->kinetic_J = r->kinetic_J;
   l->potential_J = r->potential_J;
   l->elastic_J = r->elastic_J;

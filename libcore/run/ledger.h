@@ -12,7 +12,7 @@
 typedef struct TlLedger {
   double friction_J, viscous_J, drag_J, wall_J; /* so far */
   double start_J, defect_J;                     /* energy at the start; what is missing of it now */
-  double net_J;                                 /* held by nets at the end of the last step */
+  double net_J;                                 /* held by nets at the start of the last step */
   double net_damping_J, pressure_J; /* so far: taken by nets' dampers, done by their pressure */
   double kinetic_J, potential_J, elastic_J; /* at the start of the last step */
   int64_t moving;

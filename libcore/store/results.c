@@ -1,6 +1,6 @@
 #include "store/checkpoint.h"
 #include "store/results_layout.h"
-#include "store/results_table.h"
+#include "store/linefile.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -32,7 +32,7 @@ struct TlResultsWriter {
   int64_t rows_written, body_count;
   hid_t contact_group, contact[TL_CONTACT_COLUMNS];
   int64_t contacts_written, contact_count;
-  TlTable table[TL_TABLES];
+  TlLineFile table[TL_TABLES];
 };
 
 /* ---- the folder ---- */
@@ -49,7 +49,7 @@ static bool is_ours(const char *name) {
     char *dot = strrchr(bare, '.');
     if (dot && strspn(dot + 1, "0123456789") == strlen(dot + 1)) *dot = 0;
   }
-  return strcmp(bare, "run.h5") == 0 || tl_table_is(bare) || strcmp(bare, "study.yaml") == 0 ||
+  return strcmp(bare, "run.h5") == 0 || tl_linefile_is(bare) || strcmp(bare, "study.yaml") == 0 ||
          tl_results_frame_index(bare) >= 0 || tl_checkpoint_step(bare) >= 0;
 }
 
@@ -274,7 +274,7 @@ static TlStatus new_writer(TlResultsWriter **writer, const char *folder) {
   for (int c = 0; c < TL_BODY_COLUMNS; c++) w->column[c] = -1;
   for (int c = 0; c < TL_CONTACT_COLUMNS; c++) w->contact[c] = -1;
   w->contact_group = -1;
-  for (int t = 0; t < TL_TABLES; t++) w->table[t] = tl_table(t);
+  for (int t = 0; t < TL_TABLES; t++) w->table[t] = tl_linefile(t);
   w->lock = -1;
   w->folder = tl_strdup(folder);
   return w->folder ? lock_folder(w) : TL_ENOMEM;
@@ -454,17 +454,17 @@ TlStatus tl_results_frame_end(TlResultsWriter *w) {
 /* ---- tables ---- */
 
 TlStatus tl_results_table_header(TlResultsWriter *w, TlResultsTable table, const char *header) {
-  return tl_table_begin(&w->table[table], w->folder, header);
+  return tl_linefile_begin(&w->table[table], w->folder, header);
 }
 
 TlStatus tl_results_table_line(TlResultsWriter *w, TlResultsTable table, const double *values,
                                int count, const char *text) {
-  return tl_table_line(&w->table[table], values, count, text);
+  return tl_linefile_line(&w->table[table], values, count, text);
 }
 
 TlStatus tl_results_table_bytes(TlResultsWriter *w, TlResultsTable table, bool sync,
                                 int64_t *bytes) {
-  return tl_table_bytes(&w->table[table], sync, bytes);
+  return tl_linefile_bytes(&w->table[table], sync, bytes);
 }
 
 /* ---- going on in a folder ---- */
@@ -504,7 +504,7 @@ static TlStatus resume_in(TlResultsWriter *w, const char *study, const TlTableKe
   TL_TRY(tl_checkpoint_prune(w->folder, step, INT64_MAX));
   for (int t = 0; t < TL_TABLES; t++)
     if (kept[t].header)
-      TL_TRY(tl_table_resume(&w->table[t], w->folder, kept[t].header, kept[t].bytes));
+      TL_TRY(tl_linefile_resume(&w->table[t], w->folder, kept[t].header, kept[t].bytes));
   TL_TRY(cut_frames(w->folder, frames, &held));
   if (held < frames)
     tl_log_warn("%s: only %lld of the %lld frames before the checkpoint are there", w->folder,
@@ -530,7 +530,7 @@ void tl_results_close(TlResultsWriter *w) {
   close_run(w);
   tl_outfile_abort(&w->run_out);
   tl_outfile_abort(&w->frame_out);
-  for (int t = 0; t < TL_TABLES; t++) tl_table_close(&w->table[t]);
+  for (int t = 0; t < TL_TABLES; t++) tl_linefile_close(&w->table[t]);
   if (w->lock >= 0) close(w->lock);
   tl_free(w->avatars);
   tl_free(w->folder);

@@ -1,4 +1,4 @@
-#include "store/results_table.h"
+#include "store/linefile.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -12,29 +12,29 @@
 
 static const char *const names[TL_TABLES] = {"history.csv", "triaxial.csv"};
 
-TlTable tl_table(int table) {
-  return (TlTable){.name = names[table]};
+TlLineFile tl_linefile(int table) {
+  return (TlLineFile){.name = names[table]};
 }
 
-bool tl_table_is(const char *name) {
+bool tl_linefile_is(const char *name) {
   for (int t = 0; t < TL_TABLES; t++)
     if (strcmp(name, names[t]) == 0) return true;
   return false;
 }
 
-static TlStatus place(TlTable *t, const char *folder, const char *header) {
-  tl_table_close(t);
+static TlStatus place(TlLineFile *t, const char *folder, const char *header) {
+  tl_linefile_close(t);
   t->path = tl_path_join(folder, t->name);
   t->columns = 1;
   for (const char *c = header; *c; c++) t->columns += *c == ',';
   return t->path ? TL_OK : TL_ENOMEM;
 }
 
-static TlStatus cannot(const TlTable *t, const char *what) {
+static TlStatus cannot(const TlLineFile *t, const char *what) {
   return tl_fail(TL_EIO, "%s: cannot %s: %s", t->path, what, strerror(errno));
 }
 
-TlStatus tl_table_begin(TlTable *t, const char *folder, const char *header) {
+TlStatus tl_linefile_begin(TlLineFile *t, const char *folder, const char *header) {
   TL_TRY(place(t, folder, header));
   t->file = fopen(t->path, "w");
   if (!t->file || fprintf(t->file, "%s\n", header) < 0 || fflush(t->file) != 0)
@@ -42,7 +42,7 @@ TlStatus tl_table_begin(TlTable *t, const char *folder, const char *header) {
   return TL_OK;
 }
 
-TlStatus tl_table_line(TlTable *t, const double *values, int count, const char *last) {
+TlStatus tl_linefile_line(TlLineFile *t, const double *values, int count, const char *last) {
   char text[40];
   if (!t->file || count + (last != NULL) != t->columns)
     return tl_fail(TL_EUSAGE, "%s: %d values for %d columns", t->path ? t->path : t->name, count,
@@ -56,7 +56,7 @@ TlStatus tl_table_line(TlTable *t, const double *values, int count, const char *
   return fflush(t->file) == 0 && !ferror(t->file) ? TL_OK : cannot(t, "write");
 }
 
-TlStatus tl_table_bytes(TlTable *t, bool sync, int64_t *bytes) {
+TlStatus tl_linefile_bytes(TlLineFile *t, bool sync, int64_t *bytes) {
   *bytes = 0;
   if (!t->file) return TL_OK;
   long at = ftell(t->file);
@@ -66,11 +66,11 @@ TlStatus tl_table_bytes(TlTable *t, bool sync, int64_t *bytes) {
   return TL_OK;
 }
 
-static TlStatus unfit(const TlTable *t, const char *what) {
+static TlStatus unfit(const TlLineFile *t, const char *what) {
   return tl_fail(TL_EINPUT, "%s: %s; start the study anew, with --overwrite", t->path, what);
 }
 
-TlStatus tl_table_resume(TlTable *t, const char *folder, const char *header, int64_t bytes) {
+TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *header, int64_t bytes) {
   char line[4096];
   TL_TRY(place(t, folder, header));
   t->file = fopen(t->path, "r+");
@@ -85,7 +85,7 @@ TlStatus tl_table_resume(TlTable *t, const char *folder, const char *header, int
   return TL_OK;
 }
 
-void tl_table_close(TlTable *t) {
+void tl_linefile_close(TlLineFile *t) {
   if (t->file) fclose(t->file);
   tl_free(t->path);
   t->file = NULL;

@@ -1,0 +1,31 @@
+/* A table that grows while its run goes on: a CSV file under its own name in the results folder, a
+ * line at a time, which a run that goes on cuts back to where its state was saved. */
+#ifndef TL_STORE_LINEFILE_H
+#define TL_STORE_LINEFILE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct TlLineFile { /* zeroed, with a name: not begun */
+  const char *name;
+  char *path;
+  FILE *file;
+  int columns;
+} TlLineFile;
+
+/* Number `table` of results.h, not begun. */
+TlLineFile tl_linefile(int table);
+bool tl_linefile_is(const char *name);
+TlStatus tl_linefile_begin(TlLineFile *table, const char *folder, const char *header);
+/* text (NULL: none) is the last column. */
+TlStatus tl_linefile_line(TlLineFile *table, const double *values, int count, const char *text);
+TlStatus tl_linefile_bytes(TlLineFile *table, bool sync, int64_t *bytes);
+/* TL_EINPUT when it is not there, has other columns, or is shorter than `bytes`. */
+TlStatus tl_linefile_resume(TlLineFile *table, const char *folder, const char *header,
+                            int64_t bytes);
+void tl_linefile_close(TlLineFile *table);
+
+#endif

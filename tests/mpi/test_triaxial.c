@@ -1,0 +1,197 @@
+/* A triaxial cell as a study has it: the same bits on any number of ranks and after a stop, and
+ * what must hold of its figures.  ranks: 1 2 */
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "mpi/mpitest.h"
+#include "run/run.h"
+#include "support/tltest.h"
+
+#include <math.h>
+
+static char folder[256];
+
+/* 45 balls in a simple cubic packing, squeezed and sheared: up, back by a stress, held. */
+static const char cell_study[] =
+    "time: {dt_s: 2.5e-5, duration_s: 1, frame_every_s: 0, history_every_s: 5.0e-4}\n"
+    "gravity_m_s2: [0, 0, 0]\n"
+    "shapes: [{name: ball, kind: sphere, diameter_m: 8.0e-3}]\n"
+    "bodies:\n"
+    "- {shape: ball, position_m: [-0.0081, -0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
+    "- {shape: ball, position_m: [-0.0081, 0, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
+    "- {shape: ball, position_m: [-0.0081, 0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
+    "- {shape: ball, position_m: [0, -0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
+    "- {shape: ball, position_m: [0, 0, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
+    "- {shape: ball, position_m: [0, 0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
+    "- {shape: ball, position_m: [0.0081, -0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
+    "- {shape: ball, position_m: [0.0081, 0, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
+    "- {shape: ball, position_m: [0.0081, 0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
+    "triaxial:\n"
+    "  radius_m: 0.016\n"
+    "  height_m: 0.041\n"
+    "  tilts: yes\n"
+    "  membrane: {radius_m: 0.004, stiffness_N_m: 400, tangential_stiffness_N_m: 50, damping: "
+    "0.3}\n"
+    "  stages:\n"
+    "  - {kind: consolidate, pressure_Pa: 2.0e+4, ramp_s: 1.2e-2, damping_per_s: 400, friction: "
+    "0.2, "
+    "until_unbalanced: 1.0e-3, until_kinetic_share: 1.0e-3, most_s: 0.03}\n"
+    "  - {kind: shear, rate_per_s: 1, until_strain: 6.0e-3}\n"
+    "  - {kind: shear, rate_per_s: -1, until_deviatoric_Pa: 1.0e+3}\n"
+    "  - {kind: hold, least_s: 1.0e-3}\n"
+    "solver: {method: penalty}\n"
+    "penalty: {spread: deepest, normal_N_m: 1.0e+4}\n"
+    "contact: {friction: 0.5, restitution: 0.1, boundary_friction: 0.2, damping_per_s: 50}\n"
+    "parallel: {balance_every_steps: 97, imbalance: 1}\n";
+
+static int count_down(void *context) {
+  return --*(int64_t *)context == 0;
+}
+
+/* The state's hash at the end. stop_after 0: to the end. */
+static uint64_t go(TlComm *comm, const char *study, const char *output, bool resume,
+                   int64_t stop_after) {
+  TlRun run;
+  uint64_t hash;
+  TlRunOptions options = {.study = study,
+                          .output = output,
+                          .resume = resume,
+                          .overwrite = !resume,
+                          .stop = stop_after ? count_down : NULL,
+                          .stop_context = &stop_after};
+  bool stops = stop_after > 0;
+  REQUIRE_OK(tl_run_open(&run, comm, &options));
+  TlStatus status = tl_run_go(&run);
+  REQUIRE(status == (stops ? TL_ELIMIT : TL_OK), "%s", tl_message());
+  REQUIRE(stops || tl_triaxial_done(&run), "step %lld", (long long)run.totals.steps);
+  REQUIRE(run.totals.outside == 0, "%lld are out", (long long)run.totals.outside);
+  REQUIRE_OK(tl_run_hash(&run, &hash));
+  tl_run_close(&run);
+  return hash;
+}
+
+static char *in_folder(const char *name) {
+  return tl_path_join(folder, name);
+}
+
+static void same_table(const char *a, const char *b) {
+  char *one = tl_path_join(a, "triaxial.csv"), *two = tl_path_join(b, "triaxial.csv");
+  char *x, *y;
+  size_t nx, ny;
+  REQUIRE_OK(tl_file_read(one, &x, &nx));
+  REQUIRE_OK(tl_file_read(two, &y, &ny));
+  REQUIRE(nx == ny && memcmp(x, y, nx) == 0, "%s and %s differ", one, two);
+  tl_free(x);
+  tl_free(y);
+  tl_free(one);
+  tl_free(two);
+}
+
+/* ---- what the figures say ---- */
+
+typedef struct Line { /* of triaxial.csv, in its order */
+  double time_s, step, stage, height, volume, axial_strain, volume_strain, axial, radial, q, p, phi,
+      void_ratio, inertia, unbalanced, kinetic, platen, base, tilt, grains, escaped, solid,
+      membrane, ram, pressure, elastic, friction, viscous, drag, net, net_damping, defect;
+} Line;
+enum { VALUES = sizeof(Line) / sizeof(double) };
+
+static Line line_of(const char *text) {
+  double value[VALUES];
+  char *at;
+  for (int i = 0; i < VALUES; i++) {
+    value[i] = strtod(text, &at);
+    text = at + 1;
+  }
+  Line line;
+  memcpy(&line, value, sizeof line);
+  return line;
+}
+
+/* The first line of this stage, or the last before it. */
+static Line find(const char *results, int stage, bool before) {
+  char *path = tl_path_join(results, "triaxial.csv"), *text;
+  size_t size;
+  Line found = {0};
+  REQUIRE_OK(tl_file_read(path, &text, &size));
+  char *row = strchr(text, '\n') + 1;
+  for (; *row; row = strchr(row, '\n') + 1) {
+    Line line = line_of(row);
+    if (line.stage >= stage && !before) found = line;
+    if (line.stage >= stage) break;
+    if (before) found = line;
+  }
+  tl_free(text);
+  tl_free(path);
+  return found;
+}
+
+static void figures(const char *results) {
+  const double R = 0.016, r = 0.004, ball = M_PI * 0.008 * 0.008 * 0.008 / 6;
+  Line first = find(results, 1, false), squeezed = find(results, 2, true),
+       sheared = find(results, 3, true), back = find(results, 4, true),
+       end = find(results, 5, true);
+  /* at the start: the prisms' volume, its cylinder less the spheres' radius */
+  REQUIRE(fabs(first.height / 0.041 - 1) < 1e-12, "%.17g", first.height);
+  REQUIRE(fabs(first.solid / (45 * ball) - 1) < 1e-12, "%g", first.solid);
+  REQUIRE(fabs(first.volume / (M_PI * R * R * 0.041) - 1) < 0.08, "%g", first.volume);
+  REQUIRE(first.membrane < M_PI * (R + r) * (R + r) * 0.041, "%g", first.membrane);
+  REQUIRE(fabs(first.void_ratio - (first.volume / first.solid - 1)) < 1e-12, "%g",
+          first.void_ratio);
+  /* squeezed: the platen bears the cell's pressure, the base what the platen bears; no friction on
+   * the membrane and no weight */
+  REQUIRE(fabs(squeezed.axial / 2e4 - 1) < 0.03, "%g Pa", squeezed.axial);
+  REQUIRE(fabs(squeezed.radial / 2e4 - 1) < 0.1, "%g Pa", squeezed.radial);
+  REQUIRE(fabs(squeezed.base / squeezed.platen - 1) < 0.03, "%g %g", squeezed.base,
+          squeezed.platen);
+  REQUIRE(squeezed.axial_strain == 0 && squeezed.volume_strain == 0, "%g", squeezed.axial_strain);
+  /* sheared: as far as told, stiffer than nothing; energy is kept to 1% of what the ram did, and to
+   * 2% of all that was put in (the balls were thrown together to begin with) */
+  REQUIRE(fabs(sheared.axial_strain - 6e-3) < 1e-3, "%g", sheared.axial_strain);
+  REQUIRE(sheared.q > squeezed.q + 2e3, "%g Pa", sheared.q);
+  REQUIRE(fabs(sheared.q - (sheared.axial - sheared.radial)) < 1e-6, "%g", sheared.q);
+  REQUIRE(sheared.inertia > 0, "%g", sheared.inertia);
+  double work = fabs(end.pressure) + fabs(end.ram), ram = sheared.ram - squeezed.ram;
+  REQUIRE(fabs(end.defect) < 0.02 * work, "defect %g J of %g", end.defect, work);
+  REQUIRE(ram > 0 && fabs(sheared.defect - squeezed.defect) < 0.01 * ram, "%g J of %g",
+          sheared.defect - squeezed.defect, ram);
+  REQUIRE(back.axial_strain < sheared.axial_strain, "%g", back.axial_strain);
+  REQUIRE(back.q < sheared.q, "%g %g", back.q, sheared.q);
+  REQUIRE(fabs(end.height / back.height - 1) < 2e-3, "%g %g", end.height, back.height);
+  REQUIRE(end.grains == 45 && end.escaped == 0, "%g", end.grains);
+}
+
+/* Whole; stopped in consolidation and in shear; on one rank. */
+static void a_test_has_the_same_bits(TlComm *comm) {
+  char *study = in_folder("cell.yaml"), *whole = in_folder("whole.run"),
+       *parts = in_folder("parts.run"), *one = in_folder("one.run");
+  TlStatus status = TL_OK;
+  if (tl_comm_rank(comm) == 0) status = tl_file_write(study, cell_study, strlen(cell_study), true);
+  REQUIRE_OK(tl_comm_agree(comm, status));
+  uint64_t hash = go(comm, study, whole, false, 0);
+  if (tl_comm_size(comm) < 4) {
+    go(comm, study, parts, false, 130);
+    go(comm, parts, NULL, true, 330);
+    REQUIRE(go(comm, parts, NULL, true, 0) == hash, "the state differs after stops");
+    if (tl_comm_rank(comm) == 0) same_table(whole, parts);
+  }
+  if (tl_comm_rank(comm) == 0 && tl_comm_size(comm) > 1) {
+    REQUIRE(go(NULL, study, one, false, 0) == hash, "the state differs on one rank");
+    same_table(whole, one);
+  }
+  if (tl_comm_rank(comm) == 0) figures(whole);
+  tl_comm_barrier(comm);
+  tl_free(study);
+  tl_free(whole);
+  tl_free(parts);
+  tl_free(one);
+}
+
+static void body(TlComm *comm) {
+  if (tl_comm_rank(comm) == 0) snprintf(folder, sizeof folder, "%s", tl_test_folder());
+  REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
+  tl_log_set("test", TL_LOG_ERROR);
+  a_test_has_the_same_bits(comm);
+}
+
+MPI_TEST_MAIN(body)
