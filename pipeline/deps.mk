@@ -17,6 +17,7 @@ DEPS := \
   libssl-dev:/usr/include/openssl/evp.h \
   liblapacke-dev:/usr/include/lapacke.h \
   libopenblas-dev:/usr/include/*/openblas*/openblas_config.h \
+  libqhull-dev:/usr/include/libqhull_r/libqhull_r.h \
   check:/usr/include/check.h \
   gnuplot-nox:gnuplot time:/usr/bin/time \
   clang-format:clang-format \

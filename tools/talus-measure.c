@@ -12,6 +12,7 @@
 typedef struct Options {
   double cell_m, repose_low_m[3], repose_high_m[3];
   bool packing, plot;
+  int64_t from_frame;
   double box_low_m[3], box_high_m[3], cylinder_foot_m[3], cylinder_axis_m[3], cylinder_radius_m;
   bool triaxial;
   double strain_window, modulus_strain;
@@ -46,6 +47,11 @@ static const TlParam params[] = {
      "from there to the middle of the other end", NULL},
     {"cylinder-radius-m", TL_P_REAL, offsetof(Options, cylinder_radius_m), "m", "0", 0, 1e6, NULL,
      "radius of that cylinder; 0: no cylinder", NULL},
+    {"from-frame", TL_P_INT, offsetof(Options, from_frame), "", "-1", -1, 1e9, NULL,
+     "with --packing: frame from which rotations and local strains are counted; -1: the first, "
+     "with "
+     "--triaxial the last before the shear begins",
+     NULL},
     {"plot", TL_P_FLAG, offsetof(Options, plot), "", "false", 0, 0, NULL,
      "with --packing: packing.png, directions and forces of the last frame; with --triaxial: "
      "triaxial_*.png (gnuplot)",
@@ -202,31 +208,39 @@ static TlStatus region_of(const Options *o, TlRegion *region, bool *given) {
   return TL_OK;
 }
 
-static TlStatus measure_packing(const TlCall *call, const TlScene *scene, const TlRegion *region) {
+/* figures: the triaxial test's, if it was measured; the band's are added. */
+static TlStatus measure_packing(const TlCall *call, const TlScene *scene, const TlRegion *region,
+                                TlFigures *figures) {
   const Options *o = call->values;
   if (!o->packing) return TL_OK;
-  TlPackingOptions how = {.region = region, .plot = o->plot};
-  return tl_packing_run(call->argv[0], scene, &how, call->output, call->overwrite);
+  TlPackingOptions how = {.region = region,
+                          .plot = o->plot,
+                          .from_frame = o->from_frame,
+                          .from_s = tl_figures_get(figures, "shear_begins"),
+                          .friction_deg = tl_figures_get(figures, "peak_friction_angle"),
+                          .dilatancy_deg = tl_figures_get(figures, "peak_dilatancy_angle")};
+  return tl_packing_run(call->argv[0], scene, &how, call->output, call->overwrite, figures);
 }
 
 static TlStatus measure_scene(TlReport *r, const TlCall *call, const TlScene *scene,
-                              const TlRegion *region) {
+                              const TlRegion *region, TlFigures *figures) {
   const Options *options = call->values;
   TlMeasure measure = {0};
   TlMeasureOptions how = {.cell_m = options->cell_m};
   TlStatus status = tl_measure_run(call->argv[0], scene, &how, &measure);
   if (status == TL_OK && options->packing) status = tl_packing_check(call->argv[0]);
   if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
-  if (status == TL_OK) status = measure_packing(call, scene, region);
+  if (status == TL_OK) status = measure_packing(call, scene, region, figures);
   if (status == TL_OK) status = report(r, call, scene, &measure);
   tl_measure_free(&measure);
   return status;
 }
 
-static TlStatus measure_frames(TlReport *r, const TlCall *call, const TlRegion *region) {
+static TlStatus measure_frames(TlReport *r, const TlCall *call, const TlRegion *region,
+                               TlFigures *figures) {
   TlScene scene;
   TL_TRY(tl_results_read_scene(call->argv[0], &scene));
-  TlStatus status = measure_scene(r, call, &scene, region);
+  TlStatus status = measure_scene(r, call, &scene, region, figures);
   tl_scene_free(&scene);
   return status;
 }
@@ -239,40 +253,39 @@ static TlStatus check_triaxial(const Options *o) {
   return TL_OK;
 }
 
-static TlStatus measure_triaxial(TlReport *r, const TlCall *call) {
+static TlStatus measure_triaxial(const TlCall *call, TlFigures *figures) {
   const Options *o = call->values;
-  TlFigures figures = {0};
-  TlTriaxialRun how = {.run = call->argv[0],
-                       .options = {.window = o->strain_window, .modulus_strain = o->modulus_strain},
-                       .measured = o->compare,
-                       .with = o->with.items,
-                       .with_count = o->with.count,
-                       .label = o->label.items,
-                       .label_count = o->label.count,
-                       .plot = o->plot || o->compare || o->with.count > 0};
-  TlStatus status = tl_triaxial_run(&how, call->output, call->overwrite, &figures);
-  for (int64_t i = 0; i < figures.count && status == TL_OK; i++)
-    status = real(r, figures.item[i].name, figures.item[i].value, figures.item[i].unit);
-  tl_figures_free(&figures);
-  return status;
+  TlTxRun how = {.run = call->argv[0],
+                 .options = {.window = o->strain_window, .modulus_strain = o->modulus_strain},
+                 .measured = o->compare,
+                 .with = o->with.items,
+                 .with_count = o->with.count,
+                 .label = o->label.items,
+                 .label_count = o->label.count,
+                 .plot = o->plot || o->compare || o->with.count > 0};
+  return tl_tx_run(&how, call->output, call->overwrite, figures);
 }
 
-static TlStatus measure_all(TlReport *r, const TlCall *call) {
+static TlStatus measure_all(TlReport *r, const TlCall *call, TlFigures *figures) {
   const Options *o = call->values;
   TlRegion region;
   bool given;
   TL_TRY(region_of(o, &region, &given));
   TL_TRY(check_triaxial(o));
-  if (o->triaxial) TL_TRY(measure_triaxial(r, call));
-  if (!o->triaxial || o->packing) TL_TRY(measure_frames(r, call, given ? &region : NULL));
+  if (o->triaxial) TL_TRY(measure_triaxial(call, figures));
+  if (!o->triaxial || o->packing) TL_TRY(measure_frames(r, call, given ? &region : NULL, figures));
+  for (int64_t i = 0; i < figures->count; i++)
+    TL_TRY(real(r, figures->item[i].name, figures->item[i].value, figures->item[i].unit));
   return tl_report_text(r, "output", call->output);
 }
 
 static TlStatus run(const TlCall *call) {
   TlReport r = {0};
-  TlStatus status = measure_all(&r, call);
+  TlFigures figures = {0};
+  TlStatus status = measure_all(&r, call, &figures);
   if (status == TL_OK) status = tl_report_print(&r, call->json);
   tl_report_free(&r);
+  tl_figures_free(&figures);
   return status;
 }
 

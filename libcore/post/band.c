@@ -25,15 +25,22 @@ void tl_band_rotations(const TlPacking *before, const TlPacking *now, double *an
   }
 }
 
-static void spread(const double *angle, int64_t n, TlBand *band) {
+static void spread(const double *value, int64_t n, TlBand *band) {
   int64_t there = 0;
   double sum = 0, squares = 0;
   for (int64_t i = 0; i < n; i++)
-    if (angle[i] >= 0) sum += angle[i], there++;
-  band->mean_rad = there ? sum / (double)there : NAN;
+    if (!isnan(value[i])) sum += value[i], there++;
+  band->mean = there ? sum / (double)there : NAN;
   for (int64_t i = 0; i < n; i++)
-    if (angle[i] >= 0) squares += (angle[i] - band->mean_rad) * (angle[i] - band->mean_rad);
-  band->sd_rad = there ? sqrt(squares / (double)there) : NAN;
+    if (!isnan(value[i])) squares += (value[i] - band->mean) * (value[i] - band->mean);
+  band->sd = there ? sqrt(squares / (double)there) : NAN;
+}
+
+void tl_band_choose(const double *value, int64_t count, double sigmas, unsigned char *in,
+                    TlBand *band) {
+  spread(value, count, band);
+  for (int64_t i = 0; i < count; i++)
+    in[i] = value[i] > band->mean + (sigmas > 0 ? sigmas : 2) * band->sd;
 }
 
 static TlStatus median_diameter(const TlPacking *p, double *d50) {
@@ -102,28 +109,26 @@ static void describe(const TlPacking *p, const TlBandOptions *o, TlBand *band) {
   band->roscoe_deg = 45 + 0.5 * o->dilatancy_deg;
 }
 
-static TlStatus find(const TlPacking *p, const double *angle, const TlBandOptions *o,
-                     unsigned char *in, TlBand *band) {
-  spread(angle, p->grain_count, band);
+TlStatus tl_band_match(const TlPacking *p, const TlBandOptions *o, TlBand *band,
+                       unsigned char *in) {
+  band->found = false;
+  band->chosen = 0;
   TL_TRY(median_diameter(p, &band->d50_m));
-  double sigmas = o->sigmas > 0 ? o->sigmas : 2;
-  double tolerance = o->tolerance_m > 0 ? o->tolerance_m : 7.5 * band->d50_m;
-  for (int64_t i = 0; i < p->grain_count; i++) {
-    in[i] = angle[i] > band->mean_rad + sigmas * band->sd_rad;
-    band->chosen += in[i];
-  }
+  for (int64_t i = 0; i < p->grain_count; i++) band->chosen += in[i];
   band->kept = band->chosen;
-  match(p, tolerance, in, band);
+  match(p, o->tolerance_m > 0 ? o->tolerance_m : 7.5 * band->d50_m, in, band);
   describe(p, o, band);
   return TL_OK;
 }
 
-TlStatus tl_band_find(const TlPacking *p, const double *angle_rad, const TlBandOptions *options,
+TlStatus tl_band_find(const TlPacking *p, const double *value, const TlBandOptions *options,
                       TlBand *band, unsigned char *in) {
   unsigned char *own = NULL;
   *band = (TlBand){.found = false};
   if (!in) TL_TRY(TL_NEW(own, (size_t)p->grain_count));
-  TlStatus status = find(p, angle_rad, options, in ? in : own, band);
+  unsigned char *to = in ? in : own;
+  tl_band_choose(value, p->grain_count, options->sigmas, to, band);
+  TlStatus status = tl_band_match(p, options, band, to);
   tl_free(own);
   return status;
 }
@@ -144,8 +149,8 @@ static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
   TlStatus status = tl_band_find(p, angle, &o, &b, NULL);
   tl_free(angle);
   TL_TRY(status);
-  v[0] = b.mean_rad * radian;
-  v[1] = b.sd_rad * radian;
+  v[0] = b.mean * radian;
+  v[1] = b.sd * radian;
   v[2] = (double)b.chosen;
   if (!b.found) return TL_OK;
   v[3] = (double)b.kept;

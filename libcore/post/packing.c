@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "post/band.h"
+#include "post/bands.h"
 #include "post/packing_balance.h"
 #include "post/packing_chains.h"
 #include "post/packing_coordination.h"
@@ -13,7 +14,7 @@
 
 const TlPackMeasure *const tl_pack_measures[TL_PACK_MEASURES] = {
     &tl_pack_void,   &tl_pack_stress, &tl_pack_coordination, &tl_pack_fabric, &tl_pack_forces,
-    &tl_pack_chains, &tl_pack_flow,   &tl_pack_balance,      &tl_pack_band,
+    &tl_pack_chains, &tl_pack_flow,   &tl_pack_balance,      &tl_pack_band,   &tl_pack_strain,
 };
 
 void tl_packing_free(TlPacking *p) {

@@ -9,6 +9,7 @@
 #ifndef TL_POST_PACKING_H
 #define TL_POST_PACKING_H
 
+#include "post/figures.h"
 #include "post/region.h"
 #include "store/results.h"
 
@@ -73,7 +74,7 @@ typedef struct TlPackMeasure {
   TlStatus (*measure)(const TlPacking *packing, const TlRegion *region, double *values);
 } TlPackMeasure;
 
-enum { TL_PACK_MEASURES = 9, TL_PACK_VALUES = 80 };
+enum { TL_PACK_MEASURES = 10, TL_PACK_VALUES = 100 };
 extern const TlPackMeasure *const tl_pack_measures[TL_PACK_MEASURES];
 
 /* ---- a run ---- */
@@ -81,14 +82,20 @@ extern const TlPackMeasure *const tl_pack_measures[TL_PACK_MEASURES];
 typedef struct TlPackingOptions {
   const TlRegion *region; /* NULL: tl_packing_bounds of each frame */
   bool plot;
+  int64_t from_frame; /* rotations and strains are counted from it; < 0: from the last one that is
+                         not after from_s, and if that is NaN from the first */
+  double from_s;
+  double friction_deg, dilatancy_deg; /* peak angles of the test, for what theories make of the
+                                         band's inclination; NaN: not known */
 } TlPackingOptions;
 
 /* TL_EINPUT when the run's last frame has no contacts. */
 TlStatus tl_packing_check(const char *run);
 /* packing.csv (a line a frame) and, of the last frame, grain_stress.csv, fabric.csv, forces.csv,
- * rotations.csv, chains.csv, chains.vtp and with plot packing.png into a folder, which is made.
- * TL_EINPUT: frames without contacts. */
+ * chains.csv, chains.vtp, what packing_bands.h says and with plot packing.png and fabric.png into a
+ * folder, which is made. figures: the band's are added. TL_EINPUT: frames without contacts, no
+ * frame from_frame. */
 TlStatus tl_packing_run(const char *run, const TlScene *scene, const TlPackingOptions *options,
-                        const char *folder, bool overwrite);
+                        const char *folder, bool overwrite, TlFigures *figures);
 
 #endif

@@ -2,7 +2,8 @@
 #include "base/mem.h"
 #include "io/csv.h"
 #include "io/vtk.h"
-#include "post/band.h"
+#include "post/fabric_plot.h"
+#include "post/packing_bands.h"
 #include "post/packing_chains.h"
 #include "post/packing_plot.h"
 #include "post/packing_stress.h"
@@ -10,29 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double PI = 3.14159265358979323846;
-
 typedef struct Writing {
-  const char *run, *folder;
+  TlPackWriting to;
+  const char *run;
   const TlScene *scene;
   const TlPackingOptions *options;
-  bool overwrite;
-  TlPacking first; /* of the run; owned */
+  TlFigures *figures; /* borrowed */
+  TlPacking first;    /* rotations and strains are counted from it; owned */
 } Writing;
-
-static TlStatus begin(const Writing *w, const char *name, const char *header, TlCsv *csv) {
-  char *path = tl_path_join(w->folder, name);
-  if (!path) return TL_ENOMEM;
-  TlStatus status = tl_csv_begin(csv, path, w->overwrite, header);
-  tl_free(path);
-  return status;
-}
-
-static TlStatus finish(TlCsv *csv, TlStatus status) {
-  if (status == TL_OK) return tl_csv_commit(csv);
-  tl_csv_abort(csv);
-  return status;
-}
 
 /* ---- a line a frame ---- */
 
@@ -90,41 +76,22 @@ static TlStatus write_grains(const Writing *w, const TlPacking *p) {
   TlSym3 *sigma;
   TL_TRY(TL_NEW(sigma, (size_t)p->grain_count));
   tl_stress_grains(p, sigma);
-  TlStatus status =
-      begin(w, "grain_stress.csv",
-            "id,x_m,y_m,z_m,stress_xx_Pa,stress_yy_Pa,stress_zz_Pa,stress_xy_Pa,stress_xz_Pa,"
-            "stress_yz_Pa,mean_stress_Pa,deviatoric_stress_Pa,stress_1_Pa,major_x,major_y,major_z",
-            &csv);
-  if (status == TL_OK) status = finish(&csv, put_grains(&csv, p, sigma));
+  TlStatus status = tl_pack_begin(
+      &w->to, "grain_stress.csv",
+      "id,x_m,y_m,z_m,stress_xx_Pa,stress_yy_Pa,stress_zz_Pa,stress_xy_Pa,stress_xz_Pa,"
+      "stress_yz_Pa,mean_stress_Pa,deviatoric_stress_Pa,stress_1_Pa,major_x,major_y,major_z",
+      &csv);
+  if (status == TL_OK) status = tl_pack_finish(&csv, put_grains(&csv, p, sigma));
   tl_free(sigma);
-  return status;
-}
-
-static TlStatus put_cells(TlCsv *csv, int kind, const TlVec3 *direction, int64_t n) {
-  const double turn = 360.0 / TL_FABRIC_SECTORS;
-  int64_t cell[TL_FABRIC_BANDS * TL_FABRIC_SECTORS];
-  TlStatus status = TL_OK;
-  tl_fabric_histogram(direction, n, cell);
-  for (int k = 0; k < TL_FABRIC_BANDS * TL_FABRIC_SECTORS && status == TL_OK; k++) {
-    int band = k / TL_FABRIC_SECTORS, sector = k % TL_FABRIC_SECTORS;
-    double even = (double)n / (TL_FABRIC_BANDS * TL_FABRIC_SECTORS);
-    const double row[] = {kind,
-                          (double)band / TL_FABRIC_BANDS,
-                          (double)(band + 1) / TL_FABRIC_BANDS,
-                          turn * sector,
-                          turn * (sector + 1),
-                          (double)cell[k],
-                          n ? (double)cell[k] / even : NAN};
-    status = tl_csv_row(csv, row, 7);
-  }
   return status;
 }
 
 static TlStatus write_fabric(const Writing *w, const TlPacking *p, const TlRegion *region,
                              TlPackingPlot *plot) {
   TlCsv csv;
-  TL_TRY(begin(w, "fabric.csv",
-               "kind,cos_low,cos_high,azimuth_low_deg,azimuth_high_deg,count,density", &csv));
+  TL_TRY(tl_pack_begin(&w->to, "fabric.csv",
+                       "kind,cos_low,cos_high,azimuth_low_deg,azimuth_high_deg,count,density",
+                       &csv));
   TlStatus status = TL_OK;
   for (int kind = 0; kind < TL_FABRIC_KINDS && status == TL_OK; kind++) {
     TlVec3 *direction;
@@ -132,17 +99,17 @@ static TlStatus write_fabric(const Writing *w, const TlPacking *p, const TlRegio
     status = tl_fabric_directions(p, region, (TlFabricKind)kind, &direction, &n);
     if (status != TL_OK) break;
     plot->anisotropy[kind] = tl_fabric_of(direction, n).anisotropy;
-    status = put_cells(&csv, kind, direction, n);
+    status = tl_pack_put_cells(&csv, NULL, 0, kind, direction, n);
     tl_free(direction);
   }
-  return finish(&csv, status);
+  return tl_pack_finish(&csv, status);
 }
 
 static TlStatus write_forces(const Writing *w, const TlPacking *p, const TlRegion *region,
                              TlPackingPlot *plot) {
   TlCsv csv;
   int64_t count[TL_FORCES_BINS];
-  TL_TRY(begin(w, "forces.csv", "force_low,force_high,count,density", &csv));
+  TL_TRY(tl_pack_begin(&w->to, "forces.csv", "force_low,force_high,count,density", &csv));
   plot->spread = tl_forces_of(p, region);
   tl_forces_histogram(p, region, count);
   TlStatus status = TL_OK;
@@ -152,7 +119,7 @@ static TlStatus write_forces(const Writing *w, const TlPacking *p, const TlRegio
                           (double)count[k], all > 0 ? (double)count[k] / all : NAN};
     status = tl_csv_row(&csv, row, 4);
   }
-  return finish(&csv, status);
+  return tl_pack_finish(&csv, status);
 }
 
 /* ---- chains ---- */
@@ -200,7 +167,7 @@ static TlStatus make_lines(const TlPacking *p, const TlChains *c, Lines *l) {
 static TlStatus write_lines(const Writing *w, const TlPacking *p, const TlChains *c,
                             double time_s) {
   Lines l = {0};
-  char *path = tl_path_join(w->folder, "chains.vtp");
+  char *path = tl_path_join(w->to.folder, "chains.vtp");
   TlStatus status = path ? make_lines(p, c, &l) : TL_ENOMEM;
   const TlVtkArray cell[2] = {{"force_N", TL_VTK_F64, 1, l.force},
                               {"chain", TL_VTK_I64, 1, l.number}};
@@ -211,7 +178,7 @@ static TlStatus write_lines(const Writing *w, const TlPacking *p, const TlChains
                     .cell_arrays = 2,
                     .cell_array = cell,
                     .time_s = time_s};
-  if (status == TL_OK) status = tl_vtk_write_poly(path, w->overwrite, &poly);
+  if (status == TL_OK) status = tl_vtk_write_poly(path, w->to.overwrite, &poly);
   tl_free(path);
   tl_free(l.point);
   tl_free(l.line);
@@ -225,65 +192,28 @@ static TlStatus write_chains(const Writing *w, const TlPacking *p, const TlRegio
   TlCsv csv;
   TlChains chains;
   TL_TRY(tl_chains_find(p, region, &chains));
-  TlStatus status = begin(w, "chains.csv",
-                          "chain,grains,length_m,mean_normal_force_N,from_vertical_deg,first_grain,"
-                          "last_grain",
-                          &csv);
-  if (status == TL_OK) status = finish(&csv, put_chains(&csv, p, &chains));
+  TlStatus status =
+      tl_pack_begin(&w->to, "chains.csv",
+                    "chain,grains,length_m,mean_normal_force_N,from_vertical_deg,first_grain,"
+                    "last_grain",
+                    &csv);
+  if (status == TL_OK) status = tl_pack_finish(&csv, put_chains(&csv, p, &chains));
   if (status == TL_OK) status = write_lines(w, p, &chains, time_s);
   tl_chains_free(&chains);
   return status;
 }
 
 static TlStatus draw(const Writing *w, TlPackingPlot *plot) {
-  char *fabric = tl_path_join(w->folder, "fabric.csv"),
-       *forces = tl_path_join(w->folder, "forces.csv"),
-       *picture = tl_path_join(w->folder, "packing.png");
+  char *fabric = tl_path_join(w->to.folder, "fabric.csv"),
+       *forces = tl_path_join(w->to.folder, "forces.csv"),
+       *picture = tl_path_join(w->to.folder, "packing.png");
   plot->fabric = fabric;
   plot->forces = forces;
   TlStatus status =
-      fabric && forces && picture ? tl_packing_plot(plot, picture, w->overwrite) : TL_ENOMEM;
+      fabric && forces && picture ? tl_packing_plot(plot, picture, w->to.overwrite) : TL_ENOMEM;
   tl_free(fabric);
   tl_free(forces);
   tl_free(picture);
-  return status;
-}
-
-/* ---- rotations ---- */
-
-static TlStatus put_rotations(TlCsv *csv, const TlPacking *p, const double *angle,
-                              const unsigned char *in, bool found) {
-  TlStatus status = TL_OK;
-  for (int64_t i = 0; i < p->grain_count && status == TL_OK; i++) {
-    const TlPackGrain *g = &p->grain[i];
-    const double row[] = {(double)g->id, g->centre_m.x,         g->centre_m.y,
-                          g->centre_m.z, angle[i] * (180 / PI), found && in[i]};
-    status = tl_csv_row(csv, row, 6);
-  }
-  return status;
-}
-
-static TlStatus write_band(const Writing *w, const TlPacking *p, const TlRegion *region,
-                           double *angle, unsigned char *in) {
-  TlCsv csv;
-  TlBand band;
-  TlBandOptions o = {.dilatancy_deg = NAN};
-  tl_band_rotations(p->first, p, angle);
-  for (int64_t i = 0; i < p->grain_count; i++)
-    if (!tl_packing_in(p, region, i)) angle[i] = NAN;
-  TL_TRY(tl_band_find(p, angle, &o, &band, in));
-  TL_TRY(begin(w, "rotations.csv", "id,x_m,y_m,z_m,rotation_deg,in_band", &csv));
-  return finish(&csv, put_rotations(&csv, p, angle, in, band.found));
-}
-
-static TlStatus write_rotations(const Writing *w, const TlPacking *p, const TlRegion *region) {
-  double *angle = NULL;
-  unsigned char *in = NULL;
-  TlStatus status = TL_NEW(angle, (size_t)p->grain_count);
-  if (status == TL_OK) status = TL_NEW(in, (size_t)p->grain_count);
-  if (status == TL_OK) status = write_band(w, p, region, angle, in);
-  tl_free(angle);
-  tl_free(in);
   return status;
 }
 
@@ -291,11 +221,14 @@ static TlStatus write_last(const Writing *w, const TlPacking *p, const TlRegion 
                            double time_s) {
   TlPackingPlot plot = {.time_s = time_s};
   TL_TRY(write_grains(w, p));
-  TL_TRY(write_rotations(w, p, region));
+  TL_TRY(tl_packing_bands(&w->to, p, region, w->options, w->figures));
   TL_TRY(write_fabric(w, p, region, &plot));
   TL_TRY(write_forces(w, p, region, &plot));
   TL_TRY(write_chains(w, p, region, time_s));
-  return w->options->plot ? draw(w, &plot) : TL_OK;
+  if (!w->options->plot) return TL_OK;
+  const char *const title = "all";
+  TL_TRY(tl_fabric_plot(p, region, &title, 1, w->to.folder, "fabric.png", w->to.overwrite));
+  return draw(w, &plot);
 }
 
 /* ---- the run ---- */
@@ -331,10 +264,38 @@ static TlStatus measure_frame(const Writing *w, TlCsv *csv, int64_t index, bool 
   return status;
 }
 
+/* Index of the frame that rotations and strains are counted from. */
+static TlStatus reference(const Writing *w, const int64_t *index, int64_t count, int64_t *at) {
+  int64_t number = w->options->from_frame;
+  double time_s = w->options->from_s;
+  *at = index[0];
+  for (int64_t i = 0; i < count && number >= 0; i++)
+    if (index[i] == number) {
+      *at = number;
+      return TL_OK;
+    }
+  if (number >= 0)
+    return tl_fail(TL_EINPUT, "%s: holds no frame %lld; its frames are %lld to %lld", w->run,
+                   (long long)number, (long long)index[0], (long long)index[count - 1]);
+  for (int64_t i = 0; i < count && !isnan(time_s); i++) {
+    TlFrame frame;
+    TL_TRY(tl_results_read_frame(w->run, index[i], &frame));
+    bool after = frame.time_s > time_s;
+    tl_frame_free(&frame);
+    if (after) break;
+    *at = index[i];
+  }
+  return TL_OK;
+}
+
 static TlStatus measure_frames(Writing *w, TlCsv *csv, const int64_t *index, int64_t count) {
   TlFrame frame = {0};
-  TlStatus status = read_packing(w, index[0], &frame, &w->first);
+  int64_t from;
+  TL_TRY(reference(w, index, count, &from));
+  TlStatus status = read_packing(w, from, &frame, &w->first);
   tl_frame_free(&frame);
+  if (status == TL_OK)
+    status = tl_figures_add(w->figures, "bands_from_frame", (double)from, "", "");
   for (int64_t i = 0; i < count && status == TL_OK; i++)
     status = measure_frame(w, csv, index[i], i == count - 1);
   tl_packing_free(&w->first);
@@ -345,10 +306,10 @@ static TlStatus measure_all(Writing *w, const int64_t *index, int64_t count) {
   TlCsv csv;
   char *header;
   TL_TRY(header_of(&header));
-  TlStatus status = begin(w, "packing.csv", header, &csv);
+  TlStatus status = tl_pack_begin(&w->to, "packing.csv", header, &csv);
   tl_free(header);
   TL_TRY(status);
-  return finish(&csv, measure_frames(w, &csv, index, count));
+  return tl_pack_finish(&csv, measure_frames(w, &csv, index, count));
 }
 
 TlStatus tl_packing_check(const char *run) {
@@ -365,9 +326,12 @@ TlStatus tl_packing_check(const char *run) {
 }
 
 TlStatus tl_packing_run(const char *run, const TlScene *scene, const TlPackingOptions *options,
-                        const char *folder, bool overwrite) {
-  Writing w = {
-      .run = run, .folder = folder, .scene = scene, .options = options, .overwrite = overwrite};
+                        const char *folder, bool overwrite, TlFigures *figures) {
+  Writing w = {.to = {folder, overwrite},
+               .run = run,
+               .scene = scene,
+               .options = options,
+               .figures = figures};
   int64_t *index, count;
   TL_TRY(tl_results_frames(run, &index, &count));
   TlStatus status = TL_OK;

@@ -1,9 +1,12 @@
 #include "post/region.h"
 
+#include <assert.h>
+
 static const double PI = 3.14159265358979323846;
 
 double tl_region_volume(const TlRegion *r) {
   TlVec3 d = tl_sub(r->high, r->low);
+  assert(r->slab == 0);
   return r->round ? PI * r->radius_m * r->radius_m * tl_norm(r->axis) : d.x * d.y * d.z;
 }
 
@@ -11,13 +14,20 @@ static double least(double a, double b, double c) {
   return fmin(a, fmin(b, c));
 }
 
-double tl_region_depth(const TlRegion *r, TlVec3 p) {
+static double solid_depth(const TlRegion *r, TlVec3 p) {
   if (!r->round)
     return fmin(least(p.x - r->low.x, p.y - r->low.y, p.z - r->low.z),
                 least(r->high.x - p.x, r->high.y - p.y, r->high.z - p.z));
   TlVec3 d = tl_sub(p, r->foot), e = tl_unit(r->axis);
   double along = tl_dot(d, e), out = tl_norm(tl_axpy(d, -along, e));
   return least(along, tl_norm(r->axis) - along, r->radius_m - out);
+}
+
+double tl_region_depth(const TlRegion *r, TlVec3 p) {
+  double depth = solid_depth(r, p);
+  if (r->slab == 0) return depth;
+  double within = r->slab_half_m - fabs(tl_dot(r->slab_normal, tl_sub(p, r->slab_point)));
+  return fmin(depth, r->slab > 0 ? within : -within);
 }
 
 /* Of the part [*t0, *t1] of a + t d, what has low <= x <= high in one coordinate. */
@@ -52,6 +62,7 @@ static void clip_round(const TlRegion *r, TlVec3 e, TlVec3 from, TlVec3 way, dou
 double tl_region_share(const TlRegion *r, TlVec3 from, TlVec3 to) {
   TlVec3 way = tl_sub(to, from);
   double t0 = 0, t1 = 1;
+  assert(r->slab == 0);
   if (tl_norm2(way) == 0) return tl_region_depth(r, from) >= 0;
   if (r->round) {
     TlVec3 e = tl_unit(r->axis), at = tl_sub(from, r->foot);

@@ -1,4 +1,5 @@
-/* A region of space that measures are taken in: an upright box or a cylinder. SI, world frame. */
+/* A region of space that measures are taken in: an upright box or a cylinder; with a slab, what of
+ * it lies inside or outside of that. SI, world frame. */
 #ifndef TL_POST_REGION_H
 #define TL_POST_REGION_H
 
@@ -11,13 +12,18 @@ typedef struct TlRegion {
   TlVec3 low, high;  /* box: corners, m */
   TlVec3 foot, axis; /* cylinder: middle of one end, vector to that of the other, m */
   double radius_m;
+  int slab; /* 0: none; 1: only what lies within the slab, -1: only what does not */
+  TlVec3 slab_point, slab_normal; /* its middle plane; unit */
+  double slab_half_m;             /* half of its thickness */
 } TlRegion;
 
+/* Of box or cylinder; no slab. */
 double tl_region_volume(const TlRegion *region);
 /* > 0 inside: distance to the nearest face; < 0 outside: no point of the region is nearer than
  * that. */
 double tl_region_depth(const TlRegion *region, TlVec3 p);
-/* Share of the segment that lies inside, 0 to 1; a segment without length: 1 or 0. */
+/* Without a slab: share of the segment that lies inside, 0 to 1; a segment without length: 1 or 0.
+ */
 double tl_region_share(const TlRegion *region, TlVec3 from, TlVec3 to);
 
 #endif

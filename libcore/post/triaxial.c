@@ -3,9 +3,7 @@
 #include "base/mem.h"
 #include "io/csv_table.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const double DEG = 180 / 3.14159265358979323846;
@@ -41,12 +39,11 @@ const char *const tl_tx_name[TL_TX_COUNT] = {"time_s",
                                              "dilatancy_rate",
                                              "dilatancy_angle_deg"};
 
-static TlStatus (*const measures[])(const TlTriaxial *, const TlTriaxialOptions *, TlFigures *) = {
+static TlStatus (*const measures[])(const TlTxTest *, const TlTxOptions *, TlFigures *) = {
     tl_tx_strength, tl_tx_volume, tl_tx_stiffness, tl_tx_quality};
 
-TlStatus tl_triaxial_measure(const TlTriaxial *test, const TlTriaxialOptions *options,
-                             TlFigures *figures) {
-  TlTriaxialOptions o = *options;
+TlStatus tl_tx_measure(const TlTxTest *test, const TlTxOptions *options, TlFigures *figures) {
+  TlTxOptions o = *options;
   if (!(o.window > 0)) o.window = 0.01;
   if (!(o.modulus_strain > 0)) o.modulus_strain = 1e-3;
   for (size_t k = 0; k < sizeof measures / sizeof *measures; k++)
@@ -54,29 +51,29 @@ TlStatus tl_triaxial_measure(const TlTriaxial *test, const TlTriaxialOptions *op
   return TL_OK;
 }
 
-void tl_triaxial_free(TlTriaxial *t) {
+void tl_tx_free(TlTxTest *t) {
   for (int c = 0; c < TL_TX_COUNT; c++) tl_free(t->x[c]);
   tl_free(t->path);
   tl_free(t->kind);
   tl_free(t->leg);
-  *t = (TlTriaxial){0};
+  *t = (TlTxTest){0};
 }
 
 /* ---- reading ---- */
 
-static TlStatus take_kind(const TlTable *table, int64_t row, int column, TlStageKind *kind) {
+static TlStatus take_kind(const TlTable *table, int64_t row, int column, TlTxKind *kind) {
   static const char *const names[] = {"consolidate", "shear", "hold"};
   const char *text = tl_table_text(table, row, column);
   for (int k = 0; k < 3; k++)
     if (strcmp(text, names[k]) == 0) {
-      *kind = (TlStageKind)k;
+      *kind = (TlTxKind)k;
       return TL_OK;
     }
   return tl_fail(TL_EINPUT, "%s:%lld: kind is '%s'; it is one of consolidate, shear, hold",
                  table->path, (long long)table->line[row], text);
 }
 
-static TlStatus take_column(const TlTable *table, TlTx c, TlTriaxial *t) {
+static TlStatus take_column(const TlTable *table, TlTx c, TlTxTest *t) {
   int column;
   TL_TRY(tl_table_need(table, tl_tx_name[c], &column));
   for (int64_t i = 0; i < t->count; i++) {
@@ -88,7 +85,7 @@ static TlStatus take_column(const TlTable *table, TlTx c, TlTriaxial *t) {
   return TL_OK;
 }
 
-static TlStatus take(const TlTable *table, TlTriaxial *t) {
+static TlStatus take(const TlTable *table, TlTxTest *t) {
   int kind;
   t->path = tl_strdup(table->path);
   t->count = table->rows;
@@ -104,22 +101,22 @@ static TlStatus take(const TlTable *table, TlTriaxial *t) {
 
 /* ---- legs ---- */
 
-static double range_of_shear(const TlTriaxial *t) {
+static double range_of_shear(const TlTxTest *t) {
   double low = INFINITY, high = -INFINITY;
   for (int64_t i = 0; i < t->count; i++) {
-    if (t->kind[i] != TL_STAGE_SHEAR) continue;
+    if (t->kind[i] != TL_TX_SHEAR) continue;
     low = fmin(low, t->x[TL_TX_AXIAL_STRAIN][i]);
     high = fmax(high, t->x[TL_TX_AXIAL_STRAIN][i]);
   }
   return high > low ? high - low : 0;
 }
 
-static void add_leg(TlTriaxial *t, int64_t first, int64_t last, int way) {
+static void add_leg(TlTxTest *t, int64_t first, int64_t last, int way) {
   if (way != 0) t->leg[t->leg_count++] = (TlTxLeg){first, last, way};
 }
 
 /* Of the rows first to last, all of shear, in a row. */
-static void cut_legs(TlTriaxial *t, int64_t first, int64_t last, double turn) {
+static void cut_legs(TlTxTest *t, int64_t first, int64_t last, double turn) {
   const double *e = t->x[TL_TX_AXIAL_STRAIN];
   int64_t extreme = first;
   int way = 0;
@@ -136,26 +133,26 @@ static void cut_legs(TlTriaxial *t, int64_t first, int64_t last, double turn) {
   add_leg(t, first, extreme, way);
 }
 
-static TlStatus find_legs(TlTriaxial *t) {
+static TlStatus find_legs(TlTxTest *t) {
   double turn = TURN * range_of_shear(t);
   TL_TRY(TL_NEW(t->leg, (size_t)t->count));
   for (int64_t i = 0, next; i < t->count; i = next) {
     next = i + 1;
-    if (t->kind[i] != TL_STAGE_SHEAR) continue;
-    while (next < t->count && t->kind[next] == TL_STAGE_SHEAR) next++;
+    if (t->kind[i] != TL_TX_SHEAR) continue;
+    while (next < t->count && t->kind[next] == TL_TX_SHEAR) next++;
     cut_legs(t, i, next - 1, turn);
   }
   return TL_OK;
 }
 
-const TlTxLeg *tl_tx_last_leg(const TlTriaxial *t, int way) {
+const TlTxLeg *tl_tx_last_leg(const TlTxTest *t, int way) {
   const TlTxLeg *last = NULL;
   for (int64_t k = 0; k < t->leg_count; k++)
     if (t->leg[k].way == way) last = &t->leg[k];
   return last;
 }
 
-int64_t tl_tx_largest(const TlTriaxial *t, TlTx column) {
+int64_t tl_tx_largest(const TlTxTest *t, TlTx column) {
   int64_t at = -1;
   for (int64_t k = 0; k < t->leg_count; k++) {
     if (t->leg[k].way < 0) continue;
@@ -167,7 +164,7 @@ int64_t tl_tx_largest(const TlTriaxial *t, TlTx column) {
   return at;
 }
 
-int64_t tl_tx_backbone(const TlTriaxial *t, int64_t *row) {
+int64_t tl_tx_backbone(const TlTxTest *t, int64_t *row) {
   double most = -INFINITY;
   int64_t n = 0;
   for (int64_t k = 0; k < t->leg_count; k++) {
@@ -201,7 +198,7 @@ double tl_tx_slope(const double *x, const double *y, int64_t n) {
 
 /* Over the rows first to last. Only where the whole window lies in them: at the ends a slope would
  * be that of another strain. */
-static void dilate(TlTriaxial *t, int64_t first, int64_t last, double window) {
+static void dilate(TlTxTest *t, int64_t first, int64_t last, double window) {
   const double *e = t->x[TL_TX_AXIAL_STRAIN], *v = t->x[TL_TX_VOLUME_STRAIN];
   double most = 0.5 * window * (1 + ROUND), least = 0.5 * window * (1 - ROUND);
   int64_t low = first, high = first;
@@ -218,7 +215,7 @@ static void dilate(TlTriaxial *t, int64_t first, int64_t last, double window) {
 
 /* Each loading leg from where it comes to strains that were not reached before: reloading is no
  * shearing of the kind meant. */
-static void dilate_legs(TlTriaxial *t, double window) {
+static void dilate_legs(TlTxTest *t, double window) {
   const double *e = t->x[TL_TX_AXIAL_STRAIN];
   double reached = -INFINITY;
   for (int64_t k = 0; k < t->leg_count; k++) {
@@ -231,7 +228,7 @@ static void dilate_legs(TlTriaxial *t, double window) {
   }
 }
 
-static void make_columns(TlTriaxial *t, double window) {
+static void make_columns(TlTxTest *t, double window) {
   for (int64_t i = 0; i < t->count; i++) {
     double p = t->x[TL_TX_P][i], radial = t->x[TL_TX_RADIAL][i];
     t->x[TL_TX_STRESS_RATIO][i] = p > 0 ? t->x[TL_TX_Q][i] / p : NAN;
@@ -241,9 +238,9 @@ static void make_columns(TlTriaxial *t, double window) {
   dilate_legs(t, window > 0 ? window : 0.01);
 }
 
-TlStatus tl_triaxial_read(const char *folder, const TlTriaxialOptions *options, TlTriaxial *t) {
+TlStatus tl_tx_read(const char *folder, const TlTxOptions *options, TlTxTest *t) {
   TlTable table = {0};
-  *t = (TlTriaxial){0};
+  *t = (TlTxTest){0};
   char *path = tl_format("%s/triaxial.csv", folder);
   TlStatus status = path ? tl_table_read(path, &table) : TL_ENOMEM;
   if (status == TL_OK) status = take(&table, t);
@@ -251,30 +248,6 @@ TlStatus tl_triaxial_read(const char *folder, const TlTriaxialOptions *options, 
   if (status == TL_OK) make_columns(t, options->window);
   tl_table_free(&table);
   tl_free(path);
-  if (status != TL_OK) tl_triaxial_free(t);
+  if (status != TL_OK) tl_tx_free(t);
   return status;
-}
-
-/* ---- figures ---- */
-
-TlStatus tl_figures_add(TlFigures *f, const char *name, double value, const char *unit,
-                        const char *source) {
-  TL_TRY(TL_RESERVE(f->item, f->capacity, (size_t)f->count + 1));
-  TlFigure *to = &f->item[f->count++];
-  *to = (TlFigure){.value = value, .unit = unit, .source = source};
-  int used = snprintf(to->name, sizeof to->name, "%s", name);
-  assert(used < (int)sizeof to->name);
-  (void)used;
-  return TL_OK;
-}
-
-double tl_figures_get(const TlFigures *f, const char *name) {
-  for (int64_t i = 0; i < f->count; i++)
-    if (strcmp(f->item[i].name, name) == 0) return f->item[i].value;
-  return NAN;
-}
-
-void tl_figures_free(TlFigures *f) {
-  tl_free(f->item);
-  *f = (TlFigures){0};
 }

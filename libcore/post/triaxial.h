@@ -10,13 +10,13 @@
 #ifndef TL_POST_TRIAXIAL_H
 #define TL_POST_TRIAXIAL_H
 
-#include "base/status.h"
+#include "post/figures.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum TlStageKind { TL_STAGE_CONSOLIDATE, TL_STAGE_SHEAR, TL_STAGE_HOLD } TlStageKind;
+typedef enum TlTxKind { TL_TX_CONSOLIDATE, TL_TX_SHEAR, TL_TX_HOLD } TlTxKind;
 
 typedef enum TlTx {
   /* read from the file; tl_tx_name has the columns' names */
@@ -59,24 +59,24 @@ typedef struct TlTxLeg {
   int way;             /* 1: loading (axial strain grows), -1: unloading */
 } TlTxLeg;
 
-typedef struct TlTriaxial {
+typedef struct TlTxTest {
   char *path; /* owned */
   int64_t count;
   double *x[TL_TX_COUNT]; /* [count] each, NaN: not defined there; owned */
-  TlStageKind *kind;      /* [count] owned */
+  TlTxKind *kind;         /* [count] owned */
   int64_t leg_count;
   TlTxLeg *leg; /* owned */
-} TlTriaxial;
+} TlTxTest;
 
-typedef struct TlTriaxialOptions {
+typedef struct TlTxOptions {
   double window;         /* of axial strain, for slopes of the volumetric strain; 0: 0.01 */
   double modulus_strain; /* over which moduli are fitted; 0: 0.001 */
-} TlTriaxialOptions;
+} TlTxOptions;
 
 /* folder/triaxial.csv. Columns it does not know are passed over. TL_EINPUT: a needed column is
  * missing, a kind is unknown, or rows are missing; the message names file and column or line. */
-TlStatus tl_triaxial_read(const char *folder, const TlTriaxialOptions *options, TlTriaxial *test);
-void tl_triaxial_free(TlTriaxial *test);
+TlStatus tl_tx_read(const char *folder, const TlTxOptions *options, TlTxTest *test);
+void tl_tx_free(TlTxTest *test);
 
 /* ---- helpers of the measures ---- */
 
@@ -84,45 +84,23 @@ void tl_triaxial_free(TlTriaxial *test);
  * or without spread in x. */
 double tl_tx_slope(const double *x, const double *y, int64_t n);
 /* Row of the largest value among the loading legs' rows; -1: none. */
-int64_t tl_tx_largest(const TlTriaxial *test, TlTx column);
+int64_t tl_tx_largest(const TlTxTest *test, TlTx column);
 /* The last leg of this way; NULL: none. */
-const TlTxLeg *tl_tx_last_leg(const TlTriaxial *test, int way);
+const TlTxLeg *tl_tx_last_leg(const TlTxTest *test, int way);
 /* Rows in which axial strain exceeds that of all earlier rows of loading legs: the curve without
  * its cycles. row[count] owned by the caller; returns how many. */
-int64_t tl_tx_backbone(const TlTriaxial *test, int64_t *row);
-
-/* ---- figures ---- */
-
-typedef struct TlFigure {
-  char name[64];
-  double value;       /* NaN: not defined in this test */
-  const char *unit;   /* "" when none */
-  const char *source; /* the paper's equation, or how */
-} TlFigure;
-
-typedef struct TlFigures {
-  TlFigure *item; /* owned */
-  int64_t count;
-  size_t capacity;
-} TlFigures;
-
-TlStatus tl_figures_add(TlFigures *figures, const char *name, double value, const char *unit,
-                        const char *source);
-/* NaN when there is none of that name. */
-double tl_figures_get(const TlFigures *figures, const char *name);
-void tl_figures_free(TlFigures *figures);
+int64_t tl_tx_backbone(const TlTxTest *test, int64_t *row);
 
 /* ---- the table of measures ---- */
 
-typedef TlStatus (*TlTriaxialMeasure)(const TlTriaxial *test, const TlTriaxialOptions *options,
-                                      TlFigures *figures);
-TlStatus tl_tx_strength(const TlTriaxial *, const TlTriaxialOptions *, TlFigures *);
-TlStatus tl_tx_volume(const TlTriaxial *, const TlTriaxialOptions *, TlFigures *);
-TlStatus tl_tx_stiffness(const TlTriaxial *, const TlTriaxialOptions *, TlFigures *);
-TlStatus tl_tx_quality(const TlTriaxial *, const TlTriaxialOptions *, TlFigures *);
+typedef TlStatus (*TlTxMeasure)(const TlTxTest *test, const TlTxOptions *options,
+                                TlFigures *figures);
+TlStatus tl_tx_strength(const TlTxTest *, const TlTxOptions *, TlFigures *);
+TlStatus tl_tx_volume(const TlTxTest *, const TlTxOptions *, TlFigures *);
+TlStatus tl_tx_stiffness(const TlTxTest *, const TlTxOptions *, TlFigures *);
+TlStatus tl_tx_quality(const TlTxTest *, const TlTxOptions *, TlFigures *);
 
 /* All of them, in that order. */
-TlStatus tl_triaxial_measure(const TlTriaxial *test, const TlTriaxialOptions *options,
-                             TlFigures *figures);
+TlStatus tl_tx_measure(const TlTxTest *test, const TlTxOptions *options, TlFigures *figures);
 
 #endif

@@ -150,7 +150,7 @@ static TlStatus make_curve(int64_t points, Curve *c) {
   return TL_NEW(c->y, (size_t)points);
 }
 
-static TlStatus ours(const TlTriaxial *t, TlTx column, Curve *c) {
+static TlStatus ours(const TlTxTest *t, TlTx column, Curve *c) {
   int64_t *row;
   TL_TRY(make_curve(t->count, c));
   TL_TRY(TL_NEW(row, (size_t)t->count));
@@ -198,7 +198,7 @@ static double mean_square(const Curve *a, const Curve *b, double low, double hig
   return sum / (high - low);
 }
 
-static TlStatus compare(const TlTriaxial *t, const TlMeasured *m, TlTx column, const Curve *a,
+static TlStatus compare(const TlTxTest *t, const TlMeasured *m, TlTx column, const Curve *a,
                         const Curve *b, TlDifference *d) {
   if (a->count < 2 || b->count < 2)
     return tl_fail(TL_EINPUT, "%s: fewer than two points of %s over axial strain to compare",
@@ -215,7 +215,7 @@ static TlStatus compare(const TlTriaxial *t, const TlMeasured *m, TlTx column, c
   return TL_OK;
 }
 
-TlStatus tl_measured_difference(const TlTriaxial *t, const TlMeasured *m, TlTx column,
+TlStatus tl_measured_difference(const TlTxTest *t, const TlMeasured *m, TlTx column,
                                 TlDifference *d) {
   Curve a = {0}, b = {0};
   TlStatus status = ours(t, column, &a);
@@ -248,7 +248,7 @@ static TlStatus add_figures(TlTx column, const TlDifference *d, TlFigures *f) {
   return tl_figures_add(f, name, d->high, "", "axial strain where that ends");
 }
 
-TlStatus tl_measured_figures(const TlTriaxial *t, const TlMeasured *m, TlFigures *f) {
+TlStatus tl_measured_figures(const TlTxTest *t, const TlMeasured *m, TlFigures *f) {
   for (int c = 0; c < TL_TX_COUNT; c++) {
     TlDifference d;
     if (!m->x[c] || c == TL_TX_AXIAL_STRAIN) continue;

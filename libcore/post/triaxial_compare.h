@@ -30,11 +30,10 @@ typedef struct TlDifference {
 
 /* Both curves without their cycles (rows whose strain exceeds all before), straight between their
  * points; the mean is over the strain, exact, not over the points. TL_EINPUT: no common range. */
-TlStatus tl_measured_difference(const TlTriaxial *test, const TlMeasured *measured, TlTx column,
+TlStatus tl_measured_difference(const TlTxTest *test, const TlMeasured *measured, TlTx column,
                                 TlDifference *difference);
 /* "rms_" and the column's name without unit, for each quantity measured, and its range of strain.
  */
-TlStatus tl_measured_figures(const TlTriaxial *test, const TlMeasured *measured,
-                             TlFigures *figures);
+TlStatus tl_measured_figures(const TlTxTest *test, const TlMeasured *measured, TlFigures *figures);
 
 #endif

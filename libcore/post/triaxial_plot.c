@@ -97,7 +97,7 @@ static const char *const colours[] = {"#1f5fa8", "#c1440e", "#2e8b57", "#8a5fbf"
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 typedef struct Drawing {
-  const TlTriaxialPlot *plot;
+  const TlTxPlot *plot;
   const Picture *picture;
 } Drawing;
 
@@ -117,10 +117,10 @@ static void widen(Span *s, double x) {
   s->high = fmax(s->high, x);
 }
 
-static void span_test(const TlTriaxial *t, const Panel *p, Span *x, Span *y) {
+static void span_test(const TlTxTest *t, const Panel *p, Span *x, Span *y) {
   for (int64_t i = 0; i < t->count; i++) {
     double u = drawn(&p->x, t->x[p->x.column][i]), v = drawn(&p->y, t->x[p->y.column][i]);
-    if ((p->sheared && t->kind[i] == TL_STAGE_CONSOLIDATE) || isnan(u) || isnan(v)) continue;
+    if ((p->sheared && t->kind[i] == TL_TX_CONSOLIDATE) || isnan(u) || isnan(v)) continue;
     widen(x, u);
     widen(y, v);
   }
@@ -140,7 +140,7 @@ static void span_measured(const TlMeasured *m, const Panel *p, Span *x, Span *y)
 }
 
 /* false: no point at all. */
-static bool spans(const TlTriaxialPlot *plot, const Panel *p, Span *x, Span *y) {
+static bool spans(const TlTxPlot *plot, const Panel *p, Span *x, Span *y) {
   *x = *y = (Span){INFINITY, -INFINITY};
   for (int64_t k = 0; k < plot->count; k++) span_test(&plot->test[k], p, x, y);
   span_measured(plot->measured, p, x, y);
@@ -182,9 +182,9 @@ static void put_number(FILE *to, double x) {
     fprintf(to, " %.10g", x);
 }
 
-static void put_test(FILE *to, const TlTriaxial *t, const Panel *p) {
+static void put_test(FILE *to, const TlTxTest *t, const Panel *p) {
   for (int64_t i = 0; i < t->count; i++) {
-    if (p->sheared && t->kind[i] == TL_STAGE_CONSOLIDATE) continue;
+    if (p->sheared && t->kind[i] == TL_TX_CONSOLIDATE) continue;
     put_number(to, drawn(&p->x, t->x[p->x.column][i]));
     put_number(to, drawn(&p->y, t->x[p->y.column][i]));
     fprintf(to, "\n");
@@ -200,13 +200,13 @@ static void put_measured(FILE *to, const TlMeasured *m, const Panel *p) {
 }
 
 /* gnuplot ends with an error at a curve without any point. */
-static bool has_points(const TlTriaxialPlot *plot, int64_t k, const Panel *p) {
+static bool has_points(const TlTxPlot *plot, int64_t k, const Panel *p) {
   Span x = {INFINITY, -INFINITY}, y = x;
   span_test(&plot->test[k], p, &x, &y);
   return x.low <= x.high;
 }
 
-static void put_data(FILE *to, const TlTriaxialPlot *plot, const Panel *p) {
+static void put_data(FILE *to, const TlTxPlot *plot, const Panel *p) {
   for (int64_t k = 0; k < plot->count; k++) {
     fprintf(to, "$t%lld << EOD\n", (long long)k);
     put_test(to, &plot->test[k], p);
@@ -231,7 +231,7 @@ static void put_head(FILE *to, const char *picture, int width, int height) {
               "unset key\n");
 }
 
-static void put_title(FILE *to, const TlTriaxialPlot *plot, const char *what, bool caption) {
+static void put_title(FILE *to, const TlTxPlot *plot, const char *what, bool caption) {
   char *title = plot->count > 1 ? tl_strdup(what) : tl_format("%s: %s", plot->label[0], what);
   fprintf(to, "set label 100 ");
   tl_gnuplot_quoted(to, title ? title : what);
@@ -243,11 +243,11 @@ static void put_title(FILE *to, const TlTriaxialPlot *plot, const char *what, bo
   fprintf(to, " at screen 0.5,0.925 center font ',9' textcolor rgb '#404040' front\n");
 }
 
-static bool has_key(const TlTriaxialPlot *plot) {
+static bool has_key(const TlTxPlot *plot) {
   return plot->count > 1 || plot->measured;
 }
 
-static int key_width(const TlTriaxialPlot *plot) {
+static int key_width(const TlTxPlot *plot) {
   size_t most = plot->measured ? strlen("measured") : 0;
   if (!has_key(plot)) return 0;
   for (int64_t k = 0; k < plot->count; k++)
@@ -256,14 +256,14 @@ static int key_width(const TlTriaxialPlot *plot) {
 }
 
 /* sigma_a/sigma_r = tan^2(45 + phi_c/2) (1 + D). */
-static void put_rowe(FILE *to, const TlTriaxialPlot *plot) {
+static void put_rowe(FILE *to, const TlTxPlot *plot) {
   double slope = tan(PI / 4 + 0.5 * plot->critical_deg * PI / 180);
   if (!(slope > 0)) return;
   fprintf(to, ", %.10g*x with lines lw 1 dt 2 lc rgb '#000000' title '%s, %.1f deg'", slope * slope,
           "Rowe, critical friction angle", plot->critical_deg);
 }
 
-static void put_curves(FILE *to, const TlTriaxialPlot *plot, const Panel *p, bool key, bool rowe) {
+static void put_curves(FILE *to, const TlTxPlot *plot, const Panel *p, bool key, bool rowe) {
   const char *comma = "plot ";
   for (int64_t k = 0; k < plot->count; k++) {
     if (!has_points(plot, k, p)) continue;
@@ -347,14 +347,14 @@ static Panel ledger_panel(int k) {
 }
 
 /* Numbers that are 0 throughout say nothing. */
-static bool counts(const TlTriaxial *t, int k, Span *x, Span *y) {
+static bool counts(const TlTxTest *t, int k, Span *x, Span *y) {
   Panel p = ledger_panel(k);
   *x = *y = (Span){INFINITY, -INFINITY};
   span_test(t, &p, x, y);
   return x->low <= x->high && (y->low != 0 || y->high != 0);
 }
 
-static bool ledger_spans(const TlTriaxial *t, Span *x, Span *y) {
+static bool ledger_spans(const TlTxTest *t, Span *x, Span *y) {
   *x = *y = (Span){INFINITY, -INFINITY};
   for (int k = 0; k < LEDGER; k++) {
     Span u, v;
@@ -366,8 +366,8 @@ static bool ledger_spans(const TlTriaxial *t, Span *x, Span *y) {
 }
 
 static void put_ledger(FILE *to, const void *context, const char *picture) {
-  const TlTriaxialPlot *plot = ((const Drawing *)context)->plot;
-  const TlTriaxial *t = plot->test;
+  const TlTxPlot *plot = ((const Drawing *)context)->plot;
+  const TlTxTest *t = plot->test;
   Span x, y, u, v;
   const char *comma = "plot ";
   put_head(to, picture, 1000, 560);
@@ -396,7 +396,7 @@ static void put_ledger(FILE *to, const void *context, const char *picture) {
 
 /* ---- all ---- */
 
-static bool anything(const TlTriaxialPlot *plot, const Picture *p) {
+static bool anything(const TlTxPlot *plot, const Picture *p) {
   Span x, y;
   bool some = false;
   for (int k = 0; k < p->panels; k++) some = some || spans(plot, &p->panel[k], &x, &y);
@@ -412,7 +412,7 @@ static TlStatus draw(TlGnuplotScript put, const Drawing *d, const char *name, co
   return status;
 }
 
-TlStatus tl_triaxial_plot(const TlTriaxialPlot *plot, const char *folder, bool overwrite) {
+TlStatus tl_tx_plot(const TlTxPlot *plot, const char *folder, bool overwrite) {
   Span x, y;
   for (size_t k = 0; k < sizeof pictures / sizeof *pictures; k++) {
     Drawing d = {plot, &pictures[k]};

@@ -7,12 +7,12 @@
 #include <math.h>
 
 /* Over the rows of shear. */
-static double largest(const TlTriaxial *t, TlTx column, double *mean) {
+static double largest(const TlTxTest *t, TlTx column, double *mean) {
   double most = NAN, sum = 0;
   int64_t n = 0;
   for (int64_t i = 0; i < t->count; i++) {
     double x = fabs(t->x[column][i]);
-    if (t->kind[i] != TL_STAGE_SHEAR || isnan(x)) continue;
+    if (t->kind[i] != TL_TX_SHEAR || isnan(x)) continue;
     most = fmax(most, x);
     sum += x;
     n++;
@@ -21,13 +21,13 @@ static double largest(const TlTriaxial *t, TlTx column, double *mean) {
   return most;
 }
 
-static double consolidated(const TlTriaxial *t) {
+static double consolidated(const TlTxTest *t) {
   for (int64_t i = t->count - 1; i >= 0; i--)
-    if (t->kind[i] == TL_STAGE_CONSOLIDATE) return t->x[TL_TX_UNBALANCED][i];
+    if (t->kind[i] == TL_TX_CONSOLIDATE) return t->x[TL_TX_UNBALANCED][i];
   return NAN;
 }
 
-static TlStatus ledger(const TlTriaxial *t, TlFigures *f) {
+static TlStatus ledger(const TlTxTest *t, TlFigures *f) {
   double work = 0, defect = 0;
   for (int64_t i = 0; i < t->count; i++) {
     work = fmax(work, fabs(t->x[TL_TX_RAM_WORK][i] + t->x[TL_TX_PRESSURE_WORK][i]));
@@ -39,7 +39,7 @@ static TlStatus ledger(const TlTriaxial *t, TlFigures *f) {
                         "of the work put in");
 }
 
-TlStatus tl_tx_quality(const TlTriaxial *t, const TlTriaxialOptions *o, TlFigures *f) {
+TlStatus tl_tx_quality(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
   (void)o;
   double mean, most = largest(t, TL_TX_INERTIA, &mean);
   TL_TRY(tl_figures_add(f, "largest_inertia_number", most, "", "Tan 2022 Eq. 4.20, in shear"));

@@ -9,16 +9,16 @@
 #include <string.h>
 
 typedef struct Work {
-  const TlTriaxialRun *how;
+  const TlTxRun *how;
   int64_t count;
-  TlTriaxial *test; /* [count] the run's first; owned */
-  char **label;     /* [count] owned */
+  TlTxTest *test; /* [count] the run's first; owned */
+  char **label;   /* [count] owned */
   TlMeasured measured;
 } Work;
 
 static void release(Work *w) {
   for (int64_t i = 0; i < w->count; i++) {
-    if (w->test) tl_triaxial_free(&w->test[i]);
+    if (w->test) tl_tx_free(&w->test[i]);
     if (w->label) tl_free(w->label[i]);
   }
   tl_free(w->test);
@@ -28,12 +28,12 @@ static void release(Work *w) {
 
 /* ---- reading ---- */
 
-static const char *folder_of(const TlTriaxialRun *how, int64_t i) {
+static const char *folder_of(const TlTxRun *how, int64_t i) {
   return i == 0 ? how->run : how->with[i - 1];
 }
 
 static TlStatus make_labels(Work *w) {
-  const TlTriaxialRun *how = w->how;
+  const TlTxRun *how = w->how;
   const char **folder;
   for (int64_t i = 0; i < how->label_count; i++)
     if (!(w->label[i] = tl_strdup(how->label[i]))) return TL_ENOMEM;
@@ -46,7 +46,7 @@ static TlStatus make_labels(Work *w) {
 }
 
 static TlStatus take(Work *w) {
-  const TlTriaxialRun *how = w->how;
+  const TlTxRun *how = w->how;
   if (how->label_count != 0 && how->label_count != 1 + how->with_count)
     return tl_fail(TL_EUSAGE, "--label: %lld for %lld runs; give one each, the run's own first",
                    (long long)how->label_count, (long long)(1 + how->with_count));
@@ -54,7 +54,7 @@ static TlStatus take(Work *w) {
   TL_TRY(TL_NEW(w->test, (size_t)w->count));
   TL_TRY(TL_NEW(w->label, (size_t)w->count));
   for (int64_t i = 0; i < w->count; i++)
-    TL_TRY(tl_triaxial_read(folder_of(how, i), &how->options, &w->test[i]));
+    TL_TRY(tl_tx_read(folder_of(how, i), &how->options, &w->test[i]));
   if (how->measured) TL_TRY(tl_measured_read(how->measured, &w->measured));
   return make_labels(w);
 }
@@ -67,7 +67,7 @@ static const TlTx curves[] = {
     TL_TX_FRICTION, TL_TX_VOID,  TL_TX_RATE,         TL_TX_DILATANCY};
 enum { CURVES = sizeof curves / sizeof *curves };
 
-static TlStatus put_rows(TlCsv *csv, const TlTriaxial *t) {
+static TlStatus put_rows(TlCsv *csv, const TlTxTest *t) {
   for (int64_t i = 0; i < t->count; i++) {
     double row[CURVES];
     for (int c = 0; c < CURVES; c++) row[c] = t->x[curves[c]][i];
@@ -76,7 +76,7 @@ static TlStatus put_rows(TlCsv *csv, const TlTriaxial *t) {
   return TL_OK;
 }
 
-static TlStatus write_curves(const char *path, const TlTriaxial *t, bool overwrite) {
+static TlStatus write_curves(const char *path, const TlTxTest *t, bool overwrite) {
   TlCsv csv;
   char header[512] = "";
   size_t used = 0;
@@ -87,25 +87,6 @@ static TlStatus write_curves(const char *path, const TlTriaxial *t, bool overwri
   TlStatus status = put_rows(&csv, t);
   if (status == TL_OK) return tl_csv_commit(&csv);
   tl_csv_abort(&csv);
-  return status;
-}
-
-/* Sources hold commas at times: quoted. */
-static TlStatus write_summary(const char *path, const TlFigures *f, bool overwrite) {
-  TlOutFile out;
-  TL_TRY(tl_outfile_begin(&out, path, overwrite));
-  FILE *to = fopen(out.temp, "w");
-  bool good = to && fprintf(to, "name,value,unit,source\n") > 0;
-  for (int64_t i = 0; i < f->count && good; i++) {
-    char value[40];
-    tl_csv_real(value, f->item[i].value);
-    good = fprintf(to, "%s,%s,%s,\"%s\"\n", f->item[i].name, value, f->item[i].unit,
-                   f->item[i].source) > 0;
-  }
-  if (to && fclose(to) != 0) good = false;
-  TlStatus status = good ? TL_OK : tl_fail_errno(path, "cannot write");
-  if (status == TL_OK) status = tl_outfile_commit(&out);
-  tl_outfile_abort(&out);
   return status;
 }
 
@@ -135,13 +116,13 @@ static char *caption_of(const Work *w, const TlFigures *f) {
 static TlStatus draw(const Work *w, const TlFigures *f, const char *folder, bool overwrite) {
   char *caption = caption_of(w, f);
   if (!caption) return TL_ENOMEM;
-  TlTriaxialPlot plot = {.count = w->count,
-                         .test = w->test,
-                         .label = w->label,
-                         .measured = w->how->measured ? &w->measured : NULL,
-                         .critical_deg = tl_figures_get(f, "critical_friction_angle"),
-                         .caption = caption};
-  TlStatus status = tl_triaxial_plot(&plot, folder, overwrite);
+  TlTxPlot plot = {.count = w->count,
+                   .test = w->test,
+                   .label = w->label,
+                   .measured = w->how->measured ? &w->measured : NULL,
+                   .critical_deg = tl_figures_get(f, "critical_friction_angle"),
+                   .caption = caption};
+  TlStatus status = tl_tx_plot(&plot, folder, overwrite);
   tl_free(caption);
   return status;
 }
@@ -151,18 +132,17 @@ static TlStatus write_all(const Work *w, const TlFigures *f, const char *folder,
   char *rows = tl_path_join(folder, "triaxial_curves.csv"),
        *summary = tl_path_join(folder, "triaxial_summary.csv");
   TlStatus status = rows && summary ? write_curves(rows, w->test, overwrite) : TL_ENOMEM;
-  if (status == TL_OK) status = write_summary(summary, f, overwrite);
+  if (status == TL_OK) status = tl_figures_write(f, summary, overwrite);
   if (status == TL_OK && w->how->plot) status = draw(w, f, folder, overwrite);
   tl_free(rows);
   tl_free(summary);
   return status;
 }
 
-TlStatus tl_triaxial_run(const TlTriaxialRun *how, const char *folder, bool overwrite,
-                         TlFigures *figures) {
+TlStatus tl_tx_run(const TlTxRun *how, const char *folder, bool overwrite, TlFigures *figures) {
   Work w = {.how = how};
   TlStatus status = take(&w);
-  if (status == TL_OK) status = tl_triaxial_measure(w.test, &how->options, figures);
+  if (status == TL_OK) status = tl_tx_measure(w.test, &how->options, figures);
   if (status == TL_OK && how->measured) status = tl_measured_figures(w.test, &w.measured, figures);
   if (status == TL_OK) status = write_all(&w, figures, folder, overwrite);
   release(&w);

@@ -17,7 +17,7 @@
 static const double ROUND = 1e-9;
 
 /* How many rows from the leg's first lie within the strain. */
-static int64_t rows_within(const TlTriaxial *t, const TlTxLeg *leg, double strain) {
+static int64_t rows_within(const TlTxTest *t, const TlTxLeg *leg, double strain) {
   const double *e = t->x[TL_TX_AXIAL_STRAIN];
   int64_t n = 0;
   while (leg->first + n <= leg->last &&
@@ -26,12 +26,12 @@ static int64_t rows_within(const TlTriaxial *t, const TlTxLeg *leg, double strai
   return n;
 }
 
-static double slope(const TlTriaxial *t, const TlTxLeg *leg, double strain, TlTx of) {
+static double slope(const TlTxTest *t, const TlTxLeg *leg, double strain, TlTx of) {
   int64_t n = rows_within(t, leg, strain);
   return tl_tx_slope(t->x[TL_TX_AXIAL_STRAIN] + leg->first, t->x[of] + leg->first, n);
 }
 
-static TlStatus initial(const TlTriaxial *t, double strain, TlFigures *f) {
+static TlStatus initial(const TlTxTest *t, double strain, TlFigures *f) {
   static const char how[] = "d q/d eps_a by least squares over the first strain";
   const TlTxLeg *leg = t->leg_count && t->leg[0].way > 0 ? &t->leg[0] : NULL;
   double modulus = leg ? slope(t, leg, strain, TL_TX_Q) : NAN;
@@ -45,7 +45,7 @@ static TlStatus initial(const TlTriaxial *t, double strain, TlFigures *f) {
                         "(1 - d eps_v/d eps_a)/2 over the same");
 }
 
-static double secant_to_half(const TlTriaxial *t, const int64_t *row, int64_t n) {
+static double secant_to_half(const TlTxTest *t, const int64_t *row, int64_t n) {
   const double *e = t->x[TL_TX_AXIAL_STRAIN], *q = t->x[TL_TX_Q];
   int64_t peak = tl_tx_largest(t, TL_TX_Q);
   if (peak < 0 || n < 2) return NAN;
@@ -59,7 +59,7 @@ static double secant_to_half(const TlTriaxial *t, const int64_t *row, int64_t n)
   return NAN;
 }
 
-static TlStatus half(const TlTriaxial *t, TlFigures *f) {
+static TlStatus half(const TlTxTest *t, TlFigures *f) {
   int64_t *row;
   TL_TRY(TL_NEW(row, (size_t)t->count));
   double e50 = secant_to_half(t, row, tl_tx_backbone(t, row));
@@ -75,7 +75,7 @@ static TlStatus numbered(TlFigures *f, const char *what, int number, const char 
   return tl_figures_add(f, text, value, unit, source);
 }
 
-static TlStatus unloading(const TlTriaxial *t, double strain, TlFigures *f) {
+static TlStatus unloading(const TlTxTest *t, double strain, TlFigures *f) {
   const double *e = t->x[TL_TX_AXIAL_STRAIN], *q = t->x[TL_TX_Q];
   int number = 0;
   for (int64_t k = 0; k < t->leg_count; k++) {
@@ -94,7 +94,7 @@ static TlStatus unloading(const TlTriaxial *t, double strain, TlFigures *f) {
 
 /* Time from row `first`, whose stress is q0, until the stress has come half way to that of `last`.
  */
-static double half_time(const TlTriaxial *t, int64_t first, int64_t last, double q0) {
+static double half_time(const TlTxTest *t, int64_t first, int64_t last, double q0) {
   const double *q = t->x[TL_TX_Q], *time = t->x[TL_TX_TIME];
   double goal = 0.5 * (q0 + q[last]), before = q0, then = time[first];
   for (int64_t i = first; i <= last; i++) {
@@ -106,9 +106,9 @@ static double half_time(const TlTriaxial *t, int64_t first, int64_t last, double
   return NAN;
 }
 
-static TlStatus hold(const TlTriaxial *t, int number, int64_t first, int64_t last, TlFigures *f) {
+static TlStatus hold(const TlTxTest *t, int number, int64_t first, int64_t last, TlFigures *f) {
   const double *q = t->x[TL_TX_Q], *time = t->x[TL_TX_TIME];
-  int64_t from = first > 0 && t->kind[first - 1] == TL_STAGE_SHEAR ? first - 1 : first;
+  int64_t from = first > 0 && t->kind[first - 1] == TL_TX_SHEAR ? first - 1 : first;
   double drop = q[from] - q[last];
   TL_TRY(
       numbered(f, "hold", number, "strain", t->x[TL_TX_AXIAL_STRAIN][first], "", "axial strain"));
@@ -121,18 +121,18 @@ static TlStatus hold(const TlTriaxial *t, int number, int64_t first, int64_t las
                   drop != 0 ? half_time(t, from, last, q[from]) : NAN, "s", "to half of the drop");
 }
 
-static TlStatus holds(const TlTriaxial *t, TlFigures *f) {
+static TlStatus holds(const TlTxTest *t, TlFigures *f) {
   int number = 0;
   for (int64_t i = 0, next; i < t->count; i = next) {
     next = i + 1;
-    if (t->kind[i] != TL_STAGE_HOLD) continue;
-    while (next < t->count && t->kind[next] == TL_STAGE_HOLD) next++;
+    if (t->kind[i] != TL_TX_HOLD) continue;
+    while (next < t->count && t->kind[next] == TL_TX_HOLD) next++;
     TL_TRY(hold(t, ++number, i, next - 1, f));
   }
   return TL_OK;
 }
 
-TlStatus tl_tx_stiffness(const TlTriaxial *t, const TlTriaxialOptions *o, TlFigures *f) {
+TlStatus tl_tx_stiffness(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
   TL_TRY(initial(t, o->modulus_strain, f));
   TL_TRY(half(t, f));
   TL_TRY(unloading(t, o->modulus_strain, f));

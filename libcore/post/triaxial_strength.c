@@ -24,7 +24,7 @@ static Mean mean_of(const double *x, int64_t n) {
   return (Mean){mean, there ? sqrt(squares / (double)there) : NAN};
 }
 
-static TlStatus peak(const TlTriaxial *t, TlFigures *f) {
+static TlStatus peak(const TlTxTest *t, TlFigures *f) {
   static const char how[] = "Tan 2022 Eq. 4.2: largest on a loading leg";
   int64_t at = tl_tx_largest(t, TL_TX_FRICTION), q = tl_tx_largest(t, TL_TX_Q);
   double angle = at >= 0 ? t->x[TL_TX_FRICTION][at] : NAN;
@@ -40,7 +40,7 @@ static TlStatus peak(const TlTriaxial *t, TlFigures *f) {
 }
 
 /* First row of the last fifth; *n: how many. */
-static int64_t last_fifth(const TlTriaxial *t, int64_t *n) {
+static int64_t last_fifth(const TlTxTest *t, int64_t *n) {
   const double *e = t->x[TL_TX_AXIAL_STRAIN];
   const TlTxLeg *leg = tl_tx_last_leg(t, 1);
   *n = 0;
@@ -52,7 +52,7 @@ static int64_t last_fifth(const TlTriaxial *t, int64_t *n) {
   return first;
 }
 
-static TlStatus critical(const TlTriaxial *t, TlFigures *f) {
+static TlStatus critical(const TlTxTest *t, TlFigures *f) {
   static const char how[] = "Tan 2022 Eq. 4.3: mean over the last fifth of the last loading leg";
   int64_t n, first = last_fifth(t, &n);
   Mean angle = mean_of(t->x[TL_TX_FRICTION] + first, n);
@@ -71,7 +71,7 @@ static TlStatus critical(const TlTriaxial *t, TlFigures *f) {
                         "deg", "peak less critical friction angle");
 }
 
-TlStatus tl_tx_strength(const TlTriaxial *t, const TlTriaxialOptions *o, TlFigures *f) {
+TlStatus tl_tx_strength(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
   (void)o;
   TL_TRY(peak(t, f));
   return critical(t, f);

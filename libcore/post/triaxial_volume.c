@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static TlStatus dilatancy(const TlTriaxial *t, TlFigures *f) {
+static TlStatus dilatancy(const TlTxTest *t, TlFigures *f) {
   static const char how[] = "Tan 2022 Eq. 4.4 mended: largest over the window's slopes";
   int64_t at = tl_tx_largest(t, TL_TX_DILATANCY), q = tl_tx_largest(t, TL_TX_FRICTION);
   double psi = at >= 0 ? t->x[TL_TX_DILATANCY][at] : NAN,
@@ -18,12 +18,14 @@ static TlStatus dilatancy(const TlTriaxial *t, TlFigures *f) {
                         "", how));
   TL_TRY(tl_figures_add(f, "dilatancy_angle_at_peak", q >= 0 ? t->x[TL_TX_DILATANCY][q] : NAN,
                         "deg", "at the peak friction angle"));
-  TL_TRY(tl_figures_add(f, "band_roscoe", 45 + 0.5 * psi, "deg", "Tan 2022 Eq. 4.24: 45 + psi/2"));
-  TL_TRY(tl_figures_add(f, "band_coulomb", 45 + 0.5 * phi, "deg", "45 + phi/2"));
-  return tl_figures_add(f, "band_arthur", 45 + 0.25 * (phi + psi), "deg", "45 + (phi + psi)/4");
+  TL_TRY(tl_figures_add(f, "roscoe_inclination", 45 + 0.5 * psi, "deg",
+                        "Tan 2022 Eq. 4.24: 45 + psi/2"));
+  TL_TRY(tl_figures_add(f, "coulomb_inclination", 45 + 0.5 * phi, "deg", "45 + phi/2"));
+  return tl_figures_add(f, "arthur_inclination", 45 + 0.25 * (phi + psi), "deg",
+                        "45 + (phi + psi)/4");
 }
 
-static TlStatus contraction(const TlTriaxial *t, TlFigures *f) {
+static TlStatus contraction(const TlTxTest *t, TlFigures *f) {
   int64_t at = tl_tx_largest(t, TL_TX_VOLUME_STRAIN);
   double strain = at >= 0 ? t->x[TL_TX_AXIAL_STRAIN][at] : NAN;
   TL_TRY(tl_figures_add(f, "largest_contraction", at >= 0 ? t->x[TL_TX_VOLUME_STRAIN][at] : NAN, "",
@@ -32,15 +34,17 @@ static TlStatus contraction(const TlTriaxial *t, TlFigures *f) {
                         "axial strain of the least volume");
 }
 
-static int64_t first_sheared(const TlTriaxial *t) {
+static int64_t first_sheared(const TlTxTest *t) {
   for (int64_t i = 0; i < t->count; i++)
-    if (t->kind[i] == TL_STAGE_SHEAR) return i;
+    if (t->kind[i] == TL_TX_SHEAR) return i;
   return -1;
 }
 
-TlStatus tl_tx_volume(const TlTriaxial *t, const TlTriaxialOptions *o, TlFigures *f) {
+TlStatus tl_tx_volume(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
   (void)o;
   int64_t first = first_sheared(t);
+  TL_TRY(tl_figures_add(f, "shear_begins", first >= 0 ? t->x[TL_TX_TIME][first] : NAN, "s",
+                        "first row of shear"));
   TL_TRY(dilatancy(t, f));
   TL_TRY(contraction(t, f));
   TL_TRY(tl_figures_add(f, "void_ratio_before_shear", first >= 0 ? t->x[TL_TX_VOID][first] : NAN,

@@ -23,11 +23,11 @@ contact: {friction: 0.4, boundary_friction: 0, restitution: 0.1}
 YAML
 "$BIN/talus-solve" -q s.yaml >out.txt 2>&1 || { fail "the run"; cat out.txt; }
 "$BIN/talus-measure" s.run -o m --packing --plot >out.txt 2>err.txt || { fail "measuring"; cat err.txt; }
-for file in packing.csv grain_stress.csv fabric.csv forces.csv chains.csv chains.vtp rotations.csv packing.png frames.csv; do
+for file in packing.csv grain_stress.csv fabric.csv forces.csv chains.csv chains.vtp rotations.csv band.csv local_strain.vtp packing.png fabric.png band.png frames.csv; do
   [ -s "m/$file" ] || fail "no m/$file"
 done
 for file in m/*.csv; do
-  awk -F, 'NR == 1 {n = NF} NF != n {exit 1}' "$file" || fail "$file is ragged"
+  sed 's/"[^"]*"//' "$file" | awk -F, 'NR == 1 {n = NF} NF != n {exit 1}' || fail "$file is ragged"
 done
 value() { awk -F, -v name="$2" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == name) c = i} {v = $c} END {print v}' "$1"; }
 near() { awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN {exit !(a - b <= t && b - a <= t && a != "")}' || fail "$1 is $2, not $3"; }
@@ -64,6 +64,19 @@ YAML
 "$BIN/talus-solve" -q p.yaml >out.txt 2>&1 && "$BIN/talus-measure" p.run -o p --packing >>out.txt 2>&1 || { fail "penalty"; cat out.txt; }
 near "pairs of the column" "$(value p/packing.csv pairs)" 4 0
 near "mean force over m g" "$(awk -v m="$(value p/frames.csv mass_kg)" -v f="$(value p/packing.csv mean_normal_force_N)" 'BEGIN {print f/(m/5*9.81)}')" 2.5 1e-5
+# of a test whose shear begins at 0.2 s: bands are counted from the last frame before it, theories told
+awk 'BEGIN {
+  print "time_s,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,unbalanced_force,tilt_deg,escaped,kinetic_energy_J,ram_work_J,pressure_work_J,elastic_J,friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,defect_J"
+  for (i = 0; i <= 35; i++) {e = i > 20 ? (i - 20)*1e-3 : 0
+    printf "%g,1,%s,%g,%g,2e5,1e5,1e5,1.3e5,30,0.6,1e-4,0.001,0,0,0,0,0,0,0,0,0,0,0,0\n", i/100, i < 20 ? "consolidate" : "shear", e, -e/2}}' >s.run/triaxial.csv
+"$BIN/talus-solve" -q s.yaml -o s2.run --set time.frame_every_s=0.1 >out.txt 2>&1 && cp s.run/triaxial.csv s2.run || { fail "more frames"; cat out.txt; }
+"$BIN/talus-measure" s2.run -o t --packing --triaxial >out.txt 2>err.txt || { fail "both"; cat err.txt; }
+at() { sed -n "s/^$1: \([^ ]*\).*/\1/p" out.txt; }
+near "frame before the shear" "$(at bands_from_frame)" 2 0
+near "Roscoe's angle" "$(at roscoe_inclination)" 50.7685 1e-3 # D = 1/2: 45 + asin(0.5/2.5)/2
+near "no rotation from itself" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "rotation_mean_deg") c = i} NR == 4 {print $c}' t/packing.csv)" 0 0
+"$BIN/talus-measure" s2.run -o u --packing --from-frame=1 >out.txt 2>err.txt || { fail "from a frame"; cat err.txt; }
+near "frame given" "$(at bands_from_frame)" 1 0
 refused() { # status, text, arguments
   local want=$1 text=$2 got=0; shift 2
   "$BIN/talus-measure" s.run "$@" >out.txt 2>err.txt || got=$?
@@ -74,6 +87,8 @@ refused 2 "exclude each other" -o n --packing --cylinder-radius-m=1 --box-high-m
 refused 2 "--box-high-m" -o n --packing --box-high-m=1,0,1
 refused 2 "--cylinder-axis-m" -o n --packing --cylinder-radius-m=1
 refused 2 "--overwrite" -o m --packing
+refused 1 "holds no frame 9; its frames are 0 to 1" -o n --packing --from-frame=9
+rm -rf n
 "$BIN/talus-solve" -q s.yaml --overwrite --set time.steps=2 --set frames.contacts=false >out.txt 2>&1 || fail "without contacts"
 refused 1 "frame 1 has no contacts; run the study with frames: {contacts: true}" -o n --packing
 [ ! -e n ] || fail "measures of a refused run were written"

@@ -39,6 +39,7 @@ door 'yaml\.h' '^libcore/conf/'
 door 'png\.h' '^libcore/io/png|^tests/'
 door 'zstd\.h' '^libcore/store/'
 door 'cblas\.h|lapacke\.h' '^libcore/num/linear'
+door 'libqhull_r/.*\.h' '^libcore/num/delaunay'
 door 'fftw3\.h' '^libcore/image/|^tests/'
 door 'itk[A-Z].*\.h' '^libcore/itk/.*\.cpp|^tests/'
 exit $status

@@ -56,17 +56,17 @@ static void done(Writer *w) {
   tl_free(w->path);
 }
 
-static TlTriaxial read_back(const char *folder, TlTriaxialOptions o) {
+static TlTxTest read_back(const char *folder, TlTxOptions o) {
   char *path = tl_format("%s/%s", tl_test_folder(), folder);
-  TlTriaxial t;
-  CK_OK(tl_triaxial_read(path, &o, &t));
+  TlTxTest t;
+  CK_OK(tl_tx_read(path, &o, &t));
   tl_free(path);
   return t;
 }
 
-static TlFigures measured(const TlTriaxial *t, TlTriaxialOptions o) {
+static TlFigures measured(const TlTxTest *t, TlTxOptions o) {
   TlFigures f = {0};
-  CK_OK(tl_triaxial_measure(t, &o, &f));
+  CK_OK(tl_tx_measure(t, &o, &f));
   return f;
 }
 
@@ -85,8 +85,8 @@ START_TEST(peak_modulus_and_half_of_a_hyperbola) {
     row(&w, "shear", 1e-4 * i, 0, 2 * q1 * x / (1 + x * x));
   }
   done(&w);
-  TlTriaxial t = read_back("peak", (TlTriaxialOptions){0});
-  TlFigures f = measured(&t, (TlTriaxialOptions){0});
+  TlTxTest t = read_back("peak", (TlTxOptions){0});
+  TlFigures f = measured(&t, (TlTxOptions){0});
   ck_assert_int_eq(t.leg_count, 1);
   FIGURE("peak_deviatoric_stress", q1, 1e-6 * q1);
   FIGURE("peak_deviatoric_strain", e1, 1e-12);
@@ -99,9 +99,9 @@ START_TEST(peak_modulus_and_half_of_a_hyperbola) {
   FIGURE("work_put_in", 8 * 0.2, 1e-12);
   FIGURE("energy_defect_share", 100 * 0.002 / 1.6, 1e-9);
   FIGURE("grains_escaped", 3, 0);
-  FIGURE("band_coulomb", 45 + 0.5 * angle_of(q1), 1e-9);
+  FIGURE("coulomb_inclination", 45 + 0.5 * angle_of(q1), 1e-9);
   tl_figures_free(&f);
-  tl_triaxial_free(&t);
+  tl_tx_free(&t);
 }
 END_TEST
 
@@ -113,8 +113,8 @@ START_TEST(critical_angle_is_the_mean_of_the_last_fifth) {
     row(&w, "shear", 1e-3 * i, 0, q);
   }
   done(&w);
-  const TlTriaxialOptions o = {.modulus_strain = 0.01};
-  TlTriaxial t = read_back("critical", o);
+  const TlTxOptions o = {.modulus_strain = 0.01};
+  TlTxTest t = read_back("critical", o);
   TlFigures f = measured(&t, o);
   double high = angle_of(2.2e5), low = angle_of(1.8e5), mean = (11 * low + 10 * high) / 21;
   double sd = sqrt((11 * pow(low - mean, 2) + 10 * pow(high - mean, 2)) / 21);
@@ -124,7 +124,7 @@ START_TEST(critical_angle_is_the_mean_of_the_last_fifth) {
   FIGURE("critical_deviatoric_stress", (11 * 1.8e5 + 10 * 2.2e5) / 21, 1e-6);
   FIGURE("softening", angle_of(3e5) - mean, 1e-9);
   tl_figures_free(&f);
-  tl_triaxial_free(&t);
+  tl_tx_free(&t);
 }
 END_TEST
 
@@ -134,14 +134,14 @@ END_TEST
  * the least volume is at a/(2b). */
 START_TEST(dilatancy_of_a_parabola_is_exact) {
   const double a = 0.6, b = 6;
-  const TlTriaxialOptions o = {.window = 0.01};
+  const TlTxOptions o = {.window = 0.01};
   Writer w = begin("parabola");
   for (int i = 0; i <= 1000; i++) {
     double e = 1e-4 * i;
     row(&w, "shear", e, a * e - b * e * e, 1e5);
   }
   done(&w);
-  TlTriaxial t = read_back("parabola", o);
+  TlTxTest t = read_back("parabola", o);
   TlFigures f = measured(&t, o);
   for (int i = 0; i <= 1000; i++) {
     double rate = -(a - 2 * b * 1e-4 * i);
@@ -155,15 +155,15 @@ START_TEST(dilatancy_of_a_parabola_is_exact) {
   double steepest = 2 * b * 0.095 - a, psi = asin(steepest / (2 + steepest)) * 180 / PI;
   FIGURE("peak_dilatancy_angle", psi, 1e-8);
   FIGURE("peak_dilatancy_strain", 0.095, 1e-12);
-  FIGURE("band_roscoe", 45 + psi / 2, 1e-8);
-  FIGURE("band_arthur", 45 + (psi + angle_of(1e5)) / 4, 1e-8);
+  FIGURE("roscoe_inclination", 45 + psi / 2, 1e-8);
+  FIGURE("arthur_inclination", 45 + (psi + angle_of(1e5)) / 4, 1e-8);
   FIGURE("largest_contraction", a * a / (4 * b), 1e-12);
   FIGURE("largest_contraction_strain", a / (2 * b), 1e-12);
   /* over the first 0.001: slope a - b 0.001 */
   FIGURE("initial_poisson_ratio", 0.5 * (1 - (a - b * 0.001)), 1e-9);
   FIGURE("void_ratio_at_end", 0.6 - (0.1 * a - 0.01 * b), 1e-12);
   tl_figures_free(&f);
-  tl_triaxial_free(&t);
+  tl_tx_free(&t);
 }
 END_TEST
 
@@ -178,8 +178,8 @@ START_TEST(moduli_of_a_cycle_and_what_a_hold_relaxes) {
   for (int i = 1; i <= 20; i++) row(&w, "hold", 0.02, 0, 2e5 - 1e5 * i / 20);
   for (int i = 1; i <= 200; i++) row(&w, "shear", 0.02 + 1e-4 * i, 1e-4 * i, 2e5);
   done(&w);
-  TlTriaxial t = read_back("cycle", (TlTriaxialOptions){0});
-  TlFigures f = measured(&t, (TlTriaxialOptions){0});
+  TlTxTest t = read_back("cycle", (TlTxOptions){0});
+  TlFigures f = measured(&t, (TlTxOptions){0});
   ck_assert_int_eq(t.leg_count, 4);
   ck_assert(t.leg[0].first == 0 && t.leg[0].last == 200 && t.leg[0].way == 1);
   ck_assert(t.leg[1].first == 200 && t.leg[1].last == 210 && t.leg[1].way == -1);
@@ -204,7 +204,7 @@ START_TEST(moduli_of_a_cycle_and_what_a_hold_relaxes) {
   ck_assert(line[200] == 200 && line[201] == 241);
   tl_free(line);
   tl_figures_free(&f);
-  tl_triaxial_free(&t);
+  tl_tx_free(&t);
 }
 END_TEST
 
@@ -212,19 +212,19 @@ START_TEST(small_steps_back_do_not_cut_a_leg_and_a_test_that_only_began_is_no_fa
   Writer w = begin("jitter");
   for (int i = 0; i <= 1000; i++) row(&w, "shear", 1e-4 * i - (i % 3 ? 0 : 4e-6), 0, 1e5);
   done(&w);
-  TlTriaxial t = read_back("jitter", (TlTriaxialOptions){0});
+  TlTxTest t = read_back("jitter", (TlTxOptions){0});
   ck_assert_int_eq(t.leg_count, 1);
-  tl_triaxial_free(&t);
+  tl_tx_free(&t);
   w = begin("young");
   for (int i = 0; i < 3; i++) row(&w, "consolidate", 0, 0, 0);
   done(&w);
-  t = read_back("young", (TlTriaxialOptions){0});
-  TlFigures f = measured(&t, (TlTriaxialOptions){0});
+  t = read_back("young", (TlTxOptions){0});
+  TlFigures f = measured(&t, (TlTxOptions){0});
   ck_assert(isnan(tl_figures_get(&f, "peak_friction_angle")));
   ck_assert(isnan(tl_figures_get(&f, "critical_friction_angle")));
   FIGURE("unbalanced_force_consolidated", 0.002, 1e-15);
   tl_figures_free(&f);
-  tl_triaxial_free(&t);
+  tl_tx_free(&t);
 }
 END_TEST
 
@@ -237,11 +237,11 @@ static void write_text(const char *name, const char *text) {
 }
 
 static void refused(const char *text, const char *message) {
-  const TlTriaxialOptions o = {0};
-  TlTriaxial t;
+  const TlTxOptions o = {0};
+  TlTxTest t;
   write_text("triaxial.csv", text);
-  CK_FAILS(tl_triaxial_read(tl_test_folder(), &o, &t), TL_EINPUT, message);
-  tl_triaxial_free(&t);
+  CK_FAILS(tl_tx_read(tl_test_folder(), &o, &t), TL_EINPUT, message);
+  tl_tx_free(&t);
 }
 
 START_TEST(wrong_files_are_refused_with_line_and_column) {
@@ -296,17 +296,17 @@ static TlMeasured measure(const char *text) {
   return m;
 }
 
-static TlTriaxial line_test(void) {
+static TlTxTest line_test(void) {
   Writer w = begin("line");
   for (int i = 0; i <= 100; i++) row(&w, "shear", 1e-3 * i, -1e-3 * i, 1e6 * 1e-3 * i);
   done(&w);
-  return read_back("line", (TlTriaxialOptions){0});
+  return read_back("line", (TlTxOptions){0});
 }
 
 /* Against q = 1e6 e: an offset has itself as rms; a difference that grows from 0 to d has d/sqrt 3,
  * whatever points stand for it. */
 START_TEST(rms_difference_is_the_mean_over_the_strain) {
-  TlTriaxial t = line_test();
+  TlTxTest t = line_test();
   TlDifference d;
   TlMeasured m = measure("axial_strain_percent,deviatoric_stress_kPa,volumetric_strain\n"
                          "2,30,-0.02\n2.1,31,-0.021\n5,60,-0.05\n20,210,-0.2\n");
@@ -328,7 +328,7 @@ START_TEST(rms_difference_is_the_mean_over_the_strain) {
   ck_assert(isnan(tl_figures_get(&f, "rms_volumetric_strain")));
   tl_figures_free(&f);
   tl_measured_free(&m);
-  tl_triaxial_free(&t);
+  tl_tx_free(&t);
 }
 END_TEST
 
@@ -363,12 +363,12 @@ START_TEST(units_are_never_guessed) {
   unmeasured("axial_strain,axial_strain_percent\n0,1\n1,2\n", "axial_strain a second time");
   unmeasured("engineering_axial_strain,void_ratio\n0,1\n1,2\n", "below 1");
   unmeasured("axial_strain,void_ratio\n0,1\n,2\n", "lab.csv:3: no axial_strain");
-  TlTriaxial t = line_test();
+  TlTxTest t = line_test();
   TlDifference d;
   TlMeasured m = measure("axial_strain,void_ratio\n0.2,0.6\n0.3,0.6\n");
   CK_FAILS(tl_measured_difference(&t, &m, TL_TX_VOID, &d), TL_EINPUT, "nothing in common");
   tl_measured_free(&m);
-  tl_triaxial_free(&t);
+  tl_tx_free(&t);
 }
 END_TEST
 

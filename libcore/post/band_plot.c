@@ -1,0 +1,162 @@
+#include "post/band_plot.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "post/gnuplot.h"
+
+#include <stdlib.h>
+
+static const double PI = 3.14159265358979323846;
+
+typedef struct Dot {
+  double value, across, up;
+} Dot;
+
+typedef struct View {
+  const TlPacking *packing;
+  const TlBands *bands;
+  const TlBand *band; /* NULL: none */
+  TlVec3 across, up;
+  Dot *dot; /* [grain_count] of the panel in hand */
+} View;
+
+static void look(View *v) {
+  TlVec3 g = v->packing->gravity_m_s2;
+  v->up = tl_norm2(g) > 0 ? tl_scale(-1, tl_unit(g)) : tl_vec3(0, 0, 1);
+  TlVec3 n = v->band ? v->band->normal : tl_vec3(1, 0, 0);
+  TlVec3 flat = tl_axpy(n, -tl_dot(n, v->up), v->up);
+  if (tl_norm2(flat) < 1e-6) flat = tl_cross(v->up, tl_vec3(0, 1, 0));
+  v->across = tl_unit(flat);
+}
+
+static int by_value(const void *a, const void *b) {
+  const Dot *x = a, *y = b;
+  return (x->value > y->value) - (x->value < y->value);
+}
+
+static int64_t dots_of(const View *v, const double *value, double scale) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < v->packing->grain_count; i++) {
+    TlVec3 x = v->packing->grain[i].centre_m;
+    if (isnan(value[i])) continue;
+    v->dot[n++] = (Dot){scale * value[i], 1e3 * tl_dot(x, v->across), 1e3 * tl_dot(x, v->up)};
+  }
+  qsort(v->dot, (size_t)n, sizeof *v->dot, by_value);
+  return n;
+}
+
+/* The palette's end: 98 of a hundred lie below, so that one spinning grain does not hide the rest.
+ */
+static double end_of(const View *v, int64_t n) {
+  double end = v->dot[n - 1 - n / 50].value;
+  return end > 0 ? end : 1;
+}
+
+/* Its two faces, as lines that the panel cuts off. */
+static void put_band(FILE *to, const View *v) {
+  const TlBand *b = v->band;
+  if (!b) return;
+  TlVec3 n = b->normal, run = tl_unit(tl_cross(tl_cross(v->across, v->up), n));
+  double reach = 0;
+  for (int64_t i = 0; i < v->packing->grain_count; i++)
+    reach = fmax(reach, tl_norm(tl_sub(v->packing->grain[i].centre_m, b->point_m)));
+  fprintf(to, "$b << EOD\n");
+  for (int side = -1; side <= 1; side += 2) {
+    for (int end = -1; end <= 1; end += 2) {
+      TlVec3 at = tl_axpy(b->point_m, 0.5 * side * b->thickness_m, n);
+      TlVec3 x = tl_axpy(at, end * reach, run);
+      fprintf(to, "%.6g %.6g\n", 1e3 * tl_dot(x, v->across), 1e3 * tl_dot(x, v->up));
+    }
+    fprintf(to, "\n");
+  }
+  fprintf(to, "EOD\n");
+}
+
+/* The 1, 2 or 5 times a power of ten that parts x into at most four. */
+static double step_of(double x) {
+  static const double times[] = {1, 2, 5, 10};
+  double ten = pow(10, floor(log10(x / 4)));
+  for (int k = 0; k < 4; k++)
+    if (times[k] * ten >= x / 4) return times[k] * ten;
+  return 10 * ten;
+}
+
+static void put_frame(FILE *to, const View *v) {
+  double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+  for (int64_t i = 0; i < v->packing->grain_count; i++) {
+    const TlPackGrain *g = &v->packing->grain[i];
+    const double x[2] = {tl_dot(g->centre_m, v->across), tl_dot(g->centre_m, v->up)};
+    for (int k = 0; k < 2; k++) {
+      low[k] = fmin(low[k], x[k] - g->diameter_m);
+      high[k] = fmax(high[k], x[k] + g->diameter_m);
+    }
+  }
+  fprintf(to, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\nset xtics %.6g\n", 1e3 * low[0],
+          1e3 * high[0], 1e3 * low[1], 1e3 * high[1], step_of(1e3 * (high[0] - low[0])));
+}
+
+static void put_panel(FILE *to, const View *v, const double *value, double scale,
+                      const char *title) {
+  int64_t n = dots_of(v, value, scale);
+  if (n == 0) {
+    fprintf(to, "set multiplot next\n");
+    return;
+  }
+  double end = end_of(v, n);
+  fprintf(to, "$d << EOD\n");
+  for (int64_t i = 0; i < n; i++)
+    fprintf(to, "%.6g %.6g %.6g\n", v->dot[i].across, v->dot[i].up, fmin(end, v->dot[i].value));
+  fprintf(to, "EOD\nset title '%s'\nset cbrange [0:%.6g]\n", title, end);
+  fprintf(to, "plot $d using 1:2:3 with points pt 7 ps %.2f lc palette notitle\n",
+          n > 5000   ? 0.5
+          : n > 1000 ? 0.8
+          : n > 300  ? 1.2
+                     : 2.0);
+}
+
+static void put(FILE *to, const void *context, const char *picture) {
+  const View *v = context;
+  const TlBand *b = v->band;
+  fprintf(to, "set terminal pngcairo noenhanced size 1100,700 font 'DejaVu Sans,11' background "
+              "'#ffffff'\nset output ");
+  tl_gnuplot_quoted(to, picture);
+  fprintf(to, "\nset border 3 lw 1 lc rgb '#606060'\nset tics nomirror out\nset size ratio -1\nset "
+              "clip two\n"
+              "set palette defined (0 '#d8dde6', 0.4 '#7fa8d0', 0.7 '#e0a13a', 1 '#a3211f')\n"
+              "set xlabel 'across [mm]'\nset ylabel 'height [mm]'\n");
+  if (b)
+    fprintf(to,
+            "set multiplot layout 1,2 title 'band at %.1f deg to the horizontal, %.2g mm = %.1f "
+            "D50 thick'\n",
+            b->inclination_deg, 1e3 * b->thickness_m, b->thickness_d50);
+  else
+    fprintf(to, "set multiplot layout 1,2 title 'no band found'\n");
+  put_frame(to, v);
+  put_band(to, v);
+  put_panel(to, v, v->bands->angle_rad, 180 / PI, "rotation [deg]");
+  put_panel(to, v, v->bands->strain.deviatoric, 1, "local deviatoric strain");
+  fprintf(to, "unset multiplot\n");
+}
+
+static bool anything(const TlPacking *p, const TlBands *b) {
+  for (int64_t i = 0; i < p->grain_count; i++)
+    if (!isnan(b->angle_rad[i]) || !isnan(b->strain.deviatoric[i])) return true;
+  return false;
+}
+
+TlStatus tl_band_plot(const TlPacking *p, const TlBands *bands, const char *folder,
+                      bool overwrite) {
+  View v = {.packing = p, .bands = bands, .band = tl_bands_best(bands)};
+  if (!anything(p, bands)) {
+    tl_log_info("%s/band.png: no grain has a rotation or a strain", folder);
+    return TL_OK;
+  }
+  char *path = tl_path_join(folder, "band.png");
+  TlStatus status = path ? TL_NEW(v.dot, (size_t)p->grain_count) : TL_ENOMEM;
+  look(&v);
+  if (status == TL_OK) status = tl_gnuplot(put, &v, "band", path, overwrite);
+  tl_free(v.dot);
+  tl_free(path);
+  return status;
+}
