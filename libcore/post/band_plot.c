@@ -50,6 +50,7 @@ static int64_t dots_of(const View *v, const double *value, double scale) {
  */
 static double end_of(const View *v, int64_t n) {
   double end = v->dot[n - 1 - n / 50].value;
+  if (!(end > 0)) end = v->dot[n - 1].value;
   return end > 0 ? end : 1;
 }
 
@@ -108,11 +109,12 @@ static void put_panel(FILE *to, const View *v, const double *value, double scale
   for (int64_t i = 0; i < n; i++)
     fprintf(to, "%.6g %.6g %.6g\n", v->dot[i].across, v->dot[i].up, fmin(end, v->dot[i].value));
   fprintf(to, "EOD\nset title '%s'\nset cbrange [0:%.6g]\n", title, end);
-  fprintf(to, "plot $d using 1:2:3 with points pt 7 ps %.2f lc palette notitle\n",
+  fprintf(to, "plot $d using 1:2:3 with points pt 7 ps %.2f lc palette notitle%s\n",
           n > 5000   ? 0.5
           : n > 1000 ? 0.8
           : n > 300  ? 1.2
-                     : 2.0);
+                     : 2.0,
+          v->band ? ", $b using 1:2 with lines lw 1.5 dt 2 lc rgb '#000000' notitle" : "");
 }
 
 static void put(FILE *to, const void *context, const char *picture) {
