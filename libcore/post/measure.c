@@ -245,12 +245,13 @@ static TlStatus travel_direction(const TlScene *scene, const TlFrame *first, con
   return TL_OK;
 }
 
-/* Nets are no grains: their spheres have another density and stay where they are hung. */
+/* Nets are no grains (their spheres have another density and stay where they are hung), nor are
+ * platens on rams. */
 static TlStatus read_grains(const char *folder, int64_t index, TlFrame *frame) {
   TL_TRY(tl_results_read_frame(folder, index, frame));
   int64_t kept = 0;
   for (int64_t i = 0; i < frame->count; i++)
-    if (!(frame->rows[i].flags & TL_ROW_NET)) frame->rows[kept++] = frame->rows[i];
+    if (!(frame->rows[i].flags & TL_ROW_NO_GRAIN)) frame->rows[kept++] = frame->rows[i];
   frame->count = kept;
   return TL_OK;
 }

@@ -88,7 +88,7 @@ static TlStatus fill(const TlScene *scene, const TlFrame *frame, const TlFrameCo
   TL_TRY(TL_NEW(p->grain, (size_t)frame->count));
   TL_TRY(TL_NEW(p->contact, (size_t)contacts->count));
   for (int64_t i = 0; i < frame->count; i++)
-    if (!(frame->rows[i].flags & TL_ROW_NET))
+    if (!(frame->rows[i].flags & TL_ROW_NO_GRAIN))
       TL_TRY(take_grain(scene, &frame->rows[i], &p->grain[p->grain_count++]));
   for (int64_t i = 0; i < contacts->count; i++) take_contact(p, &contacts->rows[i]);
   return tl_packing_pairs(p);

@@ -2,9 +2,9 @@
  * is measured of it in a region (docs/results.md has the formulas).
  *
  * Signs: stress compression positive; a contact's force acts on its grain a, its normal points to
- * a. A measure is one file packing_NAME.c and one line in packing.c. Spheres of nets are no
- * grains: what they do to a grain is a boundary's doing, as is what a grain does that left the run.
- * Sums run in the order of the arrays: the same bits every time. SI, world frame.
+ * a. A measure is one file packing_NAME.c and one line in packing.c. Spheres of nets and platens
+ * are no grains: what they do to a grain is a boundary's doing, as is what a grain does that left
+ * the run. Sums run in the order of the arrays: the same bits every time. SI, world frame.
  */
 #ifndef TL_POST_PACKING_H
 #define TL_POST_PACKING_H

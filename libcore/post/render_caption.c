@@ -48,7 +48,7 @@ static void draw_title(TlImage *image, Layout l, const TlScene *scene, const TlF
   if (scene->grain_scale != 1 && scene->grain_scale > 0)
     snprintf(scale, sizeof scale, ", grains x %.6g", scene->grain_scale);
   int64_t grains = 0;
-  for (int64_t i = 0; i < frame->count; i++) grains += !(frame->rows[i].flags & TL_ROW_NET);
+  for (int64_t i = 0; i < frame->count; i++) grains += !(frame->rows[i].flags & TL_ROW_NO_GRAIN);
   snprintf(line, sizeof line, "%lld grains%s", (long long)grains, scale);
   fitted_text(image, l.pad, l.pad + size + 0.9 * l.pad, l.text, line, 0.7 * image->width, grey);
   snprintf(line, sizeof line, "frame %lld, step %lld", (long long)frame->index,

@@ -539,28 +539,31 @@ START_TEST(nets_and_grains_that_left_are_boundaries) {
       .avatar_count = 1, .avatars = &a, .density_kg_m3 = 2000, .gravity_m_s2 = {0, 0, -9.81}};
   const int64_t net = INT64_C(1) << 40;
   TlQuat quarter = tl_quat_from_rotation(tl_vec3(0, 0, 0.5 * PI));
-  TlBodyRow row[3] = {{.id = 4, .avatar_id = 1, .scale = 2, .rotation = quarter},
+  TlBodyRow row[4] = {{.id = 4, .avatar_id = 1, .scale = 2, .rotation = quarter},
                       {.id = 7, .avatar_id = 1, .scale = 1, .rotation = {1, 0, 0, 0}},
+                      {.id = 9, .avatar_id = 9, .scale = 1, .flags = TL_ROW_GUIDED},
                       {.id = net, .avatar_id = 9, .scale = 1, .flags = TL_ROW_NET}};
-  TlFrame frame = {.count = 3, .rows = row};
+  TlFrame frame = {.count = 4, .rows = row};
   TlVec3 e = {1, 0, 0};
-  TlFrameContact c[5] = {{.first = 2, .second = 7, .normal = e, .force_N = {5, 0, 0}},
+  TlFrameContact c[6] = {{.first = 2, .second = 7, .normal = e, .force_N = {5, 0, 0}},
                          {.first = 2, .second = 3, .normal = e, .force_N = {5, 0, 0}},
                          {.first = 4, .second = -3, .normal = e, .force_N = {1, 0, 0}},
                          {.first = 4, .second = 7, .normal = e, .force_N = {2, 1, 0}},
-                         {.first = 4, .second = net, .normal = e, .force_N = {3, 0, 0}}};
-  TlFrameContacts contacts = {.there = true, .friction = 0.3, .count = 5, .rows = c};
+                         {.first = 4, .second = net, .normal = e, .force_N = {3, 0, 0}},
+                         {.first = 7, .second = 9, .normal = e, .force_N = {4, 0, 0}}};
+  TlFrameContacts contacts = {.there = true, .friction = 0.3, .count = 6, .rows = c};
   TlPacking p;
   CK_OK(tl_packing_make(&scene, &frame, &contacts, &p));
   ck_assert_int_eq(p.grain_count, 2);
-  ck_assert_int_eq(p.contact_count, 4);
+  ck_assert_int_eq(p.contact_count, 5);
+  ck_assert(p.contact[4].a == 1 && p.contact[4].b < -1000);
   ck_assert(p.contact[0].a == 1 && p.contact[0].b < 0);
   CK_NEAR(p.contact[0].force_N.x, -5, 0);
   CK_NEAR(p.contact[0].normal.x, -1, 0);
   ck_assert(p.contact[1].a == 0 && p.contact[1].b == -3);
   ck_assert(p.contact[2].a == 0 && p.contact[2].b == 1);
   ck_assert(p.contact[3].a == 0 && p.contact[3].b < 0 && p.contact[3].b != -3);
-  ck_assert_int_eq(p.pair_count, 4);
+  ck_assert_int_eq(p.pair_count, 5);
   CK_NEAR(p.pair[2].normal_N, 2, 1e-15);
   CK_NEAR(p.pair[2].tangent_N, 1, 1e-15);
   ck_assert(tl_pair_slides(&p, &p.pair[2]) && p.friction == 0.3);
