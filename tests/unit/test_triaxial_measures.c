@@ -210,7 +210,7 @@ END_TEST
 
 START_TEST(small_steps_back_do_not_cut_a_leg_and_a_test_that_only_began_is_no_failure) {
   Writer w = begin("jitter");
-  for (int i = 0; i <= 1000; i++) row(&w, "shear", 1e-4 * i - (i % 3 ? 0 : 4e-6), 0, 1e5);
+  for (int i = 0; i <= 20000; i++) row(&w, "shear", 5e-6 * i - (i % 3 ? 0 : 8e-6), 0, 1e5);
   done(&w);
   TlTxTest t = read_back("jitter", (TlTxOptions){0});
   ck_assert_int_eq(t.leg_count, 1);
