@@ -2,7 +2,7 @@
  *
  * Points on one sphere (lattices) have more than one set of cells: one of them is taken, and its
  * flat cells, which fill nothing, are left out. The same points in the same order give the same
- * cells. Cost: about 20 microseconds a point.
+ * cells. Cost: 20 to 50 microseconds a point.
  */
 #ifndef TL_NUM_DELAUNAY_H
 #define TL_NUM_DELAUNAY_H
