@@ -54,7 +54,7 @@ enum {
   TL_ROW_NET = 4,
   TL_ROW_GUIDED = 32,
   TL_ROW_NO_GRAIN = TL_ROW_NET | TL_ROW_GUIDED /* what no measure counts as a grain */
-}; /* bits of flags */
+};                                             /* bits of flags */
 
 /* A contact point of the step that ends with the frame. */
 typedef struct TlFrameContact {
