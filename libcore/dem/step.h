@@ -174,6 +174,10 @@ TlStatus tl_solver_set_pressure(TlSolver *solver, int net, double pressure_Pa);
  * bodies moved between ranks, before ghosts are chosen; the step calls it again. */
 TlStatus tl_solver_refresh(TlSolver *solver, TlBodies *bodies);
 
+/* The longest step that the penalty method takes for the owned bodies (after a refresh); INFINITY:
+ * none of them moves. */
+double tl_solver_safe_step(const TlSolver *solver, const TlBodies *bodies);
+
 /* One step of the owned bodies; afterwards the ghosts are stale. TL_ELIMIT names body and step when
  * a velocity is not finite. report may be NULL. */
 TlStatus tl_solver_step(TlSolver *solver, TlBodies *bodies, TlStepReport *report);

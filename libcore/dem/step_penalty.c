@@ -428,11 +428,22 @@ static double stable_step(const TlSolverConfig *c, const TlBodies *b, int64_t i)
   return (surface ? 0.4 : 0.1) * sqrt(b->mass[i] / most);
 }
 
+static bool has_step(const TlBodies *b, int64_t i) {
+  return !(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED));
+}
+
+double tl_solver_safe_step(const TlSolver *s, const TlBodies *b) {
+  double least = INFINITY;
+  for (int64_t i = 0; i < b->owned; i++)
+    if (has_step(b, i)) least = tl_min(least, stable_step(&s->config, b, i));
+  return least;
+}
+
 /* In each step, for grains come in during a run. */
 static TlStatus check_step(const TlSolver *s, const TlBodies *b) {
   const TlSolverConfig *c = &s->config;
   for (int64_t i = 0; i < b->owned; i++) {
-    if (b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)) continue;
+    if (!has_step(b, i)) continue;
     bool points = c->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
     if (points && tl_law(c->penalty.law) == &tl_law_linear && !(c->penalty.grain.normal_N_m > 0))
       return tl_fail(

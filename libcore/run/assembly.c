@@ -185,7 +185,7 @@ static TlBodyState state_again(void *context, int64_t i) {
   state.velocity = tl_vec3_of(setup->release.velocity_m_s);
   if (!setup->release.keep_velocities) return state;
   state.velocity = tl_quat_rotate(a->turn, g->velocity_m_s);
-  state.momentum = tl_placed_momentum(&state, &row, setup->grains.density_kg_m3,
+  state.momentum = tl_placed_momentum(&state, &row, tl_setup_solver(setup).density_kg_m3,
                                       tl_quat_rotate(a->turn, g->spin_rad_s));
   return state;
 }

@@ -2,8 +2,8 @@
  *
  * Shapes of the earlier study's list are found again by name in this one's, grains of a catalog by
  * id in this one's: volume, moments and grid must be the same to 1e-9, or the run is refused with
- * the shape's name. Left out, and said, are spheres of nets and what is frozen there. Rank 0 reads
- * and keeps the rows; the other ranks hold none.
+ * the shape's name. Left out, and said, are spheres of nets, platens and what is frozen there. Rank
+ * 0 reads and keeps the rows; the other ranks hold none.
  */
 #ifndef TL_RUN_ASSEMBLY_START_H
 #define TL_RUN_ASSEMBLY_START_H

@@ -1,6 +1,7 @@
 #include "run/avatars.h"
 
 #include "base/mem.h"
+#include "shape/thin.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,7 +20,10 @@ static void drop(TlAvatarCache *cache, TlAvatar *avatar) {
 void tl_avatars_free(TlAvatarCache *cache) {
   for (size_t i = 0; i < cache->count; i++) drop(cache, cache->avatar[i]);
   tl_free(cache->avatar);
-  *cache = (TlAvatarCache){.catalog = cache->catalog, .shapes = cache->shapes, .nets = cache->nets};
+  *cache = (TlAvatarCache){.catalog = cache->catalog,
+                           .shapes = cache->shapes,
+                           .nets = cache->nets,
+                           .nodes_every = cache->nodes_every};
 }
 
 /* Index of the first avatar with an id not below this one. */
@@ -40,16 +44,28 @@ const TlAvatar *tl_avatars_of_study(const TlAvatarCache *cache, int64_t id) {
   return known || !cache->nets ? known : tl_nets_avatar(cache->nets, id);
 }
 
+/* A fresh one, thinned where that is asked for. */
+static TlStatus load(const TlAvatarCache *cache, const TlAvatar *known, int64_t id, TlAvatar *out) {
+  TlAvatar whole = {0};
+  if (cache->nodes_every <= 1) return tl_catalog_load_avatar(cache->catalog, id, out);
+  if (known) return tl_avatar_thin(known, cache->nodes_every, out);
+  TL_TRY(tl_catalog_load_avatar(cache->catalog, id, &whole));
+  TlStatus status = tl_avatar_thin(&whole, cache->nodes_every, out);
+  tl_avatar_free(&whole);
+  return status;
+}
+
 const TlAvatar *tl_avatars_get(TlAvatarCache *cache, int64_t id) {
   size_t at = place_of(cache, id);
   TlAvatar *avatar;
   if (at < cache->count && cache->avatar[at]->id == id) return cache->avatar[at];
   const TlAvatar *known = tl_avatars_of_study(cache, id);
-  if (known || !cache->catalog) return known;
+  bool thin = known && cache->nodes_every > 1 && tl_study_shapes_gridded(cache->shapes, id);
+  if (known ? !thin : !cache->catalog) return known;
   if (TL_RESERVE(cache->avatar, cache->capacity, cache->count + 1) != TL_OK ||
       TL_NEW(avatar, 1) != TL_OK)
     return NULL;
-  if (tl_catalog_load_avatar(cache->catalog, id, avatar) != TL_OK) {
+  if (load(cache, known, id, avatar) != TL_OK) {
     tl_free(avatar);
     return NULL;
   }

@@ -49,7 +49,7 @@ static TlStatus make_row(const TlPlace *place, int64_t i, int64_t first, int64_t
   const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
   TlGrainRow row;
   TL_TRY(row_of(place, i, &row));
-  TlBodyState state = state_of(b, &row, place->setup->grains.density_kg_m3);
+  TlBodyState state = state_of(b, &row, tl_setup_solver(place->setup).density_kg_m3);
   for (int64_t k = 0; k < b->count; k++) {
     if (first + k < low || first + k >= high) continue;
     state.id = first_id + first + k;

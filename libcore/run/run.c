@@ -41,7 +41,7 @@ static double kinetic_of(const TlBodies *b, int64_t i) {
 static TlStatus measure(TlRun *run, Measure *m) {
   enum { SUMS = 6 };
   const TlBodies *b = &run->bodies;
-  TlVec3 g = tl_vec3_of(run->setup.gravity_m_s2);
+  TlVec3 g = tl_setup_solver(&run->setup).gravity_m_s2;
   TlExact sum[SUMS] = {{{0}}}; /* exact: neither ranks nor the bodies' order move history.csv */
   double front = 0, value[SUMS];
   int64_t grains = 0;
@@ -136,7 +136,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
   *scene = (TlScene){.study = run->effective,
                      .title = run->setup.title ? run->setup.title : (char *)(uintptr_t) "",
                      .grain_scale = run->setup.grains.grain_scale,
-                     .density_kg_m3 = run->setup.grains.density_kg_m3,
+                     .density_kg_m3 = tl_setup_solver(&run->setup).density_kg_m3,
                      .step_s = run->setup.time.dt_s,
                      .body_count = run->grains + tl_pour_left(run) + tl_nets_spheres(&run->nets),
                      .has_terrain = run->has_terrain,
@@ -145,7 +145,8 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .planes = run->planes,
                      .part_count = run->walls.count,
                      .parts = run->walls.part};
-  for (int a = 0; a < 3; a++) scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a];
+  for (int a = 0; a < 3; a++)
+    scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a] / tl_setup_mass_scale(&run->setup);
   char *history = NULL;
   if (run->selection.start.provenance) /* with that of its catalog in it */
     history = tl_strdup(run->selection.start.provenance);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "run/bodies.h"
 #include "run/pour.h"
+#include "run/safe_step.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -209,7 +210,11 @@ TlStatus tl_run_new_solver(TlRun *run) {
 
 static TlStatus start_solver(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_run_new_solver(run)));
-  return tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
+  double safe_s;
+  TL_TRY(tl_safe_step(run, &safe_s));
+  tl_safe_step_say(run, safe_s);
+  return TL_OK;
 }
 
 /* A results folder in place of a study, to go on in. */
@@ -232,6 +237,8 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   run->avatars.catalog = run->catalog;
   run->avatars.shapes = &run->shapes;
   run->avatars.nets = &run->nets;
+  if (run->setup.solver.method == TL_PENALTY)
+    run->avatars.nodes_every = run->setup.penalty.nodes_every;
   TL_TRY(place_grains(run));
   TL_TRY(start_solver(run));
   return run->checkpoint ? tl_comm_agree(comm, tl_resume_shapes(run)) : TL_OK;

@@ -271,11 +271,16 @@ int64_t tl_setup_every(const TlSetup *setup, double every_s) {
   return steps > 1 ? steps : 1;
 }
 
+double tl_setup_mass_scale(const TlSetup *s) {
+  return s->solver.method == TL_PENALTY ? s->penalty.mass_scale : 1;
+}
+
 TlSolverConfig tl_setup_solver(const TlSetup *s) {
   TlSolverConfig c = tl_solver_defaults();
   c.step_s = s->time.dt_s;
-  c.gravity_m_s2 = tl_vec3_of(s->gravity_m_s2);
-  c.density_kg_m3 = s->grains.density_kg_m3;
+  double heavier = tl_setup_mass_scale(s);
+  c.gravity_m_s2 = tl_scale(1 / heavier, tl_vec3_of(s->gravity_m_s2));
+  c.density_kg_m3 = heavier * s->grains.density_kg_m3;
   c.friction = s->contact.friction;
   c.restitution = s->contact.restitution;
   c.boundary_friction = s->contact.boundary_friction;

@@ -110,6 +110,9 @@ bool tl_setup_draws_catalog(const TlSetup *setup);
 int64_t tl_setup_steps(const TlSetup *setup);
 int64_t tl_setup_every(const TlSetup *setup, double every_s);
 
+/* How many times heavier than they are all bodies are moved; 1 for the impulse methods. */
+double tl_setup_mass_scale(const TlSetup *setup);
+/* With density and gravity as they are moved. */
 TlSolverConfig tl_setup_solver(const TlSetup *setup);
 
 static inline TlVec3 tl_vec3_of(const double x[3]) {

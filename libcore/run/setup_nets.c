@@ -135,15 +135,15 @@ static TlStatus check_strength(const TlNet *net, const TlStudy *study, int64_t i
                  "is reached only beyond stretch_most, where the run ends; a larger stretch_most");
 }
 
-TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, const TlStudy *study,
-                           TlNet *net) {
+TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, double mass_scale,
+                           const TlStudy *study, TlNet *net) {
   const TlNetSetup *s = (const TlNetSetup *)nets->items + i;
   double r = s->radius_m, volume = 4.0 / 3 * 3.14159265358979323846 * r * r * r;
   *net = (TlNet){.layers = (int32_t)s->layers,
                  .radius_m = r,
                  .spacing_m = s->spacing_m,
                  .layer_gap_m = s->layer_gap_m > 0 ? s->layer_gap_m : 2 * r,
-                 .mass_kg = s->mass_kg > 0 ? s->mass_kg : s->density_kg_m3 * volume,
+                 .mass_kg = mass_scale * (s->mass_kg > 0 ? s->mass_kg : s->density_kg_m3 * volume),
                  .normal_N_m = s->stiffness_N_m,
                  .tangential_N_m = s->tangential_stiffness_N_m < 0 ? s->stiffness_N_m
                                                                    : s->tangential_stiffness_N_m,

@@ -19,7 +19,7 @@ extern const TlParam tl_net_params[];
 
 /* Net i of the list as the solver wants it; its ids follow those of the nets before it. TL_EINPUT
  * at the study's key, also when step_s is not below the net's stable step. */
-TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, const TlStudy *study,
-                           TlNet *net);
+TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, double mass_scale,
+                           const TlStudy *study, TlNet *net);
 
 #endif

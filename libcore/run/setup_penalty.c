@@ -29,6 +29,12 @@ const TlParam tl_penalty_params[] = {
     REAL(TlPenaltySetup, most_share, "", "0", 0, 10,
          "depth over the smaller radius from which on a contact bears no more (Tan 2022 4.4.3 caps "
          "what severe overlap gives); 0: no cap"),
+    INT(TlPenaltySetup, nodes_every, "1", 1, 1e6,
+        "only every so manieth node of avatars (Tan 2022 4.5.1), each with the area that falls to "
+        "it: quicker and coarser"),
+    REAL(TlPenaltySetup, mass_scale, "", "1", 1e-9, 1e12,
+         "masses are made this many times as large, and gravity this many times smaller: weights "
+         "stay, the stable step grows by its root, the inertia number, too"),
 };
 _Static_assert(COUNT(tl_penalty_params) == TL_PENALTY_PARAMS, "rows of section penalty");
 

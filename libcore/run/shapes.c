@@ -125,6 +125,11 @@ double tl_study_shapes_ball(const TlStudyShapes *shapes, int64_t id) {
   return is_closed(s) && s->kind == TL_FORMULA_SPHERE ? s->diameter_m / 2 : 0;
 }
 
+bool tl_study_shapes_gridded(const TlStudyShapes *shapes, int64_t id) {
+  const TlShapeSetup *s = shapes->setup->shapes.items;
+  return id < 0 && -1 - id < shapes->count && !is_closed(&s[-1 - id]);
+}
+
 TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index) {
   const TlAvatar *a = tl_study_shapes_get(shapes, tl_study_shape_id(index));
   return (TlGrainRow){.id = a->id,

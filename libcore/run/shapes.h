@@ -47,6 +47,8 @@ void tl_study_shapes_free(TlStudyShapes *shapes);
 const TlAvatar *tl_study_shapes_get(const TlStudyShapes *shapes, int64_t avatar_id);
 /* Radius of a shape that is solved as a sphere; 0: it is none. */
 double tl_study_shapes_ball(const TlStudyShapes *shapes, int64_t avatar_id);
+/* A shape of the list that is solved on its grid and nodes. */
+bool tl_study_shapes_gridded(const TlStudyShapes *shapes, int64_t avatar_id);
 /* What a selection says of it; sample_id 0. The ball's index is -1 - TL_BALL_ID. */
 TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index);
 /* What the study takes in place of a grain of this row at *scale: itself, or with grains.as_spheres

@@ -1,0 +1,25 @@
+#include "run/safe_step.h"
+
+#include "base/log.h"
+
+#include <math.h>
+
+TlStatus tl_safe_step(TlRun *run, double *safe_s) {
+  *safe_s = INFINITY;
+  if (run->setup.solver.method != TL_PENALTY) return TL_OK;
+  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
+  *safe_s = tl_solver_safe_step(run->solver, &run->bodies);
+  return tl_comm_least(run->comm, safe_s, 1);
+}
+
+void tl_safe_step_say(const TlRun *run, double safe_s) {
+  double k = tl_setup_mass_scale(&run->setup), density = run->setup.grains.density_kg_m3;
+  if (!isfinite(safe_s)) return;
+  tl_log_info("penalty: steps up to %.4g s are safe for all grains, time.dt_s is %g", safe_s,
+              run->setup.time.dt_s);
+  if (k != 1)
+    tl_log_info("mass_scale %g: all moves with %g times its mass (grains as if of %g kg/m3) and "
+                "gravity/%g, so weights stay; without it the safe step would be %.4g s; inertia "
+                "numbers are %.4g times those without",
+                k, k, k * density, k, safe_s / sqrt(k), sqrt(k));
+}
