@@ -262,11 +262,13 @@ static TlStatus write_all(const Job *j, TlFigures *all) {
 }
 
 TlStatus tl_packing_bands(const TlPackWriting *to, const TlPacking *packing, const TlRegion *region,
-                          const TlPackingOptions *options, TlFigures *figures) {
+                          const TlPackingOptions *options, TlFigures *figures, TlBand *best) {
   TlFigures own = {0};
   Job j = {.to = to, .packing = packing, .region = region, .options = options, .figures = &own};
   TL_TRY(tl_bands_of(packing, region, &j.bands));
   TlStatus status = write_all(&j, figures);
+  const TlBand *found = tl_bands_best(&j.bands);
+  *best = found ? *found : (TlBand){.found = false};
   tl_bands_free(&j.bands);
   tl_figures_free(&own);
   return status;

@@ -11,11 +11,12 @@
 #ifndef TL_POST_PACKING_BANDS_H
 #define TL_POST_PACKING_BANDS_H
 
-#include "post/packing.h"
+#include "post/band.h"
 #include "post/packing_write.h"
 
-/* figures: those of band.csv are added. */
+/* figures: those of band.csv are added. best: the band that inside and outside are told by; not
+ * found when there is none. */
 TlStatus tl_packing_bands(const TlPackWriting *to, const TlPacking *packing, const TlRegion *region,
-                          const TlPackingOptions *options, TlFigures *figures);
+                          const TlPackingOptions *options, TlFigures *figures, TlBand *best);
 
 #endif

@@ -6,6 +6,7 @@
 #include "post/packing_bands.h"
 #include "post/packing_chains.h"
 #include "post/packing_plot.h"
+#include "post/packing_sides.h"
 #include "post/packing_stress.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ typedef struct Writing {
   const TlScene *scene;
   const TlPackingOptions *options;
   TlFigures *figures; /* borrowed */
+  TlBand band;        /* the best one of the last frame */
   TlPacking first;    /* rotations and strains are counted from it; owned */
 } Writing;
 
@@ -217,11 +219,10 @@ static TlStatus draw(const Writing *w, TlPackingPlot *plot) {
   return status;
 }
 
-static TlStatus write_last(const Writing *w, const TlPacking *p, const TlRegion *region,
-                           double time_s) {
+static TlStatus write_last(Writing *w, const TlPacking *p, const TlRegion *region, double time_s) {
   TlPackingPlot plot = {.time_s = time_s};
   TL_TRY(write_grains(w, p));
-  TL_TRY(tl_packing_bands(&w->to, p, region, w->options, w->figures));
+  TL_TRY(tl_packing_bands(&w->to, p, region, w->options, w->figures, &w->band));
   TL_TRY(write_fabric(w, p, region, &plot));
   TL_TRY(write_forces(w, p, region, &plot));
   TL_TRY(write_chains(w, p, region, time_s));
@@ -251,7 +252,7 @@ static TlStatus read_packing(const Writing *w, int64_t index, TlFrame *frame, Tl
   return status;
 }
 
-static TlStatus measure_frame(const Writing *w, TlCsv *csv, int64_t index, bool last) {
+static TlStatus measure_frame(Writing *w, TlCsv *csv, int64_t index, bool last) {
   TlFrame frame = {0};
   TlPacking p = {0};
   TlStatus status = read_packing(w, index, &frame, &p);
@@ -263,6 +264,32 @@ static TlStatus measure_frame(const Writing *w, TlCsv *csv, int64_t index, bool 
   tl_frame_free(&frame);
   return status;
 }
+
+/* ---- both sides of the band ---- */
+
+static TlStatus side_frame(const Writing *w, TlCsv *csv, int64_t index) {
+  TlFrame frame = {0};
+  TlPacking p = {0};
+  TlStatus status = read_packing(w, index, &frame, &p);
+  TlRegion region = w->options->region ? *w->options->region : tl_packing_bounds(&p);
+  if (status == TL_OK) status = tl_sides_line(csv, &frame, &p, &region, &w->band);
+  tl_packing_free(&p);
+  tl_frame_free(&frame);
+  return status;
+}
+
+static TlStatus write_sides(const Writing *w, const int64_t *index, int64_t count) {
+  TlCsv csv;
+  char *header = tl_sides_header();
+  TlStatus status = header ? tl_pack_begin(&w->to, "band_frames.csv", header, &csv) : TL_ENOMEM;
+  tl_free(header);
+  TL_TRY(status);
+  for (int64_t i = 0; i < count && status == TL_OK; i++) status = side_frame(w, &csv, index[i]);
+  TL_TRY(tl_pack_finish(&csv, status));
+  return w->options->plot ? tl_sides_plot(w->to.folder, w->to.overwrite) : TL_OK;
+}
+
+/* ---- all frames ---- */
 
 /* Index of the frame that rotations and strains are counted from. */
 static TlStatus reference(const Writing *w, const int64_t *index, int64_t count, int64_t *at) {
@@ -309,7 +336,8 @@ static TlStatus measure_all(Writing *w, const int64_t *index, int64_t count) {
   TlStatus status = tl_pack_begin(&w->to, "packing.csv", header, &csv);
   tl_free(header);
   TL_TRY(status);
-  return tl_pack_finish(&csv, measure_frames(w, &csv, index, count));
+  TL_TRY(tl_pack_finish(&csv, measure_frames(w, &csv, index, count)));
+  return w->band.found ? write_sides(w, index, count) : TL_OK;
 }
 
 TlStatus tl_packing_check(const char *run) {

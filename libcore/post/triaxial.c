@@ -22,6 +22,8 @@ const char *const tl_tx_name[TL_TX_COUNT] = {"time_s",
                                              "void_ratio",
                                              "inertia_number",
                                              "unbalanced_force",
+                                             "platen_force_N",
+                                             "base_force_N",
                                              "tilt_deg",
                                              "escaped",
                                              "kinetic_energy_J",
@@ -37,7 +39,8 @@ const char *const tl_tx_name[TL_TX_COUNT] = {"time_s",
                                              "stress_ratio",
                                              "principal_stress_ratio",
                                              "dilatancy_rate",
-                                             "dilatancy_angle_deg"};
+                                             "dilatancy_angle_deg",
+                                             "base_over_platen_force"};
 
 static TlStatus (*const measures[])(const TlTxTest *, const TlTxOptions *, TlFigures *) = {
     tl_tx_strength, tl_tx_volume, tl_tx_stiffness, tl_tx_quality};
@@ -231,6 +234,8 @@ static void dilate_legs(TlTxTest *t, double window) {
 static void make_columns(TlTxTest *t, double window) {
   for (int64_t i = 0; i < t->count; i++) {
     double p = t->x[TL_TX_P][i], radial = t->x[TL_TX_RADIAL][i];
+    double platen = t->x[TL_TX_PLATEN][i];
+    t->x[TL_TX_BALANCE][i] = platen > 0 ? t->x[TL_TX_BASE][i] / platen : NAN;
     t->x[TL_TX_STRESS_RATIO][i] = p > 0 ? t->x[TL_TX_Q][i] / p : NAN;
     t->x[TL_TX_PRINCIPAL_RATIO][i] = radial > 0 ? t->x[TL_TX_AXIAL][i] / radial : NAN;
     t->x[TL_TX_RATE][i] = t->x[TL_TX_DILATANCY][i] = NAN;

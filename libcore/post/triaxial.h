@@ -32,6 +32,8 @@ typedef enum TlTx {
   TL_TX_VOID,
   TL_TX_INERTIA,
   TL_TX_UNBALANCED,
+  TL_TX_PLATEN, /* force on the top platen and on the base, N */
+  TL_TX_BASE,
   TL_TX_TILT,
   TL_TX_ESCAPED,
   TL_TX_KINETIC, /* energies from here */
@@ -50,6 +52,7 @@ typedef enum TlTx {
   TL_TX_PRINCIPAL_RATIO,           /* sigma_a/sigma_r */
   TL_TX_RATE,                      /* D = -d eps_v/d eps_a, > 0: dilating */
   TL_TX_DILATANCY,                 /* psi, degrees */
+  TL_TX_BALANCE,                   /* base over platen force */
   TL_TX_COUNT
 } TlTx;
 extern const char *const tl_tx_name[TL_TX_COUNT];

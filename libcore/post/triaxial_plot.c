@@ -82,14 +82,17 @@ static const Picture pictures[] = {
     {"triaxial_quality",
      "quasi-static?",
      1,
-     2,
-     2,
+     3,
+     3,
      780,
-     320,
+     280,
      {{{TL_TX_TIME, 1, 0, "time [s]", false}, {TL_TX_INERTIA, 1, 0, "inertia number", true}, false},
       {{TL_TX_TIME, 1, 0, "time [s]", false},
        {TL_TX_UNBALANCED, 1, 0, "unbalanced force", true},
-       false}}},
+       false},
+      {{TL_TX_TIME, 1, 0, "time [s]", false},
+       {TL_TX_BALANCE, 1, 0, "base over platen force", false},
+       true}}},
 };
 
 static const char *const colours[] = {"#1f5fa8", "#c1440e", "#2e8b57", "#8a5fbf",
@@ -281,6 +284,19 @@ static void put_curves(FILE *to, const TlTxPlot *plot, const Panel *p, bool key,
   fprintf(to, "\n");
 }
 
+/* Panels one above the other have one range of what they share. */
+static Span across_of(const Drawing *d, const Panel *p) {
+  Span all = {INFINITY, -INFINITY}, x, y;
+  for (int k = 0; k < d->picture->panels; k++) {
+    const Panel *other = &d->picture->panel[k];
+    if (other != p && (d->picture->across > 1 || other->x.column != p->x.column)) continue;
+    if (!spans(d->plot, other, &x, &y)) continue;
+    widen(&all, x.low);
+    widen(&all, x.high);
+  }
+  return all;
+}
+
 static void put_panel(FILE *to, const Drawing *d, const Panel *p, bool key) {
   Span x, y;
   bool rowe = p->y.column == TL_TX_PRINCIPAL_RATIO;
@@ -290,7 +306,7 @@ static void put_panel(FILE *to, const Drawing *d, const Panel *p, bool key) {
   }
   put_data(to, d->plot, p);
   fprintf(to, "set xlabel '%s'\nset ylabel '%s'\n", p->x.label, p->y.label);
-  put_range(to, "x", &p->x, x);
+  put_range(to, "x", &p->x, across_of(d, p));
   put_range(to, "y", &p->y, y);
   fprintf(to, "set format y '%%g'\n");
   if (key)

@@ -27,6 +27,17 @@ static double consolidated(const TlTxTest *t) {
   return NAN;
 }
 
+static double balance(const TlTxTest *t) {
+  double difference = 0, force = 0;
+  for (int64_t i = 0; i < t->count; i++) {
+    double platen = t->x[TL_TX_PLATEN][i], base = t->x[TL_TX_BASE][i];
+    if (t->kind[i] != TL_TX_SHEAR || isnan(platen) || isnan(base)) continue;
+    difference += fabs(base - platen);
+    force += fabs(platen);
+  }
+  return force > 0 ? difference / force : NAN;
+}
+
 static TlStatus ledger(const TlTxTest *t, TlFigures *f) {
   double work = 0, defect = 0;
   for (int64_t i = 0; i < t->count; i++) {
@@ -48,6 +59,8 @@ TlStatus tl_tx_quality(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
                         "last row of consolidation"));
   largest(t, TL_TX_UNBALANCED, &mean);
   TL_TRY(tl_figures_add(f, "mean_unbalanced_force", mean, "", "in shear"));
+  TL_TRY(tl_figures_add(f, "platen_base_difference", balance(t), "",
+                        "mean abs(base - platen) over mean platen force, in shear"));
   TL_TRY(tl_figures_add(f, "largest_tilt", largest(t, TL_TX_TILT, NULL), "deg",
                         "of the platen, in shear"));
   TL_TRY(tl_figures_add(f, "grains_escaped", t->x[TL_TX_ESCAPED][t->count - 1], "", "last row"));

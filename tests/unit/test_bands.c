@@ -4,9 +4,11 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/random.h"
+#include "io/csv_table.h"
 #include "num/delaunay.h"
 #include "post/bands.h"
 #include "post/packing_bands.h"
+#include "post/packing_sides.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -281,7 +283,9 @@ START_TEST(inside_and_outside_of_the_band_are_told_apart) {
   TlPackingOptions o = {.region = &region, .plot = true, .friction_deg = 40, .dilatancy_deg = 12};
   TlPackWriting to = {tl_test_folder(), true};
   TlFigures f = {0};
-  CK_OK(tl_packing_bands(&to, &now, &region, &o, &f));
+  TlBand best;
+  CK_OK(tl_packing_bands(&to, &now, &region, &o, &f, &best));
+  ck_assert(best.found);
   CK_NEAR(tl_figures_get(&f, "roscoe_inclination"), 51, 1e-12);
   CK_NEAR(tl_figures_get(&f, "coulomb_inclination"), 65, 1e-12);
   CK_NEAR(tl_figures_get(&f, "arthur_inclination"), 58, 1e-12);
@@ -294,10 +298,30 @@ START_TEST(inside_and_outside_of_the_band_are_told_apart) {
   ck_assert(tl_figures_get(&f, "inside_mean_deviatoric_strain") >
             10 * tl_figures_get(&f, "outside_mean_deviatoric_strain"));
   CK_NEAR(tl_figures_get(&f, "inside_pairs") + tl_figures_get(&f, "outside_pairs"), SLIP_N - 1, 0);
+  /* the same of both sides, frame by frame */
+  char *table = tl_path_join(tl_test_folder(), "band_frames.csv"), *header = tl_sides_header();
+  TlCsv csv;
+  CK_OK(tl_csv_begin(&csv, table, true, header));
+  for (int i = 0; i < 2; i++)
+    CK_OK(tl_sides_line(&csv, &(TlFrame){.index = i, .time_s = i}, &now, &region, &best));
+  CK_OK(tl_csv_commit(&csv));
+  CK_OK(tl_sides_plot(tl_test_folder(), true));
+  const char *const same[] = {"inside_normal_anisotropy", "outside_normal_anisotropy",
+                              "inside_sliding_share", "outside_sliding_share_weak"};
+  TlTable t;
+  CK_OK(tl_table_read(table, &t));
+  for (int k = 0; k < 4; k++) {
+    double x;
+    CK_OK(tl_table_number(&t, 1, tl_table_column(&t, same[k]), &x));
+    CK_NEAR(x, tl_figures_get(&f, same[k]), 1e-12);
+  }
+  tl_table_free(&t);
+  tl_free(table);
+  tl_free(header);
   const char *const files[] = {"rotations.csv",   "local_strain.vtp", "band.csv",
                                "fabric_band.csv", "forces_band.csv",  "band.png",
-                               "fabric_band.png"};
-  for (int i = 0; i < 7; i++) ck_assert_msg(is_there(files[i]), "no %s", files[i]);
+                               "fabric_band.png", "band_frames.png"};
+  for (int i = 0; i < 8; i++) ck_assert_msg(is_there(files[i]), "no %s", files[i]);
   if (getenv("TALUS_SHOW")) {
     char *copy = tl_format("cp %s/*.png %s", tl_test_folder(), getenv("TALUS_SHOW"));
     ck_assert_int_eq(system(copy), 0);

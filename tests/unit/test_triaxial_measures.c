@@ -18,7 +18,8 @@ static const double RADIAL = 1e5;
 static const char header[] =
     "time_s,step,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,"
     "deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,"
-    "unbalanced_force,tilt_deg,escaped,kinetic_energy_J,ram_work_J,pressure_work_J,elastic_J,"
+    "unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,ram_work_J,"
+    "pressure_work_J,elastic_J,"
     "friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,defect_J,something_new";
 
 typedef struct Writer {
@@ -45,7 +46,7 @@ static double angle_of(double q) {
 static void row(Writer *w, const char *kind, double strain, double volume, double q) {
   int k = w->rows++;
   fprintf(w->file,
-          "%.17g,%d,1,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,0.002,0.5,3,0,"
+          "%.17g,%d,1,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,0.002,50,48,0.5,3,0,"
           "%.17g,%.17g,0,0,0,0,0,0,%.17g,7\n",
           0.5 * k, 100 * k, kind, strain, volume, RADIAL + q, RADIAL, q, RADIAL + q / 3,
           angle_of(q), 0.6 - volume, 1e-4 * (1 + k % 2), 10 * strain, -2 * strain, 0.01 * strain);
@@ -99,6 +100,7 @@ START_TEST(peak_modulus_and_half_of_a_hyperbola) {
   FIGURE("work_put_in", 8 * 0.2, 1e-12);
   FIGURE("energy_defect_share", 100 * 0.002 / 1.6, 1e-9);
   FIGURE("grains_escaped", 3, 0);
+  FIGURE("platen_base_difference", 0.04, 1e-12);
   FIGURE("coulomb_inclination", 45 + 0.5 * angle_of(q1), 1e-9);
   tl_figures_free(&f);
   tl_tx_free(&t);

@@ -1,0 +1,149 @@
+#include "post/packing_sides.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/csv_table.h"
+#include "post/bands.h"
+#include "post/gnuplot.h"
+#include "post/packing_fabric.h"
+#include "post/packing_forces.h"
+
+#include <string.h>
+
+static const TlPackMeasure *const measures[] = {&tl_pack_fabric, &tl_pack_forces};
+enum { MEASURES = 2, SIDES = 2 };
+static const char *const side_name[SIDES] = {"inside", "outside"};
+static const int side_of[SIDES] = {1, -1};
+
+/* ---- the table ---- */
+
+/* text, more of the columns with the prefix; fresh memory, text is freed. */
+static char *with_columns(char *text, const char *prefix, const char *columns) {
+  while (text && *columns) {
+    size_t n = strcspn(columns, ",");
+    char *longer = tl_format("%s,%s_%.*s", text, prefix, (int)n, columns);
+    tl_free(text);
+    text = longer;
+    columns += n + (columns[n] == ',');
+  }
+  return text;
+}
+
+char *tl_sides_header(void) {
+  char *text = tl_strdup("frame,step,time_s");
+  for (int s = 0; s < SIDES; s++)
+    for (int k = 0; k < MEASURES; k++)
+      text = with_columns(text, side_name[s], measures[k]->columns);
+  return text;
+}
+
+TlStatus tl_sides_line(TlCsv *csv, const TlFrame *frame, const TlPacking *p, const TlRegion *region,
+                       const TlBand *band) {
+  double value[3 + SIDES * TL_PACK_VALUES] = {(double)frame->index, (double)frame->step,
+                                              frame->time_s};
+  int n = 3;
+  for (int s = 0; s < SIDES; s++) {
+    TlRegion part = tl_band_region(band, region, side_of[s]);
+    for (int k = 0; k < MEASURES; k++) {
+      TL_TRY(measures[k]->measure(p, &part, value + n));
+      n += measures[k]->count;
+    }
+  }
+  return tl_csv_row(csv, value, n);
+}
+
+/* ---- the picture ---- */
+
+static const char *const panel_title[] = {"anisotropy of contact normals",
+                                          "anisotropy of long axes", "share of sliding pairs"};
+static const char *const panel_column[] = {"normal_anisotropy", "long_axis_anisotropy",
+                                           "sliding_share"};
+enum { PANELS = 3 };
+
+typedef struct Sides {
+  const char *path;
+  int time, column[PANELS][SIDES]; /* of the table; -1: without a number in any frame */
+} Sides;
+
+static TlStatus find(const TlTable *t, Sides *s) {
+  TL_TRY(tl_table_need(t, "time_s", &s->time));
+  for (int p = 0; p < PANELS; p++)
+    for (int k = 0; k < SIDES; k++) {
+      char name[64];
+      int64_t there = 0;
+      snprintf(name, sizeof name, "%s_%s", side_name[k], panel_column[p]);
+      TL_TRY(tl_table_need(t, name, &s->column[p][k]));
+      for (int64_t i = 0; i < t->rows; i++) {
+        double x;
+        TL_TRY(tl_table_number(t, i, s->column[p][k], &x));
+        there += !isnan(x);
+      }
+      if (there == 0) s->column[p][k] = -1;
+    }
+  return TL_OK;
+}
+
+static bool drawn(const Sides *s, int panel) {
+  return s->column[panel][0] >= 0 || s->column[panel][1] >= 0;
+}
+
+static void put_panel(FILE *to, const Sides *s, int panel) {
+  static const char *const colour[SIDES] = {"#c1440e", "#1f5fa8"};
+  const char *comma = "plot ";
+  fprintf(to, "set title '%s'\nset xlabel 'time [s]'\n", panel_title[panel]);
+  for (int k = 0; k < SIDES; k++) {
+    if (s->column[panel][k] < 0) continue;
+    fprintf(to, "%s", comma);
+    tl_gnuplot_quoted(to, s->path);
+    fprintf(to, " every ::1 using %d:%d with linespoints pt 7 ps 0.6 lw 2 lc rgb '%s' title '%s'",
+            s->time + 1, s->column[panel][k] + 1, colour[k], side_name[k]);
+    comma = ", ";
+  }
+  fprintf(to, "\n");
+}
+
+static int panels_of(const Sides *s) {
+  int n = 0;
+  for (int p = 0; p < PANELS; p++) n += drawn(s, p);
+  return n;
+}
+
+static void put(FILE *to, const void *context, const char *picture) {
+  const Sides *s = context;
+  int n = panels_of(s);
+  fprintf(
+      to,
+      "set terminal pngcairo noenhanced size %d,380 font 'DejaVu Sans,11' background '#ffffff'\n"
+      "set output ",
+      480 * n);
+  tl_gnuplot_quoted(to, picture);
+  fprintf(to,
+          "\nset datafile separator ','\nset datafile missing ''\nset border 3\n"
+          "set tics nomirror out\nset grid lc rgb '#dddddd'\nset yrange [0:*]\n"
+          "set key outside top right horizontal\nset multiplot layout 1,%d\n",
+          n);
+  for (int p = 0; p < PANELS; p++)
+    if (drawn(s, p)) put_panel(to, s, p);
+  fprintf(to, "unset multiplot\n");
+}
+
+static TlStatus draw(const char *table, const char *picture, bool overwrite) {
+  Sides s = {.path = table};
+  TlTable t;
+  TL_TRY(tl_table_read(table, &t));
+  TlStatus status = find(&t, &s);
+  bool enough = t.rows > 1 && panels_of(&s) > 0;
+  tl_table_free(&t);
+  if (status == TL_OK && enough) return tl_gnuplot(put, &s, table, picture, overwrite);
+  if (status == TL_OK) tl_log_info("%s: nothing to draw", picture);
+  return status;
+}
+
+TlStatus tl_sides_plot(const char *folder, bool overwrite) {
+  char *table = tl_path_join(folder, "band_frames.csv"),
+       *picture = tl_path_join(folder, "band_frames.png");
+  TlStatus status = table && picture ? draw(table, picture, overwrite) : TL_ENOMEM;
+  tl_free(table);
+  tl_free(picture);
+  return status;
+}
