@@ -6,10 +6,10 @@
 static void put_fabric(FILE *to, const TlPackingPlot *p) {
   static const char *const colour[TL_FABRIC_KINDS] = {"#2060a0", "#c04000", "#208040"};
   static const char *const title[TL_FABRIC_KINDS] = {"contact normals", "branches", "long axes"};
-  fprintf(to,
-          "set xlabel 'angle to z [deg]'\nset ylabel 'density of directions / isotropic'\n"
-          "set xrange [0:90]\nset yrange [0:*]\nset key top right\nplot 1 lc rgb '#999999' dt 2 "
-          "title 'isotropic'");
+  fprintf(to, "set xlabel 'angle to z [deg]'\nset ylabel 'density of directions / isotropic'\n"
+              "set xrange [0:90]\nset yrange [0:*]\nset key top right\nset offsets 0, 0, graph "
+              "0.3, 0\nplot 1 lc rgb '#999999' dt 2 "
+              "title 'isotropic'");
   for (int k = 0; k < TL_FABRIC_KINDS; k++) {
     if (!(p->anisotropy[k] >= 0)) continue;
     fprintf(to, ", ");
@@ -27,8 +27,9 @@ static void put_fabric(FILE *to, const TlPackingPlot *p) {
 static void put_forces(FILE *to, const TlPackingPlot *p) {
   const TlForces *f = &p->spread;
   double weak = 1 - f->strong_share;
-  fprintf(to, "set xlabel 'normal force / mean'\nset ylabel 'density'\nset logscale y\n"
-              "set xrange [0:*]\nset yrange [*:*]\nplot ");
+  fprintf(to,
+          "set xlabel 'normal force / mean'\nset ylabel 'density'\nunset offsets\nset logscale y\n"
+          "set xrange [0:*]\nset yrange [*:*]\nplot ");
   tl_gnuplot_quoted(to, p->forces);
   fprintf(to, " every ::1 using (column(1) + column(2))/2:(column(4) > 0 ? column(4) : 1/0) with "
               "points pt 7 ps 0.8 lc rgb '#2060a0' title 'pairs'");

@@ -312,7 +312,7 @@ static void put_panel(FILE *to, const Drawing *d, const Panel *p, bool key) {
   if (key)
     fprintf(to, "set key at screen 0.99,0.88 right top Left reverse samplen 2 width 0\n");
   else if (rowe)
-    fprintf(to, "set key inside top left Left reverse samplen 2\n");
+    fprintf(to, "set key inside bottom right samplen 2\n");
   else
     fprintf(to, "unset key\n");
   put_curves(to, d->plot, p, key, rowe);
