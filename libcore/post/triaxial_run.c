@@ -90,6 +90,60 @@ static TlStatus write_curves(const char *path, const TlTxTest *t, bool overwrite
   return status;
 }
 
+/* ---- several runs ---- */
+
+static const struct {
+  const char *figure, *column;
+} compared[] = {{"peak_friction_angle", "peak_friction_angle_deg"},
+                {"peak_friction_strain", "peak_friction_strain"},
+                {"peak_deviatoric_stress", "peak_deviatoric_stress_Pa"},
+                {"critical_friction_angle", "critical_friction_angle_deg"},
+                {"critical_friction_scatter", "critical_friction_scatter_deg"},
+                {"softening", "softening_deg"},
+                {"peak_dilatancy_angle", "peak_dilatancy_angle_deg"},
+                {"largest_contraction", "largest_contraction"},
+                {"initial_modulus", "initial_modulus_Pa"},
+                {"secant_modulus_50", "secant_modulus_50_Pa"},
+                {"void_ratio_before_shear", "void_ratio_before_shear"},
+                {"critical_void_ratio", "critical_void_ratio"},
+                {"largest_inertia_number", "largest_inertia_number"},
+                {"energy_defect_share", "energy_defect_share_percent"}};
+enum { COMPARED = sizeof compared / sizeof *compared };
+
+static TlStatus put_run(FILE *to, const Work *w, int64_t i) {
+  TlFigures f = {0};
+  TlStatus status = tl_tx_measure(&w->test[i], &w->how->options, &f);
+  fprintf(to, "\"%s\"", w->label[i]);
+  for (int k = 0; k < COMPARED; k++) {
+    char value[40];
+    tl_csv_real(value, tl_figures_get(&f, compared[k].figure));
+    fprintf(to, ",%s", value);
+  }
+  fprintf(to, "\n");
+  tl_figures_free(&f);
+  return status;
+}
+
+/* Labels hold commas at times: quoted. */
+static TlStatus write_runs(const char *path, const Work *w, bool overwrite) {
+  TlOutFile out;
+  TL_TRY(tl_outfile_begin(&out, path, overwrite));
+  TlStatus status = TL_OK;
+  FILE *to = fopen(out.temp, "w");
+  if (to) {
+    fprintf(to, "run");
+    for (int k = 0; k < COMPARED; k++) fprintf(to, ",%s", compared[k].column);
+    fprintf(to, "\n");
+    for (int64_t i = 0; i < w->count && status == TL_OK; i++) status = put_run(to, w, i);
+  }
+  bool good = to && !ferror(to);
+  if (to && fclose(to) != 0) good = false;
+  if (!good) status = tl_fail_errno(path, "cannot write");
+  if (status == TL_OK) status = tl_outfile_commit(&out);
+  tl_outfile_abort(&out);
+  return status;
+}
+
 /* What the pictures say about the measured curve; fresh memory. */
 static char *caption_of(const Work *w, const TlFigures *f) {
   static const struct {
@@ -101,14 +155,20 @@ static char *caption_of(const Work *w, const TlFigures *f) {
               {TL_TX_FRICTION, "rms_friction_angle", "friction angle", "deg", 1},
               {TL_TX_STRESS_RATIO, "rms_stress_ratio", "q/p", "", 1},
               {TL_TX_VOID, "rms_void_ratio", "void ratio", "", 1}};
-  char text[400] = "";
+  char text[600] = "";
+  const char *of = w->count > 1 ? w->label[0] : "";
   size_t used = 0;
+  int any = 0;
   for (size_t k = 0; k < sizeof told / sizeof *told && used < sizeof text; k++) {
     double rms = tl_figures_get(f, told[k].figure);
     if (!w->measured.x[told[k].column] || isnan(rms)) continue;
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g%s%s",
-                             used ? ", " : "rms difference from the measured curve: ", told[k].name,
-                             told[k].scale * rms, *told[k].unit ? " " : "", told[k].unit);
+    if (used == 0)
+      used = (size_t)snprintf(text, sizeof text,
+                              "rms difference%s%.200s from the measured curve:", *of ? " of " : "",
+                              of);
+    used +=
+        (size_t)snprintf(text + used, sizeof text - used, "%s %s %.3g%s%s", any++ ? "," : "",
+                         told[k].name, told[k].scale * rms, *told[k].unit ? " " : "", told[k].unit);
   }
   return tl_strdup(text);
 }
@@ -130,12 +190,15 @@ static TlStatus draw(const Work *w, const TlFigures *f, const char *folder, bool
 static TlStatus write_all(const Work *w, const TlFigures *f, const char *folder, bool overwrite) {
   TL_TRY(tl_dir_make(folder));
   char *rows = tl_path_join(folder, "triaxial_curves.csv"),
-       *summary = tl_path_join(folder, "triaxial_summary.csv");
-  TlStatus status = rows && summary ? write_curves(rows, w->test, overwrite) : TL_ENOMEM;
+       *summary = tl_path_join(folder, "triaxial_summary.csv"),
+       *runs = tl_path_join(folder, "triaxial_runs.csv");
+  TlStatus status = rows && summary && runs ? write_curves(rows, w->test, overwrite) : TL_ENOMEM;
   if (status == TL_OK) status = tl_figures_write(f, summary, overwrite);
+  if (status == TL_OK && w->count > 1) status = write_runs(runs, w, overwrite);
   if (status == TL_OK && w->how->plot) status = draw(w, f, folder, overwrite);
   tl_free(rows);
   tl_free(summary);
+  tl_free(runs);
   return status;
 }
 

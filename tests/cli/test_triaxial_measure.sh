@@ -43,6 +43,8 @@ measure a -o c --triaxial --compare=lab.csv --with=b --json --modulus-strain=0.0
 near "rms difference" "$(value c rms_deviatoric_stress)" 10000 50 # chords of the curve between the points
 for p in $pictures; do [ -s "c/triaxial_$p.png" ] || fail "no c/triaxial_$p.png"; done
 python3 -c 'import json; json.load(open("out.txt"))["rms_deviatoric_stress_Pa"]' 2>/dev/null || grep -q '"rms_deviatoric_stress_Pa"' out.txt || fail "json"
+[ "$(cut -d, -f1,4 c/triaxial_runs.csv | tail -2 | tr '\n' ' ')" = '"contact.friction = 0.5",400000 "contact.friction = 0.7",500000 ' ] ||
+  { fail "triaxial_runs.csv"; cat c/triaxial_runs.csv; }
 cmp -s m/triaxial_stress_strain.png c/triaxial_stress_strain.png && fail "the measured curve is not in the picture"
 # the solver's own table has the columns that are read
 cat >cell.yaml <<'YAML'
