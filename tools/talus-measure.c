@@ -272,6 +272,7 @@ static TlStatus measure_all(TlReport *r, const TlCall *call, TlFigures *figures)
   bool given;
   TL_TRY(region_of(o, &region, &given));
   TL_TRY(check_triaxial(o));
+  if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->argv[0])); /* before any file */
   if (o->triaxial) TL_TRY(measure_triaxial(call, figures));
   if (!o->triaxial || o->packing) TL_TRY(measure_frames(r, call, given ? &region : NULL, figures));
   for (int64_t i = 0; i < figures->count; i++)

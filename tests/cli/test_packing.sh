@@ -91,5 +91,7 @@ refused 1 "holds no frame 9; its frames are 0 to 1" -o n --packing --from-frame=
 rm -rf n
 "$BIN/talus-solve" -q s.yaml --overwrite --set time.steps=2 --set frames.contacts=false >out.txt 2>&1 || fail "without contacts"
 refused 1 "frame 1 has no contacts; run the study with frames: {contacts: true}" -o n --packing
+cp s2.run/triaxial.csv s.run
+refused 1 "frame 1 has no contacts" -o n --packing --triaxial
 [ ! -e n ] || fail "measures of a refused run were written"
 exit $bad
