@@ -47,7 +47,7 @@ static TlStatus take_grain(const TlScene *scene, const TlBodyRow *row, TlPackGra
                      .volume_m3 = volume,
                      .mass_kg = scene->density_kg_m3 * volume,
                      .diameter_m = s * tl_avatar_diameter_m(a),
-                     .fixed = row->flags & TL_ROW_FROZEN,
+                     .fixed = row->flags & (TL_ROW_FROZEN | TL_ROW_GUIDED),
                      .avatar = a,
                      .scale = s,
                      .rotation = row->rotation};

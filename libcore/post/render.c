@@ -52,6 +52,7 @@ static TlVec3 grain_colour(const Shading *s, const TlTraceBody *body) {
   const TlBodyRow *row = &s->frame->rows[body->row];
   double value = 0;
   if (row->flags & TL_ROW_NET) return tl_colour_from_srgb(72, 96, 112);
+  if (row->flags & TL_ROW_GUIDED) return tl_colour_from_srgb(120, 120, 124);
   switch (o->colour) {
   case TL_COLOUR_ID:
     return tl_colour_of_id((uint64_t)row->id);

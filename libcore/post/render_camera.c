@@ -54,7 +54,7 @@ TlStatus tl_render_path_add(TlRenderPath *path, const TlScene *scene, const TlFr
       return tl_fail(TL_EINPUT, "frame %lld: body %lld refers to avatar %lld, which the run lacks",
                      (long long)frame->index, (long long)row->id, (long long)row->avatar_id);
     if (row->flags & TL_ROW_OUTSIDE) continue;
-    if (row->flags & TL_ROW_NET) { /* stays in view, and says nothing of the grains */
+    if (row->flags & TL_ROW_NO_GRAIN) { /* stays in view, and says nothing of the grains */
       if (i % stride == 0) TL_TRY(add_point(path, row->position_m));
       continue;
     }
