@@ -21,43 +21,17 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := avalanche
 here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 
-ifneq ($(wildcard $(here)/../build/bin/talus-solve),)
-BIN ?= $(abspath $(here)/../build/bin)
-endif
-tool = $(if $(BIN),$(BIN)/)$(1)
 STUDY ?= $(firstword $(wildcard $(here)/../config/avalanche.yaml $(here)/avalanche.yaml))
 RANKS ?= 1
 THREADS ?= $(shell nproc)
-SAMPLE ?= grains
 TERRAIN ?= slope
-OUT ?= $(error OUT= is wanted: the folder for the products)
 STACK ?= $(error STACK= is wanted: the CT stack)
 DEM ?= $(error DEM= is wanted: the elevation raster)
-voxel := $(if $(VOXEL_UM),--voxel-size-um=$(VOXEL_UM))
-stage = $(here)/stage.sh $(1) $(OUT)/stages.csv
+include $(here)/imaging.mk
 
 .PHONY: avalanche
 avalanche: $(OUT)/measures.done $(OUT)/pictures.done
 	@$(here)/summary.sh $(OUT)
-
-$(OUT):
-	mkdir -p $@
-
-$(OUT)/denoised.h5: $(STACK) | $(OUT)
-	$(call stage,denoise) $(call tool,talus-denoise) $< -o $@ --overwrite $(voxel) $(DENOISE_FLAGS)
-
-$(OUT)/mask.h5: $(OUT)/denoised.h5
-	$(call stage,binarize) $(call tool,talus-binarize) $< -o $@ --overwrite $(BINARIZE_FLAGS)
-
-$(OUT)/labels.h5: $(OUT)/mask.h5 $(OUT)/denoised.h5
-	$(call stage,label) $(call tool,talus-label) $< --grey=$(OUT)/denoised.h5 -o $@ --overwrite \
-	  $(LABEL_FLAGS)
-
-# Two tools write to one catalog: the terrain waits for the grains.
-$(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.h5
-	$(call stage,avatars) $(call tool,talus-avatars) $(OUT)/labels.h5 --grey=$(OUT)/denoised.h5 \
-	  --raw='$(STACK)' --catalog=$(OUT)/catalog.tals --sample=$(SAMPLE) --overwrite $(AVATAR_FLAGS)
-	@touch $@
 
 $(OUT)/terrain.done: $(DEM) | $(OUT)/avatars.done
 	$(call stage,topo) $(call tool,talus-topo) $< --catalog=$(OUT)/catalog.tals --name=$(TERRAIN) \

@@ -17,7 +17,7 @@ typedef struct Values {
   int colour, zoom;
   int64_t width, height;
   double fov_deg;
-  bool plots, smooth, captions;
+  bool plots, smooth, captions, bare;
 } Values;
 
 #define P(key, type, member, unit, def, min, max, choices, help, arg)                              \
@@ -42,6 +42,8 @@ static const TlParam params[] = {
       "2 x 2 rays a pixel; --no-smooth is four times as fast", NULL),
     P("captions", TL_P_FLAG, captions, "", "true", 0, 0, NULL,
       "title, time, scale bar and legend; --no-captions leaves them out", NULL),
+    P("bare", TL_P_FLAG, bare, "", "false", 0, 0, NULL,
+      "without nets, membranes and platens: the grains that they hide", NULL),
     P("plots", TL_P_FLAG, plots, "", "false", 0, 0, NULL,
       "plot the measures over time instead (gnuplot); -o names a folder", NULL),
     P("csv", TL_P_TEXT, csv, "", "", 0, 0, NULL,
@@ -178,7 +180,8 @@ static TlStatus render(Job *job) {
                                    .height = (int)v->height,
                                    .colour = (TlRenderColour)v->colour,
                                    .smooth = v->smooth,
-                                   .captions = v->captions};
+                                   .captions = v->captions,
+                                   .bare = v->bare};
   tl_render_range(&job->path, &job->scene, &job->options);
   if (strcmp(v->frame, "all") == 0) {
     TL_TRY(render_all(job));

@@ -24,6 +24,7 @@ typedef struct TlRenderOptions {
   double low, high; /* of the colour map: m/s, m or m */
   bool smooth;      /* 2 x 2 rays a pixel */
   bool captions;    /* title, time, scale bar, legend */
+  bool bare;        /* grains without nets and platens */
 } TlRenderOptions;
 
 /* Range of the colour map for all frames of a path, round at the upper end. */

@@ -72,10 +72,11 @@ static int32_t build(TlTracer *t, Item *items, int64_t count) {
   return index;
 }
 
-static TlStatus add_bodies(TlTracer *t, const TlFrame *frame) {
+static TlStatus add_bodies(TlTracer *t, const TlFrame *frame, int hidden) {
   TL_TRY(TL_NEW(t->bodies, (size_t)frame->count));
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
+    if (row->flags & hidden) continue;
     const TlAvatar *a = tl_scene_avatar(t->scene, row->avatar_id);
     if (!a)
       return tl_fail(TL_EINPUT, "frame %lld: body %lld refers to avatar %lld, which the run lacks",
@@ -106,9 +107,9 @@ static TlStatus build_tree(TlTracer *t) {
   return TL_OK;
 }
 
-TlStatus tl_tracer_make(TlTracer *t, const TlScene *scene, const TlFrame *frame) {
+TlStatus tl_tracer_make(TlTracer *t, const TlScene *scene, const TlFrame *frame, int hidden) {
   *t = (TlTracer){.scene = scene, .has_ground = scene->has_terrain};
-  TlStatus status = add_bodies(t, frame);
+  TlStatus status = add_bodies(t, frame, hidden);
   if (status == TL_OK) status = build_tree(t);
   if (status == TL_OK && t->has_ground) status = tl_ground_tracer_make(&t->ground, &scene->terrain);
   if (status == TL_OK) status = tl_wall_tracer_make(&t->walls, scene, frame, t->low, t->high);

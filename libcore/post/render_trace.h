@@ -58,7 +58,8 @@ typedef struct TlHit {
 } TlHit;
 
 /* TL_EINPUT when the frame names an avatar that the scene lacks. */
-TlStatus tl_tracer_make(TlTracer *tracer, const TlScene *scene, const TlFrame *frame);
+/* hidden: bodies with any of these flags (TL_ROW_...) are left out. */
+TlStatus tl_tracer_make(TlTracer *tracer, const TlScene *scene, const TlFrame *frame, int hidden);
 void tl_tracer_free(TlTracer *tracer);
 
 /* First thing met at 0 < t < t_max along a unit direction. */

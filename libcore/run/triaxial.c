@@ -261,13 +261,17 @@ static bool is_over(const TlRun *run, double deviatoric) {
 
 static void say_stage(const TlRun *run, double deviatoric) {
   const TlTriaxial *t = &run->triaxial;
+  char number[48] = "";
   if (tl_comm_rank(run->comm) != 0) return;
+  if (stage_of(run)->kind == TL_STAGE_SHEAR)
+    snprintf(number, sizeof number, ", inertia number %.3g",
+             inertia_number(run, t->pressure_Pa + deviatoric / 3));
   tl_log_info("step %lld, %.4g s: stage %lld of %lld, %s, begins: height %.5g m, void ratio %.4f, "
-              "deviatoric stress %.4g Pa",
+              "deviatoric stress %.4g Pa%s",
               (long long)run->totals.steps, (double)run->totals.steps * run->setup.time.dt_s,
               (long long)t->stage + 1, (long long)setup_of(run)->stages.count,
               tl_stage_kinds[stage_of(run)->kind], t->height_m, t->volume_m3 / t->solid_m3 - 1,
-              deviatoric);
+              deviatoric, number);
 }
 
 static void begin_stage(TlRun *run, double deviatoric) {

@@ -1,0 +1,74 @@
+# From a CT stack to the curves of a triaxial test, stage by stage:
+#
+#   make -f pipeline/triaxial.mk STACK=scan.tif VOXEL_UM=10 OUT=out
+#
+# Without STACK a phantom is made. Grains of the scan, of sizes about the median, made MEDIAN_M across
+# so that one cell fits any scan, settle in a tube (impulses), get a membrane and platens, are
+# consolidated and sheared (penalty). What was done stays; a chain that was stopped goes on.
+# Settings (all optional but OUT):
+#   VOXEL_UM        voxel size in micrometres, X or X,Y,Z; when the stack does not say it
+#   SPECIMEN_STUDY  the specimen's study (default config/triaxial-specimen.yaml), SPECIMEN_SET its keys:
+#                   SPECIMEN_SET="contact.friction=0.5 contact.boundary_friction=0.5" settles it loose
+#   STUDY           the test's study (default config/triaxial.yaml), SET its keys:
+#                   SET="contact.friction=0.3 triaxial.tilts=yes"
+#   MEDIAN_M        median diameter the grains are made to, m (0.009, that of the studies)
+#   RANKS           MPI ranks (1), THREADS a rank (all cores)
+#   *_FLAGS         options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
+#                   MEASURE_FLAGS, RENDER_FLAGS
+#   BIN             folder of the tools (default build/bin, else PATH)
+# Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals specimen/ run/ measures/ pictures/
+# stages.csv
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := triaxial
+here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+
+study = $(firstword $(wildcard $(here)/../config/$(1) $(here)/$(1)))
+STUDY ?= $(call study,triaxial.yaml)
+SPECIMEN_STUDY ?= $(call study,triaxial-specimen.yaml)
+MEDIAN_M ?= 0.009
+RANKS ?= 1
+THREADS ?= $(shell nproc)
+STACK ?= $(OUT)/phantom.tif
+include $(here)/imaging.mk
+
+.PHONY: triaxial
+triaxial: $(OUT)/measures.done $(OUT)/pictures.done
+	@$(here)/summary.sh $(OUT)
+
+$(OUT)/phantom.tif: | $(OUT)
+	$(call stage,phantom) $(call tool,talus-phantom) --seed=1 --size=112,112,112 --d50-voxels=22 \
+	  -o $@ --overwrite
+
+$(OUT)/grading.txt: $(OUT)/avatars.done
+	$(call tool,talus-catalog) grading $(OUT)/catalog.tals -o $(OUT)/grading.csv --overwrite >$@
+
+# Sizes from 3/4 to 4/3 of the median: a narrow grading, of which D50 is not a few large grains.
+$(OUT)/specimen.done: $(OUT)/grading.txt $(SPECIMEN_STUDY)
+	d=$$(sed -n 's/^d50: \([0-9.e-]*\) mm$$/\1/p' $<); [ -n "$$d" ] || \
+	  { echo "$<: says no d50 in mm" >&2; exit 1; }; \
+	of() { awk -v d="$$d" -v m=$(MEDIAN_M) "BEGIN {printf \"%.6g\", $$1}"; }; \
+	OMP_NUM_THREADS=$(THREADS) $(call stage,specimen) $(call tool,talus-solve) $(SPECIMEN_STUDY) \
+	  --catalog=$(OUT)/catalog.tals -o $(OUT)/specimen --overwrite \
+	  --set=grains.grain_scale=$$(of 'm*1e3/d') --set=grains.least_diameter_m=$$(of '0.75e-3*d') \
+	  --set=grains.most_diameter_m=$$(of '1.3333e-3*d') $(SPECIMEN_SET:%=--set=%)
+	@touch $@
+
+$(OUT)/run.done: $(OUT)/specimen.done $(STUDY)
+	OMP_NUM_THREADS=$(THREADS) $(call stage,solve) $(call tool,talus-mpirun) -n $(RANKS) \
+	  $(call tool,talus-solve) $(STUDY) --catalog=$(OUT)/catalog.tals -o $(OUT)/run --overwrite \
+	  --set=release.run=$(abspath $(OUT))/specimen $(SET:%=--set=%)
+	@touch $@
+
+$(OUT)/measures.done: $(OUT)/run.done
+	$(call stage,measure) $(call tool,talus-measure) $(OUT)/run -o $(OUT)/measures --overwrite \
+	  --triaxial --packing --plot $(MEASURE_FLAGS)
+	@touch $@
+
+$(OUT)/pictures.done: $(OUT)/measures.done
+	mkdir -p $(OUT)/pictures
+	$(call stage,render) $(call tool,talus-render) $(OUT)/run --frame=all -o $(OUT)/pictures \
+	  --overwrite $(RENDER_FLAGS)
+	$(call stage,plots) $(call tool,talus-render) $(OUT)/run --plots -o $(OUT)/pictures --overwrite
+	@touch $@

@@ -1,0 +1,85 @@
+/* Section triaxial of a study: what makes no sense is said at its key, and what it adds. */
+#include "support/tltest.h"
+
+#include "base/file.h"
+#include "run/setup.h"
+
+#define CELL                                                                                       \
+  "time: {dt_s: 1.0e-5, duration_s: 1}\n"                                                          \
+  "shapes: [{name: ball, diameter_m: 0.01}]\n"                                                     \
+  "bodies: [{shape: ball, position_m: [0, 0, 0.01]}]\n"                                            \
+  "penalty: {spread: deepest, normal_N_m: 1.0e+4}\n"
+#define METHOD "solver: {method: penalty}\n"
+#define SIZE "triaxial:\n  radius_m: 0.02\n  height_m: 0.08\n"
+#define SKIN "  membrane: {radius_m: 0.0025, stiffness_N_m: 500}\n"
+
+static TlStatus fill(const char *text, TlStudy *study, TlSetup *setup) {
+  *setup = (TlSetup){0};
+  TlStatus status = tl_study_parse(study, "cell.yaml", text, strlen(text));
+  return status == TL_OK ? tl_setup_fill(setup, study) : status;
+}
+
+static void refused(const char *text, const char *message) {
+  TlStudy study;
+  TlSetup setup;
+  CK_FAILS(fill(text, &study, &setup), TL_EINPUT, message);
+  tl_setup_free(&setup);
+  tl_study_free(&study);
+}
+
+START_TEST(what_makes_no_sense_is_said_at_its_key) {
+  refused(CELL "solver: {method: penalty}\ntriaxial: {stages: [{kind: hold, least_s: 1}]}\n",
+          "triaxial.radius_m: is missing");
+  refused(CELL SIZE SKIN "  stages: [{kind: hold, least_s: 1, pressure_Pa: 10}]\n",
+          "solver.method: a triaxial cell needs penalty");
+  refused(CELL METHOD SIZE "  membrane: {radius_m: 0.0025}\n"
+                           "  stages: [{kind: hold, least_s: 1, pressure_Pa: 10}]\n",
+          "triaxial.membrane.stiffness_N_m: is missing");
+  refused(CELL METHOD SIZE SKIN, "triaxial.stages: are missing");
+  refused(CELL METHOD SIZE SKIN "  stages: [{kind: shear, pressure_Pa: 10, until_strain: 0.1}]\n",
+          "triaxial.stages.0.rate_per_s: is missing");
+  refused(CELL METHOD SIZE SKIN "  stages: [{kind: shear, pressure_Pa: 10, rate_per_s: 1}]\n",
+          "triaxial.stages.0.until_strain: or until_deviatoric_Pa is missing");
+  refused(CELL METHOD SIZE SKIN "  stages:\n  - {kind: consolidate, pressure_Pa: 10}\n"
+                                "  - {kind: hold}\n",
+          "triaxial.stages.1.least_s: is missing");
+  refused(CELL METHOD SIZE SKIN "  stages: [{kind: consolidate}]\n",
+          "triaxial.stages.0.pressure_Pa: is missing");
+  refused(CELL METHOD SIZE SKIN
+          "  stages: [{kind: consolidate, pressure_Pa: 10, least_s: 2, most_s: 1}]\n",
+          "triaxial.stages.0.most_s: is less than least_s");
+  refused(CELL METHOD SIZE SKIN "  stages: [{kind: squeeze}]\n", "consolidate|shear|hold");
+}
+END_TEST
+
+/* A plane below, a platen above, a membrane whose rows fill the height and whose spheres' inner
+ * sides lie on the specimen. */
+START_TEST(the_cell_s_parts_join_the_study_s) {
+  TlStudy study;
+  TlSetup setup;
+  TlNet net;
+  CK_OK(fill(CELL METHOD SIZE SKIN "  base_m: [0.1, 0.2, 0.3]\n"
+                                   "  stages: [{kind: consolidate, pressure_Pa: 10}]\n",
+             &study, &setup));
+  CK_OK(tl_triaxial_expand(&setup));
+  ck_assert_int_eq(setup.planes.count, 1);
+  ck_assert_int_eq(setup.shapes.count, 2);
+  ck_assert_int_eq(setup.bodies.count, 2);
+  ck_assert_int_eq(setup.nets.count, 1);
+  const TlBodySetup *platen = (const TlBodySetup *)setup.bodies.items + 1;
+  CK_NEAR(platen->position_m[2], 0.3 + 0.08 + 0.5 * 0.2 * 0.02, 1e-15);
+  CK_OK(tl_net_setup_make(&setup.nets, 0, 1e-5, &study, &net));
+  CK_NEAR(net.tube_radius_m, 0.0225, 1e-15);
+  ck_assert_int_eq(net.columns, 28);
+  ck_assert_int_eq(net.clamped, TL_NET_FIRST_ROW);
+  double last = tl_net_sphere(&net, tl_net_spheres(&net) - 1).position.z - 0.3,
+         first = tl_net_sphere(&net, 0).position.z - 0.3;
+  CK_NEAR(first + last, 0.08, 1e-12);
+  ck_assert(first >= 0 && first < 0.5 * sqrt(0.75) * net.spacing_m);
+  tl_setup_free(&setup);
+  tl_study_free(&study);
+}
+END_TEST
+
+TL_TEST_MAIN("triaxial section", what_makes_no_sense_is_said_at_its_key,
+             the_cell_s_parts_join_the_study_s)
