@@ -245,7 +245,7 @@ static Shading prepare(const TlTracer *tracer, const TlFrame *frame, const TlCam
 TlStatus tl_render_frame(const TlScene *scene, const TlFrame *frame, const TlCamera *camera,
                          const TlRenderOptions *options, TlImage *image) {
   TlTracer tracer;
-  TL_TRY(tl_tracer_make(&tracer, scene, frame, options->bare ? TL_ROW_APPARATUS : 0));
+  TL_TRY(tl_tracer_make(&tracer, scene, frame, options->bare ? TL_ROW_NO_GRAIN : 0));
   TlStatus status = tl_image_new(image, options->width, options->height);
   if (status == TL_OK) {
     Shading s = prepare(&tracer, frame, camera, options);

@@ -436,7 +436,7 @@ START_TEST(apparatus_can_be_left_out) {
   from.z += 4 * rows[0].scale * sphere.radius_m;
   for (int bare = 0; bare < 2; bare++) {
     TlTracer tracer;
-    CK_OK(tl_tracer_make(&tracer, &scene, &frame, bare ? TL_ROW_APPARATUS : 0));
+    CK_OK(tl_tracer_make(&tracer, &scene, &frame, bare ? TL_ROW_NO_GRAIN : 0));
     TlHit hit = tl_trace(&tracer, from, down, INFINITY);
     ck_assert_int_eq(hit.kind, TL_HIT_GRAIN);
     ck_assert_int_eq(tracer.bodies[hit.body].row, bare ? 0 : 1);
