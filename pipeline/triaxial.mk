@@ -41,24 +41,26 @@ $(OUT)/phantom.tif: | $(OUT)
 	$(call stage,phantom) $(call tool,talus-phantom) --seed=1 --size=112,112,112 --d50-voxels=22 \
 	  -o $@ --overwrite
 
-$(OUT)/grading.txt: $(OUT)/avatars.done
-	$(call tool,talus-catalog) grading $(OUT)/catalog.tals -o $(OUT)/grading.csv --overwrite >$@
+# The keys of scale and size, one a line: sizes from 3/4 to 4/3 of the median, a narrow grading, in
+# which no few large grains are the specimen.
+$(OUT)/sizes.txt: $(OUT)/avatars.done
+	$(call tool,talus-catalog) grading $(OUT)/catalog.tals -o $(OUT)/grading.csv --overwrite | \
+	  awk -v m=$(MEDIAN_M) '$$1 == "d50:" && $$3 == "mm" && $$2 > 0 {d = 1e-3 * $$2} \
+	  END {if (!d) {print "talus-catalog grading says no d50 in mm" >"/dev/stderr"; exit 1} \
+	  printf "grains.grain_scale=%.6g\ngrains.least_diameter_m=%.6g\ngrains.most_diameter_m=%.6g\n", \
+	  m / d, 0.75 * d, d / 0.75}' >$@.tmp
+	mv $@.tmp $@
 
-# Sizes from 3/4 to 4/3 of the median: a narrow grading, of which D50 is not a few large grains.
-$(OUT)/specimen.done: $(OUT)/grading.txt $(SPECIMEN_STUDY)
-	d=$$(sed -n 's/^d50: \([0-9.e-]*\) mm$$/\1/p' $<); [ -n "$$d" ] || \
-	  { echo "$<: says no d50 in mm" >&2; exit 1; }; \
-	of() { awk -v d="$$d" -v m=$(MEDIAN_M) "BEGIN {printf \"%.6g\", $$1}"; }; \
+$(OUT)/specimen.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY)
 	OMP_NUM_THREADS=$(THREADS) $(call stage,specimen) $(call tool,talus-solve) $(SPECIMEN_STUDY) \
 	  --catalog=$(OUT)/catalog.tals -o $(OUT)/specimen --overwrite \
-	  --set=grains.grain_scale=$$(of 'm*1e3/d') --set=grains.least_diameter_m=$$(of '0.75e-3*d') \
-	  --set=grains.most_diameter_m=$$(of '1.3333e-3*d') $(SPECIMEN_SET:%=--set=%)
+	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%)
 	@touch $@
 
 $(OUT)/run.done: $(OUT)/specimen.done $(STUDY)
 	OMP_NUM_THREADS=$(THREADS) $(call stage,solve) $(call tool,talus-mpirun) -n $(RANKS) \
 	  $(call tool,talus-solve) $(STUDY) --catalog=$(OUT)/catalog.tals -o $(OUT)/run --overwrite \
-	  --set=release.run=$(abspath $(OUT))/specimen $(SET:%=--set=%)
+	  --set=release.run=$(abspath $(OUT))/specimen --set=$$(head -1 $(OUT)/sizes.txt) $(SET:%=--set=%)
 	@touch $@
 
 $(OUT)/measures.done: $(OUT)/run.done

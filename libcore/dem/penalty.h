@@ -35,6 +35,8 @@ typedef struct TlPenalty {
   TlStiffness grain, boundary; /* grain on grain, grain on boundary */
   double most_share; /* a pair deeper than this share of the smaller radius bears no more than at
                         that depth (Tan 2022 4.4.3 caps what severe overlap gives); 0: no cap */
+  double touching_share; /* traction: of a grain's surface touches no more; what the safe step is
+                            reckoned with; 0: a fifth */
 } TlPenalty;
 
 /* One contact: a grain pair, or a grain at a boundary (b < 0). */

@@ -419,13 +419,14 @@ static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, con
 }
 
 /* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (PHYSICS note 17; Tan 2024 Eq. 50 is
- * upside down). With traction k is that of the whole surface, of which less than a fifth ever
- * touches: 0.4 keeps as far away. Hertz: at a depth of 1% of the radius. */
+ * upside down). With traction k is that of the whole surface: where a fifth of it touches, 0.4
+ * keeps as far away. Hertz: at a depth of 1% of the radius. */
 static double stable_step(const TlSolverConfig *c, const TlBodies *b, int64_t i) {
   double most = tl_max(point_stiffness(c, &c->penalty.grain, b, i),
                        point_stiffness(c, &c->penalty.boundary, b, i));
   bool surface = c->penalty.spread == TL_SPREAD_TRACTION && b->shape[i]->avatar;
-  return (surface ? 0.4 : 0.1) * sqrt(b->mass[i] / most);
+  double share = c->penalty.touching_share > 0 ? c->penalty.touching_share : 0.2;
+  return (surface ? 0.4 * sqrt(0.2 / share) : 0.1) * sqrt(b->mass[i] / most);
 }
 
 static bool has_step(const TlBodies *b, int64_t i) {

@@ -26,6 +26,10 @@ const TlParam tl_penalty_params[] = {
     REAL(TlPenaltySetup, poisson, "", "0.25", -0.99, 0.5, "Hertz: Poisson's ratio"),
     REAL(TlPenaltySetup, tangential_ratio, "", "0.2857142857142857", 0, 10,
          "linear law: tangential over normal stiffness; 2/7: both vibrate in step on spheres"),
+    REAL(TlPenaltySetup, touching_share, "", "0.2", 1e-4, 1,
+         "traction: no more of a grain's surface touches; the safe step is reckoned with it. Stiff "
+         "grains touch by a hundredth, and take steps four times as long; history.csv's "
+         "stable_step_s says how far one may go"),
     REAL(TlPenaltySetup, most_share, "", "0", 0, 10,
          "depth over the smaller radius from which on a contact bears no more (Tan 2022 4.4.3 caps "
          "what severe overlap gives); 0: no cap"),
@@ -71,5 +75,6 @@ TlPenalty tl_penalty_of(const TlPenaltySetup *p) {
                      .spread = (TlSpread)p->spread,
                      .grain = grain,
                      .boundary = boundary,
-                     .most_share = p->most_share};
+                     .most_share = p->most_share,
+                     .touching_share = p->touching_share};
 }

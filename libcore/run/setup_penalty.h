@@ -10,11 +10,11 @@ typedef struct TlPenaltySetup {
   double normal_N_m, boundary_normal_N_m;
   double normal_Pa_m, boundary_normal_Pa_m;
   double young_Pa, boundary_young_Pa;
-  double poisson, tangential_ratio, most_share, mass_scale;
+  double poisson, tangential_ratio, most_share, touching_share, mass_scale;
   int64_t nodes_every;
 } TlPenaltySetup;
 
-enum { TL_PENALTY_PARAMS = 13 };
+enum { TL_PENALTY_PARAMS = 14 };
 extern const TlParam tl_penalty_params[];
 
 /* The stiffness that law and spread ask for must be there; TL_EINPUT names the key. */
