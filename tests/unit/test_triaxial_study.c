@@ -68,7 +68,7 @@ START_TEST(the_cell_s_parts_join_the_study_s) {
   ck_assert_int_eq(setup.nets.count, 1);
   const TlBodySetup *platen = (const TlBodySetup *)setup.bodies.items + 1;
   CK_NEAR(platen->position_m[2], 0.3 + 0.08 + 0.5 * 0.2 * 0.02, 1e-15);
-  CK_OK(tl_net_setup_make(&setup.nets, 0, 1e-5, &study, &net));
+  CK_OK(tl_net_setup_make(&setup.nets, 0, 1e-5, 1, &study, &net));
   CK_NEAR(net.tube_radius_m, 0.0225, 1e-15);
   ck_assert_int_eq(net.columns, 28);
   ck_assert_int_eq(net.clamped, TL_NET_FIRST_ROW);
