@@ -177,6 +177,17 @@ const TlStudySection tl_setup_schema = {"",
                                         root_sections,
                                         COUNT(root_sections)};
 
+/* Springs want a far shorter step than impulses: a study for both tells both. */
+static TlStatus take_step(TlSetup *s, const TlStudy *study) {
+  if (s->solver.method != TL_PENALTY || !(s->penalty.dt_s > 0)) return TL_OK;
+  if (s->time.steps > 0)
+    return tl_study_fail(study, TL_EINPUT, "penalty.dt_s",
+                         "as many steps of another length are another time: give "
+                         "time.duration_s in place of time.steps");
+  s->time.dt_s = s->penalty.dt_s;
+  return TL_OK;
+}
+
 static TlStatus check_time(const TlSetup *s, const TlStudy *study) {
   if ((s->time.duration_s > 0) == (s->time.steps > 0))
     return tl_study_fail(study, TL_EINPUT, "time.duration_s",
@@ -246,6 +257,7 @@ static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
 
 TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(tl_study_fill(study, &tl_setup_schema, setup));
+  TL_TRY(take_step(setup, study));
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));
   TL_TRY(check_terrain(setup, study));

@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 const TlParam tl_penalty_params[] = {
+    REAL(TlPenaltySetup, dt_s, "s", "0", 0, 1,
+         "time step of method penalty, so that a study goes by either method; 0: time.dt_s"),
     CHOICE(TlPenaltySetup, law, "linear", TL_LAW_CHOICES,
            "normal force over depth: k d, or Hertz's, which is of one point a contact"),
     CHOICE(

@@ -7,6 +7,7 @@
 
 typedef struct TlPenaltySetup {
   int law, spread;
+  double dt_s; /* in place of time.dt_s; 0: that */
   double normal_N_m, boundary_normal_N_m;
   double normal_Pa_m, boundary_normal_Pa_m;
   double young_Pa, boundary_young_Pa;

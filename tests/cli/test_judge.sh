@@ -31,7 +31,7 @@ has "$dir/rows" 'sample_gain,6,1,>= 5,yes'
 has "$dir/rows" 'sample_ratio,1.5,1,1..2,yes'
 doc=$dir/docs/validation.md
 for text in 'before' '| sample_gain | 6 | 1 | >= 5 | yes |' '| sample_ratio | 1.5 | 1.2 | 1 | +25% | Someone 2024, Table 1 |' \
-  '- a note' between kept after; do has "$doc" "$text"; done
+  '| sample_height | 2 | 2.5 | m | +25% | 3 | 12 | 4 | 8, Someone 2024, Table 2 |' '- a note' between kept after; do has "$doc" "$text"; done
 hasnt "$doc" old
 has "$dir/talk" 'validation: '
 [ -s "$dir/docs/pictures/sample-line.png" ] || fail "the picture"
@@ -69,6 +69,7 @@ run good validation 0 sample; has "$doc" 'sample_a (full, recorded 2026-01-01 at
 rm -r "$(dirname "$csv")"; echo '# Page' >"$doc"
 run good full 2
 run good full 0 sample; has "$csv" 'sample_size,2,1,<= 2,yes,goal'; run good full 0 sample
+has "$csv" 'sample_height,2.5,m,2,,both,3 | 12 | 4 | 8; Someone 2024; Table 2,'
 [ "$(grep -c '^sample_size,' "$csv")" = 2 ] || fail "two full runs recorded"
 run recorded validation 0; has "$doc" '<!-- rows: sample -->'; has "$doc" 'recorded: a peer, 100 us there'
 [ "$(grep -c '^sample_size_recorded,' "$dir/rows")" = 1 ] || fail "the newest recorded row"

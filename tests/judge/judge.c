@@ -203,6 +203,17 @@ void judge_paper(const char *figure, double ours, double paper, const char *unit
   fprintf(judge.records, "paper\t%s\t%.6g\t%.6g\t%s\t%s\n", figure, ours, paper, unit, source);
 }
 
+/* The last field holds four cells of the table. */
+void judge_both(const char *figure, const JudgeBoth *b, const char *unit, const char *source) {
+  char paper[32] = "";
+  check_name(figure);
+  if (b->paper > 0) snprintf(paper, sizeof paper, "%.6g, ", b->paper);
+  fprintf(judge.records, "both\t%s\t%.6g\t%.6g\t%s\t%.3g | %.3g | %.3g | %s%s\n", figure,
+          b->penalty, b->impulse, unit, b->impulse_cpu_s, b->penalty_cpu_s,
+          b->penalty_cpu_s / b->impulse_cpu_s, paper, source);
+  fflush(judge.records);
+}
+
 void judge_note(const char *format, ...) {
   if (!judge.records) give_up("a note before judge_open");
   va_list args;

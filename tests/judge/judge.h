@@ -39,6 +39,12 @@ void judge_between(JudgeKind kind, const char *figure, double value, const char 
 /* Ours beside the paper's, without verdict. source: "Tan 2024, Table 2". */
 void judge_paper(const char *figure, double ours, double paper, const char *unit,
                  const char *source);
+/* The same study file by both methods, without verdict. cpu_s: of either; paper: penalty's CPU over
+ * the impulses' as printed there, 0: none. */
+typedef struct JudgeBoth {
+  double impulse, penalty, impulse_cpu_s, penalty_cpu_s, paper;
+} JudgeBoth;
+void judge_both(const char *figure, const JudgeBoth *both, const char *unit, const char *source);
 /* One sentence for the study's section of the docs. */
 void judge_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int judge_close(void); /* exit status of main: 1 if any row says no */

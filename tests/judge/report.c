@@ -24,7 +24,7 @@ enum { FIELDS = 12, LINE = 2048, STUDY = 64 };
 
 /* One record; a field the kind of record does not have is "". */
 typedef struct Item {
-  enum { ROW, PAPER, NOTE } what;
+  enum { ROW, PAPER, BOTH, NOTE } what; /* BOTH: value by penalty, paper by impulses */
   bool recorded;
   char study[STUDY];
   char figure[128], value[32], unit[64], goal[96], within[8], kind[16];
@@ -98,9 +98,9 @@ static void read_record(List *list, const char *study, char *line) {
   cut(line, '\t', field);
   if (!strcmp(field[0], "row")) {
     put_row(add(list, study), field + 1);
-  } else if (!strcmp(field[0], "paper")) {
+  } else if (!strcmp(field[0], "paper") || !strcmp(field[0], "both")) {
     Item *item = add(list, study);
-    item->what = PAPER;
+    item->what = field[0][0] == 'p' ? PAPER : BOTH;
     PUT(item->figure, field[1]);
     PUT(item->value, field[2]);
     PUT(item->paper, field[3]);
@@ -152,8 +152,8 @@ static void read_recorded(List *list, const char *csv, const char *study) {
     Item *item = add(list, owner);
     put_row(item, field);
     item->recorded = true;
-    if (!strcmp(field[5], "paper")) {
-      item->what = PAPER;
+    if (!strcmp(field[5], "paper") || !strcmp(field[5], "both")) {
+      item->what = field[5][0] == 'p' ? PAPER : BOTH;
       PUT(item->paper, field[3]);
     }
     snprintf(item->text, sizeof item->text, "%.600s%srecorded %.40s at %.20s, %.100s, %.20s s",
@@ -184,11 +184,11 @@ static int keep(const char *csv, const char *dir, char **origin, const char *suf
   for (int i = 0; i < list.count; i++) {
     Item *it = &list.items[i];
     if (it->what == NOTE || !ends_in(it->figure, suffix)) continue;
-    bool paper = it->what == PAPER;
+    const char *kind = it->what == PAPER ? "paper" : it->what == BOTH ? "both" : it->kind;
     commas_away(it->text);
     fprintf(file, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", it->figure, it->value, it->unit,
-            paper ? it->paper : it->goal, it->within, paper ? "paper" : it->kind, it->text,
-            origin[0], origin[1], origin[2], origin[3]);
+            it->what == ROW ? it->goal : it->paper, it->within, kind, it->text, origin[0],
+            origin[1], origin[2], origin[3]);
   }
   free(list.items);
   if (fclose(file)) stop("cannot write %s", csv);
@@ -227,15 +227,17 @@ static void write_row(FILE *out, const Item *it) {
           it->recorded ? ")" : "", it->value, it->unit, it->goal, it->within);
 }
 
-static void write_paper(FILE *out, const Item *it) {
+/* Ours beside the paper's, or penalty's beside the impulses'. */
+static void write_compared(FILE *out, const Item *it) {
   double ours = atof(it->value), paper = atof(it->paper);
   char difference[32] = "";
   if (paper < 0 || paper > 0)
     snprintf(difference, sizeof difference, "%+.2g%%", 100 * (ours - paper) / paper);
   else
     snprintf(difference, sizeof difference, "%+.3g", ours);
-  fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", it->figure, it->value, it->paper, it->unit,
-          difference, it->text);
+  bool both = it->what == BOTH;
+  fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", it->figure, both ? it->paper : it->value,
+          both ? it->value : it->paper, it->unit, difference, it->text);
 }
 
 static bool belongs(const Item *it, const char *study, int what) {
@@ -258,7 +260,14 @@ static void write_block(FILE *out, const List *list, const char *study) {
           "|---|---|---|---|---|---|\n",
           out);
   for (int i = 0; i < list->count; i++)
-    if (belongs(&list->items[i], study, PAPER)) write_paper(out, &list->items[i]);
+    if (belongs(&list->items[i], study, PAPER)) write_compared(out, &list->items[i]);
+  if (count_of(list, study, BOTH))
+    fputs(
+        "\n| figure | impulses | penalty | unit | difference | CPU-s, impulses | CPU-s, penalty | "
+        "ratio | the paper's ratio |\n|---|---|---|---|---|---|---|---|---|\n",
+        out);
+  for (int i = 0; i < list->count; i++)
+    if (belongs(&list->items[i], study, BOTH)) write_compared(out, &list->items[i]);
   if (count_of(list, study, NOTE)) fputc('\n', out);
   for (int i = 0; i < list->count; i++)
     if (belongs(&list->items[i], study, NOTE)) fprintf(out, "- %s\n", list->items[i].text);

@@ -35,6 +35,26 @@ static double ground_error(const char *method, int increments) {
   return fmax(v, w);
 }
 
+/* Springs at the cubes' corners and where their edges cross: whatever their resultant, the motion
+ * after is that of a cube held by it, J = 2 v m/(1 + r^2 m/I) at an arm r = w I/J that lies where
+ * the faces touch, 0.2 to 0.5 from the axis; I = m/6. */
+static void by_penalty(void) {
+  End ground = collide("boxes-ground", "penalty", 30, 0),
+      end = collide("boxes-offset", "penalty", 30, 1);
+  double j = end.v.z + 10, arm = fabs(end.w.y) / 6 / j;
+  judge_at_most(JUDGE_CORRECT, "boxes_penalty_ground_error",
+                fmax(tl_norm(tl_sub(ground.v, tl_vec3(1, 1, 10))), tl_norm(ground.w)) / sqrt(102.0),
+                "of v", 1e-3);
+  judge_between(JUDGE_CORRECT, "boxes_penalty_offset_arm", arm, "of the edge", 0.2, 0.5);
+  judge_at_most(JUDGE_CORRECT, "boxes_penalty_offset_error", fabs(j * (1 + 6 * arm * arm) / 20 - 1),
+                "of J", 1e-3);
+  judge_at_most(JUDGE_CORRECT, "boxes_penalty_offset_energy", fabs(end.energy - 1), "of the start",
+                1e-3);
+  judge_note("Cube on the edge of another, penalty: velocity (%.3f, %.3f, %.3f) m/s, spin (%.3f, "
+             "%.3f, %.3f) rad/s.",
+             end.v.x, end.v.y, end.v.z, end.w.x, end.w.y, end.w.z);
+}
+
 int main(int argc, char **argv) {
   static const int more[4] = {1, 5, 100, 500};
   judge_open("boxes", argc, argv);
@@ -55,5 +75,6 @@ int main(int argc, char **argv) {
     snprintf(figure, sizeof figure, "boxes_offset_energy_%s", m == 0 ? "level" : methods[m]);
     judge_at_most(JUDGE_CORRECT, figure, fabs(end.energy - 1), "of the start", 1e-9);
   }
+  by_penalty();
   return judge_close();
 }

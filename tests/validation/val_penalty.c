@@ -1,8 +1,7 @@
-/* The penalty method against closed forms, and studies of the impulse methods with solver.method
- * (and the time step, which is another matter here) changed. */
+/* The penalty method against closed forms. Studies that go by impulses as well are judged by both
+ * in their own programs. */
 #include "judge/judge.h"
 #include "judge/scene.h"
-#include "judge/study.h"
 #include "shape/superellipsoid.h"
 
 #include "base/mem.h"
@@ -219,73 +218,11 @@ static void spinning(void) {
   judge_scene_close(&s);
 }
 
-/* ---- studies of other methods ---- */
-
-/* Nothing lost: slides all through with friction 0.1, holds with 0.5, where stiffnesses of 2/7 give
- * the whole tangential velocity back (both springs swing in step). */
-static void impact(void) {
-  double worst[2] = {0, 0};
-  for (int hold = 0; hold < 2; hold++) {
-    TlRun run;
-    judge_study_open(&run, "impact",
-                     "solver.method=penalty time.dt_s=1e-6 time.steps=2000 "
-                     "contact.boundary_restitution=1 contact.boundary_friction=%g",
-                     hold ? 0.5 : 0.1);
-    judge_study_go(&run, NULL, NULL);
-    double j = hold ? 4.0 / 7 : 0.2;
-    for (int64_t id = 0; id < 3; id++) {
-      int64_t i = judge_study_body(&run, id);
-      double x = id == 1 ? 1 - j : id == 2 ? j : 0;
-      double w = id == 1 ? 2.5 * j : id == 2 ? 1 - 2.5 * j : 0;
-      TlVec3 v = run.bodies.velocity[i], spin = tl_bodies_spin(&run.bodies, i);
-      worst[hold] = fmax(worst[hold], fmax(fabs(v.z - 1), fabs(v.x - x)));
-      worst[hold] = fmax(worst[hold], fabs(spin.y * R - w));
-    }
-    tl_run_close(&run);
-  }
-  judge_at_most(JUDGE_CORRECT, "penalty_impact_sliding_error", worst[0], "of v", 5e-3);
-  judge_at_most(JUDGE_CORRECT, "penalty_impact_holding_error", worst[1], "of v", 5e-3);
-}
-
-static void roll(void) {
-  TlRun run;
-  judge_study_open(&run, "roll", "%s", "solver.method=penalty time.dt_s=2e-5");
-  judge_study_go(&run, NULL, NULL);
-  judge_at_most(JUDGE_CORRECT, "penalty_roll_speed_error",
-                fabs(run.bodies.velocity[0].x / (5.0 / 7) - 1), "of 5 u0/7", 5e-3);
-  tl_run_close(&run);
-  judge_study_open(&run, "roll-incline", "%s", "solver.method=penalty time.dt_s=2e-5");
-  judge_study_go(&run, NULL, NULL);
-  double t = (double)run.totals.steps * run.setup.time.dt_s - 0.5 * run.setup.time.dt_s;
-  double want = 5.0 / 7 * 9.81 * sin(20 * PI / 180) * t;
-  judge_at_most(JUDGE_CORRECT, "penalty_roll_incline_speed_error",
-                fabs(tl_norm(run.bodies.velocity[0]) / want - 1), "of v", 5e-3);
-  tl_run_close(&run);
-}
-
-static void block(int degrees, const char *figure) {
-  TlRun run;
-  double one = PI / 180, mu = tan(degrees * one);
-  judge_study_open(&run, "block",
-                   "solver.method=penalty time.dt_s=2e-5 contact.boundary_friction=%.17g", mu);
-  TlVec3 start = run.bodies.position[0];
-  judge_study_go(&run, NULL, NULL);
-  double v = tl_norm(run.bodies.velocity[0]);
-  double way = tl_norm(tl_sub(run.bodies.position[0], start)) - 0.5 * v * run.setup.time.dt_s;
-  double want = 2 * 9.81 * (sin(30 * one) - mu * cos(30 * one)) * way;
-  judge_at_most(JUDGE_CORRECT, figure, fabs(v * v / want - 1), "of v^2", 5e-3);
-  tl_run_close(&run);
-}
-
 int main(int argc, char **argv) {
   judge_open("penalty", argc, argv);
   blows();
   column();
   plates();
   spinning();
-  impact();
-  roll();
-  block(20, "penalty_block_20_degrees_error");
-  block(25, "penalty_block_25_degrees_error");
   return judge_close();
 }

@@ -75,10 +75,28 @@ static void fall(const char *spheres, const char *high) {
   tl_run_close(&run);
 }
 
+/* What is missing of kinetic, potential and elastic energy at the end. */
+static void by_penalty(void) {
+  TlRun run;
+  judge_study_open(&run, "spheres", "solver.method=penalty release.count=540 %s",
+                   "release.high_m=[1.02,1.13,0.9]");
+  judge_study_go(&run, NULL, NULL);
+  const TlRunTotals *t = &run.totals;
+  double scale = energy_of(&run, -0.05);
+  judge_at_most(JUDGE_CORRECT, "spheres_penalty_540_energy_error", fabs(t->ledger.defect_J) / scale,
+                "of the energy", 1e-3);
+  judge_at_most(JUDGE_CORRECT, "spheres_penalty_540_overlap",
+                fmax(t->overlap_share, t->boundary_overlap_share), "of the radius", 0.02);
+  judge_note("540 spheres by penalty: %lld steps, %.3g s of stepping.", (long long)t->steps,
+             t->cpu_s);
+  tl_run_close(&run);
+}
+
 int main(int argc, char **argv) {
   judge_open("spheres", argc, argv);
   tl_par_set_threads(1);
   fall("540", "0.9");
   fall("1080", "1.7");
+  by_penalty();
   return judge_close();
 }
