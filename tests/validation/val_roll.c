@@ -15,7 +15,7 @@ typedef struct Method {
   double error;            /* goal of what is exact by impulses */
 } Method;
 static const Method methods[2] = {{"", "", 0, 1e-6, 1e-6},
-                                  {"solver.method=penalty", "penalty_", 0.5, 1e-2, 5e-3}};
+                                  {"solver.method=penalty", "penalty_", 0.5, 1e-3, 5e-3}};
 
 static void judge(const Method *m, const char *what, double value, const char *unit, double goal) {
   char figure[64];
