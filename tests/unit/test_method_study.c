@@ -5,8 +5,6 @@
 #include "base/mem.h"
 #include "run/run.h"
 
-#include <math.h>
-
 static const char ball[] = "shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]\n"
                            "bodies: [{shape: ball, position_m: [0, 0, 0.05]}]\n";
 
@@ -62,5 +60,5 @@ START_TEST(as_many_steps_would_be_another_time) {
 }
 END_TEST
 
-TL_TESTS(each_method_takes_its_own_step, without_it_the_step_is_the_studys,
-         as_many_steps_would_be_another_time)
+TL_TEST_MAIN("studies for two methods", each_method_takes_its_own_step,
+             without_it_the_step_is_the_studys, as_many_steps_would_be_another_time)
