@@ -1,6 +1,7 @@
 /* The penalty method against closed forms. Studies that go by impulses as well are judged by both
  * in their own programs. */
 #include "judge/judge.h"
+#include "judge/pyramid.h"
 #include "judge/scene.h"
 #include "shape/superellipsoid.h"
 
@@ -224,5 +225,7 @@ int main(int argc, char **argv) {
   column();
   plates();
   spinning();
+  judge_at_most(JUDGE_CORRECT, "penalty_pyramid_error",
+                fabs(pyramid_least_friction("penalty") - (sqrt(3) - sqrt(2))), "friction", 0.001);
   return judge_close();
 }

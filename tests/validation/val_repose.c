@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "judge/cases.h"
-#include "judge/study.h"
+#include "judge/pyramid.h"
 #include "post/measure_repose.h"
 
 #include <math.h>
@@ -375,30 +375,6 @@ static void judge_frictionless(const Edition *e, const Angle *a, const Heap *bar
              (long long)bare->left, (long long)e->grains[0], bare->end_s);
 }
 
-/* ---- four spheres ---- */
-
-static bool stands(double mu) {
-  TlRun run;
-  judge_study_open(&run, "repose_pyramid", "contact.friction=%.6f contact.boundary_friction=%.6f",
-                   mu, mu);
-  double start = run.bodies.position[judge_study_body(&run, 3)].z;
-  judge_study_go(&run, NULL, NULL);
-  double fall = start - run.bodies.position[judge_study_body(&run, 3)].z;
-  tl_run_close(&run);
-  return fall < 0.01 * DIAMETER;
-}
-
-/* Least friction at which they stand, by halving. */
-static double least_friction(void) {
-  double low = 0.1, high = 1;
-  if (stands(low) || !stands(high)) return NAN;
-  while (high - low > 1e-4) {
-    double middle = 0.5 * (low + high);
-    *(stands(middle) ? &high : &low) = middle;
-  }
-  return high;
-}
-
 /* ---- pictures ---- */
 
 static void picture(const Edition *e, int s, int m, const char *name) {
@@ -452,8 +428,8 @@ int main(int argc, char **argv) {
   judge_frictionless(&e, &a[0][0], &stack[0].bare);
   judge_stacks(&e, stack);
   judge_at_most(JUDGE_GOAL, "repose_rest", moving, "of the grains", MOVING_SHARE);
-  judge_at_most(JUDGE_CORRECT, "repose_pyramid_error", fabs(least_friction() - (sqrt(3) - sqrt(2))),
-                "friction", 0.001);
+  judge_at_most(JUDGE_CORRECT, "repose_pyramid_error",
+                fabs(pyramid_least_friction("etm-level") - (sqrt(3) - sqrt(2))), "friction", 0.001);
   compare(stack);
   plot(a);
   picture(&e, 0, 0, "repose_sphere_frictionless.png");
