@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "run/run.h"
 #include "base/mem.h"
 #include "judge/cases.h"
 #include "judge/pyramid.h"
