@@ -15,7 +15,7 @@ typedef struct TlPenaltySetup {
   int64_t nodes_every;
 } TlPenaltySetup;
 
-enum { TL_PENALTY_PARAMS = 14 };
+enum { TL_PENALTY_PARAMS = 15 };
 extern const TlParam tl_penalty_params[];
 
 /* The stiffness that law and spread ask for must be there; TL_EINPUT names the key. */
