@@ -115,6 +115,11 @@ const TlTouch *tl_history_find(const TlHistory *history, int64_t low, int64_t hi
 /* Angular velocity of body i, world, rad/s, and the way back; need the derived fields. */
 TlVec3 tl_bodies_spin(const TlBodies *bodies, int64_t index);
 void tl_bodies_set_spin(TlBodies *bodies, int64_t index, TlVec3 spin);
+/* The same moment of inertia about any axis: the spin is L over it whatever the attitude. */
+static inline int tl_bodies_round(const TlBodies *bodies, int64_t index) {
+  TlVec3 i = bodies->inertia[index];
+  return i.x == i.y && i.y == i.z;
+}
 /* R diag(d) R^T of body i. */
 TlSym3 tl_bodies_rotated(const TlBodies *bodies, int64_t index, TlVec3 diagonal);
 

@@ -72,11 +72,13 @@ static int sought(const double *size, const TlField *field, TlVec3 n, TlClosedPo
   return 1;
 }
 
-/* By its centre: exact against a true distance. */
+/* By its centre, one lookup: against a true distance, and against a field that is one as far out as
+ * the centre of a sphere that touches can be. */
 static int sphere_points(const double *size, const TlField *field, TlClosedPoint *out) {
   *out = (TlClosedPoint){.key = 0};
   if (!field->at(field, tl_vec3(0, 0, 0), &out->gap, &out->n)) return 0;
-  if (!field->exact) return out->gap > 2 * size[0] ? 0 : sought(size, field, out->n, out);
+  if (!field->exact && size[0] > field->near)
+    return out->gap > 2 * size[0] ? 0 : sought(size, field, out->n, out);
   out->gap -= size[0];
   out->p = tl_scale(-size[0], out->n);
   return 1;

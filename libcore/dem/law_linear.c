@@ -1,17 +1,19 @@
+#include "base/lanes.h"
 #include "dem/law.h"
 
-static double slope(const TlLawPoint *p, double d) {
-  (void)d;
-  return p->area_m2 > 0 ? p->area_m2 * p->stiffness.normal_Pa_m : p->stiffness.normal_N_m;
-}
-static double force(const TlLawPoint *p, double d) {
-  return slope(p, d) * d;
-}
-static double energy(const TlLawPoint *p, double d) {
-  return 0.5 * slope(p, d) * d * d;
-}
-static double shear(const TlLawPoint *p, double d) {
-  return p->stiffness.ratio * slope(p, d);
+TL_LANES_CLONES static void many(const TlLawPoints *p, int count, const TlLawArrays *out) {
+  const double *restrict area = p->area_m2, *restrict depth = p->depth_m;
+  double *restrict force = out->force, *restrict slope = out->slope;
+  double *restrict energy = out->energy, *restrict shear = out->shear;
+  const double point = p->stiffness->normal_N_m, surface = p->stiffness->normal_Pa_m,
+               ratio = p->stiffness->ratio;
+  for (int i = 0; i < count; i++) {
+    double k = area[i] > 0 ? area[i] * surface : point;
+    force[i] = k * depth[i];
+    slope[i] = k;
+    energy[i] = 0.5 * k * depth[i] * depth[i];
+    shear[i] = ratio * k;
+  }
 }
 
-const TlNormalLaw tl_law_linear = {"linear", false, force, slope, energy, shear, 1};
+const TlNormalLaw tl_law_linear = {"linear", false, many, 1};

@@ -13,7 +13,6 @@ TlStatus tl_motion_start(const TlBodies *b, TlArena *arena, TlMotion *m) {
   m->start_spin = tl_arena_push(arena, n, sizeof *m->start_spin);
   m->real.twist = tl_arena_push(arena, n, sizeof(TlTwist));
   m->pseudo.twist = tl_arena_push(arena, n, sizeof(TlTwist));
-  m->centred = false;
   if (!inverse || !m->start_spin || !m->real.twist || !m->pseudo.twist) return TL_ENOMEM;
   memset(m->pseudo.twist, 0, n * sizeof(TlTwist));
   m->real.inverse_mass = m->pseudo.inverse_mass = b->inverse_mass;
@@ -58,19 +57,6 @@ static TlQuat turned(TlQuat q, TlVec3 spin, double dt) {
   return tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(tl_scale(dt, spin)), q));
 }
 
-/* w: the spin at the first guess of the half-turned attitude. Converges by the turn of a step a
- * round: three to five rounds. */
-static TlVec3 centred_spin(TlBodies *b, int64_t i, TlQuat start, TlVec3 w, double dt) {
-  enum { ROUNDS = 30 };
-  for (int round = 0; round < ROUNDS; round++) {
-    TlVec3 before = w;
-    b->rotation[i] = turned(start, w, 0.5 * dt);
-    w = tl_bodies_spin(b, i);
-    if (dt * tl_norm(tl_sub(w, before)) <= 1e-14) break;
-  }
-  return w;
-}
-
 static bool same(TlVec3 a, TlVec3 b) {
   return a.x == b.x && a.y == b.y && a.z == b.z;
 }
@@ -85,11 +71,45 @@ static void move_body(TlBodies *b, const TlMotion *m, int64_t i, double dt) {
   TlQuat start = b->rotation[i];
   b->rotation[i] = turned(start, tl_bodies_spin(b, i), 0.5 * dt);
   TlVec3 middle = tl_bodies_spin(b, i);
-  if (m->centred) middle = centred_spin(b, i, start, middle, dt);
   b->rotation[i] = turned(start, tl_add(middle, p->w), dt);
 }
 
-static void flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, int count) {
+/* w: the spin at the first guess of the half-turned attitude. Converges by the turn of a step a
+ * round: three to five rounds. */
+static TlVec3 centred_spin(TlBodies *b, int64_t i, TlQuat start, TlVec3 w, double dt) {
+  enum { ROUNDS = 30 };
+  for (int round = 0; round < ROUNDS; round++) {
+    TlVec3 before = w;
+    b->rotation[i] = turned(start, w, 0.5 * dt);
+    w = tl_bodies_spin(b, i);
+    if (dt * tl_norm(tl_sub(w, before)) <= 1e-14) break;
+  }
+  return w;
+}
+
+/* exp of a turn by less than a tenth of a radian, to the last digit by its series. */
+static TlQuat small_turn(TlVec3 r) {
+  double h = 0.25 * tl_norm2(r); /* of half the angle, squared */
+  double s = 1 - h / 6 * (1 - h / 20 * (1 - h / 42 * (1 - h / 72)));
+  double c = 1 - h / 2 * (1 - h / 12 * (1 - h / 30 * (1 - h / 56)));
+  return (TlQuat){c, 0.5 * s * r.x, 0.5 * s * r.y, 0.5 * s * r.z};
+}
+
+/* Of a round body the spin stays. */
+void tl_motion_turn(TlBodies *b, int64_t i, double dt) {
+  TlQuat start = b->rotation[i];
+  if (tl_bodies_round(b, i)) {
+    TlVec3 turn = tl_scale(dt * b->inverse_inertia[i].x, b->momentum[i]);
+    TlQuat q = tl_norm2(turn) < 0.01 ? small_turn(turn) : tl_quat_from_rotation(turn);
+    b->rotation[i] = tl_quat_unit(tl_quat_mul(q, start));
+    return;
+  }
+  b->rotation[i] = turned(start, tl_bodies_spin(b, i), 0.5 * dt);
+  TlVec3 middle = centred_spin(b, i, start, tl_bodies_spin(b, i), dt);
+  b->rotation[i] = turned(start, middle, dt);
+}
+
+void tl_motion_flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, int count) {
   b->flags[i] &= ~TL_BODY_OUTSIDE;
   if (b->flags[i] & TL_BODY_NET) return; /* a net may hang over the terrain's edge */
   for (int k = 0; k < count; k++) {
@@ -106,7 +126,7 @@ TlStatus tl_motion_finish(TlBodies *b, const TlMotion *m, const TlBoundary *boun
 #pragma omp parallel for schedule(static) if (tl_par_pays(b->total, BODY_NS))
   for (int64_t i = 0; i < b->owned; i++) {
     if (!(b->flags[i] & TL_BODY_FROZEN)) move_body(b, m, i, step_s);
-    flag_outside(b, i, boundary, boundary_count);
+    tl_motion_flag_outside(b, i, boundary, boundary_count);
   }
   return TL_OK;
 }

@@ -19,21 +19,23 @@ typedef struct Pair {
   double shear_damping;
 } Pair;
 
-static const TlStiffness *stiffness(const TlPress *p) {
+static inline const TlStiffness *stiffness(const TlPress *p) {
   return p->b >= 0 ? &p->penalty->grain : &p->penalty->boundary;
 }
 
-static Pair pair_of(const TlPress *p) {
-  const TlBodies *x = p->bodies;
-  double inverse = x->inverse_mass[p->a], curvature = 1 / x->radius[p->a];
-  if (p->b >= 0) {
-    inverse += x->inverse_mass[p->b];
-    curvature += 1 / x->radius[p->b];
+static inline Pair pair_of(const TlPress *p) {
+  const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
+  double inverse = a->inverse_mass, sum = 1, product = a->radius;
+  if (b) {
+    inverse += b->inverse_mass;
+    sum = a->radius + b->radius;
+    product *= b->radius;
   }
+  double both = 1 / (inverse * sum); /* one division for two */
   return (Pair){.press = p,
                 .law = tl_law(p->penalty->law),
-                .point = {.stiffness = *stiffness(p), .radius_m = 1 / curvature},
-                .mass = 1 / inverse};
+                .point = {.stiffness = stiffness(p), .radius_m = product * inverse * both},
+                .mass = sum * both};
 }
 
 /* Of the surface that a point stands for; 0: a point. Both grains' nodes bear half each. */
@@ -46,21 +48,20 @@ static double area_of(const TlPress *p, const TlPoint *point) {
   return share * scale * scale * (double)shape->avatar->node_area_m2[point->key >> 1];
 }
 
-static double capped(const TlPress *p, double depth, TlPressed *out) {
+/* The depth at which a contact bears. */
+static inline double capped(const TlPress *p, double depth) {
   double share = p->penalty->most_share;
   if (share <= 0) return depth;
-  double size = p->bodies->radius[p->a];
-  if (p->b >= 0) size = tl_min(size, p->bodies->radius[p->b]);
-  if (depth <= share * size) return depth;
-  out->capped++;
-  return share * size;
+  double size = p->body[p->a].radius;
+  if (p->b >= 0) size = tl_min(size, p->body[p->b].radius);
+  return tl_min(depth, share * size);
 }
 
-static TlVec3 relative_velocity(const TlPress *p, TlVec3 at, TlVec3 ra, TlVec3 rb) {
-  const TlTwist *a = &p->twist[p->a];
+static inline TlVec3 relative_velocity(const TlPress *p, TlVec3 at, TlVec3 ra, TlVec3 rb) {
+  const TlPressBody *a = &p->body[p->a];
   TlVec3 u = tl_add(a->v, tl_cross(a->w, ra));
   if (p->b < 0) return p->wall ? tl_sub(u, p->wall_velocity(p->wall, at)) : u;
-  const TlTwist *b = &p->twist[p->b];
+  const TlPressBody *b = &p->body[p->b];
   return tl_sub(u, tl_add(b->v, tl_cross(b->w, rb)));
 }
 
@@ -72,25 +73,25 @@ typedef struct Spring {
   double stiffness, lost_J;
 } Spring;
 
-static Spring spring_of(const TlPress *p, int64_t key, TlVec3 n, double shear) {
+static inline Spring spring_of(const TlPress *p, int64_t key, TlVec3 n, double shear) {
   Spring spring = {.stiffness = shear};
   size_t i = 0;
   while (i < p->known_count && p->known[i].key != key) i++;
   if (i == p->known_count || shear == 0) return spring;
   double before = tl_norm(p->known[i].normal);
   if (before == 0) return spring;
-  TlVec3 w = tl_scale(0.5, p->twist[p->a].w); /* a wall does not turn about its own normal */
-  if (p->b >= 0) w = tl_axpy(w, 0.5, p->twist[p->b].w);
-  spring.s = tl_spring_turned(p->known[i].impulse, tl_scale(1 / before, p->known[i].normal), n,
+  TlVec3 w = tl_scale(0.5, p->body[p->a].w); /* a wall does not turn about its own normal */
+  if (p->b >= 0) w = tl_axpy(w, 0.5, p->body[p->b].w);
+  TlVec3 s = tl_spring_turned(p->known[i].impulse, tl_scale(1 / before, p->known[i].normal), n,
                               0.5 * p->step_s * tl_dot(w, n));
-  double square = tl_norm2(spring.s), share = tl_min(1, before / shear);
-  spring.s = tl_scale(share, spring.s);
+  double square = tl_norm2(s), share = before < shear ? before / shear : 1;
+  spring.s = tl_scale(share, s);
   spring.lost_J = 0.5 * square * (before - shear * share * share);
   return spring;
 }
 
 /* Largest share of the dashpot's force g that stays in the cone with the spring's f in it. */
-static double share_in_cone(TlVec3 f, TlVec3 g, double most) {
+static inline double share_in_cone(TlVec3 f, TlVec3 g, double most) {
   double a = tl_norm2(g), b = tl_dot(f, g), c = tl_norm2(f) - most * most;
   if (a + 2 * b + c <= 0) return 1;
   return tl_max(0, tl_min(1, (-b + sqrt(tl_max(0, b * b - a * c))) / a));
@@ -99,76 +100,87 @@ static double share_in_cone(TlVec3 f, TlVec3 g, double most) {
 /* Tangential force on a. The spring grows by the way of the step; where it is more than friction
  * bears it slips, and there is no dashpot. Slip takes the mean force of the step's two ends times
  * the way. */
-static TlVec3 tangential(const Pair *pair, TlVec3 ut, double fn, double slope, Spring *spring,
-                         TlPressed *out) {
-  const TlPress *p = pair->press;
-  double k = spring->stiffness, most = p->friction * fn;
-  TlVec3 start = spring->s, trial = tl_axpy(start, p->step_s, ut);
-  double size = k * tl_norm(trial);
-  out->slip_J += spring->lost_J;
-  spring->s = trial;
-  if (size > most) {
-    out->sliding++;
-    spring->s = tl_scale(most / size, trial);
-    out->slip_J += 0.5 * k * tl_dot(tl_add(start, spring->s), tl_sub(trial, spring->s));
-    return tl_scale(-k, spring->s);
+typedef struct Rubbed {
+  TlVec3 force, s;
+  double slip_J, viscous_J;
+  int sliding;
+} Rubbed;
+
+static inline Rubbed rub(const Spring *spring, TlVec3 ut, double damping, double most, double dt) {
+  double k = spring->stiffness;
+  TlVec3 start = spring->s, s = tl_axpy(start, dt, ut), force = tl_scale(-k, s);
+  double square = tl_norm2(force);
+  Rubbed r = {.s = s, .force = force, .slip_J = spring->lost_J};
+  if (square > most * most) {
+    double share = most / sqrt(square);
+    r.s = tl_scale(share, s);
+    r.force = tl_scale(share, force);
+    r.slip_J += 0.5 * k * tl_dot(tl_add(start, r.s), tl_sub(s, r.s));
+    r.sliding = 1;
+    return r;
   }
-  TlVec3 force = tl_scale(-k, trial), dashpot = tl_scale(-pair->shear_damping * slope, ut);
+  TlVec3 dashpot = tl_scale(-damping, ut);
   double share = share_in_cone(force, dashpot, most);
-  out->viscous_J -= share * p->step_s * tl_dot(dashpot, ut);
-  return tl_axpy(force, share, dashpot);
+  r.viscous_J = -share * dt * tl_dot(dashpot, ut);
+  r.force = tl_axpy(force, share, dashpot);
+  return r;
 }
 
-static void add_point(const Pair *pair, const TlPoint *point, double fn, TlVec3 force, double slope,
-                      double shear, TlPressed *out) {
+static inline void add_point(const Pair *pair, const TlPoint *point, double fn, TlVec3 force,
+                             const TlLawValues *law, TlPressed *out) {
   const TlPress *p = pair->press;
   out->normal_N += fn;
   out->point = tl_axpy(out->point, fn, point->p); /* over the sum when all are there */
   out->normal = tl_axpy(out->normal, fn, point->n);
-  TlVec3 ra = tl_sub(point->p, p->bodies->position[p->a]);
-  double stiff = tl_max(slope, shear);
+  TlVec3 ra = tl_sub(point->p, p->body[p->a].x);
+  double stiff = tl_max(law->slope, law->shear);
   out->force = tl_add(out->force, force);
   out->torque_a = tl_add(out->torque_a, tl_cross(ra, force));
   out->stiffness_a[0] += stiff;
   out->stiffness_a[1] += stiff * tl_norm2(ra);
-  if (p->b < 0 && p->wall)
-    out->wall_work_J += p->step_s * tl_dot(p->wall_velocity(p->wall, point->p), force);
+  if (p->wall) out->wall_work_J += p->step_s * tl_dot(p->wall_velocity(p->wall, point->p), force);
   if (p->b >= 0) {
-    TlVec3 rb = tl_sub(point->p, p->bodies->position[p->b]);
+    TlVec3 rb = tl_sub(point->p, p->body[p->b].x);
     out->torque_b = tl_sub(out->torque_b, tl_cross(rb, force));
     out->stiffness_b[0] += stiff;
     out->stiffness_b[1] += stiff * tl_norm2(rb);
   }
   out->points++;
+  if (capped(p, -point->gap) < -point->gap) out->capped++;
   out->depth_m = tl_max(out->depth_m, -point->gap);
 }
 
-static TlStatus press_point(const Pair *pair, const TlPoint *point, int64_t key, TlHistory *touches,
-                            TlPressed *out) {
-  const TlPress *p = pair->press;
+static inline TlLawValues law_at(const Pair *pair, const TlPoint *point) {
   TlLawPoint law = pair->point;
-  law.area_m2 = area_of(p, point);
-  double depth = capped(p, -point->gap, out);
-  double slope = pair->law->slope(&law, depth), shear = pair->law->shear(&law, depth);
-  TlVec3 n = point->n, rb = {0, 0, 0}, ra = tl_sub(point->p, p->bodies->position[p->a]);
-  if (p->b >= 0) rb = tl_sub(point->p, p->bodies->position[p->b]);
+  law.area_m2 = area_of(pair->press, point);
+  return tl_law_at(pair->law, &law, capped(pair->press, -point->gap));
+}
+
+static inline void press_point(const Pair *pair, const TlPoint *point, int64_t key,
+                               const TlLawValues *law, TlHistory *touches, TlPressed *out) {
+  const TlPress *p = pair->press;
+  TlVec3 n = point->n, rb = {0, 0, 0}, ra = tl_sub(point->p, p->body[p->a].x);
+  if (p->b >= 0) rb = tl_sub(point->p, p->body[p->b].x);
   TlVec3 u = relative_velocity(p, point->p, ra, rb);
-  double un = tl_dot(u, n), damping = pair->damping * slope;
-  double elastic = pair->law->force(&law, depth), fn = tl_max(elastic - damping * un, 0);
-  out->viscous_J += (elastic - fn) * un * p->step_s; /* where tension is cut the spring's is lost */
-  Spring spring = spring_of(p, key, n, shear);
-  TlVec3 ft = tangential(pair, tl_axpy(u, -un, n), fn, slope, &spring, out);
-  add_point(pair, point, fn, tl_axpy(ft, fn, n), slope, shear, out);
-  out->elastic_J += pair->law->energy(&law, depth) + 0.5 * shear * tl_norm2(spring.s);
-  if (p->friction == 0) return TL_OK;
-  TL_TRY(TL_RESERVE(touches->touch, touches->capacity, touches->count + 1));
+  double un = tl_dot(u, n), damping = pair->damping * law->slope;
+  double fn = tl_max(law->force - damping * un, 0);
+  out->viscous_J += (law->force - fn) * un * p->step_s; /* tension cut: the spring's is lost */
+  Spring spring = spring_of(p, key, n, law->shear);
+  Rubbed rubbed = rub(&spring, tl_axpy(u, -un, n), pair->shear_damping * law->slope,
+                      p->friction * fn, p->step_s);
+  TlVec3 ft = rubbed.force;
+  out->slip_J += rubbed.slip_J;
+  out->viscous_J += rubbed.viscous_J;
+  out->sliding += rubbed.sliding;
+  add_point(pair, point, fn, tl_axpy(ft, fn, n), law, out);
+  out->elastic_J += law->energy + 0.5 * law->shear * tl_norm2(rubbed.s);
+  if (p->friction == 0) return;
   int64_t high = p->b >= 0 ? p->bodies->id[p->b] : -1 - p->boundary;
   touches->touch[touches->count++] = (TlTouch){.low = p->bodies->id[p->a],
                                                .high = high,
                                                .key = key,
-                                               .impulse = spring.s,
-                                               .normal = tl_scale(shear, n)};
-  return TL_OK;
+                                               .impulse = rubbed.s,
+                                               .normal = tl_scale(law->shear, n)};
 }
 
 /* Touching points to the front, in order of key: sums must not depend on how they were found. */
@@ -191,29 +203,93 @@ static size_t touching(const TlPress *p, TlPoints *points) {
   return count;
 }
 
+/* From the sums over the points of their slopes and tangential stiffnesses. */
+static inline void set_damping(Pair *pair, double slopes, double shears) {
+  if (!(slopes > 0)) return;
+  double factor = 2 * pair->press->damping * pair->law->damping_factor;
+  pair->damping = factor * sqrt(pair->mass / slopes);
+  pair->shear_damping = factor * sqrt(pair->mass * shears) / slopes;
+}
+
+static TlStatus reserve(TlHistory *touches, size_t count) {
+  return TL_RESERVE(touches->touch, touches->capacity, touches->count + count);
+}
+
+static inline void finish(const TlPoint *first, TlPressed *out) {
+  bool bears = out->normal_N > 0; /* else all of them are about to open */
+  out->point = bears ? tl_scale(1 / out->normal_N, out->point) : first->p;
+  out->normal = bears ? tl_unit(out->normal) : first->n;
+}
+
+/* Most contacts are of one point: the same as below, written once and kept in registers. */
+TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches, TlPressed *out) {
+  TL_TRY(reserve(touches, 1));
+  Pair pair = pair_of(p);
+  const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
+  TlLawValues law = law_at(&pair, point);
+  double factor = 2 * p->damping * pair.law->damping_factor, dt = p->step_s;
+  double normal_damping = factor * sqrt(pair.mass * law.slope);
+  double shear_damping = factor * sqrt(pair.mass * law.shear);
+  TlVec3 n = point->n, at = point->p, ra = tl_sub(at, a->x), rb = {0, 0, 0}, wall = {0, 0, 0};
+  TlVec3 u = tl_add(a->v, tl_cross(a->w, ra));
+  if (b) {
+    rb = tl_sub(at, b->x);
+    u = tl_sub(u, tl_add(b->v, tl_cross(b->w, rb)));
+  } else if (p->wall) {
+    wall = p->wall_velocity(p->wall, at);
+    u = tl_sub(u, wall);
+  }
+  double un = tl_dot(u, n), fn = tl_max(law.force - normal_damping * un, 0);
+  int64_t key = p->penalty->spread == TL_SPREAD_DEEPEST ? 0 : point->key;
+  TlVec3 ut = tl_axpy(u, -un, n);
+  Spring spring = spring_of(p, key, n, law.shear);
+  Rubbed rubbed = rub(&spring, ut, shear_damping, p->friction * fn, dt);
+  TlVec3 force = tl_axpy(rubbed.force, fn, n), moment = tl_cross(ra, force);
+  double stiff = tl_max(law.slope, law.shear);
+  *out = (TlPressed){.force = force,
+                     .torque_a = moment,
+                     .torque_b = tl_cross(force, rb),
+                     .points = 1,
+                     .sliding = rubbed.sliding,
+                     .capped = capped(p, -point->gap) < -point->gap,
+                     .depth_m = -point->gap,
+                     .normal_N = fn,
+                     .point = at,
+                     .normal = n,
+                     .elastic_J = law.energy + 0.5 * law.shear * tl_norm2(rubbed.s),
+                     .slip_J = rubbed.slip_J,
+                     .viscous_J = (law.force - fn) * un * dt + rubbed.viscous_J,
+                     .wall_work_J = dt * tl_dot(wall, force),
+                     .stiffness_a = {stiff, stiff * tl_norm2(ra)},
+                     .stiffness_b = {b ? stiff : 0, stiff * tl_norm2(rb)}};
+  if (p->friction == 0) return TL_OK;
+  touches->touch[touches->count++] = (TlTouch){.low = p->bodies->id[p->a],
+                                               .high = b ? p->bodies->id[p->b] : -1 - p->boundary,
+                                               .key = key,
+                                               .impulse = rubbed.s,
+                                               .normal = tl_scale(law.shear, n)};
+  return TL_OK;
+}
+
 TlStatus tl_press(const TlPress *p, TlPoints *points, TlHistory *touches, TlPressed *out) {
-  *out = (TlPressed){0};
   size_t count = touching(p, points);
+  if (count == 1) return tl_press_one(p, points->point, touches, out);
+  *out = (TlPressed){0};
   if (count == 0) return TL_OK;
+  TL_TRY(reserve(touches, count));
   Pair pair = pair_of(p);
   double slopes = 0, shears = 0;
   for (size_t i = 0; i < count; i++) {
-    TlLawPoint law = pair.point;
-    law.area_m2 = area_of(p, &points->point[i]);
-    double depth = -points->point[i].gap;
-    slopes += pair.law->slope(&law, depth);
-    shears += pair.law->shear(&law, depth);
+    TlLawValues law = law_at(&pair, &points->point[i]);
+    slopes += law.slope;
+    shears += law.shear;
   }
-  double factor = 2 * p->damping * pair.law->damping_factor;
-  if (slopes > 0) pair.damping = factor * sqrt(pair.mass / slopes);
-  if (slopes > 0) pair.shear_damping = factor * sqrt(pair.mass * shears) / slopes;
-  bool one = p->penalty->spread == TL_SPREAD_DEEPEST;
+  set_damping(&pair, slopes, shears);
   for (size_t i = 0; i < count; i++) {
     const TlPoint *point = &points->point[i];
-    TL_TRY(press_point(&pair, point, one ? 0 : point->key, touches, out));
+    TlLawValues law = law_at(&pair, point);
+    press_point(&pair, point, point->key, &law, touches, out);
   }
-  bool bears = out->normal_N > 0; /* else all of them are about to open */
-  out->point = bears ? tl_scale(1 / out->normal_N, out->point) : points->point[0].p;
-  out->normal = bears ? tl_unit(out->normal) : points->point[0].n;
+  finish(points->point, out);
   return TL_OK;
 }

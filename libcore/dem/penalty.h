@@ -39,15 +39,26 @@ typedef struct TlPenalty {
                             reckoned with; 0: a fifth */
 } TlPenalty;
 
+/* What a contact asks of a body: where it is, and how it moved in the half step before. Two cache
+ * lines. */
+typedef struct TlPressBody {
+  TlVec3 x, v, w;
+  double radius, inverse_mass, curvature; /* 1/radius */
+  int64_t id;
+  int32_t rub; /* whose friction: press.c */
+  bool ball;   /* a sphere */
+  char unused[19];
+} TlPressBody;
+
 /* One contact: a grain pair, or a grain at a boundary (b < 0). */
 typedef struct TlPress {
   const TlBodies *bodies;
-  const TlTwist *twist; /* of the half step before */
+  const TlPressBody *body;
   const TlPenalty *penalty;
   int32_t a, b, boundary;
   double friction, damping; /* share of the critical */
   TlVec3 (*wall_velocity)(const void *wall, TlVec3 point);
-  const void *wall;
+  const void *wall; /* NULL: a pair, or a wall that stands */
   double step_s;
   const TlTouch *known; /* of the last step, by key */
   size_t known_count;
@@ -71,5 +82,9 @@ typedef struct TlPressed {
 /* Points with gap >= 0 are passed over; they may be reordered. New touches are appended to
  * `touches` (by key). */
 TlStatus tl_press(const TlPress *press, TlPoints *points, TlHistory *touches, TlPressed *out);
+
+/* The same of one point, which need not be in a list. */
+TlStatus tl_press_one(const TlPress *press, const TlPoint *point, TlHistory *touches,
+                      TlPressed *out);
 
 #endif

@@ -116,6 +116,28 @@ static bool bonded(const TlBodies *x, const TlSlot *p) {
   return tl_net_bonded(&x->history, x->id[p->a], x->id[p->b]);
 }
 
+static TlStatus find_points(const TlScan *s, const TlSlot *p, TlPoints *points) {
+  TlMargin m = p->margin;
+  TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
+  TlNearQuery query = {.bodies = s->bodies,
+                       .a = p->a,
+                       .b = p->b,
+                       .turn_a = &s->turn[p->a],
+                       .turn_b = &s->turn[p->b],
+                       .both = s->config->sides == TL_SIDES_BOTH,
+                       .way = m.way,
+                       .size = m.size,
+                       .band = m.band,
+                       .reach = m.reach};
+  points->count = 0;
+  return pair_points(s->config, &query, &s->near->pair[p->number], &wanted, points);
+}
+
+TlStatus tl_scan_pair_points(const TlScan *s, TlSlot *p, TlPoints *points) {
+  p->margin = s->pair_margin(s->context, p->a, p->b);
+  return find_points(s, p, points);
+}
+
 static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const TlScan *s = context;
   const TlBodies *x = s->bodies;
@@ -123,27 +145,24 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
   (void)block;
   for (int64_t i = begin; i < end; i++) {
     TlSlot p = tl_scan_slot(s, i);
-    TlMargin m = p.margin = s->pair_margin(s->context, p.a, p.b);
-    double far = x->radius[p.a] + x->radius[p.b] + m.margin;
+    p.margin = s->pair_margin(s->context, p.a, p.b);
+    double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
     if (bonded(x, &p)) continue;
     if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
-    points->count = 0;
     points->pairs++;
-    TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
-    TlNearQuery query = {.bodies = x,
-                         .a = p.a,
-                         .b = p.b,
-                         .turn_a = &s->turn[p.a],
-                         .turn_b = &s->turn[p.b],
-                         .both = s->config->sides == TL_SIDES_BOTH,
-                         .way = m.way,
-                         .size = m.size,
-                         .band = m.band,
-                         .reach = m.reach};
-    TL_TRY(pair_points(s->config, &query, &s->near->pair[i], &wanted, points));
+    TL_TRY(find_points(s, &p, points));
     TL_TRY(s->take(s->context, &p, points, thread));
   }
   return TL_OK;
+}
+
+TlStatus tl_scan_wall_points(const TlScan *s, TlSlot *p, TlPoints *points) {
+  const TlBoundary *wall = &s->boundary[p->boundary];
+  TlMargin m = p->margin = s->wall_margin(s->context, p->a, wall);
+  TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
+  points->count = 0;
+  return boundary_nodes(s->config, s->near, s->bodies, p->a, &s->turn[p->a], p->boundary, wall,
+                        m.way, &wanted, points);
 }
 
 static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64_t block,
@@ -153,13 +172,8 @@ static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64
   (void)block;
   for (int64_t i = begin; i < end; i++) {
     TlSlot p = tl_scan_slot(s, (int64_t)s->pairs->count + i);
-    const TlBoundary *wall = &s->boundary[p.boundary];
-    TlMargin m = p.margin = s->wall_margin(s->context, p.a, wall);
-    points->count = 0;
     points->pairs++;
-    TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
-    TL_TRY(boundary_nodes(s->config, s->near, s->bodies, p.a, &s->turn[p.a], p.boundary, wall,
-                          m.way, &wanted, points));
+    TL_TRY(tl_scan_wall_points(s, &p, points));
     TL_TRY(s->take(s->context, &p, points, thread));
   }
   return TL_OK;
@@ -215,11 +229,14 @@ static TlStatus turn_bodies(void *context, int64_t begin, int64_t end, int64_t b
   const TlScan *s = context;
   (void)block;
   (void)thread;
-  for (int64_t i = begin; i < end; i++) s->turn[i] = tl_quat_matrix(s->bodies->rotation[i]);
+  bool all = s->config->edges == TL_EDGES_REFINE; /* who else asks how a sphere is turned? */
+  for (int64_t i = begin; i < end; i++)
+    if (all || !tl_shape_alone(s->bodies->shape[i]))
+      s->turn[i] = tl_quat_matrix(s->bodies->rotation[i]);
   return TL_OK;
 }
 
-TlStatus tl_scan_start(TlScan *s) {
+TlStatus tl_scan_prepare(TlScan *s) {
   s->turn = tl_arena_push(s->arena, (size_t)s->bodies->total, sizeof *s->turn);
   if (!s->turn) return TL_ENOMEM;
   for (int t = 0; t < tl_par_threads(); t++) {
@@ -228,7 +245,11 @@ TlStatus tl_scan_start(TlScan *s) {
   }
   TL_TRY(tl_par_loop(s->bodies->total, 512, LIGHT_NS, turn_bodies, s));
   s->pairs = &s->near->broad.pairs;
-  TL_TRY(tl_near_update(s->near, s->bodies, s->boundary_count, s->config->step_s, s->arena));
+  return tl_near_update(s->near, s->bodies, s->boundary_count, s->config->step_s, s->arena);
+}
+
+TlStatus tl_scan_start(TlScan *s) {
+  TL_TRY(tl_scan_prepare(s));
   return list_near(s);
 }
 

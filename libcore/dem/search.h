@@ -43,6 +43,12 @@ typedef struct TlScan {
   const int32_t *near_body, *near_boundary; /* of the slots after the pairs */
 } TlScan;
 
+/* Turns and pairs only; and the points of one of the pairs, or of a body at a boundary (slot: a, b,
+ * boundary), into `points` (emptied first), for a caller whose loops are its own. pair_margin and
+ * wall_margin must serve. */
+TlStatus tl_scan_prepare(TlScan *scan);
+TlStatus tl_scan_pair_points(const TlScan *scan, TlSlot *slot, TlPoints *points);
+TlStatus tl_scan_wall_points(const TlScan *scan, TlSlot *slot, TlPoints *points);
 /* Everything up to `slots`; wall_margin must serve. */
 TlStatus tl_scan_start(TlScan *scan);
 /* All slots; errors name the grains. */

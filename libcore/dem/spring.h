@@ -14,7 +14,8 @@ static inline TlVec3 tl_spring_turned(TlVec3 s, TlVec3 n0, TlVec3 n1, double hal
   if (c > -0.999)
     s = tl_add(tl_axpy(tl_scale(c, s), 1, tl_cross(a, s)), tl_scale(tl_dot(a, s) / (1 + c), a));
   s = tl_axpy(s, -tl_dot(s, n1), n1);
-  double cosine = (1 - half * half) / (1 + half * half), sine = 2 * half / (1 + half * half);
+  double inverse = 1 / (1 + half * half);
+  double cosine = (1 - half * half) * inverse, sine = 2 * half * inverse;
   return tl_axpy(tl_scale(cosine, s), sine, tl_cross(n1, s));
 }
 

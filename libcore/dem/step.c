@@ -70,26 +70,55 @@ static double half_bond(const TlSolver *s, int64_t id) {
   return 0.5 * (1 + net->stretch_most) * tl_net_longest_bond(net);
 }
 
-TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
-  double least = 0; /* minus the largest speed, so that one hook serves */
-  TlStatus status = TL_OK;
-  for (int64_t i = 0; i < b->total && status == TL_OK; i++) {
-    status = shape_for(s, b->avatar_id[i], &b->shape[i]);
-    if (status != TL_OK) break;
+/* Are the derived fields of the body those of the shape and scale it has? */
+static bool derived(const TlSolver *s, const TlBodies *b, int64_t i) {
+  const TlKnownShape *known = &s->known[i];
+  const TlShape *shape = known->shape;
+  if (!shape || known->avatar_id != b->avatar_id[i] || b->shape[i] != shape) return false;
+  double scale = b->scale[i], scale3 = scale * scale * scale;
+  bool fixed = b->flags[i] & TL_BODY_FROZEN;
+  return !(b->flags[i] & TL_BODY_NET) && b->radius[i] == scale * shape->radius_m &&
+         b->mass[i] == s->config.density_kg_m3 * shape->volume_m3 * scale3 &&
+         (b->inverse_mass[i] == 0) == fixed;
+}
+
+static TlStatus derive_all(TlSolver *s, TlBodies *b) {
+  size_t had = s->known_capacity;
+  TL_TRY(TL_RESERVE(s->known, s->known_capacity, (size_t)b->total));
+  for (size_t i = had; i < s->known_capacity; i++) s->known[i] = (TlKnownShape){0, NULL};
+  for (int64_t i = 0; i < b->total; i++) {
+    if (derived(s, b, i)) continue;
+    TL_TRY(shape_for(s, b->avatar_id[i], &b->shape[i]));
+    s->known[i] = (TlKnownShape){b->avatar_id[i], b->shape[i]};
     derive(s, b, i);
-    least = fmin(least, -fmax(tl_step_speed(b, i), driven_speed(s, b->position[i])));
+    if (!(b->flags[i] & TL_BODY_NET)) s->unchecked++;
   }
+  return TL_OK;
+}
+
+static double largest_speed(const TlSolver *s, const TlBodies *b) {
+  double most = 0;
+  for (int64_t i = 0; i < b->total; i++)
+    most = fmax(most, fmax(tl_step_speed(b, i), driven_speed(s, b->position[i])));
+  return most;
+}
+
+TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
+  bool forces = tl_step_method(s->config.method) != NULL; /* they know no contacts to come */
+  TlStatus status = derive_all(s, b);
   int failed = status != TL_OK;
   TL_TRY(tl_sync_any(s->sync, &failed)); /* ranks leave together */
   if (status != TL_OK) return status;
   if (failed) return tl_fail(TL_EINPUT, "another rank could not load its shapes");
+  double least = forces ? 0 : -largest_speed(s, b); /* so that one hook serves */
   TL_TRY(tl_sync_least(s->sync, &least, 1));
   s->speed_max = -least;
   for (int64_t i = 0; i < b->total; i++) {
-    b->reach[i] = b->radius[i]; /* forces know no contacts to come */
-    if (!tl_step_method(s->config.method))
+    b->reach[i] = b->radius[i];
+    if (!forces)
       b->reach[i] = tl_detect_reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
-    b->halo[i] = fmax(b->reach[i], b->flags[i] & TL_BODY_NET ? half_bond(s, b->id[i]) : 0);
+    b->halo[i] = b->reach[i];
+    if (b->flags[i] & TL_BODY_NET) b->halo[i] = fmax(b->reach[i], half_bond(s, b->id[i]));
   }
   return TL_OK;
 }
@@ -288,10 +317,21 @@ TlStatus tl_step_together(const TlSync *sync, TlStatus status) {
   return tl_fail(TL_ELIMIT, "another rank failed in this step");
 }
 
-/* Move, then correct the nets' velocities: this order keeps grains from passing (Tan 2024 4.2). */
-TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, bool impulses,
-                         TlStepReport *r) {
+TlStatus tl_step_nets(TlSolver *s, TlBodies *b, const TlVec3 *start, TlStepReport *r) {
   TlNetCount net;
+  bool forces = tl_step_method(s->config.method) != NULL; /* they have kicked the nets, too */
+  TlStatus status = (forces ? tl_membrane_follow : tl_membrane_correct)(
+      s->nets, s->net_count, b, start, s->config.step_s, s->sync, &s->arena, &net);
+  r->net_bonds = net.bonds;
+  r->net_broken = net.broken;
+  r->net_elastic_J = net.elastic_J;
+  r->net_elastic = net.elastic;
+  if (s->net_count == 0) return status;
+  return tl_step_together(s->sync, tl_context(status, "step %lld", (long long)s->steps));
+}
+
+/* Move, then correct the nets' velocities: this order keeps grains from passing (Tan 2024 4.2). */
+TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlStepReport *r) {
   TlVec3 *start = tl_arena_push(&s->arena, (size_t)b->total, sizeof *start);
   TlStatus status = start ? TL_OK : TL_ENOMEM;
   if (start && b->total) memcpy(start, b->position, (size_t)b->total * sizeof *start);
@@ -301,15 +341,8 @@ TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, bool 
     status =
         tl_motion_finish(b, motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);
   TL_TRY(tl_step_together(s->sync, status));
-  if (impulses) TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
-  status = (impulses ? tl_membrane_correct : tl_membrane_follow)(
-      s->nets, s->net_count, b, start, s->config.step_s, s->sync, &s->arena, &net);
-  r->net_bonds = net.bonds;
-  r->net_broken = net.broken;
-  r->net_elastic_J = net.elastic_J;
-  r->net_elastic = net.elastic;
-  if (s->net_count == 0) return status;
-  return tl_step_together(s->sync, tl_context(status, "step %lld", (long long)s->steps));
+  TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
+  return tl_step_nets(s, b, start, r);
 }
 
 static TlStatus step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
@@ -329,7 +362,7 @@ static TlStatus step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
   TL_TRY(stage_counts(&stage));
   TL_TRY(solve(s, b, &motion, &stage, r));
   TL_TRY(tl_step_together(s->sync, tl_step_jammed(s, b, &groups, stage.counts, &r->jammed)));
-  TL_TRY(tl_step_advance(s, b, &motion, true, r));
+  TL_TRY(tl_step_advance(s, b, &motion, r));
   TL_TRY(tl_step_remember(&s->found, b));
   TL_TRY(tl_step_report(s, b, &groups, stage.counts, r));
   r->other_s = tl_clock_s() - start - r->detect_s - r->etm_s - r->rest_s;

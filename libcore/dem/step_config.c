@@ -143,8 +143,8 @@ void tl_solver_free(TlSolver *s) {
   tl_near_free(&s->near);
   for (size_t i = 0; i < s->point_lists; i++) tl_points_free(&s->points[i]);
   tl_free(s->points);
-  for (size_t i = 0; i < s->pressed_count; i++) tl_free(s->pressed[i].touch);
-  tl_free(s->pressed);
+  tl_press_room_free(&s->press);
+  tl_free(s->known);
   tl_free(s->poor);
   tl_free(s);
 }

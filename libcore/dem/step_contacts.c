@@ -40,7 +40,8 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
 
 TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
                             int64_t *count) {
-  if (s->config.method == TL_PENALTY) return tl_press_contacts(s, b, rows, count);
+  if (s->config.method == TL_PENALTY)
+    return tl_press_rows(&s->press, b, s->config.step_s, rows, count);
   TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts));
   *count = 0;
   for (int32_t i = 0; i < s->found.contacts; i++) {

@@ -7,17 +7,16 @@
 #include "dem/etm.h"
 #include "dem/groups.h"
 #include "dem/motion.h"
+#include "dem/press.h"
 #include "dem/rest.h"
 #include "dem/shapes.h"
 #include "dem/step.h"
 
-/* A contact of the penalty method in this step. */
-typedef struct TlPressSlot {
-  TlSlot slot;
-  TlPressed pressed;
-  int32_t thread; /* whose list holds its touches */
-  size_t first, touches;
-} TlPressSlot;
+/* A body's shape as it was found; derived fields that agree with it need no second look. */
+typedef struct TlKnownShape {
+  int64_t avatar_id;
+  const TlShape *shape;
+} TlKnownShape;
 
 struct TlSolver {
   TlSolverConfig config;
@@ -40,10 +39,10 @@ struct TlSolver {
   int64_t steps;
   const TlCollisionTrace *trace;
   TlFound found;
-  TlHistory *pressed; /* new touches of the penalty method, one a thread; scratch */
-  size_t pressed_count;
-  TlPressSlot *press; /* of the last step, in the arena */
-  int64_t presses;
+  TlPressRoom press;   /* of the penalty method */
+  TlKnownShape *known; /* of each body when it was last looked up */
+  size_t known_capacity;
+  int64_t unchecked; /* grains whose derived fields were made anew since steps were last checked */
   TlPoorRow *poor;
   size_t poor_count, poor_capacity;
 };
@@ -55,17 +54,16 @@ TL_STEP_METHODS(M)
 #undef M
 TlStepMethod tl_step_method(TlMethod method); /* NULL: by impulses */
 
-/* tl_solver_contacts after a step of the penalty method: one row a contact, at the centre of its
- * normal forces. */
-TlStatus tl_press_contacts(const TlSolver *solver, const TlBodies *bodies, TlContactRow **rows,
-                           int64_t *count);
-
 /* Room for each thread's points. */
 TlStatus tl_step_reserve_points(TlSolver *solver);
-/* Move; bonds of nets follow. By impulses grains that came to overlap are moved apart, and the nets
- * kicked; collective. */
-TlStatus tl_step_advance(TlSolver *solver, TlBodies *bodies, const TlMotion *motion, bool impulses,
+/* Move by impulses: grains that came to overlap are moved apart, and the nets kicked; collective.
+ */
+TlStatus tl_step_advance(TlSolver *solver, TlBodies *bodies, const TlMotion *motion,
                          TlStepReport *report);
+/* After the move rows of nets are carried and bonds follow; by impulses the nets are kicked, too.
+ * start: the positions before the move. Collective. */
+TlStatus tl_step_nets(TlSolver *solver, TlBodies *bodies, const TlVec3 *start,
+                      TlStepReport *report);
 /* Bodies' part of the report, and all of it over the ranks. */
 void tl_step_report_motion(const TlBodies *bodies, TlStepReport *report);
 TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *report);

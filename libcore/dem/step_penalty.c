@@ -9,7 +9,6 @@
  * owns the bodies: the same bits for any number of threads and ranks. Bonds and pressure of nets
  * (membrane.h) act in the same kick.
  */
-#include "dem/contact.h"
 #include "dem/shapes.h"
 #include "dem/step_impl.h"
 
@@ -20,389 +19,329 @@
 #include <math.h>
 #include <string.h>
 
-/* Added exactly: neither ranks nor the order of contacts move a bit of them. */
+enum { BLOCK = 64 };                                /* bodies */
+static const double KICK_NS = 150, MEASURE_NS = 30; /* work on a body, about */
+
+/* Added exactly, of all threads. */
 typedef struct Sums {
-  TlExact elastic, slip, viscous, wall, kinetic, potential, drag, resultant, contact, guide,
-      boundary, net_damping, net_pressure, net_held, net_elastic;
+  TlExact elastic, slip, viscous, wall, contact, kinetic, potential, resultant, guide, boundary,
+      net_damping, net_pressure, net_held, net_elastic;
 } Sums;
 enum { SUM_LIMBS = sizeof(Sums) / sizeof(int64_t) };
+
+/* Of one thread; on lines of its own. */
+typedef struct Share {
+  _Alignas(64) Sums sums;
+  double stable_step_s, speed_max_m_s;
+  int64_t moving, outside, poor;
+} Share;
 
 typedef struct Forces {
   TlSolver *solver;
   TlBodies *bodies;
-  const TlMotion *motion;
-  TlScan scan;
-  TlPressSlot *slot;
-  TlVec3 *force, *torque; /* of each body */
-  double *stiffness;      /* two a body: for v, for w */
+  TlPressStep press;
   TlNetLoad net;
   double *net_omega2; /* of each net's own springs, at most */
-  double damping, boundary_damping;
-  Sums *sums;
+  Share *share;       /* one a thread */
+  bool first;         /* step: half a kick */
+  double kick_s;
 } Forces;
 
-/* Only what touches: no contact is speculative. */
-static TlMargin touching_margin(const Forces *f, double size, double speed) {
-  double way = speed * f->solver->config.step_s;
-  return (TlMargin){.size = size, .way = way};
-}
-static TlMargin pair_margin(const void *context, int64_t a, int64_t b) {
-  const Forces *f = context;
-  const TlTwist *t = f->motion->real.twist;
-  const double *r = f->bodies->radius;
-  double spins = tl_norm(t[a].w) * r[a] + tl_norm(t[b].w) * r[b];
-  return touching_margin(f, tl_min(r[a], r[b]), tl_norm(tl_sub(t[a].v, t[b].v)) + spins);
-}
-static TlMargin wall_margin(const void *context, int64_t a, const TlBoundary *wall) {
-  const Forces *f = context;
-  const TlTwist *t = &f->motion->real.twist[a];
-  TlVec3 v = tl_sub(t->v, tl_boundary_velocity(wall, f->bodies->position[a]));
-  double r = f->bodies->radius[a];
-  return touching_margin(f, r, tl_norm(v) + tl_norm(t->w) * r);
+/* ---- one body ---- */
+
+/* Of the springs that hold a net's sphere, beside its contacts. */
+static double net_omega2(const Forces *f, int64_t i) {
+  const TlSolver *s = f->solver;
+  return f->net_omega2[tl_net_of(s->nets, s->net_count, f->bodies->id[i]) - s->nets];
 }
 
-static TlVec3 wall_velocity(const void *wall, TlVec3 point) {
-  return tl_boundary_velocity(wall, point);
-}
-
-static const TlGuide *guide_in(const Forces *f, const TlSlot *slot) {
+/* Stable while dt < 2/omega, omega^2 <= 2 sum k (1/m + r^2/I) over the body's own points (half of a
+ * pair's motion may be the other's: the factor 2; PHYSICS note 17). */
+static void note_stiffness(const Forces *f, int64_t i, const double stiffness[2], Share *share) {
   const TlBodies *b = f->bodies;
-  int32_t body = b->flags[slot->a] & TL_BODY_GUIDED                   ? slot->a
-                 : slot->b >= 0 && b->flags[slot->b] & TL_BODY_GUIDED ? slot->b
-                                                                      : -1;
-  return body < 0 ? NULL : tl_guide_of(f->solver->guides, f->solver->guide_count, b->id[body]);
+  TlVec3 inverse = b->inverse_inertia[i];
+  double most = tl_max(inverse.x, tl_max(inverse.y, inverse.z));
+  double omega2 = 2 * (stiffness[0] * b->inverse_mass[i] + stiffness[1] * most);
+  if (b->flags[i] & TL_BODY_NET) omega2 += net_omega2(f, i);
+  if (omega2 > 4 / (share->stable_step_s * share->stable_step_s))
+    share->stable_step_s = 2 / sqrt(omega2);
 }
 
-/* A boundary's classes are asked at one point: the first. */
-static TlRub rub_of(const Forces *f, const TlSlot *slot, const TlPoints *points) {
-  const TlSolverConfig *c = &f->solver->config;
+/* Velocity and momentum after the kick. */
+typedef struct Kicked {
+  TlVec3 v, l;
+} Kicked;
+
+static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
   const TlBodies *b = f->bodies;
-  TlRub rub = {c->friction, c->restitution};
-  if (slot->b < 0)
-    rub = tl_boundary_rub(&f->solver->boundary[slot->boundary], points->point[0].p,
-                          (TlRub){c->boundary_friction, c->boundary_restitution});
-  const TlNet *net = NULL;
-  const TlGuide *guide = guide_in(f, slot);
-  if (guide) rub = (TlRub){guide->friction, guide->restitution};
-  if (b->flags[slot->a] & TL_BODY_NET)
-    net = tl_net_of(f->solver->nets, f->solver->net_count, b->id[slot->a]);
-  else if (slot->b >= 0 && b->flags[slot->b] & TL_BODY_NET)
-    net = tl_net_of(f->solver->nets, f->solver->net_count, b->id[slot->b]);
-  return net ? (TlRub){net->friction, net->restitution} : rub;
+  double dt = f->kick_s, half = 0.5 * f->solver->config.damping_per_s * dt, keep = 1 / (1 + half);
+  return (Kicked){
+      tl_scale(keep, tl_axpy(tl_scale(1 - half, b->velocity[i]), dt * b->inverse_mass[i], force)),
+      tl_scale(keep, tl_axpy(tl_scale(1 - half, b->momentum[i]), dt, torque))};
 }
 
-/* Grain on grain and on plain boundaries it is known; classes and nets are seldom met. */
-static double damping_of(const Forces *f, double restitution) {
+/* As its ram lets it move. */
+static Kicked guided(const Forces *f, int64_t i, const TlGuide *guide, Kicked free) {
+  const TlBodies *b = f->bodies;
   const TlSolverConfig *c = &f->solver->config;
-  if (restitution == c->restitution) return f->damping;
-  if (restitution == c->boundary_restitution) return f->boundary_damping;
-  return tl_law_damping(restitution);
+  double half = 0.5 * c->damping_per_s * f->kick_s;
+  TlVec3 spin = f->press.body[i].w;
+  TlVec3 w = tl_sym_vec(tl_bodies_rotated(b, i, b->inverse_inertia[i]), free.l);
+  TlTwist t =
+      tl_guided(guide, (TlTwist){.v = free.v, .w = w}, f->kick_s * b->inverse_mass[i] / (1 + half));
+  TlVec3 turn = tl_sym_vec(tl_bodies_rotated(b, i, b->inertia[i]), tl_sub(t.w, spin));
+
+  return (Kicked){t.v, tl_add(b->momentum[i], turn)};
 }
 
-static TlStatus take(void *context, const TlSlot *slot, TlPoints *points, int thread) {
-  Forces *f = context;
-  TlSolver *s = f->solver;
-  TlBodies *b = f->bodies;
-  if (points->count == 0) return TL_OK;
-  TlHistory *touches = &s->pressed[thread];
-  TlPressSlot *out = &f->slot[slot->number];
-  TlRub rub = rub_of(f, slot, points);
-  TlPress press = {.bodies = b,
-                   .twist = f->motion->real.twist,
-                   .penalty = &s->config.penalty,
-                   .a = slot->a,
-                   .b = slot->b,
-                   .boundary = slot->boundary,
-                   .friction = rub.friction,
-                   .damping = damping_of(f, rub.restitution),
-                   .step_s = s->config.step_s};
-  if (slot->b < 0) {
-    press.wall_velocity = wall_velocity;
-    press.wall = &s->boundary[slot->boundary];
-  }
-  int64_t high = slot->b >= 0 ? b->id[slot->b] : -1 - slot->boundary;
-  press.known = tl_history_find(&b->history, b->id[slot->a], high, &press.known_count);
-  *out = (TlPressSlot){.slot = *slot, .thread = thread, .first = touches->count};
-  TL_TRY(tl_press(&press, points, touches, &out->pressed));
-  out->touches = touches->count - out->first;
-  return TL_OK;
-}
-
-static TlStatus reserve_threads(TlSolver *s) {
-  TL_TRY(tl_step_reserve_points(s));
-  size_t threads = (size_t)tl_par_threads(), old = s->pressed_count;
-  for (size_t i = 0; i < old; i++) s->pressed[i].count = 0;
-  if (threads <= old) return TL_OK;
-  TlHistory *grown = tl_realloc(s->pressed, old, threads, sizeof *grown);
-  if (!grown) return TL_ENOMEM;
-  memset(grown + old, 0, (threads - old) * sizeof *grown);
-  s->pressed = grown;
-  s->pressed_count = threads;
-  return TL_OK;
-}
-
-static TlStatus press_all(Forces *f) {
-  TlSolver *s = f->solver;
-  TL_TRY(reserve_threads(s));
-  TL_TRY(tl_motion_check_poses(f->bodies, s->steps + 1));
-  f->scan = (TlScan){.config = &s->config,
-                     .boundary = s->boundary,
-                     .boundary_count = s->boundary_count,
-                     .arena = &s->arena,
-                     .near = &s->near,
-                     .points = s->points,
-                     .bodies = f->bodies,
-                     .context = f,
-                     .pair_margin = pair_margin,
-                     .wall_margin = wall_margin,
-                     .take = take};
-  TL_TRY(tl_scan_start(&f->scan));
-  f->slot = tl_arena_push(&s->arena, (size_t)f->scan.slots, sizeof *f->slot);
-  if (!f->slot) return TL_ENOMEM;
-  memset(f->slot, 0, (size_t)f->scan.slots * sizeof *f->slot);
-  s->press = f->slot;
-  s->presses = f->scan.slots;
-  return tl_context(tl_scan_run(&f->scan), "step %lld", (long long)s->steps + 1);
-}
-
-static void add_body(Forces *f, int32_t i, TlVec3 force, TlVec3 torque, const double stiffness[2]) {
-  f->force[i] = tl_add(f->force[i], force);
-  f->torque[i] = tl_add(f->torque[i], torque);
-  f->stiffness[2 * i] += stiffness[0];
-  f->stiffness[2 * i + 1] += stiffness[1];
-}
-
-static TlStatus sum_forces(Forces *f, TlStepReport *r) {
-  TlArena *arena = &f->solver->arena;
-  TlBodies *b = f->bodies;
-  size_t n = (size_t)b->total;
-  f->force = tl_arena_push(arena, n, sizeof *f->force);
-  f->torque = tl_arena_push(arena, n, sizeof *f->torque);
-  f->stiffness = tl_arena_push(arena, 2 * n, sizeof *f->stiffness);
-  if (!f->force || !f->torque || !f->stiffness) return TL_ENOMEM;
-  memset(f->force, 0, n * sizeof *f->force);
-  memset(f->torque, 0, n * sizeof *f->torque);
-  memset(f->stiffness, 0, 2 * n * sizeof *f->stiffness);
-  for (int64_t i = 0; i < b->total; i++) b->contacts[i] = 0;
-  for (int64_t k = 0; k < f->scan.slots; k++) {
-    const TlPressSlot *s = &f->slot[k];
-    const TlPressed *p = &s->pressed;
-    if (p->points == 0) continue;
-    add_body(f, s->slot.a, p->force, p->torque_a, p->stiffness_a);
-    b->contacts[s->slot.a] += p->points;
-    double size = b->radius[s->slot.a];
-    if (s->slot.b >= 0) {
-      add_body(f, s->slot.b, tl_scale(-1, p->force), p->torque_b, p->stiffness_b);
-      b->contacts[s->slot.b] += p->points;
-      size = tl_min(size, b->radius[s->slot.b]);
-    }
-    if (s->slot.a >= b->owned) continue; /* the owner of the lower id counts it */
-    double *depth = s->slot.b < 0 ? &r->boundary_overlap_m : &r->overlap_m,
-           *share = s->slot.b < 0 ? &r->boundary_overlap_share : &r->overlap_share;
-    *depth = tl_max(*depth, p->depth_m);
-    *share = tl_max(*share, p->depth_m / size);
-    r->contacts++;
-    r->touching += p->points;
-    r->sliding += p->sliding;
-    r->capped += p->capped;
-    tl_exact_add(&f->sums->elastic, p->elastic_J);
-    tl_exact_add(&f->sums->slip, p->slip_J);
-    tl_exact_add(&f->sums->viscous, p->viscous_J);
-    tl_exact_add(&f->sums->contact, tl_norm(p->force));
-    tl_exact_add(&f->sums->wall, p->wall_work_J);
-    if (s->slot.b < 0) tl_exact_add(&f->sums->boundary, p->normal_N);
-  }
-  return TL_OK;
+/* What the kick changes kinetic energy by, to the last digit: force times mean velocity. */
+static void book_net(const Forces *f, int64_t i, TlVec3 v, TlVec3 w, Sums *sums) {
+  double step = f->solver->config.step_s;
+  double drag = tl_dot(f->net.drag[i], v) + tl_dot(f->net.drag_torque[i], w);
+  tl_exact_add(&sums->net_damping, -step * drag);
+  tl_exact_add(&sums->net_pressure, step * tl_dot(f->net.press[i], v));
 }
 
 /* A row that is carried is its holder's to hold against what pulls at it; what the pressure does on
  * it, the holder takes. */
-static void book_held(const Forces *f, int64_t i) {
+static void book_held(const Forces *f, int64_t i, TlVec3 force, Sums *sums) {
+  TlVec3 pull = tl_sub(force, f->net.press[i]);
+  tl_exact_add(&sums->net_held, -f->solver->config.step_s * tl_dot(pull, f->bodies->velocity[i]));
+}
+
+/* Energies at x's moment: velocity and momentum are means of the half steps before and after; at
+ * the first step they are of that moment. */
+static void note_energy(const Forces *f, int64_t i, const Kicked *k, Share *share) {
   const TlBodies *b = f->bodies;
-  TlVec3 pull = tl_sub(f->force[i], f->net.press[i]);
-  tl_exact_add(&f->sums->net_held, -f->solver->config.step_s * tl_dot(pull, b->velocity[i]));
+  TlVec3 v = b->velocity[i], l = b->momentum[i], w = f->press.body[i].w;
+  if (!f->first) {
+    v = tl_scale(0.5, tl_add(v, k->v));
+    l = tl_scale(0.5, tl_add(l, k->l));
+    w = tl_bodies_round(b, i) ? tl_scale(b->inverse_inertia[i].x, l)
+                              : tl_sym_vec(tl_bodies_rotated(b, i, b->inverse_inertia[i]), l);
+  }
+  tl_exact_add(&share->sums.kinetic, 0.5 * (b->mass[i] * tl_norm2(v) + tl_dot(w, l)));
+  if (b->flags[i] & TL_BODY_NET) book_net(f, i, v, w, &share->sums);
+  tl_exact_add(&share->sums.potential,
+               -b->mass[i] * tl_dot(f->solver->config.gravity_m_s2, b->position[i]));
+}
+
+static TlStatus check_finite(const Forces *f, int64_t i, const Kicked *k) {
+  if (isfinite(k->v.x + k->v.y + k->v.z + k->l.x + k->l.y + k->l.z)) return TL_OK;
+  return tl_fail(TL_ELIMIT,
+                 "grain %lld: its velocity is not finite in step %lld; look at its shape, its "
+                 "neighbours and the time step",
+                 (long long)f->bodies->id[i], (long long)f->solver->steps);
+}
+
+static void add(TlExact *sum, double term) {
+  if (term != 0) tl_exact_add(sum, term);
+}
+
+/* Of the contacts in which the body has the lower id. */
+static void note_contacts(const TlPressLow *low, Sums *sums) {
+  if (low->elastic_J == 0) return; /* none */
+  add(&sums->boundary, low->boundary_N);
+  add(&sums->elastic, low->elastic_J);
+  add(&sums->contact, low->contact_N);
+  add(&sums->slip, low->slip_J);
+  add(&sums->viscous, low->viscous_J);
+  add(&sums->wall, low->wall_J);
+}
+
+/* Kick and move. */
+static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Share *share) {
+  TlSolver *s = f->solver;
+  TlBodies *b = f->bodies;
+  double dt = s->config.step_s;
+  TlVec3 force = tl_axpy(sum->force, b->mass[i], s->config.gravity_m_s2);
+  Kicked k = kicked(f, i, force, sum->torque);
+  const TlGuide *guide = tl_guide_of(s->guides, s->guide_count, b->id[i]);
+  if (guide) {
+    k = guided(f, i, guide, k);
+    tl_exact_add(&share->sums.wall, tl_guide_work(guide, sum->force, b->velocity[i], k.v, dt));
+    tl_exact_add(&share->sums.guide, tl_dot(sum->force, guide->axis));
+  }
+  TL_TRY(check_finite(f, i, &k));
+  /* held by its ram it is no part of the balance */
+  if (!guide || !guide->driven) note_energy(f, i, &k, share);
+  if (!guide) {
+    tl_exact_add(&share->sums.resultant, tl_norm(force));
+    share->moving++;
+  }
+  if (!guide || !guide->driven) note_stiffness(f, i, sum->stiffness, share);
+  b->velocity[i] = k.v;
+  b->momentum[i] = k.l;
+  b->position[i] = tl_axpy(b->position[i], dt, k.v);
+  tl_motion_turn(b, i, dt);
+  return TL_OK;
+}
+
+static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Forces *f = context;
+  const TlSolver *s = f->solver;
+  TlBodies *b = f->bodies;
+  (void)block;
+  for (int64_t i = begin; i < end; i++) {
+    TlPressLow sum = tl_press_sum(&f->press, i);
+    b->contacts[i] = (int32_t)sum.points;
+    if (i >= b->owned) continue;
+    Share *share = &f->share[thread];
+    bool frozen = b->flags[i] & TL_BODY_FROZEN;
+    note_contacts(&sum, &share->sums);
+    if (b->flags[i] & TL_BODY_NET) {
+      sum.force = tl_add(sum.force, f->net.force[i]);
+      sum.torque = tl_add(sum.torque, f->net.torque[i]);
+      if (frozen) book_held(f, i, sum.force, &share->sums);
+    }
+    if (!frozen) TL_TRY(move_body(f, i, &sum, share));
+    tl_motion_flag_outside(b, i, s->boundary, s->boundary_count);
+  }
+  return TL_OK;
+}
+
+/* ---- all of them ---- */
+
+static TlStatus press(Forces *f) {
+  TlSolver *s = f->solver;
+  size_t threads = (size_t)tl_par_threads();
+  TL_TRY(tl_step_reserve_points(s));
+  TL_TRY(tl_motion_check_poses(f->bodies, s->steps + 1));
+  f->share = tl_arena_push(&s->arena, threads, sizeof *f->share);
+  if (!f->share) return TL_ENOMEM;
+  memset(f->share, 0, threads * sizeof *f->share);
+  for (size_t t = 0; t < threads; t++) f->share[t].stable_step_s = INFINITY;
+  f->press = (TlPressStep){.config = &s->config,
+                           .boundary = s->boundary,
+                           .boundary_count = s->boundary_count,
+                           .nets = s->nets,
+                           .net_count = s->net_count,
+                           .guides = s->guides,
+                           .guide_count = s->guide_count,
+                           .near = &s->near,
+                           .points = s->points,
+                           .arena = &s->arena,
+                           .room = &s->press,
+                           .bodies = f->bodies};
+  return tl_context(tl_press_all(&f->press), "step %lld", (long long)s->steps + 1);
 }
 
 /* Forces of the nets beside those of contacts. */
-static TlStatus add_nets(Forces *f) {
+static TlStatus load_nets(Forces *f) {
   TlSolver *s = f->solver;
-  TlBodies *b = f->bodies;
-  TL_TRY(tl_membrane_load(s->nets, s->net_count, b, &s->arena, &f->net));
-  f->sums->net_elastic = f->net.elastic;
+  TL_TRY(tl_membrane_load(s->nets, s->net_count, f->bodies, &s->arena, &f->net));
+  f->share[0].sums.net_elastic = f->net.elastic;
   f->net_omega2 = tl_arena_push(&s->arena, (size_t)s->net_count + 1, sizeof *f->net_omega2);
   if (!f->net_omega2) return TL_ENOMEM;
   for (int k = 0; k < s->net_count; k++) {
     double stable = tl_net_stable_step(&s->nets[k]);
     f->net_omega2[k] = 4 / (stable * stable);
   }
-  for (int64_t i = 0; s->net_count && i < b->total; i++) {
-    if (!(b->flags[i] & TL_BODY_NET)) continue;
-    f->force[i] = tl_add(f->force[i], f->net.force[i]);
-    f->torque[i] = tl_add(f->torque[i], f->net.torque[i]);
-    if (i < b->owned && b->flags[i] & TL_BODY_FROZEN) book_held(f, i);
-  }
   return TL_OK;
 }
 
-/* What the kick changes kinetic energy by, to the last digit: force times mean velocity. */
-static void book_net(const Forces *f, int64_t i, TlVec3 v, TlVec3 w) {
-  double step = f->solver->config.step_s;
-  double drag = tl_dot(f->net.drag[i], v) + tl_dot(f->net.drag_torque[i], w);
-  tl_exact_add(&f->sums->net_damping, -step * drag);
-  tl_exact_add(&f->sums->net_pressure, step * tl_dot(f->net.press[i], v));
+/* Nets ask where their spheres were. */
+static TlStatus advance(Forces *f, TlStepReport *r) {
+  TlSolver *s = f->solver;
+  TlBodies *b = f->bodies;
+  TlVec3 *start = NULL;
+  TlStatus status = TL_OK;
+  if (s->net_count && b->total) {
+    start = tl_arena_push(&s->arena, (size_t)b->total, sizeof *start);
+    if (start)
+      memcpy(start, b->position, (size_t)b->total * sizeof *start);
+    else
+      status = TL_ENOMEM;
+  }
+  f->first = s->steps == 0;
+  f->kick_s = f->first ? 0.5 * s->config.step_s : s->config.step_s;
+  s->steps++;
+  tl_step_place_boundaries(s);
+  if (status == TL_OK) status = tl_par_loop(b->total, BLOCK, KICK_NS, move_block, f);
+  TL_TRY(tl_step_together(s->sync, status));
+  return tl_step_nets(s, b, start, r);
 }
 
-/* Of the springs that hold it, beside its contacts. */
-static double net_omega2(const Forces *f, int64_t i) {
-  const TlSolver *s = f->solver;
-  for (int k = 0; k < s->net_count; k++)
-    if (tl_net_of(&s->nets[k], 1, f->bodies->id[i])) return f->net_omega2[k];
-  return 0;
-}
+/* ---- the report ---- */
 
-/* Stable while dt < 2/omega, omega^2 <= 2 sum k (1/m + r^2/I) over the body's own points (half of a
- * pair's motion may be the other's: the factor 2; PHYSICS note 17). */
-static void kick_body(const Forces *f, int64_t i, double dt, TlStepReport *r) {
-  const TlSolverConfig *c = &f->solver->config;
+static TlStatus measure_block(void *context, int64_t begin, int64_t end, int64_t block,
+                              int thread) {
+  const Forces *f = context;
   const TlBodies *b = f->bodies;
-  TlTwist *t = &f->motion->real.twist[i], before = *t;
-  double half = 0.5 * c->damping_per_s * dt, m = b->mass[i];
-  TlVec3 force = tl_axpy(f->force[i], m, c->gravity_m_s2);
-  TlVec3 turn = tl_sym_vec(f->motion->real.inverse_inertia[i], f->torque[i]);
-  const TlGuide *guide = tl_guide_of(f->solver->guides, f->solver->guide_count, b->id[i]);
-  t->v = tl_scale(1 / (1 + half), tl_axpy(tl_scale(1 - half, t->v), dt / m, force));
-  t->w = tl_scale(1 / (1 + half), tl_axpy(tl_scale(1 - half, t->w), dt, turn));
-  if (guide) *t = tl_guided(guide, *t, dt / m / (1 + half));
-  if (i >= b->owned) return;
-  if (guide) {
-    tl_exact_add(&f->sums->wall, tl_guide_work(guide, f->force[i], before.v, t->v, c->step_s));
-    tl_exact_add(&f->sums->guide, tl_dot(f->force[i], guide->axis));
+  Share *share = &f->share[thread];
+  (void)block;
+  for (int64_t i = begin; i < end; i++) {
+    share->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
+    share->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
+    if (b->flags[i] & TL_BODY_FROZEN) continue;
+    double speed = tl_bodies_round(b, i)
+                       ? tl_norm(b->velocity[i]) +
+                             tl_norm(b->momentum[i]) * b->inverse_inertia[i].x * b->radius[i]
+                       : tl_step_speed(b, i);
+    share->speed_max_m_s = tl_max(share->speed_max_m_s, speed);
   }
-  if (guide && guide->driven) return; /* held by its ram: no part of the balance */
-  TlVec3 v = before.v, w = before.w;  /* of x's moment: at the first step they are that */
-  if (f->solver->steps > 0) {
-    v = tl_scale(0.5, tl_add(v, t->v));
-    w = tl_scale(0.5, tl_add(w, t->w));
-  }
-  TlSym3 inertia = tl_bodies_rotated(b, i, b->inertia[i]);
-  double kinetic = 0.5 * m * tl_norm2(v) + 0.5 * tl_dot(w, tl_sym_vec(inertia, w));
-  tl_exact_add(&f->sums->kinetic, kinetic);
-  tl_exact_add(&f->sums->drag, 2 * c->damping_per_s * dt * kinetic);
-  if (b->flags[i] & TL_BODY_NET) book_net(f, i, v, w);
-  tl_exact_add(&f->sums->potential, -m * tl_dot(c->gravity_m_s2, b->position[i]));
-  if (!guide) {
-    tl_exact_add(&f->sums->resultant, tl_norm(force));
-    r->moving++;
-  }
-  TlVec3 I = b->inertia[i];
-  double omega2 =
-      2 * (f->stiffness[2 * i] / m + f->stiffness[2 * i + 1] / tl_min(I.x, tl_min(I.y, I.z)));
-  if (b->flags[i] & TL_BODY_NET) omega2 += net_omega2(f, i);
-  if (omega2 > 0) r->stable_step_s = tl_min(r->stable_step_s, 2 / sqrt(omega2));
-}
-
-static TlStatus kick(const Forces *f, TlStepReport *r) {
-  const TlSolver *s = f->solver;
-  double dt = s->steps == 0 ? 0.5 * s->config.step_s : s->config.step_s;
-  r->stable_step_s = INFINITY;
-  for (int64_t i = 0; i < f->bodies->total; i++)
-    if (!(f->bodies->flags[i] & TL_BODY_FROZEN)) kick_body(f, i, dt, r);
-  return tl_sync_forward(s->sync, f->motion->real.twist, sizeof *f->motion->real.twist);
-}
-
-/* ---- memory ---- */
-
-typedef struct Fresh {
-  TlTouch *touch;
-  size_t count;
-  bool sorted;
-} Fresh;
-
-static void append(const Forces *f, int64_t slot, Fresh *fresh) {
-  const TlPressSlot *s = &f->slot[slot];
-  const TlTouch *from = f->solver->pressed[s->thread].touch + s->first;
-  if (s->touches == 0) return;
-  if (fresh->count && tl_touch_order(&fresh->touch[fresh->count - 1], from) >= 0)
-    fresh->sorted = false;
-  memcpy(fresh->touch + fresh->count, from, s->touches * sizeof *from);
-  fresh->count += s->touches;
-}
-
-/* By (low, high) as far as the bodies lie in order of id: a body's boundaries, the last one first,
- * then its pairs. */
-static void collect(const Forces *f, Fresh *fresh) {
-  const int64_t *id = f->bodies->id;
-  int64_t pair = 0, pairs = (int64_t)f->scan.pairs->count, wall = pairs;
-  while (pair < pairs || wall < f->scan.slots) {
-    int64_t low = pair < pairs ? id[f->scan.pairs->pair[pair].a] : INT64_MAX;
-    if (wall == f->scan.slots || id[tl_scan_slot(&f->scan, wall).a] > low) {
-      append(f, pair++, fresh);
-      continue;
-    }
-    int32_t body = tl_scan_slot(&f->scan, wall).a;
-    int64_t end = wall;
-    while (end < f->scan.slots && tl_scan_slot(&f->scan, end).a == body) end++;
-    for (int64_t k = end; k > wall; k--) append(f, k - 1, fresh);
-    wall = end;
-  }
-}
-
-/* The touches of all slots become the history; bonds stay. Two sorted lists, from their ends. */
-static TlStatus remember(const Forces *f) {
-  TlHistory *h = &f->bodies->history;
-  size_t kept = 0, added = 0;
-  for (size_t i = 0; i < h->count; i++)
-    if (h->touch[i].key == TL_TOUCH_BOND) h->touch[kept++] = h->touch[i];
-  for (int64_t k = 0; k < f->scan.slots; k++) added += f->slot[k].touches;
-  Fresh fresh = {tl_arena_push(&f->solver->arena, added, sizeof *fresh.touch), 0, true};
-  if (!fresh.touch) return TL_ENOMEM;
-  collect(f, &fresh);
-  TL_TRY(TL_RESERVE(h->touch, h->capacity, kept + added));
-  h->count = kept + added;
-  for (size_t to = h->count, n = added; n > 0;) {
-    bool bond = kept > 0 && tl_touch_order(&h->touch[kept - 1], &fresh.touch[n - 1]) > 0;
-    h->touch[--to] = bond ? h->touch[--kept] : fresh.touch[--n];
-  }
-  if (!fresh.sorted) tl_history_sort(h);
   return TL_OK;
 }
 
-/* Over the ranks; after the others' sums. */
-static TlStatus report_sums(const Forces *f, TlStepReport *r) {
-  Sums *s = f->sums;
-  TL_TRY(tl_sync_sum_int(f->solver->sync, s->elastic.limb, SUM_LIMBS));
-  r->elastic_J = tl_exact_value(&s->elastic);
-  r->slip_J = tl_exact_value(&s->slip);
-  r->viscous_J = tl_exact_value(&s->viscous);
-  r->wall_work_J = tl_exact_value(&s->wall);
-  r->kinetic_J = tl_exact_value(&s->kinetic);
-  r->potential_J = tl_exact_value(&s->potential);
-  r->drag_J = tl_exact_value(&s->drag);
-  r->resultant_N = tl_exact_value(&s->resultant);
-  r->contact_N = tl_exact_value(&s->contact);
-  r->guide_N = tl_exact_value(&s->guide);
-  r->boundary_N = tl_exact_value(&s->boundary);
-  r->net_damping_J = tl_exact_value(&s->net_damping);
-  r->net_pressure_J = tl_exact_value(&s->net_pressure);
-  r->net_held_J = tl_exact_value(&s->net_held);
-  r->net_elastic_J = tl_exact_value(&s->net_elastic);
-  return TL_OK;
+static void report_tally(const TlPressTally *t, TlStepReport *r) {
+  r->overlap_m = tl_max(r->overlap_m, t->overlap_m);
+  r->overlap_share = tl_max(r->overlap_share, t->overlap_share);
+  r->boundary_overlap_m = tl_max(r->boundary_overlap_m, t->boundary_overlap_m);
+  r->boundary_overlap_share = tl_max(r->boundary_overlap_share, t->boundary_overlap_share);
+  r->contacts += t->contacts;
+  r->touching += t->touching;
+  r->sliding += t->sliding;
+  r->capped += t->capped;
 }
 
-static void report(const Forces *f, TlStepReport *r) {
+static TlStatus report(const Forces *f, TlStepReport *r) {
   const TlSolver *s = f->solver;
-  TlStepReport moved = {0};
-  tl_step_report_motion(f->bodies, &moved);
-  r->speed_max_m_s = moved.speed_max_m_s;
-  r->outside = moved.outside;
-  r->poor = moved.poor;
+  TL_TRY(tl_par_loop(f->bodies->owned, 1024, MEASURE_NS, measure_block, (void *)(uintptr_t)f));
   r->step = s->steps;
+  r->stable_step_s = INFINITY;
   for (int t = 0; t < tl_par_threads(); t++) {
+    const Share *share = &f->share[t];
+    r->stable_step_s = tl_min(r->stable_step_s, share->stable_step_s);
+    r->speed_max_m_s = tl_max(r->speed_max_m_s, share->speed_max_m_s);
+    r->moving += share->moving;
+    r->outside += share->outside;
+    r->poor += share->poor;
     r->pairs += s->points[t].pairs;
     r->lookups += s->points[t].lookups;
     r->node_tests += s->points[t].node_tests;
     r->node_lists += s->points[t].lists;
+    report_tally(&s->press.tally[t], r);
   }
+  return tl_step_report_ranks(s->sync, r);
+}
+
+static void add_all(Sums *to, const Sums *from) {
+  int64_t *limb = (int64_t *)to;
+  const int64_t *part = (const int64_t *)from;
+  for (int k = 0; k < SUM_LIMBS; k++) limb[k] += part[k];
+}
+
+/* Over threads and ranks; after the others' sums. Global damping takes 2 xi dt of what moves. */
+static TlStatus report_sums(const Forces *f, TlStepReport *r) {
+  Sums s = {0};
+  for (int t = 0; t < tl_par_threads(); t++) add_all(&s, &f->share[t].sums);
+  TL_TRY(tl_sync_sum_int(f->solver->sync, (int64_t *)&s, SUM_LIMBS));
+  r->elastic_J = tl_exact_value(&s.elastic);
+  r->slip_J = tl_exact_value(&s.slip);
+  r->viscous_J = tl_exact_value(&s.viscous);
+  r->wall_work_J = tl_exact_value(&s.wall);
+  r->contact_N = tl_exact_value(&s.contact);
+  r->kinetic_J = tl_exact_value(&s.kinetic);
+  r->potential_J = tl_exact_value(&s.potential);
+  r->resultant_N = tl_exact_value(&s.resultant);
+  r->guide_N = tl_exact_value(&s.guide);
+  r->boundary_N = tl_exact_value(&s.boundary);
+  r->net_damping_J = tl_exact_value(&s.net_damping);
+  r->net_pressure_J = tl_exact_value(&s.net_pressure);
+  r->net_held_J = tl_exact_value(&s.net_held);
+  r->net_elastic_J = tl_exact_value(&s.net_elastic);
+  r->drag_J = 2 * f->solver->config.damping_per_s * f->kick_s * r->kinetic_J;
+  return TL_OK;
 }
 
 /* ---- the step's length ---- */
@@ -414,8 +353,8 @@ static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, con
   double scale = b->scale[i], depth = 0.01 * b->radius[i];
   if (c->penalty.spread == TL_SPREAD_TRACTION && shape->avatar)
     return k->normal_Pa_m * scale * scale * shape->avatar->area_m2;
-  TlLawPoint point = {.stiffness = *k, .radius_m = b->radius[i]};
-  return tl_law(c->penalty.law)->slope(&point, depth);
+  TlLawPoint point = {.stiffness = k, .radius_m = b->radius[i]};
+  return tl_law_at(tl_law(c->penalty.law), &point, depth).slope;
 }
 
 /* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (PHYSICS note 17; Tan 2024 Eq. 50 is
@@ -440,9 +379,10 @@ double tl_solver_safe_step(const TlSolver *s, const TlBodies *b) {
   return least;
 }
 
-/* In each step, for grains come in during a run. */
-static TlStatus check_step(const TlSolver *s, const TlBodies *b) {
+/* Again when grains have come in. */
+static TlStatus check_step(TlSolver *s, const TlBodies *b) {
   const TlSolverConfig *c = &s->config;
+  if (s->unchecked == 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
     if (!has_step(b, i)) continue;
     bool points = c->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
@@ -459,53 +399,23 @@ static TlStatus check_step(const TlSolver *s, const TlBodies *b) {
                      "kg): a shorter step, a softer contact, or more mass",
                      c->step_s, stable, (long long)b->id[i], b->mass[i]);
   }
+  s->unchecked = 0;
   return TL_OK;
 }
 
 TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
-  TlMotion motion;
-  Sums sums = {0};
-  Forces f = {.solver = s,
-              .sums = &sums,
-              .bodies = b,
-              .motion = &motion,
-              .damping = tl_law_damping(s->config.restitution),
-              .boundary_damping = tl_law_damping(s->config.boundary_restitution)};
+  Forces f = {.solver = s, .bodies = b};
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TL_TRY(tl_solver_refresh(s, b));
-  TlStatus status = tl_motion_start(b, &s->arena, &motion);
-  motion.centred = true;
-  if (status == TL_OK) status = check_step(s, b);
-  if (status == TL_OK) status = press_all(&f);
-  if (status == TL_OK) status = sum_forces(&f, r);
-  if (status == TL_OK) status = add_nets(&f);
+  TlStatus status = check_step(s, b);
+  if (status == TL_OK) status = press(&f);
+  if (status == TL_OK) status = load_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));
   r->detect_s = tl_clock_s() - start;
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
-  TL_TRY(kick(&f, r));
-  TL_TRY(tl_step_advance(s, b, &motion, false, r));
-  TL_TRY(remember(&f));
-  report(&f, r);
-  TL_TRY(tl_step_report_ranks(s->sync, r));
+  TL_TRY(advance(&f, r));
+  TL_TRY(report(&f, r));
   TL_TRY(report_sums(&f, r));
   r->other_s = tl_clock_s() - start - r->detect_s;
-  return TL_OK;
-}
-
-TlStatus tl_press_contacts(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
-                           int64_t *count) {
-  TL_TRY(TL_NEW(*rows, (size_t)s->presses));
-  *count = 0;
-  for (int64_t i = 0; i < s->presses; i++) {
-    const TlPressSlot *k = &s->press[i];
-    if (k->pressed.points == 0 || k->slot.a >= b->owned) continue;
-    (*rows)[(*count)++] =
-        (TlContactRow){.low = b->id[k->slot.a],
-                       .high = k->slot.b >= 0 ? b->id[k->slot.b] : -1 - k->slot.boundary,
-                       .point = k->pressed.point,
-                       .normal = k->pressed.normal,
-                       .gap_m = -k->pressed.depth_m,
-                       .impulse_N_s = tl_scale(s->config.step_s, k->pressed.force)};
-  }
   return TL_OK;
 }

@@ -8,20 +8,20 @@ enum { LOWEST = 1088, NOT_FINITE = TL_EXACT_LIMBS - 1, LIMBS = TL_EXACT_LIMBS - 
 void tl_exact_add(TlExact *sum, double term) {
   uint64_t bits;
   memcpy(&bits, &term, sizeof bits);
-  int exponent = (int)(bits >> 52 & 0x7ff);
+  unsigned exponent = (unsigned)(bits >> 52 & 0x7ff);
   uint64_t mantissa = bits & 0xfffffffffffffu;
   if (exponent == 0x7ff) {
     sum->limb[NOT_FINITE]++;
     return;
   }
-  if (exponent) mantissa |= (uint64_t)1 << 52;
-  int place = (exponent ? exponent : 1) - 1075 + LOWEST; /* of the mantissa's lowest bit */
-  int limb = place / 32, shift = place % 32;
-  uint64_t low = (mantissa & 0xffffffffu) << shift, high = (mantissa >> 32) << shift;
-  int64_t part[3] = {(int64_t)(low & 0xffffffffu), (int64_t)((low >> 32) + (high & 0xffffffffu)),
-                     (int64_t)(high >> 32)};
-  int64_t sign = bits >> 63 ? -1 : 1;
-  for (int i = 0; i < 3; i++) sum->limb[limb + i] += sign * part[i];
+  mantissa |= (uint64_t)(exponent > 0) << 52;
+  exponent += exponent == 0;
+  unsigned place = exponent - 1075 + LOWEST, shift = place % 32; /* of the mantissa's lowest bit */
+  uint64_t low = mantissa << shift, high = mantissa >> 1 >> (63 - shift);
+  int64_t *limb = &sum->limb[place / 32], negative = -(int64_t)(bits >> 63); /* or 0 */
+  limb[0] += ((int64_t)(low & 0xffffffffu) ^ negative) - negative;
+  limb[1] += ((int64_t)(low >> 32) ^ negative) - negative;
+  limb[2] += ((int64_t)high ^ negative) - negative;
 }
 
 /* Each limb but the last into [0, 2^32); the last one keeps the sign. */

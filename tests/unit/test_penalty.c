@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/random.h"
+#include "dem/press_lanes.h"
 #include "dem/step.h"
 #include "shape/superellipsoid.h"
 
@@ -383,9 +385,184 @@ START_TEST(one_and_two_threads_give_the_same_bits) {
 }
 END_TEST
 
-TL_TEST_MAIN("penalty", a_free_triaxial_body_keeps_momentum_and_energy,
-             one_and_two_threads_give_the_same_bits, linear_contact_lasts_half_a_period,
-             hertz_contact_has_its_time_and_force, restitution_is_the_coefficient,
-             a_sphere_slides_over_a_plate_by_coulomb, oblique_blows_keep_momentum_and_the_ledger,
-             a_column_bears_its_weight, traction_converges_where_force_a_node_grows,
-             a_step_too_long_is_refused)
+/* ---- fast and slow ---- */
+
+/* A sphere and another one, or a plane; what they had touched with. */
+typedef struct Meeting {
+  TlPressBody body[2];
+  TlTouch known;
+  double friction, damping, cap;
+  bool wall;
+} Meeting;
+
+static TlVec3 some(TlRandom *random, double size) {
+  double x = tl_random_next_normal(random), y = tl_random_next_normal(random);
+  return tl_scale(size, tl_vec3(x, y, tl_random_next_normal(random)));
+}
+
+static Meeting meeting(TlRandom *random, int number) {
+  Meeting m = {.wall = number % 4 == 3, .friction = number % 5 == 4 ? 0 : 0.4};
+  m.damping = number % 3 * 0.3;
+  double radius[2] = {0.01, number % 2 ? 0.01 : 0.004}, depth = number % 7 ? 1e-5 : 1e-3;
+  TlVec3 n = tl_unit(some(random, 1)), x = some(random, 1);
+  for (int i = 0; i < 2; i++)
+    m.body[i] = (TlPressBody){.x = x,
+                              .v = some(random, 0.1),
+                              .w = some(random, 10),
+                              .radius = radius[i],
+                              .inverse_mass = 1 / (RHO * radius[i] * radius[i] * radius[i]),
+                              .curvature = 1 / radius[i]};
+  if (m.wall) m.body[1] = (TlPressBody){.x = x};
+  m.body[0].x = tl_axpy(x, radius[0] + m.body[1].radius - depth, n);
+  m.cap = number % 6 ? 0 : 0.02;
+  TlVec3 before = tl_unit(tl_add(n, some(random, 1e-3))); /* it was turned since */
+  if (number % 11 == 0) before = tl_scale(-1, n);
+  TlVec3 s = some(random, 1e-5);
+  if (number % 8) m.known.impulse = tl_axpy(s, -tl_dot(s, before), before);
+  if (number % 8) m.known.normal = tl_scale(2e3 * (1 + number % 2), before);
+  return m;
+}
+
+static void put_lane(TlLane lane[3], int k, TlVec3 v) {
+  lane[0][k] = v.x;
+  lane[1][k] = v.y;
+  lane[2][k] = v.z;
+}
+
+static void to_lane(const Meeting *m, TlPressLanes *l, int k) {
+  const TlPressBody *a = &m->body[0], *b = &m->body[1];
+  put_lane(l->xa, k, a->x);
+  put_lane(l->va, k, a->v);
+  put_lane(l->wa, k, a->w);
+  put_lane(l->xb, k, b->x);
+  put_lane(l->vb, k, b->v);
+  put_lane(l->wb, k, b->w);
+  l->radius_a[k] = a->radius;
+  l->radius_b[k] = b->radius;
+  l->curvature[k] = a->curvature + b->curvature;
+  l->inverse_mass[k] = a->inverse_mass + b->inverse_mass;
+  double size = m->wall ? a->radius : fmin(a->radius, b->radius);
+  l->cap[k] = m->cap > 0 ? m->cap * size : INFINITY;
+  l->friction[k] = m->friction;
+  l->damping[k] = m->damping;
+  put_lane(l->s, k, m->known.impulse);
+  put_lane(l->normal, k, m->known.normal);
+}
+
+static void near_vec(TlVec3 want, const TlLane lane[3], int k, double scale) {
+  TlVec3 got = tl_vec3(lane[0][k], lane[1][k], lane[2][k]);
+  double off = tl_norm(tl_sub(got, want)), size = fmax(tl_norm(want), scale);
+  ck_assert_msg(off <= 1e-9 * size, "lane %d: off by %g of %g", k, off, size);
+}
+
+/* The slow one: the point as the search's own formula has it, and tl_press_one. */
+static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k) {
+  TlBodies bodies = {0};
+  TlPenalty penalty = {.law = law, .spread = TL_SPREAD_DEEPEST, .most_share = m->cap};
+  penalty.grain = penalty.boundary =
+      (TlStiffness){.normal_N_m = 1e5, .young_Pa = 1e8, .poisson = 0.25, .ratio = 0.3};
+  tl_test_put(&bodies, SPHERE, NONE, UPRIGHT, NONE);
+  tl_test_put(&bodies, SPHERE, NONE, UPRIGHT, NONE);
+  const TlPressBody *a = &m->body[0];
+  TlVec3 d = tl_sub(a->x, m->body[1].x), n = tl_unit(d);
+  TlPoint point = {
+      .p = tl_axpy(a->x, -a->radius, n), .n = n, .gap = tl_norm(d) - m->body[1].radius - a->radius};
+  TlPress press = {.bodies = &bodies,
+                   .body = m->body,
+                   .penalty = &penalty,
+                   .b = m->wall ? -1 : 1,
+                   .friction = m->friction,
+                   .damping = m->damping,
+                   .step_s = 1e-5,
+                   .known = &m->known,
+                   .known_count = 1};
+  TlHistory touches = {0};
+  TlPressed p;
+  CK_OK(tl_press_one(&press, &point, &touches, &p));
+  double force = tl_norm(p.force), work = p.elastic_J + fabs(p.slip_J) + fabs(p.viscous_J);
+  near_vec(p.force, l->force, k, 0);
+  near_vec(p.torque_a, l->torque_a, k, force * a->radius);
+  if (!m->wall) near_vec(p.torque_b, l->torque_b, k, force * a->radius);
+  near_vec(p.point, l->point, k, 0);
+  near_vec(p.normal, l->n, k, 0);
+  CK_NEAR(l->depth[k], p.depth_m, 1e-14);
+  CK_NEAR(l->elastic[k] / p.elastic_J, 1, 1e-9);
+  CK_NEAR(l->slip[k] / work, p.slip_J / work, 1e-9);
+  CK_NEAR(l->viscous[k] / work, p.viscous_J / work, 1e-9);
+  CK_NEAR(l->stiff_a[k] / p.stiffness_a[1], 1, 1e-9);
+  if (!m->wall) CK_NEAR(l->stiff_b[k] / p.stiffness_b[1], 1, 1e-9);
+  CK_NEAR(l->size[k], force, 1e-9 * force);
+  ck_assert_int_eq((int)l->sliding[k], p.sliding);
+  ck_assert_int_eq((int)touches.count, m->friction > 0);
+  if (m->friction > 0) near_vec(touches.touch[0].impulse, l->s_end, k, 1e-7);
+  if (m->friction > 0) CK_NEAR(l->shear[k] / tl_norm(touches.touch[0].normal), 1, 1e-9);
+  tl_free(touches.touch);
+  tl_bodies_free(&bodies);
+}
+
+START_TEST(lanes_press_as_one_contact_does) {
+  TlRandom random = {7, 1, 0};
+  int sliding = 0;
+  for (int law = 0; law < tl_law_count(); law++)
+    for (int round = 0; round < 40; round++) {
+      static TlPressLanes lanes; /* zeroed */
+      Meeting m[TL_PRESS_LANES];
+      TlStiffness stiffness = {.normal_N_m = 1e5, .young_Pa = 1e8, .poisson = 0.25, .ratio = 0.3};
+      lanes.count = 1 + round % TL_PRESS_LANES;
+      for (int k = 0; k < lanes.count; k++) {
+        m[k] = meeting(&random, 32 * round + k);
+        to_lane(&m[k], &lanes, k);
+      }
+      tl_press_lanes(tl_law(law), &stiffness, 1e-5, &lanes);
+      for (int k = 0; k < lanes.count; k++) {
+        same_as_one(&m[k], law, &lanes, k);
+        sliding += (int)lanes.sliding[k];
+      }
+    }
+  ck_assert_msg(sliding > 100 && sliding < 1300, "%d slide", sliding);
+}
+END_TEST
+
+/* What the search finds between spheres, and at a plane, is the point that lanes take. */
+START_TEST(the_search_finds_the_same_point) {
+  Lab lab;
+  TlRandom random = {8, 1, 0};
+  TlPoints points = {0};
+  lab_open(&lab, "linear");
+  lab_plane(&lab, NONE, tl_vec3(0.6, 0, 0.8));
+  lab_start(&lab);
+  for (int i = 0; i < 100; i++) {
+    TlVec3 n = tl_unit(some(&random, 1)), x = some(&random, 0.1);
+    TlQuat turn = tl_quat_from_rotation(some(&random, 2));
+    tl_test_put(&lab.bodies, SPHERE, x, turn, NONE);
+    tl_test_put(&lab.bodies, SPHERE, tl_axpy(x, -1.99 * R, n), turn, NONE);
+  }
+  CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+  for (int i = 0; i < 200; i += 2) {
+    TlWanted wanted = {1, 1, INFINITY, 1};
+    const TlVec3 *x = &lab.bodies.position[i];
+    TlVec3 n = tl_unit(tl_sub(x[0], x[1]));
+    points.count = 0;
+    CK_OK(tl_narrow_nodes(&lab.bodies, i, i + 1, 0, &wanted, &points));
+    ck_assert_int_eq((int)points.count, 1);
+    CK_NEAR(points.point[0].gap, -0.01 * R, 1e-15);
+    CK_NEAR(tl_norm(tl_sub(points.point[0].n, n)), 0, 1e-12);
+    CK_NEAR(tl_norm(tl_sub(points.point[0].p, tl_axpy(x[0], -R, n))), 0, 1e-14);
+    wanted = (TlWanted){1, 1, INFINITY, 1};
+    points.count = 0;
+    CK_OK(tl_narrow_boundary(&lab.bodies, i, &lab.boundary[0], &wanted, &points));
+    double phi = 0.6 * x[0].x + 0.8 * x[0].z;
+    CK_NEAR(points.point[0].gap, phi - R, 1e-14);
+    CK_NEAR(tl_norm(tl_sub(points.point[0].p, tl_axpy(x[0], -R, tl_vec3(0.6, 0, 0.8)))), 0, 1e-14);
+  }
+  tl_points_free(&points);
+  lab_close(&lab);
+}
+END_TEST
+
+TL_TEST_MAIN("penalty", lanes_press_as_one_contact_does, the_search_finds_the_same_point,
+             a_free_triaxial_body_keeps_momentum_and_energy, one_and_two_threads_give_the_same_bits,
+             linear_contact_lasts_half_a_period, hertz_contact_has_its_time_and_force,
+             restitution_is_the_coefficient, a_sphere_slides_over_a_plate_by_coulomb,
+             oblique_blows_keep_momentum_and_the_ledger, a_column_bears_its_weight,
+             traction_converges_where_force_a_node_grows, a_step_too_long_is_refused)

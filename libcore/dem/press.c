@@ -1,0 +1,636 @@
+#include "dem/press.h"
+
+#include "base/par.h"
+#include "dem/shapes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { AHEAD = 12 };                                            /* bodies */
+static const double BODY_NS = 500, COPY_NS = 200, FILL_NS = 20; /* work on a body, about */
+
+/* Bodies: enough blocks for threads to share evenly, not so many that few lanes are filled. */
+static int64_t block_of(int64_t bodies) {
+  int64_t block = bodies / 64;
+  return block < 8 ? 8 : block > 256 ? 256 : block;
+}
+
+struct TlPressBlock { /* of the loop over bodies: where its touches are */
+  int thread;
+  size_t first, count, place;
+};
+
+void tl_press_room_free(TlPressRoom *room) {
+  tl_arena_free(&room->plan.arena);
+  for (size_t i = 0; i < room->tally_count; i++) tl_free(room->tally[i].touches.touch);
+  tl_free(room->tally);
+  tl_free(room->next.touch);
+  *room = (TlPressRoom){0};
+}
+
+/* ---- the plan ---- */
+
+static void order_pairs(const TlBroad *broad, TlPressPlan *p) {
+  const TlBodyPairs *pairs = &broad->pairs;
+  for (int64_t i = 0; i < p->total; i++) p->order[broad->rank[i]] = (int32_t)i;
+  memset(p->high, 0, ((size_t)p->total + 1) * sizeof *p->high);
+  int64_t at = 0, count = (int64_t)pairs->count;
+  for (int64_t r = 0; r <= p->total; r++) {
+    p->low[r] = at;
+    while (r < p->total && at < count && pairs->pair[at].a == p->order[r]) at++;
+  }
+  for (int64_t k = 0; k < count; k++) p->high[pairs->pair[k].b + 1]++;
+  for (int64_t i = 0; i < p->total; i++) p->high[i + 1] += p->high[i];
+  for (int64_t k = 0; k < count; k++) p->high_slot[p->high[pairs->pair[k].b]++] = (int32_t)k;
+  for (int64_t i = p->total; i > 0; i--) p->high[i] = p->high[i - 1];
+  p->high[0] = 0;
+}
+
+/* As long as the pairs hold no body goes farther than the room its reach had. */
+static bool may_meet(const TlPressStep *s, int64_t i, const TlBoundary *wall) {
+  double room = s->near->broad.body[i].reach - s->bodies->reach[i];
+  return wall->drive ||
+         tl_narrow_near(s->bodies, i, wall, wall->kind->lipschitz * room * (1 + 1e-9));
+}
+
+static void list_walls(const TlPressStep *s, TlPressPlan *p) {
+  int64_t count = 0;
+  for (int64_t r = 0; r < p->total; r++) {
+    int64_t i = p->order[r];
+    p->wall[r] = count;
+    if (i >= p->owned || s->bodies->flags[i] & TL_BODY_FROZEN) continue;
+    for (int32_t k = 0; k < s->boundary_count; k++)
+      if (may_meet(s, i, &s->boundary[k])) p->wall_boundary[count++] = k;
+  }
+  p->wall[p->total] = count;
+}
+
+static TlStatus make_plan(const TlPressStep *s) {
+  TlPressPlan *p = &s->room->plan;
+  const TlBroad *broad = &s->near->broad;
+  size_t n = (size_t)s->bodies->total;
+  if (p->order && p->builds == broad->builds) return TL_OK;
+  tl_arena_reset(&p->arena);
+  p->total = s->bodies->total;
+  p->owned = s->bodies->owned;
+  p->order = tl_arena_push(&p->arena, n, sizeof *p->order);
+  p->low = tl_arena_push(&p->arena, n + 1, sizeof *p->low);
+  p->high = tl_arena_push(&p->arena, n + 1, sizeof *p->high);
+  p->wall = tl_arena_push(&p->arena, n + 1, sizeof *p->wall);
+  p->high_slot = tl_arena_push(&p->arena, broad->pairs.count, sizeof *p->high_slot);
+  size_t walls = (size_t)p->owned * (size_t)s->boundary_count;
+  p->wall_boundary = tl_arena_push(&p->arena, walls, sizeof *p->wall_boundary);
+  if (!p->order || !p->low || !p->high || !p->wall || !p->high_slot || !p->wall_boundary) {
+    p->order = NULL;
+    return TL_ENOMEM;
+  }
+  order_pairs(broad, p);
+  list_walls(s, p);
+  p->builds = broad->builds;
+  return TL_OK;
+}
+
+/* ---- friction and damping ---- */
+
+static TlStatus list_rubs(TlPressStep *s) {
+  size_t count = (size_t)(s->guide_count + s->net_count);
+  s->damping = tl_law_damping(s->config->restitution);
+  s->boundary_damping = tl_law_damping(s->config->boundary_restitution);
+  s->rub = tl_arena_push(s->arena, count, sizeof *s->rub);
+  if (!s->rub) return TL_ENOMEM;
+  for (int k = 0; k < s->guide_count; k++)
+    s->rub[k] = (TlPressRub){s->guides[k].friction, tl_law_damping(s->guides[k].restitution)};
+  for (int k = 0; k < s->net_count; k++)
+    s->rub[s->guide_count + k] =
+        (TlPressRub){s->nets[k].friction, tl_law_damping(s->nets[k].restitution)};
+  return TL_OK;
+}
+
+/* 1 + its place in s->rub; 0: a grain. */
+static int32_t own_rub(const TlPressStep *s, int64_t i) {
+  const TlBodies *b = s->bodies;
+  if (b->flags[i] & TL_BODY_NET)
+    return (int32_t)(tl_net_of(s->nets, s->net_count, b->id[i]) - s->nets) + s->guide_count + 1;
+  if (!(b->flags[i] & TL_BODY_GUIDED)) return 0;
+  const TlGuide *guide = tl_guide_of(s->guides, s->guide_count, b->id[i]);
+  return guide ? (int32_t)(guide - s->guides) + 1 : 0;
+}
+
+/* A net's goes before a guided body's, that before a grain's. */
+static TlPressRub pair_rub(const TlPressStep *s, int32_t a, int32_t b) {
+  int32_t one = s->body[a].rub, two = s->body[b].rub;
+  if (one == 0 && two == 0) return (TlPressRub){s->config->friction, s->damping};
+  bool second = one == 0 || (one <= s->guide_count && two > s->guide_count);
+  return s->rub[(second ? two : one) - 1];
+}
+
+/* A boundary's classes are asked at one point: the first. Those whose restitution is their own are
+ * seldom met. */
+static TlPressRub wall_rub(const TlPressStep *s, int32_t a, int32_t k, TlVec3 point) {
+  const TlSolverConfig *c = s->config;
+  if (s->body[a].rub > 0) return s->rub[s->body[a].rub - 1];
+  TlRub rub = tl_boundary_rub(&s->boundary[k], point,
+                              (TlRub){c->boundary_friction, c->boundary_restitution});
+  double damping = rub.restitution == c->boundary_restitution ? s->boundary_damping
+                   : rub.restitution == c->restitution        ? s->damping
+                                                              : tl_law_damping(rub.restitution);
+  return (TlPressRub){rub.friction, damping};
+}
+
+/* ---- what contacts ask of a body ---- */
+
+static TlStatus fill_bodies(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const TlPressStep *s = context;
+  const TlBodies *b = s->bodies;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++) {
+    bool fixed = b->flags[i] & TL_BODY_FROZEN;
+    TlVec3 inverse = b->inverse_inertia[i], l = b->momentum[i], w = tl_scale(inverse.x, l);
+    if (!tl_bodies_round(b, i)) {
+      TlVec3 in = tl_mat_tvec(s->scan.turn[i], l);
+      w = tl_mat_vec(s->scan.turn[i],
+                     tl_vec3(inverse.x * in.x, inverse.y * in.y, inverse.z * in.z));
+    }
+    s->body[i] = (TlPressBody){.x = b->position[i],
+                               .v = fixed ? (TlVec3){0, 0, 0} : b->velocity[i],
+                               .w = w,
+                               .radius = b->radius[i],
+                               .inverse_mass = b->inverse_mass[i],
+                               .curvature = 1 / b->radius[i],
+                               .id = b->id[i],
+                               .ball = b->shape[i]->closed == &tl_closed_sphere,
+                               .rub = own_rub(s, i)};
+  }
+  return TL_OK;
+}
+
+/* Only what touches: no contact is speculative. */
+static TlMargin touching_margin(const TlPressStep *s, double size, double speed) {
+  return (TlMargin){.size = size, .way = speed * s->config->step_s};
+}
+static TlMargin pair_margin(const void *context, int64_t i, int64_t j) {
+  const TlPressStep *s = context;
+  const TlPressBody *a = &s->body[i], *b = &s->body[j];
+  double spins = tl_norm(a->w) * a->radius + tl_norm(b->w) * b->radius;
+  return touching_margin(s, tl_min(a->radius, b->radius), tl_norm(tl_sub(a->v, b->v)) + spins);
+}
+static TlMargin wall_margin(const void *context, int64_t i, const TlBoundary *wall) {
+  const TlPressStep *s = context;
+  const TlPressBody *a = &s->body[i];
+  TlVec3 v = tl_sub(a->v, tl_boundary_velocity(wall, a->x));
+  return touching_margin(s, a->radius, tl_norm(v) + tl_norm(a->w) * a->radius);
+}
+
+static TlVec3 wall_velocity(const void *wall, TlVec3 point) {
+  return tl_boundary_velocity(wall, point);
+}
+
+/* ---- contacts, as they are pressed ---- */
+
+typedef struct Walk { /* through the old history */
+  const TlHistory *old;
+  size_t at;
+  TlHistory *fresh;
+} Walk;
+
+typedef struct Low { /* the body whose loop it is */
+  const TlPressStep *step;
+  TlPressTally *tally;
+  TlPoints *points;
+  Walk walk;
+  int32_t a;
+} Low;
+
+static inline void count_contact(const Low *l, const TlSlot *at, double depth, int points,
+                                 int sliding, int capped) {
+  TlPressTally *t = l->tally;
+  if (at->a >= l->step->bodies->owned) return; /* the owner of the lower id counts it */
+  double size = l->step->body[at->a].radius;
+  if (at->b >= 0) size = tl_min(size, l->step->body[at->b].radius);
+  double *most = at->b < 0 ? &t->boundary_overlap_m : &t->overlap_m,
+         *share = at->b < 0 ? &t->boundary_overlap_share : &t->overlap_share;
+  *most = tl_max(*most, depth);
+  if (depth > *share * size) *share = depth / size;
+  t->contacts++;
+  t->touching += points;
+  t->sliding += sliding;
+  t->capped += capped;
+}
+
+static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at) {
+  TlPressLow *sum = &l->step->low[at->a];
+  TlPressRoom *room = l->step->room;
+  room->slot[at->number] =
+      (TlPressSlot){.force = p->force,
+                    .torque_b = p->torque_b,
+                    .stiffness_b = {(float)p->stiffness_b[0], (float)p->stiffness_b[1]},
+                    .points = p->points};
+  room->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m};
+  sum->force = tl_add(sum->force, p->force);
+  sum->torque = tl_add(sum->torque, p->torque_a);
+  for (int k = 0; k < 2; k++) sum->stiffness[k] += p->stiffness_a[k];
+  sum->points += p->points;
+  sum->elastic_J += p->elastic_J;
+  sum->slip_J += p->slip_J;
+  sum->viscous_J += p->viscous_J;
+  sum->wall_J += p->wall_work_J;
+  sum->contact_N += tl_norm(p->force);
+  if (at->b < 0) sum->boundary_N += p->normal_N;
+  count_contact(l, at, p->depth_m, p->points, p->sliding, p->capped);
+}
+
+static inline TlVec3 lane(const TlLane x[3], int k) {
+  return tl_vec3(x[0][k], x[1][k], x[2][k]);
+}
+
+/* What has been pressed in lane k; a wall has nothing of it. */
+static void add_lane(const Low *l, int k) {
+  const TlPressLanes *x = &l->tally->lanes;
+  const TlSlot *at = &l->tally->lane_slot[k];
+  TlPressLow *sum = &l->step->low[at->a];
+  TlPressRoom *room = l->step->room;
+  TlVec3 force = lane(x->force, k), n = lane(x->n, k);
+  room->slot[at->number] = (TlPressSlot){.force = force,
+                                         .torque_b = lane(x->torque_b, k),
+                                         .stiffness_b = {(float)x->stiff[k], (float)x->stiff_b[k]},
+                                         .points = 1};
+  room->place[at->number] = (TlPressPlace){lane(x->point, k), n, x->depth[k]};
+  sum->force = tl_add(sum->force, force);
+  sum->torque = tl_add(sum->torque, lane(x->torque_a, k));
+  sum->stiffness[0] += x->stiff[k];
+  sum->stiffness[1] += x->stiff_a[k];
+  sum->points++;
+  sum->elastic_J += x->elastic[k];
+  sum->slip_J += x->slip[k];
+  sum->viscous_J += x->viscous[k];
+  sum->contact_N += x->size[k];
+  if (at->b < 0) sum->boundary_N += x->normal_N[k];
+  count_contact(l, at, x->depth[k], 1, (int)x->sliding[k], x->depth[k] > x->cap[k]);
+  if (x->friction[k] == 0) return;
+  const TlPressBody *body = l->step->body;
+  TlHistory *fresh = l->walk.fresh;
+  fresh->touch[fresh->count++] = (TlTouch){.low = body[at->a].id,
+                                           .high = at->b >= 0 ? body[at->b].id : -1 - at->boundary,
+                                           .key = 0,
+                                           .impulse = lane(x->s_end, k),
+                                           .normal = tl_scale(x->shear[k], n)};
+}
+
+/* Press what waits. The stiffness of walls is another: they are with their like. */
+static TlStatus flush(const Low *l) {
+  TlPressLanes *x = &l->tally->lanes;
+  TlHistory *fresh = l->walk.fresh;
+  const TlPenalty *p = &l->step->config->penalty;
+  int count = x->count;
+  if (count == 0) return TL_OK;
+  TL_TRY(TL_RESERVE(fresh->touch, fresh->capacity, fresh->count + (size_t)count));
+  bool wall = l->tally->lane_slot[0].b < 0;
+  tl_press_lanes(tl_law(p->law), wall ? &p->boundary : &p->grain, l->step->config->step_s, x);
+  for (int k = 0; k < count; k++) add_lane(l, k);
+  x->count = 0;
+  return TL_OK;
+}
+
+/* ---- memory: the old history is passed over once, in order ---- */
+
+static size_t first_of(const TlHistory *h, int64_t low) {
+  size_t first = 0, last = h->count;
+  while (first < last) {
+    size_t mid = first + (last - first) / 2;
+    if (h->touch[mid].low < low)
+      first = mid + 1;
+    else
+      last = mid;
+  }
+  return first;
+}
+
+/* Bonds stay, touches go unless they are found again. */
+static TlStatus pass(Low *l) {
+  Walk *w = &l->walk;
+  const TlTouch *t = &w->old->touch[w->at++];
+  TlHistory *h = w->fresh;
+  if (t->key != TL_TOUCH_BOND) return TL_OK;
+  TL_TRY(flush(l)); /* of lower pairs */
+  TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + 1));
+  h->touch[h->count++] = *t;
+  return TL_OK;
+}
+
+typedef struct Known {
+  const TlTouch *touch;
+  size_t count;
+  bool bonded;
+} Known;
+
+/* Of a pair that comes after all that were asked for so far. */
+static TlStatus recall(Low *l, int64_t low, int64_t high, Known *known) {
+  Walk *w = &l->walk;
+  const TlHistory *h = w->old;
+  *known = (Known){0};
+  while (w->at < h->count &&
+         (h->touch[w->at].low < low || (h->touch[w->at].low == low && h->touch[w->at].high < high)))
+    TL_TRY(pass(l));
+  size_t first = w->at;
+  while (w->at < h->count && h->touch[w->at].low == low && h->touch[w->at].high == high) {
+    if (h->touch[w->at].key == TL_TOUCH_BOND) {
+      known->bonded = true;
+      first++;
+    }
+    TL_TRY(pass(l));
+  }
+  known->touch = h->touch + first;
+  known->count = w->at - first;
+  return TL_OK;
+}
+
+/* ---- one body ---- */
+
+static TlPress press_of(const TlPressStep *s, const TlSlot *at, const Known *known) {
+  return (TlPress){.bodies = s->bodies,
+                   .body = s->body,
+                   .penalty = &s->config->penalty,
+                   .a = at->a,
+                   .b = at->b,
+                   .boundary = at->boundary,
+                   .step_s = s->config->step_s,
+                   .known = known->touch,
+                   .known_count = known->count};
+}
+
+/* The points that were found. */
+static TlStatus press_points(Low *l, const TlSlot *at, const Known *known) {
+  const TlPressStep *s = l->step;
+  TlPressed pressed;
+  if (l->points->count == 0) return TL_OK;
+  TL_TRY(flush(l));
+  TlPress press = press_of(s, at, known);
+  TlPressRub rub = at->b >= 0 ? pair_rub(s, at->a, at->b)
+                              : wall_rub(s, at->a, at->boundary, l->points->point[0].p);
+  press.friction = rub.friction;
+  press.damping = rub.damping;
+  if (at->b < 0 && s->boundary[at->boundary].drive) {
+    press.wall_velocity = wall_velocity;
+    press.wall = &s->boundary[at->boundary];
+  }
+  TL_TRY(tl_press(&press, l->points, l->walk.fresh, &pressed));
+  if (pressed.points > 0) add_contact(l, &pressed, at);
+  return TL_OK;
+}
+
+static inline void set(TlLane x[3], int k, TlVec3 v) {
+  x[0][k] = v.x;
+  x[1][k] = v.y;
+  x[2][k] = v.z;
+}
+
+/* The next lane, for a sphere against another one or against `b`, what a wall is like there. */
+static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, TlPressRub rub,
+                          const Known *known) {
+  TlPressTally *t = l->tally;
+  TlPressLanes *x = &t->lanes;
+  bool other = x->count > 0 && (t->lane_slot[0].b < 0) != (at->b < 0);
+  if (other || x->count == TL_PRESS_LANES) TL_TRY(flush(l));
+  const TlPressBody *a = &l->step->body[at->a];
+  double share = l->step->config->penalty.most_share;
+  double size = at->b >= 0 ? tl_min(a->radius, b->radius) : a->radius;
+  TlVec3 none = {0, 0, 0};
+  int k = x->count++;
+  t->lane_slot[k] = *at;
+  set(x->xa, k, a->x);
+  set(x->va, k, a->v);
+  set(x->wa, k, a->w);
+  set(x->xb, k, b->x);
+  set(x->vb, k, b->v);
+  set(x->wb, k, b->w);
+  x->radius_a[k] = a->radius;
+  x->radius_b[k] = b->radius;
+  x->curvature[k] = a->curvature + b->curvature;
+  x->inverse_mass[k] = a->inverse_mass + b->inverse_mass;
+  x->cap[k] = share > 0 ? share * size : INFINITY;
+  x->friction[k] = rub.friction;
+  x->damping[k] = rub.damping;
+  bool remembered = known->count > 0 && known->touch->key == 0;
+  set(x->s, k, remembered ? known->touch->impulse : none);
+  set(x->normal, k, remembered ? known->touch->normal : none);
+  return TL_OK;
+}
+
+static TlStatus press_pair(Low *l, int64_t number) {
+  const TlPressStep *s = l->step;
+  TlSlot at = {.number = number, .a = l->a, .b = s->scan.pairs->pair[number].b, .boundary = -1};
+  const TlPressBody *a = &s->body[at.a], *b = &s->body[at.b];
+  s->room->slot[number].points = 0;
+  double far = a->radius + b->radius;
+  if (tl_norm2(tl_sub(a->x, b->x)) >= far * far) return TL_OK;
+  Known known;
+  TL_TRY(recall(l, a->id, b->id, &known));
+  if (known.bonded) return TL_OK; /* bonds of a net are springs, not collisions */
+  l->points->pairs++;
+  if (a->ball && b->ball) {
+    l->points->lookups++;
+    return wait_lane(l, &at, b, pair_rub(s, at.a, at.b), &known);
+  }
+  TL_TRY(tl_scan_pair_points(&s->scan, &at, l->points));
+  return press_points(l, &at, &known);
+}
+
+/* A standing wall with a true distance, as the point of it nearest to a sphere's centre; false: it
+ * does not reach there, or not the sphere. */
+static bool foot(const TlPressBody *a, const TlBoundary *wall, TlPressBody *b, double *phi) {
+  TlVec3 n;
+  *b = (TlPressBody){.radius = 0};
+  if (!tl_boundary_phi(wall, a->x, phi, &n)) return false;
+  b->x = tl_axpy(a->x, -*phi, n);
+  return *phi < a->radius;
+}
+
+static TlStatus press_wall(Low *l, int64_t k) {
+  const TlPressStep *s = l->step;
+  int64_t number = (int64_t)s->scan.pairs->count + k;
+  TlSlot at = {.number = number, .a = l->a, .b = -1, .boundary = s->room->plan.wall_boundary[k]};
+  const TlBoundary *wall = &s->boundary[at.boundary];
+  const TlPressBody *a = &s->body[at.a];
+  TlPressBody b;
+  double phi;
+  Known known;
+  s->room->slot[number].points = 0;
+  bool alone = a->ball && wall->kind->exact && !wall->drive;
+  if (alone && !foot(a, wall, &b, &phi)) return TL_OK;
+  if (!alone && !tl_narrow_near(s->bodies, at.a, wall, 0)) return TL_OK;
+  TL_TRY(recall(l, a->id, -1 - at.boundary, &known));
+  l->points->pairs++;
+  /* a centre behind the wall has its normal from the wall alone */
+  if (alone && phi > 0) return wait_lane(l, &at, &b, wall_rub(s, at.a, at.boundary, b.x), &known);
+  TL_TRY(tl_scan_wall_points(&s->scan, &at, l->points));
+  return press_points(l, &at, &known);
+}
+
+static TlStatus press_body(Low *l, int64_t place) {
+  static const TlPressLow none;
+  const TlPressPlan *plan = &l->step->room->plan;
+  l->a = plan->order[place];
+  l->step->low[l->a] = none; /* copied: faster than to clear so few bytes */
+  for (int64_t k = plan->wall[place + 1]; k > plan->wall[place]; k--) TL_TRY(press_wall(l, k - 1));
+  const TlBodyPair *pair = l->step->scan.pairs->pair;
+  int64_t last = (int64_t)l->step->scan.pairs->count - 1;
+  for (int64_t k = plan->low[place]; k < plan->low[place + 1]; k++) {
+    int64_t ahead = k + AHEAD < last ? k + AHEAD : last;
+    __builtin_prefetch(&l->step->body[pair[ahead].b]);
+    __builtin_prefetch(&l->step->body[pair[ahead].b].w);
+    __builtin_prefetch(&l->step->room->slot[ahead], 1);
+    TL_TRY(press_pair(l, k));
+  }
+  return TL_OK;
+}
+
+/* ---- all of them ---- */
+
+static TlStatus press_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const TlPressStep *s = context;
+  const TlPressPlan *plan = &s->room->plan;
+  const TlHistory *old = &s->bodies->history;
+  TlPressTally *t = &s->room->tally[thread];
+  struct TlPressBlock *mine = &s->block[block];
+  const int64_t *id = s->bodies->id;
+  Low l = {.step = s, .tally = t, .points = &s->points[thread], .walk = {old, 0, &t->touches}};
+  size_t last = end < plan->total ? first_of(old, id[plan->order[end]]) : old->count;
+  if (begin > 0) l.walk.at = first_of(old, id[plan->order[begin]]);
+  *mine = (struct TlPressBlock){.thread = thread, .first = t->touches.count};
+  for (int64_t r = begin; r < end; r++) TL_TRY(press_body(&l, r));
+  while (l.walk.at < last) TL_TRY(pass(&l));
+  TL_TRY(flush(&l));
+  mine->count = t->touches.count - mine->first;
+  return TL_OK;
+}
+
+static TlStatus copy_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const TlPressStep *s = context;
+  (void)block;
+  (void)thread;
+  for (int64_t k = begin; k < end; k++) {
+    const struct TlPressBlock *b = &s->block[k];
+    if (b->count)
+      memcpy(s->room->next.touch + b->place, s->room->tally[b->thread].touches.touch + b->first,
+             b->count * sizeof(TlTouch));
+  }
+  return TL_OK;
+}
+
+static void swap(TlHistory *a, TlHistory *b) {
+  TlHistory t = *a;
+  *a = *b;
+  *b = t;
+}
+
+/* What the blocks wrote, end to end; of one thread it lies so. */
+static TlStatus join_touches(TlPressStep *s, int64_t blocks) {
+  TlHistory *next = &s->room->next;
+  size_t count = 0;
+  bool one = true;
+  for (int64_t k = 0; k < blocks; k++) {
+    s->block[k].place = count;
+    count += s->block[k].count;
+    one = one && s->block[k].thread == 0;
+  }
+  if (one) {
+    swap(&s->bodies->history, &s->room->tally[0].touches);
+    return TL_OK;
+  }
+  TL_TRY(TL_RESERVE(next->touch, next->capacity, count));
+  TL_TRY(tl_par_loop(blocks, 4, COPY_NS * (double)block_of(s->bodies->total), copy_block, s));
+  next->count = count;
+  swap(&s->bodies->history, next);
+  return TL_OK;
+}
+
+static TlStatus reserve(TlPressStep *s, int64_t blocks) {
+  TlPressRoom *room = s->room;
+  size_t threads = (size_t)tl_par_threads(), n = (size_t)s->bodies->total;
+  if (threads > room->tally_count) {
+    TlPressTally *grown = tl_realloc(room->tally, room->tally_count, threads, sizeof *grown);
+    if (!grown) return TL_ENOMEM;
+    memset(grown + room->tally_count, 0, (threads - room->tally_count) * sizeof *grown);
+    room->tally = grown;
+    room->tally_count = threads;
+  }
+  for (size_t i = 0; i < room->tally_count; i++) {
+    TlPressTally *t = &room->tally[i];
+    t->touches.count = 0;
+    t->lanes.count = 0;
+    t->overlap_m = t->overlap_share = t->boundary_overlap_m = t->boundary_overlap_share = 0;
+    t->contacts = t->touching = t->sliding = t->capped = 0;
+  }
+  s->body = tl_arena_push(s->arena, n, sizeof *s->body);
+  s->low = tl_arena_push(s->arena, n, sizeof *s->low);
+  s->block = tl_arena_push(s->arena, (size_t)blocks, sizeof *s->block);
+  return s->body && s->low && s->block ? TL_OK : TL_ENOMEM;
+}
+
+TlStatus tl_press_all(TlPressStep *s) {
+  TlPressRoom *room = s->room;
+  int64_t n = s->bodies->total, block = block_of(n), blocks = (n + block - 1) / block;
+  s->scan = (TlScan){.config = s->config,
+                     .boundary = s->boundary,
+                     .boundary_count = s->boundary_count,
+                     .arena = s->arena,
+                     .near = s->near,
+                     .points = s->points,
+                     .bodies = s->bodies,
+                     .context = s,
+                     .pair_margin = pair_margin,
+                     .wall_margin = wall_margin};
+  TL_TRY(reserve(s, blocks));
+  TL_TRY(list_rubs(s));
+  TL_TRY(tl_scan_prepare(&s->scan));
+  TL_TRY(make_plan(s));
+  room->slots = (int64_t)s->scan.pairs->count + room->plan.wall[n];
+  room->slot = tl_arena_push(s->arena, (size_t)room->slots, sizeof *room->slot);
+  room->place = tl_arena_push(s->arena, (size_t)room->slots, sizeof *room->place);
+  if (!room->slot || !room->place) return TL_ENOMEM;
+  room->pairs = (int64_t)s->scan.pairs->count;
+  room->pair = s->scan.pairs->pair;
+  TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_bodies, s));
+  TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
+  return join_touches(s, blocks);
+}
+
+TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
+  const TlPressPlan *plan = &s->room->plan;
+  TlPressLow sum = s->low[i];
+  int64_t last = plan->high[s->bodies->total] - 1;
+  for (int64_t k = plan->high[i]; k < plan->high[i + 1]; k++) {
+    /* of the next bodies: they were written a while ago */
+    __builtin_prefetch(&s->room->slot[plan->high_slot[k + AHEAD < last ? k + AHEAD : last]]);
+    const TlPressSlot *p = &s->room->slot[plan->high_slot[k]];
+    if (p->points == 0) continue;
+    sum.force = tl_sub(sum.force, p->force);
+    sum.torque = tl_add(sum.torque, p->torque_b);
+    for (int c = 0; c < 2; c++) sum.stiffness[c] += (double)p->stiffness_b[c];
+    sum.points += p->points;
+  }
+  return sum;
+}
+
+TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s,
+                       TlContactRow **rows, int64_t *count) {
+  const TlPressPlan *plan = &room->plan;
+  TL_TRY(TL_NEW(*rows, (size_t)room->slots));
+  *count = 0;
+  for (int64_t k = 0, r = 0; k < room->slots; k++) {
+    const TlPressPlace *at = &room->place[k];
+    while (k >= room->pairs && plan->wall[r + 1] <= k - room->pairs) r++;
+    int32_t low = k < room->pairs ? room->pair[k].a : plan->order[r];
+    if (room->slot[k].points == 0 || low >= b->owned) continue;
+    int64_t high =
+        k < room->pairs ? b->id[room->pair[k].b] : -1 - plan->wall_boundary[k - room->pairs];
+    (*rows)[(*count)++] = (TlContactRow){.low = b->id[low],
+                                         .high = high,
+                                         .point = at->point,
+                                         .normal = at->normal,
+                                         .gap_m = -at->depth_m,
+                                         .impulse_N_s = tl_scale(step_s, room->slot[k].force)};
+  }
+  return TL_OK;
+}

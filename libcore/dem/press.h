@@ -1,0 +1,112 @@
+/* All contacts of a step of the penalty method: points found, forces from them (penalty.h), summed
+ * for each body, and the touches that the next step remembers.
+ *
+ * The loop goes over the bodies in order of id, each with the boundaries it is at, the last one
+ * first, and the bodies of higher id: the order of the history, which is so read and written from
+ * end to end and never searched nor sorted. A body's sums are those of its own loop and then those
+ * with lower ids, in order of ids: the same bits for any number of threads and ranks.
+ *
+ * A plan (who may meet whom) is made anew with the broad phase's pairs only (broad.h). Where two
+ * spheres meet, or a sphere and a standing boundary with a true distance, the contact waits for
+ * others of its kind (press_lanes.h); all others go through the contact search.
+ */
+#ifndef TL_DEM_PRESS_H
+#define TL_DEM_PRESS_H
+
+#include "dem/penalty.h"
+#include "dem/press_lanes.h"
+#include "dem/search.h"
+#include "dem/step.h"
+#include "num/exact.h"
+
+/* A contact at the place of its slot, as the body of the higher id reads it: a cache line. */
+typedef struct TlPressSlot {
+  TlVec3 force, torque_b; /* force on a */
+  float stiffness_b[2];
+  int32_t points; /* 0: apart in this step */
+} TlPressSlot;
+/* And for measures. */
+typedef struct TlPressPlace {
+  TlVec3 point, normal;
+  double depth_m;
+} TlPressPlace;
+
+/* What a body has of its boundaries and of bodies of higher id. */
+typedef struct TlPressLow {
+  TlVec3 force, torque;
+  double stiffness[2];
+  /* as in the report (step.h) */
+  double elastic_J, slip_J, viscous_J, wall_J, contact_N, boundary_N;
+  int64_t points;
+} TlPressLow;
+
+/* Of one thread. */
+typedef struct TlPressTally {
+  TlHistory touches;
+  TlPressLanes lanes; /* waiting contacts of spheres */
+  TlSlot lane_slot[TL_PRESS_LANES];
+  double overlap_m, overlap_share, boundary_overlap_m, boundary_overlap_share;
+  int64_t contacts, touching, sliding, capped;
+} TlPressTally;
+
+/* Kept over steps. */
+typedef struct TlPressPlan {
+  int64_t builds, total, owned; /* of the pairs it was made from; total < 0: none */
+  TlArena arena;
+  int32_t *order;     /* [total] bodies by id */
+  int64_t *low;       /* [total + 1] by place in `order`: its first pair as the lower id */
+  int64_t *high;      /* [total + 1] by body: its first in high_slot */
+  int32_t *high_slot; /* pairs as the higher id, ascending */
+  int64_t *wall;      /* [total + 1] by place in `order`: its first in wall_boundary */
+  int32_t *wall_boundary;
+} TlPressPlan;
+
+/* The solver's. */
+typedef struct TlPressRoom {
+  TlPressPlan plan;
+  TlPressTally *tally; /* one a thread */
+  size_t tally_count;
+  TlHistory next;      /* the history that is being written */
+  TlPressSlot *slot;   /* of the last step, in the solver's arena: pairs, then boundaries */
+  TlPressPlace *place; /* likewise, where there are points */
+  int64_t pairs, slots;
+  const TlBodyPair *pair;
+} TlPressRoom;
+void tl_press_room_free(TlPressRoom *room);
+
+/* Friction and damping of the contacts of a net, or of a guided body. */
+typedef struct TlPressRub {
+  double friction, damping;
+} TlPressRub;
+
+typedef struct TlPressStep {
+  const TlSolverConfig *config;
+  const TlBoundary *boundary;
+  int boundary_count;
+  const TlNet *nets;
+  int net_count;
+  const TlGuide *guides;
+  int guide_count;
+  TlNear *near;
+  TlPoints *points;
+  TlArena *arena;
+  TlPressRoom *room;
+  TlBodies *bodies;
+  /* filled by tl_press_all, in the arena */
+  TlPressBody *body; /* [total] */
+  TlPressLow *low;   /* [total] */
+  TlScan scan;
+  double damping, boundary_damping;
+  TlPressRub *rub; /* of the guides, then of the nets */
+  struct TlPressBlock *block;
+} TlPressStep;
+
+/* Forces of all contacts; the bodies' history becomes this step's. */
+TlStatus tl_press_all(TlPressStep *step);
+/* The contacts of the last step (step.h). */
+TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *bodies, double step_s,
+                       TlContactRow **rows, int64_t *count);
+/* The sum of a body's contacts, and its points. */
+TlPressLow tl_press_sum(const TlPressStep *step, int64_t body);
+
+#endif
