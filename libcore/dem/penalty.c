@@ -153,7 +153,10 @@ static inline void add_point(const Pair *pair, const TlPoint *point, double fn, 
 static inline TlLawValues law_at(const Pair *pair, const TlPoint *point) {
   TlLawPoint law = pair->point;
   law.area_m2 = area_of(pair->press, point);
-  return tl_law_at(pair->law, &law, capped(pair->press, -point->gap));
+  double depth = -point->gap, bearing = capped(pair->press, depth);
+  TlLawValues v = tl_law_at(pair->law, &law, bearing);
+  v.energy += v.force * (depth - bearing); /* past the cap the force stays, its work grows */
+  return v;
 }
 
 static inline void press_point(const Pair *pair, const TlPoint *point, int64_t key,

@@ -102,7 +102,8 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double factor, doub
     l->stiff_a[k] = stiff * l->radius_a[k] * l->radius_a[k];
     l->stiff_b[k] = stiff * tl_norm2(arm_b);
     l->normal_N[k] = fn;
-    l->elastic[k] = l->energy[k] + 0.5 * shear * tl_norm2(s_end);
+    double beyond = l->normal_force[k] * (l->depth[k] - l->bearing[k]); /* work past the cap */
+    l->elastic[k] = l->energy[k] + beyond + 0.5 * shear * tl_norm2(s_end);
     l->slip[k] = lost + slip;
     l->viscous[k] = ((l->normal_force[k] - fn) * un - part * tl_dot(g, ut)) * dt;
     l->size[k] = tl_norm(force);

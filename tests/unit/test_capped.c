@@ -100,6 +100,7 @@ START_TEST(two_spheres_deep_in_each_other_are_parted_by_the_capped_spring) {
       if (now <= 0) break;
       CK_NEAR(lab.report.contact_N, K * fmin(now, cap), 1e-9 * K * R);
       ck_assert_int_eq(lab.report.capped, now > cap);
+      CK_NEAR((lab.report.kinetic_J + lab.report.elastic_J) / energy, 1, 2e-3);
       deep += (int)lab.report.capped;
       most = fmax(most, kinetic(&lab));
     }
