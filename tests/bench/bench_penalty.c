@@ -133,7 +133,8 @@ static void heaps(void) {
       double us = cpu_us(&scene, 11, 10), ratio = size[i].yade_us * judge_machine_factor() / us;
       const TlStepReport *r = &scene.report;
       snprintf(name, sizeof name, "penalty_yade_%s_%d", spreads[k].name, count);
-      judge_at_least(JUDGE_GOAL, name, ratio, "1", 30);
+      bool like = spreads[k].spread != TL_SPREAD_TRACTION; /* softer, ten times the points */
+      judge_at_least(JUDGE_GOAL, name, ratio, "1", like ? 30 : 10);
       judge_note("%d grains, %s: %.2f us CPU a grain and step (YADE %.1f, recorded), %.1f pairs, "
                  "%.1f contacts and %.1f points a grain, %.0f lookups, %.2f lists made anew; "
                  "search and forces %.0f%% of the step; %g %s.",
