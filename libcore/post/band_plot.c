@@ -74,13 +74,13 @@ static void put_band(FILE *to, const View *v) {
   fprintf(to, "EOD\n");
 }
 
-/* The 1, 2 or 5 times a power of ten that parts x into at most four. */
+/* The largest of 1, 2 and 5 times a power of ten that parts x into three or more. */
 static double step_of(double x) {
-  static const double times[] = {1, 2, 5, 10};
-  double ten = pow(10, floor(log10(x / 4)));
-  for (int k = 0; k < 4; k++)
-    if (times[k] * ten >= x / 4) return times[k] * ten;
-  return 10 * ten;
+  static const double times[] = {5, 2};
+  double ten = pow(10, floor(log10(x / 3)));
+  for (int k = 0; k < 2; k++)
+    if (times[k] * ten <= x / 3) return times[k] * ten;
+  return ten;
 }
 
 static void put_frame(FILE *to, const View *v) {
