@@ -8,6 +8,10 @@
 
 static const double ROW = 0.86602540378443864676; /* sqrt(3)/2: rows over columns */
 
+double tl_net_row_gap(double spacing_m) {
+  return ROW * spacing_m;
+}
+
 /* ---- who is where ---- */
 
 typedef struct Place {
@@ -553,6 +557,8 @@ static TlStatus start(Membrane *m, const TlSync *sync, TlArena *arena) {
 
 /* Rows that are carried take their places; bonds follow, and pull if they are to. Collective. */
 static TlStatus settle(Membrane *m, const TlSync *sync, TlArena *arena, TlNetCount *out) {
+  *out = (TlNetCount){0};
+  if (m->count == 0) return TL_OK;
   TL_TRY(start(m, sync, arena));
   TlStatus held = carry(m, sync, arena);
   TL_TRY(look(m, sync)); /* collective: whoever lost a holder leaves after it */
@@ -569,9 +575,8 @@ TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, con
                 .step_s = step_s,
                 .follows = true,
                 .pulls = true};
-  *out = (TlNetCount){0};
-  if (count == 0) return TL_OK;
   TL_TRY(settle(&m, sync, arena, out));
+  if (count == 0) return TL_OK;
   press(&m);
   kick(&m);
   return TL_OK;
@@ -585,23 +590,22 @@ TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, cons
                 .start = began,
                 .step_s = step_s,
                 .follows = true};
-  *out = (TlNetCount){0};
-  return count ? settle(&m, sync, arena, out) : TL_OK;
+  return settle(&m, sync, arena, out);
 }
 
 TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlArena *arena,
                           TlNetLoad *load) {
   Membrane m = {.nets = nets, .count = count, .bodies = bodies, .pulls = true};
-  TlNetCount count_of = {0};
+  TlNetCount held = {0};
   *load = (TlNetLoad){0};
   if (count == 0) return TL_OK;
   TL_TRY(start(&m, NULL, arena));
   for (int64_t i = 0; i < bodies->total; i++)
     m.now[i] = (Moved){bodies->position[i], bodies->velocity[i], tl_bodies_spin(bodies, i)};
-  TL_TRY(go_through_bonds(&m, &count_of));
+  TL_TRY(go_through_bonds(&m, &held));
   press(&m);
   *load = m.load;
-  load->elastic = count_of.elastic;
+  load->elastic = held.elastic;
   return TL_OK;
 }
 

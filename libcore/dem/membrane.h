@@ -80,6 +80,8 @@ typedef struct TlNet {
 int64_t tl_net_spheres(const TlNet *net);
 /* Between two neighbours of a row of `columns` spheres round a tube. */
 double tl_net_tube_spacing(double tube_radius_m, int32_t columns);
+/* Between two rows of spheres so far apart. */
+double tl_net_row_gap(double spacing_m);
 /* TL_EUSAGE names the value that makes no sense. */
 TlStatus tl_net_check(const TlNet *net);
 /* Sphere `number` in [0, tl_net_spheres) at rest at its place. */

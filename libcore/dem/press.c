@@ -145,22 +145,22 @@ static TlStatus fill_bodies(void *context, int64_t begin, int64_t end, int64_t b
   (void)block;
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
-    bool fixed = b->flags[i] & TL_BODY_FROZEN;
     TlVec3 inverse = b->inverse_inertia[i], l = b->momentum[i], w = tl_scale(inverse.x, l);
     if (!tl_bodies_round(b, i)) {
       TlVec3 in = tl_mat_tvec(s->scan.turn[i], l);
       w = tl_mat_vec(s->scan.turn[i],
                      tl_vec3(inverse.x * in.x, inverse.y * in.y, inverse.z * in.z));
     }
-    s->body[i] = (TlPressBody){.x = b->position[i],
-                               .v = fixed ? (TlVec3){0, 0, 0} : b->velocity[i],
-                               .w = w,
-                               .radius = b->radius[i],
-                               .inverse_mass = b->inverse_mass[i],
-                               .curvature = 1 / b->radius[i],
-                               .id = b->id[i],
-                               .ball = b->shape[i]->closed == &tl_closed_sphere,
-                               .rub = own_rub(s, i)};
+    s->body[i] =
+        (TlPressBody){.x = b->position[i],
+                      .v = b->velocity[i], /* of a frozen one: that of a row that is carried */
+                      .w = w,
+                      .radius = b->radius[i],
+                      .inverse_mass = b->inverse_mass[i],
+                      .curvature = 1 / b->radius[i],
+                      .id = b->id[i],
+                      .ball = b->shape[i]->closed == &tl_closed_sphere,
+                      .rub = own_rub(s, i)};
   }
   return TL_OK;
 }

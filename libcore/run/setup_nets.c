@@ -111,7 +111,7 @@ static TlStatus lay_out(const TlNetSetup *s, const TlStudy *study, int64_t i, Tl
     TL_TRY(lay_tube(s, study, i, net));
   else
     net->columns = s->columns ? (int32_t)s->columns : fit(tl_norm(along), s->spacing_m);
-  net->rows = s->rows ? (int32_t)s->rows : fit(tl_norm(across), net->spacing_m * sqrt(0.75));
+  net->rows = s->rows ? (int32_t)s->rows : fit(tl_norm(across), tl_net_row_gap(net->spacing_m));
   if (net->rows < 2 || net->columns < 2)
     return fail_at(study, i, "spacing_m", "leaves fewer than two rows or columns");
   return TL_OK;

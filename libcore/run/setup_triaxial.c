@@ -194,7 +194,7 @@ static TlStatus add_membrane(TlSetup *setup) {
   double tube = t->radius_m + m->radius_m;
   double wish = m->spacing_m > 0 ? m->spacing_m : 2 * m->radius_m;
   double columns = fmax(5, floor(2 * M_PI * tube / wish + 0.5));
-  double row = sqrt(0.75) * tl_net_tube_spacing(tube, (int32_t)fmin(columns, 1e6));
+  double row = tl_net_row_gap(tl_net_tube_spacing(tube, (int32_t)fmin(columns, 1e6)));
   double rows = fmax(2, floor(t->height_m / row) + 1);
   TlNetSetup *net = append(&setup->nets, sizeof *net);
   if (!net) return TL_ENOMEM;

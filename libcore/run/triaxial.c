@@ -44,21 +44,21 @@ static double in_stage_s(const TlRun *run) {
 
 /* ---- the start ---- */
 
-static double thickness(const TlTriaxialSetup *t) {
-  return t->platen_m > 0 ? t->platen_m : 0.2 * t->radius_m;
+/* The platen is the last body of the study, and its shape the last (setup_triaxial.h). */
+static TlVec3 platen_start(const TlSetup *s) {
+  const TlBodySetup *body = (const TlBodySetup *)s->bodies.items + s->bodies.count - 1;
+  return tl_vec3_of(body->position_m);
 }
 
-static TlVec3 platen_start(const TlTriaxialSetup *t) {
-  TlVec3 x = tl_vec3_of(t->base_m);
-  x.z += t->height_m + 0.5 * thickness(t);
-  return x;
+static double thickness(const TlSetup *s) {
+  return ((const TlShapeSetup *)s->shapes.items)[s->shapes.count - 1].length_m;
 }
 
 void tl_triaxial_hold(TlRun *run) {
   if (!tl_triaxial_there(run)) return;
   TlNet *net = membrane_of(run);
   net->held = true;
-  net->hold = (TlNetHold){.position = platen_start(setup_of(run)), .rotation = {1, 0, 0, 0}};
+  net->hold = (TlNetHold){.position = platen_start(&run->setup), .rotation = {1, 0, 0, 0}};
 }
 
 void tl_triaxial_made(TlRun *run, int64_t first_placed) {
@@ -85,10 +85,9 @@ static bool is_grain(const TlBodies *b, int64_t i) {
 }
 
 static void look_at_platen(const TlRun *run, int64_t i, Look *look) {
-  const TlTriaxialSetup *t = setup_of(run);
   TlVec3 up = tl_quat_rotate(run->bodies.rotation[i], tl_vec3(0, 0, 1));
-  double face = run->bodies.position[i].z - 0.5 * thickness(t);
-  tl_exact_add(&look->height, face - t->base_m[2]);
+  double face = run->bodies.position[i].z - 0.5 * thickness(&run->setup);
+  tl_exact_add(&look->height, face - setup_of(run)->base_m[2]);
   tl_exact_add(&look->tilt, atan2(hypot(up.x, up.y), up.z));
 }
 
@@ -113,7 +112,7 @@ static TlStatus gather(TlRun *run, Look *look, int64_t *grains) {
 static double tube_radius(const TlRun *run) {
   const TlTriaxialSetup *t = setup_of(run);
   const TlNet *net = membrane_of(run);
-  double rows = (net->rows - 1) * sqrt(0.75) * net->spacing_m; /* at the start */
+  double rows = (net->rows - 1) * tl_net_row_gap(net->spacing_m); /* at the start */
   double height = run->triaxial.height_m - (t->height_m - rows);
   return sqrt(run->triaxial.membrane_m3 / (M_PI * height));
 }
