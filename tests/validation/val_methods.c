@@ -7,7 +7,7 @@
 #include "judge/judge.h"
 #include "judge/outflow.h"
 #include "judge/study.h"
-#include "validation/pictures.h"
+#include "validation/outflow_pictures.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -190,19 +190,6 @@ static void outflow(const OutflowEdition *e, const Outflow *o) {
   say_costs(o, by);
 }
 
-static void picture(int m, const char *name) {
-  static const double last[] = {1};
-  char folder[32];
-  snprintf(folder, sizeof folder, "%s_seed1.run", method[m]);
-  Gallery g = {.folder = judge_path(folder),
-               .from = {0.0, -0.23, 0.12},
-               .at = {0, 0, 0.015},
-               .colour = TL_COLOUR_ID,
-               .width = 600,
-               .height = 400};
-  pictures(&g, 1, last, &name);
-}
-
 int main(int argc, char **argv) {
   judge_open("methods", argc, argv);
   tl_log_set("val_methods", TL_LOG_WARN);
@@ -212,7 +199,11 @@ int main(int argc, char **argv) {
   impact();
   heap();
   outflow(&e, o);
-  picture(0, "methods_outflow_impulses.png");
-  picture(1, "methods_outflow_penalty.png");
+  for (int m = 0; m < METHODS; m++) {
+    static const double last[] = {1};
+    static const char *const name[METHODS] = {"methods_outflow_impulses.png",
+                                              "methods_outflow_penalty.png"};
+    outflow_pictures(method[m], 1, last, &name[m]);
+  }
   return judge_close();
 }

@@ -8,7 +8,7 @@
  * step.
  */
 #include "judge/outflow.h"
-#include "validation/pictures.h"
+#include "validation/outflow_pictures.h"
 
 #include "base/log.h"
 #include "base/par.h"
@@ -100,16 +100,10 @@ static void plot_islands(const OutflowIslands *islands) {
 
 static void picture(int k, const char *first, const char *last) {
   static const double share[] = {0, 1};
-  char folder[32];
-  snprintf(folder, sizeof folder, "step%d_seed1.run", multiple[k]);
-  Gallery g = {.folder = judge_path(folder),
-               .from = {0.0, -0.23, 0.12},
-               .at = {0, 0, 0.015},
-               .colour = TL_COLOUR_ID,
-               .width = 600,
-               .height = 400};
+  char run[16];
   const char *names[] = {first ? first : last, last};
-  pictures(&g, first ? 2 : 1, first ? share : share + 1, names);
+  snprintf(run, sizeof run, "step%d", multiple[k]);
+  outflow_pictures(run, first ? 2 : 1, first ? share : share + 1, names);
 }
 
 int main(int argc, char **argv) {

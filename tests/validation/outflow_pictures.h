@@ -1,0 +1,21 @@
+/* Pictures of the outflow's runs (judge/outflow.h), from one camera. */
+#ifndef TL_TESTS_VALIDATION_OUTFLOW_PICTURES_H
+#define TL_TESTS_VALIDATION_OUTFLOW_PICTURES_H
+
+#include "validation/pictures.h"
+
+/* Of seed 1's run of this name; shares and names as pictures() has them. */
+static inline void outflow_pictures(const char *run, int count, const double *share,
+                                    const char *const *names) {
+  char folder[32];
+  snprintf(folder, sizeof folder, "%s_seed1.run", run);
+  Gallery g = {.folder = judge_path(folder),
+               .from = {0.0, -0.23, 0.12},
+               .at = {0, 0, 0.015},
+               .colour = TL_COLOUR_ID,
+               .width = 600,
+               .height = 400};
+  pictures(&g, count, share, names);
+}
+
+#endif
