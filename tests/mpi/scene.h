@@ -5,11 +5,9 @@
 #define TL_TESTS_MPI_SCENE_H
 
 #include "base/mem.h"
-#include "base/provenance.h"
 #include "mpi/mpitest.h"
-#include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
-#include "store/catalog.h"
+#include "support/grains.h"
 
 #include <math.h>
 
@@ -26,48 +24,30 @@
   "terrain: {name: slope}\n"                                                                       \
   "contact: {friction: 0.3, boundary_friction: 0.2}\n"
 
-static void scene_add_grains(TlCatalog *catalog) {
-  int64_t sample, id;
-  double voxel[3] = {1e-4, 1e-4, 1e-4};
-  REQUIRE_OK(tl_catalog_sample(catalog, "sand", false, voxel, &sample));
-  for (int i = 0; i < 8; i++) {
-    TlAvatar a;
-    double edge = i % 3 == 0 ? 1 : i % 3 == 1 ? 0.5 : 0.35;
-    REQUIRE_OK(tl_avatar_superellipsoid(1.1e-3 - 4e-5 * i, 1e-3, 7e-4 + 3e-5 * i, edge, edge, 1e-4,
-                                        160, &a));
-    a.label = (uint32_t)i + 1;
-    a.scan_centroid_m = tl_vec3(2.5e-3 * (i % 2), 2.5e-3 * (i / 2 % 2), 2.5e-3 * (i / 4));
-    a.scan_rotation = tl_quat_from_rotation(tl_vec3(0.3 * i, 0.2, -0.1 * i));
-    REQUIRE_OK(tl_catalog_add_avatar(catalog, sample, &a, &id));
-    tl_avatar_free(&a);
-  }
+static TlStatus scene_grain(int i, TlAvatar *a) {
+  double edge = i % 3 == 0 ? 1 : i % 3 == 1 ? 0.5 : 0.35;
+  TL_TRY(tl_avatar_superellipsoid(1.1e-3 - 4e-5 * i, 1e-3, 7e-4 + 3e-5 * i, edge, edge, 1e-4, 160,
+                                  a));
+  a->label = (uint32_t)i + 1;
+  a->scan_centroid_m = tl_vec3(2.5e-3 * (i % 2), 2.5e-3 * (i / 2 % 2), 2.5e-3 * (i / 4));
+  a->scan_rotation = tl_quat_from_rotation(tl_vec3(0.3 * i, 0.2, -0.1 * i));
+  return TL_OK;
 }
 
-static void scene_add_terrain(TlCatalog *catalog) {
+static void scene_terrain(TlTerrain *terrain) {
   enum { NX = 20, NY = 12 };
   double height[NX * NY], cell = 0.01;
-  int64_t id;
-  TlTerrain terrain = {0};
   for (int k = 0; k < NX * NY; k++) height[k] = 5 - (k % NX) * cell * tan(0.5235987755982988);
   TlTerrainSource source = {"slope", "", NX, NY, cell, 0, 0, height};
   TlTerrainOptions options = {.band_cells = 3, .refine = 1};
-  REQUIRE_OK(tl_terrain_build(&terrain, &source, &options));
-  REQUIRE_OK(tl_catalog_add_terrain(catalog, &terrain, false, &id));
-  tl_terrain_free(&terrain);
+  REQUIRE_OK(tl_terrain_build(terrain, &source, &options));
 }
 
 static void scene_catalog(const char *path) {
-  TlCatalog *catalog;
-  TlProvenance p;
-  char *argv[] = {(char *)(uintptr_t) "scene", NULL};
-  tl_provenance_begin(&p, "scene", 1, argv);
-  REQUIRE_OK(tl_catalog_open(&catalog, path, TL_CATALOG_CREATE));
-  REQUIRE_OK(tl_catalog_begin(catalog, &p, NULL));
-  scene_add_grains(catalog);
-  scene_add_terrain(catalog);
-  REQUIRE_OK(tl_catalog_commit(catalog));
-  tl_catalog_close(catalog);
-  tl_provenance_free(&p);
+  TlTerrain terrain = {0};
+  scene_terrain(&terrain);
+  REQUIRE_OK(tl_test_catalog(path, 8, scene_grain, &terrain));
+  tl_terrain_free(&terrain);
 }
 
 #endif

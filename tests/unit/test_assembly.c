@@ -1,3 +1,4 @@
+#include "support/grains.h"
 #include "support/tltest.h"
 
 #include "base/file.h"
@@ -7,7 +8,6 @@
 #include "run/bodies.h"
 #include "run/pour.h"
 #include "run/run.h"
-#include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
 
 /* A catalog with grains of growing size in a row, and a ridge of a terrain beside it. */
@@ -30,28 +30,16 @@ static TlVec3 centroid(int i) {
   return tl_vec3(3e-3 * i, 1e-3 * (i % 3), 2e-3 * (i % 2));
 }
 
+static TlStatus grain(int i, TlAvatar *a) {
+  TL_TRY(tl_avatar_superellipsoid(1e-3, 9e-4 - 5e-5 * i, 7e-4 - 5e-5 * i, 1, 1, 1e-4, 60, a));
+  a->scan_centroid_m = centroid(i);
+  a->scan_rotation = tl_quat_from_rotation(tl_vec3(0.1 * i, 0, 0.2));
+  return TL_OK;
+}
+
 static char *make_catalog(void) {
   char *path = tl_path_join(tl_test_folder(), "c.sqlite");
-  TlCatalog *catalog;
-  TlProvenance p;
-  int64_t sample, id;
-  char *argv[] = {(char *)(uintptr_t) "t", NULL};
-  if (tl_file_exists(path)) return path;
-  tl_provenance_begin(&p, "t", 1, argv);
-  CK_OK(tl_catalog_open(&catalog, path, TL_CATALOG_CREATE));
-  CK_OK(tl_catalog_begin(catalog, &p, NULL));
-  CK_OK(tl_catalog_sample(catalog, "sand", false, (double[]){1e-4, 1e-4, 1e-4}, &sample));
-  for (int i = 0; i < GRAINS; i++) {
-    TlAvatar a;
-    CK_OK(tl_avatar_superellipsoid(1e-3, 9e-4 - 5e-5 * i, 7e-4 - 5e-5 * i, 1, 1, 1e-4, 60, &a));
-    a.scan_centroid_m = centroid(i);
-    a.scan_rotation = tl_quat_from_rotation(tl_vec3(0.1 * i, 0, 0.2));
-    CK_OK(tl_catalog_add_avatar(catalog, sample, &a, &id));
-    tl_avatar_free(&a);
-  }
-  CK_OK(tl_catalog_commit(catalog));
-  tl_catalog_close(catalog);
-  tl_provenance_free(&p);
+  if (!tl_file_exists(path)) CK_OK(tl_test_catalog(path, GRAINS, grain, NULL));
   return path;
 }
 

@@ -1,5 +1,6 @@
 /* Specimens: grains cut from a scan, taken from an earlier run, drawn into a cylinder, and spheres
  * in their place. */
+#include "support/grains.h"
 #include "support/tltest.h"
 
 #include "base/file.h"
@@ -7,7 +8,6 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "run/run.h"
-#include "shape/superellipsoid.h"
 
 enum { GRAINS = 27 };
 static const double PI = 3.14159265358979323846;
@@ -17,27 +17,19 @@ static TlVec3 centroid(int64_t i) {
   return tl_scale(3e-3, tl_vec3((double)(i % 3), (double)(i / 3 % 3), (double)(i / 9)));
 }
 
+static double longest_m; /* half axis of the grains */
+
+static TlStatus grain(int i, TlAvatar *a) {
+  TL_TRY(tl_avatar_superellipsoid(longest_m, 1e-3, 7e-4, 1, 1, 2.5e-4, 40, a));
+  a->scan_centroid_m = centroid(i);
+  a->scan_rotation = tl_quat_from_rotation(tl_vec3(0.1 * i, 0, 0.2));
+  return TL_OK;
+}
+
 static void make_catalog(const char *name, double longest) {
   char *path = tl_path_join(tl_test_folder(), name);
-  TlCatalog *catalog;
-  TlProvenance p;
-  TlAvatar a;
-  int64_t sample, id;
-  char *argv[] = {(char *)(uintptr_t) "t", NULL};
-  tl_provenance_begin(&p, "t", 1, argv);
-  CK_OK(tl_catalog_open(&catalog, path, TL_CATALOG_CREATE));
-  CK_OK(tl_catalog_begin(catalog, &p, NULL));
-  CK_OK(tl_catalog_sample(catalog, "sand", false, (double[]){1e-4, 1e-4, 1e-4}, &sample));
-  CK_OK(tl_avatar_superellipsoid(longest, 1e-3, 7e-4, 1, 1, 2.5e-4, 40, &a));
-  for (int i = 0; i < GRAINS; i++) {
-    a.scan_centroid_m = centroid(i);
-    a.scan_rotation = tl_quat_from_rotation(tl_vec3(0.1 * i, 0, 0.2));
-    CK_OK(tl_catalog_add_avatar(catalog, sample, &a, &id));
-  }
-  tl_avatar_free(&a);
-  CK_OK(tl_catalog_commit(catalog));
-  tl_catalog_close(catalog);
-  tl_provenance_free(&p);
+  longest_m = longest;
+  CK_OK(tl_test_catalog(path, GRAINS, grain, NULL));
   tl_free(path);
 }
 
