@@ -26,8 +26,8 @@
 
 static TlStatus scene_grain(int i, TlAvatar *a) {
   double edge = i % 3 == 0 ? 1 : i % 3 == 1 ? 0.5 : 0.35;
-  TL_TRY(tl_avatar_superellipsoid(1.1e-3 - 4e-5 * i, 1e-3, 7e-4 + 3e-5 * i, edge, edge, 1e-4, 160,
-                                  a));
+  TL_TRY(
+      tl_avatar_superellipsoid(1.1e-3 - 4e-5 * i, 1e-3, 7e-4 + 3e-5 * i, edge, edge, 1e-4, 160, a));
   a->label = (uint32_t)i + 1;
   a->scan_centroid_m = tl_vec3(2.5e-3 * (i % 2), 2.5e-3 * (i / 2 % 2), 2.5e-3 * (i / 4));
   a->scan_rotation = tl_quat_from_rotation(tl_vec3(0.3 * i, 0.2, -0.1 * i));
