@@ -1,15 +1,19 @@
 # One figure of a parametric study of the triaxial test: runs that differ in one key, their curves over
 # each other (Tan 2022 4.5).
 #
-#   make -f pipeline/parametric.mk FIGURE=friction OUT=build/triaxial [VALUES="0.2 0.5 0.8"]
+#   make -f pipeline/parametric.mk FIGURE=friction OUT=build/triaxial [VALUES="0.2 0.8"]
 #
-# FIGURE             the key that differs                       Tan 2022
-#   pressure           the cell pressure                          Fig. 4.8
+# The first curve is the test in OUT/run (pipeline/triaxial.mk runs it when it is not there); each of
+# VALUES is one more. They are values of a key, the same as the study's but for that:
+# FIGURE             what differs                               Tan 2022
+#   pressure           the cell pressure, Pa                      Fig. 4.8
 #   ratio              tangential over normal stiffness           Fig. 4.9
 #   friction           grain on grain                             Fig. 4.11
 #   void               friction while the specimen settles        Fig. 4.12
-#   membrane-size      radius of the membrane's spheres           Fig. 4.4
-#   membrane-stiffness of its bonds                               Fig. 4.5
+#   membrane-size      radius of the membrane's spheres, m        Fig. 4.4
+#   membrane-stiffness of its bonds, N/m                          Fig. 4.5
+#   scale              pressure and all stiffness by this factor,
+#                      times by its root: the same test slower    Fig. 4.3
 #   cap                depth from which contacts bear no more     Fig. 4.6
 #   nodes              every N-th node                            Fig. 4.7
 #   spheres            spheres in place of the grains             4.5.4
@@ -17,26 +21,35 @@
 # Settings are those of triaxial.mk, and VALUES. Products in OUT/FIGURE: a folder a value, and measures/.
 here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 
-key_pressure := triaxial.stages.0.pressure_Pa
-values_pressure := 5.0e+4 1.0e+5 2.0e+5
-key_ratio := penalty.tangential_ratio
-values_ratio := 0.1 0.2857 0.8
-key_friction := contact.friction
-values_friction := 0.2 0.5 0.8
-key_void :=
-values_void := 0 0.2 0.5
-key_membrane-size := triaxial.membrane.radius_m
-values_membrane-size := 0.002 0.0025 0.0035
-key_membrane-stiffness := triaxial.membrane.stiffness_N_m
-values_membrane-stiffness := 250 500 2000
-key_cap := penalty.most_share
-values_cap := 0.02 0.05 0
-key_nodes := penalty.nodes_every
-values_nodes := 1 2 4
-key_spheres := grains.as_spheres
-values_spheres := no yes
-key_platen := triaxial.tilts
-values_platen := no yes
+# keys_FIGURE: what is set for value $(1); values_FIGURE: the default of VALUES.
+keys_pressure = triaxial.stages.0.pressure_Pa=$(1)
+values_pressure := 5.0e+4 2.0e+5
+keys_ratio = penalty.tangential_ratio=$(1)
+values_ratio := 0.1 0.8
+keys_friction = contact.friction=$(1)
+values_friction := 0.2 0.8
+keys_void =
+values_void := 0.2 0.5
+keys_membrane-size = triaxial.membrane.radius_m=$(1)
+values_membrane-size := 0.002 0.0035
+keys_membrane-stiffness = triaxial.membrane.stiffness_N_m=$(1)
+values_membrane-stiffness := 1000 3000
+# of config/triaxial.yaml
+keys_scale = $(keys_scale_$(1))
+keys_scale_0.01 := triaxial.stages.0.pressure_Pa=1.0e+3 triaxial.stages.0.ramp_s=0.2 \
+  triaxial.stages.0.damping_per_s=20 triaxial.stages.0.most_s=1 triaxial.stages.1.rate_per_s=0.06 \
+  penalty.normal_Pa_m=3.0e+9 penalty.normal_N_m=5.0e+2 contact.damping_per_s=0.5 \
+  triaxial.membrane.stiffness_N_m=15 triaxial.membrane.tangential_stiffness_N_m=3 \
+  time.dt_s=5.0e-5 time.duration_s=20 time.frame_every_s=0.2 time.history_every_s=2.0e-3
+values_scale := 0.01
+keys_cap = penalty.most_share=$(1)
+values_cap := 0.05 0.1
+keys_nodes = penalty.nodes_every=$(1)
+values_nodes := 2 4
+keys_spheres = grains.as_spheres=$(1)
+values_spheres := yes
+keys_platen = triaxial.tilts=$(1)
+values_platen := yes
 
 FIGURE ?= $(error FIGURE= is wanted, one of: $(sort $(patsubst values_%,%,$(filter values_%,$(.VARIABLES)))))
 VALUES ?= $(values_$(FIGURE))
@@ -44,6 +57,8 @@ include $(here)/triaxial.mk
 .DEFAULT_GOAL := parametric
 
 runs := $(VALUES:%=$(OUT)/$(FIGURE)/%)
+keys = $(or $(strip $(call keys_$(FIGURE),$(1))),$(if $(filter-out void,$(FIGURE)),$(error \
+  FIGURE=$(FIGURE) has no value $(1), but: $(values_$(FIGURE)))))
 settled := $(if $(filter void,$(FIGURE)),$(OUT)/void/specimen-%,$(OUT)/specimen)
 
 .PHONY: parametric
@@ -61,12 +76,12 @@ $(OUT)/$(FIGURE)/%.done: $(settled).done $(STUDY)
 	OMP_NUM_THREADS=$(THREADS) $(call stage,$(FIGURE)-$*) $(call tool,talus-mpirun) -n $(RANKS) \
 	  $(call tool,talus-solve) $(STUDY) --catalog=$(OUT)/catalog.tals -o $(basename $@) --overwrite \
 	  --set=release.run=$(abspath $(basename $<)) --set=$$(head -1 $(OUT)/sizes.txt) \
-	  $(SET:%=--set=%) $(if $(key_$(FIGURE)),--set=$(key_$(FIGURE))=$*)
+	  $(SET:%=--set=%) $(patsubst %,--set=%,$(call keys,$*))
 	@touch $@
 
-$(OUT)/$(FIGURE)/measures.done: $(runs:%=%.done)
-	$(call stage,$(FIGURE)-measures) $(call tool,talus-measure) $(firstword $(runs)) \
-	  -o $(OUT)/$(FIGURE)/measures --overwrite --triaxial --plot \
-	  $(patsubst %,--with=%,$(wordlist 2,$(words $(runs)),$(runs))) \
-	  $(if $(key_$(FIGURE)),,$(VALUES:%=--label='settled with friction %')) $(MEASURE_FLAGS)
+$(OUT)/$(FIGURE)/measures.done: $(OUT)/run.done $(runs:%=%.done)
+	$(call stage,$(FIGURE)-measures) $(call tool,talus-measure) $(OUT)/run \
+	  -o $(OUT)/$(FIGURE)/measures --overwrite --triaxial --plot $(runs:%=--with=%) \
+	  $(if $(filter void,$(FIGURE)),--label='as it was settled' \
+	  $(VALUES:%=--label='settled with friction %')) $(MEASURE_FLAGS)
 	@touch $@

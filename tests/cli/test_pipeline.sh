@@ -31,13 +31,15 @@ mkdir cell && cp -p out/{denoised.h5,mask.h5,labels.h5,catalog.tals,avatars.done
 sed 's/0\.028/0.0125/g; s/count: 500/count: 24/; s/duration_s: 0.5/duration_s: 0.2/; s/0\.36\]/0.1]/' \
   "$here/config/triaxial-specimen.yaml" >specimen.yaml
 sed 's/radius_m: 0.0282/radius_m: 0.0126/; s/height_m: 0.101/height_m: 0.034/; s/height_m: 0.15/height_m: 0.084/
-  s/dt_s: 4.0e-6/dt_s: 1.0e-5/; s/history_every_s: 2.0e-4/history_every_s: 1.0e-4/; s/frame_every_s: 0.02/frame_every_s: 4.0e-3/
+  s/dt_s: 5.0e-6/dt_s: 1.0e-5/; s/history_every_s: 2.0e-4/history_every_s: 1.0e-4/; s/frame_every_s: 0.02/frame_every_s: 4.0e-3/
   s/pressure_Pa: 1.0e+5, ramp_s: 0.02/pressure_Pa: 2.0e+3, ramp_s: 5.0e-3/; s/most_s: 0.1/most_s: 0.01/
   s/rate_per_s: 0.6, until_strain: 0.2/rate_per_s: 4, until_strain: 0.01/; s/normal_Pa_m: [0-9.e+]*/normal_Pa_m: 1.0e+9/' \
   "$here/config/triaxial.yaml" >cell.yaml
-OMPI_MCA_btl=self,vader make -s -f "$here/pipeline/triaxial.mk" BIN="$BIN" STACK=stack.tif OUT=cell STUDY=cell.yaml THREADS=1 \
-  SPECIMEN_STUDY=specimen.yaml RENDER_FLAGS="--width=160 --height=100 --no-smooth" >log.txt 2>&1 ||
-  { fail "the triaxial chain"; tail -20 log.txt; }
+cell() { # MAKEFILE ARGUMENT...
+  OMPI_MCA_btl=self,vader make -s -f "$here/pipeline/$1" BIN="$BIN" STACK=stack.tif OUT=cell STUDY=cell.yaml THREADS=1 \
+    SPECIMEN_STUDY=specimen.yaml RENDER_FLAGS="--width=160 --height=100 --no-smooth" "${@:2}" >log.txt 2>&1
+}
+cell triaxial.mk || { fail "the triaxial chain"; tail -20 log.txt; }
 [ "$(tail -n +2 cell/stages.csv | cut -d, -f1 | tr '\n' ' ')" = "specimen solve measure render plots " ] ||
   fail "the triaxial chain's stages: $(cat cell/stages.csv)"
 for product in cell/run/triaxial.csv cell/measures/triaxial_stress_strain.png cell/pictures/history.png; do
@@ -45,6 +47,14 @@ for product in cell/run/triaxial.csv cell/measures/triaxial_stress_strain.png ce
 done
 awk -F, '$1 == "peak_deviatoric_stress" {found = $2 > 100} END {exit !found}' cell/measures/triaxial_summary.csv ||
   fail "sheared without a stress: $(cat cell/measures/triaxial_summary.csv)"
+# The same test with one more friction: the first run stays, the second differs by that key alone.
+cell parametric.mk FIGURE=friction VALUES=0.1 || { fail "the parametric figure"; tail -20 log.txt; }
+[ "$(tail -n +2 cell/stages.csv | cut -d, -f1 | tr '\n' ' ')" = "specimen solve measure render plots friction-0.1 friction-measures " ] ||
+  fail "the figure's stages: $(cat cell/stages.csv)"
+diff cell/run/study.yaml cell/friction/0.1/study.yaml | grep '^>' | grep -v friction: | grep -v output: && fail "other keys differ, too"
+[ "$(wc -l <cell/friction/measures/triaxial_runs.csv)" = 3 ] || fail "not two curves: $(cat cell/friction/measures/triaxial_runs.csv)"
+if cell parametric.mk FIGURE=scale VALUES=7; then fail "a value that the figure has not"; fi
+grep -q 'FIGURE=scale has no value 7' log.txt || fail "no word of the value: $(cat log.txt)"
 
 rm out/labels.h5
 pipeline || fail "after the labels went"
