@@ -39,9 +39,7 @@ $(OUT)/terrain.done: $(DEM) | $(OUT)/avatars.done
 	@touch $@
 
 $(OUT)/run.done: $(OUT)/avatars.done $(OUT)/terrain.done $(STUDY)
-	OMP_NUM_THREADS=$(THREADS) $(call stage,solve) $(call tool,talus-mpirun) -n $(RANKS) \
-	  $(call tool,talus-solve) $(STUDY) --catalog=$(OUT)/catalog.tals -o $(OUT)/run --overwrite \
-	  $(SET:%=--set=%)
+	$(call solve,solve,$(OUT)/run,$^) $(STUDY) --catalog=$(OUT)/catalog.tals $(SET:%=--set=%)
 	@touch $@
 
 $(OUT)/measures.done: $(OUT)/run.done

@@ -65,19 +65,21 @@ settled := $(if $(filter void,$(FIGURE)),$(OUT)/void/specimen-%,$(OUT)/specimen)
 parametric: $(OUT)/$(FIGURE)/measures.done
 	@cat $(OUT)/$(FIGURE)/measures/triaxial_runs.csv
 
-$(OUT)/void/specimen-%.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY)
-	OMP_NUM_THREADS=$(THREADS) $(call stage,specimen-$*) $(call tool,talus-solve) $(SPECIMEN_STUDY) \
-	  --catalog=$(OUT)/catalog.tals -o $(basename $@) --overwrite $$(sed 's/^/--set=/' $<) \
-	  $(SPECIMEN_SET:%=--set=%) --set=contact.friction=$* --set=contact.boundary_friction=$*
+$(OUT)/void/specimen-%.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY) | $(OUT)/$(FIGURE)
+	$(call solve,specimen-$*,$(basename $@),$^) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
+	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%) --set=contact.friction=$* \
+	  --set=contact.boundary_friction=$*
 	@touch $@
 
 # The value is the folder's name after the figure's.
-$(OUT)/$(FIGURE)/%.done: $(settled).done $(STUDY)
-	OMP_NUM_THREADS=$(THREADS) $(call stage,$(FIGURE)-$*) $(call tool,talus-mpirun) -n $(RANKS) \
-	  $(call tool,talus-solve) $(STUDY) --catalog=$(OUT)/catalog.tals -o $(basename $@) --overwrite \
+$(OUT)/$(FIGURE)/%.done: $(settled).done $(STUDY) | $(OUT)/$(FIGURE)
+	$(call solve,$(FIGURE)-$*,$(OUT)/$(FIGURE)/$*,$^) $(STUDY) --catalog=$(OUT)/catalog.tals \
 	  --set=release.run=$(abspath $(basename $<)) --set=$$(head -1 $(OUT)/sizes.txt) \
 	  $(SET:%=--set=%) $(patsubst %,--set=%,$(call keys,$*))
 	@touch $@
+
+$(OUT)/$(FIGURE): | $(OUT)
+	mkdir -p $@
 
 $(OUT)/$(FIGURE)/measures.done: $(OUT)/run.done $(runs:%=%.done)
 	$(call stage,$(FIGURE)-measures) $(call tool,talus-measure) $(OUT)/run \

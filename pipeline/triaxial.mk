@@ -4,7 +4,9 @@
 #
 # Without STACK a phantom is made. Grains of the scan, of sizes about the median, made MEDIAN_M across
 # so that one cell fits any scan, settle in a tube (impulses), get a membrane and platens, are
-# consolidated and sheared (penalty). What was done stays; a chain that was stopped goes on.
+# consolidated and sheared (penalty). What was done stays; a chain that was stopped goes on, a run
+# from its newest checkpoint. SPECIMEN_STUDY=config/triaxial-full-specimen.yaml and
+# STUDY=config/triaxial-full.yaml make the test of 4,900 grains.
 # Settings (all optional but OUT):
 #   VOXEL_UM        voxel size in micrometres, X or X,Y,Z; when the stack does not say it
 #   SPECIMEN_STUDY  the specimen's study (default config/triaxial-specimen.yaml), SPECIMEN_SET its keys:
@@ -52,14 +54,12 @@ $(OUT)/sizes.txt: $(OUT)/avatars.done
 	mv $@.tmp $@
 
 $(OUT)/specimen.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY)
-	OMP_NUM_THREADS=$(THREADS) $(call stage,specimen) $(call tool,talus-solve) $(SPECIMEN_STUDY) \
-	  --catalog=$(OUT)/catalog.tals -o $(OUT)/specimen --overwrite \
+	$(call solve,specimen,$(OUT)/specimen,$^) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
 	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%)
 	@touch $@
 
 $(OUT)/run.done: $(OUT)/specimen.done $(STUDY)
-	OMP_NUM_THREADS=$(THREADS) $(call stage,solve) $(call tool,talus-mpirun) -n $(RANKS) \
-	  $(call tool,talus-solve) $(STUDY) --catalog=$(OUT)/catalog.tals -o $(OUT)/run --overwrite \
+	$(call solve,solve,$(OUT)/run,$^) $(STUDY) --catalog=$(OUT)/catalog.tals \
 	  --set=release.run=$(abspath $(OUT))/specimen --set=$$(head -1 $(OUT)/sizes.txt) $(SET:%=--set=%)
 	@touch $@
 

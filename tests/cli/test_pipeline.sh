@@ -35,10 +35,12 @@ sed 's/radius_m: 0.0282/radius_m: 0.0126/; s/height_m: 0.101/height_m: 0.034/; s
   s/pressure_Pa: 1.0e+5, ramp_s: 0.02/pressure_Pa: 2.0e+3, ramp_s: 5.0e-3/; s/most_s: 0.1/most_s: 0.01/
   s/rate_per_s: 0.6, until_strain: 0.2/rate_per_s: 4, until_strain: 0.01/; s/normal_Pa_m: [0-9.e+]*/normal_Pa_m: 1.0e+9/' \
   "$here/config/triaxial.yaml" >cell.yaml
+echo 'checkpoint: {every_steps: 300, keep: 9}' >>cell.yaml
 cell() { # MAKEFILE ARGUMENT...
   OMPI_MCA_btl=self,vader make -s -f "$here/pipeline/$1" BIN="$BIN" STACK=stack.tif OUT=cell STUDY=cell.yaml THREADS=1 \
     SPECIMEN_STUDY=specimen.yaml RENDER_FLAGS="--width=160 --height=100 --no-smooth" "${@:2}" >log.txt 2>&1
 }
+resumes() { "$BIN/talus-measure" -q cell/friction/0.1 -o m --overwrite | sed -n "s/^resumes: //p"; }
 cell triaxial.mk || { fail "the triaxial chain"; tail -20 log.txt; }
 [ "$(tail -n +2 cell/stages.csv | cut -d, -f1 | tr '\n' ' ')" = "specimen solve measure render plots " ] ||
   fail "the triaxial chain's stages: $(cat cell/stages.csv)"
@@ -53,6 +55,16 @@ cell parametric.mk FIGURE=friction VALUES=0.1 || { fail "the parametric figure";
   fail "the figure's stages: $(cat cell/stages.csv)"
 diff cell/run/study.yaml cell/friction/0.1/study.yaml | grep '^>' | grep -v friction: | grep -v output: && fail "other keys differ, too"
 [ "$(wc -l <cell/friction/measures/triaxial_runs.csv)" = 3 ] || fail "not two curves: $(cat cell/friction/measures/triaxial_runs.csv)"
+# Stopped before its end, it goes on from its newest checkpoint and not from the start; with another key it begins anew.
+whole=$(ls cell/friction/0.1/checkpoint_*.tck | tail -1)
+cp cell/friction/0.1/triaxial.csv whole.csv
+rm "$whole" cell/friction/0.1.done
+cell parametric.mk FIGURE=friction VALUES=0.1 || { fail "resumed"; tail -20 log.txt; }
+[ "$(resumes)" = 1 ] || fail "not resumed"
+cmp whole.csv cell/friction/0.1/triaxial.csv || fail "resumed, the curve is another"
+rm cell/friction/0.1.done
+cell parametric.mk FIGURE=friction VALUES=0.1 SET=contact.restitution=0.4 || { fail "with another key"; tail -20 log.txt; }
+[ "$(resumes)" = 0 ] || fail "resumed although a key is another"
 if cell parametric.mk FIGURE=scale VALUES=7; then fail "a value that the figure has not"; fi
 grep -q 'FIGURE=scale has no value 7' log.txt || fail "no word of the value: $(cat log.txt)"
 
