@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Run a study, or go on where the same command was stopped:
 #   solve.sh RUN "INPUT..." "SOLVER..." STUDY [OPTION]...
 # SOLVER is the command that starts the solver; RUN gets its results, RUN.command what was asked.
