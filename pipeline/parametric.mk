@@ -12,6 +12,7 @@
 #   void               friction while the specimen settles        Fig. 4.12
 #   membrane-size      radius of the membrane's spheres, m        Fig. 4.4
 #   membrane-stiffness of its bonds, N/m                          Fig. 4.5
+#   layers             of the membrane                            4.4.2
 #   scale              pressure and all stiffness by this factor,
 #                      times by its root: the same test slower    Fig. 4.3
 #   cap                depth from which contacts bear no more     Fig. 4.6
@@ -34,6 +35,8 @@ keys_membrane-size = triaxial.membrane.radius_m=$(1)
 values_membrane-size := 0.002 0.0035
 keys_membrane-stiffness = triaxial.membrane.stiffness_N_m=$(1)
 values_membrane-stiffness := 1000 3000
+keys_layers = triaxial.membrane.layers=$(1)
+values_layers := 2
 # of config/triaxial.yaml
 keys_scale = $(keys_scale_$(1))
 keys_scale_0.01 := triaxial.stages.0.pressure_Pa=1.0e+3 triaxial.stages.0.ramp_s=0.2 \
@@ -50,6 +53,11 @@ keys_spheres = grains.as_spheres=$(1)
 values_spheres := yes
 keys_platen = triaxial.tilts=$(1)
 values_platen := yes
+
+# Where keys do not say it.
+label_study := as the study says
+label_void := settled with friction
+label_scale := pressure and stiffness times
 
 FIGURE ?= $(error FIGURE= is wanted, one of: $(sort $(patsubst values_%,%,$(filter values_%,$(.VARIABLES)))))
 VALUES ?= $(values_$(FIGURE))
@@ -84,6 +92,6 @@ $(OUT)/$(FIGURE): | $(OUT)
 $(OUT)/$(FIGURE)/measures.done: $(OUT)/run.done $(runs:%=%.done)
 	$(call stage,$(FIGURE)-measures) $(call tool,talus-measure) $(OUT)/run \
 	  -o $(OUT)/$(FIGURE)/measures --overwrite --triaxial --plot $(runs:%=--with=%) \
-	  $(if $(filter void,$(FIGURE)),--label='as it was settled' \
-	  $(VALUES:%=--label='settled with friction %')) $(MEASURE_FLAGS)
+	  $(if $(label_$(FIGURE)),--label='$(label_study)' $(VALUES:%=--label='$(label_$(FIGURE)) %')) \
+	  $(MEASURE_FLAGS)
 	@touch $@

@@ -2,15 +2,14 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "conf/yaml_tree.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The effective study as the solver writes it: "key: value", two blanks a level, "- " list items.
- */
-
 typedef struct Entry {
-  char *key, *value; /* owned */
+  char *key;   /* "solver.method", "triaxial.stages.0.kind"; owned */
+  char *value; /* owned */
 } Entry;
 
 typedef struct Keys {
@@ -18,18 +17,6 @@ typedef struct Keys {
   int64_t count;
   size_t capacity;
 } Keys;
-
-enum { DEEP = 16, LONG = 256 };
-
-typedef struct Level {
-  int indent, items;
-  char path[LONG];
-} Level;
-
-typedef struct Stack {
-  Level level[DEEP];
-  int depth; /* level[0] is the root */
-} Stack;
 
 static void free_keys(Keys *k) {
   for (int64_t i = 0; i < k->count; i++) {
@@ -39,18 +26,6 @@ static void free_keys(Keys *k) {
   tl_free(k->item);
 }
 
-static TlStatus push(Stack *s, int indent, const char *path) {
-  if (s->depth + 1 == DEEP) return tl_fail(TL_EINPUT, "study.yaml: more than %d levels", DEEP - 1);
-  Level *l = &s->level[++s->depth];
-  *l = (Level){.indent = indent};
-  snprintf(l->path, sizeof l->path, "%s", path);
-  return TL_OK;
-}
-
-static void pop_to(Stack *s, int indent) {
-  while (s->depth > 0 && s->level[s->depth].indent >= indent) s->depth--;
-}
-
 static TlStatus add(Keys *k, const char *key, const char *value) {
   TL_TRY(TL_RESERVE(k->item, k->capacity, (size_t)k->count + 1));
   Entry *e = &k->item[k->count++];
@@ -58,47 +33,38 @@ static TlStatus add(Keys *k, const char *key, const char *value) {
   return e->key && e->value ? TL_OK : TL_ENOMEM;
 }
 
-static TlStatus take_line(Stack *s, Keys *keys, char *line) {
-  char path[LONG + 80];
-  int indent = (int)strspn(line, " ");
-  line += indent;
-  if (!*line || *line == '#') return TL_OK;
-  pop_to(s, indent);
-  if (strncmp(line, "- ", 2) == 0) {
-    Level *list = &s->level[s->depth];
-    snprintf(path, sizeof path, "%s[%d]", list->path, list->items++);
-    TL_TRY(push(s, indent, path));
-    line += 2;
-    indent += 2;
+/* All scalars at and below a node. */
+static TlStatus take(const TlYamlNode *node, const char *key, Keys *keys) {
+  TlStatus status = TL_OK;
+  if (node->kind == TL_YAML_SCALAR) return add(keys, key, node->text);
+  for (size_t i = 0; i < node->count && status == TL_OK; i++) {
+    const TlYamlNode *child = &node->children[i];
+    const char *dot = *key ? "." : "";
+    char *path = node->kind == TL_YAML_MAP ? tl_format("%s%s%s", key, dot, child->key)
+                                           : tl_format("%s%s%zu", key, dot, i);
+    status = path ? take(child, path, keys) : TL_ENOMEM;
+    tl_free(path);
   }
-  char *colon = strstr(line, ":");
-  const char *above = s->level[s->depth].path;
-  if (!colon) return TL_OK;
-  snprintf(path, sizeof path, "%s%s%.*s", above, *above ? "." : "",
-           colon - line > 60 ? 60 : (int)(colon - line), line);
-  char *value = colon + 1 + strspn(colon + 1, " ");
-  return *value ? add(keys, path, value) : push(s, indent, path);
+  return status;
 }
 
-static TlStatus take_study(char *text, Keys *keys) {
-  Stack s = {.level = {{.indent = -1}}};
-  while (*text) {
-    char *end = text + strcspn(text, "\n"), *next = *end ? end + 1 : end;
-    *end = 0;
-    TL_TRY(take_line(&s, keys, text));
-    text = next;
-  }
-  return TL_OK;
+static TlStatus parse(const char *path, Keys *keys) {
+  TlYamlNode root = {0};
+  char *text = NULL;
+  size_t size;
+  TL_TRY(tl_file_read(path, &text, &size));
+  TlStatus status = tl_yaml_parse(path, text, size, &root);
+  if (status == TL_OK) status = take(&root, "", keys);
+  tl_yaml_free(&root);
+  tl_free(text);
+  return status;
 }
 
 /* No keys when there is no study. */
 static TlStatus read_study(const char *folder, Keys *keys) {
-  char *path = tl_path_join(folder, "study.yaml"), *text = NULL;
-  size_t size;
-  TlStatus status = path ? TL_OK : TL_ENOMEM;
-  if (status == TL_OK && tl_file_exists(path)) status = tl_file_read(path, &text, &size);
-  if (text) status = tl_context(take_study(text, keys), "%s", folder);
-  tl_free(text);
+  char *path = tl_path_join(folder, "study.yaml");
+  if (!path) return TL_ENOMEM;
+  TlStatus status = tl_file_exists(path) ? parse(path, keys) : TL_OK;
   tl_free(path);
   return status;
 }

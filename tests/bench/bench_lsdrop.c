@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
   LsDrop d;
   judge_open("lsdrop", argc, argv);
   tl_par_set_threads(1);
-  lsdrop_open(&d, 8, 2e-3);
+  lsdrop_open(&d, 8, (LsMethod){.step_s = 2e-3});
   lsdrop_run(&d, 0.3);
   double impact = d.cpu_s;
   lsdrop_run(&d, 1.2);

@@ -10,12 +10,19 @@
 
 static const double PITCH = 0.0245, GRAVITY = 9.81;
 
-static void begin(LsDrop *d, double step_s) {
+static void begin(LsDrop *d, LsMethod method) {
   memset(d, 0, sizeof *d);
   judge_scene_open(&d->scene);
-  d->scene.config.step_s = step_s;
-  d->scene.config.friction = d->scene.config.boundary_friction = 0.5;
-  d->scene.config.restitution = d->scene.config.boundary_restitution = 0.2;
+  TlSolverConfig *c = &d->scene.config;
+  c->step_s = method.step_s;
+  c->friction = c->boundary_friction = 0.5;
+  c->restitution = c->boundary_restitution = 0.2;
+  if (method.normal_Pa_m == 0) return;
+  c->method = TL_PENALTY;
+  c->sides = TL_SIDES_BOTH;
+  c->penalty.spread = TL_SPREAD_TRACTION;
+  c->penalty.touching_share = 0.02; /* grains with corners; the safe step is reckoned with it */
+  c->penalty.grain.normal_Pa_m = c->penalty.boundary.normal_Pa_m = method.normal_Pa_m;
 }
 
 /* Grain i at its place of the lattice, in a random pose. */
@@ -33,9 +40,9 @@ static void weigh(LsDrop *d) {
 }
 
 /* The peers' grain in the peers' box. axes: how its body axes lie in the peers' frame. */
-static int64_t begin_equal(LsDrop *d, int side, double step_s, TlQuat *axes) {
+static int64_t begin_equal(LsDrop *d, int side, LsMethod method, TlQuat *axes) {
   TlAvatar grain;
-  begin(d, step_s);
+  begin(d, method);
   JUDGE_OK(tl_avatar_superellipsoid(0.010, 0.008, 0.007, 0.6, 0.8, 0.0007, 800, &grain));
   *axes = grain.scan_rotation;
   int64_t id = judge_scene_avatar(&d->scene, &grain);
@@ -44,17 +51,17 @@ static int64_t begin_equal(LsDrop *d, int side, double step_s, TlQuat *axes) {
   return id;
 }
 
-void lsdrop_open(LsDrop *d, int side, double step_s) {
+void lsdrop_open(LsDrop *d, int side, LsMethod method) {
   TlQuat axes;
-  int64_t id = begin_equal(d, side, step_s, &axes);
+  int64_t id = begin_equal(d, side, method, &axes);
   TlRandom random = {21, 0, 0};
   for (int i = 0; i < side * side * side; i++) put(d, id, 1, side, PITCH, i, &random);
   weigh(d);
 }
 
-void lsdrop_open_settled(LsDrop *d, int side, double step_s) {
+void lsdrop_open_settled(LsDrop *d, int side, LsMethod method) {
   TlQuat axes;
-  int64_t id = begin_equal(d, side, step_s, &axes);
+  int64_t id = begin_equal(d, side, method, &axes);
   judge_scene_heap(&d->scene, id, axes, side * side * side, tl_vec3(0, 0, 0));
   JUDGE_OK(tl_solver_refresh(d->scene.solver, &d->scene.bodies));
   const TlBodies *b = &d->scene.bodies;
@@ -62,10 +69,10 @@ void lsdrop_open_settled(LsDrop *d, int side, double step_s) {
     d->drop_J += b->mass[i] * GRAVITY * ((double)(i / (side * side)) + 0.5) * PITCH;
 }
 
-void lsdrop_open_scanned(LsDrop *d, int side, int count, double step_s) {
+void lsdrop_open_scanned(LsDrop *d, int side, int count, LsMethod method) {
   enum { SHAPES = 8, NODES = 800 };
   double reach = 0;
-  begin(d, step_s);
+  begin(d, method);
   for (int i = 0; i < SHAPES; i++) {
     TlAvatar grain;
     judge_grain((TlGrainKind)(i / 2), 0.012, 24, NODES, (uint64_t)i + 1, &grain);

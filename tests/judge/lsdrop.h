@@ -12,14 +12,20 @@ typedef struct LsDrop {
   double deepest_m, cpu_s, time_s;
 } LsDrop;
 
-void lsdrop_open(LsDrop *drop, int side, double step_s);
+/* How the scene is run. */
+typedef struct LsMethod {
+  double step_s;
+  double normal_Pa_m; /* by penalty, traction of so stiff a surface; 0: by impulses */
+} LsMethod;
+
+void lsdrop_open(LsDrop *drop, int side, LsMethod method);
 /* The poses of data/settled_COUNT.csv, come to rest in another program; drop_J: of the lattice that
  * they fell from. */
-void lsdrop_open_settled(LsDrop *drop, int side, double step_s);
+void lsdrop_open_settled(LsDrop *drop, int side, LsMethod method);
 /* Grains like those of scans in its place: the four kinds of judge_grain, two shapes of each, 800
  * nodes, equal-volume diameters of 10 to 14 mm, at most count, let go from a lattice side by side
  * wide in which none can touch. About two seconds. */
-void lsdrop_open_scanned(LsDrop *drop, int side, int count, double step_s);
+void lsdrop_open_scanned(LsDrop *drop, int side, int count, LsMethod method);
 /* Steps for so long. */
 void lsdrop_run(LsDrop *drop, double seconds);
 typedef struct LsRest {

@@ -9,7 +9,7 @@ declare -A may=(
   [base]="" [num]="base" [conf]="base num" [itk]="num base" [io]="itk num base"
   [image]="itk num base" [shape]="num base" [store]="shape num base"
   [dem]="shape num base" [dist]="dem shape num base"
-  [run]="dist dem store shape conf io num base" [post]="store shape io num base"
+  [run]="dist dem store shape conf io num base" [post]="store shape conf io num base"
 )
 for file in $(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp'); do
   floor=$(cut -d/ -f2 <<<"$file")

@@ -406,9 +406,9 @@ START_TEST(runs_are_labelled_by_the_keys_that_differ) {
                     "    friction: 1\n  - kind: box\n    friction: 2\n    extra: 1\n");
   labels_are(
       (const char *const[]){"r1", "r2", "r3"},
-      (const char *const[]){"contact.friction = 0.5, walls[1].friction = 2, walls[1].extra = none",
-                            "contact.friction = 0.6, walls[1].friction = 3, walls[1].extra = none",
-                            "contact.friction = 0.5, walls[1].friction = 2, walls[1].extra = 1"});
+      (const char *const[]){"contact.friction = 0.5, walls.1.friction = 2, walls.1.extra = none",
+                            "contact.friction = 0.6, walls.1.friction = 3, walls.1.extra = none",
+                            "contact.friction = 0.5, walls.1.friction = 2, walls.1.extra = 1"});
   labels_are((const char *const[]){"r1", "r1/", "r1"}, (const char *const[]){"r1", "r1", "r1"});
   labels_are((const char *const[]){"r1", "none/there/", "r2"},
              (const char *const[]){"r1", "there", "r2"});

@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   judge_open("heap", argc, argv);
   bool full = judge_full();
   int side = full ? 8 : 4, grains = full ? 500 : 100, seconds = full ? 20 : 5;
-  lsdrop_open_scanned(&d, side, grains, 1e-3);
+  lsdrop_open_scanned(&d, side, grains, (LsMethod){.step_s = 1e-3});
   bool settled = lsdrop_settle(&d, (LsRest){KINETIC, CREEP / 20}, MOST_SETTLING);
   double settling = d.cpu_s, settling_s = d.time_s;
   LsRest rest = lsdrop_watch(&d, seconds);

@@ -2,28 +2,33 @@
  * here, 216 and 512 with --full. And heaps of 64, 216 and 512 that have come to rest in another
  * program (data/settled_*.csv) stay. As stored these lie up to half a millimetre inside each other,
  * and without forces; that is undone first, until a second goes by at rest, then one is watched.
- * Step 1 ms, heaps of 512 stored grains 2 ms; no global damping. */
+ * Step 1 ms, heaps of 512 stored grains 2 ms; no global damping. The drop of 64 by penalty, too. */
 #include "judge/judge.h"
 #include "judge/lsdrop.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static void drop(int side) {
+static const LsMethod impulses = {.step_s = 1e-3},
+                      penalty = {.step_s = 1.1e-5, .normal_Pa_m = 1e11};
+
+/* mark: of the method, in the rows' names. */
+static void drop(int side, const LsMethod *method, const char *mark) {
   LsDrop d;
   char name[64];
   int grains = side * side * side;
-  lsdrop_open(&d, side, 1e-3);
+  lsdrop_open(&d, side, *method);
   lsdrop_run(&d, 2);
-  snprintf(name, sizeof name, "lsdrop_%d_kinetic", grains);
+  snprintf(name, sizeof name, "lsdrop_%d_%skinetic", grains, mark);
   judge_at_most(JUDGE_GOAL, name, d.scene.report.kinetic_J / d.drop_J, "of the drop energy", 1e-6);
-  snprintf(name, sizeof name, "lsdrop_%d_overlap", grains);
+  snprintf(name, sizeof name, "lsdrop_%d_%soverlap", grains, mark);
   judge_at_most(JUDGE_CORRECT, name, 1e3 * d.deepest_m, "mm", 0.1);
-  snprintf(name, sizeof name, "lsdrop_%d_weight", grains);
+  snprintf(name, sizeof name, "lsdrop_%d_%sweight", grains, mark);
   judge_at_most(JUDGE_GOAL, name, fabs(lsdrop_carried(&d) - 1), "1", 0.01);
-  judge_note("%d grains, 1 ms: %.2f CPU-s a simulated second over the first two; deepest overlap "
-             "of any step %.3f mm.",
-             grains, d.cpu_s / d.time_s, 1e3 * d.deepest_m);
+  judge_note("%s, %d grains, %g ms: %.2f CPU-s a simulated second over the first two; deepest "
+             "overlap of any step %.3f mm; the middle of mass %.2f mm high.",
+             *mark ? "Penalty" : "Impulses", grains, 1e3 * method->step_s, d.cpu_s / d.time_s,
+             1e3 * d.deepest_m, 1e3 * lsdrop_mean_height(&d));
   lsdrop_close(&d);
 }
 
@@ -31,7 +36,7 @@ static void stay(int side) {
   LsDrop d;
   char name[64];
   int grains = side * side * side;
-  lsdrop_open_settled(&d, side, side < 8 ? 1e-3 : 2e-3);
+  lsdrop_open_settled(&d, side, (LsMethod){.step_s = side < 8 ? 1e-3 : 2e-3});
   double stored = lsdrop_mean_height(&d);
   bool settled = lsdrop_settle(&d, (LsRest){1e-6, 1e-4}, 5);
   double overlap = d.deepest_m, time = d.time_s, settling = d.cpu_s;
@@ -54,8 +59,9 @@ static void stay(int side) {
 
 int main(int argc, char **argv) {
   judge_open("lsdrop", argc, argv);
-  drop(4);
-  if (judge_full()) drop(6), drop(8);
+  drop(4, &impulses, "");
+  drop(4, &penalty, "penalty_");
+  if (judge_full()) drop(6, &impulses, ""), drop(8, &impulses, "");
   for (int side = 4; side <= 8; side += 2) stay(side);
   return judge_close();
 }
