@@ -6,6 +6,7 @@
 #include "conf/cli.h"
 #include "post/render.h"
 #include "post/render_plots.h"
+#include "post/render_values.h"
 #include "store/results.h"
 
 #include <math.h>
@@ -13,11 +14,11 @@
 #include <string.h>
 
 typedef struct Values {
-  char *frame, *from, *at, *csv;
+  char *frame, *since, *cut, *view, *from, *at, *csv;
   int colour, zoom;
   int64_t width, height;
-  double fov_deg;
-  bool plots, smooth, captions, bare;
+  double fov_deg, colour_high;
+  bool chains, plots, smooth, captions, bare;
 } Values;
 
 #define P(key, type, member, unit, def, min, max, choices, help, arg)                              \
@@ -26,8 +27,26 @@ typedef struct Values {
 static const TlParam params[] = {
     P("frame", TL_P_TEXT, frame, "", "last", 0, 0, NULL,
       "which frame: a number, last, or all (then -o names a folder)", "N|last|all"),
-    P("colour", TL_P_CHOICE, colour, "", "speed", 0, 0, "speed|size|id|height",
-      "what the grains' colours say", NULL),
+    P("colour", TL_P_CHOICE, colour, "", "speed", 0, 0, "speed|size|id|height|rotation|strain",
+      "what the grains' colours say; rotation (deg) and local deviatoric strain: since a frame",
+      NULL),
+    P("since", TL_P_TEXT, since, "", "first", 0, 0, NULL,
+      "frame that rotation, strain and the band of --cut=band are counted from", "N|first"),
+    P("colour-high", TL_P_REAL, colour_high, "", "0", 0, 1e15, NULL,
+      "upper end of the colours, in SI units or degrees, to compare pictures; 0: found", NULL),
+    P("chains", TL_P_FLAG, chains, "", "false", 0, 0, NULL,
+      "contacts in place of the grains: tubes as thick as the normal force, force chains in "
+      "colour; "
+      "for frames with contacts",
+      NULL),
+    P("cut", TL_P_TEXT, cut, "", "", 0, 0, NULL,
+      "a section: leaves out what lies before the vertical plane through the grains' mean, moved "
+      "by M metres, whose normal points to DEG degrees counter-clockwise from +x; band: that which "
+      "shows the shear band from its side. The camera looks at it from there",
+      "DEG[,M]|band"),
+    P("view", TL_P_TEXT, view, "deg", "", 0, 0, NULL,
+      "where the camera stands, seen from the grains: counter-clockwise from +x, above the horizon",
+      "DEG,DEG"),
     P("zoom", TL_P_CHOICE, zoom, "", "path", 0, 0, "path|grains",
       "frame the grains' whole path and the ground about it, or the grains of each frame", NULL),
     P("width", TL_P_INT, width, "pixels", "1280", 64, 16384, NULL, "width of the picture", NULL),
@@ -77,9 +96,44 @@ static TlStatus parse_point(const char *option, const char *text, TlVec3 *point)
   return TL_OK;
 }
 
-static TlStatus choose_camera(const Values *v, const TlScene *scene, const TlRenderPath *path,
-                              bool close, TlCamera *camera) {
+/* "30,2.5": one number, if more are not needed, or two. */
+static TlStatus parse_numbers(const char *option, const char *text, bool both, double value[2]) {
+  const char *rest = text, *const wanted = both ? "two numbers" : "a number or two";
+  int n = 0;
+  while (rest && n < 2) {
+    const char *comma = strchr(rest, ',');
+    char *piece = tl_format("%.*s", comma ? (int)(comma - rest) : (int)strlen(rest), rest);
+    if (!piece) return TL_ENOMEM;
+    TlStatus status = tl_parse_real(piece, &value[n++]);
+    tl_free(piece);
+    if (status != TL_OK) break;
+    rest = comma ? comma + 1 : NULL;
+  }
+  if (!rest && (n == 2 || !both)) return TL_OK;
+  return tl_fail(TL_EUSAGE, "--%s=%s: wants %s, by a comma", option, text, wanted);
+}
+
+/* --view; else square to a cut, a little from above. side[2]: azimuth and elevation, deg. */
+static TlStatus choose_side(const Values *v, const TlRenderOptions *o, bool *given,
+                            double side[2]) {
+  *given = v->view || o->cut;
+  side[0] = atan2(o->cut_normal.y, o->cut_normal.x) * 57.29577951308232;
+  side[1] = 6;
+  if (!v->view) return TL_OK;
+  if (v->from || v->at) return tl_fail(TL_EUSAGE, "--view and --from exclude each other");
+  TL_TRY(parse_numbers("view", v->view, true, side));
+  if (fabs(side[1]) <= 90) return TL_OK;
+  return tl_fail(TL_EUSAGE, "--view: %g degrees above the horizon; -90 to 90", side[1]);
+}
+
+static TlStatus choose_camera(const Values *v, const TlScene *scene, const TlRenderOptions *o,
+                              const TlRenderPath *path, bool close, TlCamera *camera) {
   int width = (int)v->width, height = (int)v->height;
+  bool aside;
+  double side[2];
+  TL_TRY(choose_side(v, o, &aside, side));
+  if (!v->from && !v->at && aside)
+    return tl_camera_from_side(scene, path, side[0], side[1], v->fov_deg, width, height, camera);
   if (!v->from && !v->at)
     return tl_camera_automatic(scene, path, close, v->fov_deg, width, height, camera);
   if (!v->from || !v->at) return tl_fail(TL_EUSAGE, "--from and --at go together");
@@ -97,6 +151,7 @@ typedef struct Job {
   const char *run;
   TlScene scene;
   int64_t *frames, count;
+  TlFrame before; /* --since, where it is needed */
   TlRenderPath path;
   TlRenderOptions options;
   TlCamera camera;
@@ -105,10 +160,11 @@ typedef struct Job {
 static TlStatus picture(Job *job, const TlFrame *frame, const char *path) {
   TlCamera camera = job->camera;
   if (job->values->zoom == 1) {
-    TlRenderPath near = {0};
+    TlRenderPath near = {.bare = job->values->bare};
     TlStatus status = tl_render_path_add(&near, &job->scene, frame);
     if (status == TL_OK)
-      status = choose_camera(job->values, &job->scene, &near, near.count > 0, &camera);
+      status =
+          choose_camera(job->values, &job->scene, &job->options, &near, near.count > 0, &camera);
     tl_render_path_free(&near);
     TL_TRY(status);
   }
@@ -119,10 +175,36 @@ static TlStatus picture(Job *job, const TlFrame *frame, const char *path) {
   return status;
 }
 
+static TlStatus chains_of(const Job *job, int64_t index, TlFrame *frame, TlChainDrawing *chains) {
+  TlPacking packing;
+  TL_TRY(tl_packing_read(job->run, &job->scene, index, frame, &packing));
+  TlStatus status = tl_chain_drawing(&packing, job->options.high, job->options.chain_m, chains);
+  tl_packing_free(&packing);
+  return status;
+}
+
+static TlStatus values_of(const Job *job, const TlFrame *frame, double **value) {
+  bool rotation = job->options.colour == TL_COLOUR_ROTATION;
+  return tl_values_since(&job->scene, rotation ? TL_VALUE_ROTATION : TL_VALUE_STRAIN, &job->before,
+                         frame, value);
+}
+
+static bool takes_values(const Job *job) {
+  return job->options.colour == TL_COLOUR_ROTATION || job->options.colour == TL_COLOUR_STRAIN;
+}
+
 static TlStatus render_one(Job *job, int64_t index, const char *path) {
-  TlFrame frame;
-  TL_TRY(tl_results_read_frame(job->run, index, &frame));
-  TlStatus status = picture(job, &frame, path);
+  TlFrame frame = {0};
+  TlChainDrawing chains = {0};
+  double *value = NULL;
+  TlStatus status = job->values->chains ? chains_of(job, index, &frame, &chains)
+                                        : tl_results_read_frame(job->run, index, &frame);
+  if (status == TL_OK && takes_values(job)) status = values_of(job, &frame, &value);
+  job->options.value = value;
+  job->options.chains = job->values->chains ? &chains : NULL;
+  if (status == TL_OK) status = picture(job, &frame, path);
+  tl_chain_drawing_free(&chains);
+  tl_free(value);
   tl_frame_free(&frame);
   return status;
 }
@@ -141,11 +223,13 @@ static TlStatus render_all(Job *job) {
   return status;
 }
 
-static TlStatus pick_frame(const Job *job, int64_t *index) {
-  const char *text = job->values->frame;
-  *index = job->frames[job->count - 1];
-  if (strcmp(text, "last") == 0) return TL_OK;
-  TL_TRY(tl_context(tl_parse_int(text, index), "--frame (a number, last or all)"));
+/* A number of the run's frames, or the one that the word stands for. */
+static TlStatus pick_frame(const Job *job, const char *option, const char *text, const char *word,
+                           int64_t worth, int64_t *index) {
+  *index = worth;
+  if (strcmp(text, word) == 0) return TL_OK;
+  if (tl_parse_int(text, index) != TL_OK)
+    return tl_fail(TL_EUSAGE, "--%s=%s: is neither a frame's number nor %s", option, text, word);
   for (int64_t k = 0; k < job->count; k++)
     if (job->frames[k] == *index) return TL_OK;
   return tl_fail(TL_EINPUT, "%s: there is no frame %lld; it has %lld, from %lld to %lld", job->run,
@@ -169,26 +253,98 @@ static TlStatus report(const Job *job, int64_t pictures) {
   return status;
 }
 
+/* ---- what colours and cuts are counted from ---- */
+
+static TlStatus read_before(Job *job) {
+  const Values *v = job->values;
+  if (!takes_values(job) && !(v->cut && strcmp(v->cut, "band") == 0)) return TL_OK;
+  TL_TRY(pick_frame(job, "since", v->since, "first", job->frames[0], &job->options.since));
+  return tl_results_read_frame(job->run, job->options.since, &job->before);
+}
+
+/* Of the run's last frame, so that all its pictures have the same. */
+static TlStatus range_of_values(Job *job, const TlFrame *last) {
+  double *value, end = 0;
+  TL_TRY(values_of(job, last, &value));
+  TlStatus status = tl_values_end(value, last->count, &end);
+  job->options.high = tl_render_round_up(end);
+  tl_free(value);
+  return status;
+}
+
+static TlStatus range_of_chains(Job *job, int64_t last) {
+  TlFrame frame;
+  TlPacking packing;
+  double force = 0;
+  TL_TRY(tl_packing_read(job->run, &job->scene, last, &frame, &packing));
+  TlStatus status = tl_chain_force(&packing, &force);
+  job->options.high = tl_render_round_up(force);
+  job->options.chain_m = tl_chain_thickness(&packing);
+  tl_packing_free(&packing);
+  tl_frame_free(&frame);
+  return status;
+}
+
+static TlStatus choose_cut(Job *job, const TlFrame *last) {
+  TlRenderOptions *o = &job->options;
+  const char *cut = job->values->cut;
+  double number[2] = {0, 0};
+  if (!cut) return TL_OK;
+  o->cut = true;
+  o->cut_point_m = job->path.last;
+  if (strcmp(cut, "band") == 0)
+    return tl_context(tl_values_band_view(&job->scene, &job->before, last, &o->cut_normal),
+                      "--cut=band (or give degrees)");
+  TL_TRY(parse_numbers("cut", cut, false, number));
+  double azimuth = number[0] / 57.29577951308232;
+  o->cut_normal = tl_vec3(cos(azimuth), sin(azimuth), 0);
+  o->cut_point_m = tl_axpy(o->cut_point_m, number[1], o->cut_normal);
+  return TL_OK;
+}
+
+static TlStatus choose_range(Job *job, const TlFrame *last) {
+  if (takes_values(job)) TL_TRY(range_of_values(job, last));
+  if (job->values->chains) TL_TRY(range_of_chains(job, last->index));
+  tl_render_range(&job->path, &job->scene, &job->options);
+  double high = job->values->colour_high;
+  if (!(high > 0)) return TL_OK;
+  if (!(high > job->options.low))
+    return tl_fail(TL_EUSAGE, "--colour-high=%g: the colours begin at %g", high, job->options.low);
+  job->options.high = high;
+  return TL_OK;
+}
+
+static TlStatus choose_all(Job *job) {
+  TlFrame last;
+  TL_TRY(read_before(job));
+  TL_TRY(tl_results_read_frame(job->run, job->frames[job->count - 1], &last));
+  TlStatus status = choose_range(job, &last);
+  if (status == TL_OK) status = choose_cut(job, &last);
+  tl_frame_free(&last);
+  TL_TRY(status);
+  return choose_camera(job->values, &job->scene, &job->options, &job->path, false, &job->camera);
+}
+
 static TlStatus render(Job *job) {
   const Values *v = job->values;
   TL_TRY(tl_results_read_scene(job->run, &job->scene));
   TL_TRY(tl_results_frames(job->run, &job->frames, &job->count));
   if (job->count == 0) return tl_fail(TL_EINPUT, "%s: the run has no frame yet", job->run);
   TL_TRY(read_path(job->run, &job->scene, job->frames, job->count, &job->path));
-  TL_TRY(choose_camera(v, &job->scene, &job->path, false, &job->camera));
-  job->options = (TlRenderOptions){.width = (int)v->width,
-                                   .height = (int)v->height,
-                                   .colour = (TlRenderColour)v->colour,
-                                   .smooth = v->smooth,
-                                   .captions = v->captions,
-                                   .bare = v->bare};
-  tl_render_range(&job->path, &job->scene, &job->options);
+  job->options =
+      (TlRenderOptions){.width = (int)v->width,
+                        .height = (int)v->height,
+                        .colour = v->chains ? TL_COLOUR_FORCE : (TlRenderColour)v->colour,
+                        .smooth = v->smooth,
+                        .captions = v->captions,
+                        .bare = v->bare};
+  TL_TRY(choose_all(job));
   if (strcmp(v->frame, "all") == 0) {
     TL_TRY(render_all(job));
     return report(job, job->count);
   }
   int64_t index;
-  TL_TRY(pick_frame(job, &index));
+  TL_TRY(pick_frame(job, "frame", v->frame, "last", job->frames[job->count - 1], &index));
   TL_TRY(render_one(job, index, job->call->output));
   return report(job, 1);
 }
@@ -197,9 +353,10 @@ static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
   if (v->plots) return tl_render_plots(call->argv[0], v->csv, call->output, call->overwrite);
   if (v->csv) return tl_fail(TL_EUSAGE, "--csv goes with --plots");
-  Job job = {.call = call, .values = v, .run = call->argv[0]};
+  Job job = {.call = call, .values = v, .run = call->argv[0], .path = {.bare = v->bare}};
   TlStatus status = render(&job);
   tl_scene_free(&job.scene);
+  tl_frame_free(&job.before);
   tl_free(job.frames);
   tl_render_path_free(&job.path);
   return status;
@@ -214,12 +371,27 @@ static const TlTool tool = {
         "the terrain as its heightfield with contour lines, by marching rays on the CPU: no\n"
         "display is needed. The camera finds its place by itself: at three quarters from the side\n"
         "to which the grains move. The scale bar holds in the middle of the picture's depth.\n"
-        "Colours keep their meaning from frame to frame.\n"
+        "Colours keep their meaning from frame to frame: rotation, strain and the forces of "
+        "chains\n"
+        "end where 98 of a hundred lie below in the run's last frame, unless --colour-high says.\n"
+        "\n"
+        "With --chains the contacts' normal forces are drawn in place of the grains: a tube from\n"
+        "centre to centre, or to the contact point on a boundary, a net or a platen. Its "
+        "thickness\n"
+        "is the force, as the wedge beside the scale shows; links of the force chains that\n"
+        "talus-measure --packing counts have its colour, the others are grey. The study must have\n"
+        "kept contacts (frames: {contacts: true}).\n"
+        "\n"
+        "With --cut what lies before a vertical plane is left out and grains show their section;\n"
+        "tubes of --chains stay whole, where their middle lies behind it.\n"
         "\n"
         "With --plots: PNG plots of RUN/history.csv over time, each column in a panel of its own\n"
         "and the energies together, drawn by gnuplot.",
     .example = "talus-render run --frame=last -o last.png\n"
                "talus-render run --frame=all --colour=size -o pictures\n"
+               "talus-render run --chains --zoom=grains --view=-60,4 -o chains.png\n"
+               "talus-render run --colour=rotation --since=4 --cut=band --bare --zoom=grains -o "
+               "band.png\n"
                "talus-render run --plots -o pictures",
     .least_arguments = 1,
     .most_arguments = 1,

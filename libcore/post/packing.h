@@ -89,6 +89,9 @@ typedef struct TlPackingOptions {
                                          band's inclination; NaN: not known */
 } TlPackingOptions;
 
+/* A frame with its packing, both owned by the caller. TL_EINPUT: it has no contacts. */
+TlStatus tl_packing_read(const char *run, const TlScene *scene, int64_t index, TlFrame *frame,
+                         TlPacking *packing);
 /* TL_EINPUT when the run's last frame has no contacts. */
 TlStatus tl_packing_check(const char *run);
 /* packing.csv (a line a frame) and, of the last frame, grain_stress.csv, fabric.csv, forces.csv,

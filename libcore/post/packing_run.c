@@ -240,22 +240,25 @@ static TlStatus no_contacts(const char *run, int64_t frame) {
                  (long long)frame);
 }
 
-static TlStatus read_packing(const Writing *w, int64_t index, TlFrame *frame, TlPacking *p) {
+TlStatus tl_packing_read(const char *run, const TlScene *scene, int64_t index, TlFrame *frame,
+                         TlPacking *p) {
   TlFrameContacts contacts = {0};
-  TL_TRY(tl_results_read_frame(w->run, index, frame));
-  TlStatus status = tl_results_read_contacts(w->run, index, &contacts);
-  if (status == TL_OK && !contacts.there) status = no_contacts(w->run, index);
+  *p = (TlPacking){0};
+  TL_TRY(tl_results_read_frame(run, index, frame));
+  TlStatus status = tl_results_read_contacts(run, index, &contacts);
+  if (status == TL_OK && !contacts.there) status = no_contacts(run, index);
   if (status == TL_OK)
-    status = tl_context(tl_packing_make(w->scene, frame, &contacts, p), "%s: frame %lld", w->run,
+    status = tl_context(tl_packing_make(scene, frame, &contacts, p), "%s: frame %lld", run,
                         (long long)index);
   tl_frame_contacts_free(&contacts);
+  if (status != TL_OK) tl_frame_free(frame);
   return status;
 }
 
 static TlStatus measure_frame(Writing *w, TlCsv *csv, int64_t index, bool last) {
   TlFrame frame = {0};
   TlPacking p = {0};
-  TlStatus status = read_packing(w, index, &frame, &p);
+  TlStatus status = tl_packing_read(w->run, w->scene, index, &frame, &p);
   p.first = &w->first;
   TlRegion region = w->options->region ? *w->options->region : tl_packing_bounds(&p);
   if (status == TL_OK) status = put_line(csv, &frame, &p, &region);
@@ -270,7 +273,7 @@ static TlStatus measure_frame(Writing *w, TlCsv *csv, int64_t index, bool last) 
 static TlStatus side_frame(const Writing *w, TlCsv *csv, int64_t index) {
   TlFrame frame = {0};
   TlPacking p = {0};
-  TlStatus status = read_packing(w, index, &frame, &p);
+  TlStatus status = tl_packing_read(w->run, w->scene, index, &frame, &p);
   TlRegion region = w->options->region ? *w->options->region : tl_packing_bounds(&p);
   if (status == TL_OK) status = tl_sides_line(csv, &frame, &p, &region, &w->band);
   tl_packing_free(&p);
@@ -319,7 +322,7 @@ static TlStatus measure_frames(Writing *w, TlCsv *csv, const int64_t *index, int
   TlFrame frame = {0};
   int64_t from;
   TL_TRY(reference(w, index, count, &from));
-  TlStatus status = read_packing(w, from, &frame, &w->first);
+  TlStatus status = tl_packing_read(w->run, w->scene, from, &frame, &w->first);
   tl_frame_free(&frame);
   if (status == TL_OK)
     status = tl_figures_add(w->figures, "bands_from_frame", (double)from, "", "");

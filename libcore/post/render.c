@@ -25,7 +25,7 @@ typedef struct Shading {
 
 /* ---- colour ranges ---- */
 
-static double round_up(double x) {
+double tl_render_round_up(double x) {
   if (!(x > 0)) return 1;
   double step = tl_ink_nice(x / 4);
   return step * ceil(x / step - 1e-9);
@@ -33,9 +33,10 @@ static double round_up(double x) {
 
 void tl_render_range(const TlRenderPath *path, const TlScene *scene, TlRenderOptions *o) {
   double origin = scene->has_terrain ? scene->terrain.origin[2] : 0;
+  if (o->colour >= TL_COLOUR_ROTATION) return;
   o->low = 0;
   o->high = 1;
-  if (o->colour == TL_COLOUR_SPEED) o->high = round_up(path->speed_max_m_s);
+  if (o->colour == TL_COLOUR_SPEED) o->high = tl_render_round_up(path->speed_max_m_s);
   if (o->colour == TL_COLOUR_SIZE) {
     o->low = path->size_min_m;
     o->high = path->size_max_m;
@@ -49,6 +50,7 @@ void tl_render_range(const TlRenderPath *path, const TlScene *scene, TlRenderOpt
 
 static TlVec3 grain_colour(const Shading *s, const TlTraceBody *body) {
   const TlRenderOptions *o = s->options;
+  if (!body->avatar) return o->chains->tube[body->row].colour;
   const TlBodyRow *row = &s->frame->rows[body->row];
   double value = 0;
   if (row->flags & TL_ROW_NET) return tl_colour_from_srgb(72, 96, 112);
@@ -64,6 +66,13 @@ static TlVec3 grain_colour(const Shading *s, const TlTraceBody *body) {
     break;
   case TL_COLOUR_HEIGHT:
     value = row->position_m.z + s->height_origin_m;
+    break;
+  case TL_COLOUR_ROTATION:
+  case TL_COLOUR_STRAIN:
+    value = o->value[body->row];
+    if (isnan(value)) return tl_colour_from_srgb(150, 150, 150);
+    break;
+  case TL_COLOUR_FORCE: /* grains are not drawn */
     break;
   }
   return tl_colour_map((value - o->low) / (o->high - o->low));
@@ -100,6 +109,14 @@ static TlVec3 plane_colour(const Shading *s, const TlHit *hit) {
   double line = fmax(line_at(tl_dot(hit->point, u), step, footprint, 1),
                      line_at(tl_dot(hit->point, v), step, footprint, 1));
   return tl_scale(1 - 0.25 * line, tl_colour_from_srgb(196, 194, 188));
+}
+
+/* A grain that is cut through has a dark line where its section ends; what lies behind the section
+ * is dimmed. */
+static TlVec3 section_colour(const Shading *s, const TlHit *hit, TlVec3 albedo) {
+  if (!s->options->cut || s->options->chains) return albedo;
+  if (!(hit->within_m > 0)) return tl_scale(0.5, albedo);
+  return tl_scale(hit->within_m > 2.5 * hit->t * s->pixel ? 1 : 0.3, albedo);
 }
 
 /* Walls carry a grid that moves with them; obstacles are darker. */
@@ -163,7 +180,7 @@ static TlVec3 hit_colour(const Shading *s, const TlHit *hit, TlVec3 d) {
   case TL_HIT_NONE:
     return sky_colour(d);
   case TL_HIT_GRAIN:
-    albedo = grain_colour(s, &s->tracer->bodies[hit->body]);
+    albedo = section_colour(s, hit, grain_colour(s, &s->tracer->bodies[hit->body]));
     break;
   case TL_HIT_GROUND:
     albedo = ground_colour(s, hit, d);
@@ -242,10 +259,24 @@ static Shading prepare(const TlTracer *tracer, const TlFrame *frame, const TlCam
   return s;
 }
 
+static TlTraceChoice choice_of(const TlRenderOptions *o) {
+  TlTraceChoice c = {.hidden = o->bare ? TL_ROW_NO_GRAIN : 0,
+                     .cut = o->cut,
+                     .cut_point_m = o->cut_point_m,
+                     .cut_normal = o->cut_normal};
+  if (!o->chains) return c;
+  c.hidden |= TL_ROW_NET;
+  c.no_grains = true;
+  c.tubes = o->chains->tube;
+  c.tube_count = o->chains->count;
+  return c;
+}
+
 TlStatus tl_render_frame(const TlScene *scene, const TlFrame *frame, const TlCamera *camera,
                          const TlRenderOptions *options, TlImage *image) {
   TlTracer tracer;
-  TL_TRY(tl_tracer_make(&tracer, scene, frame, options->bare ? TL_ROW_NO_GRAIN : 0));
+  TlTraceChoice choice = choice_of(options);
+  TL_TRY(tl_tracer_make(&tracer, scene, frame, &choice));
   TlStatus status = tl_image_new(image, options->width, options->height);
   if (status == TL_OK) {
     Shading s = prepare(&tracer, frame, camera, options);

@@ -10,24 +10,37 @@
 
 #include "io/png_image.h"
 #include "post/render_camera.h"
+#include "post/render_chains.h"
 
 typedef enum TlRenderColour {
   TL_COLOUR_SPEED = 0,
   TL_COLOUR_SIZE,
   TL_COLOUR_ID,
-  TL_COLOUR_HEIGHT
+  TL_COLOUR_HEIGHT,
+  TL_COLOUR_ROTATION, /* since a frame, render_values.h */
+  TL_COLOUR_STRAIN,
+  TL_COLOUR_FORCE /* of the chains */
 } TlRenderColour;
 
 typedef struct TlRenderOptions {
   int width, height;
   TlRenderColour colour;
-  double low, high; /* of the colour map: m/s, m or m */
-  bool smooth;      /* 2 x 2 rays a pixel */
-  bool captions;    /* title, time, scale bar, legend */
-  bool bare;        /* grains without nets and platens */
+  double low, high;               /* of the colour map: m/s, m, m, deg, 1 or N */
+  const double *value;            /* rotation, strain: of each row of the frame; NaN: grey */
+  int64_t since;                  /* the frame they are counted from */
+  const TlChainDrawing *chains;   /* NULL: grains; else in place of them, with colour FORCE */
+  double chain_m;                 /* diameter of a tube at high */
+  bool cut;                       /* what lies before a plane is left out */
+  TlVec3 cut_point_m, cut_normal; /* unit */
+  bool smooth;                    /* 2 x 2 rays a pixel */
+  bool captions;                  /* title, time, scale bar, legend */
+  bool bare;                      /* grains without nets and platens */
 } TlRenderOptions;
 
-/* Range of the colour map for all frames of a path, round at the upper end. */
+/* x, or the least round number above; 1 when x is no positive number. */
+double tl_render_round_up(double x);
+/* Range of the colour map for all frames of a path, round at the upper end; rotation, strain and
+ * force are left as they are. */
 void tl_render_range(const TlRenderPath *path, const TlScene *scene, TlRenderOptions *options);
 
 /* image: new, owned by the caller. */

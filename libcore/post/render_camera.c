@@ -55,7 +55,7 @@ TlStatus tl_render_path_add(TlRenderPath *path, const TlScene *scene, const TlFr
                      (long long)frame->index, (long long)row->id, (long long)row->avatar_id);
     if (row->flags & TL_ROW_OUTSIDE) continue;
     if (row->flags & TL_ROW_NO_GRAIN) { /* stays in view, and says nothing of the grains */
-      if (i % stride == 0) TL_TRY(add_point(path, row->position_m));
+      if (i % stride == 0 && !path->bare) TL_TRY(add_point(path, row->position_m));
       continue;
     }
     bool first = path->frames == 0 && inside == 0;
@@ -211,23 +211,49 @@ static double part_seen(const TlScene *scene, const TlRenderPath *path, const Tl
   return looked ? (double)seen / (double)looked : 1;
 }
 
+/* The subject's points, of which there is at least one. */
+static TlStatus points_of(const TlScene *scene, const TlRenderPath *path, bool close,
+                          TlRenderPath *list) {
+  TlStatus status = subject(scene, path, close, list);
+  if (status == TL_OK && list->count == 0)
+    status = tl_fail(TL_EINPUT, "the run has neither grains nor ground to look at");
+  return status;
+}
+
+/* To a camera that stands at this elevation in a horizontal direction. */
+static TlVec3 back_to(TlVec3 flat, double elevation_deg) {
+  return tl_axpy(tl_scale(cos(DEGREE * elevation_deg), flat), sin(DEGREE * elevation_deg),
+                 tl_vec3(0, 0, 1));
+}
+
 TlStatus tl_camera_automatic(const TlScene *scene, const TlRenderPath *path, bool close,
                              double fov_deg, int width, int height, TlCamera *camera) {
   TlRenderPath list = {0};
-  TlStatus status = subject(scene, path, close, &list);
-  if (status == TL_OK && list.count == 0)
-    status = tl_fail(TL_EINPUT, "the run has neither grains nor ground to look at");
+  TlStatus status = points_of(scene, path, close, &list);
   if (status == TL_OK) {
     Bounds b = bounds_of(list.points, list.count);
     TlVec3 down = downslope(scene, path, b), side = tl_vec3(-down.y, down.x, 0);
     TlVec3 at = tl_scale(0.5, tl_add(b.low, b.high));
     for (double elevation = 30; elevation <= 75; elevation += 9) {
       TlVec3 flat = tl_unit(tl_axpy(tl_scale(0.80, down), 0.60, side));
-      TlVec3 back = tl_axpy(tl_scale(cos(DEGREE * elevation), flat), sin(DEGREE * elevation),
-                            tl_vec3(0, 0, 1));
-      *camera = fit(&list, at, back, fov_deg, width, height);
+      *camera = fit(&list, at, back_to(flat, elevation), fov_deg, width, height);
       if (part_seen(scene, path, camera) > 0.97) break;
     }
+  }
+  tl_render_path_free(&list);
+  return status;
+}
+
+TlStatus tl_camera_from_side(const TlScene *scene, const TlRenderPath *path, double azimuth_deg,
+                             double elevation_deg, double fov_deg, int width, int height,
+                             TlCamera *camera) {
+  TlRenderPath list = {0};
+  TlStatus status = points_of(scene, path, true, &list);
+  if (status == TL_OK) {
+    Bounds b = bounds_of(list.points, list.count);
+    TlVec3 flat = tl_vec3(cos(DEGREE * azimuth_deg), sin(DEGREE * azimuth_deg), 0);
+    *camera = fit(&list, tl_scale(0.5, tl_add(b.low, b.high)), back_to(flat, elevation_deg),
+                  fov_deg, width, height);
   }
   tl_render_path_free(&list);
   return status;

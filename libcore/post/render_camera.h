@@ -28,6 +28,7 @@ bool tl_camera_project(const TlCamera *camera, TlVec3 p, int width, int height, 
 typedef struct TlRenderPath {
   TlVec3 *points; /* owned */
   size_t count, capacity;
+  bool bare; /* set before: nets and platens need not be in view */
   int64_t frames;
   TlVec3 first, last; /* mean position in the first and the last frame */
   double largest_m;   /* largest bounding radius */
@@ -41,5 +42,10 @@ void tl_render_path_free(TlRenderPath *path);
 /* close: frame the grains only, not the ground about them. An empty path frames the terrain. */
 TlStatus tl_camera_automatic(const TlScene *scene, const TlRenderPath *path, bool close,
                              double fov_deg, int width, int height, TlCamera *camera);
+/* From a side: azimuth counter-clockwise from +x and elevation above the horizon say where the
+ * camera stands, seen from the grains; as far off as the whole path needs. */
+TlStatus tl_camera_from_side(const TlScene *scene, const TlRenderPath *path, double azimuth_deg,
+                             double elevation_deg, double fov_deg, int width, int height,
+                             TlCamera *camera);
 
 #endif

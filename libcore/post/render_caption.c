@@ -14,6 +14,10 @@ typedef struct Layout {
   double text, pad, strip; /* height of small capitals, padding, height of the bottom strip */
 } Layout;
 
+static double metres_a_pixel(const TlImage *image, const TlCamera *camera) {
+  return 2 * camera->focus_m * camera->tan_x / image->width;
+}
+
 static Layout layout_of(const TlImage *image) {
   Layout l;
   l.text = fmax(7, fmin(image->width / 110.0, image->height / 65.0));
@@ -35,7 +39,22 @@ static void fitted_text(TlImage *image, double x, double y, double size, const c
   tl_ink_text(image, x, y, size, copy, ink);
 }
 
-static void draw_title(TlImage *image, Layout l, const TlScene *scene, const TlFrame *frame) {
+/* What of the frame is drawn: "475 grains, grains x 45.75, section". */
+static void describe(const TlScene *scene, const TlFrame *frame, const TlRenderOptions *o,
+                     char line[160]) {
+  int64_t grains = 0;
+  for (int64_t i = 0; i < frame->count; i++) grains += !(frame->rows[i].flags & TL_ROW_NO_GRAIN);
+  int used = snprintf(line, 160, "%lld grains", (long long)grains);
+  if (scene->grain_scale != 1 && scene->grain_scale > 0)
+    used += snprintf(line + used, 160 - (size_t)used, ", grains x %.6g", scene->grain_scale);
+  if (o->chains)
+    used += snprintf(line + used, 160 - (size_t)used, ", %lld pairs, %lld chains",
+                     (long long)o->chains->pairs, (long long)o->chains->chains);
+  if (o->cut) snprintf(line + used, 160 - (size_t)used, ", section");
+}
+
+static void draw_title(TlImage *image, Layout l, const TlScene *scene, const TlFrame *frame,
+                       const TlRenderOptions *o) {
   char line[160];
   double size = 1.35 * l.text, height = 2 * l.pad + size + 0.9 * l.pad + l.text;
   snprintf(line, sizeof line, "t = %.*f s", frame->time_s < 100 ? 2 : 1, frame->time_s);
@@ -44,12 +63,7 @@ static void draw_title(TlImage *image, Layout l, const TlScene *scene, const TlF
   const char *title = scene->title && scene->title[0] ? scene->title : "run";
   fitted_text(image, l.pad, l.pad, size, title, image->width - right - 4 * l.pad, white);
   tl_ink_text(image, image->width - l.pad - right, l.pad, size, line, white);
-  char scale[64] = "";
-  if (scene->grain_scale != 1 && scene->grain_scale > 0)
-    snprintf(scale, sizeof scale, ", grains x %.6g", scene->grain_scale);
-  int64_t grains = 0;
-  for (int64_t i = 0; i < frame->count; i++) grains += !(frame->rows[i].flags & TL_ROW_NO_GRAIN);
-  snprintf(line, sizeof line, "%lld grains%s", (long long)grains, scale);
+  describe(scene, frame, o, line);
   fitted_text(image, l.pad, l.pad + size + 0.9 * l.pad, l.text, line, 0.7 * image->width, grey);
   snprintf(line, sizeof line, "frame %lld, step %lld", (long long)frame->index,
            (long long)frame->step);
@@ -59,9 +73,8 @@ static void draw_title(TlImage *image, Layout l, const TlScene *scene, const TlF
 
 /* Holds at the camera's focus, across the line of sight: perspective changes it elsewhere. */
 static void draw_scale_bar(TlImage *image, Layout l, const TlCamera *camera) {
-  double metres_a_pixel = 2 * camera->focus_m * camera->tan_x / image->width;
-  double length = tl_ink_nice(0.22 * image->width * metres_a_pixel),
-         pixels = length / metres_a_pixel;
+  double metres = metres_a_pixel(image, camera);
+  double length = tl_ink_nice(0.22 * image->width * metres), pixels = length / metres;
   double x = l.pad, y = image->height - l.strip + l.pad + 1.75 * l.text;
   char text[32];
   tl_ink_length(length, text);
@@ -90,6 +103,12 @@ static Legend legend_of(const TlRenderOptions *o) {
     return lengths[o->high < 1e-3 ? 0 : o->high < 0.5 ? 1 : 2];
   case TL_COLOUR_HEIGHT:
     return (Legend){"height", "m", 1};
+  case TL_COLOUR_ROTATION:
+    return (Legend){"rotation since frame", "deg", 1};
+  case TL_COLOUR_STRAIN:
+    return (Legend){"local strain since frame", "1", 1};
+  case TL_COLOUR_FORCE:
+    return (Legend){"normal force", "N", 1};
   default:
     return (Legend){"", "", 1};
   }
@@ -105,22 +124,48 @@ static double tick_step(double low, double high, double width, double size) {
   return step;
 }
 
-static void draw_legend(TlImage *image, Layout l, const TlRenderOptions *o) {
+/* A name that is too long begins before the bar. */
+static void name_legend(TlImage *image, double x, double y, double size, const TlRenderOptions *o) {
+  Legend legend = legend_of(o);
+  char text[96];
+  if (o->colour == TL_COLOUR_ROTATION || o->colour == TL_COLOUR_STRAIN)
+    snprintf(text, sizeof text, "%s %lld [%s]", legend.what, (long long)o->since, legend.unit);
+  else
+    snprintf(text, sizeof text, "%s [%s]%s", legend.what, legend.unit,
+             o->chains ? "; grey: in no chain" : "");
+  x = fmin(x, image->width - size - tl_ink_text_width(text, size));
+  tl_ink_text(image, x, y, size, text, white);
+}
+
+/* A bar; of chains a wedge, as thick as a tube of that force is at the camera's focus. */
+static double bar_height(const TlImage *image, Layout l, const TlCamera *camera,
+                         const TlRenderOptions *o) {
+  return o->chains ? o->chain_m / metres_a_pixel(image, camera) : 0.8 * l.text;
+}
+
+static void draw_bar(TlImage *image, double x, double y, double width, double height,
+                     const TlRenderOptions *o) {
+  for (int i = 0; i < (int)width; i++) {
+    uint8_t c[3];
+    double t = (i + 0.5) / width, part = o->chains ? t * height : height;
+    tl_colour_to_bytes(tl_colour_map(t), c);
+    tl_ink_box(image, x + i, y + height - part, 1, part, (TlInk){c[0], c[1], c[2], 1});
+  }
+}
+
+static void draw_legend(TlImage *image, Layout l, const TlCamera *camera,
+                        const TlRenderOptions *o) {
   double width = fmin(0.36 * image->width, 46 * l.text), x = image->width - 2 * l.pad - width;
-  double top = image->height - l.strip + 0.8 * l.pad, y = top + 1.5 * l.text, high = 0.8 * l.text;
+  double top = image->height - l.strip + 0.8 * l.pad, y = top + 1.5 * l.text;
+  double high = bar_height(image, l, camera, o);
   Legend legend = legend_of(o);
   char text[64];
   if (o->colour == TL_COLOUR_ID) {
     tl_ink_text(image, x, top, l.text, "colours tell the grains apart", grey);
     return;
   }
-  snprintf(text, sizeof text, "%s [%s]", legend.what, legend.unit);
-  tl_ink_text(image, x, top, l.text, text, white);
-  for (int i = 0; i < (int)width; i++) {
-    uint8_t c[3];
-    tl_colour_to_bytes(tl_colour_map((i + 0.5) / width), c);
-    tl_ink_box(image, x + i, y, 1, high, (TlInk){c[0], c[1], c[2], 1});
-  }
+  name_legend(image, x, top, l.text, o);
+  draw_bar(image, x, y, width, high, o);
   double low = legend.factor * o->low, up = legend.factor * o->high;
   double step = tick_step(low, up, width, 0.85 * l.text);
   for (double v = step * ceil(low / step - 1e-9); v <= up + 1e-9 * step; v += step) {
@@ -135,8 +180,9 @@ static void draw_legend(TlImage *image, Layout l, const TlRenderOptions *o) {
 void tl_render_captions(TlImage *image, const TlScene *scene, const TlFrame *frame,
                         const TlCamera *camera, const TlRenderOptions *options) {
   Layout l = layout_of(image);
+  l.strip += fmax(0, bar_height(image, l, camera, options) - 0.8 * l.text);
   tl_ink_box(image, 0, image->height - l.strip, image->width, l.strip, dark);
-  draw_title(image, l, scene, frame);
+  draw_title(image, l, scene, frame, options);
   draw_scale_bar(image, l, camera);
-  draw_legend(image, l, options);
+  draw_legend(image, l, camera, options);
 }

@@ -72,25 +72,96 @@ static int32_t build(TlTracer *t, Item *items, int64_t count) {
   return index;
 }
 
-static TlStatus add_bodies(TlTracer *t, const TlFrame *frame, int hidden) {
-  TL_TRY(TL_NEW(t->bodies, (size_t)frame->count));
+/* ---- bodies ---- */
+
+/* The plane in the body's frame when it goes through the ball; false: nothing is left. */
+static bool keep_behind(const TlTraceChoice *c, TlTraceBody *b) {
+  if (!c->cut) return true;
+  double before = tl_dot(c->cut_normal, tl_sub(b->centre, c->cut_point_m));
+  b->cut = fabs(before) < b->radius_m;
+  b->cut_normal = tl_mat_tvec(b->rotation, c->cut_normal);
+  b->cut_m = -before / b->scale;
+  return before < b->radius_m;
+}
+
+static bool shown(const TlTraceChoice *c, const TlBodyRow *row) {
+  return !(row->flags & c->hidden) && !(c->no_grains && !(row->flags & TL_ROW_NO_GRAIN));
+}
+
+static TlStatus add_grains(TlTracer *t, const TlFrame *frame, const TlTraceChoice *c) {
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
-    if (row->flags & hidden) continue;
+    if (!shown(c, row)) continue;
     const TlAvatar *a = tl_scene_avatar(t->scene, row->avatar_id);
     if (!a)
       return tl_fail(TL_EINPUT, "frame %lld: body %lld refers to avatar %lld, which the run lacks",
                      (long long)frame->index, (long long)row->id, (long long)row->avatar_id);
     double steep = a->gradient_max > 1 ? a->gradient_max : 1;
-    t->bodies[t->body_count++] = (TlTraceBody){.avatar = a,
-                                               .centre = row->position_m,
-                                               .rotation = tl_quat_matrix(row->rotation),
-                                               .scale = row->scale,
-                                               .radius_m = row->scale * a->radius_m,
-                                               .step = 0.95 / steep,
-                                               .row = i};
+    TlTraceBody *body = &t->bodies[t->body_count];
+    *body = (TlTraceBody){.avatar = a,
+                          .centre = row->position_m,
+                          .rotation = tl_quat_matrix(row->rotation),
+                          .scale = row->scale,
+                          .radius_m = row->scale * a->radius_m,
+                          .step = 0.95 / steep,
+                          .detail_m = a->spacing_m,
+                          .row = i};
+    t->body_count += keep_behind(c, body);
   }
   return TL_OK;
+}
+
+/* Any turn that takes z to the axis. */
+static TlMat3 along(TlVec3 axis) {
+  TlVec3 u = tl_unit(tl_cross(fabs(axis.z) < 0.9 ? tl_vec3(0, 0, 1) : tl_vec3(0, 1, 0), axis));
+  TlVec3 v = tl_cross(axis, u);
+  return (TlMat3){{{u.x, v.x, axis.x}, {u.y, v.y, axis.y}, {u.z, v.z, axis.z}}};
+}
+
+static void add_tubes(TlTracer *t, const TlTraceChoice *c) {
+  for (int64_t i = 0; i < c->tube_count; i++) {
+    const TlTraceTube *tube = &c->tubes[i];
+    TlVec3 way = tl_sub(tube->to, tube->from), middle = tl_axpy(tube->from, 0.5, way);
+    double length = tl_norm(way);
+    if (c->cut && tl_dot(c->cut_normal, tl_sub(middle, c->cut_point_m)) > 0) continue;
+    t->bodies[t->body_count++] =
+        (TlTraceBody){.centre = middle,
+                      .rotation = along(length > 0 ? tl_unit(way) : tl_vec3(0, 0, 1)),
+                      .scale = 1,
+                      .radius_m = 0.5 * length + 1.01 * tube->radius_m, /* rays begin outside */
+                      .step = 0.95,
+                      .detail_m = 0.2 * tube->radius_m,
+                      .half_m = 0.5 * length,
+                      .thick_m = tube->radius_m,
+                      .row = i};
+  }
+}
+
+static TlStatus add_bodies(TlTracer *t, const TlFrame *frame, const TlTraceChoice *c) {
+  TL_TRY(TL_NEW(t->bodies, (size_t)(frame->count + c->tube_count)));
+  TL_TRY(add_grains(t, frame, c));
+  add_tubes(t, c);
+  return TL_OK;
+}
+
+/* Of the whole body, unscaled body frame. */
+static double whole_phi(const TlTraceBody *b, TlVec3 q) {
+  if (b->avatar) return tl_avatar_phi(b->avatar, q, NULL);
+  double beyond = fmax(0, fabs(q.z) - b->half_m);
+  return sqrt(q.x * q.x + q.y * q.y + beyond * beyond) - b->thick_m;
+}
+
+static double before_cut(const TlTraceBody *b, TlVec3 q) {
+  return tl_dot(b->cut_normal, q) - b->cut_m;
+}
+
+static double body_phi(const TlTraceBody *b, TlVec3 q) {
+  double phi = whole_phi(b, q);
+  return b->cut ? fmax(phi, before_cut(b, q)) : phi;
+}
+
+static TlVec3 in_body(const TlTraceBody *b, TlVec3 p) {
+  return tl_scale(1 / b->scale, tl_mat_tvec(b->rotation, tl_sub(p, b->centre)));
 }
 
 static TlStatus build_tree(TlTracer *t) {
@@ -107,9 +178,11 @@ static TlStatus build_tree(TlTracer *t) {
   return TL_OK;
 }
 
-TlStatus tl_tracer_make(TlTracer *t, const TlScene *scene, const TlFrame *frame, int hidden) {
+TlStatus tl_tracer_make(TlTracer *t, const TlScene *scene, const TlFrame *frame,
+                        const TlTraceChoice *choice) {
+  static const TlTraceChoice all = {0};
   *t = (TlTracer){.scene = scene, .has_ground = scene->has_terrain};
-  TlStatus status = add_bodies(t, frame, hidden);
+  TlStatus status = add_bodies(t, frame, choice ? choice : &all);
   if (status == TL_OK) status = build_tree(t);
   if (status == TL_OK && t->has_ground) status = tl_ground_tracer_make(&t->ground, &scene->terrain);
   if (status == TL_OK) status = tl_wall_tracer_make(&t->walls, scene, frame, t->low, t->high);
@@ -170,10 +243,10 @@ static bool body_ray(const TlTraceBody *b, TlVec3 from, TlVec3 d, double t_max, 
   return true;
 }
 
-static double bisect(const TlAvatar *a, const BodyRay *r, double outside, double inside) {
+static double bisect(const TlTraceBody *b, const BodyRay *r, double outside, double inside) {
   for (int i = 0; i < 40; i++) {
     double middle = 0.5 * (outside + inside);
-    if (tl_avatar_phi(a, tl_axpy(r->from, middle, r->direction), NULL) > 0)
+    if (body_phi(b, tl_axpy(r->from, middle, r->direction)) > 0)
       outside = middle;
     else
       inside = middle;
@@ -185,25 +258,32 @@ static double bisect(const TlAvatar *a, const BodyRay *r, double outside, double
 static double meet_body(const TlTraceBody *b, TlVec3 from, TlVec3 d, double t_max) {
   BodyRay r;
   if (!body_ray(b, from, d, t_max, 0, &r)) return -1;
-  const double least = 0.02 * b->avatar->spacing_m;
+  const double least = 0.02 * b->detail_m;
   double before = -1, t = r.t0;
   for (int i = 0; i < STEPS && t <= r.t1; i++) {
-    double phi = tl_avatar_phi(b->avatar, tl_axpy(r.from, t, r.direction), NULL);
-    if (phi <= 0 && before >= 0) return b->scale * bisect(b->avatar, &r, before, t);
+    double phi = body_phi(b, tl_axpy(r.from, t, r.direction));
+    if (phi <= 0 && before >= 0) return b->scale * bisect(b, &r, before, t);
     if (phi > 0) before = t;
     t += fmax(least, b->step * fabs(phi));
   }
   return -1;
 }
 
+/* The depth that the cut bares: 0 where the body's own surface was met. */
+static double depth_within(const TlTraceBody *b, TlVec3 point) {
+  if (!b->cut) return 0;
+  TlVec3 q = in_body(b, point);
+  double phi = whole_phi(b, q);
+  return phi < before_cut(b, q) ? -b->scale * phi : 0;
+}
+
 /* Normal of the trilinear phi over +-0.7 cells: its own gradient jumps at the cells' faces. */
 static TlVec3 body_normal(const TlTraceBody *b, TlVec3 point) {
-  TlVec3 p = tl_scale(1 / b->scale, tl_mat_tvec(b->rotation, tl_sub(point, b->centre)));
-  double h = 0.7 * b->avatar->spacing_m, g[3];
+  TlVec3 p = in_body(b, point);
+  double h = 0.7 * b->detail_m, g[3];
   for (int a = 0; a < 3; a++) {
     TlVec3 e = tl_vec3(a == 0 ? h : 0, a == 1 ? h : 0, a == 2 ? h : 0);
-    g[a] =
-        tl_avatar_phi(b->avatar, tl_add(p, e), NULL) - tl_avatar_phi(b->avatar, tl_sub(p, e), NULL);
+    g[a] = body_phi(b, tl_add(p, e)) - body_phi(b, tl_sub(p, e));
   }
   return tl_unit(tl_mat_vec(b->rotation, tl_vec3(g[0], g[1], g[2])));
 }
@@ -267,7 +347,10 @@ TlHit tl_trace(const TlTracer *t, TlVec3 from, TlVec3 d, double t_max) {
   trace_walls(t, from, d, &hit);
   trace_grains(t, from, d, &hit);
   hit.point = tl_axpy(from, hit.t, d);
-  if (hit.kind == TL_HIT_GRAIN) hit.normal = body_normal(&t->bodies[hit.body], hit.point);
+  if (hit.kind == TL_HIT_GRAIN) {
+    hit.normal = body_normal(&t->bodies[hit.body], hit.point);
+    hit.within_m = depth_within(&t->bodies[hit.body], hit.point);
+  }
   return hit;
 }
 
@@ -279,9 +362,9 @@ static double light_past(const TlTraceBody *b, TlVec3 from, TlVec3 d, double sof
   double margin = softness * (tl_norm(tl_sub(b->centre, from)) + b->radius_m);
   if (!body_ray(b, from, d, INFINITY, margin, &r)) return 1;
   double light = 1, t = r.t0;
-  const double least = 0.05 * b->avatar->spacing_m;
+  const double least = 0.05 * b->detail_m;
   for (int i = 0; i < STEPS && t <= r.t1; i++) {
-    double phi = tl_avatar_phi(b->avatar, tl_axpy(r.from, t, r.direction), NULL);
+    double phi = body_phi(b, tl_axpy(r.from, t, r.direction));
     if (phi <= 0) return 0;
     light = fmin(light, phi / (softness * t + 1e-9 * b->radius_m));
     t += fmax(least, b->step * phi);
@@ -332,8 +415,7 @@ double tl_trace_grain_distance(const TlTracer *t, TlVec3 p, double range) {
       continue;
     }
     const TlTraceBody *b = &t->bodies[-node->left - 1];
-    TlVec3 q = tl_scale(1 / b->scale, tl_mat_tvec(b->rotation, tl_sub(p, b->centre)));
-    range = fmin(range, b->scale * tl_avatar_phi(b->avatar, q, NULL));
+    range = fmin(range, b->scale * body_phi(b, in_body(b, p)));
   }
   return range;
 }

@@ -1,8 +1,12 @@
-/* Rays against a frame of a run: grains (their level sets), ground and planes.
+/* Rays against a frame of a run: grains (their level sets), tubes, ground and planes.
  *
  * Grains: trilinear phi of the avatar, sphere-traced in the body frame inside the bounding ball
  * (steps shortened by the avatar's largest gradient) and bisected at the sign change, so that what
  * is seen is the phi = 0 surface the solver uses. A tree of boxes over the balls finds them.
+ * Tubes: round bars with round ends, by their distance, as if they were grains. A cut takes away
+ * what of the bodies lies before a plane: phi becomes the larger of phi and the distance to the
+ * plane, so that what is cut shows a flat face. Tubes are not cut: those whose middle lies before
+ * the plane are left out.
  * Ground: render_ground.h. Planes are seen from their front only, so they never hide the grains;
  * walls: render_walls.h.
  * World frame, metres. Building: O(n log n); safe to use from many threads afterwards.
@@ -14,12 +18,34 @@
 #include "post/render_walls.h"
 #include "store/results.h"
 
+typedef struct TlTraceTube {
+  TlVec3 from, to; /* ends of its axis */
+  double radius_m;
+  TlVec3 colour; /* linear RGB */
+} TlTraceTube;
+
+/* What of a frame is there to be seen. */
+typedef struct TlTraceChoice {
+  int hidden;     /* bodies with any of these flags (TL_ROW_...) are left out */
+  bool no_grains; /* and those with none of TL_ROW_NO_GRAIN */
+  bool cut;       /* what lies before the plane (where its normal points) is left out */
+  TlVec3 cut_point_m, cut_normal; /* unit */
+  const TlTraceTube *tubes;       /* borrowed */
+  int64_t tube_count;
+} TlTraceChoice;
+
+/* A grain, or a tube along its own z axis. */
 typedef struct TlTraceBody {
-  const TlAvatar *avatar; /* borrowed */
+  const TlAvatar *avatar; /* borrowed; NULL: a tube */
   TlVec3 centre;
   TlMat3 rotation; /* body -> world */
   double scale, radius_m, step;
-  int64_t row; /* of the frame */
+  double detail_m;        /* of the surface, unscaled: the grid's spacing */
+  double half_m, thick_m; /* tube: half of its axis, radius */
+  bool cut;               /* by the plane cut_normal . q = cut_m of the unscaled body frame */
+  TlVec3 cut_normal;
+  double cut_m;
+  int64_t row; /* of the frame; of the tubes */
 } TlTraceBody;
 
 typedef struct TlTraceNode {
@@ -54,12 +80,14 @@ typedef struct TlHit {
   TlVec3 point, normal; /* unit, out of the body or ground */
   int64_t body;         /* of tracer->bodies */
   int64_t plane, part;
-  double u, v; /* on a wall: place along its surface */
+  double u, v;     /* on a wall: place along its surface */
+  double within_m; /* on the face of a cut: depth below the grain's own surface; else 0 */
 } TlHit;
 
-/* TL_EINPUT when the frame names an avatar that the scene lacks. */
-/* hidden: bodies with any of these flags (TL_ROW_...) are left out. */
-TlStatus tl_tracer_make(TlTracer *tracer, const TlScene *scene, const TlFrame *frame, int hidden);
+/* choice: NULL: all grains, no tubes. TL_EINPUT when the frame names an avatar that the scene
+ * lacks. */
+TlStatus tl_tracer_make(TlTracer *tracer, const TlScene *scene, const TlFrame *frame,
+                        const TlTraceChoice *choice);
 void tl_tracer_free(TlTracer *tracer);
 
 /* First thing met at 0 < t < t_max along a unit direction. */
@@ -67,7 +95,7 @@ TlHit tl_trace(const TlTracer *tracer, TlVec3 from, TlVec3 direction, double t_m
 /* Light that comes along a unit direction to the sun: 0 (in shadow) to 1; grains cast penumbras
  * that widen with distance (softness: half the sun's angle, about; rad), ground casts hard ones. */
 double tl_trace_light(const TlTracer *tracer, TlVec3 from, TlVec3 to_sun, double softness);
-/* Least phi of any grain at a point, but not above range. */
+/* Least phi of any grain or tube at a point, but not above range. */
 double tl_trace_grain_distance(const TlTracer *tracer, TlVec3 point, double range);
 
 #endif

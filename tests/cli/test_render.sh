@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# talus-render: plots of a table over time, refusals.
+# talus-render: plots of a table over time, pictures of chains and of sections, refusals.
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -29,5 +29,50 @@ PATH=/nonexistent "$BIN/talus-render" "run's folder" --plots --overwrite -o plot
 "$BIN/talus-render" absent --colour=mass -o x.png >/dev/null 2>err.txt
 [ $? = 2 ] || fail "unknown colour"
 [ ! -e x.png ] || fail "x.png is there"
+
+# five balls in a heap at rest, with their contacts: a chain's picture is not that of the grains, a
+# section not that of the whole, and limits given are taken
+export OMP_NUM_THREADS=1
+cat >s.yaml <<'YAML'
+time: {dt_s: 1.0e-4, steps: 60, frame_every_s: 2.0e-3}
+frames: {contacts: true}
+shapes: [{name: ball, diameter_m: 2.0e-3}]
+bodies: [{shape: ball, position_m: [0, 0, 0.001], count: 5, step_m: [0, 0, 0.002]}]
+planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]
+YAML
+"$BIN/talus-solve" -q s.yaml >out.txt 2>&1 || { fail "the run"; cat out.txt; }
+draw() { # picture, arguments
+  "$BIN/talus-render" s.run --width=96 --height=96 --no-smooth -o "$@" >/dev/null 2>err.txt && is_png "$1" || { fail "$*"; cat err.txt; }
+}
+differ() { cmp -s "$1" "$2" && fail "$1 and $2 are one picture"; }
+draw grains.png
+draw chains.png --chains
+draw turned.png --colour=rotation --since=1
+draw turned1.png --colour=rotation --since=1 --colour-high=7
+draw strain.png --colour=strain
+draw cut.png --colour=rotation --since=1 --cut=30,0.0005
+draw view.png --view=30,6
+draw cut0.png --cut=30
+differ grains.png chains.png
+differ turned.png turned1.png
+differ view.png cut0.png
+refused() { # status, text, arguments
+  local want=$1 text=$2 got=0; shift 2
+  "$BIN/talus-render" s.run --width=96 --height=96 -o no.png "$@" >/dev/null 2>err.txt || got=$?
+  [ "$got" = "$want" ] && grep -qF -- "$text" err.txt || { fail "$*: exit $got"; cat err.txt; }
+}
+refused 1 "there is no frame 77; it has 4, from 0 to 3" --colour=rotation --since=77
+refused 1 "there is no frame 88; it has 4, from 0 to 3" --chains --frame=88
+refused 1 "no shear band was found between frames 0 and 3" --cut=band
+refused 2 "--since=soon" --colour=strain --since=soon
+refused 2 "--cut=north" --cut=north
+refused 2 "wants a number or two" --cut=1,2,3
+refused 2 "--view=30: wants two numbers" --view=30
+refused 2 "95 degrees above the horizon" --view=30,95
+refused 2 "exclude each other" --view=30,5 --from=1,1,1 --at=0,0,0
+refused 2 "the colours begin at" --colour=size --colour-high=1e-9
+"$BIN/talus-solve" -q s.yaml --overwrite --set frames.contacts=false >out.txt 2>&1 || fail "without contacts"
+refused 1 "frame 3 has no contacts; run the study with frames: {contacts: true}" --chains
+[ ! -e no.png ] || fail "a refused picture was written"
 [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left"
 exit $bad

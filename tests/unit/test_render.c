@@ -95,7 +95,7 @@ START_TEST(tree_finds_the_nearest_of_many_spheres) {
   }
   TlFrame frame = {.count = N, .rows = rows};
   TlTracer tracer;
-  CK_OK(tl_tracer_make(&tracer, &scene, &frame, 0));
+  CK_OK(tl_tracer_make(&tracer, &scene, &frame, NULL));
   int hits = 0;
   for (int k = 0; k < 3000; k++) {
     TlVec3 from = tl_scale(30, random_direction(&r)), aim = tl_scale(8, random_direction(&r));
@@ -132,7 +132,7 @@ START_TEST(turned_body_is_met_on_its_zero_surface) {
   row.rotation = tl_quat_from_rotation(tl_vec3(0.4, -1.1, 0.6));
   TlFrame frame = {.count = 1, .rows = &row};
   TlTracer tracer;
-  CK_OK(tl_tracer_make(&tracer, &scene, &frame, 0));
+  CK_OK(tl_tracer_make(&tracer, &scene, &frame, NULL));
   TlRandom r = {4, 1, 0};
   int hits = 0;
   for (int k = 0; k < 2000; k++) {
@@ -242,7 +242,7 @@ START_TEST(sphere_shades_what_lies_behind_it_from_the_sun) {
   TlBodyRow row = row_at(1, 1, 1, tl_vec3(0, 0, 5));
   TlFrame frame = {.count = 1, .rows = &row};
   TlTracer tracer;
-  CK_OK(tl_tracer_make(&tracer, &scene, &frame, 0));
+  CK_OK(tl_tracer_make(&tracer, &scene, &frame, NULL));
   TlVec3 sun = tl_unit(tl_vec3(0.3, 0, 1)), shade = tl_axpy(row.position_m, -5, sun);
   CK_NEAR(tl_trace_light(&tracer, shade, sun, 0.03), 0, 0);
   CK_NEAR(tl_trace_light(&tracer, tl_add(shade, tl_vec3(0, 1.4, 0)), sun, 0.03), 1, 0);
@@ -265,7 +265,7 @@ START_TEST(plane_is_seen_from_its_front_only) {
   TlBodyRow row = row_at(1, 1, 1, tl_vec3(0, 0, 0));
   TlFrame frame = {.count = 1, .rows = &row};
   TlTracer tracer;
-  CK_OK(tl_tracer_make(&tracer, &scene, &frame, 0));
+  CK_OK(tl_tracer_make(&tracer, &scene, &frame, NULL));
   TlHit hit = tl_trace(&tracer, tl_vec3(1.5, 0, 4), tl_vec3(0, 0, -1), INFINITY);
   ck_assert(hit.kind == TL_HIT_PLANE);
   CK_NEAR(hit.t, 5, 1e-12);
@@ -302,7 +302,7 @@ START_TEST(walls_are_met_where_they_are_at_the_frame_and_containers_show_what_th
   TlBodyRow row = row_at(1, 1, 1, tl_vec3(0, 2, 0));
   TlFrame frame = {.step = 2000, .count = 1, .rows = &row};
   TlTracer tracer;
-  CK_OK(tl_tracer_make(&tracer, &scene, &frame, 0));
+  CK_OK(tl_tracer_make(&tracer, &scene, &frame, NULL));
   const TlVec3 ahead = {1, 0, 0}, back = {-1, 0, 0};
   TlHit hit = tl_trace(&tracer, tl_vec3(-30, 0, 0), ahead, INFINITY); /* the box */
   ck_assert(hit.kind == TL_HIT_PART && hit.part == 0 && hit.normal.x == -1);
@@ -399,7 +399,7 @@ START_TEST(automatic_camera_has_every_grain_in_the_frame_and_in_sight) {
     TlCamera camera;
     CK_OK(tl_camera_automatic(&scene, &path, close, 32, WIDTH, HEIGHT, &camera));
     TlTracer tracer;
-    CK_OK(tl_tracer_make(&tracer, &scene, &frame, 0));
+    CK_OK(tl_tracer_make(&tracer, &scene, &frame, NULL));
     double least = 1e9, most = -1e9;
     for (int i = 0; i < 20; i++) {
       double x, y;
@@ -436,7 +436,8 @@ START_TEST(apparatus_can_be_left_out) {
   from.z += 4 * rows[0].scale * sphere.radius_m;
   for (int bare = 0; bare < 2; bare++) {
     TlTracer tracer;
-    CK_OK(tl_tracer_make(&tracer, &scene, &frame, bare ? TL_ROW_NO_GRAIN : 0));
+    const TlTraceChoice choice = {.hidden = bare ? TL_ROW_NO_GRAIN : 0};
+    CK_OK(tl_tracer_make(&tracer, &scene, &frame, &choice));
     TlHit hit = tl_trace(&tracer, from, down, INFINITY);
     ck_assert_int_eq(hit.kind, TL_HIT_GRAIN);
     ck_assert_int_eq(tracer.bodies[hit.body].row, bare ? 0 : 1);
@@ -453,7 +454,7 @@ START_TEST(body_of_an_unknown_avatar_is_refused) {
   TlFrame frame = {.index = 4, .count = 1, .rows = &row};
   TlTracer tracer;
   TlRenderPath path = {0};
-  CK_FAILS(tl_tracer_make(&tracer, &scene, &frame, 0), TL_EINPUT, "avatar 99");
+  CK_FAILS(tl_tracer_make(&tracer, &scene, &frame, NULL), TL_EINPUT, "avatar 99");
   CK_FAILS(tl_render_path_add(&path, &scene, &frame), TL_EINPUT, "body 7");
 }
 END_TEST
