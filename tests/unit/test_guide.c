@@ -2,10 +2,11 @@
 #include "support/placed.h"
 #include "support/tltest.h"
 
+#include "base/mem.h"
 #include "base/par.h"
 #include "dem/step.h"
 
-enum { BALL = 1, PLATEN = 2, NET_SHAPE = -7, TOP = 0 };
+enum { BALL = 1, PLATEN = 2, NET_SHAPE = -7, TOP = 0, COLUMNS = 20 };
 static const double R = 0.01, THICK = 0.01, K = 1e5;
 static const TlQuat UPRIGHT = {1, 0, 0, 0};
 static const TlVec3 NONE = {0, 0, 0};
@@ -140,8 +141,34 @@ START_TEST(a_platen_tilts_about_its_ram_only) {
 }
 END_TEST
 
-/* A tube whose last row the platen carries: it keeps its place in the platen, whatever that does.
- */
+/* A tube whose last row the platen carries; its spheres follow the bodies that are there. */
+static void carry_a_tube(Cell *cell) {
+  cell->net = (TlNet){.first_id = 100,
+                      .shape_id = NET_SHAPE,
+                      .rows = 4,
+                      .columns = COLUMNS,
+                      .layers = 2,
+                      .tube_radius_m = 0.06,
+                      .spacing_m = tl_net_tube_spacing(0.06, COLUMNS),
+                      .along = {1, 0, 0},
+                      .across = {0, 0, 1},
+                      .radius_m = 0.004,
+                      .layer_gap_m = 0.008,
+                      .mass_kg = 1e-3,
+                      .normal_N_m = 50,
+                      .tangential_N_m = 20,
+                      .stretch_most = 3,
+                      .friction = 0.5,
+                      .restitution = 0.3,
+                      .clamped = TL_NET_FIRST_ROW,
+                      .held = true,
+                      .hold = {TOP, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT}};
+  CK_OK(tl_solver_set_nets(cell->solver, &cell->net, 1));
+  CK_OK(tl_net_add(&cell->net, &cell->bodies, 0, tl_net_spheres(&cell->net)));
+  tl_history_sort(&cell->bodies.history);
+}
+
+/* It keeps its place in the platen, whatever that does. */
 START_TEST(a_membrane_s_row_goes_with_its_platen) {
   Cell cell;
   cell_open(&cell);
@@ -149,27 +176,7 @@ START_TEST(a_membrane_s_row_goes_with_its_platen) {
   cell.guide.speed_m_s = 0.05;
   cell.guide.tilts = true;
   cell_start(&cell);
-  cell.net = (TlNet){.first_id = 100,
-                     .shape_id = NET_SHAPE,
-                     .rows = 4,
-                     .columns = 20,
-                     .layers = 2,
-                     .tube_radius_m = 0.06,
-                     .spacing_m = tl_net_tube_spacing(0.06, 20),
-                     .along = {1, 0, 0},
-                     .across = {0, 0, 1},
-                     .radius_m = 0.004,
-                     .layer_gap_m = 0.008,
-                     .mass_kg = 1e-3,
-                     .normal_N_m = 50,
-                     .tangential_N_m = 20,
-                     .stretch_most = 3,
-                     .clamped = TL_NET_FIRST_ROW,
-                     .held = true,
-                     .hold = {TOP, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT}};
-  CK_OK(tl_solver_set_nets(cell.solver, &cell.net, 1));
-  CK_OK(tl_net_add(&cell.net, &cell.bodies, 0, tl_net_spheres(&cell.net)));
-  tl_history_sort(&cell.bodies.history);
+  carry_a_tube(&cell);
   CK_OK(tl_solver_refresh(cell.solver, &cell.bodies));
   tl_bodies_set_spin(&cell.bodies, TOP, tl_vec3(1, -2, 0));
   run(&cell, 2000);
@@ -177,7 +184,7 @@ START_TEST(a_membrane_s_row_goes_with_its_platen) {
   ck_assert_double_lt(up.z, 0.9999);
   for (int64_t i = 0; i < tl_net_spheres(&cell.net); i++) {
     TlVec3 start = tl_net_sphere(&cell.net, i).position;
-    int64_t at = 1 + i, row = i / 20 % 4;
+    int64_t at = 1 + i, row = i / COLUMNS % 4;
     TlVec3 arm = tl_sub(start, cell.net.hold.position);
     TlVec3 there =
         tl_add(cell.bodies.position[TOP], tl_quat_rotate(cell.bodies.rotation[TOP], arm));
@@ -187,6 +194,42 @@ START_TEST(a_membrane_s_row_goes_with_its_platen) {
     if (row == 1 || row == 2) ck_assert_double_gt(off, 1e-4);
   }
   cell_close(&cell);
+}
+END_TEST
+
+/* A ball at rest put against a sphere of the tube's end: from the carried row it has the spring's
+ * and the dashpot's force of the platen's motion, from the clamped one none. */
+START_TEST(a_carried_row_rubs_with_its_velocity) {
+  enum { PLACE = 5, DEEP_UM = 100 };
+  const double deep = 1e-6 * DEEP_UM;
+  for (int row = 0; row < 4; row += 3) {
+    Cell cell;
+    TlContactRow *rows;
+    int64_t count;
+    cell_open(&cell);
+    cell.guide.driven = true;
+    cell.guide.speed_m_s = 0.05;
+    cell_start(&cell);
+    int64_t ball = tl_test_put(&cell.bodies, BALL, tl_vec3(0, 0, 1), UPRIGHT, NONE);
+    carry_a_tube(&cell);
+    run(&cell, 20);
+    TlVec3 v = {0, 0, row ? cell.guide.speed_m_s : 0};
+    TlVec3 x = cell.bodies.position[2 + COLUMNS * row + PLACE];
+    TlVec3 out = tl_unit(tl_vec3(x.x, x.y, 0));
+    cell.bodies.position[ball] = tl_axpy(x, deep - R - cell.net.radius_m, out);
+    run(&cell, 1);
+    double way = cell.config.step_s, shear = K * cell.config.penalty.grain.ratio;
+    double dashpot = 2 * tl_law_damping(0.3) * sqrt(cell.bodies.mass[ball] * shear);
+    TlVec3 want = tl_axpy(tl_scale(-K * deep, out), way * shear + dashpot, v);
+    CK_OK(tl_solver_contacts(cell.solver, &cell.bodies, &rows, &count));
+    ck_assert_int_eq(count, row ? 1 : 2); /* the lower one is on the floor, too */
+    ck_assert_int_eq(rows->high, 100 + COLUMNS * row + PLACE);
+    TlVec3 force = tl_scale(1 / cell.config.step_s, rows->impulse_N_s);
+    CK_NEAR(tl_norm(tl_sub(force, want)) / (K * deep), 0, 1e-9);
+    if (row) ck_assert_double_gt(want.z, 0.05 * K * deep);
+    tl_free(rows);
+    cell_close(&cell);
+  }
 }
 END_TEST
 
@@ -211,4 +254,5 @@ END_TEST
 
 TL_TEST_MAIN("guide", a_load_is_borne_by_what_lies_beneath,
              a_driven_platen_presses_as_far_as_it_goes, a_platen_tilts_about_its_ram_only,
-             a_membrane_s_row_goes_with_its_platen, guides_that_make_no_sense_are_refused)
+             a_membrane_s_row_goes_with_its_platen, a_carried_row_rubs_with_its_velocity,
+             guides_that_make_no_sense_are_refused)
