@@ -101,8 +101,8 @@ static inline double share_in_cone(TlVec3 f, TlVec3 g, double most) {
  * bears it slips, and there is no dashpot. Slip takes the mean force of the step's two ends times
  * the way. */
 typedef struct Rubbed {
-  TlVec3 force, s;
-  double slip_J, viscous_J;
+  TlVec3 force, s, dashpot; /* the dashpot's part of the force */
+  double slip_J;
   int sliding;
 } Rubbed;
 
@@ -121,13 +121,36 @@ static inline Rubbed rub(const Spring *spring, TlVec3 ut, double damping, double
   }
   TlVec3 dashpot = tl_scale(-damping, ut);
   double share = share_in_cone(force, dashpot, most);
-  r.viscous_J = -share * dt * tl_dot(dashpot, ut);
+  r.dashpot = tl_scale(share, dashpot);
   r.force = tl_axpy(force, share, dashpot);
   return r;
 }
 
-static inline void add_point(const Pair *pair, const TlPoint *point, double fn, TlVec3 force,
+/* Of the force at a point: all of it, the normal part, the dashpots'. */
+typedef struct Borne {
+  TlVec3 force, viscous;
+  double normal_N;
+} Borne;
+
+static inline void add_viscous(const TlPress *p, TlVec3 at, TlVec3 ra, TlVec3 force,
+                               TlPressed *out) {
+  out->viscous = tl_add(out->viscous, force);
+  out->viscous_torque_a = tl_add(out->viscous_torque_a, tl_cross(ra, force));
+  if (p->wall) out->wall_viscous_J += p->step_s * tl_dot(p->wall_velocity(p->wall, at), force);
+  if (p->b < 0) return;
+  TlVec3 rb = tl_sub(at, p->body[p->b].x);
+  out->viscous_torque_b = tl_add(out->viscous_torque_b, tl_cross(force, rb));
+}
+
+/* Where tension is cut, what the spring would give goes with the dashpot. */
+static inline TlVec3 viscous_of(const Rubbed *rubbed, double normal_N, TlVec3 n) {
+  return tl_axpy(rubbed->dashpot, normal_N, n);
+}
+
+static inline void add_point(const Pair *pair, const TlPoint *point, const Borne *borne,
                              const TlLawValues *law, TlPressed *out) {
+  double fn = borne->normal_N;
+  TlVec3 force = borne->force;
   const TlPress *p = pair->press;
   out->normal_N += fn;
   out->point = tl_axpy(out->point, fn, point->p); /* over the sum when all are there */
@@ -145,6 +168,7 @@ static inline void add_point(const Pair *pair, const TlPoint *point, double fn, 
     out->stiffness_b[0] += stiff;
     out->stiffness_b[1] += stiff * tl_norm2(rb);
   }
+  add_viscous(p, point->p, ra, borne->viscous, out);
   out->points++;
   if (capped(p, -point->gap) < -point->gap) out->capped++;
   out->depth_m = tl_max(out->depth_m, -point->gap);
@@ -167,15 +191,15 @@ static inline void press_point(const Pair *pair, const TlPoint *point, int64_t k
   TlVec3 u = relative_velocity(p, point->p, ra, rb);
   double un = tl_dot(u, n), damping = pair->damping * law->slope;
   double fn = tl_max(law->force - damping * un, 0);
-  out->viscous_J += (law->force - fn) * un * p->step_s; /* tension cut: the spring's is lost */
   Spring spring = spring_of(p, key, n, law->shear);
   Rubbed rubbed = rub(&spring, tl_axpy(u, -un, n), pair->shear_damping * law->slope,
                       p->friction * fn, p->step_s);
-  TlVec3 ft = rubbed.force;
   out->slip_J += rubbed.slip_J;
-  out->viscous_J += rubbed.viscous_J;
   out->sliding += rubbed.sliding;
-  add_point(pair, point, fn, tl_axpy(ft, fn, n), law, out);
+  Borne borne = {.force = tl_axpy(rubbed.force, fn, n),
+                 .viscous = viscous_of(&rubbed, fn - law->force, n),
+                 .normal_N = fn};
+  add_point(pair, point, &borne, law, out);
   out->elastic_J += law->energy + 0.5 * law->shear * tl_norm2(rubbed.s);
   if (p->friction == 0) return;
   int64_t high = p->b >= 0 ? p->bodies->id[p->b] : -1 - p->boundary;
@@ -248,6 +272,7 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches
   Spring spring = spring_of(p, key, n, law.shear);
   Rubbed rubbed = rub(&spring, ut, shear_damping, p->friction * fn, dt);
   TlVec3 force = tl_axpy(rubbed.force, fn, n), moment = tl_cross(ra, force);
+  TlVec3 viscous = viscous_of(&rubbed, fn - law.force, n);
   double stiff = tl_max(law.slope, law.shear);
   *out = (TlPressed){.force = force,
                      .torque_a = moment,
@@ -261,8 +286,11 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches
                      .normal = n,
                      .elastic_J = law.energy + 0.5 * law.shear * tl_norm2(rubbed.s),
                      .slip_J = rubbed.slip_J,
-                     .viscous_J = (law.force - fn) * un * dt + rubbed.viscous_J,
                      .wall_work_J = dt * tl_dot(wall, force),
+                     .viscous = viscous,
+                     .viscous_torque_a = tl_cross(ra, viscous),
+                     .viscous_torque_b = tl_cross(viscous, rb),
+                     .wall_viscous_J = dt * tl_dot(wall, viscous),
                      .stiffness_a = {stiff, stiff * tl_norm2(ra)},
                      .stiffness_b = {b ? stiff : 0, stiff * tl_norm2(rb)}};
   if (p->friction == 0) return TL_OK;

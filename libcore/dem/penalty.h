@@ -73,8 +73,11 @@ typedef struct TlPressed {
   TlVec3 point, normal; /* where they act on the whole, world, and their direction */
   double elastic_J;     /* held by normal and tangential springs at the end */
   double slip_J;        /* what friction took in the step */
-  double viscous_J;     /* what damping took, at the given velocities */
   double wall_work_J;   /* what a moving boundary did on a */
+  /* the dashpots' part of force and torques, and of that work: what damping took is known when the
+   * kick is (step_penalty.c) */
+  TlVec3 viscous, viscous_torque_a, viscous_torque_b;
+  double wall_viscous_J;
   double stiffness_a[2],
       stiffness_b[2]; /* sums of slopes: for v, and times the arm squared for w */
 } TlPressed;

@@ -218,6 +218,25 @@ static inline void count_contact(const Low *l, const TlSlot *at, double depth, i
   t->capped += capped;
 }
 
+static inline void put(float x[3], TlVec3 v) {
+  x[0] = (float)v.x;
+  x[1] = (float)v.y;
+  x[2] = (float)v.z;
+}
+static inline TlVec3 got(const float x[3]) {
+  return tl_vec3((double)x[0], (double)x[1], (double)x[2]);
+}
+
+/* Both bodies are given the same rounded force: in a common motion it does no work. */
+static inline void add_viscous(const TlPressRoom *room, int64_t slot, TlVec3 force, TlVec3 torque_a,
+                               TlVec3 torque_b, TlPressLow *sum) {
+  TlPressViscous *v = &room->viscous[slot];
+  put(v->force, force);
+  put(v->torque_b, torque_b);
+  sum->viscous = tl_add(sum->viscous, got(v->force));
+  sum->viscous_torque = tl_add(sum->viscous_torque, torque_a);
+}
+
 static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at) {
   TlPressLow *sum = &l->step->low[at->a];
   TlPressRoom *room = l->step->room;
@@ -233,8 +252,9 @@ static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at) {
   sum->points += p->points;
   sum->elastic_J += p->elastic_J;
   sum->slip_J += p->slip_J;
-  sum->viscous_J += p->viscous_J;
   sum->wall_J += p->wall_work_J;
+  sum->wall_viscous_J += p->wall_viscous_J;
+  add_viscous(room, at->number, p->viscous, p->viscous_torque_a, p->viscous_torque_b, sum);
   sum->contact_N += tl_norm(p->force);
   if (at->b < 0) sum->boundary_N += p->normal_N;
   count_contact(l, at, p->depth_m, p->points, p->sliding, p->capped);
@@ -263,7 +283,9 @@ static void add_lane(const Low *l, int k) {
   sum->points++;
   sum->elastic_J += x->elastic[k];
   sum->slip_J += x->slip[k];
-  sum->viscous_J += x->viscous[k];
+  TlVec3 viscous = lane(x->viscous, k);
+  add_viscous(room, at->number, viscous, tl_scale(-x->radius_a[k], tl_cross(n, viscous)),
+              tl_cross(viscous, lane(x->arm_b, k)), sum);
   sum->contact_N += x->size[k];
   if (at->b < 0) sum->boundary_N += x->normal_N[k];
   count_contact(l, at, x->depth[k], 1, (int)x->sliding[k], x->depth[k] > x->cap[k]);
@@ -588,7 +610,8 @@ TlStatus tl_press_all(TlPressStep *s) {
   room->slots = (int64_t)s->scan.pairs->count + room->plan.wall[n];
   room->slot = tl_arena_push(s->arena, (size_t)room->slots, sizeof *room->slot);
   room->place = tl_arena_push(s->arena, (size_t)room->slots, sizeof *room->place);
-  if (!room->slot || !room->place) return TL_ENOMEM;
+  room->viscous = tl_arena_push(s->arena, (size_t)room->slots, sizeof *room->viscous);
+  if (!room->slot || !room->place || !room->viscous) return TL_ENOMEM;
   room->pairs = (int64_t)s->scan.pairs->count;
   room->pair = s->scan.pairs->pair;
   TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_bodies, s));
@@ -605,6 +628,9 @@ TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
     __builtin_prefetch(&s->room->slot[plan->high_slot[k + AHEAD < last ? k + AHEAD : last]]);
     const TlPressSlot *p = &s->room->slot[plan->high_slot[k]];
     if (p->points == 0) continue;
+    const TlPressViscous *v = &s->room->viscous[plan->high_slot[k]];
+    sum.viscous = tl_sub(sum.viscous, got(v->force));
+    sum.viscous_torque = tl_add(sum.viscous_torque, got(v->torque_b));
     sum.force = tl_sub(sum.force, p->force);
     sum.torque = tl_add(sum.torque, p->torque_b);
     for (int c = 0; c < 2; c++) sum.stiffness[c] += (double)p->stiffness_b[c];

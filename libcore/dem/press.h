@@ -31,12 +31,19 @@ typedef struct TlPressPlace {
   double depth_m;
 } TlPressPlace;
 
+/* The dashpots' part of it, which only the ledger asks for. */
+typedef struct TlPressViscous {
+  float force[3], torque_b[3]; /* force on a */
+} TlPressViscous;
+
 /* What a body has of its boundaries and of bodies of higher id. */
 typedef struct TlPressLow {
   TlVec3 force, torque;
+  TlVec3 viscous, viscous_torque; /* of them the dashpots' */
   double stiffness[2];
   /* as in the report (step.h) */
-  double elastic_J, slip_J, viscous_J, wall_J, contact_N, boundary_N;
+  double elastic_J, slip_J, wall_J, contact_N, boundary_N;
+  double wall_viscous_J; /* of wall_J the dashpots' */
   int64_t points;
 } TlPressLow;
 
@@ -69,6 +76,7 @@ typedef struct TlPressRoom {
   TlHistory next;      /* the history that is being written */
   TlPressSlot *slot;   /* of the last step, in the solver's arena: pairs, then boundaries */
   TlPressPlace *place; /* likewise, where there are points */
+  TlPressViscous *viscous;
   int64_t pairs, slots;
   const TlBodyPair *pair;
 } TlPressRoom;

@@ -105,7 +105,7 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double factor, doub
     double beyond = l->normal_force[k] * (l->depth[k] - l->bearing[k]); /* work past the cap */
     l->elastic[k] = l->energy[k] + beyond + 0.5 * shear * tl_norm2(s_end);
     l->slip[k] = lost + slip;
-    l->viscous[k] = ((l->normal_force[k] - fn) * un - part * tl_dot(g, ut)) * dt;
+    put(l->viscous, k, tl_axpy(tl_scale(part, g), fn - l->normal_force[k], n));
     l->size[k] = tl_norm(force);
     l->sliding[k] = over > 0 ? 1 : 0;
   }

@@ -23,7 +23,7 @@ typedef struct TlPressLanes {
   /* out, as in TlPressed and TlTouch */
   TlLane n[3], point[3], depth, force[3], torque_a[3], torque_b[3];
   TlLane s_end[3], shear, stiff, stiff_a, stiff_b;
-  TlLane normal_N, elastic, slip, viscous, size, sliding; /* size: of the force */
+  TlLane normal_N, elastic, slip, viscous[3], size, sliding; /* size: of the force */
   /* on the way */
   TlLane arm_b[3], bearing, radius, mass, area, normal_force, slope, energy;
 } TlPressLanes;

@@ -94,34 +94,55 @@ static Kicked guided(const Forces *f, int64_t i, const TlGuide *guide, Kicked fr
   return (Kicked){t.v, tl_add(b->momentum[i], turn)};
 }
 
-/* What the kick changes kinetic energy by, to the last digit: force times mean velocity. */
-static void book_net(const Forces *f, int64_t i, TlVec3 v, TlVec3 w, Sums *sums) {
-  double step = f->solver->config.step_s;
-  double drag = tl_dot(f->net.drag[i], v) + tl_dot(f->net.drag_torque[i], w);
-  tl_exact_add(&sums->net_damping, -step * drag);
-  tl_exact_add(&sums->net_pressure, step * tl_dot(f->net.press[i], v));
+/* At x's moment: means of the half steps before and after; at the first step of that moment. */
+typedef struct Motion {
+  TlVec3 v, l, w;
+} Motion;
+
+static inline Motion still(const Forces *f, int64_t i) {
+  return (Motion){f->bodies->velocity[i], f->bodies->momentum[i], f->press.body[i].w};
+}
+
+static inline Motion motion(const Forces *f, int64_t i, const Kicked *k) {
+  const TlBodies *b = f->bodies;
+  Motion m = still(f, i);
+  if (f->first) return m;
+  m.v = tl_scale(0.5, tl_add(m.v, k->v));
+  m.l = tl_scale(0.5, tl_add(m.l, k->l));
+  m.w = tl_bodies_round(b, i) ? tl_scale(b->inverse_inertia[i].x, m.l)
+                              : tl_sym_vec(tl_bodies_rotated(b, i, b->inverse_inertia[i]), m.l);
+  return m;
+}
+
+/* What a kick changes kinetic energy by, to the last digit, is force times mean velocity. */
+static double work(const Forces *f, TlVec3 force, TlVec3 torque, const Motion *m) {
+  return f->solver->config.step_s * (tl_dot(force, m->v) + tl_dot(torque, m->w));
+}
+
+static void add(TlExact *sum, double term) {
+  if (term != 0) tl_exact_add(sum, term);
+}
+
+/* What its contacts' dashpots and its bonds' dampers take of a body. */
+static void book_dampers(const Forces *f, int64_t i, const TlPressLow *sum, const Motion *m,
+                         Sums *sums) {
+  if (sum->points) add(&sums->viscous, -work(f, sum->viscous, sum->viscous_torque, m));
+  if (f->bodies->flags[i] & TL_BODY_NET)
+    add(&sums->net_damping, -work(f, f->net.drag[i], f->net.drag_torque[i], m));
 }
 
 /* A row that is carried is its holder's to hold against what pulls at it; what the pressure does on
  * it, the holder takes. */
-static void book_held(const Forces *f, int64_t i, TlVec3 force, Sums *sums) {
-  TlVec3 pull = tl_sub(force, f->net.press[i]);
-  tl_exact_add(&sums->net_held, -f->solver->config.step_s * tl_dot(pull, f->bodies->velocity[i]));
+static void book_held(const Forces *f, int64_t i, TlVec3 force, const Motion *m, Sums *sums) {
+  const TlVec3 none = {0, 0, 0};
+  add(&sums->net_held, -work(f, tl_sub(force, f->net.press[i]), none, m));
 }
 
-/* Energies at x's moment: velocity and momentum are means of the half steps before and after; at
- * the first step they are of that moment. */
-static void note_energy(const Forces *f, int64_t i, const Kicked *k, Share *share) {
+static void note_energy(const Forces *f, int64_t i, const Motion *m, Share *share) {
   const TlBodies *b = f->bodies;
-  TlVec3 v = b->velocity[i], l = b->momentum[i], w = f->press.body[i].w;
-  if (!f->first) {
-    v = tl_scale(0.5, tl_add(v, k->v));
-    l = tl_scale(0.5, tl_add(l, k->l));
-    w = tl_bodies_round(b, i) ? tl_scale(b->inverse_inertia[i].x, l)
-                              : tl_sym_vec(tl_bodies_rotated(b, i, b->inverse_inertia[i]), l);
-  }
-  tl_exact_add(&share->sums.kinetic, 0.5 * (b->mass[i] * tl_norm2(v) + tl_dot(w, l)));
-  if (b->flags[i] & TL_BODY_NET) book_net(f, i, v, w, &share->sums);
+  tl_exact_add(&share->sums.kinetic, 0.5 * (b->mass[i] * tl_norm2(m->v) + tl_dot(m->w, m->l)));
+  if (b->flags[i] & TL_BODY_NET)
+    add(&share->sums.net_pressure, work(f, f->net.press[i], (TlVec3){0, 0, 0}, m));
   tl_exact_add(&share->sums.potential,
                -b->mass[i] * tl_dot(f->solver->config.gravity_m_s2, b->position[i]));
 }
@@ -134,10 +155,6 @@ static TlStatus check_finite(const Forces *f, int64_t i, const Kicked *k) {
                  (long long)f->bodies->id[i], (long long)f->solver->steps);
 }
 
-static void add(TlExact *sum, double term) {
-  if (term != 0) tl_exact_add(sum, term);
-}
-
 /* Of the contacts in which the body has the lower id. */
 static void note_contacts(const TlPressLow *low, Sums *sums) {
   if (low->elastic_J == 0) return; /* none */
@@ -145,7 +162,7 @@ static void note_contacts(const TlPressLow *low, Sums *sums) {
   add(&sums->elastic, low->elastic_J);
   add(&sums->contact, low->contact_N);
   add(&sums->slip, low->slip_J);
-  add(&sums->viscous, low->viscous_J);
+  add(&sums->viscous, low->wall_viscous_J);
   add(&sums->wall, low->wall_J);
 }
 
@@ -163,8 +180,10 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
     tl_exact_add(&share->sums.guide, tl_dot(sum->force, guide->axis));
   }
   TL_TRY(check_finite(f, i, &k));
+  Motion m = motion(f, i, &k);
+  book_dampers(f, i, sum, &m, &share->sums);
   /* held by its ram it is no part of the balance */
-  if (!guide || !guide->driven) note_energy(f, i, &k, share);
+  if (!guide || !guide->driven) note_energy(f, i, &m, share);
   if (!guide) {
     tl_exact_add(&share->sums.resultant, tl_norm(force));
     share->moving++;
@@ -175,6 +194,13 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
   b->position[i] = tl_axpy(b->position[i], dt, k.v);
   tl_motion_turn(b, i, dt);
   return TL_OK;
+}
+
+/* A carried row moves, and what is damped against it is damped. */
+static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, Sums *sums) {
+  Motion m = still(f, i);
+  book_dampers(f, i, sum, &m, sums);
+  if (f->bodies->flags[i] & TL_BODY_NET) book_held(f, i, sum->force, &m, sums);
 }
 
 static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
@@ -192,9 +218,11 @@ static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t bl
     if (b->flags[i] & TL_BODY_NET) {
       sum.force = tl_add(sum.force, f->net.force[i]);
       sum.torque = tl_add(sum.torque, f->net.torque[i]);
-      if (frozen) book_held(f, i, sum.force, &share->sums);
     }
-    if (!frozen) TL_TRY(move_body(f, i, &sum, share));
+    if (frozen)
+      book_frozen(f, i, &sum, &share->sums);
+    else
+      TL_TRY(move_body(f, i, &sum, share));
     tl_motion_flag_outside(b, i, s->boundary, s->boundary_count);
   }
   return TL_OK;

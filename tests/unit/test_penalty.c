@@ -83,7 +83,7 @@ static double mass(void) {
 
 /* Two equal spheres at 2 v: how long they touch, the largest force, what is left of the speed. */
 typedef struct Blow {
-  double time, force, rebound, defect;
+  double time, force, rebound, defect, lost; /* the last two: of the energy at the start */
 } Blow;
 
 static Blow blow(const char *law, double restitution, double dt, double v) {
@@ -101,10 +101,11 @@ static Blow blow(const char *law, double restitution, double dt, double v) {
     if (i > 3 && lab.report.touching == 0) break;
     b.time += dt;
     b.force = fmax(b.force, lab.report.contact_N);
-    b.defect =
-        fmax(b.defect, fabs(lab.report.kinetic_J + lab.report.elastic_J + lost - start) / start);
+    double now = lab.report.kinetic_J + lab.report.elastic_J + lost + 0.5 * lab.report.viscous_J;
+    b.defect = fmax(b.defect, fabs(now - start) / start);
     lost += lab.report.viscous_J;
   }
+  b.lost = lost / start;
   b.rebound = -lab.bodies.velocity[0].x / v;
   lab_close(&lab);
   return b;
@@ -143,8 +144,45 @@ START_TEST(restitution_is_the_coefficient) {
       double e = 0.9 - 0.3 * k;
       Blow b = blow(law[i], e, time / 1000, 0.1);
       CK_NEAR(b.rebound, e, i ? 0.02 : 2e-3);
-      ck_assert_msg(b.defect < 5e-3, "%s, e %g: energy off by %g", law[i], e, b.defect);
+      ck_assert_msg(b.defect < 1e-5, "%s, e %g: energy off by %g", law[i], e, b.defect);
     }
+}
+END_TEST
+
+/* Dashpots take 1 - e^2 of the energy, e as it is seen, in steps as long as the solver lets them be
+ * (booked with the velocity before the kick: 14% too much), and by the square of the step. */
+START_TEST(dashpots_take_what_is_missing) {
+  static const char *const law[2] = {"linear", "hertz"};
+  for (int i = 0; i < 2; i++)
+    for (int fine = 1; fine <= 4; fine *= 4) {
+      Blow b = blow(law[i], 0.1, 3e-5 / fine, 0.1);
+      ck_assert_double_gt(b.lost, 0.97);
+      CK_NEAR(b.lost / (1 - b.rebound * b.rebound), 1, 1e-3 / (fine * fine));
+    }
+}
+END_TEST
+
+/* A plane that strikes a ball at rest: its work is the ball's energy and what the dashpot took. */
+START_TEST(a_moving_wall_s_dashpots_are_booked) {
+  Lab lab;
+  TlDrive drive = {.velocity_m_s = {0, 0, 0.1}};
+  double lost = 0, work = 0;
+  lab_open(&lab, "linear");
+  lab.config.step_s = 3e-5;
+  lab.config.boundary_restitution = 0.1;
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab.boundary[0].drive = &drive;
+  lab_start(&lab);
+  tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 1.01 * R), UPRIGHT, NONE);
+  for (int i = 0; i < 200; i++) {
+    step(&lab);
+    lost += lab.report.viscous_J;
+    work += lab.report.wall_work_J;
+  }
+  ck_assert_int_eq(lab.report.touching, 0);
+  ck_assert_double_gt(lost, 0.4 * work);
+  CK_NEAR((lab.report.kinetic_J + lost) / work, 1, 1e-3);
+  lab_close(&lab);
 }
 END_TEST
 
@@ -479,7 +517,7 @@ static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k)
   TlHistory touches = {0};
   TlPressed p;
   CK_OK(tl_press_one(&press, &point, &touches, &p));
-  double force = tl_norm(p.force), work = p.elastic_J + fabs(p.slip_J) + fabs(p.viscous_J);
+  double force = tl_norm(p.force), work = p.elastic_J + fabs(p.slip_J);
   near_vec(p.force, l->force, k, 0);
   near_vec(p.torque_a, l->torque_a, k, force * a->radius);
   if (!m->wall) near_vec(p.torque_b, l->torque_b, k, force * a->radius);
@@ -488,7 +526,7 @@ static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k)
   CK_NEAR(l->depth[k], p.depth_m, 1e-14);
   CK_NEAR(l->elastic[k] / p.elastic_J, 1, 1e-9);
   CK_NEAR(l->slip[k] / work, p.slip_J / work, 1e-9);
-  CK_NEAR(l->viscous[k] / work, p.viscous_J / work, 1e-9);
+  near_vec(p.viscous, l->viscous, k, 1e-3 * force);
   CK_NEAR(l->stiff_a[k] / p.stiffness_a[1], 1, 1e-9);
   if (!m->wall) CK_NEAR(l->stiff_b[k] / p.stiffness_b[1], 1, 1e-9);
   CK_NEAR(l->size[k], force, 1e-9 * force);
@@ -563,6 +601,7 @@ END_TEST
 TL_TEST_MAIN("penalty", lanes_press_as_one_contact_does, the_search_finds_the_same_point,
              a_free_triaxial_body_keeps_momentum_and_energy, one_and_two_threads_give_the_same_bits,
              linear_contact_lasts_half_a_period, hertz_contact_has_its_time_and_force,
-             restitution_is_the_coefficient, a_sphere_slides_over_a_plate_by_coulomb,
+             restitution_is_the_coefficient, dashpots_take_what_is_missing,
+             a_moving_wall_s_dashpots_are_booked, a_sphere_slides_over_a_plate_by_coulomb,
              oblique_blows_keep_momentum_and_the_ledger, a_column_bears_its_weight,
              traction_converges_where_force_a_node_grows, a_step_too_long_is_refused)
