@@ -74,7 +74,7 @@ $(OUT)/pictures.done: $(OUT)/measures.done
 	  --overwrite $(RENDER_FLAGS)
 	$(call stage,chains) $(call tool,talus-render) $(OUT)/run --chains --zoom=grains --view=-60,4 \
 	  -o $(OUT)/pictures/chains.png --overwrite $(RENDER_FLAGS)
-	$(call stage,section) $(call tool,talus-render) $(OUT)/run --colour=rotation --cut=0 --bare \
+	$(call stage,section) $(call tool,talus-render) $(OUT)/run --colour=rotation --cut=0 \
 	  --zoom=grains -o $(OUT)/pictures/rotation.png --overwrite $(RENDER_FLAGS)
 	$(call stage,plots) $(call tool,talus-render) $(OUT)/run --plots -o $(OUT)/pictures --overwrite
 	@touch $@

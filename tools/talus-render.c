@@ -17,7 +17,7 @@ typedef struct Values {
   char *frame, *since, *cut, *view, *from, *at, *csv;
   int colour, zoom;
   int64_t width, height;
-  double fov_deg, colour_high;
+  double fov_deg, colour_high, cut_depth_m;
   bool chains, plots, smooth, captions, bare;
 } Values;
 
@@ -44,6 +44,9 @@ static const TlParam params[] = {
       "by M metres, whose normal points to DEG degrees counter-clockwise from +x; band: that which "
       "shows the shear band from its side. The camera looks at it from there",
       "DEG[,M]|band"),
+    P("cut-depth-m", TL_P_REAL, cut_depth_m, "m", "0", 0, 1e6, NULL,
+      "with --cut: a slice, without what has its middle deeper than that behind the plane; 0: all",
+      NULL),
     P("view", TL_P_TEXT, view, "deg", "", 0, 0, NULL,
       "where the camera stands, seen from the grains: counter-clockwise from +x, above the horizon",
       "DEG,DEG"),
@@ -289,6 +292,8 @@ static TlStatus choose_cut(Job *job, const TlFrame *last) {
   TlRenderOptions *o = &job->options;
   const char *cut = job->values->cut;
   double number[2] = {0, 0};
+  o->cut_depth_m = job->values->cut_depth_m;
+  if (!cut && o->cut_depth_m > 0) return tl_fail(TL_EUSAGE, "--cut-depth-m goes with --cut");
   if (!cut) return TL_OK;
   o->cut = true;
   o->cut_point_m = job->path.last;
@@ -390,8 +395,7 @@ static const TlTool tool = {
     .example = "talus-render run --frame=last -o last.png\n"
                "talus-render run --frame=all --colour=size -o pictures\n"
                "talus-render run --chains --zoom=grains --view=-60,4 -o chains.png\n"
-               "talus-render run --colour=rotation --since=4 --cut=band --bare --zoom=grains -o "
-               "band.png\n"
+               "talus-render run --colour=rotation --since=4 --cut=band --zoom=grains -o band.png\n"
                "talus-render run --plots -o pictures",
     .least_arguments = 1,
     .most_arguments = 1,

@@ -263,7 +263,8 @@ static TlTraceChoice choice_of(const TlRenderOptions *o) {
   TlTraceChoice c = {.hidden = o->bare ? TL_ROW_NO_GRAIN : 0,
                      .cut = o->cut,
                      .cut_point_m = o->cut_point_m,
-                     .cut_normal = o->cut_normal};
+                     .cut_normal = o->cut_normal,
+                     .cut_depth_m = o->cut_depth_m};
   if (!o->chains) return c;
   c.hidden |= TL_ROW_NET;
   c.no_grains = true;

@@ -32,9 +32,10 @@ typedef struct TlRenderOptions {
   double chain_m;                 /* diameter of a tube at high */
   bool cut;                       /* what lies before a plane is left out */
   TlVec3 cut_point_m, cut_normal; /* unit */
-  bool smooth;                    /* 2 x 2 rays a pixel */
-  bool captions;                  /* title, time, scale bar, legend */
-  bool bare;                      /* grains without nets and platens */
+  double cut_depth_m; /* > 0: nor is what lies deeper than that behind it (render_trace.h) */
+  bool smooth;        /* 2 x 2 rays a pixel */
+  bool captions;      /* title, time, scale bar, legend */
+  bool bare;          /* grains without nets and platens */
 } TlRenderOptions;
 
 /* x, or the least round number above; 1 when x is no positive number. */

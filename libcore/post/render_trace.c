@@ -74,10 +74,19 @@ static int32_t build(TlTracer *t, Item *items, int64_t count) {
 
 /* ---- bodies ---- */
 
+/* How far before the plane; without a cut: in it. */
+static double before_plane(const TlTraceChoice *c, TlVec3 p) {
+  return c->cut ? tl_dot(c->cut_normal, tl_sub(p, c->cut_point_m)) : 0;
+}
+
+static bool too_deep(const TlTraceChoice *c, TlVec3 middle) {
+  return c->cut_depth_m > 0 && before_plane(c, middle) < -c->cut_depth_m;
+}
+
 /* The plane in the body's frame when it goes through the ball; false: nothing is left. */
 static bool keep_behind(const TlTraceChoice *c, TlTraceBody *b) {
   if (!c->cut) return true;
-  double before = tl_dot(c->cut_normal, tl_sub(b->centre, c->cut_point_m));
+  double before = before_plane(c, b->centre);
   b->cut = fabs(before) < b->radius_m;
   b->cut_normal = tl_mat_tvec(b->rotation, c->cut_normal);
   b->cut_m = -before / b->scale;
@@ -91,7 +100,7 @@ static bool shown(const TlTraceChoice *c, const TlBodyRow *row) {
 static TlStatus add_grains(TlTracer *t, const TlFrame *frame, const TlTraceChoice *c) {
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
-    if (!shown(c, row)) continue;
+    if (!shown(c, row) || (!(row->flags & TL_ROW_GUIDED) && too_deep(c, row->position_m))) continue;
     const TlAvatar *a = tl_scene_avatar(t->scene, row->avatar_id);
     if (!a)
       return tl_fail(TL_EINPUT, "frame %lld: body %lld refers to avatar %lld, which the run lacks",
@@ -123,7 +132,7 @@ static void add_tubes(TlTracer *t, const TlTraceChoice *c) {
     const TlTraceTube *tube = &c->tubes[i];
     TlVec3 way = tl_sub(tube->to, tube->from), middle = tl_axpy(tube->from, 0.5, way);
     double length = tl_norm(way);
-    if (c->cut && tl_dot(c->cut_normal, tl_sub(middle, c->cut_point_m)) > 0) continue;
+    if (before_plane(c, middle) > 0 || too_deep(c, middle)) continue;
     t->bodies[t->body_count++] =
         (TlTraceBody){.centre = middle,
                       .rotation = along(length > 0 ? tl_unit(way) : tl_vec3(0, 0, 1)),

@@ -30,7 +30,9 @@ typedef struct TlTraceChoice {
   bool no_grains; /* and those with none of TL_ROW_NO_GRAIN */
   bool cut;       /* what lies before the plane (where its normal points) is left out */
   TlVec3 cut_point_m, cut_normal; /* unit */
-  const TlTraceTube *tubes;       /* borrowed */
+  double cut_depth_m; /* > 0: nor is what has its middle deeper than that behind the plane (platens
+                         stay) */
+  const TlTraceTube *tubes; /* borrowed */
   int64_t tube_count;
 } TlTraceChoice;
 

@@ -51,6 +51,7 @@ draw turned.png --colour=rotation --since=1
 draw turned1.png --colour=rotation --since=1 --colour-high=7
 draw strain.png --colour=strain
 draw cut.png --colour=rotation --since=1 --cut=30,0.0005
+draw slice.png --chains --cut=30 --cut-depth-m=0.001
 draw view.png --view=30,6
 draw cut0.png --cut=30
 differ grains.png chains.png
@@ -69,6 +70,7 @@ refused 2 "--cut=north" --cut=north
 refused 2 "wants a number or two" --cut=1,2,3
 refused 2 "--view=30: wants two numbers" --view=30
 refused 2 "95 degrees above the horizon" --view=30,95
+refused 2 "--cut-depth-m goes with --cut" --cut-depth-m=1
 refused 2 "exclude each other" --view=30,5 --from=1,1,1 --at=0,0,0
 refused 2 "the colours begin at" --colour=size --colour-high=1e-9
 "$BIN/talus-solve" -q s.yaml --overwrite --set frames.contacts=false >out.txt 2>&1 || fail "without contacts"

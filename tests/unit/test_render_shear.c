@@ -371,8 +371,7 @@ START_TEST(cut_keeps_the_tubes_whose_middle_lies_behind) {
   for (int i = 0; i < 4; i++)
     tube[i] =
         (TlTraceTube){.from = {i, -2 + i, 0}, .to = {i, -0.7 + i, 0}, .radius_m = 0.1 + 0.01 * i};
-  const TlTraceChoice choice = {
-      .tubes = tube, .tube_count = 4, .cut = true, .cut_normal = {0, 1, 0}};
+  TlTraceChoice choice = {.tubes = tube, .tube_count = 4, .cut = true, .cut_normal = {0, 1, 0}};
   TlScene scene = {0};
   TlFrame frame = {0};
   TlTracer tracer;
@@ -382,6 +381,30 @@ START_TEST(cut_keeps_the_tubes_whose_middle_lies_behind) {
   ck_assert(hit.kind == TL_HIT_GRAIN);
   CK_NEAR(hit.point.y, 0.3 + 0.11, 1e-9); /* whole: to its end before the plane */
   tl_tracer_free(&tracer);
+  choice.cut_depth_m = 1.3; /* middles are at -1.35, -0.35, 0.65 and 1.65 */
+  CK_OK(tl_tracer_make(&tracer, &scene, &frame, &choice));
+  ck_assert(tracer.body_count == 1 && tracer.bodies[0].row == 1);
+  tl_tracer_free(&tracer);
+}
+END_TEST
+
+/* Of bodies at depths 0, 1, 2, 3 a slice of 1.5 has two, and the platen however deep. */
+START_TEST(slice_ends_at_its_depth_but_for_platens) {
+  TlAvatar sphere;
+  TlScene scene = scene_of(&sphere);
+  TlBodyRow row[4];
+  for (int i = 0; i < 4; i++) row[i] = row_at(i, 0.2, tl_vec3(0, -i, 0));
+  row[1].flags = TL_ROW_NET;
+  TlFrame frame = {.count = 4, .rows = row};
+  TlTracer tracer;
+  const TlTraceChoice choice = {.cut = true, .cut_normal = {0, 1, 0}, .cut_depth_m = 1.5};
+  for (int platen = 0; platen < 2; platen++) {
+    row[3].flags = platen ? TL_ROW_GUIDED : 0;
+    CK_OK(tl_tracer_make(&tracer, &scene, &frame, &choice));
+    ck_assert_int_eq(tracer.body_count, 2 + platen);
+    tl_tracer_free(&tracer);
+  }
+  tl_avatar_free(&sphere);
 }
 END_TEST
 
@@ -423,5 +446,5 @@ TL_TEST_MAIN("render_shear", tubes_are_met_on_their_surface_by_the_rays_that_pas
              planted_rotations_come_out_in_degrees_at_their_rows,
              affine_strain_is_everywhere_the_same, view_of_a_band_is_square_to_its_dip,
              cut_leaves_out_what_lies_before_the_plane_and_nothing_else,
-             cut_keeps_the_tubes_whose_middle_lies_behind,
+             cut_keeps_the_tubes_whose_middle_lies_behind, slice_ends_at_its_depth_but_for_platens,
              camera_stands_where_it_is_told_and_sees_all_grains)
