@@ -364,13 +364,12 @@ START_TEST(cut_leaves_out_what_lies_before_the_plane_and_nothing_else) {
 }
 END_TEST
 
-/* Behind the plane, astride with the middle behind, astride with the middle before it, before it.
- */
+/* Middles at -1.95, -0.95, 0.05 and 1.05; the second and the third go through the plane. */
 START_TEST(cut_keeps_the_tubes_whose_middle_lies_behind) {
   TlTraceTube tube[4];
   for (int i = 0; i < 4; i++)
-    tube[i] =
-        (TlTraceTube){.from = {i, -2 + i, 0}, .to = {i, -0.7 + i, 0}, .radius_m = 0.1 + 0.01 * i};
+    tube[i] = (TlTraceTube){
+        .from = {i, -3.05 + i, 0}, .to = {i, -0.85 + i, 0}, .radius_m = 0.1 + 0.01 * i};
   TlTraceChoice choice = {.tubes = tube, .tube_count = 4, .cut = true, .cut_normal = {0, 1, 0}};
   TlScene scene = {0};
   TlFrame frame = {0};
@@ -379,9 +378,9 @@ START_TEST(cut_keeps_the_tubes_whose_middle_lies_behind) {
   ck_assert_int_eq(tracer.body_count, 2);
   TlHit hit = tl_trace(&tracer, tl_vec3(1, 9, 0), tl_vec3(0, -1, 0), INFINITY);
   ck_assert(hit.kind == TL_HIT_GRAIN);
-  CK_NEAR(hit.point.y, 0.3 + 0.11, 1e-9); /* whole: to its end before the plane */
+  CK_NEAR(hit.point.y, 0.15 + 0.11, 1e-9); /* whole: to its end before the plane */
   tl_tracer_free(&tracer);
-  choice.cut_depth_m = 1.3; /* middles are at -1.35, -0.35, 0.65 and 1.65 */
+  choice.cut_depth_m = 1.9;
   CK_OK(tl_tracer_make(&tracer, &scene, &frame, &choice));
   ck_assert(tracer.body_count == 1 && tracer.bodies[0].row == 1);
   tl_tracer_free(&tracer);
