@@ -92,10 +92,16 @@ static TlStatus make_plan(const TlPressStep *s) {
 
 /* ---- friction and damping ---- */
 
+static bool same_stiffness(const TlStiffness *a, const TlStiffness *b) {
+  return a->normal_N_m == b->normal_N_m && a->normal_Pa_m == b->normal_Pa_m &&
+         a->young_Pa == b->young_Pa && a->poisson == b->poisson && a->ratio == b->ratio;
+}
+
 static TlStatus list_rubs(TlPressStep *s) {
   size_t count = (size_t)(s->guide_count + s->net_count);
   s->damping = tl_law_damping(s->config->restitution);
   s->boundary_damping = tl_law_damping(s->config->boundary_restitution);
+  s->alike = same_stiffness(&s->config->penalty.grain, &s->config->penalty.boundary);
   s->rub = tl_arena_push(s->arena, count, sizeof *s->rub);
   if (!s->rub) return TL_ENOMEM;
   for (int k = 0; k < s->guide_count; k++)
@@ -228,11 +234,7 @@ static inline TlVec3 got(const float x[3]) {
 }
 
 /* Both bodies are given the same rounded force: in a common motion it does no work. */
-static inline void add_viscous(const TlPressRoom *room, int64_t slot, TlVec3 force, TlVec3 torque_a,
-                               TlVec3 torque_b, TlPressLow *sum) {
-  TlPressViscous *v = &room->viscous[slot];
-  put(v->force, force);
-  put(v->torque_b, torque_b);
+static inline void add_viscous(TlPressLow *sum, const TlPressViscous *v, TlVec3 torque_a) {
   sum->viscous = tl_add(sum->viscous, got(v->force));
   sum->viscous_torque = tl_add(sum->viscous_torque, torque_a);
 }
@@ -254,7 +256,10 @@ static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at) {
   sum->slip_J += p->slip_J;
   sum->wall_J += p->wall_work_J;
   sum->wall_viscous_J += p->wall_viscous_J;
-  add_viscous(room, at->number, p->viscous, p->viscous_torque_a, p->viscous_torque_b, sum);
+  TlPressViscous *viscous = &room->viscous[at->number];
+  put(viscous->force, p->viscous);
+  put(viscous->torque_b, p->viscous_torque_b);
+  add_viscous(sum, viscous, p->viscous_torque_a);
   sum->contact_N += tl_norm(p->force);
   if (at->b < 0) sum->boundary_N += p->normal_N;
   count_contact(l, at, p->depth_m, p->points, p->sliding, p->capped);
@@ -274,8 +279,8 @@ static void add_lane(const Low *l, int k) {
   room->slot[at->number] = (TlPressSlot){.force = force,
                                          .torque_b = lane(x->torque_b, k),
                                          .stiffness_b = {(float)x->stiff[k], (float)x->stiff_b[k]},
-                                         .points = 1};
-  room->place[at->number] = (TlPressPlace){lane(x->point, k), n, x->depth[k]};
+                                         .points = 1,
+                                         .lane = 1};
   sum->force = tl_add(sum->force, force);
   sum->torque = tl_add(sum->torque, lane(x->torque_a, k));
   sum->stiffness[0] += x->stiff[k];
@@ -283,9 +288,10 @@ static void add_lane(const Low *l, int k) {
   sum->points++;
   sum->elastic_J += x->elastic[k];
   sum->slip_J += x->slip[k];
-  TlVec3 viscous = lane(x->viscous, k);
-  add_viscous(room, at->number, viscous, tl_scale(-x->radius_a[k], tl_cross(n, viscous)),
-              tl_cross(viscous, lane(x->arm_b, k)), sum);
+  TlPressViscous *viscous = &room->viscous[at->number];
+  put(viscous->force, lane(x->viscous, k));
+  put(viscous->torque_b, lane(x->viscous_torque_b, k));
+  add_viscous(sum, viscous, lane(x->viscous_torque_a, k));
   sum->contact_N += x->size[k];
   if (at->b < 0) sum->boundary_N += x->normal_N[k];
   count_contact(l, at, x->depth[k], 1, (int)x->sliding[k], x->depth[k] > x->cap[k]);
@@ -299,7 +305,7 @@ static void add_lane(const Low *l, int k) {
                                            .normal = tl_scale(x->shear[k], n)};
 }
 
-/* Press what waits. The stiffness of walls is another: they are with their like. */
+/* Press what waits. Where the stiffness of walls is another, they are with their like. */
 static TlStatus flush(const Low *l) {
   TlPressLanes *x = &l->tally->lanes;
   TlHistory *fresh = l->walk.fresh;
@@ -412,7 +418,7 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, TlPres
                           const Known *known) {
   TlPressTally *t = l->tally;
   TlPressLanes *x = &t->lanes;
-  bool other = x->count > 0 && (t->lane_slot[0].b < 0) != (at->b < 0);
+  bool other = x->count > 0 && !l->step->alike && (t->lane_slot[0].b < 0) != (at->b < 0);
   if (other || x->count == TL_PRESS_LANES) TL_TRY(flush(l));
   const TlPressBody *a = &l->step->body[at->a];
   double share = l->step->config->penalty.most_share;
@@ -420,10 +426,9 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, TlPres
   TlVec3 none = {0, 0, 0};
   int k = x->count++;
   t->lane_slot[k] = *at;
-  set(x->xa, k, a->x);
+  set(x->d, k, tl_sub(a->x, b->x));
   set(x->va, k, a->v);
   set(x->wa, k, a->w);
-  set(x->xb, k, b->x);
   set(x->vb, k, b->v);
   set(x->wb, k, b->w);
   x->radius_a[k] = a->radius;
@@ -614,6 +619,8 @@ TlStatus tl_press_all(TlPressStep *s) {
   if (!room->slot || !room->place || !room->viscous) return TL_ENOMEM;
   room->pairs = (int64_t)s->scan.pairs->count;
   room->pair = s->scan.pairs->pair;
+  room->body = s->body;
+  room->boundary = s->boundary;
   TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_bodies, s));
   TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
   return join_touches(s, blocks);
@@ -625,7 +632,9 @@ TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
   int64_t last = plan->high[s->bodies->total] - 1;
   for (int64_t k = plan->high[i]; k < plan->high[i + 1]; k++) {
     /* of the next bodies: they were written a while ago */
-    __builtin_prefetch(&s->room->slot[plan->high_slot[k + AHEAD < last ? k + AHEAD : last]]);
+    int32_t ahead = plan->high_slot[k + AHEAD < last ? k + AHEAD : last];
+    __builtin_prefetch(&s->room->slot[ahead]);
+    __builtin_prefetch(&s->room->viscous[ahead]);
     const TlPressSlot *p = &s->room->slot[plan->high_slot[k]];
     if (p->points == 0) continue;
     const TlPressViscous *v = &s->room->viscous[plan->high_slot[k]];
@@ -639,23 +648,42 @@ TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
   return sum;
 }
 
+/* As in the lanes. */
+static TlPressPlace lane_place(const TlPressBody *a, const TlPressBody *b) {
+  TlVec3 d = tl_sub(a->x, b->x);
+  double length = tl_norm(d), inverse = 1 / (length > 0 ? length : 1);
+  TlVec3 n = tl_scale(inverse, d);
+  if (!(length > 0)) n.z = 1;
+  return (TlPressPlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length};
+}
+
+static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low) {
+  const TlPressBody *a = &room->body[low];
+  TlPressBody b;
+  double phi;
+  if (!room->slot[slot].lane) return room->place[slot];
+  if (slot < room->pairs) return lane_place(a, &room->body[room->pair[slot].b]);
+  foot(a, &room->boundary[room->plan.wall_boundary[slot - room->pairs]], &b, &phi);
+  return lane_place(a, &b);
+}
+
 TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s,
                        TlContactRow **rows, int64_t *count) {
   const TlPressPlan *plan = &room->plan;
   TL_TRY(TL_NEW(*rows, (size_t)room->slots));
   *count = 0;
   for (int64_t k = 0, r = 0; k < room->slots; k++) {
-    const TlPressPlace *at = &room->place[k];
     while (k >= room->pairs && plan->wall[r + 1] <= k - room->pairs) r++;
     int32_t low = k < room->pairs ? room->pair[k].a : plan->order[r];
     if (room->slot[k].points == 0 || low >= b->owned) continue;
+    TlPressPlace at = place_of(room, k, low);
     int64_t high =
         k < room->pairs ? b->id[room->pair[k].b] : -1 - plan->wall_boundary[k - room->pairs];
     (*rows)[(*count)++] = (TlContactRow){.low = b->id[low],
                                          .high = high,
-                                         .point = at->point,
-                                         .normal = at->normal,
-                                         .gap_m = -at->depth_m,
+                                         .point = at.point,
+                                         .normal = at.normal,
+                                         .gap_m = -at.depth_m,
                                          .impulse_N_s = tl_scale(step_s, room->slot[k].force)};
   }
   return TL_OK;

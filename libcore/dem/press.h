@@ -24,8 +24,9 @@ typedef struct TlPressSlot {
   TlVec3 force, torque_b; /* force on a */
   float stiffness_b[2];
   int32_t points; /* 0: apart in this step */
+  int32_t lane;   /* of spheres: its place is found again when it is asked for */
 } TlPressSlot;
-/* And for measures. */
+/* And for measures, of all but those. */
 typedef struct TlPressPlace {
   TlVec3 point, normal;
   double depth_m;
@@ -79,6 +80,8 @@ typedef struct TlPressRoom {
   TlPressViscous *viscous;
   int64_t pairs, slots;
   const TlBodyPair *pair;
+  const TlPressBody *body; /* as they were pressed */
+  const TlBoundary *boundary;
 } TlPressRoom;
 void tl_press_room_free(TlPressRoom *room);
 
@@ -105,6 +108,7 @@ typedef struct TlPressStep {
   TlPressLow *low;   /* [total] */
   TlScan scan;
   double damping, boundary_damping;
+  bool alike;      /* walls are as stiff as grains: their contacts wait in the same lanes */
   TlPressRub *rub; /* of the guides, then of the nets */
   struct TlPressBlock *block;
 } TlPressStep;

@@ -23,14 +23,13 @@ static inline void put(TlLane x[3], int k, TlVec3 v) {
 
 TL_LANES_CLONES static void place(TlPressLanes *l, int count) {
   for (int k = 0; k < count; k++) {
-    TlVec3 xa = at(l->xa, k), d = tl_sub(xa, at(l->xb, k));
+    TlVec3 d = at(l->d, k);
     double square = tl_norm2(d), length = sqrt(square);
     double inverse = 1 / (length > 0 ? length : 1);
     TlVec3 n = tl_scale(inverse, d);
     n.z = length > 0 ? n.z : 1;
     double depth = l->radius_a[k] + l->radius_b[k] - length;
     put(l->n, k, n);
-    put(l->point, k, tl_axpy(xa, -l->radius_a[k], n));
     put(l->arm_b, k, tl_axpy(d, -l->radius_a[k], n));
     l->depth[k] = depth;
     l->bearing[k] = depth < l->cap[k] ? depth : l->cap[k];
@@ -105,7 +104,10 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double factor, doub
     double beyond = l->normal_force[k] * (l->depth[k] - l->bearing[k]); /* work past the cap */
     l->elastic[k] = l->energy[k] + beyond + 0.5 * shear * tl_norm2(s_end);
     l->slip[k] = lost + slip;
-    put(l->viscous, k, tl_axpy(tl_scale(part, g), fn - l->normal_force[k], n));
+    TlVec3 viscous = tl_axpy(tl_scale(part, g), fn - l->normal_force[k], n);
+    put(l->viscous, k, viscous);
+    put(l->viscous_torque_a, k, tl_cross(arm_a, viscous));
+    put(l->viscous_torque_b, k, tl_cross(viscous, arm_b));
     l->size[k] = tl_norm(force);
     l->sliding[k] = over > 0 ? 1 : 0;
   }

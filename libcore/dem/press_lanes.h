@@ -16,14 +16,15 @@ typedef struct TlPressLanes {
   int count;
   /* in: of a and of b; of the contact. The next unused ones up to a multiple of 8 are computed,
    * too, and must be finite: zeroed at the start */
-  TlLane xa[3], va[3], wa[3], xb[3], vb[3], wb[3];
+  TlLane d[3], va[3], wa[3], vb[3], wb[3];            /* d: from b's centre to a's */
   TlLane radius_a, radius_b, curvature, inverse_mass; /* the last two: sums of both */
   TlLane cap, friction, damping;                      /* cap: a depth beyond bears as that */
   TlLane s[3], normal[3];                             /* the touch of the last step, or 0 */
   /* out, as in TlPressed and TlTouch */
-  TlLane n[3], point[3], depth, force[3], torque_a[3], torque_b[3];
+  TlLane n[3], depth, force[3], torque_a[3], torque_b[3];
   TlLane s_end[3], shear, stiff, stiff_a, stiff_b;
-  TlLane normal_N, elastic, slip, viscous[3], size, sliding; /* size: of the force */
+  TlLane normal_N, elastic, slip, size, sliding; /* size: of the force */
+  TlLane viscous[3], viscous_torque_a[3], viscous_torque_b[3];
   /* on the way */
   TlLane arm_b[3], bearing, radius, mass, area, normal_force, slope, energy;
 } TlPressLanes;

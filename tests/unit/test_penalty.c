@@ -469,10 +469,9 @@ static void put_lane(TlLane lane[3], int k, TlVec3 v) {
 
 static void to_lane(const Meeting *m, TlPressLanes *l, int k) {
   const TlPressBody *a = &m->body[0], *b = &m->body[1];
-  put_lane(l->xa, k, a->x);
+  put_lane(l->d, k, tl_sub(a->x, b->x));
   put_lane(l->va, k, a->v);
   put_lane(l->wa, k, a->w);
-  put_lane(l->xb, k, b->x);
   put_lane(l->vb, k, b->v);
   put_lane(l->wb, k, b->w);
   l->radius_a[k] = a->radius;
@@ -521,12 +520,14 @@ static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k)
   near_vec(p.force, l->force, k, 0);
   near_vec(p.torque_a, l->torque_a, k, force * a->radius);
   if (!m->wall) near_vec(p.torque_b, l->torque_b, k, force * a->radius);
-  near_vec(p.point, l->point, k, 0);
   near_vec(p.normal, l->n, k, 0);
   CK_NEAR(l->depth[k], p.depth_m, 1e-14);
   CK_NEAR(l->elastic[k] / p.elastic_J, 1, 1e-9);
   CK_NEAR(l->slip[k] / work, p.slip_J / work, 1e-9);
+  double viscous = tl_norm(p.viscous), turn = fmax(force, viscous) * a->radius;
   near_vec(p.viscous, l->viscous, k, 1e-3 * force);
+  near_vec(p.viscous_torque_a, l->viscous_torque_a, k, turn);
+  if (!m->wall) near_vec(p.viscous_torque_b, l->viscous_torque_b, k, turn);
   CK_NEAR(l->stiff_a[k] / p.stiffness_a[1], 1, 1e-9);
   if (!m->wall) CK_NEAR(l->stiff_b[k] / p.stiffness_b[1], 1, 1e-9);
   CK_NEAR(l->size[k], force, 1e-9 * force);
@@ -598,7 +599,86 @@ START_TEST(the_search_finds_the_same_point) {
 }
 END_TEST
 
-TL_TEST_MAIN("penalty", lanes_press_as_one_contact_does, the_search_finds_the_same_point,
+/* The rows of spheres' contacts, which are found again after the step, are where the spheres were
+ * when they were pressed; forces are the springs'. */
+START_TEST(rows_are_of_the_step_that_was) {
+  Lab lab;
+  TlRandom random = {9, 1, 0};
+  TlContactRow *rows;
+  int64_t count;
+  TlVec3 x[20], plane = tl_vec3(0, 0.6, 0.8);
+  lab_open(&lab, "linear");
+  lab.config.step_s = 3e-5;
+  lab_plane(&lab, NONE, plane);
+  lab_start(&lab);
+  for (int i = 0; i < 20; i += 2) {
+    x[i] = tl_axpy(tl_vec3(0.1 * i, 0, 0), 0.98 * R, plane); /* on the plane, the other on it */
+    x[i + 1] = tl_axpy(x[i], 1.95 * R, tl_unit(tl_add(plane, some(&random, 0.5))));
+    for (int k = 0; k < 2; k++)
+      tl_test_put(&lab.bodies, SPHERE, x[i + k], UPRIGHT, some(&random, 1));
+  }
+  step(&lab);
+  CK_OK(tl_solver_contacts(lab.solver, &lab.bodies, &rows, &count));
+  ck_assert_int_eq(count, 20);
+  for (int64_t k = 0; k < count; k++) {
+    const TlContactRow *r = &rows[k];
+    TlVec3 n = r->high < 0 ? plane : tl_unit(tl_sub(x[r->low], x[r->high]));
+    double gap = r->high < 0 ? -0.02 * R : -0.05 * R;
+    ck_assert_double_gt(tl_norm(tl_sub(lab.bodies.position[r->low], x[r->low])), 1e-6);
+    CK_NEAR(tl_norm(tl_sub(r->normal, n)), 0, 1e-13);
+    CK_NEAR(r->gap_m, gap, 1e-16);
+    CK_NEAR(tl_norm(tl_sub(r->point, tl_axpy(x[r->low], -R, n))), 0, 1e-15);
+    CK_NEAR(tl_norm(tl_axpy(r->impulse_N_s, 1e5 * gap * lab.config.step_s, n)), 0, 1e-12);
+  }
+  tl_free(rows);
+  lab_close(&lab);
+}
+END_TEST
+
+/* Balls in a corner, some steps after they were let go. boundary_young_Pa is nothing to the linear
+ * law. */
+static void corner(Lab *lab, double boundary_young_Pa) {
+  TlRandom random = {10, 1, 0};
+  lab_open(lab, "linear");
+  lab->config.friction = lab->config.boundary_friction = 0.4;
+  lab->config.restitution = lab->config.boundary_restitution = 0.3;
+  lab->config.gravity_m_s2 = tl_vec3(-5, -5, -8);
+  lab->config.step_s = 3e-5;
+  lab->config.penalty.boundary.young_Pa = boundary_young_Pa;
+  lab_plane(lab, NONE, tl_vec3(0, 0, 1));
+  lab_plane(lab, NONE, tl_vec3(1, 1, 0));
+  lab_start(lab);
+  for (int i = 0; i < 64; i++) {
+    TlVec3 at = {i % 4 + i / 4 % 4 + 1.0, i / 4 % 4 - i % 4, i / 16 + 0.5};
+    TlVec3 x = {1.39 * R * at.x, 1.39 * R * at.y, 1.99 * R * at.z};
+    tl_test_put(&lab->bodies, SPHERE, x, UPRIGHT, some(&random, 0.05));
+  }
+  for (int i = 0; i < 100; i++) step(lab);
+}
+
+/* Contacts with walls as stiff as grains wait in the grains' lanes, others in lanes of their own.
+ */
+START_TEST(lanes_may_be_shared_with_walls) {
+  Lab one, two;
+  corner(&one, 1e8);
+  corner(&two, 2e8);
+  size_t n = (size_t)one.bodies.total, touches = one.bodies.history.count;
+  ck_assert_uint_gt(touches, 64);
+  ck_assert_uint_eq(touches, two.bodies.history.count);
+  ck_assert_mem_eq(one.bodies.position, two.bodies.position, n * sizeof *one.bodies.position);
+  ck_assert_mem_eq(one.bodies.momentum, two.bodies.momentum, n * sizeof *one.bodies.momentum);
+  ck_assert_mem_eq(one.bodies.history.touch, two.bodies.history.touch,
+                   touches * sizeof *one.bodies.history.touch);
+  ck_assert_double_gt(one.report.slip_J, 0);
+  ck_assert_double_eq(one.report.slip_J, two.report.slip_J);
+  ck_assert_double_eq(one.report.viscous_J, two.report.viscous_J);
+  lab_close(&one);
+  lab_close(&two);
+}
+END_TEST
+
+TL_TEST_MAIN("penalty", lanes_may_be_shared_with_walls, rows_are_of_the_step_that_was,
+             lanes_press_as_one_contact_does, the_search_finds_the_same_point,
              a_free_triaxial_body_keeps_momentum_and_energy, one_and_two_threads_give_the_same_bits,
              linear_contact_lasts_half_a_period, hertz_contact_has_its_time_and_force,
              restitution_is_the_coefficient, dashpots_take_what_is_missing,
