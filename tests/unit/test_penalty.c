@@ -608,7 +608,8 @@ START_TEST(rows_are_of_the_step_that_was) {
   int64_t count;
   TlVec3 x[20], plane = tl_vec3(0, 0.6, 0.8);
   lab_open(&lab, "linear");
-  lab.config.step_s = 3e-5;
+  lab.config.step_s = 2e-5;
+  lab.config.penalty.boundary.normal_N_m = 2e5;
   lab_plane(&lab, NONE, plane);
   lab_start(&lab);
   for (int i = 0; i < 20; i += 2) {
@@ -623,12 +624,12 @@ START_TEST(rows_are_of_the_step_that_was) {
   for (int64_t k = 0; k < count; k++) {
     const TlContactRow *r = &rows[k];
     TlVec3 n = r->high < 0 ? plane : tl_unit(tl_sub(x[r->low], x[r->high]));
-    double gap = r->high < 0 ? -0.02 * R : -0.05 * R;
+    double gap = r->high < 0 ? -0.02 * R : -0.05 * R, stiffness = r->high < 0 ? 2e5 : 1e5;
     ck_assert_double_gt(tl_norm(tl_sub(lab.bodies.position[r->low], x[r->low])), 1e-6);
     CK_NEAR(tl_norm(tl_sub(r->normal, n)), 0, 1e-13);
     CK_NEAR(r->gap_m, gap, 1e-16);
     CK_NEAR(tl_norm(tl_sub(r->point, tl_axpy(x[r->low], -R, n))), 0, 1e-15);
-    CK_NEAR(tl_norm(tl_axpy(r->impulse_N_s, 1e5 * gap * lab.config.step_s, n)), 0, 1e-12);
+    CK_NEAR(tl_norm(tl_axpy(r->impulse_N_s, stiffness * gap * lab.config.step_s, n)), 0, 1e-12);
   }
   tl_free(rows);
   lab_close(&lab);
@@ -653,7 +654,7 @@ static void corner(Lab *lab, double boundary_young_Pa) {
     TlVec3 x = {1.39 * R * at.x, 1.39 * R * at.y, 1.99 * R * at.z};
     tl_test_put(&lab->bodies, SPHERE, x, UPRIGHT, some(&random, 0.05));
   }
-  for (int i = 0; i < 100; i++) step(lab);
+  for (int i = 0; i < 15; i++) step(lab);
 }
 
 /* Contacts with walls as stiff as grains wait in the grains' lanes, others in lanes of their own.
