@@ -282,7 +282,7 @@ static void copy_state(JudgeScene *to, const JudgeScene *from) {
 static void membrane(void) {
   enum { WINDOWS = 11 };
   JudgeScene scene[2];
-  double us[2][WINDOWS];
+  double us[2][WINDOWS], share[WINDOWS];
   const TlNet net[2] = {tube(0.0025, 1000), tube(0.00025, 0)};
   for (int k = 0; k < 2; k++) in_tube(&scene[k], &net[k]);
   judge_scene_steps(&scene[0], 1000);
@@ -290,11 +290,14 @@ static void membrane(void) {
   for (int k = 0; k < 2; k++) judge_scene_steps(&scene[k], 20);
   for (int i = 0; i < WINDOWS; i++)
     for (int k = 0; k < 2; k++) us[k][i] = cpu_us(&scene[k], 1, 20);
+  /* of neighbouring windows: the machine's pace drifts from second to second */
+  for (int i = 0; i < WINDOWS; i++) share[i] = 1 - us[1][i] / us[0][i];
+  qsort(share, WINDOWS, sizeof *share, by_value);
   for (int k = 0; k < 2; k++) qsort(us[k], WINDOWS, sizeof us[k][0], by_value);
   const TlStepReport *on = &scene[0].report, *off = &scene[1].report;
   double n = (double)scene[0].bodies.owned, spheres = TUBE_ROWS * TUBE_COLUMNS;
   double with = us[0][WINDOWS / 2], without = us[1][WINDOWS / 2];
-  judge_at_most(JUDGE_GOAL, "penalty_membrane_share", 1 - without / with, "of a step", 0.2);
+  judge_at_most(JUDGE_GOAL, "penalty_membrane_share", share[WINDOWS / 2], "of a step", 0.2);
   judge_note("A tube of %.0f spheres round %.0f grains of 800 nodes at 1 kPa: %.0f us CPU a step, "
              "%.0f us with spheres too small to touch; %lld contacts and %lld lookups a step, "
              "without them %lld and %lld.",
@@ -309,7 +312,7 @@ static void membrane(void) {
 static void threads(JudgeScene scene[2], const char *name, int steps) {
   char row[80];
   double wall[2] = {HUGE_VAL, HUGE_VAL};
-  for (int i = 0; i < 12; i++)
+  for (int i = 0; i < 40; i++)
     for (int k = 0; k < 2; k++) {
       tl_par_set_threads(k + 1);
       double start = judge_wall_s();
