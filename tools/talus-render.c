@@ -120,7 +120,7 @@ static TlStatus parse_numbers(const char *option, const char *text, bool both, d
 static TlStatus choose_side(const Values *v, const TlRenderOptions *o, bool *given,
                             double side[2]) {
   *given = v->view || o->cut;
-  side[0] = atan2(o->cut_normal.y, o->cut_normal.x) * 57.29577951308232;
+  side[0] = atan2(o->cut_normal.y, o->cut_normal.x) * TL_DEG;
   side[1] = 6;
   if (!v->view) return TL_OK;
   if (v->from || v->at) return tl_fail(TL_EUSAGE, "--view and --from exclude each other");
@@ -301,7 +301,7 @@ static TlStatus choose_cut(Job *job, const TlFrame *last) {
     return tl_context(tl_values_band_view(&job->scene, &job->before, last, &o->cut_normal),
                       "--cut=band (or give degrees)");
   TL_TRY(parse_numbers("cut", cut, false, number));
-  double azimuth = number[0] / 57.29577951308232;
+  double azimuth = number[0] / TL_DEG;
   o->cut_normal = tl_vec3(cos(azimuth), sin(azimuth), 0);
   o->cut_point_m = tl_axpy(o->cut_point_m, number[1], o->cut_normal);
   return TL_OK;

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-static const double PI = 3.14159265358979323846;
 /* Below this sine of the angle between axis and normal the deepest place of a rim is no longer well
  * set: the fan stays fixed in the body. A rim point that a fixed fan misses lies at most
  * r FLAT (1 - cos(pi/FAN_FLAT)) = 6e-4 r lower, under the slop. */
@@ -24,8 +23,8 @@ static double cylinder_phi(const double *size, TlVec3 p, TlVec3 *gradient) {
 }
 
 static TlClosedMass cylinder_mass(const double *size) {
-  double r = size[0], l = size[1], volume = PI * r * r * l, across = (3 * r * r + l * l) / 12;
-  return (TlClosedMass){volume, 2 * PI * r * (r + l),
+  double r = size[0], l = size[1], volume = M_PI * r * r * l, across = (3 * r * r + l * l) / 12;
+  return (TlClosedMass){volume, 2 * M_PI * r * (r + l),
                         tl_scale(volume, tl_vec3(across, across, 0.5 * r * r))};
 }
 
@@ -69,7 +68,7 @@ static int fan(const Ring *ring, double x, double y, int first, int count, int32
                TlClosedPoint *out) {
   int kept = 0;
   for (int i = first; i < count; i++) {
-    double c = cos(2 * PI * i / count), s = sin(2 * PI * i / count);
+    double c = cos(2 * M_PI * i / count), s = sin(2 * M_PI * i / count);
     if (ring_point(ring, c * x - s * y, s * x + c * y, key + i, &out[kept])) kept++;
   }
   return kept;

@@ -1,7 +1,5 @@
 #include "dem/closed.h"
 
-static const double PI = 3.14159265358979323846;
-
 static double sphere_phi(const double *size, TlVec3 p, TlVec3 *gradient) {
   double far = tl_norm(p);
   if (gradient) *gradient = far > 0 ? tl_scale(1 / far, p) : tl_vec3(0, 0, 1);
@@ -9,8 +7,8 @@ static double sphere_phi(const double *size, TlVec3 p, TlVec3 *gradient) {
 }
 
 static TlClosedMass sphere_mass(const double *size) {
-  double r = size[0], volume = 4.0 / 3 * PI * r * r * r, moment = 0.4 * volume * r * r;
-  return (TlClosedMass){volume, 4 * PI * r * r, {moment, moment, moment}};
+  double r = size[0], volume = 4.0 / 3 * M_PI * r * r * r, moment = 0.4 * volume * r * r;
+  return (TlClosedMass){volume, 4 * M_PI * r * r, {moment, moment, moment}};
 }
 
 static double sphere_radius(const double *size) {

@@ -28,7 +28,7 @@ int tl_law_count(void) {
  * when its depth is (Schwager, Poeschel 2007, Eq. 21). */
 static double kept(double z) {
   double root = sqrt(1 - z * z);
-  return exp(-z / root * (3.14159265358979323846 - atan2(2 * z * root, 1 - 2 * z * z)));
+  return exp(-z / root * (M_PI - atan2(2 * z * root, 1 - 2 * z * z)));
 }
 
 double tl_law_damping(double restitution) {

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#define TL_DEG (180 / M_PI) /* degrees of a radian */
+
 typedef struct TlVec3 {
   double x, y, z;
 } TlVec3;

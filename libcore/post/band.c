@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "post/measure.h"
 
-static const double DEG = 180 / 3.14159265358979323846;
 static const double ROUNDING = 1e-12;
 static const double LINE = 1e-3; /* second over first eigenvalue: less is a line */
 
@@ -104,7 +103,7 @@ static void match(const TlPacking *p, double tolerance_m, unsigned char *in, TlB
 
 static void describe(const TlPacking *p, const TlBandOptions *o, TlBand *band) {
   TlVec3 up = tl_norm2(p->gravity_m_s2) > 0 ? tl_unit(p->gravity_m_s2) : tl_vec3(0, 0, 1);
-  band->inclination_deg = acos(fmin(1, fabs(tl_dot(band->normal, up)))) * DEG;
+  band->inclination_deg = acos(fmin(1, fabs(tl_dot(band->normal, up)))) * TL_DEG;
   band->thickness_d50 = band->thickness_m / band->d50_m;
   band->roscoe_deg = 45 + 0.5 * o->dilatancy_deg;
 }
@@ -136,7 +135,6 @@ TlStatus tl_band_find(const TlPacking *p, const double *value, const TlBandOptio
 /* ---- the table ---- */
 
 static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
-  const double radian = DEG;
   double *angle;
   TlBand b;
   for (int k = 0; k < 7; k++) v[k] = NAN;
@@ -149,8 +147,8 @@ static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
   TlStatus status = tl_band_find(p, angle, &o, &b, NULL);
   tl_free(angle);
   TL_TRY(status);
-  v[0] = b.mean * radian;
-  v[1] = b.sd * radian;
+  v[0] = b.mean * TL_DEG;
+  v[1] = b.sd * TL_DEG;
   v[2] = (double)b.chosen;
   if (!b.found) return TL_OK;
   v[3] = (double)b.kept;

@@ -4,10 +4,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "post/gnuplot.h"
+#include "post/render_values.h"
 
 #include <stdlib.h>
-
-static const double PI = 3.14159265358979323846;
 
 typedef struct Dot {
   double value, across, up;
@@ -18,7 +17,8 @@ typedef struct View {
   const TlBands *bands;
   const TlBand *band; /* NULL: none */
   TlVec3 across, up;
-  Dot *dot; /* [grain_count] of the panel in hand */
+  double angle_end_rad, strain_end; /* of the palettes */
+  Dot *dot;                         /* [grain_count] of the panel in hand */
 } View;
 
 static void look(View *v) {
@@ -46,10 +46,8 @@ static int64_t dots_of(const View *v, const double *value, double scale) {
   return n;
 }
 
-/* The palette's end: 98 of a hundred lie below, so that one spinning grain does not hide the rest.
- */
-static double end_of(const View *v, int64_t n) {
-  double end = v->dot[n - 1 - n / 50].value;
+/* The palette's end in the panel's unit: end, or the most where 98 of a hundred are none. */
+static double end_of(const View *v, int64_t n, double end) {
   if (!(end > 0)) end = v->dot[n - 1].value;
   return end > 0 ? end : 1;
 }
@@ -97,14 +95,14 @@ static void put_frame(FILE *to, const View *v) {
           1e3 * high[0], 1e3 * low[1], 1e3 * high[1], step_of(1e3 * (high[0] - low[0])));
 }
 
-static void put_panel(FILE *to, const View *v, const double *value, double scale,
+static void put_panel(FILE *to, const View *v, const double *value, double scale, double most,
                       const char *title) {
   int64_t n = dots_of(v, value, scale);
   if (n == 0) {
     fprintf(to, "set multiplot next\n");
     return;
   }
-  double end = end_of(v, n);
+  double end = end_of(v, n, scale * most);
   fprintf(to, "$d << EOD\n");
   for (int64_t i = 0; i < n; i++)
     fprintf(to, "%.6g %.6g %.6g\n", v->dot[i].across, v->dot[i].up, fmin(end, v->dot[i].value));
@@ -136,8 +134,8 @@ static void put(FILE *to, const void *context, const char *picture) {
     fprintf(to, "set multiplot layout 1,2 title 'no band found'\n");
   put_frame(to, v);
   put_band(to, v);
-  put_panel(to, v, v->bands->angle_rad, 180 / PI, "rotation [deg]");
-  put_panel(to, v, v->bands->strain.deviatoric, 1, "local deviatoric strain");
+  put_panel(to, v, v->bands->angle_rad, TL_DEG, v->angle_end_rad, "rotation [deg]");
+  put_panel(to, v, v->bands->strain.deviatoric, 1, v->strain_end, "local deviatoric strain");
   fprintf(to, "unset multiplot\n");
 }
 
@@ -145,6 +143,12 @@ static bool anything(const TlPacking *p, const TlBands *b) {
   for (int64_t i = 0; i < p->grain_count; i++)
     if (!isnan(b->angle_rad[i]) || !isnan(b->strain.deviatoric[i])) return true;
   return false;
+}
+
+static TlStatus ends(View *v) {
+  int64_t n = v->packing->grain_count;
+  TL_TRY(tl_values_end(v->bands->angle_rad, n, &v->angle_end_rad));
+  return tl_values_end(v->bands->strain.deviatoric, n, &v->strain_end);
 }
 
 TlStatus tl_band_plot(const TlPacking *p, const TlBands *bands, const char *folder,
@@ -157,6 +161,7 @@ TlStatus tl_band_plot(const TlPacking *p, const TlBands *bands, const char *fold
   char *path = tl_path_join(folder, "band.png");
   TlStatus status = path ? TL_NEW(v.dot, (size_t)p->grain_count) : TL_ENOMEM;
   look(&v);
+  if (status == TL_OK) status = ends(&v);
   if (status == TL_OK) status = tl_gnuplot(put, &v, "band", path, overwrite);
   tl_free(v.dot);
   tl_free(path);

@@ -13,15 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-static const double PI = 3.14159265358979323846;
-
 double tl_grain_diameter_m(const TlGrainRow *row) {
-  return cbrt(6 * row->volume_m3 / PI);
+  return cbrt(6 * row->volume_m3 / M_PI);
 }
 
 double tl_grain_sphericity(const TlGrainRow *row) {
   double d = tl_grain_diameter_m(row);
-  return row->area_m2 > 0 ? PI * d * d / row->area_m2 : NAN;
+  return row->area_m2 > 0 ? M_PI * d * d / row->area_m2 : NAN;
 }
 
 typedef struct Rows {

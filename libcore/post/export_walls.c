@@ -6,7 +6,6 @@
 #include <math.h>
 
 enum { SIDES = 64 };
-static const double PI = 3.14159265358979323846;
 static const double MARGIN = 0.25; /* of the diagonal: how far an endless plane is drawn */
 
 /* The part that is being drawn: its frame in the world, and what its triangles say. */
@@ -67,7 +66,7 @@ static void draw_round(const Pen *pen, const Ring *ring, int rings) {
   int64_t first = pen->mesh->points;
   for (int k = 0; k < rings; k++)
     for (int i = 0; i < SIDES; i++) {
-      double angle = 2 * PI * i / SIDES;
+      double angle = 2 * M_PI * i / SIDES;
       point(pen, ring[k].radius * cos(angle), ring[k].radius * sin(angle), ring[k].z);
     }
   for (int k = 0; k + 1 < rings; k++)

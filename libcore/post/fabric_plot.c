@@ -6,7 +6,6 @@
 #include "post/gnuplot.h"
 #include "post/packing_fabric.h"
 
-static const double PI = 3.14159265358979323846;
 enum { CELLS = TL_FABRIC_BANDS * TL_FABRIC_SECTORS, WIDTH = 400, HEIGHT = 420 };
 
 typedef struct Rose {
@@ -54,7 +53,7 @@ static void put_ray(FILE *to, int band, int sector, double length) {
     for (int i = 0; i < 2; i++)
       for (int k = 0; k < 2; k++)
         x[i][k] = tl_scale(side * length, direction((double)(band + i) / TL_FABRIC_BANDS,
-                                                    2 * PI * (sector + k) / TL_FABRIC_SECTORS));
+                                                    2 * M_PI * (sector + k) / TL_FABRIC_SECTORS));
     put_patch(to, x[0][0], x[0][1], x[1][0], x[1][1], length);
     put_patch(to, o, o, x[0][0], x[0][1], length);
     put_patch(to, o, o, x[1][0], x[1][1], length);
@@ -76,7 +75,7 @@ static void put_surface(FILE *to, const Rose *r) {
   enum { UP = 36, ROUND = 72 };
   for (int i = 0; i <= UP; i++) {
     for (int k = 0; k <= ROUND; k++) {
-      TlVec3 n = direction(cos(PI * i / UP), 2 * PI * k / ROUND);
+      TlVec3 n = direction(cos(M_PI * i / UP), 2 * M_PI * k / ROUND);
       double s = surface_at(r, n);
       put_point(to, tl_scale(s, n), s);
     }

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double PI = 3.14159265358979323846;
-
 static int by_value(const void *one, const void *two) {
   double a = *(const double *)one, b = *(const double *)two;
   return (a > b) - (a < b);
@@ -126,7 +124,7 @@ static TlVec3 highest(const TlFrame *frame, TlVec3 up) {
 static double slope_deg(TlVec3 from, TlVec3 to, TlVec3 up) {
   TlVec3 d = tl_sub(from, to);
   double length = tl_norm(horizontal(d, up));
-  return length > 0 ? atan2(tl_dot(d, up), length) * 180 / PI : NAN;
+  return length > 0 ? atan2(tl_dot(d, up), length) * TL_DEG : NAN;
 }
 
 TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFrame *frame,

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double PI = 3.14159265358979323846;
 enum { MOST_CELLS = 1 << 26 };
 
 /* ---- the grid over the grains ---- */
@@ -186,7 +185,7 @@ static double plane_slope_deg(const TlDeposit *d) {
   TlMat3 vector;
   tl_sym_eigen(s, value, &vector);
   if (!(value[1] > 1e-12 * value[2])) return NAN; /* cells in one line have no plane */
-  return acos(fmin(1, fabs(vector.m[2][0]))) * 180 / PI;
+  return acos(fmin(1, fabs(vector.m[2][0]))) * TL_DEG;
 }
 
 /* Cone z = peak - slope*r around the mass centre, by least squares over the covered cells whose top
@@ -208,7 +207,7 @@ static void fit_cone(const TlMeasure *m, TlDeposit *d) {
   if (n < 8) return;
   double var_r = rr - r1 * r1 / n, var_z = zz - z1 * z1 / n, cov = rz - r1 * z1 / n;
   if (!(var_r > 0) || cov >= 0 || cov * cov < 0.5 * var_r * var_z) return;
-  d->repose_deg = atan(-cov / var_r) * 180 / PI;
+  d->repose_deg = atan(-cov / var_r) * TL_DEG;
 }
 
 TlStatus tl_measure_deposit(const TlScene *scene, const TlFrame *frame, const TlMeasure *m,

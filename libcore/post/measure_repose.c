@@ -76,7 +76,7 @@ TlStatus tl_measure_repose(const TlScene *scene, const TlFrame *frame,
   TlStatus status = note_grains(scene, frame, &f);
   double down = options->falls < 0 ? 1 : -1, squares = 0;
   for (int s = 0; status == TL_OK && s < f.strips; s++) {
-    double deg = atan(down * slope_of(&f, s, &out->filled)) * 180 / 3.14159265358979323846;
+    double deg = atan(down * slope_of(&f, s, &out->filled)) * TL_DEG;
     out->mean_deg += deg / f.strips;
     squares += deg * deg / f.strips;
     out->least_deg = fmin(out->least_deg, deg);

@@ -10,8 +10,6 @@
 
 #include <stdio.h>
 
-static const double PI = 3.14159265358979323846;
-
 typedef struct Job {
   const TlPackWriting *to;
   const TlPacking *packing;
@@ -31,7 +29,7 @@ static TlStatus put_grains(TlCsv *csv, const Job *j) {
                           g->centre_m.x,
                           g->centre_m.y,
                           g->centre_m.z,
-                          b->angle_rad[i] * (180 / PI),
+                          b->angle_rad[i] * TL_DEG,
                           b->band[TL_BAND_ROTATION].found && b->in[TL_BAND_ROTATION][i],
                           b->strain.deviatoric[i],
                           b->strain.volumetric[i],
@@ -136,7 +134,7 @@ static TlStatus add_fabric(const Job *j, const char *side, const TlRegion *part)
     TL_TRY(add(j, name, "count", (double)n, "", "directions"));
     TL_TRY(add(j, name, "anisotropy", f.anisotropy, "", "Tan 2022 Eqs. 4.6-4.10, mended"));
     TL_TRY(add(j, name, "major_from_vertical",
-               n ? acos(fmin(1, fabs(tl_dot(f.major, up)))) * 180 / PI : NAN, "deg",
+               n ? acos(fmin(1, fabs(tl_dot(f.major, up)))) * TL_DEG : NAN, "deg",
                "angle of the direction where E(n) is largest"));
   }
   return TL_OK;
@@ -164,7 +162,7 @@ static TlStatus add_grains(const Job *j, const char *side, const TlRegion *part)
     if (!isnan(j->bands.strain.deviatoric[i])) strain += j->bands.strain.deviatoric[i], strained++;
   }
   TL_TRY(add(j, side, "grains", (double)grains, "", "by their centres"));
-  TL_TRY(add(j, side, "mean_rotation", turned ? turn / (double)turned * 180 / PI : NAN, "deg", ""));
+  TL_TRY(add(j, side, "mean_rotation", turned ? turn / (double)turned * TL_DEG : NAN, "deg", ""));
   return add(j, side, "mean_deviatoric_strain", strained ? strain / (double)strained : NAN, "",
              "local, Delaunay");
 }

@@ -5,7 +5,6 @@
 #include "post/packing_stress.h"
 
 static const double COS_BEND = 0.70710678118654752440; /* 45 degrees */
-static const double DEG = 180 / 3.14159265358979323846;
 enum { LEAST = 3 };
 
 typedef struct Search {
@@ -111,7 +110,7 @@ static void follow(Search *s, int64_t grain) {
     if (open) {
       chain.length_m += tl_norm(tl_sub(s->p->grain[to].centre_m, s->p->grain[grain].centre_m));
       chain.force_N += s->p->pair[link].normal_N;
-      chain.steep_deg += acos(fmin(1, fabs(tl_dot(way(s, link, grain), up)))) * DEG;
+      chain.steep_deg += acos(fmin(1, fabs(tl_dot(way(s, link, grain), up)))) * TL_DEG;
     }
     grain = open ? to : -1;
   }

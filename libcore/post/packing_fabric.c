@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-static const double PI = 3.14159265358979323846;
-
 const char *const tl_fabric_names[TL_FABRIC_KINDS] = {"normal", "branch", "long_axis"};
 
 /* ---- directions ---- */
@@ -89,7 +87,7 @@ void tl_fabric_histogram(const TlVec3 *direction, int64_t count,
   for (int k = 0; k < TL_FABRIC_BANDS * TL_FABRIC_SECTORS; k++) cell[k] = 0;
   for (int64_t i = 0; i < count; i++) {
     TlVec3 n = direction[i].z < 0 ? tl_scale(-1, direction[i]) : direction[i];
-    double turn = atan2(n.y, n.x) / (2 * PI);
+    double turn = atan2(n.y, n.x) / (2 * M_PI);
     if (turn < 0) turn += 1;
     cell[bin(n.z, TL_FABRIC_BANDS) * TL_FABRIC_SECTORS + bin(turn, TL_FABRIC_SECTORS)]++;
   }
@@ -111,7 +109,7 @@ static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
     double steep = fmin(1, fabs(tl_dot(f.major, up)));
     const double values[VALUES] = {(double)n, g->xx,        g->yy,
                                    g->zz,     g->xy,        g->xz,
-                                   g->yz,     f.anisotropy, n ? acos(steep) * 180 / PI : NAN};
+                                   g->yz,     f.anisotropy, n ? acos(steep) * TL_DEG : NAN};
     for (int k = 0; k < VALUES; k++) v[k] = values[k];
   }
   return TL_OK;

@@ -1,7 +1,5 @@
 #include "post/packing_stress.h"
 
-static const double DEG = 180 / 3.14159265358979323846;
-
 /* s += w sym(f (x) r) */
 static void add_dyad(TlSym3 *s, double w, TlVec3 f, TlVec3 r) {
   s->xx += w * f.x * r.x;
@@ -54,7 +52,7 @@ TlStress tl_stress_of(TlSym3 s) {
   t.deviatoric_Pa =
       sqrt(1.5 * (x * x + y * y + z * z + 2 * (s.xy * s.xy + s.xz * s.xz + s.yz * s.yz)));
   double s1 = value[2], s3 = value[0];
-  t.friction_deg = s1 + s3 > 0 && s3 >= 0 ? asin((s1 - s3) / (s1 + s3)) * DEG : NAN;
+  t.friction_deg = s1 + s3 > 0 && s3 >= 0 ? asin((s1 - s3) / (s1 + s3)) * TL_DEG : NAN;
   return t;
 }
 

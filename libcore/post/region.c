@@ -2,12 +2,10 @@
 
 #include <assert.h>
 
-static const double PI = 3.14159265358979323846;
-
 double tl_region_volume(const TlRegion *r) {
   TlVec3 d = tl_sub(r->high, r->low);
   assert(r->slab == 0);
-  return r->round ? PI * r->radius_m * r->radius_m * tl_norm(r->axis) : d.x * d.y * d.z;
+  return r->round ? M_PI * r->radius_m * r->radius_m * tl_norm(r->axis) : d.x * d.y * d.z;
 }
 
 static double least(double a, double b, double c) {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double DEG = 180 / 3.14159265358979323846;
-
 /* ---- two packings ---- */
 
 typedef struct Two {
@@ -33,7 +31,7 @@ static void drop(Two *two) {
 
 static TlStatus rotations(const Two *two, double *angle) {
   tl_band_rotations(&two->before, &two->now, angle);
-  for (int64_t i = 0; i < two->now.grain_count; i++) angle[i] *= DEG;
+  for (int64_t i = 0; i < two->now.grain_count; i++) angle[i] *= TL_DEG;
   return TL_OK;
 }
 

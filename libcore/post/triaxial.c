@@ -1,12 +1,12 @@
 #include "post/triaxial.h"
 
 #include "base/mem.h"
+#include "num/vec.h"
 #include "io/csv_table.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double DEG = 180 / 3.14159265358979323846;
 static const double TURN = 1e-4;  /* of the strains' range: less is no turn */
 static const double ROUND = 1e-9; /* of the window: strains at its edge belong to it */
 
@@ -212,7 +212,7 @@ static void dilate(TlTxTest *t, int64_t first, int64_t last, double window) {
     while (high < last && e[high + 1] <= e[i] + most) high++;
     double d = -tl_tx_slope(e + low, v + low, high - low + 1);
     t->x[TL_TX_RATE][i] = d;
-    if (d > -1) t->x[TL_TX_DILATANCY][i] = asin(d / (2 + d)) * DEG;
+    if (d > -1) t->x[TL_TX_DILATANCY][i] = asin(d / (2 + d)) * TL_DEG;
   }
 }
 

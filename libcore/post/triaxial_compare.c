@@ -1,6 +1,7 @@
 #include "post/triaxial_compare.h"
 
 #include "base/mem.h"
+#include "num/vec.h"
 #include "io/csv_table.h"
 
 #include <math.h>
@@ -34,16 +35,11 @@ static const struct {
   Sort sort;
   const char *suffix;
   double scale;
-} units[] = {{STRAIN, "", 1},
-             {STRAIN, "_percent", 0.01},
-             {ENGINEERING, "", 1},
-             {ENGINEERING, "_percent", 0.01},
-             {STRESS, "_Pa", 1},
-             {STRESS, "_kPa", 1e3},
-             {STRESS, "_MPa", 1e6},
-             {ANGLE, "_deg", 1},
-             {ANGLE, "_rad", 180 / 3.14159265358979323846},
-             {NUMBER, "", 1}};
+} units[] = {{STRAIN, "", 1},         {STRAIN, "_percent", 0.01},
+             {ENGINEERING, "", 1},    {ENGINEERING, "_percent", 0.01},
+             {STRESS, "_Pa", 1},      {STRESS, "_kPa", 1e3},
+             {STRESS, "_MPa", 1e6},   {ANGLE, "_deg", 1},
+             {ANGLE, "_rad", TL_DEG}, {NUMBER, "", 1}};
 
 static const char allowed[] =
     "allowed are [engineering_]axial_strain[_percent], [engineering_]volumetric_strain[_percent] "

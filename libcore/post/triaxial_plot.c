@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double PI = 3.14159265358979323846;
 enum { MOST_PANELS = 3, KEY_WIDTH = 8 }; /* pixels a letter of the key */
 
 typedef struct Axis {
@@ -260,7 +259,7 @@ static int key_width(const TlTxPlot *plot) {
 
 /* sigma_a/sigma_r = tan^2(45 + phi_c/2) (1 + D). */
 static void put_rowe(FILE *to, const TlTxPlot *plot) {
-  double slope = tan(PI / 4 + 0.5 * plot->critical_deg * PI / 180);
+  double slope = tan(M_PI / 4 + 0.5 * plot->critical_deg * M_PI / 180);
   if (!(slope > 0)) return;
   fprintf(to, ", %.10g*x with lines lw 1 dt 2 lc rgb '#000000' title '%s, %.1f deg'", slope * slope,
           "Rowe, critical friction angle", plot->critical_deg);

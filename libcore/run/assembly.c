@@ -38,7 +38,7 @@ typedef struct Scan {
 } Scan;
 
 static TlQuat turn_of(const double deg[3]) {
-  double k = 3.14159265358979323846 / 180;
+  double k = M_PI / 180;
   TlQuat x = tl_quat_from_rotation(tl_vec3(k * deg[0], 0, 0)),
          y = tl_quat_from_rotation(tl_vec3(0, k * deg[1], 0)),
          z = tl_quat_from_rotation(tl_vec3(0, 0, k * deg[2]));

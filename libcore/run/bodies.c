@@ -32,7 +32,7 @@ TlVec3 tl_placed_momentum(const TlBodyState *state, const TlGrainRow *row, doubl
 }
 
 static TlBodyState state_of(const TlBodySetup *b, const TlGrainRow *row, double density) {
-  double rad = 3.14159265358979323846 / 180;
+  double rad = M_PI / 180;
   TlQuat turn = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(b->turn_deg)));
   TlBodyState state = {.avatar_id = row->id,
                        .scale = b->scale,

@@ -173,7 +173,7 @@ static double room_of(const Box *box) {
   const TlReleaseSetup *r = &box->place->setup->release;
   const TlCorner *c = r->polygon.items;
   double x = box->high.x - box->low.x, y = box->high.y - box->low.y, area = x * y;
-  if (r->round) area = 0.25 * 3.14159265358979323846 * fmin(x, y) * fmin(x, y);
+  if (r->round) area = 0.25 * M_PI * fmin(x, y) * fmin(x, y);
   if (r->polygon.count > 0) area = 0;
   for (int64_t i = 0, j = r->polygon.count - 1; i < r->polygon.count; j = i++)
     area += 0.5 * (c[j].x_m * c[i].y_m - c[i].x_m * c[j].y_m);

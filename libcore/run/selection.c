@@ -116,7 +116,7 @@ static double grid_bytes(const TlGrainRow *row) {
 static TlStatus measure_row(void *context, const TlGrainRow *row) {
   Part *p = context;
   double c[3] = {row->scan_centroid_m.x, row->scan_centroid_m.y, row->scan_centroid_m.z};
-  p->diameter[p->count++] = cbrt(6 * row->volume_m3 / 3.14159265358979323846);
+  p->diameter[p->count++] = cbrt(6 * row->volume_m3 / M_PI);
   p->radius = fmax(p->radius, row->radius_m);
   for (int a = 0; a < 3; a++) {
     p->low[a] = fmin(p->low[a], c[a] - row->radius_m);
@@ -133,7 +133,7 @@ static void measure_start(const TlStart *s, Part *p) {
     const TlGrainRow *row = &s->shapes[s->shape[i]];
     double scale = g->scale / s->grain_scale, r = g->scale * row->radius_m;
     double c[3] = {g->position_m.x, g->position_m.y, g->position_m.z};
-    p->diameter[p->count++] = scale * cbrt(6 * row->volume_m3 / 3.14159265358979323846);
+    p->diameter[p->count++] = scale * cbrt(6 * row->volume_m3 / M_PI);
     p->radius = fmax(p->radius, scale * row->radius_m);
     for (int a = 0; a < 3; a++) {
       p->low[a] = fmin(p->low[a], c[a] - r);

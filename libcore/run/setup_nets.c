@@ -138,7 +138,7 @@ static TlStatus check_strength(const TlNet *net, const TlStudy *study, int64_t i
 TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, double mass_scale,
                            const TlStudy *study, TlNet *net) {
   const TlNetSetup *s = (const TlNetSetup *)nets->items + i;
-  double r = s->radius_m, volume = 4.0 / 3 * 3.14159265358979323846 * r * r * r;
+  double r = s->radius_m, volume = 4.0 / 3 * M_PI * r * r * r;
   *net = (TlNet){.layers = (int32_t)s->layers,
                  .radius_m = r,
                  .spacing_m = s->spacing_m,

@@ -146,7 +146,7 @@ TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index) {
 TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRow *row,
                                     double *scale) {
   if (!shapes->setup->grains.as_spheres || row->id == TL_BALL_ID) return *row;
-  *scale *= cbrt(6 * row->volume_m3 / 3.14159265358979323846);
+  *scale *= cbrt(6 * row->volume_m3 / M_PI);
   return tl_study_shapes_row(shapes, -1 - TL_BALL_ID);
 }
 

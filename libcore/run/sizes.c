@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 enum { STREAM_WHICH = 111, STREAM_SIZE = 112 };
-static const double pi = 3.14159265358979323846;
 
 typedef struct Candidate {
   int64_t id;
@@ -22,7 +21,7 @@ typedef struct Pool {
 
 static TlStatus take(void *context, const TlGrainRow *row) {
   Pool *p = context;
-  p->grain[p->count++] = (Candidate){row->id, cbrt(6 * row->volume_m3 / pi), row->radius_m};
+  p->grain[p->count++] = (Candidate){row->id, cbrt(6 * row->volume_m3 / M_PI), row->radius_m};
   return TL_OK;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { MOST_PARTS = 6 };
-static const double DEG = 3.14159265358979323846 / 180;
+static const double DEG = M_PI / 180;
 
 void tl_walls_free(TlWalls *w) {
   for (int64_t i = 0; i < w->walls; i++) {

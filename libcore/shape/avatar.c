@@ -56,5 +56,5 @@ TlStatus tl_avatar_check(const TlAvatar *a) {
 }
 
 double tl_avatar_diameter_m(const TlAvatar *a) {
-  return cbrt(6 * a->volume_m3 / 3.14159265358979323846);
+  return cbrt(6 * a->volume_m3 / M_PI);
 }

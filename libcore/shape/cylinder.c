@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-static const double pi = 3.14159265358979323846;
-
 typedef struct Cylinder {
   double r, h; /* radius, half length */
   int axis;    /* of the body: 0 or 2 */
@@ -23,24 +21,24 @@ static double distance(const void *solid, TlVec3 p) {
 }
 
 static void mass(Cylinder *s, TlAvatar *out) {
-  double v = 2 * pi * s->r * s->r * s->h, along = v * s->r * s->r / 2,
+  double v = 2 * M_PI * s->r * s->r * s->h, along = v * s->r * s->r / 2,
          across = v * (3 * s->r * s->r + 4 * s->h * s->h) / 12;
   s->axis = along > across ? 2 : 0;
   out->volume_m3 = v;
-  out->area_m2 = 2 * pi * s->r * (s->r + 2 * s->h);
+  out->area_m2 = 2 * M_PI * s->r * (s->r + 2 * s->h);
   out->inertia_m5 = s->axis == 2 ? tl_vec3(across, across, along) : tl_vec3(along, across, across);
   /* body x, y, z are the given z, x, y: a third of a turn about (1, 1, 1) */
   out->scan_rotation = s->axis == 2 ? (TlQuat){1, 0, 0, 0} : (TlQuat){0.5, -0.5, -0.5, -0.5};
 }
 
 static int around(double r, double step) {
-  return (int)fmax(6, rint(2 * pi * r / step));
+  return (int)fmax(6, rint(2 * M_PI * r / step));
 }
 
 static TlStatus ring(const Cylinder *s, double r, double z, int count, double turn, double area,
                      TlAvatar *out) {
   for (int i = 0; i < count; i++) {
-    double angle = 2 * pi * (i + turn) / count;
+    double angle = 2 * M_PI * (i + turn) / count;
     TL_TRY(tl_solid_node(out, to_body(s, r * cos(angle), r * sin(angle), z), area / count));
   }
   return TL_OK;
@@ -48,9 +46,9 @@ static TlStatus ring(const Cylinder *s, double r, double z, int count, double tu
 
 static TlStatus end(const Cylinder *s, double z, int rings, double step, TlAvatar *out) {
   double d = s->r / rings;
-  TL_TRY(tl_solid_node(out, to_body(s, 0, 0, z), pi * d * d / 4));
+  TL_TRY(tl_solid_node(out, to_body(s, 0, 0, z), M_PI * d * d / 4));
   for (int j = 1; j < rings; j++) {
-    double area = pi * d * d * ((j + 0.5) * (j + 0.5) - (j - 0.5) * (j - 0.5));
+    double area = M_PI * d * d * ((j + 0.5) * (j + 0.5) - (j - 0.5) * (j - 0.5));
     TL_TRY(ring(s, j * d, z, around(j * d, step), 0.5 * (j % 2), area, out));
   }
   return TL_OK;
@@ -59,8 +57,8 @@ static TlStatus end(const Cylinder *s, double z, int rings, double step, TlAvata
 static TlStatus place(const Cylinder *s, double step, TlAvatar *out) {
   int rings = (int)fmax(1, rint(s->r / step)), rows = (int)fmax(1, rint(2 * s->h / step));
   int n = around(s->r, step);
-  double d = s->r / rings, row = 2 * pi * s->r * 2 * s->h / rows;
-  double rim = pi * (s->r * s->r - (s->r - d / 2) * (s->r - d / 2));
+  double d = s->r / rings, row = 2 * M_PI * s->r * 2 * s->h / rows;
+  double rim = M_PI * (s->r * s->r - (s->r - d / 2) * (s->r - d / 2));
   int64_t most = (int64_t)(rows + 1) * n + 2;
   for (int j = 1; j < rings; j++) most += 2 * around(j * d, step);
   TL_TRY(tl_solid_reserve_nodes(out, most));

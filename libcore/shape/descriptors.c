@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
 /* Radius of the largest sphere inside: phi's depth. */
 static double inscribed_radius(const TlAvatar *a) {
   int64_t count = (int64_t)a->nx * a->ny * a->nz;
@@ -62,7 +60,7 @@ TlStatus tl_descriptors(const TlAvatar *a, TlDescriptors *d) {
   memcpy(d->axes_m, x, sizeof d->axes_m);
   d->elongation = x[1] / x[0];
   d->flatness = x[2] / x[1];
-  d->sphericity = cbrt(pi) * pow(6 * v, 2.0 / 3) / a->area_m2;
+  d->sphericity = cbrt(M_PI) * pow(6 * v, 2.0 / 3) / a->area_m2;
   d->krumbein = cbrt(x[1] * x[2] / (x[0] * x[0]));
   d->inscribed = 2 * r / d->diameter_m;
   d->roundness = roundness(a, r / a->spacing_m);

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
 static const double band = 3;    /* only |phi| < band evolves */
 static const double leash = 3.5; /* farthest from the label, voxels */
 static const double bend_sigma = 1.5;
@@ -61,7 +60,7 @@ typedef struct Evolution {
 /* d_p(s) - 1 of Li's double well. */
 static double excess_diffusion(double s) {
   if (s >= 1) return -1 / s;
-  double x = 2 * pi * s;
+  double x = 2 * M_PI * s;
   return x > 1e-4 ? sin(x) / x - 1 : 0;
 }
 
@@ -139,7 +138,7 @@ static TlStatus find_bend(Evolution *e) {
     int64_t at = e->active[m], i = at % n[0], j = at / n[0] % n[1], k = at / n[0] / n[1];
     TlPhiJet jet = tl_phi_jet(&soft, i, j, k);
     double kappa = fmax(-0.8, fmin(0.8, tl_phi_curvature(&jet, NULL)));
-    e->bend[at] = (float)(e->options->blur_sigma * kappa / (2 * sqrt(2 * pi)));
+    e->bend[at] = (float)(e->options->blur_sigma * kappa / (2 * sqrt(2 * M_PI)));
   }
   tl_free(soft.phi);
   return status;

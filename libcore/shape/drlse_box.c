@@ -113,7 +113,7 @@ TlStatus tl_box_smooth(float *f, const int32_t n[3], double sigma) {
 
 /* erf^-1, Winitzki's approximation (2e-3 relative): it only scales a constraint. */
 static double inverse_erf(double v) {
-  double l = log(fmax(1e-12, 1 - v * v)), a = 0.147, t = 2 / (3.14159265358979323846 * a) + l / 2;
+  double l = log(fmax(1e-12, 1 - v * v)), a = 0.147, t = 2 / (M_PI * a) + l / 2;
   return copysign(sqrt(fmax(0, sqrt(t * t - l / a) - t)), v);
 }
 
@@ -195,7 +195,7 @@ static double volume_level(const float *a, int64_t count, double want) {
 }
 
 static double radius_of(const TlLabelBox *box) {
-  return cbrt((double)box->voxels * 0.75 / 3.14159265358979323846);
+  return cbrt((double)box->voxels * 0.75 / M_PI);
 }
 
 static int middle_class(const TlLabelBox *box) {
@@ -413,7 +413,7 @@ TlStatus tl_grain_field_make(const TlGrainSource *source, const TlGreyLevels *le
   *f = (TlGrainField){0};
   TL_TRY(lay_out(source, f));
   TL_TRY(label_fields(source, options->blur_sigma, f, report));
-  f->radius = cbrt(f->label_volume * 0.75 / 3.14159265358979323846);
+  f->radius = cbrt(f->label_volume * 0.75 / M_PI);
   if (options->method == TL_DRLSE_DISTANCE) return TL_OK;
   TL_TRY(own_level(source, levels, report));
   if (!(report->grain_level > levels->void_level))

@@ -55,8 +55,7 @@ static void add_inside(Moments *m, TlVec3 x, double h) {
 }
 
 static void add_surface(Moments *m, TlVec3 x, const TlPhiJet *jet, double delta) {
-  const double m2 =
-      epsilon * epsilon * (1.0 / 3 - 2 / (3.14159265358979323846 * 3.14159265358979323846));
+  const double m2 = epsilon * epsilon * (1.0 / 3 - 2 / (M_PI * M_PI));
   double gauss, kappa = tl_phi_curvature(jet, &gauss), w = -0.5 * m2 * delta;
   TlVec3 n = jet->gradient;
   add_inside(m, x, w * kappa);

@@ -26,11 +26,10 @@ TlStatus tl_mass_properties(const TlPhiGrid *grid, TlMass *mass);
 
 /* Cosine-smoothed Heaviside step and delta (Tan 2022 Eqs. 2.49, 2.50). */
 static inline double tl_smooth_delta(double x, double eps) {
-  return fabs(x) >= eps ? 0 : (1 + cos(3.14159265358979323846 * x / eps)) / (2 * eps);
+  return fabs(x) >= eps ? 0 : (1 + cos(M_PI * x / eps)) / (2 * eps);
 }
 static inline double tl_smooth_step(double x, double eps) {
-  const double pi = 3.14159265358979323846;
-  return x >= eps ? 1 : x <= -eps ? 0 : 0.5 * (1 + x / eps + sin(pi * x / eps) / pi);
+  return x >= eps ? 1 : x <= -eps ? 0 : 0.5 * (1 + x / eps + sin(M_PI * x / eps) / M_PI);
 }
 
 /* First and second derivatives of phi at an inner grid point, central differences. */

@@ -224,7 +224,7 @@ static TlStatus store(const Placing *w, TlAvatar *a) {
 
 static TlStatus place(Placing *w, double sharp_deg, TlAvatar *a) {
   double step = sqrt(a->area_m2 / w->wanted);
-  double half_cosine = cos(0.5 * sharp_deg * 3.14159265358979323846 / 180);
+  double half_cosine = cos(0.5 * sharp_deg * M_PI / 180);
   int32_t *sharp = NULL;
   TL_TRY(TL_NEW(w->node, (size_t)w->wanted));
   TL_TRY(make_samples(w, a->area_m2));

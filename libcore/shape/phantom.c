@@ -183,7 +183,7 @@ static double wall_inside(const TlPhantomOptions *o) {
 /* The part of x * y * z that grains may fill. */
 static double room(double cylinder_radius, double x, double y, double z) {
   double r = cylinder_radius;
-  return (r > 0 ? 3.141592653589793 * r * r : x * y) * z;
+  return (r > 0 ? M_PI * r * r : x * y) * z;
 }
 
 /* The packing's box: the stack, or more where that is thinner than the grains are long. */

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double pi = 3.14159265358979323846;
-
 typedef struct Super {
   double a, b, c, ee, en;
   TlMat3 to_shape; /* body -> given axes, a permutation */
@@ -73,12 +71,12 @@ static double area_of(const Super *s) {
   double sum = 0;
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
-      double z = (i + 0.5) / N, angle = (j + 0.5) / N * pi / 2, r = sqrt(1 - z * z);
+      double z = (i + 0.5) / N, angle = (j + 0.5) / N * M_PI / 2, r = sqrt(1 - z * z);
       TlVec3 u = tl_vec3(r * cos(angle), r * sin(angle), z), g;
       double f = gauge(s, u, &g);
       sum += tl_norm(g) / (f * f * f); /* r = 1/f, n.u = f/|g| */
     }
-  return 8 * sum * (pi / 2) / ((double)N * N);
+  return 8 * sum * (M_PI / 2) / ((double)N * N);
 }
 
 /* Permutation, proper, that sorts the moments ascending; ties keep their order. */

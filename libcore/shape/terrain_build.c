@@ -118,7 +118,7 @@ static void survey_slopes(const TlTerrain *t, TlTerrainSurvey *s) {
     for (int64_t i = 0; i < t->nx - 1; i++) {
       if (!tl_heightfield_patch(&field, i, j, &p)) continue;
       double rise = hypot(p.b + 0.5 * p.d, p.c + 0.5 * p.d);
-      double slope = atan(rise) * 57.29577951308232;
+      double slope = atan(rise) * TL_DEG;
       bins[slope >= 90 ? BINS - 1 : (int)(slope * 10)]++;
       s->patches++;
       s->slope_mean_deg += slope;

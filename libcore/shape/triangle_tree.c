@@ -264,5 +264,5 @@ double tl_triangles_winding(const TlTriangles *m, TlVec3 p) {
     double below = la * lb * lc + tl_dot(a, b) * lc + tl_dot(b, c) * la + tl_dot(c, a) * lb;
     sum += 2 * atan2(above, below);
   }
-  return sum / (4 * 3.14159265358979323846);
+  return sum / (4 * M_PI);
 }

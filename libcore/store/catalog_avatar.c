@@ -201,7 +201,7 @@ TlStatus tl_catalog_grain(TlCatalog *c, int64_t id, TlGrainRow *row) {
   " AND id NOT IN (SELECT avatar_id FROM avatar_check WHERE verdict = 'rejected')"
 
 static double sphere_volume(double diameter) {
-  return 3.14159265358979323846 / 6 * diameter * diameter * diameter;
+  return M_PI / 6 * diameter * diameter * diameter;
 }
 
 static TlStatus check_sample(TlCatalog *c, const char *sample) {

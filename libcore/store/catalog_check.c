@@ -78,7 +78,7 @@ TlStatus tl_catalog_get_check(TlCatalog *c, int64_t id, TlQuality *quality,
   TL_TRY(status);
   if (!*there) return TL_OK;
   TL_TRY(tl_catalog_grain(c, id, &row)); /* what the avatar's own row holds */
-  descriptors->diameter_m = cbrt(6 * row.volume_m3 / 3.14159265358979323846);
+  descriptors->diameter_m = cbrt(6 * row.volume_m3 / M_PI);
   memcpy(descriptors->axes_m, row.axes_m, sizeof row.axes_m);
   return TL_OK;
 }
