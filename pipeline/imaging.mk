@@ -8,9 +8,10 @@ SAMPLE ?= grains
 OUT ?= $(error OUT= is wanted: the folder for the products)
 voxel := $(if $(VOXEL_UM),--voxel-size-um=$(VOXEL_UM))
 stage = $(here)/stage.sh $(1) $(OUT)/stages.csv
-# Stage $(1), a solver's run into folder $(2) from files $(3); its study and options follow.
+# Stage $(1), a solver's run into folder $(2) from files $(3), on $(4) ranks (RANKS); its study and
+# options follow.
 solve = OMP_NUM_THREADS=$(THREADS) $(call stage,$(1)) $(here)/solve.sh $(2) "$(3)" \
-  "$(call tool,talus-mpirun) -n $(RANKS) $(call tool,talus-solve)"
+  "$(call tool,talus-mpirun) -n $(or $(4),$(RANKS)) $(call tool,talus-solve)"
 
 $(OUT):
 	mkdir -p $@

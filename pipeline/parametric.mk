@@ -74,7 +74,7 @@ parametric: $(OUT)/$(FIGURE)/measures.done
 	@cat $(OUT)/$(FIGURE)/measures/triaxial_runs.csv
 
 $(OUT)/void/specimen-%.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY) | $(OUT)/$(FIGURE)
-	$(call solve,specimen-$*,$(basename $@),$^) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
+	$(call solve,specimen-$*,$(basename $@),$^,$(SPECIMEN_RANKS)) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
 	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%) --set=contact.friction=$* \
 	  --set=contact.boundary_friction=$*
 	@touch $@

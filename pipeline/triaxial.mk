@@ -14,7 +14,8 @@
 #   STUDY           the test's study (default config/triaxial.yaml), SET its keys:
 #                   SET="contact.friction=0.3 triaxial.tilts=yes"
 #   MEDIAN_M        median diameter the grains are made to, m (0.009, that of the studies)
-#   RANKS           MPI ranks (1), THREADS a rank (all cores)
+#   RANKS           MPI ranks of the test (1), SPECIMEN_RANKS of the specimen (1: impulses across
+#                   ranks are slow), THREADS a rank (all cores)
 #   *_FLAGS         options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
 #                   MEASURE_FLAGS, RENDER_FLAGS
 #   BIN             folder of the tools (default build/bin, else PATH)
@@ -31,6 +32,7 @@ STUDY ?= $(call study,triaxial.yaml)
 SPECIMEN_STUDY ?= $(call study,triaxial-specimen.yaml)
 MEDIAN_M ?= 0.009
 RANKS ?= 1
+SPECIMEN_RANKS ?= 1
 THREADS ?= $(shell nproc)
 STACK ?= $(OUT)/phantom.tif
 include $(here)/imaging.mk
@@ -54,7 +56,7 @@ $(OUT)/sizes.txt: $(OUT)/avatars.done
 	mv $@.tmp $@
 
 $(OUT)/specimen.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY)
-	$(call solve,specimen,$(OUT)/specimen,$^) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
+	$(call solve,specimen,$(OUT)/specimen,$^,$(SPECIMEN_RANKS)) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
 	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%)
 	@touch $@
 

@@ -65,6 +65,12 @@ cmp whole.csv cell/friction/0.1/triaxial.csv || fail "resumed, the curve is anot
 rm cell/friction/0.1.done
 cell parametric.mk FIGURE=friction VALUES=0.1 SET=contact.restitution=0.4 || { fail "with another key"; tail -20 log.txt; }
 [ "$(resumes)" = 0 ] || fail "resumed although a key is another"
+# Refused, it is refused again: the checkpoints that are there are of the command before.
+rm cell/friction/0.1.done
+for time in first second; do
+  if cell parametric.mk FIGURE=friction VALUES=0.1 SET=contact.restitution=7; then fail "a wrong key passed the $time time"; fi
+done
+grep -q 'restitution' log.txt || fail "no word of the wrong key: $(cat log.txt)"
 if cell parametric.mk FIGURE=scale VALUES=7; then fail "a value that the figure has not"; fi
 grep -q 'FIGURE=scale has no value 7' log.txt || fail "no word of the value: $(cat log.txt)"
 
