@@ -65,12 +65,14 @@ cmp whole.csv cell/friction/0.1/triaxial.csv || fail "resumed, the curve is anot
 rm cell/friction/0.1.done
 cell parametric.mk FIGURE=friction VALUES=0.1 SET=contact.restitution=0.4 || { fail "with another key"; tail -20 log.txt; }
 [ "$(resumes)" = 0 ] || fail "resumed although a key is another"
-# Refused, it is refused again: the checkpoints that are there are of the command before.
-rm cell/friction/0.1.done
+# Refused, it is refused again: the checkpoints that are there are not its own. The command whose they are goes on from them.
+rm "$(ls cell/friction/0.1/checkpoint_*.tck | tail -1)" cell/friction/0.1.done
 for time in first second; do
   if cell parametric.mk FIGURE=friction VALUES=0.1 SET=contact.restitution=7; then fail "a wrong key passed the $time time"; fi
 done
 grep -q 'restitution' log.txt || fail "no word of the wrong key: $(cat log.txt)"
+cell parametric.mk FIGURE=friction VALUES=0.1 SET=contact.restitution=0.4 || { fail "after a wrong key"; tail -20 log.txt; }
+[ "$(resumes)" = 1 ] || fail "not resumed after a wrong key"
 if cell parametric.mk FIGURE=scale VALUES=7; then fail "a value that the figure has not"; fi
 grep -q 'FIGURE=scale has no value 7' log.txt || fail "no word of the value: $(cat log.txt)"
 
