@@ -1,0 +1,245 @@
+/* The triaxial laboratory. A membrane's tube under pressure and the stress of a simple cubic
+ * packing against their closed forms; then one small specimen of angular grains sheared in the
+ * cell, with another friction, and with spheres in the grains' places (Tan 2022 4.5-4.6). What a
+ * test of laboratory size gives is in docs/triaxial.md. */
+#include "judge/cases.h"
+#include "judge/judge.h"
+#include "judge/study.h"
+#include "validation/pictures.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "post/packing_stress.h"
+#include "post/triaxial.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- a tube ---- */
+
+typedef struct Tube {
+  const TlRun *run;
+  const TlNet *net;
+  int64_t *at; /* body of each sphere */
+} Tube;
+
+static TlVec3 from_axis(const Tube *t, TlVec3 x) {
+  TlVec3 d = tl_sub(x, t->net->corner);
+  return tl_axpy(d, -tl_dot(d, t->net->across), t->net->across);
+}
+
+/* Sum over bonds between two rows of pull times length, both round the tube; of those along either
+ * of the two rows half. */
+static double round_pull(const Tube *t, int64_t low, int64_t high) {
+  const TlNet *net = t->net;
+  double sum = 0;
+  for (int64_t i = low * net->columns; i < (high + 1) * net->columns; i++) {
+    int64_t other[TL_NET_NEIGHBOURS];
+    int count = tl_net_neighbours(net, i, other);
+    for (int k = 0; k < count; k++) {
+      int64_t j = other[k], row = i / net->columns;
+      if (j < i || j / net->columns > high) continue;
+      TlVec3 a = t->run->bodies.position[t->at[i]], b = t->run->bodies.position[t->at[j]];
+      TlVec3 d = tl_sub(b, a), out = from_axis(t, tl_scale(0.5, tl_add(a, b)));
+      double length = tl_norm(d), round = tl_dot(d, tl_unit(tl_cross(net->across, out)));
+      bool edge = j / net->columns == row && (row == low || row == high);
+      sum += (edge ? 0.5 : 1) * net->normal_N_m * (length - tl_net_rest_length(net, i, j)) * round *
+             round / length;
+    }
+  }
+  return sum;
+}
+
+/* Its rows are clamped, so nothing stretches along the axis: hoop tension T = p R, and of the
+ * lattice's E t = 2 k/sqrt(3), nu = 1/3: R grows by p R^2 (1 - nu^2)/(E t). */
+static void tube(void) {
+  TlRun run;
+  judge_study_open(&run, "tube", "%s", "");
+  judge_study_go(&run, NULL, NULL);
+  Tube t = {&run, &run.nets.net[0], NULL};
+  const TlNet *net = t.net;
+  int64_t n = tl_net_spheres(net), low = net->rows / 3, high = net->rows - 1 - low;
+  JUDGE_OK(TL_NEW(t.at, (size_t)n));
+  for (int64_t i = 0; i < run.bodies.owned; i++) t.at[run.bodies.id[i] - net->first_id] = i;
+  double radius = 0, pressure = -net->pressure_Pa;
+  for (int64_t i = low * net->columns; i < (high + 1) * net->columns; i++)
+    radius += tl_norm(from_axis(&t, run.bodies.position[t.at[i]])) /
+              (double)((high + 1 - low) * net->columns);
+  double tall = tl_dot(tl_sub(run.bodies.position[t.at[high * net->columns]],
+                              run.bodies.position[t.at[low * net->columns]]),
+                       net->across);
+  double tension = round_pull(&t, low, high) / (2 * M_PI * radius * tall);
+  double grown = pressure * net->tube_radius_m * (8.0 / 9) / (2 / sqrt(3) * net->normal_N_m);
+  judge_at_most(JUDGE_CORRECT, "triaxial_hoop_error", fabs(tension / (pressure * radius) - 1),
+                "of p R", 0.02);
+  judge_at_most(JUDGE_GOAL, "triaxial_tube_growth_error",
+                fabs((radius / net->tube_radius_m - 1) / grown - 1), "of the growth", 0.02);
+  judge_note("A tube of %d rows of %d spheres grows by %.3f%% of its radius under %g Pa.",
+             net->rows, net->columns, 100 * (radius / net->tube_radius_m - 1), pressure);
+  tl_free(t.at);
+  tl_run_close(&run);
+}
+
+/* ---- a simple cubic packing ---- */
+
+/* Spheres pressed k u into each other along an axis, over the area of a column. */
+static void cubic(void) {
+  const double diameter = 1e-2, pitch[3] = {9.9e-3, 9.85e-3, 9.8e-3}, k = 1e5;
+  double volume = pitch[0] * pitch[1] * pitch[2], error = 0, of = 0;
+  TlRun run;
+  TlScene scene;
+  TlFrame frame;
+  TlPacking p;
+  TlRunOptions options = {.study = "config/validation/cubic.yaml",
+                          .output = judge_path("cubic.run"),
+                          .overwrite = true};
+  JUDGE_OK(tl_run_open(&run, NULL, &options));
+  JUDGE_OK(tl_run_go(&run));
+  JUDGE_OK(tl_results_read_scene(run.folder, &scene));
+  JUDGE_OK(tl_packing_read(run.folder, &scene, 1, &frame, &p));
+  /* the inner eight's cells */
+  TlRegion inner = {.low = {0.5 * pitch[0], 0.5 * pitch[1], 0.5 * pitch[2]},
+                    .high = {2.5 * pitch[0], 2.5 * pitch[1], 2.5 * pitch[2]}};
+  TlSym3 s = tl_stress_region(&p, &inner);
+  const double ours[6] = {s.xx, s.yy, s.zz, s.xy, s.xz, s.yz};
+  for (int i = 0; i < 6; i++) {
+    double right = i < 3 ? k * (diameter - pitch[i]) * pitch[i] / volume : 0;
+    error = fmax(error, fabs(ours[i] - right));
+    of = fmax(of, right);
+  }
+  judge_at_most(JUDGE_CORRECT, "triaxial_cubic_stress_error", error / of, "of the largest", 1e-9);
+  tl_packing_free(&p);
+  tl_frame_free(&frame);
+  tl_scene_free(&scene);
+  tl_run_close(&run);
+}
+
+/* ---- the cell ---- */
+
+enum { DENSE, SLIPPERY, SPHERES, CASES };
+static const char *const set[CASES] = {"seed=1", "contact.friction=0.2", "grains.as_spheres=yes"};
+static const char *const name[CASES] = {"dense.run", "slippery.run", "spheres.run"};
+
+typedef struct Test {
+  double peak_deg, peak_strain, end_deg, contraction, end_volume, voids, inertia, defect, escaped;
+  double cpu_s;
+} Test;
+
+static void read_test(const char *folder, Test *t) {
+  TlTxTest test;
+  TlTxOptions options = {0};
+  TlFigures f = {0};
+  JUDGE_OK(tl_tx_read(folder, &options, &test));
+  JUDGE_OK(tl_tx_measure(&test, &options, &f));
+  t->peak_deg = tl_figures_get(&f, "peak_friction_angle");
+  t->peak_strain = tl_figures_get(&f, "peak_friction_strain");
+  t->end_deg = tl_figures_get(&f, "critical_friction_angle");
+  t->contraction = tl_figures_get(&f, "largest_contraction");
+  t->end_volume = test.x[TL_TX_VOLUME_STRAIN][test.count - 1];
+  t->voids = tl_figures_get(&f, "void_ratio_before_shear");
+  t->inertia = tl_figures_get(&f, "largest_inertia_number");
+  t->defect = tl_figures_get(&f, "energy_defect_share");
+  t->escaped = tl_figures_get(&f, "grains_escaped");
+  tl_figures_free(&f);
+  tl_tx_free(&test);
+}
+
+static double go(const char *study, const char *folder, const char *const *sets, int count) {
+  TlRun run;
+  TlTexts list = {(char **)(uintptr_t)sets, count};
+  TlRunOptions options = {.study = study, .sets = &list, .output = folder, .overwrite = true};
+  JUDGE_OK(tl_run_open(&run, NULL, &options));
+  JUDGE_OK(tl_run_go(&run));
+  double cpu_s = run.totals.cpu_s;
+  tl_run_close(&run);
+  return cpu_s;
+}
+
+static void settle(int which, void *result, void *context) {
+  (void)which, (void)context;
+  *(double *)result =
+      go("config/validation/cell_specimen.yaml", judge_path("specimen.run"), NULL, 0);
+}
+
+static void shear(int which, void *result, void *context) {
+  Test *t = result;
+  char from[512], *path = realpath(judge_path("specimen.run"), NULL);
+  (void)context;
+  JUDGE_OK(path ? TL_OK : tl_fail(TL_EIO, "no specimen.run"));
+  snprintf(from, sizeof from, "release.run=%s", path);
+  free(path);
+  const char *folder = judge_path(name[which]), *const sets[] = {from, set[which]};
+  t->cpu_s = go("config/validation/cell.yaml", folder, sets, 2);
+  read_test(folder, t);
+}
+
+static void judge_cell(const Test *t) {
+  const Test *dense = &t[DENSE], *slippery = &t[SLIPPERY], *spheres = &t[SPHERES];
+  double defect = 0, inertia = 0, escaped = 0;
+  for (int i = 0; i < CASES; i++) {
+    defect = fmax(defect, 0.01 * t[i].defect);
+    inertia = fmax(inertia, t[i].inertia);
+    escaped += t[i].escaped;
+  }
+  judge_at_most(JUDGE_CORRECT, "triaxial_energy_defect", defect, "of the work", 0.01);
+  judge_at_most(JUDGE_CORRECT, "triaxial_escaped", escaped, "grains", 0);
+  judge_at_most(JUDGE_GOAL, "triaxial_inertia", inertia, "1", 1e-3);
+  judge_at_least(JUDGE_GOAL, "triaxial_contraction", dense->contraction, "volume strain", 1e-3);
+  judge_at_most(JUDGE_GOAL, "triaxial_dilation", dense->end_volume, "volume strain", -0.01);
+  judge_at_least(JUDGE_GOAL, "triaxial_softening", dense->peak_deg - dense->end_deg, "deg", 1);
+  judge_at_least(JUDGE_GOAL, "triaxial_friction_rise", dense->peak_deg - slippery->peak_deg, "deg",
+                 3);
+  judge_at_least(JUDGE_GOAL, "triaxial_over_spheres", dense->peak_deg - spheres->peak_deg, "deg",
+                 3);
+}
+
+static void say(const char *what, const Test *t) {
+  judge_note("%s: peak %.1f degrees at %.1f%% strain, %.1f over the last fifth; void ratio %.3f "
+             "before shear; contraction %.2f%%, volume at the end %+.1f%%; %.0f s CPU.",
+             what, t->peak_deg, 100 * t->peak_strain, t->end_deg, t->voids, 100 * t->contraction,
+             -100 * t->end_volume, t->cpu_s);
+}
+
+static void plot(void) {
+  for (int i = 0; i < CASES; i++) {
+    TlTxTest test;
+    TlTxOptions options = {0};
+    char data[32];
+    snprintf(data, sizeof data, "curve%d.dat", i);
+    FILE *file = judge_data(data);
+    JUDGE_OK(tl_tx_read(judge_path(name[i]), &options, &test));
+    for (int64_t k = 0; k < test.count; k++)
+      if (test.kind[k] == TL_TX_SHEAR)
+        fprintf(file, "%g %g %g\n", 100 * test.x[TL_TX_AXIAL_STRAIN][k], 1e-3 * test.x[TL_TX_Q][k],
+                -100 * test.x[TL_TX_VOLUME_STRAIN][k]);
+    fclose(file);
+    tl_tx_free(&test);
+  }
+  judge_gnuplot("triaxial_cell",
+                "set multiplot layout 2,1; set key top left horizontal; set xrange [0:10]\n"
+                "set offsets 0, 0, 60, 0\n"
+                "names = \"'friction 0.5' 'friction 0.2' 'spheres'\"\n"
+                "set ylabel 'deviatoric stress, kPa'\n"
+                "plot for [i=0:2] 'curve'.i.'.dat' using 1:2 with lines lw 2 title word(names, "
+                "i+1)\n"
+                "unset offsets; set xlabel 'axial strain, %'; set ylabel 'volume, %'\n"
+                "plot for [i=0:2] 'curve'.i.'.dat' using 1:3 with lines lw 2 notitle\n"
+                "unset multiplot\n");
+}
+
+int main(int argc, char **argv) {
+  static const char *const said[CASES] = {"Angular grains, friction 0.5", "Friction 0.2",
+                                          "Spheres of their volumes"};
+  judge_open("triaxial", argc, argv);
+  tl_log_set("val_triaxial", TL_LOG_WARN);
+  const double *settled = judge_cases(&(JudgeCases){1, sizeof(double), settle, NULL, NULL});
+  const Test *t = judge_cases(&(JudgeCases){CASES, sizeof(Test), shear, NULL, NULL});
+  tube();
+  cubic();
+  judge_cell(t);
+  judge_note("165 grains, 5 across, settle by impulses in %.0f s CPU.", *settled);
+  for (int i = 0; i < CASES; i++) say(said[i], &t[i]);
+  plot();
+  return judge_close();
+}
