@@ -70,8 +70,10 @@ rm -r "$(dirname "$csv")"; echo '# Page' >"$doc"
 run good full 2
 run good full 0 sample; has "$csv" 'sample_size,2,1,<= 2,yes,goal'; run good full 0 sample
 has "$csv" 'sample_height,2.5,m,2,,both,3 | 12 | 4 | 8; Someone 2024; Table 2,'
+has "$csv" 'sample_speed,3,s; a step,2,,paper,Someone 2024; Table 3,'
 [ "$(grep -c '^sample_size,' "$csv")" = 2 ] || fail "two full runs recorded"
 run recorded validation 0; has "$doc" '<!-- rows: sample -->'; has "$doc" 'recorded: a peer, 100 us there'
+has "$doc" '| sample_height | 2 |'; has "$doc" '| sample_height (full) | 2 |'; has "$doc" '| sample_speed (full) | 3 | 2 | s; a step |'
 [ "$(grep -c '^sample_size_recorded,' "$dir/rows")" = 1 ] || fail "the newest recorded row"
 run good validation 2 nothing
 

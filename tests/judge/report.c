@@ -186,6 +186,7 @@ static int keep(const char *csv, const char *dir, char **origin, const char *suf
     if (it->what == NOTE || !ends_in(it->figure, suffix)) continue;
     const char *kind = it->what == PAPER ? "paper" : it->what == BOTH ? "both" : it->kind;
     commas_away(it->text);
+    commas_away(it->unit);
     fprintf(file, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", it->figure, it->value, it->unit,
             it->what == ROW ? it->goal : it->paper, it->within, kind, it->text, origin[0],
             origin[1], origin[2], origin[3]);
@@ -236,8 +237,9 @@ static void write_compared(FILE *out, const Item *it) {
   else
     snprintf(difference, sizeof difference, "%+.3g", ours);
   bool both = it->what == BOTH;
-  fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", it->figure, both ? it->paper : it->value,
-          both ? it->value : it->paper, it->unit, difference, it->text);
+  fprintf(out, "| %s%s | %s | %s | %s | %s | %s |\n", it->figure, it->recorded ? " (full)" : "",
+          both ? it->paper : it->value, both ? it->value : it->paper, it->unit, difference,
+          it->text);
 }
 
 static bool belongs(const Item *it, const char *study, int what) {

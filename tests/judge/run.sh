@@ -24,14 +24,14 @@ programs=("$TESTBIN/${prefix}_"*)
 [ -x "${programs[0]}" ] || { echo "no study '${only:-$prefix}': there is ${prefix}_*.c in tests/" >&2; exit 2; }
 start=$(date +%s) dirs=() bad=0
 given=
+commit=$(git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown) # before docs/ are written
 if [ "$kind" = score ] && [ -n "${TALUS_PHANTOM:-}" ]; then
   given=yes
   mkdir -p "$(dirname "$csv")" || exit 2
 fi
 # Append the rows just made (those whose names end in $2) to the record.
 keep() { # wall seconds, suffix
-  "$report" keep "$csv" "$dir" \
-    "$(git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)" "$(date -u +%F)" \
+  "$report" keep "$csv" "$dir" "$commit" "$(date -u +%F)" \
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1) $(nproc --all) cores" "$1" ${2:+"$2"} || exit 2
 }
 echo figure,value,unit,goal,within

@@ -8,10 +8,11 @@
 static inline void outflow_pictures(const char *run, int count, const double *share,
                                     const char *const *names) {
   char folder[32];
+  double wide = judge_full() ? 2.15 : 1; /* ten times the grains */
   snprintf(folder, sizeof folder, "%s_seed1.run", run);
   Gallery g = {.folder = judge_path(folder),
-               .from = {0.0, -0.23, 0.12},
-               .at = {0, 0, 0.015},
+               .from = {0, -0.23 * wide, 0.12 * wide},
+               .at = {0, 0, 0.015 * wide},
                .colour = TL_COLOUR_ID,
                .width = 600,
                .height = 400};

@@ -202,8 +202,10 @@ int main(int argc, char **argv) {
   for (int m = 0; m < METHODS; m++) {
     static const double last[] = {1};
     static const char *const name[METHODS] = {"methods_outflow_impulses.png",
-                                              "methods_outflow_penalty.png"};
-    outflow_pictures(method[m], 1, last, &name[m]);
+                                              "methods_outflow_penalty.png"},
+                             *const full[METHODS] = {"methods_full_impulses.png",
+                                                     "methods_full_penalty.png"};
+    outflow_pictures(method[m], 1, last, judge_full() ? &full[m] : &name[m]);
   }
   return judge_close();
 }

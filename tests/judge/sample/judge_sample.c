@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
   judge_at_most(JUDGE_GOAL, "sample_size", judge_full() ? 2 : 1, "1", 2);
   if (!strcmp(how, "given")) judge_at_least(JUDGE_GOAL, "sample_ari_given", 0.9, "1", 0.8);
   judge_paper("sample_ratio", 1.5, 1.2, "1", "Someone 2024, Table 1");
+  judge_paper("sample_speed", 3, 2, "s, a step", "Someone 2024, Table 3");
   judge_both("sample_height", &(JudgeBoth){2, 2.5, 3, 12, 8}, "m", "Someone 2024, Table 2");
   judge_note("%s", "a note");
   if (!strcmp(how, "recorded") && judge_recorded(100, "us", "a peer") < 1) return 3;
