@@ -6,7 +6,8 @@
  * the slope that stays runs from the back wall to the sill. A stack of each shape and seed settles
  * once, at friction 0.4; each friction's heap begins with it, at the instant the wall goes. A run
  * ends when what is left on the floor rests, or at its study's end. There is no damping. Stacks run
- * side by side as processes of one thread.
+ * side by side as processes of one thread. The first seed's stack of each shape flows out by
+ * penalty as well, at friction 0.4.
  *
  * Beside it the closed form that decides whether spheres can stand at all without rolling
  * resistance: one sphere on three that touch. The line between two touching points of a lower
@@ -30,6 +31,7 @@ enum { SHAPES = 3, FRICTIONS = 4, SEEDS = 4, STACKS = SHAPES * SEEDS };
 static const char *const shape[SHAPES] = {"sphere", "cube", "cross"};
 static const double friction[FRICTIONS] = {0, 0.2, 0.4, 0.6};
 static const double SETTLED_AT = 0.4; /* friction */
+enum { PENALTY_AT = 2 };              /* number of the friction that penalty runs at */
 static const double DIAMETER = 0.02, G = 9.81, SILL = 0.006 /* its radius, m */;
 /* A grain moves if faster than this, of sqrt(g d): at this speed a slope of 8.5 diameters takes 2 s
  * to change by a degree. A heap rests when no larger share of its grains moves for CALM_S. */
@@ -49,14 +51,16 @@ static const Edition full = {0.3, 0.15, 0.8, 7, 5, {2180, 1960, 1250}, {1, 1.35,
 typedef struct Heap {
   TlRepose repose;
   double overlap, moving, end_s, cpu_s; /* moving: as in Watch; end: from when the wall goes */
-  int64_t left;
+  double defect; /* by penalty: missing energy over what friction and dashpots took */
+  int64_t left, steps;
 } Heap;
 
 typedef struct Stack { /* what judge_cases gives: one shape and seed */
   double fill;         /* its height: twice its grains' mean, m */
   double overlap, cpu_s;
   Heap heap[FRICTIONS];
-  Heap bare; /* spheres, seed 1: without friction nor sill */
+  Heap bare;    /* spheres, seed 1: without friction nor sill */
+  Heap penalty; /* seed 1 */
 } Stack;
 
 typedef struct Angle { /* over the strips of all seeds */
@@ -138,6 +142,10 @@ static void go_until_rest(TlRunOptions *options, const Edition *e, const TlBodyS
   result->overlap = deepest(&run);
   result->moving = watch.moving;
   result->left = watch.left;
+  const TlLedger *l = &run.totals.ledger;
+  double taken = l->friction_J + l->viscous_J;
+  result->defect = taken > 0 ? fabs(l->defect_J) / taken : 0;
+  result->steps = run.totals.steps;
   result->end_s = (double)run.totals.steps * run.setup.time.dt_s;
   result->cpu_s = run.totals.cpu_s;
   tl_run_close(&run);
@@ -165,7 +173,7 @@ static const char *folder_of(int s, int m, int seed) {
   return judge_path(name);
 }
 
-enum { SETS = 14, WIDE = 96 };
+enum { SETS = 15, WIDE = 96 };
 typedef struct Sets {
   char text[SETS][WIDE];
   char *item[SETS];
@@ -192,8 +200,8 @@ static void settings(const Edition *e, int s, double mu, int seed, Sets *sets, d
   snprintf(text[n++], WIDE, "walls.5.point_m=[%g, 0, 0]", e->length);
   snprintf(text[n++], WIDE, "walls.5.until_s=%g", wall_s);
   snprintf(text[n++], WIDE, "seed=%d", seed);
-  for (int i = 0; i < SETS; i++) sets->item[i] = text[i];
-  sets->list = (TlTexts){sets->item, SETS};
+  for (int i = 0; i < n; i++) sets->item[i] = text[i];
+  sets->list = (TlTexts){sets->item, n};
 }
 
 static TlRunOptions options_of(Sets *sets, const char *folder) {
@@ -224,13 +232,16 @@ static TlBodyState *settle(const Edition *e, int s, int seed, Stack *stack) {
   return start;
 }
 
-static void pile(const Edition *e, int s, int m, int seed, bool bare, const TlBodyState *start,
-                 Heap *heap) {
-  Sets sets;
-  const char *folder = bare ? judge_path("bare.run") : folder_of(s, m, seed);
-  settings(e, s, friction[m], seed, &sets, friction[m] > 0 ? e->flow_s : e->frictionless_s, 1e-6,
-           bare ? -1 : SILL);
-  TlRunOptions options = options_of(&sets, folder);
+/* One more setting. */
+static void add(Sets *sets, const char *text) {
+  int64_t n = sets->list.count++;
+  snprintf(sets->text[n], WIDE, "%s", text);
+  sets->item[n] = sets->text[n];
+}
+
+static void flow_out(Sets *sets, const char *folder, const Edition *e, const TlBodyState *start,
+                     Heap *heap) {
+  TlRunOptions options = options_of(sets, folder);
   go_until_rest(&options, e, start, heap);
   measure(folder, e, &heap->repose);
   const TlRepose *r = &heap->repose;
@@ -238,6 +249,24 @@ static void pile(const Edition *e, int s, int m, int seed, bool bare, const TlBo
           r->most_deg, heap->overlap);
   fprintf(stderr, "%lld left, %.2g of them move, %.2f s, %.1f s CPU\n", (long long)heap->left,
           heap->moving, heap->end_s, heap->cpu_s);
+}
+
+static void pile(const Edition *e, int s, int m, int seed, bool bare, const TlBodyState *start,
+                 Heap *heap) {
+  Sets sets;
+  settings(e, s, friction[m], seed, &sets, friction[m] > 0 ? e->flow_s : e->frictionless_s, 1e-6,
+           bare ? -1 : SILL);
+  flow_out(&sets, bare ? judge_path("bare.run") : folder_of(s, m, seed), e, start, heap);
+}
+
+static void pile_by_penalty(const Edition *e, int s, int seed, const TlBodyState *start,
+                            Heap *heap) {
+  Sets sets;
+  char name[64];
+  snprintf(name, sizeof name, "%s_penalty_%d.run", shape[s], seed);
+  settings(e, s, friction[PENALTY_AT], seed, &sets, e->flow_s, 1e-6, SILL);
+  add(&sets, "solver.method=penalty");
+  flow_out(&sets, judge_path(name), e, start, heap);
 }
 
 static void run_stack(int which, void *result, void *context) {
@@ -249,6 +278,7 @@ static void run_stack(int which, void *result, void *context) {
           stack->fill, stack->overlap, stack->cpu_s);
   for (int m = 0; m < FRICTIONS; m++) pile(e, s, m, seed, false, start, &stack->heap[m]);
   if (s == 0 && seed == 1) pile(e, 0, 0, 1, true, start, &stack->bare);
+  if (seed == 1 && !judge_full()) pile_by_penalty(e, s, seed, start, &stack->penalty);
   tl_free(start);
 }
 
@@ -376,6 +406,39 @@ static void judge_frictionless(const Edition *e, const Angle *a, const Heap *bar
              (long long)bare->left, (long long)e->grains[0], bare->end_s);
 }
 
+/* ---- by penalty ---- */
+
+/* A pile by penalty is one more random pile: its angle is held to the mean of the impulses' seeds
+ * and the deviation of a single seed's angle, `2 error` of four, that of the mean added. */
+static void judge_penalty(const Stack *stack, Angle a[SHAPES][FRICTIONS]) {
+  double overlap = 0, moving = 0, defect = 0;
+  for (int s = 0; s < SHAPES; s++) {
+    char name[64];
+    const Heap *p = &stack[s * SEEDS].penalty, *i = &stack[s * SEEDS].heap[PENALTY_AT];
+    const Angle *mean = &a[s][PENALTY_AT];
+    double deviation = hypot(mean->error_deg, sqrt(SEEDS) * mean->error_deg);
+    snprintf(name, sizeof name, "repose_penalty_%s_off", shape[s]);
+    judge_at_most(JUDGE_GOAL, name, fabs(p->repose.mean_deg - mean->mean_deg) / deviation,
+                  "of the deviation", 2);
+    snprintf(name, sizeof name, "repose_angle_%s", shape[s]);
+    judge_both(name, &(JudgeBoth){i->repose.mean_deg, p->repose.mean_deg, i->cpu_s, p->cpu_s, 0},
+               "deg", "");
+    judge_note("%ss, friction %g, seed 1: by impulses %.1f degrees, %lld grains left, by penalty "
+               "%.1f (strips from %.1f to %.1f), %lld left, %s %.2f s, deepest overlap %.2f%% of a "
+               "radius, %.3g ms CPU a step; the four seeds' mean %.1f.",
+               s == 2 ? "crosse" : shape[s], friction[PENALTY_AT], i->repose.mean_deg,
+               (long long)i->left, p->repose.mean_deg, p->repose.least_deg, p->repose.most_deg,
+               (long long)p->left, p->moving <= MOVING_SHARE ? "at rest by" : "still moving at",
+               p->end_s, 100 * p->overlap, 1e3 * p->cpu_s / (double)p->steps, mean->mean_deg);
+    overlap = fmax(overlap, p->overlap);
+    moving = fmax(moving, p->moving);
+    defect = fmax(defect, p->defect);
+  }
+  judge_at_most(JUDGE_CORRECT, "repose_penalty_overlap", overlap, "of the radius", 0.02);
+  judge_at_most(JUDGE_CORRECT, "repose_penalty_energy_defect", defect, "of what was lost", 0.01);
+  judge_at_most(JUDGE_GOAL, "repose_penalty_rest", moving, "of the grains", MOVING_SHARE);
+}
+
 /* ---- pictures ---- */
 
 static void picture(const Edition *e, int s, int m, const char *name) {
@@ -397,7 +460,7 @@ static void judge_stacks(const Edition *e, const Stack *stack) {
   for (int i = 0; i < STACKS; i++) {
     least = fmin(least, stack[i].fill);
     most = fmax(most, stack[i].fill);
-    cpu_s += stack[i].cpu_s + stack[i].bare.cpu_s;
+    cpu_s += stack[i].cpu_s + stack[i].bare.cpu_s + stack[i].penalty.cpu_s;
     overlap = fmax(overlap, fmax(stack[i].overlap, stack[i].bare.overlap));
     for (int m = 0; m < FRICTIONS; m++) {
       cpu_s += stack[i].heap[m].cpu_s;
@@ -429,6 +492,7 @@ int main(int argc, char **argv) {
   judge_frictionless(&e, &a[0][0], &stack[0].bare);
   judge_stacks(&e, stack);
   judge_at_most(JUDGE_GOAL, "repose_rest", moving, "of the grains", MOVING_SHARE);
+  if (!judge_full()) judge_penalty(stack, a);
   judge_at_most(JUDGE_CORRECT, "repose_pyramid_error",
                 fabs(pyramid_least_friction("etm-level") - (sqrt(3) - sqrt(2))), "friction", 0.001);
   compare(stack);
