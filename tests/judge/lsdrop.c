@@ -21,7 +21,7 @@ static void begin(LsDrop *d, LsMethod method) {
   c->method = TL_PENALTY;
   c->sides = TL_SIDES_BOTH;
   c->penalty.spread = TL_SPREAD_TRACTION;
-  c->penalty.touching_share = 0.02; /* grains with corners; the safe step is reckoned with it */
+  c->penalty.touching_share = method.touching_share > 0 ? method.touching_share : 0.02;
   c->penalty.grain.normal_Pa_m = c->penalty.boundary.normal_Pa_m = method.normal_Pa_m;
 }
 

@@ -16,6 +16,8 @@ typedef struct LsDrop {
 typedef struct LsMethod {
   double step_s;
   double normal_Pa_m; /* by penalty, traction of so stiff a surface; 0: by impulses */
+  /* no more of a grain's surface touches, the safe step is reckoned with it; 0: 0.02 */
+  double touching_share;
 } LsMethod;
 
 void lsdrop_open(LsDrop *drop, int side, LsMethod method);
