@@ -242,7 +242,10 @@ static void kick(const TlSolver *s, const TlBodies *b, const TlDynamics *d) {
 static TlStatus correct_walls(TlSolver *s, const TlBodies *b, const TlDynamics *d) {
   double *work = tl_arena_push(&s->arena, (size_t)b->owned, sizeof *work);
   if (!work) return TL_ENOMEM;
-  TlWallsStep step = {s->boundary, s->ahead, s->boundary_count, s->config.step_s, s->config.slop};
+  TlWallsStep step = {
+      s->boundary,       s->ahead,
+      s->boundary_count, s->config.step_s,
+      s->config.slop,    {s->config.boundary_friction, s->config.boundary_restitution}};
   tl_walls_correct(b, s->config.search == TL_SEARCH_NEAR ? &s->near : NULL, &step, d, work);
   s->push_work_J = 0;
   for (int64_t i = 0; i < b->owned; i++) s->push_work_J += work[i];
