@@ -1,5 +1,5 @@
 /* Avalanches on a 25 degree slope: level and 3 degree run-out, and against a single and a double
- * net (Tan 2024, 6.3, Figs. 13-15; Tan 2022, 5.6.3). */
+ * net (Tan 2024, 6.3, Figs. 13-15; Tan 2022, 5.6.3); the level one by penalty, too. */
 #include "validation/barrier.h"
 #include "validation/history.h"
 #include "validation/pictures.h"
@@ -180,17 +180,17 @@ static void watch_close(Watch *w) {
   tl_run_close(&w->run);
 }
 
-/* ---- the four ---- */
+/* ---- the five ---- */
 
 typedef struct Outcome {
-  double overlap, ground_overlap, rise,
-      kinetic;           /* shares: of a radius, twice; of energy set free */
+  double overlap, ground_overlap, rise, kinetic,
+      defect;            /* shares: of a radius, twice; of energy set free */
   double front, run_out; /* front grain from the first mass centre; mass centre from the foot */
   double length, height, energy_line; /* deposit; slope of the way of the mass centre */
   double mass, came, through, round;  /* mass: of all, that came to the net's place, that passed */
   double through_each;                /* mean mass of one of them */
   double largest, opening; /* radii of balls: held by one of them; that the mesh lets by */
-  double end_s, cpu_step_s;
+  double end_s, cpu_s, cpu_step_s;
   int64_t grains, passed, went_round, bonds, spheres, outside;
   Flow flow;
 } Outcome;
@@ -285,7 +285,9 @@ static void run_one(const char *study, const char *name, const TlTexts *sets, Ou
   o->ground_overlap = t->boundary_overlap_share;
   o->rise = history_rise(&w->run, &set_free);
   o->kinetic = barrier_grains_kinetic(&w->run.bodies) / set_free;
+  o->defect = fabs(t->ledger.defect_J) / set_free;
   o->end_s = (double)t->steps * w->run.setup.time.dt_s;
+  o->cpu_s = t->cpu_s;
   o->cpu_step_s = t->cpu_s / (double)t->steps;
   o->outside = t->outside;
   if (w->run.nets.count) {
@@ -298,13 +300,14 @@ static void run_one(const char *study, const char *name, const TlTexts *sets, Ou
   tl_free(w);
 }
 
-enum { FLAT, TILTED, SINGLE, TWICE, SCENES };
-static const char *const scene_name[SCENES] = {"flat", "tilted", "single", "double"};
+/* Four by impulses; then the flat one from the same file by penalty. */
+enum { FLAT, TILTED, SINGLE, TWICE, SCENES, PENALTY = SCENES, RUNS };
+static const char *const scene_name[RUNS] = {"flat", "tilted", "single", "double", "flat_penalty"};
 
-/* One of the four; judge_cases runs them side by side. */
+/* One of the five; judge_cases runs them side by side. */
 static void run_scene(int which, void *result, void *context) {
   enum { MOST = 16, WIDE = 96 };
-  static const char *const full[] = {"time.steps=20000",
+  static const char *const full[] = {"time.duration_s=60",
                                      "release.sizes.0.count=2000",
                                      "release.depth_m=10",
                                      "release.low_m=[3,33,-100]",
@@ -321,7 +324,9 @@ static void run_scene(int which, void *result, void *context) {
   for (size_t k = 0; judge_full() && k < sizeof full / sizeof *full; k++)
     snprintf(text[n++], WIDE, "%s", full[k]);
   snprintf(text[n++], WIDE, "terrain.name=%s", which == TILTED ? "tilted" : "flat");
-  if (which >= SINGLE) {
+  if (which == PENALTY) snprintf(text[n++], WIDE, "solver.method=penalty");
+  bool net = which == SINGLE || which == TWICE;
+  if (net) {
     snprintf(text[n++], WIDE, "nets.0.corner_m=[%g,%g,%.9g]", g.net,
              0.5 * ((g.ny - 1) * CELL - g.width), *foot_z + 0.25);
     snprintf(text[n++], WIDE, "nets.0.along_m=[0,%g,0]", g.width);
@@ -331,7 +336,7 @@ static void run_scene(int which, void *result, void *context) {
   for (int k = 0; k < n; k++) sets[k] = text[k];
   TlTexts list = {sets, n};
   const char *study =
-      which >= SINGLE ? "config/validation/avalanche_net.yaml" : "config/validation/avalanche.yaml";
+      net ? "config/validation/avalanche_net.yaml" : "config/validation/avalanche.yaml";
   run_one(study, scene_name[which], &list, result);
 }
 
@@ -360,6 +365,34 @@ static void judge_slides(const Outcome *o) {
                 0.8, 1.25);
 }
 
+static double apart(double impulse, double penalty) {
+  return 100 * fabs(penalty / impulse - 1);
+}
+
+static void judge_penalty(const Outcome *o) {
+  const Outcome *i = &o[FLAT], *p = &o[PENALTY];
+  judge_at_most(JUDGE_CORRECT, "avalanche_penalty_overlap_share",
+                fmax(p->overlap, p->ground_overlap), "", 0.02);
+  judge_at_most(JUDGE_CORRECT, "avalanche_penalty_energy_defect", p->defect,
+                "of the energy set free", 0.01);
+  judge_at_most(JUDGE_GOAL, "avalanche_penalty_kinetic_left", p->kinetic, "of the energy set free",
+                1e-3);
+  judge_between(JUDGE_GOAL, "avalanche_penalty_energy_line", p->energy_line / 0.2, "of mu", 0.8,
+                1.5);
+  JudgeBoth both = {i->run_out, p->run_out, i->cpu_s, p->cpu_s, 0};
+  judge_both("avalanche_run_out", &both, "m", "");
+  both.impulse = i->front, both.penalty = p->front;
+  judge_both("avalanche_front", &both, "m", "");
+  both.impulse = i->length, both.penalty = p->length;
+  judge_both("avalanche_length", &both, "m", "");
+  both.impulse = i->height, both.penalty = p->height;
+  judge_both("avalanche_height", &both, "m", "");
+  judge_at_most(JUDGE_GOAL, "avalanche_penalty_run_out_difference", apart(i->run_out, p->run_out),
+                "%", 5);
+  judge_at_most(JUDGE_GOAL, "avalanche_penalty_length_difference", apart(i->length, p->length), "%",
+                10);
+}
+
 static void judge_nets(const Outcome *o) {
   double came = o[FLAT].came;
   double single = 1 - (o[SINGLE].through + o[SINGLE].round) / came,
@@ -382,17 +415,16 @@ static void judge_nets(const Outcome *o) {
 }
 
 static void judge_all(const Outcome *o) {
-  for (int k = 0; k < SCENES; k++) {
-    tell(scene_name[k], &o[k]);
-    write_load(&o[k], scene_name[k]);
-  }
+  for (int k = 0; k < RUNS; k++) tell(scene_name[k], &o[k]);
+  for (int k = 0; k < SCENES; k++) write_load(&o[k], scene_name[k]);
   judge_slides(o);
+  judge_penalty(o);
   judge_nets(o);
   judge_paper("avalanche_flat_cpu_s", 20000 * o[FLAT].cpu_step_s, 7200, "s/20000 steps",
               "Tan 2024, section 6.3 (number of grains not given)");
   judge_paper("avalanche_net_cpu_s", 20000 * o[SINGLE].cpu_step_s, 18000, "s/20000 steps",
               "Tan 2024, section 6.3 (number of grains not given)");
-  for (int k = SINGLE; k < SCENES; k++)
+  for (int k = SINGLE; k <= TWICE; k++)
     judge_note(
         "%s net, %lld spheres, %lld bonds hold: of the %.0f t that pass its place without it %.1f "
         "t in %lld grains slipped through and %.1f t in %lld went round or over; the widest mesh "
@@ -415,12 +447,12 @@ static void plot_load(void) {
 }
 
 int main(int argc, char **argv) {
-  static const int order[SCENES] = {TWICE, SINGLE, FLAT, TILTED};
+  static const int order[RUNS] = {PENALTY, TWICE, SINGLE, FLAT, TILTED};
   judge_open("avalanche", argc, argv);
   tl_log_set("val_avalanche", TL_LOG_WARN);
   make_catalog(judge_path("terrain.sqlite"), argc, argv);
   double foot_z = foot_height(judge_path("terrain.sqlite"));
-  JudgeCases cases = {SCENES, sizeof(Outcome), run_scene, &foot_z, order};
+  JudgeCases cases = {RUNS, sizeof(Outcome), run_scene, &foot_z, order};
   judge_all(judge_cases(&cases));
   plot_load();
   return judge_close();
