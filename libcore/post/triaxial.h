@@ -46,6 +46,8 @@ typedef enum TlTx {
   TL_TX_NET_ELASTIC,
   TL_TX_NET_DAMPING,
   TL_TX_DEFECT,
+  TL_TX_HEIGHT,
+  TL_TX_VOLUME,
   TL_TX_READ, /* how many are read */
   /* made of them */
   TL_TX_STRESS_RATIO = TL_TX_READ, /* q/p */
@@ -53,6 +55,9 @@ typedef enum TlTx {
   TL_TX_RATE,                      /* D = -d eps_v/d eps_a, > 0: dilating */
   TL_TX_DILATANCY,                 /* psi, degrees */
   TL_TX_BALANCE,                   /* base over platen force */
+  TL_TX_RAM,                       /* force on the ram, N: its work over its way since the last row,
+                                      so with what it bears on the membrane's row; in shear */
+  TL_TX_RAM_FRICTION,              /* mobilised friction angle by it, degrees */
   TL_TX_COUNT
 } TlTx;
 extern const char *const tl_tx_name[TL_TX_COUNT];

@@ -38,6 +38,17 @@ static double balance(const TlTxTest *t) {
   return force > 0 ? difference / force : NAN;
 }
 
+static double ram_share(const TlTxTest *t) {
+  double ram = 0, platen = 0;
+  for (int64_t i = 0; i < t->count; i++) {
+    double here = t->x[TL_TX_RAM][i];
+    if (isnan(here) || isnan(t->x[TL_TX_PLATEN][i])) continue;
+    ram += here;
+    platen += t->x[TL_TX_PLATEN][i];
+  }
+  return platen > 0 ? ram / platen : NAN;
+}
+
 static TlStatus ledger(const TlTxTest *t, TlFigures *f) {
   double work = 0, defect = 0;
   for (int64_t i = 0; i < t->count; i++) {
@@ -61,6 +72,8 @@ TlStatus tl_tx_quality(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
   TL_TRY(tl_figures_add(f, "mean_unbalanced_force", mean, "", "in shear"));
   TL_TRY(tl_figures_add(f, "platen_base_difference", balance(t), "",
                         "mean abs(base - platen) over mean platen force, in shear"));
+  TL_TRY(tl_figures_add(f, "ram_over_platen_force", ram_share(t), "",
+                        "means in shear: more than 1 is what the membrane's row bears"));
   TL_TRY(tl_figures_add(f, "largest_tilt", largest(t, TL_TX_TILT, NULL), "deg",
                         "of the platen, in shear"));
   TL_TRY(tl_figures_add(f, "grains_escaped", t->x[TL_TX_ESCAPED][t->count - 1], "", "last row"));

@@ -24,6 +24,16 @@ static Mean mean_of(const double *x, int64_t n) {
   return (Mean){mean, there ? sqrt(squares / (double)there) : NAN};
 }
 
+/* The same of the ram's force, which a laboratory's cell knows (Eq. 4.2). */
+static TlStatus by_ram(const TlTxTest *t, int64_t first, int64_t n, TlFigures *f) {
+  static const char how[] = "by the ram's work over its way, which bears the membrane's row, too";
+  int64_t at = tl_tx_largest(t, TL_TX_RAM_FRICTION);
+  TL_TRY(tl_figures_add(f, "peak_friction_angle_by_ram",
+                        at >= 0 ? t->x[TL_TX_RAM_FRICTION][at] : NAN, "deg", how));
+  return tl_figures_add(f, "critical_friction_angle_by_ram",
+                        mean_of(t->x[TL_TX_RAM_FRICTION] + first, n).mean, "deg", how);
+}
+
 static TlStatus peak(const TlTxTest *t, TlFigures *f) {
   static const char how[] = "Tan 2022 Eq. 4.2: largest on a loading leg";
   int64_t at = tl_tx_largest(t, TL_TX_FRICTION), q = tl_tx_largest(t, TL_TX_Q);
@@ -67,8 +77,9 @@ static TlStatus critical(const TlTxTest *t, TlFigures *f) {
                         mean_of(t->x[TL_TX_STRESS_RATIO] + first, n).mean, "", how));
   TL_TRY(
       tl_figures_add(f, "critical_void_ratio", mean_of(t->x[TL_TX_VOID] + first, n).mean, "", how));
-  return tl_figures_add(f, "softening", tl_figures_get(f, "peak_friction_angle") - angle.mean,
-                        "deg", "peak less critical friction angle");
+  TL_TRY(tl_figures_add(f, "softening", tl_figures_get(f, "peak_friction_angle") - angle.mean,
+                        "deg", "peak less critical friction angle"));
+  return by_ram(t, first, n, f);
 }
 
 TlStatus tl_tx_strength(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 static const double PI = 3.14159265358979323846;
-static const double RADIAL = 1e5;
+static const double RADIAL = 1e5, HEIGHT = 0.1, VOLUME = 5e-5;
 
 /* ---- a test written as the solver does ---- */
 
@@ -20,7 +20,8 @@ static const char header[] =
     "deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,"
     "unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,ram_work_J,"
     "pressure_work_J,elastic_J,"
-    "friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,defect_J,something_new";
+    "friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,defect_J,something_new,"
+    "height_m,volume_m3";
 
 typedef struct Writer {
   char *path;
@@ -47,9 +48,10 @@ static void row(Writer *w, const char *kind, double strain, double volume, doubl
   int k = w->rows++;
   fprintf(w->file,
           "%.17g,%d,1,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,0.002,50,48,0.5,3,0,"
-          "%.17g,%.17g,0,0,0,0,0,0,%.17g,7\n",
+          "%.17g,%.17g,0,0,0,0,0,0,%.17g,7,%.17g,%.17g\n",
           0.5 * k, 100 * k, kind, strain, volume, RADIAL + q, RADIAL, q, RADIAL + q / 3,
-          angle_of(q), 0.6 - volume, 1e-4 * (1 + k % 2), 10 * strain, -2 * strain, 0.01 * strain);
+          angle_of(q), 0.6 - volume, 1e-4 * (1 + k % 2), 10 * strain, -2 * strain, 0.01 * strain,
+          HEIGHT * exp(-strain), VOLUME * exp(-volume));
 }
 
 static void done(Writer *w) {
@@ -164,6 +166,40 @@ START_TEST(dilatancy_of_a_parabola_is_exact) {
   /* over the first 0.001: slope a - b 0.001 */
   FIGURE("initial_poisson_ratio", 0.5 * (1 - (a - b * 0.001)), 1e-9);
   FIGURE("void_ratio_at_end", 0.6 - (0.1 * a - 0.01 * b), 1e-12);
+  tl_figures_free(&f);
+  tl_tx_free(&t);
+}
+END_TEST
+
+/* Work 10 e over the way h0 exp(-e): 10/h in the mean of an interval, going down as coming up; not
+ * in holds and not from one to the next stage. */
+START_TEST(the_ram_s_force_is_its_work_over_its_way) {
+  Writer w = begin("ram");
+  row(&w, "consolidate", 0, 0, 0);
+  for (int i = 0; i <= 100; i++) row(&w, "shear", 1e-3 * i, -5e-4 * i, 1e5);
+  for (int i = 99; i >= 80; i--) row(&w, "shear", 1e-3 * i, -5e-4 * i, 1e5);
+  for (int i = 0; i < 3; i++) row(&w, "hold", 0.08, -0.04, 1e5);
+  done(&w);
+  TlTxTest t = read_back("ram", (TlTxOptions){0});
+  TlFigures f = measured(&t, (TlTxOptions){0});
+  double sum = 0, peak = 0;
+  for (int i = 0; i < t.count; i++) {
+    double force = t.x[TL_TX_RAM][i];
+    ck_assert(isnan(force) == (i < 2 || i > 121) &&
+              isnan(t.x[TL_TX_RAM_FRICTION][i]) == isnan(force));
+    if (isnan(force)) continue;
+    double e = t.x[TL_TX_AXIAL_STRAIN][i], before = t.x[TL_TX_AXIAL_STRAIN][i - 1];
+    double right = 10 * (e - before) / (HEIGHT * (exp(-before) - exp(-e)));
+    double axial = right * HEIGHT * exp(-e) / (VOLUME * exp(0.5 * e));
+    double angle = asin((axial - RADIAL) / (axial + RADIAL)) * 180 / PI;
+    CK_NEAR(force, right, 1e-9 * right);
+    CK_NEAR(t.x[TL_TX_RAM_FRICTION][i], angle, 1e-9);
+    if (i <= 101) peak = fmax(peak, angle);
+    sum += right;
+  }
+  FIGURE("ram_over_platen_force", sum / (120 * 50), 1e-9);
+  FIGURE("peak_friction_angle_by_ram", peak, 1e-9);
+  ck_assert(tl_figures_get(&f, "critical_friction_angle_by_ram") < peak);
   tl_figures_free(&f);
   tl_tx_free(&t);
 }
@@ -416,8 +452,8 @@ START_TEST(runs_are_labelled_by_the_keys_that_differ) {
 END_TEST
 
 TL_TEST_MAIN("triaxial_measures", peak_modulus_and_half_of_a_hyperbola,
-             critical_angle_is_the_mean_of_the_last_fifth, dilatancy_of_a_parabola_is_exact,
-             moduli_of_a_cycle_and_what_a_hold_relaxes,
+             critical_angle_is_the_mean_of_the_last_fifth, the_ram_s_force_is_its_work_over_its_way,
+             dilatancy_of_a_parabola_is_exact, moduli_of_a_cycle_and_what_a_hold_relaxes,
              small_steps_back_do_not_cut_a_leg_and_a_test_that_only_began_is_no_failure,
              wrong_files_are_refused_with_line_and_column, tables_from_spreadsheets_are_read,
              rms_difference_is_the_mean_over_the_strain,
