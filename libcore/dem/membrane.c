@@ -1,12 +1,15 @@
 #include "dem/membrane.h"
 
+#include "base/par.h"
 #include "dem/spring.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double ROW = 0.86602540378443864676; /* sqrt(3)/2: rows over columns */
+enum { BLOCK = 64 };
+static const double NOTE_NS = 40, BOND_NS = 100, LOAD_NS = 100; /* work on one, about */
+static const double ROW = 0.86602540378443864676;               /* sqrt(3)/2: rows over columns */
 
 double tl_net_row_gap(double spacing_m) {
   return ROW * spacing_m;
@@ -247,6 +250,42 @@ typedef struct Local {
   int64_t id, index;
 } Local;
 
+/* The six triangles about a sphere by local indices of their corners; the first -1: none there (an
+ * owned sphere's neighbours are all here). */
+typedef struct Ring {
+  const TlNet *net;
+  int32_t corner[6][3];
+} Ring;
+
+/* A bond's net, its ends' local indices and its length at rest. */
+typedef struct KnownBond {
+  int64_t low, high, a, b;
+  const TlNet *net;
+  double rest;
+  size_t at; /* in the history */
+} KnownBond;
+
+struct TlNetMemo {
+  TlArena arena; /* emptied when other bodies are here */
+  const TlNet *nets;
+  int64_t total, locals;
+  int64_t *id;     /* [total] */
+  Local *local;    /* the net spheres here, by id */
+  Ring *ring;      /* [locals] */
+  KnownBond *bond; /* by their order in the history */
+  size_t bonds, bond_capacity;
+  size_t *first; /* [total + 1] by body: its first in `end` */
+  size_t *end;   /* twice the bond's number, and 1 at its higher end; ascending */
+  size_t end_capacity;
+};
+
+/* What a bond does to its lower sphere; to the higher one the torque is the same. */
+typedef struct Pull {
+  TlVec3 force, torque, drag, drag_torque;
+  double energy;
+  bool broken;
+} Pull;
+
 typedef struct Membrane {
   const TlNet *nets;
   int count;
@@ -254,8 +293,11 @@ typedef struct Membrane {
   const TlVec3 *start;
   double step_s;
   Moved *now;
-  Local *local; /* the net spheres here, by id */
+  const Local *local; /* the net spheres here, by id */
   int64_t locals;
+  TlNetMemo *memo;
+  Pull *pull;          /* [bonds] */
+  TlExact *elastic;    /* one a thread */
   bool follows, pulls; /* the bonds' springs go with their ends; bonds pull */
   TlNetLoad load;
 } Membrane;
@@ -277,15 +319,154 @@ static int64_t index_of(const Membrane *m, int64_t id) {
 static TlStatus list_local(Membrane *m, TlArena *arena) {
   const TlBodies *b = m->bodies;
   bool sorted = true;
-  m->local = tl_arena_push(arena, (size_t)b->total, sizeof *m->local);
-  if (!m->local) return TL_ENOMEM;
+  Local *local = tl_arena_push(arena, (size_t)b->total, sizeof *local);
+  m->local = local;
+  m->locals = 0;
+  if (!local) return TL_ENOMEM;
   for (int64_t i = 0; i < b->total; i++) {
     if (!(b->flags[i] & TL_BODY_NET)) continue;
-    if (m->locals && m->local[m->locals - 1].id > b->id[i]) sorted = false;
-    m->local[m->locals++] = (Local){b->id[i], i};
+    if (m->locals && local[m->locals - 1].id > b->id[i]) sorted = false;
+    local[m->locals++] = (Local){b->id[i], i};
   }
-  if (!sorted) qsort(m->local, (size_t)m->locals, sizeof *m->local, by_id);
+  if (!sorted) qsort(local, (size_t)m->locals, sizeof *local, by_id);
   return TL_OK;
+}
+
+/* ---- what is kept over steps ---- */
+
+TlStatus tl_net_memo_new(TlNetMemo **memo) {
+  return TL_NEW(*memo, 1);
+}
+
+void tl_net_memo_free(TlNetMemo *memo) {
+  if (!memo) return;
+  tl_arena_free(&memo->arena);
+  tl_free(memo->bond);
+  tl_free(memo->end);
+  tl_free(memo);
+}
+
+/* The six spheres round one, counterclockwise seen from along x across (from outside), and the
+ * first again; -1 where the net ends. Triangle t is the sphere, round[t] and round[t + 1]. */
+static void round_of(const TlNet *net, int64_t number, int64_t round[7]) {
+  Place p = place_of(net, number);
+  int64_t k = p.layer, i = p.row, j = p.column, odd = i % 2;
+  round[0] = round[6] = number_at(net, k, i, j + 1);
+  round[1] = number_at(net, k, i + 1, j + odd);
+  round[2] = number_at(net, k, i + 1, j - 1 + odd);
+  round[3] = number_at(net, k, i, j - 1);
+  round[4] = number_at(net, k, i - 1, j - 1 + odd);
+  round[5] = number_at(net, k, i - 1, j + odd);
+}
+
+/* From the least corner: its three spheres must find the same bits. */
+static void corners_of(int64_t number, const int64_t round[7], int t, int64_t corner[3]) {
+  int64_t c[3] = {number, round[t], round[t + 1]};
+  int first = c[0] < c[1] ? (c[0] < c[2] ? 0 : 2) : (c[1] < c[2] ? 1 : 2);
+  for (int k = 0; k < 3; k++) corner[k] = c[(first + k) % 3];
+}
+
+static void fill_ring(const Membrane *m, const Local *l, Ring *ring) {
+  int64_t round[7], corner[3];
+  ring->net = tl_net_of(m->nets, m->count, l->id);
+  if (!ring->net) return;
+  round_of(ring->net, l->id - ring->net->first_id, round);
+  for (int t = 0; t < 6; t++) {
+    corners_of(l->id - ring->net->first_id, round, t, corner);
+    bool there = corner[0] >= 0 && corner[1] >= 0 && corner[2] >= 0;
+    for (int k = 0; k < 3; k++) {
+      ring->corner[t][k] = there ? (int32_t)index_of(m, ring->net->first_id + corner[k]) : -1;
+      there = there && ring->corner[t][k] >= 0;
+    }
+    if (!there) ring->corner[t][0] = -1;
+  }
+}
+
+/* As long as the same bodies lie at the same indices all of it holds. */
+static TlStatus recollect(Membrane *m) {
+  TlNetMemo *memo = m->memo;
+  const TlBodies *b = m->bodies;
+  size_t n = (size_t)b->total, bytes = n * sizeof *memo->id;
+  bool same = memo->id && memo->nets == m->nets && memo->total == b->total &&
+              (n == 0 || memcmp(memo->id, b->id, bytes) == 0);
+  if (!same) {
+    tl_arena_reset(&memo->arena);
+    memo->bonds = 0;
+    memo->id = NULL; /* of a half-made one */
+    int64_t *id = tl_arena_push(&memo->arena, n, sizeof *id);
+    memo->first = tl_arena_push(&memo->arena, n + 1, sizeof *memo->first);
+    TL_TRY(list_local(m, &memo->arena));
+    memo->ring = tl_arena_push(&memo->arena, (size_t)m->locals, sizeof *memo->ring);
+    if (!id || !memo->first || !memo->ring) return TL_ENOMEM;
+    for (int64_t k = 0; k < m->locals; k++) fill_ring(m, &m->local[k], &memo->ring[k]);
+    if (n) memcpy(id, b->id, bytes);
+    memo->id = id;
+    memo->nets = m->nets;
+    memo->total = b->total;
+    memo->local = (Local *)(uintptr_t)m->local;
+    memo->locals = m->locals;
+  }
+  m->local = memo->local;
+  m->locals = memo->locals;
+  return TL_OK;
+}
+
+static TlStatus look_up_bond(const Membrane *m, const TlTouch *t, KnownBond *bond) {
+  const TlNet *net = tl_net_of(m->nets, m->count, t->low);
+  *bond = (KnownBond){t->low, t->high, index_of(m, t->low), index_of(m, t->high), net, 0};
+  if (!net || bond->a < 0 || bond->b < 0)
+    return tl_fail(TL_ELIMIT,
+                   "net spheres %lld and %lld are bonded, and one of them is missing here",
+                   (long long)t->low, (long long)t->high);
+  bond->rest = tl_net_rest_length(net, t->low - net->first_id, t->high - net->first_id);
+  return TL_OK;
+}
+
+/* The k-th bond of the history; *fresh: it was another one. */
+static TlStatus know_bond(TlNetMemo *memo, const Membrane *m, size_t k, size_t at, bool *fresh) {
+  const TlTouch *t = &m->bodies->history.touch[at];
+  if (k >= memo->bonds || memo->bond[k].low != t->low || memo->bond[k].high != t->high) {
+    TL_TRY(TL_RESERVE(memo->bond, memo->bond_capacity, k + 1));
+    if (k >= memo->bonds) memo->bonds = k + 1;
+    memo->bond[k].low = -1; /* of a failure nothing stays */
+    KnownBond found;
+    TL_TRY(look_up_bond(m, t, &found));
+    memo->bond[k] = found;
+    *fresh = true;
+  }
+  memo->bond[k].at = at;
+  return TL_OK;
+}
+
+/* Which bonds a body has, in the order of the history. */
+static TlStatus sort_ends(TlNetMemo *memo) {
+  size_t *first = memo->first, n = (size_t)memo->total;
+  TL_TRY(TL_RESERVE(memo->end, memo->end_capacity, 2 * memo->bonds));
+  memset(first, 0, (n + 1) * sizeof *first);
+  for (size_t k = 0; k < memo->bonds; k++) {
+    first[memo->bond[k].a]++;
+    first[memo->bond[k].b]++;
+  }
+  for (size_t i = 0; i < n; i++) first[i + 1] += first[i];
+  for (size_t k = memo->bonds; k > 0; k--) { /* each body's last one first */
+    memo->end[--first[memo->bond[k - 1].b]] = 2 * k - 1;
+    memo->end[--first[memo->bond[k - 1].a]] = 2 * k - 2;
+  }
+  return TL_OK;
+}
+
+static TlStatus list_bonds(const Membrane *m) {
+  const TlHistory *h = &m->bodies->history;
+  TlNetMemo *memo = m->memo;
+  bool fresh = memo->bonds == 0; /* `first` may never have been filled */
+  size_t k = 0;
+  for (size_t i = 0; i < h->count; i++)
+    if (h->touch[i].key == TL_TOUCH_BOND) TL_TRY(know_bond(memo, m, k++, i, &fresh));
+  if (!fresh && k == memo->bonds) return TL_OK;
+  memo->bonds = k;
+  TlStatus status = sort_ends(memo);
+  if (status != TL_OK) memo->bonds = 0;
+  return status;
 }
 
 static TlStatus make_forces(Membrane *m, TlArena *arena) {
@@ -295,16 +476,31 @@ static TlStatus make_forces(Membrane *m, TlArena *arena) {
   for (size_t k = 0; k < sizeof array / sizeof *array; k++) {
     *array[k] = tl_arena_push(arena, n, sizeof **array[k]);
     if (!*array[k]) return TL_ENOMEM;
-    memset(*array[k], 0, n * sizeof **array[k]);
   }
   return TL_OK;
 }
 
-/* Where all local bodies are now. The array stands even when pushing failed on another rank. */
+static TlStatus note_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Membrane *m = context;
+  const TlBodies *b = m->bodies;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++)
+    m->now[i] = b->flags[i] & TL_BODY_NET
+                    ? (Moved){b->position[i], b->velocity[i], tl_bodies_spin(b, i)}
+                    : (Moved){.x = b->position[i]};
+  return TL_OK;
+}
+
+static TlStatus note_now(Membrane *m, int64_t count) {
+  return tl_par_loop(count, BLOCK, NOTE_NS, note_block, m);
+}
+
+/* Where all local net spheres are now. The array stands even when pushing failed on another rank.
+ */
 static TlStatus look(Membrane *m, const TlSync *sync) {
   const TlBodies *b = m->bodies;
-  for (int64_t i = 0; i < b->owned; i++)
-    m->now[i] = (Moved){b->position[i], b->velocity[i], tl_bodies_spin(b, i)};
+  (void)note_now(m, b->owned); /* cannot fail */
   return tl_sync_forward(sync, m->now, sizeof *m->now);
 }
 
@@ -330,6 +526,12 @@ static TlStatus missing(const TlNet *net) {
                  (long long)net->hold.body, (long long)net->first_id);
 }
 
+static bool holds(const Membrane *m, int64_t id) {
+  for (int k = 0; k < m->count; k++)
+    if (m->nets[k].held && m->nets[k].hold.body == id) return true;
+  return false;
+}
+
 /* Each net whose last row has a holder; collective. */
 static TlStatus carry(const Membrane *m, const TlSync *sync, TlArena *arena) {
   TlBodies *b = m->bodies;
@@ -340,8 +542,10 @@ static TlStatus carry(const Membrane *m, const TlSync *sync, TlArena *arena) {
   int failed = !pose;
   TL_TRY(tl_sync_any(sync, &failed));
   if (failed) return TL_ENOMEM;
+  memset(pose, 0, (size_t)b->total * sizeof *pose);
   for (int64_t i = 0; i < b->owned; i++)
-    pose[i] = (Held){b->position[i], b->velocity[i], tl_bodies_spin(b, i), b->rotation[i]};
+    if (holds(m, b->id[i]))
+      pose[i] = (Held){b->position[i], b->velocity[i], tl_bodies_spin(b, i), b->rotation[i]};
   TL_TRY(tl_sync_forward(sync, pose, sizeof *pose));
   const TlNet *last = NULL; /* spheres come net by net: a holder is looked for once */
   int64_t by = -1;
@@ -391,42 +595,26 @@ static TlVec3 damper_on_a(const Membrane *m, const Bond *bond) {
   return tl_axpy(tl_scale(-cn * un, bond->n), -ct, tl_axpy(u, -un, bond->n));
 }
 
-static void add_force(const Bond *bond, TlVec3 f, TlVec3 *force, TlVec3 *torque) {
-  TlVec3 turn = tl_scale(-0.5 * bond->length, tl_cross(bond->n, f)); /* the same on both */
-  force[bond->a] = tl_add(force[bond->a], f);
-  force[bond->b] = tl_sub(force[bond->b], f);
-  torque[bond->a] = tl_add(torque[bond->a], turn);
-  torque[bond->b] = tl_add(torque[bond->b], turn);
+static TlVec3 turn_of(const Bond *bond, TlVec3 f) {
+  return tl_scale(-0.5 * bond->length, tl_cross(bond->n, f)); /* the same on both */
 }
 
-static void bond_forces(const Membrane *m, const Bond *bond, TlVec3 s) {
+static void bond_forces(const Membrane *m, const Bond *bond, TlVec3 s, Pull *pull) {
   TlVec3 f = spring_on_a(bond, s);
+  pull->drag = pull->drag_torque = tl_vec3(0, 0, 0);
   if (bond->net->damping > 0) {
-    TlVec3 drag = damper_on_a(m, bond);
-    add_force(bond, drag, m->load.drag, m->load.drag_torque);
-    f = tl_add(f, drag);
+    pull->drag = damper_on_a(m, bond);
+    pull->drag_torque = turn_of(bond, pull->drag);
+    f = tl_add(f, pull->drag);
   }
-  add_force(bond, f, m->load.force, m->load.torque);
+  pull->force = f;
+  pull->torque = turn_of(bond, f);
 }
 
-static TlStatus find_bond(const Membrane *m, const TlTouch *t, Bond *bond) {
-  *bond = (Bond){tl_net_of(m->nets, m->count, t->low),
-                 index_of(m, t->low),
-                 index_of(m, t->high),
-                 {0, 0, 0},
-                 0,
-                 0};
-  if (!bond->net || bond->a < 0 || bond->b < 0)
-    return tl_fail(TL_ELIMIT,
-                   "net spheres %lld and %lld are bonded, and one of them is missing here",
-                   (long long)t->low, (long long)t->high);
-  double rest =
-      tl_net_rest_length(bond->net, t->low - bond->net->first_id, t->high - bond->net->first_id);
-  TlVec3 d = tl_sub(m->now[bond->a].x, m->now[bond->b].x);
-  bond->length = tl_norm(d);
-  bond->stretch = bond->length - rest;
-  bond->n = tl_unit(d);
-  return TL_OK;
+static Bond bond_now(const Membrane *m, const KnownBond *known) {
+  TlVec3 d = tl_sub(m->now[known->a].x, m->now[known->b].x);
+  double length = tl_norm(d);
+  return (Bond){known->net, known->a, known->b, tl_unit(d), length, length - known->rest};
 }
 
 static TlStatus too_long(const Bond *bond, const TlTouch *t) {
@@ -439,102 +627,131 @@ static TlStatus too_long(const Bond *bond, const TlTouch *t) {
                  (long long)t->low, (long long)t->high, bond->length / rest, rest, most);
 }
 
-/* All bonds in the order of ids; broken ones leave the history. */
-static TlStatus go_through_bonds(const Membrane *m, TlNetCount *out) {
-  TlHistory *h = &m->bodies->history;
-  size_t kept = 0;
-  for (size_t i = 0; i < h->count; i++) {
-    TlTouch t = h->touch[i];
-    if (t.key == TL_TOUCH_BOND) {
-      Bond bond;
-      TL_TRY(find_bond(m, &t, &bond));
-      bool mine = bond.a < m->bodies->owned;
-      double strength = bond.net->strength_N;
-      if (strength > 0 && bond.net->normal_N_m * bond.stretch > strength) {
-        out->broken += mine;
-        continue;
-      }
-      TL_TRY(too_long(&bond, &t));
-      if (m->follows) t.impulse = follow(m, &bond, t.impulse);
-      if (m->pulls) bond_forces(m, &bond, t.impulse);
-      if (mine) {
-        out->bonds++;
-        double energy = 0.5 * bond.net->normal_N_m * bond.stretch * bond.stretch +
-                        0.5 * bond.net->tangential_N_m * tl_norm2(t.impulse);
-        tl_exact_add(&out->elastic, energy);
-        out->elastic_J += energy;
-      }
-    }
-    h->touch[kept++] = t;
+static TlStatus pull_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Membrane *m = context;
+  (void)block;
+  for (int64_t k = begin; k < end; k++) {
+    TlTouch *t = &m->bodies->history.touch[m->memo->bond[k].at];
+    Bond bond = bond_now(m, &m->memo->bond[k]);
+    const TlNet *net = bond.net;
+    Pull *pull = &m->pull[k];
+    pull->broken = net->strength_N > 0 && net->normal_N_m * bond.stretch > net->strength_N;
+    if (pull->broken) continue;
+    TL_TRY(too_long(&bond, t));
+    if (m->follows) t->impulse = follow(m, &bond, t->impulse);
+    if (m->pulls) bond_forces(m, &bond, t->impulse, pull);
+    pull->energy = 0.5 * net->normal_N_m * bond.stretch * bond.stretch +
+                   0.5 * net->tangential_N_m * tl_norm2(t->impulse);
+    if (bond.a < m->bodies->owned) tl_exact_add(&m->elastic[thread], pull->energy);
   }
-  h->count = kept;
   return TL_OK;
 }
 
-/* ---- triangles ---- */
-
-/* The six spheres round one, counterclockwise seen from along x across (from outside), and the
- * first again; -1 where the net ends. Triangle t is the sphere, round[t] and round[t + 1]. */
-static void round_of(const TlNet *net, int64_t number, int64_t round[7]) {
-  Place p = place_of(net, number);
-  int64_t k = p.layer, i = p.row, j = p.column, odd = i % 2;
-  round[0] = round[6] = number_at(net, k, i, j + 1);
-  round[1] = number_at(net, k, i + 1, j + odd);
-  round[2] = number_at(net, k, i + 1, j - 1 + odd);
-  round[3] = number_at(net, k, i, j - 1);
-  round[4] = number_at(net, k, i - 1, j - 1 + odd);
-  round[5] = number_at(net, k, i - 1, j + odd);
+static void drop_broken(const Membrane *m) {
+  TlHistory *h = &m->bodies->history;
+  size_t kept = 0, k = 0;
+  for (size_t i = 0; i < h->count; i++) {
+    if (h->touch[i].key == TL_TOUCH_BOND && m->pull[k++].broken) continue;
+    h->touch[kept++] = h->touch[i];
+  }
+  h->count = kept;
 }
 
-/* From the least corner: its three spheres must find the same bits. */
-static void corners_of(int64_t number, const int64_t round[7], int t, int64_t corner[3]) {
-  int64_t c[3] = {number, round[t], round[t + 1]};
-  int first = c[0] < c[1] ? (c[0] < c[2] ? 0 : 2) : (c[1] < c[2] ? 1 : 2);
-  for (int k = 0; k < 3; k++) corner[k] = c[(first + k) % 3];
+static void count_bonds(const Membrane *m, TlNetCount *out) {
+  bool any = false;
+  for (size_t k = 0; k < m->memo->bonds; k++) {
+    bool mine = m->memo->bond[k].a < m->bodies->owned, broken = m->pull[k].broken;
+    any = any || broken;
+    if (!mine) continue;
+    out->broken += broken;
+    out->bonds += !broken;
+    if (!broken) out->elastic_J += m->pull[k].energy;
+  }
+  for (int t = 0; t < tl_par_threads(); t++)
+    for (int i = 0; i < TL_EXACT_LIMBS; i++) out->elastic.limb[i] += m->elastic[t].limb[i];
+  if (any) drop_broken(m);
+}
+
+/* All bonds; broken ones leave the history. */
+static TlStatus go_through_bonds(Membrane *m, TlArena *arena, TlNetCount *out) {
+  size_t threads = (size_t)tl_par_threads();
+  TL_TRY(list_bonds(m));
+  m->pull = tl_arena_push(arena, m->memo->bonds, sizeof *m->pull);
+  m->elastic = tl_arena_push(arena, threads, sizeof *m->elastic);
+  if (!m->pull || !m->elastic) return TL_ENOMEM;
+  memset(m->elastic, 0, threads * sizeof *m->elastic);
+  TL_TRY(tl_par_loop((int64_t)m->memo->bonds, BLOCK, BOND_NS, pull_block, m));
+  count_bonds(m, out);
+  return TL_OK;
+}
+
+/* What its bonds do to a sphere, in the order of ids. */
+static void sum_bonds(const Membrane *m, int64_t i) {
+  const TlNetMemo *memo = m->memo;
+  TlVec3 force = {0, 0, 0}, torque = force, drag = force, drag_torque = force;
+  for (size_t e = memo->first[i]; e < memo->first[i + 1]; e++) {
+    const Pull *p = &m->pull[memo->end[e] / 2];
+    bool high = memo->end[e] & 1;
+    if (p->broken) continue;
+    force = high ? tl_sub(force, p->force) : tl_add(force, p->force);
+    drag = high ? tl_sub(drag, p->drag) : tl_add(drag, p->drag);
+    torque = tl_add(torque, p->torque);
+    drag_torque = tl_add(drag_torque, p->drag_torque);
+  }
+  m->load.force[i] = force;
+  m->load.torque[i] = torque;
+  m->load.drag[i] = drag;
+  m->load.drag_torque[i] = drag_torque;
 }
 
 /* ---- pressure ---- */
 
 /* A sphere bears its third of a triangle while its own two bonds there hold: what the rank that
  * owns it can know. */
-static bool whole(const Membrane *m, const TlNet *net, int64_t number, const int64_t corner[3]) {
+static bool whole(const Membrane *m, const TlNet *net, int64_t me, const int32_t corner[3]) {
+  const TlBodies *b = m->bodies;
   if (net->strength_N == 0) return true; /* nothing breaks */
   for (int k = 0; k < 3; k++)
-    if (corner[k] != number &&
-        !tl_net_bonded(&m->bodies->history, net->first_id + number, net->first_id + corner[k]))
-      return false;
+    if (corner[k] != me && !tl_net_bonded(&b->history, b->id[me], b->id[corner[k]])) return false;
   return true;
 }
 
 /* -p S_T/3 of one triangle, corners in the sense of along x across. */
-static TlVec3 third(const Membrane *m, const TlNet *net, int64_t number, double pressure,
-                    const int64_t corner[3]) {
-  TlVec3 x[3];
-  if (corner[0] < 0 || corner[1] < 0 || corner[2] < 0) return (TlVec3){0, 0, 0};
-  if (!whole(m, net, number, corner)) return (TlVec3){0, 0, 0};
-  for (int k = 0; k < 3; k++) x[k] = m->now[index_of(m, net->first_id + corner[k])].x;
-  return tl_scale(-pressure / 6, tl_cross(tl_sub(x[1], x[0]), tl_sub(x[2], x[0])));
+static TlVec3 third(const Membrane *m, const TlNet *net, int64_t me, double pressure,
+                    const int32_t corner[3]) {
+  if (corner[0] < 0 || !whole(m, net, me, corner)) return (TlVec3){0, 0, 0};
+  TlVec3 x = m->now[corner[0]].x, y = m->now[corner[1]].x, z = m->now[corner[2]].x;
+  return tl_scale(-pressure / 6, tl_cross(tl_sub(y, x), tl_sub(z, x)));
 }
 
 /* Of two layers the inner bears 80%, the outer 20% (Tan 2022 4.4.2). */
-static void press_sphere(const Membrane *m, const TlNet *net, int64_t number, int64_t index) {
-  int64_t round[7], corner[3], layer = place_of(net, number).layer;
+static void press_sphere(const Membrane *m, const Ring *ring, const Local *me) {
+  const TlNet *net = ring->net;
+  int64_t layer = place_of(net, me->id - net->first_id).layer, i = me->index;
   double pressure = net->pressure_Pa * (net->layers == 1 ? 1 : layer == 0 ? 0.8 : 0.2);
-  round_of(net, number, round);
-  for (int t = 0; t < 6; t++) {
-    corners_of(number, round, t, corner);
-    m->load.press[index] = tl_add(m->load.press[index], third(m, net, number, pressure, corner));
-  }
-  m->load.force[index] = tl_add(m->load.force[index], m->load.press[index]);
+  for (int t = 0; t < 6; t++)
+    m->load.press[i] = tl_add(m->load.press[i], third(m, net, i, pressure, ring->corner[t]));
+  m->load.force[i] = tl_add(m->load.force[i], m->load.press[i]);
 }
 
-static void press(const Membrane *m) {
-  for (int64_t n = 0; n < m->locals; n++) {
-    const Local *l = &m->local[n];
-    const TlNet *net = tl_net_of(m->nets, m->count, l->id);
-    if (net && net->pressure_Pa != 0 && l->index < m->bodies->owned)
-      press_sphere(m, net, l->id - net->first_id, l->index);
+static TlStatus load_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Membrane *m = context;
+  (void)block;
+  (void)thread;
+  for (int64_t n = begin; n < end; n++) {
+    const Ring *ring = &m->memo->ring[n];
+    int64_t i = m->local[n].index;
+    sum_bonds(m, i);
+    m->load.press[i] = tl_vec3(0, 0, 0);
+    if (ring->net && ring->net->pressure_Pa != 0 && i < m->bodies->owned)
+      press_sphere(m, ring, &m->local[n]);
   }
+  return TL_OK;
+}
+
+/* Bonds and pressure. */
+static TlStatus load_spheres(Membrane *m) {
+  return tl_par_loop(m->locals, BLOCK, LOAD_NS, load_block, m);
 }
 
 static void kick(const Membrane *m) {
@@ -549,7 +766,7 @@ static void kick(const Membrane *m) {
 
 static TlStatus start(Membrane *m, const TlSync *sync, TlArena *arena) {
   m->now = tl_arena_push(arena, (size_t)m->bodies->total, sizeof *m->now);
-  int failed = !m->now || list_local(m, arena) != TL_OK;
+  int failed = !m->now || recollect(m) != TL_OK;
   if (m->pulls) failed = failed || make_forces(m, arena) != TL_OK;
   TL_TRY(tl_sync_any(sync, &failed));
   return failed ? TL_ENOMEM : TL_OK;
@@ -563,47 +780,50 @@ static TlStatus settle(Membrane *m, const TlSync *sync, TlArena *arena, TlNetCou
   TlStatus held = carry(m, sync, arena);
   TL_TRY(look(m, sync)); /* collective: whoever lost a holder leaves after it */
   TL_TRY(held);
-  return go_through_bonds(m, out);
+  return go_through_bonds(m, arena, out);
 }
 
 TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *began,
-                             double step_s, const TlSync *sync, TlArena *arena, TlNetCount *out) {
+                             double step_s, const TlSync *sync, TlNetMemo *memo, TlArena *arena,
+                             TlNetCount *out) {
   Membrane m = {.nets = nets,
                 .count = count,
                 .bodies = bodies,
+                .memo = memo,
                 .start = began,
                 .step_s = step_s,
                 .follows = true,
                 .pulls = true};
   TL_TRY(settle(&m, sync, arena, out));
   if (count == 0) return TL_OK;
-  press(&m);
+  TL_TRY(load_spheres(&m));
   kick(&m);
   return TL_OK;
 }
 
 TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *began,
-                            double step_s, const TlSync *sync, TlArena *arena, TlNetCount *out) {
+                            double step_s, const TlSync *sync, TlNetMemo *memo, TlArena *arena,
+                            TlNetCount *out) {
   Membrane m = {.nets = nets,
                 .count = count,
                 .bodies = bodies,
+                .memo = memo,
                 .start = began,
                 .step_s = step_s,
                 .follows = true};
   return settle(&m, sync, arena, out);
 }
 
-TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlArena *arena,
-                          TlNetLoad *load) {
-  Membrane m = {.nets = nets, .count = count, .bodies = bodies, .pulls = true};
+TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlNetMemo *memo,
+                          TlArena *arena, TlNetLoad *load) {
+  Membrane m = {.nets = nets, .count = count, .bodies = bodies, .memo = memo, .pulls = true};
   TlNetCount held = {0};
   *load = (TlNetLoad){0};
   if (count == 0) return TL_OK;
   TL_TRY(start(&m, NULL, arena));
-  for (int64_t i = 0; i < bodies->total; i++)
-    m.now[i] = (Moved){bodies->position[i], bodies->velocity[i], tl_bodies_spin(bodies, i)};
-  TL_TRY(go_through_bonds(&m, &held));
-  press(&m);
+  TL_TRY(note_now(&m, bodies->total));
+  TL_TRY(go_through_bonds(&m, arena, &held));
+  TL_TRY(load_spheres(&m));
   *load = m.load;
   load->elastic = held.elastic;
   return TL_OK;

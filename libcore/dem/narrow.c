@@ -7,6 +7,7 @@
 #include <math.h>
 
 static const double GRID_NEAR = 2; /* cells: avatars' grids go three beyond the surface */
+static const double SLACK = 1e-11; /* of a length: what rounding may add */
 
 TlStatus tl_gap_check(double gap, int32_t node) {
   if (!isnan(gap)) return TL_OK;
@@ -184,6 +185,41 @@ static TlStatus node_points(const TlNarrowSide *s, TlWanted *wanted, int32_t fir
   points->lookups += count;
   points->node_tests += count;
   return TL_OK;
+}
+
+/* Place of the centre of `from` in the body frame of `to` at unit scale. */
+static TlVec3 centre_in(const TlBodies *b, int64_t from, int64_t to, const TlMat3 *turn_to) {
+  TlVec3 d = tl_sub(b->position[from], b->position[to]);
+  return tl_scale(1 / b->scale[to], tl_mat_tvec(*turn_to, d));
+}
+
+/* A sphere asks for phi no farther from its centre than what its radius has over GRID_NEAR cells
+ * (closed_sphere.c), and bears by that much less. */
+bool tl_narrow_sphere_apart(const TlBodies *b, int64_t sphere, int64_t to, const TlMat3 *turn_to,
+                            const TlWanted *wanted) {
+  const TlShape *other = b->shape[to];
+  double r = b->radius[sphere] / b->scale[to], out = 0;
+  double near = other->avatar ? GRID_NEAR * other->avatar->spacing_m : INFINITY;
+  if (r > near * (1 - 1e-9)) out = r - tl_min(near, 0.9 * r);
+  TlPhiRange phi = tl_shape_phi_range(other, centre_in(b, sphere, to, turn_to), out);
+  double low = phi.low * (1 - SLACK) - SLACK * r; /* a look-up rounds */
+  return low >= 0 && (low - (r - out)) * b->scale[to] > tl_max(tl_wanted_limit(wanted), 0);
+}
+
+void tl_narrow_sphere_fetch(const TlBodies *b, int64_t sphere, int64_t to, const TlMat3 *turn_to) {
+  const TlShape *other = b->shape[to];
+  if (!other->avatar) return;
+  TlVec3 c = centre_in(b, sphere, to, turn_to);
+  double far = tl_norm(c), out = b->radius[sphere] / b->scale[to];
+  tl_avatar_fetch(other->avatar, c);
+  if (far > out) tl_avatar_fetch(other->avatar, tl_scale(1 - out / far, c));
+}
+
+bool tl_narrow_closed_apart(const TlBodies *b, int64_t body, int64_t closed,
+                            const TlMat3 *turn_closed, const TlWanted *wanted) {
+  double phi = tl_shape_phi(b->shape[closed], centre_in(b, body, closed, turn_closed), NULL);
+  double far = b->radius[body] + tl_max(wanted->margin, 0);
+  return phi * b->scale[closed] * (1 - SLACK) > far * (1 + SLACK);
 }
 
 TlStatus tl_narrow_all_nodes(const TlBodies *b, int64_t from, int64_t to, int side,

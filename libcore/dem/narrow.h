@@ -98,6 +98,17 @@ TlStatus tl_narrow_nodes(const TlBodies *bodies, int64_t from, int64_t to, int s
 /* The same by testing every node: the oracle. */
 TlStatus tl_narrow_all_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
                              TlWanted *wanted, TlPoints *points);
+/* One lookup at a centre often tells that the search of a pair would append nothing; false: it may.
+ * A sphere against any other body: */
+bool tl_narrow_sphere_apart(const TlBodies *bodies, int64_t sphere, int64_t to,
+                            const TlMat3 *turn_to, const TlWanted *wanted);
+/* What such a pair's lookups will read, into the cache: about the sphere's centre and where it is
+ * likely to touch. */
+void tl_narrow_sphere_fetch(const TlBodies *bodies, int64_t sphere, int64_t to,
+                            const TlMat3 *turn_to);
+/* Any body against a closed form, by its bounding sphere: */
+bool tl_narrow_closed_apart(const TlBodies *bodies, int64_t body, int64_t closed,
+                            const TlMat3 *turn_closed, const TlWanted *wanted);
 /* Can any node of the body be within margin of the boundary? One lookup. */
 bool tl_narrow_near(const TlBodies *bodies, int64_t body, const TlBoundary *boundary,
                     double margin);

@@ -128,8 +128,10 @@ struct TlNearPair {
   TlMat3 r0;     /* of the map from a to b, without the scales' ratio */
   double cutoff; /* world metres; 0: not made yet */
   bool both;
-  int64_t cost;  /* lookups that made the lists */
-  int64_t waste; /* and those since then that a fresh list would have spared */
+  int64_t builds;  /* of the broad phase, when */
+  double clear_to; /* as long as the two have gone no farther than that no gap is below 0 */
+  int64_t cost;    /* lookups that made the lists */
+  int64_t waste;   /* and those since then that a fresh list would have spared */
   Side side[2];
 };
 
@@ -174,11 +176,14 @@ static void pose_of(const TlNearQuery *q, Pose2 *p) {
   tl_narrow_sides(b, q->a, q->b, q->turn_a, q->turn_b, &p->r, p->side);
 }
 
+static bool of_these(const TlNearPair *n, const TlBodies *b, int64_t i, int64_t j) {
+  return n->shape[0] == b->shape[i] && n->shape[1] == b->shape[j] && n->scale[0] == b->scale[i] &&
+         n->scale[1] == b->scale[j];
+}
+
 static bool is_for(const TlNearPair *n, const Pose2 *p) {
   const TlNearQuery *q = p->query;
-  const TlBodies *b = q->bodies;
-  return n->cutoff > 0 && n->shape[0] == b->shape[q->a] && n->shape[1] == b->shape[q->b] &&
-         n->scale[0] == b->scale[q->a] && n->scale[1] == b->scale[q->b] && n->both == q->both;
+  return n->cutoff > 0 && n->both == q->both && of_these(n, q->bodies, q->a, q->b);
 }
 
 static void set_way(Pose2 *p, int s, double moved) {
@@ -356,6 +361,46 @@ static bool apart(const TlNearPair *n, const Pose2 *p, double margin) {
   return true;
 }
 
+/* How far a node of the one may have gone, seen from the other. As long as the pairs of the broad
+ * phase hold no two centres are farther apart than twice their radii (reach: the radius; its skins:
+ * broad.c), so that a body's turn takes it no farther than that turn times three times those. */
+static double path_of(const TlNear *near, const TlBodies *b, int64_t i, int64_t j) {
+  const TlNearPath *p = &near->path[i], *q = &near->path[j];
+  double arm = 3 * (b->radius[i] + b->radius[j]);
+  return (p->gone + q->gone + arm * (p->turned + q->turned)) * (1 + 1e-9);
+}
+
+/* Called where nothing is near. */
+static void note_clear(TlNearPair *n, const Pose2 *p) {
+  const TlNearQuery *q = p->query;
+  double clear = INFINITY;
+  if (!q->near) return;
+  for (int s = 0; s < p->sides; s++)
+    clear = tl_min(clear, gap_now(p, s, n->side[s].least) / to_shape(p, s)->lipschitz_out);
+  n->builds = q->near->broad.builds;
+  n->clear_to = path_of(q->near, q->bodies, q->a, q->b) + clear * (1 - 1e-9) - p->slack;
+}
+
+bool tl_near_clear(const TlNear *near, const TlBodies *bodies, size_t number) {
+  const TlNearPair *n = near->pair[number];
+  const TlBodyPair *pair = &near->broad.pairs.pair[number];
+  return n && n->builds == near->broad.builds && of_these(n, bodies, pair->a, pair->b) &&
+         path_of(near, bodies, pair->a, pair->b) < n->clear_to;
+}
+
+void tl_near_fetch_pair(const TlNear *near, size_t number) {
+  const char *n = (const char *)near->pair[number];
+  for (size_t at = 0; n && at < sizeof(TlNearPair); at += 64) __builtin_prefetch(n + at);
+}
+
+void tl_near_fetch_nodes(const TlNear *near, size_t number) {
+  const TlNearPair *n = near->pair[number];
+  for (int s = 0; n && s < 2; s++) {
+    __builtin_prefetch(n->side[s].list.node);
+    __builtin_prefetch((const char *)n->side[s].list.node + 64);
+  }
+}
+
 static TlStatus append_wanted(const TlNearPair *n, const Pose2 *p, double limit, TlPoints *points) {
   for (int s = 0; s < p->sides; s++)
     TL_TRY(tl_narrow_append(&p->side[s], points->hit + (s ? n->side[0].list.count : 0),
@@ -412,10 +457,14 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
   TlNearPair *n = *pair;
   Pose2 p;
   pose_of(query, &p);
+  n->clear_to = -1;
   double known = wanted->least, way = query->way;
   if (is_for(n, &p)) {
     measure_motion(n, &p);
-    if (apart(n, &p, wanted->margin)) return TL_OK;
+    if (apart(n, &p, wanted->margin)) {
+      note_clear(n, &p);
+      return TL_OK;
+    }
     TL_TRY(evaluate(n, &p, wanted, points));
     double limit = tl_wanted_limit(wanted);
     if (complete(n, &p, limit)) {
@@ -589,6 +638,7 @@ void tl_near_free(TlNear *near) {
   tl_free(near->pair);
   tl_free(near->id);
   tl_free(near->wall);
+  tl_free(near->path);
   tl_broad_free(&near->broad);
   *near = (TlNear){0};
 }
@@ -690,10 +740,34 @@ static TlStatus new_walls(TlNear *near, const TlBodies *b, int boundary_count) {
   return status;
 }
 
+static void start_path(const TlBodies *b, int64_t i, TlNearPath *p) {
+  *p = (TlNearPath){.x = b->position[i], .q = b->rotation[i]};
+}
+
+/* |R - R0| is no more than twice |q - q0|. */
+static void lengthen_path(const TlBodies *b, int64_t i, TlNearPath *p) {
+  TlQuat q = b->rotation[i], o = p->q;
+  double w = q.w - o.w, x = q.x - o.x, y = q.y - o.y, z = q.z - o.z;
+  p->gone += tl_norm(tl_sub(b->position[i], p->x));
+  p->turned += 2 * sqrt(w * w + x * x + y * y + z * z);
+  p->x = b->position[i];
+  p->q = q;
+}
+
+static TlStatus note_paths(TlNear *near, const TlBodies *b, bool built) {
+  TL_TRY(TL_RESERVE(near->path, near->path_capacity, (size_t)b->total));
+  for (int64_t i = 0; i < b->total; i++) {
+    if (b->shape[i]->node_count == 0) continue; /* no list is theirs */
+    (built ? start_path : lengthen_path)(b, i, &near->path[i]);
+  }
+  return TL_OK;
+}
+
 TlStatus tl_near_update(TlNear *near, const TlBodies *bodies, int boundary_count, double step_s,
                         TlArena *scratch) {
   bool built;
   TL_TRY(tl_broad_update(&near->broad, bodies, step_s, scratch, &built));
+  TL_TRY(note_paths(near, bodies, built));
   if (!built && near->pair_count == near->broad.pairs.count && near->body_count == bodies->total)
     return TL_OK;
   TL_TRY(new_pairs(near, bodies));

@@ -23,8 +23,17 @@
 typedef struct TlNearPair TlNearPair; /* lists of a pair of avatars, either side's nodes */
 typedef struct TlNearWall TlNearWall; /* list of an avatar at a boundary */
 
+/* How far a body has gone and turned, step by step, since the broad phase's pairs were made. */
+typedef struct TlNearPath {
+  TlVec3 x;
+  TlQuat q;
+  double gone, turned;
+} TlNearPath;
+
 typedef struct TlNear {
   TlBroad broad;
+  TlNearPath *path; /* [broad.total] */
+  size_t path_capacity;
   size_t pair_count;
   int64_t *low, *high; /* [pair_count] ids of broad.pairs, sorted */
   TlNearPair **pair;   /* [pair_count], NULL until it is needed */
@@ -55,7 +64,19 @@ typedef struct TlNearQuery {
   const TlMat3 *turn_a, *turn_b;
   bool both;
   double way, size, band, reach;
+  const TlNear *near; /* brought up to date at these poses; NULL: not so */
 } TlNearQuery;
+
+/* Does what the pair's last query found, less what the bodies have gone since, tell that no node
+ * has a gap below 0? For pair `number` of the broad phase, as tl_near_update left the bodies: a few
+ * loads, where tl_near_points needs the poses to say the same. false: it may be. Only where no body
+ * reaches beyond its radius (forces, no contacts to come). */
+bool tl_near_clear(const TlNear *near, const TlBodies *bodies, size_t number);
+
+/* Brings the lists of pair `number` of the broad phase into the cache; changes nothing. First the
+ * pair itself, then, when that has come, its nodes. */
+void tl_near_fetch_pair(const TlNear *near, size_t number);
+void tl_near_fetch_nodes(const TlNear *near, size_t number);
 
 /* Append the wanted nodes, as tl_narrow_nodes(a, b, 0) and, with both, tl_narrow_nodes(b, a, 1). */
 TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *wanted,

@@ -2,11 +2,13 @@
 
 #include "base/mem.h"
 #include "dem/contact.h"
+#include "dem/press_lanes.h"
 #include "dem/shapes.h"
 #include "dem/spring.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the points of a contact share. */
 typedef struct Pair {
@@ -55,14 +57,6 @@ static inline double capped(const TlPress *p, double depth) {
   double size = p->body[p->a].radius;
   if (p->b >= 0) size = tl_min(size, p->body[p->b].radius);
   return tl_min(depth, share * size);
-}
-
-static inline TlVec3 relative_velocity(const TlPress *p, TlVec3 at, TlVec3 ra, TlVec3 rb) {
-  const TlPressBody *a = &p->body[p->a];
-  TlVec3 u = tl_add(a->v, tl_cross(a->w, ra));
-  if (p->b < 0) return p->wall ? tl_sub(u, p->wall_velocity(p->wall, at)) : u;
-  const TlPressBody *b = &p->body[p->b];
-  return tl_sub(u, tl_add(b->v, tl_cross(b->w, rb)));
 }
 
 /* The spring of a point: s as the last step left it, turned to where the contact is now, with the
@@ -126,52 +120,9 @@ static inline Rubbed rub(const Spring *spring, TlVec3 ut, double damping, double
   return r;
 }
 
-/* Of the force at a point: all of it, the normal part, the dashpots'. */
-typedef struct Borne {
-  TlVec3 force, viscous;
-  double normal_N;
-} Borne;
-
-static inline void add_viscous(const TlPress *p, TlVec3 at, TlVec3 ra, TlVec3 force,
-                               TlPressed *out) {
-  out->viscous = tl_add(out->viscous, force);
-  out->viscous_torque_a = tl_add(out->viscous_torque_a, tl_cross(ra, force));
-  if (p->wall) out->wall_viscous_J += p->step_s * tl_dot(p->wall_velocity(p->wall, at), force);
-  if (p->b < 0) return;
-  TlVec3 rb = tl_sub(at, p->body[p->b].x);
-  out->viscous_torque_b = tl_add(out->viscous_torque_b, tl_cross(force, rb));
-}
-
 /* Where tension is cut, what the spring would give goes with the dashpot. */
 static inline TlVec3 viscous_of(const Rubbed *rubbed, double normal_N, TlVec3 n) {
   return tl_axpy(rubbed->dashpot, normal_N, n);
-}
-
-static inline void add_point(const Pair *pair, const TlPoint *point, const Borne *borne,
-                             const TlLawValues *law, TlPressed *out) {
-  double fn = borne->normal_N;
-  TlVec3 force = borne->force;
-  const TlPress *p = pair->press;
-  out->normal_N += fn;
-  out->point = tl_axpy(out->point, fn, point->p); /* over the sum when all are there */
-  out->normal = tl_axpy(out->normal, fn, point->n);
-  TlVec3 ra = tl_sub(point->p, p->body[p->a].x);
-  double stiff = tl_max(law->slope, law->shear);
-  out->force = tl_add(out->force, force);
-  out->torque_a = tl_add(out->torque_a, tl_cross(ra, force));
-  out->stiffness_a[0] += stiff;
-  out->stiffness_a[1] += stiff * tl_norm2(ra);
-  if (p->wall) out->wall_work_J += p->step_s * tl_dot(p->wall_velocity(p->wall, point->p), force);
-  if (p->b >= 0) {
-    TlVec3 rb = tl_sub(point->p, p->body[p->b].x);
-    out->torque_b = tl_sub(out->torque_b, tl_cross(rb, force));
-    out->stiffness_b[0] += stiff;
-    out->stiffness_b[1] += stiff * tl_norm2(rb);
-  }
-  add_viscous(p, point->p, ra, borne->viscous, out);
-  out->points++;
-  if (capped(p, -point->gap) < -point->gap) out->capped++;
-  out->depth_m = tl_max(out->depth_m, -point->gap);
 }
 
 static inline TlLawValues law_at(const Pair *pair, const TlPoint *point) {
@@ -183,50 +134,43 @@ static inline TlLawValues law_at(const Pair *pair, const TlPoint *point) {
   return v;
 }
 
-static inline void press_point(const Pair *pair, const TlPoint *point, int64_t key,
-                               const TlLawValues *law, TlHistory *touches, TlPressed *out) {
-  const TlPress *p = pair->press;
-  TlVec3 n = point->n, rb = {0, 0, 0}, ra = tl_sub(point->p, p->body[p->a].x);
-  if (p->b >= 0) rb = tl_sub(point->p, p->body[p->b].x);
-  TlVec3 u = relative_velocity(p, point->p, ra, rb);
-  double un = tl_dot(u, n), damping = pair->damping * law->slope;
-  double fn = tl_max(law->force - damping * un, 0);
-  Spring spring = spring_of(p, key, n, law->shear);
-  Rubbed rubbed = rub(&spring, tl_axpy(u, -un, n), pair->shear_damping * law->slope,
-                      p->friction * fn, p->step_s);
-  out->slip_J += rubbed.slip_J;
-  out->sliding += rubbed.sliding;
-  Borne borne = {.force = tl_axpy(rubbed.force, fn, n),
-                 .viscous = viscous_of(&rubbed, fn - law->force, n),
-                 .normal_N = fn};
-  add_point(pair, point, &borne, law, out);
-  out->elastic_J += law->energy + 0.5 * law->shear * tl_norm2(rubbed.s);
-  if (p->friction == 0) return;
-  int64_t high = p->b >= 0 ? p->bodies->id[p->b] : -1 - p->boundary;
-  touches->touch[touches->count++] = (TlTouch){.low = p->bodies->id[p->a],
-                                               .high = high,
-                                               .key = key,
-                                               .impulse = rubbed.s,
-                                               .normal = tl_scale(law->shear, n)};
-}
-
 /* Touching points to the front, in order of key: sums must not depend on how they were found. */
 static int by_key(const void *one, const void *two) {
   const TlPoint *a = one, *b = two;
   return a->key < b->key ? -1 : a->key > b->key;
 }
 
+/* Most pairs have a handful. */
+static void sort_points(TlPoint *point, size_t count) {
+  enum { FEW = 12 };
+  if (count > FEW) {
+    qsort(point, count, sizeof *point, by_key);
+    return;
+  }
+  for (size_t i = 1; i < count; i++) {
+    size_t to = i;
+    while (to > 0 && point[to - 1].key > point[i].key) to--;
+    if (to == i) continue;
+    TlPoint moved = point[i];
+    memmove(&point[to + 1], &point[to], (i - to) * sizeof *point);
+    point[to] = moved;
+  }
+}
+
 static size_t touching(const TlPress *p, TlPoints *points) {
   size_t count = 0;
-  for (size_t i = 0; i < points->count; i++)
-    if (points->point[i].gap < 0) points->point[count++] = points->point[i];
+  for (size_t i = 0; i < points->count; i++) {
+    if (!(points->point[i].gap < 0)) continue;
+    if (count < i) points->point[count] = points->point[i];
+    count++;
+  }
   if (p->penalty->spread == TL_SPREAD_DEEPEST && count > 1) {
     for (size_t i = 1; i < count; i++)
       if (tl_point_deeper(&points->point[i], &points->point[0]))
         points->point[0] = points->point[i];
     return 1;
   }
-  if (count > 1) qsort(points->point, count, sizeof *points->point, by_key);
+  sort_points(points->point, count);
   return count;
 }
 
@@ -302,6 +246,127 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches
   return TL_OK;
 }
 
+/* ---- of several points, in lanes ---- */
+
+static inline void put(TlLane x[3], int k, TlVec3 v) {
+  x[0][k] = v.x;
+  x[1][k] = v.y;
+  x[2][k] = v.z;
+}
+static inline TlVec3 lane(const TlLane x[3], int k) {
+  return tl_vec3(x[0][k], x[1][k], x[2][k]);
+}
+
+static void find_law(const Pair *pair, const TlPoint *point, int count, TlPressLanes *l) {
+  for (int k = 0; k < count; k++) {
+    const TlPoint *at = &point[k];
+    l->area[k] = area_of(pair->press, at);
+    l->radius[k] = pair->point.radius_m;
+    l->depth[k] = -at->gap;
+    l->bearing[k] = capped(pair->press, -at->gap);
+  }
+  l->count = count;
+  tl_press_law(pair->law, pair->point.stiffness, l);
+}
+
+/* Touches and points are both sorted by key. */
+static const TlTouch *next_known(const TlPress *p, size_t *from, int64_t key) {
+  while (*from < p->known_count && p->known[*from].key < key) ++*from;
+  return *from < p->known_count && p->known[*from].key == key ? &p->known[*from] : NULL;
+}
+
+static void fill(const Pair *pair, const TlPoint *point, int count, size_t *known,
+                 TlPressLanes *l) {
+  static const TlVec3 none = {0, 0, 0};
+  const TlPress *p = pair->press;
+  const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
+  for (int k = 0; k < count; k++) {
+    const TlPoint *at = &point[k];
+    const TlTouch *touch = next_known(p, known, at->key);
+    TlVec3 vb = b ? b->v : p->wall ? p->wall_velocity(p->wall, at->p) : none;
+    put(l->n, k, at->n);
+    put(l->arm_a, k, tl_sub(at->p, a->x));
+    put(l->arm_b, k, b ? tl_sub(at->p, b->x) : none);
+    put(l->va, k, a->v);
+    put(l->wa, k, a->w);
+    put(l->vb, k, vb);
+    put(l->wb, k, b ? b->w : none);
+    put(l->s, k, touch ? touch->impulse : none);
+    put(l->normal, k, touch ? touch->normal : none);
+    l->friction[k] = p->friction;
+    l->normal_damping[k] = pair->damping * l->slope[k];
+    l->tangential_damping[k] = pair->shear_damping * l->slope[k];
+  }
+}
+
+static void add_lane(const TlPress *p, const TlPoint *point, const TlPressLanes *l, int k,
+                     TlPressed *out) {
+  TlVec3 force = lane(l->force, k), viscous = lane(l->viscous, k);
+  double fn = l->normal_N[k], stiff = l->stiff[k];
+  out->normal_N += fn;
+  out->point = tl_axpy(out->point, fn, point->p); /* over the sum when all are there */
+  out->normal = tl_axpy(out->normal, fn, point->n);
+  out->force = tl_add(out->force, force);
+  out->torque_a = tl_add(out->torque_a, lane(l->torque_a, k));
+  out->torque_b = tl_add(out->torque_b, lane(l->torque_b, k));
+  out->stiffness_a[0] += stiff;
+  out->stiffness_a[1] += stiff * tl_norm2(lane(l->arm_a, k));
+  out->stiffness_b[0] += p->b >= 0 ? stiff : 0;
+  out->stiffness_b[1] += l->stiff_b[k];
+  out->viscous = tl_add(out->viscous, viscous);
+  out->viscous_torque_a = tl_add(out->viscous_torque_a, lane(l->viscous_torque_a, k));
+  out->viscous_torque_b = tl_add(out->viscous_torque_b, lane(l->viscous_torque_b, k));
+  if (p->wall) {
+    out->wall_work_J += p->step_s * tl_dot(lane(l->vb, k), force);
+    out->wall_viscous_J += p->step_s * tl_dot(lane(l->vb, k), viscous);
+  }
+  out->elastic_J += l->elastic[k];
+  out->slip_J += l->slip[k];
+  out->sliding += (int)l->sliding[k];
+  out->points++;
+  out->capped += l->bearing[k] < l->depth[k];
+  out->depth_m = tl_max(out->depth_m, l->depth[k]);
+}
+
+static void add_touch(const TlPress *p, const TlPoint *point, const TlPressLanes *l, int k,
+                      TlHistory *touches) {
+  touches->touch[touches->count++] =
+      (TlTouch){.low = p->bodies->id[p->a],
+                .high = p->b >= 0 ? p->bodies->id[p->b] : -1 - p->boundary,
+                .key = point->key,
+                .impulse = lane(l->s_end, k),
+                .normal = tl_scale(l->shear[k], point->n)};
+}
+
+static int few(size_t left) {
+  return left < TL_PRESS_LANES ? (int)left : TL_PRESS_LANES;
+}
+
+static void press_many(Pair *pair, const TlPoint *point, size_t count, TlHistory *touches,
+                       TlPressed *out) {
+  const TlPress *p = pair->press;
+  TlPressLanes *l = p->lanes;
+  double slopes = 0, shears = 0;
+  size_t known = 0;
+  for (size_t first = 0; first < count; first += TL_PRESS_LANES) {
+    find_law(pair, point + first, few(count - first), l);
+    for (int k = 0; k < l->count; k++) {
+      slopes += l->slope[k];
+      shears += l->shear[k];
+    }
+  }
+  set_damping(pair, slopes, shears);
+  for (size_t first = 0; first < count; first += TL_PRESS_LANES) {
+    const TlPoint *from = point + first;
+    if (count > TL_PRESS_LANES) find_law(pair, from, few(count - first), l);
+    fill(pair, from, l->count, &known, l);
+    tl_press_bear(l, p->step_s);
+    for (int k = 0; k < l->count; k++) add_lane(p, &from[k], l, k, out);
+    for (int k = 0; k < l->count && p->friction != 0; k++) add_touch(p, &from[k], l, k, touches);
+  }
+  l->count = 0;
+}
+
 TlStatus tl_press(const TlPress *p, TlPoints *points, TlHistory *touches, TlPressed *out) {
   size_t count = touching(p, points);
   if (count == 1) return tl_press_one(p, points->point, touches, out);
@@ -309,18 +374,7 @@ TlStatus tl_press(const TlPress *p, TlPoints *points, TlHistory *touches, TlPres
   if (count == 0) return TL_OK;
   TL_TRY(reserve(touches, count));
   Pair pair = pair_of(p);
-  double slopes = 0, shears = 0;
-  for (size_t i = 0; i < count; i++) {
-    TlLawValues law = law_at(&pair, &points->point[i]);
-    slopes += law.slope;
-    shears += law.shear;
-  }
-  set_damping(&pair, slopes, shears);
-  for (size_t i = 0; i < count; i++) {
-    const TlPoint *point = &points->point[i];
-    TlLawValues law = law_at(&pair, point);
-    press_point(&pair, point, point->key, &law, touches, out);
-  }
+  press_many(&pair, points->point, count, touches, out);
   finish(points->point, out);
   return TL_OK;
 }

@@ -62,6 +62,7 @@ typedef struct TlPress {
   double step_s;
   const TlTouch *known; /* of the last step, by key */
   size_t known_count;
+  struct TlPressLanes *lanes; /* room for several points, zeroed once (press_lanes.h) */
 } TlPress;
 
 typedef struct TlPressed {

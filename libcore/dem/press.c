@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { AHEAD = 12 };                                            /* bodies */
-static const double BODY_NS = 500, COPY_NS = 200, FILL_NS = 20; /* work on a body, about */
+enum { AHEAD = 12, SOON = 2 };                                 /* bodies */
+static const double BODY_NS = 500, COPY_NS = 20, FILL_NS = 20; /* work on a body, about */
 
 /* Bodies: enough blocks for threads to share evenly, not so many that few lanes are filled. */
 static int64_t block_of(int64_t bodies) {
@@ -86,6 +86,9 @@ static TlStatus make_plan(const TlPressStep *s) {
   }
   order_pairs(broad, p);
   list_walls(s, p);
+  p->balls = true;
+  for (int64_t i = 0; i < p->total; i++)
+    p->balls = p->balls && s->bodies->shape[i]->closed == &tl_closed_sphere;
   p->builds = broad->builds;
   return TL_OK;
 }
@@ -396,6 +399,7 @@ static TlStatus press_points(Low *l, const TlSlot *at, const Known *known) {
   TlPress press = press_of(s, at, known);
   TlPressRub rub = at->b >= 0 ? pair_rub(s, at->a, at->b)
                               : wall_rub(s, at->a, at->boundary, l->points->point[0].p);
+  press.lanes = &l->tally->lanes; /* nothing waits there now */
   press.friction = rub.friction;
   press.damping = rub.damping;
   if (at->b < 0 && s->boundary[at->boundary].drive) {
@@ -459,6 +463,7 @@ static TlStatus press_pair(Low *l, int64_t number) {
     l->points->lookups++;
     return wait_lane(l, &at, b, pair_rub(s, at.a, at.b), &known);
   }
+  if (tl_near_clear(s->near, s->bodies, (size_t)number)) return TL_OK;
   TL_TRY(tl_scan_pair_points(&s->scan, &at, l->points));
   return press_points(l, &at, &known);
 }
@@ -494,6 +499,21 @@ static TlStatus press_wall(Low *l, int64_t k) {
   return press_points(l, &at, &known);
 }
 
+/* What the searches of pairs that come soon will read. */
+static void fetch_search(const TlPressStep *s, int64_t number, int64_t last) {
+  int64_t soon = number + SOON < last ? number + SOON : last;
+  const TlBodyPair *pair = &s->scan.pairs->pair[soon];
+  const TlPressBody *a = &s->body[pair->a], *b = &s->body[pair->b];
+  tl_near_fetch_pair(s->near, (size_t)(number + 2 * SOON < last ? number + 2 * SOON : last));
+  double far = a->radius + b->radius;
+  if ((a->ball && b->ball) || tl_norm2(tl_sub(a->x, b->x)) >= far * far) return;
+  int32_t sphere = a->ball ? pair->a : pair->b, other = a->ball ? pair->b : pair->a;
+  if (a->ball || b->ball)
+    tl_narrow_sphere_fetch(s->bodies, sphere, other, &s->scan.turn[other]);
+  else
+    tl_near_fetch_nodes(s->near, (size_t)soon);
+}
+
 static TlStatus press_body(Low *l, int64_t place) {
   static const TlPressLow none;
   const TlPressPlan *plan = &l->step->room->plan;
@@ -507,6 +527,7 @@ static TlStatus press_body(Low *l, int64_t place) {
     __builtin_prefetch(&l->step->body[pair[ahead].b]);
     __builtin_prefetch(&l->step->body[pair[ahead].b].w);
     __builtin_prefetch(&l->step->room->slot[ahead], 1);
+    if (!plan->balls) fetch_search(l->step, k, last);
     TL_TRY(press_pair(l, k));
   }
   return TL_OK;

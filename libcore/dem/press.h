@@ -61,6 +61,7 @@ typedef struct TlPressTally {
 typedef struct TlPressPlan {
   int64_t builds, total, owned; /* of the pairs it was made from; total < 0: none */
   TlArena arena;
+  bool balls;         /* nothing but spheres: no search reads lists or grids */
   int32_t *order;     /* [total] bodies by id */
   int64_t *low;       /* [total + 1] by place in `order`: its first pair as the lower id */
   int64_t *high;      /* [total + 1] by body: its first in high_slot */

@@ -30,12 +30,24 @@ TL_LANES_CLONES static void place(TlPressLanes *l, int count) {
     n.z = length > 0 ? n.z : 1;
     double depth = l->radius_a[k] + l->radius_b[k] - length;
     put(l->n, k, n);
+    put(l->arm_a, k, tl_scale(-l->radius_a[k], n));
     put(l->arm_b, k, tl_axpy(d, -l->radius_a[k], n));
     l->depth[k] = depth;
     l->bearing[k] = depth < l->cap[k] ? depth : l->cap[k];
     l->radius[k] = 1 / l->curvature[k];
     l->mass[k] = 1 / l->inverse_mass[k];
     l->area[k] = 0;
+  }
+}
+
+/* After the law. */
+TL_LANES_CLONES static void damp(TlPressLanes *l, int count, double factor) {
+  for (int k = 0; k < count; k++) {
+    double slope = l->slope[k], shear = l->shear[k], damping = factor * l->damping[k];
+    double stiff = slope > shear ? slope : shear;
+    l->normal_damping[k] = damping * sqrt(l->mass[k] * slope);
+    l->tangential_damping[k] = damping * sqrt(l->mass[k] * shear);
+    l->stiff_a[k] = stiff * l->radius_a[k] * l->radius_a[k];
   }
 }
 
@@ -54,17 +66,14 @@ static inline TlVec3 turned(TlVec3 s, TlVec3 n0, TlVec3 n, double half) {
   return tl_axpy(tl_scale((1 - half * half) * inverse, t), 2 * half * inverse, tl_cross(n, t));
 }
 
-TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double factor, double dt) {
+TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double dt) {
   for (int k = 0; k < count; k++) {
-    TlVec3 n = at(l->n, k), arm_a = tl_scale(-l->radius_a[k], n), arm_b = at(l->arm_b, k);
+    TlVec3 n = at(l->n, k), arm_a = at(l->arm_a, k), arm_b = at(l->arm_b, k);
     TlVec3 wa = at(l->wa, k), wb = at(l->wb, k);
     TlVec3 u = tl_sub(tl_add(at(l->va, k), tl_cross(wa, arm_a)),
                       tl_add(at(l->vb, k), tl_cross(wb, arm_b)));
     double un = tl_dot(u, n), slope = l->slope[k], shear = l->shear[k];
-    double damping = factor * l->damping[k];
-    double normal_damping = damping * sqrt(l->mass[k] * slope);
-    double tangential_damping = damping * sqrt(l->mass[k] * shear);
-    double fn = l->normal_force[k] - normal_damping * un;
+    double fn = l->normal_force[k] - l->normal_damping[k] * un;
     fn = fn > 0 ? fn : 0;
     TlVec3 ut = tl_axpy(u, -un, n);
     /* the spring */
@@ -78,7 +87,7 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double factor, doub
     double lost = 0.5 * tl_norm2(s) * (before - shear * share * share);
     TlVec3 start = tl_scale(share, s), trial = tl_axpy(start, dt, ut);
     /* Coulomb */
-    TlVec3 f = tl_scale(-shear, trial), g = tl_scale(-tangential_damping, ut);
+    TlVec3 f = tl_scale(-shear, trial), g = tl_scale(-l->tangential_damping[k], ut);
     double most = l->friction[k] * fn, square = tl_norm2(f), over = square - most * most;
     double cut = most / sqrt(square > 0 ? square : 1);
     cut = over > 0 ? cut : 1;
@@ -98,7 +107,6 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double factor, doub
     put(l->s_end, k, s_end);
     double stiff = slope > shear ? slope : shear;
     l->stiff[k] = stiff;
-    l->stiff_a[k] = stiff * l->radius_a[k] * l->radius_a[k];
     l->stiff_b[k] = stiff * tl_norm2(arm_b);
     l->normal_N[k] = fn;
     double beyond = l->normal_force[k] * (l->depth[k] - l->bearing[k]); /* work past the cap */
@@ -113,12 +121,24 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double factor, doub
   }
 }
 
-void tl_press_lanes(const TlNormalLaw *law, const TlStiffness *stiffness, double step_s,
-                    TlPressLanes *l) {
-  int count = (l->count + 7) / 8 * 8; /* whole vectors */
+static int whole_vectors(int count) {
+  return (count + 3) / 4 * 4; /* the last ones by half a vector where it holds eight */
+}
+
+void tl_press_law(const TlNormalLaw *law, const TlStiffness *stiffness, TlPressLanes *l) {
   TlLawPoints points = {stiffness, l->area, l->radius, l->bearing};
   TlLawArrays values = {l->normal_force, l->slope, l->energy, l->shear};
-  place(l, count);
-  law->many(&points, count, &values);
-  bear(l, count, 2 * law->damping_factor, step_s);
+  law->many(&points, whole_vectors(l->count), &values);
+}
+
+void tl_press_bear(TlPressLanes *l, double step_s) {
+  bear(l, whole_vectors(l->count), step_s);
+}
+
+void tl_press_lanes(const TlNormalLaw *law, const TlStiffness *stiffness, double step_s,
+                    TlPressLanes *l) {
+  place(l, whole_vectors(l->count));
+  tl_press_law(law, stiffness, l);
+  damp(l, whole_vectors(l->count), 2 * law->damping_factor);
+  tl_press_bear(l, step_s);
 }

@@ -1,7 +1,8 @@
-/* Contacts of spheres with spheres and with walls that stand, many at once.
+/* Contact points, many at once: spheres with spheres and with walls that stand, and the points of
+ * one pair (penalty.c).
  *
  * The formulas are those of tl_press_one (penalty.h) and agree with it but for rounding
- * (test_penalty); a contact here is a lane of arrays, so that the compiler works on four or eight
+ * (test_penalty); a point here is a lane of arrays, so that the compiler works on four or eight
  * at a time. A wall is a sphere of no radius and no curvature at the foot of the perpendicular.
  */
 #ifndef TL_DEM_PRESS_LANES_H
@@ -14,23 +15,31 @@ typedef double TlLane[TL_PRESS_LANES];
 
 typedef struct TlPressLanes {
   int count;
-  /* in: of a and of b; of the contact. The next unused ones up to a multiple of 8 are computed,
-   * too, and must be finite: zeroed at the start */
-  TlLane d[3], va[3], wa[3], vb[3], wb[3];            /* d: from b's centre to a's */
-  TlLane radius_a, radius_b, curvature, inverse_mass; /* the last two: sums of both */
-  TlLane cap, friction, damping;                      /* cap: a depth beyond bears as that */
-  TlLane s[3], normal[3];                             /* the touch of the last step, or 0 */
+  /* The next unused lanes up to a multiple of 4 are computed, too, and must be finite. */
+  /* of spheres; d: from b's centre to a's; curvature, inverse_mass: sums of both; cap: a depth
+   * beyond bears as that; damping: share of the critical one */
+  TlLane d[3], radius_a, radius_b, curvature, inverse_mass, cap, damping;
+  /* of every point; in: */
+  TlLane va[3], wa[3], vb[3], wb[3], friction;
+  TlLane s[3], normal[3]; /* the touch of the last step, or 0 */
+  /* in, of spheres from the above: */
+  TlLane n[3], arm_a[3], arm_b[3], depth, bearing; /* arms: from the centres to the point */
+  TlLane normal_force, slope, energy, shear;       /* of the law */
+  TlLane normal_damping, tangential_damping;       /* N s/m */
   /* out, as in TlPressed and TlTouch */
-  TlLane n[3], depth, force[3], torque_a[3], torque_b[3];
-  TlLane s_end[3], shear, stiff, stiff_a, stiff_b;
+  TlLane force[3], torque_a[3], torque_b[3], s_end[3], stiff, stiff_b;
   TlLane normal_N, elastic, slip, size, sliding; /* size: of the force */
   TlLane viscous[3], viscous_torque_a[3], viscous_torque_b[3];
+  TlLane stiff_a; /* of spheres */
   /* on the way */
-  TlLane arm_b[3], bearing, radius, mass, area, normal_force, slope, energy;
+  TlLane radius, mass, area;
 } TlPressLanes;
 
-/* stiffness: of all of them. */
+/* Spheres; stiffness: of all of them. */
 void tl_press_lanes(const TlNormalLaw *law, const TlStiffness *stiffness, double step_s,
                     TlPressLanes *lanes);
+/* The law at area, radius and bearing, and what follows from it, of lanes->count points. */
+void tl_press_law(const TlNormalLaw *law, const TlStiffness *stiffness, TlPressLanes *lanes);
+void tl_press_bear(TlPressLanes *lanes, double step_s);
 
 #endif

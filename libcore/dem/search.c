@@ -7,9 +7,20 @@
 #include <math.h>
 
 /* Work on an item, about: for tl_par_pays. */
-static const double LIGHT_NS = 100, SEARCH_NS = 1000;
+static const double TURN_NS = 15, LIGHT_NS = 100, SEARCH_NS = 1000;
 
 /* ---- one slot ---- */
+
+/* A pair of which one has no nodes, so that no list serves it. */
+static bool apart(const TlNearQuery *q, const TlWanted *wanted, TlPoints *points) {
+  const TlBodies *x = q->bodies;
+  const TlShape *shape_a = x->shape[q->a], *shape_b = x->shape[q->b];
+  points->lookups++;
+  if (tl_shape_alone(shape_a)) return tl_narrow_sphere_apart(x, q->a, q->b, q->turn_b, wanted);
+  if (tl_shape_alone(shape_b)) return tl_narrow_sphere_apart(x, q->b, q->a, q->turn_a, wanted);
+  if (shape_b->closed) return tl_narrow_closed_apart(x, q->a, q->b, q->turn_b, wanted);
+  return tl_narrow_closed_apart(x, q->b, q->a, q->turn_a, wanted);
+}
 
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
 static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *query,
@@ -20,6 +31,9 @@ static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *que
   bool all = config->search == TL_SEARCH_ALL;
   TlStatus (*nodes)(const TlBodies *, int64_t, int64_t, int, TlWanted *, TlPoints *) =
       all ? tl_narrow_all_nodes : tl_narrow_nodes;
+  bool follows = shape_a->node_count == 0 || shape_b->node_count == 0;
+  bool balls = tl_shape_alone(shape_a) && tl_shape_alone(shape_b); /* one lookup in any case */
+  if (!all && follows && !balls && apart(query, wanted, points)) return TL_OK;
   if (tl_shape_alone(shape_a)) return nodes(x, a, b, 0, wanted, points);
   if (tl_shape_alone(shape_b)) return nodes(x, b, a, 1, wanted, points);
   bool listed = shape_a->node_count > 0 && (shape_b->node_count > 0 || !query->both);
@@ -128,7 +142,8 @@ static TlStatus find_points(const TlScan *s, const TlSlot *p, TlPoints *points) 
                        .way = m.way,
                        .size = m.size,
                        .band = m.band,
-                       .reach = m.reach};
+                       .reach = m.reach,
+                       .near = s->near};
   points->count = 0;
   return pair_points(s->config, &query, &s->near->pair[p->number], &wanted, points);
 }
@@ -243,7 +258,7 @@ TlStatus tl_scan_prepare(TlScan *s) {
     TlPoints *p = &s->points[t];
     p->pairs = p->lookups = p->node_tests = p->lists = 0;
   }
-  TL_TRY(tl_par_loop(s->bodies->total, 512, LIGHT_NS, turn_bodies, s));
+  TL_TRY(tl_par_loop(s->bodies->total, 512, TURN_NS, turn_bodies, s));
   s->pairs = &s->near->broad.pairs;
   return tl_near_update(s->near, s->bodies, s->boundary_count, s->config->step_s, s->arena);
 }

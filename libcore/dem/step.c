@@ -324,7 +324,7 @@ TlStatus tl_step_nets(TlSolver *s, TlBodies *b, const TlVec3 *start, TlStepRepor
   TlNetCount net;
   bool forces = tl_step_method(s->config.method) != NULL; /* they have kicked the nets, too */
   TlStatus status = (forces ? tl_membrane_follow : tl_membrane_correct)(
-      s->nets, s->net_count, b, start, s->config.step_s, s->sync, &s->arena, &net);
+      s->nets, s->net_count, b, start, s->config.step_s, s->sync, s->net_memo, &s->arena, &net);
   r->net_bonds = net.bonds;
   r->net_broken = net.broken;
   r->net_elastic_J = net.elastic_J;

@@ -136,6 +136,7 @@ void tl_solver_free(TlSolver *s) {
   if (!s) return;
   tl_shapes_free(&s->shapes);
   tl_free(s->nets);
+  tl_net_memo_free(s->net_memo);
   tl_free(s->guides);
   tl_arena_free(&s->arena);
   tl_free(s->boundary);
@@ -190,7 +191,10 @@ TlStatus tl_solver_set_pressure(TlSolver *s, int net, double pressure_Pa) {
 
 TlStatus tl_solver_set_nets(TlSolver *s, const TlNet *nets, int count) {
   tl_free(s->nets);
+  tl_net_memo_free(s->net_memo);
+  s->net_memo = NULL;
   s->net_count = 0;
+  TL_TRY(tl_net_memo_new(&s->net_memo));
   TL_TRY(TL_NEW(s->nets, (size_t)count));
   for (int k = 0; k < count; k++) {
     TL_TRY(tl_net_check(&nets[k]));

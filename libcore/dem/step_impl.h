@@ -27,7 +27,8 @@ struct TlSolver {
   const TlSync *sync;
   TlNet *nets; /* owned */
   int net_count;
-  TlGuide *guides; /* owned */
+  TlNetMemo *net_memo; /* of them, owned */
+  TlGuide *guides;     /* owned */
   int guide_count;
   TlShapes shapes;
   TlArena arena; /* scratch of one step; the last step's contacts stay until the next */

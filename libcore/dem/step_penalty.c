@@ -45,6 +45,7 @@ typedef struct Forces {
   Share *share;       /* one a thread */
   bool first;         /* step: half a kick */
   double kick_s;
+  int edged; /* boundaries to ask who is beyond their edge; 0 where none of them ends */
 } Forces;
 
 /* ---- one body ---- */
@@ -235,7 +236,7 @@ static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t bl
       book_frozen(f, i, &sum, &share->sums);
     else
       TL_TRY(move_body(f, i, &sum, share));
-    tl_motion_flag_outside(b, i, s->boundary, s->boundary_count);
+    tl_motion_flag_outside(b, i, s->boundary, f->edged);
     note_body(b, i, share);
   }
   return TL_OK;
@@ -270,7 +271,7 @@ static TlStatus press(Forces *f) {
 /* Forces of the nets beside those of contacts. */
 static TlStatus load_nets(Forces *f) {
   TlSolver *s = f->solver;
-  TL_TRY(tl_membrane_load(s->nets, s->net_count, f->bodies, &s->arena, &f->net));
+  TL_TRY(tl_membrane_load(s->nets, s->net_count, f->bodies, s->net_memo, &s->arena, &f->net));
   f->share[0].sums.net_elastic = f->net.elastic;
   f->net_omega2 = tl_arena_push(&s->arena, (size_t)s->net_count + 1, sizeof *f->net_omega2);
   if (!f->net_omega2) return TL_ENOMEM;
@@ -296,6 +297,8 @@ static TlStatus advance(Forces *f, TlStepReport *r) {
   }
   f->first = s->steps == 0;
   f->kick_s = f->first ? 0.5 * s->config.step_s : s->config.step_s;
+  for (int k = 0; k < s->boundary_count; k++)
+    if (s->boundary[k].kind->has_outside) f->edged = s->boundary_count;
   s->steps++;
   tl_step_place_boundaries(s);
   if (status == TL_OK) status = tl_par_loop(b->total, BLOCK, KICK_NS, move_block, f);

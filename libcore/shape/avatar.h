@@ -45,6 +45,9 @@ void tl_avatar_free(TlAvatar *avatar);
  * the distance up to phi_error_m), gradient pointing away from that point. Never fails. */
 double tl_avatar_phi(const TlAvatar *avatar, TlVec3 p, TlVec3 *gradient);
 
+/* Brings what phi at p will read into the cache; changes nothing. */
+void tl_avatar_fetch(const TlAvatar *avatar, TlVec3 p);
+
 /* The same phi and gradient (may be NULL), bit for bit, at m p + t of count points p. */
 void tl_avatar_phi_nodes(const TlAvatar *avatar, const TlMat3 *m, TlVec3 t, const TlVec3 *p,
                          int32_t count, double *phi, TlVec3 *gradient);

@@ -111,6 +111,13 @@ TL_LANES_CLONES double tl_avatar_phi(const TlAvatar *a, TlVec3 p, TlVec3 *gradie
   return look_up(&g, &at, gradient);
 }
 
+void tl_avatar_fetch(const TlAvatar *a, TlVec3 p) {
+  Grid g = grid_of(a);
+  V4 s =
+      (1 / g.h) * ((V4){p.x, p.y, p.z, 0} - (V4){a->origin_m.x, a->origin_m.y, a->origin_m.z, 0});
+  fetch(&g, place_of(&g, s).corner);
+}
+
 TL_LANES_CLONES void tl_avatar_phi_nodes(const TlAvatar *a, const TlMat3 *m, TlVec3 t,
                                          const TlVec3 *p, int32_t count, double *phi,
                                          TlVec3 *gradient) {

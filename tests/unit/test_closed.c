@@ -340,6 +340,57 @@ static TlQuat random_rotation(TlRandom *r) {
                                tl_random_next_normal(r), tl_random_next_normal(r)});
 }
 
+static size_t count_points(const TlBodies *b, double margin) {
+  TlWanted wanted = {margin, margin, INFINITY, 0};
+  TlPoints points = {0};
+  CK_OK(tl_narrow_all_nodes(b, 0, 1, 0, &wanted, &points));
+  if (b->avatar_id[0] != SPHERE) CK_OK(tl_narrow_all_nodes(b, 1, 0, 1, &wanted, &points));
+  size_t count = points.count;
+  tl_points_free(&points);
+  return count;
+}
+
+/* A sphere or a cylinder, of a scale, somewhere at another body. */
+static void meet(Rig *rig, TlRandom *r, int trial, int64_t to) {
+  double x = tl_random_next_normal(r), y = tl_random_next_normal(r), z = tl_random_next_normal(r);
+  TlBodies *b = &rig->bodies;
+  tl_bodies_free(b);
+  place(rig, trial % 2 ? SPHERE : CYLINDER, tl_vec3(1, 2, 3), random_rotation(r));
+  b->scale[0] = trial % 3 ? 1 : 0.2 + 2 * tl_random_next(r);
+  b->radius[0] *= b->scale[0];
+  place(rig, to, tl_vec3(1, 2, 3), random_rotation(r));
+  double far = tl_random_next(r) * (b->radius[0] + b->radius[1]);
+  b->position[1] = tl_axpy(b->position[0], far, tl_unit(tl_vec3(x, y, z)));
+}
+
+/* One lookup: never where testing all finds a point, mostly where it finds none. */
+START_TEST(what_is_told_apart_has_no_point) {
+  static const int64_t other[] = {GRID_BOX, CROSS, TETRAHEDRON, BOX, CYLINDER, SPHERE};
+  Rig rig;
+  TlRandom r = {78, 0, 0};
+  rig_open(&rig);
+  int touch = 0, told = 0, could = 0;
+  for (int trial = 0; trial < 2400; trial++) {
+    int64_t to = other[trial / 2 % 6];
+    bool sphere = trial % 2, closed = to == BOX || to == CYLINDER || to == SPHERE;
+    double margin = trial % 5 ? 0 : 1e-3;
+    meet(&rig, &r, trial, to);
+    TlMat3 turn = tl_quat_matrix(rig.bodies.rotation[1]);
+    TlWanted wanted = {margin, margin, INFINITY, 0};
+    if (!sphere && !closed) continue;
+    bool says = (sphere ? tl_narrow_sphere_apart : tl_narrow_closed_apart)(&rig.bodies, 0, 1, &turn,
+                                                                           &wanted);
+    size_t points = count_points(&rig.bodies, margin);
+    ck_assert_msg(!says || points == 0, "trial %d: %zu points", trial, points);
+    touch += points > 0;
+    could += points == 0;
+    told += says;
+  }
+  ck_assert_msg(touch > 300 && 3 * told > could, "%d touch, %d of %d told", touch, told, could);
+  rig_close(&rig);
+}
+END_TEST
+
 /* On faces to rounding; two cells out phi is trilinear between distances from an edge or corner,
  * wrong by up to h^2/8 (1/2h) an axis: 1/8 of a cell of 1 mm in the plane across an edge, 1/4 at a
  * corner, where a sphere's normal may turn by about sqrt(2 cell/r). */
@@ -459,8 +510,9 @@ START_TEST(points_of_a_cylinder_find_its_deepest_place) {
 }
 END_TEST
 
-TL_TEST_MAIN("closed-form grains", phi_is_the_distance_from_the_nearest_face,
-             mass_and_moments_are_those_of_the_body, nodes_of_a_box_lie_on_it_and_hold_its_corners,
+TL_TEST_MAIN("closed-form grains", what_is_told_apart_has_no_point,
+             phi_is_the_distance_from_the_nearest_face, mass_and_moments_are_those_of_the_body,
+             nodes_of_a_box_lie_on_it_and_hold_its_corners,
              sizes_that_make_no_sense_are_refused_by_name,
              a_box_slides_down_an_incline_by_energy_balance, a_box_that_lands_flat_does_not_tip,
              a_sliding_cylinder_ends_rolling_at_two_thirds,

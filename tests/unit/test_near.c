@@ -196,6 +196,59 @@ START_TEST(kept_lists_find_what_testing_every_node_finds) {
 }
 END_TEST
 
+/* One step of a pair as a method of forces searches it; *clear: a few loads told that nothing
+ * touches. Points that touch. */
+static size_t touching(TlNear *near, const TlBodies *b, bool both, double way, bool *clear) {
+  TlArena arena = {0};
+  TlPoints found = {0}, all = {0};
+  TlWanted w = {0, 0, INFINITY, 0}, v = w;
+  TlMat3 ta = tl_quat_matrix(b->rotation[0]), tb = tl_quat_matrix(b->rotation[1]);
+  TlNearQuery q = {b, 0, 1, &ta, &tb, both, way, 0.01, 0, 0, near};
+  CK_OK(tl_near_update(near, b, 0, 1e-5, &arena));
+  *clear = near->pair_count == 1 && tl_near_clear(near, b, 0);
+  if (near->pair_count == 1 && !*clear) CK_OK(tl_near_points(&near->pair[0], &q, &w, &found));
+  CK_OK(tl_narrow_all_nodes(b, 0, 1, 0, &v, &all));
+  if (both) CK_OK(tl_narrow_all_nodes(b, 1, 0, 1, &v, &all));
+  size_t count = all.count;
+  ck_assert_uint_eq(found.count, *clear ? 0 : count);
+  tl_points_free(&found);
+  tl_points_free(&all);
+  tl_arena_free(&arena);
+  return count;
+}
+
+START_TEST(what_a_path_tells_clear_touches_nowhere) {
+  shapes_open();
+  TlRandom r = {43, 0, 0};
+  int touched = 0, told = 0, apart = 0;
+  for (int trial = 0; trial < 80; trial++) {
+    TlBodies b = {0};
+    TlNear near = {0};
+    double touch = 0.011 + 0.01 * tl_random_next(&r);
+    place(&b, trial % SHAPES, tl_vec3(3, 2, 1), random_rotation(&r), 1);
+    place(&b, trial / SHAPES % SHAPES, tl_axpy(tl_vec3(3, 2, 1), touch, tl_unit(random_vec(&r, 1))),
+          random_rotation(&r), trial % 3 ? 1 : 0.6 + 0.8 * tl_random_next(&r));
+    for (int i = 0; i < 2; i++) b.reach[i] = b.radius[i];
+    Walk k = {.speed = 0.02 * pow(10, -2 - 2 * tl_random_next(&r))};
+    for (int step = 0; step < 150; step++) {
+      bool clear;
+      walk(&k, &b, 1, touch, &r);
+      turn(&b, 0, k.w);
+      size_t count = touching(&near, &b, trial % 4 != 0, k.speed, &clear);
+      ck_assert_msg(!clear || count == 0, "trial %d step %d: %zu points", trial, step, count);
+      touched += count > 0;
+      apart += near.pair_count == 1 && count == 0;
+      told += clear;
+    }
+    tl_near_free(&near);
+    tl_bodies_free(&b);
+  }
+  ck_assert_msg(touched > 1000 && told > 1000 && apart > told, "%d touch, %d of %d told", touched,
+                told, apart);
+  shapes_close();
+}
+END_TEST
+
 START_TEST(kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose) {
   shapes_open();
   TlRandom r = {42, 0, 0};
@@ -481,7 +534,8 @@ START_TEST(phi_that_is_no_distance_is_refused_and_a_steep_one_only_slows_the_sea
 }
 END_TEST
 
-TL_TEST_MAIN("near", kept_lists_find_what_testing_every_node_finds,
+TL_TEST_MAIN("near", what_a_path_tells_clear_touches_nowhere,
+             kept_lists_find_what_testing_every_node_finds,
              kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose,
              kept_lists_find_what_testing_every_node_finds_over_terrain_and_its_edge,
              kept_pairs_hold_every_pair_within_reach_at_any_size_ratio,

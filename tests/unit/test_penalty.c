@@ -562,6 +562,165 @@ START_TEST(lanes_press_as_one_contact_does) {
 }
 END_TEST
 
+/* ---- several points of a pair ---- */
+
+static TlVec3 moving(const void *wall, TlVec3 point) {
+  const TlVec3 *v = wall;
+  return tl_axpy(*v, 3, tl_cross(tl_vec3(0, 0, 1), point));
+}
+
+enum { MANY = 70 }; /* more than all lanes */
+typedef struct Crowd {
+  Meeting pair;
+  TlPoint point[MANY]; /* by key */
+  TlTouch known[MANY];
+  int points, knowns;
+} Crowd;
+
+static Crowd crowd(TlRandom *random, int number) {
+  Crowd c = {.pair = meeting(random, number), .points = 2 + number * 17 % (MANY - 1)};
+  for (int k = 0; k < c.points; k++) {
+    TlVec3 n = tl_unit(tl_add(tl_vec3(0.3, -0.4, 0.8), some(random, 0.1)));
+    c.point[k] = (TlPoint){.p = tl_add(c.pair.body[0].x, some(random, 0.005)),
+                           .n = n,
+                           .gap = -1e-4 * tl_random_next(random),
+                           .key = 3 * k + number % 3};
+    if ((k + number) % 3 == 0) continue;
+    TlVec3 before = tl_unit(tl_add(n, some(random, 1e-3))), s = some(random, 1e-5);
+    c.known[c.knowns++] = (TlTouch){.key = c.point[k].key,
+                                    .impulse = tl_axpy(s, -tl_dot(s, before), before),
+                                    .normal = tl_scale(3e4, before)};
+  }
+  return c;
+}
+
+static void add_one(TlPressed *sum, const TlPressed *p) {
+  sum->force = tl_add(sum->force, p->force);
+  sum->torque_a = tl_add(sum->torque_a, p->torque_a);
+  sum->torque_b = tl_add(sum->torque_b, p->torque_b);
+  sum->viscous = tl_add(sum->viscous, p->viscous);
+  sum->viscous_torque_a = tl_add(sum->viscous_torque_a, p->viscous_torque_a);
+  sum->viscous_torque_b = tl_add(sum->viscous_torque_b, p->viscous_torque_b);
+  sum->point = tl_axpy(sum->point, p->normal_N, p->point);
+  sum->normal = tl_axpy(sum->normal, p->normal_N, p->normal);
+  sum->normal_N += p->normal_N;
+  sum->elastic_J += p->elastic_J;
+  sum->slip_J += p->slip_J;
+  sum->wall_work_J += p->wall_work_J;
+  sum->wall_viscous_J += p->wall_viscous_J;
+  for (int k = 0; k < 2; k++) {
+    sum->stiffness_a[k] += p->stiffness_a[k];
+    sum->stiffness_b[k] += p->stiffness_b[k];
+  }
+  sum->points += p->points;
+  sum->sliding += p->sliding;
+  sum->capped += p->capped;
+  sum->depth_m = fmax(sum->depth_m, p->depth_m);
+}
+
+static void near_sum(TlVec3 got, TlVec3 want, double size) {
+  double off = tl_norm(tl_sub(got, want));
+  ck_assert_msg(off <= 1e-11 * size, "off by %g of %g", off, size);
+}
+
+/* scale: of the force. */
+static void same_sum(const TlPressed *got, const TlPressed *want, double scale) {
+  double arm = 0.01, work = want->elastic_J + fabs(want->slip_J), way = 1e-5;
+  near_sum(got->force, want->force, scale);
+  near_sum(got->torque_a, want->torque_a, scale * arm);
+  near_sum(got->torque_b, want->torque_b, scale * arm);
+  near_sum(got->viscous, want->viscous, scale);
+  near_sum(got->viscous_torque_a, want->viscous_torque_a, scale * arm);
+  near_sum(got->viscous_torque_b, want->viscous_torque_b, scale * arm);
+  if (want->normal_N > 0) {
+    near_sum(got->point, tl_scale(1 / want->normal_N, want->point), tl_norm(got->point));
+    near_sum(got->normal, tl_unit(want->normal), 1);
+  }
+  CK_NEAR(got->normal_N, want->normal_N, 1e-11 * scale);
+  CK_NEAR(got->elastic_J / work, want->elastic_J / work, 1e-11);
+  CK_NEAR(got->slip_J / work, want->slip_J / work, 1e-11);
+  CK_NEAR(got->wall_work_J, want->wall_work_J, 1e-11 * scale * way);
+  CK_NEAR(got->wall_viscous_J, want->wall_viscous_J, 1e-11 * scale * way);
+  for (int k = 0; k < 2; k++) {
+    CK_NEAR(got->stiffness_a[k] / want->stiffness_a[k], 1, 1e-11);
+    CK_NEAR(got->stiffness_b[k], want->stiffness_b[k], 1e-11 * want->stiffness_a[k]);
+  }
+  ck_assert_int_eq(got->points, want->points);
+  ck_assert_int_eq(got->sliding, want->sliding);
+  ck_assert_int_eq(got->capped, want->capped);
+  CK_NEAR(got->depth_m, want->depth_m, 0);
+}
+
+static void same_touches(const TlHistory *fast, const TlHistory *slow) {
+  ck_assert_uint_eq(fast->count, slow->count);
+  for (size_t k = 0; k < fast->count; k++) {
+    ck_assert_int_eq(tl_touch_order(&fast->touch[k], &slow->touch[k]), 0);
+    near_sum(fast->touch[k].impulse, slow->touch[k].impulse, 1e-5);
+    near_sum(fast->touch[k].normal, slow->touch[k].normal, 3e4);
+  }
+}
+
+/* In any order and among others that are apart. */
+static void shuffle(const Crowd *c, int number, TlPoints *points) {
+  static const int step[] = {71, 73, 79}; /* primes above MANY */
+  for (int k = 0; k < c->points; k++) {
+    TlPoint apart = c->point[k];
+    apart.gap = 1e-6;
+    if (k % 4 == 0) CK_OK(tl_points_add(points, apart));
+    CK_OK(tl_points_add(points, c->point[(k * step[number % 3] + number) % c->points]));
+  }
+}
+
+/* In lanes, and one by one, each with its share of the pair's damping: c of the pair over its
+ * slopes, which are all equal here, times the point's. */
+START_TEST(points_of_a_pair_press_as_one_by_one) {
+  TlRandom random = {17, 1, 0};
+  static TlPressLanes lanes; /* zeroed */
+  int sliding = 0, all = 0, caps = 0;
+  TlBodies bodies = {0};
+  for (int64_t i = 0; i < 2; i++) tl_test_put(&bodies, SPHERE, NONE, UPRIGHT, NONE);
+  for (int number = 0; number < 400; number++) {
+    Crowd c = crowd(&random, number);
+    TlPenalty penalty = {.law = (int)law_of("linear"), .most_share = number % 6 ? 0 : 0.004};
+    penalty.grain = penalty.boundary = (TlStiffness){.normal_N_m = 1e5, .ratio = 0.3};
+    TlVec3 drift = tl_vec3(0.01, 0.02, -0.05);
+    TlPress press = {.bodies = &bodies,
+                     .body = c.pair.body,
+                     .penalty = &penalty,
+                     .b = c.pair.wall ? -1 : 1,
+                     .wall_velocity = moving,
+                     .wall = c.pair.wall && number % 8 == 3 ? &drift : NULL,
+                     .friction = c.pair.friction,
+                     .damping = c.pair.damping,
+                     .step_s = 1e-5,
+                     .known = c.known,
+                     .known_count = (size_t)c.knowns,
+                     .lanes = &lanes};
+    TlHistory fast = {0}, slow = {0};
+    TlPoints points = {0};
+    TlPressed got, want = {0}, one;
+    shuffle(&c, number, &points);
+    CK_OK(tl_press(&press, &points, &fast, &got));
+    press.damping /= sqrt(c.points);
+    for (int k = 0; k < c.points; k++) {
+      CK_OK(tl_press_one(&press, &c.point[k], &slow, &one));
+      add_one(&want, &one);
+    }
+    same_sum(&got, &want, 10 * c.points);
+    same_touches(&fast, &slow);
+    sliding += got.sliding;
+    caps += got.capped;
+    all += got.points;
+    tl_points_free(&points);
+    tl_free(fast.touch);
+    tl_free(slow.touch);
+  }
+  ck_assert_msg(10 * sliding > all && 10 * sliding < 9 * all, "%d of %d slide", sliding, all);
+  ck_assert_int_gt(caps, 100);
+  tl_bodies_free(&bodies);
+}
+END_TEST
+
 /* What the search finds between spheres, and at a plane, is the point that lanes take. */
 START_TEST(the_search_finds_the_same_point) {
   Lab lab;
@@ -678,11 +837,12 @@ START_TEST(lanes_may_be_shared_with_walls) {
 }
 END_TEST
 
-TL_TEST_MAIN("penalty", lanes_may_be_shared_with_walls, rows_are_of_the_step_that_was,
-             lanes_press_as_one_contact_does, the_search_finds_the_same_point,
-             a_free_triaxial_body_keeps_momentum_and_energy, one_and_two_threads_give_the_same_bits,
-             linear_contact_lasts_half_a_period, hertz_contact_has_its_time_and_force,
-             restitution_is_the_coefficient, dashpots_take_what_is_missing,
-             a_moving_wall_s_dashpots_are_booked, a_sphere_slides_over_a_plate_by_coulomb,
-             oblique_blows_keep_momentum_and_the_ledger, a_column_bears_its_weight,
-             traction_converges_where_force_a_node_grows, a_step_too_long_is_refused)
+TL_TEST_MAIN("penalty", points_of_a_pair_press_as_one_by_one, lanes_may_be_shared_with_walls,
+             rows_are_of_the_step_that_was, lanes_press_as_one_contact_does,
+             the_search_finds_the_same_point, a_free_triaxial_body_keeps_momentum_and_energy,
+             one_and_two_threads_give_the_same_bits, linear_contact_lasts_half_a_period,
+             hertz_contact_has_its_time_and_force, restitution_is_the_coefficient,
+             dashpots_take_what_is_missing, a_moving_wall_s_dashpots_are_booked,
+             a_sphere_slides_over_a_plate_by_coulomb, oblique_blows_keep_momentum_and_the_ledger,
+             a_column_bears_its_weight, traction_converges_where_force_a_node_grows,
+             a_step_too_long_is_refused)
