@@ -90,7 +90,9 @@ for source in "${alone[@]}"; do start_one "$source"; started=$((started + 1)); d
 if [ "$mpi" = 1 ]; then
   for source in tests/mpi/test_*.c; do
     name=$(basename "$source" .c)
-    for n in $(sed -n 's/.*ranks: *\([0-9 ]*\).*/\1/p' "$source" | head -1); do
+    ranks=$(sed -nE 's/.*ranks: *([0-9][0-9 ]*).*/\1/p' "$source" | head -1)
+    [ -n "$ranks" ] || { echo "tests/run.sh: $source says no ranks" >&2; exit 2; }
+    for n in $ranks; do
       CK_FORK=no OMP_NUM_THREADS=1 one "mpi/$name-n$n" "$source" "$BIN/talus-mpirun" -n "$n" "$TESTBIN/$name"
       started=$((started + 1))
     done
