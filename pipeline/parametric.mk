@@ -89,7 +89,12 @@ $(OUT)/$(FIGURE)/%.done: $(settled).done $(STUDY) | $(OUT)/$(FIGURE)
 $(OUT)/$(FIGURE): | $(OUT)
 	mkdir -p $@
 
-$(OUT)/$(FIGURE)/measures.done: $(OUT)/run.done $(runs:%=%.done)
+# Which curves the measures are of: another list of VALUES is another figure.
+$(OUT)/$(FIGURE)/values.txt: FORCE | $(OUT)/$(FIGURE)
+	@echo '$(VALUES)' | cmp -s - $@ || echo '$(VALUES)' >$@
+.PHONY: FORCE
+
+$(OUT)/$(FIGURE)/measures.done: $(OUT)/run.done $(OUT)/$(FIGURE)/values.txt $(runs:%=%.done)
 	$(call stage,$(FIGURE)-measures) $(call tool,talus-measure) $(OUT)/run \
 	  -o $(OUT)/$(FIGURE)/measures --overwrite --triaxial --plot $(runs:%=--with=%) \
 	  $(if $(label_$(FIGURE)),--label='$(label_study)' $(VALUES:%=--label='$(label_$(FIGURE)) %')) \

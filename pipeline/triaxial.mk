@@ -70,6 +70,10 @@ $(OUT)/measures.done: $(OUT)/run.done
 	  --triaxial --packing --plot $(MEASURE_FLAGS)
 	@touch $@
 
+# The last frame before the shear, as the measures count from.
+sheared_from = awk -F, 'NR == FNR {if ($$1 == "shear_begins") t = $$2; next} \
+  FNR > 1 && $$3 <= t {n = $$1} END {print n + 0}' $(OUT)/measures/triaxial_summary.csv $(OUT)/measures/packing.csv
+
 $(OUT)/pictures.done: $(OUT)/measures.done
 	mkdir -p $(OUT)/pictures
 	$(call stage,render) $(call tool,talus-render) $(OUT)/run --frame=all -o $(OUT)/pictures \
@@ -77,6 +81,6 @@ $(OUT)/pictures.done: $(OUT)/measures.done
 	$(call stage,chains) $(call tool,talus-render) $(OUT)/run --chains --zoom=grains --view=-60,4 \
 	  -o $(OUT)/pictures/chains.png --overwrite $(RENDER_FLAGS)
 	$(call stage,section) $(call tool,talus-render) $(OUT)/run --colour=rotation --cut=0 \
-	  --zoom=grains -o $(OUT)/pictures/rotation.png --overwrite $(RENDER_FLAGS)
+	  --since=$$($(sheared_from)) --zoom=grains -o $(OUT)/pictures/rotation.png --overwrite $(RENDER_FLAGS)
 	$(call stage,plots) $(call tool,talus-render) $(OUT)/run --plots -o $(OUT)/pictures --overwrite
 	@touch $@

@@ -55,6 +55,12 @@ cell parametric.mk FIGURE=friction VALUES=0.1 || { fail "the parametric figure";
   fail "the figure's stages: $(cat cell/stages.csv)"
 diff cell/run/study.yaml cell/friction/0.1/study.yaml | grep '^>' | grep -v friction: | grep -v output: && fail "other keys differ, too"
 [ "$(wc -l <cell/friction/measures/triaxial_runs.csv)" = 3 ] || fail "not two curves: $(cat cell/friction/measures/triaxial_runs.csv)"
+# Another list of values is measured again, the same one is not.
+measured() { grep -c '^friction-measures' cell/stages.csv; }
+cell parametric.mk FIGURE=friction VALUES=0.1 || fail "the same values"
+[ "$(measured)" = 1 ] || fail "the same values measured again"
+cell parametric.mk FIGURE=friction VALUES="0.1 0.1" || fail "other values"
+[ "$(measured)" = 2 ] || fail "other values not measured"
 # Stopped before its end, it goes on from its newest checkpoint and not from the start; with another key it begins anew.
 whole=$(ls cell/friction/0.1/checkpoint_*.tck | tail -1)
 cp cell/friction/0.1/triaxial.csv whole.csv
