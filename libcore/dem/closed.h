@@ -18,6 +18,7 @@
 
 enum {
   TL_CLOSED_SIZES = 3,
+  TL_CLOSED_STARTS = 4, /* most places that a sphere seeks from */
   TL_CLOSED_POINTS = 48 /* most points that follow a contact */
 };
 
@@ -27,6 +28,12 @@ typedef struct TlField {
   bool exact;  /* the true distance however far */
   double near; /* else: how far from the surface it may be taken for one */
   bool (*at)(const struct TlField *field, TlVec3 p, double *gap, TlVec3 *n);
+  /* Where a sphere whose radius is over `near` seeks from: points of the surface, the nearest to
+   * its centre first, no two nearer to each other than `apart`. NULL: from where its centre is
+   * pushed to. */
+  const TlVec3 *start;
+  int start_count;
+  double apart;
 } TlField;
 
 typedef struct TlClosedPoint {

@@ -41,7 +41,7 @@ static bool look(const TlField *field, double length, TlVec3 x, Place *place) {
 /* Steepest descent; the step is where the slope would vanish if it changed evenly, first for a
  * flat surface. */
 static bool descend(const TlField *field, double length, Place *best) {
-  enum { TRIES = 8 };
+  enum { TRIES = 16 };
   static const double FLAT = 1e-3; /* slope squared: half of that times l is left to gain */
   double step = length;
   for (int i = 0; i < TRIES && tl_norm2(best->slope) > FLAT * FLAT; i++) {
@@ -59,11 +59,51 @@ static bool descend(const TlField *field, double length, Place *best) {
   return true;
 }
 
-static int sought(const double *size, const TlField *field, TlVec3 n, TlClosedPoint *out) {
-  double near = tl_min(field->near, 0.9 * size[0]), length = size[0] - near;
-  Place best;
-  if (!look(field, length, tl_scale(-1, n), &best)) return 0;
-  if (!descend(field, length, &best)) return 0;
+/* From one place; *best: the deepest so far. */
+static bool seek(const TlField *field, double length, TlVec3 way, Place *best) {
+  Place place;
+  if (!look(field, length, way, &place) || !descend(field, length, &place)) return false;
+  if (place.phi < best->phi) *best = place;
+  return true;
+}
+
+static TlVec3 on(double length, TlVec3 x) {
+  return tl_scale(length, tl_unit(x));
+}
+
+static bool beside(TlVec3 x, const TlVec3 *known, int count, double apart) {
+  for (int i = 0; i < count; i++)
+    if (tl_norm2(tl_sub(x, known[i])) < apart * apart) return true;
+  return false;
+}
+
+/* From each start that is not beside where another one led. */
+static bool seek_from_all(const double *size, const TlField *field, double length, Place *best) {
+  TlVec3 known[TL_CLOSED_STARTS];
+  int count = 0;
+  for (int i = 0; i < field->start_count; i++) {
+    Place found = {.phi = INFINITY};
+    if (beside(on(size[0], field->start[i]), known, count, field->apart)) continue;
+    if (!seek(field, length, field->start[i], &found)) return false;
+    known[count++] = on(size[0], found.x);
+    if (found.phi < best->phi) *best = found;
+  }
+  return true;
+}
+
+static int sought(const double *size, const TlField *field, TlClosedPoint *out) {
+  double near = tl_min(field->near, 0.9 * size[0]), length = size[0] - near, gap;
+  Place best = {.phi = INFINITY};
+  if (field->start) {
+    if (field->start_count == 0 || !seek_from_all(size, field, length, &best)) return 0;
+  }
+  /* from where the centre is pushed to: inside a grain no point of its surface says where */
+  bool inside = field->start && tl_norm(field->start[0]) < 0.5 * size[0];
+  if (!field->start || inside) {
+    TlVec3 n;
+    if (!field->at(field, tl_vec3(0, 0, 0), &gap, &n) || gap > 2 * size[0]) return 0;
+    if (!seek(field, length, tl_scale(-1, n), &best)) return 0;
+  }
   out->n = tl_scale(-1 / length, best.x);
   out->gap = best.phi - near;
   out->p = tl_scale(-size[0], out->n);
@@ -74,9 +114,8 @@ static int sought(const double *size, const TlField *field, TlVec3 n, TlClosedPo
  * the centre of a sphere that touches can be. */
 static int sphere_points(const double *size, const TlField *field, TlClosedPoint *out) {
   *out = (TlClosedPoint){.key = 0};
+  if (!field->exact && size[0] > field->near) return sought(size, field, out);
   if (!field->at(field, tl_vec3(0, 0, 0), &out->gap, &out->n)) return 0;
-  if (!field->exact && size[0] > field->near)
-    return out->gap > 2 * size[0] ? 0 : sought(size, field, out->n, out);
   out->gap -= size[0];
   out->p = tl_scale(-size[0], out->n);
   return 1;

@@ -93,14 +93,29 @@ static bool body_at(const TlField *field, TlVec3 p, double *gap, TlVec3 *n) {
   return true;
 }
 
+typedef struct Starts { /* TlField */
+  TlVec3 p[TL_CLOSED_STARTS];
+  int count;
+  double apart;
+} Starts;
+
 /* Points that follow the contact. */
-static TlStatus following_points(const TlNarrowSide *s, TlWanted *wanted, TlPoints *points) {
+static TlStatus following_points(const TlNarrowSide *s, const Starts *starts, TlWanted *wanted,
+                                 TlPoints *points) {
   const TlBodies *b = s->bodies;
   int64_t from = s->from;
   const TlShape *shape = b->shape[from], *to = b->shape[s->to];
   const TlMat3 r = *s->turn_from;
   double near = to->avatar ? GRID_NEAR * to->avatar->spacing_m / s->map.ratio : 0;
-  BodyField field = {{!to->avatar, near, body_at}, to, s, points};
+  BodyField field = {{.exact = !to->avatar,
+                      .near = near,
+                      .at = body_at,
+                      .start = starts ? starts->p : NULL,
+                      .start_count = starts ? starts->count : 0,
+                      .apart = starts ? starts->apart : 0},
+                     to,
+                     s,
+                     points};
   TlClosedPoint found[TL_CLOSED_POINTS];
   int count = shape->closed->points(shape->size, &field.field, found);
   for (int i = 0; i < count; i++) {
@@ -211,7 +226,7 @@ void tl_narrow_sphere_fetch(const TlBodies *b, int64_t sphere, int64_t to, const
   if (!other->avatar) return;
   TlVec3 c = centre_in(b, sphere, to, turn_to);
   double far = tl_norm(c), out = b->radius[sphere] / b->scale[to];
-  tl_avatar_fetch(other->avatar, c);
+  if (!tl_narrow_seeks(b, sphere, to)) tl_avatar_fetch(other->avatar, c);
   if (far > out) tl_avatar_fetch(other->avatar, tl_scale(1 - out / far, c));
 }
 
@@ -222,12 +237,92 @@ bool tl_narrow_closed_apart(const TlBodies *b, int64_t body, int64_t closed,
   return phi * b->scale[closed] * (1 - SLACK) > far * (1 + SLACK);
 }
 
+/* ---- a sphere that seeks ---- */
+
+/* A place of the surface lies no deeper under a sphere than its nearest node by more than this, of
+ * the nodes' distance: half of it across to the node, half of that where an edge falls away. */
+static const double BETWEEN = 0.5;
+
+bool tl_narrow_seeks(const TlBodies *b, int64_t sphere, int64_t to) {
+  const TlAvatar *grid = b->shape[to]->avatar;
+  return grid && tl_shape_alone(b->shape[sphere]) &&
+         b->radius[sphere] > GRID_NEAR * grid->spacing_m * b->scale[to];
+}
+
+static double between(const TlBodies *b, int64_t to) {
+  return BETWEEN * b->shape[to]->node_spacing * b->scale[to];
+}
+
+TlWanted tl_narrow_starts(const TlBodies *b, int64_t to, const TlWanted *wanted) {
+  return (TlWanted){wanted->margin + between(b, to), between(b, to), INFINITY, 0};
+}
+
+static bool far_from_all(const Starts *starts, TlVec3 p) {
+  for (int i = 0; i < starts->count; i++)
+    if (tl_norm2(tl_sub(p, starts->p[i])) < starts->apart * starts->apart) return false;
+  return true;
+}
+
+/* Of the nodes in the sphere's frame the nearest that is far from all starts; false: none. */
+static bool add_start(Starts *starts, const TlPoint *node, size_t count) {
+  double least = INFINITY;
+  size_t best = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!(node[i].gap < least) || !far_from_all(starts, node[i].p)) continue;
+    least = node[i].gap;
+    best = i;
+  }
+  if (least < INFINITY) starts->p[starts->count++] = node[best].p;
+  return least < INFINITY;
+}
+
+TlStatus tl_narrow_seek(const TlBodies *b, int64_t sphere, int64_t to, const TlMat3 *turn_to,
+                        int side, size_t had, TlWanted *wanted, TlPoints *points) {
+  /* how it is turned itself is no matter */
+  static const TlMat3 unturned = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  const TlShape *shape = b->shape[to];
+  TlNarrowSide way;
+  TlMat3 r = rotation_between(&unturned, turn_to);
+  make_side(b, sphere, to, &unturned, turn_to, &r, false, &way);
+  way.side = side;
+  double spacing = shape->node_spacing / way.map.ratio, radius = b->shape[sphere]->size[0];
+  /* farther than nodes of a flat face can be that come as near as between() */
+  Starts starts = {.apart = tl_max(2 * spacing, sqrt(2 * BETWEEN * spacing * radius))};
+  double least = wanted->margin;
+  for (size_t i = had; i < points->count; i++) least = tl_min(least, points->point[i].gap);
+  size_t count = had;
+  for (size_t i = had; i < points->count; i++) {
+    const TlPoint *node = &points->point[i];
+    if (node->gap > least + between(b, to)) continue;
+    TlVec3 d = tl_sub(tl_shape_node(shape, node->key / 2), way.map.t);
+    TlVec3 p = tl_scale(1 / (way.map.ratio * way.map.ratio), tl_mat_tvec(way.map.m, d));
+    points->point[count++] = (TlPoint){.p = p, .gap = tl_norm2(p)};
+  }
+  while (starts.count < TL_CLOSED_STARTS && add_start(&starts, points->point + had, count - had)) {
+  }
+  points->count = had;
+  return following_points(&way, &starts, wanted, points);
+}
+
+static TlStatus seek_by(TlStatus (*nodes)(const TlBodies *, int64_t, int64_t, int, TlWanted *,
+                                          TlPoints *),
+                        const TlBodies *b, int64_t sphere, int64_t to, int side, TlWanted *wanted,
+                        TlPoints *points) {
+  TlWanted starts = tl_narrow_starts(b, to, wanted);
+  TlMat3 turn = tl_quat_matrix(b->rotation[to]);
+  size_t had = points->count;
+  TL_TRY(nodes(b, to, sphere, 0, &starts, points));
+  return tl_narrow_seek(b, sphere, to, &turn, side, had, wanted, points);
+}
+
 TlStatus tl_narrow_all_nodes(const TlBodies *b, int64_t from, int64_t to, int side,
                              TlWanted *wanted, TlPoints *points) {
   TlMat3 turn[2];
+  if (tl_narrow_seeks(b, from, to))
+    return seek_by(tl_narrow_all_nodes, b, from, to, side, wanted, points);
   TlNarrowSide s = side_of(b, from, to, side, turn);
   const TlShape *shape = b->shape[from];
-  if (shape->node_count == 0) return following_points(&s, wanted, points);
+  if (shape->node_count == 0) return following_points(&s, NULL, wanted, points);
   return node_points(&s, wanted, 0, shape->node_count, points);
 }
 
@@ -235,9 +330,11 @@ TlStatus tl_narrow_nodes(const TlBodies *b, int64_t from, int64_t to, int side, 
                          TlPoints *points) {
   const TlShape *shape = b->shape[from];
   TlMat3 turn[2];
+  if (tl_narrow_seeks(b, from, to))
+    return seek_by(tl_narrow_nodes, b, from, to, side, wanted, points);
   TlNarrowSide way = side_of(b, from, to, side, turn);
   const TlNodeMap *map = &way.map;
-  if (shape->node_count == 0) return following_points(&way, wanted, points);
+  if (shape->node_count == 0) return following_points(&way, NULL, wanted, points);
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
     TlPhiRange phi = tl_shape_phi_range(b->shape[to], tl_node_mapped(map, tl_sphere_centre(s)),

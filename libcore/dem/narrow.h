@@ -98,6 +98,15 @@ TlStatus tl_narrow_nodes(const TlBodies *bodies, int64_t from, int64_t to, int s
 /* The same by testing every node: the oracle. */
 TlStatus tl_narrow_all_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
                              TlWanted *wanted, TlPoints *points);
+/* A sphere whose radius is over what the other body's grid knows of its distance (closed_sphere.c)
+ * seeks its point from that body's nodes: */
+bool tl_narrow_seeks(const TlBodies *bodies, int64_t sphere, int64_t to);
+/* What is wanted of those nodes, so that the sphere finds what is wanted of it. */
+TlWanted tl_narrow_starts(const TlBodies *bodies, int64_t to, const TlWanted *wanted);
+/* What nodes of `to` said of the sphere is points->point[had] and on (keys: 2 * node + any side);
+ * in their place the sphere's own point, if it is wanted. turn_to: of `to`. */
+TlStatus tl_narrow_seek(const TlBodies *bodies, int64_t sphere, int64_t to, const TlMat3 *turn_to,
+                        int side, size_t had, TlWanted *wanted, TlPoints *points);
 /* One lookup at a centre often tells that the search of a pair would append nothing; false: it may.
  * A sphere against any other body: */
 bool tl_narrow_sphere_apart(const TlBodies *bodies, int64_t sphere, int64_t to,

@@ -376,7 +376,8 @@ static void note_clear(TlNearPair *n, const Pose2 *p) {
   double clear = INFINITY;
   if (!q->near) return;
   for (int s = 0; s < p->sides; s++)
-    clear = tl_min(clear, gap_now(p, s, n->side[s].least) / to_shape(p, s)->lipschitz_out);
+    clear =
+        tl_min(clear, (gap_now(p, s, n->side[s].least) - q->above) / to_shape(p, s)->lipschitz_out);
   n->builds = q->near->broad.builds;
   n->clear_to = path_of(q->near, q->bodies, q->a, q->b) + clear * (1 - 1e-9) - p->slack;
 }
@@ -384,7 +385,9 @@ static void note_clear(TlNearPair *n, const Pose2 *p) {
 bool tl_near_clear(const TlNear *near, const TlBodies *bodies, size_t number) {
   const TlNearPair *n = near->pair[number];
   const TlBodyPair *pair = &near->broad.pairs.pair[number];
-  return n && n->builds == near->broad.builds && of_these(n, bodies, pair->a, pair->b) &&
+  bool these =
+      n && (of_these(n, bodies, pair->a, pair->b) || of_these(n, bodies, pair->b, pair->a));
+  return these && n->builds == near->broad.builds &&
          path_of(near, bodies, pair->a, pair->b) < n->clear_to;
 }
 
@@ -754,10 +757,17 @@ static void lengthen_path(const TlBodies *b, int64_t i, TlNearPath *p) {
   p->q = q;
 }
 
+/* Lists are of nodes: where no body has any nobody asks. */
+static bool any_nodes(const TlBodies *b) {
+  for (int64_t i = 0; i < b->total; i++)
+    if (b->shape[i]->node_count > 0) return true;
+  return false;
+}
+
 static TlStatus note_paths(TlNear *near, const TlBodies *b, bool built) {
   TL_TRY(TL_RESERVE(near->path, near->path_capacity, (size_t)b->total));
+  if (!any_nodes(b)) return TL_OK;
   for (int64_t i = 0; i < b->total; i++) {
-    if (b->shape[i]->node_count == 0) continue; /* no list is theirs */
     (built ? start_path : lengthen_path)(b, i, &near->path[i]);
   }
   return TL_OK;

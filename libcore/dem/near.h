@@ -9,7 +9,9 @@
  * is. Else the list is made again through the tree of spheres. Whether a list was new or old, here
  * or not yet, never shows in what is found: exactly the nodes that testing every node finds
  * (test_contact). So the lists are no part of state, need not travel with a body, and may be
- * dropped at any time. Closed-form spheres have none: one lookup serves them.
+ * dropped at any time. Closed-form spheres have none, since one lookup serves them, but against a
+ * grid that does not know its distance as far out as their centres: they seek from its listed
+ * nodes.
  *
  * Skin (how far the cutoff lies above what is wanted): 0.44 sqrt(v D), v the relative way a step
  * (measured best: ALGORITHMS.md), within bounds.
@@ -65,6 +67,7 @@ typedef struct TlNearQuery {
   bool both;
   double way, size, band, reach;
   const TlNear *near; /* brought up to date at these poses; NULL: not so */
+  double above; /* what touches has a node with a gap below this (0 but where a sphere seeks) */
 } TlNearQuery;
 
 /* Does what the pair's last query found, less what the bodies have gone since, tell that no node

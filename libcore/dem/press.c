@@ -508,10 +508,8 @@ static void fetch_search(const TlPressStep *s, int64_t number, int64_t last) {
   double far = a->radius + b->radius;
   if ((a->ball && b->ball) || tl_norm2(tl_sub(a->x, b->x)) >= far * far) return;
   int32_t sphere = a->ball ? pair->a : pair->b, other = a->ball ? pair->b : pair->a;
-  if (a->ball || b->ball)
-    tl_narrow_sphere_fetch(s->bodies, sphere, other, &s->scan.turn[other]);
-  else
-    tl_near_fetch_nodes(s->near, (size_t)soon);
+  tl_near_fetch_nodes(s->near, (size_t)soon);
+  if (a->ball || b->ball) tl_narrow_sphere_fetch(s->bodies, sphere, other, &s->scan.turn[other]);
 }
 
 static TlStatus press_body(Low *l, int64_t place) {

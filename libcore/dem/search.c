@@ -22,6 +22,26 @@ static bool apart(const TlNearQuery *q, const TlWanted *wanted, TlPoints *points
   return tl_narrow_closed_apart(x, q->b, q->a, q->turn_a, wanted);
 }
 
+/* A sphere that seeks, from the grain's listed nodes. Its own turn is as good as the grain's: seen
+ * from there only its centre moves. */
+static TlStatus seek(const TlNearQuery *query, TlNearPair **list, bool first, TlWanted *wanted,
+                     TlPoints *points) {
+  int64_t sphere = first ? query->a : query->b, grain = first ? query->b : query->a;
+  TlNearQuery q = *query;
+  TlWanted starts = tl_narrow_starts(q.bodies, grain, wanted);
+  size_t had = points->count;
+  q.a = grain;
+  q.b = sphere;
+  q.turn_a = q.turn_b = first ? query->turn_b : query->turn_a;
+  q.both = false;
+  q.band = starts.band;
+  q.reach = 0;
+  q.above = starts.band;
+  TL_TRY(tl_near_points(list, &q, &starts, points));
+  if (points->count == had) return TL_OK;
+  return tl_narrow_seek(q.bodies, sphere, grain, q.turn_a, first ? 0 : 1, had, wanted, points);
+}
+
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
 static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *query,
                             TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
@@ -33,6 +53,10 @@ static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *que
       all ? tl_narrow_all_nodes : tl_narrow_nodes;
   bool follows = shape_a->node_count == 0 || shape_b->node_count == 0;
   bool balls = tl_shape_alone(shape_a) && tl_shape_alone(shape_b); /* one lookup in any case */
+  if (follows && lists && config->search == TL_SEARCH_NEAR) {
+    if (tl_narrow_seeks(x, a, b)) return seek(query, lists, true, wanted, points);
+    if (tl_narrow_seeks(x, b, a)) return seek(query, lists, false, wanted, points);
+  }
   if (!all && follows && !balls && apart(query, wanted, points)) return TL_OK;
   if (tl_shape_alone(shape_a)) return nodes(x, a, b, 0, wanted, points);
   if (tl_shape_alone(shape_b)) return nodes(x, b, a, 1, wanted, points);

@@ -463,6 +463,73 @@ START_TEST(the_gap_of_a_sphere_does_not_jump_at_sharp_edges) {
 }
 END_TEST
 
+/* ---- a sphere that seeks its place ---- */
+
+/* The least phi of body 1 on the smaller sphere of closed_sphere.c, of very many places. */
+static double least_of_all(const Rig *rig, double near, TlVec3 *best) {
+  enum { ALL = 6000, ABOUT = 2000 };
+  const TlBodies *b = &rig->bodies;
+  double length = b->radius[0] - near, least = INFINITY;
+  TlRandom r = {91, 0, 0};
+  for (int k = 0; k < ALL + ABOUT; k++) {
+    double z = 1 - (2 * k + 1.0) / ALL, turn = PI * (3 - sqrt(5)) * k,
+           flat = sqrt(fmax(0, 1 - z * z));
+    TlVec3 way = tl_vec3(flat * cos(turn), flat * sin(turn), z);
+    /* then about the best of them, nearer and nearer */
+    if (k >= ALL)
+      way = tl_unit(tl_axpy(*best, 0.05 * pow(10, -3.0 * (k - ALL) / ABOUT), random_point(&r, 1)));
+    double phi = tl_shape_phi(b->shape[1], tl_axpy(b->position[0], length, way), NULL);
+    if (phi < least) {
+      least = phi;
+      *best = way;
+    }
+  }
+  return least - near;
+}
+
+/* At some place of a line through the grain's middle, 0.4 cell deep by the oracle. */
+static double sink(Rig *rig, double near, double spacing, TlVec3 way) {
+  double close = 0, far = rig->bodies.radius[0] + rig->bodies.radius[1];
+  TlVec3 best;
+  while (far - close > 0.1 * spacing) {
+    double middle = 0.5 * (close + far);
+    rig->bodies.position[0] = tl_scale(middle, way);
+    *(least_of_all(rig, near, &best) > -0.4 * spacing ? &far : &close) = middle;
+  }
+  return least_of_all(rig, near, &best);
+}
+
+/* A ball of 5, 14, 48 cells, a little into a grain with edges and arms: it bears on the deepest
+ * place of all. Sought from the one place that its centre is pushed to, a third were on another,
+ * and some touched nowhere. What is left, mostly on edges, is descent from cell to cell of the
+ * grid. */
+START_TEST(a_sphere_finds_the_deepest_of_all_places) {
+  enum { POSES = 240 };
+  static const double scale[] = {1, 3, 10};
+  Rig rig;
+  TlPoints points = {0};
+  TlRandom r = {92, 0, 0};
+  rig_open(&rig);
+  int missed = 0;
+  for (int i = 0; i < POSES; i++) {
+    const TlAvatar *grain = i % 2 ? &rig.cross : &rig.tetrahedron;
+    rig.bodies.owned = rig.bodies.total = 0;
+    place(&rig, SPHERE, NONE, UPRIGHT);
+    place(&rig, i % 2 ? CROSS : TETRAHEDRON, NONE, UPRIGHT);
+    rig.bodies.scale[0] = scale[i / 2 % 3];
+    rig.bodies.radius[0] = rig.bodies.scale[0] * sphere_size[0];
+    double cell = grain->spacing_m;
+    double least = sink(&rig, 2 * cell, cell, tl_unit(random_point(&r, 1)));
+    double above = (deepest(&rig, &points).gap - least) / cell;
+    ck_assert_msg(above < 0.1, "pose %d: %g cells above the deepest place", i, above);
+    missed += above > 0.02;
+  }
+  ck_assert_msg(missed < POSES / 8, "%d missed", missed);
+  tl_free(points.point);
+  rig_close(&rig);
+}
+END_TEST
+
 /* Two cylinders, crossed or side by side: the gap is the distance of the axes less both radii. */
 START_TEST(cylinders_meet_by_their_sides) {
   Rig rig;
@@ -518,5 +585,6 @@ TL_TEST_MAIN("closed-form grains", what_is_told_apart_has_no_point,
              a_sliding_cylinder_ends_rolling_at_two_thirds,
              dropped_boxes_and_cylinders_come_to_rest, a_standing_cylinder_stands,
              a_box_meets_grains_as_its_gridded_avatar_does,
+             a_sphere_finds_the_deepest_of_all_places,
              the_gap_of_a_sphere_does_not_jump_at_sharp_edges, cylinders_meet_by_their_sides,
              points_of_a_cylinder_find_its_deepest_place)

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "dem/near.h"
+#include "dem/search.h"
 #include "dem/shapes.h"
 #include "dem/step.h"
 #include "shape/build.h"
@@ -245,6 +246,82 @@ START_TEST(what_a_path_tells_clear_touches_nowhere) {
   }
   ck_assert_msg(touched > 1000 && told > 1000 && apart > told, "%d touch, %d of %d told", touched,
                 told, apart);
+  shapes_close();
+}
+END_TEST
+
+static TlMargin margin_of(const void *context, int64_t a, int64_t b) {
+  (void)a;
+  (void)b;
+  return *(const TlMargin *)context;
+}
+
+/* One step of a sphere of ten cells and a grain, the one or the other first, as the solver's search
+ * asks: by lists, through the tree, by every node. */
+static size_t sought_all_ways(TlNear *near, const TlBodies *b, const TlMargin *m, TlPoints *found) {
+  static const TlSearch how[] = {TL_SEARCH_NEAR, TL_SEARCH_TREE, TL_SEARCH_ALL};
+  TlArena arena = {0};
+  CK_OK(tl_near_update(near, b, 0, 1e-5, &arena));
+  tl_arena_free(&arena);
+  if (near->pair_count == 0) return 0;
+  bool clear = m->margin == 0 && tl_near_clear(near, b, 0);
+  TlMat3 turn[2] = {tl_quat_matrix(b->rotation[0]), tl_quat_matrix(b->rotation[1])};
+  TlPoint first = {.key = -1};
+  size_t count = 0;
+  for (int k = 0; k < 3; k++) {
+    TlSolverConfig config = {.search = how[k], .sides = TL_SIDES_BOTH};
+    TlScan scan = {.config = &config,
+                   .near = near,
+                   .bodies = b,
+                   .turn = turn,
+                   .pairs = &near->broad.pairs,
+                   .pair_margin = margin_of,
+                   .context = (void *)(uintptr_t)m};
+    TlSlot slot = tl_scan_slot(&scan, 0);
+    CK_OK(tl_scan_pair_points(&scan, &slot, found));
+    ck_assert_uint_le(found->count, 1);
+    if (k == 0) count = found->count;
+    if (k == 0 && count == 1) first = found->point[0];
+    ck_assert_uint_eq(found->count, count);
+    if (count == 1) ck_assert(same_point(&first, &found->point[0]));
+  }
+  ck_assert(!clear || count == 0);
+  return count + (clear ? 2 : 0);
+}
+
+START_TEST(a_sphere_seeks_the_same_point_by_lists_tree_and_every_node) {
+  shapes_open();
+  double one = 0.01;
+  CK_OK(tl_shapes_add_closed(&shapes, 50, tl_closed_kind("sphere"), &one));
+  TlRandom r = {47, 0, 0};
+  TlPoints found = {0};
+  int touched = 0, told = 0, steps = 0;
+  for (int trial = 0; trial < 60; trial++, steps += 100) {
+    TlBodies b = {0};
+    TlNear near = {0};
+    double touch = 0.017 + 0.005 * tl_random_next(&r);
+    int64_t grain = trial / 2 % AVATARS;
+    place(&b, trial % 2 ? 50 : grain, tl_vec3(3, 2, 1), random_rotation(&r), 1);
+    place(&b, trial % 2 ? grain : 50, tl_axpy(tl_vec3(3, 2, 1), touch, tl_unit(random_vec(&r, 1))),
+          random_rotation(&r), 1);
+    for (int i = 0; i < 2; i++) b.reach[i] = b.radius[i] + 0.003;
+    Walk k = {.speed = 0.02 * pow(10, -2 - 2 * tl_random_next(&r))};
+    for (int step = 0; step < 100; step++) {
+      walk(&k, &b, 1, touch, &r);
+      turn(&b, 0, k.w);
+      TlMargin m = {.way = k.speed, .size = 0.01};
+      if (trial % 3 == 0) m.margin = m.band = tl_min(k.wanted.margin, 2e-3);
+      size_t said = sought_all_ways(&near, &b, &m, &found);
+      touched += said == 1;
+      told += said == 2;
+    }
+    tl_near_free(&near);
+    tl_bodies_free(&b);
+  }
+  ck_assert_msg(touched > 1200 && told > 1000, "%d touch, %d told clear, of %d", touched, told,
+                steps);
+  ck_assert_msg(found.lists < steps / 3 && found.lists > 100, "%lld lists", (long long)found.lists);
+  tl_points_free(&found);
   shapes_close();
 }
 END_TEST
@@ -535,6 +612,7 @@ START_TEST(phi_that_is_no_distance_is_refused_and_a_steep_one_only_slows_the_sea
 END_TEST
 
 TL_TEST_MAIN("near", what_a_path_tells_clear_touches_nowhere,
+             a_sphere_seeks_the_same_point_by_lists_tree_and_every_node,
              kept_lists_find_what_testing_every_node_finds,
              kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose,
              kept_lists_find_what_testing_every_node_finds_over_terrain_and_its_edge,
