@@ -17,7 +17,8 @@
 #                      times by its root: the same test slower    Fig. 4.3
 #   cap                depth from which contacts bear no more     Fig. 4.6
 #   nodes              every N-th node                            Fig. 4.7
-#   spheres            spheres in place of the grains             4.5.4
+#   spheres            spheres of the grains' volumes, settled
+#                      as spheres with this friction              4.5.4
 #   platen             fixed or free to tilt                      4.6
 # Settings are those of triaxial.mk, and VALUES. Products in OUT/FIGURE: a folder a value, and measures/.
 here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
@@ -49,14 +50,16 @@ keys_cap = penalty.most_share=$(1)
 values_cap := 0.05 0.1
 keys_nodes = penalty.nodes_every=$(1)
 values_nodes := 2 4
-keys_spheres = grains.as_spheres=$(1)
-values_spheres := yes
+# contacts as stiff as those of grains, some 1e5 N/m
+keys_spheres = grains.as_spheres=yes penalty.normal_N_m=1.5e+5
+values_spheres := 0.1 0.5
 keys_platen = triaxial.tilts=$(1)
 values_platen := yes
 
 # Where keys do not say it.
 label_study := as the study says
 label_void := settled with friction
+label_spheres := spheres settled with friction
 label_scale := pressure and stiffness times
 
 FIGURE ?= $(error FIGURE= is wanted, one of: $(sort $(patsubst values_%,%,$(filter values_%,$(.VARIABLES)))))
@@ -67,16 +70,18 @@ include $(here)/triaxial.mk
 runs := $(VALUES:%=$(OUT)/$(FIGURE)/%)
 keys = $(or $(strip $(call keys_$(FIGURE),$(1))),$(if $(filter-out void,$(FIGURE)),$(error \
   FIGURE=$(FIGURE) has no value $(1), but: $(values_$(FIGURE)))))
-settled := $(if $(filter void,$(FIGURE)),$(OUT)/void/specimen-%,$(OUT)/specimen)
+# figures whose values are settled, each with keys of its own
+settles_void = contact.friction=$(1) contact.boundary_friction=$(1)
+settles_spheres = grains.as_spheres=yes $(settles_void)
+settled := $(if $(settles_$(FIGURE)),$(OUT)/$(FIGURE)/specimen-%,$(OUT)/specimen)
 
 .PHONY: parametric
 parametric: $(OUT)/$(FIGURE)/measures.done
 	@cat $(OUT)/$(FIGURE)/measures/triaxial_runs.csv
 
-$(OUT)/void/specimen-%.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY) | $(OUT)/$(FIGURE)
-	$(call solve,specimen-$*,$(basename $@),$^,$(SPECIMEN_RANKS)) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
-	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%) --set=contact.friction=$* \
-	  --set=contact.boundary_friction=$*
+$(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY) | $(OUT)/$(FIGURE)
+	$(call solve,specimen-$(FIGURE)-$*,$(basename $@),$^,$(SPECIMEN_RANKS)) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
+	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%) $(patsubst %,--set=%,$(call settles_$(FIGURE),$*))
 	@touch $@
 
 # The value is the folder's name after the figure's.
