@@ -35,9 +35,8 @@ static const TlParam params[] = {
      "kept them (frames: {contacts: true})",
      NULL},
     {"box-low-m", TL_P_VEC3, offsetof(Options, box_low_m), "m", "0,0,0", 0, 0, NULL,
-     "with --packing: lower corner of the box to measure in; without box and cylinder the least "
-     "box "
-     "about the grains of the frame",
+     "with --packing: lower corner of the box to measure in; without box and cylinder all grains, "
+     "in the specimen's volume of a triaxial test, else in the least box about them",
      NULL},
     {"box-high-m", TL_P_VEC3, offsetof(Options, box_high_m), "m", "0,0,0", 0, 0, NULL,
      "upper corner of that box", NULL},

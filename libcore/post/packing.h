@@ -80,7 +80,8 @@ extern const TlPackMeasure *const tl_pack_measures[TL_PACK_MEASURES];
 /* ---- a run ---- */
 
 typedef struct TlPackingOptions {
-  const TlRegion *region; /* NULL: tl_packing_bounds of each frame */
+  const TlRegion *region; /* NULL: tl_packing_bounds of each frame, with the specimen's volume of
+                             the run's triaxial.csv if it has one */
   bool plot;
   int64_t from_frame; /* rotations and strains are counted from it; < 0: from the last one that is
                          not after from_s, and if that is NaN from the first */

@@ -1,4 +1,5 @@
 /* A run's packings measured and written. */
+#include "base/file.h"
 #include "base/mem.h"
 #include "io/csv.h"
 #include "io/vtk.h"
@@ -8,6 +9,7 @@
 #include "post/packing_plot.h"
 #include "post/packing_sides.h"
 #include "post/packing_stress.h"
+#include "post/triaxial.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +22,7 @@ typedef struct Writing {
   TlFigures *figures; /* borrowed */
   TlBand band;        /* the best one of the last frame */
   TlPacking first;    /* rotations and strains are counted from it; owned */
+  TlTxTest cell;      /* of a triaxial test without a region: the specimen's volume; owned */
 } Writing;
 
 /* ---- a line a frame ---- */
@@ -255,12 +258,28 @@ TlStatus tl_packing_read(const char *run, const TlScene *scene, int64_t index, T
   return status;
 }
 
+/* Between the rows of the test; before and after them as at their ends. */
+static double cell_volume(const TlTxTest *cell, double time_s) {
+  const double *t = cell->x[TL_TX_TIME], *v = cell->x[TL_TX_VOLUME];
+  int64_t i = 0;
+  while (i < cell->count - 1 && t[i + 1] < time_s) i++;
+  if (i == cell->count - 1 || !(t[i + 1] > t[i]) || time_s <= t[i]) return v[i];
+  return v[i] + (v[i + 1] - v[i]) * (time_s - t[i]) / (t[i + 1] - t[i]);
+}
+
+static TlRegion region_at(const Writing *w, const TlPacking *p, double time_s) {
+  if (w->options->region) return *w->options->region;
+  TlRegion region = tl_packing_bounds(p);
+  if (w->cell.count > 0) region.whole_m3 = cell_volume(&w->cell, time_s);
+  return region;
+}
+
 static TlStatus measure_frame(Writing *w, TlCsv *csv, int64_t index, bool last) {
   TlFrame frame = {0};
   TlPacking p = {0};
   TlStatus status = tl_packing_read(w->run, w->scene, index, &frame, &p);
   p.first = &w->first;
-  TlRegion region = w->options->region ? *w->options->region : tl_packing_bounds(&p);
+  TlRegion region = region_at(w, &p, frame.time_s);
   if (status == TL_OK) status = put_line(csv, &frame, &p, &region);
   if (status == TL_OK && last) status = write_last(w, &p, &region, frame.time_s);
   tl_packing_free(&p);
@@ -274,7 +293,7 @@ static TlStatus side_frame(const Writing *w, TlCsv *csv, int64_t index) {
   TlFrame frame = {0};
   TlPacking p = {0};
   TlStatus status = tl_packing_read(w->run, w->scene, index, &frame, &p);
-  TlRegion region = w->options->region ? *w->options->region : tl_packing_bounds(&p);
+  TlRegion region = region_at(w, &p, frame.time_s);
   if (status == TL_OK) status = tl_sides_line(csv, &frame, &p, &region, &w->band);
   tl_packing_free(&p);
   tl_frame_free(&frame);
@@ -356,6 +375,15 @@ TlStatus tl_packing_check(const char *run) {
   return status;
 }
 
+static TlStatus read_cell(Writing *w) {
+  TlTxOptions options = {0};
+  char *path = tl_path_join(w->run, "triaxial.csv");
+  if (!path) return TL_ENOMEM;
+  bool there = tl_file_exists(path);
+  tl_free(path);
+  return there ? tl_tx_read(w->run, &options, &w->cell) : TL_OK;
+}
+
 TlStatus tl_packing_run(const char *run, const TlScene *scene, const TlPackingOptions *options,
                         const char *folder, bool overwrite, TlFigures *figures) {
   Writing w = {.to = {folder, overwrite},
@@ -367,8 +395,10 @@ TlStatus tl_packing_run(const char *run, const TlScene *scene, const TlPackingOp
   TL_TRY(tl_results_frames(run, &index, &count));
   TlStatus status = TL_OK;
   if (count == 0) status = tl_fail(TL_EINPUT, "%s: holds no frames; was the study run?", run);
+  if (status == TL_OK && !options->region) status = read_cell(&w);
   if (status == TL_OK) status = tl_dir_make(folder);
   if (status == TL_OK) status = measure_all(&w, index, count);
+  tl_tx_free(&w.cell);
   tl_free(index);
   return status;
 }

@@ -5,6 +5,7 @@
 double tl_region_volume(const TlRegion *r) {
   TlVec3 d = tl_sub(r->high, r->low);
   assert(r->slab == 0);
+  if (r->whole_m3 > 0) return r->whole_m3;
   return r->round ? M_PI * r->radius_m * r->radius_m * tl_norm(r->axis) : d.x * d.y * d.z;
 }
 

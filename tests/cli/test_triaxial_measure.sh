@@ -71,6 +71,8 @@ YAML
 "$BIN/talus-solve" -q cell.yaml >out.txt 2>&1 || { fail "a cell"; cat out.txt; }
 measure cell.run -o s --triaxial --packing --modulus-strain=0.005 || { fail "measuring a cell"; cat err.txt; }
 near "grains of the cell" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "grains") c = i} {v = $c} END {print v}' s/packing.csv)" 8 0 # the platen is none
+last() { awk -F, -v want="$2" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == want) c = i} {v = $c} END {print v}' "$1"; }
+near "void ratio of the cell" "$(last s/packing.csv void_ratio)" "$(last cell.run/triaxial.csv void_ratio)" 1e-4
 near "base and platen" "$(value s platen_base_difference)" 0 1
 awk -v q="$(value s peak_deviatoric_stress)" 'BEGIN {exit !(q > 100)}' || fail "no deviatoric stress in the cell: $(value s peak_deviatoric_stress)"
 refused() { # status, text, arguments
