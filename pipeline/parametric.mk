@@ -10,6 +10,8 @@
 #   ratio              tangential over normal stiffness           Fig. 4.9
 #   friction           grain on grain                             Fig. 4.11
 #   void               friction while the specimen settles        Fig. 4.12
+#   density            the void ratio that a loose specimen is
+#                      relaxed to under the cell pressure         Fig. 4.12
 #   membrane-size      radius of the membrane's spheres, m        Fig. 4.4
 #   membrane-stiffness of its bonds, N/m                          Fig. 4.5
 #   layers             of the membrane                            4.4.2
@@ -32,6 +34,9 @@ keys_friction = contact.friction=$(1)
 values_friction := 0.2 0.8
 keys_void =
 values_void := 0.2 0.5
+keys_density = triaxial.stages.0.void_ratio=$(1) triaxial.stages.0.friction=0 \
+  triaxial.stages.0.ramp_s=0.04 triaxial.stages.0.most_s=0.3
+values_density := 0.45 0.5 0.55
 keys_membrane-size = triaxial.membrane.radius_m=$(1)
 values_membrane-size := 0.002 0.0035
 keys_membrane-stiffness = triaxial.membrane.stiffness_N_m=$(1)
@@ -59,6 +64,7 @@ values_platen := yes
 # Where keys do not say it.
 label_study := as the study says
 label_void := settled with friction
+label_density := relaxed to void ratio
 label_spheres := spheres settled with friction
 label_scale := pressure and stiffness times
 
@@ -73,7 +79,9 @@ keys = $(or $(strip $(call keys_$(FIGURE),$(1))),$(if $(filter-out void,$(FIGURE
 # figures whose values are settled, each with keys of its own
 settles_void = contact.friction=$(1) contact.boundary_friction=$(1)
 settles_spheres = grains.as_spheres=yes $(settles_void)
-settled := $(if $(settles_$(FIGURE)),$(OUT)/$(FIGURE)/specimen-%,$(OUT)/specimen)
+settles_density = $(settles_void)
+settled_density := $(OUT)/density/specimen-1.0
+settled := $(or $(settled_$(FIGURE)),$(if $(settles_$(FIGURE)),$(OUT)/$(FIGURE)/specimen-%,$(OUT)/specimen))
 
 .PHONY: parametric
 parametric: $(OUT)/$(FIGURE)/measures.done

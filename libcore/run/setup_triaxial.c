@@ -56,6 +56,10 @@ static const TlParam stage_params[] = {
     REAL(TlStageSetup, friction, "", "-1", -1, 10,
          "grain on grain in this stage, as low friction makes a dense specimen; negative: "
          "contact.friction"),
+    REAL(TlStageSetup, void_ratio, "", "0", 0, 100,
+         "consolidate: the specimen is relaxed to this void ratio: when the pressure has got there "
+         "friction falls evenly from contact.friction to friction, within another ramp_s, until "
+         "the specimen is as dense, and is contact.friction again from then on; 0: none"),
     REAL(TlStageSetup, damping_per_s, "1/s", "-1", -1, 1e4,
          "global damping in this stage; negative: contact.damping_per_s"),
 };
@@ -103,6 +107,11 @@ static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure,
     return fail_stage(study, i, "least_s", "is missing: how long is it held?");
   if (!(pressure > 0))
     return fail_stage(study, i, "pressure_Pa", "is missing: no stage so far had a cell pressure");
+  if (s->void_ratio > 0 && s->kind != TL_STAGE_CONSOLIDATE)
+    return fail_stage(study, i, "void_ratio", "is a consolidate stage's");
+  if (s->void_ratio > 0 && s->friction < 0)
+    return fail_stage(study, i, "friction",
+                      "is missing: how low may it fall on the way to void_ratio?");
   if (s->most_s > 0 && s->most_s < s->least_s)
     return fail_stage(study, i, "most_s", "is less than least_s");
   return TL_OK;

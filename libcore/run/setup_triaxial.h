@@ -22,6 +22,7 @@ typedef struct TlStageSetup {
   double until_strain, until_deviatoric_Pa, until_unbalanced, until_kinetic_share;
   double least_s, most_s;
   double friction, damping_per_s;
+  double void_ratio; /* consolidate: relaxed to it; 0: none */
 } TlStageSetup;
 
 typedef struct TlCellMembrane {

@@ -175,6 +175,10 @@ static double inertia_number(const TlRun *run, double mean_Pa) {
   return rate * d * sqrt(tl_setup_solver(&run->setup).density_kg_m3 / mean_Pa);
 }
 
+static double void_ratio(const TlRun *run) {
+  return run->triaxial.volume_m3 / run->triaxial.solid_m3 - 1;
+}
+
 static double strain(double start, double now) {
   return start > 0 ? log(start / now) : 0;
 }
@@ -199,7 +203,7 @@ static TlStatus write_line(TlRun *run) {
                                  s.deviatoric,
                                  s.mean,
                                  sum > 0 ? 180 / M_PI * asin(s.deviatoric / sum) : 0,
-                                 t->volume_m3 / t->solid_m3 - 1,
+                                 void_ratio(run),
                                  inertia_number(run, s.mean),
                                  t->unbalanced,
                                  l->kinetic_J,
@@ -241,15 +245,22 @@ static bool at_strain(const TlRun *run) {
   return s->rate_per_s > 0 ? left <= 0 : left >= 0;
 }
 
+static bool at_rest(const TlRun *run) {
+  const TlStageSetup *s = stage_of(run);
+  double unbalanced = run->triaxial.unbalanced;
+  return unbalanced > 0 && unbalanced < s->until_unbalanced &&
+         run->totals.ledger.kinetic_J < s->until_kinetic_share * run->totals.ledger.elastic_J;
+}
+
 static bool is_over(const TlRun *run, double deviatoric) {
   const TlStageSetup *s = stage_of(run);
   const TlTriaxial *t = &run->triaxial;
   double lasted = in_stage_s(run);
   if (lasted < s->least_s || lasted < s->ramp_s) return false;
+  if (s->void_ratio > 0 && t->relaxed == 0) return false;
   switch (s->kind) {
   case TL_STAGE_CONSOLIDATE:
-    return t->unbalanced > 0 && t->unbalanced < s->until_unbalanced &&
-           run->totals.ledger.kinetic_J < s->until_kinetic_share * run->totals.ledger.elastic_J;
+    return at_rest(run);
   case TL_STAGE_SHEAR:
     return at_strain(run) ||
            (s->until_deviatoric_Pa > -1e15 && lacks(run, deviatoric) * (double)t->sign <= 0);
@@ -257,6 +268,47 @@ static bool is_over(const TlRun *run, double deviatoric) {
     return true; /* least_s has passed */
   }
 }
+
+/* ---- to a void ratio ---- */
+
+/* Grain on grain at this moment. */
+static double friction_now(const TlRun *run) {
+  const TlStageSetup *s = stage_of(run);
+  double own = run->setup.contact.friction, low = s->friction < 0 ? own : s->friction;
+  if (s->void_ratio == 0) return low;
+  double falls = in_stage_s(run) - s->ramp_s;
+  if (run->triaxial.relaxed > 0 || falls < 0) return own;
+  return falls < s->ramp_s ? own + falls / s->ramp_s * (low - own) : low;
+}
+
+/* At a look: is it there? A specimen that is too dense before friction falls, or that comes to rest
+ * too loose when it has fallen, is another than was asked for. */
+static TlStatus relax(TlRun *run) {
+  TlTriaxial *t = &run->triaxial;
+  const TlStageSetup *s = stage_of(run);
+  double falls = in_stage_s(run) - s->ramp_s, e = void_ratio(run);
+  double since = (double)setup_of(run)->look_every_steps * run->setup.time.dt_s;
+  if (s->void_ratio == 0 || t->relaxed > 0 || falls < 0) return TL_OK;
+  if (falls < since && e < s->void_ratio * (1 - 1e-3))
+    return tl_fail(
+        TL_EINPUT,
+        "step %lld: under the cell pressure the specimen has a void ratio of %.4f, below "
+        "the %.4f of triaxial.stages.%lld.void_ratio: settle it with more friction",
+        (long long)run->totals.steps, e, s->void_ratio, (long long)t->stage);
+  if (e > s->void_ratio && falls > s->ramp_s && at_rest(run))
+    return tl_fail(TL_EINPUT,
+                   "step %lld: the specimen has come to rest at a void ratio of %.4f, above the "
+                   "%.4f of triaxial.stages.%lld.void_ratio: a lower friction there",
+                   (long long)run->totals.steps, e, s->void_ratio, (long long)t->stage);
+  if (e > s->void_ratio) return TL_OK;
+  if (tl_comm_rank(run->comm) == 0)
+    tl_log_info("step %lld: void ratio %.4f, with friction %.3g: from here on it is %g again",
+                (long long)run->totals.steps, e, friction_now(run), run->setup.contact.friction);
+  t->relaxed = run->totals.steps;
+  return TL_OK;
+}
+
+/* ---- from one to the next ---- */
 
 static void say_stage(const TlRun *run, double deviatoric) {
   const TlTriaxial *t = &run->triaxial;
@@ -269,8 +321,8 @@ static void say_stage(const TlRun *run, double deviatoric) {
               "deviatoric stress %.4g Pa%s",
               (long long)run->totals.steps, (double)run->totals.steps * run->setup.time.dt_s,
               (long long)t->stage + 1, (long long)setup_of(run)->stages.count,
-              tl_stage_kinds[stage_of(run)->kind], t->height_m, t->volume_m3 / t->solid_m3 - 1,
-              deviatoric, number);
+              tl_stage_kinds[stage_of(run)->kind], t->height_m, void_ratio(run), deviatoric,
+              number);
 }
 
 static void begin_stage(TlRun *run, double deviatoric) {
@@ -279,6 +331,7 @@ static void begin_stage(TlRun *run, double deviatoric) {
   t->from_Pa = t->pressure_Pa;
   t->sign = lacks(run, deviatoric) > 0 ? 1 : -1;
   t->warned = 0;
+  t->relaxed = 0;
   if (stage_of(run)->kind == TL_STAGE_SHEAR && t->start_height_m == 0) {
     t->start_height_m = t->height_m;
     t->start_volume_m3 = t->volume_m3;
@@ -298,13 +351,14 @@ static void watch_speed(TlRun *run, double mean_Pa) {
                 (long long)run->totals.steps, number, (long long)run->triaxial.stage);
 }
 
-static void next_stage(TlRun *run) {
+static TlStatus next_stage(TlRun *run) {
   TlTriaxial *t = &run->triaxial;
   const TlStageSetup *s = stage_of(run);
   Stress stress = stress_of(run, mean_of(t->look_N, t->look_steps));
   watch_speed(run, stress.mean);
+  TL_TRY(relax(run));
   bool late = s->most_s > 0 && in_stage_s(run) >= s->most_s, over = is_over(run, stress.deviatoric);
-  if (!over && !late) return;
+  if (!over && !late) return TL_OK;
   if (!over && tl_comm_rank(run->comm) == 0)
     tl_log_warn("step %lld: stage %lld has not come to its end in %g s (unbalanced force %.3g, "
                 "kinetic over elastic energy %.3g): most_s ends it",
@@ -312,6 +366,7 @@ static void next_stage(TlRun *run) {
                 run->totals.ledger.kinetic_J / run->totals.ledger.elastic_J);
   t->stage++;
   if (!tl_triaxial_done(run)) begin_stage(run, stress.deviatoric);
+  return TL_OK;
 }
 
 /* ---- who got out ---- */
@@ -376,7 +431,7 @@ static TlStatus tune(TlRun *run) {
                    .restitution = c->boundary_restitution};
   TL_TRY(tl_solver_set_guides(run->solver, &guide, 1));
   TL_TRY(tl_solver_set_pressure(run->solver, (int)run->nets.count - 1, on_triangles(run)));
-  TL_TRY(tl_solver_set_friction(run->solver, s->friction < 0 ? c->friction : s->friction));
+  TL_TRY(tl_solver_set_friction(run->solver, friction_now(run)));
   return tl_solver_set_damping(run->solver,
                                s->damping_per_s < 0 ? c->damping_per_s : s->damping_per_s);
 }
@@ -392,7 +447,7 @@ TlStatus tl_triaxial_before(TlRun *run, int64_t *escaped) {
   if (step == 0) begin_stage(run, 0);
   if (line) TL_TRY(write_line(run));
   if (looks) {
-    if (step > 0 && !tl_triaxial_done(run)) next_stage(run);
+    if (step > 0 && !tl_triaxial_done(run)) TL_TRY(next_stage(run));
     t->look_N = 0;
     t->look_steps = 0;
     TL_TRY(find_escaped(run, escaped));

@@ -30,6 +30,7 @@ struct TlRun;
   F(int64_t, stage)      /* in hand, from 0; their number: all are done */                         \
   F(int64_t, begun)      /* step in which it began */                                              \
   F(int64_t, sign)       /* of what until_deviatoric_Pa lacked then */                             \
+  F(int64_t, relaxed)    /* step in which its void_ratio was reached; 0: not yet */                \
   F(double, from_Pa)     /* cell pressure then */                                                  \
   F(double, pressure_Pa) /* now */                                                                 \
   F(double, height_m)    /* at the last look, as the next four */                                  \

@@ -11,38 +11,49 @@
 
 static char folder[256];
 
-/* 45 balls in a simple cubic packing, squeezed and sheared: up, back by a stress, held. */
+/* 45 balls in columns, squeezed. */
+#define CELL(STEP)                                                                                 \
+  "time: {dt_s: 2.5e-5, duration_s: 1, frame_every_s: 0, history_every_s: 5.0e-4}\n"               \
+  "gravity_m_s2: [0, 0, 0]\n"                                                                      \
+  "shapes: [{name: ball, kind: sphere, diameter_m: 8.0e-3}]\n"                                     \
+  "bodies:\n"                                                                                      \
+  "- {shape: ball, position_m: [-0.0081, -0.0081, 0.0041], count: 5, step_m: " STEP "}\n"          \
+  "- {shape: ball, position_m: [-0.0081, 0, 0.0041], count: 5, step_m: " STEP "}\n"                \
+  "- {shape: ball, position_m: [-0.0081, 0.0081, 0.0041], count: 5, step_m: " STEP "}\n"           \
+  "- {shape: ball, position_m: [0, -0.0081, 0.0041], count: 5, step_m: " STEP "}\n"                \
+  "- {shape: ball, position_m: [0, 0, 0.0041], count: 5, step_m: " STEP "}\n"                      \
+  "- {shape: ball, position_m: [0, 0.0081, 0.0041], count: 5, step_m: " STEP "}\n"                 \
+  "- {shape: ball, position_m: [0.0081, -0.0081, 0.0041], count: 5, step_m: " STEP "}\n"           \
+  "- {shape: ball, position_m: [0.0081, 0, 0.0041], count: 5, step_m: " STEP "}\n"                 \
+  "- {shape: ball, position_m: [0.0081, 0.0081, 0.0041], count: 5, step_m: " STEP "}\n"            \
+  "solver: {method: penalty}\n"                                                                    \
+  "penalty: {spread: deepest, normal_N_m: 1.0e+4}\n"                                               \
+  "contact: {friction: 0.5, restitution: 0.1, boundary_friction: 0.2, damping_per_s: 50}\n"        \
+  "parallel: {balance_every_steps: 97, imbalance: 1}\n"                                            \
+  "triaxial:\n"                                                                                    \
+  "  radius_m: 0.016\n"                                                                            \
+  "  height_m: 0.041\n"                                                                            \
+  "  tilts: yes\n"                                                                                 \
+  "  membrane: {radius_m: 0.004, stiffness_N_m: 400, tangential_stiffness_N_m: 50, damping: "      \
+  "0.3}\n"                                                                                         \
+  "  stages:\n"                                                                                    \
+  "  - {kind: consolidate, pressure_Pa: 2.0e+4, ramp_s: 1.2e-2, damping_per_s: 400, "              \
+  "until_unbalanced: 1.0e-3, until_kinetic_share: 1.0e-3, most_s: 0.06, "
+
+/* A simple cubic packing sheared: up, back by a stress, held. */
 static const char cell_study[] =
-    "time: {dt_s: 2.5e-5, duration_s: 1, frame_every_s: 0, history_every_s: 5.0e-4}\n"
-    "gravity_m_s2: [0, 0, 0]\n"
-    "shapes: [{name: ball, kind: sphere, diameter_m: 8.0e-3}]\n"
-    "bodies:\n"
-    "- {shape: ball, position_m: [-0.0081, -0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
-    "- {shape: ball, position_m: [-0.0081, 0, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
-    "- {shape: ball, position_m: [-0.0081, 0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
-    "- {shape: ball, position_m: [0, -0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
-    "- {shape: ball, position_m: [0, 0, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
-    "- {shape: ball, position_m: [0, 0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
-    "- {shape: ball, position_m: [0.0081, -0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
-    "- {shape: ball, position_m: [0.0081, 0, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
-    "- {shape: ball, position_m: [0.0081, 0.0081, 0.0041], count: 5, step_m: [0, 0, 0.0081]}\n"
-    "triaxial:\n"
-    "  radius_m: 0.016\n"
-    "  height_m: 0.041\n"
-    "  tilts: yes\n"
-    "  membrane: {radius_m: 0.004, stiffness_N_m: 400, tangential_stiffness_N_m: 50, damping: "
-    "0.3}\n"
-    "  stages:\n"
-    "  - {kind: consolidate, pressure_Pa: 2.0e+4, ramp_s: 1.2e-2, damping_per_s: 400, friction: "
-    "0.2, "
-    "until_unbalanced: 1.0e-3, until_kinetic_share: 1.0e-3, most_s: 0.03}\n"
-    "  - {kind: shear, rate_per_s: 1, until_strain: 6.0e-3}\n"
-    "  - {kind: shear, rate_per_s: -1, until_deviatoric_Pa: 1.0e+3}\n"
-    "  - {kind: hold, least_s: 1.0e-3}\n"
-    "solver: {method: penalty}\n"
-    "penalty: {spread: deepest, normal_N_m: 1.0e+4}\n"
-    "contact: {friction: 0.5, restitution: 0.1, boundary_friction: 0.2, damping_per_s: 50}\n"
-    "parallel: {balance_every_steps: 97, imbalance: 1}\n";
+    CELL("[0, 0, 0.0081]") "friction: 0.2}\n"
+                           "  - {kind: shear, rate_per_s: 1, until_strain: 6.0e-3}\n"
+                           "  - {kind: shear, rate_per_s: -1, until_deviatoric_Pa: 1.0e+3}\n"
+                           "  - {kind: hold, least_s: 1.0e-3}\n";
+
+/* Columns that lean stand at 0.796 with their friction, go down to 0.54 without, and shall stop in
+ * between. */
+#define LEANING CELL("[8.0e-4, 4.0e-4, 0.0081]")
+static const char relaxed_study[] = LEANING "friction: 0, void_ratio: 0.74}\n"
+                                            "  - {kind: hold, least_s: 1.0e-3}\n";
+static const char denser_study[] = LEANING "friction: 0, void_ratio: 0.9}\n";
+static const char looser_study[] = LEANING "friction: 0.45, void_ratio: 0.6}\n";
 
 static int count_down(void *context) {
   return --*(int64_t *)context == 0;
@@ -161,17 +172,18 @@ static void figures(const char *results) {
   REQUIRE(end.grains == 45 && end.escaped == 0, "%g", end.grains);
 }
 
-/* Whole; stopped in consolidation and in shear; on one rank. */
-static void a_test_has_the_same_bits(TlComm *comm) {
+/* Whole; stopped twice; on one rank. */
+static void same_bits(TlComm *comm, const char *text, int64_t first_stop, int64_t second_stop,
+                      void (*check)(const char *results)) {
   char *study = in_folder("cell.yaml"), *whole = in_folder("whole.run"),
        *parts = in_folder("parts.run"), *one = in_folder("one.run");
   TlStatus status = TL_OK;
-  if (tl_comm_rank(comm) == 0) status = tl_file_write(study, cell_study, strlen(cell_study), true);
+  if (tl_comm_rank(comm) == 0) status = tl_file_write(study, text, strlen(text), true);
   REQUIRE_OK(tl_comm_agree(comm, status));
   uint64_t hash = go(comm, study, whole, false, 0);
   if (tl_comm_size(comm) < 4) {
-    go(comm, study, parts, false, 130);
-    go(comm, parts, NULL, true, 330);
+    go(comm, study, parts, false, first_stop);
+    go(comm, parts, NULL, true, second_stop);
     REQUIRE(go(comm, parts, NULL, true, 0) == hash, "the state differs after stops");
     if (tl_comm_rank(comm) == 0) same_table(whole, parts);
   }
@@ -179,7 +191,7 @@ static void a_test_has_the_same_bits(TlComm *comm) {
     REQUIRE(go(NULL, study, one, false, 0) == hash, "the state differs on one rank");
     same_table(whole, one);
   }
-  if (tl_comm_rank(comm) == 0) figures(whole);
+  if (tl_comm_rank(comm) == 0) check(whole);
   tl_comm_barrier(comm);
   tl_free(study);
   tl_free(whole);
@@ -187,11 +199,35 @@ static void a_test_has_the_same_bits(TlComm *comm) {
   tl_free(one);
 }
 
+static void relaxed(const char *results) {
+  Line squeezed = find(results, 2, true);
+  REQUIRE(fabs(squeezed.void_ratio - 0.74) < 0.02, "%g", squeezed.void_ratio);
+  REQUIRE(squeezed.time_s < 0.055, "%g s", squeezed.time_s); /* at rest, not by most_s */
+}
+
+static void another_void_ratio(TlComm *comm, const char *text, const char *message) {
+  char *study = in_folder("other.yaml"), *output = in_folder("other.run");
+  TlRun run;
+  TlRunOptions options = {.study = study, .output = output, .overwrite = true};
+  TlStatus status = TL_OK;
+  if (tl_comm_rank(comm) == 0) status = tl_file_write(study, text, strlen(text), true);
+  REQUIRE_OK(tl_comm_agree(comm, status));
+  REQUIRE_OK(tl_run_open(&run, comm, &options));
+  status = tl_run_go(&run);
+  REQUIRE(status == TL_EINPUT && strstr(tl_message(), message), "%s", tl_message());
+  tl_run_close(&run);
+  tl_free(study);
+  tl_free(output);
+}
+
 static void body(TlComm *comm) {
   if (tl_comm_rank(comm) == 0) snprintf(folder, sizeof folder, "%s", tl_test_folder());
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
   tl_log_set("test", TL_LOG_ERROR);
-  a_test_has_the_same_bits(comm);
+  same_bits(comm, cell_study, 130, 330, figures);
+  same_bits(comm, relaxed_study, 900, 500, relaxed);
+  another_void_ratio(comm, denser_study, "below the 0.9000 of triaxial.stages.0.void_ratio");
+  another_void_ratio(comm, looser_study, "above the 0.6000 of triaxial.stages.0.void_ratio");
 }
 
 MPI_TEST_MAIN(body)

@@ -48,6 +48,12 @@ START_TEST(what_makes_no_sense_is_said_at_its_key) {
   refused(CELL METHOD SIZE SKIN
           "  stages: [{kind: consolidate, pressure_Pa: 10, least_s: 2, most_s: 1}]\n",
           "triaxial.stages.0.most_s: is less than least_s");
+  refused(CELL METHOD SIZE SKIN
+          "  stages: [{kind: consolidate, pressure_Pa: 10, void_ratio: 0.5}]\n",
+          "triaxial.stages.0.friction: is missing");
+  refused(CELL METHOD SIZE SKIN
+          "  stages: [{kind: hold, pressure_Pa: 10, least_s: 1, void_ratio: 0.5}]\n",
+          "triaxial.stages.0.void_ratio: is a consolidate stage's");
   refused(CELL METHOD SIZE SKIN "  stages: [{kind: squeeze}]\n", "consolidate|shear|hold");
 }
 END_TEST
