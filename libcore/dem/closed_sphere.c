@@ -91,19 +91,22 @@ static bool seek_from_all(const double *size, const TlField *field, double lengt
   return true;
 }
 
+/* From where the centre is pushed to. With starts it is asked only inside a body: there no point of
+ * its surface says where. */
+static bool seek_from_centre(const TlField *field, double length, double far, Place *best) {
+  TlVec3 n;
+  double gap;
+  if (!field->at(field, tl_vec3(0, 0, 0), &gap, &n)) return false;
+  return gap > far || seek(field, length, tl_scale(-1, n), best);
+}
+
 static int sought(const double *size, const TlField *field, TlClosedPoint *out) {
-  double near = tl_min(field->near, 0.9 * size[0]), length = size[0] - near, gap;
+  double near = tl_min(field->near, 0.9 * size[0]), length = size[0] - near;
   Place best = {.phi = INFINITY};
-  if (field->start) {
-    if (field->start_count == 0 || !seek_from_all(size, field, length, &best)) return 0;
-  }
-  /* from where the centre is pushed to: inside a grain no point of its surface says where */
-  bool inside = field->start && tl_norm(field->start[0]) < 0.5 * size[0];
-  if (!field->start || inside) {
-    TlVec3 n;
-    if (!field->at(field, tl_vec3(0, 0, 0), &gap, &n) || gap > 2 * size[0]) return 0;
-    if (!seek(field, length, tl_scale(-1, n), &best)) return 0;
-  }
+  if (!seek_from_all(size, field, length, &best)) return 0;
+  bool deep = field->start_count == 0 || tl_norm(field->start[0]) < 0.5 * size[0];
+  if (deep && !seek_from_centre(field, length, field->start ? 0 : 2 * size[0], &best)) return 0;
+  if (!(best.phi < INFINITY)) return 0;
   out->n = tl_scale(-1 / length, best.x);
   out->gap = best.phi - near;
   out->p = tl_scale(-size[0], out->n);

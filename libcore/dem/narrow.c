@@ -239,22 +239,20 @@ bool tl_narrow_closed_apart(const TlBodies *b, int64_t body, int64_t closed,
 
 /* ---- a sphere that seeks ---- */
 
-/* A place of the surface lies no deeper under a sphere than its nearest node by more than this, of
- * the nodes' distance: half of it across to the node, half of that where an edge falls away. */
-static const double BETWEEN = 0.5;
-
 bool tl_narrow_seeks(const TlBodies *b, int64_t sphere, int64_t to) {
   const TlAvatar *grid = b->shape[to]->avatar;
   return grid && tl_shape_alone(b->shape[sphere]) &&
          b->radius[sphere] > GRID_NEAR * grid->spacing_m * b->scale[to];
 }
 
+/* A place of the surface lies no deeper under a sphere than its nearest node by more than this. */
 static double between(const TlBodies *b, int64_t to) {
-  return BETWEEN * b->shape[to]->node_spacing * b->scale[to];
+  return b->shape[to]->node_deficit * b->scale[to];
 }
 
 TlWanted tl_narrow_starts(const TlBodies *b, int64_t to, const TlWanted *wanted) {
-  return (TlWanted){wanted->margin + between(b, to), between(b, to), INFINITY, 0};
+  double wide = between(b, to) * (1 + 1e-9); /* what rounding may take */
+  return (TlWanted){wanted->margin + wide, wide, INFINITY, 0};
 }
 
 static bool far_from_all(const Starts *starts, TlVec3 p) {
@@ -263,42 +261,57 @@ static bool far_from_all(const Starts *starts, TlVec3 p) {
   return true;
 }
 
-/* Of the nodes in the sphere's frame the nearest that is far from all starts; false: none. */
+/* Of the nodes in the sphere's frame the nearest that is far from all starts, however they are
+ * ordered; false: none. */
 static bool add_start(Starts *starts, const TlPoint *node, size_t count) {
-  double least = INFINITY;
-  size_t best = 0;
+  const TlPoint *best = NULL;
+  for (size_t i = 0; i < count; i++)
+    if ((!best || tl_point_deeper(&node[i], best)) && far_from_all(starts, node[i].p))
+      best = &node[i];
+  if (best) starts->p[starts->count++] = best->p;
+  return best;
+}
+
+/* The found nodes in the sphere's frame at unit scale, with gaps there: the same bits from whatever
+ * search. Their least gap. */
+static double starts_of(const TlNarrowSide *way, TlPoint *node, size_t count) {
+  const TlShape *shape = way->bodies->shape[way->to];
+  double radius = way->bodies->shape[way->from]->size[0], ratio = way->map.ratio, least = INFINITY;
   for (size_t i = 0; i < count; i++) {
-    if (!(node[i].gap < least) || !far_from_all(starts, node[i].p)) continue;
-    least = node[i].gap;
-    best = i;
+    TlVec3 d = tl_sub(tl_shape_node(shape, node[i].key / 2), way->map.t);
+    node[i].p = tl_scale(1 / (ratio * ratio), tl_mat_tvec(way->map.m, d));
+    node[i].gap = tl_norm(node[i].p) - radius;
+    least = tl_min(least, node[i].gap);
   }
-  if (least < INFINITY) starts->p[starts->count++] = node[best].p;
-  return least < INFINITY;
+  return least;
+}
+
+static size_t nearer_than(double limit, TlPoint *node, size_t count) {
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++)
+    if (node[i].gap <= limit) node[kept++] = node[i];
+  return kept;
 }
 
 TlStatus tl_narrow_seek(const TlBodies *b, int64_t sphere, int64_t to, const TlMat3 *turn_to,
                         int side, size_t had, TlWanted *wanted, TlPoints *points) {
   /* how it is turned itself is no matter */
   static const TlMat3 unturned = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  if (points->count == had && !tl_narrow_holds(b, sphere, to)) return TL_OK;
   const TlShape *shape = b->shape[to];
   TlNarrowSide way;
   TlMat3 r = rotation_between(&unturned, turn_to);
   make_side(b, sphere, to, &unturned, turn_to, &r, false, &way);
   way.side = side;
   double spacing = shape->node_spacing / way.map.ratio, radius = b->shape[sphere]->size[0];
-  /* farther than nodes of a flat face can be that come as near as between() */
-  Starts starts = {.apart = tl_max(2 * spacing, sqrt(2 * BETWEEN * spacing * radius))};
-  double least = wanted->margin;
-  for (size_t i = had; i < points->count; i++) least = tl_min(least, points->point[i].gap);
-  size_t count = had;
-  for (size_t i = had; i < points->count; i++) {
-    const TlPoint *node = &points->point[i];
-    if (node->gap > least + between(b, to)) continue;
-    TlVec3 d = tl_sub(tl_shape_node(shape, node->key / 2), way.map.t);
-    TlVec3 p = tl_scale(1 / (way.map.ratio * way.map.ratio), tl_mat_tvec(way.map.m, d));
-    points->point[count++] = (TlPoint){.p = p, .gap = tl_norm2(p)};
-  }
-  while (starts.count < TL_CLOSED_STARTS && add_start(&starts, points->point + had, count - had)) {
+  double near = between(b, to) / b->scale[sphere];
+  /* farther than nodes of a flat face can be that come nearly as near */
+  Starts starts = {.apart = tl_max(2 * spacing, sqrt(spacing * radius))};
+  TlPoint *node = points->point + had;
+  size_t count = points->count - had;
+  double least = tl_min(starts_of(&way, node, count), wanted->margin / b->scale[sphere]);
+  count = nearer_than(least + near, node, count);
+  while (starts.count < TL_CLOSED_STARTS && add_start(&starts, node, count)) {
   }
   points->count = had;
   return following_points(&way, &starts, wanted, points);

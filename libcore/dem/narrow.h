@@ -101,6 +101,11 @@ TlStatus tl_narrow_all_nodes(const TlBodies *bodies, int64_t from, int64_t to, i
 /* A sphere whose radius is over what the other body's grid knows of its distance (closed_sphere.c)
  * seeks its point from that body's nodes: */
 bool tl_narrow_seeks(const TlBodies *bodies, int64_t sphere, int64_t to);
+/* May the sphere's centre lie inside that body, where no node need be near? */
+static inline bool tl_narrow_holds(const TlBodies *bodies, int64_t sphere, int64_t to) {
+  TlVec3 d = tl_sub(bodies->position[sphere], bodies->position[to]);
+  return tl_norm2(d) < bodies->radius[to] * bodies->radius[to];
+}
 /* What is wanted of those nodes, so that the sphere finds what is wanted of it. */
 TlWanted tl_narrow_starts(const TlBodies *bodies, int64_t to, const TlWanted *wanted);
 /* What nodes of `to` said of the sphere is points->point[had] and on (keys: 2 * node + any side);

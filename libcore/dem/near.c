@@ -129,7 +129,7 @@ struct TlNearPair {
   double cutoff; /* world metres; 0: not made yet */
   bool both;
   int64_t builds;  /* of the broad phase, when */
-  double clear_to; /* as long as the two have gone no farther than that no gap is below 0 */
+  double clear_to; /* as long as the two have gone no farther than that nothing touches */
   int64_t cost;    /* lookups that made the lists */
   int64_t waste;   /* and those since then that a fresh list would have spared */
   Side side[2];
@@ -750,10 +750,11 @@ static void start_path(const TlBodies *b, int64_t i, TlNearPath *p) {
 /* |R - R0| is no more than twice |q - q0|. */
 static void lengthen_path(const TlBodies *b, int64_t i, TlNearPath *p) {
   TlQuat q = b->rotation[i], o = p->q;
-  double w = q.w - o.w, x = q.x - o.x, y = q.y - o.y, z = q.z - o.z;
   p->gone += tl_norm(tl_sub(b->position[i], p->x));
-  p->turned += 2 * sqrt(w * w + x * x + y * y + z * z);
   p->x = b->position[i];
+  if (tl_shape_alone(b->shape[i])) return; /* seen from its centre its turn is none */
+  double w = q.w - o.w, x = q.x - o.x, y = q.y - o.y, z = q.z - o.z;
+  p->turned += 2 * sqrt(w * w + x * x + y * y + z * z);
   p->q = q;
 }
 

@@ -1,5 +1,5 @@
-/* Node lists that outlive a step (Verlet lists), for pairs of avatars and for avatars at
- * boundaries.
+/* Node lists that outlive a step (Verlet lists), for pairs of avatars, for avatars under a sphere
+ * that seeks its point from them (narrow.h), and for avatars at boundaries.
  *
  * A list holds the nodes whose gap was below a cutoff when it was made. Since then the node
  * farthest from where it was, seen from the other body, has moved by no more than |t - t0| + |R -
@@ -57,9 +57,9 @@ TlNearPair **tl_near_find(const TlNear *near, int64_t low, int64_t high);
 /* Where the list of body (local index) at a boundary belongs. */
 TlNearWall **tl_near_wall(const TlNear *near, int64_t body, int boundary);
 
-/* The two bodies of a pair, avatars both. turn: their rotation matrices. both: nodes of b too. way:
- * how far they move against each other in a step, about. band, reach: a list that is made on the
- * way serves at least these (TlWanted). */
+/* The two bodies of a pair, avatars both, or an avatar and a sphere, in this order. turn: their
+ * rotation matrices. both: nodes of b too. way: how far they move against each other in a step,
+ * about. band, reach: a list that is made on the way serves at least these (TlWanted). */
 typedef struct TlNearQuery {
   const TlBodies *bodies;
   int64_t a, b;
@@ -71,9 +71,10 @@ typedef struct TlNearQuery {
 } TlNearQuery;
 
 /* Does what the pair's last query found, less what the bodies have gone since, tell that no node
- * has a gap below 0? For pair `number` of the broad phase, as tl_near_update left the bodies: a few
- * loads, where tl_near_points needs the poses to say the same. false: it may be. Only where no body
- * reaches beyond its radius (forces, no contacts to come). */
+ * has a gap below 0 (below `above`: a sphere that seeks)? For pair `number` of the broad phase, as
+ * tl_near_update left the bodies: a few loads, where tl_near_points needs the poses to say the
+ * same. false: it may be. Only where no body reaches beyond its radius (forces, no contacts to
+ * come). */
 bool tl_near_clear(const TlNear *near, const TlBodies *bodies, size_t number);
 
 /* Brings the lists of pair `number` of the broad phase into the cache; changes nothing. First the

@@ -11,7 +11,7 @@ static const double TURN_NS = 15, LIGHT_NS = 100, SEARCH_NS = 1000;
 
 /* ---- one slot ---- */
 
-/* A pair of which one has no nodes, so that no list serves it. */
+/* A pair of which one has no nodes, and no list serves it: one lookup may tell. */
 static bool apart(const TlNearQuery *q, const TlWanted *wanted, TlPoints *points) {
   const TlBodies *x = q->bodies;
   const TlShape *shape_a = x->shape[q->a], *shape_b = x->shape[q->b];
@@ -37,8 +37,8 @@ static TlStatus seek(const TlNearQuery *query, TlNearPair **list, bool first, Tl
   q.band = starts.band;
   q.reach = 0;
   q.above = starts.band;
+  if (tl_narrow_holds(q.bodies, sphere, grain)) q.near = NULL; /* nodes alone do not tell */
   TL_TRY(tl_near_points(list, &q, &starts, points));
-  if (points->count == had) return TL_OK;
   return tl_narrow_seek(q.bodies, sphere, grain, q.turn_a, first ? 0 : 1, had, wanted, points);
 }
 

@@ -188,6 +188,40 @@ static TlStatus check_slope(const TlAvatar *a, double *steepest) {
       mean, *steepest);
 }
 
+/* ---- balls between nodes ---- */
+
+static void nearer_node(const TlShape *shape, int32_t i, TlVec3 p, double *least) {
+  const TlNodeSphere *s = &shape->sphere[i];
+  if (tl_norm(tl_sub(p, tl_sphere_centre(s))) - s->radius >= *least) return;
+  if (!s->leaf) {
+    int32_t a = i + 1, b = shape->sphere[a].next;
+    bool first = tl_norm2(tl_sub(p, tl_sphere_centre(&shape->sphere[a]))) <=
+                 tl_norm2(tl_sub(p, tl_sphere_centre(&shape->sphere[b])));
+    nearer_node(shape, first ? a : b, p, least);
+    nearer_node(shape, first ? b : a, p, least);
+    return;
+  }
+  for (int32_t k = s->first; k < s->first + s->count; k++)
+    *least = tl_min(*least, tl_norm(tl_sub(p, tl_shape_node(shape, shape->node_index[k]))));
+}
+
+/* A ball about a grid point, of radius phi there, touches; how far is it from the nearest node? A
+ * larger one that touches at the same place holds it and is nearer. Of balls of one to two cells,
+ * and a tenth of a cell for those about no grid point. */
+static void measure_deficit(TlShape *shape) {
+  const TlAvatar *a = shape->avatar;
+  double h = a->spacing_m, most = 0;
+  for (int32_t k = 0; k < a->nz; k++)
+    for (int32_t j = 0; j < a->ny; j++)
+      for (int32_t i = 0; i < a->nx; i++) {
+        double phi = a->phi[((int64_t)k * a->ny + j) * a->nx + i], least = INFINITY;
+        if (!(phi > h && phi < 2 * h)) continue;
+        nearer_node(shape, 0, tl_axpy(a->origin_m, h, tl_vec3(i, j, k)), &least);
+        most = tl_max(most, least - phi);
+      }
+  shape->node_deficit = most + 0.1 * h;
+}
+
 TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
   double steepest;
   TL_TRY(check_new(shapes, id));
@@ -206,6 +240,7 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
                      .lipschitz_out = sqrt(1 + lipschitz * lipschitz),
                      .node_spacing = sqrt(avatar->area_m2 / avatar->node_count)};
   TlStatus status = avatar_tree(shape, avatar);
+  if (status == TL_OK && shapes->balls) measure_deficit(shape);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
   return status;
@@ -231,7 +266,11 @@ TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *
   if (shape->node_count > 0) shape->node_spacing = sqrt(mass.area_m2 / shape->node_count);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
-  return status;
+  if (status != TL_OK || !kind->alone || shapes->balls) return status;
+  shapes->balls = true;
+  for (size_t i = 0; i < shapes->count; i++)
+    if (shapes->shape[i]->avatar) measure_deficit(shapes->shape[i]);
+  return TL_OK;
 }
 
 double tl_shape_phi(const TlShape *shape, TlVec3 p, TlVec3 *gradient) {

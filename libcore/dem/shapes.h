@@ -31,6 +31,8 @@ typedef struct TlShape {
   double lipschitz_out; /* and outside: sqrt(1 + lipschitz^2), distance to the box and phi there
                            change at right angles */
   double node_spacing;  /* mean distance of neighbouring nodes */
+  double node_deficit;  /* of a ball of two cells or more that touches the surface the nearest node
+                           is no farther than this: measured when balls are there, else 0 */
   int32_t node_count, sphere_count;
   int32_t *node_index; /* numbers of the nodes in the tree's order, owned */
   TlVec3 *node;        /* of a closed form, by number, owned; an avatar has its own */
@@ -40,6 +42,7 @@ typedef struct TlShape {
 typedef struct TlShapes {
   TlShape **shape; /* sorted by id; the structs do not move */
   size_t count, capacity;
+  bool balls; /* shapes that seek their points from others' nodes are among them (narrow.h) */
 } TlShapes;
 
 void tl_shapes_free(TlShapes *shapes);

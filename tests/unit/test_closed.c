@@ -10,6 +10,7 @@
 #include "dem/step.h"
 #include "shape/solids.h"
 #include "shape/superellipsoid.h"
+#include "shape/thin.h"
 
 enum { BOX = 1, CYLINDER = 2, SPHERE = 3, GRID_BOX = 4, CROSS = 5, TETRAHEDRON = 6 };
 static const double G = 9.81, PI = 3.14159265358979323846;
@@ -325,14 +326,18 @@ static void place(Rig *rig, int64_t shape, TlVec3 x, TlQuat q) {
 }
 
 /* The deepest of the points of body 0 in body 1. */
-static TlPoint deepest(Rig *rig, TlPoints *points) {
-  TlWanted wanted = {0.01, INFINITY, INFINITY};
+static TlPoint deepest_within(double margin, Rig *rig, TlPoints *points) {
+  TlWanted wanted = {margin, INFINITY, INFINITY, 0};
   TlPoint least = {.gap = INFINITY};
   points->count = 0;
   CK_OK(tl_narrow_nodes(&rig->bodies, 0, 1, 0, &wanted, points));
   for (size_t i = 0; i < points->count; i++)
     if (points->point[i].gap < least.gap) least = points->point[i];
   return least;
+}
+
+static TlPoint deepest(Rig *rig, TlPoints *points) {
+  return deepest_within(0.01, rig, points);
 }
 
 static TlQuat random_rotation(TlRandom *r) {
@@ -499,6 +504,35 @@ static double sink(Rig *rig, double near, double spacing, TlVec3 way) {
   return least_of_all(rig, near, &best);
 }
 
+/* Thinned nodes: a tip may lie well off all of them, and a ball of any size finds it as it touches;
+ * and deep inside a grain, where no node is near, it is pushed out. */
+START_TEST(a_sphere_misses_no_place_between_nodes) {
+  Rig rig;
+  TlPoints points = {0};
+  TlRandom r = {93, 0, 0};
+  TlAvatar thin;
+  rig_open(&rig);
+  CK_OK(tl_avatar_thin(&rig.tetrahedron, 6, &thin));
+  CK_OK(tl_shapes_add(&rig.shapes, 60, &thin));
+  for (int i = 0; i < 60; i++) {
+    rig.bodies.owned = rig.bodies.total = 0;
+    place(&rig, SPHERE, NONE, UPRIGHT);
+    place(&rig, 60, NONE, UPRIGHT);
+    double least = sink(&rig, 2 * thin.spacing_m, thin.spacing_m, tl_unit(random_point(&r, 1)));
+    ck_assert(least < 0);
+    CK_NEAR(deepest_within(0, &rig, &points).gap, least, 0.1 * thin.spacing_m);
+  }
+  rig.bodies.position[0] = tl_vec3(1e-4, 2e-4, 3e-4);
+  rig.bodies.radius[0] *= 0.5;
+  rig.bodies.scale[0] *= 0.5;
+  TlPoint p = deepest_within(0, &rig, &points);
+  ck_assert_msg(p.gap < -rig.bodies.radius[0], "gap %g m in the middle", p.gap);
+  tl_free(points.point);
+  rig_close(&rig);
+  tl_avatar_free(&thin);
+}
+END_TEST
+
 /* A ball of 5, 14, 48 cells, a little into a grain with edges and arms: it bears on the deepest
  * place of all. Sought from the one place that its centre is pushed to, a third were on another,
  * and some touched nowhere. What is left, mostly on edges, is descent from cell to cell of the
@@ -585,6 +619,6 @@ TL_TEST_MAIN("closed-form grains", what_is_told_apart_has_no_point,
              a_sliding_cylinder_ends_rolling_at_two_thirds,
              dropped_boxes_and_cylinders_come_to_rest, a_standing_cylinder_stands,
              a_box_meets_grains_as_its_gridded_avatar_does,
-             a_sphere_finds_the_deepest_of_all_places,
+             a_sphere_finds_the_deepest_of_all_places, a_sphere_misses_no_place_between_nodes,
              the_gap_of_a_sphere_does_not_jump_at_sharp_edges, cylinders_meet_by_their_sides,
              points_of_a_cylinder_find_its_deepest_place)

@@ -17,6 +17,7 @@
 /* Six shapes about 20 mm across: smooth, sharp-edged, concave, as scanned. */
 enum { SMOOTH = 0, BOX, CROSS, LOBES, ANGULAR, AVATARS, CLOSED_BOX = AVATARS, SHAPES };
 
+static const TlVec3 NONE = {0, 0, 0};
 static TlAvatar avatar[AVATARS];
 static TlShapes shapes;
 
@@ -326,6 +327,36 @@ START_TEST(a_sphere_seeks_the_same_point_by_lists_tree_and_every_node) {
 }
 END_TEST
 
+/* Where nodes of a symmetric grain are equally far the order in which a search finds them must not
+ * show: on its axes and diagonals, by a list just made and by an older one. */
+START_TEST(a_sphere_seeks_the_same_point_where_nodes_tie) {
+  shapes_open();
+  double one = 0.01;
+  CK_OK(tl_shapes_add_closed(&shapes, 50, tl_closed_kind("sphere"), &one));
+  TlPoints found = {0};
+  TlMargin m = {.way = 1e-5, .size = 0.01};
+  int touched = 0;
+  for (int i = 0; i < 27; i++) {
+    TlVec3 way = tl_vec3(i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1);
+    TlBodies b = {0};
+    TlNear near = {0};
+    if (tl_norm2(way) == 0) continue;
+    place(&b, BOX, NONE, (TlQuat){1, 0, 0, 0}, 1);
+    place(&b, 50, NONE, (TlQuat){1, 0, 0, 0}, 1);
+    for (int k = 0; k < 2; k++) b.reach[k] = b.radius[k] + 0.003;
+    for (int step = 0; step < 40; step++) {
+      b.position[1] = tl_scale(0.0225 - 1.5e-4 * step, tl_unit(way));
+      touched += sought_all_ways(&near, &b, &m, &found) == 1;
+    }
+    tl_near_free(&near);
+    tl_bodies_free(&b);
+  }
+  ck_assert_msg(touched > 300, "%d touch", touched);
+  tl_points_free(&found);
+  shapes_close();
+}
+END_TEST
+
 START_TEST(kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose) {
   shapes_open();
   TlRandom r = {42, 0, 0};
@@ -613,6 +644,7 @@ END_TEST
 
 TL_TEST_MAIN("near", what_a_path_tells_clear_touches_nowhere,
              a_sphere_seeks_the_same_point_by_lists_tree_and_every_node,
+             a_sphere_seeks_the_same_point_where_nodes_tie,
              kept_lists_find_what_testing_every_node_finds,
              kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose,
              kept_lists_find_what_testing_every_node_finds_over_terrain_and_its_edge,
