@@ -34,8 +34,10 @@ keys_friction = contact.friction=$(1)
 values_friction := 0.2 0.8
 keys_void =
 values_void := 0.2 0.5
+# a specimen that still swings from it has no initial modulus
 keys_density = triaxial.stages.0.void_ratio=$(1) triaxial.stages.0.friction=0 \
-  triaxial.stages.0.ramp_s=0.04 triaxial.stages.0.most_s=0.3
+  triaxial.stages.0.ramp_s=0.04 triaxial.stages.0.until_unbalanced=0.003 \
+  triaxial.stages.0.until_kinetic_share=0.001 triaxial.stages.0.most_s=0.3
 values_density := 0.45 0.5 0.55
 keys_membrane-size = triaxial.membrane.radius_m=$(1)
 values_membrane-size := 0.002 0.0035

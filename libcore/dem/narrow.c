@@ -305,8 +305,8 @@ TlStatus tl_narrow_seek(const TlBodies *b, int64_t sphere, int64_t to, const TlM
   way.side = side;
   double spacing = shape->node_spacing / way.map.ratio, radius = b->shape[sphere]->size[0];
   double near = between(b, to) / b->scale[sphere];
-  /* farther than nodes of a flat face can be that come nearly as near */
-  Starts starts = {.apart = tl_max(2 * spacing, sqrt(spacing * radius))};
+  /* farther than nodes of a flat face can be that come nearly as near, but where they are few */
+  Starts starts = {.apart = tl_min(0.5 * radius, tl_max(2 * spacing, sqrt(spacing * radius)))};
   TlPoint *node = points->point + had;
   size_t count = points->count - had;
   double least = tl_min(starts_of(&way, node, count), wanted->margin / b->scale[sphere]);
