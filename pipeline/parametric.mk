@@ -94,6 +94,8 @@ $(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY) | $(OUT)/$(
 	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%) $(patsubst %,--set=%,$(call settles_$(FIGURE),$*))
 	@touch $@
 
+.PRECIOUS: $(OUT)/$(FIGURE)/specimen-%.done
+
 # The value is the folder's name after the figure's.
 $(OUT)/$(FIGURE)/%.done: $(settled).done $(STUDY) | $(OUT)/$(FIGURE)
 	$(call solve,$(FIGURE)-$*,$(OUT)/$(FIGURE)/$*,$^) $(STUDY) --catalog=$(OUT)/catalog.tals \

@@ -112,12 +112,15 @@ static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure,
   if (s->void_ratio > 0 && s->friction < 0)
     return fail_stage(study, i, "friction",
                       "is missing: how low may it fall on the way to void_ratio?");
+  if (s->void_ratio > 0 && !(s->ramp_s > 0))
+    return fail_stage(study, i, "ramp_s",
+                      "is missing: within what time does the pressure come, and friction fall?");
   if (s->most_s > 0 && s->most_s < s->least_s)
     return fail_stage(study, i, "most_s", "is less than least_s");
   return TL_OK;
 }
 
-static TlStatus check_stages(const TlTriaxialSetup *t, const TlStudy *study) {
+static TlStatus check_stages(const TlTriaxialSetup *t, double friction, const TlStudy *study) {
   const TlStageSetup *stage = t->stages.items;
   double pressure = 0;
   if (t->stages.count == 0)
@@ -125,6 +128,10 @@ static TlStatus check_stages(const TlTriaxialSetup *t, const TlStudy *study) {
   for (int64_t i = 0; i < t->stages.count; i++) {
     if (stage[i].pressure_Pa >= 0) pressure = stage[i].pressure_Pa;
     TL_TRY(check_stage(&stage[i], i, pressure, study));
+    if (stage[i].void_ratio > 0 && stage[i].friction >= friction)
+      return fail_stage(
+          study, i, "friction",
+          "is no lower than contact.friction: it shall fall on the way to void_ratio");
   }
   return TL_OK;
 }
@@ -150,7 +157,7 @@ TlStatus tl_triaxial_check(const TlSetup *setup, const TlStudy *study) {
   if (setup->release.assembly == TL_ASSEMBLY_POURED)
     return tl_study_fail(study, TL_EINPUT, "release.assembly",
                          "grains are poured in a study of their own, and taken from its results");
-  return check_stages(t, study);
+  return check_stages(t, setup->contact.friction, study);
 }
 
 /* ---- the parts ---- */

@@ -257,7 +257,8 @@ static bool is_over(const TlRun *run, double deviatoric) {
   const TlTriaxial *t = &run->triaxial;
   double lasted = in_stage_s(run);
   if (lasted < s->least_s || lasted < s->ramp_s) return false;
-  if (s->void_ratio > 0 && t->relaxed == 0) return false;
+  /* not before forces were balanced with the grains' own friction */
+  if (s->void_ratio > 0 && (t->relaxed == 0 || t->relaxed == run->totals.steps)) return false;
   switch (s->kind) {
   case TL_STAGE_CONSOLIDATE:
     return at_rest(run);
@@ -295,11 +296,13 @@ static TlStatus relax(TlRun *run) {
         "step %lld: under the cell pressure the specimen has a void ratio of %.4f, below "
         "the %.4f of triaxial.stages.%lld.void_ratio: settle it with more friction",
         (long long)run->totals.steps, e, s->void_ratio, (long long)t->stage);
-  if (e > s->void_ratio && falls > s->ramp_s && at_rest(run))
+  bool late = s->most_s > 0 && in_stage_s(run) >= s->most_s;
+  if (e > s->void_ratio && (late || (falls > 2 * s->ramp_s && at_rest(run))))
     return tl_fail(TL_EINPUT,
-                   "step %lld: the specimen has come to rest at a void ratio of %.4f, above the "
-                   "%.4f of triaxial.stages.%lld.void_ratio: a lower friction there",
-                   (long long)run->totals.steps, e, s->void_ratio, (long long)t->stage);
+                   "step %lld: the specimen has %s a void ratio of %.4f, above the %.4f of "
+                   "triaxial.stages.%lld.void_ratio: a lower friction there, or more most_s",
+                   (long long)run->totals.steps, late ? "by most_s" : "come to rest at", e,
+                   s->void_ratio, (long long)t->stage);
   if (e > s->void_ratio) return TL_OK;
   if (tl_comm_rank(run->comm) == 0)
     tl_log_info("step %lld: void ratio %.4f, with friction %.3g: from here on it is %g again",

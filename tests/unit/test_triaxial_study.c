@@ -52,6 +52,12 @@ START_TEST(what_makes_no_sense_is_said_at_its_key) {
           "  stages: [{kind: consolidate, pressure_Pa: 10, void_ratio: 0.5}]\n",
           "triaxial.stages.0.friction: is missing");
   refused(CELL METHOD SIZE SKIN
+          "  stages: [{kind: consolidate, pressure_Pa: 10, void_ratio: 0.5, friction: 0}]\n",
+          "triaxial.stages.0.ramp_s: is missing");
+  refused(CELL METHOD SIZE SKIN "  stages: [{kind: consolidate, pressure_Pa: 10, ramp_s: 1, "
+                                "void_ratio: 0.5, friction: 2}]\n",
+          "triaxial.stages.0.friction: is no lower than contact.friction");
+  refused(CELL METHOD SIZE SKIN
           "  stages: [{kind: hold, pressure_Pa: 10, least_s: 1, void_ratio: 0.5}]\n",
           "triaxial.stages.0.void_ratio: is a consolidate stage's");
   refused(CELL METHOD SIZE SKIN "  stages: [{kind: squeeze}]\n", "consolidate|shear|hold");
