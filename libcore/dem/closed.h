@@ -36,6 +36,13 @@ typedef struct TlField {
   double apart;
 } TlField;
 
+/* Does p lie nearer than `apart` to one of these? */
+static inline bool tl_closed_beside(TlVec3 p, const TlVec3 *known, int count, double apart) {
+  for (int i = 0; i < count; i++)
+    if (tl_norm2(tl_sub(p, known[i])) < apart * apart) return true;
+  return false;
+}
+
 typedef struct TlClosedPoint {
   TlVec3 p, n; /* body frame, unit scale */
   double gap;

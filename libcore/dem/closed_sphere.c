@@ -71,19 +71,13 @@ static TlVec3 on(double length, TlVec3 x) {
   return tl_scale(length, tl_unit(x));
 }
 
-static bool beside(TlVec3 x, const TlVec3 *known, int count, double apart) {
-  for (int i = 0; i < count; i++)
-    if (tl_norm2(tl_sub(x, known[i])) < apart * apart) return true;
-  return false;
-}
-
 /* From each start that is not beside where another one led. */
 static bool seek_from_all(const double *size, const TlField *field, double length, Place *best) {
   TlVec3 known[TL_CLOSED_STARTS];
   int count = 0;
   for (int i = 0; i < field->start_count; i++) {
     Place found = {.phi = INFINITY};
-    if (beside(on(size[0], field->start[i]), known, count, field->apart)) continue;
+    if (tl_closed_beside(on(size[0], field->start[i]), known, count, field->apart)) continue;
     if (!seek(field, length, field->start[i], &found)) return false;
     known[count++] = on(size[0], found.x);
     if (found.phi < best->phi) *best = found;

@@ -255,18 +255,13 @@ TlWanted tl_narrow_starts(const TlBodies *b, int64_t to, const TlWanted *wanted)
   return (TlWanted){wanted->margin + wide, wide, INFINITY, 0};
 }
 
-static bool far_from_all(const Starts *starts, TlVec3 p) {
-  for (int i = 0; i < starts->count; i++)
-    if (tl_norm2(tl_sub(p, starts->p[i])) < starts->apart * starts->apart) return false;
-  return true;
-}
-
-/* Of the nodes in the sphere's frame the nearest that is far from all starts, however they are
+/* Of the nodes in the sphere's frame the nearest that lies beside no start, however they are
  * ordered; false: none. */
 static bool add_start(Starts *starts, const TlPoint *node, size_t count) {
   const TlPoint *best = NULL;
   for (size_t i = 0; i < count; i++)
-    if ((!best || tl_point_deeper(&node[i], best)) && far_from_all(starts, node[i].p))
+    if ((!best || tl_point_deeper(&node[i], best)) &&
+        !tl_closed_beside(node[i].p, starts->p, starts->count, starts->apart))
       best = &node[i];
   if (best) starts->p[starts->count++] = best->p;
   return best;
@@ -317,10 +312,8 @@ TlStatus tl_narrow_seek(const TlBodies *b, int64_t sphere, int64_t to, const TlM
   return following_points(&way, &starts, wanted, points);
 }
 
-static TlStatus seek_by(TlStatus (*nodes)(const TlBodies *, int64_t, int64_t, int, TlWanted *,
-                                          TlPoints *),
-                        const TlBodies *b, int64_t sphere, int64_t to, int side, TlWanted *wanted,
-                        TlPoints *points) {
+static TlStatus seek_by(TlNarrowSearch nodes, const TlBodies *b, int64_t sphere, int64_t to,
+                        int side, TlWanted *wanted, TlPoints *points) {
   TlWanted starts = tl_narrow_starts(b, to, wanted);
   TlMat3 turn = tl_quat_matrix(b->rotation[to]);
   size_t had = points->count;

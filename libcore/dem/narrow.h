@@ -95,6 +95,8 @@ TlStatus tl_narrow_append(const TlNarrowSide *side, const TlNodeHit *hit, size_t
  * With band = INFINITY exactly what testing every node finds. */
 TlStatus tl_narrow_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
                          TlWanted *wanted, TlPoints *points);
+typedef TlStatus (*TlNarrowSearch)(const TlBodies *, int64_t from, int64_t to, int side, TlWanted *,
+                                   TlPoints *);
 /* The same by testing every node: the oracle. */
 TlStatus tl_narrow_all_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
                              TlWanted *wanted, TlPoints *points);

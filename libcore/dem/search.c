@@ -49,8 +49,7 @@ static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *que
   int64_t a = query->a, b = query->b;
   const TlShape *shape_a = x->shape[a], *shape_b = x->shape[b];
   bool all = config->search == TL_SEARCH_ALL;
-  TlStatus (*nodes)(const TlBodies *, int64_t, int64_t, int, TlWanted *, TlPoints *) =
-      all ? tl_narrow_all_nodes : tl_narrow_nodes;
+  TlNarrowSearch nodes = all ? tl_narrow_all_nodes : tl_narrow_nodes;
   bool follows = shape_a->node_count == 0 || shape_b->node_count == 0;
   bool balls = tl_shape_alone(shape_a) && tl_shape_alone(shape_b); /* one lookup in any case */
   if (follows && lists && config->search == TL_SEARCH_NEAR) {

@@ -12,9 +12,8 @@ typedef struct TlRegion {
   TlVec3 low, high;  /* box: corners, m */
   TlVec3 foot, axis; /* cylinder: middle of one end, vector to that of the other, m */
   double radius_m;
-  double
-      whole_m3; /* of a specimen that lies in it whole: its volume; 0: what is measured fills it */
-  int slab;     /* 0: none; 1: only what lies within the slab, -1: only what does not */
+  double whole_m3; /* volume of a specimen that lies in it whole; 0: what is measured fills it */
+  int slab;        /* 0: none; 1: only what lies within the slab, -1: only what does not */
   TlVec3 slab_point, slab_normal; /* its middle plane; unit */
   double slab_half_m;             /* half of its thickness */
 } TlRegion;

@@ -95,7 +95,8 @@ static TlStatus fail_stage(const TlStudy *study, int64_t i, const char *key, con
   return tl_study_fail(study, TL_EINPUT, path, "%s", text);
 }
 
-static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure,
+/* pressure: of this stage; friction: grain on grain by section contact. */
+static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure, double friction,
                             const TlStudy *study) {
   if (s->kind == TL_STAGE_SHEAR && s->rate_per_s == 0)
     return fail_stage(study, i, "rate_per_s", "is missing: how fast is this specimen sheared?");
@@ -112,6 +113,9 @@ static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure,
   if (s->void_ratio > 0 && s->friction < 0)
     return fail_stage(study, i, "friction",
                       "is missing: how low may it fall on the way to void_ratio?");
+  if (s->void_ratio > 0 && s->friction >= friction)
+    return fail_stage(study, i, "friction",
+                      "is no lower than contact.friction: it shall fall on the way to void_ratio");
   if (s->void_ratio > 0 && !(s->ramp_s > 0))
     return fail_stage(study, i, "ramp_s",
                       "is missing: within what time does the pressure come, and friction fall?");
@@ -127,11 +131,7 @@ static TlStatus check_stages(const TlTriaxialSetup *t, double friction, const Tl
     return tl_study_fail(study, TL_EINPUT, "triaxial.stages", "are missing: what shall be done?");
   for (int64_t i = 0; i < t->stages.count; i++) {
     if (stage[i].pressure_Pa >= 0) pressure = stage[i].pressure_Pa;
-    TL_TRY(check_stage(&stage[i], i, pressure, study));
-    if (stage[i].void_ratio > 0 && stage[i].friction >= friction)
-      return fail_stage(
-          study, i, "friction",
-          "is no lower than contact.friction: it shall fall on the way to void_ratio");
+    TL_TRY(check_stage(&stage[i], i, pressure, friction, study));
   }
   return TL_OK;
 }
