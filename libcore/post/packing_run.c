@@ -258,13 +258,12 @@ TlStatus tl_packing_read(const char *run, const TlScene *scene, int64_t index, T
   return status;
 }
 
-/* Between the rows of the test; before and after them as at their ends. */
+/* Before and after the rows of the test as at their ends. */
 static double cell_volume(const TlTxTest *cell, double time_s) {
-  const double *t = cell->x[TL_TX_TIME], *v = cell->x[TL_TX_VOLUME];
-  int64_t i = 0;
-  while (i < cell->count - 1 && t[i + 1] < time_s) i++;
-  if (i == cell->count - 1 || !(t[i + 1] > t[i]) || time_s <= t[i]) return v[i];
-  return v[i] + (v[i + 1] - v[i]) * (time_s - t[i]) / (t[i + 1] - t[i]);
+  const double *t = cell->x[TL_TX_TIME];
+  int64_t k = 0;
+  double within = tl_max(t[0], tl_min(time_s, t[cell->count - 1]));
+  return tl_tx_between(t, cell->x[TL_TX_VOLUME], cell->count, within, &k);
 }
 
 static TlRegion region_at(const Writing *w, const TlPacking *p, double time_s) {

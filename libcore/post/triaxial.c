@@ -171,6 +171,12 @@ int64_t tl_tx_largest(const TlTxTest *t, TlTx column) {
   return at;
 }
 
+double tl_tx_between(const double *x, const double *y, int64_t count, double at, int64_t *k) {
+  while (*k + 2 < count && x[*k + 1] < at) ++*k;
+  if (count < 2 || !(x[*k + 1] > x[*k])) return y[*k];
+  return y[*k] + (at - x[*k]) / (x[*k + 1] - x[*k]) * (y[*k + 1] - y[*k]);
+}
+
 int64_t tl_tx_backbone(const TlTxTest *t, int64_t *row) {
   double most = -INFINITY;
   int64_t n = 0;

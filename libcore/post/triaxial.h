@@ -99,6 +99,10 @@ const TlTxLeg *tl_tx_last_leg(const TlTxTest *test, int way);
  * its cycles. row[count] owned by the caller; returns how many. */
 int64_t tl_tx_backbone(const TlTxTest *test, int64_t *row);
 
+/* y at `at`, straight between the x[count], which never fall; beyond their ends as along the first
+ * and the last piece. *k: its piece, from 0, only ever moved on. */
+double tl_tx_between(const double *x, const double *y, int64_t count, double at, int64_t *k);
+
 /* ---- the table of measures ---- */
 
 typedef TlStatus (*TlTxMeasure)(const TlTxTest *test, const TlTxOptions *options,

@@ -163,11 +163,8 @@ static TlStatus theirs(const TlMeasured *m, TlTx column, Curve *c) {
   return TL_OK;
 }
 
-/* At x within the curve; *k: its piece, only ever moved on. */
 static double at(const Curve *c, double x, int64_t *k) {
-  while (*k + 2 < c->count && c->x[*k + 1] < x) ++*k;
-  double part = (x - c->x[*k]) / (c->x[*k + 1] - c->x[*k]);
-  return c->y[*k] + part * (c->y[*k + 1] - c->y[*k]);
+  return tl_tx_between(c->x, c->y, c->count, x, k);
 }
 
 /* The next knot of either curve above x, at most high. */
