@@ -51,7 +51,7 @@ solve() { # side, tree, case, study, ranks, steps, sets
 status=0 compared=0
 while IFS='|' read -r name study ranks steps sets; do
   name=${name// /}; study=${study// /}; ranks=${ranks// /}; steps=${steps// /}
-  [ -n "$name" ] && [ "${name:0:1}" != '#' ] || continue
+  case $name in '' | '#'*) continue ;; esac
   if [ $# -gt 0 ]; then case " $* " in *" ${name%-n[0-9]} "* | *" $name "*) ;; *) continue ;; esac; fi
   for side in old new; do
     tree=$old; [ $side = new ] && tree=$new
