@@ -1,5 +1,6 @@
 /* The catalog against SQLite itself: each column and array of docs/catalog.md, written by Talus and
  * read by another program, and the other way round. */
+#include "post/export_levelset.h"
 #include "shape/superellipsoid.h"
 #include "store/catalog.h"
 #include "support/golden.h"
@@ -344,4 +345,46 @@ START_TEST(what_sqlite_writes_talus_reads) {
 }
 END_TEST
 
-TL_TEST_MAIN("golden catalog", what_talus_writes_sqlite_reads, what_sqlite_writes_talus_reads)
+/* YADE would make bodies of these grains where they lay and as they were turned. */
+START_TEST(the_yade_loader_places_and_turns_grains) {
+  static char *command[] = {"talus-test"};
+  const double half = sqrt(0.5);
+  const TlQuat turn[] = {{half, 0, 0, half}, {half, half, 0, 0}};
+  const TlVec3 centre[] = {{0.1, 0.2, 0.3}, {1, 2, 3}};
+  TlGrainRow row[2];
+  TlProvenance p;
+  TlCatalog *c;
+  TlAvatar a;
+  int64_t sample, id;
+  char *path = tl_path_join(tl_test_folder(), "yade.tals"),
+       *folder = tl_path_join(tl_test_folder(), "yade");
+  CK_OK(tl_dir_make(folder));
+  CK_OK(tl_catalog_open(&c, path, TL_CATALOG_CREATE));
+  tl_provenance_begin(&p, "talus-test", 1, command);
+  CK_OK(tl_catalog_begin(c, &p, NULL));
+  CK_OK(tl_catalog_sample(c, "sand", false, (double[]){1e-5, 1e-5, 1e-5}, &sample));
+  for (int i = 0; i < 2; i++) {
+    CK_OK(tl_avatar_superellipsoid(3e-3, 2e-3, 1e-3, 1, 1, 1e-4, 90, &a));
+    a.label = (uint32_t)i + 1;
+    a.border = i == 1;
+    a.scan_centroid_m = centre[i];
+    a.scan_rotation = turn[i];
+    CK_OK(tl_catalog_add_avatar(c, sample, &a, &id));
+    CK_OK(tl_catalog_grain(c, id, &row[i]));
+    char *stem = tl_format("%s/grain_%06d", folder, (int)id);
+    CK_OK(tl_npy_write(stem, false, &a));
+    tl_free(stem);
+    tl_avatar_free(&a);
+  }
+  CK_OK(tl_yade_loader_write(folder, false, row, 2, c));
+  CK_OK(tl_catalog_commit(c));
+  tl_catalog_close(c);
+  tl_provenance_free(&p);
+  golden("yade", folder);
+  tl_free(folder);
+  tl_free(path);
+}
+END_TEST
+
+TL_TEST_MAIN("golden catalog", what_talus_writes_sqlite_reads, what_sqlite_writes_talus_reads,
+             the_yade_loader_places_and_turns_grains)
