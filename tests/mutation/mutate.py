@@ -412,6 +412,16 @@ def field_of(match):
     return match.group(1) + turn[match.group(2)]
 
 
+def negated(match):
+    """if (a) b: if (!(a)) b, where the condition ends on the line."""
+    depth = 0
+    for i, c in enumerate(match.group(1)):
+        depth += (c == '(') - (c == ')')
+        if depth < 0:
+            return '!(' + match.group(1)[:i] + ')' + match.group(1)[i:]
+    return match.group(1)
+
+
 # operator: list of (regexp on a blanked line, replacement of the match)
 OPERATORS = {
     'sign': [(r'(?<=[\w)\]]) \+ (?=[\w(])', ' - '), (r'(?<=[\w)\]]) - (?=[\w(])', ' + '),
@@ -419,9 +429,11 @@ OPERATORS = {
     'factor': [(r'(?<=[\w)\]]) \* (?=[\w(])', ' / '), (r'(?<=[\w)\]]) / (?=[\w(])', ' * ')],
     'comparison': [(r' < ', ' <= '), (r' > ', ' >= '), (r' <= ', ' < '), (r' >= ', ' > '),
                    (r' == ', ' != '), (r' != ', ' == '), (r' < ', ' > '), (r' > ', ' < ')],
-    'logic': [(r' && ', ' || '), (r' \|\| ', ' && '), (r'(?<=\bif \()(?=\w)', '!'), (r'!(?=\w)', '')],
+    'logic': [(r' && ', ' || '), (r' \|\| ', ' && '), (r'(?<=\bif \()(.*)$', negated),
+              (r'(?<![\w)] )!(?=[\w(])', '')],
     'constant': [(NUMBER, other_number)],
-    'arguments': [(r'(?<=\w)\(([\w.>\-\[\]]+), ([\w.>\-\[\]]+)\)',
+    'arguments': [(r'(?<!tl_add)(?<!tl_dot)(?<!fmin)(?<!fmax)(?<!hypot)(?<!tl_min)(?<!tl_max)(?<=\w)'
+                   r'\(([\w.>\-\[\]]+), ([\w.>\-\[\]]+)\)',
                    lambda m: '(%s, %s)' % (m.group(2), m.group(1)))],
     'dropped': [(r'^\s+(?!return|break|continue|else|case|goto|const|static|struct|enum)'
                  r'[\w.>\-\[\]*+()]+(?:\+\+|--|\(.*\)| [-+*/|&^]?= .*);$', ';')],
@@ -432,24 +444,39 @@ OPERATORS = {
               (r'\bsin\b', 'cos'), (r'\bcos\b', 'sin'),
               (r'\bn([xyz])\b', lambda m: field_of(re.match(r'(n)(.)', m.group(0))))],
 }
-# Not drawn: what frees memory (make check-asan finds leaks), what logs, and prototypes or tables.
-UNWANTED = re.compile(r'\b(tl_free|\w+_free|\w+_close|\w+_abort|tl_log_\w+|tl_fail\w*|tl_context|assert'
-                      r'|static_assert|printf|fprintf|tl_progress\w*|tl_arena_\w+|free|omp)\b'
-                      r'|^(static|typedef|extern|enum|struct|TlStatus|const)\b|^\S.*\)\s*\{?$')
+# Not drawn, in any line of a statement: what frees memory (make check-asan finds leaks), logs, words of
+# errors, what passes a status on, and heads of functions and arrays.
+UNWANTED = re.compile(r'\b(tl_free|\w+_free|\w+_close|\w+_abort|tl_log_\w+|tl_\w*fail\w*|tl_context|assert'
+                      r'|static_assert|\w*printf|tl_progress\w*|tl_arena_\w+|free|omp)\b|status [=!]=')
+HEAD = re.compile(r'^(static|typedef|extern|enum|struct|TlStatus|const)\b|^\S.*\)\s*\{?$'
+                  r'|^\s*(char|float|double|int|bool|u?int\d+_t|size_t|Tl\w+) [^=;]*\[[^=;]*;$'
+                  r'|^\s*(char|double|float) \w+\[\w+\]')
 
 
 def places(path):
     """All (operator, line number, new line) of a file, in a fixed order."""
     text = open(os.path.join(ROOT, path)).read()
     raw, lines = text.split('\n'), blank(text)
-    inside, found = False, []
+    inside, found, statement, start = False, [], '', 0
+    wanted = [False] * len(lines)
     for i, line in enumerate(lines):
         if re.match(r'^\}', line):
             inside = False
-        usable = inside and not UNWANTED.search(line) and line.strip()
-        if re.search(r'\)\s*\{\s*$', line) and not line.startswith((' ', '}')):
+        if inside:
+            if not statement:
+                start = i
+            statement += line + '\n'
+            if re.search(r'[;{}]\s*$', line) or not line.strip():
+                for k in range(start, i + 1):
+                    wanted[k] = not UNWANTED.search(statement)
+                statement = ''
+        elif re.search(r'\)\s*\{\s*$', line) and not line.startswith((' ', '}')):
             inside = True
-        if not usable:
+            statement = ''
+        if line.rstrip() == '{':
+            inside = True
+    for i, line in enumerate(lines):
+        if not wanted[i] or not line.strip() or HEAD.search(line):
             continue
         for operator in sorted(OPERATORS):
             for pattern, replacement in OPERATORS[operator]:
@@ -463,9 +490,30 @@ def places(path):
     return raw, found
 
 
+def compiles(path, raw, i, new):
+    """Is the mutant a program? (So that arguments of two types are not drawn.)"""
+    if not path.endswith('.c'):
+        return True
+    flags = subprocess.run('pkg-config --cflags hdf5-serial libtiff-4 gdal ompi-c libpng yaml-0.1 check', shell=True,
+                           text=True, stdout=subprocess.PIPE).stdout.split()
+    work = os.path.join(WORK, 'draw', os.path.dirname(path))
+    os.makedirs(work, exist_ok=True)
+    file = os.path.join(work, os.path.basename(path))
+    with open(file, 'w') as out:
+        out.write('\n'.join(raw[:i] + [new] + raw[i + 1:]))
+    version = os.path.join(WORK, 'draw', 'version.h')
+    with open(version, 'w') as out:
+        out.write('#define TL_VERSION ""\n#define TL_COMMIT ""\n#define TL_BUILD_FLAGS ""\n')
+    return subprocess.run(
+        ['gcc', '-std=c17', '-fsyntax-only', '-Werror=int-conversion', '-Werror=incompatible-pointer-types',
+         '-Werror=discarded-qualifiers', '-fopenmp', '-D_DEFAULT_SOURCE', '-D_XOPEN_SOURCE=700',
+         '-Ilibcore', '-Itools', '-I' + os.path.join(WORK, 'draw'), *flags, file],
+        cwd=ROOT, stderr=subprocess.DEVNULL).returncode == 0
+
+
 def draw(count, seed):
-    """Modules by turns, each place of a module with the same chance, operators evenly: first an
-    operator, then a place of it; at most two mutants of a file, one of a line."""
+    """Modules by the root of their number of places, at least eight of each; in a module first an operator,
+    then a place of it, each with the same chance; at most two mutants of a file, one of a line."""
     generator = random.Random(seed)
     files = sorted(subprocess.run(['git', 'ls-files', 'libcore/*.c', 'libcore/*.cpp', 'tools/*.c', 'tools/*.h',
                                    'libcore/num/*.h', 'libcore/base/*.h', 'libcore/dem/*.h'],
@@ -481,11 +529,11 @@ def draw(count, seed):
     wanted = {m: max(8, round(count * weight[m] / sum(weight.values()))) for m in modules}
     for module in modules:
         tries = 0
-        while sum(d[0] == module for d in drawn) < wanted[module] and tries < 10000:
+        while sum(d[0] == module for d in drawn) < wanted[module] and tries < 1000:
             tries += 1
             operator = generator.choice(sorted(by_module[module]))
             path, i, raw, new = generator.choice(by_module[module][operator])
-            if used_files.get(path, 0) >= 2 or (path, i) in used_lines:
+            if used_files.get(path, 0) >= 2 or (path, i) in used_lines or not compiles(path, raw, i, new):
                 continue
             used_files[path] = used_files.get(path, 0) + 1
             used_lines.add((path, i))
