@@ -253,5 +253,100 @@ START_TEST(the_pressure_s_work_is_pressure_times_volume) {
 }
 END_TEST
 
+/* Until forces balance; up to a deviatoric stress, down to another. */
+static const char judged_study[] =
+    CELL DEVICE "  - {kind: consolidate, pressure_Pa: 2.0e+4, ramp_s: 1.0e-3, damping_per_s: 400, "
+                "until_unbalanced: 5.0e-2, until_kinetic_share: 4.0e-3, least_s: 2.0e-3}\n"
+                "  - {kind: shear, rate_per_s: 2, until_deviatoric_Pa: 1.2e+4}\n"
+                "  - {kind: shear, rate_per_s: -2, until_deviatoric_Pa: 2.0e+3}\n"
+                "  - {kind: hold, least_s: 1.0e-4}\n";
+
+typedef struct Judged {
+  Watched watched;
+  bool over;        /* by the rule, at the look after the last step */
+  int64_t too_soon; /* looks at which one condition was met alone */
+  double deviatoric[5];
+} Judged;
+
+/* After a step before a look: what the next step's start will find. */
+static void rest_ends_the_stage(Watched *w) {
+  Judged *j = (Judged *)w;
+  const TlRun *run = &w->run;
+  const TlTriaxial *t = &run->triaxial;
+  if (t->stage == 0 && w->step > 1)
+    ck_assert_msg(!j->over, "step %d: the stage goes on at rest", (int)w->step);
+  bool balanced = t->unbalanced > 0 && t->unbalanced < 5e-2,
+       slow = run->totals.ledger.kinetic_J < 4e-3 * run->totals.ledger.elastic_J,
+       look = w->step % LOOK_STEPS == 0, due = (double)w->step * DT >= 2e-3 - 1e-12;
+  if (t->stage == 0) {
+    j->over = look && due && balanced && slow;
+    j->too_soon += look && due && balanced != slow;
+  } else if (t->stage == 1 && w->step == t->begun + 1) {
+    ck_assert_msg(j->over, "step %d: the stage ended before rest", (int)w->step);
+  }
+  if (look && t->look_steps == LOOK_STEPS && t->stage < 4)
+    j->deviatoric[t->stage] = t->look_N / LOOK_STEPS / (t->volume_m3 / t->height_m);
+}
+
+START_TEST(a_stage_ends_by_rest_or_by_stress) {
+  Judged j = {.watched = {.watch = rest_ends_the_stage}};
+  char *results = run_cell(&j.watched, "judged", judged_study);
+  const int64_t *b = j.watched.begun;
+  Table t;
+  open_table(&t, results);
+  ck_assert_int_gt(j.too_soon, 0);
+  ck_assert_int_gt(b[1], 80); /* least_s */
+  for (int stage = 1; stage <= 2; stage++) {
+    /* the mean of the last ten steps' axial stress passed the goal beside the cell pressure, the
+     * ten before had not: a look's change at most */
+    double goal = stage == 1 ? 1.2e4 : 2e3, lines[2] = {0, 0};
+    int64_t end = b[stage + 1];
+    for (int64_t i = 0; i < t.csv.rows; i++) {
+      double q = cell(&t, i, "deviatoric_stress_Pa"), step = cell(&t, i, "step");
+      if (step <= (double)end - LINE_STEPS && step > (double)b[stage]) lines[0] = q;
+      if (step <= (double)end && step > (double)b[stage]) lines[1] = q;
+    }
+    double sign = stage == 1 ? 1 : -1;
+    ck_assert_msg(sign * (goal - lines[0]) > 0, "stage %d: %g", stage, lines[0]);
+    ck_assert_msg(sign * (goal - lines[1]) < 2e3, "stage %d: %g", stage, lines[1]);
+    CK_NEAR(j.deviatoric[stage] - 2e4 - goal, 0, 4e3);
+  }
+  tl_table_free(&t.csv);
+  tl_run_close(&j.watched.run);
+  tl_free(results);
+}
+END_TEST
+
+/* Balls that start beyond the membrane, below the bottom and above the top platen are out of the
+ * cell: counted, taken out, no part of the solid volume; the others stay. */
+START_TEST(what_left_the_cell_is_counted_and_taken_out) {
+  static const char escape_study[] =
+      CELL "- {shape: ball, position_m: [0.04, 0, 0.02]}\n"
+           "- {shape: ball, position_m: [0, -0.05, 0.02]}\n"
+           "- {shape: ball, position_m: [0.001, 0, 0.06]}\n"
+           "outside: remove\n" DEVICE
+           "  - {kind: consolidate, pressure_Pa: 2.0e+4, ramp_s: 1.0e-3, most_s: 1.5e-3}\n";
+  Watched w = {.watch = NULL};
+  char *results = run_cell(&w, "escape", escape_study);
+  Table t;
+  open_table(&t, results);
+  ck_assert_int_eq(w.run.totals.outside, 3);
+  for (int64_t i = 1; i < t.csv.rows; i++) {
+    CK_NEAR(cell(&t, i, "grains"), BALLS, 0);
+    CK_NEAR(cell(&t, i, "escaped"), 3, 0);
+    CK_NEAR(cell(&t, i, "solid_volume_m3") / (BALLS * M_PI * BALL * BALL * BALL / 6), 1, 1e-12);
+  }
+  for (int64_t i = 0; i < w.run.bodies.owned; i++) {
+    TlVec3 x = w.run.bodies.position[i];
+    bool grain = !(w.run.bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
+    ck_assert(!grain || (hypot(x.x, x.y) < RADIUS + BALL && x.z < HEIGHT && x.z > 0));
+  }
+  tl_table_free(&t.csv);
+  tl_run_close(&w.run);
+  tl_free(results);
+}
+END_TEST
+
 TL_TEST_MAIN("triaxial cell", figures_of_a_sheared_cell_have_their_closed_forms,
-             stages_end_where_the_study_says, the_pressure_s_work_is_pressure_times_volume)
+             stages_end_where_the_study_says, the_pressure_s_work_is_pressure_times_volume,
+             a_stage_ends_by_rest_or_by_stress, what_left_the_cell_is_counted_and_taken_out)
