@@ -191,8 +191,9 @@ def targets_of(names, test_folder):
             targets.update(test_folder + '/' + t
                            for t in re.findall(r'TESTBIN[}"]*/([\w-]+)', text))
         else:
-            targets.update(('tools', test_folder + '/' + program) if kind == 'mpi'
-                           else (test_folder + '/' + program,))
+            targets.add(test_folder + '/' + program)
+            if kind == 'mpi':
+                targets.add(test_folder.replace('/test', '/bin/talus-mpirun'))
     return sorted(targets)
 
 
