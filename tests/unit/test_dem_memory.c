@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "dem/broad.h"
 #include "dem/detect.h"
+#include "dem/motion.h"
 #include "dem/step.h"
 #include "run/lattice.h"
 #include "shape/drive.h"
@@ -180,6 +181,32 @@ START_TEST(global_damping_takes_velocity_and_spin_alike) {
 }
 END_TEST
 
+/* ---- attitudes ---- */
+
+/* A ball's attitude after a step is the turn by spin times dt, to the last digit: small turns by
+ * their series, large ones by sine and cosine. */
+START_TEST(a_ball_turns_by_spin_times_time) {
+  static const double angle[] = {1e-9, 1e-3, 0.03, 0.0999, 0.1001, 1, 3};
+  for (int k = 0; k < 7; k++) {
+    TlBodies b = {0};
+    const double dt = 1e-3;
+    TlVec3 axis = tl_unit(tl_vec3(2, -1, 3));
+    tl_test_put(&b, BALL, NONE, UPRIGHT, NONE);
+    b.inertia[0] = tl_vec3(0.25, 0.25, 0.25);
+    b.inverse_inertia[0] = tl_vec3(4, 4, 4);
+    b.momentum[0] = tl_scale(0.25 * angle[k] / dt, axis);
+    tl_motion_turn(&b, 0, dt);
+    TlQuat q = b.rotation[0];
+    double s = sin(0.5 * angle[k]);
+    CK_NEAR(q.w, cos(0.5 * angle[k]), 3e-16);
+    CK_NEAR(q.x, s * axis.x, 3e-16);
+    CK_NEAR(q.y, s * axis.y, 3e-16);
+    CK_NEAR(q.z, s * axis.z, 3e-16);
+    tl_bodies_free(&b);
+  }
+}
+END_TEST
+
 /* ---- walls that move for a time ---- */
 
 static void placed(const TlDrive *d, int64_t during, bool gone, double part, double acted) {
@@ -244,5 +271,5 @@ END_TEST
 
 TL_TEST_MAIN("dem memory", the_list_of_neighbours_never_misses_one,
              a_new_point_takes_over_from_those_that_are_gone,
-             global_damping_takes_velocity_and_spin_alike, a_driven_wall_moves_in_its_time_only,
-             random_turns_point_everywhere)
+             global_damping_takes_velocity_and_spin_alike, a_ball_turns_by_spin_times_time,
+             a_driven_wall_moves_in_its_time_only, random_turns_point_everywhere)
