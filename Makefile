@@ -22,7 +22,7 @@ endif
 # `make deps` installs what is missing (Debian 12); nothing to do where all is there.
 include pipeline/deps.mk
 
-PKGS := hdf5-serial libtiff-4 fftw3 fftw3f sqlite3 yaml-0.1 gdal libpng libzstd libcrypto ompi-c lapacke openblas qhull_r
+PKGS := hdf5-serial libtiff-4 fftw3 fftw3f sqlite3 yaml-0.1 gdal libpng libzstd libcrypto ompi-c lapacke openblas qhull_r libjpeg zlib
 PKG_CONFIG ?= pkg-config
 GOALS_WITHOUT_PACKAGES := deps help clean distclean lint format
 ifneq ($(filter-out $(GOALS_WITHOUT_PACKAGES),$(or $(MAKECMDGOALS),all)),)
