@@ -71,7 +71,7 @@ LDLIBS_ALL := -Wl,--as-needed $(PKG_LIBS) $(ITK_LIBS) -lm
 # ---- files ---------------------------------------------------------------------------------------
 LIB_C := $(sort $(wildcard libcore/*/*.c))
 LIB_CXX := $(sort $(wildcard libcore/*/*.cpp))
-LIB_OBJ := $(LIB_C:%.c=$(OBJ)/%.o) $(LIB_CXX:%.cpp=$(OBJ)/%.o)
+LIB_OBJ := $(LIB_C:%.c=$(OBJ)/%.o) $(LIB_CXX:%.cpp=$(OBJ)/%.o) $(OBJ)/report_assets.o
 LIB := $(OBJ)/libtalus.a
 TOOLS := $(patsubst tools/%.c,%,$(sort $(wildcard tools/talus-*.c)))
 TOOL_BIN := $(TOOLS:%=$(BIN)/%)
@@ -114,6 +114,20 @@ ifeq ($(SAN),1)
 # and its headers step iterators from null, not ours to mend.
 $(OBJ)/libcore/itk/%.o: CXXFLAGS_ALL += -fno-sanitize=pointer-overflow,null,alignment,object-size,vptr
 endif
+
+# The report's scripts, shaders and styles stay readable files; the library holds them as arrays.
+REPORT_FILES := $(sort $(wildcard libcore/post/report/*))
+$(OBJ)/report_assets.c: $(REPORT_FILES) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "post/report_assets.h"'; n=0; \
+	  for f in $(REPORT_FILES); do n=$$((n + 1)); echo "static const char file_$$n[] = {"; \
+	    od -An -v -td1 "$$f" | sed -E 's/ +(-?[0-9]+)/\1,/g'; echo '0};'; done; \
+	  echo 'const TlReportAsset tl_report_assets[] = {'; n=0; \
+	  for f in $(REPORT_FILES); do n=$$((n + 1)); echo "  {\"$${f##*/}\", file_$$n},"; done; \
+	  echo '  {0, 0}};'; } > $@
+$(OBJ)/report_assets.o: $(OBJ)/report_assets.c
+	@echo "  CC  report assets"
+	@$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
 $(OBJ)/%.o: %.c Makefile
 	@mkdir -p $(@D)

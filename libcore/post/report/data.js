@@ -40,6 +40,7 @@ function decodeRun(run, sections) {
   if (run.ground) {
     data.ground = decodeGround(run, sections);
     const g = data.ground;
+    data.drapes = Object.fromEntries(run.ground.drapes.map((d) => [d.key, sections[d.key]]));
     reach(g.x0, g.y0, g.base);
     reach(g.x0 + g.cell * (g.nx - 1), g.y0 + g.cell * (g.ny - 1), g.most);
   }

@@ -424,7 +424,7 @@ class Player {
       return;
     }
     // colours of a grid of bytes: 0 nothing, else 1 to 255 on the map
-    const bytes = fromBase64(drape.grid), pixels = new Uint8Array(4 * bytes.length);
+    const bytes = this.data.drapes[key], pixels = new Uint8Array(4 * bytes.length);
     for (let i = 0; i < bytes.length; i++)
       if (bytes[i]) pixels.set([...mapColour(element("map").value, (bytes[i] - 1) / 254), 200], 4 * i);
     this.scene.drape(pixels, drape.nx, drape.ny);
