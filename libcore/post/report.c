@@ -61,8 +61,8 @@ static TlStatus choose_camera(const TlReportRun *run, TlCamera *camera) {
     tl_frame_free(&frame);
   }
   if (status == TL_OK)
-    status = tl_camera_automatic(&run->scene, &path, false, fov_deg, TL_STILL_WIDTH,
-                                 TL_STILL_HEIGHT, camera);
+    status = tl_camera_automatic(&run->scene, &path, true, fov_deg, TL_STILL_WIDTH, TL_STILL_HEIGHT,
+                                 camera);
   tl_render_path_free(&path);
   return status;
 }
@@ -189,7 +189,7 @@ static TlStatus put_top(Work *w, const char *title, TlHtml *to, TlReportSize *si
           "href=\"#figures\">Figures</a></li><li><a href=\"#plots\">Plots</a></li>%s%s"
           "<li><a href=\"#what\">What ran</a></li></ul></nav>\n",
           run->triaxial ? "" : "<li><a href=\"#quantiles\">Quantiles</a></li>",
-          run->scene.has_terrain ? "<li><a href=\"#map\">Maps</a></li>" : "");
+          run->scene.has_terrain ? "<li><a href=\"#maps\">Maps</a></li>" : "");
   return TL_OK;
 }
 
@@ -216,7 +216,7 @@ static TlStatus put_body(Work *w, TlHtml *to) {
   }
   for (int64_t i = 0, maps = 0; i < w->count; i++) {
     if (!run[i].scene.has_terrain || !run[i].grid.nx) continue;
-    tl_html(to, "<h2%s>Maps%s", maps++ ? "" : " id=\"map\"", w->count > 1 ? ": " : "");
+    tl_html(to, "<h2%s>Maps%s", maps++ ? "" : " id=\"maps\"", w->count > 1 ? ": " : "");
     if (w->count > 1) tl_html_text(to, run[i].label);
     tl_html(to, "</h2>\n");
     TL_TRY(tl_report_maps(to, &run[i].scene, &run[i].motion, &run[i].measure, &run[i].grid,

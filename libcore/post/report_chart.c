@@ -67,7 +67,7 @@ static int power_of(double low, double high) {
 
 static void tick(TlHtml *to, double x, double y, const char *anchor, double value, int power) {
   char text[40];
-  snprintf(text, sizeof text, "%.6g", value / pow(10, power));
+  snprintf(text, sizeof text, "%.6g", value == 0 ? 0.0 : value / pow(10, power));
   tl_html(to, "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>", x, y,
           anchor, text);
 }

@@ -143,12 +143,12 @@ static void relief_pixel(const TlTerrain *t, double x, double y, double pixel_m,
     return;
   }
   TlVec3 sun = tl_vec3(-0.5, 0.5, M_SQRT1_2);
-  double slope = acos(fmin(1, n.z)), light = 0.55 + 0.62 * fmax(0, tl_dot(n, sun));
+  double slope = acos(fmin(1, n.z)), light = 0.66 + 0.56 * fmax(0, tl_dot(n, sun));
   TlVec3 c = tl_colour_of_ground(slope * TL_DEG, 0.6);
   double level = z + t->origin[2], steep = fmax(tan(slope), 0.02) * pixel_m;
   double line = fmax(0.25 * line_cover(level, contour, steep, 1.0),
                      0.5 * line_cover(level, 5 * contour, steep, 1.5));
-  tl_colour_to_bytes(tl_scale(light * light * (1 - line) * 1.15, c), rgb);
+  tl_colour_to_bytes(tl_scale(light * (1 - line) * 1.1, c), rgb);
 }
 
 static TlStatus put_relief(const Map *m, double contour) {
@@ -380,12 +380,12 @@ TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlMotion *motion
           "two frames is not known. Contour lines every %s, light from the north-west. ",
           every > 1 ? " (not all grains are drawn)" : "", text);
   if (t->crs && t->crs[0])
-    tl_html(to, "Coordinates are those of the terrain's coordinate reference system; ");
+    tl_html(to, "Coordinates are those of the terrain's coordinate reference system. ");
   else
     tl_html(to, "The terrain names no coordinate reference system; coordinates are those of its "
                 "raster. ");
   tl_html(to,
-          "the run's own origin lies at %.2f east, %.2f north, %.2f m high.</figcaption>"
+          "The run's own origin lies at %.2f east, %.2f north, %.2f m high.</figcaption>"
           "</figure>\n",
           t->origin[0], t->origin[1], t->origin[2]);
   const TlDeposit *d = &measure->deposit;

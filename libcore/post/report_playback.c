@@ -369,7 +369,7 @@ static TlStatus add_bonds(const TlPlayback *how, TlHtml *head, TlReportData *dat
 /* ---- colours ---- */
 
 static void put_field(TlHtml *head, const TlPlaybackField *f, double low) {
-  tl_html(head, ",{\"key\":");
+  tl_html(head, "{\"key\":");
   tl_html_json(head, f->key);
   tl_html(head, ",\"label\":");
   tl_html_json(head, f->label);
@@ -377,7 +377,7 @@ static void put_field(TlHtml *head, const TlPlaybackField *f, double low) {
   tl_html_json(head, f->unit);
   tl_html(head, ",\"note\":");
   tl_html_json(head, f->note ? f->note : "");
-  tl_html(head, ",\"high\":%.17g,\"colourLow\":%.9g,\"colourHigh\":%.9g}", f->high, low,
+  tl_html(head, ",\"high\":%.17g,\"colourLow\":%.9g,\"colourHigh\":%.9g},", f->high, low,
           tl_render_round_up(f->high));
 }
 
@@ -404,10 +404,7 @@ static TlStatus add_fields(const TlPlayback *how, TlHtml *head, TlReportData *da
     high = fmax(high, d);
   }
   if (!(high > low)) low = 0.5 * high;
-  tl_html(head,
-          ",\"fields\":[{\"key\":\"size\",\"label\":\"diameter\",\"unit\":\"m\",\"note\":"
-          "\"sphere of equal volume\",\"colourLow\":%.9g,\"colourHigh\":%.9g}",
-          low, high > 0 ? high : 1);
+  tl_html(head, ",\"fields\":[");
   if (how->speeds)
     put_field(
         head,
@@ -423,7 +420,18 @@ static TlStatus add_fields(const TlPlayback *how, TlHtml *head, TlReportData *da
     put_field(head, &how->field[i], 0);
     TL_TRY(add_field(how, &how->field[i], data));
   }
-  tl_html(head, ",{\"key\":\"id\",\"label\":\"grain by grain\",\"unit\":\"\",\"note\":\"\","
+  static const struct {
+    double below_m, factor;
+    const char *unit;
+  } shown[] = {{1e-3, 1e6, "µm"}, {0.5, 1e3, "mm"}, {INFINITY, 1, "m"}};
+  int k = 0;
+  while (!(high < shown[k].below_m)) k++;
+  tl_html(head,
+          "{\"key\":\"size\",\"label\":\"diameter\",\"unit\":\"%s\",\"note\":"
+          "\"sphere of equal volume\",\"factor\":%g,\"colourLow\":%.9g,\"colourHigh\":%.9g},",
+          shown[k].unit, shown[k].factor, shown[k].factor * low,
+          high > 0 ? shown[k].factor * high : 1);
+  tl_html(head, "{\"key\":\"id\",\"label\":\"grain by grain\",\"unit\":\"\",\"note\":\"\","
                 "\"colourLow\":0,\"colourHigh\":1}]");
   return TL_OK;
 }

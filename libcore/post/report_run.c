@@ -328,7 +328,6 @@ static const TimePlot time_plots[] = {
      "Grains to whose collisions the solver found no end, so far.", 1, false},
     {"energy_defect_J", "Energy missing from the balance", "energy [J]",
      "Work less all energies and losses, so far; 0 in a perfect calculation.", 1, false},
-    {"cpu_s", "Computing time", "CPU time [s]", "So far, of all threads and ranks.", 1, false},
 };
 
 /* A column of a run's history; false: not there, or zero throughout. x, y: [rows] fresh memory. */
@@ -543,18 +542,24 @@ static int64_t in_order(double *value, int64_t n) {
 
 /* "86.3 (80.1 to 95.4)": the quantile and the values between which it lies in 95 of 100 samples of
  * this size, by the ranks n p +- 1.96 sqrt(n p (1 - p)), whatever the distribution. */
+static const char *brief(char text[40], double value) {
+  if (fabs(value) >= 1e5)
+    tl_html_value(text, 1e3 * round(1e-3 * value));
+  else
+    snprintf(text, 40, fabs(value) >= 1000 ? "%.0f" : "%.3g", value);
+  return text;
+}
+
 static void put_quantile(TlHtml *to, double *sorted, int64_t n, double p) {
   char text[40], low[40], high[40];
   double half = 1.96 * sqrt((double)n * p * (1 - p)), from = (double)n * p - half,
          until = (double)n * p + half;
-  tl_html_value(text, n > 0 ? tl_measure_quantile(sorted, n, p) : NAN);
-  tl_html(to, "<td class=\"n\">%s", text);
-  if (n > 1) {
-    tl_html_value(low, from < 1 ? sorted[0] : sorted[(int64_t)from - 1]);
-    tl_html_value(high, until >= (double)n ? sorted[n - 1] : sorted[(int64_t)ceil(until)]);
-    tl_html(to, "<br><span class=\"small\">%s%s to %s%s</span>", from < 1 ? "under " : "", low,
-            until >= (double)n ? "over " : "", high);
-  }
+  tl_html(to, "<td class=\"n\">%s", brief(text, n > 0 ? tl_measure_quantile(sorted, n, p) : NAN));
+  if (n > 1)
+    tl_html(to, "<br><span class=\"small\">%s%s<br>to %s%s</span>", from < 1 ? "under " : "",
+            brief(low, from < 1 ? sorted[0] : sorted[(int64_t)from - 1]),
+            until >= (double)n ? "over " : "",
+            brief(high, until >= (double)n ? sorted[n - 1] : sorted[(int64_t)ceil(until)]));
   tl_html(to, "</td>");
 }
 
@@ -564,13 +569,11 @@ static void put_spread(TlHtml *to, const double *value, int64_t n) {
   for (int64_t i = 0; i < n; i++) mean += value[i] / (double)n;
   for (int64_t i = 0; i < n; i++) sum += (value[i] - mean) * (value[i] - mean);
   double sd = n > 1 ? sqrt(sum / (double)(n - 1)) : NAN;
-  tl_html_value(mean_text, n > 0 ? mean : NAN);
-  tl_html_value(sd_text, sd);
-  tl_html_value(error_text, sd / sqrt((double)n));
   tl_html(to,
           "<td class=\"n\">%lld</td><td class=\"n\">%s<br><span class=\"small\">± %s</span></td>"
           "<td class=\"n\">%s</td>",
-          (long long)n, mean_text, error_text, sd_text);
+          (long long)n, brief(mean_text, n > 0 ? mean : NAN),
+          brief(error_text, sd / sqrt((double)n)), brief(sd_text, sd));
 }
 
 static TlStatus put_shares(TlHtml *to, const TlReportRun *run, int64_t count, int q,
@@ -613,7 +616,8 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
   TL_TRY(TL_NEW(n, (size_t)count));
   TL_TRY(TL_NEW(one, (size_t)count));
   tl_html(to,
-          "<div class=\"wide\"><table><thead><tr><th>of each grain</th><th>unit</th>%s"
+          "<div class=\"wide\"><table class=\"quantiles\"><thead><tr><th>of each "
+          "grain</th><th>unit</th>%s"
           "<th class=\"n\">grains</th><th class=\"n\">mean</th><th class=\"n\">standard "
           "deviation</th><th class=\"n\">median</th><th class=\"n\">90%%</th>"
           "<th class=\"n\">95%%</th><th class=\"n\">99%%</th><th class=\"n\">largest</th>"
@@ -637,8 +641,7 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
       }
       put_spread(to, v, n[i]);
       for (int k = 0; k < 4; k++) put_quantile(to, v, n[i], share[k]);
-      tl_html_value(text, n[i] > 0 ? v[n[i] - 1] : NAN);
-      tl_html(to, "<td class=\"n\">%s</td></tr>\n", text);
+      tl_html(to, "<td class=\"n\">%s</td></tr>\n", brief(text, n[i] > 0 ? v[n[i] - 1] : NAN));
     }
     status = put_shares(&charts, run, count, q, one, n);
   }

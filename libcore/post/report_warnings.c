@@ -29,7 +29,7 @@ static void warn(TlHtml *items, int64_t *count, const char *format, ...) {
 }
 
 static const char *number(char text[40], double value) {
-  tl_html_value(text, value);
+  snprintf(text, 40, value >= 1000 ? "%.0f" : "%.3g", value);
   return text;
 }
 

@@ -63,7 +63,7 @@ function decodeRun(run, sections) {
 // Value of a field for body b in frame f. Bytes are on a square-root scale from 1; 0 is no value.
 function fieldValues(field, data, sections) {
   const {motion} = data;
-  if (field.key === "size") return (b) => data.diameter[motion.shape[b]] * motion.scale[b];
+  if (field.key === "size") return (b) => field.factor * data.diameter[motion.shape[b]] * motion.scale[b];
   if (field.key === "id") return (b) => motion.id[b];
   const bytes = sections[field.key];
   return (b, f) => {

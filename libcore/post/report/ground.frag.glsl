@@ -2,6 +2,7 @@ in vec3 v_world;
 in vec3 v_normal;
 in vec3 v_colour;
 in vec2 v_drape;
+in float v_side;
 uniform float u_contour;  // height between two lines; 0: none
 uniform float u_level;    // height of z = 0
 uniform float u_draped;   // 1: the picture is laid over
@@ -16,12 +17,12 @@ float line(float level, float step, float width) {
 void main() {
   vec3 colour = v_colour;
 #ifdef LINES
-  if (u_contour > 0.0) {
+  if (u_contour > 0.0 && v_side < 0.5) {
     float level = v_world.z + u_level;
     colour *= 1.0 - max(0.16 * line(level, u_contour, 1.2), 0.34 * line(level, 5.0 * u_contour, 1.6));
   }
 #endif
-  if (u_draped > 0.0) {
+  if (u_draped > 0.0 && v_side < 0.5) {
     vec4 over = texture(u_picture, v_drape);
     colour = mix(colour, over.rgb, over.a);
   }

@@ -8,6 +8,7 @@ out vec3 v_world;
 out vec3 v_normal;
 out vec3 v_colour;
 out vec2 v_drape;
+out float v_side; // 1: of the block, not of the ground
 
 void main() {
   v_world = a_place;
@@ -17,7 +18,8 @@ void main() {
   vec3 meadow = vec3(150, 152, 112), earth = vec3(164, 150, 126), rock = vec3(150, 147, 143);
   v_colour = mix(mix(meadow, earth, clamp(steep, 0.0, 1.0)), rock, clamp(steep - 1.0, 0.0, 1.0)) / 255.0;
   v_colour *= 0.94 + 0.12 * part;
-  if (a_normal.w < 0.0) v_colour = vec3(132, 122, 110) / 255.0; // side of the block
+  v_side = a_normal.w < 0.0 ? 1.0 : 0.0;
+  if (v_side > 0.5) v_colour = vec3(132, 122, 110) / 255.0; // side of the block
   v_drape = (a_place.xy - u_drape.xy) * u_drape.zw;
   gl_Position = u_view * vec4(a_place, 1.0);
 }
