@@ -5,6 +5,7 @@
 #include "post/report_chart.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

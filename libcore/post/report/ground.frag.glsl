@@ -26,5 +26,9 @@ void main() {
     vec4 over = texture(u_picture, v_drape);
     colour = mix(colour, over.rgb, over.a);
   }
+#ifdef COARSE
+  o_colour = vec4(colour, 1.0);
+#else
   o_colour = vec4(lit(colour, v_world, normalize(v_normal)), 1.0);
+#endif
 }

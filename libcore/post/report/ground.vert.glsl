@@ -1,4 +1,5 @@
 // The terrain: colour by slope and height as in talus-render's pictures; a picture may be draped.
+// COARSE: lit at the vertices, which costs a fraction where all is drawn by software.
 layout(location = 0) in vec3 a_place;
 layout(location = 1) in vec4 a_normal;
 uniform mat4 u_view;
@@ -20,6 +21,9 @@ void main() {
   v_colour *= 0.94 + 0.12 * part;
   v_side = a_normal.w < 0.0 ? 1.0 : 0.0;
   if (v_side > 0.5) v_colour = vec3(132, 122, 110) / 255.0; // side of the block
+#ifdef COARSE
+  v_colour = lit(v_colour, a_place, a_normal.xyz);
+#endif
   v_drape = (a_place.xy - u_drape.xy) * u_drape.zw;
   gl_Position = u_view * vec4(a_place, 1.0);
 }

@@ -337,9 +337,9 @@ class Player {
   }
 
   shot(level) {
-    const ratio = [0.8, 1, Math.min(2, window.devicePixelRatio || 1)][level], canvas = this.canvas;
-    const width = Math.max(2, Math.round(canvas.clientWidth * (level ? Math.max(1, ratio) : ratio)));
-    const height = Math.max(2, Math.round(canvas.clientHeight * (level ? Math.max(1, ratio) : ratio)));
+    const ratio = [0.75, 1, Math.max(1, Math.min(2, window.devicePixelRatio || 1))][level], canvas = this.canvas;
+    const width = Math.max(2, Math.round(canvas.clientWidth * ratio));
+    const height = Math.max(2, Math.round(canvas.clientHeight * ratio));
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height});
     const frame = Math.floor(this.at), show = {};
     for (const key of ["grains", "ground", "paths", "bonds", "platens", "walls"]) show[key] = element("show-" + key) ? element("show-" + key).checked : false;

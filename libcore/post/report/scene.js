@@ -33,7 +33,8 @@ class Scene {
                                 [gl.FRAGMENT_SHADER, (fragment === "line" || fragment === "depth" ? "" : this.shaders.light) +
                                                      this.shaders[fragment + ".frag"]]]) {
       const shader = gl.createShader(type);
-      gl.shaderSource(shader, head + text);
+      const light = type === gl.VERTEX_SHADER && switches.includes("COARSE") ? this.shaders.light : "";
+      gl.shaderSource(shader, head + light + text);
       gl.compileShader(shader);
       if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS) && !gl.isContextLost())
         throw new Error(`${key}: ${gl.getShaderInfoLog(shader)}`);
@@ -315,7 +316,7 @@ class Scene {
     this.use(this.program("grain", "grain", shot.cut ? ["CUT", ...shadow] : shadow), shot);
     this.drawBatches();
     if (this.ground && shot.show.ground) {
-      const at = this.use(this.program("ground", "ground", shot.fine ? ["LINES", ...shadow] : shadow), shot);
+      const at = this.use(this.program("ground", "ground", shot.fine ? ["LINES", ...shadow] : ["COARSE"]), shot);
       const g = data.ground;
       gl.uniform2f(at.u_heights, g.least, 1 / (g.most - g.least || 1));
       if (at.u_contour) gl.uniform1f(at.u_contour, g.contour);
