@@ -95,6 +95,7 @@ static TlStatus pack_run(Work *w, int64_t i, int64_t stride, const Fineness *fin
                     .fov_deg = fov_deg,
                     .paths = dots(run, &w->camera[i]),
                     .speeds = true,
+                    .forces_first = run->triaxial,
                     .grid = run->scene.has_terrain && run->grid.nx ? &run->grid : NULL};
   memcpy(how.cells, fine->cells, sizeof how.cells);
   TlStatus status = tl_playback_pack(&how, &w->head[i], &w->data[i]);
@@ -242,8 +243,8 @@ static TlStatus write_runs(Work *w, TlHtml *page, TlReportSize *size) {
   TlStatus status = put_top(w, title, page, size);
   if (status == TL_OK) status = put_player(w, &player, NULL);
   if (status == TL_OK) status = put_body(w, &body);
-  double script = 110e3, room = 1e6 * w->options->max_mb - script - (double)page->size -
-                                (double)body.size - (double)player.size;
+  double room = 1e6 * w->options->max_mb - (double)tl_page_end_bytes(w->count) - 800 -
+                (double)page->size - (double)body.size - (double)player.size;
   if (status == TL_OK) status = fit_playback(w, room, size);
   tl_html(&note,
           "Surfaces follow the level sets, drawn with %d cells along a grain's longest axis "

@@ -53,7 +53,8 @@ static Member *member_of(const Members *all, int64_t id) {
   return all->count ? bsearch(&key, all->item, all->count, sizeof key, by_id) : NULL;
 }
 
-/* A sphere: its nodes are all as far from its centre, to a thousandth. */
+/* A sphere: its nodes are all as far from its centre, to 4 thousandths (nodes lie
+ * on the grid's surface, which is off by one of them at ten cells a radius). */
 static bool is_round(const TlAvatar *a) {
   double least = INFINITY, most = 0;
   for (int32_t i = 0; i < a->node_count; i++) {
@@ -62,7 +63,7 @@ static bool is_round(const TlAvatar *a) {
     least = fmin(least, r);
     most = fmax(most, r);
   }
-  return a->node_count > 0 && most - least < 1e-3 * most;
+  return a->node_count > 0 && most - least < 4e-3 * most;
 }
 
 /* Bodies of the frame that are not among the first `known` (which are in order). */

@@ -114,6 +114,16 @@ TlStatus tl_page_player(TlHtml *to, const TlPageStill *still, int64_t count, con
   return TL_OK;
 }
 
+size_t tl_page_end_bytes(int64_t count) {
+  TlHtml script = {0};
+  put_script(&script);
+  size_t sum = script.size + 600 + 150 * (size_t)count;
+  for (const TlReportAsset *a = tl_report_assets; a->name; a++)
+    if (strstr(a->name, ".glsl")) sum += strlen(a->text) + 100;
+  tl_html_free(&script);
+  return sum;
+}
+
 void tl_page_end(TlHtml *to, const TlHtml *head, const TlReportData *data, int64_t count) {
   tl_html(to,
           "<footer><p class=\"small\">Made by talus-report %s, commit <code>%s</code>. This "

@@ -18,6 +18,8 @@ typedef struct TlPageStill {
 } TlPageStill;
 TlStatus tl_page_player(TlHtml *to, const TlPageStill *still, int64_t count, const char *note);
 
+/* Bytes that tl_page_end adds beside heads and data. */
+size_t tl_page_end_bytes(int64_t count);
 /* Heads and data of the playback, shaders and script, the end. */
 void tl_page_end(TlHtml *to, const TlHtml *head, const TlReportData *data, int64_t count);
 

@@ -378,7 +378,27 @@ static void put_field(TlHtml *head, const TlPlaybackField *f, double low) {
   tl_html(head, ",\"note\":");
   tl_html_json(head, f->note ? f->note : "");
   tl_html(head, ",\"high\":%.17g,\"colourLow\":%.9g,\"colourHigh\":%.9g},", f->high, low,
-          tl_render_round_up(f->high));
+          tl_render_round_up(f->shown > 0 ? f->shown : f->high));
+}
+
+static int by_value(const void *one, const void *two) {
+  double a = *(const double *)one, b = *(const double *)two;
+  return (a > b) - (a < b);
+}
+
+/* What 99 of a hundred values of grains in frames stay below, so that one moment's peak does not
+ * make all else dark; 0 where memory is out, for the largest. */
+static double usual_end(const TlMotion *m, const double *value) {
+  double *some = tl_calloc((size_t)(m->bodies * m->frames), sizeof *some), end = 0;
+  int64_t n = 0;
+  for (int64_t i = 0; some && i < m->bodies * m->frames; i++)
+    if (m->there[i] && tl_motion_grain(m, i / m->frames)) some[n++] = value[i];
+  if (n > 0) {
+    qsort(some, (size_t)n, sizeof *some, by_value);
+    end = some[(int64_t)(0.99 * (double)(n - 1))];
+  }
+  tl_free(some);
+  return end;
 }
 
 /* Values of a field, and largest of them. */
@@ -405,20 +425,18 @@ static TlStatus add_fields(const TlPlayback *how, TlHtml *head, TlReportData *da
   }
   if (!(high > low)) low = 0.5 * high;
   tl_html(head, ",\"fields\":[");
-  if (how->speeds)
-    put_field(
-        head,
-        &(TlPlaybackField){"speed", "speed", "m/s", "of the centre", NULL, m->largest_speed_m_s},
-        0);
-  if (m->force_N)
-    put_field(head,
-              &(TlPlaybackField){"force", "contact force", "N",
-                                 "sum of the sizes of the forces on the grain, of one step", NULL,
-                                 m->largest_force_N},
-              0);
-  for (int i = 0; i < how->fields; i++) {
-    put_field(head, &how->field[i], 0);
-    TL_TRY(add_field(how, &how->field[i], data));
+  for (int k = 0; k < 2; k++) {
+    if (how->speeds && (k == 0) != how->forces_first)
+      put_field(head,
+                &(TlPlaybackField){"speed", "speed", "m/s", "of the centre", NULL,
+                                   m->largest_speed_m_s, usual_end(m, m->speed_m_s)},
+                0);
+    if (m->force_N && (k == 1) != how->forces_first)
+      put_field(head,
+                &(TlPlaybackField){"force", "contact force", "N",
+                                   "sum of the sizes of the forces on the grain, of one step", NULL,
+                                   m->largest_force_N, usual_end(m, m->force_N)},
+                0);
   }
   static const struct {
     double below_m, factor;
@@ -431,6 +449,10 @@ static TlStatus add_fields(const TlPlayback *how, TlHtml *head, TlReportData *da
           "\"sphere of equal volume\",\"factor\":%g,\"colourLow\":%.9g,\"colourHigh\":%.9g},",
           shown[k].unit, shown[k].factor, shown[k].factor * low,
           high > 0 ? shown[k].factor * high : 1);
+  for (int i = 0; i < how->fields; i++) {
+    put_field(head, &how->field[i], 0);
+    TL_TRY(add_field(how, &how->field[i], data));
+  }
   tl_html(head, "{\"key\":\"id\",\"label\":\"grain by grain\",\"unit\":\"\",\"note\":\"\","
                 "\"colourLow\":0,\"colourHigh\":1}]");
   return TL_OK;
@@ -456,13 +478,14 @@ TlStatus tl_playback_pack(const TlPlayback *how, TlHtml *head, TlReportData *dat
   tl_html_json(head, how->label);
   tl_html(head, ",\"moment\":");
   tl_html_json(head, how->moment ? how->moment : "");
-  tl_html(head,
-          ",\"bodies\":%lld,\"frames\":%lld,\"turning\":%lld,\"shapes\":%lld,\"levels\":%d,"
-          "\"turnSteps\":%d,\"stride\":%lld,\"paths\":%s,\"extent\":%.9g,\"digits\":%d,",
-          (long long)m->bodies, (long long)m->frames, (long long)m->turning,
-          (long long)how->scene->avatar_count, TL_PLAYBACK_LEVELS, TL_TURN_STEPS,
-          (long long)how->stride, how->paths ? "true" : "false", extent,
-          (int)fmax(0, fmin(9, 3 - floor(log10(fmax(extent, 1e-9))))));
+  tl_html(
+      head,
+      ",\"bodies\":%lld,\"frames\":%lld,\"turning\":%lld,\"shapes\":%lld,\"levels\":%d,"
+      "\"turnSteps\":%d,\"stride\":%lld,\"paths\":%s,\"compass\":%s,\"extent\":%.9g,\"digits\":%d,",
+      (long long)m->bodies, (long long)m->frames, (long long)m->turning,
+      (long long)how->scene->avatar_count, TL_PLAYBACK_LEVELS, TL_TURN_STEPS,
+      (long long)how->stride, how->paths ? "true" : "false", how->speeds ? "true" : "false", extent,
+      (int)fmax(0, fmin(9, 3 - floor(log10(fmax(extent, 1e-9))))));
   tl_html(head, "\"place\":{\"step\":%.17g,", steps.step_m);
   put_vector(head, "low", steps.low_m);
   tl_html(head, "},\"camera\":{\"fov\":%.9g,", how->fov_deg);

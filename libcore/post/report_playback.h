@@ -14,7 +14,8 @@ enum { TL_PLAYBACK_LEVELS = 3 };
 typedef struct TlPlaybackField {
   const char *key, *label, *unit, *note; /* plain text; key: also the section's name */
   const double *value;                   /* [bodies * frames], >= 0; NaN: none there */
-  double high;                           /* where the colours end */
+  double high;                           /* the largest */
+  double shown;                          /* where the colours end; 0: there */
 } TlPlaybackField;
 
 typedef struct TlPlayback {
@@ -27,6 +28,7 @@ typedef struct TlPlayback {
   double fov_deg;
   bool paths;         /* show the grains' paths from the start */
   bool speeds;        /* the motion has speeds that mean something */
+  bool forces_first;  /* grains are coloured by force at first, where frames hold contacts */
   const char *moment; /* said in place of the time where there is one frame; NULL: nothing */
   const TlPlaybackField *field;
   int fields;

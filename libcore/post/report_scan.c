@@ -191,8 +191,9 @@ static TlStatus put_picture(TlHtml *to, TlImage *image, const char *alt) {
   size_t size;
   while (image->width > WIDEST) TL_TRY(halve(image));
   TL_TRY(tl_image_jpeg(image, 86, &jpeg, &size));
-  tl_html(to, "<img class=\"slice\" width=\"%d\" height=\"%d\" alt=\"", image->width,
-          image->height);
+  int zoom = image->width < WIDEST / 2 ? 2 : 1;
+  tl_html(to, "<img class=\"slice\" width=\"%d\" height=\"%d\" alt=\"", zoom * image->width,
+          zoom * image->height);
   tl_html_text(to, alt);
   tl_html(to, "\" src=\"data:image/jpeg;base64,");
   tl_html_base64(to, jpeg, size);
@@ -630,8 +631,8 @@ static TlStatus write_scan(Scan *s, TlHtml *page, TlReportSize *size) {
   if (status == TL_OK)
     status = tl_page_player(&player, &(TlPageStill){&s->scene, &frame, &camera, false}, 1, NULL);
   if (status == TL_OK) status = put_body(&body, s);
-  double room = 1e6 * s->options->max_mb - 110e3 - (double)page->size - (double)body.size -
-                (double)player.size;
+  double room = 1e6 * s->options->max_mb - (double)tl_page_end_bytes(1) - 800 - (double)page->size -
+                (double)body.size - (double)player.size;
   if (status == TL_OK) status = pack(s, &camera, room, &head, &data, size);
   if (status == TL_OK) {
     tl_html_bytes(page, player.text, player.size);

@@ -42,7 +42,7 @@ class Player {
     if (!this.gl) throw new Error("WebGL2 is offered, but gives no context");
     this.scene = new Scene(this.gl, this.data, this.shaders);
     this.canvas.hidden = false;
-    for (const id of ["controls", "legend", "moment", "compass", "scalebar"]) element(id).hidden = false;
+    for (const id of ["controls", "legend", "moment", "scalebar"]) element(id).hidden = false;
     document.querySelectorAll(".still").forEach((still) => { still.hidden = true; });
     this.connect();
     this.fillControls();
@@ -104,7 +104,8 @@ class Player {
       box.addEventListener("change", () => this.draw());
       return label;
     }));
-    for (const id of ["scrub", "play", "first", "back", "forward", "loop", "smooth", "speed"]) element(id).disabled = run.frames < 2;
+    element("clockrow").hidden = run.frames < 2;
+    element("compass").hidden = !run.compass;
     element("drapelabel").hidden = !(run.ground && run.ground.drapes.length);
     if (run.ground) element("drape").replaceChildren(option("", "relief"), ...run.ground.drapes.map((d) => option(d.key, d.label)));
   }
@@ -394,7 +395,7 @@ class Player {
       pen.fillRect(x, 0, 1, bar.height);
     }
     element("legendtitle").textContent = (own ? "a colour of its own for each grain" : field.label + (field.unit ? ` [${field.unit}]` : "")) +
-      (enlarge > 1 ? `; grains drawn ${enlarge} times their size` : "") + (field.note ? `; ${field.note}` : "");
+      (enlarge > 1 ? `; grains drawn ${enlarge} times their size` : "") + (field.note ? `; ${field.note}` : "") + (field.high > 1.001 * field.colourHigh ? "; few have more" : "");
     element("legendticks").replaceChildren(...(own ? [] : niceTicks(field.colourLow, field.colourHigh, 4)).map((x) => {
       const tick = Object.assign(document.createElement("span"), {textContent: readable(x)});
       tick.style.left = `${(100 * (x - field.colourLow)) / (field.colourHigh - field.colourLow)}%`;
