@@ -445,6 +445,9 @@ static TlStatus put_test_plot(TlHtml *to, const TlReportRun *run, int64_t count,
     if (status == TL_OK)
       status =
           scaled(of_lab ? measured->x[plot->y] : run[i].test.x[plot->y], n, plot->y_factor, &y[i]);
+    /* consolidation has no strain: all of it would stand at 0 and set the range */
+    for (int64_t k = 0; status == TL_OK && !of_lab && plot->x == TL_TX_AXIAL_STRAIN && k < n; k++)
+      if (run[i].test.kind[k] == TL_TX_CONSOLIDATE) y[i][k] = NAN;
     curve[curves++] = (TlCurve){.label = !names   ? NULL
                                          : of_lab ? "measured"
                                                   : run[i].label,
