@@ -87,7 +87,7 @@ SCORE_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/score/score_%,$(sort $
 JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
-.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan lint format \
+.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-report lint format \
   validation validation-full bench score man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
@@ -209,6 +209,14 @@ score: deps ## quality of the imaging chain (docs/imaging.md); TALUS_PHANTOM=fol
 validation-full: deps ## a study at its paper's size, recorded in docs/validation/full.csv: STUDY=name
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2
 	@TESTBIN=$(TESTBIN) tests/judge/run.sh full $(STUDY)
+
+# The report's pages in headless Chromium; the packages of CHECK_REPORT_DEPS are not needed otherwise.
+CHECK_REPORT_DEPS := chromium chromium-driver python3-selenium python3-h5py python3-numpy python3-pil
+check-report: tools ## the report's pages in a browser (2 minutes; installs Chromium), RUN= times one more run
+	@dpkg -s $(CHECK_REPORT_DEPS) >/dev/null 2>&1 || $(SUDO) env DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y --no-install-recommends $(CHECK_REPORT_DEPS)
+	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
+	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
 lint: ## floors, doors, formatting, scripts
 	@tests/lint/floors.sh
