@@ -23,6 +23,6 @@ size_t tl_page_end_bytes(int64_t count);
 /* Heads and data of the playback, shaders and script, the end. */
 void tl_page_end(TlHtml *to, const TlHtml *head, const TlReportData *data, int64_t count);
 
-enum { TL_STILL_WIDTH = 1040, TL_STILL_HEIGHT = 600 };
+enum { TL_STILL_WIDTH = 880, TL_STILL_HEIGHT = 510 };
 
 #endif

@@ -330,7 +330,8 @@ class Scene {
       gl.bindVertexArray(mesh.array);
       gl.drawElements(gl.TRIANGLES, mesh.count, gl.UNSIGNED_INT, 0);
     }
-    if (this.paths && shot.show.paths) this.drawLines(this.paths, data.paths.until[shot.frame], [0.1, 0.25, 0.45, 1], shot);
+    // many lines cost more than all else: the lowest quality leaves them to pictures that stand still
+    if (this.paths && shot.show.paths && (shot.fine || data.paths.until[shot.frame] < 60000)) this.drawLines(this.paths, data.paths.until[shot.frame], [0.1, 0.25, 0.45, 1], shot);
     if (this.bonds && shot.show.bonds) {
       const net = data.bonds, place = new Float32Array(3 * net.count), pose = new Float32Array(7);
       for (let i = 0; i < net.count; i++) {
