@@ -46,7 +46,7 @@ $(OUT)/measures.done: $(OUT)/run.done
 	$(call stage,measure) $(call tool,talus-measure) $(OUT)/run -o $(OUT)/measures --overwrite
 	@touch $@
 
-$(OUT)/report.html: $(OUT)/run.done
+$(OUT)/report.html: $(OUT)/run.done | $(OUT)/pictures.done
 	$(call stage,report) $(call tool,talus-report) $(OUT)/run -o $@ --overwrite $(REPORT_FLAGS)
 
 $(OUT)/pictures.done: $(OUT)/measures.done
