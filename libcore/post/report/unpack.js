@@ -152,7 +152,7 @@ async function unpack(packed, size) {
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   } catch (error) {
-    throw new Error("the packed data are damaged: " + (error.message || error.name));
+    throw new Error("the packed data are damaged"); // the browser's own words do not say how
   }
   if (bytes.length !== size) throw new Error("the packed data are damaged: wrong number of bytes");
   return bytes;
