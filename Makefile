@@ -22,7 +22,7 @@ endif
 # `make deps` installs what is missing (Debian 12); nothing to do where all is there.
 include pipeline/deps.mk
 
-PKGS := hdf5-serial libtiff-4 fftw3 fftw3f sqlite3 yaml-0.1 gdal libpng libzstd libcrypto ompi-c lapacke openblas qhull_r
+PKGS := hdf5-serial libtiff-4 fftw3 fftw3f sqlite3 yaml-0.1 gdal libpng libzstd libcrypto ompi-c lapacke openblas qhull_r libjpeg zlib
 PKG_CONFIG ?= pkg-config
 GOALS_WITHOUT_PACKAGES := deps help clean distclean lint format
 ifneq ($(filter-out $(GOALS_WITHOUT_PACKAGES),$(or $(MAKECMDGOALS),all)),)
@@ -71,7 +71,7 @@ LDLIBS_ALL := -Wl,--as-needed $(PKG_LIBS) $(ITK_LIBS) -lm
 # ---- files ---------------------------------------------------------------------------------------
 LIB_C := $(sort $(wildcard libcore/*/*.c))
 LIB_CXX := $(sort $(wildcard libcore/*/*.cpp))
-LIB_OBJ := $(LIB_C:%.c=$(OBJ)/%.o) $(LIB_CXX:%.cpp=$(OBJ)/%.o)
+LIB_OBJ := $(LIB_C:%.c=$(OBJ)/%.o) $(LIB_CXX:%.cpp=$(OBJ)/%.o) $(OBJ)/report_assets.o
 LIB := $(OBJ)/libtalus.a
 TOOLS := $(patsubst tools/%.c,%,$(sort $(wildcard tools/talus-*.c)))
 TOOL_BIN := $(TOOLS:%=$(BIN)/%)
@@ -87,7 +87,7 @@ SCORE_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/score/score_%,$(sort $
 JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
-.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan lint format \
+.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-report lint format \
   validation validation-full bench score man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
@@ -114,6 +114,20 @@ ifeq ($(SAN),1)
 # and its headers step iterators from null, not ours to mend.
 $(OBJ)/libcore/itk/%.o: CXXFLAGS_ALL += -fno-sanitize=pointer-overflow,null,alignment,object-size,vptr
 endif
+
+# The report's scripts, shaders and styles stay readable files; the library holds them as arrays.
+REPORT_FILES := $(sort $(wildcard libcore/post/report/*))
+$(OBJ)/report_assets.c: $(REPORT_FILES) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "post/report_assets.h"'; n=0; \
+	  for f in $(REPORT_FILES); do n=$$((n + 1)); echo "static const char file_$$n[] = {"; \
+	    od -An -v -td1 "$$f" | sed -E 's/ +(-?[0-9]+)/\1,/g'; echo '0};'; done; \
+	  echo 'const TlReportAsset tl_report_assets[] = {'; n=0; \
+	  for f in $(REPORT_FILES); do n=$$((n + 1)); echo "  {\"$${f##*/}\", file_$$n},"; done; \
+	  echo '  {0, 0}};'; } > $@
+$(OBJ)/report_assets.o: $(OBJ)/report_assets.c
+	@echo "  CC  report assets"
+	@$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
 $(OBJ)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -195,6 +209,14 @@ score: deps ## quality of the imaging chain (docs/imaging.md); TALUS_PHANTOM=fol
 validation-full: deps ## a study at its paper's size, recorded in docs/validation/full.csv: STUDY=name
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2
 	@TESTBIN=$(TESTBIN) tests/judge/run.sh full $(STUDY)
+
+# The report's pages in headless Chromium; the packages of CHECK_REPORT_DEPS are not needed otherwise.
+CHECK_REPORT_DEPS := chromium chromium-driver python3-selenium python3-h5py python3-numpy python3-pil
+check-report: tools ## the report's pages in a browser (2 minutes; installs Chromium), RUN= times one more run
+	@dpkg -s $(CHECK_REPORT_DEPS) >/dev/null 2>&1 || $(SUDO) env DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y --no-install-recommends $(CHECK_REPORT_DEPS)
+	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
+	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
 lint: ## floors, doors, formatting, scripts
 	@tests/lint/floors.sh

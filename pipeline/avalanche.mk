@@ -10,11 +10,11 @@
 #   RANKS      MPI ranks (1), THREADS a rank (all cores): one island over two ranks costs messages,
 #              so on one machine threads are the faster way to the same bits
 #   *_FLAGS    options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
-#              TOPO_FLAGS, RENDER_FLAGS
+#              TOPO_FLAGS, RENDER_FLAGS, REPORT_FLAGS
 #   BIN        folder of the tools (default build/bin, else PATH)
 # A changed setting does not remake what is there (make looks at files): remove the product, or its
 # .done mark, and all that follows it is made again.
-# Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals run/ measures/ pictures/ stages.csv
+# Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals run/ measures/ pictures/ report.html stages.csv
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
@@ -30,7 +30,7 @@ DEM ?= $(error DEM= is wanted: the elevation raster)
 include $(here)/imaging.mk
 
 .PHONY: avalanche
-avalanche: $(OUT)/measures.done $(OUT)/pictures.done
+avalanche: $(OUT)/measures.done $(OUT)/pictures.done $(OUT)/report.html
 	@$(here)/summary.sh $(OUT)
 
 $(OUT)/terrain.done: $(DEM) | $(OUT)/avatars.done
@@ -45,6 +45,9 @@ $(OUT)/run.done: $(OUT)/avatars.done $(OUT)/terrain.done $(STUDY)
 $(OUT)/measures.done: $(OUT)/run.done
 	$(call stage,measure) $(call tool,talus-measure) $(OUT)/run -o $(OUT)/measures --overwrite
 	@touch $@
+
+$(OUT)/report.html: $(OUT)/run.done | $(OUT)/pictures.done
+	$(call stage,report) $(call tool,talus-report) $(OUT)/run -o $@ --overwrite $(REPORT_FLAGS)
 
 $(OUT)/pictures.done: $(OUT)/measures.done
 	mkdir -p $(OUT)/pictures

@@ -13,6 +13,8 @@ DEPS := \
   libyaml-dev:/usr/include/yaml.h \
   libgdal-dev:/usr/include/gdal/gdal.h \
   libpng-dev:/usr/include/png.h \
+  libjpeg62-turbo-dev:/usr/include/jpeglib.h \
+  zlib1g-dev:/usr/include/zlib.h \
   libzstd-dev:/usr/include/zstd.h \
   libssl-dev:/usr/include/openssl/evp.h \
   liblapacke-dev:/usr/include/lapacke.h \
