@@ -35,14 +35,12 @@ typedef struct TlEtmCount {
 
 /* Solve a group; contacts must be prepared and have weight, friction, restitution, rebound and
  * allowed_speed; in, touched, impulse and work are reset. count is added to (rounds: the most). */
-typedef TlStatus (*TlCollisionSolve)(const TlEtmLaw *law, const TlGroup *group,
-                                     const TlDynamics *dynamics, TlEtmCount *count);
-#define M(id, name, solve, one_rank)                                                               \
-  TlStatus solve(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,            \
-                 TlEtmCount *count);
-TL_COLLISION_METHODS(M)
-#undef M
-TlCollisionSolve tl_collision_solver(TlMethod method);
+TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
+                      TlEtmCount *count);
+TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
+                         TlEtmCount *count);
+TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
+                TlEtmCount *count);
 
 /* ---- the impulses themselves, shared by both orders ---- */
 

@@ -1,4 +1,5 @@
 #include "dem/etm.h"
+#include "dem/step_impl.h"
 #include "dem/etm_tail.h"
 
 #include "base/par.h"
@@ -353,3 +354,5 @@ TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamic
   tl_tail_free(&w.tail);
   return status;
 }
+
+const TlMethodKind tl_method_etm_level = {TL_BY_IMPULSES(tl_etm_level)};

@@ -78,5 +78,8 @@ TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlNetM
 TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *start,
                             double step_s, const TlSync *sync, TlNetMemo *memo, TlArena *arena,
                             TlNetCount *out);
+typedef TlStatus (*TlMembraneMove)(const TlNet *nets, int count, TlBodies *bodies,
+                                   const TlVec3 *start, double step_s, const TlSync *sync,
+                                   TlNetMemo *memo, TlArena *arena, TlNetCount *out);
 
 #endif

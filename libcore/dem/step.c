@@ -104,23 +104,28 @@ static double largest_speed(const TlSolver *s, const TlBodies *b) {
 }
 
 TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
-  bool forces = tl_step_method(s->config.method) != NULL; /* they know no contacts to come */
+  const TlMethodKind *method = tl_method(s->config.method);
   TlStatus status = derive_all(s, b);
   int failed = status != TL_OK;
   TL_TRY(tl_sync_any(s->sync, &failed)); /* ranks leave together */
   if (status != TL_OK) return status;
   if (failed) return tl_fail(TL_EINPUT, "another rank could not load its shapes");
-  double least = forces ? 0 : -largest_speed(s, b); /* so that one hook serves */
+  double least = method->reach ? -largest_speed(s, b) : 0; /* so that one hook serves */
   TL_TRY(tl_sync_least(s->sync, &least, 1));
   s->speed_max = -least;
   for (int64_t i = 0; i < b->total; i++) {
     b->reach[i] = b->radius[i];
-    if (!forces)
-      b->reach[i] = tl_detect_reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
+    if (method->reach)
+      b->reach[i] = method->reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
     b->halo[i] = b->reach[i];
     if (b->flags[i] & TL_BODY_NET) b->halo[i] = fmax(b->reach[i], half_bond(s, b->id[i]));
   }
   return TL_OK;
+}
+
+double tl_solver_safe_step(const TlSolver *s, const TlBodies *b) {
+  const TlMethodKind *method = tl_method(s->config.method);
+  return method->safe_step ? method->safe_step(s, b) : INFINITY;
 }
 
 /* ---- the solve ---- */
@@ -194,8 +199,8 @@ static TlStatus run_stage(Stage *stage) {
 static TlStatus run_etm(Stage *stage, int32_t i) {
   const TlGroup *g = &stage->groups->group[i];
   tl_etm_trace(&stage->etm, TL_TRACE_START, g, stage->dynamics);
-  TL_TRY(tl_collision_solver(stage->solver->config.method)(&stage->etm, g, stage->dynamics,
-                                                           &stage->counts[i].etm));
+  TL_TRY(tl_method(stage->solver->config.method)
+             ->collide(&stage->etm, g, stage->dynamics, &stage->counts[i].etm));
   tl_etm_trace(&stage->etm, TL_TRACE_END, g, stage->dynamics);
   return TL_OK;
 }
@@ -320,11 +325,11 @@ TlStatus tl_step_together(const TlSync *sync, TlStatus status) {
   return tl_fail(TL_ELIMIT, "another rank failed in this step");
 }
 
-TlStatus tl_step_nets(TlSolver *s, TlBodies *b, const TlVec3 *start, TlStepReport *r) {
+TlStatus tl_step_nets(TlSolver *s, TlBodies *b, const TlVec3 *start, TlMembraneMove move,
+                      TlStepReport *r) {
   TlNetCount net;
-  bool forces = tl_step_method(s->config.method) != NULL; /* they have kicked the nets, too */
-  TlStatus status = (forces ? tl_membrane_follow : tl_membrane_correct)(
-      s->nets, s->net_count, b, start, s->config.step_s, s->sync, s->net_memo, &s->arena, &net);
+  TlStatus status = move(s->nets, s->net_count, b, start, s->config.step_s, s->sync, s->net_memo,
+                         &s->arena, &net);
   r->net_bonds = net.bonds;
   r->net_broken = net.broken;
   r->net_elastic_J = net.elastic_J;
@@ -345,10 +350,10 @@ TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlSte
         tl_motion_finish(b, motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);
   TL_TRY(tl_step_together(s->sync, status));
   TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
-  return tl_step_nets(s, b, start, r);
+  return tl_step_nets(s, b, start, tl_membrane_correct, r);
 }
 
-static TlStatus step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
+TlStatus tl_step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
   TlGroups groups;
   TlMotion motion;
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
@@ -374,9 +379,8 @@ static TlStatus step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
 
 TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   TlStepReport r = {0};
-  TlStepMethod step = tl_step_method(s->config.method);
   tl_arena_reset(&s->arena);
-  TL_TRY(step ? step(s, b, &r) : step_by_impulses(s, b, &r));
+  TL_TRY(tl_method(s->config.method)->step(s, b, &r));
   if (out) *out = r;
   return TL_OK;
 }

@@ -29,76 +29,44 @@ TlSolverConfig tl_solver_defaults(void) {
                                       .boundary = {.ratio = 2.0 / 7, .poisson = 0.25}}};
 }
 
-static TlStatus check_value(const char *name, double value, double low, double high) {
+TlStatus tl_step_check_value(const char *name, double value, double low, double high) {
   if (value >= low && value <= high) return TL_OK; /* NaN is in no range */
   return tl_fail(TL_EUSAGE, "%s = %g: must lie in [%g, %g]", name, value, low, high);
 }
 
-static TlStatus check_stiffness(const TlSolverConfig *c, const char *what, const TlStiffness *k) {
-  char name[80];
-  bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
-  double value = hertz                                     ? k->young_Pa
-                 : c->penalty.spread == TL_SPREAD_TRACTION ? k->normal_Pa_m
-                                                           : k->normal_N_m;
-  snprintf(name, sizeof name, "%s %s", what, hertz ? "Young's modulus" : "normal stiffness");
-  TL_TRY(check_value(name, value, 1e-30, 1e30));
-  TL_TRY(check_value("Poisson's ratio", k->poisson, -0.99, 0.5));
-  return check_value("tangential over normal stiffness", k->ratio, 0, 100);
-}
-
-static TlStatus check_penalty(const TlSolverConfig *c) {
-  if (c->method != TL_PENALTY) return TL_OK;
-  const TlPenalty *p = &c->penalty;
-  TL_TRY(check_value("law", p->law, 0, tl_law_count() - 1));
-  TL_TRY(check_value("spread", (int)p->spread, 0, TL_SPREAD_DEEPEST));
-  if (tl_law(p->law)->one_point && p->spread != TL_SPREAD_DEEPEST)
-    return tl_fail(TL_EUSAGE, "law %s is of one point a contact: spread must be deepest",
-                   tl_law(p->law)->name);
-  if (p->spread == TL_SPREAD_NODES && c->sides != TL_SIDES_LOWER)
-    return tl_fail(TL_EUSAGE, "spread nodes with nodes of both sides would be twice as stiff: "
-                              "sides must be lower");
-  if (c->edges == TL_EDGES_REFINE && p->spread != TL_SPREAD_DEEPEST)
-    return tl_fail(TL_EUSAGE, "edges refine finds places that stand for no surface: with the "
-                              "penalty method it goes with spread deepest only");
-  if (c->tangential_restitution > 0 || c->boundary_tangential_restitution > 0)
-    return tl_fail(TL_EUSAGE, "tangential restitution is of impulses: the penalty method has a "
-                              "tangential stiffness in its place");
-  TL_TRY(check_value("cap", p->most_share, 0, 10));
-  TL_TRY(check_stiffness(c, "grain", &p->grain));
-  return check_stiffness(c, "boundary", &p->boundary);
-}
-
 static TlStatus check_config(const TlSolverConfig *c) {
-  TL_TRY(check_value("time step", c->step_s, 1e-9, 1));
-  TL_TRY(check_value("gravity", tl_norm(c->gravity_m_s2), 0, 1e4));
-  TL_TRY(check_value("density", c->density_kg_m3, 1e-3, 1e6));
-  TL_TRY(check_value("friction", c->friction, 0, 100));
-  TL_TRY(check_value("restitution", c->restitution, 0, 1));
-  TL_TRY(check_value("boundary friction", c->boundary_friction, 0, 100));
-  TL_TRY(check_value("boundary restitution", c->boundary_restitution, 0, 1));
-  TL_TRY(check_value("tangential restitution", c->tangential_restitution, 0, 1));
-  TL_TRY(check_value("boundary tangential restitution", c->boundary_tangential_restitution, 0, 1));
-  TL_TRY(check_value("method", c->method, 0, TL_METHOD_COUNT - 1));
-  TL_TRY(check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
-  TL_TRY(check_value("increments", c->increments, 1, 10000));
-  TL_TRY(check_value("rounds", c->max_rounds, 1, 100000));
-  TL_TRY(check_value("similar", c->similar, 0, 0.5));
-  TL_TRY(check_value("tolerance", c->tolerance, 1e-9, 1));
-  TL_TRY(check_value("resting tolerance", c->rest_tolerance, 1e-12, 1));
-  TL_TRY(check_value("resting sweeps", c->rest_sweeps, 1, 100000));
-  TL_TRY(check_value("position sweeps", c->position_sweeps, 0, 100000));
-  TL_TRY(check_value("position rate", c->position_rate, 0, 1));
-  TL_TRY(check_value("poor overlap", c->poor_share, 0, 100));
-  TL_TRY(check_value("poor steps", c->poor_steps, 1, 2e9));
-  TL_TRY(check_value("slop", c->slop, 0, 0.1));
-  return check_penalty(c);
+  TL_TRY(tl_step_check_value("time step", c->step_s, 1e-9, 1));
+  TL_TRY(tl_step_check_value("gravity", tl_norm(c->gravity_m_s2), 0, 1e4));
+  TL_TRY(tl_step_check_value("density", c->density_kg_m3, 1e-3, 1e6));
+  TL_TRY(tl_step_check_value("friction", c->friction, 0, 100));
+  TL_TRY(tl_step_check_value("restitution", c->restitution, 0, 1));
+  TL_TRY(tl_step_check_value("boundary friction", c->boundary_friction, 0, 100));
+  TL_TRY(tl_step_check_value("boundary restitution", c->boundary_restitution, 0, 1));
+  TL_TRY(tl_step_check_value("tangential restitution", c->tangential_restitution, 0, 1));
+  TL_TRY(tl_step_check_value("boundary tangential restitution", c->boundary_tangential_restitution,
+                             0, 1));
+  TL_TRY(tl_step_check_value("method", c->method, 0, TL_METHOD_COUNT - 1));
+  TL_TRY(tl_step_check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
+  TL_TRY(tl_step_check_value("increments", c->increments, 1, 10000));
+  TL_TRY(tl_step_check_value("rounds", c->max_rounds, 1, 100000));
+  TL_TRY(tl_step_check_value("similar", c->similar, 0, 0.5));
+  TL_TRY(tl_step_check_value("tolerance", c->tolerance, 1e-9, 1));
+  TL_TRY(tl_step_check_value("resting tolerance", c->rest_tolerance, 1e-12, 1));
+  TL_TRY(tl_step_check_value("resting sweeps", c->rest_sweeps, 1, 100000));
+  TL_TRY(tl_step_check_value("position sweeps", c->position_sweeps, 0, 100000));
+  TL_TRY(tl_step_check_value("position rate", c->position_rate, 0, 1));
+  TL_TRY(tl_step_check_value("poor overlap", c->poor_share, 0, 100));
+  TL_TRY(tl_step_check_value("poor steps", c->poor_steps, 1, 2e9));
+  TL_TRY(tl_step_check_value("slop", c->slop, 0, 0.1));
+  const TlMethodKind *method = tl_method(c->method);
+  return method->check ? method->check(c) : TL_OK;
 }
 
 static TlStatus check_surface(const TlSurface *s) {
   for (int32_t i = -1; i < s->classes; i++) {
     const TlRub *rub = i < 0 ? &s->rub : &s->class_rub[i];
-    TL_TRY(check_value("boundary friction", rub->friction, 0, 100));
-    TL_TRY(check_value("boundary restitution", rub->restitution, 0, 1));
+    TL_TRY(tl_step_check_value("boundary friction", rub->friction, 0, 100));
+    TL_TRY(tl_step_check_value("boundary restitution", rub->restitution, 0, 1));
   }
   return TL_OK;
 }
@@ -156,8 +124,8 @@ TlStatus tl_solver_add_closed(TlSolver *solver, int64_t avatar_id, const TlClose
 }
 
 TlStatus tl_solver_set_guides(TlSolver *s, const TlGuide *guides, int count) {
-  if (count > 0 && !tl_step_method(s->config.method))
-    return tl_fail(TL_EUSAGE, "guided bodies need the penalty method");
+  if (count > 0 && !tl_method(s->config.method)->bears_force)
+    return tl_fail(TL_EUSAGE, "guided bodies need a method whose contacts bear forces: penalty");
   for (int k = 0; k < count; k++) TL_TRY(tl_guide_check(&guides[k]));
   tl_free(s->guides);
   s->guide_count = 0;

@@ -38,10 +38,8 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
   return TL_OK;
 }
 
-TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
-                            int64_t *count) {
-  if (s->config.method == TL_PENALTY)
-    return tl_press_rows(&s->press, b, s->config.step_s, rows, count);
+TlStatus tl_step_impulse_rows(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
+                              int64_t *count) {
   TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts));
   *count = 0;
   for (int32_t i = 0; i < s->found.contacts; i++) {
@@ -55,4 +53,9 @@ TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow *
                                          .impulse_N_s = tl_step_impulse(c)};
   }
   return TL_OK;
+}
+
+TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
+                            int64_t *count) {
+  return tl_method(s->config.method)->contact_rows(s, b, rows, count);
 }

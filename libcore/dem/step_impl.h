@@ -48,12 +48,14 @@ struct TlSolver {
   size_t poor_count, poor_capacity;
 };
 
-/* A step of the penalty kind: everything between tl_arena_reset and the filled report. */
-typedef TlStatus (*TlStepMethod)(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
-#define M(id, name, step) TlStatus step(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
-TL_STEP_METHODS(M)
-#undef M
-TlStepMethod tl_step_method(TlMethod method); /* NULL: by impulses */
+/* The step of the methods that resolve collisions by impulses, and its contacts. They differ in
+ * `collide` only, and in what they can do with several ranks. */
+TlStatus tl_step_by_impulses(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
+TlStatus tl_step_impulse_rows(const TlSolver *solver, const TlBodies *bodies, TlContactRow **rows,
+                              int64_t *count);
+#define TL_BY_IMPULSES(solve)                                                                      \
+  .reach = tl_detect_reach, .step = tl_step_by_impulses, .contact_rows = tl_step_impulse_rows,     \
+  .collide = solve
 
 /* Room for each thread's points. */
 TlStatus tl_step_reserve_points(TlSolver *solver);
@@ -61,9 +63,10 @@ TlStatus tl_step_reserve_points(TlSolver *solver);
  */
 TlStatus tl_step_advance(TlSolver *solver, TlBodies *bodies, const TlMotion *motion,
                          TlStepReport *report);
-/* After the move rows of nets are carried and bonds follow; by impulses the nets are kicked, too.
- * start: the positions before the move. Collective. */
-TlStatus tl_step_nets(TlSolver *solver, TlBodies *bodies, const TlVec3 *start,
+/* After the move rows of nets are carried and bonds follow; `move` is tl_membrane_correct where the
+ * nets are still to be kicked, else tl_membrane_follow. start: the positions before the move.
+ * Collective. */
+TlStatus tl_step_nets(TlSolver *solver, TlBodies *bodies, const TlVec3 *start, TlMembraneMove move,
                       TlStepReport *report);
 /* Bodies' part of the report, and all of it over the ranks. */
 void tl_step_report_motion(const TlBodies *bodies, TlStepReport *report);
@@ -77,6 +80,9 @@ typedef struct TlStageCounts {
 
 /* Bound of a body's surface speed; 0 when frozen. */
 double tl_step_speed(const TlBodies *bodies, int64_t index);
+
+/* TL_EUSAGE unless low <= value <= high. */
+TlStatus tl_step_check_value(const char *name, double value, double low, double high);
 
 /* A failure on one rank makes all leave. */
 TlStatus tl_step_together(const TlSync *sync, TlStatus status);

@@ -17,6 +17,7 @@
 #include "num/exact.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { BLOCK = 64 };               /* bodies */
@@ -303,7 +304,7 @@ static TlStatus advance(Forces *f, TlStepReport *r) {
   tl_step_place_boundaries(s);
   if (status == TL_OK) status = tl_par_loop(b->total, BLOCK, KICK_NS, move_block, f);
   TL_TRY(tl_step_together(s->sync, status));
-  return tl_step_nets(s, b, start, r);
+  return tl_step_nets(s, b, start, tl_membrane_follow, r);
 }
 
 /* ---- the report ---- */
@@ -396,7 +397,7 @@ static bool has_step(const TlBodies *b, int64_t i) {
   return !(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED));
 }
 
-double tl_solver_safe_step(const TlSolver *s, const TlBodies *b) {
+static double safe_step(const TlSolver *s, const TlBodies *b) {
   double least = INFINITY;
   for (int64_t i = 0; i < b->owned; i++)
     if (has_step(b, i)) least = tl_min(least, stable_step(&s->config, b, i));
@@ -427,7 +428,7 @@ static TlStatus check_step(TlSolver *s, const TlBodies *b) {
   return TL_OK;
 }
 
-TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
+static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
   Forces f = {.solver = s, .bodies = b};
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TL_TRY(tl_solver_refresh(s, b));
@@ -443,3 +444,52 @@ TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
   r->other_s = tl_clock_s() - start - r->detect_s;
   return TL_OK;
 }
+
+/* ---- the method ---- */
+
+static TlStatus check_stiffness(const TlSolverConfig *c, const char *what, const TlStiffness *k) {
+  char name[80];
+  bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
+  double value = hertz                                     ? k->young_Pa
+                 : c->penalty.spread == TL_SPREAD_TRACTION ? k->normal_Pa_m
+                                                           : k->normal_N_m;
+  snprintf(name, sizeof name, "%s %s", what, hertz ? "Young's modulus" : "normal stiffness");
+  TL_TRY(tl_step_check_value(name, value, 1e-30, 1e30));
+  TL_TRY(tl_step_check_value("Poisson's ratio", k->poisson, -0.99, 0.5));
+  return tl_step_check_value("tangential over normal stiffness", k->ratio, 0, 100);
+}
+
+static TlStatus check_penalty(const TlSolverConfig *c) {
+  const TlPenalty *p = &c->penalty;
+  TL_TRY(tl_step_check_value("law", p->law, 0, tl_law_count() - 1));
+  TL_TRY(tl_step_check_value("spread", (int)p->spread, 0, TL_SPREAD_DEEPEST));
+  if (tl_law(p->law)->one_point && p->spread != TL_SPREAD_DEEPEST)
+    return tl_fail(TL_EUSAGE, "law %s is of one point a contact: spread must be deepest",
+                   tl_law(p->law)->name);
+  if (p->spread == TL_SPREAD_NODES && c->sides != TL_SIDES_LOWER)
+    return tl_fail(TL_EUSAGE, "spread nodes with nodes of both sides would be twice as stiff: "
+                              "sides must be lower");
+  if (c->edges == TL_EDGES_REFINE && p->spread != TL_SPREAD_DEEPEST)
+    return tl_fail(TL_EUSAGE, "edges refine finds places that stand for no surface: with the "
+                              "penalty method it goes with spread deepest only");
+  if (c->tangential_restitution > 0 || c->boundary_tangential_restitution > 0)
+    return tl_fail(TL_EUSAGE, "tangential restitution is of impulses: the penalty method has a "
+                              "tangential stiffness in its place");
+  TL_TRY(tl_step_check_value("cap", p->most_share, 0, 10));
+  TL_TRY(check_stiffness(c, "grain", &p->grain));
+  return check_stiffness(c, "boundary", &p->boundary);
+}
+
+static TlStatus contact_rows(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
+                             int64_t *count) {
+  return tl_press_rows(&s->press, b, s->config.step_s, rows, count);
+}
+
+const TlMethodKind tl_method_penalty = {.bears_force = true,
+                                        .check_section = tl_penalty_check_section,
+                                        .choose = tl_penalty_choose,
+                                        .configure = tl_penalty_configure,
+                                        .check = check_penalty,
+                                        .safe_step = safe_step,
+                                        .step = step_by_springs,
+                                        .contact_rows = contact_rows};

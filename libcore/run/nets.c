@@ -12,8 +12,8 @@ static int64_t shape_id(int64_t i) {
 static TlStatus make(TlNets *nets, const TlSetup *setup, const TlStudy *study, int64_t i) {
   enum { NODES = 60 };
   TlNet *net = &nets->net[i];
-  TL_TRY(
-      tl_net_setup_make(&setup->nets, i, setup->time.dt_s, tl_setup_mass_scale(setup), study, net));
+  TL_TRY(tl_net_setup_make(&setup->nets, i, setup->time.dt_s, tl_setup_choice(setup).mass_scale,
+                           study, net));
   net->first_id = i == 0 ? TL_NET_FIRST_ID : net[-1].first_id + tl_net_spheres(&net[-1]);
   net->shape_id = shape_id(i);
   TL_TRY(tl_avatar_sphere(net->radius_m, net->radius_m / 5, NODES, &nets->avatar[i]));

@@ -146,7 +146,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .part_count = run->walls.count,
                      .parts = run->walls.part};
   for (int a = 0; a < 3; a++)
-    scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a] / tl_setup_mass_scale(&run->setup);
+    scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a] / tl_setup_choice(&run->setup).mass_scale;
   char *history = NULL;
   if (run->selection.start.provenance) /* with that of its catalog in it */
     history = tl_strdup(run->selection.start.provenance);

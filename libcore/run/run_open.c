@@ -64,10 +64,11 @@ static TlStatus read_study(TlRun *run) {
     TL_TRY(tl_study_set(&run->study, &tl_setup_schema, o->sets->items[i]));
   if (o->catalog) TL_TRY(tl_yaml_put(&run->study.root, "catalog", o->catalog));
   TL_TRY(tl_setup_fill(&run->setup, &run->study));
-  if (tl_method_one_rank((TlMethod)run->setup.solver.method) && tl_comm_size(run->comm) > 1)
+  int most = tl_setup_method(&run->setup)->most_ranks;
+  if (most > 0 && tl_comm_size(run->comm) > most)
     return tl_study_fail(&run->study, TL_EINPUT, "solver.method",
-                         "this method works on one rank; use etm-level on %d",
-                         tl_comm_size(run->comm));
+                         "this method works on %d rank%s; use etm-level on %d", most,
+                         most == 1 ? "" : "s", tl_comm_size(run->comm));
   if (!run->folder)
     run->folder = o->output           ? tl_strdup(o->output)
                   : run->setup.output ? beside_study(run, run->setup.output)
@@ -237,8 +238,7 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   run->avatars.catalog = run->catalog;
   run->avatars.shapes = &run->shapes;
   run->avatars.nets = &run->nets;
-  if (run->setup.solver.method == TL_PENALTY)
-    run->avatars.nodes_every = run->setup.penalty.nodes_every;
+  run->avatars.nodes_every = tl_setup_choice(&run->setup).nodes_every;
   TL_TRY(place_grains(run));
   TL_TRY(start_solver(run));
   return run->checkpoint ? tl_comm_agree(comm, tl_resume_shapes(run)) : TL_OK;

@@ -1,6 +1,6 @@
 #include "run/setup.h"
 
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -156,10 +156,12 @@ static const TlStudySection root_sections[] = {
      "What happens in contacts", contact_params, COUNT(contact_params), NULL, 0},
     {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
      solver_params, COUNT(solver_params), NULL, 0},
-    {"penalty", offsetof(TlSetup, penalty), sizeof(TlPenaltySetup), false,
-     "Stiffness of contacts, of method penalty", tl_penalty_params, TL_PENALTY_PARAMS, NULL, 0},
-    {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
-     "Grains that cannot be brought out of others", tl_poor_params, TL_POOR_PARAMS, NULL, 0},
+#define S(id, key, type, doc, rows, count)                                                         \
+  {#key, offsetof(TlSetup, key), sizeof(type), false, doc, rows, count, NULL, 0},
+    TL_METHOD_SECTIONS(S)
+#undef S
+        {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
+         "Grains that cannot be brought out of others", tl_poor_params, TL_POOR_PARAMS, NULL, 0},
     {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
      "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
      NULL, 0},
@@ -177,14 +179,44 @@ const TlStudySection tl_setup_schema = {"",
                                         root_sections,
                                         COUNT(root_sections)};
 
-/* Springs want a far shorter step than impulses: a study for both tells both. */
+/* ---- the method's section ---- */
+
+typedef struct MethodSection {
+  const char *key; /* NULL: the method has none */
+  size_t at;
+} MethodSection;
+
+static const MethodSection method_section[TL_METHOD_COUNT] = {
+#define S(id, key, type, doc, rows, count) [id] = {#key, offsetof(TlSetup, key)},
+    TL_METHOD_SECTIONS(S)
+#undef S
+};
+
+static const void *section_of(const TlSetup *s) {
+  return (const char *)s + method_section[s->solver.method].at;
+}
+
+const TlMethodKind *tl_setup_method(const TlSetup *s) {
+  return tl_method((TlMethod)s->solver.method);
+}
+
+TlMethodChoice tl_setup_choice(const TlSetup *s) {
+  const TlMethodKind *method = tl_setup_method(s);
+  return method->choose ? method->choose(section_of(s))
+                        : (TlMethodChoice){.mass_scale = 1, .nodes_every = 1};
+}
+
+/* Springs need a far shorter step than impulses: a study for both names both. */
 static TlStatus take_step(TlSetup *s, const TlStudy *study) {
-  if (s->solver.method != TL_PENALTY || !(s->penalty.dt_s > 0)) return TL_OK;
+  double step_s = tl_setup_choice(s).step_s;
+  char key[40];
+  if (!(step_s > 0)) return TL_OK;
+  snprintf(key, sizeof key, "%s.dt_s", method_section[s->solver.method].key);
   if (s->time.steps > 0)
-    return tl_study_fail(study, TL_EINPUT, "penalty.dt_s",
+    return tl_study_fail(study, TL_EINPUT, key,
                          "as many steps of another length are another time: give "
                          "time.duration_s in place of time.steps");
-  s->time.dt_s = s->penalty.dt_s;
+  s->time.dt_s = step_s;
   return TL_OK;
 }
 
@@ -261,7 +293,8 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));
   TL_TRY(check_terrain(setup, study));
-  if (setup->solver.method == TL_PENALTY) TL_TRY(tl_penalty_check(&setup->penalty, study));
+  const TlMethodKind *method = tl_setup_method(setup);
+  if (method->check_section) TL_TRY(method->check_section(section_of(setup), study));
   TL_TRY(tl_triaxial_check(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
@@ -283,14 +316,10 @@ int64_t tl_setup_every(const TlSetup *setup, double every_s) {
   return steps > 1 ? steps : 1;
 }
 
-double tl_setup_mass_scale(const TlSetup *s) {
-  return s->solver.method == TL_PENALTY ? s->penalty.mass_scale : 1;
-}
-
 TlSolverConfig tl_setup_solver(const TlSetup *s) {
   TlSolverConfig c = tl_solver_defaults();
   c.step_s = s->time.dt_s;
-  double heavier = tl_setup_mass_scale(s);
+  double heavier = tl_setup_choice(s).mass_scale;
   c.gravity_m_s2 = tl_scale(1 / heavier, tl_vec3_of(s->gravity_m_s2));
   c.density_kg_m3 = heavier * s->grains.density_kg_m3;
   c.friction = s->contact.friction;
@@ -313,9 +342,8 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   c.rest_tolerance = s->solver.rest_tolerance;
   c.rest_sweeps = (int)s->solver.rest_sweeps;
   c.position_sweeps = (int)s->solver.position_sweeps;
-  c.penalty = tl_penalty_of(&s->penalty);
-  if (c.method == TL_PENALTY) /* its spread says whose nodes bear */
-    c.sides = c.penalty.spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
+  const TlMethodKind *method = tl_setup_method(s);
+  if (method->configure) method->configure(section_of(s), &c);
   c.poor_share = s->poor.overlap_share;
   c.poor_steps = (int)s->poor.steps;
   c.position_rate = s->solver.position_rate;

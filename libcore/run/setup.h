@@ -4,7 +4,6 @@
 
 #include "conf/study.h"
 #include "dem/step.h"
-#include "run/setup_penalty.h"
 #include "run/setup_poor.h"
 #include "run/setup_checkpoint.h"
 #include "run/setup_nets.h"
@@ -88,7 +87,9 @@ typedef struct TlSetup {
   TlStudyList walls;  /* of TlWallSetup */
   TlContactSetup contact;
   TlSolverSetup solver;
-  TlPenaltySetup penalty;
+#define S(id, key, type, doc, rows, count) type key;
+  TL_METHOD_SECTIONS(S)
+#undef S
   TlPoorSetup poor;
   TlParallelSetup parallel;
   TlCheckpointSetup checkpoint;
@@ -110,8 +111,9 @@ bool tl_setup_draws_catalog(const TlSetup *setup);
 int64_t tl_setup_steps(const TlSetup *setup);
 int64_t tl_setup_every(const TlSetup *setup, double every_s);
 
-/* How many times heavier than they are all bodies are moved; 1 for the impulse methods. */
-double tl_setup_mass_scale(const TlSetup *setup);
+/* The method that runs, and what its section of the study says for the whole run. */
+const TlMethodKind *tl_setup_method(const TlSetup *setup);
+TlMethodChoice tl_setup_choice(const TlSetup *setup);
 /* With density and gravity as they are moved. */
 TlSolverConfig tl_setup_solver(const TlSetup *setup);
 

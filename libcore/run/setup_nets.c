@@ -1,6 +1,6 @@
 #include "run/setup_nets.h"
 
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "run/setup_poor.h"
 
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 #include "run/setup_shapes.h"
 
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "run/setup.h"
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -142,7 +142,7 @@ TlStatus tl_triaxial_check(const TlSetup *setup, const TlStudy *study) {
     if (t->stages.count == 0) return TL_OK;
     return tl_study_fail(study, TL_EINPUT, "triaxial.radius_m", "is missing: the cell's radius");
   }
-  if (setup->solver.method != TL_PENALTY)
+  if (!tl_setup_method(setup)->bears_force)
     return tl_study_fail(
         study, TL_EINPUT, "solver.method",
         "a triaxial cell needs penalty: stress is what its contacts' springs hold");

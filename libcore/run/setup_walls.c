@@ -1,7 +1,7 @@
 #include "run/setup_walls.h"
 
 #include "num/vec.h"
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@ complain() { echo "lint: $*" >&2; status=1; }
 declare -A may=(
   [base]="" [num]="base" [conf]="base num" [itk]="num base" [io]="itk num base"
   [image]="itk num base" [shape]="num base" [store]="shape num base"
-  [dem]="shape num base" [dist]="dem shape num base"
+  [dem]="shape conf num base" [dist]="dem shape conf num base"
   [run]="dist dem store shape conf io num base" [post]="store shape conf io num base"
 )
 for file in $(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp'); do

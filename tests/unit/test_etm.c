@@ -574,9 +574,10 @@ END_TEST
 
 START_TEST(a_method_is_known_by_its_name_and_has_a_solver) {
   ck_assert_str_eq(TL_METHOD_CHOICES, "etm-level|etm|sqm|penalty");
-  ck_assert(tl_collision_solver(TL_ETM_LEVEL) == tl_etm_level);
-  ck_assert(tl_collision_solver(TL_SQM) == tl_sqm);
-  ck_assert(tl_method_one_rank(TL_ETM_PRIORITY) && !tl_method_one_rank(TL_ETM_LEVEL));
+  ck_assert(tl_method(TL_ETM_LEVEL)->collide == tl_etm_level);
+  ck_assert(tl_method(TL_SQM)->collide == tl_sqm);
+  ck_assert(tl_method(TL_ETM_PRIORITY)->most_ranks == 1 &&
+            tl_method(TL_ETM_LEVEL)->most_ranks == 0);
 }
 END_TEST
 

@@ -247,7 +247,7 @@ START_TEST(guides_that_make_no_sense_are_refused) {
   cell_open(&cell);
   cell.config.method = tl_solver_defaults().method;
   CK_OK(tl_solver_new(&cell.solver, &cell.config, (TlAvatarSource){0}, NULL, 0, NULL));
-  CK_FAILS(tl_solver_set_guides(cell.solver, &cell.guide, 1), TL_EUSAGE, "penalty method");
+  CK_FAILS(tl_solver_set_guides(cell.solver, &cell.guide, 1), TL_EUSAGE, "contacts bear forces");
   cell_close(&cell);
 }
 END_TEST

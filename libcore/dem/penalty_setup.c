@@ -1,6 +1,7 @@
-#include "run/setup_penalty.h"
+#include "dem/penalty_setup.h"
 
-#include "run/setup_keys.h"
+#include "conf/keys.h"
+#include "dem/step.h"
 
 #include <stddef.h>
 
@@ -36,8 +37,8 @@ const TlParam tl_penalty_params[] = {
          "depth over the smaller radius from which on a contact bears no more (Tan 2022 4.4.3 caps "
          "what severe overlap gives); 0: no cap"),
     INT(TlPenaltySetup, nodes_every, "1", 1, 1e6,
-        "only every so manieth node of avatars (Tan 2022 4.5.1), each with the area that falls to "
-        "it: quicker and coarser"),
+        "use every n-th node of an avatar only (Tan 2022 4.5.1), each with the area that falls to "
+        "it: faster and coarser"),
     REAL(TlPenaltySetup, mass_scale, "", "1", 1e-9, 1e12,
          "masses are made this many times as large, and gravity this many times smaller: weights "
          "stay, the stable step grows by its root, the inertia number, too"),
@@ -48,7 +49,8 @@ static double or_else(double value, double other) {
   return value > 0 ? value : other;
 }
 
-TlStatus tl_penalty_check(const TlPenaltySetup *p, const TlStudy *study) {
+TlStatus tl_penalty_check_section(const void *section, const TlStudy *study) {
+  const TlPenaltySetup *p = section;
   bool hertz = tl_law(p->law)->one_point;
   if (hertz && p->spread != TL_SPREAD_DEEPEST)
     return tl_study_fail(study, TL_EINPUT, "penalty.spread",
@@ -63,7 +65,13 @@ TlStatus tl_penalty_check(const TlPenaltySetup *p, const TlStudy *study) {
   return TL_OK;
 }
 
-TlPenalty tl_penalty_of(const TlPenaltySetup *p) {
+TlMethodChoice tl_penalty_choose(const void *section) {
+  const TlPenaltySetup *p = section;
+  return (TlMethodChoice){p->dt_s, p->mass_scale, p->nodes_every};
+}
+
+void tl_penalty_configure(const void *section, TlSolverConfig *config) {
+  const TlPenaltySetup *p = section;
   TlStiffness grain = {.normal_N_m = p->normal_N_m,
                        .normal_Pa_m = p->normal_Pa_m,
                        .young_Pa = p->young_Pa,
@@ -73,10 +81,12 @@ TlPenalty tl_penalty_of(const TlPenaltySetup *p) {
   boundary.normal_N_m = or_else(p->boundary_normal_N_m, grain.normal_N_m);
   boundary.normal_Pa_m = or_else(p->boundary_normal_Pa_m, grain.normal_Pa_m);
   boundary.young_Pa = or_else(p->boundary_young_Pa, grain.young_Pa);
-  return (TlPenalty){.law = p->law,
-                     .spread = (TlSpread)p->spread,
-                     .grain = grain,
-                     .boundary = boundary,
-                     .most_share = p->most_share,
-                     .touching_share = p->touching_share};
+  config->penalty = (TlPenalty){.law = p->law,
+                                .spread = (TlSpread)p->spread,
+                                .grain = grain,
+                                .boundary = boundary,
+                                .most_share = p->most_share,
+                                .touching_share = p->touching_share};
+  /* The spread says whose nodes bear. */
+  config->sides = p->spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
 }

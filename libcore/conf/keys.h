@@ -1,6 +1,6 @@
-/* Short forms for the rows of a schema table (conf/param.h), for setup.c and its setup_NAME.c. */
-#ifndef TL_RUN_SETUP_KEYS_H
-#define TL_RUN_SETUP_KEYS_H
+/* Short forms for the rows of a table of parameters (conf/param.h), for those who own such rows. */
+#ifndef TL_CONF_KEYS_H
+#define TL_CONF_KEYS_H
 
 #include "conf/param.h"
 

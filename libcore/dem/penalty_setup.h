@@ -1,9 +1,8 @@
 /* Section penalty: contacts by springs and dashpots (dem/penalty.h), of solver.method penalty. */
-#ifndef TL_RUN_SETUP_PENALTY_H
-#define TL_RUN_SETUP_PENALTY_H
+#ifndef TL_DEM_PENALTY_SETUP_H
+#define TL_DEM_PENALTY_SETUP_H
 
 #include "conf/study.h"
-#include "dem/penalty.h"
 
 typedef struct TlPenaltySetup {
   int law, spread;
@@ -18,8 +17,12 @@ typedef struct TlPenaltySetup {
 enum { TL_PENALTY_PARAMS = 15 };
 extern const TlParam tl_penalty_params[];
 
-/* The stiffness that law and spread ask for must be there; TL_EINPUT names the key. */
-TlStatus tl_penalty_check(const TlPenaltySetup *setup, const TlStudy *study);
-TlPenalty tl_penalty_of(const TlPenaltySetup *setup);
+/* What the method's row wants of its section (dem/methods.h). The stiffness that law and spread ask
+ * for must be there; TL_EINPUT names the key. */
+struct TlMethodChoice;
+struct TlSolverConfig;
+TlStatus tl_penalty_check_section(const void *section, const TlStudy *study);
+struct TlMethodChoice tl_penalty_choose(const void *section);
+void tl_penalty_configure(const void *section, struct TlSolverConfig *config);
 
 #endif
