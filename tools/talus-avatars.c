@@ -41,7 +41,7 @@ typedef struct Values {
 #define AT(member) offsetof(Values, member)
 static const TlParam params[] = {
     {"catalog", TL_P_TEXT, AT(catalog), "", "", 0, 0, NULL,
-     "catalog to write to; made when it is not there", "FILE"},
+     "catalog to write to; made when it is not there", "FILE", TL_ROLE_CHANGES},
     {"sample", TL_P_TEXT, AT(sample), "", "", 0, 0, NULL,
      "name of this set of grains in the catalog", "NAME"},
     {"grey", TL_P_TEXT, AT(grey), "", "", 0, 0, NULL,

@@ -226,7 +226,7 @@ static const TlTool tool = {
                "  talus-solve drop.yaml --set time.dt_s=5e-4 --set contact.friction=0.3",
     .least_arguments = 0,
     .most_arguments = 1,
-    .takes = TL_TAKES_OUTPUT | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
+    .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .values_size = sizeof(Options),

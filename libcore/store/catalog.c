@@ -1,5 +1,6 @@
 #include "store/catalog_impl.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -107,7 +108,10 @@ static TlStatus connect_to(TlCatalog *c, TlCatalogMode mode) {
   bool fresh;
   TL_TRY(check_kind(c, &fresh));
   if (!fresh) return c->writable ? upgrade(c) : TL_OK;
-  if (mode == TL_CATALOG_CREATE) return create_schema(c);
+  if (mode == TL_CATALOG_CREATE) {
+    TL_TRY(tl_claim_replace(c->path)); /* an empty file, which may be an input */
+    return create_schema(c);
+  }
   return tl_fail(TL_EINPUT,
                  "%s: is an empty file, not a catalog; run talus-avatars or talus-topo to fill one",
                  c->path);
@@ -117,6 +121,7 @@ TlStatus tl_catalog_open(TlCatalog **catalog, const char *path, TlCatalogMode mo
   *catalog = NULL;
   if (mode != TL_CATALOG_CREATE && !tl_file_exists(path))
     return tl_fail(TL_EIO, "%s: no such catalog; talus-avatars and talus-topo make one", path);
+  if (mode == TL_CATALOG_READ) TL_TRY(tl_claim_read(path));
   TlCatalog *c;
   TL_TRY(TL_NEW(c, 1));
   c->writable = mode != TL_CATALOG_READ;
