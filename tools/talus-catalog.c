@@ -578,10 +578,7 @@ static TlStatus run_import(const TlCall *call) {
                    "--spacing-um=X wanted: the grid spacing, which the format leaves out");
   TL_TRY(tl_claim_write(call->argv[0], "CATALOG"));
   for (int i = 1; i < call->argc; i++) TL_TRY(tl_provenance_input(call->provenance, call->argv[i]));
-  bool fresh = !tl_file_exists(call->argv[0]);
-  TlStatus status = with_catalog(call, TL_CATALOG_CREATE, do_import);
-  if (status != TL_OK && fresh) remove(call->argv[0]); /* an empty catalog is no product */
-  return status;
+  return with_catalog(call, TL_CATALOG_CREATE, do_import);
 }
 
 static const TlTool import = {
