@@ -216,7 +216,8 @@ static const TlTool tool = {
         "Starts alone or under mpirun on any number of ranks, with the same result.\n"
         "Grains and terrain come from the catalog that the study names (docs/study.md lists\n"
         "the keys). Results go into a folder: run.h5, a closed frame_NNNNNN.h5 each, and\n"
-        "history.csv (docs/results.md); without -o it is the study's name with .run.\n"
+        "history.csv (docs/results.md); without -o it is the study's name with .run,\n"
+        "in the current folder.\n"
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
         "when SIGTERM or SIGINT ends the run after the step at hand; --resume goes on from the\n"
         "newest whole checkpoint, with the same result as a run that was never stopped.",

@@ -325,7 +325,8 @@ static int files_in(const char *folder) {
 }
 
 START_TEST(unfinished_frames_are_neither_listed_nor_left) {
-  char *folder = in_folder("half"), *stale = in_folder("half/frame_000007.h5.0123abcd-1234-567-89abcdef.tmp");
+  char *folder = in_folder("half"),
+       *stale = in_folder("half/frame_000007.h5.0123abcd-1234-567-89abcdef.tmp");
   TlResultsWriter *w = create(folder, false);
   CK_OK(tl_results_scene_done(w));
   TlBodyRow row = body(1);
