@@ -231,7 +231,7 @@ install: tools man ## install tools, man pages, pipelines and studies below PREF
 
 uninstall: ## remove what install put there; what was changed since, and what is not ours, stays
 	@cd $(call quote,$(ROOT)) || exit 1; \
-	if [ ! -f $(INSTALLED) ]; then echo "$$PWD/$(INSTALLED) is missing: nothing known to remove" >&2; exit 1; fi; \
+	if [ ! -f $(INSTALLED) ]; then echo "$$PWD/$(INSTALLED) is missing, so nothing is known to be ours; make install with this PREFIX, then uninstall" >&2; exit 1; fi; \
 	while read -r line; do file=$${line#*  }; \
 	  if [ ! -e "$$file" ]; then :; \
 	  elif sha256sum --status -c - <<<"$$line"; then rm -f -- "$$file"; \

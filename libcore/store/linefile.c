@@ -36,7 +36,7 @@ static TlStatus cannot(const TlLineFile *t, const char *what) {
 
 TlStatus tl_linefile_begin(TlLineFile *t, const char *folder, const char *header) {
   TL_TRY(place(t, folder, header));
-  t->file = fopen(t->path, "w");
+  t->file = fopen(t->path, "wx"); /* what was there is gone by now; no link is followed */
   if (!t->file || fprintf(t->file, "%s\n", header) < 0 || fflush(t->file) != 0)
     return tl_fail_errno(t->path, "cannot write");
   return TL_OK;
