@@ -20,16 +20,18 @@
 
 /* ---- temporaries ---- */
 
+static void first_line(const char *path, char *line, int size) {
+  FILE *file = fopen(path, "r");
+  if (!file || !fgets(line, size, file)) line[0] = 0;
+  if (file) fclose(file);
+}
+
 /* This machine as 8 hexadecimal digits; processes in containers have numbers of their own, so a
- * container counts as a machine. */
+ * container counts as a machine. One without an identity is another machine after each start. */
 static void host_mark(char mark[9]) {
-  char text[512] = "", id[64] = "", numbers[64] = "";
-  FILE *file = fopen("/etc/machine-id", "r");
-  if (file) {
-    if (!fgets(id, sizeof id, file)) id[0] = 0;
-    fclose(file);
-  }
-  char name[256] = "";
+  char text[512] = "", id[64] = "", numbers[64] = "", name[256] = "";
+  first_line("/etc/machine-id", id, sizeof id);
+  if (!id[0]) first_line("/proc/sys/kernel/random/boot_id", id, sizeof id);
   gethostname(name, sizeof name - 1);
   ssize_t length = readlink("/proc/self/ns/pid", numbers, sizeof numbers - 1);
   if (length < 0) numbers[0] = 0;
@@ -144,9 +146,9 @@ static TlStatus make_temp(TlOutFile *out, const char *host) {
       out->temp = temp;
       return TL_OK;
     }
-    int number_of_error = errno;
+    int error = errno;
     tl_free(temp);
-    errno = number_of_error;
+    errno = error;
     if (errno != EEXIST) break;
   }
   return tl_fail_errno(out->path, "cannot create");

@@ -101,6 +101,21 @@ START_TEST(own_products_may_be_read_and_replaced_and_other_files_may_come_and_go
 }
 END_TEST
 
+START_TEST(an_input_that_is_opened_while_its_product_is_written_stays) {
+  TlOutFile out;
+  char *path = at("late");
+  put(path, "raw");
+  CK_OK(tl_outfile_begin(&out, path, true));
+  put(out.temp, "new");
+  CK_OK(tl_claim_read(path));
+  CK_FAILS(tl_outfile_commit(&out), TL_EUSAGE, "would replace");
+  ck_assert(holds(path, "raw"));
+  ck_assert_int_eq(tl_test_temporaries(tl_test_folder()), 0);
+  tl_claims_forget();
+  tl_free(path);
+}
+END_TEST
+
 START_TEST(claims_survive_failing_allocations) {
   char *in = at("alloc.in"), *out = at("alloc.out");
   put(in, "raw");
@@ -334,6 +349,7 @@ END_TEST
 
 TL_TEST_MAIN("outfile", an_input_is_not_replaced_by_whatever_name_leads_to_it,
              own_products_may_be_read_and_replaced_and_other_files_may_come_and_go,
+             an_input_that_is_opened_while_its_product_is_written_stays,
              claims_survive_failing_allocations,
              a_temporary_is_a_new_file_and_its_name_says_whose_it_is,
              a_link_laid_where_the_old_names_were_leads_nowhere,
