@@ -1,5 +1,6 @@
 #include "store/linefile.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -39,7 +40,7 @@ TlStatus tl_linefile_begin(TlLineFile *t, const char *folder, const char *header
   t->file = fopen(t->path, "wx"); /* what was there is gone by now; no link is followed */
   if (!t->file || fprintf(t->file, "%s\n", header) < 0 || fflush(t->file) != 0)
     return tl_fail_errno(t->path, "cannot write");
-  return TL_OK;
+  return tl_claim_made(t->path);
 }
 
 TlStatus tl_linefile_line(TlLineFile *t, const double *values, int count, const char *last) {
@@ -82,7 +83,7 @@ TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *heade
     return unfit(t, "is shorter than when the state was saved");
   if (fseek(t->file, bytes, SEEK_SET) != 0 || ftruncate(fileno(t->file), bytes) != 0)
     return cannot(t, "cut");
-  return TL_OK;
+  return tl_claim_made(t->path);
 }
 
 void tl_linefile_close(TlLineFile *t) {

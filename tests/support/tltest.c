@@ -41,3 +41,10 @@ int tl_test_temporaries(const char *path) {
   closedir(list);
   return count;
 }
+
+const char *tl_test_results(const char *study) {
+  static char path[512];
+  const char *dot = strrchr(study, '.');
+  snprintf(path, sizeof path, "%.*s.run", dot ? (int)(dot - study) : (int)strlen(study), study);
+  return path;
+}
