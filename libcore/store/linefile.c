@@ -74,6 +74,7 @@ static TlStatus unfit(const TlLineFile *t, const char *what) {
 TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *header, int64_t bytes) {
   char line[4096];
   TL_TRY(place(t, folder, header));
+  TL_TRY(tl_claim_replace(t->path)); /* a link may lead to a table that the run reads */
   t->file = fopen(t->path, "r+");
   if (!t->file) return tl_fail_errno(t->path, "cannot open");
   if (!fgets(line, sizeof line, t->file) || strncmp(line, header, strlen(header)) != 0 ||
