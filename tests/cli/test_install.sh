@@ -9,9 +9,11 @@ bad=0
 fail() { echo "FAILED: $*"; bad=1; }
 root="$dir/stage area" prefix=/opt/talus
 unset MAKEFLAGS MFLAGS
-built=(BIN="${BIN#"$here"/}" TOOLS="$(cd "$BIN" && echo talus-* | sed 's/talus-mpirun//')")
-do_make() { make -s -C "$here" -o tools -o man "$@" "${built[@]}" DESTDIR="$root" PREFIX="$prefix" >"$dir/log" 2>&1; }
-make -s -C "$here" -o tools "${built[@]}" man >"$dir/log" 2>&1 || fail "man pages: $(cat "$dir/log")"
+# The tools are taken as they are: this make does not know the flags that they were built with.
+bin=${BIN#"$here"/}; tools=$(cd "$BIN" && echo talus-* | sed 's/talus-mpirun//')
+built=(-o tools BIN="$bin" TOOLS="$tools"); for tool in $tools; do built+=(-o "$bin/$tool"); done
+do_make() { make -s -C "$here" -o man "$@" "${built[@]}" DESTDIR="$root" PREFIX="$prefix" >"$dir/log" 2>&1; }
+make -s -C "$here" "${built[@]}" man >"$dir/log" 2>&1 || fail "man pages: $(cat "$dir/log")"
 everything() { (cd "$root" && find . -type f -o -type l | sort); }
 mkdir -p "$root$prefix/bin" "$root$prefix/share/talus" && echo mine >"$root$prefix/bin/my-tool" && echo mine >"$root$prefix/share/talus/notes.txt"
 before=$(everything)
