@@ -229,7 +229,7 @@ format: ## clang-format the tree in place
 # ---- products ------------------------------------------------------------------------------------
 demo: deps ## install what is missing, build, and run the whole chain on embedded data
 	@$(MAKE) --no-print-directory $(JOBS) tools
-	@$(MAKE) --no-print-directory -f pipeline/demo.mk BIN=$(abspath $(BIN))
+	@$(MAKE) --no-print-directory -f pipeline/demo.mk BIN=$(BIN)
 
 MAN := $(TOOLS:%=build/man/%.1)
 man: $(MAN) ## man pages, made from the tools' own help
@@ -237,17 +237,30 @@ build/man/%.1: $(BIN)/%
 	@mkdir -p $(@D)
 	@$< --man > $@
 
-install: tools man ## install tools, man pages and pipelines below PREFIX
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/talus
-	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(DESTDIR)$(PREFIX)/share/talus
-	install -m 755 $(wildcard pipeline/*.sh) $(DESTDIR)$(PREFIX)/share/talus
+# What was installed is listed with its checksum, so that it can be told from what users put there.
+quote = '$(subst ','\'',$(1))'
+ROOT = $(DESTDIR)$(PREFIX)
+INSTALLED := share/talus/installed.sha256
+install: tools man ## install tools, man pages, pipelines and studies below PREFIX
+	install -d $(call quote,$(ROOT)/bin) $(call quote,$(ROOT)/share/man/man1) $(call quote,$(ROOT)/share/talus)
+	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(call quote,$(ROOT)/bin)
+	install -m 644 $(MAN) $(call quote,$(ROOT)/share/man/man1)
+	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(call quote,$(ROOT)/share/talus)
+	install -m 755 $(wildcard pipeline/*.sh) $(call quote,$(ROOT)/share/talus)
+	@cd $(call quote,$(ROOT)) && sha256sum -- $(patsubst %,bin/%,$(TOOLS) talus-mpirun) \
+	  $(TOOLS:%=share/man/man1/%.1) \
+	  $(addprefix share/talus/,$(notdir $(wildcard pipeline/*.mk config/*.yaml pipeline/*.sh))) >$(INSTALLED)
 
-uninstall: ## remove what install put there
-	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/talus-mpirun
-	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/share/man/man1/%.1)
-	rm -rf $(DESTDIR)$(PREFIX)/share/talus
+uninstall: ## remove what install put there; what was changed since, and what is not ours, stays
+	@cd $(call quote,$(ROOT)) || exit 1; \
+	if [ ! -f $(INSTALLED) ]; then echo "$$PWD/$(INSTALLED) is missing, so nothing is known to be ours; make install with this PREFIX, then uninstall" >&2; exit 1; fi; \
+	while read -r line; do file=$${line#*  }; \
+	  if [ ! -e "$$file" ]; then :; \
+	  elif sha256sum --status -c - <<<"$$line"; then rm -f -- "$$file"; \
+	  else echo "kept: $$PWD/$$file was changed since it was installed"; fi; \
+	done <$(INSTALLED); \
+	rm -f $(INSTALLED); rmdir --ignore-fail-on-non-empty share/talus; \
+	[ ! -d share/talus ] || echo "kept: $$PWD/share/talus holds other files"
 
 clean: ## remove objects, tools and tests (not the demo's results)
 	rm -rf build/obj-* build/bin build/test build/asan build/man

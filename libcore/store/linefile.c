@@ -1,5 +1,6 @@
 #include "store/linefile.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -36,10 +37,10 @@ static TlStatus cannot(const TlLineFile *t, const char *what) {
 
 TlStatus tl_linefile_begin(TlLineFile *t, const char *folder, const char *header) {
   TL_TRY(place(t, folder, header));
-  t->file = fopen(t->path, "w");
+  t->file = fopen(t->path, "wx"); /* what was there is gone by now; no link is followed */
   if (!t->file || fprintf(t->file, "%s\n", header) < 0 || fflush(t->file) != 0)
     return tl_fail_errno(t->path, "cannot write");
-  return TL_OK;
+  return tl_claim_made(t->path);
 }
 
 TlStatus tl_linefile_line(TlLineFile *t, const double *values, int count, const char *last) {
@@ -73,6 +74,7 @@ static TlStatus unfit(const TlLineFile *t, const char *what) {
 TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *header, int64_t bytes) {
   char line[4096];
   TL_TRY(place(t, folder, header));
+  TL_TRY(tl_claim_replace(t->path)); /* a link may lead to a table that the run reads */
   t->file = fopen(t->path, "r+");
   if (!t->file) return tl_fail_errno(t->path, "cannot open");
   if (!fgets(line, sizeof line, t->file) || strncmp(line, header, strlen(header)) != 0 ||
@@ -82,7 +84,7 @@ TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *heade
     return unfit(t, "is shorter than when the state was saved");
   if (fseek(t->file, bytes, SEEK_SET) != 0 || ftruncate(fileno(t->file), bytes) != 0)
     return cannot(t, "cut");
-  return TL_OK;
+  return tl_claim_made(t->path);
 }
 
 void tl_linefile_close(TlLineFile *t) {
