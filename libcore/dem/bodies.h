@@ -40,7 +40,8 @@ enum {
   F(TlVec3, momentum)   /* angular momentum L about the centre, world, kg m2/s */                  \
   F(int32_t, flags)                                                                                \
   F(int32_t, strained) /* steps on end with an overlap over the solver's poor_share */             \
-  F(int32_t, jammed)   /* steps on end in which ETM gave up a contact of it */
+  F(int32_t, jammed)   /* steps on end in which ETM gave up a contact of it */                     \
+  F(int32_t, material) /* number in the table of materials */
 
 #define TL_BODY_DERIVED(F)                                                                         \
   F(const struct TlShape *, shape)                                                                 \

@@ -62,6 +62,7 @@ typedef struct TlContact {
   TlVec3 rest;          /* resting impulse along n, t1, t2 */
   double size;          /* smaller radius of the two: scale of slop and overlap */
   int32_t boundary;     /* which, or -1 */
+  int32_t law;          /* number of its pair law (model/material.h) */
   int64_t key;          /* node and side: 2*node + (0: node of a, 1: node of b) */
 } TlContact;
 

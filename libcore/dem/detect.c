@@ -140,16 +140,6 @@ static void warm_start(TlContact *c, int32_t count, const TlDynamics *dynamics,
       start_from(&c[k], dynamics, tl_scale(1.0 / heirs, orphan));
 }
 
-/* What touches a net's sphere has the net's friction and restitution; of two nets the first's. */
-static const TlNet *net_at(const Job *job, int32_t a, int32_t b) {
-  const TlBodies *x = job->bodies;
-  if (x->flags[a] & TL_BODY_NET)
-    return tl_net_of(job->detect->nets, job->detect->net_count, x->id[a]);
-  if (b >= 0 && x->flags[b] & TL_BODY_NET)
-    return tl_net_of(job->detect->nets, job->detect->net_count, x->id[b]);
-  return NULL;
-}
-
 static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t a, int32_t b,
                          int32_t boundary) {
   const TlSolverConfig *config = job->detect->config;
@@ -158,22 +148,17 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t
       .n = p->n, .a = a, .b = b, .gap = p->gap, .key = p->key, .boundary = boundary, .point = p->p};
   c->ra = tl_sub(p->p, x->position[a]);
   if (b >= 0) c->rb = tl_sub(p->p, x->position[b]);
-  TlRub rub = {config->friction, config->restitution};
+  int32_t other = b >= 0 ? x->material[b] : 0;
   if (b < 0) {
     const TlBoundary *wall = &job->detect->boundary[boundary];
-    rub = tl_boundary_rub(wall, p->p,
-                          (TlRub){config->boundary_friction, config->boundary_restitution});
+    other = tl_boundary_material(wall, p->p);
     c->wall = tl_boundary_velocity(wall, p->p);
   }
-  c->friction = rub.friction;
-  c->restitution = rub.restitution;
-  c->rebound = b >= 0 ? config->tangential_restitution : config->boundary_tangential_restitution;
-  const TlNet *net = net_at(job, a, b);
-  if (net) {
-    c->friction = net->friction;
-    c->restitution = net->restitution;
-    c->rebound = 0; /* the law of nets has none */
-  }
+  c->law = tl_pair_law(job->detect->materials, x->material[a], other);
+  const TlPairLaw *law = &job->detect->materials->law[c->law];
+  c->friction = law->friction;
+  c->restitution = law->restitution;
+  c->rebound = law->tangential_restitution;
   c->allowed_speed = tl_max(p->gap, 0) / config->step_s;
   c->size = b >= 0 ? tl_min(x->radius[a], x->radius[b]) : x->radius[a];
   tl_contact_prepare(c, job->dynamics);

@@ -21,7 +21,6 @@ typedef struct TlGuide {
   double speed_m_s; /* along the axis */
   double load_N;    /* along the axis */
   bool tilts;
-  double friction, restitution; /* of contacts with the body */
 } TlGuide;
 
 /* TL_EUSAGE names the value that makes no sense. */

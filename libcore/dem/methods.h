@@ -12,6 +12,7 @@
 
 #include "conf/study.h"
 #include "dem/penalty_setup.h"
+#include "model/material.h"
 
 #include <stdbool.h>
 
@@ -83,9 +84,9 @@ typedef struct TlMethodKind {
   TlMethodChoice (*choose)(const void *section);
   void (*configure)(const void *section, struct TlSolverConfig *config);
 
-  /* Are the values of the configuration sound for it? NULL: those that all methods share suffice.
-   */
-  TlStatus (*check)(const struct TlSolverConfig *config);
+  /* Are the values of the configuration and of the pair laws sound for it? NULL: the checks that
+   * all methods share suffice. */
+  TlStatus (*check)(const struct TlSolverConfig *config, const TlMaterials *materials);
   /* How far about its centre a body looks for contacts, at most, with the largest speed of all
    * bodies on all ranks and its own. NULL: no further than its radius, and speeds do not matter. */
   double (*reach)(const struct TlSolverConfig *config, double speed_max, double radius,

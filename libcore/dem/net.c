@@ -74,9 +74,7 @@ TlStatus tl_net_check(const TlNet *net) {
   if (!not_negative(net->strength_N)) return wrong("strength", net->strength_N);
   if (!positive(net->stretch_most)) return wrong("longest stretch", net->stretch_most);
   if (!isfinite(net->pressure_Pa)) return wrong("pressure", net->pressure_Pa);
-  if (!not_negative(net->friction)) return wrong("friction", net->friction);
-  if (!(net->restitution >= 0 && net->restitution <= 1))
-    return wrong("restitution", net->restitution);
+  if (net->material < 0) return wrong("material", net->material);
   if (!(fabs(tl_norm(net->along) - 1) < 1e-9 && fabs(tl_norm(net->across) - 1) < 1e-9 &&
         fabs(tl_dot(net->along, net->across)) < 1e-9))
     return wrong("angle of along and across", tl_dot(net->along, net->across));
@@ -133,6 +131,7 @@ TlBodyState tl_net_sphere(const TlNet *net, int64_t number) {
   s.id = net->first_id + number;
   s.avatar_id = net->shape_id;
   s.scale = 1;
+  s.material = net->material;
   s.position = point_of(net, p);
   s.rotation = (TlQuat){1, 0, 0, 0};
   s.flags = TL_BODY_NET | (clamped(net, p) || tl_net_carried(net, p) ? TL_BODY_FROZEN : 0);

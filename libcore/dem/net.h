@@ -48,14 +48,14 @@ typedef struct TlNet {
                         layer, closed: tl_net_tube_spacing; rows are sqrt(3)/2 of it apart; mass of
                         a sphere */
   double normal_N_m, tangential_N_m;                /* spring stiffness k_n, k_t */
-  double damping;               /* share of the critical damping of a bonded pair */
-  double strength_N;            /* a bond pulled harder breaks; 0: never */
-  double stretch_most;          /* a bond longer than 1 + this times its length ends the run; ghosts
-                                   are chosen so far out */
-  double pressure_Pa;           /* on the triangles: -p S_T, a third a sphere (PHYSICS note 18) */
-  double friction, restitution; /* of contacts with this net's spheres */
-  int clamped;                  /* sides whose spheres are frozen */
-  bool held;                    /* the last row is carried, too: it moves with its holder alone */
+  double damping;      /* share of the critical damping of a bonded pair */
+  double strength_N;   /* a bond pulled harder breaks; 0: never */
+  double stretch_most; /* a bond longer than 1 + this times its length ends the run; ghosts
+                          are chosen so far out */
+  double pressure_Pa;  /* on the triangles: -p S_T, a third a sphere (PHYSICS note 18) */
+  int32_t material;    /* of its spheres */
+  int clamped;         /* sides whose spheres are frozen */
+  bool held;           /* the last row is carried, too: it moves with its holder alone */
   TlNetHold hold;
 } TlNet;
 

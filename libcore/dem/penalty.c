@@ -21,10 +21,6 @@ typedef struct Pair {
   double shear_damping;
 } Pair;
 
-static inline const TlStiffness *stiffness(const TlPress *p) {
-  return p->b >= 0 ? &p->penalty->grain : &p->penalty->boundary;
-}
-
 static inline Pair pair_of(const TlPress *p) {
   const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   double inverse = a->inverse_mass, sum = 1, product = a->radius;
@@ -36,7 +32,7 @@ static inline Pair pair_of(const TlPress *p) {
   double both = 1 / (inverse * sum); /* one division for two */
   return (Pair){.press = p,
                 .law = tl_law(p->penalty->law),
-                .point = {.stiffness = stiffness(p), .radius_m = product * inverse * both},
+                .point = {.stiffness = &p->law->stiffness, .radius_m = product * inverse * both},
                 .mass = sum * both};
 }
 
@@ -177,7 +173,7 @@ static size_t touching(const TlPress *p, TlPoints *points) {
 /* From the sums over the points of their slopes and tangential stiffnesses. */
 static inline void set_damping(Pair *pair, double slopes, double shears) {
   if (!(slopes > 0)) return;
-  double factor = 2 * pair->press->damping * pair->law->damping_factor;
+  double factor = 2 * pair->press->law->damping * pair->law->damping_factor;
   pair->damping = factor * sqrt(pair->mass / slopes);
   pair->shear_damping = factor * sqrt(pair->mass * shears) / slopes;
 }
@@ -198,7 +194,7 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches
   Pair pair = pair_of(p);
   const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   TlLawValues law = law_at(&pair, point);
-  double factor = 2 * p->damping * pair.law->damping_factor, dt = p->step_s;
+  double factor = 2 * p->law->damping * pair.law->damping_factor, dt = p->step_s;
   double normal_damping = factor * sqrt(pair.mass * law.slope);
   double shear_damping = factor * sqrt(pair.mass * law.shear);
   TlVec3 n = point->n, at = point->p, ra = tl_sub(at, a->x), rb = {0, 0, 0}, wall = {0, 0, 0};
@@ -214,7 +210,7 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches
   int64_t key = p->penalty->spread == TL_SPREAD_DEEPEST ? 0 : point->key;
   TlVec3 ut = tl_axpy(u, -un, n);
   Spring spring = spring_of(p, key, n, law.shear);
-  Rubbed rubbed = rub(&spring, ut, shear_damping, p->friction * fn, dt);
+  Rubbed rubbed = rub(&spring, ut, shear_damping, p->law->friction * fn, dt);
   TlVec3 force = tl_axpy(rubbed.force, fn, n), moment = tl_cross(ra, force);
   TlVec3 viscous = viscous_of(&rubbed, fn - law.force, n);
   double stiff = tl_max(law.slope, law.shear);
@@ -237,7 +233,7 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches
                      .wall_viscous_J = dt * tl_dot(wall, viscous),
                      .stiffness_a = {stiff, stiff * tl_norm2(ra)},
                      .stiffness_b = {b ? stiff : 0, stiff * tl_norm2(rb)}};
-  if (p->friction == 0) return TL_OK;
+  if (p->law->friction == 0) return TL_OK;
   touches->touch[touches->count++] = (TlTouch){.low = p->bodies->id[p->a],
                                                .high = b ? p->bodies->id[p->b] : -1 - p->boundary,
                                                .key = key,
@@ -293,7 +289,7 @@ static void fill(const Pair *pair, const TlPoint *point, int count, size_t *know
     put(l->wb, k, b ? b->w : none);
     put(l->s, k, touch ? touch->impulse : none);
     put(l->normal, k, touch ? touch->normal : none);
-    l->friction[k] = p->friction;
+    l->friction[k] = p->law->friction;
     l->normal_damping[k] = pair->damping * l->slope[k];
     l->tangential_damping[k] = pair->shear_damping * l->slope[k];
   }
@@ -362,7 +358,8 @@ static void press_many(Pair *pair, const TlPoint *point, size_t count, TlHistory
     fill(pair, from, l->count, &known, l);
     tl_press_bear(l, p->step_s);
     for (int k = 0; k < l->count; k++) add_lane(p, &from[k], l, k, out);
-    for (int k = 0; k < l->count && p->friction != 0; k++) add_touch(p, &from[k], l, k, touches);
+    for (int k = 0; k < l->count && p->law->friction != 0; k++)
+      add_touch(p, &from[k], l, k, touches);
   }
   l->count = 0;
 }

@@ -32,7 +32,7 @@ typedef enum TlSpread { TL_SPREAD_NODES = 0, TL_SPREAD_TRACTION, TL_SPREAD_DEEPE
 typedef struct TlPenalty {
   int law; /* number in law.h */
   TlSpread spread;
-  TlStiffness grain, boundary; /* grain on grain, grain on boundary */
+  TlStiffness grain, boundary; /* short form of the pair laws: grain on grain, on boundaries */
   double most_share; /* a pair deeper than this share of the smaller radius bears no more than at
                         that depth (Tan 2022 4.4.3 caps what severe overlap gives); 0: no cap */
   double touching_share; /* traction: of a grain's surface touches no more; what the safe step is
@@ -45,8 +45,8 @@ typedef struct TlPressBody {
   TlVec3 x, v, w;
   double radius, inverse_mass, curvature; /* 1/radius */
   int64_t id;
-  int32_t rub; /* whose friction: press.c */
-  bool ball;   /* a sphere */
+  int32_t material;
+  bool ball; /* a sphere */
   char unused[19];
 } TlPressBody;
 
@@ -56,7 +56,7 @@ typedef struct TlPress {
   const TlPressBody *body;
   const TlPenalty *penalty;
   int32_t a, b, boundary;
-  double friction, damping; /* share of the critical */
+  const TlPairLaw *law;
   TlVec3 (*wall_velocity)(const void *wall, TlVec3 point);
   const void *wall; /* NULL: a pair, or a wall that stands */
   double step_s;

@@ -93,57 +93,16 @@ static TlStatus make_plan(const TlPressStep *s) {
   return TL_OK;
 }
 
-/* ---- friction and damping ---- */
+/* ---- laws of pairs ---- */
 
-static bool same_stiffness(const TlStiffness *a, const TlStiffness *b) {
-  return a->normal_N_m == b->normal_N_m && a->normal_Pa_m == b->normal_Pa_m &&
-         a->young_Pa == b->young_Pa && a->poisson == b->poisson && a->ratio == b->ratio;
+static const TlPairLaw *pair_law(const TlPressStep *s, int32_t a, int32_t b) {
+  return &s->materials->law[tl_pair_law(s->materials, s->body[a].material, s->body[b].material)];
 }
 
-static TlStatus list_rubs(TlPressStep *s) {
-  size_t count = (size_t)(s->guide_count + s->net_count);
-  s->damping = tl_law_damping(s->config->restitution);
-  s->boundary_damping = tl_law_damping(s->config->boundary_restitution);
-  s->alike = same_stiffness(&s->config->penalty.grain, &s->config->penalty.boundary);
-  s->rub = tl_arena_push(s->arena, count, sizeof *s->rub);
-  if (!s->rub) return TL_ENOMEM;
-  for (int k = 0; k < s->guide_count; k++)
-    s->rub[k] = (TlPressRub){s->guides[k].friction, tl_law_damping(s->guides[k].restitution)};
-  for (int k = 0; k < s->net_count; k++)
-    s->rub[s->guide_count + k] =
-        (TlPressRub){s->nets[k].friction, tl_law_damping(s->nets[k].restitution)};
-  return TL_OK;
-}
-
-/* 1 + its place in s->rub; 0: a grain. */
-static int32_t own_rub(const TlPressStep *s, int64_t i) {
-  const TlBodies *b = s->bodies;
-  if (b->flags[i] & TL_BODY_NET)
-    return (int32_t)(tl_net_of(s->nets, s->net_count, b->id[i]) - s->nets) + s->guide_count + 1;
-  if (!(b->flags[i] & TL_BODY_GUIDED)) return 0;
-  const TlGuide *guide = tl_guide_of(s->guides, s->guide_count, b->id[i]);
-  return guide ? (int32_t)(guide - s->guides) + 1 : 0;
-}
-
-/* A net's goes before a guided body's, that before a grain's. */
-static TlPressRub pair_rub(const TlPressStep *s, int32_t a, int32_t b) {
-  int32_t one = s->body[a].rub, two = s->body[b].rub;
-  if (one == 0 && two == 0) return (TlPressRub){s->config->friction, s->damping};
-  bool second = one == 0 || (one <= s->guide_count && two > s->guide_count);
-  return s->rub[(second ? two : one) - 1];
-}
-
-/* A boundary's classes are asked at one point: the first. Those whose restitution is their own are
- * seldom met. */
-static TlPressRub wall_rub(const TlPressStep *s, int32_t a, int32_t k, TlVec3 point) {
-  const TlSolverConfig *c = s->config;
-  if (s->body[a].rub > 0) return s->rub[s->body[a].rub - 1];
-  TlRub rub = tl_boundary_rub(&s->boundary[k], point,
-                              (TlRub){c->boundary_friction, c->boundary_restitution});
-  double damping = rub.restitution == c->boundary_restitution ? s->boundary_damping
-                   : rub.restitution == c->restitution        ? s->damping
-                                                              : tl_law_damping(rub.restitution);
-  return (TlPressRub){rub.friction, damping};
+/* A boundary's classes are asked at one point: the first. */
+static const TlPairLaw *wall_law(const TlPressStep *s, int32_t a, int32_t k, TlVec3 point) {
+  int32_t wall = tl_boundary_material(&s->boundary[k], point);
+  return &s->materials->law[tl_pair_law(s->materials, s->body[a].material, wall)];
 }
 
 /* ---- what contacts ask of a body ---- */
@@ -169,7 +128,7 @@ static TlStatus fill_bodies(void *context, int64_t begin, int64_t end, int64_t b
                       .curvature = 1 / b->radius[i],
                       .id = b->id[i],
                       .ball = b->shape[i]->closed == &tl_closed_sphere,
-                      .rub = own_rub(s, i)};
+                      .material = b->material[i]};
   }
   return TL_OK;
 }
@@ -308,7 +267,7 @@ static void add_lane(const Low *l, int k) {
                                            .normal = tl_scale(x->shear[k], n)};
 }
 
-/* Press what waits. Where the stiffness of walls is another, they are with their like. */
+/* Press what waits: contacts of one stiffness. */
 static TlStatus flush(const Low *l) {
   TlPressLanes *x = &l->tally->lanes;
   TlHistory *fresh = l->walk.fresh;
@@ -316,8 +275,7 @@ static TlStatus flush(const Low *l) {
   int count = x->count;
   if (count == 0) return TL_OK;
   TL_TRY(TL_RESERVE(fresh->touch, fresh->capacity, fresh->count + (size_t)count));
-  bool wall = l->tally->lane_slot[0].b < 0;
-  tl_press_lanes(tl_law(p->law), wall ? &p->boundary : &p->grain, l->step->config->step_s, x);
+  tl_press_lanes(tl_law(p->law), &l->tally->lane_law->stiffness, l->step->config->step_s, x);
   for (int k = 0; k < count; k++) add_lane(l, k);
   x->count = 0;
   return TL_OK;
@@ -397,11 +355,9 @@ static TlStatus press_points(Low *l, const TlSlot *at, const Known *known) {
   if (l->points->count == 0) return TL_OK;
   TL_TRY(flush(l));
   TlPress press = press_of(s, at, known);
-  TlPressRub rub = at->b >= 0 ? pair_rub(s, at->a, at->b)
-                              : wall_rub(s, at->a, at->boundary, l->points->point[0].p);
   press.lanes = &l->tally->lanes; /* nothing waits there now */
-  press.friction = rub.friction;
-  press.damping = rub.damping;
+  press.law = at->b >= 0 ? pair_law(s, at->a, at->b)
+                         : wall_law(s, at->a, at->boundary, l->points->point[0].p);
   if (at->b < 0 && s->boundary[at->boundary].drive) {
     press.wall_velocity = wall_velocity;
     press.wall = &s->boundary[at->boundary];
@@ -418,11 +374,11 @@ static inline void set(TlLane x[3], int k, TlVec3 v) {
 }
 
 /* The next lane, for a sphere against another one or against `b`, what a wall is like there. */
-static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, TlPressRub rub,
+static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, const TlPairLaw *law,
                           const Known *known) {
   TlPressTally *t = l->tally;
   TlPressLanes *x = &t->lanes;
-  bool other = x->count > 0 && !l->step->alike && (t->lane_slot[0].b < 0) != (at->b < 0);
+  bool other = x->count > 0 && t->lane_law->stiffness_kind != law->stiffness_kind;
   if (other || x->count == TL_PRESS_LANES) TL_TRY(flush(l));
   const TlPressBody *a = &l->step->body[at->a];
   double share = l->step->config->penalty.most_share;
@@ -430,6 +386,7 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, TlPres
   TlVec3 none = {0, 0, 0};
   int k = x->count++;
   t->lane_slot[k] = *at;
+  t->lane_law = law;
   set(x->d, k, tl_sub(a->x, b->x));
   set(x->va, k, a->v);
   set(x->wa, k, a->w);
@@ -440,8 +397,8 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, TlPres
   x->curvature[k] = a->curvature + b->curvature;
   x->inverse_mass[k] = a->inverse_mass + b->inverse_mass;
   x->cap[k] = share > 0 ? share * size : INFINITY;
-  x->friction[k] = rub.friction;
-  x->damping[k] = rub.damping;
+  x->friction[k] = law->friction;
+  x->damping[k] = law->damping;
   bool remembered = known->count > 0 && known->touch->key == 0;
   set(x->s, k, remembered ? known->touch->impulse : none);
   set(x->normal, k, remembered ? known->touch->normal : none);
@@ -461,7 +418,7 @@ static TlStatus press_pair(Low *l, int64_t number) {
   l->points->pairs++;
   if (a->ball && b->ball) {
     l->points->lookups++;
-    return wait_lane(l, &at, b, pair_rub(s, at.a, at.b), &known);
+    return wait_lane(l, &at, b, pair_law(s, at.a, at.b), &known);
   }
   if (tl_near_clear(s->near, s->bodies, (size_t)number)) return TL_OK;
   TL_TRY(tl_scan_pair_points(&s->scan, &at, l->points));
@@ -494,7 +451,7 @@ static TlStatus press_wall(Low *l, int64_t k) {
   TL_TRY(recall(l, a->id, -1 - at.boundary, &known));
   l->points->pairs++;
   /* a centre behind the wall has its normal from the wall alone */
-  if (alone && phi > 0) return wait_lane(l, &at, &b, wall_rub(s, at.a, at.boundary, b.x), &known);
+  if (alone && phi > 0) return wait_lane(l, &at, &b, wall_law(s, at.a, at.boundary, b.x), &known);
   TL_TRY(tl_scan_wall_points(&s->scan, &at, l->points));
   return press_points(l, &at, &known);
 }
@@ -628,7 +585,6 @@ TlStatus tl_press_all(TlPressStep *s) {
                      .pair_margin = pair_margin,
                      .wall_margin = wall_margin};
   TL_TRY(reserve(s, blocks));
-  TL_TRY(list_rubs(s));
   TL_TRY(tl_scan_prepare(&s->scan));
   TL_TRY(make_plan(s));
   room->slots = (int64_t)s->scan.pairs->count + room->plan.wall[n];

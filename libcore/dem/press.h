@@ -53,6 +53,7 @@ typedef struct TlPressTally {
   TlHistory touches;
   TlPressLanes lanes; /* waiting contacts of spheres */
   TlSlot lane_slot[TL_PRESS_LANES];
+  const TlPairLaw *lane_law; /* of the last that came; all are of its stiffness */
   double overlap_m, overlap_share, boundary_overlap_m, boundary_overlap_share;
   int64_t contacts, touching, sliding, capped;
 } TlPressTally;
@@ -86,19 +87,11 @@ typedef struct TlPressRoom {
 } TlPressRoom;
 void tl_press_room_free(TlPressRoom *room);
 
-/* Friction and damping of the contacts of a net, or of a guided body. */
-typedef struct TlPressRub {
-  double friction, damping;
-} TlPressRub;
-
 typedef struct TlPressStep {
   const TlSolverConfig *config;
   const TlBoundary *boundary;
   int boundary_count;
-  const TlNet *nets;
-  int net_count;
-  const TlGuide *guides;
-  int guide_count;
+  const TlMaterials *materials;
   TlNear *near;
   TlPoints *points;
   TlArena *arena;
@@ -108,9 +101,6 @@ typedef struct TlPressStep {
   TlPressBody *body; /* [total] */
   TlPressLow *low;   /* [total] */
   TlScan scan;
-  double damping, boundary_damping;
-  bool alike;      /* walls are as stiff as grains: their contacts wait in the same lanes */
-  TlPressRub *rub; /* of the guides, then of the nets */
   struct TlPressBlock *block;
 } TlPressStep;
 

@@ -89,6 +89,9 @@ static TlStatus derive_all(TlSolver *s, TlBodies *b) {
   for (int64_t i = 0; i < b->total; i++) {
     if (derived(s, b, i)) continue;
     TL_TRY(shape_for(s, b->avatar_id[i], &b->shape[i]));
+    if (b->material[i] < 0 || b->material[i] >= s->materials.count)
+      return tl_fail(TL_EUSAGE, "body %lld: there is no material %d", (long long)b->id[i],
+                     b->material[i]);
     s->known[i] = (TlKnownShape){b->avatar_id[i], b->shape[i]};
     derive(s, b, i);
     if (!(b->flags[i] & TL_BODY_NET)) s->unchecked++;
@@ -247,10 +250,8 @@ static void kick(const TlSolver *s, const TlBodies *b, const TlDynamics *d) {
 static TlStatus correct_walls(TlSolver *s, const TlBodies *b, const TlDynamics *d) {
   double *work = tl_arena_push(&s->arena, (size_t)b->owned, sizeof *work);
   if (!work) return TL_ENOMEM;
-  TlWallsStep step = {
-      s->boundary,       s->ahead,
-      s->boundary_count, s->config.step_s,
-      s->config.slop,    {s->config.boundary_friction, s->config.boundary_restitution}};
+  TlWallsStep step = {s->boundary,      s->ahead,       s->boundary_count,
+                      s->config.step_s, s->config.slop, &s->materials};
   tl_walls_correct(b, s->config.search == TL_SEARCH_NEAR ? &s->near : NULL, &step, d, work);
   s->push_work_J = 0;
   for (int64_t i = 0; i < b->owned; i++) s->push_work_J += work[i];
@@ -306,10 +307,9 @@ TlStatus tl_step_reserve_points(TlSolver *s) {
 static TlStatus detect(TlSolver *s, const TlBodies *b, const TlMotion *m) {
   TL_TRY(tl_step_reserve_points(s));
   TlDetect d = {.config = &s->config,
+                .materials = &s->materials,
                 .boundary = s->boundary,
                 .boundary_count = s->boundary_count,
-                .nets = s->nets,
-                .net_count = s->net_count,
                 .speed_max = s->speed_max,
                 .arena = &s->arena,
                 .near = &s->near,

@@ -54,10 +54,11 @@ typedef struct TlSolverConfig {
   double step_s;
   TlVec3 gravity_m_s2;
   double density_kg_m3;
-  double friction, restitution;                   /* grain on grain: mu >= 0, e in [0, 1] */
-  double boundary_friction, boundary_restitution; /* grain on boundary */
-  double tangential_restitution, boundary_tangential_restitution; /* e_t in [0, 1], 0: friction
-                                                                     stops what it can */
+  /* Pair laws of all materials, borrowed until the solver is made, which checks and copies them.
+   * NULL: grains and boundaries by the short form that follows, and penalty.grain, boundary. */
+  const TlMaterials *materials;
+  double friction, restitution, tangential_restitution; /* grain on grain */
+  double boundary_friction, boundary_restitution, boundary_tangential_restitution;
   double damping_per_s;        /* xi of Tan 2024 Eqs. 47-49; 0 <= xi dt <= 1 */
   double impact_threshold_m_s; /* restitution is 0 below this approach speed; < 0: 4 g dt */
   TlMethod method;

@@ -38,13 +38,6 @@ static TlStatus check_config(const TlSolverConfig *c) {
   TL_TRY(tl_step_check_value("time step", c->step_s, 1e-9, 1));
   TL_TRY(tl_step_check_value("gravity", tl_norm(c->gravity_m_s2), 0, 1e4));
   TL_TRY(tl_step_check_value("density", c->density_kg_m3, 1e-3, 1e6));
-  TL_TRY(tl_step_check_value("friction", c->friction, 0, 100));
-  TL_TRY(tl_step_check_value("restitution", c->restitution, 0, 1));
-  TL_TRY(tl_step_check_value("boundary friction", c->boundary_friction, 0, 100));
-  TL_TRY(tl_step_check_value("boundary restitution", c->boundary_restitution, 0, 1));
-  TL_TRY(tl_step_check_value("tangential restitution", c->tangential_restitution, 0, 1));
-  TL_TRY(tl_step_check_value("boundary tangential restitution", c->boundary_tangential_restitution,
-                             0, 1));
   TL_TRY(tl_step_check_value("method", c->method, 0, TL_METHOD_COUNT - 1));
   TL_TRY(tl_step_check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
   TL_TRY(tl_step_check_value("increments", c->increments, 1, 10000));
@@ -57,16 +50,39 @@ static TlStatus check_config(const TlSolverConfig *c) {
   TL_TRY(tl_step_check_value("position rate", c->position_rate, 0, 1));
   TL_TRY(tl_step_check_value("poor overlap", c->poor_share, 0, 100));
   TL_TRY(tl_step_check_value("poor steps", c->poor_steps, 1, 2e9));
-  TL_TRY(tl_step_check_value("slop", c->slop, 0, 0.1));
-  const TlMethodKind *method = tl_method(c->method);
-  return method->check ? method->check(c) : TL_OK;
+  return tl_step_check_value("slop", c->slop, 0, 0.1);
 }
 
-static TlStatus check_surface(const TlSurface *s) {
-  for (int32_t i = -1; i < s->classes; i++) {
-    const TlRub *rub = i < 0 ? &s->rub : &s->class_rub[i];
-    TL_TRY(tl_step_check_value("boundary friction", rub->friction, 0, 100));
-    TL_TRY(tl_step_check_value("boundary restitution", rub->restitution, 0, 1));
+/* Grains on grains, and on boundaries, by the short form. */
+static TlStatus plain_materials(const TlSolverConfig *c, TlMaterials *m) {
+  TlPairLaw grain = {c->friction, c->restitution, c->tangential_restitution, c->penalty.grain, 0, 0};
+  TlPairLaw boundary = {c->boundary_friction,
+                        c->boundary_restitution,
+                        c->boundary_tangential_restitution,
+                        c->penalty.boundary,
+                        0,
+                        0};
+  TL_TRY(tl_materials_new(m, TL_MATERIAL_FIRST_OWN));
+  tl_materials_set(m, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN, &grain);
+  tl_materials_set(m, TL_MATERIAL_GRAIN, TL_MATERIAL_BOUNDARY, &boundary);
+  tl_materials_set(m, TL_MATERIAL_BOUNDARY, TL_MATERIAL_BOUNDARY, &boundary);
+  return TL_OK;
+}
+
+static TlStatus own_materials(TlSolver *s, const TlSolverConfig *c) {
+  TL_TRY(c->materials ? tl_materials_copy(&s->materials, c->materials)
+                      : plain_materials(c, &s->materials));
+  s->config.materials = &s->materials;
+  TL_TRY(tl_materials_finish(&s->materials));
+  const TlMethodKind *method = tl_method(c->method);
+  return method->check ? method->check(c, &s->materials) : TL_OK;
+}
+
+static TlStatus check_surface(const TlSolver *s, const TlSurface *surface) {
+  for (int32_t i = -1; i < surface->classes; i++) {
+    int32_t material = i < 0 ? surface->material : surface->class_material[i];
+    if (material < 0 || material >= s->materials.count)
+      return tl_fail(TL_EUSAGE, "boundary: there is no material %d", material);
   }
   return TL_OK;
 }
@@ -76,7 +92,7 @@ static TlStatus own_boundaries(TlSolver *s, const TlBoundary *boundaries) {
   TL_TRY(TL_NEW(s->boundary, n));
   TL_TRY(TL_NEW(s->ahead, n));
   for (size_t i = 0; i < n; i++) {
-    if (boundaries[i].surface) TL_TRY(check_surface(boundaries[i].surface));
+    if (boundaries[i].surface) TL_TRY(check_surface(s, boundaries[i].surface));
     s->boundary[i] = s->ahead[i] = boundaries[i];
   }
   tl_step_place_boundaries(s);
@@ -94,7 +110,8 @@ TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatar
   s->source = source;
   s->boundary_count = boundary_count;
   s->sync = sync;
-  TlStatus status = own_boundaries(s, boundaries);
+  TlStatus status = own_materials(s, config);
+  if (status == TL_OK) status = own_boundaries(s, boundaries);
   if (status != TL_OK) tl_solver_free(s);
   if (status == TL_OK) *solver = s;
   return status;
@@ -102,6 +119,7 @@ TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatar
 
 void tl_solver_free(TlSolver *s) {
   if (!s) return;
+  tl_materials_free(&s->materials);
   tl_shapes_free(&s->shapes);
   tl_free(s->nets);
   tl_net_memo_free(s->net_memo);
@@ -137,7 +155,7 @@ TlStatus tl_solver_set_guides(TlSolver *s, const TlGuide *guides, int count) {
 
 TlStatus tl_solver_set_friction(TlSolver *s, double friction) {
   if (!(friction >= 0)) return tl_fail(TL_EUSAGE, "friction = %g makes no sense", friction);
-  s->config.friction = friction;
+  tl_materials_set_friction(&s->materials, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN, friction);
   return TL_OK;
 }
 

@@ -20,6 +20,7 @@ typedef struct TlKnownShape {
 
 struct TlSolver {
   TlSolverConfig config;
+  TlMaterials materials; /* owned */
   TlAvatarSource source;
   TlBoundary *boundary; /* owned; where they are at time steps*dt: after the move at its end */
   TlBoundary *ahead;    /* owned; at the step's end */

@@ -257,10 +257,7 @@ static TlStatus press(Forces *f) {
   f->press = (TlPressStep){.config = &s->config,
                            .boundary = s->boundary,
                            .boundary_count = s->boundary_count,
-                           .nets = s->nets,
-                           .net_count = s->net_count,
-                           .guides = s->guides,
-                           .guide_count = s->guide_count,
+                           .materials = &s->materials,
                            .near = &s->near,
                            .points = s->points,
                            .arena = &s->arena,
@@ -385,9 +382,12 @@ static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, con
 /* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (PHYSICS note 17; Tan 2024 Eq. 50 is
  * upside down). With traction k is that of the whole surface: where a fifth of it touches, 0.4
  * keeps as far away. Hertz: at a depth of 1% of the radius. */
-static double stable_step(const TlSolverConfig *c, const TlBodies *b, int64_t i) {
-  double most = tl_max(point_stiffness(c, &c->penalty.grain, b, i),
-                       point_stiffness(c, &c->penalty.boundary, b, i));
+static double stable_step(const TlSolver *s, const TlBodies *b, int64_t i) {
+  const TlSolverConfig *c = &s->config;
+  const TlPairLaw *law = &s->materials.law[tl_pair_law(&s->materials, b->material[i], 0)];
+  double most = 0;
+  for (int32_t other = 0; other < s->materials.count; other++)
+    most = tl_max(most, point_stiffness(c, &law[other].stiffness, b, i));
   bool surface = c->penalty.spread == TL_SPREAD_TRACTION && b->shape[i]->avatar;
   double share = c->penalty.touching_share > 0 ? c->penalty.touching_share : 0.2;
   return (surface ? 0.4 * sqrt(0.2 / share) : 0.1) * sqrt(b->mass[i] / most);
@@ -400,7 +400,7 @@ static bool has_step(const TlBodies *b, int64_t i) {
 static double safe_step(const TlSolver *s, const TlBodies *b) {
   double least = INFINITY;
   for (int64_t i = 0; i < b->owned; i++)
-    if (has_step(b, i)) least = tl_min(least, stable_step(&s->config, b, i));
+    if (has_step(b, i)) least = tl_min(least, stable_step(s, b, i));
   return least;
 }
 
@@ -411,13 +411,14 @@ static TlStatus check_step(TlSolver *s, const TlBodies *b) {
   for (int64_t i = 0; i < b->owned; i++) {
     if (!has_step(b, i)) continue;
     bool points = c->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
-    if (points && tl_law(c->penalty.law) == &tl_law_linear && !(c->penalty.grain.normal_N_m > 0))
+    if (points && tl_law(c->penalty.law) == &tl_law_linear &&
+        !(s->materials.law[0].stiffness.normal_N_m > 0))
       return tl_fail(
           TL_EUSAGE,
           "grain %lld is no avatar: traction needs the area of nodes; give the stiffness "
           "of a point, too",
           (long long)b->id[i]);
-    double stable = stable_step(c, b, i);
+    double stable = stable_step(s, b, i);
     if (!(c->step_s <= stable))
       return tl_fail(TL_EUSAGE,
                      "a time step of %g s is above the %g s that are safe for grain %lld (mass %g "
@@ -447,19 +448,21 @@ static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
 
 /* ---- the method ---- */
 
-static TlStatus check_stiffness(const TlSolverConfig *c, const char *what, const TlStiffness *k) {
+static TlStatus check_stiffness(const TlSolverConfig *c, int32_t one, int32_t two,
+                                const TlStiffness *k) {
   char name[80];
   bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
   double value = hertz                                     ? k->young_Pa
                  : c->penalty.spread == TL_SPREAD_TRACTION ? k->normal_Pa_m
                                                            : k->normal_N_m;
-  snprintf(name, sizeof name, "%s %s", what, hertz ? "Young's modulus" : "normal stiffness");
+  snprintf(name, sizeof name, "%s of materials %d and %d",
+           hertz ? "Young's modulus" : "normal stiffness", one, two);
   TL_TRY(tl_step_check_value(name, value, 1e-30, 1e30));
   TL_TRY(tl_step_check_value("Poisson's ratio", k->poisson, -0.99, 0.5));
   return tl_step_check_value("tangential over normal stiffness", k->ratio, 0, 100);
 }
 
-static TlStatus check_penalty(const TlSolverConfig *c) {
+static TlStatus check_penalty(const TlSolverConfig *c, const TlMaterials *m) {
   const TlPenalty *p = &c->penalty;
   TL_TRY(tl_step_check_value("law", p->law, 0, tl_law_count() - 1));
   TL_TRY(tl_step_check_value("spread", (int)p->spread, 0, TL_SPREAD_DEEPEST));
@@ -472,12 +475,16 @@ static TlStatus check_penalty(const TlSolverConfig *c) {
   if (c->edges == TL_EDGES_REFINE && p->spread != TL_SPREAD_DEEPEST)
     return tl_fail(TL_EUSAGE, "edges refine finds places that stand for no surface: with the "
                               "penalty method it goes with spread deepest only");
-  if (c->tangential_restitution > 0 || c->boundary_tangential_restitution > 0)
-    return tl_fail(TL_EUSAGE, "tangential restitution is of impulses: the penalty method has a "
-                              "tangential stiffness in its place");
   TL_TRY(tl_step_check_value("cap", p->most_share, 0, 10));
-  TL_TRY(check_stiffness(c, "grain", &p->grain));
-  return check_stiffness(c, "boundary", &p->boundary);
+  for (int32_t i = 0; i < m->count; i++)
+    for (int32_t j = 0; j <= i; j++) {
+      const TlPairLaw *law = &m->law[tl_pair_law(m, i, j)];
+      if (law->tangential_restitution > 0)
+        return tl_fail(TL_EUSAGE, "tangential restitution is of impulses: the penalty method has a "
+                                  "tangential stiffness in its place");
+      TL_TRY(check_stiffness(c, i, j, &law->stiffness));
+    }
+  return TL_OK;
 }
 
 static TlStatus contact_rows(const TlSolver *s, const TlBodies *b, TlContactRow **rows,

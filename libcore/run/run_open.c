@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/bodies.h"
+#include "run/materials.h"
 #include "run/pour.h"
 #include "run/safe_step.h"
 
@@ -202,8 +203,14 @@ static TlStatus place_grains(TlRun *run) {
 
 TlStatus tl_run_new_solver(TlRun *run) {
   TlSolverConfig config = tl_setup_solver(&run->setup);
-  TL_TRY(tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars), run->boundaries,
-                       run->boundary_count, tl_dist_sync(run->dist)));
+  TlMaterials materials;
+  TlStatus status = tl_setup_materials(&run->setup, &config, &materials);
+  config.materials = &materials;
+  if (status == TL_OK)
+    status = tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars), run->boundaries,
+                           run->boundary_count, tl_dist_sync(run->dist));
+  tl_materials_free(&materials);
+  TL_TRY(status);
   tl_solver_set_steps(run->solver, run->totals.steps);
   TL_TRY(tl_study_shapes_register(&run->shapes, run->solver));
   return tl_nets_register(&run->nets, run->solver);

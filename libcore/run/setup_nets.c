@@ -150,9 +150,7 @@ TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, do
                  .damping = s->damping,
                  .strength_N = s->strength_N,
                  .stretch_most = s->stretch_most,
-                 .pressure_Pa = s->pressure_Pa,
-                 .friction = s->friction,
-                 .restitution = s->restitution};
+                 .pressure_Pa = s->pressure_Pa};
   TL_TRY(sides_of(&s->clamped, study, i, &net->clamped));
   if (s->tube_radius_m > 0 && net->clamped == TL_NET_ALL_SIDES)
     net->clamped = TL_NET_FIRST_ROW | TL_NET_LAST_ROW;

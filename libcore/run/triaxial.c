@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "run/bodies.h"
+#include "run/materials.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -66,7 +67,10 @@ void tl_triaxial_made(TlRun *run, int64_t first_placed) {
   int64_t platen = first_placed + tl_placed_count(&run->setup) - 1;
   run->triaxial.platen = platen;
   for (int64_t i = 0; i < run->bodies.owned; i++)
-    if (run->bodies.id[i] == platen) run->bodies.flags[i] |= TL_BODY_GUIDED;
+    if (run->bodies.id[i] == platen) {
+      run->bodies.flags[i] |= TL_BODY_GUIDED;
+      run->bodies.material[i] = tl_material_of_platen(&run->setup);
+    }
 }
 
 void tl_triaxial_place(TlRun *run) {
@@ -429,9 +433,7 @@ static TlStatus tune(TlRun *run) {
                    .driven = s->kind != TL_STAGE_CONSOLIDATE,
                    .speed_m_s = speed_of(run),
                    .load_N = -run->triaxial.pressure_Pa * area_of(run),
-                   .tilts = setup_of(run)->tilts && run->triaxial.start_height_m > 0,
-                   .friction = c->boundary_friction,
-                   .restitution = c->boundary_restitution};
+                   .tilts = setup_of(run)->tilts && run->triaxial.start_height_m > 0};
   TL_TRY(tl_solver_set_guides(run->solver, &guide, 1));
   TL_TRY(tl_solver_set_pressure(run->solver, (int)run->nets.count - 1, on_triangles(run)));
   TL_TRY(tl_solver_set_friction(run->solver, friction_now(run)));

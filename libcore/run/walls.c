@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "run/materials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -260,16 +261,12 @@ static void add_wall(TlWalls *walls, TlWallData *d, const TlWallSetup *w) {
   if (w->kind == TL_WALL_CYLINDER) add_cylinder(&b);
 }
 
-static void set_drive(TlWallData *d, const TlWallSetup *w, const TlSetup *setup) {
+static void set_drive(TlWallData *d, const TlWallSetup *w) {
   d->drive.from_s = w->from_s;
   d->drive.until_s = w->until_s;
   d->drive.velocity_m_s = tl_vec3_of(w->velocity_m_s);
   d->drive.spin_rad_s = tl_vec3_of(w->spin_rad_s);
   d->drive.pivot_m = tl_add(tl_vec3_of(w->point_m), tl_vec3_of(w->pivot_m));
-  d->surface.rub = (TlRub){
-      w->friction < 0 ? setup->contact.boundary_friction : w->friction,
-      w->restitution < 0 ? setup->contact.boundary_restitution : w->restitution,
-  };
 }
 
 static TlStatus open_table(TlWallData *d, const char *table, const TlStudy *study, int64_t place,
@@ -295,7 +292,8 @@ TlStatus tl_walls_open(TlWalls *walls, const TlSetup *setup, const TlStudy *stud
   TL_TRY(TL_NEW(walls->boundary, (size_t)n * MOST_PARTS));
   TL_TRY(TL_NEW(walls->part, (size_t)n * MOST_PARTS));
   for (int64_t i = 0; i < n; i++) {
-    set_drive(&walls->data[i], &w[i], setup);
+    set_drive(&walls->data[i], &w[i]);
+    walls->data[i].surface.material = tl_material_of_wall(setup, i);
     if (w[i].table) TL_TRY(open_table(&walls->data[i], w[i].table, study, i, table_path, context));
     add_wall(walls, &walls->data[i], &w[i]);
   }
