@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* syncfs */
+
 #include "base/file.h"
 
 #include "base/digest.h"
@@ -73,20 +75,40 @@ TlStatus tl_dir_sync(const char *path) {
   return sync_path(path, O_RDONLY | O_DIRECTORY);
 }
 
-TlStatus tl_outfile_commit(TlOutFile *out) {
-  TlStatus status = sync_path(out->temp, O_RDONLY);
-  if (status == TL_OK && rename(out->temp, out->path) != 0)
-    status = tl_fail_errno(out->path, "cannot rename the finished file into place");
-  if (status != TL_OK) {
-    tl_outfile_abort(out);
-    return status;
-  }
-  char *directory = tl_path_directory(out->path);
-  if (!directory) status = TL_ENOMEM;
-  if (directory) status = tl_dir_sync(directory);
-  tl_free(directory);
+TlStatus tl_file_sync(const char *path) {
+  return sync_path(path, O_RDONLY);
+}
+
+TlStatus tl_disk_sync(const char *folder) {
+  int fd = open(folder, O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return tl_fail_errno(folder, "cannot open to sync");
+  TlStatus status = syncfs(fd) == 0 ? TL_OK : tl_fail_errno(folder, "cannot sync");
+  close(fd);
+  return status;
+}
+
+static TlStatus move_into_place(TlOutFile *out) {
+  if (rename(out->temp, out->path) != 0)
+    return tl_fail_errno(out->path, "cannot rename the finished file into place");
   tl_free(out->temp);
   out->temp = NULL; /* nothing left to remove */
+  return TL_OK;
+}
+
+TlStatus tl_outfile_rename(TlOutFile *out) {
+  TlStatus status = move_into_place(out);
+  tl_outfile_abort(out);
+  return status;
+}
+
+TlStatus tl_outfile_commit(TlOutFile *out) {
+  TlStatus status = tl_file_sync(out->temp);
+  if (status == TL_OK) status = move_into_place(out);
+  if (status == TL_OK) {
+    char *directory = tl_path_directory(out->path);
+    status = directory ? tl_dir_sync(directory) : TL_ENOMEM;
+    tl_free(directory);
+  }
   tl_outfile_abort(out);
   return status;
 }

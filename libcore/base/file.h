@@ -22,6 +22,10 @@ typedef struct TlOutFile {
  * not writable. */
 TlStatus tl_outfile_begin(TlOutFile *out, const char *path, bool overwrite);
 TlStatus tl_outfile_commit(TlOutFile *out);
+/* Commits without waiting for the disk: from here on the product is whole for everyone, whatever
+ * becomes of this process, but a machine that crashes before tl_disk_sync returns may lose it. For
+ * a process that is about to be killed, and for readers that see what is damaged. */
+TlStatus tl_outfile_rename(TlOutFile *out);
 void tl_outfile_abort(TlOutFile *out); /* also fine after commit: then it does nothing */
 
 bool tl_file_exists(const char *path);
@@ -37,6 +41,10 @@ TlStatus tl_dir_make(const char *path); /* with parents; fine when it is there *
  * there; 0 when the system does not say. */
 TlStatus tl_disk_free(const char *path, int64_t *bytes);
 TlStatus tl_dir_sync(const char *path);
+/* What was written of this file, or to all of the disk that holds this folder, is on the disk when
+ * this returns. */
+TlStatus tl_file_sync(const char *path);
+TlStatus tl_disk_sync(const char *folder);
 /* Lower-case SHA-256 of a file as 64 hex digits + NUL. */
 TlStatus tl_file_sha256(const char *path, char hex[65]);
 /* Lower-case SHA-256 of memory. */
