@@ -92,7 +92,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun
-tests: $(UNIT) $(MPI_TESTS) $(TESTBIN)/judge-report $(TESTBIN)/judge-sample
+tests: $(UNIT) $(MPI_TESTS) $(TESTBIN)/judge-report $(TESTBIN)/judge-sample $(TESTBIN)/disk-shim.so
 judges: $(VALIDATIONS) $(BENCHES) $(SCORES) $(TESTBIN)/judge-report ## build the programs of validation, bench and score
 
 $(LIB): $(LIB_OBJ)
@@ -154,6 +154,14 @@ $(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(LIB)
 	@$(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(SUPPORT_OBJ) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
 $(TESTBIN)/test_score: $(SCORE_OBJ) $(JUDGE_OBJ)
 $(TESTBIN)/test_score: EXTRA_OBJ := $(SCORE_OBJ) $(JUDGE_OBJ)
+# Ranks without MPI, in place of base/comm.c
+$(TESTBIN)/test_ranks: $(OBJ)/tests/ranks/comm.o
+$(TESTBIN)/test_ranks: EXTRA_OBJ := $(OBJ)/tests/ranks/comm.o
+
+$(TESTBIN)/disk-shim.so: tests/shim/disk.c
+	@mkdir -p $(@D)
+	@echo "  LD  $@"
+	@$(CC) -O1 -g -Wall -Wextra -fPIC -shared -o $@ $< -ldl
 
 $(TESTBIN)/%: $(OBJ)/tests/mpi/%.o $(SUPPORT_OBJ) $(LIB)
 	@mkdir -p $(@D)

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <time.h>
 
 typedef struct Options {
   char *catalog;
@@ -34,17 +34,63 @@ static const TlParam params[] = {
      "print the table of the study's keys and stop", NULL},
 };
 
-/* A signal handler can reach nothing else. */
-static volatile sig_atomic_t signalled;
+/* ---- signals ---- */
 
-static void on_signal(int number) {
-  (void)number;
-  signalled = 1;
+/* What each signal wishes. SIGUSR2 is what talus-mpirun passes on: mpirun itself kills the ranks a
+ * second after it has handed them a SIGTERM. */
+static const struct {
+  int number;
+  TlRunWish wish;
+} signals[] = {{SIGTERM, TL_WISH_STOP},
+               {SIGINT, TL_WISH_STOP},
+               {SIGHUP, TL_WISH_STOP},
+               {SIGUSR2, TL_WISH_STOP}};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+/* One request to end may arrive as several signals: SIGTERM of a batch system to every process and
+ * of mpirun to its ranks a second later, SIGHUP of the terminal and of the shell. */
+static const double SAME_REQUEST_S = 1.5;
+
+/* A handler can reach nothing else. */
+static volatile sig_atomic_t wishes;
+static volatile double stop_asked_s; /* when it was wished first; 0: not yet */
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int asked(void *unused) {
+static void on_signal(int number) {
+  int wish = 0;
+  for (int i = 0; i < SIGNALS; i++)
+    if (signals[i].number == number) wish = (int)signals[i].wish;
+  if ((wish & TL_WISH_STOP) && stop_asked_s > 0 && now_s() - stop_asked_s > SAME_REQUEST_S) {
+    signal(number, SIG_DFL); /* asked again: ends at once */
+    raise(number);
+    return;
+  }
+  if ((wish & TL_WISH_STOP) && stop_asked_s == 0) stop_asked_s = now_s();
+  wishes |= wish;
+}
+
+/* A wish to save is granted once. */
+static int take_wishes(void *unused) {
+  int wish = wishes;
   (void)unused;
-  return signalled;
+  wishes &= ~TL_WISH_SAVE;
+  return wish;
+}
+
+/* nohup's SIGHUP stays ignored. */
+static void catch_signals(void) {
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < SIGNALS; i++) {
+    sigaction(signals[i].number, NULL, &before);
+    if (signals[i].number == SIGHUP && before.sa_handler == SIG_IGN) continue;
+    sigaction(signals[i].number, &action, NULL);
+  }
 }
 
 static TlStatus print_keys(void) {
@@ -78,6 +124,7 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   TlReport r = {0};
   TlStatus status = tl_report_int(&r, "grains", run->grains, "");
   if (status == TL_OK) status = tl_report_int(&r, "ranks", tl_comm_size(run->comm), "");
+  if (status == TL_OK) status = tl_report_int(&r, "threads_per_rank", tl_par_threads(), "");
   if (status == TL_OK) status = tl_report_int(&r, "steps", tl_setup_steps(&run->setup), "");
   if (status == TL_OK) status = tl_report_real(&r, "dt", run->setup.time.dt_s, "s");
   if (status == TL_OK)
@@ -133,7 +180,9 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   const struct {
     const char *name;
     int64_t value;
-  } counts[] = {{"grains", run->grains},
+  } counts[] = {{"ranks", tl_comm_size(run->comm)},
+                {"threads_per_rank", tl_par_threads()},
+                {"grains", run->grains},
                 {"steps", t->steps},
                 {"frames", t->frames},
                 {"grains_outside", t->outside},
@@ -158,11 +207,15 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   return status;
 }
 
-static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = on_signal};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGINT, &action, NULL);
+/* The results are whole; what was promised beside them is not. */
+static TlStatus check_saved(const TlRun *run) {
+  if (run->unsaved == 0) return TL_OK;
+  return tl_fail(
+      TL_EIO,
+      "%s: the run went to its end, but %lld checkpoint%s could not be saved, the last at "
+      "step %lld: %s",
+      run->folder, (long long)run->unsaved, run->unsaved > 1 ? "s" : "",
+      (long long)run->unsaved_step, run->unsaved_why);
 }
 
 static TlStatus go(TlRun *run, const TlCall *call) {
@@ -177,7 +230,8 @@ static TlStatus go(TlRun *run, const TlCall *call) {
                 (long long)run->totals.zero_finishes);
   uint64_t hash;
   TL_TRY(tl_run_hash(run, &hash));
-  return report_run(run, hash, call->json);
+  TL_TRY(report_run(run, hash, call->json));
+  return check_saved(run);
 }
 
 static TlStatus solve(const TlCall *call) {
@@ -200,7 +254,7 @@ static TlStatus solve(const TlCall *call) {
                           .overwrite = call->overwrite,
                           .resume = o->resume,
                           .provenance = p,
-                          .stop = asked};
+                          .stop = take_wishes};
   TlRun run;
   status = tl_run_open(&run, comm, &options);
   if (status == TL_OK) status = go(&run, call);
@@ -219,8 +273,9 @@ static const TlTool tool = {
         "history.csv (docs/results.md); without -o it is the study's name with .run,\n"
         "in the current folder.\n"
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
-        "when SIGTERM or SIGINT ends the run after the step at hand; --resume goes on from the\n"
-        "newest whole checkpoint, with the same result as a run that was never stopped.",
+        "when SIGTERM, SIGINT or SIGHUP ends the run after the step at hand (a second one, more\n"
+        "than 1.5 s later, ends it at once); --resume continues from the newest whole checkpoint,\n"
+        "with the same result as a run that was never stopped.",
     .example = "  talus-solve --dry-run config/avalanche.yaml\n"
                "  talus-mpirun -n 4 talus-solve config/avalanche.yaml -o avalanche.run\n"
                "  talus-mpirun -n 4 talus-solve --resume avalanche.run\n"
@@ -234,22 +289,25 @@ static const TlTool tool = {
     .run = solve,
 };
 
-/* Ranks of a machine share its cores, unless the user or OMP_NUM_THREADS says otherwise. */
-static void share_cores(const TlComm *comm) {
-  if (getenv("OMP_NUM_THREADS")) return;
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  int threads = (int)cores / tl_comm_node_size(comm);
-  tl_par_set_threads(threads > 1 ? threads : 1);
+/* Ranks of a machine share its cores. */
+static TlStatus share_cores(TlComm *comm) {
+  TlCpuSet mine = tl_par_cpus(), *all;
+  TL_TRY(TL_NEW(all, (size_t)tl_comm_node_size(comm)));
+  TlStatus status = tl_comm_gather_node(comm, &mine, all, sizeof mine);
+  if (status == TL_OK)
+    tl_par_set_fair_threads(all, tl_comm_node_size(comm), tl_comm_node_rank(comm));
+  tl_free(all);
+  return status;
 }
 
 int main(int argc, char **argv) {
   TlComm *comm = NULL;
   tl_log_set("talus-solve", TL_LOG_INFO);
-  if (tl_comm_start(&comm, &argc, &argv) != TL_OK) {
+  tl_par_start(argv);
+  if (tl_comm_start(&comm, &argc, &argv) != TL_OK || share_cores(comm) != TL_OK) {
     tl_log_error("%s", tl_message());
     return 1;
   }
-  share_cores(comm);
   int code = tl_cli_main(&tool, argc, argv);
   tl_comm_stop(comm);
   return code;

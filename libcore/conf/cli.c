@@ -29,7 +29,7 @@ static const TlParam common_params[] = {
     {"json", TL_P_FLAG, offsetof(Common, json), "", "false", 0, 0, NULL,
      "print the summary as one JSON object", NULL},
     {"threads", TL_P_INT, offsetof(Common, threads), "", "0", 0, 4096, NULL,
-     "threads to use, 0 for all cores (-@)", "N"},
+     "threads to use; 0: the CPUs that affinity and control groups leave (-@)", "N"},
     {"progress", TL_P_FLAG, offsetof(Common, progress), "", "false", 0, 0, NULL,
      "show progress even when stderr is no terminal; --no-progress: never", NULL},
     {"quiet", TL_P_FLAG, offsetof(Common, quiet), "", "false", 0, 0, NULL,
@@ -380,6 +380,8 @@ static TlStatus run(const TlTool *tool, const Common *common, TlCall *call) {
                          : common->verbose ? TL_LOG_DEBUG
                                            : TL_LOG_INFO);
   if (common->threads > 0) tl_par_set_threads((int)common->threads);
+  tl_log_debug("%d thread%s: %s", tl_par_threads(), tl_par_threads() > 1 ? "s" : "",
+               tl_par_reason());
   call->output = common->output;
   call->overwrite = common->overwrite;
   call->dry_run = common->dry_run;
@@ -418,6 +420,7 @@ static const TlTool *verb_of(const TlTool *tool, int argc, char **argv) {
 
 int tl_cli_main(const TlTool *tool, int argc, char **argv) {
   TlProvenance provenance;
+  tl_par_start(argv);
   tl_provenance_begin(&provenance, tool->name, argc, argv);
   const TlTool *verb = verb_of(tool, argc, argv);
   Common common = {0};

@@ -123,6 +123,11 @@ TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
   return TL_OK;
 }
 
+TlStatus tl_solver_check(TlSolver *s, TlBodies *b) {
+  TL_TRY(derive_all(s, b));
+  return s->config.method == TL_PENALTY ? tl_step_penalty_check(s, b) : TL_OK;
+}
+
 /* ---- the solve ---- */
 
 static TlEtmLaw etm_law(const TlSolver *s) {
@@ -247,8 +252,9 @@ static TlStatus correct_walls(TlSolver *s, const TlBodies *b, const TlDynamics *
       s->boundary_count, s->config.step_s,
       s->config.slop,    {s->config.boundary_friction, s->config.boundary_restitution}};
   tl_walls_correct(b, s->config.search == TL_SEARCH_NEAR ? &s->near : NULL, &step, d, work);
-  s->push_work_J = 0;
-  for (int64_t i = 0; i < b->owned; i++) s->push_work_J += work[i];
+  s->push_work = (TlExact){{0}};
+  for (int64_t i = 0; i < b->owned; i++)
+    if (work[i] != 0) tl_exact_add(&s->push_work, work[i]);
   return TL_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "dem/rest.h"
 #include "dem/shapes.h"
 #include "dem/step.h"
+#include "num/exact.h"
 
 /* A body's shape as it was found; derived fields that agree with it need no second look. */
 typedef struct TlKnownShape {
@@ -36,7 +37,7 @@ struct TlSolver {
   TlPoints *points;
   size_t point_lists;
   double speed_max;
-  double push_work_J; /* of moving boundaries in the end-of-step correction */
+  TlExact push_work; /* J, of moving boundaries in the end-of-step correction; this rank's part */
   int64_t steps;
   const TlCollisionTrace *trace;
   TlFound found;
@@ -54,6 +55,10 @@ typedef TlStatus (*TlStepMethod)(TlSolver *solver, TlBodies *bodies, TlStepRepor
 TL_STEP_METHODS(M)
 #undef M
 TlStepMethod tl_step_method(TlMethod method); /* NULL: by impulses */
+
+/* What the penalty method asks of bodies whose derived fields are new; those checked before pass.
+ */
+TlStatus tl_step_penalty_check(TlSolver *solver, const TlBodies *bodies);
 
 /* Room for each thread's points. */
 TlStatus tl_step_reserve_points(TlSolver *solver);

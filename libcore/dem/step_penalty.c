@@ -403,8 +403,7 @@ double tl_solver_safe_step(const TlSolver *s, const TlBodies *b) {
   return least;
 }
 
-/* Again when grains have come in. */
-static TlStatus check_step(TlSolver *s, const TlBodies *b) {
+TlStatus tl_step_penalty_check(TlSolver *s, const TlBodies *b) {
   const TlSolverConfig *c = &s->config;
   if (s->unchecked == 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
@@ -431,7 +430,7 @@ TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
   Forces f = {.solver = s, .bodies = b};
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TL_TRY(tl_solver_refresh(s, b));
-  TlStatus status = check_step(s, b);
+  TlStatus status = tl_step_penalty_check(s, b); /* grains may have come in */
   if (status == TL_OK) status = press(&f);
   if (status == TL_OK) status = load_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));

@@ -1,5 +1,6 @@
 #include "run/checkpoint.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/gather.h"
@@ -114,6 +115,7 @@ static void run_layout(char text[TL_CHECKPOINT_LAYOUT]) {
 
 typedef struct Saver {
   TlRun *run;
+  bool hurry;
   TlCheckpointWriter *writer; /* rank 0 only */
   int64_t *order;             /* owned bodies by id */
   const TlTouch **touch;      /* of pairs whose lower id is owned here, in order */
@@ -442,7 +444,9 @@ static TlStatus start_saver(Saver *s) {
   TlRun *run = s->run;
   TL_TRY(sort_bodies(s));
   if (tl_comm_rank(run->comm) != 0) return TL_OK;
-  TL_TRY(tl_output_sync(&run->output)); /* what the checkpoint says is kept must be there */
+  /* What the checkpoint says is kept must be there; in a hurry all goes to the disk at the end, and
+   * the older checkpoints stay until it has. */
+  if (!s->hurry) TL_TRY(tl_output_sync(&run->output));
   return tl_checkpoint_create(&s->writer, run->folder, run->totals.steps);
 }
 
@@ -450,12 +454,13 @@ static TlStatus finish_saver(Saver *s) {
   TlCheckpointWriter *writer = s->writer;
   if (!writer) return TL_OK;
   s->writer = NULL;
-  TL_TRY(tl_checkpoint_commit(writer));
+  TL_TRY(tl_checkpoint_commit(writer, !s->hurry));
+  if (s->hurry) TL_TRY(tl_disk_sync(s->run->folder));
   return tl_checkpoint_prune(s->run->folder, -1, s->run->setup.checkpoint.keep);
 }
 
-TlStatus tl_run_save(TlRun *run) {
-  Saver s = {.run = run};
+TlStatus tl_run_save(TlRun *run, bool hurry) {
+  Saver s = {.run = run, .hurry = hurry};
   double start = tl_clock_s();
   tl_bodies_drop_ghosts(&run->bodies);
   TlStatus status = tl_comm_agree(run->comm, start_saver(&s));

@@ -203,8 +203,11 @@ static bool wants_checkpoints(const TlRun *run) {
 
 /* A disk that is full now may have room when the next one is due, and the older ones are whole. */
 static TlStatus save_or_warn(TlRun *run) {
-  TlStatus status = tl_run_save(run);
+  TlStatus status = tl_run_save(run, false);
   if (status != TL_EIO) return status;
+  run->unsaved++;
+  run->unsaved_step = run->totals.steps;
+  snprintf(run->unsaved_why, sizeof run->unsaved_why, "%s", tl_message());
   tl_log_warn("step %lld: the state could not be saved: %s", (long long)run->totals.steps,
               tl_message());
   return TL_OK;
@@ -223,8 +226,16 @@ static TlStatus sign(const TlRun *run) {
   return status;
 }
 
+/* What the solver would refuse once it steps: those that are here, and those that will be poured.
+ */
+static TlStatus check_grains(TlRun *run) {
+  TL_TRY(tl_comm_agree(run->comm, tl_solver_check(run->solver, &run->bodies)));
+  return tl_pour_check(run);
+}
+
 static TlStatus go_on(TlRun *run) {
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(check_grains(run));
   const char *header[TL_TABLES];
   for (int t = 0; t < TL_TABLES; t++) header[t] = table_header(run, t);
   TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->effective, header,
@@ -237,6 +248,7 @@ static TlStatus begin(TlRun *run) {
   TL_TRY(tl_pour(run, 0));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(check_grains(run)); /* before anything older is touched */
   TL_TRY(measure(run, &m));
   run->start_centre = m.centre;
   run->totals.kinetic_start_J = m.kinetic;
@@ -421,17 +433,18 @@ static TlStatus ask(TlRun *run, int64_t step, Asked *asked) {
   const TlCheckpointSetup *c = &run->setup.checkpoint;
   bool by_time = c->every_minutes > 0 && tl_clock_s() - run->saved_s > 60 * c->every_minutes;
   bool by_steps = c->every_steps > 0 && step % c->every_steps == 0;
-  int64_t any[2] = {run->options.stop && run->options.stop(run->options.stop_context),
-                    by_time || by_steps};
+  int wish = run->options.stop ? run->options.stop(run->options.stop_context) : 0;
+  int64_t any[2] = {wish & TL_WISH_STOP, by_time || by_steps || wish & TL_WISH_SAVE};
   TL_TRY(tl_comm_most_int(run->comm, any, 2));
   asked->stop |= any[0] != 0;
   asked->save = any[1] != 0;
+  if (asked->stop && run->output.writer) tl_results_hurry(run->output.writer);
   return TL_OK;
 }
 
 static TlStatus end_of_step(TlRun *run, const Asked *asked, bool last) {
   if (run->options.no_output) return TL_OK;
-  if (asked->stop) return tl_run_save(run);
+  if (asked->stop) return tl_run_save(run, true);
   return asked->save || (last && wants_checkpoints(run)) ? save_or_warn(run) : TL_OK;
 }
 

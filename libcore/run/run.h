@@ -22,6 +22,12 @@
 #include "run/walls.h"
 #include "store/checkpoint.h"
 
+/* What somebody may wish after a step, each a bit. */
+typedef enum TlRunWish {
+  TL_WISH_STOP = 1, /* save the state and end */
+  TL_WISH_SAVE = 2  /* save the state and go on */
+} TlRunWish;
+
 typedef struct TlRunOptions {
   const char *study;   /* path */
   const TlTexts *sets; /* "section.key=value"; may be NULL */
@@ -31,7 +37,7 @@ typedef struct TlRunOptions {
   bool resume;    /* go on from the newest whole checkpoint; study may be a results folder */
   bool no_output; /* keep no results (tests) */
   const TlProvenance *provenance; /* NULL: none */
-  int (*stop)(void *context);     /* asked after each step on each rank; not 0: end here */
+  int (*stop)(void *context);     /* asked after each step on each rank: TlRunWish, 0: go on */
   void *stop_context;
 } TlRunOptions;
 
@@ -83,6 +89,9 @@ typedef struct TlRun {
   TlVec3 start_centre; /* centre of mass at the start */
   TlRunTotals totals;
   bool warned_unstable;
+  int64_t unsaved;      /* checkpoints that were due and could not be saved */
+  int64_t unsaved_step; /* the last of them */
+  char unsaved_why[1024];
 } TlRun;
 
 /* run: to be closed with tl_run_close, also after a failure. */

@@ -2,6 +2,7 @@
  * With arguments `FOLDER FOLDER [COLUMNS]` the program only compares the results in two folders bit
  * by bit (for tests/cli/test_resume.sh): each frame by id, of history.csv the first COLUMNS columns
  * or all but the last, cpu_s. */
+#include "mpi/mpitest.h"
 #include "mpi/same.h"
 #include "mpi/scene.h"
 
@@ -138,7 +139,7 @@ static void body(TlComm *comm) {
   if (tl_comm_rank(comm) == 0) {
     snprintf(folder, sizeof folder, "%s", tl_test_folder());
     char *path = in_folder("c.sqlite");
-    scene_catalog(path);
+    REQUIRE_OK(scene_catalog(path));
     tl_free(path);
   }
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
