@@ -158,22 +158,11 @@ static TlStatus worker_ended(TlSandbox *s) {
                  s->path);
 }
 
-static TlStatus begin(TlSandbox *s, int64_t more_memory, void *job) {
-  struct stat info;
+static TlStatus start_worker(TlSandbox *s) {
   int pair[2], larger = 1 << 20;
   int64_t worker = 0;
-  if (stat(s->path, &info) != 0) return tl_fail_errno(s->path, "cannot open");
-  if (!S_ISREG(info.st_mode)) return tl_fail(TL_EINPUT, "%s: is not a file", s->path);
   TlSandboxOrder start = {.kind = TL_SANDBOX_START};
-  start.cpu_s = most_cpu_s > 0
-                    ? most_cpu_s
-                    : TL_SANDBOX_SECONDS + (double)info.st_size / TL_SANDBOX_BYTES_A_SECOND;
-  start.memory_bytes = most_memory_bytes > 0 ? most_memory_bytes
-                                             : ((int64_t)TL_SANDBOX_MEGABYTES << 20) + more_memory +
-                                                   TL_SANDBOX_TIMES_FILE * (int64_t)info.st_size;
   snprintf(start.reader, sizeof start.reader, "%s", s->reader->name);
-  s->cpu_s = start.cpu_s;
-  s->memory_bytes = s->left_bytes = start.memory_bytes;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     return tl_fail_errno(s->path, "cannot make the sockets to read it");
   for (int k = 0; k < 2; k++) /* fewer turns between the two; a smaller one works as well */
@@ -187,7 +176,26 @@ static TlStatus begin(TlSandbox *s, int64_t more_memory, void *job) {
     return tl_fail_errno(s->path, "cannot start a process to read it");
   }
   s->worker = (pid_t)worker;
+  return TL_OK;
+}
+
+static TlStatus read_by(TlSandbox *s, int64_t more_memory, void *job) {
+  struct stat info;
+  if (stat(s->path, &info) != 0) return tl_fail_errno(s->path, "cannot open");
+  if (!S_ISREG(info.st_mode)) return tl_fail(TL_EINPUT, "%s: is not a file", s->path);
+  TlSandboxFile file = {
+      .cpu_s = most_cpu_s > 0
+                   ? most_cpu_s
+                   : TL_SANDBOX_SECONDS + (double)info.st_size / TL_SANDBOX_BYTES_A_SECOND,
+      .memory_bytes = most_memory_bytes > 0 ? most_memory_bytes
+                                            : ((int64_t)TL_SANDBOX_MEGABYTES << 20) + more_memory +
+                                                  TL_SANDBOX_TIMES_FILE * (int64_t)info.st_size};
+  snprintf(file.reader, sizeof file.reader, "%s", s->reader->name);
+  s->cpu_s = file.cpu_s;
+  s->memory_bytes = s->left_bytes = file.memory_bytes;
+  if (s->worker == 0) TL_TRY(start_worker(s));
   s->sends = true;
+  TL_TRY(tl_sandbox_pass(s, &file, sizeof file));
   TL_TRY(tl_sandbox_pass_text(s, &s->path));
   if (s->reader->ask) TL_TRY(s->reader->ask(s, job));
   s->sends = false;
@@ -203,7 +211,7 @@ TlStatus tl_sandbox_open(TlSandbox **out, const TlSandboxReader *reader, const c
   s->reader = reader;
   s->socket = -1;
   s->path = tl_strdup(path);
-  TlStatus status = s->path ? begin(s, more_memory, job) : TL_ENOMEM;
+  TlStatus status = s->path ? read_by(s, more_memory, job) : TL_ENOMEM;
   if (status == TL_OK)
     *out = s;
   else
@@ -221,10 +229,60 @@ void tl_sandbox_close(TlSandbox **sandbox_of_file) {
   tl_free(s);
 }
 
+/* ---- a worker for many files ----
+ * A thousand frames of one run lie in one folder and come from one hand: the worker that read a
+ * file is kept for the next one of that folder. What it refuses is tried again by a fresh one, so
+ * that no file is blamed for what an earlier one did to the library. */
+
+static TlSandbox *kept; /* of the process sandbox.owner */
+
+static bool same_folder(const char *a, const char *b) {
+  const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
+  size_t length = end_a ? (size_t)(end_a - a) : 0;
+  return (end_a == NULL) == (end_b == NULL) && (!end_b || (size_t)(end_b - b) == length) &&
+         strncmp(a, b, length) == 0;
+}
+
+/* *out: the kept worker, when it fits this file, or NULL. */
+static TlStatus take_kept(TlSandbox **out, const TlSandboxReader *reader, const char *path) {
+  TlSandbox *s = kept;
+  kept = *out = NULL;
+  if (!s) return TL_OK;
+  char *next = tl_strdup(path);
+  if (next && sandbox.owner == getpid() && !reader->ask && !reader->serve && !reader->writes &&
+      same_folder(s->path, path)) {
+    tl_free(s->path);
+    s->path = next;
+    s->reader = reader;
+    *out = s;
+    return TL_OK;
+  }
+  tl_sandbox_close(&s);
+  TlStatus status = next ? TL_OK : TL_ENOMEM;
+  tl_free(next);
+  return status;
+}
+
 TlStatus tl_sandbox_read(const TlSandboxReader *reader, const char *path, int64_t more_memory,
                          void *job) {
   TlSandbox *s;
+  TL_TRY(take_kept(&s, reader, path));
+  if (s) {
+    TlStatus status = read_by(s, more_memory, job);
+    if (status == TL_OK) {
+      kept = s;
+      return TL_OK;
+    }
+    tl_sandbox_close(&s);
+    reader->release(job);
+    memset(job, 0, reader->job_bytes);
+    if (status != TL_EINPUT) return status; /* not for what is in the file */
+  }
   TL_TRY(tl_sandbox_open(&s, reader, path, more_memory, job));
+  if (!reader->ask && !reader->serve && !reader->writes && !wants_leaks()) {
+    kept = s;
+    return TL_OK;
+  }
   int outcome = end_worker(s);
   tl_sandbox_close(&s);
   if (wants_leaks() && outcome != 0)

@@ -18,15 +18,21 @@
 #define TL_SANDBOX_PROCESS "talus: reads foreign files"
 enum { TL_SANDBOX_CONTROL = 3, TL_SANDBOX_NAME = 32, TL_SANDBOX_LEAKED = 97 };
 
-/* One order: START a worker for a reader (its socket comes along), or END one. */
+/* One order: START a worker (its socket comes along; the reader's library is made ready first), or
+ * END one. */
 typedef struct TlSandboxOrder {
   enum { TL_SANDBOX_START, TL_SANDBOX_END } kind;
   pid_t worker;                 /* END */
   bool kill;                    /* END: do not wait for its own end */
   char reader[TL_SANDBOX_NAME]; /* START */
-  double cpu_s;
-  int64_t memory_bytes; /* beyond what the program itself takes */
 } TlSandboxOrder;
+
+/* What a worker gets first for each file; the path and what ask passes follow. */
+typedef struct TlSandboxFile {
+  char reader[TL_SANDBOX_NAME];
+  double cpu_s;
+  int64_t memory_bytes; /* beyond what the worker takes already */
+} TlSandboxFile;
 
 /* START: the worker's process id, or -errno; END: its wait status. */
 typedef struct TlSandboxOutcome {

@@ -36,7 +36,10 @@ static void limit_memory(int64_t bytes) {
   if (!file || fscanf(file, "%ld", &pages) != 1) _exit(1);
   fclose(file);
   rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)bytes;
-  if (setrlimit(RLIMIT_AS, &(struct rlimit){most, most}) != 0) _exit(1);
+  struct rlimit limit;
+  getrlimit(RLIMIT_AS, &limit); /* the next file has its own: only the soft limit */
+  limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(1);
 #else
   (void)bytes;
 #endif
@@ -96,40 +99,55 @@ static int leaked(void) {
   return 0;
 }
 
-static _Noreturn void work(const TlSandboxOrder *start, const TlSandboxReader *reader, int socket) {
+static int find_reader(const char *name) {
+  for (int r = 0; r < reader_count; r++)
+    if (strcmp(readers[r]->name, name) == 0) return r;
+  return -1;
+}
+
+/* False: there is no next file. */
+static bool serve_file(int socket) {
+  TlSandboxFile file;
+  char *path = NULL;
+  if (!tl_sandbox_receive_(socket, &file, sizeof file)) return false;
+  const TlSandboxReader *reader = readers[find_reader(file.reader)];
   TlSandbox s = {.reader = reader,
                  .socket = socket,
-                 .memory_bytes = start->memory_bytes,
-                 .left_bytes = start->memory_bytes};
-  char *path = NULL;
-  const struct rlimit nothing = {0, 0};
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setrlimit(RLIMIT_CORE, &nothing);
-  if (!reader->writes) setrlimit(RLIMIT_FSIZE, &nothing);
-  limit_memory(start->memory_bytes);
-  limit_cpu(start->cpu_s);
+                 .memory_bytes = file.memory_bytes,
+                 .left_bytes = file.memory_bytes};
+  limit_memory(file.memory_bytes);
+  limit_cpu(file.cpu_s);
   void *job = tl_calloc(1, reader->job_bytes);
-  if (!job) _exit(1);
-  (void)read_for(&s, &path, job); /* a failure was told, or there is nobody to tell it to */
+  if (!job) return false;
+  bool done = read_for(&s, &path, job) == TL_OK; /* else: it was told, or nobody is there */
   reader->release(job);
   tl_free(job);
   tl_free(path);
+  return done && !reader->serve;
+}
+
+static _Noreturn void work(const TlSandboxReader *first, int socket) {
+  const struct rlimit nothing = {0, 0};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setrlimit(RLIMIT_CORE, &nothing);
+  if (!first->writes) setrlimit(RLIMIT_FSIZE, &nothing);
+  while (serve_file(socket)) {
+  }
   _exit(leaked());
 }
 
 /* ---- orders ---- */
 
 static int64_t start_worker(const TlSandboxOrder *start, int socket) {
-  int r = 0;
-  while (r < reader_count && strcmp(readers[r]->name, start->reader) != 0) r++;
-  if (r == reader_count || socket < 0) return -EINVAL;
+  int r = find_reader(start->reader);
+  if (r < 0 || socket < 0) return -EINVAL;
   if (!prepared[r] && readers[r]->prepare) readers[r]->prepare();
   prepared[r] = true;
   pid_t worker = fork();
   if (worker < 0) return -errno;
   if (worker == 0) {
     close(TL_SANDBOX_CONTROL);
-    work(start, readers[r], socket);
+    work(readers[r], socket);
   }
   return worker;
 }
