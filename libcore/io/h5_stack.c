@@ -2,8 +2,8 @@
 
 #include "base/h5_read.h"
 #include "base/mem.h"
-#include "base/sandbox.h"
 #include "io/h5_parts.h"
+#include "io/stack_sandbox.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -113,34 +113,11 @@ static void read_cylinder(hid_t dataset, double cylinder[3]) {
 
 /* ---- reading, in the sandbox ---- */
 
-/* What is asked, and what is read. */
 typedef struct Job {
-  char *asked;      /* the data set; NULL: /stack or the only one. Owned */
-  TlStackInfo info; /* without voxel_from */
-  int64_t deep;     /* layers that are read at once */
-  /* of the worker */
-  const char *path;
+  TlStackJob stack;
+  const char *path; /* borrowed; NULL: nothing was opened */
   hid_t file, dataset;
 } Job;
-
-static TlStatus ask(TlSandbox *s, void *of) {
-  return tl_sandbox_pass_text(s, &((Job *)of)->asked);
-}
-
-static TlStatus tell(TlSandbox *s, void *of) {
-  Job *j = of;
-  TlStackInfo *i = &j->info;
-  int32_t type = (int32_t)i->type;
-  TL_TRY(tl_sandbox_pass(s, &i->nx, sizeof i->nx));
-  TL_TRY(tl_sandbox_pass(s, &i->ny, sizeof i->ny));
-  TL_TRY(tl_sandbox_pass(s, &i->nz, sizeof i->nz));
-  TL_TRY(tl_sandbox_pass(s, &type, sizeof type));
-  i->type = (TlVoxelType)type;
-  TL_TRY(tl_sandbox_pass(s, i->voxel_m, sizeof i->voxel_m));
-  TL_TRY(tl_sandbox_pass(s, i->cylinder, sizeof i->cylinder));
-  TL_TRY(tl_sandbox_pass(s, &j->deep, sizeof j->deep));
-  return tl_sandbox_pass_text(s, &i->history);
-}
 
 static TlStatus read_shape(const char *path, const char *name, hid_t dataset, TlStackInfo *info) {
   hsize_t size[3] = {0, 0, 0};
@@ -185,13 +162,13 @@ static int64_t layers_at_once(hid_t dataset, const TlStackInfo *info) {
 static TlStatus open_file(const char *path, void *of) {
   Job *j = of;
   char name[512];
-  TlStackInfo *info = &j->info;
+  TlStackInfo *info = &j->stack.info;
   j->path = path;
   j->dataset = -1;
   j->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
   if (j->file < 0) return tl_h5_fails(TL_EINPUT, path, "cannot be opened as HDF5");
-  if (j->asked)
-    snprintf(name, sizeof name, "%s", j->asked);
+  if (j->stack.asked)
+    snprintf(name, sizeof name, "%s", j->stack.asked);
   else
     TL_TRY(find_dataset(path, j->file, name));
   j->dataset = H5Dopen2(j->file, name, H5P_DEFAULT);
@@ -200,7 +177,7 @@ static TlStatus open_file(const char *path, void *of) {
   read_size(j->file, info->voxel_m);
   read_size(j->dataset, info->voxel_m);
   read_cylinder(j->dataset, info->cylinder);
-  j->deep = layers_at_once(j->dataset, info);
+  j->stack.deep = layers_at_once(j->dataset, info);
   return tl_context(tl_h5_long_text(j->file, "/provenance", &info->history), "%s", path);
 }
 
@@ -221,118 +198,39 @@ static bool move_slab(const Slab *s, void *in, const void *out) {
               : H5Dread(s->dataset, type, slab, space, H5P_DEFAULT, in)) >= 0;
 }
 
-/* A request for layers is answered piece by piece: up to the next multiple of deep. */
-typedef struct Request {
-  int64_t z, count;
-} Request;
-
-static int64_t next_piece(const Request *r, int64_t deep) {
-  int64_t most = deep - r->z % deep;
-  return r->count < most ? r->count : most;
-}
-
-static TlStatus send_layers(TlSandbox *s, const Job *j, Request r, uint8_t *piece) {
-  const TlStackInfo *i = &j->info;
-  size_t layer = (size_t)(i->nx * i->ny) * tl_voxel_size(i->type);
-  for (int64_t n; r.count > 0; r.z += n, r.count -= n) {
-    n = next_piece(&r, j->deep);
-    Slab slab = {j->dataset, i->type, i->nx, i->ny, r.z, n};
-    TlStatus status = TL_OK;
-    if (!move_slab(&slab, piece, NULL))
-      status = tl_h5_fails(TL_EINPUT, j->path, "its voxels cannot be read; the file is damaged");
-    TL_TRY(tl_sandbox_reply(s, status));
-    TL_TRY(tl_sandbox_pass(s, piece, (size_t)n * layer));
-  }
-  return TL_OK;
+static TlStatus read_piece(const void *of, int64_t z, int64_t count, uint8_t *voxels) {
+  const Job *j = of;
+  const TlStackInfo *i = &j->stack.info;
+  Slab slab = {j->dataset, i->type, i->nx, i->ny, z, count};
+  if (move_slab(&slab, voxels, NULL)) return TL_OK;
+  return tl_h5_fails(TL_EINPUT, j->path, "its voxels cannot be read; the file is damaged");
 }
 
 static TlStatus serve(TlSandbox *s, void *of) {
-  const Job *j = of;
-  const TlStackInfo *i = &j->info;
-  uint8_t *piece;
-  TL_TRY(TL_NEW(piece, (size_t)(i->nx * i->ny * j->deep) * tl_voxel_size(i->type)));
-  for (Request r; tl_sandbox_next(s, &r, sizeof r);)
-    if (send_layers(s, j, r, piece) != TL_OK) continue; /* it was told */
-  tl_free(piece);
-  return TL_OK;
+  return tl_stack_job_serve(s, of, read_piece);
 }
 
 static void release(void *of) {
   Job *j = of;
   if (j->path && j->dataset >= 0) H5Dclose(j->dataset);
   if (j->path && j->file >= 0) H5Fclose(j->file);
-  tl_stack_info_free(&j->info);
-  tl_free(j->asked);
+  tl_stack_job_release(&j->stack);
 }
 
 static const TlSandboxReader stack_reader = {.name = "HDF5 stack",
                                              .job_bytes = sizeof(Job),
                                              .prepare = tl_h5_prepare,
-                                             .ask = ask,
+                                             .ask = tl_stack_job_ask,
                                              .read = open_file,
-                                             .tell = tell,
+                                             .tell = tl_stack_job_tell,
                                              .serve = serve,
                                              .release = release};
 TL_SANDBOX_READER(stack_reader)
 
-/* ---- reading, in the caller ---- */
-
-typedef struct Reader {
-  TlSandbox *sandbox;
-  TlStackInfo info; /* without history */
-  int64_t deep;
-} Reader;
-
-static TlStatus read_layers(void *self, int64_t z, int64_t count, void *voxels) {
-  const Reader *r = self;
-  Request request = {z, count};
-  size_t layer = (size_t)(r->info.nx * r->info.ny) * tl_voxel_size(r->info.type);
-  TL_TRY(tl_sandbox_request(r->sandbox, &request, sizeof request, count * (int64_t)layer));
-  for (int64_t n; request.count > 0; request.z += n, request.count -= n) {
-    n = next_piece(&request, r->deep);
-    TL_TRY(tl_sandbox_answer(r->sandbox));
-    TL_TRY(tl_sandbox_take(r->sandbox, voxels, (size_t)n * layer));
-    voxels = (uint8_t *)voxels + (size_t)n * layer;
-  }
-  return TL_OK;
-}
-
-static void close_reader(void *self) {
-  Reader *r = self;
-  tl_sandbox_close(&r->sandbox);
-  tl_free(r);
-}
-
-/* What came from the sandbox is a stack, whatever became of the worker. */
-static bool makes_sense(const Job *j) {
-  const TlStackInfo *i = &j->info;
-  int64_t bytes;
-  return i->nx > 0 && i->ny > 0 && i->nz > 0 && j->deep > 0 && i->type >= TL_U8 &&
-         i->type <= TL_F32 && !__builtin_mul_overflow(i->nx, i->ny, &bytes) &&
-         !__builtin_mul_overflow(bytes, i->nz, &bytes) &&
-         !__builtin_mul_overflow(bytes, (int64_t)tl_voxel_size(i->type), &bytes);
-}
-
 TlStatus tl_h5_layers(const char *path, const char *dataset, TlStackInfo *info, TlLayers *layers) {
-  Reader *r;
-  *info = (TlStackInfo){0};
-  TL_TRY(TL_NEW(r, 1));
-  *layers = (TlLayers){.self = r, .read = read_layers, .close = close_reader};
-  Job job = {.asked = dataset ? tl_strdup(dataset) : NULL};
-  TlStatus status = dataset && !job.asked
-                        ? TL_ENOMEM
-                        : tl_sandbox_open(&r->sandbox, &stack_reader, path, 2 * MOST_AT_ONCE, &job);
-  if (status == TL_OK && !makes_sense(&job))
-    status = tl_fail(TL_EINPUT, "%s: its sizes make no stack; it is damaged", path);
-  *info = r->info = job.info;
-  r->info.history = NULL;
-  r->deep = job.deep;
+  TL_TRY(tl_stack_sandbox_layers(&stack_reader, path, dataset, 2 * MOST_AT_ONCE, info, layers));
   if (info->voxel_m[0] > 0) info->voxel_from = "element_size_um";
-  tl_free(job.asked);
-  if (status == TL_OK) return TL_OK;
-  tl_stack_info_free(info);
-  tl_layers_close(layers);
-  return status;
+  return TL_OK;
 }
 
 /* ---- writing ---- */
