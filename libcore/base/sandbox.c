@@ -292,10 +292,10 @@ TlStatus tl_sandbox_read(const TlSandboxReader *reader, const char *path, int64_
 }
 
 TlStatus tl_sandbox_request(TlSandbox *s, const void *request, size_t size, int64_t bytes) {
-  s->cpu_s =
-      most_cpu_s > 0 ? most_cpu_s : TL_SANDBOX_SECONDS + (double)bytes / TL_SANDBOX_BYTES_A_SECOND;
+  double more_s = most_cpu_s > 0 ? 0 : 1 + (double)bytes / TL_SANDBOX_BYTES_A_SECOND;
+  s->cpu_s += more_s;
   if (s->worker == 0) return tl_fail(TL_EINPUT, "%s: the process that read it has ended", s->path);
-  if (tl_sandbox_send_(s->socket, &s->cpu_s, sizeof s->cpu_s) &&
+  if (tl_sandbox_send_(s->socket, &more_s, sizeof more_s) &&
       tl_sandbox_send_(s->socket, request, size))
     return TL_OK;
   return worker_ended(s);

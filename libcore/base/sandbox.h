@@ -28,9 +28,9 @@
 #include <stdint.h>
 
 enum {
-  /* Processor time for opening a file and for each request after it. A whole run.h5 takes well
-   * under a second; slow disks do not count. A second more for each TL_SANDBOX_BYTES_A_SECOND of
-   * the file or of the request: the slowest decoding measured was 20 MB/s. */
+  /* Processor time for a file: this, a second more for each request, and for each
+   * TL_SANDBOX_BYTES_A_SECOND of the file and of what is requested. A whole run.h5 takes well under
+   * a second, and the slowest decoding measured was 20 MB/s; waiting for a disk does not count. */
   TL_SANDBOX_SECONDS = 60,
   TL_SANDBOX_BYTES_A_SECOND = 4 << 20,
   /* Memory of a worker: this much, and TL_SANDBOX_TIMES_FILE of the file's size: floats of avatars

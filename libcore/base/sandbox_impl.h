@@ -47,7 +47,7 @@ struct TlSandbox {
   /* in the caller */
   pid_t worker;
   char *path;
-  double cpu_s; /* what it was given last */
+  double cpu_s; /* that it may take for this file */
 };
 
 /* False: the other side is gone. */

@@ -45,19 +45,23 @@ static void limit_memory(int64_t bytes) {
 #endif
 }
 
-/* From now on, for one request. Whole seconds: the kernel counts no finer. */
-static void limit_cpu(double seconds) {
+static double used_s(void) {
   struct rusage used;
-  struct rlimit limit;
   getrusage(RUSAGE_SELF, &used);
-  getrlimit(RLIMIT_CPU, &limit);
-  double until = ceil((double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                      1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) + seconds);
-  if (limit.rlim_max == RLIM_INFINITY || until < (double)limit.rlim_max) {
-    limit.rlim_cur = (rlim_t)until;
-    setrlimit(RLIMIT_CPU, &limit);
-  }
+  return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
+
+/* Until this much is used in all. Whole seconds: the kernel counts no finer. */
+static void limit_cpu(double until_s) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_CPU, &limit);
+  rlim_t until = (rlim_t)ceil(until_s);
+  limit.rlim_cur = until < limit.rlim_max ? until : limit.rlim_max;
+  setrlimit(RLIMIT_CPU, &limit);
+}
+
+static double allowed_s; /* to this worker so far */
 
 TlStatus tl_sandbox_reply(TlSandbox *s, TlStatus status) {
   const char *text = status == TL_OK ? "" : tl_message();
@@ -69,9 +73,9 @@ TlStatus tl_sandbox_reply(TlSandbox *s, TlStatus status) {
 }
 
 bool tl_sandbox_next(TlSandbox *s, void *request, size_t size) {
-  double cpu_s;
-  if (!tl_sandbox_receive_(s->socket, &cpu_s, sizeof cpu_s)) return false;
-  limit_cpu(cpu_s);
+  double more_s;
+  if (!tl_sandbox_receive_(s->socket, &more_s, sizeof more_s)) return false;
+  limit_cpu(allowed_s += more_s);
   return tl_sandbox_receive_(s->socket, request, size);
 }
 
@@ -116,7 +120,7 @@ static bool serve_file(int socket) {
                  .memory_bytes = file.memory_bytes,
                  .left_bytes = file.memory_bytes};
   limit_memory(file.memory_bytes);
-  limit_cpu(file.cpu_s);
+  limit_cpu(allowed_s = used_s() + file.cpu_s);
   void *job = tl_calloc(1, reader->job_bytes);
   if (!job) return false;
   bool done = read_for(&s, &path, job) == TL_OK; /* else: it was told, or nobody is there */
@@ -190,6 +194,7 @@ static _Noreturn void obey(void) {
   signal(SIGTERM, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);          /* a library that tries to write a file beside gets an error */
   closefrom(TL_SANDBOX_CONTROL + 1); /* locks and files of the caller */
   while (next_order(&order, &socket)) {
     TlSandboxOutcome outcome = {order.kind == TL_SANDBOX_START ? start_worker(&order, socket)

@@ -82,7 +82,6 @@ static TlStatus read_file(const char *path, void *of) {
   case WRITER:
     if (!fopen("/dev/null/nothing", "w")) {
       FILE *file = fopen(path, "a");
-      signal(SIGXFSZ, SIG_IGN);
       bool wrote = file && fputs("more", file) >= 0 && fflush(file) == 0;
       if (file) fclose(file);
       return tl_fail(TL_EINPUT, wrote ? "it was written" : "it was not written");
