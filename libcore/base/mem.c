@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -141,6 +142,11 @@ void tl_mem_give_back(int64_t bytes) {
 #else
   (void)bytes;
 #endif
+}
+
+int64_t tl_mem_machine_bytes(void) {
+  int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? pages * size : 0;
 }
 
 int64_t tl_mem_peak_bytes(void) {

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 void tl_raster_free(TlRaster *raster) {
   tl_free(raster->height_m);
@@ -400,7 +399,7 @@ TL_SANDBOX_READER(raster_reader)
 /* Before memory is asked for: the kernel would kill the tool without a word. */
 static TlStatus check_head(const char *path, const TlRaster *r) {
   double bytes = (double)r->nx * (double)r->ny * (double)sizeof *r->height_m;
-  double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  double memory = (double)tl_mem_machine_bytes();
   if (r->nx < 2 || r->ny < 2 || r->nx > INT32_MAX || r->ny > INT32_MAX || !r->crs ||
       !isfinite(r->cell_m + r->east_m + r->north_m) || !(r->cell_m > 0))
     return tl_fail(TL_EINPUT, "%s: its size or place makes no raster; it is damaged", path);

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- length units ---- */
 
@@ -83,7 +82,7 @@ TlStatus tl_stack_parse_voxel_um(const char *text, double voxel_um[3]) {
 /* The kernel would kill the tool without a word. */
 TlStatus tl_stack_check_memory(const char *path, const TlStackInfo *i) {
   double bytes = (double)i->nx * (double)i->ny * (double)i->nz * (double)tl_voxel_size(i->type);
-  double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  double memory = (double)tl_mem_machine_bytes();
   if (memory <= 0 || bytes <= memory) return TL_OK;
   return tl_fail(TL_ENOMEM, "%s: %lld x %lld x %lld voxels need %.1f GB, this machine has %.1f GB",
                  path, (long long)i->nx, (long long)i->ny, (long long)i->nz, bytes / 1e9,

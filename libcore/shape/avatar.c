@@ -61,7 +61,12 @@ static TlStatus check_nodes(const TlAvatar *a) {
 TlStatus tl_avatar_check(const TlAvatar *a) {
   TL_TRY(check_grid(a));
   TL_TRY(check_nodes(a));
-  TlVec3 i = a->inertia_m5;
+  TlVec3 i = a->inertia_m5, c = a->scan_centroid_m;
+  TlQuat q = a->scan_rotation;
+  if (!isfinite(a->volume_m3 + a->area_m2 + a->radius_m + a->phi_error_m + a->gradient_max) ||
+      !isfinite(i.x + i.y + i.z + c.x + c.y + c.z + q.w + q.x + q.y + q.z) ||
+      !isfinite(a->axes_m[0] + a->axes_m[1] + a->axes_m[2]))
+    return tl_fail(TL_EINPUT, "one of its measures, or its place in the scan, is not finite");
   if (!(a->volume_m3 > 0 && i.x > 0 && i.y > 0 && i.z > 0))
     return tl_fail(TL_EINPUT, "volume %g m3, moments %g %g %g m5: they must be positive",
                    a->volume_m3, i.x, i.y, i.z);

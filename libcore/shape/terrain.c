@@ -44,12 +44,18 @@ TlStatus tl_terrain_check_numbers(const TlTerrain *t, int64_t *cells, int64_t *c
   return TL_OK;
 }
 
-TlStatus tl_terrain_check_columns(const TlTerrain *t) {
+TlStatus tl_terrain_check_arrays(const TlTerrain *t) {
   for (int64_t i = 0; i < t->bnx * t->bny; i++)
     if (t->k_count[i] < 0 || t->k_low[i] < -MOST_LEVEL || t->k_low[i] > MOST_LEVEL ||
         (t->k_count[i] > 0 && (t->start[i] < 0 || t->start[i] > t->band_count - t->k_count[i])))
       return tl_fail(TL_EINPUT, "column %lld of the band lies outside its %lld values",
                      (long long)i, (long long)t->band_count);
+  for (int64_t i = 0; i < t->nx * t->ny; i++)
+    if (isinf(t->height_m[i]))
+      return tl_fail(TL_EINPUT, "the height of sample %lld is infinite", (long long)i);
+  for (int64_t i = 0; i < t->band_count; i++)
+    if (!isfinite(t->band_phi[i]))
+      return tl_fail(TL_EINPUT, "value %lld of the band is not finite", (long long)i);
   return TL_OK;
 }
 

@@ -334,7 +334,7 @@ static TlStatus check(const char *path, const TlScene *scene) {
     whole = whole && a->phi && a->node_m && a->node_area_m2;
   }
   if (!whole) return tl_fail(TL_EINPUT, "%s: a part of it is missing", path);
-  if (scene->has_terrain) TL_TRY(tl_context(tl_terrain_check_columns(t), "%s: the terrain", path));
+  if (scene->has_terrain) TL_TRY(tl_context(tl_terrain_check_arrays(t), "%s: the terrain", path));
   return TL_OK;
 }
 
