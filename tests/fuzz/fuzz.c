@@ -118,12 +118,24 @@ const char *tl_fuzz_file(const char *name, const void *bytes, size_t size) {
   return path;
 }
 
+/* By our own loop: what strstr looks for, libFuzzer would put into the inputs, and so into other
+ * messages. */
+static bool is_crash(const char *message) {
+  const char *want = ": the library that reads it crashed (";
+  for (const char *c = folder; *c; c++)
+    if (*c != *message++) return false;
+  while (*message && *message != ':') message++;
+  while (*want)
+    if (*want++ != *message++) return false;
+  return true;
+}
+
 bool tl_fuzz_says;
 
 void tl_fuzz_done(TlStatus status) {
   if (tl_fuzz_says) printf("  %s\n", status == TL_OK ? "read" : tl_message());
   expect_no_report();
-  crashed += status != TL_OK && strstr(tl_message(), "the library that reads it crashed");
+  crashed += status != TL_OK && is_crash(tl_message());
   if (status == TL_OK || tl_message()[0]) return;
   fprintf(stderr, "status %d without a message\n", (int)status);
   abort();
