@@ -136,6 +136,9 @@ static int end_worker(TlSandbox *s) {
   s->socket = -1;
   s->worker = 0;
   if (sandbox.owner != getpid() || order(&end, -1, &outcome) != TL_OK) return -1;
+#ifdef TL_SANITIZED
+  if (wants_leaks() && WIFEXITED(outcome) && WEXITSTATUS(outcome) == TL_SANDBOX_LEAKED) abort();
+#endif
   return (int)outcome;
 }
 
