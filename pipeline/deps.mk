@@ -41,3 +41,16 @@ else
 	$(SUDO) apt-get update
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(DEPS_MISSING)
 endif
+
+# make check-fuzz alone needs these.
+FUZZ_DEPS := clang:clang libomp-dev:/usr/lib/llvm-14/lib/clang/14*/include/omp.h \
+  libclang-rt-14-dev:/usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.fuzzer-*.a
+FUZZ_DEPS_MISSING := $(strip $(foreach d,$(FUZZ_DEPS),$(if $(call deps_there,$(d)),,$(call deps_package,$(d)))))
+deps-fuzz:
+ifeq ($(FUZZ_DEPS_MISSING),)
+	@:
+else
+	@echo "installing: $(FUZZ_DEPS_MISSING)"
+	$(SUDO) apt-get update
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(FUZZ_DEPS_MISSING)
+endif

@@ -98,19 +98,29 @@ static void close_layers(void *self) {
   tl_free(r);
 }
 
-TlStatus tl_raw_layers(const char *path, const char *text, TlStackInfo *info, TlLayers *layers) {
+static TlStatus open_voxels(const char *path, const Spec *spec, TlLayers *layers) {
   Reader *r;
-  Spec spec;
-  TL_TRY(parse(text, &spec));
-  TL_TRY(check_size(path, &spec));
   TL_TRY(TL_NEW(r, 1));
   *layers = (TlLayers){.self = r, .read = read_layers, .close = close_layers};
-  r->spec = spec;
+  r->spec = *spec;
   r->path = tl_strdup(path);
   r->file = r->path ? fopen(path, "rb") : NULL;
-  *info = spec.info;
   if (r->file) return TL_OK;
   TlStatus status = r->path ? tl_fail_errno(path, "cannot open") : TL_ENOMEM;
   tl_layers_close(layers);
   return status;
+}
+
+TlStatus tl_raw_layers(const char *path, const char *text, TlStackInfo *info, TlLayers *layers) {
+  Spec spec;
+  TL_TRY(parse(text, &spec));
+  TL_TRY(check_size(path, &spec));
+  *info = spec.info;
+  return open_voxels(path, &spec, layers);
+}
+
+TlStatus tl_raw_layers_at(const char *path, const TlStackInfo *info, bool big_endian,
+                          int64_t offset, TlLayers *layers) {
+  Spec spec = {.info = *info, .swap = big_endian != machine_is_big(), .offset = offset};
+  return open_voxels(path, &spec, layers);
 }

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- length units ---- */
 
@@ -81,13 +80,12 @@ TlStatus tl_stack_parse_voxel_um(const char *text, double voxel_um[3]) {
 /* ---- reading ---- */
 
 /* The kernel would kill the tool without a word. */
-static TlStatus check_memory(const char *path, const TlVolume *head) {
-  double bytes =
-      (double)head->nx * (double)head->ny * (double)head->nz * (double)tl_voxel_size(head->type);
-  double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+TlStatus tl_stack_check_memory(const char *path, const TlStackInfo *i) {
+  double bytes = (double)i->nx * (double)i->ny * (double)i->nz * (double)tl_voxel_size(i->type);
+  double memory = (double)tl_mem_machine_bytes();
   if (memory <= 0 || bytes <= memory) return TL_OK;
   return tl_fail(TL_ENOMEM, "%s: %lld x %lld x %lld voxels need %.1f GB, this machine has %.1f GB",
-                 path, (long long)head->nx, (long long)head->ny, (long long)head->nz, bytes / 1e9,
+                 path, (long long)i->nx, (long long)i->ny, (long long)i->nz, bytes / 1e9,
                  memory / 1e9);
 }
 
@@ -109,7 +107,8 @@ static TlStatus read_all(const TlLayers *layers, TlVolume *volume) {
 
 static TlStatus read_opened(const char *path, TlLayers *layers, TlVolume *volume) {
   TlVolume *head = &layers->head;
-  TL_TRY(check_memory(path, head));
+  TL_TRY(tl_stack_check_memory(
+      path, &(TlStackInfo){.nx = head->nx, .ny = head->ny, .nz = head->nz, .type = head->type}));
   TL_TRY(tl_context(tl_volume_like(volume, head, head->type), "%s", path));
   volume->history = head->history;
   head->history = NULL; /* handed over */

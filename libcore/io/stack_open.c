@@ -4,13 +4,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/h5_stack.h"
-#include "io/header_files.h"
+#include "io/itk_stack.h"
 #include "io/raw_stack.h"
 #include "io/stack.h"
 #include "io/stack_parts.h"
 #include "io/stack_slices.h"
 #include "io/tiff.h"
-#include "itk/itk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,39 +103,6 @@ static void settle_size(const char *path, const double voxel_um[3], TlStackInfo 
   if (given) info->voxel_from = "the command line";
 }
 
-/* ---- MetaImage, NRRD: ITK reads them whole ---- */
-
-static TlStatus whole_layers(void *self, int64_t z, int64_t count, void *voxels) {
-  TlLayers memory;
-  tl_layers_of(self, &memory);
-  return tl_layers_read(&memory, z, count, voxels);
-}
-
-static void whole_close(void *self) {
-  tl_volume_free(self);
-  tl_free(self);
-}
-
-/* They have a spacing but no unit that tools agree on, so it is shown, not taken. */
-static TlStatus open_itk(const char *path, TlStackInfo *info, TlLayers *layers) {
-  TlVolume *v;
-  TL_TRY(TL_NEW(v, 1));
-  *layers = (TlLayers){.self = v, .read = whole_layers, .close = whole_close};
-  TlStatus status = tl_header_claim_files(path);
-  if (status == TL_OK) status = tl_itk_read(path, 1, v);
-  if (status != TL_OK) {
-    tl_layers_close(layers);
-    return status;
-  }
-  const double *m = v->voxel_m;
-  if (m[0] != 1 || m[1] != 1 || m[2] != 1)
-    tl_log_info("%s: spacing %.6g x %.6g x %.6g in a unit that the file does not say; give "
-                "--voxel-size-um",
-                path, m[0], m[1], m[2]);
-  *info = (TlStackInfo){.nx = v->nx, .ny = v->ny, .nz = v->nz, .type = v->type};
-  return TL_OK;
-}
-
 /* ---- slices: the list lives as long as its layers ---- */
 
 typedef struct Slices {
@@ -182,7 +148,7 @@ static TlStatus open_format(const char *file, const char *dataset, const char *r
     return tl_fail(TL_EINPUT, "%s: only an HDF5 file has datasets such as %s", file, dataset);
   if (format == TIFF_FILE) return tl_tiff_layers(file, info, layers);
   if (format == HDF5_FILE) return tl_h5_layers(file, dataset, info, layers);
-  return open_itk(file, info, layers);
+  return tl_itk_layers(file, info, layers);
 }
 
 static TlStatus open_file(const char *path, const char *raw, TlProvenance *provenance,

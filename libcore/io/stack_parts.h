@@ -18,6 +18,9 @@ typedef struct TlStackInfo {
 
 void tl_stack_info_free(TlStackInfo *info);
 
+/* TL_ENOMEM when the stack as a whole is larger than this machine's memory. */
+TlStatus tl_stack_check_memory(const char *path, const TlStackInfo *info);
+
 /* Metres of one length unit by its name ("um", "micron", "mm", "inch" ...; mu in any of the usual
  * encodings); 0 when the name is none of them. */
 double tl_stack_unit_m(const char *name, size_t length);

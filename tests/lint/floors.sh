@@ -31,9 +31,9 @@ $hit"
 }
 door 'mpi\.h' '^libcore/(base/comm|dist/)|^tests/mpi/'
 door 'omp\.h' '^libcore/base/par\.c'
-door 'sqlite3\.h' '^libcore/store/catalog'
+door 'sqlite3\.h' '^libcore/store/catalog|^tests/fuzz/'
 door 'tiffio\.h' '^libcore/io/tiff|^tests/'
-door 'hdf5\.h' '^libcore/(io/h5|store/results)|^tests/'
+door 'hdf5\.h' '^libcore/(base/h5_read|io/h5|store/results)|^tests/'
 door 'gdal.*\.h' '^libcore/io/raster|^tests/'
 door 'yaml\.h' '^libcore/conf/'
 door 'png\.h' '^libcore/io/png|^tests/'
