@@ -36,14 +36,17 @@ static double kinetic_of(const TlBodies *b, int64_t i) {
          0.5 * tl_dot(b->momentum[i], tl_bodies_spin(b, i));
 }
 
-/* Energies are those of grains, nets and platens, all else the grains'.
+/* Energies are those of grains, nets and platens, all else the grains'. Grains that were taken out
+ * of the run count where they left in all but `grains` and the kinetic energy.
  * front: how far the farthest grain lies, horizontally, from where the centre of mass began. */
 static TlStatus measure(TlRun *run, Measure *m) {
   enum { SUMS = 6 };
   const TlBodies *b = &run->bodies;
+  const TlDeparted *d = &run->departed;
   TlVec3 g = tl_setup_solver(&run->setup).gravity_m_s2;
-  TlExact sum[SUMS] = {{{0}}}; /* exact: neither ranks nor the bodies' order move history.csv */
-  double front = 0, value[SUMS];
+  /* exact: neither ranks nor the bodies' order move history.csv */
+  TlExact sum[SUMS] = {d->mass, d->potential, d->moment[0], d->moment[1], d->moment[2], {{0}}};
+  double front = d->front_m, value[SUMS];
   int64_t grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
@@ -167,6 +170,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
 /* NULL: this run has no such table. */
 static const char *table_header(const TlRun *run, int table) {
   if (table == TL_TABLE_HISTORY) return history_header;
+  if (table == TL_TABLE_DEPARTURES) return tl_departures_header;
   return tl_triaxial_there(run) ? tl_triaxial_header : NULL;
 }
 
@@ -225,6 +229,7 @@ static TlStatus sign(const TlRun *run) {
 
 static TlStatus go_on(TlRun *run) {
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  if (run->setup.time.until_rest != (run->still.window_s > 0)) TL_TRY(tl_standstill_begin(run));
   const char *header[TL_TABLES];
   for (int t = 0; t < TL_TABLES; t++) header[t] = table_header(run, t);
   TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->effective, header,
@@ -239,8 +244,12 @@ static TlStatus begin(TlRun *run) {
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
   TL_TRY(measure(run, &m));
   run->start_centre = m.centre;
+  if (run->setup.release.assembly == TL_ASSEMBLY_POURED) /* few are there yet, or none */
+    run->start_centre = tl_scale(
+        0.5, tl_add(tl_vec3_of(run->setup.release.low_m), tl_vec3_of(run->setup.release.high_m)));
   run->totals.kinetic_start_J = m.kinetic;
   run->totals.potential_start_J = m.potential;
+  TL_TRY(tl_standstill_begin(run));
   TL_TRY(open_output(run));
   TL_TRY(write_frame(run, 0));
   TL_TRY(write_history(run, 0, 0));
@@ -266,35 +275,28 @@ static TlStatus left_the_terrain(const TlRun *run, int64_t step) {
       (long long)step, time_of(run, step), x.x, x.y);
 }
 
-static void freeze(TlBodies *b, int64_t i) {
-  b->flags[i] |= TL_BODY_FROZEN;
-  b->velocity[i] = b->momentum[i] = tl_vec3(0, 0, 0);
-}
-
-static TlStatus take_out(TlBodies *b) {
-  unsigned char *keep;
-  TL_TRY(TL_NEW(keep, (size_t)b->owned));
-  for (int64_t i = 0; i < b->owned; i++) keep[i] = !(b->flags[i] & TL_BODY_OUTSIDE);
-  tl_bodies_drop_ghosts(b);
-  TlStatus status = tl_bodies_keep(b, keep);
-  tl_free(keep);
-  return status;
+/* A body that is frozen does not leave: it was placed there, or left before. */
+static bool leaves_now(const TlBodies *b, int64_t i) {
+  return (b->flags[i] & TL_BODY_OUTSIDE) && !(b->flags[i] & TL_BODY_FROZEN);
 }
 
 static TlStatus handle_outside(TlRun *run, int64_t step) {
-  TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->bodies;
   int64_t left = 0;
-  for (int64_t i = 0; i < b->owned; i++)
-    left += (b->flags[i] & TL_BODY_OUTSIDE) && !(b->flags[i] & TL_BODY_FROZEN);
+  for (int64_t i = 0; i < b->owned; i++) left += leaves_now(b, i);
   TL_TRY(tl_comm_sum_int(run->comm, &left, 1));
   if (left == 0) return TL_OK;
   run->totals.outside += left;
   if (run->setup.outside == TL_OUTSIDE_ERROR)
     return tl_comm_agree(run->comm, left_the_terrain(run, step));
-  if (run->setup.outside == TL_OUTSIDE_REMOVE) return tl_comm_agree(run->comm, take_out(b));
+  TlLeaving leaving = tl_triaxial_there(run) ? TL_LEFT_CELL : TL_LEFT_TERRAIN;
+  unsigned char *leaves;
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(leaves, (size_t)b->owned)));
   for (int64_t i = 0; i < b->owned; i++)
-    if (b->flags[i] & TL_BODY_OUTSIDE) freeze(b, i);
-  return TL_OK;
+    leaves[i] = leaves_now(b, i) ? (unsigned char)leaving : TL_STAYS;
+  TlStatus status = tl_departures_take(run, leaves, run->setup.outside == TL_OUTSIDE_REMOVE, step);
+  tl_free(leaves);
+  return status;
 }
 
 static void add_up(TlRunTotals *t, const TlStepReport *r) {
@@ -466,13 +468,15 @@ static TlStatus loop(TlRun *run, TlProgress *bar) {
     cpu = tl_clock_process_cpu_s() - cpu;
     run->totals.cpu_s += cpu;
     TL_TRY(ask(run, step, &asked));
-    if (asked.stop || tl_triaxial_done(run)) last = step;
+    TL_TRY(tl_standstill_after(run, step));
+    if (asked.stop || tl_triaxial_done(run) || run->still.reached) last = step;
     TL_TRY(after_step(run, step, last, cpu));
     TL_TRY(end_of_step(run, &asked, step == last));
     tl_progress(bar, step);
     tl_forecast_step(&forecast, step);
   }
-  if (asked.stop && last < steps && !tl_triaxial_done(run)) return stopped(run, last);
+  if (asked.stop && last < steps && !tl_triaxial_done(run) && !run->still.reached)
+    return stopped(run, last);
   if (!tl_triaxial_there(run)) return TL_OK;
   TL_TRY(fresh_ghosts(run));
   return tl_triaxial_end(run);
@@ -490,13 +494,28 @@ static void say_traffic(const TlRun *run) {
                (double)c.comm.collectives / steps, (long long)c.moved, (long long)c.cuts);
 }
 
+/* What the summary says of the grains where the run ends. */
+static TlStatus look_at_end(TlRun *run) {
+  tl_bodies_drop_ghosts(&run->bodies);
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
+  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(tl_standstill_look(run, &run->totals.look));
+  TL_TRY(tl_run_small(run, &run->totals.small));
+  return tl_run_depth(run, &run->totals.depth);
+}
+
 TlStatus tl_run_go(TlRun *run) {
   int64_t steps = tl_setup_steps(&run->setup);
+  if (run->checkpoint && run->setup.time.until_rest && run->still.reached) {
+    tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no makes it go on",
+                run->folder, (long long)run->totals.steps);
+    return look_at_end(run);
+  }
   if (run->checkpoint && run->totals.steps >= steps) {
     tl_log_info("%s: finished already, with step %lld; a longer time.duration_s (or time.steps) "
                 "makes it go on",
                 run->folder, (long long)steps);
-    return TL_OK;
+    return look_at_end(run);
   }
   run->started_s = tl_clock_s() - run->totals.wall_s;
   TL_TRY(run->checkpoint ? go_on(run) : begin(run));
@@ -507,7 +526,8 @@ TlStatus tl_run_go(TlRun *run) {
   run->totals.wall_s = tl_clock_s() - run->started_s;
   TL_TRY(status);
   say_traffic(run);
-  return tl_comm_sum(run->comm, &run->totals.cpu_s, 1);
+  TL_TRY(tl_comm_sum(run->comm, &run->totals.cpu_s, 1));
+  return look_at_end(run);
 }
 
 TlStatus tl_run_trial(TlRun *run, double *step_s) {
