@@ -91,14 +91,15 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   if (status == TL_OK) status = tl_report_int(&r, "disk_estimate", plan->disk, "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_free", plan->free_bytes, "bytes");
   if (status == TL_OK) status = tl_report_real(&r, "step_time", plan->step_s, "s");
-  if (status == TL_OK) status = tl_report_real(&r, "time_estimate", plan->left_s, "s");
+  if (status == TL_OK) status = tl_report_real(&r, "time_at_this_pace", plan->left_s, "s");
   if (status == TL_OK) status = tl_report_text(&r, "output", run->folder);
   if (status == TL_OK) status = tl_report_print(&r, json);
   tl_report_free(&r);
   return status;
 }
 
-/* The first steps without output: grains in flight are cheap, so it is a lower guess. */
+/* The first steps without output. Grains in flight are cheap and grains that collide are dear, so
+ * what they took is a pace and no estimate. */
 static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
   Plan plan = {.disk = tl_run_disk(run), .free_bytes = free_bytes};
   int64_t left = tl_setup_steps(&run->setup) - run->totals.steps;
@@ -106,7 +107,10 @@ static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
   TL_TRY(tl_run_trial(run, &plan.step_s));
   plan.left_s = plan.step_s * (double)left;
   tl_forecast_text(text, plan.left_s);
-  tl_log_info("%.3g s a step in the first ones, about %s for all", plan.step_s, text);
+  tl_log_info(
+      "%.3g s a step in the first ones: %s for all at this pace; steps get dearer when more "
+      "grains touch",
+      plan.step_s, text);
   return report_plan(run, &plan, json);
 }
 

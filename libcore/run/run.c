@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char history_header[] =
     "time_s,step,grains,kinetic_energy_J,potential_energy_J,front_m,centre_x_m,centre_y_m,"
@@ -461,7 +462,9 @@ static TlStatus stopped(const TlRun *run, int64_t step) {
 static TlStatus loop(TlRun *run, TlProgress *bar) {
   int64_t steps = tl_setup_steps(&run->setup), last = steps;
   Asked asked = {.stop = false};
-  TlForecast forecast = tl_forecast_start(run->totals.steps, steps);
+  TlForecast forecast = tl_forecast_start(run->totals.steps, steps, tl_clock_s());
+  forecast.may_end = run->setup.time.until_rest;
+  bar->left = forecast.left;
   for (int64_t step = run->totals.steps + 1; step <= last; step++) {
     double cpu = tl_clock_process_cpu_s();
     TL_TRY(one_step(run));
@@ -472,9 +475,10 @@ static TlStatus loop(TlRun *run, TlProgress *bar) {
     if (asked.stop || tl_triaxial_done(run) || run->still.reached) last = step;
     TL_TRY(after_step(run, step, last, cpu));
     TL_TRY(end_of_step(run, &asked, step == last));
+    tl_forecast_step(&forecast, step, run->totals.last.contacts >= run->grains / 5);
     tl_progress(bar, step);
-    tl_forecast_step(&forecast, step);
   }
+  bar->left = NULL;
   if (asked.stop && last < steps && !tl_triaxial_done(run) && !run->still.reached)
     return stopped(run, last);
   if (!tl_triaxial_there(run)) return TL_OK;
@@ -530,19 +534,27 @@ TlStatus tl_run_go(TlRun *run) {
   return look_at_end(run);
 }
 
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
 TlStatus tl_run_trial(TlRun *run, double *step_s) {
-  enum { STEPS = 10, SECONDS = 10 };
-  double start = tl_clock_s(), spent = 0;
-  int64_t most = tl_setup_steps(&run->setup) - run->totals.steps, done = 0;
-  if (most > STEPS) most = STEPS;
-  while (done < most && spent < SECONDS) {
+  enum { STEPS = 40, COLD = 5, SECONDS = 10 };
+  double took[STEPS], start = tl_clock_s(), spent = 0;
+  int64_t most = tl_setup_steps(&run->setup) - run->totals.steps;
+  int done = 0;
+  while (done < STEPS && done < most && spent < SECONDS) {
     TL_TRY(one_step(run));
     TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
-    spent = tl_clock_s() - start;
-    TL_TRY(tl_comm_most(run->comm, &spent, 1));
-    done++;
+    double now = tl_clock_s() - start;
+    TL_TRY(tl_comm_most(run->comm, &now, 1));
+    took[done++] = now - spent;
+    spent = now;
   }
-  *step_s = done ? spent / (double)done : 0;
+  int cold = done > 2 * COLD ? COLD : done / 2;
+  qsort(took + cold, (size_t)(done - cold), sizeof *took, by_value);
+  *step_s = done > 0 ? took[cold + (done - cold) / 2] : 0;
   return TL_OK;
 }
 
