@@ -396,11 +396,12 @@ static const TlTool tool = {
         "\n"
         "With --plots: PNG plots of RUN/history.csv over time, each column in a panel of its own\n"
         "and the energies together, drawn by gnuplot.",
-    .example = "talus-render run --frame=last -o last.png\n"
-               "talus-render run --frame=all --colour=size -o pictures\n"
-               "talus-render run --chains --zoom=grains --view=-60,4 -o chains.png\n"
-               "talus-render run --colour=rotation --since=4 --cut=band --zoom=grains -o band.png\n"
-               "talus-render run --plots -o pictures",
+    .example =
+        "  talus-render run --frame=last -o last.png\n"
+        "  talus-render run --frame=all --colour=size -o pictures\n"
+        "  talus-render run --chains --zoom=grains --view=-60,4 -o chains.png\n"
+        "  talus-render run --colour=rotation --since=4 --cut=90 --zoom=grains -o turned.png\n"
+        "  talus-render run --plots -o pictures",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,

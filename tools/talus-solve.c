@@ -166,6 +166,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
       {"deepest_boundary_overlap_share", "", t->boundary_overlap_share},
       {"final_overlap_share", "", t->last.overlap_share},
       {"final_boundary_overlap_share", "", t->last.boundary_overlap_share},
+      {"largest_way_in_a_step_of_radius", "", t->travel_share},
   };
   const struct {
     const char *name;
@@ -290,10 +291,12 @@ static const TlTool tool = {
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
         "when SIGTERM or SIGINT ends the run after the step at hand; --resume goes on from the\n"
         "newest whole checkpoint, with the same result as a run that was never stopped.",
-    .example = "  talus-solve --dry-run config/avalanche.yaml\n"
-               "  talus-mpirun -n 4 talus-solve config/avalanche.yaml -o avalanche.run\n"
-               "  talus-mpirun -n 4 talus-solve --resume avalanche.run\n"
-               "  talus-solve drop.yaml --set time.dt_s=5e-4 --set contact.friction=0.3",
+    .example = "  talus-solve --dry-run config/hopper.yaml\n"
+               "  talus-mpirun -n 2 talus-solve config/hopper.yaml -o hopper.run "
+               "--set time.duration_s=0.1\n"
+               "  talus-mpirun -n 2 talus-solve --resume hopper.run --set time.duration_s=0.2\n"
+               "  talus-solve config/avalanche.yaml --catalog=out/catalog.tals -o avalanche.run "
+               "--set contact.friction=0.4",
     .least_arguments = 0,
     .most_arguments = 1,
     .takes = TL_TAKES_OUTPUT | TL_TAKES_DRY_RUN | TL_TAKES_JSON,

@@ -19,7 +19,8 @@ enum {
   TL_NEEDS_OUTPUT = 3, /* ... and cannot do without */
   TL_TAKES_SEED = 4,
   TL_TAKES_DRY_RUN = 8,
-  TL_TAKES_JSON = 16
+  TL_TAKES_JSON = 16,
+  TL_TELLS = 32 /* what it prints is its product: --quiet leaves it */
 };
 
 typedef struct TlCall {

@@ -66,6 +66,7 @@ typedef struct CutRecord {
   F(double, overlap_m, run->totals.overlap_m)                                                      \
   F(double, boundary_overlap_share, run->totals.boundary_overlap_share)                            \
   F(double, boundary_overlap_m, run->totals.boundary_overlap_m)                                    \
+  F(double, travel_share, run->totals.travel_share)                                                \
   F(double, kinetic_start_J, run->totals.kinetic_start_J)                                          \
   F(double, potential_start_J, run->totals.potential_start_J)                                      \
   F(double, kinetic_J, run->totals.kinetic_J)                                                      \

@@ -1,12 +1,13 @@
 /* How long a run will still take, from what its steps took so far.
  *
- * Steps do not cost the same: the first ones bring shapes and lists into memory (nine times the cost
- * of the next ones in the demo), grains in flight are cheap, grains that run into each other dear,
- * grains at rest cheap again. So nothing is said before a tenth of the steps is done (or ten minutes
- * have passed), and then a range: the steps that are left at the least (less a quarter) and at the
- * largest cost of a block of steps in the later half of those done. While blocks become dearer, or
- * few grains touch yet, there is no upper bound; while they become cheaper, the lower bound has them
- * go on to do so. Recorded series of runs hold the rule to what came (tests/unit/test_forecast.c).
+ * Steps do not cost the same: the first ones bring shapes and lists into memory (nine times the
+ * cost of the next ones in the demo), grains in flight are cheap, grains that run into each other
+ * dear, grains at rest cheap again. So nothing is said before a tenth of the steps is done (or ten
+ * minutes have passed), and then a range: the steps that are left at the least (less a quarter) and
+ * at the largest cost of a block of steps in the later half of those done. While blocks become
+ * dearer, or few grains touch yet, there is no upper bound; while they become cheaper, the lower
+ * bound has them go on to do so. Recorded series of runs hold the rule to what came
+ * (tests/unit/test_forecast.c).
  */
 #ifndef TL_RUN_FORECAST_H
 #define TL_RUN_FORECAST_H

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/sense.h"
 
 #include <stdio.h>
 
@@ -49,6 +50,15 @@ static TlStatus stop_overlap(const TlRun *run, const TlPoorRow *row, int64_t ste
   int64_t wall = row->other < 0 ? wall_of(run, -1 - row->other) : -1;
   if (wall >= 0) return stop_wall(run, row, wall, step);
   name_other(run, row, other, sizeof other);
+  double way = run->totals.travel_share;
+  if (way > tl_long_travel)
+    return tl_fail(TL_EINPUT,
+                   "%s: grain %lld lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
+                   "%lld, and nothing moves it out: the time step is too long, for grains moved by "
+                   "up to %.2g of their radius in a step; time.dt_s: %g would do in place of %g",
+                   run->options.study, (long long)row->grain, row->overlap_m, 100 * row->share,
+                   other, (long long)step, way, tl_sense_shorter(run->setup.time.dt_s, way),
+                   run->setup.time.dt_s);
   return tl_fail(
       TL_EINPUT,
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "

@@ -8,6 +8,7 @@
 #include "run/forecast.h"
 #include "run/plan.h"
 #include "run/pour.h"
+#include "run/sense.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -373,13 +374,36 @@ static TlStatus prepare_cell(TlRun *run) {
   return fresh_ghosts(run);
 }
 
+/* Way of the fastest grain of this rank in a step, over its radius (of the sphere of its volume).
+ */
+static double travel(const TlRun *run) {
+  const TlBodies *b = &run->bodies;
+  double volume = 1 / (4 * M_PI / 3 * tl_setup_solver(&run->setup).density_kg_m3), most = 0;
+  for (int64_t i = 0; i < b->owned; i++)
+    if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
+      most = fmax(most, tl_norm(b->velocity[i]) / cbrt(b->mass[i] * volume));
+  return most * run->setup.time.dt_s;
+}
+
+/* A step that is too long shows as grains that lie in others or have too many neighbours. */
+static TlStatus explain(const TlRun *run, TlStatus status) {
+  double way = fmax(travel(run), run->totals.travel_share);
+  if (status == TL_OK || !(way > tl_long_travel)) return status;
+  return tl_fail(
+      status,
+      "%s; the time step is too long, for grains move by up to %.2g of their radius in a "
+      "step: time.dt_s: %g would do in place of %g",
+      tl_message(), way, tl_sense_shorter(run->setup.time.dt_s, way), run->setup.time.dt_s);
+}
+
 static TlStatus one_step(TlRun *run) {
   TlStepReport report;
   TL_TRY(tl_pour(run, run->totals.steps));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
   TL_TRY(fresh_ghosts(run));
   TL_TRY(prepare_cell(run));
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_step(run->solver, &run->bodies, &report)));
+  TlStatus status = tl_solver_step(run->solver, &run->bodies, &report);
+  TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
   add_up(&run->totals, &report);
   tl_triaxial_after(run, &report);
   warn_unstable(run, &report);
@@ -415,6 +439,17 @@ static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
 
 /* ---- the end of a step ---- */
 
+static void warn_travel(TlRun *run, int64_t step) {
+  double dt = run->setup.time.dt_s, way = run->totals.travel_share;
+  if (run->warned_travel || way <= tl_long_travel) return;
+  run->warned_travel = true;
+  if (tl_comm_rank(run->comm) == 0)
+    tl_log_warn(
+        "step %lld (%.4g s): a grain moved by %.2g of its radius in a step; time.dt_s of %g "
+        "s is too long for its contacts to be found where they happen, %g s would do",
+        (long long)step, time_of(run, step), way, dt, tl_sense_shorter(dt, way));
+}
+
 typedef struct Asked {
   bool stop; /* by a signal */
   bool save; /* it is time for a checkpoint */
@@ -424,9 +459,12 @@ static TlStatus ask(TlRun *run, int64_t step, Asked *asked) {
   const TlCheckpointSetup *c = &run->setup.checkpoint;
   bool by_time = c->every_minutes > 0 && tl_clock_s() - run->saved_s > 60 * c->every_minutes;
   bool by_steps = c->every_steps > 0 && step % c->every_steps == 0;
-  int64_t any[2] = {run->options.stop && run->options.stop(run->options.stop_context),
-                    by_time || by_steps};
-  TL_TRY(tl_comm_most_int(run->comm, any, 2));
+  const double unit = 1e-6;
+  int64_t any[3] = {run->options.stop && run->options.stop(run->options.stop_context),
+                    by_time || by_steps, (int64_t)ceil(fmin(travel(run) / unit, 1e18))};
+  TL_TRY(tl_comm_most_int(run->comm, any, 3));
+  run->totals.travel_share = fmax(run->totals.travel_share, unit * (double)any[2]);
+  warn_travel(run, step);
   asked->stop |= any[0] != 0;
   asked->save = any[1] != 0;
   return TL_OK;

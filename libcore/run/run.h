@@ -47,6 +47,7 @@ typedef struct TlRunTotals {
   double wall_work_J; /* of moving walls so far */
   TlLedger ledger;    /* of the penalty method */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
+  double travel_share; /* largest way of a grain's surface in a step, over its radius */
   TlStepReport last;
   /* when the run ends */
   TlLook look;
@@ -91,7 +92,7 @@ typedef struct TlRun {
   TlDeparted departed; /* state */
   TlStandstill still;  /* state */
   TlRunTotals totals;
-  bool warned_unstable;
+  bool warned_unstable, warned_travel;
 } TlRun;
 
 /* run: to be closed with tl_run_close, also after a failure. */

@@ -130,6 +130,8 @@ static const TlParam root_params[] = {
            "grains that leave the terrain are counted and taken out, or frozen where they left, or "
            "end the run with exit status 1"),
     VEC3(TlSetup, gravity_m_s2, "m/s2", "0,0,-9.81", -1e3, 1e3, "acceleration of gravity"),
+    FLAG(TlSetup, free_fall, "false",
+         "grains may fall for ever; else a study in which nothing could stop them is refused"),
 };
 static const TlStudySection root_sections[] = {
     {"time", offsetof(TlSetup, time), sizeof(TlTimeSetup), false, "Steps and output times",

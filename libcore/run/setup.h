@@ -77,6 +77,7 @@ typedef struct TlSetup {
   int64_t seed;
   int outside;
   double gravity_m_s2[3];
+  bool free_fall;
   TlTimeSetup time;
   TlFrameSetup frames;
   TlGrainSetup grains;

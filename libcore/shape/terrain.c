@@ -4,6 +4,7 @@
 #include "shape/heightfield.h"
 
 #include <math.h>
+#include <string.h>
 
 void tl_terrain_free(TlTerrain *terrain) {
   tl_free(terrain->name);
@@ -15,6 +16,11 @@ void tl_terrain_free(TlTerrain *terrain) {
   tl_free(terrain->start);
   tl_free(terrain->band_phi);
   *terrain = (TlTerrain){0};
+}
+
+char *tl_crs_name(const char *wkt) {
+  const char *from = strchr(wkt, '"'), *to = from ? strchr(from + 1, '"') : NULL;
+  return to ? tl_format("%.*s", (int)(to - from - 1), from + 1) : tl_strdup("none");
 }
 
 static int64_t nearest(double at, int64_t count) {

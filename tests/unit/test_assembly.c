@@ -661,7 +661,7 @@ START_TEST(grains_of_one_avatar_share_its_data) {
   TlRun run;
   open_run(&run, "share.yaml",
            "catalog: c.sqlite\ntime: {dt_s: 1e-3, steps: 2}\ngrains: {ids: [3]}\n"
-           "release: {assembly: lattice, high_m: [0.03, 0.03, 0.02]}\n",
+           "free_fall: yes\nrelease: {assembly: lattice, high_m: [0.03, 0.03, 0.02]}\n",
            true);
   ck_assert_int_gt(run.grains, 400);
   CK_OK(tl_run_go(&run));
