@@ -166,7 +166,7 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
       {"deepest_boundary_overlap_share", "", t->boundary_overlap_share},
       {"final_overlap_share", "", t->last.overlap_share},
       {"final_boundary_overlap_share", "", t->last.boundary_overlap_share},
-      {"largest_way_in_a_step_of_radius", "", t->travel_share},
+      {"largest_travel_per_step_of_radius", "", t->travel_share},
   };
   const struct {
     const char *name;

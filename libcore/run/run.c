@@ -374,8 +374,8 @@ static TlStatus prepare_cell(TlRun *run) {
   return fresh_ghosts(run);
 }
 
-/* Way of the fastest grain of this rank in a step, over its radius (of the sphere of its volume).
- */
+/* Distance that the fastest grain of this rank travels in a step, over its radius (of the sphere of
+ * its volume). */
 static double travel(const TlRun *run) {
   const TlBodies *b = &run->bodies;
   double volume = 1 / (4 * M_PI / 3 * tl_setup_solver(&run->setup).density_kg_m3), most = 0;
@@ -387,7 +387,7 @@ static double travel(const TlRun *run) {
 
 /* A step that is too long shows as grains that lie in others or have too many neighbours. */
 static TlStatus explain(const TlRun *run, TlStatus status) {
-  double way = fmax(travel(run), run->totals.travel_share);
+  double way = fmax(run->travel_share, run->totals.travel_share);
   if (status == TL_OK || !(way > tl_long_travel)) return status;
   return tl_fail(
       status,
@@ -402,6 +402,7 @@ static TlStatus one_step(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
   TL_TRY(fresh_ghosts(run));
   TL_TRY(prepare_cell(run));
+  run->travel_share = travel(run);
   TlStatus status = tl_solver_step(run->solver, &run->bodies, &report);
   TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
   add_up(&run->totals, &report);
@@ -461,7 +462,7 @@ static TlStatus ask(TlRun *run, int64_t step, Asked *asked) {
   bool by_steps = c->every_steps > 0 && step % c->every_steps == 0;
   const double unit = 1e-6;
   int64_t any[3] = {run->options.stop && run->options.stop(run->options.stop_context),
-                    by_time || by_steps, (int64_t)ceil(fmin(travel(run) / unit, 1e18))};
+                    by_time || by_steps, (int64_t)ceil(fmin(run->travel_share / unit, 1e18))};
   TL_TRY(tl_comm_most_int(run->comm, any, 3));
   run->totals.travel_share = fmax(run->totals.travel_share, unit * (double)any[2]);
   warn_travel(run, step);

@@ -47,7 +47,7 @@ typedef struct TlRunTotals {
   double wall_work_J; /* of moving walls so far */
   TlLedger ledger;    /* of the penalty method */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
-  double travel_share; /* largest way of a grain's surface in a step, over its radius */
+  double travel_share; /* largest distance travelled by a grain in a step, over its radius */
   TlStepReport last;
   /* when the run ends */
   TlLook look;
@@ -92,6 +92,7 @@ typedef struct TlRun {
   TlDeparted departed; /* state */
   TlStandstill still;  /* state */
   TlRunTotals totals;
+  double travel_share; /* in this step, of this rank; see TlRunTotals */
   bool warned_unstable, warned_travel;
 } TlRun;
 

@@ -25,8 +25,8 @@ need talus-label mask.h5 --grey=denoised.h5 -o labels.h5
 mkdir out
 need talus-avatars labels.h5 --grey=denoised.h5 --raw=scan.tif --catalog=out/catalog.tals --sample=grains
 need talus-avatars --superellipsoid-um=500,400,300,1,1 --sample=old --catalog=out/catalog.tals
-# a stone of 60 mm, once the micrometres of the STL are read as millimetres
-need talus-avatars --superellipsoid-um=30,24,18,1,1 --sample=stone --catalog=stone.tals
+# a stone of 60 mm; STL files are written in millimetres
+need talus-avatars --superellipsoid-um=30000,24000,18000,1,1 --sample=stone --catalog=stone.tals
 need talus-catalog export stone.tals --grain=1 --format=stl -o stone.stl
 need talus-phantom --terrain --seed=1 -o valley.tif
 need talus-phantom --terrain --seed=2 --cell-m=10 --west-m=177900 --south-m=376400 -o alps.asc
