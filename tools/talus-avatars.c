@@ -589,7 +589,7 @@ static const TlTool tool = {
         "from formulas (--superellipsoid-um); a mesh that is open, passes through\n"
         "itself, holds several shells or does not agree which side is out is refused.",
     .example = "  talus-avatars labels.h5 --grey=denoised.h5 --catalog=sand.tals --sample=hostun\n"
-               "  talus-avatars --mesh stone.stl --unit=m --spacing-um=2000 --nodes=800 "
+               "  talus-avatars --mesh stone.stl --unit=mm --spacing-um=2000 --nodes=800 "
                "--sample=stones --catalog=rock.tals\n"
                "  talus-avatars --superellipsoid-um=500,400,300,0.4,0.4 --sample=formula "
                "--catalog=rock.tals",

@@ -374,10 +374,10 @@ static const TlTool tool = {
         "With --terrain: a valley with a steep bowl, a channel, a fan and a flat run-out as an\n"
         "elevation raster in projected coordinates. The same seed gives the same files.",
     .example =
-        "talus-phantom --seed=1 -o sand.tif --labels=labels.h5 --truth=grains.csv\n"
-        "talus-phantom --folder --shapes=rounded --size-ratio=1.8 --d50-voxels=30 -o phantom\n"
-        "talus-phantom --disc --size=256,256,200 --d50-voxels=24 --noise=20 -o disc.h5\n"
-        "talus-phantom --terrain --nodata-outline -o valley.asc",
+        "  talus-phantom --size=96,96,96 -o sand.tif --labels=labels.h5 --truth=grains.csv\n"
+        "  talus-phantom --folder --shapes=rounded --size=64,64,64 --d50-voxels=20 -o phantom\n"
+        "  talus-phantom --disc --size=96,96,64 --d50-voxels=18 --noise=20 -o disc.h5\n"
+        "  talus-phantom --terrain --nodata-outline -o valley.asc",
     .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_SEED | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
     .params = params,
     .param_count = sizeof params / sizeof *params,

@@ -57,6 +57,9 @@ typedef struct CutRecord {
   F(int64_t, frames_kept, run->output.kept_frames)                                                 \
   F(int64_t, history_bytes_kept, run->output.kept_bytes[TL_TABLE_HISTORY])                         \
   F(int64_t, triaxial_bytes_kept, run->output.kept_bytes[TL_TABLE_TRIAXIAL])                       \
+  F(int64_t, departures_bytes_kept, run->output.kept_bytes[TL_TABLE_DEPARTURES])                   \
+  F(TlDeparted, departed, run->departed)                                                           \
+  F(TlStandstill, standstill, run->still)                                                          \
   F(int64_t, steps, run->totals.steps)                                                             \
   F(int64_t, frames, run->totals.frames)                                                           \
   F(int64_t, outside, run->totals.outside)                                                         \
@@ -68,6 +71,7 @@ typedef struct CutRecord {
   F(double, overlap_m, run->totals.overlap_m)                                                      \
   F(double, boundary_overlap_share, run->totals.boundary_overlap_share)                            \
   F(double, boundary_overlap_m, run->totals.boundary_overlap_m)                                    \
+  F(double, travel_share, run->totals.travel_share)                                                \
   F(double, kinetic_start_J, run->totals.kinetic_start_J)                                          \
   F(double, potential_start_J, run->totals.potential_start_J)                                      \
   F(double, kinetic_J, run->totals.kinetic_J)                                                      \
@@ -161,12 +165,15 @@ static TlStatus save_run(Saver *s) {
   const TlRun *run = s->run;
   RunRecord record;
   double cpu_s = run->totals.cpu_s;
+  TlDeparted departed;
   TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
+  TL_TRY(tl_departed_gather(run, &departed));
   if (!s->writer) return TL_OK;
 #define F(type, name, place) record.name = place;
   RUN_FIELDS(F)
 #undef F
   record.cpu_s = cpu_s;
+  record.departed = departed;
   record.wall_s = tl_clock_s() - run->started_s;
   run_layout(layout);
   TL_TRY(tl_checkpoint_section(s->writer, "run", layout, sizeof record, 1));
@@ -307,7 +314,10 @@ static TlStatus load_run(TlRun *run) {
 #define F(type, name, place) place = record.name;
   RUN_FIELDS(F)
 #undef F
-  if (tl_comm_rank(run->comm) != 0) run->totals.cpu_s = 0; /* the end adds the ranks' */
+  if (tl_comm_rank(run->comm) != 0) { /* sums over the ranks, of which the first has them all */
+    run->totals.cpu_s = 0;
+    run->departed = (TlDeparted){.front_m = run->departed.front_m};
+  }
   const TlRunTotals *t = &run->totals;
   const int64_t counts[] = {run->grains, run->poured, run->output.kept_frames,
                             t->steps,    t->frames,   t->outside,
@@ -679,8 +689,12 @@ TlStatus tl_resume_state(TlRun *run) {
   if (run->dist->domain.ranks != tl_comm_size(run->comm))
     TL_TRY(tl_dist_cut(run->dist, &run->bodies));
   TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+  int64_t there = 0;
+  for (int64_t i = 0; i < run->bodies.owned; i++)
+    there += !(run->bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
+  TL_TRY(tl_comm_sum_int(run->comm, &there, 1));
   tl_log_info("going on from %s: step %lld, %lld of %lld grains",
-              tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps,
-              (long long)(run->grains - run->totals.outside), (long long)run->grains);
+              tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps, (long long)there,
+              (long long)run->grains);
   return TL_OK;
 }

@@ -14,10 +14,13 @@
 #include "dist/dist.h"
 #include "run/assembly.h"
 #include "run/avatars.h"
+#include "run/departures.h"
+#include "run/depth.h"
 #include "run/ledger.h"
 #include "run/nets.h"
 #include "run/output.h"
 #include "run/ground.h"
+#include "run/standstill.h"
 #include "run/triaxial.h"
 #include "run/walls.h"
 #include "store/checkpoint.h"
@@ -50,7 +53,12 @@ typedef struct TlRunTotals {
   double wall_work_J; /* of moving walls so far */
   TlLedger ledger;    /* of the penalty method */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
+  double travel_share; /* largest distance travelled by a grain in a step, over its radius */
   TlStepReport last;
+  /* when the run ends */
+  TlLook look;
+  TlRunDepth depth;
+  int64_t small; /* grains smaller across than the terrain's cell */
 } TlRunTotals;
 
 typedef struct TlRun {
@@ -86,9 +94,12 @@ typedef struct TlRun {
   int64_t poured;      /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
   int64_t grains;      /* of all ranks: at the start and poured since */
   double lifted_m;
-  TlVec3 start_centre; /* centre of mass at the start */
+  TlVec3 start_centre; /* centre of mass at the start; of poured grains the middle of the inlet */
+  TlDeparted departed; /* state */
+  TlStandstill still;  /* state */
   TlRunTotals totals;
-  bool warned_unstable;
+  double travel_share; /* in this step, of this rank; see TlRunTotals */
+  bool warned_unstable, warned_travel;
   int64_t unsaved;      /* checkpoints that were due and could not be saved */
   int64_t unsaved_step; /* the last of them */
   char unsaved_why[1024];

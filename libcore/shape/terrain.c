@@ -4,6 +4,7 @@
 #include "shape/heightfield.h"
 
 #include <math.h>
+#include <string.h>
 
 void tl_terrain_free(TlTerrain *terrain) {
   tl_free(terrain->name);
@@ -57,6 +58,11 @@ TlStatus tl_terrain_check_arrays(const TlTerrain *t) {
     if (!isfinite(t->band_phi[i]))
       return tl_fail(TL_EINPUT, "value %lld of the band is not finite", (long long)i);
   return TL_OK;
+}
+
+char *tl_crs_name(const char *wkt) {
+  const char *from = strchr(wkt, '"'), *to = from ? strchr(from + 1, '"') : NULL;
+  return to ? tl_format("%.*s", (int)(to - from - 1), from + 1) : tl_strdup("none");
 }
 
 static int64_t nearest(double at, int64_t count) {

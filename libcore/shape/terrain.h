@@ -61,6 +61,9 @@ TlTerrainSpot tl_terrain_phi(const TlTerrain *terrain, TlVec3 p, double *phi, Tl
  * there is none. */
 bool tl_terrain_height(const TlTerrain *terrain, double x, double y, double *z, TlVec3 *normal);
 
+/* The CRS by the first quoted name of its WKT, "none" without one; fresh memory. */
+char *tl_crs_name(const char *wkt);
+
 /* Class of the sample nearest to local (x, y), clamped to the raster; 0 without classes. */
 int32_t tl_terrain_class(const TlTerrain *terrain, double x, double y);
 

@@ -162,8 +162,8 @@ TlStatus tl_catalog_walk_terrains(TlCatalog *c,
                                   void *context) {
   sqlite3_stmt *s;
   TL_TRY(tl_sql_prepare(c, &s,
-                        "SELECT id, name, nx, ny, cell_m, band_m, band_spacing_m, crs"
-                        " FROM terrain ORDER BY id"));
+                        "SELECT id, name, nx, ny, cell_m, band_m, band_spacing_m, crs, origin_x,"
+                        " origin_y, origin_z, x0_m, y0_m, holes_filled FROM terrain ORDER BY id"));
   int64_t last = INT64_MIN;
   TlStatus status;
   for (bool more; (status = tl_sql_next(c, s, &more, &last)) == TL_OK && more;) {
@@ -174,7 +174,12 @@ TlStatus tl_catalog_walk_terrains(TlCatalog *c,
                         .cell_m = sqlite3_column_double(s, 4),
                         .band_m = sqlite3_column_double(s, 5),
                         .band_spacing_m = sqlite3_column_double(s, 6),
-                        .crs = (const char *)sqlite3_column_text(s, 7)};
+                        .crs = (const char *)sqlite3_column_text(s, 7),
+                        .origin = {sqlite3_column_double(s, 8), sqlite3_column_double(s, 9),
+                                   sqlite3_column_double(s, 10)},
+                        .x0_m = sqlite3_column_double(s, 11),
+                        .y0_m = sqlite3_column_double(s, 12),
+                        .holes_filled = sqlite3_column_int64(s, 13)};
     if ((status = visit(context, &row)) != TL_OK) break;
   }
   sqlite3_finalize(s);

@@ -105,8 +105,14 @@ TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, double frictio
 TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlFrameContact *rows,
                                    int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
-/* Tables beside the frames, one line a moment: history.csv of every run, triaxial.csv of a test. */
-typedef enum TlResultsTable { TL_TABLE_HISTORY = 0, TL_TABLE_TRIAXIAL, TL_TABLES } TlResultsTable;
+/* Tables beside the frames, one line a moment: history.csv of every run, triaxial.csv of a test,
+ * departures.csv with a line a grain that left. */
+typedef enum TlResultsTable {
+  TL_TABLE_HISTORY = 0,
+  TL_TABLE_TRIAXIAL,
+  TL_TABLE_DEPARTURES,
+  TL_TABLES
+} TlResultsTable;
 /* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;
  * text (NULL: none) is the last column. */
 TlStatus tl_results_table_header(TlResultsWriter *writer, TlResultsTable table, const char *header);

@@ -49,9 +49,9 @@ for signal in TERM INT HUP USR2; do
   ends_with 1 "SIG$signal"
   saved "$signal" "SIG$signal"
 done
-"$BIN/talus-solve" -q --resume TERM --set time.steps=3000 >out 2>err || fail "resume: $(cat err)"
+"$BIN/talus-solve" --resume TERM --set time.steps=3000 >out 2>err || fail "resume: $(cat err)"
 hash=$(grep ^state_hash: out)
-"$BIN/talus-solve" -q s.yaml -o whole --set time.steps=3000 >out 2>err || fail "whole: $(cat err)"
+"$BIN/talus-solve" s.yaml -o whole --set time.steps=3000 >out 2>err || fail "whole: $(cat err)"
 grep -qxF "$hash" out || fail "resumed after a signal the run ends in another state"
 
 # nohup: the terminal may go
@@ -69,7 +69,7 @@ for signal in TERM INT HUP TERM; do
   ends_with 1 "SIG$signal to talus-mpirun"
   saved two "SIG$signal to talus-mpirun"
 done
-"$BIN/talus-solve" -q --resume two --set time.steps=3000 >out 2>err || fail "resume of two ranks: $(cat err)"
+"$BIN/talus-solve" --resume two --set time.steps=3000 >out 2>err || fail "resume of two ranks: $(cat err)"
 grep -qxF "$hash" out || fail "resumed after a signal to two ranks the run ends in another state"
 
 # mpirun by itself kills the ranks a second after its SIGTERM, whatever the disk does
@@ -107,7 +107,6 @@ got=0
 (shim TALUS_SHIM_FULL=.tck "$BIN/talus-solve" -q s.yaml -o full --set time.steps=100 --set checkpoint.every_steps=30 >out 2>err) || got=$?
 [ "$got" = 1 ] || fail "without any checkpoint: exit $got: $(cat err)"
 grep -q "the run went to its end, but 5 checkpoints could not be saved, the last at step 100: .*tck: cannot rename" err || fail "$(cat err)"
-grep -qx "steps: 100" out || fail "no summary: $(cat out)"
 [ -e full/frame_000005.h5 ] || fail "no last frame"
 (shim TALUS_SHIM_FULL=.tck "$BIN/talus-solve" -q s.yaml -o lost >out 2>err) &
 wait_for lost/frame_000001.h5
