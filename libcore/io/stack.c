@@ -9,9 +9,20 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const char *tl_stack_stored_name(const TlStackInfo *info) {
+  static _Thread_local char text[4][24];
+  static _Thread_local int turn;
+  if (info->bits == 0) return tl_voxel_name(info->type);
+  turn = (turn + 1) % 4;
+  snprintf(text[turn], sizeof text[turn], "%d-bit%s", info->bits,
+           info->type == TL_F32 ? " float" : "");
+  return text[turn];
+}
 
 /* ---- length units ---- */
 
