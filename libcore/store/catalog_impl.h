@@ -26,8 +26,9 @@ struct TlCatalog {
   double waiting_since_s;
 };
 
-extern const char *const tl_catalog_schema_sql[];               /* statements, NULL at the end */
-extern const char tl_catalog_schema_2[], tl_catalog_schema_3[]; /* what each has over the last */
+extern const char *const tl_catalog_schema_sql[]; /* statements, NULL at the end */
+extern const char tl_catalog_schema_2[], tl_catalog_schema_3[],
+    tl_catalog_schema_4[]; /* what each has over the last */
 
 /* The status and message of the last SQLite failure on this connection. */
 TlStatus tl_sql_fail(TlCatalog *catalog, int code, const char *doing);
@@ -60,7 +61,9 @@ TlStatus tl_blob_put(TlCatalog *catalog, TlBlobKey key, const void *values, int6
  * size. */
 TlStatus tl_blob_get(TlCatalog *catalog, TlBlobKey key, void **values, int64_t count, size_t width);
 
-/* Catalogs of schema 1 and 2 that are only read have no table of verdicts. */
+/* Catalogs of schema 1 and 2 that are only read have no table of verdicts, those of schema 3 have
+ * one without the column of contacts. */
 TlStatus tl_catalog_has_checks(TlCatalog *catalog, bool *there);
+TlStatus tl_catalog_has_contacts(TlCatalog *catalog, bool *there);
 
 #endif
