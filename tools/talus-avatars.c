@@ -290,6 +290,7 @@ static TlStatus report(const TlCall *call, const Work *w, Totals *t) {
   int64_t n = t->grains;
   TlStatus s = tl_report_text(&r, "sample", v->sample);
   if (s == TL_OK) s = imaging_report_input(&r, &w->stack.labels->head, w->roi);
+  if (s == TL_OK) s = imaging_repeat_warnings(call->argv[0], &w->stack.labels->head, &r);
   if (s == TL_OK) s = tl_report_int(&r, "grains", n, "");
   if (s == TL_OK) s = tl_report_int(&r, "grains_cut_by_border", t->border, "");
   if (s == TL_OK) s = tl_report_int(&r, "rejected", t->rejected, "");

@@ -41,7 +41,7 @@ static const TlParam params[] = {
      "FILE"},
     {"dip", TL_P_REAL, offsetof(Values, dip), "", "0", 0, 1, NULL,
      "the unit of such dips, as part of the contrast between grain and void; 0: 0.02, and the mask "
-     "alone where noise left in the grey makes dips as large",
+     "alone where noise left in the grey makes dips of half as much",
      NULL},
     {"min-voxels", TL_P_INT, offsetof(Values, min_voxels), "voxels", "100", 1, 1e9, NULL,
      "smaller grains are dropped, counted and said", NULL},
@@ -91,8 +91,8 @@ static TlStatus report_grey(TlReport *report, const TlLabelResult *r) {
              (long long)r->cores);
   else if (!r->grey_used)
     snprintf(reason, sizeof reason,
-             "its noise makes dips of %.3f of the contrast inside grains, as contacts do (%.2f)",
-             r->noise, r->dip);
+             "its noise makes dips of %.3f of the contrast inside grains, above %.3f it parts them",
+             r->noise, TL_DIP_NOISE);
   if (!r->grey_used)
     tl_log_warn(
         "the grey is not used, grains are told apart by the mask alone: %s; --dip=X uses it "
@@ -247,6 +247,7 @@ static TlStatus plan_and_label(const TlCall *call, const TlLayers *mask, const T
   TL_TRY(tl_context(tl_label_plan(&mask->head, &options, imaging_bytes(v->memory_mb), &plan),
                     "--memory=%g", v->memory_mb));
   TL_TRY(imaging_report_input(report, &mask->head, roi));
+  TL_TRY(imaging_repeat_warnings(call->argv[0], &mask->head, report));
   if (v->memory_mb > 0) tl_mem_give_back(GIVE_BACK);
   if (call->dry_run) return report_plan(report, &mask->head, grey != NULL, &plan);
   return label(call, mask, roi, &options, &plan, report);

@@ -62,9 +62,9 @@ static const TlParam params[] = {
       "part of the grains that are opaque (grey level 225)", NULL),
     P("specks-fraction", TL_P_REAL, specks_fraction, "", "0", 0, 0.2,
       "part of the solid volume that is opaque specks inside grains, 3 voxels across", NULL),
-    {"water", TL_P_CHOICE, offsetof(Values, water), "", "none", 0, 0, "none|menisci|level",
-     "water in the pores: films on the grains and bridges between them, as capillary forces hold "
-     "it, or the lower layers filled",
+    {"water", TL_P_CHOICE, offsetof(Values, water), "", "none", 0, 0, "none|menisci|films|level",
+     "water in the pores: bridges between grains, as capillary forces hold it, coats of one "
+     "thickness on the grains, or the lower layers filled",
      NULL},
     P("water-saturation", TL_P_REAL, water_saturation, "", "0.5", 0.01, 1,
       "part of the pores that the water takes", NULL),

@@ -24,10 +24,10 @@
  * makes two grains, else one where w > 0.3. Dips are taken over the contact's inner faces and greys
  * over core voxels (2 voxels from the void, whose blur darkens all); under 8 of them the grey says
  * nothing, and the shape's rule decides. With neck = 0 only the lowered d is left of this.
- * Noise makes dips, too: where that of the grey stack itself is as large as a dip, or where it
- * cannot be known (image/label_dip.h), the grey is left out and the mask alone decides.
- * Markers then grow over the mask by watershed of -d (image/relief.h says in which order). Instead
- * the user's own markers can be given.
+ * Noise makes dips, too: where that of the grey stack itself is above half a dip, or where it
+ * cannot be known (image/label_dip.h), the grey is left out and the mask alone decides. Markers
+ * then grow over the mask by watershed of -d (image/relief.h says in which order). Instead the
+ * user's own markers can be given.
  *
  * Lengths are physical: with anisotropic voxels (voxel_m) d is the distance in space, in units of
  * the edge of the cube that has a voxel's volume, which is what 'voxel' means for sigma, h and

@@ -305,6 +305,6 @@ TlStatus tl_dips_open(const TlLayers *grey, const TlLayers *mask, const TlRoi *r
   TlStatus status = survey(d, &s);
   tl_free(s.bin);
   d->least = (least > 0 ? least : TL_DIP_LEAST) * d->contrast;
-  d->usable = least > 0 || (d->cores >= TL_DIP_LEAST_CORES && d->noise <= TL_DIP_LEAST);
+  d->usable = least > 0 || (d->cores >= TL_DIP_LEAST_CORES && d->noise <= TL_DIP_NOISE);
   return status;
 }

@@ -15,11 +15,12 @@
  *
  * Noise that denoising left makes dips, too. It is measured where there are no contacts: in cores
  * deeper than 5 voxels under the mask's surface, `noise` being the 90% quantile of their dips over
- * the contrast. White noise leaves 0.002 to 0.005, noise that neighbours share up to 0.09. Where it
- * is above TL_DIP_LEAST, dips of noise count as contacts; a larger unit does not help, for then
- * contacts count for nothing (docs/imaging.md has the numbers): the mask alone makes the better
- * labels there. Contrast and noise are taken from bands of 16 planes spread over the stack, as many
- * as give 20,000 core voxels (some 260 independent dips), three at least.
+ * the contrast. White noise and that of a reconstruction leave 0.002 to 0.007, noise that
+ * neighbours share up to 0.09. Above half a unit dips of noise part grains, more than contacts gain
+ * by the grey; and a larger unit is no help, for contacts count for too little then: the mask alone
+ * makes the better labels (docs/imaging.md has the numbers). Contrast and noise are taken from
+ * bands of 16 planes spread over the stack, as many as give 20,000 core voxels (some 260
+ * independent dips), three at least.
  */
 #ifndef TL_IMAGE_LABEL_DIP_H
 #define TL_IMAGE_LABEL_DIP_H
@@ -41,6 +42,7 @@ typedef struct TlClue { /* of a voxel */
 } TlClue;
 
 #define TL_DIP_LEAST 0.02 /* of the contrast: the unit of dips where none is given */
+#define TL_DIP_NOISE 0.01 /* of the contrast: with more noise than this the mask alone decides */
 enum { TL_DIP_LEAST_CORES = 2000 };
 
 typedef struct TlDips {

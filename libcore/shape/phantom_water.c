@@ -93,38 +93,44 @@ static double part_within(double inside) {
   return fmin(fmax(inside + 0.5, 0), 1);
 }
 
-/* Menisci of this radius: part filled; the saturation is returned. */
-static TlStatus drain(const Pores *p, double radius, TlVolume *part, double *saturation) {
-  double water = 0;
-  for (int64_t i = 0; i < tl_volume_count(part); i++)
-    part->f32[i] = is_pore(p, i) && (double)p->depth.f32[i] >= radius ? 0 : INFINITY;
-  TL_TRY(distance(part)); /* to the nearest centre of a ball of gas */
+/* Part of a pore voxel in a film this thick: a grain's surface lies about half a voxel before its
+ * nearest voxel's centre. */
+static double in_film(const Pores *p, int64_t i, double thickness) {
+  return part_within(thickness + 0.5 - (double)p->depth.f32[i]);
+}
+
+/* part with menisci of this radius, or coats of this thickness; the saturation is returned. */
+static TlStatus wet(const Pores *p, TlPhantomWater water, double size, TlVolume *part,
+                    double *saturation) {
+  double sum = 0;
+  bool menisci = water == TL_WATER_MENISCI;
+  for (int64_t i = 0; menisci && i < tl_volume_count(part); i++)
+    part->f32[i] = is_pore(p, i) && (double)p->depth.f32[i] >= size ? 0 : INFINITY;
+  if (menisci) TL_TRY(distance(part)); /* to the nearest centre of a ball of gas */
   for (int64_t i = 0; i < tl_volume_count(part); i++) {
-    bool pore = is_pore(p, i);
-    double bridge = part_within((double)part->f32[i] - radius);
-    /* A grain's surface lies about half a voxel before its nearest voxel's centre. */
-    double film = part_within(TL_PHANTOM_FILM + 0.5 - (double)p->depth.f32[i]);
-    part->f32[i] = pore ? (float)fmax(bridge, film) : 0;
-    water += (double)part->f32[i];
+    double bridge = menisci ? part_within((double)part->f32[i] - size) : 0;
+    double film = in_film(p, i, menisci ? TL_PHANTOM_FILM : size);
+    part->f32[i] = is_pore(p, i) ? (float)fmax(bridge, film) : 0;
+    sum += (double)part->f32[i];
   }
-  *saturation = water / p->voxels;
+  *saturation = sum / p->voxels;
   return TL_OK;
 }
 
-static TlStatus fill_by_menisci(const Pores *p, double saturation, TlVolume *part,
-                                double *reached) {
-  double low = 0.5, high = 0.5;
+static TlStatus fill_by_size(const Pores *p, TlPhantomWater water, double saturation,
+                             TlVolume *part, double *reached) {
+  double low = water == TL_WATER_MENISCI ? 0.5 : 0, high = 0.5;
   for (int64_t i = 0; i < tl_volume_count(part); i++)
     if (is_pore(p, i)) high = fmax(high, (double)p->depth.f32[i] + 1);
   for (int k = 0; k < BISECTIONS; k++) {
-    double radius = 0.5 * (low + high);
-    TL_TRY(drain(p, radius, part, reached));
+    double size = 0.5 * (low + high);
+    TL_TRY(wet(p, water, size, part, reached));
     if (*reached < saturation)
-      low = radius;
+      low = size;
     else
-      high = radius;
+      high = size;
   }
-  return drain(p, high, part, reached);
+  return wet(p, water, high, part, reached);
 }
 
 static TlStatus fill_to_level(const Pores *p, double saturation, TlVolume *part, double *reached) {
@@ -157,7 +163,7 @@ TlStatus tl_phantom_water(const TlVolume *labels, double cylinder_radius, TlPhan
   TlStatus status = find_depths(&p);
   if (status == TL_OK)
     status = water == TL_WATER_LEVEL ? fill_to_level(&p, saturation, part, reached)
-                                     : fill_by_menisci(&p, saturation, part, reached);
+                                     : fill_by_size(&p, water, saturation, part, reached);
   tl_volume_free(&p.depth);
   if (status != TL_OK) tl_volume_free(part);
   return status;

@@ -194,15 +194,15 @@ START_TEST(constant_void_around_grains_is_no_padding) {
   CK_OK(tl_volume_new(&v, TL_U8, SIDE, SIDE, HIGH));
   CK_OK(tl_volume_new(&labels, TL_U32, SIDE, SIDE, HIGH));
   for (int64_t i = 0; i < tl_volume_count(&v); i++) {
-    double d = hypot(hypot((double)(i % SIDE) - 38, (double)(i / SIDE % SIDE) - 38),
-                     (double)(i / SIDE / SIDE) - 20);
-    v.u8[i] = (uint8_t)rint(160 / (1 + exp(2 * (d - 17)))); /* a ball with a blurred edge */
-    labels.u32[i] = d < 17 ? (uint32_t)(i % 40) + 1 : 0;
+    double x = fabs((double)(i % SIDE) - 38) - 14, y = (double)(i / SIDE % SIDE) - 38;
+    double d = hypot(hypot(x, y), (double)(i / SIDE / SIDE) - 20);
+    v.u8[i] = (uint8_t)rint(160 / (1 + exp(2 * (d - 15)))); /* two balls with blurred edges */
+    labels.u32[i] = d < 15 ? (uint32_t)(i % 40) + 1 : 0;
   }
-  check_whole(&v, "a ball");
+  check_whole(&v, "two balls");
   check_whole(&labels, "labels");
   for (int64_t i = 0; i < tl_volume_count(&v); i++) v.u8[i] = v.u8[i] > 80;
-  check_whole(&v, "the ball's mask");
+  check_whole(&v, "the mask of the balls");
   tl_volume_free(&v);
   tl_volume_free(&labels);
 }
