@@ -10,11 +10,14 @@ enum { SMOOTH_BINS = 16384 };
 
 static const double FLAT = 0.06; /* of the grey gap a voxel; phases are told where it is flat */
 static const double MIXTURE_FLOOR = 0.02; /* of the spread of all greys */
-static const double PEAK_HEIGHT = 0.002;  /* of the highest: lower peaks are no phases */
-static const double GRAINS_OWN = 0.8;     /* of the way from void to grain: that is the grains */
-static const double PEAK_SMOOTH = 0.01;   /* of the gap: half width of the counts' running means */
-static const double PEAK_VALLEY = 0.75;   /* most of a valley over its peak */
-static const double BRIGHT_PART = 0.6; /* of the gap, above the grain mean: where greys are cut */
+static const double PEAK_HEIGHT[2] = {0.02,
+                                      0.002}; /* of the highest, at least; the brightest phase */
+static const double GRAINS_VARY =
+    0.25;                             /* of a phase's distance to void: the next one is beyond it */
+static const double GRAINS_OWN = 0.8; /* of the way from void to grain: that is the grains */
+static const double PEAK_SMOOTH = 0.01; /* of the gap: half width of the counts' running means */
+static const double PEAK_VALLEY = 0.75; /* most of a valley over its peak */
+static const double BRIGHT_PART = 0.6;  /* of the gap, above the grain mean: where greys are cut */
 static const double THIRD_MARGIN =
     0.05; /* of the gap, above half-way between a third phase and grain */
 
@@ -189,7 +192,9 @@ static double valley_of(const double *count, const TlHistogram *h, const TlMixtu
   double highest = 0, least = INFINITY;
   for (int64_t i = 0; i < h->bins; i++) highest = fmax(highest, count[i]);
   for (int64_t i = low; i <= high; i++) {
-    if (count[i] < PEAK_HEIGHT * highest || count[i] < count[i > 0 ? i - 1 : i]) continue;
+    if (count[i] < PEAK_HEIGHT[l + 1 == m->classes] * highest ||
+        count[i] < count[i > 0 ? i - 1 : i])
+      continue;
     if (count[i] < count[i + 1 < h->bins ? i + 1 : i]) continue;
     double left = l > 0 ? count[i] : 0, right = l + 1 < m->classes ? count[i] : 0;
     for (int64_t k = first; k < i; k++) left = fmin(left, count[k]);
@@ -219,6 +224,9 @@ static TlStatus check_phases(const TlHistogram *flat, const TlMixture *m) {
     if (!(valley_of(count, flat, m, l) < PEAK_VALLEY))
       status = no_phase(m, l, "has no clear peak of its own in the histogram");
   tl_free(count);
+  for (int l = 1; l + 1 < m->classes && status == TL_OK; l++)
+    if (m->mean[l + 1] - m->mean[l] < GRAINS_VARY * (m->mean[l] - m->mean[0]))
+      status = no_phase(m, l + 1, "is as near to the one below as grains of one mineral differ");
   return status;
 }
 

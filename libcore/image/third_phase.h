@@ -7,10 +7,10 @@
  * film of a voxel, makes the slope small there. So
  *   least = least of the profile at 0.3 to 0.6 over the largest at 0.1, 0.2, 0.7 and 0.8,
  * and below TL_THIRD_PHASE there is a third phase. Slopes are central differences of the greys
- * smoothed by half a voxel, of bands of 16 slices, twelve at most, spread over the stack. Rejected:
- * the share of grey-between voxels among flat ones; contacts, noise that neighbours share and
- * coarse voxels make as many of them as films do (docs/imaging.md has both on the same stacks). Not
- * seen: a film thinner than the blur, noise of some tenth of the gap (denoise first).
+ * smoothed by half a voxel, of bands of 16 slices, twelve at most, spread over the stack. The
+ * fraction of flat voxels with greys between was tried instead: contacts, noise that neighbours
+ * share and coarse voxels make as many of them as films do. Not seen: a film thinner than the blur,
+ * and anything in noise of a tenth of the gap (denoise first). docs/imaging.md has the numbers.
  */
 #ifndef TL_IMAGE_THIRD_PHASE_H
 #define TL_IMAGE_THIRD_PHASE_H
