@@ -182,6 +182,7 @@ static TlStatus show_check(TlReport *r, TlCatalog *catalog, int64_t id) {
   TL_TRY(show_residual(r, "deepest_overlap", q.overlap_depth, "cells"));
   TL_TRY(show_residual(r, "volume_in_common", 100 * q.overlap_share, "percent"));
   TL_TRY(show_residual(r, "agreement_with_label", 100 * q.agreement, "percent"));
+  TL_TRY(show_residual(r, "widest_contact_over_cross_section", q.contact, ""));
   TL_TRY(tl_report_real(r, "elongation_b_a", d.elongation, ""));
   TL_TRY(tl_report_real(r, "flatness_c_b", d.flatness, ""));
   TL_TRY(tl_report_real(r, "krumbein_sphericity", d.krumbein, ""));

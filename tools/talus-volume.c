@@ -468,9 +468,10 @@ static const TlTool info = {
     .name = "talus-volume info",
     .purpose = "say what a stack holds: size, type, voxel size, range of values",
     .arguments = "STACK",
-    .description = "STACK is a TIFF or BigTIFF with several pages, a folder of TIFF slices, a\n"
-                   "pattern ('scan/s_*.tif', s_%04d.tif), HDF5 (FILE.h5, FILE.h5:/dataset),\n"
-                   "MetaImage or NRRD.",
+    .description =
+        "STACK is a TIFF or BigTIFF with several pages, a folder of TIFF or grey PNG slices,\n"
+        "a pattern ('scan/s_*.tif', s_%04d.tif), HDF5 (FILE.h5, FILE.h5:/dataset),\n"
+        "MetaImage or NRRD.",
     .example = "  talus-volume info scan.tif\n  talus-volume info --json slices/\n",
     .least_arguments = 1,
     .most_arguments = 1,

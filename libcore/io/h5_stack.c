@@ -50,8 +50,8 @@ static bool voxel_type_of(hid_t dataset, TlVoxelType *type) {
   size_t size = H5Tget_size(t);
   bool known = false;
   if (class == H5T_INTEGER) known = integer_type(size, H5Tget_sign(t), type);
-  if (class == H5T_FLOAT) {
-    known = size == 4;
+  if (class == H5T_FLOAT) { /* HDF5 turns halves and doubles into floats */
+    known = size == 2 || size == 4 || size == 8;
     *type = TL_F32;
   }
   if (class == H5T_ENUM) {

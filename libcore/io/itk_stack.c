@@ -57,7 +57,7 @@ TL_SANDBOX_READER(itk_reader)
 static TlStatus read_packed(const char *path, const TlVolumeHeader *h, TlStackInfo *info,
                             TlLayers *layers) {
   const TlStackInfo *want = &h->info;
-  int64_t bytes = want->nx * want->ny * want->nz * (int64_t)tl_voxel_size(want->type);
+  int64_t bytes = want->nx * want->ny * want->nz * (int64_t)tl_stack_stored_size(want);
   TL_TRY(tl_stack_sandbox_layers(&itk_reader, path, NULL, 3 * bytes, info, layers));
   if (info->nx == want->nx && info->ny == want->ny && info->nz == want->nz &&
       info->type == want->type)

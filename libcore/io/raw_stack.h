@@ -4,9 +4,10 @@
 
 #include "io/stack_parts.h"
 
-/* spec: "NZ,NY,NX,TYPE,ENDIAN[,OFFSET]": TYPE u8 i8 u16 i16 u32 i32 f32, ENDIAN little or big,
- * OFFSET the bytes before the first voxel. TL_EUSAGE when it is not so; TL_EINPUT when the file has
- * not exactly that many bytes (the sizes are wrong then, or the type). Voxel size unknown. */
+/* spec: "NZ,NY,NX,TYPE,ENDIAN[,OFFSET]": TYPE u8 i8 u16 i16 u32 i32 f32, or f64 (read as
+ * f32), ENDIAN little or big, OFFSET the bytes before the first voxel. TL_EUSAGE when it is not so;
+ * TL_EINPUT when the file has not exactly that many bytes (the sizes are wrong then, or the type).
+ * Voxel size unknown. */
 TlStatus tl_raw_layers(const char *path, const char *spec, TlStackInfo *info, TlLayers *layers);
 
 /* The same for voxels of which another header told: info's size and type from offset on, in a file

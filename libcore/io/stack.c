@@ -9,8 +9,19 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *tl_stack_stored_name(const TlStackInfo *info) {
+  static _Thread_local char text[4][24];
+  static _Thread_local int turn;
+  if (info->bits == 0) return tl_voxel_name(info->type);
+  turn = (turn + 1) % 4;
+  snprintf(text[turn], sizeof text[turn], "%d-bit%s", info->bits,
+           info->type == TL_F32 ? " float" : "");
+  return text[turn];
+}
 
 /* ---- length units ---- */
 
@@ -239,4 +250,8 @@ TlStatus tl_stack_write(const char *path, const TlVolume *volume, const TlProven
   TlLayerSink sink;
   TL_TRY(tl_stack_begin(path, volume, provenance, overwrite, &sink));
   return tl_sink_end(&sink, append_all(&sink, volume));
+}
+
+size_t tl_stack_stored_size(const TlStackInfo *info) {
+  return info->bits == 64 ? 8 : tl_voxel_size(info->type);
 }

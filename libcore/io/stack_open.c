@@ -5,11 +5,11 @@
 #include "base/mem.h"
 #include "io/h5_stack.h"
 #include "io/itk_stack.h"
+#include "io/picture.h"
 #include "io/raw_stack.h"
 #include "io/stack.h"
 #include "io/stack_parts.h"
 #include "io/stack_slices.h"
-#include "io/tiff.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ void tl_stack_info_free(TlStackInfo *info) {
 
 /* ---- formats ---- */
 
-typedef enum Format { UNKNOWN, TIFF_FILE, HDF5_FILE, ITK_FILE } Format;
+typedef enum Format { UNKNOWN, PICTURE_FILE, HDF5_FILE, ITK_FILE } Format;
 
 /* HDF5 lets its signature start at 0, 512, 1024 ...: foreign files have a header in front. */
 static bool is_hdf5(FILE *file) {
@@ -36,32 +36,28 @@ static bool is_hdf5(FILE *file) {
   return false;
 }
 
-static bool is_tiff(const unsigned char *head) {
-  return memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0 ||
-         memcmp(head, "II+\0", 4) == 0 || memcmp(head, "MM\0+", 4) == 0;
-}
-
 static TlStatus sniff(const char *path, Format *format) {
-  unsigned char head[4] = {0};
+  unsigned char head[TL_PICTURE_HEAD] = {0};
   char extension[16];
   FILE *file = fopen(path, "rb");
   if (!file) return tl_fail_errno(path, "cannot open");
-  size_t got = fread(head, 1, 4, file);
+  size_t got = fread(head, 1, sizeof head, file);
   bool hdf5 = is_hdf5(file), failed = ferror(file);
   fclose(file);
   tl_path_extension(path, extension);
   if (failed) return tl_fail(TL_EIO, "%s: cannot read", path);
   if (got == 0) return tl_fail(TL_EINPUT, "%s: the file is empty", path);
-  *format = hdf5 ? HDF5_FILE : got == 4 && is_tiff(head) ? TIFF_FILE : UNKNOWN;
+  *format = hdf5 ? HDF5_FILE : tl_picture_by_content(head) >= 0 ? PICTURE_FILE : UNKNOWN;
   if (*format == UNKNOWN && (strcmp(extension, "mhd") == 0 || strcmp(extension, "mha") == 0 ||
                              strcmp(extension, "nrrd") == 0 || strcmp(extension, "nhdr") == 0))
     *format = ITK_FILE;
   if (*format != UNKNOWN) return TL_OK;
-  return tl_fail(TL_EINPUT,
-                 "%s: not a TIFF, HDF5, NRRD or MetaImage file; give one of these, a folder of "
-                 "TIFF slices or a pattern (raw voxels: say their size and type by --raw, or write "
-                 "a .mhd header for them)",
-                 path);
+  return tl_fail(
+      TL_EINPUT,
+      "%s: not a TIFF, PNG, HDF5, NRRD or MetaImage file; give one of these, a folder of "
+      "TIFF or PNG slices or a pattern (raw voxels: say their size and type by --raw, or write "
+      "a .mhd header for them)",
+      path);
 }
 
 /* file.h5:/group/data names a dataset of an HDF5 file. */
@@ -146,7 +142,7 @@ static TlStatus open_format(const char *file, const char *dataset, const char *r
   TL_TRY(sniff(file, &format));
   if (dataset && format != HDF5_FILE)
     return tl_fail(TL_EINPUT, "%s: only an HDF5 file has datasets such as %s", file, dataset);
-  if (format == TIFF_FILE) return tl_tiff_layers(file, info, layers);
+  if (format == PICTURE_FILE) return tl_picture_layers(file, info, layers);
   if (format == HDF5_FILE) return tl_h5_layers(file, dataset, info, layers);
   return tl_itk_layers(file, info, layers);
 }

@@ -149,8 +149,7 @@ static bool find_type(const Name *names, const char *name, TlVoxelType *type) {
 }
 
 static TlStatus unread_type(const Reader *r, const char *name) {
-  return wrong(r, "voxels of type '%s'; store it as 8-, 16- or 32-bit integers or 32-bit float",
-               name);
+  return wrong(r, "voxels of type '%s'; store it as 8-, 16- or 32-bit integers or as float", name);
 }
 
 /* A key of a format and what takes its value. */
@@ -232,10 +231,12 @@ static TlStatus take_channels(Reader *r, char *value) {
 }
 
 static TlStatus take_meta_type(Reader *r, char *value) {
-  static const Name names[] = {{"MET_UCHAR", TL_U8},  {"MET_CHAR", TL_I8},  {"MET_USHORT", TL_U16},
-                               {"MET_SHORT", TL_I16}, {"MET_UINT", TL_U32}, {"MET_INT", TL_I32},
-                               {"MET_FLOAT", TL_F32}, {NULL, TL_U8}};
+  static const Name names[] = {
+      {"MET_UCHAR", TL_U8},  {"MET_CHAR", TL_I8},    {"MET_USHORT", TL_U16},
+      {"MET_SHORT", TL_I16}, {"MET_UINT", TL_U32},   {"MET_INT", TL_I32},
+      {"MET_FLOAT", TL_F32}, {"MET_DOUBLE", TL_F32}, {NULL, TL_U8}};
   r->typed = find_type(names, value, &r->header->info.type);
+  if (r->typed && strcmp(value, "MET_DOUBLE") == 0) r->header->info.bits = 64;
   return r->typed ? TL_OK : unread_type(r, value);
 }
 
@@ -312,8 +313,10 @@ static TlStatus take_nrrd_type(Reader *r, char *value) {
                                {"uint32", TL_U32},
                                {"uint32_t", TL_U32},
                                {"float", TL_F32},
+                               {"double", TL_F32},
                                {NULL, TL_U8}};
   r->typed = find_type(names, value, &r->header->info.type);
+  if (r->typed && strcmp(value, "double") == 0) r->header->info.bits = 64;
   return r->typed ? TL_OK : unread_type(r, value);
 }
 
@@ -462,7 +465,7 @@ static TlStatus take_shape(Reader *r) {
   i->nz = r->size_of[2];
   if (i->nx > INT32_MAX || i->ny > INT32_MAX || i->nz > INT32_MAX ||
       __builtin_mul_overflow(i->nx * i->ny, i->nz, &bytes) ||
-      __builtin_mul_overflow(bytes, (int64_t)tl_voxel_size(i->type), &bytes))
+      __builtin_mul_overflow(bytes, (int64_t)tl_stack_stored_size(i), &bytes))
     return tl_fail(TL_EINPUT, "%s: %lld x %lld x %lld voxels are more than a file can hold",
                    r->path, (long long)i->nx, (long long)i->ny, (long long)i->nz);
   return TL_OK;
@@ -511,7 +514,7 @@ static TlStatus take_place(Reader *r) {
   TlVolumeHeader *h = r->header;
   const TlStackInfo *i = &h->info;
   struct stat file;
-  int64_t voxels = i->nx * i->ny * i->nz * (int64_t)tl_voxel_size(i->type);
+  int64_t voxels = i->nx * i->ny * i->nz * (int64_t)tl_stack_stored_size(i);
   int64_t header = r->data ? 0 : r->at - r->text, skip = r->skip > 0 ? r->skip : 0;
   h->big_endian = r->big;
   h->plain = !r->packed && !r->skips_lines;

@@ -82,9 +82,13 @@ static TlStatus upgrade(TlCatalog *c) {
   if (status == TL_OK && schema < TL_CATALOG_SCHEMA) {
     status = tl_sql_exec(c, tl_catalog_schema_2); /* nothing where the table is there */
     if (status == TL_OK) status = tl_sql_exec(c, tl_catalog_schema_3);
-    if (status == TL_OK) status = tl_sql_exec(c, "PRAGMA user_version = 3");
+    bool contacts = true;
+    if (status == TL_OK) status = tl_catalog_has_contacts(c, &contacts);
+    if (status == TL_OK && !contacts) status = tl_sql_exec(c, tl_catalog_schema_4);
+    if (status == TL_OK) status = tl_sql_exec(c, "PRAGMA user_version = 4");
     if (status == TL_OK)
-      tl_log_info("%s: schema %lld is brought to 3 (classes of terrains, verdicts on grains)",
+      tl_log_info("%s: schema %lld is brought to 4 (classes of terrains, verdicts on grains and "
+                  "their contacts)",
                   c->path, (long long)schema);
   }
   if (status == TL_OK) status = tl_sql_exec(c, "COMMIT");

@@ -18,7 +18,7 @@
 #include "shape/quality.h"
 #include "shape/terrain.h"
 
-enum { TL_CATALOG_SCHEMA = 3 };
+enum { TL_CATALOG_SCHEMA = 4 };
 
 typedef struct TlCatalog TlCatalog;
 

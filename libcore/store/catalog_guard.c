@@ -94,13 +94,14 @@ done:
   return status;
 }
 
-/* The schema as this program makes it, in memory. */
-static TlStatus own_schema(Schema *s) {
+/* The schema as this program makes it, in memory; an older version lacks the column of version 4.
+ */
+static TlStatus own_schema(int64_t version, Schema *s) {
   TlCatalog own = {.path = "a new catalog"};
   int code = sqlite3_open_v2(":memory:", &own.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
   TlStatus status = code == SQLITE_OK ? TL_OK : tl_sql_fail(&own, code, "making its schema");
   for (const char *const *sql = tl_catalog_schema_sql; status == TL_OK && *sql; sql++)
-    status = tl_sql_exec(&own, *sql);
+    if (version >= 4 || *sql != tl_catalog_schema_4) status = tl_sql_exec(&own, *sql);
   if (status == TL_OK) status = read_schema(&own, s);
   sqlite3_close(own.db);
   return status;
@@ -117,8 +118,7 @@ static bool is_statistics(const char *name) {
   return strcmp(name, "sqlite_stat1") == 0 || strcmp(name, "sqlite_stat4") == 0;
 }
 
-static TlStatus compare(TlCatalog *c, const Schema *own, const Schema *there) {
-  int64_t version;
+static TlStatus compare(TlCatalog *c, int64_t version, const Schema *own, const Schema *there) {
   for (int i = 0; i < there->count; i++) {
     const Object *o = &there->object[i], *known = find_object(own, o->name);
     if (is_statistics(o->name)) continue;
@@ -135,7 +135,6 @@ static TlStatus compare(TlCatalog *c, const Schema *own, const Schema *there) {
                      "or is damaged: make it again or take a backup",
                      c->path, o->type, o->name);
   }
-  TL_TRY(tl_sql_int(c, "PRAGMA user_version", 0, &version));
   for (int i = 0; i < own->count; i++) {
     const Object *o = &own->object[i];
     bool later = (version < 2 && strcmp(o->table, "terrain_class") == 0) ||
@@ -151,9 +150,11 @@ static TlStatus compare(TlCatalog *c, const Schema *own, const Schema *there) {
 
 TlStatus tl_catalog_check_schema(TlCatalog *c) {
   Schema own = {.count = 0}, there = {.count = 0};
-  TlStatus status = own_schema(&own);
+  int64_t version;
+  TL_TRY(tl_sql_int(c, "PRAGMA user_version", 0, &version));
+  TlStatus status = own_schema(version, &own);
   if (status == TL_OK) status = read_schema(c, &there);
-  if (status == TL_OK) status = compare(c, &own, &there);
+  if (status == TL_OK) status = compare(c, version, &own, &there);
   free_schema(&own);
   free_schema(&there);
   return status;

@@ -38,8 +38,9 @@ TlStatus tl_catalog_guard(TlCatalog *catalog);
  * there is no trigger. */
 TlStatus tl_catalog_check_schema(TlCatalog *catalog);
 
-extern const char *const tl_catalog_schema_sql[];               /* statements, NULL at the end */
-extern const char tl_catalog_schema_2[], tl_catalog_schema_3[]; /* what each has over the last */
+extern const char *const tl_catalog_schema_sql[]; /* statements, NULL at the end */
+extern const char tl_catalog_schema_2[], tl_catalog_schema_3[],
+    tl_catalog_schema_4[];                      /* what each has over the last */
 extern const char tl_catalog_with_provenance[]; /* WITH ... in front of a SELECT: the two views */
 
 /* The status and message of the last SQLite failure on this connection. */
@@ -76,7 +77,9 @@ TlStatus tl_blob_put(TlCatalog *catalog, TlBlobKey key, const void *values, int6
  * size or one too many. Memory grows with the parts that were found good. */
 TlStatus tl_blob_get(TlCatalog *catalog, TlBlobKey key, void **values, int64_t count, size_t width);
 
-/* Catalogs of schema 1 and 2 that are only read have no table of verdicts. */
+/* Catalogs of schema 1 and 2 that are only read have no table of verdicts, those of schema 3 have
+ * one without the column of contacts. */
 TlStatus tl_catalog_has_checks(TlCatalog *catalog, bool *there);
+TlStatus tl_catalog_has_contacts(TlCatalog *catalog, bool *there);
 
 #endif

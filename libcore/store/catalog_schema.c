@@ -109,5 +109,9 @@ const char tl_catalog_schema_3[] =
     " krumbein REAL NOT NULL, convexity REAL NOT NULL, roundness REAL NOT NULL,"
     " inscribed REAL NOT NULL) STRICT;";
 
+/* New in schema 4. */
+const char tl_catalog_schema_4[] = "ALTER TABLE avatar_check ADD COLUMN contact_width REAL;";
+
 const char *const tl_catalog_schema_sql[] = {
-    runs, grains, terrains, views, tl_catalog_schema_2, tl_catalog_schema_3, NULL};
+    runs, grains, terrains, views, tl_catalog_schema_2, tl_catalog_schema_3, tl_catalog_schema_4,
+    NULL};
