@@ -218,7 +218,7 @@ check-report: tools ## the report's pages in a browser (2 minutes; installs Chro
 	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
 	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
-lint: ## floors, doors, formatting, scripts
+lint: ## floors, doors, formatting, scripts, Python's syntax
 	@tests/lint/floors.sh
 	@tests/lint/format.sh
 	@tests/lint/scripts.sh
@@ -231,23 +231,27 @@ demo: deps ## install what is missing, build, and run the whole chain on embedde
 	@$(MAKE) --no-print-directory $(JOBS) tools
 	@$(MAKE) --no-print-directory -f pipeline/demo.mk BIN=$(abspath $(BIN))
 
+PYTHON_FILES := $(wildcard python/talus/*.py) python/talus/py.typed
+PYTHON_PLACE := lib/python3/dist-packages/talus
 MAN := $(TOOLS:%=build/man/%.1)
 man: $(MAN) ## man pages, made from the tools' own help
 build/man/%.1: $(BIN)/%
 	@mkdir -p $(@D)
 	@$< --man > $@
 
-install: tools man ## install tools, man pages and pipelines below PREFIX
+install: tools man ## install tools, man pages, pipelines and the Python module below PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/talus
 	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(DESTDIR)$(PREFIX)/share/talus
 	install -m 755 $(wildcard pipeline/*.sh) $(DESTDIR)$(PREFIX)/share/talus
+	install -d $(DESTDIR)$(PREFIX)/$(PYTHON_PLACE)
+	install -m 644 $(PYTHON_FILES) $(DESTDIR)$(PREFIX)/$(PYTHON_PLACE)
 
 uninstall: ## remove what install put there
 	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/talus-mpirun
 	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/share/man/man1/%.1)
-	rm -rf $(DESTDIR)$(PREFIX)/share/talus
+	rm -rf $(DESTDIR)$(PREFIX)/share/talus $(DESTDIR)$(PREFIX)/$(PYTHON_PLACE)
 
 clean: ## remove objects, tools and tests (not the demo's results)
 	rm -rf build/obj-* build/bin build/test build/asan build/man
