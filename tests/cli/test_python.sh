@@ -72,7 +72,7 @@ quiet "$BIN/talus-solve" cell.yaml
 # What pip installs is what is tested. The copy keeps the build's files out of the sources.
 cp -r "$root/python" source
 if "$python" -m pip --version >out.txt 2>&1; then
-  quiet "$python" -m pip install --quiet --no-index --no-deps --disable-pip-version-check \
+  quiet "$python" -m pip install --quiet --no-index --disable-pip-version-check \
     --root-user-action=ignore --target="$dir/installed" ./source
 else
   fail "pip is missing: make deps installs python3-pip"
