@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import optional_module
-
 
 @dataclass(frozen=True, eq=False)
 class Grain:
@@ -68,14 +66,3 @@ class Grain:
             weight = (u if di else 1 - u) * (v if dj else 1 - v) * (w if dk else 1 - w)
             value += weight * self.phi_m[k + dk, j + dj, i + di]
         return np.where(outside, np.nan, value)
-
-    def to_pyvista(self) -> Any:
-        """A pyvista.ImageData with phi_m; .contour([0.0]) of it is the surface."""
-        pyvista = optional_module("pyvista", "Grain.to_pyvista()")
-        grid = pyvista.ImageData(
-            dimensions=self.phi_m.shape[::-1],
-            spacing=(self.spacing_m,) * 3,
-            origin=tuple(self.origin_m),
-        )
-        grid.point_data["phi_m"] = self.phi_m.ravel()
-        return grid

@@ -323,18 +323,6 @@ class Tables(unittest.TestCase):
         self.assertIsInstance(data, pandas.DataFrame)
         np.testing.assert_array_equal(data["position_m_2"], table["position_m"][:, 2])
 
-    def test_pyvista_where_it_is(self):
-        with talus.Catalog("sand.tals") as catalog:
-            grain = catalog.grain(int(catalog.grains()["id"][0]))
-        try:
-            import pyvista  # noqa: F401
-        except ImportError:
-            with self.assertRaisesRegex(talus.TalusError, "pyvista.*install"):
-                grain.to_pyvista()
-            return
-        surface = grain.to_pyvista().contour([0.0])
-        self.assertLess(abs(surface.volume / grain.volume_m3 - 1), 0.05)
-
 
 class Catalogs(unittest.TestCase):
     def setUp(self):
