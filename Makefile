@@ -265,7 +265,7 @@ check-report: tools ## the report's pages in a browser (2 minutes; installs Chro
 	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
 	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
-lint: ## floors, doors, formatting, scripts
+lint: ## floors, doors, formatting, scripts, Python's syntax
 	@tests/lint/floors.sh
 	@tests/lint/format.sh
 	@tests/lint/scripts.sh
@@ -278,6 +278,8 @@ demo: deps ## install what is missing, build, and run the whole chain on embedde
 	@$(MAKE) --no-print-directory $(JOBS) tools
 	@$(MAKE) --no-print-directory -f pipeline/demo.mk BIN=$(BIN)
 
+PYTHON_FILES := $(wildcard python/talus/*.py) python/talus/py.typed
+PYTHON_PLACE := lib/python3/dist-packages/talus
 MAN := $(TOOLS:%=build/man/%.1)
 man: $(MAN) ## man pages, made from the tools' own help
 build/man/%.1: $(BIN)/%
@@ -288,14 +290,16 @@ build/man/%.1: $(BIN)/%
 quote = '$(subst ','\'',$(1))'
 ROOT = $(DESTDIR)$(PREFIX)
 INSTALLED := share/talus/installed.sha256
-install: tools man ## install tools, man pages, pipelines and studies below PREFIX
+install: tools man ## install tools, man pages, pipelines, studies and the Python module below PREFIX
 	install -d $(call quote,$(ROOT)/bin) $(call quote,$(ROOT)/share/man/man1) $(call quote,$(ROOT)/share/talus)
 	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(call quote,$(ROOT)/bin)
 	install -m 644 $(MAN) $(call quote,$(ROOT)/share/man/man1)
 	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(call quote,$(ROOT)/share/talus)
 	install -m 755 $(wildcard pipeline/*.sh) $(call quote,$(ROOT)/share/talus)
+	install -d $(call quote,$(ROOT)/$(PYTHON_PLACE))
+	install -m 644 $(PYTHON_FILES) $(call quote,$(ROOT)/$(PYTHON_PLACE))
 	@cd $(call quote,$(ROOT)) && sha256sum -- $(patsubst %,bin/%,$(TOOLS) talus-mpirun) \
-	  $(TOOLS:%=share/man/man1/%.1) \
+	  $(TOOLS:%=share/man/man1/%.1) $(PYTHON_FILES:python/talus/%=$(PYTHON_PLACE)/%) \
 	  $(addprefix share/talus/,$(notdir $(wildcard pipeline/*.mk config/*.yaml pipeline/*.sh))) >$(INSTALLED)
 
 uninstall: ## remove what install put there; what was changed since, and what is not ours, stays
@@ -306,7 +310,8 @@ uninstall: ## remove what install put there; what was changed since, and what is
 	  elif sha256sum --status -c - <<<"$$line"; then rm -f -- "$$file"; \
 	  else echo "kept: $$PWD/$$file was changed since it was installed"; fi; \
 	done <$(INSTALLED); \
-	rm -f $(INSTALLED); rmdir --ignore-fail-on-non-empty share/talus; \
+	rm -f $(INSTALLED); rm -rf $(PYTHON_PLACE)/__pycache__; \
+	for folder in share/talus $(PYTHON_PLACE); do [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty $$folder; done; \
 	[ ! -d share/talus ] || echo "kept: $$PWD/share/talus holds other files"
 
 clean: ## remove objects, tools and tests (not the demo's results)

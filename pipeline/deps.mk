@@ -22,7 +22,8 @@ DEPS := \
   libqhull-dev:/usr/include/libqhull_r/libqhull_r.h \
   check:/usr/include/check.h \
   gnuplot-nox:gnuplot time:/usr/bin/time \
-  python3:/usr/bin/python3 python3-h5py:/usr/lib/python3/dist-packages/h5py \
+  python3:/usr/bin/python3 python3-numpy:/usr/lib/python3/dist-packages/numpy \
+  python3-pip:/usr/lib/python3/dist-packages/pip python3-h5py:/usr/lib/python3/dist-packages/h5py \
   python3-gdal:/usr/lib/python3/dist-packages/osgeo \
   clang-format:clang-format \
   shellcheck:shellcheck
