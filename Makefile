@@ -43,6 +43,7 @@ OPT ?= -O3 -g
 NATIVE ?= 0
 WERROR ?= 0
 SAN ?= 0
+FUZZ ?= 0
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-unknown-warning-option -Wno-psabi -Wno-missing-field-initializers -Wno-format-truncation
 BASE := $(OPT) -fopenmp -ffp-contract=off -fno-math-errno -fPIC
 ifeq ($(NATIVE),1)
@@ -51,10 +52,18 @@ endif
 ifeq ($(SAN),1)
 BASE += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+# For libFuzzer, by clang (make check-fuzz).
+ifeq ($(FUZZ),1)
+BASE += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+WARN := -w
+endif
 ifeq ($(WERROR),1)
 WARN += -Werror
 endif
 CPP := -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -Ilibcore
+ifeq ($(FUZZ),1)
+CPP += -DTL_FUZZER
+endif
 CFLAGS_ALL := -std=c17 $(BASE) $(WARN) $(CPP) $(CFLAGS)
 CXXFLAGS_ALL := -std=c++17 $(BASE) -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -Ilibcore $(ITK_CFLAGS) $(CXXFLAGS)
 FLAGS_ID := $(shell echo '$(CC) $(CXX) $(CFLAGS_ALL) $(CXXFLAGS_ALL)' | sha1sum | cut -c1-10)
@@ -62,6 +71,9 @@ OBJ := build/obj-$(FLAGS_ID)
 ifeq ($(SAN),1)
 BIN := build/asan/bin
 TESTBIN := build/asan/test
+else ifeq ($(FUZZ),1)
+BIN := build/fuzz/bin
+TESTBIN := build/fuzz/test
 else
 BIN := build/bin
 TESTBIN := build/test
@@ -84,6 +96,10 @@ VALIDATIONS := $(patsubst tests/validation/%.c,$(TESTBIN)/%,$(sort $(wildcard te
 BENCHES := $(patsubst tests/bench/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/bench/bench_*.c)))
 SCORES := $(patsubst tests/score/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/score/score_*.c)))
 SCORE_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/score/score_%,$(sort $(wildcard tests/score/*.c))))
+# Harnesses of the readers of foreign files, one a reader, tests/fuzz/fuzz_READER.c
+FUZZ_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_SHARED := $(addprefix $(OBJ)/tests/fuzz/,fuzz.o made.o catalog_use.o)
+FUZZERS := $(patsubst tests/fuzz/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
@@ -92,7 +108,8 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun
-tests: $(UNIT) $(MPI_TESTS) $(TESTBIN)/judge-report $(TESTBIN)/judge-sample
+tests: $(UNIT) $(MPI_TESTS) $(TESTBIN)/judge-report $(TESTBIN)/judge-sample $(TESTBIN)/disk-shim.so \
+  $(TESTBIN)/fuzz-replay $(TESTBIN)/fuzz-seeds
 judges: $(VALIDATIONS) $(BENCHES) $(SCORES) $(TESTBIN)/judge-report ## build the programs of validation, bench and score
 
 $(LIB): $(LIB_OBJ)
@@ -113,6 +130,10 @@ ifeq ($(SAN),1)
 # ITK's templates: pointers are left to AddressSanitizer, UBSan's checks of each double the compile time
 # and its headers step iterators from null, not ours to mend.
 $(OBJ)/libcore/itk/%.o: CXXFLAGS_ALL += -fno-sanitize=pointer-overflow,null,alignment,object-size,vptr
+else ifeq ($(FUZZ),1)
+# Debian's ITK knows gcc alone; the bridge is looked at by make check-asan.
+$(OBJ)/libcore/itk/%.o: override CXX := g++
+$(OBJ)/libcore/itk/%.o: override CXXFLAGS_ALL := $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(CXXFLAGS_ALL))
 endif
 
 # The report's scripts, shaders and styles stay readable files; the library holds them as arrays.
@@ -154,6 +175,16 @@ $(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(LIB)
 	@$(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(SUPPORT_OBJ) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
 $(TESTBIN)/test_score: $(SCORE_OBJ) $(JUDGE_OBJ)
 $(TESTBIN)/test_score: EXTRA_OBJ := $(SCORE_OBJ) $(JUDGE_OBJ)
+# Ranks without MPI, in place of base/comm.c
+$(TESTBIN)/test_ranks: $(OBJ)/tests/ranks/comm.o
+$(TESTBIN)/test_ranks: EXTRA_OBJ := $(OBJ)/tests/ranks/comm.o
+
+$(TESTBIN)/disk-shim.so: tests/shim/disk.c
+	@mkdir -p $(@D)
+	@echo "  LD  $@"
+	@$(CC) -O1 -g -Wall -Wextra -fPIC -shared -o $@ $< -ldl
+$(TESTBIN)/test_resume_state: $(addprefix $(OBJ)/tests/fuzz/,fuzz.o made.o)
+$(TESTBIN)/test_resume_state: EXTRA_OBJ := $(addprefix $(OBJ)/tests/fuzz/,fuzz.o made.o)
 
 $(TESTBIN)/%: $(OBJ)/tests/mpi/%.o $(SUPPORT_OBJ) $(LIB)
 	@mkdir -p $(@D)
@@ -176,6 +207,14 @@ $(TESTBIN)/judge-report: $(OBJ)/tests/judge/report.o $(JUDGE_OBJ) $(LIB)
 $(TESTBIN)/judge-sample: $(OBJ)/tests/judge/sample/judge_sample.o $(JUDGE_OBJ) $(LIB)
 	$(JUDGE_LINK)
 
+FUZZ_LINK = @mkdir -p $(@D) && echo "  LD  $@" && $(CXX) $(BASE) -o $@ $^ $(LDLIBS_ALL)
+$(TESTBIN)/fuzz-replay: $(OBJ)/tests/fuzz/replay.o $(FUZZ_OBJ) $(FUZZ_SHARED) $(LIB)
+	$(FUZZ_LINK)
+$(TESTBIN)/fuzz-seeds: $(OBJ)/tests/fuzz/seeds.o $(FUZZ_SHARED) $(LIB)
+	$(FUZZ_LINK)
+$(TESTBIN)/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(FUZZ_SHARED) $(LIB)
+	$(FUZZ_LINK) -fsanitize=fuzzer
+
 .PRECIOUS: $(OBJ)/%.o
 
 # A plain `make check` builds with all cores; an own -j is left alone.
@@ -196,6 +235,14 @@ check-asan: deps ## the same suite under AddressSanitizer and UBSan
 .PHONY: run-asan
 run-asan:
 	@TALUS_SANITIZED=1 BIN=$(BIN) TESTBIN=$(TESTBIN) tests/run.sh unit mpi cli
+
+# Readers of foreign files under libFuzzer: FUZZ_SECONDS each (120), one (READER=name) or all.
+FUZZ_SECONDS ?= 120
+.PHONY: check-fuzz fuzzers deps-fuzz
+check-fuzz: deps deps-fuzz ## fuzz the readers of foreign files, 2 minutes each; READER=name, FUZZ_SECONDS=
+	@$(MAKE) --no-print-directory $(JOBS) FUZZ=1 CC=clang CXX=clang++ OPT='-O1 -g' fuzzers
+	@TESTBIN=build/fuzz/test FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh $(READER)
+fuzzers: $(FUZZERS)
 
 # Physics and speed, held to goals: one line a figure, the tables in docs/ from the same lines.
 validation bench: deps ## physics (docs/validation.md), speed (docs/performance.md); STUDY=name for one
@@ -218,7 +265,7 @@ check-report: tools ## the report's pages in a browser (2 minutes; installs Chro
 	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
 	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
-lint: ## floors, doors, formatting, scripts
+lint: ## floors, doors, formatting, scripts, Python's syntax
 	@tests/lint/floors.sh
 	@tests/lint/format.sh
 	@tests/lint/scripts.sh
@@ -231,6 +278,8 @@ demo: deps ## install what is missing, build, and run the whole chain on embedde
 	@$(MAKE) --no-print-directory $(JOBS) tools
 	@$(MAKE) --no-print-directory -f pipeline/demo.mk BIN=$(BIN)
 
+PYTHON_FILES := $(wildcard python/talus/*.py) python/talus/py.typed
+PYTHON_PLACE := lib/python3/dist-packages/talus
 MAN := $(TOOLS:%=build/man/%.1)
 man: $(MAN) ## man pages, made from the tools' own help
 build/man/%.1: $(BIN)/%
@@ -241,14 +290,16 @@ build/man/%.1: $(BIN)/%
 quote = '$(subst ','\'',$(1))'
 ROOT = $(DESTDIR)$(PREFIX)
 INSTALLED := share/talus/installed.sha256
-install: tools man ## install tools, man pages, pipelines and studies below PREFIX
+install: tools man ## install tools, man pages, pipelines, studies and the Python module below PREFIX
 	install -d $(call quote,$(ROOT)/bin) $(call quote,$(ROOT)/share/man/man1) $(call quote,$(ROOT)/share/talus)
 	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(call quote,$(ROOT)/bin)
 	install -m 644 $(MAN) $(call quote,$(ROOT)/share/man/man1)
 	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(call quote,$(ROOT)/share/talus)
 	install -m 755 $(wildcard pipeline/*.sh) $(call quote,$(ROOT)/share/talus)
+	install -d $(call quote,$(ROOT)/$(PYTHON_PLACE))
+	install -m 644 $(PYTHON_FILES) $(call quote,$(ROOT)/$(PYTHON_PLACE))
 	@cd $(call quote,$(ROOT)) && sha256sum -- $(patsubst %,bin/%,$(TOOLS) talus-mpirun) \
-	  $(TOOLS:%=share/man/man1/%.1) \
+	  $(TOOLS:%=share/man/man1/%.1) $(PYTHON_FILES:python/talus/%=$(PYTHON_PLACE)/%) \
 	  $(addprefix share/talus/,$(notdir $(wildcard pipeline/*.mk config/*.yaml pipeline/*.sh))) >$(INSTALLED)
 
 uninstall: ## remove what install put there; what was changed since, and what is not ours, stays
@@ -259,7 +310,8 @@ uninstall: ## remove what install put there; what was changed since, and what is
 	  elif sha256sum --status -c - <<<"$$line"; then rm -f -- "$$file"; \
 	  else echo "kept: $$PWD/$$file was changed since it was installed"; fi; \
 	done <$(INSTALLED); \
-	rm -f $(INSTALLED); rmdir --ignore-fail-on-non-empty share/talus; \
+	rm -f $(INSTALLED); rm -rf $(PYTHON_PLACE)/__pycache__; \
+	for folder in share/talus $(PYTHON_PLACE); do [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty $$folder; done; \
 	[ ! -d share/talus ] || echo "kept: $$PWD/share/talus holds other files"
 
 clean: ## remove objects, tools and tests (not the demo's results)

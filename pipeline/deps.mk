@@ -22,7 +22,8 @@ DEPS := \
   libqhull-dev:/usr/include/libqhull_r/libqhull_r.h \
   check:/usr/include/check.h \
   gnuplot-nox:gnuplot time:/usr/bin/time \
-  python3:/usr/bin/python3 python3-h5py:/usr/lib/python3/dist-packages/h5py \
+  python3:/usr/bin/python3 python3-numpy:/usr/lib/python3/dist-packages/numpy \
+  python3-pip:/usr/lib/python3/dist-packages/pip python3-h5py:/usr/lib/python3/dist-packages/h5py \
   python3-gdal:/usr/lib/python3/dist-packages/osgeo \
   clang-format:clang-format \
   shellcheck:shellcheck
@@ -40,4 +41,17 @@ else
 	@echo "installing: $(DEPS_MISSING)"
 	$(SUDO) apt-get update
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(DEPS_MISSING)
+endif
+
+# make check-fuzz alone needs these.
+FUZZ_DEPS := clang:clang libomp-dev:/usr/lib/llvm-14/lib/clang/14*/include/omp.h \
+  libclang-rt-14-dev:/usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.fuzzer-*.a
+FUZZ_DEPS_MISSING := $(strip $(foreach d,$(FUZZ_DEPS),$(if $(call deps_there,$(d)),,$(call deps_package,$(d)))))
+deps-fuzz:
+ifeq ($(FUZZ_DEPS_MISSING),)
+	@:
+else
+	@echo "installing: $(FUZZ_DEPS_MISSING)"
+	$(SUDO) apt-get update
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(FUZZ_DEPS_MISSING)
 endif

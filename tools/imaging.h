@@ -150,6 +150,20 @@ static inline TlStatus imaging_open_layers(const TlCall *call, const ImagingInpu
   return status;
 }
 
+/* What a stage warned of stands in its product's history under this name, and the stages after it
+ * repeat it. */
+#define IMAGING_WARNING "warning"
+static inline TlStatus imaging_repeat_warnings(const char *path, const TlVolume *head,
+                                               TlReport *report) {
+  char *text;
+  int64_t count;
+  TL_TRY(tl_provenance_values(head->history, IMAGING_WARNING, &text, &count));
+  if (count > 0) tl_log_warn("%s was made with this warning: %s", path, text);
+  TlStatus status = count > 0 ? tl_report_text(report, "warning_of_the_input", text) : TL_OK;
+  tl_free(text);
+  return status;
+}
+
 static inline void imaging_close(TlVolume *stack, TlRoi *roi) {
   tl_volume_free(stack);
   tl_roi_free(roi);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "image/label.h"
+#include "image/label_quality.h"
 #include "shape/build.h"
 #include "shape/descriptors.h"
 #include "shape/drlse.h"
@@ -107,6 +108,7 @@ static const TlParam params[] = {
 typedef struct Grain {
   uint32_t label;
   bool border, good;
+  double contact; /* the widest, image/label_quality.h */
   TlAvatar avatar;
   TlDrlseReport drlse;
   TlQuality quality;
@@ -138,6 +140,7 @@ static TlStatus make_avatar(const Work *w, Grain *g, const TlGrainCut *cut) {
   if (status == TL_OK) status = tl_avatar_check(&g->avatar);
   if (status == TL_OK) status = tl_descriptors(&g->avatar, &g->descriptors);
   if (status == TL_OK) tl_quality_measure(&g->avatar, g->drlse.agreement, &g->quality);
+  g->quality.contact = g->contact;
   if (status != TL_OK) tl_avatar_free(&g->avatar);
   return status;
 }
@@ -188,8 +191,8 @@ static TlStatus store_batch(TlCatalog *catalog, int64_t sample, Grain *grains, i
 }
 
 /* Labels to do, in order; the others are counted. */
-static TlStatus choose(const Values *v, const Work *w, const uint8_t *cut, uint32_t most, Totals *t,
-                       Grain **grains, int64_t *count) {
+static TlStatus choose(const Values *v, const Work *w, const uint8_t *cut, const double *contact,
+                       uint32_t most, Totals *t, Grain **grains, int64_t *count) {
   *count = 0;
   TL_TRY(TL_NEW(*grains, (size_t)most + 1));
   for (uint32_t label = 1; label <= most; label++) {
@@ -201,7 +204,7 @@ static TlStatus choose(const Values *v, const Work *w, const uint8_t *cut, uint3
     else if (border && !v->with_border)
       t->left_out++;
     else if (t->wanted++ % v->every == 0)
-      (*grains)[(*count)++] = (Grain){.label = label, .border = border};
+      (*grains)[(*count)++] = (Grain){.label = label, .border = border, .contact = contact[label]};
   }
   return TL_OK;
 }
@@ -287,6 +290,7 @@ static TlStatus report(const TlCall *call, const Work *w, Totals *t) {
   int64_t n = t->grains;
   TlStatus s = tl_report_text(&r, "sample", v->sample);
   if (s == TL_OK) s = imaging_report_input(&r, &w->stack.labels->head, w->roi);
+  if (s == TL_OK) s = imaging_repeat_warnings(call->argv[0], &w->stack.labels->head, &r);
   if (s == TL_OK) s = tl_report_int(&r, "grains", n, "");
   if (s == TL_OK) s = tl_report_int(&r, "grains_cut_by_border", t->border, "");
   if (s == TL_OK) s = tl_report_int(&r, "rejected", t->rejected, "");
@@ -337,21 +341,6 @@ static TlStatus write_catalog(const TlCall *call, Work *w, Grain *grains, int64_
 
 /* ---- plan ---- */
 
-static TlStatus cut_by_border(const Work *w, uint32_t most, uint8_t **cut) {
-  const TlVolume *head = &w->stack.labels->head;
-  TlVolume part;
-  TL_TRY(TL_NEW(*cut, (size_t)most + 1));
-  TlStatus status = tl_volume_new(&part, TL_U32, head->nx, head->ny, w->stack.at_once);
-  for (int64_t z = 0; status == TL_OK && z < head->nz; z += w->stack.at_once) {
-    int64_t end = z + w->stack.at_once < head->nz ? z + w->stack.at_once : head->nz;
-    status = tl_layers_read(w->stack.labels, z, end - z, part.u32);
-    if (status == TL_OK) tl_label_flag_planes(head, w->roi, z, end, part.u32, *cut);
-  }
-  tl_volume_free(&part);
-  if (status != TL_OK) tl_free(*cut);
-  return status;
-}
-
 static int64_t cut_voxels(const Work *w, const Grain *g) {
   TlGrainCut cut = tl_grain_cut_place(&w->stack, &w->boxes[g->label]);
   return cut.size[0] * cut.size[1] * cut.size[2];
@@ -383,9 +372,11 @@ static TlStatus prepare(const TlCall *call, Work *w, Totals *t, Grain **grains, 
   uint32_t most;
   TL_TRY(tl_context(tl_grain_stack_boxes(&w->stack, &w->boxes, &most), "%s", call->argv[0]));
   uint8_t *cut;
-  TL_TRY(cut_by_border(w, most, &cut));
-  TlStatus status = choose(v, w, cut, most, t, grains, count);
+  double *contact;
+  TL_TRY(tl_label_contacts(w->stack.labels, w->roi, most, w->stack.at_once, &cut, &contact));
+  TlStatus status = choose(v, w, cut, contact, most, t, grains, count);
   tl_free(cut);
+  tl_free(contact);
   TL_TRY(status);
   if (*count == 0)
     return tl_fail(TL_EINPUT, "%s: no label has %lld voxels or more (see --min-voxels)",
@@ -589,7 +580,7 @@ static const TlTool tool = {
         "from formulas (--superellipsoid-um); a mesh that is open, passes through\n"
         "itself, holds several shells or does not agree which side is out is refused.",
     .example = "  talus-avatars labels.h5 --grey=denoised.h5 --catalog=sand.tals --sample=hostun\n"
-               "  talus-avatars --mesh stone.stl --unit=m --spacing-um=2000 --nodes=800 "
+               "  talus-avatars --mesh stone.stl --unit=mm --spacing-um=2000 --nodes=800 "
                "--sample=stones --catalog=rock.tals\n"
                "  talus-avatars --superellipsoid-um=500,400,300,0.4,0.4 --sample=formula "
                "--catalog=rock.tals",

@@ -166,6 +166,39 @@ static TlStatus report_split(TlReport *report, const Values *v, const TlBinarize
   return report_range(report, r);
 }
 
+/* The warning goes into the report, the log and the product's history, from which later stages
+ * repeat it. */
+static TlStatus report_third(const TlCall *call, TlReport *report, const TlBinarizeResult *r) {
+  const TlThirdPhase *t = &r->third;
+  if (!t->looked)
+    return tl_report_text(report, "third_phase",
+                          t->noise > TL_PROFILE_NOISE
+                              ? "not looked for: too much noise, denoise first"
+                              : "not looked for: too few voxels between");
+  TL_TRY(tl_report_text(report, "third_phase", t->found ? "found" : "none"));
+  char profile[8 * TL_PROFILE] = "";
+  for (int k = 0; k < TL_PROFILE; k++)
+    snprintf(profile + strlen(profile), sizeof profile - strlen(profile), "%s%.3f", k ? " " : "",
+             t->profile[k]);
+  TL_TRY(tl_report_text(report, "edge_profile", profile));
+  TL_TRY(tl_report_real(report, "edge_width", t->width, "voxels"));
+  TL_TRY(tl_report_real(report, "edge_profile_least", t->least, ""));
+  if (!t->found) return TL_OK;
+  char text[400];
+  snprintf(
+      text, sizeof text,
+      "there is a third phase between void and grain, of a grey of about %.4g (water, coats on "
+      "the grains, fines or pores that the scan does not resolve?), which two phases count to "
+      "either: the porosity lies between %.3f and %.3f. If it has a peak of its own, "
+      "--phases=3 --solid-from=3 (bright minerals: --phases=4) keeps it out of the grains; else "
+      "give --method=threshold and a level half-way between it and the grains",
+      r->third_grey, r->porosity_range[0], r->porosity_range[1]);
+  tl_log_warn("%s", text);
+  TL_TRY(tl_report_real(report, "third_phase_grey", r->third_grey, "grey"));
+  TL_TRY(tl_report_text(report, "warning", text));
+  return tl_provenance_parameter(call->provenance, IMAGING_WARNING, text);
+}
+
 static TlStatus choose_slab(const Values *v, const TlVolume *grey /* its head */,
                             TlBinarizeOptions *o) {
   if (v->memory_mb <= 0) return TL_OK;
@@ -184,6 +217,7 @@ static TlStatus binarize_and_write(const TlCall *call, const TlLayers *stack, co
   TlSource grey = tl_source_layers(stack);
   TL_TRY(tl_context(tl_binarize_source(&grey, roi, &options, &mask, &result), "%s", call->argv[0]));
   TlStatus status = report_split(report, v, &result);
+  if (status == TL_OK && v->phases <= 2) status = report_third(call, report, &result);
   if (status == TL_OK) imaging_keep_region(&mask, roi);
   if (status == TL_OK && stack->head.history && !(mask.history = tl_strdup(stack->head.history)))
     status = TL_ENOMEM;
@@ -254,8 +288,8 @@ static const TlTool tool = {
         "part of the model, so denoised and noisy stacks are both fit for it. A stack with\n"
         "one grey population only (all void) is refused.",
     .example = "  talus-binarize denoised.h5 -o mask.h5\n"
-               "  talus-binarize scan.tif -o mask.h5 --method=threshold --threshold=118\n"
-               "  talus-binarize soil.tif -o mask.h5 --phases=3 --solid-from=3",
+               "  talus-binarize scan.tif -o by_hand.h5 --method=threshold --threshold=30000\n"
+               "  talus-binarize soil.tif -o stones.h5 --phases=3 --solid-from=3",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_DRY_RUN | TL_TAKES_JSON,

@@ -59,14 +59,31 @@ static TlStatus list_sample(void *context, const TlSampleRow *row) {
                              1e6 * row->voxel_m[0], 1e6 * row->voxel_m[1], 1e6 * row->voxel_m[2]));
 }
 
+/* "452000 to 452120 east, 5204000 to 5204200 north (local x 0.5 to 119.5 m, ...)" */
+static char *extent_of(const TlTerrainRow *t, bool local) {
+  double x = t->x0_m + (local ? 0 : t->origin[0]), y = t->y0_m + (local ? 0 : t->origin[1]);
+  return tl_format("%s %.10g to %.10g, %s %.10g to %.10g m", local ? "x" : "east", x,
+                   x + (double)(t->nx - 1) * t->cell_m, local ? "y" : "north", y,
+                   y + (double)(t->ny - 1) * t->cell_m);
+}
+
 static TlStatus list_terrain(void *context, const TlTerrainRow *row) {
   Listing *l = context;
+  char *crs = tl_crs_name(row->crs), *extent = extent_of(row, true);
   l->terrains++;
-  return list_item(&l->report, tl_format("terrain_%lld", (long long)row->id),
-                   tl_format("%s: %lld x %lld samples every %.6g m, band +-%.6g m at %.6g m, %s",
-                             row->name, (long long)row->nx, (long long)row->ny, row->cell_m,
-                             row->band_m, row->band_spacing_m,
-                             row->crs[0] ? "with CRS" : "no CRS"));
+  TlStatus status =
+      !crs || !extent
+          ? TL_ENOMEM
+          : list_item(&l->report, tl_format("terrain_%lld", (long long)row->id),
+                      tl_format("%s: %lld x %lld samples every %.6g m, local %s, local origin at "
+                                "east %.10g, north %.10g, height %.10g m, CRS %s, band +-%.6g m at "
+                                "%.6g m",
+                                row->name, (long long)row->nx, (long long)row->ny, row->cell_m,
+                                extent, row->origin[0], row->origin[1], row->origin[2], crs,
+                                row->band_m, row->band_spacing_m));
+  tl_free(crs);
+  tl_free(extent);
+  return status;
 }
 
 static TlStatus do_list(const TlCall *call, TlCatalog *catalog) {
@@ -92,7 +109,7 @@ static const TlTool list = {
     .example = "  talus-catalog list out/catalog.tals",
     .least_arguments = 1,
     .most_arguments = 1,
-    .takes = TL_TAKES_JSON,
+    .takes = TL_TAKES_JSON | TL_TELLS,
     .run = run_list,
 };
 
@@ -100,11 +117,14 @@ static const TlTool list = {
 
 typedef struct ShowOptions {
   int64_t grain;
+  char *terrain;
 } ShowOptions;
 
 static const TlParam show_params[] = {
     {"grain", TL_P_INT, offsetof(ShowOptions, grain), "", "0", 0, 9e15, NULL,
      "the grain's number in the catalog (its id)", "N"},
+    {"terrain", TL_P_TEXT, offsetof(ShowOptions, terrain), "", "", 0, 0, NULL,
+     "a terrain in place of a grain: its extent, origin and CRS", "NAME"},
 };
 
 static TlStatus show_run(void *context, const TlRunRow *run) {
@@ -162,6 +182,7 @@ static TlStatus show_check(TlReport *r, TlCatalog *catalog, int64_t id) {
   TL_TRY(show_residual(r, "deepest_overlap", q.overlap_depth, "cells"));
   TL_TRY(show_residual(r, "volume_in_common", 100 * q.overlap_share, "percent"));
   TL_TRY(show_residual(r, "agreement_with_label", 100 * q.agreement, "percent"));
+  TL_TRY(show_residual(r, "widest_contact_over_cross_section", q.contact, ""));
   TL_TRY(tl_report_real(r, "elongation_b_a", d.elongation, ""));
   TL_TRY(tl_report_real(r, "flatness_c_b", d.flatness, ""));
   TL_TRY(tl_report_real(r, "krumbein_sphericity", d.krumbein, ""));
@@ -170,12 +191,54 @@ static TlStatus show_check(TlReport *r, TlCatalog *catalog, int64_t id) {
   return tl_report_real(r, "inscribed_over_diameter", d.inscribed, "");
 }
 
+typedef struct ShownTerrain {
+  TlReport report;
+  const char *name;
+  bool found;
+} ShownTerrain;
+
+static TlStatus show_terrain(void *context, const TlTerrainRow *t) {
+  ShownTerrain *s = context;
+  TlReport *r = &s->report;
+  if (strcmp(t->name, s->name) != 0) return TL_OK;
+  s->found = true;
+  TL_TRY(tl_report_text(r, "terrain", t->name));
+  TL_TRY(list_item(r, tl_strdup("crs"), tl_crs_name(t->crs)));
+  TL_TRY(tl_report_int(r, "columns", t->nx, ""));
+  TL_TRY(tl_report_int(r, "rows", t->ny, ""));
+  TL_TRY(tl_report_real(r, "cell", t->cell_m, "m"));
+  /* in whole digits: a coordinate has more than a real of a report shows */
+  TL_TRY(list_item(r, tl_strdup("origin"),
+                   tl_format("east %.10g, north %.10g, height %.10g m", t->origin[0], t->origin[1],
+                             t->origin[2])));
+  TL_TRY(list_item(r, tl_strdup("extent_of_samples"), extent_of(t, false)));
+  TL_TRY(list_item(r, tl_strdup("local_extent"), extent_of(t, true)));
+  TL_TRY(tl_report_int(r, "holes_filled", t->holes_filled, ""));
+  TL_TRY(tl_report_real(r, "band_half_width", t->band_m, "m"));
+  TL_TRY(tl_report_real(r, "band_spacing", t->band_spacing_m, "m"));
+  return t->crs[0] ? list_item(r, tl_strdup("crs_wkt"), tl_strdup(t->crs)) : TL_OK;
+}
+
+static TlStatus do_show_terrain(const TlCall *call, TlCatalog *catalog) {
+  ShownTerrain s = {.name = ((const ShowOptions *)call->values)->terrain};
+  TlStatus status = tl_catalog_walk_terrains(catalog, show_terrain, &s);
+  if (status == TL_OK && !s.found)
+    status = tl_fail(TL_EINPUT, "%s: there is no terrain '%s'; talus-catalog list shows which are",
+                     call->argv[0], s.name);
+  return print_and_free(&s.report, status, call->json);
+}
+
 static TlStatus do_show(const TlCall *call, TlCatalog *catalog) {
   const ShowOptions *options = call->values;
   TlGrainRow row;
   TlReport report = {0};
+  bool terrain = options->terrain && options->terrain[0];
+  if (terrain && options->grain > 0)
+    return tl_fail(TL_EUSAGE, "--grain and --terrain exclude each other");
+  if (terrain) return do_show_terrain(call, catalog);
   if (options->grain < 1)
-    return tl_fail(TL_EUSAGE, "--grain=N wanted; talus-catalog export --format=csv lists them");
+    return tl_fail(TL_EUSAGE, "--grain=N or --terrain=NAME wanted; talus-catalog export "
+                              "--format=csv lists the grains, talus-catalog list the terrains");
   TlStatus status = tl_catalog_grain(catalog, options->grain, &row);
   if (status == TL_OK) status = show_shape(&report, &row);
   if (status == TL_OK) status = show_check(&report, catalog, options->grain);
@@ -190,16 +253,22 @@ static TlStatus run_show(const TlCall *call) {
 
 static const TlTool show = {
     .name = "talus-catalog show",
-    .purpose = "Show a grain: its measures, and the commands, versions and inputs that made it",
-    .arguments = "CATALOG --grain=N",
-    .description = "run_1 is the oldest run behind the grain; the last one stored it. The same in\n"
-                   "SQL: SELECT * FROM grain_provenance WHERE grain = N (docs/catalog.md).",
-    .example = "  talus-catalog show out/catalog.tals --grain=12",
+    .purpose =
+        "Show a grain: its measures, and the commands, versions and inputs that made it; or a "
+        "terrain",
+    .arguments = "CATALOG --grain=N | --terrain=NAME",
+    .description =
+        "run_1 is the oldest run behind the grain; the last one stored it. The same in\n"
+        "SQL: SELECT * FROM grain_provenance WHERE grain = N (docs/catalog.md).\n"
+        "Of a terrain: samples, cell, CRS, and the origin that positions of a study are\n"
+        "relative to (local = CRS - origin).",
+    .example = "  talus-catalog show out/catalog.tals --grain=12\n"
+               "  talus-catalog show out/catalog.tals --terrain=slope",
     .least_arguments = 1,
     .most_arguments = 1,
-    .takes = TL_TAKES_JSON,
+    .takes = TL_TAKES_JSON | TL_TELLS,
     .params = show_params,
-    .param_count = 1,
+    .param_count = sizeof show_params / sizeof *show_params,
     .values_size = sizeof(ShowOptions),
     .run = run_show,
 };
@@ -230,7 +299,7 @@ static const TlTool verify = {
     .example = "  talus-catalog verify out/catalog.tals",
     .least_arguments = 1,
     .most_arguments = 1,
-    .takes = TL_TAKES_JSON,
+    .takes = TL_TAKES_JSON | TL_TELLS,
     .run = run_verify,
 };
 
@@ -385,7 +454,7 @@ static const TlTool grading = {
     .example = "  talus-catalog grading out/catalog.tals -o grading.csv --plot=grading.png",
     .least_arguments = 1,
     .most_arguments = 1,
-    .takes = TL_TAKES_OUTPUT | TL_TAKES_JSON,
+    .takes = TL_TAKES_OUTPUT | TL_TAKES_JSON | TL_TELLS,
     .params = grading_params,
     .param_count = sizeof grading_params / sizeof *grading_params,
     .values_size = sizeof(GradingOptions),
@@ -461,9 +530,10 @@ static const TlTool export = {
         "Surfaces are closed, outward and have the grain's own volume. Several grains go into\n"
         "a folder, grain_NNNNNN.EXT each; morphology adds positions.txt, rotations.txt,\n"
         "labels.txt and a README.txt that states units, index order and quaternion order.",
-    .example = "  talus-catalog export out/catalog.tals --format=csv -o grains.csv\n"
-               "  talus-catalog export out/catalog.tals --grain=12 --format=stl -o 12.stl\n"
-               "  talus-catalog export out/catalog.tals --format=morphology -o morphology",
+    .example =
+        "  talus-catalog export out/catalog.tals --format=csv -o grains.csv\n"
+        "  talus-catalog export out/catalog.tals --grain=12 --format=stl -o 12.stl\n"
+        "  talus-catalog export out/catalog.tals --format=morphology --sample=grains -o morphology",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_JSON,

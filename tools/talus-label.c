@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "image/label.h"
+#include "image/label_dip.h"
 #include "image/label_quality.h"
 #include "io/csv.h"
 #include "post/plot_sweep.h"
@@ -38,8 +39,10 @@ static const TlParam params[] = {
      "the denoised stack of the mask, grains brighter than void: contacts that leave a dip in the "
      "grey, or part two greys, are contacts, and those that do neither are none",
      "FILE"},
-    {"dip", TL_P_REAL, offsetof(Values, dip), "", "0.02", 0.0001, 1, NULL,
-     "the unit of such dips, as part of the contrast between grain and void; with --grey", NULL},
+    {"dip", TL_P_REAL, offsetof(Values, dip), "", "0", 0, 1, NULL,
+     "the unit of such dips, as part of the contrast between grain and void; 0: 0.02, and the mask "
+     "alone where noise left in the grey makes dips of half as much",
+     NULL},
     {"min-voxels", TL_P_INT, offsetof(Values, min_voxels), "voxels", "100", 1, 1e9, NULL,
      "smaller grains are dropped, counted and said", NULL},
     {"markers", TL_P_TEXT, offsetof(Values, markers), "", "", 0, 0, NULL,
@@ -60,6 +63,7 @@ static const TlParam params[] = {
 #define VOXELS_A_SECOND 6e6
 #define VOXELS_A_SECOND_GREY 3e6
 #define TIMES_BY_SLABS 1.5
+#define GREY_CHANGES_MUCH 0.1
 enum { GIVE_BACK = 1 << 20 };
 
 static bool given(const char *text) {
@@ -77,6 +81,38 @@ static TlStatus report_labels(TlReport *report, const TlVolume *head, const TlLa
   double voxel_m3 = head->voxel_m[0] * head->voxel_m[1] * head->voxel_m[2];
   if (!(voxel_m3 > 0)) return TL_OK;
   return tl_report_real(report, "median_diameter", 1e6 * cbrt(voxel_m3) * r->median_diameter, "um");
+}
+
+/* What the grey did; why not where it was left out. */
+static TlStatus report_grey(TlReport *report, const TlLabelResult *r) {
+  char reason[200] = "";
+  if (!r->grey_used && r->cores < TL_DIP_LEAST_CORES)
+    snprintf(reason, sizeof reason,
+             "only %lld voxels lie deeper than 5 voxels in grains, too few to know its noise",
+             (long long)r->cores);
+  else if (!r->grey_used)
+    snprintf(reason, sizeof reason,
+             "its noise makes dips of %.3f of the contrast inside grains, above %.3f it parts them",
+             r->noise, TL_DIP_NOISE);
+  if (!r->grey_used)
+    tl_log_warn(
+        "the grey is not used, grains are told apart by the mask alone: %s; --dip=X uses it "
+        "all the same",
+        reason);
+  else if (r->mask_grains > 0)
+    tl_log_info("%u grains with the grey, %u by the mask alone", r->grains, r->mask_grains);
+  double more = (double)r->grains / (double)(r->mask_grains ? r->mask_grains : r->grains) - 1;
+  if (r->grey_used && fabs(more) > GREY_CHANGES_MUCH)
+    tl_log_warn(
+        "with the grey there are %u grains, by the mask alone %u: look at where they differ "
+        "(--preview), noise or rings may be taken for contacts",
+        r->grains, r->mask_grains);
+  TL_TRY(tl_report_text(report, "grey", r->grey_used ? "used" : reason));
+  TL_TRY(tl_report_real(report, "grey_noise", r->noise, ""));
+  TL_TRY(tl_report_real(report, "grey_dip", r->dip, ""));
+  TL_TRY(tl_report_int(report, "grey_noise_voxels", r->cores, ""));
+  if (r->mask_grains == 0) return TL_OK;
+  return tl_report_int(report, "grains_by_mask_alone", r->mask_grains, "");
 }
 
 /* ---- how many grains for which h ---- */
@@ -176,6 +212,7 @@ static TlStatus label(const TlCall *call, const TlLayers *mask, const TlRoi *roi
     tl_log_info("%u grains under %lld voxels dropped (%lld voxels in all)", result.dropped,
                 (long long)v->min_voxels, (long long)result.dropped_voxels);
   TL_TRY(report_labels(report, &mask->head, &result));
+  if (options->grey) TL_TRY(report_grey(report, &result));
   if (given(v->sweep)) {
     say_plateau(h, grains);
     TL_TRY(write_sweep(call, h, grains));
@@ -216,21 +253,30 @@ static TlStatus plan_and_label(const TlCall *call, const TlLayers *mask, const T
   TL_TRY(tl_context(tl_label_plan(&mask->head, &options, imaging_bytes(v->memory_mb), &plan),
                     "--memory=%g", v->memory_mb));
   TL_TRY(imaging_report_input(report, &mask->head, roi));
+  TL_TRY(imaging_repeat_warnings(call->argv[0], &mask->head, report));
   if (v->memory_mb > 0) tl_mem_give_back(GIVE_BACK);
   if (call->dry_run) return report_plan(report, &mask->head, grey != NULL, &plan);
   return label(call, mask, roi, &options, &plan, report);
 }
 
-static TlStatus with_others(const TlCall *call, const TlLayers *mask, const TlRoi *roi,
-                            TlReport *report) {
+/* The grey stack tells where the specimen is when the mask does not: the void of a mask looks like
+ * padding. */
+static TlStatus with_others(const TlCall *call, const TlLayers *mask, TlReport *report) {
   const Values *v = call->values;
   TlLayers markers = {0}, grey = {0};
+  TlRoi roi = {0};
   TlStatus status = TL_OK;
   bool own = given(v->markers), seen = given(v->grey);
   if (own) status = tl_stack_open(v->markers, NULL, call->provenance, &markers);
   if (seen && status == TL_OK) status = tl_stack_open(v->grey, NULL, call->provenance, &grey);
+  if (seen && status == TL_OK)
+    status = tl_label_one_stack("the grey stack is", &grey.head, &mask->head);
   if (status == TL_OK)
-    status = plan_and_label(call, mask, roi, seen ? &grey : NULL, own ? &markers : NULL, report);
+    status = imaging_roi(v->input.roi, seen && !(mask->head.cylinder[2] > 0) ? &grey : mask,
+                         call->provenance, &roi);
+  if (status == TL_OK)
+    status = plan_and_label(call, mask, &roi, seen ? &grey : NULL, own ? &markers : NULL, report);
+  tl_roi_free(&roi);
   tl_layers_close(&markers);
   tl_layers_close(&grey);
   if (status == TL_OK && !call->dry_run && given(v->input.preview))
@@ -260,14 +306,14 @@ static TlStatus check(const TlCall *call) {
 static TlStatus run(const TlCall *call) {
   const Values *v = call->values;
   TlLayers mask;
-  TlRoi roi = {0};
   TlReport report = {0};
+  TlStackOptions options;
   TL_TRY(check(call));
-  TL_TRY(imaging_open_layers(call, &v->input, &mask, &roi));
-  TlStatus status = with_others(call, &mask, &roi, &report);
+  TL_TRY(imaging_options(&v->input, &options));
+  TL_TRY(tl_stack_open(call->argv[0], &options, call->provenance, &mask));
+  TlStatus status = with_others(call, &mask, &report);
   if (status == TL_OK) status = tl_report_print(&report, call->json);
   tl_report_free(&report);
-  tl_roi_free(&roi);
   tl_layers_close(&mask);
   return status;
 }

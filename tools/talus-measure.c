@@ -1,4 +1,5 @@
 /* talus-measure: what a run says, as numbers. */
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/report.h"
 #include "conf/cli.h"
@@ -81,24 +82,40 @@ static TlStatus real(TlReport *report, const char *name, double value, const cha
   return isfinite(value) ? tl_report_real(report, name, value, unit) : TL_OK;
 }
 
-static TlStatus report_motion(TlReport *r, const TlMeasure *m) {
-  const TlFrameMeasure *first = &m->frame[0], *last = &m->frame[m->frame_count - 1];
+/* Where grains left counts in all that follows; those of older runs, which do not say it, do not.
+ */
+static TlStatus report_gone(TlReport *r, const TlMeasure *m, const char *folder) {
+  const TlFrameMeasure *last = &m->frame[m->frame_count - 1];
+  TL_TRY(tl_report_int(r, "grains_gone", last->gone + m->lost, ""));
+  TL_TRY(tl_report_int(r, "grains_outside", last->outside, ""));
+  if (m->lost > 0)
+    tl_log_warn("%s: %lld grains of the first frame are not in the last, and the run does not say "
+                "where they left (it has no departures.csv): runout, front and mass centre are "
+                "without them",
+                folder, (long long)m->lost);
+  return tl_departures_report(&m->departures, tl_departures_until(&m->departures, last->step),
+                              folder, r);
+}
+
+static TlStatus report_motion(TlReport *r, const TlMeasure *m, const char *folder) {
+  const TlFrameMeasure *last = &m->frame[m->frame_count - 1];
   double fastest = 0, peak = 0;
   for (int64_t i = 0; i < m->frame_count; i++) {
-    fastest = fmax(fastest, m->frame[i].max_speed_m_s);
+    fastest = fmax(fastest, m->frame[i].motion.max_speed_m_s);
     peak = fmax(peak, m->frame[i].translational_J + m->frame[i].rotational_J);
   }
   TL_TRY(tl_report_int(r, "frames", m->frame_count, ""));
   TL_TRY(tl_report_int(r, "grains", last->bodies, ""));
-  TL_TRY(tl_report_int(r, "grains_gone", first->bodies - last->bodies, ""));
-  TL_TRY(tl_report_int(r, "grains_outside", last->outside, ""));
+  TL_TRY(report_gone(r, m, folder));
   TL_TRY(real(r, "time", last->time_s, "s"));
   TL_TRY(real(r, "mass", last->mass_kg, "kg"));
   TL_TRY(real(r, "largest_kinetic_energy", peak, "J"));
   TL_TRY(real(r, "last_kinetic_energy", last->translational_J + last->rotational_J, "J"));
   TL_TRY(real(r, "potential_energy_change", last->potential_J, "J"));
   TL_TRY(real(r, "largest_speed", fastest, "m/s"));
-  TL_TRY(real(r, "last_mean_speed", last->mean_speed_m_s, "m/s"));
+  TL_TRY(tl_report_text(r, "at_rest", last->motion.at_rest ? "yes" : "no"));
+  TL_TRY(real(r, "moving_mass", 100 * last->motion.moving_share, "percent"));
+  TL_TRY(real(r, "last_mean_speed", last->motion.mean_speed_m_s, "m/s"));
   TL_TRY(real(r, "travel_of_mass_centre", last->travel_m, "m"));
   TL_TRY(real(r, "drop_of_mass_centre", last->drop_m, "m"));
   TL_TRY(real(r, "runout_of_front", last->front_m, "m"));
@@ -128,11 +145,24 @@ static TlStatus report_overlap(TlReport *r, const TlMeasure *m) {
   return tl_report_int(r, "overlapping_pairs", m->overlapping_pairs, "");
 }
 
-static TlStatus report_ground(TlReport *r, const TlMeasure *m) {
+static TlStatus report_ground(TlReport *r, const TlScene *scene, const TlMeasure *m) {
   TL_TRY(real(r, "largest_penetration", m->largest_penetration_m, "m"));
   TL_TRY(real(r, "largest_penetration_of_radius", 100 * m->largest_penetration_share, "percent"));
   if (m->deepest_id >= 0) TL_TRY(tl_report_int(r, "deepest_grain", m->deepest_id, ""));
-  return tl_report_int(r, "grains_deeper_than_2_percent", m->below_2_percent, "");
+  TL_TRY(tl_report_int(r, "grains_deeper_than_2_percent", m->below_2_percent, ""));
+  if (m->below_2_percent > 0)
+    tl_log_warn("%lld grains lie deeper than 2%% of their radius in what holds them%s",
+                (long long)m->below_2_percent,
+                m->small ? "; grains smaller than the terrain's cell meet a ground that is "
+                           "interpolated, not the raster's own (docs/terrain.md, Limits)"
+                         : "");
+  if (m->unjudged > 0)
+    tl_log_warn("%lld grains lie with no surface node over the terrain: how deep they are in it "
+                "cannot be measured",
+                (long long)m->unjudged);
+  if (!scene->has_terrain) return TL_OK;
+  TL_TRY(tl_report_int(r, "grains_smaller_than_a_cell", m->small, ""));
+  return tl_report_int(r, "grains_not_over_terrain", m->unjudged, "");
 }
 
 /* Of the last frame. */
@@ -170,9 +200,9 @@ static TlStatus report_resumes(TlReport *r, const TlScene *scene) {
 static TlStatus report(TlReport *r, const TlCall *call, const TlScene *scene, const TlMeasure *m) {
   TL_TRY(real(r, "grain_scale", scene->grain_scale, ""));
   TL_TRY(report_resumes(r, scene));
-  TL_TRY(report_motion(r, m));
+  TL_TRY(report_motion(r, m, call->argv[0]));
   TL_TRY(report_overlap(r, m));
-  if (m->has_solid) TL_TRY(report_ground(r, m));
+  if (m->has_solid) TL_TRY(report_ground(r, scene, m));
   if (m->deposit.nx) TL_TRY(report_deposit(r, &m->deposit));
   return report_repose(r, call, scene, m);
 }

@@ -17,7 +17,8 @@ typedef struct Values {
   double size_ratio, roughness_voxels, roughness_length_voxels, blur_voxels, grain_grey_sd;
   double opaque_fraction, specks_fraction, noise_low, noise_high;
   TlPhantomFaults faults;
-  int shapes;
+  double water_saturation, water_grey;
+  int shapes, water, noise_filter;
   bool disc, folder;
   char *labels, *truth, *clean;
   bool terrain, nodata_outline;
@@ -63,8 +64,22 @@ static const TlParam params[] = {
       "part of the grains that are opaque (grey level 225)", NULL),
     P("specks-fraction", TL_P_REAL, specks_fraction, "", "0", 0, 0.2,
       "part of the solid volume that is opaque specks inside grains, 3 voxels across", NULL),
+    {"water", TL_P_CHOICE, offsetof(Values, water), "", "none", 0, 0, "none|menisci|films|level",
+     "water in the pores: bridges between grains, as capillary forces hold it, coats of one "
+     "thickness on the grains, or the lower layers filled",
+     NULL},
+    P("water-saturation", TL_P_REAL, water_saturation, "", "0.5", 0.01, 1,
+      "part of the pores that the water takes", NULL),
+    P("water-grey", TL_P_REAL, water_grey, "grey levels", "122", 0, 327, "grey level of the water",
+      NULL),
     P("noise-correlation-voxels", TL_P_REAL, faults.noise_correlation_voxels, "voxels", "0", 0, 4,
       "sigma of the Gaussian that smooths the noise; its standard deviation is kept", NULL),
+    {"noise-filter", TL_P_CHOICE, offsetof(Values, noise_filter), "", "none", 0, 0,
+     "none|hann|shepp-logan",
+     "the noise of a reconstruction: white noise of the projections, filtered by the ramp with "
+     "this "
+     "window and back-projected slice by slice; its standard deviation is kept",
+     NULL},
     P("rings-grey", TL_P_REAL, faults.rings_grey, "grey levels", "0", 0, 60,
       "standard deviation of rings about the middle axis", NULL),
     P("cupping-grey", TL_P_REAL, faults.cupping_grey, "grey levels", "0", -60, 60,
@@ -130,7 +145,11 @@ static TlStatus phantom_options(const TlCall *call, TlPhantomOptions *o) {
   o->grey_sd = v->grain_grey_sd;
   o->opaque = v->opaque_fraction;
   o->specks = v->specks_fraction;
+  o->water = (TlPhantomWater)v->water;
+  o->water_saturation = v->water_saturation;
+  o->water_grey = v->water_grey;
   o->faults = v->faults;
+  o->faults.noise_filter = (TlPhantomFilter)v->noise_filter;
   if (tiled(v) && (v->folder || v->labels || v->truth || v->clean))
     return tl_fail(TL_EUSAGE, "--tiles makes the stack alone: no folder, labels, truth or clean");
   o->noise_sd = v->folder ? v->noise_low : v->noise;
@@ -272,6 +291,8 @@ static TlStatus report_stack(const TlCall *call, const TlPhantom *p) {
   if (status == TL_OK) status = tl_report_real(&r, "solid_fraction", p->solid_fraction, "");
   if (status == TL_OK) status = tl_report_real(&r, "surface_offset", p->offset, "voxels");
   if (status == TL_OK) status = tl_report_real(&r, "deepest_overlap_cut", p->deepest_cut, "voxels");
+  if (status == TL_OK && p->water_saturation > 0)
+    status = tl_report_real(&r, "water_saturation", p->water_saturation, "");
   if (status == TL_OK && p->cylinder_radius > 0)
     status = tl_report_real(&r, "cylinder_radius", p->cylinder_radius, "voxels");
   if (status == TL_OK) status = tl_report_print(&r, call->json);
@@ -374,10 +395,10 @@ static const TlTool tool = {
         "With --terrain: a valley with a steep bowl, a channel, a fan and a flat run-out as an\n"
         "elevation raster in projected coordinates. The same seed gives the same files.",
     .example =
-        "talus-phantom --seed=1 -o sand.tif --labels=labels.h5 --truth=grains.csv\n"
-        "talus-phantom --folder --shapes=rounded --size-ratio=1.8 --d50-voxels=30 -o phantom\n"
-        "talus-phantom --disc --size=256,256,200 --d50-voxels=24 --noise=20 -o disc.h5\n"
-        "talus-phantom --terrain --nodata-outline -o valley.asc",
+        "  talus-phantom --size=96,96,96 -o sand.tif --labels=labels.h5 --truth=grains.csv\n"
+        "  talus-phantom --folder --shapes=rounded --size=64,64,64 --d50-voxels=20 -o phantom\n"
+        "  talus-phantom --disc --size=96,96,64 --d50-voxels=18 --noise=20 -o disc.h5\n"
+        "  talus-phantom --terrain --nodata-outline -o valley.asc",
     .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_SEED | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
     .params = params,
     .param_count = sizeof params / sizeof *params,

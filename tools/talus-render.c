@@ -156,6 +156,7 @@ typedef struct Job {
   int64_t *frames, count;
   TlFrame before; /* --since, where it is needed */
   TlRenderPath path;
+  TlDepartures departures;
   TlRenderOptions options;
   TlCamera camera;
 } Job;
@@ -333,6 +334,7 @@ static TlStatus choose_all(Job *job) {
 static TlStatus render(Job *job) {
   const Values *v = job->values;
   TL_TRY(tl_results_read_scene(job->run, &job->scene));
+  TL_TRY(tl_departures_read(job->run, &job->departures));
   TL_TRY(tl_results_frames(job->run, &job->frames, &job->count));
   if (job->count == 0) return tl_fail(TL_EINPUT, "%s: the run has no frame yet", job->run);
   TL_TRY(read_path(job->run, &job->scene, job->frames, job->count, &job->path));
@@ -342,6 +344,7 @@ static TlStatus render(Job *job) {
                         .colour = v->chains ? TL_COLOUR_FORCE : (TlRenderColour)v->colour,
                         .smooth = v->smooth,
                         .captions = v->captions,
+                        .departures = &job->departures,
                         .bare = v->bare};
   TL_TRY(choose_all(job));
   if (strcmp(v->frame, "all") == 0) {
@@ -363,6 +366,7 @@ static TlStatus run(const TlCall *call) {
   TlStatus status = render(&job);
   tl_scene_free(&job.scene);
   tl_frame_free(&job.before);
+  tl_departures_free(&job.departures);
   tl_free(job.frames);
   tl_render_path_free(&job.path);
   return status;
@@ -393,11 +397,12 @@ static const TlTool tool = {
         "\n"
         "With --plots: PNG plots of RUN/history.csv over time, each column in a panel of its own\n"
         "and the energies together, drawn by gnuplot.",
-    .example = "talus-render run --frame=last -o last.png\n"
-               "talus-render run --frame=all --colour=size -o pictures\n"
-               "talus-render run --chains --zoom=grains --view=-60,4 -o chains.png\n"
-               "talus-render run --colour=rotation --since=4 --cut=band --zoom=grains -o band.png\n"
-               "talus-render run --plots -o pictures",
+    .example =
+        "  talus-render run --frame=last -o last.png\n"
+        "  talus-render run --frame=all --colour=size -o pictures\n"
+        "  talus-render run --chains --zoom=grains --view=-60,4 -o chains.png\n"
+        "  talus-render run --colour=rotation --since=4 --cut=90 --zoom=grains -o turned.png\n"
+        "  talus-render run --plots -o pictures",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_JSON,

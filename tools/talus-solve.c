@@ -4,13 +4,15 @@
 #include "base/par.h"
 #include "base/report.h"
 #include "conf/cli.h"
+#include "post/departures.h"
 #include "run/forecast.h"
 #include "run/plan.h"
+#include "shape/moving.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <time.h>
 
 typedef struct Options {
   char *catalog;
@@ -34,17 +36,63 @@ static const TlParam params[] = {
      "print the table of the study's keys and stop", NULL},
 };
 
-/* A signal handler can reach nothing else. */
-static volatile sig_atomic_t signalled;
+/* ---- signals ---- */
 
-static void on_signal(int number) {
-  (void)number;
-  signalled = 1;
+/* What each signal wishes. SIGUSR2 is what talus-mpirun passes on: mpirun itself kills the ranks a
+ * second after it has handed them a SIGTERM. */
+static const struct {
+  int number;
+  TlRunWish wish;
+} signals[] = {{SIGTERM, TL_WISH_STOP},
+               {SIGINT, TL_WISH_STOP},
+               {SIGHUP, TL_WISH_STOP},
+               {SIGUSR2, TL_WISH_STOP}};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+/* One request to end may arrive as several signals: SIGTERM of a batch system to every process and
+ * of mpirun to its ranks a second later, SIGHUP of the terminal and of the shell. */
+static const double SAME_REQUEST_S = 1.5;
+
+/* A handler can reach nothing else. */
+static volatile sig_atomic_t wishes;
+static volatile double stop_asked_s; /* when it was wished first; 0: not yet */
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int asked(void *unused) {
+static void on_signal(int number) {
+  int wish = 0;
+  for (int i = 0; i < SIGNALS; i++)
+    if (signals[i].number == number) wish = (int)signals[i].wish;
+  if ((wish & TL_WISH_STOP) && stop_asked_s > 0 && now_s() - stop_asked_s > SAME_REQUEST_S) {
+    signal(number, SIG_DFL); /* asked again: ends at once */
+    raise(number);
+    return;
+  }
+  if ((wish & TL_WISH_STOP) && stop_asked_s == 0) stop_asked_s = now_s();
+  wishes |= wish;
+}
+
+/* A wish to save is granted once. */
+static int take_wishes(void *unused) {
+  int wish = wishes;
   (void)unused;
-  return signalled;
+  wishes &= ~TL_WISH_SAVE;
+  return wish;
+}
+
+/* nohup's SIGHUP stays ignored. */
+static void catch_signals(void) {
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < SIGNALS; i++) {
+    sigaction(signals[i].number, NULL, &before);
+    if (signals[i].number == SIGHUP && before.sa_handler == SIG_IGN) continue;
+    sigaction(signals[i].number, &action, NULL);
+  }
 }
 
 static TlStatus print_keys(void) {
@@ -78,6 +126,7 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   TlReport r = {0};
   TlStatus status = tl_report_int(&r, "grains", run->grains, "");
   if (status == TL_OK) status = tl_report_int(&r, "ranks", tl_comm_size(run->comm), "");
+  if (status == TL_OK) status = tl_report_int(&r, "threads_per_rank", tl_par_threads(), "");
   if (status == TL_OK) status = tl_report_int(&r, "steps", tl_setup_steps(&run->setup), "");
   if (status == TL_OK) status = tl_report_real(&r, "dt", run->setup.time.dt_s, "s");
   if (status == TL_OK)
@@ -89,14 +138,15 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   if (status == TL_OK) status = tl_report_int(&r, "disk_estimate", plan->disk, "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_free", plan->free_bytes, "bytes");
   if (status == TL_OK) status = tl_report_real(&r, "step_time", plan->step_s, "s");
-  if (status == TL_OK) status = tl_report_real(&r, "time_estimate", plan->left_s, "s");
+  if (status == TL_OK) status = tl_report_real(&r, "time_at_this_pace", plan->left_s, "s");
   if (status == TL_OK) status = tl_report_text(&r, "output", run->folder);
   if (status == TL_OK) status = tl_report_print(&r, json);
   tl_report_free(&r);
   return status;
 }
 
-/* The first steps without output: grains in flight are cheap, so it is a lower guess. */
+/* The first steps without output. Grains in flight are cheap and grains that collide are dear, so
+ * what they took is a pace and no estimate. */
 static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
   Plan plan = {.disk = tl_run_disk(run), .free_bytes = free_bytes};
   int64_t left = tl_setup_steps(&run->setup) - run->totals.steps;
@@ -104,39 +154,74 @@ static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
   TL_TRY(tl_run_trial(run, &plan.step_s));
   plan.left_s = plan.step_s * (double)left;
   tl_forecast_text(text, plan.left_s);
-  tl_log_info("%.3g s a step in the first ones, about %s for all", plan.step_s, text);
+  tl_log_info(
+      "%.3g s a step in the first ones: %s for all at this pace; steps get dearer when more "
+      "grains touch",
+      plan.step_s, text);
   return report_plan(run, &plan, json);
 }
 
-typedef struct Line {
-  const char *name, *unit;
-  double value;
-} Line;
+/* Who left, by departures.csv: the state itself holds only how many. */
+static TlStatus report_departures(const TlRun *run, TlReport *r) {
+  const TlRunTotals *t = &run->totals;
+  TlDepartures d = {0};
+  int64_t gone = 0;
+  TL_TRY(tl_report_int(r, "grains_outside", t->outside, ""));
+  if (tl_comm_rank(run->comm) != 0) return TL_OK; /* rank 0 prints */
+  TL_TRY(tl_departures_read(run->folder, &d));
+  for (int64_t i = 0; i < d.count; i++) gone += d.row[i].removed;
+  TlStatus status = tl_departures_report(&d, d.count, run->folder, r);
+  if (status == TL_OK) status = tl_report_int(r, "grains_gone", gone, "");
+  tl_departures_free(&d);
+  return status;
+}
+
+static TlStatus report_rest(const TlRun *run, TlReport *r) {
+  const TlLook *look = &run->totals.look;
+  bool rest = tl_at_rest(look->moving_share, look->largest_pace, run->setup.time.rest_mass);
+  TL_TRY(tl_report_text(r, "at_rest", rest ? "yes" : "no"));
+  TL_TRY(tl_report_real(r, "moving_mass", 100 * look->moving_share, "percent"));
+  TL_TRY(tl_report_real(r, "mean_speed", look->mean_speed_m_s, "m/s"));
+  return tl_report_real(r, "largest_speed", look->largest_speed_m_s, "m/s");
+}
+
+static TlStatus report_depth(const TlRun *run, TlReport *r) {
+  const TlRunDepth *d = &run->totals.depth;
+  if (!d->there) return TL_OK;
+  TL_TRY(tl_report_real(r, "largest_penetration_of_radius", 100 * d->share, "percent"));
+  TL_TRY(tl_report_int(r, "grains_deeper_than_2_percent", d->deep, ""));
+  if (!run->has_terrain) return TL_OK;
+  TL_TRY(tl_report_int(r, "grains_smaller_than_a_cell", run->totals.small, ""));
+  return tl_report_int(r, "grains_not_over_terrain", d->unjudged, "");
+}
 
 static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   const TlRunTotals *t = &run->totals;
   double steps = t->steps > 0 ? (double)t->steps : 1;
-  const Line lines[] = {
+  const struct {
+    const char *name, *unit;
+    double value;
+  } lines[] = {
       {"grain_scale", "", run->setup.grains.grain_scale},
       {"time", "s", (double)t->steps * run->setup.time.dt_s},
       {"wall", "s", t->wall_s},
       {"cpu_per_step", "s", t->cpu_s / steps},
       {"kinetic_energy_start", "J", t->kinetic_start_J},
       {"kinetic_energy", "J", t->kinetic_J},
-      {"potential_energy_change", "J", t->potential_J - t->potential_start_J},
       {"deepest_overlap", "m", t->overlap_m},
       {"deepest_overlap_share", "", t->overlap_share},
       {"deepest_boundary_overlap_share", "", t->boundary_overlap_share},
       {"final_overlap_share", "", t->last.overlap_share},
       {"final_boundary_overlap_share", "", t->last.boundary_overlap_share},
+      {"largest_travel_per_step_of_radius", "", t->travel_share},
   };
   const struct {
     const char *name;
     int64_t value;
-  } counts[] = {{"grains", run->grains},
+  } counts[] = {{"ranks", tl_comm_size(run->comm)},
+                {"threads_per_rank", tl_par_threads()},
                 {"steps", t->steps},
                 {"frames", t->frames},
-                {"grains_outside", t->outside},
                 {"grains_poor", t->poor},
                 {"grains_jammed", t->jammed},
                 {"contacts", t->last.contacts},
@@ -149,20 +234,61 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   snprintf(state, sizeof state, "%016llx", (unsigned long long)hash);
   TlStatus status = tl_report_text(&r, "output", run->folder);
   if (status == TL_OK) status = tl_report_text(&r, "state_hash", state);
+  if (status == TL_OK) status = tl_report_int(&r, "grains", run->grains, "");
+  if (status == TL_OK) status = report_departures(run, &r);
   for (size_t i = 0; status == TL_OK && i < sizeof counts / sizeof *counts; i++)
     status = tl_report_int(&r, counts[i].name, counts[i].value, "");
   for (size_t i = 0; status == TL_OK && i < sizeof lines / sizeof *lines; i++)
     status = tl_report_real(&r, lines[i].name, lines[i].value, lines[i].unit);
+  /* grains that are poured bring potential energy along: no change would be the run's own */
+  if (status == TL_OK && run->setup.release.assembly != TL_ASSEMBLY_POURED)
+    status =
+        tl_report_real(&r, "potential_energy_change", t->potential_J - t->potential_start_J, "J");
+  if (status == TL_OK) status = report_rest(run, &r);
+  if (status == TL_OK) status = report_depth(run, &r);
   if (status == TL_OK) status = tl_report_print(&r, json);
   tl_report_free(&r);
   return status;
 }
 
-static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = on_signal};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGINT, &action, NULL);
+/* The results are whole; what was promised beside them is not. */
+static TlStatus check_saved(const TlRun *run) {
+  if (run->unsaved == 0) return TL_OK;
+  return tl_fail(
+      TL_EIO,
+      "%s: the run went to its end, but %lld checkpoint%s could not be saved, the last at "
+      "step %lld: %s",
+      run->folder, (long long)run->unsaved, run->unsaved > 1 ? "s" : "",
+      (long long)run->unsaved_step, run->unsaved_why);
+}
+
+/* What of the summary must not be taken at its word. */
+static void warn_of_result(const TlRun *run) {
+  const TlRunTotals *t = &run->totals;
+  const TlLook *look = &t->look;
+  if (t->zero_finishes)
+    tl_log_warn("%lld times an island was finished with restitution 0 (solver.max_rounds)",
+                (long long)t->zero_finishes);
+  if (run->setup.time.until_rest && !run->still.reached)
+    tl_log_warn("the run ended before it came to rest: %.3g%% of the mass moves, the mean speed is "
+                "%.3g m/s; a longer time.duration_s and --resume carry it on",
+                100 * look->moving_share, look->mean_speed_m_s);
+  else if (run->has_terrain &&
+           !tl_at_rest(look->moving_share, look->largest_pace, run->setup.time.rest_mass))
+    tl_log_info("the grains are not at rest: %.3g%% of the mass moves, the mean speed is %.3g m/s; "
+                "runout and deposit are those of a moment (time.until_rest ends a run at rest)",
+                100 * look->moving_share, look->mean_speed_m_s);
+  if (t->depth.deep > 0)
+    tl_log_warn("%lld of %lld grains lie deeper than 2%% of their radius in what holds them, the "
+                "deepest %.3g%%%s",
+                (long long)t->depth.deep, (long long)run->grains, 100 * t->depth.share,
+                t->small ? "; grains smaller than the terrain's cell meet a ground that is "
+                           "interpolated, not the raster's own (docs/terrain.md, Limits)"
+                         : "");
+  if (t->depth.unjudged > 0)
+    tl_log_warn("%lld grains lie with no surface node over the terrain: how deep they are in it "
+                "cannot be measured",
+                (long long)t->depth.unjudged);
 }
 
 static TlStatus go(TlRun *run, const TlCall *call) {
@@ -172,12 +298,11 @@ static TlStatus go(TlRun *run, const TlCall *call) {
   if (call->dry_run) return try_out(run, free_bytes, call->json);
   catch_signals();
   TL_TRY(tl_run_go(run));
-  if (run->totals.zero_finishes)
-    tl_log_warn("%lld times an island was finished with restitution 0 (solver.max_rounds)",
-                (long long)run->totals.zero_finishes);
+  warn_of_result(run);
   uint64_t hash;
   TL_TRY(tl_run_hash(run, &hash));
-  return report_run(run, hash, call->json);
+  TL_TRY(report_run(run, hash, call->json));
+  return check_saved(run);
 }
 
 static TlStatus solve(const TlCall *call) {
@@ -200,7 +325,7 @@ static TlStatus solve(const TlCall *call) {
                           .overwrite = call->overwrite,
                           .resume = o->resume,
                           .provenance = p,
-                          .stop = asked};
+                          .stop = take_wishes};
   TlRun run;
   status = tl_run_open(&run, comm, &options);
   if (status == TL_OK) status = go(&run, call);
@@ -219,12 +344,15 @@ static const TlTool tool = {
         "history.csv (docs/results.md); without -o it is the study's name with .run,\n"
         "in the current folder.\n"
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
-        "when SIGTERM or SIGINT ends the run after the step at hand; --resume goes on from the\n"
-        "newest whole checkpoint, with the same result as a run that was never stopped.",
-    .example = "  talus-solve --dry-run config/avalanche.yaml\n"
-               "  talus-mpirun -n 4 talus-solve config/avalanche.yaml -o avalanche.run\n"
-               "  talus-mpirun -n 4 talus-solve --resume avalanche.run\n"
-               "  talus-solve drop.yaml --set time.dt_s=5e-4 --set contact.friction=0.3",
+        "when SIGTERM, SIGINT or SIGHUP ends the run after the step at hand (a second one, more\n"
+        "than 1.5 s later, ends it at once); --resume continues from the newest whole checkpoint,\n"
+        "with the same result as a run that was never stopped.",
+    .example = "  talus-solve --dry-run config/hopper.yaml\n"
+               "  talus-mpirun -n 2 talus-solve config/hopper.yaml -o hopper.run "
+               "--set time.duration_s=0.1\n"
+               "  talus-mpirun -n 2 talus-solve --resume hopper.run --set time.duration_s=0.2\n"
+               "  talus-solve config/avalanche.yaml --catalog=out/catalog.tals -o avalanche.run "
+               "--set contact.friction=0.4",
     .least_arguments = 0,
     .most_arguments = 1,
     .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
@@ -234,22 +362,25 @@ static const TlTool tool = {
     .run = solve,
 };
 
-/* Ranks of a machine share its cores, unless the user or OMP_NUM_THREADS says otherwise. */
-static void share_cores(const TlComm *comm) {
-  if (getenv("OMP_NUM_THREADS")) return;
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  int threads = (int)cores / tl_comm_node_size(comm);
-  tl_par_set_threads(threads > 1 ? threads : 1);
+/* Ranks of a machine share its cores. */
+static TlStatus share_cores(TlComm *comm) {
+  TlCpuSet mine = tl_par_cpus(), *all;
+  TL_TRY(TL_NEW(all, (size_t)tl_comm_node_size(comm)));
+  TlStatus status = tl_comm_gather_node(comm, &mine, all, sizeof mine);
+  if (status == TL_OK)
+    tl_par_set_fair_threads(all, tl_comm_node_size(comm), tl_comm_node_rank(comm));
+  tl_free(all);
+  return status;
 }
 
 int main(int argc, char **argv) {
   TlComm *comm = NULL;
   tl_log_set("talus-solve", TL_LOG_INFO);
-  if (tl_comm_start(&comm, &argc, &argv) != TL_OK) {
+  tl_par_start(argv);
+  if (tl_comm_start(&comm, &argc, &argv) != TL_OK || share_cores(comm) != TL_OK) {
     tl_log_error("%s", tl_message());
     return 1;
   }
-  share_cores(comm);
   int code = tl_cli_main(&tool, argc, argv);
   tl_comm_stop(comm);
   return code;

@@ -69,10 +69,8 @@ static TlStatus default_name(const char *path, char **name) {
   return *name ? TL_OK : TL_ENOMEM;
 }
 
-/* The CRS by the first quoted name of its WKT; the catalog keeps all of it. */
 static TlStatus report_crs(TlReport *report, const char *wkt) {
-  const char *from = strchr(wkt, '"'), *to = from ? strchr(from + 1, '"') : NULL;
-  char *text = to ? tl_format("%.*s", (int)(to - from - 1), from + 1) : tl_strdup("none");
+  char *text = tl_crs_name(wkt);
   TlStatus status = text ? tl_report_text(report, "crs", text) : TL_ENOMEM;
   tl_free(text);
   return status;
@@ -235,9 +233,11 @@ static const TlTool tool = {
     .description =
         "Reads heights in metres on square cells of a projected CRS (GeoTIFF, Esri ASCII\n"
         "and the like), keeps them relative to a local origin, and stores them with the\n"
-        "signed distance to the bilinear ground in a narrow band: exact beside the ground\n"
-        "and the outline, by fast marching beyond. No-data outside the outline is where\n"
-        "the terrain ends; no-data enclosed by data is refused unless --fill-holes.",
+        "signed distance to the bilinear ground in a narrow band: each point of the band has\n"
+        "the distance to a closest point of its own, found by Newton steps over the bilinear\n"
+        "patches and compared with its neighbours' (docs/terrain.md). No-data outside the\n"
+        "outline is where the terrain ends; no-data enclosed by data is refused unless\n"
+        "--fill-holes.",
     .example = "  talus-topo valley.tif --catalog=sand.tals --name=valley\n"
                "  talus-topo alps.asc --catalog=sand.tals --crop=178000,376500,178800,377300",
     .least_arguments = 1,

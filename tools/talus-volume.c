@@ -468,13 +468,14 @@ static const TlTool info = {
     .name = "talus-volume info",
     .purpose = "say what a stack holds: size, type, voxel size, range of values",
     .arguments = "STACK",
-    .description = "STACK is a TIFF or BigTIFF with several pages, a folder of TIFF slices, a\n"
-                   "pattern ('scan/s_*.tif', s_%04d.tif), HDF5 (FILE.h5, FILE.h5:/dataset),\n"
-                   "MetaImage or NRRD.",
+    .description =
+        "STACK is a TIFF or BigTIFF with several pages, a folder of TIFF or grey PNG slices,\n"
+        "a pattern ('scan/s_*.tif', s_%04d.tif), HDF5 (FILE.h5, FILE.h5:/dataset),\n"
+        "MetaImage or NRRD.",
     .example = "  talus-volume info scan.tif\n  talus-volume info --json slices/\n",
     .least_arguments = 1,
     .most_arguments = 1,
-    .takes = TL_TAKES_JSON,
+    .takes = TL_TAKES_JSON | TL_TELLS,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .values_size = sizeof(Options),
@@ -506,7 +507,7 @@ static const TlTool crop_verb = {
     .purpose = "write a box of a stack as a stack of its own",
     .arguments = "STACK",
     .description = "The layers go through memory one by one: any size of stack will do.",
-    .example = "  talus-volume crop scan.tif --low=100,100,0 --size=512,512,512 -o part.h5\n",
+    .example = "  talus-volume crop scan.tif --low=16,16,0 --size=32,32,32 -o part.h5\n",
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,
     VERB(crop_params, CropOptions, run_crop),
 };
@@ -529,7 +530,7 @@ static const TlTool mask_verb = {
         "Voxels outside become 0 and the cylinder is written into the product, where the\n"
         "later stages find it (--roi=auto) and leave out what is outside. A mask stack\n"
         "as region sets its outside to 0 but is no cylinder: give it to each stage.",
-    .example = "  talus-volume mask-cylinder scan.h5 --roi=cylinder:250,249.5,240 -o sample.h5\n",
+    .example = "  talus-volume mask-cylinder scan.h5 --roi=cylinder:32,31.5,28 -o sample.h5\n",
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,
     VERB(region_params, RegionOptions, run_mask),
 };
@@ -544,7 +545,7 @@ static const TlTool histogram_verb = {
         "99% points (a comb: the scan was stretched), how many bits are used (12 in 16),\n"
         "and what lies at the ends of the type (cut off there?).",
     .example = "  talus-volume histogram scan.tif -o grey.csv\n",
-    .takes = TL_TAKES_OUTPUT | TL_TAKES_JSON,
+    .takes = TL_TAKES_OUTPUT | TL_TAKES_JSON | TL_TELLS,
     VERB(region_params, RegionOptions, run_histogram),
 };
 

@@ -7,13 +7,19 @@
 
 #include "base/comm.h"
 
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
 #include "base/log.h"
 #include "base/mem.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How long a failed rank waits for the others to end their stage too. */
@@ -51,7 +57,8 @@ static void ignore_leaks(bool ignore) {
 
 struct TlComm {
   MPI_Comm world, health; /* health: agreements only, so that they never meet a stage's calls */
-  int rank, size, node_size;
+  MPI_Comm node;          /* ranks of this machine */
+  int rank, size, node_rank, node_size;
   double *scratch; /* size * scratch_count doubles of tl_comm_sum */
   size_t scratch_count;
   TlCommCounters counters;
@@ -64,27 +71,26 @@ TlComm *tl_comm_world(void) {
   return world;
 }
 
-static int ranks_of_node(MPI_Comm all) {
-  MPI_Comm node;
-  int size;
-  MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &size);
-  MPI_Comm_free(&node);
-  return size;
-}
-
 static void meet_the_ranks(TlComm *c) {
   MPI_Comm_dup(MPI_COMM_WORLD, &c->world);
   MPI_Comm_dup(MPI_COMM_WORLD, &c->health);
   MPI_Comm_rank(c->world, &c->rank);
   MPI_Comm_size(c->world, &c->size);
-  c->node_size = ranks_of_node(c->world);
+  MPI_Comm_split_type(c->world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c->node);
+  MPI_Comm_rank(c->node, &c->node_rank);
+  MPI_Comm_size(c->node, &c->node_size);
 }
 
 TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv) {
   int provided;
   TL_TRY(TL_NEW(*comm, 1));
   TlComm *c = *comm;
+  /* Where MPI itself waits (its start and end) a rank gives its core away, unless the user has said
+   * otherwise; of itself Open MPI does so only where it was told of fewer slots than ranks. */
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+#ifdef __linux__
+  prctl(PR_SET_TIMERSLACK, 1000UL); /* ns: sleeps of wait_for as short as they are asked for */
+#endif
   ignore_leaks(true);
   int started = MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
   if (started == MPI_SUCCESS) meet_the_ranks(c);
@@ -101,6 +107,7 @@ void tl_comm_stop(TlComm *comm) {
   if (!comm) return;
   MPI_Comm_free(&comm->world);
   MPI_Comm_free(&comm->health);
+  MPI_Comm_free(&comm->node);
   keep_modules();
   MPI_Finalize();
   world = NULL;
@@ -117,8 +124,33 @@ int tl_comm_size(const TlComm *comm) {
 int tl_comm_node_size(const TlComm *comm) {
   return comm ? comm->node_size : 1;
 }
+int tl_comm_node_rank(const TlComm *comm) {
+  return comm ? comm->node_rank : 0;
+}
 TlCommCounters tl_comm_counters(const TlComm *comm) {
   return comm ? comm->counters : (TlCommCounters){0};
+}
+
+/* ---- waiting ---- */
+
+/* A rank that waits longer than a message takes sleeps, ever longer, an eighth of what it has
+ * waited: MPI's own calls poll without end, and where other work has the cores two ranks then hand
+ * each other time slices of the scheduler, message by message; who sleeps is woken before those who
+ * compute. Measured beside 20 other jobs on two cores, 40 steps of 140 grains: on two ranks 1.7 s,
+ * and 2.9 s with calls that poll and yield; on four 2.7 s, and 5.7 s.
+ */
+static void wait_for(MPI_Request *requests, int count) {
+  static const double POLL_S = 5e-5, LONGEST_S = 5e-4;
+  double start = 0;
+  for (int done = 0;;) {
+    MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+    if (done) return;
+    double now = tl_clock_s();
+    if (start == 0) start = now;
+    double waited = now - start, sleep_s = waited / 8 < LONGEST_S ? waited / 8 : LONGEST_S;
+    if (waited < POLL_S) continue;
+    nanosleep(&(struct timespec){0, (long)(1e9 * sleep_s)}, NULL);
+  }
 }
 
 /* ---- leaving together ---- */
@@ -136,7 +168,7 @@ static int first_failing(TlComm *comm, bool failed) {
   MPI_Request request;
   MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm->health, &request);
   if (!failed) {
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    wait_for(&request, 1);
     return first;
   }
   double start = tl_clock_s();
@@ -160,7 +192,9 @@ TlStatus tl_comm_agree(TlComm *comm, TlStatus status) {
     verdict.code = (int)status;
     snprintf(verdict.text, sizeof verdict.text, "%s", tl_message());
   }
-  MPI_Bcast(&verdict, (int)sizeof verdict, MPI_BYTE, first, comm->health);
+  MPI_Request request;
+  MPI_Ibcast(&verdict, (int)sizeof verdict, MPI_BYTE, first, comm->health, &request);
+  wait_for(&request, 1);
   if (first == 0) return tl_fail((TlStatus)verdict.code, "%s", verdict.text);
   return tl_fail((TlStatus)verdict.code, "rank %d: %s", first, verdict.text);
 }
@@ -176,7 +210,9 @@ static void count_collective(TlComm *comm, size_t bytes) {
 static TlStatus reduce(TlComm *comm, void *values, int count, MPI_Datatype type, MPI_Op op) {
   if (!comm || comm->size == 1) return TL_OK;
   count_collective(comm, 8 * (size_t)count);
-  MPI_Allreduce(MPI_IN_PLACE, values, count, type, op, comm->world);
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm->world, &request);
+  wait_for(&request, 1);
   return TL_OK;
 }
 
@@ -215,7 +251,19 @@ TlStatus tl_comm_gather_all(TlComm *comm, const void *mine, void *all, size_t si
     return TL_OK;
   }
   count_collective(comm, size * (size_t)comm->size);
-  MPI_Allgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, comm->world);
+  MPI_Request request;
+  MPI_Iallgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, comm->world, &request);
+  wait_for(&request, 1);
+  return TL_OK;
+}
+
+TlStatus tl_comm_gather_node(TlComm *comm, const void *mine, void *all, size_t size) {
+  if (!comm) {
+    memcpy(all, mine, size);
+    return TL_OK;
+  }
+  count_collective(comm, size * (size_t)comm->node_size);
+  MPI_Allgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, comm->node);
   return TL_OK;
 }
 
@@ -225,7 +273,9 @@ TlStatus tl_comm_swap_counts(TlComm *comm, const int64_t *to, int64_t *from) {
     return TL_OK;
   }
   count_collective(comm, 8 * (size_t)comm->size);
-  MPI_Alltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm->world);
+  MPI_Request request;
+  MPI_Ialltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm->world, &request);
+  wait_for(&request, 1);
   return TL_OK;
 }
 
@@ -234,13 +284,18 @@ TlStatus tl_comm_broadcast(TlComm *comm, void *bytes, size_t size, int root) {
   count_collective(comm, size);
   for (size_t done = 0; done < size; done += PIECE_BYTES) {
     size_t piece = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
-    MPI_Bcast((char *)bytes + done, (int)piece, MPI_BYTE, root, comm->world);
+    MPI_Request request;
+    MPI_Ibcast((char *)bytes + done, (int)piece, MPI_BYTE, root, comm->world, &request);
+    wait_for(&request, 1);
   }
   return TL_OK;
 }
 
 void tl_comm_barrier(TlComm *comm) {
-  if (comm && comm->size > 1) MPI_Barrier(comm->world);
+  if (!comm || comm->size == 1) return;
+  MPI_Request request;
+  MPI_Ibarrier(comm->world, &request);
+  wait_for(&request, 1);
 }
 
 /* ---- point to point ---- */
@@ -285,7 +340,7 @@ TlStatus tl_comm_receive(TlComm *comm, TlCommBatch *batch, int from, int tag, vo
 
 TlStatus tl_comm_wait(TlComm *comm, TlCommBatch *batch) {
   (void)comm;
-  MPI_Waitall((int)batch->count, batch->requests, MPI_STATUSES_IGNORE);
+  wait_for(batch->requests, (int)batch->count);
   batch->count = 0;
   return TL_OK;
 }

@@ -28,8 +28,9 @@ void tl_comm_stop(TlComm *comm);
 
 int tl_comm_rank(const TlComm *comm);
 int tl_comm_size(const TlComm *comm);
-/* Ranks that share this machine's memory and cores. */
+/* Ranks that share this machine's memory and cores, and this one's number among them. */
 int tl_comm_node_size(const TlComm *comm);
+int tl_comm_node_rank(const TlComm *comm);
 
 typedef struct TlCommCounters { /* of this rank */
   int64_t messages, message_bytes, largest_message_bytes;
@@ -52,6 +53,8 @@ TlStatus tl_comm_least(TlComm *comm, double *values, int count);
 TlStatus tl_comm_most(TlComm *comm, double *values, int count);
 /* all[rank*size ...] = mine of that rank; size bytes a rank, small. */
 TlStatus tl_comm_gather_all(TlComm *comm, const void *mine, void *all, size_t size);
+/* The same among the ranks of this machine. */
+TlStatus tl_comm_gather_node(TlComm *comm, const void *mine, void *all, size_t size);
 /* to[r] goes to rank r, which finds it in its from[this rank]: one number a pair of ranks. */
 TlStatus tl_comm_swap_counts(TlComm *comm, const int64_t *to, int64_t *from);
 TlStatus tl_comm_broadcast(TlComm *comm, void *bytes, size_t size, int root);

@@ -33,6 +33,8 @@ typedef struct TlProgress {
   int64_t total, last_shown;
   double start_s, last_s;
   bool bar, silent;
+  const char *left; /* what to say of the time left ("": nothing), borrowed; NULL: as long in
+                       proportion as what is done took */
 } TlProgress;
 /* Start, report done of total (call from one thread), end. what: borrowed until the end. */
 TlProgress tl_progress_start(const char *what, int64_t total);

@@ -6,8 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define TL_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TL_SANITIZED 1
+#endif
+#endif
+#ifdef TL_SANITIZED
+#include <sanitizer/asan_interface.h>
 #endif
 
 enum { ALIGNMENT = 64 };
@@ -27,6 +38,16 @@ static size_t padded(size_t bytes) {
   return (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
 }
 
+/* AddressSanitizer is told that what a block is padded with belongs to nobody. */
+static void *without_padding(void *block, size_t bytes) {
+#ifdef TL_SANITIZED
+  ASAN_POISON_MEMORY_REGION((char *)block + bytes, padded(bytes) - bytes);
+#else
+  (void)bytes;
+#endif
+  return block;
+}
+
 static void *out_of_memory(size_t count, size_t size) {
   tl_fail(TL_ENOMEM, "out of memory: %zu elements of %zu bytes asked for", count, size);
   return NULL;
@@ -38,7 +59,8 @@ void *tl_calloc(size_t count, size_t size) {
     return out_of_memory(count, size);
   void *block = aligned_alloc(ALIGNMENT, padded(bytes));
   if (!block) return out_of_memory(count, size);
-  return memset(block, 0, padded(bytes));
+  memset(block, 0, padded(bytes));
+  return without_padding(block, bytes);
 }
 
 void *tl_realloc(void *block, size_t old_count, size_t count, size_t size) {
@@ -50,7 +72,7 @@ void *tl_realloc(void *block, size_t old_count, size_t count, size_t size) {
   size_t kept = (old_count < count ? old_count : count) * size;
   if (block && kept) memcpy(grown, block, kept);
   free(block);
-  return grown;
+  return without_padding(grown, bytes);
 }
 
 void tl_free(void *block) {
@@ -141,6 +163,11 @@ void tl_mem_give_back(int64_t bytes) {
 #else
   (void)bytes;
 #endif
+}
+
+int64_t tl_mem_machine_bytes(void) {
+  int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? pages * size : 0;
 }
 
 int64_t tl_mem_peak_bytes(void) {

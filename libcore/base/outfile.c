@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* renameat2 */
+#define _GNU_SOURCE /* renameat2, syncfs */
 
 #include "base/outfile.h"
 
@@ -203,6 +203,18 @@ TlStatus tl_dir_sync(const char *path) {
   return sync_path(path, O_RDONLY | O_DIRECTORY);
 }
 
+TlStatus tl_file_sync(const char *path) {
+  return sync_path(path, O_RDONLY | O_NOFOLLOW);
+}
+
+TlStatus tl_disk_sync(const char *folder) {
+  int fd = open(folder, O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return tl_fail_errno(folder, "cannot open to sync");
+  TlStatus status = syncfs(fd) == 0 ? TL_OK : tl_fail_errno(folder, "cannot sync");
+  close(fd);
+  return status;
+}
+
 static TlStatus taken(const char *path) {
   return tl_fail(TL_EUSAGE,
                  "%s: another process has made it meanwhile, and it is left as it is; give "
@@ -242,14 +254,29 @@ TlStatus tl_file_place(const char *from, const char *to, TlPlaceWay first) {
 }
 
 static TlStatus place_product(const TlOutFile *out) {
-  TL_TRY(sync_path(out->temp, O_RDONLY | O_NOFOLLOW));
   if (!out->overwrite) return tl_file_place(out->temp, out->path, TL_PLACE_RENAME);
   TL_TRY(tl_claim_replace(out->path)); /* an input may have been opened since the begin */
   return rename(out->temp, out->path) == 0 ? TL_OK : unplaced(out->path);
 }
 
-TlStatus tl_outfile_commit(TlOutFile *out) {
+/* The product has its name; the temporary is no more. */
+static TlStatus finish(TlOutFile *out) {
+  TlStatus status = tl_claim_made(out->path);
+  tl_free(out->temp);
+  out->temp = NULL; /* nothing left to remove */
+  return status;
+}
+
+TlStatus tl_outfile_rename(TlOutFile *out) {
   TlStatus status = place_product(out);
+  if (status == TL_OK) status = finish(out);
+  tl_outfile_abort(out);
+  return status;
+}
+
+TlStatus tl_outfile_commit(TlOutFile *out) {
+  TlStatus status = tl_file_sync(out->temp);
+  if (status == TL_OK) status = place_product(out);
   if (status != TL_OK) {
     tl_outfile_abort(out);
     return status;
@@ -257,10 +284,9 @@ TlStatus tl_outfile_commit(TlOutFile *out) {
   char *directory = tl_path_directory(out->path);
   if (!directory) status = TL_ENOMEM;
   if (directory) status = tl_dir_sync(directory);
-  if (status == TL_OK) status = tl_claim_made(out->path);
   tl_free(directory);
-  tl_free(out->temp);
-  out->temp = NULL; /* nothing left to remove */
+  TlStatus finished = finish(out);
+  if (status == TL_OK) status = finished;
   tl_outfile_abort(out);
   return status;
 }

@@ -28,6 +28,10 @@ typedef struct TlOutFile {
 TlStatus tl_outfile_begin(TlOutFile *out, const char *path, bool overwrite);
 /* Without overwrite exactly one of several writers succeeds; the others get TL_EUSAGE. */
 TlStatus tl_outfile_commit(TlOutFile *out);
+/* Commits without waiting for the disk: from here on the product is whole for everyone, whatever
+ * becomes of this process, but a machine that crashes before tl_disk_sync returns may lose it. For
+ * a process that is about to be killed, and for readers that see what is damaged. */
+TlStatus tl_outfile_rename(TlOutFile *out);
 void tl_outfile_abort(TlOutFile *out); /* also fine after commit: then it does nothing */
 
 /* Is name (without folders) that of a temporary? Then *length is that of its product's name. */
@@ -39,5 +43,9 @@ typedef enum TlPlaceWay { TL_PLACE_RENAME, TL_PLACE_LINK, TL_PLACE_RESERVE } TlP
 TlStatus tl_file_place(const char *from, const char *to, TlPlaceWay first);
 /* Entries of a folder are on the disk when this returns. */
 TlStatus tl_dir_sync(const char *path);
+/* What was written of this file, or to all of the disk that holds this folder, is on the disk when
+ * this returns. */
+TlStatus tl_file_sync(const char *path);
+TlStatus tl_disk_sync(const char *folder);
 
 #endif

@@ -12,8 +12,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void tl_par_set_threads(int threads); /* <= 0: all the machine offers */
+/* ---- how many threads ---- */
+
+/* Call first in main, before MPI starts; later calls do nothing. Sets the default number of threads
+ * of a process that has the machine to itself, and sees to it that OpenMP's threads wait for each
+ * other without holding a core that other work wants: GNU's runtime reads how long to spin when it
+ * is loaded, so unless GOMP_SPINCOUNT or OMP_WAIT_POLICY is set already, the program is started
+ * once more, in the same process, with GOMP_SPINCOUNT set. */
+void tl_par_start(char **argv);
+
+/* CPUs by their numbers: bit n % 8 of byte n / 8. */
+enum { TL_CPU_BYTES = 1024 };
+typedef struct TlCpuSet {
+  unsigned char byte[TL_CPU_BYTES];
+} TlCpuSet;
+/* The CPUs that this process may run on (its affinity). */
+TlCpuSet tl_par_cpus(void);
+/* CPU time per time that the control groups of this process allow (cgroup v1 and v2); INFINITY:
+ * no quota. `file` lists the groups and `mount` is where they are mounted: "/proc/self/cgroup" and
+ * "/sys/fs/cgroup" but in tests. */
+double tl_par_quota(const char *file, const char *mount);
+/* Threads of process `me` of `count` that share this machine, with these affinities: its part of
+ * each CPU that it may run on, and of the quota (a started CPU counts), 1 at least. */
+int tl_par_fair_threads(const TlCpuSet *process, int count, int me, double quota);
+/* The same with the quota of this process, as the number of threads from here on; but
+ * OMP_NUM_THREADS counts where it is set. */
+void tl_par_set_fair_threads(const TlCpuSet *process, int count, int me);
+
+void tl_par_set_threads(int threads); /* <= 0: as tl_par_start does */
 int tl_par_threads(void);
+/* Where that number comes from, for people: "1 of the machine's 2 CPUs by CPU affinity". */
+const char *tl_par_reason(void);
 
 /* body(context, begin, end, block, thread). The first failing block (lowest index) decides the
  * status and its message; the others still run. */

@@ -70,7 +70,14 @@ static TlStatus print_json_item(const TlReportItem *item, bool first) {
   return TL_OK;
 }
 
+static bool muted;
+
+void tl_report_mute(bool mute) {
+  muted = mute;
+}
+
 TlStatus tl_report_print(const TlReport *report, bool json) {
+  if (muted) return TL_OK;
   for (size_t i = 0; i < report->count; i++) {
     const TlReportItem *item = &report->items[i];
     if (json) {

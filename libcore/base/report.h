@@ -19,6 +19,8 @@ TlStatus tl_report_real(TlReport *report, const char *name, double value, const 
 TlStatus tl_report_int(TlReport *report, const char *name, int64_t value, const char *unit);
 TlStatus tl_report_text(TlReport *report, const char *name, const char *value);
 TlStatus tl_report_print(const TlReport *report, bool json);
+/* From now on nothing is printed (--quiet). */
+void tl_report_mute(bool mute);
 void tl_report_free(TlReport *report);
 
 /* JSON string literal of text (with quotes), fresh memory; NULL when memory is out. */

@@ -1,5 +1,8 @@
 #include "base/text.h"
 
+#include "base/mem.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,4 +59,13 @@ void tl_text_show(FILE *to, const char *text) {
     text = tl_text_shown(text, shown);
     fputs(shown, to);
   }
+}
+
+TlStatus tl_text_add(TlGrowingText *to, const char *separator, const char *more) {
+  size_t gap = to->text ? strlen(separator) : 0, length = strlen(more);
+  TL_TRY(TL_RESERVE(to->text, to->capacity, to->length + gap + length + 1));
+  memcpy(to->text + to->length, separator, gap);
+  memcpy(to->text + to->length + gap, more, length + 1);
+  to->length += gap + length;
+  return TL_OK;
 }

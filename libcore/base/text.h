@@ -1,8 +1,11 @@
-/* Numbers as text, and text of unknown origin made fit to be shown. */
+/* Numbers as text, text of unknown origin made fit to be shown, and texts that grow. */
 #ifndef TL_BASE_TEXT_H
 #define TL_BASE_TEXT_H
 
+#include "base/status.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -23,5 +26,14 @@ enum { TL_TEXT_SHOWN = 12 };
 const char *tl_text_shown(const char *text, char shown[TL_TEXT_SHOWN]);
 /* The whole text, so shown. */
 void tl_text_show(FILE *to, const char *text);
+
+/* A text that grows at its end, in time proportional to its length. Starts zeroed; text is fresh
+ * memory, NULL while nothing was added. */
+typedef struct TlGrowingText {
+  char *text;
+  size_t length, capacity;
+} TlGrowingText;
+/* Adds more, behind a separator unless it is the first. TL_ENOMEM leaves it as it was. */
+TlStatus tl_text_add(TlGrowingText *to, const char *separator, const char *more);
 
 #endif

@@ -5,10 +5,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/report.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The options that every tool shares, read through the same kind of table. */
 typedef struct Common {
@@ -29,11 +32,11 @@ static const TlParam common_params[] = {
     {"json", TL_P_FLAG, offsetof(Common, json), "", "false", 0, 0, NULL,
      "print the summary as one JSON object", NULL},
     {"threads", TL_P_INT, offsetof(Common, threads), "", "0", 0, 4096, NULL,
-     "threads to use, 0 for all cores (-@)", "N"},
+     "threads to use; 0: the CPUs that affinity and control groups leave (-@)", "N"},
     {"progress", TL_P_FLAG, offsetof(Common, progress), "", "false", 0, 0, NULL,
      "show progress even when stderr is no terminal; --no-progress: never", NULL},
     {"quiet", TL_P_FLAG, offsetof(Common, quiet), "", "false", 0, 0, NULL,
-     "say nothing but errors (-q)", NULL},
+     "print nothing but errors, and what --json, --dry-run or a listing was asked for (-q)", NULL},
     {"verbose", TL_P_FLAG, offsetof(Common, verbose), "", "false", 0, 0, NULL, "say more (-v)",
      NULL},
     {"help", TL_P_FLAG, offsetof(Common, help), "", "false", 0, 0, NULL, "print this help (-h)",
@@ -329,6 +332,25 @@ static TlStatus parse(const TlTool *tool, int argc, char **argv, void *values, C
   return TL_OK;
 }
 
+/* "-o ." would scatter a run's or a measure's files among the user's own. */
+static TlStatus check_folder(const char *output) {
+  struct stat it, here;
+  if (stat(output, &it) != 0 || !S_ISDIR(it.st_mode) || stat(".", &here) != 0 ||
+      it.st_dev != here.st_dev || it.st_ino != here.st_ino)
+    return TL_OK;
+  DIR *list = opendir(output);
+  if (!list) return tl_fail_errno(output, "cannot list the folder");
+  int others = 0;
+  for (struct dirent *entry; (entry = readdir(list));)
+    others += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+  closedir(list);
+  if (others == 0) return TL_OK;
+  return tl_fail(TL_EUSAGE,
+                 "-o %s: is the current folder and not empty; the files would lie among those that "
+                 "are there: give a folder of their own, e.g. -o results",
+                 output);
+}
+
 static TlStatus check(const TlTool *tool, const TlCall *call) {
   if (call->argc < tool->least_arguments)
     return tl_fail(TL_EUSAGE, "%s wanted; see %s --help", tool->arguments, tool->name);
@@ -337,7 +359,7 @@ static TlStatus check(const TlTool *tool, const TlCall *call) {
                    call->argv[tool->most_arguments], tool->name);
   if ((tool->takes & TL_NEEDS_OUTPUT) == TL_NEEDS_OUTPUT && !call->output)
     return tl_fail(TL_EUSAGE, "-o/--output wanted: where to write the result");
-  return TL_OK;
+  return call->output ? check_folder(call->output) : TL_OK;
 }
 
 TlStatus tl_cli_output(const TlCall *call, const char *option, const char *path) {
@@ -380,11 +402,14 @@ static TlStatus run(const TlTool *tool, const Common *common, TlCall *call) {
                          : common->verbose ? TL_LOG_DEBUG
                                            : TL_LOG_INFO);
   if (common->threads > 0) tl_par_set_threads((int)common->threads);
+  tl_log_debug("%d thread%s: %s", tl_par_threads(), tl_par_threads() > 1 ? "s" : "",
+               tl_par_reason());
   call->output = common->output;
   call->overwrite = common->overwrite;
   call->dry_run = common->dry_run;
   call->json = common->json;
   call->seed = (uint64_t)common->seed;
+  tl_report_mute(common->quiet && !common->json && !common->dry_run && !(tool->takes & TL_TELLS));
   call->provenance->threads = tl_par_threads();
   call->provenance->plan = call->dry_run;
   call->provenance->seed = call->seed;
@@ -418,6 +443,7 @@ static const TlTool *verb_of(const TlTool *tool, int argc, char **argv) {
 
 int tl_cli_main(const TlTool *tool, int argc, char **argv) {
   TlProvenance provenance;
+  tl_par_start(argv);
   tl_provenance_begin(&provenance, tool->name, argc, argv);
   const TlTool *verb = verb_of(tool, argc, argv);
   Common common = {0};

@@ -107,11 +107,14 @@ static TlStatus parse_ints(const TlParam *param, TlInts *value, const char *text
 
 static TlStatus append_text(TlTexts *value, const char *text) {
   char *copy = tl_strdup(text);
-  char **items = tl_realloc(value->items, (size_t)value->count, (size_t)value->count + 1,
-                            sizeof *value->items);
-  if (items) value->items = items;
-  if (!copy || !items) return tl_free(copy), TL_ENOMEM;
-  items[value->count++] = copy;
+  size_t count = (size_t)value->count;
+  if (!copy) return TL_ENOMEM;
+  if ((count & (count - 1)) == 0) { /* full at each power of two */
+    char **items = tl_realloc(value->items, count, count ? 2 * count : 1, sizeof *value->items);
+    if (!items) return tl_free(copy), TL_ENOMEM;
+    value->items = items;
+  }
+  value->items[value->count++] = copy;
   return TL_OK;
 }
 
@@ -191,25 +194,26 @@ static const char *shortest(double x, char text[40]) {
   return text;
 }
 
-/* "a,b,c" of a list, one element at a time. */
-static char *join(char *sofar, const char *separator, char *next) {
-  char *all = sofar && next ? tl_format("%s%s%s", sofar, sofar[0] ? separator : "", next) : NULL;
-  tl_free(sofar);
-  tl_free(next);
-  return all;
-}
-
+/* NULL when memory is out, as the other texts. */
 static char *format_ints(const TlInts *list) {
-  char *all = tl_strdup("");
-  for (int64_t i = 0; all && i < list->count; i++)
-    all = join(all, ",", tl_format("%lld", (long long)list->items[i]));
-  return all;
+  TlGrowingText all = {0};
+  TlStatus status = tl_text_add(&all, "", "");
+  for (int64_t i = 0; status == TL_OK && i < list->count; i++) {
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)list->items[i]);
+    status = tl_text_add(&all, i ? "," : "", number);
+  }
+  if (status != TL_OK) tl_free(all.text);
+  return status == TL_OK ? all.text : NULL;
 }
 
 static char *format_texts(const TlTexts *list) {
-  char *all = tl_strdup("");
-  for (int64_t i = 0; all && i < list->count; i++) all = join(all, " ", tl_strdup(list->items[i]));
-  return all;
+  TlGrowingText all = {0};
+  TlStatus status = tl_text_add(&all, "", "");
+  for (int64_t i = 0; status == TL_OK && i < list->count; i++)
+    status = tl_text_add(&all, i ? " " : "", list->items[i]);
+  if (status != TL_OK) tl_free(all.text);
+  return status == TL_OK ? all.text : NULL;
 }
 
 char *tl_param_format(const TlParam *param, const void *base) {

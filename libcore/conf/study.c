@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -142,8 +143,8 @@ static TlStatus fill_numbers(const TlStudy *study, const TlYamlNode *node, const
     snprintf(text, sizeof text, "has %zu elements; [x, y, z] is wanted", node->count);
     return fail_at(study, node, false, TL_EINPUT, path, text);
   }
-  char *all = tl_strdup("");
-  TlStatus status = all ? TL_OK : TL_ENOMEM;
+  TlGrowingText all = {0};
+  TlStatus status = tl_text_add(&all, "", "");
   TlParam one = *param;
   one.type = param->type == TL_P_VEC3 ? TL_P_REAL : TL_P_INT;
   one.offset = 0;
@@ -152,14 +153,10 @@ static TlStatus fill_numbers(const TlStudy *study, const TlYamlNode *node, const
     double scratch;
     status = check_scalar(study, element, path, &one);
     if (status == TL_OK) status = parse_at(study, element, path, &one, &scratch, element->text);
-    if (status != TL_OK) break;
-    char *longer = tl_format("%s%s%s", all, i ? "," : "", element->text);
-    tl_free(all);
-    all = longer;
-    if (!all) status = TL_ENOMEM;
+    if (status == TL_OK) status = tl_text_add(&all, i ? "," : "", element->text);
   }
-  if (status == TL_OK) status = parse_at(study, node, path, param, base, all);
-  tl_free(all);
+  if (status == TL_OK) status = parse_at(study, node, path, param, base, all.text);
+  tl_free(all.text);
   return status;
 }
 

@@ -2,15 +2,22 @@
 
 #include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
-/* Deeper nesting than any study has; bounds the recursion on hostile input. */
-enum { DEEPEST = 32 };
+/* More than any study has; they bound recursion, memory and time on what was made to harm. */
+enum {
+  DEEPEST = 32,         /* nesting; also of the recursion */
+  LONGEST = 1 << 16,    /* bytes of one key or value */
+  MOST_NODES = 1000000, /* keys with their values, and elements of lists */
+  MOST_BYTES = 64 << 20 /* of the whole text */
+};
 
 typedef struct Reader {
   yaml_parser_t parser;
   const char *name;
+  size_t nodes;
 } Reader;
 
 static int line_of(yaml_mark_t mark) {
@@ -35,6 +42,11 @@ static TlStatus next_event(Reader *reader, yaml_event_t *event) {
                  p->problem ? p->problem : "unknown error");
 }
 
+static TlStatus count_node(Reader *reader, const yaml_event_t *event) {
+  if (++reader->nodes <= MOST_NODES) return TL_OK;
+  return refuse(reader, event->start_mark, "more than 1,000,000 values; a study has fewer");
+}
+
 static TlStatus add_child(TlYamlNode *parent, TlYamlNode **child) {
   TL_TRY(TL_RESERVE(parent->children, parent->capacity, parent->count + 1));
   *child = &parent->children[parent->count++];
@@ -48,6 +60,8 @@ static TlStatus read_scalar(const Reader *reader, const yaml_event_t *event, TlY
   if (event->data.scalar.anchor || event->data.scalar.tag)
     return refuse(reader, event->start_mark, "anchors and tags are not used in studies");
   const char *text = (const char *)event->data.scalar.value;
+  if (event->data.scalar.length > LONGEST)
+    return refuse(reader, event->start_mark, "a value of more than 65,536 bytes");
   if (strlen(text) != event->data.scalar.length)
     return refuse(reader, event->start_mark, "a NUL byte inside a text");
   node->kind = TL_YAML_SCALAR;
@@ -63,7 +77,8 @@ static TlStatus read_list(Reader *reader, TlYamlNode *node, int depth) {
     TL_TRY(next_event(reader, &event));
     if (event.type == YAML_SEQUENCE_END_EVENT) return yaml_event_delete(&event), TL_OK;
     TlYamlNode *child;
-    TlStatus status = add_child(node, &child);
+    TlStatus status = count_node(reader, &event);
+    if (status == TL_OK) status = add_child(node, &child);
     if (status == TL_OK) status = read_value(reader, &event, child, depth + 1);
     yaml_event_delete(&event);
     if (status != TL_OK) return status;
@@ -73,21 +88,44 @@ static TlStatus read_list(Reader *reader, TlYamlNode *node, int depth) {
 }
 
 /* The key of one map entry; a node is added under it. */
-static TlStatus read_key(const Reader *reader, const yaml_event_t *event, TlYamlNode *map,
+static TlStatus read_key(Reader *reader, const yaml_event_t *event, TlYamlNode *map,
                          TlYamlNode **child) {
   if (event->type != YAML_SCALAR_EVENT)
     return refuse(reader, event->start_mark, "a key must be a word");
+  if (event->data.scalar.length > LONGEST)
+    return refuse(reader, event->start_mark, "a key of more than 65,536 bytes");
   const char *key = (const char *)event->data.scalar.value;
-  const TlYamlNode *earlier = tl_yaml_find(map, key);
-  if (earlier)
-    return tl_fail(TL_EINPUT, "%s:%d:%d: '%s' comes twice (first in line %d); keep one of them",
-                   reader->name, line_of(event->start_mark), column_of(event->start_mark), key,
-                   earlier->key_line);
+  if (strlen(key) != event->data.scalar.length)
+    return refuse(reader, event->start_mark, "a NUL byte inside a key");
+  TL_TRY(count_node(reader, event));
   TL_TRY(add_child(map, child));
   (*child)->key_line = line_of(event->start_mark);
   (*child)->key_column = column_of(event->start_mark);
   (*child)->key = tl_strdup(key);
   return (*child)->key ? TL_OK : TL_ENOMEM;
+}
+
+static int by_key(const void *a, const void *b) {
+  const TlYamlNode *x = *(const TlYamlNode *const *)a, *y = *(const TlYamlNode *const *)b;
+  int order = strcmp(x->key, y->key);
+  return order ? order : (x > y) - (x < y); /* in the order of the file */
+}
+
+/* A key that comes twice: the first such in the file. Sorted, for a map may have many keys. */
+static TlStatus check_keys(const Reader *reader, const TlYamlNode *map) {
+  const TlYamlNode **sorted, *again = NULL, *first = NULL;
+  TL_TRY(TL_NEW(sorted, map->count));
+  for (size_t i = 0; i < map->count; i++) sorted[i] = &map->children[i];
+  if (map->count) qsort(sorted, map->count, sizeof *sorted, by_key);
+  for (size_t i = 1; i < map->count; i++)
+    if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0 && (!again || sorted[i] < again)) {
+      first = sorted[i - 1];
+      again = sorted[i];
+    }
+  tl_free(sorted);
+  if (!again) return TL_OK;
+  return tl_fail(TL_EINPUT, "%s:%d:%d: '%s' comes twice (first in line %d); keep one of them",
+                 reader->name, again->key_line, again->key_column, again->key, first->key_line);
 }
 
 static TlStatus read_map(Reader *reader, TlYamlNode *node, int depth) {
@@ -96,7 +134,8 @@ static TlStatus read_map(Reader *reader, TlYamlNode *node, int depth) {
     yaml_event_t event;
     TlYamlNode *child = NULL;
     TL_TRY(next_event(reader, &event));
-    if (event.type == YAML_MAPPING_END_EVENT) return yaml_event_delete(&event), TL_OK;
+    if (event.type == YAML_MAPPING_END_EVENT)
+      return yaml_event_delete(&event), check_keys(reader, node);
     TlStatus status = read_key(reader, &event, node, &child);
     yaml_event_delete(&event);
     TL_TRY(status);
@@ -149,6 +188,8 @@ static TlStatus read_stream(Reader *reader, TlYamlNode *root) {
 TlStatus tl_yaml_parse(const char *name, const char *text, size_t size, TlYamlNode *root) {
   Reader reader = {.name = name};
   *root = (TlYamlNode){.kind = TL_YAML_MAP, .line = 1, .column = 1};
+  if (size > MOST_BYTES)
+    return tl_fail(TL_EINPUT, "%s: has %zu bytes; a study has at most %d", name, size, MOST_BYTES);
   if (!yaml_parser_initialize(&reader.parser))
     return tl_fail(TL_ENOMEM, "%s: out of memory for the YAML parser", name);
   yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, size);

@@ -113,3 +113,9 @@ TlStatus tl_group_least(const TlGroup *g, double *value) {
   }
   return TL_OK;
 }
+
+int64_t tl_group_count(const TlGroup *g, const double *value) {
+  int64_t count = 0;
+  for (int32_t i = 0; i < g->islands; i++) count += value[i] < 0 && (!g->sync || g->counts_here[i]);
+  return count;
+}

@@ -72,6 +72,7 @@ typedef struct TlPair {
   int32_t first, count; /* contacts */
   int32_t island;       /* within its group */
   int32_t colour;
+  bool elsewhere; /* another rank owns the lower id: it counts what happens here in sums */
 } TlPair;
 
 enum { TL_SWEEP_ROOM = 192 }; /* bytes a contact for what sweeps read of it */
@@ -97,8 +98,10 @@ typedef struct TlGroup {
   int32_t colours, islands;
   TlPairMemo *memo; /* one a pair, in the order's order */
   const TlSync *sync;
-  /* with sync only: island of each local body (-1: none) and room for one value a body */
+  /* with sync only: island of each local body (-1: none), room for one value a body, and whether
+   * this rank is the one that counts an island in sums over the ranks */
   const int32_t *body_island;
+  bool *counts_here; /* [islands] */
   double *body_value;
   int64_t body_count;
   double *scratch;  /* 2 * islands */
@@ -143,5 +146,8 @@ void tl_contact_apply(const TlContact *contact, const TlDynamics *dynamics, TlVe
 /* value[island] becomes the least over the whole island, also where other ranks hold parts of it:
  * minima are handed from owner to ghost until nothing changes. Collective when sync is set. */
 TlStatus tl_group_least(const TlGroup *group, double *value);
+
+/* Islands with value < 0 that are this rank's to count: summed over the ranks each counts once. */
+int64_t tl_group_count(const TlGroup *group, const double *value);
 
 #endif

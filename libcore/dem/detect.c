@@ -210,7 +210,8 @@ static void list_pairs(const Job *job, TlFound *found, int32_t *pair_slot) {
                        .high = slot.b >= 0 ? b->id[slot.b] : -1,
                        .a = slot.a,
                        .b = slot.b,
-                       .first = found->contacts};
+                       .first = found->contacts,
+                       .elsewhere = slot.a >= b->owned};
     }
     last->count += job->kept_count[i];
     found->contacts += job->kept_count[i];

@@ -258,12 +258,19 @@ void tl_etm_reset(const TlGroup *g) {
   }
 }
 
-void tl_etm_mark_stuck(const TlEtmLaw *law, const TlGroup *g, const TlTwist *twist) {
+bool tl_etm_approaches(const TlEtmLaw *law, const TlGroup *g, int32_t at, const TlTwist *twist) {
+  const TlPair *pair = &g->pair[g->order[at]];
+  for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
+    const TlContact *c = &g->contact[k];
+    if (c->in && tl_contact_un(c, twist) < -law->tolerance_m_s) return true;
+  }
+  return false;
+}
+
+void tl_etm_mark_stuck(const TlEtmLaw *law, const TlGroup *g, const TlTwist *twist,
+                       const double *open, TlEtmCount *count) {
   for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
-    for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
-      const TlContact *c = &g->contact[k];
-      if (c->in && tl_contact_un(c, twist) < -law->tolerance_m_s) g->memo[i].stuck = true;
-    }
+    if (open && !(open[g->pair[g->order[i]].island] < 0)) continue;
+    if (tl_etm_approaches(law, g, i, twist)) g->memo[i].stuck = count->stuck = true;
   }
 }

@@ -29,7 +29,9 @@ typedef struct TlEtmLaw {
 } TlEtmLaw;
 
 typedef struct TlEtmCount {
-  int64_t impulses, rounds, zero_finishes, unfinished;
+  int64_t impulses, rounds;
+  int64_t zero_finishes, unfinished; /* islands that are this rank's to count */
+  bool stuck;                        /* some pair of this rank has memo->stuck */
   double stored_J, released_J;
 } TlEtmCount;
 
@@ -67,8 +69,12 @@ bool tl_etm_enters(TlContact *contact, const TlEtmLaw *law, const TlTwist *twist
 /* W <- e^2 W with e = 0 for slow starts; returns W after; adds to the count's work. */
 double tl_etm_restitute(TlContact *contact, const TlEtmLaw *law, bool zero, TlEtmCount *count);
 void tl_etm_reset(const TlGroup *group);
-/* Note in memo->stuck the pairs that approach still: those for which an end has to be made. */
-void tl_etm_mark_stuck(const TlEtmLaw *law, const TlGroup *group, const TlTwist *twist);
+/* Does the pair at this place of the order approach still? */
+bool tl_etm_approaches(const TlEtmLaw *law, const TlGroup *group, int32_t at, const TlTwist *twist);
+/* Note in memo->stuck the pairs that approach still, for which an end has to be made: those of
+ * islands with open[island] < 0 (NULL: of all). */
+void tl_etm_mark_stuck(const TlEtmLaw *law, const TlGroup *group, const TlTwist *twist,
+                       const double *open, TlEtmCount *count);
 /* Does somebody watch each impulse? */
 static inline bool tl_etm_watched(const TlEtmLaw *law) {
   return law->trace && !law->trace->ends_only;

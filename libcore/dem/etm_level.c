@@ -168,21 +168,26 @@ static TlTally lift(const void *walk, int k, int32_t from, int32_t to) {
     double left, level = share * w->least[pair->island];
     if (memo->least >= level && tl_memo_unchanged(memo, pair, w->dynamics->twist)) continue;
     fetch_ahead(w, at);
-    tally.impulses += lift_pair(w, at, level, &left);
+    int64_t impulses = lift_pair(w, at, level, &left);
+    if (!pair->elsewhere) tally.impulses += impulses;
     tl_memo_leave(memo, pair, w->dynamics->twist, left);
   }
   return tally;
 }
 
-/* Islands that approach still after all sweeps: no further rounds, and what they hold is lost. */
+/* Islands of the round that approach still after all sweeps: no further rounds, and what they hold
+ * is lost. Others of a shared group, done or quiet, are left alone. */
 static TlStatus give_up(Walk *w, TlEtmCount *count) {
   const TlGroup *g = w->group;
-  count->unfinished++;
-  tl_etm_mark_stuck(w->law, g, w->dynamics->twist);
-  for (int32_t i = 0; i < g->islands; i++) w->least[i] = 0;
-  for (int32_t i = 0; i < pair_count(w); i++)
-    if (g->memo[i].stuck) w->least[pair_at(w, i)->island] = -1;
+  for (int32_t i = 0; i < pair_count(w); i++) {
+    double *least = &w->least[pair_at(w, i)->island];
+    if (!(*least < 0) || !tl_etm_approaches(w->law, g, i, w->dynamics->twist)) continue;
+    g->memo[i].stuck = count->stuck = true;
+    *least = -INFINITY;
+  }
+  for (int32_t i = 0; i < g->islands; i++) w->least[i] = w->least[i] == -INFINITY ? -1 : 0;
   TL_TRY(tl_group_least(g, w->least));
+  count->unfinished += tl_group_count(g, w->least);
   for (int32_t i = 0; i < g->islands; i++)
     if (w->least[i] < 0) w->done[i] = 1;
   return TL_OK;
@@ -227,11 +232,13 @@ static TlStatus restitute(Walk *w, TlEtmCount *count, int *stored) {
   *stored = 0;
   for (int32_t i = 0; i < pairs; i++) { /* in order: sums keep their bits */
     const TlPairMemo *memo = &g->memo[i];
-    count->stored_J += memo->stored;
-    count->released_J += memo->released;
+    const TlPair *pair = pair_at(w, i);
+    if (!pair->elsewhere) {
+      count->stored_J += memo->stored;
+      count->released_J += memo->released;
+    }
     if (!(memo->work > 0)) continue;
-    int32_t island = pair_at(w, i)->island;
-    w->least[island] = fmin(w->least[island], -memo->work);
+    w->least[pair->island] = fmin(w->least[pair->island], -memo->work);
     *stored = 1;
   }
   TL_TRY(tl_sync_any(g->sync, stored));
@@ -294,8 +301,11 @@ static TlTally release(const void *walk, int k, int32_t from, int32_t to) {
   const Walk *w = walk;
   double x = (double)k / w->law->increments;
   TlTally tally = {0};
-  for (int32_t at = from; at < to; at++)
-    tally.impulses += release_pair(w, at, -(1 - x * x) * w->least[pair_at(w, at)->island]);
+  for (int32_t at = from; at < to; at++) {
+    const TlPair *pair = pair_at(w, at);
+    int64_t impulses = release_pair(w, at, -(1 - x * x) * w->least[pair->island]);
+    if (!pair->elsewhere) tally.impulses += impulses;
+  }
   return tally;
 }
 
@@ -329,8 +339,8 @@ static TlStatus run_rounds(Walk *w, TlEtmCount *count) {
     if (!open || round > w->law->max_rounds) break;
     if (round == w->law->max_rounds) {
       w->zero = true;
-      count->zero_finishes++;
-      tl_etm_mark_stuck(w->law, w->group, w->dynamics->twist);
+      count->zero_finishes += tl_group_count(w->group, w->least);
+      tl_etm_mark_stuck(w->law, w->group, w->dynamics->twist, w->least, count);
     }
     TL_TRY(make_tail(w));
     TL_TRY(compress(w, count));

@@ -160,7 +160,7 @@ static void compress(Reference *r, TlEtmCount *count) {
     done += lift_similar(r, least);
     if (done <= limit) continue;
     count->unfinished++;
-    tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist);
+    tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist, NULL, count);
     r->given_up = true;
     break;
   }
@@ -193,7 +193,7 @@ static void run_rounds(Reference *r, TlEtmCount *count) {
     bool last = round == r->law->max_rounds;
     if (last) {
       count->zero_finishes++;
-      tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist);
+      tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist, NULL, count);
     }
     compress(r, count);
     restitute(r, last || r->given_up, count);

@@ -113,7 +113,8 @@ static void copy_pairs(TlTail *t) {
   int32_t pairs = g->colour_start[g->colours];
   for (int32_t i = 0, at = 0; i < pairs; i++) {
     const TlPair *pair = &g->pair[g->order[i]];
-    t->pair[i] = (TlTailPair){at, pair->count, pair->island, lifted_as_ordinary(t, pair)};
+    t->pair[i] = (TlTailPair){at, pair->count, pair->island, lifted_as_ordinary(t, pair),
+                              .elsewhere = pair->elsewhere};
     at += pair->count;
   }
 #pragma omp parallel for schedule(static) if (tl_par_pays(pairs, COPY_NS))
@@ -204,11 +205,17 @@ static void from_twist(const TlTail *t, int32_t body) {
   t->moving[body] = (TlTailBody){.v = twist->v, .w = twist->w, .hit = twist->hit};
 }
 
-/* With sync the copies hold bodies of other groups too. */
+/* Has the island anything to do in this round? One that is done or quiet keeps its state to the
+ * last bit while others of a shared group need further rounds: alone it would not be here. */
+static bool is_open(const TlTail *t, int32_t island) {
+  return island >= 0 && t->least[island] < 0;
+}
+
+/* With sync the copies hold bodies of other islands and groups too. */
 static void give_back_bodies(const TlTail *t) {
   const TlGroup *g = t->group;
   for (int32_t i = 0; i < t->bodies; i++)
-    if (t->body[i] >= 0 && !(g->sync && g->body_island[t->body[i]] < 0)) to_twist(t, i);
+    if (t->body[i] >= 0 && (!g->sync || is_open(t, g->body_island[t->body[i]]))) to_twist(t, i);
 }
 
 static void give_back_pair(const TlTail *t, int32_t at) {
@@ -396,10 +403,10 @@ static int64_t visit_pair(const TlTail *t, int32_t at, double share) {
 
 /* ---- sweeps ---- */
 
-/* Has any pair been left, on any rank? */
+/* Has any pair of the round been left, on any rank? */
 static TlStatus any_left(const TlTail *t, int *left) {
   for (int32_t i = 0; i < t->group->colour_start[t->group->colours]; i++)
-    *left |= t->pair[i].jams == TL_TAIL_JAMS;
+    *left |= t->pair[i].jams == TL_TAIL_JAMS && is_open(t, t->pair[i].island);
   return tl_sync_any(t->group->sync, left);
 }
 
@@ -437,9 +444,10 @@ static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
   int32_t due[TL_SWEEP_BLOCK + 1], n = find_due(t, t->share[k], from, to, due);
   for (int32_t i = 0; i < n; i++) {
     if (i + AHEAD < n) fetch(t, due[i + AHEAD]);
-    tally.impulses += visit_pair(t, due[i], t->share[k]);
+    int64_t impulses = visit_pair(t, due[i], t->share[k]);
+    tally.open |= impulses > 0;
+    if (!t->pair[due[i]].elsewhere) tally.impulses += impulses;
   }
-  tally.open = tally.impulses > 0;
   return tally;
 }
 

@@ -30,8 +30,9 @@ typedef struct TlGlance {
 /* Of one pair: what its points are. */
 typedef struct TlTailPair {
   int32_t first, count, island;
-  bool ordinary; /* to be lifted as in the levels: points that rise together, rebound */
-  int32_t jams;  /* visits that ended before it was quiet */
+  bool ordinary;  /* to be lifted as in the levels: points that rise together, rebound */
+  bool elsewhere; /* as the group's own pair */
+  int32_t jams;   /* visits that ended before it was quiet */
 } TlTailPair;
 
 typedef struct TlTailBody TlTailBody;

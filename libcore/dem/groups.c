@@ -130,9 +130,13 @@ static int32_t root_of(int32_t *parent, int32_t i) {
 typedef struct Islands {
   int32_t *of_body; /* island of each body, -1: none */
   int32_t count;
-  bool *shared; /* [count] holds a ghost */
+  bool *shared; /* [count] another rank has a pair of it, too */
   int64_t largest;
 } Islands;
+
+static int32_t island_of(const Islands *is, const TlPair *p) {
+  return is->of_body[p->a] >= 0 ? is->of_body[p->a] : is->of_body[p->b];
+}
 
 static TlStatus find_islands(const TlBodies *b, const TlPair *pairs, int32_t count, TlArena *arena,
                              Islands *is) {
@@ -160,14 +164,13 @@ static TlStatus find_islands(const TlBodies *b, const TlPair *pairs, int32_t cou
     int32_t root = root_of(parent, i);
     if (number[root] < 0) number[root] = is->count++;
     int32_t me = is->of_body[i] = number[root];
-    if (i >= b->owned) is->shared[me] = true;
     if (++size[me] > is->largest) is->largest = size[me];
   }
+  /* A fixed body joins no island, but its rank has the pairs with it: as a ghost it shares, too. */
+  for (int32_t i = 0; i < count; i++)
+    if (pairs[i].a >= b->owned || pairs[i].b >= b->owned)
+      is->shared[island_of(is, &pairs[i])] = true;
   return TL_OK;
-}
-
-static int32_t island_of(const Islands *is, const TlPair *p) {
-  return is->of_body[p->a] >= 0 ? is->of_body[p->a] : is->of_body[p->b];
 }
 
 /* ---- groups ---- */
@@ -216,13 +219,20 @@ static TlStatus fill_colours(TlGroup *g, const TlPair *pairs, int32_t first, int
 
 /* Islands that other ranks share are counted by the owner of their least id. */
 static TlStatus count_shared(const TlBodies *b, const TlGroup *g, int64_t *islands) {
-  for (int32_t i = 0; i < g->islands; i++) g->scratch[i] = INFINITY;
+  for (int32_t i = 0; i < g->islands; i++) {
+    g->scratch[i] = INFINITY;
+    g->counts_here[i] = false;
+  }
   for (int64_t i = 0; i < b->total; i++)
     if (g->body_island[i] >= 0)
       g->scratch[g->body_island[i]] = fmin(g->scratch[g->body_island[i]], (double)b->id[i]);
   TL_TRY(tl_group_least(g, g->scratch));
-  for (int64_t i = 0; i < b->owned; i++)
-    if (g->body_island[i] >= 0 && (double)b->id[i] == g->scratch[g->body_island[i]]) (*islands)++;
+  for (int64_t i = 0; i < b->owned; i++) {
+    int32_t island = g->body_island[i];
+    if (island < 0 || (double)b->id[i] != g->scratch[island]) continue;
+    g->counts_here[island] = true;
+    (*islands)++;
+  }
   return TL_OK;
 }
 
@@ -258,7 +268,8 @@ static TlStatus number_groups(const TlBodies *b, TlPair *pairs, int32_t count, c
   TlGroup *g = &groups->group[0];
   int32_t *body_island = tl_arena_push(arena, (size_t)b->total, sizeof *body_island);
   g->body_value = tl_arena_push(arena, (size_t)b->total, sizeof *g->body_value);
-  if (!body_island || !g->body_value) return TL_ENOMEM;
+  g->counts_here = tl_arena_push(arena, (size_t)shared + 1, sizeof *g->counts_here);
+  if (!body_island || !g->body_value || !g->counts_here) return TL_ENOMEM;
   for (int64_t i = 0; i < b->total; i++) {
     int32_t island = is->of_body[i];
     body_island[i] = island >= 0 && is->shared[island] ? within[island] : -1;

@@ -93,6 +93,8 @@ typedef struct TlMethodKind {
                   double speed);
   /* The longest step that is safe for the owned bodies; INFINITY: any. NULL: any always. */
   double (*safe_step)(const struct TlSolver *solver, const struct TlBodies *bodies);
+  /* May the owned bodies be stepped, with the step that is set? NULL: always. */
+  TlStatus (*check_bodies)(struct TlSolver *solver, const struct TlBodies *bodies);
   /* Everything between the reset of the workspace and the filled report. */
   TlStatus (*step)(struct TlSolver *solver, struct TlBodies *bodies, struct TlStepReport *report);
   /* The last step's contacts (tl_solver_contacts). */

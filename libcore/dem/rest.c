@@ -254,7 +254,8 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics 
   w.calm = CALM * law->tolerance_m_s;
   int sweeps = 0, going = law->sweeps > 0;
   while (going && sweeps < law->sweeps) {
-    for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
+    for (int32_t i = 0; i < g->islands; i++)
+      if (open[i] < 0) change[i] = 0;
     TL_TRY(sweep(&w, visit_rest, open, change));
     TL_TRY(tl_group_least(g, change));
     sweeps++;
@@ -271,7 +272,7 @@ TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics 
       g->contact[k].rest = w.rest[k].impulse;
   }
   if (sweeps > count->sweeps) count->sweeps = sweeps;
-  for (int32_t i = 0; i < g->islands; i++) count->unfinished += open[i] < 0;
+  count->unfinished += tl_group_count(g, open);
   count->residual_m_s = fmax(count->residual_m_s, -least_of(change, g->islands));
   return TL_OK;
 }

@@ -52,11 +52,30 @@ static int visit_pair(const Walk *w, int32_t at) {
 }
 
 static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
+  const Walk *w = walk;
   TlTally tally = {0};
   (void)k;
-  for (int32_t at = from; at < to; at++) tally.impulses += visit_pair(walk, at);
-  tally.open = tally.impulses > 0;
+  for (int32_t at = from; at < to; at++) {
+    int impulses = visit_pair(w, at);
+    tally.open |= impulses > 0;
+    if (!w->group->pair[w->group->order[at]].elsewhere) tally.impulses += impulses;
+  }
   return tally;
+}
+
+/* Islands in which the last sweep gave an impulse, on any rank. A pair that did is not left as it
+ * is; in an island without any all pairs are. */
+static TlStatus count_open(const Walk *w, int64_t *count) {
+  const TlGroup *g = w->group;
+  double *open = g->scratch;
+  for (int32_t i = 0; i < g->islands; i++) open[i] = 0;
+  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
+    const TlPair *pair = &g->pair[g->order[i]];
+    if (!tl_memo_unchanged(&g->memo[i], pair, w->dynamics->twist)) open[pair->island] = -1;
+  }
+  TL_TRY(tl_group_least(g, open));
+  *count += tl_group_count(g, open);
+  return TL_OK;
 }
 
 TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamics,
@@ -68,14 +87,15 @@ TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamic
   TL_TRY(tl_sweeps_run(&sweeps, 1, 1, 1 + SWEEPS * law->max_rounds, &tally));
   if (tally.open) {
     w.zero = true;
-    count->zero_finishes++;
-    tl_etm_mark_stuck(law, g, dynamics->twist);
+    TL_TRY(count_open(&w, &count->zero_finishes));
+    tl_etm_mark_stuck(law, g, dynamics->twist, NULL, count);
     TL_TRY(tl_sweeps_run(&sweeps, 1, 1, 1 + law->final_sweeps, &tally));
-    count->unfinished += tally.open;
+    if (tally.open) TL_TRY(count_open(&w, &count->unfinished));
   }
   if (tally.impulses > 0 && count->rounds < 1 + w.zero) count->rounds = 1 + w.zero;
   count->impulses += tally.impulses;
   for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
+    if (g->pair[g->order[i]].elsewhere) continue;
     count->stored_J += g->memo[i].stored;
     count->released_J += g->memo[i].released;
   }

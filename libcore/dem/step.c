@@ -131,6 +131,12 @@ double tl_solver_safe_step(const TlSolver *s, const TlBodies *b) {
   return method->safe_step ? method->safe_step(s, b) : INFINITY;
 }
 
+TlStatus tl_solver_check(TlSolver *s, TlBodies *b) {
+  const TlMethodKind *method = tl_method(s->config.method);
+  TL_TRY(derive_all(s, b));
+  return method->check_bodies ? method->check_bodies(s, b) : TL_OK;
+}
+
 /* ---- the solve ---- */
 
 static TlEtmLaw etm_law(const TlSolver *s) {
@@ -253,8 +259,9 @@ static TlStatus correct_walls(TlSolver *s, const TlBodies *b, const TlDynamics *
   TlWallsStep step = {s->boundary,      s->ahead,       s->boundary_count,
                       s->config.step_s, s->config.slop, &s->materials};
   tl_walls_correct(b, s->config.search == TL_SEARCH_NEAR ? &s->near : NULL, &step, d, work);
-  s->push_work_J = 0;
-  for (int64_t i = 0; i < b->owned; i++) s->push_work_J += work[i];
+  s->push_work = (TlExact){{0}};
+  for (int64_t i = 0; i < b->owned; i++)
+    if (work[i] != 0) tl_exact_add(&s->push_work, work[i]);
   return TL_OK;
 }
 

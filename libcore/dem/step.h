@@ -175,6 +175,11 @@ TlStatus tl_solver_set_pressure(TlSolver *solver, int net, double pressure_Pa);
  * bodies moved between ranks, before ghosts are chosen; the step calls it again. */
 TlStatus tl_solver_refresh(TlSolver *solver, TlBodies *bodies);
 
+/* Would the method refuse to step these owned bodies? Then the failure that the step would give, so
+ * that it can be had before anything is written. Fills their derived fields. Each rank for itself.
+ */
+TlStatus tl_solver_check(TlSolver *solver, TlBodies *bodies);
+
 /* The longest step that the penalty method takes for the owned bodies (after a refresh); INFINITY:
  * none of them moves. */
 double tl_solver_safe_step(const TlSolver *solver, const TlBodies *bodies);

@@ -55,7 +55,8 @@ static TlStatus check_config(const TlSolverConfig *c) {
 
 /* Grains on grains, and on boundaries, by the short form. */
 static TlStatus plain_materials(const TlSolverConfig *c, TlMaterials *m) {
-  TlPairLaw grain = {c->friction, c->restitution, c->tangential_restitution, c->penalty.grain, 0, 0};
+  TlPairLaw grain = {
+      c->friction, c->restitution, c->tangential_restitution, c->penalty.grain, 0, 0};
   TlPairLaw boundary = {c->boundary_friction,
                         c->boundary_restitution,
                         c->boundary_tangential_restitution,

@@ -11,6 +11,7 @@
 #include "dem/rest.h"
 #include "dem/shapes.h"
 #include "dem/step.h"
+#include "num/exact.h"
 
 /* A body's shape as it was found; derived fields that agree with it need no second look. */
 typedef struct TlKnownShape {
@@ -37,7 +38,7 @@ struct TlSolver {
   TlPoints *points;
   size_t point_lists;
   double speed_max;
-  double push_work_J; /* of moving boundaries in the end-of-step correction */
+  TlExact push_work; /* J, of moving boundaries in the end-of-step correction; this rank's part */
   int64_t steps;
   const TlCollisionTrace *trace;
   TlFound found;

@@ -404,8 +404,7 @@ static double safe_step(const TlSolver *s, const TlBodies *b) {
   return least;
 }
 
-/* Again when grains have come in. */
-static TlStatus check_step(TlSolver *s, const TlBodies *b) {
+static TlStatus check_bodies(TlSolver *s, const TlBodies *b) {
   const TlSolverConfig *c = &s->config;
   if (s->unchecked == 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
@@ -433,7 +432,7 @@ static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
   Forces f = {.solver = s, .bodies = b};
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TL_TRY(tl_solver_refresh(s, b));
-  TlStatus status = check_step(s, b);
+  TlStatus status = check_bodies(s, b); /* grains may have come in */
   if (status == TL_OK) status = press(&f);
   if (status == TL_OK) status = load_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));
@@ -498,5 +497,6 @@ const TlMethodKind tl_method_penalty = {.bears_force = true,
                                         .configure = tl_penalty_configure,
                                         .check = check_penalty,
                                         .safe_step = safe_step,
+                                        .check_bodies = check_bodies,
                                         .step = step_by_springs,
                                         .contact_rows = contact_rows};

@@ -144,8 +144,7 @@ TlStatus tl_step_jammed(TlSolver *s, TlBodies *b, const TlGroups *groups,
   if (!stuck) return TL_ENOMEM;
   for (int64_t i = 0; i < b->total; i++) stuck[i] = 0;
   for (int32_t i = 0; i < groups->count; i++)
-    if (counts[i].etm.zero_finishes + counts[i].etm.unfinished > 0)
-      TL_TRY(judge_group(s, b, &groups->group[i], stuck));
+    if (counts[i].etm.stuck) TL_TRY(judge_group(s, b, &groups->group[i], stuck));
   for (int64_t i = 0; i < b->owned; i++) b->jammed[i] = stuck[i] ? b->jammed[i] + 1 : 0;
   *found = (int64_t)(s->poor_count - before);
   return TL_OK;

@@ -29,10 +29,26 @@ static void report_contacts(const TlFound *found, const TlBodies *b, TlStepRepor
              *share = p->b < 0 ? &r->boundary_overlap_share : &r->overlap_share;
       *depth = fmax(*depth, -c->gap);
       *share = fmax(*share, -c->gap / c->size);
-      if (c->b < 0) r->wall_work_J += tl_dot(c->wall, tl_step_impulse(c));
     }
     r->contacts += p->count;
   }
+}
+
+/* Of driven boundaries, by the impulses of the step and by its end's correction: exact, so that it
+ * does not matter which rank adds which part. */
+static TlStatus report_wall_work(const TlSolver *s, const TlBodies *b, TlStepReport *r) {
+  TlExact sum = s->push_work;
+  bool driven = false;
+  for (int k = 0; k < s->boundary_count; k++) driven |= s->boundary[k].drive != NULL;
+  if (!driven) return TL_OK;
+  for (int32_t i = 0; i < s->found.contacts; i++) {
+    const TlContact *c = &s->found.contact[i];
+    double work = c->b < 0 && c->a < b->owned ? tl_dot(c->wall, tl_step_impulse(c)) : 0;
+    if (work != 0) tl_exact_add(&sum, work);
+  }
+  TL_TRY(tl_sync_sum_int(s->sync, sum.limb, TL_EXACT_LIMBS));
+  r->wall_work_J = tl_exact_value(&sum);
+  return TL_OK;
 }
 
 void tl_step_report_motion(const TlBodies *b, TlStepReport *r) {
@@ -53,9 +69,9 @@ TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *r) {
                        &r->node_lists,    &r->poor,       &r->jammed,          &r->touching,
                        &r->sliding,       &r->capped,     &r->moving};
   enum { COUNTS = sizeof counts / sizeof *counts };
-  enum { REALS = 5 };
+  enum { REALS = 4 };
   double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,
-                                 r->net_elastic_J, r->wall_work_J};
+                                 r->net_elastic_J};
   for (int i = 0; i < COUNTS; i++) sums[REALS + i] = (double)*counts[i];
   TL_TRY(tl_sync_sum(sync, sums, COUNTS + REALS));
   for (int i = 0; i < COUNTS; i++) *counts[i] = (int64_t)sums[REALS + i];
@@ -63,7 +79,6 @@ TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *r) {
   r->kinetic_J = sums[0];
   r->work_stored_J = sums[1];
   r->work_released_J = sums[2];
-  r->wall_work_J = sums[4];
   double most[] = {-r->overlap_m,
                    -r->overlap_share,
                    -r->boundary_overlap_m,
@@ -112,8 +127,8 @@ TlStatus tl_step_report(const TlSolver *s, const TlBodies *b, const TlGroups *gr
   r->rest_sweeps = rest.sweeps;
   r->rest_unfinished = rest.unfinished;
   r->rest_residual_m_s = rest.residual_m_s;
-  r->wall_work_J = s->push_work_J;
   report_contacts(&s->found, b, r);
   tl_step_report_motion(b, r);
+  TL_TRY(report_wall_work(s, b, r));
   return tl_step_report_ranks(s->sync, r);
 }

@@ -10,7 +10,16 @@ enum { SMOOTH_BINS = 16384 };
 
 static const double FLAT = 0.06; /* of the grey gap a voxel; phases are told where it is flat */
 static const double MIXTURE_FLOOR = 0.02; /* of the spread of all greys */
-static const double BRIGHT_PART = 0.6; /* of the gap, above the grain mean: where greys are cut */
+static const double PEAK_HEIGHT[2] = {0.02,
+                                      0.002}; /* of the highest, at least; the brightest phase */
+static const double GRAINS_VARY =
+    0.25;                             /* of a phase's distance to void: the next one is beyond it */
+static const double GRAINS_OWN = 0.8; /* of the way from void to grain: that is the grains */
+static const double PEAK_SMOOTH = 0.01; /* of the gap: half width of the counts' running means */
+static const double PEAK_VALLEY = 0.75; /* most of a valley over its peak */
+static const double BRIGHT_PART = 0.6;  /* of the gap, above the grain mean: where greys are cut */
+static const double THIRD_MARGIN =
+    0.05; /* of the gap, above half-way between a third phase and grain */
 
 static double bright_cut(const TlHistogram *h) {
   TlSplit first = tl_histogram_otsu(h, INFINITY);
@@ -40,16 +49,6 @@ enum { MODE_WINDOWS = 64 }; /* of the bins below the threshold: counts are smoot
 static const double FEW_GRAINS = 0.25;   /* of the region: more, and the void is no hiding place */
 static const double HIDDEN_SHARE = 0.05; /* of the void, beyond the valley */
 
-/* Running means over 2 half + 1 bins, cut at the ends; from and to differ. */
-static void smooth_counts(const double *from, int64_t n, int64_t half, double *to) {
-  for (int64_t i = 0; i < n; i++) {
-    int64_t low = i > half ? i - half : 0, high = i + half < n ? i + half : n - 1;
-    double sum = 0;
-    for (int64_t k = low; k <= high; k++) sum += from[k];
-    to[i] = sum / (double)(high - low + 1);
-  }
-}
-
 /* Two modes with a valley of less than half the lower one between them, each with a share. */
 static bool two_modes(const double *count, int64_t n) {
   double all = 0, below = 0;
@@ -69,20 +68,13 @@ static bool two_modes(const double *count, int64_t n) {
 
 /* greys: smoothed by a voxel. */
 static TlStatus look_below(const TlHistogram *greys, double threshold, bool *found) {
-  int64_t n = tl_histogram_bin(greys, threshold), half = n / MODE_WINDOWS / 2 + 1;
-  double *count, *smooth = NULL;
+  int64_t n = tl_histogram_bin(greys, threshold);
+  double *count;
   *found = false;
-  TL_TRY(TL_NEW(count, (size_t)n));
-  TlStatus status = TL_NEW(smooth, (size_t)n);
-  if (status == TL_OK) {
-    for (int64_t i = 0; i < n; i++) count[i] = (double)greys->count[i];
-    smooth_counts(count, n, half, smooth);
-    smooth_counts(smooth, n, half, count);
-    *found = two_modes(count, n);
-  }
+  TL_TRY(tl_histogram_smoothed(greys, n, n / MODE_WINDOWS / 2 + 1, &count));
+  *found = two_modes(count, n);
   tl_free(count);
-  tl_free(smooth);
-  return status;
+  return TL_OK;
 }
 
 typedef struct Marks {
@@ -190,6 +182,67 @@ static TlSplit automatic(const TlHistogram *h, bool kmeans) {
   return kmeans ? tl_histogram_kmeans(h, most) : tl_histogram_otsu(h, most);
 }
 
+/* The count in the clearer valley of a peak over the peak's own count, least over all greys of
+ * class l; infinite where no count is high enough for a peak. */
+static double valley_of(const double *count, const TlHistogram *h, const TlMixture *m, int l) {
+  int64_t first = l > 0 ? tl_histogram_bin(h, m->mean[l - 1]) : 0;
+  int64_t last = l + 1 < m->classes ? tl_histogram_bin(h, m->mean[l + 1]) : h->bins - 1;
+  int64_t low = l > 0 ? tl_histogram_bin(h, m->border[l - 1]) : first;
+  int64_t high = l + 1 < m->classes ? tl_histogram_bin(h, m->border[l]) : last;
+  double highest = 0, least = INFINITY;
+  for (int64_t i = 0; i < h->bins; i++) highest = fmax(highest, count[i]);
+  for (int64_t i = low; i <= high; i++) {
+    if (count[i] < PEAK_HEIGHT[l + 1 == m->classes] * highest ||
+        count[i] < count[i > 0 ? i - 1 : i])
+      continue;
+    if (count[i] < count[i + 1 < h->bins ? i + 1 : i]) continue;
+    double left = l > 0 ? count[i] : 0, right = l + 1 < m->classes ? count[i] : 0;
+    for (int64_t k = first; k < i; k++) left = fmin(left, count[k]);
+    for (int64_t k = i + 1; k <= last; k++) right = fmin(right, count[k]);
+    least = fmin(least, fmax(left, right) / count[i]);
+  }
+  return least;
+}
+
+static TlStatus no_phase(const TlMixture *m, int l, const char *why) {
+  return tl_fail(TL_EINPUT,
+                 "phase %d of %d (fitted at %.4g +- %.2g, %.1f%% of the flat voxels) %s: give "
+                 "--phases=2 and look at the range of the porosity, or --method=threshold with a "
+                 "level that you know from elsewhere",
+                 l + 1, m->classes, m->mean[l], m->sd[l], 100 * m->share[l], why);
+}
+
+/* Refuses a mixture in which not every Gaussian is a phase, for three Gaussians can be fitted to
+ * any two phases: among the greys that go to a phase there must be a peak with a valley on each
+ * side. */
+static TlStatus check_phases(const TlHistogram *flat, const TlMixture *m) {
+  double *count, gap = m->mean[m->classes - 1] - m->mean[0];
+  int64_t half = (int64_t)(PEAK_SMOOTH * gap / flat->width) + 1;
+  TL_TRY(tl_histogram_smoothed(flat, flat->bins, half, &count));
+  TlStatus status = TL_OK;
+  for (int l = 0; l < m->classes && status == TL_OK; l++)
+    if (!(valley_of(count, flat, m, l) < PEAK_VALLEY))
+      status = no_phase(m, l, "has no clear peak of its own in the histogram");
+  tl_free(count);
+  for (int l = 1; l + 1 < m->classes && status == TL_OK; l++)
+    if (m->mean[l + 1] - m->mean[l] < GRAINS_VARY * (m->mean[l] - m->mean[0]))
+      status = no_phase(m, l + 1, "is as near to the one below as grains of one mineral differ");
+  return status;
+}
+
+/* What is to be void may not be the grains themselves, with a few bright minerals as the next
+ * phase. two: the split into void and grain, bright minerals aside. */
+static TlStatus check_solid(const TlMixture *m, int solid_from, const TlSplit *two) {
+  int below = solid_from - 2;
+  double way = (m->mean[below] - m->mean[0]) / (two->mean[1] - m->mean[0]);
+  if (below < 1 || way < GRAINS_OWN) return TL_OK;
+  return tl_fail(
+      TL_EINPUT,
+      "--solid-from=%d would leave out the grains: phase %d lies at their grey (%.4g) and "
+      "phase %d holds the few bright minerals; give --solid-from=%d, or one phase more",
+      solid_from, below + 1, m->mean[below], below + 2, solid_from - 1);
+}
+
 static TlStatus find_split(const Job *job, TlBinarizeResult *result) {
   const TlBinarizeOptions *o = job->o;
   bool hmrf = o->method == TL_BINARIZE_HMRF_EM;
@@ -206,7 +259,10 @@ static TlStatus find_split(const Job *job, TlBinarizeResult *result) {
   if (!hmrf || o->phases <= 2) return TL_OK;
   double weights[TL_MIXTURE_MOST] = {o->hmrf.void_weight, 1, 1, 1};
   TL_TRY(tl_mixture_fit(&job->flat, o->phases, weights, MIXTURE_FLOOR, INFINITY, &result->mixture));
-  result->border = result->mixture.border[(o->solid_from > 2 ? o->solid_from : 2) - 2];
+  int solid_from = o->solid_from > 2 ? o->solid_from : 2;
+  TL_TRY(check_phases(&job->flat, &result->mixture));
+  TL_TRY(check_solid(&result->mixture, solid_from, &result->split));
+  result->border = result->mixture.border[solid_from - 2];
   return TL_OK;
 }
 
@@ -283,6 +339,38 @@ static TlStatus fill_mask(Job *job, TlVolume *mask, TlBinarizeResult *result) {
   return warn_of_hidden(job, result);
 }
 
+/* ---- a third phase between void and grain ---- */
+
+/* Greys of void and grain: the levels that the random field ends with, or the medians of the cores
+ * of a mask made by a threshold. */
+static TlStatus find_levels(const Job *job, const TlVolume *mask, const TlBinarizeResult *result,
+                            double level[2]) {
+  for (int k = 0; k < 2; k++) level[k] = result->hmrf.mean[k];
+  if (job->o->method == TL_BINARIZE_HMRF_EM) return TL_OK;
+  TlLevels levels;
+  TL_TRY(tl_levels_find(job->grey, job->roi, job->slab, mask, &job->raw, &levels));
+  for (int k = 0; k < 2; k++) level[k] = levels.level[k];
+  tl_levels_free(&levels);
+  return TL_OK;
+}
+
+static TlStatus look_between(const Job *job, const TlVolume *mask, TlBinarizeResult *result) {
+  double level[2];
+  if (job->o->phases > 2) return TL_OK;
+  TL_TRY(find_levels(job, mask, result, level));
+  TL_TRY(tl_third_phase(job->grey, job->roi, level, &result->third));
+  if (!result->third.found) return TL_OK;
+  double gap = level[1] - level[0], up_to = 0.5 * (1 + result->third.place) + THIRD_MARGIN;
+  result->third_grey = level[0] + result->third.place * gap;
+  double used =
+      job->o->method == TL_BINARIZE_HMRF_EM ? 0.5 * (level[0] + level[1]) : result->split.threshold;
+  double t = level[0] + fmin(up_to, 1) * gap, *p = result->porosity_range;
+  result->threshold_range[1] = fmax(result->threshold_range[1], t);
+  p[1] = fmin(1, fmax(p[1], result->porosity + tl_histogram_below(&job->raw, t) -
+                                tl_histogram_below(&job->raw, used)));
+  return TL_OK;
+}
+
 /* Thresholds in greys as they are worked on (negated for dark grains). */
 static void find_range(const Job *job, TlBinarizeResult *result) {
   bool hmrf = job->o->method == TL_BINARIZE_HMRF_EM;
@@ -310,6 +398,7 @@ static TlStatus classify(Job *job, TlVolume *mask, TlBinarizeResult *result) {
   for (int a = 0; a < 3; a++) mask->voxel_m[a] = job->grey->voxel_m[a];
   TlStatus status = fill_mask(job, mask, result);
   if (status == TL_OK) find_range(job, result);
+  if (status == TL_OK) status = look_between(job, mask, result);
   if (status != TL_OK) tl_volume_free(mask);
   return status;
 }
@@ -318,6 +407,7 @@ static TlStatus classify(Job *job, TlVolume *mask, TlBinarizeResult *result) {
 static void tell_negated(TlBinarizeResult *result) {
   result->split.threshold = -result->split.threshold;
   result->border = -result->border;
+  result->third_grey = -result->third_grey;
   double low = -result->threshold_range[1];
   result->threshold_range[1] = -result->threshold_range[0];
   result->threshold_range[0] = low;

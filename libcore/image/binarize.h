@@ -23,6 +23,7 @@
 #include "image/histogram.h"
 #include "image/hmrf.h"
 #include "image/mixture.h"
+#include "image/third_phase.h"
 
 #include <stdbool.h>
 
@@ -57,11 +58,15 @@ typedef struct TlBinarizeResult {
   /* Does what was taken for void hold two populations, and the grains little of the region? Then a
    * few very bright ones (opaque minerals) may hide all others; a warning says so. */
   bool hides_grains;
-  double porosity; /* void voxels over voxels of the region, of the final mask */
+  /* Of two phases: is there one between them that is counted to either? It widens the porosity's
+   * range: void up to 0.05 of the gap above half-way between it and grain. */
+  TlThirdPhase third;
+  double third_grey; /* about, of the input; 0 when there is none */
+  double porosity;   /* void voxels over voxels of the region, of the final mask */
   /* How far another threshold would move the porosity: the least and greatest of those of Otsu, of
    * k-means, half-way between the levels (HMRF-EM) and given by hand, and the porosity plus the
-   * share of the voxels between them and the one used. Of two phases; else both are the porosity.
-   */
+   * share of the voxels between them and the one used; with a third phase it reaches as far as
+   * above. Of two phases; else both are the porosity. */
   double threshold_range[2], porosity_range[2];
   int64_t region_voxels, grain_voxels;
   int64_t islands_removed, holes_filled; /* specks, counted as components */

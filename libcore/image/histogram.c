@@ -198,3 +198,27 @@ double tl_histogram_below(const TlHistogram *h, double grey) {
     sum += (double)h->count[i] * fmin(1, at - (double)i);
   return h->total > 0 ? sum / (double)h->total : 0;
 }
+
+/* from and to differ. */
+static void running_means(const double *from, int64_t n, int64_t half, double *to) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t low = i > half ? i - half : 0, high = i + half < n ? i + half : n - 1;
+    double sum = 0;
+    for (int64_t k = low; k <= high; k++) sum += from[k];
+    to[i] = sum / (double)(high - low + 1);
+  }
+}
+
+TlStatus tl_histogram_smoothed(const TlHistogram *h, int64_t bins, int64_t half, double **counts) {
+  double *once;
+  *counts = NULL;
+  TL_TRY(TL_NEW(once, (size_t)bins));
+  TlStatus status = TL_NEW(*counts, (size_t)bins);
+  if (status == TL_OK) {
+    for (int64_t i = 0; i < bins; i++) (*counts)[i] = (double)h->count[i];
+    running_means(*counts, bins, half, once);
+    running_means(once, bins, half, *counts);
+  }
+  tl_free(once);
+  return status;
+}

@@ -58,4 +58,9 @@ typedef struct TlShape {
 } TlShape;
 TlShape tl_histogram_shape(const TlHistogram *histogram);
 
+/* The counts of the first `bins` bins, smoothed twice by running means over 2 half + 1 of them
+ * (fewer at the ends). counts: new, the caller's. */
+TlStatus tl_histogram_smoothed(const TlHistogram *histogram, int64_t bins, int64_t half,
+                               double **counts);
+
 #endif

@@ -101,7 +101,7 @@ static TlStatus sweep(TlRelief *relief, const TlPeak *peaks, size_t count, const
   return TL_OK;
 }
 
-static TlStatus check_grains(const TlLabelOptions *o, const TlGrains *grains) {
+TlStatus tl_label_check_grains(const TlLabelOptions *o, const TlGrains *grains) {
   if (grains->count > 0) return TL_OK;
   return tl_fail(TL_EINPUT,
                  "no grain has %lld voxels or more (%u smaller ones were found); lower "
@@ -127,7 +127,6 @@ TlStatus tl_label_find_grains(TlRelief *relief, const TlLabelOptions *o, const d
     mark(relief, peaks, count, users ? NULL : &rule, marked);
     status = tl_grains_flood(relief, marked, users ? NULL : &rule, o->min_voxels, grains);
   }
-  if (status == TL_OK) status = check_grains(o, grains);
   tl_free(peaks);
   tl_free(marked);
   return status;

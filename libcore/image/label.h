@@ -24,8 +24,10 @@
  * makes two grains, else one where w > 0.3. Dips are taken over the contact's inner faces and greys
  * over core voxels (2 voxels from the void, whose blur darkens all); under 8 of them the grey says
  * nothing, and the shape's rule decides. With neck = 0 only the lowered d is left of this.
- * Markers then grow over the mask by watershed of -d (image/relief.h says in which order). Instead
- * the user's own markers can be given.
+ * Noise makes dips, too: where that of the grey stack itself is above half a dip, or where it
+ * cannot be known (image/label_dip.h), the grey is left out and the mask alone decides. Markers
+ * then grow over the mask by watershed of -d (image/relief.h says in which order). Instead the
+ * user's own markers can be given.
  *
  * Lengths are physical: with anisotropic voxels (voxel_m) d is the distance in space, in units of
  * the edge of the cube that has a voxel's volume, which is what 'voxel' means for sigma, h and
@@ -41,6 +43,8 @@
 #include "num/layers.h"
 #include "num/volume.h"
 
+#include <stdbool.h>
+
 typedef struct TlLabelOptions {
   double sigma;            /* smoothing of the distance map, voxels; 0: none */
   double h_voxels;         /* > 0 */
@@ -50,7 +54,7 @@ typedef struct TlLabelOptions {
   const TlLayers *markers; /* whole numbers, > 0 marks a grain; NULL: by the rule above. Borrowed */
   const TlLayers *grey;    /* denoised stack of the same size, grains bright; NULL: the mask alone.
                               Borrowed */
-  double dip;              /* > 0, parts of the contrast; with grey */
+  double dip;              /* parts of the contrast, with grey; 0: TL_DIP_LEAST, if noise allows */
   const double *sweep_h;   /* values of h_voxels to count grains for as well, or NULL */
   int sweep_count;
   uint32_t *sweep_grains; /* out, sweep_count */
@@ -65,6 +69,10 @@ typedef struct TlLabelResult {
   uint32_t border;        /* grains that touch the stack's or the region's border */
   double median_diameter; /* of the volume-equivalent spheres, voxels; whole grains only where
                              there are any */
+  bool grey_used;         /* did the grey have a say? With a grey stack: */
+  double dip, noise;      /* the unit of dips and the noise (image/label_dip.h), of the contrast */
+  int64_t cores;          /* voxels that the noise was taken from */
+  uint32_t mask_grains;   /* grains that the mask alone gives; with the user's markers 0 */
 } TlLabelResult;
 
 /* How a stack is cut so that labelling stays within `bytes` (0: no bound). */

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+/* TL_EINPUT with what to do when there are none. */
+TlStatus tl_label_check_grains(const TlLabelOptions *o, const TlGrains *grains);
 /* After the last slab. users: basins with the user's markers are the grains. */
 TlStatus tl_label_find_grains(TlRelief *relief, const TlLabelOptions *o, const double edge[3],
                               bool users, TlGrains *grains);

@@ -100,6 +100,24 @@ static TlStatus contacts_of_plane(Survey *s, int64_t z) {
   return z > 0 ? meet(s, s->below, s->plane, plane, 2) : TL_OK;
 }
 
+/* Each pair once, in order of labels: the first of equals is the same for any cut. Owner of *pair:
+ * the caller. */
+static TlStatus gather_pairs(Survey *s, TlSaddle **pair, size_t *count) {
+  *count = tl_saddles_count(s->contacts);
+  TL_TRY(TL_NEW(*pair, *count));
+  if (*count) memcpy(*pair, tl_saddles_all(s->contacts), *count * sizeof **pair);
+  tl_saddles_clear(s->contacts);
+  tl_saddles_merge(*pair, count);
+  return TL_OK;
+}
+
+static double area_of(const Survey *s, const TlSaddle *pair) {
+  const double *e = s->edge;
+  double x = pair->faces[0] * e[1] * e[2], y = pair->faces[1] * e[2] * e[0];
+  double z = pair->faces[2] * e[0] * e[1];
+  return sqrt(x * x + y * y + z * z);
+}
+
 static void note_contact(TlLabelQuality *q, double area, uint32_t other) {
   double over = sqrt(4 * area / M_PI) / q->diameter;
   q->neighbours++;
@@ -109,16 +127,11 @@ static void note_contact(TlLabelQuality *q, double area, uint32_t other) {
 }
 
 static TlStatus judge_contacts(Survey *s) {
-  size_t count = tl_saddles_count(s->contacts);
+  size_t count;
   TlSaddle *pair;
-  const double *e = s->edge;
-  TL_TRY(TL_NEW(pair, count));
-  if (count) memcpy(pair, tl_saddles_all(s->contacts), count * sizeof *pair);
-  tl_saddles_clear(s->contacts);
-  tl_saddles_merge(pair, &count); /* by label: the first of equals is the same for any cut */
+  TL_TRY(gather_pairs(s, &pair, &count));
   for (size_t i = 0; i < count; i++) {
-    double x = pair[i].faces[0] * e[1] * e[2], y = pair[i].faces[1] * e[2] * e[0];
-    double z = pair[i].faces[2] * e[0] * e[1], area = sqrt(x * x + y * y + z * z);
+    double area = area_of(s, &pair[i]);
     note_contact(&s->quality[pair[i].a], area, pair[i].b);
     note_contact(&s->quality[pair[i].b], area, pair[i].a);
   }
@@ -177,5 +190,80 @@ TlStatus tl_label_quality(const TlLayers *labels, const TlRoi *roi, uint32_t cou
   tl_saddles_free(s.contacts);
   if (status != TL_OK) tl_free(s.quality);
   *quality = status == TL_OK ? s.quality : NULL;
+  return status;
+}
+
+/* ---- contacts alone ---- */
+
+static TlStatus count_voxels(const Survey *s, const uint32_t *plane, int64_t *voxels) {
+  for (int64_t i = 0; i < s->nx * s->ny; i++) {
+    if (plane[i] > s->count)
+      return tl_fail(TL_EINPUT, "label %u, where there should be %u grains", plane[i], s->count);
+    voxels[plane[i]]++;
+  }
+  return TL_OK;
+}
+
+static TlStatus walk_planes(Survey *s, const TlLayers *labels, const TlRoi *roi, int64_t at_once,
+                            uint32_t *block, int64_t *voxels, uint8_t *border) {
+  int64_t area = s->nx * s->ny;
+  uint32_t *below = s->below;
+  for (int64_t z = 0; z < s->nz; z += at_once) {
+    int64_t end = z + at_once < s->nz ? z + at_once : s->nz;
+    TL_TRY(tl_layers_read(labels, z, end - z, block));
+    tl_label_flag_planes(&labels->head, roi, z, end, block, border);
+    for (int64_t k = z; k < end; k++) {
+      s->plane = block + (k - z) * area;
+      s->below = k > z ? s->plane - area : below;
+      TL_TRY(count_voxels(s, s->plane, voxels));
+      TL_TRY(contacts_of_plane(s, k));
+    }
+    memcpy(below, s->plane, (size_t)area * sizeof *below);
+  }
+  return TL_OK;
+}
+
+static TlStatus widest(Survey *s, const int64_t *voxels, const uint8_t *border, double *width) {
+  size_t count;
+  TlSaddle *pair;
+  TL_TRY(gather_pairs(s, &pair, &count));
+  for (size_t i = 0; i < count; i++) {
+    uint32_t a = pair[i].a, b = pair[i].b, smaller = voxels[a] < voxels[b] ? a : b;
+    if (border[smaller]) continue;
+    double section = M_PI * pow(0.75 * (double)voxels[smaller] / M_PI, 2.0 / 3);
+    double w = area_of(s, &pair[i]) / section;
+    width[a] = fmax(width[a], w);
+    width[b] = fmax(width[b], w);
+  }
+  tl_free(pair);
+  return TL_OK;
+}
+
+TlStatus tl_label_contacts(const TlLayers *labels, const TlRoi *roi, uint32_t count,
+                           int64_t at_once, uint8_t **border, double **width) {
+  const TlVolume *head = &labels->head;
+  TlLabelField field; /* for the edges only: one rule of units */
+  Survey s = {.nx = head->nx, .ny = head->ny, .nz = head->nz, .count = count};
+  uint32_t *block = NULL, *below = NULL;
+  int64_t *voxels = NULL;
+  *border = NULL;
+  *width = NULL;
+  tl_label_field_init(&field, head, 0);
+  for (int k = 0; k < 3; k++) s.edge[k] = field.edge[k];
+  TlStatus status = TL_NEW(*border, (size_t)count + 1);
+  if (status == TL_OK) status = TL_NEW(*width, (size_t)count + 1);
+  if (status == TL_OK) status = TL_NEW(voxels, (size_t)count + 1);
+  if (status == TL_OK) status = TL_NEW(block, (size_t)(s.nx * s.ny * at_once));
+  if (status == TL_OK) status = TL_NEW(below, (size_t)(s.nx * s.ny));
+  if (status == TL_OK) status = tl_saddles_open(&s.contacts);
+  s.below = below;
+  if (status == TL_OK) status = walk_planes(&s, labels, roi, at_once, block, voxels, *border);
+  if (status == TL_OK) status = widest(&s, voxels, *border, *width);
+  tl_saddles_free(s.contacts);
+  tl_free(block);
+  tl_free(below);
+  tl_free(voxels);
+  if (status != TL_OK) tl_free(*border);
+  if (status != TL_OK) tl_free(*width);
   return status;
 }

@@ -87,6 +87,7 @@ typedef struct Pass {
   uint32_t *ids, *markers; /* of a slab and AHEAD */
   uint8_t *border;
   TlProgress progress;
+  bool counts; /* grains are counted only: no ids are kept */
 } Pass;
 
 static bool many_slabs(const Pass *p) {
@@ -121,7 +122,7 @@ static TlStatus first_slab(Pass *p, int64_t begin, int64_t end) {
   tl_free(height);
   tl_free(clue);
   if (status != TL_OK || !many_slabs(p)) return status;
-  TL_TRY(scratch_put(&p->scratch, p->ids, (end - begin) * p->plane));
+  if (!p->counts) TL_TRY(scratch_put(&p->scratch, p->ids, (end - begin) * p->plane));
   memmove(p->ids, p->ids + (end - begin) * p->plane,
           (size_t)((known - end) * p->plane) * sizeof *p->ids);
   return TL_OK;
@@ -135,7 +136,7 @@ static TlStatus second_slab(Pass *p, int64_t begin, int64_t end, const TlLayerSi
   return tl_sink_append(labels, end - begin, p->ids);
 }
 
-static TlStatus passes(Pass *p, const TlLayerSink *labels) {
+static TlStatus first_pass(Pass *p) {
   int64_t nz = p->field.nz, step = p->plan->slab_planes;
   for (int64_t z = 0; z < nz; z += step) {
     int64_t end = z + step < nz ? z + step : nz;
@@ -144,8 +145,12 @@ static TlStatus passes(Pass *p, const TlLayerSink *labels) {
   }
   if (p->relief.ids == TL_RELIEF_FIRST_ID)
     return tl_fail(TL_EINPUT, "the mask is all void: there are no grains to tell apart");
-  TL_TRY(
-      tl_label_find_grains(&p->relief, p->options, p->field.edge, p->markers != NULL, &p->grains));
+  return tl_label_find_grains(&p->relief, p->options, p->field.edge, p->markers != NULL,
+                              &p->grains);
+}
+
+static TlStatus second_pass(Pass *p, const TlLayerSink *labels) {
+  int64_t nz = p->field.nz, step = p->plan->slab_planes;
   TL_TRY(TL_NEW(p->border, (size_t)p->grains.count + 1));
   if (many_slabs(p)) TL_TRY(scratch_rewind(&p->scratch));
   for (int64_t z = 0; z < nz; z += step) {
@@ -154,6 +159,43 @@ static TlStatus passes(Pass *p, const TlLayerSink *labels) {
     tl_progress(&p->progress, nz + end);
   }
   return TL_OK;
+}
+
+static TlStatus pass_open(Pass *p, const char *scratch) {
+  const TlLabelField *f = &p->field;
+  int64_t held = p->plan->slab_planes + AHEAD < f->nz ? p->plan->slab_planes + AHEAD : f->nz;
+  size_t count = (size_t)(held * p->plane);
+  TL_TRY(tl_relief_open(&p->relief, f->nx, f->ny, f->nz, f->edge));
+  if (many_slabs(p) && !p->counts) TL_TRY(scratch_open(&p->scratch, scratch));
+  TL_TRY(TL_NEW(p->ids, count));
+  return p->options->markers ? TL_NEW(p->markers, count) : TL_OK;
+}
+
+static void pass_close(Pass *p) {
+  tl_free(p->border);
+  tl_free(p->markers);
+  tl_free(p->ids);
+  scratch_close(&p->scratch);
+  tl_grains_free(&p->grains);
+  tl_relief_free(&p->relief);
+}
+
+/* What the mask alone would give. model: before it is opened. */
+static TlStatus count_by_mask(const Pass *model, uint32_t *count) {
+  TlLabelOptions options = *model->options;
+  Pass p = *model;
+  options.grey = NULL;
+  options.sweep_count = 0;
+  p.options = &options;
+  p.field.dips = (TlDips){0};
+  p.counts = true;
+  p.progress = tl_progress_start("counting grains by the mask alone", p.field.nz);
+  TlStatus status = pass_open(&p, NULL);
+  if (status == TL_OK) status = first_pass(&p);
+  *count = p.grains.count;
+  tl_progress_end(&p.progress);
+  pass_close(&p);
+  return status;
 }
 
 static TlStatus check_markers(const TlVolume *mask, const TlLayers *markers) {
@@ -169,31 +211,34 @@ TlStatus tl_label_layers(const TlLayers *mask, const TlRoi *roi, const TlLabelOp
                          TlLabelResult *result) {
   assert(o->h_voxels > 0 && o->h_relative >= 0 && o->neck >= 0);
   const TlVolume *head = &mask->head;
-  Pass p = {.options = o, .plan = plan, .plane = head->nx * head->ny};
+  TlLabelOptions options = *o;
+  Pass p = {.options = &options, .plan = plan, .plane = head->nx * head->ny};
+  uint32_t mask_grains = 0;
   *result = (TlLabelResult){0};
   TL_TRY(check_markers(head, o->markers));
   tl_label_field_init(&p.field, head, o->sigma);
   p.field.mask = mask;
   p.field.roi = roi;
   p.field.most_planes = plan->most_planes;
-  if (o->grey) TL_TRY(tl_dips_open(o->grey, mask, roi, p.field.edge, o->dip, &p.field.dips));
-  assert(!o->grey || o->dip > 0);
-  int64_t held = plan->slab_planes + AHEAD < head->nz ? plan->slab_planes + AHEAD : head->nz;
-  size_t count = (size_t)(held * p.plane);
+  TlDips dips = {0};
+  if (o->grey) TL_TRY(tl_dips_open(o->grey, mask, roi, p.field.edge, o->dip, &dips));
+  if (dips.usable && !o->markers) TL_TRY(count_by_mask(&p, &mask_grains));
+  if (dips.usable) p.field.dips = dips;
+  options.grey = p.field.dips.grey;
   p.progress = tl_progress_start("labelling", 2 * head->nz);
-  TlStatus status = tl_relief_open(&p.relief, head->nx, head->ny, head->nz, p.field.edge);
-  if (status == TL_OK && many_slabs(&p)) status = scratch_open(&p.scratch, scratch);
-  if (status == TL_OK) status = TL_NEW(p.ids, count);
-  if (status == TL_OK && o->markers) status = TL_NEW(p.markers, count);
-  if (status == TL_OK) status = passes(&p, labels);
+  TlStatus status = pass_open(&p, scratch);
+  if (status == TL_OK) status = first_pass(&p);
+  if (status == TL_OK) status = tl_label_check_grains(&options, &p.grains);
+  if (status == TL_OK) status = second_pass(&p, labels);
   if (status == TL_OK) status = tl_label_summarise(&p.grains, p.border, result);
   tl_progress_end(&p.progress);
-  tl_free(p.border);
-  tl_free(p.markers);
-  tl_free(p.ids);
-  scratch_close(&p.scratch);
-  tl_grains_free(&p.grains);
-  tl_relief_free(&p.relief);
+  pass_close(&p);
+  if (!o->grey) return status;
+  result->grey_used = dips.usable;
+  result->dip = dips.contrast > 0 ? dips.least / dips.contrast : 0;
+  result->noise = dips.noise;
+  result->cores = dips.cores;
+  result->mask_grains = dips.usable ? mask_grains : o->markers ? 0 : result->grains;
   return status;
 }
 
@@ -205,6 +250,9 @@ typedef struct Costs {
   int64_t wide;  /* bytes of each plane that is read */
   int64_t deep;  /* ... and those of each of the slab and ahead of it besides */
 } Costs;
+
+/* What image/label_dip.h reads for contrast and noise, before the slabs, is less than the least of
+ * any slab with its halo takes. */
 
 /* Bytes of hills and passes (0.04 seen with grains of 28 voxels, 0.004 with 60), and of a seam's
  * open portals with their passes (3 to 6 seen). What the last step makes of them comes when the

@@ -5,7 +5,9 @@
 #include <assert.h>
 #include <math.h>
 
-static const double SETTLED = 1e-10; /* of the energy a round */
+static const double SETTLED = 1e-10;     /* of the energy a round */
+static const int64_t PEAK_WINDOWS = 200; /* of all bins: counts are smoothed over one */
+static const double PEAK_HEIGHT = 0.02;  /* of the highest: peaks less clear do not count */
 
 static double level(const TlHistogram *h, int64_t bin, double most) {
   return fmin(h->low + h->width * (double)bin, most);
@@ -65,8 +67,56 @@ static void maximise(const TlHistogram *h, const Sums sums[TL_MIXTURE_MOST], dou
   }
 }
 
+/* Means at the most prominent peaks; false where there are fewer peaks than classes. A peak's
+ * prominence is its height above the higher of the two valleys between it and higher counts. */
+static bool start_at_peaks(const TlHistogram *h, const double *count, double most, double spread,
+                           TlMixture *m) {
+  double prominence[TL_MIXTURE_MOST] = {0}, highest = 0;
+  int64_t last = 0;
+  while (last + 1 < h->bins && h->low + h->width * (double)last < most) last++;
+  for (int64_t i = 0; i <= last; i++) {
+    double side[2] = {count[i], count[i]}, here;
+    highest = fmax(highest, count[i]);
+    if ((i > 0 && count[i - 1] >= count[i]) || (i < last && count[i + 1] > count[i])) continue;
+    for (int k = 0; k < 2; k++) {
+      int64_t step = k ? 1 : -1, j = i;
+      while (j >= 0 && j <= last && count[j] <= count[i]) {
+        side[k] = fmin(side[k], count[j]);
+        j += step;
+      }
+      if (j < 0 || j > last) side[k] = 0; /* nothing higher on this side */
+    }
+    here = count[i] - fmax(side[0], side[1]);
+    for (int l = 0; l < m->classes; l++) {
+      if (here <= prominence[l]) continue;
+      for (int k = m->classes - 1; k > l; k--) {
+        prominence[k] = prominence[k - 1];
+        m->mean[k] = m->mean[k - 1];
+      }
+      prominence[l] = here;
+      m->mean[l] = level(h, i, most);
+      break;
+    }
+  }
+  if (!(prominence[m->classes - 1] > PEAK_HEIGHT * highest)) return false;
+  for (int a = 0; a < m->classes; a++) /* weights are given by grey */
+    for (int b = a + 1; b < m->classes; b++)
+      if (m->mean[b] < m->mean[a]) {
+        double darker = m->mean[b];
+        m->mean[b] = m->mean[a], m->mean[a] = darker;
+      }
+  for (int l = 0; l < m->classes; l++) {
+    double nearest = INFINITY;
+    for (int k = 0; k < m->classes; k++)
+      if (k != l) nearest = fmin(nearest, fabs(m->mean[k] - m->mean[l]));
+    m->share[l] = 1.0 / m->classes;
+    m->sd[l] = sqrt(m->weight[l]) * fmax(nearest / 6, spread);
+  }
+  return true;
+}
+
 /* Means at even quantiles, moved by k-means. */
-static void start(const TlHistogram *h, double most, double spread, TlMixture *m) {
+static void start_at_quantiles(const TlHistogram *h, double most, double spread, TlMixture *m) {
   int64_t seen = 0;
   int k = 0;
   for (int64_t i = 0; i < h->bins; i++) {
@@ -125,6 +175,22 @@ static int64_t levels_of(const TlHistogram *h, double most) {
   return n;
 }
 
+static void descend(const TlHistogram *h, double most, double least_sd, TlMixture *m) {
+  Sums sums[TL_MIXTURE_MOST];
+  m->energy[0] = expect(h, m, most, sums);
+  while (m->rounds < TL_MIXTURE_ROUNDS) {
+    TlMixture before = *m;
+    maximise(h, sums, least_sd, m);
+    double now = expect(h, m, most, sums), last = before.energy[before.rounds];
+    if (!(now <= last)) { /* rounding, at rest */
+      *m = before;
+      return;
+    }
+    m->energy[++m->rounds] = now;
+    if (last - now <= SETTLED * fabs(now)) return;
+  }
+}
+
 TlStatus tl_mixture_fit(const TlHistogram *h, int classes, const double *weights, double floor,
                         double most, TlMixture *m) {
   assert(classes >= TL_MIXTURE_LEAST && classes <= TL_MIXTURE_MOST && floor > 0);
@@ -134,20 +200,16 @@ TlStatus tl_mixture_fit(const TlHistogram *h, int classes, const double *weights
     return tl_fail(TL_EINPUT, "the greys have fewer levels than the %d phases asked for", classes);
   double least_sd = floor * tl_histogram_split(h, h->low + h->width, most).sd[1];
   least_sd = fmax(least_sd, 0.3 * h->width);
-  start(h, most, least_sd, m);
-  Sums sums[TL_MIXTURE_MOST];
-  m->energy[0] = expect(h, m, most, sums);
-  while (m->rounds < TL_MIXTURE_ROUNDS) {
-    TlMixture before = *m;
-    maximise(h, sums, least_sd, m);
-    double now = expect(h, m, most, sums), last = before.energy[before.rounds];
-    if (!(now <= last)) { /* rounding, at rest */
-      *m = before;
-      break;
-    }
-    m->energy[++m->rounds] = now;
-    if (last - now <= SETTLED * fabs(now)) break;
+  TlMixture peaks = *m;
+  double *count;
+  start_at_quantiles(h, most, least_sd, m);
+  descend(h, most, least_sd, m);
+  TL_TRY(tl_histogram_smoothed(h, h->bins, h->bins / PEAK_WINDOWS / 2, &count));
+  if (start_at_peaks(h, count, most, least_sd, &peaks)) {
+    descend(h, most, least_sd, &peaks);
+    if (peaks.energy[peaks.rounds] < m->energy[m->rounds]) *m = peaks;
   }
+  tl_free(count);
   order(m);
   for (int l = 0; l + 1 < classes; l++) m->border[l] = border(m, l);
   return TL_OK;

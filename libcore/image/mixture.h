@@ -4,7 +4,9 @@
  * E (2.31): q_l ~ pi_l N(y; mu_l, S_l / w_l); M (2.33-2.35). With one weight a class the weights
  * cancel between 2.31 and 2.35 (S_l grows by w_l): they tell where the labels' borders lie, for the
  * labels (2.37-2.39) take S_l as it is. S_l is not let below (floor times the histogram's
- * spread)^2. The start is k-means from even quantiles; the free energy -F falls in each round. */
+ * spread)^2. The free energy -F falls in each round. There are two starts, k-means from even
+ * quantiles and the histogram's most prominent peaks (where there are as many as classes); what
+ * ends with the lower energy is taken. */
 #ifndef TL_IMAGE_MIXTURE_H
 #define TL_IMAGE_MIXTURE_H
 

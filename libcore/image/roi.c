@@ -8,11 +8,14 @@
  *   3. The radius is where the mean over the circle falls through L/2.
  *   4. The disc must hold specimen (90% of its columns) and leave none outside (5%); otherwise the
  *      whole stack is taken and said: a wrong guess may never swallow grains.
+ * Constant padding (image/roi_padding.h) is known for what it is. Where there is some and no disc
+ * fits, or a disc with padding in it, the region is all that is not padding.
  */
 #include "image/roi.h"
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "image/roi_padding.h"
 #include "image/select.h"
 
 #include <math.h>
@@ -22,6 +25,7 @@
 #include <string.h>
 
 enum { LEAST_SLICES = 8, MOST_PAIRS = 160, LEAST_WIDTH = 24 };
+static const double DISC_PADDING = 0.005; /* of its voxels */
 
 /* ---- step 1: the map of columns ---- */
 
@@ -255,22 +259,49 @@ static TlStatus find_disc(const float *map, int64_t nx, int64_t ny, float level,
   return status;
 }
 
-static TlStatus judge_map(const float *map, const TlVolume *v, TlRoi *roi) {
+/* quiet: all corners hold no specimen; a disc was looked for then. */
+static TlStatus judge_map(const float *map, const TlVolume *v, TlRoi *disc, bool *quiet,
+                          bool *found) {
   float level, corner[4];
   TL_TRY(percentile(map, v->nx * v->ny, 0.8, &level));
   TL_TRY(corner_medians(map, v->nx, v->ny, corner));
-  for (int c = 0; c < 4; c++)
-    if (!(corner[c] < level / 20)) return TL_OK;
+  *quiet = true;
+  for (int c = 0; c < 4; c++) *quiet = *quiet && corner[c] < level / 20;
+  return *quiet ? find_disc(map, v->nx, v->ny, level, disc, found) : TL_OK;
+}
+
+/* Is so much of the disc padding that it is no disc? */
+static bool has_padding(const TlRoi *disc, const TlVolume *v, const TlRoiPadding *padding) {
+  double inside = 0, in_padding = 0;
+  for (int64_t i = 0; i < tl_volume_count(v); i++) {
+    if (!tl_roi_inside(disc, i % v->nx, i / v->nx % v->ny, 0)) continue;
+    inside++;
+    in_padding += !(padding->inside[i >> 3] >> (i & 7) & 1);
+  }
+  return in_padding > DISC_PADDING * inside;
+}
+
+static TlStatus settle(const TlLayers *stack, const float *map, TlRoi *roi) {
+  const TlVolume *v = &stack->head;
   TlRoi disc = *roi;
-  bool found;
-  TL_TRY(find_disc(map, v->nx, v->ny, level, &disc, &found));
-  if (!found) {
-    tl_log_warn("the corners of the slices hold no specimen, but no disc fits it: the whole stack "
-                "is used; give --roi=cylinder:X,Y,R or a mask if that is wrong");
+  TlRoiPadding padding;
+  bool quiet = false, found = false;
+  TL_TRY(judge_map(map, v, &disc, &quiet, &found));
+  disc.kind = TL_ROI_CYLINDER;
+  TL_TRY(tl_roi_find_padding(stack, &padding));
+  if (padding.inside && !(found && !has_padding(&disc, v, &padding))) {
+    roi->kind = TL_ROI_MASK;
+    roi->bits = padding.inside; /* handed over */
+    roi->padding = padding.voxels;
+    roi->grey = padding.grey;
     return TL_OK;
   }
-  disc.kind = TL_ROI_CYLINDER;
-  *roi = disc;
+  tl_free(padding.inside);
+  if (found) *roi = disc;
+  if (quiet && !found)
+    tl_log_warn("the corners of the slices hold no specimen, but no disc fits it and they are not "
+                "constant padding: the whole stack is used; give --roi=cylinder:X,Y,R or a mask if "
+                "that is wrong");
   return TL_OK;
 }
 
@@ -289,7 +320,7 @@ static TlStatus find_roi(const TlLayers *stack, TlRoi *roi) {
   }
   float *map;
   TL_TRY(covariance_map(stack, &map));
-  TlStatus status = judge_map(map, v, roi);
+  TlStatus status = settle(stack, map, roi);
   tl_free(map);
   return status;
 }
@@ -392,6 +423,9 @@ void tl_roi_free(TlRoi *roi) {
 void tl_roi_describe(const TlRoi *roi, char *text, size_t size) {
   if (roi->kind == TL_ROI_ALL)
     snprintf(text, size, "whole stack");
+  else if (roi->kind == TL_ROI_MASK && roi->padding > 0)
+    snprintf(text, size, "all but %lld constant voxels of grey %g at the border",
+             (long long)roi->padding, roi->grey);
   else if (roi->kind == TL_ROI_MASK)
     snprintf(text, size, "mask stack");
   else

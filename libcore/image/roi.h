@@ -3,7 +3,8 @@
  * Scans are often a disc in a black or padded square, with a container's wall around the grains.
  * Every imaging stage works and estimates inside the region only; outside is 'not sample' (0).
  * --roi auto | none | cylinder:X,Y,R (voxels, axis along z) | FILE (a mask stack, > 0 inside).
- * auto: the cylinder the stack tells (talus-volume mask-cylinder), else looked for.
+ * auto: the cylinder the stack tells (talus-volume mask-cylinder), else a disc that is looked for,
+ * or what constant padding of any other shape leaves (image/roi_padding.h).
  */
 #ifndef TL_IMAGE_ROI_H
 #define TL_IMAGE_ROI_H
@@ -18,10 +19,14 @@ typedef struct TlRoi {
   uint8_t *bits;   /* kind MASK: bit i % 8 of byte i / 8 for voxel i, owned */
   int64_t nx, ny;  /* of the volume it belongs to */
   int64_t first_z; /* z of the layer asked for as 0: a slab's region (image/slabs.h) */
+  int64_t
+      padding; /* kind MASK: so many constant voxels were left out by `auto`; 0: a mask stack's */
+  double grey; /* their value */
 } TlRoi;
 
 /* text as above; FILE is not read here: *is_file is set and the caller opens the mask and calls
- * tl_roi_from_mask. "auto" looks at the stack (see roi.c for the rule): two layers at a time. */
+ * tl_roi_from_mask. "auto" looks at the stack (see roi.c for the rule): two layers at a time, and
+ * all of it where a corner is constant. */
 TlStatus tl_roi_parse(const char *text, const TlLayers *stack, TlRoi *roi, int *is_file);
 /* Memory: a bit a voxel and 16 layers of the mask. head: of the stack. */
 TlStatus tl_roi_from_mask(const TlLayers *mask, const TlVolume *head, TlRoi *roi);

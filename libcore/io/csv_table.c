@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,15 +94,25 @@ static TlStatus take(TlTable *t) {
   return take_rows(t, at, number);
 }
 
-TlStatus tl_table_read(const char *path, TlTable *t) {
+static TlStatus read_table(const char *path, bool grows, TlTable *t) {
   size_t size;
   *t = (TlTable){.path = tl_strdup(path)};
   TlStatus status = t->path ? tl_file_read(path, &t->text, &size) : TL_ENOMEM;
   if (status == TL_OK && strlen(t->text) != size)
     status = tl_fail(TL_EINPUT, "%s: holds a NUL byte: not a text file", path);
+  char *end = status == TL_OK && grows ? strrchr(t->text, '\n') : NULL;
+  if (end) end[1] = 0;
   if (status == TL_OK) status = take(t);
   if (status != TL_OK) tl_table_free(t);
   return status;
+}
+
+TlStatus tl_table_read(const char *path, TlTable *table) {
+  return read_table(path, false, table);
+}
+
+TlStatus tl_table_read_growing(const char *path, TlTable *table) {
+  return read_table(path, true, table);
 }
 
 /* ---- cells ---- */

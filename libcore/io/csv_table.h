@@ -24,6 +24,9 @@ typedef struct TlTable {
 /* TL_EINPUT: no header, a column without a name or named twice, a row of another length; the
  * message names the line. */
 TlStatus tl_table_read(const char *path, TlTable *table);
+/* The same of a table that a program still writes, or was killed over: a last line without a line
+ * end is not whole yet and left out. */
+TlStatus tl_table_read_growing(const char *path, TlTable *table);
 void tl_table_free(TlTable *table);
 
 /* Index of the column; -1: none. */

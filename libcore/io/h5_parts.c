@@ -1,17 +1,9 @@
 #include "io/h5_parts.h"
 
-#include "base/mem.h"
+#include "base/h5_read.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- the library's own words ---- */
-
-static herr_t keep_deepest(unsigned n, const H5E_error2_t *error, void *user) {
-  char *text = user;
-  if (n == 0 && error->desc) snprintf(text, 512, "%s", error->desc);
-  return 0;
-}
 
 /* A failed write comes with time, descriptor and addresses; what a reader wants is errno's text. */
 static void keep_reason(char *text) {
@@ -25,7 +17,7 @@ static void keep_reason(char *text) {
 
 TlStatus tl_h5_fails(TlStatus code, const char *name, const char *what) {
   char text[512] = "";
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_deepest, text);
+  tl_h5_words(text, sizeof text);
   keep_reason(text);
   return tl_fail(code, "%s: %s%s%s", name, what, text[0] ? ": " : "", text);
 }
@@ -42,22 +34,6 @@ TlH5Quiet tl_h5_quiet(void) {
 
 void tl_h5_loud(TlH5Quiet quiet) {
   H5Eset_auto2(H5E_DEFAULT, quiet.print, quiet.data);
-}
-
-TlStatus tl_h5_read_history(const char *path, hid_t file, char **history) {
-  if (H5Lexists(file, "/provenance", H5P_DEFAULT) <= 0) return TL_OK;
-  hid_t dataset = H5Dopen2(file, "/provenance", H5P_DEFAULT);
-  hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
-  TlStatus status = TL_OK;
-  /* A foreign file may use the name for something else; that is then left alone. */
-  if (type >= 0 && H5Tget_class(type) == H5T_STRING && !H5Tis_variable_str(type)) {
-    status = TL_NEW(*history, H5Tget_size(type) + 1);
-    if (status == TL_OK && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *history) < 0)
-      status = tl_h5_fails(TL_EINPUT, path, "its provenance cannot be read");
-  }
-  if (type >= 0) H5Tclose(type);
-  if (dataset >= 0) H5Dclose(dataset);
-  return status;
 }
 
 bool tl_h5_write_attribute(hid_t object, const char *name, hid_t file_type, hid_t type,

@@ -25,7 +25,5 @@ bool tl_h5_write_attribute(hid_t object, const char *name, hid_t file_type, hid_
                            hsize_t count, const void *values);
 /* /provenance: a dataset, not an attribute: those end at 64 KiB and histories grow. */
 bool tl_h5_write_history(hid_t file, const char *history);
-/* history: fresh memory, or left alone where there is none of ours. */
-TlStatus tl_h5_read_history(const char *path, hid_t file, char **history);
 
 #endif

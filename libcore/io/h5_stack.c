@@ -1,7 +1,9 @@
 #include "io/h5_stack.h"
 
+#include "base/h5_read.h"
 #include "base/mem.h"
 #include "io/h5_parts.h"
+#include "io/stack_sandbox.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -43,20 +45,19 @@ static bool integer_type(size_t size, H5T_sign_t sign, TlVoxelType *type) {
 
 /* h5py keeps booleans as an enumeration of one signed byte. */
 static bool voxel_type_of(hid_t dataset, TlVoxelType *type) {
-  hid_t t = H5Dget_type(dataset);
+  TL_H5_OWNED hid_t t = H5Dget_type(dataset);
   H5T_class_t class = H5Tget_class(t);
   size_t size = H5Tget_size(t);
   bool known = false;
   if (class == H5T_INTEGER) known = integer_type(size, H5Tget_sign(t), type);
-  if (class == H5T_FLOAT) {
-    known = size == 4;
+  if (class == H5T_FLOAT) { /* HDF5 turns halves and doubles into floats */
+    known = size == 2 || size == 4 || size == 8;
     *type = TL_F32;
   }
   if (class == H5T_ENUM) {
     known = size == 1;
     *type = TL_U8;
   }
-  H5Tclose(t);
   return known;
 }
 
@@ -70,14 +71,13 @@ typedef struct Search {
 static herr_t look(hid_t root, const char *name, const H5O_info_t *object, void *user) {
   Search *search = user;
   if (object->type != H5O_TYPE_DATASET) return 0;
-  hid_t dataset = H5Dopen2(root, name, H5P_DEFAULT), space = H5Dget_space(dataset);
-  if (H5Sget_simple_extent_ndims(space) == 3) {
+  TL_H5_OWNED hid_t dataset = H5Dopen2(root, name, H5P_DEFAULT);
+  TL_H5_OWNED hid_t space = dataset < 0 ? -1 : H5Dget_space(dataset);
+  if (space >= 0 && H5Sget_simple_extent_ndims(space) == 3) {
     size_t used = strlen(search->names);
     snprintf(search->names + used, sizeof search->names - used, "%s/%s", used ? ", " : "", name);
     if (search->found++ == 0) snprintf(search->first, sizeof search->first, "/%s", name);
   }
-  H5Sclose(space);
-  H5Dclose(dataset);
   return 0;
 }
 
@@ -95,38 +95,35 @@ static TlStatus find_dataset(const char *path, hid_t file, char name[512]) {
   return TL_OK;
 }
 
-/* ---- attributes and text ---- */
-
-static bool read_three(hid_t object, const char *name, double value[3]) {
-  if (H5Aexists(object, name) <= 0) return false;
-  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), space = H5Aget_space(attribute);
-  bool good = H5Sget_simple_extent_npoints(space) == 3 &&
-              H5Aread(attribute, H5T_NATIVE_DOUBLE, value) >= 0 &&
-              isfinite(value[0] + value[1] + value[2]);
-  H5Sclose(space);
-  H5Aclose(attribute);
-  return good;
-}
+/* ---- attributes ---- */
 
 static void read_size(hid_t object, double voxel_m[3]) {
   double um[3];
-  if (read_three(object, "element_size_um", um) && um[0] > 0 && um[1] > 0 && um[2] > 0)
+  if (tl_h5_numbers(object, "element_size_um", H5T_NATIVE_DOUBLE, 3, um) &&
+      isfinite(um[0] + um[1] + um[2]) && um[0] > 0 && um[1] > 0 && um[2] > 0)
     for (int k = 0; k < 3; k++) voxel_m[k] = um[2 - k] * 1e-6;
 }
 
 static void read_cylinder(hid_t dataset, double cylinder[3]) {
   double c[3];
-  if (read_three(dataset, "talus_cylinder", c) && c[2] > 0) memcpy(cylinder, c, sizeof c);
+  if (tl_h5_numbers(dataset, "talus_cylinder", H5T_NATIVE_DOUBLE, 3, c) &&
+      isfinite(c[0] + c[1] + c[2]) && c[2] > 0)
+    memcpy(cylinder, c, sizeof c);
 }
 
-/* ---- reading ---- */
+/* ---- reading, in the sandbox ---- */
+
+typedef struct Job {
+  TlStackJob stack;
+  const char *path; /* borrowed; NULL: nothing was opened */
+  hid_t file, dataset;
+} Job;
 
 static TlStatus read_shape(const char *path, const char *name, hid_t dataset, TlStackInfo *info) {
   hsize_t size[3] = {0, 0, 0};
-  hid_t space = H5Dget_space(dataset);
+  TL_H5_OWNED hid_t space = H5Dget_space(dataset);
   int axes = H5Sget_simple_extent_ndims(space);
   if (axes == 3) H5Sget_simple_extent_dims(space, size, NULL);
-  H5Sclose(space);
   if (axes != 3)
     return tl_fail(TL_EINPUT, "%s: %s has %d axes; a stack has three (z, y, x)", path, name, axes);
   if (size[0] == 0 || size[1] == 0 || size[2] == 0)
@@ -136,10 +133,52 @@ static TlStatus read_shape(const char *path, const char *name, hid_t dataset, Tl
                    "%s: %s: voxels of a type we do not read; store 8-, 16- or 32-bit integers or "
                    "32-bit floats",
                    path, name);
+  if (!tl_h5_believable(dataset))
+    return tl_fail(TL_EINPUT,
+                   "%s: %s tells of %llu x %llu x %llu voxels (z, y, x), more than the file can "
+                   "hold; it is damaged",
+                   path, name, (unsigned long long)size[0], (unsigned long long)size[1],
+                   (unsigned long long)size[2]);
   info->nz = (int64_t)size[0];
   info->ny = (int64_t)size[1];
   info->nx = (int64_t)size[2];
   return TL_OK;
+}
+
+/* As many layers as a chunk has, so that each is unpacked once, while they are no more than this.
+ */
+enum { MOST_AT_ONCE = 256 << 20 };
+
+static int64_t layers_at_once(hid_t dataset, const TlStackInfo *info) {
+  hsize_t chunk[3] = {DEEP, 0, 0};
+  TL_H5_OWNED hid_t plan = H5Dget_create_plist(dataset);
+  if (H5Pget_layout(plan) == H5D_CHUNKED) H5Pget_chunk(plan, 3, chunk);
+  int64_t layer = info->nx * info->ny * (int64_t)tl_voxel_size(info->type);
+  int64_t deep = chunk[0] > DEEP && chunk[0] < INT32_MAX ? (int64_t)chunk[0] : DEEP;
+  while (deep > 1 && deep > MOST_AT_ONCE / layer) deep /= 2;
+  return deep;
+}
+
+static TlStatus open_file(const char *path, void *of) {
+  Job *j = of;
+  char name[512];
+  TlStackInfo *info = &j->stack.info;
+  j->path = path;
+  j->dataset = -1;
+  j->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (j->file < 0) return tl_h5_fails(TL_EINPUT, path, "cannot be opened as HDF5");
+  if (j->stack.asked)
+    snprintf(name, sizeof name, "%s", j->stack.asked);
+  else
+    TL_TRY(find_dataset(path, j->file, name));
+  j->dataset = H5Dopen2(j->file, name, H5P_DEFAULT);
+  if (j->dataset < 0) return tl_fail(TL_EINPUT, "%s: holds no dataset %s", path, name);
+  TL_TRY(read_shape(path, name, j->dataset, info));
+  read_size(j->file, info->voxel_m);
+  read_size(j->dataset, info->voxel_m);
+  read_cylinder(j->dataset, info->cylinder);
+  j->stack.deep = layers_at_once(j->dataset, info);
+  return tl_context(tl_h5_long_text(j->file, "/provenance", &info->history), "%s", path);
 }
 
 typedef struct Slab {
@@ -152,81 +191,46 @@ typedef struct Slab {
 static bool move_slab(const Slab *s, void *in, const void *out) {
   hsize_t start[3] = {(hsize_t)s->z, 0, 0};
   hsize_t count[3] = {(hsize_t)s->count, (hsize_t)s->ny, (hsize_t)s->nx};
-  hid_t type = memory_type(s->type), space = H5Dget_space(s->dataset);
-  hid_t slab = H5Screate_simple(3, count, NULL);
-  bool moved = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
-               (out ? H5Dwrite(s->dataset, type, slab, space, H5P_DEFAULT, out)
-                    : H5Dread(s->dataset, type, slab, space, H5P_DEFAULT, in)) >= 0;
-  H5Sclose(slab);
-  H5Sclose(space);
-  return moved;
+  hid_t type = memory_type(s->type);
+  TL_H5_OWNED hid_t space = H5Dget_space(s->dataset), slab = H5Screate_simple(3, count, NULL);
+  return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+         (out ? H5Dwrite(s->dataset, type, slab, space, H5P_DEFAULT, out)
+              : H5Dread(s->dataset, type, slab, space, H5P_DEFAULT, in)) >= 0;
 }
 
-typedef struct Reader {
-  hid_t file, dataset;
-  char *path;
-  TlStackInfo info; /* without history */
-} Reader;
-
-static TlStatus open_dataset(Reader *r, const char *name, TlStackInfo *info) {
-  r->dataset = H5Dopen2(r->file, name, H5P_DEFAULT);
-  if (r->dataset < 0) return tl_fail(TL_EINPUT, "%s: holds no dataset %s", r->path, name);
-  TL_TRY(read_shape(r->path, name, r->dataset, info));
-  read_size(r->file, info->voxel_m);
-  read_size(r->dataset, info->voxel_m);
-  if (info->voxel_m[0] > 0) info->voxel_from = "element_size_um";
-  read_cylinder(r->dataset, info->cylinder);
-  return TL_OK;
+static TlStatus read_piece(const void *of, int64_t z, int64_t count, uint8_t *voxels) {
+  const Job *j = of;
+  const TlStackInfo *i = &j->stack.info;
+  Slab slab = {j->dataset, i->type, i->nx, i->ny, z, count};
+  if (move_slab(&slab, voxels, NULL)) return TL_OK;
+  return tl_h5_fails(TL_EINPUT, j->path, "its voxels cannot be read; the file is damaged");
 }
 
-static TlStatus open_file(Reader *r, const char *dataset, TlStackInfo *info) {
-  char name[512];
-  r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (r->file < 0) return tl_h5_fails(TL_EINPUT, r->path, "cannot be opened as HDF5");
-  if (dataset)
-    snprintf(name, sizeof name, "%s", dataset);
-  else
-    TL_TRY(find_dataset(r->path, r->file, name));
-  TL_TRY(open_dataset(r, name, info));
-  r->info = *info;
-  return tl_h5_read_history(r->path, r->file, &info->history);
+static TlStatus serve(TlSandbox *s, void *of) {
+  return tl_stack_job_serve(s, of, read_piece);
 }
 
-static TlStatus read_layers(void *self, int64_t z, int64_t count, void *voxels) {
-  const Reader *r = self;
-  Slab slab = {r->dataset, r->info.type, r->info.nx, r->info.ny, z, count};
-  TlH5Quiet quiet = tl_h5_quiet();
-  TlStatus status = TL_OK;
-  if (!move_slab(&slab, voxels, NULL))
-    status = tl_h5_fails(TL_EINPUT, r->path, "its voxels cannot be read; the file is damaged");
-  tl_h5_loud(quiet);
-  return status;
+static void release(void *of) {
+  Job *j = of;
+  if (j->path && j->dataset >= 0) H5Dclose(j->dataset);
+  if (j->path && j->file >= 0) H5Fclose(j->file);
+  tl_stack_job_release(&j->stack);
 }
 
-static void close_reader(void *self) {
-  Reader *r = self;
-  TlH5Quiet quiet = tl_h5_quiet();
-  if (r->dataset >= 0) H5Dclose(r->dataset);
-  if (r->file >= 0) H5Fclose(r->file);
-  tl_h5_loud(quiet);
-  tl_free(r->path);
-  tl_free(r);
-}
+static const TlSandboxReader stack_reader = {.name = "HDF5 stack",
+                                             .job_bytes = sizeof(Job),
+                                             .prepare = tl_h5_prepare,
+                                             .ask = tl_stack_job_ask,
+                                             .read = open_file,
+                                             .tell = tl_stack_job_tell,
+                                             .serve = serve,
+                                             .release = release};
+TL_SANDBOX_READER(stack_reader)
 
 TlStatus tl_h5_layers(const char *path, const char *dataset, TlStackInfo *info, TlLayers *layers) {
-  Reader *r;
-  *info = (TlStackInfo){0};
-  TL_TRY(TL_NEW(r, 1));
-  r->file = r->dataset = -1;
-  r->path = tl_strdup(path);
-  TlH5Quiet quiet = tl_h5_quiet();
-  TlStatus status = r->path ? open_file(r, dataset, info) : TL_ENOMEM;
-  tl_h5_loud(quiet);
-  *layers = (TlLayers){.self = r, .read = read_layers, .close = close_reader};
-  if (status == TL_OK) return TL_OK;
-  tl_stack_info_free(info);
-  tl_layers_close(layers);
-  return status;
+  TL_TRY(tl_stack_sandbox_layers(&stack_reader, path, dataset, 2 * MOST_AT_ONCE, info, layers));
+  if (info->voxel_m[0] > 0) info->voxel_from = "element_size_um";
+  return TL_OK;
 }
 
 /* ---- writing ---- */

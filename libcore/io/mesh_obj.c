@@ -15,8 +15,10 @@ static TlStatus read_vertex(const char *p, TlTriangles *mesh) {
   double x[3];
   for (int k = 0; k < 3; k++) {
     char *end;
-    x[k] = strtod(p, &end);
-    if (end == p) return tl_fail(TL_EINPUT, "three coordinates wanted");
+    p = skip_blanks(p);
+    bool more = *p != '\n' && *p != '\r'; /* strtod would go on to the next line */
+    x[k] = more ? strtod(p, &end) : 0;
+    if (!more || end == p) return tl_fail(TL_EINPUT, "three coordinates wanted");
     p = end;
   }
   return tl_triangles_add_vertex(mesh, tl_vec3(x[0], x[1], x[2]));

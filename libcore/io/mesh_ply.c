@@ -168,11 +168,16 @@ static TlStatus read_list(Ply *ply, const Element *e, int64_t i, const Property 
   double count, value;
   int64_t first = 0, last = 0;
   if (!read_value(ply, p->count_type, &count)) return cut_short(e, i);
+  if (!(count >= 0 && count <= (double)(ply->end - ply->at)))
+    return tl_fail(TL_EINPUT, "%s %lld tells of a list of %g values; the file is damaged", e->name,
+                   (long long)i + 1, count);
   if (p->use == 3 && count < 3)
     return tl_fail(TL_EINPUT, "face %lld has %g corners", (long long)i + 1, count);
   for (int64_t k = 0; k < (int64_t)count; k++) {
     if (!read_value(ply, p->type, &value)) return cut_short(e, i);
     if (p->use != 3) continue;
+    if (!(value >= 0 && value <= UINT32_MAX))
+      return tl_fail(TL_EINPUT, "face %lld names vertex %g", (long long)i + 1, value);
     int64_t v = (int64_t)value;
     if (k == 0) first = v;
     if (k >= 2) TL_TRY(tl_triangles_add(ply->mesh, first, last, v));
@@ -211,7 +216,13 @@ TlStatus tl_mesh_read_ply(const char *bytes, size_t size, TlTriangles *mesh) {
   Ply ply = {.at = bytes, .end = bytes + size, .mesh = mesh};
   TL_TRY(read_header(&ply));
   TL_TRY(check_uses(&ply));
-  for (int i = 0; i < ply.elements; i++)
-    for (int64_t k = 0; k < ply.element[i].count; k++) TL_TRY(read_item(&ply, &ply.element[i], k));
+  for (int i = 0; i < ply.elements; i++) {
+    const Element *e = &ply.element[i];
+    if (e->properties == 0) continue; /* takes no bytes, however many there are */
+    if (e->count > ply.end - ply.at)
+      return tl_fail(TL_EINPUT, "%lld of element %s cannot be in %lld bytes; the file is cut short",
+                     (long long)e->count, e->name, (long long)(ply.end - ply.at));
+    for (int64_t k = 0; k < e->count; k++) TL_TRY(read_item(&ply, e, k));
+  }
   return TL_OK;
 }

@@ -1,8 +1,8 @@
 #include "io/raster.h"
 
-#include "base/claims.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/sandbox.h"
 #include "io/raster_ascii.h"
 
 #include <cpl_conv.h>
@@ -48,7 +48,6 @@ static const char *const drivers[] = {"AAIGrid", "GTiff", "SRTMHGT", "GRASSASCII
 
 static TlStatus open_source(Source *s) {
   int64_t bytes;
-  TL_TRY(tl_claim_read(s->path));
   TL_TRY(tl_file_size(s->path, &bytes));
   if (bytes == 0) return tl_fail(TL_EINPUT, "%s: the file is empty", s->path);
   const char *const options[] = {"DATATYPE=Float64", NULL}; /* AAIGrid alone: else 7 digits */
@@ -268,62 +267,187 @@ static TlStatus take_row(const Source *s, const Window *w, int row, double *heig
   return TL_OK;
 }
 
-static TlStatus read_rows(const Source *s, const Window *w, TlRaster *raster) {
-  unsigned char *mask;
-  TL_TRY(TL_NEW(mask, (size_t)w->columns));
-  TlStatus status = TL_OK;
-  for (int r = 0; r < w->rows && status == TL_OK; r++) {
-    int row = w->row + r;
-    int64_t j = s->south_up ? r : w->rows - 1 - r;
-    double *heights = raster->height_m + j * raster->nx;
-    CPLErrorReset();
-    if (GDALRasterIO(s->band, GF_Read, w->column, row, w->columns, 1, heights, w->columns, 1,
-                     GDT_Float64, 0, 0) != CE_None ||
-        GDALRasterIO(s->mask, GF_Read, w->column, row, w->columns, 1, mask, w->columns, 1, GDT_Byte,
-                     0, 0) != CE_None)
-      status = tl_fail(TL_EINPUT,
-                       "%s: row %d of %d cannot be read; the file is cut short or "
-                       "damaged: %s",
-                       s->path, row + 1, s->rows, gdal_words());
-    else
-      status = take_row(s, w, row, heights, mask, &raster->no_data);
-  }
+static TlStatus read_row(const Source *s, const Window *w, int row, double *heights,
+                         unsigned char *mask, int64_t *no_data) {
+  CPLErrorReset();
+  if (GDALRasterIO(s->band, GF_Read, w->column, row, w->columns, 1, heights, w->columns, 1,
+                   GDT_Float64, 0, 0) == CE_None &&
+      GDALRasterIO(s->mask, GF_Read, w->column, row, w->columns, 1, mask, w->columns, 1, GDT_Byte,
+                   0, 0) == CE_None)
+    return take_row(s, w, row, heights, mask, no_data);
+  return tl_fail(TL_EINPUT, "%s: row %d of %d cannot be read; the file is cut short or damaged: %s",
+                 s->path, row + 1, s->rows, gdal_words());
+}
+
+/* ---- reading, in the sandbox: all that GDAL does with a foreign file ---- */
+
+typedef struct Job {
+  TlRasterOptions options; /* crs: see crs */
+  char *crs;               /* wanted, owned; NULL: the file's */
+  bool south_up;           /* the file's first row is the southern one */
+  TlRaster raster;
+  /* of the worker */
+  Source source;
+  Window window;
+} Job;
+
+static TlStatus ask(TlSandbox *s, void *of) {
+  Job *j = of;
+  TlRasterOptions *o = &j->options;
+  uint8_t flags[2] = {o->crop, o->metres};
+  double box[4] = {o->xmin, o->ymin, o->xmax, o->ymax};
+  TL_TRY(tl_sandbox_pass(s, flags, sizeof flags));
+  TL_TRY(tl_sandbox_pass(s, box, sizeof box));
+  TL_TRY(tl_sandbox_pass_text(s, &j->crs));
+  *o = (TlRasterOptions){.crop = flags[0],
+                         .metres = flags[1],
+                         .xmin = box[0],
+                         .ymin = box[1],
+                         .xmax = box[2],
+                         .ymax = box[3],
+                         .crs = j->crs};
+  return TL_OK;
+}
+
+static TlStatus read_head(const char *path, void *of) {
+  double g[6];
+  Job *j = of;
+  Source *s = &j->source;
+  Window *w = &j->window;
+  TlRaster *raster = &j->raster;
+  s->path = path;
+  CPLPushErrorHandler(CPLQuietErrorHandler);
+  TL_TRY(open_source(s));
+  TL_TRY(check_bands(s));
+  TL_TRY(check_transform(s, g));
+  TL_TRY(take_crs(s, &j->options, &raster->crs));
+  TL_TRY(find_window(s, &j->options, w));
+  j->south_up = s->south_up;
+  raster->nx = w->columns;
+  raster->ny = w->rows;
+  raster->cell_m = s->cell;
+  raster->east_m = s->west + (w->column + 0.5) * s->cell;
+  raster->north_m = s->south_up ? s->edge_y + (w->row + 0.5) * s->cell
+                                : s->edge_y - (w->row + w->rows - 0.5) * s->cell;
+  return TL_OK;
+}
+
+static TlStatus tell_head(TlSandbox *s, void *of) {
+  Job *j = of;
+  TlRaster *r = &j->raster;
+  uint8_t south_up = j->south_up;
+  TL_TRY(tl_sandbox_pass(s, &south_up, sizeof south_up));
+  j->south_up = south_up != 0;
+  TL_TRY(tl_sandbox_pass(s, &r->nx, sizeof r->nx));
+  TL_TRY(tl_sandbox_pass(s, &r->ny, sizeof r->ny));
+  TL_TRY(tl_sandbox_pass(s, &r->cell_m, sizeof r->cell_m));
+  TL_TRY(tl_sandbox_pass(s, &r->east_m, sizeof r->east_m));
+  TL_TRY(tl_sandbox_pass(s, &r->north_m, sizeof r->north_m));
+  return tl_sandbox_pass_text(s, &r->crs);
+}
+
+/* Requests: rows of the window, in the file's order. Each comes back with the number of its samples
+ * without height; before it, whether it could be read. */
+typedef struct Rows {
+  int32_t first, count;
+} Rows;
+
+static TlStatus serve_rows(TlSandbox *sandbox, void *of) {
+  Job *j = of;
+  const Window *w = &j->window;
+  double *heights = NULL;
+  unsigned char *mask = NULL;
+  TlStatus status = TL_NEW(heights, (size_t)w->columns);
+  if (status == TL_OK) status = TL_NEW(mask, (size_t)w->columns);
+  for (Rows r; status == TL_OK && tl_sandbox_next(sandbox, &r, sizeof r);)
+    for (int32_t i = 0; status == TL_OK && i < r.count; i++) {
+      int64_t no_data = 0;
+      status = read_row(&j->source, w, w->row + r.first + i, heights, mask, &no_data);
+      status = tl_sandbox_reply(sandbox, status);
+      if (status == TL_OK) status = tl_sandbox_pass(sandbox, &no_data, sizeof no_data);
+      if (status == TL_OK)
+        status = tl_sandbox_pass(sandbox, heights, (size_t)w->columns * sizeof *heights);
+    }
+  tl_free(heights);
   tl_free(mask);
   return status;
 }
 
-static TlStatus read_source(Source *s, const TlRasterOptions *options, TlRaster *raster) {
-  double g[6];
-  Window w;
-  TL_TRY(open_source(s));
-  TL_TRY(check_bands(s));
-  TL_TRY(check_transform(s, g));
-  TL_TRY(take_crs(s, options, &raster->crs));
-  TL_TRY(find_window(s, options, &w));
-  raster->nx = w.columns;
-  raster->ny = w.rows;
-  raster->cell_m = s->cell;
-  raster->east_m = s->west + (w.column + 0.5) * s->cell;
-  raster->north_m = s->south_up ? s->edge_y + (w.row + 0.5) * s->cell
-                                : s->edge_y - (w.row + w.rows - 0.5) * s->cell;
-  TL_TRY(TL_NEW(raster->height_m, (size_t)raster->nx * (size_t)raster->ny));
-  TL_TRY(read_rows(s, &w, raster));
-  if (raster->no_data == raster->nx * raster->ny)
-    return tl_fail(TL_EINPUT, "%s: all %" PRId64 " samples%s are no-data", s->path, raster->no_data,
-                   options->crop ? " inside the crop" : "");
+static void release(void *of) {
+  Job *j = of;
+  if (j->source.set) GDALClose(j->source.set);
+  tl_free(j->crs);
+  tl_raster_free(&j->raster);
+}
+
+static void prepare(void) {
+  GDALAllRegister();
+}
+
+static const TlSandboxReader raster_reader = {.name = "raster",
+                                              .job_bytes = sizeof(Job),
+                                              .prepare = prepare,
+                                              .ask = ask,
+                                              .read = read_head,
+                                              .tell = tell_head,
+                                              .serve = serve_rows,
+                                              .release = release};
+TL_SANDBOX_READER(raster_reader)
+
+/* ---- reading, in the caller ---- */
+
+/* Before memory is asked for: the kernel would kill the tool without a word. */
+static TlStatus check_head(const char *path, const TlRaster *r) {
+  double bytes = (double)r->nx * (double)r->ny * (double)sizeof *r->height_m;
+  double memory = (double)tl_mem_machine_bytes();
+  if (r->nx < 2 || r->ny < 2 || r->nx > INT32_MAX || r->ny > INT32_MAX || !r->crs ||
+      !isfinite(r->cell_m + r->east_m + r->north_m) || !(r->cell_m > 0))
+    return tl_fail(TL_EINPUT, "%s: its size or place makes no raster; it is damaged", path);
+  if (memory <= 0 || bytes <= memory) return TL_OK;
+  return tl_fail(TL_ENOMEM,
+                 "%s: the heights of %" PRId64 " x %" PRId64
+                 " samples need %.1f GB, this machine has %.1f GB; read a part of it (--crop)",
+                 path, r->nx, r->ny, bytes / 1e9, memory / 1e9);
+}
+
+/* The rows of the file go north from its first, or south. */
+static TlStatus take_rows(TlSandbox *sandbox, bool south_up, TlRaster *raster) {
+  enum { AT_ONCE = 4 << 20 };
+  int64_t bytes = raster->nx * (int64_t)sizeof *raster->height_m;
+  int64_t most = bytes < AT_ONCE ? AT_ONCE / bytes : 1;
+  for (int64_t row = 0; row < raster->ny; row++) {
+    int64_t j = south_up ? row : raster->ny - 1 - row, left = raster->ny - row, no_data;
+    Rows rows = {(int32_t)row, (int32_t)(left < most ? left : most)};
+    if (row % most == 0)
+      TL_TRY(tl_sandbox_request(sandbox, &rows, sizeof rows, rows.count * bytes));
+    TL_TRY(tl_sandbox_answer(sandbox));
+    TL_TRY(tl_sandbox_take(sandbox, &no_data, sizeof no_data));
+    TL_TRY(tl_sandbox_take(sandbox, raster->height_m + j * raster->nx, (size_t)bytes));
+    raster->no_data += no_data;
+  }
   return TL_OK;
 }
 
 TlStatus tl_raster_read(TlRaster *raster, const char *path, const TlRasterOptions *options) {
-  const TlRasterOptions whole = {0};
-  Source source = {.path = path};
+  Job job = {.options = options ? *options : (TlRasterOptions){0}};
+  TlSandbox *sandbox = NULL;
+  TlRaster *r = &job.raster;
+  bool wants_crs = job.options.crs && job.options.crs[0];
   *raster = (TlRaster){0};
-  GDALAllRegister();
-  CPLPushErrorHandler(CPLQuietErrorHandler);
-  TlStatus status = read_source(&source, options ? options : &whole, raster);
-  if (source.set) GDALClose(source.set);
-  CPLPopErrorHandler();
-  if (status != TL_OK) tl_raster_free(raster);
+  if (wants_crs && !(job.crs = tl_strdup(job.options.crs))) return TL_ENOMEM;
+  TlStatus status = tl_sandbox_open(&sandbox, &raster_reader, path, 0, &job);
+  if (status == TL_OK) status = check_head(path, r);
+  if (status == TL_OK) status = TL_NEW(r->height_m, (size_t)r->nx * (size_t)r->ny);
+  if (status == TL_OK) status = take_rows(sandbox, job.south_up, r);
+  if (status == TL_OK && r->no_data == r->nx * r->ny)
+    status = tl_fail(TL_EINPUT, "%s: all %" PRId64 " samples%s are no-data", path, r->no_data,
+                     job.options.crop ? " inside the crop" : "");
+  tl_sandbox_close(&sandbox);
+  tl_free(job.crs);
+  if (status == TL_OK)
+    *raster = *r;
+  else
+    tl_raster_free(r);
   return status;
 }
 

@@ -11,8 +11,8 @@
  * contradictory unless options name the true CRS), units other than metres, rotated or non-square
  * cells, several bands, no data at all, heights that are surely undeclared no-data, text that is
  * not a number, files cut short (the row is named). GDAL never prints: its words come back in the
- * message. Rows are read one by one: memory is the heights and one row. Not for use from several
- * threads.
+ * message, and it decodes a file in a process of its own (base/sandbox.h). Rows are read one by
+ * one: memory is the heights and one row. Not for use from several threads.
  */
 #ifndef TL_IO_RASTER_H
 #define TL_IO_RASTER_H

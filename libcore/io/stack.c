@@ -9,9 +9,19 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+const char *tl_stack_stored_name(const TlStackInfo *info) {
+  static _Thread_local char text[4][24];
+  static _Thread_local int turn;
+  if (info->bits == 0) return tl_voxel_name(info->type);
+  turn = (turn + 1) % 4;
+  snprintf(text[turn], sizeof text[turn], "%d-bit%s", info->bits,
+           info->type == TL_F32 ? " float" : "");
+  return text[turn];
+}
 
 /* ---- length units ---- */
 
@@ -81,13 +91,12 @@ TlStatus tl_stack_parse_voxel_um(const char *text, double voxel_um[3]) {
 /* ---- reading ---- */
 
 /* The kernel would kill the tool without a word. */
-static TlStatus check_memory(const char *path, const TlVolume *head) {
-  double bytes =
-      (double)head->nx * (double)head->ny * (double)head->nz * (double)tl_voxel_size(head->type);
-  double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+TlStatus tl_stack_check_memory(const char *path, const TlStackInfo *i) {
+  double bytes = (double)i->nx * (double)i->ny * (double)i->nz * (double)tl_voxel_size(i->type);
+  double memory = (double)tl_mem_machine_bytes();
   if (memory <= 0 || bytes <= memory) return TL_OK;
   return tl_fail(TL_ENOMEM, "%s: %lld x %lld x %lld voxels need %.1f GB, this machine has %.1f GB",
-                 path, (long long)head->nx, (long long)head->ny, (long long)head->nz, bytes / 1e9,
+                 path, (long long)i->nx, (long long)i->ny, (long long)i->nz, bytes / 1e9,
                  memory / 1e9);
 }
 
@@ -109,7 +118,8 @@ static TlStatus read_all(const TlLayers *layers, TlVolume *volume) {
 
 static TlStatus read_opened(const char *path, TlLayers *layers, TlVolume *volume) {
   TlVolume *head = &layers->head;
-  TL_TRY(check_memory(path, head));
+  TL_TRY(tl_stack_check_memory(
+      path, &(TlStackInfo){.nx = head->nx, .ny = head->ny, .nz = head->nz, .type = head->type}));
   TL_TRY(tl_context(tl_volume_like(volume, head, head->type), "%s", path));
   volume->history = head->history;
   head->history = NULL; /* handed over */
@@ -240,4 +250,8 @@ TlStatus tl_stack_write(const char *path, const TlVolume *volume, const TlProven
   TlLayerSink sink;
   TL_TRY(tl_stack_begin(path, volume, provenance, overwrite, &sink));
   return tl_sink_end(&sink, append_all(&sink, volume));
+}
+
+size_t tl_stack_stored_size(const TlStackInfo *info) {
+  return info->bits == 64 ? 8 : tl_voxel_size(info->type);
 }

@@ -2,7 +2,7 @@
  *
  * Formats by what is there: multi-page TIFF / BigTIFF, a folder of slices, a glob or a template
  * like s_%04d.tif (natural order), .h5 (layout in docs/formats.md; FILE.h5:/name picks a dataset of
- * a foreign file), .mhd/.mha/.nrrd/.nhdr (ITK; their spacing has no unit, so voxel_m stays 0). By
+ * a foreign file), .mhd/.mha/.nrrd/.nhdr (voxel_m where they say a unit, else 0). By
  * extension on output: .h5 (chunked, compressed, with provenance) or .tif (BigTIFF when near 4 GB).
  * Voxel size: voxel_um argument > OME > ImageJ > TIFF resolution > 0 (unknown).
  * Output is written to a temporary name and renamed when whole.
@@ -22,8 +22,8 @@ typedef struct TlStackOptions {
 } TlStackOptions;
 
 /* Open a stack to read it by layers (num/layers.h): sizes and types of all its parts are looked at,
- * no voxel yet. Records it as an input of the run (provenance may be NULL). MetaImage and NRRD are
- * read whole here. tl_layers_close ends it. */
+ * no voxel yet. Records it as an input of the run (provenance may be NULL). Compressed MetaImage
+ * and NRRD are read whole here. tl_layers_close ends it. */
 TlStatus tl_stack_open(const char *path, const TlStackOptions *options, TlProvenance *provenance,
                        TlLayers *layers);
 /* Begin a stack of head's size, type, voxel_m and history, to be written by layers; as

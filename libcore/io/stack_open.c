@@ -4,13 +4,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/h5_stack.h"
-#include "io/header_files.h"
+#include "io/itk_stack.h"
+#include "io/picture.h"
 #include "io/raw_stack.h"
 #include "io/stack.h"
 #include "io/stack_parts.h"
 #include "io/stack_slices.h"
-#include "io/tiff.h"
-#include "itk/itk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ void tl_stack_info_free(TlStackInfo *info) {
 
 /* ---- formats ---- */
 
-typedef enum Format { UNKNOWN, TIFF_FILE, HDF5_FILE, ITK_FILE } Format;
+typedef enum Format { UNKNOWN, PICTURE_FILE, HDF5_FILE, ITK_FILE } Format;
 
 /* HDF5 lets its signature start at 0, 512, 1024 ...: foreign files have a header in front. */
 static bool is_hdf5(FILE *file) {
@@ -37,32 +36,28 @@ static bool is_hdf5(FILE *file) {
   return false;
 }
 
-static bool is_tiff(const unsigned char *head) {
-  return memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0 ||
-         memcmp(head, "II+\0", 4) == 0 || memcmp(head, "MM\0+", 4) == 0;
-}
-
 static TlStatus sniff(const char *path, Format *format) {
-  unsigned char head[4] = {0};
+  unsigned char head[TL_PICTURE_HEAD] = {0};
   char extension[16];
   FILE *file = fopen(path, "rb");
   if (!file) return tl_fail_errno(path, "cannot open");
-  size_t got = fread(head, 1, 4, file);
+  size_t got = fread(head, 1, sizeof head, file);
   bool hdf5 = is_hdf5(file), failed = ferror(file);
   fclose(file);
   tl_path_extension(path, extension);
   if (failed) return tl_fail(TL_EIO, "%s: cannot read", path);
   if (got == 0) return tl_fail(TL_EINPUT, "%s: the file is empty", path);
-  *format = hdf5 ? HDF5_FILE : got == 4 && is_tiff(head) ? TIFF_FILE : UNKNOWN;
+  *format = hdf5 ? HDF5_FILE : tl_picture_by_content(head) >= 0 ? PICTURE_FILE : UNKNOWN;
   if (*format == UNKNOWN && (strcmp(extension, "mhd") == 0 || strcmp(extension, "mha") == 0 ||
                              strcmp(extension, "nrrd") == 0 || strcmp(extension, "nhdr") == 0))
     *format = ITK_FILE;
   if (*format != UNKNOWN) return TL_OK;
-  return tl_fail(TL_EINPUT,
-                 "%s: not a TIFF, HDF5, NRRD or MetaImage file; give one of these, a folder of "
-                 "TIFF slices or a pattern (raw voxels: say their size and type by --raw, or write "
-                 "a .mhd header for them)",
-                 path);
+  return tl_fail(
+      TL_EINPUT,
+      "%s: not a TIFF, PNG, HDF5, NRRD or MetaImage file; give one of these, a folder of "
+      "TIFF or PNG slices or a pattern (raw voxels: say their size and type by --raw, or write "
+      "a .mhd header for them)",
+      path);
 }
 
 /* file.h5:/group/data names a dataset of an HDF5 file. */
@@ -102,39 +97,6 @@ static void settle_size(const char *path, const double voxel_um[3], TlStackInfo 
                   head -> voxel_m[k] * 1e6, file[k] * 1e6, info -> voxel_from);
   }
   if (given) info->voxel_from = "the command line";
-}
-
-/* ---- MetaImage, NRRD: ITK reads them whole ---- */
-
-static TlStatus whole_layers(void *self, int64_t z, int64_t count, void *voxels) {
-  TlLayers memory;
-  tl_layers_of(self, &memory);
-  return tl_layers_read(&memory, z, count, voxels);
-}
-
-static void whole_close(void *self) {
-  tl_volume_free(self);
-  tl_free(self);
-}
-
-/* They have a spacing but no unit that tools agree on, so it is shown, not taken. */
-static TlStatus open_itk(const char *path, TlStackInfo *info, TlLayers *layers) {
-  TlVolume *v;
-  TL_TRY(TL_NEW(v, 1));
-  *layers = (TlLayers){.self = v, .read = whole_layers, .close = whole_close};
-  TlStatus status = tl_header_claim_files(path);
-  if (status == TL_OK) status = tl_itk_read(path, 1, v);
-  if (status != TL_OK) {
-    tl_layers_close(layers);
-    return status;
-  }
-  const double *m = v->voxel_m;
-  if (m[0] != 1 || m[1] != 1 || m[2] != 1)
-    tl_log_info("%s: spacing %.6g x %.6g x %.6g in a unit that the file does not say; give "
-                "--voxel-size-um",
-                path, m[0], m[1], m[2]);
-  *info = (TlStackInfo){.nx = v->nx, .ny = v->ny, .nz = v->nz, .type = v->type};
-  return TL_OK;
 }
 
 /* ---- slices: the list lives as long as its layers ---- */
@@ -180,9 +142,9 @@ static TlStatus open_format(const char *file, const char *dataset, const char *r
   TL_TRY(sniff(file, &format));
   if (dataset && format != HDF5_FILE)
     return tl_fail(TL_EINPUT, "%s: only an HDF5 file has datasets such as %s", file, dataset);
-  if (format == TIFF_FILE) return tl_tiff_layers(file, info, layers);
+  if (format == PICTURE_FILE) return tl_picture_layers(file, info, layers);
   if (format == HDF5_FILE) return tl_h5_layers(file, dataset, info, layers);
-  return open_itk(file, info, layers);
+  return tl_itk_layers(file, info, layers);
 }
 
 static TlStatus open_file(const char *path, const char *raw, TlProvenance *provenance,

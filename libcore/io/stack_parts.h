@@ -10,6 +10,8 @@
 typedef struct TlStackInfo {
   int64_t nx, ny, nz;
   TlVoxelType type;
+  int bits; /* of a voxel as it is stored, where type is wider or narrower: 1 to 4 (a byte each
+               here), 64 (a float here); 0: as type says */
   double voxel_m[3];      /* x, y, z; each may be unknown (0) by itself, as in plain TIFF */
   double cylinder[3];     /* as in TlVolume */
   const char *voxel_from; /* "OME", "ImageJ" ... for messages; static text, NULL when unknown */
@@ -17,6 +19,13 @@ typedef struct TlStackInfo {
 } TlStackInfo;
 
 void tl_stack_info_free(TlStackInfo *info);
+/* "u16", "1-bit": how the voxels are stored, for messages. Borrowed until the fourth call after. */
+const char *tl_stack_stored_name(const TlStackInfo *info);
+/* Bytes of a voxel in a file of plain voxels. */
+size_t tl_stack_stored_size(const TlStackInfo *info);
+
+/* TL_ENOMEM when the stack as a whole is larger than this machine's memory. */
+TlStatus tl_stack_check_memory(const char *path, const TlStackInfo *info);
 
 /* Metres of one length unit by its name ("um", "micron", "mm", "inch" ...; mu in any of the usual
  * encodings); 0 when the name is none of them. */

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "io/tiff.h"
+#include "io/picture.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -83,28 +83,38 @@ static TlStatus add(TlSliceList *list, char *path) {
   return status;
 }
 
-static bool is_tiff_name(const char *name) {
-  char extension[16];
-  tl_path_extension(name, extension);
-  return name[0] != '.' && (strcmp(extension, "tif") == 0 || strcmp(extension, "tiff") == 0);
-}
-
+/* Files of each kind of picture; the first kind that is there makes the stack. */
 static TlStatus find_in_folder(const char *path, TlSliceList *list) {
+  size_t files[TL_PICTURE_KINDS] = {0}, others = 0;
+  int kind = 0;
   DIR *folder = opendir(path);
   if (!folder) return tl_fail_errno(path, "cannot open the folder");
-  TlStatus status = TL_OK;
-  size_t others = 0;
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(folder));) {
-    if (is_tiff_name(entry->d_name))
-      status = add(list, tl_path_join(path, entry->d_name));
-    else if (entry->d_name[0] != '.')
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    int k = tl_picture_by_name(entry->d_name);
+    if (entry->d_name[0] == '.') continue;
+    if (k >= 0)
+      files[k]++;
+    else
       others++;
   }
+  while (kind + 1 < TL_PICTURE_KINDS && files[kind] == 0) kind++;
+  for (int k = kind + 1; k < TL_PICTURE_KINDS; k++)
+    if (files[k])
+      tl_log_warn(
+          "%s: holds %zu %s files and %zu %s files; the %s files are taken (the others: give "
+          "a pattern such as '%s/*.png')",
+          path, files[kind], tl_picture_kind(kind), files[k], tl_picture_kind(k),
+          tl_picture_kind(kind), path);
+  rewinddir(folder);
+  TlStatus status = TL_OK;
+  for (struct dirent *entry; status == TL_OK && (entry = readdir(folder));)
+    if (entry->d_name[0] != '.' && tl_picture_by_name(entry->d_name) == kind)
+      status = add(list, tl_path_join(path, entry->d_name));
   closedir(folder);
   if (status == TL_OK && list->count == 0)
-    return tl_fail(TL_EINPUT, "%s: the folder holds no .tif or .tiff files (%zu others)", path,
-                   others);
-  if (others) tl_log_debug("%s: %zu entries that are no TIFF are left aside", path, others);
+    return tl_fail(TL_EINPUT, "%s: the folder holds no .tif, .tiff or .png files (%zu others)",
+                   path, others);
+  if (others) tl_log_debug("%s: %zu entries that are no pictures are left aside", path, others);
   return status;
 }
 
@@ -239,12 +249,12 @@ static TlStatus check_slice(const TlSliceList *list, size_t i, const TlStackInfo
                    "stack must have one size",
                    path, (long long)slice->nx, (long long)slice->ny, base_name(list->paths[0]),
                    (long long)first->nx, (long long)first->ny);
-  if (slice->type != first->type)
+  if (slice->type != first->type || slice->bits != first->bits)
     return tl_fail(TL_EINPUT,
                    "%s: %s pixels, but %s has %s; all slices of a stack must have one "
                    "type",
-                   path, tl_voxel_name(slice->type), base_name(list->paths[0]),
-                   tl_voxel_name(first->type));
+                   path, tl_stack_stored_name(slice), base_name(list->paths[0]),
+                   tl_stack_stored_name(first));
   return TL_OK;
 }
 
@@ -253,27 +263,33 @@ typedef struct Reader {
   TlStackInfo info; /* without history */
 } Reader;
 
+/* The slice opened and like the first one; on failure nothing is open. */
+static TlStatus open_slice(const Reader *r, size_t i, TlStackInfo *slice, TlLayers *layers) {
+  TL_TRY(tl_picture_layers(r->list->paths[i], slice, layers));
+  TlStatus status = check_slice(r->list, i, r->info.nz ? &r->info : slice, slice);
+  tl_stack_info_free(slice); /* a slice's own history; the stack is made here */
+  if (status != TL_OK) tl_layers_close(layers);
+  return status;
+}
+
 static TlStatus check_slices(Reader *r) {
   for (size_t i = 0; i < r->list->count; i++) {
-    TlTiff *tiff;
-    TL_TRY(tl_tiff_open(r->list->paths[i], &tiff));
-    const TlStackInfo *slice = tl_tiff_info(tiff);
-    TlStatus status = check_slice(r->list, i, i == 0 ? slice : &r->info, slice);
-    if (i == 0) r->info = *slice;
-    tl_tiff_close(tiff);
-    TL_TRY(status);
+    TlStackInfo slice;
+    TlLayers layers;
+    TL_TRY(open_slice(r, i, &slice, &layers));
+    if (i == 0) r->info = slice;
+    tl_layers_close(&layers);
   }
-  r->info.history = NULL; /* a slice's own; the stack is made here */
   r->info.nz = (int64_t)r->list->count;
   return TL_OK;
 }
 
 static TlStatus read_slice(const Reader *r, size_t i, uint8_t *voxels) {
-  TlTiff *tiff;
-  TL_TRY(tl_tiff_open(r->list->paths[i], &tiff));
-  TlStatus status = check_slice(r->list, i, &r->info, tl_tiff_info(tiff)); /* may have changed */
-  if (status == TL_OK) status = tl_tiff_read(tiff, 0, 1, voxels);
-  tl_tiff_close(tiff);
+  TlStackInfo slice;
+  TlLayers layers;
+  TL_TRY(open_slice(r, i, &slice, &layers)); /* looked at again: it may have changed */
+  TlStatus status = tl_layers_read(&layers, 0, 1, voxels);
+  tl_layers_close(&layers);
   return status;
 }
 

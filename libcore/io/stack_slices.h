@@ -1,4 +1,5 @@
-/* A stack kept as one TIFF a slice: a folder, a glob, or a printf template such as s_%04d.tif. */
+/* A stack kept as one picture (io/picture.h) a slice: a folder, a glob, or a printf template such
+ * as s_%04d.tif. */
 #ifndef TL_IO_STACK_SLICES_H
 #define TL_IO_STACK_SLICES_H
 

@@ -27,6 +27,7 @@ struct TlTiff {
 typedef struct Page {
   uint32_t width, height;
   TlVoxelType type;
+  int bits; /* as in TlStackInfo: 1 or 64; 0: as type says */
   bool invert;
 } Page;
 
@@ -68,18 +69,22 @@ static TlStatus page_fails(const TlTiff *tiff, int64_t page, const char *what) {
 
 /* ---- the kind of a page ---- */
 
-static bool voxel_type_of(unsigned bits, unsigned format, TlVoxelType *type) {
+/* 1 bit becomes a byte, 0 or 1; 64-bit floats become 32-bit ones. */
+static bool voxel_type_of(unsigned bits, unsigned format, Page *kind) {
   static const struct {
     unsigned bits, format;
     TlVoxelType type;
-  } known[] = {{8, SAMPLEFORMAT_UINT, TL_U8},   {8, SAMPLEFORMAT_VOID, TL_U8},
-               {8, SAMPLEFORMAT_INT, TL_I8},    {16, SAMPLEFORMAT_UINT, TL_U16},
-               {16, SAMPLEFORMAT_VOID, TL_U16}, {16, SAMPLEFORMAT_INT, TL_I16},
-               {32, SAMPLEFORMAT_UINT, TL_U32}, {32, SAMPLEFORMAT_VOID, TL_U32},
-               {32, SAMPLEFORMAT_INT, TL_I32},  {32, SAMPLEFORMAT_IEEEFP, TL_F32}};
+  } known[] = {{1, SAMPLEFORMAT_UINT, TL_U8},    {1, SAMPLEFORMAT_VOID, TL_U8},
+               {8, SAMPLEFORMAT_UINT, TL_U8},    {8, SAMPLEFORMAT_VOID, TL_U8},
+               {8, SAMPLEFORMAT_INT, TL_I8},     {16, SAMPLEFORMAT_UINT, TL_U16},
+               {16, SAMPLEFORMAT_VOID, TL_U16},  {16, SAMPLEFORMAT_INT, TL_I16},
+               {32, SAMPLEFORMAT_UINT, TL_U32},  {32, SAMPLEFORMAT_VOID, TL_U32},
+               {32, SAMPLEFORMAT_INT, TL_I32},   {32, SAMPLEFORMAT_IEEEFP, TL_F32},
+               {64, SAMPLEFORMAT_IEEEFP, TL_F32}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     if (known[i].bits != bits || known[i].format != format) continue;
-    *type = known[i].type;
+    kind->type = known[i].type;
+    kind->bits = bits == 1 || bits == 64 ? (int)bits : 0;
     return true;
   }
   return false;
@@ -115,7 +120,7 @@ static TlStatus page_kind(TlTiff *tiff, int64_t page, Page *kind) {
   if (kind->width == 0 || kind->height == 0) return page_fails(tiff, page, "is empty");
   if (depth != 1) return page_fails(tiff, page, "is itself a volume (ImageDepth), not a slice");
   TL_TRY(check_colour(tiff, page, &photometric));
-  if (!voxel_type_of(bits, format, &kind->type))
+  if (!voxel_type_of(bits, format, kind))
     return tl_fail(TL_EINPUT,
                    "%s: page %lld: %u-bit %s pixels; save it as 8-, 16- or 32-bit integers or "
                    "32-bit float",
@@ -161,12 +166,13 @@ static TlStatus same_kind(const TlTiff *tiff, int64_t page, const Page *kind) {
                    "must have one size",
                    tiff->path, (long long)page, kind->width, kind->height, (long long)info->nx,
                    (long long)info->ny);
-  if (kind->type != info->type)
+  if (kind->type != info->type || kind->bits != info->bits)
     return tl_fail(TL_EINPUT,
                    "%s: page %lld has %s pixels, page 1 has %s; all slices of a stack "
                    "must have one type",
-                   tiff->path, (long long)page, tl_voxel_name(kind->type),
-                   tl_voxel_name(info->type));
+                   tiff->path, (long long)page,
+                   tl_stack_stored_name(&(TlStackInfo){.type = kind->type, .bits = kind->bits}),
+                   tl_stack_stored_name(info));
   return TL_OK;
 }
 
@@ -177,6 +183,7 @@ static TlStatus check_page(TlTiff *tiff, int64_t page) {
     tiff->info.nx = kind.width;
     tiff->info.ny = kind.height;
     tiff->info.type = kind.type;
+    tiff->info.bits = kind.bits;
   }
   TL_TRY(same_kind(tiff, page, &kind));
   return check_extents(tiff, page);
@@ -236,7 +243,7 @@ static TlStatus look_behind(TlTiff *tiff, const TlTiffMeta *meta) {
   uint16_t compression = COMPRESSION_NONE;
   TIFFGetFieldDefaulted(tiff->handle, TIFFTAG_COMPRESSION, &compression);
   if (!meta->imagej || tiff->info.nz != 1 || meta->images < 2) return TL_OK;
-  if (compression != COMPRESSION_NONE || TIFFIsTiled(tiff->handle)) {
+  if (compression != COMPRESSION_NONE || TIFFIsTiled(tiff->handle) || tiff->info.bits) {
     tl_log_warn("%s: the description promises %lld images, the file holds one", tiff->path,
                 (long long)meta->images);
     return TL_OK;
@@ -277,6 +284,8 @@ static TlStatus open_checked(const char *path, TlTiff *tiff) {
                    "%s: page 1 cannot be read; the file is empty, cut short or damaged%s%s", path,
                    tiff->said[0] ? ": " : "", tiff->said);
   TL_TRY(check_pages(tiff));
+  if (tiff->info.bits == 64)
+    tl_log_info("%s: 64-bit floats are read as 32-bit ones (7 digits)", path);
   return describe_stack(tiff);
 }
 
@@ -307,19 +316,57 @@ void tl_tiff_close(TlTiff *tiff) {
 
 /* ---- voxels ---- */
 
+/* Stored voxels that are wider or narrower than their type, one row. */
+static void widen(const TlStackInfo *info, const uint8_t *stored, int64_t count, uint8_t *voxels) {
+  for (int64_t i = 0; i < count && info->bits == 1; i++)
+    voxels[i] = (uint8_t)(stored[i >> 3] >> (7 - (i & 7)) & 1);
+  for (int64_t i = 0; i < count && info->bits == 64; i++) {
+    double value;
+    memcpy(&value, stored + 8 * i, 8);
+    float single = (float)value;
+    memcpy(voxels + 4 * i, &single, 4);
+  }
+}
+
+/* A piece (strip or tile) as the file has it: rows of stored_row bytes. Its first columns of each
+ * row go into voxels, whose rows lie row bytes apart. */
+static void place_piece(const TlStackInfo *info, const uint8_t *piece, int64_t stored_row,
+                        int64_t columns, int64_t rows, uint8_t *voxels, int64_t row) {
+  for (int64_t j = 0; j < rows; j++, piece += stored_row, voxels += row)
+    if (info->bits)
+      widen(info, piece, columns, voxels);
+    else
+      memcpy(voxels, piece, (size_t)columns * tl_voxel_size(info->type));
+}
+
+static int64_t stored_bytes(const TlStackInfo *info, int64_t columns) {
+  if (info->bits) return (columns * info->bits + 7) / 8;
+  return columns * (int64_t)tl_voxel_size(info->type);
+}
+
 static TlStatus read_strips(TlTiff *tiff, int64_t page, uint8_t *slice) {
   const TlStackInfo *info = &tiff->info;
-  int64_t row = info->nx * (int64_t)tl_voxel_size(info->type);
+  int64_t row = info->nx * (int64_t)tl_voxel_size(info->type),
+          stored = stored_bytes(info, info->nx);
   uint32_t rows = 0, strips = TIFFNumberOfStrips(tiff->handle);
+  uint8_t *strip = NULL; /* stays so where voxels are stored as they are held */
   TIFFGetFieldDefaulted(tiff->handle, TIFFTAG_ROWSPERSTRIP, &rows);
-  for (uint32_t i = 0; i < strips; i++) {
+  if (info->bits)
+    TL_TRY(tl_context(TL_NEW(strip, (size_t)(stored * (info->ny < rows ? info->ny : rows))),
+                      "%s: page %lld", tiff->path, (long long)page));
+  TlStatus status = TL_OK;
+  for (uint32_t i = 0; i < strips && status == TL_OK; i++) {
     int64_t first = (int64_t)i * rows, count = info->ny - first < rows ? info->ny - first : rows;
     if (count <= 0) break;
-    tmsize_t got =
-        TIFFReadEncodedStrip(tiff->handle, i, slice + first * row, (tmsize_t)(count * row));
-    if (got != (tmsize_t)(count * row)) return page_fails(tiff, page, "its data are damaged");
+    tmsize_t bytes = (tmsize_t)(count * stored);
+    uint8_t *to = slice + first * row;
+    if (TIFFReadEncodedStrip(tiff->handle, i, strip ? strip : to, bytes) != bytes)
+      status = page_fails(tiff, page, "its data are damaged");
+    else if (strip)
+      place_piece(info, strip, stored, info->nx, count, to, row);
   }
-  return TL_OK;
+  tl_free(strip);
+  return status;
 }
 
 static TlStatus read_tiles(TlTiff *tiff, int64_t page, uint8_t *slice) {
@@ -330,7 +377,8 @@ static TlStatus read_tiles(TlTiff *tiff, int64_t page, uint8_t *slice) {
   uint8_t *tile;
   TIFFGetField(tiff->handle, TIFFTAG_TILEWIDTH, &width);
   TIFFGetField(tiff->handle, TIFFTAG_TILELENGTH, &height);
-  if (width == 0 || height == 0 || bytes != (int64_t)width * height * size)
+  int64_t stored = stored_bytes(info, width);
+  if (width == 0 || height == 0 || bytes != stored * height)
     return page_fails(tiff, page, "has tiles of an impossible size");
   TL_TRY(tl_context(TL_NEW(tile, (size_t)bytes), "%s: page %lld", tiff->path, (long long)page));
   TlStatus status = TL_OK;
@@ -341,17 +389,17 @@ static TlStatus read_tiles(TlTiff *tiff, int64_t page, uint8_t *slice) {
         status = page_fails(tiff, page, "its data are damaged");
       int64_t columns = info->nx - x < width ? info->nx - x : width;
       int64_t rows = info->ny - y < height ? info->ny - y : height;
-      for (int64_t j = 0; j < rows; j++)
-        memcpy(slice + ((y + j) * info->nx + x) * size, tile + j * width * size,
-               (size_t)(columns * size));
+      place_piece(info, tile, stored, columns, rows, slice + (y * info->nx + x) * size,
+                  info->nx * size);
     }
   tl_free(tile);
   return status;
 }
 
-/* White is zero: all bits turned over, which is max - v unsigned and -1 - v signed. */
-static void invert(uint8_t *bytes, int64_t count) {
-  for (int64_t i = 0; i < count; i++) bytes[i] = (uint8_t)~bytes[i];
+/* White is zero: all stored bits turned over, which is max - v unsigned and -1 - v signed. */
+static void invert(const TlStackInfo *info, uint8_t *bytes, int64_t count) {
+  uint8_t turned = info->bits == 1 ? 1 : 0xFF;
+  for (int64_t i = 0; i < count; i++) bytes[i] ^= turned;
 }
 
 /* Its kind is looked at again, for the file may have changed. page: from 1 */
@@ -364,7 +412,7 @@ static TlStatus read_page(TlTiff *tiff, int64_t page, uint8_t *slice, int64_t sl
   TL_TRY(same_kind(tiff, page, &kind));
   TL_TRY(TIFFIsTiled(tiff->handle) ? read_tiles(tiff, page, slice)
                                    : read_strips(tiff, page, slice));
-  if (kind.invert) invert(slice, slice_bytes);
+  if (kind.invert) invert(&tiff->info, slice, slice_bytes);
   return TL_OK;
 }
 
@@ -388,7 +436,7 @@ static TlStatus read_raw(TlTiff *tiff, int64_t skip, uint8_t *voxels, int64_t by
   fclose(file);
   if (read && size > 1 && TIFFIsByteSwapped(tiff->handle))
     tl_swap_bytes(voxels, bytes / (int64_t)size, size);
-  if (read && kind.invert) invert(voxels, bytes);
+  if (read && kind.invert) invert(&tiff->info, voxels, bytes);
   return status;
 }
 

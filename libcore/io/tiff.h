@@ -1,10 +1,11 @@
 /* TIFF and BigTIFF stacks (libtiff behind this header and tiff_meta.h).
  *
  * Reads 8-, 16- and 32-bit unsigned, signed and 32-bit float pages in either byte order, strips or
- * tiles, any compression libtiff knows, one sample a pixel; ImageJ's large stacks that keep one
- * directory and raw pages after it. MINISWHITE integers come out inverted (bright = large). All
- * pages are looked at before a voxel is read: size, type, and that their data lie inside the file.
- * Pages are counted from 1 in messages. Values and voxel_m in the order x, y, z.
+ * tiles, any compression libtiff knows, one sample a pixel; 1-bit pages as u8 of 0 and 1, 64-bit
+ * float pages as f32; ImageJ's large stacks that keep one directory and raw pages after it.
+ * MINISWHITE integers come out inverted (bright = large). All pages are looked at before a voxel is
+ * read: size, type, and that their data lie inside the file. Pages are counted from 1 in messages.
+ * Values and voxel_m in the order x, y, z.
  */
 #ifndef TL_IO_TIFF_H
 #define TL_IO_TIFF_H

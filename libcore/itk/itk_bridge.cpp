@@ -180,6 +180,7 @@ bool voxel_type_of(itk::ImageIOBase::IOComponentType component, TlVoxelType *typ
     *type = TL_I32;
     return true;
   case itk::ImageIOBase::FLOAT:
+  case itk::ImageIOBase::DOUBLE: /* narrowed as it is read */
     *type = TL_F32;
     return true;
   default:
@@ -195,7 +196,7 @@ TlStatus check_header(const char *path, itk::ImageIOBase *io, TlVoxelType *type)
   if (!voxel_type_of(io->GetComponentType(), type))
     return tl_fail(TL_EINPUT,
                    "%s: voxels of type %s; store it as 8-, 16- or 32-bit integers or "
-                   "32-bit float",
+                   "as float",
                    path,
                    itk::ImageIOBase::GetComponentTypeAsString(io->GetComponentType()).c_str());
   unsigned axes = io->GetNumberOfDimensions();
@@ -216,7 +217,13 @@ TlStatus read_voxels(const char *path, itk::ImageIOBase *io, TlVolume *volume) {
     region.SetSize(k, io->GetDimensions(k));
   }
   io->SetIORegion(region);
-  io->Read(volume->data);
+  if (io->GetComponentType() == itk::ImageIOBase::DOUBLE) {
+    std::vector<double> wide(static_cast<size_t>(tl_volume_count(volume)));
+    io->Read(wide.data());
+    for (size_t i = 0; i < wide.size(); i++) volume->f32[i] = static_cast<float>(wide[i]);
+  } else {
+    io->Read(volume->data);
+  }
   std::string said = one_line(capture.said());
   if (said.empty()) return TL_OK;
   return tl_fail(TL_EINPUT, "%s: voxels cannot be read whole: %s", path, said.c_str());

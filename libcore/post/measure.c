@@ -1,6 +1,8 @@
 #include "post/measure.h"
 
 #include "base/mem.h"
+#include "shape/moving.h"
+#include "store/scene_depth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,9 +53,19 @@ static double rotational(const TlScene *scene, const TlAvatar *a, const TlBodyRo
          (i.x * w.x * w.x + i.y * w.y * w.y + i.z * w.z * w.z);
 }
 
-static TlStatus mass_centre(const TlScene *scene, const TlFrame *frame, double *mass,
-                            TlVec3 *centre) {
+/* Of a grain that was taken out of the run: those that were not are in the frame. */
+static TlStatus departed_mass(const TlScene *scene, const TlDeparture *d, double *mass) {
+  const TlAvatar *a;
+  TL_TRY(avatar_of(scene, &(TlBodyRow){.id = d->id, .avatar_id = d->avatar_id}, &a));
+  *mass = d->removed ? mass_of(scene, a, d->scale) : 0;
+  return TL_OK;
+}
+
+/* mass: of the frame's grains; centre: with those that are gone, where they left. */
+static TlStatus mass_centre(const TlScene *scene, const TlFrame *frame,
+                            const TlDepartures *departures, double *mass, TlVec3 *centre) {
   TlVec3 sum = {0, 0, 0};
+  double all;
   *mass = 0;
   for (int64_t i = 0; i < frame->count; i++) {
     const TlAvatar *a;
@@ -62,55 +74,122 @@ static TlStatus mass_centre(const TlScene *scene, const TlFrame *frame, double *
     sum = tl_axpy(sum, m, frame->rows[i].position_m);
     *mass += m;
   }
-  *centre = *mass > 0 ? tl_scale(1 / *mass, sum) : sum;
+  all = *mass;
+  int64_t gone = tl_departures_until(departures, frame->step);
+  for (int64_t i = 0; i < gone; i++) {
+    double m;
+    TL_TRY(departed_mass(scene, &departures->row[i], &m));
+    sum = tl_axpy(sum, m, departures->row[i].position_m);
+    all += m;
+  }
+  *centre = all > 0 ? tl_scale(1 / all, sum) : sum;
+  return TL_OK;
+}
+
+static const TlBodyRow *row_of(const TlFrame *frame, int64_t id) {
+  int64_t low = 0, high = frame->count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (frame->rows[middle].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < frame->count && frame->rows[low].id == id ? &frame->rows[low] : NULL;
+}
+
+TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, TlFrameMotion *motion) {
+  double g = tl_norm(gravity_of(scene)), mass = 0, moving = 0;
+  int64_t grains = 0;
+  *motion = (TlFrameMotion){0};
+  for (int64_t i = 0; i < frame->count; i++) {
+    const TlBodyRow *row = &frame->rows[i];
+    const TlAvatar *a;
+    if (row->flags & (TL_ROW_NO_GRAIN | TL_ROW_FROZEN)) continue;
+    TL_TRY(avatar_of(scene, row, &a));
+    double m = mass_of(scene, a, row->scale), diameter = row->scale * tl_avatar_diameter_m(a),
+           pace = tl_pace(row->velocity_m_s, row->spin_rad_s, diameter, g),
+           speed = tl_norm(row->velocity_m_s);
+    mass += m;
+    if (pace > tl_moving_pace) moving += m;
+    motion->largest_pace = fmax(motion->largest_pace, pace);
+    motion->mean_speed_m_s += speed;
+    motion->max_speed_m_s = fmax(motion->max_speed_m_s, speed);
+    grains++;
+  }
+  if (grains > 0) motion->mean_speed_m_s /= (double)grains;
+  if (mass > 0) motion->moving_share = moving / mass;
+  motion->at_rest = tl_at_rest(motion->moving_share, motion->largest_pace, tl_resting_share);
   return TL_OK;
 }
 
 static TlStatus energies(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
                          TlFrameMeasure *out) {
   TlVec3 g = gravity_of(scene);
-  double speeds = 0;
-  for (int64_t i = 0, f = 0; i < frame->count; i++) {
-    const TlBodyRow *row = &frame->rows[i];
+  for (int64_t i = 0; i < frame->count; i++) {
+    const TlBodyRow *row = &frame->rows[i], *start = row_of(first, row->id);
     const TlAvatar *a;
     TL_TRY(avatar_of(scene, row, &a));
-    double m = mass_of(scene, a, row->scale), v2 = tl_norm2(row->velocity_m_s);
-    out->translational_J += 0.5 * m * v2;
+    double m = mass_of(scene, a, row->scale);
+    out->translational_J += 0.5 * m * tl_norm2(row->velocity_m_s);
     out->rotational_J += rotational(scene, a, row);
-    while (f < first->count && first->rows[f].id < row->id) f++;
-    if (f < first->count && first->rows[f].id == row->id)
-      out->potential_J -= m * tl_dot(g, tl_sub(row->position_m, first->rows[f].position_m));
-    speeds += sqrt(v2);
-    out->max_speed_m_s = fmax(out->max_speed_m_s, sqrt(v2));
-    out->outside += row->flags & 1;
+    if (start) out->potential_J -= m * tl_dot(g, tl_sub(row->position_m, start->position_m));
     out->contacts_per_grain += row->contacts;
     out->without_contact += row->contacts == 0;
   }
-  if (frame->count) {
-    out->mean_speed_m_s = speeds / (double)frame->count;
-    out->contacts_per_grain /= (double)frame->count;
+  if (frame->count) out->contacts_per_grain /= (double)frame->count;
+  return TL_OK;
+}
+
+/* By departures.csv; a run without one has only flags of grains that were frozen outside. */
+static TlStatus count_gone(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
+                           const TlDepartures *departures, TlFrameMeasure *out) {
+  TlVec3 g = gravity_of(scene);
+  int64_t left = tl_departures_until(departures, frame->step);
+  for (int64_t i = 0; i < frame->count && !departures->there; i++)
+    out->outside += frame->rows[i].flags & TL_ROW_OUTSIDE;
+  for (int64_t i = 0; i < left; i++) {
+    const TlDeparture *d = &departures->row[i];
+    const TlBodyRow *start = row_of(first, d->id);
+    double m;
+    TL_TRY(departed_mass(scene, d, &m));
+    out->gone += d->removed;
+    out->outside += d->outside;
+    if (start && d->removed)
+      out->potential_J -= m * tl_dot(g, tl_sub(d->position_m, start->position_m));
   }
   return TL_OK;
 }
 
+typedef struct Extent {
+  TlVec3 start, e, across, front; /* front: place of the farthest grain */
+  double low, high, left, right;
+} Extent;
+
+static void extend(Extent *x, TlVec3 at) {
+  TlVec3 d = tl_sub(at, x->start);
+  double along = tl_dot(d, x->e), side = tl_dot(d, x->across);
+  if (along > x->high) x->front = at;
+  x->high = fmax(x->high, along);
+  x->low = fmin(x->low, along);
+  x->left = fmin(x->left, side);
+  x->right = fmax(x->right, side);
+}
+
 /* Extent of the grain centres along and across e, and the front grain's place. */
-static void extents(const TlFrame *frame, TlVec3 start, TlVec3 up, TlVec3 e, TlFrameMeasure *out,
-                    TlVec3 *front) {
-  TlVec3 across = tl_cross(up, e);
-  double left = INFINITY, right = -INFINITY;
-  out->front_m = -INFINITY;
-  out->tail_m = INFINITY;
-  for (int64_t i = 0; i < frame->count; i++) {
-    TlVec3 d = tl_sub(frame->rows[i].position_m, start);
-    double along = tl_dot(d, e), side = tl_dot(d, across);
-    if (along > out->front_m) *front = frame->rows[i].position_m;
-    out->front_m = fmax(out->front_m, along);
-    out->tail_m = fmin(out->tail_m, along);
-    left = fmin(left, side);
-    right = fmax(right, side);
-  }
-  out->width_m = right - left;
-  if (frame->count == 0) out->front_m = out->tail_m = out->width_m = NAN;
+static void extents(const TlFrame *frame, const TlDepartures *departures, TlVec3 start, TlVec3 up,
+                    TlVec3 e, TlFrameMeasure *out, TlVec3 *front) {
+  Extent x = {start, e, tl_cross(up, e), {0, 0, 0}, INFINITY, -INFINITY, INFINITY, -INFINITY};
+  int64_t gone = tl_departures_until(departures, frame->step);
+  for (int64_t i = 0; i < frame->count; i++) extend(&x, frame->rows[i].position_m);
+  for (int64_t i = 0; i < gone; i++)
+    if (departures->row[i].removed) extend(&x, departures->row[i].position_m);
+  out->front_m = out->tail_m = out->width_m = NAN;
+  if (x.low > x.high) return;
+  out->front_m = x.high;
+  out->tail_m = x.low;
+  out->width_m = x.right - x.left;
+  *front = x.front;
 }
 
 static TlVec3 highest(const TlFrame *frame, TlVec3 up) {
@@ -128,21 +207,24 @@ static double slope_deg(TlVec3 from, TlVec3 to, TlVec3 up) {
 }
 
 TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
-                          TlVec3 up, TlVec3 e, TlFrameMeasure *out) {
+                          const TlDepartures *departures, TlVec3 up, TlVec3 e,
+                          TlFrameMeasure *out) {
   *out = (TlFrameMeasure){
       .index = frame->index, .step = frame->step, .time_s = frame->time_s, .bodies = frame->count};
   double mass;
   TlVec3 start, front = {0, 0, 0};
-  TL_TRY(mass_centre(scene, first, &mass, &start));
-  TL_TRY(mass_centre(scene, frame, &out->mass_kg, &out->centre_m));
+  TL_TRY(mass_centre(scene, first, departures, &mass, &start));
+  TL_TRY(mass_centre(scene, frame, departures, &out->mass_kg, &out->centre_m));
+  TL_TRY(tl_measure_motion(scene, frame, &out->motion));
   TL_TRY(energies(scene, first, frame, out));
-  extents(frame, start, up, e, out, &front);
+  TL_TRY(count_gone(scene, first, frame, departures, out));
+  extents(frame, departures, start, up, e, out, &front);
   TlVec3 moved = tl_sub(out->centre_m, start);
   out->travel_m = tl_norm(horizontal(moved, up));
   out->drop_m = 0 - tl_dot(moved, up); /* no -0 in tables */
   out->travel_angle_deg = slope_deg(start, out->centre_m, up);
   out->fahrboeschung_deg =
-      frame->count && first->count ? slope_deg(highest(first, up), front, up) : NAN;
+      isfinite(out->front_m) && first->count ? slope_deg(highest(first, up), front, up) : NAN;
   return TL_OK;
 }
 
@@ -162,29 +244,17 @@ bool tl_measure_ground(const TlScene *scene, double x, double y, double *z) {
   return there;
 }
 
-/* How deep a point lies in terrain, planes or walls; <= 0: outside all. */
-static double depth_at(const TlScene *scene, const TlPlacement *place, TlVec3 p) {
-  double deepest = -INFINITY, phi;
-  if (scene->has_terrain && tl_terrain_phi(&scene->terrain, p, &phi, NULL) != TL_TERRAIN_OUTSIDE)
-    deepest = -phi;
-  for (int64_t i = 0; i < scene->plane_count; i++)
-    deepest = fmax(deepest, -tl_dot(tl_sub(p, scene->planes[i].point_m), scene->planes[i].normal));
-  for (int64_t i = 0; i < scene->part_count; i++)
-    deepest = fmax(deepest, -tl_part_phi(&scene->parts[i], &place[i], p));
-  return deepest;
-}
-
 TlStatus tl_measure_grain(const TlScene *scene, const TlPlacement *place, const TlBodyRow *row,
                           TlGrainMeasure *out) {
   const TlAvatar *a;
   TL_TRY(avatar_of(scene, row, &a));
   TlMat3 r = tl_quat_matrix(row->rotation);
-  double top = -INFINITY, deepest = 0, ground;
+  double top = -INFINITY, ground;
+  TlGrainDepth depth = tl_scene_grain_depth(scene, place, a, row);
   for (int32_t n = 0; n < a->node_count; n++) {
     TlVec3 node = tl_vec3(a->node_m[3 * n], a->node_m[3 * n + 1], a->node_m[3 * n + 2]);
     TlVec3 p = tl_axpy(row->position_m, row->scale, tl_mat_vec(r, node));
     top = fmax(top, p.z);
-    deepest = fmax(deepest, depth_at(scene, place, p));
   }
   bool below = tl_measure_ground(scene, row->position_m.x, row->position_m.y, &ground);
   *out = (TlGrainMeasure){.id = row->id,
@@ -193,7 +263,8 @@ TlStatus tl_measure_grain(const TlScene *scene, const TlPlacement *place, const 
                           .radius_m = 0.5 * row->scale * tl_avatar_diameter_m(a),
                           .speed_m_s = tl_norm(row->velocity_m_s),
                           .top_m = below ? top - ground : NAN,
-                          .penetration_m = deepest,
+                          .penetration_m = depth.depth_m,
+                          .judged = depth.judged,
                           .contacts = row->contacts,
                           .flags = row->flags};
   return TL_OK;
@@ -208,7 +279,10 @@ static TlStatus measure_placed(const TlScene *scene, const TlPlacement *place, c
     TlGrainMeasure *g = &m->grain[i];
     TL_TRY(tl_measure_grain(scene, place, &last->rows[i], g));
     double share = g->penetration_m / g->radius_m;
-    m->below_2_percent += share > 0.02;
+    if (g->flags & TL_ROW_FROZEN) continue; /* placed so, or left the terrain */
+    m->unjudged += !g->judged;
+    m->small += scene->has_terrain && 2 * g->radius_m < scene->terrain.cell_m;
+    m->below_2_percent += share > tl_deep_share;
     m->largest_penetration_m = fmax(m->largest_penetration_m, g->penetration_m);
     if (share <= m->largest_penetration_share) continue;
     m->largest_penetration_share = share;
@@ -233,8 +307,10 @@ static TlStatus travel_direction(const TlScene *scene, const TlFrame *first, con
                                  TlMeasure *m) {
   double mass;
   TlVec3 from, to;
-  TL_TRY(mass_centre(scene, first, &mass, &from));
-  TL_TRY(mass_centre(scene, last, &mass, &to));
+  const TlDepartures none = {.there = true};
+  TL_TRY(mass_centre(scene, first, &none, &mass, &from));
+  TL_TRY(mass_centre(scene, last, &none, &mass, &m->deposit_centre_m));
+  TL_TRY(mass_centre(scene, last, &m->departures, &mass, &to));
   m->up = up_of(scene);
   TlVec3 e = horizontal(tl_sub(to, from), m->up);
   if (!(tl_norm(e) > 0) || last->count == 0) e = horizontal(tl_vec3(1, 0, 0), m->up);
@@ -259,8 +335,8 @@ static TlStatus measure_frames(const char *folder, const TlScene *scene, const i
   for (int64_t i = 0; i < m->frame_count; i++) {
     TlFrame frame;
     TL_TRY(read_grains(folder, index[i], &frame));
-    TlStatus status =
-        tl_measure_frame(scene, first, &frame, m->up, m->travel_direction, &m->frame[i]);
+    TlStatus status = tl_measure_frame(scene, first, &frame, &m->departures, m->up,
+                                       m->travel_direction, &m->frame[i]);
     tl_frame_free(&frame);
     if (status != TL_OK) return tl_context(status, "%s: frame %lld", folder, (long long)index[i]);
   }
@@ -275,6 +351,8 @@ static TlStatus measure_all(const char *folder, const TlScene *scene,
   TL_TRY(measure_frames(folder, scene, index, first, m));
   TL_TRY(tl_context(measure_grains(scene, last, m), "%s", folder));
   TL_TRY(tl_measure_overlap(scene, last, m));
+  for (int64_t i = 0; i < first->count && !m->departures.there; i++)
+    m->lost += row_of(last, first->rows[i].id) == NULL;
   m->has_ground = scene->has_terrain || scene->plane_count > 0;
   m->has_solid = m->has_ground || scene->part_count > 0;
   if (!m->has_ground || last->count == 0) return TL_OK;
@@ -290,7 +368,11 @@ TlStatus tl_measure_run(const char *folder, const TlScene *scene, const TlMeasur
   TlStatus status = TL_OK;
   if (m->frame_count == 0)
     status = tl_fail(TL_EINPUT, "%s: holds no frames; was the study run?", folder);
-  if (status == TL_OK) status = read_grains(folder, index[0], &first);
+  if (status == TL_OK) status = tl_departures_read(folder, &m->departures);
+  for (int64_t i = 0; status == TL_OK && i < m->frame_count && first.count == 0; i++) {
+    tl_frame_free(&first); /* of poured grains the first frames may hold none */
+    status = read_grains(folder, index[i], &first);
+  }
   if (status == TL_OK) status = read_grains(folder, index[m->frame_count - 1], &last);
   if (status == TL_OK) status = measure_all(folder, scene, options, index, &first, &last, m);
   tl_frame_free(&first);
@@ -303,6 +385,7 @@ TlStatus tl_measure_run(const char *folder, const TlScene *scene, const TlMeasur
 void tl_measure_free(TlMeasure *m) {
   tl_free(m->frame);
   tl_free(m->grain);
+  tl_departures_free(&m->departures);
   tl_free(m->deposit.top_m);
   tl_free(m->deposit.ground_m);
   tl_free(m->deposit.solid_m);

@@ -10,21 +10,34 @@
 #ifndef TL_POST_MEASURE_H
 #define TL_POST_MEASURE_H
 
+#include "post/departures.h"
 #include "store/results.h"
 
-/* One frame. Lengths along e are relative to the mass centre of the first frame. */
+/* Of a frame's grains that can move (not frozen, of no net, on no ram). */
+typedef struct TlFrameMotion {
+  double mean_speed_m_s, max_speed_m_s; /* of their centres */
+  double moving_share;                  /* of their mass: what moves (shape/moving.h) */
+  double largest_pace;
+  bool at_rest; /* by both */
+} TlFrameMotion;
+
+/* One frame. Lengths along e are relative to the mass centre of the first frame. Grains that were
+ * taken out of the run before count where they left in the potential energy and in all lengths and
+ * angles; counts, mass, kinetic energy, speeds and contacts are of the grains that are there. */
 typedef struct TlFrameMeasure {
   int64_t index, step;
   double time_s;
-  int64_t bodies, outside;
+  int64_t bodies;
+  int64_t outside; /* left the terrain (or the cell) so far: taken out, or frozen where they left */
+  int64_t gone;    /* taken out of the run so far: those that left, and those that were dropped */
   double mass_kg;
+  TlFrameMotion motion;
   double translational_J, rotational_J;
-  double potential_J; /* -sum m g.(x - x of the first frame), bodies of both frames only */
-  TlVec3 centre_m;    /* mass centre */
-  double travel_m;    /* horizontal distance of the mass centre from its start */
-  double drop_m;      /* how far it came down */
+  double potential_J;              /* -sum m g.(x - x of the first frame), of grains that it has */
+  TlVec3 centre_m;                 /* mass centre */
+  double travel_m;                 /* horizontal distance of the mass centre from its start */
+  double drop_m;                   /* how far it came down */
   double front_m, tail_m, width_m; /* farthest and nearest grain centre along e, spread across */
-  double mean_speed_m_s, max_speed_m_s;
   double travel_angle_deg;  /* atan(drop/travel): the mean friction angle of the mass centre */
   double fahrboeschung_deg; /* highest grain of the first frame to the front grain */
   double contacts_per_grain;
@@ -37,8 +50,10 @@ typedef struct TlGrainMeasure {
   TlVec3 position_m;
   double radius_m; /* of the sphere of equal volume, scaled */
   double speed_m_s;
-  double top_m;         /* highest node above the ground below the centre; NaN: no ground there */
-  double penetration_m; /* deepest node below terrain or a plane; 0: none */
+  double top_m; /* highest node above the ground below the centre; NaN: no ground there */
+  double
+      penetration_m; /* deepest node below terrain, plane or wall (store/scene_depth.h); 0: none */
+  bool judged;       /* false: there is a terrain, and none of the nodes has ground below it */
   int32_t contacts, flags;
 } TlGrainMeasure;
 
@@ -66,9 +81,16 @@ typedef struct TlMeasure {
   int64_t grain_count;
   TlGrainMeasure *grain; /* last frame, by id, owned */
   TlVec3 travel_direction, up;
+  TlVec3 deposit_centre_m; /* mass centre of the grains of the last frame alone */
+  TlDepartures departures; /* owned */
+  int64_t lost;            /* grains of the first frame that are not in the last, while the run
+                              does not say where they left (no departures.csv) */
+  /* of grains that are not frozen */
   double largest_penetration_m, largest_penetration_share; /* share of the grain's radius_m */
-  int64_t deepest_id;                              /* the grain with the largest share; -1: none */
-  int64_t below_2_percent;                         /* grains deeper than 2% of their radius */
+  int64_t deepest_id;      /* the grain with the largest share; -1: none */
+  int64_t below_2_percent; /* grains deeper than 2% of their radius */
+  int64_t unjudged;        /* grains with no node over the terrain */
+  int64_t small;           /* grains smaller across than the terrain's cell */
   double largest_overlap_m, largest_overlap_share; /* of two grains; share of the smaller radius */
   int64_t overlapping_pairs;
   bool has_ground;   /* terrain or planes under the grains */
@@ -92,7 +114,8 @@ TlStatus tl_measure_write(const TlMeasure *measure, const char *folder, bool ove
 
 /* One frame against the first one. e: travel direction. */
 TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFrame *frame,
-                          TlVec3 up, TlVec3 e, TlFrameMeasure *out);
+                          const TlDepartures *departures, TlVec3 up, TlVec3 e, TlFrameMeasure *out);
+TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, TlFrameMotion *motion);
 /* place: of each of the scene's parts of walls (tl_scene_place). */
 TlStatus tl_measure_grain(const TlScene *scene, const TlPlacement *place, const TlBodyRow *row,
                           TlGrainMeasure *out);

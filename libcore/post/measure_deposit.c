@@ -136,7 +136,7 @@ static int by_distance(const void *one, const void *two) {
 
 static TlStatus spread(const TlScene *scene, const TlFrame *frame, const TlMeasure *m,
                        TlDeposit *d) {
-  TlVec3 centre = m->frame[m->frame_count - 1].centre_m;
+  TlVec3 centre = m->deposit_centre_m;
   Weighted *grain;
   double *top, total = 0, sum = 0;
   int64_t n = 0;
@@ -193,7 +193,7 @@ static double plane_slope_deg(const TlDeposit *d) {
  * toe. Height above the ground, so a heap on a gentle slope is not misread. A cone that explains
  * less than half of the variance is no heap, and gives no angle. */
 static void fit_cone(const TlMeasure *m, TlDeposit *d) {
-  TlVec3 centre = m->frame[m->frame_count - 1].centre_m;
+  TlVec3 centre = m->deposit_centre_m;
   double n = 0, r1 = 0, z1 = 0, rr = 0, rz = 0, zz = 0;
   for (int64_t c = 0; c < d->nx * d->ny; c++) {
     if (!covered(d, c)) continue;

@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "io/csv.h"
 
+#include <math.h>
+
 static TlStatus finish(TlCsv *csv, TlStatus status) {
   if (status == TL_OK) return tl_csv_commit(csv);
   tl_csv_abort(csv);
@@ -24,7 +26,8 @@ static TlStatus write_frames(const TlMeasure *m, const char *folder, bool overwr
                "frame,step,time_s,grains,outside,mass_kg,translational_energy_J,"
                "rotational_energy_J,potential_energy_J,total_energy_J,centre_x_m,centre_y_m,"
                "centre_z_m,travel_m,drop_m,front_m,tail_m,width_m,mean_speed_m_s,max_speed_m_s,"
-               "travel_angle_deg,fahrboeschung_deg,contacts_per_grain,grains_without_contact"));
+               "travel_angle_deg,fahrboeschung_deg,contacts_per_grain,grains_without_contact,gone,"
+               "moving_mass_share,largest_pace,at_rest"));
   TlStatus status = TL_OK;
   for (int64_t i = 0; i < m->frame_count && status == TL_OK; i++) {
     const TlFrameMeasure *f = &m->frame[i];
@@ -46,12 +49,16 @@ static TlStatus write_frames(const TlMeasure *m, const char *folder, bool overwr
                           f->front_m,
                           f->tail_m,
                           f->width_m,
-                          f->mean_speed_m_s,
-                          f->max_speed_m_s,
+                          f->motion.mean_speed_m_s,
+                          f->motion.max_speed_m_s,
                           f->travel_angle_deg,
                           f->fahrboeschung_deg,
                           f->contacts_per_grain,
-                          (double)f->without_contact};
+                          (double)f->without_contact,
+                          (double)f->gone,
+                          f->motion.moving_share,
+                          f->motion.largest_pace,
+                          f->motion.at_rest};
     status = tl_csv_row(&csv, row, sizeof row / sizeof *row);
   }
   return finish(&csv, status);
@@ -65,13 +72,11 @@ static TlStatus write_grains(const TlMeasure *m, const char *folder, bool overwr
   TlStatus status = TL_OK;
   for (int64_t i = 0; i < m->grain_count && status == TL_OK; i++) {
     const TlGrainMeasure *g = &m->grain[i];
-    const double row[] = {(double)g->id,    (double)g->avatar_id,
-                          g->position_m.x,  g->position_m.y,
-                          g->position_m.z,  g->radius_m,
-                          g->speed_m_s,     g->top_m,
-                          g->penetration_m, g->penetration_m / g->radius_m,
-                          g->contacts,      g->flags & 1,
-                          g->flags >> 1 & 1};
+    double depth = g->judged || g->penetration_m > 0 ? g->penetration_m : NAN;
+    const double row[] = {
+        (double)g->id, (double)g->avatar_id, g->position_m.x,  g->position_m.y, g->position_m.z,
+        g->radius_m,   g->speed_m_s,         g->top_m,         depth,           depth / g->radius_m,
+        g->contacts,   g->flags & 1,         g->flags >> 1 & 1};
     status = tl_csv_row(&csv, row, sizeof row / sizeof *row);
   }
   return finish(&csv, status);

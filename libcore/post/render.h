@@ -9,6 +9,7 @@
 #define TL_POST_RENDER_H
 
 #include "io/png_image.h"
+#include "post/departures.h"
 #include "post/render_camera.h"
 #include "post/render_chains.h"
 
@@ -28,6 +29,7 @@ typedef struct TlRenderOptions {
   double low, high;               /* of the colour map: m/s, m, m, deg, 1 or N */
   const double *value;            /* rotation, strain: of each row of the frame; NaN: grey */
   int64_t since;                  /* the frame they are counted from */
+  const TlDepartures *departures; /* of the run, for the caption; NULL: not known */
   const TlChainDrawing *chains;   /* NULL: grains; else in place of them, with colour FORCE */
   double chain_m;                 /* diameter of a tube at high */
   bool cut;                       /* what lies before a plane is left out */

@@ -1,6 +1,7 @@
 #include "post/render_caption.h"
 
 #include "post/ink.h"
+#include "post/measure.h"
 #include "post/render_colour.h"
 
 #include <math.h>
@@ -39,23 +40,35 @@ static void fitted_text(TlImage *image, double x, double y, double size, const c
   tl_ink_text(image, x, y, size, copy, ink);
 }
 
-/* What of the frame is drawn: "475 grains, grains x 45.75, section". */
+/* What of the frame is drawn: "475 grains, 3 gone, grains x 45.75, section, 38% of the mass moves,
+ * mean 3.0 m/s", or ", at rest (mean 0.002 m/s)". Grains that are just let go stand still, but not
+ * because they came to rest. */
 static void describe(const TlScene *scene, const TlFrame *frame, const TlRenderOptions *o,
-                     char line[160]) {
-  int64_t grains = 0;
+                     char line[256]) {
+  int64_t grains = 0, gone = 0;
+  TlFrameMotion motion;
   for (int64_t i = 0; i < frame->count; i++) grains += !(frame->rows[i].flags & TL_ROW_NO_GRAIN);
-  int used = snprintf(line, 160, "%lld grains", (long long)grains);
+  int64_t left = o->departures ? tl_departures_until(o->departures, frame->step) : 0;
+  for (int64_t i = 0; i < left; i++) gone += o->departures->row[i].removed;
+  int used = snprintf(line, 256, "%lld grains", (long long)grains);
+  if (gone > 0) used += snprintf(line + used, 256 - (size_t)used, ", %lld gone", (long long)gone);
   if (scene->grain_scale != 1 && scene->grain_scale > 0)
-    used += snprintf(line + used, 160 - (size_t)used, ", grains x %.6g", scene->grain_scale);
+    used += snprintf(line + used, 256 - (size_t)used, ", grains x %.6g", scene->grain_scale);
   if (o->chains)
-    used += snprintf(line + used, 160 - (size_t)used, ", %lld pairs, %lld chains",
+    used += snprintf(line + used, 256 - (size_t)used, ", %lld pairs, %lld chains",
                      (long long)o->chains->pairs, (long long)o->chains->chains);
-  if (o->cut) snprintf(line + used, 160 - (size_t)used, ", section");
+  if (o->cut) used += snprintf(line + used, 256 - (size_t)used, ", section");
+  if (frame->step == 0 || tl_measure_motion(scene, frame, &motion) != TL_OK) return;
+  if (motion.at_rest)
+    snprintf(line + used, 256 - (size_t)used, ", at rest (mean %.2g m/s)", motion.mean_speed_m_s);
+  else
+    snprintf(line + used, 256 - (size_t)used, ", %.3g%% of the mass moves, mean %.2g m/s",
+             100 * motion.moving_share, motion.mean_speed_m_s);
 }
 
 static void draw_title(TlImage *image, Layout l, const TlScene *scene, const TlFrame *frame,
                        const TlRenderOptions *o) {
-  char line[160];
+  char line[256];
   double size = 1.35 * l.text, height = 2 * l.pad + size + 0.9 * l.pad + l.text;
   snprintf(line, sizeof line, "t = %.*f s", frame->time_s < 100 ? 2 : 1, frame->time_s);
   tl_ink_box(image, 0, 0, image->width, height, dark);

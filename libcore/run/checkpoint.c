@@ -1,5 +1,6 @@
 #include "run/checkpoint.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/gather.h"
@@ -7,9 +8,13 @@
 #include "run/study_change.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const int64_t MOST_COUNT = INT64_C(1) << 50; /* of grains, steps, frames: above any */
+static const double MOST_METRES = 1e9;              /* of a place; of a speed a second */
 
 /* ---- records ---- */
 
@@ -52,6 +57,9 @@ typedef struct CutRecord {
   F(int64_t, frames_kept, run->output.kept_frames)                                                 \
   F(int64_t, history_bytes_kept, run->output.kept_bytes[TL_TABLE_HISTORY])                         \
   F(int64_t, triaxial_bytes_kept, run->output.kept_bytes[TL_TABLE_TRIAXIAL])                       \
+  F(int64_t, departures_bytes_kept, run->output.kept_bytes[TL_TABLE_DEPARTURES])                   \
+  F(TlDeparted, departed, run->departed)                                                           \
+  F(TlStandstill, standstill, run->still)                                                          \
   F(int64_t, steps, run->totals.steps)                                                             \
   F(int64_t, frames, run->totals.frames)                                                           \
   F(int64_t, outside, run->totals.outside)                                                         \
@@ -63,6 +71,7 @@ typedef struct CutRecord {
   F(double, overlap_m, run->totals.overlap_m)                                                      \
   F(double, boundary_overlap_share, run->totals.boundary_overlap_share)                            \
   F(double, boundary_overlap_m, run->totals.boundary_overlap_m)                                    \
+  F(double, travel_share, run->totals.travel_share)                                                \
   F(double, kinetic_start_J, run->totals.kinetic_start_J)                                          \
   F(double, potential_start_J, run->totals.potential_start_J)                                      \
   F(double, kinetic_J, run->totals.kinetic_J)                                                      \
@@ -114,6 +123,7 @@ static void run_layout(char text[TL_CHECKPOINT_LAYOUT]) {
 
 typedef struct Saver {
   TlRun *run;
+  bool hurry;
   TlCheckpointWriter *writer; /* rank 0 only */
   int64_t *order;             /* owned bodies by id */
   const TlTouch **touch;      /* of pairs whose lower id is owned here, in order */
@@ -155,12 +165,15 @@ static TlStatus save_run(Saver *s) {
   const TlRun *run = s->run;
   RunRecord record;
   double cpu_s = run->totals.cpu_s;
+  TlDeparted departed;
   TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
+  TL_TRY(tl_departed_gather(run, &departed));
   if (!s->writer) return TL_OK;
 #define F(type, name, place) record.name = place;
   RUN_FIELDS(F)
 #undef F
   record.cpu_s = cpu_s;
+  record.departed = departed;
   record.wall_s = tl_clock_s() - run->started_s;
   run_layout(layout);
   TL_TRY(tl_checkpoint_section(s->writer, "run", layout, sizeof record, 1));
@@ -180,11 +193,28 @@ static TlStatus save_triaxial(Saver *s) {
   return tl_checkpoint_rows(s->writer, &s->run->triaxial, count);
 }
 
+/* A file whose digests are right may still have been made by something else than a run. */
+static TlStatus no_state(const TlRun *run, const char *section, int64_t record, const char *what) {
+  return tl_fail(TL_EINPUT, "%s: section '%s', record %lld: %s; it is no state of this study",
+                 tl_checkpoint_path(run->checkpoint), section, (long long)record, what);
+}
+
+/* One record where the study has a cell, else none. */
 static TlStatus load_triaxial(TlRun *run) {
   int64_t count;
+  TlTriaxial *t = &run->triaxial;
   TL_TRY(
       tl_checkpoint_find(run->checkpoint, "triaxial", triaxial_layout, sizeof(TlTriaxial), &count));
-  return count ? tl_checkpoint_read(run->checkpoint, "triaxial", 0, 1, &run->triaxial) : TL_OK;
+  if (count != tl_triaxial_there(run)) return no_state(run, "triaxial", 0, "their number");
+  if (count == 0) return TL_OK;
+  TL_TRY(tl_checkpoint_read(run->checkpoint, "triaxial", 0, 1, t));
+  if (t->stage < 0 || t->stage > run->setup.triaxial.stages.count || t->begun < 0 ||
+      t->relaxed < 0 || t->grains < 0 || t->look_steps < 0 || t->line_steps < 0 ||
+      !isfinite(t->from_Pa + t->pressure_Pa + t->height_m + t->volume_m3 + t->membrane_m3) ||
+      !isfinite(t->solid_m3 + t->tilt_rad + t->start_height_m + t->start_volume_m3 + t->look_N) ||
+      !isfinite(t->line_N + t->line_base_N))
+    return no_state(run, "triaxial", 0, "its numbers");
+  return TL_OK;
 }
 
 static TlStatus save_cuts(Saver *s) {
@@ -279,11 +309,36 @@ static TlStatus load_run(TlRun *run) {
   int64_t count;
   run_layout(layout);
   TL_TRY(tl_checkpoint_find(run->checkpoint, "run", layout, sizeof record, &count));
+  if (count != 1) return no_state(run, "run", 0, "one record is wanted");
   TL_TRY(tl_checkpoint_read(run->checkpoint, "run", 0, 1, &record));
 #define F(type, name, place) place = record.name;
   RUN_FIELDS(F)
 #undef F
-  if (tl_comm_rank(run->comm) != 0) run->totals.cpu_s = 0; /* the end adds the ranks' */
+  if (tl_comm_rank(run->comm) != 0) { /* sums over the ranks, of which the first has them all */
+    run->totals.cpu_s = 0;
+    run->departed = (TlDeparted){.front_m = run->departed.front_m};
+  }
+  const TlRunTotals *t = &run->totals;
+  const int64_t counts[] = {run->grains, run->poured, run->output.kept_frames,
+                            t->steps,    t->frames,   t->outside,
+                            t->poor,     t->jammed};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (counts[i] < 0 || counts[i] > MOST_COUNT) return no_state(run, "run", 0, "its counts");
+  for (int k = 0; k < TL_TABLES; k++)
+    if (run->output.kept_bytes[k] < 0) return no_state(run, "run", 0, "the size of a table");
+  return TL_OK;
+}
+
+/* What tl_bodies_add takes for granted, and the order that the touches are found by. */
+static TlStatus check_body(const TlRun *run, int64_t record, const TlBodyState *s, int64_t before) {
+  TlQuat q = s->rotation;
+  double n2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+  if (s->id <= before) return no_state(run, "bodies", record, "the order of the ids");
+  if (!(fabs(n2 - 1) < 1e-6)) return no_state(run, "bodies", record, "its rotation");
+  if (!(s->scale > 0 && isfinite(s->scale))) return no_state(run, "bodies", record, "its scale");
+  if (!(tl_norm(s->position) < MOST_METRES) || !(tl_norm(s->velocity) < MOST_METRES) ||
+      !isfinite(tl_norm(s->momentum)))
+    return no_state(run, "bodies", record, "its place or motion");
   return TL_OK;
 }
 
@@ -294,7 +349,8 @@ static TlStatus load_bodies(TlRun *run) {
   int64_t all, ranks = tl_comm_size(run->comm), rank = tl_comm_rank(run->comm);
   unsigned char *block;
   TL_TRY(tl_checkpoint_find(run->checkpoint, "bodies", body_layout, BODY_BYTES, &all));
-  int64_t first = all * rank / ranks, end = all * (rank + 1) / ranks;
+  if (all > MOST_COUNT) return no_state(run, "bodies", 0, "their number");
+  int64_t first = all * rank / ranks, end = all * (rank + 1) / ranks, before = -1;
   TL_TRY(TL_NEW(block, BLOCK * BODY_BYTES));
   TlStatus status = tl_bodies_reserve(&run->bodies, end - first);
   while (status == TL_OK && first < end) {
@@ -303,7 +359,9 @@ static TlStatus load_bodies(TlRun *run) {
     for (int64_t i = 0; status == TL_OK && i < n; i++) {
       TlBodyState state;
       unpack_body(&state, block + (size_t)i * BODY_BYTES);
-      status = tl_bodies_add(&run->bodies, &state);
+      status = check_body(run, first + i, &state, before);
+      if (status == TL_OK) status = tl_bodies_add(&run->bodies, &state);
+      before = state.id;
     }
     first += n;
   }
@@ -330,6 +388,9 @@ static TlStatus load_touches(TlRun *run) {
     int64_t n = all - first < BLOCK ? all - first : BLOCK;
     status = tl_checkpoint_read(run->checkpoint, "touches", first, n, block);
     if (status == TL_OK) status = TL_RESERVE(h->touch, h->capacity, h->count + (size_t)n);
+    for (int64_t i = 0; status == TL_OK && i < n; i++)
+      if (!isfinite(tl_norm(block[i].impulse)) || !isfinite(tl_norm(block[i].normal)))
+        status = no_state(run, "touches", first + i, "its impulse");
     for (int64_t i = 0; status == TL_OK && i < n; i++)
       if (is_here(&run->bodies, block[i].low) || is_here(&run->bodies, block[i].high))
         h->touch[h->count++] = block[i];
@@ -385,6 +446,7 @@ static TlStatus load_cuts(TlRun *run) {
   for (int i = 0; i < d->ranks; i++) {
     CutRecord cut;
     TL_TRY(tl_checkpoint_read(run->checkpoint, "cuts", i, 1, &cut));
+    if (cut.axis < 0 || cut.axis > 2 || isnan(cut.at)) return no_state(run, "cuts", i, "its axis");
     d->cut[i] = (TlCut){(int)cut.axis, cut.at};
   }
   return TL_OK;
@@ -442,7 +504,9 @@ static TlStatus start_saver(Saver *s) {
   TlRun *run = s->run;
   TL_TRY(sort_bodies(s));
   if (tl_comm_rank(run->comm) != 0) return TL_OK;
-  TL_TRY(tl_output_sync(&run->output)); /* what the checkpoint says is kept must be there */
+  /* What the checkpoint says is kept must be there; in a hurry all goes to the disk at the end, and
+   * the older checkpoints stay until it has. */
+  if (!s->hurry) TL_TRY(tl_output_sync(&run->output));
   return tl_checkpoint_create(&s->writer, run->folder, run->totals.steps);
 }
 
@@ -450,12 +514,13 @@ static TlStatus finish_saver(Saver *s) {
   TlCheckpointWriter *writer = s->writer;
   if (!writer) return TL_OK;
   s->writer = NULL;
-  TL_TRY(tl_checkpoint_commit(writer));
+  TL_TRY(tl_checkpoint_commit(writer, !s->hurry));
+  if (s->hurry) TL_TRY(tl_disk_sync(s->run->folder));
   return tl_checkpoint_prune(s->run->folder, -1, s->run->setup.checkpoint.keep);
 }
 
-TlStatus tl_run_save(TlRun *run) {
-  Saver s = {.run = run};
+TlStatus tl_run_save(TlRun *run, bool hurry) {
+  Saver s = {.run = run, .hurry = hurry};
   double start = tl_clock_s();
   tl_bodies_drop_ghosts(&run->bodies);
   TlStatus status = tl_comm_agree(run->comm, start_saver(&s));
@@ -624,8 +689,12 @@ TlStatus tl_resume_state(TlRun *run) {
   if (run->dist->domain.ranks != tl_comm_size(run->comm))
     TL_TRY(tl_dist_cut(run->dist, &run->bodies));
   TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+  int64_t there = 0;
+  for (int64_t i = 0; i < run->bodies.owned; i++)
+    there += !(run->bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
+  TL_TRY(tl_comm_sum_int(run->comm, &there, 1));
   tl_log_info("going on from %s: step %lld, %lld of %lld grains",
-              tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps,
-              (long long)(run->grains - run->totals.outside), (long long)run->grains);
+              tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps, (long long)there,
+              (long long)run->grains);
   return TL_OK;
 }

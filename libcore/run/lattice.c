@@ -107,21 +107,131 @@ TlBodyState tl_lattice_grain(const TlLattice *l, TlVec3 middle, int64_t id) {
                        .velocity = tl_vec3_of(setup->release.velocity_m_s)};
 }
 
+/* ---- a count ---- */
+
+static bool filled(const TlLattice *l, int64_t g, TlVec3 *middle) {
+  int64_t columns = l->n[0] * l->n[1];
+  return (!l->most || g / columns < l->most[g % columns]) && tl_lattice_cell(l, g, middle);
+}
+
+/* The columns of one rank. */
+typedef struct Columns {
+  const TlLattice *lattice;
+  int64_t first, count;
+  int64_t *cells; /* that a grain may have, of each; owned */
+} Columns;
+
+/* Places of columns in an order in which every beginning lies evenly over the plan: the fractional
+ * part of i a + j b with the powers of the plastic number (Roberts' R2 sequence), times 2^64. No
+ * two columns of a box (at most 1e9 along a side) share a place. */
+static uint64_t place_of(const TlLattice *l, int64_t column) {
+  uint64_t i = (uint64_t)(column % l->n[0]), j = (uint64_t)(column / l->n[0]);
+  return i * 0xC13FA9A902A6328Fu + j * 0x91E10DA5C79E7B1Du;
+}
+
+/* Over all ranks: grains when each column has at most `layers`. */
+static TlStatus held(const Columns *c, int64_t layers, int64_t *grains) {
+  *grains = 0;
+  for (int64_t i = 0; i < c->count; i++) *grains += c->cells[i] < layers ? c->cells[i] : layers;
+  return tl_comm_sum_int(c->lattice->place->comm, grains, 1);
+}
+
+/* Over all ranks: columns with more than `layers` cells whose place is at most `last`. */
+static TlStatus columns_up_to(const Columns *c, int64_t layers, uint64_t last, int64_t *columns) {
+  *columns = 0;
+  for (int64_t i = 0; i < c->count; i++)
+    *columns += c->cells[i] > layers && place_of(c->lattice, c->first + i) <= last;
+  return tl_comm_sum_int(c->lattice->place->comm, columns, 1);
+}
+
+/* The most layers that `count` grains fill in every column, and the last place of a column that has
+ * one grain more; *more is false when none has. Both by bisection. */
+static TlStatus find_layers(const Columns *c, int64_t count, int64_t *layers, uint64_t *last,
+                            bool *more) {
+  int64_t low = 0, high = c->lattice->n[2], grains, columns;
+  while (low < high) {
+    int64_t middle = low + (high - low + 1) / 2;
+    TL_TRY(held(c, middle, &grains));
+    if (grains <= count)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  TL_TRY(held(c, low, &grains));
+  *layers = low;
+  *last = 0;
+  *more = grains < count;
+  for (int bit = 63; bit >= 0; bit--) { /* the least place with enough columns up to it */
+    uint64_t below = *last + ((uint64_t)1 << bit) - 1;
+    TL_TRY(columns_up_to(c, low, below, &columns));
+    if (columns < count - grains) *last = below + 1;
+  }
+  return TL_OK;
+}
+
+/* How far up a column is filled with `grains` grains. */
+static int64_t height_of(const TlLattice *l, int64_t column, int64_t grains) {
+  TlVec3 p;
+  int64_t k = 0;
+  for (; grains > 0; k++) grains -= tl_lattice_cell(l, k * l->n[0] * l->n[1] + column, &p);
+  return k;
+}
+
+static TlStatus fill_columns(Columns *c, int64_t count, int64_t *most) {
+  const TlLattice *l = c->lattice;
+  int64_t layers, columns = l->n[0] * l->n[1];
+  uint64_t last;
+  bool more;
+  TlVec3 p;
+  for (int64_t i = 0; i < c->count; i++)
+    for (int64_t k = 0; k < l->n[2]; k++)
+      c->cells[i] += tl_lattice_cell(l, k * columns + c->first + i, &p);
+  TL_TRY(find_layers(c, count, &layers, &last, &more));
+  for (int64_t i = 0; i < c->count; i++) {
+    int64_t column = c->first + i, grains = c->cells[i] < layers ? c->cells[i] : layers;
+    if (more && c->cells[i] > layers && place_of(l, column) <= last) grains++;
+    most[column] = height_of(l, column, grains);
+  }
+  for (int64_t from = 0; from < columns; from += 1 << 20) {
+    int64_t n = columns - from < 1 << 20 ? columns - from : 1 << 20;
+    TL_TRY(tl_comm_sum_int(l->place->comm, most + from, (int)n));
+  }
+  return TL_OK;
+}
+
+/* Collective: l->most for this count. */
+static TlStatus level(TlLattice *l, int64_t count) {
+  TlComm *comm = l->place->comm;
+  int64_t columns = l->n[0] * l->n[1], me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
+  Columns c = {.lattice = l, .first = columns * me / ranks};
+  c.count = columns * (me + 1) / ranks - c.first;
+  int64_t *most = NULL;
+  TlStatus status = TL_NEW(most, (size_t)columns);
+  if (status == TL_OK) status = TL_NEW(c.cells, (size_t)c.count);
+  status = tl_comm_agree(comm, status);
+  if (status == TL_OK) status = fill_columns(&c, count, most);
+  tl_free(c.cells);
+  l->most = most;
+  return status;
+}
+
+/* ---- filling ---- */
+
 /* Bodies with ids [low, high) out of the cells [begin, end), whose first filled cell has this id.
  */
 static TlStatus fill_cells(const TlLattice *l, int64_t begin, int64_t end, int64_t id, int64_t low,
                            int64_t high, TlBodies *bodies) {
   TlVec3 p;
   for (int64_t g = begin; g < end && id < high; g++) {
-    if (!tl_lattice_cell(l, g, &p) || id++ < low) continue;
+    if (!filled(l, g, &p) || id++ < low) continue;
     TlBodyState state = tl_lattice_grain(l, p, id - 1);
     TL_TRY(tl_bodies_add(bodies, &state));
   }
   return TL_OK;
 }
 
-/* Ranks count equal parts of the cells but fill equal parts of the ids: with a bound on the number
- * of grains the first parts would hold them all. counts: filled cells of each part. */
+/* Ranks count equal parts of the cells but fill equal parts of the ids: a count below the cells
+ * fills the lower parts alone. counts: filled cells of each part. */
 static TlStatus fill_ids(const TlLattice *l, const int64_t *counts, int64_t cells, int64_t grains,
                          TlBodies *bodies) {
   int64_t me = tl_comm_rank(l->place->comm), ranks = tl_comm_size(l->place->comm), id = 0;
@@ -168,11 +278,22 @@ TlStatus tl_lattice_draw(const TlPlace *place, TlBodies *bodies, int64_t first) 
   return status;
 }
 
-static int64_t count_cells(const TlLattice *l, int64_t begin, int64_t end) {
+static int64_t count_filled(const TlLattice *l, int64_t begin, int64_t end) {
   int64_t count = 0;
   TlVec3 p;
-  for (int64_t g = begin; g < end; g++) count += tl_lattice_cell(l, g, &p);
+  for (int64_t g = begin; g < end; g++) count += filled(l, g, &p);
   return count;
+}
+
+/* Filled cells of each rank's part of the cells. */
+static TlStatus count_parts(const TlLattice *l, int64_t *counts, int64_t *all) {
+  TlComm *comm = l->place->comm;
+  int64_t cells = l->n[0] * l->n[1] * l->n[2], me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
+  int64_t mine = count_filled(l, cells * me / ranks, cells * (me + 1) / ranks);
+  *all = 0;
+  TL_TRY(tl_comm_gather_all(comm, &mine, counts, sizeof mine));
+  for (int64_t r = 0; r < ranks; r++) *all += counts[r];
+  return TL_OK;
 }
 
 static TlStatus check_count(const TlLattice *l, int64_t all) {
@@ -193,15 +314,17 @@ TlStatus tl_lattice_make(const TlPlace *place, TlBodies *bodies) {
   TlLattice l;
   TL_TRY(tl_lattice_plan(place, &l));
   TlComm *comm = place->comm;
-  int64_t cells = l.n[0] * l.n[1] * l.n[2], me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
-  int64_t *counts, all = 0, most = place->setup->release.count;
-  TL_TRY(tl_comm_agree(comm, TL_NEW(counts, (size_t)ranks)));
-  int64_t mine = count_cells(&l, cells * me / ranks, cells * (me + 1) / ranks);
-  TlStatus status = tl_comm_gather_all(comm, &mine, counts, sizeof mine);
-  for (int64_t r = 0; r < ranks; r++) all += counts[r];
+  int64_t *counts, all, most = place->setup->release.count;
+  TL_TRY(tl_comm_agree(comm, TL_NEW(counts, (size_t)tl_comm_size(comm))));
+  TlStatus status = count_parts(&l, counts, &all);
   if (status == TL_OK) status = check_count(&l, all);
-  if (status == TL_OK) status = fill_ids(&l, counts, cells, most > 0 ? most : all, bodies);
+  if (status == TL_OK && most > 0 && most < all) {
+    status = level(&l, most);
+    if (status == TL_OK) status = count_parts(&l, counts, &all);
+  }
+  if (status == TL_OK) status = fill_ids(&l, counts, l.n[0] * l.n[1] * l.n[2], all, bodies);
   if (status == TL_OK) status = tl_lattice_draw(place, bodies, 0);
+  tl_free(l.most);
   tl_free(counts);
   return tl_comm_agree(comm, status);
 }

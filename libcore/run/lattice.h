@@ -1,5 +1,10 @@
 /* Grains on a lattice: one a cell, drawn and turned at random by (seed, id).
  *
+ * With a count below the number of cells the box is filled evenly in plan, from below: each column
+ * of cells gets equally many grains in its lowest free cells (or all it holds), and what is left
+ * over, fewer grains than columns, is strewn evenly over the columns that have a free cell more,
+ * none nearer to one edge than to another. The pattern depends on the box and the count alone.
+ *
  * Cells are cubes of the side spacing * largest bounding diameter, so no two grains can overlap
  * whatever they are. Cells without ground below, outside the polygon, or nearer to ground, a plane
  * or (release.round) the cylinder inscribed in the box than the largest radius stay empty.
@@ -18,6 +23,8 @@ typedef struct TlLattice {
   const TlPlace *place;
   double side, radius; /* of a cell; of the largest grain */
   int64_t n[3];
+  int64_t *most; /* [n[1]][n[0]] cells of each column that lie below the first one that a count
+                    leaves empty; NULL: all are filled. Owned by tl_lattice_make */
 } TlLattice;
 
 /* TL_EINPUT when the box holds absurdly many cells. */

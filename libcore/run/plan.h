@@ -12,8 +12,9 @@ int64_t tl_run_disk(const TlRun *run);
 /* Collective. *free: bytes of the folder's disk. A warning when tl_run_disk is more than that;
  * TL_EIO when it is more than twice that (compression never saves a half). */
 TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes);
-/* Collective. Wall time of a step from the first ten (or as many as ten seconds hold), without
- * output: the run is of no use afterwards but to be closed. */
+/* Collective. Wall time of a step: the median of the first forty (or as many as ten seconds hold)
+ * without the first five, which bring shapes and lists into memory. Nothing is written; the run is
+ * of no use afterwards but to be closed. */
 TlStatus tl_run_trial(TlRun *run, double *step_s);
 
 #endif

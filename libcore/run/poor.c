@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/sense.h"
 
 #include <stdio.h>
 
@@ -49,6 +50,15 @@ static TlStatus stop_overlap(const TlRun *run, const TlPoorRow *row, int64_t ste
   int64_t wall = row->other < 0 ? wall_of(run, -1 - row->other) : -1;
   if (wall >= 0) return stop_wall(run, row, wall, step);
   name_other(run, row, other, sizeof other);
+  double way = run->totals.travel_share;
+  if (way > tl_long_travel)
+    return tl_fail(TL_EINPUT,
+                   "%s: grain %lld lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
+                   "%lld, and nothing moves it out: the time step is too long, for grains moved by "
+                   "up to %.2g of their radius in a step; time.dt_s: %g would do in place of %g",
+                   run->options.study, (long long)row->grain, row->overlap_m, 100 * row->share,
+                   other, (long long)step, way, tl_sense_shorter(run->setup.time.dt_s, way),
+                   run->setup.time.dt_s);
   return tl_fail(
       TL_EINPUT,
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
@@ -123,13 +133,16 @@ static void freeze(TlBodies *b, int32_t flags) {
   }
 }
 
-static TlStatus take_out(TlBodies *b, int32_t flags) {
-  unsigned char *keep;
-  TL_TRY(TL_NEW(keep, (size_t)b->owned));
-  for (int64_t i = 0; i < b->owned; i++) keep[i] = !(b->flags[i] & flags);
-  tl_bodies_drop_ghosts(b);
-  TlStatus status = tl_bodies_keep(b, keep);
-  tl_free(keep);
+static TlStatus take_out(TlRun *run, int32_t flags, int64_t step) {
+  const TlBodies *b = &run->bodies;
+  unsigned char *leaves;
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(leaves, (size_t)b->owned)));
+  for (int64_t i = 0; i < b->owned; i++) {
+    int32_t why = b->flags[i] & flags;
+    leaves[i] = why & TL_BODY_POOR ? TL_UNRESOLVED : why ? TL_JAMMED_OUT : TL_STAYS;
+  }
+  TlStatus status = tl_departures_take(run, leaves, true, step);
+  tl_free(leaves);
   return status;
 }
 
@@ -146,5 +159,5 @@ TlStatus tl_run_handle_poor(TlRun *run, int64_t step) {
   int32_t out = (setup->action == TL_POOR_DROP ? TL_BODY_POOR : 0) |
                 (setup->jammed == TL_JAM_DROP ? TL_BODY_JAMMED : 0);
   freeze(&run->bodies, still);
-  return out ? tl_comm_agree(run->comm, take_out(&run->bodies, out)) : TL_OK;
+  return out ? take_out(run, out, step) : TL_OK;
 }

@@ -20,21 +20,36 @@ int64_t tl_pour_left(const TlRun *run) {
   return pours(run) ? run->setup.release.count - run->poured : 0;
 }
 
-/* Avatars of this rank's part of the ids: the scene's list is made of all ranks' parts. */
-static TlStatus note_avatars(TlRun *run) {
+/* This rank's part of the grains to come, from id `first` on, at no place yet. */
+static TlStatus draw_part(TlRun *run, int64_t first, TlBodies *some) {
   int64_t n = run->setup.release.count, me = tl_comm_rank(run->comm),
           ranks = tl_comm_size(run->comm);
   TlPlace place = tl_run_place(run);
-  TlBodies some = {0};
-  TlStatus status = TL_OK;
-  for (int64_t id = n * me / ranks; status == TL_OK && id < n * (me + 1) / ranks; id++) {
-    TlBodyState state = {.id = id, .scale = 1, .rotation = {1, 0, 0, 0}};
-    status = tl_bodies_add(&some, &state);
+  for (int64_t id = n * me / ranks; id < n * (me + 1) / ranks; id++) {
+    TlBodyState state = {
+        .id = id, .scale = run->setup.grains.grain_scale, .rotation = {1, 0, 0, 0}};
+    if (id >= first) TL_TRY(tl_bodies_add(some, &state));
   }
-  if (status == TL_OK) status = tl_lattice_draw(&place, &some, 0);
+  return tl_lattice_draw(&place, some, 0);
+}
+
+/* Avatars of this rank's part of the ids: the scene's list is made of all ranks' parts. */
+static TlStatus note_avatars(TlRun *run) {
+  TlBodies some = {0};
+  TlStatus status = draw_part(run, 0, &some);
   if (status == TL_OK) status = tl_avatars_used(&some, &run->later.items, &run->later.count);
   tl_bodies_free(&some);
   return status;
+}
+
+TlStatus tl_pour_check(TlRun *run) {
+  TlBodies some = {0};
+  if (!pours(run)) return TL_OK;
+  TlStatus status = draw_part(run, run->poured, &some);
+  if (status == TL_OK) status = tl_avatars_load(&run->avatars, &some, 0);
+  if (status == TL_OK) status = tl_solver_check(run->solver, &some);
+  tl_bodies_free(&some);
+  return tl_comm_agree(run->comm, status);
 }
 
 static TlStatus check_inlet(const TlRun *run, const TlLattice *l) {

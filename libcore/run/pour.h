@@ -15,6 +15,8 @@
 TlStatus tl_pour_open(TlRun *run);
 /* What is due after `step` steps enters. Collective; bodies may move between ranks. */
 TlStatus tl_pour(TlRun *run, int64_t step);
+/* Would the solver refuse one of those to come? Collective; the message is the solver's. */
+TlStatus tl_pour_check(TlRun *run);
 /* How many are still to come. */
 int64_t tl_pour_left(const TlRun *run);
 

@@ -8,9 +8,11 @@
 #include "run/forecast.h"
 #include "run/plan.h"
 #include "run/pour.h"
+#include "run/sense.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char history_header[] =
     "time_s,step,grains,kinetic_energy_J,potential_energy_J,front_m,centre_x_m,centre_y_m,"
@@ -36,14 +38,17 @@ static double kinetic_of(const TlBodies *b, int64_t i) {
          0.5 * tl_dot(b->momentum[i], tl_bodies_spin(b, i));
 }
 
-/* Energies are those of grains, nets and platens, all else the grains'.
+/* Energies are those of grains, nets and platens, all else the grains'. Grains that were taken out
+ * of the run count where they left in all but `grains` and the kinetic energy.
  * front: how far the farthest grain lies, horizontally, from where the centre of mass began. */
 static TlStatus measure(TlRun *run, Measure *m) {
   enum { SUMS = 6 };
   const TlBodies *b = &run->bodies;
+  const TlDeparted *d = &run->departed;
   TlVec3 g = tl_setup_solver(&run->setup).gravity_m_s2;
-  TlExact sum[SUMS] = {{{0}}}; /* exact: neither ranks nor the bodies' order move history.csv */
-  double front = 0, value[SUMS];
+  /* exact: neither ranks nor the bodies' order move history.csv */
+  TlExact sum[SUMS] = {d->mass, d->potential, d->moment[0], d->moment[1], d->moment[2], {{0}}};
+  double front = d->front_m, value[SUMS];
   int64_t grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
@@ -167,6 +172,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
 /* NULL: this run has no such table. */
 static const char *table_header(const TlRun *run, int table) {
   if (table == TL_TABLE_HISTORY) return history_header;
+  if (table == TL_TABLE_DEPARTURES) return tl_departures_header;
   return tl_triaxial_there(run) ? tl_triaxial_header : NULL;
 }
 
@@ -203,8 +209,11 @@ static bool wants_checkpoints(const TlRun *run) {
 
 /* A disk that is full now may have room when the next one is due, and the older ones are whole. */
 static TlStatus save_or_warn(TlRun *run) {
-  TlStatus status = tl_run_save(run);
+  TlStatus status = tl_run_save(run, false);
   if (status != TL_EIO) return status;
+  run->unsaved++;
+  run->unsaved_step = run->totals.steps;
+  snprintf(run->unsaved_why, sizeof run->unsaved_why, "%s", tl_message());
   tl_log_warn("step %lld: the state could not be saved: %s", (long long)run->totals.steps,
               tl_message());
   return TL_OK;
@@ -223,8 +232,17 @@ static TlStatus sign(const TlRun *run) {
   return status;
 }
 
+/* What the solver would refuse once it steps: those that are here, and those that will be poured.
+ */
+static TlStatus check_grains(TlRun *run) {
+  TL_TRY(tl_comm_agree(run->comm, tl_solver_check(run->solver, &run->bodies)));
+  return tl_pour_check(run);
+}
+
 static TlStatus go_on(TlRun *run) {
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(check_grains(run));
+  if (run->setup.time.until_rest != (run->still.window_s > 0)) TL_TRY(tl_standstill_begin(run));
   const char *header[TL_TABLES];
   for (int t = 0; t < TL_TABLES; t++) header[t] = table_header(run, t);
   TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->effective, header,
@@ -237,10 +255,15 @@ static TlStatus begin(TlRun *run) {
   TL_TRY(tl_pour(run, 0));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(check_grains(run)); /* before anything older is touched */
   TL_TRY(measure(run, &m));
   run->start_centre = m.centre;
+  if (run->setup.release.assembly == TL_ASSEMBLY_POURED) /* few are there yet, or none */
+    run->start_centre = tl_scale(
+        0.5, tl_add(tl_vec3_of(run->setup.release.low_m), tl_vec3_of(run->setup.release.high_m)));
   run->totals.kinetic_start_J = m.kinetic;
   run->totals.potential_start_J = m.potential;
+  TL_TRY(tl_standstill_begin(run));
   TL_TRY(open_output(run));
   TL_TRY(write_frame(run, 0));
   TL_TRY(write_history(run, 0, 0));
@@ -266,35 +289,28 @@ static TlStatus left_the_terrain(const TlRun *run, int64_t step) {
       (long long)step, time_of(run, step), x.x, x.y);
 }
 
-static void freeze(TlBodies *b, int64_t i) {
-  b->flags[i] |= TL_BODY_FROZEN;
-  b->velocity[i] = b->momentum[i] = tl_vec3(0, 0, 0);
-}
-
-static TlStatus take_out(TlBodies *b) {
-  unsigned char *keep;
-  TL_TRY(TL_NEW(keep, (size_t)b->owned));
-  for (int64_t i = 0; i < b->owned; i++) keep[i] = !(b->flags[i] & TL_BODY_OUTSIDE);
-  tl_bodies_drop_ghosts(b);
-  TlStatus status = tl_bodies_keep(b, keep);
-  tl_free(keep);
-  return status;
+/* A body that is frozen does not leave: it was placed there, or left before. */
+static bool leaves_now(const TlBodies *b, int64_t i) {
+  return (b->flags[i] & TL_BODY_OUTSIDE) && !(b->flags[i] & TL_BODY_FROZEN);
 }
 
 static TlStatus handle_outside(TlRun *run, int64_t step) {
-  TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->bodies;
   int64_t left = 0;
-  for (int64_t i = 0; i < b->owned; i++)
-    left += (b->flags[i] & TL_BODY_OUTSIDE) && !(b->flags[i] & TL_BODY_FROZEN);
+  for (int64_t i = 0; i < b->owned; i++) left += leaves_now(b, i);
   TL_TRY(tl_comm_sum_int(run->comm, &left, 1));
   if (left == 0) return TL_OK;
   run->totals.outside += left;
   if (run->setup.outside == TL_OUTSIDE_ERROR)
     return tl_comm_agree(run->comm, left_the_terrain(run, step));
-  if (run->setup.outside == TL_OUTSIDE_REMOVE) return tl_comm_agree(run->comm, take_out(b));
+  TlLeaving leaving = tl_triaxial_there(run) ? TL_LEFT_CELL : TL_LEFT_TERRAIN;
+  unsigned char *leaves;
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(leaves, (size_t)b->owned)));
   for (int64_t i = 0; i < b->owned; i++)
-    if (b->flags[i] & TL_BODY_OUTSIDE) freeze(b, i);
-  return TL_OK;
+    leaves[i] = leaves_now(b, i) ? (unsigned char)leaving : TL_STAYS;
+  TlStatus status = tl_departures_take(run, leaves, run->setup.outside == TL_OUTSIDE_REMOVE, step);
+  tl_free(leaves);
+  return status;
 }
 
 static void add_up(TlRunTotals *t, const TlStepReport *r) {
@@ -370,13 +386,37 @@ static TlStatus prepare_cell(TlRun *run) {
   return fresh_ghosts(run);
 }
 
+/* Distance that the fastest grain of this rank travels in a step, over its radius (of the sphere of
+ * its volume). */
+static double travel(const TlRun *run) {
+  const TlBodies *b = &run->bodies;
+  double volume = 1 / (4 * M_PI / 3 * tl_setup_solver(&run->setup).density_kg_m3), most = 0;
+  for (int64_t i = 0; i < b->owned; i++)
+    if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
+      most = fmax(most, tl_norm(b->velocity[i]) / cbrt(b->mass[i] * volume));
+  return most * run->setup.time.dt_s;
+}
+
+/* A step that is too long shows as grains that lie in others or have too many neighbours. */
+static TlStatus explain(const TlRun *run, TlStatus status) {
+  double way = fmax(run->travel_share, run->totals.travel_share);
+  if (status == TL_OK || !(way > tl_long_travel)) return status;
+  return tl_fail(
+      status,
+      "%s; the time step is too long, for grains move by up to %.2g of their radius in a "
+      "step: time.dt_s: %g would do in place of %g",
+      tl_message(), way, tl_sense_shorter(run->setup.time.dt_s, way), run->setup.time.dt_s);
+}
+
 static TlStatus one_step(TlRun *run) {
   TlStepReport report;
   TL_TRY(tl_pour(run, run->totals.steps));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
   TL_TRY(fresh_ghosts(run));
   TL_TRY(prepare_cell(run));
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_step(run->solver, &run->bodies, &report)));
+  run->travel_share = travel(run);
+  TlStatus status = tl_solver_step(run->solver, &run->bodies, &report);
+  TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
   add_up(&run->totals, &report);
   tl_triaxial_after(run, &report);
   warn_unstable(run, &report);
@@ -412,6 +452,17 @@ static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
 
 /* ---- the end of a step ---- */
 
+static void warn_travel(TlRun *run, int64_t step) {
+  double dt = run->setup.time.dt_s, way = run->totals.travel_share;
+  if (run->warned_travel || way <= tl_long_travel) return;
+  run->warned_travel = true;
+  if (tl_comm_rank(run->comm) == 0)
+    tl_log_warn(
+        "step %lld (%.4g s): a grain moved by %.2g of its radius in a step; time.dt_s of %g "
+        "s is too long for its contacts to be found where they happen, %g s would do",
+        (long long)step, time_of(run, step), way, dt, tl_sense_shorter(dt, way));
+}
+
 typedef struct Asked {
   bool stop; /* by a signal */
   bool save; /* it is time for a checkpoint */
@@ -421,17 +472,22 @@ static TlStatus ask(TlRun *run, int64_t step, Asked *asked) {
   const TlCheckpointSetup *c = &run->setup.checkpoint;
   bool by_time = c->every_minutes > 0 && tl_clock_s() - run->saved_s > 60 * c->every_minutes;
   bool by_steps = c->every_steps > 0 && step % c->every_steps == 0;
-  int64_t any[2] = {run->options.stop && run->options.stop(run->options.stop_context),
-                    by_time || by_steps};
-  TL_TRY(tl_comm_most_int(run->comm, any, 2));
+  const double unit = 1e-6;
+  int wish = run->options.stop ? run->options.stop(run->options.stop_context) : 0;
+  int64_t any[3] = {wish & TL_WISH_STOP, by_time || by_steps || wish & TL_WISH_SAVE,
+                    (int64_t)ceil(fmin(run->travel_share / unit, 1e18))};
+  TL_TRY(tl_comm_most_int(run->comm, any, 3));
+  run->totals.travel_share = fmax(run->totals.travel_share, unit * (double)any[2]);
+  warn_travel(run, step);
   asked->stop |= any[0] != 0;
   asked->save = any[1] != 0;
+  if (asked->stop && run->output.writer) tl_results_hurry(run->output.writer);
   return TL_OK;
 }
 
 static TlStatus end_of_step(TlRun *run, const Asked *asked, bool last) {
   if (run->options.no_output) return TL_OK;
-  if (asked->stop) return tl_run_save(run);
+  if (asked->stop) return tl_run_save(run, true);
   return asked->save || (last && wants_checkpoints(run)) ? save_or_warn(run) : TL_OK;
 }
 
@@ -459,20 +515,25 @@ static TlStatus stopped(const TlRun *run, int64_t step) {
 static TlStatus loop(TlRun *run, TlProgress *bar) {
   int64_t steps = tl_setup_steps(&run->setup), last = steps;
   Asked asked = {.stop = false};
-  TlForecast forecast = tl_forecast_start(run->totals.steps, steps);
+  TlForecast forecast = tl_forecast_start(run->totals.steps, steps, tl_clock_s());
+  forecast.may_end = run->setup.time.until_rest;
+  bar->left = forecast.left;
   for (int64_t step = run->totals.steps + 1; step <= last; step++) {
     double cpu = tl_clock_process_cpu_s();
     TL_TRY(one_step(run));
     cpu = tl_clock_process_cpu_s() - cpu;
     run->totals.cpu_s += cpu;
     TL_TRY(ask(run, step, &asked));
-    if (asked.stop || tl_triaxial_done(run)) last = step;
+    TL_TRY(tl_standstill_after(run, step));
+    if (asked.stop || tl_triaxial_done(run) || run->still.reached) last = step;
     TL_TRY(after_step(run, step, last, cpu));
     TL_TRY(end_of_step(run, &asked, step == last));
+    tl_forecast_step(&forecast, step, run->totals.last.contacts >= run->grains / 5);
     tl_progress(bar, step);
-    tl_forecast_step(&forecast, step);
   }
-  if (asked.stop && last < steps && !tl_triaxial_done(run)) return stopped(run, last);
+  bar->left = NULL;
+  if (asked.stop && last < steps && !tl_triaxial_done(run) && !run->still.reached)
+    return stopped(run, last);
   if (!tl_triaxial_there(run)) return TL_OK;
   TL_TRY(fresh_ghosts(run));
   return tl_triaxial_end(run);
@@ -490,13 +551,28 @@ static void say_traffic(const TlRun *run) {
                (double)c.comm.collectives / steps, (long long)c.moved, (long long)c.cuts);
 }
 
+/* What the summary says of the grains where the run ends. */
+static TlStatus look_at_end(TlRun *run) {
+  tl_bodies_drop_ghosts(&run->bodies);
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
+  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(tl_standstill_look(run, &run->totals.look));
+  TL_TRY(tl_run_small(run, &run->totals.small));
+  return tl_run_depth(run, &run->totals.depth);
+}
+
 TlStatus tl_run_go(TlRun *run) {
   int64_t steps = tl_setup_steps(&run->setup);
+  if (run->checkpoint && run->setup.time.until_rest && run->still.reached) {
+    tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no makes it go on",
+                run->folder, (long long)run->totals.steps);
+    return look_at_end(run);
+  }
   if (run->checkpoint && run->totals.steps >= steps) {
     tl_log_info("%s: finished already, with step %lld; a longer time.duration_s (or time.steps) "
                 "makes it go on",
                 run->folder, (long long)steps);
-    return TL_OK;
+    return look_at_end(run);
   }
   run->started_s = tl_clock_s() - run->totals.wall_s;
   TL_TRY(run->checkpoint ? go_on(run) : begin(run));
@@ -507,22 +583,31 @@ TlStatus tl_run_go(TlRun *run) {
   run->totals.wall_s = tl_clock_s() - run->started_s;
   TL_TRY(status);
   say_traffic(run);
-  return tl_comm_sum(run->comm, &run->totals.cpu_s, 1);
+  TL_TRY(tl_comm_sum(run->comm, &run->totals.cpu_s, 1));
+  return look_at_end(run);
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
 }
 
 TlStatus tl_run_trial(TlRun *run, double *step_s) {
-  enum { STEPS = 10, SECONDS = 10 };
-  double start = tl_clock_s(), spent = 0;
-  int64_t most = tl_setup_steps(&run->setup) - run->totals.steps, done = 0;
-  if (most > STEPS) most = STEPS;
-  while (done < most && spent < SECONDS) {
+  enum { STEPS = 40, COLD = 5, SECONDS = 10 };
+  double took[STEPS], start = tl_clock_s(), spent = 0;
+  int64_t most = tl_setup_steps(&run->setup) - run->totals.steps;
+  int done = 0;
+  while (done < STEPS && done < most && spent < SECONDS) {
     TL_TRY(one_step(run));
     TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
-    spent = tl_clock_s() - start;
-    TL_TRY(tl_comm_most(run->comm, &spent, 1));
-    done++;
+    double now = tl_clock_s() - start;
+    TL_TRY(tl_comm_most(run->comm, &now, 1));
+    took[done++] = now - spent;
+    spent = now;
   }
-  *step_s = done ? spent / (double)done : 0;
+  int cold = done > 2 * COLD ? COLD : done / 2;
+  qsort(took + cold, (size_t)(done - cold), sizeof *took, by_value);
+  *step_s = done > 0 ? took[cold + (done - cold) / 2] : 0;
   return TL_OK;
 }
 

@@ -14,13 +14,22 @@
 #include "dist/dist.h"
 #include "run/assembly.h"
 #include "run/avatars.h"
+#include "run/departures.h"
+#include "run/depth.h"
 #include "run/ledger.h"
 #include "run/nets.h"
 #include "run/output.h"
 #include "run/ground.h"
+#include "run/standstill.h"
 #include "run/triaxial.h"
 #include "run/walls.h"
 #include "store/checkpoint.h"
+
+/* What somebody may wish after a step, each a bit. */
+typedef enum TlRunWish {
+  TL_WISH_STOP = 1, /* save the state and end */
+  TL_WISH_SAVE = 2  /* save the state and go on */
+} TlRunWish;
 
 typedef struct TlRunOptions {
   const char *study;   /* path */
@@ -31,7 +40,7 @@ typedef struct TlRunOptions {
   bool resume;    /* go on from the newest whole checkpoint; study may be a results folder */
   bool no_output; /* keep no results (tests) */
   const TlProvenance *provenance; /* NULL: none */
-  int (*stop)(void *context);     /* asked after each step on each rank; not 0: end here */
+  int (*stop)(void *context);     /* asked after each step on each rank: TlRunWish, 0: go on */
   void *stop_context;
 } TlRunOptions;
 
@@ -44,7 +53,12 @@ typedef struct TlRunTotals {
   double wall_work_J; /* of moving walls so far */
   TlLedger ledger;    /* of the penalty method */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
+  double travel_share; /* largest distance travelled by a grain in a step, over its radius */
   TlStepReport last;
+  /* when the run ends */
+  TlLook look;
+  TlRunDepth depth;
+  int64_t small; /* grains smaller across than the terrain's cell */
 } TlRunTotals;
 
 typedef struct TlRun {
@@ -80,9 +94,15 @@ typedef struct TlRun {
   int64_t poured;      /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
   int64_t grains;      /* of all ranks: at the start and poured since */
   double lifted_m;
-  TlVec3 start_centre; /* centre of mass at the start */
+  TlVec3 start_centre; /* centre of mass at the start; of poured grains the middle of the inlet */
+  TlDeparted departed; /* state */
+  TlStandstill still;  /* state */
   TlRunTotals totals;
-  bool warned_unstable;
+  double travel_share; /* in this step, of this rank; see TlRunTotals */
+  bool warned_unstable, warned_travel;
+  int64_t unsaved;      /* checkpoints that were due and could not be saved */
+  int64_t unsaved_step; /* the last of them */
+  char unsaved_why[1024];
 } TlRun;
 
 /* run: to be closed with tl_run_close, also after a failure. */

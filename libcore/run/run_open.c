@@ -8,6 +8,7 @@
 #include "run/materials.h"
 #include "run/pour.h"
 #include "run/safe_step.h"
+#include "run/sense.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,6 +76,7 @@ static TlStatus read_study(TlRun *run) {
                   : run->setup.output ? beside_study(run, run->setup.output)
                                       : default_folder(o->study);
   if (!run->folder) return TL_ENOMEM;
+  TL_TRY(tl_sense_setup(&run->setup, &run->study));
   TL_TRY(tl_study_write(&tl_setup_schema, &run->setup, &run->effective));
   return tl_triaxial_expand(&run->setup);
 }
@@ -147,6 +149,7 @@ static TlStatus read_inputs(TlRun *run) {
   TL_TRY(tl_nets_open(&run->nets, &run->setup, &run->study));
   tl_triaxial_hold(run);
   TL_TRY(load_terrain(run));
+  if (run->has_terrain) TL_TRY(tl_sense_places(&run->setup, &run->study, &run->terrain));
   return make_boundaries(run);
 }
 
@@ -216,10 +219,26 @@ TlStatus tl_run_new_solver(TlRun *run) {
   return tl_nets_register(&run->nets, run->solver);
 }
 
+/* Of the grains that are there; of poured ones, which come later, the median. */
+static TlStatus smallest_grain(TlRun *run, double *diameter) {
+  const TlBodies *b = &run->bodies;
+  double density = tl_setup_solver(&run->setup).density_kg_m3, least = INFINITY;
+  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  for (int64_t i = 0; i < b->owned; i++)
+    if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
+      least = fmin(least, b->mass[i]);
+  TL_TRY(tl_comm_least(run->comm, &least, 1));
+  *diameter = isfinite(least) ? cbrt(6 * least / (M_PI * density))
+                              : run->setup.grains.grain_scale * run->selection.median_diameter_m;
+  return TL_OK;
+}
+
 static TlStatus start_solver(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_run_new_solver(run)));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
-  double safe_s;
+  double safe_s, diameter;
+  TL_TRY(smallest_grain(run, &diameter));
+  TL_TRY(tl_comm_agree(run->comm, tl_sense_step(&run->setup, &run->study, diameter)));
   TL_TRY(tl_safe_step(run, &safe_s));
   tl_safe_step_say(run, safe_s);
   return TL_OK;

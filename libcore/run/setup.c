@@ -9,6 +9,14 @@ static const TlParam time_params[] = {
     REAL(TlTimeSetup, dt_s, "s", NULL, 1e-9, 1, "time step"),
     REAL(TlTimeSetup, duration_s, "s", "0", 0, 1e9, "time to simulate; or give steps"),
     INT(TlTimeSetup, steps, "0", 0, 1e15, "number of steps; or give duration_s"),
+    FLAG(
+        TlTimeSetup, until_rest, "false",
+        "end the run when the grains have come to rest, after duration_s (or steps) at the latest"),
+    REAL(TlTimeSetup, rest_mass, "", "0.05", 0, 1,
+         "until_rest: share of the mass that may still move, at speeds of 0.01 to 0.1 sqrt(g d)"),
+    REAL(TlTimeSetup, rest_for_s, "s", "0", 0, 1e9,
+         "until_rest: time for which the grains must have been at rest; 0: ten times sqrt(d/g), d "
+         "the median diameter"),
     REAL(TlTimeSetup, frame_every_s, "s", "0.1", 0, 1e9,
          "time between frames; 0: the first and the last only"),
     REAL(TlTimeSetup, history_every_s, "s", "0", 0, 1e9,
@@ -123,6 +131,8 @@ static const TlParam root_params[] = {
            "grains that leave the terrain are counted and taken out, or frozen where they left, or "
            "end the run with exit status 1"),
     VEC3(TlSetup, gravity_m_s2, "m/s2", "0,0,-9.81", -1e3, 1e3, "acceleration of gravity"),
+    FLAG(TlSetup, free_fall, "false",
+         "grains may fall for ever; else a study in which nothing could stop them is refused"),
 };
 static const TlStudySection root_sections[] = {
     {"time", offsetof(TlSetup, time), sizeof(TlTimeSetup), false, "Steps and output times",
@@ -225,6 +235,13 @@ static TlStatus check_time(const TlSetup *s, const TlStudy *study) {
   if ((s->time.duration_s > 0) == (s->time.steps > 0))
     return tl_study_fail(study, TL_EINPUT, "time.duration_s",
                          "either duration_s or steps must be given, and not both");
+  if (s->time.until_rest && s->triaxial.stages.count > 0)
+    return tl_study_fail(study, TL_EINPUT, "time.until_rest",
+                         "a triaxial test ends with its last stage; leave this key out");
+  if (s->time.until_rest && !(tl_norm(tl_vec3_of(s->gravity_m_s2)) > 0) &&
+      !(s->time.rest_for_s > 0))
+    return tl_study_fail(study, TL_EINPUT, "time.rest_for_s",
+                         "without gravity until_rest wants the time for which nothing moves");
   if (s->contact.damping_per_s * s->time.dt_s > 1)
     return tl_study_fail(study, TL_EINPUT, "contact.damping_per_s",
                          "%g 1/s times dt_s %g is above 1; the least step would reverse velocities",

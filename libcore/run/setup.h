@@ -21,6 +21,8 @@ typedef enum TlOutside {
 typedef struct TlTimeSetup {
   double dt_s, duration_s, frame_every_s, history_every_s;
   int64_t steps;
+  bool until_rest;
+  double rest_mass, rest_for_s;
 } TlTimeSetup;
 
 typedef struct TlFrameSetup {
@@ -74,6 +76,7 @@ typedef struct TlSetup {
   int64_t seed;
   int outside;
   double gravity_m_s2[3];
+  bool free_fall;
   TlTimeSetup time;
   TlFrameSetup frames;
   TlGrainSetup grains;

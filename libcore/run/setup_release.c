@@ -37,7 +37,8 @@ const TlParam tl_release_params[] = {
         "lattice: this many layers that follow the ground, whatever low and high z; 0: fill the "
         "box"),
     INT(TlReleaseSetup, count, "0", 0, 1e12,
-        "lattice: at most this many grains, 0: all cells; drawn, poured: so many"),
+        "lattice: so many grains, spread evenly in plan from the lowest cells up, 0: all cells; "
+        "drawn, poured: so many"),
     VEC3(TlReleaseSetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4, "velocity at the start"),
     FLAG(TlReleaseSetup, round, "false",
          "lattice, drawn, poured: the upright cylinder inscribed in the box in place of the box"),

@@ -6,8 +6,9 @@
 
 /* Keys that move no bit of what was done so far; "section." stands for all of it. */
 static bool may_change(const char *path) {
-  static const char *const free_keys[] = {"title",      "output",  "catalog",   "time.duration_s",
-                                          "time.steps", "frames.", "parallel.", "checkpoint."};
+  static const char *const free_keys[] = {"title",           "output",     "catalog",
+                                          "time.duration_s", "time.steps", "time.until_rest",
+                                          "frames.",         "parallel.",  "checkpoint."};
   for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++) {
     size_t n = strlen(free_keys[i]);
     if (strncmp(path, free_keys[i], n) == 0 && (path[n] == 0 || free_keys[i][n - 1] == '.'))

@@ -11,10 +11,25 @@ void tl_avatar_free(TlAvatar *avatar) {
   *avatar = (TlAvatar){0};
 }
 
-static TlStatus check_grid(const TlAvatar *a) {
-  if (a->nx < 2 || a->ny < 2 || a->nz < 2 || !(a->spacing_m > 0))
+TlStatus tl_avatar_check_numbers(const TlAvatar *a, int64_t *points) {
+  int64_t bytes;
+  *points = 0;
+  if (a->nx < 2 || a->ny < 2 || a->nz < 2 ||
+      __builtin_mul_overflow((int64_t)a->nx * a->ny, (int64_t)a->nz, points) ||
+      __builtin_mul_overflow(*points, (int64_t)sizeof(double), &bytes) || !(a->spacing_m > 0) ||
+      !isfinite(a->spacing_m))
     return tl_fail(TL_EINPUT, "the grid (%d x %d x %d, spacing %g m) is not usable", a->nx, a->ny,
                    a->nz, a->spacing_m);
+  if (a->node_count < 0 || a->node_count > INT32_MAX / 4) /* 3 n must be a number too */
+    return tl_fail(TL_EINPUT, "it has %d surface nodes", a->node_count);
+  if (!isfinite(a->origin_m.x + a->origin_m.y + a->origin_m.z))
+    return tl_fail(TL_EINPUT, "the place of its grid is not a finite number");
+  return TL_OK;
+}
+
+static TlStatus check_grid(const TlAvatar *a) {
+  int64_t points;
+  TL_TRY(tl_avatar_check_numbers(a, &points));
   for (int32_t k = 0; k < a->nz; k++)
     for (int32_t j = 0; j < a->ny; j++)
       for (int32_t i = 0; i < a->nx; i++) {
@@ -46,7 +61,12 @@ static TlStatus check_nodes(const TlAvatar *a) {
 TlStatus tl_avatar_check(const TlAvatar *a) {
   TL_TRY(check_grid(a));
   TL_TRY(check_nodes(a));
-  TlVec3 i = a->inertia_m5;
+  TlVec3 i = a->inertia_m5, c = a->scan_centroid_m;
+  TlQuat q = a->scan_rotation;
+  if (!isfinite(a->volume_m3 + a->area_m2 + a->radius_m + a->phi_error_m + a->gradient_max) ||
+      !isfinite(i.x + i.y + i.z + c.x + c.y + c.z + q.w + q.x + q.y + q.z) ||
+      !isfinite(a->axes_m[0] + a->axes_m[1] + a->axes_m[2]))
+    return tl_fail(TL_EINPUT, "one of its measures, or its place in the scan, is not finite");
   if (!(a->volume_m3 > 0 && i.x > 0 && i.y > 0 && i.z > 0))
     return tl_fail(TL_EINPUT, "volume %g m3, moments %g %g %g m5: they must be positive",
                    a->volume_m3, i.x, i.y, i.z);

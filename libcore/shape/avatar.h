@@ -52,6 +52,10 @@ void tl_avatar_fetch(const TlAvatar *avatar, TlVec3 p);
 void tl_avatar_phi_nodes(const TlAvatar *avatar, const TlMat3 *m, TlVec3 t, const TlVec3 *p,
                          int32_t count, double *phi, TlVec3 *gradient);
 
+/* For an avatar that comes from a file, before its arrays: a grid of at least 2 x 2 x 2 points
+ * whose number (*points) is one, a finite spacing above 0, no negative number of nodes. TL_EINPUT.
+ */
+TlStatus tl_avatar_check_numbers(const TlAvatar *avatar, int64_t *points);
 /* Checks what the solver relies on (finite phi, closed: positive on all six faces, nodes on the
  * surface within 0.1 spacing, positive mass properties); TL_EINPUT says which and where. */
 TlStatus tl_avatar_check(const TlAvatar *avatar);

@@ -210,8 +210,10 @@ double tl_heightfield_distance(const TlHeightfield *f, TlVec3 p, double reach) {
   find_foot(f, &s);
   int64_t fi = (int64_t)floor(s.at_x), fj = (int64_t)floor(s.at_y);
   if (tl_heightfield_patch(f, fi, fj, &patch)) try_patch(&s, &patch, fi, fj);
-  int64_t j0 = (int64_t)floor(p.y - s.best), j1 = (int64_t)floor(p.y + s.best);
-  int64_t i0 = (int64_t)floor(p.x - s.best), i1 = (int64_t)floor(p.x + s.best);
+  /* No patch lies outside the grid, however far the point or its reach does. */
+  int64_t j0 = (int64_t)most(floor(p.y - s.best), 0), i0 = (int64_t)most(floor(p.x - s.best), 0);
+  int64_t j1 = (int64_t)least(floor(p.y + s.best), (double)(f->ny - 2));
+  int64_t i1 = (int64_t)least(floor(p.x + s.best), (double)(f->nx - 2));
   for (int64_t j = j0; j <= j1; j++)
     for (int64_t i = i0; i <= i1; i++)
       if (gap2(p.x, i) + gap2(p.y, j) < s.best * s.best && (i != fi || j != fj) &&

@@ -47,6 +47,8 @@ TlPhantomOptions tl_phantom_defaults(void) {
                             .blur_sigma = 0.7,
                             .grey_sd = 6,
                             .opaque = 0.03,
+                            .water_saturation = 0.5,
+                            .water_grey = TL_PHANTOM_WATER,
                             .voxel_m = 10e-6,
                             .seed = 1};
 }
@@ -70,8 +72,13 @@ static TlStatus check_options(const TlPhantomOptions *o) {
                    "copies side by side need a block of %g voxels or more along each side for "
                    "grains of d50 = %g voxels, and no disc",
                    ceil(least_side(o)), o->d50_voxels);
-  if (o->periodic && o->faults.noise_correlation_voxels > 0)
+  if (o->periodic && (o->faults.noise_correlation_voxels > 0 || o->faults.noise_filter))
     return tl_fail(TL_EUSAGE, "correlated noise is not made over copies side by side");
+  if (o->periodic && o->water)
+    return tl_fail(TL_EUSAGE, "water is not put into copies side by side: its menisci would have "
+                              "seams");
+  if (o->water && !(o->water_saturation > 0 && o->water_saturation <= 1))
+    return tl_fail(TL_EUSAGE, "water in %g of the pores; above 0 to 1", o->water_saturation);
   if (o->solid_fraction < 0.3 || o->solid_fraction > 0.68)
     return tl_fail(TL_EUSAGE, "solid fraction %g; 0.3 to 0.68 can be packed", o->solid_fraction);
   if (!(o->size_ratio >= 1 && o->size_ratio <= SIZE_RATIO_MOST))
@@ -87,6 +94,10 @@ static TlStatus check_options(const TlPhantomOptions *o) {
   if (o->specks < 0 || o->specks > 0.2)
     return tl_fail(TL_EUSAGE, "specks in %g of the solid; 0 to 0.2", o->specks);
   const TlPhantomFaults *f = &o->faults;
+  if (f->noise_correlation_voxels > 0 && f->noise_filter)
+    return tl_fail(TL_EUSAGE,
+                   "noise is smoothed by a Gaussian or by a reconstruction's filter, not "
+                   "by both");
   if (f->noise_correlation_voxels < 0 || f->noise_correlation_voxels > 4 || f->rings_grey < 0)
     return tl_fail(TL_EUSAGE, "noise correlation is 0 to 4 voxels, rings are >= 0");
   if (o->noise_sd < 0 || o->blur_sigma < 0 || o->grey_sd < 0 || o->opaque < 0 || o->opaque > 1)
@@ -433,6 +444,26 @@ static TlStatus assemble(Making *m, TlPhantom *phantom) {
   return make_pieces(m);
 }
 
+/* The grains are put in once to know the pores, and again over water where there is some. */
+static TlStatus fill(Making *m, const TlPhantomField *field, TlPhantom *phantom) {
+  const TlPhantomOptions *o = m->options;
+  TlVolume part;
+  TL_TRY(tl_phantom_fill(field, &m->grey, &phantom->labels, m->sums));
+  if (!o->water) return TL_OK;
+  TL_TRY(tl_phantom_water(&phantom->labels, m->box.cylinder_radius, o->water, o->water_saturation,
+                          &part, &phantom->water_saturation));
+  tl_volume_free(&m->grey);
+  TlStatus status = make_background(m);
+  for (int64_t i = 0; status == TL_OK && i < tl_volume_count(&part); i++)
+    m->grey.f32[i] += part.f32[i] * ((float)o->water_grey - m->grey.f32[i]);
+  tl_volume_free(&part);
+  for (size_t k = 0; k < m->piece_count; k++) {
+    TlPhantomSums *s = &m->sums[k];
+    *s = (TlPhantomSums){.origin = {s->origin[0], s->origin[1], s->origin[2]}};
+  }
+  return status == TL_OK ? tl_phantom_fill(field, &m->grey, &phantom->labels, m->sums) : status;
+}
+
 static TlStatus voxelise(Making *m, TlPhantom *phantom) {
   const TlPhantomOptions *o = m->options;
   TL_TRY(make_background(m));
@@ -444,7 +475,7 @@ static TlStatus voxelise(Making *m, TlPhantom *phantom) {
                           m->box.cylinder_radius};
   TL_TRY(tl_phantom_find_offset(&field, &m->grey, o->solid_fraction));
   phantom->offset = field.offset;
-  TL_TRY(tl_phantom_fill(&field, &m->grey, &phantom->labels, m->sums));
+  TL_TRY(fill(m, &field, phantom));
   uint32_t *label_of;
   TL_TRY(TL_NEW(label_of, m->piece_count + 1));
   TlStatus status = make_truth(m, label_of, phantom);

@@ -9,13 +9,15 @@
  * by the volume that each grain has in a voxel (4^3 sub-samples of the shapes where a surface is
  * near), blurred by a Gaussian (0.7 voxel), with Poisson-Gaussian noise of variance sd^2 (g/160 +
  * 1)/2 at grey level g; stored as 200 x grey, uint16. What else a scan has is optional
- * (TlPhantomFaults): correlated noise, rings, cupping, a bias along z, opaque specks inside grains.
- * The clean stack has the specks and the blur, and none of the rest. Truth: volume, centroid,
- * inertia are those of the same sub-samples (of the exact shapes, not of the label voxels): a
- * sphere of 28 voxels is right to 0.01% in volume. Index coordinates, voxel centres at integers;
- * voxel space (unit: voxel). Volumes are z, y, x with x fastest. The surface of each whole grain,
- * contact faces included, as points (phantom_surface.h). Same options, same bytes, for any thread
- * count. Cost: 128^3 in about 3 s on two cores, then linear in the volume; 24 bytes a voxel.
+ * (TlPhantomFaults): correlated noise, that of a reconstruction, rings, cupping, a bias along z;
+ * and what a specimen may have: opaque specks inside grains, water in the pores (phantom_water.h).
+ * The clean stack has the specks, the water and the blur, and none of the rest. Truth: volume,
+ * centroid, inertia are those of the same sub-samples (of the exact shapes, not of the label
+ * voxels): a sphere of 28 voxels is right to 0.01% in volume. Index coordinates, voxel centres at
+ * integers; voxel space (unit: voxel). Volumes are z, y, x with x fastest. The surface of each
+ * whole grain, contact faces included, as points (phantom_surface.h). Same options, same bytes, for
+ * any thread count. Cost: 128^3 in about 3 s on two cores, then linear in the volume; 24 bytes a
+ * voxel.
  */
 #ifndef TL_SHAPE_PHANTOM_H
 #define TL_SHAPE_PHANTOM_H
@@ -26,6 +28,7 @@
 #include "shape/phantom_grey.h"
 #include "shape/phantom_shape.h"
 #include "shape/phantom_surface.h"
+#include "shape/phantom_water.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,6 +37,7 @@
 #define TL_PHANTOM_SOLID 160.0
 #define TL_PHANTOM_OPAQUE 225.0
 #define TL_PHANTOM_WALL 125.0       /* the container of a disc specimen */
+#define TL_PHANTOM_WATER 122.0      /* 46% of the way from void to grain */
 #define TL_PHANTOM_UNITS_A_GREY 200 /* uint16 value of one grey level */
 
 typedef enum TlPhantomShapes { /* all of one kind, or a mixture of the first four */
@@ -58,6 +62,9 @@ typedef struct TlPhantomOptions {
   double grey_sd;                 /* between grains */
   double opaque;                  /* fraction of the grains */
   double specks; /* fraction of the solid volume: opaque balls 3 voxels across in grains */
+  TlPhantomWater water;
+  double water_saturation; /* fraction of the pores, above 0 to 1 */
+  double water_grey;
   TlPhantomFaults faults;
   double voxel_m;    /* written into the volumes; 0: unknown */
   bool periodic;     /* the blur goes on at the opposite side, as the packing does: to be tiled */
@@ -68,7 +75,7 @@ typedef struct TlPhantomOptions {
 } TlPhantomOptions;
 
 /* 128^3, d50 28, sizes 1:5, mixed smooth shapes, solid fraction 0.60, noise 6, blur 0.7, grey 6, 3%
- * opaque, no specks or faults, 10 um, seed 1. */
+ * opaque, no specks, water or faults, 10 um, seed 1. */
 TlPhantomOptions tl_phantom_defaults(void);
 
 typedef struct TlPhantomGrain {
@@ -95,12 +102,13 @@ typedef struct TlPhantom {
   TlPhantomPoint *surface; /* only with keep_surface: whole grains, 0.5 a square voxel, by label */
   size_t surface_count;
   int64_t grain_count;
-  TlPhantomGrain *grains; /* grains[i].label = i + 1 */
-  double solid_fraction;  /* by the sub-samples */
-  double offset;          /* voxels, see above */
-  double deepest_cut;     /* largest overlap of the packed shapes that was cut, voxels */
-  int64_t contacts;       /* pairs of labels that are face neighbours somewhere */
-  double cylinder_radius; /* of the disc's inside, voxels; 0: no disc */
+  TlPhantomGrain *grains;  /* grains[i].label = i + 1 */
+  double solid_fraction;   /* by the sub-samples */
+  double offset;           /* voxels, see above */
+  double water_saturation; /* 0: dry */
+  double deepest_cut;      /* largest overlap of the packed shapes that was cut, voxels */
+  int64_t contacts;        /* pairs of labels that are face neighbours somewhere */
+  double cylinder_radius;  /* of the disc's inside, voxels; 0: no disc */
 } TlPhantom;
 
 /* Another scan of the same specimen: its own noise sd, and noise that shares no number with that of

@@ -1,6 +1,7 @@
 #include "shape/phantom_grey.h"
 
 #include "base/mem.h"
+#include "base/par.h"
 #include "shape/phantom.h"
 
 #include <math.h>
@@ -144,6 +145,93 @@ static TlStatus correlate(TlVolume *noise, double sigma) {
   return status;
 }
 
+/* ---- the noise of a reconstruction ---- */
+
+/* The ramp filter with its window in space, at whole bins (Kak and Slaney 1988, 3.3; Hann's window
+ * is the mean over three neighbours with weights 1 2 1), up to the common factor. */
+static double ramp(int64_t n) {
+  if (n == 0) return 0.25;
+  return n % 2 ? -1 / (M_PI * M_PI * (double)(n * n)) : 0;
+}
+static double filter_weight(TlPhantomFilter filter, int64_t n) {
+  if (filter == TL_FILTER_HANN) return 0.5 * ramp(n) + 0.25 * (ramp(n - 1) + ramp(n + 1));
+  return -2 / (M_PI * M_PI * (4 * (double)(n * n) - 1));
+}
+
+typedef struct Projections {
+  int64_t angles, bins, reach; /* bins of a filtered projection; reach of the filter on each side */
+  double *weight;              /* reach + 1, from the middle out */
+  double sd;                   /* of a back-projected voxel */
+  uint64_t seed;
+  TlVolume *noise;
+} Projections;
+
+static TlStatus plan_projections(TlPhantomFilter filter, uint64_t seed, TlVolume *noise,
+                                 Projections *p) {
+  const int64_t side = noise->nx > noise->ny ? noise->nx : noise->ny;
+  *p = (Projections){.angles = (int64_t)ceil(0.5 * M_PI * (double)side), /* as sampling asks */
+                     .bins = (int64_t)ceil(hypot((double)noise->nx, (double)noise->ny)) + 3,
+                     .reach = 32,
+                     .seed = seed,
+                     .noise = noise};
+  TL_TRY(TL_NEW(p->weight, (size_t)p->reach + 2));
+  double same = 0, next = 0; /* sums of squares, of products of neighbours */
+  for (int64_t n = 0; n <= p->reach; n++) p->weight[n] = filter_weight(filter, n);
+  for (int64_t n = -p->reach; n <= p->reach; n++) {
+    double here = p->weight[llabs(n)];
+    same += here * here;
+    next += n < p->reach ? here * p->weight[llabs(n + 1)] : 0;
+  }
+  /* Linear interpolation between bins, its place in them even in 0..1: (1-t)^2 + t^2 and 2 t (1-t)
+   * have the means 2/3 and 1/3. */
+  p->sd = sqrt((double)p->angles * (2 * same + next) / 3);
+  return TL_OK;
+}
+
+static TlStatus back_project(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Projections *p = context;
+  TlVolume *v = p->noise;
+  double *white, *filtered = NULL;
+  (void)block, (void)thread;
+  TL_TRY(TL_NEW(white, (size_t)(p->bins + 2 * p->reach)));
+  TlStatus status = TL_NEW(filtered, (size_t)p->bins);
+  for (int64_t z = begin; z < end && status == TL_OK; z++)
+    for (int64_t a = 0; a < p->angles; a++) {
+      uint64_t stream = tl_random_mix((uint64_t)(z * p->angles + a) ^ 0x70726f6au);
+      for (int64_t i = 0; i < p->bins + 2 * p->reach; i++)
+        white[i] = tl_random_normal(p->seed, stream, (uint64_t)i);
+      for (int64_t i = 0; i < p->bins; i++) {
+        filtered[i] = p->weight[0] * white[i + p->reach];
+        for (int64_t n = 1; n <= p->reach; n++)
+          filtered[i] += p->weight[n] * (white[i + p->reach - n] + white[i + p->reach + n]);
+      }
+      double angle = M_PI * (double)a / (double)p->angles, dx = cos(angle), dy = sin(angle);
+      for (int64_t y = 0; y < v->ny; y++) {
+        double start = ((double)y - 0.5 * (double)(v->ny - 1)) * dy -
+                       0.5 * (double)(v->nx - 1) * dx + 0.5 * (double)(p->bins - 1);
+        float *row = v->f32 + (z * v->ny + y) * v->nx;
+        for (int64_t x = 0; x < v->nx; x++) {
+          double at = start + (double)x * dx;
+          int64_t bin = (int64_t)at;
+          double t = at - (double)bin;
+          row[x] += (float)(((1 - t) * filtered[bin] + t * filtered[bin + 1]) / p->sd);
+        }
+      }
+    }
+  tl_free(white);
+  tl_free(filtered);
+  return status;
+}
+
+/* Noise of sd 1 in every voxel; noise: zeroed. */
+static TlStatus reconstruct_noise(TlPhantomFilter filter, uint64_t seed, TlVolume *noise) {
+  Projections p;
+  TL_TRY(plan_projections(filter, seed, noise, &p));
+  TlStatus status = tl_par_blocks(noise->nz, 1, back_project, &p);
+  tl_free(p.weight);
+  return status;
+}
+
 /* ---- faults ---- */
 
 static double ring(double sd, uint64_t seed, int64_t z, double r) {
@@ -177,10 +265,18 @@ static uint16_t units_of(double grey) {
   return (uint16_t)(units < 0 ? 0 : units > 65535 ? 65535 : units);
 }
 
-static TlStatus add_noise(const TlVolume *grey, double correlation, double noise_sd, uint64_t seed,
-                          TlVolume *noise) {
+static TlStatus add_noise(const TlVolume *grey, const TlPhantomFaults *f, double noise_sd,
+                          uint64_t seed, TlVolume *noise) {
   const int64_t count = tl_volume_count(grey);
+  double correlation = f->noise_correlation_voxels;
   TL_TRY(tl_volume_like(noise, grey, TL_F32));
+  if (f->noise_filter) {
+    if (noise_sd > 0) TL_TRY(reconstruct_noise(f->noise_filter, seed, noise));
+    for (int64_t i = 0; i < count; i++)
+      noise->f32[i] *=
+          (float)(noise_sd * sqrt(0.5 * ((double)grey->f32[i] / TL_PHANTOM_SOLID + 1)));
+    return TL_OK;
+  }
 #pragma omp parallel for
   for (int64_t i = 0; i < count; i++)
     noise->f32[i] = noise_at((double)grey->f32[i], noise_sd, seed, i);
@@ -193,7 +289,7 @@ TlStatus tl_phantom_noise(const TlVolume *grey, const TlPhantomFaults *faults, d
   const TlPhantomFaults *f = faults ? faults : &none;
   TlVolume noise = {0};
   TL_TRY(tl_volume_like(out, grey, TL_U16));
-  TlStatus status = add_noise(grey, f->noise_correlation_voxels, noise_sd, seed, &noise);
+  TlStatus status = add_noise(grey, f, noise_sd, seed, &noise);
   const int64_t count = status == TL_OK ? tl_volume_count(grey) : 0;
 #pragma omp parallel for
   for (int64_t i = 0; i < count; i++)

@@ -15,6 +15,12 @@ double tl_phantom_poisson(TlRandom *random, double mean);
  * edges repeated. */
 TlStatus tl_phantom_blur(TlVolume *grey, double sigma, bool periodic);
 
+typedef enum TlPhantomFilter {
+  TL_FILTER_NONE = 0,
+  TL_FILTER_HANN,
+  TL_FILTER_SHEPP_LOGAN
+} TlPhantomFilter;
+
 /* What a scan does to the greys beside blur and white noise; all zero: nothing. Grey levels are
  * added, so that a stack with all of them differs from the clean one by their sum and the noise. */
 typedef struct TlPhantomFaults {
@@ -26,6 +32,8 @@ typedef struct TlPhantomFaults {
   double
       cupping_grey;   /* the axis is darker by this than half the shorter side away from it (r^2) */
   double bias_z_grey; /* the last slice is brighter by this than the first (linear) */
+  TlPhantomFilter noise_filter; /* white noise of the projections, filtered by the ramp with this
+                                 * window and back-projected slice by slice; its sd is kept */
 } TlPhantomFaults;
 
 /* F32 grey -> U16 units with faults (NULL: none) and Poisson-Gaussian noise of this sd at the grain

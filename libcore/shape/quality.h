@@ -8,7 +8,10 @@
  *   overlap      deepest node inside a neighbour, cells, and the volume in common over V, by
  *                1/2 sum over both grains' nodes of area times depth
  *   agreement    Dice with the label it was seeded by
- * NaN: not known (no neighbours looked at, no label); no threshold applies then.
+ *   contact      the widest face it shares with a neighbour, as part of the cross-section of the
+ *                smaller one of the two as a ball (image/label_quality.h): labels that cut a grain
+ * in two leave such a face, 1.6 through its middle NaN: not known (no neighbours looked at, no
+ * label); no threshold applies then.
  */
 #ifndef TL_SHAPE_QUALITY_H
 #define TL_SHAPE_QUALITY_H
@@ -19,12 +22,13 @@ typedef enum TlVerdict { TL_GOOD = 0, TL_DOUBTFUL, TL_REJECTED } TlVerdict;
 const char *tl_verdict_name(TlVerdict verdict);
 
 typedef struct TlQuality {
-  double gradient, node, volume, overlap_depth, overlap_share, agreement;
+  double gradient, node, volume, overlap_depth, overlap_share, agreement, contact;
   TlVerdict verdict;
   char reason[120]; /* of the worst residuals; "" for good */
 } TlQuality;
 
-/* The residuals of the avatar alone; overlap 0 so far. agreement: NaN without a label. */
+/* The residuals of the avatar alone; overlap 0 and contact NaN so far. agreement: NaN without a
+ * label. */
 void tl_quality_measure(const TlAvatar *avatar, double agreement, TlQuality *quality);
 
 /* Common volume (m3) and deepest node (m) of two placed avatars. */

@@ -4,6 +4,7 @@
 #include "shape/heightfield.h"
 
 #include <math.h>
+#include <string.h>
 
 void tl_terrain_free(TlTerrain *terrain) {
   tl_free(terrain->name);
@@ -15,6 +16,53 @@ void tl_terrain_free(TlTerrain *terrain) {
   tl_free(terrain->start);
   tl_free(terrain->band_phi);
   *terrain = (TlTerrain){0};
+}
+
+/* The largest |k_low|: far above any, and k - k_low stays a 32-bit number (see in_band). */
+enum { MOST_LEVEL = 100000000 };
+
+TlStatus tl_terrain_check_numbers(const TlTerrain *t, int64_t *cells, int64_t *columns) {
+  int64_t bytes;
+  bool band = t->bnx >= 2 && t->bny >= 2, none = t->bnx == 0 && t->bny == 0;
+  *cells = *columns = 0;
+  if (t->nx < 2 || t->ny < 2 || !(band || none) || t->band_count < 0 ||
+      __builtin_mul_overflow(t->nx, t->ny, cells) ||
+      __builtin_mul_overflow(*cells, (int64_t)sizeof(double), &bytes) ||
+      __builtin_mul_overflow(t->bnx, t->bny, columns) ||
+      __builtin_mul_overflow(*columns, (int64_t)sizeof(double), &bytes) ||
+      __builtin_mul_overflow(t->band_count, (int64_t)sizeof(double), &bytes) || !(t->cell_m > 0) ||
+      !isfinite(t->cell_m) || !(t->band_spacing_m > 0) || !isfinite(t->band_spacing_m))
+    return tl_fail(TL_EINPUT,
+                   "size %lld x %lld samples of %g m, band %lld x %lld at %g m with %lld values: "
+                   "not usable",
+                   (long long)t->nx, (long long)t->ny, t->cell_m, (long long)t->bnx,
+                   (long long)t->bny, t->band_spacing_m, (long long)t->band_count);
+  const double finite[] = {t->origin[0], t->origin[1], t->origin[2], t->x0_m,
+                           t->y0_m,      t->z0_m,      t->band_m};
+  for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
+    if (!isfinite(finite[i]))
+      return tl_fail(TL_EINPUT, "its origin, corner or band is not a finite number");
+  return TL_OK;
+}
+
+TlStatus tl_terrain_check_arrays(const TlTerrain *t) {
+  for (int64_t i = 0; i < t->bnx * t->bny; i++)
+    if (t->k_count[i] < 0 || t->k_low[i] < -MOST_LEVEL || t->k_low[i] > MOST_LEVEL ||
+        (t->k_count[i] > 0 && (t->start[i] < 0 || t->start[i] > t->band_count - t->k_count[i])))
+      return tl_fail(TL_EINPUT, "column %lld of the band lies outside its %lld values",
+                     (long long)i, (long long)t->band_count);
+  for (int64_t i = 0; i < t->nx * t->ny; i++)
+    if (isinf(t->height_m[i]))
+      return tl_fail(TL_EINPUT, "the height of sample %lld is infinite", (long long)i);
+  for (int64_t i = 0; i < t->band_count; i++)
+    if (!isfinite(t->band_phi[i]))
+      return tl_fail(TL_EINPUT, "value %lld of the band is not finite", (long long)i);
+  return TL_OK;
+}
+
+char *tl_crs_name(const char *wkt) {
+  const char *from = strchr(wkt, '"'), *to = from ? strchr(from + 1, '"') : NULL;
+  return to ? tl_format("%.*s", (int)(to - from - 1), from + 1) : tl_strdup("none");
 }
 
 static int64_t nearest(double at, int64_t count) {

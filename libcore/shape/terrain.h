@@ -39,6 +39,13 @@ typedef struct TlTerrain {
 
 void tl_terrain_free(TlTerrain *terrain);
 
+/* For a terrain that comes from a file; TL_EINPUT says what is wrong. First its numbers: sizes
+ * whose arrays can be (*cells of height_m and class_id, *columns of the band), finite places,
+ * spacings above 0. Then, with the arrays: each column lies inside band_phi, heights are finite
+ * or NaN (no data), values of the band finite. What passes both is safe to look up anywhere. */
+TlStatus tl_terrain_check_numbers(const TlTerrain *terrain, int64_t *cells, int64_t *columns);
+TlStatus tl_terrain_check_arrays(const TlTerrain *terrain);
+
 typedef enum TlTerrainSpot {
   TL_TERRAIN_BAND = 0, /* phi by trilinear interpolation in the band */
   TL_TERRAIN_ABOVE,    /* above the band: phi is a lower bound > 0 */
@@ -53,6 +60,9 @@ TlTerrainSpot tl_terrain_phi(const TlTerrain *terrain, TlVec3 p, double *phi, Tl
 /* Bilinear height of the ground at local (x, y) and its unit normal (may be NULL); false where
  * there is none. */
 bool tl_terrain_height(const TlTerrain *terrain, double x, double y, double *z, TlVec3 *normal);
+
+/* The CRS by the first quoted name of its WKT, "none" without one; fresh memory. */
+char *tl_crs_name(const char *wkt);
 
 /* Class of the sample nearest to local (x, y), clamped to the raster; 0 without classes. */
 int32_t tl_terrain_class(const TlTerrain *terrain, double x, double y);

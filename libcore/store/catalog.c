@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ static TlStatus check_kind(TlCatalog *c, bool *fresh) {
   int64_t application, schema, tables;
   TL_TRY(tl_sql_int(c, "PRAGMA application_id", 0, &application));
   TL_TRY(tl_sql_int(c, "PRAGMA user_version", 0, &schema));
-  TL_TRY(tl_sql_int(c, "SELECT count(*) FROM sqlite_master", 0, &tables));
+  TL_TRY(tl_sql_int(c, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", 0, &tables));
   *fresh = application == 0 && schema == 0 && tables == 0;
   if (*fresh ||
       (application == TL_CATALOG_APPLICATION && schema >= 1 && schema <= TL_CATALOG_SCHEMA))
@@ -81,9 +82,13 @@ static TlStatus upgrade(TlCatalog *c) {
   if (status == TL_OK && schema < TL_CATALOG_SCHEMA) {
     status = tl_sql_exec(c, tl_catalog_schema_2); /* nothing where the table is there */
     if (status == TL_OK) status = tl_sql_exec(c, tl_catalog_schema_3);
-    if (status == TL_OK) status = tl_sql_exec(c, "PRAGMA user_version = 3");
+    bool contacts = true;
+    if (status == TL_OK) status = tl_catalog_has_contacts(c, &contacts);
+    if (status == TL_OK && !contacts) status = tl_sql_exec(c, tl_catalog_schema_4);
+    if (status == TL_OK) status = tl_sql_exec(c, "PRAGMA user_version = 4");
     if (status == TL_OK)
-      tl_log_info("%s: schema %lld is brought to 3 (classes of terrains, verdicts on grains)",
+      tl_log_info("%s: schema %lld is brought to 4 (classes of terrains, verdicts on grains and "
+                  "their contacts)",
                   c->path, (long long)schema);
   }
   if (status == TL_OK) status = tl_sql_exec(c, "COMMIT");
@@ -96,7 +101,8 @@ static TlStatus upgrade(TlCatalog *c) {
 static TlStatus set_up(TlCatalog *c) {
   sqlite3_extended_result_codes(c->db, 1);
   sqlite3_busy_handler(c->db, wait_for_lock, c);
-  TL_TRY(tl_sql_exec(c, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF"));
+  TL_TRY(tl_catalog_guard(c));
+  TL_TRY(tl_sql_exec(c, "PRAGMA foreign_keys = ON"));
   if (!c->writable) return tl_sql_exec(c, "PRAGMA query_only = ON");
   if (sqlite3_db_readonly(c->db, "main") != 1) return TL_OK;
   return tl_fail(TL_EIO, "%s: cannot be written: the file is write-protected", c->path);
@@ -109,6 +115,7 @@ static TlStatus connect_to(TlCatalog *c, TlCatalogMode mode) {
   TL_TRY(set_up(c));
   bool fresh;
   TL_TRY(check_kind(c, &fresh));
+  if (!fresh) TL_TRY(tl_catalog_check_schema(c));
   if (!fresh) return c->writable ? upgrade(c) : TL_OK;
   if (mode == TL_CATALOG_CREATE) {
     TL_TRY(tl_claim_replace(c->path)); /* an empty file, which may be an input */
@@ -182,11 +189,10 @@ static TlStatus check_sqlite(TlCatalog *c) {
   return TL_OK;
 }
 
+/* The loads hold all that is told of a grain or terrain against its arrays. */
 static TlStatus check_avatar(TlCatalog *c, int64_t id) {
   TlAvatar avatar = {0};
   TlStatus status = tl_catalog_load_avatar(c, id, &avatar);
-  if (status == TL_OK)
-    status = tl_context(tl_avatar_check(&avatar), "%s: grain %lld", c->path, (long long)id);
   tl_avatar_free(&avatar);
   return status;
 }
@@ -200,23 +206,33 @@ static TlStatus check_terrain(TlCatalog *c, const char *name) {
 
 static TlStatus check_rows(TlCatalog *c, const char *sql, bool grains, int64_t *count) {
   sqlite3_stmt *statement;
+  int64_t last = INT64_MIN;
   *count = 0;
   TL_TRY(tl_sql_prepare(c, &statement, sql));
-  bool row = true;
-  TlStatus status = TL_OK;
-  while ((status = tl_sql_step(c, statement, &row)) == TL_OK && row) {
+  TlStatus status;
+  for (bool row; (status = tl_sql_next(c, statement, &row, &last)) == TL_OK && row; ++*count) {
     const char *name = (const char *)sqlite3_column_text(statement, 1);
-    status = grains ? check_avatar(c, sqlite3_column_int64(statement, 0)) : check_terrain(c, name);
+    status = grains ? check_avatar(c, last) : check_terrain(c, name ? name : "");
     if (status != TL_OK) break;
-    ++*count;
   }
   sqlite3_finalize(statement);
   return status;
 }
 
+/* Voxel sizes are lengths, or 0 for grains that come from no scan. */
+static TlStatus check_sample(void *context, const TlSampleRow *row) {
+  const TlCatalog *c = context;
+  for (int k = 0; k < 3; k++)
+    if (!(row->voxel_m[k] >= 0 && isfinite(row->voxel_m[k])))
+      return tl_fail(TL_EINPUT, "%s: sample %lld: a voxel of %g m", c->path, (long long)row->id,
+                     row->voxel_m[k]);
+  return TL_OK;
+}
+
 TlStatus tl_catalog_verify(TlCatalog *c, int64_t *avatars, int64_t *terrains) {
   *avatars = *terrains = 0;
   TL_TRY(check_sqlite(c));
+  TL_TRY(tl_catalog_walk_samples(c, check_sample, c));
   TL_TRY(check_rows(c, "SELECT id, '' FROM avatar ORDER BY id", true, avatars));
   return check_rows(c, "SELECT id, name FROM terrain ORDER BY id", false, terrains);
 }

@@ -18,7 +18,7 @@
 #include "shape/quality.h"
 #include "shape/terrain.h"
 
-enum { TL_CATALOG_SCHEMA = 3 };
+enum { TL_CATALOG_SCHEMA = 4 };
 
 typedef struct TlCatalog TlCatalog;
 
@@ -109,6 +109,9 @@ typedef struct TlTerrainRow {
   const char *name, *crs;
   int64_t nx, ny;
   double cell_m, band_m, band_spacing_m;
+  double origin[3];  /* CRS coordinates of the local origin */
+  double x0_m, y0_m; /* local place of the first sample */
+  int64_t holes_filled;
 } TlTerrainRow;
 /* A run behind a grain: step 0 is the oldest, the last one is the run that stored the grain. */
 typedef struct TlRunRow {

@@ -111,18 +111,32 @@ TlStatus tl_catalog_add_avatar(TlCatalog *c, int64_t sample_id, const TlAvatar *
   return tl_sql_release(c, tl_context(status, "grain of label %u", avatar->label));
 }
 
-static void read_row(sqlite3_stmt *s, TlAvatar *a, int64_t *sample_id) {
+/* A whole number of the row that fits 32 bits. */
+static bool read_whole(sqlite3_stmt *s, int column, int32_t *value) {
+  int64_t x = sqlite3_column_int64(s, column);
+  *value = (int32_t)x;
+  return x >= 0 && x <= INT32_MAX;
+}
+
+/* The numbers of a row, which make sense by themselves; TL_EINPUT names the grain. */
+static TlStatus read_row(TlCatalog *c, sqlite3_stmt *s, TlAvatar *a, int64_t *sample_id) {
   double *real[REALS];
+  int64_t points, label = sqlite3_column_int64(s, 2);
   reals_of(a, real);
   a->id = sqlite3_column_int64(s, 0);
   *sample_id = sqlite3_column_int64(s, 1);
-  a->label = (uint32_t)sqlite3_column_int64(s, 2);
+  a->label = (uint32_t)label;
   a->border = sqlite3_column_int64(s, 3) != 0;
-  a->nx = sqlite3_column_int(s, 4);
-  a->ny = sqlite3_column_int(s, 5);
-  a->nz = sqlite3_column_int(s, 6);
-  a->node_count = sqlite3_column_int(s, 7);
+  bool whole = label >= 0 && label <= UINT32_MAX;
+  whole = read_whole(s, 4, &a->nx) && whole;
+  whole = read_whole(s, 5, &a->ny) && whole;
+  whole = read_whole(s, 6, &a->nz) && whole;
+  whole = read_whole(s, 7, &a->node_count) && whole;
   for (int i = 0; i < REALS; i++) *real[i] = sqlite3_column_double(s, FIRST_REAL + i);
+  TlStatus status = whole
+                        ? tl_avatar_check_numbers(a, &points)
+                        : tl_fail(TL_EINPUT, "its label, grid size or node count is out of range");
+  return tl_context(status, "%s: grain %lld", c->path, (long long)a->id);
 }
 
 /* The row of one grain; arrays stay NULL. */
@@ -132,7 +146,7 @@ static TlStatus find_avatar(TlCatalog *c, int64_t id, TlAvatar *a, int64_t *samp
   sqlite3_bind_int64(s, 1, id);
   bool row = false;
   TlStatus status = tl_sql_step(c, s, &row);
-  if (status == TL_OK && row) read_row(s, a, sample_id);
+  if (status == TL_OK && row) status = read_row(c, s, a, sample_id);
   if (status == TL_OK && !row)
     status = tl_fail(TL_EINPUT, "%s: there is no grain %lld; talus-catalog list shows which are",
                      c->path, (long long)id);
@@ -141,10 +155,9 @@ static TlStatus find_avatar(TlCatalog *c, int64_t id, TlAvatar *a, int64_t *samp
 }
 
 static TlStatus read_blobs(TlCatalog *c, TlAvatar *a) {
-  if (a->nx < 1 || a->ny < 1 || a->nz < 1 || a->node_count < 0)
-    return tl_fail(TL_EINPUT, "the grid size or node count in its row is wrong");
   void *phi = NULL, *node = NULL, *area = NULL;
-  int64_t points = (int64_t)a->nx * a->ny * a->nz, nodes = a->node_count;
+  int64_t points, nodes = a->node_count;
+  TL_TRY(tl_avatar_check_numbers(a, &points));
   TlStatus status = tl_blob_get(c, blob_key(a->id, "phi"), &phi, points, sizeof *a->phi);
   if (status == TL_OK)
     status = tl_blob_get(c, blob_key(a->id, "node"), &node, 3 * nodes, sizeof *a->node_m);
@@ -161,6 +174,7 @@ TlStatus tl_catalog_load_avatar(TlCatalog *c, int64_t id, TlAvatar *avatar) {
   *avatar = (TlAvatar){0};
   TL_TRY(find_avatar(c, id, avatar, &sample_id));
   TlStatus status = read_blobs(c, avatar);
+  if (status == TL_OK) status = tl_avatar_check(avatar);
   if (status != TL_OK) tl_avatar_free(avatar);
   return tl_context(status, "%s: grain %lld", c->path, (long long)id);
 }
@@ -255,12 +269,12 @@ TlStatus tl_catalog_walk_grains(TlCatalog *c, const TlGrainQuery *query,
   sqlite3_stmt *s;
   TL_TRY(prepare_query(
       c, &s, "SELECT " AVATAR_COLUMNS GRAINS_WHERE " ORDER BY id LIMIT ?5 OFFSET ?6", query));
-  bool more = false;
+  int64_t last = INT64_MIN;
   TlStatus status;
-  while ((status = tl_sql_step(c, s, &more)) == TL_OK && more) {
+  for (bool more; (status = tl_sql_next(c, s, &more, &last)) == TL_OK && more;) {
     TlAvatar avatar = {0};
     int64_t sample_id;
-    read_row(s, &avatar, &sample_id);
+    if ((status = read_row(c, s, &avatar, &sample_id)) != TL_OK) break;
     TlGrainRow row = row_of(&avatar, sample_id);
     if ((status = visit(context, &row)) != TL_OK) break;
   }
@@ -277,9 +291,9 @@ TlStatus tl_catalog_walk_samples(TlCatalog *c,
                         " (SELECT count(*) FROM avatar WHERE sample_id = sample.id),"
                         " (SELECT count(*) FROM avatar WHERE sample_id = sample.id AND border = 1)"
                         " FROM sample ORDER BY id"));
-  bool more = false;
+  int64_t last = INT64_MIN;
   TlStatus status;
-  while ((status = tl_sql_step(c, s, &more)) == TL_OK && more) {
+  for (bool more; (status = tl_sql_next(c, s, &more, &last)) == TL_OK && more;) {
     TlSampleRow row = {.id = sqlite3_column_int64(s, 0),
                        .name = (const char *)sqlite3_column_text(s, 1),
                        .grains = sqlite3_column_int64(s, 5),

@@ -83,49 +83,68 @@ static TlStatus damaged(TlBlobKey key, int64_t part, const char *what) {
                  (long long)part, what);
 }
 
-/* One row of (part, raw_bytes, crc32, data) into raw[0 .. bytes). */
-static TlStatus get_part(TlBlobKey key, sqlite3_stmt *row, int64_t part, unsigned char *raw,
-                         size_t bytes, size_t width) {
+/* One row of (part, raw_bytes, crc32, data) into raw[0 .. bytes), which is made larger for it once
+ * the part tells the size that it should have. */
+static TlStatus get_part(TlBlobKey key, sqlite3_stmt *row, int64_t part, unsigned char **values,
+                         size_t *capacity, size_t at, size_t bytes, size_t width) {
   if (sqlite3_column_int64(row, 0) != part) return damaged(key, part, "is missing");
-  if (sqlite3_column_int64(row, 1) != (int64_t)bytes) return damaged(key, part, "has a wrong size");
   const void *data = sqlite3_column_blob(row, 3);
   size_t size = (size_t)sqlite3_column_bytes(row, 3);
   if (!data) return damaged(key, part, "is empty");
+  if (sqlite3_column_int64(row, 1) != (int64_t)bytes ||
+      ZSTD_getFrameContentSize(data, size) != bytes)
+    return damaged(key, part, "has a wrong size");
   unsigned char *shuffled;
   TL_TRY(TL_NEW(shuffled, bytes));
   size_t got = ZSTD_decompress(shuffled, bytes, data, size);
   TlStatus status = TL_OK;
-  if (ZSTD_isError(got) || got != bytes) {
-    status = damaged(key, part, "cannot be decompressed");
-  } else {
-    unshuffle(shuffled, raw, bytes / width, width);
-    if (crc32_of(raw, bytes) != (uint32_t)sqlite3_column_int64(row, 2))
+  if (ZSTD_isError(got) || got != bytes) status = damaged(key, part, "cannot be decompressed");
+  if (status == TL_OK) status = TL_RESERVE(*values, *capacity, at + bytes);
+  if (status == TL_OK) {
+    unshuffle(shuffled, *values + at, bytes / width, width);
+    if (crc32_of(*values + at, bytes) != (uint32_t)sqlite3_column_int64(row, 2))
       status = damaged(key, part, "is damaged: its CRC does not match");
   }
   tl_free(shuffled);
   return status;
 }
 
+static TlStatus get_parts(TlCatalog *c, TlBlobKey key, sqlite3_stmt *statement, int64_t count,
+                          size_t width, unsigned char **raw, size_t *capacity) {
+  int64_t most = TL_BLOB_PART_BYTES / (int64_t)width, part = 0;
+  bool row = false;
+  for (int64_t first = 0; first < count; first += most, part++) {
+    int64_t n = count - first < most ? count - first : most;
+    TL_TRY(tl_sql_step(c, statement, &row));
+    if (!row) return damaged(key, part, "is missing");
+    TL_TRY(get_part(key, statement, part, raw, capacity, (size_t)first * width, (size_t)n * width,
+                    width));
+  }
+  TL_TRY(tl_sql_step(c, statement, &row));
+  return row ? damaged(key, part, "is one too many") : TL_OK;
+}
+
 TlStatus tl_blob_get(TlCatalog *c, TlBlobKey key, void **values, int64_t count, size_t width) {
   char sql[160];
+  int64_t bytes, memory = tl_mem_machine_bytes();
+  unsigned char *raw = NULL;
+  *values = NULL;
+  if (count < 0 || __builtin_mul_overflow(count, (int64_t)width, &bytes))
+    return tl_fail(TL_EINPUT, "blob '%s' of %lld values", key.kind, (long long)count);
+  if (memory > 0 && bytes > memory)
+    return tl_fail(TL_ENOMEM, "blob '%s' of %.1f GB; this machine has %.1f GB", key.kind,
+                   (double)bytes / 1e9, (double)memory / 1e9);
+  size_t capacity = (size_t)(bytes < TL_BLOB_PART_BYTES ? bytes : TL_BLOB_PART_BYTES);
   snprintf(sql, sizeof sql,
            "SELECT part, raw_bytes, crc32, data FROM %s WHERE %s = ? AND kind = ? ORDER BY part",
            key.table, key.owner);
+  TL_TRY(TL_NEW(raw, capacity));
   sqlite3_stmt *statement;
-  unsigned char *raw = tl_calloc((size_t)count, width);
-  if (!raw) return TL_ENOMEM;
   TlStatus status = tl_sql_prepare(c, &statement, sql);
-  sqlite3_bind_int64(statement, 1, key.id);
-  sqlite3_bind_text(statement, 2, key.kind, -1, SQLITE_STATIC);
-  int64_t most = TL_BLOB_PART_BYTES / (int64_t)width;
-  for (int64_t first = 0, part = 0; status == TL_OK && first < count; first += most, part++) {
-    int64_t n = count - first < most ? count - first : most;
-    bool row = false;
-    status = tl_sql_step(c, statement, &row);
-    if (status != TL_OK) break;
-    status =
-        row ? get_part(key, statement, part, raw + (size_t)first * width, (size_t)n * width, width)
-            : damaged(key, part, "is missing");
+  if (status == TL_OK) {
+    sqlite3_bind_int64(statement, 1, key.id);
+    sqlite3_bind_text(statement, 2, key.kind, -1, SQLITE_STATIC);
+    status = get_parts(c, key, statement, count, width, &raw, &capacity);
   }
   sqlite3_finalize(statement);
   if (status != TL_OK) {

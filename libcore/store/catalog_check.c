@@ -10,14 +10,14 @@
 #define CHECK_COLUMNS                                                                              \
   "gradient, node_cells, volume_gap, overlap_cells, overlap_share, agreement, elongation,"         \
   " flatness, sphericity, krumbein, convexity, roundness, inscribed"
-enum { REALS = 13 };
+enum { REALS = 14 }; /* and contact_width, which catalogs of schema 3 have not */
 
 /* The real columns in the order of CHECK_COLUMNS; one list for writing and reading. */
 static void reals_of(TlQuality *q, TlDescriptors *d, double *at[REALS]) {
   double *list[REALS] = {&q->gradient,      &q->node,      &q->volume,     &q->overlap_depth,
                          &q->overlap_share, &q->agreement, &d->elongation, &d->flatness,
                          &d->sphericity,    &d->krumbein,  &d->convexity,  &d->roundness,
-                         &d->inscribed};
+                         &d->inscribed,     &q->contact};
   memcpy(at, list, sizeof list);
 }
 
@@ -26,6 +26,16 @@ TlStatus tl_catalog_has_checks(TlCatalog *c, bool *there) {
   TL_TRY(
       tl_sql_int(c, "SELECT count(*) FROM sqlite_master WHERE name = 'avatar_check'", 0, &tables));
   *there = tables > 0;
+  return TL_OK;
+}
+
+TlStatus tl_catalog_has_contacts(TlCatalog *c, bool *there) {
+  int64_t columns;
+  TL_TRY(tl_sql_int(c,
+                    "SELECT count(*) FROM pragma_table_info('avatar_check')"
+                    " WHERE name = 'contact_width'",
+                    0, &columns));
+  *there = columns > 0;
   return TL_OK;
 }
 
@@ -38,8 +48,8 @@ TlStatus tl_catalog_put_check(TlCatalog *c, int64_t id, const TlQuality *quality
   TL_TRY(tl_sql_need_run(c));
   TL_TRY(tl_sql_prepare(c, &s,
                         "INSERT OR REPLACE INTO avatar_check (avatar_id, verdict, reason,"
-                        " " CHECK_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-                        " ?12, ?13, ?14, ?15, ?16)"));
+                        " " CHECK_COLUMNS ", contact_width) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+                        " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"));
   reals_of(&q, &d, real);
   sqlite3_bind_int64(s, 1, id);
   sqlite3_bind_text(s, 2, tl_verdict_name(q.verdict), -1, SQLITE_STATIC);
@@ -65,12 +75,17 @@ TlStatus tl_catalog_get_check(TlCatalog *c, int64_t id, TlQuality *quality,
                               TlDescriptors *descriptors, bool *there) {
   sqlite3_stmt *s;
   TlGrainRow row;
+  bool contacts;
   *quality = (TlQuality){0};
   *descriptors = (TlDescriptors){0};
   TL_TRY(tl_catalog_has_checks(c, there));
   if (!*there) return TL_OK;
-  TL_TRY(tl_sql_prepare(
-      c, &s, "SELECT verdict, reason, " CHECK_COLUMNS " FROM avatar_check WHERE avatar_id = ?"));
+  TL_TRY(tl_catalog_has_contacts(c, &contacts));
+  TL_TRY(tl_sql_prepare(c, &s,
+                        contacts ? "SELECT verdict, reason, " CHECK_COLUMNS
+                                   ", contact_width FROM avatar_check WHERE avatar_id = ?"
+                                 : "SELECT verdict, reason, " CHECK_COLUMNS
+                                   ", NULL FROM avatar_check WHERE avatar_id = ?"));
   sqlite3_bind_int64(s, 1, id);
   TlStatus status = tl_sql_step(c, s, there);
   if (status == TL_OK && *there) read_check(s, quality, descriptors);

@@ -15,7 +15,10 @@
 
 enum {
   TL_CATALOG_APPLICATION = 0x54414C53, /* "TALS" */
-  TL_BLOB_PART_BYTES = 64 << 20
+  TL_BLOB_PART_BYTES = 64 << 20,
+  /* Processor time of one step of a statement, of which the longest counts a million grains in
+   * about a second; waiting for a disk or a lock does not count. */
+  TL_CATALOG_SECONDS = 60
 };
 
 struct TlCatalog {
@@ -25,10 +28,20 @@ struct TlCatalog {
   bool made;      /* the file was not there, and nothing has been committed to it */
   int64_t run_id; /* of the session between begin and commit */
   double waiting_since_s;
+  double step_since_s; /* processor time at which SQLite was last entered */
 };
 
-extern const char *const tl_catalog_schema_sql[];               /* statements, NULL at the end */
-extern const char tl_catalog_schema_2[], tl_catalog_schema_3[]; /* what each has over the last */
+/* Before anything is read: SQLite's defences, limits of sizes, and a limit of processor time. A
+ * catalog may come from anywhere. */
+TlStatus tl_catalog_guard(TlCatalog *catalog);
+/* TL_EINPUT unless the tables, indices and views are those of the file's schema, word for word, and
+ * there is no trigger. */
+TlStatus tl_catalog_check_schema(TlCatalog *catalog);
+
+extern const char *const tl_catalog_schema_sql[]; /* statements, NULL at the end */
+extern const char tl_catalog_schema_2[], tl_catalog_schema_3[],
+    tl_catalog_schema_4[];                      /* what each has over the last */
+extern const char tl_catalog_with_provenance[]; /* WITH ... in front of a SELECT: the two views */
 
 /* The status and message of the last SQLite failure on this connection. */
 TlStatus tl_sql_fail(TlCatalog *catalog, int code, const char *doing);
@@ -36,6 +49,9 @@ TlStatus tl_sql_exec(TlCatalog *catalog, const char *sql);
 TlStatus tl_sql_prepare(TlCatalog *catalog, sqlite3_stmt **statement, const char *sql);
 /* *row: true while a row is there. */
 TlStatus tl_sql_step(TlCatalog *catalog, sqlite3_stmt *statement, bool *row);
+/* The same for rows whose first column rises from row to row, as ids do: TL_EINPUT when it does not
+ * (pages that lead to one another give rows without end). *last: INT64_MIN before the first. */
+TlStatus tl_sql_next(TlCatalog *catalog, sqlite3_stmt *statement, bool *row, int64_t *last);
 /* Steps a statement that gives no row, and finalizes it whatever happens. */
 TlStatus tl_sql_finish(TlCatalog *catalog, sqlite3_stmt *statement);
 /* Column text copied to fresh memory; NULL gives "". */
@@ -57,11 +73,13 @@ typedef struct TlBlobKey {
 
 TlStatus tl_blob_put(TlCatalog *catalog, TlBlobKey key, const void *values, int64_t count,
                      size_t width);
-/* Fresh memory of exactly count elements; TL_EINPUT when a part is missing, damaged or of another
- * size. */
+/* Fresh memory of exactly count elements; TL_EINPUT when a part is missing, damaged, of another
+ * size or one too many. Memory grows with the parts that were found good. */
 TlStatus tl_blob_get(TlCatalog *catalog, TlBlobKey key, void **values, int64_t count, size_t width);
 
-/* Catalogs of schema 1 and 2 that are only read have no table of verdicts. */
+/* Catalogs of schema 1 and 2 that are only read have no table of verdicts, those of schema 3 have
+ * one without the column of contacts. */
 TlStatus tl_catalog_has_checks(TlCatalog *catalog, bool *there);
+TlStatus tl_catalog_has_contacts(TlCatalog *catalog, bool *there);
 
 #endif

@@ -99,7 +99,7 @@ static TlStatus enter(Sweep *w, const TlGrainRow *row) {
 }
 
 static TlStatus sweep(Sweep *w) {
-  qsort(w->row, w->rows, sizeof *w->row, by_low);
+  if (w->rows) qsort(w->row, w->rows, sizeof *w->row, by_low);
   for (size_t i = 0; i < w->rows; i++) {
     TL_TRY(leave(w, low_of(&w->row[i])));
     TL_TRY(enter(w, &w->row[i]));

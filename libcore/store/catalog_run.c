@@ -184,14 +184,16 @@ TlStatus tl_catalog_walk_provenance(TlCatalog *c, int64_t grain,
                                     TlStatus (*visit)(void *context, const TlRunRow *row),
                                     void *context) {
   sqlite3_stmt *s;
-  TL_TRY(tl_sql_prepare(c, &s,
-                        "SELECT step, tool, version, commit_id, command, host, start_utc,"
-                        " end_utc, inputs, parameters FROM grain_provenance"
-                        " WHERE grain = ?"));
+  char *sql = tl_format("%sSELECT step, tool, version, commit_id, command, host, start_utc,"
+                        " end_utc, inputs, parameters FROM grain_provenance WHERE grain = ?",
+                        tl_catalog_with_provenance);
+  if (!sql) return TL_ENOMEM;
+  TlStatus status = tl_sql_prepare(c, &s, sql);
+  tl_free(sql);
+  TL_TRY(status);
   sqlite3_bind_int64(s, 1, grain);
-  bool row = false;
-  TlStatus status;
-  while ((status = tl_sql_step(c, s, &row)) == TL_OK && row) {
+  int64_t last = INT64_MIN;
+  for (bool row; (status = tl_sql_next(c, s, &row, &last)) == TL_OK && row;) {
     const char *text[10];
     for (int i = 1; i < 10; i++) {
       text[i] = (const char *)sqlite3_column_text(s, i);

@@ -63,24 +63,32 @@ static const char terrains[] =
     " part INTEGER NOT NULL, raw_bytes INTEGER NOT NULL, crc32 INTEGER NOT NULL,"
     " data BLOB NOT NULL, PRIMARY KEY (terrain_id, kind, part)) STRICT;";
 
-/* A command as one pastes it: what the shell would split or expand is quoted. */
-static const char views[] =
-    "CREATE VIEW run_command AS SELECT id AS run_id,"
-    " (SELECT group_concat(word, ' ') FROM"
-    "  (SELECT CASE WHEN value = '' OR value GLOB '*[^-A-Za-z0-9_./=:,@%+]*'"
-    "   THEN '''' || replace(value, '''', '''\\''''') || '''' ELSE value END AS word"
-    "   FROM json_each(run.argv) ORDER BY key)) AS command FROM run;"
-    "CREATE VIEW grain_provenance AS SELECT avatar.id AS grain, h.position AS step, run.tool,"
-    " run.version, run.commit_id, c.command, run.host, run.start_utc, run.end_utc, run.threads,"
-    " run.ranks, run.seed, run.peak_memory_bytes,"
-    " (SELECT group_concat(path || ' (' || size_bytes || ' bytes, sha256 ' || sha256 || ')', '; ')"
-    "  FROM (SELECT * FROM run_input i WHERE i.run_id = run.id ORDER BY position)) AS inputs,"
-    " (SELECT group_concat(name || '=' || coalesce(value, ''), '; ')"
-    "  FROM (SELECT * FROM run_parameter p WHERE p.run_id = run.id ORDER BY position))"
-    "  AS parameters"
-    " FROM avatar JOIN run_history h ON h.run_id = avatar.run_id"
-    " JOIN run ON run.id = h.ancestor_id JOIN run_command c ON c.run_id = run.id"
-    " ORDER BY avatar.id, h.position;";
+/* A command as one pastes it: what the shell would split or expand is quoted. The views are for
+ * users; the program itself takes their text from here, for those in a file may be anything. */
+#define RUN_COMMAND                                                                                \
+  "SELECT id AS run_id,"                                                                           \
+  " (SELECT group_concat(word, ' ') FROM"                                                          \
+  "  (SELECT CASE WHEN value = '' OR value GLOB '*[^-A-Za-z0-9_./=:,@%+]*'"                        \
+  "   THEN '''' || replace(value, '''', '''\\''''') || '''' ELSE value END AS word"                \
+  "   FROM json_each(run.argv) ORDER BY key)) AS command FROM run"
+#define GRAIN_PROVENANCE                                                                           \
+  "SELECT avatar.id AS grain, h.position AS step, run.tool,"                                       \
+  " run.version, run.commit_id, c.command, run.host, run.start_utc, run.end_utc, run.threads,"     \
+  " run.ranks, run.seed, run.peak_memory_bytes,"                                                   \
+  " (SELECT group_concat(path || ' (' || size_bytes || ' bytes, sha256 ' || sha256 || ')', '; ')"  \
+  "  FROM (SELECT * FROM run_input i WHERE i.run_id = run.id ORDER BY position)) AS inputs,"       \
+  " (SELECT group_concat(name || '=' || coalesce(value, ''), '; ')"                                \
+  "  FROM (SELECT * FROM run_parameter p WHERE p.run_id = run.id ORDER BY position))"              \
+  "  AS parameters"                                                                                \
+  " FROM avatar JOIN run_history h ON h.run_id = avatar.run_id"                                    \
+  " JOIN run ON run.id = h.ancestor_id JOIN run_command c ON c.run_id = run.id"                    \
+  " ORDER BY avatar.id, h.position"
+
+static const char views[] = "CREATE VIEW run_command AS " RUN_COMMAND ";"
+                            "CREATE VIEW grain_provenance AS " GRAIN_PROVENANCE ";";
+
+const char tl_catalog_with_provenance[] =
+    "WITH run_command AS (" RUN_COMMAND "), grain_provenance AS (" GRAIN_PROVENANCE ") ";
 
 /* New in schema 2. */
 const char tl_catalog_schema_2[] =
@@ -101,5 +109,9 @@ const char tl_catalog_schema_3[] =
     " krumbein REAL NOT NULL, convexity REAL NOT NULL, roundness REAL NOT NULL,"
     " inscribed REAL NOT NULL) STRICT;";
 
+/* New in schema 4. */
+const char tl_catalog_schema_4[] = "ALTER TABLE avatar_check ADD COLUMN contact_width REAL;";
+
 const char *const tl_catalog_schema_sql[] = {
-    runs, grains, terrains, views, tl_catalog_schema_2, tl_catalog_schema_3, NULL};
+    runs, grains, terrains, views, tl_catalog_schema_2, tl_catalog_schema_3, tl_catalog_schema_4,
+    NULL};

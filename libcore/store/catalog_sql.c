@@ -1,5 +1,6 @@
 #include "store/catalog_impl.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -38,6 +39,11 @@ TlStatus tl_sql_fail(TlCatalog *c, int code, const char *doing) {
   case SQLITE_IOERR:
     return tl_fail(TL_EIO, "%s: %s while %s%s%s", c->path, said, doing, number ? ": " : "",
                    number ? strerror(number) : "");
+  case SQLITE_INTERRUPT:
+    return tl_fail(TL_EINPUT,
+                   "%s: %s took more than %d s of processor time; the catalog is damaged or was "
+                   "made so: make it again or take a backup",
+                   c->path, doing, TL_CATALOG_SECONDS);
   case SQLITE_TOOBIG:
     return tl_fail(TL_EINPUT, "%s: a value is too large for SQLite while %s", c->path, doing);
   case SQLITE_ERROR:
@@ -49,21 +55,39 @@ TlStatus tl_sql_fail(TlCatalog *c, int code, const char *doing) {
   }
 }
 
+static void start_clock(TlCatalog *c) {
+  c->step_since_s = tl_clock_process_cpu_s();
+}
+
 TlStatus tl_sql_exec(TlCatalog *c, const char *sql) {
+  start_clock(c);
   int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
   return code == SQLITE_OK ? TL_OK : tl_sql_fail(c, code, "working on its tables");
 }
 
 TlStatus tl_sql_prepare(TlCatalog *c, sqlite3_stmt **statement, const char *sql) {
   *statement = NULL;
+  start_clock(c);
   int code = sqlite3_prepare_v2(c->db, sql, -1, statement, NULL);
   return code == SQLITE_OK ? TL_OK : tl_sql_fail(c, code, "reading its tables");
 }
 
 TlStatus tl_sql_step(TlCatalog *c, sqlite3_stmt *statement, bool *row) {
+  start_clock(c);
   int code = sqlite3_step(statement);
   *row = code == SQLITE_ROW;
   return code == SQLITE_ROW || code == SQLITE_DONE ? TL_OK : tl_sql_fail(c, code, "using its rows");
+}
+
+TlStatus tl_sql_next(TlCatalog *c, sqlite3_stmt *statement, bool *row, int64_t *last) {
+  TL_TRY(tl_sql_step(c, statement, row));
+  if (!*row) return TL_OK;
+  int64_t now = sqlite3_column_int64(statement, 0);
+  if (now <= *last)
+    return tl_fail(TL_EINPUT, "%s: the catalog is damaged: row %lld comes after row %lld", c->path,
+                   (long long)now, (long long)*last);
+  *last = now;
+  return TL_OK;
 }
 
 TlStatus tl_sql_finish(TlCatalog *c, sqlite3_stmt *statement) {

@@ -82,32 +82,13 @@ static TlStatus insert_blobs(TlCatalog *c, int64_t id, const TlTerrain *t) {
   return tl_blob_put(c, class_key(id), t->class_id, cells, sizeof *t->class_id);
 }
 
-/* What the lookups rely on: positive sizes, columns inside the array of the band. */
-static TlStatus check_columns(const TlTerrain *t) {
-  for (int64_t i = 0; i < t->bnx * t->bny; i++)
-    if (t->k_count[i] < 0 ||
-        (t->k_count[i] > 0 && (t->start[i] < 0 || t->start[i] > t->band_count - t->k_count[i])))
-      return tl_fail(TL_EINPUT, "column %lld of the band lies outside its %lld values",
-                     (long long)i, (long long)t->band_count);
-  return TL_OK;
-}
-
-static TlStatus check_sizes(const TlTerrain *t) {
-  if (t->nx < 2 || t->ny < 2 || t->bnx < 0 || t->bny < 0 || t->band_count < 0 || !(t->cell_m > 0) ||
-      !(t->band_spacing_m > 0))
-    return tl_fail(TL_EINPUT,
-                   "size %lld x %lld cells of %g m, band %lld x %lld at %g m: not usable",
-                   (long long)t->nx, (long long)t->ny, t->cell_m, (long long)t->bnx,
-                   (long long)t->bny, t->band_spacing_m);
-  return TL_OK;
-}
-
 TlStatus tl_catalog_add_terrain(TlCatalog *c, const TlTerrain *terrain, bool replace, int64_t *id) {
   TL_TRY(tl_sql_need_run(c));
   if (!terrain->name || !terrain->name[0])
     return tl_fail(TL_EUSAGE, "%s: a terrain wants a name", c->path);
-  TlStatus status = check_sizes(terrain);
-  if (status == TL_OK) status = check_columns(terrain);
+  int64_t cells, columns;
+  TlStatus status = tl_terrain_check_numbers(terrain, &cells, &columns);
+  if (status == TL_OK) status = tl_terrain_check_arrays(terrain);
   if (status == TL_OK) status = tl_sql_savepoint(c);
   if (status != TL_OK) return tl_context(status, "%s: terrain '%s'", c->path, terrain->name);
   status = drop_terrain(c, terrain->name, replace);
@@ -142,7 +123,8 @@ static TlStatus find_terrain(TlCatalog *c, const char *name, TlTerrain *t) {
 }
 
 static TlStatus read_blobs(TlCatalog *c, TlTerrain *t) {
-  int64_t cells = t->nx * t->ny, columns = t->bnx * t->bny;
+  int64_t cells, columns;
+  TL_TRY(tl_terrain_check_numbers(t, &cells, &columns));
   struct {
     const char *kind;
     int64_t count;
@@ -153,7 +135,7 @@ static TlStatus read_blobs(TlCatalog *c, TlTerrain *t) {
               {"k_count", columns, sizeof *t->k_count, NULL},
               {"start", columns, sizeof *t->start, NULL},
               {"band_phi", t->band_count, sizeof *t->band_phi, NULL}};
-  TlStatus status = check_sizes(t);
+  TlStatus status = TL_OK;
   for (int i = 0; i < 5 && status == TL_OK; i++)
     status =
         tl_blob_get(c, blob_key(t->id, part[i].kind), &part[i].at, part[i].count, part[i].width);
@@ -162,7 +144,7 @@ static TlStatus read_blobs(TlCatalog *c, TlTerrain *t) {
   t->k_count = part[2].at;
   t->start = part[3].at;
   t->band_phi = part[4].at;
-  if (status == TL_OK) status = check_columns(t);
+  if (status == TL_OK) status = tl_terrain_check_arrays(t);
   return status == TL_OK ? read_classes(c, t) : status;
 }
 
@@ -180,11 +162,11 @@ TlStatus tl_catalog_walk_terrains(TlCatalog *c,
                                   void *context) {
   sqlite3_stmt *s;
   TL_TRY(tl_sql_prepare(c, &s,
-                        "SELECT id, name, nx, ny, cell_m, band_m, band_spacing_m, crs"
-                        " FROM terrain ORDER BY id"));
-  bool more = false;
+                        "SELECT id, name, nx, ny, cell_m, band_m, band_spacing_m, crs, origin_x,"
+                        " origin_y, origin_z, x0_m, y0_m, holes_filled FROM terrain ORDER BY id"));
+  int64_t last = INT64_MIN;
   TlStatus status;
-  while ((status = tl_sql_step(c, s, &more)) == TL_OK && more) {
+  for (bool more; (status = tl_sql_next(c, s, &more, &last)) == TL_OK && more;) {
     TlTerrainRow row = {.id = sqlite3_column_int64(s, 0),
                         .name = (const char *)sqlite3_column_text(s, 1),
                         .nx = sqlite3_column_int64(s, 2),
@@ -192,7 +174,12 @@ TlStatus tl_catalog_walk_terrains(TlCatalog *c,
                         .cell_m = sqlite3_column_double(s, 4),
                         .band_m = sqlite3_column_double(s, 5),
                         .band_spacing_m = sqlite3_column_double(s, 6),
-                        .crs = (const char *)sqlite3_column_text(s, 7)};
+                        .crs = (const char *)sqlite3_column_text(s, 7),
+                        .origin = {sqlite3_column_double(s, 8), sqlite3_column_double(s, 9),
+                                   sqlite3_column_double(s, 10)},
+                        .x0_m = sqlite3_column_double(s, 11),
+                        .y0_m = sqlite3_column_double(s, 12),
+                        .holes_filled = sqlite3_column_int64(s, 13)};
     if ((status = visit(context, &row)) != TL_OK) break;
   }
   sqlite3_finalize(s);

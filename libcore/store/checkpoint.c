@@ -158,17 +158,17 @@ TlStatus tl_checkpoint_rows(TlCheckpointWriter *w, const void *rows, int64_t cou
   return put(w, rows, size);
 }
 
-static TlStatus finish(TlCheckpointWriter *w) {
+static TlStatus finish(TlCheckpointWriter *w, bool sync) {
   TL_TRY(tl_checkpoint_section(w, "end", "", 0, 0));
   TL_TRY(close_section(w));
   FILE *file = w->file;
   w->file = NULL;
   if (fclose(file) != 0) return tl_fail_errno(w->out.path, "cannot write");
-  return tl_outfile_commit(&w->out);
+  return sync ? tl_outfile_commit(&w->out) : tl_outfile_rename(&w->out);
 }
 
-TlStatus tl_checkpoint_commit(TlCheckpointWriter *w) {
-  TlStatus status = finish(w);
+TlStatus tl_checkpoint_commit(TlCheckpointWriter *w, bool sync) {
+  TlStatus status = finish(w, sync);
   tl_checkpoint_abort(w);
   return status;
 }

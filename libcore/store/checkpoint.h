@@ -27,8 +27,9 @@ TlStatus tl_checkpoint_create(TlCheckpointWriter **writer, const char *folder, i
 TlStatus tl_checkpoint_section(TlCheckpointWriter *writer, const char *name, const char *layout,
                                size_t record_bytes, int64_t records);
 TlStatus tl_checkpoint_rows(TlCheckpointWriter *writer, const void *rows, int64_t count);
-/* Close the file, sync, rename. Releases the writer, also after a failure. */
-TlStatus tl_checkpoint_commit(TlCheckpointWriter *writer);
+/* Close the file and give it its name; sync: it is on the disk before (else tl_disk_sync is still
+ * to come: base/file.h). Releases the writer, also after a failure. */
+TlStatus tl_checkpoint_commit(TlCheckpointWriter *writer, bool sync);
 void tl_checkpoint_abort(TlCheckpointWriter *writer); /* nothing is left; NULL is fine */
 
 /* ---- reading ---- */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const names[TL_TABLES] = {"history.csv", "triaxial.csv"};
+static const char *const names[TL_TABLES] = {"history.csv", "triaxial.csv", "departures.csv"};
 
 TlLineFile tl_linefile(int table) {
   return (TlLineFile){.name = names[table]};

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct TlResultsWriter {
@@ -34,6 +35,8 @@ struct TlResultsWriter {
   hid_t contact_group, contact[TL_CONTACT_COLUMNS];
   int64_t contacts_written, contact_count;
   TlLineFile table[TL_TABLES];
+  char *study; /* to be written beside run.h5 */
+  bool hurry;  /* frames are not synced */
 };
 
 /* ---- the folder ---- */
@@ -66,20 +69,90 @@ static TlStatus walk_folder(const char *folder, TlStatus (*visit)(const char *pa
   return status;
 }
 
-static TlStatus remove_file(const char *path) {
-  return unlink(path) == 0 ? TL_OK : tl_fail_errno(path, "cannot remove");
+static TlStatus remove_entry(const char *folder, const char *name) {
+  char *path = tl_path_join(folder, name);
+  if (!path) return TL_ENOMEM;
+  TlStatus status = unlink(path) == 0 ? TL_OK : tl_fail_errno(path, "cannot remove");
+  tl_free(path);
+  return status;
 }
 
-static TlStatus refuse_results(const char *path) {
-  return tl_fail(TL_EUSAGE,
-                 "%s: the folder already holds results; give --overwrite to replace them", path);
+/* Names of what is ours, in the order in which they may go: checkpoints first, so that nobody
+ * resumes a run that is being removed, then tables and the rest, frames from the last to the first,
+ * run.h5.
+ */
+typedef struct Old {
+  char name[256];
+  int64_t turn;
+} Old;
+
+static int64_t turn_of(const char *name) {
+  int64_t frame = tl_results_frame_index(name);
+  if (tl_checkpoint_step(name) >= 0) return 0;
+  if (strcmp(name, "run.h5") == 0) return INT64_MAX;
+  return frame >= 0 ? INT64_MAX - 1 - frame : 1;
 }
 
-/* Nothing is removed when one of the files is an input of this run. */
-static TlStatus clear_folder(const char *folder, bool overwrite) {
-  if (!overwrite) return walk_folder(folder, refuse_results);
-  TL_TRY(walk_folder(folder, tl_claim_replace));
-  return walk_folder(folder, remove_file);
+static int compare_turns(const void *a, const void *b) {
+  int64_t x = ((const Old *)a)->turn, y = ((const Old *)b)->turn;
+  return x < y ? -1 : x > y;
+}
+
+static TlStatus list_old(const char *folder, Old **old, size_t *count) {
+  size_t capacity = 0;
+  TlStatus status = TL_OK;
+  *old = NULL;
+  *count = 0;
+  DIR *list = opendir(folder);
+  if (!list) return tl_fail_errno(folder, "cannot list the folder");
+  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
+    if (!is_ours(entry->d_name)) continue;
+    status = TL_RESERVE(*old, capacity, *count + 1);
+    if (status != TL_OK) break;
+    Old *last = &(*old)[(*count)++];
+    snprintf(last->name, sizeof last->name, "%s", entry->d_name);
+    last->turn = turn_of(last->name);
+  }
+  closedir(list);
+  if (*count > 1) qsort(*old, *count, sizeof **old, compare_turns);
+  return status;
+}
+
+/* May the folder take a new run? Nothing is changed. */
+static TlStatus check_folder(const char *folder, bool overwrite) {
+  Old *old;
+  size_t count;
+  struct stat info;
+  TlStatus status = list_old(folder, &old, &count);
+  if (status == TL_OK && count > 0 && !overwrite)
+    status = tl_fail(TL_EUSAGE, "%s: already holds results (%s); give --overwrite to replace them",
+                     folder, old[0].name);
+  for (size_t i = 0; status == TL_OK && i < count; i++) {
+    char *path = tl_path_join(folder, old[i].name);
+    status = path ? TL_OK : TL_ENOMEM;
+    if (path && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+      status = tl_fail(TL_EUSAGE,
+                       "%s: is a folder, and the run would write a file of that name; move it, or "
+                       "give another -o",
+                       path);
+    if (status == TL_OK) status = tl_claim_replace(path); /* an input of this run? */
+    tl_free(path);
+  }
+  tl_free(old);
+  return status;
+}
+
+/* All but run.h5, which the new one replaces, and the new one's own temporary. */
+static TlStatus remove_old(const TlResultsWriter *w) {
+  const char *temp = strrchr(w->run_out.temp, '/') + 1;
+  Old *old;
+  size_t count;
+  TlStatus status = list_old(w->folder, &old, &count);
+  for (size_t i = 0; status == TL_OK && i < count; i++)
+    if (strcmp(old[i].name, temp) != 0 && strcmp(old[i].name, "run.h5") != 0)
+      status = remove_entry(w->folder, old[i].name);
+  tl_free(old);
+  return status;
 }
 
 TlStatus tl_results_claim(const char *folder) {
@@ -243,9 +316,10 @@ static TlStatus start_avatars(TlResultsWriter *w) {
 static TlStatus start_run(TlResultsWriter *w, const TlScene *scene) {
   char *path = tl_path_join(w->folder, "run.h5");
   if (!path) return TL_ENOMEM;
-  TlStatus status = tl_outfile_begin(&w->run_out, path, false);
+  TlStatus status = tl_outfile_begin(&w->run_out, path, true);
   tl_free(path);
   if (status != TL_OK) return status;
+  if (scene->study && !(w->study = tl_strdup(scene->study))) return TL_ENOMEM;
   const TlH5File *f = &w->run;
   TL_TRY(tl_h5_create(&w->run, w->run_out.temp, w->run_out.path));
   TL_TRY(write_texts(f, scene));
@@ -298,9 +372,8 @@ TlStatus tl_results_create(TlResultsWriter **writer, const char *folder, const T
   *writer = NULL;
   TL_TRY(tl_dir_make(folder));
   TlStatus status = new_writer(&w, folder);
-  if (status == TL_OK) status = clear_folder(folder, overwrite);
+  if (status == TL_OK) status = check_folder(folder, overwrite);
   if (status == TL_OK) status = start_run(w, scene);
-  if (status == TL_OK) status = write_study(folder, scene->study);
   if (status == TL_OK)
     *writer = w;
   else
@@ -349,9 +422,16 @@ TlStatus tl_results_scene_done(TlResultsWriter *w) {
   tl_h5_columns_close(TL_AVATAR_COLUMNS, dataset);
   TlStatus closed = close_run(w);
   if (status == TL_OK) status = closed;
-  if (status == TL_OK) return tl_outfile_commit(&w->run_out);
+  if (status == TL_OK) status = tl_file_sync(w->run_out.temp);
+  if (status == TL_OK) status = remove_old(w);
+  if (status == TL_OK) status = tl_outfile_commit(&w->run_out);
+  if (status == TL_OK) return write_study(w->folder, w->study);
   tl_outfile_abort(&w->run_out);
   return status;
+}
+
+void tl_results_hurry(TlResultsWriter *w) {
+  w->hurry = true;
 }
 
 /* ---- frames ---- */
@@ -458,7 +538,8 @@ TlStatus tl_results_frame_end(TlResultsWriter *w) {
                                     (long long)w->body_count));
   close_columns(w);
   TlStatus status = tl_h5_close(&w->frame);
-  if (status == TL_OK) return tl_outfile_commit(&w->frame_out);
+  if (status == TL_OK)
+    return w->hurry ? tl_outfile_rename(&w->frame_out) : tl_outfile_commit(&w->frame_out);
   tl_outfile_abort(&w->frame_out);
   return status;
 }
@@ -492,10 +573,7 @@ static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
     int64_t index = tl_results_frame_index(entry->d_name);
     bool half = tl_outfile_is_temp(entry->d_name, &length) && is_ours(entry->d_name);
     *held += index >= 0 && index < frames;
-    if (index < frames && !half) continue;
-    char *path = tl_path_join(folder, entry->d_name);
-    status = path ? remove_file(path) : TL_ENOMEM;
-    tl_free(path);
+    if (index >= frames || half) status = remove_entry(folder, entry->d_name);
   }
   closedir(list);
   return status;
@@ -544,6 +622,7 @@ void tl_results_close(TlResultsWriter *w) {
   for (int t = 0; t < TL_TABLES; t++) tl_linefile_close(&w->table[t]);
   if (w->lock >= 0) close(w->lock);
   tl_free(w->avatars);
+  tl_free(w->study);
   tl_free(w->folder);
   tl_free(w);
 }

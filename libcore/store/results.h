@@ -81,13 +81,21 @@ typedef struct TlFrame {
 /* ---- writing (rank 0, or few writers) ---- */
 typedef struct TlResultsWriter TlResultsWriter;
 
-/* Makes the folder; refuses one that already holds results unless overwrite (then clears only
- * files of ours). scene is copied out at once; its avatars array is ignored: add them one by one,
- * then tl_results_scene_done closes run.h5 under its final name. */
+/* Makes the folder; refuses one that already holds results unless overwrite. scene is copied out at
+ * once; its avatars array is ignored: add them one by one, then tl_results_scene_done closes run.h5
+ * under its final name.
+ *
+ * Older results stay until the new run.h5 is whole and on the disk. Then tl_results_scene_done
+ * takes them away, only files that a run writes, and run.h5 takes the place of the old one last:
+ * whoever looks, and whatever a kill in between leaves, finds the old run, perhaps without its last
+ * frames and with nothing to resume from, or the new one, but never files of both. */
 TlStatus tl_results_create(TlResultsWriter **writer, const char *folder, const TlScene *scene,
                            bool overwrite);
 TlStatus tl_results_add_avatar(TlResultsWriter *writer, const TlAvatar *avatar);
 TlStatus tl_results_scene_done(TlResultsWriter *writer);
+/* From here on frames get their names at once, without waiting for the disk: the process may be
+ * killed soon (tl_outfile_rename). */
+void tl_results_hurry(TlResultsWriter *writer);
 /* A frame: begin, any number of blocks of rows, end (rename). */
 TlStatus tl_results_frame_begin(TlResultsWriter *writer, int64_t index, int64_t step, double time_s,
                                 int64_t body_count);
@@ -97,8 +105,14 @@ TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, double frictio
 TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlFrameContact *rows,
                                    int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
-/* Tables beside the frames, one line a moment: history.csv of every run, triaxial.csv of a test. */
-typedef enum TlResultsTable { TL_TABLE_HISTORY = 0, TL_TABLE_TRIAXIAL, TL_TABLES } TlResultsTable;
+/* Tables beside the frames, one line a moment: history.csv of every run, triaxial.csv of a test,
+ * departures.csv with a line a grain that left. */
+typedef enum TlResultsTable {
+  TL_TABLE_HISTORY = 0,
+  TL_TABLE_TRIAXIAL,
+  TL_TABLE_DEPARTURES,
+  TL_TABLES
+} TlResultsTable;
 /* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;
  * text (NULL: none) is the last column. */
 TlStatus tl_results_table_header(TlResultsWriter *writer, TlResultsTable table, const char *header);

@@ -40,14 +40,9 @@ TlStatus tl_h5_set_text(const TlH5File *file, hid_t object, const char *name, co
 
 static TlStatus get(const TlH5File *file, hid_t object, const char *name, hid_t type, int count,
                     void *value) {
-  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-  if (attribute < 0) return tl_fail(TL_EINPUT, "%s: has no attribute '%s'", file->name, name);
-  hid_t space = H5Aget_space(attribute);
-  hssize_t there = H5Sget_simple_extent_npoints(space);
-  herr_t got = there == count ? H5Aread(attribute, type, value) : -1;
-  H5Sclose(space);
-  H5Aclose(attribute);
-  if (got >= 0) return TL_OK;
+  if (tl_h5_numbers(object, name, type, count, value)) return TL_OK;
+  if (H5Aexists(object, name) <= 0)
+    return tl_fail(TL_EINPUT, "%s: has no attribute '%s'", file->name, name);
   return tl_fail(TL_EINPUT, "%s: attribute '%s' is not %d number%s", file->name, name, count,
                  count == 1 ? "" : "s");
 }
@@ -77,26 +72,8 @@ TlStatus tl_h5_replace_text(const TlH5File *file, hid_t group, const char *name,
 }
 
 TlStatus tl_h5_read_text(const TlH5File *file, hid_t group, const char *name, char **text) {
-  *text = NULL;
-  hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
-  if (dataset < 0) return tl_fail(TL_EINPUT, "%s: has no text '%s'", file->name, name);
-  hid_t there = H5Dget_type(dataset);
-  size_t size = H5Tget_class(there) == H5T_STRING ? H5Tget_size(there) : 0;
-  H5Tclose(there);
-  TlStatus status = size ? TL_NEW(*text, size + 1)
-                         : tl_fail(TL_EINPUT, "%s: '%s' is not a text", file->name, name);
-  if (status == TL_OK) {
-    hid_t type = text_type(size);
-    if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *text) < 0)
-      status = tl_h5_fail(file, name);
-    H5Tclose(type);
-  }
-  H5Dclose(dataset);
-  if (status != TL_OK) {
-    tl_free(*text);
-    *text = NULL;
-  }
-  return status;
+  TL_TRY(tl_context(tl_h5_long_text(group, name, text), "%s", file->name));
+  return *text ? TL_OK : tl_fail(TL_EINPUT, "%s: has no text '%s'", file->name, name);
 }
 
 TlStatus tl_h5_set_format(const TlH5File *file, const char *format, int64_t version) {
@@ -107,10 +84,7 @@ TlStatus tl_h5_set_format(const TlH5File *file, const char *format, int64_t vers
 TlStatus tl_h5_check_format(const TlH5File *file, const char *format, int64_t version) {
   char said[64] = "";
   int64_t number = 0;
-  hid_t type = text_type(sizeof said - 1);
-  TlStatus status = get(file, file->id, "format", type, 1, said);
-  H5Tclose(type);
-  if (status != TL_OK || strcmp(said, format) != 0)
+  if (!tl_h5_short_text(file->id, "format", said, sizeof said) || strcmp(said, format) != 0)
     return tl_fail(TL_EINPUT, "%s: is not a %s file", file->name, format);
   TL_TRY(tl_h5_get_int(file, file->id, "format_version", &number));
   if (number == version) return TL_OK;

@@ -1,6 +1,5 @@
 #include "store/results_h5.h"
 
-#include "base/claims.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -12,17 +11,12 @@ enum { BLOCK_ROWS = 4096, CHUNK_BYTES = 1 << 18, DEFLATE_LEVEL = 1 };
 
 /* ---- errors ---- */
 
-static herr_t innermost(unsigned n, const H5E_error2_t *error, void *text) {
-  if (n == 0 && error->desc) snprintf(text, 200, "%s", error->desc);
-  return 0;
-}
-
 TlStatus tl_h5_fail(const TlH5File *file, const char *doing) {
-  char text[200] = "no reason given";
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, text);
+  char text[200];
+  tl_h5_words(text, sizeof text);
   TL_TRY(tl_h5_written(file)); /* a full disk is the better reason */
   return tl_fail(file->driver >= 0 ? TL_EIO : TL_EINPUT, "%s: HDF5: %s: %s", file->name, doing,
-                 text);
+                 text[0] ? text : "no reason given");
 }
 
 TlStatus tl_h5_written(const TlH5File *file) {
@@ -63,7 +57,6 @@ TlStatus tl_h5_open(TlH5File *file, const char *path) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   *file = (TlH5File){.id = -1, .driver = -1, .name = path};
   if (access(path, R_OK) != 0) return tl_fail_errno(path, "cannot open");
-  TL_TRY(tl_claim_read(path));
   hid_t list = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fclose_degree(list, H5F_CLOSE_STRONG);
   file->id = H5Fopen(path, H5F_ACC_RDONLY, list);
@@ -73,7 +66,7 @@ TlStatus tl_h5_open(TlH5File *file, const char *path) {
 }
 
 TlStatus tl_h5_close(TlH5File *file) {
-  if (file->id < 0) return TL_OK;
+  if (file->id <= 0) return TL_OK; /* 0: never opened */
   TlStatus status = TL_OK;
   if (file->driver >= 0 && H5Fflush(file->id, H5F_SCOPE_GLOBAL) < 0)
     status = tl_h5_fail(file, "flushing");
@@ -137,50 +130,47 @@ TlStatus tl_h5_array_append(const TlH5File *file, hid_t dataset, hid_t type, int
   return put_rows(file, dataset, type, width, at, values, n);
 }
 
-static TlStatus shape_of(const TlH5File *file, hid_t group, const char *name, hid_t *dataset,
-                         int64_t *rows, int *width) {
+/* Rows and width of an array that the file can hold. */
+static TlStatus shape_of(const TlH5File *file, hid_t dataset, const char *name, int64_t *rows,
+                         int64_t *width) {
   hsize_t size[2] = {0, 1};
-  *dataset = H5Dopen2(group, name, H5P_DEFAULT);
-  if (*dataset < 0) return tl_fail(TL_EINPUT, "%s: has no dataset '%s'", file->name, name);
-  hid_t space = H5Dget_space(*dataset);
-  int rank = H5Sget_simple_extent_ndims(space);
-  if (rank == 1 || rank == 2) H5Sget_simple_extent_dims(space, size, NULL);
-  H5Sclose(space);
+  if (dataset < 0) return tl_fail(TL_EINPUT, "%s: has no dataset '%s'", file->name, name);
+  TL_H5_OWNED hid_t space = H5Dget_space(dataset);
+  int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+  if (rank != 1 && rank != 2)
+    return tl_fail(TL_EINPUT, "%s: dataset '%s' has rank %d", file->name, name, rank);
+  H5Sget_simple_extent_dims(space, size, NULL);
   *rows = (int64_t)size[0];
-  *width = (int)size[1];
-  if (rank == 1 || rank == 2) return TL_OK;
-  H5Dclose(*dataset);
-  return tl_fail(TL_EINPUT, "%s: dataset '%s' has rank %d", file->name, name, rank);
+  *width = (int64_t)size[1];
+  if (*rows >= 0 && *width >= 0 && tl_h5_believable(dataset)) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "%s: dataset '%s' tells of %llu x %llu values, more than the file can hold; it is "
+                 "damaged",
+                 file->name, name, (unsigned long long)size[0], (unsigned long long)size[1]);
 }
 
 TlStatus tl_h5_array_rows(const TlH5File *file, hid_t group, const char *name, int64_t *n) {
-  hid_t dataset;
-  int width;
-  TL_TRY(shape_of(file, group, name, &dataset, n, &width));
-  H5Dclose(dataset);
-  return TL_OK;
+  int64_t width;
+  TL_H5_OWNED hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
+  return shape_of(file, dataset, name, n, &width);
 }
 
 TlStatus tl_h5_array_read(const TlH5File *file, hid_t group, const char *name, hid_t type,
                           int width, int64_t at, void *values, int64_t n) {
-  hid_t dataset, memory, space;
-  int64_t rows = 0;
-  int there = 0;
-  TL_TRY(shape_of(file, group, name, &dataset, &rows, &there));
-  if (there != width || at < 0 || n < 0 || at > rows - n) {
-    H5Dclose(dataset);
-    return tl_fail(TL_EINPUT, "%s: dataset '%s' is %lld x %d; rows %lld to %lld of width %d wanted",
-                   file->name, name, (long long)rows, there, (long long)at, (long long)(at + n),
-                   width);
-  }
-  herr_t got = 0;
-  if (n > 0) {
-    got = select_rows(dataset, width, at, n, &memory, &space);
-    if (got >= 0) got = H5Dread(dataset, type, memory, space, H5P_DEFAULT, values);
-    H5Sclose(memory);
-    H5Sclose(space);
-  }
-  H5Dclose(dataset);
+  int64_t rows = 0, there = 0;
+  TL_H5_OWNED hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
+  TL_TRY(shape_of(file, dataset, name, &rows, &there));
+  if (there != width || at < 0 || n < 0 || at > rows - n)
+    return tl_fail(TL_EINPUT,
+                   "%s: dataset '%s' is %lld x %lld; rows %lld to %lld of width %d wanted",
+                   file->name, name, (long long)rows, (long long)there, (long long)at,
+                   (long long)(at + n), width);
+  if (n == 0) return TL_OK;
+  hid_t memory, space;
+  herr_t got = select_rows(dataset, width, at, n, &memory, &space);
+  if (got >= 0) got = H5Dread(dataset, type, memory, space, H5P_DEFAULT, values);
+  H5Sclose(memory);
+  H5Sclose(space);
   return got < 0 ? tl_h5_fail(file, name) : TL_OK;
 }
 

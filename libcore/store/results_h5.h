@@ -8,7 +8,7 @@
 #ifndef TL_STORE_RESULTS_H5_H
 #define TL_STORE_RESULTS_H5_H
 
-#include "base/status.h"
+#include "base/h5_read.h"
 
 #include <hdf5.h>
 #include <stdbool.h>

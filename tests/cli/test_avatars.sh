@@ -72,6 +72,33 @@ sqlite3 one.tals "UPDATE avatar_check SET verdict = 'rejected' WHERE avatar_id =
 quiet "$BIN/talus-catalog" export one.tals --format=csv --with-border -o all.csv
 holds "$(wc -l <all.csv) == $(sqlite3 one.tals 'SELECT count(*) FROM avatar')"
 
+# a grain that its labels cut in two is not good, neither half; the whole one is; a catalog of schema 3,
+# which has no such residual, is still read
+ball() { # LABEL of the upper half: two balls of radius 9 in 48 x 24 x 24 voxels, the first cut at its middle
+  awk -v upper="$1" 'BEGIN {for (z = 0; z < 24; z++) for (y = 0; y < 24; y++) for (x = 0; x < 48; x++) {
+    a = (x - 12) ^ 2 + (y - 12) ^ 2 + (z - 12) ^ 2 < 81; b = (x - 35) ^ 2 + (y - 12) ^ 2 + (z - 12) ^ 2 < 81
+    printf "\\%03o", a ? (z < 12 ? 1 : upper) : b ? 2 : 0}}' | { IFS= read -r text; printf '%b' "$text"; } >ball.raw
+  quiet "$BIN/talus-volume" convert ball.raw --raw=24,24,48,u8,little --voxel-size-um=10 -o ball.h5 --overwrite
+  quiet "$BIN/talus-avatars" ball.h5 --method=distance --sample=s --overwrite --catalog=ball.tals
+}
+verdict() { sqlite3 ball.tals "SELECT verdict FROM avatar_check JOIN avatar ON id = avatar_id WHERE label = $1"; }
+ball 1
+[ "$(verdict 1) $(verdict 2)" = "good good" ] || fail "whole balls are $(verdict 1) and $(verdict 2)"
+ball 3
+[ "$(verdict 1) $(verdict 2) $(verdict 3)" = "doubtful good doubtful" ] ||
+  fail "halves of a ball are $(verdict 1) and $(verdict 3), the whole one beside them $(verdict 2)"
+half=$(sqlite3 ball.tals 'SELECT id FROM avatar WHERE label = 3')
+quiet "$BIN/talus-catalog" show ball.tals --grain="$half"
+grep -q '^reason: perhaps a part of its neighbour' out.txt || fail "no reason: $(cat out.txt)"
+wide=$(value widest_contact_over_cross_section)
+holds "$wide > 1.5 && $wide < 1.7" # 2^(2/3)
+sqlite3 ball.tals 'ALTER TABLE avatar_check DROP COLUMN contact_width; PRAGMA user_version = 3'
+quiet "$BIN/talus-catalog" show ball.tals --grain="$half"
+grep -q '^verdict: doubtful' out.txt && ! grep -q '^widest_contact' out.txt || fail "schema 3: $(cat out.txt)"
+quiet "$BIN/talus-avatars" ball.h5 --method=distance --sample=t --catalog=ball.tals
+[ "$(sqlite3 ball.tals "PRAGMA user_version; SELECT count(*) FROM avatar_check WHERE contact_width > 1")" = $'4\n2' ] ||
+  fail "schema 3 is not brought to 4"
+
 # the stack before denoising, mixed in
 quiet "${make[@]}" --raw=stack.tif --catalog=r.tals
 holds "$(value grains) == $grains"

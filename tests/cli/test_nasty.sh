@@ -62,6 +62,10 @@ for order in le be; do
   { classic 2 1 32 3 1 x; put $((0x7fc00000)) 4; put 0 4; } >nan_$order.tif
   "$volume" histogram -q nan_$order.tif >out 2>err && ! grep -qi 'not_finite\|no_number\|left_out' out &&
     fail "NaN goes unsaid: $(cat out)"
+  { classic 8 3 1 1 1 x; put $((0xa1)) 1; put 0 1; put $((0xff)) 1; } >bits_$order.tif
+  reads bits_$order.tif 'type: u8' 'min: 0' 'max: 1' 'mean: 0.458333' # 11 of 24
+  { classic 2 1 64 3 1 x; put $((0x3ff8000000000000)) 8; put $((0xc000000000000000)) 8; } >f64_$order.tif
+  reads f64_$order.tif 'type: f32' 'min: -2' 'max: 1.5'
 done
 order=le
 
@@ -91,8 +95,8 @@ refuses 'end|beyond|page' beyond.tif
 refuses 'huge.tif' huge.tif
 { classic 0 3 16 1 1 x 24; } >zero.tif
 refuses 'zero.tif' zero.tif
-{ classic 4 3 1 1 1 x 24; numbers 1 12 2; } >onebit.tif
-refuses 'bit' onebit.tif
+{ classic 4 3 4 1 1 x 24; numbers 1 12 2; } >fourbit.tif
+refuses '4-bit' fourbit.tif
 { classic 4 3 16 1 2 x; numbers 1 12 2; } >rgb.tif
 refuses 'colour|RGB|photometric|grey' rgb.tif
 { classic 4 3 16 1 1 "ImageJ=1.53t

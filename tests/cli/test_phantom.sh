@@ -52,7 +52,7 @@ head -1 one/phantom_48x44x40_grains.csv | grep -q '^label,body,border,grey,volum
 "$BIN/talus-phantom" "${small[@]}" --folder --truth=t.csv -o four >/dev/null 2>err.txt
 [ $? = 2 ] && [ ! -e four ] || fail "--folder with --truth"
 
-"$BIN/talus-phantom" --terrain --nodata-outline --seed=3 -o valley.asc -q >v.txt 2>err.txt || fail "valley: $(cat err.txt)"
+"$BIN/talus-phantom" --terrain --nodata-outline --seed=3 -o valley.asc >v.txt 2>err.txt || fail "valley: $(cat err.txt)"
 head -6 valley.asc | grep -qi '^ncols *120' || fail "valley.asc has no 120 columns"
 head -6 valley.asc | grep -qiE '^yll(corner +5204000|center +5204000\.5)' || fail "valley.asc lies elsewhere"
 grep -q '^no_data: [1-9]' v.txt || fail "the outline cut nothing"

@@ -40,7 +40,7 @@ cell() { # MAKEFILE ARGUMENT...
   OMPI_MCA_btl=self,vader make -s -f "$here/pipeline/$1" BIN="$BIN" STACK=stack.tif OUT=cell STUDY=cell.yaml THREADS=1 \
     SPECIMEN_STUDY=specimen.yaml RENDER_FLAGS="--width=160 --height=100 --no-smooth" "${@:2}" >log.txt 2>&1
 }
-resumes() { "$BIN/talus-measure" -q cell/friction/0.1 -o m --overwrite | sed -n "s/^resumes: //p"; }
+resumes() { "$BIN/talus-measure" cell/friction/0.1 -o m --overwrite 2>/dev/null | sed -n "s/^resumes: //p"; }
 cell triaxial.mk || { fail "the triaxial chain"; tail -20 log.txt; }
 [ "$(tail -n +2 cell/stages.csv | cut -d, -f1 | tr '\n' ' ')" = "specimen solve measure render chains section plots " ] ||
   fail "the triaxial chain's stages: $(cat cell/stages.csv)"

@@ -24,7 +24,7 @@ YAML
 
 fail() { echo "test_resume: $*"; exit 1; }
 same() { "$TESTBIN/test_resume" "$@" || fail "results differ: $*"; }
-solve() { "$BIN/talus-solve" -q "$@"; }
+solve() { "$BIN/talus-solve" "$@"; }
 refused() { # status, text in the message, arguments
   local want=$1 text=$2 got=0
   shift 2
@@ -51,7 +51,7 @@ choose() {
 }
 for _ in 1 2 3 4 5 6 7 8 9 10; do
   choose
-  "$BIN/talus-solve" -q "${go_on[@]}" >out 2>err &
+  "$BIN/talus-solve" "${go_on[@]}" >out 2>err &
   pid=$!
   sleep "$(awk -v r=$RANDOM -v t="$took" 'BEGIN { print r / 32768 * t / 1000 * 0.7 }')"
   kill -9 $pid 2>/dev/null || true
@@ -77,10 +77,10 @@ same whole half
 
 # each who went on is on record in run.h5 beside the one who began: command, step, host, ranks
 records() { h5dump -d provenance "$1/run.h5" | tr -d '\n' | sed 's/\\"/"/g'; }
-[ "$("$BIN/talus-measure" -q whole -o w.m --overwrite | grep ^resumes:)" = "resumes: 0" ] || fail "whole: a resume"
-"$BIN/talus-measure" -q half -o h.m --overwrite >out
+[ "$("$BIN/talus-measure" whole -o w.m --overwrite | grep ^resumes:)" = "resumes: 0" ] || fail "whole: a resume"
+"$BIN/talus-measure" half -o h.m --overwrite >out
 grep -qx "resumes: 1" out && grep -qx "resumed_from_steps: 396" out || fail "no record of the resume: $(cat out)"
-"$BIN/talus-measure" -q killed -o k.m --overwrite --json >out
+"$BIN/talus-measure" killed -o k.m --overwrite --json >out
 resumes=$(grep -o '"resumes": [0-9]*' out | cut -d' ' -f2)
 [ "$resumes" -ge "$least" ] || fail "ten kills (seed $seed): $resumes resumes on record, not $least: $(cat out)"
 if command -v h5dump >/dev/null; then
@@ -132,7 +132,7 @@ sqlite3 other.sqlite "UPDATE avatar SET volume_m3 = volume_m3 * 1.001"
 refused 1 "of the catalog is not the one that s.run/checkpoint_" --resume s.run --catalog=other.sqlite
 solve --resume s.yaml >out 2>err || fail "--resume of a study: $(cat err)"
 same whole s.run
-OMP_NUM_THREADS=2 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" -q --resume two.run >out 2>err ||
+OMP_NUM_THREADS=2 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" --resume two.run >out 2>err ||
   fail "on two ranks: $(cat err)"
 grep -qxF "$hash" out || fail "two ranks go on to another state"
 same whole two.run 11 # columns that do not say how islands lie on ranks

@@ -32,8 +32,8 @@ refuses 2 "raw voxels '2,3,4'" "$volume" info --raw=2,3,4 v.raw
 # round the formats; values, size and history stay
 "$volume" convert -q v.mhd --voxel-size-um=10,10,20 -o a.h5 >out 2>err || fail "convert: $(cat err)"
 [ ! -s err ] || fail "-q and yet: $(cat err)"
-"$volume" convert -q a.h5 -o b.tif >out 2>err || fail "convert: $(cat err)"
-"$volume" convert -q b.tif -o c.hdf5 >out 2>err || fail "convert: $(cat err)"
+"$volume" convert a.h5 -o b.tif >out 2>err || fail "convert: $(cat err)"
+"$volume" convert b.tif -o c.hdf5 >out 2>err || fail "convert: $(cat err)"
 "$volume" info --json -q c.hdf5 >json 2>err || fail "info: $(cat err)"
 for want in '"nx_voxels": 4' '"voxel_size_z_um": 20' '"mean": 267.5' '"provenance_records": 3'; do
   grep -qF "$want" json || fail "$want is not in $(cat json)"
@@ -58,17 +58,17 @@ refuses 1 'between z8.tif and z10.tif' "$volume" info s
 "$volume" crop a.h5 --low=1,0,1 --size=2,3,1 -o part.tif >out 2>err || fail "crop: $(cat err)"
 grep -q '^nx: 2 voxels$' out && grep -q '^nz: 1 voxels$' out && grep -q '^min: 269$' out &&
   grep -q '^max: 278$' out && grep -q '^voxel_size_z: 20 um$' out || fail "crop: $(cat out)"
-"$volume" crop -q a.h5 --low=2,0,0 -o rest.h5 >out 2>err || fail "crop to the end: $(cat err)"
+"$volume" crop a.h5 --low=2,0,0 -o rest.h5 >out 2>err || fail "crop to the end: $(cat err)"
 grep -q '^nx: 2 voxels$' out && grep -q '^ny: 3 voxels$' out || fail "crop to the end: $(cat out)"
 refuses 2 '2 voxels from voxel 3 along x' "$volume" crop -q a.h5 --low=3,0,0 --size=2,1,1 -o no.h5
 refuses 2 "--low: '1,2' is not" "$volume" crop -q a.h5 --low=1,2 -o no.h5
-"$volume" downsample -q a.h5 --factor=2 -o half.h5 >out 2>err || fail "downsample: $(cat err)"
+"$volume" downsample a.h5 --factor=2 -o half.h5 >out 2>err || fail "downsample: $(cat err)"
 grep -q '^nx: 2 voxels$' out && grep -q '^voxel_size_z: 40 um$' out && grep -q '^min: 265$' out ||
   fail "downsample: $(cat out)"
 "$volume" mask-cylinder a.h5 --roi=cylinder:1,1,1 -o disc.tif >out 2>err || fail "mask: $(cat err)"
 grep -q '14 of 24 voxels lie outside' err && grep -q '^cylinder_radius: 1 voxels$' out ||
   fail "mask: $(cat out err)"
-"$volume" convert -q disc.tif -o disc.h5 >out 2>err && grep -q '^cylinder_x: 1 voxels$' out ||
+"$volume" convert disc.tif -o disc.h5 >out 2>err && grep -q '^cylinder_x: 1 voxels$' out ||
   fail "the cylinder was lost: $(cat out err)"
 "$volume" histogram disc.h5 -o grey.csv >out 2>err || fail "histogram: $(cat err)"
 grep -q '^voxels_inside: 10$' out && grep -q '^bits_used: 9$' out && [ "$(wc -l <grey.csv)" = 11 ] &&

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "dem/step.h"
 #include "dist/dist.h"
+#include "support/materials.h"
 #include "shape/superellipsoid.h"
 
 enum { GRAINS = 48, STEPS = 30, NET_SHAPE = -5 };
@@ -56,7 +57,7 @@ static const TlNet net = {.first_id = 1000,
                           .strength_N = 0.03,
                           .stretch_most = 2,
                           .pressure_Pa = 30,
-                          .friction = 0.4,
+                          .material = TL_TEST_MATERIAL,
                           .clamped = TL_NET_FIRST_ROW | TL_NET_LAST_COLUMN};
 static int with_net;
 
@@ -70,11 +71,13 @@ static const TlBoundaryPlane planes[2] = {{{0, 0, 0}, {0, 0, 1}}, {{-0.02, 0, 0}
 
 static uint64_t run(TlComm *comm, TlDist *dist, const TlSolverConfig *config, TlStepReport *last,
                     int64_t *shared_steps) {
+  TlSolverConfig with_materials = *config;
+  with_materials.materials = tl_test_materials(config, 0.4, 0);
   TlBoundary boundary[2] = {{&tl_boundary_plane, &planes[0]}, {&tl_boundary_plane, &planes[1]}};
   TlSolver *solver;
   TlBodies bodies = {0};
-  REQUIRE_OK(tl_solver_new(&solver, config, (TlAvatarSource){NULL, get_avatar}, boundary, 2,
-                           dist ? tl_dist_sync(dist) : NULL));
+  REQUIRE_OK(tl_solver_new(&solver, &with_materials, (TlAvatarSource){NULL, get_avatar}, boundary,
+                           2, dist ? tl_dist_sync(dist) : NULL));
   add_grains(&bodies, dist ? tl_comm_rank(comm) : 0, dist ? tl_comm_size(comm) : 1);
   if (with_net) {
     REQUIRE_OK(tl_solver_set_nets(solver, &net, 1));

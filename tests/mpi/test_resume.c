@@ -1,12 +1,15 @@
 /* Runs that are stopped and go on against runs that are not.  ranks: 1 2 4
  * With arguments `FOLDER FOLDER [COLUMNS]` the program only compares the results in two folders bit
  * by bit (for tests/cli/test_resume.sh): each frame by id, of history.csv the first COLUMNS columns
- * or all but the last, cpu_s. */
+ * or all but the last, cpu_s, and departures.csv. */
+#include "mpi/mpitest.h"
 #include "mpi/same.h"
 #include "mpi/scene.h"
 
 #include "base/file.h"
 #include "base/log.h"
+#include "io/csv_table.h"
+#include "post/departures.h"
 #include "run/run.h"
 #include "support/tltest.h"
 
@@ -33,6 +36,7 @@ static int count_down(void *context) {
 typedef struct End {
   uint64_t state;
   double cuts; /* where space is cut, added up */
+  int64_t outside;
 } End;
 
 static End go(TlComm *comm, const Job *job) {
@@ -53,6 +57,7 @@ static End go(TlComm *comm, const Job *job) {
     REQUIRE(status == TL_OK, "%s", tl_message());
   REQUIRE_OK(tl_run_hash(&run, &end.state));
   for (int i = 1; i < run.dist->domain.ranks; i++) end.cuts += run.dist->domain.cut[i].at;
+  end.outside = run.totals.outside;
   REQUIRE(run.totals.outside > 0 || job->stop_after || !run.has_terrain, "nobody left the terrain");
   tl_run_close(&run);
   return end;
@@ -68,9 +73,58 @@ static void same_results(TlComm *comm, const char *a, const char *b, int columns
   tl_comm_barrier(comm);
 }
 
+/* Each grain that left has one line, is in the frames before, and in those from then on only where
+ * it was frozen. */
+static void departures_agree_with_frames(const char *results, int64_t outside, bool removed) {
+  TlDepartures d;
+  int64_t *index, frames;
+  REQUIRE_OK(tl_departures_read(results, &d));
+  REQUIRE_OK(tl_results_frames(results, &index, &frames));
+  REQUIRE(d.there && d.count == outside, "%lld lines, %lld left", (long long)d.count,
+          (long long)outside);
+  for (int64_t f = 0; f < frames; f++) {
+    TlFrame frame;
+    REQUIRE_OK(tl_results_read_frame(results, index[f], &frame));
+    for (int64_t i = 0; i < d.count; i++) {
+      const TlDeparture *row = &d.row[i];
+      const TlBodyRow *there = NULL;
+      for (int64_t k = 0; k < frame.count; k++)
+        if (frame.rows[k].id == row->id) there = &frame.rows[k];
+      bool left = frame.step >= row->step;
+      REQUIRE((there != NULL) == !(left && removed), "grain %lld in frame %lld", (long long)row->id,
+              (long long)f);
+      REQUIRE(row->removed == removed && row->outside, "grain %lld", (long long)row->id);
+      if (there && left)
+        REQUIRE(memcmp(&there->position_m, &row->position_m, sizeof(TlVec3)) == 0, "%g m",
+                there->position_m.x);
+    }
+    tl_frame_free(&frame);
+  }
+  tl_departures_free(&d);
+  tl_free(index);
+}
+
+/* Grains slide down the slope: the front goes forward and never comes back from where one left. */
+static void the_front_does_not_come_back(const char *results) {
+  TlTable t;
+  int column;
+  double front, farthest = 0;
+  char *path = tl_path_join(results, "history.csv");
+  REQUIRE_OK(tl_table_read(path, &t));
+  REQUIRE_OK(tl_table_need(&t, "front_m", &column));
+  for (int64_t i = 0; i < t.rows; i++) {
+    REQUIRE_OK(tl_table_number(&t, i, column, &front));
+    REQUIRE(front >= farthest, "%s: %g m after %g m", path, front, farthest);
+    farthest = front;
+  }
+  tl_table_free(&t);
+  tl_free(path);
+}
+
 /* Stopped twice, after steps that fall on no frame and no checkpoint; once grains were moved
- * between ranks, once some had left. Then rank 0 goes on alone from where all were: the same state,
- * and of history.csv the sums; how islands lie on ranks (from column 12 on) is another matter. */
+ * between ranks, once the first six had left (step 32). Then rank 0 goes on alone from where all
+ * were: the same state, and of history.csv the sums; how islands lie on ranks (from column 12 on)
+ * is another matter. */
 static void a_stopped_run_goes_on(TlComm *comm, const char *outside, int balance) {
   char text[2048];
   snprintf(text, sizeof text, "%soutside: %s\nparallel: {balance_every_steps: %d, imbalance: 1}\n",
@@ -82,12 +136,16 @@ static void a_stopped_run_goes_on(TlComm *comm, const char *outside, int balance
   REQUIRE_OK(tl_comm_agree(comm, status));
   End all = go(comm, &(Job){.study = study, .output = whole});
   go(comm, &(Job){.study = study, .output = parts, .stop_after = 17});
-  go(comm, &(Job){.study = study, .output = parts, .resume = true, .stop_after = 12});
+  go(comm, &(Job){.study = study, .output = parts, .resume = true, .stop_after = 17});
   End resumed = go(comm, &(Job){.study = parts, .resume = true});
   REQUIRE(resumed.state == all.state, "%s: the state differs", outside);
   REQUIRE(resumed.cuts == all.cuts, "%g m and %g m", resumed.cuts, all.cuts);
-  same_results(comm, whole, parts, 0);
-  go(comm, &(Job){.study = study, .output = alone, .stop_after = 20});
+  same_results(comm, whole, parts, ALL_BUT_THE_LAST);
+  if (tl_comm_rank(comm) == 0) {
+    the_front_does_not_come_back(parts);
+    departures_agree_with_frames(parts, resumed.outside, strcmp(outside, "remove") == 0);
+  }
+  go(comm, &(Job){.study = study, .output = alone, .stop_after = 35});
   if (tl_comm_rank(comm) == 0) {
     resumed = go(NULL, &(Job){.study = alone, .resume = true});
     REQUIRE(resumed.state == all.state, "%s: the state differs on one rank", outside);
@@ -128,7 +186,7 @@ static void a_stopped_pour_goes_on(TlComm *comm, const char *text, int64_t stop_
   go(comm, &(Job){.study = study, .output = parts, .stop_after = stop_after});
   End resumed = go(comm, &(Job){.study = parts, .resume = true});
   REQUIRE(resumed.state == all.state, "the state of a pour differs");
-  same_results(comm, whole, parts, 0);
+  same_results(comm, whole, parts, ALL_BUT_THE_LAST);
   tl_free(study);
   tl_free(whole);
   tl_free(parts);
@@ -138,7 +196,7 @@ static void body(TlComm *comm) {
   if (tl_comm_rank(comm) == 0) {
     snprintf(folder, sizeof folder, "%s", tl_test_folder());
     char *path = in_folder("c.sqlite");
-    scene_catalog(path);
+    REQUIRE_OK(scene_catalog(path));
     tl_free(path);
   }
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
@@ -155,7 +213,7 @@ int main(int argc, char **argv) {
   if (tl_comm_start(&comm, &argc, &argv) != TL_OK) return 1;
   if (argc > 2)
     bad = compare_frames(argv[1], argv[2]) ||
-          compare_history(argv[1], argv[2], argc > 3 ? atoi(argv[3]) : 0);
+          compare_history(argv[1], argv[2], argc > 3 ? atoi(argv[3]) : ALL_BUT_THE_LAST);
   else
     body(comm);
   tl_comm_stop(comm);

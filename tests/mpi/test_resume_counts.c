@@ -2,6 +2,7 @@
  * every column of history.csv, every field of the frames and of their contacts. Each scene has
  * something to forget before the stop, which does not come again after it.  ranks: 1 2 3 */
 #include "mpi/same.h"
+#include "mpi/mpitest.h"
 #include "mpi/scene.h"
 
 #include "base/file.h"

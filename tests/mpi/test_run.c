@@ -1,5 +1,6 @@
 /* A study on many ranks against the same study on one.  ranks: 1 2 4 8
  * With an argument the program only makes the catalog of scene.h there (for the tests of tools). */
+#include "mpi/mpitest.h"
 #include "mpi/scene.h"
 
 #include "base/file.h"
@@ -425,7 +426,7 @@ static void body(TlComm *comm) {
     char *path;
     snprintf(folder, sizeof folder, "%s", tl_test_folder());
     path = tl_path_join(folder, "c.sqlite");
-    scene_catalog(path);
+    REQUIRE_OK(scene_catalog(path));
     tl_free(path);
   }
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
@@ -444,7 +445,7 @@ int main(int argc, char **argv) {
   TlComm *comm;
   if (tl_comm_start(&comm, &argc, &argv) != TL_OK) return 1;
   if (argc > 1)
-    scene_catalog(argv[1]);
+    REQUIRE_OK(scene_catalog(argv[1]));
   else
     body(comm);
   tl_comm_stop(comm);

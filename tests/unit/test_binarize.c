@@ -614,6 +614,7 @@ START_TEST(mask_has_the_same_bits_for_any_slab) {
     CK_OK(tl_volume_new(&v, TL_U16, 29, 27, 75));
     for (int64_t i = 0; i < tl_volume_count(&v); i++) {
       double grey = sand_grey(i % 29, i / 29 % 27, i / 29 / 27);
+      if (k == 0 && i / 29 / 27 < 30) grey = fmax(grey, 123); /* water, for --phases=3 */
       v.u16[i] = (uint16_t)(200 * (grey + sand_noise(grey, sigma[k], 51, i)));
     }
     TlRoi disc = {.kind = TL_ROI_CYLINDER, .x = 14, .y = 13, .r = 13, .nx = 29, .ny = 27};
@@ -842,6 +843,27 @@ START_TEST(third_phase_is_told_and_kept_out_of_the_grains) {
 }
 END_TEST
 
+/* Three Gaussians fit any two phases: a third one that has no peak of its own is refused, and so is
+ * one that would leave out the grains because few bright ones are the third peak. */
+START_TEST(phases_without_a_peak_are_refused) {
+  TlVolume v, mask;
+  TlBinarizeResult r;
+  TlBinarizeOptions o = options(TL_BINARIZE_HMRF_EM);
+  o.phases = o.solid_from = 3;
+  make_sand(&v, 48, 4, 82);
+  CK_FAILS(tl_binarize(&v, &whole, &o, &mask, &r), TL_EINPUT, "give --phases=2");
+  for (int64_t i = 0; i < tl_volume_count(&v); i++) /* eight of 64 cubes of 12 voxels */
+    if (truth(&v, i) && i % 48 / 12 % 2 && i / 48 % 48 / 12 % 2 && i / 48 / 48 / 12 % 2)
+      v.f32[i] += 80;
+  CK_FAILS(tl_binarize(&v, &whole, &o, &mask, &r), TL_EINPUT, "would leave out the grains");
+  o.solid_from = 2; /* all but the darkest is grain */
+  CK_OK(tl_binarize(&v, &whole, &o, &mask, &r));
+  ck_assert_double_gt(dice(&mask), 0.95);
+  tl_volume_free(&mask);
+  tl_volume_free(&v);
+}
+END_TEST
+
 START_TEST(void_weight_gives_voxels_to_void) {
   TlVolume v, mask;
   TlBinarizeResult light, heavy;
@@ -988,7 +1010,7 @@ TL_TEST_MAIN("binarize", otsu_has_the_least_within_class_variance,
              slow_drift_is_followed_and_told, cupping_is_followed_and_told,
              opaque_grains_are_grain_and_leave_the_others_alone,
              mixture_finds_what_a_histogram_was_made_of,
-             third_phase_is_told_and_kept_out_of_the_grains, void_weight_gives_voxels_to_void,
-             mask_has_the_same_bits_for_any_threads, dark_grains_are_the_negative,
-             greys_outside_the_region_do_not_matter, small_islands_change_sides_and_cut_ones_stay,
-             chain_on_the_owners_phantom)
+             third_phase_is_told_and_kept_out_of_the_grains, phases_without_a_peak_are_refused,
+             void_weight_gives_voxels_to_void, mask_has_the_same_bits_for_any_threads,
+             dark_grains_are_the_negative, greys_outside_the_region_do_not_matter,
+             small_islands_change_sides_and_cut_ones_stay, chain_on_the_owners_phantom)

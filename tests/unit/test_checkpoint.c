@@ -32,7 +32,7 @@ static const char *make(const char *name, int64_t step) {
   CK_OK(tl_checkpoint_section(w, "rows", layout, sizeof(Row), ROWS));
   CK_OK(tl_checkpoint_rows(w, rows, 17));
   CK_OK(tl_checkpoint_rows(w, rows + 17, ROWS - 17));
-  CK_OK(tl_checkpoint_commit(w));
+  CK_OK(tl_checkpoint_commit(w, true));
   return folder;
 }
 
@@ -136,7 +136,7 @@ START_TEST(a_full_disk_leaves_the_older_one) {
   CK_OK(tl_checkpoint_section(w, "rows", layout, sizeof(Row), ROWS));
   TlStatus status = tl_checkpoint_rows(w, rows, ROWS);
   if (status == TL_OK)
-    status = tl_checkpoint_commit(w);
+    status = tl_checkpoint_commit(w, true);
   else
     tl_checkpoint_abort(w);
   setrlimit(RLIMIT_FSIZE, &old);

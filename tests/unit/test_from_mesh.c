@@ -368,7 +368,37 @@ START_TEST(wrong_files_are_named_with_their_fault) {
 }
 END_TEST
 
+/* Counts that the file cannot hold took minutes, or went into a conversion without meaning. */
+START_TEST(counts_that_a_ply_file_cannot_hold_are_refused_at_once) {
+#define HEAD "ply\nformat ascii 1.0\n"
+#define XYZ "property float x\nproperty float y\nproperty float z\n"
+#define FACES "property list uchar int vertex_indices\nend_header\n"
+  static const struct {
+    const char *text, *says;
+  } cases[] = {
+      {HEAD "element vertex 9000000000000000000\n" XYZ "element face 1\n" FACES "0 0 0\n",
+       "cannot be in 6 bytes"},
+      {HEAD "element vertex 1\n" XYZ "element face 1\n"
+            "property list uint int vertex_indices\nend_header\n0 0 0\n1e300 0 0 0\n",
+       "a list of"},
+      {HEAD "element vertex 1\n" XYZ "element face 1\n" FACES "0 0 0\nnan 0 0 0\n", "a list of"},
+      {HEAD "element vertex 1\n" XYZ "element face 1\n" FACES "0 0 0\n-5 0 0 0\n", "a list of"},
+      {HEAD "element vertex 1\n" XYZ "element face 1\n" FACES "0 0 0\n3 0 1e30 0\n",
+       "names vertex"},
+      {HEAD "element vertex 1\n" XYZ "element face 1\n" FACES "0 0 0\n3 0 nan 0\n",
+       "names vertex"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    bad_file("e.ply", cases[i].text, strlen(cases[i].text), cases[i].says);
+  /* an element without properties takes no bytes, however many there are */
+  static const char nothing[] = HEAD "element nothing 9000000000000000000\nelement vertex 1\n" XYZ
+                                     "element face 1\n" FACES "0 0 0\n3 0 0 1\n";
+  bad_file("e.ply", nothing, sizeof nothing - 1, "names vertex 2");
+  bad_file("e.obj", "v 0 0\n5\nf 1 1 1\n", 16, "line 1: three coordinates wanted");
+}
+END_TEST
+
 TL_TEST_MAIN("from_mesh", only_closed_surfaces_pass, a_vertex_where_it_touches_itself_is_refused,
              a_cube_mesh_is_the_box, distance_is_exact_and_its_side_right,
              a_sphere_mesh_is_the_sphere, a_surface_through_itself_is_refused,
-             all_kinds_of_files_hold_the_same_body, wrong_files_are_named_with_their_fault)
+             all_kinds_of_files_hold_the_same_body, wrong_files_are_named_with_their_fault,
+             counts_that_a_ply_file_cannot_hold_are_refused_at_once)

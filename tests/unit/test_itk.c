@@ -317,6 +317,26 @@ START_TEST(meta_and_nrrd_are_read_in_both_byte_orders) {
 }
 END_TEST
 
+START_TEST(doubles_of_meta_and_nrrd_become_floats) {
+  double wide[24];
+  char path[256];
+  TlVolume v;
+  for (int i = 0; i < 24; i++) wide[i] = i / 7.0 - 1;
+  write_file("wide.raw", wide, sizeof wide);
+  write_text("doubles.mhd", "ObjectType = Image\nNDims = 3\nDimSize = 2 3 4\nElementSize = 1 1 1\n"
+                            "ElementType = MET_DOUBLE\nElementDataFile = wide.raw\n");
+  write_text("doubles.nhdr", "NRRD0004\ntype: double\ndimension: 3\nsizes: 2 3 4\nencoding: raw\n"
+                             "endian: little\ndata file: wide.raw\n");
+  const char *const names[] = {"doubles.mhd", "doubles.nhdr"};
+  for (int k = 0; k < 2; k++) {
+    CK_OK(tl_itk_read(at(path, names[k]), 0, &v));
+    ck_assert(v.type == TL_F32 && v.nx == 2 && v.ny == 3 && v.nz == 4);
+    for (int i = 0; i < 24; i++) ck_assert(v.f32[i] == (float)wide[i]);
+    tl_volume_free(&v);
+  }
+}
+END_TEST
+
 START_TEST(bad_meta_and_nrrd_are_refused_by_name) {
   char path[256];
   TlVolume v;
@@ -329,7 +349,7 @@ START_TEST(bad_meta_and_nrrd_are_refused_by_name) {
   write_text("prose.nrrd", "Dear diary,\n");
   write_text("flat.nhdr", "NRRD0004\ntype: short\ndimension: 2\nsizes: 2 3\nencoding: raw\n"
                           "endian: little\ndata file: short.raw\n");
-  write_text("wide.nhdr", "NRRD0004\ntype: double\ndimension: 3\nsizes: 1 2 2\nencoding: raw\n"
+  write_text("wide.nhdr", "NRRD0004\ntype: int64\ndimension: 3\nsizes: 1 2 2\nencoding: raw\n"
                           "endian: little\ndata file: short.raw\n");
   CK_FAILS(tl_itk_read(at(path, "short.mhd"), 0, &v), TL_EINPUT, "short.mhd");
   CK_FAILS(tl_itk_read(at(path, "short.nhdr"), 0, &v), TL_EINPUT, "short.nhdr");
@@ -338,7 +358,7 @@ START_TEST(bad_meta_and_nrrd_are_refused_by_name) {
   CK_FAILS(tl_itk_read(at(path, "prose.mhd"), 0, &v), TL_EINPUT, "prose.mhd");
   CK_FAILS(tl_itk_read(at(path, "prose.nrrd"), 0, &v), TL_EINPUT, "prose.nrrd");
   CK_FAILS(tl_itk_read(at(path, "flat.nhdr"), 0, &v), TL_EINPUT, "three");
-  CK_FAILS(tl_itk_read(at(path, "wide.nhdr"), 0, &v), TL_EINPUT, "double");
+  CK_FAILS(tl_itk_read(at(path, "wide.nhdr"), 0, &v), TL_EINPUT, "voxels of type");
   CK_FAILS(tl_itk_read(at(path, "none.mhd"), 0, &v), TL_EIO, "none.mhd");
 }
 END_TEST
@@ -348,4 +368,5 @@ TL_TEST_MAIN("itk", distance_equals_brute_force,
              markers_stay_inside_the_field, watershed_cuts_two_balls_at_the_middle,
              watershed_does_not_cross_the_void, watershed_passes_faces_not_edges,
              watershed_refuses_volumes_that_do_not_fit, components_equal_a_flood_fill,
-             meta_and_nrrd_are_read_in_both_byte_orders, bad_meta_and_nrrd_are_refused_by_name)
+             meta_and_nrrd_are_read_in_both_byte_orders, doubles_of_meta_and_nrrd_become_floats,
+             bad_meta_and_nrrd_are_refused_by_name)

@@ -404,6 +404,48 @@ START_TEST(quality_has_contacts_and_waists) {
 }
 END_TEST
 
+/* Grains 1 and 2 share 24 faces of the smaller one's cross-section; 3, which is larger than 4, is
+ * cut by the border and has only that one beside it; so has 5, which is smaller than 6. */
+START_TEST(widest_contacts_are_those_of_the_smaller_one_s_section) {
+  static const struct {
+    uint32_t label;
+    int64_t low[3], high[3];
+  } boxes[] = {{1, {2, 2, 3}, {12, 8, 7}},   {2, {12, 2, 3}, {16, 8, 7}},
+               {3, {20, 0, 3}, {26, 6, 9}},  {4, {20, 6, 3}, {26, 8, 9}},
+               {5, {2, 18, 9}, {6, 20, 12}}, {6, {6, 14, 8}, {14, 19, 11}}};
+  TlVolume v;
+  TlLayers layers;
+  CK_OK(tl_volume_new(&v, TL_U32, 30, 20, 12));
+  for (int64_t i = 0; i < tl_volume_count(&v); i++)
+    for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
+      const int64_t at[3] = {i % 30, i / 30 % 20, i / 600}, *l = boxes[b].low, *h = boxes[b].high;
+      bool in = true;
+      for (int a = 0; a < 3; a++) in = in && at[a] >= l[a] && at[a] < h[a];
+      if (in) v.u32[i] = boxes[b].label;
+    }
+  tl_layers_of(&v, &layers);
+  double section = M_PI * pow(0.75 * 96 / M_PI, 2.0 / 3), plate = M_PI * pow(54 / M_PI, 2.0 / 3);
+  for (int64_t at_once = 1; at_once < 14; at_once += 4) {
+    uint8_t *border;
+    double *width;
+    CK_OK(tl_label_contacts(&layers, &whole, 6, at_once, &border, &width));
+    CK_NEAR(width[1], 24 / section, 1e-12);
+    CK_NEAR(width[2], 24 / section, 1e-12);
+    CK_NEAR(width[3], 36 / plate, 1e-12);
+    CK_NEAR(width[4], 36 / plate, 1e-12);
+    ck_assert(width[5] == 0 && width[6] == 0);
+    ck_assert(!border[1] && !border[2] && border[3] && !border[4] && border[5] && !border[6]);
+    tl_free(border);
+    tl_free(width);
+  }
+  uint8_t *border;
+  double *width;
+  CK_FAILS(tl_label_contacts(&layers, &whole, 5, 4, &border, &width), TL_EINPUT, "label 6");
+  tl_layers_close(&layers);
+  tl_volume_free(&v);
+}
+END_TEST
+
 /* The same face of 24 voxel faces, each 1 x 2 of a voxel that is twice as high as wide. */
 START_TEST(quality_is_physical) {
   TlVolume v;
@@ -434,4 +476,5 @@ TL_TEST_MAIN("label", quality_is_physical, touching_balls_of_sizes_1_to_5_are_on
              slabs_give_the_labels_of_the_whole, slabs_too_thin_for_the_grains_are_refused,
              flat_voxels_are_measured_in_space, own_markers_decide, more_than_65535_grains,
              sweep_counts_what_labelling_would, hull_is_exact, quality_has_contacts_and_waists,
+             widest_contacts_are_those_of_the_smaller_one_s_section,
              mask_of_any_type_counts_above_zero, mask_without_grain_or_void_is_refused)

@@ -28,7 +28,7 @@ static TlScene scene_of(TlAvatar *avatar, TlPlane *plane) {
                    .planes = plane};
 }
 
-/* Writes a run whose body b of frame f is row(b, t). */
+/* Writes a run whose body b of frame f is row(b, t); avatar 0: it is not in that frame. */
 static char *write_run(const char *name, const TlScene *scene, int bodies, int frames, double dt,
                        TlBodyRow (*row)(int body, double t)) {
   char *folder = tl_path_join(tl_test_folder(), name);
@@ -37,10 +37,12 @@ static char *write_run(const char *name, const TlScene *scene, int bodies, int f
   CK_OK(tl_results_add_avatar(w, &scene->avatars[0]));
   CK_OK(tl_results_scene_done(w));
   for (int f = 0; f < frames; f++) {
-    CK_OK(tl_results_frame_begin(w, f, 10 * f, dt * f, bodies));
+    int there = 0;
+    for (int b = 0; b < bodies; b++) there += row(b, dt * f).avatar_id != 0;
+    CK_OK(tl_results_frame_begin(w, f, 10 * f, dt * f, there));
     for (int b = bodies - 1; b >= 0; b--) {
       TlBodyRow r = row(b, dt * f);
-      CK_OK(tl_results_frame_rows(w, &r, 1));
+      if (r.avatar_id != 0) CK_OK(tl_results_frame_rows(w, &r, 1));
     }
     CK_OK(tl_results_frame_end(w));
   }
@@ -90,7 +92,7 @@ START_TEST(energy_of_free_flight_is_constant_and_has_its_closed_form) {
     CK_NEAR(x->translational_J + x->rotational_J + x->potential_J, start, 1e-11 * start);
     CK_NEAR(x->rotational_J, spin, 1e-9 * spin);
     CK_NEAR(x->travel_m, sqrt(5) * x->time_s, 1e-12);
-    CK_NEAR(x->max_speed_m_s, sqrt(5 + pow(5 - 9.81 * x->time_s, 2)), 1e-12);
+    CK_NEAR(x->motion.max_speed_m_s, sqrt(5 + pow(5 - 9.81 * x->time_s, 2)), 1e-12);
   }
   ck_assert_int_eq(m.deposit.nx, 0); /* nothing to lie on */
   tl_measure_free(&m);
@@ -127,6 +129,143 @@ START_TEST(runout_of_a_known_slide_is_measured) {
   CK_NEAR(last->contacts_per_grain, 0.9, 1e-15);
   ck_assert_int_eq(last->without_contact, 4);
   ck_assert_int_eq(last->outside, 1);
+  tl_measure_free(&m);
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
+/* Six grains in a row along y. Of those that slide along x at b m/s, grain 5 leaves the terrain
+ * after 1.5 s (step 15) and is taken out, grain 4 after 2.5 s and is frozen there, grain 3 is
+ * dropped after 3.5 s. Grain 2 is heavy, grain 0 fixed. */
+static TlBodyRow leaving(int b, double t) {
+  const double until[] = {9, 9, 9, 3.5, 2.5, 1.5};
+  double along = b * fmin(t, until[b]);
+  TlBodyRow r = at_rest(b, tl_vec3(along, b, -along), b == 2 ? 2 : 1);
+  r.velocity_m_s = tl_vec3(t < until[b] ? b : 0, 0, 0);
+  if (b == 0) r.flags = TL_ROW_FROZEN;
+  if (b == 4 && t > until[b]) r.flags = TL_ROW_OUTSIDE | TL_ROW_FROZEN;
+  if ((b == 5 || b == 3) && t > until[b]) r.avatar_id = 0;
+  return r;
+}
+
+static const char left_csv[] =
+    "time_s,step,id,avatar_id,scale,mass_kg,x_m,y_m,z_m,velocity_x_m_s,velocity_y_m_s,"
+    "velocity_z_m_s,removed,reason\n"
+    "1.5,15,5,1,1,11,7.5,5,-7.5,5,0,0,1,left the terrain\n"
+    "2.5,25,4,1,1,11,10,4,-10,4,0,0,0,left the terrain\n"
+    "3.5,35,3,1,1,11,10.5,3,-10.5,3,0,0,1,jammed\n"
+    "4.5,45,1,1,1,11,1"; /* half a line, of a run that was killed */
+
+static void write_text(const char *folder, const char *name, const char *text) {
+  char *path = tl_path_join(folder, name);
+  CK_OK(tl_file_write(path, text, strlen(text), true));
+  tl_free(path);
+}
+
+START_TEST(grains_that_left_count_where_they_left) {
+  TlAvatar a;
+  CK_OK(tl_avatar_sphere(0.1, 0.02, 60, &a));
+  TlScene scene = scene_of(&a, NULL);
+  char *folder = write_run("left", &scene, 6, 5, 1, leaving);
+  TlMeasure m;
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  ck_assert_int_eq(m.lost, 2); /* an older run: they are gone, nobody knows where */
+  CK_NEAR(m.frame[4].front_m + 0.5, 10.5, 0.6);
+  tl_measure_free(&m);
+  write_text(folder, "departures.csv", left_csv);
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  ck_assert_int_eq(m.lost, 0);
+  const int64_t outside[] = {0, 0, 1, 2, 2}, gone[] = {0, 0, 1, 1, 2}, there[] = {6, 6, 5, 5, 4};
+  double one = 2650 * a.volume_m3, g = 9.81;
+  for (int f = 0; f < 5; f++) {
+    const TlFrameMeasure *x = &m.frame[f];
+    double along[] = {0, f, 2 * f, 3 * fmin(f, 3.5), 4 * fmin(f, 2.5), 5 * fmin(f, 1.5)};
+    double mass[] = {one, one, 8 * one, one, one, one}, all = 13 * one, centre = 0, front = 0,
+           start = 0, moving = 0;
+    for (int b = 0; b < 6; b++) {
+      centre += mass[b] * along[b] / all;
+      front = fmax(front, along[b]);
+      start += mass[b] * b / all; /* y of the first centre: no way in x there */
+      moving += b == 1 || b == 2 ? mass[b] : 0;
+    }
+    ck_assert_int_eq(x->outside, outside[f]);
+    ck_assert_int_eq(x->gone, gone[f]);
+    ck_assert_int_eq(x->bodies, there[f]);
+    CK_NEAR(x->centre_m.x, centre, 1e-12);
+    CK_NEAR(x->centre_m.y, start, 1e-12);
+    CK_NEAR(x->travel_m, centre, 1e-12);
+    CK_NEAR(x->drop_m, centre, 1e-12);
+    CK_NEAR(x->front_m, front, 1e-12);
+    CK_NEAR(x->potential_J, -all * g * centre, 1e-9 * all * g * 10);
+    CK_NEAR(x->mass_kg, f < 2 ? all : f < 4 ? 12 * one : 11 * one, 1e-9 * all);
+    if (f == 4) { /* only 1 and 2 still slide; 0 and 4 are fixed, 3 and 5 gone */
+      CK_NEAR(x->motion.moving_share, moving / (9 * one), 1e-12);
+      CK_NEAR(x->motion.mean_speed_m_s, 1.5, 1e-12);
+      ck_assert(!x->motion.at_rest);
+    }
+  }
+  ck_assert_int_eq(m.departures.count, 3);
+  tl_measure_free(&m);
+  write_text(folder, "departures.csv", "time_s,id\n1,5\n");
+  CK_FAILS(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m), TL_EINPUT, "no column step");
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
+/* Spheres 0.2 m across, sqrt(g d) = 1.4007 m/s: 0 at 0.009 of it, 1 at 0.011, 2 turning so that its
+ * surface has 0.011, the others still. */
+static TlBodyRow slow(int b, double t) {
+  TlBodyRow r = at_rest(b, tl_vec3(b, 0, 0), 1);
+  double pace = sqrt(9.81 * 0.2);
+  r.velocity_m_s.x = b == 0 ? 0.009 * pace : b == 1 ? 0.011 * pace : 0;
+  r.spin_rad_s.y = b == 2 ? 0.011 * pace / 0.1 : 0;
+  if (b == 1 && t > 0.5) r.velocity_m_s.x = 0.11 * pace;
+  return r;
+}
+
+START_TEST(rest_is_a_share_of_the_mass_and_the_fastest_grain) {
+  TlAvatar a;
+  CK_OK(tl_avatar_sphere(0.1, 0.01, 60, &a));
+  TlScene scene = scene_of(&a, NULL);
+  char *folder = write_run("slow", &scene, 50, 2, 1, slow);
+  TlMeasure m;
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  CK_NEAR(m.frame[0].motion.moving_share, 0.04, 1e-12);
+  CK_NEAR(m.frame[0].motion.largest_pace, 0.011, 1e-4);
+  ck_assert(m.frame[0].motion.at_rest);
+  CK_NEAR(m.frame[1].motion.moving_share, 0.04, 1e-12);
+  ck_assert(!m.frame[1].motion.at_rest); /* one still rolls, be it 2% of the mass */
+  tl_measure_free(&m);
+  tl_free(folder);
+  folder = write_run("fewer", &scene, 30, 1, 1, slow);
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  CK_NEAR(m.frame[0].motion.moving_share, 2.0 / 30, 1e-12);
+  ck_assert(!m.frame[0].motion.at_rest);
+  tl_measure_free(&m);
+  tl_avatar_free(&a);
+  tl_free(folder);
+}
+END_TEST
+
+/* Two grains are poured, after 1 s and 2 s: lengths count from where the first ones are. */
+static TlBodyRow poured(int b, double t) {
+  TlBodyRow r = at_rest(b, tl_vec3(100 + t, 50, 0), 1);
+  if (t < b + 0.5) r.avatar_id = 0;
+  return r;
+}
+
+START_TEST(a_first_frame_without_grains_is_no_start) {
+  TlAvatar a;
+  CK_OK(tl_avatar_sphere(0.1, 0.02, 60, &a));
+  TlScene scene = scene_of(&a, NULL);
+  char *folder = write_run("poured", &scene, 2, 4, 1, poured);
+  TlMeasure m;
+  CK_OK(tl_measure_run(folder, &scene, &(TlMeasureOptions){0}, &m));
+  CK_NEAR(m.frame[3].travel_m, 2, 1e-12);
+  CK_NEAR(m.frame[3].front_m, 2, 1e-12);
+  ck_assert_int_eq(m.frame[3].gone + m.lost, 0);
   tl_measure_free(&m);
   tl_avatar_free(&a);
   tl_free(folder);
@@ -515,4 +654,6 @@ TL_TEST_MAIN("measure", repose_is_the_mean_slope_of_the_strips,
              penetration_into_terrain_is_along_its_normal,
              overlap_of_two_grains_is_found_and_measured_by_the_smaller,
              a_run_without_frames_or_with_an_unknown_avatar_is_refused,
-             quantiles_are_those_of_the_order_statistics)
+             quantiles_are_those_of_the_order_statistics, grains_that_left_count_where_they_left,
+             rest_is_a_share_of_the_mass_and_the_fastest_grain,
+             a_first_frame_without_grains_is_no_start)

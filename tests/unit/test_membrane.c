@@ -1,4 +1,5 @@
 /* Nets of bonded spheres against closed forms. */
+#include "support/materials.h"
 #include "support/tltest.h"
 
 #include "base/par.h"
@@ -343,7 +344,8 @@ static void add_ball(Rig *rig, double radius, TlVec3 x, TlVec3 v) {
 /* Grains first: tl_bodies_add wants no order. */
 static void start_with_balls(Rig *rig) {
   rig->config.gravity_m_s2 = (TlVec3){0, 0, -9.81};
-  rig->net.friction = 0.3;
+  rig->net.material = TL_TEST_MATERIAL;
+  rig->config.materials = tl_test_materials(&rig->config, 0.3, 0);
   rig->net.normal_N_m = 2000;
   rig->net.tangential_N_m = 500;
   rig_start(rig);
@@ -363,7 +365,6 @@ START_TEST(a_small_ball_slips_through_and_a_large_one_is_held) {
     Rig rig = rig_of(7, 7, 1);
     rig.net.clamped = TL_NET_ALL_SIDES;
     rig.net.damping = 0.05;
-    rig.net.friction = 0.3;
     start_with_balls(&rig);
     add_ball(&rig, large ? 0.018 : 0.012, tl_add(over_triangle(&rig), tl_vec3(0, 0, 0.04)),
              (TlVec3){0, 0, 0});

@@ -5,8 +5,9 @@
 #include "base/mem.h"
 #include "run/run.h"
 
-static const char ball[] = "shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]\n"
-                           "bodies: [{shape: ball, position_m: [0, 0, 0.05]}]\n";
+static const char ball[] =
+    "free_fall: yes\nshapes: [{name: ball, kind: sphere, diameter_m: 0.02}]\n"
+    "bodies: [{shape: ball, position_m: [0, 0, 0.05]}]\n";
 
 static TlStatus open_study(TlRun *run, const char *text, char *set) {
   char *whole = tl_format("%s%s", text, ball), *path = tl_path_join(tl_test_folder(), "both.yaml");

@@ -496,8 +496,10 @@ static void near_vec(TlVec3 want, const TlLane lane[3], int k, double scale) {
 static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k) {
   TlBodies bodies = {0};
   TlPenalty penalty = {.law = law, .spread = TL_SPREAD_DEEPEST, .most_share = m->cap};
-  penalty.grain = penalty.boundary =
-      (TlStiffness){.normal_N_m = 1e5, .young_Pa = 1e8, .poisson = 0.25, .ratio = 0.3};
+  TlPairLaw pair = {
+      .friction = m->friction,
+      .damping = m->damping,
+      .stiffness = {.normal_N_m = 1e5, .young_Pa = 1e8, .poisson = 0.25, .ratio = 0.3}};
   tl_test_put(&bodies, SPHERE, NONE, UPRIGHT, NONE);
   tl_test_put(&bodies, SPHERE, NONE, UPRIGHT, NONE);
   const TlPressBody *a = &m->body[0];
@@ -508,8 +510,7 @@ static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k)
                    .body = m->body,
                    .penalty = &penalty,
                    .b = m->wall ? -1 : 1,
-                   .friction = m->friction,
-                   .damping = m->damping,
+                   .law = &pair,
                    .step_s = 1e-5,
                    .known = &m->known,
                    .known_count = 1};
@@ -682,7 +683,9 @@ START_TEST(points_of_a_pair_press_as_one_by_one) {
   for (int number = 0; number < 400; number++) {
     Crowd c = crowd(&random, number);
     TlPenalty penalty = {.law = (int)law_of("linear"), .most_share = number % 6 ? 0 : 0.004};
-    penalty.grain = penalty.boundary = (TlStiffness){.normal_N_m = 1e5, .ratio = 0.3};
+    TlPairLaw pair = {.friction = c.pair.friction,
+                      .damping = c.pair.damping,
+                      .stiffness = {.normal_N_m = 1e5, .ratio = 0.3}};
     TlVec3 drift = tl_vec3(0.01, 0.02, -0.05);
     TlPress press = {.bodies = &bodies,
                      .body = c.pair.body,
@@ -690,8 +693,7 @@ START_TEST(points_of_a_pair_press_as_one_by_one) {
                      .b = c.pair.wall ? -1 : 1,
                      .wall_velocity = moving,
                      .wall = c.pair.wall && number % 8 == 3 ? &drift : NULL,
-                     .friction = c.pair.friction,
-                     .damping = c.pair.damping,
+                     .law = &pair,
                      .step_s = 1e-5,
                      .known = c.known,
                      .known_count = (size_t)c.knowns,
@@ -701,7 +703,7 @@ START_TEST(points_of_a_pair_press_as_one_by_one) {
     TlPressed got, want = {0}, one;
     shuffle(&c, number, &points);
     CK_OK(tl_press(&press, &points, &fast, &got));
-    press.damping /= sqrt(c.points);
+    pair.damping /= sqrt(c.points);
     for (int k = 0; k < c.points; k++) {
       CK_OK(tl_press_one(&press, &c.point[k], &slow, &one));
       add_one(&want, &one);

@@ -104,6 +104,14 @@ START_TEST(good_grain_is_good_and_spoiled_ones_are_named) {
   q.agreement = 0.8;
   tl_quality_judge(&q);
   ck_assert(q.verdict == TL_DOUBTFUL && strstr(q.reason, "agreement") && strstr(q.reason, "80%"));
+  q.agreement = 0.97;
+  q.contact = 0.69;
+  tl_quality_judge(&q);
+  ck_assert(q.verdict == TL_GOOD);
+  q.contact = 1.6; /* half of a grain */
+  tl_quality_judge(&q);
+  ck_assert(q.verdict == TL_DOUBTFUL && strstr(q.reason, "part of its neighbour"));
+  ck_assert(strstr(q.reason, "1.6 of a cross-section"));
   a.node_m[0] *= 1.1f;
   tl_quality_measure(&a, 0.97, &q);
   tl_quality_judge(&q);

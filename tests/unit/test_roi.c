@@ -82,7 +82,7 @@ START_TEST(disc_cut_by_the_square_is_found) {
 }
 END_TEST
 
-START_TEST(rectangle_in_black_is_not_taken_for_a_disc) {
+START_TEST(rectangle_in_black_is_no_disc_but_what_is_not_black) {
   TlVolume v;
   TlRoi roi;
   int file;
@@ -92,6 +92,14 @@ START_TEST(rectangle_in_black_is_not_taken_for_a_disc) {
     if (x < 12 || x >= 98 || y < 12 || y >= 88) v.u8[i] = 0;
   }
   tl_log_set("test", TL_LOG_ERROR);
+  CK_OK(tl_roi_parse("auto", of(&v), &roi, &file));
+  ck_assert_int_eq(roi.kind, TL_ROI_MASK);
+  ck_assert_int_eq(roi.padding, (110 * 100 - 86 * 76) * 40);
+  ck_assert(tl_roi_inside(&roi, 12, 12, 0) && !tl_roi_inside(&roi, 11, 50, 39));
+  tl_roi_free(&roi);
+  for (int64_t i = 0; i < tl_volume_count(&v);
+       i++) /* air: not constant, so not known for padding */
+    if (v.u8[i] == 0) v.u8[i] = (uint8_t)rint(40 + 8 * tl_random_normal(9, 0, (uint64_t)i));
   CK_OK(tl_roi_parse("auto", of(&v), &roi, &file));
   ck_assert_int_eq(roi.kind, TL_ROI_ALL);
   tl_volume_free(&v);
@@ -139,5 +147,5 @@ END_TEST
 
 TL_TEST_MAIN("roi", sand_that_fills_the_square_is_the_whole_stack,
              disc_in_black_is_found_within_a_voxel, bright_wall_and_noisy_air_stay_outside,
-             disc_cut_by_the_square_is_found, rectangle_in_black_is_not_taken_for_a_disc,
+             disc_cut_by_the_square_is_found, rectangle_in_black_is_no_disc_but_what_is_not_black,
              text_forms_are_read_strictly, mask_must_fit_and_hold_something)

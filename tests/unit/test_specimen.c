@@ -41,7 +41,9 @@ static TlStatus try_open(TlRun *run, const char *name, const char *text, bool no
   tl_par_set_threads(1);
   grains = tl_path_join(tl_test_folder(), "c.sqlite");
   if (!tl_file_exists(grains)) make_catalog("c.sqlite", 1.3e-3);
-  CK_OK(tl_file_write(path, text, strlen(text), true));
+  char *whole = tl_format("%sfree_fall: yes\n", text); /* most have no ground */
+  CK_OK(tl_file_write(path, whole, strlen(whole), true));
+  tl_free(whole);
   TlStatus status = tl_run_open(run, NULL, &options);
   tl_free(grains);
   tl_free(path);
@@ -374,8 +376,9 @@ END_TEST
 
 START_TEST(any_allocation_may_fail) {
   TlFrame f = done("first.yaml", first_study);
-  const char text[] = SECOND "grains: {as_spheres: yes}\nrelease: {assembly: from-run, run: "
-                             "first.run, cut: {kind: box, high_m: [0.005, 1, 1]}}\n";
+  const char text[] =
+      SECOND "grains: {as_spheres: yes}\nrelease: {assembly: from-run, run: "
+             "first.run, cut: {kind: box, high_m: [0.005, 1, 1]}}\nfree_fall: yes\n";
   TlStatus status = TL_ENOMEM;
   int64_t k = 1;
   tl_frame_free(&f);

@@ -258,7 +258,7 @@ START_TEST(what_is_not_a_stack_is_refused_by_name) {
   CK_FAILS(tl_stack_read(at("empty.tif"), NULL, NULL, &v), TL_EINPUT,
            "empty.tif: the file is empty");
   CK_OK(tl_file_write(at("prose.tif"), "Dear diary", 10, true));
-  CK_FAILS(tl_stack_read(at("prose.tif"), NULL, NULL, &v), TL_EINPUT, "not a TIFF, HDF5");
+  CK_FAILS(tl_stack_read(at("prose.tif"), NULL, NULL, &v), TL_EINPUT, "not a TIFF, PNG, HDF5");
   CK_OK(tl_file_write(at("x"), "II", 2, true));
   CK_FAILS(tl_stack_read(at("x"), NULL, NULL, &v), TL_EINPUT, "not a TIFF");
   CK_FAILS(tl_stack_read(at("nothing*.tif"), NULL, NULL, &v), TL_EINPUT, "no file fits");
@@ -411,20 +411,30 @@ END_TEST
 
 START_TEST(a_foreign_file_with_several_volumes_asks_which) {
   uint8_t values[24];
+  double deep[24];
+  int64_t whole[24] = {0};
   TlVolume v;
   char path[300];
   memset(values, 7, sizeof values);
+  for (int i = 0; i < 24; i++) deep[i] = i / 7.0;
   hid_t file = new_file(at("several.h5"));
   add_dataset(file, "raw", H5T_STD_U8LE, 3, foreign_size, NULL);
   add_dataset(file, "labels", H5T_STD_U8LE, 3, foreign_size, values);
-  add_dataset(file, "deep", H5T_NATIVE_DOUBLE, 3, foreign_size, NULL);
+  add_dataset(file, "deep", H5T_NATIVE_DOUBLE, 3, foreign_size, deep);
+  add_dataset(file, "whole", H5T_NATIVE_INT64, 3, foreign_size, whole);
   H5Fclose(file);
-  CK_FAILS(tl_stack_read(at("several.h5"), NULL, NULL, &v), TL_EINPUT, "/deep, /labels, /raw");
+  CK_FAILS(tl_stack_read(at("several.h5"), NULL, NULL, &v), TL_EINPUT,
+           "/deep, /labels, /raw, /whole");
   snprintf(path, sizeof path, "%s:/labels", at("several.h5"));
   CK_OK(tl_stack_read(path, NULL, NULL, &v));
   ck_assert_int_eq(v.u8[5], 7);
   tl_volume_free(&v);
   snprintf(path, sizeof path, "%s:/deep", at("several.h5"));
+  CK_OK(tl_stack_read(path, NULL, NULL, &v)); /* doubles become floats */
+  ck_assert_int_eq(v.type, TL_F32);
+  for (int i = 0; i < 24; i++) ck_assert(v.f32[i] == (float)deep[i]);
+  tl_volume_free(&v);
+  snprintf(path, sizeof path, "%s:/whole", at("several.h5"));
   CK_FAILS(tl_stack_read(path, NULL, NULL, &v), TL_EINPUT, "type");
   snprintf(path, sizeof path, "%s:/none", at("several.h5"));
   CK_FAILS(tl_stack_read(path, NULL, NULL, &v), TL_EINPUT, "no dataset /none");

@@ -1,6 +1,8 @@
 #include "support/tltest.h"
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "conf/study.h"
 
 #include <stdio.h>
@@ -171,6 +173,73 @@ START_TEST(what_studies_do_not_use_of_yaml_is_refused) {
 }
 END_TEST
 
+/* A map of 200,000 keys took 30 s: each was looked for among those before it. */
+START_TEST(many_keys_and_long_lists_take_no_time) {
+  enum { KEYS = 200000 };
+  TlYamlNode root;
+  TlGrowingText text = {0};
+  char line[32];
+  for (int i = 0; i < KEYS; i++) {
+    snprintf(line, sizeof line, "key_%d: %d\n", i * 7919 % KEYS, i);
+    CK_OK(tl_text_add(&text, "", line));
+  }
+  double start = tl_clock_process_cpu_s();
+  CK_OK(tl_yaml_parse("many.yaml", text.text, text.length, &root));
+  double parsed = tl_clock_process_cpu_s() - start;
+  ck_assert_uint_eq(root.count, KEYS);
+  tl_yaml_free(&root);
+  CK_OK(tl_text_add(&text, "", "key_77: again\n"));
+  CK_FAILS(tl_yaml_parse("many.yaml", text.text, text.length, &root), TL_EINPUT,
+           "many.yaml:200001:1: 'key_77' comes twice (first in line ");
+  tl_yaml_free(&root);
+  tl_free(text.text);
+  ck_assert_msg(parsed < 5, "200,000 keys took %g s", parsed);
+
+  TlInts many = {.count = KEYS};
+  const TlParam param = {.key = "list", .type = TL_P_INTS};
+  CK_OK(TL_NEW(many.items, KEYS));
+  start = tl_clock_process_cpu_s();
+  char *list = tl_param_format(&param, &many);
+  ck_assert_ptr_nonnull(list);
+  ck_assert_uint_eq(strlen(list), 2 * KEYS - 1);
+  ck_assert_msg(tl_clock_process_cpu_s() - start < 5, "a list of 200,000 numbers took long");
+  tl_free(list);
+  tl_free(many.items);
+}
+END_TEST
+
+START_TEST(what_would_take_memory_is_refused_by_line) {
+  TlYamlNode root;
+  TlGrowingText text = {0};
+  CK_OK(tl_text_add(&text, "", "a: 1\nb: "));
+  char *word = tl_calloc(70001, 1);
+  memset(word, 'x', 70000);
+  CK_OK(tl_text_add(&text, "", word));
+  CK_FAILS(tl_yaml_parse("long.yaml", text.text, text.length, &root), TL_EINPUT,
+           "long.yaml:2:4: a value of more than 65,536 bytes");
+  tl_yaml_free(&root);
+  text.length = 0;
+  CK_OK(tl_text_add(&text, "", "a: 1\n"));
+  CK_OK(tl_text_add(&text, "", word));
+  CK_OK(tl_text_add(&text, "", ": 2\n"));
+  CK_FAILS(tl_yaml_parse("long.yaml", text.text, text.length, &root), TL_EINPUT, "long.yaml:2:");
+  tl_yaml_free(&root);
+  tl_free(word);
+  text.length = 0;
+  CK_OK(tl_text_add(&text, "", "[0"));
+  for (int i = 0; i < 1000000; i++) CK_OK(tl_text_add(&text, "", ",0"));
+  CK_OK(tl_text_add(&text, "", "]"));
+  CK_FAILS(tl_yaml_parse("wide.yaml", text.text, text.length, &root), TL_EINPUT,
+           "wide.yaml:1:2000002: more than 1,000,000 values");
+  tl_yaml_free(&root);
+  tl_free(text.text);
+  static const char laughs[] = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n";
+  CK_FAILS(tl_yaml_parse("laughs.yaml", laughs, strlen(laughs), &root), TL_EINPUT,
+           "laughs.yaml:1:4: anchors");
+  tl_yaml_free(&root);
+}
+END_TEST
+
 START_TEST(hostile_nesting_is_refused) {
   char text[4001];
   memset(text, '[', 4000);
@@ -269,6 +338,7 @@ TL_TEST_MAIN("study", values_and_defaults_arrive, unknown_key_names_the_nearest_
              numbers_must_be_finite_and_in_range, a_key_that_comes_twice_is_refused,
              a_missing_key_is_named_where_it_should_stand,
              what_studies_do_not_use_of_yaml_is_refused, hostile_nesting_is_refused,
+             many_keys_and_long_lists_take_no_time, what_would_take_memory_is_refused_by_line,
              the_command_line_goes_over_the_file, the_effective_study_reads_back_to_the_same_bits,
              a_later_failure_is_placed_at_its_key, the_table_of_keys_names_every_key,
              a_file_that_is_not_there_is_said)

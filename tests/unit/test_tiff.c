@@ -488,12 +488,12 @@ START_TEST(colour_and_odd_depths_are_refused_in_words) {
   CK_FAILS(tl_tiff_open(at("odd.tif"), &tiff), TL_EINPUT, "RGB");
   write_odd(at("odd.tif"), 8, 2, SAMPLEFORMAT_UINT);
   CK_FAILS(tl_tiff_open(at("odd.tif"), &tiff), TL_EINPUT, "2 values a pixel");
-  write_odd(at("odd.tif"), 1, 1, SAMPLEFORMAT_UINT);
-  CK_FAILS(tl_tiff_open(at("odd.tif"), &tiff), TL_EINPUT, "1-bit unsigned");
+  write_odd(at("odd.tif"), 4, 1, SAMPLEFORMAT_UINT);
+  CK_FAILS(tl_tiff_open(at("odd.tif"), &tiff), TL_EINPUT, "4-bit unsigned");
   write_odd(at("odd.tif"), 12, 1, SAMPLEFORMAT_UINT);
   CK_FAILS(tl_tiff_open(at("odd.tif"), &tiff), TL_EINPUT, "12-bit unsigned");
-  write_odd(at("odd.tif"), 64, 1, SAMPLEFORMAT_IEEEFP);
-  CK_FAILS(tl_tiff_open(at("odd.tif"), &tiff), TL_EINPUT, "64-bit float");
+  write_odd(at("odd.tif"), 64, 1, SAMPLEFORMAT_UINT);
+  CK_FAILS(tl_tiff_open(at("odd.tif"), &tiff), TL_EINPUT, "64-bit unsigned");
   write_odd(at("odd.tif"), 16, 1, SAMPLEFORMAT_IEEEFP);
   CK_FAILS(tl_tiff_open(at("odd.tif"), &tiff), TL_EINPUT, "16-bit float");
 }

@@ -8,6 +8,7 @@
 #include "base/par.h"
 #include "dem/step_impl.h"
 #include "io/csv_table.h"
+#include "run/materials.h"
 #include "run/run.h"
 
 #include <stdio.h>
@@ -133,7 +134,7 @@ static void stages_set_the_solver(Watched *w) {
   const TlGuide *g = &s->guides[0];
   double rate = t->stage == 1 ? 8 : t->stage == 2 ? -4 : 0;
   if (t->stage > 3) return;
-  CK_NEAR(s->config.friction, friction[t->stage], 0);
+  CK_NEAR(s->materials.law[0].friction, friction[t->stage], 0); /* grain on grain */
   CK_NEAR(s->config.damping_per_s, damping[t->stage], 0);
   CK_NEAR(t->pressure_Pa, pressure_at(w, w->step - 1), 1e-9 * PRESSURE);
   /* the pressure acts on the spheres' centres, outside of the specimen: the same force on a unit of
@@ -144,8 +145,11 @@ static void stages_set_the_solver(Watched *w) {
   ck_assert_int_eq(g->tilts, t->stage != 0); /* from the first shear stage on */
   CK_NEAR(g->speed_m_s, -rate * t->start_height_m, 1e-12);
   CK_NEAR(g->load_N, -t->pressure_Pa * t->volume_m3 / t->height_m, 1e-9);
-  CK_NEAR(g->friction, 0.2, 0);
-  CK_NEAR(g->restitution, 0.3, 0);
+  /* the platen's own contacts: those of a boundary */
+  int32_t platen = tl_material_of_platen(&w->run.setup);
+  const TlPairLaw *law = &s->materials.law[tl_pair_law(&s->materials, TL_MATERIAL_GRAIN, platen)];
+  CK_NEAR(law->friction, 0.2, 0);
+  CK_NEAR(law->restitution, 0.3, 0);
 }
 
 /* Where the platen is at the start of a step of a driven stage. */

@@ -1,0 +1,40 @@
+/* Grains that left a run, from its departures.csv (docs/results.md): they keep counting where they
+ * left. */
+#ifndef TL_POST_DEPARTURES_H
+#define TL_POST_DEPARTURES_H
+
+#include "base/report.h"
+#include "base/status.h"
+#include "num/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct TlDeparture {
+  int64_t step, id, avatar_id;
+  double scale;
+  TlVec3 position_m;
+  bool outside; /* left the terrain or the cell; else it could not be brought out of another */
+  bool removed; /* in no frame from that step on; else frozen where it left */
+} TlDeparture;
+
+typedef struct TlDepartures {
+  bool there; /* false: the run is of a program that kept no departures.csv */
+  int64_t count;
+  TlDeparture *row; /* by step, then id; owned */
+} TlDepartures;
+
+/* A last line without an end, of a run that was killed or still runs, does not count. */
+TlStatus tl_departures_read(const char *folder, TlDepartures *departures);
+void tl_departures_free(TlDepartures *departures);
+
+/* Those of the run up to and with this step. */
+int64_t tl_departures_until(const TlDepartures *departures, int64_t step);
+
+/* Ids of the first `count` rows into a summary, rising, at most twenty: grains_outside_ids ("3, 17,
+ * 20 and 5 more (RUN/departures.csv)") and grains_dropped_ids (of those that could not be brought
+ * out of others); neither where there are none. */
+TlStatus tl_departures_report(const TlDepartures *departures, int64_t count, const char *folder,
+                              TlReport *report);
+
+#endif

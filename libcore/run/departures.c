@@ -1,0 +1,130 @@
+#include "run/departures.h"
+
+#include "base/mem.h"
+#include "run/gather.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char tl_departures_header[] =
+    "time_s,step,id,avatar_id,scale,mass_kg,x_m,y_m,z_m,velocity_x_m_s,velocity_y_m_s,"
+    "velocity_z_m_s,removed,reason";
+enum { NUMBERS = 13 };
+
+static const char *const reasons[] = {[TL_LEFT_TERRAIN] = "left the terrain",
+                                      [TL_LEFT_CELL] = "left the cell",
+                                      [TL_UNRESOLVED] = "lay in another grain",
+                                      [TL_JAMMED_OUT] = "jammed"};
+
+/* A line on its way to rank 0. */
+typedef struct Record {
+  int64_t id, reason;
+  double number[NUMBERS];
+} Record;
+
+typedef struct Way {
+  Record *record;
+  int64_t count;
+  TlResultsWriter *writer; /* rank 0; NULL: the run keeps no results */
+} Way;
+
+static int by_id(const void *a, const void *b) {
+  int64_t x = ((const Record *)a)->id, y = ((const Record *)b)->id;
+  return (x > y) - (x < y);
+}
+
+static void fill(void *context, int64_t first, int64_t count, unsigned char *to) {
+  memcpy(to, ((const Way *)context)->record + first, (size_t)count * sizeof(Record));
+}
+
+static TlStatus take(void *context, const unsigned char *records, int64_t count) {
+  const Way *w = context;
+  for (int64_t i = 0; w->writer && i < count; i++) {
+    Record r;
+    memcpy(&r, records + (size_t)i * sizeof r, sizeof r);
+    TL_TRY(tl_results_table_line(w->writer, TL_TABLE_DEPARTURES, r.number, NUMBERS,
+                                 reasons[r.reason]));
+  }
+  return TL_OK;
+}
+
+static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed, int64_t step,
+                     Way *w) {
+  const TlBodies *b = &run->bodies;
+  TL_TRY(TL_NEW(w->record, (size_t)b->owned));
+  for (int64_t i = 0; i < b->owned; i++) {
+    TlVec3 x = b->position[i], v = b->velocity[i];
+    if (leaves[i] == TL_STAYS) continue;
+    w->record[w->count++] = (Record){b->id[i],
+                                     leaves[i],
+                                     {(double)step * run->setup.time.dt_s, (double)step,
+                                      (double)b->id[i], (double)b->avatar_id[i], b->scale[i],
+                                      b->mass[i], x.x, x.y, x.z, v.x, v.y, v.z, removed}};
+  }
+  qsort(w->record, (size_t)w->count, sizeof *w->record, by_id);
+  return TL_OK;
+}
+
+static TlStatus write(const TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
+  Way w = {.writer = run->output.writer};
+  TlStatus status = tl_comm_agree(run->comm, list(run, leaves, removed, step, &w));
+  TlGather g = {.comm = run->comm,
+                .record_bytes = sizeof(Record),
+                .keys = 1,
+                .count = w.count,
+                .fill = fill,
+                .take = take,
+                .context = &w};
+  if (status == TL_OK) status = tl_comm_agree(run->comm, tl_gather_sorted(&g));
+  tl_free(w.record);
+  return status;
+}
+
+static void add(TlRun *run, int64_t i) {
+  const TlBodies *b = &run->bodies;
+  TlDeparted *d = &run->departed;
+  TlVec3 x = b->position[i], g = tl_setup_solver(&run->setup).gravity_m_s2;
+  double m = b->mass[i];
+  const double moment[3] = {m * x.x, m * x.y, m * x.z};
+  if (b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED)) return;
+  tl_exact_add(&d->mass, m);
+  tl_exact_add(&d->potential, -m * tl_dot(g, x));
+  for (int k = 0; k < 3; k++) tl_exact_add(&d->moment[k], moment[k]);
+  d->front_m = fmax(d->front_m, hypot(x.x - run->start_centre.x, x.y - run->start_centre.y));
+}
+
+static TlStatus take_out(TlRun *run, const unsigned char *leaves) {
+  TlBodies *b = &run->bodies;
+  unsigned char *keep;
+  TL_TRY(TL_NEW(keep, (size_t)b->owned));
+  for (int64_t i = 0; i < b->owned; i++) {
+    keep[i] = leaves[i] == TL_STAYS;
+    if (!keep[i]) add(run, i);
+  }
+  tl_bodies_drop_ghosts(b);
+  TlStatus status = tl_bodies_keep(b, keep);
+  tl_free(keep);
+  return status;
+}
+
+TlStatus tl_departures_take(TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
+  TlBodies *b = &run->bodies;
+  TL_TRY(write(run, leaves, removed, step));
+  if (removed) return tl_comm_agree(run->comm, take_out(run, leaves));
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (leaves[i] == TL_STAYS) continue;
+    b->flags[i] |= TL_BODY_FROZEN;
+    b->velocity[i] = b->momentum[i] = tl_vec3(0, 0, 0);
+  }
+  return TL_OK;
+}
+
+TlStatus tl_departed_gather(const TlRun *run, TlDeparted *all) {
+  *all = run->departed;
+  TlExact *const sums[] = {&all->mass, &all->potential, &all->moment[0], &all->moment[1],
+                           &all->moment[2]};
+  for (int k = 0; k < 5; k++) TL_TRY(tl_comm_sum_int(run->comm, sums[k]->limb, TL_EXACT_LIMBS));
+  return tl_comm_most(run->comm, &all->front_m, 1);
+}

@@ -1,0 +1,40 @@
+/* Grains that leave a run: off the terrain, out of the cell, or because they could not be brought
+ * out of others. Each is written into departures.csv with the place where it left
+ * (docs/results.md), and those that are taken out of the run keep counting there: in the mass
+ * centre, the potential energy and the front of history.csv. */
+#ifndef TL_RUN_DEPARTURES_H
+#define TL_RUN_DEPARTURES_H
+
+#include "base/status.h"
+#include "num/exact.h"
+#include "num/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* State, kept by a checkpoint: sums over the grains that were taken out. */
+typedef struct TlDeparted {
+  TlExact mass, potential, moment[3]; /* m, -m g.x, m x, m y, m z; this rank's part */
+  double front_m;                     /* horizontal distance of the farthest from where the mass
+                                         centre began; this rank's part */
+} TlDeparted;
+
+typedef enum TlLeaving {
+  TL_STAYS = 0,
+  TL_LEFT_TERRAIN,
+  TL_LEFT_CELL,
+  TL_UNRESOLVED, /* poor: action drop (run/poor.h) */
+  TL_JAMMED_OUT  /* poor: jammed drop */
+} TlLeaving;
+
+extern const char tl_departures_header[];
+
+struct TlRun;
+/* Collective. leaves: a TlLeaving for each owned body. Writes who leaves in this step, by id, and
+ * takes them out, or freezes them where they are (removed: false). */
+TlStatus tl_departures_take(struct TlRun *run, const unsigned char *leaves, bool removed,
+                            int64_t step);
+/* Collective: all ranks' parts into that of rank 0's record, and back (the others begin empty). */
+TlStatus tl_departed_gather(const struct TlRun *run, TlDeparted *all);
+
+#endif

@@ -1,0 +1,63 @@
+#include "run/depth.h"
+
+#include "base/mem.h"
+#include "run/run.h"
+#include "store/scene_depth.h"
+
+#include <math.h>
+
+static bool counts(const TlBodies *b, int64_t i) {
+  return !(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED));
+}
+
+static TlStatus judge(TlRun *run, const TlScene *scene, const TlPlacement *place,
+                      TlRunDepth *depth) {
+  const TlBodies *b = &run->bodies;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!counts(b, i)) continue;
+    const TlAvatar *a = tl_avatars_get(&run->avatars, b->avatar_id[i]);
+    if (!a) return TL_EINPUT;
+    const TlBodyRow row = {
+        .scale = b->scale[i], .position_m = b->position[i], .rotation = b->rotation[i]};
+    TlGrainDepth d = tl_scene_grain_depth(scene, place, a, &row);
+    double share = d.depth_m / (0.5 * row.scale * tl_avatar_diameter_m(a));
+    depth->deep += share > tl_deep_share;
+    depth->unjudged += !d.judged;
+    depth->share = fmax(depth->share, share);
+  }
+  return TL_OK;
+}
+
+TlStatus tl_run_depth(TlRun *run, TlRunDepth *depth) {
+  const TlScene scene = {.step_s = run->setup.time.dt_s,
+                         .has_terrain = run->has_terrain,
+                         .terrain = run->terrain,
+                         .plane_count = run->setup.planes.count,
+                         .planes = run->planes,
+                         .part_count = run->walls.count,
+                         .parts = run->walls.part};
+  const TlFrame now = {.step = run->totals.steps};
+  TlPlacement *place;
+  *depth = (TlRunDepth){.there = scene.has_terrain || scene.plane_count + scene.part_count > 0};
+  if (!depth->there) return TL_OK;
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(place, (size_t)scene.part_count)));
+  for (int64_t i = 0; i < scene.part_count; i++)
+    place[i] = tl_scene_place(&scene, &scene.parts[i], &now);
+  TlStatus status = tl_comm_agree(run->comm, judge(run, &scene, place, depth));
+  tl_free(place);
+  TL_TRY(status);
+  int64_t count[2] = {depth->deep, depth->unjudged};
+  TL_TRY(tl_comm_sum_int(run->comm, count, 2));
+  depth->deep = count[0];
+  depth->unjudged = count[1];
+  return tl_comm_most(run->comm, &depth->share, 1);
+}
+
+TlStatus tl_run_small(const TlRun *run, int64_t *small) {
+  const TlBodies *b = &run->bodies;
+  double cell = run->has_terrain ? run->terrain.cell_m : 0,
+         least = M_PI / 6 * pow(cell, 3) * tl_setup_solver(&run->setup).density_kg_m3;
+  *small = 0;
+  for (int64_t i = 0; i < b->owned; i++) *small += counts(b, i) && b->mass[i] < least;
+  return tl_comm_sum_int(run->comm, small, 1);
+}

@@ -1,0 +1,154 @@
+#include "run/sense.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+
+/* ---- ground ---- */
+
+/* A plane stops what falls onto its front. */
+static bool faces(const double normal[3], TlVec3 gravity) {
+  return tl_dot(tl_vec3_of(normal), gravity) < 0;
+}
+
+static bool stops_grains(const TlSetup *s, TlVec3 gravity) {
+  const TlPlaneSetup *plane = s->planes.items;
+  const TlWallSetup *wall = s->walls.items;
+  const TlBodySetup *body = s->bodies.items;
+  if (s->terrain.name && gravity.z < 0) return true;
+  for (int64_t i = 0; i < s->planes.count; i++)
+    if (faces(plane[i].normal, gravity)) return true;
+  for (int64_t i = 0; i < s->walls.count; i++)
+    if (wall[i].kind != TL_WALL_PLANE || faces(wall[i].normal, gravity) ||
+        tl_norm(tl_vec3_of(wall[i].spin_rad_s)) > 0)
+      return true;
+  for (int64_t i = 0; i < s->bodies.count; i++)
+    if (body[i].fixed) return true;
+  return s->nets.count > 0 || s->triaxial.radius_m > 0;
+}
+
+static TlStatus check_ground(const TlSetup *s, const TlStudy *study) {
+  TlVec3 g = tl_vec3_of(s->gravity_m_s2);
+  if (tl_norm(g) == 0 || s->free_fall || stops_grains(s, g)) return TL_OK;
+  if (stops_grains(s, tl_scale(-1, g)))
+    return tl_study_fail(
+        study, TL_EINPUT, "gravity_m_s2",
+        "[%g, %g, %g] points away from all that could stop the grains (heights and "
+        "the z axis count upwards): did you mean [%g, %g, %g]? free_fall: yes lets "
+        "them fall for ever",
+        g.x, g.y, g.z, 0 - g.x, 0 - g.y, 0 - g.z);
+  return tl_study_fail(
+      study, TL_EINPUT, "planes",
+      "there is no ground: no terrain, plane, wall, net or fixed body that could "
+      "stop grains which fall along gravity [%g, %g, %g]; add one, e.g. planes: "
+      "[{point_m: [0, 0, 0], normal: [0, 0, 1]}], or give gravity_m_s2: [0, 0, 0], "
+      "or free_fall: yes when they are to fall for ever",
+      g.x, g.y, g.z);
+}
+
+/* ---- density ---- */
+
+static void check_density(const TlSetup *s) {
+  enum { LIGHT = 25, HEAVY = 25000 }; /* lighter: foams and aerogels; heavier than any metal */
+  double density = s->grains.density_kg_m3;
+  if (density < LIGHT)
+    tl_log_warn("grains.density_kg_m3: %g kg/m3 is that of a foam; did you mean %g (%g g/cm3)?",
+                density, 1000 * density, density);
+  if (density > HEAVY)
+    tl_log_warn("grains.density_kg_m3: %g kg/m3 is more than any metal has; did you mean %g?",
+                density, density / 1000);
+}
+
+TlStatus tl_sense_setup(const TlSetup *setup, const TlStudy *study) {
+  check_density(setup);
+  return check_ground(setup, study);
+}
+
+/* ---- places ---- */
+
+typedef struct Frame {
+  const TlStudy *study;
+  const TlTerrain *terrain;
+} Frame;
+
+static bool inside(const TlTerrain *t, double x, double y) {
+  double u = (x - t->x0_m) / t->cell_m, v = (y - t->y0_m) / t->cell_m;
+  return u >= -0.5 && v >= -0.5 && u <= (double)t->nx - 0.5 && v <= (double)t->ny - 0.5;
+}
+
+static TlStatus check_place(const Frame *f, const char *path, double x, double y) {
+  const TlTerrain *t = f->terrain;
+  double east = x - t->origin[0], north = y - t->origin[1];
+  if (inside(t, x, y) || !inside(t, east, north)) return TL_OK;
+  return tl_study_fail(
+      f->study, TL_EINPUT, path,
+      "x = %.10g, y = %.10g m are coordinates of the terrain's CRS; positions are "
+      "in its local frame, whose origin is east %.10g, north %.10g, height %.10g m: "
+      "subtract the origin and write x = %.10g, y = %.10g (talus-catalog list says "
+      "the origin)",
+      x, y, t->origin[0], t->origin[1], t->origin[2], east, north);
+}
+
+static TlStatus check_item(const Frame *f, const char *list, int64_t i, const char *key,
+                           const double at[3]) {
+  char path[80];
+  snprintf(path, sizeof path, "%s.%lld.%s", list, (long long)i, key);
+  return check_place(f, path, at[0], at[1]);
+}
+
+TlStatus tl_sense_places(const TlSetup *s, const TlStudy *study, const TlTerrain *terrain) {
+  const Frame f = {study, terrain};
+  const TlReleaseSetup *r = &s->release;
+  const TlPlaneSetup *plane = s->planes.items;
+  const TlWallSetup *wall = s->walls.items;
+  const TlBodySetup *body = s->bodies.items;
+  const TlNetSetup *net = s->nets.items;
+  const TlCorner *corner = r->polygon.items;
+  TL_TRY(check_place(&f, "release.position_m", r->position_m[0], r->position_m[1]));
+  TL_TRY(check_place(&f, "release.low_m", r->low_m[0], r->low_m[1]));
+  TL_TRY(check_place(&f, "release.high_m", r->high_m[0], r->high_m[1]));
+  for (int64_t i = 0; i < r->polygon.count; i++)
+    TL_TRY(check_item(&f, "release.polygon", i, "x_m",
+                      (const double[3]){corner[i].x_m, corner[i].y_m}));
+  for (int64_t i = 0; i < s->planes.count; i++)
+    TL_TRY(check_item(&f, "planes", i, "point_m", plane[i].point_m));
+  for (int64_t i = 0; i < s->walls.count; i++)
+    TL_TRY(check_item(&f, "walls", i, "point_m", wall[i].point_m));
+  for (int64_t i = 0; i < s->bodies.count; i++)
+    TL_TRY(check_item(&f, "bodies", i, "position_m", body[i].position_m));
+  for (int64_t i = 0; i < s->nets.count; i++)
+    TL_TRY(check_item(&f, "nets", i, "corner_m", net[i].corner_m));
+  return TL_OK;
+}
+
+/* ---- step ---- */
+
+/* 1.234e-3 -> 1.2e-3 */
+static double rounded_down(double x) {
+  double unit = pow(10, floor(log10(x)) - 1);
+  return floor(x / unit * (1 + 1e-12)) * unit;
+}
+
+double tl_sense_shorter(double dt_s, double travel) {
+  return rounded_down(0.5 * dt_s * tl_long_travel / travel);
+}
+
+TlStatus tl_sense_step(const TlSetup *s, const TlStudy *study, double diameter_m) {
+  enum { USUAL = 50, LONG = 10 }; /* steps to move by a diameter at that speed */
+  double g = tl_norm(tl_vec3_of(s->gravity_m_s2)), dt = s->time.dt_s;
+  if (!(g > 0) || !(diameter_m > 0)) return TL_OK;
+  double moves = dt * sqrt(2 * g / diameter_m), usual = rounded_down(dt / moves / USUAL);
+  if (moves > 1)
+    return tl_study_fail(
+        study, TL_EINPUT,
+        s->penalty.dt_s > 0 && s->solver.method == TL_PENALTY ? "penalty.dt_s" : "time.dt_s",
+        "%g s is too long: the smallest grain, %.3g m across, moves by %.3g times "
+        "its diameter in a step once it has fallen that far, and would pass through "
+        "others; %g s would do",
+        dt, diameter_m, moves, usual);
+  if (moves * LONG > 1)
+    tl_log_warn("time.dt_s: %g s is long: the smallest grain, %.3g m across, moves by %.2g of its "
+                "diameter in a step once it has fallen that far; %g s is usual",
+                dt, diameter_m, moves, usual);
+  return TL_OK;
+}

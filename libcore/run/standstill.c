@@ -1,0 +1,118 @@
+#include "run/standstill.h"
+
+#include "base/log.h"
+#include "num/exact.h"
+#include "run/forecast.h"
+#include "run/pour.h"
+#include "run/run.h"
+#include "shape/moving.h"
+
+#include <math.h>
+
+enum { LOOKS = 10 };
+static const double falls = 10; /* the window over sqrt(d/g) when the study does not say it */
+
+static bool can_move(const TlBodies *b, int64_t i) {
+  return !(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED));
+}
+
+static double diameter_of(double mass, double density) {
+  return cbrt(6 * mass / (M_PI * density));
+}
+
+TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
+  enum { MASS, MOVING, SPEED, SUMS };
+  const TlBodies *b = &run->bodies;
+  const TlSolverConfig config = tl_setup_solver(&run->setup);
+  double gravity = tl_norm(config.gravity_m_s2), value[SUMS];
+  TlExact sum[SUMS] = {{{0}}}; /* exact: the same for any ranks and order of the bodies */
+  int64_t grains = 0;
+  *look = (TlLook){0};
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!can_move(b, i)) continue;
+    double speed = tl_norm(b->velocity[i]),
+           diameter = diameter_of(b->mass[i], config.density_kg_m3);
+    double pace = tl_pace(b->velocity[i], tl_bodies_spin(b, i), diameter, gravity);
+    tl_exact_add(&sum[MASS], b->mass[i]);
+    if (pace > tl_moving_pace) tl_exact_add(&sum[MOVING], b->mass[i]);
+    look->largest_pace = fmax(look->largest_pace, pace);
+    tl_exact_add(&sum[SPEED], speed);
+    look->largest_speed_m_s = fmax(look->largest_speed_m_s, speed);
+    grains++;
+  }
+  for (int k = 0; k < SUMS; k++) {
+    TL_TRY(tl_comm_sum_int(run->comm, sum[k].limb, TL_EXACT_LIMBS));
+    value[k] = tl_exact_value(&sum[k]);
+  }
+  TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
+  TL_TRY(tl_comm_most(run->comm, &look->largest_speed_m_s, 1));
+  TL_TRY(tl_comm_most(run->comm, &look->largest_pace, 1));
+  if (grains == 0) return TL_OK;
+  look->moving_share = value[MOVING] / value[MASS];
+  look->mean_speed_m_s = value[SPEED] / (double)grains;
+  return TL_OK;
+}
+
+/* Of the selection, or of the grain of mean volume where the study only places bodies. */
+static TlStatus typical_diameter(const TlRun *run, double *diameter) {
+  const TlBodies *b = &run->bodies;
+  TlExact mass = {{0}};
+  int64_t grains = 0;
+  *diameter = run->setup.grains.grain_scale * run->selection.median_diameter_m;
+  if (run->selection.count > 0) return TL_OK;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (!can_move(b, i)) continue;
+    tl_exact_add(&mass, b->mass[i]);
+    grains++;
+  }
+  TL_TRY(tl_comm_sum_int(run->comm, mass.limb, TL_EXACT_LIMBS));
+  TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
+  double density = tl_setup_solver(&run->setup).density_kg_m3;
+  *diameter = grains ? diameter_of(tl_exact_value(&mass) / (double)grains, density) : 0;
+  return TL_OK;
+}
+
+TlStatus tl_standstill_begin(TlRun *run) {
+  const TlTimeSetup *t = &run->setup.time;
+  double diameter, gravity = tl_norm(tl_setup_solver(&run->setup).gravity_m_s2);
+  char window[32];
+  run->still = (TlStandstill){.since = -1};
+  if (!t->until_rest) return TL_OK;
+  TL_TRY(typical_diameter(run, &diameter));
+  run->still.window_s = t->rest_for_s > 0 ? t->rest_for_s : falls * sqrt(diameter / gravity);
+  tl_forecast_text(window, run->still.window_s);
+  if (tl_comm_rank(run->comm) == 0)
+    tl_log_info("the run ends when the grains were at rest for %s (at most %g%% of the mass faster "
+                "than %g sqrt(g d), no grain faster than %g sqrt(g d)), or after %g s",
+                window, 100 * t->rest_mass, tl_moving_pace, tl_resting_pace,
+                (double)tl_setup_steps(&run->setup) * t->dt_s);
+  return TL_OK;
+}
+
+/* More grains are to come, or a wall will still appear, stop or vanish. */
+static bool awaits(const TlRun *run, double time_s) {
+  if (tl_pour_left(run) > 0) return true;
+  for (int64_t i = 0; i < run->walls.walls; i++) {
+    const TlDrive *d = &run->walls.data[i].drive;
+    if (d->from_s > time_s || d->until_s > time_s) return true;
+    if (d->rows > 0 && d->time_s[d->rows - 1] > time_s) return true;
+  }
+  return false;
+}
+
+TlStatus tl_standstill_after(TlRun *run, int64_t step) {
+  TlStandstill *s = &run->still;
+  TlLook look;
+  if (!(s->window_s > 0) || step % tl_setup_every(&run->setup, s->window_s / LOOKS) != 0)
+    return TL_OK;
+  TL_TRY(tl_standstill_look(run, &look));
+  double time_s = (double)step * run->setup.time.dt_s;
+  if (!tl_at_rest(look.moving_share, look.largest_pace, run->setup.time.rest_mass) ||
+      awaits(run, time_s))
+    s->since = -1;
+  else if (s->since < 0)
+    s->since = step;
+  s->reached =
+      s->since >= 0 && (double)(step - s->since) * run->setup.time.dt_s >= s->window_s * (1 - 1e-9);
+  return TL_OK;
+}

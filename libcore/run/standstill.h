@@ -1,0 +1,36 @@
+/* Whether a run is at rest, and the end of one by time.until_rest.
+ *
+ * A run ends when its grains were at rest (shape/moving.h, with time.rest_mass as the share of the
+ * mass that may move) at every look over a window of time: grains that are just let go are slow,
+ * too, and so is one at the top of its flight. There are ten looks in a window, at whole multiples
+ * of its tenth in steps, so that ranks, threads and stops change nothing. */
+#ifndef TL_RUN_STANDSTILL_H
+#define TL_RUN_STANDSTILL_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* State, kept by a checkpoint. */
+typedef struct TlStandstill {
+  double window_s; /* 0: the study does not end at rest */
+  int64_t since;   /* step of the first of the looks on end that found rest; -1: the last did not */
+  int64_t reached; /* 1: over the whole window */
+} TlStandstill;
+
+/* Of the grains that can move: not frozen, of no net, on no ram. */
+typedef struct TlLook {
+  double moving_share; /* of their mass: what moves (shape/moving.h) */
+  double largest_pace;
+  double mean_speed_m_s, largest_speed_m_s; /* of their centres, mean over the grains */
+} TlLook;
+
+struct TlRun;
+/* Collective. The derived fields of the bodies must be filled. */
+TlStatus tl_standstill_begin(struct TlRun *run);
+TlStatus tl_standstill_look(const struct TlRun *run, TlLook *look);
+/* Collective, after a step: looks when it is time. */
+TlStatus tl_standstill_after(struct TlRun *run, int64_t step);
+
+#endif

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# What cannot be meant is refused or warned of, with what was probably meant: density in g/cm3, gravity that
+# points away from the ground, no ground, a step that is too long, positions in CRS coordinates. --quiet
+# prints nothing, -o . is refused where files lie. talus-catalog says where a terrain's origin is.
+set -u
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+export OMP_NUM_THREADS=1
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+solve() { "$BIN/talus-solve" "$@" >out 2>err; }
+says() { # TEXT...
+  for text; do grep -qF -- "$text" err || { fail "'$text' is not in the message:"; cat err; }; done
+}
+refused() { # arguments..., then -- TEXT...
+  local arguments=()
+  while [ "$1" != -- ]; do arguments+=("$1"); shift; done
+  shift
+  solve "${arguments[@]}" -o refused && fail "not refused: ${arguments[*]}"
+  says "$@"
+  [ ! -e refused ] || { fail "results of a refused study: ${arguments[*]}"; rm -rf refused; }
+}
+
+cat >balls.yaml <<'YAML'
+time: {dt_s: 1.0e-3, duration_s: 0.1}
+shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]
+bodies: [{shape: ball, position_m: [0, 0, 0.011], count: 3, step_m: [0, 0, 0.0201]}]
+YAML
+{ cat balls.yaml; echo "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]"; } >heap.yaml
+
+# ---- a sound study: no warning, and nothing at all with --quiet ----
+solve heap.yaml -o sound || fail "the sound study: $(cat err)"
+grep -q warning err && fail "a sound study is warned of: $(cat err)"
+solve heap.yaml -o quiet -q || fail "-q: $(cat err)"
+[ ! -s out ] && [ ! -s err ] || fail "--quiet prints: $(cat out err)"
+[ -s quiet/history.csv ] || fail "no results with --quiet"
+solve heap.yaml -q --json -o json || fail "-q --json"
+grep -q '"state_hash"' out || fail "--quiet leaves out what --json asked for"
+
+# ---- -o . ----
+solve heap.yaml -o . && fail "-o . was taken"
+says "-o .: is the current folder and not empty" "-o results"
+[ ! -e history.csv ] && [ ! -e run.h5 ] || fail "-o . left files: $(ls)"
+rm -f history.csv run.h5
+mkdir empty; (cd empty && "$BIN/talus-solve" ../heap.yaml -q -o .) || fail "-o . in an empty folder"
+[ -e empty/history.csv ] || fail "nothing in the empty folder"
+
+# ---- density ----
+cat >lattice.yaml <<'YAML'
+time: {dt_s: 1.0e-3, duration_s: 0.002}
+shapes: [{name: pebble, kind: superellipsoid, size_m: [0.02, 0.016, 0.014], spacing_m: 2.0e-3, nodes: 40}]
+grains: {shapes: [pebble]}
+release: {assembly: lattice, low_m: [0, 0, 0], high_m: [0.05, 0.05, 0.03]}
+planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]
+YAML
+solve lattice.yaml -o light --set grains.density_kg_m3=2.65 || fail "density 2.65: $(cat err)"
+says "warning: grains.density_kg_m3: 2.65 kg/m3" "did you mean 2650"
+solve lattice.yaml -o heavy --set grains.density_kg_m3=5e4 || fail "density 5e4: $(cat err)"
+says "warning: grains.density_kg_m3: 50000 kg/m3"
+solve lattice.yaml -o stone --set grains.density_kg_m3=2650 || fail "density 2650: $(cat err)"
+grep -q density err && fail "2650 kg/m3 is warned of"
+
+# ---- no ground, gravity upwards ----
+refused balls.yaml -- "balls.yaml" "there is no ground" "normal: [0, 0, 1]" "free_fall: yes"
+solve balls.yaml -o fall --set free_fall=yes || fail "free_fall: $(cat err)"
+solve balls.yaml -o space --set 'gravity_m_s2=[0,0,0]' || fail "without gravity: $(cat err)"
+refused heap.yaml --set 'gravity_m_s2=[0,0,9.81]' -- "points away from all" "did you mean [0, 0, -9.81]?"
+
+# ---- a step that is too long ----
+refused heap.yaml --set time.dt_s=0.05 -- "time.dt_s" "0.05 s is too long" "would do"
+grep -qi "shape\|avatar" err && fail "the long step is blamed on shapes: $(cat err)"
+advised=$(sed -n 's/.*through others; \([0-9.e-]*\) s would do.*/\1/p' err)
+solve heap.yaml -o advised --set time.dt_s="$advised" --set time.duration_s=0.01 || fail "the advised step: $(cat err)"
+grep -q "time.dt_s" err && fail "the advised step is warned of: $(cat err)"
+solve heap.yaml -o long --set time.dt_s=0.02 || fail "dt 0.02: $(cat err)"
+says "warning: time.dt_s: 0.02 s is long"
+# balls thrown at each other end deep inside each other: the step is to blame, and the advised one does
+cat >thrown.yaml <<'YAML'
+gravity_m_s2: [0, 0, 0]
+time: {dt_s: 2.0e-3, duration_s: 0.02}
+shapes: [{name: ball, kind: sphere, diameter_m: 0.02}]
+bodies:
+- {shape: ball, position_m: [0, 0, 0], velocity_m_s: [8, 0, 0]}
+- {shape: ball, position_m: [0.0461, 0, 0], velocity_m_s: [-8, 0, 0]}
+YAML
+solve thrown.yaml -o thrown
+says "too long" "time.dt_s"
+grep -qi "avatar" err && fail "the long step of thrown balls is blamed on shapes: $(cat err)"
+advised=$(sed -n 's/.*time.dt_s: \([0-9.e-]*\) would do.*/\1/p; s/.*happen, \([0-9.e-]*\) s would do.*/\1/p' err | tail -1)
+solve thrown.yaml -o slow --set time.dt_s="$advised" || fail "thrown with the advised step: $(cat err)"
+grep -q "too long" err && fail "thrown with $advised s: $(cat err)"
+
+# ---- positions in CRS coordinates, a terrain's origin ----
+{ printf 'ncols 30\nnrows 30\nxllcorner 1000000\nyllcorner 5200000\ncellsize 10\n'
+  awk 'BEGIN {for (r = 30; r > 0; r--) {for (c = 0; c < 30; c++) printf "%g ", 1500 + 2 * r; print ""}}'; } >plane.asc
+"$BIN/talus-topo" plane.asc --catalog=c.tals --name=slope >/dev/null || fail "the terrain"
+cat >slope.yaml <<'YAML'
+catalog: c.tals
+time: {dt_s: 5.0e-3, duration_s: 0.02}
+shapes: [{name: block, kind: sphere, diameter_m: 4}]
+grains: {shapes: [block]}
+release: {assembly: lattice, low_m: [100, 100, 0], high_m: [140, 140, 60]}
+terrain: {name: slope}
+YAML
+solve slope.yaml -o local || fail "positions in the local frame: $(cat err)"
+refused slope.yaml --set 'release.low_m=[1000105,5200105,0]' --set 'release.high_m=[1000145,5200145,60]' -- \
+  "--set release.low_m" "east 1000005, north 5200005, height 1502 m" "subtract the origin" "x = 100, y = 100"
+list=$("$BIN/talus-catalog" list c.tals)
+[[ "$list" == *"local origin at east 1000005, north 5200005, height 1502 m"* ]] || fail "list says no origin: $list"
+shown=$("$BIN/talus-catalog" show c.tals --terrain=slope)
+for text in "origin: east 1000005, north 5200005, height 1502 m" "local_extent: x 0 to 290, y 0 to 290 m" \
+  "extent_of_samples: east 1000005 to 1000295, north 5200005 to 5200295 m" "crs: none"; do
+  [[ "$shown" == *"$text"* ]] || fail "show --terrain does not say '$text': $shown"
+done
+"$BIN/talus-catalog" show c.tals --terrain=hill >out 2>err && fail "a terrain that is not there"
+says "no terrain 'hill'" "talus-catalog list"
+[ -n "$("$BIN/talus-catalog" list c.tals -q)" ] || fail "a listing prints nothing with -q"
+exit $bad

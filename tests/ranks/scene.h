@@ -1,0 +1,148 @@
+/* What tests of ranks and threads share: a run whose state is hashed every few steps, and how two
+ * of them are compared. On a communicator of MPI's or of tests/ranks/comm.c. */
+#ifndef TL_TESTS_RANKS_SCENE_H
+#define TL_TESTS_RANKS_SCENE_H
+
+#include "base/log.h"
+#include "run/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Closed forms, and grids of several kinds, about 2 mm across. */
+#define RANKS_SHAPES                                                                               \
+  "shapes:\n"                                                                                      \
+  "- {name: ball, diameter_m: 2.0e-3}\n"                                                           \
+  "- {name: small, diameter_m: 1.0e-3}\n"                                                          \
+  "- {name: grid-ball, diameter_m: 2.0e-3, gridded: yes, nodes: 120}\n"                            \
+  "- {name: brick, kind: box, size_m: [2.0e-3, 1.5e-3, 1.2e-3]}\n"                                 \
+  "- {name: rod, kind: cylinder, diameter_m: 1.2e-3, length_m: 2.2e-3}\n"                          \
+  "- {name: egg, kind: superellipsoid, size_m: [2.2e-3, 1.8e-3, 1.5e-3], exponent_e: 0.8, "        \
+  "exponent_n: 0.6, spacing_m: 1.5e-4, nodes: 120}\n"                                              \
+  "- {name: jack, kind: cross, length_m: 2.4e-3, width_m: 8.0e-4, nodes: 160}\n"                   \
+  "- {name: post, diameter_m: 3.0e-3}\n"
+
+enum { RANKS_MOST_LOOKS = 20000 };
+
+typedef struct Layout {
+  int ranks, threads;
+} Layout;
+
+/* What a run shows: its state after every `look` steps as a hash, and its totals. */
+typedef struct Outcome {
+  int64_t looks, steps, shared, migrated; /* shared: steps of ranks that held ghosts */
+  TlStatus status;
+  struct {
+    int64_t grains, outside, poor, jammed, impulses, zero_finishes, unfinished, rest_unfinished;
+    int64_t islands, contacts, rounds, rest_sweeps; /* of the last step */
+    double wall_work_J, kinetic_J, potential_J, overlap_share, boundary_overlap_share;
+  } totals; /* no padding: compared as bytes */
+  uint64_t hash[RANKS_MOST_LOOKS];
+} Outcome;
+
+typedef struct Watch {
+  TlRun *run;
+  Outcome *outcome;
+  int64_t look;
+  double cpu_s, most_cpu_s; /* CPU time when it began, and after which it ends (0: no bound) */
+  int64_t most_steps;       /* after which it ends (0: no bound) */
+} Watch;
+
+/* Called after each step, before grains move to their new owners: this rank's part of the hash. */
+static inline int ranks_look(void *context) {
+  Watch *w = context;
+  Outcome *o = w->outcome;
+  int64_t steps = w->run->totals.steps;
+  o->shared += w->run->bodies.total > w->run->bodies.owned;
+  if (steps % w->look == 0 && o->looks < RANKS_MOST_LOOKS &&
+      tl_bodies_hash(&w->run->bodies, &o->hash[o->looks]) == TL_OK)
+    o->looks++;
+  if (w->most_cpu_s > 0 && tl_clock_process_cpu_s() - w->cpu_s > w->most_cpu_s) return 1;
+  return w->most_steps > 0 && steps >= w->most_steps;
+}
+
+/* Collective. A study that fails is no error here: it must fail alike on all ranks. */
+static inline void ranks_run(TlComm *comm, const char *study, int64_t look, double most_cpu_s,
+                             int64_t most_steps, Outcome *o) {
+  TlRun run;
+  Watch watch = {&run, o, look, tl_clock_process_cpu_s(), most_cpu_s, most_steps};
+  TlRunOptions options = {
+      .study = study, .no_output = true, .stop = ranks_look, .stop_context = &watch};
+  memset(o, 0, sizeof *o);
+  o->status = tl_run_open(&run, comm, &options);
+  if (o->status == TL_OK) o->status = tl_run_go(&run);
+  if (o->status != TL_OK && tl_comm_rank(comm) == 0 && getenv("TALUS_RANKS_VERBOSE"))
+    fprintf(stderr, "  %s\n", tl_message());
+  const TlRunTotals *t = &run.totals;
+  o->steps = t->steps;
+  o->totals.grains = run.grains;
+  o->totals.outside = t->outside;
+  o->totals.poor = t->poor;
+  o->totals.jammed = t->jammed;
+  o->totals.impulses = t->impulses;
+  o->totals.zero_finishes = t->zero_finishes;
+  o->totals.unfinished = t->unfinished;
+  o->totals.rest_unfinished = t->rest_unfinished;
+  o->totals.islands = t->last.islands;
+  o->totals.contacts = t->last.contacts;
+  o->totals.rounds = t->last.rounds;
+  o->totals.rest_sweeps = t->last.rest_sweeps;
+  o->totals.wall_work_J = t->wall_work_J;
+  o->totals.kinetic_J = t->kinetic_J;
+  o->totals.potential_J = t->potential_J;
+  o->totals.overlap_share = t->overlap_share;
+  o->totals.boundary_overlap_share = t->boundary_overlap_share;
+  int64_t sums[2] = {o->shared, run.dist ? run.dist->counters.moved : 0};
+  tl_comm_sum_int(comm, sums, 2);
+  o->shared = sums[0];
+  o->migrated = sums[1];
+  tl_comm_sum_int(comm, (int64_t *)o->hash, (int)o->looks);
+  tl_run_close(&run);
+}
+
+/* The same bits? Else says where they part. */
+static inline bool ranks_same(const char *name, const Layout *l, int64_t look, const Outcome *one,
+                              const Outcome *many) {
+  int64_t looks = one->looks < many->looks ? one->looks : many->looks, same = 0;
+  while (same < looks && one->hash[same] == many->hash[same]) same++;
+  bool states = same == one->looks && same == many->looks && one->steps == many->steps,
+       totals = memcmp(&one->totals, &many->totals, sizeof one->totals) == 0;
+  if (states && totals && one->status == many->status) return true;
+  fprintf(stderr, "%s: %d ranks with %d threads differ from one rank: ", name, l->ranks,
+          l->threads);
+  if (!states)
+    fprintf(stderr, "the state is the same at step %lld and another at step %lld (of %lld, %lld)\n",
+            (long long)(same * look), (long long)((same + 1) * look), (long long)one->steps,
+            (long long)many->steps);
+  else if (totals)
+    fprintf(stderr, "status %d, not %d\n", (int)many->status, (int)one->status);
+  else
+    fprintf(stderr,
+            "totals differ: impulses %lld %lld, finished without restitution %lld %lld, unfinished "
+            "%lld %lld, resting %lld %lld, outside %lld %lld, poor %lld %lld, jammed %lld %lld, "
+            "wall work %.17g %.17g J, kinetic %.17g %.17g J\n",
+            (long long)one->totals.impulses, (long long)many->totals.impulses,
+            (long long)one->totals.zero_finishes, (long long)many->totals.zero_finishes,
+            (long long)one->totals.unfinished, (long long)many->totals.unfinished,
+            (long long)one->totals.rest_unfinished, (long long)many->totals.rest_unfinished,
+            (long long)one->totals.outside, (long long)many->totals.outside,
+            (long long)one->totals.poor, (long long)many->totals.poor,
+            (long long)one->totals.jammed, (long long)many->totals.jammed, one->totals.wall_work_J,
+            many->totals.wall_work_J, one->totals.kinetic_J, many->totals.kinetic_J);
+  return false;
+}
+
+static inline void ranks_say(const char *name, const Layout *l, const Outcome *o, double seconds) {
+  if (!getenv("TALUS_RANKS_VERBOSE")) return;
+  fprintf(stderr,
+          "%s: %d ranks x %d threads: %lld grains (%lld outside, %lld poor, %lld jammed), %lld "
+          "steps, status %d, %lld islands at the end, %lld finished without restitution, %lld "
+          "unfinished, ghosts on %lld steps, %lld migrated: %.2f s\n",
+          name, l->ranks, l->threads, (long long)o->totals.grains, (long long)o->totals.outside,
+          (long long)o->totals.poor, (long long)o->totals.jammed, (long long)o->steps,
+          (int)o->status, (long long)o->totals.islands, (long long)o->totals.zero_finishes,
+          (long long)o->totals.unfinished, (long long)o->shared, (long long)o->migrated, seconds);
+}
+
+#endif

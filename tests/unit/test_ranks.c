@@ -1,0 +1,225 @@
+/* The state has the same bits on any number of ranks, over thousands of steps of scenes in which
+ * ranks share several islands at a time. The ranks are coroutines (tests/ranks/ranks.h), so that
+ * four of them take no more than four times the work; tests/mpi/ has the same with MPI, and with
+ * threads.
+ *
+ * Each scene runs on one rank, and its state is hashed every few steps; then on 2, 3 and 4 ranks,
+ * and all hashes and totals must be equal. Space is cut anew every few steps, so that grains
+ * migrate.
+ *
+ * A longer search, with scenes made up at random (not in `make check`), is set by the environment:
+ *   TALUS_RANKS_SEEDS="FIRST COUNT"  scenes from these seeds, in place of the fixed ones
+ *   TALUS_RANKS_STEPS=N              steps of each of them (300)
+ *   TALUS_RANKS_CPU_S=S              CPU time after which the run on one rank ends, and the others
+ * at its step (4) and, with either, TALUS_RANKS_LOOK=N to hash every N steps (1 names the step at
+ * which states part), TALUS_RANKS_SCENE=NAME to run one scene only, TALUS_RANKS_SHOW=1 to print the
+ * studies, TALUS_RANKS_VERBOSE=1 to say how each run went.
+ */
+#include "mpi/scene.h"
+
+#include "base/file.h"
+#include "base/par.h"
+#include "ranks/random.h"
+#include "ranks/ranks.h"
+#include "ranks/scene.h"
+#include "support/tltest.h"
+
+static char folder[256];
+static int failures;
+
+static double setting(const char *name, double otherwise) {
+  const char *text = getenv(name);
+  return text ? strtod(text, NULL) : otherwise;
+}
+
+/* What a rank is given. */
+typedef struct Task {
+  const char *study;
+  int64_t look, most_steps;
+  double most_cpu_s;
+  Outcome *outcome;
+} Task;
+
+static void run_rank(TlComm *comm, void *context) {
+  const Task *task = context;
+  Outcome *mine = tl_calloc(1, sizeof *mine);
+  ranks_run(comm, task->study, task->look, task->most_cpu_s, task->most_steps, mine);
+  if (tl_comm_rank(comm) == 0) *task->outcome = *mine;
+  tl_free(mine);
+}
+
+static void compare_ranks(const char *name, const char *text, int64_t look, double most_cpu_s) {
+  static Outcome one, many;
+  const char *only = getenv("TALUS_RANKS_SCENE");
+  if (only && strcmp(only, name) != 0) return;
+  if (getenv("TALUS_RANKS_SHOW")) fprintf(stderr, "%s", text);
+  char *path = tl_path_join(folder, "study.yaml");
+  CK_OK(tl_file_write(path, text, strlen(text), true));
+  look = (int64_t)setting("TALUS_RANKS_LOOK", (double)look);
+  tl_par_set_threads(1);
+  for (int ranks = 1; ranks <= 4; ranks++) {
+    Layout layout = {ranks, 1};
+    Task task = {.study = path, .look = look, .outcome = ranks == 1 ? &one : &many};
+    if (ranks == 1)
+      task.most_cpu_s = most_cpu_s;
+    else if (one.status == TL_ELIMIT)
+      task.most_steps = one.steps;
+    double start = tl_clock_s();
+    tl_ranks_run(ranks, run_rank, &task);
+    ranks_say(name, &layout, task.outcome, tl_clock_s() - start);
+    if (ranks > 1) failures += !ranks_same(name, &layout, look, &one, &many);
+    if (one.steps == 0) break; /* refused */
+  }
+  tl_free(path);
+}
+
+/* ---- fixed scenes ---- */
+
+/* Several islands on their way down, each with contacts on the ground; space is cut anew all the
+ * time. What the collisions of one island leave must not depend on the rounds that another one
+ * needs in the same group. */
+static const char avalanche[] =
+    "catalog: c.sqlite\n"
+    "time: {dt_s: 5.0e-4, steps: 2000}\n"
+    "grains: {sample: sand}\n"
+    "release: {assembly: lattice, low_m: [0.01, 0.02, 0], high_m: [0.04, 0.06, 0], layers: 1, "
+    "clearance_m: 5.0e-4}\n"
+    "terrain: {name: slope}\n"
+    "contact: {friction: 0.5, restitution: 0.2, boundary_friction: 0.6, boundary_restitution: 0.2, "
+    "damping_per_s: 0.1}\n"
+    "parallel: {balance_every_steps: 20, imbalance: 1}\n";
+
+/* The same slope with nothing rough on it; who leaves it is fixed where it left, and others run
+ * into those. */
+static const char stopped[] =
+    "catalog: c.sqlite\n"
+    "outside: stop\n"
+    "time: {dt_s: 5.0e-4, steps: 150}\n"
+    "grains: {sample: sand}\n"
+    "release: {assembly: lattice, low_m: [0.14, 0.02, 0], high_m: [0.17, 0.05, 0], layers: 2, "
+    "clearance_m: 5.0e-4, velocity_m_s: [0.3, 0, 0]}\n"
+    "terrain: {name: slope}\n"
+    "contact: {friction: 0.3, restitution: 0.5, boundary_friction: 0.1, boundary_restitution: "
+    "0.4}\n"
+    "solver: {method: sqm}\n"
+    "parallel: {balance_every_steps: 11, imbalance: 1}\n";
+
+/* A heap of mixed shapes poured over posts that never move. */
+static const char heap[] =
+    "time: {dt_s: 5.0e-4, steps: 250}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
+    "release: {assembly: poured, count: 110, low_m: [0, 0, 0.012], high_m: [0.014, 0.012, 0.02], "
+    "velocity_m_s: [0, 0, -0.4]}\n"
+    "bodies: [{shape: post, position_m: [0.002, 0.003, 0.001], fixed: yes, count: 4, step_m: "
+    "[0.0035, "
+    "0.002, 0]}]\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "contact: {friction: 0.6, restitution: 0.3, tangential_restitution: 0.4}\n"
+    "poor: {action: freeze, jammed: freeze, steps: 5, overlap_share: 0.1}\n"
+    "parallel: {balance_every_steps: 17, imbalance: 1}\n";
+
+/* Single balls on posts in a row: each pair of a ball that moves and a post that does not may lie
+ * on another rank than the ball. */
+static const char posts[] =
+    "time: {dt_s: 5.0e-4, steps: 400}\n" RANKS_SHAPES "bodies:\n"
+    "- {shape: ball, position_m: [0.0005, 0.0001, 0.006], count: 12, step_m: [0.0032, 0, 0]}\n"
+    "- {shape: post, position_m: [0, 0, 0.001], fixed: yes, count: 12, step_m: [0.0032, 0, 0]}\n"
+    "- {shape: ball, position_m: [0.0005, 0.0031, 0.006], count: 12, step_m: [0.0032, 0, 0]}\n"
+    "- {shape: post, position_m: [0, 0.003, 0.001], fixed: yes, count: 12, step_m: [0.0032, 0, "
+    "0]}\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "contact: {friction: 0.4, restitution: 0.3}\n"
+    "parallel: {balance_every_steps: 7, imbalance: 1}\n";
+
+/* Mixed sizes under a lid that comes down, turns, and is gone; energy tracking takes the resting
+ * contacts, too, and gives up soon. */
+static const char box[] = "time: {dt_s: 4.0e-4, steps: 200}\n" RANKS_SHAPES
+                          "grains: {shapes: [brick, ball, egg, small]}\n"
+                          "release: {assembly: drawn, count: 110, low_m: [0.0005, 0.0005, 0.001], "
+                          "high_m: [0.0135, 0.0115, "
+                          "0.022], velocity_m_s: [0.2, 0.1, -0.2]}\n"
+                          "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+                          "walls:\n"
+                          "- {kind: box, grains: inside, size_m: [0.014, 0.012, 0.06], point_m: "
+                          "[0.007, 0.006, 0.029], open: "
+                          "[+z], velocity_m_s: [0.02, 0, 0]}\n"
+                          "- {kind: box, size_m: [0.03, 0.03, 0.001], point_m: [0.007, 0.006, "
+                          "0.027], velocity_m_s: [0, 0, "
+                          "-0.15], spin_rad_s: [0, 0, 4], until_s: 0.06}\n"
+                          "contact: {friction: 0.4, restitution: 0.4, damping_per_s: 1}\n"
+                          "solver: {rest: etm, order: plain, increments: 8, max_rounds: 3}\n"
+                          "poor: {action: drop, jammed: warn, steps: 10, overlap_share: 0.3}\n"
+                          "parallel: {balance_every_steps: 9, imbalance: 1}\n";
+
+/* Grains that fall on a net, held at two sides, whose bonds break. */
+static const char net[] =
+    "time: {dt_s: 2.0e-4, steps: 50}\n" RANKS_SHAPES "grains: {shapes: [egg, ball]}\n"
+    "release: {assembly: lattice, low_m: [0, 0, 0.006], high_m: [0.0139, 0.0119, 0.022], "
+    "velocity_m_s: [0, 0, -0.3]}\n"
+    "nets: [{corner_m: [0, 0, 0.004], along_m: [0.014, 0, 0], across_m: [0, 0.012, 0], spacing_m: "
+    "1.6e-3, radius_m: 3.0e-4, mass_kg: 1.0e-6, stiffness_N_m: 0.2, tangential_stiffness_N_m: "
+    "0.03, "
+    "damping: 0.05, strength_N: 4.0e-4, stretch_most: 20, layers: 2, friction: 0.4, clamped: "
+    "[first-row, last-column]}]\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "contact: {friction: 0.5, restitution: 0.3}\n"
+    "solver: {sides: lower}\n"
+    "parallel: {balance_every_steps: 13, imbalance: 1}\n";
+
+/* Springs in a drum that turns. */
+static const char drum[] =
+    "time: {dt_s: 1.0e-5, steps: 1500}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
+    "release: {assembly: drawn, count: 100, low_m: [0, 0, 0.003], high_m: [0.014, 0.012, 0.016], "
+    "velocity_m_s: [0.2, 0, -0.4]}\n"
+    "walls: [{kind: cylinder, grains: inside, axis: [0, 1, 0], radius_m: 0.011, length_m: 0.014, "
+    "point_m: [0.007, 0.006, 0.009], spin_rad_s: [0, 30, 0]}]\n"
+    "contact: {friction: 0.5, restitution: 0.4}\n"
+    "solver: {method: penalty}\n"
+    "penalty: {spread: traction, normal_N_m: 50, normal_Pa_m: 3.0e+7}\n"
+    "parallel: {balance_every_steps: 50, imbalance: 1}\n";
+
+/* Two balls on four ranks: some have none. */
+static const char few[] =
+    "time: {dt_s: 5.0e-4, steps: 300}\n" RANKS_SHAPES
+    "bodies: [{shape: ball, position_m: [0, 0, 0.004], count: 2, step_m: [0.0021, 0, 0.0005], "
+    "velocity_m_s: [0.1, 0, 0]}]\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "parallel: {balance_every_steps: 5, imbalance: 1}\n";
+
+static void fixed_scenes(void) {
+  compare_ranks("avalanche", avalanche, 50, 0);
+  compare_ranks("stopped", stopped, 20, 0);
+  compare_ranks("heap", heap, 20, 0);
+  compare_ranks("posts", posts, 20, 0);
+  compare_ranks("box", box, 10, 0);
+  compare_ranks("net", net, 20, 0);
+  compare_ranks("drum", drum, 50, 0);
+  compare_ranks("few", few, 20, 0);
+}
+
+static void random_scenes(int64_t first, int64_t count) {
+  static Text study;
+  for (int64_t seed = first; seed < first + count; seed++) {
+    char name[64];
+    random_study(&study, (uint64_t)seed, (int64_t)setting("TALUS_RANKS_STEPS", 300));
+    snprintf(name, sizeof name, "seed %lld", (long long)seed);
+    compare_ranks(name, study.text, 10, setting("TALUS_RANKS_CPU_S", 4));
+  }
+}
+
+START_TEST(the_state_does_not_depend_on_ranks) {
+  long long first, count;
+  snprintf(folder, sizeof folder, "%s", tl_test_folder());
+  char *path = tl_path_join(folder, "c.sqlite");
+  CK_OK(scene_catalog(path));
+  tl_free(path);
+  tl_log_set("test", TL_LOG_ERROR);
+  const char *seeds = getenv("TALUS_RANKS_SEEDS");
+  if (seeds && sscanf(seeds, "%lld %lld", &first, &count) == 2)
+    random_scenes(first, count);
+  else
+    fixed_scenes();
+  ck_assert_msg(failures == 0, "%d runs differ from one rank", failures);
+}
+END_TEST
+
+TL_TEST_MAIN("ranks", the_state_does_not_depend_on_ranks)
