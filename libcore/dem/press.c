@@ -95,14 +95,17 @@ static TlStatus make_plan(const TlPressStep *s) {
 
 /* ---- laws of pairs ---- */
 
+static inline const TlPairLaw *law_of(const TlMaterials *m, int32_t one, int32_t two) {
+  return &m->law[tl_pair_law(m, one, two)];
+}
+
 static const TlPairLaw *pair_law(const TlPressStep *s, int32_t a, int32_t b) {
-  return &s->materials->law[tl_pair_law(s->materials, s->body[a].material, s->body[b].material)];
+  return law_of(s->materials, s->body[a].material, s->body[b].material);
 }
 
 /* A boundary's classes are asked at one point: the first. */
 static const TlPairLaw *wall_law(const TlPressStep *s, int32_t a, int32_t k, TlVec3 point) {
-  int32_t wall = tl_boundary_material(&s->boundary[k], point);
-  return &s->materials->law[tl_pair_law(s->materials, s->body[a].material, wall)];
+  return law_of(s->materials, s->body[a].material, tl_boundary_material(&s->boundary[k], point));
 }
 
 /* ---- what contacts ask of a body ---- */
@@ -201,7 +204,7 @@ static inline void add_viscous(TlPressLow *sum, const TlPressViscous *v, TlVec3 
   sum->viscous_torque = tl_add(sum->viscous_torque, torque_a);
 }
 
-static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at) {
+static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at, double friction) {
   TlPressLow *sum = &l->step->low[at->a];
   TlPressRoom *room = l->step->room;
   room->slot[at->number] =
@@ -209,7 +212,7 @@ static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at) {
                     .torque_b = p->torque_b,
                     .stiffness_b = {(float)p->stiffness_b[0], (float)p->stiffness_b[1]},
                     .points = p->points};
-  room->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m};
+  room->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m, friction};
   sum->force = tl_add(sum->force, p->force);
   sum->torque = tl_add(sum->torque, p->torque_a);
   for (int k = 0; k < 2; k++) sum->stiffness[k] += p->stiffness_a[k];
@@ -363,7 +366,7 @@ static TlStatus press_points(Low *l, const TlSlot *at, const Known *known) {
     press.wall = &s->boundary[at->boundary];
   }
   TL_TRY(tl_press(&press, l->points, l->walk.fresh, &pressed));
-  if (pressed.points > 0) add_contact(l, &pressed, at);
+  if (pressed.points > 0) add_contact(l, &pressed, at, press.law->friction);
   return TL_OK;
 }
 
@@ -596,6 +599,7 @@ TlStatus tl_press_all(TlPressStep *s) {
   room->pair = s->scan.pairs->pair;
   room->body = s->body;
   room->boundary = s->boundary;
+  room->materials = s->materials;
   TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_bodies, s));
   TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
   return join_touches(s, blocks);
@@ -624,12 +628,12 @@ TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
 }
 
 /* As in the lanes. */
-static TlPressPlace lane_place(const TlPressBody *a, const TlPressBody *b) {
+static TlPressPlace lane_place(const TlPressBody *a, const TlPressBody *b, double friction) {
   TlVec3 d = tl_sub(a->x, b->x);
   double length = tl_norm(d), inverse = 1 / (length > 0 ? length : 1);
   TlVec3 n = tl_scale(inverse, d);
   if (!(length > 0)) n.z = 1;
-  return (TlPressPlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length};
+  return (TlPressPlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length, friction};
 }
 
 static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low) {
@@ -637,9 +641,14 @@ static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low)
   TlPressBody b;
   double phi;
   if (!room->slot[slot].lane) return room->place[slot];
-  if (slot < room->pairs) return lane_place(a, &room->body[room->pair[slot].b]);
-  foot(a, &room->boundary[room->plan.wall_boundary[slot - room->pairs]], &b, &phi);
-  return lane_place(a, &b);
+  if (slot < room->pairs) {
+    const TlPressBody *other = &room->body[room->pair[slot].b];
+    return lane_place(a, other, law_of(room->materials, a->material, other->material)->friction);
+  }
+  const TlBoundary *wall = &room->boundary[room->plan.wall_boundary[slot - room->pairs]];
+  foot(a, wall, &b, &phi);
+  int32_t material = tl_boundary_material(wall, b.x);
+  return lane_place(a, &b, law_of(room->materials, a->material, material)->friction);
 }
 
 TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s,
@@ -659,6 +668,7 @@ TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s
                                          .point = at.point,
                                          .normal = at.normal,
                                          .gap_m = -at.depth_m,
+                                         .friction = at.friction,
                                          .impulse_N_s = tl_scale(step_s, room->slot[k].force)};
   }
   return TL_OK;

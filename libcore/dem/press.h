@@ -29,7 +29,7 @@ typedef struct TlPressSlot {
 /* And for measures, of all but those. */
 typedef struct TlPressPlace {
   TlVec3 point, normal;
-  double depth_m;
+  double depth_m, friction;
 } TlPressPlace;
 
 /* The dashpots' part of it, which only the ledger asks for. */
@@ -84,6 +84,7 @@ typedef struct TlPressRoom {
   const TlBodyPair *pair;
   const TlPressBody *body; /* as they were pressed */
   const TlBoundary *boundary;
+  const TlMaterials *materials;
 } TlPressRoom;
 void tl_press_room_free(TlPressRoom *room);
 

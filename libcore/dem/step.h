@@ -167,6 +167,7 @@ TlStatus tl_solver_set_guides(TlSolver *solver, const TlGuide *guides, int count
 /* Other values for the steps to come, alike on all ranks: friction and global damping between
  * grains; the pressure on net `net`. TL_EUSAGE when one makes no sense. */
 TlStatus tl_solver_set_friction(TlSolver *solver, double friction);
+double tl_solver_friction(const TlSolver *solver); /* between grains, as it is now */
 TlStatus tl_solver_set_damping(TlSolver *solver, double damping_per_s);
 TlStatus tl_solver_set_pressure(TlSolver *solver, int net, double pressure_Pa);
 
@@ -213,7 +214,7 @@ const TlPoorRow *tl_solver_poor(const TlSolver *solver, int64_t *count);
 typedef struct TlContactRow {
   int64_t low, high;    /* ids; high < 0: boundary -1 - high */
   TlVec3 point, normal; /* normal points to the low id's body */
-  double gap_m;
+  double gap_m, friction;
   TlVec3 impulse_N_s; /* on the low id's body over the step */
 } TlContactRow;
 /* Contacts with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in

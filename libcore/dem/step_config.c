@@ -160,6 +160,11 @@ TlStatus tl_solver_set_friction(TlSolver *s, double friction) {
   return TL_OK;
 }
 
+double tl_solver_friction(const TlSolver *s) {
+  return s->materials.law[tl_pair_law(&s->materials, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN)]
+      .friction;
+}
+
 TlStatus tl_solver_set_damping(TlSolver *s, double damping_per_s) {
   if (!(damping_per_s >= 0 && damping_per_s * s->config.step_s <= 1))
     return tl_fail(TL_EUSAGE, "damping of %g 1/s makes no sense with steps of %g s", damping_per_s,

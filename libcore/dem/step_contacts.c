@@ -50,6 +50,7 @@ TlStatus tl_step_impulse_rows(const TlSolver *s, const TlBodies *b, TlContactRow
                                          .point = c->point,
                                          .normal = c->n,
                                          .gap_m = c->gap,
+                                         .friction = c->friction,
                                          .impulse_N_s = tl_step_impulse(c)};
   }
   return TL_OK;

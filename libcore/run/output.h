@@ -34,7 +34,7 @@ TlStatus tl_output_keep(TlOutput *output);
 /* Rank 0: the tables are on the disk when this returns. */
 TlStatus tl_output_sync(TlOutput *output);
 /* Collective. The owned bodies, whose derived fields must be filled; contacts (NULL: the frame has
- * none), with friction the grains' own. */
+ * none), with the friction between grains in the step. */
 TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlContacts *contacts,
                          double friction, int64_t step, double time_s);
 /* Collective: the values of rank 0 are written, and text (NULL: none) as the last column. */

@@ -197,7 +197,7 @@ static TlStatus write_frame(TlRun *run, int64_t step) {
   if (run->options.no_output) return TL_OK;
   TL_TRY(tl_output_frame(&run->output, &run->bodies,
                          run->setup.frames.contacts ? &run->contacts : NULL,
-                         run->setup.contact.friction, step, time_of(run, step)));
+                         tl_solver_friction(run->solver), step, time_of(run, step)));
   run->totals.frames = run->output.frames;
   return TL_OK;
 }

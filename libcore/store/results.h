@@ -62,11 +62,12 @@ typedef struct TlFrameContact {
   TlVec3 point_m, normal; /* world; the unit normal points to the first */
   TlVec3 force_N;         /* on the first: impulse over the step divided by the step */
   double gap_m;           /* < 0: overlap */
+  double friction;        /* coefficient that the step was made with */
 } TlFrameContact;
 
 typedef struct TlFrameContacts {
   bool there;      /* false: the frame was written without (frames.contacts of the study) */
-  double friction; /* grain on grain, of the study */
+  double friction; /* grain on grain, in that step */
   int64_t count;
   TlFrameContact *rows; /* by first, second, place; owned */
 } TlFrameContacts;

@@ -71,6 +71,7 @@ const TlH5Column tl_contact_columns[TL_CONTACT_COLUMNS] = {
     {"normal", "1", TL_H5_F64, 3, CONTACT(normal)},
     {"force_N", "N", TL_H5_F64, 3, CONTACT(force_N)},
     {"gap_m", "m", TL_H5_F64, 1, CONTACT(gap_m)},
+    {"friction", "", TL_H5_F64, 1, CONTACT(friction)}, /* frames of older versions have none */
 };
 
 char *tl_results_frame_path(const char *folder, int64_t index) {

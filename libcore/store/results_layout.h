@@ -10,7 +10,7 @@ enum {
   TL_BODY_COLUMNS = 9,
   TL_AVATAR_COLUMNS = 20,
   TL_PART_COLUMNS = 15,
-  TL_CONTACT_COLUMNS = 6
+  TL_CONTACT_COLUMNS = 7
 };
 
 /* A row of /avatar: the numbers of an avatar and where its arrays begin. */

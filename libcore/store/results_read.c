@@ -122,8 +122,10 @@ static TlStatus read_contact_rows(const TlH5File *f, hid_t g, TlFrameContacts *c
   TL_TRY(tl_h5_get_real(f, g, "friction", &c->friction, 1));
   TL_TRY(tl_h5_array_rows(f, g, "first", &c->count));
   TL_TRY(TL_NEW(c->rows, (size_t)c->count));
-  return tl_h5_columns_read(f, g, tl_contact_columns, TL_CONTACT_COLUMNS, c->rows, sizeof *c->rows,
-                            c->count);
+  int columns = TL_CONTACT_COLUMNS;
+  if (H5Lexists(g, tl_contact_columns[columns - 1].name, H5P_DEFAULT) <= 0) columns--;
+  for (int64_t i = 0; i < c->count; i++) c->rows[i].friction = c->friction;
+  return tl_h5_columns_read(f, g, tl_contact_columns, columns, c->rows, sizeof *c->rows, c->count);
 }
 
 static TlStatus read_contacts(const char *path, void *of) {

@@ -46,6 +46,7 @@ FRAME = {
     'contact/normal': (np.array([[0.6, 0, 0.8], [0, -1, 0]]), '1'),
     'contact/force_N': (rows(7, CONTACTS, 3), 'N'),
     'contact/gap_m': (rows(8, CONTACTS), 'm'),
+    'contact/friction': (rows(9, CONTACTS), ''),
 }
 FRAME_ATTRIBUTES = {'': {'format': 'talus frame', 'format_version': 1, 'index': 3, 'step': 17,
                          'time_s': 0.017, 'body_count': BODIES},

@@ -35,7 +35,8 @@ static TlFrameContact contact(int64_t i) {
                           .point_m = vec(6, i),
                           .normal = i ? tl_vec3(0, -1, 0) : tl_vec3(0.6, 0, 0.8),
                           .force_N = vec(7, i),
-                          .gap_m = golden_real(8, i, 0)};
+                          .gap_m = golden_real(8, i, 0),
+                          .friction = golden_real(9, i, 0)};
 }
 
 typedef struct Scene {

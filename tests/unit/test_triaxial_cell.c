@@ -59,6 +59,7 @@ static const double PRESSURE = 2e4, HALF_PRESSURE = 1e4;
 typedef struct Watched {
   TlRun run;
   int64_t step;
+  int64_t pairs[4]; /* of balls, of a stage, summed over its steps */
   int64_t begun[5]; /* step in which a stage began; 0: not yet, and the first */
   void (*watch)(struct Watched *w);
 } Watched;
@@ -150,6 +151,18 @@ static void stages_set_the_solver(Watched *w) {
   const TlPairLaw *law = &s->materials.law[tl_pair_law(&s->materials, TL_MATERIAL_GRAIN, platen)];
   CK_NEAR(law->friction, 0.2, 0);
   CK_NEAR(law->restitution, 0.3, 0);
+  /* and what is written of a contact is the friction that it had in that step */
+  TlContactRow *rows;
+  int64_t count, pairs = 0;
+  CK_OK(tl_solver_contacts(s, &w->run.bodies, &rows, &count));
+  for (int64_t i = 0; i < count; i++) {
+    bool balls = rows[i].high >= 0 && rows[i].high < BALLS;
+    if (balls) CK_NEAR(rows[i].friction, friction[t->stage], 0);
+    if (rows[i].high < 0 && rows[i].low < BALLS) CK_NEAR(rows[i].friction, 0.2, 0);
+    pairs += balls;
+  }
+  w->pairs[t->stage] += pairs;
+  tl_free(rows);
 }
 
 /* Where the platen is at the start of a step of a driven stage. */
@@ -169,6 +182,7 @@ START_TEST(figures_of_a_sheared_cell_have_their_closed_forms) {
   double solid = BALLS * M_PI * BALL * BALL * BALL / 6;
   int64_t sheared = 0;
   ck_assert_int_eq(w.begun[1], SHEAR_BEGINS);
+  ck_assert(w.pairs[0] > 0 && w.pairs[1] > 0);
   ck_assert_int_gt(t.csv.rows, 20);
   for (int64_t i = 0; i < t.csv.rows; i++) {
     int64_t step = (int64_t)cell(&t, i, "step");
