@@ -19,6 +19,9 @@ TlStatus tl_report_real(TlReport *report, const char *name, double value, const 
 TlStatus tl_report_int(TlReport *report, const char *name, int64_t value, const char *unit);
 TlStatus tl_report_text(TlReport *report, const char *name, const char *value);
 TlStatus tl_report_print(const TlReport *report, bool json);
+/* Whether all that was printed on standard output has arrived, by whomever it was printed; TL_EIO
+ * when not. A tool asks last of all (conf/cli.h). */
+TlStatus tl_report_flush(void);
 void tl_report_free(TlReport *report);
 
 /* JSON string literal of text (with quotes), fresh memory; NULL when memory is out. */

@@ -1,5 +1,6 @@
 #include "io/h5_parts.h"
 
+#include "base/h5_library.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -32,9 +33,7 @@ TlStatus tl_h5_fails(TlStatus code, const char *name, const char *what) {
 
 TlH5Quiet tl_h5_quiet(void) {
   TlH5Quiet quiet = {0};
-  /* Not at exit: after a full disk HDF5 would try the same writes again there, and again. */
-  H5dont_atexit();
-  H5open();
+  tl_h5_start();
   H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.data);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   return quiet;
@@ -44,11 +43,20 @@ void tl_h5_loud(TlH5Quiet quiet) {
   H5Eset_auto2(H5E_DEFAULT, quiet.print, quiet.data);
 }
 
+static bool holds_group(hid_t file, const char *name) {
+  H5O_info_t info;
+  return H5Oget_info_by_name2(file, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+         info.type != H5O_TYPE_DATASET;
+}
+
 TlStatus tl_h5_read_history(const char *path, hid_t file, char **history) {
-  if (H5Lexists(file, "/provenance", H5P_DEFAULT) <= 0) return TL_OK;
+  bool there;
+  TL_TRY(tl_context(tl_h5_has(file, "/provenance", &there), "%s", path));
+  if (!there || holds_group(file, "/provenance")) return TL_OK;
   hid_t dataset = H5Dopen2(file, "/provenance", H5P_DEFAULT);
   hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
-  TlStatus status = TL_OK;
+  TlStatus status =
+      type < 0 ? tl_h5_fails(TL_EINPUT, path, "its provenance cannot be read") : TL_OK;
   /* A foreign file may use the name for something else; that is then left alone. */
   if (type >= 0 && H5Tget_class(type) == H5T_STRING && !H5Tis_variable_str(type)) {
     status = TL_NEW(*history, H5Tget_size(type) + 1);

@@ -94,10 +94,11 @@ static TlStatus find_in_folder(const char *path, TlSliceList *list) {
   if (!folder) return tl_fail_errno(path, "cannot open the folder");
   TlStatus status = TL_OK;
   size_t others = 0;
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(folder));) {
-    if (is_tiff_name(entry->d_name))
-      status = add(list, tl_path_join(path, entry->d_name));
-    else if (entry->d_name[0] != '.')
+  for (const char *name;
+       status == TL_OK && (status = tl_dir_next(folder, path, &name)) == TL_OK && name;) {
+    if (is_tiff_name(name))
+      status = add(list, tl_path_join(path, name));
+    else if (name[0] != '.')
       others++;
   }
   closedir(folder);

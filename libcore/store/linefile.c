@@ -34,34 +34,62 @@ static TlStatus cannot(const TlLineFile *t, const char *what) {
   return tl_fail(TL_EIO, "%s: cannot %s: %s", t->path, what, strerror(errno));
 }
 
+static TlStatus open_table(TlLineFile *t, const char *mode) {
+  t->file = fopen(t->path, mode);
+  if (!t->file) return tl_fail_errno(t->path, mode[0] == 'w' ? "cannot create" : "cannot open");
+  setvbuf(t->file, NULL, _IONBF, 0);
+  return TL_OK;
+}
+
+static TlStatus put_line(TlLineFile *t, const char *line, size_t length) {
+  long start = ftell(t->file);
+  if (start >= 0 && fwrite(line, 1, length, t->file) == length) return TL_OK;
+  TlStatus status = cannot(t, "write");
+  if (start >= 0 && ftruncate(fileno(t->file), start) == 0 && fseek(t->file, start, SEEK_SET) == 0)
+    return status;
+  return tl_context(status, "half a line may stand at the end");
+}
+
 TlStatus tl_linefile_begin(TlLineFile *t, const char *folder, const char *header) {
   TL_TRY(place(t, folder, header));
-  t->file = fopen(t->path, "w");
-  if (!t->file || fprintf(t->file, "%s\n", header) < 0 || fflush(t->file) != 0)
-    return tl_fail_errno(t->path, "cannot write");
+  TL_TRY(open_table(t, "w"));
+  TL_TRY(put_line(t, header, strlen(header)));
+  return put_line(t, "\n", 1);
+}
+
+/* Appends to the line that is being made. */
+static TlStatus add(TlLineFile *t, size_t *used, const char *text) {
+  size_t length = strlen(text);
+  TL_TRY(TL_RESERVE(t->line, t->capacity, *used + length + 1));
+  memcpy(t->line + *used, text, length + 1);
+  *used += length;
   return TL_OK;
 }
 
 TlStatus tl_linefile_line(TlLineFile *t, const double *values, int count, const char *last) {
   char text[40];
+  size_t used = 0;
   if (!t->file || count + (last != NULL) != t->columns)
     return tl_fail(TL_EUSAGE, "%s: %d values for %d columns", t->path ? t->path : t->name, count,
                    t->columns);
   for (int i = 0; i < count; i++) {
-    if (i) fputc(',', t->file);
+    if (i) TL_TRY(add(t, &used, ","));
     tl_text_real(text, values[i]);
-    fputs(isnan(values[i]) ? "" : text, t->file);
+    TL_TRY(add(t, &used, isnan(values[i]) ? "" : text));
   }
-  fprintf(t->file, "%s%s\n", last ? "," : "", last ? last : "");
-  return fflush(t->file) == 0 && !ferror(t->file) ? TL_OK : cannot(t, "write");
+  if (last) {
+    TL_TRY(add(t, &used, ","));
+    TL_TRY(add(t, &used, last));
+  }
+  TL_TRY(add(t, &used, "\n"));
+  return put_line(t, t->line, used);
 }
 
 TlStatus tl_linefile_bytes(TlLineFile *t, bool sync, int64_t *bytes) {
   *bytes = 0;
   if (!t->file) return TL_OK;
   long at = ftell(t->file);
-  if (at < 0 || fflush(t->file) != 0 || (sync && fsync(fileno(t->file)) != 0))
-    return cannot(t, "write");
+  if (at < 0 || (sync && fsync(fileno(t->file)) != 0)) return cannot(t, "write");
   *bytes = at;
   return TL_OK;
 }
@@ -71,15 +99,15 @@ static TlStatus unfit(const TlLineFile *t, const char *what) {
 }
 
 TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *header, int64_t bytes) {
-  char line[4096];
+  char line[4096] = "";
   TL_TRY(place(t, folder, header));
-  t->file = fopen(t->path, "r+");
-  if (!t->file) return tl_fail_errno(t->path, "cannot open");
-  if (!fgets(line, sizeof line, t->file) || strncmp(line, header, strlen(header)) != 0 ||
-      line[strlen(header)] != '\n')
+  TL_TRY(open_table(t, "r+"));
+  if (!fgets(line, sizeof line, t->file) && ferror(t->file)) return cannot(t, "read");
+  if (strncmp(line, header, strlen(header)) != 0 || line[strlen(header)] != '\n')
     return unfit(t, "has other columns than this program writes");
-  if (fseek(t->file, 0, SEEK_END) != 0 || ftell(t->file) < bytes)
-    return unfit(t, "is shorter than when the state was saved");
+  long end = fseek(t->file, 0, SEEK_END) == 0 ? ftell(t->file) : -1;
+  if (end < 0) return cannot(t, "read");
+  if (end < bytes) return unfit(t, "is shorter than when the state was saved");
   if (fseek(t->file, bytes, SEEK_SET) != 0 || ftruncate(fileno(t->file), bytes) != 0)
     return cannot(t, "cut");
   return TL_OK;
@@ -88,6 +116,6 @@ TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *heade
 void tl_linefile_close(TlLineFile *t) {
   if (t->file) fclose(t->file);
   tl_free(t->path);
-  t->file = NULL;
-  t->path = NULL;
+  tl_free(t->line);
+  *t = (TlLineFile){.name = t->name};
 }

@@ -69,8 +69,9 @@ static TlStatus clear_folder(const char *folder, bool overwrite) {
   DIR *list = opendir(folder);
   if (!list) return tl_fail_errno(folder, "cannot list the folder");
   TlStatus status = TL_OK;
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));)
-    status = clear_entry(folder, entry->d_name, overwrite);
+  for (const char *name;
+       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;)
+    status = clear_entry(folder, name, overwrite);
   closedir(list);
   return status;
 }
@@ -364,16 +365,13 @@ static void close_columns(TlResultsWriter *w) {
 
 static void abort_frame(TlResultsWriter *w) {
   close_columns(w);
-  tl_h5_close(&w->frame);
+  TL_CLEAN_UP(tl_h5_close(&w->frame));
   tl_outfile_abort(&w->frame_out);
 }
 
-/* The message of the first failure survives the clean-up. */
 static TlStatus give_up_frame(TlResultsWriter *w, TlStatus status) {
-  char text[1024];
-  snprintf(text, sizeof text, "%s", tl_message());
   abort_frame(w);
-  return tl_fail(status, "%s", text);
+  return status;
 }
 
 TlStatus tl_results_frame_begin(TlResultsWriter *w, int64_t index, int64_t step, double time_s,
@@ -480,11 +478,11 @@ static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
   if (!list) return tl_fail_errno(folder, "cannot list the folder");
   TlStatus status = TL_OK;
   *held = 0;
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
-    int64_t index = tl_results_frame_index(entry->d_name);
+  for (const char *name;
+       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;) {
+    int64_t index = tl_results_frame_index(name);
     *held += index >= 0 && index < frames;
-    if (index >= frames || is_temporary(entry->d_name))
-      status = clear_entry(folder, entry->d_name, true);
+    if (index >= frames || is_temporary(name)) status = clear_entry(folder, name, true);
   }
   closedir(list);
   return status;
@@ -527,7 +525,7 @@ TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const c
 void tl_results_close(TlResultsWriter *w) {
   if (!w) return;
   if (w->frame.id >= 0) abort_frame(w);
-  close_run(w);
+  TL_CLEAN_UP(close_run(w));
   tl_outfile_abort(&w->run_out);
   tl_outfile_abort(&w->frame_out);
   for (int t = 0; t < TL_TABLES; t++) tl_linefile_close(&w->table[t]);

@@ -1,6 +1,7 @@
 #include "store/results_layout.h"
 
 #include "base/file.h"
+#include "base/h5_library.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -115,7 +116,9 @@ static TlStatus read_parts(const TlH5File *f, hid_t g, TlScene *scene) {
 
 /* Runs without walls, and those of before walls were kept, have no such group. */
 static TlStatus read_walls(const TlH5File *f, TlScene *scene) {
-  if (H5Lexists(f->id, "wall", H5P_DEFAULT) <= 0) return TL_OK;
+  bool there;
+  TL_TRY(tl_context(tl_h5_has(f->id, "wall", &there), "%s", f->name));
+  if (!there) return TL_OK;
   hid_t g = H5Gopen2(f->id, "wall", H5P_DEFAULT);
   if (g < 0) return tl_h5_fail(f, "opening the walls' group");
   TlStatus status = read_parts(f, g, scene);
@@ -165,7 +168,7 @@ static TlStatus read_terrain_arrays(const TlH5File *f, hid_t g, TlTerrain *t) {
 }
 
 static TlStatus read_terrain(const TlH5File *f, TlScene *scene) {
-  scene->has_terrain = H5Lexists(f->id, "terrain", H5P_DEFAULT) > 0;
+  TL_TRY(tl_context(tl_h5_has(f->id, "terrain", &scene->has_terrain), "%s", f->name));
   if (!scene->has_terrain) return TL_OK;
   hid_t g = H5Gopen2(f->id, "terrain", H5P_DEFAULT);
   if (g < 0) return tl_h5_fail(f, "opening the terrain's group");
@@ -238,7 +241,7 @@ TlStatus tl_results_read_scene(const char *folder, TlScene *scene) {
   TlH5File file;
   TlStatus status = tl_h5_open(&file, path);
   if (status == TL_OK) status = read_run(&file, scene);
-  tl_h5_close(&file);
+  TL_CLEAN_UP(tl_h5_close(&file)); /* what was read is here */
   tl_free(path);
   if (status != TL_OK) tl_scene_free(scene);
   return status;
@@ -258,8 +261,9 @@ TlStatus tl_results_frames(const char *folder, int64_t **indices, int64_t *count
   if (!list) return tl_fail_errno(folder, "cannot list the folder of results");
   size_t capacity = 0;
   TlStatus status = TL_OK;
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
-    int64_t index = tl_results_frame_index(entry->d_name);
+  for (const char *name;
+       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;) {
+    int64_t index = tl_results_frame_index(name);
     if (index < 0) continue;
     status = TL_RESERVE(*indices, capacity, (size_t)*count + 1);
     if (status == TL_OK) (*indices)[(*count)++] = index;
@@ -294,7 +298,7 @@ TlStatus tl_results_read_frame(const char *folder, int64_t index, TlFrame *frame
   TlH5File file;
   TlStatus status = tl_h5_open(&file, path);
   if (status == TL_OK) status = read_frame(&file, frame);
-  tl_h5_close(&file);
+  TL_CLEAN_UP(tl_h5_close(&file)); /* what was read is here */
   tl_free(path);
   if (status != TL_OK) tl_frame_free(frame);
   return status;
@@ -316,7 +320,9 @@ static TlStatus read_contact_rows(const TlH5File *f, hid_t g, TlFrameContacts *c
 
 static TlStatus read_contacts(const TlH5File *f, TlFrameContacts *c) {
   TL_TRY(tl_h5_check_format(f, "talus frame", TL_RESULTS_FORMAT));
-  if (H5Lexists(f->id, "contact", H5P_DEFAULT) <= 0) return TL_OK;
+  bool there;
+  TL_TRY(tl_context(tl_h5_has(f->id, "contact", &there), "%s", f->name));
+  if (!there) return TL_OK;
   hid_t g = H5Gopen2(f->id, "contact", H5P_DEFAULT);
   if (g < 0) return tl_h5_fail(f, "opening the contacts' group");
   TlStatus status = read_contact_rows(f, g, c);
@@ -331,7 +337,7 @@ TlStatus tl_results_read_contacts(const char *folder, int64_t index, TlFrameCont
   TlH5File file;
   TlStatus status = tl_h5_open(&file, path);
   if (status == TL_OK) status = read_contacts(&file, contacts);
-  tl_h5_close(&file);
+  TL_CLEAN_UP(tl_h5_close(&file)); /* what was read is here */
   tl_free(path);
   if (status != TL_OK) tl_frame_contacts_free(contacts);
   return status;
