@@ -10,6 +10,7 @@
  *     --limit=SECONDS  a run that takes longer hangs (20)
  *     --rank=R         under mpirun: calls of this rank only; what mpirun itself says on standard
  *                      error, and standard output, are then left out of the judgement
+ *     --of=NAME        calls of the library whose file's name begins so, in place of our own code's
  *     --grows=GLOB     files that a run writes line by line: after a failure they may be a part of
  *                      what they would have become
  *     --any-output     standard output tells measured times: it is left out of the judgement
@@ -56,7 +57,7 @@ static const char *const verdict_name[VERDICTS] = {"clean", "same",   "crash",
                                                    "hang",  "silent", "untidy"};
 
 static struct {
-  const char *shim, *template, *kinds, *scratch, *log, *grows, *name;
+  const char *shim, *template, *kinds, *scratch, *log, *grows, *of, *name;
   int most, rank;
   bool any_output;
   double limit_s;
@@ -214,6 +215,7 @@ static void start_command(const char *folder, const char *work, const char *faul
     snprintf(rank, sizeof rank, "%d", option.rank);
     setenv("TALUS_FAULT_RANK", rank, 1);
   }
+  if (option.of) setenv("TALUS_FAULT_OF", option.of, 1);
   setenv("LD_PRELOAD", option.shim, 1);
   execvp(option.command[0], option.command);
   _exit(127);
@@ -493,6 +495,8 @@ static void read_options(int argc, char **argv) {
       option.log = v;
     else if ((v = value_of(argv[i], "--grows=")))
       option.grows = v;
+    else if ((v = value_of(argv[i], "--of=")))
+      option.of = v;
     else if ((v = value_of(argv[i], "--most=")))
       option.most = atoi(v);
     else if ((v = value_of(argv[i], "--rank=")))
@@ -526,7 +530,7 @@ int main(int argc, char **argv) {
   run_once(folder, &before, NULL, &again);
   run_once(folder, &before, NULL, &good);
   if (good.timed_out || !WIFEXITED(good.status) || WEXITSTATUS(good.status) > 2 ||
-      good.report->calls == 0)
+      (good.report->calls == 0 && !option.of))
     die("%s: the undisturbed command fails: %.*s", option.name, (int)good.error.size,
         good.error.size ? good.error.bytes : "");
   find_difference(&good, &again, text, sizeof text);

@@ -3,10 +3,12 @@
 # failing in each run: an allocation, opening, reading, writing, syncing, renaming, closing or asking
 # about a file. shim.c makes calls fail and says what is our own code; inject.c runs and judges.
 # With BIN and TESTBIN set by make. ONLY=regular expression: these cases; KINDS=alloc,open,...: these
-# calls; FULL=1: every call (else the first and the last of each call path); MOST=N: runs of a kind
+# calls; OF=library: calls that this library makes in place of our own code's, such as libsqlite3 (not a
+# part of the count: what a library does then is its own); FULL=1: every call (else the first and the last of each call path); MOST=N: runs of a kind
 # and case at most; JOBS=N at a time (two a core: starting MPI is mostly waiting). LOG=FILE takes what was not clean.
 # Exit 1 when a run crashed, hung, succeeded silently, or left things untidy.
 set -u
+jobs=${JOBS:-$((2 * $(nproc)))} # nproc heeds OMP_NUM_THREADS
 export LC_ALL=C OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1 GOMP_SPINCOUNT=1000
 # a solver that starts alone needs no helper process of Open MPI's, nor does a rank a network
 export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
@@ -125,13 +127,12 @@ prepare() {
 # Cases run side by side, the runs of a case one after the other and always in the same folder, for
 # products may hold their full path.
 most=${MOST:-$([ -n "${FULL:-}" ] && echo 0 || echo 400)}
-jobs=${JOBS:-$((2 * $(nproc)))}
 running=0 started=0
 one() { # number, case, arguments of fault-inject
   local at=$1 name=$2; shift 2
   mkdir "$dir/scratch.$at"
   "$TESTBIN/fault-inject" --shim="${PRELOAD:+$PRELOAD:}$TESTBIN/fault-shim.so" --template="$dir/template.$at" \
-    --scratch="$dir/scratch.$at" --log="$log" --most="$most" ${KINDS:+--kinds=$KINDS} "$@" >"$dir/table.$at"
+    --scratch="$dir/scratch.$at" --log="$log" --most="$most" ${KINDS:+--kinds=$KINDS} ${OF:+--of=$OF} "$@" >"$dir/table.$at"
   echo $? >"$dir/code.$at"
   echo "$SECONDS s: $name" >&2
   rm -rf "$dir/template.$at" "$dir/scratch.$at"
@@ -154,8 +155,8 @@ again() { # the product is there already and is to be replaced
 }
 
 cases() {
-  try phantom "" -- talus-phantom -q --size=10,10,6 --d50-voxels=6 --shapes=rounded --size-ratio=1.5 --roughness-voxels=0.2 -o s.tif --labels=l.h5 --truth=t.csv --clean=c.h5
-  try phantom-folder "" -- talus-phantom -q --folder --size=8,8,6 --d50-voxels=5 --shapes=rounded --size-ratio=1.5 -o ph
+  try phantom "" -- talus-phantom -q --size=6,6,6 --d50-voxels=5 --shapes=rounded --size-ratio=1 --solid-fraction=0.3 -o s.tif --labels=l.h5 --truth=t.csv --clean=c.h5
+  try phantom-folder "" -- talus-phantom -q --folder --size=6,6,6 --d50-voxels=5 --shapes=rounded --size-ratio=1 --solid-fraction=0.3 -o ph
   try phantom-terrain-asc "" -- talus-phantom -q --terrain --columns=20 --rows=24 -o v.asc
   try phantom-terrain-tif "" -- talus-phantom -q --terrain --columns=20 --rows=24 -o v.tif
   try phantom-refused scan.tif -- talus-phantom -q --size=12,12,8 --d50-voxels=9 -o scan.tif
@@ -232,6 +233,14 @@ cases() {
   try render-plots drop.run --limit=60 -- talus-render -q drop.run --plots -o p
   try export drop.run -- talus-export -q drop.run -o e
   try export-surfaces walls.run -- talus-export -q walls.run -o e --surfaces --cells=6
+  # what the libraries behind our files do about broken disks, as far as we can see it
+  local io=open,read,write,fsync,rename,close,stat
+  try volume-convert-libhdf5 "scan.tif" --of=libhdf5 --kinds=$io -- talus-volume convert -q scan.tif -o s.h5
+  try volume-crop-libhdf5 "scan.h5" --of=libhdf5 --kinds=$io -- talus-volume crop -q scan.h5 --size=8,8,8 -o s.tif
+  try volume-convert-libtiff "scan.h5" --of=libtiff --kinds=$io -- talus-volume convert -q scan.h5 -o s.tif
+  try volume-crop-libtiff "scan.tif" --of=libtiff --kinds=$io -- talus-volume crop -q scan.tif --size=8,8,8 -o s.h5
+  try catalog-import-libsqlite3 "c.tals lammps" --of=libsqlite3 --kinds=$io -- talus-catalog import -q c.tals lammps/grain_000002.grid --format=lammps --sample=s --nodes=50
+  try measure-libhdf5 drop.run --of=libhdf5 --kinds=$io -- talus-measure -q drop.run -o m
   for rank in 0 1; do
     try solve-two-ranks-$rank "drop.yaml c.tals" --grows='*.csv' --rank=$rank --limit=60 -- talus-mpirun -n 2 "$BIN/talus-solve" -q drop.yaml -o r
   done

@@ -23,8 +23,9 @@
  *   TALUS_FAULT=KIND:K     the K-th call of KIND fails; KIND:K+ the K-th and all later ones; none:
  * the calls are counted and listed TALUS_FAULT_REPORT=F   the file of report.h, which must be
  * there, large enough; processes that the command starts from our programs count on in it
- *   TALUS_FAULT_RANK=R     only on this rank of an MPI job
- * Programs whose name does not begin with talus or test_ are left alone.
+ *   TALUS_FAULT_OF=NAME    calls of the library whose file's name begins so, such as libhdf5, in
+ * place of those of our own code TALUS_FAULT_RANK=R     only on this rank of an MPI job Programs
+ * whose name does not begin with talus or test_ are left alone.
  *
  * So that products of two runs can be compared byte by byte, the time of day stands still for our
  * own code, HDF5 and SQLite, the clocks that our own code reads advance by what it sleeps, and
@@ -60,13 +61,17 @@
 enum { MOST_RANGES = 16 };
 static const time_t FROZEN_S = 1700000000;
 
+enum { OWN = 1, FAULTY = 2 };
+
 static struct {
   bool active, counting, persists;
   int kind;
   int64_t at;
   Report *report;
+  const char *of; /* TALUS_FAULT_OF; NULL: our own code */
   struct {
     uintptr_t low, high, base;
+    int whose;
   } range[MOST_RANGES];
   int ranges;
 } state;
@@ -75,10 +80,10 @@ static _Thread_local bool inside; /* the shim's own calls are nobody's */
 
 /* ---- whose call it is ---- */
 
-static bool is_own(const void *address) {
+static bool is(int whose, const void *address) {
   for (int i = 0; i < state.ranges; i++)
     if ((uintptr_t)address >= state.range[i].low && (uintptr_t)address < state.range[i].high)
-      return true;
+      return (state.range[i].whose & whose) != 0;
   return false;
 }
 
@@ -87,21 +92,22 @@ static int note_ranges(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)unused;
   const char *slash = strrchr(info->dlpi_name, '/');
   const char *name = slash ? slash + 1 : info->dlpi_name;
-  if (name[0] && strncmp(name, "libtalus", 8) != 0) return 0;
+  bool own = !name[0] || strncmp(name, "libtalus", 8) == 0; /* the executable's name is empty */
+  bool faulty = state.of ? strncmp(name, state.of, strlen(state.of)) == 0 : own;
+  if (!own && !faulty) return 0;
   for (int i = 0; i < info->dlpi_phnum && state.ranges < MOST_RANGES; i++) {
     if (info->dlpi_phdr[i].p_type != PT_LOAD || !(info->dlpi_phdr[i].p_flags & PF_X)) continue;
     uintptr_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
     state.range[state.ranges].low = low;
     state.range[state.ranges].high = low + info->dlpi_phdr[i].p_memsz;
+    state.range[state.ranges].whose = (own ? OWN : 0) | (faulty ? FAULTY : 0);
     state.range[state.ranges++].base = info->dlpi_addr;
   }
-  /* the first entry is the executable, whose name is empty; vdso has an empty name too on some
-   * systems, but no code that allocates */
   return 0;
 }
 
 typedef struct Path {
-  uintptr_t frame[MOST_FRAMES]; /* offsets of return addresses in our own code */
+  uintptr_t frame[MOST_FRAMES]; /* offsets of return addresses, the faulty code's and our own */
   int frames;
 } Path;
 
@@ -135,7 +141,7 @@ static void tell_failed(void) {
 
 /* True: this call has to fail. */
 static bool fails(Kind kind, const void *caller) {
-  if (!state.active || inside || !is_own(caller)) return false;
+  if (!state.active || inside || !is(FAULTY, caller)) return false;
   int number = errno;
   int32_t k = atomic_fetch_add(&state.report->count[kind], 1) + 1;
   bool fault = !state.counting && kind == (Kind)state.kind &&
@@ -183,6 +189,7 @@ __attribute__((constructor)) static void start(void) {
   real_open = next("open");
   real_write = next("write");
   real_close = next("close");
+  state.of = getenv("TALUS_FAULT_OF");
   if (strncmp(name, "talus", 5) != 0 && strncmp(name, "test_", 5) != 0) return;
   dl_iterate_phdr(note_ranges, NULL);
   if (!report || (rank && mine && strcmp(rank, mine) != 0)) return;
@@ -654,7 +661,7 @@ int flock(int fd, int how) {
 /* ---- clocks that stand still ---- */
 
 static bool keeps_dates(const void *caller) {
-  if (is_own(caller)) return true;
+  if (is(OWN, caller)) return true;
   Dl_info info;
   inside = true;
   bool known = dladdr(caller, &info) && info.dli_fname &&
@@ -681,7 +688,7 @@ int clock_gettime(clockid_t clock, struct timespec *at) {
     *at = (struct timespec){.tv_sec = FROZEN_S};
     return 0;
   }
-  if (clock == CLOCK_REALTIME || !state.ranges || !is_own(CALLER)) return real(clock, at);
+  if (clock == CLOCK_REALTIME || !state.ranges || !is(OWN, CALLER)) return real(clock, at);
   int64_t us = atomic_load(&slept_us);
   *at = (struct timespec){.tv_sec = 1000 + us / 1000000, .tv_nsec = us % 1000000 * 1000};
   return 0;
@@ -694,6 +701,6 @@ int usleep(useconds_t us) {
 int getrusage(__rusage_who_t who, struct rusage *usage) {
   REAL(int, getrusage, (__rusage_who_t, struct rusage *));
   int got = real(who, usage);
-  if (got == 0 && state.ranges && is_own(CALLER)) usage->ru_maxrss = 1 << 16;
+  if (got == 0 && state.ranges && is(OWN, CALLER)) usage->ru_maxrss = 1 << 16;
   return got;
 }
