@@ -17,9 +17,10 @@
 /* Starts the library and keeps it from printing its errors: they go into our messages. Fine to be
  * called again and again. */
 void tl_h5_start(void);
-/* Whether the file or group holds something of this name: a group or a dataset. TL_EINPUT when that
+/* Whether the file or group holds something of this name (and it is a dataset). TL_EINPUT when that
  * cannot be read, which is not the same as an absent one. The message wants the file's name before
  * it (tl_context). */
 TlStatus tl_h5_has(hid_t place, const char *name, bool *there);
+TlStatus tl_h5_has_dataset(hid_t place, const char *name, bool *there);
 
 #endif

@@ -43,16 +43,10 @@ void tl_h5_loud(TlH5Quiet quiet) {
   H5Eset_auto2(H5E_DEFAULT, quiet.print, quiet.data);
 }
 
-static bool holds_group(hid_t file, const char *name) {
-  H5O_info_t info;
-  return H5Oget_info_by_name2(file, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
-         info.type != H5O_TYPE_DATASET;
-}
-
 TlStatus tl_h5_read_history(const char *path, hid_t file, char **history) {
   bool there;
-  TL_TRY(tl_context(tl_h5_has(file, "/provenance", &there), "%s", path));
-  if (!there || holds_group(file, "/provenance")) return TL_OK;
+  TL_TRY(tl_context(tl_h5_has_dataset(file, "/provenance", &there), "%s", path));
+  if (!there) return TL_OK;
   hid_t dataset = H5Dopen2(file, "/provenance", H5P_DEFAULT);
   hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
   TlStatus status =
