@@ -350,7 +350,7 @@ static TlStatus cut_by_border(const Work *w, uint32_t most, uint8_t **cut) {
     if (status == TL_OK) tl_label_flag_planes(head, w->roi, z, end, part.u32, *cut);
   }
   tl_volume_free(&part);
-  if (status != TL_OK) tl_free(*cut);
+  if (status != TL_OK) TL_FREE(*cut);
   return status;
 }
 

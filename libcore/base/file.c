@@ -121,10 +121,7 @@ TlStatus tl_file_read(const char *path, char **text, size_t *size) {
   *size = used;
 done:
   fclose(file);
-  if (status != TL_OK) {
-    tl_free(*text);
-    *text = NULL;
-  }
+  if (status != TL_OK) TL_FREE(*text);
   return status;
 }
 

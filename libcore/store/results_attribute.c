@@ -92,10 +92,7 @@ TlStatus tl_h5_read_text(const TlH5File *file, hid_t group, const char *name, ch
     H5Tclose(type);
   }
   H5Dclose(dataset);
-  if (status != TL_OK) {
-    tl_free(*text);
-    *text = NULL;
-  }
+  if (status != TL_OK) TL_FREE(*text);
   return status;
 }
 
