@@ -22,7 +22,7 @@ endif
 # `make deps` installs what is missing (Debian 12); nothing to do where all is there.
 include pipeline/deps.mk
 
-PKGS := hdf5-serial libtiff-4 fftw3 fftw3f sqlite3 yaml-0.1 gdal libpng libzstd libcrypto ompi-c lapacke openblas qhull_r
+PKGS := hdf5-serial libtiff-4 fftw3 fftw3f sqlite3 yaml-0.1 gdal libpng libzstd libcrypto ompi-c lapacke openblas qhull_r libjpeg zlib
 PKG_CONFIG ?= pkg-config
 GOALS_WITHOUT_PACKAGES := deps help clean distclean lint format
 ifneq ($(filter-out $(GOALS_WITHOUT_PACKAGES),$(or $(MAKECMDGOALS),all)),)
@@ -71,7 +71,7 @@ LDLIBS_ALL := -Wl,--as-needed $(PKG_LIBS) $(ITK_LIBS) -lm
 # ---- files ---------------------------------------------------------------------------------------
 LIB_C := $(sort $(wildcard libcore/*/*.c))
 LIB_CXX := $(sort $(wildcard libcore/*/*.cpp))
-LIB_OBJ := $(LIB_C:%.c=$(OBJ)/%.o) $(LIB_CXX:%.cpp=$(OBJ)/%.o)
+LIB_OBJ := $(LIB_C:%.c=$(OBJ)/%.o) $(LIB_CXX:%.cpp=$(OBJ)/%.o) $(OBJ)/report_assets.o
 LIB := $(OBJ)/libtalus.a
 TOOLS := $(patsubst tools/%.c,%,$(sort $(wildcard tools/talus-*.c)))
 TOOL_BIN := $(TOOLS:%=$(BIN)/%)
@@ -87,7 +87,7 @@ SCORE_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/score/score_%,$(sort $
 JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
-.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-faults lint format \
+.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
   validation validation-full bench score man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
@@ -115,6 +115,20 @@ ifeq ($(SAN),1)
 # and its headers step iterators from null, not ours to mend.
 $(OBJ)/libcore/itk/%.o: CXXFLAGS_ALL += -fno-sanitize=pointer-overflow,null,alignment,object-size,vptr
 endif
+
+# The report's scripts, shaders and styles stay readable files; the library holds them as arrays.
+REPORT_FILES := $(sort $(wildcard libcore/post/report/*))
+$(OBJ)/report_assets.c: $(REPORT_FILES) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "post/report_assets.h"'; n=0; \
+	  for f in $(REPORT_FILES); do n=$$((n + 1)); echo "static const char file_$$n[] = {"; \
+	    od -An -v -td1 "$$f" | sed -E 's/ +(-?[0-9]+)/\1,/g'; echo '0};'; done; \
+	  echo 'const TlReportAsset tl_report_assets[] = {'; n=0; \
+	  for f in $(REPORT_FILES); do n=$$((n + 1)); echo "  {\"$${f##*/}\", file_$$n},"; done; \
+	  echo '  {0, 0}};'; } > $@
+$(OBJ)/report_assets.o: $(OBJ)/report_assets.c
+	@echo "  CC  report assets"
+	@$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
 $(OBJ)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -216,6 +230,14 @@ validation-full: deps ## a study at its paper's size, recorded in docs/validatio
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2
 	@TESTBIN=$(TESTBIN) tests/judge/run.sh full $(STUDY)
 
+# The report's pages in headless Chromium; the packages of CHECK_REPORT_DEPS are not needed otherwise.
+CHECK_REPORT_DEPS := chromium chromium-driver python3-selenium python3-h5py python3-numpy python3-pil
+check-report: tools ## the report's pages in a browser (2 minutes; installs Chromium), RUN= times one more run
+	@dpkg -s $(CHECK_REPORT_DEPS) >/dev/null 2>&1 || $(SUDO) env DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y --no-install-recommends $(CHECK_REPORT_DEPS)
+	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
+	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
+
 lint: ## floors, doors, formatting, scripts, dropped statuses
 	@tests/lint/floors.sh
 	@tests/lint/format.sh
@@ -228,7 +250,7 @@ format: ## clang-format the tree in place
 # ---- products ------------------------------------------------------------------------------------
 demo: deps ## install what is missing, build, and run the whole chain on embedded data
 	@$(MAKE) --no-print-directory $(JOBS) tools
-	@$(MAKE) --no-print-directory -f pipeline/demo.mk BIN=$(abspath $(BIN))
+	@$(MAKE) --no-print-directory -f pipeline/demo.mk BIN=$(BIN)
 
 MAN := $(TOOLS:%=build/man/%.1)
 man: $(MAN) ## man pages, made from the tools' own help
@@ -236,17 +258,30 @@ build/man/%.1: $(BIN)/%
 	@mkdir -p $(@D)
 	@$< --man > $@
 
-install: tools man ## install tools, man pages and pipelines below PREFIX
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/talus
-	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(DESTDIR)$(PREFIX)/share/talus
-	install -m 755 $(wildcard pipeline/*.sh) $(DESTDIR)$(PREFIX)/share/talus
+# What was installed is listed with its checksum, so that it can be told from what users put there.
+quote = '$(subst ','\'',$(1))'
+ROOT = $(DESTDIR)$(PREFIX)
+INSTALLED := share/talus/installed.sha256
+install: tools man ## install tools, man pages, pipelines and studies below PREFIX
+	install -d $(call quote,$(ROOT)/bin) $(call quote,$(ROOT)/share/man/man1) $(call quote,$(ROOT)/share/talus)
+	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(call quote,$(ROOT)/bin)
+	install -m 644 $(MAN) $(call quote,$(ROOT)/share/man/man1)
+	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(call quote,$(ROOT)/share/talus)
+	install -m 755 $(wildcard pipeline/*.sh) $(call quote,$(ROOT)/share/talus)
+	@cd $(call quote,$(ROOT)) && sha256sum -- $(patsubst %,bin/%,$(TOOLS) talus-mpirun) \
+	  $(TOOLS:%=share/man/man1/%.1) \
+	  $(addprefix share/talus/,$(notdir $(wildcard pipeline/*.mk config/*.yaml pipeline/*.sh))) >$(INSTALLED)
 
-uninstall: ## remove what install put there
-	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/talus-mpirun
-	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/share/man/man1/%.1)
-	rm -rf $(DESTDIR)$(PREFIX)/share/talus
+uninstall: ## remove what install put there; what was changed since, and what is not ours, stays
+	@cd $(call quote,$(ROOT)) || exit 1; \
+	if [ ! -f $(INSTALLED) ]; then echo "$$PWD/$(INSTALLED) is missing, so nothing is known to be ours; make install with this PREFIX, then uninstall" >&2; exit 1; fi; \
+	while read -r line; do file=$${line#*  }; \
+	  if [ ! -e "$$file" ]; then :; \
+	  elif sha256sum --status -c - <<<"$$line"; then rm -f -- "$$file"; \
+	  else echo "kept: $$PWD/$$file was changed since it was installed"; fi; \
+	done <$(INSTALLED); \
+	rm -f $(INSTALLED); rmdir --ignore-fail-on-non-empty share/talus; \
+	[ ! -d share/talus ] || echo "kept: $$PWD/share/talus holds other files"
 
 clean: ## remove objects, tools and tests (not the demo's results)
 	rm -rf build/obj-* build/bin build/test build/asan build/man

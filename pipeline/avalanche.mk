@@ -10,16 +10,16 @@
 #   RANKS      MPI ranks (1), THREADS a rank (all cores): one island over two ranks costs messages,
 #              so on one machine threads are the faster way to the same bits
 #   *_FLAGS    options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
-#              TOPO_FLAGS, RENDER_FLAGS
+#              TOPO_FLAGS, RENDER_FLAGS, REPORT_FLAGS
 #   BIN        folder of the tools (default build/bin, else PATH)
+# Flags and keys are words parted by blanks; no shell sees them, so quotation marks in them are letters.
 # A changed setting does not remake what is there (make looks at files): remove the product, or its
 # .done mark, and all that follows it is made again.
-# Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals run/ measures/ pictures/ stages.csv
+# Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals run/ measures/ pictures/ report.html stages.csv
 
-SHELL := /bin/bash
-.DELETE_ON_ERROR:
 .DEFAULT_GOAL := avalanche
-here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+include $(here)/common.mk
 
 STUDY ?= $(firstword $(wildcard $(here)/../config/avalanche.yaml $(here)/avalanche.yaml))
 RANKS ?= 1
@@ -27,31 +27,39 @@ THREADS ?= $(shell nproc)
 TERRAIN ?= slope
 STACK ?= $(error STACK= is wanted: the CT stack)
 DEM ?= $(error DEM= is wanted: the elevation raster)
+$(call check_words,RANKS THREADS)
+$(call check_files,DEM STUDY)
+$(call check_texts,TERRAIN SET TOPO_FLAGS RENDER_FLAGS REPORT_FLAGS)
+$(call check_kept,DEM,$(OUT)/catalog.tals)
 include $(here)/imaging.mk
 
 .PHONY: avalanche
-avalanche: $(OUT)/measures.done $(OUT)/pictures.done
-	@$(here)/summary.sh $(OUT)
+avalanche: $(OUT)/measures.done $(OUT)/pictures.done $(OUT)/report.html
+	@$(call script,summary.sh) $(OUT)
 
-$(OUT)/terrain.done: $(DEM) | $(OUT)/avatars.done
-	$(call stage,topo) $(call tool,talus-topo) $< --catalog=$(OUT)/catalog.tals --name=$(TERRAIN) \
-	  --overwrite $(TOPO_FLAGS)
+$(OUT)/terrain.done: $(call input,$(DEM)) | $(OUT)/avatars.done
+	$(call stage,topo) $(call tool,talus-topo) $(call quote,$(DEM)) --catalog=$(OUT)/catalog.tals \
+	  --name=$(call quote,$(TERRAIN)) --overwrite $(call options,,$(TOPO_FLAGS))
 	@touch $@
 
-$(OUT)/run.done: $(OUT)/avatars.done $(OUT)/terrain.done $(STUDY)
-	$(call solve,solve,$(OUT)/run,$^) $(STUDY) --catalog=$(OUT)/catalog.tals $(SET:%=--set=%)
+$(OUT)/run.done: $(OUT)/avatars.done $(OUT)/terrain.done $(call input,$(STUDY))
+	$(call solve,solve,$(OUT)/run,$(OUT)/avatars.done $(OUT)/terrain.done $(call quote,$(STUDY))) \
+	  $(call quote,$(STUDY)) --catalog=$(OUT)/catalog.tals $(call options,--set=,$(SET))
 	@touch $@
 
 $(OUT)/measures.done: $(OUT)/run.done
 	$(call stage,measure) $(call tool,talus-measure) $(OUT)/run -o $(OUT)/measures --overwrite
 	@touch $@
 
+$(OUT)/report.html: $(OUT)/run.done | $(OUT)/pictures.done
+	$(call stage,report) $(call tool,talus-report) $(OUT)/run -o $@ --overwrite $(call options,,$(REPORT_FLAGS))
+
 $(OUT)/pictures.done: $(OUT)/measures.done
 	mkdir -p $(OUT)/pictures
 	$(call stage,render) $(call tool,talus-render) $(OUT)/run --frame=all --zoom=grains \
-	  -o $(OUT)/pictures --overwrite $(RENDER_FLAGS)
+	  -o $(OUT)/pictures --overwrite $(call options,,$(RENDER_FLAGS))
 	$(call stage,view) $(call tool,talus-render) $(OUT)/run --frame=last -o $(OUT)/pictures/path.png \
-	  --overwrite $(RENDER_FLAGS)
+	  --overwrite $(call options,,$(RENDER_FLAGS))
 	$(call stage,plots) $(call tool,talus-render) $(OUT)/run --plots --csv=$(OUT)/measures/frames.csv \
 	  -o $(OUT)/pictures --overwrite
 	$(call stage,grading) $(call tool,talus-catalog) grading $(OUT)/catalog.tals \

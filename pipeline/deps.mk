@@ -13,6 +13,8 @@ DEPS := \
   libyaml-dev:/usr/include/yaml.h \
   libgdal-dev:/usr/include/gdal/gdal.h \
   libpng-dev:/usr/include/png.h \
+  libjpeg62-turbo-dev:/usr/include/jpeglib.h \
+  zlib1g-dev:/usr/include/zlib.h \
   libzstd-dev:/usr/include/zstd.h \
   libssl-dev:/usr/include/openssl/evp.h \
   liblapacke-dev:/usr/include/lapacke.h \
@@ -20,6 +22,8 @@ DEPS := \
   libqhull-dev:/usr/include/libqhull_r/libqhull_r.h \
   check:/usr/include/check.h \
   gnuplot-nox:gnuplot time:/usr/bin/time \
+  python3:/usr/bin/python3 python3-h5py:/usr/lib/python3/dist-packages/h5py \
+  python3-gdal:/usr/lib/python3/dist-packages/osgeo \
   clang-format:clang-format \
   shellcheck:shellcheck
 

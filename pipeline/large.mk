@@ -11,19 +11,13 @@
 #   THREADS    1; what a stage needs grows little with it
 #   DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS: options of one tool
 #   BIN        folder of the tools (default build/bin, else PATH)
+# Flags are words parted by blanks; no shell sees them, so quotation marks in them are letters.
 # A run that was stopped goes on with the first product that is not there.
 # Products in OUT: stack.tif denoised.tif mask.h5 labels.h5 catalog.tals stages.csv
 
-SHELL := /bin/bash
-.DELETE_ON_ERROR:
 .DEFAULT_GOAL := large
-here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
-
-ifneq ($(wildcard $(here)/../build/bin/talus-denoise),)
-BIN ?= $(abspath $(here)/../build/bin)
-endif
-tool = $(if $(BIN),$(BIN)/)$(1)
-OUT ?= $(error OUT= is wanted: the folder for the products)
+here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+include $(here)/common.mk
 BLOCK ?= 512
 TILES ?= 2
 D50 ?= 60
@@ -33,8 +27,12 @@ MEMORY_MB ?= 3000
 EVERY ?= 1
 THREADS ?= 1
 STACK ?= $(OUT)/stack.tif
+$(call check_words,BLOCK TILES D50 NOISE SEED MEMORY_MB EVERY THREADS VOXEL_UM)
+$(call check_files,STACK)
+$(call check_texts,DENOISE_FLAGS BINARIZE_FLAGS LABEL_FLAGS AVATAR_FLAGS)
+$(call check_kept,STACK,$(OUT)/denoised.tif $(OUT)/mask.h5 $(OUT)/labels.h5 $(OUT)/catalog.tals)
 voxel := $(if $(VOXEL_UM),--voxel-size-um=$(VOXEL_UM))
-stage = OMP_NUM_THREADS=$(THREADS) $(here)/stage.sh $(1) $(OUT)/stages.csv
+stage = OMP_NUM_THREADS=$(THREADS) $(call script,stage.sh) $(1) $(OUT)/stages.csv
 common = --overwrite --threads=$(THREADS)
 
 # What a process has beside its arrays (libraries, buffers of files: some 30 MB) goes off first.
@@ -42,30 +40,27 @@ spare := $(shell expr $(MEMORY_MB) - $(MEMORY_MB) / 16 - 30)
 
 .PHONY: large
 large: $(OUT)/avatars.done
-	@$(here)/large.sh $(OUT)/stages.csv $(MEMORY_MB)
+	@$(call script,large.sh) $(OUT)/stages.csv $(MEMORY_MB)
 
-$(OUT):
-	mkdir -p $@
-
-$(OUT)/stack.tif: | $(OUT)
+$(OUT)/stack.tif:
 	$(call stage,phantom) $(call tool,talus-phantom) --size=$(BLOCK),$(BLOCK),$(BLOCK) \
 	  --tiles=$(TILES),$(TILES),$(TILES) --d50-voxels=$(D50) --size-ratio=1.82 --shapes=rounded \
 	  --noise=$(NOISE) --seed=$(SEED) -o $@ $(common)
 
-$(OUT)/denoised.tif: $(STACK) | $(OUT)
-	$(call stage,denoise) $(call tool,talus-denoise) $< -o $@ --memory=$(spare) $(voxel) $(common) \
-	  $(DENOISE_FLAGS)
+$(OUT)/denoised.tif: $(call input,$(STACK))
+	$(call stage,denoise) $(call tool,talus-denoise) $(call quote,$(STACK)) -o $@ --memory=$(spare) $(voxel) $(common) \
+	  $(call options,,$(DENOISE_FLAGS))
 
 $(OUT)/mask.h5: $(OUT)/denoised.tif
 	$(call stage,binarize) $(call tool,talus-binarize) $< -o $@ --memory=$(spare) $(common) \
-	  $(BINARIZE_FLAGS)
+	  $(call options,,$(BINARIZE_FLAGS))
 
 $(OUT)/labels.h5: $(OUT)/mask.h5 $(OUT)/denoised.tif
 	$(call stage,label) $(call tool,talus-label) $< --grey=$(OUT)/denoised.tif -o $@ \
-	  --memory=$(spare) $(common) $(LABEL_FLAGS)
+	  --memory=$(spare) $(common) $(call options,,$(LABEL_FLAGS))
 
 $(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.tif
 	$(call stage,avatars) $(call tool,talus-avatars) $(OUT)/labels.h5 --grey=$(OUT)/denoised.tif \
-	  --raw='$(STACK)' --catalog=$(OUT)/catalog.tals --sample=large --memory=$(spare) \
-	  --every=$(EVERY) $(common) $(AVATAR_FLAGS)
+	  --raw=$(call quote,$(STACK)) --catalog=$(OUT)/catalog.tals --sample=large --memory=$(spare) \
+	  --every=$(EVERY) $(common) $(call options,,$(AVATAR_FLAGS))
 	@touch $@

@@ -23,7 +23,7 @@
 #                      as spheres with this friction              4.5.4
 #   platen             fixed or free to tilt                      4.6
 # Settings are those of triaxial.mk, and VALUES. Products in OUT/FIGURE: a folder a value, and measures/.
-here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 # keys_FIGURE: what is set for value $(1); values_FIGURE: the default of VALUES.
 keys_pressure = triaxial.stages.0.pressure_Pa=$(1)
@@ -75,6 +75,8 @@ VALUES ?= $(values_$(FIGURE))
 include $(here)/triaxial.mk
 .DEFAULT_GOAL := parametric
 
+$(call check_names,FIGURE)
+$(call check_words,VALUES)
 runs := $(VALUES:%=$(OUT)/$(FIGURE)/%)
 keys = $(or $(strip $(call keys_$(FIGURE),$(1))),$(if $(filter-out void,$(FIGURE)),$(error \
   FIGURE=$(FIGURE) has no value $(1), but: $(values_$(FIGURE)))))
@@ -89,21 +91,21 @@ settled := $(or $(settled_$(FIGURE)),$(if $(settles_$(FIGURE)),$(OUT)/$(FIGURE)/
 parametric: $(OUT)/$(FIGURE)/measures.done
 	@cat $(OUT)/$(FIGURE)/measures/triaxial_runs.csv
 
-$(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY) | $(OUT)/$(FIGURE)
-	$(call solve,specimen-$(FIGURE)-$*,$(basename $@),$^,$(SPECIMEN_RANKS)) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
-	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%) $(patsubst %,--set=%,$(call settles_$(FIGURE),$*))
+$(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY)) | $(OUT)/$(FIGURE)
+	$(call solve,specimen-$(FIGURE)-$*,$(basename $@),$(specimen_from),$(SPECIMEN_RANKS)) $(specimen_study) \
+	  $$(sed 's/^/--set=/' $<) $(call options,--set=,$(SPECIMEN_SET) $(call settles_$(FIGURE),$*))
 	@touch $@
 
 .PRECIOUS: $(OUT)/$(FIGURE)/specimen-%.done
 
 # The value is the folder's name after the figure's.
-$(OUT)/$(FIGURE)/%.done: $(settled).done $(STUDY) | $(OUT)/$(FIGURE)
-	$(call solve,$(FIGURE)-$*,$(OUT)/$(FIGURE)/$*,$^) $(STUDY) --catalog=$(OUT)/catalog.tals \
-	  --set=release.run=$(abspath $(basename $<)) --set=$$(head -1 $(OUT)/sizes.txt) \
-	  $(SET:%=--set=%) $(patsubst %,--set=%,$(call keys,$*))
+$(OUT)/$(FIGURE)/%.done: $(settled).done $(call input,$(STUDY)) | $(OUT)/$(FIGURE)
+	$(call solve,$(FIGURE)-$*,$(OUT)/$(FIGURE)/$*,$< $(call quote,$(STUDY))) $(call quote,$(STUDY)) \
+	  --catalog=$(OUT)/catalog.tals --set=release.run=$(call quote,$(abspath $(basename $<))) \
+	  --set=$$(head -1 $(OUT)/sizes.txt) $(call options,--set=,$(SET) $(call keys,$*))
 	@touch $@
 
-$(OUT)/$(FIGURE): | $(OUT)
+$(OUT)/$(FIGURE):
 	mkdir -p $@
 
 # Which curves the measures are of: another list of VALUES is another figure.
@@ -115,5 +117,5 @@ $(OUT)/$(FIGURE)/measures.done: $(OUT)/run.done $(OUT)/$(FIGURE)/values.txt $(ru
 	$(call stage,$(FIGURE)-measures) $(call tool,talus-measure) $(OUT)/run \
 	  -o $(OUT)/$(FIGURE)/measures --overwrite --triaxial --plot $(runs:%=--with=%) \
 	  $(if $(label_$(FIGURE)),--label='$(label_study)' $(VALUES:%=--label='$(label_$(FIGURE)) %')) \
-	  $(MEASURE_FLAGS)
+	  $(call options,,$(MEASURE_FLAGS))
 	@touch $@

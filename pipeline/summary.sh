@@ -5,7 +5,7 @@ set -eu
 out=$1
 echo
 echo "== the chain's products in $out"
-for product in denoised.h5 mask.h5 labels.h5 catalog.tals run measures pictures; do
+for product in denoised.h5 mask.h5 labels.h5 catalog.tals run measures pictures report.html; do
   [ ! -e "$out/$product" ] || printf '  %-14s %s\n' "$product" "$(du -sh "$out/$product" | cut -f1)"
 done
 echo

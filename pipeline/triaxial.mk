@@ -19,13 +19,13 @@
 #   *_FLAGS         options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
 #                   MEASURE_FLAGS, RENDER_FLAGS
 #   BIN             folder of the tools (default build/bin, else PATH)
+# Flags and keys are words parted by blanks; no shell sees them, so quotation marks in them are letters.
 # Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals specimen/ run/ measures/ pictures/
 # stages.csv
 
-SHELL := /bin/bash
-.DELETE_ON_ERROR:
 .DEFAULT_GOAL := triaxial
-here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+include $(here)/common.mk
 
 study = $(firstword $(wildcard $(here)/../config/$(1) $(here)/$(1)))
 STUDY ?= $(call study,triaxial.yaml)
@@ -35,13 +35,16 @@ RANKS ?= 1
 SPECIMEN_RANKS ?= 1
 THREADS ?= $(shell nproc)
 STACK ?= $(OUT)/phantom.tif
+$(call check_words,MEDIAN_M RANKS SPECIMEN_RANKS THREADS)
+$(call check_files,STUDY SPECIMEN_STUDY)
+$(call check_texts,SET SPECIMEN_SET MEASURE_FLAGS RENDER_FLAGS)
 include $(here)/imaging.mk
 
 .PHONY: triaxial
 triaxial: $(OUT)/measures.done $(OUT)/pictures.done
-	@$(here)/summary.sh $(OUT)
+	@$(call script,summary.sh) $(OUT)
 
-$(OUT)/phantom.tif: | $(OUT)
+$(OUT)/phantom.tif:
 	$(call stage,phantom) $(call tool,talus-phantom) --seed=1 --size=112,112,112 --d50-voxels=22 \
 	  -o $@ --overwrite
 
@@ -55,19 +58,24 @@ $(OUT)/sizes.txt: $(OUT)/avatars.done
 	  m / d, 0.75 * d, d / 0.75}' >$@.tmp
 	mv $@.tmp $@
 
-$(OUT)/specimen.done: $(OUT)/sizes.txt $(SPECIMEN_STUDY)
-	$(call solve,specimen,$(OUT)/specimen,$^,$(SPECIMEN_RANKS)) $(SPECIMEN_STUDY) --catalog=$(OUT)/catalog.tals \
-	  $$(sed 's/^/--set=/' $<) $(SPECIMEN_SET:%=--set=%)
+# Inputs, ranks and study of a specimen's run, for the figures of parametric.mk too.
+specimen_from := $(OUT)/sizes.txt $(call quote,$(SPECIMEN_STUDY))
+specimen_study := $(call quote,$(SPECIMEN_STUDY)) --catalog=$(OUT)/catalog.tals
+
+$(OUT)/specimen.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY))
+	$(call solve,specimen,$(OUT)/specimen,$(specimen_from),$(SPECIMEN_RANKS)) $(specimen_study) \
+	  $$(sed 's/^/--set=/' $<) $(call options,--set=,$(SPECIMEN_SET))
 	@touch $@
 
-$(OUT)/run.done: $(OUT)/specimen.done $(STUDY)
-	$(call solve,solve,$(OUT)/run,$^) $(STUDY) --catalog=$(OUT)/catalog.tals \
-	  --set=release.run=$(abspath $(OUT))/specimen --set=$$(head -1 $(OUT)/sizes.txt) $(SET:%=--set=%)
+$(OUT)/run.done: $(OUT)/specimen.done $(call input,$(STUDY))
+	$(call solve,solve,$(OUT)/run,$(OUT)/specimen.done $(call quote,$(STUDY))) $(call quote,$(STUDY)) \
+	  --catalog=$(OUT)/catalog.tals --set=release.run=$(call quote,$(abspath $(OUT))/specimen) \
+	  --set=$$(head -1 $(OUT)/sizes.txt) $(call options,--set=,$(SET))
 	@touch $@
 
 $(OUT)/measures.done: $(OUT)/run.done
 	$(call stage,measure) $(call tool,talus-measure) $(OUT)/run -o $(OUT)/measures --overwrite \
-	  --triaxial --packing --plot $(MEASURE_FLAGS)
+	  --triaxial --packing --plot $(call options,,$(MEASURE_FLAGS))
 	@touch $@
 
 # The last frame before the shear, as the measures count from.
@@ -77,10 +85,10 @@ sheared_from = awk -F, 'NR == FNR {if ($$1 == "shear_begins") t = $$2; next} \
 $(OUT)/pictures.done: $(OUT)/measures.done
 	mkdir -p $(OUT)/pictures
 	$(call stage,render) $(call tool,talus-render) $(OUT)/run --frame=all -o $(OUT)/pictures \
-	  --overwrite $(RENDER_FLAGS)
+	  --overwrite $(call options,,$(RENDER_FLAGS))
 	$(call stage,chains) $(call tool,talus-render) $(OUT)/run --chains --zoom=grains --view=-60,4 \
-	  -o $(OUT)/pictures/chains.png --overwrite $(RENDER_FLAGS)
+	  -o $(OUT)/pictures/chains.png --overwrite $(call options,,$(RENDER_FLAGS))
 	$(call stage,section) $(call tool,talus-render) $(OUT)/run --colour=rotation --cut=0 \
-	  --since=$$($(sheared_from)) --zoom=grains -o $(OUT)/pictures/rotation.png --overwrite $(RENDER_FLAGS)
+	  --since=$$($(sheared_from)) --zoom=grains -o $(OUT)/pictures/rotation.png --overwrite $(call options,,$(RENDER_FLAGS))
 	$(call stage,plots) $(call tool,talus-render) $(OUT)/run --plots -o $(OUT)/pictures --overwrite
 	@touch $@

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Run test programs: tests/run.sh KIND... (or unit/test_X, cli/test_X) with BIN and TESTBIN set by make.
+# Run test programs: tests/run.sh KIND... (or unit/test_X, mpi/test_X, cli/test_X) with BIN and TESTBIN set by make.
 # unit: each program; mpi: each at the rank counts its source names ("ranks: 1 2 4"); cli: scripts.
 # As many at a time as there are cores (TALUS_TEST_JOBS), those under MPI by themselves. Each has a time
 # limit (TALUS_TEST_LIMIT) and prints its time and CPU time. Ends with "N passed, N failed".
+# TALUS_TEST_STOP=1: run the tests in the order given and start no more after the first that fails.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=$(realpath "$BIN"); TESTBIN=$(realpath "$TESTBIN")
@@ -67,37 +68,44 @@ start_one() { # source
 
 # Ranks under MPI hand messages to and fro and wait milliseconds for a core that is taken: tests with
 # several of them run when nothing else does.
-names=(); alone=(); mpi=0
+names=(); alone=(); mpi=()
 for kind in "$@"; do
   case $kind in
   unit) names+=(tests/unit/test_*.c) ;;
   cli) names+=(tests/cli/test_*.sh) ;;
   unit/*) names+=("tests/$kind.c") ;;
   cli/*) names+=("tests/$kind.sh") ;;
-  mpi) mpi=1 ;;
+  mpi) mpi+=(tests/mpi/test_*.c) ;;
+  mpi/*) mpi+=("tests/$kind.c") ;;
   *) echo "tests/run.sh: unknown kind '$kind'" >&2; exit 2 ;;
   esac
 done
+stop=${TALUS_TEST_STOP:-0}
+go_on() { [ "$stop" != 1 ] || ! grep -q FAILED "$logs/verdicts"; }
+order=by_length; [ "$stop" != 1 ] || order='cat'
 running=0; started=0
-for source in $(printf '%s\n' "${names[@]}" | by_length); do
+for source in $(printf '%s\n' "${names[@]}" | $order); do
+  go_on || break
   if grep -q 'talus-mpirun' "$source"; then alone+=("$source"); continue; fi
   if [ "$running" -ge "$jobs" ]; then wait -n; running=$((running - 1)); fi
   start_one "$source" &
   running=$((running + 1)); started=$((started + 1))
 done
 wait
-for source in "${alone[@]}"; do start_one "$source"; started=$((started + 1)); done
-if [ "$mpi" = 1 ]; then
-  for source in tests/mpi/test_*.c; do
-    name=$(basename "$source" .c)
-    ranks=$(sed -nE 's/.*ranks: *([0-9][0-9 ]*).*/\1/p' "$source" | head -1)
-    [ -n "$ranks" ] || { echo "tests/run.sh: $source says no ranks" >&2; exit 2; }
-    for n in $ranks; do
-      CK_FORK=no OMP_NUM_THREADS=1 one "mpi/$name-n$n" "$source" "$BIN/talus-mpirun" -n "$n" "$TESTBIN/$name"
-      started=$((started + 1))
-    done
+for source in "${alone[@]}"; do
+  go_on || break
+  start_one "$source"; started=$((started + 1))
+done
+for source in "${mpi[@]}"; do
+  name=$(basename "$source" .c)
+  ranks=$(sed -nE 's/.*ranks: *([0-9][0-9 ]*).*/\1/p' "$source" | head -1)
+  [ -n "$ranks" ] || { echo "tests/run.sh: $source says no ranks" >&2; exit 2; }
+  for n in $ranks; do
+    go_on || break
+    CK_FORK=no OMP_NUM_THREADS=1 one "mpi/$name-n$n" "$source" "$BIN/talus-mpirun" -n "$n" "$TESTBIN/$name"
+    started=$((started + 1))
   done
-fi
+done
 passed=$(grep -cx ok "$logs/verdicts"); failed=$(grep -cvx ok "$logs/verdicts")
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ] && [ "$passed" = "$started" ]

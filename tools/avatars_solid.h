@@ -192,13 +192,11 @@ static inline TlStatus solid_run(const SolidJob *job) {
                    job->call->argv[0]);
   TL_TRY(solid_check_only(job));
   if (job->call->dry_run) return TL_OK;
-  bool fresh = !tl_file_exists(job->catalog);
   TlStatus s = tl_catalog_open(&catalog, job->catalog, TL_CATALOG_CREATE);
   if (s == TL_OK) s = tl_catalog_begin(catalog, job->call->provenance, NULL);
   if (s == TL_OK) s = solid_all(job, catalog, &sample, &totals);
   if (s == TL_OK) s = tl_catalog_commit(catalog);
   tl_catalog_close(catalog);
-  if (s != TL_OK && fresh) remove(job->catalog); /* an empty catalog is no product */
   return s == TL_OK ? solid_report(job, &totals) : s;
 }
 

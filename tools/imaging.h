@@ -61,7 +61,8 @@ typedef struct ImagingInput {
 #define IMAGING_PREVIEW_PARAM(Values)                                                              \
   {                                                                                                \
     "preview", TL_P_TEXT, offsetof(Values, input.preview), "", "", 0, 0, NULL,                     \
-        "write the three middle slices before, after and what changed as PNG", "FILE.png"          \
+        "write the three middle slices before, after and what changed as PNG", "FILE.png",         \
+        TL_ROLE_REPLACES                                                                           \
   }
 
 /* Memory is counted in MB, 10^6 bytes, by all tools: what may be used, what a plan says and what
@@ -89,12 +90,6 @@ static inline TlStatus imaging_report_memory(TlReport *report, int64_t bytes) {
 /* After the work. */
 static inline TlStatus imaging_report_peak(TlReport *report) {
   return imaging_report_bytes(report, "peak_memory", tl_mem_peak_bytes());
-}
-
-/* Before minutes of work: is the output free? (tl_outfile_begin asks again when writing.) */
-static inline TlStatus imaging_check_output(const TlCall *call) {
-  if (call->dry_run || call->overwrite || !tl_file_exists(call->output)) return TL_OK;
-  return tl_fail(TL_EUSAGE, "%s: is there already; give --overwrite to replace it", call->output);
 }
 
 /* text: what --roi takes. */
@@ -137,7 +132,6 @@ static inline void imaging_keep_region(TlVolume *product, const TlRoi *roi) {
 static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *input, TlVolume *stack,
                                     TlRoi *roi) {
   TlStackOptions options;
-  TL_TRY(imaging_check_output(call));
   TL_TRY(imaging_options(input, &options));
   TL_TRY(tl_stack_read(call->argv[0], &options, call->provenance, stack));
   TlStatus status = imaging_roi_of(input, stack, call->provenance, roi);
@@ -149,7 +143,6 @@ static inline TlStatus imaging_open(const TlCall *call, const ImagingInput *inpu
 static inline TlStatus imaging_open_layers(const TlCall *call, const ImagingInput *input,
                                            TlLayers *stack, TlRoi *roi) {
   TlStackOptions options;
-  TL_TRY(imaging_check_output(call));
   TL_TRY(imaging_options(input, &options));
   TL_TRY(tl_stack_open(call->argv[0], &options, call->provenance, stack));
   TlStatus status = imaging_roi(input->roi, stack, call->provenance, roi);

@@ -41,7 +41,7 @@ typedef struct Values {
 #define AT(member) offsetof(Values, member)
 static const TlParam params[] = {
     {"catalog", TL_P_TEXT, AT(catalog), "", "", 0, 0, NULL,
-     "catalog to write to; made when it is not there", "FILE"},
+     "catalog to write to; made when it is not there", "FILE", TL_ROLE_CHANGES},
     {"sample", TL_P_TEXT, AT(sample), "", "", 0, 0, NULL,
      "name of this set of grains in the catalog", "NAME"},
     {"grey", TL_P_TEXT, AT(grey), "", "", 0, 0, NULL,
@@ -317,7 +317,6 @@ static TlStatus write_catalog(const TlCall *call, Work *w, Grain *grains, int64_
   const Values *v = call->values;
   TlCatalog *catalog = NULL;
   int64_t sample;
-  bool fresh = !tl_file_exists(v->catalog);
   char *history; /* grains come from two stacks: the runs behind both */
   const TlVolume *labels = &w->stack.labels->head;
   TL_TRY(tl_provenance_join(w->stack.grey ? w->stack.grey->head.history : NULL, labels->history,
@@ -333,7 +332,6 @@ static TlStatus write_catalog(const TlCall *call, Work *w, Grain *grains, int64_
   if (s == TL_OK) s = tl_catalog_judge(catalog, v->sample, &t->judged);
   if (s == TL_OK) s = tl_catalog_commit(catalog);
   tl_catalog_close(catalog);
-  if (s != TL_OK && fresh) remove(v->catalog); /* an empty catalog is no product */
   return s;
 }
 

@@ -230,7 +230,6 @@ static TlStatus run(const TlCall *call) {
   TlLayers stack;
   TlRoi roi;
   TL_TRY(options_of(v, &unused)); /* wrong usage shows before the stack is opened */
-  TL_TRY(imaging_check_output(call));
   if (v->input.voxel_size_um && v->input.voxel_size_um[0] &&
       tl_stack_parse_voxel_um(v->input.voxel_size_um, options.voxel_um) != TL_OK)
     return tl_fail(TL_EUSAGE, "--voxel-size-um: %s", tl_message());

@@ -1,4 +1,5 @@
 /* talus-catalog: look into a catalog, check it, take grains out and bring grains in. */
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -8,6 +9,7 @@
 #include "post/export_catalog.h"
 #include "post/export_levelset.h"
 #include "post/export_morphology.h"
+#include "post/gnuplot.h"
 #include "post/measure_grading.h"
 #include "store/catalog.h"
 
@@ -262,7 +264,7 @@ typedef struct GradingOptions {
 static const TlParam grading_params[] = {
     WHICH_PARAMS(GradingOptions),
     {"plot", TL_P_TEXT, offsetof(GradingOptions, plot), "", "", 0, 0, NULL,
-     "draw the curves into this PNG (needs gnuplot)", "FILE"},
+     "draw the curves into this PNG (needs gnuplot)", "FILE", TL_ROLE_REPLACES},
 };
 
 typedef struct Curves {
@@ -302,39 +304,26 @@ static TlStatus write_curves(const Curves *c, const char *path, bool overwrite) 
   return status;
 }
 
-static void plot_curve(FILE *gnuplot, const TlGrading *g) {
-  fprintf(gnuplot, "%.9g 0\n", 1e3 * g->size_m[0]);
+static void put_curve(TlPlot *plot, const TlGrading *g) {
+  tl_plot(plot, "%.9g 0\n", 1e3 * g->size_m[0]);
   for (int64_t i = 0; i < g->count; i++)
-    fprintf(gnuplot, "%.9g %.9g\n", 1e3 * g->size_m[i], 100 * g->finer[i]);
-  fputs("e\n", gnuplot);
+    tl_plot(plot, "%.9g %.9g\n", 1e3 * g->size_m[i], 100 * g->finer[i]);
 }
 
-/* The file name goes to gnuplot as a quoted string; a quote in it is doubled there. */
-static void plot_commands(FILE *gnuplot, const char *path, const Curves *c) {
-  fputs("set terminal pngcairo size 900,600\nset output '", gnuplot);
-  for (const char *p = path; *p; p++) fprintf(gnuplot, *p == '\'' ? "''" : "%c", *p);
-  fprintf(gnuplot,
-          "'\nset logscale x\nset grid xtics mxtics ytics\nset yrange [0:100]\n"
+static void put_curves(TlPlot *plot, const void *context) {
+  const Curves *c = context;
+  tl_plot_page(plot, 900, 600, 12);
+  tl_plot(plot, "$volume << EOD\n");
+  put_curve(plot, &c->volume);
+  tl_plot(plot, "EOD\n$sieve << EOD\n");
+  put_curve(plot, &c->sieve);
+  tl_plot(plot,
+          "EOD\nset logscale x\nset grid xtics mxtics ytics\nset yrange [0:100]\n"
           "set xlabel 'grain size (mm)'\nset ylabel 'finer by volume (%%)'\n"
           "set title 'Grading of %lld grains'\nset key left top\n"
-          "plot '-' with linespoints pt 7 ps 0.5 title 'equal-volume diameter', "
-          "'-' with linespoints pt 7 ps 0.5 title 'intermediate axis (sieve)'\n",
+          "plot $volume with linespoints pt 7 ps 0.5 title 'equal-volume diameter', "
+          "$sieve with linespoints pt 7 ps 0.5 title 'intermediate axis (sieve)'\n",
           (long long)c->volume.count);
-  plot_curve(gnuplot, &c->volume);
-  plot_curve(gnuplot, &c->sieve);
-}
-
-static TlStatus plot_curves(const Curves *c, const char *path, bool overwrite) {
-  TlOutFile out;
-  TL_TRY(tl_outfile_begin(&out, path, overwrite));
-  FILE *gnuplot = popen("gnuplot", "w");
-  TlStatus status = TL_OK;
-  if (gnuplot) plot_commands(gnuplot, out.temp, c);
-  if (!gnuplot || pclose(gnuplot) != 0 || !tl_file_exists(out.temp))
-    status = tl_fail(TL_EIO, "%s: gnuplot could not draw it; is gnuplot installed?", path);
-  if (status == TL_OK) return tl_outfile_commit(&out);
-  tl_outfile_abort(&out);
-  return status;
 }
 
 static TlStatus report_grading(TlReport *r, const TlGrading *g, const char *prefix) {
@@ -360,7 +349,7 @@ static TlStatus put_grading(const TlCall *call, const Curves *curves) {
   TlReport report = {0};
   if (call->output) TL_TRY(write_curves(curves, call->output, call->overwrite));
   if (options->plot && options->plot[0])
-    TL_TRY(plot_curves(curves, options->plot, call->overwrite));
+    TL_TRY(tl_gnuplot(put_curves, curves, "the grading", options->plot, call->overwrite));
   TlStatus status = tl_report_int(&report, "grains", curves->volume.count, "");
   if (status == TL_OK) status = report_grading(&report, &curves->volume, "");
   if (status == TL_OK) status = report_grading(&report, &curves->sieve, "sieve_");
@@ -477,7 +466,7 @@ static const TlTool export = {
                "  talus-catalog export out/catalog.tals --format=morphology -o morphology",
     .least_arguments = 1,
     .most_arguments = 1,
-    .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,
+    .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_JSON,
     .params = export_params,
     .param_count = sizeof export_params / sizeof *export_params,
     .values_size = sizeof(ExportOptions),
@@ -587,11 +576,9 @@ static TlStatus run_import(const TlCall *call) {
   if (o->format == 0 && !(o->spacing_um > 0))
     return tl_fail(TL_EUSAGE,
                    "--spacing-um=X wanted: the grid spacing, which the format leaves out");
+  TL_TRY(tl_claim_write(call->argv[0], "CATALOG"));
   for (int i = 1; i < call->argc; i++) TL_TRY(tl_provenance_input(call->provenance, call->argv[i]));
-  bool fresh = !tl_file_exists(call->argv[0]);
-  TlStatus status = with_catalog(call, TL_CATALOG_CREATE, do_import);
-  if (status != TL_OK && fresh) remove(call->argv[0]); /* an empty catalog is no product */
-  return status;
+  return with_catalog(call, TL_CATALOG_CREATE, do_import);
 }
 
 static const TlTool import = {

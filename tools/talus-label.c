@@ -48,9 +48,10 @@ static const TlParam params[] = {
      "count the grains for values of h-voxels from a tenth to ten times the one above: a table, "
      "and "
      "a plot beside it; a choice on a plateau is a safe one",
-     "FILE.csv"},
+     "FILE.csv", TL_ROLE_REPLACES},
     {"grains", TL_P_TEXT, offsetof(Values, grains), "", "", 0, 0, NULL,
-     "write size and signs of over- and under-segmentation of each grain here", "FILE.csv"},
+     "write size and signs of over- and under-segmentation of each grain here", "FILE.csv",
+     TL_ROLE_REPLACES},
     {NULL, TL_P_HEADING, 0, NULL, NULL, 0, 0, NULL, "Large stacks", NULL},
     IMAGING_MEMORY_PARAM(Values, "0", IMAGING_SLABS_HELP),
 };
@@ -89,6 +90,11 @@ static void say_plateau(const double *h, const uint32_t *grains) {
               h[low], h[high], grains[0], h[0], grains[SWEEP - 1], h[SWEEP - 1]);
 }
 
+/* Beside the table. */
+static char *sweep_picture(const Values *v) {
+  return tl_format("%.*s.png", (int)(strlen(v->sweep) - strlen(".csv")), v->sweep);
+}
+
 static TlStatus write_sweep(const TlCall *call, const double *h, const uint32_t *grains) {
   const Values *v = call->values;
   TlCsv csv;
@@ -98,7 +104,7 @@ static TlStatus write_sweep(const TlCall *call, const double *h, const uint32_t 
   if (status == TL_OK) status = tl_csv_commit(&csv);
   tl_csv_abort(&csv);
   TL_TRY(status);
-  char *picture = tl_format("%.*s.png", (int)(strlen(v->sweep) - strlen(".csv")), v->sweep);
+  char *picture = sweep_picture(v);
   if (!picture) return TL_ENOMEM;
   status = tl_plot_sweep(v->sweep, v->h_voxels, picture, call->overwrite);
   tl_free(picture);
@@ -232,23 +238,23 @@ static TlStatus with_others(const TlCall *call, const TlLayers *mask, const TlRo
   return status;
 }
 
-static TlStatus check_side_output(const TlCall *call, const char *path) {
-  if (call->dry_run || call->overwrite || !given(path) || !tl_file_exists(path)) return TL_OK;
-  return tl_fail(TL_EUSAGE, "%s: is there already; give --overwrite to replace it", path);
+static TlStatus claim_picture(const TlCall *call) {
+  char *picture = sweep_picture(call->values);
+  TlStatus status = picture ? tl_cli_output(call, "the plot of --sweep-h", picture) : TL_ENOMEM;
+  tl_free(picture);
+  return status;
 }
 
 static TlStatus check(const TlCall *call) {
   const Values *v = call->values;
   char extension[16] = "csv";
-  TL_TRY(check_side_output(call, v->sweep));
-  TL_TRY(check_side_output(call, v->grains));
   if (given(v->sweep)) tl_path_extension(v->sweep, extension);
   if (strcmp(extension, "csv") != 0)
     return tl_fail(TL_EUSAGE, "--sweep-h: %s must end in .csv (the plot has its name and .png)",
                    v->sweep);
   if (given(v->sweep) && given(v->markers))
     return tl_fail(TL_EUSAGE, "--sweep-h has nothing to vary with --markers: give one of them");
-  return TL_OK;
+  return given(v->sweep) ? claim_picture(call) : TL_OK;
 }
 
 static TlStatus run(const TlCall *call) {

@@ -27,6 +27,8 @@ typedef struct Values {
 
 #define P(key, type, member, unit, def, min, max, help, arg)                                       \
   { key, type, offsetof(Values, member), unit, def, min, max, NULL, help, arg }
+#define OUTPUT(key, member, help)                                                                  \
+  { key, TL_P_TEXT, offsetof(Values, member), "", "", 0, 0, NULL, help, "FILE", TL_ROLE_REPLACES }
 
 static const TlParam params[] = {
     {NULL, TL_P_HEADING, 0, "", NULL, 0, 0, NULL, "The stack", NULL},
@@ -73,10 +75,9 @@ static const TlParam params[] = {
       "voxel size written into the stack", NULL),
     P("disc", TL_P_FLAG, disc, "", "false", 0, 0,
       "grains in a cylinder with a container wall, 0 outside the scan's circle", NULL),
-    P("labels", TL_P_TEXT, labels, "", "", 0, 0, "write the true labels here", "FILE"),
-    P("truth", TL_P_TEXT, truth, "", "", 0, 0,
-      "write the true volumes, centroids and inertia here, as CSV", "FILE"),
-    P("clean", TL_P_TEXT, clean, "", "", 0, 0, "write the stack without noise here", "FILE"),
+    OUTPUT("labels", labels, "write the true labels here"),
+    OUTPUT("truth", truth, "write the true volumes, centroids and inertia here, as CSV"),
+    OUTPUT("clean", clean, "write the stack without noise here"),
     P("folder", TL_P_FLAG, folder, "", "false", 0, 0,
       "-o is a folder: write the clean stack, two noisy ones, the labels, the grains (CSV) and the "
       "surface (float32) into it, names beginning with phantom_",
@@ -141,15 +142,6 @@ static TlStatus phantom_options(const TlCall *call, TlPhantomOptions *o) {
   return TL_OK;
 }
 
-static TlStatus refuse_to_replace(const TlCall *call) {
-  const Values *v = call->values;
-  const char *const paths[] = {call->output, v->labels, v->truth, v->clean};
-  for (int k = 0; k < 4; k++)
-    if (paths[k] && !call->overwrite && tl_file_exists(paths[k]))
-      return tl_fail(TL_EUSAGE, "%s: exists; give --overwrite to replace it", paths[k]);
-  return TL_OK;
-}
-
 /* ---- a folder: everything a judge of the imaging needs ---- */
 
 enum { CLEAN, LOW, HIGH, LABELS, GRAINS, SURFACE, PRODUCTS };
@@ -166,12 +158,11 @@ static TlStatus product_path(const TlCall *call, int which, char path[1200]) {
   return tl_fail(TL_EUSAGE, "%s: the name is too long", call->output);
 }
 
-static TlStatus refuse_to_replace_folder(const TlCall *call) {
+static TlStatus claim_folder(const TlCall *call) {
   char path[1200];
   for (int k = 0; k < PRODUCTS; k++) {
     TL_TRY(product_path(call, k, path));
-    if (!call->overwrite && tl_file_exists(path))
-      return tl_fail(TL_EUSAGE, "%s: exists; give --overwrite to replace it", path);
+    TL_TRY(tl_cli_output(call, "-o", path));
   }
   return tl_dir_make(call->output);
 }
@@ -299,7 +290,7 @@ static TlStatus make_stack(const TlCall *call) {
                 bytes / 1e6, call->output);
     return TL_OK;
   }
-  TL_TRY(v->folder ? refuse_to_replace_folder(call) : refuse_to_replace(call));
+  if (v->folder) TL_TRY(claim_folder(call));
   TlPhantom phantom;
   TL_TRY(tl_phantom_make(&o, &phantom));
   TlStatus status = write_stack(call, &o, &phantom);
@@ -362,6 +353,7 @@ static TlStatus run(const TlCall *call) {
                    "--terrain writes a raster: it has no labels, truth, clean, folder or disc");
   if (v->folder && (v->labels || v->truth || v->clean))
     return tl_fail(TL_EUSAGE, "--folder writes labels, truth and clean by itself; leave those out");
+  if (!v->folder) TL_TRY(tl_cli_output(call, "-o", call->output));
   return v->terrain ? make_terrain(call) : make_stack(call);
 }
 
@@ -386,7 +378,7 @@ static const TlTool tool = {
         "talus-phantom --folder --shapes=rounded --size-ratio=1.8 --d50-voxels=30 -o phantom\n"
         "talus-phantom --disc --size=256,256,200 --d50-voxels=24 --noise=20 -o disc.h5\n"
         "talus-phantom --terrain --nodata-outline -o valley.asc",
-    .takes = TL_NEEDS_OUTPUT | TL_TAKES_SEED | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
+    .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_SEED | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .values_size = sizeof(Values),

@@ -349,6 +349,7 @@ static TlStatus render(Job *job) {
     return report(job, job->count);
   }
   int64_t index;
+  TL_TRY(tl_cli_output(job->call, "-o", job->call->output));
   TL_TRY(pick_frame(job, "frame", v->frame, "last", job->frames[job->count - 1], &index));
   TL_TRY(render_one(job, index, job->call->output));
   return report(job, 1);
@@ -399,7 +400,7 @@ static const TlTool tool = {
                "talus-render run --plots -o pictures",
     .least_arguments = 1,
     .most_arguments = 1,
-    .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,
+    .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_JSON,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .values_size = sizeof(Values),

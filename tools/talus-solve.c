@@ -216,7 +216,8 @@ static const TlTool tool = {
         "Starts alone or under mpirun on any number of ranks, with the same result.\n"
         "Grains and terrain come from the catalog that the study names (docs/study.md lists\n"
         "the keys). Results go into a folder: run.h5, a closed frame_NNNNNN.h5 each, and\n"
-        "history.csv (docs/results.md); without -o it is the study's name with .run.\n"
+        "history.csv (docs/results.md); without -o it is the study's name with .run,\n"
+        "in the current folder.\n"
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
         "when SIGTERM or SIGINT ends the run after the step at hand; --resume goes on from the\n"
         "newest whole checkpoint, with the same result as a run that was never stopped.",
@@ -226,7 +227,7 @@ static const TlTool tool = {
                "  talus-solve drop.yaml --set time.dt_s=5e-4 --set contact.friction=0.3",
     .least_arguments = 0,
     .most_arguments = 1,
-    .takes = TL_TAKES_OUTPUT | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
+    .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .values_size = sizeof(Options),

@@ -22,7 +22,7 @@ typedef struct Options {
 #define OPTION(member) offsetof(Options, member)
 static const TlParam params[] = {
     {"catalog", TL_P_TEXT, OPTION(catalog), "", "", 0, 0, NULL,
-     "the catalog that takes the terrain; made when it is not there", "FILE"},
+     "the catalog that takes the terrain; made when it is not there", "FILE", TL_ROLE_CHANGES},
     {"name", TL_P_TEXT, OPTION(name), "", "", 0, 0, NULL,
      "the terrain's name in the catalog; the raster's own name when not given", "NAME"},
     {"band-cells", TL_P_REAL, OPTION(band_cells), "raster cells", "3", 2, 100, NULL,

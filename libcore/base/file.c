@@ -1,11 +1,11 @@
 #include "base/file.h"
 
+#include "base/claims.h"
 #include "base/digest.h"
 #include "base/mem.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,67 +36,6 @@ void tl_path_extension(const char *path, char extension[16]) {
   extension[i] = 0;
 }
 
-TlStatus tl_outfile_begin(TlOutFile *out, const char *path, bool overwrite) {
-  *out = (TlOutFile){0};
-  if (!overwrite && tl_file_exists(path))
-    return tl_fail(TL_EUSAGE, "%s: already exists; give --overwrite to replace it", path);
-  char *directory = tl_path_directory(path);
-  if (!directory) return TL_ENOMEM;
-  TlStatus status = TL_OK;
-  if (access(directory, W_OK | X_OK) != 0)
-    status = tl_fail(TL_EIO, "%s: cannot write into the folder %s: %s", path, directory,
-                     strerror(errno));
-  tl_free(directory);
-  if (status != TL_OK) return status;
-  out->path = tl_strdup(path);
-  out->temp = tl_format("%s.%ld.tmp", path, (long)getpid());
-  if (out->path && out->temp) return TL_OK;
-  tl_outfile_abort(out);
-  return TL_ENOMEM;
-}
-
-static TlStatus sync_path(const char *path, int flags) {
-  int fd = open(path, flags);
-  if (fd < 0) return tl_fail_errno(path, "cannot open to sync");
-  int failed = fsync(fd);
-  int number = errno;
-  if (close(fd) != 0 && !failed) return tl_fail_errno(path, "cannot close");
-  if (failed && number != EINVAL && number != ENOTSUP) { /* some file systems cannot sync */
-    errno = number;
-    return tl_fail_errno(path, "cannot sync");
-  }
-  return TL_OK;
-}
-
-TlStatus tl_dir_sync(const char *path) {
-  return sync_path(path, O_RDONLY | O_DIRECTORY);
-}
-
-TlStatus tl_outfile_commit(TlOutFile *out) {
-  TlStatus status = sync_path(out->temp, O_RDONLY);
-  if (status == TL_OK && rename(out->temp, out->path) != 0)
-    status = tl_fail_errno(out->path, "cannot rename the finished file into place");
-  if (status != TL_OK) {
-    tl_outfile_abort(out);
-    return status;
-  }
-  char *directory = tl_path_directory(out->path);
-  if (!directory) status = TL_ENOMEM;
-  if (directory) status = tl_dir_sync(directory);
-  tl_free(directory);
-  tl_free(out->temp);
-  out->temp = NULL; /* nothing left to remove */
-  tl_outfile_abort(out);
-  return status;
-}
-
-void tl_outfile_abort(TlOutFile *out) {
-  if (out->temp) unlink(out->temp);
-  tl_free(out->temp);
-  tl_free(out->path);
-  *out = (TlOutFile){0};
-}
-
 TlStatus tl_file_size(const char *path, int64_t *bytes) {
   struct stat info;
   if (stat(path, &info) != 0) return tl_fail_errno(path, "cannot open");
@@ -106,6 +45,7 @@ TlStatus tl_file_size(const char *path, int64_t *bytes) {
 
 TlStatus tl_file_read(const char *path, char **text, size_t *size) {
   *text = NULL;
+  TL_TRY(tl_claim_read(path));
   FILE *file = fopen(path, "rb");
   if (!file) return tl_fail_errno(path, "cannot open");
   size_t capacity = 0, used = 0;

@@ -1,29 +1,15 @@
-/* Files that are whole or not there: write under a temporary name, sync, rename.
- *
- * Usage: tl_outfile_begin(&out, path, overwrite); write to out.temp with whatever library; then
- * tl_outfile_commit(&out) (fsync file, rename, fsync directory), or tl_outfile_abort(&out), which
- * removes the temporary. The temporary lies beside the product, "<path>.<pid>.tmp", same disk.
- */
+/* Files and folders: reading, writing, digests, paths. Files that are whole or not there are begun
+ * and committed by base/outfile.h, which comes along. */
 #ifndef TL_BASE_FILE_H
 #define TL_BASE_FILE_H
 
+#include "base/outfile.h"
 #include "base/status.h"
 
 #include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-typedef struct TlOutFile {
-  char *path; /* the product */
-  char *temp; /* what to write to */
-} TlOutFile;
-
-/* Fails (TL_EUSAGE) when path exists and overwrite is false; TL_EIO when the folder is missing or
- * not writable. */
-TlStatus tl_outfile_begin(TlOutFile *out, const char *path, bool overwrite);
-TlStatus tl_outfile_commit(TlOutFile *out);
-void tl_outfile_abort(TlOutFile *out); /* also fine after commit: then it does nothing */
 
 /* False only where nothing can be, so that nothing is replaced because a disk did not answer. */
 bool tl_file_exists(const char *path);
@@ -42,7 +28,6 @@ TlStatus tl_dir_next(DIR *folder, const char *path, const char **name);
 /* Bytes that may still be written to the disk of path, or of the nearest folder above it that is
  * there; 0 when the system does not say. */
 TlStatus tl_disk_free(const char *path, int64_t *bytes);
-TlStatus tl_dir_sync(const char *path);
 /* Lower-case SHA-256 of a file as 64 hex digits + NUL. */
 TlStatus tl_file_sha256(const char *path, char hex[65]);
 /* Lower-case SHA-256 of memory; TL_ELIB when the library fails. */

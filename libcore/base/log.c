@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -25,7 +27,9 @@ static void say(TlLogLevel level, const char *mark, const char *format, va_list 
   if (level > state.level || state.mute) return;
   char text[4096];
   vsnprintf(text, sizeof text, format, args);
-  fprintf(stderr, "%s: %s%s\n", state.tool, mark, text);
+  fprintf(stderr, "%s: %s", state.tool, mark);
+  tl_text_show(stderr, text); /* names of files are in it, and they may hold anything */
+  fputc('\n', stderr);
 }
 
 #define TL_LOG_BODY(level, mark)                                                                   \

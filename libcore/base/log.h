@@ -1,8 +1,9 @@
 /* The log (talk, on stderr) and progress bars.
  *
  * Results go to stdout by report.h; everything said while working goes through here. Level by
- * -q / -v. Lines read "tool: text". Progress: a bar with the time left when stderr is a terminal,
- * plain lines every tenth otherwise; forced on or off by --progress / --no-progress.
+ * -q / -v. Lines read "tool: text"; control characters in them are shown as escapes (base/text.h).
+ * Progress: a bar with the time left when stderr is a terminal, plain lines every tenth otherwise;
+ * forced on or off by --progress / --no-progress.
  */
 #ifndef TL_BASE_LOG_H
 #define TL_BASE_LOG_H

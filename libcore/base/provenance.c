@@ -1,5 +1,6 @@
 #include "base/provenance.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/report.h"
@@ -47,6 +48,7 @@ static TlStatus append(char **members, char *text) {
 TlStatus tl_provenance_input(TlProvenance *p, const char *path) {
   char hex[65] = "";
   int64_t bytes;
+  TL_TRY(tl_claim_read(path));
   TL_TRY(tl_file_size(path, &bytes));
   if (!p->plan) TL_TRY(tl_file_sha256(path, hex));
   char *quoted = tl_json_quote(path);

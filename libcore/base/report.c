@@ -1,6 +1,7 @@
 #include "base/report.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,14 +45,17 @@ char *tl_json_quote(const char *text) {
   if (!out) return NULL;
   char *p = out;
   *p++ = '"';
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-    if (*c == '"' || *c == '\\') {
+  for (const char *from = text, *next = text; *from; from = next) {
+    uint32_t code;
+    bool valid = tl_text_next(&next, &code);
+    if (code == '"' || code == '\\') {
       *p++ = '\\';
-      *p++ = (char)*c;
-    } else if (*c < 0x20) {
-      p += snprintf(p, 7, "\\u%04x", *c);
+      *p++ = *from;
+    } else if (!valid || tl_text_hidden(code)) { /* a byte that is no UTF-8: as Latin-1 */
+      p += snprintf(p, 7, "\\u%04x", code);
     } else {
-      *p++ = (char)*c;
+      memcpy(p, from, (size_t)(next - from));
+      p += next - from;
     }
   }
   *p = '"';
@@ -70,10 +74,13 @@ static TlStatus print_json_item(const TlReportItem *item, bool first) {
 TlStatus tl_report_print(const TlReport *report, bool json) {
   for (size_t i = 0; i < report->count; i++) {
     const TlReportItem *item = &report->items[i];
-    if (json)
+    if (json) {
       TL_TRY(print_json_item(item, i == 0));
-    else
-      printf("%s: %s%s%s\n", item->name, item->value, item->unit[0] ? " " : "", item->unit);
+    } else {
+      printf("%s: ", item->name);
+      tl_text_show(stdout, item->value); /* names of samples and files are among them */
+      printf("%s%s\n", item->unit[0] ? " " : "", item->unit);
+    }
   }
   if (json) printf("%s}\n", report->count ? "" : "{");
   return tl_report_flush();

@@ -1,11 +1,59 @@
 #include "base/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void tl_text_real(char text[40], double value) {
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(text, 40, "%.*g", digits, value);
     if (strtod(text, NULL) == value) return;
+  }
+}
+
+bool tl_text_next(const char **at, uint32_t *code) {
+  const unsigned char *byte = (const unsigned char *)*at;
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  int length = byte[0] < 0x80             ? 1
+               : (byte[0] & 0xe0) == 0xc0 ? 2
+               : (byte[0] & 0xf0) == 0xe0 ? 3
+               : (byte[0] & 0xf8) == 0xf0 ? 4
+                                          : 0;
+  uint32_t value = length > 1 ? byte[0] & (0x7fu >> length) : byte[0];
+  bool valid = length > 0;
+  for (int i = 1; i < length && valid; i++) { /* stops at the text's end: 0 continues nothing */
+    valid = (byte[i] & 0xc0) == 0x80;
+    value = value << 6 | (byte[i] & 0x3fu);
+  }
+  valid = valid && value >= least[length] && value <= 0x10ffff && (value & 0xfffff800u) != 0xd800;
+  *code = valid ? value : byte[0];
+  *at += valid ? length : 1;
+  return valid;
+}
+
+bool tl_text_hidden(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+const char *tl_text_shown(const char *text, char shown[TL_TEXT_SHOWN]) {
+  const char *at = text;
+  uint32_t code;
+  bool valid = tl_text_next(&at, &code);
+  if (valid && !tl_text_hidden(code)) {
+    memcpy(shown, text, (size_t)(at - text));
+    shown[at - text] = 0;
+  } else if (code == '\n' || code == '\r' || code == '\t') {
+    snprintf(shown, TL_TEXT_SHOWN, "\\%c", code == '\n' ? 'n' : code == '\r' ? 'r' : 't');
+  } else {
+    snprintf(shown, TL_TEXT_SHOWN, code < 0x100 ? "\\x%02x" : "\\u%04x", code);
+  }
+  return at;
+}
+
+void tl_text_show(FILE *to, const char *text) {
+  char shown[TL_TEXT_SHOWN];
+  while (*text) {
+    text = tl_text_shown(text, shown);
+    fputs(shown, to);
   }
 }

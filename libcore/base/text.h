@@ -1,8 +1,27 @@
-/* Numbers as text. */
+/* Numbers as text, and text of unknown origin made fit to be shown. */
 #ifndef TL_BASE_TEXT_H
 #define TL_BASE_TEXT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
 /* With the fewest of 15 to 17 digits that read back as the same number. */
 void tl_text_real(char text[40], double value);
+
+/* The next character of UTF-8 text, which must not be at its end; *at moves behind it. False: the
+ * byte begins no valid character (*code is then the byte, and *at moves by one). */
+bool tl_text_next(const char **at, uint32_t *code);
+/* Characters that a terminal acts on instead of showing them: C0 and C1 controls, DEL, and those
+ * that turn the direction of writing. */
+bool tl_text_hidden(uint32_t code);
+
+enum { TL_TEXT_SHOWN = 12 };
+/* One character as everything prints it that shows names from files and command lines (log,
+ * reports, plots): itself, or an escape such as \n, \x1b, \u202e where a terminal would act on it
+ * or it is no UTF-8. shown ends with 0. Returns the text behind the character. */
+const char *tl_text_shown(const char *text, char shown[TL_TEXT_SHOWN]);
+/* The whole text, so shown. */
+void tl_text_show(FILE *to, const char *text);
 
 #endif

@@ -1,5 +1,7 @@
 #include "conf/cli.h"
 
+#include "base/claims.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -339,6 +341,28 @@ static TlStatus check(const TlTool *tool, const TlCall *call) {
   return TL_OK;
 }
 
+TlStatus tl_cli_output(const TlCall *call, const char *option, const char *path) {
+  TL_TRY(tl_claim_write(path, option));
+  if (call->overwrite || call->dry_run || !tl_file_exists(path)) return TL_OK;
+  return tl_fail(TL_EUSAGE, "%s %s: already exists; give --overwrite to replace it", option, path);
+}
+
+static TlStatus claim_outputs(const TlTool *tool, const TlCall *call) {
+  if (call->output)
+    TL_TRY(tool->takes & TL_OUTPUT_FOLDER ? tl_claim_write(call->output, "-o")
+                                          : tl_cli_output(call, "-o", call->output));
+  for (size_t i = 0; i < tool->param_count; i++) {
+    const TlParam *param = &tool->params[i];
+    const char *path = param->role ? *(char **)((char *)call->values + param->offset) : NULL;
+    if (!path || !path[0]) continue;
+    char option[64];
+    snprintf(option, sizeof option, "--%s", param->key);
+    TL_TRY(param->role == TL_ROLE_CHANGES ? tl_claim_write(path, option)
+                                          : tl_cli_output(call, option, path));
+  }
+  return TL_OK;
+}
+
 /* What was set goes into the provenance, all parameters of the tool with their values. */
 static TlStatus record(const TlTool *tool, const void *values, TlProvenance *provenance) {
   for (size_t i = 0; i < tool->param_count; i++) {
@@ -366,6 +390,7 @@ static TlStatus run(const TlTool *tool, const Common *common, TlCall *call) {
   call->provenance->plan = call->dry_run;
   call->provenance->seed = call->seed;
   TL_TRY(check(tool, call));
+  TL_TRY(claim_outputs(tool, call));
   TL_TRY(record(tool, call->values, call->provenance));
   return tool->run(call);
 }
@@ -418,5 +443,6 @@ int tl_cli_main(const TlTool *tool, int argc, char **argv) {
   tl_free(call.values);
   tl_free(call.argv);
   tl_provenance_free(&provenance);
+  tl_claims_forget();
   return tl_exit_code(status);
 }

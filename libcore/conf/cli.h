@@ -4,6 +4,8 @@
  * has: -h/--help, --version, -q/--quiet, -v/--verbose, -n/--dry-run, -o/--output,
  * -@/--threads, --overwrite, --seed, --json, --progress / --no-progress, --man (the page itself).
  * --key=value and --key value; "--" ends the options; unknown options name the nearest one.
+ * What -o and the options of a role (conf/param.h) name is claimed before the tool runs: an output
+ * that exists needs --overwrite, and one that is an input is refused in any case.
  * tl_cli_main prints "tool: message" on stderr on failure and returns 0 / 1 / 2.
  * With verbs (talus-catalog list ...), argv[1] names a verb: a TlTool of its own.
  */
@@ -19,7 +21,8 @@ enum {
   TL_NEEDS_OUTPUT = 3, /* ... and cannot do without */
   TL_TAKES_SEED = 4,
   TL_TAKES_DRY_RUN = 8,
-  TL_TAKES_JSON = 16
+  TL_TAKES_JSON = 16,
+  TL_OUTPUT_FOLDER = 32 /* -o is a folder, or may be: one that exists is taken */
 };
 
 typedef struct TlCall {
@@ -48,5 +51,8 @@ typedef struct TlTool {
 } TlTool;
 
 int tl_cli_main(const TlTool *tool, int argc, char **argv);
+
+/* Claims a file that a tool writes beside those that its options name. */
+TlStatus tl_cli_output(const TlCall *call, const char *option, const char *path);
 
 #endif

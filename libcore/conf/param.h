@@ -22,6 +22,14 @@ typedef enum TlParamType {
   TL_P_HEADING /* no value: a line of its own in the help */
 } TlParamType;
 
+/* What a tool does with the file that a TL_P_TEXT option names. The command line claims these files
+ * (base/claims.h), so that no input is replaced and no two outputs are one. */
+typedef enum TlParamRole {
+  TL_ROLE_NONE = 0, /* the text is no output */
+  TL_ROLE_REPLACES, /* writes it as a whole; one that exists needs --overwrite */
+  TL_ROLE_CHANGES   /* adds to it: a catalog */
+} TlParamRole;
+
 typedef struct TlInts {
   int64_t *items;
   int64_t count;
@@ -41,6 +49,7 @@ typedef struct TlParam {
   const char *choices;
   const char *help; /* one sentence, no full stop needed */
   const char *arg;  /* name of the value in the help, e.g. "FILE"; NULL: by type */
+  TlParamRole role;
 } TlParam;
 
 /* Parse text into the value of the parameter inside base. The message says what was wrong and what

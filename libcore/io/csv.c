@@ -5,10 +5,21 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void tl_csv_real(char text[40], double value) {
   text[0] = 0;
   if (!isnan(value)) tl_text_real(text, value);
+}
+
+void tl_csv_put_text(FILE *to, const char *text) {
+  char shown[TL_TEXT_SHOWN];
+  fputc('"', to);
+  while (*text) {
+    text = tl_text_shown(text, shown);
+    fputs(strcmp(shown, "\"") == 0 ? "\"\"" : shown, to);
+  }
+  fputc('"', to);
 }
 
 TlStatus tl_csv_begin(TlCsv *csv, const char *path, bool overwrite, const char *header) {

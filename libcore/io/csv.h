@@ -20,6 +20,9 @@ TlStatus tl_csv_row(TlCsv *csv, const double *values, int count);
 TlStatus tl_csv_commit(TlCsv *csv);
 void tl_csv_abort(TlCsv *csv); /* also fine after commit */
 
+/* As a cell in quotation marks, those inside doubled; control characters are shown as escapes
+ * (base/text.h), so that a row stays a line. */
+void tl_csv_put_text(FILE *to, const char *text);
 /* value as text; "" for NaN. */
 void tl_csv_real(char text[40], double value);
 

@@ -1,5 +1,6 @@
 #include "io/h5_dictionary.h"
 
+#include "base/claims.h"
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -233,6 +234,7 @@ static TlStatus read_file(const char *path, TlDictionary *d) {
 TlStatus tl_dictionary_read(const char *path, TlProvenance *provenance, TlDictionary *d) {
   *d = (TlDictionary){0};
   if (!tl_file_exists(path)) return tl_fail(TL_EIO, "%s: no such file", path);
+  TL_TRY(tl_claim_read(path));
   if (provenance) TL_TRY(tl_provenance_input(provenance, path));
   TlH5Quiet quiet = tl_h5_quiet();
   TlStatus status = read_file(path, d);

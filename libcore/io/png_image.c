@@ -40,3 +40,35 @@ TlStatus tl_image_write_png(const TlImage *image, const char *path, bool overwri
   tl_outfile_abort(&out);
   return status;
 }
+
+/* The chunk that ends every PNG. */
+static const unsigned char png_end[12] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
+
+static bool has_end(const char *path) {
+  unsigned char last[sizeof png_end];
+  FILE *file = fopen(path, "rb");
+  if (!file) return false;
+  bool read = fseek(file, -(long)sizeof last, SEEK_END) == 0 &&
+              fread(last, 1, sizeof last, file) == sizeof last;
+  fclose(file);
+  return read && memcmp(last, png_end, sizeof last) == 0;
+}
+
+TlStatus tl_png_check(const char *path) {
+  png_image png;
+  memset(&png, 0, sizeof png);
+  png.version = PNG_IMAGE_VERSION;
+  if (!has_end(path))
+    return tl_fail(TL_EIO, "the picture that was written is not whole; is the disk full?");
+  if (!png_image_begin_read_from_file(&png, path))
+    return tl_fail(TL_EIO, "the picture that was written is damaged: %s", png.message);
+  png.format = PNG_FORMAT_RGB;
+  uint8_t *rgb;
+  TlStatus status = TL_NEW(rgb, PNG_IMAGE_SIZE(png));
+  png_color white = {255, 255, 255};
+  if (status == TL_OK && !png_image_finish_read(&png, &white, rgb, 0, NULL))
+    status = tl_fail(TL_EIO, "the picture that was written is damaged: %s", png.message);
+  png_image_free(&png);
+  if (status == TL_OK) tl_free(rgb);
+  return status;
+}

@@ -15,5 +15,8 @@ typedef struct TlImage {
 TlStatus tl_image_new(TlImage *image, int width, int height);
 void tl_image_free(TlImage *image);
 TlStatus tl_image_write_png(const TlImage *image, const char *path, bool overwrite);
+/* TL_EIO when the file is not a whole PNG: every chunk there and undamaged, and the end. For
+ * pictures that another program has just written. */
+TlStatus tl_png_check(const char *path);
 
 #endif

@@ -1,5 +1,6 @@
 #include "io/raster.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "io/raster_ascii.h"
@@ -47,6 +48,7 @@ static const char *const drivers[] = {"AAIGrid", "GTiff", "SRTMHGT", "GRASSASCII
 
 static TlStatus open_source(Source *s) {
   int64_t bytes;
+  TL_TRY(tl_claim_read(s->path));
   TL_TRY(tl_file_size(s->path, &bytes));
   if (bytes == 0) return tl_fail(TL_EINPUT, "%s: the file is empty", s->path);
   const char *const options[] = {"DATATYPE=Float64", NULL}; /* AAIGrid alone: else 7 digits */

@@ -1,8 +1,10 @@
 /* Which format a stack has, and opening it as layers. */
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/h5_stack.h"
+#include "io/header_files.h"
 #include "io/raw_stack.h"
 #include "io/stack.h"
 #include "io/stack_parts.h"
@@ -120,7 +122,8 @@ static TlStatus open_itk(const char *path, TlStackInfo *info, TlLayers *layers) 
   TlVolume *v;
   TL_TRY(TL_NEW(v, 1));
   *layers = (TlLayers){.self = v, .read = whole_layers, .close = whole_close};
-  TlStatus status = tl_itk_read(path, 1, v);
+  TlStatus status = tl_header_claim_files(path);
+  if (status == TL_OK) status = tl_itk_read(path, 1, v);
   if (status != TL_OK) {
     tl_layers_close(layers);
     return status;
@@ -159,6 +162,8 @@ static TlStatus open_slices(const char *path, bool allow_gaps, TlProvenance *pro
   TL_TRY(TL_NEW(s, 1));
   *layers = (TlLayers){.self = s, .read = slices_layers, .close = slices_close};
   TlStatus status = tl_slices_find(path, allow_gaps, &s->list);
+  for (size_t i = 0; status == TL_OK && i < s->list.count; i++)
+    status = tl_claim_read(s->list.paths[i]);
   if (status == TL_OK) status = tl_slices_layers(&s->list, info, &s->layers);
   for (size_t i = 0; status == TL_OK && provenance && i < s->list.count; i++)
     status = tl_provenance_input(provenance, s->list.paths[i]);
@@ -185,7 +190,8 @@ static TlStatus open_file(const char *path, const char *raw, TlProvenance *prove
   char *file;
   const char *dataset;
   TL_TRY(split_dataset(path, &file, &dataset));
-  TlStatus status = open_format(file, dataset, raw, info, layers);
+  TlStatus status = tl_claim_read(file);
+  if (status == TL_OK) status = open_format(file, dataset, raw, info, layers);
   if (status == TL_OK && provenance) {
     status = tl_provenance_input(provenance, file);
     if (status != TL_OK) {

@@ -53,23 +53,23 @@ static double end_of(const View *v, int64_t n, double end) {
 }
 
 /* Its two faces, as lines that the panel cuts off. */
-static void put_band(FILE *to, const View *v) {
+static void put_band(TlPlot *plot, const View *v) {
   const TlBand *b = v->band;
   if (!b) return;
   TlVec3 n = b->normal, run = tl_unit(tl_cross(tl_cross(v->across, v->up), n));
   double reach = 0;
   for (int64_t i = 0; i < v->packing->grain_count; i++)
     reach = fmax(reach, tl_norm(tl_sub(v->packing->grain[i].centre_m, b->point_m)));
-  fprintf(to, "$b << EOD\n");
+  tl_plot(plot, "$b << EOD\n");
   for (int side = -1; side <= 1; side += 2) {
     for (int end = -1; end <= 1; end += 2) {
       TlVec3 at = tl_axpy(b->point_m, 0.5 * side * b->thickness_m, n);
       TlVec3 x = tl_axpy(at, end * reach, run);
-      fprintf(to, "%.6g %.6g\n", 1e3 * tl_dot(x, v->across), 1e3 * tl_dot(x, v->up));
+      tl_plot(plot, "%.6g %.6g\n", 1e3 * tl_dot(x, v->across), 1e3 * tl_dot(x, v->up));
     }
-    fprintf(to, "\n");
+    tl_plot(plot, "\n");
   }
-  fprintf(to, "EOD\n");
+  tl_plot(plot, "EOD\n");
 }
 
 /* The largest of 1, 2 and 5 times a power of ten that parts x into three or more. */
@@ -81,7 +81,7 @@ static double step_of(double x) {
   return ten;
 }
 
-static void put_frame(FILE *to, const View *v) {
+static void put_frame(TlPlot *plot, const View *v) {
   double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
   for (int64_t i = 0; i < v->packing->grain_count; i++) {
     const TlPackGrain *g = &v->packing->grain[i];
@@ -91,52 +91,51 @@ static void put_frame(FILE *to, const View *v) {
       high[k] = fmax(high[k], x[k] + g->diameter_m);
     }
   }
-  fprintf(to, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\nset xtics %.6g\n", 1e3 * low[0],
+  tl_plot(plot, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\nset xtics %.6g\n", 1e3 * low[0],
           1e3 * high[0], 1e3 * low[1], 1e3 * high[1], step_of(1e3 * (high[0] - low[0])));
 }
 
-static void put_panel(FILE *to, const View *v, const double *value, double scale, double most,
+static void put_panel(TlPlot *plot, const View *v, const double *value, double scale, double most,
                       const char *title) {
   int64_t n = dots_of(v, value, scale);
   if (n == 0) {
-    fprintf(to, "set multiplot next\n");
+    tl_plot(plot, "set multiplot next\n");
     return;
   }
   double end = end_of(v, n, scale * most);
-  fprintf(to, "$d << EOD\n");
+  tl_plot(plot, "$d << EOD\n");
   for (int64_t i = 0; i < n; i++)
-    fprintf(to, "%.6g %.6g %.6g\n", v->dot[i].across, v->dot[i].up, fmin(end, v->dot[i].value));
-  fprintf(to, "EOD\nset title '%s'\nset cbrange [0:%.6g]\n", title, end);
-  fprintf(to, "plot $d using 1:2:3 with points pt 7 ps %.2f lc palette notitle%s\n",
+    tl_plot(plot, "%.6g %.6g %.6g\n", v->dot[i].across, v->dot[i].up, fmin(end, v->dot[i].value));
+  tl_plot(plot, "EOD\nset title %s\nset cbrange [0:%.6g]\n", title, end);
+  tl_plot(plot, "plot $d using 1:2:3 with points pt 7 ps %.2f lc palette notitle",
           n > 5000   ? 0.5
           : n > 1000 ? 0.8
           : n > 300  ? 1.2
-                     : 2.0,
-          v->band ? ", $b using 1:2 with lines lw 1.5 dt 2 lc rgb '#000000' notitle" : "");
+                     : 2.0);
+  if (v->band) tl_plot(plot, ", $b using 1:2 with lines lw 1.5 dt 2 lc rgb '#000000' notitle");
+  tl_plot(plot, "\n");
 }
 
-static void put(FILE *to, const void *context, const char *picture) {
+static void put(TlPlot *plot, const void *context) {
   const View *v = context;
   const TlBand *b = v->band;
-  fprintf(to, "set terminal pngcairo noenhanced size 1100,700 font 'DejaVu Sans,11' background "
-              "'#ffffff'\nset output ");
-  tl_gnuplot_quoted(to, picture);
-  fprintf(to, "\nset border 3 lw 1 lc rgb '#606060'\nset tics nomirror out\nset size ratio -1\nset "
-              "clip two\n"
-              "set palette defined (0 '#d8dde6', 0.4 '#7fa8d0', 0.7 '#e0a13a', 1 '#a3211f')\n"
-              "set xlabel 'across [mm]'\nset ylabel 'height [mm]'\n");
+  tl_plot_page(plot, 1100, 700, 11);
+  tl_plot(plot, "set border 3 lw 1 lc rgb '#606060'\nset tics nomirror out\nset size ratio -1\nset "
+                "clip two\n"
+                "set palette defined (0 '#d8dde6', 0.4 '#7fa8d0', 0.7 '#e0a13a', 1 '#a3211f')\n"
+                "set xlabel 'across [mm]'\nset ylabel 'height [mm]'\n");
   if (b)
-    fprintf(to,
+    tl_plot(plot,
             "set multiplot layout 1,2 title 'band at %.1f deg to the horizontal, %.2g mm = %.1f "
             "D50 thick'\n",
             b->inclination_deg, 1e3 * b->thickness_m, b->thickness_d50);
   else
-    fprintf(to, "set multiplot layout 1,2 title 'no band found'\n");
-  put_frame(to, v);
-  put_band(to, v);
-  put_panel(to, v, v->bands->angle_rad, TL_DEG, v->angle_end_rad, "rotation [deg]");
-  put_panel(to, v, v->bands->strain.deviatoric, 1, v->strain_end, "local deviatoric strain");
-  fprintf(to, "unset multiplot\n");
+    tl_plot(plot, "set multiplot layout 1,2 title 'no band found'\n");
+  put_frame(plot, v);
+  put_band(plot, v);
+  put_panel(plot, v, v->bands->angle_rad, TL_DEG, v->angle_end_rad, "rotation [deg]");
+  put_panel(plot, v, v->bands->strain.deviatoric, 1, v->strain_end, "local deviatoric strain");
+  tl_plot(plot, "unset multiplot\n");
 }
 
 static bool anything(const TlPacking *p, const TlBands *b) {

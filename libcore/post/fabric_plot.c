@@ -31,22 +31,22 @@ static double surface_at(const Rose *r, TlVec3 n) {
   return fmax(0, 1 + tl_dot(n, tl_sym_vec(r->fabric.deviatoric, n)));
 }
 
-static void put_point(FILE *to, TlVec3 x, double colour) {
-  fprintf(to, "%.5g %.5g %.5g %.5g\n", x.x, x.y, x.z, colour);
+static void put_point(TlPlot *plot, TlVec3 x, double colour) {
+  tl_plot(plot, "%.5g %.5g %.5g %.5g\n", x.x, x.y, x.z, colour);
 }
 
 /* A surface of its own: two scans of two points. */
-static void put_patch(FILE *to, TlVec3 a, TlVec3 b, TlVec3 c, TlVec3 d, double colour) {
-  put_point(to, a, colour);
-  put_point(to, b, colour);
-  fprintf(to, "\n");
-  put_point(to, c, colour);
-  put_point(to, d, colour);
-  fprintf(to, "\n\n");
+static void put_patch(TlPlot *plot, TlVec3 a, TlVec3 b, TlVec3 c, TlVec3 d, double colour) {
+  put_point(plot, a, colour);
+  put_point(plot, b, colour);
+  tl_plot(plot, "\n");
+  put_point(plot, c, colour);
+  put_point(plot, d, colour);
+  tl_plot(plot, "\n\n");
 }
 
 /* A ray: its cap and four walls to the middle; and that on the other side. */
-static void put_ray(FILE *to, int band, int sector, double length) {
+static void put_ray(TlPlot *plot, int band, int sector, double length) {
   const TlVec3 o = {0, 0, 0};
   for (int side = -1; side <= 1; side += 2) {
     TlVec3 x[2][2];
@@ -54,11 +54,11 @@ static void put_ray(FILE *to, int band, int sector, double length) {
       for (int k = 0; k < 2; k++)
         x[i][k] = tl_scale(side * length, direction((double)(band + i) / TL_FABRIC_BANDS,
                                                     2 * M_PI * (sector + k) / TL_FABRIC_SECTORS));
-    put_patch(to, x[0][0], x[0][1], x[1][0], x[1][1], length);
-    put_patch(to, o, o, x[0][0], x[0][1], length);
-    put_patch(to, o, o, x[1][0], x[1][1], length);
-    put_patch(to, o, o, x[0][0], x[1][0], length);
-    put_patch(to, o, o, x[0][1], x[1][1], length);
+    put_patch(plot, x[0][0], x[0][1], x[1][0], x[1][1], length);
+    put_patch(plot, o, o, x[0][0], x[0][1], length);
+    put_patch(plot, o, o, x[1][0], x[1][1], length);
+    put_patch(plot, o, o, x[0][0], x[1][0], length);
+    put_patch(plot, o, o, x[0][1], x[1][1], length);
   }
 }
 
@@ -66,20 +66,20 @@ static double density(const Rose *r, int cell) {
   return (double)r->cell[cell] * CELLS / (double)r->count;
 }
 
-static void put_rays(FILE *to, const Rose *r) {
+static void put_rays(TlPlot *plot, const Rose *r) {
   for (int k = 0; k < CELLS; k++)
-    if (r->cell[k] > 0) put_ray(to, k / TL_FABRIC_SECTORS, k % TL_FABRIC_SECTORS, density(r, k));
+    if (r->cell[k] > 0) put_ray(plot, k / TL_FABRIC_SECTORS, k % TL_FABRIC_SECTORS, density(r, k));
 }
 
-static void put_surface(FILE *to, const Rose *r) {
+static void put_surface(TlPlot *plot, const Rose *r) {
   enum { UP = 36, ROUND = 72 };
   for (int i = 0; i <= UP; i++) {
     for (int k = 0; k <= ROUND; k++) {
       TlVec3 n = direction(cos(M_PI * i / UP), 2 * M_PI * k / ROUND);
       double s = surface_at(r, n);
-      put_point(to, tl_scale(s, n), s);
+      put_point(plot, tl_scale(s, n), s);
     }
-    fprintf(to, "\n");
+    tl_plot(plot, "\n");
   }
 }
 
@@ -95,53 +95,49 @@ static double longest(const Roses *all, int kind, bool surface) {
   return most;
 }
 
-static void put_panel(FILE *to, const Roses *all, int part, int kind, bool surface) {
+static void put_panel(TlPlot *plot, const Roses *all, int part, int kind, bool surface) {
   static const char *const what[TL_FABRIC_KINDS] = {"contact normals", "branches", "long axes"};
   const Rose *r = &all->rose[part][kind];
   double most = longest(all, kind, surface);
   if (r->count == 0) {
-    fprintf(to, "set multiplot next\n");
+    tl_plot(plot, "set multiplot next\n");
     return;
   }
-  fprintf(to, "$d << EOD\n");
+  tl_plot(plot, "$d << EOD\n");
   if (surface)
-    put_surface(to, r);
+    put_surface(plot, r);
   else
-    put_rays(to, r);
-  fprintf(to, "EOD\n");
+    put_rays(plot, r);
+  tl_plot(plot, "EOD\n");
   if (surface)
-    fprintf(to, "set title \"%s, %s\\n1 + n.F'n, a = %.3f\"\n", what[kind], all->title[part],
+    tl_plot(plot, "set title %s.', '.%s.\"\\n1 + n.F'n, a = %.3f\"\n", what[kind], all->title[part],
             r->fabric.anisotropy);
   else
-    fprintf(to, "set title \"%s, %s\\n%lld, densest %.1f times even\"\n", what[kind],
+    tl_plot(plot, "set title %s.', '.%s.\"\\n%lld, densest %.1f times even\"\n", what[kind],
             all->title[part], (long long)r->count, r->most);
-  fprintf(to,
+  tl_plot(plot,
           "set xrange [-%.5g:%.5g]\nset yrange [-%.5g:%.5g]\nset zrange [-%.5g:%.5g]\n"
           "set cbrange [0:%.5g]\nset arrow 1 from 0,0,0 to 0,0,%.5g lc rgb '#000000' lw 1 back\n"
           "set label 1 'z' at 0,0,%.5g center\n",
           most, most, most, most, most, most, most, most, 1.12 * most);
-  fprintf(to, "splot $d using 1:2:3:4 with pm3d notitle\n");
+  tl_plot(plot, "splot $d using 1:2:3:4 with pm3d notitle\n");
 }
 
-static void put(FILE *to, const void *context, const char *picture) {
+static void put(TlPlot *plot, const void *context) {
   const Roses *all = context;
   int rows = 2 * all->parts;
-  fprintf(to,
-          "set terminal pngcairo noenhanced size %d,%d font 'DejaVu Sans,10' background '#ffffff'\n"
-          "set output ",
-          TL_FABRIC_KINDS * WIDTH, rows * HEIGHT);
-  tl_gnuplot_quoted(to, picture);
-  fprintf(
-      to,
-      "\nset multiplot layout %d,%d\nset view 70,35,1.4\nset view equal xyz\nunset border\n"
+  tl_plot_page(plot, TL_FABRIC_KINDS * WIDTH, rows * HEIGHT, 10);
+  tl_plot(
+      plot,
+      "set multiplot layout %d,%d\nset view 70,35,1.4\nset view equal xyz\nunset border\n"
       "unset tics\nset xyplane relative 0\nset pm3d depthorder border lc rgb '#707070' lw 0.3\n"
       "set palette defined (0 '#2c4a9a', 0.5 '#7fb6d6', 1 '#f6e8b1', 1.5 '#e0813a', 2 '#a3211f')\n"
       "unset colorbox\n",
       rows, TL_FABRIC_KINDS);
   for (int row = 0; row < rows; row++)
     for (int kind = 0; kind < TL_FABRIC_KINDS; kind++)
-      put_panel(to, all, row / 2, kind, row % 2 == 1);
-  fprintf(to, "unset multiplot\n");
+      put_panel(plot, all, row / 2, kind, row % 2 == 1);
+  tl_plot(plot, "unset multiplot\n");
 }
 
 /* ---- filling ---- */

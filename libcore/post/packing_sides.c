@@ -87,19 +87,18 @@ static bool drawn(const Sides *s, int panel) {
   return s->column[panel][0] >= 0 || s->column[panel][1] >= 0;
 }
 
-static void put_panel(FILE *to, const Sides *s, int panel) {
+static void put_panel(TlPlot *plot, const Sides *s, int panel) {
   static const char *const colour[SIDES] = {"#c1440e", "#1f5fa8"};
-  const char *comma = "plot ";
-  fprintf(to, "set title '%s'\nset xlabel 'time [s]'\n", panel_title[panel]);
+  bool begun = false;
+  tl_plot(plot, "set title %s\nset xlabel 'time [s]'\n", panel_title[panel]);
   for (int k = 0; k < SIDES; k++) {
     if (s->column[panel][k] < 0) continue;
-    fprintf(to, "%s", comma);
-    tl_gnuplot_quoted(to, s->path);
-    fprintf(to, " every ::1 using %d:%d with linespoints pt 7 ps 0.6 lw 2 lc rgb '%s' title '%s'",
+    tl_plot_next(plot, &begun);
+    tl_plot_table(plot, s->path);
+    tl_plot(plot, " every ::1 using %d:%d with linespoints pt 7 ps 0.6 lw 2 lc rgb %s title %s",
             s->time + 1, s->column[panel][k] + 1, colour[k], side_name[k]);
-    comma = ", ";
   }
-  fprintf(to, "\n");
+  tl_plot(plot, "\n");
 }
 
 static int panels_of(const Sides *s) {
@@ -108,23 +107,18 @@ static int panels_of(const Sides *s) {
   return n;
 }
 
-static void put(FILE *to, const void *context, const char *picture) {
+static void put(TlPlot *plot, const void *context) {
   const Sides *s = context;
   int n = panels_of(s);
-  fprintf(
-      to,
-      "set terminal pngcairo noenhanced size %d,380 font 'DejaVu Sans,11' background '#ffffff'\n"
-      "set output ",
-      480 * n);
-  tl_gnuplot_quoted(to, picture);
-  fprintf(to,
-          "\nset datafile separator ','\nset datafile missing ''\nset border 3\n"
+  tl_plot_page(plot, 480 * n, 380, 11);
+  tl_plot(plot,
+          "set datafile separator ','\nset datafile missing ''\nset border 3\n"
           "set tics nomirror out\nset grid lc rgb '#dddddd'\nset yrange [0:*]\n"
           "set key outside top right horizontal\nset multiplot layout 1,%d\n",
           n);
   for (int p = 0; p < PANELS; p++)
-    if (drawn(s, p)) put_panel(to, s, p);
-  fprintf(to, "unset multiplot\n");
+    if (drawn(s, p)) put_panel(plot, s, p);
+  tl_plot(plot, "unset multiplot\n");
 }
 
 static TlStatus draw(const char *table, const char *picture, bool overwrite) {

@@ -7,19 +7,17 @@ typedef struct Sweep {
   double chosen;
 } Sweep;
 
-static void put(FILE *to, const void *context, const char *picture) {
+static void put(TlPlot *plot, const void *context) {
   const Sweep *s = context;
-  fprintf(to, "set terminal pngcairo noenhanced size 900,500 font 'DejaVu Sans,11' background "
-              "'#ffffff'\nset output ");
-  tl_gnuplot_quoted(to, picture);
-  fprintf(to, "\nset datafile separator ','\nset logscale xy\nset key bottom left\nset grid lc rgb "
-              "'#dddddd'\nset border 3\nset tics nomirror out\nset xlabel 'h [voxels]'\n"
-              "set ylabel 'grains'\nset yrange [1:*]\n");
-  fprintf(to, "set arrow from %g, graph 0 to %g, graph 1 nohead lc rgb '#c04000' dt 2\nplot ",
+  tl_plot_page(plot, 900, 500, 11);
+  tl_plot(plot, "set datafile separator ','\nset logscale xy\nset key bottom left\nset grid lc rgb "
+                "'#dddddd'\nset border 3\nset tics nomirror out\nset xlabel 'h [voxels]'\n"
+                "set ylabel 'grains'\nset yrange [1:*]\n");
+  tl_plot(plot, "set arrow from %g, graph 0 to %g, graph 1 nohead lc rgb '#c04000' dt 2\nplot ",
           s->chosen, s->chosen);
-  tl_gnuplot_quoted(to, s->table);
-  fprintf(to, " every ::1 using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc rgb '#2060a0' title "
-              "'grains found (dashed: h chosen)'\n");
+  tl_plot_table(plot, s->table);
+  tl_plot(plot, " every ::1 using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc rgb '#2060a0' title "
+                "'grains found (dashed: h chosen)'\n");
 }
 
 TlStatus tl_plot_sweep(const char *table, double chosen, const char *picture, bool overwrite) {

@@ -41,7 +41,7 @@ void tl_plot_label(const char *column, char label[96]) {
   }
   int used = snprintf(label, 96, "%.*s", stem > 60 ? 60 : (int)stem, column);
   for (int i = 0; i < used; i++)
-    if (label[i] == '_' || label[i] == '\'' || label[i] == '"' || label[i] == '\\') label[i] = ' ';
+    if (label[i] == '_') label[i] = ' ';
   if (unit) snprintf(label + used, 96 - (size_t)used, " [%s]", unit);
 }
 
@@ -114,22 +114,18 @@ static TlStatus read_table(const char *path, Table *t) {
 
 /* ---- gnuplot ---- */
 
-static void put_head(FILE *to, const char *picture, int width, int height) {
-  fprintf(
-      to,
-      "set terminal pngcairo noenhanced size %d,%d font 'DejaVu Sans,11' background '#ffffff'\n",
-      width, height);
-  fprintf(to, "set output ");
-  tl_gnuplot_quoted(to, picture);
-  fprintf(to, "\nset datafile separator ','\nset datafile missing ''\nunset key\n"
-              "set border 3 lw 1 lc rgb '#606060'\nset tics nomirror out textcolor rgb '#404040'\n"
-              "set grid lc rgb '#dddddd' lw 1\nset format y '%%.4g'\n"
-              "set ytics autofreq\nset lmargin 12\n");
+static void put_head(TlPlot *plot, int width, int height) {
+  tl_plot_page(plot, width, height, 11);
+  tl_plot(plot,
+          "set datafile separator ','\nset datafile missing ''\nunset key\n"
+          "set border 3 lw 1 lc rgb '#606060'\nset tics nomirror out textcolor rgb '#404040'\n"
+          "set grid lc rgb '#dddddd' lw 1\nset format y '%%.4g'\n"
+          "set ytics autofreq\nset lmargin 12\n");
 }
 
-static void put_column(FILE *to, const Table *t, int column) {
-  tl_gnuplot_quoted(to, t->path);
-  fprintf(to, " every ::1 using %d:%d with lines lw 2", t->time + 1, column + 1);
+static void put_column(TlPlot *plot, const Table *t, int column) {
+  tl_plot_table(plot, t->path);
+  tl_plot(plot, " every ::1 using %d:%d with lines lw 2", t->time + 1, column + 1);
 }
 
 /* gnuplot fails at a column without a number, such as an angle of repose before there is a heap. */
@@ -161,57 +157,58 @@ static int choose(const Table *t, bool (*wanted)(const Table *, int), bool chose
 }
 
 /* gnuplot complains of a column that never changes: give it a range. */
-static void put_range(FILE *to, const Table *t, int c) {
+static void put_range(TlPlot *plot, const Table *t, int c) {
   double middle = t->low[c], half = middle != 0 ? 0.1 * fabs(middle) : 1;
   if (t->high[c] > t->low[c])
-    fprintf(to, "set yrange [*:*]\nplot ");
+    tl_plot(plot, "set yrange [*:*]\nplot ");
   else
-    fprintf(to, "set yrange [%.17g:%.17g]\nplot ", middle - half, middle + half);
+    tl_plot(plot, "set yrange [%.17g:%.17g]\nplot ", middle - half, middle + half);
 }
 
-static void put_panels(FILE *to, const void *context, const char *picture) {
+static void put_panels(TlPlot *plot, const void *context) {
   const Table *t = context;
   bool chosen[COLUMNS_MAX];
   int panels = choose(t, in_panel, chosen);
   int most = panels > 9 ? 4 : 3, across = panels < most ? panels : most,
       down = (panels + across - 1) / across;
   char label[96];
-  put_head(to, picture, 440 * across, 270 * down + 20);
-  fprintf(to, "set multiplot layout %d,%d\n", down, across);
+  put_head(plot, 440 * across, 270 * down + 20);
+  tl_plot(plot, "set multiplot layout %d,%d\n", down, across);
   for (int c = 0; c < t->columns; c++) {
     if (!chosen[c]) continue;
     tl_plot_label(t->name[c], label);
-    fprintf(to, "set title '%s'\nset xlabel 'time [s]'\n", label);
-    put_range(to, t, c);
-    put_column(to, t, c);
-    fprintf(to, " lc rgb '#1f5fa8'\n");
+    tl_plot(plot, "set title %s\nset xlabel 'time [s]'\n", label);
+    put_range(plot, t, c);
+    put_column(plot, t, c);
+    tl_plot(plot, " lc rgb '#1f5fa8'\n");
   }
-  fprintf(to, "unset multiplot\n");
+  tl_plot(plot, "unset multiplot\n");
 }
 
-static void put_energies(FILE *to, const void *context, const char *picture) {
+static void put_energies(TlPlot *plot, const void *context) {
   static const char *const colours[] = {"#c1440e", "#1f5fa8", "#2e8b57", "#8a5fbf",
                                         "#b58900", "#555555", "#d0699a", "#2aa1a1"};
   const Table *t = context;
   char label[96];
   bool chosen[COLUMNS_MAX];
   choose(t, in_energies, chosen);
-  put_head(to, picture, 960, 560);
-  fprintf(to, "set key outside top center horizontal samplen 2\n"
-              "set xlabel 'time [s]'\nset ylabel 'energy [J]'\nplot ");
+  put_head(plot, 960, 560);
+  tl_plot(plot, "set key outside top center horizontal samplen 2\n"
+                "set xlabel 'time [s]'\nset ylabel 'energy [J]'\n");
+  bool begun = false;
   for (int c = 0, k = 0; c < t->columns; c++) {
     if (!chosen[c]) continue;
     tl_plot_label(t->name[c], label);
     char *unit = strstr(label, " [");
     if (unit) *unit = 0;
-    if (k > 0) fprintf(to, ", ");
-    put_column(to, t, c);
-    fprintf(to, " lc rgb '%s' title '%s'", colours[k++ % 8], label);
+    tl_plot_next(plot, &begun);
+    put_column(plot, t, c);
+    tl_plot(plot, " lc rgb %s title %s", colours[k++ % 8], label);
   }
-  fprintf(to, "\n");
+  tl_plot(plot, "\n");
 }
 
-static TlStatus plot(TlGnuplotScript put, const Table *t, const char *folder, const char *name,
+static TlStatus draw(TlPlotScript put, const Table *t, const char *folder, const char *name,
                      bool overwrite) {
   char *path = tl_format("%s/%s.png", folder, name);
   if (!path) return TL_ENOMEM;
@@ -220,23 +217,17 @@ static TlStatus plot(TlGnuplotScript put, const Table *t, const char *folder, co
   return status;
 }
 
-static TlStatus plot_table(const char *path, const char *name, const char *output, bool overwrite) {
-  Table *t;
-  TL_TRY(TL_NEW(t, 1));
-  TlStatus status = read_table(path, t);
+static TlStatus plot_table(const Table *t, const char *name, const char *output, bool overwrite) {
   int energies = 0, panels = 0;
-  for (int c = 0; c < t->columns && status == TL_OK; c++) {
+  for (int c = 0; c < t->columns; c++) {
     energies += is_energy(t->name[c]) && has_numbers(t, c);
-    if (!has_numbers(t, c)) tl_log_info("%s: no number in column %s", path, t->name[c]);
+    if (!has_numbers(t, c)) tl_log_info("%s: no number in column %s", t->path, t->name[c]);
     panels += in_panel(t, c);
   }
-  if (status == TL_OK && panels == 0)
-    status = tl_fail(TL_EINPUT, "%s: no column besides time_s", path);
-  if (status == TL_OK) status = plot(put_panels, t, output, name, overwrite);
-  if (status == TL_OK && energies > 0 && strcmp(name, "history") == 0)
-    status = plot(put_energies, t, output, "energy", overwrite);
-  tl_free(t);
-  return status;
+  if (panels == 0) return tl_fail(TL_EINPUT, "%s: no column besides time_s", t->path);
+  TL_TRY(draw(put_panels, t, output, name, overwrite));
+  if (energies == 0 || strcmp(name, "history") != 0) return TL_OK;
+  return draw(put_energies, t, output, "energy", overwrite);
 }
 
 /* File name without folder and extension. */
@@ -248,17 +239,26 @@ static char *stem_of(const char *path) {
   return stem;
 }
 
-TlStatus tl_render_plots(const char *folder, const char *csv, const char *output, bool overwrite) {
-  if (system("command -v gnuplot >/dev/null 2>&1") != 0)
-    return tl_fail(TL_EIO, "gnuplot: not found; install it (Debian: gnuplot-nox) to draw plots");
+/* Both tables are read before the first picture is drawn: none of the pictures may be a table. */
+static TlStatus plot_both(const char *history, const char *csv, const char *output, bool overwrite,
+                          Table table[2]) {
+  TL_TRY(read_table(history, &table[0]));
+  if (csv) TL_TRY(read_table(csv, &table[1]));
   TL_TRY(tl_dir_make(output));
-  char *history = tl_path_join(folder, "history.csv");
-  if (!history) return TL_ENOMEM;
-  TlStatus status = plot_table(history, "history", output, overwrite);
-  tl_free(history);
-  if (status != TL_OK || !csv) return status;
+  TL_TRY(plot_table(&table[0], "history", output, overwrite));
+  if (!csv) return TL_OK;
   char *stem = stem_of(csv);
-  status = stem ? plot_table(csv, stem, output, overwrite) : TL_ENOMEM;
+  TlStatus status = stem ? plot_table(&table[1], stem, output, overwrite) : TL_ENOMEM;
   tl_free(stem);
+  return status;
+}
+
+TlStatus tl_render_plots(const char *folder, const char *csv, const char *output, bool overwrite) {
+  Table *table;
+  TL_TRY(TL_NEW(table, 2));
+  char *history = tl_path_join(folder, "history.csv");
+  TlStatus status = history ? plot_both(history, csv, output, overwrite, table) : TL_ENOMEM;
+  tl_free(history);
+  tl_free(table);
   return status;
 }

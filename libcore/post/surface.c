@@ -57,10 +57,10 @@ static void move(TlMesh *mesh, const TlVec3 *normal, double distance) {
   }
 }
 
-/* dV = A times the distance, to first order; two rounds leave the second order squared. */
-static TlStatus match_volume(TlMesh *mesh, double volume, double *shift) {
+/* dV = A times the distance, to first order; each round squares what is left. */
+TlStatus tl_surface_match_volume(TlMesh *mesh, double volume, int rounds, double *shift) {
   *shift = 0;
-  for (int round = 0; round < 2; round++) {
+  for (int round = 0; round < rounds; round++) {
     TlVec3 *normal;
     double step = (volume - tl_mesh_volume(mesh)) / tl_mesh_area(mesh);
     TL_TRY(vertex_normals(mesh, &normal));
@@ -84,7 +84,7 @@ TlStatus tl_surface_make(const TlAvatar *avatar, int32_t cells, TlMesh *mesh, do
   if (status == TL_OK && mesh->triangle_count == 0)
     status =
         tl_fail(TL_EINPUT, "grain %lld has no surface on %d cells", (long long)avatar->id, cells);
-  if (status == TL_OK) status = match_volume(mesh, avatar->volume_m3, shift_m);
+  if (status == TL_OK) status = tl_surface_match_volume(mesh, avatar->volume_m3, 2, shift_m);
   tl_avatar_free(&coarse);
   if (status != TL_OK) tl_mesh_free(mesh);
   return status;

@@ -14,6 +14,10 @@
  * surface too coarse to be closed gives TL_EINPUT. mesh: new, owned by the caller. */
 TlStatus tl_surface_make(const TlAvatar *avatar, int32_t cells, TlMesh *mesh, double *shift_m);
 
+/* Moves the vertices of a closed mesh along its normals by one common distance, returned in
+ * *shift_m, so that it encloses the volume; `rounds` of Newton's method. */
+TlStatus tl_surface_match_volume(TlMesh *mesh, double volume, int rounds, double *shift_m);
+
 /* Each edge is used by exactly two triangles, once in each direction; TL_EINPUT says which is not.
  * n log n. */
 TlStatus tl_surface_check_closed(const TlMesh *mesh);

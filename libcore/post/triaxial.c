@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "num/vec.h"
 #include "io/csv_table.h"
+#include "store/results.h"
 
 #include <math.h>
 #include <string.h>
@@ -272,7 +273,8 @@ TlStatus tl_tx_read(const char *folder, const TlTxOptions *options, TlTxTest *t)
   TlTable table = {0};
   *t = (TlTxTest){0};
   char *path = tl_format("%s/triaxial.csv", folder);
-  TlStatus status = path ? tl_table_read(path, &table) : TL_ENOMEM;
+  TlStatus status = path ? tl_results_claim(folder) : TL_ENOMEM;
+  if (status == TL_OK) status = tl_table_read(path, &table);
   if (status == TL_OK) status = take(&table, t);
   if (status == TL_OK) status = find_legs(t);
   if (status == TL_OK) make_columns(t, options->window);

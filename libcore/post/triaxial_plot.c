@@ -150,54 +150,55 @@ static bool spans(const TlTxPlot *plot, const Panel *p, Span *x, Span *y) {
 }
 
 /* 1, 2 and 5 times the powers of ten: gnuplot marks decades only, and there may be none. */
-static void put_log_tics(FILE *to, const char *axis, Span s) {
+static void put_log_tics(TlPlot *to, char axis, Span s) {
   static const int times[] = {1, 2, 5};
-  const char *comma = "";
-  fprintf(to, "set %stics (", axis);
+  bool begun = false;
+  tl_plot(to, "set %ctics (", axis);
   for (int power = (int)floor(log10(s.low)); power <= (int)ceil(log10(s.high)); power++)
     for (int k = 0; k < 3; k++) {
       double at = times[k] * pow(10, power);
       if (at < s.low || at > s.high) continue;
-      fprintf(to, "%s'%.4g' %.17g", comma, at, at);
-      comma = ", ";
+      if (begun) tl_plot(to, ", ");
+      tl_plot(to, "'%.4g' %.17g", at, at);
+      begun = true;
     }
-  fprintf(to, ")\nset logscale %s\n", axis);
+  tl_plot(to, ")\nset logscale %c\n", axis);
 }
 
-static void put_range(FILE *to, const char *axis, const Axis *a, Span s) {
+static void put_range(TlPlot *to, char axis, const Axis *a, Span s) {
   double pad = 0.05 * (s.high - s.low);
   if (!(pad > 1e-9 * fabs(s.high))) pad = s.high != 0 ? 0.1 * fabs(s.high) : 1;
   s = a->log ? (Span){s.low / 1.5, s.high * 1.5} : (Span){s.low - pad, s.high + pad};
-  fprintf(to, "set %srange [%.17g:%.17g]\n", axis, s.low, s.high);
+  tl_plot(to, "set %crange [%.17g:%.17g]\n", axis, s.low, s.high);
   if (a->log)
     put_log_tics(to, axis, s);
   else
-    fprintf(to, "unset logscale %s\nset %stics autofreq\n", axis, axis);
+    tl_plot(to, "unset logscale %c\nset %ctics autofreq\n", axis, axis);
 }
 
 /* ---- data ---- */
 
-static void put_number(FILE *to, double x) {
+static void put_number(TlPlot *to, double x) {
   if (isnan(x))
-    fprintf(to, " NaN");
+    tl_plot(to, " NaN");
   else
-    fprintf(to, " %.10g", x);
+    tl_plot(to, " %.10g", x);
 }
 
-static void put_test(FILE *to, const TlTxTest *t, const Panel *p) {
+static void put_test(TlPlot *to, const TlTxTest *t, const Panel *p) {
   for (int64_t i = 0; i < t->count; i++) {
     if (p->sheared && t->kind[i] == TL_TX_CONSOLIDATE) continue;
     put_number(to, drawn(&p->x, t->x[p->x.column][i]));
     put_number(to, drawn(&p->y, t->x[p->y.column][i]));
-    fprintf(to, "\n");
+    tl_plot(to, "\n");
   }
 }
 
-static void put_measured(FILE *to, const TlMeasured *m, const Panel *p) {
+static void put_measured(TlPlot *to, const TlMeasured *m, const Panel *p) {
   for (int64_t i = 0; i < m->count; i++) {
     put_number(to, drawn(&p->x, m->x[p->x.column][i]));
     put_number(to, drawn(&p->y, m->x[p->y.column][i]));
-    fprintf(to, "\n");
+    tl_plot(to, "\n");
   }
 }
 
@@ -208,41 +209,36 @@ static bool has_points(const TlTxPlot *plot, int64_t k, const Panel *p) {
   return x.low <= x.high;
 }
 
-static void put_data(FILE *to, const TlTxPlot *plot, const Panel *p) {
+static void put_data(TlPlot *to, const TlTxPlot *plot, const Panel *p) {
   for (int64_t k = 0; k < plot->count; k++) {
-    fprintf(to, "$t%lld << EOD\n", (long long)k);
+    tl_plot(to, "$t%lld << EOD\n", (long long)k);
     put_test(to, &plot->test[k], p);
-    fprintf(to, "EOD\n");
+    tl_plot(to, "EOD\n");
   }
   if (!is_measured(plot->measured, p)) return;
-  fprintf(to, "$m << EOD\n");
+  tl_plot(to, "$m << EOD\n");
   put_measured(to, plot->measured, p);
-  fprintf(to, "EOD\n");
+  tl_plot(to, "EOD\n");
 }
 
 /* ---- panels ---- */
 
-static void put_head(FILE *to, const char *picture, int width, int height) {
-  fprintf(to,
-          "set terminal pngcairo noenhanced size %d,%d font 'DejaVu Sans,11' background '#ffffff'\n"
-          "set output ",
-          width, height);
-  tl_gnuplot_quoted(to, picture);
-  fprintf(to, "\nset border 3 lw 1 lc rgb '#606060'\n"
+static void put_head(TlPlot *to, int width, int height) {
+  tl_plot_page(to, width, height, 11);
+  tl_plot(to, "set border 3 lw 1 lc rgb '#606060'\n"
               "set tics nomirror out textcolor rgb '#404040'\nset grid lc rgb '#dddddd' lw 1\n"
               "unset key\n");
 }
 
-static void put_title(FILE *to, const TlTxPlot *plot, const char *what, bool caption) {
+static void put_title(TlPlot *to, const TlTxPlot *plot, const char *what, bool caption) {
   char *title = plot->count > 1 ? tl_strdup(what) : tl_format("%s: %s", plot->label[0], what);
-  fprintf(to, "set label 100 ");
-  tl_gnuplot_quoted(to, title ? title : what);
-  fprintf(to, " at screen 0.5,0.97 center font ',12' front\n");
+  tl_plot(to, "set label 100 %s at screen 0.5,0.97 center font ',12' front\n",
+          title ? title : what);
   tl_free(title);
   if (!caption || !*plot->caption) return;
-  fprintf(to, "set label 101 ");
-  tl_gnuplot_quoted(to, plot->caption);
-  fprintf(to, " at screen 0.5,0.925 center font ',9' textcolor rgb '#404040' front\n");
+  tl_plot(to,
+          "set label 101 %s at screen 0.5,0.925 center font ',9' textcolor rgb '#404040' front\n",
+          plot->caption);
 }
 
 static bool has_key(const TlTxPlot *plot) {
@@ -258,29 +254,30 @@ static int key_width(const TlTxPlot *plot) {
 }
 
 /* sigma_a/sigma_r = tan^2(45 + phi_c/2) (1 + D). */
-static void put_rowe(FILE *to, const TlTxPlot *plot) {
+static void put_rowe(TlPlot *to, const TlTxPlot *plot) {
   double slope = tan(M_PI / 4 + 0.5 * plot->critical_deg * M_PI / 180);
   if (!(slope > 0)) return;
-  fprintf(to, ", %.10g*x with lines lw 1 dt 2 lc rgb '#000000' title '%s, %.1f deg'", slope * slope,
-          "Rowe, critical friction angle", plot->critical_deg);
+  tl_plot(to,
+          ", %.10g*x with lines lw 1 dt 2 lc rgb '#000000' title "
+          "'Rowe, critical friction angle, %.1f deg'",
+          slope * slope, plot->critical_deg);
 }
 
-static void put_curves(FILE *to, const TlTxPlot *plot, const Panel *p, bool key, bool rowe) {
-  const char *comma = "plot ";
+static void put_curves(TlPlot *to, const TlTxPlot *plot, const Panel *p, bool key, bool rowe) {
+  bool begun = false;
   for (int64_t k = 0; k < plot->count; k++) {
     if (!has_points(plot, k, p)) continue;
-    fprintf(to, "%s$t%lld using 1:2 with lines lw 2 lc rgb '%s' title ", comma, (long long)k,
-            colours[k % COLOURS]);
-    tl_gnuplot_quoted(to, key ? plot->label[k] : "");
-    comma = ", ";
+    tl_plot_next(to, &begun);
+    tl_plot(to, "$t%lld using 1:2 with lines lw 2 lc rgb %s title %s", (long long)k,
+            colours[k % COLOURS], key ? plot->label[k] : "");
   }
   if (is_measured(plot->measured, p)) {
-    fprintf(to, "%s$m using 1:2 with points pt 6 ps 0.8 lc rgb '#000000' title '%s'", comma,
+    tl_plot_next(to, &begun);
+    tl_plot(to, "$m using 1:2 with points pt 6 ps 0.8 lc rgb '#000000' title %s",
             key ? "measured" : "");
-    comma = ", ";
   }
   if (rowe) put_rowe(to, plot);
-  fprintf(to, "\n");
+  tl_plot(to, "\n");
 }
 
 /* Panels one above the other have one range of what they share. */
@@ -296,24 +293,24 @@ static Span across_of(const Drawing *d, const Panel *p) {
   return all;
 }
 
-static void put_panel(FILE *to, const Drawing *d, const Panel *p, bool key) {
+static void put_panel(TlPlot *to, const Drawing *d, const Panel *p, bool key) {
   Span x, y;
   bool rowe = p->y.column == TL_TX_PRINCIPAL_RATIO;
   if (!spans(d->plot, p, &x, &y)) {
-    fprintf(to, "set multiplot next\n");
+    tl_plot(to, "set multiplot next\n");
     return;
   }
   put_data(to, d->plot, p);
-  fprintf(to, "set xlabel '%s'\nset ylabel '%s'\n", p->x.label, p->y.label);
-  put_range(to, "x", &p->x, across_of(d, p));
-  put_range(to, "y", &p->y, y);
-  fprintf(to, "set format y '%%g'\n");
+  tl_plot(to, "set xlabel %s\nset ylabel %s\n", p->x.label, p->y.label);
+  put_range(to, 'x', &p->x, across_of(d, p));
+  put_range(to, 'y', &p->y, y);
+  tl_plot(to, "set format y '%%g'\n");
   if (key)
-    fprintf(to, "set key at screen 0.99,0.88 right top Left reverse samplen 2 width 0\n");
+    tl_plot(to, "set key at screen 0.99,0.88 right top Left reverse samplen 2 width 0\n");
   else if (rowe)
-    fprintf(to, "set key inside bottom right samplen 2\n");
+    tl_plot(to, "set key inside bottom right samplen 2\n");
   else
-    fprintf(to, "unset key\n");
+    tl_plot(to, "unset key\n");
   put_curves(to, d->plot, p, key, rowe);
 }
 
@@ -324,20 +321,20 @@ static bool shows_measured(const Drawing *d) {
   return shows;
 }
 
-static void put_picture(FILE *to, const void *context, const char *picture) {
+static void put_picture(TlPlot *to, const void *context) {
   const Drawing *d = context;
   const Picture *p = d->picture;
   int key = key_width(d->plot), w = p->across * p->width + key, h = p->down * p->height + 60;
-  put_head(to, picture, w, h);
+  put_head(to, w, h);
   put_title(to, d->plot, p->title, shows_measured(d));
   double right = 1 - (20.0 + key) / w, left = 105.0 / w, bottom = 60.0 / h, top = 1 - 75.0 / h;
-  fprintf(to, "set multiplot layout %d,%d margins %.5f,%.5f,%.5f,%.5f spacing %.5f,%.5f\n", p->down,
+  tl_plot(to, "set multiplot layout %d,%d margins %.5f,%.5f,%.5f,%.5f spacing %.5f,%.5f\n", p->down,
           p->across, left, right, bottom, top, 90.0 / w, 75.0 / h);
   for (int k = 0; k < p->panels; k++) {
     put_panel(to, d, &p->panel[k], has_key(d->plot) && k == 0);
-    fprintf(to, "unset label 100\nunset label 101\n");
+    tl_plot(to, "unset label 100\nunset label 101\n");
   }
-  fprintf(to, "unset multiplot\n");
+  tl_plot(to, "unset multiplot\n");
 }
 
 /* ---- the ledger ---- */
@@ -380,33 +377,33 @@ static bool ledger_spans(const TlTxTest *t, Span *x, Span *y) {
   return x->low <= x->high;
 }
 
-static void put_ledger(FILE *to, const void *context, const char *picture) {
+static void put_ledger(TlPlot *to, const void *context) {
   const TlTxPlot *plot = ((const Drawing *)context)->plot;
   const TlTxTest *t = plot->test;
   Span x, y, u, v;
-  const char *comma = "plot ";
-  put_head(to, picture, 1000, 560);
+  bool begun = false;
+  put_head(to, 1000, 560);
   put_title(to, plot, "energy ledger", false);
   ledger_spans(t, &x, &y);
   for (int k = 0; k < LEDGER; k++) {
     Panel p = ledger_panel(k);
     if (!counts(t, k, &u, &v)) continue;
-    fprintf(to, "$e%d << EOD\n", k);
+    tl_plot(to, "$e%d << EOD\n", k);
     put_test(to, t, &p);
-    fprintf(to, "EOD\n");
+    tl_plot(to, "EOD\n");
   }
   Axis time = {TL_TX_TIME, 1, 0, "", false};
-  put_range(to, "x", &time, x);
-  put_range(to, "y", &time, y);
-  fprintf(to, "set lmargin 12\nset tmargin 5\nset key outside right top Left reverse samplen 2\n"
+  put_range(to, 'x', &time, x);
+  put_range(to, 'y', &time, y);
+  tl_plot(to, "set lmargin 12\nset tmargin 5\nset key outside right top Left reverse samplen 2\n"
               "set xlabel 'time [s]'\nset ylabel 'energy [J]'\nset format y '%%g'\n");
   for (int k = 0; k < LEDGER; k++) {
     if (!counts(t, k, &u, &v)) continue;
-    fprintf(to, "%s$e%d using 1:2 with lines lw 2 %s lc rgb '%s' title '%s'", comma, k,
-            k >= COLOURS ? "dt 2" : "", colours[k % COLOURS], ledger[k].name);
-    comma = ", ";
+    tl_plot_next(to, &begun);
+    tl_plot(to, "$e%d using 1:2 with lines lw 2 dt %d lc rgb %s title %s", k, k >= COLOURS ? 2 : 1,
+            colours[k % COLOURS], ledger[k].name);
   }
-  fprintf(to, "\n");
+  tl_plot(to, "\n");
 }
 
 /* ---- all ---- */
@@ -418,7 +415,7 @@ static bool anything(const TlTxPlot *plot, const Picture *p) {
   return some;
 }
 
-static TlStatus draw(TlGnuplotScript put, const Drawing *d, const char *name, const char *folder,
+static TlStatus draw(TlPlotScript put, const Drawing *d, const char *name, const char *folder,
                      bool overwrite) {
   char *path = tl_format("%s/%s.png", folder, name);
   if (!path) return TL_ENOMEM;

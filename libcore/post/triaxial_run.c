@@ -113,7 +113,7 @@ enum { COMPARED = sizeof compared / sizeof *compared };
 static TlStatus put_run(FILE *to, const Work *w, int64_t i) {
   TlFigures f = {0};
   TlStatus status = tl_tx_measure(&w->test[i], &w->how->options, &f);
-  fprintf(to, "\"%s\"", w->label[i]);
+  tl_csv_put_text(to, w->label[i]);
   for (int k = 0; k < COMPARED; k++) {
     char value[40];
     tl_csv_real(value, tl_figures_get(&f, compared[k].figure));

@@ -23,11 +23,11 @@ static char *beside_study(const TlRun *run, const char *path) {
   return full;
 }
 
+/* In the current folder, for a study may lie where nothing should be written (an installed one). */
 static char *default_folder(const char *study) {
-  size_t length = strlen(study);
-  const char *dot = strrchr(study, '.'), *slash = strrchr(study, '/');
-  if (dot && dot > study && (!slash || dot > slash + 1)) length = (size_t)(dot - study);
-  return tl_format("%.*s.run", (int)length, study);
+  const char *slash = strrchr(study, '/'), *name = slash ? slash + 1 : study;
+  const char *dot = strrchr(name, '.');
+  return tl_format("%.*s.run", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
 }
 
 static bool is_folder(const char *path) {

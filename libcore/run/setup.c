@@ -116,7 +116,8 @@ static const TlParam root_params[] = {
     TEXT(TlSetup, title, "", "what the study is, for captions"),
     TEXT(TlSetup, catalog, "", "catalog of grains and terrains; a path from the study's folder"),
     TEXT(TlSetup, output, "",
-         "results folder; a path from the study's folder; none: the study's name with .run"),
+         "results folder; a path from the study's folder; none: the study's name with "
+         ".run, in the current folder"),
     INT(TlSetup, seed, "1", 0, 9e15, "seed of the random numbers"),
     CHOICE(TlSetup, outside, "remove", "remove|stop|error",
            "grains that leave the terrain are counted and taken out, or frozen where they left, or "

@@ -1,10 +1,13 @@
 #include "store/catalog_impl.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BUSY_NAP_MS = 50 };
 /* Two stages of one pipeline may write the same catalog: the second waits for the first. */
@@ -107,7 +110,10 @@ static TlStatus connect_to(TlCatalog *c, TlCatalogMode mode) {
   bool fresh;
   TL_TRY(check_kind(c, &fresh));
   if (!fresh) return c->writable ? upgrade(c) : TL_OK;
-  if (mode == TL_CATALOG_CREATE) return create_schema(c);
+  if (mode == TL_CATALOG_CREATE) {
+    TL_TRY(tl_claim_replace(c->path)); /* an empty file, which may be an input */
+    return create_schema(c);
+  }
   return tl_fail(TL_EINPUT,
                  "%s: is an empty file, not a catalog; run talus-avatars or talus-topo to fill one",
                  c->path);
@@ -117,9 +123,11 @@ TlStatus tl_catalog_open(TlCatalog **catalog, const char *path, TlCatalogMode mo
   *catalog = NULL;
   if (mode != TL_CATALOG_CREATE && !tl_file_exists(path))
     return tl_fail(TL_EIO, "%s: no such catalog; talus-avatars and talus-topo make one", path);
+  if (mode == TL_CATALOG_READ) TL_TRY(tl_claim_read(path));
   TlCatalog *c;
   TL_TRY(TL_NEW(c, 1));
   c->writable = mode != TL_CATALOG_READ;
+  c->made = mode == TL_CATALOG_CREATE && !tl_file_exists(path);
   c->path = tl_strdup(path);
   TlStatus status = c->path ? connect_to(c, mode) : TL_ENOMEM;
   if (status == TL_OK) {
@@ -130,9 +138,26 @@ TlStatus tl_catalog_open(TlCatalog **catalog, const char *path, TlCatalogMode mo
   return status;
 }
 
+/* Removes the file that this process began when no process has stored a run in it. The lock keeps
+ * writers out meanwhile; one that has waited for it is told by SQLite that the file is gone. */
+static void remove_empty(TlCatalog *c) {
+  int64_t tables = 0, runs = 0;
+  char message[2048]; /* why the catalog is closed without a run stays the message */
+  snprintf(message, sizeof message, "%s", tl_message());
+  sqlite3_busy_handler(c->db, NULL, NULL); /* who writes at this moment has it */
+  if (sqlite3_exec(c->db, "BEGIN EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK) return;
+  TlStatus status =
+      tl_sql_int(c, "SELECT count(*) FROM sqlite_master WHERE name = 'run'", 0, &tables);
+  if (status == TL_OK && tables > 0) status = tl_sql_int(c, "SELECT count(*) FROM run", 0, &runs);
+  if (status == TL_OK && runs == 0) unlink(c->path);
+  tl_fail(status, "%s", message);
+  sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 void tl_catalog_close(TlCatalog *c) {
   if (!c) return;
   if (c->running) sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+  if (c->made && c->db) remove_empty(c);
   sqlite3_close(c->db);
   tl_free(c->path);
   tl_free(c);

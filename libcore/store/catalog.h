@@ -29,7 +29,9 @@ typedef enum TlCatalogMode {
 } TlCatalogMode;
 
 TlStatus tl_catalog_open(TlCatalog **catalog, const char *path, TlCatalogMode mode);
-void tl_catalog_close(TlCatalog *catalog); /* NULL is fine; an open run is rolled back */
+/* NULL is fine. An open run is rolled back; a catalog that was made by this opening and holds no
+ * run is removed again. */
+void tl_catalog_close(TlCatalog *catalog);
 
 /* A writing session: stores the run and (once each) the runs of history, the JSON array that came
  * with the input stack; later rows refer to it. */

@@ -22,6 +22,7 @@ struct TlCatalog {
   sqlite3 *db;
   char *path;
   bool writable, running;
+  bool made;      /* the file was not there, and nothing has been committed to it */
   int64_t run_id; /* of the session between begin and commit */
   double waiting_since_s;
 };

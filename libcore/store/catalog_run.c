@@ -161,6 +161,7 @@ TlStatus tl_catalog_commit(TlCatalog *c) {
   if (status == TL_OK) status = complete_run(c);
   if (status == TL_OK) status = tl_sql_exec(c, "COMMIT");
   if (status != TL_OK) sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+  if (status == TL_OK) c->made = false;
   c->running = false;
   c->run_id = 0;
   return status;

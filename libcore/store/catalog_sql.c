@@ -8,6 +8,11 @@
 TlStatus tl_sql_fail(TlCatalog *c, int code, const char *doing) {
   const char *said = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code);
   int number = c->db ? sqlite3_system_errno(c->db) : 0;
+  if (code == SQLITE_READONLY_DBMOVED)
+    return tl_fail(TL_EIO,
+                   "%s: another process removed or renamed it meanwhile, nothing of this run was "
+                   "kept; run again",
+                   c->path);
   switch (code & 0xff) {
   case SQLITE_NOTADB:
     return tl_fail(TL_EINPUT, "%s: is not a Talus catalog (not an SQLite file)", c->path);

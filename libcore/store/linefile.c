@@ -1,5 +1,6 @@
 #include "store/linefile.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -34,36 +35,35 @@ static TlStatus cannot(const TlLineFile *t, const char *what) {
   return tl_fail(TL_EIO, "%s: cannot %s: %s", t->path, what, strerror(errno));
 }
 
-static TlStatus open_table(TlLineFile *t, const char *mode) {
-  t->file = fopen(t->path, mode);
-  if (!t->file) return tl_fail_errno(t->path, mode[0] == 'w' ? "cannot create" : "cannot open");
-  setvbuf(t->file, NULL, _IONBF, 0);
-  return TL_OK;
-}
-
-static TlStatus put_line(TlLineFile *t, const char *line, size_t length) {
-  long start = ftell(t->file);
-  if (start >= 0 && fwrite(line, 1, length, t->file) == length) return TL_OK;
-  TlStatus status = cannot(t, "write");
-  if (start >= 0 && ftruncate(fileno(t->file), start) == 0 && fseek(t->file, start, SEEK_SET) == 0)
-    return status;
-  return tl_context(status, "half a line may stand at the end");
-}
-
-TlStatus tl_linefile_begin(TlLineFile *t, const char *folder, const char *header) {
-  TL_TRY(place(t, folder, header));
-  TL_TRY(open_table(t, "w"));
-  TL_TRY(put_line(t, header, strlen(header)));
-  return put_line(t, "\n", 1);
-}
-
-/* Appends to the line that is being made. */
+/* Appends to the line that is being made, which has *used characters. */
 static TlStatus add(TlLineFile *t, size_t *used, const char *text) {
   size_t length = strlen(text);
   TL_TRY(TL_RESERVE(t->line, t->capacity, *used + length + 1));
   memcpy(t->line + *used, text, length + 1);
   *used += length;
   return TL_OK;
+}
+
+/* Ends the line that was made and writes it. */
+static TlStatus put_line(TlLineFile *t, size_t used) {
+  TL_TRY(add(t, &used, "\n"));
+  long start = ftell(t->file);
+  if (start >= 0 && fwrite(t->line, 1, used, t->file) == used) return TL_OK;
+  TlStatus status = cannot(t, "write");
+  if (start >= 0 && ftruncate(fileno(t->file), start) == 0 && fseek(t->file, start, SEEK_SET) == 0)
+    return status;
+  return tl_context(status, "part of a line may stand at the end of the table");
+}
+
+TlStatus tl_linefile_begin(TlLineFile *t, const char *folder, const char *header) {
+  size_t used = 0;
+  TL_TRY(place(t, folder, header));
+  t->file = fopen(t->path, "wx"); /* what was there is gone by now; no link is followed */
+  if (!t->file) return tl_fail_errno(t->path, "cannot create");
+  setvbuf(t->file, NULL, _IONBF, 0);
+  TL_TRY(add(t, &used, header));
+  TL_TRY(put_line(t, used));
+  return tl_claim_made(t->path);
 }
 
 TlStatus tl_linefile_line(TlLineFile *t, const double *values, int count, const char *last) {
@@ -81,8 +81,7 @@ TlStatus tl_linefile_line(TlLineFile *t, const double *values, int count, const 
     TL_TRY(add(t, &used, ","));
     TL_TRY(add(t, &used, last));
   }
-  TL_TRY(add(t, &used, "\n"));
-  return put_line(t, t->line, used);
+  return put_line(t, used);
 }
 
 TlStatus tl_linefile_bytes(TlLineFile *t, bool sync, int64_t *bytes) {
@@ -101,7 +100,10 @@ static TlStatus unfit(const TlLineFile *t, const char *what) {
 TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *header, int64_t bytes) {
   char line[4096] = "";
   TL_TRY(place(t, folder, header));
-  TL_TRY(open_table(t, "r+"));
+  TL_TRY(tl_claim_replace(t->path)); /* a link may lead to a table that the run reads */
+  t->file = fopen(t->path, "r+");
+  if (!t->file) return tl_fail_errno(t->path, "cannot open");
+  setvbuf(t->file, NULL, _IONBF, 0);
   if (!fgets(line, sizeof line, t->file) && ferror(t->file)) return cannot(t, "read");
   if (strncmp(line, header, strlen(header)) != 0 || line[strlen(header)] != '\n')
     return unfit(t, "has other columns than this program writes");
@@ -110,7 +112,7 @@ TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *heade
   if (end < bytes) return unfit(t, "is shorter than when the state was saved");
   if (fseek(t->file, bytes, SEEK_SET) != 0 || ftruncate(fileno(t->file), bytes) != 0)
     return cannot(t, "cut");
-  return TL_OK;
+  return tl_claim_made(t->path);
 }
 
 void tl_linefile_close(TlLineFile *t) {

@@ -25,7 +25,8 @@ TlStatus tl_linefile_begin(TlLineFile *table, const char *folder, const char *he
 /* text (NULL: none) is the last column. A line is written whole or cut off again. */
 TlStatus tl_linefile_line(TlLineFile *table, const double *values, int count, const char *text);
 TlStatus tl_linefile_bytes(TlLineFile *table, bool sync, int64_t *bytes);
-/* TL_EINPUT when it is not there, has other columns, or is shorter than `bytes`. */
+/* TL_EINPUT when it is not there, has other columns, or is shorter than `bytes`; TL_EUSAGE when it
+ * is an input of this process (base/claims.h). Nothing is cut then. */
 TlStatus tl_linefile_resume(TlLineFile *table, const char *folder, const char *header,
                             int64_t bytes);
 void tl_linefile_close(TlLineFile *table);

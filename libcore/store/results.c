@@ -2,6 +2,7 @@
 #include "store/results_layout.h"
 #include "store/linefile.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -37,43 +38,54 @@ struct TlResultsWriter {
 
 /* ---- the folder ---- */
 
-/* Ours: run.h5, study.yaml, whole frames, checkpoints, tables, and what a killed run left of them
- * (NAME.PID.tmp). */
+/* Ours: run.h5, study.yaml, whole frames, checkpoints, tables, and what a killed run left of them.
+ */
 static bool is_ours(const char *name) {
   char bare[64];
   size_t length = strlen(name);
+  tl_outfile_is_temp(name, &length);
   if (length >= sizeof bare) return false;
-  memcpy(bare, name, length + 1);
-  if (length > 4 && strcmp(bare + length - 4, ".tmp") == 0) {
-    bare[length - 4] = 0;
-    char *dot = strrchr(bare, '.');
-    if (dot && strspn(dot + 1, "0123456789") == strlen(dot + 1)) *dot = 0;
-  }
+  memcpy(bare, name, length);
+  bare[length] = 0;
   return strcmp(bare, "run.h5") == 0 || tl_linefile_is(bare) || strcmp(bare, "study.yaml") == 0 ||
          tl_results_frame_index(bare) >= 0 || tl_checkpoint_step(bare) >= 0;
 }
 
-static TlStatus clear_entry(const char *folder, const char *name, bool overwrite) {
-  if (!is_ours(name)) return TL_OK;
-  if (!overwrite)
-    return tl_fail(TL_EUSAGE, "%s: already holds results (%s); give --overwrite to replace them",
-                   folder, name);
-  char *path = tl_path_join(folder, name);
-  if (!path) return TL_ENOMEM;
-  TlStatus status = unlink(path) == 0 ? TL_OK : tl_fail_errno(path, "cannot remove");
-  tl_free(path);
-  return status;
-}
-
-static TlStatus clear_folder(const char *folder, bool overwrite) {
+/* Goes through what is ours in the folder. */
+static TlStatus walk_folder(const char *folder, TlStatus (*visit)(const char *path)) {
   DIR *list = opendir(folder);
   if (!list) return tl_fail_errno(folder, "cannot list the folder");
   TlStatus status = TL_OK;
   for (const char *name;
-       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;)
-    status = clear_entry(folder, name, overwrite);
+       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;) {
+    if (!is_ours(name)) continue;
+    char *path = tl_path_join(folder, name);
+    status = path ? visit(path) : TL_ENOMEM;
+    tl_free(path);
+  }
   closedir(list);
   return status;
+}
+
+static TlStatus remove_file(const char *path) {
+  return unlink(path) == 0 ? TL_OK : tl_fail_errno(path, "cannot remove");
+}
+
+static TlStatus refuse_results(const char *path) {
+  return tl_fail(TL_EUSAGE,
+                 "%s: the folder already holds results; give --overwrite to replace them", path);
+}
+
+/* Nothing is removed when one of the files is an input of this run. */
+static TlStatus clear_folder(const char *folder, bool overwrite) {
+  if (!overwrite) return walk_folder(folder, refuse_results);
+  TL_TRY(walk_folder(folder, tl_claim_replace));
+  return walk_folder(folder, remove_file);
+}
+
+TlStatus tl_results_claim(const char *folder) {
+  if (!tl_file_exists(folder)) return TL_OK; /* whoever reads from it says so better */
+  return walk_folder(folder, tl_claim_read);
 }
 
 /* ---- run.h5 ---- */
@@ -467,11 +479,6 @@ TlStatus tl_results_table_bytes(TlResultsWriter *w, TlResultsTable table, bool s
 
 /* ---- going on in a folder ---- */
 
-static bool is_temporary(const char *name) {
-  size_t length = strlen(name);
-  return length > 4 && strcmp(name + length - 4, ".tmp") == 0 && is_ours(name);
-}
-
 /* Frames from `frames` on and half files go; *held: whole frames that stay. */
 static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
   DIR *list = opendir(folder);
@@ -480,9 +487,14 @@ static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
   *held = 0;
   for (const char *name;
        status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;) {
+    size_t length;
     int64_t index = tl_results_frame_index(name);
+    bool half = tl_outfile_is_temp(name, &length) && is_ours(name);
     *held += index >= 0 && index < frames;
-    if (index >= frames || is_temporary(name)) status = clear_entry(folder, name, true);
+    if (index < frames && !half) continue;
+    char *path = tl_path_join(folder, name);
+    status = path ? remove_file(path) : TL_ENOMEM;
+    tl_free(path);
   }
   closedir(list);
   return status;

@@ -126,6 +126,9 @@ TlStatus tl_results_add_run(const char *folder, const TlProvenance *run);
 void tl_results_close(TlResultsWriter *writer); /* an unfinished frame is removed */
 
 /* ---- reading ---- */
+/* Nothing that the folder holds of a run may be replaced by this process (base/claims.h). Reading
+ * the scene does so too. */
+TlStatus tl_results_claim(const char *folder);
 TlStatus tl_results_read_scene(const char *folder, TlScene *scene);
 void tl_scene_free(TlScene *scene);
 /* Indices of the whole frames, ascending, fresh memory. */

@@ -1,5 +1,6 @@
 #include "store/results_h5.h"
 
+#include "base/claims.h"
 #include "base/h5_library.h"
 #include "base/mem.h"
 
@@ -63,6 +64,7 @@ TlStatus tl_h5_open(TlH5File *file, const char *path) {
   tl_h5_start();
   *file = (TlH5File){.id = -1, .driver = -1, .name = path};
   if (access(path, R_OK) != 0) return tl_fail_errno(path, "cannot open");
+  TL_TRY(tl_claim_read(path));
   hid_t list = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fclose_degree(list, H5F_CLOSE_STRONG);
   file->id = H5Fopen(path, H5F_ACC_RDONLY, list);

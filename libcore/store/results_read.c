@@ -238,8 +238,9 @@ TlStatus tl_results_read_scene(const char *folder, TlScene *scene) {
   *scene = (TlScene){0};
   char *path = tl_path_join(folder, "run.h5");
   if (!path) return TL_ENOMEM;
-  TlH5File file;
-  TlStatus status = tl_h5_open(&file, path);
+  TlH5File file = {.id = -1, .driver = -1};
+  TlStatus status = tl_results_claim(folder);
+  if (status == TL_OK) status = tl_h5_open(&file, path);
   if (status == TL_OK) status = read_run(&file, scene);
   TL_CLEAN_UP(tl_h5_close(&file)); /* what was read is here */
   tl_free(path);

@@ -84,6 +84,72 @@ expect 1 c.tals "" limited "$BIN/talus-topo" valley.asc --catalog=c.tals --name=
 [ "$before" = "$(sha256sum <c.tals)" ] || fail "a failed write changed the catalog"
 quiet "$BIN/talus-catalog" verify c.tals
 
+# a disk that fills while a new catalog is made leaves none, and nothing else beside it
+mkdir new
+expect 1 new/c.tals new/c.tals limited "$BIN/talus-topo" valley.asc --catalog=new/c.tals
+expect 1 new/c.tals new/c.tals limited "$BIN/talus-avatars" --superellipsoid-um=500,400,300,0.5,0.5 --sample=s --catalog=new/c.tals
+quiet "$BIN/talus-avatars" --superellipsoid-um=500,400,300,0.5,0.5 --sample=s --catalog=g.tals --nodes=60
+quiet "$BIN/talus-catalog" export g.tals --grain=1 --format=morphology -o grain.txt
+expect 1 g.tals new/c.tals "$BIN/talus-catalog" import new/c.tals grain.txt g.tals --sample=s --spacing-um=1
+[ -z "$(ls new)" ] || fail "left beside a catalog that could not be made: $(ls new)"
+if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=24k tmpfs small 2>/dev/null; then
+  expect 1 small/c.tals small/c.tals "$BIN/talus-topo" valley.asc --catalog=small/c.tals
+  [ -z "$(ls small)" ] || fail "left on the full disk: $(ls small)"
+  umount small
+fi
+# another process's catalog is not taken away when the one that began the file fails
+expect 1 absent.txt "" "$BIN/talus-catalog" import g.tals grain.txt absent.txt --sample=t --spacing-um=1
+quiet "$BIN/talus-catalog" verify g.tals
+
+# --- pictures: cut short by the disk's end they do not replace good ones, whoever draws them
+mkdir table plots
+{ echo time_s,a_J,b_m; for ((i = 0; i < 60; i++)); do echo "$i,$((i * i % 37)),$((i * 7 % 11))"; done; } >table/history.csv
+quiet "$BIN/talus-render" table --plots -o plots
+quiet "$BIN/talus-catalog" grading g.tals --plot=plots/grading.png
+quiet "$BIN/talus-volume" slice good.tif --zoom=4 -o plots/slice.png
+before=$(cd plots && sha256sum -- *.png)
+expect 1 plots/history.png "" limited "$BIN/talus-render" table --plots -o plots --overwrite
+expect 1 plots/grading.png "" limited "$BIN/talus-catalog" grading g.tals --plot=plots/grading.png --overwrite
+expect 1 plots/slice.png "" limited "$BIN/talus-volume" slice good.tif --zoom=4 -o plots/slice.png --overwrite
+[ "$before" = "$(cd plots && sha256sum -- *.png)" ] || fail "a picture that was cut short replaced a good one"
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=32k tmpfs small 2>/dev/null; then
+  "$BIN/talus-catalog" grading g.tals --plot=small/g.png >out.txt 2>err.txt || fail "no picture on a small disk: $(cat err.txt)"
+  before=$(sha256sum small/g.png)
+  head -c 32768 /dev/zero >small/fill 2>err.txt
+  expect 1 small/g.png "" "$BIN/talus-catalog" grading g.tals --plot=small/g.png --overwrite
+  [ "$before" = "$(sha256sum small/g.png)" ] || fail "a full disk replaced a good picture"
+  umount small
+fi
+# a program that draws half a picture, one that dies, and one that says nothing
+for how in 'cat >/dev/null; head -c 3000 "$WHOLE"' 'exit 3' 'cat >/dev/null' 'kill -9 $$' \
+  'cat >/dev/null; head -c 5000 "$WHOLE"; head -c 100 /dev/zero; tail -c +5101 "$WHOLE"'; do
+  mkdir -p fake && printf '#!/bin/sh\n%s\n' "$how" >fake/gnuplot && chmod +x fake/gnuplot
+  before=$(sha256sum plots/grading.png)
+  expect 1 plots/grading.png "" env WHOLE="$PWD/plots/history.png" PATH="$PWD/fake:$PATH" \
+    "$BIN/talus-catalog" grading g.tals --plot=plots/grading.png --overwrite
+  [ "$before" = "$(sha256sum plots/grading.png)" ] || fail "gnuplot that does '$how' replaced a picture"
+done
+
+# --- two writers of one product without --overwrite: one succeeds, the other says so
+for round in 1 2 3; do
+  for k in 1 2; do
+    ("$BIN/talus-denoise" good.tif --method=gaussian --sigma-voxels="$k" -o "both$round.h5" >/dev/null 2>"err$k.txt"; echo $? >"code$k.txt") &
+  done
+  wait
+  [ "$(sort -n code1.txt code2.txt | tr '\n' ' ')" = "0 2 " ] || fail "two writers end with $(cat code1.txt code2.txt)"
+  cat err1.txt err2.txt | grep -q overwrite || fail "the second writer is not told: $(cat err1.txt err2.txt)"
+  "$BIN/talus-volume" info -q "both$round.h5" >out.txt 2>err.txt || fail "two writers leave a broken product: $(cat err.txt)"
+done
+# a temporary of a killed tool goes with the next one, a link that lies in wait does not lead astray
+mkdir killed
+"$BIN/talus-denoise" good.tif --search=41 --sigma-noise=5 --h-factor=1 --threads=1 -o killed/d.h5 >out.txt 2>err.txt &
+victim=$!
+for ((i = 0; i < 200; i++)); do [ -z "$(ls killed)" ] || break; sleep 0.05; done
+kill -9 $victim; wait $victim 2>/dev/null
+[ -n "$(ls killed)" ] || fail "the tool was killed before it began"
+quiet "$BIN/talus-denoise" good.tif --method=gaussian -o killed/d.h5
+[ "$(ls killed)" = d.h5 ] || fail "a killed tool's temporary stays: $(ls killed)"
+
 # --- rasters
 { printf 'ncols 5\nnrows 5\nxllcorner 1000\nyllcorner 2000\ncellsize 10\nNODATA_value -9999\n'
   printf '10 10 10 10 10\n9 9 9 9 9\n8 8 -9999 8 8\n7 7 7 7 7\n6 6 6 6 6\n'; } >hole.asc

@@ -58,7 +58,7 @@ awk -F, 'NR > 1 && ($1 != NR - 1 || $2 < 100 || $8 < 1 || $7 < 0 || ($6 > 0) != 
 refuses 1 'at least' no.tif "$label" true.h5 -o no.tif --roi=none --memory=1
 refuses 2 'must end in .csv' no.tif "$label" true.h5 -o no.tif --sweep-h=h.txt
 refuses 2 'nothing to vary' no.tif "$label" true.h5 -o no.tif --sweep-h=i.csv --markers=true.h5
-refuses 2 'h.csv: is there already' no.tif "$label" true.h5 -o no.tif --sweep-h=h.csv
+refuses 2 'h.csv: already exists' no.tif "$label" true.h5 -o no.tif --sweep-h=h.csv
 "$BIN/talus-volume" crop -q true.h5 --size=32,32,32 -o small.tif >/dev/null 2>err || fail "crop: $(cat err)"
 refuses 1 'both must be of one stack' no.tif "$label" true.h5 -o no.tif --roi=none --markers=small.tif
 refuses 1 'both must be of one stack' no.tif "$label" true.h5 -o no.tif --roi=none --grey=small.tif

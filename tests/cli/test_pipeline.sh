@@ -17,10 +17,10 @@ pipeline() {
 stages() { tail -n +2 out/stages.csv | cut -d, -f1 | tr '\n' ' '; }
 
 pipeline -j2 || { fail "the chain"; tail -20 log.txt; }
-first="denoise binarize label avatars topo solve measure render view plots grading "
+first="denoise binarize label avatars topo solve measure render view plots grading report "
 [ "$(stages)" = "$first" ] || fail "stages ran as: $(stages)"
 grep -q 'deepest_grain\|grains_deeper' log.txt || fail "the summary says nothing of penetration"
-for product in out/run/study.yaml out/run/history.csv out/pictures/path.png out/measures/grading.csv; do
+for product in out/run/study.yaml out/run/history.csv out/pictures/path.png out/measures/grading.csv out/report.html; do
   [ -s "$product" ] || fail "no $product"
 done
 pipeline || fail "the second call"
@@ -84,7 +84,7 @@ grep -q 'FIGURE=scale has no value 7' log.txt || fail "no word of the value: $(c
 
 rm out/labels.h5
 pipeline || fail "after the labels went"
-[ "$(stages)" = "${first}label avatars solve measure render view plots grading " ] ||
+[ "$(stages)" = "${first}label avatars solve measure render view plots grading report " ] ||
   fail "after the labels went it ran: $(stages)"
 rm out/mask.h5
 if BINARIZE_FLAGS=--threshold=nonsense pipeline BINARIZE_FLAGS=--threshold=nonsense; then fail "a wrong option passed"; fi

@@ -70,10 +70,10 @@ same whole killed
 mkdir half
 cp whole/* half/
 rm half/checkpoint_000000000400.tck
-head -c 3000 half/checkpoint_000000000396.tck >half/checkpoint_000000000400.tck.99.tmp
+head -c 3000 half/checkpoint_000000000396.tck >half/checkpoint_000000000400.tck.0123abcd-99-567-89abcdef.tmp
 solve --resume half >out 2>err || fail "with a half checkpoint: $(cat err)"
 same whole half
-[ ! -e half/checkpoint_000000000400.tck.99.tmp ] || fail "the half checkpoint is still there"
+[ ! -e half/checkpoint_000000000400.tck.0123abcd-99-567-89abcdef.tmp ] || fail "the half checkpoint is still there"
 
 # each who went on is on record in run.h5 beside the one who began: command, step, host, ranks
 records() { h5dump -d provenance "$1/run.h5" | tr -d '\n' | sed 's/\\"/"/g'; }

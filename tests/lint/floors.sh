@@ -37,9 +37,16 @@ door 'hdf5\.h' '^libcore/(base/h5_|io/h5|store/results)|^tests/'
 door 'gdal.*\.h' '^libcore/io/raster|^tests/'
 door 'yaml\.h' '^libcore/conf/'
 door 'png\.h' '^libcore/io/png|^tests/'
+door 'jpeglib\.h' '^libcore/io/jpeg'
+door 'zlib\.h' '^libcore/io/zlib|^tests/'
 door 'zstd\.h' '^libcore/store/'
 door 'cblas\.h|lapacke\.h' '^libcore/num/linear'
 door 'libqhull_r/.*\.h' '^libcore/num/delaunay'
 door 'fftw3\.h' '^libcore/image/|^tests/'
 door 'itk[A-Z].*\.h' '^libcore/itk/.*\.cpp|^tests/'
+# One door to other programs: no shell, and no text that one would act on.
+hit=$(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp' 'tools/*.c' 'tools/*.h' |
+  grep -v '^libcore/post/gnuplot\.c$' | xargs -r grep -nE '\b(popen|system|exec[lv]p?e?|posix_spawnp?)[[:space:]]*\(' || true)
+[ -z "$hit" ] || complain "only libcore/post/gnuplot.c may start a program:
+$hit"
 exit $status

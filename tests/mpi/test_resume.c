@@ -2,67 +2,13 @@
  * With arguments `FOLDER FOLDER [COLUMNS]` the program only compares the results in two folders bit
  * by bit (for tests/cli/test_resume.sh): each frame by id, of history.csv the first COLUMNS columns
  * or all but the last, cpu_s. */
+#include "mpi/same.h"
 #include "mpi/scene.h"
 
 #include "base/file.h"
 #include "base/log.h"
 #include "run/run.h"
 #include "support/tltest.h"
-
-/* ---- comparing two folders ---- */
-
-static int differ(const char *what, int64_t where) {
-  printf("%s differs (%lld)\n", what, (long long)where);
-  return 1;
-}
-
-static int compare_frame(const char *a, const char *b, int64_t index) {
-  TlFrame x, y;
-  if (tl_results_read_frame(a, index, &x) != TL_OK || tl_results_read_frame(b, index, &y) != TL_OK)
-    return printf("%s\n", tl_message()), 1;
-  int bad = x.step != y.step || x.count != y.count || memcmp(&x.time_s, &y.time_s, 8) != 0;
-  for (int64_t i = 0; !bad && i < x.count; i++)
-    bad = memcmp(&x.rows[i], &y.rows[i], sizeof x.rows[i]) != 0;
-  tl_frame_free(&x);
-  tl_frame_free(&y);
-  return bad ? differ("frame", index) : 0;
-}
-
-static int compare_frames(const char *a, const char *b) {
-  int64_t *in_a, *in_b, count, other;
-  if (tl_results_frames(a, &in_a, &count) != TL_OK || tl_results_frames(b, &in_b, &other) != TL_OK)
-    return printf("%s\n", tl_message()), 1;
-  int bad = count != other ? differ("number of frames", other) : 0;
-  for (int64_t i = 0; !bad && i < count; i++)
-    bad = in_a[i] != in_b[i] ? differ("list of frames", i) : compare_frame(a, b, in_a[i]);
-  tl_free(in_a);
-  tl_free(in_b);
-  return bad;
-}
-
-/* columns > 0: only the first so many; else all but the last. */
-static void cut_line(char *line, int columns) {
-  char *end = columns > 0 ? line : strrchr(line, ',');
-  for (int c = 0; columns > 0 && end && c < columns; c++) end = strchr(end + (c > 0), ',');
-  if (end) *end = 0;
-}
-
-static int compare_history(const char *a, const char *b, int columns) {
-  char path[1024], x[4096], y[4096];
-  snprintf(path, sizeof path, "%s/history.csv", a);
-  FILE *one = fopen(path, "r");
-  snprintf(path, sizeof path, "%s/history.csv", b);
-  FILE *two = fopen(path, "r");
-  if (!one || !two) return differ("history.csv is missing: it", 0);
-  for (int64_t line = 1;; line++) {
-    char *p = fgets(x, sizeof x, one), *q = fgets(y, sizeof y, two);
-    if (!p && !q) return fclose(one), fclose(two), 0;
-    if (!p || !q) return differ("length of history.csv", line);
-    cut_line(x, columns);
-    cut_line(y, columns);
-    if (strcmp(x, y) != 0) return differ("history.csv", line);
-  }
-}
 
 /* ---- runs ---- */
 

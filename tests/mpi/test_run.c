@@ -205,7 +205,7 @@ static void runs_do_not_depend_on_ranks(TlComm *comm) {
 static void a_start_from_results_does_not_depend_on_ranks(TlComm *comm) {
   TlRun run;
   char *study = tl_path_join(folder, "drawn.yaml");
-  TlRunOptions options = {.study = study, .overwrite = true};
+  TlRunOptions options = {.study = study, .output = tl_test_results(study), .overwrite = true};
   REQUIRE_OK(tl_run_open(&run, comm, &options));
   REQUIRE_OK(tl_run_go(&run));
   tl_run_close(&run);

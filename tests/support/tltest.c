@@ -1,5 +1,8 @@
 #include "support/tltest.h"
 
+#include "base/outfile.h"
+
+#include <dirent.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -26,4 +29,22 @@ const char *tl_test_folder(void) {
   owner = getpid();
   atexit(remove_folder);
   return folder;
+}
+
+int tl_test_temporaries(const char *path) {
+  DIR *list = opendir(path);
+  size_t length;
+  int count = 0;
+  if (!list) abort();
+  for (struct dirent *entry; (entry = readdir(list));)
+    count += tl_outfile_is_temp(entry->d_name, &length);
+  closedir(list);
+  return count;
+}
+
+const char *tl_test_results(const char *study) {
+  static char path[512];
+  const char *dot = strrchr(study, '.');
+  snprintf(path, sizeof path, "%.*s.run", dot ? (int)(dot - study) : (int)strlen(study), study);
+  return path;
 }

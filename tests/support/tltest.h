@@ -36,6 +36,10 @@
 
 /* A temporary folder of this process, removed at exit. Borrowed. */
 const char *tl_test_folder(void);
+/* NAME.run beside a study NAME.yaml: where its results go. Good until the next call. */
+const char *tl_test_results(const char *study);
+/* How many temporaries of products (base/outfile.h) lie in a folder. */
+int tl_test_temporaries(const char *folder);
 
 /* int main of a test file: TL_TEST_MAIN(name, test_a, test_b, ...), tests made by START_TEST. */
 #define TL_TEST_MAIN(name, ...)                                                                    \

@@ -374,7 +374,7 @@ START_TEST(results_hold_the_shapes) {
   TlRun run;
   TlScene scene;
   TlFrame frame;
-  TlRunOptions options = {.study = path};
+  TlRunOptions options = {.study = path, .output = tl_test_results(path)};
   CK_OK(tl_file_write(path, text, sizeof text - 1, true));
   CK_OK(tl_run_open(&run, NULL, &options));
   CK_OK(tl_run_go(&run));
@@ -568,7 +568,7 @@ END_TEST
 
 static void open_run(TlRun *run, const char *name, const char *text, bool no_output) {
   char *path = tl_path_join(tl_test_folder(), name), *catalog = make_catalog();
-  TlRunOptions options = {.study = path, .no_output = no_output};
+  TlRunOptions options = {.study = path, .output = tl_test_results(path), .no_output = no_output};
   tl_log_set("test", TL_LOG_WARN);
   tl_par_set_threads(1); /* tiny runs: threads only wait for each other */
   CK_OK(tl_file_write(path, text, strlen(text), true));

@@ -1,5 +1,6 @@
 #include "support/tltest.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/random.h"
@@ -483,6 +484,66 @@ START_TEST(an_addition_that_fails_half_way_leaves_nothing_for_the_commit) {
 }
 END_TEST
 
+START_TEST(a_new_catalog_without_a_run_is_removed_unless_another_process_stores_one) {
+  char *path = in_folder("empty.talus");
+  TlCatalog *c;
+  TlProvenance p = provenance_of_test();
+  TlAvatar a;
+  int64_t sample;
+  int lost = 0, kept = 0;
+  make_sphere(&a, 1e-3, 7);
+  CK_OK(tl_catalog_open(&c, path, TL_CATALOG_CREATE));
+  CK_OK(tl_catalog_begin(c, &p, NULL));
+  CK_OK(tl_catalog_sample(c, "sand", false, (double[]){1, 1, 1}, &sample));
+  tl_catalog_close(c); /* as after a full disk */
+  ck_assert(!tl_file_exists(path));
+  CK_OK(tl_file_write(path, "", 0, false)); /* an empty file of the user's stays */
+  CK_OK(tl_catalog_open(&c, path, TL_CATALOG_CREATE));
+  tl_catalog_close(c);
+  ck_assert(tl_file_exists(path));
+  remove(path);
+  for (int round = 0; round < 6; round++) { /* another process waits for the one that fails */
+    int begun[2], ready[2], how;
+    char go;
+    ck_assert(pipe(begun) == 0 && pipe(ready) == 0);
+    pid_t child = fork(); /* before any connection is open: SQLite cannot be forked */
+    if (child == 0) {
+      TlCatalog *other;
+      int64_t id;
+      close(begun[1]);
+      if (read(begun[0], &go, 1) != 1) _exit(3);
+      if (tl_catalog_open(&other, path, TL_CATALOG_WRITE) != TL_OK) _exit(3);
+      if (write(ready[1], "r", 1) != 1) _exit(3);
+      TlStatus status = tl_catalog_begin(other, &p, NULL);
+      if (status == TL_OK)
+        status = tl_catalog_sample(other, "sand", false, (double[]){1, 1, 1}, &sample);
+      if (status == TL_OK) status = tl_catalog_add_avatar(other, sample, &a, &id);
+      if (status == TL_OK) status = tl_catalog_commit(other);
+      if (status != TL_OK && !strstr(tl_message(), "removed or renamed")) _exit(3);
+      _exit(status != TL_OK);
+    }
+    CK_OK(tl_catalog_open(&c, path, TL_CATALOG_CREATE));
+    CK_OK(tl_catalog_begin(c, &p, NULL));
+    ck_assert_int_eq(write(begun[1], "b", 1), 1);
+    ck_assert_int_eq(read(ready[0], &go, 1), 1);
+    if (round % 2) usleep(120000); /* by then it waits */
+    tl_catalog_close(c);
+    ck_assert_int_eq(waitpid(child, &how, 0), child);
+    ck_assert_msg(WIFEXITED(how) && WEXITSTATUS(how) < 3, "ends with %d", how);
+    ck_assert_int_eq(tl_file_exists(path), WEXITSTATUS(how) == 0); /* done and there, or told */
+    if (WEXITSTATUS(how) == 0) ck_assert_int_eq(count_in(path), 1);
+    kept += WEXITSTATUS(how) == 0;
+    lost += WEXITSTATUS(how) == 1;
+    remove(path);
+    tl_claims_forget();
+    for (int k = 0; k < 2; k++) close(begun[k]), close(ready[k]);
+  }
+  ck_assert_int_eq(kept + lost, 6);
+  tl_avatar_free(&a);
+  tl_free(path);
+}
+END_TEST
+
 START_TEST(a_killed_writer_and_a_refused_write_leave_the_old_catalog) {
   char *path = in_folder("kill.talus");
   fill(path, 2, "sand");
@@ -574,5 +635,6 @@ TL_TEST_MAIN("catalog", avatar_comes_back_bit_for_bit,
              a_flipped_byte_in_a_grid_is_found_and_the_grain_named,
              any_failed_allocation_leaves_the_old_catalog,
              an_addition_that_fails_half_way_leaves_nothing_for_the_commit,
+             a_new_catalog_without_a_run_is_removed_unless_another_process_stores_one,
              a_killed_writer_and_a_refused_write_leave_the_old_catalog,
              two_readers_read_at_once_and_writers_wait_for_each_other)

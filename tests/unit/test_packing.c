@@ -606,17 +606,40 @@ START_TEST(the_table_names_what_it_fills) {
 }
 END_TEST
 
-TL_TEST_MAIN("packing", stress_of_a_simple_cubic_packing_is_exact,
-             stress_turns_with_the_packing_and_is_positive_in_compression,
-             shares_of_segments_have_their_closed_forms,
-             coordination_counts_points_neighbours_and_rattlers,
-             fabric_gives_back_the_density_it_was_drawn_from,
-             cells_of_the_histogram_have_equal_solid_angles,
-             directions_of_normals_branches_and_long_axes,
-             exponents_of_the_force_distribution_come_back,
-             planted_chains_are_found_whole_and_end_at_sharp_bends,
-             a_ring_is_one_chain_and_a_fork_does_not_branch, inertia_number_of_an_affine_flow,
-             unbalanced_force_is_what_is_left_over_the_mean_contact_force,
-             a_planted_band_is_found_beside_grains_that_turn_at_the_platen,
-             no_band_in_a_line_or_among_few, void_ratio_of_cubic_spheres_and_of_a_cut_one,
-             nets_and_grains_that_left_are_boundaries, the_table_names_what_it_fills)
+/* Two spheres of different size pushed and rubbed against each other: each has the symmetric part
+ * of the dyad of force and arm, over its own volume. */
+START_TEST(stress_of_a_grain_is_over_its_own_volume) {
+  TlPacking p = empty(2, 1);
+  const TlVec3 f = {-3, 1, 0.5}, arm[2] = {{R, 0, 0}, {-0.5 * R, 0, 0}};
+  TlSym3 s[2];
+  add_grain(&p, tl_vec3(0, 0, 0));
+  add_grain(&p, tl_vec3(1.5 * R, 0, 0));
+  p.grain[1].volume_m3 /= 8;
+  touch(&p, 0, 1, arm[0], tl_vec3(-1, 0, 0), f);
+  tl_stress_grains(&p, s);
+  for (int i = 0; i < 2; i++) {
+    double w = (i ? 1 : -1) / p.grain[i].volume_m3, x = arm[i].x;
+    CK_NEAR(s[i].xx, w * f.x * x, 1e-12 * fabs(w * x));
+    CK_NEAR(s[i].xy, 0.5 * w * f.y * x, 1e-12 * fabs(w * x));
+    CK_NEAR(s[i].xz, 0.5 * w * f.z * x, 1e-12 * fabs(w * x));
+    CK_NEAR(s[i].yy, 0, 0);
+    CK_NEAR(s[i].zz, 0, 0);
+    CK_NEAR(s[i].yz, 0, 0);
+    ck_assert_double_gt(s[i].xx, 0); /* compression */
+  }
+  tl_packing_free(&p);
+}
+END_TEST
+
+TL_TEST_MAIN(
+    "packing", stress_of_a_simple_cubic_packing_is_exact,
+    stress_turns_with_the_packing_and_is_positive_in_compression,
+    shares_of_segments_have_their_closed_forms, coordination_counts_points_neighbours_and_rattlers,
+    fabric_gives_back_the_density_it_was_drawn_from, cells_of_the_histogram_have_equal_solid_angles,
+    directions_of_normals_branches_and_long_axes, exponents_of_the_force_distribution_come_back,
+    planted_chains_are_found_whole_and_end_at_sharp_bends,
+    a_ring_is_one_chain_and_a_fork_does_not_branch, inertia_number_of_an_affine_flow,
+    unbalanced_force_is_what_is_left_over_the_mean_contact_force,
+    a_planted_band_is_found_beside_grains_that_turn_at_the_platen, no_band_in_a_line_or_among_few,
+    void_ratio_of_cubic_spheres_and_of_a_cut_one, nets_and_grains_that_left_are_boundaries,
+    the_table_names_what_it_fills, stress_of_a_grain_is_over_its_own_volume)

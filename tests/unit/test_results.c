@@ -1,8 +1,10 @@
 #include "support/tltest.h"
 
+#include "base/claims.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/random.h"
+#include "store/linefile.h"
 #include "store/results.h"
 
 #include <dirent.h>
@@ -324,7 +326,8 @@ static int files_in(const char *folder) {
 }
 
 START_TEST(unfinished_frames_are_neither_listed_nor_left) {
-  char *folder = in_folder("half"), *stale = in_folder("half/frame_000007.h5.1234.tmp");
+  char *folder = in_folder("half"),
+       *stale = in_folder("half/frame_000007.h5.0123abcd-1234-567-89abcdef.tmp");
   TlResultsWriter *w = create(folder, false);
   CK_OK(tl_results_scene_done(w));
   TlBodyRow row = body(1);
@@ -350,7 +353,7 @@ END_TEST
 
 START_TEST(a_folder_with_results_is_cleared_only_when_asked_and_only_of_ours) {
   char *folder = in_folder("over"), *mine = in_folder("over/notes.txt"),
-       *stale = in_folder("over/frame_000007.h5.1234.tmp");
+       *stale = in_folder("over/frame_000007.h5.0123abcd-1234-567-89abcdef.tmp");
   TlResultsWriter *w = create(folder, false);
   CK_OK(tl_results_scene_done(w));
   write_frame(w, 1, 3);
@@ -528,6 +531,7 @@ START_TEST(any_failed_allocation_leaves_whole_files_only) {
     if (tl_file_exists(run)) {
       CK_OK(tl_results_read_scene(folder, &scene));
       tl_scene_free(&scene);
+      tl_claims_forget(); /* it is written again */
     }
     tl_free(run);
   }
@@ -547,13 +551,41 @@ START_TEST(any_failed_allocation_leaves_whole_files_only) {
 }
 END_TEST
 
+START_TEST(a_table_that_the_run_reads_is_not_cut_when_the_run_resumes) {
+  static const char text[] = "time_s,z_m\n0,0\n1,0.1\n";
+  char *folder = in_folder("cut"), *data = in_folder("lift.csv"),
+       *link = in_folder("cut/history.csv"), *now;
+  size_t size;
+  CK_OK(tl_dir_make(folder));
+  CK_OK(tl_file_write(data, text, sizeof text - 1, true));
+  ck_assert_int_eq(symlink("../lift.csv", link), 0);
+  tl_claims_forget();
+  CK_OK(tl_claim_read(data));
+  TlLineFile table = tl_linefile(TL_TABLE_HISTORY);
+  CK_FAILS(tl_linefile_resume(&table, folder, "time_s,z_m", 15), TL_EUSAGE, "lift.csv");
+  tl_linefile_close(&table);
+  tl_claims_forget();
+  CK_OK(tl_file_read(data, &now, &size));
+  ck_assert_str_eq(now, text);
+  tl_free(now);
+  tl_claims_forget(); /* as another program, which does not read it */
+  CK_OK(tl_linefile_resume(&table, folder, "time_s,z_m", 15));
+  tl_linefile_close(&table);
+  tl_free(link);
+  tl_free(data);
+  tl_free(folder);
+}
+END_TEST
+
 TL_TEST_MAIN("results", walls_come_back_bit_for_bit_and_stand_where_their_drive_says,
              scene_comes_back_bit_for_bit_and_avatars_are_found_by_id,
              frame_rows_in_any_order_come_back_sorted_and_bit_for_bit,
              contacts_come_back_bit_for_bit_and_frames_without_have_none,
              unfinished_frames_are_neither_listed_nor_left,
              a_folder_with_results_is_cleared_only_when_asked_and_only_of_ours,
-             history_numbers_read_back_exactly, damaged_and_foreign_files_are_refused,
+             history_numbers_read_back_exactly,
+             a_table_that_the_run_reads_is_not_cut_when_the_run_resumes,
+             damaged_and_foreign_files_are_refused,
              a_full_disk_is_an_error_and_leaves_no_half_frame,
              a_line_that_does_not_fit_on_the_disk_is_cut_off_again,
              any_failed_allocation_leaves_whole_files_only)

@@ -35,7 +35,8 @@ static void make_catalog(const char *name, double longest) {
 
 static TlStatus try_open(TlRun *run, const char *name, const char *text, bool no_output) {
   char *path = tl_path_join(tl_test_folder(), name), *grains;
-  TlRunOptions options = {.study = path, .no_output = no_output, .overwrite = true};
+  TlRunOptions options = {
+      .study = path, .output = tl_test_results(path), .no_output = no_output, .overwrite = true};
   tl_log_set("test", TL_LOG_WARN);
   tl_par_set_threads(1);
   grains = tl_path_join(tl_test_folder(), "c.sqlite");

@@ -1,0 +1,177 @@
+#include "post/html.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+void tl_html_free(TlHtml *html) {
+  tl_free(html->text);
+  *html = (TlHtml){0};
+}
+
+static bool reserve(TlHtml *to, size_t more) {
+  if (to->status == TL_OK) to->status = TL_RESERVE(to->text, to->capacity, to->size + more + 1);
+  return to->status == TL_OK;
+}
+
+void tl_html_bytes(TlHtml *to, const char *bytes, size_t size) {
+  if (!reserve(to, size)) return;
+  memcpy(to->text + to->size, bytes, size);
+  to->size += size;
+  to->text[to->size] = 0;
+}
+
+void tl_html(TlHtml *to, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  int n = vsnprintf(NULL, 0, format, list);
+  va_end(list);
+  if (n < 0 || !reserve(to, (size_t)n)) return;
+  va_start(list, format);
+  vsnprintf(to->text + to->size, (size_t)n + 1, format, list);
+  va_end(list);
+  to->size += (size_t)n;
+}
+
+/* ---- text of unknown origin ---- */
+
+/* The next character of UTF-8 text and where it ends; 0xfffd for a byte that begins none. */
+static uint32_t next_character(const char **at) {
+  const unsigned char *p = (const unsigned char *)*at;
+  int more = p[0] < 0x80 ? 0 : p[0] >= 0xf0 ? 3 : p[0] >= 0xe0 ? 2 : 1;
+  static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+  uint32_t c = p[0];
+  *at += 1;
+  if (more == 0) return c;
+  if (c < 0xc2 || c > 0xf4) return 0xfffd;
+  c &= 0x3fu >> more;
+  for (int i = 1; i <= more; i++) {
+    if ((p[i] & 0xc0) != 0x80) return 0xfffd;
+    c = c << 6 | (p[i] & 0x3fu);
+  }
+  if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0xfffd;
+  *at += more;
+  return c;
+}
+
+/* Characters that are no text to a reader, or turn what follows round. */
+static bool hidden(uint32_t c) {
+  return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) ||
+         (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c & 0xfffe) == 0xfffe;
+}
+
+static void put_character(TlHtml *to, uint32_t c, const char *from, const char *end) {
+  if (c == 0xfffd)
+    tl_html_bytes(to, "\xef\xbf\xbd", 3);
+  else if (c < 0x80 && hidden(c))
+    tl_html(to, "\\x%02x", (unsigned)c);
+  else if (hidden(c))
+    tl_html(to, "\\u%04x", (unsigned)c);
+  else
+    tl_html_bytes(to, from, (size_t)(end - from));
+}
+
+void tl_html_text(TlHtml *to, const char *text) {
+  while (*text) {
+    const char *from = text;
+    uint32_t c = next_character(&text);
+    switch (c) {
+    case '&':
+      tl_html(to, "&amp;");
+      break;
+    case '<':
+      tl_html(to, "&lt;");
+      break;
+    case '>':
+      tl_html(to, "&gt;");
+      break;
+    case '"':
+      tl_html(to, "&quot;");
+      break;
+    case '\'':
+      tl_html(to, "&#39;");
+      break;
+    default:
+      put_character(to, c, from, text);
+    }
+  }
+}
+
+void tl_html_json(TlHtml *to, const char *text) {
+  tl_html(to, "\"");
+  while (*text) {
+    const char *from = text;
+    uint32_t c = next_character(&text);
+    if (c == '"' || c == '\\')
+      tl_html(to, "\\%c", (int)c);
+    else if (c < 0x20 || c == '<' || c == '>' || c == '&')
+      tl_html(to, "\\u%04x", (unsigned)c);
+    else
+      put_character(to, c, from, text);
+  }
+  tl_html(to, "\"");
+}
+
+void tl_html_number(TlHtml *to, double value) {
+  char text[40];
+  if (!isfinite(value)) {
+    tl_html(to, "null");
+    return;
+  }
+  tl_text_real(text, value);
+  tl_html(to, "%s", text);
+}
+
+void tl_html_base64(TlHtml *to, const void *bytes, size_t size) {
+  static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const uint8_t *p = bytes;
+  if (!reserve(to, (size + 2) / 3 * 4)) return;
+  char *out = to->text + to->size;
+  for (size_t i = 0; i < size; i += 3) {
+    size_t left = size - i;
+    uint32_t three =
+        (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (left > 2 ? p[i + 2] : 0);
+    *out++ = digit[three >> 18];
+    *out++ = digit[three >> 12 & 63];
+    *out++ = left > 1 ? digit[three >> 6 & 63] : '=';
+    *out++ = left > 2 ? digit[three & 63] : '=';
+  }
+  to->size = (size_t)(out - to->text);
+  *out = 0;
+}
+
+/* ---- numbers for readers ---- */
+
+void tl_html_value(char text[40], double value) {
+  double size = fabs(value);
+  if (isnan(value)) {
+    strcpy(text, "none");
+  } else if (value == 0) {
+    strcpy(text, "0");
+  } else if (size >= 1e7 || size < 1e-4) {
+    snprintf(text, 40, "%.3g", value);
+  } else {
+    int digits = size >= 1000 ? 0 : 3 - (int)floor(log10(size));
+    char plain[40];
+    snprintf(plain, sizeof plain, "%.*f", digits, value);
+    if (strchr(plain, '.')) { /* zeros at the end say nothing */
+      char *end = plain + strlen(plain) - 1;
+      while (*end == '0') *end-- = 0;
+      if (*end == '.') *end = 0;
+    }
+    /* thin spaces part thousands */
+    size_t whole = strcspn(plain, "."), used = 0;
+    for (size_t i = 0; plain[i]; i++) {
+      text[used++] = plain[i];
+      size_t left = whole > i + 1 ? whole - i - 1 : 0;
+      if (left > 0 && left % 3 == 0 && whole > 4 && plain[i] != '-') text[used++] = ' ';
+    }
+    text[used] = 0;
+  }
+}

@@ -1,0 +1,412 @@
+#include "post/report_map.h"
+
+#include "base/mem.h"
+#include "io/jpeg_image.h"
+#include "post/ink.h"
+#include "post/render_colour.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EDGE = 46, CLASSES = 8, PATH_POINTS = 60000, RELIEF_QUALITY = 82 };
+
+/* ---- what the frames saw ---- */
+
+void tl_map_grid_free(TlMapGrid *grid) {
+  tl_free(grid->speed_m_s);
+  tl_free(grid->passed);
+  *grid = (TlMapGrid){0};
+}
+
+/* Bounds of the grains' centres in all frames; false: no grain. */
+static bool bounds_of(const TlMotion *m, TlMapRegion *r) {
+  *r = (TlMapRegion){INFINITY, -INFINITY, INFINITY, -INFINITY};
+  for (int64_t b = 0; b < m->bodies; b++) {
+    if (!tl_motion_grain(m, b)) continue;
+    for (int64_t f = 0; f < m->frames; f++) {
+      TlVec3 p = m->place_m[tl_motion_at(m, b, f)];
+      r->x0 = fmin(r->x0, p.x), r->x1 = fmax(r->x1, p.x);
+      r->y0 = fmin(r->y0, p.y), r->y1 = fmax(r->y1, p.y);
+    }
+  }
+  return r->x1 >= r->x0;
+}
+
+static void pass_over(TlMapGrid *g, TlVec3 p, double speed, int64_t body, int64_t *last) {
+  int64_t i = (int64_t)floor((p.x - g->x0_m) / g->cell_m),
+          j = (int64_t)floor((p.y - g->y0_m) / g->cell_m);
+  if (i < 0 || j < 0 || i >= g->nx || j >= g->ny) return;
+  int64_t at = j * g->nx + i;
+  if (!(g->speed_m_s[at] >= speed)) g->speed_m_s[at] = speed;
+  if (last[at] != body) g->passed[at]++;
+  last[at] = body;
+}
+
+TlStatus tl_map_grid(const TlScene *scene, const TlMotion *m, double cell_m, TlMapGrid *g) {
+  TlMapRegion r;
+  double size = 0, grains = 0;
+  *g = (TlMapGrid){0};
+  if (!bounds_of(m, &r)) return TL_OK;
+  for (int64_t b = 0; b < m->bodies; b++)
+    if (tl_motion_grain(m, b))
+      size += 0.5 * m->scale[b] * tl_avatar_diameter_m(&scene->avatars[m->shape[b]]), grains++;
+  g->cell_m = cell_m > 0 ? cell_m : fmax(size / grains, fmax(r.x1 - r.x0, r.y1 - r.y0) / 120);
+  if (!(g->cell_m > 0)) g->cell_m = 1;
+  g->x0_m = g->cell_m * floor(r.x0 / g->cell_m);
+  g->y0_m = g->cell_m * floor(r.y0 / g->cell_m);
+  g->nx = (int64_t)floor((r.x1 - g->x0_m) / g->cell_m) + 1;
+  g->ny = (int64_t)floor((r.y1 - g->y0_m) / g->cell_m) + 1;
+  size_t n = (size_t)(g->nx * g->ny);
+  int64_t *last;
+  TL_TRY(TL_NEW(g->speed_m_s, n));
+  TL_TRY(TL_NEW(g->passed, n));
+  TL_TRY(TL_NEW(last, n));
+  for (size_t i = 0; i < n; i++) g->speed_m_s[i] = NAN, last[i] = -1;
+  for (int64_t b = 0; b < m->bodies; b++) {
+    if (!tl_motion_grain(m, b)) continue;
+    for (int64_t f = 0; f < m->frames; f++) {
+      int64_t at = tl_motion_at(m, b, f);
+      if (!m->there[at]) continue;
+      bool from = f > 0 && m->there[at - 1];
+      TlVec3 a = m->place_m[from ? at - 1 : at], d = tl_sub(m->place_m[at], a);
+      double v = m->speed_m_s[from ? at - 1 : at];
+      int steps = 1 + (int)(2 * hypot(d.x, d.y) / g->cell_m);
+      for (int k = from ? 1 : steps; k <= steps; k++) {
+        double t = (double)k / steps;
+        pass_over(g, tl_axpy(a, t, d), v + t * (m->speed_m_s[at] - v), b, last);
+      }
+    }
+  }
+  tl_free(last);
+  for (size_t i = 0; i < n; i++) {
+    g->largest_speed_m_s = fmax(g->largest_speed_m_s, g->speed_m_s[i]); /* fmax passes over NaN */
+    g->most_passed = fmax(g->most_passed, g->passed[i]);
+  }
+  return TL_OK;
+}
+
+TlMapRegion tl_map_region(const TlScene *scene, const TlMotion *m) {
+  const TlTerrain *t = &scene->terrain;
+  TlMapRegion all = {t->x0_m, t->x0_m + t->cell_m * (double)(t->nx - 1), t->y0_m,
+                     t->y0_m + t->cell_m * (double)(t->ny - 1)},
+              r;
+  if (!bounds_of(m, &r)) return all;
+  double room = fmax(0.3 * fmax(r.x1 - r.x0, r.y1 - r.y0), 10 * t->cell_m);
+  r = (TlMapRegion){fmax(all.x0, r.x0 - room), fmin(all.x1, r.x1 + room), fmax(all.y0, r.y0 - room),
+                    fmin(all.y1, r.y1 + room)};
+  if (!(r.x1 > r.x0) || !(r.y1 > r.y0)) return all;
+  bool most = (r.x1 - r.x0) * (r.y1 - r.y0) > 0.5 * (all.x1 - all.x0) * (all.y1 - all.y0);
+  return most ? all : r;
+}
+
+/* ---- drawing ---- */
+
+typedef struct Map {
+  TlHtml *to;
+  const TlScene *scene;
+  TlMapRegion r;
+  double pixel_m;
+  int width, height; /* of the map's picture, pixels; the SVG has an edge round it */
+  int id;
+} Map;
+
+static double px(const Map *m, double x) {
+  return EDGE + (x - m->r.x0) / m->pixel_m;
+}
+static double py(const Map *m, double y) {
+  return EDGE + (m->r.y1 - y) / m->pixel_m;
+}
+
+static double contour_of(const TlTerrain *t) {
+  double low = INFINITY, high = -INFINITY;
+  for (int64_t i = 0; i < t->nx * t->ny; i++) {
+    low = fmin(low, (double)t->height_m[i]);
+    high = fmax(high, (double)t->height_m[i]);
+  }
+  return tl_ink_nice(fmax(1e-9, (high - low) / 30));
+}
+
+/* Part of a pixel that a line covers which runs where the value is a whole multiple of step. */
+static double line_cover(double value, double step, double per_pixel, double width) {
+  double off = fabs(value / step - floor(value / step + 0.5)) * step;
+  double cover = fmin(1, fmax(0, (0.5 * width * per_pixel - off) / per_pixel + 0.5));
+  return cover * fmin(1, fmax(0, 0.25 * step / per_pixel - 1));
+}
+
+/* Light from the north-west, 45 degrees high, as maps have it. */
+static void relief_pixel(const TlTerrain *t, double x, double y, double pixel_m, double contour,
+                         uint8_t rgb[3]) {
+  double z;
+  TlVec3 n;
+  if (!tl_terrain_height(t, x, y, &z, &n)) {
+    memset(rgb, 255, 3);
+    return;
+  }
+  TlVec3 sun = tl_vec3(-0.5, 0.5, M_SQRT1_2);
+  double slope = acos(fmin(1, n.z)), light = 0.66 + 0.56 * fmax(0, tl_dot(n, sun));
+  TlVec3 c = tl_colour_of_ground(slope * TL_DEG, 0.6);
+  double level = z + t->origin[2], steep = fmax(tan(slope), 0.02) * pixel_m;
+  double line = fmax(0.25 * line_cover(level, contour, steep, 1.0),
+                     0.5 * line_cover(level, 5 * contour, steep, 1.5));
+  tl_colour_to_bytes(tl_scale(light * (1 - line) * 1.1, c), rgb);
+}
+
+static TlStatus put_relief(const Map *m, double contour) {
+  TlImage image;
+  uint8_t *jpeg = NULL;
+  size_t size;
+  TL_TRY(tl_image_new(&image, m->width, m->height));
+  for (int y = 0; y < m->height; y++)
+    for (int x = 0; x < m->width; x++)
+      relief_pixel(&m->scene->terrain, m->r.x0 + (x + 0.5) * m->pixel_m,
+                   m->r.y1 - (y + 0.5) * m->pixel_m, m->pixel_m, contour,
+                   image.rgb + 3 * ((size_t)y * (size_t)m->width + (size_t)x));
+  TlStatus status = tl_image_jpeg(&image, RELIEF_QUALITY, &jpeg, &size);
+  tl_image_free(&image);
+  TL_TRY(status);
+  tl_html(m->to,
+          "<image id=\"relief-%d\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+          "href=\"data:image/jpeg;base64,",
+          m->id, EDGE, EDGE, m->width, m->height);
+  tl_html_base64(m->to, jpeg, size);
+  tl_html(m->to, "\"/>");
+  tl_free(jpeg);
+  return TL_OK;
+}
+
+/* Coordinates along the frame: those of the CRS where the terrain has one. */
+static void put_frame(const Map *m) {
+  const TlTerrain *t = &m->scene->terrain;
+  TlHtml *to = m->to;
+  double step = tl_ink_nice(fmax(m->r.x1 - m->r.x0, m->r.y1 - m->r.y0) / 4);
+  int digits = step >= 1 ? 0 : (int)ceil(-log10(step));
+  tl_html(to, "<rect class=\"axis\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", EDGE, EDGE,
+          m->width, m->height);
+  for (double k = ceil((m->r.x0 + t->origin[0]) / step); k * step <= m->r.x1 + t->origin[0]; k++) {
+    double x = px(m, k * step - t->origin[0]);
+    tl_html(to,
+            "<path class=\"axis\" d=\"M%.1f %dv5\"/><text class=\"tick\" x=\"%.1f\" y=\"%d\" "
+            "text-anchor=\"middle\">%.*f</text>",
+            x, EDGE + m->height, x, EDGE + m->height + 17, digits, k * step);
+  }
+  for (double k = ceil((m->r.y0 + t->origin[1]) / step); k * step <= m->r.y1 + t->origin[1]; k++) {
+    double y = py(m, k * step - t->origin[1]);
+    tl_html(to,
+            "<path class=\"axis\" d=\"M%d %.1fh-5\"/><text class=\"tick\" "
+            "transform=\"translate(%d %.1f) rotate(-90)\" text-anchor=\"middle\">%.*f</text>",
+            EDGE, y, EDGE - 9, y, digits, k * step);
+  }
+  tl_html(to, "<text class=\"tick\" x=\"%d\" y=\"%d\">east, m</text>", EDGE, EDGE + m->height + 34);
+  tl_html(to, "<text class=\"tick\" transform=\"translate(14 %d) rotate(-90)\">north, m</text>",
+          EDGE + m->height);
+  double length = tl_ink_nice((m->r.x1 - m->r.x0) / 4), pixels = length / m->pixel_m;
+  char text[32];
+  tl_ink_length(length, text);
+  tl_html(to,
+          "<g transform=\"translate(%.1f %d)\"><path class=\"halo axis\" d=\"M0-6V0H%.1fV-6\" "
+          "stroke=\"#222\" stroke-width=\"2\"/><text class=\"halo\" x=\"%.1f\" y=\"-5\" "
+          "text-anchor=\"middle\">%s</text></g>",
+          EDGE + m->width - pixels - 12, EDGE + m->height - 12, pixels, 0.5 * pixels, text);
+  tl_html(to,
+          "<g transform=\"translate(%d %d)\"><circle r=\"19\" fill=\"#fff\" fill-opacity=\".8\"/>"
+          "<path d=\"M0-16 5 6 0 2-5 6Z\" fill=\"#b3261e\"/><text y=\"16\" "
+          "text-anchor=\"middle\" font-weight=\"700\">N</text></g>",
+          EDGE + m->width - 26, EDGE + 26);
+}
+
+static void begin(const Map *m, const char *title) {
+  tl_html(m->to, "<figure><svg class=\"map\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+          m->width + 2 * EDGE, m->height + 2 * EDGE);
+  tl_html_text(m->to, title);
+  tl_html(m->to, "\"><text class=\"head\" x=\"%d\" y=\"26\">", EDGE);
+  tl_html_text(m->to, title);
+  tl_html(m->to, "</text>");
+}
+
+/* ---- paths ---- */
+
+static TlVec3 last_place(const TlMotion *m, int64_t b) {
+  return m->place_m[tl_motion_at(m, b, m->frames - 1)];
+}
+
+/* Every k-th grain, so that the page stays small; points a pixel apart at least. Returns k. */
+static int64_t put_paths(const Map *map, const TlMotion *m) {
+  int64_t grains = 0, every;
+  for (int64_t b = 0; b < m->bodies; b++) grains += tl_motion_grain(m, b);
+  every = grains * m->frames / PATH_POINTS + 1;
+  tl_html(map->to, "<path class=\"path\" d=\"");
+  for (int64_t b = 0, n = 0; b < m->bodies; b++) {
+    if (!tl_motion_grain(m, b) || n++ % every != 0) continue;
+    double x0 = 0, y0 = 0;
+    bool pen = false;
+    for (int64_t f = 0; f < m->frames; f++) {
+      int64_t at = tl_motion_at(m, b, f);
+      if (!m->there[at]) {
+        pen = false;
+        continue;
+      }
+      double x = px(map, m->place_m[at].x), y = py(map, m->place_m[at].y);
+      if (pen && f + 1 < m->frames && hypot(x - x0, y - y0) < 1) continue;
+      tl_html(map->to, "%c%.1f %.1f", pen ? 'L' : 'M', x, y);
+      pen = true;
+      x0 = x, y0 = y;
+    }
+  }
+  tl_html(map->to, "\"/>");
+  return every;
+}
+
+typedef struct Places {
+  int64_t stopped, moving, gone;
+} Places;
+
+static Places put_places(const Map *map, const TlMotion *m, const bool *moving) {
+  Places p = {0, 0, 0};
+  tl_html(map->to, "<path class=\"start\" d=\"");
+  for (int64_t b = 0; b < m->bodies; b++)
+    if (tl_motion_grain(m, b)) {
+      TlVec3 x = m->place_m[tl_motion_at(m, b, 0)];
+      tl_html(map->to, "M%.1f %.1fm-1.6 0a1.6 1.6 0 1 0 3.2 0a1.6 1.6 0 1 0-3.2 0", px(map, x.x),
+              py(map, x.y));
+    }
+  tl_html(map->to, "\"/>");
+  for (int64_t b = 0; b < m->bodies; b++) {
+    if (!tl_motion_grain(m, b)) continue;
+    TlVec3 x = last_place(m, b);
+    double u = px(map, x.x), v = py(map, x.y);
+    bool out = !m->there[tl_motion_at(m, b, m->frames - 1)] || (m->flags[b] & TL_ROW_OUTSIDE);
+    p.gone += out;
+    p.moving += !out && moving[b];
+    p.stopped += !out && !moving[b];
+    if (out)
+      tl_html(map->to, "<path class=\"gone\" d=\"M%.1f %.1fl8 8m0-8l-8 8\"/>", u - 4, v - 4);
+    else
+      tl_html(map->to, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"/>",
+              moving[b] ? "moving" : "stop", u, v, moving[b] ? "3" : "2.4");
+  }
+  return p;
+}
+
+/* ---- cells in classes of colour ---- */
+
+/* Rows of cells of one class as one path each; above 0 only. */
+static void put_cells(const Map *m, const double *value, int64_t nx, int64_t ny, double x0,
+                      double y0, double cell, double high) {
+  for (int k = 0; k < CLASSES; k++) {
+    tl_html(m->to, "<path class=\"p%d\" fill-opacity=\".78\" d=\"", k);
+    for (int64_t j = 0; j < ny; j++)
+      for (int64_t i = 0; i < nx; i++) {
+        int64_t first = i;
+        for (; i < nx; i++) {
+          double v = value[j * nx + i];
+          if (!(v > 0)) break;
+          int of = (int)(v / high * CLASSES);
+          if ((of >= CLASSES ? CLASSES - 1 : of) != k) break;
+        }
+        if (i == first) continue;
+        double left = fmin(m->r.x1, fmax(m->r.x0, x0 + (double)first * cell)),
+               right = fmin(m->r.x1, fmax(m->r.x0, x0 + (double)i * cell)),
+               top = fmin(m->r.y1, fmax(m->r.y0, y0 + (double)(j + 1) * cell)),
+               foot = fmin(m->r.y1, fmax(m->r.y0, y0 + (double)j * cell));
+        if (right > left && top > foot)
+          tl_html(m->to, "M%.1f %.1fH%.1fV%.1fH%.1f", px(m, left), py(m, top), px(m, right),
+                  py(m, foot), px(m, left));
+        i--;
+      }
+    tl_html(m->to, "\"/>");
+  }
+}
+
+static void put_classes(const Map *m, double high, const char *unit) {
+  tl_html(m->to, "<span class=\"key\">");
+  for (int k = 0; k < CLASSES; k++) {
+    char low[40], top[40];
+    tl_html_value(low, high * k / CLASSES);
+    tl_html_value(top, high * (k + 1) / CLASSES);
+    tl_html(m->to,
+            "<span><svg width=\"14\" height=\"12\"><rect class=\"p%d\" width=\"14\" "
+            "height=\"12\"/></svg> %s to %s %s</span>",
+            k, low, top, unit);
+  }
+  tl_html(m->to, "</span>");
+}
+
+typedef struct Cells {
+  const char *title, *unit, *what;
+  const double *value;
+  int64_t nx, ny;
+  double x0, y0, cell, high;
+} Cells;
+
+static void put_cell_map(const Map *m, const Cells *c) {
+  char text[32];
+  if (!(c->high > 0)) return;
+  begin(m, c->title);
+  tl_html(m->to, "<use href=\"#relief-%d\"/>", m->id);
+  put_cells(m, c->value, c->nx, c->ny, c->x0, c->y0, c->cell, c->high);
+  put_frame(m);
+  tl_ink_length(c->cell, text);
+  tl_html(m->to, "</svg><figcaption>");
+  put_classes(m, c->high, c->unit);
+  tl_html(m->to, "%s Cells of %s.</figcaption></figure>\n", c->what, text);
+}
+
+TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlMotion *motion,
+                        const TlMeasure *measure, const TlMapGrid *grid, const bool *moving,
+                        int id) {
+  const TlTerrain *t = &scene->terrain;
+  Map m = {.to = to, .scene = scene, .r = tl_map_region(scene, motion), .id = id};
+  double wide = m.r.x1 - m.r.x0, tall = m.r.y1 - m.r.y0, contour = contour_of(t);
+  m.pixel_m = fmax(wide / 900, tall / 900);
+  m.width = (int)fmax(16, wide / m.pixel_m);
+  m.height = (int)fmax(16, tall / m.pixel_m);
+  begin(&m, "Map: paths of the grains, and where they came to lie");
+  TL_TRY(put_relief(&m, contour));
+  int64_t every = put_paths(&m, motion);
+  Places p = put_places(&m, motion, moving);
+  put_frame(&m);
+  char text[32];
+  tl_ink_length(contour, text);
+  tl_html(to,
+          "</svg><figcaption>○ start, <span class=\"stopmark\">●</span> at rest in the last "
+          "frame (%lld), ",
+          (long long)p.stopped);
+  tl_html(to,
+          "yellow: still moving (%lld), <span class=\"gonemark\">✕</span> left the terrain or "
+          "was taken out, where last seen (%lld). ",
+          (long long)p.moving, (long long)p.gone);
+  tl_html(to,
+          "Lines join the grains' centres from frame to frame%s, straight; what lies between "
+          "two frames is not known. Contour lines every %s, light from the north-west. ",
+          every > 1 ? " (not all grains are drawn)" : "", text);
+  if (t->crs && t->crs[0])
+    tl_html(to, "Coordinates are those of the terrain's coordinate reference system. ");
+  else
+    tl_html(to, "The terrain names no coordinate reference system; coordinates are those of its "
+                "raster. ");
+  tl_html(to,
+          "The run's own origin lies at %.2f east, %.2f north, %.2f m high.</figcaption>"
+          "</figure>\n",
+          t->origin[0], t->origin[1], t->origin[2]);
+  const TlDeposit *d = &measure->deposit;
+  double thick = 0;
+  for (int64_t i = 0; d->solid_m && i < d->nx * d->ny; i++) thick = fmax(thick, d->solid_m[i]);
+  tl_html(to, "<div class=\"charts\">");
+  put_cell_map(&m, &(Cells){"Largest speed seen", "m/s",
+                            "Largest speed of a grain over the cell, from the frames; peaks "
+                            "between two frames are missed.",
+                            grid->speed_m_s, grid->nx, grid->ny, grid->x0_m, grid->y0_m,
+                            grid->cell_m, grid->largest_speed_m_s});
+  put_cell_map(&m, &(Cells){"Grains that passed", "grains",
+                            "How many grains' centres came over the cell, along straight lines "
+                            "from frame to frame.",
+                            grid->passed, grid->nx, grid->ny, grid->x0_m, grid->y0_m, grid->cell_m,
+                            grid->most_passed});
+  put_cell_map(&m, &(Cells){"Deposit", "m",
+                            "Solid thickness in the last frame: volume of the grains over the "
+                            "cell's area, without the voids between them.",
+                            d->solid_m, d->nx, d->ny, d->x0_m - 0.5 * d->cell_m,
+                            d->y0_m - 0.5 * d->cell_m, d->cell_m, thick});
+  tl_html(to, "</div>\n");
+  return TL_OK;
+}

@@ -1,0 +1,40 @@
+/* The map of a report: relief of the terrain with contour lines, the grains' paths, where they
+ * started, stopped, still move or were last seen, north arrow, scale and coordinates; and maps of
+ * what the frames saw in each cell. SVG, the relief as one JPEG inside it.
+ */
+#ifndef TL_POST_REPORT_MAP_H
+#define TL_POST_REPORT_MAP_H
+
+#include "post/measure.h"
+#include "post/report_motion.h"
+
+/* Cells of a horizontal grid, local frame; cell (i, j) at j*nx + i spans x0 + i cell to
+ * x0 + (i + 1) cell. From the frames, joined by straight lines: what happens between two frames is
+ * not in it. */
+typedef struct TlMapGrid {
+  int64_t nx, ny;
+  double x0_m, y0_m, cell_m;
+  double *speed_m_s; /* the largest that a grain had over the cell; NaN: none came; owned */
+  double *passed;    /* how many grains came over the cell; owned */
+  double largest_speed_m_s, most_passed;
+} TlMapGrid;
+
+/* Over the grains' paths. cell_m 0: chosen so that the longer side has some 120 cells, but none
+ * under a grain's radius. */
+TlStatus tl_map_grid(const TlScene *scene, const TlMotion *motion, double cell_m, TlMapGrid *grid);
+void tl_map_grid_free(TlMapGrid *grid);
+
+/* The part of the terrain that is worth showing: about the paths; the whole where that is most of
+ * it. Local frame. */
+typedef struct TlMapRegion {
+  double x0, x1, y0, y1;
+} TlMapRegion;
+TlMapRegion tl_map_region(const TlScene *scene, const TlMotion *motion);
+
+/* The maps of a run with a terrain, as figures. moving: [bodies] of the last frame. id: marks the
+ * elements of this run on the page. */
+TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlMotion *motion,
+                        const TlMeasure *measure, const TlMapGrid *grid, const bool *moving,
+                        int id);
+
+#endif

@@ -1,0 +1,681 @@
+#include "post/report_run.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "post/report_chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening ---- */
+
+/* |v| + |w| d/2, a bound of the surface's speed, against a hundredth of sqrt(g d), the speed of a
+ * fall through half a diameter. */
+static bool is_moving(const TlScene *scene, const TlBodyRow *row) {
+  const TlAvatar *a = tl_scene_avatar(scene, row->avatar_id);
+  const double *g = scene->gravity_m_s2;
+  double d = a ? row->scale * tl_avatar_diameter_m(a) : 0;
+  return tl_norm(row->velocity_m_s) + 0.5 * d * tl_norm(row->spin_rad_s) >
+         0.01 * sqrt(tl_norm(tl_vec3(g[0], g[1], g[2])) * d);
+}
+
+static TlStatus find_moving(TlReportRun *run) {
+  const TlMotion *m = &run->motion;
+  TL_TRY(TL_NEW(run->moving, (size_t)m->bodies));
+  for (int64_t b = 0; b < m->bodies; b++) {
+    TlBodyRow *row = NULL;
+    int64_t low = 0, high = run->last.count;
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      if (run->last.rows[middle].id < m->id[b])
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low < run->last.count && run->last.rows[low].id == m->id[b]) row = &run->last.rows[low];
+    run->moving[b] =
+        row && !(row->flags & (TL_ROW_NO_GRAIN | TL_ROW_FROZEN)) && is_moving(&run->scene, row);
+  }
+  return TL_OK;
+}
+
+/* A run that was killed over a line, or still runs, is reported all the same. */
+static TlStatus read_history(TlReportRun *run) {
+  char *path = tl_path_join(run->folder, "history.csv");
+  if (!path) return TL_ENOMEM;
+  TlStatus status = tl_table_read(path, &run->history);
+  tl_free(path);
+  if (status == TL_OK || status == TL_ENOMEM) return status;
+  tl_table_free(&run->history);
+  run->history = (TlTable){0};
+  run->history_fault = tl_strdup(tl_message());
+  return run->history_fault ? TL_OK : TL_ENOMEM;
+}
+
+static TlStatus open_parts(TlReportRun *run) {
+  TlMeasureOptions options = {0};
+  TL_TRY(tl_results_read_scene(run->folder, &run->scene));
+  TL_TRY(tl_motion_read(run->folder, &run->scene, 1, &run->motion));
+  const TlMotion *m = &run->motion;
+  TL_TRY(tl_results_read_frame(run->folder, m->index[m->frames - 1], &run->last));
+  TL_TRY(find_moving(run));
+  TL_TRY(tl_measure_run(run->folder, &run->scene, &options, &run->measure));
+  if (run->scene.has_terrain) TL_TRY(tl_map_grid(&run->scene, m, 0, &run->grid));
+  TL_TRY(read_history(run));
+  char *path = tl_path_join(run->folder, "triaxial.csv");
+  if (!path) return TL_ENOMEM;
+  run->triaxial = tl_file_exists(path);
+  tl_free(path);
+  if (!run->triaxial) return TL_OK;
+  TlTxOptions tx = {0};
+  TL_TRY(tl_tx_read(run->folder, &tx, &run->test));
+  return tl_tx_measure(&run->test, &tx, &run->figures);
+}
+
+TlStatus tl_report_run_open(const char *folder, char *label, TlReportRun *run) {
+  *run = (TlReportRun){.folder = folder, .label = label};
+  TlStatus status = label ? open_parts(run) : TL_ENOMEM;
+  if (status != TL_OK) tl_report_run_close(run);
+  return status;
+}
+
+void tl_report_run_close(TlReportRun *run) {
+  tl_free(run->label);
+  tl_scene_free(&run->scene);
+  tl_motion_free(&run->motion);
+  tl_frame_free(&run->last);
+  tl_free(run->moving);
+  tl_measure_free(&run->measure);
+  tl_map_grid_free(&run->grid);
+  tl_table_free(&run->history);
+  tl_free(run->history_fault);
+  tl_tx_free(&run->test);
+  tl_figures_free(&run->figures);
+  *run = (TlReportRun){0};
+}
+
+/* ---- figures ---- */
+
+typedef struct Figure {
+  const char *name, *unit, *meaning;
+  double (*value)(const TlReportRun *run);
+  const char *figure; /* of a triaxial test, by name; with a factor */
+  double factor;
+} Figure;
+
+static const TlFrameMeasure *last_of(const TlReportRun *r) {
+  return &r->measure.frame[r->measure.frame_count - 1];
+}
+static double grains(const TlReportRun *r) {
+  return (double)last_of(r)->bodies;
+}
+static double mass(const TlReportRun *r) {
+  return last_of(r)->mass_kg;
+}
+static double time_s(const TlReportRun *r) {
+  return last_of(r)->time_s;
+}
+static double runout(const TlReportRun *r) {
+  return last_of(r)->front_m;
+}
+static double travel(const TlReportRun *r) {
+  return last_of(r)->travel_m;
+}
+static double drop(const TlReportRun *r) {
+  return last_of(r)->drop_m;
+}
+static double travel_angle(const TlReportRun *r) {
+  return last_of(r)->travel_angle_deg;
+}
+static double reach_angle(const TlReportRun *r) {
+  return last_of(r)->fahrboeschung_deg;
+}
+static double top_speed(const TlReportRun *r) {
+  return r->motion.largest_speed_m_s;
+}
+static double peak_energy(const TlReportRun *r) {
+  double most = 0;
+  for (int64_t i = 0; i < r->measure.frame_count; i++)
+    most = fmax(most, r->measure.frame[i].translational_J + r->measure.frame[i].rotational_J);
+  return most;
+}
+static double deposit_area(const TlReportRun *r) {
+  return r->measure.deposit.nx ? r->measure.deposit.area_m2 : NAN;
+}
+static double deposit_thickness(const TlReportRun *r) {
+  return r->measure.deposit.nx ? r->measure.deposit.max_thickness_m : NAN;
+}
+static double repose(const TlReportRun *r) {
+  return r->measure.deposit.nx ? r->measure.deposit.repose_deg : NAN;
+}
+static double contacts(const TlReportRun *r) {
+  return last_of(r)->contacts_per_grain;
+}
+static double overlap(const TlReportRun *r) {
+  return 100 * r->measure.largest_overlap_share;
+}
+static double penetration(const TlReportRun *r) {
+  return r->measure.has_solid ? 100 * r->measure.largest_penetration_share : NAN;
+}
+static double grain_scale(const TlReportRun *r) {
+  return r->scene.grain_scale;
+}
+
+static const Figure of_runs[] = {
+    {"grains in the last frame", "", "without spheres of nets and pistons", grains, NULL, 0},
+    {"mass", "kg", "of those grains", mass, NULL, 0},
+    {"grain scale", "", "grains are this many times their scanned size", grain_scale, NULL, 0},
+    {"time", "s", "of the last frame", time_s, NULL, 0},
+    {"runout of the front", "m",
+     "farthest grain centre in the last frame, horizontally along the mean direction of travel, "
+     "from the mass centre at the start",
+     runout, NULL, 0},
+    {"travel of the mass centre", "m", "horizontal", travel, NULL, 0},
+    {"drop of the mass centre", "m", "", drop, NULL, 0},
+    {"travel angle", "deg", "arctangent of drop over travel: for a slide the mean friction angle",
+     travel_angle, NULL, 0},
+    {"reach angle (Fahrböschung)", "deg",
+     "slope of the line from the highest grain at the start to the front grain", reach_angle, NULL,
+     0},
+    {"largest speed seen", "m/s", "of a grain's centre, in the frames", top_speed, NULL, 0},
+    {"largest kinetic energy seen", "J", "of all grains together, translation and rotation",
+     peak_energy, NULL, 0},
+    {"deposit area", "m2", "cells of the measuring grid that hold a grain's surface", deposit_area,
+     NULL, 0},
+    {"largest deposit thickness", "m", "highest node over the ground", deposit_thickness, NULL, 0},
+    {"angle of repose", "deg", "of a cone fitted to the heap; none where there is no heap", repose,
+     NULL, 0},
+    {"contacts a grain", "",
+     "contact points in the last frame; one between two grains counts for "
+     "both",
+     contacts, NULL, 0},
+    {"deepest overlap of two grains", "% of the smaller radius", "in the last frame", overlap, NULL,
+     0},
+    {"deepest penetration of ground or walls", "% of the radius", "in the last frame", penetration,
+     NULL, 0},
+};
+
+static const Figure of_tests[] = {
+    {"peak friction angle", "deg",
+     "largest asin((s1 - s3)/(s1 + s3)) while loading, s1 and s3 the largest and least stress",
+     NULL, "peak_friction_angle", 1},
+    {"axial strain there", "%", "logarithmic, compression positive", NULL, "peak_friction_strain",
+     100},
+    {"friction angle at large strain", "deg",
+     "mean over the last fifth of the strain of the last loading; critical only where the curve "
+     "has come level",
+     NULL, "critical_friction_angle", 1},
+    {"its scatter", "deg", "standard deviation over the same rows", NULL,
+     "critical_friction_scatter", 1},
+    {"peak deviatoric stress", "kPa", "axial less radial stress", NULL, "peak_deviatoric_stress",
+     1e-3},
+    {"peak dilatancy angle", "deg", "sin psi = D/(2 + D), D = -d eps_v/d eps_a", NULL,
+     "peak_dilatancy_angle", 1},
+    {"largest contraction", "%", "volumetric strain while loading, compression positive", NULL,
+     "largest_contraction", 100},
+    {"void ratio before shear", "", "volume of voids over that of solid", NULL,
+     "void_ratio_before_shear", 1},
+    {"void ratio at the end", "", "", NULL, "void_ratio_at_end", 1},
+    {"initial modulus", "MPa", "slope of the deviatoric stress over the first 0.1% of strain", NULL,
+     "initial_modulus", 1e-6},
+    {"secant modulus to half of the peak", "MPa", "", NULL, "secant_modulus_50", 1e-6},
+    {"largest inertia number", "",
+     "strain rate times d sqrt(density/mean stress); slow shear stays under 1e-3", NULL,
+     "largest_inertia_number", 1},
+    {"mean difference of base and platen force", "% of the platen force",
+     "two platens in balance say the same", NULL, "platen_base_difference", 100},
+    {"energy missing from the balance", "% of the work put in", "", NULL, "energy_defect_share", 1},
+    {"grains that got out of the membrane", "", "", NULL, "grains_escaped", 1},
+    {"grains in the last frame", "", "without the membrane's spheres and the platen", grains, NULL,
+     0},
+    {"deepest overlap of two grains", "% of the smaller radius", "in the last frame", overlap, NULL,
+     0},
+};
+
+static void put_rows(TlHtml *to, const Figure *f, size_t figures, const TlReportRun *run,
+                     int64_t count) {
+  for (size_t k = 0; k < figures; k++) {
+    bool any = false;
+    for (int64_t i = 0; i < count; i++)
+      any = any || isfinite(f[k].value ? f[k].value(&run[i])
+                                       : tl_figures_get(&run[i].figures, f[k].figure));
+    if (!any) continue;
+    tl_html(to, "<tr><th scope=\"row\">");
+    tl_html_text(to, f[k].name);
+    tl_html(to, "</th>");
+    for (int64_t i = 0; i < count; i++) {
+      char text[40];
+      double x = f[k].value ? f[k].value(&run[i])
+                            : f[k].factor * tl_figures_get(&run[i].figures, f[k].figure);
+      tl_html_value(text, x);
+      tl_html(to, "<td class=\"n\">%s</td>", text);
+    }
+    tl_html(to, "<td>");
+    tl_html_text(to, f[k].unit);
+    tl_html(to, "</td><td class=\"small\">");
+    tl_html_text(to, f[k].meaning);
+    tl_html(to, "</td></tr>\n");
+  }
+}
+
+static void table_head(TlHtml *to, const TlReportRun *run, int64_t count, const char *first) {
+  tl_html(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", first);
+  for (int64_t i = 0; i < count; i++) {
+    tl_html(to, "<th class=\"n\">");
+    tl_html_text(to, count > 1 ? run[i].label : "value");
+    tl_html(to, "</th>");
+  }
+}
+
+void tl_report_run_figures(TlHtml *to, const TlReportRun *run, int64_t count) {
+  table_head(to, run, count, "figure");
+  tl_html(to, "<th>unit</th><th>meaning</th></tr></thead><tbody>\n");
+  if (run->triaxial)
+    put_rows(to, of_tests, sizeof of_tests / sizeof *of_tests, run, count);
+  else
+    put_rows(to, of_runs, sizeof of_runs / sizeof *of_runs, run, count);
+  tl_html(to, "</tbody></table></div>\n");
+  if (!run->triaxial) return;
+  tl_html(to, "<details><summary>All figures of the test, as talus-measure --triaxial writes "
+              "them</summary>");
+  table_head(to, run, count, "figure");
+  tl_html(to, "<th>unit</th><th>source</th></tr></thead><tbody>\n");
+  for (int64_t k = 0; k < run->figures.count; k++) {
+    const TlFigure *f = &run->figures.item[k];
+    tl_html(to, "<tr><td><code>");
+    tl_html_text(to, f->name);
+    tl_html(to, "</code></td>");
+    for (int64_t i = 0; i < count; i++) {
+      char text[40];
+      tl_html_value(text, tl_figures_get(&run[i].figures, f->name));
+      tl_html(to, "<td class=\"n\">%s</td>", text);
+    }
+    tl_html(to, "<td>");
+    tl_html_text(to, f->unit);
+    tl_html(to, "</td><td class=\"small\">");
+    tl_html_text(to, f->source ? f->source : "");
+    tl_html(to, "</td></tr>\n");
+  }
+  tl_html(to, "</tbody></table></div></details>\n");
+}
+
+/* ---- plots over time ---- */
+
+typedef struct TimePlot {
+  const char *column, *title, *y_label, *note;
+  double factor;
+  bool change; /* since the first row */
+} TimePlot;
+
+static const TimePlot time_plots[] = {
+    {"kinetic_energy_J", "Kinetic energy", "kinetic energy [J]",
+     "Of all bodies, translation and rotation.", 1, false},
+    {"potential_energy_J", "Change of potential energy", "change [J]",
+     "Since the start; grains that are taken out take theirs along.", 1, true},
+    {"surface_speed_max_m_s", "Fastest grain", "speed [m/s]",
+     "Largest speed of a grain's surface: speed of its centre and spin times radius.", 1, false},
+    {"front_m", "Front", "distance [m]",
+     "Farthest grain centre horizontally from the mass centre at the start.", 1, false},
+    {"contacts", "Contacts", "contact points", "Contact points that carried an impulse.", 1, false},
+    {"overlap_share", "Deepest overlap of two grains", "overlap [% of the radius]",
+     "Of the smaller grain's radius. Overlap is an error of the method; 1% is usual.", 100, false},
+    {"boundary_overlap_share", "Deepest overlap with ground or walls", "overlap [% of the radius]",
+     "Of the grain's radius.", 100, false},
+    {"outside", "Grains that left", "grains", "Left the terrain so far.", 1, false},
+    {"poor", "Grains that cannot be got out of others", "grains", "So far.", 1, false},
+    {"jammed", "Unresolved collisions", "grains",
+     "Grains to whose collisions the solver found no end, so far.", 1, false},
+    {"energy_defect_J", "Energy missing from the balance", "energy [J]",
+     "Work less all energies and losses, so far; 0 in a perfect calculation.", 1, false},
+};
+
+/* A column of a run's history; false: not there, or zero throughout. x, y: [rows] fresh memory. */
+static TlStatus take_column(const TlReportRun *run, const TimePlot *plot, double **x, double **y,
+                            bool *there) {
+  const TlTable *h = &run->history;
+  int time = h->rows > 1 ? tl_table_column(h, "time_s") : -1,
+      column = h->rows > 1 ? tl_table_column(h, plot->column) : -1;
+  *there = false;
+  if (time < 0 || column < 0) return TL_OK;
+  TL_TRY(TL_NEW(*x, (size_t)h->rows));
+  TL_TRY(TL_NEW(*y, (size_t)h->rows));
+  for (int64_t i = 0; i < h->rows; i++) {
+    TL_TRY(tl_table_number(h, i, time, &(*x)[i]));
+    TL_TRY(tl_table_number(h, i, column, &(*y)[i]));
+    (*y)[i] = plot->factor * ((*y)[i] - (plot->change && i > 0 ? (*y)[0] / plot->factor : 0));
+    *there = *there || (*y)[i] != 0;
+  }
+  if (plot->change) (*y)[0] = 0;
+  return TL_OK;
+}
+
+static TlStatus put_time_plot(TlHtml *to, const TlReportRun *run, int64_t count,
+                              const TimePlot *plot) {
+  double **x, **y;
+  TlCurve *curve;
+  int curves = 0;
+  TL_TRY(TL_NEW(x, (size_t)count));
+  TL_TRY(TL_NEW(y, (size_t)count));
+  TL_TRY(TL_NEW(curve, (size_t)count));
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < count && status == TL_OK; i++) {
+    bool there;
+    status = take_column(&run[i], plot, &x[i], &y[i], &there);
+    if (status != TL_OK || !there) continue;
+    curve[curves++] = (TlCurve){.label = count > 1 ? run[i].label : NULL,
+                                .colour = (int)i,
+                                .count = run[i].history.rows,
+                                .x = x[i],
+                                .y = y[i]};
+  }
+  TlChart chart = {.title = plot->title,
+                   .x_label = "time [s]",
+                   .y_label = plot->y_label,
+                   .note = plot->note,
+                   .from_zero = true,
+                   .run = count == 1 ? 0 : -1,
+                   .mark = NAN};
+  if (status == TL_OK) tl_chart(to, &chart, curve, curves);
+  for (int64_t i = 0; i < count; i++) {
+    tl_free(x[i]);
+    tl_free(y[i]);
+  }
+  tl_free(x);
+  tl_free(y);
+  tl_free(curve);
+  return status;
+}
+
+/* ---- plots of a triaxial test ---- */
+
+typedef struct TestPlot {
+  TlTx x, y;
+  const char *title, *x_label, *y_label, *note;
+  double x_factor, y_factor;
+  bool dots;
+} TestPlot;
+
+static const TestPlot test_plots[] = {
+    {TL_TX_AXIAL_STRAIN, TL_TX_Q, "Deviatoric stress", "axial strain [%]",
+     "deviatoric stress [kPa]", "Axial less radial stress.", 100, 1e-3, false},
+    {TL_TX_AXIAL_STRAIN, TL_TX_VOLUME_STRAIN, "Volumetric strain", "axial strain [%]",
+     "volumetric strain [%]", "Logarithmic; contraction is positive, below 0 the specimen dilates.",
+     100, 100, false},
+    {TL_TX_AXIAL_STRAIN, TL_TX_FRICTION, "Mobilised friction angle", "axial strain [%]",
+     "angle [deg]", "asin((s1 - s3)/(s1 + s3)) of the largest and least stress.", 100, 1, false},
+    {TL_TX_AXIAL_STRAIN, TL_TX_VOID, "Void ratio", "axial strain [%]", "void ratio",
+     "Volume of voids over that of solid; overlaps count twice as solid.", 100, 1, false},
+    {TL_TX_P, TL_TX_Q, "Stress path", "mean stress [kPa]", "deviatoric stress [kPa]", NULL, 1e-3,
+     1e-3, false},
+    {TL_TX_AXIAL_STRAIN, TL_TX_DILATANCY, "Dilatancy angle", "axial strain [%]", "angle [deg]",
+     "sin psi = D/(2 + D), D = -d eps_v/d eps_a fitted over 1% of strain.", 100, 1, false},
+    {TL_TX_TIME, TL_TX_INERTIA, "Inertia number", "time [s]", "inertia number",
+     "Slow shear stays under 1e-3; above it the rate has its share in the stresses.", 1, 1, false},
+    {TL_TX_TIME, TL_TX_UNBALANCED, "Unbalanced force", "time [s]", "unbalanced over contact force",
+     "Mean force that accelerates a body over the mean contact force.", 1, 1, false},
+    {TL_TX_TIME, TL_TX_BALANCE, "Base over platen force", "time [s]", "base over platen",
+     "1 where the specimen is in balance between its ends.", 1, 1, true},
+    {TL_TX_TIME, TL_TX_DEFECT, "Energy missing from the balance", "time [s]", "energy [J]",
+     "Work less all energies and losses, so far; 0 in a perfect calculation.", 1, 1, false},
+};
+
+static TlStatus scaled(const double *from, int64_t n, double factor, double **to) {
+  TL_TRY(TL_NEW(*to, (size_t)n));
+  for (int64_t i = 0; i < n; i++) (*to)[i] = factor * from[i];
+  return TL_OK;
+}
+
+static TlStatus put_test_plot(TlHtml *to, const TlReportRun *run, int64_t count,
+                              const TlMeasured *measured, const TestPlot *plot) {
+  int64_t most = count + 1, curves = 0;
+  double **x, **y;
+  TlCurve *curve;
+  TL_TRY(TL_NEW(x, (size_t)most));
+  TL_TRY(TL_NEW(y, (size_t)most));
+  TL_TRY(TL_NEW(curve, (size_t)most));
+  bool lab = measured && measured->x[plot->x] && measured->x[plot->y], names = count > 1 || lab;
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < count + lab && status == TL_OK; i++) {
+    bool of_lab = i == count;
+    int64_t n = of_lab ? measured->count : run[i].test.count;
+    status =
+        scaled(of_lab ? measured->x[plot->x] : run[i].test.x[plot->x], n, plot->x_factor, &x[i]);
+    if (status == TL_OK)
+      status =
+          scaled(of_lab ? measured->x[plot->y] : run[i].test.x[plot->y], n, plot->y_factor, &y[i]);
+    /* consolidation has no strain: all of it would stand at 0 and set the range */
+    for (int64_t k = 0; status == TL_OK && !of_lab && plot->x == TL_TX_AXIAL_STRAIN && k < n; k++)
+      if (run[i].test.kind[k] == TL_TX_CONSOLIDATE) y[i][k] = NAN;
+    curve[curves++] = (TlCurve){.label = !names   ? NULL
+                                         : of_lab ? "measured"
+                                                  : run[i].label,
+                                .colour = (int)i,
+                                .dots = plot->dots && !of_lab,
+                                .measured = of_lab,
+                                .count = n,
+                                .x = x[i],
+                                .y = y[i]};
+  }
+  TlChart chart = {.title = plot->title,
+                   .x_label = plot->x_label,
+                   .y_label = plot->y_label,
+                   .note = plot->note,
+                   .run = count == 1 && plot->x == TL_TX_TIME ? 0 : -1,
+                   .mark = NAN};
+  if (status == TL_OK) tl_chart(to, &chart, curve, (int)curves);
+  for (int64_t i = 0; i < most; i++) {
+    tl_free(x[i]);
+    tl_free(y[i]);
+  }
+  tl_free(x);
+  tl_free(y);
+  tl_free(curve);
+  return status;
+}
+
+TlStatus tl_report_run_plots(TlHtml *to, const TlReportRun *run, int64_t count,
+                             const TlMeasured *measured) {
+  TlStatus status = TL_OK;
+  tl_html(to, "<div class=\"charts\">\n");
+  if (run->triaxial)
+    for (size_t k = 0; k < sizeof test_plots / sizeof *test_plots && status == TL_OK; k++)
+      status = put_test_plot(to, run, count, measured, &test_plots[k]);
+  else
+    for (size_t k = 0; k < sizeof time_plots / sizeof *time_plots && status == TL_OK; k++)
+      status = put_time_plot(to, run, count, &time_plots[k]);
+  tl_html(to, "</div>\n");
+  return status;
+}
+
+/* ---- quantiles over the grains ---- */
+
+enum { OF_RUNOUT, OF_SPEED, OF_ENERGY, OF_ANGLE, QUANTITIES };
+
+static const struct {
+  const char *title, *unit, *x_label, *what;
+} quantity[QUANTITIES] = {
+    {"Distance travelled", "m", "distance [m]",
+     "horizontal, from a grain's place in its first frame to that in its last"},
+    {"Largest speed", "m/s", "speed [m/s]", "of a grain's centre in all frames"},
+    {"Largest kinetic energy", "J", "energy [J]",
+     "of a grain's translation in all frames (rotation is not in it)"},
+    {"Reach angle", "deg", "angle [deg]",
+     "arctangent of a grain's own drop over its own horizontal distance"},
+};
+
+/* value[QUANTITIES][n], fresh memory; n: grains. */
+static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES], int64_t *n) {
+  const TlMotion *m = &run->motion;
+  for (int q = 0; q < QUANTITIES; q++) value[q] = NULL;
+  for (int q = 0; q < QUANTITIES; q++) TL_TRY(TL_NEW(value[q], (size_t)m->bodies));
+  *n = 0;
+  for (int64_t b = 0; b < m->bodies; b++) {
+    if (!tl_motion_grain(m, b)) continue;
+    const TlAvatar *a = &run->scene.avatars[m->shape[b]];
+    TlVec3 way =
+        tl_sub(m->place_m[tl_motion_at(m, b, m->frames - 1)], m->place_m[tl_motion_at(m, b, 0)]);
+    double far = hypot(way.x, way.y), speed = 0,
+           mass_kg = run->scene.density_kg_m3 * a->volume_m3 * pow(m->scale[b], 3);
+    for (int64_t f = 0; f < m->frames; f++)
+      if (m->there[tl_motion_at(m, b, f)]) speed = fmax(speed, m->speed_m_s[tl_motion_at(m, b, f)]);
+    value[OF_RUNOUT][*n] = far;
+    value[OF_SPEED][*n] = speed;
+    value[OF_ENERGY][*n] = 0.5 * mass_kg * speed * speed;
+    value[OF_ANGLE][*n] =
+        far > m->scale[b] * tl_avatar_diameter_m(a) ? atan2(-way.z, far) * TL_DEG : NAN;
+    ++*n;
+  }
+  return TL_OK;
+}
+
+static int by_value(const void *one, const void *two) {
+  double a = *(const double *)one, b = *(const double *)two;
+  return (a > b) - (a < b);
+}
+
+/* The values that are numbers, in order; how many. */
+static int64_t in_order(double *value, int64_t n) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (isfinite(value[i])) value[kept++] = value[i];
+  qsort(value, (size_t)kept, sizeof *value, by_value);
+  return kept;
+}
+
+/* "86.3 (80.1 to 95.4)": the quantile and the values between which it lies in 95 of 100 samples of
+ * this size, by the ranks n p +- 1.96 sqrt(n p (1 - p)), whatever the distribution. */
+static const char *brief(char text[40], double value) {
+  if (fabs(value) >= 1e5)
+    tl_html_value(text, 1e3 * round(1e-3 * value));
+  else
+    snprintf(text, 40, fabs(value) >= 1000 ? "%.0f" : "%.3g", value);
+  return text;
+}
+
+static void put_quantile(TlHtml *to, double *sorted, int64_t n, double p) {
+  char text[40], low[40], high[40];
+  double half = 1.96 * sqrt((double)n * p * (1 - p)), from = (double)n * p - half,
+         until = (double)n * p + half;
+  tl_html(to, "<td class=\"n\">%s", brief(text, n > 0 ? tl_measure_quantile(sorted, n, p) : NAN));
+  if (n > 1)
+    tl_html(to, "<br><span class=\"small\">%s%s<br>to %s%s</span>", from < 1 ? "under " : "",
+            brief(low, from < 1 ? sorted[0] : sorted[(int64_t)from - 1]),
+            until >= (double)n ? "over " : "",
+            brief(high, until >= (double)n ? sorted[n - 1] : sorted[(int64_t)ceil(until)]));
+  tl_html(to, "</td>");
+}
+
+static void put_spread(TlHtml *to, const double *value, int64_t n) {
+  char mean_text[40], sd_text[40], error_text[40];
+  double mean = 0, sum = 0;
+  for (int64_t i = 0; i < n; i++) mean += value[i] / (double)n;
+  for (int64_t i = 0; i < n; i++) sum += (value[i] - mean) * (value[i] - mean);
+  double sd = n > 1 ? sqrt(sum / (double)(n - 1)) : NAN;
+  tl_html(to,
+          "<td class=\"n\">%lld</td><td class=\"n\">%s<br><span class=\"small\">± %s</span></td>"
+          "<td class=\"n\">%s</td>",
+          (long long)n, brief(mean_text, n > 0 ? mean : NAN),
+          brief(error_text, sd / sqrt((double)n)), brief(sd_text, sd));
+}
+
+static TlStatus put_shares(TlHtml *to, const TlReportRun *run, int64_t count, int q,
+                           double *const *value, const int64_t *n) {
+  TlCurve *curve;
+  double **part;
+  TL_TRY(TL_NEW(curve, (size_t)count));
+  TL_TRY(TL_NEW(part, (size_t)count));
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < count && status == TL_OK; i++) {
+    status = TL_NEW(part[i], (size_t)n[i]);
+    for (int64_t k = 0; status == TL_OK && k < n[i]; k++)
+      part[i][k] = 100 * ((double)k + 1) / (double)n[i];
+    curve[i] = (TlCurve){.label = count > 1 ? run[i].label : NULL,
+                         .colour = (int)i,
+                         .count = n[i],
+                         .x = value[i],
+                         .y = part[i]};
+  }
+  TlChart chart = {.title = quantity[q].title,
+                   .x_label = quantity[q].x_label,
+                   .y_label = "grains with less [%]",
+                   .note = NULL,
+                   .y_low = 0,
+                   .y_high = 100,
+                   .run = -1,
+                   .mark = NAN};
+  if (status == TL_OK) tl_chart(to, &chart, curve, (int)count);
+  for (int64_t i = 0; i < count; i++) tl_free(part[i]);
+  tl_free(part);
+  tl_free(curve);
+  return status;
+}
+
+static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count,
+                               double *(*value)[QUANTITIES]) {
+  static const double share[] = {0.5, 0.9, 0.95, 0.99};
+  int64_t *n;
+  double **one;
+  TL_TRY(TL_NEW(n, (size_t)count));
+  TL_TRY(TL_NEW(one, (size_t)count));
+  tl_html(to,
+          "<div class=\"wide\"><table class=\"quantiles\"><thead><tr><th>of each "
+          "grain</th><th>unit</th>%s"
+          "<th class=\"n\">grains</th><th class=\"n\">mean</th><th class=\"n\">standard "
+          "deviation</th><th class=\"n\">median</th><th class=\"n\">90%%</th>"
+          "<th class=\"n\">95%%</th><th class=\"n\">99%%</th><th class=\"n\">largest</th>"
+          "</tr></thead><tbody>\n",
+          count > 1 ? "<th>run</th>" : "");
+  TlHtml charts = {0};
+  TlStatus status = TL_OK;
+  for (int q = 0; q < QUANTITIES && status == TL_OK; q++) {
+    for (int64_t i = 0; i < count; i++) {
+      char text[40];
+      int64_t all = run[i].motion.bodies, grains_there = 0;
+      for (int64_t b = 0; b < all; b++) grains_there += tl_motion_grain(&run[i].motion, b);
+      double *v = one[i] = value[i][q];
+      n[i] = in_order(v, grains_there);
+      tl_html(to, "<tr><td>%s<br><span class=\"small\">%s</span></td><td>%s</td>",
+              quantity[q].title, quantity[q].what, quantity[q].unit);
+      if (count > 1) {
+        tl_html(to, "<td>");
+        tl_html_text(to, run[i].label);
+        tl_html(to, "</td>");
+      }
+      put_spread(to, v, n[i]);
+      for (int k = 0; k < 4; k++) put_quantile(to, v, n[i], share[k]);
+      tl_html(to, "<td class=\"n\">%s</td></tr>\n", brief(text, n[i] > 0 ? v[n[i] - 1] : NAN));
+    }
+    status = put_shares(&charts, run, count, q, one, n);
+  }
+  tl_html(to, "</tbody></table></div>\n<div class=\"charts\">\n");
+  if (charts.status != TL_OK) status = charts.status;
+  if (charts.size > 0) tl_html_bytes(to, charts.text, charts.size);
+  tl_html(to, "</div>\n");
+  tl_html_free(&charts);
+  tl_free(n);
+  tl_free(one);
+  return status;
+}
+
+TlStatus tl_report_run_quantiles(TlHtml *to, const TlReportRun *run, int64_t count) {
+  double *(*value)[QUANTITIES];
+  TL_TRY(TL_NEW(value, (size_t)count));
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; i < count && status == TL_OK; i++) {
+    int64_t n;
+    status = take_quantities(&run[i], value[i], &n);
+  }
+  tl_html(to, "<p>A quantile is what so many of a hundred grains stay below. The small figures "
+              "below it bound it: were the grains drawn anew from what made them, it would lie "
+              "between them 95 times of 100 (by ranks, for any distribution; \"under\" and "
+              "\"over\" where there are too few grains to bound it). The mean's ± is its standard "
+              "error. Grains of one avalanche push each other and are not independent, so the true "
+              "uncertainty is larger. Largest values are those seen in the frames.</p>\n");
+  if (status == TL_OK) status = put_quantities(to, run, count, value);
+  for (int64_t i = 0; i < count; i++)
+    for (int q = 0; q < QUANTITIES; q++) tl_free(value[i][q]);
+  tl_free(value);
+  return status;
+}

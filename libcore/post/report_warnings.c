@@ -1,0 +1,251 @@
+#include "post/report_run.h"
+
+#include "base/mem.h"
+#include "conf/param.h"
+#include "conf/yaml_tree.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands in the solver's flags beside TL_ROW_OUTSIDE (docs/results.md). */
+enum { ROW_POOR = 8, ROW_UNRESOLVED = 16 };
+
+static void warn(TlHtml *items, int64_t *count, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void warn(TlHtml *items, int64_t *count, const char *format, ...) {
+  char text[1200];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  tl_html(items, "<li>");
+  tl_html_text(items, text);
+  tl_html(items, "</li>\n");
+  ++*count;
+}
+
+static const char *number(char text[40], double value) {
+  snprintf(text, 40, value >= 1000 ? "%.0f" : "%.3g", value);
+  return text;
+}
+
+/* Last value of a column of history.csv; 0 where there is none. */
+static double last_of(const TlReportRun *run, const char *column) {
+  int c = run->history.rows > 0 ? tl_table_column(&run->history, column) : -1;
+  double value = 0;
+  if (c < 0 || tl_table_number(&run->history, run->history.rows - 1, c, &value) != TL_OK) return 0;
+  return isfinite(value) ? value : 0;
+}
+
+static double largest_of(const TlReportRun *run, const char *column) {
+  int c = run->history.rows > 0 ? tl_table_column(&run->history, column) : -1;
+  double value, most = 0;
+  for (int64_t i = 0; c >= 0 && i < run->history.rows; i++)
+    if (tl_table_number(&run->history, i, c, &value) == TL_OK && value > most) most = value;
+  return most;
+}
+
+/* "3, 17, 20 and 5 more": ids of the grains for which `wanted` holds; how many. */
+static int64_t name_grains(const TlReportRun *run, bool (*wanted)(const TlReportRun *, int64_t),
+                           char *text, size_t room) {
+  int64_t count = 0;
+  size_t used = 0;
+  text[0] = 0;
+  for (int64_t b = 0; b < run->motion.bodies; b++) {
+    if (!tl_motion_grain(&run->motion, b) || !wanted(run, b)) continue;
+    if (++count <= 12 && used < room)
+      used += (size_t)snprintf(text + used, room - used, "%s%lld", count > 1 ? ", " : "",
+                               (long long)run->motion.id[b]);
+  }
+  if (count > 12 && used < room)
+    snprintf(text + used, room - used, " and %lld more", (long long)count - 12);
+  return count;
+}
+
+static bool flagged_poor(const TlReportRun *run, int64_t b) {
+  return run->motion.flags[b] & ROW_POOR;
+}
+static bool flagged_unresolved(const TlReportRun *run, int64_t b) {
+  return run->motion.flags[b] & ROW_UNRESOLVED;
+}
+static bool left(const TlReportRun *run, int64_t b) {
+  const TlMotion *m = &run->motion;
+  return !m->there[tl_motion_at(m, b, m->frames - 1)] || (m->flags[b] & TL_ROW_OUTSIDE);
+}
+
+static void warn_unfinished(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  TlYamlNode root = {0};
+  double duration = NAN, steps = NAN, dt = run->scene.step_s;
+  const char *text = run->scene.study ? run->scene.study : "";
+  if (tl_yaml_parse("study", text, strlen(text), &root) == TL_OK) {
+    const TlYamlNode *time = tl_yaml_find(&root, "time"),
+                     *a = time ? tl_yaml_find(time, "duration_s") : NULL,
+                     *b = time ? tl_yaml_find(time, "steps") : NULL;
+    if (a && a->text && tl_parse_real(a->text, &duration) != TL_OK) duration = NAN;
+    if (b && b->text && tl_parse_real(b->text, &steps) != TL_OK) steps = NAN;
+  }
+  tl_yaml_free(&root);
+  double end = duration > 0 ? duration : steps * dt,
+         until = run->motion.time_s[run->motion.frames - 1];
+  char had[40], wanted[40];
+  if (run->triaxial || !(end > 0) || until >= end - 1.5 * dt) return;
+  double every = run->motion.frames > 1 ? until - run->motion.time_s[run->motion.frames - 2] : 0;
+  if (until + every > end + 1.5 * dt) return; /* the next frame would lie beyond the end */
+  warn(items, count,
+       "The run is not complete: the study asks for %s s, the last frame is at %s s. It was "
+       "stopped, or still runs. talus-solve --resume continues it.",
+       number(wanted, end), number(had, until));
+}
+
+static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  const TlMotion *m = &run->motion;
+  char text[40], other[40], ids[300];
+  double mass = 0, moving = 0;
+  int64_t grains = 0, movers = 0;
+  for (int64_t b = 0; b < m->bodies; b++) {
+    if (!tl_motion_grain(m, b) || left(run, b)) continue;
+    const TlAvatar *a = &run->scene.avatars[m->shape[b]];
+    double part = a->volume_m3 * pow(m->scale[b], 3);
+    mass += part;
+    grains++;
+    if (run->moving[b]) moving += part, movers++;
+  }
+  if (!run->triaxial && moving > 0.01 * mass)
+    warn(items, count,
+         "Not at rest: in the last frame, at %s s, %lld of %lld grains still move, %s%% of the "
+         "mass. Runout, stopping places and deposit are not final. (A grain moves when its "
+         "surface is faster than a hundredth of sqrt(g d).)",
+         number(text, m->time_s[m->frames - 1]), (long long)movers, (long long)grains,
+         number(other, 100 * moving / mass));
+  int64_t gone = name_grains(run, left, ids, sizeof ids);
+  if (gone > 0)
+    warn(items, count,
+         "%lld of %lld grains left the terrain or were taken out (%s). Their runout is not known; "
+         "figures of the last frame are of the grains that stayed, and quantiles take those that "
+         "left where they were last seen.",
+         (long long)gone, (long long)(grains + gone), ids);
+  if (m->frames < 3) return;
+  /* how far grains go from frame to frame, in their diameters */
+  double most = 0;
+  for (int64_t b = 0; b < m->bodies; b++) {
+    if (!tl_motion_grain(m, b)) continue;
+    double d = m->scale[b] * tl_avatar_diameter_m(&run->scene.avatars[m->shape[b]]);
+    for (int64_t f = 1; f < m->frames; f++) {
+      int64_t at = tl_motion_at(m, b, f);
+      if (m->there[at] && m->there[at - 1])
+        most = fmax(most, tl_norm(tl_sub(m->place_m[at], m->place_m[at - 1])) / d);
+    }
+  }
+  if (most > 3)
+    warn(items, count,
+         "Frames are far apart: up to %s diameters of a grain from one to the next. Paths on maps "
+         "are straight between frames, and largest speeds and energies of single grains may be "
+         "missed. A shorter time.frame_every_s in the study shows more.",
+         number(text, most));
+}
+
+static void warn_collisions(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  char text[40], ids[300];
+  double poor = last_of(run, "poor"), jammed = last_of(run, "jammed");
+  int64_t flagged = name_grains(run, flagged_poor, ids, sizeof ids);
+  if (poor > 0 || flagged > 0)
+    warn(items, count,
+         "%s grains could not be brought out of another grain or a wall%s%s%s. Their shapes may be "
+         "badly reconstructed, or they were placed into each other.",
+         number(text, fmax(poor, (double)flagged)), flagged > 0 ? " (" : "", ids,
+         flagged > 0 ? ")" : "");
+  flagged = name_grains(run, flagged_unresolved, ids, sizeof ids);
+  if (jammed > 0 || flagged > 0)
+    warn(items, count,
+         "%s grains had collisions that the solver could not resolve%s%s%s; they may have gained "
+         "or lost energy.",
+         number(text, fmax(jammed, (double)flagged)), flagged > 0 ? " (" : "", ids,
+         flagged > 0 ? ")" : "");
+}
+
+static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  const TlMeasure *m = &run->measure;
+  char text[40], other[40];
+  double during = fmax(largest_of(run, "overlap_share"), largest_of(run, "boundary_overlap_share"));
+  if (m->has_solid && m->largest_penetration_share > 0.02)
+    warn(items, count,
+         "Penetration: grain %lld lies %s%% of its radius deep in the ground or a wall in the last "
+         "frame; %lld grains lie deeper than 2%%.",
+         (long long)m->deepest_id, number(text, 100 * m->largest_penetration_share),
+         (long long)m->below_2_percent);
+  if (m->largest_overlap_share > 0.05)
+    warn(items, count,
+         "Two grains overlap by %s%% of the smaller one's radius in the last frame (%lld pairs "
+         "overlap at all). Stiffer contacts or a shorter step lower it.",
+         number(text, 100 * m->largest_overlap_share), (long long)m->overlapping_pairs);
+  if (during > 0.05 && during > 1.5 * fmax(m->largest_overlap_share, m->largest_penetration_share))
+    warn(items, count,
+         "During the run overlaps reached %s%% of a radius; in the last frame the deepest is %s%%.",
+         number(text, 100 * during),
+         number(other, 100 * fmax(m->largest_overlap_share, m->largest_penetration_share)));
+  if (!run->scene.has_terrain) return;
+  int64_t small = 0, grains = 0;
+  for (int64_t b = 0; b < run->motion.bodies; b++) {
+    if (!tl_motion_grain(&run->motion, b)) continue;
+    const TlAvatar *a = &run->scene.avatars[run->motion.shape[b]];
+    grains++;
+    small += run->motion.scale[b] * tl_avatar_diameter_m(a) < run->scene.terrain.cell_m;
+  }
+  if (small > 0)
+    warn(items, count,
+         "%lld of %lld grains are smaller across than the terrain's cell of %s m: the ground has "
+         "no detail at their size, so bounces are smoother than in the field.",
+         (long long)small, (long long)grains, number(text, run->scene.terrain.cell_m));
+}
+
+static void warn_test(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  const TlFigures *f = &run->figures;
+  char text[40];
+  double inertia = tl_figures_get(f, "largest_inertia_number"),
+         balance = tl_figures_get(f, "platen_base_difference"),
+         defect = tl_figures_get(f, "energy_defect_share"),
+         escaped = tl_figures_get(f, "grains_escaped");
+  if (inertia > 1e-3)
+    warn(items, count,
+         "The shear is fast: the inertia number reaches %s, above 1e-3, so stresses depend on the "
+         "rate. A slower rate_per_s would show by how much.",
+         number(text, inertia));
+  if (balance > 0.05)
+    warn(items, count,
+         "Base and platen forces differ by %s%% on average: the specimen is not in balance between "
+         "its ends.",
+         number(text, 100 * balance));
+  if (defect > 1)
+    warn(items, count,
+         "%s%% of the work is missing from the energy balance (1%% or less is usual).",
+         number(text, defect));
+  if (escaped > 0)
+    warn(items, count, "%s grains got out of the membrane or past a platen.",
+         number(text, escaped));
+}
+
+TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  char text[40];
+  warn_unfinished(run, items, count);
+  warn_motion(run, items, count);
+  warn_collisions(run, items, count);
+  warn_depth(run, items, count);
+  if (run->triaxial) warn_test(run, items, count);
+  if (run->scene.grain_scale != 1)
+    warn(items, count,
+         "Grains are %s times their scanned size: the shapes are those of the scan, sizes and "
+         "masses are not.",
+         number(text, run->scene.grain_scale));
+  if (run->history_fault)
+    warn(items, count, "The run's table over time cannot be read, so its plots are missing: %s",
+         run->history_fault);
+  if (run->scene.provenance && strstr(run->scene.provenance, "-dirty\""))
+    warn(items, count,
+         "A program behind this run was built from changed sources (its commit ends in -dirty), so "
+         "the commit alone does not tell what ran.");
+  return items->status;
+}

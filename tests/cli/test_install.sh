@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# make install and uninstall below a folder of their own: studies and chains run from anywhere with only
+# PREFIX/bin on PATH and write into the folder they are called from; uninstalling takes away what was
+# installed, and nothing that a user put or changed there.
+set -u
+here=$PWD
+dir=$(mktemp -d); trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+root="$dir/stage area" prefix=/opt/talus
+unset MAKEFLAGS MFLAGS
+# The tools are taken as they are: this make does not know the flags that they were built with.
+bin=${BIN#"$here"/}; tools=$(cd "$BIN" && echo talus-* | sed 's/talus-mpirun//')
+built=(-o tools BIN="$bin" TOOLS="$tools"); for tool in $tools; do built+=(-o "$bin/$tool"); done
+do_make() { make -s -C "$here" -o man "$@" "${built[@]}" DESTDIR="$root" PREFIX="$prefix" >"$dir/log" 2>&1; }
+make -s -C "$here" "${built[@]}" man >"$dir/log" 2>&1 || fail "man pages: $(cat "$dir/log")"
+everything() { (cd "$root" && find . -type f -o -type l | sort); }
+mkdir -p "$root$prefix/bin" "$root$prefix/share/talus" && echo mine >"$root$prefix/bin/my-tool" && echo mine >"$root$prefix/share/talus/notes.txt"
+before=$(everything)
+do_make install || { fail "install: $(cat "$dir/log")"; exit 1; }
+at="$root$prefix"
+for file in bin/talus-solve bin/talus-mpirun share/talus/demo.mk share/talus/drop.yaml share/talus/common.mk share/talus/solve.sh share/man/man1/talus-solve.1; do
+  [ -e "$at/$file" ] || fail "$file is not installed"
+done
+"$at/bin/talus-solve" --version >"$dir/log" 2>&1 || fail "an installed tool: $(cat "$dir/log")"
+
+# ---- elsewhere, where nothing of the source is, and the installed folder may not be written to ----
+work="$dir/work"; mkdir "$work"; cd "$work" || exit 1
+share="$at/share/talus"; ln -s "$share" ../talus; share=../talus # make cannot carry the blank
+chmod a-w "$at/share/talus"
+run() { (cd "$work" && env -i PATH="$at/bin:/usr/bin:/bin" HOME="$work" OMP_NUM_THREADS=1 "$@" >"$dir/log" 2>&1); }
+run talus-solve "$share/drop.yaml" --set time.steps=20 --set time.duration_s= --set grains.shapes='[pebble]' --set release.count=20 ||
+  fail "drop.yaml: $(tail -5 "$dir/log")"
+[ -s drop.run/run.h5 ] || fail "drop.yaml writes elsewhere: $(find "$dir" -name run.h5)"
+for study in "$at"/share/talus/*.yaml; do
+  ! grep -nE '^(catalog|output):|\.\./' "$study" || fail "$(basename "$study") names a place of the source"
+done
+# every study by itself: at most it says what it needs, in words that say where that comes from
+for study in hopper drum membrane; do
+  run talus-solve --dry-run "$share/$study.yaml" || fail "$study.yaml: $(tail -3 "$dir/log")"
+done
+# the chain of the demo up to the grains, on the smallest stack; the whole chain is make demo's
+mkdir demo
+run talus-phantom --size=64,64,64 --d50-voxels=18 --seed=1 -o demo/phantom.tif || fail phantom
+run talus-phantom --terrain --columns=60 --rows=100 --cell-m=2 -o demo/valley.asc || fail valley
+run make -s -f "$share/demo.mk" SET="time.duration_s=0.2 time.frame_every_s=0.1 grains.grain_scale=9000" AVATAR_FLAGS=--min-voxels=200 \
+  RENDER_FLAGS="--width=128 --height=80 --no-smooth" ||
+  fail "the installed demo: $(tail -20 "$dir/log")"
+for product in demo/catalog.tals demo/run/run.h5 demo/measures/frames.csv demo/pictures/path.png; do
+  [ -s "$product" ] || fail "the demo made no $product"
+done
+chmod u+w "$at/share/talus"
+
+# ---- taken away again ----
+mkdir "$at/share/talus/drop.run" && echo results >"$at/share/talus/drop.run/history.csv"
+echo "# my own numbers" >>"$at/share/talus/hopper.yaml"
+echo mine >"$at/share/man/man1/mine.1"
+cp "$at/bin/talus-volume" "$dir/kept"; ln -sf "$dir/kept" "$at/bin/talus-label" # a wrapper of the user's
+do_make uninstall || fail "uninstall: $(cat "$dir/log")"
+grep -q 'hopper.yaml was changed' "$dir/log" || fail "no word of the changed study: $(cat "$dir/log")"
+left=$(everything)
+wanted=$(printf '%s\n' "$before" ".$prefix/bin/talus-label" ".$prefix/share/man/man1/mine.1" ".$prefix/share/talus/drop.run/history.csv" ".$prefix/share/talus/hopper.yaml" | sort)
+[ "$left" = "$wanted" ] || fail "left after uninstall: $(diff <(echo "$wanted") <(echo "$left"))"
+[ "$(cat "$at/share/talus/drop.run/history.csv")" = results ] || fail "results are gone"
+if do_make uninstall; then fail "a second uninstall finds something"; fi
+# alone, nothing is left of it
+rm -rf "$root"
+do_make install || fail "a second install: $(cat "$dir/log")"
+do_make uninstall || fail "a second uninstall: $(cat "$dir/log")"
+[ -z "$(everything)" ] && [ ! -d "$at/share/talus" ] || fail "left: $(everything)"
+exit $bad

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# talus-report: a run, a run that is stopped over a line of its table, a scan; the same bytes twice; refusals.
+set -u
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+export OMP_NUM_THREADS=1
+cat >s.yaml <<'YAML'
+title: five balls & <b>one</b> plane
+time: {dt_s: 1.0e-4, steps: 60, frame_every_s: 2.0e-3}
+frames: {contacts: true}
+shapes: [{name: ball, diameter_m: 2.0e-3}]
+bodies: [{shape: ball, position_m: [0, 0, 0.001], count: 5, step_m: [0, 0, 0.002]}]
+planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]
+YAML
+"$BIN/talus-solve" -q s.yaml >out.txt 2>&1 || { fail "the run"; cat out.txt; }
+report() { "$BIN/talus-report" "$@" >out.txt 2>err.txt; }
+report s.run -o a.html || fail "a run: $(cat err.txt)"
+grep -q '^size: ' out.txt || fail "no size: $(cat out.txt)"
+report s.run -o b.html || fail "again: $(cat err.txt)"
+cmp -s a.html b.html || fail "two reports of one run differ"
+OMP_NUM_THREADS=2 report s.run -o b.html --overwrite || fail "two threads: $(cat err.txt)"
+cmp -s a.html b.html || fail "another number of threads makes another report"
+grep -q 'five balls &amp; &lt;b&gt;one&lt;/b&gt; plane' a.html || fail "the title is not escaped"
+grep -q '"key":"force"' a.html || fail "no forces to colour by"
+grep -q "default-src 'none'" a.html || fail "no security policy"
+[ "$(grep -c 'talus-solve' a.html)" -gt 0 ] || fail "what ran is not told"
+
+report s.run -o a.html; [ $? = 2 ] || fail "a report is replaced without --overwrite"
+report s.run --max-mb=0.1 -o c.html; [ $? = 2 ] && grep -q -- '--max-mb' err.txt || fail "too small a limit: $(cat err.txt)"
+[ ! -e c.html ] || fail "a refused report is there"
+report absent -o c.html; [ $? = 1 ] && grep -q 'is neither a run' err.txt || fail "no run: $(cat err.txt)"
+report s.run --compare=x.csv -o c.html; [ $? = 2 ] && grep -q 'triaxial' err.txt || fail "--compare: $(cat err.txt)"
+
+# killed while it wrote a line: told, and the rest is reported
+printf '0.0061,6' >>s.run/history.csv
+report s.run -o d.html || fail "a cut table: $(cat err.txt)"
+grep -q 'cannot be read, so its plots are missing' d.html || fail "a cut table is not told"
+
+# grains without a scan: no stacks, but all that the catalog holds
+"$BIN/talus-avatars" --superellipsoid-um=600,500,400,0.7,0.7 --spacing-um=40 --sample=one --catalog=c.tals >/dev/null 2>err.txt ||
+  fail "the catalog: $(cat err.txt)"
+report c.tals -o scan.html || fail "a catalog: $(cat err.txt)"
+grep -q 'The stacks do not lie beside the catalog' scan.html || fail "missing stacks are not told"
+grep -q '"key":"verdict"' scan.html || fail "no verdicts to colour by"
+report c.tals --stack=absent.tif -o scan2.html; [ $? = 1 ] && grep -q 'absent.tif' err.txt || fail "--stack: $(cat err.txt)"
+report s.run c.tals -o both.html; [ $? != 0 ] || fail "a run and a catalog in one report"
+exit $bad

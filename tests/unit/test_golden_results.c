@@ -1,0 +1,298 @@
+/* Results against h5py: what it wrote by docs/results.md is read as it stands there, and what Talus
+ * writes it finds where the document says. */
+#include "support/golden.h"
+
+#include "base/file.h"
+#include "store/results.h"
+
+enum { BODIES = 3, CONTACTS = 2, PARTS = 2, TABLE = 3 };
+
+static TlVec3 vec(int field, int64_t row) {
+  return tl_vec3(golden_real(field, row, 0), golden_real(field, row, 1),
+                 golden_real(field, row, 2));
+}
+
+static TlQuat turn(int64_t i) {
+  return i % 2 ? (TlQuat){0.3, -0.9, 0.3, 0.1} : (TlQuat){0.1, 0.7, 0.5, -0.5};
+}
+
+static TlBodyRow body(int64_t i) {
+  static const int32_t flags[] = {0, 2, 1};
+  return (TlBodyRow){.id = 4 + i,
+                     .avatar_id = 8 + i % 2,
+                     .position_m = vec(1, i),
+                     .rotation = turn(i),
+                     .velocity_m_s = vec(2, i),
+                     .spin_rad_s = vec(3, i),
+                     .scale = golden_real(4, i, 0),
+                     .contacts = (int32_t)golden_real(5, i, 0),
+                     .flags = flags[i]};
+}
+
+static TlFrameContact contact(int64_t i) {
+  return (TlFrameContact){.first = 4 + i,
+                          .second = i ? -2 : 6,
+                          .point_m = vec(6, i),
+                          .normal = i ? tl_vec3(0, -1, 0) : tl_vec3(0.6, 0, 0.8),
+                          .force_N = vec(7, i),
+                          .gap_m = golden_real(8, i, 0)};
+}
+
+typedef struct Scene {
+  TlScene scene;
+  TlPlane plane[2];
+  TlWallPart part[PARTS];
+  double time_s[TABLE];
+  TlVec3 way_m[TABLE];
+  float height[6], band[5];
+  int32_t low[4], count[4];
+  int64_t start[4];
+} Scene;
+
+static void make_scene(Scene *s) {
+  memset(s, 0, sizeof *s);
+  for (int i = 0; i < 2; i++) {
+    s->plane[i] = (TlPlane){vec(9, i), i ? tl_vec3(0.6, 0, 0.8) : tl_vec3(0, 0, 1)};
+    s->part[i] = (TlWallPart){
+        .wall = i,
+        .kind = i ? TL_PART_TUBE : TL_PART_BOX,
+        .inside = i,
+        .centre = vec(10, i),
+        .size_m = {golden_real(11, i, 0), golden_real(11, i, 1), golden_real(11, i, 2)},
+        .drive = {.from_s = golden_real(12, i, 0),
+                  .until_s = golden_real(13, i, 0),
+                  .velocity_m_s = vec(14, i),
+                  .spin_rad_s = vec(15, i),
+                  .pivot_m = vec(16, i)}};
+  }
+  /* columns: the part's axes in the world */
+  s->part[0].turn = (TlMat3){{{1, 0, 0}, {0, 0.6, -0.8}, {0, 0.8, 0.6}}};
+  s->part[1].turn = (TlMat3){{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
+  for (int i = 0; i < TABLE; i++) s->time_s[i] = golden_real(17, i, 0), s->way_m[i] = vec(18, i);
+  s->part[1].drive.rows = TABLE;
+  s->part[1].drive.time_s = s->time_s;
+  s->part[1].drive.way_m = s->way_m;
+  for (int i = 0; i < 6; i++) s->height[i] = (float)golden_real(19, i, 0);
+  for (int i = 0; i < 5; i++) s->band[i] = (float)golden_real(20, i, 0);
+  memcpy(s->low, (int32_t[]){-1, 0, 1, 2}, sizeof s->low);
+  memcpy(s->count, (int32_t[]){2, 0, 3, 0}, sizeof s->count);
+  memcpy(s->start, (int64_t[]){0, 2, 2, 5}, sizeof s->start);
+  static char name[] = "hill", crs[] = "EPSG:2056", study[] = "title: golden\n", title[] = "golden",
+              provenance[] = "[]";
+  s->scene = (TlScene){.study = study,
+                       .title = title,
+                       .provenance = provenance,
+                       .grain_scale = 1.5,
+                       .density_kg_m3 = 2650,
+                       .gravity_m_s2 = {0.5, -1, -9.75},
+                       .step_s = 1e-3,
+                       .body_count = BODIES,
+                       .plane_count = 2,
+                       .planes = s->plane,
+                       .part_count = PARTS,
+                       .parts = s->part,
+                       .has_terrain = true,
+                       .terrain = {.id = 2,
+                                   .name = name,
+                                   .crs = crs,
+                                   .origin = {6e5, 5e6, 1e3},
+                                   .nx = 3,
+                                   .ny = 2,
+                                   .cell_m = 5,
+                                   .x0_m = -5,
+                                   .y0_m = -2.5,
+                                   .height_m = s->height,
+                                   .holes_filled = 1,
+                                   .band_m = 4,
+                                   .band_spacing_m = 2.5,
+                                   .z0_m = -7,
+                                   .bnx = 2,
+                                   .bny = 2,
+                                   .k_low = s->low,
+                                   .k_count = s->count,
+                                   .start = s->start,
+                                   .band_count = 5,
+                                   .band_phi = s->band}};
+}
+
+/* Arrays of the two avatars follow each other in the file: rows count on. */
+static void make_avatar(int i, TlAvatar *a) {
+  *a = (TlAvatar){.id = 8 + i,
+                  .label = (uint32_t)golden_real(21, i, 0),
+                  .border = i == 1,
+                  .nx = i ? 6 : 5,
+                  .ny = i ? 5 : 6,
+                  .nz = i ? 5 : 7,
+                  .node_count = 4 + i,
+                  .spacing_m = golden_real(22, i, 0),
+                  .origin_m = vec(23, i),
+                  .phi_error_m = golden_real(24, i, 0),
+                  .gradient_max = golden_real(25, i, 0),
+                  .volume_m3 = golden_real(26, i, 0),
+                  .area_m2 = golden_real(27, i, 0),
+                  .inertia_m5 = vec(28, i),
+                  .radius_m = golden_real(29, i, 0),
+                  .scan_centroid_m = vec(30, i),
+                  .scan_rotation = turn(i + 1),
+                  .axes_m = {golden_real(31, i, 0), golden_real(31, i, 1), golden_real(31, i, 2)}};
+  int64_t points = (int64_t)a->nx * a->ny * a->nz, point = i ? 5 * 6 * 7 : 0, node = i ? 4 : 0;
+  CK_OK(TL_NEW(a->phi, (size_t)points));
+  CK_OK(TL_NEW(a->node_m, 3 * (size_t)a->node_count));
+  CK_OK(TL_NEW(a->node_area_m2, (size_t)a->node_count));
+  for (int64_t k = 0; k < points; k++) a->phi[k] = (float)golden_real(32, point + k, 0);
+  for (int k = 0; k < a->node_count; k++) {
+    for (int c = 0; c < 3; c++) a->node_m[3 * k + c] = (float)golden_real(33, node + k, c);
+    a->node_area_m2[k] = (float)golden_real(34, node + k, 0);
+  }
+}
+
+static char *new_folder(const char *name) {
+  char *path = tl_path_join(tl_test_folder(), name);
+  CK_OK(tl_dir_make(path));
+  return path;
+}
+
+START_TEST(what_talus_writes_another_program_reads) {
+  TlResultsWriter *writer;
+  Scene s;
+  make_scene(&s);
+  char *folder = tl_path_join(tl_test_folder(), "written.run");
+  CK_OK(tl_results_create(&writer, folder, &s.scene, false));
+  for (int i = 0; i < 2; i++) {
+    TlAvatar avatar;
+    make_avatar(i, &avatar);
+    CK_OK(tl_results_add_avatar(writer, &avatar));
+    tl_avatar_free(&avatar);
+  }
+  CK_OK(tl_results_scene_done(writer));
+  CK_OK(tl_results_frame_begin(writer, 3, 17, 0.017, BODIES));
+  for (int64_t i = 0; i < BODIES; i++) {
+    TlBodyRow row = body(i);
+    CK_OK(tl_results_frame_rows(writer, &row, 1));
+  }
+  CK_OK(tl_results_frame_contacts_begin(writer, 0.4, CONTACTS));
+  for (int64_t i = 0; i < CONTACTS; i++) {
+    TlFrameContact row = contact(i);
+    CK_OK(tl_results_frame_contacts(writer, &row, 1));
+  }
+  CK_OK(tl_results_frame_end(writer));
+  tl_results_close(writer);
+  char *arguments = tl_format("check %s", folder);
+  golden("results", arguments);
+  tl_free(arguments);
+  tl_free(folder);
+}
+END_TEST
+
+#define SAME(a, b) ck_assert_msg(memcmp(&(a), &(b), sizeof(a)) == 0, "%s", #a)
+
+static void same_avatar(const TlAvatar *is, const TlAvatar *want) {
+  int64_t points = (int64_t)want->nx * want->ny * want->nz, nodes = want->node_count;
+  ck_assert(is->id == want->id && is->label == want->label && is->border == want->border);
+  ck_assert(is->nx == want->nx && is->ny == want->ny && is->nz == want->nz);
+  ck_assert_int_eq(is->node_count, want->node_count);
+  SAME(is->spacing_m, want->spacing_m);
+  SAME(is->origin_m, want->origin_m);
+  SAME(is->phi_error_m, want->phi_error_m);
+  SAME(is->gradient_max, want->gradient_max);
+  SAME(is->volume_m3, want->volume_m3);
+  SAME(is->area_m2, want->area_m2);
+  SAME(is->inertia_m5, want->inertia_m5);
+  SAME(is->radius_m, want->radius_m);
+  SAME(is->scan_centroid_m, want->scan_centroid_m);
+  SAME(is->scan_rotation, want->scan_rotation);
+  SAME(is->axes_m, want->axes_m);
+  ck_assert_int_eq(memcmp(is->phi, want->phi, (size_t)points * 4), 0);
+  ck_assert_int_eq(memcmp(is->node_m, want->node_m, (size_t)nodes * 12), 0);
+  ck_assert_int_eq(memcmp(is->node_area_m2, want->node_area_m2, (size_t)nodes * 4), 0);
+}
+
+static void same_part(const TlWallPart *is, const TlWallPart *want) {
+  ck_assert(is->wall == want->wall && is->kind == want->kind && is->inside == want->inside);
+  SAME(is->centre, want->centre);
+  SAME(is->turn, want->turn);
+  SAME(is->size_m, want->size_m);
+  SAME(is->drive.from_s, want->drive.from_s);
+  SAME(is->drive.until_s, want->drive.until_s);
+  SAME(is->drive.velocity_m_s, want->drive.velocity_m_s);
+  SAME(is->drive.spin_rad_s, want->drive.spin_rad_s);
+  SAME(is->drive.pivot_m, want->drive.pivot_m);
+  ck_assert_int_eq(is->drive.rows, want->drive.rows);
+  for (int64_t i = 0; i < want->drive.rows; i++) {
+    SAME(is->drive.time_s[i], want->drive.time_s[i]);
+    SAME(is->drive.way_m[i], want->drive.way_m[i]);
+  }
+}
+
+static void same_terrain(const TlTerrain *is, const TlTerrain *want) {
+  ck_assert_str_eq(is->name, want->name);
+  ck_assert_str_eq(is->crs, want->crs);
+  ck_assert(is->id == want->id && is->nx == want->nx && is->ny == want->ny);
+  ck_assert(is->bnx == want->bnx && is->bny == want->bny && is->band_count == want->band_count);
+  ck_assert_int_eq(is->holes_filled, want->holes_filled);
+  SAME(is->origin, want->origin);
+  SAME(is->cell_m, want->cell_m);
+  SAME(is->x0_m, want->x0_m);
+  SAME(is->y0_m, want->y0_m);
+  SAME(is->z0_m, want->z0_m);
+  SAME(is->band_m, want->band_m);
+  SAME(is->band_spacing_m, want->band_spacing_m);
+  ck_assert_int_eq(memcmp(is->height_m, want->height_m, 6 * 4), 0);
+  ck_assert_int_eq(memcmp(is->band_phi, want->band_phi, 5 * 4), 0);
+  ck_assert_int_eq(memcmp(is->k_low, want->k_low, 4 * 4), 0);
+  ck_assert_int_eq(memcmp(is->k_count, want->k_count, 4 * 4), 0);
+  ck_assert_int_eq(memcmp(is->start, want->start, 4 * 8), 0);
+}
+
+START_TEST(what_another_program_writes_talus_reads) {
+  char *folder = new_folder("golden.run"), *arguments = tl_format("write %s", folder);
+  TlScene scene;
+  TlFrame frame;
+  TlFrameContacts contacts;
+  Scene want;
+  golden("results", arguments);
+  make_scene(&want);
+  CK_OK(tl_results_read_scene(folder, &scene));
+  ck_assert_str_eq(scene.study, want.scene.study);
+  ck_assert_str_eq(scene.title, want.scene.title);
+  SAME(scene.grain_scale, want.scene.grain_scale);
+  SAME(scene.density_kg_m3, want.scene.density_kg_m3);
+  SAME(scene.gravity_m_s2, want.scene.gravity_m_s2);
+  SAME(scene.step_s, want.scene.step_s);
+  ck_assert_int_eq(scene.plane_count, 2);
+  SAME(scene.planes[0], want.plane[0]);
+  SAME(scene.planes[1], want.plane[1]);
+  ck_assert_int_eq(scene.part_count, PARTS);
+  for (int i = 0; i < PARTS; i++) same_part(&scene.parts[i], &want.part[i]);
+  same_terrain(&scene.terrain, &want.scene.terrain);
+  ck_assert_int_eq(scene.avatar_count, 2);
+  for (int i = 0; i < 2; i++) {
+    TlAvatar avatar;
+    make_avatar(i, &avatar);
+    same_avatar(&scene.avatars[i], &avatar);
+    tl_avatar_free(&avatar);
+  }
+  CK_OK(tl_results_read_frame(folder, 3, &frame));
+  ck_assert(frame.index == 3 && frame.step == 17 && frame.time_s == 0.017);
+  ck_assert_int_eq(frame.count, BODIES);
+  for (int64_t i = 0; i < BODIES; i++) {
+    TlBodyRow row = body(i);
+    SAME(frame.rows[i], row);
+  }
+  CK_OK(tl_results_read_contacts(folder, 3, &contacts));
+  ck_assert(contacts.there && contacts.friction == 0.4);
+  ck_assert_int_eq(contacts.count, CONTACTS);
+  for (int64_t i = 0; i < CONTACTS; i++) {
+    TlFrameContact row = contact(i);
+    SAME(contacts.rows[i], row);
+  }
+  tl_frame_contacts_free(&contacts);
+  tl_frame_free(&frame);
+  tl_scene_free(&scene);
+  tl_free(arguments);
+  tl_free(folder);
+}
+END_TEST
+
+TL_TEST_MAIN("golden results", what_talus_writes_another_program_reads,
+             what_another_program_writes_talus_reads)
