@@ -213,7 +213,7 @@ run-asan:
 
 # Each call of our own code that the world can make fail, made to fail once; the table stands in
 # docs/notebook/faults.md.
-check-faults: deps ## every tool under failing memory and files (30 minutes; FULL=1: all calls; ONLY=, KINDS=)
+check-faults: deps ## every tool under failing memory and files (10 minutes; FULL=1: every call; ONLY=, KINDS=, MOST=)
 	@$(MAKE) --no-print-directory $(JOBS) tools $(FAULTS)
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/faults/run.sh
 

@@ -650,8 +650,7 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
     status = put_shares(&charts, run, count, q, one, n);
   }
   tl_html(to, "</tbody></table></div>\n<div class=\"charts\">\n");
-  if (charts.status != TL_OK) status = charts.status;
-  if (charts.size > 0) tl_html_bytes(to, charts.text, charts.size);
+  tl_html_add(to, &charts);
   tl_html(to, "</div>\n");
   tl_html_free(&charts);
   tl_free(n);

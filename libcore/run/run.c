@@ -201,12 +201,14 @@ static bool wants_checkpoints(const TlRun *run) {
   return !run->options.no_output && (c->every_steps > 0 || c->every_minutes > 0);
 }
 
-/* A disk that is full now may have room when the next one is due, and the older ones are whole. */
+/* A disk that is full now may have room when the next one is due, and the older ones are whole, so
+ * the run continues. It is told as an error, which --quiet lets through: a file is missing. */
 static TlStatus save_or_warn(TlRun *run) {
   TlStatus status = tl_run_save(run);
   if (status != TL_EIO) return status;
-  tl_log_warn("step %lld: the state could not be saved: %s", (long long)run->totals.steps,
-              tl_message());
+  tl_log_error("warning: step %lld: the state could not be saved, the run continues without this "
+               "checkpoint: %s",
+               (long long)run->totals.steps, tl_message());
   return TL_OK;
 }
 

@@ -120,13 +120,14 @@ prepare() {
   need talus-solve walls.yaml -o walls.run
   need talus-solve cell.yaml -o cell.run
   need talus-solve drop.yaml -o part.run --set time.steps=4
+  echo old >r.html
   rm -f out.txt err.txt
 }
 
 # ---- cases: name, files it needs, options of inject.c, --, command ----
 # Cases run side by side, the runs of a case one after the other and always in the same folder, for
 # products may hold their full path.
-most=${MOST:-$([ -n "${FULL:-}" ] && echo 0 || echo 400)}
+most=${MOST:-$([ -n "${FULL:-}" ] && echo 0 || echo 100)}
 running=0 started=0
 one() { # number, case, arguments of fault-inject
   local at=$1 name=$2; shift 2
@@ -218,9 +219,9 @@ cases() {
   try catalog-remove-sample c.tals -- talus-catalog remove-sample -q c.tals sand
   try solve-keys "" -- talus-solve --keys
   try solve-dry-run "drop.yaml c.tals" --any-output -- talus-solve -q -n drop.yaml
-  try solve-drop "drop.yaml c.tals" --grows='*.csv' -- talus-solve -q drop.yaml -o r
-  try solve-over "drop.yaml c.tals drop.run" --grows='*.csv' -- talus-solve -q drop.yaml -o drop.run --overwrite
-  try solve-resume "drop.yaml c.tals part.run" --grows='*.csv' -- talus-solve -q --resume part.run --set time.steps=6
+  try solve-drop "drop.yaml c.tals" --grows='*.csv' --told='*.tck' -- talus-solve -q drop.yaml -o r
+  try solve-over "drop.yaml c.tals drop.run" --grows='*.csv' --told='*.tck' -- talus-solve -q drop.yaml -o drop.run --overwrite
+  try solve-resume "drop.yaml c.tals part.run" --grows='*.csv' --told='*.tck' -- talus-solve -q --resume part.run --set time.steps=6
   try solve-walls "walls.yaml way.csv" --grows='*.csv' -- talus-solve -q walls.yaml -o r
   try solve-cell cell.yaml --grows='*.csv' -- talus-solve -q cell.yaml -o r
   try measure drop.run -- talus-measure -q drop.run -o m
@@ -235,6 +236,10 @@ cases() {
   try render-plots drop.run --limit=60 -- talus-render -q drop.run --plots -o p
   try export drop.run -- talus-export -q drop.run -o e
   try export-surfaces walls.run -- talus-export -q walls.run -o e --surfaces --cells=6
+  try report drop.run --limit=60 -- talus-report -q drop.run -o r.html
+  try report-cells cell.run --limit=60 -- talus-report -q cell.run -o r.html
+  try report-two "drop.run part.run" --limit=60 -- talus-report -q drop.run part.run --label=a --label=b -o r.html
+  again report-scan "c.tals labels.h5 mask.h5 denoised.h5 scan.h5 r.html" -- talus-report -q c.tals --stack=scan.h5 --stack=labels.h5 -o r.html
   # what the libraries behind our files do about broken disks, as far as we can see it
   local io=open,read,write,fsync,rename,close,stat
   try volume-convert-libhdf5 "scan.tif" --of=libhdf5 --kinds=$io -- talus-volume convert -q scan.tif -o s.h5
@@ -244,7 +249,7 @@ cases() {
   try catalog-import-libsqlite3 "c.tals lammps" --of=libsqlite3 --kinds=$io -- talus-catalog import -q c.tals lammps/grain_000002.grid --format=lammps --sample=s --nodes=50
   try measure-libhdf5 drop.run --of=libhdf5 --kinds=$io -- talus-measure -q drop.run -o m
   for rank in 0 1; do
-    try solve-two-ranks-$rank "drop.yaml c.tals" --grows='*.csv' --rank=$rank --limit=60 -- talus-mpirun -n 2 "$BIN/talus-solve" -q drop.yaml -o r
+    try solve-two-ranks-$rank "drop.yaml c.tals" --grows='*.csv' --told='*.tck' --rank=$rank --limit=60 -- talus-mpirun -n 2 "$BIN/talus-solve" -q drop.yaml -o r
   done
 }
 
