@@ -7,25 +7,45 @@
  * through and are not counted; callbacks of ours that these libraries call are our own code.
  *
  * Kinds and the calls that belong to them:
+ *
  *   alloc   malloc calloc realloc aligned_alloc posix_memalign open_memstream
+ *
  *   open    open openat fopen fdopen freopen opendir mkstemp realpath popen pipe socketpair
- * posix_spawn read    read pread recv recvmsg fread fgets fgetc getc readdir write   write pwrite
- * send sendmsg ftruncate fwrite fputs fputc putc putchar puts printf fprintf fflush fsync   fsync
- * fdatasync rename  rename renameat2 link close   close fclose closedir pclose stat    stat lstat
- * fstat access lseek fseek ftell mkdir flock Writing to standard error never fails: it is the only
- * place left to complain to.
+ *           posix_spawn
+ *
+ *   read    read pread recv recvmsg fread fgets fgetc getc readdir
+ *
+ *   write   write pwrite send sendmsg ftruncate fwrite fputs fputc putc putchar puts printf
+ *           fprintf fflush
+ *
+ *   fsync   fsync fdatasync
+ *
+ *   rename  rename renameat2 link
+ *
+ *   close   close fclose closedir pclose
+ *
+ *   stat    stat lstat fstat access lseek fseek ftell mkdir flock
+ *
+ * Writing to standard error never fails: it is the only place left to complain to.
  *
  * A call that fails does what a full disk, a broken disk or an exhausted memory does: it sets errno
  * (ENOMEM, EIO, ENOSPC, EMFILE) and the stream's error flag; text that waits in the stream's buffer
  * is lost when flushing or closing fails. A failing close closes nevertheless, as Linux does.
  *
  * Environment:
+ *
  *   TALUS_FAULT=KIND:K     the K-th call of KIND fails; KIND:K+ the K-th and all later ones; none:
- * the calls are counted and listed TALUS_FAULT_REPORT=F   the file of report.h, which must be
- * there, large enough; processes that the command starts from our programs count on in it
+ *                          the calls are counted and listed
+ *
+ *   TALUS_FAULT_REPORT=F   the file of report.h, which must be there, large enough; processes that
+ *                          the command starts from our programs count on in it
+ *
  *   TALUS_FAULT_OF=NAME    calls of the library whose file's name begins so, such as libhdf5, in
- * place of those of our own code TALUS_FAULT_RANK=R     only on this rank of an MPI job Programs
- * whose name does not begin with talus or test_ are left alone.
+ *                          place of those of our own code
+ *
+ *   TALUS_FAULT_RANK=R     only on this rank of an MPI job
+ *
+ * Programs whose name does not begin with talus or test_ are left alone.
  *
  * So that products of two runs can be compared byte by byte, the time of day stands still for our
  * own code, HDF5 and SQLite, the clocks that our own code reads advance by what it sleeps, and
