@@ -192,7 +192,7 @@ cases() {
   try binarize-slabs denoised.h5 -- talus-binarize -q denoised.h5 --memory=1 -o m.h5
   again label "mask.h5 denoised.h5 labels.h5" -- talus-label -q mask.h5 --grey=denoised.h5 -o labels.h5 --grains=g.csv --preview=p.png
   try label-sweep mask.h5 -- talus-label -q mask.h5 -o l.h5 --sweep-h=sweep.csv
-  try label-slabs mask.h5 -- talus-label -q mask.h5 --memory=1 -o l.h5
+  try label-slabs mask.h5 -- talus-label -q mask.h5 --memory=2 -o l.h5
   try avatars "labels.h5 denoised.h5" -- talus-avatars -q labels.h5 --grey=denoised.h5 --catalog=n.tals --sample=s --every=3 --nodes=60 --edge-steps=6 --region-steps=4
   try avatars-into "labels.h5 denoised.h5 c.tals" -- talus-avatars -q labels.h5 --grey=denoised.h5 --catalog=c.tals --sample=s --every=5 --method=edge --edge-steps=6
   try avatars-slabs "labels.h5" -- talus-avatars -q labels.h5 --method=distance --memory=4 --catalog=n.tals --sample=s --every=5 --nodes=60
