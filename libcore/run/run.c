@@ -508,6 +508,8 @@ TlStatus tl_run_go(TlRun *run) {
   tl_progress_end(&bar);
   run->totals.wall_s = tl_clock_s() - run->started_s;
   TL_TRY(status);
+  /* a disk of the network may refuse only now what the tables wrote */
+  if (!run->options.no_output) TL_TRY(tl_comm_agree(run->comm, tl_output_sync(&run->output)));
   say_traffic(run);
   return tl_comm_sum(run->comm, &run->totals.cpu_s, 1);
 }
