@@ -206,8 +206,8 @@ static bool wants_checkpoints(const TlRun *run) {
 static TlStatus save_or_warn(TlRun *run) {
   TlStatus status = tl_run_save(run);
   if (status != TL_EIO) return status;
-  tl_log_error("warning: step %lld: the state could not be saved, the run continues without this "
-               "checkpoint: %s",
+  tl_log_error("warning: checkpoint_%012lld.tck could not be saved, and the run continues without "
+               "it: %s",
                (long long)run->totals.steps, tl_message());
   return TL_OK;
 }

@@ -237,6 +237,7 @@ static TlStatus read_sections(TlCheckpoint *c) {
     Section *s = &c->section[c->count];
     TL_TRY(get(c, &s->head, sizeof s->head));
     s->start = ftell(c->file);
+    if (s->start < 0) return tl_fail_errno(c->path, "cannot read");
     TL_TRY(check_section(c, &s->head, s->start));
     c->count++;
     int64_t end = s->start + (int64_t)s->head.record_bytes * s->head.records + TL_DIGEST_BYTES;

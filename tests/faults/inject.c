@@ -10,6 +10,7 @@
  *     --limit=SECONDS  a run that takes longer, and 30 times as long as the undisturbed one, hangs
  * (20)
  *     --told=GLOB      a product that a success may lack when standard error names it
+ *     --clears=GLOB    files of an earlier run, which --overwrite removes before the new one begins
  *     --exit=STATUS    of the undisturbed command (0)
  *     --rank=R         under mpirun: calls of this rank only; what mpirun itself says on standard
  *                      error, and standard output, are then left out of the judgement
@@ -60,7 +61,7 @@ static const char *const verdict_name[VERDICTS] = {"clean", "same",   "crash",
                                                    "hang",  "silent", "untidy"};
 
 static struct {
-  const char *shim, *template, *kinds, *scratch, *log, *grows, *told, *of, *name;
+  const char *shim, *template, *kinds, *scratch, *log, *grows, *told, *clears, *of, *name;
   int most, rank;
   bool any_output;
   int exit;
@@ -346,6 +347,7 @@ static void find_harm(const Tree *before, const Run *good, const Run *run, char 
   for (size_t i = 0; i < before->count; i++) {
     const char *path = before->entry[i].path;
     if (find(&run->files, path) || !find(&good->files, path)) continue;
+    if (option.clears && fnmatch(option.clears, path, 0) == 0) continue;
     snprintf(text, size, "%s is lost", path);
     return;
   }
@@ -357,7 +359,7 @@ static void find_difference(const Run *good, const Run *run, char *text, size_t 
     const Entry *ought = &good->files.entry[i], *is = find(&run->files, ought->path);
     if (equal(is, ought)) continue;
     if (!is && option.told && fnmatch(option.told, ought->path, 0) == 0 &&
-        said(&run->error, ought->path))
+        said(&run->error, strrchr(ought->path, '/') ? strrchr(ought->path, '/') + 1 : ought->path))
       continue;
     snprintf(text, size, "%s is %s", ought->path, is ? "different" : "missing");
     return;
@@ -504,6 +506,8 @@ static void read_options(int argc, char **argv) {
       option.grows = v;
     else if ((v = value_of(argv[i], "--told=")))
       option.told = v;
+    else if ((v = value_of(argv[i], "--clears=")))
+      option.clears = v;
     else if ((v = value_of(argv[i], "--of=")))
       option.of = v;
     else if ((v = value_of(argv[i], "--most=")))

@@ -220,10 +220,10 @@ cases() {
   try solve-keys "" -- talus-solve --keys
   try solve-dry-run "drop.yaml c.tals" --any-output -- talus-solve -q -n drop.yaml
   try solve-drop "drop.yaml c.tals" --grows='*.csv' --told='*.tck' -- talus-solve -q drop.yaml -o r
-  try solve-over "drop.yaml c.tals drop.run" --grows='*.csv' --told='*.tck' -- talus-solve -q drop.yaml -o drop.run --overwrite
+  try solve-over "drop.yaml c.tals drop.run" --grows='*.csv' --told='*.tck' --clears='drop.run/*' -- talus-solve -q drop.yaml -o drop.run --overwrite
   try solve-resume "drop.yaml c.tals part.run" --grows='*.csv' --told='*.tck' -- talus-solve -q --resume part.run --set time.steps=6
-  try solve-walls "walls.yaml way.csv" --grows='*.csv' -- talus-solve -q walls.yaml -o r
-  try solve-cell cell.yaml --grows='*.csv' -- talus-solve -q cell.yaml -o r
+  try solve-walls "walls.yaml way.csv" --grows='*.csv' --told='*.tck' -- talus-solve -q walls.yaml -o r
+  try solve-cell cell.yaml --grows='*.csv' --told='*.tck' -- talus-solve -q cell.yaml -o r
   try measure drop.run -- talus-measure -q drop.run -o m
   try measure-packing walls.run -- talus-measure -q walls.run -o m --packing
   try measure-packing-plot walls.run --limit=60 -- talus-measure -q walls.run -o m --packing --plot
