@@ -124,10 +124,15 @@ TlCommCounters tl_comm_counters(const TlComm *comm) {
 /* ---- leaving together ---- */
 
 static void end_the_job(void) {
-  tl_log_mute(false);
   tl_log_error("%s", tl_message());
   fflush(NULL);
   MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void tl_comm_abort(const TlComm *comm) {
+  if (!comm || comm->size == 1) return;
+  tl_log_mute(comm->rank == 0); /* its error was printed */
+  end_the_job();
 }
 
 /* The lowest failing rank, or the number of ranks. */
@@ -143,7 +148,10 @@ static int first_failing(TlComm *comm, bool failed) {
   for (;;) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done) return first;
-    if (tl_clock_s() - start > PATIENCE_S) end_the_job();
+    if (tl_clock_s() - start > PATIENCE_S) {
+      tl_log_mute(false);
+      end_the_job();
+    }
     usleep(1000);
   }
 }
