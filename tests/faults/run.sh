@@ -4,7 +4,8 @@
 # about a file. shim.c makes calls fail and says what is our own code; inject.c runs and judges.
 # With BIN and TESTBIN set by make. ONLY=regular expression: these cases; KINDS=alloc,open,...: these
 # calls; OF=library: calls that this library makes in place of our own code's, such as libsqlite3 (not a
-# part of the count: what a library does then is its own); FULL=1: every call (else the first and the last of each call path); MOST=N: runs of a kind
+# part of the count: what a library does then is its own); LIBRARIES=1: cases of these too; FULL=1: every
+# call (else four of each call path at most); MOST=N: runs of a kind
 # and case at most; JOBS=N at a time (two a core: starting MPI is mostly waiting). LOG=FILE takes what was not clean.
 # Exit 1 when a run crashed, hung, succeeded silently, or left things untidy.
 set -u
@@ -241,7 +242,13 @@ cases() {
   try report-cells cell.run --limit=60 --most=$few -- talus-report -q cell.run -o r.html
   try report-two "drop.run part.run" --limit=60 --most=$few -- talus-report -q drop.run part.run --label=a --label=b -o r.html
   try report-scan "c.tals labels.h5 scan.h5 r.html" --limit=60 --most=$few -- talus-report -q c.tals --stack=scan.h5 --stack=labels.h5 -o r.html --overwrite
-  # what the libraries behind our files do about broken disks, as far as we can see it
+  for rank in 0 1; do
+    try solve-two-ranks-$rank "drop.yaml c.tals" --grows='*.csv' --told='*.tck' --rank=$rank --limit=60 -- talus-mpirun -n 2 "$BIN/talus-solve" -q drop.yaml -o r
+  done
+  [ -z "${LIBRARIES:-}" ] || libraries
+}
+# What the libraries behind our files do about broken disks, as far as we can see it.
+libraries() {
   local io=open,read,write,fsync,rename,close,stat
   try volume-convert-libhdf5 "scan.tif" --of=libhdf5 --kinds=$io -- talus-volume convert -q scan.tif -o s.h5
   try volume-crop-libhdf5 "scan.h5" --of=libhdf5 --kinds=$io -- talus-volume crop -q scan.h5 --size=8,8,8 -o s.tif
@@ -249,9 +256,6 @@ cases() {
   try volume-crop-libtiff "scan.tif" --of=libtiff --kinds=$io -- talus-volume crop -q scan.tif --size=8,8,8 -o s.h5
   try catalog-import-libsqlite3 "c.tals lammps" --of=libsqlite3 --kinds=$io -- talus-catalog import -q c.tals lammps/grain_000002.grid --format=lammps --sample=s --nodes=50
   try measure-libhdf5 drop.run --of=libhdf5 --kinds=$io -- talus-measure -q drop.run -o m
-  for rank in 0 1; do
-    try solve-two-ranks-$rank "drop.yaml c.tals" --grows='*.csv' --told='*.tck' --rank=$rank --limit=60 -- talus-mpirun -n 2 "$BIN/talus-solve" -q drop.yaml -o r
-  done
 }
 
 prepare
