@@ -92,8 +92,8 @@ TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv) {
   if (started != MPI_SUCCESS) return tl_fail(TL_ELIB, "MPI does not start");
   world = c;
   if (c->rank == 0) return TL_OK;
-  tl_log_mute(true);
   if (!freopen("/dev/null", "w", stdout)) return tl_fail_errno("/dev/null", "cannot open");
+  tl_log_mute(true);
   return TL_OK;
 }
 
