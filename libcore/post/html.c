@@ -26,6 +26,11 @@ void tl_html_bytes(TlHtml *to, const char *bytes, size_t size) {
   to->text[to->size] = 0;
 }
 
+void tl_html_add(TlHtml *to, const TlHtml *part) {
+  if (to->status == TL_OK) to->status = part->status;
+  if (part->size > 0) tl_html_bytes(to, part->text, part->size);
+}
+
 void tl_html(TlHtml *to, const char *format, ...) {
   va_list list;
   va_start(list, format);

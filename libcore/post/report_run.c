@@ -57,13 +57,15 @@ static TlStatus find_moving(TlReportRun *run) {
   return TL_OK;
 }
 
-/* A run that was killed over a line, or still runs, is reported all the same. */
+/* A run without a history, or killed amid a line, or that still runs, is reported all the same. A
+ * history that the disk does not give is an error. */
 static TlStatus read_history(TlReportRun *run) {
   char *path = tl_path_join(run->folder, "history.csv");
   if (!path) return TL_ENOMEM;
   TlStatus status = tl_table_read(path, &run->history);
+  bool tolerable = status == TL_EINPUT || (status == TL_EIO && !tl_file_exists(path));
   tl_free(path);
-  if (status == TL_OK || status == TL_ENOMEM) return status;
+  if (!tolerable) return status;
   tl_table_free(&run->history);
   run->history = (TlTable){0};
   run->history_fault = tl_strdup(tl_message());
@@ -667,8 +669,7 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
     status = put_shares(&charts, run, count, q, one, n);
   }
   tl_html(to, "</tbody></table></div>\n<div class=\"charts\">\n");
-  if (charts.status != TL_OK) status = charts.status;
-  if (charts.size > 0) tl_html_bytes(to, charts.text, charts.size);
+  tl_html_add(to, &charts);
   tl_html(to, "</div>\n");
   tl_html_free(&charts);
   tl_free(n);
