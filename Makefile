@@ -103,13 +103,14 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/fuzz/f
 JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
-.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-report lint format \
+.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
   validation validation-full bench score man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun
+FAULTS := $(TESTBIN)/fault-shim.so $(TESTBIN)/fault-inject $(TESTBIN)/test_fault_control
 tests: $(UNIT) $(MPI_TESTS) $(TESTBIN)/judge-report $(TESTBIN)/judge-sample $(TESTBIN)/disk-shim.so \
-  $(TESTBIN)/fuzz-replay $(TESTBIN)/fuzz-seeds
+  $(TESTBIN)/fuzz-replay $(TESTBIN)/fuzz-seeds $(FAULTS)
 judges: $(VALIDATIONS) $(BENCHES) $(SCORES) $(TESTBIN)/judge-report ## build the programs of validation, bench and score
 
 $(LIB): $(LIB_OBJ)
@@ -204,6 +205,19 @@ $(SCORES): EXTRA_OBJ := $(SCORE_OBJ)
 $(TESTBIN)/judge-report: $(OBJ)/tests/judge/report.o $(JUDGE_OBJ) $(LIB)
 	$(JUDGE_LINK)
 
+# Never sanitized: the shim stands between our code and the allocator, whichever that is.
+$(TESTBIN)/fault-shim.so: tests/faults/shim.c tests/faults/report.h Makefile
+	@mkdir -p $(@D)
+	@echo "  LD  $@"
+	@$(CC) -std=c17 -O1 -g -fPIC -shared $(WARN) -o $@ $< -ldl
+
+$(TESTBIN)/fault-inject: tests/faults/inject.c tests/faults/report.h Makefile
+$(TESTBIN)/test_fault_control: tests/faults/control.c Makefile
+$(TESTBIN)/fault-inject $(TESTBIN)/test_fault_control:
+	@mkdir -p $(@D)
+	@echo "  LD  $@"
+	@$(CC) -std=c17 -O1 -g $(WARN) -o $@ $<
+
 $(TESTBIN)/judge-sample: $(OBJ)/tests/judge/sample/judge_sample.o $(JUDGE_OBJ) $(LIB)
 	$(JUDGE_LINK)
 
@@ -244,6 +258,12 @@ check-fuzz: deps deps-fuzz ## fuzz the readers of foreign files, 2 minutes each;
 	@TESTBIN=build/fuzz/test FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh $(READER)
 fuzzers: $(FUZZERS)
 
+# Each call of our own code that the world can make fail, made to fail once; the table stands in
+# docs/notebook/faults.md.
+check-faults: deps ## every tool under failing memory and files (10 minutes; FULL=1: every call; ONLY=, KINDS=, MOST=)
+	@$(MAKE) --no-print-directory $(JOBS) tools $(FAULTS)
+	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/faults/run.sh
+
 # Physics and speed, held to goals: one line a figure, the tables in docs/ from the same lines.
 validation bench: deps ## physics (docs/validation.md), speed (docs/performance.md); STUDY=name for one
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2
@@ -265,10 +285,11 @@ check-report: tools ## the report's pages in a browser (2 minutes; installs Chro
 	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
 	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
-lint: ## floors, doors, formatting, scripts, Python's syntax
+lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses
 	@tests/lint/floors.sh
 	@tests/lint/format.sh
 	@tests/lint/scripts.sh
+	@CC='$(CC)' tests/lint/status.sh
 
 format: ## clang-format the tree in place
 	@clang-format -i $$(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp')

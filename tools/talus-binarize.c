@@ -289,7 +289,7 @@ static const TlTool tool = {
         "one grey population only (all void) is refused.",
     .example = "  talus-binarize denoised.h5 -o mask.h5\n"
                "  talus-binarize scan.tif -o by_hand.h5 --method=threshold --threshold=30000\n"
-               "  talus-binarize soil.tif -o stones.h5 --phases=3 --solid-from=3",
+               "  talus-binarize soil.tif -o stones.h5 --phases=3 --solid-from=2",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_DRY_RUN | TL_TAKES_JSON,

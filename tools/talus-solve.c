@@ -305,6 +305,10 @@ static TlStatus go(TlRun *run, const TlCall *call) {
   return check_saved(run);
 }
 
+/* The ranks ask each other how they fare from here on; what fails before fails on one alone, but
+ * for wrong usage, which all of them see. */
+static bool in_step;
+
 static TlStatus solve(const TlCall *call) {
   const Options *o = call->values;
   TlComm *comm = tl_comm_world();
@@ -317,6 +321,7 @@ static TlStatus solve(const TlCall *call) {
                    "--resume goes on with results, --overwrite replaces them; choose one");
   TlStatus status =
       tl_comm_rank(comm) == 0 && !o->resume ? tl_provenance_input(p, call->argv[0]) : TL_OK;
+  in_step = true;
   TL_TRY(tl_comm_agree(comm, status));
   TlRunOptions options = {.study = call->argv[0],
                           .sets = &o->sets,
@@ -382,6 +387,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   int code = tl_cli_main(&tool, argc, argv);
+  if (code == 1 && !in_step) tl_comm_abort(comm);
   tl_comm_stop(comm);
   return code;
 }

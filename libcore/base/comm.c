@@ -98,8 +98,8 @@ TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv) {
   if (started != MPI_SUCCESS) return tl_fail(TL_ELIB, "MPI does not start");
   world = c;
   if (c->rank == 0) return TL_OK;
-  tl_log_mute(true);
   if (!freopen("/dev/null", "w", stdout)) return tl_fail_errno("/dev/null", "cannot open");
+  tl_log_mute(true);
   return TL_OK;
 }
 
@@ -156,10 +156,15 @@ static void wait_for(MPI_Request *requests, int count) {
 /* ---- leaving together ---- */
 
 static void end_the_job(void) {
-  tl_log_mute(false);
   tl_log_error("%s", tl_message());
   fflush(NULL);
   MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void tl_comm_abort(const TlComm *comm) {
+  if (!comm || comm->size == 1) return;
+  tl_log_mute(comm->rank == 0); /* its error was printed */
+  end_the_job();
 }
 
 /* The lowest failing rank, or the number of ranks. */
@@ -175,7 +180,10 @@ static int first_failing(TlComm *comm, bool failed) {
   for (;;) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done) return first;
-    if (tl_clock_s() - start > PATIENCE_S) end_the_job();
+    if (tl_clock_s() - start > PATIENCE_S) {
+      tl_log_mute(false);
+      end_the_job();
+    }
     usleep(1000);
   }
 }

@@ -25,6 +25,9 @@ TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv);
 TlComm *tl_comm_world(void);
 /* Ends MPI. When ranks are still inside a stage that failed elsewhere use tl_comm_agree first. */
 void tl_comm_stop(TlComm *comm);
+/* Ends all ranks with exit status 1, when this one failed where the others do not ask: they would
+ * wait for it for ever. Does nothing on one rank. */
+void tl_comm_abort(const TlComm *comm);
 
 int tl_comm_rank(const TlComm *comm);
 int tl_comm_size(const TlComm *comm);

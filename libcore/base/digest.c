@@ -3,11 +3,13 @@
 #include "base/mem.h"
 
 #include <openssl/evp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 struct TlDigest {
   EVP_MD_CTX *context;
+  bool failed; /* a step since the start */
 };
 
 TlStatus tl_digest_new(TlDigest **digest) {
@@ -23,18 +25,22 @@ TlStatus tl_digest_new(TlDigest **digest) {
 }
 
 void tl_digest_restart(TlDigest *digest) {
-  EVP_DigestInit_ex(digest->context, EVP_sha256(), NULL);
+  digest->failed = EVP_DigestInit_ex(digest->context, EVP_sha256(), NULL) != 1;
 }
 
 void tl_digest_add(TlDigest *digest, const void *bytes, size_t size) {
-  if (size) EVP_DigestUpdate(digest->context, bytes, size);
+  if (size && EVP_DigestUpdate(digest->context, bytes, size) != 1) digest->failed = true;
 }
 
-void tl_digest_value(TlDigest *digest, unsigned char value[TL_DIGEST_BYTES]) {
+TlStatus tl_digest_value(TlDigest *digest, unsigned char value[TL_DIGEST_BYTES]) {
   unsigned char all[EVP_MAX_MD_SIZE];
   unsigned int length = 0;
-  EVP_DigestFinal_ex(digest->context, all, &length);
+  if (digest->failed || EVP_DigestFinal_ex(digest->context, all, &length) != 1 ||
+      length != TL_DIGEST_BYTES)
+    return tl_fail(TL_ELIB, "OpenSSL cannot make a SHA-256 checksum; the machine may be short of "
+                            "memory: run again");
   memcpy(value, all, TL_DIGEST_BYTES);
+  return TL_OK;
 }
 
 void tl_digest_free(TlDigest *digest) {

@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 bool tl_file_exists(const char *path) {
-  return access(path, F_OK) == 0;
+  return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR && errno != EACCES);
 }
 
 char *tl_path_directory(const char *path) {
@@ -62,10 +61,7 @@ TlStatus tl_file_read(const char *path, char **text, size_t *size) {
   *size = used;
 done:
   fclose(file);
-  if (status != TL_OK) {
-    tl_free(*text);
-    *text = NULL;
-  }
+  if (status != TL_OK) TL_FREE(*text);
   return status;
 }
 
@@ -122,6 +118,18 @@ TlStatus tl_dir_make(const char *path) {
   return status;
 }
 
+TlStatus tl_dir_next(DIR *folder, const char *path, const char **name) {
+  *name = NULL;
+  for (;;) {
+    errno = 0;
+    const struct dirent *entry = readdir(folder);
+    if (!entry) return errno ? tl_fail_errno(path, "cannot list the folder") : TL_OK;
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+    *name = entry->d_name;
+    return TL_OK;
+  }
+}
+
 TlStatus tl_disk_free(const char *path, int64_t *bytes) {
   struct statvfs info;
   *bytes = 0;
@@ -138,32 +146,33 @@ TlStatus tl_disk_free(const char *path, int64_t *bytes) {
   return TL_OK;
 }
 
-static void hex_digest(EVP_MD_CTX *context, char hex[65]) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int length = 0;
-  EVP_DigestFinal_ex(context, digest, &length);
-  tl_digest_hex(digest, hex);
+static TlStatus hex_digest(TlDigest *digest, char hex[TL_DIGEST_HEX + 1]) {
+  unsigned char value[TL_DIGEST_BYTES];
+  TL_TRY(tl_digest_value(digest, value));
+  tl_digest_hex(value, hex);
+  return TL_OK;
 }
 
-void tl_sha256(const void *bytes, size_t size, char hex[65]) {
-  EVP_MD_CTX *context = EVP_MD_CTX_new();
-  EVP_DigestInit_ex(context, EVP_sha256(), NULL);
-  EVP_DigestUpdate(context, bytes, size);
-  hex_digest(context, hex);
-  EVP_MD_CTX_free(context);
+TlStatus tl_sha256(const void *bytes, size_t size, char hex[65]) {
+  TlDigest *digest;
+  TL_TRY(tl_digest_new(&digest));
+  tl_digest_add(digest, bytes, size);
+  TlStatus status = hex_digest(digest, hex);
+  tl_digest_free(digest);
+  return status;
 }
 
 TlStatus tl_file_sha256(const char *path, char hex[65]) {
+  TlDigest *digest;
   FILE *file = fopen(path, "rb");
   if (!file) return tl_fail_errno(path, "cannot open");
-  EVP_MD_CTX *context = EVP_MD_CTX_new();
-  EVP_DigestInit_ex(context, EVP_sha256(), NULL);
+  TlStatus status = tl_digest_new(&digest);
   unsigned char buffer[65536];
-  size_t got;
-  while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) EVP_DigestUpdate(context, buffer, got);
-  TlStatus status = ferror(file) ? tl_fail_errno(path, "cannot read") : TL_OK;
-  hex_digest(context, hex);
-  EVP_MD_CTX_free(context);
+  for (size_t got; status == TL_OK && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
+    tl_digest_add(digest, buffer, got);
+  if (status == TL_OK && ferror(file)) status = tl_fail_errno(path, "cannot read");
+  if (status == TL_OK) status = tl_context(hex_digest(digest, hex), "%s", path);
+  tl_digest_free(digest);
   fclose(file);
   return status;
 }

@@ -49,7 +49,12 @@ static void *without_padding(void *block, size_t bytes) {
 }
 
 static void *out_of_memory(size_t count, size_t size) {
-  tl_fail(TL_ENOMEM, "out of memory: %zu elements of %zu bytes asked for", count, size);
+  TlStatus status =
+      tl_fail(TL_ENOMEM,
+              "out of memory: %zu elements of %zu bytes asked for; end other programs, or give "
+              "this one less to do at a time",
+              count, size);
+  (void)status; /* callers return TL_ENOMEM */
   return NULL;
 }
 

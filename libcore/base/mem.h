@@ -18,6 +18,9 @@ void *tl_calloc(size_t count, size_t size);
 /* realloc with the same rules; new bytes are not zeroed; on failure the old block stays valid. */
 void *tl_realloc(void *block, size_t old_count, size_t count, size_t size);
 void tl_free(void *block);
+/* Releases and forgets: the pointer is NULL afterwards, so that whoever owns it may release again.
+ */
+#define TL_FREE(p) (tl_free(p), (p) = NULL)
 /* Copy of a string; NULL with a message when memory is out. */
 char *tl_strdup(const char *text);
 /* printf into fresh memory; NULL with a message when memory is out. */

@@ -72,7 +72,7 @@ static TlStatus quoted_arguments(const TlProvenance *p, char **list) {
   for (int i = 0; i < p->argc; i++) {
     TlStatus status = append(list, tl_json_quote(p->argv[i]));
     if (status == TL_OK) continue;
-    tl_free(*list);
+    TL_FREE(*list);
     return status;
   }
   return TL_OK;

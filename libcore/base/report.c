@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct TlReportItem {
   char *name, *value, *unit;
@@ -89,8 +90,18 @@ TlStatus tl_report_print(const TlReport *report, bool json) {
     }
   }
   if (json) printf("%s}\n", report->count ? "" : "{");
+  return tl_report_flush();
+}
+
+TlStatus tl_report_flush(void) {
+  bool lost = ferror(stdout) != 0; /* by an earlier print, whose errno is gone */
   if (fflush(stdout) != 0) return tl_fail_errno("standard output", "cannot write");
-  return TL_OK;
+  /* network file systems tell some errors only when a descriptor is closed */
+  int copy = dup(STDOUT_FILENO);
+  if (copy >= 0 && close(copy) != 0) return tl_fail_errno("standard output", "cannot write");
+  if (!lost) return TL_OK;
+  return tl_fail(TL_EIO, "standard output: cannot write: a part of the results was lost; look "
+                         "whether its disk is full, and run again");
 }
 
 void tl_report_free(TlReport *report) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_SIZE = 2048 };
+enum { MESSAGE_SIZE = sizeof(TlMessage) };
 
 /* The one piece of per-thread state in the house besides the log (docs/design.md). */
 static _Thread_local char message[MESSAGE_SIZE];
@@ -40,6 +40,14 @@ TlStatus tl_context(TlStatus status, const char *format, ...) {
 
 const char *tl_message(void) {
   return message;
+}
+
+void tl_message_keep_(TlMessage *kept) {
+  memcpy(kept->text, message, sizeof message);
+}
+
+void tl_message_restore_(const TlMessage *kept) {
+  memcpy(message, kept->text, sizeof message);
 }
 
 int tl_exit_code(TlStatus status) {

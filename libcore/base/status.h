@@ -33,6 +33,20 @@ TlStatus tl_context(TlStatus status, const char *format, ...) __attribute__((for
 /* The message of the last failure of this thread; "" when there was none. Borrowed. */
 const char *tl_message(void);
 
+/* A step of clean-up, on whose status nothing depends any more: it is dropped, and the message of
+ * an earlier failure stays. A status is never dropped in another way: `make lint` looks for it. */
+#define TL_CLEAN_UP(call)                                                                          \
+  do {                                                                                             \
+    TlMessage tl_kept_;                                                                            \
+    tl_message_keep_(&tl_kept_);                                                                   \
+    if ((call) != TL_OK) tl_message_restore_(&tl_kept_);                                           \
+  } while (0)
+typedef struct TlMessage {
+  char text[2048];
+} TlMessage;
+void tl_message_keep_(TlMessage *message);
+void tl_message_restore_(const TlMessage *message);
+
 /* The exit status a tool owes its caller: 0, 2 for TL_EUSAGE, else 1. */
 int tl_exit_code(TlStatus status);
 

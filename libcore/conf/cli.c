@@ -461,14 +461,13 @@ int tl_cli_main(const TlTool *tool, int argc, char **argv) {
   call.argv = tl_calloc((size_t)argc + 1, sizeof *call.argv);
   if (!call.values || !call.argv) status = TL_ENOMEM;
   if (status == TL_OK) status = parse_and_run(tool, argc, argv, &call, &common);
+  if (status == TL_OK) status = tl_report_flush();
   if (status != TL_OK) tl_log_error("%s", tl_message());
-  tl_params_free(tool->params, tool->param_count, call.values);
+  if (call.values) tl_params_free(tool->params, tool->param_count, call.values);
   tl_params_free(common_params, COMMON_COUNT, &common);
   tl_free(call.values);
   tl_free(call.argv);
   tl_provenance_free(&provenance);
   tl_claims_forget();
-  if (fflush(stdout) != 0 && status == TL_OK)
-    status = tl_fail_errno("standard output", "cannot write");
   return tl_exit_code(status);
 }

@@ -23,7 +23,7 @@ enum {
   TL_TAKES_DRY_RUN = 8,
   TL_TAKES_JSON = 16,
   TL_OUTPUT_FOLDER = 32, /* -o is a folder, or may be: one that exists is taken */
-  TL_TELLS = 64 /* what it prints is its product: --quiet leaves it */
+  TL_TELLS = 64          /* what it prints is its product: --quiet leaves it */
 };
 
 typedef struct TlCall {

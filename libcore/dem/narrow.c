@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "dem/shapes.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const double GRID_NEAR = 2; /* cells: avatars' grids go three beyond the surface */
@@ -473,8 +474,9 @@ bool tl_narrow_deepest(const TlBodies *b, int64_t body, TlVec3 position, TlQuat 
   if (too_far(shape, &pose, boundary, margin)) return false;
   *deepest = (TlPoint){.gap = INFINITY};
   TlWanted wanted = {margin, INFINITY, INFINITY};
-  /* cannot fail: nothing is appended */
-  (shape->node_count > 0 ? boundary_points : following_boundary)(shape, &pose, boundary, &wanted,
-                                                                 NULL, deepest);
+  TlStatus status = (shape->node_count > 0 ? boundary_points : following_boundary)(
+      shape, &pose, boundary, &wanted, NULL, deepest);
+  assert(status == TL_OK); /* nothing is appended */
+  (void)status;
   return deepest->gap < margin;
 }

@@ -52,7 +52,7 @@ TlStatus tl_grains_peaks(TlRelief *r, TlPeak **peaks, size_t *count) {
   TL_TRY(TL_NEW(*peaks, r->ids));
   TlStatus status = own_roots(r, &root);
   if (status == TL_OK) end_peaks(r, root, *peaks, count);
-  if (status != TL_OK) tl_free(*peaks);
+  if (status != TL_OK) TL_FREE(*peaks);
   tl_free(root);
   return status;
 }

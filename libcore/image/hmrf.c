@@ -221,10 +221,11 @@ static TlStatus measure(Run *r, TlHmrfResult *result) {
     for (int c = 0; c < 2; c++) add_spread(r, c, &spread[c]);
   }
   for (int c = 0; c < 2; c++) {
-    double sd = noise_of(&spread[c]);
+    double sd = status == TL_OK ? noise_of(&spread[c]) : 0;
     variance += 0.5 * sd * sd;
     tl_free(spread[c].count);
   }
+  if (status != TL_OK) return status;
   result->noise = sqrt(variance);
   r->sd = result->sd = fmax(result->noise, r->o->sd_floor * gap);
   choose_blur(r, gap, result);
@@ -233,7 +234,7 @@ static TlStatus measure(Run *r, TlHmrfResult *result) {
   r->sweeps = result->sweeps = enough_sweeps(r, result->beta, r->sd / gap, result->deblur);
   tl_stencil_make(&r->stencil, r->model.grey->voxel_m, r->o->neighbours, result->beta, r->o->delta,
                   result->deblur);
-  return status;
+  return TL_OK;
 }
 
 /* ---- rounds ---- */

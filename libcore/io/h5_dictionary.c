@@ -38,10 +38,10 @@ static TlStatus digest_of(const TlDictionary *d, char hex[HEX + 1]) {
   tl_digest_add(digest, d->analysis, dims * TL_WINDOW_VOXELS * size);
   tl_digest_add(digest, d->low, atoms * dims * size);
   tl_digest_add(digest, d->high, atoms * TL_PATCH_VOXELS * size);
-  tl_digest_value(digest, value);
+  TlStatus status = tl_digest_value(digest, value);
   tl_digest_free(digest);
-  tl_digest_hex(value, hex);
-  return TL_OK;
+  if (status == TL_OK) tl_digest_hex(value, hex);
+  return status;
 }
 
 /* ---- arrays ---- */

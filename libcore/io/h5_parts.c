@@ -1,5 +1,6 @@
 #include "io/h5_parts.h"
 
+#include "base/h5_library.h"
 #include "base/h5_read.h"
 
 #include <stdio.h>
@@ -24,9 +25,7 @@ TlStatus tl_h5_fails(TlStatus code, const char *name, const char *what) {
 
 TlH5Quiet tl_h5_quiet(void) {
   TlH5Quiet quiet = {0};
-  /* Not at exit: after a full disk HDF5 would try the same writes again there, and again. */
-  H5dont_atexit();
-  H5open();
+  tl_h5_start();
   H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.data);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   return quiet;

@@ -1,5 +1,6 @@
 #include "io/h5_stack.h"
 
+#include "base/h5_library.h"
 #include "base/h5_read.h"
 #include "base/mem.h"
 #include "io/h5_parts.h"
@@ -84,7 +85,9 @@ static herr_t look(hid_t root, const char *name, const H5O_info_t *object, void 
 static TlStatus find_dataset(const char *path, hid_t file, char name[512]) {
   Search search = {0};
   snprintf(name, 512, "/stack");
-  if (H5Lexists(file, "/stack", H5P_DEFAULT) > 0) return TL_OK;
+  bool there;
+  TL_TRY(tl_context(tl_h5_has(file, "/stack", &there), "%s", path));
+  if (there) return TL_OK;
   if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, look, &search, H5O_INFO_BASIC) < 0)
     return tl_h5_fails(TL_EINPUT, path, "its groups cannot be read");
   if (search.found == 0) return tl_fail(TL_EINPUT, "%s: holds no 3-D dataset", path);
@@ -335,7 +338,7 @@ static TlStatus finish(void *self) {
 }
 
 static void drop(void *self) {
-  (void)end(self, false);
+  TL_CLEAN_UP(end(self, false));
 }
 
 TlStatus tl_h5_begin(const char *file, const char *name, const TlVolume *head, const char *history,

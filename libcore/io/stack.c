@@ -198,7 +198,7 @@ static TlStatus finish(void *self) {
 
 static void drop(void *self) {
   Product *p = self;
-  (void)tl_sink_end(&p->sink, TL_EIO);
+  TL_CLEAN_UP(tl_sink_end(&p->sink, TL_EIO));
   tl_outfile_abort(&p->out);
   tl_free(p);
 }

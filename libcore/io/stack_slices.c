@@ -89,9 +89,11 @@ static TlStatus find_in_folder(const char *path, TlSliceList *list) {
   int kind = 0;
   DIR *folder = opendir(path);
   if (!folder) return tl_fail_errno(path, "cannot open the folder");
-  for (struct dirent *entry; (entry = readdir(folder));) {
-    int k = tl_picture_by_name(entry->d_name);
-    if (entry->d_name[0] == '.') continue;
+  TlStatus status = TL_OK;
+  const char *name;
+  while ((status = tl_dir_next(folder, path, &name)) == TL_OK && name) {
+    int k = tl_picture_by_name(name);
+    if (name[0] == '.') continue;
     if (k >= 0)
       files[k]++;
     else
@@ -106,10 +108,9 @@ static TlStatus find_in_folder(const char *path, TlSliceList *list) {
           path, files[kind], tl_picture_kind(kind), files[k], tl_picture_kind(k),
           tl_picture_kind(kind), path);
   rewinddir(folder);
-  TlStatus status = TL_OK;
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(folder));)
-    if (entry->d_name[0] != '.' && tl_picture_by_name(entry->d_name) == kind)
-      status = add(list, tl_path_join(path, entry->d_name));
+  while (status == TL_OK && (status = tl_dir_next(folder, path, &name)) == TL_OK && name)
+    if (name[0] != '.' && tl_picture_by_name(name) == kind)
+      status = add(list, tl_path_join(path, name));
   closedir(folder);
   if (status == TL_OK && list->count == 0)
     return tl_fail(TL_EINPUT, "%s: the folder holds no .tif, .tiff or .png files (%zu others)",

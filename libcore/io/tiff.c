@@ -51,15 +51,18 @@ static int drop_warning(TIFF *handle, void *user, const char *module, const char
   return 1;
 }
 
-static TIFF *open_handle(const char *path, TlTiff *tiff) {
+static TlStatus open_handle(const char *path, TlTiff *tiff) {
   TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-  if (!options) return NULL;
+  if (!options) return tl_fail(TL_ENOMEM, "%s: out of memory in libtiff", path);
   TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, tiff);
   TIFFOpenOptionsSetWarningHandlerExtR(options, drop_warning, tiff);
   /* "m": no mapping, for a file cut short while mapped kills the process with SIGBUS. */
-  TIFF *handle = TIFFOpenExt(path, "rm", options);
+  tiff->handle = TIFFOpenExt(path, "rm", options);
   TIFFOpenOptionsFree(options);
-  return handle;
+  if (tiff->handle) return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "%s: page 1 cannot be read; the file is empty, cut short or damaged%s%s", path,
+                 tiff->said[0] ? ": " : "", tiff->said);
 }
 
 static TlStatus page_fails(const TlTiff *tiff, int64_t page, const char *what) {
@@ -278,11 +281,7 @@ static TlStatus open_checked(const char *path, TlTiff *tiff) {
   tiff->path = tl_strdup(path);
   if (!tiff->path) return TL_ENOMEM;
   TL_TRY(tl_file_size(path, &tiff->bytes));
-  tiff->handle = open_handle(path, tiff);
-  if (!tiff->handle)
-    return tl_fail(TL_EINPUT,
-                   "%s: page 1 cannot be read; the file is empty, cut short or damaged%s%s", path,
-                   tiff->said[0] ? ": " : "", tiff->said);
+  TL_TRY(open_handle(path, tiff));
   TL_TRY(check_pages(tiff));
   if (tiff->info.bits == 64)
     tl_log_info("%s: 64-bit floats are read as 32-bit ones (7 digits)", path);

@@ -203,10 +203,7 @@ static TlStatus read_table(const char *folder, const char *name, int64_t count, 
                        path, (long long)count);
     tl_free(text);
   }
-  if (status != TL_OK) {
-    tl_free(*values);
-    *values = NULL;
-  }
+  if (status != TL_OK) TL_FREE(*values);
   tl_free(path);
   return status;
 }

@@ -26,6 +26,11 @@ void tl_html_bytes(TlHtml *to, const char *bytes, size_t size) {
   to->text[to->size] = 0;
 }
 
+void tl_html_add(TlHtml *to, const TlHtml *part) {
+  if (to->status == TL_OK) to->status = part->status;
+  if (part->size > 0) tl_html_bytes(to, part->text, part->size);
+}
+
 void tl_html(TlHtml *to, const char *format, ...) {
   va_list list;
   va_start(list, format);
@@ -40,30 +45,15 @@ void tl_html(TlHtml *to, const char *format, ...) {
 
 /* ---- text of unknown origin ---- */
 
-/* The next character of UTF-8 text and where it ends; 0xfffd for a byte that begins none. */
+/* The next character, and where it ends; 0xfffd for a byte that begins none. */
 static uint32_t next_character(const char **at) {
-  const unsigned char *p = (const unsigned char *)*at;
-  int more = p[0] < 0x80 ? 0 : p[0] >= 0xf0 ? 3 : p[0] >= 0xe0 ? 2 : 1;
-  static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-  uint32_t c = p[0];
-  *at += 1;
-  if (more == 0) return c;
-  if (c < 0xc2 || c > 0xf4) return 0xfffd;
-  c &= 0x3fu >> more;
-  for (int i = 1; i <= more; i++) {
-    if ((p[i] & 0xc0) != 0x80) return 0xfffd;
-    c = c << 6 | (p[i] & 0x3fu);
-  }
-  if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0xfffd;
-  *at += more;
-  return c;
+  uint32_t code;
+  return tl_text_next(at, &code) ? code : 0xfffd;
 }
 
-/* Characters that are no text to a reader, or turn what follows round. */
+/* What a terminal would act on, and what is no text to a reader; lines and tabs are. */
 static bool hidden(uint32_t c) {
-  return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) ||
-         (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c & 0xfffe) == 0xfffe;
+  return (tl_text_hidden(c) && c != '\n' && c != '\t') || c == 0xfeff || (c & 0xfffe) == 0xfffe;
 }
 
 static void put_character(TlHtml *to, uint32_t c, const char *from, const char *end) {

@@ -21,6 +21,8 @@ typedef struct TlHtml {
 /* Markup, as it is. */
 void tl_html(TlHtml *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tl_html_bytes(TlHtml *to, const char *bytes, size_t size);
+/* What was made apart, with its status: memory that ran out there fails the page too. */
+void tl_html_add(TlHtml *to, const TlHtml *part);
 /* Text between tags or in a quoted attribute: & < > " ' become references, bytes that are no UTF-8
  * the replacement character; control characters other than line ends and tabs, and those that turn
  * the direction of writing, are shown as such (\x1b, \u202e). */

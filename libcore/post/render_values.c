@@ -62,10 +62,7 @@ TlStatus tl_values_since(const TlScene *scene, TlValueKind kind, const TlFrame *
     status = kind == TL_VALUE_ROTATION ? rotations(&two, *value) : strains(&two, *value);
   if (status == TL_OK) spread(&two.now, now, *value);
   drop(&two);
-  if (status != TL_OK) {
-    tl_free(*value);
-    *value = NULL;
-  }
+  if (status != TL_OK) TL_FREE(*value);
   return status;
 }
 

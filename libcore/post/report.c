@@ -151,7 +151,7 @@ static void put_warnings(TlHtml *to, const TlHtml *items, int64_t warnings, cons
   tl_html(to, "</h2>");
   if (warnings) {
     tl_html(to, "<ul>\n");
-    tl_html_bytes(to, items->text, items->size);
+    tl_html_add(to, items);
     tl_html(to, "</ul>");
   } else {
     tl_html(to, "<p>Looked at: whether the grains are at rest, whether any left, unresolved "
@@ -174,7 +174,7 @@ static TlStatus put_top(Work *w, const char *title, TlHtml *to, TlReportSize *si
     tl_html_text(&line, run[i].folder);
     tl_html(&line, "</code>");
   }
-  tl_page_begin(to, title, line.text ? line.text : "");
+  tl_page_begin(to, title, &line);
   tl_html_free(&line);
   for (int64_t i = 0; i < w->count; i++) {
     TlHtml items = {0};
@@ -258,10 +258,12 @@ static TlStatus write_runs(Work *w, TlHtml *page, TlReportSize *size) {
             "frames.",
             w->options->max_mb, (long long)size->frame_every, (int)size->cells,
             (int)fineness[0].cells[0]);
-  if (status == TL_OK && player.size > 0) {
-    tl_html_bytes(page, player.text, player.size);
-    tl_html(page, "<p class=\"small\">%s</p>\n", note.text ? note.text : "");
-    tl_html_bytes(page, body.text, body.size);
+  if (status == TL_OK) {
+    tl_html_add(page, &player);
+    tl_html(page, "<p class=\"small\">");
+    tl_html_add(page, &note);
+    tl_html(page, "</p>\n");
+    tl_html_add(page, &body);
     tl_page_end(page, w->head, w->data, w->count);
     status = page->status;
   }

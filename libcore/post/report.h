@@ -25,7 +25,7 @@ typedef struct TlReportOptions {
 typedef struct TlReportSize {
   double mb;           /* of the page */
   int32_t cells;       /* of the playback's finest surfaces along a grain */
-  int64_t frame_every; /* every so manieth frame is in the playback */
+  int64_t frame_every; /* every n-th frame is in the playback */
   int64_t warnings;
 } TlReportSize;
 

@@ -373,7 +373,7 @@ TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlMotion *motion
           (long long)p.stopped);
   tl_html(to,
           "yellow: still moving (%lld), <span class=\"gonemark\">✕</span> left the terrain or "
-          "was taken out, where last seen (%lld). ",
+          "was taken out, where it left (%lld). ",
           (long long)p.moving, (long long)p.gone);
   tl_html(to,
           "Lines join the grains' centres from frame to frame%s, straight; what lies between "

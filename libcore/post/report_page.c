@@ -35,14 +35,15 @@ static void put_digest(TlHtml *to, const char *text, size_t size) {
   to->status = tl_digest_new(&digest);
   if (to->status != TL_OK) return;
   tl_digest_add(digest, text, size);
-  tl_digest_value(digest, value);
+  to->status = tl_digest_value(digest, value);
   tl_digest_free(digest);
+  if (to->status != TL_OK) return;
   tl_html(to, "'sha256-");
   tl_html_base64(to, value, sizeof value);
   tl_html(to, "'");
 }
 
-void tl_page_begin(TlHtml *to, const char *title, const char *line) {
+void tl_page_begin(TlHtml *to, const char *title, const TlHtml *line) {
   const char *style = asset("page.css");
   TlHtml script = {0};
   put_script(&script);
@@ -63,7 +64,9 @@ void tl_page_begin(TlHtml *to, const char *title, const char *line) {
           "</head>\n<body>\n<header>\n<h1>",
           tl_version(), style);
   tl_html_text(to, title);
-  tl_html(to, "</h1>\n<p class=\"sub\">%s</p>\n</header>\n", line);
+  tl_html(to, "</h1>\n<p class=\"sub\">");
+  tl_html_add(to, line);
+  tl_html(to, "</p>\n</header>\n");
   tl_html_free(&script);
 }
 
@@ -131,7 +134,7 @@ void tl_page_end(TlHtml *to, const TlHtml *head, const TlReportData *data, int64
           tl_version(), tl_commit());
   for (int64_t i = 0; i < count; i++) {
     tl_html(to, "<script type=\"application/json\" class=\"head\">");
-    tl_html_bytes(to, head[i].text, head[i].size);
+    tl_html_add(to, &head[i]);
     tl_html(to, "</script>\n<script type=\"text/plain\" class=\"data\">");
     tl_data_base64(&data[i], to);
     tl_html(to, "</script>\n");

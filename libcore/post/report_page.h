@@ -6,7 +6,7 @@
 #include "post/report_playback.h"
 
 /* Head and title. line: below the title, markup. */
-void tl_page_begin(TlHtml *to, const char *title, const char *line);
+void tl_page_begin(TlHtml *to, const char *title, const TlHtml *line);
 
 /* The playback's frame with the still picture of each run, to be seen where WebGL2 is not there.
  * still[i]: the last frame. note: below it, markup, NULL: none. */

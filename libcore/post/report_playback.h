@@ -23,7 +23,7 @@ typedef struct TlPlayback {
   const TlMotion *motion;
   const char *label;                 /* of the run among several */
   int32_t cells[TL_PLAYBACK_LEVELS]; /* along the grains' longest axes, finest first */
-  int64_t stride;                    /* every so manieth frame of the run was read */
+  int64_t stride;                    /* every n-th frame of the run was read */
   TlCamera camera;                   /* as the view begins */
   double fov_deg;
   bool paths;         /* show the grains' paths from the start */

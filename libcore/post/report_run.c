@@ -2,7 +2,9 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "post/departures.h"
 #include "post/report_chart.h"
+#include "shape/moving.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,14 +13,28 @@
 
 /* ---- opening ---- */
 
-/* |v| + |w| d/2, a bound of the surface's speed, against a hundredth of sqrt(g d), the speed of a
- * fall through half a diameter. */
 static bool is_moving(const TlScene *scene, const TlBodyRow *row) {
   const TlAvatar *a = tl_scene_avatar(scene, row->avatar_id);
   const double *g = scene->gravity_m_s2;
   double d = a ? row->scale * tl_avatar_diameter_m(a) : 0;
-  return tl_norm(row->velocity_m_s) + 0.5 * d * tl_norm(row->spin_rad_s) >
-         0.01 * sqrt(tl_norm(tl_vec3(g[0], g[1], g[2])) * d);
+  return tl_pace(row->velocity_m_s, row->spin_rad_s, d, tl_norm(tl_vec3(g[0], g[1], g[2]))) >
+         tl_moving_pace;
+}
+
+/* A grain that was taken out stays where it left, not where the last frame before saw it. */
+static TlStatus take_departures(TlReportRun *run) {
+  TlMotion *m = &run->motion;
+  TlDepartures departures;
+  TL_TRY(tl_departures_read(run->folder, &departures));
+  for (int64_t i = 0; i < departures.count; i++) {
+    int64_t b = 0;
+    while (b < m->bodies && m->id[b] != departures.row[i].id) b++;
+    for (int64_t f = m->frames - 1; b < m->bodies && f >= 0 && !m->there[tl_motion_at(m, b, f)];
+         f--)
+      m->place_m[tl_motion_at(m, b, f)] = departures.row[i].position_m;
+  }
+  tl_departures_free(&departures);
+  return TL_OK;
 }
 
 static TlStatus find_moving(TlReportRun *run) {
@@ -41,13 +57,15 @@ static TlStatus find_moving(TlReportRun *run) {
   return TL_OK;
 }
 
-/* A run that was killed over a line, or still runs, is reported all the same. */
+/* A run without a history, or killed amid a line, or that still runs, is reported all the same. A
+ * history that the disk does not give is an error. */
 static TlStatus read_history(TlReportRun *run) {
   char *path = tl_path_join(run->folder, "history.csv");
   if (!path) return TL_ENOMEM;
   TlStatus status = tl_table_read(path, &run->history);
+  bool tolerable = status == TL_EINPUT || (status == TL_EIO && !tl_file_exists(path));
   tl_free(path);
-  if (status == TL_OK || status == TL_ENOMEM) return status;
+  if (!tolerable) return status;
   tl_table_free(&run->history);
   run->history = (TlTable){0};
   run->history_fault = tl_strdup(tl_message());
@@ -60,6 +78,7 @@ static TlStatus open_parts(TlReportRun *run) {
   TL_TRY(tl_motion_read(run->folder, &run->scene, 1, &run->motion));
   const TlMotion *m = &run->motion;
   TL_TRY(tl_results_read_frame(run->folder, m->index[m->frames - 1], &run->last));
+  TL_TRY(take_departures(run));
   TL_TRY(find_moving(run));
   TL_TRY(tl_measure_run(run->folder, &run->scene, &options, &run->measure));
   if (run->scene.has_terrain) TL_TRY(tl_map_grid(&run->scene, m, 0, &run->grid));
@@ -650,8 +669,7 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
     status = put_shares(&charts, run, count, q, one, n);
   }
   tl_html(to, "</tbody></table></div>\n<div class=\"charts\">\n");
-  if (charts.status != TL_OK) status = charts.status;
-  if (charts.size > 0) tl_html_bytes(to, charts.text, charts.size);
+  tl_html_add(to, &charts);
   tl_html(to, "</div>\n");
   tl_html_free(&charts);
   tl_free(n);

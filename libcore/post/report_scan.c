@@ -507,9 +507,10 @@ static int64_t put_warnings(TlHtml *to, const Scan *s) {
   if (strstr(s->history, "-dirty\"") && ++warnings)
     tl_html(&items, "<li>A program behind this catalog was built from changed sources (its commit "
                     "ends in -dirty), so the commit alone does not tell what ran.</li>");
-  tl_html(to, "<section class=\"warnings%s\"><h2>%s</h2><ul>%s</ul></section>\n",
-          warnings ? "" : " none", warnings ? "What not to trust" : "No warnings",
-          items.text ? items.text : "");
+  tl_html(to, "<section class=\"warnings%s\"><h2>%s</h2><ul>", warnings ? "" : " none",
+          warnings ? "What not to trust" : "No warnings");
+  tl_html_add(to, &items);
+  tl_html(to, "</ul></section>\n");
   tl_html_free(&items);
   return warnings;
 }
@@ -527,12 +528,12 @@ static TlStatus put_body(TlHtml *to, const Scan *s) {
   TL_TRY(status);
   TL_TRY(put_zingg(to, s));
   for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) TL_TRY(put_measure(to, s, &forms[k]));
-  tl_html(to,
-          "</div>\n<div class=\"wide\"><table><thead><tr><th>size</th><th "
-          "class=\"n\">D10, mm</th><th class=\"n\">D30</th><th class=\"n\">D50</th><th "
-          "class=\"n\">D60</th><th class=\"n\">D90</th><th class=\"n\">Cu = D60/D10</th><th "
-          "class=\"n\">Cc = D30²/(D10 D60)</th></tr></thead><tbody>\n%s</tbody></table></div>\n",
-          table.text ? table.text : "");
+  tl_html(to, "</div>\n<div class=\"wide\"><table><thead><tr><th>size</th><th "
+              "class=\"n\">D10, mm</th><th class=\"n\">D30</th><th class=\"n\">D50</th><th "
+              "class=\"n\">D60</th><th class=\"n\">D90</th><th class=\"n\">Cu = D60/D10</th><th "
+              "class=\"n\">Cc = D30²/(D10 D60)</th></tr></thead><tbody>\n");
+  tl_html_add(to, &table);
+  tl_html(to, "</tbody></table></div>\n");
   tl_html_free(&table);
   tl_html(to, "<h2 id=\"residuals\">Residuals of the avatars</h2>\n<p>How far a grain's level set "
               "agrees with itself, with its neighbours and with the scan.</p>\n<div "
@@ -621,7 +622,7 @@ static TlStatus write_scan(Scan *s, TlHtml *page, TlReportSize *size) {
   tl_html(&line, "Scan: <code>");
   tl_html_text(&line, s->catalog_path);
   tl_html(&line, "</code>, %lld grains", (long long)s->count);
-  tl_page_begin(page, s->options->title ? s->options->title : "Grains of a scan", line.text);
+  tl_page_begin(page, s->options->title ? s->options->title : "Grains of a scan", &line);
   size->warnings = put_warnings(page, s);
   tl_html(page, "<nav><ul><li><a href=\"#playback\">Grains in 3-D</a></li><li><a "
                 "href=\"#slices\">Slices</a></li><li><a href=\"#plots\">Plots</a></li><li><a "
@@ -635,12 +636,12 @@ static TlStatus write_scan(Scan *s, TlHtml *page, TlReportSize *size) {
                 (double)body.size - (double)player.size;
   if (status == TL_OK) status = pack(s, &camera, room, &head, &data, size);
   if (status == TL_OK) {
-    tl_html_bytes(page, player.text, player.size);
+    tl_html_add(page, &player);
     tl_html(page,
             "<p class=\"small\">Surfaces follow the level sets, drawn with %d cells along a "
             "grain's longest axis. Axes are those of the scan.</p>\n",
             (int)size->cells);
-    tl_html_bytes(page, body.text, body.size);
+    tl_html_add(page, &body);
     tl_page_end(page, &head, &data, 1);
     status = page->status;
   }

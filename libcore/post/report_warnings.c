@@ -124,9 +124,8 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
   int64_t gone = name_grains(run, left, ids, sizeof ids);
   if (gone > 0)
     warn(items, count,
-         "%lld of %lld grains left the terrain or were taken out (%s). Their runout is not known; "
-         "figures of the last frame are of the grains that stayed, and quantiles take those that "
-         "left where they were last seen.",
+         "%lld of %lld grains left the terrain or were taken out (%s). How far they would have "
+         "gone is not known: runout, front and quantiles count them at the place where they left.",
          (long long)gone, (long long)(grains + gone), ids);
   if (m->frames < 3) return;
   /* how far grains go from frame to frame, in their diameters */

@@ -592,9 +592,7 @@ static TlStatus read_text(const TlCheckpoint *c, const char *name, char **text) 
   TL_TRY(tl_checkpoint_find(c, name, "text", 1, &size));
   TL_TRY(TL_NEW(*text, (size_t)size + 1));
   TlStatus status = tl_checkpoint_read((TlCheckpoint *)(uintptr_t)c, name, 0, size, *text);
-  if (status == TL_OK) return TL_OK;
-  tl_free(*text);
-  *text = NULL;
+  if (status != TL_OK) TL_FREE(*text);
   return status;
 }
 

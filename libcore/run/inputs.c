@@ -21,7 +21,7 @@ static TlStatus add(Pieces *p, const void *bytes, size_t size) {
 
 static TlStatus digest(Pieces *p, TlStatus status, char hex[65]) {
   hex[0] = 0;
-  if (status == TL_OK && p->size > 0) tl_sha256(p->bytes, p->size, hex);
+  if (status == TL_OK && p->size > 0) status = tl_sha256(p->bytes, p->size, hex);
   tl_free(p->bytes);
   return status;
 }

@@ -171,6 +171,8 @@ TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlConta
   if (status == TL_OK)
     status = output->writer ? write_rows(output, bodies, counts, step, time_s)
                             : send_rows(output, bodies);
+  /* a rank that stopped amid its messages would leave the others waiting in what follows */
+  status = tl_comm_agree(output->comm, status);
   if (contacts)
     status = tl_contacts_write(contacts, output->comm, friction, output->writer, status);
   if (status == TL_OK && output->writer) status = tl_results_frame_end(output->writer);

@@ -207,15 +207,17 @@ static bool wants_checkpoints(const TlRun *run) {
   return !run->options.no_output && (c->every_steps > 0 || c->every_minutes > 0);
 }
 
-/* A disk that is full now may have room when the next one is due, and the older ones are whole. */
+/* A disk that is full now may have room when the next one is due, and the older ones are whole, so
+ * the run continues. It is told as an error, which --quiet lets through: a file is missing. */
 static TlStatus save_or_warn(TlRun *run) {
   TlStatus status = tl_run_save(run, false);
   if (status != TL_EIO) return status;
   run->unsaved++;
   run->unsaved_step = run->totals.steps;
   snprintf(run->unsaved_why, sizeof run->unsaved_why, "%s", tl_message());
-  tl_log_warn("step %lld: the state could not be saved: %s", (long long)run->totals.steps,
-              tl_message());
+  tl_log_error("warning: checkpoint_%012lld.tck could not be saved, and the run continues without "
+               "it: %s",
+               (long long)run->totals.steps, tl_message());
   return TL_OK;
 }
 
@@ -582,6 +584,8 @@ TlStatus tl_run_go(TlRun *run) {
   tl_progress_end(&bar);
   run->totals.wall_s = tl_clock_s() - run->started_s;
   TL_TRY(status);
+  /* a disk of the network may refuse only now what the tables wrote */
+  if (!run->options.no_output) TL_TRY(tl_comm_agree(run->comm, tl_output_sync(&run->output)));
   say_traffic(run);
   TL_TRY(tl_comm_sum(run->comm, &run->totals.cpu_s, 1));
   return look_at_end(run);

@@ -83,7 +83,7 @@ TlStatus tl_phantom_blur(TlVolume *grey, double sigma, bool periodic) {
   bool failed = false;
 #pragma omp parallel
   {
-    float *line = malloc(length * sizeof *line);
+    float *line = tl_calloc(length, sizeof *line);
     if (!line) {
 #pragma omp atomic write
       failed = true;
@@ -97,7 +97,7 @@ TlStatus tl_phantom_blur(TlVolume *grey, double sigma, bool periodic) {
 #pragma omp for
     for (int64_t i = 0; i < nx * ny; i++)
       if (line) blur_line(grey->f32 + i, nz, nx * ny, &k, line);
-    free(line);
+    tl_free(line);
   }
   return failed ? tl_fail(TL_ENOMEM, "out of memory for the lines of the blur") : TL_OK;
 }

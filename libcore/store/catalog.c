@@ -145,19 +145,20 @@ TlStatus tl_catalog_open(TlCatalog **catalog, const char *path, TlCatalogMode mo
   return status;
 }
 
+static TlStatus unlink_empty(TlCatalog *c) {
+  int64_t tables = 0, runs = 0;
+  TL_TRY(tl_sql_int(c, "SELECT count(*) FROM sqlite_master WHERE name = 'run'", 0, &tables));
+  if (tables > 0) TL_TRY(tl_sql_int(c, "SELECT count(*) FROM run", 0, &runs));
+  if (runs == 0) unlink(c->path);
+  return TL_OK;
+}
+
 /* Removes the file that this process began when no process has stored a run in it. The lock keeps
  * writers out meanwhile; one that has waited for it is told by SQLite that the file is gone. */
 static void remove_empty(TlCatalog *c) {
-  int64_t tables = 0, runs = 0;
-  char message[2048]; /* why the catalog is closed without a run stays the message */
-  snprintf(message, sizeof message, "%s", tl_message());
   sqlite3_busy_handler(c->db, NULL, NULL); /* who writes at this moment has it */
   if (sqlite3_exec(c->db, "BEGIN EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK) return;
-  TlStatus status =
-      tl_sql_int(c, "SELECT count(*) FROM sqlite_master WHERE name = 'run'", 0, &tables);
-  if (status == TL_OK && tables > 0) status = tl_sql_int(c, "SELECT count(*) FROM run", 0, &runs);
-  if (status == TL_OK && runs == 0) unlink(c->path);
-  tl_fail(status, "%s", message);
+  TL_CLEAN_UP(unlink_empty(c)); /* why the catalog is closed without a run stays the message */
   sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
 }
 

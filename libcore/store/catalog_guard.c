@@ -148,14 +148,18 @@ static TlStatus compare(TlCatalog *c, int64_t version, const Schema *own, const 
   return TL_OK;
 }
 
+/* A column that is there before its version is announced does no harm. */
 TlStatus tl_catalog_check_schema(TlCatalog *c) {
-  Schema own = {.count = 0}, there = {.count = 0};
+  Schema own = {.count = 0}, newest = {.count = 0}, there = {.count = 0};
   int64_t version;
   TL_TRY(tl_sql_int(c, "PRAGMA user_version", 0, &version));
   TlStatus status = own_schema(version, &own);
+  if (status == TL_OK) status = own_schema(TL_CATALOG_SCHEMA, &newest);
   if (status == TL_OK) status = read_schema(c, &there);
-  if (status == TL_OK) status = compare(c, version, &own, &there);
+  if (status == TL_OK && compare(c, version, &own, &there) != TL_OK)
+    status = compare(c, version, &newest, &there);
   free_schema(&own);
+  free_schema(&newest);
   free_schema(&there);
   return status;
 }

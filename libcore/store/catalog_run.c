@@ -61,7 +61,7 @@ static TlStatus insert_record(TlCatalog *c, const char *digest, const char *reco
 /* Stores a record of a history unless it is there; its row in *id. */
 static TlStatus store_past_run(TlCatalog *c, const char *record, int64_t *id) {
   char digest[65];
-  tl_sha256(record, strlen(record), digest);
+  TL_TRY(tl_sha256(record, strlen(record), digest));
   TL_TRY(find_run(c, digest, id));
   return *id ? TL_OK : insert_record(c, digest, record, id);
 }
@@ -134,12 +134,12 @@ static TlStatus complete_run(TlCatalog *c) {
   TlStatus status = tl_sql_step(c, statement, &row);
   if (status == TL_OK) status = tl_sql_text(statement, 0, &record);
   sqlite3_finalize(statement);
-  if (status != TL_OK) return status;
-  tl_sha256(record, strlen(record), digest);
-  status = tl_sql_prepare(c, &statement,
-                          "UPDATE run SET record = ?2, digest = ?3, end_utc = json_extract(?2,"
-                          " '$.end'), peak_memory_bytes = json_extract(?2, '$.peak_memory_bytes')"
-                          " WHERE id = ?1");
+  if (status == TL_OK) status = tl_sha256(record, strlen(record), digest);
+  if (status == TL_OK)
+    status = tl_sql_prepare(c, &statement,
+                            "UPDATE run SET record = ?2, digest = ?3, end_utc = json_extract(?2,"
+                            " '$.end'), peak_memory_bytes = json_extract(?2,"
+                            " '$.peak_memory_bytes') WHERE id = ?1");
   if (status == TL_OK) {
     sqlite3_bind_int64(statement, 1, c->run_id);
     sqlite3_bind_text(statement, 2, record, -1, SQLITE_STATIC);

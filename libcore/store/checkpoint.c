@@ -53,8 +53,9 @@ TlStatus tl_checkpoint_list(const char *folder, int64_t **steps, int64_t *count)
   *count = 0;
   DIR *list = opendir(folder);
   if (!list) return tl_fail_errno(folder, "cannot list the folder");
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
-    int64_t step = tl_checkpoint_step(entry->d_name);
+  for (const char *name;
+       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;) {
+    int64_t step = tl_checkpoint_step(name);
     if (step < 0) continue;
     status = TL_RESERVE(*steps, capacity, (size_t)*count + 1);
     if (status == TL_OK) (*steps)[(*count)++] = step;
@@ -131,7 +132,7 @@ static TlStatus close_section(TlCheckpointWriter *w) {
   if (!w->open) return TL_OK;
   assert(w->missing == 0);
   w->open = false;
-  tl_digest_value(w->digest, value);
+  TL_TRY(tl_context(tl_digest_value(w->digest, value), "%s", w->out.path));
   return put(w, value, sizeof value);
 }
 
@@ -236,6 +237,7 @@ static TlStatus read_sections(TlCheckpoint *c) {
     Section *s = &c->section[c->count];
     TL_TRY(get(c, &s->head, sizeof s->head));
     s->start = ftell(c->file);
+    if (s->start < 0) return tl_fail_errno(c->path, "cannot read");
     TL_TRY(check_section(c, &s->head, s->start));
     c->count++;
     int64_t end = s->start + (int64_t)s->head.record_bytes * s->head.records + TL_DIGEST_BYTES;
@@ -259,7 +261,7 @@ static TlStatus verify_section(TlCheckpoint *c, const Section *s, TlDigest *dige
     tl_digest_add(digest, buffer, n);
     left -= n;
   }
-  tl_digest_value(digest, value);
+  TL_TRY(tl_context(tl_digest_value(digest, value), "%s", c->path));
   TL_TRY(get(c, stored, sizeof stored));
   if (memcmp(value, stored, sizeof value) == 0) return TL_OK;
   return tl_fail(TL_EINPUT, "%s: damaged: section '%s' does not match its digest", c->path,

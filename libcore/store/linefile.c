@@ -35,34 +35,60 @@ static TlStatus cannot(const TlLineFile *t, const char *what) {
   return tl_fail(TL_EIO, "%s: cannot %s: %s", t->path, what, strerror(errno));
 }
 
+/* Appends to the line that is being made, which has *used characters. */
+static TlStatus add(TlLineFile *t, size_t *used, const char *text) {
+  size_t length = strlen(text);
+  TL_TRY(TL_RESERVE(t->line, t->capacity, *used + length + 1));
+  memcpy(t->line + *used, text, length + 1);
+  *used += length;
+  return TL_OK;
+}
+
+/* Ends the line that was made and writes it. */
+static TlStatus put_line(TlLineFile *t, size_t used) {
+  TL_TRY(add(t, &used, "\n"));
+  long start = ftell(t->file);
+  if (start >= 0 && fwrite(t->line, 1, used, t->file) == used) return TL_OK;
+  TlStatus status = cannot(t, "write");
+  if (start >= 0 && ftruncate(fileno(t->file), start) == 0 && fseek(t->file, start, SEEK_SET) == 0)
+    return status;
+  return tl_context(status, "part of a line may stand at the end of the table");
+}
+
 TlStatus tl_linefile_begin(TlLineFile *t, const char *folder, const char *header) {
+  size_t used = 0;
   TL_TRY(place(t, folder, header));
   t->file = fopen(t->path, "wx"); /* what was there is gone by now; no link is followed */
-  if (!t->file || fprintf(t->file, "%s\n", header) < 0 || fflush(t->file) != 0)
-    return tl_fail_errno(t->path, "cannot write");
+  if (!t->file) return tl_fail_errno(t->path, "cannot create");
+  setvbuf(t->file, NULL, _IONBF, 0);
+  TL_TRY(add(t, &used, header));
+  TL_TRY(put_line(t, used));
   return tl_claim_made(t->path);
 }
 
 TlStatus tl_linefile_line(TlLineFile *t, const double *values, int count, const char *last) {
   char text[40];
+  size_t used = 0;
   if (!t->file || count + (last != NULL) != t->columns)
     return tl_fail(TL_EUSAGE, "%s: %d values for %d columns", t->path ? t->path : t->name, count,
                    t->columns);
   for (int i = 0; i < count; i++) {
-    if (i) fputc(',', t->file);
+    if (i) TL_TRY(add(t, &used, ","));
     tl_text_real(text, values[i]);
-    fputs(isnan(values[i]) ? "" : text, t->file);
+    TL_TRY(add(t, &used, isnan(values[i]) ? "" : text));
   }
-  fprintf(t->file, "%s%s\n", last ? "," : "", last ? last : "");
-  return fflush(t->file) == 0 && !ferror(t->file) ? TL_OK : cannot(t, "write");
+  if (last) {
+    TL_TRY(add(t, &used, ","));
+    TL_TRY(add(t, &used, last));
+  }
+  return put_line(t, used);
 }
 
 TlStatus tl_linefile_bytes(TlLineFile *t, bool sync, int64_t *bytes) {
   *bytes = 0;
   if (!t->file) return TL_OK;
   long at = ftell(t->file);
-  if (at < 0 || fflush(t->file) != 0 || (sync && fsync(fileno(t->file)) != 0))
-    return cannot(t, "write");
+  if (at < 0 || (sync && fsync(fileno(t->file)) != 0)) return cannot(t, "write");
   *bytes = at;
   return TL_OK;
 }
@@ -72,16 +98,18 @@ static TlStatus unfit(const TlLineFile *t, const char *what) {
 }
 
 TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *header, int64_t bytes) {
-  char line[4096];
+  char line[4096] = "";
   TL_TRY(place(t, folder, header));
   TL_TRY(tl_claim_replace(t->path)); /* a link may lead to a table that the run reads */
   t->file = fopen(t->path, "r+");
   if (!t->file) return tl_fail_errno(t->path, "cannot open");
-  if (!fgets(line, sizeof line, t->file) || strncmp(line, header, strlen(header)) != 0 ||
-      line[strlen(header)] != '\n')
+  setvbuf(t->file, NULL, _IONBF, 0);
+  if (!fgets(line, sizeof line, t->file) && ferror(t->file)) return cannot(t, "read");
+  if (strncmp(line, header, strlen(header)) != 0 || line[strlen(header)] != '\n')
     return unfit(t, "has other columns than this program writes");
-  if (fseek(t->file, 0, SEEK_END) != 0 || ftell(t->file) < bytes)
-    return unfit(t, "is shorter than when the state was saved");
+  long end = fseek(t->file, 0, SEEK_END) == 0 ? ftell(t->file) : -1;
+  if (end < 0) return cannot(t, "read");
+  if (end < bytes) return unfit(t, "is shorter than when the state was saved");
   if (fseek(t->file, bytes, SEEK_SET) != 0 || ftruncate(fileno(t->file), bytes) != 0)
     return cannot(t, "cut");
   return tl_claim_made(t->path);
@@ -90,6 +118,6 @@ TlStatus tl_linefile_resume(TlLineFile *t, const char *folder, const char *heade
 void tl_linefile_close(TlLineFile *t) {
   if (t->file) fclose(t->file);
   tl_free(t->path);
-  t->file = NULL;
-  t->path = NULL;
+  tl_free(t->line);
+  *t = (TlLineFile){.name = t->name};
 }

@@ -12,15 +12,17 @@
 typedef struct TlLineFile { /* zeroed, with a name: not begun */
   const char *name;
   char *path;
-  FILE *file;
+  FILE *file; /* without a buffer: what could not be written is not written later */
   int columns;
+  char *line; /* the one being made */
+  size_t capacity;
 } TlLineFile;
 
 /* Number `table` of results.h, not begun. */
 TlLineFile tl_linefile(int table);
 bool tl_linefile_is(const char *name);
 TlStatus tl_linefile_begin(TlLineFile *table, const char *folder, const char *header);
-/* text (NULL: none) is the last column. */
+/* text (NULL: none) is the last column. A line is written whole or cut off again. */
 TlStatus tl_linefile_line(TlLineFile *table, const double *values, int count, const char *text);
 TlStatus tl_linefile_bytes(TlLineFile *table, bool sync, int64_t *bytes);
 /* TL_EINPUT when it is not there, has other columns, or is shorter than `bytes`; TL_EUSAGE when it

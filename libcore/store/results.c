@@ -59,9 +59,10 @@ static TlStatus walk_folder(const char *folder, TlStatus (*visit)(const char *pa
   DIR *list = opendir(folder);
   if (!list) return tl_fail_errno(folder, "cannot list the folder");
   TlStatus status = TL_OK;
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
-    if (!is_ours(entry->d_name)) continue;
-    char *path = tl_path_join(folder, entry->d_name);
+  for (const char *name;
+       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;) {
+    if (!is_ours(name)) continue;
+    char *path = tl_path_join(folder, name);
     status = path ? visit(path) : TL_ENOMEM;
     tl_free(path);
   }
@@ -105,12 +106,13 @@ static TlStatus list_old(const char *folder, Old **old, size_t *count) {
   *count = 0;
   DIR *list = opendir(folder);
   if (!list) return tl_fail_errno(folder, "cannot list the folder");
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
-    if (!is_ours(entry->d_name)) continue;
+  for (const char *name;
+       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;) {
+    if (!is_ours(name)) continue;
     status = TL_RESERVE(*old, capacity, *count + 1);
     if (status != TL_OK) break;
     Old *last = &(*old)[(*count)++];
-    snprintf(last->name, sizeof last->name, "%s", entry->d_name);
+    snprintf(last->name, sizeof last->name, "%s", name);
     last->turn = turn_of(last->name);
   }
   closedir(list);
@@ -456,16 +458,13 @@ static void close_columns(TlResultsWriter *w) {
 
 static void abort_frame(TlResultsWriter *w) {
   close_columns(w);
-  tl_h5_close(&w->frame);
+  TL_CLEAN_UP(tl_h5_close(&w->frame));
   tl_outfile_abort(&w->frame_out);
 }
 
-/* The message of the first failure survives the clean-up. */
 static TlStatus give_up_frame(TlResultsWriter *w, TlStatus status) {
-  char text[1024];
-  snprintf(text, sizeof text, "%s", tl_message());
   abort_frame(w);
-  return tl_fail(status, "%s", text);
+  return status;
 }
 
 TlStatus tl_results_frame_begin(TlResultsWriter *w, int64_t index, int64_t step, double time_s,
@@ -568,12 +567,13 @@ static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
   if (!list) return tl_fail_errno(folder, "cannot list the folder");
   TlStatus status = TL_OK;
   *held = 0;
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
+  for (const char *name;
+       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;) {
     size_t length;
-    int64_t index = tl_results_frame_index(entry->d_name);
-    bool half = tl_outfile_is_temp(entry->d_name, &length) && is_ours(entry->d_name);
+    int64_t index = tl_results_frame_index(name);
+    bool half = tl_outfile_is_temp(name, &length) && is_ours(name);
     *held += index >= 0 && index < frames;
-    if (index >= frames || half) status = remove_entry(folder, entry->d_name);
+    if (index >= frames || half) status = remove_entry(folder, name);
   }
   closedir(list);
   return status;
@@ -616,7 +616,7 @@ TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const c
 void tl_results_close(TlResultsWriter *w) {
   if (!w) return;
   if (w->frame.id >= 0) abort_frame(w);
-  close_run(w);
+  TL_CLEAN_UP(close_run(w));
   tl_outfile_abort(&w->run_out);
   tl_outfile_abort(&w->frame_out);
   for (int t = 0; t < TL_TABLES; t++) tl_linefile_close(&w->table[t]);

@@ -1,5 +1,6 @@
 #include "store/results_h5.h"
 
+#include "base/h5_library.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ TlStatus tl_h5_written(const TlH5File *file) {
 /* ---- files ---- */
 
 static TlStatus open_to_write(TlH5File *file, const char *path, const char *name, bool fresh) {
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  tl_h5_start();
   *file = (TlH5File){.id = -1, .driver = tl_h5_driver_register(), .name = name};
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   errno = 0;
@@ -54,7 +55,7 @@ TlStatus tl_h5_change(TlH5File *file, const char *path, const char *name) {
 }
 
 TlStatus tl_h5_open(TlH5File *file, const char *path) {
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  tl_h5_start();
   *file = (TlH5File){.id = -1, .driver = -1, .name = path};
   if (access(path, R_OK) != 0) return tl_fail_errno(path, "cannot open");
   hid_t list = H5Pcreate(H5P_FILE_ACCESS);

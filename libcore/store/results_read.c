@@ -1,6 +1,7 @@
 /* Frames and their contacts. The functions that know HDF5 run in the sandbox (base/sandbox.h). */
 #include "store/results_layout.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sandbox.h"
 
@@ -32,8 +33,9 @@ TlStatus tl_results_frames(const char *folder, int64_t **indices, int64_t *count
   if (!list) return tl_fail_errno(folder, "cannot list the folder of results");
   size_t capacity = 0;
   TlStatus status = TL_OK;
-  for (struct dirent *entry; status == TL_OK && (entry = readdir(list));) {
-    int64_t index = tl_results_frame_index(entry->d_name);
+  for (const char *name;
+       status == TL_OK && (status = tl_dir_next(list, folder, &name)) == TL_OK && name;) {
+    int64_t index = tl_results_frame_index(name);
     if (index < 0) continue;
     status = TL_RESERVE(*indices, capacity, (size_t)*count + 1);
     if (status == TL_OK) (*indices)[(*count)++] = index;
@@ -83,7 +85,7 @@ static TlStatus tell_frame(TlSandbox *s, void *of) {
 
 static void release_frame(void *of) {
   FrameJob *j = of;
-  tl_h5_close(&j->file);
+  TL_CLEAN_UP(tl_h5_close(&j->file)); /* what was read is here */
   tl_frame_free(&j->frame);
 }
 
@@ -152,7 +154,7 @@ static TlStatus tell_contacts(TlSandbox *s, void *of) {
 
 static void release_contacts(void *of) {
   ContactJob *j = of;
-  tl_h5_close(&j->file);
+  TL_CLEAN_UP(tl_h5_close(&j->file)); /* what was read is here */
   tl_frame_contacts_free(&j->contacts);
 }
 

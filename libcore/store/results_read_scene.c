@@ -281,7 +281,7 @@ static TlStatus tell_run(TlSandbox *s, void *of) {
 
 static void release_run(void *of) {
   Job *j = of;
-  tl_h5_close(&j->file);
+  TL_CLEAN_UP(tl_h5_close(&j->file)); /* what was read is here */
   tl_free(j->parts);
   tl_scene_free(&j->scene);
 }

@@ -20,7 +20,7 @@ from .table import Table
 from .terrain import Terrain
 
 _APPLICATION = 0x54414C53  # "TALS"
-_NEWEST = 3  # user_version
+_NEWEST = 4  # user_version
 _PART_BYTES = 64 << 20
 _NUMBERS = (
     ["id", "label", "border", "nx", "ny", "nz", "spacing_m"]

@@ -32,7 +32,7 @@ for name in "${evil[@]}"; do
     fail "plots of $(printf %q "$run"): $(cat err.txt)"
   is_png "$run/history.png" && is_png "$run/energy.png" || fail "no plots in $(printf %q "$run")"
   no_command_ran "plots of $(printf %q "$run")"
-  (cd "$run" && cp history.csv "$name.csv" && "$BIN/talus-render" . --plots --csv="$name.csv" -o . --overwrite >../out.txt 2>../err.txt) ||
+  (cd "$run" && cp history.csv "$name.csv" && "$BIN/talus-render" . --plots --csv="$name.csv" -o plots --overwrite >../out.txt 2>../err.txt) ||
     fail "a table named $(printf %q "$name"): $(cat err.txt)"
   no_command_ran "a table named $(printf %q "$name")"
   # labels, the folders of runs, the laboratory's curve

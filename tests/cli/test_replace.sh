@@ -122,6 +122,7 @@ for k in $(seq 1 60); do
     size=$(stat -c %s work/run.h5); want=$(stat -c %s new/run.h5) # they differ in the provenance's times
     [ "$(head -c 4 work/run.h5 | tail -c 3)" = HDF ] && [ "$size" -gt $((want - 300)) ] || fail "killed at change $k: run.h5 is not whole"
     for f in $(ours work); do
+      if [ -e "old/$f" ] && cmp -s "old/$f" "new/$f"; then continue; fi # both runs write the same
       if [ -e "old/$f" ] && cmp -s "work/$f" "old/$f"; then fail "killed at change $k: $f is the old run's, run.h5 the new one's"; fi
     done
   fi

@@ -50,6 +50,7 @@ static void lay_out(Slope *s) {
                            .frame = s->frames,
                            .grain_count = GRAINS,
                            .grain = s->grain,
+                           .deposit_centre_m = {0.5, 0.5, 0},
                            .travel_direction = {1, 0, 0},
                            .up = {0, 0, 1}};
 }
@@ -111,7 +112,8 @@ START_TEST(the_radius_holds_95_percent_of_the_mass) {
   measure(&s);
   CK_NEAR(s.deposit.radius_95_m, 18, 1e-12);
   clear_away(&s);
-  s.frames[0].centre_m = tl_vec3(19.5, 0.5, 7); /* measured from the mass centre, horizontally */
+  s.measure.deposit_centre_m =
+      tl_vec3(19.5, 0.5, 7); /* measured from the mass centre, horizontally */
   measure(&s);
   CK_NEAR(s.deposit.radius_95_m, 19, 1e-12);
   clear_away(&s);

@@ -305,9 +305,7 @@ START_TEST(what_sqlite_writes_talus_reads) {
       &a->scan_rotation.x,   &a->scan_rotation.y,   &a->scan_rotation.z,   &a->axes_m[0],
       &a->axes_m[1],         &a->axes_m[2]};
   for (size_t i = 0; i < sizeof real / sizeof *real; i++) *real[i] *= 1 + 1e-3 * (double)(i + 1);
-  for (int i = 0; i < 3 * a->node_count; i++) a->node_m[i] = (float)i;
   for (int i = 0; i < a->node_count; i++) a->node_area_m2[i] = (float)(7 * i);
-  for (int i = 0; i < a->nx * a->ny * a->nz; i++) a->phi[i] = (float)(3 * i - 1000);
   make_checks(&t, 1.5);
   make_terrain(&t, 1.5);
   open_list("golden.txt");

@@ -36,6 +36,23 @@ START_TEST(text_of_unknown_origin_stays_text) {
 }
 END_TEST
 
+START_TEST(a_part_that_ran_out_of_memory_fails_its_page) {
+  TlHtml page = {0}, part = {0}, empty = {0};
+  tl_html(&page, "<p>");
+  tl_html_add(&page, &empty);
+  CK_OK(page.status);
+  ck_assert_str_eq(page.text, "<p>");
+  tl_mem_fail_at(1);
+  tl_html(&part, "grains");
+  tl_mem_fail_at(0);
+  ck_assert_int_eq(part.status, TL_ENOMEM);
+  tl_html_add(&page, &part);
+  ck_assert_int_eq(page.status, TL_ENOMEM);
+  tl_html_free(&part);
+  tl_html_free(&page);
+}
+END_TEST
+
 START_TEST(base_64_and_numbers_for_readers) {
   static const char *const wanted[] = {"",         "Zg==",     "Zm8=",    "Zm9v",
                                        "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"}; /* RFC 4648, 10 */
@@ -601,7 +618,8 @@ START_TEST(motion_takes_few_bytes) {
 }
 END_TEST
 
-TL_TEST_MAIN("report", text_of_unknown_origin_stays_text, base_64_and_numbers_for_readers,
+TL_TEST_MAIN("report", text_of_unknown_origin_stays_text,
+             a_part_that_ran_out_of_memory_fails_its_page, base_64_and_numbers_for_readers,
              packed_surfaces_are_closed_and_near_the_level_set,
              surfaces_that_a_coarse_grid_cannot_part_are_mended,
              unpacked_places_and_turns_are_the_runs, turns_are_within_a_tenth_of_a_degree,

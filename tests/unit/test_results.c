@@ -463,6 +463,42 @@ START_TEST(a_full_disk_is_an_error_and_leaves_no_half_frame) {
 }
 END_TEST
 
+START_TEST(a_line_that_does_not_fit_on_the_disk_is_cut_off_again) {
+  char *folder = in_folder("half_line"), *text;
+  TlResultsWriter *w = create(folder, false);
+  size_t size, whole;
+  CK_OK(tl_results_scene_done(w));
+  CK_OK(tl_results_table_header(w, TL_TABLE_HISTORY, "time_s,kinetic_energy_J"));
+  CK_OK(tl_results_table_line(w, TL_TABLE_HISTORY, (double[]){0.1, 1.0 / 3}, 2, NULL));
+  char *path = tl_path_join(folder, "history.csv");
+  CK_OK(tl_file_read(path, &text, &whole));
+  tl_free(text);
+  signal(SIGXFSZ, SIG_IGN);
+  struct rlimit old, tight;
+  getrlimit(RLIMIT_FSIZE, &old);
+  for (size_t more = 0; more < 12; more++) { /* the line has 23 bytes with its end */
+    tight = old;
+    tight.rlim_cur = whole + more;
+    setrlimit(RLIMIT_FSIZE, &tight);
+    TlStatus status = tl_results_table_line(w, TL_TABLE_HISTORY, (double[]){0.2, 1.0 / 3}, 2, NULL);
+    setrlimit(RLIMIT_FSIZE, &old);
+    ck_assert_int_eq(status, TL_EIO);
+    ck_assert_ptr_nonnull(strstr(tl_message(), "history.csv: cannot write"));
+    CK_OK(tl_file_read(path, &text, &size));
+    ck_assert_uint_eq(size, whole);
+    tl_free(text);
+  }
+  CK_OK(tl_results_table_line(w, TL_TABLE_HISTORY, (double[]){0.3, 1.0 / 3}, 2, NULL));
+  tl_results_close(w);
+  CK_OK(tl_file_read(path, &text, &size));
+  ck_assert_str_eq(text, "time_s,kinetic_energy_J\n0.1,0.3333333333333333\n"
+                         "0.3,0.3333333333333333\n");
+  tl_free(text);
+  tl_free(path);
+  tl_free(folder);
+}
+END_TEST
+
 /* One whole writing of scene and frame that may fail anywhere. */
 static TlStatus write_all(const char *folder, const TlAvatar *a, const TlBodyRow *row) {
   TlScene scene;
@@ -552,4 +588,5 @@ TL_TEST_MAIN("results", walls_come_back_bit_for_bit_and_stand_where_their_drive_
              a_table_that_the_run_reads_is_not_cut_when_the_run_resumes,
              damaged_and_foreign_files_are_refused,
              a_full_disk_is_an_error_and_leaves_no_half_frame,
+             a_line_that_does_not_fit_on_the_disk_is_cut_off_again,
              any_failed_allocation_leaves_whole_files_only)

@@ -22,7 +22,10 @@ typedef struct RunStart { /* the first fields of the section "run" */
   int64_t grains, poured;
   double lifted_m;
   TlVec3 start_centre_m;
-  int64_t frames_kept, history_bytes_kept, triaxial_bytes_kept, steps, frames;
+  int64_t frames_kept, history_bytes_kept, triaxial_bytes_kept, departures_bytes_kept;
+  TlDeparted departed;
+  TlStandstill standstill;
+  int64_t steps, frames;
 } RunStart;
 
 typedef struct TouchRecord {

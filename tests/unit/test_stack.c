@@ -441,6 +441,40 @@ START_TEST(a_foreign_file_with_several_volumes_asks_which) {
 }
 END_TEST
 
+/* Where the object's header lies in the file. */
+static long header_of(const char *path, const char *name) {
+  H5O_info_t info;
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  ck_assert(H5Oget_info_by_name2(file, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0);
+  H5Fclose(file);
+  return (long)info.addr;
+}
+
+START_TEST(a_history_that_cannot_be_read_is_not_an_absent_one) {
+  uint8_t values[24] = {0};
+  TlVolume v;
+  hid_t file = new_file(at("history.h5"));
+  add_dataset(file, "stack", H5T_STD_U8LE, 3, foreign_size, values);
+  H5Fclose(file);
+  CK_OK(tl_stack_read(at("history.h5"), NULL, NULL, &v));
+  ck_assert_ptr_null(v.history);
+  tl_volume_free(&v);
+  file = new_file(at("history.h5"));
+  add_dataset(file, "stack", H5T_STD_U8LE, 3, foreign_size, values);
+  add_dataset(file, "provenance", H5T_NATIVE_INT, 1, foreign_size, NULL); /* not a text: not ours */
+  H5Fclose(file);
+  CK_OK(tl_stack_read(at("history.h5"), NULL, NULL, &v));
+  ck_assert_ptr_null(v.history);
+  tl_volume_free(&v);
+  long header = header_of(at("history.h5"), "provenance");
+  FILE *bytes = fopen(at("history.h5"), "r+b");
+  ck_assert(bytes && fseek(bytes, header, SEEK_SET) == 0);
+  for (int i = 0; i < 8; i++) fputc(0xff, bytes);
+  fclose(bytes);
+  CK_FAILS(tl_stack_read(at("history.h5"), NULL, NULL, &v), TL_EINPUT, "provenance");
+}
+END_TEST
+
 /* How h5py writes a mask. */
 START_TEST(booleans_of_h5py_are_a_mask) {
   int8_t values[24], no = 0, yes = 1;
@@ -560,6 +594,7 @@ TL_TEST_MAIN("stack", every_type_survives_both_formats, layers_are_read_and_writ
              a_gap_in_the_numbers_is_refused_unless_allowed,
              slices_that_do_not_belong_together_are_refused_by_name,
              a_foreign_file_with_one_volume_is_read_in_its_type_and_order,
-             a_foreign_file_with_several_volumes_asks_which, booleans_of_h5py_are_a_mask,
+             a_foreign_file_with_several_volumes_asks_which,
+             a_history_that_cannot_be_read_is_not_an_absent_one, booleans_of_h5py_are_a_mask,
              hdf5_without_a_volume_is_refused, a_cut_hdf5_file_is_an_error_that_names_it,
              a_full_disk_is_an_error_and_leaves_nothing, memory_may_run_out_at_any_place)

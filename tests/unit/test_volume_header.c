@@ -144,9 +144,8 @@ START_TEST(hostile_headers_are_refused_by_file_and_line) {
        "NDims = 3\nDimSize = 2000000 2000000 200\nCompressedData = True\n"
        "ElementType = MET_UCHAR\nElementDataFile = v.raw\n",
        "this machine has"},
-      {"type.mhd",
-       "NDims = 3\nDimSize = 4 3 2\nElementType = MET_DOUBLE\nElementDataFile = v.raw\n",
-       "MET_DOUBLE"},
+      {"type.mhd", "NDims = 3\nDimSize = 4 3 2\nElementType = MET_LONG\nElementDataFile = v.raw\n",
+       "MET_LONG"},
       {"rgb.mhd", META("ElementNumberOfChannels = 3\n"), "grey"},
       {"folder.mhd", "NDims = 3\nDimSize = 4 3 2\nElementType = MET_UCHAR\nElementDataFile = .\n",
        "is no file"},
