@@ -37,9 +37,9 @@ static void make(TlVolume *v, int64_t nx, int64_t ny, int64_t nz, uint64_t seed)
   }
 }
 
-static void train_small(TlDictionary *d, TlTrained *told) {
+static void train_small(int factor, TlDictionary *d, TlTrained *told) {
   TlVolume fine;
-  TlTraining t = {.factor = 2,
+  TlTraining t = {.factor = factor,
                   .atoms = 64,
                   .pairs = 1500,
                   .codes = 3,
@@ -225,7 +225,7 @@ START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
   TlUpsampler u;
   TlLayers stack;
   TlSuperresOptions options = {.quiet = true};
-  train_small(&d, &told);
+  train_small(2, &d, &told);
   ck_assert(told.fresh_left < told.fresh_missed && told.last < told.first);
   make(&fine, 40, 36, 44, 9);
   CK_OK(tl_box_means(&fine, 2, &coarse));
@@ -260,6 +260,31 @@ START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
 }
 END_TEST
 
+/* With three fine voxels to a coarse one the first patch does not begin a multiple of the factor
+ * before the stack, as it does with two. */
+START_TEST(slabs_of_a_stack_three_times_finer_are_the_same_bits) {
+  TlDictionary d;
+  TlTrained trained;
+  TlSuperresTold told;
+  TlVolume fine, coarse, out, kept;
+  TlLayers stack;
+  TlSuperresPlan plan;
+  TlSuperresOptions options = {.quiet = true};
+  train_small(3, &d, &trained);
+  make(&fine, 30, 24, 27, 9);
+  CK_OK(tl_box_means(&fine, 3, &coarse));
+  CK_OK(tl_superres(&d, &options, &coarse, &out));
+  tl_layers_of(&coarse, &stack);
+  CK_OK(tl_superres_plan(&coarse, &d, false, 0, &plan));
+  plan.layers = 2, plan.slabs = 5;
+  run_kept(&d, &options, &plan, &stack, &whole, &out, &kept, &told);
+  ck_assert(!memcmp(kept.f32, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
+  tl_layers_close(&stack);
+  tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&out), tl_volume_free(&kept);
+  tl_dictionary_free(&d);
+}
+END_TEST
+
 START_TEST(change_is_told_of_what_is_inside) {
   TlDictionary d;
   TlTrained trained;
@@ -271,7 +296,7 @@ START_TEST(change_is_told_of_what_is_inside) {
   TlSuperresPlan plan = {.slabs = 3, .layers = 8, .halo = 11};
   TlRoi thin = {.kind = TL_ROI_CYLINDER, .x = 7, .y = 11, .r = 4};
   double sum = 0, count = 0;
-  train_small(&d, &trained);
+  train_small(2, &d, &trained);
   make(&fine, 40, 36, 44, 9);
   CK_OK(tl_box_means(&fine, 2, &coarse));
   tl_upsampler(2, &u);
@@ -301,7 +326,7 @@ START_TEST(noise_is_found_and_taken_out) {
   TlUpsampler u;
   TlLayers stack;
   double found;
-  train_small(&d, &trained);
+  train_small(2, &d, &trained);
   make(&fine, 48, 48, 52, 9);
   CK_OK(tl_box_means(&fine, 2, &coarse));
   tl_layers_of(&coarse, &stack);
@@ -365,7 +390,7 @@ START_TEST(a_file_keeps_the_dictionary_and_sees_damage) {
   TlDictionary d, e;
   TlTrained told;
   char path[600];
-  train_small(&d, &told);
+  train_small(2, &d, &told);
   snprintf(path, sizeof path, "%s/d.h5", tl_test_folder());
   CK_OK(tl_dictionary_write(path, &d, NULL, false));
   CK_FAILS(tl_dictionary_write(path, &d, NULL, false), TL_EUSAGE, "d.h5");
@@ -385,5 +410,6 @@ END_TEST
 TL_TEST_MAIN("superres", box_means_of_the_interpolation_are_the_stack, features_are_plain_sums,
              codes_are_least_squares_on_greedy_supports, the_dual_meets_kkt_and_plain_descent,
              better_than_interpolation_means_kept_slabs_and_threads_same_bits,
-             noise_is_found_and_taken_out, change_is_told_of_what_is_inside,
-             interpolated_by_slabs_are_the_same_bits, a_file_keeps_the_dictionary_and_sees_damage)
+             slabs_of_a_stack_three_times_finer_are_the_same_bits, noise_is_found_and_taken_out,
+             change_is_told_of_what_is_inside, interpolated_by_slabs_are_the_same_bits,
+             a_file_keeps_the_dictionary_and_sees_damage)
