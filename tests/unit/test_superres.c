@@ -51,6 +51,26 @@ static void train_small(int factor, TlDictionary *d, TlTrained *told) {
   tl_volume_free(&fine);
 }
 
+/* Layers that do not fill a cube of the factor are left out: the same dictionary without them. */
+START_TEST(training_leaves_out_what_fills_no_cube) {
+  TlVolume fine, cut;
+  TlTraining t = {
+      .factor = 3, .atoms = 16, .pairs = 300, .codes = 2, .rounds = 1, .tolerance = 0.1};
+  TlDictionary d, e;
+  TlTrained told;
+  make(&fine, 31, 32, 35, 1);
+  CK_OK(tl_volume_new(&cut, TL_F32, 30, 30, 33));
+  for (int64_t i = 0; i < tl_volume_count(&cut); i++)
+    cut.f32[i] = fine.f32[tl_volume_at(&fine, i % 30, i / 30 % 30, i / 900)];
+  CK_OK(tl_superres_train(&fine, &whole, &t, &d, &told));
+  CK_OK(tl_superres_train(&cut, &whole, &t, &e, &told));
+  ck_assert(d.atoms == e.atoms);
+  ck_assert(!memcmp(d.high, e.high, (size_t)d.atoms * TL_PATCH_VOXELS * sizeof(float)));
+  tl_dictionary_free(&d), tl_dictionary_free(&e);
+  tl_volume_free(&fine), tl_volume_free(&cut);
+}
+END_TEST
+
 static double rms(const TlVolume *a, const TlVolume *b) {
   double sum = 0;
   for (int64_t i = 0; i < tl_volume_count(a); i++) {
@@ -407,7 +427,8 @@ START_TEST(a_file_keeps_the_dictionary_and_sees_damage) {
 }
 END_TEST
 
-TL_TEST_MAIN("superres", box_means_of_the_interpolation_are_the_stack, features_are_plain_sums,
+TL_TEST_MAIN("superres", training_leaves_out_what_fills_no_cube,
+             box_means_of_the_interpolation_are_the_stack, features_are_plain_sums,
              codes_are_least_squares_on_greedy_supports, the_dual_meets_kkt_and_plain_descent,
              better_than_interpolation_means_kept_slabs_and_threads_same_bits,
              slabs_of_a_stack_three_times_finer_are_the_same_bits, noise_is_found_and_taken_out,
