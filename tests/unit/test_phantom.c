@@ -54,7 +54,7 @@ START_TEST(same_bytes_for_any_thread_count) {
 END_TEST
 
 typedef struct Counted {
-  double voxels, x, y, z, contacts, surface;
+  double voxels, x, y, z, xy, xz, yz, contacts, surface;
 } Counted;
 
 /* Label voxels of each grain and the faces it shares with other grains and with the void. */
@@ -72,6 +72,9 @@ static Counted *count_labels(const TlPhantom *p) {
     c[l].x += (double)at[0];
     c[l].y += (double)at[1];
     c[l].z += (double)at[2];
+    c[l].xy += (double)(at[0] * at[1]);
+    c[l].xz += (double)(at[0] * at[2]);
+    c[l].yz += (double)(at[1] * at[2]);
     for (int a = 0; a < 3; a++) {
       if (at[a] + 1 >= size[a]) continue;
       uint32_t m = v->u32[i + step[a]];
@@ -85,10 +88,19 @@ static Counted *count_labels(const TlPhantom *p) {
   return c;
 }
 
+/* A product of inertia over volume, by labels: sum of p q, their means from x and y. */
+static void check_product(const Counted *k, double pq, double p, double q, const TlPhantomGrain *g,
+                          double inertia, double *largest) {
+  double size = pow(g->volume, 2.0 / 3), truth = -inertia / g->volume;
+  CK_NEAR(pq / k->voxels - p * q / (k->voxels * k->voxels), truth, 0.008 * size);
+  *largest = fmax(*largest, fabs(truth) / size);
+}
+
 static void check_truth_against_labels(const TlPhantom *phantom) {
   const TlPhantom p = *phantom;
   Counted *c = count_labels(&p);
   int whole = 0;
+  double largest[3] = {0};
   for (int64_t i = 0; i < p.grain_count; i++) {
     const TlPhantomGrain *g = &p.grains[i];
     ck_assert(g->label == (uint32_t)i + 1);
@@ -101,7 +113,11 @@ static void check_truth_against_labels(const TlPhantom *phantom) {
     CK_NEAR(k->x / k->voxels, g->centroid.x, 0.15);
     CK_NEAR(k->y / k->voxels, g->centroid.y, 0.15);
     CK_NEAR(k->z / k->voxels, g->centroid.z, 0.15);
+    check_product(k, k->xy, k->x, k->y, g, g->inertia.xy, &largest[0]);
+    check_product(k, k->xz, k->x, k->z, g, g->inertia.xz, &largest[1]);
+    check_product(k, k->yz, k->y, k->z, g, g->inertia.yz, &largest[2]);
   }
+  for (int a = 0; a < 3; a++) ck_assert_msg(largest[a] > 0.02, "all upright: %g", largest[a]);
   ck_assert_msg(whole >= 30, "%d whole grains", whole);
   double labelled = (double)tl_volume_count(&p.labels) - c[0].voxels;
   CK_NEAR(labelled / (double)tl_volume_count(&p.labels), p.solid_fraction, 0.006);
