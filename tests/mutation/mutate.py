@@ -397,7 +397,7 @@ def run(minutes, names, again, only, most):
             for path in mutant.files():
                 restore(path)
         spent = time.time() - start
-        if not only:
+        if not only or verdict in ('killed', 'timeout'):
             write_result({'name': mutant.name, 'files': ' '.join(mutant.files()), 'verdict': verdict,
                           'by': by, 'seconds': '%.0f' % spent})
         print('%-44s %-10s %-30s %5.0f s' % (mutant.name, verdict, by, spent), flush=True)
@@ -648,7 +648,7 @@ def main():
     p = commands.add_parser('run')
     p.add_argument('--minutes', type=float, default=10)
     p.add_argument('--again', nargs='*', default=[], help='verdicts to try again, such as survived')
-    p.add_argument('--only', nargs='*', default=None, help='run these tests only; keep no verdict')
+    p.add_argument('--only', nargs='*', default=None, help='run these tests only; a verdict is kept where one of them fails')
     p.add_argument('--most', type=float, default=0, metavar='SECONDS',
                    help='a mutant that so many seconds of tests let live survives, whatever is left')
     p.add_argument('names', nargs='*', help='regular expressions of names; default: all')

@@ -481,6 +481,24 @@ START_TEST(every_letter_leaves_ink_and_stays_in_its_line) {
 }
 END_TEST
 
+/* The slash goes from (0, 6) to (4, 0) units of the font; a pixel's ink is what a stroke of 0.85
+ * units leaves at its distance from that line. */
+START_TEST(strokes_lie_along_their_lines) {
+  TlImage image;
+  double unit = 3, x0 = 10, y0 = 10 + 6 * unit, length = unit * sqrt(4 * 4 + 6 * 6);
+  TlVec3 way = tl_unit(tl_vec3(4, -6, 0));
+  CK_OK(tl_image_new(&image, 40, 40));
+  tl_ink_text(&image, x0, 10, 6 * unit, "/", (TlInk){255, 255, 255, 1});
+  for (int i = 0; i < 40 * 40; i++) {
+    TlVec3 p = tl_vec3(i % 40 + 0.5 - x0, i / 40 + 0.5 - y0, 0);
+    double along = tl_dot(p, way), across = tl_norm(tl_axpy(p, -along, way));
+    double beyond = fmax(0, fmax(-along, along - length)), d = hypot(across, beyond);
+    CK_NEAR(image.rgb[3 * i], 255 * fmin(1, fmax(0, 0.5 * 0.85 * unit + 0.5 - d)), 1);
+  }
+  tl_image_free(&image);
+}
+END_TEST
+
 START_TEST(round_numbers_and_lengths_read_well) {
   const double in[] = {0.99, 1, 1.9, 2, 4.99, 5, 9.99, 10, 1000, 0.02, 0.07};
   const double out[] = {0.5, 1, 1, 2, 2, 5, 5, 10, 1000, 0.02, 0.05};
@@ -537,5 +555,5 @@ TL_TEST_MAIN("render", walls_are_met_where_they_are_at_the_frame_and_containers_
              picture_has_the_same_bytes_for_any_thread_count_and_is_a_png,
              automatic_camera_has_every_grain_in_the_frame_and_in_sight, apparatus_can_be_left_out,
              body_of_an_unknown_avatar_is_refused, every_letter_leaves_ink_and_stays_in_its_line,
-             round_numbers_and_lengths_read_well, column_names_become_labels_with_units,
-             plots_refuse_tables_that_are_not_over_time)
+             strokes_lie_along_their_lines, round_numbers_and_lengths_read_well,
+             column_names_become_labels_with_units, plots_refuse_tables_that_are_not_over_time)
