@@ -82,7 +82,7 @@ for kind in "$@"; do
 done
 stop=${TALUS_TEST_STOP:-0}
 go_on() { [ "$stop" != 1 ] || ! grep -q FAILED "$logs/verdicts"; }
-order=by_length; [ "$stop" != 1 ] || order=cat
+order=by_length; [ "$stop" != 1 ] || order='cat'
 running=0; started=0
 for source in $(printf '%s\n' "${names[@]}" | $order); do
   go_on || break

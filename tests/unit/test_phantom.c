@@ -629,6 +629,15 @@ END_TEST
 
 /* ---- the valley ---- */
 
+/* The demo's results depend on these. */
+START_TEST(valley_has_the_slopes_of_every_version) {
+  static const double at[] = {0, 0.28, 0.55, 0.66, 0.80, 0.92, 1},
+                      slope[] = {36, 32, 27, 18, 7, 2, 1};
+  for (int k = 0; k < 7; k++) CK_NEAR(tl_valley_slope_deg(at[k]), slope[k], 1e-12);
+  CK_NEAR(tl_valley_slope_deg(0.5 * (0.28 + 0.55)), 29.5, 1e-12);
+}
+END_TEST
+
 START_TEST(valley_falls_along_its_profile) {
   TlValleyOptions o = tl_valley_defaults();
   o.roughness = 0;
@@ -811,6 +820,7 @@ TL_TEST_MAIN("phantom", copies_side_by_side_have_no_seam, same_bytes_for_any_thr
              rough_faceted_grains_of_a_size_ratio_are_as_asked_for,
              contact_faces_belong_to_the_surface, packing_leaves_only_shallow_overlaps,
              disc_has_a_wall_and_nothing_outside_the_scan,
-             a_thin_stack_is_cut_from_a_larger_packing, valley_falls_along_its_profile,
-             channel_lies_below_its_banks, outline_is_irregular_and_encloses_no_hole,
-             valley_repeats_with_its_seed_only, impossible_options_are_refused)
+             a_thin_stack_is_cut_from_a_larger_packing, valley_has_the_slopes_of_every_version,
+             valley_falls_along_its_profile, channel_lies_below_its_banks,
+             outline_is_irregular_and_encloses_no_hole, valley_repeats_with_its_seed_only,
+             impossible_options_are_refused)
