@@ -110,8 +110,12 @@ bool tl_h5_believable(hid_t dataset) {
 
 TlStatus tl_h5_long_text(hid_t file, const char *name, char **text) {
   *text = NULL;
-  if (H5Lexists(file, name, H5P_DEFAULT) <= 0) return TL_OK;
-  TL_H5_OWNED hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  htri_t there = H5Lexists(file, name, H5P_DEFAULT);
+  if (there == 0) return TL_OK;
+  TL_H5_OWNED hid_t object = there > 0 ? H5Oopen(file, name, H5P_DEFAULT) : -1;
+  if (object < 0)
+    return tl_fail(TL_EINPUT, "its text '%s' cannot be opened; the file is damaged", name);
+  TL_H5_OWNED hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT); /* else: a foreign group */
   TL_H5_OWNED hid_t space = dataset < 0 ? -1 : H5Dget_space(dataset);
   TL_H5_OWNED hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
   size_t bytes = text_bytes(type, space);

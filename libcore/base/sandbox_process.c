@@ -67,8 +67,10 @@ TlStatus tl_sandbox_reply(TlSandbox *s, TlStatus status) {
   const char *text = status == TL_OK ? "" : tl_message();
   int32_t head[2] = {(int32_t)status, (int32_t)strlen(text)};
   if (!tl_sandbox_send_(s->socket, head, sizeof head) ||
-      !tl_sandbox_send_(s->socket, text, (size_t)head[1]))
+      !tl_sandbox_send_(s->socket, text, (size_t)head[1])) {
+    shutdown(s->socket, SHUT_RDWR); /* else both sides would wait for each other */
     return tl_fail(TL_EIO, "the caller is gone");
+  }
   return status;
 }
 

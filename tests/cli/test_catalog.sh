@@ -80,6 +80,16 @@ for i in 1 2 3 4; do
     fail "LAMMPS grid of grain $i changed"
 done
 good verify l.tals
+# a grid that is no cube: a rod with round ends, 20 x 8 mm
+awk 'BEGIN {
+  print "# rod"; print "29 15 15"; print 1; print -14, -7, -7
+  for (z = -7; z <= 7; z++) for (y = -7; y <= 7; y++) for (x = -14; x <= 14; x++) {
+    beyond = x > 6 ? x - 6 : x < -6 ? x + 6 : 0
+    printf "%.9g\n", sqrt(beyond ^ 2 + y ^ 2 + z ^ 2) - 4 } }' >rod.grid
+good import rod.tals rod.grid --format=lammps --unit=mm --sample=rods --nodes=300
+good export rod.tals --format=lammps --unit=mm -o rod
+paste -d' ' <(tail -n +5 rod.grid) <(tail -n +5 rod/grain_000001.grid) |
+  awk 'NF != 2 || ($1 - $2) ^ 2 > 1e-12 {bad = 1} END {exit bad || NR != 29 * 15 * 15}' || fail "the rod changed"
 sed '7s/.*/hole/' lg/grain_000001.grid >bad.grid
 refused 1 bad.grid:7 import x.tals bad.grid --format=lammps --sample=s
 [ ! -e x.tals ] || fail "a catalog was left by a refused grid"

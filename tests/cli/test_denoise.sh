@@ -29,6 +29,14 @@ for method in nlm gaussian median bilateral diffusion; do
     cmp -s whole.png slabs.png || fail "$method: slice $z differs between whole and slabs"
   done
 done
+# within a limit the noise is estimated from 20 layers of the stack: 2 bytes a voxel, as read, and 4
+for size in 240,240,24 120,240,24; do
+  quiet "$BIN/talus-phantom" --size=$size --d50-voxels=20 --noise=8 -o flat-$size.tif
+  quiet "$BIN/talus-denoise" flat-$size.tif --method=bilateral --threads=1 --memory=500 -n -o plan.h5
+  value memory >>bands.txt
+done
+awk '{ m[NR] = $1 } END { d = m[1] - m[2] - 20 * 120 * 240 * 6e-6; exit !(d * d < 0.02) }' bands.txt ||
+  fail "the estimate of the noise takes another memory: $(cat bands.txt)"
 "$BIN/talus-denoise" p.tif -o few.h5 --memory=20 >out.txt 2>err.txt && fail "20 MB were enough"
 grep -q 'too few: one layer' err.txt || fail "what is needed is not said"
 [ -e few.h5 ] && fail "few.h5 was written"

@@ -63,6 +63,11 @@ contact: {friction: 0.4, restitution: 0.1, damping_per_s: 20}
 YAML
 "$BIN/talus-solve" -q p.yaml >out.txt 2>&1 && "$BIN/talus-measure" p.run -o p --packing >>out.txt 2>&1 || { fail "penalty"; cat out.txt; }
 near "pairs of the column" "$(value p/packing.csv pairs)" 4 0
+# the two contacts that bear more than the mean make a chain: lines from point 0 to 1 and from 1 to 2
+start=$(grep -abo 'encoding="raw">' p/chains.vtp | cut -d: -f1) # then a line's end, _, and 8 bytes of size
+offset=$(sed -n 's/.*"connectivity".*offset="\([0-9]*\)".*/\1/p' p/chains.vtp)
+lines=$(od -An -v -t d8 -j $((start + 17 + offset + 8)) -N 32 p/chains.vtp | xargs)
+[ "$lines" = "0 1 1 2" ] || fail "chains.vtp joins points $lines"
 near "mean force over m g" "$(awk -v m="$(value p/frames.csv mass_kg)" -v f="$(value p/packing.csv mean_normal_force_N)" 'BEGIN {print f/(m/5*9.81)}')" 2.5 1e-5
 # of a test whose shear begins at 0.2 s: bands are counted from the last frame before it, theories told
 awk 'BEGIN {

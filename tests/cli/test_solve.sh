@@ -56,6 +56,10 @@ done
 [ "$(wc -l <s.run/history.csv)" = 8 ] || fail "history.csv: $(wc -l <s.run/history.csv) lines"
 head -1 s.run/history.csv | grep -q '^time_s,.*kinetic_energy_J' || fail "header of history.csv"
 grep -q '^frames: 3$' out || fail "no count of frames on stdout"
+awk -F, 'NR == 2 { start = $5 } END { print $5 - start }' s.run/history.csv >change
+awk 'NR == FNR { want = $1; next } $1 == "potential_energy_change:" {
+  found = $2 < 0 && ($2 - want) ^ 2 <= (1e-4 * want) ^ 2 } END { exit !found }' change out ||
+  fail "potential_energy_change is not history.csv's $(cat change) J: $(cat out)"
 refused 2 "--overwrite" s.yaml
 "$BIN/talus-solve" -q s.yaml --overwrite --json >out 2>err || fail "--overwrite: $(cat err)"
 grep -q '"steps": 6' out || fail "no JSON"
@@ -67,6 +71,9 @@ for key in memory_estimate disk_estimate disk_free step_time time_at_this_pace; 
   awk -v key="$key:" '$1 == key && $2 > 0 { found = 1 } END { exit !found }' out ||
     fail "--dry-run does not say $key: $(cat out)"
 done
+awk '$1 == "step_time:" { step = $2 } $1 == "time_estimate:" { all = $2 }
+  END { exit !((all - 6 * step) ^ 2 < (1e-4 * all) ^ 2) }' out ||
+  fail "time_estimate is not that of 6 steps: $(cat out)"
 # frames that fill any disk: refused before the first step
 refused 1 "and the disk has" s.yaml -o dry --set time.steps=1000000000000000 \
   --set time.frame_every_s=1e-3

@@ -46,6 +46,9 @@ python3 -c 'import json; json.load(open("out.txt"))["rms_deviatoric_stress_Pa"]'
 [ "$(cut -d, -f1,4 c/triaxial_runs.csv | tail -2 | tr '\n' ' ')" = '"contact.friction = 0.5",400000 "contact.friction = 0.7",500000 ' ] ||
   { fail "triaxial_runs.csv"; cat c/triaxial_runs.csv; }
 cmp -s m/triaxial_stress_strain.png c/triaxial_stress_strain.png && fail "the measured curve is not in the picture"
+measure a -o named --triaxial --with=b --label=rough --label=smooth || { fail "naming runs"; cat err.txt; }
+[ "$(cut -d, -f1 named/triaxial_runs.csv | tail -2 | tr '\n' ' ')" = '"rough" "smooth" ' ] ||
+  { fail "labels"; cat named/triaxial_runs.csv; }
 # the solver's own table has the columns that are read
 cat >cell.yaml <<'YAML'
 time: {dt_s: 2.5e-5, steps: 120, frame_every_s: 0, history_every_s: 1.0e-4}

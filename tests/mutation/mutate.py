@@ -301,12 +301,28 @@ def read_results():
     return {row['name']: row for row in csv.DictReader(open(RESULTS))}
 
 
-def write_results(results):
+def write_result(row):
+    """Other rounds, in copies of their own, may write too."""
+    held = open(RESULTS + '.lock', 'w')
+    fcntl.flock(held, fcntl.LOCK_EX)
+    results = read_results()
+    results[row['name']] = row
     with open(RESULTS + '.new', 'w', newline='') as file:
         writer = csv.DictWriter(file, ['name', 'files', 'verdict', 'by', 'seconds'])
         writer.writeheader()
         writer.writerows(results[name] for name in sorted(results))
     os.replace(RESULTS + '.new', RESULTS)
+
+
+def claim(name):
+    """A file that is locked while this round tries the mutant; None: another round does."""
+    os.makedirs(os.path.join(WORK, 'claims'), exist_ok=True)
+    file = open(os.path.join(WORK, 'claims', name), 'w')
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return None
+    return file
 
 
 def batches(names, reach):
@@ -322,8 +338,18 @@ def batches(names, reach):
         yield batch
 
 
-def try_mutant(mutant, reach, only=None):
-    """(verdict, test that failed)"""
+def in_turns(mutants):
+    """One of each module, then the next of each: a round that ends early has tried all of them."""
+    turn, count = {}, {}
+    for mutant in mutants:
+        module = module_of(mutant.files()[0])
+        count[module] = turn[mutant.name] = count.get(module, 0) + 1
+    return sorted(mutants, key=lambda m: turn[m.name])
+
+
+def try_mutant(mutant, reach, only=None, most=0):
+    """(verdict, test that failed). most: seconds after which no further tests are begun, 0: none."""
+    start = time.time()
     lines = apply(mutant)
     if lines is None:
         return 'gone', ''
@@ -331,6 +357,8 @@ def try_mutant(mutant, reach, only=None):
     if only:
         names = only
     for batch in batches(names, reach):
+        if most and time.time() - start > most:
+            return 'survived', 'from %s on not run' % batch[0]
         code, output = call(['make', '-j' + JOBS, *targets_of(batch, 'build/test')], 1200)
         if code == 124:
             return 'timeout', 'make'
@@ -348,30 +376,30 @@ def try_mutant(mutant, reach, only=None):
     return 'survived', ''
 
 
-def run(minutes, names, again, only):
+def run(minutes, names, again, only, most):
     end = time.time() + 60 * minutes
     held = lock()
     sync()
-    results, reach = read_results(), Reach()
+    reach = Reach()
     chosen = [m for m in all_mutants() if not names or any(re.fullmatch(n, m.name) for n in names)]
-    for mutant in chosen:
-        verdict = results.get(mutant.name, {}).get('verdict')
-        if verdict and verdict not in again and not names:
+    for mutant in in_turns(chosen):
+        claimed = claim(mutant.name)
+        verdict = read_results().get(mutant.name, {}).get('verdict')
+        if not claimed or (verdict and verdict not in again and not names):
             continue
         if time.time() > end:
             print('more is left to do')
             return 3
         start = time.time()
         try:
-            verdict, by = try_mutant(mutant, reach, only)
+            verdict, by = try_mutant(mutant, reach, only, most)
         finally:
             for path in mutant.files():
                 restore(path)
         spent = time.time() - start
-        if not only:
-            results[mutant.name] = {'name': mutant.name, 'files': ' '.join(mutant.files()),
-                                    'verdict': verdict, 'by': by, 'seconds': '%.0f' % spent}
-            write_results(results)
+        if not only or verdict in ('killed', 'timeout'):
+            write_result({'name': mutant.name, 'files': ' '.join(mutant.files()), 'verdict': verdict,
+                          'by': by, 'seconds': '%.0f' % spent})
         print('%-44s %-10s %-30s %5.0f s' % (mutant.name, verdict, by, spent), flush=True)
     return 0
 
@@ -620,7 +648,9 @@ def main():
     p = commands.add_parser('run')
     p.add_argument('--minutes', type=float, default=10)
     p.add_argument('--again', nargs='*', default=[], help='verdicts to try again, such as survived')
-    p.add_argument('--only', nargs='*', default=None, help='run these tests only; keep no verdict')
+    p.add_argument('--only', nargs='*', default=None, help='run these tests only; a verdict is kept where one of them fails')
+    p.add_argument('--most', type=float, default=0, metavar='SECONDS',
+                   help='a mutant that so many seconds of tests let live survives, whatever is left')
     p.add_argument('names', nargs='*', help='regular expressions of names; default: all')
     p = commands.add_parser('reached')
     p.add_argument('names', nargs='+')
@@ -631,7 +661,7 @@ def main():
     elif o.command == 'map':
         map_tests(o.minutes)
     elif o.command == 'run':
-        sys.exit(run(o.minutes, o.names, o.again, o.only))
+        sys.exit(run(o.minutes, o.names, o.again, o.only, o.most))
     elif o.command == 'reached':
         reached(o.names)
     else:

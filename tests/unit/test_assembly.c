@@ -561,7 +561,8 @@ START_TEST(sizes_say_how_many_of_which_diameter) {
   World w;
   int small = 0;
   CK_OK(build(&w,
-              "grains: {sample: sand}\nrelease:\n  assembly: drawn\n  high_m: [0.03, 0.03, 0.03]\n"
+              "grains: {sample: sand}\nrelease:\n  assembly: drawn\n  low_m: [0.01, 0, 0]\n"
+              "  high_m: [0.04, 0.03, 0.03]\n"
               "  round: yes\n  resize: yes\n  sizes:\n"
               "  - {least_diameter_m: 3.0e-3, most_diameter_m: 4.0e-3, count: 10}\n"
               "  - {least_diameter_m: 1.0e-3, most_diameter_m: 1.2e-3, count: 25}\n",
@@ -572,7 +573,7 @@ START_TEST(sizes_say_how_many_of_which_diameter) {
     bool is_small = d >= 1e-3 * (1 - 1e-12) && d <= 1.2e-3 * (1 + 1e-12);
     ck_assert(is_small || (d >= 3e-3 * (1 - 1e-12) && d <= 4e-3 * (1 + 1e-12)));
     small += is_small;
-    ck_assert(hypot(w.bodies.position[i].x - 0.015, w.bodies.position[i].y - 0.015) < 0.015);
+    ck_assert(hypot(w.bodies.position[i].x - 0.025, w.bodies.position[i].y - 0.015) < 0.015);
   }
   ck_assert_int_eq(small, 25);
   ck_assert(least_gap(&w) >= 0);

@@ -46,6 +46,19 @@ START_TEST(reserve_keeps_what_was_there) {
 }
 END_TEST
 
+/* A caller may have made the first block itself, as large as it needed. */
+START_TEST(reserve_grows_a_block_of_any_capacity) {
+  for (size_t first = 1; first < 5; first++) {
+    size_t capacity = first;
+    char *p;
+    CK_OK(TL_NEW(p, first));
+    CK_OK(TL_RESERVE(p, capacity, 100));
+    ck_assert_uint_ge(capacity, 100);
+    tl_free(p);
+  }
+}
+END_TEST
+
 START_TEST(arena_blocks_do_not_overlap) {
   TlArena arena = {0};
   for (int round = 0; round < 3; round++) {
@@ -231,8 +244,9 @@ END_TEST
 
 TL_TEST_MAIN("base", failure_carries_its_message_and_context,
              allocation_overflow_and_failure_are_reported, reserve_keeps_what_was_there,
-             arena_blocks_do_not_overlap, output_file_is_whole_or_absent,
-             sha256_is_the_published_one, small_loops_stay_on_one_thread_and_large_ones_are_shared,
+             reserve_grows_a_block_of_any_capacity, arena_blocks_do_not_overlap,
+             output_file_is_whole_or_absent, sha256_is_the_published_one,
+             small_loops_stay_on_one_thread_and_large_ones_are_shared,
              a_chain_of_loops_does_every_block_once_and_in_turn,
              block_sums_have_the_same_bits_for_any_thread_count,
              random_numbers_are_uniform_and_repeatable, provenance_grows_as_a_json_array)

@@ -676,6 +676,14 @@ START_TEST(plan_keeps_within_its_memory) {
   ck_assert_int_eq(o.slab % TL_SLAB_STEP, 0);
   ck_assert_int_le(tl_binarize_bytes(1024, 1024, 1024, &o, TL_HMRF_QUIET_SWEEPS), 2600LL << 20);
   CK_FAILS(tl_binarize_plan(1024, 1024, 1024, 1 << 20, &o), TL_EUSAGE, "thinnest slabs");
+  /* Whatever slabs were asked for, a plan goes as low as the thinnest, and no lower. */
+  o = options(TL_BINARIZE_OTSU);
+  o.slab = TL_SLAB_STEP;
+  int64_t least = tl_binarize_bytes(1024, 1024, 1024, &o, TL_HMRF_QUIET_SWEEPS);
+  o.slab = 6 * TL_SLAB_STEP;
+  CK_OK(tl_binarize_plan(1024, 1024, 1024, least, &o));
+  ck_assert_int_eq(o.slab, TL_SLAB_STEP);
+  CK_FAILS(tl_binarize_plan(1024, 1024, 1024, least - 1, &o), TL_EUSAGE, "thinnest slabs");
 }
 END_TEST
 

@@ -60,11 +60,14 @@ typedef struct Case {
   const TlClosedKind *kind;
   const double *size;
   double (*oracle)(const double *size, TlVec3 p);
+  double area;
 } Case;
 static const double sphere_size[1] = {0.012};
-static const Case cases[3] = {{&tl_closed_sphere, sphere_size, sphere_oracle},
-                              {&tl_closed_box, box_size, box_oracle},
-                              {&tl_closed_cylinder, cylinder_size, cylinder_oracle}};
+static const Case cases[3] = {
+    {&tl_closed_sphere, sphere_size, sphere_oracle, 4 * 0.012 * 0.012 * M_PI},
+    {&tl_closed_box, box_size, box_oracle, 2 * (0.02 * 0.03 + 0.03 * 0.04 + 0.04 * 0.02)},
+    {&tl_closed_cylinder, cylinder_size, cylinder_oracle,
+     2 * 0.01 * 0.01 * M_PI + 2 * 0.01 * 0.05 * M_PI}};
 
 static TlVec3 random_point(TlRandom *r, double half) {
   return tl_vec3(half * (2 * tl_random_next(r) - 1), half * (2 * tl_random_next(r) - 1),
@@ -106,6 +109,7 @@ START_TEST(mass_and_moments_are_those_of_the_body) {
       i = tl_add(i, tl_scale(share, tl_vec3(p.y * p.y + p.z * p.z, p.x * p.x + p.z * p.z,
                                             p.x * p.x + p.y * p.y)));
     }
+    CK_NEAR(m.area_m2 / k->area, 1, 1e-12);
     CK_NEAR(v / m.volume_m3, 1, 2e-3);
     CK_NEAR(i.x / m.inertia_m5.x, 1, 4e-3);
     CK_NEAR(i.y / m.inertia_m5.y, 1, 4e-3);

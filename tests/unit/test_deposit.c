@@ -97,6 +97,26 @@ END_TEST
 /* Of 20 equal grains 0, 1, ... 19 m from the mass centre the 19th is the first that makes 95%; with
  * the farthest eight times as heavy it is the farthest; with the nearest so heavy, the 18th makes
  * 25 of 27 and the 19th 26. */
+/* Of planes that are no walls the highest counts: the point below (x, y) lies on it. */
+START_TEST(ground_is_the_highest_plane) {
+  TlPlane planes[] = {
+      {{1, 2, 3}, {0.6, 0, 0.8}}, {{1, 2, 3}, {0, -0.28, 0.96}}, {{0, 0, 9}, {1, 0, 0}}};
+  TlScene scene = {.plane_count = 3, .planes = planes};
+  for (int i = 0; i < 16; i++) {
+    double x = i % 4, y = i / 4, z, above = INFINITY;
+    ck_assert(tl_measure_ground(&scene, x, y, &z));
+    for (int k = 0; k < 2; k++) {
+      double beyond = tl_dot(planes[k].normal, tl_sub(tl_vec3(x, y, z), planes[k].point_m));
+      ck_assert(beyond > -1e-12);
+      above = fmin(above, beyond);
+    }
+    CK_NEAR(above, 0, 1e-12);
+  }
+  scene.plane_count = 0;
+  ck_assert(!tl_measure_ground(&scene, 0, 0, &(double){0}));
+}
+END_TEST
+
 START_TEST(the_radius_holds_95_percent_of_the_mass) {
   Slope s;
   lay_out(&s);
@@ -121,4 +141,5 @@ START_TEST(the_radius_holds_95_percent_of_the_mass) {
 }
 END_TEST
 
-TL_TEST_MAIN("deposit", a_row_of_spheres_is_measured, the_radius_holds_95_percent_of_the_mass)
+TL_TEST_MAIN("deposit", a_row_of_spheres_is_measured, ground_is_the_highest_plane,
+             the_radius_holds_95_percent_of_the_mass)

@@ -56,15 +56,17 @@ static double depth(void) {
   return SIDE * sqrt(2) - (bodies.position[1].z - bodies.position[0].z);
 }
 
-static void solver_open(const TlSolverConfig *config) {
-  CK_OK(tl_avatar_box(0.5 * SIDE, 0.5 * SIDE, 0.5 * SIDE, 0.001, 218, &cube));
+/* Cubes of SIDE / scale. */
+static void solver_open(const TlSolverConfig *config, double scale) {
+  double side = SIDE / scale;
+  CK_OK(tl_avatar_box(0.5 * side, 0.5 * side, 0.5 * side, 0.001 / scale, 218, &cube));
   CK_OK(tl_solver_new(&solver, config, (TlAvatarSource){NULL, get_avatar}, NULL, 0, NULL));
-  CK_OK(tl_solver_add_closed(solver, CLOSED, tl_closed_kind("box"), (double[]){SIDE, SIDE, SIDE}));
+  CK_OK(tl_solver_add_closed(solver, CLOSED, tl_closed_kind("box"), (double[]){side, side, side}));
 }
 
 /* The upper cube comes down on the lower one without gravity, e = 1, no friction; edges along x and
  * y, the crossing half an interval off the middle of either edge. */
-static Fall fall(int64_t shape, TlEdges edges, int threads) {
+static Fall fall(int64_t shape, TlEdges edges, double scale, int threads) {
   TlSolverConfig config = tl_solver_defaults();
   config.edges = edges;
   config.gravity_m_s2 = tl_vec3(0, 0, 0);
@@ -73,13 +75,14 @@ static Fall fall(int64_t shape, TlEdges edges, int threads) {
   config.step_s = 2e-4;
   config.impact_threshold_m_s = 0;
   tl_par_set_threads(threads);
-  solver_open(&config);
+  solver_open(&config, scale);
   bodies = (TlBodies){0};
   TlVec3 v = {0, 0, -0.2};
   tl_test_put(&bodies, shape, tl_vec3(SIDE / 12, 0, 0),
               tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)), tl_vec3(0, 0, 0));
   tl_test_put(&bodies, shape, tl_vec3(0, SIDE / 12, SIDE * (sqrt(2) + 0.002)),
               tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0)), v);
+  bodies.scale[0] = bodies.scale[1] = scale;
   CK_OK(tl_solver_refresh(solver, &bodies));
   TlVec3 p = momentum(), l = turning();
   double start = energy(), size = tl_norm(p);
@@ -101,7 +104,7 @@ static Fall fall(int64_t shape, TlEdges edges, int threads) {
 
 START_TEST(nodes_alone_let_crossing_edges_sink_in) {
   for (int64_t shape = CLOSED; shape <= GRID; shape++) {
-    Fall f = fall(shape, TL_EDGES_NODES, 1);
+    Fall f = fall(shape, TL_EDGES_NODES, 1, 1);
     /* the nearest node meets a face that falls by 1 in 1: one twelfth of the side */
     ck_assert_msg(f.deepest > 0.04, "deepest %g of the side", f.deepest);
   }
@@ -112,7 +115,7 @@ END_TEST
  * side) and what a grid's normals are off. */
 START_TEST(refined_edges_meet_where_they_cross) {
   for (int64_t shape = CLOSED; shape <= GRID; shape++) {
-    Fall f = fall(shape, TL_EDGES_REFINE, 1);
+    Fall f = fall(shape, TL_EDGES_REFINE, 1, 1);
     ck_assert_msg(f.deepest < 2e-3, "deepest %g of the side", f.deepest);
     ck_assert_msg(f.away < 0.95, "not pushed back: %g", f.away);
     CK_NEAR(f.energy, 0, 1e-9);
@@ -123,9 +126,22 @@ START_TEST(refined_edges_meet_where_they_cross) {
 END_TEST
 
 START_TEST(refined_edges_give_the_same_bits_for_any_threads) {
-  Fall one = fall(GRID, TL_EDGES_REFINE, 1), three = fall(GRID, TL_EDGES_REFINE, 3);
+  Fall one = fall(GRID, TL_EDGES_REFINE, 1, 1), three = fall(GRID, TL_EDGES_REFINE, 1, 3);
   ck_assert(one.hash == three.hash);
-  ck_assert(one.hash != fall(GRID, TL_EDGES_NODES, 1).hash);
+  ck_assert(one.hash != fall(GRID, TL_EDGES_NODES, 1, 1).hash);
+}
+END_TEST
+
+/* Small shapes drawn large, and the other way round, move as those that need no scale. */
+START_TEST(refined_edges_follow_the_scale) {
+  for (int64_t shape = CLOSED; shape <= GRID; shape++) {
+    Fall plain = fall(shape, TL_EDGES_REFINE, 1, 1);
+    for (double scale = 0.25; scale <= 4; scale *= 16) { /* powers of two: nothing is rounded */
+      Fall scaled = fall(shape, TL_EDGES_REFINE, scale, 1);
+      CK_NEAR(scaled.deepest, plain.deepest, 1e-12);
+      CK_NEAR(scaled.away, plain.away, 1e-9);
+    }
+  }
 }
 END_TEST
 
@@ -185,7 +201,7 @@ static double deepest_swing(int64_t shape, TlEdges edges, int *from_apart) {
   config.edges = edges;
   config.gravity_m_s2 = tl_vec3(0, 0, 0);
   config.step_s = 1e-3;
-  solver_open(&config);
+  solver_open(&config, 1);
   double deepest = -INFINITY;
   *from_apart = 0;
   for (int i = 0; i < SWINGS; i++) {
@@ -216,5 +232,5 @@ START_TEST(edges_that_turn_fast_do_not_end_inside_each_other) {
 END_TEST
 
 TL_TEST_MAIN("edges", nodes_alone_let_crossing_edges_sink_in, refined_edges_meet_where_they_cross,
-             refined_edges_give_the_same_bits_for_any_threads,
+             refined_edges_give_the_same_bits_for_any_threads, refined_edges_follow_the_scale,
              edges_that_turn_fast_do_not_end_inside_each_other)

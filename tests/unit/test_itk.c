@@ -33,7 +33,8 @@ START_TEST(distance_equals_brute_force) {
   for (int k = 0; k < 3; k++) {
     TlVolume mask, distance;
     random_mask(&mask, 23, 17, 14, solids[k]);
-    mask.u8[100] = 0; /* one void voxel at least */
+    mask.u8[100] = 0; /* one void voxel at least, and a corner of void */
+    for (int64_t i = 0; i < 8; i++) mask.u8[tl_volume_at(&mask, i & 1, i >> 1 & 1, i >> 2)] = 0;
     CK_OK(tl_itk_distance(&mask, &distance));
     ck_assert_int_eq(distance.type, TL_F32);
     for (int64_t i = 0; i < tl_volume_count(&mask); i++) {

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "num/hull.h"
 #include "image/label.h"
+#include "image/label_field.h"
 #include "image/label_quality.h"
 #include "num/volume.h"
 
@@ -214,6 +215,18 @@ START_TEST(slabs_give_the_labels_of_the_whole) {
     tl_volume_free(&all);
     tl_volume_free(&p);
   }
+}
+END_TEST
+
+/* A plane more adds its field and its labels, and the hills and passes of its voxels. */
+START_TEST(plan_counts_each_plane) {
+  TlVolume head = {.type = TL_U8, .nx = 300, .ny = 200, .nz = 700, .voxel_m = {1e-6, 1e-6, 1e-6}};
+  TlLabelPlan one, two;
+  CK_OK(tl_label_plan(&head, &usual, 0, &one));
+  head.nz *= 2;
+  CK_OK(tl_label_plan(&head, &usual, 0, &two));
+  double voxels = 300.0 * 200 * 700, labels = sizeof(uint32_t), hills = 0.05;
+  CK_NEAR((double)(two.bytes - one.bytes) / voxels, (double)TL_FIELD_BYTES + labels + hills, 1e-6);
 }
 END_TEST
 
@@ -473,8 +486,9 @@ END_TEST
 TL_TEST_MAIN("label", quality_is_physical, touching_balls_of_sizes_1_to_5_are_one_label_each,
              elongated_grain_stays_whole, numbers_follow_the_first_voxel,
              every_mask_voxel_is_in_a_grain_or_counted, cut_grains_are_flagged_at_stack_and_region,
-             slabs_give_the_labels_of_the_whole, slabs_too_thin_for_the_grains_are_refused,
-             flat_voxels_are_measured_in_space, own_markers_decide, more_than_65535_grains,
-             sweep_counts_what_labelling_would, hull_is_exact, quality_has_contacts_and_waists,
+             slabs_give_the_labels_of_the_whole, plan_counts_each_plane,
+             slabs_too_thin_for_the_grains_are_refused, flat_voxels_are_measured_in_space,
+             own_markers_decide, more_than_65535_grains, sweep_counts_what_labelling_would,
+             hull_is_exact, quality_has_contacts_and_waists,
              widest_contacts_are_those_of_the_smaller_one_s_section,
              mask_of_any_type_counts_above_zero, mask_without_grain_or_void_is_refused)

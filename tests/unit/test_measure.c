@@ -497,10 +497,16 @@ START_TEST(exported_walls_lie_on_the_walls_and_face_the_grains) {
   scene = (TlScene){.step_s = 1e-3, .plane_count = 1, .planes = (TlPlane *)&floor};
   CK_OK(tl_walls_mesh(&scene, &frame, tl_vec3(9, 9, 9), tl_vec3(9, 9, 9.5), &m));
   ck_assert_int_eq(m.triangles, 2);
+  TlVec3 corners = {0, 0, 0};
   for (int64_t i = 0; i < m.points; i++) {
     TlVec3 p = {m.point[3 * i], m.point[3 * i + 1], m.point[3 * i + 2]};
     CK_NEAR(tl_dot(tl_sub(p, floor.point_m), floor.normal), 0, 1e-12);
+    corners = tl_axpy(corners, 0.25, p);
   }
+  /* an endless plane is drawn below the middle of what is there: aside by none along the plane */
+  TlVec3 aside = tl_cross(tl_sub(corners, tl_vec3(9, 9, 9.25)), floor.normal);
+  ck_assert_int_eq(m.points, 4);
+  CK_NEAR(tl_norm(aside), 0, 1e-12);
   tl_walls_mesh_free(&m);
 }
 END_TEST

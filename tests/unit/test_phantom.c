@@ -54,7 +54,7 @@ START_TEST(same_bytes_for_any_thread_count) {
 END_TEST
 
 typedef struct Counted {
-  double voxels, x, y, z, contacts, surface;
+  double voxels, x, y, z, xy, xz, yz, contacts, surface;
 } Counted;
 
 /* Label voxels of each grain and the faces it shares with other grains and with the void. */
@@ -72,6 +72,9 @@ static Counted *count_labels(const TlPhantom *p) {
     c[l].x += (double)at[0];
     c[l].y += (double)at[1];
     c[l].z += (double)at[2];
+    c[l].xy += (double)(at[0] * at[1]);
+    c[l].xz += (double)(at[0] * at[2]);
+    c[l].yz += (double)(at[1] * at[2]);
     for (int a = 0; a < 3; a++) {
       if (at[a] + 1 >= size[a]) continue;
       uint32_t m = v->u32[i + step[a]];
@@ -85,10 +88,19 @@ static Counted *count_labels(const TlPhantom *p) {
   return c;
 }
 
+/* A product of inertia over volume, by labels: sum of p q, their means from x and y. */
+static void check_product(const Counted *k, double pq, double p, double q, const TlPhantomGrain *g,
+                          double inertia, double *largest) {
+  double size = pow(g->volume, 2.0 / 3), truth = -inertia / g->volume;
+  CK_NEAR(pq / k->voxels - p * q / (k->voxels * k->voxels), truth, 0.008 * size);
+  *largest = fmax(*largest, fabs(truth) / size);
+}
+
 static void check_truth_against_labels(const TlPhantom *phantom) {
   const TlPhantom p = *phantom;
   Counted *c = count_labels(&p);
   int whole = 0;
+  double largest[3] = {0};
   for (int64_t i = 0; i < p.grain_count; i++) {
     const TlPhantomGrain *g = &p.grains[i];
     ck_assert(g->label == (uint32_t)i + 1);
@@ -101,7 +113,11 @@ static void check_truth_against_labels(const TlPhantom *phantom) {
     CK_NEAR(k->x / k->voxels, g->centroid.x, 0.15);
     CK_NEAR(k->y / k->voxels, g->centroid.y, 0.15);
     CK_NEAR(k->z / k->voxels, g->centroid.z, 0.15);
+    check_product(k, k->xy, k->x, k->y, g, g->inertia.xy, &largest[0]);
+    check_product(k, k->xz, k->x, k->z, g, g->inertia.xz, &largest[1]);
+    check_product(k, k->yz, k->y, k->z, g, g->inertia.yz, &largest[2]);
   }
+  for (int a = 0; a < 3; a++) ck_assert_msg(largest[a] > 0.02, "all upright: %g", largest[a]);
   ck_assert_msg(whole >= 30, "%d whole grains", whole);
   double labelled = (double)tl_volume_count(&p.labels) - c[0].voxels;
   CK_NEAR(labelled / (double)tl_volume_count(&p.labels), p.solid_fraction, 0.006);
@@ -613,6 +629,15 @@ END_TEST
 
 /* ---- the valley ---- */
 
+/* The demo's results depend on these. */
+START_TEST(valley_has_the_slopes_of_every_version) {
+  static const double at[] = {0, 0.28, 0.55, 0.66, 0.80, 0.92, 1},
+                      slope[] = {36, 32, 27, 18, 7, 2, 1};
+  for (int k = 0; k < 7; k++) CK_NEAR(tl_valley_slope_deg(at[k]), slope[k], 1e-12);
+  CK_NEAR(tl_valley_slope_deg(0.5 * (0.28 + 0.55)), 29.5, 1e-12);
+}
+END_TEST
+
 START_TEST(valley_falls_along_its_profile) {
   TlValleyOptions o = tl_valley_defaults();
   o.roughness = 0;
@@ -633,7 +658,13 @@ START_TEST(valley_falls_along_its_profile) {
     if (t > 0.93) ck_assert(slope < 2.1);
   }
   ck_assert_msg(drop > 60 && drop < 110, "the thalweg falls by %g m", drop);
-  ck_assert(v.drop_m >= drop);
+  double low = INFINITY, high = -INFINITY;
+  for (int64_t i = 0; i < v.nx * v.ny; i++) {
+    low = fmin(low, v.height_m[i]);
+    high = fmax(high, v.height_m[i]);
+  }
+  ck_assert(v.drop_m >= drop && low > 0);
+  CK_NEAR(v.drop_m, high - low, 0);
   CK_NEAR(v.east_m, 452000.5, 0);
   CK_NEAR(v.north_m, 5204000.5, 0);
   tl_valley_free(&v);
@@ -789,6 +820,7 @@ TL_TEST_MAIN("phantom", copies_side_by_side_have_no_seam, same_bytes_for_any_thr
              rough_faceted_grains_of_a_size_ratio_are_as_asked_for,
              contact_faces_belong_to_the_surface, packing_leaves_only_shallow_overlaps,
              disc_has_a_wall_and_nothing_outside_the_scan,
-             a_thin_stack_is_cut_from_a_larger_packing, valley_falls_along_its_profile,
-             channel_lies_below_its_banks, outline_is_irregular_and_encloses_no_hole,
-             valley_repeats_with_its_seed_only, impossible_options_are_refused)
+             a_thin_stack_is_cut_from_a_larger_packing, valley_has_the_slopes_of_every_version,
+             valley_falls_along_its_profile, channel_lies_below_its_banks,
+             outline_is_irregular_and_encloses_no_hole, valley_repeats_with_its_seed_only,
+             impossible_options_are_refused)

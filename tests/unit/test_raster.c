@@ -108,6 +108,13 @@ START_TEST(what_looks_like_degrees_is_refused_unless_said_to_be_metres) {
   CK_OK(tl_raster_read(&r, text_file("lab.asc", text), &options));
   CK_NEAR(r.east_m, 11.005, 1e-14);
   tl_raster_free(&r);
+  /* Degrees end at 360: of the columns' two edges the farther one counts, whichever it is. */
+  CK_FAILS(
+      read_text("ncols 2\nnrows 2\nxllcorner -359.99\nyllcorner 47\ncellsize 0.05\n1 2 3 4\n", &r),
+      TL_EINPUT, "look like degrees");
+  CK_OK(
+      read_text("ncols 2\nnrows 2\nxllcorner 359.99\nyllcorner 47\ncellsize 0.05\n1 2 3 4\n", &r));
+  tl_raster_free(&r);
 }
 END_TEST
 

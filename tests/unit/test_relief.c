@@ -331,24 +331,34 @@ START_TEST(itk_finds_the_same_grains_but_for_their_border_voxels) {
 }
 END_TEST
 
-START_TEST(passes_share_faces) { /* two boxes of 4 x 4 x 4 with a wall of one lower voxel layer */
+/* Two boxes of 4 x 4 x 4 with a wall of one lower voxel layer; a face is inner where both its
+ * voxels are core. */
+START_TEST(passes_share_faces) {
   float field[9 * 4 * 4];
   uint32_t ids[9 * 4 * 4];
+  TlClue clue[9 * 4 * 4];
   TlRelief r;
   for (int i = 0; i < 144; i++) {
     int x = i % 9;
     field[i] = 1; /* x = 4; the ends are the peaks */
     if (x < 4) field[i] = 1.9F - 0.1F * (float)x;
     if (x > 4) field[i] = 1.1F + 0.1F * (float)x;
+    clue[i] = (TlClue){.dip = 5, .core = i / 9 % 4 < (x == 4 ? 3 : 2)};
   }
   CK_OK(tl_relief_open(&r, 9, 4, 4, cubes));
-  CK_OK(tl_relief_add(&r, 4, 4, field, NULL, NULL, ids));
+  CK_OK(tl_relief_add(&r, 4, 4, field, clue, NULL, ids));
   CK_OK(tl_relief_close(&r));
-  uint32_t faces = 0;
+  uint32_t faces = 0, inner = 0;
+  uint64_t dip = 0;
   for (size_t i = 0; i < r.saddles; i++)
-    if (r.basin[r.saddle[i].a].at % 9 != r.basin[r.saddle[i].b].at % 9)
+    if (r.basin[r.saddle[i].a].at % 9 != r.basin[r.saddle[i].b].at % 9) {
       faces += r.saddle[i].faces[0];
+      inner += r.saddle[i].inner;
+      dip += r.saddle[i].dip;
+    }
   ck_assert_uint_eq(faces, 16);
+  ck_assert_uint_eq(inner, 8);
+  ck_assert_uint_eq(dip, 8 * 5);
   tl_relief_free(&r);
 }
 END_TEST

@@ -326,6 +326,35 @@ START_TEST(walls_are_met_where_they_are_at_the_frame_and_containers_show_what_th
 }
 END_TEST
 
+/* The floor of a container is met from above, where it is, and veils what is seen through it from
+ * below. */
+START_TEST(floor_of_a_container_is_met_from_inside) {
+  TlAvatar sphere;
+  CK_OK(tl_avatar_sphere(1, 0.1, 200, &sphere));
+  TlScene scene = scene_of(&sphere);
+  TlMat3 still = tl_quat_matrix((TlQuat){1, 0, 0, 0});
+  TlWallPart floor = {
+      .kind = TL_PART_PLANE, .inside = 1, .turn = still, .size_m = {4, 2, 0}, .centre = {0, 0, -3}};
+  scene.parts = &floor;
+  scene.part_count = 1;
+  TlBodyRow row = row_at(1, 1, 1, tl_vec3(0, 0, 9));
+  TlFrame frame = {.count = 1, .rows = &row};
+  TlTracer tracer;
+  CK_OK(tl_tracer_make(&tracer, &scene, &frame, NULL));
+  const TlVec3 down = {0, 0, -1}, up = {0, 0, 1};
+  TlHit hit = tl_trace(&tracer, tl_vec3(1.9, 0.9, 2), down, INFINITY);
+  ck_assert(hit.kind == TL_HIT_PART && hit.part == 0 && hit.normal.z == 1);
+  CK_NEAR(hit.t, 5, 1e-12);
+  ck_assert(tl_trace(&tracer, tl_vec3(1.9, 1.1, 2), down, INFINITY).kind == TL_HIT_NONE);
+  ck_assert(tl_trace(&tracer, tl_vec3(0, 0, -4), down, INFINITY).kind == TL_HIT_NONE);
+  ck_assert(tl_trace(&tracer, tl_vec3(0, 0, -4), up, INFINITY).kind == TL_HIT_GRAIN);
+  ck_assert(tl_wall_veil(&tracer.walls, tl_vec3(0, 0, -4), up, 12, 1e-3) < 1);
+  CK_NEAR(tl_wall_veil(&tracer.walls, tl_vec3(0, 0, -2), up, 12, 1e-3), 1, 0);
+  tl_tracer_free(&tracer);
+  tl_avatar_free(&sphere);
+}
+END_TEST
+
 /* ---- whole pictures ---- */
 
 static void valley_scene(TlScene *scene, TlAvatar *sphere, TlBodyRow rows[20], TlFrame *frame) {
@@ -481,6 +510,24 @@ START_TEST(every_letter_leaves_ink_and_stays_in_its_line) {
 }
 END_TEST
 
+/* The slash goes from (0, 6) to (4, 0) units of the font; a pixel's ink is what a stroke of 0.85
+ * units leaves at its distance from that line. */
+START_TEST(strokes_lie_along_their_lines) {
+  TlImage image;
+  double unit = 3, x0 = 10, y0 = 10 + 6 * unit, length = unit * sqrt(4 * 4 + 6 * 6);
+  TlVec3 way = tl_unit(tl_vec3(4, -6, 0));
+  CK_OK(tl_image_new(&image, 40, 40));
+  tl_ink_text(&image, x0, 10, 6 * unit, "/", (TlInk){255, 255, 255, 1});
+  for (int i = 0; i < 40 * 40; i++) {
+    TlVec3 p = tl_vec3(i % 40 + 0.5 - x0, i / 40 + 0.5 - y0, 0);
+    double along = tl_dot(p, way), across = tl_norm(tl_axpy(p, -along, way));
+    double beyond = fmax(0, fmax(-along, along - length)), d = hypot(across, beyond);
+    CK_NEAR(image.rgb[3 * i], 255 * fmin(1, fmax(0, 0.5 * 0.85 * unit + 0.5 - d)), 1);
+  }
+  tl_image_free(&image);
+}
+END_TEST
+
 START_TEST(round_numbers_and_lengths_read_well) {
   const double in[] = {0.99, 1, 1.9, 2, 4.99, 5, 9.99, 10, 1000, 0.02, 0.07};
   const double out[] = {0.5, 1, 1, 2, 2, 5, 5, 10, 1000, 0.02, 0.05};
@@ -530,12 +577,12 @@ START_TEST(plots_refuse_tables_that_are_not_over_time) {
 END_TEST
 
 TL_TEST_MAIN("render", walls_are_met_where_they_are_at_the_frame_and_containers_show_what_they_hold,
-             sphere_has_its_analytic_silhouette, tree_finds_the_nearest_of_many_spheres,
-             turned_body_is_met_on_its_zero_surface, ground_is_met_where_small_steps_meet_it,
-             first_of_two_meetings_with_a_saddle_counts,
+             floor_of_a_container_is_met_from_inside, sphere_has_its_analytic_silhouette,
+             tree_finds_the_nearest_of_many_spheres, turned_body_is_met_on_its_zero_surface,
+             ground_is_met_where_small_steps_meet_it, first_of_two_meetings_with_a_saddle_counts,
              sphere_shades_what_lies_behind_it_from_the_sun, plane_is_seen_from_its_front_only,
              picture_has_the_same_bytes_for_any_thread_count_and_is_a_png,
              automatic_camera_has_every_grain_in_the_frame_and_in_sight, apparatus_can_be_left_out,
              body_of_an_unknown_avatar_is_refused, every_letter_leaves_ink_and_stays_in_its_line,
-             round_numbers_and_lengths_read_well, column_names_become_labels_with_units,
-             plots_refuse_tables_that_are_not_over_time)
+             strokes_lie_along_their_lines, round_numbers_and_lengths_read_well,
+             column_names_become_labels_with_units, plots_refuse_tables_that_are_not_over_time)

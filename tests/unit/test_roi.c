@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "image/roi.h"
+#include "image/source.h"
 #include "num/volume.h"
 
 static const TlLayers *of(const TlVolume *v) {
@@ -145,7 +146,30 @@ START_TEST(mask_must_fit_and_hold_something) {
 }
 END_TEST
 
+/* The layers of a slab have the region that they have in the stack. */
+START_TEST(part_of_a_mask_is_the_mask_there) {
+  enum { NX = 5, NY = 7, NZ = 11 };
+  TlVolume m;
+  TlRoi roi, part;
+  TlRandom r = {17, 0, 0};
+  CK_OK(tl_volume_new(&m, TL_U8, NX, NY, NZ));
+  for (int64_t i = 0; i < tl_volume_count(&m); i++) m.u8[i] = tl_random_next(&r) < 0.5;
+  CK_OK(tl_roi_from_mask(of(&m), &m, &roi));
+  for (int64_t z = 0; z < NZ; z++) {
+    int64_t layers = NZ - z < 3 ? NZ - z : 3;
+    CK_OK(tl_roi_part(&roi, z, layers, &part));
+    for (int64_t i = 0; i < NX * NY * layers; i++)
+      ck_assert_int_eq(tl_roi_inside(&part, i % NX, i / NX % NY, i / NX / NY),
+                       m.u8[NX * NY * z + i]);
+    tl_roi_free(&part);
+  }
+  tl_roi_free(&roi);
+  tl_volume_free(&m);
+}
+END_TEST
+
 TL_TEST_MAIN("roi", sand_that_fills_the_square_is_the_whole_stack,
              disc_in_black_is_found_within_a_voxel, bright_wall_and_noisy_air_stay_outside,
              disc_cut_by_the_square_is_found, rectangle_in_black_is_no_disc_but_what_is_not_black,
-             text_forms_are_read_strictly, mask_must_fit_and_hold_something)
+             text_forms_are_read_strictly, mask_must_fit_and_hold_something,
+             part_of_a_mask_is_the_mask_there)

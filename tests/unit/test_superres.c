@@ -37,9 +37,9 @@ static void make(TlVolume *v, int64_t nx, int64_t ny, int64_t nz, uint64_t seed)
   }
 }
 
-static void train_small(TlDictionary *d, TlTrained *told) {
+static void train_small(int factor, TlDictionary *d, TlTrained *told) {
   TlVolume fine;
-  TlTraining t = {.factor = 2,
+  TlTraining t = {.factor = factor,
                   .atoms = 64,
                   .pairs = 1500,
                   .codes = 3,
@@ -50,6 +50,26 @@ static void train_small(TlDictionary *d, TlTrained *told) {
   CK_OK(tl_superres_train(&fine, &whole, &t, d, told));
   tl_volume_free(&fine);
 }
+
+/* Layers that do not fill a cube of the factor are left out: the same dictionary without them. */
+START_TEST(training_leaves_out_what_fills_no_cube) {
+  TlVolume fine, cut;
+  TlTraining t = {
+      .factor = 3, .atoms = 16, .pairs = 300, .codes = 2, .rounds = 1, .tolerance = 0.1};
+  TlDictionary d, e;
+  TlTrained told;
+  make(&fine, 31, 32, 35, 1);
+  CK_OK(tl_volume_new(&cut, TL_F32, 30, 30, 33));
+  for (int64_t i = 0; i < tl_volume_count(&cut); i++)
+    cut.f32[i] = fine.f32[tl_volume_at(&fine, i % 30, i / 30 % 30, i / 900)];
+  CK_OK(tl_superres_train(&fine, &whole, &t, &d, &told));
+  CK_OK(tl_superres_train(&cut, &whole, &t, &e, &told));
+  ck_assert(d.atoms == e.atoms);
+  ck_assert(!memcmp(d.high, e.high, (size_t)d.atoms * TL_PATCH_VOXELS * sizeof(float)));
+  tl_dictionary_free(&d), tl_dictionary_free(&e);
+  tl_volume_free(&fine), tl_volume_free(&cut);
+}
+END_TEST
 
 static double rms(const TlVolume *a, const TlVolume *b) {
   double sum = 0;
@@ -225,7 +245,7 @@ START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
   TlUpsampler u;
   TlLayers stack;
   TlSuperresOptions options = {.quiet = true};
-  train_small(&d, &told);
+  train_small(2, &d, &told);
   ck_assert(told.fresh_left < told.fresh_missed && told.last < told.first);
   make(&fine, 40, 36, 44, 9);
   CK_OK(tl_box_means(&fine, 2, &coarse));
@@ -260,6 +280,31 @@ START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
 }
 END_TEST
 
+/* With three fine voxels to a coarse one the first patch does not begin a multiple of the factor
+ * before the stack, as it does with two. */
+START_TEST(slabs_of_a_stack_three_times_finer_are_the_same_bits) {
+  TlDictionary d;
+  TlTrained trained;
+  TlSuperresTold told;
+  TlVolume fine, coarse, out, kept;
+  TlLayers stack;
+  TlSuperresPlan plan;
+  TlSuperresOptions options = {.quiet = true};
+  train_small(3, &d, &trained);
+  make(&fine, 30, 24, 27, 9);
+  CK_OK(tl_box_means(&fine, 3, &coarse));
+  CK_OK(tl_superres(&d, &options, &coarse, &out));
+  tl_layers_of(&coarse, &stack);
+  CK_OK(tl_superres_plan(&coarse, &d, false, 0, &plan));
+  plan.layers = 2, plan.slabs = 5;
+  run_kept(&d, &options, &plan, &stack, &whole, &out, &kept, &told);
+  ck_assert(!memcmp(kept.f32, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
+  tl_layers_close(&stack);
+  tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&out), tl_volume_free(&kept);
+  tl_dictionary_free(&d);
+}
+END_TEST
+
 START_TEST(change_is_told_of_what_is_inside) {
   TlDictionary d;
   TlTrained trained;
@@ -271,7 +316,7 @@ START_TEST(change_is_told_of_what_is_inside) {
   TlSuperresPlan plan = {.slabs = 3, .layers = 8, .halo = 11};
   TlRoi thin = {.kind = TL_ROI_CYLINDER, .x = 7, .y = 11, .r = 4};
   double sum = 0, count = 0;
-  train_small(&d, &trained);
+  train_small(2, &d, &trained);
   make(&fine, 40, 36, 44, 9);
   CK_OK(tl_box_means(&fine, 2, &coarse));
   tl_upsampler(2, &u);
@@ -301,7 +346,7 @@ START_TEST(noise_is_found_and_taken_out) {
   TlUpsampler u;
   TlLayers stack;
   double found;
-  train_small(&d, &trained);
+  train_small(2, &d, &trained);
   make(&fine, 48, 48, 52, 9);
   CK_OK(tl_box_means(&fine, 2, &coarse));
   tl_layers_of(&coarse, &stack);
@@ -365,7 +410,7 @@ START_TEST(a_file_keeps_the_dictionary_and_sees_damage) {
   TlDictionary d, e;
   TlTrained told;
   char path[600];
-  train_small(&d, &told);
+  train_small(2, &d, &told);
   snprintf(path, sizeof path, "%s/d.h5", tl_test_folder());
   CK_OK(tl_dictionary_write(path, &d, NULL, false));
   CK_FAILS(tl_dictionary_write(path, &d, NULL, false), TL_EUSAGE, "d.h5");
@@ -382,8 +427,10 @@ START_TEST(a_file_keeps_the_dictionary_and_sees_damage) {
 }
 END_TEST
 
-TL_TEST_MAIN("superres", box_means_of_the_interpolation_are_the_stack, features_are_plain_sums,
+TL_TEST_MAIN("superres", training_leaves_out_what_fills_no_cube,
+             box_means_of_the_interpolation_are_the_stack, features_are_plain_sums,
              codes_are_least_squares_on_greedy_supports, the_dual_meets_kkt_and_plain_descent,
              better_than_interpolation_means_kept_slabs_and_threads_same_bits,
-             noise_is_found_and_taken_out, change_is_told_of_what_is_inside,
-             interpolated_by_slabs_are_the_same_bits, a_file_keeps_the_dictionary_and_sees_damage)
+             slabs_of_a_stack_three_times_finer_are_the_same_bits, noise_is_found_and_taken_out,
+             change_is_told_of_what_is_inside, interpolated_by_slabs_are_the_same_bits,
+             a_file_keeps_the_dictionary_and_sees_damage)
