@@ -263,7 +263,7 @@ TlStatus tl_label_contacts(const TlLayers *labels, const TlRoi *roi, uint32_t co
   tl_free(block);
   tl_free(below);
   tl_free(voxels);
-  if (status != TL_OK) tl_free(*border);
-  if (status != TL_OK) tl_free(*width);
+  if (status != TL_OK) TL_FREE(*border);
+  if (status != TL_OK) TL_FREE(*width);
   return status;
 }
