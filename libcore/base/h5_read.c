@@ -1,5 +1,6 @@
 #include "base/h5_read.h"
 
+#include "base/h5_library.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -30,9 +31,7 @@ static void warm_up(void) {
 }
 
 void tl_h5_prepare(void) {
-  H5dont_atexit();
-  H5open();
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  tl_h5_start();
   warm_up();
 }
 
@@ -109,15 +108,14 @@ bool tl_h5_believable(hid_t dataset) {
 }
 
 TlStatus tl_h5_long_text(hid_t file, const char *name, char **text) {
+  bool there;
   *text = NULL;
-  htri_t there = H5Lexists(file, name, H5P_DEFAULT);
-  if (there == 0) return TL_OK;
-  TL_H5_OWNED hid_t object = there > 0 ? H5Oopen(file, name, H5P_DEFAULT) : -1;
-  if (object < 0)
+  TL_TRY(tl_h5_has_dataset(file, name, &there)); /* a foreign file may have a group of that name */
+  if (!there) return TL_OK;
+  TL_H5_OWNED hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  if (dataset < 0)
     return tl_fail(TL_EINPUT, "its text '%s' cannot be opened; the file is damaged", name);
-  TL_H5_OWNED hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT); /* else: a foreign group */
-  TL_H5_OWNED hid_t space = dataset < 0 ? -1 : H5Dget_space(dataset);
-  TL_H5_OWNED hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
+  TL_H5_OWNED hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
   size_t bytes = text_bytes(type, space);
   if (bytes == 0) return TL_OK;
   if (!tl_h5_believable(dataset))

@@ -151,7 +151,7 @@ static int compare_id(const void *a, const void *b) {
 static TlStatus drop_foreign_touches(TlBodies *bodies) {
   int64_t *ids;
   TL_TRY(TL_NEW(ids, (size_t)bodies->owned));
-  memcpy(ids, bodies->id, (size_t)bodies->owned * sizeof *ids);
+  if (bodies->owned) memcpy(ids, bodies->id, (size_t)bodies->owned * sizeof *ids);
   qsort(ids, (size_t)bodies->owned, sizeof *ids, compare_id);
   TlHistory *h = &bodies->history;
   size_t kept = 0;

@@ -211,11 +211,11 @@ static TlStatus walk_planes(Survey *s, const TlLayers *labels, const TlRoi *roi,
   for (int64_t z = 0; z < s->nz; z += at_once) {
     int64_t end = z + at_once < s->nz ? z + at_once : s->nz;
     TL_TRY(tl_layers_read(labels, z, end - z, block));
+    for (int64_t k = z; k < end; k++) TL_TRY(count_voxels(s, block + (k - z) * area, voxels));
     tl_label_flag_planes(&labels->head, roi, z, end, block, border);
     for (int64_t k = z; k < end; k++) {
       s->plane = block + (k - z) * area;
       s->below = k > z ? s->plane - area : below;
-      TL_TRY(count_voxels(s, s->plane, voxels));
       TL_TRY(contacts_of_plane(s, k));
     }
     memcpy(below, s->plane, (size_t)area * sizeof *below);
@@ -263,7 +263,7 @@ TlStatus tl_label_contacts(const TlLayers *labels, const TlRoi *roi, uint32_t co
   tl_free(block);
   tl_free(below);
   tl_free(voxels);
-  if (status != TL_OK) tl_free(*border);
-  if (status != TL_OK) tl_free(*width);
+  if (status != TL_OK) TL_FREE(*border);
+  if (status != TL_OK) TL_FREE(*width);
   return status;
 }

@@ -2,6 +2,7 @@
 #include "store/results_layout.h"
 
 #include "base/file.h"
+#include "base/h5_library.h"
 #include "base/mem.h"
 #include "base/sandbox.h"
 
@@ -135,7 +136,9 @@ static TlStatus read_contacts(const char *path, void *of) {
   const TlH5File *f = &j->file;
   TL_TRY(tl_h5_open(&j->file, path));
   TL_TRY(tl_h5_check_format(f, "talus frame", TL_RESULTS_FORMAT));
-  if (H5Lexists(f->id, "contact", H5P_DEFAULT) <= 0) return TL_OK;
+  bool there;
+  TL_TRY(tl_context(tl_h5_has(f->id, "contact", &there), "%s", f->name));
+  if (!there) return TL_OK;
   TL_H5_OWNED hid_t g = H5Gopen2(f->id, "contact", H5P_DEFAULT);
   if (g < 0) return tl_h5_fail(f, "opening the contacts' group");
   return read_contact_rows(f, g, &j->contacts);

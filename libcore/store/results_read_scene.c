@@ -2,6 +2,7 @@
 #include "store/results_layout.h"
 
 #include "base/file.h"
+#include "base/h5_library.h"
 #include "base/mem.h"
 #include "base/sandbox.h"
 
@@ -91,7 +92,9 @@ static TlStatus read_parts(const TlH5File *f, hid_t g, Job *j) {
 
 /* Runs without walls, and those of before walls were kept, have no such group. */
 static TlStatus read_walls(const TlH5File *f, Job *j) {
-  if (H5Lexists(f->id, "wall", H5P_DEFAULT) <= 0) return TL_OK;
+  bool there;
+  TL_TRY(tl_context(tl_h5_has(f->id, "wall", &there), "%s", f->name));
+  if (!there) return TL_OK;
   TL_H5_OWNED hid_t g = H5Gopen2(f->id, "wall", H5P_DEFAULT);
   return g < 0 ? tl_h5_fail(f, "opening the walls' group") : read_parts(f, g, j);
 }
@@ -131,7 +134,7 @@ static TlStatus read_terrain_arrays(const TlH5File *f, hid_t g, TlTerrain *t) {
 }
 
 static TlStatus read_terrain(const TlH5File *f, TlScene *scene) {
-  scene->has_terrain = H5Lexists(f->id, "terrain", H5P_DEFAULT) > 0;
+  TL_TRY(tl_context(tl_h5_has(f->id, "terrain", &scene->has_terrain), "%s", f->name));
   if (!scene->has_terrain) return TL_OK;
   TL_H5_OWNED hid_t g = H5Gopen2(f->id, "terrain", H5P_DEFAULT);
   if (g < 0) return tl_h5_fail(f, "opening the terrain's group");

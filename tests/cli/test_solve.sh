@@ -71,9 +71,9 @@ for key in memory_estimate disk_estimate disk_free step_time time_at_this_pace; 
   awk -v key="$key:" '$1 == key && $2 > 0 { found = 1 } END { exit !found }' out ||
     fail "--dry-run does not say $key: $(cat out)"
 done
-awk '$1 == "step_time:" { step = $2 } $1 == "time_estimate:" { all = $2 }
+awk '$1 == "step_time:" { step = $2 } $1 == "time_at_this_pace:" { all = $2 }
   END { exit !((all - 6 * step) ^ 2 < (1e-4 * all) ^ 2) }' out ||
-  fail "time_estimate is not that of 6 steps: $(cat out)"
+  fail "time_at_this_pace is not that of 6 steps: $(cat out)"
 # frames that fill any disk: refused before the first step
 refused 1 "and the disk has" s.yaml -o dry --set time.steps=1000000000000000 \
   --set time.frame_every_s=1e-3

@@ -25,7 +25,7 @@ lost "$BIN/talus-volume" --man
 "$BIN/talus-topo" -q v.asc --catalog=c.tals --name=v >out.txt 2>&1 || fail "the catalog"
 lost "$BIN/talus-catalog" list -q c.tals
 lost "$BIN/talus-catalog" list -q --json c.tals
-lost "$BIN/talus-phantom" -q --terrain --columns=20 --rows=24 --overwrite -o w.asc
+lost "$BIN/talus-phantom" --terrain --columns=20 --rows=24 --overwrite -o w.asc
 [ -s w.asc ] || fail "the product itself is there all the same"
 "$BIN/talus-catalog" list -q c.tals >out.txt 2>err.txt && grep -q '^terrains: 1$' out.txt || fail "a good run"
 exit $bad

@@ -219,10 +219,11 @@ static bool alone(const TlComm *c) {
   }
 #define OR(a, b) ((a) | (b))
 #define SUM(a, b) ((a) + (b))
+#define WRAP(a, b) (int64_t)((uint64_t)(a) + (uint64_t)(b)) /* hashes are summed, too */
 #define LEAST(a, b) ((b) < (a) ? (b) : (a))
 #define MOST(a, b) ((b) > (a) ? (b) : (a))
 REDUCTION(any_bits, uint64_t, OR)
-REDUCTION(sum_int, int64_t, SUM)
+REDUCTION(sum_int, int64_t, WRAP)
 REDUCTION(most_int, int64_t, MOST)
 REDUCTION(sum, double, SUM)
 REDUCTION(least, double, LEAST)

@@ -539,6 +539,7 @@ START_TEST(a_new_catalog_without_a_run_is_removed_unless_another_process_stores_
     for (int k = 0; k < 2; k++) close(begun[k]), close(ready[k]);
   }
   ck_assert_int_eq(kept + lost, 6);
+  tl_provenance_free(&p);
   tl_avatar_free(&a);
   tl_free(path);
 }

@@ -92,8 +92,11 @@ START_TEST(own_products_may_be_read_and_replaced_and_other_files_may_come_and_go
   CK_OK(tl_file_write(new_name, "3", 1, true));
   CK_OK(tl_claim_read(tl_test_folder())); /* folders and what is not there are nobody's */
   CK_OK(tl_claim_read(old));
-  CK_OK(tl_claim_write(at("a"), "-o"));
-  CK_FAILS(tl_claim_write(at("./a"), "--plot"), TL_EUSAGE, "name the same file");
+  char *one = at("a"), *same = at("./a");
+  CK_OK(tl_claim_write(one, "-o"));
+  CK_FAILS(tl_claim_write(same, "--plot"), TL_EUSAGE, "name the same file");
+  tl_free(one);
+  tl_free(same);
   tl_claims_forget();
   tl_free(path);
   tl_free(old);
@@ -241,7 +244,9 @@ START_TEST(what_a_killed_process_left_goes_and_what_lives_or_is_anothers_stays) 
   }
   int ended;
   ck_assert_int_eq(waitpid(child, &ended, 0), child);
-  CK_OK(tl_file_write(at("elsewhere"), "x", 1, true)); /* and once more after another folder */
+  char *elsewhere = at("elsewhere");
+  CK_OK(tl_file_write(elsewhere, "x", 1, true)); /* and once more after another folder */
+  tl_free(elsewhere);
   TlOutFile next;
   CK_OK(tl_outfile_begin(&next, path, true));
   tl_outfile_abort(&next);
