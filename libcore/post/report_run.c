@@ -577,12 +577,12 @@ static void put_quantile(TlHtml *to, double *sorted, int64_t n, double p) {
   char text[40], low[40], high[40];
   double half = 1.96 * sqrt((double)n * p * (1 - p)), from = (double)n * p - half,
          until = (double)n * p + half;
+  bool open_above = until > (double)n - 1; /* its rank would lie above the largest value's */
   tl_html(to, "<td class=\"n\">%s", brief(text, n > 0 ? tl_measure_quantile(sorted, n, p) : NAN));
   if (n > 1)
     tl_html(to, "<br><span class=\"small\">%s%s<br>to %s%s</span>", from < 1 ? "under " : "",
-            brief(low, from < 1 ? sorted[0] : sorted[(int64_t)from - 1]),
-            until >= (double)n ? "over " : "",
-            brief(high, until >= (double)n ? sorted[n - 1] : sorted[(int64_t)ceil(until)]));
+            brief(low, from < 1 ? sorted[0] : sorted[(int64_t)from - 1]), open_above ? "over " : "",
+            brief(high, open_above ? sorted[n - 1] : sorted[(int64_t)ceil(until)]));
   tl_html(to, "</td>");
 }
 
