@@ -146,6 +146,8 @@ static int end_worker(TlSandbox *s) {
 /* The worker closed its side in the middle of the talk: says why. */
 static TlStatus worker_ended(TlSandbox *s) {
   int outcome = end_worker(s);
+  if (outcome >= 0 && WIFEXITED(outcome) && WEXITSTATUS(outcome) == TL_SANDBOX_NO_MEMORY)
+    return tl_fail(TL_ENOMEM, "%s: out of memory in the process that reads it", s->path);
   if (outcome >= 0 && WIFSIGNALED(outcome) && WTERMSIG(outcome) == SIGXCPU)
     return tl_fail(TL_EINPUT,
                    "%s: reading it took more than %.3g s of processor time and was stopped; the "

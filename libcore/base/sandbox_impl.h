@@ -17,6 +17,8 @@
 /* argv[0] of the process that forks the workers, and the descriptor of its orders. */
 #define TL_SANDBOX_PROCESS "talus: reads foreign files"
 enum { TL_SANDBOX_CONTROL = 3, TL_SANDBOX_NAME = 32, TL_SANDBOX_LEAKED = 97 };
+/* Exit status of a worker that ran out of memory before it could answer. */
+enum { TL_SANDBOX_NO_MEMORY = 98 };
 
 /* One order: START a worker (its socket comes along; the reader's library is made ready first), or
  * END one. */

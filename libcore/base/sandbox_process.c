@@ -124,12 +124,13 @@ static bool serve_file(int socket) {
   limit_memory(file.memory_bytes);
   limit_cpu(allowed_s = used_s() + file.cpu_s);
   void *job = tl_calloc(1, reader->job_bytes);
-  if (!job) return false;
-  bool done = read_for(&s, &path, job) == TL_OK; /* else: it was told, or nobody is there */
+  if (!job) _exit(TL_SANDBOX_NO_MEMORY);
+  TlStatus status = read_for(&s, &path, job); /* a failed read has been answered */
+  if (status == TL_ENOMEM && !s.sends) _exit(TL_SANDBOX_NO_MEMORY);
   reader->release(job);
   tl_free(job);
   tl_free(path);
-  return done && !reader->serve;
+  return status == TL_OK && !reader->serve;
 }
 
 static _Noreturn void work(const TlSandboxReader *first, int socket) {

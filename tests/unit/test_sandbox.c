@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { FINE, REFUSED, CRASHED, ABORTED, ENDLESS, GREEDY, SILENT, LIAR, WRITER, POOR };
+
 typedef struct Job {
   int32_t asked;
   char *question; /* owned, as the next ones */
@@ -36,6 +38,7 @@ static void release(void *of) {
 static TlStatus ask(TlSandbox *s, void *of) {
   Job *j = of;
   TL_TRY(tl_sandbox_pass(s, &j->asked, sizeof j->asked));
+  if (j->asked == POOR && tl_sandbox_takes(s)) return tl_fail(TL_ENOMEM, "no memory");
   return tl_sandbox_pass_text(s, &j->question);
 }
 
@@ -46,8 +49,6 @@ static TlStatus tell(TlSandbox *s, void *of) {
   TL_TRY(tl_sandbox_pass(s, &j->count, sizeof j->count));
   return TL_SANDBOX_PASS_ARRAY(s, j->numbers, j->count);
 }
-
-enum { FINE, REFUSED, CRASHED, ABORTED, ENDLESS, GREEDY, SILENT, LIAR, WRITER };
 
 static TlStatus take_all_memory(void) {
   static void *kept; /* where no optimiser can leave the allocation out */
@@ -162,6 +163,7 @@ START_TEST(a_worker_that_fails_is_an_error) {
                {ABORTED, TL_EINPUT, "foreign.dat: the library that reads it crashed"},
                {SILENT, TL_EINPUT, "foreign.dat: the process that reads it ended"},
                {LIAR, TL_EINPUT, "foreign.dat: "},
+               {POOR, TL_ENOMEM, "foreign.dat: out of memory in the process that reads it"},
                {WRITER, TL_EINPUT, "it was not written"}};
   char *path = a_file();
   Job j;
