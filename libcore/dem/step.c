@@ -106,23 +106,36 @@ static double largest_speed(const TlSolver *s, const TlBodies *b) {
   return most;
 }
 
-TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
+/* How far bodies [first, total) look for contacts, by the largest speed of all ranks. */
+static void set_reach(const TlSolver *s, TlBodies *b, int64_t first) {
   const TlMethodKind *method = tl_method(s->config.method);
-  TlStatus status = derive_all(s, b);
-  int failed = status != TL_OK;
-  TL_TRY(tl_sync_any(s->sync, &failed)); /* ranks leave together */
-  if (status != TL_OK) return status;
-  if (failed) return tl_fail(TL_EINPUT, "another rank could not load its shapes");
-  double least = method->reach ? -largest_speed(s, b) : 0; /* so that one hook serves */
-  TL_TRY(tl_sync_least(s->sync, &least, 1));
-  s->speed_max = -least;
-  for (int64_t i = 0; i < b->total; i++) {
+  for (int64_t i = first; i < b->total; i++) {
     b->reach[i] = b->radius[i];
     if (method->reach)
       b->reach[i] = method->reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
     b->halo[i] = b->reach[i];
     if (b->flags[i] & TL_BODY_NET) b->halo[i] = fmax(b->reach[i], half_bond(s, b->id[i]));
   }
+}
+
+TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
+  TlStatus status = derive_all(s, b);
+  bool wanted = status == TL_OK && tl_method(s->config.method)->reach;
+  /* One exchange for both: minus the largest speed, and -1 where a rank failed, for all ranks must
+   * leave together. */
+  double least[2] = {wanted ? -largest_speed(s, b) : 0, status == TL_OK ? 0 : -1};
+  TL_TRY(tl_sync_least(s->sync, least, 2));
+  if (status != TL_OK) return status;
+  if (least[1] < 0) return tl_fail(TL_EINPUT, "another rank could not load its shapes");
+  s->speed_max = -least[0];
+  set_reach(s, b, 0);
+  return TL_OK;
+}
+
+TlStatus tl_step_fill_ghosts(TlSolver *s, TlBodies *b) {
+  if (!s->sync) return tl_solver_refresh(s, b); /* which exchanges nothing on one rank */
+  TL_TRY(derive_all(s, b));
+  set_reach(s, b, b->owned);
   return TL_OK;
 }
 
@@ -364,8 +377,8 @@ TlStatus tl_step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
   TlGroups groups;
   TlMotion motion;
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  TL_TRY(tl_solver_refresh(s, b));
-  TlStatus status = tl_motion_start(b, &s->arena, &motion);
+  TlStatus status = tl_step_fill_ghosts(s, b);
+  if (status == TL_OK) status = tl_motion_start(b, &s->arena, &motion);
   if (status == TL_OK) status = detect(s, b, &motion);
   if (status == TL_OK) status = tl_step_poor(s, b);
   TL_TRY(tl_step_together(s->sync, status));

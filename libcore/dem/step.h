@@ -172,8 +172,10 @@ TlStatus tl_solver_set_damping(TlSolver *solver, double damping_per_s);
 TlStatus tl_solver_set_pressure(TlSolver *solver, int net, double pressure_Pa);
 
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
- * Collective: the largest speed of all ranks enters the reach. Call it after the set-up and after
- * bodies moved between ranks, before ghosts are chosen; the step calls it again. */
+ * Collective, with one exchange: the largest speed of all ranks enters the reach. On several ranks
+ * call it once before each step, before ghosts are chosen, and change no body from then until the
+ * step; the step fills in the ghosts' fields without a further exchange. On one rank the step does
+ * all of this itself. */
 TlStatus tl_solver_refresh(TlSolver *solver, TlBodies *bodies);
 
 /* Would the method refuse to step these owned bodies? Then the failure that the step would give, so

@@ -70,6 +70,10 @@ TlStatus tl_step_advance(TlSolver *solver, TlBodies *bodies, const TlMotion *mot
  * Collective. */
 TlStatus tl_step_nets(TlSolver *solver, TlBodies *bodies, const TlVec3 *start, TlMembraneMove move,
                       TlStepReport *report);
+/* Derived fields of the ghosts that came since tl_solver_refresh, which has filled those of the
+ * owned bodies; on one rank, where that costs no exchange, of all bodies. Each rank for itself: the
+ * caller makes the ranks agree on the status (tl_step_together). */
+TlStatus tl_step_fill_ghosts(TlSolver *solver, TlBodies *bodies);
 /* Bodies' part of the report, and all of it over the ranks. */
 void tl_step_report_motion(const TlBodies *bodies, TlStepReport *report);
 TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *report);

@@ -431,8 +431,8 @@ static TlStatus check_bodies(TlSolver *s, const TlBodies *b) {
 static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
   Forces f = {.solver = s, .bodies = b};
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  TL_TRY(tl_solver_refresh(s, b));
-  TlStatus status = check_bodies(s, b); /* grains may have come in */
+  TlStatus status = tl_step_fill_ghosts(s, b);
+  if (status == TL_OK) status = check_bodies(s, b); /* grains may have come in */
   if (status == TL_OK) status = press(&f);
   if (status == TL_OK) status = load_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));
