@@ -10,7 +10,7 @@
 #include <string.h>
 
 void tl_bodies_free(TlBodies *bodies) {
-#define F(type, name) tl_free((void *)(uintptr_t)bodies->name);
+#define F(type, name, ...) tl_free((void *)(uintptr_t)bodies->name);
   TL_BODY_FIELDS(F)
   TL_BODY_DERIVED(F)
 #undef F
@@ -23,7 +23,7 @@ TlStatus tl_bodies_reserve(TlBodies *bodies, int64_t count) {
   if (need <= bodies->capacity) return TL_OK;
   size_t capacity = bodies->capacity + bodies->capacity / 2 + 16;
   if (capacity < need) capacity = need;
-#define F(type, name)                                                                              \
+#define F(type, name, ...)                                                                         \
   {                                                                                                \
     type *grown = tl_realloc(bodies->name, (size_t)bodies->total, capacity, sizeof(type));         \
     if (!grown) return TL_ENOMEM;                                                                  \
@@ -56,7 +56,7 @@ static TlStatus append(TlBodies *bodies, const TlBodyState *state) {
   TL_TRY(check_state(state));
   TL_TRY(tl_bodies_reserve(bodies, bodies->total + 1));
   int64_t i = bodies->total++;
-#define F(type, name) memset((void *)&bodies->name[i], 0, sizeof(type));
+#define F(type, name, ...) memset((void *)&bodies->name[i], 0, sizeof(type));
   TL_BODY_DERIVED(F)
 #undef F
   tl_bodies_set(bodies, i, state);
@@ -81,19 +81,25 @@ void tl_bodies_drop_ghosts(TlBodies *bodies) {
 TlBodyState tl_bodies_get(const TlBodies *bodies, int64_t index) {
   TlBodyState state;
   memset(&state, 0, sizeof state); /* padding too: the bytes travel */
-#define F(type, name) state.name = bodies->name[index];
+#define F(type, name, ...) state.name = bodies->name[index];
   TL_BODY_FIELDS(F)
 #undef F
   return state;
 }
 
 void tl_bodies_set(TlBodies *bodies, int64_t index, const TlBodyState *state) {
-#define F(type, name) bodies->name[index] = state->name;
+#define F(type, name, ...) bodies->name[index] = state->name;
   TL_BODY_FIELDS(F)
 #undef F
 }
 
 /* ---- history ---- */
+
+#define F(...) TL_FIELD(TlTouch, __VA_ARGS__)
+static const TlRecordField touch_fields[] = {TL_TOUCH_FIELDS(F)};
+#undef F
+const TlRecord tl_touch_record =
+    TL_RECORD("touch", "What a contact point remembers for the next step.", TlTouch, touch_fields);
 
 int tl_touch_order(const TlTouch *x, const TlTouch *y) {
   if (x->low != y->low) return x->low < y->low ? -1 : 1;
@@ -171,7 +177,7 @@ TlStatus tl_bodies_keep(TlBodies *bodies, const unsigned char *keep) {
   int64_t kept = 0;
   for (int64_t i = 0; i < bodies->owned; i++) {
     if (!keep[i]) continue;
-#define F(type, name) bodies->name[kept] = bodies->name[i];
+#define F(type, name, ...) bodies->name[kept] = bodies->name[i];
     TL_BODY_FIELDS(F)
     TL_BODY_DERIVED(F)
 #undef F
@@ -181,39 +187,46 @@ TlStatus tl_bodies_keep(TlBodies *bodies, const unsigned char *keep) {
   return drop_foreign_touches(bodies);
 }
 
+/* A packed body: its state, the number of its touches, and these. */
+static size_t state_bytes(void) {
+  return tl_record_packed_bytes(&tl_body_record, TL_SAVE);
+}
+static size_t touch_bytes(void) {
+  return tl_record_packed_bytes(&tl_touch_record, TL_SAVE);
+}
+
 size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index) {
   size_t n = count_touches(&bodies->history, bodies->id[index]);
-  return sizeof(TlBodyState) + sizeof(int64_t) + n * sizeof(TlTouch);
+  return state_bytes() + sizeof(int64_t) + n * touch_bytes();
 }
 
 void tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to) {
   TlBodyState state = tl_bodies_get(bodies, index);
   int64_t n = (int64_t)count_touches(&bodies->history, state.id);
-  memcpy(to, &state, sizeof state);
-  memcpy(to + sizeof state, &n, sizeof n);
-  to += sizeof state + sizeof n;
+  to = tl_record_pack(&tl_body_record, TL_SAVE, &state, to);
+  memcpy(to, &n, sizeof n);
+  to += sizeof n;
   for (size_t i = 0; i < bodies->history.count; i++)
-    if (touches(&bodies->history.touch[i], state.id)) {
-      memcpy(to, &bodies->history.touch[i], sizeof(TlTouch));
-      to += sizeof(TlTouch);
-    }
+    if (touches(&bodies->history.touch[i], state.id))
+      to = tl_record_pack(&tl_touch_record, TL_SAVE, &bodies->history.touch[i], to);
 }
 
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used) {
   TlBodyState state;
   int64_t n;
-  size_t head = sizeof state + sizeof n;
+  size_t head = state_bytes() + sizeof n;
   if (size < head) return tl_fail(TL_EINPUT, "a packed grain is cut short (%zu bytes)", size);
-  memcpy(&state, from, sizeof state);
-  memcpy(&n, from + sizeof state, sizeof n);
-  if (n < 0 || (size_t)n > (size - head) / sizeof(TlTouch))
+  from = tl_record_unpack(&tl_body_record, TL_SAVE, &state, from);
+  memcpy(&n, from, sizeof n);
+  from += sizeof n;
+  if (n < 0 || (size_t)n > (size - head) / touch_bytes())
     return tl_fail(TL_EINPUT, "grain %lld: packed touches are cut short", (long long)state.id);
   TL_TRY(tl_bodies_add(bodies, &state));
   TlHistory *h = &bodies->history;
   TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + (size_t)n));
-  if (n) memcpy(h->touch + h->count, from + head, (size_t)n * sizeof(TlTouch));
-  h->count += (size_t)n;
-  *used = head + (size_t)n * sizeof(TlTouch);
+  for (int64_t i = 0; i < n; i++)
+    from = tl_record_unpack(&tl_touch_record, TL_SAVE, &h->touch[h->count++], from);
+  *used = head + (size_t)n * touch_bytes();
   return TL_OK;
 }
 
@@ -239,33 +252,20 @@ void tl_bodies_set_spin(TlBodies *b, int64_t i, TlVec3 spin) {
 
 /* ---- hash ---- */
 
-static uint64_t mix_bytes(uint64_t h, const void *bytes, size_t size) {
-  const unsigned char *p = bytes;
-  for (size_t i = 0; i < size; i += 8) {
-    uint64_t word = 0;
-    memcpy(&word, p + i, size - i < 8 ? size - i : 8);
-    h = tl_random_mix(h ^ word) + 0x9e3779b97f4a7c15u;
-  }
-  return h;
-}
-
 TlStatus tl_bodies_hash(const TlBodies *bodies, uint64_t *hash) {
   uint64_t sum = 0;
   int64_t *ids;
   TL_TRY(TL_NEW(ids, (size_t)bodies->owned));
   for (int64_t i = 0; i < bodies->owned; i++) {
-    uint64_t h = 1;
-#define F(type, name) h = mix_bytes(h, &bodies->name[i], sizeof(type));
-    TL_BODY_FIELDS(F)
-#undef F
-    sum += h; /* a sum does not know the order of its terms */
+    TlBodyState state = tl_bodies_get(bodies, i);
+    sum += tl_record_hash(&tl_body_record, &state, 1); /* a sum does not know their order */
     ids[i] = bodies->id[i];
   }
   qsort(ids, (size_t)bodies->owned, sizeof *ids, compare_id);
   for (size_t k = 0; k < bodies->history.count; k++) {
     const TlTouch *t = &bodies->history.touch[k];
     if (bsearch(&t->low, ids, (size_t)bodies->owned, sizeof *ids, compare_id))
-      sum += mix_bytes(2, t, sizeof *t);
+      sum += tl_record_hash(&tl_touch_record, t, 2);
   }
   tl_free(ids);
   *hash = sum;

@@ -1,11 +1,9 @@
 /* Rigid bodies as a structure of arrays: owned bodies [0, owned), then ghosts [owned, total).
  *
- * TL_BODY_FIELDS is the one list of state: it makes the arrays, the record TlBodyState that halo,
- * migration and checkpoint carry, and the hash. Frames: position and velocity of the centre of
- * mass, and the angular momentum L about it, in the world frame, SI; rotation body -> world. L is
- * carried instead of the spin (PHYSICS note 13): without torque it keeps its bits while the body
- * tumbles; spin = R I0^-1 R^T L. TL_BODY_DERIVED follows from state and shape and is filled by
- * tl_solver_refresh (step.h).
+ * model/body_record.h lists the fields: the arrays, the record TlBodyState that halo, migration and
+ * checkpoint carry, and the hash follow from it. The angular momentum L is carried instead of the
+ * spin (PHYSICS note 13): without torque it keeps its bits while the body tumbles; spin = R I0^-1
+ * R^T L. Derived fields are filled by tl_solver_refresh (step.h).
  *
  * Contact memory (TlTouch): the impulses that start the next step's resting solve belong to state
  * too. A rank holds the touches of every pair with an owned body; tl_bodies_pack carries them along
@@ -15,6 +13,7 @@
 #define TL_DEM_BODIES_H
 
 #include "base/status.h"
+#include "model/body_record.h"
 #include "num/vec.h"
 
 #include <stddef.h>
@@ -29,47 +28,23 @@ enum {
   TL_BODY_GUIDED = 32  /* on a ram (guide.h): an apparatus, no grain to measures */
 };
 
-/* type, name */
-#define TL_BODY_FIELDS(F)                                                                          \
-  F(int64_t, id)        /* global, unique, >= 0 */                                                 \
-  F(int64_t, avatar_id) /* key of the shape */                                                     \
-  F(double, scale)      /* grain scale s: lengths s, mass s^3, inertia s^5 */                      \
-  F(TlVec3, position)   /* m */                                                                    \
-  F(TlQuat, rotation)   /* body -> world, unit */                                                  \
-  F(TlVec3, velocity)   /* m/s */                                                                  \
-  F(TlVec3, momentum)   /* angular momentum L about the centre, world, kg m2/s */                  \
-  F(int32_t, flags)                                                                                \
-  F(int32_t, strained) /* steps on end with an overlap over the solver's poor_share */             \
-  F(int32_t, jammed)   /* steps on end in which ETM gave up a contact of it */                     \
-  F(int32_t, material) /* number in the table of materials */
-
-#define TL_BODY_DERIVED(F)                                                                         \
-  F(const struct TlShape *, shape)                                                                 \
-  F(double, mass)            /* kg */                                                              \
-  F(double, inverse_mass)    /* 0 when frozen */                                                   \
-  F(TlVec3, inertia)         /* principal moments, kg m2 */                                        \
-  F(TlVec3, inverse_inertia) /* 0 when frozen */                                                   \
-  F(double, radius)          /* of the sphere about the centre that holds the surface, m */        \
-  F(double, reach)           /* radius + what the contact search adds this step, m (step.h) */     \
-  F(double, halo)            /* ghosts are chosen this far out: reach, or half the longest bond */ \
-  F(int32_t, contacts)       /* contact points with an impulse in the last step */
-
-typedef struct TlBodyState {
-#define F(type, name) type name;
-  TL_BODY_FIELDS(F)
-#undef F
-} TlBodyState;
-
 /* One remembered contact point: pair (low id, high id); high < 0 is boundary number -1 - high;
- * key names the node and the side it belongs to (contact.h). impulse: on the low id's body, world
- * frame, N s; of a net's bond (membrane.h) and in the penalty method its tangential displacement,
- * m, there across
- * `normal`, whose length is the tangential stiffness then, N/m (0 elsewhere). */
+ * key names the node and the side it belongs to (contact.h). */
+#define TL_TOUCH_FIELDS(F)                                                                         \
+  F(int64_t, low, "", TL_SAVE | TL_HASH, "lower id of the pair")                                   \
+  F(int64_t, high, "", TL_SAVE | TL_HASH, "higher id, or -1 - number of the boundary")             \
+  F(int64_t, key, "", TL_SAVE | TL_HASH, "node and side")                                          \
+  F(TlVec3, impulse, "N s or m", TL_SAVE | TL_HASH,                                                \
+    "on the low id's body, N s; of a bond and by penalty the tangential displacement, m")          \
+  F(TlVec3, normal, "N/m", TL_SAVE | TL_HASH,                                                      \
+    "by penalty, its length is the tangential stiffness, N/m; 0 elsewhere")
+
+#define F(type, name, ...) type name;
 typedef struct TlTouch {
-  int64_t low, high;
-  int64_t key;
-  TlVec3 impulse, normal;
+  TL_TOUCH_FIELDS(F)
 } TlTouch;
+#undef F
+extern const TlRecord tl_touch_record;
 
 typedef struct TlHistory {
   TlTouch *touch; /* sorted by (low, high, key), owned */
@@ -79,7 +54,7 @@ typedef struct TlHistory {
 typedef struct TlBodies {
   int64_t owned, total;
   size_t capacity;
-#define F(type, name) type *name;
+#define F(type, name, ...) type *name;
   TL_BODY_FIELDS(F)
   TL_BODY_DERIVED(F)
 #undef F

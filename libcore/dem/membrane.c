@@ -423,7 +423,6 @@ static void count_bonds(const Membrane *m, TlNetCount *out) {
     if (!mine) continue;
     out->broken += broken;
     out->bonds += !broken;
-    if (!broken) out->elastic_J += m->pull[k].energy;
   }
   for (int t = 0; t < tl_par_threads(); t++)
     for (int i = 0; i < TL_EXACT_LIMBS; i++) out->elastic.limb[i] += m->elastic[t].limb[i];

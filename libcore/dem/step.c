@@ -272,9 +272,8 @@ static TlStatus correct_walls(TlSolver *s, const TlBodies *b, const TlDynamics *
   TlWallsStep step = {s->boundary,      s->ahead,       s->boundary_count,
                       s->config.step_s, s->config.slop, &s->materials};
   tl_walls_correct(b, s->config.search == TL_SEARCH_NEAR ? &s->near : NULL, &step, d, work);
-  s->push_work = (TlExact){{0}};
   for (int64_t i = 0; i < b->owned; i++)
-    if (work[i] != 0) tl_exact_add(&s->push_work, work[i]);
+    if (work[i] != 0) tl_exact_add(&s->sums.wall_work_J, work[i]);
   return TL_OK;
 }
 
@@ -352,8 +351,7 @@ TlStatus tl_step_nets(TlSolver *s, TlBodies *b, const TlVec3 *start, TlMembraneM
                          &s->arena, &net);
   r->net_bonds = net.bonds;
   r->net_broken = net.broken;
-  r->net_elastic_J = net.elastic_J;
-  r->net_elastic = net.elastic;
+  s->sums.net_elastic_end_J = net.elastic;
   if (s->net_count == 0) return status;
   return tl_step_together(s->sync, tl_context(status, "step %lld", (long long)s->steps));
 }
@@ -370,7 +368,9 @@ TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlSte
         tl_motion_finish(b, motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);
   TL_TRY(tl_step_together(s->sync, status));
   TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
-  return tl_step_nets(s, b, start, tl_membrane_correct, r);
+  TL_TRY(tl_step_nets(s, b, start, tl_membrane_correct, r));
+  s->sums.net_elastic_J = s->sums.net_elastic_end_J;
+  return TL_OK;
 }
 
 TlStatus tl_step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
@@ -399,6 +399,7 @@ TlStatus tl_step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
 
 TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   TlStepReport r = {0};
+  s->sums = (TlStepSums){0};
   tl_arena_reset(&s->arena);
   TL_TRY(tl_method(s->config.method)->step(s, b, &r));
   if (out) *out = r;

@@ -38,7 +38,7 @@ struct TlSolver {
   TlPoints *points;
   size_t point_lists;
   double speed_max;
-  TlExact push_work; /* J, of moving boundaries in the end-of-step correction; this rank's part */
+  TlStepSums sums; /* of the step in hand; this rank's part */
   int64_t steps;
   const TlCollisionTrace *trace;
   TlFound found;
@@ -74,9 +74,10 @@ TlStatus tl_step_nets(TlSolver *solver, TlBodies *bodies, const TlVec3 *start, T
  * owned bodies; on one rank, where that costs no exchange, of all bodies. Each rank for itself: the
  * caller makes the ranks agree on the status (tl_step_together). */
 TlStatus tl_step_fill_ghosts(TlSolver *solver, TlBodies *bodies);
-/* Bodies' part of the report, and all of it over the ranks. */
-void tl_step_report_motion(const TlBodies *bodies, TlStepReport *report);
-TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *report);
+/* Bodies' part of the report; then all of it over the ranks, by the attributes of its fields
+ * (collective). */
+void tl_step_report_motion(TlSolver *solver, const TlBodies *bodies, TlStepReport *report);
+TlStatus tl_step_report_ranks(TlSolver *solver, TlStepReport *report);
 
 /* Of one group. */
 typedef struct TlStageCounts {
@@ -120,7 +121,7 @@ void tl_step_place_boundaries(TlSolver *solver);
 TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);
 
 /* Fill the report from what was found and done, over all ranks; collective (step_report.c). */
-TlStatus tl_step_report(const TlSolver *solver, const TlBodies *bodies, const TlGroups *groups,
+TlStatus tl_step_report(TlSolver *solver, const TlBodies *bodies, const TlGroups *groups,
                         const TlStageCounts *counts, TlStepReport *report);
 
 #endif

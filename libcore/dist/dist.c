@@ -63,8 +63,8 @@ static void count_bodies(TlDist *dist, const TlBodies *bodies) {
   at_least(&c->ghosts, (size_t)(bodies->total - bodies->owned));
   at_least(&c->largest_array, bodies->capacity);
   at_least(&c->largest_array, dist->halo.send_capacity);
-  at_least(&c->largest_array, dist->halo.in_capacity / sizeof(TlBodyState));
-  at_least(&c->largest_array, dist->halo.out_capacity / sizeof(TlBodyState));
+  at_least(&c->largest_array, dist->halo.in_capacity / tl_halo_body_bytes());
+  at_least(&c->largest_array, dist->halo.out_capacity / tl_halo_body_bytes());
   at_least(&c->neighbours, dist->halo.count);
 }
 
