@@ -14,7 +14,7 @@ void tl_bodies_free(TlBodies *bodies) {
   TL_BODY_FIELDS(F)
   TL_BODY_DERIVED(F)
 #undef F
-  tl_free(bodies->history.touch);
+  tl_pair_state_free(&bodies->pairs);
   *bodies = (TlBodies){0};
 }
 
@@ -93,82 +93,40 @@ void tl_bodies_set(TlBodies *bodies, int64_t index, const TlBodyState *state) {
 #undef F
 }
 
-/* ---- history ---- */
-
-#define F(...) TL_FIELD(TlTouch, __VA_ARGS__)
-static const TlRecordField touch_fields[] = {TL_TOUCH_FIELDS(F)};
-#undef F
-const TlRecord tl_touch_record =
-    TL_RECORD("touch", "What a contact point remembers for the next step.", TlTouch, touch_fields);
-
-int tl_touch_order(const TlTouch *x, const TlTouch *y) {
-  if (x->low != y->low) return x->low < y->low ? -1 : 1;
-  if (x->high != y->high) return x->high < y->high ? -1 : 1;
-  return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static int compare_touch(const void *a, const void *b) {
-  return tl_touch_order(a, b);
-}
-
-void tl_history_sort(TlHistory *history) {
-  if (history->count == 0) return;
-  qsort(history->touch, history->count, sizeof *history->touch, compare_touch);
-  size_t kept = 1;
-  for (size_t i = 1; i < history->count; i++)
-    if (tl_touch_order(&history->touch[kept - 1], &history->touch[i]) != 0)
-      history->touch[kept++] = history->touch[i];
-  history->count = kept;
-}
-
-const TlTouch *tl_history_find(const TlHistory *history, int64_t low, int64_t high, size_t *count) {
-  size_t first = 0, last = history->count;
-  while (first < last) {
-    size_t mid = first + (last - first) / 2;
-    const TlTouch *t = &history->touch[mid];
-    if (t->low < low || (t->low == low && t->high < high))
-      first = mid + 1;
-    else
-      last = mid;
-  }
-  size_t n = 0;
-  while (first + n < history->count && history->touch[first + n].low == low &&
-         history->touch[first + n].high == high)
-    n++;
-  *count = n;
-  return n ? &history->touch[first] : NULL;
-}
-
-static bool touches(const TlTouch *t, int64_t id) {
-  return t->low == id || t->high == id;
-}
-
-static size_t count_touches(const TlHistory *history, int64_t id) {
-  size_t n = 0;
-  for (size_t i = 0; i < history->count; i++) n += touches(&history->touch[i], id) ? 1 : 0;
-  return n;
-}
+/* ---- pairs ---- */
 
 static int compare_id(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return x < y ? -1 : x > y;
 }
 
-static TlStatus drop_foreign_touches(TlBodies *bodies) {
-  int64_t *ids;
-  TL_TRY(TL_NEW(ids, (size_t)bodies->owned));
-  if (bodies->owned) memcpy(ids, bodies->id, (size_t)bodies->owned * sizeof *ids);
-  qsort(ids, (size_t)bodies->owned, sizeof *ids, compare_id);
-  TlHistory *h = &bodies->history;
-  size_t kept = 0;
-  for (size_t i = 0; i < h->count; i++) {
-    const TlTouch *t = &h->touch[i];
-    if (bsearch(&t->low, ids, (size_t)bodies->owned, sizeof *ids, compare_id) ||
-        bsearch(&t->high, ids, (size_t)bodies->owned, sizeof *ids, compare_id))
-      h->touch[kept++] = *t;
-  }
-  h->count = kept;
-  tl_free(ids);
+/* Ids of the owned bodies, sorted, for a search. */
+typedef struct Ids {
+  int64_t *id, count;
+} Ids;
+
+static TlStatus sort_ids(const TlBodies *bodies, Ids *ids) {
+  ids->count = bodies->owned;
+  TL_TRY(TL_NEW(ids->id, (size_t)ids->count));
+  if (ids->count) memcpy(ids->id, bodies->id, (size_t)ids->count * sizeof *ids->id);
+  qsort(ids->id, (size_t)ids->count, sizeof *ids->id, compare_id);
+  return TL_OK;
+}
+
+static bool owns(const Ids *ids, int64_t id) {
+  return bsearch(&id, ids->id, (size_t)ids->count, sizeof id, compare_id) != NULL;
+}
+
+static bool is_ours(const void *context, const TlPairKey *key) {
+  return owns(context, key->low) || owns(context, key->high);
+}
+
+static TlStatus drop_foreign_pairs(TlBodies *bodies) {
+  Ids ids;
+  TL_TRY(sort_ids(bodies, &ids));
+  for (int k = 0; k < TL_PAIR_KINDS; k++)
+    tl_pair_rows_keep(&bodies->pairs.of[k], (TlPairKind)k, is_ours, &ids);
+  tl_free(ids.id);
   return TL_OK;
 }
 
@@ -184,49 +142,30 @@ TlStatus tl_bodies_keep(TlBodies *bodies, const unsigned char *keep) {
     kept++;
   }
   bodies->owned = bodies->total = kept;
-  return drop_foreign_touches(bodies);
+  return drop_foreign_pairs(bodies);
 }
 
-/* A packed body: its state, the number of its touches, and these. */
-static size_t state_bytes(void) {
-  return tl_record_packed_bytes(&tl_body_record, TL_SAVE);
-}
-static size_t touch_bytes(void) {
-  return tl_record_packed_bytes(&tl_touch_record, TL_SAVE);
-}
-
+/* A packed body: its state, then its rows of pairs. */
 size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index) {
-  size_t n = count_touches(&bodies->history, bodies->id[index]);
-  return state_bytes() + sizeof(int64_t) + n * touch_bytes();
+  return tl_record_packed_bytes(&tl_body_record, TL_SAVE) +
+         tl_pair_state_packed_bytes(&bodies->pairs, bodies->id[index]);
 }
 
 void tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to) {
   TlBodyState state = tl_bodies_get(bodies, index);
-  int64_t n = (int64_t)count_touches(&bodies->history, state.id);
   to = tl_record_pack(&tl_body_record, TL_SAVE, &state, to);
-  memcpy(to, &n, sizeof n);
-  to += sizeof n;
-  for (size_t i = 0; i < bodies->history.count; i++)
-    if (touches(&bodies->history.touch[i], state.id))
-      to = tl_record_pack(&tl_touch_record, TL_SAVE, &bodies->history.touch[i], to);
+  tl_pair_state_pack(&bodies->pairs, state.id, to);
 }
 
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used) {
   TlBodyState state;
-  int64_t n;
-  size_t head = state_bytes() + sizeof n;
+  size_t head = tl_record_packed_bytes(&tl_body_record, TL_SAVE), rest;
   if (size < head) return tl_fail(TL_EINPUT, "a packed grain is cut short (%zu bytes)", size);
   from = tl_record_unpack(&tl_body_record, TL_SAVE, &state, from);
-  memcpy(&n, from, sizeof n);
-  from += sizeof n;
-  if (n < 0 || (size_t)n > (size - head) / touch_bytes())
-    return tl_fail(TL_EINPUT, "grain %lld: packed touches are cut short", (long long)state.id);
   TL_TRY(tl_bodies_add(bodies, &state));
-  TlHistory *h = &bodies->history;
-  TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + (size_t)n));
-  for (int64_t i = 0; i < n; i++)
-    from = tl_record_unpack(&tl_touch_record, TL_SAVE, &h->touch[h->count++], from);
-  *used = head + (size_t)n * touch_bytes();
+  TL_TRY(tl_context(tl_pair_state_unpack(&bodies->pairs, from, size - head, &rest), "grain %lld",
+                    (long long)state.id));
+  *used = head + rest;
   return TL_OK;
 }
 
@@ -254,20 +193,20 @@ void tl_bodies_set_spin(TlBodies *b, int64_t i, TlVec3 spin) {
 
 TlStatus tl_bodies_hash(const TlBodies *bodies, uint64_t *hash) {
   uint64_t sum = 0;
-  int64_t *ids;
-  TL_TRY(TL_NEW(ids, (size_t)bodies->owned));
+  Ids ids;
+  TL_TRY(sort_ids(bodies, &ids));
   for (int64_t i = 0; i < bodies->owned; i++) {
     TlBodyState state = tl_bodies_get(bodies, i);
     sum += tl_record_hash(&tl_body_record, &state, 1); /* a sum does not know their order */
-    ids[i] = bodies->id[i];
   }
-  qsort(ids, (size_t)bodies->owned, sizeof *ids, compare_id);
-  for (size_t k = 0; k < bodies->history.count; k++) {
-    const TlTouch *t = &bodies->history.touch[k];
-    if (bsearch(&t->low, ids, (size_t)bodies->owned, sizeof *ids, compare_id))
-      sum += tl_record_hash(&tl_touch_record, t, 2);
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    const TlPairRows *rows = &bodies->pairs.of[k];
+    const unsigned char *row = rows->row;
+    for (size_t i = 0; i < rows->count; i++, row += tl_pair_record[k].bytes)
+      if (owns(&ids, tl_pair_key(rows, (TlPairKind)k, i).low))
+        sum += tl_record_hash(&tl_pair_record[k], row, 2 + (uint64_t)k);
   }
-  tl_free(ids);
+  tl_free(ids.id);
   *hash = sum;
   return TL_OK;
 }

@@ -5,15 +5,15 @@
  * spin (PHYSICS note 13): without torque it keeps its bits while the body tumbles; spin = R I0^-1
  * R^T L. Derived fields are filled by tl_solver_refresh (step.h).
  *
- * Contact memory (TlTouch): the impulses that start the next step's resting solve belong to state
- * too. A rank holds the touches of every pair with an owned body; tl_bodies_pack carries them along
- * with the body.
+ * Contact memory and constraints (model/pair_state.h) belong to state, too. A rank holds the rows
+ * of every pair with an owned body; tl_bodies_pack carries them along with the body.
  */
 #ifndef TL_DEM_BODIES_H
 #define TL_DEM_BODIES_H
 
 #include "base/status.h"
 #include "model/body_record.h"
+#include "model/pair_state.h"
 #include "num/vec.h"
 
 #include <stddef.h>
@@ -28,29 +28,6 @@ enum {
   TL_BODY_GUIDED = 32  /* on a ram (guide.h): an apparatus, no grain to measures */
 };
 
-/* One remembered contact point: pair (low id, high id); high < 0 is boundary number -1 - high;
- * key names the node and the side it belongs to (contact.h). */
-#define TL_TOUCH_FIELDS(F)                                                                         \
-  F(int64_t, low, "", TL_SAVE | TL_HASH, "lower id of the pair")                                   \
-  F(int64_t, high, "", TL_SAVE | TL_HASH, "higher id, or -1 - number of the boundary")             \
-  F(int64_t, key, "", TL_SAVE | TL_HASH, "node and side")                                          \
-  F(TlVec3, impulse, "N s or m", TL_SAVE | TL_HASH,                                                \
-    "on the low id's body, N s; of a bond and by penalty the tangential displacement, m")          \
-  F(TlVec3, normal, "N/m", TL_SAVE | TL_HASH,                                                      \
-    "by penalty, its length is the tangential stiffness, N/m; 0 elsewhere")
-
-#define F(type, name, ...) type name;
-typedef struct TlTouch {
-  TL_TOUCH_FIELDS(F)
-} TlTouch;
-#undef F
-extern const TlRecord tl_touch_record;
-
-typedef struct TlHistory {
-  TlTouch *touch; /* sorted by (low, high, key), owned */
-  size_t count, capacity;
-} TlHistory;
-
 typedef struct TlBodies {
   int64_t owned, total;
   size_t capacity;
@@ -58,7 +35,7 @@ typedef struct TlBodies {
   TL_BODY_FIELDS(F)
   TL_BODY_DERIVED(F)
 #undef F
-  TlHistory history;
+  TlPairState pairs;
 } TlBodies;
 
 void tl_bodies_free(TlBodies *bodies);
@@ -71,22 +48,17 @@ TlStatus tl_bodies_add_ghost(TlBodies *bodies, const TlBodyState *state);
 void tl_bodies_drop_ghosts(TlBodies *bodies);
 TlBodyState tl_bodies_get(const TlBodies *bodies, int64_t index);
 void tl_bodies_set(TlBodies *bodies, int64_t index, const TlBodyState *state);
-/* Take owned bodies out (keep[i] == 0), order kept; ghosts must have been dropped. Touches that no
- * longer have an owned body go too. */
+/* Take owned bodies out (keep[i] == 0), order kept; ghosts must have been dropped. Contact memory
+ * and constraints that no longer have an owned body go too. */
 TlStatus tl_bodies_keep(TlBodies *bodies, const unsigned char *keep);
 
-/* Migration: state and touches of owned body i as bytes (host order; same machine type). unpack
- * appends an owned body and merges its touches; several unpacks may be followed by one
- * tl_history_sort, which also drops the doubles that two ranks both knew. */
+/* Migration: state, contact memory and constraints of owned body i as bytes (host order; same
+ * machine type). unpack appends an owned body and its rows; several unpacks may be followed by one
+ * tl_pair_state_sort, which also drops the doubles that two ranks both knew. */
 size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index);
 void tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to);
 /* *used: bytes taken from `from`. TL_EINPUT when they do not hold a body. */
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used);
-/* < 0, 0, > 0 by (low, high, key). */
-int tl_touch_order(const TlTouch *one, const TlTouch *two);
-void tl_history_sort(TlHistory *history);
-/* The touches of pair (low, high): *count of them starting at the returned one. */
-const TlTouch *tl_history_find(const TlHistory *history, int64_t low, int64_t high, size_t *count);
 
 /* Angular velocity of body i, world, rad/s, and the way back; need the derived fields. */
 TlVec3 tl_bodies_spin(const TlBodies *bodies, int64_t index);
@@ -99,9 +71,9 @@ static inline int tl_bodies_round(const TlBodies *bodies, int64_t index) {
 /* R diag(d) R^T of body i. */
 TlSym3 tl_bodies_rotated(const TlBodies *bodies, int64_t index, TlVec3 diagonal);
 
-/* Hash of the owned bodies' state and touches: the same for the same bits whatever the order of
- * the bodies and however they lie on ranks (add the ranks' values modulo 2^64; touches are counted
- * by the owner of the low id). */
+/* Hash of the owned bodies' state, contact memory and constraints: the same for the same bits
+ * whatever the order of the bodies and however they lie on ranks (add the ranks' values modulo
+ * 2^64; rows of pairs are counted by the owner of the low id). */
 TlStatus tl_bodies_hash(const TlBodies *bodies, uint64_t *hash);
 
 #endif

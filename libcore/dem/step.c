@@ -132,7 +132,25 @@ TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
   return TL_OK;
 }
 
-TlStatus tl_step_fill_ghosts(TlSolver *s, TlBodies *b) {
+/* Each constraint must be of a kind that the method solves. */
+static TlStatus check_constraints(const TlSolver *s, const TlBodies *b) {
+  const TlMethodKind *method = tl_method(s->config.method);
+  for (int k = TL_FIRST_CONSTRAINT; k < TL_PAIR_KINDS; k++) {
+    if (b->pairs.of[k].count == 0 || method->solves & TL_KIND_BIT(k)) continue;
+    TlPairKey key = tl_pair_key(&b->pairs.of[k], (TlPairKind)k, 0);
+    return tl_fail(TL_EUSAGE,
+                   "the method %s does not solve constraints of the kind '%s' (number %lld, bodies "
+                   "%lld and %lld); remove them, or choose a method that does",
+                   tl_method_name(s->config.method), tl_pair_kind_name[k], (long long)key.number,
+                   (long long)key.low, (long long)key.high);
+  }
+  return TL_OK;
+}
+
+TlStatus tl_step_begin(TlSolver *s, TlBodies *b) {
+  TL_TRY(check_constraints(s, b));
+  for (int k = 0; k < TL_FIRST_CONSTRAINT; k++) /* another method's memory means nothing here */
+    if (k != (int)tl_method(s->config.method)->memory) b->pairs.of[k].count = 0;
   if (!s->sync) return tl_solver_refresh(s, b); /* which exchanges nothing on one rank */
   TL_TRY(derive_all(s, b));
   set_reach(s, b, b->owned);
@@ -147,6 +165,7 @@ double tl_solver_safe_step(const TlSolver *s, const TlBodies *b) {
 TlStatus tl_solver_check(TlSolver *s, TlBodies *b) {
   const TlMethodKind *method = tl_method(s->config.method);
   TL_TRY(derive_all(s, b));
+  TL_TRY(check_constraints(s, b));
   return method->check_bodies ? method->check_bodies(s, b) : TL_OK;
 }
 
@@ -377,7 +396,7 @@ TlStatus tl_step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
   TlGroups groups;
   TlMotion motion;
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  TlStatus status = tl_step_fill_ghosts(s, b);
+  TlStatus status = tl_step_begin(s, b);
   if (status == TL_OK) status = tl_motion_start(b, &s->arena, &motion);
   if (status == TL_OK) status = detect(s, b, &motion);
   if (status == TL_OK) status = tl_step_poor(s, b);

@@ -57,7 +57,7 @@ TlStatus tl_step_impulse_rows(const TlSolver *solver, const TlBodies *bodies, Tl
                               int64_t *count);
 #define TL_BY_IMPULSES(solve)                                                                      \
   .reach = tl_detect_reach, .step = tl_step_by_impulses, .contact_rows = tl_step_impulse_rows,     \
-  .collide = solve
+  .memory = TL_IMPULSES, .solves = TL_KIND_BIT(TL_BONDS), .collide = solve
 
 /* Room for each thread's points. */
 TlStatus tl_step_reserve_points(TlSolver *solver);
@@ -73,7 +73,7 @@ TlStatus tl_step_nets(TlSolver *solver, TlBodies *bodies, const TlVec3 *start, T
 /* Derived fields of the ghosts that came since tl_solver_refresh, which has filled those of the
  * owned bodies; on one rank, where that costs no exchange, of all bodies. Each rank for itself: the
  * caller makes the ranks agree on the status (tl_step_together). */
-TlStatus tl_step_fill_ghosts(TlSolver *solver, TlBodies *bodies);
+TlStatus tl_step_begin(TlSolver *solver, TlBodies *bodies);
 /* Bodies' part of the report; then all of it over the ranks, by the attributes of its fields
  * (collective). */
 void tl_step_report_motion(TlSolver *solver, const TlBodies *bodies, TlStepReport *report);
@@ -117,7 +117,7 @@ TlVec3 tl_step_impulse(const TlContact *contact);
 /* Boundaries at the start and at the end of the step to come. */
 void tl_step_place_boundaries(TlSolver *solver);
 
-/* The resting impulses of this step become the bodies' history (step_contacts.c). */
+/* The resting impulses of this step become the bodies' contact memory (step_contacts.c). */
 TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);
 
 /* Fill the report from what was found and done, over all ranks; collective (step_report.c). */

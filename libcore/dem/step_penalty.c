@@ -406,7 +406,7 @@ static TlStatus check_bodies(TlSolver *s, const TlBodies *b) {
 static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
   Forces f = {.solver = s, .bodies = b};
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  TlStatus status = tl_step_fill_ghosts(s, b);
+  TlStatus status = tl_step_begin(s, b);
   if (status == TL_OK) status = check_bodies(s, b); /* grains may have come in */
   if (status == TL_OK) status = press(&f);
   if (status == TL_OK) status = load_nets(&f);
@@ -466,6 +466,8 @@ static TlStatus contact_rows(const TlSolver *s, const TlBodies *b, TlContactRow 
 }
 
 const TlMethodKind tl_method_penalty = {.bears_force = true,
+                                        .memory = TL_SPRINGS,
+                                        .solves = TL_KIND_BIT(TL_BONDS),
                                         .check_section = tl_penalty_check_section,
                                         .choose = tl_penalty_choose,
                                         .configure = tl_penalty_configure,

@@ -171,7 +171,7 @@ static TlStatus unpack(TlDist *dist, TlBodies *bodies, const Move *m) {
   for (; at < size; at += used, came++)
     TL_TRY(tl_bodies_unpack(bodies, dist->in + at, size - at, &used));
   count_buffer(dist, dist->in_capacity, came, size);
-  tl_history_sort(&bodies->history);
+  tl_pair_state_sort(&bodies->pairs);
   return TL_OK;
 }
 

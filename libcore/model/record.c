@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +106,19 @@ uint64_t tl_record_hash(const TlRecord *record, const void *row, uint64_t h) {
     }
   }
   return h;
+}
+
+bool tl_record_finite(const TlRecord *record, const void *row) {
+  for (int k = 0; k < record->count; k++) {
+    const TlRecordField *f = &record->field[k];
+    if (f->kind != TL_FIELD_F64 && f->kind != TL_FIELD_VEC3 && f->kind != TL_FIELD_QUAT) continue;
+    double x[4];
+    size_t reals = field_bytes(f) / sizeof *x;
+    memcpy(x, (const unsigned char *)row + f->offset, field_bytes(f));
+    for (size_t i = 0; i < reals; i++)
+      if (!isfinite(x[i])) return false;
+  }
+  return true;
 }
 
 /* ---- reference ---- */

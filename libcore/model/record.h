@@ -24,6 +24,7 @@
 #include "num/exact.h"
 #include "num/vec.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -102,6 +103,9 @@ void tl_record_layout(const TlRecord *record, unsigned attributes, char *text, s
 
 /* h, further mixed with the fields to be hashed. */
 uint64_t tl_record_hash(const TlRecord *record, const void *row, uint64_t h);
+
+/* Is each real of the row, and of its vectors, finite? */
+bool tl_record_finite(const TlRecord *record, const void *row);
 
 /* The record as a section of docs/reference/records.md, in fresh memory (tl_free); NULL: no memory.
  */

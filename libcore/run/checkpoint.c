@@ -41,9 +41,10 @@ typedef struct Saver {
   bool hurry;
   TlCheckpointWriter *writer; /* rank 0 only */
   int64_t *order;             /* owned bodies by id */
-  const TlTouch **touch;      /* of pairs whose lower id is owned here, in order */
-  int64_t touches;
-  const TlShapeMark *marks; /* of the section at hand */
+  int64_t *id;                /* theirs, in that order */
+  const TlRecord *record;     /* of the kind of pairs at hand */
+  const unsigned char **row;  /* its rows */
+  const TlShapeMark *marks;   /* of the section at hand */
 } Saver;
 
 static TlStatus save_text(Saver *s, const char *name, const char *text) {
@@ -186,22 +187,50 @@ static TlStatus save_bodies(Saver *s) {
   return save_spread(s, "bodies", layout_of(&tl_body_record, layout), &g);
 }
 
-static void fill_touches(void *context, int64_t first, int64_t count, unsigned char *to) {
+static void fill_pairs(void *context, int64_t first, int64_t count, unsigned char *to) {
   const Saver *s = context;
   for (int64_t i = 0; i < count; i++)
-    to = tl_record_pack(&tl_touch_record, TL_SAVE, s->touch[first + i], to);
+    to = tl_record_pack(s->record, TL_SAVE, s->row[first + i], to);
 }
 
-static TlStatus save_touches(Saver *s) {
+static int compare_id(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The rows of one kind whose lower id is owned here, in order. */
+static TlStatus list_rows(Saver *s, const TlPairRows *rows, TlPairKind kind, int64_t *count) {
+  int64_t owned = s->run->bodies.owned;
+  const unsigned char *row = rows->row;
+  TL_TRY(TL_NEW(s->row, rows->count));
+  for (size_t k = 0; k < rows->count; k++, row += s->record->bytes) {
+    TlPairKey key = tl_pair_key(rows, kind, k);
+    if (bsearch(&key.low, s->id, (size_t)owned, sizeof *s->id, compare_id))
+      s->row[(*count)++] = row;
+  }
+  return TL_OK;
+}
+
+/* A section for each kind of contact memory and constraint, named after its record. */
+static TlStatus save_pairs(Saver *s) {
   char layout[TL_CHECKPOINT_LAYOUT];
-  TlGather g = {.comm = s->run->comm,
-                .record_bytes = (size_t)bytes_of(&tl_touch_record),
-                .keys = 3,
-                .count = s->touches,
-                .fill = fill_touches,
-                .take = take_rows,
-                .context = s};
-  return save_spread(s, "touches", layout_of(&tl_touch_record, layout), &g);
+  TlStatus status = TL_OK;
+  for (int k = 0; status == TL_OK && k < TL_PAIR_KINDS; k++) {
+    int64_t count = 0;
+    s->record = &tl_pair_record[k];
+    status = tl_comm_agree(s->run->comm,
+                           list_rows(s, &s->run->bodies.pairs.of[k], (TlPairKind)k, &count));
+    TlGather g = {.comm = s->run->comm,
+                  .record_bytes = (size_t)bytes_of(s->record),
+                  .keys = 3,
+                  .count = count,
+                  .fill = fill_pairs,
+                  .take = take_rows,
+                  .context = s};
+    if (status == TL_OK) status = save_spread(s, s->record->name, layout_of(s->record, layout), &g);
+    TL_FREE(s->row);
+  }
+  return status;
 }
 
 static void fill_shape_marks(void *context, int64_t first, int64_t count, unsigned char *to) {
@@ -335,32 +364,37 @@ static TlStatus load_bodies(TlRun *run) {
   return load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &loading});
 }
 
-static int compare_id(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static bool is_here(const TlBodies *b, int64_t id) { /* the bodies lie in the order of their ids */
   return id >= 0 && bsearch(&id, b->id, (size_t)b->owned, sizeof id, compare_id) != NULL;
 }
 
-static TlStatus take_touch(void *context, int64_t number, const void *row) {
-  TlRun *run = context;
-  TlHistory *h = &run->bodies.history;
-  const TlTouch *t = row;
-  if (!isfinite(tl_norm(t->impulse)) || !isfinite(tl_norm(t->normal)))
-    return no_state(run, "touches", number, "its impulse");
-  if (!is_here(&run->bodies, t->low) && !is_here(&run->bodies, t->high)) return TL_OK;
-  TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + 1));
-  h->touch[h->count++] = *t;
-  return TL_OK;
+typedef struct LoadingPairs {
+  TlRun *run;
+  TlPairKind kind;
+} LoadingPairs;
+
+static TlStatus take_pair(void *context, int64_t number, const void *row) {
+  const LoadingPairs *l = context;
+  TlRun *run = l->run;
+  const TlRecord *record = &tl_pair_record[l->kind];
+  TlPairKey key;
+  memcpy(&key, row, sizeof key);
+  if (key.low < 0 || (key.high >= 0 && key.high <= key.low))
+    return no_state(run, record->name, number, "its ids");
+  if (!tl_record_finite(record, row)) return no_state(run, record->name, number, "its values");
+  if (!is_here(&run->bodies, key.low) && !is_here(&run->bodies, key.high)) return TL_OK;
+  return tl_pair_state_add(&run->bodies.pairs, l->kind, row);
 }
 
-static TlStatus load_touches(TlRun *run) {
-  int64_t all;
-  TL_TRY(find_records(run, "touches", &tl_touch_record, &all));
-  TL_TRY(load_records(&(Records){run, "touches", &tl_touch_record, 0, all, take_touch, run}));
-  tl_history_sort(&run->bodies.history);
+static TlStatus load_pairs(TlRun *run) {
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    LoadingPairs loading = {run, (TlPairKind)k};
+    const TlRecord *record = &tl_pair_record[k];
+    int64_t all;
+    TL_TRY(find_records(run, record->name, record, &all));
+    TL_TRY(load_records(&(Records){run, record->name, record, 0, all, take_pair, &loading}));
+  }
+  tl_pair_state_sort(&run->bodies.pairs);
   return TL_OK;
 }
 
@@ -435,8 +469,8 @@ static const Section sections[] = {
     {"triaxial", save_triaxial, load_triaxial},
     {"cuts", save_cuts, load_cuts},
     {"bodies", save_bodies, load_bodies},
-    {"touches", save_touches, load_touches},
-    {"shapes", save_shapes, NULL}, /* tl_resume_shapes */
+    {NULL, save_pairs, load_pairs}, /* sections named after tl_pair_record */
+    {"shapes", save_shapes, NULL},  /* tl_resume_shapes */
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -451,14 +485,10 @@ static TlStatus sort_bodies(Saver *s) {
   IdAt *pairs;
   TL_TRY(TL_NEW(s->order, (size_t)b->owned));
   TL_TRY(TL_NEW(pairs, (size_t)b->owned));
+  TlStatus status = TL_NEW(s->id, (size_t)b->owned);
   for (int64_t i = 0; i < b->owned; i++) pairs[i] = (IdAt){b->id[i], i};
   if (b->owned) qsort(pairs, (size_t)b->owned, sizeof *pairs, compare_id);
-  TlStatus status = TL_NEW(s->touch, b->history.count);
-  for (size_t k = 0; status == TL_OK && k < b->history.count; k++) {
-    const TlTouch *t = &b->history.touch[k];
-    if (bsearch(&t->low, pairs, (size_t)b->owned, sizeof *pairs, compare_id))
-      s->touch[s->touches++] = t;
-  }
+  for (int64_t i = 0; status == TL_OK && i < b->owned; i++) s->id[i] = pairs[i].id;
   for (int64_t i = 0; i < b->owned; i++) s->order[i] = pairs[i].at;
   tl_free(pairs);
   return status;
@@ -493,7 +523,7 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
   if (status == TL_OK) status = tl_comm_agree(run->comm, finish_saver(&s));
   tl_checkpoint_abort(s.writer);
   tl_free(s.order);
-  tl_free(s.touch);
+  tl_free(s.id);
   run->saved_s = tl_clock_s();
   if (status == TL_OK)
     tl_log_debug("step %lld: state saved in %.2f s", (long long)run->totals.steps,
@@ -508,7 +538,9 @@ static TlStatus check_known(const TlCheckpoint *c) {
   const char *name;
   for (int i = 0; (name = tl_checkpoint_name(c, i)); i++) {
     bool known = false;
-    for (int k = 0; k < SECTIONS; k++) known |= strcmp(name, sections[k].name) == 0;
+    for (int k = 0; k < SECTIONS; k++)
+      known |= sections[k].name && strcmp(name, sections[k].name) == 0;
+    for (int k = 0; k < TL_PAIR_KINDS; k++) known |= strcmp(name, tl_pair_record[k].name) == 0;
     if (!known)
       return tl_fail(TL_EINPUT,
                      "%s: section '%s' is not known to this program; go on with the one "

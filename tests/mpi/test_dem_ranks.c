@@ -64,7 +64,7 @@ static int with_net;
 static void add_net(TlBodies *bodies, int me, int ranks) {
   int64_t n = tl_net_spheres(&net);
   REQUIRE_OK(tl_net_add(&net, bodies, n * me / ranks, n * (me + 1) / ranks));
-  tl_history_sort(&bodies->history);
+  tl_pair_state_sort(&bodies->pairs);
 }
 
 static const TlBoundaryPlane planes[2] = {{{0, 0, 0}, {0, 0, 1}}, {{-0.02, 0, 0}, {1, 0, 0}}};

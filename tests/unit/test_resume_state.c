@@ -22,9 +22,9 @@ typedef struct __attribute__((packed)) RunRecord {
   TL_RUN_FIELDS(F)
 } RunRecord;
 
-typedef struct __attribute__((packed)) TouchRecord {
-  TL_TOUCH_FIELDS(F)
-} TouchRecord;
+typedef struct __attribute__((packed)) ImpulseRecord {
+  TL_IMPULSE_FIELDS(F)
+} ImpulseRecord;
 #undef F
 
 typedef struct CutRecord {
@@ -63,8 +63,9 @@ static const Change changes[] = {
     REAL("bodies", BodyRecord, 2, position.y, 1e300, "section 'bodies', record 2: its place or"),
     REAL("bodies", BodyRecord, 2, velocity.x, -1e12, "section 'bodies', record 2: its place or"),
     REAL("bodies", BodyRecord, 2, momentum.z, NAN, "section 'bodies', record 2: its place or"),
-    REAL("touches", TouchRecord, 0, impulse.x, NAN, "section 'touches', record 0: its impulse"),
-    REAL("touches", TouchRecord, 0, normal.z, INFINITY, "section 'touches', record 0: its impulse"),
+    REAL("impulses", ImpulseRecord, 0, impulse.x, NAN, "section 'impulses', record 0: its values"),
+    REAL("impulses", ImpulseRecord, 0, impulse.z, INFINITY, "'impulses', record 0: its values"),
+    INTEGER("impulses", ImpulseRecord, 0, low, -1, "section 'impulses', record 0: its ids"),
     INTEGER("cuts", CutRecord, 0, axis, 3, "section 'cuts', record 0: its axis"),
     INTEGER("cuts", CutRecord, 0, axis, INT64_C(1) << 32, "section 'cuts', record 0: its axis"),
     REAL("cuts", CutRecord, 0, at, NAN, "section 'cuts', record 0: its axis"),
