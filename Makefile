@@ -104,7 +104,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
 .PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
-  validation validation-full bench score man demo install uninstall clean distclean deps help
+  validation validation-full bench score reference man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun
@@ -263,6 +263,10 @@ fuzzers: $(FUZZERS)
 check-faults: deps ## every tool under failing memory and files (10 minutes; FULL=1: every call; ONLY=, KINDS=, MOST=)
 	@$(MAKE) --no-print-directory $(JOBS) tools $(FAULTS)
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/faults/run.sh
+
+reference: $(TESTBIN)/test_records ## write docs/reference from the lists in the code (a test checks that it is current)
+	@install -d docs/reference
+	@TALUS_WRITE_REFERENCE=1 $(TESTBIN)/test_records
 
 # Physics and speed, held to goals: one line a figure, the tables in docs/ from the same lines.
 validation bench: deps ## physics (docs/validation.md), speed (docs/performance.md); STUDY=name for one

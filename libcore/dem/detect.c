@@ -25,8 +25,8 @@ double tl_detect_reach(const TlSolverConfig *c, double speed_max, double radius,
 /* Work on an item, about: for tl_par_pays. */
 static const double LIGHT_NS = 100, FILL_NS = 500;
 
-typedef struct Known { /* touches of a slot from the last step */
-  const TlTouch *touch;
+typedef struct Known { /* impulses of a slot from the last step */
+  const TlImpulse *impulse;
   size_t count;
 } Known;
 
@@ -86,13 +86,14 @@ static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points,
   if (points->count == 0) return TL_OK;
   Known *known = &job->known[slot->number];
   int64_t high = slot->b >= 0 ? b->id[slot->b] : -1 - slot->boundary;
-  known->touch = tl_history_find(&b->history, b->id[slot->a], high, &known->count);
+  known->impulse = tl_pair_rows_find(&b->pairs.of[TL_IMPULSES], TL_IMPULSES, b->id[slot->a], high,
+                                     &known->count);
   double least = INFINITY;
   for (size_t i = 0; i < points->count; i++) least = tl_min(points->point[i].gap, least);
   double band = tl_max(m->band, m->reach - tl_max(least, 0));
   job->kept_count[slot->number] =
-      tl_manifold(points->point, points->count, band, SPREAD * m->size, known->touch, known->count,
-                  job->kept + slot->number * TL_MANIFOLD_POINTS);
+      tl_manifold(points->point, points->count, band, SPREAD * m->size, known->impulse,
+                  known->count, job->kept + slot->number * TL_MANIFOLD_POINTS);
   return TL_OK;
 }
 
@@ -120,13 +121,13 @@ static void start_from(TlContact *c, const TlDynamics *dynamics, TlVec3 impulse)
  * on to its next node) is shared by the new points that touch: dropped instead, each change of node
  * is a small blow, and a pile of smooth grains never quite rests. */
 static void warm_start(TlContact *c, int32_t count, const TlDynamics *dynamics,
-                       const TlTouch *known, size_t known_count) {
+                       const TlImpulse *known, size_t known_count) {
   TlVec3 orphan = {0, 0, 0};
   bool matched[TL_MANIFOLD_POINTS] = {false};
   int32_t heirs = 0;
   for (size_t i = 0; i < known_count; i++) {
     int32_t k = 0;
-    while (k < count && c[k].key != known[i].key) k++;
+    while (k < count && c[k].key != known[i].number) k++;
     if (k < count) {
       start_from(&c[k], dynamics, known[i].impulse);
       matched[k] = true;
@@ -172,7 +173,7 @@ static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, TlContac
   for (int32_t k = 0; k < job->kept_count[slot]; k++)
     fill_contact(job, &contact[k], &kept[k], pair->a, pair->b, boundary);
   const Known *known = &job->known[slot];
-  warm_start(contact, job->kept_count[slot], job->dynamics, known->touch, known->count);
+  warm_start(contact, job->kept_count[slot], job->dynamics, known->impulse, known->count);
 }
 
 typedef struct Filling {

@@ -42,9 +42,8 @@ double tl_net_volume(const TlNet *net, const TlNetVolume *whole);
 
 typedef struct TlNetCount {
   int64_t bonds,
-      broken; /* holding after the step; broken in it; of bonds whose lower id is owned */
-  double elastic_J;
-  TlExact elastic; /* the same, exact */
+      broken;      /* holding after the step; broken in it; of bonds whose lower id is owned */
+  TlExact elastic; /* J, of those that hold */
 } TlNetCount;
 
 /* Who neighbours whom, by local index, and lengths at rest: kept from call to call as long as the

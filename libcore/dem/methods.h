@@ -13,6 +13,7 @@
 #include "conf/study.h"
 #include "dem/penalty_setup.h"
 #include "model/material.h"
+#include "model/pair_state.h"
 
 #include <stdbool.h>
 
@@ -33,7 +34,8 @@ typedef enum TlMethod {
       TL_METHOD_COUNT
 } TlMethod;
 
-extern const char tl_method_names[]; /* "|etm-level|etm|sqm|penalty" */
+const char *tl_method_name(TlMethod method); /* "etm-level" */
+extern const char tl_method_names[];         /* "|etm-level|etm|sqm|penalty" */
 #define TL_METHOD_CHOICES (&tl_method_names[1])
 
 /* Somebody who watches the impulses of a group: called before the first, after each and after the
@@ -78,6 +80,8 @@ typedef struct TlMethodKind {
   int most_ranks; /* that it works on; 0: any number */
   bool
       bears_force; /* its contacts bear a force between steps: what stress and guided bodies need */
+  TlPairKind memory; /* the kind of contact memory that it keeps (model/pair_state.h) */
+  unsigned solves;   /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */
 
   /* Of its section of the study. NULL without a section. */
   TlStatus (*check_section)(const void *section, const TlStudy *study);

@@ -66,13 +66,14 @@ typedef struct Spring {
 static inline Spring spring_of(const TlPress *p, int64_t key, TlVec3 n, double shear) {
   Spring spring = {.stiffness = shear};
   size_t i = 0;
-  while (i < p->known_count && p->known[i].key != key) i++;
+  while (i < p->known_count && p->known[i].number != key) i++;
   if (i == p->known_count || shear == 0) return spring;
-  double before = tl_norm(p->known[i].normal);
+  TlVec3 stiff = tl_spring_vector(&p->known[i]);
+  double before = tl_norm(stiff);
   if (before == 0) return spring;
   TlVec3 w = tl_scale(0.5, p->body[p->a].w); /* a wall does not turn about its own normal */
   if (p->b >= 0) w = tl_axpy(w, 0.5, p->body[p->b].w);
-  TlVec3 s = tl_spring_turned(p->known[i].impulse, tl_scale(1 / before, p->known[i].normal), n,
+  TlVec3 s = tl_spring_turned(p->known[i].displacement, tl_scale(1 / before, stiff), n,
                               0.5 * p->step_s * tl_dot(w, n));
   double square = tl_norm2(s), share = before < shear ? before / shear : 1;
   spring.s = tl_scale(share, s);
@@ -178,8 +179,12 @@ static inline void set_damping(Pair *pair, double slopes, double shears) {
   pair->shear_damping = factor * sqrt(pair->mass * shears) / slopes;
 }
 
-static TlStatus reserve(TlHistory *touches, size_t count) {
-  return TL_RESERVE(touches->touch, touches->capacity, touches->count + count);
+static TlStatus reserve(TlPairRows *springs, size_t count) {
+  return tl_pair_rows_reserve(springs, TL_SPRINGS, springs->count + count);
+}
+
+static inline void remember(TlPairRows *springs, TlSpring spring) {
+  ((TlSpring *)springs->row)[springs->count++] = spring;
 }
 
 static inline void finish(const TlPoint *first, TlPressed *out) {
@@ -189,8 +194,8 @@ static inline void finish(const TlPoint *first, TlPressed *out) {
 }
 
 /* Most contacts are of one point: the same as below, written once and kept in registers. */
-TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches, TlPressed *out) {
-  TL_TRY(reserve(touches, 1));
+TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *springs, TlPressed *out) {
+  TL_TRY(reserve(springs, 1));
   Pair pair = pair_of(p);
   const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   TlLawValues law = law_at(&pair, point);
@@ -234,11 +239,12 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches
                      .stiffness_a = {stiff, stiff * tl_norm2(ra)},
                      .stiffness_b = {b ? stiff : 0, stiff * tl_norm2(rb)}};
   if (p->law->friction == 0) return TL_OK;
-  touches->touch[touches->count++] = (TlTouch){.low = p->bodies->id[p->a],
-                                               .high = b ? p->bodies->id[p->b] : -1 - p->boundary,
-                                               .key = key,
-                                               .impulse = rubbed.s,
-                                               .normal = tl_scale(law.shear, n)};
+  remember(springs, (TlSpring){.low = p->bodies->id[p->a],
+                               .high = b ? p->bodies->id[p->b] : -1 - p->boundary,
+                               .number = key,
+                               .displacement = rubbed.s,
+                               .normal = n,
+                               .stiffness = law.shear});
   return TL_OK;
 }
 
@@ -265,10 +271,10 @@ static void find_law(const Pair *pair, const TlPoint *point, int count, TlPressL
   tl_press_law(pair->law, pair->point.stiffness, l);
 }
 
-/* Touches and points are both sorted by key. */
-static const TlTouch *next_known(const TlPress *p, size_t *from, int64_t key) {
-  while (*from < p->known_count && p->known[*from].key < key) ++*from;
-  return *from < p->known_count && p->known[*from].key == key ? &p->known[*from] : NULL;
+/* Springs and points are both sorted by key. */
+static const TlSpring *next_known(const TlPress *p, size_t *from, int64_t key) {
+  while (*from < p->known_count && p->known[*from].number < key) ++*from;
+  return *from < p->known_count && p->known[*from].number == key ? &p->known[*from] : NULL;
 }
 
 static void fill(const Pair *pair, const TlPoint *point, int count, size_t *known,
@@ -278,7 +284,7 @@ static void fill(const Pair *pair, const TlPoint *point, int count, size_t *know
   const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   for (int k = 0; k < count; k++) {
     const TlPoint *at = &point[k];
-    const TlTouch *touch = next_known(p, known, at->key);
+    const TlSpring *spring = next_known(p, known, at->key);
     TlVec3 vb = b ? b->v : p->wall ? p->wall_velocity(p->wall, at->p) : none;
     put(l->n, k, at->n);
     put(l->arm_a, k, tl_sub(at->p, a->x));
@@ -287,8 +293,8 @@ static void fill(const Pair *pair, const TlPoint *point, int count, size_t *know
     put(l->wa, k, a->w);
     put(l->vb, k, vb);
     put(l->wb, k, b ? b->w : none);
-    put(l->s, k, touch ? touch->impulse : none);
-    put(l->normal, k, touch ? touch->normal : none);
+    put(l->s, k, spring ? spring->displacement : none);
+    put(l->stiff_n, k, spring ? tl_spring_vector(spring) : none);
     l->friction[k] = p->law->friction;
     l->normal_damping[k] = pair->damping * l->slope[k];
     l->tangential_damping[k] = pair->shear_damping * l->slope[k];
@@ -324,21 +330,21 @@ static void add_lane(const TlPress *p, const TlPoint *point, const TlPressLanes 
   out->depth_m = tl_max(out->depth_m, l->depth[k]);
 }
 
-static void add_touch(const TlPress *p, const TlPoint *point, const TlPressLanes *l, int k,
-                      TlHistory *touches) {
-  touches->touch[touches->count++] =
-      (TlTouch){.low = p->bodies->id[p->a],
-                .high = p->b >= 0 ? p->bodies->id[p->b] : -1 - p->boundary,
-                .key = point->key,
-                .impulse = lane(l->s_end, k),
-                .normal = tl_scale(l->shear[k], point->n)};
+static void add_spring(const TlPress *p, const TlPoint *point, const TlPressLanes *l, int k,
+                       TlPairRows *springs) {
+  remember(springs, (TlSpring){.low = p->bodies->id[p->a],
+                               .high = p->b >= 0 ? p->bodies->id[p->b] : -1 - p->boundary,
+                               .number = point->key,
+                               .displacement = lane(l->s_end, k),
+                               .normal = point->n,
+                               .stiffness = l->shear[k]});
 }
 
 static int few(size_t left) {
   return left < TL_PRESS_LANES ? (int)left : TL_PRESS_LANES;
 }
 
-static void press_many(Pair *pair, const TlPoint *point, size_t count, TlHistory *touches,
+static void press_many(Pair *pair, const TlPoint *point, size_t count, TlPairRows *springs,
                        TlPressed *out) {
   const TlPress *p = pair->press;
   TlPressLanes *l = p->lanes;
@@ -359,19 +365,19 @@ static void press_many(Pair *pair, const TlPoint *point, size_t count, TlHistory
     tl_press_bear(l, p->step_s);
     for (int k = 0; k < l->count; k++) add_lane(p, &from[k], l, k, out);
     for (int k = 0; k < l->count && p->law->friction != 0; k++)
-      add_touch(p, &from[k], l, k, touches);
+      add_spring(p, &from[k], l, k, springs);
   }
   l->count = 0;
 }
 
-TlStatus tl_press(const TlPress *p, TlPoints *points, TlHistory *touches, TlPressed *out) {
+TlStatus tl_press(const TlPress *p, TlPoints *points, TlPairRows *springs, TlPressed *out) {
   size_t count = touching(p, points);
-  if (count == 1) return tl_press_one(p, points->point, touches, out);
+  if (count == 1) return tl_press_one(p, points->point, springs, out);
   *out = (TlPressed){0};
   if (count == 0) return TL_OK;
-  TL_TRY(reserve(touches, count));
+  TL_TRY(reserve(springs, count));
   Pair pair = pair_of(p);
-  press_many(&pair, points->point, count, touches, out);
+  press_many(&pair, points->point, count, springs, out);
   finish(points->point, out);
   return TL_OK;
 }

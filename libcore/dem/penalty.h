@@ -60,7 +60,7 @@ typedef struct TlPress {
   TlVec3 (*wall_velocity)(const void *wall, TlVec3 point);
   const void *wall; /* NULL: a pair, or a wall that stands */
   double step_s;
-  const TlTouch *known; /* of the last step, by key */
+  const TlSpring *known; /* of the last step, by number, which is the point's key */
   size_t known_count;
   struct TlPressLanes *lanes; /* room for several points, zeroed once (press_lanes.h) */
 } TlPress;
@@ -83,12 +83,18 @@ typedef struct TlPressed {
       stiffness_b[2]; /* sums of slopes: for v, and times the arm squared for w */
 } TlPressed;
 
-/* Points with gap >= 0 are passed over; they may be reordered. New touches are appended to
- * `touches` (by key). */
-TlStatus tl_press(const TlPress *press, TlPoints *points, TlHistory *touches, TlPressed *out);
+/* A spring's normal times its stiffness, which is what its formulas ask for: where it was, and, as
+ * its length, how stiff. */
+static inline TlVec3 tl_spring_vector(const TlSpring *spring) {
+  return tl_scale(spring->stiffness, spring->normal);
+}
+
+/* Points with gap >= 0 are passed over; they may be reordered. New springs are appended to
+ * `springs` (by key). */
+TlStatus tl_press(const TlPress *press, TlPoints *points, TlPairRows *springs, TlPressed *out);
 
 /* The same of one point, which need not be in a list. */
-TlStatus tl_press_one(const TlPress *press, const TlPoint *point, TlHistory *touches,
+TlStatus tl_press_one(const TlPress *press, const TlPoint *point, TlPairRows *springs,
                       TlPressed *out);
 
 #endif

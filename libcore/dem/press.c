@@ -15,16 +15,16 @@ static int64_t block_of(int64_t bodies) {
   return block < 8 ? 8 : block > 256 ? 256 : block;
 }
 
-struct TlPressBlock { /* of the loop over bodies: where its touches are */
+struct TlPressBlock { /* of the loop over bodies: where its springs are */
   int thread;
   size_t first, count, place;
 };
 
 void tl_press_room_free(TlPressRoom *room) {
   tl_arena_free(&room->plan.arena);
-  for (size_t i = 0; i < room->tally_count; i++) tl_free(room->tally[i].touches.touch);
+  for (size_t i = 0; i < room->tally_count; i++) tl_free(room->tally[i].springs.row);
   tl_free(room->tally);
-  tl_free(room->next.touch);
+  tl_free(room->next.row);
   *room = (TlPressRoom){0};
 }
 
@@ -159,10 +159,10 @@ static TlVec3 wall_velocity(const void *wall, TlVec3 point) {
 
 /* ---- contacts, as they are pressed ---- */
 
-typedef struct Walk { /* through the old history */
-  const TlHistory *old;
-  size_t at;
-  TlHistory *fresh;
+typedef struct Walk { /* through the springs of the last step, and the bonds */
+  const TlPairState *old;
+  size_t spring, bond;
+  TlPairRows *fresh;
 } Walk;
 
 typedef struct Low { /* the body whose loop it is */
@@ -262,79 +262,58 @@ static void add_lane(const Low *l, int k) {
   count_contact(l, at, x->depth[k], 1, (int)x->sliding[k], x->depth[k] > x->cap[k]);
   if (x->friction[k] == 0) return;
   const TlPressBody *body = l->step->body;
-  TlHistory *fresh = l->walk.fresh;
-  fresh->touch[fresh->count++] = (TlTouch){.low = body[at->a].id,
-                                           .high = at->b >= 0 ? body[at->b].id : -1 - at->boundary,
-                                           .key = 0,
-                                           .impulse = lane(x->s_end, k),
-                                           .normal = tl_scale(x->shear[k], n)};
+  TlPairRows *fresh = l->walk.fresh;
+  TlSpring *spring = (TlSpring *)fresh->row + fresh->count++;
+  *spring = (TlSpring){.low = body[at->a].id,
+                       .high = at->b >= 0 ? body[at->b].id : -1 - at->boundary,
+                       .number = 0,
+                       .displacement = lane(x->s_end, k),
+                       .normal = n,
+                       .stiffness = x->shear[k]};
 }
 
 /* Press what waits: contacts of one stiffness. */
 static TlStatus flush(const Low *l) {
   TlPressLanes *x = &l->tally->lanes;
-  TlHistory *fresh = l->walk.fresh;
+  TlPairRows *fresh = l->walk.fresh;
   const TlPenalty *p = &l->step->config->penalty;
   int count = x->count;
   if (count == 0) return TL_OK;
-  TL_TRY(TL_RESERVE(fresh->touch, fresh->capacity, fresh->count + (size_t)count));
+  TL_TRY(tl_pair_rows_reserve(fresh, TL_SPRINGS, fresh->count + (size_t)count));
   tl_press_lanes(tl_law(p->law), &l->tally->lane_law->stiffness, l->step->config->step_s, x);
   for (int k = 0; k < count; k++) add_lane(l, k);
   x->count = 0;
   return TL_OK;
 }
 
-/* ---- memory: the old history is passed over once, in order ---- */
-
-static size_t first_of(const TlHistory *h, int64_t low) {
-  size_t first = 0, last = h->count;
-  while (first < last) {
-    size_t mid = first + (last - first) / 2;
-    if (h->touch[mid].low < low)
-      first = mid + 1;
-    else
-      last = mid;
-  }
-  return first;
-}
-
-/* Bonds stay, touches go unless they are found again. */
-static TlStatus pass(Low *l) {
-  Walk *w = &l->walk;
-  const TlTouch *t = &w->old->touch[w->at++];
-  TlHistory *h = w->fresh;
-  if (t->key != TL_TOUCH_BOND) return TL_OK;
-  TL_TRY(flush(l)); /* of lower pairs */
-  TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + 1));
-  h->touch[h->count++] = *t;
-  return TL_OK;
-}
+/* ---- memory: springs and bonds are passed over once, in order ---- */
 
 typedef struct Known {
-  const TlTouch *touch;
+  const TlSpring *spring;
   size_t count;
   bool bonded;
 } Known;
 
-/* Of a pair that comes after all that were asked for so far. */
-static TlStatus recall(Low *l, int64_t low, int64_t high, Known *known) {
+static inline bool before(int64_t low, int64_t high, int64_t this_low, int64_t this_high) {
+  return low < this_low || (low == this_low && high < this_high);
+}
+
+/* Of a pair that comes after all that were asked for so far. Springs that nobody asks for are
+ * forgotten. */
+static void recall(Low *l, int64_t low, int64_t high, Known *known) {
   Walk *w = &l->walk;
-  const TlHistory *h = w->old;
-  *known = (Known){0};
-  while (w->at < h->count &&
-         (h->touch[w->at].low < low || (h->touch[w->at].low == low && h->touch[w->at].high < high)))
-    TL_TRY(pass(l));
-  size_t first = w->at;
-  while (w->at < h->count && h->touch[w->at].low == low && h->touch[w->at].high == high) {
-    if (h->touch[w->at].key == TL_TOUCH_BOND) {
-      known->bonded = true;
-      first++;
-    }
-    TL_TRY(pass(l));
-  }
-  known->touch = h->touch + first;
-  known->count = w->at - first;
-  return TL_OK;
+  const TlSpring *spring = tl_springs(w->old);
+  const TlBond *bond = tl_bonds(w->old);
+  size_t springs = w->old->of[TL_SPRINGS].count, bonds = w->old->of[TL_BONDS].count;
+  while (w->bond < bonds && before(bond[w->bond].low, bond[w->bond].high, low, high)) w->bond++;
+  while (w->spring < springs && before(spring[w->spring].low, spring[w->spring].high, low, high))
+    w->spring++;
+  known->bonded = w->bond < bonds && bond[w->bond].low == low && bond[w->bond].high == high;
+  known->spring = spring + w->spring;
+  known->count = 0;
+  for (; w->spring < springs && spring[w->spring].low == low && spring[w->spring].high == high;
+       w->spring++)
+    known->count++;
 }
 
 /* ---- one body ---- */
@@ -347,7 +326,7 @@ static TlPress press_of(const TlPressStep *s, const TlSlot *at, const Known *kno
                    .b = at->b,
                    .boundary = at->boundary,
                    .step_s = s->config->step_s,
-                   .known = known->touch,
+                   .known = known->spring,
                    .known_count = known->count};
 }
 
@@ -402,9 +381,9 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, const 
   x->cap[k] = share > 0 ? share * size : INFINITY;
   x->friction[k] = law->friction;
   x->damping[k] = law->damping;
-  bool remembered = known->count > 0 && known->touch->key == 0;
-  set(x->s, k, remembered ? known->touch->impulse : none);
-  set(x->normal, k, remembered ? known->touch->normal : none);
+  bool remembered = known->count > 0 && known->spring->number == 0;
+  set(x->s, k, remembered ? known->spring->displacement : none);
+  set(x->stiff_n, k, remembered ? tl_spring_vector(known->spring) : none);
   return TL_OK;
 }
 
@@ -416,7 +395,7 @@ static TlStatus press_pair(Low *l, int64_t number) {
   double far = a->radius + b->radius;
   if (tl_norm2(tl_sub(a->x, b->x)) >= far * far) return TL_OK;
   Known known;
-  TL_TRY(recall(l, a->id, b->id, &known));
+  recall(l, a->id, b->id, &known);
   if (known.bonded) return TL_OK; /* bonds of a net are springs, not collisions */
   l->points->pairs++;
   if (a->ball && b->ball) {
@@ -451,7 +430,7 @@ static TlStatus press_wall(Low *l, int64_t k) {
   bool alone = a->ball && wall->kind->exact && !wall->drive;
   if (alone && !foot(a, wall, &b, &phi)) return TL_OK;
   if (!alone && !tl_narrow_near(s->bodies, at.a, wall, 0)) return TL_OK;
-  TL_TRY(recall(l, a->id, -1 - at.boundary, &known));
+  recall(l, a->id, -1 - at.boundary, &known);
   l->points->pairs++;
   /* a centre behind the wall has its normal from the wall alone */
   if (alone && phi > 0) return wait_lane(l, &at, &b, wall_law(s, at.a, at.boundary, b.x), &known);
@@ -496,18 +475,19 @@ static TlStatus press_body(Low *l, int64_t place) {
 static TlStatus press_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const TlPressStep *s = context;
   const TlPressPlan *plan = &s->room->plan;
-  const TlHistory *old = &s->bodies->history;
+  const TlPairState *old = &s->bodies->pairs;
   TlPressTally *t = &s->room->tally[thread];
   struct TlPressBlock *mine = &s->block[block];
-  const int64_t *id = s->bodies->id;
-  Low l = {.step = s, .tally = t, .points = &s->points[thread], .walk = {old, 0, &t->touches}};
-  size_t last = end < plan->total ? first_of(old, id[plan->order[end]]) : old->count;
-  if (begin > 0) l.walk.at = first_of(old, id[plan->order[begin]]);
-  *mine = (struct TlPressBlock){.thread = thread, .first = t->touches.count};
+  Low l = {.step = s, .tally = t, .points = &s->points[thread], .walk = {old, 0, 0, &t->springs}};
+  if (begin > 0) {
+    int64_t id = s->bodies->id[plan->order[begin]];
+    l.walk.spring = tl_pair_rows_first(&old->of[TL_SPRINGS], TL_SPRINGS, id);
+    l.walk.bond = tl_pair_rows_first(&old->of[TL_BONDS], TL_BONDS, id);
+  }
+  *mine = (struct TlPressBlock){.thread = thread, .first = t->springs.count};
   for (int64_t r = begin; r < end; r++) TL_TRY(press_body(&l, r));
-  while (l.walk.at < last) TL_TRY(pass(&l));
   TL_TRY(flush(&l));
-  mine->count = t->touches.count - mine->first;
+  mine->count = t->springs.count - mine->first;
   return TL_OK;
 }
 
@@ -518,21 +498,22 @@ static TlStatus copy_block(void *context, int64_t begin, int64_t end, int64_t bl
   for (int64_t k = begin; k < end; k++) {
     const struct TlPressBlock *b = &s->block[k];
     if (b->count)
-      memcpy(s->room->next.touch + b->place, s->room->tally[b->thread].touches.touch + b->first,
-             b->count * sizeof(TlTouch));
+      memcpy((TlSpring *)s->room->next.row + b->place,
+             (const TlSpring *)s->room->tally[b->thread].springs.row + b->first,
+             b->count * sizeof(TlSpring));
   }
   return TL_OK;
 }
 
-static void swap(TlHistory *a, TlHistory *b) {
-  TlHistory t = *a;
+static void swap(TlPairRows *a, TlPairRows *b) {
+  TlPairRows t = *a;
   *a = *b;
   *b = t;
 }
 
 /* What the blocks wrote, end to end; of one thread it lies so. */
-static TlStatus join_touches(TlPressStep *s, int64_t blocks) {
-  TlHistory *next = &s->room->next;
+static TlStatus join_springs(TlPressStep *s, int64_t blocks) {
+  TlPairRows *next = &s->room->next;
   size_t count = 0;
   bool one = true;
   for (int64_t k = 0; k < blocks; k++) {
@@ -541,13 +522,13 @@ static TlStatus join_touches(TlPressStep *s, int64_t blocks) {
     one = one && s->block[k].thread == 0;
   }
   if (one) {
-    swap(&s->bodies->history, &s->room->tally[0].touches);
+    swap(&s->bodies->pairs.of[TL_SPRINGS], &s->room->tally[0].springs);
     return TL_OK;
   }
-  TL_TRY(TL_RESERVE(next->touch, next->capacity, count));
+  TL_TRY(tl_pair_rows_reserve(next, TL_SPRINGS, count));
   TL_TRY(tl_par_loop(blocks, 4, COPY_NS * (double)block_of(s->bodies->total), copy_block, s));
   next->count = count;
-  swap(&s->bodies->history, next);
+  swap(&s->bodies->pairs.of[TL_SPRINGS], next);
   return TL_OK;
 }
 
@@ -563,7 +544,7 @@ static TlStatus reserve(TlPressStep *s, int64_t blocks) {
   }
   for (size_t i = 0; i < room->tally_count; i++) {
     TlPressTally *t = &room->tally[i];
-    t->touches.count = 0;
+    t->springs.count = 0;
     t->lanes.count = 0;
     t->overlap_m = t->overlap_share = t->boundary_overlap_m = t->boundary_overlap_share = 0;
     t->contacts = t->touching = t->sliding = t->capped = 0;
@@ -602,7 +583,7 @@ TlStatus tl_press_all(TlPressStep *s) {
   room->materials = s->materials;
   TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_bodies, s));
   TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
-  return join_touches(s, blocks);
+  return join_springs(s, blocks);
 }
 
 TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {

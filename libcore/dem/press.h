@@ -1,10 +1,10 @@
 /* All contacts of a step of the penalty method: points found, forces from them (penalty.h), summed
- * for each body, and the touches that the next step remembers.
+ * for each body, and the springs that the next step remembers.
  *
  * The loop goes over the bodies in order of id, each with the boundaries it is at, the last one
- * first, and the bodies of higher id: the order of the history, which is so read and written from
- * end to end and never searched nor sorted. A body's sums are those of its own loop and then those
- * with lower ids, in order of ids: the same bits for any number of threads and ranks.
+ * first, and the bodies of higher id: the order of the contact memory, which is so read and written
+ * from end to end and never searched nor sorted. A body's sums are those of its own loop and then
+ * those with lower ids, in order of ids: the same bits for any number of threads and ranks.
  *
  * A plan (who may meet whom) is made anew with the broad phase's pairs only (broad.h). Where two
  * spheres meet, or a sphere and a standing boundary with a true distance, the contact waits for
@@ -50,7 +50,7 @@ typedef struct TlPressLow {
 
 /* Of one thread. */
 typedef struct TlPressTally {
-  TlHistory touches;
+  TlPairRows springs;
   TlPressLanes lanes; /* waiting contacts of spheres */
   TlSlot lane_slot[TL_PRESS_LANES];
   const TlPairLaw *lane_law; /* of the last that came; all are of its stiffness */
@@ -76,7 +76,7 @@ typedef struct TlPressRoom {
   TlPressPlan plan;
   TlPressTally *tally; /* one a thread */
   size_t tally_count;
-  TlHistory next;      /* the history that is being written */
+  TlPairRows next;     /* the springs that are being written */
   TlPressSlot *slot;   /* of the last step, in the solver's arena: pairs, then boundaries */
   TlPressPlace *place; /* likewise, where there are points */
   TlPressViscous *viscous;
@@ -105,7 +105,7 @@ typedef struct TlPressStep {
   struct TlPressBlock *block;
 } TlPressStep;
 
-/* Forces of all contacts; the bodies' history becomes this step's. */
+/* Forces of all contacts; the bodies' springs become this step's. */
 TlStatus tl_press_all(TlPressStep *step);
 /* The contacts of the last step (step.h). */
 TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *bodies, double step_s,

@@ -38,7 +38,7 @@ struct TlSolver {
   TlPoints *points;
   size_t point_lists;
   double speed_max;
-  TlExact push_work; /* J, of moving boundaries in the end-of-step correction; this rank's part */
+  TlStepSums sums; /* of the step in hand; this rank's part */
   int64_t steps;
   const TlCollisionTrace *trace;
   TlFound found;
@@ -57,7 +57,7 @@ TlStatus tl_step_impulse_rows(const TlSolver *solver, const TlBodies *bodies, Tl
                               int64_t *count);
 #define TL_BY_IMPULSES(solve)                                                                      \
   .reach = tl_detect_reach, .step = tl_step_by_impulses, .contact_rows = tl_step_impulse_rows,     \
-  .collide = solve
+  .memory = TL_IMPULSES, .solves = TL_KIND_BIT(TL_BONDS), .collide = solve
 
 /* Room for each thread's points. */
 TlStatus tl_step_reserve_points(TlSolver *solver);
@@ -70,9 +70,14 @@ TlStatus tl_step_advance(TlSolver *solver, TlBodies *bodies, const TlMotion *mot
  * Collective. */
 TlStatus tl_step_nets(TlSolver *solver, TlBodies *bodies, const TlVec3 *start, TlMembraneMove move,
                       TlStepReport *report);
-/* Bodies' part of the report, and all of it over the ranks. */
-void tl_step_report_motion(const TlBodies *bodies, TlStepReport *report);
-TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *report);
+/* Derived fields of the ghosts that came since tl_solver_refresh, which has filled those of the
+ * owned bodies; on one rank, where that costs no exchange, of all bodies. Each rank for itself: the
+ * caller makes the ranks agree on the status (tl_step_together). */
+TlStatus tl_step_begin(TlSolver *solver, TlBodies *bodies);
+/* Bodies' part of the report; then all of it over the ranks, by the attributes of its fields
+ * (collective). */
+void tl_step_report_motion(TlSolver *solver, const TlBodies *bodies, TlStepReport *report);
+TlStatus tl_step_report_ranks(TlSolver *solver, TlStepReport *report);
 
 /* Of one group. */
 typedef struct TlStageCounts {
@@ -112,11 +117,11 @@ TlVec3 tl_step_impulse(const TlContact *contact);
 /* Boundaries at the start and at the end of the step to come. */
 void tl_step_place_boundaries(TlSolver *solver);
 
-/* The resting impulses of this step become the bodies' history (step_contacts.c). */
+/* The resting impulses of this step become the bodies' contact memory (step_contacts.c). */
 TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);
 
 /* Fill the report from what was found and done, over all ranks; collective (step_report.c). */
-TlStatus tl_step_report(const TlSolver *solver, const TlBodies *bodies, const TlGroups *groups,
+TlStatus tl_step_report(TlSolver *solver, const TlBodies *bodies, const TlGroups *groups,
                         const TlStageCounts *counts, TlStepReport *report);
 
 #endif

@@ -23,16 +23,9 @@
 enum { BLOCK = 64 };               /* bodies */
 static const double KICK_NS = 180; /* work on a body, about */
 
-/* Added exactly, of all threads. */
-typedef struct Sums {
-  TlExact elastic, slip, viscous, wall, contact, kinetic, potential, resultant, guide, boundary,
-      net_damping, net_pressure, net_held, net_elastic;
-} Sums;
-enum { SUM_LIMBS = sizeof(Sums) / sizeof(int64_t) };
-
 /* Of one thread; on lines of its own. */
 typedef struct Share {
-  _Alignas(64) Sums sums;
+  _Alignas(64) TlStepSums sums;
   double stable_step_s, speed_max_m_s;
   int64_t moving, outside, poor;
 } Share;
@@ -127,25 +120,25 @@ static void add(TlExact *sum, double term) {
 
 /* What its contacts' dashpots and its bonds' dampers take of a body. */
 static void book_dampers(const Forces *f, int64_t i, const TlPressLow *sum, const Motion *m,
-                         Sums *sums) {
-  if (sum->points) add(&sums->viscous, -work(f, sum->viscous, sum->viscous_torque, m));
+                         TlStepSums *sums) {
+  if (sum->points) add(&sums->viscous_J, -work(f, sum->viscous, sum->viscous_torque, m));
   if (f->bodies->flags[i] & TL_BODY_NET)
-    add(&sums->net_damping, -work(f, f->net.drag[i], f->net.drag_torque[i], m));
+    add(&sums->net_damping_J, -work(f, f->net.drag[i], f->net.drag_torque[i], m));
 }
 
 /* A row that is carried is its holder's to hold against what pulls at it; what the pressure does on
  * it, the holder takes. */
-static void book_held(const Forces *f, int64_t i, TlVec3 force, const Motion *m, Sums *sums) {
+static void book_held(const Forces *f, int64_t i, TlVec3 force, const Motion *m, TlStepSums *sums) {
   const TlVec3 none = {0, 0, 0};
-  add(&sums->net_held, -work(f, tl_sub(force, f->net.press[i]), none, m));
+  add(&sums->net_held_J, -work(f, tl_sub(force, f->net.press[i]), none, m));
 }
 
 static void note_energy(const Forces *f, int64_t i, const Motion *m, Share *share) {
   const TlBodies *b = f->bodies;
-  tl_exact_add(&share->sums.kinetic, 0.5 * (b->mass[i] * tl_norm2(m->v) + tl_dot(m->w, m->l)));
+  tl_exact_add(&share->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(m->v) + tl_dot(m->w, m->l)));
   if (b->flags[i] & TL_BODY_NET)
-    add(&share->sums.net_pressure, work(f, f->net.press[i], (TlVec3){0, 0, 0}, m));
-  tl_exact_add(&share->sums.potential,
+    add(&share->sums.net_pressure_J, work(f, f->net.press[i], (TlVec3){0, 0, 0}, m));
+  tl_exact_add(&share->sums.potential_J,
                -b->mass[i] * tl_dot(f->solver->config.gravity_m_s2, b->position[i]));
 }
 
@@ -158,14 +151,14 @@ static TlStatus check_finite(const Forces *f, int64_t i, const Kicked *k) {
 }
 
 /* Of the contacts in which the body has the lower id. */
-static void note_contacts(const TlPressLow *low, Sums *sums) {
+static void note_contacts(const TlPressLow *low, TlStepSums *sums) {
   if (low->elastic_J == 0) return; /* none */
-  add(&sums->boundary, low->boundary_N);
-  add(&sums->elastic, low->elastic_J);
-  add(&sums->contact, low->contact_N);
-  add(&sums->slip, low->slip_J);
-  add(&sums->viscous, low->wall_viscous_J);
-  add(&sums->wall, low->wall_J);
+  add(&sums->boundary_N, low->boundary_N);
+  add(&sums->elastic_J, low->elastic_J);
+  add(&sums->contact_N, low->contact_N);
+  add(&sums->slip_J, low->slip_J);
+  add(&sums->viscous_J, low->wall_viscous_J);
+  add(&sums->wall_work_J, low->wall_J);
 }
 
 /* Kick and move. */
@@ -178,8 +171,9 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
   const TlGuide *guide = tl_guide_of(s->guides, s->guide_count, b->id[i]);
   if (guide) {
     k = guided(f, i, guide, k);
-    tl_exact_add(&share->sums.wall, tl_guide_work(guide, sum->force, b->velocity[i], k.v, dt));
-    tl_exact_add(&share->sums.guide, tl_dot(sum->force, guide->axis));
+    tl_exact_add(&share->sums.wall_work_J,
+                 tl_guide_work(guide, sum->force, b->velocity[i], k.v, dt));
+    tl_exact_add(&share->sums.guide_N, tl_dot(sum->force, guide->axis));
   }
   TL_TRY(check_finite(f, i, &k));
   Motion m = motion(f, i, &k);
@@ -187,7 +181,7 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
   /* held by its ram it is no part of the balance */
   if (!guide || !guide->driven) note_energy(f, i, &m, share);
   if (!guide) {
-    tl_exact_add(&share->sums.resultant, tl_norm(force));
+    tl_exact_add(&share->sums.resultant_N, tl_norm(force));
     share->moving++;
   }
   if (!guide || !guide->driven) note_stiffness(f, i, sum->stiffness, share);
@@ -199,7 +193,7 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
 }
 
 /* A carried row moves, and what is damped against it is damped. */
-static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, Sums *sums) {
+static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, TlStepSums *sums) {
   Motion m = still(f, i);
   book_dampers(f, i, sum, &m, sums);
   if (f->bodies->flags[i] & TL_BODY_NET) book_held(f, i, sum->force, &m, sums);
@@ -270,7 +264,7 @@ static TlStatus press(Forces *f) {
 static TlStatus load_nets(Forces *f) {
   TlSolver *s = f->solver;
   TL_TRY(tl_membrane_load(s->nets, s->net_count, f->bodies, s->net_memo, &s->arena, &f->net));
-  f->share[0].sums.net_elastic = f->net.elastic;
+  f->share[0].sums.net_elastic_J = f->net.elastic;
   f->net_omega2 = tl_arena_push(&s->arena, (size_t)s->net_count + 1, sizeof *f->net_omega2);
   if (!f->net_omega2) return TL_ENOMEM;
   for (int k = 0; k < s->net_count; k++) {
@@ -317,6 +311,12 @@ static void report_tally(const TlPressTally *t, TlStepReport *r) {
   r->capped += t->capped;
 }
 
+static void add_all(TlStepSums *to, const TlStepSums *from) {
+  int64_t *limb = (int64_t *)to;
+  const int64_t *part = (const int64_t *)from;
+  for (size_t k = 0; k < sizeof *to / sizeof *limb; k++) limb[k] += part[k];
+}
+
 static TlStatus report(const Forces *f, TlStepReport *r) {
   const TlSolver *s = f->solver;
   r->step = s->steps;
@@ -334,35 +334,10 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
     r->node_lists += s->points[t].lists;
     report_tally(&s->press.tally[t], r);
   }
-  return tl_step_report_ranks(s->sync, r);
-}
-
-static void add_all(Sums *to, const Sums *from) {
-  int64_t *limb = (int64_t *)to;
-  const int64_t *part = (const int64_t *)from;
-  for (int k = 0; k < SUM_LIMBS; k++) limb[k] += part[k];
-}
-
-/* Over threads and ranks; after the others' sums. Global damping takes 2 xi dt of what moves. */
-static TlStatus report_sums(const Forces *f, TlStepReport *r) {
-  Sums s = {0};
-  for (int t = 0; t < tl_par_threads(); t++) add_all(&s, &f->share[t].sums);
-  TL_TRY(tl_sync_sum_int(f->solver->sync, (int64_t *)&s, SUM_LIMBS));
-  r->elastic_J = tl_exact_value(&s.elastic);
-  r->slip_J = tl_exact_value(&s.slip);
-  r->viscous_J = tl_exact_value(&s.viscous);
-  r->wall_work_J = tl_exact_value(&s.wall);
-  r->contact_N = tl_exact_value(&s.contact);
-  r->kinetic_J = tl_exact_value(&s.kinetic);
-  r->potential_J = tl_exact_value(&s.potential);
-  r->resultant_N = tl_exact_value(&s.resultant);
-  r->guide_N = tl_exact_value(&s.guide);
-  r->boundary_N = tl_exact_value(&s.boundary);
-  r->net_damping_J = tl_exact_value(&s.net_damping);
-  r->net_pressure_J = tl_exact_value(&s.net_pressure);
-  r->net_held_J = tl_exact_value(&s.net_held);
-  r->net_elastic_J = tl_exact_value(&s.net_elastic);
-  r->drag_J = 2 * f->solver->config.damping_per_s * f->kick_s * r->kinetic_J;
+  for (int t = 0; t < tl_par_threads(); t++) add_all(&f->solver->sums, &f->share[t].sums);
+  TL_TRY(tl_step_report_ranks(f->solver, r));
+  /* global damping takes 2 xi dt of what moves */
+  r->drag_J = 2 * s->config.damping_per_s * f->kick_s * r->kinetic_J;
   return TL_OK;
 }
 
@@ -431,8 +406,8 @@ static TlStatus check_bodies(TlSolver *s, const TlBodies *b) {
 static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
   Forces f = {.solver = s, .bodies = b};
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  TL_TRY(tl_solver_refresh(s, b));
-  TlStatus status = check_bodies(s, b); /* grains may have come in */
+  TlStatus status = tl_step_begin(s, b);
+  if (status == TL_OK) status = check_bodies(s, b); /* grains may have come in */
   if (status == TL_OK) status = press(&f);
   if (status == TL_OK) status = load_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));
@@ -440,7 +415,6 @@ static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
   TL_TRY(advance(&f, r));
   TL_TRY(report(&f, r));
-  TL_TRY(report_sums(&f, r));
   r->other_s = tl_clock_s() - start - r->detect_s;
   return TL_OK;
 }
@@ -492,6 +466,8 @@ static TlStatus contact_rows(const TlSolver *s, const TlBodies *b, TlContactRow 
 }
 
 const TlMethodKind tl_method_penalty = {.bears_force = true,
+                                        .memory = TL_SPRINGS,
+                                        .solves = TL_KIND_BIT(TL_BONDS),
                                         .check_section = tl_penalty_check_section,
                                         .choose = tl_penalty_choose,
                                         .configure = tl_penalty_configure,

@@ -133,20 +133,26 @@ TlStatus tl_halo_forward_end(TlHalo *halo, int64_t owned, void *field, size_t si
   return TL_OK;
 }
 
+size_t tl_halo_body_bytes(void) {
+  return tl_record_packed_bytes(&tl_body_record, TL_HALO);
+}
+
 static TlStatus send_states(TlHalo *halo, const TlBodies *bodies) {
+  unsigned char *to = halo->out;
   for (size_t i = 0; i < halo->send_count; i++) {
     TlBodyState state = tl_bodies_get(bodies, halo->send[i]);
-    memcpy(halo->out + i * sizeof state, &state, sizeof state);
+    to = tl_record_pack(&tl_body_record, TL_HALO, &state, to);
   }
-  TL_TRY(post(halo, sizeof(TlBodyState)));
+  TL_TRY(post(halo, tl_halo_body_bytes()));
   return tl_comm_wait(halo->comm, &halo->batch);
 }
 
 static TlStatus take_ghosts(TlHalo *halo, TlBodies *bodies) {
   TL_TRY(tl_bodies_reserve(bodies, bodies->owned + halo->ghosts));
+  const unsigned char *from = halo->in;
   for (int64_t g = 0; g < halo->ghosts; g++) {
     TlBodyState state;
-    memcpy(&state, halo->in + (size_t)g * sizeof state, sizeof state);
+    from = tl_record_unpack(&tl_body_record, TL_HALO, &state, from);
     TL_TRY(tl_bodies_add_ghost(bodies, &state));
   }
   return TL_OK;
@@ -158,7 +164,7 @@ TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies) {
   TL_TRY(share_boxes(halo, bodies));
   TL_TRY(tl_comm_agree(halo->comm, list_neighbours(halo, bodies)));
   TL_TRY(swap_counts(halo, bodies->owned));
-  TL_TRY(tl_comm_agree(halo->comm, room(halo, sizeof(TlBodyState))));
+  TL_TRY(tl_comm_agree(halo->comm, room(halo, tl_halo_body_bytes())));
   TL_TRY(send_states(halo, bodies));
   return tl_comm_agree(halo->comm, take_ghosts(halo, bodies));
 }

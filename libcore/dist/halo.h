@@ -38,6 +38,10 @@ void tl_halo_free(TlHalo *halo);
 /* Collective. Drop the ghosts, choose new ones by position and reach (filled by tl_solver_refresh),
  * and exchange their states. Ranks agree on failure. */
 TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies);
+/* Bytes of a message that make one ghost: the fields of a body with a halo attribute
+ * (model/record.h). Ghosts are made anew in each step, so those of either attribute travel in each.
+ */
+size_t tl_halo_body_bytes(void);
 
 /* Owner's values over the ghosts' in an array over the local bodies, split-phase: between begin and
  * end the owned part may be read, the ghost part is undefined. Neighbours only. */

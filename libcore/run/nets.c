@@ -52,7 +52,7 @@ TlStatus tl_nets_make(const TlNets *nets, TlComm *comm, TlBodies *bodies) {
     int64_t n = tl_net_spheres(&nets->net[i]);
     status = tl_net_add(&nets->net[i], bodies, n * me / ranks, n * (me + 1) / ranks);
   }
-  tl_history_sort(&bodies->history);
+  tl_pair_state_sort(&bodies->pairs);
   return tl_comm_agree(comm, status);
 }
 

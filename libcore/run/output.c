@@ -97,15 +97,12 @@ void tl_output_close(TlOutput *output) {
 /* ---- frames ---- */
 
 static TlBodyRow row_of(const TlBodies *b, int64_t i) {
-  return (TlBodyRow){.id = b->id[i],
-                     .avatar_id = b->avatar_id[i],
-                     .scale = b->scale[i],
-                     .position_m = b->position[i],
-                     .rotation = b->rotation[i],
-                     .velocity_m_s = b->velocity[i],
-                     .spin_rad_s = tl_bodies_spin(b, i),
-                     .contacts = b->contacts[i],
-                     .flags = b->flags[i]};
+  TlBodyRow row = {.spin_rad_s = tl_bodies_spin(b, i)};
+#define FRAME(type, name, unit, attributes, meaning, member, column) row.member = b->name[i];
+  TL_BODY_LIST(TL_BODY_NO_COLUMN, FRAME)
+  TL_BODY_DERIVED_LIST(TL_BODY_NO_COLUMN, FRAME)
+#undef FRAME
+  return row;
 }
 
 static int64_t fill_block(TlOutput *output, const TlBodies *b, int64_t first) {

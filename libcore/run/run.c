@@ -74,21 +74,10 @@ static double time_of(const TlRun *run, int64_t step) {
   return (double)step * run->setup.time.dt_s;
 }
 
-static TlStatus net_energy(const TlRun *run, double *elastic_J) {
-  TlExact sum = run->totals.last.net_elastic;
-  *elastic_J = 0;
-  if (run->nets.count == 0) return TL_OK;
-  TL_TRY(tl_comm_sum_int(run->comm, sum.limb, TL_EXACT_LIMBS));
-  *elastic_J = tl_exact_value(&sum);
-  return TL_OK;
-}
-
 static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
   Measure m;
-  double elastic;
   const TlStepReport *r = &run->totals.last;
   TL_TRY(measure(run, &m));
-  TL_TRY(net_energy(run, &elastic));
   TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
   run->totals.kinetic_J = m.kinetic;
   run->totals.potential_J = m.potential;
@@ -118,7 +107,7 @@ static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
                                     (double)run->totals.poor,
                                     (double)run->totals.jammed,
                                     run->totals.wall_work_J,
-                                    elastic,
+                                    r->net_elastic_end_J,
                                     (double)r->net_bonds,
                                     r->elastic_J,
                                     run->totals.ledger.friction_J,

@@ -10,6 +10,7 @@
 #define TL_STORE_RESULTS_H
 
 #include "base/provenance.h"
+#include "model/body_record.h"
 #include "shape/avatar.h"
 #include "shape/terrain.h"
 #include "shape/wall.h"
@@ -37,24 +38,13 @@ typedef struct TlScene {
   TlVec3 *table_way_m;
 } TlScene;
 
-typedef struct TlBodyRow {
-  int64_t id, avatar_id;
-  double scale;
-  TlVec3 position_m;
-  TlQuat rotation;                 /* body -> world */
-  TlVec3 velocity_m_s, spin_rad_s; /* world frame */
-  int32_t contacts;                /* contact points on this body at this frame */
-  int32_t flags;                   /* bit 0: outside the terrain; 1: frozen; 2: of a net;
-                                      5: on a ram */
-} TlBodyRow;
-
 enum {
   TL_ROW_OUTSIDE = 1,
   TL_ROW_FROZEN = 2,
   TL_ROW_NET = 4,
   TL_ROW_GUIDED = 32,
   TL_ROW_NO_GRAIN = TL_ROW_NET | TL_ROW_GUIDED /* what no measure counts as a grain */
-};                                             /* bits of flags */
+};                                             /* bits of TlBodyRow.flags */
 
 /* A contact point of the step that ends with the frame. */
 typedef struct TlFrameContact {

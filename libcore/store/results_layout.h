@@ -5,9 +5,11 @@
 #include "store/results.h"
 #include "store/results_h5.h"
 
+#define FRAME(...) +1
+enum { TL_BODY_COLUMNS = 0 TL_BODY_FRAME_FIELDS(FRAME) };
+#undef FRAME
 enum {
   TL_RESULTS_FORMAT = 1,
-  TL_BODY_COLUMNS = 9,
   TL_AVATAR_COLUMNS = 20,
   TL_PART_COLUMNS = 15,
   TL_CONTACT_COLUMNS = 7

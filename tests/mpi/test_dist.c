@@ -30,16 +30,16 @@ static void start(TlBodies *bodies, int me, int ranks) {
     s.momentum = tl_vec3((double)id, 0, 0);
     REQUIRE_OK(tl_bodies_add(bodies, &s));
   }
-  TlHistory *h = &bodies->history; /* each body remembers a boundary, and its elder neighbour */
+  /* each body remembers a boundary, and its elder neighbour */
   for (int64_t i = 0; i < bodies->owned; i++) {
-    REQUIRE_OK(TL_RESERVE(h->touch, h->capacity, h->count + 3));
     int64_t id = bodies->id[i];
-    h->touch[h->count++] = (TlTouch){id, -1, 1, {(double)id, 0, 0}, {0, 0, 1}};
-    if (id > 0) h->touch[h->count++] = (TlTouch){id - 1, id, 2, {0, (double)id, 0}, {0, 0, 1}};
-    if (id + 1 < BODIES)
-      h->touch[h->count++] = (TlTouch){id, id + 1, 2, {0, (double)id + 1, 0}, {0, 0, 1}};
+    TlImpulse wall = {id, -1, 1, {(double)id, 0, 0}}, elder = {id - 1, id, 2, {0, (double)id, 0}};
+    TlImpulse younger = {id, id + 1, 2, {0, (double)id + 1, 0}};
+    REQUIRE_OK(tl_pair_state_add(&bodies->pairs, TL_IMPULSES, &wall));
+    if (id > 0) REQUIRE_OK(tl_pair_state_add(&bodies->pairs, TL_IMPULSES, &elder));
+    if (id + 1 < BODIES) REQUIRE_OK(tl_pair_state_add(&bodies->pairs, TL_IMPULSES, &younger));
   }
-  tl_history_sort(h);
+  tl_pair_state_sort(&bodies->pairs);
 }
 
 static uint64_t hash_all(TlComm *comm, const TlBodies *bodies) {
@@ -71,10 +71,10 @@ static void touches_came_along(const TlBodies *b) {
   for (int64_t i = 0; i < b->owned; i++) {
     size_t count;
     int64_t id = b->id[i];
-    const TlTouch *t = tl_history_find(&b->history, id, -1, &count);
+    const TlImpulse *t = tl_pair_rows_find(&b->pairs.of[TL_IMPULSES], TL_IMPULSES, id, -1, &count);
     REQUIRE(count == 1 && t->impulse.x == (double)id, "body %lld, %zu", (long long)id, count);
     if (id == 0) continue;
-    t = tl_history_find(&b->history, id - 1, id, &count);
+    t = tl_pair_rows_find(&b->pairs.of[TL_IMPULSES], TL_IMPULSES, id - 1, id, &count);
     REQUIRE(count == 1 && t->impulse.y == (double)id, "pair %lld, %zu", (long long)id, count);
   }
 }

@@ -163,7 +163,7 @@ static void carry_a_tube(Cell *cell) {
                       .hold = {TOP, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT}};
   CK_OK(tl_solver_set_nets(cell->solver, &cell->net, 1));
   CK_OK(tl_net_add(&cell->net, &cell->bodies, 0, tl_net_spheres(&cell->net)));
-  tl_history_sort(&cell->bodies.history);
+  tl_pair_state_sort(&cell->bodies.pairs);
 }
 
 /* It keeps its place in the platen, whatever that does. */
