@@ -4,7 +4,13 @@
  * as ghost to every other rank whose reach its own sphere touches: that holds every body b for
  * which an owned a has |x_a - x_b| <= halo_a + halo_b (the contact search's reach, or more where
  * bonds ask for it). Ghosts lie behind the owned bodies, by rank, in the order of the owner's list.
- * Boxes go to all ranks (6 numbers a rank), bodies to neighbours only.
+ * Boxes go to all ranks (7 numbers a rank), bodies to neighbours only.
+ *
+ * A constraint (model/pair_state.h) makes its other body a ghost, too, however far away it lies, on
+ * every rank that owns one of the two. Who owns the other one is not known, so the ids that are
+ * missing go to all ranks; both owners hold the constraint, so each finds the other. Bonds of nets
+ * need none of this: their bodies' halo reaches over them (dem/step.h). Without other constraints
+ * across ranks nothing more is exchanged.
  */
 #ifndef TL_DIST_HALO_H
 #define TL_DIST_HALO_H
@@ -19,6 +25,8 @@ typedef struct TlNeighbour {
   int64_t ghost_start, ghost_count;
 } TlNeighbour;
 
+enum { TL_HALO_BOX = 7 };
+
 typedef struct TlHalo {
   TlComm *comm; /* borrowed */
   TlNeighbour *neighbour;
@@ -28,7 +36,9 @@ typedef struct TlHalo {
   int64_t ghosts;
   unsigned char *out, *in;
   size_t out_capacity, in_capacity;
-  double *boxes; /* 6 a rank */
+  double *boxes;   /* TL_HALO_BOX a rank: low and high corner, number of ids in `wanted` */
+  int64_t *wanted; /* ids at the other end of a rank's constraints, ascending; wanted_room a rank */
+  size_t wanted_room, wanted_capacity;
   TlCommBatch batch;
 } TlHalo;
 
