@@ -74,6 +74,9 @@ static TlStatus own_materials(TlSolver *s, const TlSolverConfig *c) {
   TL_TRY(c->materials ? tl_materials_copy(&s->materials, c->materials)
                       : plain_materials(c, &s->materials));
   s->config.materials = &s->materials;
+  for (int32_t i = 0; i < s->materials.count; i++)
+    if (!(s->materials.material[i].density_kg_m3 > 0))
+      s->materials.material[i].density_kg_m3 = c->density_kg_m3;
   TL_TRY(tl_materials_finish(&s->materials));
   const TlMethodKind *method = tl_method(c->method);
   return method->check ? method->check(c, &s->materials) : TL_OK;

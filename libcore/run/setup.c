@@ -1,6 +1,7 @@
 #include "run/setup.h"
 
 #include "conf/keys.h"
+#include "run/materials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,22 +46,28 @@ static const TlParam grain_params[] = {
          "only grains with at most this diameter, as scanned; 0: no bound"),
     REAL(TlGrainSetup, grain_scale, "", "1", 1e-6, 1e6,
          "grains are made this many times their scanned size (mass by its cube)"),
-    REAL(TlGrainSetup, density_kg_m3, "kg/m3", "2650", 1e-3, 1e5, "density of the grains"),
+    TEXT(TlGrainSetup, material, "",
+         "in the list of materials: of grains whose shape has none; none: 'grain'"),
+    REAL(TlGrainSetup, density_kg_m3, "kg/m3", "2650", 1e-3, 1e5,
+         "density of materials that have none of their own"),
     FLAG(TlGrainSetup, as_spheres, "false",
          "in place of each grain of the assembly a sphere of its volume at its centre"),
 };
 
 static const TlParam terrain_params[] = {
     TEXT(TlTerrainSetup, name, "", "terrain of the catalog; none: no terrain"),
+    TEXT(TlTerrainSetup, material, "", "in the list of materials; none: 'boundary'"),
 };
 static const TlParam class_params[] = {
     INT(TlClassSetup, id, NULL, 0, 1e9,
         "number of the class in the raster of talus-topo --classes"),
     TEXT(TlClassSetup, name, "", "what it is"),
+    TEXT(TlClassSetup, material, "", "in the list of materials; none: terrain.material"),
     REAL(TlClassSetup, friction, "", "-1", -1, 10,
-         "friction there; negative: contact.boundary_friction"),
+         "old form, without a material: friction there; negative: contact.boundary_friction"),
     REAL(TlClassSetup, restitution, "", "-1", -1, 1,
-         "restitution there; negative: contact.boundary_restitution"),
+         "old form, without a material: restitution there; negative: "
+         "contact.boundary_restitution"),
 };
 static const TlStudySection terrain_sections[] = {
     {"classes", offsetof(TlTerrainSetup, classes), sizeof(TlClassSetup), true,
@@ -69,6 +76,7 @@ static const TlStudySection terrain_sections[] = {
 static const TlParam plane_params[] = {
     VEC3(TlPlaneSetup, point_m, "m", NULL, -1e7, 1e7, "a point of the plane"),
     VEC3(TlPlaneSetup, normal, "", NULL, -1e3, 1e3, "points to the grains; made unit"),
+    TEXT(TlPlaneSetup, material, "", "in the list of materials; none: 'boundary'"),
 };
 static const TlParam contact_params[] = {
     REAL(TlContactSetup, friction, "", "0.5", 0, 10, "Coulomb's coefficient, grain on grain"),
@@ -140,6 +148,14 @@ static const TlStudySection root_sections[] = {
     {"frames", offsetof(TlSetup, frames), sizeof(TlFrameSetup), false,
      "What frames hold beside the bodies; moves no bit of the state", frame_params,
      COUNT(frame_params), NULL, 0},
+    {"materials", offsetof(TlSetup, materials), sizeof(TlMaterialSetup), true,
+     "Materials of grains and boundaries; section contact serves where there is one kind of each",
+     tl_material_params, TL_MATERIAL_PARAMS, NULL, 0},
+    {"pairs", offsetof(TlSetup, pairs), sizeof(TlPairSetup), true,
+     "What happens where two materials touch. What is not given: of a material with itself as in "
+     "section contact; of two the lesser friction, restitutions and tangential ratio, and the "
+     "stiffnesses in series; of 'boundary' with another as in contact.boundary_*",
+     tl_pair_params, TL_PAIR_PARAMS, NULL, 0},
     {"grains", offsetof(TlSetup, grains), sizeof(TlGrainSetup), false, "Which grains", grain_params,
      COUNT(grain_params), NULL, 0},
     {"shapes", offsetof(TlSetup, shapes), sizeof(TlShapeSetup), true,
@@ -164,7 +180,8 @@ static const TlStudySection root_sections[] = {
     {"walls", offsetof(TlSetup, walls), sizeof(TlWallSetup), true,
      "Rigid walls that may move, appear and vanish", tl_wall_params, TL_WALL_PARAMS, NULL, 0},
     {"contact", offsetof(TlSetup, contact), sizeof(TlContactSetup), false,
-     "What happens in contacts", contact_params, COUNT(contact_params), NULL, 0},
+     "What happens in contacts that no pair is listed for", contact_params, COUNT(contact_params),
+     NULL, 0},
     {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
      solver_params, COUNT(solver_params), NULL, 0},
 #define S(id, key, type, doc, rows, count)                                                         \
@@ -310,6 +327,7 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(take_step(setup, study));
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));
+  TL_TRY(tl_materials_check(setup, study));
   TL_TRY(check_terrain(setup, study));
   const TlMethodKind *method = tl_setup_method(setup);
   if (method->check_section) TL_TRY(method->check_section(section_of(setup), study));
@@ -339,7 +357,7 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   c.step_s = s->time.dt_s;
   double heavier = tl_setup_choice(s).mass_scale;
   c.gravity_m_s2 = tl_scale(1 / heavier, tl_vec3_of(s->gravity_m_s2));
-  c.density_kg_m3 = heavier * s->grains.density_kg_m3;
+  c.density_kg_m3 = tl_material_density(s, TL_MATERIAL_GRAIN);
   c.friction = s->contact.friction;
   c.restitution = s->contact.restitution;
   c.boundary_friction = s->contact.boundary_friction;

@@ -6,6 +6,7 @@
 #include "dem/step.h"
 #include "run/setup_poor.h"
 #include "run/setup_checkpoint.h"
+#include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
 #include "run/setup_shapes.h"
@@ -30,7 +31,7 @@ typedef struct TlFrameSetup {
 } TlFrameSetup;
 
 typedef struct TlGrainSetup {
-  char *sample;
+  char *sample, *material;
   TlInts ids;
   TlTexts shapes;
   bool with_border;
@@ -41,16 +42,17 @@ typedef struct TlGrainSetup {
 
 typedef struct TlPlaneSetup {
   double point_m[3], normal[3];
+  char *material;
 } TlPlaneSetup;
 
 typedef struct TlClassSetup {
   int64_t id;
-  char *name;
+  char *name, *material;
   double friction, restitution; /* < 0: contact.boundary_* */
 } TlClassSetup;
 
 typedef struct TlTerrainSetup {
-  char *name;
+  char *name, *material;
   TlStudyList classes; /* of TlClassSetup */
 } TlTerrainSetup;
 
@@ -79,6 +81,8 @@ typedef struct TlSetup {
   bool free_fall;
   TlTimeSetup time;
   TlFrameSetup frames;
+  TlStudyList materials; /* of TlMaterialSetup */
+  TlStudyList pairs;     /* of TlPairSetup */
   TlGrainSetup grains;
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */
