@@ -105,7 +105,8 @@ static TlBodyRow row_of(const TlBodies *b, int64_t i) {
                      .velocity_m_s = b->velocity[i],
                      .spin_rad_s = tl_bodies_spin(b, i),
                      .contacts = b->contacts[i],
-                     .flags = b->flags[i]};
+                     .flags = b->flags[i],
+                     .material = b->material[i]};
 }
 
 static int64_t fill_block(TlOutput *output, const TlBodies *b, int64_t first) {

@@ -142,6 +142,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .title = run->setup.title ? run->setup.title : (char *)(uintptr_t) "",
                      .grain_scale = run->setup.grains.grain_scale,
                      .density_kg_m3 = tl_setup_solver(&run->setup).density_kg_m3,
+                     .materials = run->materials,
                      .step_s = run->setup.time.dt_s,
                      .body_count = run->grains + tl_pour_left(run) + tl_nets_spheres(&run->nets),
                      .has_terrain = run->has_terrain,

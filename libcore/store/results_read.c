@@ -63,8 +63,10 @@ static TlStatus read_rows(const TlH5File *f, TlFrame *frame) {
   TL_TRY(tl_h5_get_real(f, f->id, "time_s", &frame->time_s, 1));
   TL_TRY(tl_h5_array_rows(f, f->id, "id", &frame->count));
   TL_TRY(TL_NEW(frame->rows, (size_t)frame->count));
-  TL_TRY(tl_h5_columns_read(f, f->id, tl_body_columns, TL_BODY_COLUMNS, frame->rows,
-                            sizeof *frame->rows, frame->count));
+  int columns = TL_BODY_COLUMNS;
+  if (H5Lexists(f->id, tl_body_columns[columns - 1].name, H5P_DEFAULT) <= 0) columns--;
+  TL_TRY(tl_h5_columns_read(f, f->id, tl_body_columns, columns, frame->rows, sizeof *frame->rows,
+                            frame->count));
   qsort(frame->rows, (size_t)frame->count, sizeof *frame->rows, by_body_id);
   return TL_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "post/measure.h"
 #include "run/materials.h"
 #include "run/run.h"
 
@@ -167,6 +168,79 @@ START_TEST(steel_meets_sand_with_the_masses_of_both) {
 }
 END_TEST
 
+/* What the results say of it: materials by name, bodies' numbers, the pair's friction in each
+ * contact, and masses in the measures. */
+START_TEST(results_hold_materials_and_pairs) {
+  static const char text[] =
+      "time: {dt_s: 1.0e-3, steps: 20, frame_every_s: 0.02}\n"
+      "frames: {contacts: yes}\n"
+      "shapes: [{name: block, kind: box, size_m: [0.04, 0.04, 0.02], gridded: yes,"
+      " spacing_m: 0.002}]\n"
+      "bodies:\n"
+      "- {shape: block, position_m: [0, 0, 0.01], velocity_m_s: [1, 0, 0], material: steel}\n"
+      "- {shape: block, position_m: [0, 0.2, 0.01], velocity_m_s: [1, 0, 0]}\n"
+      "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1], material: rock}]\n"
+      "materials:\n"
+      "- {name: rock}\n"
+      "- {name: steel, density_kg_m3: 7850, young_Pa: 2.0e11, poisson: 0.3}\n"
+      "pairs:\n"
+      "- {between: [steel, rock], friction: 0.3, restitution: 0}\n"
+      "- {between: [grain, rock], friction: 0.6, restitution: 0}\n";
+  char *study = tl_path_join(tl_test_folder(), "stored.yaml"),
+       *folder = tl_path_join(tl_test_folder(), "stored");
+  CK_OK(tl_file_write(study, text, strlen(text), true));
+  TlRun run;
+  TlRunOptions options = {.study = study, .output = folder};
+  CK_OK(tl_run_open(&run, NULL, &options));
+  CK_OK(tl_run_go(&run));
+  double translational = 0;
+  for (int64_t i = 0; i < run.bodies.owned; i++)
+    translational += 0.5 * run.bodies.mass[i] * tl_norm2(run.bodies.velocity[i]);
+  tl_run_close(&run);
+
+  TlScene scene;
+  TlFrame first, frame;
+  TlFrameContacts contacts;
+  CK_OK(tl_results_read_scene(folder, &scene));
+  CK_OK(tl_results_read_frame(folder, 0, &first));
+  CK_OK(tl_results_read_frame(folder, 1, &frame));
+  CK_OK(tl_results_read_contacts(folder, 1, &contacts));
+  const TlMaterials *m = &scene.materials;
+  ck_assert_int_eq(m->count, 4);
+  const char *const names[] = {"grain", "boundary", "rock", "steel"};
+  for (int i = 0; i < 4; i++) ck_assert_str_eq(m->material[i].name, names[i]);
+  CK_NEAR(m->material[3].density_kg_m3, 7850, 0);
+  CK_NEAR(m->material[3].young_Pa, 2e11, 0);
+  CK_NEAR(m->material[3].poisson, 0.3, 0);
+  CK_NEAR(m->law[tl_pair_law(m, 2, 3)].friction, 0.3, 0);
+  CK_NEAR(m->law[tl_pair_law(m, 2, 0)].friction, 0.6, 0);
+  ck_assert_int_eq(frame.count, 2);
+  ck_assert_int_eq(frame.rows[0].material, 3);
+  ck_assert_int_eq(frame.rows[1].material, 0);
+  int seen[2] = {0};
+  for (int64_t i = 0; i < contacts.count; i++) {
+    CK_NEAR(contacts.rows[i].friction, contacts.rows[i].first == 0 ? 0.3 : 0.6, 0);
+    seen[contacts.rows[i].first]++;
+  }
+  ck_assert(seen[0] > 0 && seen[1] > 0);
+  TlMeasure measure;
+  TlMeasureOptions all = {0};
+  CK_OK(tl_measure_run(folder, &scene, &all, &measure));
+  CK_NEAR(measure.frame[1].translational_J, translational, 1e-3 * translational);
+  tl_measure_free(&measure);
+  frame.rows[0].material = 4;
+  double density;
+  CK_FAILS(tl_scene_density(&scene, &frame.rows[0], &density), TL_EINPUT,
+           "body 0 is of material 4, which is not in run.h5");
+  tl_frame_contacts_free(&contacts);
+  tl_frame_free(&frame);
+  tl_frame_free(&first);
+  tl_scene_free(&scene);
+  tl_free(folder);
+  tl_free(study);
+}
+END_TEST
+
 /* ---- laws that are not listed ---- */
 
 START_TEST(what_no_pair_says_is_combined) {
@@ -305,5 +379,6 @@ END_TEST
 
 TL_TEST_MAIN("materials of studies", old_keys_and_the_new_form_give_the_same_bits,
              each_block_stops_by_the_friction_of_its_own_pair,
-             steel_meets_sand_with_the_masses_of_both, what_no_pair_says_is_combined,
-             drawn_grains_are_of_the_material_of_their_shape, errors_name_the_place)
+             steel_meets_sand_with_the_masses_of_both, results_hold_materials_and_pairs,
+             what_no_pair_says_is_combined, drawn_grains_are_of_the_material_of_their_shape,
+             errors_name_the_place)
