@@ -59,6 +59,17 @@ static TlStatus read_study_text(TlRun *run) {
   return TL_OK;
 }
 
+/* What one key says against another is told at the section's place, by whoever solves. */
+static TlStatus check_solver(const TlRun *run, const TlSolverConfig *config) {
+  TlSolver *trial = NULL;
+  TlStatus status = tl_solver_new(&trial, config, (TlAvatarSource){0}, NULL, 0, NULL);
+  tl_solver_free(trial);
+  if (status != TL_EUSAGE) return status;
+  char text[1024];
+  snprintf(text, sizeof text, "%s", tl_message());
+  return tl_study_fail(&run->study, TL_EINPUT, "solver", "%s", text);
+}
+
 static TlStatus read_study(TlRun *run) {
   const TlRunOptions *o = &run->options;
   TL_TRY(read_study_text(run));
@@ -80,7 +91,9 @@ static TlStatus read_study(TlRun *run) {
   TL_TRY(tl_study_write(&tl_setup_schema, &run->setup, &run->effective));
   TL_TRY(tl_triaxial_expand(&run->setup));
   TlSolverConfig config = tl_setup_solver(&run->setup);
-  return tl_setup_materials(&run->setup, &config, &run->materials);
+  TL_TRY(tl_setup_materials(&run->setup, &config, &run->materials));
+  config.materials = &run->materials;
+  return check_solver(run, &config);
 }
 
 static TlStatus keep_catalog_path(TlRun *run, const char *path) {

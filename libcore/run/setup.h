@@ -4,7 +4,8 @@
 
 #include "conf/study.h"
 #include "dem/step.h"
-#include "run/setup_poor.h"
+#include "dem/poor_setup.h"
+#include "dem/solver_setup.h"
 #include "run/setup_checkpoint.h"
 #include "run/setup_materials.h"
 #include "run/setup_nets.h"
@@ -55,18 +56,6 @@ typedef struct TlTerrainSetup {
   char *name, *material;
   TlStudyList classes; /* of TlClassSetup */
 } TlTerrainSetup;
-
-typedef struct TlContactSetup {
-  double friction, restitution, boundary_friction, boundary_restitution;
-  double tangential_restitution, boundary_tangential_restitution;
-  double damping_per_s, impact_threshold_m_s;
-} TlContactSetup;
-
-typedef struct TlSolverSetup {
-  int method, order, rest, sides, edges;
-  int64_t increments, max_rounds, rest_sweeps, position_sweeps;
-  double similar, tolerance, rest_tolerance, position_rate, slop;
-} TlSolverSetup;
 
 typedef struct TlParallelSetup {
   int64_t balance_every_steps;

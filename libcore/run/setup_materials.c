@@ -44,6 +44,10 @@ static TlStatus check_names(const TlSetup *s, const TlStudy *study) {
     for (int64_t k = 0; k < i; k++)
       if (strcmp(m[k].name, m[i].name) == 0)
         return tl_study_fail(study, TL_EINPUT, path, "there is already a material '%s'", m[i].name);
+    snprintf(path, sizeof path, "materials.%lld.poisson", (long long)i);
+    if (m[i].poisson != -1 && m[i].poisson < -0.99)
+      return tl_study_fail(study, TL_EINPUT, path,
+                           "%g is below -0.99 (-1: that of section penalty)", m[i].poisson);
   }
   return TL_OK;
 }

@@ -1,6 +1,7 @@
 /* What a step keeps from the last one, and what is the same for every body of a kind: the list of
  * neighbours, impulses of contact points that are gone, global damping, walls that turn for a time,
  * random attitudes. */
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -115,6 +116,7 @@ START_TEST(a_new_point_takes_over_from_those_that_are_gone) {
       touch.key += 2;
       if (twice && cases[k].other) b.history.touch[b.history.count++] = touch;
       TlDetect detect = {.config = &config,
+                         .materials = tl_test_materials(&config, 0, 0),
                          .boundary = &boundary,
                          .boundary_count = 1,
                          .speed_max = 1,

@@ -355,6 +355,8 @@ START_TEST(errors_name_the_place) {
        "materials.yaml:4:27: materials.1.name: there is already a material 'ice'"},
       {"materials: [{density_kg_m3: 900}]\n", "materials.0.name: is missing"},
       {"materials: [{name: ice, poisson: 0.7}]\n", "materials.yaml:4:34: materials.0.poisson"},
+      {"materials: [{name: ice, poisson: -0.995}]\n",
+       "materials.yaml:4:25: materials.0.poisson: -0.995 is below -0.99"},
       {"pairs: [{between: [grain, grain], friction: 11}]\n",
        "materials.yaml:4:45: pairs.0.friction"},
       {"pairs: [{between: [grain, ice], friction: 1}]\n",
