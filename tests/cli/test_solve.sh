@@ -107,3 +107,11 @@ ls long/*.tmp >/dev/null 2>&1 && fail "a half frame is left"
 cd - >/dev/null
 sed -n '/^<!-- keys -->$/,/^<!-- end of keys -->$/p' docs/study.md | sed '1d;$d' |
   cmp -s - "$folder/keys" || fail "docs/study.md's table is not that of talus-solve --keys"
+
+# steel balls beside sand in one drum: the pair that is not listed has the lesser of both
+"$BIN/talus-solve" -n -q config/drum-steel.yaml -o "$folder/steel" >"$folder/out" 2>"$folder/err" ||
+  fail "drum-steel: $(cat "$folder/err")"
+grep -q '^material_2: steel, 7850 kg/m3$' "$folder/out" || fail "drum-steel has no steel"
+grep -q '^pair_2: sand on steel: friction 0.2, restitution 0.2, ' "$folder/out" ||
+  fail "drum-steel: sand on steel is not combined: $(cat "$folder/out")"
+[ ! -s "$folder/err" ] || fail "drum-steel warns: $(cat "$folder/err")"
