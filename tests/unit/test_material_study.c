@@ -303,26 +303,28 @@ START_TEST(what_no_pair_says_is_combined) {
 }
 END_TEST
 
-/* Grains of shapes of two materials, drawn together: each has its shape's, as spheres too. */
+/* Grains of shapes of two materials, drawn together: each has its shape's in every assembly, as
+ * spheres too. */
 START_TEST(drawn_grains_are_of_the_material_of_their_shape) {
+  static const char *const assembly[] = {"lattice", "drawn", "poured, rate_per_s: 0"};
   static const char format[] =
-      "time: {dt_s: 1.0e-3, steps: 1}\n"
+      "time: {dt_s: 1.0e-3, steps: 2}\n"
       "shapes: [{name: sand, kind: superellipsoid, size_m: [0.02, 0.02, 0.02]},"
       " {name: steel ball, kind: superellipsoid, size_m: [0.03, 0.03, 0.03], material: steel}]\n"
       "grains: {shapes: [sand, steel ball], as_spheres: %s}\n"
-      "release: {assembly: lattice, count: 40, low_m: [-0.2, -0.2, 0], high_m: [0.2, 0.2, 0.3]}\n"
+      "release: {assembly: %s, count: 40, low_m: [-0.2, -0.2, 0], high_m: [0.2, 0.2, 0.3]}\n"
       "free_fall: yes\n"
       "materials: [{name: steel, density_kg_m3: 7800}]\n";
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 6; k++) {
     TlRun run;
-    char *text = tl_format(format, k ? "yes" : "no");
+    char *text = tl_format(format, k % 2 ? "yes" : "no", assembly[k / 2]);
     int count[2] = {0};
-    CK_OK(open_study(&run, text));
+    CK_OK(run_study(&run, text));
+    ck_assert_int_eq(run.bodies.owned, 40);
     for (int64_t i = 0; i < run.bodies.owned; i++) {
       bool steel = run.bodies.material[i] == tl_material_named(&run.setup, "steel");
-      double d = steel ? 0.03 : 0.02, sphere = M_PI / 6 * d * d * d;
-      CK_NEAR(run.bodies.mass[i], (steel ? 7800 : 2650) * sphere,
-              0.02 * (steel ? 7800 : 2650) * sphere);
+      double d = steel ? 0.03 : 0.02, mass = (steel ? 7800 : 2650) * M_PI / 6 * d * d * d;
+      CK_NEAR(run.bodies.mass[i], mass, 0.02 * mass);
       count[steel]++;
     }
     ck_assert(count[0] > 5 && count[1] > 5);
