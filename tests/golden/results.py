@@ -2,6 +2,7 @@
 
     results.py write FOLDER    write run.h5 and frame_000003.h5
     results.py older FOLDER    the same as versions before materials wrote them
+    results.py wrong FOLDER    the same with a pair of a material that is not there
     results.py check FOLDER    read both as Talus wrote them; what differs is printed, exit 1
 
 Each number says where it belongs: 100 times the number of its field, 10 times the row, the component,
@@ -191,4 +192,6 @@ def check(folder):
 
 
 if __name__ == '__main__':
+    if sys.argv[1] == 'wrong':
+        RUN['pair/second'] = (np.array([0, 1, 7], I32), None)
     sys.exit(check(sys.argv[2]) if sys.argv[1] == 'check' else write(sys.argv[2], sys.argv[1] == 'older'))

@@ -347,5 +347,17 @@ START_TEST(results_of_before_materials_are_read) {
 }
 END_TEST
 
-TL_TEST_MAIN("golden results", results_of_before_materials_are_read,
-             what_talus_writes_another_program_reads, what_another_program_writes_talus_reads)
+START_TEST(a_pair_of_a_material_that_is_not_there_is_refused) {
+  char *folder = new_folder("wrong.run"), *arguments = tl_format("wrong %s", folder);
+  TlScene scene;
+  golden("results", arguments);
+  CK_FAILS(tl_results_read_scene(folder, &scene), TL_EINPUT,
+           "run.h5: pair 2 is of materials 1 and 7 of 2");
+  tl_free(arguments);
+  tl_free(folder);
+}
+END_TEST
+
+TL_TEST_MAIN("golden results", a_pair_of_a_material_that_is_not_there_is_refused,
+             results_of_before_materials_are_read, what_talus_writes_another_program_reads,
+             what_another_program_writes_talus_reads)
