@@ -134,6 +134,7 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   if (status == TL_OK && run->selection.median_diameter_m > 0) /* bodies alone: nothing selected */
     status = tl_report_real(&r, "median_diameter",
                             run->setup.grains.grain_scale * run->selection.median_diameter_m, "m");
+  if (status == TL_OK) status = tl_run_report_materials(run, &r);
   if (status == TL_OK) status = tl_report_int(&r, "memory_estimate", tl_run_memory(run), "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_estimate", plan->disk, "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_free", plan->free_bytes, "bytes");

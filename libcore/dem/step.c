@@ -41,7 +41,8 @@ static TlStatus shape_for(TlSolver *s, int64_t id, const TlShape **shape) {
 }
 
 static void derive(const TlSolver *s, TlBodies *b, int64_t i) {
-  double scale = b->scale[i], scale3 = scale * scale * scale, density = s->config.density_kg_m3;
+  double scale = b->scale[i], scale3 = scale * scale * scale;
+  double density = s->materials.material[b->material[i]].density_kg_m3;
   const TlShape *shape = b->shape[i];
   b->mass[i] = density * shape->volume_m3 * scale3;
   b->inertia[i] = tl_scale(density * scale3 * scale * scale, shape->inertia_m5);
@@ -78,7 +79,8 @@ static bool derived(const TlSolver *s, const TlBodies *b, int64_t i) {
   double scale = b->scale[i], scale3 = scale * scale * scale;
   bool fixed = b->flags[i] & TL_BODY_FROZEN;
   return !(b->flags[i] & TL_BODY_NET) && b->radius[i] == scale * shape->radius_m &&
-         b->mass[i] == s->config.density_kg_m3 * shape->volume_m3 * scale3 &&
+         b->mass[i] ==
+             s->materials.material[b->material[i]].density_kg_m3 * shape->volume_m3 * scale3 &&
          (b->inverse_mass[i] == 0) == fixed;
 }
 
@@ -87,11 +89,11 @@ static TlStatus derive_all(TlSolver *s, TlBodies *b) {
   TL_TRY(TL_RESERVE(s->known, s->known_capacity, (size_t)b->total));
   for (size_t i = had; i < s->known_capacity; i++) s->known[i] = (TlKnownShape){0, NULL};
   for (int64_t i = 0; i < b->total; i++) {
-    if (derived(s, b, i)) continue;
-    TL_TRY(shape_for(s, b->avatar_id[i], &b->shape[i]));
     if (b->material[i] < 0 || b->material[i] >= s->materials.count)
       return tl_fail(TL_EUSAGE, "body %lld: there is no material %d", (long long)b->id[i],
                      b->material[i]);
+    if (derived(s, b, i)) continue;
+    TL_TRY(shape_for(s, b->avatar_id[i], &b->shape[i]));
     s->known[i] = (TlKnownShape){b->avatar_id[i], b->shape[i]};
     derive(s, b, i);
     if (!(b->flags[i] & TL_BODY_NET)) s->unchecked++;

@@ -53,7 +53,7 @@ typedef enum TlSearch {
 typedef struct TlSolverConfig {
   double step_s;
   TlVec3 gravity_m_s2;
-  double density_kg_m3;
+  double density_kg_m3; /* of materials that have none of their own */
   /* Pair laws of all materials, borrowed until the solver is made, which checks and copies them.
    * NULL: grains and boundaries by the short form that follows, and penalty.grain, boundary. */
   const TlMaterials *materials;

@@ -1,32 +1,37 @@
 /* A solver's life: defaults, checks, memory. */
+#include "dem/penalty_setup.h"
+#include "dem/solver_setup.h"
 #include "dem/step_impl.h"
 
+#include <assert.h>
 #include <math.h>
-
+#include <stddef.h>
 #include <stdio.h>
 
+/* Of the rows that studies are read by. That a default can be parsed is for us to see to. */
 TlSolverConfig tl_solver_defaults(void) {
-  return (TlSolverConfig){.step_s = 1e-3,
-                          .gravity_m_s2 = {0, 0, -9.81},
-                          .density_kg_m3 = 2650,
-                          .friction = 0.5,
-                          .restitution = 0.5,
-                          .boundary_friction = 0.5,
-                          .boundary_restitution = 0.5,
-                          .impact_threshold_m_s = -1,
-                          .increments = 20,
-                          .max_rounds = 40,
-                          .similar = 0.01,
-                          .tolerance = 5e-2,
-                          .rest_tolerance = 1e-3,
-                          .rest_sweeps = 20,
-                          .position_sweeps = 50,
-                          .position_rate = 0.2,
-                          .poor_share = 0.1,
-                          .poor_steps = 50,
-                          .slop = 1e-3,
-                          .penalty = {.grain = {.ratio = 2.0 / 7, .poisson = 0.25},
-                                      .boundary = {.ratio = 2.0 / 7, .poisson = 0.25}}};
+  TlSolverConfig c = {.step_s = 1e-3};
+  TlContactSetup contact;
+  TlSolverSetup solver;
+  TlPoorSetup poor;
+  TlPenaltySetup penalty;
+  const TlParam density = {"density", TL_P_REAL, offsetof(TlSolverConfig, density_kg_m3), "",
+                           TL_DEFAULT_DENSITY},
+                gravity = {"gravity", TL_P_VEC3, 0, "", TL_DEFAULT_GRAVITY};
+  double g[3];
+  bool whole = tl_params_defaults(tl_contact_params, TL_CONTACT_PARAMS, &contact) == TL_OK &&
+               tl_params_defaults(tl_solver_params, TL_SOLVER_PARAMS, &solver) == TL_OK &&
+               tl_params_defaults(tl_poor_params, TL_POOR_PARAMS, &poor) == TL_OK &&
+               tl_params_defaults(tl_penalty_params, TL_PENALTY_PARAMS, &penalty) == TL_OK &&
+               tl_params_defaults(&density, 1, &c) == TL_OK &&
+               tl_params_defaults(&gravity, 1, g) == TL_OK;
+  assert(whole);
+  (void)whole;
+  c.gravity_m_s2 = tl_vec3(g[0], g[1], g[2]);
+  tl_solver_configure(&contact, &solver, &poor, &c);
+  c.penalty.grain.ratio = c.penalty.boundary.ratio = penalty.tangential_ratio;
+  c.penalty.grain.poisson = c.penalty.boundary.poisson = penalty.poisson;
+  return c;
 }
 
 TlStatus tl_step_check_value(const char *name, double value, double low, double high) {
@@ -37,20 +42,10 @@ TlStatus tl_step_check_value(const char *name, double value, double low, double 
 static TlStatus check_config(const TlSolverConfig *c) {
   TL_TRY(tl_step_check_value("time step", c->step_s, 1e-9, 1));
   TL_TRY(tl_step_check_value("gravity", tl_norm(c->gravity_m_s2), 0, 1e4));
-  TL_TRY(tl_step_check_value("density", c->density_kg_m3, 1e-3, 1e6));
+  TL_TRY(tl_step_check_value("density", c->density_kg_m3, 1e-12, 1e18));
   TL_TRY(tl_step_check_value("method", c->method, 0, TL_METHOD_COUNT - 1));
   TL_TRY(tl_step_check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
-  TL_TRY(tl_step_check_value("increments", c->increments, 1, 10000));
-  TL_TRY(tl_step_check_value("rounds", c->max_rounds, 1, 100000));
-  TL_TRY(tl_step_check_value("similar", c->similar, 0, 0.5));
-  TL_TRY(tl_step_check_value("tolerance", c->tolerance, 1e-9, 1));
-  TL_TRY(tl_step_check_value("resting tolerance", c->rest_tolerance, 1e-12, 1));
-  TL_TRY(tl_step_check_value("resting sweeps", c->rest_sweeps, 1, 100000));
-  TL_TRY(tl_step_check_value("position sweeps", c->position_sweeps, 0, 100000));
-  TL_TRY(tl_step_check_value("position rate", c->position_rate, 0, 1));
-  TL_TRY(tl_step_check_value("poor overlap", c->poor_share, 0, 100));
-  TL_TRY(tl_step_check_value("poor steps", c->poor_steps, 1, 2e9));
-  return tl_step_check_value("slop", c->slop, 0, 0.1);
+  return tl_solver_check_ranges(c);
 }
 
 /* Grains on grains, and on boundaries, by the short form. */
@@ -74,6 +69,9 @@ static TlStatus own_materials(TlSolver *s, const TlSolverConfig *c) {
   TL_TRY(c->materials ? tl_materials_copy(&s->materials, c->materials)
                       : plain_materials(c, &s->materials));
   s->config.materials = &s->materials;
+  for (int32_t i = 0; i < s->materials.count; i++)
+    if (!(s->materials.material[i].density_kg_m3 > 0))
+      s->materials.material[i].density_kg_m3 = c->density_kg_m3;
   TL_TRY(tl_materials_finish(&s->materials));
   const TlMethodKind *method = tl_method(c->method);
   return method->check ? method->check(c, &s->materials) : TL_OK;

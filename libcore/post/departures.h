@@ -12,6 +12,7 @@
 
 typedef struct TlDeparture {
   int64_t step, id, avatar_id;
+  int32_t material; /* 0 in a table of an older version */
   double scale;
   TlVec3 position_m;
   bool outside; /* left the terrain or the cell; else it could not be brought out of another */

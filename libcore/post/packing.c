@@ -39,13 +39,15 @@ static TlStatus take_grain(const TlScene *scene, const TlBodyRow *row, TlPackGra
   if (!a)
     return tl_fail(TL_EINPUT, "grain %lld uses avatar %lld, which is not in run.h5",
                    (long long)row->id, (long long)row->avatar_id);
+  double density;
+  TL_TRY(tl_scene_density(scene, row, &density));
   double s = row->scale, volume = a->volume_m3 * s * s * s;
   *g = (TlPackGrain){.id = row->id,
                      .centre_m = row->position_m,
                      .velocity_m_s = row->velocity_m_s,
                      .long_axis = long_axis(a, row->rotation),
                      .volume_m3 = volume,
-                     .mass_kg = scene->density_kg_m3 * volume,
+                     .mass_kg = density * volume,
                      .diameter_m = s * tl_avatar_diameter_m(a),
                      .fixed = row->flags & (TL_ROW_FROZEN | TL_ROW_GUIDED),
                      .avatar = a,

@@ -10,8 +10,8 @@
 
 const char tl_departures_header[] =
     "time_s,step,id,avatar_id,scale,mass_kg,x_m,y_m,z_m,velocity_x_m_s,velocity_y_m_s,"
-    "velocity_z_m_s,removed,reason";
-enum { NUMBERS = 13 };
+    "velocity_z_m_s,material,removed,reason";
+enum { NUMBERS = 14 };
 
 static const char *const reasons[] = {[TL_LEFT_TERRAIN] = "left the terrain",
                                       [TL_LEFT_CELL] = "left the cell",
@@ -57,11 +57,12 @@ static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i], v = b->velocity[i];
     if (leaves[i] == TL_STAYS) continue;
-    w->record[w->count++] = (Record){b->id[i],
-                                     leaves[i],
-                                     {(double)step * run->setup.time.dt_s, (double)step,
-                                      (double)b->id[i], (double)b->avatar_id[i], b->scale[i],
-                                      b->mass[i], x.x, x.y, x.z, v.x, v.y, v.z, removed}};
+    w->record[w->count++] =
+        (Record){b->id[i],
+                 leaves[i],
+                 {(double)step * run->setup.time.dt_s, (double)step, (double)b->id[i],
+                  (double)b->avatar_id[i], b->scale[i], b->mass[i], x.x, x.y, x.z, v.x, v.y, v.z,
+                  (double)b->material[i], removed}};
   }
   qsort(w->record, (size_t)w->count, sizeof *w->record, by_id);
   return TL_OK;

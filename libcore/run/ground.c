@@ -57,7 +57,7 @@ static TlStatus fill(TlGround *g, const TlSetup *setup, const TlStudy *study,
     g->class_id[i] = (int32_t)sorted[i]->id;
     g->class_material[i] = tl_material_of_class(setup, sorted[i] - given);
   }
-  g->surface = (TlSurface){.material = TL_MATERIAL_BOUNDARY,
+  g->surface = (TlSurface){.material = tl_material_of_terrain(setup),
                            .classes = (int32_t)list->count,
                            .class_id = g->class_id,
                            .class_material = g->class_material};
@@ -68,7 +68,7 @@ TlStatus tl_ground_open(TlGround *g, const TlSetup *setup, const TlStudy *study,
                         const TlTerrain *terrain) {
   size_t n = (size_t)setup->terrain.classes.count;
   const TlClassSetup **sorted;
-  *g = (TlGround){0};
+  *g = (TlGround){.surface.material = tl_material_of_terrain(setup)};
   if (n == 0) return TL_OK;
   TL_TRY(TL_NEW(g->class_id, n));
   TL_TRY(TL_NEW(g->class_material, n));

@@ -131,6 +131,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .title = run->setup.title ? run->setup.title : (char *)(uintptr_t) "",
                      .grain_scale = run->setup.grains.grain_scale,
                      .density_kg_m3 = tl_setup_solver(&run->setup).density_kg_m3,
+                     .materials = run->materials,
                      .step_s = run->setup.time.dt_s,
                      .body_count = run->grains + tl_pour_left(run) + tl_nets_spheres(&run->nets),
                      .has_terrain = run->has_terrain,
@@ -384,7 +385,7 @@ static double travel(const TlRun *run) {
   double volume = 1 / (4 * M_PI / 3 * tl_setup_solver(&run->setup).density_kg_m3), most = 0;
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
-      most = fmax(most, tl_norm(b->velocity[i]) / cbrt(b->mass[i] * volume));
+      most = fmax(most, tl_norm(b->velocity[i]) / cbrt(tl_run_plain_mass(run, i) * volume));
   return most * run->setup.time.dt_s;
 }
 

@@ -78,6 +78,8 @@ typedef struct TlRun {
   TlTerrain terrain;
   TlPlane *planes;
   TlBoundaryPlane *plane_data;
+  TlSurface *plane_surface;
+  TlMaterials materials;
   TlGround ground;
   TlWalls walls;
   TlBoundary *boundaries;
@@ -104,6 +106,13 @@ typedef struct TlRun {
   int64_t unsaved_step; /* the last of them */
   char unsaved_why[1024];
 } TlRun;
+
+/* Mass that a body of this rank would have if it were of the grains' material. */
+static inline double tl_run_plain_mass(const TlRun *run, int64_t body) {
+  const TlMaterial *m = run->materials.material;
+  double density = m[run->bodies.material[body]].density_kg_m3;
+  return run->bodies.mass[body] * (m[TL_MATERIAL_GRAIN].density_kg_m3 / density);
+}
 
 /* run: to be closed with tl_run_close, also after a failure. */
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options);

@@ -59,6 +59,17 @@ static TlStatus read_study_text(TlRun *run) {
   return TL_OK;
 }
 
+/* What one key says against another is told at the section's place, by whoever solves. */
+static TlStatus check_solver(const TlRun *run, const TlSolverConfig *config) {
+  TlSolver *trial = NULL;
+  TlStatus status = tl_solver_new(&trial, config, (TlAvatarSource){0}, NULL, 0, NULL);
+  tl_solver_free(trial);
+  if (status != TL_EUSAGE) return status;
+  char text[1024];
+  snprintf(text, sizeof text, "%s", tl_message());
+  return tl_study_fail(&run->study, TL_EINPUT, "solver", "%s", text);
+}
+
 static TlStatus read_study(TlRun *run) {
   const TlRunOptions *o = &run->options;
   TL_TRY(read_study_text(run));
@@ -78,7 +89,11 @@ static TlStatus read_study(TlRun *run) {
   if (!run->folder) return TL_ENOMEM;
   TL_TRY(tl_sense_setup(&run->setup, &run->study));
   TL_TRY(tl_study_write(&tl_setup_schema, &run->setup, &run->effective));
-  return tl_triaxial_expand(&run->setup);
+  TL_TRY(tl_triaxial_expand(&run->setup));
+  TlSolverConfig config = tl_setup_solver(&run->setup);
+  TL_TRY(tl_setup_materials(&run->setup, &config, &run->materials));
+  config.materials = &run->materials;
+  return check_solver(run, &config);
 }
 
 static TlStatus keep_catalog_path(TlRun *run, const char *path) {
@@ -123,18 +138,21 @@ static TlStatus make_boundaries(TlRun *run) {
   size_t n = (size_t)run->setup.planes.count;
   TL_TRY(TL_NEW(run->planes, n));
   TL_TRY(TL_NEW(run->plane_data, n));
+  TL_TRY(TL_NEW(run->plane_surface, n));
   TL_TRY(tl_walls_open(&run->walls, &run->setup, &run->study, file_beside, run));
   TL_TRY(TL_NEW(run->boundaries, n + 1 + (size_t)run->walls.count));
   if (run->has_terrain) {
     TL_TRY(tl_ground_open(&run->ground, &run->setup, &run->study, &run->terrain));
-    run->boundaries[run->boundary_count++] = (TlBoundary){
-        &tl_boundary_terrain, &run->terrain, run->ground.class_id ? &run->ground.surface : NULL};
+    run->boundaries[run->boundary_count++] =
+        (TlBoundary){&tl_boundary_terrain, &run->terrain, &run->ground.surface};
   }
   for (size_t i = 0; i < n; i++) {
     TlVec3 normal = tl_unit(tl_vec3_of(planes[i].normal));
     run->planes[i] = (TlPlane){tl_vec3_of(planes[i].point_m), normal};
     run->plane_data[i] = (TlBoundaryPlane){tl_vec3_of(planes[i].point_m), normal};
-    run->boundaries[run->boundary_count++] = (TlBoundary){&tl_boundary_plane, &run->plane_data[i]};
+    run->plane_surface[i].material = tl_material_of_plane(&run->setup, (int64_t)i);
+    run->boundaries[run->boundary_count++] =
+        (TlBoundary){&tl_boundary_plane, &run->plane_data[i], &run->plane_surface[i]};
   }
   for (int i = 0; i < run->walls.count; i++)
     run->boundaries[run->boundary_count++] = run->walls.boundary[i];
@@ -206,14 +224,9 @@ static TlStatus place_grains(TlRun *run) {
 
 TlStatus tl_run_new_solver(TlRun *run) {
   TlSolverConfig config = tl_setup_solver(&run->setup);
-  TlMaterials materials;
-  TlStatus status = tl_setup_materials(&run->setup, &config, &materials);
-  config.materials = &materials;
-  if (status == TL_OK)
-    status = tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars), run->boundaries,
-                           run->boundary_count, tl_dist_sync(run->dist));
-  tl_materials_free(&materials);
-  TL_TRY(status);
+  config.materials = &run->materials;
+  TL_TRY(tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars), run->boundaries,
+                       run->boundary_count, tl_dist_sync(run->dist)));
   tl_solver_set_steps(run->solver, run->totals.steps);
   TL_TRY(tl_study_shapes_register(&run->shapes, run->solver));
   return tl_nets_register(&run->nets, run->solver);
@@ -222,13 +235,14 @@ TlStatus tl_run_new_solver(TlRun *run) {
 /* Of the grains that are there; of poured ones, which come later, the median. */
 static TlStatus smallest_grain(TlRun *run, double *diameter) {
   const TlBodies *b = &run->bodies;
-  double density = tl_setup_solver(&run->setup).density_kg_m3, least = INFINITY;
+  const TlMaterial *material = run->materials.material;
+  double least = INFINITY; /* volume */
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
-      least = fmin(least, b->mass[i]);
+      least = fmin(least, b->mass[i] / material[b->material[i]].density_kg_m3);
   TL_TRY(tl_comm_least(run->comm, &least, 1));
-  *diameter = isfinite(least) ? cbrt(6 * least / (M_PI * density))
+  *diameter = isfinite(least) ? cbrt(6 * least / M_PI)
                               : run->setup.grains.grain_scale * run->selection.median_diameter_m;
   return TL_OK;
 }
@@ -285,6 +299,8 @@ void tl_run_close(TlRun *run) {
   tl_free(run->later.items);
   tl_free(run->planes);
   tl_free(run->plane_data);
+  tl_free(run->plane_surface);
+  tl_materials_free(&run->materials);
   tl_free(run->boundaries);
   tl_contacts_free(&run->contacts);
   tl_walls_free(&run->walls);

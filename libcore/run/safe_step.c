@@ -13,7 +13,8 @@ TlStatus tl_safe_step(TlRun *run, double *safe_s) {
 }
 
 void tl_safe_step_say(const TlRun *run, double safe_s) {
-  double k = tl_setup_choice(&run->setup).mass_scale, density = run->setup.grains.density_kg_m3;
+  double k = tl_setup_choice(&run->setup).mass_scale,
+         density = run->materials.material[TL_MATERIAL_GRAIN].density_kg_m3;
   if (!isfinite(safe_s)) return;
   tl_log_info("penalty: steps up to %.4g s are safe for all grains, time.dt_s is %g", safe_s,
               run->setup.time.dt_s);
@@ -21,5 +22,5 @@ void tl_safe_step_say(const TlRun *run, double safe_s) {
     tl_log_info("mass_scale %g: all moves with %g times its mass (grains as if of %g kg/m3) and "
                 "gravity/%g, so weights stay; without it the safe step would be %.4g s; inertia "
                 "numbers are %.4g times those without",
-                k, k, k * density, k, safe_s / sqrt(k), sqrt(k));
+                k, k, density, k, safe_s / sqrt(k), sqrt(k));
 }

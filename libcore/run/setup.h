@@ -4,8 +4,10 @@
 
 #include "conf/study.h"
 #include "dem/step.h"
-#include "run/setup_poor.h"
+#include "dem/poor_setup.h"
+#include "dem/solver_setup.h"
 #include "run/setup_checkpoint.h"
+#include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
 #include "run/setup_shapes.h"
@@ -30,7 +32,7 @@ typedef struct TlFrameSetup {
 } TlFrameSetup;
 
 typedef struct TlGrainSetup {
-  char *sample;
+  char *sample, *material;
   TlInts ids;
   TlTexts shapes;
   bool with_border;
@@ -41,30 +43,19 @@ typedef struct TlGrainSetup {
 
 typedef struct TlPlaneSetup {
   double point_m[3], normal[3];
+  char *material;
 } TlPlaneSetup;
 
 typedef struct TlClassSetup {
   int64_t id;
-  char *name;
+  char *name, *material;
   double friction, restitution; /* < 0: contact.boundary_* */
 } TlClassSetup;
 
 typedef struct TlTerrainSetup {
-  char *name;
+  char *name, *material;
   TlStudyList classes; /* of TlClassSetup */
 } TlTerrainSetup;
-
-typedef struct TlContactSetup {
-  double friction, restitution, boundary_friction, boundary_restitution;
-  double tangential_restitution, boundary_tangential_restitution;
-  double damping_per_s, impact_threshold_m_s;
-} TlContactSetup;
-
-typedef struct TlSolverSetup {
-  int method, order, rest, sides, edges;
-  int64_t increments, max_rounds, rest_sweeps, position_sweeps;
-  double similar, tolerance, rest_tolerance, position_rate, slop;
-} TlSolverSetup;
 
 typedef struct TlParallelSetup {
   int64_t balance_every_steps;
@@ -79,6 +70,8 @@ typedef struct TlSetup {
   bool free_fall;
   TlTimeSetup time;
   TlFrameSetup frames;
+  TlStudyList materials; /* of TlMaterialSetup */
+  TlStudyList pairs;     /* of TlPairSetup */
   TlGrainSetup grains;
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */

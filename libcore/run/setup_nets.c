@@ -40,7 +40,11 @@ const TlParam tl_net_params[] = {
          "a bond longer than 1 + this times its length ends the run"),
     REAL(TlNetSetup, pressure_Pa, "Pa", "0", -1e12, 1e12,
          "on the triangles of spheres, from outside; of two layers the inner bears 80%"),
-    REAL(TlNetSetup, friction, "", "0.5", 0, 10, "of grains, terrain and planes on the spheres"),
+    TEXT(TlNetSetup, material, "",
+         "in the list of materials: what contacts of the spheres are like; none: by friction and "
+         "restitution"),
+    REAL(TlNetSetup, friction, "", "0.5", 0, 10,
+         "old form, without a material: of grains, terrain and planes on the spheres"),
     REAL(TlNetSetup, restitution, "", "0", 0, 1, "likewise"),
     TEXTS(TlNetSetup, clamped,
           "sides that never move: first-row, last-row, first-column, last-column, or all, or none; "

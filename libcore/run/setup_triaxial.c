@@ -1,6 +1,7 @@
 #include "run/setup_triaxial.h"
 
 #include "base/mem.h"
+#include "run/materials.h"
 #include "run/setup.h"
 #include "conf/keys.h"
 
@@ -25,7 +26,10 @@ static const TlParam membrane_params[] = {
          "of a bond across itself; negative: as along"),
     REAL(TlCellMembrane, density_kg_m3, "kg/m3", "1000", 1e-3, 1e6, "of the spheres"),
     REAL(TlCellMembrane, damping, "", "0.1", 0, 10, "of a bond, as a share of the critical"),
-    REAL(TlCellMembrane, friction, "", "0", 0, 10, "of grains on the membrane"),
+    TEXT(TlCellMembrane, material, "",
+         "in the list of materials: what contacts of the spheres are like; none: by friction"),
+    REAL(TlCellMembrane, friction, "", "0", 0, 10,
+         "old form, without a material: of grains on the membrane"),
     REAL(TlCellMembrane, stretch_most, "", "1", 1e-3, 100,
          "a bond longer than 1 + this times its length ends the run"),
 };
@@ -53,9 +57,10 @@ static const TlParam stage_params[] = {
     REAL(TlStageSetup, most_s, "s", "0", 0, 1e9,
          "the next stage begins by then in any case, with a warning; 0: no bound but "
          "time.duration_s"),
-    REAL(TlStageSetup, friction, "", "-1", -1, 10,
-         "grain on grain in this stage, as low friction makes a dense specimen; negative: "
-         "contact.friction"),
+    REAL(
+        TlStageSetup, friction, "", "-1", -1, 10,
+        "grain on grain (grains.material with itself) in this stage, as low friction makes a dense "
+        "specimen; negative: their own"),
     REAL(TlStageSetup, void_ratio, "", "0", 0, 100,
          "consolidate: the specimen is relaxed to this void ratio: when the pressure has got there "
          "friction falls evenly from contact.friction to friction, within another ramp_s, until "
@@ -72,6 +77,9 @@ const TlParam tl_triaxial_params[] = {
          "middle of the bottom platen's face; the cell stands upright on it"),
     REAL(TlTriaxialSetup, platen_m, "m", "0", 0, 1e3,
          "thickness of the top platen, which has the grains' density; 0: a fifth of radius_m"),
+    TEXT(TlTriaxialSetup, platen_material, "",
+         "of both platens, in the list of materials; none: friction and restitution of "
+         "contact.boundary_*"),
     FLAG(TlTriaxialSetup, tilts, "false",
          "the top platen is free to tilt about its middle from the first shear stage on"),
     INT(TlTriaxialSetup, look_every_steps, "20", 1, 1e9,
@@ -95,7 +103,7 @@ static TlStatus fail_stage(const TlStudy *study, int64_t i, const char *key, con
   return tl_study_fail(study, TL_EINPUT, path, "%s", text);
 }
 
-/* pressure: of this stage; friction: grain on grain by section contact. */
+/* pressure: of this stage; friction: of the grains' material on itself. */
 static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure, double friction,
                             const TlStudy *study) {
   if (s->kind == TL_STAGE_SHEAR && s->rate_per_s == 0)
@@ -115,7 +123,8 @@ static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure, d
                       "is missing: how low may it fall on the way to void_ratio?");
   if (s->void_ratio > 0 && s->friction >= friction)
     return fail_stage(study, i, "friction",
-                      "is no lower than contact.friction: it shall fall on the way to void_ratio");
+                      "is no lower than contact.friction (or the listed pair's): it shall fall on "
+                      "the way to void_ratio");
   if (s->void_ratio > 0 && !(s->ramp_s > 0))
     return fail_stage(study, i, "ramp_s",
                       "is missing: within what time does the pressure come, and friction fall?");
@@ -157,7 +166,7 @@ TlStatus tl_triaxial_check(const TlSetup *setup, const TlStudy *study) {
   if (setup->release.assembly == TL_ASSEMBLY_POURED)
     return tl_study_fail(study, TL_EINPUT, "release.assembly",
                          "grains are poured in a study of their own, and taken from its results");
-  return check_stages(t, setup->contact.friction, study);
+  return check_stages(t, tl_grain_friction(setup), study);
 }
 
 /* ---- the parts ---- */
@@ -175,12 +184,18 @@ static void *append(TlStudyList *list, size_t size) {
 
 static const char platen_name[] = "top platen of the triaxial cell";
 
+/* NULL of none. */
+static TlStatus copy_name(const char *name, char **copy) {
+  *copy = name ? tl_strdup(name) : NULL;
+  return name && !*copy ? TL_ENOMEM : TL_OK;
+}
+
 static TlStatus add_bottom(TlSetup *setup) {
   TlPlaneSetup *plane = append(&setup->planes, sizeof *plane);
   if (!plane) return TL_ENOMEM;
   memcpy(plane->point_m, setup->triaxial.base_m, sizeof plane->point_m);
   plane->normal[2] = 1;
-  return TL_OK;
+  return copy_name(setup->triaxial.platen_material, &plane->material);
 }
 
 static TlStatus add_top(TlSetup *setup) {
@@ -200,7 +215,8 @@ static TlStatus add_top(TlSetup *setup) {
   body->count = 1;
   shape->name = tl_strdup(platen_name);
   body->shape = tl_strdup(platen_name);
-  return shape->name && body->shape ? TL_OK : TL_ENOMEM;
+  if (!shape->name || !body->shape) return TL_ENOMEM;
+  return copy_name(t->platen_material, &body->material);
 }
 
 /* Rows as the height holds, amid it: what is left at each end is less than half a row. */
@@ -226,6 +242,7 @@ static TlStatus add_membrane(TlSetup *setup) {
                       .damping = m->damping,
                       .friction = m->friction,
                       .stretch_most = m->stretch_most};
+  TL_TRY(copy_name(m->material, &net->material));
   memcpy(net->corner_m, t->base_m, sizeof net->corner_m);
   net->corner_m[2] += 0.5 * (t->height_m - (rows - 1) * row);
   net->along_m[0] = 1;

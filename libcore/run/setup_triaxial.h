@@ -29,17 +29,19 @@ typedef struct TlCellMembrane {
   double spacing_m, radius_m, stiffness_N_m, tangential_stiffness_N_m, density_kg_m3, damping,
       friction, stretch_most;
   int64_t layers;
+  char *material;
 } TlCellMembrane;
 
 typedef struct TlTriaxialSetup {
   double radius_m, height_m, base_m[3], platen_m; /* radius 0: the study has no cell */
+  char *platen_material;
   bool tilts;
   int64_t look_every_steps;
   TlCellMembrane membrane;
   TlStudyList stages; /* of TlStageSetup */
 } TlTriaxialSetup;
 
-enum { TL_TRIAXIAL_PARAMS = 6, TL_TRIAXIAL_SECTIONS = 2 };
+enum { TL_TRIAXIAL_PARAMS = 7, TL_TRIAXIAL_SECTIONS = 2 };
 extern const TlParam tl_triaxial_params[];
 extern const TlStudySection tl_triaxial_sections[];
 

@@ -24,9 +24,11 @@ const TlParam tl_wall_params[] = {
     TEXTS(TlWallSetup, open,
           "container: faces that are not there, of -x, +x, -y, +y, -z, +z of the box, or of -z, +z "
           "for the ends of the cylinder's axis"),
-    REAL(TlWallSetup, friction, "", "-1", -1, 10, "friction; negative: contact.boundary_friction"),
+    TEXT(TlWallSetup, material, "", "in the list of materials; none: 'boundary'"),
+    REAL(TlWallSetup, friction, "", "-1", -1, 10,
+         "old form, without a material: friction; negative: contact.boundary_friction"),
     REAL(TlWallSetup, restitution, "", "-1", -1, 1,
-         "restitution; negative: contact.boundary_restitution"),
+         "old form, without a material: restitution; negative: contact.boundary_restitution"),
     VEC3(TlWallSetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4,
          "velocity from from_s to until_s; along its own face a wall is a belt"),
     VEC3(TlWallSetup, spin_rad_s, "rad/s", "0,0,0", -1e4, 1e4,

@@ -104,7 +104,7 @@ static TlStatus gather(TlRun *run, Look *look, int64_t *grains) {
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->id[i] == run->triaxial.platen) look_at_platen(run, i, look);
     if (!is_grain(b, i)) continue;
-    tl_exact_add(&look->mass, b->mass[i]);
+    tl_exact_add(&look->mass, tl_run_plain_mass(run, i));
     ++*grains;
   }
   TL_TRY(tl_comm_agree(run->comm, status));
@@ -279,7 +279,7 @@ static bool is_over(const TlRun *run, double deviatoric) {
 /* Grain on grain at this moment. */
 static double friction_now(const TlRun *run) {
   const TlStageSetup *s = stage_of(run);
-  double own = run->setup.contact.friction, low = s->friction < 0 ? own : s->friction;
+  double own = tl_grain_friction(&run->setup), low = s->friction < 0 ? own : s->friction;
   if (s->void_ratio == 0) return low;
   double falls = in_stage_s(run) - s->ramp_s;
   if (run->triaxial.relaxed > 0 || falls < 0) return own;
@@ -310,7 +310,7 @@ static TlStatus relax(TlRun *run) {
   if (e > s->void_ratio) return TL_OK;
   if (tl_comm_rank(run->comm) == 0)
     tl_log_info("step %lld: void ratio %.4f, with friction %.3g: from here on it is %g again",
-                (long long)run->totals.steps, e, friction_now(run), run->setup.contact.friction);
+                (long long)run->totals.steps, e, friction_now(run), tl_grain_friction(&run->setup));
   t->relaxed = run->totals.steps;
   return TL_OK;
 }

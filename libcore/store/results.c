@@ -268,6 +268,61 @@ static TlStatus write_walls(const TlH5File *f, const TlScene *scene) {
   return status;
 }
 
+/* ---- materials ---- */
+
+static TlStatus write_columns(const TlH5File *f, hid_t g, const TlH5Column *columns, int count,
+                              const void *rows, size_t row_size, int64_t n) {
+  hid_t dataset[TL_PAIR_COLUMNS];
+  TlStatus status = tl_h5_columns_create(f, g, columns, count, n, dataset);
+  if (status == TL_OK)
+    status = tl_h5_columns_write(f, columns, count, dataset, 0, rows, row_size, n);
+  tl_h5_columns_close(count, dataset);
+  return status;
+}
+
+static TlStatus write_names(const TlH5File *f, hid_t g, const TlMaterials *m) {
+  char(*name)[TL_MATERIAL_NAME];
+  TL_TRY(TL_NEW(name, (size_t)m->count));
+  for (int32_t i = 0; i < m->count; i++) memcpy(name[i], m->material[i].name, sizeof name[i]);
+  hid_t type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, TL_MATERIAL_NAME);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  TlStatus status = write_array(f, g, "name", "", type, 1, name, m->count);
+  H5Tclose(type);
+  tl_free(name);
+  return status;
+}
+
+static TlStatus write_material_rows(const TlH5File *f, hid_t g, const TlMaterials *m) {
+  TL_TRY(write_names(f, g, m));
+  return write_columns(f, g, tl_material_columns, TL_MATERIAL_COLUMNS, m->material,
+                       sizeof *m->material, m->count);
+}
+
+static TlStatus write_pair_rows(const TlH5File *f, hid_t g, const TlMaterials *m) {
+  TlPairRow *rows;
+  int64_t n = 0;
+  TL_TRY(TL_NEW(rows, (size_t)m->count * (size_t)(m->count + 1) / 2));
+  for (int32_t i = 0; i < m->count; i++)
+    for (int32_t j = i; j < m->count; j++)
+      rows[n++] = (TlPairRow){i, j, m->law[tl_pair_law(m, i, j)]};
+  TlStatus status = write_columns(f, g, tl_pair_columns, TL_PAIR_COLUMNS, rows, sizeof *rows, n);
+  tl_free(rows);
+  return status;
+}
+
+static TlStatus write_materials(const TlH5File *f, const TlMaterials *m) {
+  static const char *const names[] = {"material", "pair"};
+  for (int k = 0; k < 2 && m->count > 0; k++) {
+    hid_t g = H5Gcreate2(f->id, names[k], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (g < 0) return tl_h5_fail(f, "making the groups of materials and pairs");
+    TlStatus status = k == 0 ? write_material_rows(f, g, m) : write_pair_rows(f, g, m);
+    H5Gclose(g);
+    TL_TRY(status);
+  }
+  return TL_OK;
+}
+
 static TlStatus write_terrain_numbers(const TlH5File *f, hid_t g, const TlTerrain *t) {
   TL_TRY(tl_h5_write_text(f, g, "name", t->name ? t->name : ""));
   TL_TRY(tl_h5_write_text(f, g, "crs", t->crs ? t->crs : ""));
@@ -328,6 +383,7 @@ static TlStatus start_run(TlResultsWriter *w, const TlScene *scene) {
   TL_TRY(write_numbers(f, scene));
   TL_TRY(write_planes(f, scene));
   TL_TRY(write_walls(f, scene));
+  TL_TRY(write_materials(f, &scene->materials));
   if (scene->has_terrain) TL_TRY(write_terrain(f, &scene->terrain));
   return start_avatars(w);
 }

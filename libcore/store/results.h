@@ -11,6 +11,7 @@
 
 #include "base/provenance.h"
 #include "model/body_record.h"
+#include "model/material.h"
 #include "shape/avatar.h"
 #include "shape/terrain.h"
 #include "shape/wall.h"
@@ -24,7 +25,9 @@ typedef struct TlScene {
   char *title;        /* owned */
   char *provenance;   /* JSON array, owned */
   double grain_scale; /* grains are drawn this many times their scanned size: every caption */
-  double density_kg_m3, gravity_m_s2[3], step_s;
+  double density_kg_m3, gravity_m_s2[3], step_s; /* density: of the grains' material */
+  TlMaterials materials; /* of bodies, by their number; none in a run of an older version, whose
+                            grains all have density_kg_m3. Owned; while writing borrowed */
   int64_t body_count;
   int64_t avatar_count; /* avatars[i].id is what bodies refer to */
   TlAvatar *avatars;    /* owned; empty while writing: see tl_results_add_avatar */
@@ -146,6 +149,8 @@ TlStatus tl_results_read_contacts(const char *folder, int64_t index, TlFrameCont
 void tl_frame_contacts_free(TlFrameContacts *contacts);
 /* Where a wall is at a frame, and whether it is there. */
 TlPlacement tl_scene_place(const TlScene *scene, const TlWallPart *part, const TlFrame *frame);
+/* Density of a body's material. TL_EINPUT: run.h5 does not have that material. */
+TlStatus tl_scene_density(const TlScene *scene, const TlBodyRow *row, double *density_kg_m3);
 /* Avatar by id (binary search over scene->avatars, sorted by id); NULL when absent. */
 const TlAvatar *tl_scene_avatar(const TlScene *scene, int64_t id);
 

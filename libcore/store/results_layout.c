@@ -19,6 +19,23 @@
 const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {TL_BODY_FRAME_FIELDS(FRAME)};
 #undef FRAME
 
+const TlH5Column tl_material_columns[TL_MATERIAL_COLUMNS] = {
+    {"density_kg_m3", "kg/m3", TL_H5_F64, 1, offsetof(TlMaterial, density_kg_m3)},
+    {"young_Pa", "Pa", TL_H5_F64, 1, offsetof(TlMaterial, young_Pa)},
+    {"poisson", "1", TL_H5_F64, 1, offsetof(TlMaterial, poisson)},
+};
+
+const TlH5Column tl_pair_columns[TL_PAIR_COLUMNS] = {
+    {"first", "", TL_H5_I32, 1, offsetof(TlPairRow, first)},
+    {"second", "", TL_H5_I32, 1, offsetof(TlPairRow, second)},
+#define F(key, member, unit, most, rule, help)                                                     \
+  {#key, unit[0] ? unit : "1", TL_H5_F64, 1, offsetof(TlPairRow, law.member)},
+    TL_PAIR_FIELDS(F)
+#undef F
+        {"young_Pa", "Pa", TL_H5_F64, 1, offsetof(TlPairRow, law.stiffness.young_Pa)},
+    {"poisson", "1", TL_H5_F64, 1, offsetof(TlPairRow, law.stiffness.poisson)},
+};
+
 const TlH5Column tl_avatar_columns[TL_AVATAR_COLUMNS] = {
     {"id", "", TL_H5_I64, 1, AVATAR(id)},
     {"label", "", TL_H5_U32, 1, AVATAR(label)},

@@ -63,8 +63,15 @@ static TlStatus read_rows(const TlH5File *f, TlFrame *frame) {
   TL_TRY(tl_h5_get_real(f, f->id, "time_s", &frame->time_s, 1));
   TL_TRY(tl_h5_array_rows(f, f->id, "id", &frame->count));
   TL_TRY(TL_NEW(frame->rows, (size_t)frame->count));
-  TL_TRY(tl_h5_columns_read(f, f->id, tl_body_columns, TL_BODY_COLUMNS, frame->rows,
-                            sizeof *frame->rows, frame->count));
+  bool has_material;
+  TlH5Column columns[TL_BODY_COLUMNS];
+  int count = 0;
+  TL_TRY(tl_context(tl_h5_has(f->id, "material", &has_material), "%s", f->name));
+  for (int c = 0; c < TL_BODY_COLUMNS; c++)
+    if (has_material || strcmp(tl_body_columns[c].name, "material") != 0)
+      columns[count++] = tl_body_columns[c];
+  TL_TRY(tl_h5_columns_read(f, f->id, columns, count, frame->rows, sizeof *frame->rows,
+                            frame->count));
   qsort(frame->rows, (size_t)frame->count, sizeof *frame->rows, by_body_id);
   return TL_OK;
 }

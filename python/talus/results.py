@@ -313,6 +313,27 @@ class Run:
             names = [name for name in group if name not in ("table_time_s", "table_way_m")]
             return Table({name: _hdf5.read(group, name, self._h5) for name in names}, self._h5)
 
+    @property
+    def materials(self) -> Table | None:
+        """The materials by the number that a frame's column material holds: name, density_kg_m3,
+        young_Pa, poisson (docs/results.md); None in a run of an older version."""
+        return self._group("material")
+
+    @property
+    def pairs(self) -> Table | None:
+        """The law of each pair of materials: first, second (their numbers), friction, ...; None in
+        a run of an older version."""
+        return self._group("pair")
+
+    def _group(self, name: str) -> Table | None:
+        with _hdf5.open_file(self._h5) as file:
+            if name not in file:
+                return None
+            found = _hdf5.columns(file[name], self._h5)
+        if "name" in found:
+            found["name"] = np.array([_hdf5.text(value) for value in found["name"]])
+        return Table(found, self._h5)
+
     # ---- in short ----
 
     def summary(self) -> dict[str, Any]:

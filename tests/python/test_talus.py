@@ -103,6 +103,15 @@ class Flight(unittest.TestCase):
         self.assertTrue(all(os.path.isfile(path) for path in run.checkpoints.values()))
         np.testing.assert_array_equal(run.planes["normal"], [[0, 0, 1]])
         self.assertIsNone(run.terrain)
+        self.assertEqual(list(run.materials["name"]), ["grain", "boundary"])
+        np.testing.assert_array_equal(run.materials["density_kg_m3"], [2650, 2650])
+        pairs = run.pairs
+        np.testing.assert_array_equal(pairs["first"], [0, 0, 1])
+        np.testing.assert_array_equal(pairs["second"], [0, 1, 1])
+        contact = run.study["contact"]
+        self.assertEqual(pairs["friction"][0], contact["friction"])
+        self.assertEqual(pairs["restitution"][1], contact["boundary_restitution"])
+        np.testing.assert_array_equal(run.frame(0)["material"], [0, 0])
         # the box's four sides and the plane
         walls = run.walls
         np.testing.assert_array_equal(walls["wall"], [0] * 4 + [1])

@@ -14,7 +14,7 @@ START_TEST(a_pair_has_one_law) {
   for (int32_t i = 0; i < 4; i++)
     for (int32_t j = 0; j <= i; j++)
       tl_materials_set(&m, i, j,
-                       &(TlPairLaw){.friction = 10 * i + j,
+                       &(TlPairLaw){.friction = i + 0.1 * j,
                                     .restitution = 0.1 * j,
                                     .stiffness = {.normal_N_m = j == 0 ? 5 : 7}});
   CK_OK(tl_materials_finish(&m));
@@ -22,7 +22,7 @@ START_TEST(a_pair_has_one_law) {
     for (int32_t j = 0; j < 4; j++) {
       const TlPairLaw *law = &m.law[tl_pair_law(&m, i, j)];
       int32_t high = i > j ? i : j, low = i > j ? j : i;
-      CK_NEAR(law->friction, 10 * high + low, 0);
+      CK_NEAR(law->friction, high + 0.1 * low, 0);
       CK_NEAR(law->damping, tl_damping_of(0.1 * low), 0);
       ck_assert_int_eq(law->stiffness_kind == m.law[0].stiffness_kind, low == 0);
     }
@@ -31,7 +31,7 @@ START_TEST(a_pair_has_one_law) {
   tl_materials_set_friction(&copy, 1, 3, 0.25);
   CK_NEAR(copy.law[tl_pair_law(&copy, 3, 1)].friction, 0.25, 0);
   CK_NEAR(copy.law[tl_pair_law(&copy, 1, 3)].friction, 0.25, 0);
-  CK_NEAR(m.law[tl_pair_law(&m, 1, 3)].friction, 31, 0);
+  CK_NEAR(m.law[tl_pair_law(&m, 1, 3)].friction, 3.1, 1e-15);
   tl_materials_free(&copy);
   tl_materials_free(&m);
 }
@@ -45,7 +45,7 @@ START_TEST(values_out_of_range_are_named) {
   } cases[] = {{{.friction = -0.1}, "friction of materials 1 and 2 = -0.1"},
                {{.friction = NAN}, "friction of materials 1 and 2"},
                {{.restitution = 1.5}, "restitution of materials 1 and 2 = 1.5"},
-               {{.tangential_restitution = 2}, "tangential restitution of materials 1 and 2 = 2"}};
+               {{.tangential_restitution = 2}, "tangential_restitution of materials 1 and 2 = 2"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CK_OK(tl_materials_new(&m, 3));
     tl_materials_set(&m, 1, 2, &cases[i].law);

@@ -1,4 +1,4 @@
-#include "run/setup_poor.h"
+#include "dem/poor_setup.h"
 
 #include "conf/keys.h"
 

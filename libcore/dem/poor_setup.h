@@ -1,6 +1,6 @@
 /* Section poor: what becomes of grains that cannot be brought apart (dem/step_poor.c). */
-#ifndef TL_RUN_SETUP_POOR_H
-#define TL_RUN_SETUP_POOR_H
+#ifndef TL_DEM_POOR_SETUP_H
+#define TL_DEM_POOR_SETUP_H
 
 #include "conf/study.h"
 
