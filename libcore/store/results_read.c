@@ -70,8 +70,8 @@ static TlStatus read_rows(const TlH5File *f, TlFrame *frame) {
   for (int c = 0; c < TL_BODY_COLUMNS; c++)
     if (has_material || strcmp(tl_body_columns[c].name, "material") != 0)
       columns[count++] = tl_body_columns[c];
-  TL_TRY(tl_h5_columns_read(f, f->id, columns, count, frame->rows, sizeof *frame->rows,
-                            frame->count));
+  TL_TRY(
+      tl_h5_columns_read(f, f->id, columns, count, frame->rows, sizeof *frame->rows, frame->count));
   qsort(frame->rows, (size_t)frame->count, sizeof *frame->rows, by_body_id);
   return TL_OK;
 }
