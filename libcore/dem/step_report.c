@@ -1,6 +1,7 @@
 #include "dem/step_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 static void add_etm(TlEtmCount *sum, const TlEtmCount *one, TlStepSums *sums) {
   sum->impulses += one->impulses;
@@ -69,42 +70,65 @@ const TlRecord tl_step_report_record =
 
 static const double NO_STEP_S = 1e30; /* of a rank where no body sets the longest stable step */
 
-/* Counts and exact sums in one exchange of integers; largest and least values in one of reals, the
- * largest as the least of their negatives. */
+enum { SUMS = sizeof(TlStepSums) / sizeof(TlExact) };
+
+static bool is_empty(const TlExact *sum) {
+  for (int k = 0; k < TL_EXACT_LIMBS; k++)
+    if (sum->limb[k]) return false;
+  return true;
+}
+
+/* Two exchanges. The first one, of reals, has largest and least values, the largest as the least of
+ * their negatives, and says which exact sums are empty on all ranks: most are, in most methods. The
+ * second one, of integers, has counts and the sums that are not. */
 TlStatus tl_step_report_ranks(TlSolver *s, TlStepReport *r) {
-  struct {
-    TlStepSums sums;
-    int64_t count[FIELDS];
-  } all = {.sums = s->sums};
-  enum { WHOLE = sizeof all / sizeof(int64_t) };
-  const TlExact *sum = (const TlExact *)&all.sums;
   double least[FIELDS];
-  int counts = 0, reals = 0;
+  int64_t whole[FIELDS + SUMS * TL_EXACT_LIMBS];
+  const TlExact *sum = (const TlExact *)&s->sums;
+  int reals = 0, integers = 0, sums = 0;
   if (!(r->stable_step_s > 0 && r->stable_step_s < NO_STEP_S)) r->stable_step_s = NO_STEP_S;
   for (int k = 0; k < FIELDS; k++) {
     const TlRecordField *f = &fields[k];
     const void *at = (const unsigned char *)r + f->offset;
-    bool whole = f->kind == TL_FIELD_I64;
-    double value = whole ? (double)*(const int64_t *)at : *(const double *)at;
-    if (f->attributes & TL_SUM) all.count[counts++] = *(const int64_t *)at;
+    double value = f->kind == TL_FIELD_I64 ? (double)*(const int64_t *)at : *(const double *)at;
+    if (f->attributes & TL_SUM) whole[integers++] = *(const int64_t *)at;
     if (f->attributes & TL_MOST) least[reals++] = -value;
     if (f->attributes & TL_LEAST) least[reals++] = value;
+    if (f->attributes & TL_EXACT_SUM) least[reals++] = is_empty(&sum[sums++]) ? 0 : -1;
   }
-  TL_TRY(tl_sync_sum_int(s->sync, (int64_t *)&all, WHOLE - FIELDS + counts));
   TL_TRY(tl_sync_least(s->sync, least, reals));
-  counts = reals = 0;
+  reals = sums = 0;
   for (int k = 0; k < FIELDS; k++) {
     const TlRecordField *f = &fields[k];
     void *at = (unsigned char *)r + f->offset;
-    if (f->attributes & TL_SUM) *(int64_t *)at = all.count[counts++];
-    if (f->attributes & TL_EXACT_SUM) *(double *)at = tl_exact_value(sum++);
-    if (!(f->attributes & (TL_MOST | TL_LEAST))) continue;
+    if (!(f->attributes & (TL_MOST | TL_LEAST | TL_EXACT_SUM))) continue;
     double value = f->attributes & TL_MOST ? -least[reals] : least[reals];
     reals++;
-    if (f->kind == TL_FIELD_I64)
+    if (f->attributes & TL_EXACT_SUM) {
+      *(double *)at = value; /* < 0: to be summed */
+      if (value < 0) {
+        memcpy(&whole[integers], &sum[sums], sizeof *sum);
+        integers += TL_EXACT_LIMBS;
+      }
+      sums++;
+    } else if (f->kind == TL_FIELD_I64) {
       *(int64_t *)at = (int64_t)value;
-    else
+    } else {
       *(double *)at = value;
+    }
+  }
+  TL_TRY(tl_sync_sum_int(s->sync, whole, integers));
+  integers = 0;
+  for (int k = 0; k < FIELDS; k++)
+    if (fields[k].attributes & TL_SUM)
+      *(int64_t *)((unsigned char *)r + fields[k].offset) = whole[integers++];
+  for (int k = 0; k < FIELDS; k++) {
+    double *at = (double *)((unsigned char *)r + fields[k].offset);
+    if (!(fields[k].attributes & TL_EXACT_SUM) || !(*at < 0)) continue;
+    TlExact all;
+    memcpy(&all, &whole[integers], sizeof all);
+    *at = tl_exact_value(&all);
+    integers += TL_EXACT_LIMBS;
   }
   return TL_OK;
 }

@@ -137,14 +137,18 @@ END_TEST
 typedef struct Other {
   int64_t sum;
   double least;
-  int calls;
+  int calls, limbs;
 } Other;
 
+/* Counts, then the exact sums that are not empty. */
 static TlStatus other_sum_int(void *ctx, int64_t *values, int count) {
   Other *o = ctx;
-  int limbs = (int)(sizeof(TlStepSums) / sizeof(int64_t));
-  for (int k = 0; k < limbs; k++) values[k] *= 2; /* the same exact sums there */
-  for (int k = limbs; k < count; k++) values[k] += o->sum;
+  const TlRecord *record = &tl_step_report_record;
+  int counts = 0;
+  for (int k = 0; k < record->count; k++) counts += record->field[k].attributes & TL_SUM ? 1 : 0;
+  for (int k = 0; k < counts; k++) values[k] += o->sum;
+  for (int k = counts; k < count; k++) values[k] *= 2; /* the same exact sums there */
+  o->limbs = count - counts;
   o->calls++;
   return TL_OK;
 }
@@ -166,11 +170,12 @@ START_TEST(the_report_of_all_ranks_follows_the_attributes) {
   TlStepReport r;
   memset(&r, 0, sizeof r);
   TlExact *sum = (TlExact *)&s->sums;
+  int sums = 0;
   const TlRecord *record = &tl_step_report_record;
   for (int k = 0; k < record->count; k++) {
     void *at = (unsigned char *)&r + record->field[k].offset;
     if (record->field[k].attributes & TL_EXACT_SUM)
-      tl_exact_add(sum++, k + 0.25);
+      tl_exact_add(sum++, k + 0.25), sums++;
     else if (record->field[k].kind == TL_FIELD_I64)
       *(int64_t *)at = k;
     else
@@ -178,6 +183,7 @@ START_TEST(the_report_of_all_ranks_follows_the_attributes) {
   }
   CK_OK(tl_step_report_ranks(s, &r));
   ck_assert_int_eq(other.calls, 2);
+  ck_assert_int_eq(other.limbs, sums * TL_EXACT_LIMBS);
   for (int k = 0; k < record->count; k++) {
     const TlRecordField *f = &record->field[k];
     const void *at = (const unsigned char *)&r + f->offset;
@@ -189,6 +195,13 @@ START_TEST(the_report_of_all_ranks_follows_the_attributes) {
     if (f->attributes & TL_LEAST) want = -50;
     ck_assert_msg(is == want, "%s is %g, not %g", f->name, is, want);
   }
+  /* empty sums are 0 and are not exchanged */
+  s->sums = (TlStepSums){0};
+  memset(&r, 0, sizeof r);
+  other.least = 0;
+  CK_OK(tl_step_report_ranks(s, &r));
+  ck_assert_int_eq(other.limbs, 0);
+  ck_assert(r.kinetic_J == 0 && r.contact_N == 0);
   tl_free(s);
 }
 END_TEST
