@@ -4,12 +4,12 @@
 
 #include "conf/study.h"
 #include "dem/step.h"
+#include "run/apparatus.h"
 #include "run/setup_poor.h"
 #include "run/setup_checkpoint.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
 #include "run/setup_shapes.h"
-#include "run/setup_triaxial.h"
 #include "run/setup_walls.h"
 
 typedef enum TlOutside {
@@ -83,7 +83,7 @@ typedef struct TlSetup {
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */
   TlStudyList nets;   /* of TlNetSetup */
-  TlTriaxialSetup triaxial;
+  TlApparatusSection apparatus[TL_APPARATUS_COUNT];
   TlReleaseSetup release;
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */

@@ -10,6 +10,7 @@
 #define TL_STORE_RESULTS_H
 
 #include "base/provenance.h"
+#include "store/apparatuses.h"
 #include "shape/avatar.h"
 #include "shape/terrain.h"
 #include "shape/wall.h"
@@ -106,13 +107,15 @@ TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, double frictio
 TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlFrameContact *rows,
                                    int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
-/* Tables beside the frames, one line a moment: history.csv of every run, triaxial.csv of a test,
- * departures.csv with a line a grain that left. */
+/* Tables beside the frames: history.csv of every run, one line a moment; departures.csv with a line
+ * a grain that left; the table of the run's apparatus, named after it. */
 typedef enum TlResultsTable {
   TL_TABLE_HISTORY = 0,
-  TL_TABLE_TRIAXIAL,
   TL_TABLE_DEPARTURES,
-  TL_TABLES
+#define A(id, key, title, params, sections) TL_TABLE_##id,
+  TL_APPARATUSES(A)
+#undef A
+      TL_TABLES
 } TlResultsTable;
 /* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;
  * text (NULL: none) is the last column. */

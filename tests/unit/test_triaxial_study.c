@@ -73,7 +73,7 @@ START_TEST(the_cell_s_parts_join_the_study_s) {
   CK_OK(fill(CELL METHOD SIZE SKIN "  base_m: [0.1, 0.2, 0.3]\n"
                                    "  stages: [{kind: consolidate, pressure_Pa: 10}]\n",
              &study, &setup));
-  CK_OK(tl_triaxial_expand(&setup));
+  CK_OK(tl_apparatus_expand(&setup));
   ck_assert_int_eq(setup.planes.count, 1);
   ck_assert_int_eq(setup.shapes.count, 2);
   ck_assert_int_eq(setup.bodies.count, 2);
