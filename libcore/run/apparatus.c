@@ -1,7 +1,9 @@
 #include "run/apparatus.h"
 
 #include "base/mem.h"
+#include "num/exact.h"
 #include "run/bodies.h"
+#include "run/boundary_forces.h"
 #include "run/materials.h"
 #include "run/run.h"
 
@@ -90,6 +92,48 @@ int64_t tl_apparatus_mark_platen(TlRun *run, int64_t first_placed) {
       run->bodies.material[i] = tl_material_of_platen(&run->setup);
     }
   return platen;
+}
+
+TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparatusLook *look) {
+  const TlBodies *b = &run->bodies;
+  TlExact sum[2] = {{{0}}, {{0}}}; /* face, mass */
+  look->grains = 0;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->id[i] == platen) tl_exact_add(&sum[0], b->position[i].z - 0.5 * thick_m);
+    if (!tl_apparatus_is_grain(b, i)) continue;
+    tl_exact_add(&sum[1], b->mass[i]);
+    look->grains++;
+  }
+  TL_TRY(tl_comm_sum_int(run->comm, sum[0].limb, 2 * TL_EXACT_LIMBS));
+  TL_TRY(tl_comm_sum_int(run->comm, &look->grains, 1));
+  look->face_m = tl_exact_value(&sum[0]);
+  look->solid_m3 = tl_exact_value(&sum[1]) / tl_setup_solver(&run->setup).density_kg_m3;
+  return TL_OK;
+}
+
+TlStatus tl_apparatus_press(TlRun *run, int64_t platen, double load_N, double damping_per_s) {
+  const TlGuide guide = {.body = platen, .axis = {0, 0, 1}, .load_N = -load_N};
+  TL_TRY(tl_solver_set_guides(run->solver, &guide, 1));
+  return tl_solver_set_damping(run->solver, damping_per_s < 0 ? run->setup.contact.damping_per_s
+                                                              : damping_per_s);
+}
+
+bool tl_apparatus_at_rest(const TlRun *run, double unbalanced, double most,
+                          double kinetic_fraction) {
+  return unbalanced > 0 && unbalanced < most &&
+         run->totals.ledger.kinetic_J < kinetic_fraction * run->totals.ledger.elastic_J;
+}
+
+TlBoundaryForce tl_apparatus_wall_force(const TlRun *run, const TlBoundaryForce *force,
+                                        int64_t wall, int first, int end) {
+  TlBoundaryForce sum = {.contacts = 0};
+  int boundary = run->boundary_count - run->walls.count, part = 0;
+  for (int i = 0; i < run->walls.count; i++) {
+    if (run->walls.part[i].wall != wall) continue;
+    if (part >= first && (end < 0 || part < end)) tl_boundary_force_add(&sum, &force[boundary + i]);
+    part++;
+  }
+  return sum;
 }
 
 bool tl_apparatus_in_turn(int64_t step, int64_t every) {

@@ -121,6 +121,27 @@ TlStatus tl_apparatus_add_platen(struct TlSetup *setup, const struct TlShapeSetu
                                  const char *name, const double position_m[3]);
 /* The platen, the last placed body, is guided and has the platens' material; its id. */
 int64_t tl_apparatus_mark_platen(struct TlRun *run, int64_t first_placed);
+/* What a device looks at: height of the top platen's lower face, of all ranks. */
+typedef struct TlApparatusLook {
+  double face_m, solid_m3; /* volume of the grains */
+  int64_t grains;
+} TlApparatusLook;
+/* Collective. thick_m: of the platen. */
+TlStatus tl_apparatus_look(struct TlRun *run, int64_t platen, double thick_m,
+                           TlApparatusLook *look);
+/* For the next step: the platen is pressed down by load_N and does not tilt; global damping,
+ * negative: contact.damping_per_s. */
+TlStatus tl_apparatus_press(struct TlRun *run, int64_t platen, double load_N, double damping_per_s);
+/* Is the unbalanced force of the last step, which the device's state holds, below its bound, and is
+ * kinetic energy at most a fraction of elastic? */
+bool tl_apparatus_at_rest(const struct TlRun *run, double unbalanced, double most,
+                          double kinetic_fraction);
+/* Sums over the parts first to end - 1 of a wall of the study; end < 0: to its last. Of forces by
+ * boundary (run/boundary_forces.h). */
+struct TlBoundaryForce;
+struct TlBoundaryForce tl_apparatus_wall_force(const struct TlRun *run,
+                                               const struct TlBoundaryForce *force, int64_t wall,
+                                               int first, int end);
 /* Is it time for what is done every so many steps, or for a line of the table? */
 bool tl_apparatus_in_turn(int64_t step, int64_t every);
 bool tl_apparatus_line_in_turn(const struct TlRun *run);

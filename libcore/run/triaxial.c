@@ -258,9 +258,8 @@ static bool at_strain(const TlRun *run) {
 
 static bool at_rest(const TlRun *run) {
   const TlStageSetup *s = stage_of(run);
-  double unbalanced = tl_triaxial_state(run)->unbalanced;
-  return unbalanced > 0 && unbalanced < s->until_unbalanced &&
-         run->totals.ledger.kinetic_J < s->until_kinetic_share * run->totals.ledger.elastic_J;
+  return tl_apparatus_at_rest(run, tl_triaxial_state(run)->unbalanced, s->until_unbalanced,
+                              s->until_kinetic_share);
 }
 
 static bool is_over(const TlRun *run, double deviatoric) {

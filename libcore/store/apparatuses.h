@@ -7,6 +7,9 @@
 #ifndef TL_STORE_APPARATUSES_H
 #define TL_STORE_APPARATUSES_H
 
-#define TL_APPARATUSES(A) A(TRIAXIAL, triaxial, "A triaxial cell round the grains", 6, 2)
+#define TL_APPARATUSES(A)                                                                          \
+  A(TRIAXIAL, triaxial, "A triaxial cell round the grains", 6, 2)                                  \
+  A(OEDOMETER, oedometer, "An oedometer: a rigid ring and a loaded top platen", 7, 1)              \
+  A(DIRECT_SHEAR, direct_shear, "A direct shear box: two half boxes and a loaded top platen", 14, 0)
 
 #endif

@@ -1,0 +1,27 @@
+/* Forces of the grains on each boundary (terrain, planes, parts of walls), from the contacts of the
+ * last step: sums that are exact and rounded once, so neither ranks nor threads move a bit. */
+#ifndef TL_RUN_BOUNDARY_FORCES_H
+#define TL_RUN_BOUNDARY_FORCES_H
+
+#include "base/status.h"
+#include "num/vec.h"
+
+#include <stdint.h>
+
+struct TlRun;
+
+typedef struct TlBoundaryForce {
+  TlVec3 force_N;    /* on the boundary: impulse over the step divided by the step */
+  TlVec3 moment_N_m; /* of it about the origin of the coordinates */
+  double normal_N;   /* sum of the contacts' normal forces, pressing positive */
+  int64_t contacts;
+} TlBoundaryForce;
+
+void tl_boundary_force_add(TlBoundaryForce *to, const TlBoundaryForce *more);
+
+/* Collective; after a step, before bodies leave or change their rank. force: of each boundary of
+ * the run, in its order, and behind them of the contacts on the body of this id (-1: none); it has
+ * room for one more than there are boundaries. */
+TlStatus tl_boundary_forces(struct TlRun *run, int64_t body, TlBoundaryForce *force);
+
+#endif
