@@ -4,6 +4,8 @@
 #include "num/exact.h"
 #include "run/run.h"
 
+#include <stdio.h>
+
 void tl_boundary_force_add(TlBoundaryForce *to, const TlBoundaryForce *more) {
   to->force_N = tl_add(to->force_N, more->force_N);
   to->moment_N_m = tl_add(to->moment_N_m, more->moment_N_m);
@@ -50,4 +52,74 @@ TlStatus tl_boundary_forces(TlRun *run, int64_t body, TlBoundaryForce *force) {
   }
   tl_free(sum);
   return status;
+}
+
+/* ---- boundary.csv ---- */
+
+typedef struct Row {
+  const TlRun *run;
+  const TlBoundaryForce *f;
+  int64_t step;
+  int boundary, part;
+  char name[32];
+} Row;
+
+static const char *column_name(const void *row) {
+  return ((const Row *)row)->name;
+}
+
+#define COLUMNS(C)                                                                                 \
+  C(time_s, "s", "time", (double)row->step * row->run->setup.time.dt_s)                            \
+  C(step, "", "number of the step", row->step)                                                     \
+  C(boundary, "", "number of the boundary, from 0; a frame's contacts call it -1 - boundary",      \
+    row->boundary)                                                                                 \
+  C(part, "", "part of its wall, from 0: a container has one a face", row->part)                   \
+  C(force_x_N, "N", "force of the grains on the boundary, x", row->f->force_N.x)                   \
+  C(force_y_N, "N", "force of the grains on the boundary, y", row->f->force_N.y)                   \
+  C(force_z_N, "N", "force of the grains on the boundary, z", row->f->force_N.z)                   \
+  C(moment_x_N_m, "N m", "moment of that force about the origin, x", row->f->moment_N_m.x)         \
+  C(moment_y_N_m, "N m", "moment of that force about the origin, y", row->f->moment_N_m.y)         \
+  C(moment_z_N_m, "N m", "moment of that force about the origin, z", row->f->moment_N_m.z)         \
+  C(normal_force_N, "N", "sum of the contacts' normal forces", row->f->normal_N)                   \
+  C(contacts, "", "contact points that bear a force", row->f->contacts)
+
+COLUMNS(TL_COLUMN_GET)
+static const TlColumn columns[] = {
+    COLUMNS(TL_COLUMN_ROW){"name", "",
+                           "terrain, planes.N or walls.N: its place in the study; an "
+                           "apparatus adds its own behind the study's",
+                           NULL, column_name}};
+const TlColumns tl_boundary_columns = {
+    "a boundary at one moment, with the forces of the step that ends there", 1, columns,
+    sizeof columns / sizeof *columns};
+
+TlStatus tl_boundary_take(TlRun *run) {
+  if (!run->boundary_force)
+    TL_TRY(tl_comm_agree(run->comm, TL_NEW(run->boundary_force, (size_t)run->boundary_count + 1)));
+  return tl_boundary_forces(run, -1, run->boundary_force);
+}
+
+/* Terrain, planes, walls: the order of the run's boundaries. */
+static void name_row(const TlRun *run, Row *row) {
+  int planes = (int)run->setup.planes.count, i = row->boundary - run->has_terrain;
+  row->part = 0;
+  if (i < 0) {
+    snprintf(row->name, sizeof row->name, "terrain");
+  } else if (i < planes) {
+    snprintf(row->name, sizeof row->name, "planes.%d", i);
+  } else {
+    const TlWallPart *part = &run->walls.part[i - planes];
+    snprintf(row->name, sizeof row->name, "walls.%d", part->wall);
+    for (int k = i - planes; k > 0 && part[-row->part - 1].wall == part->wall; k--) row->part++;
+  }
+}
+
+TlStatus tl_boundary_write(TlRun *run, int64_t step) {
+  if (run->options.no_output || !run->boundary_force) return TL_OK;
+  for (int k = 0; k < run->boundary_count; k++) {
+    Row row = {.run = run, .f = &run->boundary_force[k], .step = step, .boundary = k};
+    name_row(run, &row);
+    TL_TRY(tl_output_row(&run->output, TL_TABLE_BOUNDARY, &tl_boundary_columns, &row));
+  }
+  return TL_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "num/vec.h"
+#include "run/columns.h"
 
 #include <stdint.h>
 
@@ -23,5 +24,11 @@ void tl_boundary_force_add(TlBoundaryForce *to, const TlBoundaryForce *more);
  * the run, in its order, and behind them of the contacts on the body of this id (-1: none); it has
  * room for one more than there are boundaries. */
 TlStatus tl_boundary_forces(struct TlRun *run, int64_t body, TlBoundaryForce *force);
+
+/* boundary.csv: the forces of a step are taken right after it (collective), and written, a line a
+ * boundary, when the step's other lines are. No lines where none were taken. */
+extern const TlColumns tl_boundary_columns;
+TlStatus tl_boundary_take(struct TlRun *run);
+TlStatus tl_boundary_write(struct TlRun *run, int64_t step);
 
 #endif

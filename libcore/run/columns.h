@@ -5,6 +5,7 @@
 #define TL_RUN_COLUMNS_H
 
 #include "base/status.h"
+#include "store/results.h"
 
 /* row: what a line of the table is made from, a struct of the module that owns the table. */
 typedef struct TlColumn {
@@ -14,7 +15,7 @@ typedef struct TlColumn {
 } TlColumn;
 
 typedef struct TlColumns {
-  const char *title; /* what a line stands for, one sentence */
+  const char *title; /* what a line describes: "the run at one moment" */
   int format;        /* raised when a column is renamed or removed */
   const TlColumn *column;
   int count;
@@ -38,5 +39,10 @@ char *tl_columns_header(const TlColumns *columns);
 /* The numbers of a line into value[TL_COLUMNS_MOST]; *text: the last column's text, NULL: none.
  * Returns how many numbers there are. */
 int tl_columns_fill(const TlColumns *columns, const void *row, double *value, const char **text);
+
+/* Of every table of results.h; each run writes some of them. */
+const TlColumns *tl_table_columns(TlResultsTable table);
+/* All of them as a page of Markdown (docs/reference/columns.md), fresh memory; NULL: no memory. */
+char *tl_columns_reference(void);
 
 #endif

@@ -45,7 +45,7 @@ static const char *column_reason(const void *row) {
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {
     COLUMNS(TL_COLUMN_ROW){"reason", "", "why it left", NULL, column_reason}};
-const TlColumns tl_departures_columns = {"A grain that left the run", 1, columns,
+const TlColumns tl_departures_columns = {"a grain that left the run", 1, columns,
                                          sizeof columns / sizeof *columns};
 
 typedef struct Way {

@@ -72,7 +72,8 @@ typedef struct Row {
   C(centre_x_m, "m", "mass centre of the grains, x", row->m.centre.x)                              \
   C(centre_y_m, "m", "mass centre of the grains, y", row->m.centre.y)                              \
   C(centre_z_m, "m", "mass centre of the grains, z", row->m.centre.z)                              \
-  C(surface_speed_max_m_s, "m/s", "bound of the largest surface speed: |v| + r |omega|",           \
+  C(surface_speed_max_m_s, "m/s",                                                                  \
+    "bound of the largest surface speed: of the centre plus radius times spin",                    \
     row->r->speed_max_m_s)                                                                         \
   C(contacts, "", "contact points", row->r->contacts)                                              \
   C(islands, "", "islands of grains in contact", row->r->islands)                                  \
@@ -114,7 +115,7 @@ typedef struct Row {
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
-const TlColumns tl_history_columns = {"The run at one moment", 1, columns,
+const TlColumns tl_history_columns = {"the run at one moment", 2, columns,
                                       sizeof columns / sizeof *columns};
 
 TlStatus tl_history_write(TlRun *run, int64_t step, double cpu_s) {

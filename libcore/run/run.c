@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/poor.h"
+#include "run/boundary_forces.h"
 #include "run/forecast.h"
 #include "run/history.h"
 #include "run/plan.h"
@@ -20,6 +21,14 @@ static double time_of(const TlRun *run, int64_t step) {
 
 /* ---- the start ---- */
 
+/* NULL: this run has no such table. */
+static const TlColumns *columns_of(const TlRun *run, int table) {
+  bool has = table == TL_TABLE_HISTORY || table == TL_TABLE_DEPARTURES ||
+             (table == TL_TABLE_BOUNDARY && run->setup.time.boundary_forces) ||
+             (run->apparatus && (int)run->apparatus->table == table);
+  return has ? tl_table_columns((TlResultsTable)table) : NULL;
+}
+
 static TlStatus scene_of(const TlRun *run, TlScene *scene) {
   const TlProvenance *p = run->options.provenance;
   *scene = (TlScene){.study = run->effective,
@@ -34,6 +43,8 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .planes = run->planes,
                      .part_count = run->walls.count,
                      .parts = run->walls.part};
+  for (int t = 0; t < TL_TABLES; t++)
+    scene->table_format[t] = columns_of(run, t) ? columns_of(run, t)->format : 0;
   for (int a = 0; a < 3; a++)
     scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a] / tl_setup_choice(&run->setup).mass_scale;
   char *history = NULL;
@@ -51,13 +62,6 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
     scene->provenance = tl_strdup(history);
   tl_free(history);
   return status;
-}
-
-/* NULL: this run has no such table. */
-static const TlColumns *columns_of(const TlRun *run, int table) {
-  if (table == TL_TABLE_HISTORY) return &tl_history_columns;
-  if (table == TL_TABLE_DEPARTURES) return &tl_departures_columns;
-  return run->apparatus && (int)run->apparatus->table == table ? &run->apparatus->columns : NULL;
 }
 
 static TlStatus open_output(TlRun *run) {
@@ -315,25 +319,34 @@ static bool frame_in_turn(const TlRun *run, int64_t step) {
   return every > 0 && step % tl_setup_every(&run->setup, every) == 0;
 }
 
+static bool line_in_turn(const TlRun *run, int64_t step) {
+  return step % tl_setup_every(&run->setup, run->setup.time.history_every_s) == 0;
+}
+
 /* The step's contacts know bodies by their places: taken before any is removed. */
 static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
+  if (run->setup.time.boundary_forces && (step == last || line_in_turn(run, step)))
+    TL_TRY(tl_boundary_take(run));
   if (!run->setup.frames.contacts || run->options.no_output) return TL_OK;
   if (step != last && !frame_in_turn(run, step)) return TL_OK;
   return tl_comm_agree(
       run->comm, tl_contacts_take(&run->contacts, run->solver, &run->bodies, run->setup.time.dt_s));
 }
 
+static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
+  TL_TRY(tl_history_write(run, step, cpu_s));
+  return run->setup.time.boundary_forces ? tl_boundary_write(run, step) : TL_OK;
+}
+
 /* The last step has a frame and a line also out of turn; a run that goes on from there takes them
  * away again. */
 static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
-  const TlTimeSetup *t = &run->setup.time;
-  bool frame = frame_in_turn(run, step);
-  bool line = step % tl_setup_every(&run->setup, t->history_every_s) == 0;
+  bool frame = frame_in_turn(run, step), line = line_in_turn(run, step);
   if (frame) TL_TRY(write_frame(run, step));
-  if (line) TL_TRY(tl_history_write(run, step, cpu_s));
+  if (line) TL_TRY(write_line(run, step, cpu_s));
   if (!run->options.no_output) TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
   if (step == last && !frame) TL_TRY(write_frame(run, step));
-  if (step == last && !line) TL_TRY(tl_history_write(run, step, cpu_s));
+  if (step == last && !line) TL_TRY(write_line(run, step, cpu_s));
   return TL_OK;
 }
 

@@ -90,6 +90,7 @@ typedef struct TlRun {
   TlSolver *solver;
   TlBodies bodies;
   TlOutput output;
+  struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlContacts contacts; /* of the last step, when a frame is due that holds them */
   int64_t poured;      /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
   int64_t grains;      /* of all ranks: at the start and poured since */

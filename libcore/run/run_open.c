@@ -289,6 +289,7 @@ void tl_run_close(TlRun *run) {
   tl_free(run->planes);
   tl_free(run->plane_data);
   tl_free(run->boundaries);
+  tl_free(run->boundary_force);
   tl_contacts_free(&run->contacts);
   tl_walls_free(&run->walls);
   tl_ground_free(&run->ground);

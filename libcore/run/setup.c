@@ -21,6 +21,10 @@ static const TlParam time_params[] = {
          "time between frames; 0: the first and the last only"),
     REAL(TlTimeSetup, history_every_s, "s", "0", 0, 1e9,
          "time between lines of history.csv; 0: every step"),
+    FLAG(
+        TlTimeSetup, boundary_forces, "false",
+        "write boundary.csv, too: force and moment of the grains on each boundary, at the times of "
+        "history.csv"),
 };
 
 static const TlParam frame_params[] = {

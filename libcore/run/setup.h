@@ -21,7 +21,7 @@ typedef enum TlOutside {
 typedef struct TlTimeSetup {
   double dt_s, duration_s, frame_every_s, history_every_s;
   int64_t steps;
-  bool until_rest;
+  bool until_rest, boundary_forces;
   double rest_mass, rest_for_s;
 } TlTimeSetup;
 

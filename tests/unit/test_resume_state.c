@@ -22,7 +22,8 @@ typedef struct RunStart { /* the first fields of the section "run" */
   int64_t grains, poured;
   double lifted_m;
   TlVec3 start_centre_m;
-  int64_t frames_kept, history_bytes_kept, triaxial_bytes_kept, departures_bytes_kept;
+  int64_t frames_kept;
+  TlTableBytes table_bytes_kept;
   TlDeparted departed;
   TlStandstill standstill;
   int64_t steps, frames;
@@ -58,7 +59,8 @@ static const Change changes[] = {
     INTEGER("run", RunStart, 0, poured, INT64_MAX, "section 'run', record 0: its counts"),
     INTEGER("run", RunStart, 0, frames_kept, -5, "section 'run', record 0: its counts"),
     INTEGER("run", RunStart, 0, steps, INT64_MIN, "section 'run', record 0: its counts"),
-    INTEGER("run", RunStart, 0, history_bytes_kept, -1, "section 'run', record 0: the size of"),
+    INTEGER("run", RunStart, 0, table_bytes_kept.table[TL_TABLE_HISTORY], -1,
+            "section 'run', record 0: the size of"),
     INTEGER("bodies", BodyRecord, 1, id, 0, "section 'bodies', record 1: the order of the ids"),
     INTEGER("bodies", BodyRecord, 0, id, -7, "section 'bodies', record 0: the order of the ids"),
     REAL("bodies", BodyRecord, 1, rotation.w, 0.9, "section 'bodies', record 1: its rotation"),
