@@ -93,6 +93,12 @@ assert formats == {"history.csv": 2, "departures.csv": 1, "boundary.csv": 1}, fo
 with open(f"{root}/libcore/io/column_names.h") as file:
     pairs = re.findall(r'N\("(\w+)", "(\w+)"\)', file.read())
 assert pairs and dict(pairs) == EARLIER_NAMES, (pairs, EARLIER_NAMES)
+assert list(run.table("boundary")["boundary"][:6]) == [0, 1, 2, 3, 4, 5]
+try:
+    run.table("oedometer")
+    raise AssertionError("there is no oedometer.csv")
+except talus.TalusError as error:
+    assert "has no section `oedometer`" in str(error), error
 history = run.history
 assert (history["speed_max_m_s"] == history["surface_speed_max_m_s"]).all()
 PYTHON

@@ -474,7 +474,6 @@ TL_TEST_MAIN("triaxial_measures", peak_modulus_and_half_of_a_hyperbola,
              dilatancy_of_a_parabola_is_exact, moduli_of_a_cycle_and_what_a_hold_relaxes,
              small_steps_back_do_not_cut_a_leg_and_a_test_that_only_began_is_no_failure,
              wrong_files_are_refused_with_line_and_column, tables_from_spreadsheets_are_read,
-             renamed_columns_are_found_by_both_names,
-             rms_difference_is_the_mean_over_the_strain,
+             renamed_columns_are_found_by_both_names, rms_difference_is_the_mean_over_the_strain,
              engineering_strains_and_radians_are_converted, units_are_never_guessed,
              runs_are_labelled_by_the_keys_that_differ)
