@@ -289,6 +289,11 @@ check-report: tools ## the report's pages in a browser (2 minutes; installs Chro
 	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
 	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
+.PHONY: columns
+columns: $(BIN)/talus-solve ## docs/reference/columns.md: the columns of a run's tables, from the program
+	@mkdir -p docs/reference
+	@$(BIN)/talus-solve --columns >docs/reference/columns.md
+
 lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses
 	@tests/lint/floors.sh
 	@tests/lint/format.sh

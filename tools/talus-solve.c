@@ -17,7 +17,7 @@
 typedef struct Options {
   char *catalog;
   TlTexts sets;
-  bool keys, resume;
+  bool keys, columns, resume;
 } Options;
 
 static const TlParam params[] = {
@@ -34,6 +34,8 @@ static const TlParam params[] = {
      NULL},
     {"keys", TL_P_FLAG, offsetof(Options, keys), "", "false", 0, 0, NULL,
      "print the table of the study's keys and stop", NULL},
+    {"columns", TL_P_FLAG, offsetof(Options, columns), "", "false", 0, 0, NULL,
+     "print the columns of the tables that a run writes and stop", NULL},
 };
 
 /* ---- signals ---- */
@@ -100,6 +102,14 @@ static TlStatus print_keys(void) {
   TL_TRY(tl_study_table(&tl_setup_schema, &table));
   fputs(table, stdout);
   tl_free(table);
+  return TL_OK;
+}
+
+static TlStatus print_columns(void) {
+  char *page = tl_columns_reference();
+  if (!page) return TL_ENOMEM;
+  fputs(page, stdout);
+  tl_free(page);
   return TL_OK;
 }
 
@@ -314,6 +324,7 @@ static TlStatus solve(const TlCall *call) {
   const Options *o = call->values;
   TlComm *comm = tl_comm_world();
   if (o->keys) return print_keys();
+  if (o->columns) return print_columns();
   if (call->argc != 1) return tl_fail(TL_EUSAGE, "one study is wanted; see talus-solve --help");
   TlProvenance *p = call->provenance;
   p->ranks = tl_comm_size(comm);

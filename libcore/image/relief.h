@@ -34,9 +34,8 @@
 
 #define TL_RELIEF_VOID (-1.0F)    /* the field's value in the void; >= 0 is grain */
 enum { TL_RELIEF_FIRST_ID = 32 }; /* smaller ids are not given (relief.c uses them) */
-#define TL_RELIEF_PORTAL                                                                           \
-  UINT32_C(0x80000000) /* ids of portals have this bit, those of hills not                         \
-                        */
+/* Ids of portals have this bit, those of hills not. */
+#define TL_RELIEF_PORTAL UINT32_C(0x80000000)
 
 typedef struct TlBasin {
   int64_t at;    /* index of the peak in the whole volume; -1: a portal's or the user's marker's */

@@ -105,17 +105,28 @@ static TlStatus save_run(Saver *s) {
   return save_record(s, &tl_run_record, &record);
 }
 
-#define F(type, name) #name " "
-static const char triaxial_layout[] = TL_TRIAXIAL_FIELDS(F);
-#undef F
-static_assert(sizeof triaxial_layout <= TL_CHECKPOINT_LAYOUT, "fits");
+/* The layout names the device, too. */
+static void apparatus_layout(const TlRun *run, char text[TL_CHECKPOINT_LAYOUT]) {
+  const TlApparatus *a = run->apparatus;
+  int length =
+      snprintf(text, TL_CHECKPOINT_LAYOUT, "%s: %s", a ? a->key : "none", a ? a->state_names : "");
+  assert(length < TL_CHECKPOINT_LAYOUT);
+  (void)length;
+}
+
+static size_t apparatus_bytes(const TlRun *run) {
+  return run->apparatus ? run->apparatus->state_bytes : 1;
+}
 
 /* One record, or none. */
-static TlStatus save_triaxial(Saver *s) {
-  int64_t count = tl_triaxial_there(s->run);
+static TlStatus save_apparatus(Saver *s) {
+  const TlRun *run = s->run;
+  int64_t count = run->apparatus != NULL;
+  char layout[TL_CHECKPOINT_LAYOUT];
   if (!s->writer) return TL_OK;
-  TL_TRY(tl_checkpoint_section(s->writer, "triaxial", triaxial_layout, sizeof(TlTriaxial), count));
-  return tl_checkpoint_rows(s->writer, &s->run->triaxial, count);
+  apparatus_layout(run, layout);
+  TL_TRY(tl_checkpoint_section(s->writer, "apparatus", layout, apparatus_bytes(run), count));
+  return tl_checkpoint_rows(s->writer, run->apparatus_state, count);
 }
 
 /* A file whose digests are right may still have been made by something else than a run. */
@@ -124,22 +135,16 @@ static TlStatus no_state(const TlRun *run, const char *section, int64_t record, 
                  tl_checkpoint_path(run->checkpoint), section, (long long)record, what);
 }
 
-/* One record where the study has a cell, else none. */
-static TlStatus load_triaxial(TlRun *run) {
+/* One record where the study has an apparatus, else none. */
+static TlStatus load_apparatus(TlRun *run) {
   int64_t count;
-  TlTriaxial *t = &run->triaxial;
-  TL_TRY(
-      tl_checkpoint_find(run->checkpoint, "triaxial", triaxial_layout, sizeof(TlTriaxial), &count));
-  if (count != tl_triaxial_there(run)) return no_state(run, "triaxial", 0, "their number");
+  char layout[TL_CHECKPOINT_LAYOUT];
+  apparatus_layout(run, layout);
+  TL_TRY(tl_checkpoint_find(run->checkpoint, "apparatus", layout, apparatus_bytes(run), &count));
+  if (count != (run->apparatus != NULL)) return no_state(run, "apparatus", 0, "their number");
   if (count == 0) return TL_OK;
-  TL_TRY(tl_checkpoint_read(run->checkpoint, "triaxial", 0, 1, t));
-  if (t->stage < 0 || t->stage > run->setup.triaxial.stages.count || t->begun < 0 ||
-      t->relaxed < 0 || t->grains < 0 || t->look_steps < 0 || t->line_steps < 0 ||
-      !isfinite(t->from_Pa + t->pressure_Pa + t->height_m + t->volume_m3 + t->membrane_m3) ||
-      !isfinite(t->solid_m3 + t->tilt_rad + t->start_height_m + t->start_volume_m3 + t->look_N) ||
-      !isfinite(t->line_N + t->line_base_N))
-    return no_state(run, "triaxial", 0, "its numbers");
-  return TL_OK;
+  TL_TRY(tl_checkpoint_read(run->checkpoint, "apparatus", 0, 1, run->apparatus_state));
+  return run->apparatus->state_is_sound(run) ? TL_OK : no_state(run, "apparatus", 0, "its numbers");
 }
 
 static TlStatus save_cuts(Saver *s) {
@@ -323,7 +328,7 @@ static TlStatus load_run(TlRun *run) {
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     if (counts[i] < 0 || counts[i] > MOST_COUNT) return no_state(run, "run", 0, "its counts");
   for (int k = 0; k < TL_TABLES; k++)
-    if (run->output.kept_bytes[k] < 0) return no_state(run, "run", 0, "the size of a table");
+    if (run->output.kept_bytes.table[k] < 0) return no_state(run, "run", 0, "the size of a table");
   return TL_OK;
 }
 
@@ -466,7 +471,7 @@ static const Section sections[] = {
     {"terrain", save_terrain, check_terrain},
     {"wall_tables", save_tables, check_tables},
     {"run", save_run, load_run},
-    {"triaxial", save_triaxial, load_triaxial},
+    {"apparatus", save_apparatus, load_apparatus},
     {"cuts", save_cuts, load_cuts},
     {"bodies", save_bodies, load_bodies},
     {NULL, save_pairs, load_pairs}, /* sections named after tl_pair_record */

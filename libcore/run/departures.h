@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "num/exact.h"
 #include "num/vec.h"
+#include "run/columns.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ typedef enum TlLeaving {
   TL_JAMMED_OUT  /* poor: jammed drop */
 } TlLeaving;
 
-extern const char tl_departures_header[];
+extern const TlColumns tl_departures_columns;
 
 struct TlRun;
 /* Collective. leaves: a TlLeaving for each owned body. Writes who leaves in this step, by id, and

@@ -21,7 +21,7 @@ static int64_t items_of(const TlSetup *s, Kind kind) {
                                 [LISTED] = s->materials.count,
                                 [CLASS] = s->terrain.classes.count,
                                 [WALL] = s->walls.count,
-                                [PLATEN] = s->triaxial.radius_m > 0,
+                                [PLATEN] = tl_setup_apparatus(s) != NULL,
                                 [NET] = s->nets.count};
   return items[kind];
 }
@@ -41,7 +41,7 @@ static bool has_number(const TlSetup *s, Kind kind, int64_t i) {
   case WALL:
     return !wall[i].material && (wall[i].friction >= 0 || wall[i].restitution >= 0);
   case PLATEN:
-    return !s->triaxial.platen_material;
+    return !tl_apparatus_platen_material(s);
   case NET:
     return !net[i].material;
   default:
@@ -121,7 +121,7 @@ int32_t tl_material_of_wall(const TlSetup *s, int64_t item) {
 }
 
 int32_t tl_material_of_platen(const TlSetup *s) {
-  return named_or(s, s->triaxial.platen_material, number_of(s, PLATEN, 0));
+  return named_or(s, tl_apparatus_platen_material(s), number_of(s, PLATEN, 0));
 }
 
 int32_t tl_material_of_net(const TlSetup *s, int64_t item) {
@@ -147,7 +147,7 @@ int32_t tl_material_of_body(const TlSetup *s, int64_t item) {
 /* Of bodies, or (surfaces) of terrain, planes, walls and platens. */
 static bool is_used(const TlSetup *s, int32_t number, bool surfaces) {
   bool used = !surfaces && number == TL_MATERIAL_GRAIN && tl_setup_draws(s);
-  int64_t platen = s->triaxial.radius_m > 0 ? s->bodies.count - 1 : -1; /* tl_triaxial_expand */
+  int64_t platen = tl_setup_apparatus(s) ? s->bodies.count - 1 : -1; /* tl_apparatus_add_platen */
   for (int64_t i = 0; !surfaces && i < s->bodies.count; i++)
     used = used || (i != platen && tl_material_of_body(s, i) == number);
   for (int64_t i = 0; !surfaces && i < s->grains.shapes.count; i++)
@@ -269,7 +269,7 @@ static void fill_material(const TlSetup *s, int32_t number, TlMaterial *m) {
     snprintf(m->name, sizeof m->name, "walls.%lld", (long long)item);
     break;
   case PLATEN:
-    snprintf(m->name, sizeof m->name, "triaxial platen");
+    snprintf(m->name, sizeof m->name, "%s platen", tl_setup_apparatus(s)->key);
     break;
   case NET:
     snprintf(m->name, sizeof m->name, "nets.%lld", (long long)item);

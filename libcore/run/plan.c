@@ -40,9 +40,11 @@ int64_t tl_run_disk(const TlRun *run) {
   if (run->has_terrain && !run->checkpoint)
     scene += run->terrain.nx * run->terrain.ny * 4 + run->terrain.bnx * run->terrain.bny * 16 +
              run->terrain.band_count * 4;
+  double boundaries = t->boundary_forces ? run->boundary_count : 0;
   /* in doubles: a mistyped number of steps may ask for more than 2^63 bytes */
   double bytes =
-      (double)frames * (double)(25000 + 136 * grains) + 350.0 * (double)lines +
+      (double)frames * (double)(25000 + 136 * grains) +
+      (350.0 + 220.0 * boundaries) * (double)lines +
       (double)(saved * (8000 + grains * ((int64_t)sizeof(TlBodyState) + 12 * 48)) + scene);
   return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }

@@ -21,7 +21,6 @@
 #include "run/output.h"
 #include "run/ground.h"
 #include "run/standstill.h"
-#include "run/triaxial.h"
 #include "run/walls.h"
 #include "store/checkpoint.h"
 
@@ -86,12 +85,14 @@ typedef struct TlRun {
   int boundary_count;
   TlAvatarCache avatars;
   TlNets nets;
-  TlTriaxial triaxial; /* state: of a cell's test; a checkpoint keeps it */
-  TlInts later;        /* sorted avatar ids of grains to come, this rank's part */
+  const TlApparatus *apparatus;   /* NULL: the study has none */
+  unsigned char *apparatus_state; /* its state, owned; a checkpoint keeps it */
+  TlInts later;                   /* sorted avatar ids of grains to come, this rank's part */
   TlDist *dist;
   TlSolver *solver;
   TlBodies bodies;
   TlOutput output;
+  struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlContacts contacts; /* of the last step, when a frame is due that holds them */
   int64_t poured;      /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
   int64_t grains;      /* of all ranks: at the start and poured since */

@@ -89,7 +89,9 @@ static TlStatus read_study(TlRun *run) {
   if (!run->folder) return TL_ENOMEM;
   TL_TRY(tl_sense_setup(&run->setup, &run->study));
   TL_TRY(tl_study_write(&tl_setup_schema, &run->setup, &run->effective));
-  TL_TRY(tl_triaxial_expand(&run->setup));
+  run->apparatus = tl_setup_apparatus(&run->setup);
+  if (run->apparatus) TL_TRY(TL_NEW(run->apparatus_state, run->apparatus->state_bytes));
+  TL_TRY(tl_apparatus_expand(&run->setup));
   TlSolverConfig config = tl_setup_solver(&run->setup);
   TL_TRY(tl_setup_materials(&run->setup, &config, &run->materials));
   config.materials = &run->materials;
@@ -165,7 +167,7 @@ static TlStatus read_inputs(TlRun *run) {
   const TlShapeFiles files = {file_beside, run, tl_comm_rank(run->comm) == 0};
   TL_TRY(tl_study_shapes_open(&run->shapes, &run->setup, &run->study, &files));
   TL_TRY(tl_nets_open(&run->nets, &run->setup, &run->study));
-  tl_triaxial_hold(run);
+  if (run->apparatus && run->apparatus->nets_open) run->apparatus->nets_open(run);
   TL_TRY(load_terrain(run));
   if (run->has_terrain) TL_TRY(tl_sense_places(&run->setup, &run->study, &run->terrain));
   return make_boundaries(run);
@@ -207,7 +209,7 @@ static TlStatus make_grains(TlRun *run) {
   int64_t first =
       run->setup.release.assembly == TL_ASSEMBLY_POURED ? run->setup.release.count : run->grains;
   TL_TRY(tl_placed_make(&place, first, &run->bodies));
-  tl_triaxial_made(run, first);
+  if (run->apparatus && run->apparatus->made) run->apparatus->made(run, first);
   run->grains += tl_placed_count(&run->setup);
   TL_TRY(tl_pour_open(run));
   TL_TRY(tl_nets_make(&run->nets, run->comm, &run->bodies));
@@ -218,7 +220,7 @@ static TlStatus make_grains(TlRun *run) {
 static TlStatus place_grains(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_dist_new(&run->dist, run->comm)));
   TL_TRY(run->checkpoint ? tl_resume_state(run) : make_grains(run));
-  tl_triaxial_place(run);
+  if (run->apparatus && run->apparatus->ready) run->apparatus->ready(run);
   return TL_OK;
 }
 
@@ -296,12 +298,14 @@ void tl_run_close(TlRun *run) {
   tl_nets_close(&run->nets);
   if (run->has_terrain) tl_terrain_free(&run->terrain);
   tl_catalog_close(run->catalog);
+  tl_free(run->apparatus_state);
   tl_free(run->later.items);
   tl_free(run->planes);
   tl_free(run->plane_data);
   tl_free(run->plane_surface);
   tl_materials_free(&run->materials);
   tl_free(run->boundaries);
+  tl_free(run->boundary_force);
   tl_contacts_free(&run->contacts);
   tl_walls_free(&run->walls);
   tl_ground_free(&run->ground);

@@ -18,11 +18,13 @@
   F(int64_t, frames_kept, "", TL_SAVE, "frames that belong to this state",                         \
     run->output.kept_frames)                                                                       \
   F(int64_t, history_bytes_kept, "", TL_SAVE, "bytes of history.csv that belong to it",            \
-    run->output.kept_bytes[TL_TABLE_HISTORY])                                                      \
-  F(int64_t, triaxial_bytes_kept, "", TL_SAVE, "bytes of triaxial.csv",                            \
-    run->output.kept_bytes[TL_TABLE_TRIAXIAL])                                                     \
+    run->output.kept_bytes.table[TL_TABLE_HISTORY])                                                \
   F(int64_t, departures_bytes_kept, "", TL_SAVE, "bytes of departures.csv",                        \
-    run->output.kept_bytes[TL_TABLE_DEPARTURES])                                                   \
+    run->output.kept_bytes.table[TL_TABLE_DEPARTURES])                                             \
+  F(int64_t, boundary_bytes_kept, "", TL_SAVE, "bytes of boundary.csv",                            \
+    run->output.kept_bytes.table[TL_TABLE_BOUNDARY])                                               \
+  F(int64_t, apparatus_bytes_kept, "", TL_SAVE, "bytes of the apparatus' table",                   \
+    run->output.kept_bytes.table[run->apparatus ? run->apparatus->table : TL_TABLES])              \
   F(TlExact, departed_mass, "kg", TL_SAVE | TL_EXACT_SUM, "mass of grains that left",              \
     departed->mass)                                                                                \
   F(TlExact, departed_potential, "J", TL_SAVE | TL_EXACT_SUM,                                      \

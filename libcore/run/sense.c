@@ -24,7 +24,7 @@ static bool stops_grains(const TlSetup *s, TlVec3 gravity) {
       return true;
   for (int64_t i = 0; i < s->bodies.count; i++)
     if (body[i].fixed) return true;
-  return s->nets.count > 0 || s->triaxial.radius_m > 0;
+  return s->nets.count > 0 || tl_setup_apparatus(s);
 }
 
 static TlStatus check_ground(const TlSetup *s, const TlStudy *study) {

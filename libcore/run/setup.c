@@ -22,6 +22,10 @@ static const TlParam time_params[] = {
          "time between frames; 0: the first and the last only"),
     REAL(TlTimeSetup, history_every_s, "s", "0", 0, 1e9,
          "time between lines of history.csv; 0: every step"),
+    FLAG(
+        TlTimeSetup, boundary_forces, "false",
+        "write boundary.csv, too: force and moment of the grains on each boundary, at the times of "
+        "history.csv"),
 };
 
 static const TlParam frame_params[] = {
@@ -124,12 +128,21 @@ static const TlStudySection root_sections[] = {
     {"nets", offsetof(TlSetup, nets), sizeof(TlNetSetup), true,
      "Nets and blankets of spheres in a hexagonal pattern, held together by springs", tl_net_params,
      TL_NET_PARAMS, NULL, 0},
-    {"triaxial", offsetof(TlSetup, triaxial), sizeof(TlTriaxialSetup), false,
-     "A triaxial cell round the grains", tl_triaxial_params, TL_TRIAXIAL_PARAMS,
-     tl_triaxial_sections, TL_TRIAXIAL_SECTIONS},
-    {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
-     "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS, tl_release_sections,
-     TL_RELEASE_SECTIONS},
+#define A(id, key, title, params, sections)                                                        \
+  {#key,                                                                                           \
+   offsetof(TlSetup, apparatus[TL_APPARATUS_##id]),                                                \
+   sizeof(TlApparatusSection),                                                                     \
+   false,                                                                                          \
+   title,                                                                                          \
+   tl_##key##_params,                                                                              \
+   params,                                                                                         \
+   tl_##key##_sections,                                                                            \
+   sections},
+    TL_APPARATUSES(A)
+#undef A
+        {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
+         "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS,
+         tl_release_sections, TL_RELEASE_SECTIONS},
     {"terrain", offsetof(TlSetup, terrain), sizeof(TlTerrainSetup), false, "The ground",
      terrain_params, COUNT(terrain_params), terrain_sections, COUNT(terrain_sections)},
     {"planes", offsetof(TlSetup, planes), sizeof(TlPlaneSetup), true, "Rigid planes", plane_params,
@@ -209,9 +222,6 @@ static TlStatus check_time(const TlSetup *s, const TlStudy *study) {
   if ((s->time.duration_s > 0) == (s->time.steps > 0))
     return tl_study_fail(study, TL_EINPUT, "time.duration_s",
                          "either duration_s or steps must be given, and not both");
-  if (s->time.until_rest && s->triaxial.stages.count > 0)
-    return tl_study_fail(study, TL_EINPUT, "time.until_rest",
-                         "a triaxial test ends with its last stage; leave this key out");
   if (s->time.until_rest && !(tl_norm(tl_vec3_of(s->gravity_m_s2)) > 0) &&
       !(s->time.rest_for_s > 0))
     return tl_study_fail(study, TL_EINPUT, "time.rest_for_s",
@@ -288,7 +298,7 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(check_terrain(setup, study));
   const TlMethodKind *method = tl_setup_method(setup);
   if (method->check_section) TL_TRY(method->check_section(section_of(setup), study));
-  TL_TRY(tl_triaxial_check(setup, study));
+  TL_TRY(tl_apparatus_check(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, study));

@@ -6,12 +6,12 @@
 #include "dem/step.h"
 #include "dem/poor_setup.h"
 #include "dem/solver_setup.h"
+#include "run/apparatus.h"
 #include "run/setup_checkpoint.h"
 #include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
 #include "run/setup_shapes.h"
-#include "run/setup_triaxial.h"
 #include "run/setup_walls.h"
 
 typedef enum TlOutside {
@@ -23,7 +23,7 @@ typedef enum TlOutside {
 typedef struct TlTimeSetup {
   double dt_s, duration_s, frame_every_s, history_every_s;
   int64_t steps;
-  bool until_rest;
+  bool until_rest, boundary_forces;
   double rest_mass, rest_for_s;
 } TlTimeSetup;
 
@@ -76,7 +76,7 @@ typedef struct TlSetup {
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */
   TlStudyList nets;   /* of TlNetSetup */
-  TlTriaxialSetup triaxial;
+  TlApparatusSection apparatus[TL_APPARATUS_COUNT];
   TlReleaseSetup release;
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */

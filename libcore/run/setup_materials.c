@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "conf/keys.h"
 #include "run/materials.h"
+#include "run/setup_triaxial.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,12 +108,13 @@ static TlStatus check_used(const TlSetup *s, const TlStudy *study) {
   const TlWallSetup *wall = s->walls.items;
   const TlClassSetup *ground = s->terrain.classes.items;
   const TlNetSetup *net = s->nets.items;
+  const TlTriaxialSetup *triaxial = tl_triaxial_section(s);
   Owner owner = {s, study, false};
   char place[64];
 #define PLACE(...) (snprintf(place, sizeof place, __VA_ARGS__), place)
   TL_TRY(check_name(s, s->grains.material, "grains.material", study));
   TL_TRY(check_name(s, s->terrain.material, "terrain.material", study));
-  TL_TRY(check_name(s, s->triaxial.platen_material, "triaxial.platen_material", study));
+  TL_TRY(check_name(s, triaxial->platen_material, "triaxial.platen_material", study));
   for (int64_t i = 0; i < s->shapes.count; i++)
     TL_TRY(check_name(s, shape[i].material, PLACE("shapes.%lld.material", (long long)i), study));
   for (int64_t i = 0; i < s->bodies.count; i++)
@@ -126,7 +128,7 @@ static TlStatus check_used(const TlSetup *s, const TlStudy *study) {
                        ground[i].material));
   for (int64_t i = 0; i < s->nets.count; i++)
     TL_TRY(check_owner(&owner, PLACE("nets.%lld", (long long)i), "material", net[i].material));
-  return check_owner(&owner, "triaxial.membrane", "material", s->triaxial.membrane.material);
+  return check_owner(&owner, "triaxial.membrane", "material", triaxial->membrane.material);
 #undef PLACE
 }
 

@@ -85,7 +85,6 @@ const TlParam tl_triaxial_params[] = {
     INT(TlTriaxialSetup, look_every_steps, "20", 1, 1e9,
         "look every so many steps at volume, escaped grains and the end of the stage"),
 };
-_Static_assert(COUNT(tl_triaxial_params) == TL_TRIAXIAL_PARAMS, "setup_triaxial.h counts them");
 
 const TlStudySection tl_triaxial_sections[] = {
     {"membrane", offsetof(TlTriaxialSetup, membrane), sizeof(TlCellMembrane), false,
@@ -93,7 +92,15 @@ const TlStudySection tl_triaxial_sections[] = {
     {"stages", offsetof(TlTriaxialSetup, stages), sizeof(TlStageSetup), true,
      "What is done, one after the other", stage_params, COUNT(stage_params), NULL, 0},
 };
-_Static_assert(COUNT(tl_triaxial_sections) == TL_TRIAXIAL_SECTIONS, "setup_triaxial.h counts them");
+TL_APPARATUS_ROWS(TRIAXIAL, TlTriaxialSetup, tl_triaxial_params, tl_triaxial_sections);
+
+const TlTriaxialSetup *tl_triaxial_section(const TlSetup *setup) {
+  return (const TlTriaxialSetup *)(const void *)&setup->apparatus[TL_APPARATUS_TRIAXIAL];
+}
+
+bool tl_triaxial_there(const TlSetup *setup) {
+  return tl_triaxial_section(setup)->radius_m > 0;
+}
 
 /* ---- checks ---- */
 
@@ -146,15 +153,12 @@ static TlStatus check_stages(const TlTriaxialSetup *t, double friction, const Tl
 }
 
 TlStatus tl_triaxial_check(const TlSetup *setup, const TlStudy *study) {
-  const TlTriaxialSetup *t = &setup->triaxial;
+  const TlTriaxialSetup *t = tl_triaxial_section(setup);
   if (t->radius_m == 0) {
     if (t->stages.count == 0) return TL_OK;
     return tl_study_fail(study, TL_EINPUT, "triaxial.radius_m", "is missing: the cell's radius");
   }
-  if (!tl_setup_method(setup)->bears_force)
-    return tl_study_fail(
-        study, TL_EINPUT, "solver.method",
-        "a triaxial cell needs penalty: stress is what its contacts' springs hold");
+  TL_TRY(tl_apparatus_needs_force(setup, study, "a triaxial cell"));
   if (!(t->height_m > 0))
     return tl_study_fail(study, TL_EINPUT, "triaxial.height_m", "is missing: the cell's height");
   if (!(t->membrane.radius_m > 0))
@@ -171,17 +175,6 @@ TlStatus tl_triaxial_check(const TlSetup *setup, const TlStudy *study) {
 
 /* ---- the parts ---- */
 
-/* One more item, zeroed; NULL: no memory. */
-static void *append(TlStudyList *list, size_t size) {
-  void *grown = tl_realloc(list->items, (size_t)list->count, (size_t)list->count + 1, size);
-  if (!grown) return NULL;
-  list->items = grown;
-  void *item = (char *)grown + (size_t)list->count * size;
-  memset(item, 0, size);
-  list->count++;
-  return item;
-}
-
 static const char platen_name[] = "top platen of the triaxial cell";
 
 /* NULL of none. */
@@ -191,44 +184,34 @@ static TlStatus copy_name(const char *name, char **copy) {
 }
 
 static TlStatus add_bottom(TlSetup *setup) {
-  TlPlaneSetup *plane = append(&setup->planes, sizeof *plane);
+  TlPlaneSetup *plane = tl_apparatus_append(&setup->planes, sizeof *plane);
   if (!plane) return TL_ENOMEM;
-  memcpy(plane->point_m, setup->triaxial.base_m, sizeof plane->point_m);
+  memcpy(plane->point_m, tl_triaxial_section(setup)->base_m, sizeof plane->point_m);
   plane->normal[2] = 1;
-  return copy_name(setup->triaxial.platen_material, &plane->material);
+  return copy_name(tl_triaxial_section(setup)->platen_material, &plane->material);
 }
 
 static TlStatus add_top(TlSetup *setup) {
-  const TlTriaxialSetup *t = &setup->triaxial;
+  const TlTriaxialSetup *t = tl_triaxial_section(setup);
   double thick = t->platen_m > 0 ? t->platen_m : 0.2 * t->radius_m;
-  TlShapeSetup *shape = append(&setup->shapes, sizeof *shape);
-  TlBodySetup *body = shape ? append(&setup->bodies, sizeof *body) : NULL;
-  if (!body) return TL_ENOMEM;
-  shape->kind = TL_FORMULA_CYLINDER;
-  shape->diameter_m = 2 * t->radius_m;
-  shape->length_m = thick;
-  shape->scale = 1;
-  shape->sharp_deg = 30;
-  memcpy(body->position_m, t->base_m, sizeof body->position_m);
-  body->position_m[2] += t->height_m + 0.5 * thick;
-  body->scale = 1;
-  body->count = 1;
-  shape->name = tl_strdup(platen_name);
-  body->shape = tl_strdup(platen_name);
-  if (!shape->name || !body->shape) return TL_ENOMEM;
-  return copy_name(t->platen_material, &body->material);
+  const TlShapeSetup shape = {
+      .kind = TL_FORMULA_CYLINDER, .diameter_m = 2 * t->radius_m, .length_m = thick};
+  const double middle[3] = {t->base_m[0], t->base_m[1], t->base_m[2] + (t->height_m + 0.5 * thick)};
+  TL_TRY(tl_apparatus_add_platen(setup, &shape, platen_name, middle));
+  TlBodySetup *platen = (TlBodySetup *)setup->bodies.items + setup->bodies.count - 1;
+  return copy_name(t->platen_material, &platen->material);
 }
 
 /* Rows as the height holds, amid it: what is left at each end is less than half a row. */
 static TlStatus add_membrane(TlSetup *setup) {
-  const TlTriaxialSetup *t = &setup->triaxial;
+  const TlTriaxialSetup *t = tl_triaxial_section(setup);
   const TlCellMembrane *m = &t->membrane;
   double tube = t->radius_m + m->radius_m;
   double wish = m->spacing_m > 0 ? m->spacing_m : 2 * m->radius_m;
   double columns = fmax(5, floor(2 * M_PI * tube / wish + 0.5));
   double row = tl_net_row_gap(tl_net_tube_spacing(tube, (int32_t)fmin(columns, 1e6)));
   double rows = fmax(2, floor(t->height_m / row) + 1);
-  TlNetSetup *net = append(&setup->nets, sizeof *net);
+  TlNetSetup *net = tl_apparatus_append(&setup->nets, sizeof *net);
   if (!net) return TL_ENOMEM;
   *net = (TlNetSetup){.tube_radius_m = tube,
                       .spacing_m = wish,
@@ -254,7 +237,6 @@ static TlStatus add_membrane(TlSetup *setup) {
 }
 
 TlStatus tl_triaxial_expand(TlSetup *setup) {
-  if (setup->triaxial.radius_m == 0) return TL_OK;
   TL_TRY(add_bottom(setup));
   TL_TRY(add_top(setup));
   return add_membrane(setup);

@@ -41,18 +41,13 @@ typedef struct TlTriaxialSetup {
   TlStudyList stages; /* of TlStageSetup */
 } TlTriaxialSetup;
 
-enum { TL_TRIAXIAL_PARAMS = 7, TL_TRIAXIAL_SECTIONS = 2 };
-extern const TlParam tl_triaxial_params[];
-extern const TlStudySection tl_triaxial_sections[];
-
 struct TlSetup;
 
-/* What one key says against another. */
+/* The section of a study; has it a cell, what one key says against another, and the cell's parts:
+ * a plane, a shape and a body for the top platen, a net (run/apparatus.h). */
+const TlTriaxialSetup *tl_triaxial_section(const struct TlSetup *setup);
+bool tl_triaxial_there(const struct TlSetup *setup);
 TlStatus tl_triaxial_check(const struct TlSetup *setup, const TlStudy *study);
-
-/* The cell's parts join the lists of what the study says itself: a plane, a shape and a body for
- * the top platen (both last), a net (the last). After the effective study was written, which keeps
- * the section alone. */
 TlStatus tl_triaxial_expand(struct TlSetup *setup);
 
 #endif

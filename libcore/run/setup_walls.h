@@ -17,6 +17,9 @@ typedef struct TlWallSetup {
   double velocity_m_s[3], spin_rad_s[3], pivot_m[3];
   char *table;
   double from_s, until_s;
+  /* Of an apparatus, in place of a table: displacements at ascending times, linear between. */
+  int moves;
+  double move_time_s[3], move_m[3][3];
 } TlWallSetup;
 
 enum { TL_WALL_PARAMS = 20 };

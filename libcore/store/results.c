@@ -180,6 +180,21 @@ static TlStatus write_numbers(const TlH5File *f, const TlScene *scene) {
   return tl_h5_set_int(f, f->id, "body_count", scene->body_count);
 }
 
+/* Formats of the tables beside the frames: attributes named after their files. */
+static TlStatus write_tables(const TlH5File *f, const TlScene *scene) {
+  int any = 0;
+  for (int t = 0; t < TL_TABLES; t++) any |= scene->table_format[t];
+  if (any == 0) return TL_OK;
+  hid_t g = H5Gcreate2(f->id, "table", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (g < 0) return tl_h5_fail(f, "making the tables' group");
+  TlStatus status = TL_OK;
+  for (int t = 0; status == TL_OK && t < TL_TABLES; t++)
+    if (scene->table_format[t] > 0)
+      status = tl_h5_set_int(f, g, tl_linefile(t).name, scene->table_format[t]);
+  H5Gclose(g);
+  return status;
+}
+
 /* A whole array as a dataset. */
 static TlStatus write_array(const TlH5File *f, hid_t group, const char *name, const char *unit,
                             hid_t type, int width, const void *values, int64_t n) {
@@ -381,6 +396,7 @@ static TlStatus start_run(TlResultsWriter *w, const TlScene *scene) {
   TL_TRY(tl_h5_create(&w->run, w->run_out.temp, w->run_out.path));
   TL_TRY(write_texts(f, scene));
   TL_TRY(write_numbers(f, scene));
+  TL_TRY(write_tables(f, scene));
   TL_TRY(write_planes(f, scene));
   TL_TRY(write_walls(f, scene));
   TL_TRY(write_materials(f, &scene->materials));

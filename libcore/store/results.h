@@ -12,6 +12,7 @@
 #include "base/provenance.h"
 #include "model/body_record.h"
 #include "model/material.h"
+#include "store/apparatuses.h"
 #include "shape/avatar.h"
 #include "shape/terrain.h"
 #include "shape/wall.h"
@@ -19,6 +20,18 @@
 typedef struct TlPlane {
   TlVec3 point_m, normal; /* unit, pointing to where the grains are */
 } TlPlane;
+
+/* Tables beside the frames: history.csv of every run, one line a moment; departures.csv with a line
+ * a grain that left; boundary.csv with a line a boundary and moment; the table of the run's apparatus, named after it. */
+typedef enum TlResultsTable {
+  TL_TABLE_HISTORY = 0,
+  TL_TABLE_DEPARTURES,
+  TL_TABLE_BOUNDARY,
+#define A(id, key, title, params, sections) TL_TABLE_##id,
+  TL_APPARATUSES(A)
+#undef A
+      TL_TABLES
+} TlResultsTable;
 
 typedef struct TlScene {
   char *study;        /* effective study, YAML text, owned */
@@ -36,7 +49,10 @@ typedef struct TlScene {
   int64_t plane_count;
   TlPlane *planes; /* owned */
   int64_t part_count;
-  TlWallPart *parts;    /* of the walls, owned */
+  TlWallPart *parts; /* of the walls, owned */
+  /* Number of the format of each table that the run writes beside its frames, 0: none such; not
+   * read back. */
+  int table_format[TL_TABLES];
   double *table_time_s; /* of all drives, owned; empty while writing: drives hold their own */
   TlVec3 *table_way_m;
 } TlScene;
@@ -99,14 +115,6 @@ TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, double frictio
 TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlFrameContact *rows,
                                    int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
-/* Tables beside the frames, one line a moment: history.csv of every run, triaxial.csv of a test,
- * departures.csv with a line a grain that left. */
-typedef enum TlResultsTable {
-  TL_TABLE_HISTORY = 0,
-  TL_TABLE_TRIAXIAL,
-  TL_TABLE_DEPARTURES,
-  TL_TABLES
-} TlResultsTable;
 /* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;
  * text (NULL: none) is the last column. */
 TlStatus tl_results_table_header(TlResultsWriter *writer, TlResultsTable table, const char *header);

@@ -222,9 +222,16 @@ class Run:
     @property
     def triaxial(self) -> Table:
         """triaxial.csv: stresses and strains of a triaxial test, compression positive."""
-        path = os.path.join(self.path, "triaxial.csv")
+        return self.table("triaxial")
+
+    def table(self, name: str) -> Table:
+        """A table beside the frames: "oedometer", "direct_shear", "boundary", "departures", ..."""
+        path = os.path.join(self.path, f"{name}.csv")
         if not os.path.exists(path):
-            raise TalusError(f"{path}: there is no such file; the study has no section `triaxial`")
+            reason = f"the study has no section `{name}`"
+            if name == "boundary":
+                reason = "the study does not say time.boundary_forces: yes"
+            raise TalusError(f"{path}: there is no such file; {reason}")
         return read_csv(path)
 
     # ---- the scene ----

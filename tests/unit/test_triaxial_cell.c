@@ -10,6 +10,7 @@
 #include "io/csv_table.h"
 #include "run/materials.h"
 #include "run/run.h"
+#include "run/triaxial.h"
 
 #include <stdio.h>
 
@@ -66,10 +67,10 @@ typedef struct Watched {
 
 static int look_on(void *context) {
   Watched *w = context;
-  int64_t stage = w->run.triaxial.stage;
+  int64_t stage = tl_triaxial_state(&w->run)->stage;
   w->step = w->run.totals.steps;
   ck_assert_int_lt(stage, 5);
-  if (stage > 0 && w->begun[stage] == 0) w->begun[stage] = w->run.triaxial.begun;
+  if (stage > 0 && w->begun[stage] == 0) w->begun[stage] = tl_triaxial_state(&w->run)->begun;
   if (w->watch) w->watch(w);
   return 0;
 }
@@ -130,7 +131,7 @@ static double pressure_at(const Watched *w, int64_t step) {
  * platen's speed, all as the study says them. */
 static void stages_set_the_solver(Watched *w) {
   static const double friction[4] = {0.2, 0.5, 0.5, 0.5}, damping[4] = {400, 50, 50, 50};
-  const TlTriaxial *t = &w->run.triaxial;
+  const TlTriaxial *t = tl_triaxial_state(&w->run);
   const TlSolver *s = w->run.solver;
   const TlGuide *g = &s->guides[0];
   double rate = t->stage == 1 ? 8 : t->stage == 2 ? -4 : 0;
@@ -246,7 +247,7 @@ START_TEST(stages_end_where_the_study_says) {
   int64_t second = (int64_t)ceil((reached - down) / (4 * per_look)) * LOOK_STEPS;
   ck_assert_int_eq(w.begun[3] - w.begun[2], second);
   ck_assert_int_eq(w.run.totals.steps, w.begun[3] + 80 + 1); /* known at the next step's start */
-  ck_assert(tl_triaxial_done(&w.run));
+  ck_assert(tl_apparatus_finished(&w.run));
   tl_run_close(&w.run);
   tl_free(results);
 }
@@ -290,7 +291,7 @@ typedef struct Judged {
 static void rest_ends_the_stage(Watched *w) {
   Judged *j = (Judged *)w;
   const TlRun *run = &w->run;
-  const TlTriaxial *t = &run->triaxial;
+  const TlTriaxial *t = tl_triaxial_state(run);
   if (t->stage == 0 && w->step > 1)
     ck_assert_msg(!j->over, "step %d: the stage goes on at rest", (int)w->step);
   bool balanced = t->unbalanced > 0 && t->unbalanced < 5e-2,

@@ -2,6 +2,7 @@
 #include "support/tltest.h"
 
 #include "base/file.h"
+#include "run/apparatus.h"
 #include "run/materials.h"
 
 #define CELL                                                                                       \
@@ -73,7 +74,7 @@ START_TEST(the_cell_s_parts_join_the_study_s) {
   CK_OK(fill(CELL METHOD SIZE SKIN "  base_m: [0.1, 0.2, 0.3]\n"
                                    "  stages: [{kind: consolidate, pressure_Pa: 10}]\n",
              &study, &setup));
-  CK_OK(tl_triaxial_expand(&setup));
+  CK_OK(tl_apparatus_expand(&setup));
   ck_assert_int_eq(setup.planes.count, 1);
   ck_assert_int_eq(setup.shapes.count, 2);
   ck_assert_int_eq(setup.bodies.count, 2);
@@ -109,7 +110,7 @@ START_TEST(platens_and_membrane_have_materials) {
              "  membrane: {radius_m: 0.0025, stiffness_N_m: 500, material: latex}\n"
              "  platen_material: steel\n  stages: [{kind: consolidate, pressure_Pa: 10}]\n",
              &study, &setup));
-  CK_OK(tl_triaxial_expand(&setup));
+  CK_OK(tl_apparatus_expand(&setup));
   TlSolverConfig config = tl_setup_solver(&setup);
   CK_OK(tl_setup_materials(&setup, &config, &m));
   ck_assert_int_eq(m.count, 4); /* sand, boundary, steel, latex */
