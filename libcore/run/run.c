@@ -509,7 +509,7 @@ static TlStatus stopped(const TlRun *run, int64_t step) {
     return tl_fail(TL_ELIMIT, "%s: stopped by a signal after step %lld (%.4g s)",
                    run->options.study, (long long)step, time_of(run, step));
   return tl_fail(TL_ELIMIT,
-                 "%s: stopped by a signal after step %lld (%.4g s); go on with: talus-solve "
+                 "%s: stopped by a signal after step %lld (%.4g s); resume with: talus-solve "
                  "--resume %s",
                  run->options.study, (long long)step, time_of(run, step), run->folder);
 }
@@ -566,13 +566,13 @@ static TlStatus look_at_end(TlRun *run) {
 TlStatus tl_run_go(TlRun *run) {
   int64_t steps = tl_setup_steps(&run->setup);
   if (run->checkpoint && run->setup.time.until_rest && run->still.reached) {
-    tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no makes it go on",
+    tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no continues it",
                 run->folder, (long long)run->totals.steps);
     return look_at_end(run);
   }
   if (run->checkpoint && run->totals.steps >= steps) {
     tl_log_info("%s: finished already, with step %lld; a longer time.duration_s (or time.steps) "
-                "makes it go on",
+                "continues it",
                 run->folder, (long long)steps);
     return look_at_end(run);
   }

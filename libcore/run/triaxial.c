@@ -476,7 +476,8 @@ TlStatus tl_triaxial_end(TlRun *run) {
   if (!tl_triaxial_there(run)) return TL_OK;
   TL_TRY(tl_comm_agree(run->comm, look(run)));
   if (!tl_triaxial_done(run) && tl_comm_rank(run->comm) == 0)
-    tl_log_warn("the run ends in stage %lld of %lld: a longer time.duration_s and --resume go on",
-                (long long)run->triaxial.stage + 1, (long long)t->stages.count);
+    tl_log_warn(
+        "the run ends in stage %lld of %lld: a longer time.duration_s and --resume continue it",
+        (long long)run->triaxial.stage + 1, (long long)t->stages.count);
   return write_line(run);
 }
