@@ -3,7 +3,7 @@
  * TL_BODY_FIELDS is the one list of state: it makes the arrays, the record TlBodyState that halo,
  * migration and checkpoint carry, and the hash. Frames: position and velocity of the centre of
  * mass, and the angular momentum L about it, in the world frame, SI; rotation body -> world. L is
- * carried instead of the spin (PHYSICS note 13): without torque it keeps its bits while the body
+ * carried instead of the spin (Correction 13): without torque it keeps its bits while the body
  * tumbles; spin = R I0^-1 R^T L. TL_BODY_DERIVED follows from state and shape and is filled by
  * tl_solver_refresh (step.h).
  *

@@ -53,7 +53,7 @@ void tl_etm_begin(TlContact *contact, const TlTwist *twist, double un);
  * with tangential restitution), stick inside the Coulomb cone, else slide. Books the normal work
  * into c->work. Returns P.n. */
 double tl_etm_compress(TlContact *contact, const TlDynamics *dynamics, double du);
-/* Give back elastic energy down to `keep` (Tang Eqs. 49, 66 with friction: PHYSICS note 6), but
+/* Give back elastic energy down to `keep` (Tang Eqs. 49, 66 with friction: Correction 6), but
  * raise u_n by no more than du_step. Returns true when work has reached keep. */
 bool tl_etm_release(TlContact *contact, const TlDynamics *dynamics, double keep, double du_step);
 /* The same for points without friction that are equally urgent, all at once and in proportion: what

@@ -250,7 +250,7 @@ static TlVec3 velocity(const TlTailLook *c, const TlTailBody *a, const TlTailBod
   return tl_sub(u, c->wall);
 }
 
-/* As tl_etm_compress without a tangential aim: Tang 2014 Eqs. 50-55, PHYSICS note 4. */
+/* As tl_etm_compress without a tangential aim: Tang 2014 Eqs. 50-55, Correction 4. */
 static TlVec3 impulse_of(const TlTailLook *c, const TlTailPush *push, TlVec3 u, double un,
                          double du, double *pn) {
   double mu = push->friction;

@@ -14,7 +14,7 @@
  * nodes.
  *
  * Skin (how far the cutoff lies above what is wanted): 0.44 sqrt(v D), v the relative way a step
- * (measured best: ALGORITHMS.md), within bounds.
+ * (the best of those measured), within bounds.
  */
 #ifndef TL_DEM_NEAR_H
 #define TL_DEM_NEAR_H

@@ -58,7 +58,7 @@ static double net_omega2(const Forces *f, int64_t i) {
 }
 
 /* Stable while dt < 2/omega, omega^2 <= 2 sum k (1/m + r^2/I) over the body's own points (half of a
- * pair's motion may be the other's: the factor 2; PHYSICS note 17). */
+ * pair's motion may be the other's: the factor 2; Correction 17). */
 static void note_stiffness(const Forces *f, int64_t i, const double stiffness[2], Share *share) {
   const TlBodies *b = f->bodies;
   TlVec3 inverse = b->inverse_inertia[i];
@@ -379,7 +379,7 @@ static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, con
   return tl_law_at(tl_law(c->penalty.law), &point, depth).slope;
 }
 
-/* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (PHYSICS note 17; Tan 2024 Eq. 50 is
+/* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (Correction 17; Tan 2024 Eq. 50 is
  * upside down). With traction k is that of the whole surface: where a fifth of it touches, 0.4
  * keeps as far away. Hertz: at a depth of 1% of the radius. */
 static double stable_step(const TlSolver *s, const TlBodies *b, int64_t i) {

@@ -1,5 +1,5 @@
 /* Measures of a stored run: energy, runout, deposit, angle of repose, contacts, penetration.
- * Definitions with their formulas stand in docs/results.md; the short form is below.
+ * Definitions with their formulas stand in docs/reference/results.md; the short form is below.
  *
  * Frames: the run's world frame, SI. "Up" is against gravity (z without gravity); horizontal means
  * across it. Body i has mass density * volume * s^3 and principal moments density * I * s^5.

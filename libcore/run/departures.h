@@ -1,7 +1,7 @@
 /* Grains that leave a run: off the terrain, out of the cell, or because they could not be brought
  * out of others. Each is written into departures.csv with the place where it left
- * (docs/results.md), and those that are taken out of the run keep counting there: in the mass
- * centre, the potential energy and the front of history.csv. */
+ * (docs/reference/results.md), and those that are taken out of the run keep counting there: in the
+ * mass centre, the potential energy and the front of history.csv. */
 #ifndef TL_RUN_DEPARTURES_H
 #define TL_RUN_DEPARTURES_H
 

@@ -1,4 +1,5 @@
-/* Results of a run: a folder with run.h5 and one closed frame_NNNNNN.h5 a frame (docs/results.md).
+/* Results of a run: a folder with run.h5 and one closed frame_NNNNNN.h5 a frame
+ * (docs/reference/results.md).
  *
  * run.h5: the scene (avatars used, terrain, planes), the effective study as text, units, captions,
  * provenance; written once, but for the records of those who go on. Frames: bodies in chunks as the

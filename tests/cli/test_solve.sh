@@ -95,5 +95,5 @@ ls long/*.tmp >/dev/null 2>&1 && fail "a half frame is left"
 
 "$BIN/talus-solve" --keys >keys
 cd - >/dev/null
-sed -n '/^<!-- keys -->$/,/^<!-- end of keys -->$/p' docs/study.md | sed '1d;$d' |
-  cmp -s - "$folder/keys" || fail "docs/study.md's table is not that of talus-solve --keys"
+sed -n '/^<!-- keys -->$/,/^<!-- end of keys -->$/p' docs/reference/study.md | sed '1d;$d' |
+  cmp -s - "$folder/keys" || fail "docs/reference/study.md's table is not that of talus-solve --keys"
