@@ -1,6 +1,6 @@
 /* The energy tracking method on a given list of contacts (Tang 2014; Tan 2024 Alg. 1), with the
- * corrections of docs/theory.md: fixed increments of the start velocity, velocities fresh before
- * each impulse, friction in each increment, a signed ledger, W <- e^2 W, gradual release.
+ * corrections of docs/theory/impulses.md: fixed increments of the start velocity, velocities fresh
+ * before each impulse, friction in each increment, a signed ledger, W <- e^2 W, gradual release.
  *
  * Two orders of the same impulses, and beside them sequential impulses (sqm.c):
  *   level     a level T rises from an island's least key to 0 in K equal steps; coloured sweeps

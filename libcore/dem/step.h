@@ -1,8 +1,8 @@
 /* One time step of impulse-based LS-DEM.
  *
- * Sources: Tan 2024 sections 2-4, Tang 2014, with the corrections of docs/theory.md. The order was
- * picked because it comes to rest at large steps: detect at start poses; energy tracking (ETM) on
- * the velocities before gravity; gravity and global damping; resting contacts by warm-started
+ * Sources: Tan 2024 sections 2-4, Tang 2014, with the corrections of docs/theory/step.md. The order
+ * was picked because it comes to rest at large steps: detect at start poses; energy tracking (ETM)
+ * on the velocities before gravity; gravity and global damping; resting contacts by warm-started
  * projected Gauss-Seidel; rigid boundaries by the hybrid scheme; overlap that is already there by
  * pseudo-velocities that move positions only; move; gaps looked at again where the grains ended.
  *
