@@ -285,8 +285,14 @@ check-report: tools ## the report's pages in a browser (2 minutes; installs Chro
 	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
 	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
-lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses
+# Pages that are written from what the tools print; tests/cli/test_reference.sh holds them to the tools.
+.PHONY: reference
+reference: tools ## docs/reference: tools, keys of a study and schema of the catalog, from the tools themselves
+	@BIN=$(BIN) docs/reference/generate.sh
+
+lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses, documents and their words
 	@tests/lint/floors.sh
+	@tests/lint/documents.py
 	@tests/lint/format.sh
 	@tests/lint/scripts.sh
 	@CC='$(CC)' tests/lint/status.sh

@@ -92,8 +92,3 @@ got=0; wait $pid || got=$?
 grep -q "stopped by a signal after step" err || fail "no word of the signal: $(cat err)"
 ls long/*.tmp >/dev/null 2>&1 && fail "a half frame is left"
 [ -s long/frame_000003.h5 ] || fail "frames are missing after the signal"
-
-"$BIN/talus-solve" --keys >keys
-cd - >/dev/null
-sed -n '/^<!-- keys -->$/,/^<!-- end of keys -->$/p' docs/reference/study.md | sed '1d;$d' |
-  cmp -s - "$folder/keys" || fail "docs/reference/study.md's table is not that of talus-solve --keys"

@@ -51,12 +51,15 @@ def exists(name, path):
     return any(os.path.exists(os.path.join(place, name)) for place in places)
 
 
-CITED = re.compile(r"(?<![\w/.*{$-])((?:docs|tests|data|python)/[\w./-]*\w\.(?:md|csv|png)|[\w-]+\.md)\b")
+# A path of the repository, or a name in capitals (PHYSICS.md) wherever it stands; in documents any page.
+PLACE = r"(?:docs|tests|data|python)/[\w./-]*\w\.(?:md|csv|png)|[A-Z]{3,}\.md"
+CITED = re.compile(rf"(?<![\w/.*{{$-])({PLACE})\b")
+CITED_BY_DOCUMENT = re.compile(rf"(?<![\w/.*{{$-])({PLACE}|[\w-]+\.md)\b")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def check_cited(path, number, line):
-    for name in CITED.findall(line):
+    for name in (CITED_BY_DOCUMENT if path.endswith(".md") else CITED).findall(line):
         if not exists(name, path) and not exists("docs/" + name, path):
             complain(path, number, f"the document {name} is not in the repository")
     if not path.endswith(".md"):
@@ -69,14 +72,16 @@ def check_cited(path, number, line):
 
 
 def prose(text):
-    """(number, line) of what is neither code block nor table; inline code taken out."""
-    fence = None
+    """(number, line) of what is neither code block nor written from the tools (the keys of a study)."""
+    fence, generated = None, False
     for number, line in enumerate(text.splitlines(), start=1):
         mark = re.match(r"\s*(```+|~~~+)", line)
         if mark and (fence is None or mark.group(1).startswith(fence)):
             fence = mark.group(1) if fence is None else None
             continue
-        if fence is None and not line.startswith("    "):
+        generated = generated or line == "<!-- keys -->"
+        generated = generated and line != "<!-- end of keys -->"
+        if fence is None and not generated and not line.startswith("    "):
             yield number, line
 
 
