@@ -20,7 +20,7 @@ long=$(printf 'word %.0s' {1..30})
 
 printf '# Page\nA line.\n\n| a table %s |\n|---|\n\n```text\n%s\n```\n\n    %s\n' "$long" "$long" "$long" >docs/page.md
 good "a table, a block and an indented block that are long"
-printf '%s\n' "$long" >>docs/page.md; refused "a long line" 'docs/page.md:11: 150 characters'
+printf '%s\n' "$long" >>docs/page.md; refused "a long line" 'docs/page.md:12: 150 characters'
 
 echo 'See docs/other.md and [it](other.md#place).' >docs/page.md
 refused "a document that is not there" 'the document docs/other.md is not in the repository'
