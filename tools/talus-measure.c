@@ -187,7 +187,7 @@ static TlStatus report_repose(TlReport *r, const TlCall *call, const TlScene *sc
   return tl_report_int(r, "repose_cells", repose.filled, "");
 }
 
-/* How often the run went on after a stop, and from which steps. */
+/* How often the run was resumed after a stop, and from which steps. */
 static TlStatus report_resumes(TlReport *r, const TlScene *scene) {
   int64_t count;
   char *steps;

@@ -104,7 +104,7 @@ static TlStatus print_keys(void) {
 
 static void say_plan(const TlRun *run) {
   const TlSetup *s = &run->setup;
-  if (run->checkpoint) return; /* said already where it goes on */
+  if (run->checkpoint) return; /* said already where it continues */
   tl_log_info("%lld grains on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
               "%g s, about %.0f MB on the largest rank, up to %.3g MB of results in %s",
               (long long)run->grains, tl_comm_size(run->comm),

@@ -330,7 +330,7 @@ static int64_t most_impulses(const TlTail *t, int32_t points) {
 }
 
 /* A pair with one point: the most frequent by far. *left: least key above the level; -infinity: a
- * jammed pair goes on next sweep. */
+ * unresolved pair continues next sweep. */
 static int64_t lift_point(const TlTail *t, int32_t at, bool hit, double level, double island_least,
                           double *left) {
   TlVec3 u;

@@ -82,7 +82,7 @@ static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
       tl_scale(keep, tl_axpy(tl_scale(1 - half, b->momentum[i]), dt, torque))};
 }
 
-/* As its ram lets it move. */
+/* As its piston lets it move. */
 static Kicked guided(const Forces *f, int64_t i, const TlGuide *guide, Kicked free) {
   const TlBodies *b = f->bodies;
   const TlSolverConfig *c = &f->solver->config;
@@ -184,7 +184,7 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
   TL_TRY(check_finite(f, i, &k));
   Motion m = motion(f, i, &k);
   book_dampers(f, i, sum, &m, &share->sums);
-  /* held by its ram it is no part of the balance */
+  /* held by its piston it is no part of the balance */
   if (!guide || !guide->driven) note_energy(f, i, &m, share);
   if (!guide) {
     tl_exact_add(&share->sums.resultant, tl_norm(force));
@@ -205,7 +205,7 @@ static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, Sums 
   if (f->bodies->flags[i] & TL_BODY_NET) book_held(f, i, sum->force, &m, sums);
 }
 
-/* As it goes on; nets that follow change only what is frozen. */
+/* As it continues; nets that follow change only what is frozen. */
 static void note_body(const TlBodies *b, int64_t i, Share *share) {
   share->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
   share->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;

@@ -276,7 +276,7 @@ static TlStatus take_in(Run *r, int64_t was, int64_t come) {
   return TL_OK;
 }
 
-/* Slices below `come` in place of `was`: each part goes on as far as that lets it. */
+/* Slices below `come` in place of `was`: each part continues as far as that lets it. */
 static void go_on(Run *r, int64_t was, int64_t come, bool first) {
   TlField *f = &r->field;
   int64_t start = LAG_START + LAG_ENERGY, end = lag_of_sweeps(r->sweeps);

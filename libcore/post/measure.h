@@ -13,7 +13,7 @@
 #include "post/departures.h"
 #include "store/results.h"
 
-/* Of a frame's grains that can move (not frozen, of no net, on no ram). */
+/* Of a frame's grains that can move (not frozen, of no net, on no piston). */
 typedef struct TlFrameMotion {
   double mean_speed_m_s, max_speed_m_s; /* of their centres */
   double moving_share;                  /* of their mass: what moves (shape/moving.h) */

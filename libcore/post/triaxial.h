@@ -55,7 +55,7 @@ typedef enum TlTx {
   TL_TX_RATE,                      /* D = -d eps_v/d eps_a, > 0: dilating */
   TL_TX_DILATANCY,                 /* psi, degrees */
   TL_TX_BALANCE,                   /* base over platen force */
-  TL_TX_RAM,                       /* force on the ram, N: its work over its way since the last row,
+  TL_TX_RAM,                       /* of the piston, N: its work over its travel since the last row,
                                       so with what it bears on the membrane's row; in shear */
   TL_TX_RAM_FRICTION,              /* mobilised friction angle by it, degrees */
   TL_TX_COUNT

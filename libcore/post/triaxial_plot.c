@@ -337,7 +337,7 @@ static void put_picture(TlPlot *to, const void *context) {
   tl_plot(to, "unset multiplot\n");
 }
 
-/* ---- the ledger ---- */
+/* ---- the energy balance ---- */
 
 static const struct {
   TlTx column;

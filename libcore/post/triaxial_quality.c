@@ -1,7 +1,7 @@
-/* How good the test is: quasi-static, in balance, whole, and its energy ledger closed.
+/* How good the test is: quasi-static, in balance, whole, and its energy balance closed.
  *
- * Work put in: the largest size that ram and pressure work together reach. The defect's share of it
- * is the largest size of the balance error over that. */
+ * Work put in: the largest size that piston and pressure work together reach. The balance error's
+ * share of it is the largest size of the balance error over that. */
 #include "post/triaxial.h"
 
 #include <math.h>

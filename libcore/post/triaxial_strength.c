@@ -24,7 +24,7 @@ static Mean mean_of(const double *x, int64_t n) {
   return (Mean){mean, there ? sqrt(squares / (double)there) : NAN};
 }
 
-/* The same of the ram's force, which a laboratory's cell knows (Eq. 4.2). */
+/* The same of the piston's force, which a laboratory's cell knows (Eq. 4.2). */
 static TlStatus by_ram(const TlTxTest *t, int64_t first, int64_t n, TlFigures *f) {
   static const char how[] =
       "by the piston's work over its travel; it also carries a row of the membrane";

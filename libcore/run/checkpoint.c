@@ -301,7 +301,7 @@ static TlStatus save_shapes(Saver *s) {
   return status;
 }
 
-/* ---- going on: sections ---- */
+/* ---- resuming: sections ---- */
 
 static TlStatus load_run(TlRun *run) {
   char layout[TL_CHECKPOINT_LAYOUT];
@@ -537,7 +537,7 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
   return status;
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 /* Sections that this program does not know hold state that it would lose. */
 static TlStatus check_known(const TlCheckpoint *c) {

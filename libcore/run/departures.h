@@ -24,7 +24,7 @@ typedef enum TlLeaving {
   TL_LEFT_TERRAIN,
   TL_LEFT_CELL,
   TL_UNRESOLVED, /* poor: action drop (run/poor.h) */
-  TL_JAMMED_OUT  /* poor: jammed drop */
+  TL_JAMMED_OUT  /* poor: {jammed: drop} */
 } TlLeaving;
 
 extern const char tl_departures_header[];

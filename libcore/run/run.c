@@ -221,7 +221,7 @@ static TlStatus save_or_warn(TlRun *run) {
   return TL_OK;
 }
 
-/* Who goes on, from which step: beside the record of who began. */
+/* Who continues, from which step: beside the record of who began. */
 static TlStatus sign(const TlRun *run) {
   char step[24];
   if (!run->options.provenance || tl_comm_rank(run->comm) != 0) return TL_OK;
@@ -271,7 +271,7 @@ static TlStatus begin(TlRun *run) {
   TL_TRY(write_history(run, 0, 0));
   if (run->options.no_output) return TL_OK;
   TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
-  return wants_checkpoints(run) ? save_or_warn(run) : TL_OK; /* one to go on from at any time */
+  return wants_checkpoints(run) ? save_or_warn(run) : TL_OK; /* one to resume from at any time */
 }
 
 /* ---- a step ---- */
@@ -438,7 +438,7 @@ static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
       run->comm, tl_contacts_take(&run->contacts, run->solver, &run->bodies, run->setup.time.dt_s));
 }
 
-/* The last step has a frame and a line also out of turn; a run that goes on from there takes them
+/* The last step has a frame and a line also out of turn; a run that resumes from there takes them
  * away again. */
 static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
   const TlTimeSetup *t = &run->setup.time;

@@ -1,4 +1,4 @@
-/* Checkpoints: the state of a run in one file, from which it goes on
+/* Checkpoints: the state of a run in one file, from which it continues
  * (docs/reference/checkpoint.md).
  *
  * A file checkpoint_NNNNNNNNNNNN.tck in the results folder (N: the step) is a head and any number

@@ -559,7 +559,7 @@ TlStatus tl_results_table_bytes(TlResultsWriter *w, TlResultsTable table, bool s
   return tl_linefile_bytes(&w->table[table], sync, bytes);
 }
 
-/* ---- going on in a folder ---- */
+/* ---- resuming in a folder ---- */
 
 /* Frames from `frames` on and half files go; *held: whole frames that stay. */
 static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {

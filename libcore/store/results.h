@@ -2,10 +2,10 @@
  * (docs/reference/results.md).
  *
  * run.h5: the scene (avatars used, terrain, planes), the effective study as text, units, captions,
- * provenance; written once, but for the records of those who go on. Frames: bodies in chunks as the
- * ranks hand them in (readers sort by id). Each file is written under a temporary name and renamed
- * when whole; a reader that lists the folder sees only whole frames. history.csv beside them: one
- * line every few steps. SI units, world frame of the study (the terrain's local frame).
+ * provenance; written once, but for the records of those who resume. Frames: bodies in chunks as
+ * the ranks hand them in (readers sort by id). Each file is written under a temporary name and
+ * renamed when whole; a reader that lists the folder sees only whole frames. history.csv beside
+ * them: one line every few steps. SI units, world frame of the study (the terrain's local frame).
  */
 #ifndef TL_STORE_RESULTS_H
 #define TL_STORE_RESULTS_H
@@ -46,7 +46,7 @@ typedef struct TlBodyRow {
   TlVec3 velocity_m_s, spin_rad_s; /* world frame */
   int32_t contacts;                /* contact points on this body at this frame */
   int32_t flags;                   /* bit 0: outside the terrain; 1: frozen; 2: of a net;
-                                      5: on a ram */
+                                      5: on a piston */
 } TlBodyRow;
 
 enum {
@@ -125,13 +125,13 @@ TlStatus tl_results_table_line(TlResultsWriter *writer, TlResultsTable table, co
 TlStatus tl_results_table_bytes(TlResultsWriter *writer, TlResultsTable table, bool sync,
                                 int64_t *bytes);
 
-/* What of a table stays when a run goes on. */
+/* What of a table stays when a run continues. */
 typedef struct TlTableKept {
   const char *header; /* NULL: the run has no such table */
   int64_t bytes;
 } TlTableKept;
 
-/* Go on in a folder that holds results: frames from `frames` on, what tables hold beyond what is
+/* Resume in a folder that holds results: frames from `frames` on, what tables hold beyond what is
  * kept and checkpoints after `step` are taken away, study.yaml is written anew; run.h5 stays (see
  * tl_results_add_run). TL_EINPUT when the folder lacks what must be there. */
 TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const char *study,
