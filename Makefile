@@ -264,10 +264,6 @@ check-faults: deps ## every tool under failing memory and files (10 minutes; FUL
 	@$(MAKE) --no-print-directory $(JOBS) tools $(FAULTS)
 	@BIN=$(BIN) TESTBIN=$(TESTBIN) tests/faults/run.sh
 
-reference: $(TESTBIN)/test_records ## write docs/reference from the lists in the code (a test checks that it is current)
-	@install -d docs/reference
-	@TALUS_WRITE_REFERENCE=1 $(TESTBIN)/test_records
-
 # Physics and speed, held to goals: one line a figure, the tables in docs/ from the same lines.
 validation bench: deps ## physics (docs/validation.md), speed (docs/performance.md); STUDY=name for one
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2
@@ -289,13 +285,15 @@ check-report: tools ## the report's pages in a browser (2 minutes; installs Chro
 	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
 	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
-.PHONY: columns
-columns: $(BIN)/talus-solve ## docs/reference/columns.md: the columns of a run's tables, from the program
-	@mkdir -p docs/reference
-	@$(BIN)/talus-solve --columns >docs/reference/columns.md
+# Pages that are written from the tools and from lists in the code. tests/cli/test_reference.sh,
+# tests/cli/test_columns.sh and tests/unit/test_records.c hold them to their sources.
+reference: tools $(TESTBIN)/test_records ## docs/reference: tools, keys, columns, records, schema of the catalog
+	@BIN=$(BIN) docs/reference/generate.sh
+	@TALUS_WRITE_REFERENCE=1 $(TESTBIN)/test_records
 
-lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses
+lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses, documents and their words
 	@tests/lint/floors.sh
+	@tests/lint/documents.py
 	@tests/lint/format.sh
 	@tests/lint/scripts.sh
 	@CC='$(CC)' tests/lint/status.sh

@@ -28,9 +28,8 @@ static const TlParam params[] = {
      "again and again",
      "[SECTION.]KEY=VALUE"},
     {"resume", TL_P_FLAG, offsetof(Options, resume), "", "false", 0, 0, NULL,
-     "go on from the newest whole checkpoint of a run that was stopped: STUDY is the study it "
-     "began "
-     "with, or its results folder",
+     "continue a run that was stopped from its newest whole checkpoint: STUDY is the study it "
+     "began with, or its results folder",
      NULL},
     {"keys", TL_P_FLAG, offsetof(Options, keys), "", "false", 0, 0, NULL,
      "print the table of the study's keys and stop", NULL},
@@ -115,7 +114,7 @@ static TlStatus print_columns(void) {
 
 static void say_plan(const TlRun *run) {
   const TlSetup *s = &run->setup;
-  if (run->checkpoint) return; /* said already where it goes on */
+  if (run->checkpoint) return; /* said already where it continues */
   tl_log_info("%lld grains on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
               "%g s, about %.0f MB on the largest rank, up to %.3g MB of results in %s",
               (long long)run->grains, tl_comm_size(run->comm),
@@ -294,7 +293,7 @@ static void warn_of_result(const TlRun *run) {
                 "deepest %.3g%%%s",
                 (long long)t->depth.deep, (long long)run->grains, 100 * t->depth.share,
                 t->small ? "; grains smaller than the terrain's cell meet a ground that is "
-                           "interpolated, not the raster's own (docs/terrain.md, Limits)"
+                           "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
                          : "");
   if (t->depth.unjudged > 0)
     tl_log_warn("%lld grains lie with no surface node over the terrain: how deep they are in it "
@@ -329,8 +328,7 @@ static TlStatus solve(const TlCall *call) {
   TlProvenance *p = call->provenance;
   p->ranks = tl_comm_size(comm);
   if (o->resume && call->overwrite)
-    return tl_fail(TL_EUSAGE,
-                   "--resume goes on with results, --overwrite replaces them; choose one");
+    return tl_fail(TL_EUSAGE, "--resume continues results, --overwrite replaces them; choose one");
   TlStatus status =
       tl_comm_rank(comm) == 0 && !o->resume ? tl_provenance_input(p, call->argv[0]) : TL_OK;
   in_step = true;
@@ -356,9 +354,10 @@ static const TlTool tool = {
     .arguments = "STUDY.yaml | --resume STUDY.yaml|FOLDER",
     .description =
         "Starts alone or under mpirun on any number of ranks, with the same result.\n"
-        "Grains and terrain come from the catalog that the study names (docs/study.md lists\n"
+        "Grains and terrain come from the catalog that the study names (docs/reference/study.md "
+        "lists\n"
         "the keys). Results go into a folder: run.h5, a closed frame_NNNNNN.h5 each, and\n"
-        "history.csv (docs/results.md); without -o it is the study's name with .run,\n"
+        "history.csv (docs/reference/results.md); without -o it is the study's name with .run,\n"
         "in the current folder.\n"
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
         "when SIGTERM, SIGINT or SIGHUP ends the run after the step at hand (a second one, more\n"

@@ -312,7 +312,7 @@ static TlStatus unknown(const TlStudy *study, const TlStudySection *root,
              home->key[0] ? "in section '" : "at the top level", home->key,
              home->key[0] ? "'" : "");
   else
-    snprintf(text, sizeof text, "no such key (docs/study.md lists them)");
+    snprintf(text, sizeof text, "no such key (docs/reference/study.md lists them)");
   return fail_at(study, node, true, TL_EINPUT, path, text);
 }
 

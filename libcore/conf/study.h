@@ -64,7 +64,7 @@ TlStatus tl_study_fail(const TlStudy *study, TlStatus code, const char *path, co
  * "--set". */
 bool tl_study_says(const TlStudy *study, const char *path, char *place, size_t size);
 
-/* The schema as a Markdown table (docs/study.md), fresh memory. */
+/* The schema as a Markdown table (docs/reference/study.md), fresh memory. */
 TlStatus tl_study_table(const TlStudySection *schema, char **markdown);
 
 #endif

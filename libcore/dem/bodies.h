@@ -2,7 +2,7 @@
  *
  * model/body_record.h lists the fields: the arrays, the record TlBodyState that halo, migration and
  * checkpoint carry, and the hash follow from it. The angular momentum L is carried instead of the
- * spin (PHYSICS note 13): without torque it keeps its bits while the body tumbles; spin = R I0^-1
+ * spin (Correction 13): without torque it keeps its bits while the body tumbles; spin = R I0^-1
  * R^T L. Derived fields are filled by tl_solver_refresh (step.h).
  *
  * Contact memory and constraints (model/pair_state.h) belong to state, too. A rank holds the rows
@@ -25,7 +25,7 @@ enum {
   TL_BODY_POOR = 8,    /* cannot be brought out of another (step_poor.c); policy is the caller's */
   TL_BODY_NET = 4,     /* sphere of a net (membrane.h): bonded, no grain to measures */
   TL_BODY_JAMMED = 16, /* was named: its collisions found no end for long (step_poor.c); stays */
-  TL_BODY_GUIDED = 32  /* on a ram (guide.h): an apparatus, no grain to measures */
+  TL_BODY_GUIDED = 32  /* on a piston (guide.h): an apparatus, no grain to measures */
 };
 
 typedef struct TlBodies {

@@ -91,7 +91,7 @@ static const TlPoint *candidate_of(const Cluster *cluster, int64_t key) {
 
 /* What carried load stays, however near to another. A node of either grain, one beside the other,
  * is what two rounded grains rest on: with the deeper one alone each tips its grain onto the other,
- * and a heap rocked and crept so for good (docs/theory.md). */
+ * and a heap rocked and crept so for good (docs/notebook/engine.md). */
 static int keep_loaded(const Cluster *cluster, int most, int count, TlPoint *out) {
   for (size_t i = 0; i < cluster->known_count && count < most; i++) {
     int64_t key = cluster->known[i].number;

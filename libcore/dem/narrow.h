@@ -1,5 +1,5 @@
 /* Narrow phase: nodes of one grain against the signed distance of another, or of a boundary, and
- * the few points that stand for them (Tan 2024 section 3.1; PHYSICS notes 15-16).
+ * the few points that stand for them (Tan 2024 section 3.1; Corrections 15-16).
  *
  * A candidate is every node with phi < margin. Of a pair's candidates the manifold keeps clusters
  * of agreeing normals, and of each cluster the deepest point and up to three that span the widest

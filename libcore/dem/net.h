@@ -49,7 +49,7 @@ typedef struct TlNet {
   double strength_N;   /* a bond pulled harder breaks; 0: never */
   double stretch_most; /* a bond longer than 1 + this times its length ends the run; ghosts
                           are chosen so far out */
-  double pressure_Pa;  /* on the triangles: -p S_T, a third a sphere (PHYSICS note 18) */
+  double pressure_Pa;  /* on the triangles: -p S_T, a third a sphere (Correction 18) */
   int32_t material;    /* of its spheres */
   int clamped;         /* sides whose spheres are frozen */
   bool held;           /* the last row is carried, too: it moves with its holder alone */

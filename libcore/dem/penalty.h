@@ -1,4 +1,4 @@
-/* Forces of one contact by the penalty method (Tan 2022 3.3.3-3.3.4; PHYSICS notes 14-17).
+/* Forces of one contact by the penalty method (Tan 2022 3.3.3-3.3.4; Corrections 14-17).
  *
  * Each touching point k of a pair, gap g_k < 0, depth d = -g_k, normal n from b to a, bears on a
  *   F_n = max(law.force(d) - c_k u.n, 0) n

@@ -10,7 +10,7 @@ typedef enum TlPoorAction {
   TL_POOR_DROP      /* taken out of the run */
 } TlPoorAction;
 
-/* What becomes of a jammed grain: nothing, or one of the above. */
+/* What becomes of an unresolved grain: nothing, or one of the above. */
 typedef enum TlJamAction { TL_JAM_WARN = 0, TL_JAM_STOP, TL_JAM_FREEZE, TL_JAM_DROP } TlJamAction;
 
 typedef struct TlPoorSetup {

@@ -32,7 +32,7 @@ typedef struct TlPressPlace {
   double depth_m, friction;
 } TlPressPlace;
 
-/* The dashpots' part of it, which only the ledger asks for. */
+/* The dashpots' part of it, which only the energy balance asks for. */
 typedef struct TlPressViscous {
   float force[3], torque_b[3]; /* force on a */
 } TlPressViscous;

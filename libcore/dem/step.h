@@ -1,8 +1,8 @@
 /* One time step of impulse-based LS-DEM.
  *
- * Sources: Tan 2024 sections 2-4, Tang 2014, with the corrections of docs/theory.md. The order was
- * picked because it comes to rest at large steps: detect at start poses; energy tracking (ETM) on
- * the velocities before gravity; gravity and global damping; resting contacts by warm-started
+ * Sources: Tan 2024 sections 2-4, Tang 2014, with the corrections of docs/theory/step.md. The order
+ * was picked because it comes to rest at large steps: detect at start poses; energy tracking (ETM)
+ * on the velocities before gravity; gravity and global damping; resting contacts by warm-started
  * projected Gauss-Seidel; rigid boundaries by the hybrid scheme; overlap that is already there by
  * pseudo-velocities that move positions only; move; gaps looked at again where the grains ended.
  *
@@ -77,8 +77,8 @@ typedef struct TlSolverConfig {
   int position_sweeps;   /* most sweeps of the position rule, 50 */
   double position_rate;  /* share of the overlap undone in a step, 0.2 */
   double poor_share;     /* overlap over the smaller radius that a sound pair does not keep, 0.1 */
-  int poor_steps;        /* steps on end that deep before the pair is poor, or jammed before it is
-                            named (step_poor.c), 50 */
+  int poor_steps;        /* consecutive steps that deep before the pair is poor, or unresolved
+                            before it is named (step_poor.c), 50 */
   double slop;           /* overlap left alone, as a share of the radius, 1e-3 */
   TlPenalty penalty;     /* of TL_PENALTY */
 } TlSolverConfig;
@@ -231,8 +231,8 @@ void tl_solver_trace(TlSolver *solver, const TlCollisionTrace *trace);
 int64_t tl_solver_steps(const TlSolver *solver);
 void tl_solver_set_steps(TlSolver *solver, int64_t steps);
 
-/* A grain flagged TL_BODY_POOR or (jammed) TL_BODY_JAMMED in the last step, and what it lies in or
- * is held by. */
+/* A grain flagged TL_BODY_POOR or (unresolved) TL_BODY_JAMMED in the last step, and what it lies in
+ * or is held by. */
 typedef struct TlPoorRow {
   int64_t grain, avatar;
   TlVec3 position_m;           /* at the start of the step */

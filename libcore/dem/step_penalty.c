@@ -51,7 +51,7 @@ static double net_omega2(const Forces *f, int64_t i) {
 }
 
 /* Stable while dt < 2/omega, omega^2 <= 2 sum k (1/m + r^2/I) over the body's own points (half of a
- * pair's motion may be the other's: the factor 2; PHYSICS note 17). */
+ * pair's motion may be the other's: the factor 2; Correction 17). */
 static void note_stiffness(const Forces *f, int64_t i, const double stiffness[2], Share *share) {
   const TlBodies *b = f->bodies;
   TlVec3 inverse = b->inverse_inertia[i];
@@ -75,7 +75,7 @@ static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
       tl_scale(keep, tl_axpy(tl_scale(1 - half, b->momentum[i]), dt, torque))};
 }
 
-/* As its ram lets it move. */
+/* As its piston lets it move. */
 static Kicked guided(const Forces *f, int64_t i, const TlGuide *guide, Kicked free) {
   const TlBodies *b = f->bodies;
   const TlSolverConfig *c = &f->solver->config;
@@ -178,7 +178,7 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
   TL_TRY(check_finite(f, i, &k));
   Motion m = motion(f, i, &k);
   book_dampers(f, i, sum, &m, &share->sums);
-  /* held by its ram it is no part of the balance */
+  /* held by its piston it is no part of the balance */
   if (!guide || !guide->driven) note_energy(f, i, &m, share);
   if (!guide) {
     tl_exact_add(&share->sums.resultant_N, tl_norm(force));
@@ -199,7 +199,7 @@ static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, TlSte
   if (f->bodies->flags[i] & TL_BODY_NET) book_held(f, i, sum->force, &m, sums);
 }
 
-/* As it goes on; nets that follow change only what is frozen. */
+/* As it continues; nets that follow change only what is frozen. */
 static void note_body(const TlBodies *b, int64_t i, Share *share) {
   share->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
   share->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
@@ -354,7 +354,7 @@ static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, con
   return tl_law_at(tl_law(c->penalty.law), &point, depth).slope;
 }
 
-/* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (PHYSICS note 17; Tan 2024 Eq. 50 is
+/* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (Correction 17; Tan 2024 Eq. 50 is
  * upside down). With traction k is that of the whole surface: where a fifth of it touches, 0.4
  * keeps as far away. Hertz: at a depth of 1% of the radius. */
 static double stable_step(const TlSolver *s, const TlBodies *b, int64_t i) {

@@ -326,7 +326,7 @@ static TlStatus travel_direction(const TlScene *scene, const TlFrame *first, con
 }
 
 /* Nets are no grains (their spheres have another density and stay where they are hung), nor are
- * platens on rams. */
+ * platens on pistons. */
 static TlStatus read_grains(const char *folder, int64_t index, TlFrame *frame) {
   TL_TRY(tl_results_read_frame(folder, index, frame));
   int64_t kept = 0;

@@ -1,5 +1,5 @@
 /* A packing: the grains of one frame and the contacts of its step as arrays, and the table of what
- * is measured of it in a region (docs/results.md has the formulas).
+ * is measured of it in a region (docs/reference/results.md has the formulas).
  *
  * Signs: stress compression positive; a contact's force acts on its grain a, its normal points to
  * a. A measure is one file packing_NAME.c and one line in packing.c. Spheres of nets and platens

@@ -261,7 +261,7 @@ static TlStatus save_shapes(Saver *s) {
   return status;
 }
 
-/* ---- going on: sections ---- */
+/* ---- resuming: sections ---- */
 
 /* Records in blocks, as they lie in the file. */
 enum { BLOCK = 1024 };
@@ -536,7 +536,7 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
   return status;
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 /* Sections that this program does not know hold state that it would lose. */
 static TlStatus check_known(const TlCheckpoint *c) {
@@ -548,7 +548,7 @@ static TlStatus check_known(const TlCheckpoint *c) {
     for (int k = 0; k < TL_PAIR_KINDS; k++) known |= strcmp(name, tl_pair_record[k].name) == 0;
     if (!known)
       return tl_fail(TL_EINPUT,
-                     "%s: section '%s' is not known to this program; go on with the one "
+                     "%s: section '%s' is not known to this program; resume with the one "
                      "that wrote it",
                      tl_checkpoint_path(c), name);
   }
@@ -572,7 +572,7 @@ static TlStatus newest(TlRun *run, int64_t *step) {
   tl_free(steps);
   if (status == TL_OK && *step < 0)
     return tl_fail(TL_EINPUT,
-                   "%s: holds no whole checkpoint to go on from; start the study anew, with "
+                   "%s: holds no whole checkpoint to resume from; start the study anew, with "
                    "--overwrite",
                    run->folder);
   return status;
@@ -634,7 +634,7 @@ static TlStatus same_study(TlRun *run) {
   if (status == TL_OK) tl_study_change(&was, &is, &d);
   if (d.found)
     status = tl_study_fail(&run->study, TL_EINPUT, d.path,
-                           "was %s when %s was written and is %s now; a run goes on with the study "
+                           "was %s when %s was written and is %s now; a run resumes with the study "
                            "it began with (only time.duration_s or time.steps may grow)",
                            d.was, tl_checkpoint_path(run->checkpoint), d.is);
   tl_yaml_free(&was);
@@ -692,7 +692,7 @@ TlStatus tl_resume_state(TlRun *run) {
   for (int64_t i = 0; i < run->bodies.owned; i++)
     there += !(run->bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
   TL_TRY(tl_comm_sum_int(run->comm, &there, 1));
-  tl_log_info("going on from %s: step %lld, %lld of %lld grains",
+  tl_log_info("resuming from %s: step %lld, %lld of %lld grains",
               tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps, (long long)there,
               (long long)run->grains);
   return TL_OK;

@@ -1,4 +1,4 @@
-/* Saving a run and going on from what was saved.
+/* Saving a run and resuming from what was saved.
  *
  * State is what the next step's bits depend on: the bodies (TL_BODY_FIELDS), their contact memory
  * and constraints (model/pair_state.h), the number of steps, and the cuts of space among the ranks
@@ -18,7 +18,7 @@
  * killed soon, so the checkpoint gets its name before the disk is waited for. */
 TlStatus tl_run_save(TlRun *run, bool hurry);
 
-/* Going on, in this order; collective, but for study and check. */
+/* Resuming, in this order; collective, but for study and check. */
 
 /* Open the newest whole checkpoint in run->folder; damaged ones are named in a warning. TL_EINPUT
  * when there is none. */

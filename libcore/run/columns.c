@@ -75,7 +75,7 @@ char *tl_columns_reference(void) {
   };
   char *text =
       tl_strdup("# Columns of the tables of a run\n\n"
-                "Written by `talus-solve --columns`; `make columns` writes this page anew.\n\n"
+                "Written by `talus-solve --columns`; `make reference` writes this page anew.\n\n"
                 "Each table is a CSV file beside the frames, with the names of its columns in "
                 "the first line. An\nempty field is not defined there. The group `table` of "
                 "run.h5 has the format number of each table of\nthe run as an attribute with "

@@ -22,7 +22,7 @@ typedef struct TlOutput {
   TlResultsWriter *writer; /* rank 0 only */
   TlBodyRow *block;
   int64_t frames; /* written so far */
-  /* What is kept when the run goes on from here: without a last frame out of turn */
+  /* What is kept when the run resumes from here: without a last frame out of turn */
   int64_t kept_frames;
   TlTableBytes kept_bytes; /* rank 0 */
 } TlOutput;
@@ -36,7 +36,7 @@ TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool
  * the checkpoints up to step. columns: of the tables, NULL where the run has none. */
 TlStatus tl_output_resume(TlOutput *output, TlComm *comm, const char *folder, const char *study,
                           const TlColumns *const columns[TL_TABLES], int64_t step);
-/* What was written so far is kept when the run goes on from the next checkpoint. */
+/* What was written so far is kept when the run resumes from the next checkpoint. */
 TlStatus tl_output_keep(TlOutput *output);
 /* Rank 0: the tables are on the disk when this returns. */
 TlStatus tl_output_sync(TlOutput *output);

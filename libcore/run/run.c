@@ -110,7 +110,7 @@ static TlStatus save_or_warn(TlRun *run) {
   return TL_OK;
 }
 
-/* Who goes on, from which step: beside the record of who began. */
+/* Who continues, from which step: beside the record of who began. */
 static TlStatus sign(const TlRun *run) {
   char step[24];
   if (!run->options.provenance || tl_comm_rank(run->comm) != 0) return TL_OK;
@@ -160,7 +160,7 @@ static TlStatus begin(TlRun *run) {
   TL_TRY(tl_history_write(run, 0, 0));
   if (run->options.no_output) return TL_OK;
   TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
-  return wants_checkpoints(run) ? save_or_warn(run) : TL_OK; /* one to go on from at any time */
+  return wants_checkpoints(run) ? save_or_warn(run) : TL_OK; /* one to resume from at any time */
 }
 
 /* ---- a step ---- */
@@ -339,7 +339,7 @@ static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
   return run->setup.time.boundary_forces ? tl_boundary_write(run, step) : TL_OK;
 }
 
-/* The last step has a frame and a line also out of turn; a run that goes on from there takes them
+/* The last step has a frame and a line also out of turn; a run that resumes from there takes them
  * away again. */
 static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
   bool frame = frame_in_turn(run, step), line = line_in_turn(run, step);
@@ -408,7 +408,7 @@ static TlStatus stopped(const TlRun *run, int64_t step) {
     return tl_fail(TL_ELIMIT, "%s: stopped by a signal after step %lld (%.4g s)",
                    run->options.study, (long long)step, time_of(run, step));
   return tl_fail(TL_ELIMIT,
-                 "%s: stopped by a signal after step %lld (%.4g s); go on with: talus-solve "
+                 "%s: stopped by a signal after step %lld (%.4g s); resume with: talus-solve "
                  "--resume %s",
                  run->options.study, (long long)step, time_of(run, step), run->folder);
 }
@@ -465,13 +465,13 @@ static TlStatus look_at_end(TlRun *run) {
 TlStatus tl_run_go(TlRun *run) {
   int64_t steps = tl_setup_steps(&run->setup);
   if (run->checkpoint && run->setup.time.until_rest && run->still.reached) {
-    tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no makes it go on",
+    tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no continues it",
                 run->folder, (long long)run->totals.steps);
     return look_at_end(run);
   }
   if (run->checkpoint && run->totals.steps >= steps) {
     tl_log_info("%s: finished already, with step %lld; a longer time.duration_s (or time.steps) "
-                "makes it go on",
+                "continues it",
                 run->folder, (long long)steps);
     return look_at_end(run);
   }

@@ -27,7 +27,7 @@
 /* What somebody may wish after a step, each a bit. */
 typedef enum TlRunWish {
   TL_WISH_STOP = 1, /* save the state and end */
-  TL_WISH_SAVE = 2  /* save the state and go on */
+  TL_WISH_SAVE = 2  /* save the state and continue */
 } TlRunWish;
 
 typedef struct TlRunOptions {
@@ -36,16 +36,16 @@ typedef struct TlRunOptions {
   const char *catalog; /* in place of the study's; NULL: the study's */
   const char *output;  /* in place of the study's; NULL: the study's */
   bool overwrite;
-  bool resume;    /* go on from the newest whole checkpoint; study may be a results folder */
+  bool resume;    /* resume from the newest whole checkpoint; study may be a results folder */
   bool no_output; /* keep no results (tests) */
   const TlProvenance *provenance; /* NULL: none */
-  int (*stop)(void *context);     /* asked after each step on each rank: TlRunWish, 0: go on */
+  int (*stop)(void *context);     /* asked after each step on each rank: TlRunWish, 0: continue */
   void *stop_context;
 } TlRunOptions;
 
 typedef struct TlRunTotals {
   int64_t steps, frames;
-  int64_t outside, poor, jammed; /* grains that left, that were poor, jammed (run/poor.h) so far */
+  int64_t outside, poor, jammed; /* grains that left, were poor, unresolved (run/poor.h) so far */
   double wall_s, cpu_s;          /* of the stepping; cpu over all ranks */
   double overlap_share, overlap_m, boundary_overlap_share, boundary_overlap_m; /* deepest ever */
   double kinetic_start_J, potential_start_J, kinetic_J, potential_J;
@@ -67,7 +67,7 @@ typedef struct TlRun {
   TlSetup setup;
   char *effective, *folder;
   char *study_path, *catalog_path; /* absolute */
-  TlCheckpoint *checkpoint;        /* what is gone on from; NULL: the run starts */
+  TlCheckpoint *checkpoint;        /* what is resumed from; NULL: the run starts */
   double started_s, saved_s;       /* clock: start of the stepping less what was done before; of the
                                       last checkpoint */
   TlCatalog *catalog;              /* NULL: none wanted */

@@ -260,7 +260,7 @@ static TlStatus start_solver(TlRun *run) {
   return TL_OK;
 }
 
-/* A results folder in place of a study, to go on in. */
+/* A results folder in place of a study, to resume in. */
 static TlStatus find_folder(TlRun *run) {
   const TlRunOptions *o = &run->options;
   if (!o->resume || !is_folder(o->study)) return TL_OK;

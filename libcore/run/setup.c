@@ -164,7 +164,7 @@ static const TlStudySection root_sections[] = {
      "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
      NULL, 0},
     {"checkpoint", offsetof(TlSetup, checkpoint), sizeof(TlCheckpointSetup), false,
-     "When the state is saved, to go on from with --resume; moves no bit of the result",
+     "When the state is saved, from which --resume continues; moves no bit of the result",
      tl_checkpoint_params, TL_CHECKPOINT_PARAMS, NULL, 0},
 };
 const TlStudySection tl_setup_schema = {"",

@@ -1,4 +1,5 @@
-/* What a study says: one struct, filled through the schema (docs/study.md is made from it). SI. */
+/* What a study says: one struct, filled through the schema (docs/reference/study.md is made from
+ * it). SI. */
 #ifndef TL_RUN_SETUP_H
 #define TL_RUN_SETUP_H
 

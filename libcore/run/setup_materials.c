@@ -94,7 +94,7 @@ static TlStatus check_owner(Owner *o, const char *place, const char *key, const 
                            name);
     if (!o->warned)
       tl_log_warn("%s: %s is an old form: give a material there, and its values in the list of "
-                  "pairs (docs/study.md)",
+                  "pairs (docs/reference/study.md)",
                   where, path);
     o->warned = true;
   }

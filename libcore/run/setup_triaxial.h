@@ -1,7 +1,7 @@
 /* Section triaxial: a triaxial cell round the grains of a study, and what is done with it.
  *
  * The cell stands upright on base_m, the middle of its bottom platen's face: a rough or smooth
- * plane below, a cylinder on a ram above, and between them a membrane, a net closed to a tube
+ * plane below, a cylinder on a piston above, and between them a membrane, a net closed to a tube
  * (dem/membrane.h) of which the first row is fixed and the last goes with the top platen.
  */
 #ifndef TL_RUN_SETUP_TRIAXIAL_H

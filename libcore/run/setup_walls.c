@@ -20,7 +20,7 @@ const TlParam tl_wall_params[] = {
     REAL(TlWallSetup, radius_m, "m", "0", 0, 1e7, "cylinder: radius; of a container the inner one"),
     REAL(TlWallSetup, length_m, "m", "0", 0, 1e7, "cylinder: length along the axis"),
     REAL(TlWallSetup, thickness_m, "m", "0", 0, 1e6,
-         "container: its walls are so thick and end at their rims; 0: they go on for ever"),
+         "container: thickness of its walls, which end at their rims; 0: they have no end"),
     TEXTS(TlWallSetup, open,
           "container: faces that are not there, of -x, +x, -y, +y, -z, +z of the box, or of -z, +z "
           "for the ends of the cylinder's axis"),

@@ -476,9 +476,9 @@ static TlStatus after_step(TlRun *run, const TlStepReport *r) {
 static TlStatus end(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, look(run)));
   if (!is_done(run) && tl_comm_rank(run->comm) == 0)
-    tl_log_warn("the run ends in stage %lld of %lld: a longer time.duration_s and --resume go on",
-                (long long)tl_triaxial_state(run)->stage + 1,
-                (long long)setup_of(run)->stages.count);
+    tl_log_warn(
+        "the run ends in stage %lld of %lld: a longer time.duration_s and --resume continue it",
+        (long long)tl_triaxial_state(run)->stage + 1, (long long)setup_of(run)->stages.count);
   return write_line(run);
 }
 
@@ -493,11 +493,11 @@ static bool state_is_sound(const TlRun *run) {
          isfinite(t->line_N + t->line_base_N);
 }
 
-#define F(type, name) #name " "
 static const char *platen_material(const TlSetup *setup) {
   return tl_triaxial_section(setup)->platen_material;
 }
 
+#define F(type, name) #name " "
 const TlApparatus tl_triaxial = {
     .key = "triaxial",
     .test = "a triaxial test",

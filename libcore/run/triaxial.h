@@ -1,7 +1,7 @@
 /* A triaxial test as it runs (an apparatus, run/apparatus.h): the stages of section triaxial
  * (run/setup_triaxial.h), the platen and the cell pressure of the moment, and triaxial.csv.
  *
- * Measures, compression positive throughout (Tan 2022 4.4):
+ * Measures, compression positive throughout (Tan 2022 4.4; Corrections 18-20 are followed):
  *   height          between the platens' faces, at the middle of the top one
  *   volume          pi (R - r)^2 height: R of the cylinder that encloses as much as the membrane's
  *                   first layer of centres does (divergence theorem), r the spheres' radius

@@ -631,7 +631,7 @@ TlStatus tl_results_table_bytes(TlResultsWriter *w, TlResultsTable table, bool s
   return tl_linefile_bytes(&w->table[table], sync, bytes);
 }
 
-/* ---- going on in a folder ---- */
+/* ---- resuming in a folder ---- */
 
 /* Frames from `frames` on and half files go; *held: whole frames that stay. */
 static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
@@ -659,7 +659,8 @@ static TlStatus resume_in(TlResultsWriter *w, const char *study, const TlTableKe
   bool there = tl_file_exists(path);
   tl_free(path);
   if (!there)
-    return tl_fail(TL_EINPUT, "%s: run.h5 is missing; these are not results to go on with",
+    return tl_fail(TL_EINPUT,
+                   "%s: run.h5 is missing; these are no results of a run that could be resumed",
                    w->folder);
   /* first the checkpoints: they speak of frames and lines that are about to go */
   TL_TRY(tl_checkpoint_prune(w->folder, step, INT64_MAX));

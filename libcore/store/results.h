@@ -1,10 +1,11 @@
-/* Results of a run: a folder with run.h5 and one closed frame_NNNNNN.h5 a frame (docs/results.md).
+/* Results of a run: a folder with run.h5 and one closed frame_NNNNNN.h5 a frame
+ * (docs/reference/results.md).
  *
  * run.h5: the scene (avatars used, terrain, planes), the effective study as text, units, captions,
- * provenance; written once, but for the records of those who go on. Frames: bodies in chunks as the
- * ranks hand them in (readers sort by id). Each file is written under a temporary name and renamed
- * when whole; a reader that lists the folder sees only whole frames. history.csv beside them: one
- * line every few steps. SI units, world frame of the study (the terrain's local frame).
+ * provenance; written once, but for the records of those who resume. Frames: bodies in chunks as
+ * the ranks hand them in (readers sort by id). Each file is written under a temporary name and
+ * renamed when whole; a reader that lists the folder sees only whole frames. history.csv beside
+ * them: one line every few steps. SI units, world frame of the study (the terrain's local frame).
  */
 #ifndef TL_STORE_RESULTS_H
 #define TL_STORE_RESULTS_H
@@ -125,13 +126,13 @@ TlStatus tl_results_table_line(TlResultsWriter *writer, TlResultsTable table, co
 TlStatus tl_results_table_bytes(TlResultsWriter *writer, TlResultsTable table, bool sync,
                                 int64_t *bytes);
 
-/* What of a table stays when a run goes on. */
+/* What of a table stays when a run continues. */
 typedef struct TlTableKept {
   const char *header; /* NULL: the run has no such table */
   int64_t bytes;
 } TlTableKept;
 
-/* Go on in a folder that holds results: frames from `frames` on, what tables hold beyond what is
+/* Resume in a folder that holds results: frames from `frames` on, what tables hold beyond what is
  * kept and checkpoints after `step` are taken away, study.yaml is written anew; run.h5 stays (see
  * tl_results_add_run). TL_EINPUT when the folder lacks what must be there. */
 TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const char *study,

@@ -1,4 +1,5 @@
-/* What lies where in run.h5 and the frames (docs/results.md); shared by writer and reader. */
+/* What lies where in run.h5 and the frames (docs/reference/results.md); shared by writer and
+ * reader. */
 #ifndef TL_STORE_RESULTS_LAYOUT_H
 #define TL_STORE_RESULTS_LAYOUT_H
 

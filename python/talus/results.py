@@ -29,7 +29,7 @@ _CHECKPOINT = re.compile(r"checkpoint_(\d{12,})\.tck")
 class Frame(Mapping[str, np.ndarray]):
     """The bodies at one time, ordered by id: frame["position_m"] has the shape (bodies, 3).
 
-    The columns are those of docs/results.md: id, avatar_id, position_m, rotation_wxyz (body to
+    The columns are those of docs/reference/results.md: id, avatar_id, position_m, rotation_wxyz (body to
     world), velocity_m_s, spin_rad_s, scale, contacts, flags. A column is read when it is asked
     for. grain_mask is true for grains and false for spheres of nets and membranes and for platens.
     """
@@ -238,7 +238,7 @@ class Run:
 
     @functools.cached_property
     def avatars(self) -> Table:
-        """The shapes in use, a row each, with the columns of docs/results.md."""
+        """The shapes in use, a row each, with the columns of docs/reference/results.md."""
         with _hdf5.open_file(self._h5) as file:
             rows = len(_hdf5.read(file, "avatar/id", self._h5))
             group = file["avatar"]
@@ -312,7 +312,7 @@ class Run:
 
     @property
     def walls(self) -> Table | None:
-        """The parts of the study's walls (docs/results.md); None in a run without."""
+        """The parts of the study's walls (docs/reference/results.md); None in a run without."""
         with _hdf5.open_file(self._h5) as file:
             if "wall" not in file:
                 return None
@@ -323,7 +323,7 @@ class Run:
     @property
     def materials(self) -> Table | None:
         """The materials by the number that a frame's column material holds: name, density_kg_m3,
-        young_Pa, poisson (docs/results.md); None in a run of an older version."""
+        young_Pa, poisson (docs/reference/results.md); None in a run of an older version."""
         return self._group("material")
 
     @property

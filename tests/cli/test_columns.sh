@@ -13,7 +13,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_R
 
 "$BIN/talus-solve" --columns >"$dir/columns.md" || fail "talus-solve --columns"
 cmp -s "$dir/columns.md" "$root/docs/reference/columns.md" ||
-  fail "docs/reference/columns.md is not what talus-solve --columns prints; run make columns"
+  fail "docs/reference/columns.md is not what talus-solve --columns prints; run make reference"
 
 # Two blocks at rest: one on a plane, off the origin, and one in a box with walls.
 cat >"$dir/rest.yaml" <<'YAML'

@@ -1,4 +1,4 @@
-"""A folder of results as docs/results.md describes it, by h5py and not by Talus.
+"""A folder of results as docs/reference/results.md describes it, by h5py and not by Talus.
 
     results.py write FOLDER    write run.h5 and frame_000003.h5
     results.py older FOLDER    the same as versions before materials wrote them
@@ -132,7 +132,7 @@ FILES = {'run.h5': (RUN, RUN_ATTRIBUTES), 'frame_000003.h5': (FRAME, FRAME_ATTRI
 
 
 def fixed(value):
-    """A text of fixed length in UTF-8, as docs/results.md has them."""
+    """A text of fixed length in UTF-8, as docs/reference/results.md has them."""
     return np.array(value.encode(), h5py.string_dtype('utf-8', len(value.encode()) + 1))
 
 

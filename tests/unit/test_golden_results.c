@@ -1,5 +1,5 @@
-/* Results against h5py: what it wrote by docs/results.md is read as it stands there, and what Talus
- * writes it finds where the document says. */
+/* Results against h5py: what it wrote by docs/reference/results.md is read as it stands there, and
+ * what Talus writes it finds where the document says. */
 #include "support/golden.h"
 
 #include "base/file.h"
