@@ -104,7 +104,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
 .PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
-  validation validation-full bench score man demo install uninstall clean distclean deps help
+  validation validation-full bench score reference man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun
@@ -285,8 +285,15 @@ check-report: tools ## the report's pages in a browser (2 minutes; installs Chro
 	@/usr/bin/python3 tests/report/browser.py $(BIN) build/report \
 	  $(or $(RUN),$(patsubst %/run.h5,%,$(wildcard build/demo/run/run.h5)))
 
-lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses
+# Pages that are written from the tools and from lists in the code. tests/cli/test_reference.sh,
+# tests/cli/test_columns.sh and tests/unit/test_records.c hold them to their sources.
+reference: tools $(TESTBIN)/test_records ## docs/reference: tools, keys, columns, records, schema of the catalog
+	@BIN=$(BIN) docs/reference/generate.sh
+	@TALUS_WRITE_REFERENCE=1 $(TESTBIN)/test_records
+
+lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses, documents and their words
 	@tests/lint/floors.sh
+	@tests/lint/documents.py
 	@tests/lint/format.sh
 	@tests/lint/scripts.sh
 	@CC='$(CC)' tests/lint/status.sh

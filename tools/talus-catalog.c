@@ -259,7 +259,7 @@ static const TlTool show = {
     .arguments = "CATALOG --grain=N | --terrain=NAME",
     .description =
         "run_1 is the oldest run behind the grain; the last one stored it. The same in\n"
-        "SQL: SELECT * FROM grain_provenance WHERE grain = N (docs/catalog.md).\n"
+        "SQL: SELECT * FROM grain_provenance WHERE grain = N (docs/reference/catalog.md).\n"
         "Of a terrain: samples, cell, CRS, and the origin that positions of a study are\n"
         "relative to (local = CRS - origin).",
     .example = "  talus-catalog show out/catalog.tals --grain=12\n"

@@ -59,7 +59,7 @@ static const TlParam params[] = {
     IMAGING_MEMORY_PARAM(Values, "0", IMAGING_SLABS_HELP),
 };
 
-/* Of a stack at once; by slabs what lies beside them is done again (docs/imaging.md). */
+/* Of a stack at once; by slabs what lies beside them is done again (docs/notebook/imaging.md). */
 #define VOXELS_A_SECOND 6e6
 #define VOXELS_A_SECOND_GREY 3e6
 #define TIMES_BY_SLABS 1.5

@@ -67,7 +67,8 @@ static const TlParam params[] = {
     {"compare", TL_P_TEXT, offsetof(Options, compare), "", "", 0, 0, NULL,
      "with --triaxial: laboratory curve to set beside it, with the rms difference; columns "
      "axial_strain or engineering_axial_strain (_percent), deviatoric_stress (_Pa, _kPa, _MPa), "
-     "volumetric_strain, friction_angle_deg, stress_ratio and others of docs/results.md; draws",
+     "volumetric_strain, friction_angle_deg, stress_ratio and others of docs/reference/results.md; "
+     "draws",
      "FILE.csv"},
     {"with", TL_P_TEXTS, offsetof(Options, with), "", "", 0, 0, NULL,
      "with --triaxial: one more run drawn over it; may be given again and again", "RUN"},
@@ -154,7 +155,7 @@ static TlStatus report_ground(TlReport *r, const TlScene *scene, const TlMeasure
     tl_log_warn("%lld grains lie deeper than 2%% of their radius in what holds them%s",
                 (long long)m->below_2_percent,
                 m->small ? "; grains smaller than the terrain's cell meet a ground that is "
-                           "interpolated, not the raster's own (docs/terrain.md, Limits)"
+                           "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
                          : "");
   if (m->unjudged > 0)
     tl_log_warn("%lld grains lie with no surface node over the terrain: how deep they are in it "
@@ -186,7 +187,7 @@ static TlStatus report_repose(TlReport *r, const TlCall *call, const TlScene *sc
   return tl_report_int(r, "repose_cells", repose.filled, "");
 }
 
-/* How often the run went on after a stop, and from which steps. */
+/* How often the run was resumed after a stop, and from which steps. */
 static TlStatus report_resumes(TlReport *r, const TlScene *scene) {
   int64_t count;
   char *steps;
@@ -344,7 +345,7 @@ static const TlTool tool = {
         "  triaxial_summary.csv  peak and critical angles, moduli, dilatancy, relaxation, ...\n"
         "  triaxial_runs.csv     with --with: a line a run\n"
         "and a summary goes to standard output. packing.csv is plotted over time by\n"
-        "talus-render RUN --plots --csv=packing.csv. Definitions: docs/results.md.",
+        "talus-render RUN --plots --csv=packing.csv. Definitions: docs/reference/results.md.",
     .example = "  talus-measure out/run -o out/measures\n"
                "  talus-measure out/run -o out/measures --cell-m=10 --json --overwrite\n"
                "  talus-measure out/run -o out/m --packing --plot --cylinder-foot-m=0,0,0 "

@@ -17,7 +17,7 @@
 typedef struct Options {
   char *catalog;
   TlTexts sets;
-  bool keys, resume;
+  bool keys, columns, resume;
 } Options;
 
 static const TlParam params[] = {
@@ -28,12 +28,13 @@ static const TlParam params[] = {
      "again and again",
      "[SECTION.]KEY=VALUE"},
     {"resume", TL_P_FLAG, offsetof(Options, resume), "", "false", 0, 0, NULL,
-     "go on from the newest whole checkpoint of a run that was stopped: STUDY is the study it "
-     "began "
-     "with, or its results folder",
+     "continue a run that was stopped from its newest whole checkpoint: STUDY is the study it "
+     "began with, or its results folder",
      NULL},
     {"keys", TL_P_FLAG, offsetof(Options, keys), "", "false", 0, 0, NULL,
      "print the table of the study's keys and stop", NULL},
+    {"columns", TL_P_FLAG, offsetof(Options, columns), "", "false", 0, 0, NULL,
+     "print the columns of the tables that a run writes and stop", NULL},
 };
 
 /* ---- signals ---- */
@@ -103,9 +104,17 @@ static TlStatus print_keys(void) {
   return TL_OK;
 }
 
+static TlStatus print_columns(void) {
+  char *page = tl_columns_reference();
+  if (!page) return TL_ENOMEM;
+  fputs(page, stdout);
+  tl_free(page);
+  return TL_OK;
+}
+
 static void say_plan(const TlRun *run) {
   const TlSetup *s = &run->setup;
-  if (run->checkpoint) return; /* said already where it goes on */
+  if (run->checkpoint) return; /* said already where it continues */
   tl_log_info("%lld grains on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
               "%g s, about %.0f MB on the largest rank, up to %.3g MB of results in %s",
               (long long)run->grains, tl_comm_size(run->comm),
@@ -134,6 +143,7 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   if (status == TL_OK && run->selection.median_diameter_m > 0) /* bodies alone: nothing selected */
     status = tl_report_real(&r, "median_diameter",
                             run->setup.grains.grain_scale * run->selection.median_diameter_m, "m");
+  if (status == TL_OK) status = tl_run_report_materials(run, &r);
   if (status == TL_OK) status = tl_report_int(&r, "memory_estimate", tl_run_memory(run), "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_estimate", plan->disk, "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_free", plan->free_bytes, "bytes");
@@ -283,7 +293,7 @@ static void warn_of_result(const TlRun *run) {
                 "deepest %.3g%%%s",
                 (long long)t->depth.deep, (long long)run->grains, 100 * t->depth.share,
                 t->small ? "; grains smaller than the terrain's cell meet a ground that is "
-                           "interpolated, not the raster's own (docs/terrain.md, Limits)"
+                           "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
                          : "");
   if (t->depth.unjudged > 0)
     tl_log_warn("%lld grains lie with no surface node over the terrain: how deep they are in it "
@@ -313,12 +323,12 @@ static TlStatus solve(const TlCall *call) {
   const Options *o = call->values;
   TlComm *comm = tl_comm_world();
   if (o->keys) return print_keys();
+  if (o->columns) return print_columns();
   if (call->argc != 1) return tl_fail(TL_EUSAGE, "one study is wanted; see talus-solve --help");
   TlProvenance *p = call->provenance;
   p->ranks = tl_comm_size(comm);
   if (o->resume && call->overwrite)
-    return tl_fail(TL_EUSAGE,
-                   "--resume goes on with results, --overwrite replaces them; choose one");
+    return tl_fail(TL_EUSAGE, "--resume continues results, --overwrite replaces them; choose one");
   TlStatus status =
       tl_comm_rank(comm) == 0 && !o->resume ? tl_provenance_input(p, call->argv[0]) : TL_OK;
   in_step = true;
@@ -344,9 +354,10 @@ static const TlTool tool = {
     .arguments = "STUDY.yaml | --resume STUDY.yaml|FOLDER",
     .description =
         "Starts alone or under mpirun on any number of ranks, with the same result.\n"
-        "Grains and terrain come from the catalog that the study names (docs/study.md lists\n"
+        "Grains and terrain come from the catalog that the study names (docs/reference/study.md "
+        "lists\n"
         "the keys). Results go into a folder: run.h5, a closed frame_NNNNNN.h5 each, and\n"
-        "history.csv (docs/results.md); without -o it is the study's name with .run,\n"
+        "history.csv (docs/reference/results.md); without -o it is the study's name with .run,\n"
         "in the current folder.\n"
         "The state is saved there every ten minutes (study section checkpoint), at the end, and\n"
         "when SIGTERM, SIGINT or SIGHUP ends the run after the step at hand (a second one, more\n"

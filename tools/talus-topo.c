@@ -235,7 +235,7 @@ static const TlTool tool = {
         "and the like), keeps them relative to a local origin, and stores them with the\n"
         "signed distance to the bilinear ground in a narrow band: each point of the band has\n"
         "the distance to a closest point of its own, found by Newton steps over the bilinear\n"
-        "patches and compared with its neighbours' (docs/terrain.md). No-data outside the\n"
+        "patches and compared with its neighbours' (docs/theory/terrain.md). No-data outside the\n"
         "outline is where the terrain ends; no-data enclosed by data is refused unless\n"
         "--fill-holes.",
     .example = "  talus-topo valley.tif --catalog=sand.tals --name=valley\n"

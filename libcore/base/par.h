@@ -67,8 +67,8 @@ TlStatus tl_par_loop(int64_t n, int64_t block, double each_ns, TlParBody body, v
  * takes a time slice of the scheduler each.
  *
  * Each thread begins with a part of the blocks that is the same in every loop (what it touched
- * last lies in its cache) and goes on with the last ones of the others. Who does a block is left to
- * chance: within a loop, no block may read what another one writes. */
+ * last lies in its cache) and continues with the last ones of the others. Who does a block is left
+ * to chance: within a loop, no block may read what another one writes. */
 typedef struct TlParChain {
   int64_t (*next)(void *context);
   void (*body)(void *context, int64_t block, int thread);

@@ -4,7 +4,7 @@
  * when a file is damaged or made to harm. So they never see a foreign file inside the calling
  * process: a worker process with limits of memory and processor time reads the file and hands over
  * plain numbers and texts. A worker that crashes or meets a limit becomes an error that names the
- * file; the caller goes on undisturbed.
+ * file; the caller continues undisturbed.
  *
  * The first use starts this same program again (posix_spawn of /proc/self/exe, 10 to 20 ms), so
  * that nothing of MPI, of threads or of the caller's memory comes along. Before its main() begins

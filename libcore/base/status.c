@@ -7,7 +7,7 @@
 
 enum { MESSAGE_SIZE = sizeof(TlMessage) };
 
-/* The one piece of per-thread state in the house besides the log (docs/design.md). */
+/* The one piece of per-thread state in the library besides the log (docs/design.md). */
 static _Thread_local char message[MESSAGE_SIZE];
 
 TlStatus tl_fail(TlStatus code, const char *format, ...) {

@@ -71,6 +71,21 @@ static TlYamlNode *child_of(const TlYamlNode *node, const char *key, size_t leng
   return NULL;
 }
 
+/* The node at this path, or the nearest above it. all: it is there. */
+static const TlYamlNode *find(const TlStudy *study, const char *path, bool *all) {
+  const TlYamlNode *node = &study->root, *child;
+  *all = true;
+  for (const char *p = path; *p; p += strcspn(p, ".") + (p[strcspn(p, ".")] ? 1 : 0)) {
+    child = child_of(node, p, strcspn(p, "."));
+    if (!child) {
+      *all = false;
+      break;
+    }
+    node = child;
+  }
+  return node;
+}
+
 TlStatus tl_study_fail(const TlStudy *study, TlStatus code, const char *path, const char *format,
                        ...) {
   char text[1536];
@@ -78,13 +93,20 @@ TlStatus tl_study_fail(const TlStudy *study, TlStatus code, const char *path, co
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  const TlYamlNode *node = &study->root, *child;
-  for (const char *p = path; *p; p += strcspn(p, ".") + (p[strcspn(p, ".")] ? 1 : 0)) {
-    child = child_of(node, p, strcspn(p, "."));
-    if (!child) break;
-    node = child;
-  }
-  return fail_at(study, node, true, code, path, text);
+  bool all;
+  return fail_at(study, find(study, path, &all), true, code, path, text);
+}
+
+bool tl_study_says(const TlStudy *study, const char *path, char *place, size_t size) {
+  bool all;
+  const TlYamlNode *node = find(study, path, &all);
+  if (!all) return false;
+  if (node->line == 0)
+    snprintf(place, size, "--set");
+  else
+    snprintf(place, size, "%s:%d:%d", study->path, node->key_line ? node->key_line : node->line,
+             node->key_line ? node->key_column : node->column);
+  return true;
 }
 
 /* ---- filling the structs ---- */
@@ -290,7 +312,7 @@ static TlStatus unknown(const TlStudy *study, const TlStudySection *root,
              home->key[0] ? "in section '" : "at the top level", home->key,
              home->key[0] ? "'" : "");
   else
-    snprintf(text, sizeof text, "no such key (docs/study.md lists them)");
+    snprintf(text, sizeof text, "no such key (docs/reference/study.md lists them)");
   return fail_at(study, node, true, TL_EINPUT, path, text);
 }
 

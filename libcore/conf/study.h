@@ -60,7 +60,11 @@ TlStatus tl_study_write(const TlStudySection *schema, const void *values, char *
 TlStatus tl_study_fail(const TlStudy *study, TlStatus code, const char *path, const char *format,
                        ...) __attribute__((format(printf, 4, 5)));
 
-/* The schema as a Markdown table (docs/study.md), fresh memory. */
+/* Does the file, or a value set by hand, say this key? Then its place, "avalanche.yaml:12:3" or
+ * "--set". */
+bool tl_study_says(const TlStudy *study, const char *path, char *place, size_t size);
+
+/* The schema as a Markdown table (docs/reference/study.md), fresh memory. */
 TlStatus tl_study_table(const TlStudySection *schema, char **markdown);
 
 #endif

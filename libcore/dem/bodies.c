@@ -10,11 +10,11 @@
 #include <string.h>
 
 void tl_bodies_free(TlBodies *bodies) {
-#define F(type, name) tl_free((void *)(uintptr_t)bodies->name);
+#define F(type, name, ...) tl_free((void *)(uintptr_t)bodies->name);
   TL_BODY_FIELDS(F)
   TL_BODY_DERIVED(F)
 #undef F
-  tl_free(bodies->history.touch);
+  tl_pair_state_free(&bodies->pairs);
   *bodies = (TlBodies){0};
 }
 
@@ -23,7 +23,7 @@ TlStatus tl_bodies_reserve(TlBodies *bodies, int64_t count) {
   if (need <= bodies->capacity) return TL_OK;
   size_t capacity = bodies->capacity + bodies->capacity / 2 + 16;
   if (capacity < need) capacity = need;
-#define F(type, name)                                                                              \
+#define F(type, name, ...)                                                                         \
   {                                                                                                \
     type *grown = tl_realloc(bodies->name, (size_t)bodies->total, capacity, sizeof(type));         \
     if (!grown) return TL_ENOMEM;                                                                  \
@@ -56,7 +56,7 @@ static TlStatus append(TlBodies *bodies, const TlBodyState *state) {
   TL_TRY(check_state(state));
   TL_TRY(tl_bodies_reserve(bodies, bodies->total + 1));
   int64_t i = bodies->total++;
-#define F(type, name) memset((void *)&bodies->name[i], 0, sizeof(type));
+#define F(type, name, ...) memset((void *)&bodies->name[i], 0, sizeof(type));
   TL_BODY_DERIVED(F)
 #undef F
   tl_bodies_set(bodies, i, state);
@@ -81,88 +81,52 @@ void tl_bodies_drop_ghosts(TlBodies *bodies) {
 TlBodyState tl_bodies_get(const TlBodies *bodies, int64_t index) {
   TlBodyState state;
   memset(&state, 0, sizeof state); /* padding too: the bytes travel */
-#define F(type, name) state.name = bodies->name[index];
+#define F(type, name, ...) state.name = bodies->name[index];
   TL_BODY_FIELDS(F)
 #undef F
   return state;
 }
 
 void tl_bodies_set(TlBodies *bodies, int64_t index, const TlBodyState *state) {
-#define F(type, name) bodies->name[index] = state->name;
+#define F(type, name, ...) bodies->name[index] = state->name;
   TL_BODY_FIELDS(F)
 #undef F
 }
 
-/* ---- history ---- */
-
-int tl_touch_order(const TlTouch *x, const TlTouch *y) {
-  if (x->low != y->low) return x->low < y->low ? -1 : 1;
-  if (x->high != y->high) return x->high < y->high ? -1 : 1;
-  return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static int compare_touch(const void *a, const void *b) {
-  return tl_touch_order(a, b);
-}
-
-void tl_history_sort(TlHistory *history) {
-  if (history->count == 0) return;
-  qsort(history->touch, history->count, sizeof *history->touch, compare_touch);
-  size_t kept = 1;
-  for (size_t i = 1; i < history->count; i++)
-    if (tl_touch_order(&history->touch[kept - 1], &history->touch[i]) != 0)
-      history->touch[kept++] = history->touch[i];
-  history->count = kept;
-}
-
-const TlTouch *tl_history_find(const TlHistory *history, int64_t low, int64_t high, size_t *count) {
-  size_t first = 0, last = history->count;
-  while (first < last) {
-    size_t mid = first + (last - first) / 2;
-    const TlTouch *t = &history->touch[mid];
-    if (t->low < low || (t->low == low && t->high < high))
-      first = mid + 1;
-    else
-      last = mid;
-  }
-  size_t n = 0;
-  while (first + n < history->count && history->touch[first + n].low == low &&
-         history->touch[first + n].high == high)
-    n++;
-  *count = n;
-  return n ? &history->touch[first] : NULL;
-}
-
-static bool touches(const TlTouch *t, int64_t id) {
-  return t->low == id || t->high == id;
-}
-
-static size_t count_touches(const TlHistory *history, int64_t id) {
-  size_t n = 0;
-  for (size_t i = 0; i < history->count; i++) n += touches(&history->touch[i], id) ? 1 : 0;
-  return n;
-}
+/* ---- pairs ---- */
 
 static int compare_id(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return x < y ? -1 : x > y;
 }
 
-static TlStatus drop_foreign_touches(TlBodies *bodies) {
-  int64_t *ids;
-  TL_TRY(TL_NEW(ids, (size_t)bodies->owned));
-  if (bodies->owned) memcpy(ids, bodies->id, (size_t)bodies->owned * sizeof *ids);
-  qsort(ids, (size_t)bodies->owned, sizeof *ids, compare_id);
-  TlHistory *h = &bodies->history;
-  size_t kept = 0;
-  for (size_t i = 0; i < h->count; i++) {
-    const TlTouch *t = &h->touch[i];
-    if (bsearch(&t->low, ids, (size_t)bodies->owned, sizeof *ids, compare_id) ||
-        bsearch(&t->high, ids, (size_t)bodies->owned, sizeof *ids, compare_id))
-      h->touch[kept++] = *t;
-  }
-  h->count = kept;
-  tl_free(ids);
+/* Ids of the owned bodies, sorted, for a search. */
+typedef struct Ids {
+  int64_t *id, count;
+} Ids;
+
+static TlStatus sort_ids(const TlBodies *bodies, Ids *ids) {
+  ids->count = bodies->owned;
+  TL_TRY(TL_NEW(ids->id, (size_t)ids->count));
+  if (ids->count) memcpy(ids->id, bodies->id, (size_t)ids->count * sizeof *ids->id);
+  qsort(ids->id, (size_t)ids->count, sizeof *ids->id, compare_id);
+  return TL_OK;
+}
+
+static bool owns(const Ids *ids, int64_t id) {
+  return bsearch(&id, ids->id, (size_t)ids->count, sizeof id, compare_id) != NULL;
+}
+
+static bool is_ours(const void *context, const TlPairKey *key) {
+  return owns(context, key->low) || owns(context, key->high);
+}
+
+static TlStatus drop_foreign_pairs(TlBodies *bodies) {
+  Ids ids;
+  TL_TRY(sort_ids(bodies, &ids));
+  for (int k = 0; k < TL_PAIR_KINDS; k++)
+    tl_pair_rows_keep(&bodies->pairs.of[k], (TlPairKind)k, is_ours, &ids);
+  tl_free(ids.id);
   return TL_OK;
 }
 
@@ -171,49 +135,37 @@ TlStatus tl_bodies_keep(TlBodies *bodies, const unsigned char *keep) {
   int64_t kept = 0;
   for (int64_t i = 0; i < bodies->owned; i++) {
     if (!keep[i]) continue;
-#define F(type, name) bodies->name[kept] = bodies->name[i];
+#define F(type, name, ...) bodies->name[kept] = bodies->name[i];
     TL_BODY_FIELDS(F)
     TL_BODY_DERIVED(F)
 #undef F
     kept++;
   }
   bodies->owned = bodies->total = kept;
-  return drop_foreign_touches(bodies);
+  return drop_foreign_pairs(bodies);
 }
 
+/* A packed body: its state, then its rows of pairs. */
 size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index) {
-  size_t n = count_touches(&bodies->history, bodies->id[index]);
-  return sizeof(TlBodyState) + sizeof(int64_t) + n * sizeof(TlTouch);
+  return tl_record_packed_bytes(&tl_body_record, TL_SAVE) +
+         tl_pair_state_packed_bytes(&bodies->pairs, bodies->id[index]);
 }
 
 void tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to) {
   TlBodyState state = tl_bodies_get(bodies, index);
-  int64_t n = (int64_t)count_touches(&bodies->history, state.id);
-  memcpy(to, &state, sizeof state);
-  memcpy(to + sizeof state, &n, sizeof n);
-  to += sizeof state + sizeof n;
-  for (size_t i = 0; i < bodies->history.count; i++)
-    if (touches(&bodies->history.touch[i], state.id)) {
-      memcpy(to, &bodies->history.touch[i], sizeof(TlTouch));
-      to += sizeof(TlTouch);
-    }
+  to = tl_record_pack(&tl_body_record, TL_SAVE, &state, to);
+  tl_pair_state_pack(&bodies->pairs, state.id, to);
 }
 
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used) {
   TlBodyState state;
-  int64_t n;
-  size_t head = sizeof state + sizeof n;
+  size_t head = tl_record_packed_bytes(&tl_body_record, TL_SAVE), rest;
   if (size < head) return tl_fail(TL_EINPUT, "a packed grain is cut short (%zu bytes)", size);
-  memcpy(&state, from, sizeof state);
-  memcpy(&n, from + sizeof state, sizeof n);
-  if (n < 0 || (size_t)n > (size - head) / sizeof(TlTouch))
-    return tl_fail(TL_EINPUT, "grain %lld: packed touches are cut short", (long long)state.id);
+  from = tl_record_unpack(&tl_body_record, TL_SAVE, &state, from);
   TL_TRY(tl_bodies_add(bodies, &state));
-  TlHistory *h = &bodies->history;
-  TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + (size_t)n));
-  if (n) memcpy(h->touch + h->count, from + head, (size_t)n * sizeof(TlTouch));
-  h->count += (size_t)n;
-  *used = head + (size_t)n * sizeof(TlTouch);
+  TL_TRY(tl_context(tl_pair_state_unpack(&bodies->pairs, from, size - head, &rest), "grain %lld",
+                    (long long)state.id));
+  *used = head + rest;
   return TL_OK;
 }
 
@@ -239,35 +191,22 @@ void tl_bodies_set_spin(TlBodies *b, int64_t i, TlVec3 spin) {
 
 /* ---- hash ---- */
 
-static uint64_t mix_bytes(uint64_t h, const void *bytes, size_t size) {
-  const unsigned char *p = bytes;
-  for (size_t i = 0; i < size; i += 8) {
-    uint64_t word = 0;
-    memcpy(&word, p + i, size - i < 8 ? size - i : 8);
-    h = tl_random_mix(h ^ word) + 0x9e3779b97f4a7c15u;
-  }
-  return h;
-}
-
 TlStatus tl_bodies_hash(const TlBodies *bodies, uint64_t *hash) {
   uint64_t sum = 0;
-  int64_t *ids;
-  TL_TRY(TL_NEW(ids, (size_t)bodies->owned));
+  Ids ids;
+  TL_TRY(sort_ids(bodies, &ids));
   for (int64_t i = 0; i < bodies->owned; i++) {
-    uint64_t h = 1;
-#define F(type, name) h = mix_bytes(h, &bodies->name[i], sizeof(type));
-    TL_BODY_FIELDS(F)
-#undef F
-    sum += h; /* a sum does not know the order of its terms */
-    ids[i] = bodies->id[i];
+    TlBodyState state = tl_bodies_get(bodies, i);
+    sum += tl_record_hash(&tl_body_record, &state, 1); /* a sum does not know their order */
   }
-  qsort(ids, (size_t)bodies->owned, sizeof *ids, compare_id);
-  for (size_t k = 0; k < bodies->history.count; k++) {
-    const TlTouch *t = &bodies->history.touch[k];
-    if (bsearch(&t->low, ids, (size_t)bodies->owned, sizeof *ids, compare_id))
-      sum += mix_bytes(2, t, sizeof *t);
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    const TlPairRows *rows = &bodies->pairs.of[k];
+    const unsigned char *row = rows->row;
+    for (size_t i = 0; i < rows->count; i++, row += tl_pair_record[k].bytes)
+      if (owns(&ids, tl_pair_key(rows, (TlPairKind)k, i).low))
+        sum += tl_record_hash(&tl_pair_record[k], row, 2 + (uint64_t)k);
   }
-  tl_free(ids);
+  tl_free(ids.id);
   *hash = sum;
   return TL_OK;
 }

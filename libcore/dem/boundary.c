@@ -25,7 +25,7 @@ bool tl_boundary_driven_phi(const TlBoundary *b, TlVec3 point, double *phi, TlVe
   return true;
 }
 
-static const TlRub *rub_of_class(const TlSurface *s, int32_t class_id) {
+static int32_t material_of_class(const TlSurface *s, int32_t class_id) {
   int32_t first = 0, last = s->classes;
   while (first < last) {
     int32_t mid = first + (last - first) / 2;
@@ -34,12 +34,13 @@ static const TlRub *rub_of_class(const TlSurface *s, int32_t class_id) {
     else
       last = mid;
   }
-  return first < s->classes && s->class_id[first] == class_id ? &s->class_rub[first] : &s->rub;
+  bool listed = first < s->classes && s->class_id[first] == class_id;
+  return listed ? s->class_material[first] : s->material;
 }
 
-TlRub tl_boundary_rub(const TlBoundary *b, TlVec3 point, TlRub otherwise) {
-  if (!b->surface) return otherwise;
-  if (b->surface->classes == 0 || !b->kind->class_at) return b->surface->rub;
+int32_t tl_boundary_material(const TlBoundary *b, TlVec3 point) {
+  if (!b->surface) return TL_MATERIAL_BOUNDARY;
+  if (b->surface->classes == 0 || !b->kind->class_at) return b->surface->material;
   TlVec3 p = b->drive ? tl_placed_back(&b->place, point) : point;
-  return *rub_of_class(b->surface, b->kind->class_at(b->data, p));
+  return material_of_class(b->surface, b->kind->class_at(b->data, p));
 }

@@ -3,13 +3,14 @@
  *
  * phi > 0 where the grains are, metres, world frame; the normal is unit and points to the grains.
  * A driven boundary is asked through tl_boundary_phi, which takes the point back to where the wall
- * was at rest. Friction and restitution are those of its surface, by place where it has classes.
+ * was at rest. Its material is that of its surface, by place where it has classes.
  */
 #ifndef TL_DEM_BOUNDARY_H
 #define TL_DEM_BOUNDARY_H
 
 #include "base/status.h"
 #include "dem/closed.h"
+#include "model/material.h"
 #include "num/vec.h"
 #include "shape/drive.h"
 #include "shape/terrain.h"
@@ -31,21 +32,17 @@ typedef struct TlBoundaryKind {
   int32_t (*class_at)(const void *data, TlVec3 point);
 } TlBoundaryKind;
 
-typedef struct TlRub {
-  double friction, restitution; /* mu >= 0, e in [0, 1] */
-} TlRub;
-
 typedef struct TlSurface {
-  TlRub rub;
-  int32_t classes;         /* 0: rub everywhere */
-  const int32_t *class_id; /* ascending, borrowed; a class that is not listed: rub */
-  const TlRub *class_rub;
+  int32_t material;
+  int32_t classes;         /* 0: that material everywhere */
+  const int32_t *class_id; /* ascending, borrowed; a class that is not listed: material */
+  const int32_t *class_material;
 } TlSurface;
 
 typedef struct TlBoundary {
   const TlBoundaryKind *kind;
   const void *data;         /* borrowed */
-  const TlSurface *surface; /* borrowed; NULL: the solver's boundary friction and restitution */
+  const TlSurface *surface; /* borrowed; NULL: TL_MATERIAL_BOUNDARY */
   const TlDrive *drive;     /* borrowed; NULL: at rest and there for ever */
   TlPlacement place;        /* with a drive: filled by the solver, step by step */
 } TlBoundary;
@@ -91,7 +88,7 @@ static inline bool tl_boundary_phi(const TlBoundary *b, TlVec3 point, double *ph
 static inline TlVec3 tl_boundary_velocity(const TlBoundary *b, TlVec3 point) {
   return b->drive && !b->place.gone ? tl_placed_velocity(&b->place, point) : (TlVec3){0, 0, 0};
 }
-/* Friction and restitution at a world point; otherwise: of a boundary without a surface. */
-TlRub tl_boundary_rub(const TlBoundary *boundary, TlVec3 point, TlRub otherwise);
+/* Its material at a world point. */
+int32_t tl_boundary_material(const TlBoundary *boundary, TlVec3 point);
 
 #endif

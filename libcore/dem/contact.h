@@ -3,7 +3,7 @@
  * A pair joins body a (the lower id) and body b, or body a and all boundaries it touches (b < 0).
  * Its points carry a normal n (unit, from b to a, so that an impulse +n on a separates), the point
  * p in the arms ra = p - x_a and rb = p - x_b (one point in both, or angular momentum is lost:
- * PHYSICS note 16), and the gap (< 0: overlap). Relative velocity u = u_a - u_b at p, u_n = n.u, <
+ * Correction 16), and the gap (< 0: overlap). Relative velocity u = u_a - u_b at p, u_n = n.u, <
  * 0 when approaching (Tan 2024 Eqs. 7-13). Collision matrix K = (1/m_a + 1/m_b) 1 - (ra~ I_a^-1 ra~
  * + rb~ I_b^-1 rb~),   du = K P. All world frame, SI.
  */
@@ -62,6 +62,7 @@ typedef struct TlContact {
   TlVec3 rest;          /* resting impulse along n, t1, t2 */
   double size;          /* smaller radius of the two: scale of slop and overlap */
   int32_t boundary;     /* which, or -1 */
+  int32_t law;          /* number of its pair law (model/material.h) */
   int64_t key;          /* node and side: 2*node + (0: node of a, 1: node of b) */
 } TlContact;
 

@@ -25,8 +25,8 @@ double tl_detect_reach(const TlSolverConfig *c, double speed_max, double radius,
 /* Work on an item, about: for tl_par_pays. */
 static const double LIGHT_NS = 100, FILL_NS = 500;
 
-typedef struct Known { /* touches of a slot from the last step */
-  const TlTouch *touch;
+typedef struct Known { /* impulses of a slot from the last step */
+  const TlImpulse *impulse;
   size_t count;
 } Known;
 
@@ -86,13 +86,14 @@ static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points,
   if (points->count == 0) return TL_OK;
   Known *known = &job->known[slot->number];
   int64_t high = slot->b >= 0 ? b->id[slot->b] : -1 - slot->boundary;
-  known->touch = tl_history_find(&b->history, b->id[slot->a], high, &known->count);
+  known->impulse = tl_pair_rows_find(&b->pairs.of[TL_IMPULSES], TL_IMPULSES, b->id[slot->a], high,
+                                     &known->count);
   double least = INFINITY;
   for (size_t i = 0; i < points->count; i++) least = tl_min(points->point[i].gap, least);
   double band = tl_max(m->band, m->reach - tl_max(least, 0));
   job->kept_count[slot->number] =
-      tl_manifold(points->point, points->count, band, SPREAD * m->size, known->touch, known->count,
-                  job->kept + slot->number * TL_MANIFOLD_POINTS);
+      tl_manifold(points->point, points->count, band, SPREAD * m->size, known->impulse,
+                  known->count, job->kept + slot->number * TL_MANIFOLD_POINTS);
   return TL_OK;
 }
 
@@ -120,13 +121,13 @@ static void start_from(TlContact *c, const TlDynamics *dynamics, TlVec3 impulse)
  * on to its next node) is shared by the new points that touch: dropped instead, each change of node
  * is a small blow, and a pile of smooth grains never quite rests. */
 static void warm_start(TlContact *c, int32_t count, const TlDynamics *dynamics,
-                       const TlTouch *known, size_t known_count) {
+                       const TlImpulse *known, size_t known_count) {
   TlVec3 orphan = {0, 0, 0};
   bool matched[TL_MANIFOLD_POINTS] = {false};
   int32_t heirs = 0;
   for (size_t i = 0; i < known_count; i++) {
     int32_t k = 0;
-    while (k < count && c[k].key != known[i].key) k++;
+    while (k < count && c[k].key != known[i].number) k++;
     if (k < count) {
       start_from(&c[k], dynamics, known[i].impulse);
       matched[k] = true;
@@ -140,16 +141,6 @@ static void warm_start(TlContact *c, int32_t count, const TlDynamics *dynamics,
       start_from(&c[k], dynamics, tl_scale(1.0 / heirs, orphan));
 }
 
-/* What touches a net's sphere has the net's friction and restitution; of two nets the first's. */
-static const TlNet *net_at(const Job *job, int32_t a, int32_t b) {
-  const TlBodies *x = job->bodies;
-  if (x->flags[a] & TL_BODY_NET)
-    return tl_net_of(job->detect->nets, job->detect->net_count, x->id[a]);
-  if (b >= 0 && x->flags[b] & TL_BODY_NET)
-    return tl_net_of(job->detect->nets, job->detect->net_count, x->id[b]);
-  return NULL;
-}
-
 static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t a, int32_t b,
                          int32_t boundary) {
   const TlSolverConfig *config = job->detect->config;
@@ -158,22 +149,17 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t
       .n = p->n, .a = a, .b = b, .gap = p->gap, .key = p->key, .boundary = boundary, .point = p->p};
   c->ra = tl_sub(p->p, x->position[a]);
   if (b >= 0) c->rb = tl_sub(p->p, x->position[b]);
-  TlRub rub = {config->friction, config->restitution};
+  int32_t other = b >= 0 ? x->material[b] : 0;
   if (b < 0) {
     const TlBoundary *wall = &job->detect->boundary[boundary];
-    rub = tl_boundary_rub(wall, p->p,
-                          (TlRub){config->boundary_friction, config->boundary_restitution});
+    other = tl_boundary_material(wall, p->p);
     c->wall = tl_boundary_velocity(wall, p->p);
   }
-  c->friction = rub.friction;
-  c->restitution = rub.restitution;
-  c->rebound = b >= 0 ? config->tangential_restitution : config->boundary_tangential_restitution;
-  const TlNet *net = net_at(job, a, b);
-  if (net) {
-    c->friction = net->friction;
-    c->restitution = net->restitution;
-    c->rebound = 0; /* the law of nets has none */
-  }
+  c->law = tl_pair_law(job->detect->materials, x->material[a], other);
+  const TlPairLaw *law = &job->detect->materials->law[c->law];
+  c->friction = law->friction;
+  c->restitution = law->restitution;
+  c->rebound = law->tangential_restitution;
   c->allowed_speed = tl_max(p->gap, 0) / config->step_s;
   c->size = b >= 0 ? tl_min(x->radius[a], x->radius[b]) : x->radius[a];
   tl_contact_prepare(c, job->dynamics);
@@ -187,7 +173,7 @@ static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, TlContac
   for (int32_t k = 0; k < job->kept_count[slot]; k++)
     fill_contact(job, &contact[k], &kept[k], pair->a, pair->b, boundary);
   const Known *known = &job->known[slot];
-  warm_start(contact, job->kept_count[slot], job->dynamics, known->touch, known->count);
+  warm_start(contact, job->kept_count[slot], job->dynamics, known->impulse, known->count);
 }
 
 typedef struct Filling {

@@ -9,8 +9,7 @@ typedef struct TlDetect {
   const TlSolverConfig *config;
   const TlBoundary *boundary;
   int boundary_count;
-  const TlNet *nets;
-  int net_count;
+  const TlMaterials *materials;
   double speed_max; /* of all bodies on all ranks, spin included */
   TlArena *arena;   /* everything found lives here */
   TlNear *near;     /* lists that outlive the step */

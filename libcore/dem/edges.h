@@ -8,10 +8,10 @@
  * The grains are thought apart by s along the pair's normal n, so that every lookup lies outside
  * both, where the gradient of a distance is defined at edges too, and F(x) = phi_a(x - s n) +
  * phi_b(x) is lowered over x, kept half-way between the surfaces. For convex grains F is convex; at
- * its least value both gradients oppose, n = grad phi_b, and the gap is F - s (docs/theory.md).
- * A point is believed only when it lies inside both grains (or half-way in the gap). What is found
- * depends on the pair's points under the limit alone: not on how they were searched for, nor on
- * ranks or threads.
+ * its least value both gradients oppose, n = grad phi_b, and the gap is F - s
+ * (docs/theory/contact.md). A point is believed only when it lies inside both grains (or half-way
+ * in the gap). What is found depends on the pair's points under the limit alone: not on how they
+ * were searched for, nor on ranks or threads.
  */
 #ifndef TL_DEM_EDGES_H
 #define TL_DEM_EDGES_H

@@ -31,7 +31,7 @@ static TlVec3 sticking_impulse(const TlContact *c, const Split *s, double du) {
   return tl_sym_vec(c->k_inverse, tl_axpy(tl_scale(-1, s->lag), du, c->n));
 }
 
-/* No absolute value of P_n: a pulling impulse is no stick (PHYSICS note 4). */
+/* No absolute value of P_n: a pulling impulse is no stick (Correction 4). */
 static bool in_cone(const TlContact *c, TlVec3 p, double *pn, TlVec3 *pt) {
   *pn = tl_dot(p, c->n);
   *pt = tl_axpy(p, -*pn, c->n);

@@ -1,6 +1,7 @@
 /* The energy tracking method on a given list of contacts (Tang 2014; Tan 2024 Alg. 1), with the
- * corrections of docs/theory.md: fixed increments of the start velocity, velocities fresh before
- * each impulse, friction in each increment, a signed ledger, W <- e^2 W, gradual release.
+ * corrections of docs/theory/impulses.md: fixed increments of the start velocity, velocities fresh
+ * before each impulse, friction in each increment, a signed energy balance, W <- e^2 W, gradual
+ * release.
  *
  * Two orders of the same impulses, and beside them sequential impulses (sqm.c):
  *   level     a level T rises from an island's least key to 0 in K equal steps; coloured sweeps
@@ -37,14 +38,12 @@ typedef struct TlEtmCount {
 
 /* Solve a group; contacts must be prepared and have weight, friction, restitution, rebound and
  * allowed_speed; in, touched, impulse and work are reset. count is added to (rounds: the most). */
-typedef TlStatus (*TlCollisionSolve)(const TlEtmLaw *law, const TlGroup *group,
-                                     const TlDynamics *dynamics, TlEtmCount *count);
-#define M(id, name, solve, one_rank)                                                               \
-  TlStatus solve(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,            \
-                 TlEtmCount *count);
-TL_COLLISION_METHODS(M)
-#undef M
-TlCollisionSolve tl_collision_solver(TlMethod method);
+TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
+                      TlEtmCount *count);
+TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
+                         TlEtmCount *count);
+TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
+                TlEtmCount *count);
 
 /* ---- the impulses themselves, shared by both orders ---- */
 
@@ -55,12 +54,12 @@ void tl_etm_begin(TlContact *contact, const TlTwist *twist, double un);
  * with tangential restitution), stick inside the Coulomb cone, else slide. Books the normal work
  * into c->work. Returns P.n. */
 double tl_etm_compress(TlContact *contact, const TlDynamics *dynamics, double du);
-/* Give back elastic energy down to `keep` (Tang Eqs. 49, 66 with friction: PHYSICS note 6), but
+/* Give back elastic energy down to `keep` (Tang Eqs. 49, 66 with friction: Correction 6), but
  * raise u_n by no more than du_step. Returns true when work has reached keep. */
 bool tl_etm_release(TlContact *contact, const TlDynamics *dynamics, double keep, double du_step);
 /* The same for points without friction that are equally urgent, all at once and in proportion: what
  * is symmetric stays so to rounding. Work is that of the changes they really see, together, so the
- * ledger stays exact. False: they hinder each other too much, nothing was done. */
+ * energy balance stays exact. False: they hinder each other too much, nothing was done. */
 enum { TL_ETM_TOGETHER = 16 }; /* most points */
 bool tl_etm_compress_together(TlContact **contact, int count, const TlDynamics *dynamics,
                               const double *du);

@@ -1,4 +1,5 @@
 #include "dem/etm.h"
+#include "dem/step_impl.h"
 #include "dem/etm_tail.h"
 
 #include "base/par.h"
@@ -11,9 +12,9 @@ typedef struct Walk {
   const TlGroup *group;
   const TlDynamics *dynamics;
   double *least; /* [islands] least key at the start of the round, <= 0; then -(largest W) */
-  double *done; /* [islands] 1: no more rounds. Nothing was stored, so that another would only go on
-                   lifting; or given up */
-  bool zero;    /* finish with e = 0 */
+  double *done;  /* [islands] 1: no more rounds. Nothing was stored, so another would only lift
+                    further; or given up */
+  bool zero;     /* finish with e = 0 */
   TlTail tail;
   bool tail_made;
 } Walk;
@@ -153,7 +154,7 @@ static int64_t lift_pair(const void *walk, int32_t at, double level, double *lef
     tl_etm_trace(w->law, TL_TRACE_COMPRESS, w->group, w->dynamics);
     if (pair->count == 1 && c->step >= -un) return impulses + 1; /* at 0: no need to look again */
   }
-  *left = -INFINITY; /* a jammed pair goes on next sweep */
+  *left = -INFINITY; /* an unresolved pair continues next sweep */
   return impulses;
 }
 
@@ -363,3 +364,5 @@ TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamic
   tl_tail_free(&w.tail);
   return status;
 }
+
+const TlMethodKind tl_method_etm_level = {TL_BY_IMPULSES(tl_etm_level)};

@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "dem/etm.h"
+#include "dem/step_impl.h"
 #include "dem/queue.h"
 
 #include <math.h>
@@ -215,3 +216,5 @@ done:
   reference_free(&r);
   return status;
 }
+
+const TlMethodKind tl_method_etm_priority = {.most_ranks = 1, TL_BY_IMPULSES(tl_etm_priority)};

@@ -250,7 +250,7 @@ static TlVec3 velocity(const TlTailLook *c, const TlTailBody *a, const TlTailBod
   return tl_sub(u, c->wall);
 }
 
-/* As tl_etm_compress without a tangential aim: Tang 2014 Eqs. 50-55, PHYSICS note 4. */
+/* As tl_etm_compress without a tangential aim: Tang 2014 Eqs. 50-55, Correction 4. */
 static TlVec3 impulse_of(const TlTailLook *c, const TlTailPush *push, TlVec3 u, double un,
                          double du, double *pn) {
   double mu = push->friction;
@@ -330,7 +330,7 @@ static int64_t most_impulses(const TlTail *t, int32_t points) {
 }
 
 /* A pair with one point: the most frequent by far. *left: least key above the level; -infinity: a
- * jammed pair goes on next sweep. */
+ * unresolved pair continues next sweep. */
 static int64_t lift_point(const TlTail *t, int32_t at, bool hit, double level, double island_least,
                           double *left) {
   TlVec3 u;

@@ -67,7 +67,7 @@ TlStatus tl_tail_make(TlTail *tail);
 void tl_tail_free(TlTail *tail);
 /* Collective with sync. *open: it was stopped before it was quiet; a pair whose own points find no
  * end in TL_TAIL_JAMS visits (a ball between walls that close: the boundaries of a body are one
- * pair) is left, and the others go on. */
+ * pair) is left, and the others continue. */
 TlStatus tl_tail_run(TlTail *tail, int64_t *impulses, int *open);
 
 #endif

@@ -1,6 +1,6 @@
 /* Islands, colours and groups of the pairs of a step.
  *
- * Islands by union-find over movable bodies (fixed ones join nothing: PHYSICS note 10). Colours:
+ * Islands by union-find over movable bodies (fixed ones join nothing: Correction 10). Colours:
  * greedy in the order of a hash of the pair's ids, each pair taking the least colour free at both
  * bodies. Across ranks the same colours come from rounds in which a pair is coloured when it is the
  * first uncoloured one at both its bodies (Jones, Plassmann 1993). Boundary pairs have a colour of

@@ -12,8 +12,6 @@ TlStatus tl_guide_check(const TlGuide *g) {
   if (!(fabs(length - 1) < 1e-9)) return wrong(g, "length of the axis", length);
   if (!isfinite(g->speed_m_s)) return wrong(g, "speed", g->speed_m_s);
   if (!isfinite(g->load_N)) return wrong(g, "load", g->load_N);
-  if (!(g->friction >= 0)) return wrong(g, "friction", g->friction);
-  if (!(g->restitution >= 0 && g->restitution <= 1)) return wrong(g, "restitution", g->restitution);
   return TL_OK;
 }
 

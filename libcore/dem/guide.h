@@ -1,4 +1,4 @@
-/* Guided bodies: the platen of a triaxial cell on its ram.
+/* Guided bodies: the platen of a triaxial cell on its piston.
  *
  * A guided body moves along the guide's axis only and does not spin about it. It is pushed by a
  * load or driven at a speed; it tilts freely about directions across the axis, or not at all. Its
@@ -21,7 +21,6 @@ typedef struct TlGuide {
   double speed_m_s; /* along the axis */
   double load_N;    /* along the axis */
   bool tilts;
-  double friction, restitution; /* of contacts with the body */
 } TlGuide;
 
 /* TL_EUSAGE names the value that makes no sense. */
@@ -31,7 +30,7 @@ const TlGuide *tl_guide_of(const TlGuide *guides, int count, int64_t id);
 /* The twist that a kick would give the free body, but for the load, as the guide lets it be; push:
  * speed that a newton gives in the kick, s/kg. */
 TlTwist tl_guided(const TlGuide *guide, TlTwist free, double push);
-/* Work that the ram does on the body in a step: contact force on the body, speeds before and
+/* Work that the piston does on the body in a step: contact force on the body, speeds before and
  * after. */
 double tl_guide_work(const TlGuide *guide, TlVec3 contact_N, TlVec3 before, TlVec3 after,
                      double step_s);

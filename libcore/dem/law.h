@@ -8,16 +8,9 @@
 #define TL_DEM_LAW_H
 
 #include "base/status.h"
+#include "model/material.h"
 
 #include <stdbool.h>
-
-/* What a contact is made of; SI. */
-typedef struct TlStiffness {
-  double normal_N_m;        /* linear, of a point */
-  double normal_Pa_m;       /* linear with traction: of a surface */
-  double young_Pa, poisson; /* Hertz: of either grain */
-  double ratio;             /* linear: tangential over normal stiffness */
-} TlStiffness;
 
 typedef struct TlLawPoint {
   const TlStiffness *stiffness;
@@ -44,7 +37,8 @@ typedef struct TlNormalLaw {
   bool one_point; /* right only where one point stands for the whole contact */
   void (*many)(const TlLawPoints *points, int count, const TlLawArrays *out);
   /* Viscous damping of a pair of reduced mass m and slope k is 2 damping factor sqrt(m k), damping
-   * from the coefficient of restitution (tl_law_damping): a blow then returns that share. */
+   * from the coefficient of restitution (tl_damping_of, model/material.h): a blow then returns that
+   * share. */
   double damping_factor;
 } TlNormalLaw;
 
@@ -66,11 +60,5 @@ extern const char tl_law_names[]; /* "|linear|hertz" */
 /* By place in the list. */
 const TlNormalLaw *tl_law(int number);
 int tl_law_count(void);
-
-/* Share of the critical damping with which a contact of the linear law returns this share of the
- * approach velocity, tension cut off; by bisection, so keep it. Critical damping returns exp(-2):
- * less is taken for that. */
-#define TL_LAW_LEAST_RESTITUTION 0.1353352832366127
-double tl_law_damping(double restitution);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* K = 4/3 E* sqrt(r*), E* = E/(2 (1 - nu^2)) for two grains of one material (PHYSICS note 23);
+/* K = 4/3 E* sqrt(r*), E* = E/(2 (1 - nu^2)) for two grains of one material (Correction 23);
  * tangentially 8 G* sqrt(r* d), G* = G/(2 (2 - nu)), G = E/(2 (1 + nu)). */
 TL_LANES_CLONES static void many(const TlLawPoints *p, int count, const TlLawArrays *out) {
   const double *restrict radius = p->radius_m, *restrict depth = p->depth_m;

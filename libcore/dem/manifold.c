@@ -5,9 +5,9 @@
 static const double AGREE = 0.9;    /* cosine: normals of one cluster */
 static const double LOYALTY = 1.25; /* a remembered point wins against one this much farther */
 
-static bool is_known(const TlTouch *known, size_t count, int64_t key) {
+static bool is_known(const TlImpulse *known, size_t count, int64_t key) {
   for (size_t i = 0; i < count; i++)
-    if (known[i].key == key) return true;
+    if (known[i].number == key) return true;
   return false;
 }
 
@@ -16,7 +16,7 @@ static bool is_known(const TlTouch *known, size_t count, int64_t key) {
 typedef struct Cluster {
   TlPoint *candidate; /* in any order: ties go to the deeper one */
   size_t count;
-  const TlTouch *known;
+  const TlImpulse *known;
   size_t known_count;
   double spread;
 } Cluster;
@@ -91,10 +91,10 @@ static const TlPoint *candidate_of(const Cluster *cluster, int64_t key) {
 
 /* What carried load stays, however near to another. A node of either grain, one beside the other,
  * is what two rounded grains rest on: with the deeper one alone each tips its grain onto the other,
- * and a heap rocked and crept so for good (docs/theory.md). */
+ * and a heap rocked and crept so for good (docs/notebook/engine.md). */
 static int keep_loaded(const Cluster *cluster, int most, int count, TlPoint *out) {
   for (size_t i = 0; i < cluster->known_count && count < most; i++) {
-    int64_t key = cluster->known[i].key;
+    int64_t key = cluster->known[i].number;
     const TlPoint *c = is_among(out, count, key) ? NULL : candidate_of(cluster, key);
     if (c) out[count++] = *c;
   }
@@ -143,7 +143,7 @@ static size_t below(TlPoint *c, size_t count, double limit) {
   return kept;
 }
 
-int tl_manifold(TlPoint *c, size_t count, double band, double spread, const TlTouch *known,
+int tl_manifold(TlPoint *c, size_t count, double band, double spread, const TlImpulse *known,
                 size_t known_count, TlPoint *kept) {
   double least = INFINITY;
   for (size_t i = 0; i < count; i++) least = tl_min(c[i].gap, least);

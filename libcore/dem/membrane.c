@@ -38,7 +38,6 @@ typedef struct KnownBond {
   int64_t low, high, a, b;
   const TlNet *net;
   double rest;
-  size_t at; /* in the history */
 } KnownBond;
 
 struct TlNetMemo {
@@ -48,7 +47,7 @@ struct TlNetMemo {
   int64_t *id;        /* [total] */
   const Local *local; /* the net spheres here, by id */
   Ring *ring;         /* [locals] */
-  KnownBond *bond;    /* by their order in the history */
+  KnownBond *bond;    /* in the order of the constraints */
   size_t bonds, bond_capacity;
   size_t *first; /* [total + 1] by body: its first in `end` */
   size_t *end;   /* twice the bond's number, and 1 at its higher end; ascending */
@@ -167,7 +166,7 @@ static TlStatus recollect(Membrane *m) {
   return TL_OK;
 }
 
-static TlStatus look_up_bond(const Membrane *m, const TlTouch *t, KnownBond *bond) {
+static TlStatus look_up_bond(const Membrane *m, const TlBond *t, KnownBond *bond) {
   const TlNet *net = tl_net_of(m->nets, m->count, t->low);
   *bond = (KnownBond){t->low, t->high, index_of(m, t->low), index_of(m, t->high), net, 0};
   if (!net || bond->a < 0 || bond->b < 0)
@@ -178,9 +177,9 @@ static TlStatus look_up_bond(const Membrane *m, const TlTouch *t, KnownBond *bon
   return TL_OK;
 }
 
-/* The k-th bond of the history; *fresh: it was another one. */
-static TlStatus know_bond(TlNetMemo *memo, const Membrane *m, size_t k, size_t at, bool *fresh) {
-  const TlTouch *t = &m->bodies->history.touch[at];
+/* The k-th bond; *fresh: it was another one. */
+static TlStatus know_bond(TlNetMemo *memo, const Membrane *m, size_t k, bool *fresh) {
+  const TlBond *t = &tl_bonds(&m->bodies->pairs)[k];
   if (k >= memo->bonds || memo->bond[k].low != t->low || memo->bond[k].high != t->high) {
     TL_TRY(TL_RESERVE(memo->bond, memo->bond_capacity, k + 1));
     if (k >= memo->bonds) memo->bonds = k + 1;
@@ -190,11 +189,10 @@ static TlStatus know_bond(TlNetMemo *memo, const Membrane *m, size_t k, size_t a
     memo->bond[k] = found;
     *fresh = true;
   }
-  memo->bond[k].at = at;
   return TL_OK;
 }
 
-/* Which bonds a body has, in the order of the history. */
+/* Which bonds a body has, in the order of the pairs. */
 static TlStatus sort_ends(TlNetMemo *memo) {
   size_t *first = memo->first, n = (size_t)memo->total;
   TL_TRY(TL_RESERVE(memo->end, memo->end_capacity, 2 * memo->bonds));
@@ -212,12 +210,10 @@ static TlStatus sort_ends(TlNetMemo *memo) {
 }
 
 static TlStatus list_bonds(const Membrane *m) {
-  const TlHistory *h = &m->bodies->history;
   TlNetMemo *memo = m->memo;
+  size_t k, count = m->bodies->pairs.of[TL_BONDS].count;
   bool fresh = memo->bonds == 0; /* `first` may never have been filled */
-  size_t k = 0;
-  for (size_t i = 0; i < h->count; i++)
-    if (h->touch[i].key == TL_TOUCH_BOND) TL_TRY(know_bond(memo, m, k++, i, &fresh));
+  for (k = 0; k < count; k++) TL_TRY(know_bond(memo, m, k, &fresh));
   if (!fresh && k == memo->bonds) return TL_OK;
   memo->bonds = k;
   TlStatus status = sort_ends(memo);
@@ -375,7 +371,7 @@ static Bond bond_now(const Membrane *m, const KnownBond *known) {
   return (Bond){known->net, known->a, known->b, tl_unit(d), length, length - known->rest};
 }
 
-static TlStatus too_long(const Bond *bond, const TlTouch *t) {
+static TlStatus too_long(const Bond *bond, const TlBond *t) {
   double most = 1 + bond->net->stretch_most, rest = bond->length - bond->stretch;
   if (bond->length <= most * rest && bond->length > 0.01 * rest) return TL_OK;
   return tl_fail(TL_ELIMIT,
@@ -389,30 +385,29 @@ static TlStatus pull_block(void *context, int64_t begin, int64_t end, int64_t bl
   const Membrane *m = context;
   (void)block;
   for (int64_t k = begin; k < end; k++) {
-    TlTouch *t = &m->bodies->history.touch[m->memo->bond[k].at];
+    TlBond *t = &tl_bonds(&m->bodies->pairs)[k];
     Bond bond = bond_now(m, &m->memo->bond[k]);
     const TlNet *net = bond.net;
     Pull *pull = &m->pull[k];
     pull->broken = net->strength_N > 0 && net->normal_N_m * bond.stretch > net->strength_N;
     if (pull->broken) continue;
     TL_TRY(too_long(&bond, t));
-    if (m->follows) t->impulse = follow(m, &bond, t->impulse);
-    if (m->pulls) bond_forces(m, &bond, t->impulse, pull);
+    if (m->follows) t->displacement = follow(m, &bond, t->displacement);
+    if (m->pulls) bond_forces(m, &bond, t->displacement, pull);
     pull->energy = 0.5 * net->normal_N_m * bond.stretch * bond.stretch +
-                   0.5 * net->tangential_N_m * tl_norm2(t->impulse);
+                   0.5 * net->tangential_N_m * tl_norm2(t->displacement);
     if (bond.a < m->bodies->owned) tl_exact_add(&m->elastic[thread], pull->energy);
   }
   return TL_OK;
 }
 
 static void drop_broken(const Membrane *m) {
-  TlHistory *h = &m->bodies->history;
-  size_t kept = 0, k = 0;
-  for (size_t i = 0; i < h->count; i++) {
-    if (h->touch[i].key == TL_TOUCH_BOND && m->pull[k++].broken) continue;
-    h->touch[kept++] = h->touch[i];
-  }
-  h->count = kept;
+  TlPairRows *rows = &m->bodies->pairs.of[TL_BONDS];
+  TlBond *bond = rows->row;
+  size_t kept = 0;
+  for (size_t k = 0; k < rows->count; k++)
+    if (!m->pull[k].broken) bond[kept++] = bond[k];
+  rows->count = kept;
 }
 
 static void count_bonds(const Membrane *m, TlNetCount *out) {
@@ -423,14 +418,13 @@ static void count_bonds(const Membrane *m, TlNetCount *out) {
     if (!mine) continue;
     out->broken += broken;
     out->bonds += !broken;
-    if (!broken) out->elastic_J += m->pull[k].energy;
   }
   for (int t = 0; t < tl_par_threads(); t++)
     for (int i = 0; i < TL_EXACT_LIMBS; i++) out->elastic.limb[i] += m->elastic[t].limb[i];
   if (any) drop_broken(m);
 }
 
-/* All bonds; broken ones leave the history. */
+/* All bonds; broken ones are dropped. */
 static TlStatus go_through_bonds(Membrane *m, TlArena *arena, TlNetCount *out) {
   size_t threads = (size_t)tl_par_threads();
   TL_TRY(list_bonds(m));
@@ -470,7 +464,7 @@ static bool whole(const Membrane *m, const TlNet *net, int64_t me, const int32_t
   const TlBodies *b = m->bodies;
   if (net->strength_N == 0) return true; /* nothing breaks */
   for (int k = 0; k < 3; k++)
-    if (corner[k] != me && !tl_net_bonded(&b->history, b->id[me], b->id[corner[k]])) return false;
+    if (corner[k] != me && !tl_net_bonded(&b->pairs, b->id[me], b->id[corner[k]])) return false;
   return true;
 }
 

@@ -5,8 +5,8 @@
  * length at the start, u the relative velocity (a - b) at the middle point p of the two centres:
  *   F = -(k_n (l - l0) + c_n u.n) n - (k_t s + c_t u_t),   -F on b, both at p.
  * One point in both arms keeps angular momentum; with the spheres' spins in u a net that turns as a
- * whole stretches nothing. s turns with the bond and with the pair's mean spin about it (PHYSICS
- * note 14; Tan 2022 Eq. 3.9 prints its first term wrongly), then grows by the tangential way of the
+ * whole stretches nothing. s turns with the bond and with the pair's mean spin about it (Correction
+ * 14; Tan 2022 Eq. 3.9 prints its first term wrongly), then grows by the tangential way of the
  * step. c = damping * 2 sqrt(k m/2).
  *
  * Order (Tan 2024 section 4.2): collisions are resolved by impulses, positions advance with the
@@ -28,7 +28,7 @@
 
 /* What a closed net's first layer encloses, its ends closed by planes (a cone from the middle of
  * the first and of the last row to its edges): V = 1/6 sum a.(b x c) over triangles with their
- * corners in outward sense (Tan 2022 Eq. 3.30, which prints an area; PHYSICS note 18). Sums of
+ * corners in outward sense (Tan 2022 Eq. 3.30, which prints an area; Correction 18). Sums of
  * this rank's share, exact, so that adding ranks' shares leaves no trace of how they were cut. */
 enum { TL_NET_VOLUME_SUMS = 13 };
 typedef struct TlNetVolume {
@@ -42,9 +42,8 @@ double tl_net_volume(const TlNet *net, const TlNetVolume *whole);
 
 typedef struct TlNetCount {
   int64_t bonds,
-      broken; /* holding after the step; broken in it; of bonds whose lower id is owned */
-  double elastic_J;
-  TlExact elastic; /* the same, exact */
+      broken;      /* holding after the step; broken in it; of bonds whose lower id is owned */
+  TlExact elastic; /* J, of those that hold */
 } TlNetCount;
 
 /* Who neighbours whom, by local index, and lengths at rest: kept from call to call as long as the
@@ -78,5 +77,8 @@ TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlNetM
 TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *start,
                             double step_s, const TlSync *sync, TlNetMemo *memo, TlArena *arena,
                             TlNetCount *out);
+typedef TlStatus (*TlMembraneMove)(const TlNet *nets, int count, TlBodies *bodies,
+                                   const TlVec3 *start, double step_s, const TlSync *sync,
+                                   TlNetMemo *memo, TlArena *arena, TlNetCount *out);
 
 #endif

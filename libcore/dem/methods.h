@@ -1,32 +1,41 @@
-/* The methods: those that resolve collisions by impulses, which differ in one stage of the same
- * step, and those with a step of their own. A new one is a file with a solve function (etm.h) or a
- * step (step_impl.h) and a line here; studies then know it by its name (solver.method).
+/* The methods: how velocities change in a step. Each is one TlMethodKind, facts about the method
+ * and its functions, in the method's own file, and one line of TL_METHODS. Nobody outside those
+ * files asks which method runs: they ask for the fact that they need.
  *
- *   enumerator, name in studies, solve, works on one rank only
- *   enumerator, name in studies, step */
+ *   enumerator, name in studies (solver.method), kind
+ *
+ * A method with a section of the study of its own has a line in TL_METHOD_SECTIONS, too:
+ *
+ *   enumerator, key of the section, struct that it fills, header of the reference, rows, count */
 #ifndef TL_DEM_METHODS_H
 #define TL_DEM_METHODS_H
 
+#include "conf/study.h"
+#include "dem/penalty_setup.h"
+#include "model/material.h"
+#include "model/pair_state.h"
+
 #include <stdbool.h>
 
-#define TL_COLLISION_METHODS(M)                                                                    \
-  M(TL_ETM_LEVEL, "etm-level", tl_etm_level, false)                                                \
-  M(TL_ETM_PRIORITY, "etm", tl_etm_priority, true)                                                 \
-  M(TL_SQM, "sqm", tl_sqm, false)
+#define TL_METHODS(M)                                                                              \
+  M(TL_ETM_LEVEL, "etm-level", tl_method_etm_level)                                                \
+  M(TL_ETM_PRIORITY, "etm", tl_method_etm_priority)                                                \
+  M(TL_SQM, "sqm", tl_method_sqm)                                                                  \
+  M(TL_PENALTY, "penalty", tl_method_penalty)
 
-#define TL_STEP_METHODS(M) M(TL_PENALTY, "penalty", tl_step_penalty)
+#define TL_METHOD_SECTIONS(S)                                                                      \
+  S(TL_PENALTY, penalty, TlPenaltySetup, "Stiffness of contacts, of method penalty",               \
+    tl_penalty_params, TL_PENALTY_PARAMS)
 
 typedef enum TlMethod {
-#define M(id, name, solve, one_rank) id,
-  TL_COLLISION_METHODS(M)
+#define M(id, name, kind) id,
+  TL_METHODS(M)
 #undef M
-#define M(id, name, step) id,
-      TL_STEP_METHODS(M)
-#undef M
-          TL_METHOD_COUNT
+      TL_METHOD_COUNT
 } TlMethod;
 
-extern const char tl_method_names[]; /* "|etm-level|etm|sqm|penalty" */
+const char *tl_method_name(TlMethod method); /* "etm-level" */
+extern const char tl_method_names[];         /* "|etm-level|etm|sqm|penalty" */
 #define TL_METHOD_CHOICES (&tl_method_names[1])
 
 /* Somebody who watches the impulses of a group: called before the first, after each and after the
@@ -46,6 +55,62 @@ typedef struct TlCollisionTrace {
   bool ends_only; /* START and END: to show each impulse, an island's state is copied each time */
 } TlCollisionTrace;
 
-bool tl_method_one_rank(TlMethod method);
+struct TlBodies;
+struct TlContactRow;
+struct TlEtmCount;
+struct TlEtmLaw;
+struct TlSolver;
+struct TlSolverConfig;
+struct TlStepReport;
+
+/* How a method's section of the study changes what the whole run shares. */
+typedef struct TlMethodChoice {
+  double step_s;       /* in place of time.dt_s; 0: that */
+  double mass_scale;   /* all bodies are moved with this many times their mass */
+  int64_t nodes_every; /* use every n-th node of an avatar */
+} TlMethodChoice;
+
+/* The energy tracking and sequential methods differ in this one stage of the step by impulses. */
+typedef TlStatus (*TlCollisionSolve)(const struct TlEtmLaw *law, const struct TlGroup *group,
+                                     const struct TlDynamics *dynamics, struct TlEtmCount *count);
+
+/* Functions may be NULL where it says what that means. */
+typedef struct TlMethodKind {
+  /* Facts. */
+  int most_ranks; /* that it works on; 0: any number */
+  bool
+      bears_force; /* its contacts bear a force between steps: what stress and guided bodies need */
+  TlPairKind memory; /* the kind of contact memory that it keeps (model/pair_state.h) */
+  unsigned solves;   /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */
+
+  /* Of its section of the study. NULL without a section. */
+  TlStatus (*check_section)(const void *section, const TlStudy *study);
+  TlMethodChoice (*choose)(const void *section);
+  void (*configure)(const void *section, struct TlSolverConfig *config);
+
+  /* Are the values of the configuration and of the pair laws sound for it? NULL: the checks that
+   * all methods share suffice. */
+  TlStatus (*check)(const struct TlSolverConfig *config, const TlMaterials *materials);
+  /* How far about its centre a body looks for contacts, at most, with the largest speed of all
+   * bodies on all ranks and its own. NULL: no further than its radius, and speeds do not matter. */
+  double (*reach)(const struct TlSolverConfig *config, double speed_max, double radius,
+                  double speed);
+  /* The longest step that is safe for the owned bodies; INFINITY: any. NULL: any always. */
+  double (*safe_step)(const struct TlSolver *solver, const struct TlBodies *bodies);
+  /* May the owned bodies be stepped, with the step that is set? NULL: always. */
+  TlStatus (*check_bodies)(struct TlSolver *solver, const struct TlBodies *bodies);
+  /* Everything between the reset of the workspace and the filled report. */
+  TlStatus (*step)(struct TlSolver *solver, struct TlBodies *bodies, struct TlStepReport *report);
+  /* The last step's contacts (tl_solver_contacts). */
+  TlStatus (*contact_rows)(const struct TlSolver *solver, const struct TlBodies *bodies,
+                           struct TlContactRow **rows, int64_t *count);
+  TlCollisionSolve collide; /* of tl_step_by_impulses; NULL: it has a step of its own */
+} TlMethodKind;
+
+#define M(id, name, kind) extern const TlMethodKind kind;
+TL_METHODS(M)
+#undef M
+
+const TlMethodKind *tl_method(TlMethod method);
 
 #endif

@@ -1,5 +1,5 @@
 /* Narrow phase: nodes of one grain against the signed distance of another, or of a boundary, and
- * the few points that stand for them (Tan 2024 section 3.1; PHYSICS notes 15-16).
+ * the few points that stand for them (Tan 2024 section 3.1; Corrections 15-16).
  *
  * A candidate is every node with phi < margin. Of a pair's candidates the manifold keeps clusters
  * of agreeing normals, and of each cluster the deepest point and up to three that span the widest
@@ -152,9 +152,10 @@ static inline bool tl_point_deeper(const TlPoint *point, const TlPoint *deepest)
 /* Reduce candidates to at most TL_MANIFOLD_POINTS, written to kept; returns their number.
  * band: candidates this far above the least gap (or above 0) or farther are left out, so that what
  * is kept does not depend on which of them a search happened to bring along.
- * spread: points nearer than this to kept ones add nothing. known: sorted touches of the pair. */
-int tl_manifold(TlPoint *candidates, size_t count, double band, double spread, const TlTouch *known,
-                size_t known_count, TlPoint *kept);
+ * spread: points nearer than this to kept ones add nothing. known: remembered points of the pair,
+ * sorted. */
+int tl_manifold(TlPoint *candidates, size_t count, double band, double spread,
+                const TlImpulse *known, size_t known_count, TlPoint *kept);
 
 /* The deepest node of a body at a given pose against a boundary: phi, p, n; false: none within
  * margin. */

@@ -147,7 +147,7 @@ typedef struct Pose2 {
   int sides;
   TlMat3 r;             /* a to b */
   TlNarrowSide side[2]; /* both always, whatever `sides` */
-  /* where a side's nodes may have gone since the list was made, world metres */
+  /* where a side's nodes may be, having moved since the list was made, world metres */
   struct {
     double face;    /* least phi on the grid's faces */
     double in, any; /* the way, times the slopes of phi in the grid and anywhere */
@@ -245,7 +245,7 @@ static void few_ranges(const Pose2 *p, int s, const int32_t *sphere, int32_t few
 }
 
 /* Walk the tree, a few spheres at once: nodes whose gap may be below the limit. The last ones found
- * come first, so the walk goes down before it goes on, and wanted->least falls early. */
+ * come first, so the walk goes down before it continues, and wanted->least falls early. */
 static TlStatus collect(const Pose2 *p, int s, TlWanted *wanted, TlPoints *points, size_t *count) {
   const TlShape *from = from_shape(p, s);
   TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)from->sphere_count + 1));

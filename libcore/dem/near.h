@@ -14,7 +14,7 @@
  * nodes.
  *
  * Skin (how far the cutoff lies above what is wanted): 0.44 sqrt(v D), v the relative way a step
- * (measured best: ALGORITHMS.md), within bounds.
+ * (the best of those measured), within bounds.
  */
 #ifndef TL_DEM_NEAR_H
 #define TL_DEM_NEAR_H
@@ -70,11 +70,11 @@ typedef struct TlNearQuery {
   double above; /* what touches has a node with a gap below this (0 but where a sphere seeks) */
 } TlNearQuery;
 
-/* Does what the pair's last query found, less what the bodies have gone since, tell that no node
- * has a gap below 0 (below `above`: a sphere that seeks)? For pair `number` of the broad phase, as
- * tl_near_update left the bodies: a few loads, where tl_near_points needs the poses to say the
- * same. false: it may be. Only where no body reaches beyond its radius (forces, no contacts to
- * come). */
+/* True if the gap of the pair's last query minus the relative displacement proves that no node has
+ * a gap below 0 (below `above` where a sphere seeks its point); false: one may have. For pair
+ * `number` of the broad phase, with the bodies as tl_near_update left them: a few loads, where
+ * tl_near_points needs the poses to say the same. Only where no body reaches beyond its radius
+ * (forces, no contacts to come). */
 bool tl_near_clear(const TlNear *near, const TlBodies *bodies, size_t number);
 
 /* Brings the lists of pair `number` of the broad phase into the cache; changes nothing. First the

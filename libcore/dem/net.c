@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,9 +75,7 @@ TlStatus tl_net_check(const TlNet *net) {
   if (!not_negative(net->strength_N)) return wrong("strength", net->strength_N);
   if (!positive(net->stretch_most)) return wrong("longest stretch", net->stretch_most);
   if (!isfinite(net->pressure_Pa)) return wrong("pressure", net->pressure_Pa);
-  if (!not_negative(net->friction)) return wrong("friction", net->friction);
-  if (!(net->restitution >= 0 && net->restitution <= 1))
-    return wrong("restitution", net->restitution);
+  if (net->material < 0) return wrong("material", net->material);
   if (!(fabs(tl_norm(net->along) - 1) < 1e-9 && fabs(tl_norm(net->across) - 1) < 1e-9 &&
         fabs(tl_dot(net->along, net->across)) < 1e-9))
     return wrong("angle of along and across", tl_dot(net->along, net->across));
@@ -133,6 +132,7 @@ TlBodyState tl_net_sphere(const TlNet *net, int64_t number) {
   s.id = net->first_id + number;
   s.avatar_id = net->shape_id;
   s.scale = 1;
+  s.material = net->material;
   s.position = point_of(net, p);
   s.rotation = (TlQuat){1, 0, 0, 0};
   s.flags = TL_BODY_NET | (clamped(net, p) || tl_net_carried(net, p) ? TL_BODY_FROZEN : 0);
@@ -175,22 +175,29 @@ double tl_net_rest_length(const TlNet *net, int64_t one, int64_t two) {
 }
 
 TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t end) {
-  TlHistory *h = &bodies->history;
   TL_TRY(tl_bodies_reserve(bodies, bodies->total + end - begin));
   for (int64_t i = begin; i < end; i++) {
     int64_t neighbour[TL_NET_NEIGHBOURS], me = net->first_id + i;
     TlBodyState state = tl_net_sphere(net, i);
     TL_TRY(tl_bodies_add(bodies, &state));
     int n = tl_net_neighbours(net, i, neighbour);
-    TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + (size_t)n));
     for (int k = 0; k < n; k++) {
       int64_t other = net->first_id + neighbour[k];
       if (other < me && neighbour[k] >= begin) continue; /* it added the bond */
-      h->touch[h->count++] = (TlTouch){
-          .low = me < other ? me : other, .high = me < other ? other : me, .key = TL_TOUCH_BOND};
+      TlBond bond = {.low = me < other ? me : other, .high = me < other ? other : me};
+      bond.number = tl_net_bond_id(net, bond.low - net->first_id, bond.high - net->first_id);
+      TL_TRY(tl_pair_state_add(&bodies->pairs, TL_BONDS, &bond));
     }
   }
   return TL_OK;
+}
+
+int64_t tl_net_bond_id(const TlNet *net, int64_t low, int64_t high) {
+  int64_t neighbour[TL_NET_NEIGHBOURS];
+  int n = tl_net_neighbours(net, low, neighbour), k = 0;
+  while (k < n && neighbour[k] != high) k++;
+  assert(k < n);
+  return (net->first_id + low) * TL_NET_NEIGHBOURS + k;
 }
 
 double tl_net_longest_bond(const TlNet *net) {
@@ -219,11 +226,10 @@ const TlNet *tl_net_of(const TlNet *nets, int count, int64_t id) {
   return NULL;
 }
 
-bool tl_net_bonded(const TlHistory *history, int64_t one, int64_t two) {
+bool tl_net_bonded(const TlPairState *pairs, int64_t one, int64_t two) {
   size_t count;
-  const TlTouch *t = one < two ? tl_history_find(history, one, two, &count)
-                               : tl_history_find(history, two, one, &count);
-  return t && t->key == TL_TOUCH_BOND;
+  int64_t low = one < two ? one : two, high = one < two ? two : one;
+  return tl_pair_rows_find(&pairs->of[TL_BONDS], TL_BONDS, low, high, &count) != NULL;
 }
 
 void tl_net_round(const TlNet *net, int64_t number, int64_t round[7]) {

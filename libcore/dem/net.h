@@ -3,10 +3,9 @@
  * outwards. What their bonds and pressure do is membrane.h's.
  *
  * A net's spheres are bodies with TL_BODY_NET; their ids run from first_id by layer, row and
- * column, so that who neighbours whom is index arithmetic. A bond that holds is a touch
- * (dem/bodies.h) with key TL_TOUCH_BOND: it travels, is stored and hashed with the bodies, and a
- * broken bond has none. Its vector is the tangential displacement s of the spring, metres, in the
- * world frame.
+ * column, so that who neighbours whom is index arithmetic. A bond that holds is a
+ * constraint (model/pair_state.h): it travels, is stored and hashed with the bodies, and a broken
+ * one is gone. What it keeps is the tangential displacement of its spring, in the world frame.
  */
 #ifndef TL_DEM_NET_H
 #define TL_DEM_NET_H
@@ -14,8 +13,6 @@
 #include "dem/bodies.h"
 
 #include <stdbool.h>
-
-#define TL_TOUCH_BOND INT64_MIN /* key: before all contact points of its pair */
 
 enum { /* sides that can be clamped */
        TL_NET_FIRST_ROW = 1,
@@ -48,14 +45,14 @@ typedef struct TlNet {
                         layer, closed: tl_net_tube_spacing; rows are sqrt(3)/2 of it apart; mass of
                         a sphere */
   double normal_N_m, tangential_N_m;                /* spring stiffness k_n, k_t */
-  double damping;               /* share of the critical damping of a bonded pair */
-  double strength_N;            /* a bond pulled harder breaks; 0: never */
-  double stretch_most;          /* a bond longer than 1 + this times its length ends the run; ghosts
-                                   are chosen so far out */
-  double pressure_Pa;           /* on the triangles: -p S_T, a third a sphere (PHYSICS note 18) */
-  double friction, restitution; /* of contacts with this net's spheres */
-  int clamped;                  /* sides whose spheres are frozen */
-  bool held;                    /* the last row is carried, too: it moves with its holder alone */
+  double damping;      /* share of the critical damping of a bonded pair */
+  double strength_N;   /* a bond pulled harder breaks; 0: never */
+  double stretch_most; /* a bond longer than 1 + this times its length ends the run; ghosts
+                          are chosen so far out */
+  double pressure_Pa;  /* on the triangles: -p S_T, a third a sphere (Correction 18) */
+  int32_t material;    /* of its spheres */
+  int clamped;         /* sides whose spheres are frozen */
+  bool held;           /* the last row is carried, too: it moves with its holder alone */
   TlNetHold hold;
 } TlNet;
 
@@ -99,6 +96,8 @@ void tl_net_corners(int64_t number, const int64_t round[7], int t, int64_t corne
 /* The net a body belongs to; NULL: none. */
 const TlNet *tl_net_of(const TlNet *nets, int count, int64_t id);
 /* Does the bond between two ids hold (as far as this rank owns one of them)? */
-bool tl_net_bonded(const TlHistory *history, int64_t one, int64_t two);
+/* The id of the bond of two neighbours, low < high; by their numbers in the net. */
+int64_t tl_net_bond_id(const TlNet *net, int64_t low, int64_t high);
+bool tl_net_bonded(const TlPairState *pairs, int64_t one, int64_t two);
 
 #endif

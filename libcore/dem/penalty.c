@@ -21,10 +21,6 @@ typedef struct Pair {
   double shear_damping;
 } Pair;
 
-static inline const TlStiffness *stiffness(const TlPress *p) {
-  return p->b >= 0 ? &p->penalty->grain : &p->penalty->boundary;
-}
-
 static inline Pair pair_of(const TlPress *p) {
   const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   double inverse = a->inverse_mass, sum = 1, product = a->radius;
@@ -36,7 +32,7 @@ static inline Pair pair_of(const TlPress *p) {
   double both = 1 / (inverse * sum); /* one division for two */
   return (Pair){.press = p,
                 .law = tl_law(p->penalty->law),
-                .point = {.stiffness = stiffness(p), .radius_m = product * inverse * both},
+                .point = {.stiffness = &p->law->stiffness, .radius_m = product * inverse * both},
                 .mass = sum * both};
 }
 
@@ -70,13 +66,14 @@ typedef struct Spring {
 static inline Spring spring_of(const TlPress *p, int64_t key, TlVec3 n, double shear) {
   Spring spring = {.stiffness = shear};
   size_t i = 0;
-  while (i < p->known_count && p->known[i].key != key) i++;
+  while (i < p->known_count && p->known[i].number != key) i++;
   if (i == p->known_count || shear == 0) return spring;
-  double before = tl_norm(p->known[i].normal);
+  TlVec3 stiff = tl_spring_vector(&p->known[i]);
+  double before = tl_norm(stiff);
   if (before == 0) return spring;
   TlVec3 w = tl_scale(0.5, p->body[p->a].w); /* a wall does not turn about its own normal */
   if (p->b >= 0) w = tl_axpy(w, 0.5, p->body[p->b].w);
-  TlVec3 s = tl_spring_turned(p->known[i].impulse, tl_scale(1 / before, p->known[i].normal), n,
+  TlVec3 s = tl_spring_turned(p->known[i].displacement, tl_scale(1 / before, stiff), n,
                               0.5 * p->step_s * tl_dot(w, n));
   double square = tl_norm2(s), share = before < shear ? before / shear : 1;
   spring.s = tl_scale(share, s);
@@ -177,13 +174,17 @@ static size_t touching(const TlPress *p, TlPoints *points) {
 /* From the sums over the points of their slopes and tangential stiffnesses. */
 static inline void set_damping(Pair *pair, double slopes, double shears) {
   if (!(slopes > 0)) return;
-  double factor = 2 * pair->press->damping * pair->law->damping_factor;
+  double factor = 2 * pair->press->law->damping * pair->law->damping_factor;
   pair->damping = factor * sqrt(pair->mass / slopes);
   pair->shear_damping = factor * sqrt(pair->mass * shears) / slopes;
 }
 
-static TlStatus reserve(TlHistory *touches, size_t count) {
-  return TL_RESERVE(touches->touch, touches->capacity, touches->count + count);
+static TlStatus reserve(TlPairRows *springs, size_t count) {
+  return tl_pair_rows_reserve(springs, TL_SPRINGS, springs->count + count);
+}
+
+static inline void remember(TlPairRows *springs, TlSpring spring) {
+  ((TlSpring *)springs->row)[springs->count++] = spring;
 }
 
 static inline void finish(const TlPoint *first, TlPressed *out) {
@@ -193,12 +194,12 @@ static inline void finish(const TlPoint *first, TlPressed *out) {
 }
 
 /* Most contacts are of one point: the same as below, written once and kept in registers. */
-TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches, TlPressed *out) {
-  TL_TRY(reserve(touches, 1));
+TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *springs, TlPressed *out) {
+  TL_TRY(reserve(springs, 1));
   Pair pair = pair_of(p);
   const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   TlLawValues law = law_at(&pair, point);
-  double factor = 2 * p->damping * pair.law->damping_factor, dt = p->step_s;
+  double factor = 2 * p->law->damping * pair.law->damping_factor, dt = p->step_s;
   double normal_damping = factor * sqrt(pair.mass * law.slope);
   double shear_damping = factor * sqrt(pair.mass * law.shear);
   TlVec3 n = point->n, at = point->p, ra = tl_sub(at, a->x), rb = {0, 0, 0}, wall = {0, 0, 0};
@@ -214,7 +215,7 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches
   int64_t key = p->penalty->spread == TL_SPREAD_DEEPEST ? 0 : point->key;
   TlVec3 ut = tl_axpy(u, -un, n);
   Spring spring = spring_of(p, key, n, law.shear);
-  Rubbed rubbed = rub(&spring, ut, shear_damping, p->friction * fn, dt);
+  Rubbed rubbed = rub(&spring, ut, shear_damping, p->law->friction * fn, dt);
   TlVec3 force = tl_axpy(rubbed.force, fn, n), moment = tl_cross(ra, force);
   TlVec3 viscous = viscous_of(&rubbed, fn - law.force, n);
   double stiff = tl_max(law.slope, law.shear);
@@ -237,12 +238,13 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlHistory *touches
                      .wall_viscous_J = dt * tl_dot(wall, viscous),
                      .stiffness_a = {stiff, stiff * tl_norm2(ra)},
                      .stiffness_b = {b ? stiff : 0, stiff * tl_norm2(rb)}};
-  if (p->friction == 0) return TL_OK;
-  touches->touch[touches->count++] = (TlTouch){.low = p->bodies->id[p->a],
-                                               .high = b ? p->bodies->id[p->b] : -1 - p->boundary,
-                                               .key = key,
-                                               .impulse = rubbed.s,
-                                               .normal = tl_scale(law.shear, n)};
+  if (p->law->friction == 0) return TL_OK;
+  remember(springs, (TlSpring){.low = p->bodies->id[p->a],
+                               .high = b ? p->bodies->id[p->b] : -1 - p->boundary,
+                               .number = key,
+                               .displacement = rubbed.s,
+                               .normal = n,
+                               .stiffness = law.shear});
   return TL_OK;
 }
 
@@ -269,10 +271,10 @@ static void find_law(const Pair *pair, const TlPoint *point, int count, TlPressL
   tl_press_law(pair->law, pair->point.stiffness, l);
 }
 
-/* Touches and points are both sorted by key. */
-static const TlTouch *next_known(const TlPress *p, size_t *from, int64_t key) {
-  while (*from < p->known_count && p->known[*from].key < key) ++*from;
-  return *from < p->known_count && p->known[*from].key == key ? &p->known[*from] : NULL;
+/* Springs and points are both sorted by key. */
+static const TlSpring *next_known(const TlPress *p, size_t *from, int64_t key) {
+  while (*from < p->known_count && p->known[*from].number < key) ++*from;
+  return *from < p->known_count && p->known[*from].number == key ? &p->known[*from] : NULL;
 }
 
 static void fill(const Pair *pair, const TlPoint *point, int count, size_t *known,
@@ -282,7 +284,7 @@ static void fill(const Pair *pair, const TlPoint *point, int count, size_t *know
   const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
   for (int k = 0; k < count; k++) {
     const TlPoint *at = &point[k];
-    const TlTouch *touch = next_known(p, known, at->key);
+    const TlSpring *spring = next_known(p, known, at->key);
     TlVec3 vb = b ? b->v : p->wall ? p->wall_velocity(p->wall, at->p) : none;
     put(l->n, k, at->n);
     put(l->arm_a, k, tl_sub(at->p, a->x));
@@ -291,9 +293,9 @@ static void fill(const Pair *pair, const TlPoint *point, int count, size_t *know
     put(l->wa, k, a->w);
     put(l->vb, k, vb);
     put(l->wb, k, b ? b->w : none);
-    put(l->s, k, touch ? touch->impulse : none);
-    put(l->normal, k, touch ? touch->normal : none);
-    l->friction[k] = p->friction;
+    put(l->s, k, spring ? spring->displacement : none);
+    put(l->stiff_n, k, spring ? tl_spring_vector(spring) : none);
+    l->friction[k] = p->law->friction;
     l->normal_damping[k] = pair->damping * l->slope[k];
     l->tangential_damping[k] = pair->shear_damping * l->slope[k];
   }
@@ -328,21 +330,21 @@ static void add_lane(const TlPress *p, const TlPoint *point, const TlPressLanes 
   out->depth_m = tl_max(out->depth_m, l->depth[k]);
 }
 
-static void add_touch(const TlPress *p, const TlPoint *point, const TlPressLanes *l, int k,
-                      TlHistory *touches) {
-  touches->touch[touches->count++] =
-      (TlTouch){.low = p->bodies->id[p->a],
-                .high = p->b >= 0 ? p->bodies->id[p->b] : -1 - p->boundary,
-                .key = point->key,
-                .impulse = lane(l->s_end, k),
-                .normal = tl_scale(l->shear[k], point->n)};
+static void add_spring(const TlPress *p, const TlPoint *point, const TlPressLanes *l, int k,
+                       TlPairRows *springs) {
+  remember(springs, (TlSpring){.low = p->bodies->id[p->a],
+                               .high = p->b >= 0 ? p->bodies->id[p->b] : -1 - p->boundary,
+                               .number = point->key,
+                               .displacement = lane(l->s_end, k),
+                               .normal = point->n,
+                               .stiffness = l->shear[k]});
 }
 
 static int few(size_t left) {
   return left < TL_PRESS_LANES ? (int)left : TL_PRESS_LANES;
 }
 
-static void press_many(Pair *pair, const TlPoint *point, size_t count, TlHistory *touches,
+static void press_many(Pair *pair, const TlPoint *point, size_t count, TlPairRows *springs,
                        TlPressed *out) {
   const TlPress *p = pair->press;
   TlPressLanes *l = p->lanes;
@@ -362,19 +364,20 @@ static void press_many(Pair *pair, const TlPoint *point, size_t count, TlHistory
     fill(pair, from, l->count, &known, l);
     tl_press_bear(l, p->step_s);
     for (int k = 0; k < l->count; k++) add_lane(p, &from[k], l, k, out);
-    for (int k = 0; k < l->count && p->friction != 0; k++) add_touch(p, &from[k], l, k, touches);
+    for (int k = 0; k < l->count && p->law->friction != 0; k++)
+      add_spring(p, &from[k], l, k, springs);
   }
   l->count = 0;
 }
 
-TlStatus tl_press(const TlPress *p, TlPoints *points, TlHistory *touches, TlPressed *out) {
+TlStatus tl_press(const TlPress *p, TlPoints *points, TlPairRows *springs, TlPressed *out) {
   size_t count = touching(p, points);
-  if (count == 1) return tl_press_one(p, points->point, touches, out);
+  if (count == 1) return tl_press_one(p, points->point, springs, out);
   *out = (TlPressed){0};
   if (count == 0) return TL_OK;
-  TL_TRY(reserve(touches, count));
+  TL_TRY(reserve(springs, count));
   Pair pair = pair_of(p);
-  press_many(&pair, points->point, count, touches, out);
+  press_many(&pair, points->point, count, springs, out);
   finish(points->point, out);
   return TL_OK;
 }

@@ -1,4 +1,4 @@
-/* Forces of one contact by the penalty method (Tan 2022 3.3.3-3.3.4; PHYSICS notes 14-17).
+/* Forces of one contact by the penalty method (Tan 2022 3.3.3-3.3.4; Corrections 14-17).
  *
  * Each touching point k of a pair, gap g_k < 0, depth d = -g_k, normal n from b to a, bears on a
  *   F_n = max(law.force(d) - c_k u.n, 0) n
@@ -32,7 +32,7 @@ typedef enum TlSpread { TL_SPREAD_NODES = 0, TL_SPREAD_TRACTION, TL_SPREAD_DEEPE
 typedef struct TlPenalty {
   int law; /* number in law.h */
   TlSpread spread;
-  TlStiffness grain, boundary; /* grain on grain, grain on boundary */
+  TlStiffness grain, boundary; /* short form of the pair laws: grain on grain, on boundaries */
   double most_share; /* a pair deeper than this share of the smaller radius bears no more than at
                         that depth (Tan 2022 4.4.3 caps what severe overlap gives); 0: no cap */
   double touching_share; /* traction: of a grain's surface touches no more; what the safe step is
@@ -45,8 +45,8 @@ typedef struct TlPressBody {
   TlVec3 x, v, w;
   double radius, inverse_mass, curvature; /* 1/radius */
   int64_t id;
-  int32_t rub; /* whose friction: press.c */
-  bool ball;   /* a sphere */
+  int32_t material;
+  bool ball; /* a sphere */
   char unused[19];
 } TlPressBody;
 
@@ -56,11 +56,11 @@ typedef struct TlPress {
   const TlPressBody *body;
   const TlPenalty *penalty;
   int32_t a, b, boundary;
-  double friction, damping; /* share of the critical */
+  const TlPairLaw *law;
   TlVec3 (*wall_velocity)(const void *wall, TlVec3 point);
   const void *wall; /* NULL: a pair, or a wall that stands */
   double step_s;
-  const TlTouch *known; /* of the last step, by key */
+  const TlSpring *known; /* of the last step, by number, which is the point's key */
   size_t known_count;
   struct TlPressLanes *lanes; /* room for several points, zeroed once (press_lanes.h) */
 } TlPress;
@@ -83,12 +83,18 @@ typedef struct TlPressed {
       stiffness_b[2]; /* sums of slopes: for v, and times the arm squared for w */
 } TlPressed;
 
-/* Points with gap >= 0 are passed over; they may be reordered. New touches are appended to
- * `touches` (by key). */
-TlStatus tl_press(const TlPress *press, TlPoints *points, TlHistory *touches, TlPressed *out);
+/* A spring's normal times its stiffness, which is what its formulas ask for: where it was, and, as
+ * its length, how stiff. */
+static inline TlVec3 tl_spring_vector(const TlSpring *spring) {
+  return tl_scale(spring->stiffness, spring->normal);
+}
+
+/* Points with gap >= 0 are passed over; they may be reordered. New springs are appended to
+ * `springs` (by key). */
+TlStatus tl_press(const TlPress *press, TlPoints *points, TlPairRows *springs, TlPressed *out);
 
 /* The same of one point, which need not be in a list. */
-TlStatus tl_press_one(const TlPress *press, const TlPoint *point, TlHistory *touches,
+TlStatus tl_press_one(const TlPress *press, const TlPoint *point, TlPairRows *springs,
                       TlPressed *out);
 
 #endif

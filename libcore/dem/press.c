@@ -15,16 +15,16 @@ static int64_t block_of(int64_t bodies) {
   return block < 8 ? 8 : block > 256 ? 256 : block;
 }
 
-struct TlPressBlock { /* of the loop over bodies: where its touches are */
+struct TlPressBlock { /* of the loop over bodies: where its springs are */
   int thread;
   size_t first, count, place;
 };
 
 void tl_press_room_free(TlPressRoom *room) {
   tl_arena_free(&room->plan.arena);
-  for (size_t i = 0; i < room->tally_count; i++) tl_free(room->tally[i].touches.touch);
+  for (size_t i = 0; i < room->tally_count; i++) tl_free(room->tally[i].springs.row);
   tl_free(room->tally);
-  tl_free(room->next.touch);
+  tl_free(room->next.row);
   *room = (TlPressRoom){0};
 }
 
@@ -93,57 +93,19 @@ static TlStatus make_plan(const TlPressStep *s) {
   return TL_OK;
 }
 
-/* ---- friction and damping ---- */
+/* ---- laws of pairs ---- */
 
-static bool same_stiffness(const TlStiffness *a, const TlStiffness *b) {
-  return a->normal_N_m == b->normal_N_m && a->normal_Pa_m == b->normal_Pa_m &&
-         a->young_Pa == b->young_Pa && a->poisson == b->poisson && a->ratio == b->ratio;
+static inline const TlPairLaw *law_of(const TlMaterials *m, int32_t one, int32_t two) {
+  return &m->law[tl_pair_law(m, one, two)];
 }
 
-static TlStatus list_rubs(TlPressStep *s) {
-  size_t count = (size_t)(s->guide_count + s->net_count);
-  s->damping = tl_law_damping(s->config->restitution);
-  s->boundary_damping = tl_law_damping(s->config->boundary_restitution);
-  s->alike = same_stiffness(&s->config->penalty.grain, &s->config->penalty.boundary);
-  s->rub = tl_arena_push(s->arena, count, sizeof *s->rub);
-  if (!s->rub) return TL_ENOMEM;
-  for (int k = 0; k < s->guide_count; k++)
-    s->rub[k] = (TlPressRub){s->guides[k].friction, tl_law_damping(s->guides[k].restitution)};
-  for (int k = 0; k < s->net_count; k++)
-    s->rub[s->guide_count + k] =
-        (TlPressRub){s->nets[k].friction, tl_law_damping(s->nets[k].restitution)};
-  return TL_OK;
+static const TlPairLaw *pair_law(const TlPressStep *s, int32_t a, int32_t b) {
+  return law_of(s->materials, s->body[a].material, s->body[b].material);
 }
 
-/* 1 + its place in s->rub; 0: a grain. */
-static int32_t own_rub(const TlPressStep *s, int64_t i) {
-  const TlBodies *b = s->bodies;
-  if (b->flags[i] & TL_BODY_NET)
-    return (int32_t)(tl_net_of(s->nets, s->net_count, b->id[i]) - s->nets) + s->guide_count + 1;
-  if (!(b->flags[i] & TL_BODY_GUIDED)) return 0;
-  const TlGuide *guide = tl_guide_of(s->guides, s->guide_count, b->id[i]);
-  return guide ? (int32_t)(guide - s->guides) + 1 : 0;
-}
-
-/* A net's goes before a guided body's, that before a grain's. */
-static TlPressRub pair_rub(const TlPressStep *s, int32_t a, int32_t b) {
-  int32_t one = s->body[a].rub, two = s->body[b].rub;
-  if (one == 0 && two == 0) return (TlPressRub){s->config->friction, s->damping};
-  bool second = one == 0 || (one <= s->guide_count && two > s->guide_count);
-  return s->rub[(second ? two : one) - 1];
-}
-
-/* A boundary's classes are asked at one point: the first. Those whose restitution is their own are
- * seldom met. */
-static TlPressRub wall_rub(const TlPressStep *s, int32_t a, int32_t k, TlVec3 point) {
-  const TlSolverConfig *c = s->config;
-  if (s->body[a].rub > 0) return s->rub[s->body[a].rub - 1];
-  TlRub rub = tl_boundary_rub(&s->boundary[k], point,
-                              (TlRub){c->boundary_friction, c->boundary_restitution});
-  double damping = rub.restitution == c->boundary_restitution ? s->boundary_damping
-                   : rub.restitution == c->restitution        ? s->damping
-                                                              : tl_law_damping(rub.restitution);
-  return (TlPressRub){rub.friction, damping};
+/* A boundary's classes are asked at one point: the first. */
+static const TlPairLaw *wall_law(const TlPressStep *s, int32_t a, int32_t k, TlVec3 point) {
+  return law_of(s->materials, s->body[a].material, tl_boundary_material(&s->boundary[k], point));
 }
 
 /* ---- what contacts ask of a body ---- */
@@ -169,7 +131,7 @@ static TlStatus fill_bodies(void *context, int64_t begin, int64_t end, int64_t b
                       .curvature = 1 / b->radius[i],
                       .id = b->id[i],
                       .ball = b->shape[i]->closed == &tl_closed_sphere,
-                      .rub = own_rub(s, i)};
+                      .material = b->material[i]};
   }
   return TL_OK;
 }
@@ -197,10 +159,10 @@ static TlVec3 wall_velocity(const void *wall, TlVec3 point) {
 
 /* ---- contacts, as they are pressed ---- */
 
-typedef struct Walk { /* through the old history */
-  const TlHistory *old;
-  size_t at;
-  TlHistory *fresh;
+typedef struct Walk { /* through the springs of the last step, and the bonds */
+  const TlPairState *old;
+  size_t spring, bond;
+  TlPairRows *fresh;
 } Walk;
 
 typedef struct Low { /* the body whose loop it is */
@@ -242,7 +204,7 @@ static inline void add_viscous(TlPressLow *sum, const TlPressViscous *v, TlVec3 
   sum->viscous_torque = tl_add(sum->viscous_torque, torque_a);
 }
 
-static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at) {
+static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at, double friction) {
   TlPressLow *sum = &l->step->low[at->a];
   TlPressRoom *room = l->step->room;
   room->slot[at->number] =
@@ -250,7 +212,7 @@ static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at) {
                     .torque_b = p->torque_b,
                     .stiffness_b = {(float)p->stiffness_b[0], (float)p->stiffness_b[1]},
                     .points = p->points};
-  room->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m};
+  room->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m, friction};
   sum->force = tl_add(sum->force, p->force);
   sum->torque = tl_add(sum->torque, p->torque_a);
   for (int k = 0; k < 2; k++) sum->stiffness[k] += p->stiffness_a[k];
@@ -300,80 +262,58 @@ static void add_lane(const Low *l, int k) {
   count_contact(l, at, x->depth[k], 1, (int)x->sliding[k], x->depth[k] > x->cap[k]);
   if (x->friction[k] == 0) return;
   const TlPressBody *body = l->step->body;
-  TlHistory *fresh = l->walk.fresh;
-  fresh->touch[fresh->count++] = (TlTouch){.low = body[at->a].id,
-                                           .high = at->b >= 0 ? body[at->b].id : -1 - at->boundary,
-                                           .key = 0,
-                                           .impulse = lane(x->s_end, k),
-                                           .normal = tl_scale(x->shear[k], n)};
+  TlPairRows *fresh = l->walk.fresh;
+  TlSpring *spring = (TlSpring *)fresh->row + fresh->count++;
+  *spring = (TlSpring){.low = body[at->a].id,
+                       .high = at->b >= 0 ? body[at->b].id : -1 - at->boundary,
+                       .number = 0,
+                       .displacement = lane(x->s_end, k),
+                       .normal = n,
+                       .stiffness = x->shear[k]};
 }
 
-/* Press what waits. Where the stiffness of walls is another, they are with their like. */
+/* Press what waits: contacts of one stiffness. */
 static TlStatus flush(const Low *l) {
   TlPressLanes *x = &l->tally->lanes;
-  TlHistory *fresh = l->walk.fresh;
+  TlPairRows *fresh = l->walk.fresh;
   const TlPenalty *p = &l->step->config->penalty;
   int count = x->count;
   if (count == 0) return TL_OK;
-  TL_TRY(TL_RESERVE(fresh->touch, fresh->capacity, fresh->count + (size_t)count));
-  bool wall = l->tally->lane_slot[0].b < 0;
-  tl_press_lanes(tl_law(p->law), wall ? &p->boundary : &p->grain, l->step->config->step_s, x);
+  TL_TRY(tl_pair_rows_reserve(fresh, TL_SPRINGS, fresh->count + (size_t)count));
+  tl_press_lanes(tl_law(p->law), &l->tally->lane_law->stiffness, l->step->config->step_s, x);
   for (int k = 0; k < count; k++) add_lane(l, k);
   x->count = 0;
   return TL_OK;
 }
 
-/* ---- memory: the old history is passed over once, in order ---- */
-
-static size_t first_of(const TlHistory *h, int64_t low) {
-  size_t first = 0, last = h->count;
-  while (first < last) {
-    size_t mid = first + (last - first) / 2;
-    if (h->touch[mid].low < low)
-      first = mid + 1;
-    else
-      last = mid;
-  }
-  return first;
-}
-
-/* Bonds stay, touches go unless they are found again. */
-static TlStatus pass(Low *l) {
-  Walk *w = &l->walk;
-  const TlTouch *t = &w->old->touch[w->at++];
-  TlHistory *h = w->fresh;
-  if (t->key != TL_TOUCH_BOND) return TL_OK;
-  TL_TRY(flush(l)); /* of lower pairs */
-  TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + 1));
-  h->touch[h->count++] = *t;
-  return TL_OK;
-}
+/* ---- memory: springs and bonds are passed over once, in order ---- */
 
 typedef struct Known {
-  const TlTouch *touch;
+  const TlSpring *spring;
   size_t count;
   bool bonded;
 } Known;
 
-/* Of a pair that comes after all that were asked for so far. */
-static TlStatus recall(Low *l, int64_t low, int64_t high, Known *known) {
+static inline bool before(int64_t low, int64_t high, int64_t this_low, int64_t this_high) {
+  return low < this_low || (low == this_low && high < this_high);
+}
+
+/* Of a pair that comes after all that were asked for so far. Springs that nobody asks for are
+ * forgotten. */
+static void recall(Low *l, int64_t low, int64_t high, Known *known) {
   Walk *w = &l->walk;
-  const TlHistory *h = w->old;
-  *known = (Known){0};
-  while (w->at < h->count &&
-         (h->touch[w->at].low < low || (h->touch[w->at].low == low && h->touch[w->at].high < high)))
-    TL_TRY(pass(l));
-  size_t first = w->at;
-  while (w->at < h->count && h->touch[w->at].low == low && h->touch[w->at].high == high) {
-    if (h->touch[w->at].key == TL_TOUCH_BOND) {
-      known->bonded = true;
-      first++;
-    }
-    TL_TRY(pass(l));
-  }
-  known->touch = h->touch + first;
-  known->count = w->at - first;
-  return TL_OK;
+  const TlSpring *spring = tl_springs(w->old);
+  const TlBond *bond = tl_bonds(w->old);
+  size_t springs = w->old->of[TL_SPRINGS].count, bonds = w->old->of[TL_BONDS].count;
+  while (w->bond < bonds && before(bond[w->bond].low, bond[w->bond].high, low, high)) w->bond++;
+  while (w->spring < springs && before(spring[w->spring].low, spring[w->spring].high, low, high))
+    w->spring++;
+  known->bonded = w->bond < bonds && bond[w->bond].low == low && bond[w->bond].high == high;
+  known->spring = spring + w->spring;
+  known->count = 0;
+  for (; w->spring < springs && spring[w->spring].low == low && spring[w->spring].high == high;
+       w->spring++)
+    known->count++;
 }
 
 /* ---- one body ---- */
@@ -386,7 +326,7 @@ static TlPress press_of(const TlPressStep *s, const TlSlot *at, const Known *kno
                    .b = at->b,
                    .boundary = at->boundary,
                    .step_s = s->config->step_s,
-                   .known = known->touch,
+                   .known = known->spring,
                    .known_count = known->count};
 }
 
@@ -397,17 +337,15 @@ static TlStatus press_points(Low *l, const TlSlot *at, const Known *known) {
   if (l->points->count == 0) return TL_OK;
   TL_TRY(flush(l));
   TlPress press = press_of(s, at, known);
-  TlPressRub rub = at->b >= 0 ? pair_rub(s, at->a, at->b)
-                              : wall_rub(s, at->a, at->boundary, l->points->point[0].p);
   press.lanes = &l->tally->lanes; /* nothing waits there now */
-  press.friction = rub.friction;
-  press.damping = rub.damping;
+  press.law = at->b >= 0 ? pair_law(s, at->a, at->b)
+                         : wall_law(s, at->a, at->boundary, l->points->point[0].p);
   if (at->b < 0 && s->boundary[at->boundary].drive) {
     press.wall_velocity = wall_velocity;
     press.wall = &s->boundary[at->boundary];
   }
   TL_TRY(tl_press(&press, l->points, l->walk.fresh, &pressed));
-  if (pressed.points > 0) add_contact(l, &pressed, at);
+  if (pressed.points > 0) add_contact(l, &pressed, at, press.law->friction);
   return TL_OK;
 }
 
@@ -418,11 +356,11 @@ static inline void set(TlLane x[3], int k, TlVec3 v) {
 }
 
 /* The next lane, for a sphere against another one or against `b`, what a wall is like there. */
-static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, TlPressRub rub,
+static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, const TlPairLaw *law,
                           const Known *known) {
   TlPressTally *t = l->tally;
   TlPressLanes *x = &t->lanes;
-  bool other = x->count > 0 && !l->step->alike && (t->lane_slot[0].b < 0) != (at->b < 0);
+  bool other = x->count > 0 && t->lane_law->stiffness_kind != law->stiffness_kind;
   if (other || x->count == TL_PRESS_LANES) TL_TRY(flush(l));
   const TlPressBody *a = &l->step->body[at->a];
   double share = l->step->config->penalty.most_share;
@@ -430,6 +368,7 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, TlPres
   TlVec3 none = {0, 0, 0};
   int k = x->count++;
   t->lane_slot[k] = *at;
+  t->lane_law = law;
   set(x->d, k, tl_sub(a->x, b->x));
   set(x->va, k, a->v);
   set(x->wa, k, a->w);
@@ -440,11 +379,11 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, TlPres
   x->curvature[k] = a->curvature + b->curvature;
   x->inverse_mass[k] = a->inverse_mass + b->inverse_mass;
   x->cap[k] = share > 0 ? share * size : INFINITY;
-  x->friction[k] = rub.friction;
-  x->damping[k] = rub.damping;
-  bool remembered = known->count > 0 && known->touch->key == 0;
-  set(x->s, k, remembered ? known->touch->impulse : none);
-  set(x->normal, k, remembered ? known->touch->normal : none);
+  x->friction[k] = law->friction;
+  x->damping[k] = law->damping;
+  bool remembered = known->count > 0 && known->spring->number == 0;
+  set(x->s, k, remembered ? known->spring->displacement : none);
+  set(x->stiff_n, k, remembered ? tl_spring_vector(known->spring) : none);
   return TL_OK;
 }
 
@@ -456,12 +395,12 @@ static TlStatus press_pair(Low *l, int64_t number) {
   double far = a->radius + b->radius;
   if (tl_norm2(tl_sub(a->x, b->x)) >= far * far) return TL_OK;
   Known known;
-  TL_TRY(recall(l, a->id, b->id, &known));
+  recall(l, a->id, b->id, &known);
   if (known.bonded) return TL_OK; /* bonds of a net are springs, not collisions */
   l->points->pairs++;
   if (a->ball && b->ball) {
     l->points->lookups++;
-    return wait_lane(l, &at, b, pair_rub(s, at.a, at.b), &known);
+    return wait_lane(l, &at, b, pair_law(s, at.a, at.b), &known);
   }
   if (tl_near_clear(s->near, s->bodies, (size_t)number)) return TL_OK;
   TL_TRY(tl_scan_pair_points(&s->scan, &at, l->points));
@@ -491,10 +430,10 @@ static TlStatus press_wall(Low *l, int64_t k) {
   bool alone = a->ball && wall->kind->exact && !wall->drive;
   if (alone && !foot(a, wall, &b, &phi)) return TL_OK;
   if (!alone && !tl_narrow_near(s->bodies, at.a, wall, 0)) return TL_OK;
-  TL_TRY(recall(l, a->id, -1 - at.boundary, &known));
+  recall(l, a->id, -1 - at.boundary, &known);
   l->points->pairs++;
   /* a centre behind the wall has its normal from the wall alone */
-  if (alone && phi > 0) return wait_lane(l, &at, &b, wall_rub(s, at.a, at.boundary, b.x), &known);
+  if (alone && phi > 0) return wait_lane(l, &at, &b, wall_law(s, at.a, at.boundary, b.x), &known);
   TL_TRY(tl_scan_wall_points(&s->scan, &at, l->points));
   return press_points(l, &at, &known);
 }
@@ -536,18 +475,19 @@ static TlStatus press_body(Low *l, int64_t place) {
 static TlStatus press_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const TlPressStep *s = context;
   const TlPressPlan *plan = &s->room->plan;
-  const TlHistory *old = &s->bodies->history;
+  const TlPairState *old = &s->bodies->pairs;
   TlPressTally *t = &s->room->tally[thread];
   struct TlPressBlock *mine = &s->block[block];
-  const int64_t *id = s->bodies->id;
-  Low l = {.step = s, .tally = t, .points = &s->points[thread], .walk = {old, 0, &t->touches}};
-  size_t last = end < plan->total ? first_of(old, id[plan->order[end]]) : old->count;
-  if (begin > 0) l.walk.at = first_of(old, id[plan->order[begin]]);
-  *mine = (struct TlPressBlock){.thread = thread, .first = t->touches.count};
+  Low l = {.step = s, .tally = t, .points = &s->points[thread], .walk = {old, 0, 0, &t->springs}};
+  if (begin > 0) {
+    int64_t id = s->bodies->id[plan->order[begin]];
+    l.walk.spring = tl_pair_rows_first(&old->of[TL_SPRINGS], TL_SPRINGS, id);
+    l.walk.bond = tl_pair_rows_first(&old->of[TL_BONDS], TL_BONDS, id);
+  }
+  *mine = (struct TlPressBlock){.thread = thread, .first = t->springs.count};
   for (int64_t r = begin; r < end; r++) TL_TRY(press_body(&l, r));
-  while (l.walk.at < last) TL_TRY(pass(&l));
   TL_TRY(flush(&l));
-  mine->count = t->touches.count - mine->first;
+  mine->count = t->springs.count - mine->first;
   return TL_OK;
 }
 
@@ -558,21 +498,22 @@ static TlStatus copy_block(void *context, int64_t begin, int64_t end, int64_t bl
   for (int64_t k = begin; k < end; k++) {
     const struct TlPressBlock *b = &s->block[k];
     if (b->count)
-      memcpy(s->room->next.touch + b->place, s->room->tally[b->thread].touches.touch + b->first,
-             b->count * sizeof(TlTouch));
+      memcpy((TlSpring *)s->room->next.row + b->place,
+             (const TlSpring *)s->room->tally[b->thread].springs.row + b->first,
+             b->count * sizeof(TlSpring));
   }
   return TL_OK;
 }
 
-static void swap(TlHistory *a, TlHistory *b) {
-  TlHistory t = *a;
+static void swap(TlPairRows *a, TlPairRows *b) {
+  TlPairRows t = *a;
   *a = *b;
   *b = t;
 }
 
 /* What the blocks wrote, end to end; of one thread it lies so. */
-static TlStatus join_touches(TlPressStep *s, int64_t blocks) {
-  TlHistory *next = &s->room->next;
+static TlStatus join_springs(TlPressStep *s, int64_t blocks) {
+  TlPairRows *next = &s->room->next;
   size_t count = 0;
   bool one = true;
   for (int64_t k = 0; k < blocks; k++) {
@@ -581,13 +522,13 @@ static TlStatus join_touches(TlPressStep *s, int64_t blocks) {
     one = one && s->block[k].thread == 0;
   }
   if (one) {
-    swap(&s->bodies->history, &s->room->tally[0].touches);
+    swap(&s->bodies->pairs.of[TL_SPRINGS], &s->room->tally[0].springs);
     return TL_OK;
   }
-  TL_TRY(TL_RESERVE(next->touch, next->capacity, count));
+  TL_TRY(tl_pair_rows_reserve(next, TL_SPRINGS, count));
   TL_TRY(tl_par_loop(blocks, 4, COPY_NS * (double)block_of(s->bodies->total), copy_block, s));
   next->count = count;
-  swap(&s->bodies->history, next);
+  swap(&s->bodies->pairs.of[TL_SPRINGS], next);
   return TL_OK;
 }
 
@@ -603,7 +544,7 @@ static TlStatus reserve(TlPressStep *s, int64_t blocks) {
   }
   for (size_t i = 0; i < room->tally_count; i++) {
     TlPressTally *t = &room->tally[i];
-    t->touches.count = 0;
+    t->springs.count = 0;
     t->lanes.count = 0;
     t->overlap_m = t->overlap_share = t->boundary_overlap_m = t->boundary_overlap_share = 0;
     t->contacts = t->touching = t->sliding = t->capped = 0;
@@ -628,7 +569,6 @@ TlStatus tl_press_all(TlPressStep *s) {
                      .pair_margin = pair_margin,
                      .wall_margin = wall_margin};
   TL_TRY(reserve(s, blocks));
-  TL_TRY(list_rubs(s));
   TL_TRY(tl_scan_prepare(&s->scan));
   TL_TRY(make_plan(s));
   room->slots = (int64_t)s->scan.pairs->count + room->plan.wall[n];
@@ -640,9 +580,10 @@ TlStatus tl_press_all(TlPressStep *s) {
   room->pair = s->scan.pairs->pair;
   room->body = s->body;
   room->boundary = s->boundary;
+  room->materials = s->materials;
   TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_bodies, s));
   TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
-  return join_touches(s, blocks);
+  return join_springs(s, blocks);
 }
 
 TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
@@ -668,12 +609,12 @@ TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
 }
 
 /* As in the lanes. */
-static TlPressPlace lane_place(const TlPressBody *a, const TlPressBody *b) {
+static TlPressPlace lane_place(const TlPressBody *a, const TlPressBody *b, double friction) {
   TlVec3 d = tl_sub(a->x, b->x);
   double length = tl_norm(d), inverse = 1 / (length > 0 ? length : 1);
   TlVec3 n = tl_scale(inverse, d);
   if (!(length > 0)) n.z = 1;
-  return (TlPressPlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length};
+  return (TlPressPlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length, friction};
 }
 
 static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low) {
@@ -681,9 +622,14 @@ static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low)
   TlPressBody b;
   double phi;
   if (!room->slot[slot].lane) return room->place[slot];
-  if (slot < room->pairs) return lane_place(a, &room->body[room->pair[slot].b]);
-  foot(a, &room->boundary[room->plan.wall_boundary[slot - room->pairs]], &b, &phi);
-  return lane_place(a, &b);
+  if (slot < room->pairs) {
+    const TlPressBody *other = &room->body[room->pair[slot].b];
+    return lane_place(a, other, law_of(room->materials, a->material, other->material)->friction);
+  }
+  const TlBoundary *wall = &room->boundary[room->plan.wall_boundary[slot - room->pairs]];
+  foot(a, wall, &b, &phi);
+  int32_t material = tl_boundary_material(wall, b.x);
+  return lane_place(a, &b, law_of(room->materials, a->material, material)->friction);
 }
 
 TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s,
@@ -703,6 +649,7 @@ TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s
                                          .point = at.point,
                                          .normal = at.normal,
                                          .gap_m = -at.depth_m,
+                                         .friction = at.friction,
                                          .impulse_N_s = tl_scale(step_s, room->slot[k].force)};
   }
   return TL_OK;

@@ -1,10 +1,10 @@
 /* All contacts of a step of the penalty method: points found, forces from them (penalty.h), summed
- * for each body, and the touches that the next step remembers.
+ * for each body, and the springs that the next step remembers.
  *
  * The loop goes over the bodies in order of id, each with the boundaries it is at, the last one
- * first, and the bodies of higher id: the order of the history, which is so read and written from
- * end to end and never searched nor sorted. A body's sums are those of its own loop and then those
- * with lower ids, in order of ids: the same bits for any number of threads and ranks.
+ * first, and the bodies of higher id: the order of the contact memory, which is so read and written
+ * from end to end and never searched nor sorted. A body's sums are those of its own loop and then
+ * those with lower ids, in order of ids: the same bits for any number of threads and ranks.
  *
  * A plan (who may meet whom) is made anew with the broad phase's pairs only (broad.h). Where two
  * spheres meet, or a sphere and a standing boundary with a true distance, the contact waits for
@@ -29,10 +29,10 @@ typedef struct TlPressSlot {
 /* And for measures, of all but those. */
 typedef struct TlPressPlace {
   TlVec3 point, normal;
-  double depth_m;
+  double depth_m, friction;
 } TlPressPlace;
 
-/* The dashpots' part of it, which only the ledger asks for. */
+/* The dashpots' part of it, which only the energy balance asks for. */
 typedef struct TlPressViscous {
   float force[3], torque_b[3]; /* force on a */
 } TlPressViscous;
@@ -50,9 +50,10 @@ typedef struct TlPressLow {
 
 /* Of one thread. */
 typedef struct TlPressTally {
-  TlHistory touches;
+  TlPairRows springs;
   TlPressLanes lanes; /* waiting contacts of spheres */
   TlSlot lane_slot[TL_PRESS_LANES];
+  const TlPairLaw *lane_law; /* of the last that came; all are of its stiffness */
   double overlap_m, overlap_share, boundary_overlap_m, boundary_overlap_share;
   int64_t contacts, touching, sliding, capped;
 } TlPressTally;
@@ -75,7 +76,7 @@ typedef struct TlPressRoom {
   TlPressPlan plan;
   TlPressTally *tally; /* one a thread */
   size_t tally_count;
-  TlHistory next;      /* the history that is being written */
+  TlPairRows next;     /* the springs that are being written */
   TlPressSlot *slot;   /* of the last step, in the solver's arena: pairs, then boundaries */
   TlPressPlace *place; /* likewise, where there are points */
   TlPressViscous *viscous;
@@ -83,22 +84,15 @@ typedef struct TlPressRoom {
   const TlBodyPair *pair;
   const TlPressBody *body; /* as they were pressed */
   const TlBoundary *boundary;
+  const TlMaterials *materials;
 } TlPressRoom;
 void tl_press_room_free(TlPressRoom *room);
-
-/* Friction and damping of the contacts of a net, or of a guided body. */
-typedef struct TlPressRub {
-  double friction, damping;
-} TlPressRub;
 
 typedef struct TlPressStep {
   const TlSolverConfig *config;
   const TlBoundary *boundary;
   int boundary_count;
-  const TlNet *nets;
-  int net_count;
-  const TlGuide *guides;
-  int guide_count;
+  const TlMaterials *materials;
   TlNear *near;
   TlPoints *points;
   TlArena *arena;
@@ -108,13 +102,10 @@ typedef struct TlPressStep {
   TlPressBody *body; /* [total] */
   TlPressLow *low;   /* [total] */
   TlScan scan;
-  double damping, boundary_damping;
-  bool alike;      /* walls are as stiff as grains: their contacts wait in the same lanes */
-  TlPressRub *rub; /* of the guides, then of the nets */
   struct TlPressBlock *block;
 } TlPressStep;
 
-/* Forces of all contacts; the bodies' history becomes this step's. */
+/* Forces of all contacts; the bodies' springs become this step's. */
 TlStatus tl_press_all(TlPressStep *step);
 /* The contacts of the last step (step.h). */
 TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *bodies, double step_s,

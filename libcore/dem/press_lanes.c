@@ -77,7 +77,7 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double dt) {
     fn = fn > 0 ? fn : 0;
     TlVec3 ut = tl_axpy(u, -un, n);
     /* the spring */
-    TlVec3 old = at(l->normal, k);
+    TlVec3 old = at(l->stiff_n, k);
     double before = tl_norm(old);
     TlVec3 n0 = tl_scale(1 / (before > 0 ? before : 1), old);
     double half = 0.25 * dt * tl_dot(tl_add(wa, wb), n);

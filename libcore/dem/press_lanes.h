@@ -21,12 +21,13 @@ typedef struct TlPressLanes {
   TlLane d[3], radius_a, radius_b, curvature, inverse_mass, cap, damping;
   /* of every point; in: */
   TlLane va[3], wa[3], vb[3], wb[3], friction;
-  TlLane s[3], normal[3]; /* the touch of the last step, or 0 */
+  TlLane s[3], stiff_n[3]; /* the spring of the last step: displacement, and its normal times its
+                              stiffness; 0 without */
   /* in, of spheres from the above: */
   TlLane n[3], arm_a[3], arm_b[3], depth, bearing; /* arms: from the centres to the point */
   TlLane normal_force, slope, energy, shear;       /* of the law */
   TlLane normal_damping, tangential_damping;       /* N s/m */
-  /* out, as in TlPressed and TlTouch */
+  /* out, as in TlPressed and TlSpring */
   TlLane force[3], torque_a[3], torque_b[3], s_end[3], stiff, stiff_b;
   TlLane normal_N, elastic, slip, size, sliding; /* size: of the force */
   TlLane viscous[3], viscous_torque_a[3], viscous_torque_b[3];

@@ -45,7 +45,7 @@ typedef struct TlWallsStep {
   const TlBoundary *start, *end; /* [count] the boundaries at the step's start and at its end */
   int count;
   double step_s, slop;
-  TlRub rub; /* of boundaries that say none */
+  const TlMaterials *materials;
 } TlWallsStep;
 
 /* Keep the owned, movable bodies out of the boundaries at the end of the step. Changes twists of

@@ -150,7 +150,7 @@ TlSlot tl_scan_slot(const TlScan *s, int64_t number) {
 /* Bonds of a net are springs, not collisions. */
 static bool bonded(const TlBodies *x, const TlSlot *p) {
   if (!(x->flags[p->a] & x->flags[p->b] & TL_BODY_NET)) return false;
-  return tl_net_bonded(&x->history, x->id[p->a], x->id[p->b]);
+  return tl_net_bonded(&x->pairs, x->id[p->a], x->id[p->b]);
 }
 
 static TlStatus find_points(const TlScan *s, const TlSlot *p, TlPoints *points) {

@@ -7,6 +7,7 @@
  * not ended after SWEEPS sweeps a round allowed is finished with e = 0 and counted.
  */
 #include "dem/etm.h"
+#include "dem/step_impl.h"
 #include "dem/sweep.h"
 
 #include <math.h>
@@ -100,3 +101,5 @@ TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamic
   }
   return TL_OK;
 }
+
+const TlMethodKind tl_method_sqm = {TL_BY_IMPULSES(tl_sqm)};

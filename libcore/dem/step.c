@@ -41,7 +41,8 @@ static TlStatus shape_for(TlSolver *s, int64_t id, const TlShape **shape) {
 }
 
 static void derive(const TlSolver *s, TlBodies *b, int64_t i) {
-  double scale = b->scale[i], scale3 = scale * scale * scale, density = s->config.density_kg_m3;
+  double scale = b->scale[i], scale3 = scale * scale * scale;
+  double density = s->materials.material[b->material[i]].density_kg_m3;
   const TlShape *shape = b->shape[i];
   b->mass[i] = density * shape->volume_m3 * scale3;
   b->inertia[i] = tl_scale(density * scale3 * scale * scale, shape->inertia_m5);
@@ -78,7 +79,8 @@ static bool derived(const TlSolver *s, const TlBodies *b, int64_t i) {
   double scale = b->scale[i], scale3 = scale * scale * scale;
   bool fixed = b->flags[i] & TL_BODY_FROZEN;
   return !(b->flags[i] & TL_BODY_NET) && b->radius[i] == scale * shape->radius_m &&
-         b->mass[i] == s->config.density_kg_m3 * shape->volume_m3 * scale3 &&
+         b->mass[i] ==
+             s->materials.material[b->material[i]].density_kg_m3 * shape->volume_m3 * scale3 &&
          (b->inverse_mass[i] == 0) == fixed;
 }
 
@@ -87,6 +89,9 @@ static TlStatus derive_all(TlSolver *s, TlBodies *b) {
   TL_TRY(TL_RESERVE(s->known, s->known_capacity, (size_t)b->total));
   for (size_t i = had; i < s->known_capacity; i++) s->known[i] = (TlKnownShape){0, NULL};
   for (int64_t i = 0; i < b->total; i++) {
+    if (b->material[i] < 0 || b->material[i] >= s->materials.count)
+      return tl_fail(TL_EUSAGE, "body %lld: there is no material %d", (long long)b->id[i],
+                     b->material[i]);
     if (derived(s, b, i)) continue;
     TL_TRY(shape_for(s, b->avatar_id[i], &b->shape[i]));
     s->known[i] = (TlKnownShape){b->avatar_id[i], b->shape[i]};
@@ -103,29 +108,67 @@ static double largest_speed(const TlSolver *s, const TlBodies *b) {
   return most;
 }
 
-TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
-  bool forces = tl_step_method(s->config.method) != NULL; /* they know no contacts to come */
-  TlStatus status = derive_all(s, b);
-  int failed = status != TL_OK;
-  TL_TRY(tl_sync_any(s->sync, &failed)); /* ranks leave together */
-  if (status != TL_OK) return status;
-  if (failed) return tl_fail(TL_EINPUT, "another rank could not load its shapes");
-  double least = forces ? 0 : -largest_speed(s, b); /* so that one hook serves */
-  TL_TRY(tl_sync_least(s->sync, &least, 1));
-  s->speed_max = -least;
-  for (int64_t i = 0; i < b->total; i++) {
+/* How far bodies [first, total) look for contacts, by the largest speed of all ranks. */
+static void set_reach(const TlSolver *s, TlBodies *b, int64_t first) {
+  const TlMethodKind *method = tl_method(s->config.method);
+  for (int64_t i = first; i < b->total; i++) {
     b->reach[i] = b->radius[i];
-    if (!forces)
-      b->reach[i] = tl_detect_reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
+    if (method->reach)
+      b->reach[i] = method->reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
     b->halo[i] = b->reach[i];
     if (b->flags[i] & TL_BODY_NET) b->halo[i] = fmax(b->reach[i], half_bond(s, b->id[i]));
+  }
+}
+
+TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
+  TlStatus status = derive_all(s, b);
+  bool wanted = status == TL_OK && tl_method(s->config.method)->reach;
+  /* One exchange for both: minus the largest speed, and -1 where a rank failed, for all ranks must
+   * leave together. */
+  double least[2] = {wanted ? -largest_speed(s, b) : 0, status == TL_OK ? 0 : -1};
+  TL_TRY(tl_sync_least(s->sync, least, 2));
+  if (status != TL_OK) return status;
+  if (least[1] < 0) return tl_fail(TL_EINPUT, "another rank could not load its shapes");
+  s->speed_max = -least[0];
+  set_reach(s, b, 0);
+  return TL_OK;
+}
+
+/* Each constraint must be of a kind that the method solves. */
+static TlStatus check_constraints(const TlSolver *s, const TlBodies *b) {
+  const TlMethodKind *method = tl_method(s->config.method);
+  for (int k = TL_FIRST_CONSTRAINT; k < TL_PAIR_KINDS; k++) {
+    if (b->pairs.of[k].count == 0 || method->solves & TL_KIND_BIT(k)) continue;
+    TlPairKey key = tl_pair_key(&b->pairs.of[k], (TlPairKind)k, 0);
+    return tl_fail(TL_EUSAGE,
+                   "the method %s does not solve constraints of the kind '%s' (number %lld, bodies "
+                   "%lld and %lld); remove them, or choose a method that does",
+                   tl_method_name(s->config.method), tl_pair_kind_name[k], (long long)key.number,
+                   (long long)key.low, (long long)key.high);
   }
   return TL_OK;
 }
 
-TlStatus tl_solver_check(TlSolver *s, TlBodies *b) {
+TlStatus tl_step_begin(TlSolver *s, TlBodies *b) {
+  TL_TRY(check_constraints(s, b));
+  for (int k = 0; k < TL_FIRST_CONSTRAINT; k++) /* another method's memory means nothing here */
+    if (k != (int)tl_method(s->config.method)->memory) b->pairs.of[k].count = 0;
+  if (!s->sync) return tl_solver_refresh(s, b); /* which exchanges nothing on one rank */
   TL_TRY(derive_all(s, b));
-  return s->config.method == TL_PENALTY ? tl_step_penalty_check(s, b) : TL_OK;
+  set_reach(s, b, b->owned);
+  return TL_OK;
+}
+
+double tl_solver_safe_step(const TlSolver *s, const TlBodies *b) {
+  const TlMethodKind *method = tl_method(s->config.method);
+  return method->safe_step ? method->safe_step(s, b) : INFINITY;
+}
+
+TlStatus tl_solver_check(TlSolver *s, TlBodies *b) {
+  const TlMethodKind *method = tl_method(s->config.method);
+  TL_TRY(derive_all(s, b));
+  TL_TRY(check_constraints(s, b));
+  return method->check_bodies ? method->check_bodies(s, b) : TL_OK;
 }
 
 /* ---- the solve ---- */
@@ -199,8 +242,8 @@ static TlStatus run_stage(Stage *stage) {
 static TlStatus run_etm(Stage *stage, int32_t i) {
   const TlGroup *g = &stage->groups->group[i];
   tl_etm_trace(&stage->etm, TL_TRACE_START, g, stage->dynamics);
-  TL_TRY(tl_collision_solver(stage->solver->config.method)(&stage->etm, g, stage->dynamics,
-                                                           &stage->counts[i].etm));
+  TL_TRY(tl_method(stage->solver->config.method)
+             ->collide(&stage->etm, g, stage->dynamics, &stage->counts[i].etm));
   tl_etm_trace(&stage->etm, TL_TRACE_END, g, stage->dynamics);
   return TL_OK;
 }
@@ -247,14 +290,11 @@ static void kick(const TlSolver *s, const TlBodies *b, const TlDynamics *d) {
 static TlStatus correct_walls(TlSolver *s, const TlBodies *b, const TlDynamics *d) {
   double *work = tl_arena_push(&s->arena, (size_t)b->owned, sizeof *work);
   if (!work) return TL_ENOMEM;
-  TlWallsStep step = {
-      s->boundary,       s->ahead,
-      s->boundary_count, s->config.step_s,
-      s->config.slop,    {s->config.boundary_friction, s->config.boundary_restitution}};
+  TlWallsStep step = {s->boundary,      s->ahead,       s->boundary_count,
+                      s->config.step_s, s->config.slop, &s->materials};
   tl_walls_correct(b, s->config.search == TL_SEARCH_NEAR ? &s->near : NULL, &step, d, work);
-  s->push_work = (TlExact){{0}};
   for (int64_t i = 0; i < b->owned; i++)
-    if (work[i] != 0) tl_exact_add(&s->push_work, work[i]);
+    if (work[i] != 0) tl_exact_add(&s->sums.wall_work_J, work[i]);
   return TL_OK;
 }
 
@@ -307,10 +347,9 @@ TlStatus tl_step_reserve_points(TlSolver *s) {
 static TlStatus detect(TlSolver *s, const TlBodies *b, const TlMotion *m) {
   TL_TRY(tl_step_reserve_points(s));
   TlDetect d = {.config = &s->config,
+                .materials = &s->materials,
                 .boundary = s->boundary,
                 .boundary_count = s->boundary_count,
-                .nets = s->nets,
-                .net_count = s->net_count,
                 .speed_max = s->speed_max,
                 .arena = &s->arena,
                 .near = &s->near,
@@ -326,15 +365,14 @@ TlStatus tl_step_together(const TlSync *sync, TlStatus status) {
   return tl_fail(TL_ELIMIT, "another rank failed in this step");
 }
 
-TlStatus tl_step_nets(TlSolver *s, TlBodies *b, const TlVec3 *start, TlStepReport *r) {
+TlStatus tl_step_nets(TlSolver *s, TlBodies *b, const TlVec3 *start, TlMembraneMove move,
+                      TlStepReport *r) {
   TlNetCount net;
-  bool forces = tl_step_method(s->config.method) != NULL; /* they have kicked the nets, too */
-  TlStatus status = (forces ? tl_membrane_follow : tl_membrane_correct)(
-      s->nets, s->net_count, b, start, s->config.step_s, s->sync, s->net_memo, &s->arena, &net);
+  TlStatus status = move(s->nets, s->net_count, b, start, s->config.step_s, s->sync, s->net_memo,
+                         &s->arena, &net);
   r->net_bonds = net.bonds;
   r->net_broken = net.broken;
-  r->net_elastic_J = net.elastic_J;
-  r->net_elastic = net.elastic;
+  s->sums.net_elastic_end_J = net.elastic;
   if (s->net_count == 0) return status;
   return tl_step_together(s->sync, tl_context(status, "step %lld", (long long)s->steps));
 }
@@ -351,15 +389,17 @@ TlStatus tl_step_advance(TlSolver *s, TlBodies *b, const TlMotion *motion, TlSte
         tl_motion_finish(b, motion, s->boundary, s->boundary_count, s->config.step_s, s->steps);
   TL_TRY(tl_step_together(s->sync, status));
   TL_TRY(tl_step_recheck(s, b, motion, &r->rechecks));
-  return tl_step_nets(s, b, start, r);
+  TL_TRY(tl_step_nets(s, b, start, tl_membrane_correct, r));
+  s->sums.net_elastic_J = s->sums.net_elastic_end_J;
+  return TL_OK;
 }
 
-static TlStatus step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
+TlStatus tl_step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
   TlGroups groups;
   TlMotion motion;
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  TL_TRY(tl_solver_refresh(s, b));
-  TlStatus status = tl_motion_start(b, &s->arena, &motion);
+  TlStatus status = tl_step_begin(s, b);
+  if (status == TL_OK) status = tl_motion_start(b, &s->arena, &motion);
   if (status == TL_OK) status = detect(s, b, &motion);
   if (status == TL_OK) status = tl_step_poor(s, b);
   TL_TRY(tl_step_together(s->sync, status));
@@ -380,9 +420,9 @@ static TlStatus step_by_impulses(TlSolver *s, TlBodies *b, TlStepReport *r) {
 
 TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   TlStepReport r = {0};
-  TlStepMethod step = tl_step_method(s->config.method);
+  s->sums = (TlStepSums){0};
   tl_arena_reset(&s->arena);
-  TL_TRY(step ? step(s, b, &r) : step_by_impulses(s, b, &r));
+  TL_TRY(tl_method(s->config.method)->step(s, b, &r));
   if (out) *out = r;
   return TL_OK;
 }

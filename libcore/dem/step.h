@@ -1,8 +1,8 @@
 /* One time step of impulse-based LS-DEM.
  *
- * Sources: Tan 2024 sections 2-4, Tang 2014, with the corrections of docs/theory.md. The order was
- * picked because it comes to rest at large steps: detect at start poses; energy tracking (ETM) on
- * the velocities before gravity; gravity and global damping; resting contacts by warm-started
+ * Sources: Tan 2024 sections 2-4, Tang 2014, with the corrections of docs/theory/step.md. The order
+ * was picked because it comes to rest at large steps: detect at start poses; energy tracking (ETM)
+ * on the velocities before gravity; gravity and global damping; resting contacts by warm-started
  * projected Gauss-Seidel; rigid boundaries by the hybrid scheme; overlap that is already there by
  * pseudo-velocities that move positions only; move; gaps looked at again where the grains ended.
  *
@@ -10,7 +10,7 @@
  * for which an owned a has |x_a - x_b| <= reach_a + reach_b (reach is filled by tl_solver_refresh).
  * Ghosts hold their owner's state of this moment. A pair with a ghost is computed on both ranks
  * from the same bits; the result does not depend, in any bit of state, on the number of ranks or
- * threads nor on the order of the bodies. Sums in the report are in rank order.
+ * threads nor on the order of the bodies.
  */
 #ifndef TL_DEM_STEP_H
 #define TL_DEM_STEP_H
@@ -53,11 +53,12 @@ typedef enum TlSearch {
 typedef struct TlSolverConfig {
   double step_s;
   TlVec3 gravity_m_s2;
-  double density_kg_m3;
-  double friction, restitution;                   /* grain on grain: mu >= 0, e in [0, 1] */
-  double boundary_friction, boundary_restitution; /* grain on boundary */
-  double tangential_restitution, boundary_tangential_restitution; /* e_t in [0, 1], 0: friction
-                                                                     stops what it can */
+  double density_kg_m3; /* of materials that have none of their own */
+  /* Pair laws of all materials, borrowed until the solver is made, which checks and copies them.
+   * NULL: grains and boundaries by the short form that follows, and penalty.grain, boundary. */
+  const TlMaterials *materials;
+  double friction, restitution, tangential_restitution; /* grain on grain */
+  double boundary_friction, boundary_restitution, boundary_tangential_restitution;
   double damping_per_s;        /* xi of Tan 2024 Eqs. 47-49; 0 <= xi dt <= 1 */
   double impact_threshold_m_s; /* restitution is 0 below this approach speed; < 0: 4 g dt */
   TlMethod method;
@@ -76,8 +77,8 @@ typedef struct TlSolverConfig {
   int position_sweeps;   /* most sweeps of the position rule, 50 */
   double position_rate;  /* share of the overlap undone in a step, 0.2 */
   double poor_share;     /* overlap over the smaller radius that a sound pair does not keep, 0.1 */
-  int poor_steps;        /* steps on end that deep before the pair is poor, or jammed before it is
-                            named (step_poor.c), 50 */
+  int poor_steps;        /* consecutive steps that deep before the pair is poor, or unresolved
+                            before it is named (step_poor.c), 50 */
   double slop;           /* overlap left alone, as a share of the radius, 1e-3 */
   TlPenalty penalty;     /* of TL_PENALTY */
 } TlSolverConfig;
@@ -90,52 +91,85 @@ typedef struct TlAvatarSource {
   const TlAvatar *(*get)(void *ctx, int64_t avatar_id);
 } TlAvatarSource;
 
-typedef struct TlStepReport { /* over all ranks */
-  int64_t step;
-  int64_t pairs, contacts;         /* pairs tested node by node; contact points kept */
-  int64_t islands, largest_island; /* bodies in the largest island's part on one rank */
-  int64_t impulses;                /* ETM impulses */
-  int64_t rounds;                  /* most ETM rounds of an island */
-  int64_t zero_finishes;           /* islands finished with e = 0 after max_rounds */
-  int64_t unfinished;              /* islands whose compression hit the sweep cap */
-  int64_t rest_sweeps;             /* most resting sweeps of an island */
-  int64_t rest_unfinished;         /* islands stopped by rest_sweeps above the tolerance */
-  int64_t rechecks;                /* corrections after the move (step_recheck.c) */
-  double rest_residual_m_s;        /* largest velocity correction of the last sweep */
-  double overlap_m, overlap_share; /* deepest grain-grain overlap, and over the smaller radius */
-  double boundary_overlap_m, boundary_overlap_share;
-  double kinetic_J;                      /* at the end of the step */
-  double speed_max_m_s;                  /* bound of the surface speed: |v| + r |omega| */
-  double work_stored_J, work_released_J; /* ETM normal work of the step */
-  double wall_work_J; /* what moving boundaries did on the grains in the step: impulse times their
-                         velocity; kinetic and potential energy are no balance without it */
-  int64_t outside;    /* owned bodies flagged TL_BODY_OUTSIDE */
-  int64_t net_bonds, net_broken; /* bonds of nets that hold; that broke in this step */
-  double net_elastic_J;          /* held by the bonds at the end of the step; by penalty, as all its
-                                    energies, at the start */
-  TlExact net_elastic;           /* this rank's part of it, for a sum without order */
-  double net_damping_J, net_pressure_J,
-      net_held_J;    /* in the step: taken by the bonds' dampers; done
-            by nets' pressure, and by holders on rows they carry */
-  double guide_N;    /* contact force on guided bodies along their axes, at the start of the step */
-  double boundary_N; /* sum of the normal forces on boundaries, likewise */
-  int64_t poor;      /* owned bodies flagged TL_BODY_POOR */
-  int64_t jammed;    /* flagged TL_BODY_JAMMED in this step */
-  int64_t node_tests, lookups, node_lists; /* counters of the contact search; lists made anew */
-  /* of the penalty method (step_penalty.c); kinetic_J is then that of the step's start, between
-   * the half steps, where elastic_J is taken too */
-  int64_t touching, sliding, capped; /* points; beyond Coulomb's cone; deeper than the cap */
-  double elastic_J;                  /* held by the contacts' springs at the start of the step */
-  double slip_J, viscous_J, drag_J;  /* taken in the step by friction, contact and global damping */
-  double stable_step_s;              /* 2/omega of the stiffest body as it stands */
-  double resultant_N, contact_N;     /* sums over moving bodies of the force that accelerates them,
-                                        and over `contacts` of theirs */
-  int64_t moving;                    /* bodies neither frozen nor guided */
-  double potential_J;                /* -m g.x of all that moves freely or under a load, at the
-                                        start of the step */
-  double detect_cpu_s;               /* CPU of all threads in the contact search, this rank */
-  double detect_s, etm_s, rest_s, other_s; /* wall clock of this rank */
+/* What a step tells, over all ranks: type, name, unit, how the ranks' values become one
+ * (model/record.h), meaning. Reals that are summed stand under EXACT: methods add to their exact
+ * sums (TlStepSums), so that neither ranks nor threads change a bit of them. */
+#define TL_STEP_REPORT_LIST(F, EXACT)                                                              \
+  F(int64_t, step, "", TL_ALIKE, "number of the step, from 1")                                     \
+  F(int64_t, pairs, "", TL_SUM, "pairs tested node by node")                                       \
+  F(int64_t, contacts, "", TL_SUM, "contact points kept")                                          \
+  F(int64_t, islands, "", TL_SUM, "islands of bodies in contact")                                  \
+  F(int64_t, largest_island, "", TL_MOST, "bodies in the largest island's part on one rank")       \
+  F(int64_t, impulses, "", TL_SUM, "impulses of energy tracking (ETM)")                            \
+  F(int64_t, rounds, "", TL_MOST, "most ETM rounds of an island")                                  \
+  F(int64_t, zero_finishes, "", TL_SUM, "islands finished with restitution 0 after max_rounds")    \
+  F(int64_t, unfinished, "", TL_SUM, "islands whose compression reached the limit of sweeps")      \
+  F(int64_t, rest_sweeps, "", TL_MOST, "most sweeps of the resting solve of an island")            \
+  F(int64_t, rest_unfinished, "", TL_SUM, "islands stopped by rest_sweeps above the tolerance")    \
+  F(int64_t, rechecks, "", TL_ALIKE, "corrections after the move")                                 \
+  F(double, rest_residual_m_s, "m/s", TL_MOST, "largest correction of a velocity, last sweep")     \
+  F(double, overlap_m, "m", TL_MOST, "deepest overlap of two grains")                              \
+  F(double, overlap_share, "1", TL_MOST, "deepest overlap of two grains over the smaller radius")  \
+  F(double, boundary_overlap_m, "m", TL_MOST, "deepest overlap of a grain and a boundary")         \
+  F(double, boundary_overlap_share, "1", TL_MOST, "the same over the grain's radius")              \
+  EXACT(double, kinetic_J, "J", TL_EXACT_SUM,                                                      \
+        "kinetic energy at the end of the step; by penalty at its start, between the half steps")  \
+  F(double, speed_max_m_s, "m/s", TL_MOST, "bound of the surfaces' speed: |v| + r |omega|")        \
+  EXACT(double, work_stored_J, "J", TL_EXACT_SUM, "ETM: normal work stored in the step")           \
+  EXACT(double, work_released_J, "J", TL_EXACT_SUM, "ETM: normal work released in the step")       \
+  EXACT(double, wall_work_J, "J", TL_EXACT_SUM, "done by moving boundaries on grains in the step") \
+  F(int64_t, outside, "", TL_SUM, "owned bodies flagged TL_BODY_OUTSIDE")                          \
+  F(int64_t, net_bonds, "", TL_SUM, "bonds of nets that hold")                                     \
+  F(int64_t, net_broken, "", TL_SUM, "bonds of nets that broke in this step")                      \
+  EXACT(double, net_elastic_J, "J", TL_EXACT_SUM,                                                  \
+        "held by bonds at the end of the step; by penalty, as its other energies, at the start")   \
+  EXACT(double, net_elastic_end_J, "J", TL_EXACT_SUM, "held by bonds at the end of the step")      \
+  EXACT(double, net_damping_J, "J", TL_EXACT_SUM, "taken by the bonds' dampers in the step")       \
+  EXACT(double, net_pressure_J, "J", TL_EXACT_SUM, "done by the nets' pressure in the step")       \
+  EXACT(double, net_held_J, "J", TL_EXACT_SUM, "done by holders on rows of nets that they carry")  \
+  EXACT(double, guide_N, "N", TL_EXACT_SUM,                                                        \
+        "contact force on guided bodies along their axes, at the start of the step")               \
+  EXACT(double, boundary_N, "N", TL_EXACT_SUM, "sum of the normal forces on boundaries, likewise") \
+  F(int64_t, poor, "", TL_SUM, "owned bodies flagged TL_BODY_POOR")                                \
+  F(int64_t, jammed, "", TL_SUM, "flagged TL_BODY_JAMMED in this step")                            \
+  F(int64_t, node_tests, "", TL_SUM, "nodes tested by the contact search")                         \
+  F(int64_t, lookups, "", TL_SUM, "distances looked up by the contact search")                     \
+  F(int64_t, node_lists, "", TL_SUM, "node lists made anew by the contact search")                 \
+  F(int64_t, touching, "", TL_SUM, "penalty: points in touch")                                     \
+  F(int64_t, sliding, "", TL_SUM, "penalty: points at Coulomb's limit")                            \
+  F(int64_t, capped, "", TL_SUM, "penalty: points deeper than the cap")                            \
+  EXACT(double, elastic_J, "J", TL_EXACT_SUM, "penalty: held by the contacts, start of the step")  \
+  EXACT(double, slip_J, "J", TL_EXACT_SUM, "penalty: taken by friction in the step")               \
+  EXACT(double, viscous_J, "J", TL_EXACT_SUM, "penalty: taken by contact damping in the step")     \
+  F(double, drag_J, "J", TL_ALIKE, "penalty: taken by global damping in the step")                 \
+  F(double, stable_step_s, "s", TL_LEAST, "penalty: 2/omega of the stiffest body as it stands")    \
+  EXACT(double, resultant_N, "N", TL_EXACT_SUM,                                                    \
+        "penalty: sum over moving bodies of the force that accelerates them")                      \
+  EXACT(double, contact_N, "N", TL_EXACT_SUM, "penalty: sum over `contacts` of their forces")      \
+  F(int64_t, moving, "", TL_SUM, "penalty: bodies neither frozen nor guided")                      \
+  EXACT(double, potential_J, "J", TL_EXACT_SUM,                                                    \
+        "penalty: -m g.x of all that moves freely or under a load, start of the step")             \
+  F(double, detect_cpu_s, "s", TL_OWN, "CPU time of all threads in the contact search")            \
+  F(double, detect_s, "s", TL_OWN, "wall clock: contact search")                                   \
+  F(double, etm_s, "s", TL_OWN, "wall clock: collisions")                                          \
+  F(double, rest_s, "s", TL_OWN, "wall clock: resting contacts and overlap")                       \
+  F(double, other_s, "s", TL_OWN, "wall clock: the rest of the step")
+
+#define F(type, name, ...) type name;
+typedef struct TlStepReport {
+  TL_STEP_REPORT_LIST(F, F)
 } TlStepReport;
+#undef F
+extern const TlRecord tl_step_report_record;
+
+/* This rank's (or thread's) part of the report's exact sums, in the list's order. */
+#define NONE(...)
+#define EXACT(type, name, ...) TlExact name;
+typedef struct TlStepSums {
+  TL_STEP_REPORT_LIST(NONE, EXACT)
+} TlStepSums;
+#undef NONE
+#undef EXACT
 
 typedef struct TlSolver TlSolver;
 
@@ -166,12 +200,15 @@ TlStatus tl_solver_set_guides(TlSolver *solver, const TlGuide *guides, int count
 /* Other values for the steps to come, alike on all ranks: friction and global damping between
  * grains; the pressure on net `net`. TL_EUSAGE when one makes no sense. */
 TlStatus tl_solver_set_friction(TlSolver *solver, double friction);
+double tl_solver_friction(const TlSolver *solver); /* between grains, as it is now */
 TlStatus tl_solver_set_damping(TlSolver *solver, double damping_per_s);
 TlStatus tl_solver_set_pressure(TlSolver *solver, int net, double pressure_Pa);
 
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
- * Collective: the largest speed of all ranks enters the reach. Call it after the set-up and after
- * bodies moved between ranks, before ghosts are chosen; the step calls it again. */
+ * Collective, with one exchange: the largest speed of all ranks enters the reach. On several ranks
+ * call it once before each step, before ghosts are chosen, and change no body from then until the
+ * step; the step fills in the ghosts' fields without a further exchange. On one rank the step does
+ * all of this itself. */
 TlStatus tl_solver_refresh(TlSolver *solver, TlBodies *bodies);
 
 /* Would the method refuse to step these owned bodies? Then the failure that the step would give, so
@@ -194,8 +231,8 @@ void tl_solver_trace(TlSolver *solver, const TlCollisionTrace *trace);
 int64_t tl_solver_steps(const TlSolver *solver);
 void tl_solver_set_steps(TlSolver *solver, int64_t steps);
 
-/* A grain flagged TL_BODY_POOR or (jammed) TL_BODY_JAMMED in the last step, and what it lies in or
- * is held by. */
+/* A grain flagged TL_BODY_POOR or (unresolved) TL_BODY_JAMMED in the last step, and what it lies in
+ * or is held by. */
 typedef struct TlPoorRow {
   int64_t grain, avatar;
   TlVec3 position_m;           /* at the start of the step */
@@ -212,7 +249,7 @@ const TlPoorRow *tl_solver_poor(const TlSolver *solver, int64_t *count);
 typedef struct TlContactRow {
   int64_t low, high;    /* ids; high < 0: boundary -1 - high */
   TlVec3 point, normal; /* normal points to the low id's body */
-  double gap_m;
+  double gap_m, friction;
   TlVec3 impulse_N_s; /* on the low id's body over the step */
 } TlContactRow;
 /* Contacts with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in

@@ -1,104 +1,87 @@
 /* A solver's life: defaults, checks, memory. */
+#include "dem/penalty_setup.h"
+#include "dem/solver_setup.h"
 #include "dem/step_impl.h"
 
+#include <assert.h>
 #include <math.h>
-
+#include <stddef.h>
 #include <stdio.h>
 
+/* Of the rows that studies are read by. That a default can be parsed is for us to see to. */
 TlSolverConfig tl_solver_defaults(void) {
-  return (TlSolverConfig){.step_s = 1e-3,
-                          .gravity_m_s2 = {0, 0, -9.81},
-                          .density_kg_m3 = 2650,
-                          .friction = 0.5,
-                          .restitution = 0.5,
-                          .boundary_friction = 0.5,
-                          .boundary_restitution = 0.5,
-                          .impact_threshold_m_s = -1,
-                          .increments = 20,
-                          .max_rounds = 40,
-                          .similar = 0.01,
-                          .tolerance = 5e-2,
-                          .rest_tolerance = 1e-3,
-                          .rest_sweeps = 20,
-                          .position_sweeps = 50,
-                          .position_rate = 0.2,
-                          .poor_share = 0.1,
-                          .poor_steps = 50,
-                          .slop = 1e-3,
-                          .penalty = {.grain = {.ratio = 2.0 / 7, .poisson = 0.25},
-                                      .boundary = {.ratio = 2.0 / 7, .poisson = 0.25}}};
+  TlSolverConfig c = {.step_s = 1e-3};
+  TlContactSetup contact;
+  TlSolverSetup solver;
+  TlPoorSetup poor;
+  TlPenaltySetup penalty;
+  const TlParam density = {"density", TL_P_REAL, offsetof(TlSolverConfig, density_kg_m3), "",
+                           TL_DEFAULT_DENSITY},
+                gravity = {"gravity", TL_P_VEC3, 0, "", TL_DEFAULT_GRAVITY};
+  double g[3];
+  bool whole = tl_params_defaults(tl_contact_params, TL_CONTACT_PARAMS, &contact) == TL_OK &&
+               tl_params_defaults(tl_solver_params, TL_SOLVER_PARAMS, &solver) == TL_OK &&
+               tl_params_defaults(tl_poor_params, TL_POOR_PARAMS, &poor) == TL_OK &&
+               tl_params_defaults(tl_penalty_params, TL_PENALTY_PARAMS, &penalty) == TL_OK &&
+               tl_params_defaults(&density, 1, &c) == TL_OK &&
+               tl_params_defaults(&gravity, 1, g) == TL_OK;
+  assert(whole);
+  (void)whole;
+  c.gravity_m_s2 = tl_vec3(g[0], g[1], g[2]);
+  tl_solver_configure(&contact, &solver, &poor, &c);
+  c.penalty.grain.ratio = c.penalty.boundary.ratio = penalty.tangential_ratio;
+  c.penalty.grain.poisson = c.penalty.boundary.poisson = penalty.poisson;
+  return c;
 }
 
-static TlStatus check_value(const char *name, double value, double low, double high) {
+TlStatus tl_step_check_value(const char *name, double value, double low, double high) {
   if (value >= low && value <= high) return TL_OK; /* NaN is in no range */
   return tl_fail(TL_EUSAGE, "%s = %g: must lie in [%g, %g]", name, value, low, high);
 }
 
-static TlStatus check_stiffness(const TlSolverConfig *c, const char *what, const TlStiffness *k) {
-  char name[80];
-  bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
-  double value = hertz                                     ? k->young_Pa
-                 : c->penalty.spread == TL_SPREAD_TRACTION ? k->normal_Pa_m
-                                                           : k->normal_N_m;
-  snprintf(name, sizeof name, "%s %s", what, hertz ? "Young's modulus" : "normal stiffness");
-  TL_TRY(check_value(name, value, 1e-30, 1e30));
-  TL_TRY(check_value("Poisson's ratio", k->poisson, -0.99, 0.5));
-  return check_value("tangential over normal stiffness", k->ratio, 0, 100);
-}
-
-static TlStatus check_penalty(const TlSolverConfig *c) {
-  if (c->method != TL_PENALTY) return TL_OK;
-  const TlPenalty *p = &c->penalty;
-  TL_TRY(check_value("law", p->law, 0, tl_law_count() - 1));
-  TL_TRY(check_value("spread", (int)p->spread, 0, TL_SPREAD_DEEPEST));
-  if (tl_law(p->law)->one_point && p->spread != TL_SPREAD_DEEPEST)
-    return tl_fail(TL_EUSAGE, "law %s is of one point a contact: spread must be deepest",
-                   tl_law(p->law)->name);
-  if (p->spread == TL_SPREAD_NODES && c->sides != TL_SIDES_LOWER)
-    return tl_fail(TL_EUSAGE, "spread nodes with nodes of both sides would be twice as stiff: "
-                              "sides must be lower");
-  if (c->edges == TL_EDGES_REFINE && p->spread != TL_SPREAD_DEEPEST)
-    return tl_fail(TL_EUSAGE, "edges refine finds places that stand for no surface: with the "
-                              "penalty method it goes with spread deepest only");
-  if (c->tangential_restitution > 0 || c->boundary_tangential_restitution > 0)
-    return tl_fail(TL_EUSAGE, "tangential restitution is of impulses: the penalty method has a "
-                              "tangential stiffness in its place");
-  TL_TRY(check_value("cap", p->most_share, 0, 10));
-  TL_TRY(check_stiffness(c, "grain", &p->grain));
-  return check_stiffness(c, "boundary", &p->boundary);
-}
-
 static TlStatus check_config(const TlSolverConfig *c) {
-  TL_TRY(check_value("time step", c->step_s, 1e-9, 1));
-  TL_TRY(check_value("gravity", tl_norm(c->gravity_m_s2), 0, 1e4));
-  TL_TRY(check_value("density", c->density_kg_m3, 1e-3, 1e6));
-  TL_TRY(check_value("friction", c->friction, 0, 100));
-  TL_TRY(check_value("restitution", c->restitution, 0, 1));
-  TL_TRY(check_value("boundary friction", c->boundary_friction, 0, 100));
-  TL_TRY(check_value("boundary restitution", c->boundary_restitution, 0, 1));
-  TL_TRY(check_value("tangential restitution", c->tangential_restitution, 0, 1));
-  TL_TRY(check_value("boundary tangential restitution", c->boundary_tangential_restitution, 0, 1));
-  TL_TRY(check_value("method", c->method, 0, TL_METHOD_COUNT - 1));
-  TL_TRY(check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
-  TL_TRY(check_value("increments", c->increments, 1, 10000));
-  TL_TRY(check_value("rounds", c->max_rounds, 1, 100000));
-  TL_TRY(check_value("similar", c->similar, 0, 0.5));
-  TL_TRY(check_value("tolerance", c->tolerance, 1e-9, 1));
-  TL_TRY(check_value("resting tolerance", c->rest_tolerance, 1e-12, 1));
-  TL_TRY(check_value("resting sweeps", c->rest_sweeps, 1, 100000));
-  TL_TRY(check_value("position sweeps", c->position_sweeps, 0, 100000));
-  TL_TRY(check_value("position rate", c->position_rate, 0, 1));
-  TL_TRY(check_value("poor overlap", c->poor_share, 0, 100));
-  TL_TRY(check_value("poor steps", c->poor_steps, 1, 2e9));
-  TL_TRY(check_value("slop", c->slop, 0, 0.1));
-  return check_penalty(c);
+  TL_TRY(tl_step_check_value("time step", c->step_s, 1e-9, 1));
+  TL_TRY(tl_step_check_value("gravity", tl_norm(c->gravity_m_s2), 0, 1e4));
+  TL_TRY(tl_step_check_value("density", c->density_kg_m3, 1e-12, 1e18));
+  TL_TRY(tl_step_check_value("method", c->method, 0, TL_METHOD_COUNT - 1));
+  TL_TRY(tl_step_check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
+  return tl_solver_check_ranges(c);
 }
 
-static TlStatus check_surface(const TlSurface *s) {
-  for (int32_t i = -1; i < s->classes; i++) {
-    const TlRub *rub = i < 0 ? &s->rub : &s->class_rub[i];
-    TL_TRY(check_value("boundary friction", rub->friction, 0, 100));
-    TL_TRY(check_value("boundary restitution", rub->restitution, 0, 1));
+/* Grains on grains, and on boundaries, by the short form. */
+static TlStatus plain_materials(const TlSolverConfig *c, TlMaterials *m) {
+  TlPairLaw grain = {
+      c->friction, c->restitution, c->tangential_restitution, c->penalty.grain, 0, 0};
+  TlPairLaw boundary = {c->boundary_friction,
+                        c->boundary_restitution,
+                        c->boundary_tangential_restitution,
+                        c->penalty.boundary,
+                        0,
+                        0};
+  TL_TRY(tl_materials_new(m, TL_MATERIAL_FIRST_OWN));
+  tl_materials_set(m, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN, &grain);
+  tl_materials_set(m, TL_MATERIAL_GRAIN, TL_MATERIAL_BOUNDARY, &boundary);
+  tl_materials_set(m, TL_MATERIAL_BOUNDARY, TL_MATERIAL_BOUNDARY, &boundary);
+  return TL_OK;
+}
+
+static TlStatus own_materials(TlSolver *s, const TlSolverConfig *c) {
+  TL_TRY(c->materials ? tl_materials_copy(&s->materials, c->materials)
+                      : plain_materials(c, &s->materials));
+  s->config.materials = &s->materials;
+  for (int32_t i = 0; i < s->materials.count; i++)
+    if (!(s->materials.material[i].density_kg_m3 > 0))
+      s->materials.material[i].density_kg_m3 = c->density_kg_m3;
+  TL_TRY(tl_materials_finish(&s->materials));
+  const TlMethodKind *method = tl_method(c->method);
+  return method->check ? method->check(c, &s->materials) : TL_OK;
+}
+
+static TlStatus check_surface(const TlSolver *s, const TlSurface *surface) {
+  for (int32_t i = -1; i < surface->classes; i++) {
+    int32_t material = i < 0 ? surface->material : surface->class_material[i];
+    if (material < 0 || material >= s->materials.count)
+      return tl_fail(TL_EUSAGE, "boundary: there is no material %d", material);
   }
   return TL_OK;
 }
@@ -108,7 +91,7 @@ static TlStatus own_boundaries(TlSolver *s, const TlBoundary *boundaries) {
   TL_TRY(TL_NEW(s->boundary, n));
   TL_TRY(TL_NEW(s->ahead, n));
   for (size_t i = 0; i < n; i++) {
-    if (boundaries[i].surface) TL_TRY(check_surface(boundaries[i].surface));
+    if (boundaries[i].surface) TL_TRY(check_surface(s, boundaries[i].surface));
     s->boundary[i] = s->ahead[i] = boundaries[i];
   }
   tl_step_place_boundaries(s);
@@ -126,7 +109,8 @@ TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatar
   s->source = source;
   s->boundary_count = boundary_count;
   s->sync = sync;
-  TlStatus status = own_boundaries(s, boundaries);
+  TlStatus status = own_materials(s, config);
+  if (status == TL_OK) status = own_boundaries(s, boundaries);
   if (status != TL_OK) tl_solver_free(s);
   if (status == TL_OK) *solver = s;
   return status;
@@ -134,6 +118,7 @@ TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatar
 
 void tl_solver_free(TlSolver *s) {
   if (!s) return;
+  tl_materials_free(&s->materials);
   tl_shapes_free(&s->shapes);
   tl_free(s->nets);
   tl_net_memo_free(s->net_memo);
@@ -156,8 +141,8 @@ TlStatus tl_solver_add_closed(TlSolver *solver, int64_t avatar_id, const TlClose
 }
 
 TlStatus tl_solver_set_guides(TlSolver *s, const TlGuide *guides, int count) {
-  if (count > 0 && !tl_step_method(s->config.method))
-    return tl_fail(TL_EUSAGE, "guided bodies need the penalty method");
+  if (count > 0 && !tl_method(s->config.method)->bears_force)
+    return tl_fail(TL_EUSAGE, "guided bodies need a method whose contacts bear forces: penalty");
   for (int k = 0; k < count; k++) TL_TRY(tl_guide_check(&guides[k]));
   tl_free(s->guides);
   s->guide_count = 0;
@@ -169,8 +154,13 @@ TlStatus tl_solver_set_guides(TlSolver *s, const TlGuide *guides, int count) {
 
 TlStatus tl_solver_set_friction(TlSolver *s, double friction) {
   if (!(friction >= 0)) return tl_fail(TL_EUSAGE, "friction = %g makes no sense", friction);
-  s->config.friction = friction;
+  tl_materials_set_friction(&s->materials, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN, friction);
   return TL_OK;
+}
+
+double tl_solver_friction(const TlSolver *s) {
+  return s->materials.law[tl_pair_law(&s->materials, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN)]
+      .friction;
 }
 
 TlStatus tl_solver_set_damping(TlSolver *s, double damping_per_s) {

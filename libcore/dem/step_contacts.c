@@ -1,4 +1,4 @@
-/* Contacts that outlive the step: the history that starts the next one, and rows for measures. */
+/* Contacts that outlive the step: the memory that starts the next one, and rows for measures. */
 #include "dem/step_impl.h"
 /* ---- memory of contacts ---- */
 
@@ -10,18 +10,11 @@ TlVec3 tl_step_impulse(const TlContact *c) {
   return tl_add(c->impulse, rest_impulse(c));
 }
 
-/* Bonds of nets are no contacts of the step: they stay. */
-static void keep_bonds(TlHistory *h) {
-  size_t kept = 0;
-  for (size_t i = 0; i < h->count; i++)
-    if (h->touch[i].key == TL_TOUCH_BOND) h->touch[kept++] = h->touch[i];
-  h->count = kept;
-}
-
 TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
-  TlHistory *h = &b->history;
-  keep_bonds(h);
-  TL_TRY(TL_RESERVE(h->touch, h->capacity, h->count + (size_t)found->contacts));
+  TlPairRows *rows = &b->pairs.of[TL_IMPULSES];
+  TL_TRY(tl_pair_rows_reserve(rows, TL_IMPULSES, (size_t)found->contacts));
+  TlImpulse *impulse = rows->row;
+  rows->count = 0;
   for (int64_t i = 0; i < b->total; i++) b->contacts[i] = 0;
   for (int32_t i = 0; i < found->contacts; i++) {
     const TlContact *c = &found->contact[i];
@@ -31,17 +24,15 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
     }
     if (!(c->rest.x > 0)) continue;
     int64_t high = c->b >= 0 ? b->id[c->b] : -1 - c->boundary;
-    h->touch[h->count++] =
-        (TlTouch){.low = b->id[c->a], .high = high, .key = c->key, .impulse = rest_impulse(c)};
+    impulse[rows->count++] =
+        (TlImpulse){.low = b->id[c->a], .high = high, .number = c->key, .impulse = rest_impulse(c)};
   }
-  tl_history_sort(h);
+  tl_pair_rows_sort(rows, TL_IMPULSES);
   return TL_OK;
 }
 
-TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
-                            int64_t *count) {
-  if (s->config.method == TL_PENALTY)
-    return tl_press_rows(&s->press, b, s->config.step_s, rows, count);
+TlStatus tl_step_impulse_rows(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
+                              int64_t *count) {
   TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts));
   *count = 0;
   for (int32_t i = 0; i < s->found.contacts; i++) {
@@ -52,7 +43,13 @@ TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow *
                                          .point = c->point,
                                          .normal = c->n,
                                          .gap_m = c->gap,
+                                         .friction = c->friction,
                                          .impulse_N_s = tl_step_impulse(c)};
   }
   return TL_OK;
+}
+
+TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
+                            int64_t *count) {
+  return tl_method(s->config.method)->contact_rows(s, b, rows, count);
 }

@@ -21,6 +21,7 @@ typedef struct TlKnownShape {
 
 struct TlSolver {
   TlSolverConfig config;
+  TlMaterials materials; /* owned */
   TlAvatarSource source;
   TlBoundary *boundary; /* owned; where they are at time steps*dt: after the move at its end */
   TlBoundary *ahead;    /* owned; at the step's end */
@@ -37,7 +38,7 @@ struct TlSolver {
   TlPoints *points;
   size_t point_lists;
   double speed_max;
-  TlExact push_work; /* J, of moving boundaries in the end-of-step correction; this rank's part */
+  TlStepSums sums; /* of the step in hand; this rank's part */
   int64_t steps;
   const TlCollisionTrace *trace;
   TlFound found;
@@ -49,16 +50,14 @@ struct TlSolver {
   size_t poor_count, poor_capacity;
 };
 
-/* A step of the penalty kind: everything between tl_arena_reset and the filled report. */
-typedef TlStatus (*TlStepMethod)(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
-#define M(id, name, step) TlStatus step(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
-TL_STEP_METHODS(M)
-#undef M
-TlStepMethod tl_step_method(TlMethod method); /* NULL: by impulses */
-
-/* What the penalty method asks of bodies whose derived fields are new; those checked before pass.
- */
-TlStatus tl_step_penalty_check(TlSolver *solver, const TlBodies *bodies);
+/* The step of the methods that resolve collisions by impulses, and its contacts. They differ in
+ * `collide` only, and in what they can do with several ranks. */
+TlStatus tl_step_by_impulses(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
+TlStatus tl_step_impulse_rows(const TlSolver *solver, const TlBodies *bodies, TlContactRow **rows,
+                              int64_t *count);
+#define TL_BY_IMPULSES(solve)                                                                      \
+  .reach = tl_detect_reach, .step = tl_step_by_impulses, .contact_rows = tl_step_impulse_rows,     \
+  .memory = TL_IMPULSES, .solves = TL_KIND_BIT(TL_BONDS), .collide = solve
 
 /* Room for each thread's points. */
 TlStatus tl_step_reserve_points(TlSolver *solver);
@@ -66,13 +65,19 @@ TlStatus tl_step_reserve_points(TlSolver *solver);
  */
 TlStatus tl_step_advance(TlSolver *solver, TlBodies *bodies, const TlMotion *motion,
                          TlStepReport *report);
-/* After the move rows of nets are carried and bonds follow; by impulses the nets are kicked, too.
- * start: the positions before the move. Collective. */
-TlStatus tl_step_nets(TlSolver *solver, TlBodies *bodies, const TlVec3 *start,
+/* After the move rows of nets are carried and bonds follow; `move` is tl_membrane_correct where the
+ * nets are still to be kicked, else tl_membrane_follow. start: the positions before the move.
+ * Collective. */
+TlStatus tl_step_nets(TlSolver *solver, TlBodies *bodies, const TlVec3 *start, TlMembraneMove move,
                       TlStepReport *report);
-/* Bodies' part of the report, and all of it over the ranks. */
-void tl_step_report_motion(const TlBodies *bodies, TlStepReport *report);
-TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *report);
+/* Derived fields of the ghosts that came since tl_solver_refresh, which has filled those of the
+ * owned bodies; on one rank, where that costs no exchange, of all bodies. Each rank for itself: the
+ * caller makes the ranks agree on the status (tl_step_together). */
+TlStatus tl_step_begin(TlSolver *solver, TlBodies *bodies);
+/* Bodies' part of the report; then all of it over the ranks, by the attributes of its fields
+ * (collective). */
+void tl_step_report_motion(TlSolver *solver, const TlBodies *bodies, TlStepReport *report);
+TlStatus tl_step_report_ranks(TlSolver *solver, TlStepReport *report);
 
 /* Of one group. */
 typedef struct TlStageCounts {
@@ -82,6 +87,9 @@ typedef struct TlStageCounts {
 
 /* Bound of a body's surface speed; 0 when frozen. */
 double tl_step_speed(const TlBodies *bodies, int64_t index);
+
+/* TL_EUSAGE unless low <= value <= high. */
+TlStatus tl_step_check_value(const char *name, double value, double low, double high);
 
 /* A failure on one rank makes all leave. */
 TlStatus tl_step_together(const TlSync *sync, TlStatus status);
@@ -109,11 +117,11 @@ TlVec3 tl_step_impulse(const TlContact *contact);
 /* Boundaries at the start and at the end of the step to come. */
 void tl_step_place_boundaries(TlSolver *solver);
 
-/* The resting impulses of this step become the bodies' history (step_contacts.c). */
+/* The resting impulses of this step become the bodies' contact memory (step_contacts.c). */
 TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);
 
 /* Fill the report from what was found and done, over all ranks; collective (step_report.c). */
-TlStatus tl_step_report(const TlSolver *solver, const TlBodies *bodies, const TlGroups *groups,
+TlStatus tl_step_report(TlSolver *solver, const TlBodies *bodies, const TlGroups *groups,
                         const TlStageCounts *counts, TlStepReport *report);
 
 #endif

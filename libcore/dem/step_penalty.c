@@ -17,21 +17,15 @@
 #include "num/exact.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { BLOCK = 64 };               /* bodies */
 static const double KICK_NS = 180; /* work on a body, about */
 
-/* Added exactly, of all threads. */
-typedef struct Sums {
-  TlExact elastic, slip, viscous, wall, contact, kinetic, potential, resultant, guide, boundary,
-      net_damping, net_pressure, net_held, net_elastic;
-} Sums;
-enum { SUM_LIMBS = sizeof(Sums) / sizeof(int64_t) };
-
 /* Of one thread; on lines of its own. */
 typedef struct Share {
-  _Alignas(64) Sums sums;
+  _Alignas(64) TlStepSums sums;
   double stable_step_s, speed_max_m_s;
   int64_t moving, outside, poor;
 } Share;
@@ -57,7 +51,7 @@ static double net_omega2(const Forces *f, int64_t i) {
 }
 
 /* Stable while dt < 2/omega, omega^2 <= 2 sum k (1/m + r^2/I) over the body's own points (half of a
- * pair's motion may be the other's: the factor 2; PHYSICS note 17). */
+ * pair's motion may be the other's: the factor 2; Correction 17). */
 static void note_stiffness(const Forces *f, int64_t i, const double stiffness[2], Share *share) {
   const TlBodies *b = f->bodies;
   TlVec3 inverse = b->inverse_inertia[i];
@@ -81,7 +75,7 @@ static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
       tl_scale(keep, tl_axpy(tl_scale(1 - half, b->momentum[i]), dt, torque))};
 }
 
-/* As its ram lets it move. */
+/* As its piston lets it move. */
 static Kicked guided(const Forces *f, int64_t i, const TlGuide *guide, Kicked free) {
   const TlBodies *b = f->bodies;
   const TlSolverConfig *c = &f->solver->config;
@@ -126,25 +120,25 @@ static void add(TlExact *sum, double term) {
 
 /* What its contacts' dashpots and its bonds' dampers take of a body. */
 static void book_dampers(const Forces *f, int64_t i, const TlPressLow *sum, const Motion *m,
-                         Sums *sums) {
-  if (sum->points) add(&sums->viscous, -work(f, sum->viscous, sum->viscous_torque, m));
+                         TlStepSums *sums) {
+  if (sum->points) add(&sums->viscous_J, -work(f, sum->viscous, sum->viscous_torque, m));
   if (f->bodies->flags[i] & TL_BODY_NET)
-    add(&sums->net_damping, -work(f, f->net.drag[i], f->net.drag_torque[i], m));
+    add(&sums->net_damping_J, -work(f, f->net.drag[i], f->net.drag_torque[i], m));
 }
 
 /* A row that is carried is its holder's to hold against what pulls at it; what the pressure does on
  * it, the holder takes. */
-static void book_held(const Forces *f, int64_t i, TlVec3 force, const Motion *m, Sums *sums) {
+static void book_held(const Forces *f, int64_t i, TlVec3 force, const Motion *m, TlStepSums *sums) {
   const TlVec3 none = {0, 0, 0};
-  add(&sums->net_held, -work(f, tl_sub(force, f->net.press[i]), none, m));
+  add(&sums->net_held_J, -work(f, tl_sub(force, f->net.press[i]), none, m));
 }
 
 static void note_energy(const Forces *f, int64_t i, const Motion *m, Share *share) {
   const TlBodies *b = f->bodies;
-  tl_exact_add(&share->sums.kinetic, 0.5 * (b->mass[i] * tl_norm2(m->v) + tl_dot(m->w, m->l)));
+  tl_exact_add(&share->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(m->v) + tl_dot(m->w, m->l)));
   if (b->flags[i] & TL_BODY_NET)
-    add(&share->sums.net_pressure, work(f, f->net.press[i], (TlVec3){0, 0, 0}, m));
-  tl_exact_add(&share->sums.potential,
+    add(&share->sums.net_pressure_J, work(f, f->net.press[i], (TlVec3){0, 0, 0}, m));
+  tl_exact_add(&share->sums.potential_J,
                -b->mass[i] * tl_dot(f->solver->config.gravity_m_s2, b->position[i]));
 }
 
@@ -157,14 +151,14 @@ static TlStatus check_finite(const Forces *f, int64_t i, const Kicked *k) {
 }
 
 /* Of the contacts in which the body has the lower id. */
-static void note_contacts(const TlPressLow *low, Sums *sums) {
+static void note_contacts(const TlPressLow *low, TlStepSums *sums) {
   if (low->elastic_J == 0) return; /* none */
-  add(&sums->boundary, low->boundary_N);
-  add(&sums->elastic, low->elastic_J);
-  add(&sums->contact, low->contact_N);
-  add(&sums->slip, low->slip_J);
-  add(&sums->viscous, low->wall_viscous_J);
-  add(&sums->wall, low->wall_J);
+  add(&sums->boundary_N, low->boundary_N);
+  add(&sums->elastic_J, low->elastic_J);
+  add(&sums->contact_N, low->contact_N);
+  add(&sums->slip_J, low->slip_J);
+  add(&sums->viscous_J, low->wall_viscous_J);
+  add(&sums->wall_work_J, low->wall_J);
 }
 
 /* Kick and move. */
@@ -177,16 +171,17 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
   const TlGuide *guide = tl_guide_of(s->guides, s->guide_count, b->id[i]);
   if (guide) {
     k = guided(f, i, guide, k);
-    tl_exact_add(&share->sums.wall, tl_guide_work(guide, sum->force, b->velocity[i], k.v, dt));
-    tl_exact_add(&share->sums.guide, tl_dot(sum->force, guide->axis));
+    tl_exact_add(&share->sums.wall_work_J,
+                 tl_guide_work(guide, sum->force, b->velocity[i], k.v, dt));
+    tl_exact_add(&share->sums.guide_N, tl_dot(sum->force, guide->axis));
   }
   TL_TRY(check_finite(f, i, &k));
   Motion m = motion(f, i, &k);
   book_dampers(f, i, sum, &m, &share->sums);
-  /* held by its ram it is no part of the balance */
+  /* held by its piston it is no part of the balance */
   if (!guide || !guide->driven) note_energy(f, i, &m, share);
   if (!guide) {
-    tl_exact_add(&share->sums.resultant, tl_norm(force));
+    tl_exact_add(&share->sums.resultant_N, tl_norm(force));
     share->moving++;
   }
   if (!guide || !guide->driven) note_stiffness(f, i, sum->stiffness, share);
@@ -198,13 +193,13 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
 }
 
 /* A carried row moves, and what is damped against it is damped. */
-static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, Sums *sums) {
+static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, TlStepSums *sums) {
   Motion m = still(f, i);
   book_dampers(f, i, sum, &m, sums);
   if (f->bodies->flags[i] & TL_BODY_NET) book_held(f, i, sum->force, &m, sums);
 }
 
-/* As it goes on; nets that follow change only what is frozen. */
+/* As it continues; nets that follow change only what is frozen. */
 static void note_body(const TlBodies *b, int64_t i, Share *share) {
   share->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
   share->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
@@ -256,10 +251,7 @@ static TlStatus press(Forces *f) {
   f->press = (TlPressStep){.config = &s->config,
                            .boundary = s->boundary,
                            .boundary_count = s->boundary_count,
-                           .nets = s->nets,
-                           .net_count = s->net_count,
-                           .guides = s->guides,
-                           .guide_count = s->guide_count,
+                           .materials = &s->materials,
                            .near = &s->near,
                            .points = s->points,
                            .arena = &s->arena,
@@ -272,7 +264,7 @@ static TlStatus press(Forces *f) {
 static TlStatus load_nets(Forces *f) {
   TlSolver *s = f->solver;
   TL_TRY(tl_membrane_load(s->nets, s->net_count, f->bodies, s->net_memo, &s->arena, &f->net));
-  f->share[0].sums.net_elastic = f->net.elastic;
+  f->share[0].sums.net_elastic_J = f->net.elastic;
   f->net_omega2 = tl_arena_push(&s->arena, (size_t)s->net_count + 1, sizeof *f->net_omega2);
   if (!f->net_omega2) return TL_ENOMEM;
   for (int k = 0; k < s->net_count; k++) {
@@ -303,7 +295,7 @@ static TlStatus advance(Forces *f, TlStepReport *r) {
   tl_step_place_boundaries(s);
   if (status == TL_OK) status = tl_par_loop(b->total, BLOCK, KICK_NS, move_block, f);
   TL_TRY(tl_step_together(s->sync, status));
-  return tl_step_nets(s, b, start, r);
+  return tl_step_nets(s, b, start, tl_membrane_follow, r);
 }
 
 /* ---- the report ---- */
@@ -317,6 +309,12 @@ static void report_tally(const TlPressTally *t, TlStepReport *r) {
   r->touching += t->touching;
   r->sliding += t->sliding;
   r->capped += t->capped;
+}
+
+static void add_all(TlStepSums *to, const TlStepSums *from) {
+  int64_t *limb = (int64_t *)to;
+  const int64_t *part = (const int64_t *)from;
+  for (size_t k = 0; k < sizeof *to / sizeof *limb; k++) limb[k] += part[k];
 }
 
 static TlStatus report(const Forces *f, TlStepReport *r) {
@@ -336,35 +334,10 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
     r->node_lists += s->points[t].lists;
     report_tally(&s->press.tally[t], r);
   }
-  return tl_step_report_ranks(s->sync, r);
-}
-
-static void add_all(Sums *to, const Sums *from) {
-  int64_t *limb = (int64_t *)to;
-  const int64_t *part = (const int64_t *)from;
-  for (int k = 0; k < SUM_LIMBS; k++) limb[k] += part[k];
-}
-
-/* Over threads and ranks; after the others' sums. Global damping takes 2 xi dt of what moves. */
-static TlStatus report_sums(const Forces *f, TlStepReport *r) {
-  Sums s = {0};
-  for (int t = 0; t < tl_par_threads(); t++) add_all(&s, &f->share[t].sums);
-  TL_TRY(tl_sync_sum_int(f->solver->sync, (int64_t *)&s, SUM_LIMBS));
-  r->elastic_J = tl_exact_value(&s.elastic);
-  r->slip_J = tl_exact_value(&s.slip);
-  r->viscous_J = tl_exact_value(&s.viscous);
-  r->wall_work_J = tl_exact_value(&s.wall);
-  r->contact_N = tl_exact_value(&s.contact);
-  r->kinetic_J = tl_exact_value(&s.kinetic);
-  r->potential_J = tl_exact_value(&s.potential);
-  r->resultant_N = tl_exact_value(&s.resultant);
-  r->guide_N = tl_exact_value(&s.guide);
-  r->boundary_N = tl_exact_value(&s.boundary);
-  r->net_damping_J = tl_exact_value(&s.net_damping);
-  r->net_pressure_J = tl_exact_value(&s.net_pressure);
-  r->net_held_J = tl_exact_value(&s.net_held);
-  r->net_elastic_J = tl_exact_value(&s.net_elastic);
-  r->drag_J = 2 * f->solver->config.damping_per_s * f->kick_s * r->kinetic_J;
+  for (int t = 0; t < tl_par_threads(); t++) add_all(&f->solver->sums, &f->share[t].sums);
+  TL_TRY(tl_step_report_ranks(f->solver, r));
+  /* global damping takes 2 xi dt of what moves */
+  r->drag_J = 2 * s->config.damping_per_s * f->kick_s * r->kinetic_J;
   return TL_OK;
 }
 
@@ -381,12 +354,15 @@ static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, con
   return tl_law_at(tl_law(c->penalty.law), &point, depth).slope;
 }
 
-/* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (PHYSICS note 17; Tan 2024 Eq. 50 is
+/* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (Correction 17; Tan 2024 Eq. 50 is
  * upside down). With traction k is that of the whole surface: where a fifth of it touches, 0.4
  * keeps as far away. Hertz: at a depth of 1% of the radius. */
-static double stable_step(const TlSolverConfig *c, const TlBodies *b, int64_t i) {
-  double most = tl_max(point_stiffness(c, &c->penalty.grain, b, i),
-                       point_stiffness(c, &c->penalty.boundary, b, i));
+static double stable_step(const TlSolver *s, const TlBodies *b, int64_t i) {
+  const TlSolverConfig *c = &s->config;
+  const TlPairLaw *law = &s->materials.law[tl_pair_law(&s->materials, b->material[i], 0)];
+  double most = 0;
+  for (int32_t other = 0; other < s->materials.count; other++)
+    most = tl_max(most, point_stiffness(c, &law[other].stiffness, b, i));
   bool surface = c->penalty.spread == TL_SPREAD_TRACTION && b->shape[i]->avatar;
   double share = c->penalty.touching_share > 0 ? c->penalty.touching_share : 0.2;
   return (surface ? 0.4 * sqrt(0.2 / share) : 0.1) * sqrt(b->mass[i] / most);
@@ -396,26 +372,27 @@ static bool has_step(const TlBodies *b, int64_t i) {
   return !(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED));
 }
 
-double tl_solver_safe_step(const TlSolver *s, const TlBodies *b) {
+static double safe_step(const TlSolver *s, const TlBodies *b) {
   double least = INFINITY;
   for (int64_t i = 0; i < b->owned; i++)
-    if (has_step(b, i)) least = tl_min(least, stable_step(&s->config, b, i));
+    if (has_step(b, i)) least = tl_min(least, stable_step(s, b, i));
   return least;
 }
 
-TlStatus tl_step_penalty_check(TlSolver *s, const TlBodies *b) {
+static TlStatus check_bodies(TlSolver *s, const TlBodies *b) {
   const TlSolverConfig *c = &s->config;
   if (s->unchecked == 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
     if (!has_step(b, i)) continue;
     bool points = c->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
-    if (points && tl_law(c->penalty.law) == &tl_law_linear && !(c->penalty.grain.normal_N_m > 0))
+    if (points && tl_law(c->penalty.law) == &tl_law_linear &&
+        !(s->materials.law[0].stiffness.normal_N_m > 0))
       return tl_fail(
           TL_EUSAGE,
           "grain %lld is no avatar: traction needs the area of nodes; give the stiffness "
           "of a point, too",
           (long long)b->id[i]);
-    double stable = stable_step(c, b, i);
+    double stable = stable_step(s, b, i);
     if (!(c->step_s <= stable))
       return tl_fail(TL_EUSAGE,
                      "a time step of %g s is above the %g s that are safe for grain %lld (mass %g "
@@ -426,11 +403,11 @@ TlStatus tl_step_penalty_check(TlSolver *s, const TlBodies *b) {
   return TL_OK;
 }
 
-TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
+static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
   Forces f = {.solver = s, .bodies = b};
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  TL_TRY(tl_solver_refresh(s, b));
-  TlStatus status = tl_step_penalty_check(s, b); /* grains may have come in */
+  TlStatus status = tl_step_begin(s, b);
+  if (status == TL_OK) status = check_bodies(s, b); /* grains may have come in */
   if (status == TL_OK) status = press(&f);
   if (status == TL_OK) status = load_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));
@@ -438,7 +415,64 @@ TlStatus tl_step_penalty(TlSolver *s, TlBodies *b, TlStepReport *r) {
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
   TL_TRY(advance(&f, r));
   TL_TRY(report(&f, r));
-  TL_TRY(report_sums(&f, r));
   r->other_s = tl_clock_s() - start - r->detect_s;
   return TL_OK;
 }
+
+/* ---- the method ---- */
+
+static TlStatus check_stiffness(const TlSolverConfig *c, int32_t one, int32_t two,
+                                const TlStiffness *k) {
+  char name[80];
+  bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
+  double value = hertz                                     ? k->young_Pa
+                 : c->penalty.spread == TL_SPREAD_TRACTION ? k->normal_Pa_m
+                                                           : k->normal_N_m;
+  snprintf(name, sizeof name, "%s of materials %d and %d",
+           hertz ? "Young's modulus" : "normal stiffness", one, two);
+  TL_TRY(tl_step_check_value(name, value, 1e-30, 1e30));
+  TL_TRY(tl_step_check_value("Poisson's ratio", k->poisson, -0.99, 0.5));
+  return tl_step_check_value("tangential over normal stiffness", k->ratio, 0, 100);
+}
+
+static TlStatus check_penalty(const TlSolverConfig *c, const TlMaterials *m) {
+  const TlPenalty *p = &c->penalty;
+  TL_TRY(tl_step_check_value("law", p->law, 0, tl_law_count() - 1));
+  TL_TRY(tl_step_check_value("spread", (int)p->spread, 0, TL_SPREAD_DEEPEST));
+  if (tl_law(p->law)->one_point && p->spread != TL_SPREAD_DEEPEST)
+    return tl_fail(TL_EUSAGE, "law %s is of one point a contact: spread must be deepest",
+                   tl_law(p->law)->name);
+  if (p->spread == TL_SPREAD_NODES && c->sides != TL_SIDES_LOWER)
+    return tl_fail(TL_EUSAGE, "spread nodes with nodes of both sides would be twice as stiff: "
+                              "sides must be lower");
+  if (c->edges == TL_EDGES_REFINE && p->spread != TL_SPREAD_DEEPEST)
+    return tl_fail(TL_EUSAGE, "edges refine finds places that stand for no surface: with the "
+                              "penalty method it goes with spread deepest only");
+  TL_TRY(tl_step_check_value("cap", p->most_share, 0, 10));
+  for (int32_t i = 0; i < m->count; i++)
+    for (int32_t j = 0; j <= i; j++) {
+      const TlPairLaw *law = &m->law[tl_pair_law(m, i, j)];
+      if (law->tangential_restitution > 0)
+        return tl_fail(TL_EUSAGE, "tangential restitution is of impulses: the penalty method has a "
+                                  "tangential stiffness in its place");
+      TL_TRY(check_stiffness(c, i, j, &law->stiffness));
+    }
+  return TL_OK;
+}
+
+static TlStatus contact_rows(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
+                             int64_t *count) {
+  return tl_press_rows(&s->press, b, s->config.step_s, rows, count);
+}
+
+const TlMethodKind tl_method_penalty = {.bears_force = true,
+                                        .memory = TL_SPRINGS,
+                                        .solves = TL_KIND_BIT(TL_BONDS),
+                                        .check_section = tl_penalty_check_section,
+                                        .choose = tl_penalty_choose,
+                                        .configure = tl_penalty_configure,
+                                        .check = check_penalty,
+                                        .safe_step = safe_step,
+                                        .check_bodies = check_bodies,
+                                        .step = step_by_springs,
+                                        .contact_rows = contact_rows};

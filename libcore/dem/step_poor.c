@@ -53,7 +53,7 @@ static int32_t lesser(const TlBodies *b, const TlContact *c) {
 }
 
 /* Steps on end, this one included, that the pair may have been in trouble: count is strained or
- * jammed. */
+ * unresolved. */
 static int32_t steps_on_end(const int32_t *count, const TlContact *c) {
   int32_t steps = count[c->a];
   if (c->b >= 0 && count[c->b] < steps) steps = count[c->b];

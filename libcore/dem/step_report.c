@@ -1,14 +1,15 @@
 #include "dem/step_impl.h"
 
 #include <math.h>
+#include <string.h>
 
-static void add_etm(TlEtmCount *sum, const TlEtmCount *one) {
+static void add_etm(TlEtmCount *sum, const TlEtmCount *one, TlStepSums *sums) {
   sum->impulses += one->impulses;
   if (one->rounds > sum->rounds) sum->rounds = one->rounds;
   sum->zero_finishes += one->zero_finishes;
   sum->unfinished += one->unfinished;
-  sum->stored_J += one->stored_J;
-  sum->released_J += one->released_J;
+  tl_exact_add(&sums->work_stored_J, one->stored_J);
+  tl_exact_add(&sums->work_released_J, one->released_J);
 }
 
 static void add_rest(TlRestCount *sum, const TlRestCount *one) {
@@ -34,81 +35,110 @@ static void report_contacts(const TlFound *found, const TlBodies *b, TlStepRepor
   }
 }
 
-/* Of driven boundaries, by the impulses of the step and by its end's correction: exact, so that it
- * does not matter which rank adds which part. */
-static TlStatus report_wall_work(const TlSolver *s, const TlBodies *b, TlStepReport *r) {
-  TlExact sum = s->push_work;
+/* Of driven boundaries, by the impulses of the step; its end's correction has added its part. */
+static void add_wall_work(TlSolver *s, const TlBodies *b) {
   bool driven = false;
   for (int k = 0; k < s->boundary_count; k++) driven |= s->boundary[k].drive != NULL;
-  if (!driven) return TL_OK;
-  for (int32_t i = 0; i < s->found.contacts; i++) {
+  for (int32_t i = 0; driven && i < s->found.contacts; i++) {
     const TlContact *c = &s->found.contact[i];
     double work = c->b < 0 && c->a < b->owned ? tl_dot(c->wall, tl_step_impulse(c)) : 0;
-    if (work != 0) tl_exact_add(&sum, work);
+    if (work != 0) tl_exact_add(&s->sums.wall_work_J, work);
   }
-  TL_TRY(tl_sync_sum_int(s->sync, sum.limb, TL_EXACT_LIMBS));
-  r->wall_work_J = tl_exact_value(&sum);
-  return TL_OK;
 }
 
-void tl_step_report_motion(const TlBodies *b, TlStepReport *r) {
+void tl_step_report_motion(TlSolver *s, const TlBodies *b, TlStepReport *r) {
   for (int64_t i = 0; i < b->owned; i++) {
     r->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
     r->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
     if (b->flags[i] & TL_BODY_FROZEN) continue;
     TlVec3 w = tl_bodies_spin(b, i);
-    r->kinetic_J += 0.5 * b->mass[i] * tl_norm2(b->velocity[i]) + 0.5 * tl_dot(w, b->momentum[i]);
+    tl_exact_add(&s->sums.kinetic_J,
+                 0.5 * b->mass[i] * tl_norm2(b->velocity[i]) + 0.5 * tl_dot(w, b->momentum[i]));
     r->speed_max_m_s = fmax(r->speed_max_m_s, tl_step_speed(b, i));
   }
 }
 
-TlStatus tl_step_report_ranks(const TlSync *sync, TlStepReport *r) {
-  int64_t *counts[] = {&r->pairs,         &r->contacts,   &r->islands,         &r->impulses,
-                       &r->zero_finishes, &r->unfinished, &r->rest_unfinished, &r->outside,
-                       &r->node_tests,    &r->lookups,    &r->net_bonds,       &r->net_broken,
-                       &r->node_lists,    &r->poor,       &r->jammed,          &r->touching,
-                       &r->sliding,       &r->capped,     &r->moving};
-  enum { COUNTS = sizeof counts / sizeof *counts };
-  enum { REALS = 4 };
-  double sums[COUNTS + REALS] = {r->kinetic_J, r->work_stored_J, r->work_released_J,
-                                 r->net_elastic_J};
-  for (int i = 0; i < COUNTS; i++) sums[REALS + i] = (double)*counts[i];
-  TL_TRY(tl_sync_sum(sync, sums, COUNTS + REALS));
-  for (int i = 0; i < COUNTS; i++) *counts[i] = (int64_t)sums[REALS + i];
-  r->net_elastic_J = sums[3];
-  r->kinetic_J = sums[0];
-  r->work_stored_J = sums[1];
-  r->work_released_J = sums[2];
-  double most[] = {-r->overlap_m,
-                   -r->overlap_share,
-                   -r->boundary_overlap_m,
-                   -r->boundary_overlap_share,
-                   -r->speed_max_m_s,
-                   -r->rest_residual_m_s,
-                   -(double)r->rounds,
-                   -(double)r->rest_sweeps,
-                   -(double)r->largest_island,
-                   r->stable_step_s > 0 ? r->stable_step_s : 1e30};
-  TL_TRY(tl_sync_least(sync, most, sizeof most / sizeof *most));
-  r->overlap_m = -most[0];
-  r->overlap_share = -most[1];
-  r->boundary_overlap_m = -most[2];
-  r->boundary_overlap_share = -most[3];
-  r->speed_max_m_s = -most[4];
-  r->rest_residual_m_s = -most[5];
-  r->rounds = (int64_t)-most[6];
-  r->rest_sweeps = (int64_t)-most[7];
-  r->largest_island = (int64_t)-most[8];
-  r->stable_step_s = most[9];
+/* ---- over the ranks ---- */
+
+#define F(...) TL_FIELD(TlStepReport, __VA_ARGS__)
+static const TlRecordField fields[] = {TL_STEP_REPORT_LIST(F, F)};
+#undef F
+enum { FIELDS = sizeof fields / sizeof *fields };
+const TlRecord tl_step_report_record =
+    TL_RECORD("step report", "What a step tells, over all ranks; the attribute says how.",
+              TlStepReport, fields);
+
+static const double NO_STEP_S = 1e30; /* of a rank where no body sets the longest stable step */
+
+enum { SUMS = sizeof(TlStepSums) / sizeof(TlExact) };
+
+static bool is_empty(const TlExact *sum) {
+  for (int k = 0; k < TL_EXACT_LIMBS; k++)
+    if (sum->limb[k]) return false;
+  return true;
+}
+
+/* Two exchanges. The first one, of reals, has largest and least values, the largest as the least of
+ * their negatives, and says which exact sums are empty on all ranks: most are, in most methods. The
+ * second one, of integers, has counts and the sums that are not. */
+TlStatus tl_step_report_ranks(TlSolver *s, TlStepReport *r) {
+  double least[FIELDS];
+  int64_t whole[FIELDS + SUMS * TL_EXACT_LIMBS];
+  const TlExact *sum = (const TlExact *)&s->sums;
+  int reals = 0, integers = 0, sums = 0;
+  if (!(r->stable_step_s > 0 && r->stable_step_s < NO_STEP_S)) r->stable_step_s = NO_STEP_S;
+  for (int k = 0; k < FIELDS; k++) {
+    const TlRecordField *f = &fields[k];
+    const void *at = (const unsigned char *)r + f->offset;
+    double value = f->kind == TL_FIELD_I64 ? (double)*(const int64_t *)at : *(const double *)at;
+    if (f->attributes & TL_SUM) whole[integers++] = *(const int64_t *)at;
+    if (f->attributes & TL_MOST) least[reals++] = -value;
+    if (f->attributes & TL_LEAST) least[reals++] = value;
+    if (f->attributes & TL_EXACT_SUM) least[reals++] = is_empty(&sum[sums++]) ? 0 : -1;
+  }
+  TL_TRY(tl_sync_least(s->sync, least, reals));
+  reals = sums = 0;
+  for (int k = 0; k < FIELDS; k++) {
+    const TlRecordField *f = &fields[k];
+    void *at = (unsigned char *)r + f->offset;
+    if (!(f->attributes & (TL_MOST | TL_LEAST | TL_EXACT_SUM))) continue;
+    double value = f->attributes & TL_MOST ? -least[reals] : least[reals];
+    reals++;
+    if (f->attributes & TL_EXACT_SUM) {
+      *(double *)at = value; /* < 0: to be summed */
+      if (value < 0) {
+        memcpy(&whole[integers], &sum[sums], sizeof *sum);
+        integers += TL_EXACT_LIMBS;
+      }
+      sums++;
+    } else if (f->kind == TL_FIELD_I64) {
+      *(int64_t *)at = (int64_t)value;
+    } else {
+      *(double *)at = value;
+    }
+  }
+  TL_TRY(tl_sync_sum_int(s->sync, whole, integers));
+  integers = 0;
+  for (int k = 0; k < FIELDS; k++)
+    if (fields[k].attributes & TL_SUM)
+      *(int64_t *)((unsigned char *)r + fields[k].offset) = whole[integers++];
+  for (int k = 0; k < FIELDS; k++) {
+    double *at = (double *)((unsigned char *)r + fields[k].offset);
+    if (!(fields[k].attributes & TL_EXACT_SUM) || !(*at < 0)) continue;
+    TlExact all;
+    memcpy(&all, &whole[integers], sizeof all);
+    *at = tl_exact_value(&all);
+    integers += TL_EXACT_LIMBS;
+  }
   return TL_OK;
 }
 
-TlStatus tl_step_report(const TlSolver *s, const TlBodies *b, const TlGroups *groups,
+TlStatus tl_step_report(TlSolver *s, const TlBodies *b, const TlGroups *groups,
                         const TlStageCounts *counts, TlStepReport *r) {
   TlEtmCount etm = {0};
   TlRestCount rest = {0};
   for (int32_t i = 0; i < groups->count; i++) {
-    add_etm(&etm, &counts[i].etm);
+    add_etm(&etm, &counts[i].etm, &s->sums);
     add_rest(&rest, &counts[i].rest);
   }
   r->step = s->steps;
@@ -122,13 +152,11 @@ TlStatus tl_step_report(const TlSolver *s, const TlBodies *b, const TlGroups *gr
   r->rounds = etm.rounds;
   r->zero_finishes = etm.zero_finishes;
   r->unfinished = etm.unfinished;
-  r->work_stored_J = etm.stored_J;
-  r->work_released_J = etm.released_J;
   r->rest_sweeps = rest.sweeps;
   r->rest_unfinished = rest.unfinished;
   r->rest_residual_m_s = rest.residual_m_s;
   report_contacts(&s->found, b, r);
-  tl_step_report_motion(b, r);
-  TL_TRY(report_wall_work(s, b, r));
-  return tl_step_report_ranks(s->sync, r);
+  tl_step_report_motion(s, b, r);
+  add_wall_work(s, b);
+  return tl_step_report_ranks(s, r);
 }

@@ -46,12 +46,13 @@ static double added_depth(const TlBodies *b, int64_t i, const WallPoses *w, cons
  * of its friction: it comes down on its next node harder than one step's weight. Work of the
  * boundary.
  */
-static double push(const TlBodies *b, const WallPoses *w, TlRub otherwise, double impulse,
+static double push(const TlBodies *b, const WallPoses *w, const TlMaterials *m, double impulse,
                    TlContact *c, const TlDynamics *d) {
   TlVec3 at = tl_add(b->position[c->a], c->ra);
   tl_contact_apply(c, d, tl_scale(impulse, c->n));
   TlVec3 u = tl_contact_velocity(c, d->twist), slip = tl_axpy(u, -tl_dot(u, c->n), c->n);
-  double mu = tl_boundary_rub(w->start, at, otherwise).friction, speed = tl_norm(slip);
+  int32_t law = tl_pair_law(m, b->material[c->a], tl_boundary_material(w->start, at));
+  double mu = m->law[law].friction, speed = tl_norm(slip);
   if (!(mu > 0 && speed > 0)) return impulse * c->wall_n;
   TlVec3 t = tl_scale(-1 / speed, slip), rt = tl_cross(c->ra, t);
   double ktt = d->inverse_mass[c->a] + tl_dot(rt, tl_sym_vec(d->inverse_inertia[c->a], rt));
@@ -63,7 +64,7 @@ static double push(const TlBodies *b, const WallPoses *w, TlRub otherwise, doubl
 /* One impulse at the deepest node; false when none was needed. The lift never turns an approach
  * into a separation, so kinetic energy cannot rise. */
 static bool correct_once(const TlBodies *b, int64_t i, const WallPoses *w, double step_s,
-                         double slop, TlRub rub, const TlDynamics *d, double *work) {
+                         double slop, const TlMaterials *m, const TlDynamics *d, double *work) {
   TlPoint deepest;
   TlContact c = {.a = (int32_t)i, .b = -1};
   double added = added_depth(b, i, w, &d->twist[i], step_s, &deepest, &c.ra);
@@ -73,7 +74,7 @@ static bool correct_once(const TlBodies *b, int64_t i, const WallPoses *w, doubl
   tl_contact_prepare(&c, d);
   double lift = fmin(added / step_s, -tl_contact_un(&c, d->twist));
   if (!(lift > 0)) return false;
-  *work += push(b, w, rub, lift / c.knn, &c, d);
+  *work += push(b, w, m, lift / c.knn, &c, d);
   return true;
 }
 
@@ -87,7 +88,7 @@ static double correct_body(const TlBodies *b, int64_t i, const TlNear *near,
     for (int k = 0; k < step->count; k++) {
       bool listed = near && !step->end[k].drive; /* lists are of walls that stand */
       WallPoses poses = {&step->start[k], &step->end[k], listed ? *tl_near_wall(near, i, k) : NULL};
-      again |= correct_once(b, i, &poses, step->step_s, step->slop, step->rub, d, &work);
+      again |= correct_once(b, i, &poses, step->step_s, step->slop, step->materials, d, &work);
     }
   }
   return work;

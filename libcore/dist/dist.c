@@ -63,8 +63,8 @@ static void count_bodies(TlDist *dist, const TlBodies *bodies) {
   at_least(&c->ghosts, (size_t)(bodies->total - bodies->owned));
   at_least(&c->largest_array, bodies->capacity);
   at_least(&c->largest_array, dist->halo.send_capacity);
-  at_least(&c->largest_array, dist->halo.in_capacity / sizeof(TlBodyState));
-  at_least(&c->largest_array, dist->halo.out_capacity / sizeof(TlBodyState));
+  at_least(&c->largest_array, dist->halo.in_capacity / tl_halo_body_bytes());
+  at_least(&c->largest_array, dist->halo.out_capacity / tl_halo_body_bytes());
   at_least(&c->neighbours, dist->halo.count);
 }
 
@@ -171,7 +171,7 @@ static TlStatus unpack(TlDist *dist, TlBodies *bodies, const Move *m) {
   for (; at < size; at += used, came++)
     TL_TRY(tl_bodies_unpack(bodies, dist->in + at, size - at, &used));
   count_buffer(dist, dist->in_capacity, came, size);
-  tl_history_sort(&bodies->history);
+  tl_pair_state_sort(&bodies->pairs);
   return TL_OK;
 }
 

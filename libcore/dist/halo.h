@@ -4,7 +4,13 @@
  * as ghost to every other rank whose reach its own sphere touches: that holds every body b for
  * which an owned a has |x_a - x_b| <= halo_a + halo_b (the contact search's reach, or more where
  * bonds ask for it). Ghosts lie behind the owned bodies, by rank, in the order of the owner's list.
- * Boxes go to all ranks (6 numbers a rank), bodies to neighbours only.
+ * Boxes go to all ranks (7 numbers a rank), bodies to neighbours only.
+ *
+ * A constraint (model/pair_state.h) makes its other body a ghost, too, however far away it lies, on
+ * every rank that owns one of the two. Who owns the other one is not known, so the ids that are
+ * missing go to all ranks; both owners hold the constraint, so each finds the other. Bonds of nets
+ * need none of this: their bodies' halo reaches over them (dem/step.h). Without other constraints
+ * across ranks nothing more is exchanged.
  */
 #ifndef TL_DIST_HALO_H
 #define TL_DIST_HALO_H
@@ -19,6 +25,8 @@ typedef struct TlNeighbour {
   int64_t ghost_start, ghost_count;
 } TlNeighbour;
 
+enum { TL_HALO_BOX = 7 };
+
 typedef struct TlHalo {
   TlComm *comm; /* borrowed */
   TlNeighbour *neighbour;
@@ -28,7 +36,9 @@ typedef struct TlHalo {
   int64_t ghosts;
   unsigned char *out, *in;
   size_t out_capacity, in_capacity;
-  double *boxes; /* 6 a rank */
+  double *boxes;   /* TL_HALO_BOX a rank: low and high corner, number of ids in `wanted` */
+  int64_t *wanted; /* ids at the other end of a rank's constraints, ascending; wanted_room a rank */
+  size_t wanted_room, wanted_capacity;
   TlCommBatch batch;
 } TlHalo;
 
@@ -38,6 +48,10 @@ void tl_halo_free(TlHalo *halo);
 /* Collective. Drop the ghosts, choose new ones by position and reach (filled by tl_solver_refresh),
  * and exchange their states. Ranks agree on failure. */
 TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies);
+/* Bytes of a message that make one ghost: the fields of a body with a halo attribute
+ * (model/record.h). Ghosts are made anew in each step, so those of either attribute travel in each.
+ */
+size_t tl_halo_body_bytes(void);
 
 /* Owner's values over the ghosts' in an array over the local bodies, split-phase: between begin and
  * end the owned part may be read, the ghost part is undefined. Neighbours only. */

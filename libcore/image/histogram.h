@@ -1,5 +1,5 @@
 /* Thresholds from the grey histogram: Otsu (Tan 2022 Eqs. 2.21-2.24; what is minimised there is
- * the within-class variance, PHYSICS note 29) and two-class k-means.
+ * the within-class variance, Correction 29) and two-class k-means.
  *
  * The histogram keeps one bin a grey level where the greys are whole numbers (so a comb of few
  * levels is exact) and 16384 bins between least and greatest otherwise. */

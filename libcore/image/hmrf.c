@@ -188,7 +188,7 @@ static void choose_blur(Run *r, double gap, TlHmrfResult *result) {
 /* Sweeps until the slowest change has shrunk to 1e-3, without blur: Gauss-Seidel's rate is the
  * square of the share that the neighbours have in a voxel's new value. Undoing blur has no such end
  * (what the scan hardly shows comes back ever more slowly), but a sharpened start (quiet) has most
- * of it, and from noise 8 to 10 sweeps bring what can be had (docs/imaging.md). */
+ * of it, and from noise 8 to 10 sweeps bring what can be had (docs/notebook/imaging.md). */
 static int enough_sweeps(const Run *r, double beta, double relative_sd, double blur) {
   if (r->o->sweeps > 0) return r->o->sweeps;
   double pull = 6 * beta / r->o->delta, data = 1 / (relative_sd * relative_sd);
@@ -276,7 +276,7 @@ static TlStatus take_in(Run *r, int64_t was, int64_t come) {
   return TL_OK;
 }
 
-/* Slices below `come` in place of `was`: each part goes on as far as that lets it. */
+/* Slices below `come` in place of `was`: each part continues as far as that lets it. */
 static void go_on(Run *r, int64_t was, int64_t come, bool first) {
   TlField *f = &r->field;
   int64_t start = LAG_START + LAG_ENERGY, end = lag_of_sweeps(r->sweeps);

@@ -18,8 +18,8 @@
  * the contrast. White noise and that of a reconstruction leave 0.002 to 0.007, noise that
  * neighbours share up to 0.09. Above half a unit dips of noise part grains, more than contacts gain
  * by the grey; and a larger unit is no help, for contacts count for too little then: the mask alone
- * makes the better labels (docs/imaging.md has the numbers). Contrast and noise are taken from
- * bands of 16 planes spread over the stack, as many as give 20,000 core voxels (some 260
+ * makes the better labels (docs/notebook/imaging.md has the numbers). Contrast and noise are taken
+ * from bands of 16 planes spread over the stack, as many as give 20,000 core voxels (some 260
  * independent dips), three at least.
  */
 #ifndef TL_IMAGE_LABEL_DIP_H

@@ -13,7 +13,7 @@
 enum { FIRST_HALO = 24 };
 
 /* Voxels of distance that a least dip takes off. With 0.1 as many grains stay joined as without the
- * grey, with 0.5 contacts lie 0.05 voxel farther off their place (docs/imaging.md). */
+ * grey, with 0.5 contacts lie 0.05 voxel farther off their place (docs/notebook/imaging.md). */
 #define A_DIP 0.2F
 #define LEAST_A_DIP 0.01F
 #define CORE_DEPTH 2.0F

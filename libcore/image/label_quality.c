@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of voxels of a grain that still goes on. */
+/* Rows of voxels of a grain that still continues. */
 typedef struct Rows {
   TlPoint3 *corner; /* of all row ends so far */
   size_t count, capacity;

@@ -14,7 +14,7 @@
 
 enum { GREY_REACH = 8 };   /* planes more that dips of cubes depend on, image/label_dip.h */
 enum { USUAL_DEPTH = 64 }; /* planes that a plan leaves for the halo, where there is room */
-enum { AHEAD = 16 };       /* planes beyond a slab that its climbs may go on in */
+enum { AHEAD = 16 };       /* planes beyond a slab that its climbs may continue in */
 
 /* ---- ids in a file ---- */
 

@@ -9,8 +9,8 @@
  * noise alone have a mean d2 of 2 sigma^2: that bias is taken off, or equal patches would get
  * different weights by chance. The second factor is no part of the paper's equation (reach 0 leaves
  * it out): at edges, where few patches match, near ones match best, which little noise lets one see
- * (docs/imaging.md). Patches reach over the stack's border by mirroring; candidates q lie inside
- * the stack and the region only, and so do the voxels written.
+ * (docs/notebook/imaging.md). Patches reach over the stack's border by mirroring; candidates q lie
+ * inside the stack and the region only, and so do the voxels written.
  *
  * Each pair is weighed once for both directions. Squared differences are rounded to whole numbers
  * of 23 bits, so that the window's running sums are exact: no drift, and the same bits for any

@@ -14,14 +14,14 @@
  * once).
  *
  * The volume comes in slabs of planes, in order, of any thickness: the result is that of one slab.
- * Climbs go on beyond a slab into planes that are known already. One that is not at its peak where
- * these end goes through a portal: an id for each voxel that is come to there, which is that of a
- * hill as soon as the planes beyond are known. What is recorded of a portal and its passes goes
- * then (an index of 4 bytes stays), so little is kept when climbs are mostly done in the planes
- * known beyond: a flat seam without such planes has a portal for every third to fifth voxel and six
- * passes a portal.
- * Cost: 26 differences a voxel in vectors, then one walk; besides the slab 48 bytes a hill or open
- * portal, 56 a pass. Threads take rows; the walk is serial. The same bits for any thread count.
+ * Climbs continue beyond a slab into planes that are known already. One that is not at its peak
+ * where these end goes through a portal: an id for each voxel that is come to there, which is that
+ * of a hill as soon as the planes beyond are known. What is recorded of a portal and its passes
+ * goes then (an index of 4 bytes stays), so little is kept when climbs are mostly done in the
+ * planes known beyond: a flat seam without such planes has a portal for every third to fifth voxel
+ * and six passes a portal. Cost: 26 differences a voxel in vectors, then one walk; besides the slab
+ * 48 bytes a hill or open portal, 56 a pass. Threads take rows; the walk is serial. The same bits
+ * for any thread count.
  */
 #ifndef TL_IMAGE_RELIEF_H
 #define TL_IMAGE_RELIEF_H
@@ -34,9 +34,8 @@
 
 #define TL_RELIEF_VOID (-1.0F)    /* the field's value in the void; >= 0 is grain */
 enum { TL_RELIEF_FIRST_ID = 32 }; /* smaller ids are not given (relief.c uses them) */
-#define TL_RELIEF_PORTAL                                                                           \
-  UINT32_C(0x80000000) /* ids of portals have this bit, those of hills not                         \
-                        */
+/* Ids of portals have this bit, those of hills not. */
+#define TL_RELIEF_PORTAL UINT32_C(0x80000000)
 
 typedef struct TlBasin {
   int64_t at;    /* index of the peak in the whole volume; -1: a portal's or the user's marker's */

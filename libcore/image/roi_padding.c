@@ -16,7 +16,7 @@ typedef struct Search {
   int values;
   uint8_t *same; /* bits: of one of these values */
   uint8_t *met;  /* bits: all around is, too, and connected to a corner */
-  int64_t *todo; /* voxels of a layer to go on from */
+  int64_t *todo; /* voxels of a layer to continue from */
 } Search;
 
 static bool get(const uint8_t *bits, int64_t i) {

@@ -96,9 +96,9 @@ TlStatus tl_superres_settle(const TlLayers *stack, const TlRoi *roi, double sigm
   options->sigma = sigma;
   options->nlm = (TlNlmOptions){.patch = NLM_PATCH, .search = NLM_SEARCH, .quiet = true};
   if (!denoise || !(sigma > 0)) return TL_OK;
-  /* Non-local means leaves 0.15 to 0.2 of the noise (docs/imaging.md, Denoise): coding need not
-   * come closer than what is left, with some room. Any part from 0 to a quarter gives the same to
-   * three figures, a half loses up to 0.5%, all of it up to 3%. */
+  /* Non-local means leaves 0.15 to 0.2 of the noise (docs/notebook/imaging.md, Denoise): coding
+   * need not come closer than what is left, with some room. Any part from 0 to a quarter gives the
+   * same to three figures, a half loses up to 0.5%, all of it up to 3%. */
   options->sigma = NOISE_LEFT * sigma;
   options->nlm.sigma = sigma;
   return tl_nlm_choose_strength_layers(stack, roi, &options->nlm);

@@ -10,7 +10,8 @@
  * smoothed by half a voxel, of bands of 16 slices, twelve at most, spread over the stack. The
  * fraction of flat voxels with greys between was tried instead: contacts, noise that neighbours
  * share and coarse voxels make as many of them as films do. Not seen: a film thinner than the blur,
- * and anything in noise of a tenth of the gap (denoise first). docs/imaging.md has the numbers.
+ * and anything in noise of a tenth of the gap (denoise first). docs/notebook/imaging.md has the
+ * numbers.
  */
 #ifndef TL_IMAGE_THIRD_PHASE_H
 #define TL_IMAGE_THIRD_PHASE_H

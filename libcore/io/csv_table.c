@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "io/column_names.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -57,13 +58,19 @@ static char *next_line(char **at, int64_t *number) {
   return NULL;
 }
 
+static int column_called(const TlTable *t, const char *name) {
+  for (int c = 0; c < t->columns; c++)
+    if (strcmp(t->name[c], name) == 0) return c;
+  return -1;
+}
+
 static TlStatus take_header(TlTable *t, char *line) {
   t->columns = commas(line) + 1;
   TL_TRY(TL_NEW(t->name, (size_t)t->columns));
   cut(line, t->name, t->columns);
   for (int c = 0; c < t->columns; c++) {
     if (!*t->name[c]) return tl_fail(TL_EINPUT, "%s: column %d has no name", t->path, c + 1);
-    if (tl_table_column(t, t->name[c]) < c)
+    if (column_called(t, t->name[c]) < c)
       return tl_fail(TL_EINPUT, "%s: two columns are named %s", t->path, t->name[c]);
   }
   return TL_OK;
@@ -118,9 +125,16 @@ TlStatus tl_table_read_growing(const char *path, TlTable *table) {
 /* ---- cells ---- */
 
 int tl_table_column(const TlTable *t, const char *name) {
-  for (int c = 0; c < t->columns; c++)
-    if (strcmp(t->name[c], name) == 0) return c;
-  return -1;
+  static const char *const renamed[][2] = {
+#define N(earlier, now) {earlier, now},
+      TL_COLUMN_NAMES(N)
+#undef N
+  };
+  int c = column_called(t, name);
+  for (size_t i = 0; c < 0 && i < sizeof renamed / sizeof *renamed; i++)
+    for (int k = 0; c < 0 && k < 2; k++)
+      if (strcmp(name, renamed[i][k]) == 0) c = column_called(t, renamed[i][1 - k]);
+  return c;
 }
 
 static char *names_of(const TlTable *t) {

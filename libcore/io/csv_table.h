@@ -29,7 +29,7 @@ TlStatus tl_table_read(const char *path, TlTable *table);
 TlStatus tl_table_read_growing(const char *path, TlTable *table);
 void tl_table_free(TlTable *table);
 
-/* Index of the column; -1: none. */
+/* Index of the column, by its name now or an earlier one (io/column_names.h); -1: none. */
 int tl_table_column(const TlTable *table, const char *name);
 /* TL_EINPUT: none; the message names the file, the column and those that are there. */
 TlStatus tl_table_need(const TlTable *table, const char *name, int *column);

@@ -1,4 +1,4 @@
-/* Dictionaries for super-resolution as HDF5 files. Layout: docs/formats.md. */
+/* Dictionaries for super-resolution as HDF5 files. Layout: docs/reference/formats.md. */
 #ifndef TL_IO_H5_DICTIONARY_H
 #define TL_IO_H5_DICTIONARY_H
 

@@ -1,4 +1,4 @@
-/* Stacks in HDF5 (serial library behind this header). Layout: docs/formats.md. */
+/* Stacks in HDF5 (serial library behind this header). Layout: docs/reference/formats.md. */
 #ifndef TL_IO_H5_STACK_H
 #define TL_IO_H5_STACK_H
 

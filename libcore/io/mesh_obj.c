@@ -16,7 +16,7 @@ static TlStatus read_vertex(const char *p, TlTriangles *mesh) {
   for (int k = 0; k < 3; k++) {
     char *end;
     p = skip_blanks(p);
-    bool more = *p != '\n' && *p != '\r'; /* strtod would go on to the next line */
+    bool more = *p != '\n' && *p != '\r'; /* strtod would continue to the next line */
     x[k] = more ? strtod(p, &end) : 0;
     if (!more || end == p) return tl_fail(TL_EINPUT, "three coordinates wanted");
     p = end;

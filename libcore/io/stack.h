@@ -1,8 +1,8 @@
 /* Reading and writing voxel volumes, whatever the format; the tools know only this header.
  *
  * Formats by what is there: multi-page TIFF / BigTIFF, a folder of slices, a glob or a template
- * like s_%04d.tif (natural order), .h5 (layout in docs/formats.md; FILE.h5:/name picks a dataset of
- * a foreign file), .mhd/.mha/.nrrd/.nhdr (voxel_m where they say a unit, else 0). By
+ * like s_%04d.tif (natural order), .h5 (layout in docs/reference/formats.md; FILE.h5:/name picks a
+ * dataset of a foreign file), .mhd/.mha/.nrrd/.nhdr (voxel_m where they say a unit, else 0). By
  * extension on output: .h5 (chunked, compressed, with provenance) or .tif (BigTIFF when near 4 GB).
  * Voxel size: voxel_um argument > OME > ImageJ > TIFF resolution > 0 (unknown).
  * Output is written to a temporary name and renamed when whole.

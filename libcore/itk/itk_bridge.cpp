@@ -32,7 +32,7 @@ namespace {
 
 template <typename T> using Image = itk::Image<T, 3>;
 
-/* MetaIO reports on std::cerr and goes on; what it said belongs into our message instead. */
+/* MetaIO reports on std::cerr and continues; what it said belongs into our message instead. */
 class CerrCapture {
 public:
   CerrCapture() : before(std::cerr.rdbuf(text.rdbuf())) {}

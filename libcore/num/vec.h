@@ -1,5 +1,5 @@
 /* Small fixed-size algebra: 3-vectors, symmetric and full 3x3 matrices, unit quaternions.
- * Quaternions are (w, x, y, z), unit, Hamilton product, and rotate body -> world (PHYSICS note 11:
+ * Quaternions are (w, x, y, z), unit, Hamilton product, and rotate body -> world (Correction 11:
  * the papers' matrix is the transpose of the usual one). All by value, double. */
 #ifndef TL_NUM_VEC_H
 #define TL_NUM_VEC_H

@@ -15,14 +15,17 @@ static TlStatus take_rows(const TlTable *t, TlDepartures *d) {
   int column[NUMBERS], reason;
   for (int c = 0; c < NUMBERS; c++) TL_TRY(tl_table_need(t, columns[c], &column[c]));
   TL_TRY(tl_table_need(t, "reason", &reason));
+  int material = tl_table_column(t, "material"); /* older versions have none */
   TL_TRY(TL_NEW(d->row, (size_t)t->rows));
   for (int64_t i = 0; i < t->rows; i++) {
-    double x[NUMBERS];
+    double x[NUMBERS], of = 0;
+    if (material >= 0) TL_TRY(tl_table_number(t, i, material, &of));
     for (int c = 0; c < NUMBERS; c++) TL_TRY(tl_table_number(t, i, column[c], &x[c]));
     d->row[d->count++] =
         (TlDeparture){.step = (int64_t)x[STEP],
                       .id = (int64_t)x[ID],
                       .avatar_id = (int64_t)x[AVATAR],
+                      .material = (int32_t)of,
                       .scale = x[SCALE],
                       .position_m = tl_vec3(x[X], x[Y], x[Z]),
                       .outside = strncmp(tl_table_text(t, i, reason), "left", 4) == 0,

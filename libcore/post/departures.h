@@ -1,5 +1,5 @@
-/* Grains that left a run, from its departures.csv (docs/results.md): they keep counting where they
- * left. */
+/* Grains that left a run, from its departures.csv (docs/reference/results.md): they keep counting
+ * where they left. */
 #ifndef TL_POST_DEPARTURES_H
 #define TL_POST_DEPARTURES_H
 
@@ -12,6 +12,7 @@
 
 typedef struct TlDeparture {
   int64_t step, id, avatar_id;
+  int32_t material; /* 0 in a table of an older version */
   double scale;
   TlVec3 position_m;
   bool outside; /* left the terrain or the cell; else it could not be brought out of another */

@@ -21,9 +21,10 @@ double tl_measure_quantile(double *values, int64_t n, double q) {
   return values[i] + (at - (double)i) * (values[i + 1] - values[i]);
 }
 
-static TlStatus avatar_of(const TlScene *scene, const TlBodyRow *row, const TlAvatar **avatar) {
+static TlStatus avatar_of(const TlScene *scene, const TlBodyRow *row, const TlAvatar **avatar,
+                          double *density) {
   *avatar = tl_scene_avatar(scene, row->avatar_id);
-  if (*avatar) return TL_OK;
+  if (*avatar) return tl_scene_density(scene, row, density);
   return tl_fail(TL_EINPUT, "body %lld uses avatar %lld, which is not in run.h5",
                  (long long)row->id, (long long)row->avatar_id);
 }
@@ -41,23 +42,24 @@ static TlVec3 horizontal(TlVec3 v, TlVec3 up) {
   return tl_axpy(v, -tl_dot(v, up), up);
 }
 
-static double mass_of(const TlScene *scene, const TlAvatar *a, double s) {
-  return scene->density_kg_m3 * a->volume_m3 * s * s * s;
+static double mass_of(double density, const TlAvatar *a, double s) {
+  return density * a->volume_m3 * s * s * s;
 }
 
 /* 1/2 sum of I_k (omega_k in the body frame)^2 */
-static double rotational(const TlScene *scene, const TlAvatar *a, const TlBodyRow *row) {
+static double rotational(double density, const TlAvatar *a, const TlBodyRow *row) {
   TlVec3 w = tl_mat_tvec(tl_quat_matrix(row->rotation), row->spin_rad_s);
   TlVec3 i = a->inertia_m5;
-  return 0.5 * scene->density_kg_m3 * pow(row->scale, 5) *
-         (i.x * w.x * w.x + i.y * w.y * w.y + i.z * w.z * w.z);
+  return 0.5 * density * pow(row->scale, 5) * (i.x * w.x * w.x + i.y * w.y * w.y + i.z * w.z * w.z);
 }
 
 /* Of a grain that was taken out of the run: those that were not are in the frame. */
 static TlStatus departed_mass(const TlScene *scene, const TlDeparture *d, double *mass) {
   const TlAvatar *a;
-  TL_TRY(avatar_of(scene, &(TlBodyRow){.id = d->id, .avatar_id = d->avatar_id}, &a));
-  *mass = d->removed ? mass_of(scene, a, d->scale) : 0;
+  const TlBodyRow row = {.id = d->id, .avatar_id = d->avatar_id, .material = d->material};
+  double density;
+  TL_TRY(avatar_of(scene, &row, &a, &density));
+  *mass = d->removed ? mass_of(density, a, d->scale) : 0;
   return TL_OK;
 }
 
@@ -69,8 +71,9 @@ static TlStatus mass_centre(const TlScene *scene, const TlFrame *frame,
   *mass = 0;
   for (int64_t i = 0; i < frame->count; i++) {
     const TlAvatar *a;
-    TL_TRY(avatar_of(scene, &frame->rows[i], &a));
-    double m = mass_of(scene, a, frame->rows[i].scale);
+    double density;
+    TL_TRY(avatar_of(scene, &frame->rows[i], &a, &density));
+    double m = mass_of(density, a, frame->rows[i].scale);
     sum = tl_axpy(sum, m, frame->rows[i].position_m);
     *mass += m;
   }
@@ -105,9 +108,10 @@ TlStatus tl_measure_motion(const TlScene *scene, const TlFrame *frame, TlFrameMo
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
     const TlAvatar *a;
+    double density;
     if (row->flags & (TL_ROW_NO_GRAIN | TL_ROW_FROZEN)) continue;
-    TL_TRY(avatar_of(scene, row, &a));
-    double m = mass_of(scene, a, row->scale), diameter = row->scale * tl_avatar_diameter_m(a),
+    TL_TRY(avatar_of(scene, row, &a, &density));
+    double m = mass_of(density, a, row->scale), diameter = row->scale * tl_avatar_diameter_m(a),
            pace = tl_pace(row->velocity_m_s, row->spin_rad_s, diameter, g),
            speed = tl_norm(row->velocity_m_s);
     mass += m;
@@ -129,10 +133,11 @@ static TlStatus energies(const TlScene *scene, const TlFrame *first, const TlFra
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i], *start = row_of(first, row->id);
     const TlAvatar *a;
-    TL_TRY(avatar_of(scene, row, &a));
-    double m = mass_of(scene, a, row->scale);
+    double density;
+    TL_TRY(avatar_of(scene, row, &a, &density));
+    double m = mass_of(density, a, row->scale);
     out->translational_J += 0.5 * m * tl_norm2(row->velocity_m_s);
-    out->rotational_J += rotational(scene, a, row);
+    out->rotational_J += rotational(density, a, row);
     if (start) out->potential_J -= m * tl_dot(g, tl_sub(row->position_m, start->position_m));
     out->contacts_per_grain += row->contacts;
     out->without_contact += row->contacts == 0;
@@ -247,7 +252,8 @@ bool tl_measure_ground(const TlScene *scene, double x, double y, double *z) {
 TlStatus tl_measure_grain(const TlScene *scene, const TlPlacement *place, const TlBodyRow *row,
                           TlGrainMeasure *out) {
   const TlAvatar *a;
-  TL_TRY(avatar_of(scene, row, &a));
+  double density;
+  TL_TRY(avatar_of(scene, row, &a, &density));
   TlMat3 r = tl_quat_matrix(row->rotation);
   double top = -INFINITY, ground;
   TlGrainDepth depth = tl_scene_grain_depth(scene, place, a, row);
@@ -320,7 +326,7 @@ static TlStatus travel_direction(const TlScene *scene, const TlFrame *first, con
 }
 
 /* Nets are no grains (their spheres have another density and stay where they are hung), nor are
- * platens on rams. */
+ * platens on pistons. */
 static TlStatus read_grains(const char *folder, int64_t index, TlFrame *frame) {
   TL_TRY(tl_results_read_frame(folder, index, frame));
   int64_t kept = 0;

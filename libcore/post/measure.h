@@ -1,5 +1,5 @@
 /* Measures of a stored run: energy, runout, deposit, angle of repose, contacts, penetration.
- * Definitions with their formulas stand in docs/results.md; the short form is below.
+ * Definitions with their formulas stand in docs/reference/results.md; the short form is below.
  *
  * Frames: the run's world frame, SI. "Up" is against gravity (z without gravity); horizontal means
  * across it. Body i has mass density * volume * s^3 and principal moments density * I * s^5.
@@ -13,7 +13,7 @@
 #include "post/departures.h"
 #include "store/results.h"
 
-/* Of a frame's grains that can move (not frozen, of no net, on no ram). */
+/* Of a frame's grains that can move (not frozen, of no net, on no piston). */
 typedef struct TlFrameMotion {
   double mean_speed_m_s, max_speed_m_s; /* of their centres */
   double moving_share;                  /* of their mass: what moves (shape/moving.h) */

@@ -39,13 +39,15 @@ static TlStatus take_grain(const TlScene *scene, const TlBodyRow *row, TlPackGra
   if (!a)
     return tl_fail(TL_EINPUT, "grain %lld uses avatar %lld, which is not in run.h5",
                    (long long)row->id, (long long)row->avatar_id);
+  double density;
+  TL_TRY(tl_scene_density(scene, row, &density));
   double s = row->scale, volume = a->volume_m3 * s * s * s;
   *g = (TlPackGrain){.id = row->id,
                      .centre_m = row->position_m,
                      .velocity_m_s = row->velocity_m_s,
                      .long_axis = long_axis(a, row->rotation),
                      .volume_m3 = volume,
-                     .mass_kg = scene->density_kg_m3 * volume,
+                     .mass_kg = density * volume,
                      .diameter_m = s * tl_avatar_diameter_m(a),
                      .fixed = row->flags & (TL_ROW_FROZEN | TL_ROW_GUIDED),
                      .avatar = a,
@@ -76,10 +78,15 @@ static void take_contact(TlPacking *p, const TlFrameContact *c) {
   int64_t a = index_of(p, c->first), b = index_of(p, c->second);
   TlPackContact *to = &p->contact[p->contact_count];
   if (a < 0 && b < 0) return;
-  *to = (TlPackContact){a, b < 0 ? outside(c->second) : b, c->point_m, c->normal, c->force_N};
+  *to = (TlPackContact){
+      a, b < 0 ? outside(c->second) : b, c->point_m, c->normal, c->force_N, c->friction};
   if (a < 0)
-    *to = (TlPackContact){b, outside(c->first), c->point_m, tl_scale(-1, c->normal),
-                          tl_scale(-1, c->force_N)};
+    *to = (TlPackContact){b,
+                          outside(c->first),
+                          c->point_m,
+                          tl_scale(-1, c->normal),
+                          tl_scale(-1, c->force_N),
+                          c->friction};
   p->contact_count++;
 }
 
@@ -97,9 +104,8 @@ static TlStatus fill(const TlScene *scene, const TlFrame *frame, const TlFrameCo
 TlStatus tl_packing_make(const TlScene *scene, const TlFrame *frame,
                          const TlFrameContacts *contacts, TlPacking *packing) {
   const double *g = scene->gravity_m_s2;
-  *packing = (TlPacking){.friction = contacts->friction,
-                         .density_kg_m3 = scene->density_kg_m3,
-                         .gravity_m_s2 = tl_vec3(g[0], g[1], g[2])};
+  *packing =
+      (TlPacking){.density_kg_m3 = scene->density_kg_m3, .gravity_m_s2 = tl_vec3(g[0], g[1], g[2])};
   TlStatus status = fill(scene, frame, contacts, packing);
   if (status != TL_OK) tl_packing_free(packing);
   return status;
@@ -122,7 +128,7 @@ TlStatus tl_packing_pairs(TlPacking *p) {
   for (int64_t i = 0; i < p->contact_count; i++) {
     const TlPackContact *c = &p->contact[i], *last = i ? c - 1 : NULL;
     if (!last || last->a != c->a || last->b != c->b)
-      p->pair[p->pair_count++] = (TlPackPair){.a = c->a, .b = c->b};
+      p->pair[p->pair_count++] = (TlPackPair){.a = c->a, .b = c->b, .friction = c->friction};
     add_point(&p->pair[p->pair_count - 1], c);
   }
   for (int64_t k = 0; k < p->pair_count; k++) p->pair[k].normal = tl_unit(p->pair[k].normal);

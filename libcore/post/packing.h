@@ -1,5 +1,5 @@
 /* A packing: the grains of one frame and the contacts of its step as arrays, and the table of what
- * is measured of it in a region (docs/results.md has the formulas).
+ * is measured of it in a region (docs/reference/results.md has the formulas).
  *
  * Signs: stress compression positive; a contact's force acts on its grain a, its normal points to
  * a. A measure is one file packing_NAME.c and one line in packing.c. Spheres of nets and platens
@@ -29,6 +29,7 @@ typedef struct TlPackGrain {
 typedef struct TlPackContact {
   int64_t a, b; /* indices of grains; b < 0: boundary, -1 - number of it */
   TlVec3 point_m, normal, force_N;
+  double friction; /* coefficient of the step */
 } TlPackContact;
 
 /* All contact points between two grains, or a grain and a boundary, as one. */
@@ -38,6 +39,7 @@ typedef struct TlPackPair {
   TlVec3 force_N;   /* sum */
   double normal_N;  /* sum of the points' normal forces */
   double tangent_N; /* sum of the sizes of the points' tangential forces */
+  double friction;
 } TlPackPair;
 
 typedef struct TlPacking {
@@ -45,7 +47,6 @@ typedef struct TlPacking {
   TlPackGrain *grain;            /* by id, owned */
   TlPackContact *contact;        /* owned */
   TlPackPair *pair;              /* in the order of their first contact, owned */
-  double friction;               /* grain on grain */
   const struct TlPacking *first; /* of the run, for rotations; borrowed, NULL: none */
   double density_kg_m3;
   TlVec3 gravity_m_s2;

@@ -2,8 +2,8 @@
 
 static const double NEAR = 0.99;
 
-bool tl_pair_slides(const TlPacking *p, const TlPackPair *pair) {
-  return pair->tangent_N >= NEAR * p->friction * pair->normal_N;
+bool tl_pair_slides(const TlPackPair *pair) {
+  return pair->tangent_N >= NEAR * pair->friction * pair->normal_N;
 }
 
 bool tl_pair_in(const TlPacking *p, const TlRegion *region, const TlPackPair *pair) {
@@ -36,7 +36,7 @@ TlForces tl_forces_of(const TlPacking *p, const TlRegion *region) {
     const TlPackPair *pair = &p->pair[k];
     if (!tl_pair_in(p, region, pair)) continue;
     double x = pair->normal_N / f.mean_N;
-    bool slides = tl_pair_slides(p, pair);
+    bool slides = tl_pair_slides(pair);
     if (x > 1) {
       f.strong++;
       beyond += x - 1;

@@ -29,7 +29,7 @@ enum { TL_FORCES_BINS = 48 };
 void tl_forces_histogram(const TlPacking *packing, const TlRegion *region,
                          int64_t count[TL_FORCES_BINS]);
 
-bool tl_pair_slides(const TlPacking *packing, const TlPackPair *pair);
+bool tl_pair_slides(const TlPackPair *pair);
 /* Between grains, and its middle in the region? */
 bool tl_pair_in(const TlPacking *packing, const TlRegion *region, const TlPackPair *pair);
 

@@ -12,6 +12,7 @@ void tl_motion_free(TlMotion *m) {
   tl_free(m->id);
   tl_free(m->shape);
   tl_free(m->flags);
+  tl_free(m->material);
   tl_free(m->scale);
   tl_free(m->there);
   tl_free(m->place_m);
@@ -95,6 +96,7 @@ static TlStatus new_motion(const Members *all, TlMotion *m) {
   TL_TRY(TL_NEW(m->id, n));
   TL_TRY(TL_NEW(m->shape, n));
   TL_TRY(TL_NEW(m->flags, n));
+  TL_TRY(TL_NEW(m->material, n));
   TL_TRY(TL_NEW(m->scale, n));
   TL_TRY(TL_NEW(m->there, both));
   TL_TRY(TL_NEW(m->place_m, both));
@@ -139,6 +141,7 @@ static void take_rows(const TlFrame *frame, const Members *all, int64_t f, TlMot
     const TlBodyRow *row = &frame->rows[i];
     int64_t body = member_of(all, row->id)->body, at = tl_motion_at(m, body, f);
     m->flags[body] = row->flags;
+    m->material[body] = row->material;
     m->there[at] = true;
     m->place_m[at] = row->position_m;
     m->turn[at] = row->rotation;

@@ -24,13 +24,14 @@ enum { TL_TURN_STEPS = 3000 };
 
 typedef struct TlMotion {
   int64_t frames, bodies;
-  int64_t turning; /* bodies 0 .. turning - 1 are not round */
-  int64_t *index;  /* [frames] their numbers in the run */
-  double *time_s;  /* [frames] */
-  int64_t *id;     /* [bodies] */
-  int32_t *shape;  /* [bodies] index into the scene's avatars */
-  int32_t *flags;  /* [bodies] of the last frame in which it is */
-  double *scale;   /* [bodies] */
+  int64_t turning;   /* bodies 0 .. turning - 1 are not round */
+  int64_t *index;    /* [frames] their numbers in the run */
+  double *time_s;    /* [frames] */
+  int64_t *id;       /* [bodies] */
+  int32_t *shape;    /* [bodies] index into the scene's avatars */
+  int32_t *flags;    /* [bodies] of the last frame in which it is */
+  int32_t *material; /* [bodies] */
+  double *scale;     /* [bodies] */
   /* [bodies * frames] */
   bool *there;
   TlVec3 *place_m;

@@ -535,8 +535,11 @@ static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES
     const TlAvatar *a = &run->scene.avatars[m->shape[b]];
     TlVec3 way =
         tl_sub(m->place_m[tl_motion_at(m, b, m->frames - 1)], m->place_m[tl_motion_at(m, b, 0)]);
+    const TlBodyRow row = {.id = m->id[b], .material = m->material[b]};
+    double density;
+    TL_TRY(tl_scene_density(&run->scene, &row, &density));
     double far = hypot(way.x, way.y), speed = 0,
-           mass_kg = run->scene.density_kg_m3 * a->volume_m3 * pow(m->scale[b], 3);
+           mass_kg = density * a->volume_m3 * pow(m->scale[b], 3);
     for (int64_t f = 0; f < m->frames; f++)
       if (m->there[tl_motion_at(m, b, f)]) speed = fmax(speed, m->speed_m_s[tl_motion_at(m, b, f)]);
     value[OF_RUNOUT][*n] = far;

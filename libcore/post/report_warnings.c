@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands in the solver's flags beside TL_ROW_OUTSIDE (docs/results.md). */
+/* What stands in the solver's flags beside TL_ROW_OUTSIDE (docs/reference/results.md). */
 enum { ROW_POOR = 8, ROW_UNRESOLVED = 16 };
 
 static void warn(TlHtml *items, int64_t *count, const char *format, ...)

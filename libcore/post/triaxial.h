@@ -1,5 +1,5 @@
 /* A triaxial test's curves, from the triaxial.csv that the solver writes beside its frames, and the
- * table of what is measured of them (docs/results.md has the formulas).
+ * table of what is measured of them (docs/reference/results.md has the formulas).
  *
  * Signs: stress and strain compression positive; strains logarithmic, ln(L0/L) and ln(V0/V), from
  * the start of the first shear stage; angles > 0: dilating, shearing towards compression.
@@ -55,7 +55,7 @@ typedef enum TlTx {
   TL_TX_RATE,                      /* D = -d eps_v/d eps_a, > 0: dilating */
   TL_TX_DILATANCY,                 /* psi, degrees */
   TL_TX_BALANCE,                   /* base over platen force */
-  TL_TX_RAM,                       /* force on the ram, N: its work over its way since the last row,
+  TL_TX_RAM,                       /* of the piston, N: its work over its travel since the last row,
                                       so with what it bears on the membrane's row; in shear */
   TL_TX_RAM_FRICTION,              /* mobilised friction angle by it, degrees */
   TL_TX_COUNT

@@ -337,12 +337,12 @@ static void put_picture(TlPlot *to, const void *context) {
   tl_plot(to, "unset multiplot\n");
 }
 
-/* ---- the ledger ---- */
+/* ---- the energy balance ---- */
 
 static const struct {
   TlTx column;
   const char *name;
-} ledger[] = {{TL_TX_RAM_WORK, "work of the ram"},
+} ledger[] = {{TL_TX_RAM_WORK, "work of the piston"},
               {TL_TX_PRESSURE_WORK, "work of the pressure"},
               {TL_TX_KINETIC, "kinetic"},
               {TL_TX_ELASTIC, "elastic, contacts"},
@@ -383,7 +383,7 @@ static void put_ledger(TlPlot *to, const void *context) {
   Span x, y, u, v;
   bool begun = false;
   put_head(to, 1000, 560);
-  put_title(to, plot, "energy ledger", false);
+  put_title(to, plot, "energy balance", false);
   ledger_spans(t, &x, &y);
   for (int k = 0; k < LEDGER; k++) {
     Panel p = ledger_panel(k);

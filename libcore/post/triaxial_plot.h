@@ -18,7 +18,8 @@ typedef struct TlTxPlot {
  * triaxial_friction.png (friction angle, q/p), triaxial_states.png (stress path, void ratio over
  * strain and over ln p), triaxial_dilatancy.png (psi over strain; sigma_a/sigma_r over 1 + D after
  * Rowe), triaxial_quality.png (inertia number, unbalanced force over time), triaxial_energy.png
- * (the first test's ledger). What has no number in any test is left out, with a word in the log. */
+ * (the first test's energy balance). What has no number in any test is left out, with a word in the
+ * log. */
 TlStatus tl_tx_plot(const TlTxPlot *plot, const char *folder, bool overwrite);
 
 #endif

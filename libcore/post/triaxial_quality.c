@@ -1,7 +1,7 @@
-/* How good the test is: quasi-static, in balance, whole, and its energy ledger closed.
+/* How good the test is: quasi-static, in balance, whole, and its energy balance closed.
  *
- * Work put in: the largest size that ram and pressure work together reach. The defect's share of it
- * is the largest size of the defect over that. */
+ * Work put in: the largest size that piston and pressure work together reach. The balance error's
+ * share of it is the largest size of the balance error over that. */
 #include "post/triaxial.h"
 
 #include <math.h>
@@ -55,8 +55,10 @@ static TlStatus ledger(const TlTxTest *t, TlFigures *f) {
     work = fmax(work, fabs(t->x[TL_TX_RAM_WORK][i] + t->x[TL_TX_PRESSURE_WORK][i]));
     defect = fmax(defect, fabs(t->x[TL_TX_DEFECT][i]));
   }
-  TL_TRY(tl_figures_add(f, "work_put_in", work, "J", "largest size of ram and pressure work"));
-  TL_TRY(tl_figures_add(f, "largest_energy_defect", defect, "J", "largest size of the defect"));
+  TL_TRY(tl_figures_add(f, "work_put_in", work, "J",
+                        "largest size of the work of piston and pressure"));
+  TL_TRY(
+      tl_figures_add(f, "largest_energy_defect", defect, "J", "largest size of the balance error"));
   return tl_figures_add(f, "energy_defect_share", work > 0 ? 100 * defect / work : NAN, "percent",
                         "of the work put in");
 }

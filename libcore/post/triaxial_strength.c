@@ -24,9 +24,10 @@ static Mean mean_of(const double *x, int64_t n) {
   return (Mean){mean, there ? sqrt(squares / (double)there) : NAN};
 }
 
-/* The same of the ram's force, which a laboratory's cell knows (Eq. 4.2). */
+/* The same of the piston's force, which a laboratory's cell knows (Eq. 4.2). */
 static TlStatus by_ram(const TlTxTest *t, int64_t first, int64_t n, TlFigures *f) {
-  static const char how[] = "by the ram's work over its way, which bears the membrane's row, too";
+  static const char how[] =
+      "by the piston's work over its travel; it also carries a row of the membrane";
   int64_t at = tl_tx_largest(t, TL_TX_RAM_FRICTION);
   TL_TRY(tl_figures_add(f, "peak_friction_angle_by_ram",
                         at >= 0 ? t->x[TL_TX_RAM_FRICTION][at] : NAN, "deg", how));

@@ -7,6 +7,7 @@
 #include "run/drawn.h"
 #include "run/handout.h"
 #include "run/lattice.h"
+#include "run/materials.h"
 
 #include <math.h>
 
@@ -66,6 +67,7 @@ static TlStatus add_scanned(void *context, const TlGrainRow *row) {
   TlVec3 offset = tl_scale(scale, tl_sub(row->scan_centroid_m, s->foot));
   TlBodyState state = {.scale = scale}; /* its id comes when all are counted */
   state.avatar_id = tl_study_shapes_stand_in(s->place->shapes, row, &state.scale).id;
+  state.material = tl_material_of_avatar(setup, row->id);
   state.position = tl_add(s->position, tl_quat_rotate(s->turn, offset));
   state.rotation = tl_quat_unit(tl_quat_mul(s->turn, row->scan_rotation));
   state.velocity = tl_vec3_of(setup->release.velocity_m_s);
@@ -180,12 +182,13 @@ static TlBodyState state_again(void *context, int64_t i) {
   TlGrainRow row =
       tl_study_shapes_stand_in(a->place->shapes, &s->shapes[s->shape[a->kept[i]]], &state.scale);
   state.avatar_id = row.id;
+  state.material = tl_material_of_avatar(setup, s->shapes[s->shape[a->kept[i]]].id);
   state.position = tl_add(tl_vec3_of(setup->release.position_m), offset);
   state.rotation = tl_quat_unit(tl_quat_mul(a->turn, g->rotation));
   state.velocity = tl_vec3_of(setup->release.velocity_m_s);
   if (!setup->release.keep_velocities) return state;
   state.velocity = tl_quat_rotate(a->turn, g->velocity_m_s);
-  state.momentum = tl_placed_momentum(&state, &row, tl_setup_solver(setup).density_kg_m3,
+  state.momentum = tl_placed_momentum(&state, &row, tl_material_density(setup, state.material),
                                       tl_quat_rotate(a->turn, g->spin_rad_s));
   return state;
 }

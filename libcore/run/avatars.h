@@ -16,7 +16,7 @@ typedef struct TlAvatarCache {
   TlCatalog *catalog;          /* borrowed; NULL: none */
   const TlStudyShapes *shapes; /* borrowed; NULL: none */
   const TlNets *nets;          /* borrowed; NULL: none */
-  int64_t nodes_every;         /* above 1: hand out avatars with every so manieth node only */
+  int64_t nodes_every;         /* above 1: hand out avatars with every n-th node only */
   TlAvatar **avatar;           /* sorted by id, owned */
   size_t count, capacity;
   int64_t bytes; /* of grids and nodes held */

@@ -1,5 +1,7 @@
 #include "run/bodies.h"
 
+#include "run/materials.h"
+
 #include <stdio.h>
 
 int64_t tl_placed_count(const TlSetup *setup) {
@@ -49,7 +51,9 @@ static TlStatus make_row(const TlPlace *place, int64_t i, int64_t first, int64_t
   const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
   TlGrainRow row;
   TL_TRY(row_of(place, i, &row));
-  TlBodyState state = state_of(b, &row, tl_setup_solver(place->setup).density_kg_m3);
+  int32_t material = tl_material_of_body(place->setup, i);
+  TlBodyState state = state_of(b, &row, tl_material_density(place->setup, material));
+  state.material = material;
   for (int64_t k = 0; k < b->count; k++) {
     if (first + k < low || first + k >= high) continue;
     state.id = first_id + first + k;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "run/gather.h"
 #include "run/inputs.h"
+#include "run/run_record.h"
 #include "run/study_change.h"
 
 #include <assert.h>
@@ -18,106 +19,20 @@ static const double MOST_METRES = 1e9;              /* of a place; of a speed a 
 
 /* ---- records ---- */
 
-#define F(type, name) #type " " #name "; "
-static const char body_layout[] = TL_BODY_FIELDS(F);
-#undef F
-#define F(type, name) +sizeof(type)
-enum { BODY_BYTES = 0 TL_BODY_FIELDS(F) };
-#undef F
-
-/* Field after field without padding; the id comes first, for the order. */
-static void pack_body(const TlBodyState *state, unsigned char *to) {
-#define F(type, name) memcpy(to, &state->name, sizeof(type)), to += sizeof(type);
-  TL_BODY_FIELDS(F)
-#undef F
+/* Layouts as the sections give them. */
+static const char *layout_of(const TlRecord *record, char text[TL_CHECKPOINT_LAYOUT]) {
+  tl_record_layout(record, TL_SAVE, text, TL_CHECKPOINT_LAYOUT);
+  return text;
 }
-static void unpack_body(TlBodyState *state, const unsigned char *from) {
-  memset(state, 0, sizeof *state);
-#define F(type, name) memcpy(&state->name, from, sizeof(type)), from += sizeof(type);
-  TL_BODY_FIELDS(F)
-#undef F
+static int64_t bytes_of(const TlRecord *record) {
+  return (int64_t)tl_record_packed_bytes(record, TL_SAVE);
 }
-
-static const char touch_layout[] =
-    "int64_t low; int64_t high; int64_t key; TlVec3 impulse; TlVec3 normal; ";
-static_assert(sizeof(TlTouch) == 3 * 8 + 6 * 8, "touch_layout says what a touch is");
 
 static const char cut_layout[] = "int64_t axis; double at; ";
 typedef struct CutRecord {
   int64_t axis;
   double at;
 } CutRecord;
-
-/* What a run counts and remembers beside its bodies: type, name, where it is. */
-#define RUN_FIELDS(F)                                                                              \
-  F(int64_t, grains, run->grains)                                                                  \
-  F(int64_t, poured, run->poured)                                                                  \
-  F(double, lifted_m, run->lifted_m)                                                               \
-  F(TlVec3, start_centre_m, run->start_centre)                                                     \
-  F(int64_t, frames_kept, run->output.kept_frames)                                                 \
-  F(int64_t, history_bytes_kept, run->output.kept_bytes[TL_TABLE_HISTORY])                         \
-  F(int64_t, triaxial_bytes_kept, run->output.kept_bytes[TL_TABLE_TRIAXIAL])                       \
-  F(int64_t, departures_bytes_kept, run->output.kept_bytes[TL_TABLE_DEPARTURES])                   \
-  F(TlDeparted, departed, run->departed)                                                           \
-  F(TlStandstill, standstill, run->still)                                                          \
-  F(int64_t, steps, run->totals.steps)                                                             \
-  F(int64_t, frames, run->totals.frames)                                                           \
-  F(int64_t, outside, run->totals.outside)                                                         \
-  F(int64_t, poor, run->totals.poor)                                                               \
-  F(int64_t, jammed, run->totals.jammed)                                                           \
-  F(double, wall_s, run->totals.wall_s)                                                            \
-  F(double, cpu_s, run->totals.cpu_s)                                                              \
-  F(double, overlap_share, run->totals.overlap_share)                                              \
-  F(double, overlap_m, run->totals.overlap_m)                                                      \
-  F(double, boundary_overlap_share, run->totals.boundary_overlap_share)                            \
-  F(double, boundary_overlap_m, run->totals.boundary_overlap_m)                                    \
-  F(double, travel_share, run->totals.travel_share)                                                \
-  F(double, kinetic_start_J, run->totals.kinetic_start_J)                                          \
-  F(double, potential_start_J, run->totals.potential_start_J)                                      \
-  F(double, kinetic_J, run->totals.kinetic_J)                                                      \
-  F(double, potential_J, run->totals.potential_J)                                                  \
-  F(double, wall_work_J, run->totals.wall_work_J)                                                  \
-  F(double, friction_J, run->totals.ledger.friction_J)                                             \
-  F(double, viscous_J, run->totals.ledger.viscous_J)                                               \
-  F(double, drag_J, run->totals.ledger.drag_J)                                                     \
-  F(double, ledger_wall_J, run->totals.ledger.wall_J)                                              \
-  F(double, ledger_start_J, run->totals.ledger.start_J)                                            \
-  F(double, ledger_defect_J, run->totals.ledger.defect_J)                                          \
-  F(double, ledger_net_J, run->totals.ledger.net_J)                                                \
-  F(double, ledger_net_damping_J, run->totals.ledger.net_damping_J)                                \
-  F(double, ledger_pressure_J, run->totals.ledger.pressure_J)                                      \
-  F(double, ledger_kinetic_J, run->totals.ledger.kinetic_J)                                        \
-  F(double, ledger_potential_J, run->totals.ledger.potential_J)                                    \
-  F(double, ledger_elastic_J, run->totals.ledger.elastic_J)                                        \
-  F(int64_t, ledger_moving, run->totals.ledger.moving)                                             \
-  F(int64_t, zero_finishes, run->totals.zero_finishes)                                             \
-  F(int64_t, unfinished, run->totals.unfinished)                                                   \
-  F(int64_t, rest_unfinished, run->totals.rest_unfinished)                                         \
-  F(int64_t, impulses, run->totals.impulses)                                                       \
-  F(int64_t, last_contacts, run->totals.last.contacts)                                             \
-  F(int64_t, last_islands, run->totals.last.islands)                                               \
-  F(double, last_overlap_share, run->totals.last.overlap_share)                                    \
-  F(double, last_boundary_overlap_share, run->totals.last.boundary_overlap_share)
-#define F(type, name, place) type name;
-typedef struct RunRecord {
-  RUN_FIELDS(F)
-} RunRecord;
-#undef F
-/* The layout as one number for each field is long: the names alone, each 8 bytes or a vector. */
-#define F(type, name, place) #name " "
-static const char run_names[] = RUN_FIELDS(F);
-#undef F
-
-static uint64_t names_mark(void) { /* FNV-1a of the names, for the layout's text */
-  uint64_t h = 0xcbf29ce484222325u;
-  for (const char *c = run_names; *c; c++) h = (h ^ (unsigned char)*c) * 0x100000001b3u;
-  return h;
-}
-
-static void run_layout(char text[TL_CHECKPOINT_LAYOUT]) {
-  snprintf(text, TL_CHECKPOINT_LAYOUT, "totals of a run, names %016llx",
-           (unsigned long long)names_mark());
-}
 
 /* ---- saving ---- */
 
@@ -126,9 +41,10 @@ typedef struct Saver {
   bool hurry;
   TlCheckpointWriter *writer; /* rank 0 only */
   int64_t *order;             /* owned bodies by id */
-  const TlTouch **touch;      /* of pairs whose lower id is owned here, in order */
-  int64_t touches;
-  const TlShapeMark *marks; /* of the section at hand */
+  int64_t *id;                /* theirs, in that order */
+  const TlRecord *record;     /* of the kind of pairs at hand */
+  const unsigned char **row;  /* its rows */
+  const TlShapeMark *marks;   /* of the section at hand */
 } Saver;
 
 static TlStatus save_text(Saver *s, const char *name, const char *text) {
@@ -160,37 +76,57 @@ static TlStatus save_tables(Saver *s) {
   return save_text(s, "wall_tables", hex);
 }
 
-static TlStatus save_run(Saver *s) {
+/* A section whose one record is on rank 0. */
+static TlStatus save_record(Saver *s, const TlRecord *record, const void *row) {
   char layout[TL_CHECKPOINT_LAYOUT];
-  const TlRun *run = s->run;
-  RunRecord record;
-  double cpu_s = run->totals.cpu_s;
-  TlDeparted departed;
-  TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
-  TL_TRY(tl_departed_gather(run, &departed));
+  unsigned char *packed;
   if (!s->writer) return TL_OK;
-#define F(type, name, place) record.name = place;
-  RUN_FIELDS(F)
-#undef F
-  record.cpu_s = cpu_s;
-  record.departed = departed;
-  record.wall_s = tl_clock_s() - run->started_s;
-  run_layout(layout);
-  TL_TRY(tl_checkpoint_section(s->writer, "run", layout, sizeof record, 1));
-  return tl_checkpoint_rows(s->writer, &record, 1);
+  TL_TRY(TL_NEW(packed, (size_t)bytes_of(record)));
+  tl_record_pack(record, TL_SAVE, row, packed);
+  TlStatus status = tl_checkpoint_section(s->writer, record->name, layout_of(record, layout),
+                                          (size_t)bytes_of(record), 1);
+  if (status == TL_OK) status = tl_checkpoint_rows(s->writer, packed, 1);
+  tl_free(packed);
+  return status;
 }
 
-#define F(type, name) #name " "
-static const char triaxial_layout[] = TL_TRIAXIAL_FIELDS(F);
+static TlStatus save_run(Saver *s) {
+  const TlRun *run = s->run;
+  TlRunRecord record;
+  double cpu_s = run->totals.cpu_s;
+  TlDeparted all, *departed = &all;
+  TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
+  TL_TRY(tl_departed_gather(run, departed));
+#define F(type, name, unit, attributes, meaning, place) record.name = place;
+  TL_RUN_FIELDS(F)
 #undef F
-static_assert(sizeof triaxial_layout <= TL_CHECKPOINT_LAYOUT, "fits");
+  record.cpu_s = cpu_s;
+  record.wall_s = tl_clock_s() - run->started_s;
+  return save_record(s, &tl_run_record, &record);
+}
+
+/* The layout names the device, too. */
+static void apparatus_layout(const TlRun *run, char text[TL_CHECKPOINT_LAYOUT]) {
+  const TlApparatus *a = run->apparatus;
+  int length =
+      snprintf(text, TL_CHECKPOINT_LAYOUT, "%s: %s", a ? a->key : "none", a ? a->state_names : "");
+  assert(length < TL_CHECKPOINT_LAYOUT);
+  (void)length;
+}
+
+static size_t apparatus_bytes(const TlRun *run) {
+  return run->apparatus ? run->apparatus->state_bytes : 1;
+}
 
 /* One record, or none. */
-static TlStatus save_triaxial(Saver *s) {
-  int64_t count = tl_triaxial_there(s->run);
+static TlStatus save_apparatus(Saver *s) {
+  const TlRun *run = s->run;
+  int64_t count = run->apparatus != NULL;
+  char layout[TL_CHECKPOINT_LAYOUT];
   if (!s->writer) return TL_OK;
-  TL_TRY(tl_checkpoint_section(s->writer, "triaxial", triaxial_layout, sizeof(TlTriaxial), count));
-  return tl_checkpoint_rows(s->writer, &s->run->triaxial, count);
+  apparatus_layout(run, layout);
+  TL_TRY(tl_checkpoint_section(s->writer, "apparatus", layout, apparatus_bytes(run), count));
+  return tl_checkpoint_rows(s->writer, run->apparatus_state, count);
 }
 
 /* A file whose digests are right may still have been made by something else than a run. */
@@ -199,22 +135,16 @@ static TlStatus no_state(const TlRun *run, const char *section, int64_t record, 
                  tl_checkpoint_path(run->checkpoint), section, (long long)record, what);
 }
 
-/* One record where the study has a cell, else none. */
-static TlStatus load_triaxial(TlRun *run) {
+/* One record where the study has an apparatus, else none. */
+static TlStatus load_apparatus(TlRun *run) {
   int64_t count;
-  TlTriaxial *t = &run->triaxial;
-  TL_TRY(
-      tl_checkpoint_find(run->checkpoint, "triaxial", triaxial_layout, sizeof(TlTriaxial), &count));
-  if (count != tl_triaxial_there(run)) return no_state(run, "triaxial", 0, "their number");
+  char layout[TL_CHECKPOINT_LAYOUT];
+  apparatus_layout(run, layout);
+  TL_TRY(tl_checkpoint_find(run->checkpoint, "apparatus", layout, apparatus_bytes(run), &count));
+  if (count != (run->apparatus != NULL)) return no_state(run, "apparatus", 0, "their number");
   if (count == 0) return TL_OK;
-  TL_TRY(tl_checkpoint_read(run->checkpoint, "triaxial", 0, 1, t));
-  if (t->stage < 0 || t->stage > run->setup.triaxial.stages.count || t->begun < 0 ||
-      t->relaxed < 0 || t->grains < 0 || t->look_steps < 0 || t->line_steps < 0 ||
-      !isfinite(t->from_Pa + t->pressure_Pa + t->height_m + t->volume_m3 + t->membrane_m3) ||
-      !isfinite(t->solid_m3 + t->tilt_rad + t->start_height_m + t->start_volume_m3 + t->look_N) ||
-      !isfinite(t->line_N + t->line_base_N))
-    return no_state(run, "triaxial", 0, "its numbers");
-  return TL_OK;
+  TL_TRY(tl_checkpoint_read(run->checkpoint, "apparatus", 0, 1, run->apparatus_state));
+  return run->apparatus->state_is_sound(run) ? TL_OK : no_state(run, "apparatus", 0, "its numbers");
 }
 
 static TlStatus save_cuts(Saver *s) {
@@ -246,36 +176,66 @@ static void fill_bodies(void *context, int64_t first, int64_t count, unsigned ch
   const Saver *s = context;
   for (int64_t i = 0; i < count; i++) {
     TlBodyState state = tl_bodies_get(&s->run->bodies, s->order[first + i]);
-    pack_body(&state, to + (size_t)i * BODY_BYTES);
+    to = tl_record_pack(&tl_body_record, TL_SAVE, &state, to);
   }
 }
 
 static TlStatus save_bodies(Saver *s) {
+  char layout[TL_CHECKPOINT_LAYOUT];
   TlGather g = {.comm = s->run->comm,
-                .record_bytes = BODY_BYTES,
+                .record_bytes = (size_t)bytes_of(&tl_body_record),
                 .keys = 1,
                 .count = s->run->bodies.owned,
                 .fill = fill_bodies,
                 .take = take_rows,
                 .context = s};
-  return save_spread(s, "bodies", body_layout, &g);
+  return save_spread(s, "bodies", layout_of(&tl_body_record, layout), &g);
 }
 
-static void fill_touches(void *context, int64_t first, int64_t count, unsigned char *to) {
+static void fill_pairs(void *context, int64_t first, int64_t count, unsigned char *to) {
   const Saver *s = context;
   for (int64_t i = 0; i < count; i++)
-    memcpy(to + (size_t)i * sizeof(TlTouch), s->touch[first + i], sizeof(TlTouch));
+    to = tl_record_pack(s->record, TL_SAVE, s->row[first + i], to);
 }
 
-static TlStatus save_touches(Saver *s) {
-  TlGather g = {.comm = s->run->comm,
-                .record_bytes = sizeof(TlTouch),
-                .keys = 3,
-                .count = s->touches,
-                .fill = fill_touches,
-                .take = take_rows,
-                .context = s};
-  return save_spread(s, "touches", touch_layout, &g);
+static int compare_id(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The rows of one kind whose lower id is owned here, in order. */
+static TlStatus list_rows(Saver *s, const TlPairRows *rows, TlPairKind kind, int64_t *count) {
+  int64_t owned = s->run->bodies.owned;
+  const unsigned char *row = rows->row;
+  TL_TRY(TL_NEW(s->row, rows->count));
+  for (size_t k = 0; k < rows->count; k++, row += s->record->bytes) {
+    TlPairKey key = tl_pair_key(rows, kind, k);
+    if (bsearch(&key.low, s->id, (size_t)owned, sizeof *s->id, compare_id))
+      s->row[(*count)++] = row;
+  }
+  return TL_OK;
+}
+
+/* A section for each kind of contact memory and constraint, named after its record. */
+static TlStatus save_pairs(Saver *s) {
+  char layout[TL_CHECKPOINT_LAYOUT];
+  TlStatus status = TL_OK;
+  for (int k = 0; status == TL_OK && k < TL_PAIR_KINDS; k++) {
+    int64_t count = 0;
+    s->record = &tl_pair_record[k];
+    status = tl_comm_agree(s->run->comm,
+                           list_rows(s, &s->run->bodies.pairs.of[k], (TlPairKind)k, &count));
+    TlGather g = {.comm = s->run->comm,
+                  .record_bytes = (size_t)bytes_of(s->record),
+                  .keys = 3,
+                  .count = count,
+                  .fill = fill_pairs,
+                  .take = take_rows,
+                  .context = s};
+    if (status == TL_OK) status = save_spread(s, s->record->name, layout_of(s->record, layout), &g);
+    TL_FREE(s->row);
+  }
+  return status;
 }
 
 static void fill_shape_marks(void *context, int64_t first, int64_t count, unsigned char *to) {
@@ -301,19 +261,62 @@ static TlStatus save_shapes(Saver *s) {
   return status;
 }
 
-/* ---- going on: sections ---- */
+/* ---- resuming: sections ---- */
+
+/* Records in blocks, as they lie in the file. */
+enum { BLOCK = 1024 };
+typedef struct Records {
+  TlRun *run;
+  const char *section;
+  const TlRecord *record;
+  int64_t first, end;
+  /* row: of the record's struct */
+  TlStatus (*take)(void *context, int64_t number, const void *row);
+  void *context;
+} Records;
+
+static TlStatus find_records(const TlRun *run, const char *section, const TlRecord *record,
+                             int64_t *count) {
+  char layout[TL_CHECKPOINT_LAYOUT];
+  return tl_checkpoint_find(run->checkpoint, section, layout_of(record, layout),
+                            (size_t)bytes_of(record), count);
+}
+
+/* Of a section that was found. */
+static TlStatus load_records(const Records *of) {
+  unsigned char *block = NULL, *row = NULL;
+  TlStatus status = TL_NEW(block, BLOCK * (size_t)bytes_of(of->record));
+  if (status == TL_OK) status = TL_NEW(row, of->record->bytes);
+  for (int64_t first = of->first; status == TL_OK && first < of->end; first += BLOCK) {
+    int64_t n = of->end - first < BLOCK ? of->end - first : BLOCK;
+    const unsigned char *from = block;
+    status = tl_checkpoint_read(of->run->checkpoint, of->section, first, n, block);
+    for (int64_t i = 0; status == TL_OK && i < n; i++) {
+      from = tl_record_unpack(of->record, TL_SAVE, row, from);
+      status = of->take(of->context, first + i, row);
+    }
+  }
+  tl_free(block);
+  tl_free(row);
+  return status;
+}
+
+static TlStatus take_run(void *context, int64_t number, const void *row) {
+  TlRun *run = context;
+  const TlRunRecord *record = row;
+  TlDeparted *departed = &run->departed;
+  (void)number;
+#define F(type, name, unit, attributes, meaning, place) place = record->name;
+  TL_RUN_FIELDS(F)
+#undef F
+  return TL_OK;
+}
 
 static TlStatus load_run(TlRun *run) {
-  char layout[TL_CHECKPOINT_LAYOUT];
-  RunRecord record;
   int64_t count;
-  run_layout(layout);
-  TL_TRY(tl_checkpoint_find(run->checkpoint, "run", layout, sizeof record, &count));
+  TL_TRY(find_records(run, "run", &tl_run_record, &count));
   if (count != 1) return no_state(run, "run", 0, "one record is wanted");
-  TL_TRY(tl_checkpoint_read(run->checkpoint, "run", 0, 1, &record));
-#define F(type, name, place) place = record.name;
-  RUN_FIELDS(F)
-#undef F
+  TL_TRY(load_records(&(Records){run, "run", &tl_run_record, 0, 1, take_run, run}));
   if (tl_comm_rank(run->comm) != 0) { /* sums over the ranks, of which the first has them all */
     run->totals.cpu_s = 0;
     run->departed = (TlDeparted){.front_m = run->departed.front_m};
@@ -325,7 +328,7 @@ static TlStatus load_run(TlRun *run) {
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     if (counts[i] < 0 || counts[i] > MOST_COUNT) return no_state(run, "run", 0, "its counts");
   for (int k = 0; k < TL_TABLES; k++)
-    if (run->output.kept_bytes[k] < 0) return no_state(run, "run", 0, "the size of a table");
+    if (run->output.kept_bytes.table[k] < 0) return no_state(run, "run", 0, "the size of a table");
   return TL_OK;
 }
 
@@ -342,62 +345,62 @@ static TlStatus check_body(const TlRun *run, int64_t record, const TlBodyState *
   return TL_OK;
 }
 
-enum { BLOCK = 1024 };
+typedef struct Loading {
+  TlRun *run;
+  int64_t before; /* the last id */
+} Loading;
+
+static TlStatus take_body(void *context, int64_t number, const void *row) {
+  Loading *l = context;
+  const TlBodyState *state = row;
+  TL_TRY(check_body(l->run, number, state, l->before));
+  l->before = state->id;
+  return tl_bodies_add(&l->run->bodies, state);
+}
 
 /* Rank r begins with the r-th part of the bodies by id; migration brings them home. */
 static TlStatus load_bodies(TlRun *run) {
   int64_t all, ranks = tl_comm_size(run->comm), rank = tl_comm_rank(run->comm);
-  unsigned char *block;
-  TL_TRY(tl_checkpoint_find(run->checkpoint, "bodies", body_layout, BODY_BYTES, &all));
+  TL_TRY(find_records(run, "bodies", &tl_body_record, &all));
   if (all > MOST_COUNT) return no_state(run, "bodies", 0, "their number");
-  int64_t first = all * rank / ranks, end = all * (rank + 1) / ranks, before = -1;
-  TL_TRY(TL_NEW(block, BLOCK * BODY_BYTES));
-  TlStatus status = tl_bodies_reserve(&run->bodies, end - first);
-  while (status == TL_OK && first < end) {
-    int64_t n = end - first < BLOCK ? end - first : BLOCK;
-    status = tl_checkpoint_read(run->checkpoint, "bodies", first, n, block);
-    for (int64_t i = 0; status == TL_OK && i < n; i++) {
-      TlBodyState state;
-      unpack_body(&state, block + (size_t)i * BODY_BYTES);
-      status = check_body(run, first + i, &state, before);
-      if (status == TL_OK) status = tl_bodies_add(&run->bodies, &state);
-      before = state.id;
-    }
-    first += n;
-  }
-  tl_free(block);
-  return status;
-}
-
-static int compare_id(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return x < y ? -1 : x > y;
+  int64_t first = all * rank / ranks, end = all * (rank + 1) / ranks;
+  Loading loading = {run, -1};
+  TL_TRY(tl_bodies_reserve(&run->bodies, end - first));
+  return load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &loading});
 }
 
 static bool is_here(const TlBodies *b, int64_t id) { /* the bodies lie in the order of their ids */
   return id >= 0 && bsearch(&id, b->id, (size_t)b->owned, sizeof id, compare_id) != NULL;
 }
 
-static TlStatus load_touches(TlRun *run) {
-  int64_t all;
-  TlTouch *block;
-  TlHistory *h = &run->bodies.history;
-  TL_TRY(tl_checkpoint_find(run->checkpoint, "touches", touch_layout, sizeof *block, &all));
-  TlStatus status = TL_NEW(block, BLOCK);
-  for (int64_t first = 0; status == TL_OK && first < all; first += BLOCK) {
-    int64_t n = all - first < BLOCK ? all - first : BLOCK;
-    status = tl_checkpoint_read(run->checkpoint, "touches", first, n, block);
-    if (status == TL_OK) status = TL_RESERVE(h->touch, h->capacity, h->count + (size_t)n);
-    for (int64_t i = 0; status == TL_OK && i < n; i++)
-      if (!isfinite(tl_norm(block[i].impulse)) || !isfinite(tl_norm(block[i].normal)))
-        status = no_state(run, "touches", first + i, "its impulse");
-    for (int64_t i = 0; status == TL_OK && i < n; i++)
-      if (is_here(&run->bodies, block[i].low) || is_here(&run->bodies, block[i].high))
-        h->touch[h->count++] = block[i];
+typedef struct LoadingPairs {
+  TlRun *run;
+  TlPairKind kind;
+} LoadingPairs;
+
+static TlStatus take_pair(void *context, int64_t number, const void *row) {
+  const LoadingPairs *l = context;
+  TlRun *run = l->run;
+  const TlRecord *record = &tl_pair_record[l->kind];
+  TlPairKey key;
+  memcpy(&key, row, sizeof key);
+  if (key.low < 0 || (key.high >= 0 && key.high <= key.low))
+    return no_state(run, record->name, number, "its ids");
+  if (!tl_record_finite(record, row)) return no_state(run, record->name, number, "its values");
+  if (!is_here(&run->bodies, key.low) && !is_here(&run->bodies, key.high)) return TL_OK;
+  return tl_pair_state_add(&run->bodies.pairs, l->kind, row);
+}
+
+static TlStatus load_pairs(TlRun *run) {
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    LoadingPairs loading = {run, (TlPairKind)k};
+    const TlRecord *record = &tl_pair_record[k];
+    int64_t all;
+    TL_TRY(find_records(run, record->name, record, &all));
+    TL_TRY(load_records(&(Records){run, record->name, record, 0, all, take_pair, &loading}));
   }
-  tl_free(block);
-  tl_history_sort(h);
-  return status;
+  tl_pair_state_sort(&run->bodies.pairs);
+  return TL_OK;
 }
 
 /* Whether a digest is the one that the checkpoint holds under this name. */
@@ -468,11 +471,11 @@ static const Section sections[] = {
     {"terrain", save_terrain, check_terrain},
     {"wall_tables", save_tables, check_tables},
     {"run", save_run, load_run},
-    {"triaxial", save_triaxial, load_triaxial},
+    {"apparatus", save_apparatus, load_apparatus},
     {"cuts", save_cuts, load_cuts},
     {"bodies", save_bodies, load_bodies},
-    {"touches", save_touches, load_touches},
-    {"shapes", save_shapes, NULL}, /* tl_resume_shapes */
+    {NULL, save_pairs, load_pairs}, /* sections named after tl_pair_record */
+    {"shapes", save_shapes, NULL},  /* tl_resume_shapes */
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -487,14 +490,10 @@ static TlStatus sort_bodies(Saver *s) {
   IdAt *pairs;
   TL_TRY(TL_NEW(s->order, (size_t)b->owned));
   TL_TRY(TL_NEW(pairs, (size_t)b->owned));
+  TlStatus status = TL_NEW(s->id, (size_t)b->owned);
   for (int64_t i = 0; i < b->owned; i++) pairs[i] = (IdAt){b->id[i], i};
   if (b->owned) qsort(pairs, (size_t)b->owned, sizeof *pairs, compare_id);
-  TlStatus status = TL_NEW(s->touch, b->history.count);
-  for (size_t k = 0; status == TL_OK && k < b->history.count; k++) {
-    const TlTouch *t = &b->history.touch[k];
-    if (bsearch(&t->low, pairs, (size_t)b->owned, sizeof *pairs, compare_id))
-      s->touch[s->touches++] = t;
-  }
+  for (int64_t i = 0; status == TL_OK && i < b->owned; i++) s->id[i] = pairs[i].id;
   for (int64_t i = 0; i < b->owned; i++) s->order[i] = pairs[i].at;
   tl_free(pairs);
   return status;
@@ -529,7 +528,7 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
   if (status == TL_OK) status = tl_comm_agree(run->comm, finish_saver(&s));
   tl_checkpoint_abort(s.writer);
   tl_free(s.order);
-  tl_free(s.touch);
+  tl_free(s.id);
   run->saved_s = tl_clock_s();
   if (status == TL_OK)
     tl_log_debug("step %lld: state saved in %.2f s", (long long)run->totals.steps,
@@ -537,17 +536,19 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
   return status;
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 /* Sections that this program does not know hold state that it would lose. */
 static TlStatus check_known(const TlCheckpoint *c) {
   const char *name;
   for (int i = 0; (name = tl_checkpoint_name(c, i)); i++) {
     bool known = false;
-    for (int k = 0; k < SECTIONS; k++) known |= strcmp(name, sections[k].name) == 0;
+    for (int k = 0; k < SECTIONS; k++)
+      known |= sections[k].name && strcmp(name, sections[k].name) == 0;
+    for (int k = 0; k < TL_PAIR_KINDS; k++) known |= strcmp(name, tl_pair_record[k].name) == 0;
     if (!known)
       return tl_fail(TL_EINPUT,
-                     "%s: section '%s' is not known to this program; go on with the one "
+                     "%s: section '%s' is not known to this program; resume with the one "
                      "that wrote it",
                      tl_checkpoint_path(c), name);
   }
@@ -571,7 +572,7 @@ static TlStatus newest(TlRun *run, int64_t *step) {
   tl_free(steps);
   if (status == TL_OK && *step < 0)
     return tl_fail(TL_EINPUT,
-                   "%s: holds no whole checkpoint to go on from; start the study anew, with "
+                   "%s: holds no whole checkpoint to resume from; start the study anew, with "
                    "--overwrite",
                    run->folder);
   return status;
@@ -633,7 +634,7 @@ static TlStatus same_study(TlRun *run) {
   if (status == TL_OK) tl_study_change(&was, &is, &d);
   if (d.found)
     status = tl_study_fail(&run->study, TL_EINPUT, d.path,
-                           "was %s when %s was written and is %s now; a run goes on with the study "
+                           "was %s when %s was written and is %s now; a run resumes with the study "
                            "it began with (only time.duration_s or time.steps may grow)",
                            d.was, tl_checkpoint_path(run->checkpoint), d.is);
   tl_yaml_free(&was);
@@ -691,7 +692,7 @@ TlStatus tl_resume_state(TlRun *run) {
   for (int64_t i = 0; i < run->bodies.owned; i++)
     there += !(run->bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
   TL_TRY(tl_comm_sum_int(run->comm, &there, 1));
-  tl_log_info("going on from %s: step %lld, %lld of %lld grains",
+  tl_log_info("resuming from %s: step %lld, %lld of %lld grains",
               tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps, (long long)there,
               (long long)run->grains);
   return TL_OK;

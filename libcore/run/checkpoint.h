@@ -1,12 +1,12 @@
-/* Saving a run and going on from what was saved.
+/* Saving a run and resuming from what was saved.
  *
  * State is what the next step's bits depend on: the bodies (TL_BODY_FIELDS), their contact memory
- * (TlTouch), the number of steps, and the cuts of space among the ranks (for the sums in
- * history.csv that say how islands lie on ranks; on another number of ranks space is cut anew).
- * Everything else in the solver is scratch or rebuilt from these. Beside it lie the totals of the
- * run, and how much of history.csv and of the frames belongs to it, so that what came after the
- * checkpoint can be taken away. A new kind of state is a new section: one line of the table in
- * checkpoint.c.
+ * and constraints (model/pair_state.h), the number of steps, and the cuts of space among the ranks
+ * (for the sums in history.csv that say how islands lie on ranks; on another number of ranks space
+ * is cut anew). Everything else in the solver is scratch or rebuilt from these. Beside it lie the
+ * totals of the run, and how much of history.csv and of the frames belongs to it, so that what came
+ * after the checkpoint can be taken away. A new kind of state is a new section: one line of the
+ * table in checkpoint.c.
  */
 #ifndef TL_RUN_CHECKPOINT_H
 #define TL_RUN_CHECKPOINT_H
@@ -18,7 +18,7 @@
  * killed soon, so the checkpoint gets its name before the disk is waited for. */
 TlStatus tl_run_save(TlRun *run, bool hurry);
 
-/* Going on, in this order; collective, but for study and check. */
+/* Resuming, in this order; collective, but for study and check. */
 
 /* Open the newest whole checkpoint in run->folder; damaged ones are named in a warning. TL_EINPUT
  * when there is none. */

@@ -50,7 +50,8 @@ TlStatus tl_contacts_take(TlContacts *contacts, const TlSolver *solver, const Tl
                          .point_m = from[i].point,
                          .normal = from[i].normal,
                          .force_N = tl_scale(1 / step_s, from[i].impulse_N_s),
-                         .gap_m = from[i].gap_m};
+                         .gap_m = from[i].gap_m,
+                         .friction = from[i].friction};
   tl_free(from);
   if (contacts->count > 1)
     qsort(contacts->rows, (size_t)contacts->count, sizeof *contacts->rows, by_place);

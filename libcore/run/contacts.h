@@ -20,7 +20,7 @@ typedef struct TlContacts {
 TlStatus tl_contacts_take(TlContacts *contacts, const TlSolver *solver, const TlBodies *bodies,
                           double step_s);
 /* Collective. Into the frame that rank 0 has open; written: how that went there so far, after a
- * failure the others' rows are only taken from them. friction: contact.friction. Not agreed upon.
+ * failure the others' rows are only taken from them. friction: between grains. Not agreed upon.
  */
 TlStatus tl_contacts_write(const TlContacts *contacts, TlComm *comm, double friction,
                            TlResultsWriter *writer, TlStatus written);

@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char tl_departures_header[] =
-    "time_s,step,id,avatar_id,scale,mass_kg,x_m,y_m,z_m,velocity_x_m_s,velocity_y_m_s,"
-    "velocity_z_m_s,removed,reason";
-enum { NUMBERS = 13 };
+enum { NUMBERS = 14 };
 
 static const char *const reasons[] = {[TL_LEFT_TERRAIN] = "left the terrain",
                                       [TL_LEFT_CELL] = "left the cell",
@@ -23,6 +20,34 @@ typedef struct Record {
   int64_t id, reason;
   double number[NUMBERS];
 } Record;
+
+typedef Record Row;
+
+#define COLUMNS(C)                                                                                 \
+  C(time_s, "s", "time at which the grain left", row->number[0])                                   \
+  C(step, "", "number of the step", row->number[1])                                                \
+  C(id, "", "the grain", row->number[2])                                                           \
+  C(avatar_id, "", "its shape", row->number[3])                                                    \
+  C(scale, "", "its size over that of the shape", row->number[4])                                  \
+  C(mass_kg, "kg", "its mass", row->number[5])                                                     \
+  C(x_m, "m", "where it left, x", row->number[6])                                                  \
+  C(y_m, "m", "where it left, y", row->number[7])                                                  \
+  C(z_m, "m", "where it left, z", row->number[8])                                                  \
+  C(velocity_x_m_s, "m/s", "its velocity then, x", row->number[9])                                 \
+  C(velocity_y_m_s, "m/s", "its velocity then, y", row->number[10])                                \
+  C(velocity_z_m_s, "m/s", "its velocity then, z", row->number[11])                                \
+  C(material, "", "number of its material", row->number[12])                                       \
+  C(removed, "", "1: taken out of the run; 0: frozen where it left", row->number[13])
+
+static const char *column_reason(const void *row) {
+  return reasons[((const Row *)row)->reason];
+}
+
+COLUMNS(TL_COLUMN_GET)
+static const TlColumn columns[] = {
+    COLUMNS(TL_COLUMN_ROW){"reason", "", "why it left", NULL, column_reason}};
+const TlColumns tl_departures_columns = {"a grain that left the run", 1, columns,
+                                         sizeof columns / sizeof *columns};
 
 typedef struct Way {
   Record *record;
@@ -44,8 +69,10 @@ static TlStatus take(void *context, const unsigned char *records, int64_t count)
   for (int64_t i = 0; w->writer && i < count; i++) {
     Record r;
     memcpy(&r, records + (size_t)i * sizeof r, sizeof r);
-    TL_TRY(tl_results_table_line(w->writer, TL_TABLE_DEPARTURES, r.number, NUMBERS,
-                                 reasons[r.reason]));
+    double value[TL_COLUMNS_MOST];
+    const char *text;
+    int numbers = tl_columns_fill(&tl_departures_columns, &r, value, &text);
+    TL_TRY(tl_results_table_line(w->writer, TL_TABLE_DEPARTURES, value, numbers, text));
   }
   return TL_OK;
 }
@@ -57,11 +84,12 @@ static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i], v = b->velocity[i];
     if (leaves[i] == TL_STAYS) continue;
-    w->record[w->count++] = (Record){b->id[i],
-                                     leaves[i],
-                                     {(double)step * run->setup.time.dt_s, (double)step,
-                                      (double)b->id[i], (double)b->avatar_id[i], b->scale[i],
-                                      b->mass[i], x.x, x.y, x.z, v.x, v.y, v.z, removed}};
+    w->record[w->count++] =
+        (Record){b->id[i],
+                 leaves[i],
+                 {(double)step * run->setup.time.dt_s, (double)step, (double)b->id[i],
+                  (double)b->avatar_id[i], b->scale[i], b->mass[i], x.x, x.y, x.z, v.x, v.y, v.z,
+                  (double)b->material[i], removed}};
   }
   qsort(w->record, (size_t)w->count, sizeof *w->record, by_id);
   return TL_OK;

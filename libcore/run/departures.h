@@ -1,13 +1,14 @@
 /* Grains that leave a run: off the terrain, out of the cell, or because they could not be brought
  * out of others. Each is written into departures.csv with the place where it left
- * (docs/results.md), and those that are taken out of the run keep counting there: in the mass
- * centre, the potential energy and the front of history.csv. */
+ * (docs/reference/results.md), and those that are taken out of the run keep counting there: in the
+ * mass centre, the potential energy and the front of history.csv. */
 #ifndef TL_RUN_DEPARTURES_H
 #define TL_RUN_DEPARTURES_H
 
 #include "base/status.h"
 #include "num/exact.h"
 #include "num/vec.h"
+#include "run/columns.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,10 +25,10 @@ typedef enum TlLeaving {
   TL_LEFT_TERRAIN,
   TL_LEFT_CELL,
   TL_UNRESOLVED, /* poor: action drop (run/poor.h) */
-  TL_JAMMED_OUT  /* poor: jammed drop */
+  TL_JAMMED_OUT  /* poor: {jammed: drop} */
 } TlLeaving;
 
-extern const char tl_departures_header[];
+extern const TlColumns tl_departures_columns;
 
 struct TlRun;
 /* Collective. leaves: a TlLeaving for each owned body. Writes who leaves in this step, by id, and

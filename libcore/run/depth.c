@@ -58,6 +58,7 @@ TlStatus tl_run_small(const TlRun *run, int64_t *small) {
   double cell = run->has_terrain ? run->terrain.cell_m : 0,
          least = M_PI / 6 * pow(cell, 3) * tl_setup_solver(&run->setup).density_kg_m3;
   *small = 0;
-  for (int64_t i = 0; i < b->owned; i++) *small += counts(b, i) && b->mass[i] < least;
+  for (int64_t i = 0; i < b->owned; i++)
+    *small += counts(b, i) && tl_run_plain_mass(run, i) < least;
   return tl_comm_sum_int(run->comm, small, 1);
 }

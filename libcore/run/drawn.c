@@ -224,6 +224,7 @@ static TlBodyState state_of(void *context, int64_t i) {
   TlBodyState s = {.id = i,
                    .avatar_id = box->grain[i].avatar_id,
                    .scale = box->grain[i].scale,
+                   .material = box->grain[i].material,
                    .position = box->placed[i].position,
                    .rotation = box->turn[i],
                    .velocity = tl_vec3_of(box->place->setup->release.velocity_m_s)};

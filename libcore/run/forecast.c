@@ -63,7 +63,7 @@ TlOutlook tl_forecast_outlook(const TlForecast *f, int64_t done, double now_s, b
   o.rising = o.step_s > dearer * before;
   o.falling = o.step_s < cheaper * before;
   o.low_s = left * least * (o.rising ? 1 : 0.75);
-  if (o.step_s < before) { /* as if it went on to fall by the same factor in as many steps */
+  if (o.step_s < before) { /* as if it continued to fall by the same factor in as many steps */
     double fold = 0.5 * (double)(f->step[last] - f->step[from]) / log(before / o.step_s);
     double since = (double)(done - f->step[last]) + 0.5 * (double)f->every;
     o.low_s = fmin(o.low_s, least * exp(-since / fold) * fold * (1 - exp(-left / fold)));

@@ -6,7 +6,7 @@
  * minutes have passed), and then a range: the steps that are left at the least (less a quarter) and
  * at the largest cost of a block of steps in the later half of those done. While blocks become
  * dearer, or few grains touch yet, there is no upper bound; while they become cheaper, the lower
- * bound has them go on to do so. Recorded series of runs hold the rule to what came
+ * bound has them continue to do so. Recorded series of runs hold the rule to what came
  * (tests/unit/test_forecast.c).
  */
 #ifndef TL_RUN_FORECAST_H

@@ -1,6 +1,7 @@
 #include "run/ground.h"
 
 #include "base/mem.h"
+#include "run/materials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,13 +9,13 @@
 
 void tl_ground_free(TlGround *g) {
   tl_free(g->class_id);
-  tl_free(g->class_rub);
+  tl_free(g->class_material);
   *g = (TlGround){0};
 }
 
 static int by_id(const void *a, const void *b) {
-  const TlClassSetup *x = a, *y = b;
-  return x->id < y->id ? -1 : x->id > y->id;
+  const TlClassSetup *const *x = a, *const *y = b;
+  return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
 }
 
 static bool listed(const TlGround *g, int32_t id) {
@@ -43,42 +44,36 @@ static TlStatus check_terrain(const TlGround *g, const TlStudy *study, const TlT
   return TL_OK;
 }
 
-static TlRub rub_of(const TlSetup *setup, const TlClassSetup *c) {
-  return (TlRub){c->friction < 0 ? setup->contact.boundary_friction : c->friction,
-                 c->restitution < 0 ? setup->contact.boundary_restitution : c->restitution};
-}
-
 static TlStatus fill(TlGround *g, const TlSetup *setup, const TlStudy *study,
-                     TlClassSetup *sorted) {
+                     const TlClassSetup **sorted) {
   const TlStudyList *list = &setup->terrain.classes;
   const TlClassSetup *given = list->items;
-  for (int64_t i = 0; i < list->count; i++) sorted[i] = given[i];
+  for (int64_t i = 0; i < list->count; i++) sorted[i] = &given[i];
   qsort(sorted, (size_t)list->count, sizeof *sorted, by_id);
   for (int64_t i = 0; i < list->count; i++) {
-    if (i > 0 && sorted[i].id == sorted[i - 1].id)
+    if (i > 0 && sorted[i]->id == sorted[i - 1]->id)
       return tl_study_fail(study, TL_EINPUT, "terrain.classes", "class %lld comes twice",
-                           (long long)sorted[i].id);
-    g->class_id[i] = (int32_t)sorted[i].id;
-    g->class_rub[i] = rub_of(setup, &sorted[i]);
+                           (long long)sorted[i]->id);
+    g->class_id[i] = (int32_t)sorted[i]->id;
+    g->class_material[i] = tl_material_of_class(setup, sorted[i] - given);
   }
-  g->surface =
-      (TlSurface){.rub = {setup->contact.boundary_friction, setup->contact.boundary_restitution},
-                  .classes = (int32_t)list->count,
-                  .class_id = g->class_id,
-                  .class_rub = g->class_rub};
+  g->surface = (TlSurface){.material = tl_material_of_terrain(setup),
+                           .classes = (int32_t)list->count,
+                           .class_id = g->class_id,
+                           .class_material = g->class_material};
   return TL_OK;
 }
 
 TlStatus tl_ground_open(TlGround *g, const TlSetup *setup, const TlStudy *study,
                         const TlTerrain *terrain) {
   size_t n = (size_t)setup->terrain.classes.count;
-  TlClassSetup *sorted;
-  *g = (TlGround){0};
+  const TlClassSetup **sorted;
+  *g = (TlGround){.surface.material = tl_material_of_terrain(setup)};
   if (n == 0) return TL_OK;
   TL_TRY(TL_NEW(g->class_id, n));
-  TL_TRY(TL_NEW(g->class_rub, n));
+  TL_TRY(TL_NEW(g->class_material, n));
   TL_TRY(TL_NEW(sorted, n));
   TlStatus status = fill(g, setup, study, sorted);
-  tl_free(sorted);
+  tl_free((void *)sorted);
   return status == TL_OK ? check_terrain(g, study, terrain) : status;
 }

@@ -1,4 +1,4 @@
-/* The terrain's classes as a surface of the solver: friction and restitution by place. */
+/* The terrain's classes as a surface of the solver: its material by place. */
 #ifndef TL_RUN_GROUND_H
 #define TL_RUN_GROUND_H
 
@@ -7,8 +7,8 @@
 
 typedef struct TlGround {
   TlSurface surface;
-  int32_t *class_id; /* ascending, owned */
-  TlRub *class_rub;  /* owned */
+  int32_t *class_id;       /* ascending, owned */
+  int32_t *class_material; /* owned */
 } TlGround;
 
 /* A study without classes asks for none: the terrain then has one surface. TL_EINPUT names the

@@ -1,4 +1,4 @@
-/* Marks of what a run took from its catalog, by which a run that goes on sees that the catalog
+/* Marks of what a run took from its catalog, by which a run that continues sees that the catalog
  * still holds the same: digests of the ground and of the walls' tables, and of each shape in use
  * its number of nodes and measures. */
 #ifndef TL_RUN_INPUTS_H

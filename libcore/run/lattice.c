@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/random.h"
+#include "run/materials.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -254,6 +255,7 @@ static TlStatus deal(void *context, const TlGrainRow *row) {
     int64_t i = d->draw[d->next].body;
     double *scale = &d->bodies->scale[i];
     d->bodies->avatar_id[i] = tl_study_shapes_stand_in(d->shapes, row, scale).id;
+    d->bodies->material[i] = tl_material_of_avatar(d->shapes->setup, row->id);
   }
   d->row++;
   return TL_OK;

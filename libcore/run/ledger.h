@@ -1,9 +1,9 @@
 /* Where the energy goes in the penalty method: kinetic, potential and elastic energy at the start
  * of a step, what friction, the contacts' dashpots and global damping took up to there, and what
- * moving walls, rams and nets' pressure put in. What is missing from their balance is the defect:
- * of the time step (second order; first order where the force jumps, as with the deepest point from
- * node to node), of broken bonds, which are not booked. Where grains come or go the balance starts
- * anew with the defect kept.
+ * moving walls, pistons and nets' pressure put in. What is missing from their balance is the
+ * balance error: of the time step (second order; first order where the force jumps, as with the
+ * deepest point from node to node), of broken bonds, which are not booked. Where grains come or go
+ * the balance starts anew with the balance error kept.
  */
 #ifndef TL_RUN_LEDGER_H
 #define TL_RUN_LEDGER_H

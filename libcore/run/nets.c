@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/materials.h"
 #include "run/shapes.h"
 #include "shape/superellipsoid.h"
 
@@ -12,10 +13,11 @@ static int64_t shape_id(int64_t i) {
 static TlStatus make(TlNets *nets, const TlSetup *setup, const TlStudy *study, int64_t i) {
   enum { NODES = 60 };
   TlNet *net = &nets->net[i];
-  TL_TRY(
-      tl_net_setup_make(&setup->nets, i, setup->time.dt_s, tl_setup_mass_scale(setup), study, net));
+  TL_TRY(tl_net_setup_make(&setup->nets, i, setup->time.dt_s, tl_setup_choice(setup).mass_scale,
+                           study, net));
   net->first_id = i == 0 ? TL_NET_FIRST_ID : net[-1].first_id + tl_net_spheres(&net[-1]);
   net->shape_id = shape_id(i);
+  net->material = tl_material_of_net(setup, i);
   TL_TRY(tl_avatar_sphere(net->radius_m, net->radius_m / 5, NODES, &nets->avatar[i]));
   nets->avatar[i].id = net->shape_id;
   tl_log_info("net %lld: %d layer%s of %d rows of %d spheres of %.4g kg; steps below %.4g s are "
@@ -50,7 +52,7 @@ TlStatus tl_nets_make(const TlNets *nets, TlComm *comm, TlBodies *bodies) {
     int64_t n = tl_net_spheres(&nets->net[i]);
     status = tl_net_add(&nets->net[i], bodies, n * me / ranks, n * (me + 1) / ranks);
   }
-  tl_history_sort(&bodies->history);
+  tl_pair_state_sort(&bodies->pairs);
   return tl_comm_agree(comm, status);
 }
 

@@ -60,14 +60,21 @@ TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool
 }
 
 TlStatus tl_output_resume(TlOutput *output, TlComm *comm, const char *folder, const char *study,
-                          const char *const header[TL_TABLES], int64_t step) {
-  TlTableKept kept[TL_TABLES];
-  for (int t = 0; t < TL_TABLES; t++) kept[t] = (TlTableKept){header[t], output->kept_bytes[t]};
+                          const TlColumns *const columns[TL_TABLES], int64_t step) {
+  TlTableKept kept[TL_TABLES] = {{0}};
+  char *header[TL_TABLES] = {NULL};
   output->comm = comm;
   output->frames = output->kept_frames;
   TlStatus status = TL_NEW(output->block, BLOCK_ROWS);
+  for (int t = 0; status == TL_OK && t < TL_TABLES; t++) {
+    if (!columns[t]) continue;
+    header[t] = tl_columns_header(columns[t]);
+    kept[t] = (TlTableKept){header[t], output->kept_bytes.table[t]};
+    if (!header[t]) status = TL_ENOMEM;
+  }
   if (status == TL_OK && tl_comm_rank(comm) == 0)
     status = tl_results_resume(&output->writer, folder, study, kept, step, output->kept_frames);
+  for (int t = 0; t < TL_TABLES; t++) tl_free(header[t]);
   return tl_comm_agree(comm, status);
 }
 
@@ -80,7 +87,7 @@ static TlStatus look_at_tables(const TlOutput *output, bool sync, int64_t bytes[
 
 TlStatus tl_output_keep(TlOutput *output) {
   output->kept_frames = output->frames;
-  return look_at_tables(output, false, output->kept_bytes);
+  return look_at_tables(output, false, output->kept_bytes.table);
 }
 
 TlStatus tl_output_sync(TlOutput *output) {
@@ -97,15 +104,12 @@ void tl_output_close(TlOutput *output) {
 /* ---- frames ---- */
 
 static TlBodyRow row_of(const TlBodies *b, int64_t i) {
-  return (TlBodyRow){.id = b->id[i],
-                     .avatar_id = b->avatar_id[i],
-                     .scale = b->scale[i],
-                     .position_m = b->position[i],
-                     .rotation = b->rotation[i],
-                     .velocity_m_s = b->velocity[i],
-                     .spin_rad_s = tl_bodies_spin(b, i),
-                     .contacts = b->contacts[i],
-                     .flags = b->flags[i]};
+  TlBodyRow row = {.spin_rad_s = tl_bodies_spin(b, i)};
+#define FRAME(type, name, unit, attributes, meaning, member, column) row.member = b->name[i];
+  TL_BODY_LIST(TL_BODY_NO_COLUMN, FRAME)
+  TL_BODY_DERIVED_LIST(TL_BODY_NO_COLUMN, FRAME)
+#undef FRAME
+  return row;
 }
 
 static int64_t fill_block(TlOutput *output, const TlBodies *b, int64_t first) {
@@ -181,14 +185,24 @@ TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlConta
   return tl_comm_agree(output->comm, status);
 }
 
-TlStatus tl_output_header(TlOutput *output, TlResultsTable table, const char *header) {
-  TlStatus status = output->writer ? tl_results_table_header(output->writer, table, header) : TL_OK;
+TlStatus tl_output_header(TlOutput *output, TlResultsTable table, const TlColumns *columns) {
+  TlStatus status = TL_OK;
+  if (output->writer) {
+    char *header = tl_columns_header(columns);
+    status = header ? tl_results_table_header(output->writer, table, header) : TL_ENOMEM;
+    tl_free(header);
+  }
   return tl_comm_agree(output->comm, status);
 }
 
-TlStatus tl_output_line(TlOutput *output, TlResultsTable table, const double *values, int count,
-                        const char *text) {
-  TlStatus status =
-      output->writer ? tl_results_table_line(output->writer, table, values, count, text) : TL_OK;
+TlStatus tl_output_row(TlOutput *output, TlResultsTable table, const TlColumns *columns,
+                       const void *row) {
+  TlStatus status = TL_OK;
+  if (output->writer) {
+    double value[TL_COLUMNS_MOST];
+    const char *text;
+    int count = tl_columns_fill(columns, row, value, &text);
+    status = tl_results_table_line(output->writer, table, value, count, text);
+  }
   return tl_comm_agree(output->comm, status);
 }

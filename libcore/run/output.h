@@ -8,16 +8,23 @@
 
 #include "base/comm.h"
 #include "run/avatars.h"
+#include "run/columns.h"
 #include "run/contacts.h"
 #include "store/results.h"
+
+/* The last is that of a run without an apparatus: 0. */
+typedef struct TlTableBytes {
+  int64_t table[TL_TABLES + 1];
+} TlTableBytes;
 
 typedef struct TlOutput {
   TlComm *comm;            /* borrowed */
   TlResultsWriter *writer; /* rank 0 only */
   TlBodyRow *block;
   int64_t frames; /* written so far */
-  /* What is kept when the run goes on from here: without a last frame out of turn */
-  int64_t kept_frames, kept_bytes[TL_TABLES]; /* frames; bytes of the tables (rank 0) */
+  /* What is kept when the run resumes from here: without a last frame out of turn */
+  int64_t kept_frames;
+  TlTableBytes kept_bytes; /* rank 0 */
 } TlOutput;
 
 /* Collective. scene matters on rank 0; its avatars are those that bodies of any rank use, or will
@@ -25,22 +32,22 @@ typedef struct TlOutput {
 TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool overwrite,
                         const TlScene *scene, const TlAvatarCache *avatars, const TlBodies *bodies,
                         const TlInts *later);
-/* Collective. Go on in a folder, of which kept_frames and kept_bytes (set by the caller) stay, and
- * the checkpoints up to step. header: of the tables, NULL where the run has none. */
+/* Collective. Resume in a folder, of which kept_frames and kept_bytes (set by the caller) stay, and
+ * the checkpoints up to step. columns: of the tables, NULL where the run has none. */
 TlStatus tl_output_resume(TlOutput *output, TlComm *comm, const char *folder, const char *study,
-                          const char *const header[TL_TABLES], int64_t step);
-/* What was written so far is kept when the run goes on from the next checkpoint. */
+                          const TlColumns *const columns[TL_TABLES], int64_t step);
+/* What was written so far is kept when the run resumes from the next checkpoint. */
 TlStatus tl_output_keep(TlOutput *output);
 /* Rank 0: the tables are on the disk when this returns. */
 TlStatus tl_output_sync(TlOutput *output);
 /* Collective. The owned bodies, whose derived fields must be filled; contacts (NULL: the frame has
- * none), with friction the grains' own. */
+ * none), with the friction between grains in the step. */
 TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlContacts *contacts,
                          double friction, int64_t step, double time_s);
-/* Collective: the values of rank 0 are written, and text (NULL: none) as the last column. */
-TlStatus tl_output_line(TlOutput *output, TlResultsTable table, const double *values, int count,
-                        const char *text);
-TlStatus tl_output_header(TlOutput *output, TlResultsTable table, const char *header);
+/* Collective. Begin a table with its header; write a line, made from rank 0's row. */
+TlStatus tl_output_header(TlOutput *output, TlResultsTable table, const TlColumns *columns);
+TlStatus tl_output_row(TlOutput *output, TlResultsTable table, const TlColumns *columns,
+                       const void *row);
 void tl_output_close(TlOutput *output);
 
 #endif

@@ -1,9 +1,13 @@
 #include "run/plan.h"
 
+#include "run/materials.h"
 #include "run/pour.h"
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
+
+#include <stdio.h>
 
 /* State and derived fields, touches at eight a grain, contacts and their scratch at twelve points a
  * grain; ghosts as many again at worst. */
@@ -36,9 +40,11 @@ int64_t tl_run_disk(const TlRun *run) {
   if (run->has_terrain && !run->checkpoint)
     scene += run->terrain.nx * run->terrain.ny * 4 + run->terrain.bnx * run->terrain.bny * 16 +
              run->terrain.band_count * 4;
+  double boundaries = t->boundary_forces ? run->boundary_count : 0;
   /* in doubles: a mistyped number of steps may ask for more than 2^63 bytes */
   double bytes =
-      (double)frames * (double)(25000 + 136 * grains) + 350.0 * (double)lines +
+      (double)frames * (double)(25000 + 136 * grains) +
+      (350.0 + 220.0 * boundaries) * (double)lines +
       (double)(saved * (8000 + grains * ((int64_t)sizeof(TlBodyState) + 12 * 48)) + scene);
   return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
@@ -58,4 +64,47 @@ TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes) {
                 "free",
                 run->folder, 1e-9 * (double)need, 1e-9 * (double)*free_bytes);
   return tl_comm_agree(run->comm, status);
+}
+
+static TlStatus report_pair(const TlRun *run, int32_t one, int32_t two, int64_t number,
+                            TlReport *report) {
+  const TlMaterials *m = &run->materials;
+  const TlPairLaw *law = &m->law[tl_pair_law(m, one, two)];
+  char name[32], text[640], value[40];
+  size_t length = (size_t)snprintf(text, sizeof text, "%s on %s: ", m->material[one].name,
+                                   m->material[two].name);
+  const char *separator = "";
+  bool springs = tl_setup_method(&run->setup)->bears_force;
+#define F(key, member, unit, most, rule, help)                                                     \
+  if (springs || (const char *)&law->member < (const char *)&law->stiffness) {                     \
+    tl_text_real(value, law->member);                                                              \
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s" #key " %s%s" unit,        \
+                               separator, value, unit[0] ? " " : "");                              \
+    separator = ", ";                                                                              \
+  }
+  TL_PAIR_FIELDS(F)
+#undef F
+  snprintf(name, sizeof name, "pair_%lld", (long long)number);
+  return tl_report_text(report, name, text);
+}
+
+TlStatus tl_run_report_materials(const TlRun *run, TlReport *report) {
+  const TlMaterials *m = &run->materials;
+  int64_t number = 0;
+  for (int32_t i = 0; i < m->count; i++) {
+    char name[32], text[160];
+    bool met = false;
+    for (int32_t j = 0; j < m->count; j++) met = met || tl_materials_meet(&run->setup, i, j);
+    if (!met) continue;
+    snprintf(name, sizeof name, "material_%d", i);
+    snprintf(text, sizeof text, "%s", m->material[i].name);
+    if (tl_materials_meet(&run->setup, i, i)) /* bodies are of it */
+      snprintf(text, sizeof text, "%s, %g kg/m3", m->material[i].name,
+               m->material[i].density_kg_m3);
+    TL_TRY(tl_report_text(report, name, text));
+  }
+  for (int32_t i = 0; i < m->count; i++)
+    for (int32_t j = i; j < m->count; j++)
+      if (tl_materials_meet(&run->setup, i, j)) TL_TRY(report_pair(run, i, j, ++number, report));
+  return TL_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef TL_RUN_PLAN_H
 #define TL_RUN_PLAN_H
 
+#include "base/report.h"
 #include "run/run.h"
 
 /* Estimated memory of the largest rank, bytes. */
@@ -16,5 +17,9 @@ TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes);
  * without the first five, which bring shapes and lists into memory. Nothing is written; the run is
  * of no use afterwards but to be closed. */
 TlStatus tl_run_trial(TlRun *run, double *step_s);
+
+/* Materials that can touch something in this study, and the law of each pair that can: what the
+ * list of pairs says and what is combined. */
+TlStatus tl_run_report_materials(const TlRun *run, TlReport *report);
 
 #endif

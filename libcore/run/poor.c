@@ -76,8 +76,8 @@ static void describe_jam(const TlRun *run, const TlPoorRow *row, int64_t step, c
   TlVec3 x = row->position_m;
   name_other(run, row, other, sizeof other);
   snprintf(text, size,
-           "grain %lld (avatar %lld) at (%.6g, %.6g, %.6g) m is jammed: to its collisions with %s "
-           "there was no end in %d steps on end, up to step %lld (%.6g s)",
+           "grain %lld (avatar %lld) at (%.6g, %.6g, %.6g) m is unresolved: the solver could "
+           "not end its collisions with %s in %d consecutive steps, up to step %lld (%.6g s)",
            (long long)row->grain, (long long)row->avatar, x.x, x.y, x.z, other, row->steps,
            (long long)step, (double)step * run->setup.time.dt_s);
 }

@@ -1,5 +1,5 @@
-/* Policy for poor avatars and jammed ones (dem/step_poor.c): stop, freeze, drop, and for the jammed
- * a warning alone, as the study says. Collective. */
+/* Policy for poor avatars and unresolved ones (dem/step_poor.c): stop, freeze, drop, and for the
+ * unresolved a warning alone, as the study says. Collective. */
 #ifndef TL_RUN_POOR_H
 #define TL_RUN_POOR_H
 

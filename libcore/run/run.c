@@ -4,8 +4,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/poor.h"
-#include "num/exact.h"
+#include "run/boundary_forces.h"
 #include "run/forecast.h"
+#include "run/history.h"
 #include "run/plan.h"
 #include "run/pour.h"
 #include "run/sense.h"
@@ -14,127 +15,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char history_header[] =
-    "time_s,step,grains,kinetic_energy_J,potential_energy_J,front_m,centre_x_m,centre_y_m,"
-    "centre_z_m,surface_speed_max_m_s,contacts,islands,largest_island,impulses,rounds,zero_"
-    "finishes,"
-    "rest_sweeps,overlap_m,overlap_share,boundary_overlap_m,boundary_overlap_share,outside,poor,"
-    "jammed,"
-    "wall_work_J,net_elastic_energy_J,net_bonds,elastic_energy_J,friction_loss_J,contact_damping_"
-    "loss_J,global_damping_loss_J,energy_defect_J,unbalanced_force,stable_step_s,touching_points,"
-    "sliding_points,capped_points,cpu_s";
-enum { HISTORY_COLUMNS = 38 };
-
-/* ---- measures over all grains ---- */
-
-typedef struct Measure {
-  double mass, potential, front, kinetic;
-  int64_t grains;
-  TlVec3 centre;
-} Measure;
-
-static double kinetic_of(const TlBodies *b, int64_t i) {
-  return 0.5 * b->mass[i] * tl_norm2(b->velocity[i]) +
-         0.5 * tl_dot(b->momentum[i], tl_bodies_spin(b, i));
-}
-
-/* Energies are those of grains, nets and platens, all else the grains'. Grains that were taken out
- * of the run count where they left in all but `grains` and the kinetic energy.
- * front: how far the farthest grain lies, horizontally, from where the centre of mass began. */
-static TlStatus measure(TlRun *run, Measure *m) {
-  enum { SUMS = 6 };
-  const TlBodies *b = &run->bodies;
-  const TlDeparted *d = &run->departed;
-  TlVec3 g = tl_setup_solver(&run->setup).gravity_m_s2;
-  /* exact: neither ranks nor the bodies' order move history.csv */
-  TlExact sum[SUMS] = {d->mass, d->potential, d->moment[0], d->moment[1], d->moment[2], {{0}}};
-  double front = d->front_m, value[SUMS];
-  int64_t grains = 0;
-  for (int64_t i = 0; i < b->owned; i++) {
-    TlVec3 x = b->position[i];
-    bool net = b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED);
-    double mass = net ? 0 : b->mass[i];
-    double term[SUMS] = {
-        mass, -b->mass[i] * tl_dot(g, x), mass * x.x, mass * x.y, mass * x.z, kinetic_of(b, i)};
-    for (int k = 0; k < SUMS; k++) tl_exact_add(&sum[k], term[k]);
-    grains += !net;
-    if (!net) front = fmax(front, hypot(x.x - run->start_centre.x, x.y - run->start_centre.y));
-  }
-  for (int k = 0; k < SUMS; k++) TL_TRY(tl_comm_sum_int(run->comm, sum[k].limb, TL_EXACT_LIMBS));
-  TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
-  TL_TRY(tl_comm_most(run->comm, &front, 1));
-  for (int k = 0; k < SUMS; k++) value[k] = tl_exact_value(&sum[k]);
-  double mass = value[0] > 0 ? value[0] : 1;
-  *m = (Measure){value[0], value[1], front,
-                 value[5], grains,   tl_vec3(value[2] / mass, value[3] / mass, value[4] / mass)};
-  return TL_OK;
-}
-
 static double time_of(const TlRun *run, int64_t step) {
   return (double)step * run->setup.time.dt_s;
 }
 
-static TlStatus net_energy(const TlRun *run, double *elastic_J) {
-  TlExact sum = run->totals.last.net_elastic;
-  *elastic_J = 0;
-  if (run->nets.count == 0) return TL_OK;
-  TL_TRY(tl_comm_sum_int(run->comm, sum.limb, TL_EXACT_LIMBS));
-  *elastic_J = tl_exact_value(&sum);
-  return TL_OK;
-}
-
-static TlStatus write_history(TlRun *run, int64_t step, double cpu_s) {
-  Measure m;
-  double elastic;
-  const TlStepReport *r = &run->totals.last;
-  TL_TRY(measure(run, &m));
-  TL_TRY(net_energy(run, &elastic));
-  TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
-  run->totals.kinetic_J = m.kinetic;
-  run->totals.potential_J = m.potential;
-  if (run->options.no_output) return TL_OK;
-  double values[HISTORY_COLUMNS] = {time_of(run, step),
-                                    (double)step,
-                                    (double)m.grains,
-                                    m.kinetic,
-                                    m.potential,
-                                    m.front,
-                                    m.centre.x,
-                                    m.centre.y,
-                                    m.centre.z,
-                                    r->speed_max_m_s,
-                                    (double)r->contacts,
-                                    (double)r->islands,
-                                    (double)r->largest_island,
-                                    (double)r->impulses,
-                                    (double)r->rounds,
-                                    (double)r->zero_finishes,
-                                    (double)r->rest_sweeps,
-                                    r->overlap_m,
-                                    r->overlap_share,
-                                    r->boundary_overlap_m,
-                                    r->boundary_overlap_share,
-                                    (double)run->totals.outside,
-                                    (double)run->totals.poor,
-                                    (double)run->totals.jammed,
-                                    run->totals.wall_work_J,
-                                    elastic,
-                                    (double)r->net_bonds,
-                                    r->elastic_J,
-                                    run->totals.ledger.friction_J,
-                                    run->totals.ledger.viscous_J,
-                                    run->totals.ledger.drag_J,
-                                    run->totals.ledger.defect_J,
-                                    tl_ledger_unbalanced(r),
-                                    r->stable_step_s < 1e30 ? r->stable_step_s : 0,
-                                    (double)r->touching,
-                                    (double)r->sliding,
-                                    (double)r->capped,
-                                    cpu_s};
-  return tl_output_line(&run->output, TL_TABLE_HISTORY, values, HISTORY_COLUMNS, NULL);
-}
-
 /* ---- the start ---- */
+
+/* NULL: this run has no such table. */
+static const TlColumns *columns_of(const TlRun *run, int table) {
+  bool has = table == TL_TABLE_HISTORY || table == TL_TABLE_DEPARTURES ||
+             (table == TL_TABLE_BOUNDARY && run->setup.time.boundary_forces) ||
+             (run->apparatus && (int)run->apparatus->table == table);
+  return has ? tl_table_columns((TlResultsTable)table) : NULL;
+}
 
 static TlStatus scene_of(const TlRun *run, TlScene *scene) {
   const TlProvenance *p = run->options.provenance;
@@ -142,6 +35,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .title = run->setup.title ? run->setup.title : (char *)(uintptr_t) "",
                      .grain_scale = run->setup.grains.grain_scale,
                      .density_kg_m3 = tl_setup_solver(&run->setup).density_kg_m3,
+                     .materials = run->materials,
                      .step_s = run->setup.time.dt_s,
                      .body_count = run->grains + tl_pour_left(run) + tl_nets_spheres(&run->nets),
                      .has_terrain = run->has_terrain,
@@ -150,8 +44,10 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
                      .planes = run->planes,
                      .part_count = run->walls.count,
                      .parts = run->walls.part};
+  for (int t = 0; t < TL_TABLES; t++)
+    scene->table_format[t] = columns_of(run, t) ? columns_of(run, t)->format : 0;
   for (int a = 0; a < 3; a++)
-    scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a] / tl_setup_mass_scale(&run->setup);
+    scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a] / tl_setup_choice(&run->setup).mass_scale;
   char *history = NULL;
   if (run->selection.start.provenance) /* with that of its catalog in it */
     history = tl_strdup(run->selection.start.provenance);
@@ -169,13 +65,6 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
   return status;
 }
 
-/* NULL: this run has no such table. */
-static const char *table_header(const TlRun *run, int table) {
-  if (table == TL_TABLE_HISTORY) return history_header;
-  if (table == TL_TABLE_DEPARTURES) return tl_departures_header;
-  return tl_triaxial_there(run) ? tl_triaxial_header : NULL;
-}
-
 static TlStatus open_output(TlRun *run) {
   TlScene scene = {0};
   TlStatus status = TL_OK;
@@ -188,8 +77,8 @@ static TlStatus open_output(TlRun *run) {
   tl_free(scene.provenance);
   TL_TRY(status);
   for (int t = 0; t < TL_TABLES; t++)
-    if (table_header(run, t))
-      TL_TRY(tl_output_header(&run->output, (TlResultsTable)t, table_header(run, t)));
+    if (columns_of(run, t))
+      TL_TRY(tl_output_header(&run->output, (TlResultsTable)t, columns_of(run, t)));
   return TL_OK;
 }
 
@@ -197,7 +86,7 @@ static TlStatus write_frame(TlRun *run, int64_t step) {
   if (run->options.no_output) return TL_OK;
   TL_TRY(tl_output_frame(&run->output, &run->bodies,
                          run->setup.frames.contacts ? &run->contacts : NULL,
-                         run->setup.contact.friction, step, time_of(run, step)));
+                         tl_solver_friction(run->solver), step, time_of(run, step)));
   run->totals.frames = run->output.frames;
   return TL_OK;
 }
@@ -221,7 +110,7 @@ static TlStatus save_or_warn(TlRun *run) {
   return TL_OK;
 }
 
-/* Who goes on, from which step: beside the record of who began. */
+/* Who continues, from which step: beside the record of who began. */
 static TlStatus sign(const TlRun *run) {
   char step[24];
   if (!run->options.provenance || tl_comm_rank(run->comm) != 0) return TL_OK;
@@ -245,20 +134,20 @@ static TlStatus go_on(TlRun *run) {
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
   TL_TRY(check_grains(run));
   if (run->setup.time.until_rest != (run->still.window_s > 0)) TL_TRY(tl_standstill_begin(run));
-  const char *header[TL_TABLES];
-  for (int t = 0; t < TL_TABLES; t++) header[t] = table_header(run, t);
-  TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->effective, header,
+  const TlColumns *columns[TL_TABLES];
+  for (int t = 0; t < TL_TABLES; t++) columns[t] = columns_of(run, t);
+  TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->effective, columns,
                           run->totals.steps));
   return tl_comm_agree(run->comm, sign(run));
 }
 
 static TlStatus begin(TlRun *run) {
-  Measure m;
+  TlMeasure m;
   TL_TRY(tl_pour(run, 0));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
   TL_TRY(check_grains(run)); /* before anything older is touched */
-  TL_TRY(measure(run, &m));
+  TL_TRY(tl_history_measure(run, &m));
   run->start_centre = m.centre;
   if (run->setup.release.assembly == TL_ASSEMBLY_POURED) /* few are there yet, or none */
     run->start_centre = tl_scale(
@@ -268,10 +157,10 @@ static TlStatus begin(TlRun *run) {
   TL_TRY(tl_standstill_begin(run));
   TL_TRY(open_output(run));
   TL_TRY(write_frame(run, 0));
-  TL_TRY(write_history(run, 0, 0));
+  TL_TRY(tl_history_write(run, 0, 0));
   if (run->options.no_output) return TL_OK;
   TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
-  return wants_checkpoints(run) ? save_or_warn(run) : TL_OK; /* one to go on from at any time */
+  return wants_checkpoints(run) ? save_or_warn(run) : TL_OK; /* one to resume from at any time */
 }
 
 /* ---- a step ---- */
@@ -287,7 +176,7 @@ static TlStatus left_the_terrain(const TlRun *run, int64_t step) {
       TL_EINPUT,
       "%s: grain %lld left the %s in step %lld (%.4g s) at x = %g, y = %g m; a larger one, "
       "or outside: remove or stop",
-      run->options.study, (long long)b->id[first], tl_triaxial_there(run) ? "cell" : "terrain",
+      run->options.study, (long long)b->id[first], run->apparatus ? "cell" : "terrain",
       (long long)step, time_of(run, step), x.x, x.y);
 }
 
@@ -305,7 +194,7 @@ static TlStatus handle_outside(TlRun *run, int64_t step) {
   run->totals.outside += left;
   if (run->setup.outside == TL_OUTSIDE_ERROR)
     return tl_comm_agree(run->comm, left_the_terrain(run, step));
-  TlLeaving leaving = tl_triaxial_there(run) ? TL_LEFT_CELL : TL_LEFT_TERRAIN;
+  TlLeaving leaving = run->apparatus ? TL_LEFT_CELL : TL_LEFT_TERRAIN;
   unsigned char *leaves;
   TL_TRY(tl_comm_agree(run->comm, TL_NEW(leaves, (size_t)b->owned)));
   for (int64_t i = 0; i < b->owned; i++)
@@ -379,10 +268,11 @@ static TlStatus fresh_ghosts(TlRun *run) {
   return tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, run->bodies.owned));
 }
 
-/* Grains that got out of the cell go before the step. */
-static TlStatus prepare_cell(TlRun *run) {
+/* Grains that got out of the apparatus leave the run before the step. */
+static TlStatus prepare_apparatus(TlRun *run) {
   int64_t escaped;
-  TL_TRY(tl_triaxial_before(run, &escaped));
+  if (!run->apparatus) return TL_OK;
+  TL_TRY(run->apparatus->before_step(run, &escaped));
   if (escaped == 0) return TL_OK;
   TL_TRY(handle_outside(run, run->totals.steps));
   return fresh_ghosts(run);
@@ -395,7 +285,7 @@ static double travel(const TlRun *run) {
   double volume = 1 / (4 * M_PI / 3 * tl_setup_solver(&run->setup).density_kg_m3), most = 0;
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
-      most = fmax(most, tl_norm(b->velocity[i]) / cbrt(b->mass[i] * volume));
+      most = fmax(most, tl_norm(b->velocity[i]) / cbrt(tl_run_plain_mass(run, i) * volume));
   return most * run->setup.time.dt_s;
 }
 
@@ -415,12 +305,12 @@ static TlStatus one_step(TlRun *run) {
   TL_TRY(tl_pour(run, run->totals.steps));
   TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
   TL_TRY(fresh_ghosts(run));
-  TL_TRY(prepare_cell(run));
+  TL_TRY(prepare_apparatus(run));
   run->travel_share = travel(run);
   TlStatus status = tl_solver_step(run->solver, &run->bodies, &report);
   TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
   add_up(&run->totals, &report);
-  tl_triaxial_after(run, &report);
+  if (run->apparatus) TL_TRY(run->apparatus->after_step(run, &report));
   warn_unstable(run, &report);
   return TL_OK;
 }
@@ -430,25 +320,34 @@ static bool frame_in_turn(const TlRun *run, int64_t step) {
   return every > 0 && step % tl_setup_every(&run->setup, every) == 0;
 }
 
+static bool line_in_turn(const TlRun *run, int64_t step) {
+  return step % tl_setup_every(&run->setup, run->setup.time.history_every_s) == 0;
+}
+
 /* The step's contacts know bodies by their places: taken before any is removed. */
 static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
+  if (run->setup.time.boundary_forces && (step == last || line_in_turn(run, step)))
+    TL_TRY(tl_boundary_take(run));
   if (!run->setup.frames.contacts || run->options.no_output) return TL_OK;
   if (step != last && !frame_in_turn(run, step)) return TL_OK;
   return tl_comm_agree(
       run->comm, tl_contacts_take(&run->contacts, run->solver, &run->bodies, run->setup.time.dt_s));
 }
 
-/* The last step has a frame and a line also out of turn; a run that goes on from there takes them
+static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
+  TL_TRY(tl_history_write(run, step, cpu_s));
+  return run->setup.time.boundary_forces ? tl_boundary_write(run, step) : TL_OK;
+}
+
+/* The last step has a frame and a line also out of turn; a run that resumes from there takes them
  * away again. */
 static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
-  const TlTimeSetup *t = &run->setup.time;
-  bool frame = frame_in_turn(run, step);
-  bool line = step % tl_setup_every(&run->setup, t->history_every_s) == 0;
+  bool frame = frame_in_turn(run, step), line = line_in_turn(run, step);
   if (frame) TL_TRY(write_frame(run, step));
-  if (line) TL_TRY(write_history(run, step, cpu_s));
+  if (line) TL_TRY(write_line(run, step, cpu_s));
   if (!run->options.no_output) TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
   if (step == last && !frame) TL_TRY(write_frame(run, step));
-  if (step == last && !line) TL_TRY(write_history(run, step, cpu_s));
+  if (step == last && !line) TL_TRY(write_line(run, step, cpu_s));
   return TL_OK;
 }
 
@@ -509,7 +408,7 @@ static TlStatus stopped(const TlRun *run, int64_t step) {
     return tl_fail(TL_ELIMIT, "%s: stopped by a signal after step %lld (%.4g s)",
                    run->options.study, (long long)step, time_of(run, step));
   return tl_fail(TL_ELIMIT,
-                 "%s: stopped by a signal after step %lld (%.4g s); go on with: talus-solve "
+                 "%s: stopped by a signal after step %lld (%.4g s); resume with: talus-solve "
                  "--resume %s",
                  run->options.study, (long long)step, time_of(run, step), run->folder);
 }
@@ -527,18 +426,18 @@ static TlStatus loop(TlRun *run, TlProgress *bar) {
     run->totals.cpu_s += cpu;
     TL_TRY(ask(run, step, &asked));
     TL_TRY(tl_standstill_after(run, step));
-    if (asked.stop || tl_triaxial_done(run) || run->still.reached) last = step;
+    if (asked.stop || tl_apparatus_finished(run) || run->still.reached) last = step;
     TL_TRY(after_step(run, step, last, cpu));
     TL_TRY(end_of_step(run, &asked, step == last));
     tl_forecast_step(&forecast, step, run->totals.last.contacts >= run->grains / 5);
     tl_progress(bar, step);
   }
   bar->left = NULL;
-  if (asked.stop && last < steps && !tl_triaxial_done(run) && !run->still.reached)
+  if (asked.stop && last < steps && !tl_apparatus_finished(run) && !run->still.reached)
     return stopped(run, last);
-  if (!tl_triaxial_there(run)) return TL_OK;
+  if (!run->apparatus) return TL_OK;
   TL_TRY(fresh_ghosts(run));
-  return tl_triaxial_end(run);
+  return run->apparatus->end(run);
 }
 
 static void say_traffic(const TlRun *run) {
@@ -566,13 +465,13 @@ static TlStatus look_at_end(TlRun *run) {
 TlStatus tl_run_go(TlRun *run) {
   int64_t steps = tl_setup_steps(&run->setup);
   if (run->checkpoint && run->setup.time.until_rest && run->still.reached) {
-    tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no makes it go on",
+    tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no continues it",
                 run->folder, (long long)run->totals.steps);
     return look_at_end(run);
   }
   if (run->checkpoint && run->totals.steps >= steps) {
     tl_log_info("%s: finished already, with step %lld; a longer time.duration_s (or time.steps) "
-                "makes it go on",
+                "continues it",
                 run->folder, (long long)steps);
     return look_at_end(run);
   }

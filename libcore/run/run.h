@@ -21,14 +21,13 @@
 #include "run/output.h"
 #include "run/ground.h"
 #include "run/standstill.h"
-#include "run/triaxial.h"
 #include "run/walls.h"
 #include "store/checkpoint.h"
 
 /* What somebody may wish after a step, each a bit. */
 typedef enum TlRunWish {
   TL_WISH_STOP = 1, /* save the state and end */
-  TL_WISH_SAVE = 2  /* save the state and go on */
+  TL_WISH_SAVE = 2  /* save the state and continue */
 } TlRunWish;
 
 typedef struct TlRunOptions {
@@ -37,16 +36,16 @@ typedef struct TlRunOptions {
   const char *catalog; /* in place of the study's; NULL: the study's */
   const char *output;  /* in place of the study's; NULL: the study's */
   bool overwrite;
-  bool resume;    /* go on from the newest whole checkpoint; study may be a results folder */
+  bool resume;    /* resume from the newest whole checkpoint; study may be a results folder */
   bool no_output; /* keep no results (tests) */
   const TlProvenance *provenance; /* NULL: none */
-  int (*stop)(void *context);     /* asked after each step on each rank: TlRunWish, 0: go on */
+  int (*stop)(void *context);     /* asked after each step on each rank: TlRunWish, 0: continue */
   void *stop_context;
 } TlRunOptions;
 
 typedef struct TlRunTotals {
   int64_t steps, frames;
-  int64_t outside, poor, jammed; /* grains that left, that were poor, jammed (run/poor.h) so far */
+  int64_t outside, poor, jammed; /* grains that left, were poor, unresolved (run/poor.h) so far */
   double wall_s, cpu_s;          /* of the stepping; cpu over all ranks */
   double overlap_share, overlap_m, boundary_overlap_share, boundary_overlap_m; /* deepest ever */
   double kinetic_start_J, potential_start_J, kinetic_J, potential_J;
@@ -68,7 +67,7 @@ typedef struct TlRun {
   TlSetup setup;
   char *effective, *folder;
   char *study_path, *catalog_path; /* absolute */
-  TlCheckpoint *checkpoint;        /* what is gone on from; NULL: the run starts */
+  TlCheckpoint *checkpoint;        /* what is resumed from; NULL: the run starts */
   double started_s, saved_s;       /* clock: start of the stepping less what was done before; of the
                                       last checkpoint */
   TlCatalog *catalog;              /* NULL: none wanted */
@@ -78,18 +77,22 @@ typedef struct TlRun {
   TlTerrain terrain;
   TlPlane *planes;
   TlBoundaryPlane *plane_data;
+  TlSurface *plane_surface;
+  TlMaterials materials;
   TlGround ground;
   TlWalls walls;
   TlBoundary *boundaries;
   int boundary_count;
   TlAvatarCache avatars;
   TlNets nets;
-  TlTriaxial triaxial; /* state: of a cell's test; a checkpoint keeps it */
-  TlInts later;        /* sorted avatar ids of grains to come, this rank's part */
+  const TlApparatus *apparatus;   /* NULL: the study has none */
+  unsigned char *apparatus_state; /* its state, owned; a checkpoint keeps it */
+  TlInts later;                   /* sorted avatar ids of grains to come, this rank's part */
   TlDist *dist;
   TlSolver *solver;
   TlBodies bodies;
   TlOutput output;
+  struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlContacts contacts; /* of the last step, when a frame is due that holds them */
   int64_t poured;      /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
   int64_t grains;      /* of all ranks: at the start and poured since */
@@ -104,6 +107,13 @@ typedef struct TlRun {
   int64_t unsaved_step; /* the last of them */
   char unsaved_why[1024];
 } TlRun;
+
+/* Mass that a body of this rank would have if it were of the grains' material. */
+static inline double tl_run_plain_mass(const TlRun *run, int64_t body) {
+  const TlMaterial *m = run->materials.material;
+  double density = m[run->bodies.material[body]].density_kg_m3;
+  return run->bodies.mass[body] * (m[TL_MATERIAL_GRAIN].density_kg_m3 / density);
+}
 
 /* run: to be closed with tl_run_close, also after a failure. */
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/bodies.h"
+#include "run/materials.h"
 #include "run/pour.h"
 #include "run/safe_step.h"
 #include "run/sense.h"
@@ -58,6 +59,17 @@ static TlStatus read_study_text(TlRun *run) {
   return TL_OK;
 }
 
+/* What one key says against another is told at the section's place, by whoever solves. */
+static TlStatus check_solver(const TlRun *run, const TlSolverConfig *config) {
+  TlSolver *trial = NULL;
+  TlStatus status = tl_solver_new(&trial, config, (TlAvatarSource){0}, NULL, 0, NULL);
+  tl_solver_free(trial);
+  if (status != TL_EUSAGE) return status;
+  char text[1024];
+  snprintf(text, sizeof text, "%s", tl_message());
+  return tl_study_fail(&run->study, TL_EINPUT, "solver", "%s", text);
+}
+
 static TlStatus read_study(TlRun *run) {
   const TlRunOptions *o = &run->options;
   TL_TRY(read_study_text(run));
@@ -65,10 +77,11 @@ static TlStatus read_study(TlRun *run) {
     TL_TRY(tl_study_set(&run->study, &tl_setup_schema, o->sets->items[i]));
   if (o->catalog) TL_TRY(tl_yaml_put(&run->study.root, "catalog", o->catalog));
   TL_TRY(tl_setup_fill(&run->setup, &run->study));
-  if (tl_method_one_rank((TlMethod)run->setup.solver.method) && tl_comm_size(run->comm) > 1)
+  int most = tl_setup_method(&run->setup)->most_ranks;
+  if (most > 0 && tl_comm_size(run->comm) > most)
     return tl_study_fail(&run->study, TL_EINPUT, "solver.method",
-                         "this method works on one rank; use etm-level on %d",
-                         tl_comm_size(run->comm));
+                         "this method works on %d rank%s; use etm-level on %d", most,
+                         most == 1 ? "" : "s", tl_comm_size(run->comm));
   if (!run->folder)
     run->folder = o->output           ? tl_strdup(o->output)
                   : run->setup.output ? beside_study(run, run->setup.output)
@@ -76,7 +89,13 @@ static TlStatus read_study(TlRun *run) {
   if (!run->folder) return TL_ENOMEM;
   TL_TRY(tl_sense_setup(&run->setup, &run->study));
   TL_TRY(tl_study_write(&tl_setup_schema, &run->setup, &run->effective));
-  return tl_triaxial_expand(&run->setup);
+  run->apparatus = tl_setup_apparatus(&run->setup);
+  if (run->apparatus) TL_TRY(TL_NEW(run->apparatus_state, run->apparatus->state_bytes));
+  TL_TRY(tl_apparatus_expand(&run->setup));
+  TlSolverConfig config = tl_setup_solver(&run->setup);
+  TL_TRY(tl_setup_materials(&run->setup, &config, &run->materials));
+  config.materials = &run->materials;
+  return check_solver(run, &config);
 }
 
 static TlStatus keep_catalog_path(TlRun *run, const char *path) {
@@ -121,18 +140,21 @@ static TlStatus make_boundaries(TlRun *run) {
   size_t n = (size_t)run->setup.planes.count;
   TL_TRY(TL_NEW(run->planes, n));
   TL_TRY(TL_NEW(run->plane_data, n));
+  TL_TRY(TL_NEW(run->plane_surface, n));
   TL_TRY(tl_walls_open(&run->walls, &run->setup, &run->study, file_beside, run));
   TL_TRY(TL_NEW(run->boundaries, n + 1 + (size_t)run->walls.count));
   if (run->has_terrain) {
     TL_TRY(tl_ground_open(&run->ground, &run->setup, &run->study, &run->terrain));
-    run->boundaries[run->boundary_count++] = (TlBoundary){
-        &tl_boundary_terrain, &run->terrain, run->ground.class_id ? &run->ground.surface : NULL};
+    run->boundaries[run->boundary_count++] =
+        (TlBoundary){&tl_boundary_terrain, &run->terrain, &run->ground.surface};
   }
   for (size_t i = 0; i < n; i++) {
     TlVec3 normal = tl_unit(tl_vec3_of(planes[i].normal));
     run->planes[i] = (TlPlane){tl_vec3_of(planes[i].point_m), normal};
     run->plane_data[i] = (TlBoundaryPlane){tl_vec3_of(planes[i].point_m), normal};
-    run->boundaries[run->boundary_count++] = (TlBoundary){&tl_boundary_plane, &run->plane_data[i]};
+    run->plane_surface[i].material = tl_material_of_plane(&run->setup, (int64_t)i);
+    run->boundaries[run->boundary_count++] =
+        (TlBoundary){&tl_boundary_plane, &run->plane_data[i], &run->plane_surface[i]};
   }
   for (int i = 0; i < run->walls.count; i++)
     run->boundaries[run->boundary_count++] = run->walls.boundary[i];
@@ -145,7 +167,7 @@ static TlStatus read_inputs(TlRun *run) {
   const TlShapeFiles files = {file_beside, run, tl_comm_rank(run->comm) == 0};
   TL_TRY(tl_study_shapes_open(&run->shapes, &run->setup, &run->study, &files));
   TL_TRY(tl_nets_open(&run->nets, &run->setup, &run->study));
-  tl_triaxial_hold(run);
+  if (run->apparatus && run->apparatus->nets_open) run->apparatus->nets_open(run);
   TL_TRY(load_terrain(run));
   if (run->has_terrain) TL_TRY(tl_sense_places(&run->setup, &run->study, &run->terrain));
   return make_boundaries(run);
@@ -187,7 +209,7 @@ static TlStatus make_grains(TlRun *run) {
   int64_t first =
       run->setup.release.assembly == TL_ASSEMBLY_POURED ? run->setup.release.count : run->grains;
   TL_TRY(tl_placed_make(&place, first, &run->bodies));
-  tl_triaxial_made(run, first);
+  if (run->apparatus && run->apparatus->made) run->apparatus->made(run, first);
   run->grains += tl_placed_count(&run->setup);
   TL_TRY(tl_pour_open(run));
   TL_TRY(tl_nets_make(&run->nets, run->comm, &run->bodies));
@@ -198,12 +220,13 @@ static TlStatus make_grains(TlRun *run) {
 static TlStatus place_grains(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_dist_new(&run->dist, run->comm)));
   TL_TRY(run->checkpoint ? tl_resume_state(run) : make_grains(run));
-  tl_triaxial_place(run);
+  if (run->apparatus && run->apparatus->ready) run->apparatus->ready(run);
   return TL_OK;
 }
 
 TlStatus tl_run_new_solver(TlRun *run) {
   TlSolverConfig config = tl_setup_solver(&run->setup);
+  config.materials = &run->materials;
   TL_TRY(tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars), run->boundaries,
                        run->boundary_count, tl_dist_sync(run->dist)));
   tl_solver_set_steps(run->solver, run->totals.steps);
@@ -214,13 +237,14 @@ TlStatus tl_run_new_solver(TlRun *run) {
 /* Of the grains that are there; of poured ones, which come later, the median. */
 static TlStatus smallest_grain(TlRun *run, double *diameter) {
   const TlBodies *b = &run->bodies;
-  double density = tl_setup_solver(&run->setup).density_kg_m3, least = INFINITY;
+  const TlMaterial *material = run->materials.material;
+  double least = INFINITY; /* volume */
   TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
-      least = fmin(least, b->mass[i]);
+      least = fmin(least, b->mass[i] / material[b->material[i]].density_kg_m3);
   TL_TRY(tl_comm_least(run->comm, &least, 1));
-  *diameter = isfinite(least) ? cbrt(6 * least / (M_PI * density))
+  *diameter = isfinite(least) ? cbrt(6 * least / M_PI)
                               : run->setup.grains.grain_scale * run->selection.median_diameter_m;
   return TL_OK;
 }
@@ -236,7 +260,7 @@ static TlStatus start_solver(TlRun *run) {
   return TL_OK;
 }
 
-/* A results folder in place of a study, to go on in. */
+/* A results folder in place of a study, to resume in. */
 static TlStatus find_folder(TlRun *run) {
   const TlRunOptions *o = &run->options;
   if (!o->resume || !is_folder(o->study)) return TL_OK;
@@ -256,8 +280,7 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   run->avatars.catalog = run->catalog;
   run->avatars.shapes = &run->shapes;
   run->avatars.nets = &run->nets;
-  if (run->setup.solver.method == TL_PENALTY)
-    run->avatars.nodes_every = run->setup.penalty.nodes_every;
+  run->avatars.nodes_every = tl_setup_choice(&run->setup).nodes_every;
   TL_TRY(place_grains(run));
   TL_TRY(start_solver(run));
   return run->checkpoint ? tl_comm_agree(comm, tl_resume_shapes(run)) : TL_OK;
@@ -275,10 +298,14 @@ void tl_run_close(TlRun *run) {
   tl_nets_close(&run->nets);
   if (run->has_terrain) tl_terrain_free(&run->terrain);
   tl_catalog_close(run->catalog);
+  tl_free(run->apparatus_state);
   tl_free(run->later.items);
   tl_free(run->planes);
   tl_free(run->plane_data);
+  tl_free(run->plane_surface);
+  tl_materials_free(&run->materials);
   tl_free(run->boundaries);
+  tl_free(run->boundary_force);
   tl_contacts_free(&run->contacts);
   tl_walls_free(&run->walls);
   tl_ground_free(&run->ground);

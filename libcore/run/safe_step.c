@@ -6,14 +6,15 @@
 
 TlStatus tl_safe_step(TlRun *run, double *safe_s) {
   *safe_s = INFINITY;
-  if (run->setup.solver.method != TL_PENALTY) return TL_OK;
+  if (!tl_setup_method(&run->setup)->safe_step) return TL_OK;
   TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
   *safe_s = tl_solver_safe_step(run->solver, &run->bodies);
   return tl_comm_least(run->comm, safe_s, 1);
 }
 
 void tl_safe_step_say(const TlRun *run, double safe_s) {
-  double k = tl_setup_mass_scale(&run->setup), density = run->setup.grains.density_kg_m3;
+  double k = tl_setup_choice(&run->setup).mass_scale,
+         density = run->materials.material[TL_MATERIAL_GRAIN].density_kg_m3;
   if (!isfinite(safe_s)) return;
   tl_log_info("penalty: steps up to %.4g s are safe for all grains, time.dt_s is %g", safe_s,
               run->setup.time.dt_s);
@@ -21,5 +22,5 @@ void tl_safe_step_say(const TlRun *run, double safe_s) {
     tl_log_info("mass_scale %g: all moves with %g times its mass (grains as if of %g kg/m3) and "
                 "gravity/%g, so weights stay; without it the safe step would be %.4g s; inertia "
                 "numbers are %.4g times those without",
-                k, k, k * density, k, safe_s / sqrt(k), sqrt(k));
+                k, k, density, k, safe_s / sqrt(k), sqrt(k));
 }

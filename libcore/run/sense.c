@@ -24,7 +24,7 @@ static bool stops_grains(const TlSetup *s, TlVec3 gravity) {
       return true;
   for (int64_t i = 0; i < s->bodies.count; i++)
     if (body[i].fixed) return true;
-  return s->nets.count > 0 || s->triaxial.radius_m > 0;
+  return s->nets.count > 0 || tl_setup_apparatus(s);
 }
 
 static TlStatus check_ground(const TlSetup *s, const TlStudy *study) {
@@ -50,13 +50,18 @@ static TlStatus check_ground(const TlSetup *s, const TlStudy *study) {
 
 static void check_density(const TlSetup *s) {
   enum { LIGHT = 25, HEAVY = 25000 }; /* lighter: foams and aerogels; heavier than any metal */
-  double density = s->grains.density_kg_m3;
-  if (density < LIGHT)
-    tl_log_warn("grains.density_kg_m3: %g kg/m3 is that of a foam; did you mean %g (%g g/cm3)?",
-                density, 1000 * density, density);
-  if (density > HEAVY)
-    tl_log_warn("grains.density_kg_m3: %g kg/m3 is more than any metal has; did you mean %g?",
-                density, density / 1000);
+  const TlMaterialSetup *m = s->materials.items;
+  for (int64_t i = -1; i < s->materials.count; i++) {
+    double density = i < 0 ? s->grains.density_kg_m3 : m[i].density_kg_m3;
+    char key[64] = "grains.density_kg_m3";
+    if (i >= 0) snprintf(key, sizeof key, "materials.%lld.density_kg_m3", (long long)i);
+    if (density > 0 && density < LIGHT)
+      tl_log_warn("%s: %g kg/m3 is that of a foam; did you mean %g (%g g/cm3)?", key, density,
+                  1000 * density, density);
+    if (density > HEAVY)
+      tl_log_warn("%s: %g kg/m3 is more than any metal has; did you mean %g?", key, density,
+                  density / 1000);
+  }
 }
 
 TlStatus tl_sense_setup(const TlSetup *setup, const TlStudy *study) {

@@ -1,6 +1,7 @@
 #include "run/setup.h"
 
-#include "run/setup_keys.h"
+#include "conf/keys.h"
+#include "run/materials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,10 @@ static const TlParam time_params[] = {
          "time between frames; 0: the first and the last only"),
     REAL(TlTimeSetup, history_every_s, "s", "0", 0, 1e9,
          "time between lines of history.csv; 0: every step"),
+    FLAG(
+        TlTimeSetup, boundary_forces, "false",
+        "write boundary.csv, too: force and moment of the grains on each boundary, at the times of "
+        "history.csv"),
 };
 
 static const TlParam frame_params[] = {
@@ -45,22 +50,28 @@ static const TlParam grain_params[] = {
          "only grains with at most this diameter, as scanned; 0: no bound"),
     REAL(TlGrainSetup, grain_scale, "", "1", 1e-6, 1e6,
          "grains are made this many times their scanned size (mass by its cube)"),
-    REAL(TlGrainSetup, density_kg_m3, "kg/m3", "2650", 1e-3, 1e5, "density of the grains"),
+    TEXT(TlGrainSetup, material, "",
+         "in the list of materials: of grains whose shape has none; none: 'grain'"),
+    REAL(TlGrainSetup, density_kg_m3, "kg/m3", TL_DEFAULT_DENSITY, 1e-3, 1e5,
+         "density of materials that have none of their own"),
     FLAG(TlGrainSetup, as_spheres, "false",
          "in place of each grain of the assembly a sphere of its volume at its centre"),
 };
 
 static const TlParam terrain_params[] = {
     TEXT(TlTerrainSetup, name, "", "terrain of the catalog; none: no terrain"),
+    TEXT(TlTerrainSetup, material, "", "in the list of materials; none: 'boundary'"),
 };
 static const TlParam class_params[] = {
     INT(TlClassSetup, id, NULL, 0, 1e9,
         "number of the class in the raster of talus-topo --classes"),
     TEXT(TlClassSetup, name, "", "what it is"),
+    TEXT(TlClassSetup, material, "", "in the list of materials; none: terrain.material"),
     REAL(TlClassSetup, friction, "", "-1", -1, 10,
-         "friction there; negative: contact.boundary_friction"),
+         "old form, without a material: friction there; negative: contact.boundary_friction"),
     REAL(TlClassSetup, restitution, "", "-1", -1, 1,
-         "restitution there; negative: contact.boundary_restitution"),
+         "old form, without a material: restitution there; negative: "
+         "contact.boundary_restitution"),
 };
 static const TlStudySection terrain_sections[] = {
     {"classes", offsetof(TlTerrainSetup, classes), sizeof(TlClassSetup), true,
@@ -69,49 +80,7 @@ static const TlStudySection terrain_sections[] = {
 static const TlParam plane_params[] = {
     VEC3(TlPlaneSetup, point_m, "m", NULL, -1e7, 1e7, "a point of the plane"),
     VEC3(TlPlaneSetup, normal, "", NULL, -1e3, 1e3, "points to the grains; made unit"),
-};
-static const TlParam contact_params[] = {
-    REAL(TlContactSetup, friction, "", "0.5", 0, 10, "Coulomb's coefficient, grain on grain"),
-    REAL(TlContactSetup, restitution, "", "0.2", 0, 1,
-         "coefficient of restitution, grain on grain"),
-    REAL(TlContactSetup, boundary_friction, "", "0.5", 0, 10, "friction on terrain and planes"),
-    REAL(TlContactSetup, boundary_restitution, "", "0.2", 0, 1,
-         "restitution on terrain and planes"),
-    REAL(TlContactSetup, tangential_restitution, "", "0", 0, 1,
-         "share of the sliding velocity that a contact which sticks gives back, grain on grain"),
-    REAL(TlContactSetup, boundary_tangential_restitution, "", "0", 0, 1,
-         "the same on terrain and planes"),
-    REAL(TlContactSetup, damping_per_s, "1/s", "0", 0, 1e4,
-         "global damping (Tan 2024 Eqs. 47-49); times dt_s at most 1"),
-    REAL(TlContactSetup, impact_threshold_m_s, "m/s", "-1", -1, 1e4,
-         "restitution is 0 below this approach speed; negative: 4 g dt"),
-};
-static const TlParam solver_params[] = {
-    CHOICE(TlSolverSetup, method, "etm-level", TL_METHOD_CHOICES,
-           "energy tracking by rising level, or contact by contact in order (one rank only); or "
-           "sequential impulses"),
-    CHOICE(TlSolverSetup, order, "weighted", "weighted|plain",
-           "contacts in order of reduced mass times approach velocity, or of the velocity"),
-    CHOICE(TlSolverSetup, rest, "gauss-seidel", "gauss-seidel|etm",
-           "resting contacts: warm-started Gauss-Seidel, which comes to rest, or energy tracking "
-           "alone, as in Tan 2024"),
-    CHOICE(TlSolverSetup, sides, "both", "both|lower",
-           "nodes of both grains of a pair, or of the one with the lower id"),
-    CHOICE(TlSolverSetup, edges, "nodes", "nodes|refine",
-           "contacts at nodes only, or also where the surfaces come closest between them (edge on "
-           "edge)"),
-    INT(TlSolverSetup, increments, "20", 1, 10000, "velocity increments of a compression"),
-    INT(TlSolverSetup, max_rounds, "40", 1, 100000,
-        "rounds of compression and separation before an island is finished with restitution 0"),
-    REAL(TlSolverSetup, similar, "", "0.01", 0, 1,
-         "method etm: contacts within this share of the first are taken together"),
-    REAL(TlSolverSetup, tolerance, "", "0.05", 1e-9, 1, "velocity tolerance over g dt"),
-    REAL(TlSolverSetup, rest_tolerance, "", "0.001", 1e-12, 1,
-         "the resting solve ends when a sweep changes no velocity by more than this times g dt"),
-    INT(TlSolverSetup, rest_sweeps, "20", 1, 1000000, "most sweeps of the resting solve"),
-    INT(TlSolverSetup, position_sweeps, "50", 0, 1000000, "most sweeps of the position rule"),
-    REAL(TlSolverSetup, position_rate, "", "0.2", 0, 1, "share of an overlap undone in a step"),
-    REAL(TlSolverSetup, slop, "", "0.001", 0, 0.5, "overlap left alone, over the radius"),
+    TEXT(TlPlaneSetup, material, "", "in the list of materials; none: 'boundary'"),
 };
 static const TlParam parallel_params[] = {
     INT(TlParallelSetup, balance_every_steps, "100", 1, 1e9,
@@ -130,7 +99,7 @@ static const TlParam root_params[] = {
     CHOICE(TlSetup, outside, "remove", "remove|stop|error",
            "grains that leave the terrain are counted and taken out, or frozen where they left, or "
            "end the run with exit status 1"),
-    VEC3(TlSetup, gravity_m_s2, "m/s2", "0,0,-9.81", -1e3, 1e3, "acceleration of gravity"),
+    VEC3(TlSetup, gravity_m_s2, "m/s2", TL_DEFAULT_GRAVITY, -1e3, 1e3, "acceleration of gravity"),
     FLAG(TlSetup, free_fall, "false",
          "grains may fall for ever; else a study in which nothing could stop them is refused"),
 };
@@ -140,6 +109,14 @@ static const TlStudySection root_sections[] = {
     {"frames", offsetof(TlSetup, frames), sizeof(TlFrameSetup), false,
      "What frames hold beside the bodies; moves no bit of the state", frame_params,
      COUNT(frame_params), NULL, 0},
+    {"materials", offsetof(TlSetup, materials), sizeof(TlMaterialSetup), true,
+     "Materials of grains and boundaries; section contact serves where there is one kind of each",
+     tl_material_params, TL_MATERIAL_PARAMS, NULL, 0},
+    {"pairs", offsetof(TlSetup, pairs), sizeof(TlPairSetup), true,
+     "What happens where two materials touch. What is not given: of a material with itself as in "
+     "section contact; of two the lesser friction, restitutions and tangential ratio, and the "
+     "stiffnesses in series; of 'boundary' with another as in contact.boundary_*",
+     tl_pair_params, TL_PAIR_PARAMS, NULL, 0},
     {"grains", offsetof(TlSetup, grains), sizeof(TlGrainSetup), false, "Which grains", grain_params,
      COUNT(grain_params), NULL, 0},
     {"shapes", offsetof(TlSetup, shapes), sizeof(TlShapeSetup), true,
@@ -151,12 +128,21 @@ static const TlStudySection root_sections[] = {
     {"nets", offsetof(TlSetup, nets), sizeof(TlNetSetup), true,
      "Nets and blankets of spheres in a hexagonal pattern, held together by springs", tl_net_params,
      TL_NET_PARAMS, NULL, 0},
-    {"triaxial", offsetof(TlSetup, triaxial), sizeof(TlTriaxialSetup), false,
-     "A triaxial cell round the grains", tl_triaxial_params, TL_TRIAXIAL_PARAMS,
-     tl_triaxial_sections, TL_TRIAXIAL_SECTIONS},
-    {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
-     "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS, tl_release_sections,
-     TL_RELEASE_SECTIONS},
+#define A(id, key, title, params, sections)                                                        \
+  {#key,                                                                                           \
+   offsetof(TlSetup, apparatus[TL_APPARATUS_##id]),                                                \
+   sizeof(TlApparatusSection),                                                                     \
+   false,                                                                                          \
+   title,                                                                                          \
+   tl_##key##_params,                                                                              \
+   params,                                                                                         \
+   tl_##key##_sections,                                                                            \
+   sections},
+    TL_APPARATUSES(A)
+#undef A
+        {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
+         "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS,
+         tl_release_sections, TL_RELEASE_SECTIONS},
     {"terrain", offsetof(TlSetup, terrain), sizeof(TlTerrainSetup), false, "The ground",
      terrain_params, COUNT(terrain_params), terrain_sections, COUNT(terrain_sections)},
     {"planes", offsetof(TlSetup, planes), sizeof(TlPlaneSetup), true, "Rigid planes", plane_params,
@@ -164,18 +150,21 @@ static const TlStudySection root_sections[] = {
     {"walls", offsetof(TlSetup, walls), sizeof(TlWallSetup), true,
      "Rigid walls that may move, appear and vanish", tl_wall_params, TL_WALL_PARAMS, NULL, 0},
     {"contact", offsetof(TlSetup, contact), sizeof(TlContactSetup), false,
-     "What happens in contacts", contact_params, COUNT(contact_params), NULL, 0},
+     "What happens in contacts that no pair is listed for", tl_contact_params, TL_CONTACT_PARAMS,
+     NULL, 0},
     {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
-     solver_params, COUNT(solver_params), NULL, 0},
-    {"penalty", offsetof(TlSetup, penalty), sizeof(TlPenaltySetup), false,
-     "Stiffness of contacts, of method penalty", tl_penalty_params, TL_PENALTY_PARAMS, NULL, 0},
-    {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
-     "Grains that cannot be brought out of others", tl_poor_params, TL_POOR_PARAMS, NULL, 0},
+     tl_solver_params, TL_SOLVER_PARAMS, NULL, 0},
+#define S(id, key, type, doc, rows, count)                                                         \
+  {#key, offsetof(TlSetup, key), sizeof(type), false, doc, rows, count, NULL, 0},
+    TL_METHOD_SECTIONS(S)
+#undef S
+        {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
+         "Grains that cannot be brought out of others", tl_poor_params, TL_POOR_PARAMS, NULL, 0},
     {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
      "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
      NULL, 0},
     {"checkpoint", offsetof(TlSetup, checkpoint), sizeof(TlCheckpointSetup), false,
-     "When the state is saved, to go on from with --resume; moves no bit of the result",
+     "When the state is saved, from which --resume continues; moves no bit of the result",
      tl_checkpoint_params, TL_CHECKPOINT_PARAMS, NULL, 0},
 };
 const TlStudySection tl_setup_schema = {"",
@@ -188,14 +177,44 @@ const TlStudySection tl_setup_schema = {"",
                                         root_sections,
                                         COUNT(root_sections)};
 
-/* Springs want a far shorter step than impulses: a study for both tells both. */
+/* ---- the method's section ---- */
+
+typedef struct MethodSection {
+  const char *key; /* NULL: the method has none */
+  size_t at;
+} MethodSection;
+
+static const MethodSection method_section[TL_METHOD_COUNT] = {
+#define S(id, key, type, doc, rows, count) [id] = {#key, offsetof(TlSetup, key)},
+    TL_METHOD_SECTIONS(S)
+#undef S
+};
+
+static const void *section_of(const TlSetup *s) {
+  return (const char *)s + method_section[s->solver.method].at;
+}
+
+const TlMethodKind *tl_setup_method(const TlSetup *s) {
+  return tl_method((TlMethod)s->solver.method);
+}
+
+TlMethodChoice tl_setup_choice(const TlSetup *s) {
+  const TlMethodKind *method = tl_setup_method(s);
+  return method->choose ? method->choose(section_of(s))
+                        : (TlMethodChoice){.mass_scale = 1, .nodes_every = 1};
+}
+
+/* Springs need a far shorter step than impulses: a study for both names both. */
 static TlStatus take_step(TlSetup *s, const TlStudy *study) {
-  if (s->solver.method != TL_PENALTY || !(s->penalty.dt_s > 0)) return TL_OK;
+  double step_s = tl_setup_choice(s).step_s;
+  char key[40];
+  if (!(step_s > 0)) return TL_OK;
+  snprintf(key, sizeof key, "%s.dt_s", method_section[s->solver.method].key);
   if (s->time.steps > 0)
-    return tl_study_fail(study, TL_EINPUT, "penalty.dt_s",
+    return tl_study_fail(study, TL_EINPUT, key,
                          "as many steps of another length are another time: give "
                          "time.duration_s in place of time.steps");
-  s->time.dt_s = s->penalty.dt_s;
+  s->time.dt_s = step_s;
   return TL_OK;
 }
 
@@ -203,9 +222,6 @@ static TlStatus check_time(const TlSetup *s, const TlStudy *study) {
   if ((s->time.duration_s > 0) == (s->time.steps > 0))
     return tl_study_fail(study, TL_EINPUT, "time.duration_s",
                          "either duration_s or steps must be given, and not both");
-  if (s->time.until_rest && s->triaxial.stages.count > 0)
-    return tl_study_fail(study, TL_EINPUT, "time.until_rest",
-                         "a triaxial test ends with its last stage; leave this key out");
   if (s->time.until_rest && !(tl_norm(tl_vec3_of(s->gravity_m_s2)) > 0) &&
       !(s->time.rest_for_s > 0))
     return tl_study_fail(study, TL_EINPUT, "time.rest_for_s",
@@ -278,9 +294,11 @@ TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
   TL_TRY(take_step(setup, study));
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));
+  TL_TRY(tl_materials_check(setup, study));
   TL_TRY(check_terrain(setup, study));
-  if (setup->solver.method == TL_PENALTY) TL_TRY(tl_penalty_check(&setup->penalty, study));
-  TL_TRY(tl_triaxial_check(setup, study));
+  const TlMethodKind *method = tl_setup_method(setup);
+  if (method->check_section) TL_TRY(method->check_section(section_of(setup), study));
+  TL_TRY(tl_apparatus_check(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, study));
@@ -301,42 +319,13 @@ int64_t tl_setup_every(const TlSetup *setup, double every_s) {
   return steps > 1 ? steps : 1;
 }
 
-double tl_setup_mass_scale(const TlSetup *s) {
-  return s->solver.method == TL_PENALTY ? s->penalty.mass_scale : 1;
-}
-
 TlSolverConfig tl_setup_solver(const TlSetup *s) {
-  TlSolverConfig c = tl_solver_defaults();
-  c.step_s = s->time.dt_s;
-  double heavier = tl_setup_mass_scale(s);
+  TlSolverConfig c = {.step_s = s->time.dt_s};
+  double heavier = tl_setup_choice(s).mass_scale;
   c.gravity_m_s2 = tl_scale(1 / heavier, tl_vec3_of(s->gravity_m_s2));
-  c.density_kg_m3 = heavier * s->grains.density_kg_m3;
-  c.friction = s->contact.friction;
-  c.restitution = s->contact.restitution;
-  c.boundary_friction = s->contact.boundary_friction;
-  c.boundary_restitution = s->contact.boundary_restitution;
-  c.tangential_restitution = s->contact.tangential_restitution;
-  c.boundary_tangential_restitution = s->contact.boundary_tangential_restitution;
-  c.damping_per_s = s->contact.damping_per_s;
-  c.impact_threshold_m_s = s->contact.impact_threshold_m_s;
-  c.method = (TlMethod)s->solver.method;
-  c.order = (TlEtmOrder)s->solver.order;
-  c.rest = (TlRest)s->solver.rest;
-  c.sides = (TlSides)s->solver.sides;
-  c.edges = (TlEdges)s->solver.edges;
-  c.increments = (int)s->solver.increments;
-  c.max_rounds = (int)s->solver.max_rounds;
-  c.similar = s->solver.similar;
-  c.tolerance = s->solver.tolerance;
-  c.rest_tolerance = s->solver.rest_tolerance;
-  c.rest_sweeps = (int)s->solver.rest_sweeps;
-  c.position_sweeps = (int)s->solver.position_sweeps;
-  c.penalty = tl_penalty_of(&s->penalty);
-  if (c.method == TL_PENALTY) /* its spread says whose nodes bear */
-    c.sides = c.penalty.spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
-  c.poor_share = s->poor.overlap_share;
-  c.poor_steps = (int)s->poor.steps;
-  c.position_rate = s->solver.position_rate;
-  c.slop = s->solver.slop;
+  c.density_kg_m3 = tl_material_density(s, TL_MATERIAL_GRAIN);
+  tl_solver_configure(&s->contact, &s->solver, &s->poor, &c);
+  const TlMethodKind *method = tl_setup_method(s);
+  if (method->configure) method->configure(section_of(s), &c);
   return c;
 }

@@ -1,16 +1,18 @@
-/* What a study says: one struct, filled through the schema (docs/study.md is made from it). SI. */
+/* What a study says: one struct, filled through the schema (docs/reference/study.md is made from
+ * it). SI. */
 #ifndef TL_RUN_SETUP_H
 #define TL_RUN_SETUP_H
 
 #include "conf/study.h"
 #include "dem/step.h"
-#include "run/setup_penalty.h"
-#include "run/setup_poor.h"
+#include "dem/poor_setup.h"
+#include "dem/solver_setup.h"
+#include "run/apparatus.h"
 #include "run/setup_checkpoint.h"
+#include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
 #include "run/setup_shapes.h"
-#include "run/setup_triaxial.h"
 #include "run/setup_walls.h"
 
 typedef enum TlOutside {
@@ -22,7 +24,7 @@ typedef enum TlOutside {
 typedef struct TlTimeSetup {
   double dt_s, duration_s, frame_every_s, history_every_s;
   int64_t steps;
-  bool until_rest;
+  bool until_rest, boundary_forces;
   double rest_mass, rest_for_s;
 } TlTimeSetup;
 
@@ -31,7 +33,7 @@ typedef struct TlFrameSetup {
 } TlFrameSetup;
 
 typedef struct TlGrainSetup {
-  char *sample;
+  char *sample, *material;
   TlInts ids;
   TlTexts shapes;
   bool with_border;
@@ -42,30 +44,19 @@ typedef struct TlGrainSetup {
 
 typedef struct TlPlaneSetup {
   double point_m[3], normal[3];
+  char *material;
 } TlPlaneSetup;
 
 typedef struct TlClassSetup {
   int64_t id;
-  char *name;
+  char *name, *material;
   double friction, restitution; /* < 0: contact.boundary_* */
 } TlClassSetup;
 
 typedef struct TlTerrainSetup {
-  char *name;
+  char *name, *material;
   TlStudyList classes; /* of TlClassSetup */
 } TlTerrainSetup;
-
-typedef struct TlContactSetup {
-  double friction, restitution, boundary_friction, boundary_restitution;
-  double tangential_restitution, boundary_tangential_restitution;
-  double damping_per_s, impact_threshold_m_s;
-} TlContactSetup;
-
-typedef struct TlSolverSetup {
-  int method, order, rest, sides, edges;
-  int64_t increments, max_rounds, rest_sweeps, position_sweeps;
-  double similar, tolerance, rest_tolerance, position_rate, slop;
-} TlSolverSetup;
 
 typedef struct TlParallelSetup {
   int64_t balance_every_steps;
@@ -80,18 +71,22 @@ typedef struct TlSetup {
   bool free_fall;
   TlTimeSetup time;
   TlFrameSetup frames;
+  TlStudyList materials; /* of TlMaterialSetup */
+  TlStudyList pairs;     /* of TlPairSetup */
   TlGrainSetup grains;
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */
   TlStudyList nets;   /* of TlNetSetup */
-  TlTriaxialSetup triaxial;
+  TlApparatusSection apparatus[TL_APPARATUS_COUNT];
   TlReleaseSetup release;
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */
   TlStudyList walls;  /* of TlWallSetup */
   TlContactSetup contact;
   TlSolverSetup solver;
-  TlPenaltySetup penalty;
+#define S(id, key, type, doc, rows, count) type key;
+  TL_METHOD_SECTIONS(S)
+#undef S
   TlPoorSetup poor;
   TlParallelSetup parallel;
   TlCheckpointSetup checkpoint;
@@ -113,8 +108,9 @@ bool tl_setup_draws_catalog(const TlSetup *setup);
 int64_t tl_setup_steps(const TlSetup *setup);
 int64_t tl_setup_every(const TlSetup *setup, double every_s);
 
-/* How many times heavier than they are all bodies are moved; 1 for the impulse methods. */
-double tl_setup_mass_scale(const TlSetup *setup);
+/* The method that runs, and what its section of the study says for the whole run. */
+const TlMethodKind *tl_setup_method(const TlSetup *setup);
+TlMethodChoice tl_setup_choice(const TlSetup *setup);
 /* With density and gravity as they are moved. */
 TlSolverConfig tl_setup_solver(const TlSetup *setup);
 

@@ -1,6 +1,6 @@
 #include "run/setup_checkpoint.h"
 
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 const TlParam tl_checkpoint_params[TL_CHECKPOINT_PARAMS] = {
     REAL(TlCheckpointSetup, every_minutes, "min", "10", 0, 1e6,

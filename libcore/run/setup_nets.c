@@ -1,6 +1,6 @@
 #include "run/setup_nets.h"
 
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +40,11 @@ const TlParam tl_net_params[] = {
          "a bond longer than 1 + this times its length ends the run"),
     REAL(TlNetSetup, pressure_Pa, "Pa", "0", -1e12, 1e12,
          "on the triangles of spheres, from outside; of two layers the inner bears 80%"),
-    REAL(TlNetSetup, friction, "", "0.5", 0, 10, "of grains, terrain and planes on the spheres"),
+    TEXT(TlNetSetup, material, "",
+         "in the list of materials: what contacts of the spheres are like; none: by friction and "
+         "restitution"),
+    REAL(TlNetSetup, friction, "", "0.5", 0, 10,
+         "old form, without a material: of grains, terrain and planes on the spheres"),
     REAL(TlNetSetup, restitution, "", "0", 0, 1, "likewise"),
     TEXTS(TlNetSetup, clamped,
           "sides that never move: first-row, last-row, first-column, last-column, or all, or none; "
@@ -150,9 +154,7 @@ TlStatus tl_net_setup_make(const TlStudyList *nets, int64_t i, double step_s, do
                  .damping = s->damping,
                  .strength_N = s->strength_N,
                  .stretch_most = s->stretch_most,
-                 .pressure_Pa = s->pressure_Pa,
-                 .friction = s->friction,
-                 .restitution = s->restitution};
+                 .pressure_Pa = s->pressure_Pa};
   TL_TRY(sides_of(&s->clamped, study, i, &net->clamped));
   if (s->tube_radius_m > 0 && net->clamped == TL_NET_ALL_SIDES)
     net->clamped = TL_NET_FIRST_ROW | TL_NET_LAST_ROW;

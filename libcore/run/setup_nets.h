@@ -10,11 +10,12 @@ typedef struct TlNetSetup {
   double tube_radius_m, spacing_m, radius_m, density_kg_m3, mass_kg;
   int64_t columns, rows, layers;
   double layer_gap_m, stiffness_N_m, tangential_stiffness_N_m, damping, strength_N, stretch_most;
+  char *material;
   double pressure_Pa, friction, restitution;
   TlTexts clamped;
 } TlNetSetup;
 
-enum { TL_NET_PARAMS = 21 };
+enum { TL_NET_PARAMS = 22 };
 extern const TlParam tl_net_params[];
 
 /* Net i of the list as the solver wants it; its ids follow those of the nets before it. TL_EINPUT

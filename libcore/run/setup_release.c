@@ -1,7 +1,7 @@
 #include "run/setup_release.h"
 
 #include "num/vec.h"
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "run/setup_shapes.h"
 
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +32,8 @@ const TlParam tl_shape_params[] = {
          "of the distance grid; 0: a tenth of the least extent (a cross: a sixth of its width, a "
          "tetrahedron: a 24th of its edge, a mesh: a thirtieth of its diameter); "
          "edges are sharp where it divides the extents"),
+    TEXT(TlShapeSetup, material, "",
+         "in the list of materials: of grains and bodies of this shape; none: grains.material"),
     FLAG(TlShapeSetup, gridded, "false",
          "sphere, box, cylinder: solve on the distance grid and its nodes, not in closed form"),
     INT(TlShapeSetup, nodes, "0", 0, 1e7, "about so many nodes; 0: spaced a tenth of the diameter"),
@@ -40,6 +42,8 @@ _Static_assert(COUNT(tl_shape_params) == TL_SHAPE_PARAMS, "setup_shapes.h counts
 
 const TlParam tl_body_params[] = {
     TEXT(TlBodySetup, shape, "", "name in the list of shapes"),
+    TEXT(TlBodySetup, material, "",
+         "in the list of materials; none: its shape's, or grains.material"),
     INT(TlBodySetup, grain, "0", 0, 9e15, "grain of the catalog, in place of a shape"),
     VEC3(TlBodySetup, position_m, "m", NULL, -1e7, 1e7, "centre of mass"),
     VEC3(TlBodySetup, turn_deg, "deg", "0,0,0", -1e4, 1e4,

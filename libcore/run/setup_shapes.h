@@ -10,7 +10,7 @@ enum { TL_SHAPE_MESH = TL_FORMULA_COUNT }; /* the kind after the formulas */
 typedef struct TlShapeSetup {
   char *name;
   int kind; /* TlFormulaKind, or TL_SHAPE_MESH */
-  char *file, *unit;
+  char *file, *unit, *material;
   double scale, sharp_deg;
   double diameter_m, size_m[3], length_m, width_m, exponent_e, exponent_n, spacing_m;
   int64_t nodes;
@@ -18,7 +18,7 @@ typedef struct TlShapeSetup {
 } TlShapeSetup;
 
 typedef struct TlBodySetup {
-  char *shape;
+  char *shape, *material;
   int64_t grain;
   double position_m[3], turn_deg[3], velocity_m_s[3], spin_rad_s[3];
   double scale;
@@ -27,7 +27,7 @@ typedef struct TlBodySetup {
   double step_m[3];
 } TlBodySetup;
 
-enum { TL_SHAPE_PARAMS = 15, TL_BODY_PARAMS = 10 };
+enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 11 };
 extern const TlParam tl_shape_params[], tl_body_params[];
 
 /* Place of the shape of this name in the list of shapes, or -1. */

@@ -1,8 +1,9 @@
 #include "run/setup_triaxial.h"
 
 #include "base/mem.h"
+#include "run/materials.h"
 #include "run/setup.h"
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +26,10 @@ static const TlParam membrane_params[] = {
          "of a bond across itself; negative: as along"),
     REAL(TlCellMembrane, density_kg_m3, "kg/m3", "1000", 1e-3, 1e6, "of the spheres"),
     REAL(TlCellMembrane, damping, "", "0.1", 0, 10, "of a bond, as a share of the critical"),
-    REAL(TlCellMembrane, friction, "", "0", 0, 10, "of grains on the membrane"),
+    TEXT(TlCellMembrane, material, "",
+         "in the list of materials: what contacts of the spheres are like; none: by friction"),
+    REAL(TlCellMembrane, friction, "", "0", 0, 10,
+         "old form, without a material: of grains on the membrane"),
     REAL(TlCellMembrane, stretch_most, "", "1", 1e-3, 100,
          "a bond longer than 1 + this times its length ends the run"),
 };
@@ -53,9 +57,10 @@ static const TlParam stage_params[] = {
     REAL(TlStageSetup, most_s, "s", "0", 0, 1e9,
          "the next stage begins by then in any case, with a warning; 0: no bound but "
          "time.duration_s"),
-    REAL(TlStageSetup, friction, "", "-1", -1, 10,
-         "grain on grain in this stage, as low friction makes a dense specimen; negative: "
-         "contact.friction"),
+    REAL(
+        TlStageSetup, friction, "", "-1", -1, 10,
+        "grain on grain (grains.material with itself) in this stage, as low friction makes a dense "
+        "specimen; negative: their own"),
     REAL(TlStageSetup, void_ratio, "", "0", 0, 100,
          "consolidate: the specimen is relaxed to this void ratio: when the pressure has got there "
          "friction falls evenly from contact.friction to friction, within another ramp_s, until "
@@ -72,12 +77,14 @@ const TlParam tl_triaxial_params[] = {
          "middle of the bottom platen's face; the cell stands upright on it"),
     REAL(TlTriaxialSetup, platen_m, "m", "0", 0, 1e3,
          "thickness of the top platen, which has the grains' density; 0: a fifth of radius_m"),
+    TEXT(TlTriaxialSetup, platen_material, "",
+         "of both platens, in the list of materials; none: friction and restitution of "
+         "contact.boundary_*"),
     FLAG(TlTriaxialSetup, tilts, "false",
          "the top platen is free to tilt about its middle from the first shear stage on"),
     INT(TlTriaxialSetup, look_every_steps, "20", 1, 1e9,
         "look every so many steps at volume, escaped grains and the end of the stage"),
 };
-_Static_assert(COUNT(tl_triaxial_params) == TL_TRIAXIAL_PARAMS, "setup_triaxial.h counts them");
 
 const TlStudySection tl_triaxial_sections[] = {
     {"membrane", offsetof(TlTriaxialSetup, membrane), sizeof(TlCellMembrane), false,
@@ -85,7 +92,15 @@ const TlStudySection tl_triaxial_sections[] = {
     {"stages", offsetof(TlTriaxialSetup, stages), sizeof(TlStageSetup), true,
      "What is done, one after the other", stage_params, COUNT(stage_params), NULL, 0},
 };
-_Static_assert(COUNT(tl_triaxial_sections) == TL_TRIAXIAL_SECTIONS, "setup_triaxial.h counts them");
+TL_APPARATUS_ROWS(TRIAXIAL, TlTriaxialSetup, tl_triaxial_params, tl_triaxial_sections);
+
+const TlTriaxialSetup *tl_triaxial_section(const TlSetup *setup) {
+  return (const TlTriaxialSetup *)(const void *)&setup->apparatus[TL_APPARATUS_TRIAXIAL];
+}
+
+bool tl_triaxial_there(const TlSetup *setup) {
+  return tl_triaxial_section(setup)->radius_m > 0;
+}
 
 /* ---- checks ---- */
 
@@ -95,7 +110,7 @@ static TlStatus fail_stage(const TlStudy *study, int64_t i, const char *key, con
   return tl_study_fail(study, TL_EINPUT, path, "%s", text);
 }
 
-/* pressure: of this stage; friction: grain on grain by section contact. */
+/* pressure: of this stage; friction: of the grains' material on itself. */
 static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure, double friction,
                             const TlStudy *study) {
   if (s->kind == TL_STAGE_SHEAR && s->rate_per_s == 0)
@@ -115,7 +130,8 @@ static TlStatus check_stage(const TlStageSetup *s, int64_t i, double pressure, d
                       "is missing: how low may it fall on the way to void_ratio?");
   if (s->void_ratio > 0 && s->friction >= friction)
     return fail_stage(study, i, "friction",
-                      "is no lower than contact.friction: it shall fall on the way to void_ratio");
+                      "is no lower than contact.friction (or the listed pair's): it shall fall on "
+                      "the way to void_ratio");
   if (s->void_ratio > 0 && !(s->ramp_s > 0))
     return fail_stage(study, i, "ramp_s",
                       "is missing: within what time does the pressure come, and friction fall?");
@@ -137,15 +153,12 @@ static TlStatus check_stages(const TlTriaxialSetup *t, double friction, const Tl
 }
 
 TlStatus tl_triaxial_check(const TlSetup *setup, const TlStudy *study) {
-  const TlTriaxialSetup *t = &setup->triaxial;
+  const TlTriaxialSetup *t = tl_triaxial_section(setup);
   if (t->radius_m == 0) {
     if (t->stages.count == 0) return TL_OK;
     return tl_study_fail(study, TL_EINPUT, "triaxial.radius_m", "is missing: the cell's radius");
   }
-  if (setup->solver.method != TL_PENALTY)
-    return tl_study_fail(
-        study, TL_EINPUT, "solver.method",
-        "a triaxial cell needs penalty: stress is what its contacts' springs hold");
+  TL_TRY(tl_apparatus_needs_force(setup, study, "a triaxial cell"));
   if (!(t->height_m > 0))
     return tl_study_fail(study, TL_EINPUT, "triaxial.height_m", "is missing: the cell's height");
   if (!(t->membrane.radius_m > 0))
@@ -157,62 +170,48 @@ TlStatus tl_triaxial_check(const TlSetup *setup, const TlStudy *study) {
   if (setup->release.assembly == TL_ASSEMBLY_POURED)
     return tl_study_fail(study, TL_EINPUT, "release.assembly",
                          "grains are poured in a study of their own, and taken from its results");
-  return check_stages(t, setup->contact.friction, study);
+  return check_stages(t, tl_grain_friction(setup), study);
 }
 
 /* ---- the parts ---- */
 
-/* One more item, zeroed; NULL: no memory. */
-static void *append(TlStudyList *list, size_t size) {
-  void *grown = tl_realloc(list->items, (size_t)list->count, (size_t)list->count + 1, size);
-  if (!grown) return NULL;
-  list->items = grown;
-  void *item = (char *)grown + (size_t)list->count * size;
-  memset(item, 0, size);
-  list->count++;
-  return item;
-}
-
 static const char platen_name[] = "top platen of the triaxial cell";
 
+/* NULL of none. */
+static TlStatus copy_name(const char *name, char **copy) {
+  *copy = name ? tl_strdup(name) : NULL;
+  return name && !*copy ? TL_ENOMEM : TL_OK;
+}
+
 static TlStatus add_bottom(TlSetup *setup) {
-  TlPlaneSetup *plane = append(&setup->planes, sizeof *plane);
+  TlPlaneSetup *plane = tl_apparatus_append(&setup->planes, sizeof *plane);
   if (!plane) return TL_ENOMEM;
-  memcpy(plane->point_m, setup->triaxial.base_m, sizeof plane->point_m);
+  memcpy(plane->point_m, tl_triaxial_section(setup)->base_m, sizeof plane->point_m);
   plane->normal[2] = 1;
-  return TL_OK;
+  return copy_name(tl_triaxial_section(setup)->platen_material, &plane->material);
 }
 
 static TlStatus add_top(TlSetup *setup) {
-  const TlTriaxialSetup *t = &setup->triaxial;
+  const TlTriaxialSetup *t = tl_triaxial_section(setup);
   double thick = t->platen_m > 0 ? t->platen_m : 0.2 * t->radius_m;
-  TlShapeSetup *shape = append(&setup->shapes, sizeof *shape);
-  TlBodySetup *body = shape ? append(&setup->bodies, sizeof *body) : NULL;
-  if (!body) return TL_ENOMEM;
-  shape->kind = TL_FORMULA_CYLINDER;
-  shape->diameter_m = 2 * t->radius_m;
-  shape->length_m = thick;
-  shape->scale = 1;
-  shape->sharp_deg = 30;
-  memcpy(body->position_m, t->base_m, sizeof body->position_m);
-  body->position_m[2] += t->height_m + 0.5 * thick;
-  body->scale = 1;
-  body->count = 1;
-  shape->name = tl_strdup(platen_name);
-  body->shape = tl_strdup(platen_name);
-  return shape->name && body->shape ? TL_OK : TL_ENOMEM;
+  const TlShapeSetup shape = {
+      .kind = TL_FORMULA_CYLINDER, .diameter_m = 2 * t->radius_m, .length_m = thick};
+  const double middle[3] = {t->base_m[0], t->base_m[1], t->base_m[2] + (t->height_m + 0.5 * thick)};
+  TL_TRY(tl_apparatus_add_platen(setup, &shape, platen_name, middle));
+  TlBodySetup *platen = (TlBodySetup *)setup->bodies.items + setup->bodies.count - 1;
+  return copy_name(t->platen_material, &platen->material);
 }
 
 /* Rows as the height holds, amid it: what is left at each end is less than half a row. */
 static TlStatus add_membrane(TlSetup *setup) {
-  const TlTriaxialSetup *t = &setup->triaxial;
+  const TlTriaxialSetup *t = tl_triaxial_section(setup);
   const TlCellMembrane *m = &t->membrane;
   double tube = t->radius_m + m->radius_m;
   double wish = m->spacing_m > 0 ? m->spacing_m : 2 * m->radius_m;
   double columns = fmax(5, floor(2 * M_PI * tube / wish + 0.5));
   double row = tl_net_row_gap(tl_net_tube_spacing(tube, (int32_t)fmin(columns, 1e6)));
   double rows = fmax(2, floor(t->height_m / row) + 1);
-  TlNetSetup *net = append(&setup->nets, sizeof *net);
+  TlNetSetup *net = tl_apparatus_append(&setup->nets, sizeof *net);
   if (!net) return TL_ENOMEM;
   *net = (TlNetSetup){.tube_radius_m = tube,
                       .spacing_m = wish,
@@ -226,6 +225,7 @@ static TlStatus add_membrane(TlSetup *setup) {
                       .damping = m->damping,
                       .friction = m->friction,
                       .stretch_most = m->stretch_most};
+  TL_TRY(copy_name(m->material, &net->material));
   memcpy(net->corner_m, t->base_m, sizeof net->corner_m);
   net->corner_m[2] += 0.5 * (t->height_m - (rows - 1) * row);
   net->along_m[0] = 1;
@@ -237,7 +237,6 @@ static TlStatus add_membrane(TlSetup *setup) {
 }
 
 TlStatus tl_triaxial_expand(TlSetup *setup) {
-  if (setup->triaxial.radius_m == 0) return TL_OK;
   TL_TRY(add_bottom(setup));
   TL_TRY(add_top(setup));
   return add_membrane(setup);

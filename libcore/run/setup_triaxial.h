@@ -1,7 +1,7 @@
 /* Section triaxial: a triaxial cell round the grains of a study, and what is done with it.
  *
  * The cell stands upright on base_m, the middle of its bottom platen's face: a rough or smooth
- * plane below, a cylinder on a ram above, and between them a membrane, a net closed to a tube
+ * plane below, a cylinder on a piston above, and between them a membrane, a net closed to a tube
  * (dem/membrane.h) of which the first row is fixed and the last goes with the top platen.
  */
 #ifndef TL_RUN_SETUP_TRIAXIAL_H
@@ -29,28 +29,25 @@ typedef struct TlCellMembrane {
   double spacing_m, radius_m, stiffness_N_m, tangential_stiffness_N_m, density_kg_m3, damping,
       friction, stretch_most;
   int64_t layers;
+  char *material;
 } TlCellMembrane;
 
 typedef struct TlTriaxialSetup {
   double radius_m, height_m, base_m[3], platen_m; /* radius 0: the study has no cell */
+  char *platen_material;
   bool tilts;
   int64_t look_every_steps;
   TlCellMembrane membrane;
   TlStudyList stages; /* of TlStageSetup */
 } TlTriaxialSetup;
 
-enum { TL_TRIAXIAL_PARAMS = 6, TL_TRIAXIAL_SECTIONS = 2 };
-extern const TlParam tl_triaxial_params[];
-extern const TlStudySection tl_triaxial_sections[];
-
 struct TlSetup;
 
-/* What one key says against another. */
+/* The section of a study; has it a cell, what one key says against another, and the cell's parts:
+ * a plane, a shape and a body for the top platen, a net (run/apparatus.h). */
+const TlTriaxialSetup *tl_triaxial_section(const struct TlSetup *setup);
+bool tl_triaxial_there(const struct TlSetup *setup);
 TlStatus tl_triaxial_check(const struct TlSetup *setup, const TlStudy *study);
-
-/* The cell's parts join the lists of what the study says itself: a plane, a shape and a body for
- * the top platen (both last), a net (the last). After the effective study was written, which keeps
- * the section alone. */
 TlStatus tl_triaxial_expand(struct TlSetup *setup);
 
 #endif

@@ -1,7 +1,7 @@
 #include "run/setup_walls.h"
 
 #include "num/vec.h"
-#include "run/setup_keys.h"
+#include "conf/keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,13 +20,15 @@ const TlParam tl_wall_params[] = {
     REAL(TlWallSetup, radius_m, "m", "0", 0, 1e7, "cylinder: radius; of a container the inner one"),
     REAL(TlWallSetup, length_m, "m", "0", 0, 1e7, "cylinder: length along the axis"),
     REAL(TlWallSetup, thickness_m, "m", "0", 0, 1e6,
-         "container: its walls are so thick and end at their rims; 0: they go on for ever"),
+         "container: thickness of its walls, which end at their rims; 0: they have no end"),
     TEXTS(TlWallSetup, open,
           "container: faces that are not there, of -x, +x, -y, +y, -z, +z of the box, or of -z, +z "
           "for the ends of the cylinder's axis"),
-    REAL(TlWallSetup, friction, "", "-1", -1, 10, "friction; negative: contact.boundary_friction"),
+    TEXT(TlWallSetup, material, "", "in the list of materials; none: 'boundary'"),
+    REAL(TlWallSetup, friction, "", "-1", -1, 10,
+         "old form, without a material: friction; negative: contact.boundary_friction"),
     REAL(TlWallSetup, restitution, "", "-1", -1, 1,
-         "restitution; negative: contact.boundary_restitution"),
+         "old form, without a material: restitution; negative: contact.boundary_restitution"),
     VEC3(TlWallSetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4,
          "velocity from from_s to until_s; along its own face a wall is a belt"),
     VEC3(TlWallSetup, spin_rad_s, "rad/s", "0,0,0", -1e4, 1e4,

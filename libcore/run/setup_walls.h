@@ -12,13 +12,17 @@ typedef struct TlWallSetup {
   double point_m[3], normal[3], axis[3], size_m[3], rotation_deg[3];
   double radius_m, length_m, thickness_m;
   TlTexts open;
+  char *material;
   double friction, restitution; /* < 0: contact.boundary_* */
   double velocity_m_s[3], spin_rad_s[3], pivot_m[3];
   char *table;
   double from_s, until_s;
+  /* Of an apparatus, in place of a table: displacements at ascending times, linear between. */
+  int moves;
+  double move_time_s[3], move_m[3][3];
 } TlWallSetup;
 
-enum { TL_WALL_PARAMS = 19 };
+enum { TL_WALL_PARAMS = 20 };
 extern const TlParam tl_wall_params[];
 
 /* Faces of a box, ends of a cylinder as named in `open`: bit 2*axis + (1 for +); -1: no such. */

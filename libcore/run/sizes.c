@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/random.h"
+#include "run/materials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,9 +131,13 @@ static TlDrawnGrain draw(const TlPlace *place, const Pool *pool, const Class *c,
     double v = tl_random_uniform(seed, STREAM_SIZE, index), a = c->size->least_diameter_m;
     scale = (a + v * (c->size->most_diameter_m - a)) / g->diameter;
   }
-  TlDrawnGrain grain = {g->id, scale, scale * g->radius, order};
-  if (place->setup->grains.as_spheres && g->id != TL_BALL_ID)
-    grain = (TlDrawnGrain){TL_BALL_ID, scale * g->diameter, 0.5 * scale * g->diameter, order};
+  TlDrawnGrain grain = {g->id, scale, scale * g->radius, order,
+                        tl_material_of_avatar(place->setup, g->id)};
+  if (place->setup->grains.as_spheres && g->id != TL_BALL_ID) {
+    grain.avatar_id = TL_BALL_ID;
+    grain.scale = scale * g->diameter;
+    grain.radius_m = 0.5 * scale * g->diameter;
+  }
   return grain;
 }
 

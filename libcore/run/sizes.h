@@ -14,6 +14,7 @@ typedef struct TlDrawnGrain {
   int64_t avatar_id;
   double scale, radius_m; /* bounding radius at that scale */
   int64_t order;          /* in which it was drawn */
+  int32_t material;
 } TlDrawnGrain;
 
 /* Fresh memory, the largest first. Draws are a function of seed and number. Reads the whole

@@ -23,15 +23,15 @@ static double diameter_of(double mass, double density) {
 TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
   enum { MASS, MOVING, SPEED, SUMS };
   const TlBodies *b = &run->bodies;
-  const TlSolverConfig config = tl_setup_solver(&run->setup);
-  double gravity = tl_norm(config.gravity_m_s2), value[SUMS];
+  const TlMaterial *material = run->materials.material;
+  double gravity = tl_norm(tl_setup_solver(&run->setup).gravity_m_s2), value[SUMS];
   TlExact sum[SUMS] = {{{0}}}; /* exact: the same for any ranks and order of the bodies */
   int64_t grains = 0;
   *look = (TlLook){0};
   for (int64_t i = 0; i < b->owned; i++) {
     if (!can_move(b, i)) continue;
     double speed = tl_norm(b->velocity[i]),
-           diameter = diameter_of(b->mass[i], config.density_kg_m3);
+           diameter = diameter_of(b->mass[i], material[b->material[i]].density_kg_m3);
     double pace = tl_pace(b->velocity[i], tl_bodies_spin(b, i), diameter, gravity);
     tl_exact_add(&sum[MASS], b->mass[i]);
     if (pace > tl_moving_pace) tl_exact_add(&sum[MOVING], b->mass[i]);
@@ -62,12 +62,12 @@ static TlStatus typical_diameter(const TlRun *run, double *diameter) {
   if (run->selection.count > 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
     if (!can_move(b, i)) continue;
-    tl_exact_add(&mass, b->mass[i]);
+    tl_exact_add(&mass, tl_run_plain_mass(run, i));
     grains++;
   }
   TL_TRY(tl_comm_sum_int(run->comm, mass.limb, TL_EXACT_LIMBS));
   TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
-  double density = tl_setup_solver(&run->setup).density_kg_m3;
+  double density = run->materials.material[TL_MATERIAL_GRAIN].density_kg_m3;
   *diameter = grains ? diameter_of(tl_exact_value(&mass) / (double)grains, density) : 0;
   return TL_OK;
 }

@@ -19,7 +19,7 @@ typedef struct TlStandstill {
   int64_t reached; /* 1: over the whole window */
 } TlStandstill;
 
-/* Of the grains that can move: not frozen, of no net, on no ram. */
+/* Of the grains that can move: not frozen, of no net, on no piston. */
 typedef struct TlLook {
   double moving_share; /* of their mass: what moves (shape/moving.h) */
   double largest_pace;

@@ -1,30 +1,23 @@
 #include "run/triaxial.h"
 
 #include "base/log.h"
-#include "run/bodies.h"
+#include "run/materials.h"
 #include "run/run.h"
+#include "run/setup_triaxial.h"
 
 #include <math.h>
 #include <stdio.h>
 
-const char tl_triaxial_header[] =
-    "time_s,step,stage,height_m,volume_m3,axial_strain,volumetric_strain,axial_stress_Pa,"
-    "radial_stress_Pa,deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_"
-    "number,unbalanced_force,kinetic_energy_J,platen_force_N,base_force_N,tilt_deg,grains,escaped,"
-    "solid_volume_m3,membrane_volume_m3,ram_work_J,pressure_work_J,elastic_J,friction_J,viscous_J,"
-    "drag_J,net_elastic_J,net_damping_J,defect_J,kind";
-enum { COLUMNS = 32 }; /* and the kind's name */
-
 static const TlTriaxialSetup *setup_of(const TlRun *run) {
-  return &run->setup.triaxial;
+  return tl_triaxial_section(&run->setup);
 }
 
-bool tl_triaxial_there(const TlRun *run) {
-  return setup_of(run)->radius_m > 0;
+TlTriaxial *tl_triaxial_state(const TlRun *run) {
+  return (TlTriaxial *)(void *)run->apparatus_state;
 }
 
-bool tl_triaxial_done(const TlRun *run) {
-  return tl_triaxial_there(run) && run->triaxial.stage >= setup_of(run)->stages.count;
+static bool is_done(const TlRun *run) {
+  return tl_triaxial_state(run)->stage >= setup_of(run)->stages.count;
 }
 
 static TlNet *membrane_of(const TlRun *run) {
@@ -34,12 +27,13 @@ static TlNet *membrane_of(const TlRun *run) {
 /* The one in hand; when all are done the last. */
 static const TlStageSetup *stage_of(const TlRun *run) {
   const TlTriaxialSetup *t = setup_of(run);
-  int64_t i = run->triaxial.stage < t->stages.count ? run->triaxial.stage : t->stages.count - 1;
+  int64_t i = tl_triaxial_state(run)->stage < t->stages.count ? tl_triaxial_state(run)->stage
+                                                              : t->stages.count - 1;
   return (const TlStageSetup *)t->stages.items + i;
 }
 
 static double in_stage_s(const TlRun *run) {
-  return (double)(run->totals.steps - run->triaxial.begun) * run->setup.time.dt_s;
+  return (double)(run->totals.steps - tl_triaxial_state(run)->begun) * run->setup.time.dt_s;
 }
 
 /* ---- the start ---- */
@@ -54,23 +48,19 @@ static double thickness(const TlSetup *s) {
   return ((const TlShapeSetup *)s->shapes.items)[s->shapes.count - 1].length_m;
 }
 
-void tl_triaxial_hold(TlRun *run) {
-  if (!tl_triaxial_there(run)) return;
+/* The membrane's last row will go with a platen. */
+static void hold_membrane(TlRun *run) {
   TlNet *net = membrane_of(run);
   net->held = true;
   net->hold = (TlNetHold){.position = platen_start(&run->setup), .rotation = {1, 0, 0, 0}};
 }
 
-void tl_triaxial_made(TlRun *run, int64_t first_placed) {
-  if (!tl_triaxial_there(run)) return;
-  int64_t platen = first_placed + tl_placed_count(&run->setup) - 1;
-  run->triaxial.platen = platen;
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    if (run->bodies.id[i] == platen) run->bodies.flags[i] |= TL_BODY_GUIDED;
+static void find_platen(TlRun *run, int64_t first_placed) {
+  tl_triaxial_state(run)->platen = tl_apparatus_mark_platen(run, first_placed);
 }
 
-void tl_triaxial_place(TlRun *run) {
-  if (tl_triaxial_there(run)) membrane_of(run)->hold.body = run->triaxial.platen;
+static void tell_membrane(TlRun *run) {
+  membrane_of(run)->hold.body = tl_triaxial_state(run)->platen;
 }
 
 /* ---- a look ---- */
@@ -79,10 +69,6 @@ typedef struct Look {
   TlNetVolume volume;
   TlExact mass, height, tilt;
 } Look;
-
-static bool is_grain(const TlBodies *b, int64_t i) {
-  return !(b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED | TL_BODY_FROZEN));
-}
 
 static void look_at_platen(const TlRun *run, int64_t i, Look *look) {
   TlVec3 up = tl_quat_rotate(run->bodies.rotation[i], tl_vec3(0, 0, 1));
@@ -98,9 +84,9 @@ static TlStatus gather(TlRun *run, Look *look, int64_t *grains) {
   tl_arena_free(&arena);
   *grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
-    if (b->id[i] == run->triaxial.platen) look_at_platen(run, i, look);
-    if (!is_grain(b, i)) continue;
-    tl_exact_add(&look->mass, b->mass[i]);
+    if (b->id[i] == tl_triaxial_state(run)->platen) look_at_platen(run, i, look);
+    if (!tl_apparatus_is_grain(b, i)) continue;
+    tl_exact_add(&look->mass, tl_run_plain_mass(run, i));
     ++*grains;
   }
   TL_TRY(tl_comm_agree(run->comm, status));
@@ -113,16 +99,16 @@ static double tube_radius(const TlRun *run) {
   const TlTriaxialSetup *t = setup_of(run);
   const TlNet *net = membrane_of(run);
   double rows = (net->rows - 1) * tl_net_row_gap(net->spacing_m); /* at the start */
-  double height = run->triaxial.height_m - (t->height_m - rows);
-  return sqrt(run->triaxial.membrane_m3 / (M_PI * height));
+  double height = tl_triaxial_state(run)->height_m - (t->height_m - rows);
+  return sqrt(tl_triaxial_state(run)->membrane_m3 / (M_PI * height));
 }
 
 static double area_of(const TlRun *run) {
-  return run->triaxial.volume_m3 / run->triaxial.height_m;
+  return tl_triaxial_state(run)->volume_m3 / tl_triaxial_state(run)->height_m;
 }
 
 static TlStatus look(TlRun *run) {
-  TlTriaxial *t = &run->triaxial;
+  TlTriaxial *t = tl_triaxial_state(run);
   Look seen = {0};
   TL_TRY(gather(run, &seen, &t->grains));
   t->membrane_m3 = tl_net_volume(membrane_of(run), &seen.volume);
@@ -146,7 +132,7 @@ typedef struct Stress {
 /* On the triangles of the membrane's centres, so that the specimen's side bears p at the start. */
 static double on_triangles(const TlRun *run) {
   const TlTriaxialSetup *t = setup_of(run);
-  return run->triaxial.pressure_Pa * t->radius_m / (t->radius_m + t->membrane.radius_m);
+  return tl_triaxial_state(run)->pressure_Pa * t->radius_m / (t->radius_m + t->membrane.radius_m);
 }
 
 static Stress stress_of(const TlRun *run, double platen_N) {
@@ -164,11 +150,11 @@ static double mean_of(double sum, int64_t count) {
 /* Where the platen is driven. */
 static double speed_of(const TlRun *run) {
   const TlStageSetup *s = stage_of(run);
-  return s->kind == TL_STAGE_SHEAR ? -s->rate_per_s * run->triaxial.start_height_m : 0;
+  return s->kind == TL_STAGE_SHEAR ? -s->rate_per_s * tl_triaxial_state(run)->start_height_m : 0;
 }
 
 static double inertia_number(const TlRun *run, double mean_Pa) {
-  const TlTriaxial *t = &run->triaxial;
+  const TlTriaxial *t = tl_triaxial_state(run);
   if (!(mean_Pa > 0) || t->grains == 0) return 0;
   double d = cbrt(6 / M_PI * t->solid_m3 / (double)t->grains);
   double rate = fabs(speed_of(run)) / t->height_m;
@@ -176,7 +162,7 @@ static double inertia_number(const TlRun *run, double mean_Pa) {
 }
 
 static double void_ratio(const TlRun *run) {
-  return run->triaxial.volume_m3 / run->triaxial.solid_m3 - 1;
+  return tl_triaxial_state(run)->volume_m3 / tl_triaxial_state(run)->solid_m3 - 1;
 }
 
 static double strain(double start, double now) {
@@ -185,49 +171,75 @@ static double strain(double start, double now) {
 
 /* ---- a line ---- */
 
+typedef struct Row {
+  const TlRun *run;
+  const TlTriaxial *t;
+  const TlLedger *l;
+  Stress stress;
+  double platen_N, base_N;
+} Row;
+
+static double friction_angle(const Stress *s) {
+  double sum = s->axial + s->radial;
+  return sum > 0 ? 180 / M_PI * asin(s->deviatoric / sum) : 0;
+}
+
+static const char *column_kind(const void *row) {
+  return tl_stage_kinds[stage_of(((const Row *)row)->run)->kind];
+}
+
+#define COLUMNS(C)                                                                                 \
+  C(time_s, "s", "time", (double)row->run->totals.steps * row->run->setup.time.dt_s)               \
+  C(step, "", "number of the step", row->run->totals.steps)                                        \
+  C(stage, "", "stage in progress, from 1; one more than there are: all are done",                 \
+    (double)row->t->stage + 1)                                                                     \
+  C(height_m, "m", "height of the specimen, between the platens' faces", row->t->height_m)         \
+  C(volume_m3, "m3", "volume of the specimen, to the membrane's inner side", row->t->volume_m3)    \
+  C(axial_strain, "", "ln(L0/L) since the first shear stage began, compression positive",          \
+    strain(row->t->start_height_m, row->t->height_m))                                              \
+  C(volumetric_strain, "", "ln(V0/V) since then, compression positive",                            \
+    strain(row->t->start_volume_m3, row->t->volume_m3))                                            \
+  C(axial_stress_Pa, "Pa", "platen_force_N over the specimen's area", row->stress.axial)           \
+  C(radial_stress_Pa, "Pa", "cell pressure on the specimen's side", row->stress.radial)            \
+  C(deviatoric_stress_Pa, "Pa", "axial less radial stress", row->stress.deviatoric)                \
+  C(mean_stress_Pa, "Pa", "(axial + 2 radial stress)/3", row->stress.mean)                         \
+  C(friction_angle_deg, "deg", "mobilized: asin of deviatoric stress over axial + radial stress",  \
+    friction_angle(&row->stress))                                                                  \
+  C(void_ratio, "", "volume of the voids over that of the grains", void_ratio(row->run))           \
+  C(inertia_number, "", "strain rate times d sqrt(density/mean stress)",                           \
+    inertia_number(row->run, row->stress.mean))                                                    \
+  C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
+    row->t->unbalanced)                                                                            \
+  C(kinetic_energy_J, "J", "kinetic energy of all bodies", row->l->kinetic_J)                      \
+  C(platen_force_N, "N", "contact force on the top platen, mean since the last line",              \
+    row->platen_N)                                                                                 \
+  C(base_force_N, "N", "normal force on the bottom platen, mean since the last line", row->base_N) \
+  C(tilt_deg, "deg", "tilt of the top platen", 180 / M_PI * row->t->tilt_rad)                      \
+  C(grains, "", "grains in the cell", row->t->grains)                                              \
+  C(escaped, "", "grains that have left the cell so far", row->run->totals.outside)                \
+  C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
+  C(membrane_volume_m3, "m3", "volume within the membrane's centres", row->t->membrane_m3)         \
+  C(ram_work_J, "J", "work of the piston on the top platen so far", row->l->wall_J)                \
+  C(pressure_work_J, "J", "work of the cell pressure so far", row->l->pressure_J)                  \
+  C(elastic_J, "J", "energy held by the contacts' springs", row->l->elastic_J)                     \
+  C(friction_J, "J", "taken by friction so far", row->l->friction_J)                               \
+  C(viscous_J, "J", "taken by contact damping so far", row->l->viscous_J)                          \
+  C(drag_J, "J", "taken by global damping so far", row->l->drag_J)                                 \
+  C(net_elastic_J, "J", "energy held by the membrane's bonds", row->l->net_J)                      \
+  C(net_damping_J, "J", "taken by the membrane's dampers so far", row->l->net_damping_J)           \
+  C(defect_J, "J", "energy balance error", row->l->defect_J)
+
+COLUMNS(TL_COLUMN_GET)
+static const TlColumn columns[] = {
+    COLUMNS(TL_COLUMN_ROW){"kind", "", "kind of the stage", NULL, column_kind}};
+
 static TlStatus write_line(TlRun *run) {
-  TlTriaxial *t = &run->triaxial;
-  const TlLedger *l = &run->totals.ledger;
+  TlTriaxial *t = tl_triaxial_state(run);
   double platen = mean_of(t->line_N, t->line_steps), base = mean_of(t->line_base_N, t->line_steps);
-  Stress s = stress_of(run, platen);
-  double sum = s.axial + s.radial;
-  const double value[COLUMNS] = {(double)run->totals.steps * run->setup.time.dt_s,
-                                 (double)run->totals.steps,
-                                 (double)t->stage + 1,
-                                 t->height_m,
-                                 t->volume_m3,
-                                 strain(t->start_height_m, t->height_m),
-                                 strain(t->start_volume_m3, t->volume_m3),
-                                 s.axial,
-                                 s.radial,
-                                 s.deviatoric,
-                                 s.mean,
-                                 sum > 0 ? 180 / M_PI * asin(s.deviatoric / sum) : 0,
-                                 void_ratio(run),
-                                 inertia_number(run, s.mean),
-                                 t->unbalanced,
-                                 l->kinetic_J,
-                                 platen,
-                                 base,
-                                 180 / M_PI * t->tilt_rad,
-                                 (double)t->grains,
-                                 (double)run->totals.outside,
-                                 t->solid_m3,
-                                 t->membrane_m3,
-                                 l->wall_J,
-                                 l->pressure_J,
-                                 l->elastic_J,
-                                 l->friction_J,
-                                 l->viscous_J,
-                                 l->drag_J,
-                                 l->net_J,
-                                 l->net_damping_J,
-                                 l->defect_J};
+  const Row row = {run, t, &run->totals.ledger, stress_of(run, platen), platen, base};
   t->line_N = t->line_base_N = 0;
   t->line_steps = 0;
-  if (run->options.no_output) return TL_OK;
-  return tl_output_line(&run->output, TL_TABLE_TRIAXIAL, value, COLUMNS,
-                        tl_stage_kinds[stage_of(run)->kind]);
+  return tl_apparatus_line(run, &row);
 }
 
 /* ---- stages ---- */
@@ -239,7 +251,7 @@ static double lacks(const TlRun *run, double deviatoric) {
 
 static bool at_strain(const TlRun *run) {
   const TlStageSetup *s = stage_of(run);
-  const TlTriaxial *t = &run->triaxial;
+  const TlTriaxial *t = tl_triaxial_state(run);
   if (s->until_strain == 0) return false;
   double left = s->until_strain - strain(t->start_height_m, t->height_m);
   return s->rate_per_s > 0 ? left <= 0 : left >= 0;
@@ -247,14 +259,13 @@ static bool at_strain(const TlRun *run) {
 
 static bool at_rest(const TlRun *run) {
   const TlStageSetup *s = stage_of(run);
-  double unbalanced = run->triaxial.unbalanced;
-  return unbalanced > 0 && unbalanced < s->until_unbalanced &&
-         run->totals.ledger.kinetic_J < s->until_kinetic_share * run->totals.ledger.elastic_J;
+  return tl_apparatus_at_rest(run, tl_triaxial_state(run)->unbalanced, s->until_unbalanced,
+                              s->until_kinetic_share);
 }
 
 static bool is_over(const TlRun *run, double deviatoric) {
   const TlStageSetup *s = stage_of(run);
-  const TlTriaxial *t = &run->triaxial;
+  const TlTriaxial *t = tl_triaxial_state(run);
   double lasted = in_stage_s(run);
   if (lasted < s->least_s || lasted < s->ramp_s) return false;
   /* not before forces were balanced with the grains' own friction */
@@ -275,17 +286,17 @@ static bool is_over(const TlRun *run, double deviatoric) {
 /* Grain on grain at this moment. */
 static double friction_now(const TlRun *run) {
   const TlStageSetup *s = stage_of(run);
-  double own = run->setup.contact.friction, low = s->friction < 0 ? own : s->friction;
+  double own = tl_grain_friction(&run->setup), low = s->friction < 0 ? own : s->friction;
   if (s->void_ratio == 0) return low;
   double falls = in_stage_s(run) - s->ramp_s;
-  if (run->triaxial.relaxed > 0 || falls < 0) return own;
+  if (tl_triaxial_state(run)->relaxed > 0 || falls < 0) return own;
   return falls < s->ramp_s ? own + falls / s->ramp_s * (low - own) : low;
 }
 
 /* At a look: is it there? A specimen that is too dense before friction falls, or that comes to rest
  * too loose when it has fallen, is another than was asked for. */
 static TlStatus relax(TlRun *run) {
-  TlTriaxial *t = &run->triaxial;
+  TlTriaxial *t = tl_triaxial_state(run);
   const TlStageSetup *s = stage_of(run);
   double falls = in_stage_s(run) - s->ramp_s, e = void_ratio(run);
   double since = (double)setup_of(run)->look_every_steps * run->setup.time.dt_s;
@@ -306,7 +317,7 @@ static TlStatus relax(TlRun *run) {
   if (e > s->void_ratio) return TL_OK;
   if (tl_comm_rank(run->comm) == 0)
     tl_log_info("step %lld: void ratio %.4f, with friction %.3g: from here on it is %g again",
-                (long long)run->totals.steps, e, friction_now(run), run->setup.contact.friction);
+                (long long)run->totals.steps, e, friction_now(run), tl_grain_friction(&run->setup));
   t->relaxed = run->totals.steps;
   return TL_OK;
 }
@@ -314,7 +325,7 @@ static TlStatus relax(TlRun *run) {
 /* ---- from one to the next ---- */
 
 static void say_stage(const TlRun *run, double deviatoric) {
-  const TlTriaxial *t = &run->triaxial;
+  const TlTriaxial *t = tl_triaxial_state(run);
   char number[48] = "";
   if (tl_comm_rank(run->comm) != 0) return;
   if (stage_of(run)->kind == TL_STAGE_SHEAR)
@@ -329,7 +340,7 @@ static void say_stage(const TlRun *run, double deviatoric) {
 }
 
 static void begin_stage(TlRun *run, double deviatoric) {
-  TlTriaxial *t = &run->triaxial;
+  TlTriaxial *t = tl_triaxial_state(run);
   t->begun = run->totals.steps;
   t->from_Pa = t->pressure_Pa;
   t->sign = lacks(run, deviatoric) > 0 ? 1 : -1;
@@ -346,16 +357,16 @@ static void begin_stage(TlRun *run, double deviatoric) {
 static void watch_speed(TlRun *run, double mean_Pa) {
   double number = inertia_number(run, mean_Pa);
   bool shears = stage_of(run)->kind == TL_STAGE_SHEAR;
-  if (!shears || run->triaxial.warned || in_stage_s(run) == 0 || number < 1e-3) return;
-  run->triaxial.warned = 1;
+  if (!shears || tl_triaxial_state(run)->warned || in_stage_s(run) == 0 || number < 1e-3) return;
+  tl_triaxial_state(run)->warned = 1;
   if (tl_comm_rank(run->comm) == 0)
     tl_log_warn("step %lld: inertia number %.3g: above 1e-3 shear is no longer quasi-static; a "
                 "smaller triaxial.stages.%lld.rate_per_s",
-                (long long)run->totals.steps, number, (long long)run->triaxial.stage);
+                (long long)run->totals.steps, number, (long long)tl_triaxial_state(run)->stage);
 }
 
 static TlStatus next_stage(TlRun *run) {
-  TlTriaxial *t = &run->triaxial;
+  TlTriaxial *t = tl_triaxial_state(run);
   const TlStageSetup *s = stage_of(run);
   Stress stress = stress_of(run, mean_of(t->look_N, t->look_steps));
   watch_speed(run, stress.mean);
@@ -368,7 +379,7 @@ static TlStatus next_stage(TlRun *run) {
                 (long long)run->totals.steps, (long long)t->stage + 1, s->most_s, t->unbalanced,
                 run->totals.ledger.kinetic_J / run->totals.ledger.elastic_J);
   t->stage++;
-  if (!tl_triaxial_done(run)) begin_stage(run, stress.deviatoric);
+  if (!is_done(run)) begin_stage(run, stress.deviatoric);
   return TL_OK;
 }
 
@@ -389,13 +400,13 @@ static TlStatus widest(const TlRun *run, double *radius) {
 static TlStatus find_escaped(TlRun *run, int64_t *escaped) {
   TlBodies *b = &run->bodies;
   const double *base = setup_of(run)->base_m;
-  double wide, top = base[2] + run->triaxial.height_m;
+  double wide, top = base[2] + tl_triaxial_state(run)->height_m;
   *escaped = 0;
   TL_TRY(widest(run, &wide));
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i];
     double r = b->radius[i];
-    if (!is_grain(b, i)) continue;
+    if (!tl_apparatus_is_grain(b, i)) continue;
     if (hypot(x.x - base[0], x.y - base[1]) < wide + r && x.z > base[2] - r && x.z < top + r)
       continue;
     b->flags[i] |= TL_BODY_OUTSIDE;
@@ -408,12 +419,8 @@ static TlStatus find_escaped(TlRun *run, int64_t *escaped) {
 
 /* ---- before and after a step ---- */
 
-static bool in_turn(int64_t step, int64_t every) {
-  return step % every == 0;
-}
-
 static void set_pressure(TlRun *run) {
-  TlTriaxial *t = &run->triaxial;
+  TlTriaxial *t = tl_triaxial_state(run);
   const TlStageSetup *s = stage_of(run);
   double to = s->pressure_Pa < 0 ? t->from_Pa : s->pressure_Pa;
   double share = s->ramp_s > 0 ? fmin(1, in_stage_s(run) / s->ramp_s) : 1;
@@ -424,14 +431,12 @@ static TlStatus tune(TlRun *run) {
   const TlStageSetup *s = stage_of(run);
   const TlContactSetup *c = &run->setup.contact;
   set_pressure(run);
-  TlGuide guide = {.body = run->triaxial.platen,
+  TlGuide guide = {.body = tl_triaxial_state(run)->platen,
                    .axis = {0, 0, 1},
                    .driven = s->kind != TL_STAGE_CONSOLIDATE,
                    .speed_m_s = speed_of(run),
-                   .load_N = -run->triaxial.pressure_Pa * area_of(run),
-                   .tilts = setup_of(run)->tilts && run->triaxial.start_height_m > 0,
-                   .friction = c->boundary_friction,
-                   .restitution = c->boundary_restitution};
+                   .load_N = -tl_triaxial_state(run)->pressure_Pa * area_of(run),
+                   .tilts = setup_of(run)->tilts && tl_triaxial_state(run)->start_height_m > 0};
   TL_TRY(tl_solver_set_guides(run->solver, &guide, 1));
   TL_TRY(tl_solver_set_pressure(run->solver, (int)run->nets.count - 1, on_triangles(run)));
   TL_TRY(tl_solver_set_friction(run->solver, friction_now(run)));
@@ -439,18 +444,17 @@ static TlStatus tune(TlRun *run) {
                                s->damping_per_s < 0 ? c->damping_per_s : s->damping_per_s);
 }
 
-TlStatus tl_triaxial_before(TlRun *run, int64_t *escaped) {
-  TlTriaxial *t = &run->triaxial;
+static TlStatus before_step(TlRun *run, int64_t *escaped) {
+  TlTriaxial *t = tl_triaxial_state(run);
   int64_t step = run->totals.steps;
   *escaped = 0;
-  if (!tl_triaxial_there(run)) return TL_OK;
-  bool line = in_turn(step, tl_setup_every(&run->setup, run->setup.time.history_every_s));
-  bool looks = in_turn(step, setup_of(run)->look_every_steps);
+  bool line = tl_apparatus_line_in_turn(run);
+  bool looks = tl_apparatus_in_turn(step, setup_of(run)->look_every_steps);
   if (line || looks) TL_TRY(tl_comm_agree(run->comm, look(run)));
   if (step == 0) begin_stage(run, 0);
   if (line) TL_TRY(write_line(run));
   if (looks) {
-    if (step > 0 && !tl_triaxial_done(run)) TL_TRY(next_stage(run));
+    if (step > 0 && !is_done(run)) TL_TRY(next_stage(run));
     t->look_N = 0;
     t->look_steps = 0;
     TL_TRY(find_escaped(run, escaped));
@@ -458,23 +462,59 @@ TlStatus tl_triaxial_before(TlRun *run, int64_t *escaped) {
   return tl_comm_agree(run->comm, tune(run));
 }
 
-void tl_triaxial_after(TlRun *run, const TlStepReport *r) {
-  TlTriaxial *t = &run->triaxial;
-  if (!tl_triaxial_there(run)) return;
+static TlStatus after_step(TlRun *run, const TlStepReport *r) {
+  TlTriaxial *t = tl_triaxial_state(run);
   t->look_N += r->guide_N;
   t->line_N += r->guide_N;
   t->line_base_N += r->boundary_N;
   t->look_steps++;
   t->line_steps++;
   t->unbalanced = tl_ledger_unbalanced(r);
+  return TL_OK;
 }
 
-TlStatus tl_triaxial_end(TlRun *run) {
-  const TlTriaxialSetup *t = setup_of(run);
-  if (!tl_triaxial_there(run)) return TL_OK;
+static TlStatus end(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, look(run)));
-  if (!tl_triaxial_done(run) && tl_comm_rank(run->comm) == 0)
-    tl_log_warn("the run ends in stage %lld of %lld: a longer time.duration_s and --resume go on",
-                (long long)run->triaxial.stage + 1, (long long)t->stages.count);
+  if (!is_done(run) && tl_comm_rank(run->comm) == 0)
+    tl_log_warn(
+        "the run ends in stage %lld of %lld: a longer time.duration_s and --resume continue it",
+        (long long)tl_triaxial_state(run)->stage + 1, (long long)setup_of(run)->stages.count);
   return write_line(run);
 }
+
+/* ---- the device ---- */
+
+static bool state_is_sound(const TlRun *run) {
+  const TlTriaxial *t = tl_triaxial_state(run);
+  return t->stage >= 0 && t->stage <= setup_of(run)->stages.count && t->begun >= 0 &&
+         t->relaxed >= 0 && t->grains >= 0 && t->look_steps >= 0 && t->line_steps >= 0 &&
+         isfinite(t->from_Pa + t->pressure_Pa + t->height_m + t->volume_m3 + t->membrane_m3) &&
+         isfinite(t->solid_m3 + t->tilt_rad + t->start_height_m + t->start_volume_m3 + t->look_N) &&
+         isfinite(t->line_N + t->line_base_N);
+}
+
+static const char *platen_material(const TlSetup *setup) {
+  return tl_triaxial_section(setup)->platen_material;
+}
+
+#define F(type, name) #name " "
+const TlApparatus tl_triaxial = {
+    .key = "triaxial",
+    .test = "a triaxial test",
+    .table = TL_TABLE_TRIAXIAL,
+    .columns = {"a triaxial test at one moment", 1, columns, sizeof columns / sizeof *columns},
+    .state_bytes = sizeof(TlTriaxial),
+    .state_names = TL_TRIAXIAL_FIELDS(F),
+    .there = tl_triaxial_there,
+    .check = tl_triaxial_check,
+    .expand = tl_triaxial_expand,
+    .platen_material = platen_material,
+    .state_is_sound = state_is_sound,
+    .nets_open = hold_membrane,
+    .made = find_platen,
+    .ready = tell_membrane,
+    .before_step = before_step,
+    .after_step = after_step,
+    .finished = is_done,
+    .end = end};
+#undef F

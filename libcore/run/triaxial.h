@@ -1,26 +1,23 @@
-/* A triaxial test as it runs: the stages of section triaxial (run/setup_triaxial.h), the platen and
- * the cell pressure of the moment, and triaxial.csv.
+/* A triaxial test as it runs (an apparatus, run/apparatus.h): the stages of section triaxial
+ * (run/setup_triaxial.h), the platen and the cell pressure of the moment, and triaxial.csv.
  *
- * Measures, compression positive throughout (Tan 2022 4.4; PHYSICS notes 18-20 are followed):
+ * Measures, compression positive throughout (Tan 2022 4.4; Corrections 18-20 are followed):
  *   height          between the platens' faces, at the middle of the top one
  *   volume          pi (R - r)^2 height: R of the cylinder that encloses as much as the membrane's
  *                   first layer of centres does (divergence theorem), r the spheres' radius
  *   axial stress    mean force on the top platen since the last line, over volume/height
  *   radial stress   of the cell pressure on the specimen's side: on the triangles of centres
- * presses p0 = p (R0 - r)/R0, R0 the tube's radius at the start, on the specimen p0 R/(R - r); what
- * the stretched membrane itself presses is not in it strains         ln(L0/L) and ln(V0/V) from the
- * start of the first shear stage, 0 before it inertia number  |strain rate| d sqrt(density/mean
- * stress), d of a sphere of the mean volume of the grains, density with which they are moved A
- * run's own history.csv stands beside it.
- */
+ *                   presses p0 = p (R0 - r)/R0, R0 the tube's radius at the start, on the specimen
+ *                   p0 R/(R - r); what the stretched membrane itself presses is not in it
+ *   strains         ln(L0/L) and ln(V0/V) from the start of the first shear stage, 0 before it
+ *   inertia number  |strain rate| d sqrt(density/mean stress), d of a sphere of the mean volume of
+ *                   the grains, density with which they are moved
+ *
+ * The run's own history.csv stands beside it. */
 #ifndef TL_RUN_TRIAXIAL_H
 #define TL_RUN_TRIAXIAL_H
 
-#include "base/status.h"
-#include "dem/step.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "run/apparatus.h"
 
 struct TlRun;
 
@@ -55,27 +52,7 @@ typedef struct TlTriaxial {
 #undef F
 } TlTriaxial;
 
-extern const char tl_triaxial_header[]; /* of triaxial.csv */
-
-/* Does this run's study have a cell? */
-bool tl_triaxial_there(const struct TlRun *run);
-/* The membrane's last row will go with a platen: before the net's spheres are made. */
-void tl_triaxial_hold(struct TlRun *run);
-/* Grains and platen were made, the first id of placed bodies given: which one is the platen. */
-void tl_triaxial_made(struct TlRun *run, int64_t first_placed);
-/* The platen's id is known, made or read: tell the membrane. */
-void tl_triaxial_place(struct TlRun *run);
-
-/* Before a step, with fresh ghosts. When it is time: a look, a line, the next stage, grains outside
- * the cell found (*escaped, of all ranks: flagged, for the study's policy). Always: guides,
- * pressure, friction and damping of the solver. Collective. */
-TlStatus tl_triaxial_before(struct TlRun *run, int64_t *escaped);
-/* After it: what the line and the stage need of it. */
-void tl_triaxial_after(struct TlRun *run, const TlStepReport *report);
-/* All stages done? */
-bool tl_triaxial_done(const struct TlRun *run);
-/* At the end of a run, with fresh ghosts: a last line, and a word when stages are left. Collective.
- */
-TlStatus tl_triaxial_end(struct TlRun *run);
+/* The state of a run with a cell. */
+TlTriaxial *tl_triaxial_state(const struct TlRun *run);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "run/materials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -242,8 +243,8 @@ static void add_cylinder(const Building *b) {
 }
 
 static bool driven(const TlWallSetup *w) {
-  return w->table || w->from_s > 0 || w->until_s > 0 || tl_norm(tl_vec3_of(w->velocity_m_s)) > 0 ||
-         tl_norm(tl_vec3_of(w->spin_rad_s)) > 0;
+  return w->table || w->moves > 0 || w->from_s > 0 || w->until_s > 0 ||
+         tl_norm(tl_vec3_of(w->velocity_m_s)) > 0 || tl_norm(tl_vec3_of(w->spin_rad_s)) > 0;
 }
 
 static void add_wall(TlWalls *walls, TlWallData *d, const TlWallSetup *w) {
@@ -260,16 +261,23 @@ static void add_wall(TlWalls *walls, TlWallData *d, const TlWallSetup *w) {
   if (w->kind == TL_WALL_CYLINDER) add_cylinder(&b);
 }
 
-static void set_drive(TlWallData *d, const TlWallSetup *w, const TlSetup *setup) {
+static void set_drive(TlWallData *d, const TlWallSetup *w) {
   d->drive.from_s = w->from_s;
   d->drive.until_s = w->until_s;
   d->drive.velocity_m_s = tl_vec3_of(w->velocity_m_s);
   d->drive.spin_rad_s = tl_vec3_of(w->spin_rad_s);
   d->drive.pivot_m = tl_add(tl_vec3_of(w->point_m), tl_vec3_of(w->pivot_m));
-  d->surface.rub = (TlRub){
-      w->friction < 0 ? setup->contact.boundary_friction : w->friction,
-      w->restitution < 0 ? setup->contact.boundary_restitution : w->restitution,
-  };
+}
+
+static TlStatus take_moves(TlWallData *d, const TlWallSetup *w) {
+  size_t capacity = 0;
+  for (int k = 0; k < w->moves; k++) {
+    const double *x = w->move_m[k];
+    TL_TRY(add_row(d, &capacity, (const double[4]){w->move_time_s[k], x[0], x[1], x[2]}));
+  }
+  d->drive.time_s = d->time_s;
+  d->drive.way_m = d->way_m;
+  return TL_OK;
 }
 
 static TlStatus open_table(TlWallData *d, const char *table, const TlStudy *study, int64_t place,
@@ -295,8 +303,10 @@ TlStatus tl_walls_open(TlWalls *walls, const TlSetup *setup, const TlStudy *stud
   TL_TRY(TL_NEW(walls->boundary, (size_t)n * MOST_PARTS));
   TL_TRY(TL_NEW(walls->part, (size_t)n * MOST_PARTS));
   for (int64_t i = 0; i < n; i++) {
-    set_drive(&walls->data[i], &w[i], setup);
+    set_drive(&walls->data[i], &w[i]);
+    walls->data[i].surface.material = tl_material_of_wall(setup, i);
     if (w[i].table) TL_TRY(open_table(&walls->data[i], w[i].table, study, i, table_path, context));
+    if (w[i].moves > 0) TL_TRY(take_moves(&walls->data[i], &w[i]));
     add_wall(walls, &walls->data[i], &w[i]);
   }
   return TL_OK;

@@ -3,7 +3,7 @@
  * Body frame: origin at the centre of mass, axes along the principal axes of inertia (ascending
  * moments), SI metres. phi < 0 inside, > 0 outside, metres, on a regular grid with one spacing:
  * grid point (i, j, k) lies at origin + spacing*(i, j, k), i fastest: phi[(k*ny + j)*nx + i].
- * Mass properties are those of the phi = 0 surface at unit density (PHYSICS note 30).
+ * Mass properties are those of the phi = 0 surface at unit density (Correction 30).
  * Immutable once built, shared by all bodies that use it; a body scales it by its own grain scale
  * s: nodes and phi by s, volume s^3, inertia s^5.
  */

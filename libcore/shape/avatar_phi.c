@@ -39,7 +39,7 @@ INLINE Grid grid_of(const TlAvatar *a) {
 }
 
 /* Cell of a place in the grid, 0 <= c <= top (there the cast is floor); the next grid point is one
- * on, the cell clamped, never ceil (PHYSICS note 15). */
+ * on, the cell clamped, never ceil (Correction 15). */
 INLINE I4 cell_of(const Grid *g, V4 c) {
   I4 i = __builtin_convertvector(c, I4), over = i > g->last_cell;
   return (g->last_cell & over) | (i & ~over);

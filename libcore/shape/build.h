@@ -1,4 +1,4 @@
-/* From a level set of one grain in the scan to an avatar (ALGORITHMS: mass, principal axes, nodes).
+/* From a level set of one grain in the scan to an avatar (docs/theory/shapes.md).
  *
  * Steps: phi becomes a true distance (reinit.h); volume, centroid and inertia by the corrected
  * smoothed sums (mass.h); the body frame is put on the principal axes and its grid filled with the

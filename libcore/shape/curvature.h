@@ -1,5 +1,5 @@
-/* Mean-curvature flow phi_t = kappa |grad phi| (Tan 2022 Eqs. 2.55-2.56 with the sign of PHYSICS
- * note 28): wears off adhering fines and noise, and shrinks: r^2 = r0^2 - 4 t for a sphere. The
+/* Mean-curvature flow phi_t = kappa |grad phi| (Tan 2022 Eqs. 2.55-2.56 with the sign of Correction
+ * 28): wears off adhering fines and noise, and shrinks: r^2 = r0^2 - 4 t for a sphere. The
  * volume is therefore restored afterwards by moving the surface along its normal, and the shift is
  * reported. Grid units; time in cells squared. Serial, repeatable.
  */

@@ -2,7 +2,7 @@
  *
  * phi_t = mu div(d_p grad phi) + lambda delta(phi) div(g grad phi/|grad phi|) + nu g delta(phi)
  * (Tan 2022 Eqs. 2.42-2.54, after Li 2010), phi < 0 inside, nu > 0 shrinks; d_p of Li's double
- * well (PHYSICS note 28), which may start from anything and is stable for dt mu < 1/6 in 3-D;
+ * well (Correction 28), which may start from anything and is stable for dt mu < 1/6 in 3-D;
  * g = 1/(1 + (s |grad G u|)^2), u the grey level scaled to 0 in the void and 1 in the grain.
  * Edge-only evolution (method edge) shrinks grains: the inward shift of the edge on convex bodies,
  * curve shortening, no edge at contacts (2.3% of the volume on our phantom's twin). The default

@@ -3,7 +3,7 @@
  * int f dV = sum [ f H(-phi) - m2/2 delta(phi) (kappa f + grad phi . grad f) ] (cell volume 1),
  * H and delta the cosine pair of Tan 2022 Eqs. 2.49-2.50 with eps = 1.5 cells, and
  * m2 = eps^2 (1/3 - 2/pi^2) the second moment of delta, which takes away the smoothing's bias
- * (PHYSICS note 30: 0.0006% V, 0.014% I at R = 10, against +0.9% and +3% without). Area likewise:
+ * (Correction 30: 0.0006% V, 0.014% I at R = 10, against +0.9% and +3% without). Area likewise:
  * sum delta |grad phi| (1 - m2 K), K the Gaussian curvature.
  * The values belong to the smooth surface, not to the trilinear interpolant of phi, which lies
  * inside it on convex parts (0.5% V at R = 10).

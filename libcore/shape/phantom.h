@@ -67,7 +67,7 @@ typedef struct TlPhantomOptions {
   double water_grey;
   TlPhantomFaults faults;
   double voxel_m;    /* written into the volumes; 0: unknown */
-  bool periodic;     /* the blur goes on at the opposite side, as the packing does: to be tiled */
+  bool periodic;     /* the blur continues at the opposite side, as the packing does: to be tiled */
   bool disc;         /* grains in a cylinder (axis z) with a wall, 0 outside the scan's circle */
   bool keep_clean;   /* also the blurred stack without noise */
   bool keep_surface; /* also the surface's points */
@@ -122,7 +122,7 @@ TlStatus tl_phantom_make(const TlPhantomOptions *options, TlPhantom *phantom);
 void tl_phantom_free(TlPhantom *phantom);
 
 /* A stack larger than memory: tiles[0] x tiles[1] x tiles[2] copies of a phantom made with
- * options->periodic. Its packing goes on over the sides, so grains there are whole and each copy
+ * options->periodic. Its packing continues over the sides, so grains there are whole and each copy
  * has the same grains; noise and faults are those of the large stack. Layers z to z + count - 1 as
  * U16 into out. */
 void tl_phantom_tile(const TlPhantom *phantom, const TlPhantomOptions *options,

@@ -12,8 +12,8 @@
  * pruning stand; overlap: grains of a scan touch, they do not share volume. The limits of gradient
  * and volume were set after seeing the phantom's grains of 9 voxels across, which have up to 5% of
  * either by their resolution alone. contact: on scans with correlated noise 20 of 21 parts of cut
- * grains are above 0.7, and 1 of 108 grains that were found whole (docs/imaging.md); a flat chip on
- * a large grain may have more than 1, so none is rejected by it. */
+ * grains are above 0.7, and 1 of 108 grains that were found whole (docs/notebook/imaging.md); a
+ * flat chip on a large grain may have more than 1, so none is rejected by it. */
 static const struct {
   const char *name, *unit;
   size_t at;

@@ -2,7 +2,7 @@
  *
  * Near the surface every grid point gets its closest point by a damped projected Newton search
  * (Chopp 2001's two steps, with a measured step length); far ones take over the closest points of
- * their neighbours by sweeping (Danielsson's vector propagation) and go on searching from there.
+ * their neighbours by sweeping (Danielsson's vector propagation) and continue searching from there.
  * Grid units throughout: grid point (i, j, k) lies at (i, j, k), i fastest, phi < 0 inside.
  * A binary label's distance transform is off by 0.2 voxel whatever its resolution; this is good
  * to about 0.003 near a smooth surface (test_avatar.c holds the numbers).

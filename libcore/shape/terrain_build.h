@@ -1,4 +1,4 @@
-/* From heights to a terrain: local frame, holes, narrow band (docs/terrain.md).
+/* From heights to a terrain: local frame, holes, narrow band (docs/theory/terrain.md).
  *
  * The zero level set is the bilinear surface over the samples (shape/heightfield.h; Tan 2024,
  * topography section, marches from there). Every point with |phi| <= band_m gets the distance to a
@@ -32,7 +32,8 @@ typedef struct TlTerrainOptions {
  * first is named by its CRS coordinates), no patch of four neighbouring samples anywhere, sizes or
  * options out of range. Release by tl_terrain_free, also after a failure.
  * Cost: about 1 us a column of a 3-cell band on one core, tiles in parallel; memory on top of the
- * terrain's own: its band once more, and a few MB a thread (docs/terrain.md has the numbers).
+ * terrain's own: its band once more, and a few MB a thread (docs/theory/terrain.md has the
+ * numbers).
  */
 TlStatus tl_terrain_build(TlTerrain *terrain, const TlTerrainSource *source,
                           const TlTerrainOptions *options);

@@ -1,4 +1,5 @@
-/* The catalog: avatars, terrains and the provenance of both in one SQLite file (docs/catalog.md).
+/* The catalog: avatars, terrains and the provenance of both in one SQLite file
+ * (docs/reference/catalog.md).
  *
  * application_id 0x54414C53 ("TALS"), user_version = TL_CATALOG_SCHEMA, STRICT tables, foreign keys
  * on, rollback journal, busy timeout. Grids are zstd-compressed blobs with their CRC. A catalog of

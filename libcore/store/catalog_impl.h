@@ -4,7 +4,7 @@
  * A blob of an array is cut into parts of at most TL_BLOB_PART_BYTES raw bytes (SQLite holds a blob
  * under 1e9 bytes); each part is byte-shuffled (all first bytes of the elements, then all second
  * bytes, ...), compressed as one zstd frame, and carries the CRC-32 (IEEE, zlib's) of its raw
- * little-endian bytes. docs/catalog.md states the layout for other readers.
+ * little-endian bytes. docs/reference/catalog.md states the layout for other readers.
  */
 #ifndef TL_STORE_CATALOG_IMPL_H
 #define TL_STORE_CATALOG_IMPL_H

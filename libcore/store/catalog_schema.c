@@ -1,8 +1,9 @@
 #include "store/catalog_impl.h"
 
-/* The format is public: a change here is a new TL_CATALOG_SCHEMA and a line in docs/catalog.md.
- * Avatar ids are never used twice (AUTOINCREMENT): results refer to them. Blobs have tables of
- * their own, so that listing grains does not read past them page by page. */
+/* The format is public: a change here is a new TL_CATALOG_SCHEMA and a line in
+ * docs/reference/catalog.md. Avatar ids are never used twice (AUTOINCREMENT): results refer to
+ * them. Blobs have tables of their own, so that listing grains does not read past them page by
+ * page. */
 
 static const char runs[] =
     "CREATE TABLE run ("

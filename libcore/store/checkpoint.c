@@ -326,7 +326,7 @@ TlStatus tl_checkpoint_find(const TlCheckpoint *c, const char *name, const char 
   if (!s) return tl_fail(TL_EINPUT, "%s: has no section '%s'", c->path, name);
   if (strcmp(s->head.layout, layout) != 0 || s->head.record_bytes != record_bytes)
     return tl_fail(TL_EINPUT,
-                   "%s: section '%s' is laid out as '%s', and this program knows '%s'; go on with "
+                   "%s: section '%s' is laid out as '%s', and this program knows '%s'; resume with "
                    "the program that wrote it",
                    c->path, name, s->head.layout, layout);
   *records = s->head.records;

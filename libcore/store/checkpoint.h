@@ -1,4 +1,5 @@
-/* Checkpoints: the state of a run in one file, from which it goes on (docs/checkpoint.md).
+/* Checkpoints: the state of a run in one file, from which it continues
+ * (docs/reference/checkpoint.md).
  *
  * A file checkpoint_NNNNNNNNNNNN.tck in the results folder (N: the step) is a head and any number
  * of named sections, each a table of records of one size with the text of their layout and a

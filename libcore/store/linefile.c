@@ -11,7 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const names[TL_TABLES] = {"history.csv", "triaxial.csv", "departures.csv"};
+static const char *const names[TL_TABLES] = {[TL_TABLE_HISTORY] = "history.csv",
+                                             [TL_TABLE_DEPARTURES] = "departures.csv",
+                                             [TL_TABLE_BOUNDARY] = "boundary.csv",
+#define A(id, key, title, params, sections) [TL_TABLE_##id] = #key ".csv",
+                                             TL_APPARATUSES(A)
+#undef A
+};
 
 TlLineFile tl_linefile(int table) {
   return (TlLineFile){.name = names[table]};

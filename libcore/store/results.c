@@ -180,6 +180,21 @@ static TlStatus write_numbers(const TlH5File *f, const TlScene *scene) {
   return tl_h5_set_int(f, f->id, "body_count", scene->body_count);
 }
 
+/* Formats of the tables beside the frames: attributes named after their files. */
+static TlStatus write_tables(const TlH5File *f, const TlScene *scene) {
+  int any = 0;
+  for (int t = 0; t < TL_TABLES; t++) any |= scene->table_format[t];
+  if (any == 0) return TL_OK;
+  hid_t g = H5Gcreate2(f->id, "table", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (g < 0) return tl_h5_fail(f, "making the tables' group");
+  TlStatus status = TL_OK;
+  for (int t = 0; status == TL_OK && t < TL_TABLES; t++)
+    if (scene->table_format[t] > 0)
+      status = tl_h5_set_int(f, g, tl_linefile(t).name, scene->table_format[t]);
+  H5Gclose(g);
+  return status;
+}
+
 /* A whole array as a dataset. */
 static TlStatus write_array(const TlH5File *f, hid_t group, const char *name, const char *unit,
                             hid_t type, int width, const void *values, int64_t n) {
@@ -268,6 +283,61 @@ static TlStatus write_walls(const TlH5File *f, const TlScene *scene) {
   return status;
 }
 
+/* ---- materials ---- */
+
+static TlStatus write_columns(const TlH5File *f, hid_t g, const TlH5Column *columns, int count,
+                              const void *rows, size_t row_size, int64_t n) {
+  hid_t dataset[TL_PAIR_COLUMNS];
+  TlStatus status = tl_h5_columns_create(f, g, columns, count, n, dataset);
+  if (status == TL_OK)
+    status = tl_h5_columns_write(f, columns, count, dataset, 0, rows, row_size, n);
+  tl_h5_columns_close(count, dataset);
+  return status;
+}
+
+static TlStatus write_names(const TlH5File *f, hid_t g, const TlMaterials *m) {
+  char(*name)[TL_MATERIAL_NAME];
+  TL_TRY(TL_NEW(name, (size_t)m->count));
+  for (int32_t i = 0; i < m->count; i++) memcpy(name[i], m->material[i].name, sizeof name[i]);
+  hid_t type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, TL_MATERIAL_NAME);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  TlStatus status = write_array(f, g, "name", "", type, 1, name, m->count);
+  H5Tclose(type);
+  tl_free(name);
+  return status;
+}
+
+static TlStatus write_material_rows(const TlH5File *f, hid_t g, const TlMaterials *m) {
+  TL_TRY(write_names(f, g, m));
+  return write_columns(f, g, tl_material_columns, TL_MATERIAL_COLUMNS, m->material,
+                       sizeof *m->material, m->count);
+}
+
+static TlStatus write_pair_rows(const TlH5File *f, hid_t g, const TlMaterials *m) {
+  TlPairRow *rows;
+  int64_t n = 0;
+  TL_TRY(TL_NEW(rows, (size_t)m->count * (size_t)(m->count + 1) / 2));
+  for (int32_t i = 0; i < m->count; i++)
+    for (int32_t j = i; j < m->count; j++)
+      rows[n++] = (TlPairRow){i, j, m->law[tl_pair_law(m, i, j)]};
+  TlStatus status = write_columns(f, g, tl_pair_columns, TL_PAIR_COLUMNS, rows, sizeof *rows, n);
+  tl_free(rows);
+  return status;
+}
+
+static TlStatus write_materials(const TlH5File *f, const TlMaterials *m) {
+  static const char *const names[] = {"material", "pair"};
+  for (int k = 0; k < 2 && m->count > 0; k++) {
+    hid_t g = H5Gcreate2(f->id, names[k], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (g < 0) return tl_h5_fail(f, "making the groups of materials and pairs");
+    TlStatus status = k == 0 ? write_material_rows(f, g, m) : write_pair_rows(f, g, m);
+    H5Gclose(g);
+    TL_TRY(status);
+  }
+  return TL_OK;
+}
+
 static TlStatus write_terrain_numbers(const TlH5File *f, hid_t g, const TlTerrain *t) {
   TL_TRY(tl_h5_write_text(f, g, "name", t->name ? t->name : ""));
   TL_TRY(tl_h5_write_text(f, g, "crs", t->crs ? t->crs : ""));
@@ -326,8 +396,10 @@ static TlStatus start_run(TlResultsWriter *w, const TlScene *scene) {
   TL_TRY(tl_h5_create(&w->run, w->run_out.temp, w->run_out.path));
   TL_TRY(write_texts(f, scene));
   TL_TRY(write_numbers(f, scene));
+  TL_TRY(write_tables(f, scene));
   TL_TRY(write_planes(f, scene));
   TL_TRY(write_walls(f, scene));
+  TL_TRY(write_materials(f, &scene->materials));
   if (scene->has_terrain) TL_TRY(write_terrain(f, &scene->terrain));
   return start_avatars(w);
 }
@@ -559,7 +631,7 @@ TlStatus tl_results_table_bytes(TlResultsWriter *w, TlResultsTable table, bool s
   return tl_linefile_bytes(&w->table[table], sync, bytes);
 }
 
-/* ---- going on in a folder ---- */
+/* ---- resuming in a folder ---- */
 
 /* Frames from `frames` on and half files go; *held: whole frames that stay. */
 static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
@@ -587,7 +659,8 @@ static TlStatus resume_in(TlResultsWriter *w, const char *study, const TlTableKe
   bool there = tl_file_exists(path);
   tl_free(path);
   if (!there)
-    return tl_fail(TL_EINPUT, "%s: run.h5 is missing; these are not results to go on with",
+    return tl_fail(TL_EINPUT,
+                   "%s: run.h5 is missing; these are no results of a run that could be resumed",
                    w->folder);
   /* first the checkpoints: they speak of frames and lines that are about to go */
   TL_TRY(tl_checkpoint_prune(w->folder, step, INT64_MAX));

@@ -1,15 +1,19 @@
-/* Results of a run: a folder with run.h5 and one closed frame_NNNNNN.h5 a frame (docs/results.md).
+/* Results of a run: a folder with run.h5 and one closed frame_NNNNNN.h5 a frame
+ * (docs/reference/results.md).
  *
  * run.h5: the scene (avatars used, terrain, planes), the effective study as text, units, captions,
- * provenance; written once, but for the records of those who go on. Frames: bodies in chunks as the
- * ranks hand them in (readers sort by id). Each file is written under a temporary name and renamed
- * when whole; a reader that lists the folder sees only whole frames. history.csv beside them: one
- * line every few steps. SI units, world frame of the study (the terrain's local frame).
+ * provenance; written once, but for the records of those who resume. Frames: bodies in chunks as
+ * the ranks hand them in (readers sort by id). Each file is written under a temporary name and
+ * renamed when whole; a reader that lists the folder sees only whole frames. history.csv beside
+ * them: one line every few steps. SI units, world frame of the study (the terrain's local frame).
  */
 #ifndef TL_STORE_RESULTS_H
 #define TL_STORE_RESULTS_H
 
 #include "base/provenance.h"
+#include "model/body_record.h"
+#include "model/material.h"
+#include "store/apparatuses.h"
 #include "shape/avatar.h"
 #include "shape/terrain.h"
 #include "shape/wall.h"
@@ -18,12 +22,26 @@ typedef struct TlPlane {
   TlVec3 point_m, normal; /* unit, pointing to where the grains are */
 } TlPlane;
 
+/* Tables beside the frames: history.csv of every run, one line a moment; departures.csv with a line
+ * a grain that left; boundary.csv with a line a boundary and moment; the table of the run's apparatus, named after it. */
+typedef enum TlResultsTable {
+  TL_TABLE_HISTORY = 0,
+  TL_TABLE_DEPARTURES,
+  TL_TABLE_BOUNDARY,
+#define A(id, key, title, params, sections) TL_TABLE_##id,
+  TL_APPARATUSES(A)
+#undef A
+      TL_TABLES
+} TlResultsTable;
+
 typedef struct TlScene {
   char *study;        /* effective study, YAML text, owned */
   char *title;        /* owned */
   char *provenance;   /* JSON array, owned */
   double grain_scale; /* grains are drawn this many times their scanned size: every caption */
-  double density_kg_m3, gravity_m_s2[3], step_s;
+  double density_kg_m3, gravity_m_s2[3], step_s; /* density: of the grains' material */
+  TlMaterials materials; /* of bodies, by their number; none in a run of an older version, whose
+                            grains all have density_kg_m3. Owned; while writing borrowed */
   int64_t body_count;
   int64_t avatar_count; /* avatars[i].id is what bodies refer to */
   TlAvatar *avatars;    /* owned; empty while writing: see tl_results_add_avatar */
@@ -32,21 +50,13 @@ typedef struct TlScene {
   int64_t plane_count;
   TlPlane *planes; /* owned */
   int64_t part_count;
-  TlWallPart *parts;    /* of the walls, owned */
+  TlWallPart *parts; /* of the walls, owned */
+  /* Number of the format of each table that the run writes beside its frames, 0: none such; not
+   * read back. */
+  int table_format[TL_TABLES];
   double *table_time_s; /* of all drives, owned; empty while writing: drives hold their own */
   TlVec3 *table_way_m;
 } TlScene;
-
-typedef struct TlBodyRow {
-  int64_t id, avatar_id;
-  double scale;
-  TlVec3 position_m;
-  TlQuat rotation;                 /* body -> world */
-  TlVec3 velocity_m_s, spin_rad_s; /* world frame */
-  int32_t contacts;                /* contact points on this body at this frame */
-  int32_t flags;                   /* bit 0: outside the terrain; 1: frozen; 2: of a net;
-                                      5: on a ram */
-} TlBodyRow;
 
 enum {
   TL_ROW_OUTSIDE = 1,
@@ -54,7 +64,7 @@ enum {
   TL_ROW_NET = 4,
   TL_ROW_GUIDED = 32,
   TL_ROW_NO_GRAIN = TL_ROW_NET | TL_ROW_GUIDED /* what no measure counts as a grain */
-};                                             /* bits of flags */
+};                                             /* bits of TlBodyRow.flags */
 
 /* A contact point of the step that ends with the frame. */
 typedef struct TlFrameContact {
@@ -62,11 +72,12 @@ typedef struct TlFrameContact {
   TlVec3 point_m, normal; /* world; the unit normal points to the first */
   TlVec3 force_N;         /* on the first: impulse over the step divided by the step */
   double gap_m;           /* < 0: overlap */
+  double friction;        /* coefficient that the step was made with */
 } TlFrameContact;
 
 typedef struct TlFrameContacts {
   bool there;      /* false: the frame was written without (frames.contacts of the study) */
-  double friction; /* grain on grain, of the study */
+  double friction; /* grain on grain, in that step */
   int64_t count;
   TlFrameContact *rows; /* by first, second, place; owned */
 } TlFrameContacts;
@@ -105,14 +116,6 @@ TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, double frictio
 TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlFrameContact *rows,
                                    int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
-/* Tables beside the frames, one line a moment: history.csv of every run, triaxial.csv of a test,
- * departures.csv with a line a grain that left. */
-typedef enum TlResultsTable {
-  TL_TABLE_HISTORY = 0,
-  TL_TABLE_TRIAXIAL,
-  TL_TABLE_DEPARTURES,
-  TL_TABLES
-} TlResultsTable;
 /* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;
  * text (NULL: none) is the last column. */
 TlStatus tl_results_table_header(TlResultsWriter *writer, TlResultsTable table, const char *header);
@@ -123,13 +126,13 @@ TlStatus tl_results_table_line(TlResultsWriter *writer, TlResultsTable table, co
 TlStatus tl_results_table_bytes(TlResultsWriter *writer, TlResultsTable table, bool sync,
                                 int64_t *bytes);
 
-/* What of a table stays when a run goes on. */
+/* What of a table stays when a run continues. */
 typedef struct TlTableKept {
   const char *header; /* NULL: the run has no such table */
   int64_t bytes;
 } TlTableKept;
 
-/* Go on in a folder that holds results: frames from `frames` on, what tables hold beyond what is
+/* Resume in a folder that holds results: frames from `frames` on, what tables hold beyond what is
  * kept and checkpoints after `step` are taken away, study.yaml is written anew; run.h5 stays (see
  * tl_results_add_run). TL_EINPUT when the folder lacks what must be there. */
 TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const char *study,
@@ -155,6 +158,8 @@ TlStatus tl_results_read_contacts(const char *folder, int64_t index, TlFrameCont
 void tl_frame_contacts_free(TlFrameContacts *contacts);
 /* Where a wall is at a frame, and whether it is there. */
 TlPlacement tl_scene_place(const TlScene *scene, const TlWallPart *part, const TlFrame *frame);
+/* Density of a body's material. TL_EINPUT: run.h5 does not have that material. */
+TlStatus tl_scene_density(const TlScene *scene, const TlBodyRow *row, double *density_kg_m3);
 /* Avatar by id (binary search over scene->avatars, sorted by id); NULL when absent. */
 const TlAvatar *tl_scene_avatar(const TlScene *scene, int64_t id);
 

@@ -1,5 +1,5 @@
-/* What a run that goes on adds to run.h5. Also there HDF5 decodes what a file holds, so the change
- * is made in the sandbox (base/sandbox.h), to a copy. */
+/* What a run that continues adds to run.h5. Also there HDF5 decodes what a file holds, so the
+ * change is made in the sandbox (base/sandbox.h), to a copy. */
 #include "store/results.h"
 #include "store/results_h5.h"
 

@@ -11,16 +11,29 @@
 #define CONTACT(member) offsetof(TlFrameContact, member)
 #define DRIVE(member) offsetof(TlPartRow, part.drive.member)
 
-const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {
-    {"id", "", TL_H5_I64, 1, BODY(id)},
-    {"avatar_id", "", TL_H5_I64, 1, BODY(avatar_id)},
-    {"position_m", "m", TL_H5_F64, 3, BODY(position_m)},
-    {"rotation_wxyz", "1", TL_H5_F64, 4, BODY(rotation)},
-    {"velocity_m_s", "m/s", TL_H5_F64, 3, BODY(velocity_m_s)},
-    {"spin_rad_s", "rad/s", TL_H5_F64, 3, BODY(spin_rad_s)},
-    {"scale", "1", TL_H5_F64, 1, BODY(scale)},
-    {"contacts", "", TL_H5_I32, 1, BODY(contacts)},
-    {"flags", "", TL_H5_I32, 1, BODY(flags)},
+#define TYPE(type)                                                                                 \
+  _Generic(*(type *)NULL, int64_t : TL_H5_I64, int32_t : TL_H5_I32, default : TL_H5_F64)
+#define WIDTH(type) _Generic(*(type *)NULL, TlVec3 : 3, TlQuat : 4, default : 1)
+#define FRAME(type, name, unit, attributes, meaning, member, column)                               \
+  {column, unit, TYPE(type), WIDTH(type), BODY(member)},
+const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {TL_BODY_FRAME_FIELDS(FRAME)};
+#undef FRAME
+
+const TlH5Column tl_material_columns[TL_MATERIAL_COLUMNS] = {
+    {"density_kg_m3", "kg/m3", TL_H5_F64, 1, offsetof(TlMaterial, density_kg_m3)},
+    {"young_Pa", "Pa", TL_H5_F64, 1, offsetof(TlMaterial, young_Pa)},
+    {"poisson", "1", TL_H5_F64, 1, offsetof(TlMaterial, poisson)},
+};
+
+const TlH5Column tl_pair_columns[TL_PAIR_COLUMNS] = {
+    {"first", "", TL_H5_I32, 1, offsetof(TlPairRow, first)},
+    {"second", "", TL_H5_I32, 1, offsetof(TlPairRow, second)},
+#define F(key, member, unit, most, rule, help)                                                     \
+  {#key, unit[0] ? unit : "1", TL_H5_F64, 1, offsetof(TlPairRow, law.member)},
+    TL_PAIR_FIELDS(F)
+#undef F
+        {"young_Pa", "Pa", TL_H5_F64, 1, offsetof(TlPairRow, law.stiffness.young_Pa)},
+    {"poisson", "1", TL_H5_F64, 1, offsetof(TlPairRow, law.stiffness.poisson)},
 };
 
 const TlH5Column tl_avatar_columns[TL_AVATAR_COLUMNS] = {
@@ -71,6 +84,7 @@ const TlH5Column tl_contact_columns[TL_CONTACT_COLUMNS] = {
     {"normal", "1", TL_H5_F64, 3, CONTACT(normal)},
     {"force_N", "N", TL_H5_F64, 3, CONTACT(force_N)},
     {"gap_m", "m", TL_H5_F64, 1, CONTACT(gap_m)},
+    {"friction", "", TL_H5_F64, 1, CONTACT(friction)}, /* frames of older versions have none */
 };
 
 char *tl_results_frame_path(const char *folder, int64_t index) {

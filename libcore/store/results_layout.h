@@ -1,16 +1,21 @@
-/* What lies where in run.h5 and the frames (docs/results.md); shared by writer and reader. */
+/* What lies where in run.h5 and the frames (docs/reference/results.md); shared by writer and
+ * reader. */
 #ifndef TL_STORE_RESULTS_LAYOUT_H
 #define TL_STORE_RESULTS_LAYOUT_H
 
 #include "store/results.h"
 #include "store/results_h5.h"
 
+#define FRAME(...) +1
+enum { TL_BODY_COLUMNS = 0 TL_BODY_FRAME_FIELDS(FRAME) };
+#undef FRAME
 enum {
   TL_RESULTS_FORMAT = 1,
-  TL_BODY_COLUMNS = 9,
   TL_AVATAR_COLUMNS = 20,
   TL_PART_COLUMNS = 15,
-  TL_CONTACT_COLUMNS = 6
+  TL_CONTACT_COLUMNS = 7,
+  TL_MATERIAL_COLUMNS = 3, /* and the names */
+  TL_PAIR_COLUMNS = 10
 };
 
 /* A row of /avatar: the numbers of an avatar and where its arrays begin. */
@@ -27,6 +32,14 @@ typedef struct TlPartRow {
   int64_t table_start;
 } TlPartRow;
 
+/* A row of /pair: two materials, the first not above the second. */
+typedef struct TlPairRow {
+  int32_t first, second;
+  TlPairLaw law;
+} TlPairRow;
+
+extern const TlH5Column tl_material_columns[TL_MATERIAL_COLUMNS]; /* of TlMaterial */
+extern const TlH5Column tl_pair_columns[TL_PAIR_COLUMNS];
 extern const TlH5Column tl_body_columns[TL_BODY_COLUMNS];
 extern const TlH5Column tl_avatar_columns[TL_AVATAR_COLUMNS];
 extern const TlH5Column tl_part_columns[TL_PART_COLUMNS];

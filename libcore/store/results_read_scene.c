@@ -17,6 +17,7 @@ void tl_scene_free(TlScene *scene) {
     tl_avatar_free(&scene->avatars[i]);
   tl_free(scene->avatars);
   tl_terrain_free(&scene->terrain);
+  tl_materials_free(&scene->materials);
   tl_free(scene->planes);
   tl_free(scene->parts);
   tl_free(scene->table_time_s);
@@ -26,6 +27,17 @@ void tl_scene_free(TlScene *scene) {
 
 TlPlacement tl_scene_place(const TlScene *scene, const TlWallPart *part, const TlFrame *frame) {
   return tl_drive_place(&part->drive, frame->step, frame->step, scene->step_s);
+}
+
+TlStatus tl_scene_density(const TlScene *scene, const TlBodyRow *row, double *density_kg_m3) {
+  const TlMaterials *m = &scene->materials;
+  *density_kg_m3 = scene->density_kg_m3;
+  if (m->count == 0) return TL_OK;
+  if (row->material < 0 || row->material >= m->count)
+    return tl_fail(TL_EINPUT, "body %lld is of material %d, which is not in run.h5",
+                   (long long)row->id, (int)row->material);
+  *density_kg_m3 = m->material[row->material].density_kg_m3;
+  return TL_OK;
 }
 
 const TlAvatar *tl_scene_avatar(const TlScene *scene, int64_t id) {
@@ -48,6 +60,9 @@ typedef struct Job {
   /* as they lie in the file; of the scene itself when they have been checked */
   TlPartRow *parts;
   int64_t part_rows, table_rows;
+  TlMaterial *materials;
+  TlPairRow *pairs;
+  int64_t material_rows, pair_rows;
 } Job;
 
 static TlStatus read_numbers(const TlH5File *f, TlScene *scene) {
@@ -97,6 +112,37 @@ static TlStatus read_walls(const TlH5File *f, Job *j) {
   if (!there) return TL_OK;
   TL_H5_OWNED hid_t g = H5Gopen2(f->id, "wall", H5P_DEFAULT);
   return g < 0 ? tl_h5_fail(f, "opening the walls' group") : read_parts(f, g, j);
+}
+
+static TlStatus read_names(const TlH5File *f, hid_t g, Job *j) {
+  hid_t type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, TL_MATERIAL_NAME);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; status == TL_OK && i < j->material_rows; i++)
+    status = tl_h5_array_read(f, g, "name", type, 1, i, j->materials[i].name, 1);
+  H5Tclose(type);
+  for (int64_t i = 0; i < j->material_rows; i++) j->materials[i].name[TL_MATERIAL_NAME - 1] = 0;
+  return status;
+}
+
+/* Runs of before materials were kept have no such groups. */
+static TlStatus read_materials(const TlH5File *f, Job *j) {
+  bool there;
+  TL_TRY(tl_context(tl_h5_has(f->id, "material", &there), "%s", f->name));
+  if (!there) return TL_OK;
+  TL_H5_OWNED hid_t g = H5Gopen2(f->id, "material", H5P_DEFAULT);
+  TL_H5_OWNED hid_t p = H5Gopen2(f->id, "pair", H5P_DEFAULT);
+  if (g < 0 || p < 0) return tl_h5_fail(f, "opening the groups of materials and pairs");
+  TL_TRY(tl_h5_array_rows(f, g, "density_kg_m3", &j->material_rows));
+  TL_TRY(tl_h5_array_rows(f, p, "first", &j->pair_rows));
+  TL_TRY(TL_NEW(j->materials, (size_t)j->material_rows));
+  TL_TRY(TL_NEW(j->pairs, (size_t)j->pair_rows));
+  TL_TRY(read_names(f, g, j));
+  TL_TRY(tl_h5_columns_read(f, g, tl_material_columns, TL_MATERIAL_COLUMNS, j->materials,
+                            sizeof *j->materials, j->material_rows));
+  return tl_h5_columns_read(f, p, tl_pair_columns, TL_PAIR_COLUMNS, j->pairs, sizeof *j->pairs,
+                            j->pair_rows);
 }
 
 static TlStatus read_terrain_numbers(const TlH5File *f, hid_t g, TlTerrain *t) {
@@ -189,6 +235,7 @@ static TlStatus read_run(const char *path, void *of) {
   TL_TRY(read_numbers(f, &j->scene));
   TL_TRY(read_planes(f, &j->scene));
   TL_TRY(read_walls(f, j));
+  TL_TRY(read_materials(f, j));
   TL_TRY(read_terrain(f, &j->scene));
   TL_H5_OWNED hid_t g = H5Gopen2(f->id, "avatar", H5P_DEFAULT);
   if (g < 0) return tl_fail(TL_EINPUT, "%s: has no group 'avatar'", f->name);
@@ -219,6 +266,13 @@ static TlStatus tell_walls(TlSandbox *s, Job *j) {
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, j->scene.table_way_m, j->table_rows));
   TL_TRY(tl_sandbox_pass(s, &j->part_rows, sizeof j->part_rows));
   return TL_SANDBOX_PASS_ARRAY(s, j->parts, j->part_rows);
+}
+
+static TlStatus tell_materials(TlSandbox *s, Job *j) {
+  TL_TRY(tl_sandbox_pass(s, &j->material_rows, sizeof j->material_rows));
+  TL_TRY(TL_SANDBOX_PASS_ARRAY(s, j->materials, j->material_rows));
+  TL_TRY(tl_sandbox_pass(s, &j->pair_rows, sizeof j->pair_rows));
+  return TL_SANDBOX_PASS_ARRAY(s, j->pairs, j->pair_rows);
 }
 
 /* A struct goes over whole; the pointers in it mean nothing there and are those of this side. */
@@ -278,6 +332,7 @@ static TlStatus tell_run(TlSandbox *s, void *of) {
   Job *j = of;
   TL_TRY(tell_numbers(s, &j->scene));
   TL_TRY(tell_walls(s, j));
+  TL_TRY(tell_materials(s, j));
   if (j->scene.has_terrain) TL_TRY(tell_terrain(s, &j->scene.terrain));
   return tell_avatars(s, &j->scene);
 }
@@ -286,6 +341,8 @@ static void release_run(void *of) {
   Job *j = of;
   TL_CLEAN_UP(tl_h5_close(&j->file)); /* what was read is here */
   tl_free(j->parts);
+  tl_free(j->materials);
+  tl_free(j->pairs);
   tl_scene_free(&j->scene);
 }
 
@@ -325,6 +382,31 @@ static TlStatus take_parts(const char *path, const Job *j, TlScene *scene) {
   return TL_OK;
 }
 
+/* A law for each pair of materials, and a density that bodies can have. */
+static TlStatus take_materials(const char *path, const Job *j, TlScene *scene) {
+  int64_t n = j->material_rows;
+  if (n == 0 && j->pair_rows == 0) return TL_OK;
+  if (n < 1 || n > INT32_MAX / 2 || j->pair_rows != n * (n + 1) / 2 || !j->materials || !j->pairs)
+    return tl_fail(TL_EINPUT, "%s: %lld materials and %lld pairs of them do not go together", path,
+                   (long long)n, (long long)j->pair_rows);
+  TL_TRY(tl_materials_new(&scene->materials, (int32_t)n));
+  for (int64_t i = 0; i < n; i++) {
+    scene->materials.material[i] = j->materials[i];
+    scene->materials.material[i].name[TL_MATERIAL_NAME - 1] = 0;
+    if (!(j->materials[i].density_kg_m3 > 0 && j->materials[i].density_kg_m3 < 1e30))
+      return tl_fail(TL_EINPUT, "%s: material %lld has a density of %g kg/m3", path, (long long)i,
+                     j->materials[i].density_kg_m3);
+  }
+  for (int64_t i = 0; i < j->pair_rows; i++) {
+    const TlPairRow *p = &j->pairs[i];
+    if (p->first < 0 || p->second < p->first || p->second >= n)
+      return tl_fail(TL_EINPUT, "%s: pair %lld is of materials %d and %d of %lld", path,
+                     (long long)i, (int)p->first, (int)p->second, (long long)n);
+    tl_materials_set(&scene->materials, p->first, p->second, &p->law);
+  }
+  return TL_OK;
+}
+
 /* All that was told is there, and its numbers fit each other. */
 static TlStatus check(const char *path, const TlScene *scene) {
   const TlTerrain *t = &scene->terrain;
@@ -349,9 +431,12 @@ TlStatus tl_results_read_scene(const char *folder, TlScene *scene) {
   TlStatus status = tl_results_claim(folder);
   if (status == TL_OK) status = tl_sandbox_read(&run_reader, path, 0, &job);
   if (status == TL_OK) status = take_parts(path, &job, &job.scene);
+  if (status == TL_OK) status = take_materials(path, &job, &job.scene);
   if (status == TL_OK) status = check(path, &job.scene);
   tl_free(path);
   tl_free(job.parts);
+  tl_free(job.materials);
+  tl_free(job.pairs);
   if (status == TL_OK)
     *scene = job.scene;
   else

@@ -4,7 +4,7 @@
 
 Prints the front over time and how far the grains travelled. The front is the largest grain centre
 along the travel direction, which goes from the first mass centre to the last, counted from the
-first mass centre (docs/results.md). -o writes a line a grain and frame, in the coordinates of the
+first mass centre (docs/reference/results.md). -o writes a line a grain and frame, in the coordinates of the
 raster (CRS) where the run has a terrain.
 """
 

@@ -9,8 +9,8 @@
 Units are SI and stand in every name (`position_m`, `kinetic_energy_J`). Quaternions are unit
 quaternions in the order w, x, y, z and turn body coordinates into world coordinates
 (`talus.rotate`). Grids have the axis order z, y, x. Files are opened for reading only.
-docs/python.md has examples; the formats are in docs/results.md, docs/catalog.md and
-docs/formats.md.
+docs/guide/reading-results.md has examples; the formats are in docs/reference/results.md, docs/reference/catalog.md and
+docs/reference/formats.md.
 """
 
 from ._version import __version__

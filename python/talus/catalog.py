@@ -208,7 +208,7 @@ class Catalog:
         with_border: bool = False,
         with_rejected: bool = False,
     ) -> Table:
-        """A row a grain: the columns of docs/catalog.md, sample, diameter_m, verdict and form.
+        """A row a grain: the columns of docs/reference/catalog.md, sample, diameter_m, verdict and form.
 
         Left out unless asked for are grains that the scan's border cuts and those that
         talus-avatars rejected. Residuals and descriptors that were not measured are NaN.

@@ -29,7 +29,7 @@ _CHECKPOINT = re.compile(r"checkpoint_(\d{12,})\.tck")
 class Frame(Mapping[str, np.ndarray]):
     """The bodies at one time, ordered by id: frame["position_m"] has the shape (bodies, 3).
 
-    The columns are those of docs/results.md: id, avatar_id, position_m, rotation_wxyz (body to
+    The columns are those of docs/reference/results.md: id, avatar_id, position_m, rotation_wxyz (body to
     world), velocity_m_s, spin_rad_s, scale, contacts, flags. A column is read when it is asked
     for. grain_mask is true for grains and false for spheres of nets and membranes and for platens.
     """
@@ -222,16 +222,23 @@ class Run:
     @property
     def triaxial(self) -> Table:
         """triaxial.csv: stresses and strains of a triaxial test, compression positive."""
-        path = os.path.join(self.path, "triaxial.csv")
+        return self.table("triaxial")
+
+    def table(self, name: str) -> Table:
+        """A table beside the frames: "oedometer", "direct_shear", "boundary", "departures", ..."""
+        path = os.path.join(self.path, f"{name}.csv")
         if not os.path.exists(path):
-            raise TalusError(f"{path}: there is no such file; the study has no section `triaxial`")
+            reason = f"the study has no section `{name}`"
+            if name == "boundary":
+                reason = "the study does not say time.boundary_forces: yes"
+            raise TalusError(f"{path}: there is no such file; {reason}")
         return read_csv(path)
 
     # ---- the scene ----
 
     @functools.cached_property
     def avatars(self) -> Table:
-        """The shapes in use, a row each, with the columns of docs/results.md."""
+        """The shapes in use, a row each, with the columns of docs/reference/results.md."""
         with _hdf5.open_file(self._h5) as file:
             rows = len(_hdf5.read(file, "avatar/id", self._h5))
             group = file["avatar"]
@@ -305,13 +312,34 @@ class Run:
 
     @property
     def walls(self) -> Table | None:
-        """The parts of the study's walls (docs/results.md); None in a run without."""
+        """The parts of the study's walls (docs/reference/results.md); None in a run without."""
         with _hdf5.open_file(self._h5) as file:
             if "wall" not in file:
                 return None
             group = file["wall"]
             names = [name for name in group if name not in ("table_time_s", "table_way_m")]
             return Table({name: _hdf5.read(group, name, self._h5) for name in names}, self._h5)
+
+    @property
+    def materials(self) -> Table | None:
+        """The materials by the number that a frame's column material holds: name, density_kg_m3,
+        young_Pa, poisson (docs/reference/results.md); None in a run of an older version."""
+        return self._group("material")
+
+    @property
+    def pairs(self) -> Table | None:
+        """The law of each pair of materials: first, second (their numbers), friction, ...; None in
+        a run of an older version."""
+        return self._group("pair")
+
+    def _group(self, name: str) -> Table | None:
+        with _hdf5.open_file(self._h5) as file:
+            if name not in file:
+                return None
+            found = _hdf5.columns(file[name], self._h5)
+        if "name" in found:
+            found["name"] = np.array([_hdf5.text(value) for value in found["name"]])
+        return Table(found, self._h5)
 
     # ---- in short ----
 

@@ -12,8 +12,12 @@ import numpy as np
 from .errors import TalusError, optional_module
 
 
+# Columns that were renamed: earlier name -> name now. The same list as libcore/io/column_names.h.
+EARLIER_NAMES = {"speed_max_m_s": "surface_speed_max_m_s"}
+
+
 class Table(Mapping[str, np.ndarray]):
-    """Arrays of equal length by name: table["time_s"]."""
+    """Arrays of equal length by name: table["time_s"]. Earlier names of columns work, too."""
 
     def __init__(self, columns: Mapping[str, np.ndarray], source: str) -> None:
         self._columns = dict(columns)
@@ -21,6 +25,10 @@ class Table(Mapping[str, np.ndarray]):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._columns:
+            for earlier, now in EARLIER_NAMES.items():
+                for asked, there in ((earlier, now), (now, earlier)):
+                    if name == asked and there in self._columns:
+                        return self._columns[there]
             known = ", ".join(self._columns)
             raise KeyError(f"{self.source} has no column {name!r}; it has {known}")
         return self._columns[name]

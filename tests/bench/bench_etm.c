@@ -38,7 +38,7 @@ static Result run(Pack *p, TlMethod method, double e, int repeats) {
     best.count = (TlEtmCount){0};
     double cpu = judge_thread_cpu_s(), wall = judge_wall_s();
     for (int32_t g = 0; g < p->groups.count; g++) /* one giant, a few of two or three grains */
-      JUDGE_OK(tl_collision_solver(method)(&l, &p->groups.group[g], &d, &best.count));
+      JUDGE_OK(tl_method(method)->collide(&l, &p->groups.group[g], &d, &best.count));
     best.cpu_s = fmin(best.cpu_s, judge_thread_cpu_s() - cpu);
     best.wall_s = fmin(best.wall_s, judge_wall_s() - wall);
   }

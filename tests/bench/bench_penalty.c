@@ -260,20 +260,22 @@ static void in_tube(JudgeScene *scene, const TlNet *net) {
   JUDGE_OK(tl_bodies_keep(&scene->bodies, keep));
   JUDGE_OK(tl_solver_set_nets(scene->solver, net, 1));
   JUDGE_OK(tl_net_add(net, &scene->bodies, 0, tl_net_spheres(net)));
-  tl_history_sort(&scene->bodies.history);
+  tl_pair_state_sort(&scene->bodies.pairs);
 }
 
 /* Bodies and contact memory of another scene. */
 static void copy_state(JudgeScene *to, const JudgeScene *from) {
-  const TlHistory *old = &from->bodies.history;
-  TlHistory *h = &to->bodies.history;
   for (int64_t i = 0; i < from->bodies.owned; i++) {
     TlBodyState state = tl_bodies_get(&from->bodies, i);
     tl_bodies_set(&to->bodies, i, &state);
   }
-  JUDGE_OK(TL_RESERVE(h->touch, h->capacity, old->count));
-  memcpy(h->touch, old->touch, old->count * sizeof *h->touch);
-  h->count = old->count;
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    const TlPairRows *old = &from->bodies.pairs.of[k];
+    TlPairRows *rows = &to->bodies.pairs.of[k];
+    JUDGE_OK(tl_pair_rows_reserve(rows, (TlPairKind)k, old->count));
+    if (old->count) memcpy(rows->row, old->row, old->count * tl_pair_record[k].bytes);
+    rows->count = old->count;
+  }
   tl_solver_set_steps(to->solver, tl_solver_steps(from->solver));
 }
 

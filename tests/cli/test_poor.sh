@@ -67,17 +67,17 @@ jammed() { # by the history and by the summary
 solve
 [ "$got" = 0 ] || fail "a jam: $(cat err)"
 jammed 1
-[ "$(grep -c 'is jammed' err)" = 1 ] || fail "a jam is not named once: $(cat err)"
-for text in "grain 0 (avatar -1) at (" "with the wall walls." "in 20 steps on end, up to step" "left alone"; do
+[ "$(grep -c 'is unresolved' err)" = 1 ] || fail "a jam is not named once: $(cat err)"
+for text in "grain 0 (avatar -1) at (" "with the wall walls." "in 20 consecutive steps, up to step" "left alone"; do
   grep -qF -- "$text" err || fail "'$text' is not in: $(cat err)"
 done
 grep -q "^islands_unfinished: [1-9]" out || fail "$(cat out)"
 solve --set poor.jammed=freeze
 jammed 1
-grep -q 'is jammed: .*frozen' err || fail "jam, freeze: $(cat err)"
+grep -q 'is unresolved: .*frozen' err || fail "jam, freeze: $(cat err)"
 solve --set poor.jammed=drop
 jammed 1
-grep -q '^grains: 2$' out && grep -q 'is jammed: .*taken out' err || fail "jam, drop: $(cat err)"
+grep -q '^grains: 2$' out && grep -q 'is unresolved: .*taken out' err || fail "jam, drop: $(cat err)"
 [ "$(awk -F, 'END { print $3 }' j.run/history.csv)" = 1 ] || fail "jam, drop: it is still there"
 solve --set poor.jammed=stop
-[ "$got" = 1 ] && grep -q 'is jammed' err && grep -qF 'poor: {jammed: warn}' err || fail "jam, stop: $(cat err)"
+[ "$got" = 1 ] && grep -q 'is unresolved' err && grep -qF 'poor: {jammed: warn}' err || fail "jam, stop: $(cat err)"

@@ -95,7 +95,7 @@ truncate -s 3000 damaged/checkpoint_000000000400.tck
 "$BIN/talus-solve" --resume damaged >out 2>err || fail "damaged: $(cat err)"
 grep -q "warning: damaged/checkpoint_000000000400.tck: damaged: it is cut short; it is skipped" err ||
   fail "the cut one is not named: $(cat err)"
-grep -q "going on from damaged/checkpoint_000000000396.tck: step 396" err || fail "$(cat err)"
+grep -q "resuming from damaged/checkpoint_000000000396.tck: step 396" err || fail "$(cat err)"
 same whole damaged
 flip() { printf '\x5a' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
 flip damaged/checkpoint_000000000400.tck 3500
@@ -117,7 +117,7 @@ kill -TERM $pid
 kill -CONT $pid
 got=0; wait $pid || got=$?
 [ "$got" = 1 ] || fail "a signal gives exit $got"
-grep -q "stopped by a signal after step .*; go on with: talus-solve --resume s.run" err ||
+grep -q "stopped by a signal after step .*; resume with: talus-solve --resume s.run" err ||
   fail "no word how to go on: $(cat err)"
 refused 2 "--set contact.friction: was 0.5 when s.run/checkpoint_" --resume s.yaml --set contact.friction=0.3
 sed 's/dt_s: 5.0e-4/dt_s: 4.0e-4/' s.yaml >t.yaml

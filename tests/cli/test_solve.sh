@@ -74,6 +74,16 @@ done
 awk '$1 == "step_time:" { step = $2 } $1 == "time_at_this_pace:" { all = $2 }
   END { exit !((all - 6 * step) ^ 2 < (1e-4 * all) ^ 2) }' out ||
   fail "time_at_this_pace is not that of 6 steps: $(cat out)"
+# the laws of all pairs that can meet, listed or combined
+sed '$a\
+materials: [{name: steel, density_kg_m3: 7850}]\
+pairs: [{between: [steel, steel], friction: 0.15, restitution: 0.7}]' s.yaml >pairs.yaml
+"$BIN/talus-solve" -n -q pairs.yaml -o dry --set grains.material=steel >out 2>err ||
+  fail "--dry-run with materials: $(cat err)"
+grep -q '^material_0: steel, 7850 kg/m3$' out || fail "--dry-run does not name the material: $(cat out)"
+grep -q '^pair_1: steel on steel: friction 0.15, restitution 0.7, tangential_restitution 0$' out ||
+  fail "--dry-run does not say the pair's law: $(cat out)"
+grep -q '^pair_2: steel on boundary: friction ' out || fail "--dry-run lacks a pair: $(cat out)"
 # frames that fill any disk: refused before the first step
 refused 1 "and the disk has" s.yaml -o dry --set time.steps=1000000000000000 \
   --set time.frame_every_s=1e-3
@@ -93,7 +103,11 @@ grep -q "stopped by a signal after step" err || fail "no word of the signal: $(c
 ls long/*.tmp >/dev/null 2>&1 && fail "a half frame is left"
 [ -s long/frame_000003.h5 ] || fail "frames are missing after the signal"
 
-"$BIN/talus-solve" --keys >keys
+# steel balls beside sand in one drum: the pair that is not listed has the lesser of both
 cd - >/dev/null
-sed -n '/^<!-- keys -->$/,/^<!-- end of keys -->$/p' docs/study.md | sed '1d;$d' |
-  cmp -s - "$folder/keys" || fail "docs/study.md's table is not that of talus-solve --keys"
+"$BIN/talus-solve" -n -q config/drum-steel.yaml -o "$folder/steel" >"$folder/out" 2>"$folder/err" ||
+  fail "drum-steel: $(cat "$folder/err")"
+grep -q '^material_2: steel, 7850 kg/m3$' "$folder/out" || fail "drum-steel has no steel"
+grep -q '^pair_2: sand on steel: friction 0.2, restitution 0.2, ' "$folder/out" ||
+  fail "drum-steel: sand on steel is not combined: $(cat "$folder/out")"
+[ ! -s "$folder/err" ] || fail "drum-steel warns: $(cat "$folder/err")"

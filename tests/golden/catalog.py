@@ -1,4 +1,4 @@
-"""A catalog by sqlite3, zlib and libzstd alone, as docs/catalog.md describes it.
+"""A catalog by sqlite3, zlib and libzstd alone, as docs/reference/catalog.md describes it.
 
     catalog.py check FILE LIST    what LIST says must stand in FILE; what differs is printed, exit 1
     catalog.py write FILE LIST    put what LIST says into the rows that are there

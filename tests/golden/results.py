@@ -1,6 +1,8 @@
-"""A folder of results as docs/results.md describes it, by h5py and not by Talus.
+"""A folder of results as docs/reference/results.md describes it, by h5py and not by Talus.
 
     results.py write FOLDER    write run.h5 and frame_000003.h5
+    results.py older FOLDER    the same as versions before materials wrote them
+    results.py wrong FOLDER    the same with a pair of a material that is not there
     results.py check FOLDER    read both as Talus wrote them; what differs is printed, exit 1
 
 Each number says where it belongs: 100 times the number of its field, 10 times the row, the component,
@@ -40,12 +42,14 @@ FRAME = {
     'scale': (rows(4, BODIES), '1'),
     'contacts': (rows(5, BODIES, kind=I32), None),
     'flags': (np.array([0, 2, 1], I32), None),
+    'material': (np.array([0, 1, 1], I32), None),
     'contact/first': (np.array([4, 5], I64), None),
     'contact/second': (np.array([6, -2], I64), None),
     'contact/point_m': (rows(6, CONTACTS, 3), 'm'),
     'contact/normal': (np.array([[0.6, 0, 0.8], [0, -1, 0]]), '1'),
     'contact/force_N': (rows(7, CONTACTS, 3), 'N'),
     'contact/gap_m': (rows(8, CONTACTS), 'm'),
+    'contact/friction': (rows(9, CONTACTS), ''),
 }
 FRAME_ATTRIBUTES = {'': {'format': 'talus frame', 'format_version': 1, 'index': 3, 'step': 17,
                          'time_s': 0.017, 'body_count': BODIES},
@@ -72,6 +76,20 @@ RUN = {
     'wall/table_start': (np.array([0, 0], I64), None),
     'wall/table_time_s': (rows(17, TABLE), 's'),
     'wall/table_way_m': (rows(18, TABLE, 3), 'm'),
+    'material/name': (np.array([b'sand', 'f\u00fcr Stahl'.encode()], 'S64'), None),
+    'material/density_kg_m3': (rows(35, 2), 'kg/m3'),
+    'material/young_Pa': (rows(36, 2), 'Pa'),
+    'material/poisson': (rows(37, 2), '1'),
+    'pair/first': (np.array([0, 0, 1], I32), None),
+    'pair/second': (np.array([0, 1, 1], I32), None),
+    'pair/friction': (rows(38, 3), '1'),
+    'pair/restitution': (rows(39, 3), '1'),
+    'pair/tangential_restitution': (rows(40, 3), '1'),
+    'pair/normal_N_m': (rows(41, 3), 'N/m'),
+    'pair/normal_Pa_m': (rows(42, 3), 'Pa/m'),
+    'pair/tangential_ratio': (rows(43, 3), '1'),
+    'pair/young_Pa': (rows(44, 3), 'Pa'),
+    'pair/poisson': (rows(45, 3), '1'),
     'terrain/name': ('hill', None), 'terrain/crs': ('EPSG:2056', None),
     'terrain/height_m': (rows(19, 6, kind=F32), 'm'),
     'terrain/k_low': (np.array([-1, 0, 1, 2], I32), None),
@@ -114,17 +132,21 @@ FILES = {'run.h5': (RUN, RUN_ATTRIBUTES), 'frame_000003.h5': (FRAME, FRAME_ATTRI
 
 
 def fixed(value):
-    """A text of fixed length in UTF-8, as docs/results.md has them."""
+    """A text of fixed length in UTF-8, as docs/reference/results.md has them."""
     return np.array(value.encode(), h5py.string_dtype('utf-8', len(value.encode()) + 1))
 
 
-def write(folder):
+def write(folder, older=False):
     for name, (sets, attributes) in FILES.items():
         with h5py.File('%s/%s' % (folder, name), 'w', libver='earliest') as file:
             for path, (value, unit) in sets.items():
+                if older and path.split('/')[0] in ('material', 'pair'):
+                    continue
                 if isinstance(value, str):
                     file.create_dataset(path, data=fixed(value))
                     continue
+                if value.dtype.kind == 'S':
+                    value = value.astype(h5py.string_dtype('utf-8', 64))
                 data = file.create_dataset(path, data=value)
                 if unit:
                     data.attrs['unit'] = fixed(unit)
@@ -170,4 +192,6 @@ def check(folder):
 
 
 if __name__ == '__main__':
-    sys.exit(check(sys.argv[2]) if sys.argv[1] == 'check' else write(sys.argv[2]))
+    if sys.argv[1] == 'wrong':
+        RUN['pair/second'] = (np.array([0, 1, 7], I32), None)
+    sys.exit(check(sys.argv[2]) if sys.argv[1] == 'check' else write(sys.argv[2], sys.argv[1] == 'older'))

@@ -21,7 +21,7 @@ typedef struct LsMethod {
 } LsMethod;
 
 void lsdrop_open(LsDrop *drop, int side, LsMethod method);
-/* The poses of data/settled_COUNT.csv, come to rest in another program; drop_J: of the lattice that
+/* The poses of data/settled_*.csv, come to rest in another program; drop_J: of the lattice that
  * they fell from. */
 void lsdrop_open_settled(LsDrop *drop, int side, LsMethod method);
 /* Grains like those of scans in its place: the four kinds of judge_grain, two shapes of each, 800

@@ -252,6 +252,20 @@ static int count_of(const List *list, const char *study, int what) {
   return n;
 }
 
+/* A list item in lines of at most 118 characters, the width of a line of a document. */
+static void write_note(FILE *out, const char *text) {
+  size_t column = 1;
+  fputc('-', out);
+  for (const char *word = text; *word;) {
+    size_t length = strcspn(word, " ");
+    if (column > 1 && column + 1 + length > 118) column = (size_t)fprintf(out, "\n ") - 1;
+    column += 1 + length;
+    fprintf(out, " %.*s", (int)length, word);
+    word += length + strspn(word + length, " ");
+  }
+  fputc('\n', out);
+}
+
 static void write_block(FILE *out, const List *list, const char *study) {
   if (count_of(list, study, ROW))
     fputs("\n| figure | value | unit | goal | within |\n|---|---|---|---|---|\n", out);
@@ -272,7 +286,7 @@ static void write_block(FILE *out, const List *list, const char *study) {
     if (belongs(&list->items[i], study, BOTH)) write_compared(out, &list->items[i]);
   if (count_of(list, study, NOTE)) fputc('\n', out);
   for (int i = 0; i < list->count; i++)
-    if (belongs(&list->items[i], study, NOTE)) fprintf(out, "- %s\n", list->items[i].text);
+    if (belongs(&list->items[i], study, NOTE)) write_note(out, list->items[i].text);
   fputc('\n', out);
 }
 

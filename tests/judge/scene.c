@@ -18,6 +18,7 @@ static const TlAvatar *get_avatar(void *ctx, int64_t id) {
 void judge_scene_open(JudgeScene *scene) {
   memset(scene, 0, sizeof *scene);
   scene->config = tl_solver_defaults();
+  scene->config.restitution = scene->config.boundary_restitution = 0.5; /* of its figures so far */
 }
 
 int64_t judge_scene_avatar(JudgeScene *scene, TlAvatar *avatar) {

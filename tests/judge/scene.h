@@ -32,7 +32,7 @@ void judge_scene_start(JudgeScene *scene); /* after avatars and planes, before b
 /* Index of the new body; ids count from 0. */
 int64_t judge_scene_put(JudgeScene *scene, int64_t avatar, double scale, TlVec3 x, TlQuat q,
                         TlVec3 v);
-/* The settled poses of data/settled_COUNT.csv, shifted by corner, as bodies of this avatar; axes:
+/* The settled poses of data/settled_*.csv, shifted by corner, as bodies of this avatar; axes:
  * its scan_rotation (body axes go with ascending moments). */
 void judge_scene_heap(JudgeScene *scene, int64_t avatar, TlQuat axes, int count, TlVec3 corner);
 void judge_scene_steps(JudgeScene *scene, int steps);

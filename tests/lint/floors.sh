@@ -6,10 +6,10 @@ status=0
 complain() { echo "lint: $*" >&2; status=1; }
 
 declare -A may=(
-  [base]="" [num]="base" [conf]="base num" [itk]="num base" [io]="itk num base"
-  [image]="itk num base" [shape]="num base" [store]="shape num base"
-  [dem]="shape num base" [dist]="dem shape num base"
-  [run]="dist dem store shape conf io num base" [post]="store shape conf io num base"
+  [base]="" [model]="num base" [num]="base" [conf]="base num" [itk]="num base" [io]="itk num base"
+  [image]="itk num base" [shape]="num base" [store]="model shape num base"
+  [dem]="model shape conf num base" [dist]="dem model shape conf num base"
+  [run]="dist dem model store shape conf io num base" [post]="store shape conf io num base"
 )
 for file in $(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp'); do
   floor=$(cut -d/ -f2 <<<"$file")

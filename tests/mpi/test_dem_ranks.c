@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "dem/step.h"
 #include "dist/dist.h"
+#include "support/materials.h"
 #include "shape/superellipsoid.h"
 
 enum { GRAINS = 48, STEPS = 30, NET_SHAPE = -5 };
@@ -56,25 +57,27 @@ static const TlNet net = {.first_id = 1000,
                           .strength_N = 0.03,
                           .stretch_most = 2,
                           .pressure_Pa = 30,
-                          .friction = 0.4,
+                          .material = TL_TEST_MATERIAL,
                           .clamped = TL_NET_FIRST_ROW | TL_NET_LAST_COLUMN};
 static int with_net;
 
 static void add_net(TlBodies *bodies, int me, int ranks) {
   int64_t n = tl_net_spheres(&net);
   REQUIRE_OK(tl_net_add(&net, bodies, n * me / ranks, n * (me + 1) / ranks));
-  tl_history_sort(&bodies->history);
+  tl_pair_state_sort(&bodies->pairs);
 }
 
 static const TlBoundaryPlane planes[2] = {{{0, 0, 0}, {0, 0, 1}}, {{-0.02, 0, 0}, {1, 0, 0}}};
 
 static uint64_t run(TlComm *comm, TlDist *dist, const TlSolverConfig *config, TlStepReport *last,
                     int64_t *shared_steps) {
+  TlSolverConfig with_materials = *config;
+  with_materials.materials = tl_test_materials(config, 0.4, 0);
   TlBoundary boundary[2] = {{&tl_boundary_plane, &planes[0]}, {&tl_boundary_plane, &planes[1]}};
   TlSolver *solver;
   TlBodies bodies = {0};
-  REQUIRE_OK(tl_solver_new(&solver, config, (TlAvatarSource){NULL, get_avatar}, boundary, 2,
-                           dist ? tl_dist_sync(dist) : NULL));
+  REQUIRE_OK(tl_solver_new(&solver, &with_materials, (TlAvatarSource){NULL, get_avatar}, boundary,
+                           2, dist ? tl_dist_sync(dist) : NULL));
   add_grains(&bodies, dist ? tl_comm_rank(comm) : 0, dist ? tl_comm_size(comm) : 1);
   if (with_net) {
     REQUIRE_OK(tl_solver_set_nets(solver, &net, 1));
@@ -145,4 +148,52 @@ static void same_bits_on_any_rank_count(TlComm *comm) {
   tl_avatar_free(&avatar);
 }
 
-MPI_TEST_MAIN(same_bits_on_any_rank_count)
+static int64_t collectives(const TlComm *comm) {
+  return tl_comm_counters(comm).collectives;
+}
+
+/* The derived fields cost one exchange a step, before the ghosts are chosen; a step of the penalty
+ * method has two agreements on failure, and two exchanges for its report. */
+static void few_exchanges_a_step(TlComm *comm) {
+  REQUIRE_OK(tl_avatar_superellipsoid(0.012, 0.009, 0.008, 0.8, 0.9, 0.001, 300, &avatar));
+  TlSolverConfig config = tl_solver_defaults();
+  config.step_s = 1e-6;
+  config.method = TL_PENALTY;
+  config.sides = TL_SIDES_LOWER;
+  config.penalty.spread = TL_SPREAD_DEEPEST;
+  config.penalty.grain.normal_N_m = config.penalty.boundary.normal_N_m = 1e3;
+  TlBoundary boundary[2] = {{&tl_boundary_plane, &planes[0]}, {&tl_boundary_plane, &planes[1]}};
+  TlSolver *solver;
+  TlDist *dist;
+  TlBodies bodies = {0};
+  REQUIRE_OK(tl_dist_new(&dist, comm));
+  REQUIRE_OK(tl_solver_new(&solver, &config, (TlAvatarSource){NULL, get_avatar}, boundary, 2,
+                           tl_dist_sync(dist)));
+  add_grains(&bodies, tl_comm_rank(comm), tl_comm_size(comm));
+  for (int i = 0; i < 3; i++) {
+    if (i == 0) REQUIRE_OK(tl_dist_cut(dist, &bodies));
+    REQUIRE_OK(tl_dist_migrate(dist, &bodies, NULL));
+    int64_t start = collectives(comm);
+    REQUIRE_OK(tl_solver_refresh(solver, &bodies));
+    REQUIRE(collectives(comm) - start == 1, "the derived fields took %lld exchanges",
+            (long long)(collectives(comm) - start));
+    REQUIRE_OK(tl_dist_halo(dist, &bodies));
+    start = collectives(comm);
+    REQUIRE_OK(tl_solver_step(solver, &bodies, NULL));
+    REQUIRE(collectives(comm) - start == 4, "the step took %lld exchanges",
+            (long long)(collectives(comm) - start));
+    for (int64_t g = bodies.owned; g < bodies.total; g++)
+      REQUIRE(bodies.shape[g] && bodies.mass[g] > 0, "ghost %lld has no mass", (long long)g);
+  }
+  tl_bodies_free(&bodies);
+  tl_solver_free(solver);
+  tl_dist_free(dist);
+  tl_avatar_free(&avatar);
+}
+
+static void all(TlComm *comm) {
+  same_bits_on_any_rank_count(comm);
+  few_exchanges_a_step(comm);
+}
+
+MPI_TEST_MAIN(all)

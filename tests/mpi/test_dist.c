@@ -22,6 +22,48 @@ static double reach_of(int64_t id) {
   return 0.02 + 0.14 * pow(tl_random_uniform(5, 7, (uint64_t)id), 4);
 }
 
+/* Every 20th body is joined to one that lies anywhere; several kinds, and one row to the world. */
+enum { JOINED = 20 };
+static int64_t partner(int64_t id) {
+  return (id + BODIES / 2 + 7 * (id / JOINED)) % BODIES;
+}
+
+static void join(TlBodies *bodies, int64_t first, int64_t end) {
+  for (int64_t id = 0; id < BODIES; id += JOINED) {
+    int64_t other = partner(id), low = id < other ? id : other, high = id < other ? other : id;
+    bool here = (low >= first && low < end) || (high >= first && high < end);
+    TlWeld weld = {.low = low, .high = high, .number = id, .turn = {1, 0, 0, 0}};
+    TlDistance distance = {.low = low, .high = high, .number = id, .most = 100};
+    TlHinge world = {.low = low, .high = -1, .number = id, .axis_low = {0, 0, 1}};
+    if (here && id % (2 * JOINED)) REQUIRE_OK(tl_pair_state_add(&bodies->pairs, TL_WELDS, &weld));
+    if (here) REQUIRE_OK(tl_pair_state_add(&bodies->pairs, TL_DISTANCES, &distance));
+    if (low >= first && low < end) REQUIRE_OK(tl_pair_state_add(&bodies->pairs, TL_HINGES, &world));
+  }
+}
+
+/* Whoever owns one end has the constraint, and the other end among its bodies; the owners of the
+ * low ids count each once. */
+static void joined_bodies_know_each_other(TlComm *comm, const TlBodies *b) {
+  static unsigned char here[BODIES]; /* 1: a ghost, 2: owned */
+  int64_t counted = 0, wanted = 0;
+  size_t count;
+  memset(here, 0, sizeof here);
+  for (int64_t i = 0; i < b->total; i++) here[b->id[i]] = i < b->owned ? 2 : 1;
+  for (int64_t id = 0; id < BODIES; id += JOINED, wanted++) {
+    int64_t other = partner(id), low = id < other ? id : other, high = id < other ? other : id;
+    const TlDistance *d =
+        tl_pair_rows_find(&b->pairs.of[TL_DISTANCES], TL_DISTANCES, low, high, &count);
+    bool ours = here[low] == 2 || here[high] == 2;
+    REQUIRE((d != NULL) == ours, "constraint %lld", (long long)id);
+    if (!ours) continue;
+    REQUIRE(d->most == 100 && here[low] && here[high], "bodies %lld and %lld", (long long)low,
+            (long long)high);
+    counted += here[low] == 2;
+  }
+  REQUIRE_OK(tl_comm_sum_int(comm, &counted, 1));
+  REQUIRE(counted == wanted, "%lld of %lld", (long long)counted, (long long)wanted);
+}
+
 static void start(TlBodies *bodies, int me, int ranks) {
   for (int64_t id = me * BODIES / ranks; id < (me + 1) * BODIES / ranks; id++) {
     TlBodyState s = {
@@ -30,16 +72,17 @@ static void start(TlBodies *bodies, int me, int ranks) {
     s.momentum = tl_vec3((double)id, 0, 0);
     REQUIRE_OK(tl_bodies_add(bodies, &s));
   }
-  TlHistory *h = &bodies->history; /* each body remembers a boundary, and its elder neighbour */
+  /* each body remembers a boundary, and its elder neighbour */
   for (int64_t i = 0; i < bodies->owned; i++) {
-    REQUIRE_OK(TL_RESERVE(h->touch, h->capacity, h->count + 3));
     int64_t id = bodies->id[i];
-    h->touch[h->count++] = (TlTouch){id, -1, 1, {(double)id, 0, 0}, {0, 0, 1}};
-    if (id > 0) h->touch[h->count++] = (TlTouch){id - 1, id, 2, {0, (double)id, 0}, {0, 0, 1}};
-    if (id + 1 < BODIES)
-      h->touch[h->count++] = (TlTouch){id, id + 1, 2, {0, (double)id + 1, 0}, {0, 0, 1}};
+    TlImpulse wall = {id, -1, 1, {(double)id, 0, 0}}, elder = {id - 1, id, 2, {0, (double)id, 0}};
+    TlImpulse younger = {id, id + 1, 2, {0, (double)id + 1, 0}};
+    REQUIRE_OK(tl_pair_state_add(&bodies->pairs, TL_IMPULSES, &wall));
+    if (id > 0) REQUIRE_OK(tl_pair_state_add(&bodies->pairs, TL_IMPULSES, &elder));
+    if (id + 1 < BODIES) REQUIRE_OK(tl_pair_state_add(&bodies->pairs, TL_IMPULSES, &younger));
   }
-  tl_history_sort(h);
+  join(bodies, me * BODIES / ranks, (me + 1) * BODIES / ranks);
+  tl_pair_state_sort(&bodies->pairs);
 }
 
 static uint64_t hash_all(TlComm *comm, const TlBodies *bodies) {
@@ -71,10 +114,10 @@ static void touches_came_along(const TlBodies *b) {
   for (int64_t i = 0; i < b->owned; i++) {
     size_t count;
     int64_t id = b->id[i];
-    const TlTouch *t = tl_history_find(&b->history, id, -1, &count);
+    const TlImpulse *t = tl_pair_rows_find(&b->pairs.of[TL_IMPULSES], TL_IMPULSES, id, -1, &count);
     REQUIRE(count == 1 && t->impulse.x == (double)id, "body %lld, %zu", (long long)id, count);
     if (id == 0) continue;
-    t = tl_history_find(&b->history, id - 1, id, &count);
+    t = tl_pair_rows_find(&b->pairs.of[TL_IMPULSES], TL_IMPULSES, id - 1, id, &count);
     REQUIRE(count == 1 && t->impulse.y == (double)id, "pair %lld, %zu", (long long)id, count);
   }
 }
@@ -162,6 +205,7 @@ static void body(TlComm *comm) {
     each_body_is_owned_once(dist, &b);
     touches_came_along(&b);
     ghosts_are_all_there(comm, &b, step);
+    joined_bodies_know_each_other(comm, &b);
     forwarded_values_are_the_owners(dist, &b);
   }
   hooks_reduce(dist);

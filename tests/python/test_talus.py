@@ -103,6 +103,15 @@ class Flight(unittest.TestCase):
         self.assertTrue(all(os.path.isfile(path) for path in run.checkpoints.values()))
         np.testing.assert_array_equal(run.planes["normal"], [[0, 0, 1]])
         self.assertIsNone(run.terrain)
+        self.assertEqual(list(run.materials["name"]), ["grain", "boundary"])
+        np.testing.assert_array_equal(run.materials["density_kg_m3"], [2650, 2650])
+        pairs = run.pairs
+        np.testing.assert_array_equal(pairs["first"], [0, 0, 1])
+        np.testing.assert_array_equal(pairs["second"], [0, 1, 1])
+        contact = run.study["contact"]
+        self.assertEqual(pairs["friction"][0], contact["friction"])
+        self.assertEqual(pairs["restitution"][1], contact["boundary_restitution"])
+        np.testing.assert_array_equal(run.frame(0)["material"], [0, 0])
         # the box's four sides and the plane
         walls = run.walls
         np.testing.assert_array_equal(walls["wall"], [0] * 4 + [1])
@@ -194,7 +203,7 @@ class Slope(unittest.TestCase):
         self.run_ = talus.Run("slope.run")
 
     def test_columns_are_those_of_the_documents(self):
-        with open(os.path.join(ROOT, "docs/results.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs/reference/results.md"), encoding="utf-8") as file:
             section = file.read().split("## frame_NNNNNN.h5")[1].split("**Contacts**")[0]
         cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
         documented = set(re.findall("`(.*?)`", " ".join(cells)))
@@ -355,7 +364,7 @@ class Catalogs(unittest.TestCase):
         np.testing.assert_allclose(sample.voxel_m, 1e-5)
 
     def test_columns_are_those_of_the_documents(self):
-        with open(os.path.join(ROOT, "docs/catalog.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs/reference/catalog.md"), encoding="utf-8") as file:
             section = file.read().split("| `avatar` |")[1].split("| `avatar_check` |")[0]
         documented = set(re.findall(r"`([a-z0-9_]+)`|([a-z_0-9]+_m\d?)\b", section.split("avatar_blob")[0]))
         names = {a or b for a, b in documented}
@@ -703,13 +712,13 @@ class Solving(unittest.TestCase):
 
 class Document(unittest.TestCase):
     def test_examples_of_the_page_run(self):
-        with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs/guide/reading-results.md"), encoding="utf-8") as file:
             blocks = re.findall(r"```python\n(.*?)```", file.read(), re.DOTALL)
         self.assertGreater(len(blocks), 4)
         names = {}
         for number, block in enumerate(blocks, start=1):
             with self.subTest(block=number):
-                exec(compile(textwrap.dedent(block), f"docs/python.md, block {number}", "exec"), names)
+                exec(compile(textwrap.dedent(block), f"docs/guide/reading-results.md, block {number}", "exec"), names)
 
 
 if __name__ == "__main__":

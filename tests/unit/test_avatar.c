@@ -43,8 +43,8 @@ START_TEST(sphere_has_its_closed_forms) {
 }
 END_TEST
 
-/* phi is the distance everywhere in the grid: 1% of a cell near, 5% anywhere (the goals of
- * PHYSICS and CONVENTIONS for a re-distanced field). */
+/* phi is the distance everywhere in the grid: 1% of a cell near, 5% anywhere (the goals for a
+ * re-distanced field). */
 START_TEST(sphere_phi_is_the_distance) {
   TlAvatar a;
   double r = 10, l1 = 0, worst = 0, far = 0;

@@ -265,7 +265,6 @@ static bool is_there(const char *name) {
  * rest. */
 static void add_contacts(TlPacking *p, TlVec3 n, TlVec3 middle) {
   CK_OK(TL_NEW(p->contact, (size_t)p->grain_count));
-  p->friction = 0.5;
   for (int64_t i = 0; i + 1 < p->grain_count; i++) {
     TlVec3 x = p->grain[i].centre_m;
     bool in = fabs(tl_dot(n, tl_sub(x, middle))) < 3 * D;
@@ -274,7 +273,7 @@ static void add_contacts(TlPacking *p, TlVec3 n, TlVec3 middle) {
     double size = 1 + even(10, i);
     TlVec3 across = tl_unit(tl_cross(to, tl_vec3(0.3, 0.5, 0.7)));
     TlVec3 force = tl_axpy(tl_scale(size, to), in ? 0.5 * size : 0.1 * size, across);
-    p->contact[p->contact_count++] = (TlPackContact){i, i + 1, x, to, force};
+    p->contact[p->contact_count++] = (TlPackContact){i, i + 1, x, to, force, 0.5};
   }
   CK_OK(tl_packing_pairs(p));
 }

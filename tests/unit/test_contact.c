@@ -250,7 +250,7 @@ END_TEST
 START_TEST(a_loaded_point_beside_the_deepest_stays) {
   const TlVec3 p[6] = {{1, 1, 0}, {1, -1, 0}, {-1, 1, 0}, {-1, -1, 0}, {0, 0, 0}, {1e-3, 0, 0}};
   const double gap[6] = {0, 0, 0, 0, -1e-4, -9e-5};
-  const TlTouch known[2] = {{.key = 5}, {.key = 99}}; /* 99: no longer a candidate */
+  const TlImpulse known[2] = {{.number = 5}, {.number = 99}}; /* 99: no longer a candidate */
   for (size_t with = 0; with <= 2; with++) {
     TlPoint c[6], kept[TL_MANIFOLD_POINTS];
     for (int i = 0; i < 6; i++)

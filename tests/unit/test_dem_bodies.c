@@ -27,14 +27,68 @@ static void fill(TlBodies *b, int64_t first, int64_t count) {
 }
 
 static void touch(TlBodies *b, int64_t low, int64_t high, int64_t key) {
-  CK_OK(TL_RESERVE(b->history.touch, b->history.capacity, b->history.count + 1));
-  b->history.touch[b->history.count++] =
-      (TlTouch){.low = low,
-                .high = high,
-                .key = key,
-                .impulse = tl_vec3((double)low, (double)high, (double)key),
-                .normal = tl_vec3((double)key, (double)low, 1)};
+  TlImpulse impulse = {low, high, key, tl_vec3((double)low, (double)high, (double)key)};
+  CK_OK(tl_pair_state_add(&b->pairs, TL_IMPULSES, &impulse));
 }
+
+/* A row of any kind, no two of its bytes alike by rule. */
+static void add_row(TlBodies *b, TlPairKind kind, TlPairKey key) {
+  unsigned char row[256];
+  ck_assert_uint_le(tl_pair_record[kind].bytes, sizeof row);
+  for (size_t k = 0; k < sizeof row; k++) row[k] = (unsigned char)(7 * k + 31 * (size_t)kind);
+  memcpy(row, &key, sizeof key);
+  CK_OK(tl_pair_state_add(&b->pairs, kind, row));
+}
+
+/* Contact memory and constraints alike: those of a body go with it, whichever end it is, and belong
+ * to the state's hash by the owner of the lower id. */
+START_TEST(rows_of_all_kinds_go_with_their_body) {
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    TlBodies a = {0}, b = {0};
+    const TlRecord *record = &tl_pair_record[k];
+    TlPairKind kind = (TlPairKind)k;
+    uint64_t bare, whole, mine;
+    size_t used, n;
+    fill(&a, 0, 8);
+    CK_OK(tl_bodies_hash(&a, &bare));
+    add_row(&a, kind, (TlPairKey){3, 7, 12});
+    add_row(&a, kind, (TlPairKey){1, 3, 11});
+    add_row(&a, kind, (TlPairKey){3, 7, 10});
+    add_row(&a, kind, (TlPairKey){4, 6, 13});
+    tl_pair_state_sort(&a.pairs);
+    CK_OK(tl_bodies_hash(&a, &whole));
+    ck_assert(whole != bare);
+    size_t size = tl_bodies_packed_size(&a, 3);
+    unsigned char *bytes = tl_calloc(size, 1);
+    ck_assert_ptr_nonnull(bytes);
+    tl_bodies_pack(&a, 3, bytes);
+    CK_OK(tl_bodies_unpack(&b, bytes, size, &used));
+    ck_assert_uint_eq(used, size);
+    ck_assert_uint_eq(b.pairs.of[k].count, 3);
+    const unsigned char *was = tl_pair_rows_find(&a.pairs.of[k], kind, 3, 7, &n);
+    ck_assert_uint_eq(n, 2);
+    const unsigned char *is = tl_pair_rows_find(&b.pairs.of[k], kind, 3, 7, &n);
+    ck_assert_uint_eq(n, 2);
+    for (size_t i = 0; i < n; i++)
+      ck_assert(tl_record_hash(record, is + i * record->bytes, 1) ==
+                tl_record_hash(record, was + i * record->bytes, 1));
+    ck_assert_int_eq(tl_pair_key(&b.pairs.of[k], kind, 1).number, 10);
+    unsigned char keep[8] = {1, 1, 1, 0, 1, 1, 1, 1};
+    CK_OK(tl_bodies_keep(&a, keep));
+    ck_assert_uint_eq(a.pairs.of[k].count, 4); /* each has a body here still */
+    CK_OK(tl_bodies_hash(&a, &whole));
+    CK_OK(tl_bodies_hash(&b, &mine));
+    unsigned char none[7] = {0};
+    CK_OK(tl_bodies_keep(&a, none));
+    ck_assert_uint_eq(a.pairs.of[k].count, 0);
+    for (size_t cut = 1; cut < size; cut += 9)
+      CK_FAILS(tl_bodies_unpack(&b, bytes, size - cut, &used), TL_EINPUT, "cut short");
+    tl_free(bytes);
+    tl_bodies_free(&a);
+    tl_bodies_free(&b);
+  }
+}
+END_TEST
 
 START_TEST(a_packed_body_comes_out_with_its_bits_and_touches) {
   TlBodies a = {0}, b = {0};
@@ -43,7 +97,7 @@ START_TEST(a_packed_body_comes_out_with_its_bits_and_touches) {
   touch(&a, 3, -1, 2);
   touch(&a, 1, 3, 9);
   touch(&a, 4, 6, 1);
-  tl_history_sort(&a.history);
+  tl_pair_state_sort(&a.pairs);
   size_t size = tl_bodies_packed_size(&a, 3), used;
   unsigned char *bytes = tl_calloc(size, 1);
   tl_bodies_pack(&a, 3, bytes);
@@ -51,12 +105,12 @@ START_TEST(a_packed_body_comes_out_with_its_bits_and_touches) {
   ck_assert(used == size);
   TlBodyState x = tl_bodies_get(&a, 3), y = tl_bodies_get(&b, 0);
   ck_assert(memcmp(&x, &y, sizeof x) == 0);
-  ck_assert(b.history.count == 3);
+  ck_assert(b.pairs.of[TL_IMPULSES].count == 3);
   size_t n;
-  ck_assert(tl_history_find(&b.history, 4, 6, &n) == NULL);
-  tl_history_sort(&b.history);
-  const TlTouch *t = tl_history_find(&b.history, 3, 7, &n);
-  ck_assert(t && n == 1 && t->key == 5 && t->impulse.y == 7);
+  ck_assert(tl_pair_rows_find(&b.pairs.of[TL_IMPULSES], TL_IMPULSES, 4, 6, &n) == NULL);
+  tl_pair_state_sort(&b.pairs);
+  const TlImpulse *t = tl_pair_rows_find(&b.pairs.of[TL_IMPULSES], TL_IMPULSES, 3, 7, &n);
+  ck_assert(t && n == 1 && t->number == 5 && t->impulse.y == 7);
   CK_FAILS(tl_bodies_unpack(&b, bytes, size - 1, &used), TL_EINPUT, "cut short");
   tl_free(bytes);
   tl_bodies_free(&a);
@@ -93,7 +147,7 @@ START_TEST(bodies_taken_out_take_their_touches_along) {
   unsigned char keep[6] = {1, 0, 0, 1, 1, 1};
   CK_OK(tl_bodies_keep(&a, keep));
   ck_assert(a.owned == 4 && a.id[1] == 3);
-  ck_assert(a.history.count == 2); /* (0,1) stays with 0 and (2,3) with 3 */
+  ck_assert(a.pairs.of[TL_IMPULSES].count == 2); /* (0,1) stays with 0 and (2,3) with 3 */
   tl_bodies_free(&a);
 }
 END_TEST
@@ -120,7 +174,8 @@ START_TEST(the_plane_is_found_by_name_and_measures_along_its_normal) {
 }
 END_TEST
 
-TL_TEST_MAIN("dem bodies", a_packed_body_comes_out_with_its_bits_and_touches,
+TL_TEST_MAIN("dem bodies", rows_of_all_kinds_go_with_their_body,
+             a_packed_body_comes_out_with_its_bits_and_touches,
              the_hash_does_not_see_the_order_of_bodies_but_sees_one_bit,
              bodies_taken_out_take_their_touches_along, a_state_that_is_not_finite_is_refused,
              the_plane_is_found_by_name_and_measures_along_its_normal)

@@ -1,6 +1,7 @@
 /* What a step keeps from the last one, and what is the same for every body of a kind: the list of
  * neighbours, impulses of contact points that are gone, global damping, walls that turn for a time,
  * random attitudes. */
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -13,6 +14,8 @@
 #include "dem/step.h"
 #include "run/lattice.h"
 #include "shape/drive.h"
+
+#include <stdio.h>
 
 enum { BALL = 1 };
 static const double R = 0.01;
@@ -107,14 +110,14 @@ START_TEST(a_new_point_takes_over_from_those_that_are_gone) {
                                   .rotation = UPRIGHT},
                     2e-3);
       /* in one point, or in two halves that are both gone */
-      TlTouch touch = {
-          .low = 0, .high = -1, .key = KEY + cases[k].other, .impulse = cases[k].impulse};
+      TlImpulse touch = {
+          .low = 0, .high = -1, .number = KEY + cases[k].other, .impulse = cases[k].impulse};
       if (twice && cases[k].other) touch.impulse = tl_scale(0.5, touch.impulse);
-      CK_OK(TL_RESERVE(b.history.touch, b.history.capacity, 2));
-      b.history.touch[b.history.count++] = touch;
-      touch.key += 2;
-      if (twice && cases[k].other) b.history.touch[b.history.count++] = touch;
+      CK_OK(tl_pair_state_add(&b.pairs, TL_IMPULSES, &touch));
+      touch.number += 2;
+      if (twice && cases[k].other) CK_OK(tl_pair_state_add(&b.pairs, TL_IMPULSES, &touch));
       TlDetect detect = {.config = &config,
+                         .materials = tl_test_materials(&config, 0, 0),
                          .boundary = &boundary,
                          .boundary_count = 1,
                          .speed_max = 1,
@@ -269,7 +272,53 @@ START_TEST(random_turns_point_everywhere) {
 }
 END_TEST
 
+/* ---- kinds of memory and constraints ---- */
+
+/* A method keeps its own kind of contact memory and drops the other; it solves bonds, and refuses
+ * every other constraint by its name. */
+START_TEST(a_method_keeps_its_own_memory_and_refuses_what_it_cannot_solve) {
+  for (int m = 0; m < TL_METHOD_COUNT; m++) {
+    TlSolverConfig c = tl_solver_defaults();
+    TlSolver *solver;
+    TlBodies b = {0};
+    TlImpulse impulse = {.low = 0, .high = 1, .number = 4, .impulse = {1, 2, 3}};
+    TlSpring spring = {.low = 0, .high = 1, .stiffness = 1, .normal = {0, 0, 1}};
+    c.method = (TlMethod)m;
+    c.step_s = 1e-5;
+    c.gravity_m_s2 = NONE;
+    c.penalty.spread = TL_SPREAD_DEEPEST;
+    c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 100;
+    CK_OK(tl_solver_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
+    CK_OK(tl_solver_add_sphere(solver, BALL, R));
+    tl_test_put(&b, BALL, NONE, UPRIGHT, NONE);
+    tl_test_put(&b, BALL, tl_vec3(5 * R, 0, 0), UPRIGHT, NONE);
+    CK_OK(tl_pair_state_add(&b.pairs, TL_IMPULSES, &impulse));
+    CK_OK(tl_pair_state_add(&b.pairs, TL_SPRINGS, &spring));
+    CK_OK(tl_solver_step(solver, &b, NULL));
+    ck_assert_uint_eq(b.pairs.of[TL_IMPULSES].count, 0); /* apart: of its own kind none is left */
+    ck_assert_uint_eq(b.pairs.of[TL_SPRINGS].count, 0);
+    for (int k = TL_FIRST_CONSTRAINT; k < TL_PAIR_KINDS; k++) {
+      if (k == TL_BONDS) continue;
+      char want[64];
+      unsigned char row[256] = {0};
+      TlPairKey key = {0, 1, 77};
+      memcpy(row, &key, sizeof key);
+      CK_OK(tl_pair_state_add(&b.pairs, (TlPairKind)k, row));
+      snprintf(want, sizeof want, "'%s' (number 77", tl_pair_kind_name[k]);
+      CK_FAILS(tl_solver_step(solver, &b, NULL), TL_EUSAGE, want);
+      CK_FAILS(tl_solver_check(solver, &b), TL_EUSAGE, want);
+      CK_FAILS(tl_solver_check(solver, &b), TL_EUSAGE, tl_method_name(c.method));
+      b.pairs.of[k].count = 0;
+      CK_OK(tl_solver_step(solver, &b, NULL));
+    }
+    tl_bodies_free(&b);
+    tl_solver_free(solver);
+  }
+}
+END_TEST
+
 TL_TEST_MAIN("dem memory", the_list_of_neighbours_never_misses_one,
              a_new_point_takes_over_from_those_that_are_gone,
              global_damping_takes_velocity_and_spin_alike, a_ball_turns_by_spin_times_time,
-             a_driven_wall_moves_in_its_time_only, random_turns_point_everywhere)
+             a_driven_wall_moves_in_its_time_only, random_turns_point_everywhere,
+             a_method_keeps_its_own_memory_and_refuses_what_it_cannot_solve)

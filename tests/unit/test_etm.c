@@ -129,7 +129,7 @@ START_TEST(central_impact_of_spheres_returns_e_times_the_approach) {
 }
 END_TEST
 
-/* PHYSICS note 4: sliding vx' = vx - mu (1+e) vz, w = 2.5 mu (1+e) vz/r; sticking vx' = 5/7 vx. */
+/* Correction 4: sliding vx' = vx - mu (1+e) vz, w = 2.5 mu (1+e) vz/r; sticking vx' = 5/7 vx. */
 START_TEST(oblique_impact_of_a_sphere_follows_the_closed_form_at_any_increment_count) {
   const int ks[5] = {1, 2, 9, 30, 200};
   const double vz = 2, radius = 0.3, o3 = 0;
@@ -282,7 +282,7 @@ static void cube_on_four_corners(Rig *r, int increments, double mu, double e, Tl
                 e);
 }
 
-/* PHYSICS notes 2 and 6: with stale velocities 0.54-0.57 of the energy stays, released at once the
+/* Corrections 2 and 6: with stale velocities 0.54-0.57 of the energy stays, released at once the
  * spin is 0.27 rad/s. */
 START_TEST(a_cube_landing_flat_on_four_corners_bounces_back_without_spin) {
   for (int m = 0; m < 2; m++) {
@@ -574,9 +574,10 @@ END_TEST
 
 START_TEST(a_method_is_known_by_its_name_and_has_a_solver) {
   ck_assert_str_eq(TL_METHOD_CHOICES, "etm-level|etm|sqm|penalty");
-  ck_assert(tl_collision_solver(TL_ETM_LEVEL) == tl_etm_level);
-  ck_assert(tl_collision_solver(TL_SQM) == tl_sqm);
-  ck_assert(tl_method_one_rank(TL_ETM_PRIORITY) && !tl_method_one_rank(TL_ETM_LEVEL));
+  ck_assert(tl_method(TL_ETM_LEVEL)->collide == tl_etm_level);
+  ck_assert(tl_method(TL_SQM)->collide == tl_sqm);
+  ck_assert(tl_method(TL_ETM_PRIORITY)->most_ranks == 1 &&
+            tl_method(TL_ETM_LEVEL)->most_ranks == 0);
 }
 END_TEST
 

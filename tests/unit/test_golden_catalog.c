@@ -1,5 +1,5 @@
-/* The catalog against SQLite itself: each column and array of docs/catalog.md, written by Talus and
- * read by another program, and the other way round. */
+/* The catalog against SQLite itself: each column and array of docs/reference/catalog.md, written by
+ * Talus and read by another program, and the other way round. */
 #include "post/export_levelset.h"
 #include "shape/superellipsoid.h"
 #include "store/catalog.h"

@@ -1,5 +1,5 @@
-/* Results against h5py: what it wrote by docs/results.md is read as it stands there, and what Talus
- * writes it finds where the document says. */
+/* Results against h5py: what it wrote by docs/reference/results.md is read as it stands there, and
+ * what Talus writes it finds where the document says. */
 #include "support/golden.h"
 
 #include "base/file.h"
@@ -18,15 +18,18 @@ static TlQuat turn(int64_t i) {
 
 static TlBodyRow body(int64_t i) {
   static const int32_t flags[] = {0, 2, 1};
-  return (TlBodyRow){.id = 4 + i,
-                     .avatar_id = 8 + i % 2,
-                     .position_m = vec(1, i),
-                     .rotation = turn(i),
-                     .velocity_m_s = vec(2, i),
-                     .spin_rad_s = vec(3, i),
-                     .scale = golden_real(4, i, 0),
-                     .contacts = (int32_t)golden_real(5, i, 0),
-                     .flags = flags[i]};
+  static TlBodyRow row; /* zero between its members, for it is compared as bytes */
+  row.id = 4 + i;
+  row.avatar_id = 8 + i % 2;
+  row.position_m = vec(1, i);
+  row.rotation = turn(i);
+  row.velocity_m_s = vec(2, i);
+  row.spin_rad_s = vec(3, i);
+  row.scale = golden_real(4, i, 0);
+  row.contacts = (int32_t)golden_real(5, i, 0);
+  row.flags = flags[i];
+  row.material = i > 0;
+  return row;
 }
 
 static TlFrameContact contact(int64_t i) {
@@ -35,12 +38,15 @@ static TlFrameContact contact(int64_t i) {
                           .point_m = vec(6, i),
                           .normal = i ? tl_vec3(0, -1, 0) : tl_vec3(0.6, 0, 0.8),
                           .force_N = vec(7, i),
-                          .gap_m = golden_real(8, i, 0)};
+                          .gap_m = golden_real(8, i, 0),
+                          .friction = golden_real(9, i, 0)};
 }
 
 typedef struct Scene {
   TlScene scene;
   TlPlane plane[2];
+  TlMaterial material[2];
+  TlPairLaw law[4];
   TlWallPart part[PARTS];
   double time_s[TABLE];
   TlVec3 way_m[TABLE];
@@ -65,6 +71,23 @@ static void make_scene(Scene *s) {
                   .spin_rad_s = vec(15, i),
                   .pivot_m = vec(16, i)}};
   }
+  const char *const names[2] = {"sand", "f\xc3\xbcr Stahl"};
+  for (int i = 0; i < 2; i++) {
+    strcpy(s->material[i].name, names[i]);
+    s->material[i].density_kg_m3 = golden_real(35, i, 0);
+    s->material[i].young_Pa = golden_real(36, i, 0);
+    s->material[i].poisson = golden_real(37, i, 0);
+  }
+  s->scene.materials = (TlMaterials){2, s->law, s->material};
+  for (int k = 0; k < 3; k++) {
+    const TlPairLaw law = {.friction = golden_real(38, k, 0),
+                           .restitution = golden_real(39, k, 0),
+                           .tangential_restitution = golden_real(40, k, 0),
+                           .stiffness = {golden_real(41, k, 0), golden_real(42, k, 0),
+                                         golden_real(44, k, 0), golden_real(45, k, 0),
+                                         golden_real(43, k, 0)}};
+    tl_materials_set(&s->scene.materials, k / 2, (k + 1) / 2, &law);
+  }
   /* columns: the part's axes in the world */
   s->part[0].turn = (TlMat3){{{1, 0, 0}, {0, 0.6, -0.8}, {0, 0.8, 0.6}}};
   s->part[1].turn = (TlMat3){{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
@@ -80,6 +103,7 @@ static void make_scene(Scene *s) {
   static char name[] = "hill", crs[] = "EPSG:2056", study[] = "title: golden\n", title[] = "golden",
               provenance[] = "[]";
   s->scene = (TlScene){.study = study,
+                       .materials = s->scene.materials,
                        .title = title,
                        .provenance = provenance,
                        .grain_scale = 1.5,
@@ -265,6 +289,13 @@ START_TEST(what_another_program_writes_talus_reads) {
   ck_assert_int_eq(scene.part_count, PARTS);
   for (int i = 0; i < PARTS; i++) same_part(&scene.parts[i], &want.part[i]);
   same_terrain(&scene.terrain, &want.scene.terrain);
+  ck_assert_int_eq(scene.materials.count, 2);
+  for (int i = 0; i < 2; i++) SAME(scene.materials.material[i], want.material[i]);
+  for (int i = 0; i < 4; i++) SAME(scene.materials.law[i].stiffness, want.law[i].stiffness);
+  for (int i = 0; i < 4; i++) SAME(scene.materials.law[i].friction, want.law[i].friction);
+  for (int i = 0; i < 4; i++) SAME(scene.materials.law[i].restitution, want.law[i].restitution);
+  for (int i = 0; i < 4; i++)
+    SAME(scene.materials.law[i].tangential_restitution, want.law[i].tangential_restitution);
   ck_assert_int_eq(scene.avatar_count, 2);
   for (int i = 0; i < 2; i++) {
     TlAvatar avatar;
@@ -294,5 +325,39 @@ START_TEST(what_another_program_writes_talus_reads) {
 }
 END_TEST
 
-TL_TEST_MAIN("golden results", what_talus_writes_another_program_reads,
+START_TEST(results_of_before_materials_are_read) {
+  char *folder = new_folder("older.run"), *arguments = tl_format("older %s", folder);
+  TlScene scene;
+  TlFrame frame;
+  double density;
+  golden("results", arguments);
+  CK_OK(tl_results_read_scene(folder, &scene));
+  CK_OK(tl_results_read_frame(folder, 3, &frame));
+  ck_assert_int_eq(scene.materials.count, 0);
+  ck_assert_int_eq(frame.count, BODIES);
+  for (int64_t i = 0; i < BODIES; i++) {
+    ck_assert_int_eq(frame.rows[i].material, 0);
+    CK_OK(tl_scene_density(&scene, &frame.rows[i], &density));
+    CK_NEAR(density, 2650, 0);
+  }
+  tl_frame_free(&frame);
+  tl_scene_free(&scene);
+  tl_free(arguments);
+  tl_free(folder);
+}
+END_TEST
+
+START_TEST(a_pair_of_a_material_that_is_not_there_is_refused) {
+  char *folder = new_folder("wrong.run"), *arguments = tl_format("wrong %s", folder);
+  TlScene scene;
+  golden("results", arguments);
+  CK_FAILS(tl_results_read_scene(folder, &scene), TL_EINPUT,
+           "run.h5: pair 2 is of materials 1 and 7 of 2");
+  tl_free(arguments);
+  tl_free(folder);
+}
+END_TEST
+
+TL_TEST_MAIN("golden results", a_pair_of_a_material_that_is_not_there_is_refused,
+             results_of_before_materials_are_read, what_talus_writes_another_program_reads,
              what_another_program_writes_talus_reads)

@@ -1,5 +1,5 @@
 /* Voxel stacks against NumPy, h5py and GDAL: order of the voxels, byte order, voxel size and
- * cylinder in the places that docs/formats.md gives them. */
+ * cylinder in the places that docs/reference/formats.md gives them. */
 #include "io/stack.h"
 #include "support/golden.h"
 

@@ -39,7 +39,7 @@ static void cell_open(Cell *cell) {
   cell->config = c;
   cell->floor = (TlBoundaryPlane){NONE, {0, 0, 1}};
   cell->boundary = (TlBoundary){.kind = &tl_boundary_plane, .data = &cell->floor};
-  cell->guide = (TlGuide){.body = TOP, .axis = {0, 0, 1}, .friction = 0.5, .restitution = 0.3};
+  cell->guide = (TlGuide){.body = TOP, .axis = {0, 0, 1}};
 }
 
 static void cell_start(Cell *cell) {
@@ -158,14 +158,12 @@ static void carry_a_tube(Cell *cell) {
                       .normal_N_m = 50,
                       .tangential_N_m = 20,
                       .stretch_most = 3,
-                      .friction = 0.5,
-                      .restitution = 0.3,
                       .clamped = TL_NET_FIRST_ROW,
                       .held = true,
                       .hold = {TOP, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT}};
   CK_OK(tl_solver_set_nets(cell->solver, &cell->net, 1));
   CK_OK(tl_net_add(&cell->net, &cell->bodies, 0, tl_net_spheres(&cell->net)));
-  tl_history_sort(&cell->bodies.history);
+  tl_pair_state_sort(&cell->bodies.pairs);
 }
 
 /* It keeps its place in the platen, whatever that does. */
@@ -219,7 +217,7 @@ START_TEST(a_carried_row_rubs_with_its_velocity) {
     cell.bodies.position[ball] = tl_axpy(x, deep - R - cell.net.radius_m, out);
     run(&cell, 1);
     double way = cell.config.step_s, shear = K * cell.config.penalty.grain.ratio;
-    double dashpot = 2 * tl_law_damping(0.3) * sqrt(cell.bodies.mass[ball] * shear);
+    double dashpot = 2 * tl_damping_of(0.3) * sqrt(cell.bodies.mass[ball] * shear);
     TlVec3 want = tl_axpy(tl_scale(-K * deep, out), way * shear + dashpot, v);
     CK_OK(tl_solver_contacts(cell.solver, &cell.bodies, &rows, &count));
     ck_assert_int_eq(count, row ? 1 : 2); /* the lower one is on the floor, too */
@@ -247,7 +245,7 @@ START_TEST(guides_that_make_no_sense_are_refused) {
   cell_open(&cell);
   cell.config.method = tl_solver_defaults().method;
   CK_OK(tl_solver_new(&cell.solver, &cell.config, (TlAvatarSource){0}, NULL, 0, NULL));
-  CK_FAILS(tl_solver_set_guides(cell.solver, &cell.guide, 1), TL_EUSAGE, "penalty method");
+  CK_FAILS(tl_solver_set_guides(cell.solver, &cell.guide, 1), TL_EUSAGE, "contacts bear forces");
   cell_close(&cell);
 }
 END_TEST

@@ -46,7 +46,7 @@ START_TEST(corrected_sums_have_no_smoothing_bias) {
   TlMass m;
   fill_sphere(&g, c, r, false);
   CK_OK(tl_mass_properties(&g, &m));
-  /* PHYSICS note 30 measured 0.0006% and 0.014%; the uncorrected sums would be 0.9% and 3% off */
+  /* Correction 30 measured 0.0006% and 0.014%; the uncorrected sums would be 0.9% and 3% off */
   CK_NEAR(m.volume / (4 * pi / 3 * r * r * r), 1, 5e-5);
   CK_NEAR(m.inertia.xx / (8 * pi / 15 * pow(r, 5)), 1, 5e-4);
   CK_NEAR(m.area / (4 * pi * r * r), 1, 2e-3);

@@ -1,4 +1,5 @@
 /* Nets of bonded spheres against closed forms. */
+#include "support/materials.h"
 #include "support/tltest.h"
 
 #include "base/par.h"
@@ -43,7 +44,7 @@ static void rig_start(Rig *rig) {
   CK_OK(tl_solver_new(&rig->solver, &rig->config, (TlAvatarSource){0}, NULL, 0, NULL));
   CK_OK(tl_solver_set_nets(rig->solver, &rig->net, 1));
   CK_OK(tl_net_add(&rig->net, &rig->bodies, 0, tl_net_spheres(&rig->net)));
-  tl_history_sort(&rig->bodies.history);
+  tl_pair_state_sort(&rig->bodies.pairs);
   CK_OK(tl_solver_refresh(rig->solver, &rig->bodies));
 }
 
@@ -93,7 +94,10 @@ START_TEST(neighbours_know_each_other_at_their_rest_length) {
      * 0-3, where column + odd exists: 6 + 5 + 6 + 5 */
     ck_assert_int_eq(bonds, layers == 1 ? 2 * 69 : 2 * (2 * 69 + 30 + 25 + 22));
     CK_OK(tl_net_add(&rig.net, &rig.bodies, 0, n));
-    ck_assert_int_eq((int64_t)rig.bodies.history.count, bonds / 2);
+    ck_assert_int_eq((int64_t)rig.bodies.pairs.of[TL_BONDS].count, bonds / 2);
+    const TlBond *bond = tl_bonds(&rig.bodies.pairs);
+    for (int64_t i = 0; i < bonds / 2; i++) /* ids: none twice */
+      for (int64_t j = 0; j < i; j++) ck_assert(bond[i].number != bond[j].number);
     rig_close(&rig);
   }
 }
@@ -181,12 +185,12 @@ START_TEST(the_tangential_spring_turns_with_its_bond) {
   TlVec3 axis = tl_unit(tl_vec3(0.4, -0.3, 0.8)), s0[8];
   enum { STEPS = 600 };
   double angle = 3.0 / STEPS, dt = rig.config.step_s, length = rig.net.spacing_m;
-  TlHistory *h = &b->history;
-  ck_assert_int_eq((int64_t)h->count, 5);
-  for (size_t k = 0; k < h->count; k++) {
-    TlVec3 n =
-        tl_unit(tl_sub(b->position[h->touch[k].low - 100], b->position[h->touch[k].high - 100]));
-    h->touch[k].impulse = s0[k] = tl_scale(0.1 * length, tl_cross(n, tl_vec3(0.1, 0.2, 1)));
+  TlBond *bond = tl_bonds(&b->pairs);
+  size_t bonds = b->pairs.of[TL_BONDS].count;
+  ck_assert_int_eq((int64_t)bonds, 5);
+  for (size_t k = 0; k < bonds; k++) {
+    TlVec3 n = tl_unit(tl_sub(b->position[bond[k].low - 100], b->position[bond[k].high - 100]));
+    bond[k].displacement = s0[k] = tl_scale(0.1 * length, tl_cross(n, tl_vec3(0.1, 0.2, 1)));
   }
   TlArena arena = {0};
   TlNetMemo *memo;
@@ -205,8 +209,8 @@ START_TEST(the_tangential_spring_turns_with_its_bond) {
     tl_arena_reset(&arena);
   }
   TlQuat whole = tl_quat_from_rotation(tl_scale(3, axis));
-  for (size_t k = 0; k < h->count; k++) {
-    TlVec3 off = tl_sub(h->touch[k].impulse, tl_quat_rotate(whole, s0[k]));
+  for (size_t k = 0; k < bonds; k++) {
+    TlVec3 off = tl_sub(bond[k].displacement, tl_quat_rotate(whole, s0[k]));
     CK_NEAR(tl_norm(off), 0, STEPS * angle * angle * angle * length);
   }
   tl_net_memo_free(memo);
@@ -245,8 +249,8 @@ START_TEST(a_bond_breaks_above_its_strength_and_is_counted) {
   /* sphere 1 hangs on 0, 2 and 3 and goes */
   ck_assert_int_eq(broken, 5 - rig.report.net_bonds);
   ck_assert_int_ge(broken, 2);
-  ck_assert(!tl_net_bonded(&rig.bodies.history, 100, 101));
-  ck_assert(tl_net_bonded(&rig.bodies.history, 102, 100));
+  ck_assert(!tl_net_bonded(&rig.bodies.pairs, 100, 101));
+  ck_assert(tl_net_bonded(&rig.bodies.pairs, 102, 100));
   rig_close(&rig);
 }
 END_TEST
@@ -343,7 +347,8 @@ static void add_ball(Rig *rig, double radius, TlVec3 x, TlVec3 v) {
 /* Grains first: tl_bodies_add wants no order. */
 static void start_with_balls(Rig *rig) {
   rig->config.gravity_m_s2 = (TlVec3){0, 0, -9.81};
-  rig->net.friction = 0.3;
+  rig->net.material = TL_TEST_MATERIAL;
+  rig->config.materials = tl_test_materials(&rig->config, 0.3, 0);
   rig->net.normal_N_m = 2000;
   rig->net.tangential_N_m = 500;
   rig_start(rig);
@@ -363,7 +368,6 @@ START_TEST(a_small_ball_slips_through_and_a_large_one_is_held) {
     Rig rig = rig_of(7, 7, 1);
     rig.net.clamped = TL_NET_ALL_SIDES;
     rig.net.damping = 0.05;
-    rig.net.friction = 0.3;
     start_with_balls(&rig);
     add_ball(&rig, large ? 0.018 : 0.012, tl_add(over_triangle(&rig), tl_vec3(0, 0, 0.04)),
              (TlVec3){0, 0, 0});

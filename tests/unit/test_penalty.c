@@ -428,7 +428,7 @@ END_TEST
 /* A sphere and another one, or a plane; what they had touched with. */
 typedef struct Meeting {
   TlPressBody body[2];
-  TlTouch known;
+  TlSpring known;
   double friction, damping, cap;
   bool wall;
 } Meeting;
@@ -456,8 +456,9 @@ static Meeting meeting(TlRandom *random, int number) {
   TlVec3 before = tl_unit(tl_add(n, some(random, 1e-3))); /* it was turned since */
   if (number % 11 == 0) before = tl_scale(-1, n);
   TlVec3 s = some(random, 1e-5);
-  if (number % 8) m.known.impulse = tl_axpy(s, -tl_dot(s, before), before);
-  if (number % 8) m.known.normal = tl_scale(2e3 * (1 + number % 2), before);
+  if (number % 8) m.known.displacement = tl_axpy(s, -tl_dot(s, before), before);
+  if (number % 8) m.known.normal = before;
+  if (number % 8) m.known.stiffness = 2e3 * (1 + number % 2);
   return m;
 }
 
@@ -482,8 +483,8 @@ static void to_lane(const Meeting *m, TlPressLanes *l, int k) {
   l->cap[k] = m->cap > 0 ? m->cap * size : INFINITY;
   l->friction[k] = m->friction;
   l->damping[k] = m->damping;
-  put_lane(l->s, k, m->known.impulse);
-  put_lane(l->normal, k, m->known.normal);
+  put_lane(l->s, k, m->known.displacement);
+  put_lane(l->stiff_n, k, tl_spring_vector(&m->known));
 }
 
 static void near_vec(TlVec3 want, const TlLane lane[3], int k, double scale) {
@@ -496,8 +497,10 @@ static void near_vec(TlVec3 want, const TlLane lane[3], int k, double scale) {
 static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k) {
   TlBodies bodies = {0};
   TlPenalty penalty = {.law = law, .spread = TL_SPREAD_DEEPEST, .most_share = m->cap};
-  penalty.grain = penalty.boundary =
-      (TlStiffness){.normal_N_m = 1e5, .young_Pa = 1e8, .poisson = 0.25, .ratio = 0.3};
+  TlPairLaw pair = {
+      .friction = m->friction,
+      .damping = m->damping,
+      .stiffness = {.normal_N_m = 1e5, .young_Pa = 1e8, .poisson = 0.25, .ratio = 0.3}};
   tl_test_put(&bodies, SPHERE, NONE, UPRIGHT, NONE);
   tl_test_put(&bodies, SPHERE, NONE, UPRIGHT, NONE);
   const TlPressBody *a = &m->body[0];
@@ -508,14 +511,13 @@ static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k)
                    .body = m->body,
                    .penalty = &penalty,
                    .b = m->wall ? -1 : 1,
-                   .friction = m->friction,
-                   .damping = m->damping,
+                   .law = &pair,
                    .step_s = 1e-5,
                    .known = &m->known,
                    .known_count = 1};
-  TlHistory touches = {0};
+  TlPairState pairs = {0};
   TlPressed p;
-  CK_OK(tl_press_one(&press, &point, &touches, &p));
+  CK_OK(tl_press_one(&press, &point, &pairs.of[TL_SPRINGS], &p));
   double force = tl_norm(p.force), work = p.elastic_J + fabs(p.slip_J);
   near_vec(p.force, l->force, k, 0);
   near_vec(p.torque_a, l->torque_a, k, force * a->radius);
@@ -532,10 +534,12 @@ static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k)
   if (!m->wall) CK_NEAR(l->stiff_b[k] / p.stiffness_b[1], 1, 1e-9);
   CK_NEAR(l->size[k], force, 1e-9 * force);
   ck_assert_int_eq((int)l->sliding[k], p.sliding);
-  ck_assert_int_eq((int)touches.count, m->friction > 0);
-  if (m->friction > 0) near_vec(touches.touch[0].impulse, l->s_end, k, 1e-7);
-  if (m->friction > 0) CK_NEAR(l->shear[k] / tl_norm(touches.touch[0].normal), 1, 1e-9);
-  tl_free(touches.touch);
+  const TlSpring *spring = tl_springs(&pairs);
+  ck_assert_int_eq((int)pairs.of[TL_SPRINGS].count, m->friction > 0);
+  if (m->friction > 0) near_vec(spring->displacement, l->s_end, k, 1e-7);
+  if (m->friction > 0) near_vec(spring->normal, l->n, k, 0);
+  if (m->friction > 0) CK_NEAR(l->shear[k] / spring->stiffness, 1, 1e-9);
+  tl_pair_state_free(&pairs);
   tl_bodies_free(&bodies);
 }
 
@@ -573,7 +577,7 @@ enum { MANY = 70 }; /* more than all lanes */
 typedef struct Crowd {
   Meeting pair;
   TlPoint point[MANY]; /* by key */
-  TlTouch known[MANY];
+  TlSpring known[MANY];
   int points, knowns;
 } Crowd;
 
@@ -587,9 +591,10 @@ static Crowd crowd(TlRandom *random, int number) {
                            .key = 3 * k + number % 3};
     if ((k + number) % 3 == 0) continue;
     TlVec3 before = tl_unit(tl_add(n, some(random, 1e-3))), s = some(random, 1e-5);
-    c.known[c.knowns++] = (TlTouch){.key = c.point[k].key,
-                                    .impulse = tl_axpy(s, -tl_dot(s, before), before),
-                                    .normal = tl_scale(3e4, before)};
+    c.known[c.knowns++] = (TlSpring){.number = c.point[k].key,
+                                     .displacement = tl_axpy(s, -tl_dot(s, before), before),
+                                     .normal = before,
+                                     .stiffness = 3e4};
   }
   return c;
 }
@@ -651,12 +656,17 @@ static void same_sum(const TlPressed *got, const TlPressed *want, double scale) 
   CK_NEAR(got->depth_m, want->depth_m, 0);
 }
 
-static void same_touches(const TlHistory *fast, const TlHistory *slow) {
-  ck_assert_uint_eq(fast->count, slow->count);
-  for (size_t k = 0; k < fast->count; k++) {
-    ck_assert_int_eq(tl_touch_order(&fast->touch[k], &slow->touch[k]), 0);
-    near_sum(fast->touch[k].impulse, slow->touch[k].impulse, 1e-5);
-    near_sum(fast->touch[k].normal, slow->touch[k].normal, 3e4);
+static void same_springs(const TlPairState *fast, const TlPairState *slow) {
+  const TlSpring *one = tl_springs(fast), *two = tl_springs(slow);
+  const TlPairRows *rows = &fast->of[TL_SPRINGS];
+  ck_assert_uint_eq(rows->count, slow->of[TL_SPRINGS].count);
+  for (size_t k = 0; k < rows->count; k++) {
+    TlPairKey key = tl_pair_key(&slow->of[TL_SPRINGS], TL_SPRINGS, k);
+    TlPairKey other = tl_pair_key(rows, TL_SPRINGS, k);
+    ck_assert_int_eq(tl_pair_order(&key, &other), 0);
+    near_sum(one[k].displacement, two[k].displacement, 1e-5);
+    near_sum(one[k].normal, two[k].normal, 1);
+    CK_NEAR(one[k].stiffness, two[k].stiffness, 1e-9 * 3e4);
   }
 }
 
@@ -682,7 +692,9 @@ START_TEST(points_of_a_pair_press_as_one_by_one) {
   for (int number = 0; number < 400; number++) {
     Crowd c = crowd(&random, number);
     TlPenalty penalty = {.law = (int)law_of("linear"), .most_share = number % 6 ? 0 : 0.004};
-    penalty.grain = penalty.boundary = (TlStiffness){.normal_N_m = 1e5, .ratio = 0.3};
+    TlPairLaw pair = {.friction = c.pair.friction,
+                      .damping = c.pair.damping,
+                      .stiffness = {.normal_N_m = 1e5, .ratio = 0.3}};
     TlVec3 drift = tl_vec3(0.01, 0.02, -0.05);
     TlPress press = {.bodies = &bodies,
                      .body = c.pair.body,
@@ -690,30 +702,29 @@ START_TEST(points_of_a_pair_press_as_one_by_one) {
                      .b = c.pair.wall ? -1 : 1,
                      .wall_velocity = moving,
                      .wall = c.pair.wall && number % 8 == 3 ? &drift : NULL,
-                     .friction = c.pair.friction,
-                     .damping = c.pair.damping,
+                     .law = &pair,
                      .step_s = 1e-5,
                      .known = c.known,
                      .known_count = (size_t)c.knowns,
                      .lanes = &lanes};
-    TlHistory fast = {0}, slow = {0};
+    TlPairState fast = {0}, slow = {0};
     TlPoints points = {0};
     TlPressed got, want = {0}, one;
     shuffle(&c, number, &points);
-    CK_OK(tl_press(&press, &points, &fast, &got));
-    press.damping /= sqrt(c.points);
+    CK_OK(tl_press(&press, &points, &fast.of[TL_SPRINGS], &got));
+    pair.damping /= sqrt(c.points);
     for (int k = 0; k < c.points; k++) {
-      CK_OK(tl_press_one(&press, &c.point[k], &slow, &one));
+      CK_OK(tl_press_one(&press, &c.point[k], &slow.of[TL_SPRINGS], &one));
       add_one(&want, &one);
     }
     same_sum(&got, &want, 10 * c.points);
-    same_touches(&fast, &slow);
+    same_springs(&fast, &slow);
     sliding += got.sliding;
     caps += got.capped;
     all += got.points;
     tl_points_free(&points);
-    tl_free(fast.touch);
-    tl_free(slow.touch);
+    tl_pair_state_free(&fast);
+    tl_pair_state_free(&slow);
   }
   ck_assert_msg(10 * sliding > all && 10 * sliding < 9 * all, "%d of %d slide", sliding, all);
   ck_assert_int_gt(caps, 100);
@@ -822,13 +833,13 @@ START_TEST(lanes_may_be_shared_with_walls) {
   Lab one, two;
   corner(&one, 1e8);
   corner(&two, 2e8);
-  size_t n = (size_t)one.bodies.total, touches = one.bodies.history.count;
+  size_t n = (size_t)one.bodies.total, touches = one.bodies.pairs.of[TL_SPRINGS].count;
   ck_assert_uint_gt(touches, 64);
-  ck_assert_uint_eq(touches, two.bodies.history.count);
+  ck_assert_uint_eq(touches, two.bodies.pairs.of[TL_SPRINGS].count);
   ck_assert_mem_eq(one.bodies.position, two.bodies.position, n * sizeof *one.bodies.position);
   ck_assert_mem_eq(one.bodies.momentum, two.bodies.momentum, n * sizeof *one.bodies.momentum);
-  ck_assert_mem_eq(one.bodies.history.touch, two.bodies.history.touch,
-                   touches * sizeof *one.bodies.history.touch);
+  ck_assert_mem_eq(tl_springs(&one.bodies.pairs), tl_springs(&two.bodies.pairs),
+                   touches * sizeof(TlSpring));
   ck_assert_double_gt(one.report.slip_J, 0);
   ck_assert_double_eq(one.report.slip_J, two.report.slip_J);
   ck_assert_double_eq(one.report.viscous_J, two.report.viscous_J);

@@ -270,7 +270,8 @@ static TlFrameContact contact(int64_t i) {
                           .point_m = {draw(50, i), 1e6 + draw(51, i), draw(52, i)},
                           .normal = tl_unit(tl_vec3(draw(53, i), draw(54, i), draw(55, i))),
                           .force_N = {draw(56, i), draw(57, i), draw(58, i)},
-                          .gap_m = -1e-6 * draw(59, i)};
+                          .gap_m = -1e-6 * draw(59, i),
+                          .friction = draw(60, i)};
 }
 
 static TlStatus put_contacts(TlResultsWriter *w, int64_t announced, int64_t n) {

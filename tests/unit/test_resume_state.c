@@ -5,6 +5,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/made.h"
 #include "run/run.h"
+#include "run/run_record.h"
 #include "support/tltest.h"
 
 #include <math.h>
@@ -12,26 +13,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define F(type, name) type name;
+#define F(type, name, ...) type name;
 typedef struct __attribute__((packed)) BodyRecord {
   TL_BODY_FIELDS(F)
 } BodyRecord;
+
+typedef struct __attribute__((packed)) RunRecord {
+  TL_RUN_FIELDS(F)
+} RunRecord;
+
+typedef struct __attribute__((packed)) ImpulseRecord {
+  TL_IMPULSE_FIELDS(F)
+} ImpulseRecord;
 #undef F
-
-typedef struct RunStart { /* the first fields of the section "run" */
-  int64_t grains, poured;
-  double lifted_m;
-  TlVec3 start_centre_m;
-  int64_t frames_kept, history_bytes_kept, triaxial_bytes_kept, departures_bytes_kept;
-  TlDeparted departed;
-  TlStandstill standstill;
-  int64_t steps, frames;
-} RunStart;
-
-typedef struct TouchRecord {
-  int64_t low, high, key;
-  TlVec3 impulse, normal;
-} TouchRecord;
 
 typedef struct CutRecord {
   int64_t axis;
@@ -54,11 +48,11 @@ typedef struct Change {
 
 static const Change changes[] = {
     REAL("bodies", BodyRecord, 2, position.z, 0.11, NULL),
-    INTEGER("run", RunStart, 0, grains, -1, "section 'run', record 0: its counts"),
-    INTEGER("run", RunStart, 0, poured, INT64_MAX, "section 'run', record 0: its counts"),
-    INTEGER("run", RunStart, 0, frames_kept, -5, "section 'run', record 0: its counts"),
-    INTEGER("run", RunStart, 0, steps, INT64_MIN, "section 'run', record 0: its counts"),
-    INTEGER("run", RunStart, 0, history_bytes_kept, -1, "section 'run', record 0: the size of"),
+    INTEGER("run", RunRecord, 0, grains, -1, "section 'run', record 0: its counts"),
+    INTEGER("run", RunRecord, 0, poured, INT64_MAX, "section 'run', record 0: its counts"),
+    INTEGER("run", RunRecord, 0, frames_kept, -5, "section 'run', record 0: its counts"),
+    INTEGER("run", RunRecord, 0, steps, INT64_MIN, "section 'run', record 0: its counts"),
+    INTEGER("run", RunRecord, 0, history_bytes_kept, -1, "section 'run', record 0: the size of"),
     INTEGER("bodies", BodyRecord, 1, id, 0, "section 'bodies', record 1: the order of the ids"),
     INTEGER("bodies", BodyRecord, 0, id, -7, "section 'bodies', record 0: the order of the ids"),
     REAL("bodies", BodyRecord, 1, rotation.w, 0.9, "section 'bodies', record 1: its rotation"),
@@ -69,8 +63,9 @@ static const Change changes[] = {
     REAL("bodies", BodyRecord, 2, position.y, 1e300, "section 'bodies', record 2: its place or"),
     REAL("bodies", BodyRecord, 2, velocity.x, -1e12, "section 'bodies', record 2: its place or"),
     REAL("bodies", BodyRecord, 2, momentum.z, NAN, "section 'bodies', record 2: its place or"),
-    REAL("touches", TouchRecord, 0, impulse.x, NAN, "section 'touches', record 0: its impulse"),
-    REAL("touches", TouchRecord, 0, normal.z, INFINITY, "section 'touches', record 0: its impulse"),
+    REAL("impulses", ImpulseRecord, 0, impulse.x, NAN, "section 'impulses', record 0: its values"),
+    REAL("impulses", ImpulseRecord, 0, impulse.z, INFINITY, "'impulses', record 0: its values"),
+    INTEGER("impulses", ImpulseRecord, 0, low, -1, "section 'impulses', record 0: its ids"),
     INTEGER("cuts", CutRecord, 0, axis, 3, "section 'cuts', record 0: its axis"),
     INTEGER("cuts", CutRecord, 0, axis, INT64_C(1) << 32, "section 'cuts', record 0: its axis"),
     REAL("cuts", CutRecord, 0, at, NAN, "section 'cuts', record 0: its axis"),

@@ -102,7 +102,7 @@ START_TEST(unknown_key_names_the_nearest_one) {
   refused("timeing: {step_s: 1}\n", "a.yaml:1:1: timeing: no such key; did you mean 'timing'?");
   refused("timing: {step_s: 1, fast: true}\n", "it belongs at the top level");
   refused("end_s: 1\n", "it belongs in section 'timing'");
-  refused("quux_of_all: 1\n", "docs/study.md");
+  refused("quux_of_all: 1\n", "docs/reference/study.md");
 }
 END_TEST
 

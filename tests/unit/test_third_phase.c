@@ -1,6 +1,6 @@
 /* A third phase between void and grain: told in wet phantoms, not in dry ones, and the range of the
  * porosity holds the true one. Stacks of little noise, as denoising leaves them; what denoised
- * stacks of all sorts give stands in docs/imaging.md. */
+ * stacks of all sorts give stands in docs/notebook/imaging.md. */
 #include "support/tltest.h"
 
 #include "base/log.h"

@@ -8,7 +8,9 @@
 #include "base/par.h"
 #include "dem/step_impl.h"
 #include "io/csv_table.h"
+#include "run/materials.h"
 #include "run/run.h"
+#include "run/triaxial.h"
 
 #include <stdio.h>
 
@@ -58,16 +60,17 @@ static const double PRESSURE = 2e4, HALF_PRESSURE = 1e4;
 typedef struct Watched {
   TlRun run;
   int64_t step;
+  int64_t pairs[4]; /* of balls, of a stage, summed over its steps */
   int64_t begun[5]; /* step in which a stage began; 0: not yet, and the first */
   void (*watch)(struct Watched *w);
 } Watched;
 
 static int look_on(void *context) {
   Watched *w = context;
-  int64_t stage = w->run.triaxial.stage;
+  int64_t stage = tl_triaxial_state(&w->run)->stage;
   w->step = w->run.totals.steps;
   ck_assert_int_lt(stage, 5);
-  if (stage > 0 && w->begun[stage] == 0) w->begun[stage] = w->run.triaxial.begun;
+  if (stage > 0 && w->begun[stage] == 0) w->begun[stage] = tl_triaxial_state(&w->run)->begun;
   if (w->watch) w->watch(w);
   return 0;
 }
@@ -128,12 +131,12 @@ static double pressure_at(const Watched *w, int64_t step) {
  * platen's speed, all as the study says them. */
 static void stages_set_the_solver(Watched *w) {
   static const double friction[4] = {0.2, 0.5, 0.5, 0.5}, damping[4] = {400, 50, 50, 50};
-  const TlTriaxial *t = &w->run.triaxial;
+  const TlTriaxial *t = tl_triaxial_state(&w->run);
   const TlSolver *s = w->run.solver;
   const TlGuide *g = &s->guides[0];
   double rate = t->stage == 1 ? 8 : t->stage == 2 ? -4 : 0;
   if (t->stage > 3) return;
-  CK_NEAR(s->config.friction, friction[t->stage], 0);
+  CK_NEAR(s->materials.law[0].friction, friction[t->stage], 0); /* grain on grain */
   CK_NEAR(s->config.damping_per_s, damping[t->stage], 0);
   CK_NEAR(t->pressure_Pa, pressure_at(w, w->step - 1), 1e-9 * PRESSURE);
   /* the pressure acts on the spheres' centres, outside of the specimen: the same force on a unit of
@@ -144,8 +147,23 @@ static void stages_set_the_solver(Watched *w) {
   ck_assert_int_eq(g->tilts, t->stage != 0); /* from the first shear stage on */
   CK_NEAR(g->speed_m_s, -rate * t->start_height_m, 1e-12);
   CK_NEAR(g->load_N, -t->pressure_Pa * t->volume_m3 / t->height_m, 1e-9);
-  CK_NEAR(g->friction, 0.2, 0);
-  CK_NEAR(g->restitution, 0.3, 0);
+  /* the platen's own contacts: those of a boundary */
+  int32_t platen = tl_material_of_platen(&w->run.setup);
+  const TlPairLaw *law = &s->materials.law[tl_pair_law(&s->materials, TL_MATERIAL_GRAIN, platen)];
+  CK_NEAR(law->friction, 0.2, 0);
+  CK_NEAR(law->restitution, 0.3, 0);
+  /* and what is written of a contact is the friction that it had in that step */
+  TlContactRow *rows;
+  int64_t count, pairs = 0;
+  CK_OK(tl_solver_contacts(s, &w->run.bodies, &rows, &count));
+  for (int64_t i = 0; i < count; i++) {
+    bool balls = rows[i].high >= 0 && rows[i].high < BALLS;
+    if (balls) CK_NEAR(rows[i].friction, friction[t->stage], 0);
+    if (rows[i].high < 0 && rows[i].low < BALLS) CK_NEAR(rows[i].friction, 0.2, 0);
+    pairs += balls;
+  }
+  w->pairs[t->stage] += pairs;
+  tl_free(rows);
 }
 
 /* Where the platen is at the start of a step of a driven stage. */
@@ -165,6 +183,7 @@ START_TEST(figures_of_a_sheared_cell_have_their_closed_forms) {
   double solid = BALLS * M_PI * BALL * BALL * BALL / 6;
   int64_t sheared = 0;
   ck_assert_int_eq(w.begun[1], SHEAR_BEGINS);
+  ck_assert(w.pairs[0] > 0 && w.pairs[1] > 0);
   ck_assert_int_gt(t.csv.rows, 20);
   for (int64_t i = 0; i < t.csv.rows; i++) {
     int64_t step = (int64_t)cell(&t, i, "step");
@@ -228,7 +247,7 @@ START_TEST(stages_end_where_the_study_says) {
   int64_t second = (int64_t)ceil((reached - down) / (4 * per_look)) * LOOK_STEPS;
   ck_assert_int_eq(w.begun[3] - w.begun[2], second);
   ck_assert_int_eq(w.run.totals.steps, w.begun[3] + 80 + 1); /* known at the next step's start */
-  ck_assert(tl_triaxial_done(&w.run));
+  ck_assert(tl_apparatus_finished(&w.run));
   tl_run_close(&w.run);
   tl_free(results);
 }
@@ -272,7 +291,7 @@ typedef struct Judged {
 static void rest_ends_the_stage(Watched *w) {
   Judged *j = (Judged *)w;
   const TlRun *run = &w->run;
-  const TlTriaxial *t = &run->triaxial;
+  const TlTriaxial *t = tl_triaxial_state(run);
   if (t->stage == 0 && w->step > 1)
     ck_assert_msg(!j->over, "step %d: the stage goes on at rest", (int)w->step);
   bool balanced = t->unbalanced > 0 && t->unbalanced < 5e-2,

@@ -299,6 +299,24 @@ START_TEST(wrong_files_are_refused_with_line_and_column) {
 }
 END_TEST
 
+/* Results of an earlier version, read by the name of today, and the other way round. */
+START_TEST(renamed_columns_are_found_by_both_names) {
+  TlTable t;
+  char *path = tl_format("%s/r.csv", tl_test_folder());
+  write_text("r.csv", "time_s,speed_max_m_s\n0,1\n");
+  CK_OK(tl_table_read(path, &t));
+  ck_assert_int_eq(tl_table_column(&t, "surface_speed_max_m_s"), 1);
+  ck_assert_int_eq(tl_table_column(&t, "speed_max_m_s"), 1);
+  ck_assert_int_eq(tl_table_column(&t, "speed"), -1);
+  tl_table_free(&t);
+  write_text("r.csv", "surface_speed_max_m_s,time_s\n0,1\n");
+  CK_OK(tl_table_read(path, &t));
+  ck_assert_int_eq(tl_table_column(&t, "speed_max_m_s"), 0);
+  tl_table_free(&t);
+  tl_free(path);
+}
+END_TEST
+
 START_TEST(tables_from_spreadsheets_are_read) {
   TlTable t;
   double x;
@@ -456,6 +474,6 @@ TL_TEST_MAIN("triaxial_measures", peak_modulus_and_half_of_a_hyperbola,
              dilatancy_of_a_parabola_is_exact, moduli_of_a_cycle_and_what_a_hold_relaxes,
              small_steps_back_do_not_cut_a_leg_and_a_test_that_only_began_is_no_failure,
              wrong_files_are_refused_with_line_and_column, tables_from_spreadsheets_are_read,
-             rms_difference_is_the_mean_over_the_strain,
+             renamed_columns_are_found_by_both_names, rms_difference_is_the_mean_over_the_strain,
              engineering_strains_and_radians_are_converted, units_are_never_guessed,
              runs_are_labelled_by_the_keys_that_differ)

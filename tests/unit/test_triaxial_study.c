@@ -2,7 +2,8 @@
 #include "support/tltest.h"
 
 #include "base/file.h"
-#include "run/setup.h"
+#include "run/apparatus.h"
+#include "run/materials.h"
 
 #define CELL                                                                                       \
   "time: {dt_s: 1.0e-5, duration_s: 1}\n"                                                          \
@@ -73,7 +74,7 @@ START_TEST(the_cell_s_parts_join_the_study_s) {
   CK_OK(fill(CELL METHOD SIZE SKIN "  base_m: [0.1, 0.2, 0.3]\n"
                                    "  stages: [{kind: consolidate, pressure_Pa: 10}]\n",
              &study, &setup));
-  CK_OK(tl_triaxial_expand(&setup));
+  CK_OK(tl_apparatus_expand(&setup));
   ck_assert_int_eq(setup.planes.count, 1);
   ck_assert_int_eq(setup.shapes.count, 2);
   ck_assert_int_eq(setup.bodies.count, 2);
@@ -93,5 +94,48 @@ START_TEST(the_cell_s_parts_join_the_study_s) {
 }
 END_TEST
 
+/* Platens and membrane of materials in the list: both platens have the same law with grains, and a
+ * stage that relaxes the specimen starts from the friction that the pair of grains lists. */
+START_TEST(platens_and_membrane_have_materials) {
+#define LISTED                                                                                     \
+  "grains: {material: sand}\n"                                                                     \
+  "materials: [{name: sand}, {name: steel}, {name: latex}]\n"                                      \
+  "pairs:\n- {between: [sand, sand], friction: 0.3}\n"                                             \
+  "- {between: [steel, sand], friction: 0.15, restitution: 0.4}\n"                                 \
+  "- {between: [sand, latex], friction: 0}\n"
+  TlStudy study;
+  TlSetup setup;
+  TlMaterials m;
+  CK_OK(fill(CELL METHOD LISTED SIZE
+             "  membrane: {radius_m: 0.0025, stiffness_N_m: 500, material: latex}\n"
+             "  platen_material: steel\n  stages: [{kind: consolidate, pressure_Pa: 10}]\n",
+             &study, &setup));
+  CK_OK(tl_apparatus_expand(&setup));
+  TlSolverConfig config = tl_setup_solver(&setup);
+  CK_OK(tl_setup_materials(&setup, &config, &m));
+  ck_assert_int_eq(m.count, 4); /* sand, boundary, steel, latex */
+  int32_t steel = tl_material_named(&setup, "steel"), latex = tl_material_named(&setup, "latex");
+  ck_assert_int_eq(tl_material_of_platen(&setup), steel);
+  ck_assert_int_eq(tl_material_of_plane(&setup, 0), steel);
+  ck_assert_int_eq(tl_material_of_net(&setup, 0), latex);
+  CK_NEAR(m.law[tl_pair_law(&m, 0, steel)].friction, 0.15, 0);
+  CK_NEAR(m.law[tl_pair_law(&m, 0, latex)].friction, 0, 0);
+  CK_NEAR(m.law[tl_pair_law(&m, 0, 0)].friction, 0.3, 0);
+  CK_NEAR(tl_grain_friction(&setup), 0.3, 0);
+  tl_materials_free(&m);
+  tl_setup_free(&setup);
+  tl_study_free(&study);
+  refused(CELL METHOD LISTED SIZE SKIN "  stages: [{kind: consolidate, pressure_Pa: 10, ramp_s: 1, "
+                                       "void_ratio: 0.5, friction: 0.4}]\n",
+          "triaxial.stages.0.friction: is no lower than contact.friction (or the listed pair's)");
+  refused(CELL METHOD SIZE "  membrane: {radius_m: 0.0025, stiffness_N_m: 500, material: latex}\n"
+                           "  stages: [{kind: consolidate, pressure_Pa: 10}]\n",
+          "triaxial.membrane.material: there is no material 'latex'");
+  refused(CELL METHOD SIZE SKIN "  platen_material: steel\n"
+                                "  stages: [{kind: consolidate, pressure_Pa: 10}]\n",
+          "triaxial.platen_material: there is no material 'steel'");
+}
+END_TEST
+
 TL_TEST_MAIN("triaxial section", what_makes_no_sense_is_said_at_its_key,
-             the_cell_s_parts_join_the_study_s)
+             the_cell_s_parts_join_the_study_s, platens_and_membrane_have_materials)

@@ -1,4 +1,5 @@
 /* Walls of every kind: their distances, and grains on walls that move, vanish and rub. */
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -297,9 +298,10 @@ START_TEST(a_surface_rubs_with_its_own_friction) {
   const double mus[2] = {0.1, 0.6};
   for (int k = 0; k < 2; k++) {
     Lab lab;
-    TlSurface surface = {.rub = {mus[k], 0}};
+    TlSurface surface = {.material = TL_TEST_MATERIAL};
     lab_open(&lab);
     lab.config.boundary_friction = 0.3;
+    lab.config.materials = tl_test_materials(&lab.config, mus[k], 0);
     add_wall(&lab, &tl_boundary_plane, &lab.plane, NULL)->surface = &surface;
     lab_start(&lab);
     tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, tl_vec3(1, 0, 0));
@@ -312,11 +314,14 @@ END_TEST
 
 START_TEST(a_surface_out_of_range_is_refused) {
   Lab lab;
-  TlSurface surface = {.rub = {0.3, 1.5}};
+  TlSurface surface = {.material = 2};
   lab_open(&lab);
   add_wall(&lab, &tl_boundary_plane, &lab.plane, NULL)->surface = &surface;
   CK_FAILS(tl_solver_new(&lab.solver, &lab.config, (TlAvatarSource){0}, lab.wall, lab.walls, NULL),
-           TL_EUSAGE, "boundary restitution = 1.5");
+           TL_EUSAGE, "there is no material 2");
+  lab.config.materials = tl_test_materials(&lab.config, 0.3, 1.5);
+  CK_FAILS(tl_solver_new(&lab.solver, &lab.config, (TlAvatarSource){0}, lab.wall, lab.walls, NULL),
+           TL_EUSAGE, "restitution of materials 0 and 2 = 1.5");
 }
 END_TEST
 

@@ -48,14 +48,13 @@ static inline TlVec3 barrier_bonds(Barrier *b) {
   const TlNet *net = &b->run->nets.net[0];
   TlVec3 sum = {0, 0, 0};
   barrier_index(b);
-  for (size_t k = 0; k < x->history.count; k++) {
-    const TlTouch *t = &x->history.touch[k];
-    if (t->key != TL_TOUCH_BOND) continue;
+  for (size_t k = 0; k < x->pairs.of[TL_BONDS].count; k++) {
+    const TlBond *t = &tl_bonds(&x->pairs)[k];
     int64_t low = t->low - net->first_id, high = t->high - net->first_id;
     TlVec3 d = tl_sub(x->position[b->at[low]], x->position[b->at[high]]);
     double length = tl_norm(d), stretch = length - tl_net_rest_length(net, low, high);
-    TlVec3 f =
-        tl_axpy(tl_scale(-net->normal_N_m * stretch, tl_unit(d)), -net->tangential_N_m, t->impulse);
+    TlVec3 f = tl_axpy(tl_scale(-net->normal_N_m * stretch, tl_unit(d)), -net->tangential_N_m,
+                       t->displacement);
     if (x->flags[b->at[low]] & TL_BODY_FROZEN) sum = tl_add(sum, f);
     if (x->flags[b->at[high]] & TL_BODY_FROZEN) sum = tl_sub(sum, f);
     b->longest = fmax(b->longest, length);

@@ -1,4 +1,4 @@
-/* One sphere on a plane, closed forms of PHYSICS note 4: m = 2/5 r^2 inertia, so that a tangential
+/* One sphere on a plane, closed forms of Correction 4: m = 2/5 r^2 inertia, so that a tangential
  * impulse J changes the contact's velocity by 3.5 J/m. Walton's tangential restitution: a contact
  * that sticks ends at -e_t u_t. */
 #include "judge/judge.h"

@@ -1,7 +1,7 @@
 /* The triaxial laboratory. A membrane's tube under pressure and the stress of a simple cubic
  * packing against their closed forms; then one small specimen of angular grains sheared in the
  * cell, with another friction, and with spheres in the grains' places (Tan 2022 4.5-4.6). What a
- * test of laboratory size gives is in docs/triaxial.md. */
+ * test of laboratory size gives is in docs/notebook/triaxial.md. */
 #include "judge/cases.h"
 #include "judge/judge.h"
 #include "judge/study.h"

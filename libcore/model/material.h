@@ -1,0 +1,99 @@
+/* Materials, and the pair law that holds where two of them touch.
+ *
+ * Every body and every boundary has a material, a number from 0. A pair of materials has one pair
+ * law, the same in either order; a contact carries the number of its law. No other place holds a
+ * coefficient of friction.
+ *
+ * Plain tables, of one kind of grain and its boundaries, have the two materials below.
+ */
+#ifndef TL_MODEL_MATERIAL_H
+#define TL_MODEL_MATERIAL_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+
+enum { TL_MATERIAL_GRAIN = 0, TL_MATERIAL_BOUNDARY = 1, TL_MATERIAL_FIRST_OWN = 2 };
+
+enum { TL_MATERIAL_NAME = 64 };
+
+typedef struct TlMaterial {
+  char name[TL_MATERIAL_NAME];
+  double density_kg_m3;     /* of bodies; 0: that of the solver's configuration */
+  double young_Pa, poisson; /* what the Hertz values of its pairs were made from; 0: not known */
+} TlMaterial;
+
+/* Of a contact of the penalty method; SI. */
+typedef struct TlStiffness {
+  double normal_N_m;        /* linear law, of a point */
+  double normal_Pa_m;       /* linear law with traction: of a surface */
+  double young_Pa, poisson; /* Hertz: of either grain; of two materials tl_hertz_combined */
+  double ratio;             /* linear law: tangential over normal stiffness */
+} TlStiffness;
+
+typedef struct TlPairLaw {
+  double friction;               /* Coulomb's coefficient */
+  double restitution;            /* 1: as fast as before */
+  double tangential_restitution; /* 0: friction stops what it can */
+  TlStiffness stiffness;
+  /* Filled by tl_materials_finish. */
+  double damping;         /* fraction of the critical damping that gives this restitution */
+  int32_t stiffness_kind; /* the same number for pairs of the same stiffness */
+} TlPairLaw;
+
+/* The parameters of a pair law: key, member of TlPairLaw, unit, largest value (the smallest is 0),
+ * rule that combines the values of two materials, help. The study's section pairs, the range check,
+ * the combination and the results' table follow from this list. */
+#define TL_PAIR_FIELDS(F)                                                                          \
+  F(friction, friction, "", 10, lesser, "Coulomb's coefficient")                                   \
+  F(restitution, restitution, "", 1, lesser, "coefficient of restitution")                         \
+  F(tangential_restitution, tangential_restitution, "", 1, lesser,                                 \
+    "fraction of the sliding velocity that a contact which sticks gives back")                     \
+  F(normal_N_m, stiffness.normal_N_m, "N/m", 1e20, series,                                         \
+    "penalty, linear law: normal stiffness of a point")                                            \
+  F(normal_Pa_m, stiffness.normal_Pa_m, "Pa/m", 1e20, series,                                      \
+    "penalty, linear law with traction: normal stiffness of the surface")                          \
+  F(tangential_ratio, stiffness.ratio, "", 10, lesser,                                             \
+    "penalty, linear law: tangential over normal stiffness")
+
+typedef struct TlMaterials {
+  int32_t count;
+  TlPairLaw *law;       /* [count * count], owned */
+  TlMaterial *material; /* [count], owned; NULL: nothing is known but the laws */
+} TlMaterials;
+
+/* Number of the law of two materials. */
+static inline int32_t tl_pair_law(const TlMaterials *m, int32_t one, int32_t two) {
+  return one * m->count + two;
+}
+
+/* A table of `count` materials that is all zero. Release with tl_materials_free. */
+TlStatus tl_materials_new(TlMaterials *materials, int32_t count);
+TlStatus tl_materials_copy(TlMaterials *to, const TlMaterials *from);
+void tl_materials_free(TlMaterials *materials);
+
+/* The law of a pair, in both orders. */
+void tl_materials_set(TlMaterials *materials, int32_t one, int32_t two, const TlPairLaw *law);
+void tl_materials_set_friction(TlMaterials *materials, int32_t one, int32_t two, double friction);
+
+/* The law of two materials that nobody has measured together, from the laws of each with itself:
+ * the lesser of their frictions, restitutions and tangential ratios (as YADE, PFC and Chrono do:
+ * the weaker surface gives way first), and normal stiffnesses in series, 2 k1 k2/(k1 + k2). Two
+ * equal laws give that law, bit for bit. Hertz's values are not touched. */
+TlPairLaw tl_pair_combined(const TlPairLaw *one, const TlPairLaw *two);
+/* Hertz's values of two materials: Young's modulus and Poisson's ratio that give, taken for both
+ * sides, 1/E* = (1 - nu1^2)/E1 + (1 - nu2^2)/E2 and 1/G* = (2 - nu1)/G1 + (2 - nu2)/G2. Two equal
+ * materials give their own values; a modulus of 0 (not known) gives 0. */
+void tl_hertz_combined(const TlMaterial *one, const TlMaterial *two, TlStiffness *stiffness);
+
+/* Check the table and fill what is derived; afterwards only friction may change. TL_EUSAGE names
+ * the pair and the value that is out of its range; stiffness is the method's to check. */
+TlStatus tl_materials_finish(TlMaterials *materials);
+
+/* Fraction of the critical damping with which a contact of the linear law returns this fraction of
+ * the approach velocity, tension cut off; by bisection. Critical damping returns exp(-2): a smaller
+ * restitution is taken for that. */
+#define TL_LEAST_RESTITUTION 0.1353352832366127
+double tl_damping_of(double restitution);
+
+#endif

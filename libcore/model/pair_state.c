@@ -1,0 +1,227 @@
+#include "model/pair_state.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELDS(Struct, array, LIST)                                                                \
+  static_assert(offsetof(Struct, low) == offsetof(TlPairKey, low) &&                               \
+                    offsetof(Struct, high) == offsetof(TlPairKey, high) &&                         \
+                    offsetof(Struct, number) == offsetof(TlPairKey, number),                       \
+                "a row begins with its key");                                                      \
+  static const TlRecordField array[] = {LIST}
+#define F(...) TL_FIELD(TlImpulse, __VA_ARGS__)
+FIELDS(TlImpulse, impulses, TL_IMPULSE_FIELDS(F));
+#undef F
+#define F(...) TL_FIELD(TlSpring, __VA_ARGS__)
+FIELDS(TlSpring, springs, TL_SPRING_FIELDS(F));
+#undef F
+#define F(...) TL_FIELD(TlBond, __VA_ARGS__)
+FIELDS(TlBond, bonds, TL_BOND_FIELDS(F));
+#undef F
+#define F(...) TL_FIELD(TlWeld, __VA_ARGS__)
+FIELDS(TlWeld, welds, TL_WELD_FIELDS(F));
+#undef F
+#define F(...) TL_FIELD(TlHinge, __VA_ARGS__)
+FIELDS(TlHinge, hinges, TL_HINGE_FIELDS(F));
+#undef F
+#define F(...) TL_FIELD(TlSlider, __VA_ARGS__)
+FIELDS(TlSlider, sliders, TL_SLIDER_FIELDS(F));
+#undef F
+#define F(...) TL_FIELD(TlDistance, __VA_ARGS__)
+FIELDS(TlDistance, distances, TL_DISTANCE_FIELDS(F));
+#undef F
+#define F(...) TL_FIELD(TlMotor, __VA_ARGS__)
+FIELDS(TlMotor, motors, TL_MOTOR_FIELDS(F));
+#undef F
+
+const TlRecord tl_pair_record[TL_PAIR_KINDS] = {
+    [TL_IMPULSES] =
+        TL_RECORD("impulses", "Contact memory of the methods by impulses.", TlImpulse, impulses),
+    [TL_SPRINGS] = TL_RECORD("springs", "Contact memory of the penalty method.", TlSpring, springs),
+    [TL_BONDS] = TL_RECORD("bonds", "Constraints: bonds of nets that hold.", TlBond, bonds),
+    [TL_WELDS] = TL_RECORD("welds", "Constraints: no relative motion.", TlWeld, welds),
+    [TL_HINGES] = TL_RECORD("hinges", "Constraints: the anchors stay together, and the axes.",
+                            TlHinge, hinges),
+    [TL_SLIDERS] = TL_RECORD("sliders", "Constraints: the low body moves along the axis only.",
+                             TlSlider, sliders),
+    [TL_DISTANCES] = TL_RECORD("distances", "Constraints: the distance of the anchors has limits.",
+                               TlDistance, distances),
+    [TL_MOTORS] = TL_RECORD("motors", "Constraints: a joint is driven.", TlMotor, motors)};
+const char *const tl_pair_kind_name[TL_PAIR_KINDS] = {
+    [TL_IMPULSES] = "impulse",   [TL_SPRINGS] = "spring", [TL_BONDS] = "bond",
+    [TL_WELDS] = "weld",         [TL_HINGES] = "hinge",   [TL_SLIDERS] = "slider",
+    [TL_DISTANCES] = "distance", [TL_MOTORS] = "motor"};
+
+/* ---- rows ---- */
+
+static size_t bytes_of(TlPairKind kind) {
+  return tl_pair_record[kind].bytes;
+}
+
+static unsigned char *row_at(const TlPairRows *rows, TlPairKind kind, size_t index) {
+  return (unsigned char *)rows->row + index * bytes_of(kind);
+}
+
+TlPairKey tl_pair_key(const TlPairRows *rows, TlPairKind kind, size_t index) {
+  TlPairKey key;
+  memcpy(&key, row_at(rows, kind, index), sizeof key);
+  return key;
+}
+
+void tl_pair_state_free(TlPairState *pairs) {
+  for (int k = 0; k < TL_PAIR_KINDS; k++) tl_free(pairs->of[k].row);
+  *pairs = (TlPairState){0};
+}
+
+TlStatus tl_pair_rows_reserve(TlPairRows *rows, TlPairKind kind, size_t count) {
+  if (count <= rows->capacity) return TL_OK;
+  size_t capacity = rows->capacity + rows->capacity / 2 + 16;
+  if (capacity < count) capacity = count;
+  void *grown = tl_realloc(rows->row, rows->capacity, capacity, bytes_of(kind));
+  if (!grown) return TL_ENOMEM;
+  rows->row = grown;
+  rows->capacity = capacity;
+  return TL_OK;
+}
+
+TlStatus tl_pair_state_add(TlPairState *pairs, TlPairKind kind, const void *row) {
+  TlPairRows *rows = &pairs->of[kind];
+  TL_TRY(tl_pair_rows_reserve(rows, kind, rows->count + 1));
+  memcpy(row_at(rows, kind, rows->count++), row, bytes_of(kind));
+  return TL_OK;
+}
+
+/* ---- order ---- */
+
+int tl_pair_order(const TlPairKey *x, const TlPairKey *y) {
+  if (x->low != y->low) return x->low < y->low ? -1 : 1;
+  if (x->high != y->high) return x->high < y->high ? -1 : 1;
+  return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int compare(const void *a, const void *b) {
+  TlPairKey x, y;
+  memcpy(&x, a, sizeof x);
+  memcpy(&y, b, sizeof y);
+  return tl_pair_order(&x, &y);
+}
+
+void tl_pair_rows_sort(TlPairRows *rows, TlPairKind kind) {
+  if (rows->count == 0) return;
+  qsort(rows->row, rows->count, bytes_of(kind), compare);
+  size_t kept = 1;
+  for (size_t i = 1; i < rows->count; i++) {
+    if (compare(row_at(rows, kind, kept - 1), row_at(rows, kind, i)) == 0) continue;
+    if (kept < i) memcpy(row_at(rows, kind, kept), row_at(rows, kind, i), bytes_of(kind));
+    kept++;
+  }
+  rows->count = kept;
+}
+
+void tl_pair_state_sort(TlPairState *pairs) {
+  for (int k = 0; k < TL_PAIR_KINDS; k++) tl_pair_rows_sort(&pairs->of[k], (TlPairKind)k);
+}
+
+/* The first row whose pair is not below (low, high). */
+static size_t first_of(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high) {
+  size_t first = 0, last = rows->count;
+  while (first < last) {
+    size_t mid = first + (last - first) / 2;
+    TlPairKey t = tl_pair_key(rows, kind, mid);
+    if (t.low < low || (t.low == low && t.high < high))
+      first = mid + 1;
+    else
+      last = mid;
+  }
+  return first;
+}
+
+size_t tl_pair_rows_first(const TlPairRows *rows, TlPairKind kind, int64_t low) {
+  return first_of(rows, kind, low, INT64_MIN);
+}
+
+const void *tl_pair_rows_find(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
+                              size_t *count) {
+  size_t first = first_of(rows, kind, low, high), n = 0;
+  for (; first + n < rows->count; n++) {
+    TlPairKey t = tl_pair_key(rows, kind, first + n);
+    if (t.low != low || t.high != high) break;
+  }
+  *count = n;
+  return n ? row_at(rows, kind, first) : NULL;
+}
+
+void tl_pair_rows_keep(TlPairRows *rows, TlPairKind kind,
+                       bool (*wanted)(const void *context, const TlPairKey *key),
+                       const void *context) {
+  size_t kept = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    TlPairKey key = tl_pair_key(rows, kind, i);
+    if (!wanted(context, &key)) continue;
+    if (kept < i) memcpy(row_at(rows, kind, kept), row_at(rows, kind, i), bytes_of(kind));
+    kept++;
+  }
+  rows->count = kept;
+}
+
+/* ---- bytes ---- */
+
+static bool has(const TlPairKey *key, int64_t id) {
+  return key->low == id || key->high == id;
+}
+
+static int64_t count_of(const TlPairRows *rows, TlPairKind kind, int64_t id) {
+  int64_t n = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    TlPairKey key = tl_pair_key(rows, kind, i);
+    n += has(&key, id);
+  }
+  return n;
+}
+
+/* Of each kind the number of rows, then these. */
+size_t tl_pair_state_packed_bytes(const TlPairState *pairs, int64_t id) {
+  size_t bytes = TL_PAIR_KINDS * sizeof(int64_t);
+  for (int k = 0; k < TL_PAIR_KINDS; k++)
+    bytes += (size_t)count_of(&pairs->of[k], (TlPairKind)k, id) *
+             tl_record_packed_bytes(&tl_pair_record[k], TL_SAVE);
+  return bytes;
+}
+
+unsigned char *tl_pair_state_pack(const TlPairState *pairs, int64_t id, unsigned char *to) {
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    const TlPairRows *rows = &pairs->of[k];
+    int64_t n = count_of(rows, (TlPairKind)k, id);
+    memcpy(to, &n, sizeof n);
+    to += sizeof n;
+    for (size_t i = 0; n > 0 && i < rows->count; i++) {
+      TlPairKey key = tl_pair_key(rows, (TlPairKind)k, i);
+      if (has(&key, id))
+        to = tl_record_pack(&tl_pair_record[k], TL_SAVE, row_at(rows, (TlPairKind)k, i), to);
+    }
+  }
+  return to;
+}
+
+TlStatus tl_pair_state_unpack(TlPairState *pairs, const unsigned char *from, size_t size,
+                              size_t *used) {
+  const unsigned char *at = from, *end = from + size;
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    TlPairRows *rows = &pairs->of[k];
+    size_t bytes = tl_record_packed_bytes(&tl_pair_record[k], TL_SAVE);
+    int64_t n = -1;
+    if ((size_t)(end - at) >= sizeof n) memcpy(&n, at, sizeof n);
+    if (n < 0 || (size_t)n > ((size_t)(end - at) - sizeof n) / bytes)
+      return tl_fail(TL_EINPUT, "packed %s are cut short", tl_pair_record[k].name);
+    at += sizeof n;
+    TL_TRY(tl_pair_rows_reserve(rows, (TlPairKind)k, rows->count + (size_t)n));
+    for (int64_t i = 0; i < n; i++)
+      at = tl_record_unpack(&tl_pair_record[k], TL_SAVE, row_at(rows, (TlPairKind)k, rows->count++),
+                            at);
+  }
+  *used = (size_t)(at - from);
+  return TL_OK;
+}

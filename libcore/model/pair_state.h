@@ -1,0 +1,183 @@
+/* What is remembered of pairs of bodies: contact memory and constraints, one dense array a kind.
+ *
+ * Each row begins with its key (low id, high id, number): the lower id, the higher one or what
+ * stands in its place, and a number that tells rows of one pair apart. Rows are sorted by the key;
+ * no two are alike.
+ *
+ * Contact memory starts the next step's solve. A method keeps one kind of it, and one only
+ * (dem/methods.h): impulses in N s, or springs in m and N/m. High is the other body or -1 - the
+ * boundary's number, number names the point by node and side (dem/contact.h).
+ *
+ * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
+ * constraint's id, unique among those of its kind. Anchors are fixed points of each body, from its
+ * centre of mass, in the body's frame; the world's are in the world frame. A method names the kinds
+ * that it solves, and refuses the others by name (tl_solver_check). Today bonds are solved, those
+ * of nets (dem/membrane.h); the other kinds are stored, saved, hashed, and known to all ranks that
+ * need them.
+ *
+ * Ranks: each holds every row with a body that it owns, so a row of bodies of two ranks is on both.
+ * The owner of the low id counts it, in sums, hash and checkpoint. The body at a constraint's other
+ * end is a ghost, however far away it is (dist/halo.h).
+ */
+#ifndef TL_MODEL_PAIR_STATE_H
+#define TL_MODEL_PAIR_STATE_H
+
+#include "model/record.h"
+
+#include <stdbool.h>
+
+typedef enum TlPairKind {
+  TL_IMPULSES = 0,
+  TL_SPRINGS,
+  TL_BONDS,
+  TL_WELDS,
+  TL_HINGES,
+  TL_SLIDERS,
+  TL_DISTANCES,
+  TL_MOTORS,
+  TL_PAIR_KINDS,
+  TL_FIRST_CONSTRAINT = TL_BONDS /* kinds before it are contact memory */
+} TlPairKind;
+/* A set of kinds. */
+#define TL_KIND_BIT(kind) (1u << (kind))
+
+enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
+
+#define TL_PAIR_KEY_FIELDS(F, other, what)                                                         \
+  F(int64_t, low, "", TL_PAIR_STATE, "lower id of the pair")                                       \
+  F(int64_t, high, "", TL_PAIR_STATE, other)                                                       \
+  F(int64_t, number, "", TL_PAIR_STATE, what)
+#define TL_CONTACT_KEY_FIELDS(F)                                                                   \
+  TL_PAIR_KEY_FIELDS(F, "higher id, or -1 - number of the boundary", "node and side of the point")
+#define TL_CONSTRAINT_KEY_FIELDS(F)                                                                \
+  TL_PAIR_KEY_FIELDS(F, "higher id, or -1: the world", "id of the constraint")
+#define TL_ANCHOR_FIELDS(F)                                                                        \
+  F(TlVec3, anchor_low, "m", TL_PAIR_STATE, "fixed in the low body's frame, from its centre")      \
+  F(TlVec3, anchor_high, "m", TL_PAIR_STATE, "fixed in the high body's frame, or in the world")
+
+#define TL_IMPULSE_FIELDS(F)                                                                       \
+  TL_CONTACT_KEY_FIELDS(F)                                                                         \
+  F(TlVec3, impulse, "N s", TL_PAIR_STATE, "of the resting solve on the low body, world frame")
+#define TL_SPRING_FIELDS(F)                                                                        \
+  TL_CONTACT_KEY_FIELDS(F)                                                                         \
+  F(TlVec3, displacement, "m", TL_PAIR_STATE, "tangential, of the low body, world frame")          \
+  F(TlVec3, normal, "1", TL_PAIR_STATE, "unit, to the low body: the displacement lies across it")  \
+  F(double, stiffness, "N/m", TL_PAIR_STATE, "tangential, of the step that wrote this")
+#define TL_BOND_FIELDS(F)                                                                          \
+  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
+  F(TlVec3, displacement, "m", TL_PAIR_STATE,                                                      \
+    "tangential, of the low body, world frame; anchors are the centres, stiffness, damping and "   \
+    "strength those of the net that the bodies belong to")
+#define TL_WELD_FIELDS(F)                                                                          \
+  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
+  TL_ANCHOR_FIELDS(F)                                                                              \
+  F(TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's, held")
+#define TL_HINGE_FIELDS(F)                                                                         \
+  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
+  TL_ANCHOR_FIELDS(F)                                                                              \
+  F(TlVec3, axis_low, "1", TL_PAIR_STATE, "unit, in the low body's frame")                         \
+  F(TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")
+#define TL_SLIDER_FIELDS(F)                                                                        \
+  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
+  TL_ANCHOR_FIELDS(F)                                                                              \
+  F(TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")      \
+  F(TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's")              \
+  F(int32_t, tilts, "", TL_PAIR_STATE, "1: the low body may turn about any axis; 0: turn is held")
+#define TL_DISTANCE_FIELDS(F)                                                                      \
+  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
+  TL_ANCHOR_FIELDS(F)                                                                              \
+  F(double, least, "m", TL_PAIR_STATE, "the anchors come no nearer")                               \
+  F(double, most, "m", TL_PAIR_STATE, "nor farther apart")
+#define TL_MOTOR_FIELDS(F)                                                                         \
+  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
+  F(int64_t, joint, "", TL_PAIR_STATE,                                                             \
+    "id of the hinge or slider of the same pair that it drives")                                   \
+  F(int32_t, turns, "", TL_PAIR_STATE, "1: a hinge, its speed in rad/s; 0: a slider, in m/s")      \
+  F(double, speed, "m/s or rad/s", TL_PAIR_STATE, "of the low body along or about the axis")       \
+  F(double, most, "N or N m", TL_PAIR_STATE, "largest force or moment")
+
+#define F(type, name, ...) type name;
+typedef struct TlPairKey {
+  TL_CONTACT_KEY_FIELDS(F)
+} TlPairKey; /* what every row begins with */
+typedef struct TlImpulse {
+  TL_IMPULSE_FIELDS(F)
+} TlImpulse;
+typedef struct TlSpring {
+  TL_SPRING_FIELDS(F)
+} TlSpring;
+typedef struct TlBond {
+  TL_BOND_FIELDS(F)
+} TlBond;
+typedef struct TlWeld {
+  TL_WELD_FIELDS(F)
+} TlWeld;
+typedef struct TlHinge {
+  TL_HINGE_FIELDS(F)
+} TlHinge;
+typedef struct TlSlider {
+  TL_SLIDER_FIELDS(F)
+} TlSlider;
+typedef struct TlDistance {
+  TL_DISTANCE_FIELDS(F)
+} TlDistance;
+typedef struct TlMotor {
+  TL_MOTOR_FIELDS(F)
+} TlMotor;
+#undef F
+
+/* Of each kind. A record's name is what checkpoints call its section. */
+extern const TlRecord tl_pair_record[TL_PAIR_KINDS];
+/* One of a kind, for messages: "hinge". */
+extern const char *const tl_pair_kind_name[TL_PAIR_KINDS];
+
+/* Rows of one kind. */
+typedef struct TlPairRows {
+  void *row; /* structs of the kind, owned */
+  size_t count, capacity;
+} TlPairRows;
+/* Starts zeroed; all kinds. */
+typedef struct TlPairState {
+  TlPairRows of[TL_PAIR_KINDS];
+} TlPairState;
+
+static inline TlImpulse *tl_impulses(const TlPairState *pairs) {
+  return pairs->of[TL_IMPULSES].row;
+}
+static inline TlSpring *tl_springs(const TlPairState *pairs) {
+  return pairs->of[TL_SPRINGS].row;
+}
+static inline TlBond *tl_bonds(const TlPairState *pairs) {
+  return pairs->of[TL_BONDS].row;
+}
+
+void tl_pair_state_free(TlPairState *pairs);
+/* Room for count rows in all; keeps what is there. */
+TlStatus tl_pair_rows_reserve(TlPairRows *rows, TlPairKind kind, size_t count);
+/* At the end: tl_pair_state_sort is to follow. row: a struct of the kind. */
+TlStatus tl_pair_state_add(TlPairState *pairs, TlPairKind kind, const void *row);
+/* The key of a row. */
+TlPairKey tl_pair_key(const TlPairRows *rows, TlPairKind kind, size_t index);
+/* < 0, 0, > 0 by low, high, number. */
+int tl_pair_order(const TlPairKey *one, const TlPairKey *two);
+/* Into order; of rows with one key the first stays. */
+void tl_pair_rows_sort(TlPairRows *rows, TlPairKind kind);
+void tl_pair_state_sort(TlPairState *pairs);
+/* The first row whose low id is not below this. */
+size_t tl_pair_rows_first(const TlPairRows *rows, TlPairKind kind, int64_t low);
+/* The rows of pair (low, high): *count of them starting at the returned one; NULL: none. */
+const void *tl_pair_rows_find(const TlPairRows *rows, TlPairKind kind, int64_t low, int64_t high,
+                              size_t *count);
+/* Keep the rows for which wanted says so, in their order. */
+void tl_pair_rows_keep(TlPairRows *rows, TlPairKind kind,
+                       bool (*wanted)(const void *context, const TlPairKey *key),
+                       const void *context);
+
+/* Rows of all kinds with this body, as bytes; unpack appends them (tl_pair_state_sort is to
+ * follow). *used: bytes taken. TL_EINPUT when `from` does not hold them. */
+size_t tl_pair_state_packed_bytes(const TlPairState *pairs, int64_t id);
+unsigned char *tl_pair_state_pack(const TlPairState *pairs, int64_t id, unsigned char *to);
+TlStatus tl_pair_state_unpack(TlPairState *pairs, const unsigned char *from, size_t size,
+                              size_t *used);
+
+#endif

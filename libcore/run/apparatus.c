@@ -1,0 +1,160 @@
+#include "run/apparatus.h"
+
+#include "base/mem.h"
+#include "num/exact.h"
+#include "run/bodies.h"
+#include "run/boundary_forces.h"
+#include "run/materials.h"
+#include "run/run.h"
+
+#include <string.h>
+
+static const TlApparatus *const all[TL_APPARATUS_COUNT] = {
+#define A(id, key, title, params, sections) [TL_APPARATUS_##id] = &tl_##key,
+    TL_APPARATUSES(A)
+#undef A
+};
+
+const TlApparatus *tl_apparatus(int id) {
+  return all[id];
+}
+
+const TlApparatus *tl_setup_apparatus(const TlSetup *setup) {
+  for (int k = 0; k < TL_APPARATUS_COUNT; k++)
+    if (all[k]->there(setup)) return all[k];
+  return NULL;
+}
+
+TlStatus tl_apparatus_check(const TlSetup *setup, const TlStudy *study) {
+  const TlApparatus *one = tl_setup_apparatus(setup);
+  for (int k = 0; k < TL_APPARATUS_COUNT; k++) {
+    TL_TRY(all[k]->check(setup, study));
+    if (all[k] != one && all[k]->there(setup))
+      return tl_study_fail(study, TL_EINPUT, all[k]->key,
+                           "a run has one apparatus, and this study has section %s already: leave "
+                           "one of the two out",
+                           one->key);
+  }
+  if (one && setup->time.until_rest)
+    return tl_study_fail(study, TL_EINPUT, "time.until_rest",
+                         "%s ends with its last stage; leave this key out", one->test);
+  return TL_OK;
+}
+
+TlStatus tl_apparatus_expand(TlSetup *setup) {
+  const TlApparatus *one = tl_setup_apparatus(setup);
+  return one ? one->expand(setup) : TL_OK;
+}
+
+bool tl_apparatus_finished(const TlRun *run) {
+  return run->apparatus && run->apparatus->finished(run);
+}
+
+/* ---- for devices ---- */
+
+TlStatus tl_apparatus_needs_force(const TlSetup *setup, const TlStudy *study, const char *device) {
+  if (tl_setup_method(setup)->bears_force) return TL_OK;
+  return tl_study_fail(study, TL_EINPUT, "solver.method",
+                       "%s needs penalty: stress is what its contacts' springs hold", device);
+}
+
+const char *tl_apparatus_platen_material(const TlSetup *setup) {
+  const TlApparatus *a = tl_setup_apparatus(setup);
+  return a && a->platen_material ? a->platen_material(setup) : NULL;
+}
+
+void *tl_apparatus_append(TlStudyList *list, size_t size) {
+  void *grown = tl_realloc(list->items, (size_t)list->count, (size_t)list->count + 1, size);
+  if (!grown) return NULL;
+  list->items = grown;
+  void *item = (char *)grown + (size_t)list->count * size;
+  memset(item, 0, size);
+  list->count++;
+  return item;
+}
+
+TlStatus tl_apparatus_add_platen(TlSetup *setup, const TlShapeSetup *of, const char *name,
+                                 const double position_m[3]) {
+  TlShapeSetup *shape = tl_apparatus_append(&setup->shapes, sizeof *shape);
+  TlBodySetup *body = shape ? tl_apparatus_append(&setup->bodies, sizeof *body) : NULL;
+  if (!body) return TL_ENOMEM;
+  *shape = *of;
+  shape->scale = 1;
+  shape->sharp_deg = 30;
+  shape->name = tl_strdup(name);
+  memcpy(body->position_m, position_m, sizeof body->position_m);
+  body->scale = 1;
+  body->count = 1;
+  body->shape = tl_strdup(name);
+  return shape->name && body->shape ? TL_OK : TL_ENOMEM;
+}
+
+int64_t tl_apparatus_mark_platen(TlRun *run, int64_t first_placed) {
+  int64_t platen = first_placed + tl_placed_count(&run->setup) - 1;
+  for (int64_t i = 0; i < run->bodies.owned; i++)
+    if (run->bodies.id[i] == platen) {
+      run->bodies.flags[i] |= TL_BODY_GUIDED;
+      run->bodies.material[i] = tl_material_of_platen(&run->setup);
+    }
+  return platen;
+}
+
+TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparatusLook *look) {
+  const TlBodies *b = &run->bodies;
+  TlExact sum[2] = {{{0}}, {{0}}}; /* face, mass */
+  look->grains = 0;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->id[i] == platen) tl_exact_add(&sum[0], b->position[i].z - 0.5 * thick_m);
+    if (!tl_apparatus_is_grain(b, i)) continue;
+    tl_exact_add(&sum[1], tl_run_plain_mass(run, i));
+    look->grains++;
+  }
+  TL_TRY(tl_comm_sum_int(run->comm, sum[0].limb, 2 * TL_EXACT_LIMBS));
+  TL_TRY(tl_comm_sum_int(run->comm, &look->grains, 1));
+  look->face_m = tl_exact_value(&sum[0]);
+  look->solid_m3 = tl_exact_value(&sum[1]) / tl_setup_solver(&run->setup).density_kg_m3;
+  return TL_OK;
+}
+
+TlStatus tl_apparatus_press(TlRun *run, int64_t platen, double load_N, double damping_per_s) {
+  const TlGuide guide = {.body = platen, .axis = {0, 0, 1}, .load_N = -load_N};
+  TL_TRY(tl_solver_set_guides(run->solver, &guide, 1));
+  return tl_solver_set_damping(run->solver, damping_per_s < 0 ? run->setup.contact.damping_per_s
+                                                              : damping_per_s);
+}
+
+bool tl_apparatus_at_rest(const TlRun *run, double unbalanced, double most,
+                          double kinetic_fraction) {
+  return unbalanced > 0 && unbalanced < most &&
+         run->totals.ledger.kinetic_J < kinetic_fraction * run->totals.ledger.elastic_J;
+}
+
+TlBoundaryForce tl_apparatus_wall_force(const TlRun *run, const TlBoundaryForce *force,
+                                        int64_t wall, int first, int end) {
+  TlBoundaryForce sum = {.contacts = 0};
+  int boundary = run->boundary_count - run->walls.count, part = 0;
+  for (int i = 0; i < run->walls.count; i++) {
+    if (run->walls.part[i].wall != wall) continue;
+    if (part >= first && (end < 0 || part < end)) tl_boundary_force_add(&sum, &force[boundary + i]);
+    part++;
+  }
+  return sum;
+}
+
+bool tl_apparatus_in_turn(int64_t step, int64_t every) {
+  return step % every == 0;
+}
+
+bool tl_apparatus_line_in_turn(const TlRun *run) {
+  return tl_apparatus_in_turn(run->totals.steps,
+                              tl_setup_every(&run->setup, run->setup.time.history_every_s));
+}
+
+TlStatus tl_apparatus_line(TlRun *run, const void *row) {
+  if (run->options.no_output) return TL_OK;
+  return tl_output_row(&run->output, run->apparatus->table, &run->apparatus->columns, row);
+}
+
+bool tl_apparatus_is_grain(const TlBodies *b, int64_t i) {
+  return !(b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED | TL_BODY_FROZEN));
+}

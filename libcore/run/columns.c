@@ -1,0 +1,100 @@
+#include "run/columns.h"
+
+#include "base/mem.h"
+#include "io/column_names.h"
+#include "run/apparatus.h"
+#include "run/boundary_forces.h"
+#include "run/departures.h"
+#include "run/history.h"
+#include "store/linefile.h"
+
+#include <assert.h>
+
+char *tl_columns_header(const TlColumns *c) {
+  char *header = tl_strdup(c->column[0].name);
+  for (int i = 1; i < c->count && header; i++) {
+    char *longer = tl_format("%s,%s", header, c->column[i].name);
+    tl_free(header);
+    header = longer;
+  }
+  return header;
+}
+
+int tl_columns_fill(const TlColumns *c, const void *row, double *value, const char **text) {
+  int numbers = 0;
+  *text = NULL;
+  for (int i = 0; i < c->count; i++) {
+    if (c->column[i].text) {
+      assert(i == c->count - 1);
+      *text = c->column[i].text(row);
+    } else {
+      assert(numbers < TL_COLUMNS_MOST);
+      value[numbers++] = c->column[i].get(row);
+    }
+  }
+  return numbers;
+}
+
+const TlColumns *tl_table_columns(TlResultsTable table) {
+  switch (table) {
+  case TL_TABLE_HISTORY:
+    return &tl_history_columns;
+  case TL_TABLE_DEPARTURES:
+    return &tl_departures_columns;
+  case TL_TABLE_BOUNDARY:
+    return &tl_boundary_columns;
+  default:
+    for (int k = 0; k < TL_APPARATUS_COUNT; k++)
+      if (tl_apparatus(k)->table == table) return &tl_apparatus(k)->columns;
+    return NULL;
+  }
+}
+
+/* ---- the reference ---- */
+
+/* Appends; *text becomes NULL without memory, and stays so. */
+static void say(char **text, const char *more) {
+  char *longer = *text ? tl_format("%s%s", *text, more) : NULL;
+  tl_free(*text);
+  *text = longer;
+}
+
+static void say_format(char **text, char *more) {
+  if (more)
+    say(text, more);
+  else
+    TL_FREE(*text);
+  tl_free(more);
+}
+
+char *tl_columns_reference(void) {
+  static const char *const renamed[][2] = {
+#define N(earlier, now) {earlier, now},
+      TL_COLUMN_NAMES(N)
+#undef N
+  };
+  char *text =
+      tl_strdup("# Columns of the tables of a run\n\n"
+                "Written by `talus-solve --columns`; `make reference` writes this page anew.\n\n"
+                "Each table is a CSV file beside the frames, with the names of its columns in "
+                "the first line. An\nempty field is not defined there. The group `table` of "
+                "run.h5 has the format number of each table of\nthe run as an attribute with "
+                "the file's name; it is raised when a column is renamed or removed.\n");
+  for (int t = 0; t < TL_TABLES; t++) {
+    const TlColumns *c = tl_table_columns((TlResultsTable)t);
+    say_format(
+        &text,
+        tl_format("\n## %s\n\nA line describes %s. Format %d.\n\n| column | unit | meaning |\n"
+                  "|---|---|---|\n",
+                  tl_linefile(t).name, c->title, c->format));
+    for (int i = 0; i < c->count; i++)
+      say_format(&text, tl_format("| `%s` | %s | %s |\n", c->column[i].name, c->column[i].unit,
+                                  c->column[i].doc));
+  }
+  say(&text, "\n## Earlier names\n\nResults of earlier versions have these names; `talus-measure`, "
+             "`talus-render`, `talus-report` and the Python\nmodule take either for the other.\n\n"
+             "| earlier | now |\n|---|---|\n");
+  for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+    say_format(&text, tl_format("| `%s` | `%s` |\n", renamed[i][0], renamed[i][1]));
+  return text;
+}

@@ -1,0 +1,120 @@
+#include "run/history.h"
+
+#include "num/exact.h"
+#include "run/run.h"
+
+#include <math.h>
+
+/* ---- measures over all grains ---- */
+
+static double kinetic_of(const TlBodies *b, int64_t i) {
+  return 0.5 * b->mass[i] * tl_norm2(b->velocity[i]) +
+         0.5 * tl_dot(b->momentum[i], tl_bodies_spin(b, i));
+}
+
+TlStatus tl_history_measure(TlRun *run, TlMeasure *m) {
+  enum { SUMS = 6 };
+  const TlBodies *b = &run->bodies;
+  const TlDeparted *d = &run->departed;
+  TlVec3 g = tl_setup_solver(&run->setup).gravity_m_s2;
+  /* exact: neither ranks nor the bodies' order move history.csv */
+  TlExact sum[SUMS] = {d->mass, d->potential, d->moment[0], d->moment[1], d->moment[2], {{0}}};
+  double front = d->front_m, value[SUMS];
+  int64_t grains = 0;
+  for (int64_t i = 0; i < b->owned; i++) {
+    TlVec3 x = b->position[i];
+    bool net = b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED);
+    double mass = net ? 0 : b->mass[i];
+    double term[SUMS] = {
+        mass, -b->mass[i] * tl_dot(g, x), mass * x.x, mass * x.y, mass * x.z, kinetic_of(b, i)};
+    for (int k = 0; k < SUMS; k++) tl_exact_add(&sum[k], term[k]);
+    grains += !net;
+    if (!net) front = fmax(front, hypot(x.x - run->start_centre.x, x.y - run->start_centre.y));
+  }
+  for (int k = 0; k < SUMS; k++) TL_TRY(tl_comm_sum_int(run->comm, sum[k].limb, TL_EXACT_LIMBS));
+  TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
+  TL_TRY(tl_comm_most(run->comm, &front, 1));
+  for (int k = 0; k < SUMS; k++) value[k] = tl_exact_value(&sum[k]);
+  double mass = value[0] > 0 ? value[0] : 1;
+  *m = (TlMeasure){value[0], value[1], front,
+                   value[5], grains,   tl_vec3(value[2] / mass, value[3] / mass, value[4] / mass)};
+  return TL_OK;
+}
+
+/* ---- a line ---- */
+
+typedef struct Row {
+  const TlRun *run;
+  const TlStepReport *r;
+  TlMeasure m;
+  int64_t step;
+  double cpu_s;
+} Row;
+
+#define COLUMNS(C)                                                                                 \
+  C(time_s, "s", "time", (double)row->step * row->run->setup.time.dt_s)                            \
+  C(step, "", "number of the step", row->step)                                                     \
+  C(grains, "", "grains in the run", row->m.grains)                                                \
+  C(kinetic_energy_J, "J", "kinetic energy of all bodies", row->m.kinetic)                         \
+  C(potential_energy_J, "J", "-m g.x of all bodies, and of grains taken out where they left",      \
+    row->m.potential)                                                                              \
+  C(front_m, "m", "horizontal distance of the farthest grain from where the mass centre began",    \
+    row->m.front)                                                                                  \
+  C(centre_x_m, "m", "mass centre of the grains, x", row->m.centre.x)                              \
+  C(centre_y_m, "m", "mass centre of the grains, y", row->m.centre.y)                              \
+  C(centre_z_m, "m", "mass centre of the grains, z", row->m.centre.z)                              \
+  C(surface_speed_max_m_s, "m/s",                                                                  \
+    "bound of the largest surface speed: of the centre plus radius times spin",                    \
+    row->r->speed_max_m_s)                                                                         \
+  C(contacts, "", "contact points", row->r->contacts)                                              \
+  C(islands, "", "islands of grains in contact", row->r->islands)                                  \
+  C(largest_island, "", "grains in the largest island's part on one rank", row->r->largest_island) \
+  C(impulses, "", "impulses of the energy tracking method in the step", row->r->impulses)          \
+  C(rounds, "", "most rounds of compression and separation of an island", row->r->rounds)          \
+  C(zero_finishes, "", "islands finished with restitution 0 in the step", row->r->zero_finishes)   \
+  C(rest_sweeps, "", "most sweeps of the resting solve of an island", row->r->rest_sweeps)         \
+  C(overlap_m, "m", "deepest overlap of two grains", row->r->overlap_m)                            \
+  C(overlap_share, "", "largest overlap of two grains over the smaller radius",                    \
+    row->r->overlap_share)                                                                         \
+  C(boundary_overlap_m, "m", "deepest overlap of a grain and a boundary",                          \
+    row->r->boundary_overlap_m)                                                                    \
+  C(boundary_overlap_share, "", "largest overlap with a boundary over the grain's radius",         \
+    row->r->boundary_overlap_share)                                                                \
+  C(outside, "", "grains that have left the terrain or the apparatus so far",                      \
+    row->run->totals.outside)                                                                      \
+  C(poor, "", "grains so far that could not be brought out of others", row->run->totals.poor)      \
+  C(jammed, "", "grains so far whose collision stayed unresolved", row->run->totals.jammed)        \
+  C(wall_work_J, "J", "work of moving boundaries on the grains so far",                            \
+    row->run->totals.wall_work_J)                                                                  \
+  C(net_elastic_energy_J, "J", "energy held by the bonds of nets", row->r->net_elastic_end_J)      \
+  C(net_bonds, "", "bonds of nets that hold", row->r->net_bonds)                                   \
+  C(elastic_energy_J, "J", "penalty: energy held by the contacts' springs", row->r->elastic_J)     \
+  C(friction_loss_J, "J", "penalty: taken by friction so far", row->run->totals.ledger.friction_J) \
+  C(contact_damping_loss_J, "J", "penalty: taken by contact damping so far",                       \
+    row->run->totals.ledger.viscous_J)                                                             \
+  C(global_damping_loss_J, "J", "penalty: taken by global damping so far",                         \
+    row->run->totals.ledger.drag_J)                                                                \
+  C(energy_defect_J, "J", "penalty: energy balance error", row->run->totals.ledger.defect_J)       \
+  C(unbalanced_force, "", "penalty: mean force that accelerates a body over that of a contact",    \
+    tl_ledger_unbalanced(row->r))                                                                  \
+  C(stable_step_s, "s", "penalty: 2/omega of the stiffest grain as it stands; 0: none moves",      \
+    row->r->stable_step_s < 1e30 ? row->r->stable_step_s : 0)                                      \
+  C(touching_points, "", "penalty: points that touch", row->r->touching)                           \
+  C(sliding_points, "", "penalty: points that slide", row->r->sliding)                             \
+  C(capped_points, "", "penalty: points deeper than penalty.most_share", row->r->capped)           \
+  C(cpu_s, "s", "CPU time of the step, of all ranks", row->cpu_s)
+
+COLUMNS(TL_COLUMN_GET)
+static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
+const TlColumns tl_history_columns = {"the run at one moment", 2, columns,
+                                      sizeof columns / sizeof *columns};
+
+TlStatus tl_history_write(TlRun *run, int64_t step, double cpu_s) {
+  Row row = {.run = run, .r = &run->totals.last, .step = step, .cpu_s = cpu_s};
+  TL_TRY(tl_history_measure(run, &row.m));
+  TL_TRY(tl_comm_sum(run->comm, &row.cpu_s, 1));
+  run->totals.kinetic_J = row.m.kinetic;
+  run->totals.potential_J = row.m.potential;
+  if (run->options.no_output) return TL_OK;
+  return tl_output_row(&run->output, TL_TABLE_HISTORY, &tl_history_columns, &row);
+}

@@ -1,0 +1,121 @@
+/* What a checkpoint holds of a run beside its bodies: counts, sums and extremes so far, and how
+ * much of the results belongs to this state (model/record.h).
+ *
+ * The last column says where the value is, with `run`, a TlRun, and `departed`, its TlDeparted or
+ * that of all ranks.
+ */
+#ifndef TL_RUN_RUN_RECORD_H
+#define TL_RUN_RUN_RECORD_H
+
+#include "model/record.h"
+
+/* type, name, unit, attributes, meaning, place */
+#define TL_RUN_FIELDS(F)                                                                           \
+  F(int64_t, grains, "", TL_SAVE, "of all ranks: at the start and poured since", run->grains)      \
+  F(int64_t, poured, "", TL_SAVE, "grains let in by the inlet so far", run->poured)                \
+  F(double, lifted_m, "m", TL_SAVE, "by which the release was lifted at the start", run->lifted_m) \
+  F(TlVec3, start_centre_m, "m", TL_SAVE, "centre of mass at the start", run->start_centre)        \
+  F(int64_t, frames_kept, "", TL_SAVE, "frames that belong to this state",                         \
+    run->output.kept_frames)                                                                       \
+  F(int64_t, history_bytes_kept, "", TL_SAVE, "bytes of history.csv that belong to it",            \
+    run->output.kept_bytes.table[TL_TABLE_HISTORY])                                                \
+  F(int64_t, departures_bytes_kept, "", TL_SAVE, "bytes of departures.csv",                        \
+    run->output.kept_bytes.table[TL_TABLE_DEPARTURES])                                             \
+  F(int64_t, boundary_bytes_kept, "", TL_SAVE, "bytes of boundary.csv",                            \
+    run->output.kept_bytes.table[TL_TABLE_BOUNDARY])                                               \
+  F(int64_t, apparatus_bytes_kept, "", TL_SAVE, "bytes of the apparatus' table",                   \
+    run->output.kept_bytes.table[run->apparatus ? run->apparatus->table : TL_TABLES])              \
+  F(TlExact, departed_mass, "kg", TL_SAVE | TL_EXACT_SUM, "mass of grains that left",              \
+    departed->mass)                                                                                \
+  F(TlExact, departed_potential, "J", TL_SAVE | TL_EXACT_SUM,                                      \
+    "their potential energy where they left", departed->potential)                                 \
+  F(TlExact, departed_moment_x, "kg m", TL_SAVE | TL_EXACT_SUM, "their mass times x",              \
+    departed->moment[0])                                                                           \
+  F(TlExact, departed_moment_y, "kg m", TL_SAVE | TL_EXACT_SUM, "their mass times y",              \
+    departed->moment[1])                                                                           \
+  F(TlExact, departed_moment_z, "kg m", TL_SAVE | TL_EXACT_SUM, "their mass times z",              \
+    departed->moment[2])                                                                           \
+  F(double, departed_front_m, "m", TL_SAVE | TL_MOST,                                              \
+    "horizontal distance of the farthest from the start", departed->front_m)                       \
+  F(double, standstill_window_s, "s", TL_SAVE,                                                     \
+    "grains must be at rest this long; 0: no end at rest", run->still.window_s)                    \
+  F(int64_t, standstill_since, "", TL_SAVE,                                                        \
+    "first step of the looks in a row that found rest; -1: none", run->still.since)                \
+  F(int64_t, standstill_reached, "", TL_SAVE, "1: at rest over the whole window",                  \
+    run->still.reached)                                                                            \
+  F(int64_t, steps, "", TL_SAVE, "steps done", run->totals.steps)                                  \
+  F(int64_t, frames, "", TL_SAVE, "frames written", run->totals.frames)                            \
+  F(int64_t, outside, "", TL_SAVE, "grains that left so far", run->totals.outside)                 \
+  F(int64_t, poor, "", TL_SAVE, "grains that could not be brought out of another so far",          \
+    run->totals.poor)                                                                              \
+  F(int64_t, jammed, "", TL_SAVE, "grains whose collisions found no end so far",                   \
+    run->totals.jammed)                                                                            \
+  F(double, wall_s, "s", TL_SAVE | TL_OWN, "wall clock of the stepping", run->totals.wall_s)       \
+  F(double, cpu_s, "s", TL_SAVE | TL_SUM, "CPU time of the stepping", run->totals.cpu_s)           \
+  F(double, overlap_share, "1", TL_SAVE,                                                           \
+    "deepest overlap of two grains over the smaller radius so far", run->totals.overlap_share)     \
+  F(double, overlap_m, "m", TL_SAVE, "deepest overlap of two grains so far",                       \
+    run->totals.overlap_m)                                                                         \
+  F(double, boundary_overlap_share, "1", TL_SAVE,                                                  \
+    "deepest overlap with a boundary over the radius so far", run->totals.boundary_overlap_share)  \
+  F(double, boundary_overlap_m, "m", TL_SAVE, "deepest overlap with a boundary so far",            \
+    run->totals.boundary_overlap_m)                                                                \
+  F(double, travel_share, "1", TL_SAVE, "longest displacement in a step over the radius so far",   \
+    run->totals.travel_share)                                                                      \
+  F(double, kinetic_start_J, "J", TL_SAVE, "kinetic energy at the start",                          \
+    run->totals.kinetic_start_J)                                                                   \
+  F(double, potential_start_J, "J", TL_SAVE, "potential energy at the start",                      \
+    run->totals.potential_start_J)                                                                 \
+  F(double, kinetic_J, "J", TL_SAVE, "kinetic energy at the last line of history.csv",             \
+    run->totals.kinetic_J)                                                                         \
+  F(double, potential_J, "J", TL_SAVE, "potential energy at the last line of history.csv",         \
+    run->totals.potential_J)                                                                       \
+  F(double, wall_work_J, "J", TL_SAVE, "done by moving walls so far", run->totals.wall_work_J)     \
+  F(double, friction_J, "J", TL_SAVE, "penalty: taken by friction so far",                         \
+    run->totals.ledger.friction_J)                                                                 \
+  F(double, viscous_J, "J", TL_SAVE, "penalty: taken by contact damping so far",                   \
+    run->totals.ledger.viscous_J)                                                                  \
+  F(double, drag_J, "J", TL_SAVE, "penalty: taken by global damping so far",                       \
+    run->totals.ledger.drag_J)                                                                     \
+  F(double, ledger_wall_J, "J", TL_SAVE, "energy balance: done by moving walls so far",            \
+    run->totals.ledger.wall_J)                                                                     \
+  F(double, ledger_start_J, "J", TL_SAVE, "energy balance: energy at its start",                   \
+    run->totals.ledger.start_J)                                                                    \
+  F(double, ledger_defect_J, "J", TL_SAVE, "energy balance: its error now",                        \
+    run->totals.ledger.defect_J)                                                                   \
+  F(double, ledger_net_J, "J", TL_SAVE, "energy balance: held by nets", run->totals.ledger.net_J)  \
+  F(double, ledger_net_damping_J, "J", TL_SAVE,                                                    \
+    "energy balance: taken by the nets' dampers so far", run->totals.ledger.net_damping_J)         \
+  F(double, ledger_pressure_J, "J", TL_SAVE, "energy balance: done by the nets' pressure so far",  \
+    run->totals.ledger.pressure_J)                                                                 \
+  F(double, ledger_kinetic_J, "J", TL_SAVE,                                                        \
+    "energy balance: kinetic energy at the start of the last step", run->totals.ledger.kinetic_J)  \
+  F(double, ledger_potential_J, "J", TL_SAVE, "energy balance: potential energy, likewise",        \
+    run->totals.ledger.potential_J)                                                                \
+  F(double, ledger_elastic_J, "J", TL_SAVE, "energy balance: held by contacts, likewise",          \
+    run->totals.ledger.elastic_J)                                                                  \
+  F(int64_t, ledger_moving, "", TL_SAVE, "bodies that moved freely in the last step",              \
+    run->totals.ledger.moving)                                                                     \
+  F(int64_t, zero_finishes, "", TL_SAVE, "islands finished with restitution 0 so far",             \
+    run->totals.zero_finishes)                                                                     \
+  F(int64_t, unfinished, "", TL_SAVE,                                                              \
+    "islands whose compression reached the limit of sweeps so far", run->totals.unfinished)        \
+  F(int64_t, rest_unfinished, "", TL_SAVE, "islands whose resting solve was cut short so far",     \
+    run->totals.rest_unfinished)                                                                   \
+  F(int64_t, impulses, "", TL_SAVE, "ETM impulses so far", run->totals.impulses)                   \
+  F(int64_t, last_contacts, "", TL_SAVE, "contact points of the last step",                        \
+    run->totals.last.contacts)                                                                     \
+  F(int64_t, last_islands, "", TL_SAVE, "islands of the last step", run->totals.last.islands)      \
+  F(double, last_overlap_share, "1", TL_SAVE,                                                      \
+    "deepest overlap of two grains over the radius, last step", run->totals.last.overlap_share)    \
+  F(double, last_boundary_overlap_share, "1", TL_SAVE, "the same with a boundary",                 \
+    run->totals.last.boundary_overlap_share)
+
+#define F(type, name, ...) type name;
+typedef struct TlRunRecord {
+  TL_RUN_FIELDS(F)
+} TlRunRecord;
+#undef F
+extern const TlRecord tl_run_record;
+
+#endif

@@ -1,0 +1,37 @@
+/* Sections materials and pairs: what grains and boundaries are made of, and what happens where two
+ * materials touch. Numbers and laws follow in run/materials.h. */
+#ifndef TL_RUN_SETUP_MATERIALS_H
+#define TL_RUN_SETUP_MATERIALS_H
+
+#include "conf/study.h"
+#include "model/material.h"
+
+/* What grains and what boundaries are of that name no material. */
+#define TL_GRAIN_MATERIAL "grain"
+#define TL_BOUNDARY_MATERIAL "boundary"
+
+typedef struct TlMaterialSetup {
+  char *name;
+  double density_kg_m3, young_Pa; /* 0: grains.density_kg_m3, that of section penalty */
+  double poisson;                 /* -1: that of section penalty */
+} TlMaterialSetup;
+
+typedef struct TlPairSetup {
+  TlTexts between;
+#define F(key, member, unit, most, rule, help) double key; /* < 0: by the rule */
+  TL_PAIR_FIELDS(F)
+#undef F
+} TlPairSetup;
+
+enum { TL_MATERIAL_PARAMS = 4, TL_PAIR_PARAMS = 7 };
+extern const TlParam tl_material_params[], tl_pair_params[];
+
+struct TlSetup;
+
+/* Names are there and different, and whatever names a material names one that exists; a pair comes
+ * once; nothing has both a material and a friction or restitution of its own. Friction and
+ * restitution of their own at walls, classes, nets and membranes work as before materials came, and
+ * are warned about once. */
+TlStatus tl_materials_check(const struct TlSetup *setup, const TlStudy *study);
+
+#endif

@@ -1,0 +1,212 @@
+/* Records that one list describes: packing, layout, hash, sums over ranks, and the reference page
+ * made from the lists (docs/reference/records.md; write it anew by `make reference`). */
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "dem/step_impl.h"
+#include "run/run_record.h"
+#include "support/tltest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const TlRecord *const records[] = {&tl_body_record, &tl_body_row_record, &tl_run_record,
+                                          &tl_step_report_record};
+enum { RECORDS = sizeof records / sizeof *records, ALL = RECORDS + TL_PAIR_KINDS };
+static const TlRecord *record_at(int i) {
+  return i < RECORDS ? records[i] : &tl_pair_record[i - RECORDS];
+}
+
+#define PAGE "docs/reference/records.md"
+static const char head[] =
+    "# Records of state\n\n"
+    "What the solver keeps of bodies, contacts and the run, field by field. This page is made "
+    "from\n"
+    "the lists in `libcore/` that the programs use themselves (`libcore/model/record.h`); `make\n"
+    "reference` writes it, and a test checks that it is current.\n\n"
+    "Attributes: `save`: in checkpoints, where the fields lie one after the other without "
+    "padding,\n"
+    "and with a body that moves to another rank; `hash`: part of the state's hash; `halo once` "
+    "and\n"
+    "`halo each step`: what other ranks get of a body near their own, constant values and those "
+    "of\n"
+    "each step; `frame`: a column of frames under that name; `sum`, `exact sum`, `largest`, "
+    "`least`:\n"
+    "how the values of several ranks become one. `TlVec3` is three doubles x, y, z, `TlQuat` "
+    "four:\n"
+    "w, x, y, z, and `TlExact` a sum of reals without rounding (`libcore/num/exact.h`).\n\n";
+
+static char *page(void) {
+  TlGrowingText text = {0};
+  CK_OK(tl_text_add(&text, "", head));
+  for (int i = 0; i < ALL; i++) {
+    char *section = tl_record_markdown(record_at(i));
+    ck_assert_ptr_nonnull(section);
+    CK_OK(tl_text_add(&text, i ? "\n" : "", section));
+    tl_free(section);
+  }
+  return text.text;
+}
+
+START_TEST(the_reference_page_is_current) {
+  char *is, *now = page();
+  size_t size;
+  if (getenv("TALUS_WRITE_REFERENCE")) CK_OK(tl_file_write(PAGE, now, strlen(now), true));
+  CK_OK(tl_file_read(PAGE, &is, &size));
+  ck_assert_msg(size == strlen(now) && memcmp(is, now, size) == 0,
+                "%s is not what the lists of fields say: run make reference", PAGE);
+  tl_free(is);
+  tl_free(now);
+}
+END_TEST
+
+START_TEST(every_field_says_what_it_means) {
+  for (int i = 0; i < ALL; i++)
+    for (int k = 0; k < record_at(i)->count; k++) {
+      const TlRecordField *f = &record_at(i)->field[k];
+      bool real = f->kind != TL_FIELD_I32 && f->kind != TL_FIELD_I64;
+      ck_assert_msg(f->meaning[0] && (!real || f->unit[0]), "%s.%s has no unit or meaning",
+                    record_at(i)->name, f->name);
+      ck_assert_msg(strpbrk(f->meaning, "\n") == NULL, "%s.%s", record_at(i)->name, f->name);
+    }
+}
+END_TEST
+
+/* Bytes of fields in turn; a field with another attribute stays out and comes back as 0. */
+START_TEST(packed_fields_come_back_and_the_others_are_zero) {
+  TlBodyState in, out;
+  unsigned char bytes[sizeof in], *end;
+  memset(&in, 0x5a, sizeof in);
+  in.id = 7;
+  in.material = 3;
+  size_t size = tl_record_packed_bytes(&tl_body_record, TL_HALO_ONCE);
+  ck_assert_uint_eq(size, 8 + 8 + 8 + 4);
+  end = tl_record_pack(&tl_body_record, TL_HALO_ONCE, &in, bytes);
+  ck_assert(end == bytes + size);
+  ck_assert(tl_record_unpack(&tl_body_record, TL_HALO_ONCE, &out, bytes) == end);
+  ck_assert(out.id == 7 && out.material == 3 && out.avatar_id == in.avatar_id);
+  ck_assert(out.flags == 0 && out.velocity.x == 0);
+  size = tl_record_packed_bytes(&tl_body_record, TL_SAVE);
+  ck_assert_uint_eq(size, 2 * 8 + 8 + 3 * 24 + 32 + 4 * 4);
+  ck_assert_uint_eq(size, tl_record_packed_bytes(&tl_body_record, TL_HALO));
+}
+END_TEST
+
+START_TEST(a_layout_names_types_names_and_units) {
+  char text[464], less[80], other[80];
+  tl_record_layout(&tl_body_record, TL_HALO_ONCE, text, sizeof text);
+  ck_assert_str_eq(text, "int64_t id; int64_t avatar_id; double scale 1; int32_t material; ");
+  tl_record_layout(&tl_body_record, TL_SAVE, text, sizeof text);
+  ck_assert_ptr_nonnull(strstr(text, "TlVec3 velocity m/s; TlVec3 momentum kg m2/s; "));
+  /* too long for the text: a hash of it, which another unit changes */
+  tl_record_layout(&tl_body_record, TL_SAVE, less, sizeof less);
+  ck_assert_ptr_nonnull(strstr(less, "body: 11 fields, hash"));
+  TlRecordField field[32];
+  memcpy(field, tl_body_record.field, (size_t)tl_body_record.count * sizeof *field);
+  TlRecord changed = tl_body_record;
+  changed.field = field;
+  field[5].unit = "km/h";
+  tl_record_layout(&changed, TL_SAVE, other, sizeof other);
+  ck_assert_str_ne(less, other);
+}
+END_TEST
+
+START_TEST(the_hash_takes_each_field_that_has_the_attribute) {
+  TlSpring touch;
+  TlRecordField none[8];
+  memset(&touch, 0, sizeof touch);
+  uint64_t before = tl_record_hash(&tl_pair_record[TL_SPRINGS], &touch, 2);
+  for (size_t k = 0; k < sizeof touch; k += 8) {
+    unsigned char *byte = (unsigned char *)&touch + k;
+    *byte = 1;
+    ck_assert_msg(tl_record_hash(&tl_pair_record[TL_SPRINGS], &touch, 2) != before, "byte %zu", k);
+    *byte = 0;
+  }
+  TlRecord quiet = tl_pair_record[TL_SPRINGS];
+  memcpy(none, quiet.field, (size_t)quiet.count * sizeof *none);
+  for (int k = 0; k < quiet.count; k++) none[k].attributes &= ~(unsigned)TL_HASH;
+  quiet.field = none;
+  ck_assert(tl_record_hash(&quiet, &touch, 2) == 2);
+}
+END_TEST
+
+/* ---- sums over ranks: two ranks, the other one's values being what `sum` and `least` add ---- */
+
+typedef struct Other {
+  int64_t sum;
+  double least;
+  int calls, limbs;
+} Other;
+
+/* Counts, then the exact sums that are not empty. */
+static TlStatus other_sum_int(void *ctx, int64_t *values, int count) {
+  Other *o = ctx;
+  const TlRecord *record = &tl_step_report_record;
+  int counts = 0;
+  for (int k = 0; k < record->count; k++) counts += record->field[k].attributes & TL_SUM ? 1 : 0;
+  for (int k = 0; k < counts; k++) values[k] += o->sum;
+  for (int k = counts; k < count; k++) values[k] *= 2; /* the same exact sums there */
+  o->limbs = count - counts;
+  o->calls++;
+  return TL_OK;
+}
+static TlStatus other_least(void *ctx, double *values, int count) {
+  Other *o = ctx;
+  for (int k = 0; k < count; k++)
+    if (o->least < values[k]) values[k] = o->least;
+  o->calls++;
+  return TL_OK;
+}
+
+/* Each field, by its attribute: a new line of the list is covered without a change here. */
+START_TEST(the_report_of_all_ranks_follows_the_attributes) {
+  Other other = {.sum = 1000, .least = -50};
+  TlSync sync = {.ctx = &other, .least = other_least, .sum_int = other_sum_int};
+  TlSolver *s;
+  CK_OK(TL_NEW(s, 1));
+  s->sync = &sync;
+  TlStepReport r;
+  memset(&r, 0, sizeof r);
+  TlExact *sum = (TlExact *)&s->sums;
+  int sums = 0;
+  const TlRecord *record = &tl_step_report_record;
+  for (int k = 0; k < record->count; k++) {
+    void *at = (unsigned char *)&r + record->field[k].offset;
+    if (record->field[k].attributes & TL_EXACT_SUM)
+      tl_exact_add(sum++, k + 0.25), sums++;
+    else if (record->field[k].kind == TL_FIELD_I64)
+      *(int64_t *)at = k;
+    else
+      *(double *)at = k + 0.5;
+  }
+  CK_OK(tl_step_report_ranks(s, &r));
+  ck_assert_int_eq(other.calls, 2);
+  ck_assert_int_eq(other.limbs, sums * TL_EXACT_LIMBS);
+  for (int k = 0; k < record->count; k++) {
+    const TlRecordField *f = &record->field[k];
+    const void *at = (const unsigned char *)&r + f->offset;
+    double mine = f->kind == TL_FIELD_I64 ? k : k + 0.5, want = mine;
+    double is = f->kind == TL_FIELD_I64 ? (double)*(const int64_t *)at : *(const double *)at;
+    if (f->attributes & TL_SUM) want = k + 1000;
+    if (f->attributes & TL_EXACT_SUM) want = 2 * (k + 0.25);
+    if (f->attributes & TL_MOST) want = mine > 50 ? mine : 50;
+    if (f->attributes & TL_LEAST) want = -50;
+    ck_assert_msg(is == want, "%s is %g, not %g", f->name, is, want);
+  }
+  /* empty sums are 0 and are not exchanged */
+  s->sums = (TlStepSums){0};
+  memset(&r, 0, sizeof r);
+  other.least = 0;
+  CK_OK(tl_step_report_ranks(s, &r));
+  ck_assert_int_eq(other.limbs, 0);
+  ck_assert(r.kinetic_J == 0 && r.contact_N == 0);
+  tl_free(s);
+}
+END_TEST
+
+TL_TEST_MAIN("records", the_reference_page_is_current, every_field_says_what_it_means,
+             packed_fields_come_back_and_the_others_are_zero, a_layout_names_types_names_and_units,
+             the_hash_takes_each_field_that_has_the_attribute,
+             the_report_of_all_ranks_follows_the_attributes)
