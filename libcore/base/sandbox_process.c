@@ -125,8 +125,8 @@ static bool serve_file(int socket) {
   limit_cpu(allowed_s = used_s() + file.cpu_s);
   void *job = tl_calloc(1, reader->job_bytes);
   if (!job) _exit(TL_SANDBOX_NO_MEMORY);
-  TlStatus status = read_for(&s, &path, job); /* a failed read has been answered */
-  if (status == TL_ENOMEM && !s.sends) _exit(TL_SANDBOX_NO_MEMORY);
+  TlStatus status = read_for(&s, &path, job);
+  if (status == TL_ENOMEM) _exit(TL_SANDBOX_NO_MEMORY); /* it may not have been told */
   reader->release(job);
   tl_free(job);
   tl_free(path);
