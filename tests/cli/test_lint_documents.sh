@@ -35,7 +35,7 @@ grep -q 'a.c:1: .goes on.' out || { fail "--comments"; cat out; }
 echo 'const char *text = "the run goes on from a checkpoint";' >libcore/base/a.c; refused "a message" "'goes on': write resume"
 rm libcore/base/a.c
 for words in 'The energy ledger is kept.' 'The ram is driven.' 'The balance has a defect.' 'A grain is jammed.' 'In this issue it was mended.' \
-  'The Fahrboeschung is 20 degrees.' 'Use every manieth node.' 'It is in /work/data.'; do
+  'The Fahrboeschung is 20 degrees.' 'Use every manieth node.'; do
   echo "$words" >docs/page.md; refused "$words" 'docs/page.md:1: '
 done
 echo 'The way is shared; a guide to the room. A jammed pack has `ram_work_J` and `jammed`; 24 GB of RAM.' >docs/page.md
