@@ -6,6 +6,8 @@
 
 #define REAL(s, key, unit, def, min, max, help)                                                    \
   { #key, TL_P_REAL, offsetof(s, key), unit, def, min, max, NULL, help, NULL }
+#define OLD_REAL(s, key, unit, def, min, max, help)                                                \
+  { #key, TL_P_REAL, offsetof(s, key), unit, def, min, max, NULL, help, NULL, .old_form = true }
 #define INT(s, key, def, min, max, help)                                                           \
   { #key, TL_P_INT, offsetof(s, key), "", def, min, max, NULL, help, NULL }
 #define FLAG(s, key, def, help)                                                                    \

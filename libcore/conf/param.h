@@ -50,6 +50,8 @@ typedef struct TlParam {
   const char *help; /* one sentence, no full stop needed */
   const char *arg;  /* name of the value in the help, e.g. "FILE"; NULL: by type */
   TlParamRole role;
+  bool old_form; /* of TL_P_REAL: another key has taken its place. The effective study says it only
+                    where it is not the default, so that whether a study says it can be asked. */
 } TlParam;
 
 /* Parse text into the value of the parameter inside base. The message says what was wrong and what

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Text {
@@ -57,8 +58,9 @@ static TlStatus write_value(Text *text, const TlParam *param, const void *base) 
 }
 
 static bool is_unset(const TlParam *param, const void *base) {
-  return param->type == TL_P_TEXT &&
-         !*(char *const *)(const void *)((const char *)base + param->offset);
+  const void *value = (const char *)base + param->offset;
+  if (param->old_form) return *(const double *)value == strtod(param->def, NULL);
+  return param->type == TL_P_TEXT && !*(char *const *)value;
 }
 
 /* Nothing to say: "key:" alone would be read as a value that is missing. */

@@ -67,11 +67,11 @@ static const TlParam class_params[] = {
         "number of the class in the raster of talus-topo --classes"),
     TEXT(TlClassSetup, name, "", "what it is"),
     TEXT(TlClassSetup, material, "", "in the list of materials; none: terrain.material"),
-    REAL(TlClassSetup, friction, "", "-1", -1, 10,
-         "old form, without a material: friction there; negative: contact.boundary_friction"),
-    REAL(TlClassSetup, restitution, "", "-1", -1, 1,
-         "old form, without a material: restitution there; negative: "
-         "contact.boundary_restitution"),
+    OLD_REAL(TlClassSetup, friction, "", "-1", -1, 10,
+             "old form, without a material: friction there; negative: contact.boundary_friction"),
+    OLD_REAL(TlClassSetup, restitution, "", "-1", -1, 1,
+             "old form, without a material: restitution there; negative: "
+             "contact.boundary_restitution"),
 };
 static const TlStudySection terrain_sections[] = {
     {"classes", offsetof(TlTerrainSetup, classes), sizeof(TlClassSetup), true,

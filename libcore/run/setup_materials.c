@@ -78,13 +78,7 @@ typedef struct Owner {
   bool warned;
 } Owner;
 
-/* Friction and restitution, and what they are where the study does not say them: an effective study
- * says every key, so a default counts as not said. */
-typedef struct Own {
-  double value[2], otherwise[2];
-} Own;
-
-static TlStatus check_owner(Owner *o, const char *place, const char *name, Own of) {
+static TlStatus check_owner(Owner *o, const char *place, const char *name) {
   static const char *const own[] = {"friction", "restitution"};
   char path[96];
   snprintf(path, sizeof path, "%s.material", place);
@@ -92,7 +86,6 @@ static TlStatus check_owner(Owner *o, const char *place, const char *name, Own o
   for (size_t k = 0; k < 2; k++) {
     char where[160];
     snprintf(path, sizeof path, "%s.%s", place, own[k]);
-    if (of.value[k] == of.otherwise[k]) continue;
     if (!tl_study_says(o->study, path, where, sizeof where)) continue;
     if (name)
       return tl_study_fail(o->study, TL_EINPUT, path,
@@ -129,16 +122,12 @@ static TlStatus check_used(const TlSetup *s, const TlStudy *study) {
   for (int64_t i = 0; i < s->planes.count; i++)
     TL_TRY(check_name(s, plane[i].material, PLACE("planes.%lld.material", (long long)i), study));
   for (int64_t i = 0; i < s->walls.count; i++)
-    TL_TRY(check_owner(&owner, PLACE("walls.%lld", (long long)i), wall[i].material,
-                       (Own){{wall[i].friction, wall[i].restitution}, {-1, -1}}));
+    TL_TRY(check_owner(&owner, PLACE("walls.%lld", (long long)i), wall[i].material));
   for (int64_t i = 0; i < s->terrain.classes.count; i++)
-    TL_TRY(check_owner(&owner, PLACE("terrain.classes.%lld", (long long)i), ground[i].material,
-                       (Own){{ground[i].friction, ground[i].restitution}, {-1, -1}}));
+    TL_TRY(check_owner(&owner, PLACE("terrain.classes.%lld", (long long)i), ground[i].material));
   for (int64_t i = 0; i < s->nets.count; i++)
-    TL_TRY(check_owner(&owner, PLACE("nets.%lld", (long long)i), net[i].material,
-                       (Own){{net[i].friction, net[i].restitution}, {0.5, 0}}));
-  return check_owner(&owner, "triaxial.membrane", triaxial->membrane.material,
-                     (Own){{triaxial->membrane.friction, 0}, {0, 0}});
+    TL_TRY(check_owner(&owner, PLACE("nets.%lld", (long long)i), net[i].material));
+  return check_owner(&owner, "triaxial.membrane", triaxial->membrane.material);
 #undef PLACE
 }
 

@@ -43,9 +43,9 @@ const TlParam tl_net_params[] = {
     TEXT(TlNetSetup, material, "",
          "in the list of materials: what contacts of the spheres are like; none: by friction and "
          "restitution"),
-    REAL(TlNetSetup, friction, "", "0.5", 0, 10,
-         "old form, without a material: of grains, terrain and planes on the spheres"),
-    REAL(TlNetSetup, restitution, "", "0", 0, 1, "likewise"),
+    OLD_REAL(TlNetSetup, friction, "", "0.5", 0, 10,
+             "old form, without a material: of grains, terrain and planes on the spheres"),
+    OLD_REAL(TlNetSetup, restitution, "", "0", 0, 1, "likewise"),
     TEXTS(TlNetSetup, clamped,
           "sides that never move: first-row, last-row, first-column, last-column, or all, or none; "
           "not given: all, of a tube its two rows"),

@@ -28,8 +28,8 @@ static const TlParam membrane_params[] = {
     REAL(TlCellMembrane, damping, "", "0.1", 0, 10, "of a bond, as a share of the critical"),
     TEXT(TlCellMembrane, material, "",
          "in the list of materials: what contacts of the spheres are like; none: by friction"),
-    REAL(TlCellMembrane, friction, "", "0", 0, 10,
-         "old form, without a material: of grains on the membrane"),
+    OLD_REAL(TlCellMembrane, friction, "", "0", 0, 10,
+             "old form, without a material: of grains on the membrane"),
     REAL(TlCellMembrane, stretch_most, "", "1", 1e-3, 100,
          "a bond longer than 1 + this times its length ends the run"),
 };

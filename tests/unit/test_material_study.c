@@ -370,6 +370,9 @@ START_TEST(errors_name_the_place) {
       {"materials: [{name: ice}]\n"
        "walls: [{kind: plane, material: ice, friction: 0.1}]\n",
        "materials.yaml:5:38: walls.0.friction: the material 'ice' says it"},
+      {"materials: [{name: ice}]\n" /* also where it is the default */
+       "walls: [{kind: plane, material: ice, restitution: -1}]\n",
+       "materials.yaml:5:38: walls.0.restitution: the material 'ice' says it"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     TlRun run;
@@ -381,8 +384,23 @@ START_TEST(errors_name_the_place) {
 }
 END_TEST
 
+/* What is stored with the results, and what a run is resumed from. */
+START_TEST(the_effective_study_reads_back) {
+  TlRun run, again;
+  CK_OK(open_study(&run,
+                   HEAD "materials: [{name: ice}]\n"
+                        "walls: [{kind: plane, material: ice}, {kind: plane, friction: 0.3}]\n"));
+  CK_OK(open_study(&again, run.effective));
+  ck_assert_str_eq(again.effective, run.effective);
+  ck_assert_int_eq(again.materials.count, 4); /* grain, boundary, ice, the second wall's */
+  ck_assert_double_eq(law_of(&again, "ice", "ice")->friction, law_of(&run, "ice", "ice")->friction);
+  tl_run_close(&again);
+  tl_run_close(&run);
+}
+END_TEST
+
 TL_TEST_MAIN("materials of studies", old_keys_and_the_new_form_give_the_same_bits,
              each_block_stops_by_the_friction_of_its_own_pair,
              steel_meets_sand_with_the_masses_of_both, results_hold_materials_and_pairs,
              what_no_pair_says_is_combined, drawn_grains_are_of_the_material_of_their_shape,
-             errors_name_the_place)
+             errors_name_the_place, the_effective_study_reads_back)
