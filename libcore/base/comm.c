@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/report.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -100,6 +101,7 @@ TlStatus tl_comm_start(TlComm **comm, int *argc, char ***argv) {
   if (c->rank == 0) return TL_OK;
   if (!freopen("/dev/null", "w", stdout)) return tl_fail_errno("/dev/null", "cannot open");
   tl_log_mute(true);
+  tl_report_discard();
   return TL_OK;
 }
 
@@ -167,19 +169,23 @@ void tl_comm_abort(const TlComm *comm) {
   end_the_job();
 }
 
-/* The lowest failing rank, or the number of ranks. */
-static int first_failing(TlComm *comm, bool failed) {
-  int mine = failed ? comm->rank : comm->size, first = mine, done = 0;
+/* The rank whose failure all tell, the lowest one, or the number of ranks when all are well. Ranks
+ * that know of another's failure only (TL_EOTHER) come after those with a failure of their own. */
+static int first_failing(TlComm *comm, TlStatus status) {
+  int size = comm->size, mine = status == TL_OK       ? 2 * size
+                                : status == TL_EOTHER ? size + comm->rank
+                                                      : comm->rank;
+  int first = mine, done = 0;
   MPI_Request request;
   MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm->health, &request);
-  if (!failed) {
+  if (status == TL_OK) {
     wait_for(&request, 1);
-    return first;
+    return first < size ? first : first - size;
   }
   double start = tl_clock_s();
   for (;;) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done) return first;
+    if (done) return first < size ? first : first - size;
     if (tl_clock_s() - start > PATIENCE_S) {
       tl_log_mute(false);
       end_the_job();
@@ -194,7 +200,7 @@ TlStatus tl_comm_agree(TlComm *comm, TlStatus status) {
     int code;
     char text[2000];
   } verdict = {0};
-  int first = first_failing(comm, status != TL_OK);
+  int first = first_failing(comm, status);
   if (first == comm->size) return TL_OK;
   if (first == comm->rank) {
     verdict.code = (int)status;

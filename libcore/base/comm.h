@@ -42,7 +42,7 @@ typedef struct TlCommCounters { /* of this rank */
 TlCommCounters tl_comm_counters(const TlComm *comm);
 
 /* The status of the lowest failing rank, with its message "rank N: ..." (no prefix on one rank or
- * when rank 0 failed). A rank that failed while others hang inside a stage waits a few seconds for
+ * when rank 0 failed); a rank that only knows that another one failed (TL_EOTHER) is asked last. A rank that failed while others hang inside a stage waits a few seconds for
  * them, then says its message and ends the job (exit 1): nothing waits for ever. */
 TlStatus tl_comm_agree(TlComm *comm, TlStatus status);
 

@@ -71,14 +71,14 @@ static TlStatus print_json_item(const TlReportItem *item, bool first) {
   return TL_OK;
 }
 
-static bool muted;
+static bool muted, discarded;
 
 void tl_report_mute(bool mute) {
   muted = mute;
 }
 
 TlStatus tl_report_print(const TlReport *report, bool json) {
-  if (muted) return TL_OK;
+  if (muted || discarded) return TL_OK;
   for (size_t i = 0; i < report->count; i++) {
     const TlReportItem *item = &report->items[i];
     if (json) {
@@ -93,7 +93,12 @@ TlStatus tl_report_print(const TlReport *report, bool json) {
   return tl_report_flush();
 }
 
+void tl_report_discard(void) {
+  discarded = true;
+}
+
 TlStatus tl_report_flush(void) {
+  if (discarded) return TL_OK;
   bool lost = ferror(stdout) != 0; /* by an earlier print, whose errno is gone */
   if (fflush(stdout) != 0) return tl_fail_errno("standard output", "cannot write");
   /* network file systems tell some errors only when a descriptor is closed */

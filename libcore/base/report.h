@@ -21,6 +21,9 @@ TlStatus tl_report_text(TlReport *report, const char *name, const char *value);
 TlStatus tl_report_print(const TlReport *report, bool json);
 /* From now on nothing is printed (--quiet). */
 void tl_report_mute(bool mute);
+/* From now on nothing is printed, and nothing can be lost: standard output of this process leads
+ * nowhere (ranks other than the first). */
+void tl_report_discard(void);
 /* Whether all that was printed on standard output has arrived, by whomever it was printed; TL_EIO
  * when not. A tool asks last of all (conf/cli.h). */
 TlStatus tl_report_flush(void);

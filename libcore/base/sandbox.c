@@ -314,7 +314,7 @@ TlStatus tl_sandbox_answer(TlSandbox *s) {
   char text[2048];
   TL_TRY(tl_sandbox_take(s, head, sizeof head));
   if (head[0] == TL_OK) return TL_OK;
-  if (head[0] < TL_OK || head[0] > TL_ELIMIT || head[1] < 0 || head[1] >= (int32_t)sizeof text)
+  if (head[0] < TL_OK || head[0] > TL_EOTHER || head[1] < 0 || head[1] >= (int32_t)sizeof text)
     return tl_fail(TL_EINPUT, "%s: the process that reads it gave no answer of sense", s->path);
   TL_TRY(tl_sandbox_take(s, text, (size_t)head[1]));
   text[head[1]] = 0;

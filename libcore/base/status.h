@@ -18,7 +18,8 @@ typedef enum TlStatus {
   TL_EIO,    /* the operating system refused: missing file, full disk; exit 1 */
   TL_ENOMEM, /* memory; exit 1 */
   TL_ELIB,   /* a library failed in a way that fits none of the above; exit 1 */
-  TL_ELIMIT  /* a bound of the method was met (not converged, overlap too deep); exit 1 */
+  TL_ELIMIT, /* a bound of the method was met (not converged, overlap too deep); exit 1 */
+  TL_EOTHER  /* another rank failed: its message is the one to tell (tl_comm_agree); exit 1 */
 } TlStatus;
 
 /* Record a message and return code. Replaces any earlier message of this thread. */

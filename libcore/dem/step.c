@@ -128,7 +128,7 @@ TlStatus tl_solver_refresh(TlSolver *s, TlBodies *b) {
   double least[2] = {wanted ? -largest_speed(s, b) : 0, status == TL_OK ? 0 : -1};
   TL_TRY(tl_sync_least(s->sync, least, 2));
   if (status != TL_OK) return status;
-  if (least[1] < 0) return tl_fail(TL_EINPUT, "another rank could not load its shapes");
+  if (least[1] < 0) return tl_fail(TL_EOTHER, "another rank could not load its shapes");
   s->speed_max = -least[0];
   set_reach(s, b, 0);
   return TL_OK;
@@ -362,7 +362,7 @@ TlStatus tl_step_together(const TlSync *sync, TlStatus status) {
   int failed = status != TL_OK;
   TL_TRY(tl_sync_any(sync, &failed));
   if (status != TL_OK || !failed) return status;
-  return tl_fail(TL_ELIMIT, "another rank failed in this step");
+  return tl_fail(TL_EOTHER, "another rank failed in this step");
 }
 
 TlStatus tl_step_nets(TlSolver *s, TlBodies *b, const TlVec3 *start, TlMembraneMove move,

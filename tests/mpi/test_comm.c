@@ -42,6 +42,15 @@ static void all_leave_with_the_first_failing_rank(TlComm *comm) {
   REQUIRE(strcmp(tl_message(), want) == 0, "'%s'", tl_message());
 }
 
+/* As when a step fails for want of memory on the last rank and the others are told to leave it. */
+static void a_failure_that_is_only_known_of_is_told_last(TlComm *comm) {
+  int ranks = tl_comm_size(comm), me = tl_comm_rank(comm);
+  TlStatus mine = me == ranks - 1 ? tl_fail(TL_ENOMEM, "memory is out")
+                                  : tl_fail(TL_EOTHER, "another rank failed in this step");
+  REQUIRE(tl_comm_agree(comm, mine) == TL_ENOMEM, "%s", tl_message());
+  REQUIRE(strstr(tl_message(), "memory is out") != NULL, "'%s'", tl_message());
+}
+
 static void messages_arrive_whole(TlComm *comm) {
   int ranks = tl_comm_size(comm), me = tl_comm_rank(comm);
   enum { N = 100000 };
@@ -65,6 +74,7 @@ static void body(TlComm *comm) {
   sums_are_in_rank_order(comm);
   least_most_and_counts(comm);
   all_leave_with_the_first_failing_rank(comm);
+  a_failure_that_is_only_known_of_is_told_last(comm);
   messages_arrive_whole(comm);
 }
 MPI_TEST_MAIN(body)
