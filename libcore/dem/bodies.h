@@ -3,7 +3,7 @@
  * model/body_record.h lists the fields: the arrays, the record TlBodyState that halo, migration and
  * checkpoint carry, and the hash follow from it. The angular momentum L is carried instead of the
  * spin (Correction 13): without torque it keeps its bits while the body tumbles; spin = R I0^-1
- * R^T L. Derived fields are filled by tl_solver_refresh (step.h).
+ * R^T L. Derived fields are filled by tl_step_refresh (step.h).
  *
  * Contact memory and constraints (model/pair_state.h) belong to state, too. A rank holds the rows
  * of every pair with an owned body; tl_bodies_pack carries them along with the body.

@@ -11,7 +11,7 @@
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
  * constraint's id, unique among those of its kind. Anchors are fixed points of each body, from its
  * centre of mass, in the body's frame; the world's are in the world frame. A method names the kinds
- * that it solves, and refuses the others by name (tl_solver_check). Today bonds are solved, those
+ * that it solves, and refuses the others by name (tl_step_check). Today bonds are solved, those
  * of nets (dem/membrane.h); the other kinds are stored, saved, hashed, and known to all ranks that
  * need them.
  *

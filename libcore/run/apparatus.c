@@ -91,16 +91,16 @@ TlStatus tl_apparatus_add_platen(TlSetup *setup, const TlShapeSetup *of, const c
 
 int64_t tl_apparatus_mark_platen(TlRun *run, int64_t first_placed) {
   int64_t platen = first_placed + tl_placed_count(&run->setup) - 1;
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    if (run->bodies.id[i] == platen) {
-      run->bodies.flags[i] |= TL_BODY_GUIDED;
-      run->bodies.material[i] = tl_material_of_platen(&run->setup);
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
+    if (run->state->dem.bodies.id[i] == platen) {
+      run->state->dem.bodies.flags[i] |= TL_BODY_GUIDED;
+      run->state->dem.bodies.material[i] = tl_material_of_platen(&run->setup);
     }
   return platen;
 }
 
 TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparatusLook *look) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   TlExact sum[2] = {{{0}}, {{0}}}; /* face, mass */
   look->grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
@@ -118,9 +118,9 @@ TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparat
 
 TlStatus tl_apparatus_press(TlRun *run, int64_t platen, double load_N, double damping_per_s) {
   const TlGuide guide = {.body = platen, .axis = {0, 0, 1}, .load_N = -load_N};
-  TL_TRY(tl_solver_set_guides(run->solver, &guide, 1));
-  return tl_solver_set_damping(run->solver, damping_per_s < 0 ? run->setup.contact.damping_per_s
-                                                              : damping_per_s);
+  run->controls.damping_per_s =
+      damping_per_s < 0 ? run->setup.contact.damping_per_s : damping_per_s;
+  return tl_controls_set_guide(&run->controls, &guide);
 }
 
 bool tl_apparatus_at_rest(const TlRun *run, double unbalanced, double most,

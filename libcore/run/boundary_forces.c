@@ -30,7 +30,7 @@ TlStatus tl_boundary_forces(TlRun *run, int64_t body, TlBoundaryForce *force) {
   int all = run->boundary_count + 1;
   double dt = run->setup.time.dt_s;
   TlStatus status = TL_NEW(sum, (size_t)(TERMS * all));
-  if (status == TL_OK) status = tl_solver_contacts(run->solver, &run->bodies, &row, &count);
+  if (status == TL_OK) status = tl_step_contacts(run->model->dem, &run->state->dem, run->work, &row, &count);
   for (int64_t i = 0; status == TL_OK && i < count; i++) {
     const TlContactRow *r = &row[i];
     TlExact *on_body = sum + TERMS * run->boundary_count;

@@ -175,7 +175,7 @@ static TlStatus save_spread(Saver *s, const char *name, const char *layout, cons
 static void fill_bodies(void *context, int64_t first, int64_t count, unsigned char *to) {
   const Saver *s = context;
   for (int64_t i = 0; i < count; i++) {
-    TlBodyState state = tl_bodies_get(&s->run->bodies, s->order[first + i]);
+    TlBodyState state = tl_bodies_get(&s->run->state->dem.bodies, s->order[first + i]);
     to = tl_record_pack(&tl_body_record, TL_SAVE, &state, to);
   }
 }
@@ -185,7 +185,7 @@ static TlStatus save_bodies(Saver *s) {
   TlGather g = {.comm = s->run->comm,
                 .record_bytes = (size_t)bytes_of(&tl_body_record),
                 .keys = 1,
-                .count = s->run->bodies.owned,
+                .count = s->run->state->dem.bodies.owned,
                 .fill = fill_bodies,
                 .take = take_rows,
                 .context = s};
@@ -205,7 +205,7 @@ static int compare_id(const void *a, const void *b) {
 
 /* The rows of one kind whose lower id is owned here, in order. */
 static TlStatus list_rows(Saver *s, const TlPairRows *rows, TlPairKind kind, int64_t *count) {
-  int64_t owned = s->run->bodies.owned;
+  int64_t owned = s->run->state->dem.bodies.owned;
   const unsigned char *row = rows->row;
   TL_TRY(TL_NEW(s->row, rows->count));
   for (size_t k = 0; k < rows->count; k++, row += s->record->bytes) {
@@ -224,7 +224,7 @@ static TlStatus save_pairs(Saver *s) {
     int64_t count = 0;
     s->record = &tl_pair_record[k];
     status = tl_comm_agree(s->run->comm,
-                           list_rows(s, &s->run->bodies.pairs.of[k], (TlPairKind)k, &count));
+                           list_rows(s, &s->run->state->dem.bodies.pairs.of[k], (TlPairKind)k, &count));
     TlGather g = {.comm = s->run->comm,
                   .record_bytes = (size_t)bytes_of(s->record),
                   .keys = 3,
@@ -355,7 +355,7 @@ static TlStatus take_body(void *context, int64_t number, const void *row) {
   const TlBodyState *state = row;
   TL_TRY(check_body(l->run, number, state, l->before));
   l->before = state->id;
-  return tl_bodies_add(&l->run->bodies, state);
+  return tl_bodies_add(&l->run->state->dem.bodies, state);
 }
 
 /* Rank r begins with the r-th part of the bodies by id; migration brings them home. */
@@ -365,7 +365,7 @@ static TlStatus load_bodies(TlRun *run) {
   if (all > MOST_COUNT) return no_state(run, "bodies", 0, "their number");
   int64_t first = all * rank / ranks, end = all * (rank + 1) / ranks;
   Loading loading = {run, -1};
-  TL_TRY(tl_bodies_reserve(&run->bodies, end - first));
+  TL_TRY(tl_bodies_reserve(&run->state->dem.bodies, end - first));
   return load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &loading});
 }
 
@@ -387,8 +387,8 @@ static TlStatus take_pair(void *context, int64_t number, const void *row) {
   if (key.low < 0 || (key.high >= 0 && key.high <= key.low))
     return no_state(run, record->name, number, "its ids");
   if (!tl_record_finite(record, row)) return no_state(run, record->name, number, "its values");
-  if (!is_here(&run->bodies, key.low) && !is_here(&run->bodies, key.high)) return TL_OK;
-  return tl_pair_state_add(&run->bodies.pairs, l->kind, row);
+  if (!is_here(&run->state->dem.bodies, key.low) && !is_here(&run->state->dem.bodies, key.high)) return TL_OK;
+  return tl_pair_state_add(&run->state->dem.bodies.pairs, l->kind, row);
 }
 
 static TlStatus load_pairs(TlRun *run) {
@@ -399,7 +399,7 @@ static TlStatus load_pairs(TlRun *run) {
     TL_TRY(find_records(run, record->name, record, &all));
     TL_TRY(load_records(&(Records){run, record->name, record, 0, all, take_pair, &loading}));
   }
-  tl_pair_state_sort(&run->bodies.pairs);
+  tl_pair_state_sort(&run->state->dem.bodies.pairs);
   return TL_OK;
 }
 
@@ -486,7 +486,7 @@ typedef struct IdAt {
 } IdAt;
 
 static TlStatus sort_bodies(Saver *s) {
-  const TlBodies *b = &s->run->bodies;
+  const TlBodies *b = &s->run->state->dem.bodies;
   IdAt *pairs;
   TL_TRY(TL_NEW(s->order, (size_t)b->owned));
   TL_TRY(TL_NEW(pairs, (size_t)b->owned));
@@ -521,7 +521,7 @@ static TlStatus finish_saver(Saver *s) {
 TlStatus tl_run_save(TlRun *run, bool hurry) {
   Saver s = {.run = run, .hurry = hurry};
   double start = tl_clock_s();
-  tl_bodies_drop_ghosts(&run->bodies);
+  tl_bodies_drop_ghosts(&run->state->dem.bodies);
   TlStatus status = tl_comm_agree(run->comm, start_saver(&s));
   for (int i = 0; status == TL_OK && i < SECTIONS; i++)
     status = tl_comm_agree(run->comm, sections[i].save(&s));
@@ -686,11 +686,11 @@ TlStatus tl_resume_shapes(TlRun *run) {
 TlStatus tl_resume_state(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, load_sections(run)));
   if (run->dist->domain.ranks != tl_comm_size(run->comm))
-    TL_TRY(tl_dist_cut(run->dist, &run->bodies));
-  TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+    TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
+  TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   int64_t there = 0;
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    there += !(run->bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
+    there += !(run->state->dem.bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
   TL_TRY(tl_comm_sum_int(run->comm, &there, 1));
   tl_log_info("resuming from %s: step %lld, %lld of %lld grains",
               tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps, (long long)there,

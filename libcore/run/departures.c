@@ -79,7 +79,7 @@ static TlStatus take(void *context, const unsigned char *records, int64_t count)
 
 static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed, int64_t step,
                      Way *w) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   TL_TRY(TL_NEW(w->record, (size_t)b->owned));
   for (int64_t i = 0; i < b->owned; i++) {
     TlVec3 x = b->position[i], v = b->velocity[i];
@@ -111,7 +111,7 @@ static TlStatus write(const TlRun *run, const unsigned char *leaves, bool remove
 }
 
 static void add(TlRun *run, int64_t i) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   TlDeparted *d = &run->departed;
   TlVec3 x = b->position[i], g = tl_setup_solver(&run->setup).gravity_m_s2;
   double m = b->mass[i];
@@ -124,7 +124,7 @@ static void add(TlRun *run, int64_t i) {
 }
 
 static TlStatus take_out(TlRun *run, const unsigned char *leaves) {
-  TlBodies *b = &run->bodies;
+  TlBodies *b = &run->state->dem.bodies;
   unsigned char *keep;
   TL_TRY(TL_NEW(keep, (size_t)b->owned));
   for (int64_t i = 0; i < b->owned; i++) {
@@ -138,7 +138,7 @@ static TlStatus take_out(TlRun *run, const unsigned char *leaves) {
 }
 
 TlStatus tl_departures_take(TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
-  TlBodies *b = &run->bodies;
+  TlBodies *b = &run->state->dem.bodies;
   TL_TRY(write(run, leaves, removed, step));
   if (removed) return tl_comm_agree(run->comm, take_out(run, leaves));
   for (int64_t i = 0; i < b->owned; i++) {

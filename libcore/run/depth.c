@@ -12,7 +12,7 @@ static bool counts(const TlBodies *b, int64_t i) {
 
 static TlStatus judge(TlRun *run, const TlScene *scene, const TlPlacement *place,
                       TlRunDepth *depth) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   for (int64_t i = 0; i < b->owned; i++) {
     if (!counts(b, i)) continue;
     const TlAvatar *a = tl_avatars_get(&run->avatars, b->avatar_id[i]);
@@ -54,7 +54,7 @@ TlStatus tl_run_depth(TlRun *run, TlRunDepth *depth) {
 }
 
 TlStatus tl_run_small(const TlRun *run, int64_t *small) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   double cell = run->has_terrain ? run->terrain.cell_m : 0,
          least = M_PI / 6 * pow(cell, 3) * tl_setup_solver(&run->setup).density_kg_m3;
   *small = 0;

@@ -14,7 +14,7 @@ static double kinetic_of(const TlBodies *b, int64_t i) {
 
 TlStatus tl_history_measure(TlRun *run, TlMeasure *m) {
   enum { SUMS = 6 };
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   const TlDeparted *d = &run->departed;
   TlVec3 g = tl_setup_solver(&run->setup).gravity_m_s2;
   /* exact: neither ranks nor the bodies' order move history.csv */

@@ -50,7 +50,7 @@ TlStatus tl_inputs_tables(const TlRun *run, char hex[65]) {
 
 TlStatus tl_inputs_shapes(TlRun *run, TlShapeMark **marks, int64_t *count) {
   int64_t *ids;
-  TL_TRY(tl_avatars_used(&run->bodies, &ids, count));
+  TL_TRY(tl_avatars_used(&run->state->dem.bodies, &ids, count));
   TlStatus status = TL_NEW(*marks, (size_t)*count);
   for (int64_t i = 0; status == TL_OK && i < *count; i++) {
     const TlAvatar *a = tl_avatars_get(&run->avatars, ids[i]);

@@ -95,7 +95,7 @@ static TlStatus stop_jam(const TlRun *run, const TlPoorRow *row, int64_t step) {
 static TlStatus stop(const TlRun *run, int64_t step) {
   const TlPoorSetup *setup = &run->setup.poor;
   int64_t count;
-  const TlPoorRow *row = tl_solver_poor(run->solver, &count);
+  const TlPoorRow *row = tl_step_poor_rows(run->work, &count);
   for (int64_t i = 0; i < count; i++) {
     if (row[i].jammed && setup->jammed == TL_JAM_STOP) return stop_jam(run, &row[i], step);
     if (!row[i].jammed && setup->action == TL_POOR_STOP) return stop_overlap(run, &row[i], step);
@@ -106,7 +106,7 @@ static TlStatus stop(const TlRun *run, int64_t step) {
 static void say(const TlRun *run, int64_t step) {
   static const char *const done[] = {"it is left alone", "", "frozen", "taken out"};
   int64_t count;
-  const TlPoorRow *row = tl_solver_poor(run->solver, &count);
+  const TlPoorRow *row = tl_step_poor_rows(run->work, &count);
   char text[400];
   for (int64_t i = 0; i < count; i++) {
     if (row[i].jammed) {
@@ -134,7 +134,7 @@ static void freeze(TlBodies *b, int32_t flags) {
 }
 
 static TlStatus take_out(TlRun *run, int32_t flags, int64_t step) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   unsigned char *leaves;
   TL_TRY(tl_comm_agree(run->comm, TL_NEW(leaves, (size_t)b->owned)));
   for (int64_t i = 0; i < b->owned; i++) {
@@ -158,6 +158,6 @@ TlStatus tl_run_handle_poor(TlRun *run, int64_t step) {
                   (setup->jammed == TL_JAM_FREEZE ? TL_BODY_JAMMED : 0);
   int32_t out = (setup->action == TL_POOR_DROP ? TL_BODY_POOR : 0) |
                 (setup->jammed == TL_JAM_DROP ? TL_BODY_JAMMED : 0);
-  freeze(&run->bodies, still);
+  freeze(&run->state->dem.bodies, still);
   return out ? take_out(run, out, step) : TL_OK;
 }

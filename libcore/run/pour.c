@@ -43,12 +43,12 @@ static TlStatus note_avatars(TlRun *run) {
 }
 
 TlStatus tl_pour_check(TlRun *run) {
-  TlBodies some = {0};
+  TlState some = {.steps = run->state->dem.steps};
   if (!pours(run)) return TL_OK;
-  TlStatus status = draw_part(run, run->poured, &some);
-  if (status == TL_OK) status = tl_avatars_load(&run->avatars, &some, 0);
-  if (status == TL_OK) status = tl_solver_check(run->solver, &some);
-  tl_bodies_free(&some);
+  TlStatus status = draw_part(run, run->poured, &some.bodies);
+  if (status == TL_OK) status = tl_avatars_load(&run->avatars, &some.bodies, 0);
+  if (status == TL_OK) status = tl_step_check(run->model->dem, &some, run->work);
+  tl_state_free(&some);
   return tl_comm_agree(run->comm, status);
 }
 
@@ -115,7 +115,7 @@ static void mark(Inlet *inlet, TlVec3 p, double radius) {
 }
 
 static TlStatus look(const TlRun *run, Inlet *inlet) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   int64_t words = (inlet->cells + 63) / 64;
   TL_TRY(tl_comm_agree(run->comm, TL_NEW(inlet->busy, (size_t)words)));
   for (int64_t i = 0; i < b->owned; i++) mark(inlet, b->position[i], b->radius[i]);
@@ -148,14 +148,14 @@ static int64_t list_free(const TlRun *run, const Inlet *inlet, Cell *list) {
 
 /* Each rank takes its share of the batch; migration brings them home. */
 static TlStatus fill(TlRun *run, const Inlet *inlet, const Cell *list, int64_t count) {
-  int64_t me = tl_comm_rank(run->comm), ranks = tl_comm_size(run->comm), first = run->bodies.owned;
+  int64_t me = tl_comm_rank(run->comm), ranks = tl_comm_size(run->comm), first = run->state->dem.bodies.owned;
   for (int64_t i = count * me / ranks; i < count * (me + 1) / ranks; i++) {
     TlVec3 p;
     tl_lattice_cell(&inlet->lattice, list[i].cell, &p);
     TlBodyState state = tl_lattice_grain(&inlet->lattice, p, run->poured + i);
-    TL_TRY(tl_bodies_add(&run->bodies, &state));
+    TL_TRY(tl_bodies_add(&run->state->dem.bodies, &state));
   }
-  return tl_lattice_draw(inlet->lattice.place, &run->bodies, first);
+  return tl_lattice_draw(inlet->lattice.place, &run->state->dem.bodies, first);
 }
 
 static TlStatus let_in(TlRun *run, Inlet *inlet, int64_t wanted) {
@@ -170,7 +170,7 @@ static TlStatus let_in(TlRun *run, Inlet *inlet, int64_t wanted) {
   if (count == 0) return TL_OK;
   run->poured += count;
   run->grains += count;
-  return tl_dist_migrate(run->dist, &run->bodies, NULL);
+  return tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL);
 }
 
 /* Grains due after so many steps. */
@@ -187,10 +187,10 @@ TlStatus tl_pour(TlRun *run, int64_t step) {
   if (wanted <= 0) return TL_OK;
   TlPlace place = tl_run_place(run);
   Inlet inlet = {0};
-  tl_bodies_drop_ghosts(&run->bodies);
+  tl_bodies_drop_ghosts(&run->state->dem.bodies);
   /* bounding radii: bodies that came from another rank have none yet */
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
   TL_TRY(tl_lattice_plan(&place, &inlet.lattice));
   inlet.cells = inlet.lattice.n[0] * inlet.lattice.n[1] * inlet.lattice.n[2];
   TlStatus status = let_in(run, &inlet, wanted);

@@ -73,7 +73,7 @@ static TlStatus open_output(TlRun *run) {
   status = tl_comm_agree(run->comm, status);
   if (status == TL_OK)
     status = tl_output_open(&run->output, run->comm, run->folder, run->options.overwrite, &scene,
-                            &run->avatars, &run->bodies, &run->later);
+                            &run->avatars, &run->state->dem.bodies, &run->later);
   tl_free(scene.provenance);
   TL_TRY(status);
   for (int t = 0; t < TL_TABLES; t++)
@@ -84,9 +84,11 @@ static TlStatus open_output(TlRun *run) {
 
 static TlStatus write_frame(TlRun *run, int64_t step) {
   if (run->options.no_output) return TL_OK;
-  TL_TRY(tl_output_frame(&run->output, &run->bodies,
+  TL_TRY(tl_output_frame(&run->output, &run->state->dem.bodies,
                          run->setup.frames.contacts ? &run->contacts : NULL,
-                         tl_solver_friction(run->solver), step, time_of(run, step)));
+                         tl_controls_friction(&run->controls, &run->model->dem->materials,
+                                              TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN),
+                         step, time_of(run, step)));
   run->totals.frames = run->output.frames;
   return TL_OK;
 }
@@ -126,12 +128,12 @@ static TlStatus sign(const TlRun *run) {
 /* What the solver would refuse once it steps: those that are here, and those that will be poured.
  */
 static TlStatus check_grains(TlRun *run) {
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_check(run->solver, &run->bodies)));
+  TL_TRY(tl_comm_agree(run->comm, tl_step_check(run->model->dem, &run->state->dem, run->work)));
   return tl_pour_check(run);
 }
 
 static TlStatus go_on(TlRun *run) {
-  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run));
   if (run->setup.time.until_rest != (run->still.window_s > 0)) TL_TRY(tl_standstill_begin(run));
   const TlColumns *columns[TL_TABLES];
@@ -144,8 +146,8 @@ static TlStatus go_on(TlRun *run) {
 static TlStatus begin(TlRun *run) {
   TlMeasure m;
   TL_TRY(tl_pour(run, 0));
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
-  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run)); /* before anything older is touched */
   TL_TRY(tl_history_measure(run, &m));
   run->start_centre = m.centre;
@@ -166,7 +168,7 @@ static TlStatus begin(TlRun *run) {
 /* ---- a step ---- */
 
 static TlStatus left_the_terrain(const TlRun *run, int64_t step) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   int64_t first = -1;
   for (int64_t i = 0; i < b->owned; i++)
     if (b->flags[i] & TL_BODY_OUTSIDE && (first < 0 || b->id[i] < b->id[first])) first = i;
@@ -186,7 +188,7 @@ static bool leaves_now(const TlBodies *b, int64_t i) {
 }
 
 static TlStatus handle_outside(TlRun *run, int64_t step) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   int64_t left = 0;
   for (int64_t i = 0; i < b->owned; i++) left += leaves_now(b, i);
   TL_TRY(tl_comm_sum_int(run->comm, &left, 1));
@@ -223,14 +225,11 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
  * them and starts anew (its memory of contacts lies with the bodies). */
 static TlStatus evict_avatars(TlRun *run) {
   int64_t *used, count;
-  int64_t steps = tl_solver_steps(run->solver);
-  TL_TRY(tl_avatars_used(&run->bodies, &used, &count));
+  TL_TRY(tl_avatars_used(&run->state->dem.bodies, &used, &count));
   if ((int64_t)run->avatars.count > 2 * count + 16) {
-    tl_solver_free(run->solver);
-    run->solver = NULL;
+    tl_run_free_solver(run);
     tl_avatars_evict(&run->avatars, used, count);
     TlStatus status = tl_run_new_solver(run);
-    if (status == TL_OK) tl_solver_set_steps(run->solver, steps);
     tl_free(used);
     return status;
   }
@@ -242,12 +241,12 @@ static TlStatus rebalance(TlRun *run, int64_t step) {
   double imbalance;
   if (tl_comm_size(run->comm) == 1 || step % run->setup.parallel.balance_every_steps != 0)
     return TL_OK;
-  TL_TRY(tl_dist_imbalance(run->dist, &run->bodies, &imbalance));
+  TL_TRY(tl_dist_imbalance(run->dist, &run->state->dem.bodies, &imbalance));
   if (imbalance > run->setup.parallel.imbalance) {
     tl_log_debug("step %lld: largest share %.2f of the mean; space is cut anew", (long long)step,
                  imbalance);
-    TL_TRY(tl_dist_cut(run->dist, &run->bodies));
-    TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+    TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
+    TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   }
   return tl_comm_agree(run->comm, evict_avatars(run));
 }
@@ -263,9 +262,9 @@ static void warn_unstable(TlRun *run, const TlStepReport *r) {
 }
 
 static TlStatus fresh_ghosts(TlRun *run) {
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
-  TL_TRY(tl_dist_halo(run->dist, &run->bodies));
-  return tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, run->bodies.owned));
+  TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
+  TL_TRY(tl_dist_halo(run->dist, &run->state->dem.bodies));
+  return tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->state->dem.bodies, run->state->dem.bodies.owned));
 }
 
 /* Grains that got out of the apparatus leave the run before the step. */
@@ -281,7 +280,7 @@ static TlStatus prepare_apparatus(TlRun *run) {
 /* Distance that the fastest grain of this rank travels in a step, over its radius (of the sphere of
  * its volume). */
 static double travel(const TlRun *run) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   double volume = 1 / (4 * M_PI / 3 * tl_setup_solver(&run->setup).density_kg_m3), most = 0;
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
@@ -303,11 +302,12 @@ static TlStatus explain(const TlRun *run, TlStatus status) {
 static TlStatus one_step(TlRun *run) {
   TlStepReport report;
   TL_TRY(tl_pour(run, run->totals.steps));
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->state->dem.bodies, 0)));
   TL_TRY(fresh_ghosts(run));
   TL_TRY(prepare_apparatus(run));
   run->travel_share = travel(run);
-  TlStatus status = tl_solver_step(run->solver, &run->bodies, &report);
+  TlStatus status = tl_step(run->model->dem, &run->state->dem, &run->controls, run->work,
+                            tl_dist_sync(run->dist), &report);
   TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
   add_up(&run->totals, &report);
   if (run->apparatus) TL_TRY(run->apparatus->after_step(run, &report));
@@ -331,7 +331,7 @@ static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
   if (!run->setup.frames.contacts || run->options.no_output) return TL_OK;
   if (step != last && !frame_in_turn(run, step)) return TL_OK;
   return tl_comm_agree(
-      run->comm, tl_contacts_take(&run->contacts, run->solver, &run->bodies, run->setup.time.dt_s));
+      run->comm, tl_contacts_take(&run->contacts, run->model->dem, &run->state->dem, run->work));
 }
 
 static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
@@ -399,7 +399,7 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
   TL_TRY(tl_run_handle_poor(run, step));
   TL_TRY(handle_outside(run, step));
   TL_TRY(write_step(run, step, last, cpu_s));
-  TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+  TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   return rebalance(run, step);
 }
 
@@ -454,9 +454,9 @@ static void say_traffic(const TlRun *run) {
 
 /* What the summary says of the grains where the run ends. */
 static TlStatus look_at_end(TlRun *run) {
-  tl_bodies_drop_ghosts(&run->bodies);
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
-  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  tl_bodies_drop_ghosts(&run->state->dem.bodies);
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_run_refresh(run));
   TL_TRY(tl_standstill_look(run, &run->totals.look));
   TL_TRY(tl_run_small(run, &run->totals.small));
   return tl_run_depth(run, &run->totals.depth);
@@ -502,7 +502,7 @@ TlStatus tl_run_trial(TlRun *run, double *step_s) {
   int done = 0;
   while (done < STEPS && done < most && spent < SECONDS) {
     TL_TRY(one_step(run));
-    TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+    TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
     double now = tl_clock_s() - start;
     TL_TRY(tl_comm_most(run->comm, &now, 1));
     took[done++] = now - spent;
@@ -516,8 +516,8 @@ TlStatus tl_run_trial(TlRun *run, double *step_s) {
 
 TlStatus tl_run_hash(TlRun *run, uint64_t *hash) {
   int64_t sum;
-  tl_bodies_drop_ghosts(&run->bodies);
-  TL_TRY(tl_comm_agree(run->comm, tl_bodies_hash(&run->bodies, hash)));
+  tl_bodies_drop_ghosts(&run->state->dem.bodies);
+  TL_TRY(tl_comm_agree(run->comm, tl_bodies_hash(&run->state->dem.bodies, hash)));
   sum = (int64_t)*hash;
   TL_TRY(tl_comm_sum_int(run->comm, &sum, 1));
   *hash = (uint64_t)sum;

@@ -60,7 +60,21 @@ typedef struct TlRunTotals {
   int64_t small; /* grains smaller across than the terrain's cell */
 } TlRunTotals;
 
+/* What is constant while a run lasts. */
+typedef struct TlRunModel {
+  TlModel *dem;
+} TlRunModel;
+
+/* What a checkpoint saves. */
+typedef struct TlRunState {
+  TlState dem;
+} TlRunState;
+
 typedef struct TlRun {
+  TlRunModel *model;   /* owned */
+  TlRunState *state;   /* owned */
+  TlControls controls; /* filled by the apparatus before each step */
+  TlWorkspace *work;   /* owned */
   TlComm *comm; /* borrowed */
   TlRunOptions options;
   TlStudy study;
@@ -89,8 +103,6 @@ typedef struct TlRun {
   unsigned char *apparatus_state; /* its state, owned; a checkpoint keeps it */
   TlInts later;                   /* sorted avatar ids of grains to come, this rank's part */
   TlDist *dist;
-  TlSolver *solver;
-  TlBodies bodies;
   TlOutput output;
   struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlContacts contacts; /* of the last step, when a frame is due that holds them */
@@ -111,16 +123,20 @@ typedef struct TlRun {
 /* Mass that a body of this rank would have if it were of the grains' material. */
 static inline double tl_run_plain_mass(const TlRun *run, int64_t body) {
   const TlMaterial *m = run->materials.material;
-  double density = m[run->bodies.material[body]].density_kg_m3;
-  return run->bodies.mass[body] * (m[TL_MATERIAL_GRAIN].density_kg_m3 / density);
+  double density = m[run->state->dem.bodies.material[body]].density_kg_m3;
+  return run->state->dem.bodies.mass[body] * (m[TL_MATERIAL_GRAIN].density_kg_m3 / density);
 }
 
 /* run: to be closed with tl_run_close, also after a failure. */
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options);
 /* What assemblies and inlets work with. */
 TlPlace tl_run_place(const TlRun *run);
-/* Make run->solver, with the closed forms of the study's shapes; the old one must be gone. */
+/* Make the solver's model, with the closed forms of the study's shapes, and a workspace; the old
+ * ones must be gone. */
 TlStatus tl_run_new_solver(TlRun *run);
+void tl_run_free_solver(TlRun *run);
+/* Derived fields of the run's bodies (tl_step_refresh); collective. */
+TlStatus tl_run_refresh(TlRun *run);
 /* Step to the end. TL_ELIMIT when the stop hook ended it. */
 TlStatus tl_run_go(TlRun *run);
 /* Hash of the bodies' state over all ranks (dem/bodies.h). */

@@ -61,9 +61,9 @@ static TlStatus read_study_text(TlRun *run) {
 
 /* What one key says against another is told at the section's place, by whoever solves. */
 static TlStatus check_solver(const TlRun *run, const TlSolverConfig *config) {
-  TlSolver *trial = NULL;
-  TlStatus status = tl_solver_new(&trial, config, (TlAvatarSource){0}, NULL, 0, NULL);
-  tl_solver_free(trial);
+  TlModel *trial = NULL;
+  TlStatus status = tl_model_new(&trial, config, (TlAvatarSource){0}, NULL, 0);
+  tl_model_free(trial);
   if (status != TL_EUSAGE) return status;
   char text[1024];
   snprintf(text, sizeof text, "%s", tl_message());
@@ -203,18 +203,18 @@ TlPlace tl_run_place(const TlRun *run) {
 
 static TlStatus make_grains(TlRun *run) {
   TlPlace place = tl_run_place(run);
-  TL_TRY(tl_assembly_make(&place, &run->bodies, &run->lifted_m));
-  run->grains = run->bodies.owned;
+  TL_TRY(tl_assembly_make(&place, &run->state->dem.bodies, &run->lifted_m));
+  run->grains = run->state->dem.bodies.owned;
   TL_TRY(tl_comm_sum_int(run->comm, &run->grains, 1));
   int64_t first =
       run->setup.release.assembly == TL_ASSEMBLY_POURED ? run->setup.release.count : run->grains;
-  TL_TRY(tl_placed_make(&place, first, &run->bodies));
+  TL_TRY(tl_placed_make(&place, first, &run->state->dem.bodies));
   if (run->apparatus && run->apparatus->made) run->apparatus->made(run, first);
   run->grains += tl_placed_count(&run->setup);
   TL_TRY(tl_pour_open(run));
-  TL_TRY(tl_nets_make(&run->nets, run->comm, &run->bodies));
-  TL_TRY(tl_dist_cut(run->dist, &run->bodies));
-  return tl_dist_migrate(run->dist, &run->bodies, NULL);
+  TL_TRY(tl_nets_make(&run->nets, run->comm, &run->state->dem.bodies));
+  TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
+  return tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL);
 }
 
 static TlStatus place_grains(TlRun *run) {
@@ -227,19 +227,31 @@ static TlStatus place_grains(TlRun *run) {
 TlStatus tl_run_new_solver(TlRun *run) {
   TlSolverConfig config = tl_setup_solver(&run->setup);
   config.materials = &run->materials;
-  TL_TRY(tl_solver_new(&run->solver, &config, tl_avatars_source(&run->avatars), run->boundaries,
-                       run->boundary_count, tl_dist_sync(run->dist)));
-  tl_solver_set_steps(run->solver, run->totals.steps);
-  TL_TRY(tl_study_shapes_register(&run->shapes, run->solver));
-  return tl_nets_register(&run->nets, run->solver);
+  TlModel **model = &run->model->dem;
+  TL_TRY(tl_model_new(model, &config, tl_avatars_source(&run->avatars), run->boundaries,
+                      run->boundary_count));
+  TL_TRY(tl_study_shapes_register(&run->shapes, *model));
+  TL_TRY(tl_nets_register(&run->nets, *model));
+  return tl_workspace_new(&run->work, *model);
+}
+
+void tl_run_free_solver(TlRun *run) {
+  tl_workspace_free(run->work);
+  run->work = NULL;
+  tl_model_free(run->model->dem);
+  run->model->dem = NULL;
+}
+
+TlStatus tl_run_refresh(TlRun *run) {
+  return tl_step_refresh(run->model->dem, &run->state->dem, run->work, tl_dist_sync(run->dist));
 }
 
 /* Of the grains that are there; of poured ones, which come later, the median. */
 static TlStatus smallest_grain(TlRun *run, double *diameter) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   const TlMaterial *material = run->materials.material;
   double least = INFINITY; /* volume */
-  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(tl_run_refresh(run));
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
       least = fmin(least, b->mass[i] / material[b->material[i]].density_kg_m3);
@@ -250,8 +262,10 @@ static TlStatus smallest_grain(TlRun *run, double *diameter) {
 }
 
 static TlStatus start_solver(TlRun *run) {
+  run->state->dem.steps = run->totals.steps;
   TL_TRY(tl_comm_agree(run->comm, tl_run_new_solver(run)));
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_controls_new(&run->controls, run->model->dem)));
+  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->state->dem.bodies, 0)));
   double safe_s, diameter;
   TL_TRY(smallest_grain(run, &diameter));
   TL_TRY(tl_comm_agree(run->comm, tl_sense_step(&run->setup, &run->study, diameter)));
@@ -270,6 +284,8 @@ static TlStatus find_folder(TlRun *run) {
 
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   *run = (TlRun){.comm = comm, .options = *options};
+  TL_TRY(tl_comm_agree(comm, TL_NEW(run->model, 1)));
+  TL_TRY(tl_comm_agree(comm, TL_NEW(run->state, 1)));
   TL_TRY(tl_comm_agree(comm, find_folder(run)));
   if (run->folder) TL_TRY(tl_resume_find(run));
   TL_TRY(tl_comm_agree(comm, read_inputs(run)));
@@ -289,8 +305,9 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
 void tl_run_close(TlRun *run) {
   tl_output_close(&run->output);
   tl_checkpoint_close(run->checkpoint);
-  tl_solver_free(run->solver);
-  tl_bodies_free(&run->bodies);
+  if (run->model) tl_run_free_solver(run);
+  if (run->state) tl_state_free(&run->state->dem);
+  tl_controls_free(&run->controls);
   tl_dist_free(run->dist);
   tl_avatars_free(&run->avatars);
   tl_selection_free(&run->selection);
@@ -315,5 +332,7 @@ void tl_run_close(TlRun *run) {
   tl_free(run->folder);
   tl_setup_free(&run->setup);
   tl_study_free(&run->study);
+  tl_free(run->model);
+  tl_free(run->state);
   *run = (TlRun){0};
 }

@@ -7,8 +7,8 @@
 TlStatus tl_safe_step(TlRun *run, double *safe_s) {
   *safe_s = INFINITY;
   if (!tl_setup_method(&run->setup)->safe_step) return TL_OK;
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
-  *safe_s = tl_solver_safe_step(run->solver, &run->bodies);
+  TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
+  *safe_s = tl_step_longest(run->model->dem, &run->state->dem);
   return tl_comm_least(run->comm, safe_s, 1);
 }
 

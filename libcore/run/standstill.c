@@ -22,7 +22,7 @@ static double diameter_of(double mass, double density) {
 
 TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
   enum { MASS, MOVING, SPEED, SUMS };
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   const TlMaterial *material = run->materials.material;
   double gravity = tl_norm(tl_setup_solver(&run->setup).gravity_m_s2), value[SUMS];
   TlExact sum[SUMS] = {{{0}}}; /* exact: the same for any ranks and order of the bodies */
@@ -55,7 +55,7 @@ TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
 
 /* Of the selection, or of the grain of mean volume where the study only places bodies. */
 static TlStatus typical_diameter(const TlRun *run, double *diameter) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   TlExact mass = {{0}};
   int64_t grains = 0;
   *diameter = run->setup.grains.grain_scale * run->selection.median_diameter_m;

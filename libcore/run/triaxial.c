@@ -71,14 +71,14 @@ typedef struct Look {
 } Look;
 
 static void look_at_platen(const TlRun *run, int64_t i, Look *look) {
-  TlVec3 up = tl_quat_rotate(run->bodies.rotation[i], tl_vec3(0, 0, 1));
-  double face = run->bodies.position[i].z - 0.5 * thickness(&run->setup);
+  TlVec3 up = tl_quat_rotate(run->state->dem.bodies.rotation[i], tl_vec3(0, 0, 1));
+  double face = run->state->dem.bodies.position[i].z - 0.5 * thickness(&run->setup);
   tl_exact_add(&look->height, face - setup_of(run)->base_m[2]);
   tl_exact_add(&look->tilt, atan2(hypot(up.x, up.y), up.z));
 }
 
 static TlStatus gather(TlRun *run, Look *look, int64_t *grains) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   TlArena arena = {0};
   TlStatus status = tl_net_volume_add(membrane_of(run), b, &arena, &look->volume);
   tl_arena_free(&arena);
@@ -386,7 +386,7 @@ static TlStatus next_stage(TlRun *run) {
 /* ---- who got out ---- */
 
 static TlStatus widest(const TlRun *run, double *radius) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   const double *base = setup_of(run)->base_m;
   *radius = 0;
   for (int64_t i = 0; i < b->owned; i++)
@@ -398,7 +398,7 @@ static TlStatus widest(const TlRun *run, double *radius) {
 /* Wholly beyond the widest place of the membrane, or beyond a platen's face: from there none comes
  * back. */
 static TlStatus find_escaped(TlRun *run, int64_t *escaped) {
-  TlBodies *b = &run->bodies;
+  TlBodies *b = &run->state->dem.bodies;
   const double *base = setup_of(run)->base_m;
   double wide, top = base[2] + tl_triaxial_state(run)->height_m;
   *escaped = 0;
@@ -437,11 +437,12 @@ static TlStatus tune(TlRun *run) {
                    .speed_m_s = speed_of(run),
                    .load_N = -tl_triaxial_state(run)->pressure_Pa * area_of(run),
                    .tilts = setup_of(run)->tilts && tl_triaxial_state(run)->start_height_m > 0};
-  TL_TRY(tl_solver_set_guides(run->solver, &guide, 1));
-  TL_TRY(tl_solver_set_pressure(run->solver, (int)run->nets.count - 1, on_triangles(run)));
-  TL_TRY(tl_solver_set_friction(run->solver, friction_now(run)));
-  return tl_solver_set_damping(run->solver,
-                               s->damping_per_s < 0 ? c->damping_per_s : s->damping_per_s);
+  TlControls *controls = &run->controls;
+  controls->damping_per_s = s->damping_per_s < 0 ? c->damping_per_s : s->damping_per_s;
+  controls->pressure_Pa[run->nets.count - 1] = on_triangles(run);
+  TL_TRY(tl_controls_set_guide(controls, &guide));
+  return tl_controls_set_friction(controls, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN,
+                                  friction_now(run));
 }
 
 static TlStatus before_step(TlRun *run, int64_t *escaped) {

@@ -388,7 +388,7 @@ static void no_rank_holds_all_grains(TlComm *comm) {
   REQUIRE_OK(tl_run_go(&run));
   TlDistCounters c = tl_dist_counters(run.dist);
   REQUIRE(c.largest_array < 840, "an array has %lld elements", (long long)c.largest_array);
-  size_t rows = run.bodies.pairs.of[TL_IMPULSES].capacity;
+  size_t rows = run.state->dem.bodies.pairs.of[TL_IMPULSES].capacity;
   REQUIRE(rows < 840 * 12, "%zu", rows);
   REQUIRE(c.comm.largest_collective_bytes < 840 * 8, "a collective of %lld bytes",
           (long long)c.comm.largest_collective_bytes);

@@ -54,9 +54,9 @@ static inline int ranks_look(void *context) {
   Watch *w = context;
   Outcome *o = w->outcome;
   int64_t steps = w->run->totals.steps;
-  o->shared += w->run->bodies.total > w->run->bodies.owned;
+  o->shared += w->run->state->dem.bodies.total > w->run->state->dem.bodies.owned;
   if (steps % w->look == 0 && o->looks < RANKS_MOST_LOOKS &&
-      tl_bodies_hash(&w->run->bodies, &o->hash[o->looks]) == TL_OK)
+      tl_bodies_hash(&w->run->state->dem.bodies, &o->hash[o->looks]) == TL_OK)
     o->looks++;
   if (w->most_cpu_s > 0 && tl_clock_process_cpu_s() - w->cpu_s > w->most_cpu_s) return 1;
   return w->most_steps > 0 && steps >= w->most_steps;

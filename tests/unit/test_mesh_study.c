@@ -65,7 +65,7 @@ static void is_the_tetrahedron(const char *shape, double edge) {
   CK_NEAR(rule->radius_m * size / mesh->radius_m, 1, 0.01); /* of nodes on a grid of a 40th */
   ck_assert_int_eq(mesh->id, tl_study_shape_id(1));
   CK_OK(tl_run_go(&run)); /* it falls on a vertex, tips over and lies on a face */
-  TlVec3 x = run.bodies.position[0];
+  TlVec3 x = run.state->dem.bodies.position[0];
   CK_NEAR(x.z, edge / sqrt(24), 0.02 * edge);
   tl_run_close(&run);
 }

@@ -35,7 +35,7 @@ START_TEST(each_method_takes_its_own_step) {
     CK_OK(tl_run_go(&run));
     ck_assert_int_eq(run.totals.steps, steps[m]);
     ck_assert_double_eq_tol(run.setup.time.dt_s, 0.02 / (double)steps[m], 1e-12);
-    ck_assert_double_eq_tol(run.bodies.velocity[0].z, -9.81 * 0.02, 0.01);
+    ck_assert_double_eq_tol(run.state->dem.bodies.velocity[0].z, -9.81 * 0.02, 0.01);
     tl_run_close(&run);
   }
 }
@@ -103,7 +103,7 @@ START_TEST(a_large_mass_scale_is_taken) {
                    "time: {dt_s: 1.0e-5, duration_s: 0.01}\n"
                    "penalty: {spread: deepest, normal_N_m: 1.0e+4, mass_scale: 1.0e+6}\n",
                    "solver.method=penalty"));
-  CK_NEAR(run.bodies.mass[0], 2650e6 * M_PI / 6 * 0.02 * 0.02 * 0.02, 1e-6);
+  CK_NEAR(run.state->dem.bodies.mass[0], 2650e6 * M_PI / 6 * 0.02 * 0.02 * 0.02, 1e-6);
   tl_run_close(&run);
 }
 END_TEST

@@ -137,7 +137,7 @@ static double held_radius(const TlBodies *b, int64_t i) {
 }
 
 static void watch_grain(Watch *w, int64_t i, double time_s, bool look) {
-  const TlBodies *b = &w->run.bodies;
+  const TlBodies *b = &w->run.state->dem.bodies;
   int64_t id = b->id[i];
   if (id < 0 || id >= w->grains) judge_ok(tl_fail(TL_EINPUT, "grain %lld", (long long)id), "ids");
   if (!w->came[id] && b->position[i].x > ground_of().net) {
@@ -152,7 +152,7 @@ static void watch_grain(Watch *w, int64_t i, double time_s, bool look) {
 static int watch(void *context) {
   enum { LOOK_EVERY = 10 };
   Watch *w = context;
-  const TlBodies *b = &w->run.bodies;
+  const TlBodies *b = &w->run.state->dem.bodies;
   int64_t steps = w->run.totals.steps;
   double dt = w->run.setup.time.dt_s, time_s = (double)steps * dt;
   bool net = w->run.nets.count > 0;
@@ -213,7 +213,7 @@ static void look_deposit(const TlRun *run, Outcome *o) {
 }
 
 static void look_passed(const Watch *w, Outcome *o) {
-  const TlBodies *b = &w->run.bodies;
+  const TlBodies *b = &w->run.state->dem.bodies;
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_NET) continue;
     Side side = w->side[b->id[i]];
@@ -284,7 +284,7 @@ static void run_one(const char *study, const char *name, const TlTexts *sets, Ou
   o->overlap = t->overlap_share;
   o->ground_overlap = t->boundary_overlap_share;
   o->rise = history_rise(&w->run, &set_free);
-  o->kinetic = barrier_grains_kinetic(&w->run.bodies) / set_free;
+  o->kinetic = barrier_grains_kinetic(&w->run.state->dem.bodies) / set_free;
   o->defect = fabs(t->ledger.defect_J) / set_free;
   o->end_s = (double)t->steps * w->run.setup.time.dt_s;
   o->cpu_s = t->cpu_s;

@@ -108,8 +108,8 @@ static void read_story(const TlRun *run, Story *s) {
 
 static double total_weight(const TlRun *run) {
   double mass = 0;
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    if (!(run->bodies.flags[i] & TL_BODY_FROZEN)) mass += run->bodies.mass[i];
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
+    if (!(run->state->dem.bodies.flags[i] & TL_BODY_FROZEN)) mass += run->state->dem.bodies.mass[i];
   return 9.81 * mass;
 }
 
@@ -137,7 +137,7 @@ static void fall(TlComm *comm, const char *method, const char *folder, Fall *f, 
   read_story(&c.run, &f->story);
   f->rise = history_rise(&c.run, &f->drop_J);
   f->defect = fabs(t->ledger.defect_J) / f->drop_J;
-  f->kinetic = barrier_grains_kinetic(&c.run.bodies) / f->drop_J;
+  f->kinetic = barrier_grains_kinetic(&c.run.state->dem.bodies) / f->drop_J;
   f->hooks = -hooks(&c.run).z / total_weight(&c.run);
   *run = c.run;
 }

@@ -22,13 +22,13 @@ typedef struct Watch {
 static void note(void *context, TlTracePhase phase, const TlGroup *g, const TlDynamics *d) {
   Watch *w = context;
   (void)g;
-  if (phase == TL_TRACE_START) w->before = judge_kinetic(d, w->run->bodies.total);
-  if (phase == TL_TRACE_END) w->change += judge_kinetic(d, w->run->bodies.total) - w->before;
+  if (phase == TL_TRACE_START) w->before = judge_kinetic(d, w->run->state->dem.bodies.total);
+  if (phase == TL_TRACE_END) w->change += judge_kinetic(d, w->run->state->dem.bodies.total) - w->before;
 }
 
 static double energy_of(const TlRun *run, double zero) {
   TlVec3 half = {0, 0, -0.5 * 9.81 * run->setup.time.dt_s};
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   double sum = 0;
   for (int64_t i = 0; i < b->owned; i++)
     sum += b->mass[i] *
@@ -57,7 +57,7 @@ static void fall(const char *spheres, const char *high) {
   char figure[64];
   judge_study_open(&run, "spheres", "release.count=%s release.high_m=[1.02,1.13,%s]", spheres,
                    high);
-  tl_solver_trace(run.solver, &trace);
+  tl_workspace_trace(run.work, &trace);
   judge_study_go(&run, follow, &w);
   snprintf(figure, sizeof figure, "spheres_%s_collision_error", spheres);
   judge_at_most(JUDGE_CORRECT, figure, w.collisions, "of the energy", 1e-6);
