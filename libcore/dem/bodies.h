@@ -41,6 +41,8 @@ typedef struct TlBodies {
 void tl_bodies_free(TlBodies *bodies);
 /* Room for count bodies; keeps what is there. */
 TlStatus tl_bodies_reserve(TlBodies *bodies, int64_t count);
+/* A copy with memory of its own, derived fields and all; what `to` held is released. */
+TlStatus tl_bodies_copy(TlBodies *to, const TlBodies *from);
 /* Append an owned body (only while there are no ghosts) or a ghost. Checks that the state is
  * finite; a rotation that is not unit is an error of ours. */
 TlStatus tl_bodies_add(TlBodies *bodies, const TlBodyState *state);

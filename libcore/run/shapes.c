@@ -165,6 +165,6 @@ static TlStatus add(TlModel *model, int64_t id, const TlShapeSetup *s) {
 TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlModel *model) {
   const TlShapeSetup *setup = shapes->setup->shapes.items;
   for (int64_t i = 0; i < shapes->count; i++)
-    if (is_closed(&setup[i])) TL_TRY(add(solver, tl_study_shape_id(i), &setup[i]));
+    if (is_closed(&setup[i])) TL_TRY(add(model, tl_study_shape_id(i), &setup[i]));
   return shapes->ball.node_count > 0 ? tl_model_add_sphere(model, TL_BALL_ID, 0.5) : TL_OK;
 }

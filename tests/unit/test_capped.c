@@ -256,7 +256,7 @@ START_TEST(thinned_grains_rest_at_the_same_depth) {
     open_run(&run, text);
     nodes[k] = shape_of(&run, 0)->node_count;
     CK_OK(tl_run_go(&run));
-    deep[k] = run.totals.last.boundary_overlap_m;
+    deep[k] = run.state->totals.last.boundary_overlap_m;
     tl_run_close(&run);
     tl_free(text);
   }
@@ -290,20 +290,21 @@ START_TEST(scaled_masses_weigh_what_they_did) {
   CK_OK(tl_safe_step(&one, &safe[0]));
   CK_OK(tl_safe_step(&many, &safe[1]));
   CK_NEAR(safe[1] / safe[0], 4, 1e-12);
-  CK_NEAR(safe[0], 0.1 * sqrt(one.bodies.mass[1] / 1000), 1e-15); /* the ball's, a point's */
-  TlSolverConfig a = tl_setup_solver(&one.setup), b = tl_setup_solver(&many.setup);
+  CK_NEAR(safe[0], 0.1 * sqrt(one.state->dem.bodies.mass[1] / 1000),
+          1e-15); /* the ball's, a point's */
+  TlSolverConfig a = tl_setup_solver(&one.model->setup), b = tl_setup_solver(&many.model->setup);
   CK_NEAR(b.density_kg_m3 * b.gravity_m_s2.z, a.density_kg_m3 * a.gravity_m_s2.z, 1e-9);
-  for (int64_t i = 0; i < one.bodies.owned; i++) { /* net and bodies */
-    CK_NEAR(many.bodies.mass[i] / one.bodies.mass[i], 16, 1e-12);
-    CK_NEAR(many.bodies.inertia[i].x / one.bodies.inertia[i].x, 16, 1e-12);
+  for (int64_t i = 0; i < one.state->dem.bodies.owned; i++) { /* net and bodies */
+    CK_NEAR(many.state->dem.bodies.mass[i] / one.state->dem.bodies.mass[i], 16, 1e-12);
+    CK_NEAR(many.state->dem.bodies.inertia[i].x / one.state->dem.bodies.inertia[i].x, 16, 1e-12);
   }
-  CK_NEAR(tl_bodies_spin(&many.bodies, 0).z, 2, 1e-12);
+  CK_NEAR(tl_bodies_spin(&many.state->dem.bodies, 0).z, 2, 1e-12);
   CK_OK(tl_run_go(&one));
-  double fall = one.bodies.position[2].z;
+  double fall = one.state->dem.bodies.position[2].z;
   CK_OK(tl_run_go(&many));
   /* the ball in the air falls in 4 times the time as far as without */
-  CK_NEAR((0.1 - many.bodies.position[2].z) / (0.1 - fall), 1.0 / 16, 1e-3);
-  CK_NEAR(many.totals.potential_start_J / one.totals.potential_start_J, 1, 1e-12);
+  CK_NEAR((0.1 - many.state->dem.bodies.position[2].z) / (0.1 - fall), 1.0 / 16, 1e-3);
+  CK_NEAR(many.state->totals.potential_start_J / one.state->totals.potential_start_J, 1, 1e-12);
   tl_run_close(&one);
   tl_run_close(&many);
 }

@@ -5,6 +5,7 @@
 
 #include "base/par.h"
 #include "base/random.h"
+#include "dem/membrane.h"
 #include "dem/step.h"
 #include "validation/membrane_oracle.h"
 

@@ -55,8 +55,8 @@ static TlStatus open_study(TlRun *run, const char *shape) {
 static void is_the_tetrahedron(const char *shape, double edge) {
   TlRun run;
   CK_OK(open_study(&run, shape));
-  const TlAvatar *mesh = tl_study_shapes_get(&run.shapes, tl_study_shape_id(1)),
-                 *rule = tl_study_shapes_get(&run.shapes, tl_study_shape_id(0));
+  const TlAvatar *mesh = tl_study_shapes_get(&run.model->shapes, tl_study_shape_id(1)),
+                 *rule = tl_study_shapes_get(&run.model->shapes, tl_study_shape_id(0));
   double a3 = edge * edge * edge, size = edge / 0.02;
   CK_NEAR(mesh->volume_m3 / (a3 / (6 * sqrt(2))), 1, 1e-12);
   for (int k = 0; k < 3; k++) /* V a^2/20 about any axis through the centre */

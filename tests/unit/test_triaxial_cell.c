@@ -68,7 +68,7 @@ typedef struct Watched {
 static int look_on(void *context) {
   Watched *w = context;
   int64_t stage = tl_triaxial_state(&w->run)->stage;
-  w->step = w->run.totals.steps;
+  w->step = w->run.state->totals.steps;
   ck_assert_int_lt(stage, 5);
   if (stage > 0 && w->begun[stage] == 0) w->begun[stage] = tl_triaxial_state(&w->run)->begun;
   if (w->watch) w->watch(w);
@@ -113,7 +113,7 @@ static double cell(const Table *t, int64_t row, const char *name) {
 /* The membrane's first and last row stand this far from the platens' faces, all the time: the last
  * row goes with the top platen. */
 static double rows_short_of_height(const TlRun *run) {
-  const TlNet *net = &run->nets.net[run->nets.count - 1];
+  const TlNet *net = &run->model->nets.net[run->model->nets.count - 1];
   double first = tl_net_sphere(net, 0).position.z,
          last = tl_net_sphere(net, (int64_t)net->rows * net->columns - 1).position.z;
   return HEIGHT - (last - first);
@@ -151,7 +151,7 @@ static void stages_set_the_solver(Watched *w) {
   CK_NEAR(g->speed_m_s, -rate * t->start_height_m, 1e-12);
   CK_NEAR(g->load_N, -t->pressure_Pa * t->volume_m3 / t->height_m, 1e-9);
   /* the platen's own contacts: those of a boundary */
-  int32_t platen = tl_material_of_platen(&w->run.setup);
+  int32_t platen = tl_material_of_platen(&w->run.model->setup);
   const TlPairLaw *law = &materials->law[tl_pair_law(materials, TL_MATERIAL_GRAIN, platen)];
   CK_NEAR(law->friction, 0.2, 0);
   CK_NEAR(law->restitution, 0.3, 0);
@@ -249,7 +249,8 @@ START_TEST(stages_end_where_the_study_says) {
   double reached = 8 * (double)first * DT;
   int64_t second = (int64_t)ceil((reached - down) / (4 * per_look)) * LOOK_STEPS;
   ck_assert_int_eq(w.begun[3] - w.begun[2], second);
-  ck_assert_int_eq(w.run.totals.steps, w.begun[3] + 80 + 1); /* known at the next step's start */
+  ck_assert_int_eq(w.run.state->totals.steps,
+                   w.begun[3] + 80 + 1); /* known at the next step's start */
   ck_assert(tl_apparatus_finished(&w.run));
   tl_run_close(&w.run);
   tl_free(results);
@@ -298,7 +299,7 @@ static void rest_ends_the_stage(Watched *w) {
   if (t->stage == 0 && w->step > 1)
     ck_assert_msg(!j->over, "step %d: the stage goes on at rest", (int)w->step);
   bool balanced = t->unbalanced > 0 && t->unbalanced < 5e-2,
-       slow = run->totals.ledger.kinetic_J < 4e-3 * run->totals.ledger.elastic_J,
+       slow = run->state->totals.ledger.kinetic_J < 4e-3 * run->state->totals.ledger.elastic_J,
        look = w->step % LOOK_STEPS == 0, due = (double)w->step * DT >= 2e-3 - 1e-12;
   if (t->stage == 0) {
     j->over = look && due && balanced && slow;
@@ -352,7 +353,7 @@ START_TEST(what_left_the_cell_is_counted_and_taken_out) {
   char *results = run_cell(&w, "escape", escape_study);
   Table t;
   open_table(&t, results);
-  ck_assert_int_eq(w.run.totals.outside, 3);
+  ck_assert_int_eq(w.run.state->totals.outside, 3);
   for (int64_t i = 1; i < t.csv.rows; i++) {
     CK_NEAR(cell(&t, i, "grains"), BALLS, 0);
     CK_NEAR(cell(&t, i, "escaped"), 3, 0);

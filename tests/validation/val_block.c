@@ -14,9 +14,10 @@ static void follow(TlRun *run, void *context) {
   Slide *s = context;
   double way = tl_norm(tl_sub(run->state->dem.bodies.position[0], s->start));
   /* velocities stand half a step before the places: s at the time of v */
-  double v = tl_norm(run->state->dem.bodies.velocity[0]), at = way - 0.5 * v * run->setup.time.dt_s;
+  double v = tl_norm(run->state->dem.bodies.velocity[0]),
+         at = way - 0.5 * v * run->model->setup.time.dt_s;
   if (at > 0.01) s->worst = fmax(s->worst, fabs(v * v / (s->factor * at) - 1));
-  if (run->totals.steps % (int64_t)lround(0.02 / run->setup.time.dt_s) == 0)
+  if (run->state->totals.steps % (int64_t)lround(0.02 / run->model->setup.time.dt_s) == 0)
     fprintf(s->data, "%g %g %g\n", at, v, sqrt(s->factor * at));
 }
 
@@ -35,7 +36,7 @@ static double slide(const char *method, int degrees) {
       "Friction angle %d degrees, %s: the block slid %.2f m; largest boundary overlap %.2g of "
       "its radius.",
       degrees, method, tl_norm(tl_sub(run.state->dem.bodies.position[0], s.start)),
-      run.totals.boundary_overlap_share);
+      run.state->totals.boundary_overlap_share);
   tl_run_close(&run);
   return s.worst;
 }

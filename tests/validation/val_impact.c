@@ -28,7 +28,8 @@ static void weigh(Errors *worst, const TlRun *run, double *which, double j, doub
     double vz = run->state->dem.bodies.velocity[judge_study_body(run, id)].z;
     worst->normal = fmax(worst->normal, fabs(vz - e * VZ));
   }
-  worst->gain = fmax(worst->gain, run->totals.kinetic_J / run->totals.kinetic_start_J - 1);
+  worst->gain =
+      fmax(worst->gain, run->state->totals.kinetic_J / run->state->totals.kinetic_start_J - 1);
 }
 
 static void one_case(Errors *worst, const char *method, int k, double mu, double e, double et) {
@@ -105,7 +106,7 @@ static void follow(TlRun *run, void *context) {
     f->bounces++;
     f->worst = fmax(f->worst, fabs(f->top / (0.5 * pow(0.8, 2 * f->bounces)) - 1));
   }
-  if (fabs(v) > 0.02) f->stop_s = (double)run->totals.steps * run->setup.time.dt_s;
+  if (fabs(v) > 0.02) f->stop_s = (double)run->state->totals.steps * run->model->setup.time.dt_s;
   f->last = v;
 }
 

@@ -35,7 +35,7 @@ static Hit hit(int m) {
   judge_study_open(&run, "impact", "%s", set[m]);
   judge_study_go(&run, NULL, NULL);
   Hit h = {run.state->dem.bodies.velocity[judge_study_body(&run, 0)].z,
-           run.state->dem.bodies.velocity[judge_study_body(&run, 1)].x, run.totals.cpu_s};
+           run.state->dem.bodies.velocity[judge_study_body(&run, 1)].x, run.state->totals.cpu_s};
   tl_run_close(&run);
   return h;
 }
@@ -63,7 +63,7 @@ static double carried(const TlRun *run) {
   const TlBodies *b = &run->state->dem.bodies;
   TlContactRow *rows;
   int64_t count;
-  double up = 0, weight = 0, dt = run->setup.time.dt_s;
+  double up = 0, weight = 0, dt = run->model->setup.time.dt_s;
   JUDGE_OK(tl_step_contacts(run->model->dem, &run->state->dem, run->work, &rows, &count));
   for (int64_t i = 0; i < count; i++)
     if (rows[i].high < 0) up += rows[i].impulse_N_s.z;
@@ -76,7 +76,7 @@ static Heap heap_of(int m, int seed) {
   TlRun run;
   judge_study_open(&run, "heap", "%s seed=%d", set[m], seed);
   judge_study_go(&run, NULL, NULL);
-  const TlRunTotals *t = &run.totals;
+  const TlRunTotals *t = &run.state->totals;
   Heap h = {.carried = carried(&run),
             .kinetic = t->kinetic_J / (t->potential_start_J - t->potential_J),
             .overlap = fmax(t->overlap_share, t->boundary_overlap_share),

@@ -101,10 +101,10 @@ static void take_out_fallen(TlBodies *b) {
 
 static int rests(void *context) {
   Watch *w = context;
-  double dt_s = w->run->setup.time.dt_s;
+  double dt_s = w->run->model->setup.time.dt_s;
   look(w);
   take_out_fallen(&w->run->state->dem.bodies);
-  bool calm = (double)w->run->totals.steps * dt_s > CALM_S && w->moving <= MOVING_SHARE;
+  bool calm = (double)w->run->state->totals.steps * dt_s > CALM_S && w->moving <= MOVING_SHARE;
   w->resting = calm ? w->resting + 1 : 0;
   return (double)w->resting * dt_s > CALM_S;
 }
@@ -119,7 +119,7 @@ static TlStatus open_run(TlRun *run, TlRunOptions *options) {
 }
 
 static double deepest(const TlRun *run) {
-  return fmax(run->totals.overlap_share, run->totals.boundary_overlap_share);
+  return fmax(run->state->totals.overlap_share, run->state->totals.boundary_overlap_share);
 }
 
 /* start: of the grains, by id. */
@@ -137,17 +137,18 @@ static void go_until_rest(TlRunOptions *options, const Edition *e, const TlBodyS
   JUDGE_OK(open_run(&run, options));
   if (!options->resume) put(&run, start);
   TlStatus status = tl_run_go(&run);
-  if ((double)watch.resting * run.setup.time.dt_s <= CALM_S) JUDGE_OK(status); /* else we did */
+  if ((double)watch.resting * run.model->setup.time.dt_s <= CALM_S)
+    JUDGE_OK(status); /* else we did */
   look(&watch);
   result->overlap = deepest(&run);
   result->moving = watch.moving;
   result->left = watch.left;
-  const TlLedger *l = &run.totals.ledger;
+  const TlLedger *l = &run.state->totals.ledger;
   double taken = l->friction_J + l->viscous_J;
   result->defect = taken > 0 ? fabs(l->defect_J) / taken : 0;
-  result->steps = run.totals.steps;
-  result->end_s = (double)run.totals.steps * run.setup.time.dt_s;
-  result->cpu_s = run.totals.cpu_s;
+  result->steps = run.state->totals.steps;
+  result->end_s = (double)run.state->totals.steps * run.model->setup.time.dt_s;
+  result->cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
 }
 
@@ -227,7 +228,7 @@ static TlBodyState *settle(const Edition *e, int s, int seed, Stack *stack) {
     stack->fill += 2 * state.position.z / (double)run.state->dem.bodies.owned;
   }
   stack->overlap = deepest(&run);
-  stack->cpu_s = run.totals.cpu_s;
+  stack->cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
   return start;
 }

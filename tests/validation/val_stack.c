@@ -66,8 +66,9 @@ static double by_penalty(double e) {
                    "contact.friction=0 contact.boundary_friction=0",
                    e, e);
   judge_study_go(&run, NULL, NULL);
-  for (int64_t id = 0; id < 3; id++) v[id] = run.state->dem.bodies.velocity[judge_study_body(&run, id)].z;
-  double left = run.totals.kinetic_J / run.totals.kinetic_start_J;
+  for (int64_t id = 0; id < 3; id++)
+    v[id] = run.state->dem.bodies.velocity[judge_study_body(&run, id)].z;
+  double left = run.state->totals.kinetic_J / run.state->totals.kinetic_start_J;
   judge_note("penalty, e = %g: the spheres leave with %.4f, %.4f and %.4f m/s; kinetic energy left "
              "%.4f of the start.",
              e, v[0], v[1], v[2], left);
