@@ -44,10 +44,15 @@ static inline TlStatus stepper_add_closed(Stepper *stepper, int64_t avatar_id, c
 static inline TlStatus stepper_add_sphere(Stepper *stepper, int64_t avatar_id, double radius_m) {
   return tl_model_add_sphere(stepper->model, avatar_id, radius_m);
 }
+/* Other controls stay as they are. */
 static inline TlStatus stepper_set_nets(Stepper *stepper, const TlNet *nets, int count) {
+  TlControls fresh;
   TL_TRY(tl_model_set_nets(stepper->model, nets, count));
-  tl_controls_free(&stepper->controls);
-  return tl_controls_new(&stepper->controls, stepper->model);
+  TL_TRY(tl_controls_new(&fresh, stepper->model));
+  tl_free(stepper->controls.pressure_Pa);
+  stepper->controls.pressure_Pa = fresh.pressure_Pa;
+  stepper->controls.net_count = fresh.net_count;
+  return TL_OK;
 }
 static inline TlStatus stepper_set_guides(Stepper *stepper, const TlGuide *guides, int count) {
   stepper->controls.guide_count = 0;
