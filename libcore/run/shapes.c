@@ -150,21 +150,21 @@ TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRo
   return tl_study_shapes_row(shapes, -1 - TL_BALL_ID);
 }
 
-static TlStatus add(TlSolver *solver, int64_t id, const TlShapeSetup *s) {
+static TlStatus add(TlModel *model, int64_t id, const TlShapeSetup *s) {
   double round[2] = {s->diameter_m / 2, s->length_m};
   switch (s->kind) {
   case TL_FORMULA_SPHERE:
-    return tl_solver_add_closed(solver, id, &tl_closed_sphere, round);
+    return tl_model_add_closed(model, id, &tl_closed_sphere, round);
   case TL_FORMULA_BOX:
-    return tl_solver_add_closed(solver, id, &tl_closed_box, s->size_m);
+    return tl_model_add_closed(model, id, &tl_closed_box, s->size_m);
   default:
-    return tl_solver_add_closed(solver, id, &tl_closed_cylinder, round);
+    return tl_model_add_closed(model, id, &tl_closed_cylinder, round);
   }
 }
 
-TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver) {
+TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlModel *model) {
   const TlShapeSetup *setup = shapes->setup->shapes.items;
   for (int64_t i = 0; i < shapes->count; i++)
-    if (is_closed(&setup[i])) TL_TRY(add(solver, tl_study_shape_id(i), &setup[i]));
-  return shapes->ball.node_count > 0 ? tl_solver_add_sphere(solver, TL_BALL_ID, 0.5) : TL_OK;
+    if (is_closed(&setup[i])) TL_TRY(add(model, tl_study_shape_id(i), &setup[i]));
+  return shapes->ball.node_count > 0 ? tl_model_add_sphere(model, TL_BALL_ID, 0.5) : TL_OK;
 }
