@@ -314,11 +314,16 @@ void tl_comm_barrier(TlComm *comm) {
 
 /* ---- point to point ---- */
 
-static TlStatus one_more(TlCommBatch *batch, MPI_Request **request) {
+TlStatus tl_comm_batch_reserve(TlCommBatch *batch, size_t count) {
   MPI_Request *requests = batch->requests;
-  TL_TRY(TL_RESERVE(requests, batch->capacity, batch->count + 1));
+  TL_TRY(TL_RESERVE(requests, batch->capacity, count));
   batch->requests = requests;
-  *request = &requests[batch->count++];
+  return TL_OK;
+}
+
+static TlStatus one_more(TlCommBatch *batch, MPI_Request **request) {
+  TL_TRY(tl_comm_batch_reserve(batch, batch->count + 1));
+  *request = (MPI_Request *)batch->requests + batch->count++;
   return TL_OK;
 }
 

@@ -69,6 +69,8 @@ typedef struct TlCommBatch {
   void *requests; /* owned */
   size_t count, capacity;
 } TlCommBatch;
+/* Memory for count messages, so that posting as many cannot fail for want of memory. */
+TlStatus tl_comm_batch_reserve(TlCommBatch *batch, size_t count);
 TlStatus tl_comm_send(TlComm *comm, TlCommBatch *batch, int to, int tag, const void *bytes,
                       size_t size);
 TlStatus tl_comm_receive(TlComm *comm, TlCommBatch *batch, int from, int tag, void *bytes,

@@ -18,7 +18,7 @@ typedef struct Merge {
   Lane *lane;
   int lanes;
   int64_t block_rows;
-  unsigned char *out;
+  unsigned char *out; /* rank 0: rows in order for `take`; above 0: the block at hand */
   int64_t out_rows;
   TlStatus taken;
 } Merge;
@@ -34,23 +34,18 @@ static int64_t least(int64_t a, int64_t b) {
 
 /* ---- ranks above 0 ---- */
 
-static TlStatus serve(const TlGather *g) {
-  TlCommBatch batch = {0};
-  unsigned char *block;
-  int64_t rows = rows_of_block(tl_comm_size(g->comm)), go;
-  TlStatus status = TL_NEW(block, (size_t)rows * g->record_bytes);
-  for (int64_t first = 0; status == TL_OK && first < g->count; first += rows) {
-    int64_t n = least(rows, g->count - first);
-    g->fill(g->context, first, n, block);
-    status = tl_comm_receive(g->comm, &batch, 0, TAG_GO, &go, sizeof go);
-    if (status == TL_OK) status = tl_comm_wait(g->comm, &batch);
-    if (status == TL_OK)
-      status = tl_comm_send(g->comm, &batch, 0, TAG_BLOCK, block, (size_t)n * g->record_bytes);
-    if (status == TL_OK) status = tl_comm_wait(g->comm, &batch);
+static TlStatus serve(Merge *m) {
+  const TlGather *g = m->gather;
+  int64_t go;
+  for (int64_t first = 0; first < g->count; first += m->block_rows) {
+    int64_t n = least(m->block_rows, g->count - first);
+    g->fill(g->context, first, n, m->out);
+    TL_TRY(tl_comm_receive(g->comm, &m->batch, 0, TAG_GO, &go, sizeof go));
+    TL_TRY(tl_comm_wait(g->comm, &m->batch));
+    TL_TRY(tl_comm_send(g->comm, &m->batch, 0, TAG_BLOCK, m->out, (size_t)n * g->record_bytes));
+    TL_TRY(tl_comm_wait(g->comm, &m->batch));
   }
-  tl_comm_batch_free(&batch);
-  tl_free(block);
-  return status;
+  return TL_OK;
 }
 
 /* ---- rank 0 ---- */
@@ -119,8 +114,11 @@ static TlStatus merge(Merge *m) {
   return m->taken;
 }
 
-static TlStatus make_lanes(Merge *m, const int64_t *counts) {
+/* All memory that the exchange takes, so that no rank fails amid it, where rank 0 would wait. */
+static TlStatus reserve(Merge *m, const int64_t *counts) {
   size_t size = m->gather->record_bytes;
+  TL_TRY(tl_comm_batch_reserve(&m->batch, 2));
+  if (tl_comm_rank(m->gather->comm) != 0) return TL_NEW(m->out, (size_t)m->block_rows * size);
   TL_TRY(TL_NEW(m->lane, (size_t)m->lanes));
   TL_TRY(TL_NEW(m->out, OUT_ROWS * size));
   for (int r = 0; r < m->lanes; r++) {
@@ -143,10 +141,9 @@ TlStatus tl_gather_sorted(const TlGather *g) {
   TL_TRY(tl_comm_agree(g->comm, TL_NEW(counts, (size_t)ranks)));
   TlStatus status = tl_comm_gather_all(g->comm, &g->count, counts, sizeof g->count);
   Merge m = {.gather = g, .lanes = ranks, .block_rows = rows_of_block(ranks)};
-  bool master = tl_comm_rank(g->comm) == 0;
-  if (status == TL_OK && master) status = make_lanes(&m, counts);
+  if (status == TL_OK) status = reserve(&m, counts);
   status = tl_comm_agree(g->comm, status);
-  if (status == TL_OK) status = master ? merge(&m) : serve(g);
+  if (status == TL_OK) status = tl_comm_rank(g->comm) == 0 ? merge(&m) : serve(&m);
   free_merge(&m);
   tl_free(counts);
   return status;
