@@ -6,8 +6,8 @@
 #include "conf/cli.h"
 #include "io/raster.h"
 #include "io/stack.h"
-#include "shape/phantom.h"
-#include "shape/valley.h"
+#include "phantom/phantom.h"
+#include "phantom/valley.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "itk/itk.h"
 #include "judge/calibrate.h"
 #include "judge/judge.h"
-#include "shape/phantom.h"
+#include "phantom/phantom.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define TL_TESTS_SCENE_H
 
 #include "dem/step.h"
-#include "shape/phantom_shape.h"
+#include "phantom/phantom_shape.h"
 
 enum { JUDGE_PLANES = 8 };
 

@@ -7,7 +7,8 @@ complain() { echo "lint: $*" >&2; status=1; }
 
 declare -A may=(
   [base]="" [model]="num base" [num]="base" [conf]="base num" [itk]="num base" [io]="itk num base"
-  [image]="itk num base" [shape]="num base" [store]="model shape num base"
+  [image]="itk num base" [shape]="num base" [phantom]="shape num base"
+  [store]="model shape num base"
   [dem]="model shape conf num base" [dist]="dem model shape conf num base"
   [run]="dist dem model store shape conf io num base" [post]="store shape conf io num base"
 )

@@ -1,4 +1,4 @@
-#include "shape/phantom_surface.h"
+#include "phantom/phantom_surface.h"
 
 #include "base/mem.h"
 #include "base/random.h"

@@ -1,8 +1,8 @@
-#include "shape/phantom_grey.h"
+#include "phantom/phantom_grey.h"
 
 #include "base/mem.h"
 #include "base/par.h"
-#include "shape/phantom.h"
+#include "phantom/phantom.h"
 
 #include <math.h>
 #include <stdlib.h>

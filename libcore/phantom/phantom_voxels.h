@@ -1,10 +1,10 @@
 /* From packed shapes to voxels: who owns each sub-sample, grey, labels and moments. Internal to
  * the phantom (phantom.c); the model is told in phantom.h. */
-#ifndef TL_SHAPE_PHANTOM_VOXELS_H
-#define TL_SHAPE_PHANTOM_VOXELS_H
+#ifndef TL_PHANTOM_PHANTOM_VOXELS_H
+#define TL_PHANTOM_PHANTOM_VOXELS_H
 
 #include "num/volume.h"
-#include "shape/phantom_pack.h"
+#include "phantom/phantom_pack.h"
 
 /* A grain or a periodic image of one that reaches into the stack. */
 typedef struct TlPhantomPiece {

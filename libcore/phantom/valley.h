@@ -6,8 +6,8 @@
  * All lengths follow the raster's own size: the profile is a function of the part of the way down.
  * Same options, same bits. Cost: a few microseconds a cell.
  */
-#ifndef TL_SHAPE_VALLEY_H
-#define TL_SHAPE_VALLEY_H
+#ifndef TL_PHANTOM_VALLEY_H
+#define TL_PHANTOM_VALLEY_H
 
 #include "base/status.h"
 

@@ -1,9 +1,9 @@
 /* The visible surface of a packed grain, as points with normals: where its phi is the offset and
  * the least there is, and its part of the contact faces, where two grains' phi are equal. */
-#ifndef TL_SHAPE_PHANTOM_SURFACE_H
-#define TL_SHAPE_PHANTOM_SURFACE_H
+#ifndef TL_PHANTOM_PHANTOM_SURFACE_H
+#define TL_PHANTOM_PHANTOM_SURFACE_H
 
-#include "shape/phantom_voxels.h"
+#include "phantom/phantom_voxels.h"
 
 #include <stdint.h>
 

@@ -19,16 +19,16 @@
  * any thread count. Cost: 128^3 in about 3 s on two cores, then linear in the volume; 24 bytes a
  * voxel.
  */
-#ifndef TL_SHAPE_PHANTOM_H
-#define TL_SHAPE_PHANTOM_H
+#ifndef TL_PHANTOM_PHANTOM_H
+#define TL_PHANTOM_PHANTOM_H
 
 #include "base/status.h"
 #include "num/vec.h"
 #include "num/volume.h"
-#include "shape/phantom_grey.h"
-#include "shape/phantom_shape.h"
-#include "shape/phantom_surface.h"
-#include "shape/phantom_water.h"
+#include "phantom/phantom_grey.h"
+#include "phantom/phantom_shape.h"
+#include "phantom/phantom_surface.h"
+#include "phantom/phantom_water.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "shape/phantom_pack.h"
+#include "phantom/phantom_pack.h"
 
 #include "base/log.h"
 #include "base/mem.h"

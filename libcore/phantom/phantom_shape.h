@@ -9,8 +9,8 @@
  * Roughness, put on after packing, adds plane waves to phi: no point moves by more than
  * bump (2.7 times its rms), and the slope grows to at most 1 + slope (below).
  */
-#ifndef TL_SHAPE_PHANTOM_SHAPE_H
-#define TL_SHAPE_PHANTOM_SHAPE_H
+#ifndef TL_PHANTOM_PHANTOM_SHAPE_H
+#define TL_PHANTOM_PHANTOM_SHAPE_H
 
 #include "base/random.h"
 #include "num/vec.h"

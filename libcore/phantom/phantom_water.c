@@ -1,4 +1,4 @@
-#include "shape/phantom_water.h"
+#include "phantom/phantom_water.h"
 
 #include "base/mem.h"
 #include "base/par.h"

@@ -7,12 +7,12 @@
  * Jacobi sweeps read the old state only and add pair by pair in a fixed order: the same bits for
  * any thread count. Cost: about 0.1 ms a grain a hundred sweeps.
  */
-#ifndef TL_SHAPE_PHANTOM_PACK_H
-#define TL_SHAPE_PHANTOM_PACK_H
+#ifndef TL_PHANTOM_PHANTOM_PACK_H
+#define TL_PHANTOM_PHANTOM_PACK_H
 
 #include "base/status.h"
 #include "num/vec.h"
-#include "shape/phantom_shape.h"
+#include "phantom/phantom_shape.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
-/* The phantom's picture: blur and noise (shape/phantom.h says the model). Own tools of the phantom,
+/* The phantom's picture: blur and noise (phantom/phantom.h says the model). Own tools of the phantom,
  * so that the yardstick does not lean on the filters it judges. */
-#ifndef TL_SHAPE_PHANTOM_GREY_H
-#define TL_SHAPE_PHANTOM_GREY_H
+#ifndef TL_PHANTOM_PHANTOM_GREY_H
+#define TL_PHANTOM_PHANTOM_GREY_H
 
 #include "base/random.h"
 #include "num/volume.h"

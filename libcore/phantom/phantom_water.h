@@ -1,4 +1,4 @@
-/* Water in the pores of a phantom (shape/phantom.h): which part of each voxel it takes.
+/* Water in the pores of a phantom (phantom/phantom.h): which part of each voxel it takes.
  *
  * TL_WATER_MENISCI: the wetting fluid of a drained packing. Gas is where a ball of radius r fits
  * between the grains; what is left is water: bridges at contacts and narrow pores, with menisci of
@@ -9,8 +9,8 @@
  * voxel centres; a surface is spread over one voxel. Own tools of the phantom, so that the
  * yardstick does not lean on what it judges. Unit: voxel.
  */
-#ifndef TL_SHAPE_PHANTOM_WATER_H
-#define TL_SHAPE_PHANTOM_WATER_H
+#ifndef TL_PHANTOM_PHANTOM_WATER_H
+#define TL_PHANTOM_PHANTOM_WATER_H
 
 #include "num/volume.h"
 

@@ -1,4 +1,4 @@
-#include "shape/phantom_shape.h"
+#include "phantom/phantom_shape.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "shape/phantom_voxels.h"
+#include "phantom/phantom_voxels.h"
 
 #include "base/mem.h"
 #include "base/par.h"

@@ -1,11 +1,11 @@
-#include "shape/phantom.h"
+#include "phantom/phantom.h"
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "shape/phantom_grey.h"
-#include "shape/phantom_pack.h"
-#include "shape/phantom_voxels.h"
+#include "phantom/phantom_grey.h"
+#include "phantom/phantom_pack.h"
+#include "phantom/phantom_voxels.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "shape/valley.h"
+#include "phantom/valley.h"
 
 #include "base/mem.h"
 #include "base/random.h"
