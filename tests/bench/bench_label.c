@@ -7,9 +7,9 @@
 #include "base/par.h"
 #include "image/gaussian.h"
 #include "image/label.h"
-#include "itk/itk.h"
 #include "judge/calibrate.h"
 #include "judge/judge.h"
+#include "oracle/itk_oracles.h"
 #include "phantom/phantom.h"
 
 #include <math.h>

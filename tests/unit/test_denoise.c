@@ -1,5 +1,6 @@
 #include "support/sand.h"
 #include "support/tltest.h"
+#include "oracle/itk_oracles.h"
 
 #include "base/log.h"
 #include "base/par.h"
@@ -12,7 +13,6 @@
 #include "image/noise.h"
 #include "image/slabs.h"
 #include "io/stack.h"
-#include "itk/itk.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Distance, hills, passes and flooding against slow twins and against ITK. */
 #include "support/tltest.h"
+#include "oracle/itk_oracles.h"
 
 #include "base/mem.h"
 #include "base/par.h"
@@ -7,7 +8,6 @@
 #include "image/distance.h"
 #include "image/gaussian.h"
 #include "image/grains.h"
-#include "itk/itk.h"
 
 #include <float.h>
 #include <stdbool.h>
