@@ -11,8 +11,9 @@ declare -A may=(
   [store]="model shape num base"
   [dem]="model shape conf num base" [dist]="dem model shape conf num base"
   [run]="dist dem model store shape conf io num base" [post]="store shape conf io num base"
+  [stage]="post store phantom shape image conf io num base"
 )
-for file in $(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp'); do
+for file in $(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp' 'libcore/*.hpp'); do
   floor=$(cut -d/ -f2 <<<"$file")
   [ -n "${may[$floor]+x}" ] || { complain "$file: no such floor '$floor'"; continue; }
   while IFS=: read -r line target; do
@@ -25,7 +26,7 @@ done
 
 door() { # header regexp, allowed path regexp
   local hit
-  hit=$(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp' | grep -vE "$2" |
+  hit=$(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp' '*.hpp' | grep -vE "$2" |
     xargs -r grep -nE "#include [<\"]($1)[>\"]" || true)
   [ -z "$hit" ] || complain "only $2 may include $1:
 $hit"
@@ -44,7 +45,7 @@ door 'zstd\.h' '^libcore/store/'
 door 'cblas\.h|lapacke\.h' '^libcore/num/linear'
 door 'libqhull_r/.*\.h' '^libcore/num/delaunay'
 door 'fftw3\.h' '^libcore/image/|^tests/'
-door 'itk[A-Z].*\.h' '^libcore/itk/.*\.cpp|^tests/'
+door 'itk[A-Z].*\.h' '^libcore/itk/.*pp$|^tests/'
 # One door to other programs: no shell, and no text that one would act on. base/par.c and
 # base/sandbox.c start this program itself again.
 hit=$(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp' 'tools/*.c' 'tools/*.h' |
