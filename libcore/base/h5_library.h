@@ -1,4 +1,4 @@
-/* What every file that calls the HDF5 library shares (io/h5*, store/results*): its start, and
+/* The start of the HDF5 library, for every file that calls it (io/h5*, store/results*), and
  * whether something is there.
  *
  * HDF5 closes at the program's end what is still open. After a write or a close that failed it

@@ -1,4 +1,4 @@
-/* Threads. The only header that says OpenMP's runtime; loops may use `#pragma omp` themselves.
+/* Threads. The only header that uses OpenMP's runtime; loops may use `#pragma omp` themselves.
  *
  * tl_par_blocks cuts [0, n) into fixed blocks (their borders depend on n and block only, never on
  * the thread count) and runs body on each. Whoever sums stores one value a block and adds them in

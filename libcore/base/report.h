@@ -21,8 +21,8 @@ TlStatus tl_report_text(TlReport *report, const char *name, const char *value);
 TlStatus tl_report_print(const TlReport *report, bool json);
 /* From now on nothing is printed (--quiet). */
 void tl_report_mute(bool mute);
-/* Whether all that was printed on standard output has arrived, by whomever it was printed; TL_EIO
- * when not. A tool asks last of all (conf/cli.h). */
+/* TL_OK if everything printed on standard output has arrived, whichever function printed it; TL_EIO
+ * if not. A tool calls this last (conf/cli.h). */
 TlStatus tl_report_flush(void);
 void tl_report_free(TlReport *report);
 

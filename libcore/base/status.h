@@ -6,7 +6,7 @@
  * The message is kept per thread (the last failure of the calling thread); worker threads of a
  * parallel loop therefore check their input before the loop, or hand their status back by value
  * and text (tl_par_blocks does so).
- * What only a mistake of ours can cause is an assert().
+ * Only a programming error of this library is an assert().
  */
 #ifndef TL_BASE_STATUS_H
 #define TL_BASE_STATUS_H
@@ -14,7 +14,7 @@
 typedef enum TlStatus {
   TL_OK = 0,
   TL_EUSAGE, /* the command line is wrong; exit 2 */
-  TL_EINPUT, /* a file or a study says something we cannot work with; exit 1 */
+  TL_EINPUT, /* a file or a study holds something that cannot be used; exit 1 */
   TL_EIO,    /* the operating system refused: missing file, full disk; exit 1 */
   TL_ENOMEM, /* memory; exit 1 */
   TL_ELIB,   /* a library failed in a way that fits none of the above; exit 1 */

@@ -47,12 +47,12 @@ TlSplit tl_histogram_kmeans(const TlHistogram *histogram, double most);
 /* Classes below and above a threshold given by hand; share[k] may be 0. */
 TlSplit tl_histogram_split(const TlHistogram *histogram, double threshold, double most);
 
-/* Share of the voxels below a grey; a bin counts by the part of it that is. */
+/* Fraction of the voxels below a grey; a bin counts by its part below. */
 double tl_histogram_below(const TlHistogram *histogram, double grey);
 
 /* Shape of the whole distribution. gaussian_distance: Kolmogorov distance to the Gaussian of the
  * same mean and sd: 0 for one Gaussian population, 0.06 for a uniform one, above 0.1 for two clear
- * phases. Kurtosis: 3 for a Gaussian, below for two phases of like share, above for heavy tails. */
+ * phases. Kurtosis: 3 for a Gaussian, below for two phases of similar fractions, above for heavy tails. */
 typedef struct TlShape {
   double sd, skewness, kurtosis, gaussian_distance;
 } TlShape;

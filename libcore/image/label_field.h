@@ -1,7 +1,7 @@
 /* The field whose hills are grains: distance to the void, smoothed, by slabs (image/label.h).
  *
  * A slab needs planes beyond it: as many as the deepest distance in it plus the reach of the
- * smoothing. How many is found as it goes: a distance is right when no void beyond the planes read
+ * smoothing. Their number is found during the work: a distance is right when no void beyond the planes read
  * could be nearer, and while one is not, more planes are read. So the values are those of the whole
  * stack, bit for bit. Unit of lengths: the edge of the cube that has a voxel's volume.
  */

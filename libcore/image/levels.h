@@ -21,7 +21,7 @@ typedef struct TlLevels {
   int64_t gx, gy, gz;
   float *drift[2]; /* gz*gy*gx, grey at the blocks' centres less level; owned */
   /* Void level near the top less near the bottom of the stack (thirds along z), and in the outer
-   * third of the radius (about the middle of the plane) less in the inner: 0 when not told. */
+   * third of the radius (about the middle of the plane) less in the inner: 0 when not known. */
   double drift_z, drift_radial;
 } TlLevels;
 

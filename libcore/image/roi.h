@@ -3,7 +3,7 @@
  * Scans are often a disc in a black or padded square, with a container's wall around the grains.
  * Every imaging stage works and estimates inside the region only; outside is 'not sample' (0).
  * --roi auto | none | cylinder:X,Y,R (voxels, axis along z) | FILE (a mask stack, > 0 inside).
- * auto: the cylinder the stack tells (talus-volume mask-cylinder), else a disc that is looked for,
+ * auto: the cylinder that the stack records (talus-volume mask-cylinder), else a disc that is looked for,
  * or what constant padding of any other shape leaves (image/roi_padding.h).
  */
 #ifndef TL_IMAGE_ROI_H

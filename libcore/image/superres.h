@@ -4,7 +4,7 @@
  * The coarse stack is interpolated so that its box means come back (image/superres_base.h). In each
  * plane of fine voxels normal to x, y and z the patches' features are coded with few atoms of the
  * low dictionary (image/superres_codes.h), down to the error that the noise explains; the same code
- * with the high dictionary says what the interpolation misses. Patches that overlap are averaged,
+ * with the high dictionary predicts what the interpolation misses. Patches that overlap are averaged,
  * so are the three directions: no direction is special, slices do not band. Last, the result is
  * projected on the volumes whose box means are the coarse stack (back-projection): greys keep their
  * calibration, and if the truth is such a volume its distance can only fall.
@@ -62,12 +62,12 @@ TlStatus tl_superres_plan(const TlVolume *head, const TlDictionary *dictionary, 
 /* Is the dictionary one for voxels of these proportions (1%)? Unknown ones pass. TL_EINPUT. */
 TlStatus tl_superres_fits(const TlVolume *head, const TlDictionary *dictionary);
 
-/* What is said of the result, before it is rounded to the sink's type; inside the region. */
+/* Figures of the result, before it is rounded to the sink's type; inside the region. */
 typedef struct TlSuperresTold {
   double coarse_mean, coarse_min, coarse_max;
   double mean, min, max;
   double change_rms; /* against the interpolation alone (of the denoised stack, if it was) */
-  double coded;      /* share of the patches that were not flat */
+  double coded;      /* fraction of the patches that were not flat */
 } TlSuperresTold;
 
 /* stack -> sink, whose head is tl_upsample_head(stack), of `type` as tl_grey_store takes it. roi:

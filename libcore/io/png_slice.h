@@ -1,8 +1,8 @@
 /* One grey PNG as a slice of a stack (libpng behind this header).
  *
  * Reads grey of 1, 2, 4 or 8 bits as u8 and of 16 bits as u16, values as stored, interlaced or
- * not. Colour, a palette or transparency is refused with what to do: which grey it would be is not
- * ours to guess. A PNG's pixels per metre are its size in print, so the voxel size stays unknown.
+ * not. Colour, a palette or transparency is refused with a remedy: the grey is never
+ * guessed. A PNG's pixels per metre are its size in print, so the voxel size stays unknown.
  */
 #ifndef TL_IO_PNG_SLICE_H
 #define TL_IO_PNG_SLICE_H

@@ -1,6 +1,6 @@
 /* Headers of MetaImage (.mhd, .mha) and NRRD (.nrrd, .nhdr), read strictly.
  *
- * They are text that says the size, type and spacing of a volume and where its voxels lie. All that
+ * Such a header is text that states the size, type and spacing of a volume and where its voxels are. All that
  * is used is checked here: sizes and their product, the type, spacings finite and above 0, that the
  * voxels are inside the data file. Keys that are not used are stepped over; a key that is used and
  * comes twice is refused. Voxels that lie there plainly are read by io/raw_stack.h, others

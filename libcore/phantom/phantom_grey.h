@@ -1,5 +1,5 @@
-/* The phantom's picture: blur and noise (phantom/phantom.h says the model). Own tools of the phantom,
- * so that the yardstick does not lean on the filters it judges. */
+/* The phantom's grey levels: blur, noise and faults of a scan (phantom/phantom.h has the model). The
+ * phantom has filters of its own, so that the truth does not depend on the filters that it judges. */
 #ifndef TL_PHANTOM_PHANTOM_GREY_H
 #define TL_PHANTOM_PHANTOM_GREY_H
 

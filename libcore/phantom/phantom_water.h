@@ -6,8 +6,8 @@
  * grain surfaces. TL_WATER_FILMS: a coat of one thickness on all grains. TL_WATER_LEVEL: water
  * fills the pores of the lower layers, from z = 0 to a level plane. Radius and thickness are found
  * by bisection so that water takes the asked fraction of the pores. Distances are those between
- * voxel centres; a surface is spread over one voxel. Own tools of the phantom, so that the
- * yardstick does not lean on what it judges. Unit: voxel.
+ * voxel centres; a surface is spread over one voxel. The phantom has functions of its own, so
+ * that the truth does not depend on the code that it judges. Unit: voxel.
  */
 #ifndef TL_PHANTOM_PHANTOM_WATER_H
 #define TL_PHANTOM_PHANTOM_WATER_H

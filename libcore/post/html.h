@@ -1,7 +1,7 @@
 /* Text of an HTML page that grows in memory: markup as given, and text of unknown origin (titles,
  * file names, study files) made safe to stand in it.
  *
- * Failures are kept: once memory is out nothing more is added, and `status` says so. Whoever writes
+ * Failures are kept: once memory is out nothing more is added, and `status` holds the failure. Whoever writes
  * a page looks at it once, at the end.
  */
 #ifndef TL_POST_HTML_H

@@ -86,12 +86,12 @@ typedef struct TlMeasure {
   int64_t lost;            /* grains of the first frame that are not in the last, while the run
                               does not say where they left (no departures.csv) */
   /* of grains that are not frozen */
-  double largest_penetration_m, largest_penetration_share; /* share of the grain's radius_m */
-  int64_t deepest_id;      /* the grain with the largest share; -1: none */
+  double largest_penetration_m, largest_penetration_share; /* fraction of the grain's radius_m */
+  int64_t deepest_id;      /* the grain with the largest fraction; -1: none */
   int64_t below_2_percent; /* grains deeper than 2% of their radius */
   int64_t unjudged;        /* grains with no node over the terrain */
   int64_t small;           /* grains smaller across than the terrain's cell */
-  double largest_overlap_m, largest_overlap_share; /* of two grains; share of the smaller radius */
+  double largest_overlap_m, largest_overlap_share; /* of two grains; fraction of the smaller radius */
   int64_t overlapping_pairs;
   bool has_ground;   /* terrain or planes under the grains */
   bool has_solid;    /* ground or walls to measure penetration against */
@@ -125,7 +125,7 @@ TlStatus tl_measure_deposit(const TlScene *scene, const TlFrame *frame, const Tl
 TlStatus tl_measure_overlap(const TlScene *scene, const TlFrame *frame, TlMeasure *m);
 /* Ground under (x, y): terrain or the highest plane that faces up; false where there is none. */
 bool tl_measure_ground(const TlScene *scene, double x, double y, double *z);
-/* Value below which the share q of the values lies (linear between order statistics); the array is
+/* Value below which the fraction q of the values lies (linear between order statistics); the array is
  * sorted in place. NaN for n = 0. */
 double tl_measure_quantile(double *values, int64_t n, double q);
 

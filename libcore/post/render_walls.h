@@ -29,9 +29,9 @@ void tl_wall_tracer_free(TlWallTracer *tracer);
 /* First wall met at 0 < t < t_max along a unit direction; false: none. */
 bool tl_wall_trace(const TlWallTracer *tracer, TlVec3 from, TlVec3 direction, double t_max,
                    TlWallHit *hit);
-/* Whether an obstacle stands in the way. */
+/* True if an obstacle lies along the ray. */
 bool tl_wall_shades(const TlWallTracer *tracer, TlVec3 from, TlVec3 direction);
-/* Share of the view that the sides of containers seen from without leave of what lies at t_max;
+/* Fraction of the light from t_max that passes the sides of containers seen from outside;
  * pixel: angle between two rays, rad. */
 double tl_wall_veil(const TlWallTracer *tracer, TlVec3 from, TlVec3 direction, double t_max,
                     double pixel);

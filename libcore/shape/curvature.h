@@ -8,7 +8,7 @@
 
 #include "shape/reinit.h"
 
-/* steps of length dt (< 1/6, TL_EUSAGE else) on |phi| < 3, re-distanced as it goes. phi must be a
+/* steps of length dt (< 1/6, TL_EUSAGE else) on |phi| < 3, with a new distance map after each step. phi must be a
  * distance, the surface at least 3 cells from the faces; TL_EINPUT when the grain vanishes. */
 TlStatus tl_curvature_flow(TlPhiGrid *grid, int32_t steps, double dt);
 

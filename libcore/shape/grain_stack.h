@@ -24,7 +24,7 @@ TlStatus tl_grain_stack_boxes(const TlGrainStack *stack, TlLabelBox **boxes, uin
 /* Grey levels as drlse.h says: of about 4e6 voxels evenly over the stack. */
 TlStatus tl_grain_stack_levels(const TlGrainStack *stack, TlGreyLevels *levels);
 
-/* A grain's label box and TL_GRAIN_REACH voxels about it, as far as the stack goes. */
+/* A grain's label box and TL_GRAIN_REACH voxels about it, cut to the stack. */
 typedef struct TlGrainCut {
   int64_t low[3], size[3];
   TlVolume labels, grey; /* owned; grey without data when the stack has none */

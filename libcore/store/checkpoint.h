@@ -23,7 +23,7 @@ enum { TL_CHECKPOINT_VERSION = 1, TL_CHECKPOINT_NAME = 32, TL_CHECKPOINT_LAYOUT 
 typedef struct TlCheckpointWriter TlCheckpointWriter;
 
 TlStatus tl_checkpoint_create(TlCheckpointWriter **writer, const char *folder, int64_t step);
-/* Begin a section of so many records; layout says what a record is and must be the same when it is
+/* Begin a section of so many records; layout describes a record and must be the same when it is
  * read. The section before must have all its records. */
 TlStatus tl_checkpoint_section(TlCheckpointWriter *writer, const char *name, const char *layout,
                                size_t record_bytes, int64_t records);
