@@ -58,7 +58,8 @@ TlStatus tl_comm_most(TlComm *comm, double *values, int count);
 TlStatus tl_comm_gather_all(TlComm *comm, const void *mine, void *all, size_t size);
 /* The same among the ranks of this machine. */
 TlStatus tl_comm_gather_node(TlComm *comm, const void *mine, void *all, size_t size);
-/* Sends to[r] to rank r, which receives it in its from[this rank]: one number for each pair of ranks. */
+/* Sends to[r] to rank r, which receives it in its from[this rank]: one number for each pair of
+ * ranks. */
 TlStatus tl_comm_swap_counts(TlComm *comm, const int64_t *to, int64_t *from);
 TlStatus tl_comm_broadcast(TlComm *comm, void *bytes, size_t size, int root);
 void tl_comm_barrier(TlComm *comm);

@@ -55,7 +55,8 @@ typedef struct TlParam {
 } TlParam;
 
 /* The parameters of one struct. Declared where the struct is declared, so that a tool and another
- * program take the same rows and defaults: tl_params_defaults(table->rows, table->count, &values). */
+ * program take the same rows and defaults: tl_params_defaults(table->rows, table->count, &values).
+ */
 typedef struct TlParamTable {
   const TlParam *rows;
   size_t count, size; /* number of rows; sizeof the struct */

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/gaussian.h"
+#include "image/filters.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
  * separability does not tell them apart: 0.65 for a void, 0.67 for that soil.
  *
  * More than two phases (water, roots, unresolved fines between void and mineral): a mixture of 3 or
- * 4 Gaussians (image/mixture.h) is fitted first, to the smoothed greys where they are flat (edges
+ * 4 Gaussians (image/histogram.h) is fitted first, to the smoothed greys where they are flat (edges
  * have every grey between two phases), and its borders printed; `solid_from` says from
  * which phase on voxels are grain. The random field then separates grain from the rest, at half
  * level between the grain and whatever is local beside it, void or other.
@@ -22,8 +22,7 @@
 
 #include "image/histogram.h"
 #include "image/hmrf.h"
-#include "image/mixture.h"
-#include "image/third_phase.h"
+#include "image/levels.h"
 
 #include <stdbool.h>
 

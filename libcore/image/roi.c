@@ -8,14 +8,13 @@
  *   3. The radius is where the mean over the circle falls through L/2.
  *   4. The disc must hold specimen (90% of its columns) and leave none outside (5%); otherwise the
  *      whole stack is taken and said: a wrong guess may never swallow grains.
- * Constant padding (image/roi_padding.h) is known for what it is. Where there is some and no disc
+ * Constant padding (image/roi.h) is known for what it is. Where there is some and no disc
  * fits, or a disc with padding in it, the region is all that is not padding.
  */
 #include "image/roi.h"
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/roi_padding.h"
 #include "image/select.h"
 
 #include <math.h>

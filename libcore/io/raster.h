@@ -47,4 +47,20 @@ void tl_raster_free(TlRaster *raster);
  * float, Deflate, CRS kept). No data is written as -9999. Whole or not there (base/file.h). */
 TlStatus tl_raster_write(const TlRaster *raster, const char *path, bool overwrite);
 
+/* A strict look at an Esri ASCII grid's text, beside GDAL's reading of it.
+ *
+ * GDAL reads a word that is not a number as 0, and puts a grid whose header mixes corner and centre
+ * keys at the coordinate origin, both without a word; so the text is checked here first. */
+
+typedef struct TlAsciiHeader {
+  int64_t columns, rows;
+  double cell_x, cell_y;
+  double corner_x, corner_y; /* lower left corner of the lower left cell */
+  bool has_no_data;
+} TlAsciiHeader;
+
+/* Header keys in any order and case. TL_EINPUT names the key, or the row and column of the first
+ * word that is no number, or how many values are missing or too many. Reads the file once. */
+TlStatus tl_raster_check_ascii(const char *path, TlAsciiHeader *header);
+
 #endif

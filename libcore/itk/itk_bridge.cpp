@@ -161,7 +161,8 @@ TlStatus tl_itk_components(const TlVolume *mask, int neighbours, TlVolume *out, 
     filter->SetFullyConnected(neighbours == 26);
     uint32_t *label = result.volume.u32;
     run_into(filter.GetPointer(), label, mask);
-    /* ITK's numbering follows the pieces that its threads took; ours is the order of first voxels. */
+    /* ITK's numbering follows the pieces that its threads took; ours is the order of first voxels.
+     */
     std::vector<uint32_t> number(static_cast<size_t>(filter->GetObjectCount()) + 1, 0);
     int64_t voxels = tl_volume_count(mask);
     for (int64_t i = 0; i < voxels; i++) {

@@ -19,7 +19,7 @@ typedef struct TlVolume {
   int64_t nx, ny, nz;
   double voxel_m[3];  /* dx, dy, dz in metres; 0 = unknown */
   double cylinder[3]; /* the specimen: x and y of its axis (along z), its radius, in voxels; radius
-                         0: not known. Voxels outside are not part of the specimen (image/roi.h, `auto`) */
+                         0: not known. Voxels outside are no specimen (image/roi.h, `auto`) */
   TlVoxelType type;
   union {
     void *data; /* owned, nx*ny*nz elements */

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "phantom/phantom_grey.h"
-#include "phantom/phantom_pack.h"
+#include "phantom/phantom_shape.h"
 #include "phantom/phantom_voxels.h"
 
 #include <math.h>

@@ -28,7 +28,6 @@
 #include "phantom/phantom_grey.h"
 #include "phantom/phantom_shape.h"
 #include "phantom/phantom_surface.h"
-#include "phantom/phantom_water.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "phantom/phantom_pack.h"
+#include "phantom/phantom_shape.h"
 
 #include "base/log.h"
 #include "base/mem.h"

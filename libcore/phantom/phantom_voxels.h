@@ -4,7 +4,7 @@
 #define TL_PHANTOM_PHANTOM_VOXELS_H
 
 #include "num/volume.h"
-#include "phantom/phantom_pack.h"
+#include "phantom/phantom_shape.h"
 
 /* A grain or a periodic image of one that reaches into the stack. */
 typedef struct TlPhantomPiece {

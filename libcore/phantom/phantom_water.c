@@ -1,4 +1,4 @@
-#include "phantom/phantom_water.h"
+#include "phantom/phantom_grey.h"
 
 #include "base/mem.h"
 #include "base/par.h"

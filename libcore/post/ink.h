@@ -7,7 +7,7 @@
 #ifndef TL_POST_INK_H
 #define TL_POST_INK_H
 
-#include "io/png_image.h"
+#include "io/image.h"
 
 typedef struct TlInk {
   uint8_t r, g, b;

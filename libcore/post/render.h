@@ -8,7 +8,7 @@
 #ifndef TL_POST_RENDER_H
 #define TL_POST_RENDER_H
 
-#include "io/png_image.h"
+#include "io/image.h"
 #include "post/departures.h"
 #include "post/render_camera.h"
 #include "post/render_chains.h"
@@ -49,5 +49,10 @@ void tl_render_range(const TlRenderPath *path, const TlScene *scene, TlRenderOpt
 /* image: new, owned by the caller. */
 TlStatus tl_render_frame(const TlScene *scene, const TlFrame *frame, const TlCamera *camera,
                          const TlRenderOptions *options, TlImage *image);
+
+/* What is written into a picture: title, time, grain scale, scale bar, colour bar. */
+
+void tl_render_captions(TlImage *image, const TlScene *scene, const TlFrame *frame,
+                        const TlCamera *camera, const TlRenderOptions *options);
 
 #endif

@@ -1,5 +1,5 @@
-/* The part of a report about runs: figures, warnings, plots, quantiles, provenance. Several runs stand
- * side by side in one table and in each plot. */
+/* The part of a report about runs: figures, warnings, plots, quantiles, provenance. Several runs
+ * stand side by side in one table and in each plot. */
 #ifndef TL_POST_REPORT_RUN_H
 #define TL_POST_REPORT_RUN_H
 

@@ -51,4 +51,9 @@ typedef struct TlTerrainSurvey {
 } TlTerrainSurvey;
 void tl_terrain_survey(const TlTerrain *terrain, TlTerrainSurvey *survey);
 
+/* The narrow band of a terrain whose heights are set (called by tl_terrain_build). */
+
+/* Fills the band's fields of terrain: spacing cell/refine, half width band_cells cells. */
+TlStatus tl_terrain_band(TlTerrain *terrain, double band_cells, int refine);
+
 #endif

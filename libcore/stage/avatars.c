@@ -12,7 +12,6 @@
 #include "shape/grain_stack.h"
 #include "shape/quality.h"
 #include "stage/input.h"
-#include "stage/solids.h"
 #include "store/catalog.h"
 
 #include <math.h>

@@ -1,11 +1,10 @@
-/* The stages that fill a catalog and look into it, each a function (stage/stage.h): level-set avatars
- * of labelled grains, of meshes and of formulas; terrain from an elevation raster; listing, checking,
- * grading, export and import. Lengths in the options have the unit of their name (voxels, um, m);
- * what the catalog holds is in SI units. A change of a catalog is one transaction: all of it or
- * nothing. A member that is a choice is the index into the choices of its row; unit, default, range
- * and meaning of each member stand in the row of the table. TL_EUSAGE: an option is wrong;
- * TL_EINPUT: the input is unfit.
- */
+/* The stages that fill a catalog and look into it, each a function (stage/stage.h): level-set
+ * avatars of labelled grains, of meshes and of formulas; terrain from an elevation raster; listing,
+ * checking, grading, export and import. Lengths in the options have the unit of their name (voxels,
+ * um, m); what the catalog holds is in SI units. A change of a catalog is one transaction: all of
+ * it or nothing. A member that is a choice is the index into the choices of its row; unit, default,
+ * range and meaning of each member stand in the row of the table. TL_EUSAGE: an option is wrong;
+ * TL_EINPUT: the input is unfit. */
 #ifndef TL_STAGE_GRAINS_H
 #define TL_STAGE_GRAINS_H
 
@@ -33,7 +32,8 @@ typedef struct TlAvatarsStage {
 extern const TlParamTable tl_avatars_table;
 /* Makes a level-set avatar of each label of the input stack and stores it in options->catalog. With
  * solid.mesh the inputs are closed meshes, one grain each; with solid.superellipsoid_um there is no
- * input. A grain that cannot be made is named in a warning and left out; TL_EINPUT when none can. */
+ * input. A grain that cannot be made is named in a warning and left out; TL_EINPUT when none can.
+ */
 TlStatus tl_stage_avatars(const TlStageCall *call, const TlAvatarsStage *options);
 
 typedef struct TlTerrainStage {

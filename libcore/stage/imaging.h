@@ -1,10 +1,9 @@
 /* The stages from a scan to labelled grains, each a function (stage/stage.h): denoise, binarize,
  * label, super-resolution, and small changes of a stack. The first input is the stack; the product
  * is a stack (.h5, .tif) whose history names the runs behind it. Lengths are in voxels unless the
- * name says otherwise, greys are those of the stack. A member that is a choice is the index into the
- * choices of its row; unit, default, range and meaning of each member stand in the row of the table.
- * TL_EUSAGE: an option is wrong; TL_EINPUT: the stack is unfit for the stage.
- */
+ * name says otherwise, greys are those of the stack. A member that is a choice is the index into
+ * the choices of its row; unit, default, range and meaning of each member stand in the row of the
+ * table. TL_EUSAGE: an option is wrong; TL_EINPUT: the stack is unfit for the stage. */
 #ifndef TL_STAGE_IMAGING_H
 #define TL_STAGE_IMAGING_H
 
@@ -57,7 +56,8 @@ typedef struct TlTrainStage {
   double noise_grey, tolerance, memory_mb;
 } TlTrainStage;
 extern const TlParamTable tl_train_table;
-/* Learns from a fine stack what a coarse one of the same kind misses; the product is a dictionary. */
+/* Learns from a fine stack what a coarse one of the same kind misses; the product is a dictionary.
+ */
 TlStatus tl_stage_superres_train(const TlStageCall *call, const TlTrainStage *options);
 
 typedef struct TlApplyStage {

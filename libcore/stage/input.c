@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "post/preview.h"
+#include "post/slice.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 #include "image/label_dip.h"
 #include "image/label_quality.h"
 #include "io/csv.h"
-#include "post/plot_sweep.h"
+#include "post/gnuplot.h"
 #include "stage/input.h"
 
 #include <math.h>
@@ -131,6 +131,24 @@ static char *sweep_picture(const TlLabelStage *v) {
   return tl_format("%.*s.png", (int)(strlen(v->sweep) - strlen(".csv")), v->sweep);
 }
 
+typedef struct Sweep {
+  const char *table;
+  double chosen;
+} Sweep;
+
+static void put_sweep(TlPlot *plot, const void *context) {
+  const Sweep *s = context;
+  tl_plot_page(plot, 900, 500, 11);
+  tl_plot(plot, "set datafile separator ','\nset logscale xy\nset key bottom left\nset grid lc rgb "
+                "'#dddddd'\nset border 3\nset tics nomirror out\nset xlabel 'h [voxels]'\n"
+                "set ylabel 'grains'\nset yrange [1:*]\n");
+  tl_plot(plot, "set arrow from %g, graph 0 to %g, graph 1 nohead lc rgb '#c04000' dt 2\nplot ",
+          s->chosen, s->chosen);
+  tl_plot_table(plot, s->table);
+  tl_plot(plot, " every ::1 using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc rgb '#2060a0' title "
+                "'grains found (dashed: h chosen)'\n");
+}
+
 static TlStatus write_sweep(const TlStageCall *call, const TlLabelStage *v, const double *h,
                             const uint32_t *grains) {
   TlCsv csv;
@@ -142,7 +160,8 @@ static TlStatus write_sweep(const TlStageCall *call, const TlLabelStage *v, cons
   TL_TRY(status);
   char *picture = sweep_picture(v);
   if (!picture) return TL_ENOMEM;
-  status = tl_plot_sweep(v->sweep, v->h_voxels, picture, call->overwrite);
+  Sweep sweep = {v->sweep, v->h_voxels};
+  status = tl_gnuplot(put_sweep, &sweep, v->sweep, picture, call->overwrite);
   tl_free(picture);
   return status;
 }

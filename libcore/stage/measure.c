@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "post/measure.h"
-#include "post/measure_repose.h"
 #include "post/packing.h"
 #include "post/triaxial_run.h"
 

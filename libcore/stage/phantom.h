@@ -1,8 +1,8 @@
 /* The stage that makes an instrument (stage/stage.h): a synthetic CT stack of touching grains with
  * known truth, or a valley as an elevation raster. There is no input; call->seed draws the grains,
  * and the same seed gives the same files. Lengths are in voxels or in the unit of their name. A
- * member that is a choice is the index into the choices of its row; unit, default, range and meaning
- * of each member stand in the row of the table. */
+ * member that is a choice is the index into the choices of its row; unit, default, range and
+ * meaning of each member stand in the row of the table. */
 #ifndef TL_STAGE_PHANTOM_H
 #define TL_STAGE_PHANTOM_H
 

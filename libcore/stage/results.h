@@ -1,9 +1,8 @@
 /* The stages that read a finished run (stage/stage.h): measures as numbers and tables, pictures and
- * plots. The first input is the folder of the run, which is not changed. Lengths are in metres in the
- * frame of the run, angles in degrees. A member that is a choice is the index into the choices of its
- * row; unit, default, range and meaning of each member stand in the row of the table. TL_EUSAGE: an
- * option is wrong; TL_EINPUT: the run lacks what is asked for.
- */
+ * plots. The first input is the folder of the run, which is not changed. Lengths are in metres in
+ * the frame of the run, angles in degrees. A member that is a choice is the index into the choices
+ * of its row; unit, default, range and meaning of each member stand in the row of the table.
+ * TL_EUSAGE: an option is wrong; TL_EINPUT: the run lacks what is asked for. */
 #ifndef TL_STAGE_RESULTS_H
 #define TL_STAGE_RESULTS_H
 
@@ -31,7 +30,8 @@ typedef struct TlRenderStage {
   bool chains, plots, smooth, captions, bare;
 } TlRenderStage;
 extern const TlParamTable tl_render_table;
-/* Draws a frame into the PNG call->output, or all frames or plots of history.csv into that folder. */
+/* Draws a frame into the PNG call->output, or all frames or plots of history.csv into that folder.
+ */
 TlStatus tl_stage_render(const TlStageCall *call, const TlRenderStage *options);
 
 #endif

@@ -1,5 +1,5 @@
 /* Avatars without a scan: grains from closed meshes and from superellipsoids. */
-#include "stage/solids.h"
+#include "stage/input.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
-/* What every stage of the chain is called with. A stage does what one tool does: it reads its input,
- * works, writes its product and fills a report. The tool's main reads the command line, calls the
- * stage and prints the report; another program does the same with a struct of options:
+/* What every stage of the chain is called with. A stage does what one tool does: it reads its
+ * input, works, writes its product and fills a report. The tool's main reads the command line,
+ * calls the stage and prints the report; another program does the same with a struct of options:
  *
  *   TlDenoiseStage options;
  *   TL_TRY(tl_params_defaults(tl_denoise_table.rows, tl_denoise_table.count, &options));

@@ -23,7 +23,8 @@ typedef struct TlPlane {
 } TlPlane;
 
 /* Tables beside the frames: history.csv of every run, one line a moment; departures.csv with a line
- * a grain that left; boundary.csv with a line a boundary and moment; the table of the run's apparatus, named after it. */
+ * a grain that left; boundary.csv with a line a boundary and moment; the table of the run's
+ * apparatus, named after it. */
 typedef enum TlResultsTable {
   TL_TABLE_HISTORY = 0,
   TL_TABLE_DEPARTURES,

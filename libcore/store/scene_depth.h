@@ -16,8 +16,8 @@ typedef struct TlGrainDepth {
 TlGrainDepth tl_scene_grain_depth(const TlScene *scene, const TlPlacement *place,
                                   const TlAvatar *avatar, const TlBodyRow *row);
 
-/* Fraction of a grain's radius (of the sphere of its volume) beyond which measures count its depth as
- * too deep. */
+/* Fraction of a grain's radius (of the sphere of its volume) beyond which measures count its depth
+ * as too deep. */
 static const double tl_deep_share = 0.02;
 
 #endif

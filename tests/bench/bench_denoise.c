@@ -6,8 +6,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/random.h"
-#include "image/gaussian.h"
-#include "image/median.h"
+#include "image/filters.h"
 #include "image/nlm.h"
 #include "image/noise.h"
 

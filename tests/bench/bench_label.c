@@ -5,7 +5,7 @@
  * twice its edge: grains of the same sizes, and those at the mirror's planes larger. */
 #include "base/mem.h"
 #include "base/par.h"
-#include "image/gaussian.h"
+#include "image/filters.h"
 #include "image/label.h"
 #include "judge/calibrate.h"
 #include "judge/judge.h"

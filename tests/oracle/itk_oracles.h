@@ -1,7 +1,7 @@
-/* ITK as an oracle for our own image processing: distance map, regional maxima, marker watershed and
- * smoothing filters. Linked into the tests and benches that include it, never into the library. The
- * caller owns what is returned; volumes as in num/volume.h. C++ exceptions become TL_ELIB, volumes
- * that do not fit each other or have the wrong type TL_EINPUT. */
+/* ITK as an oracle for our own image processing: distance map, regional maxima, marker watershed
+ * and smoothing filters. Linked into the tests and benches that include it, never into the library.
+ * The caller owns what is returned; volumes as in num/volume.h. C++ exceptions become TL_ELIB,
+ * volumes that do not fit each other or have the wrong type TL_EINPUT. */
 #ifndef TL_TESTS_ITK_ORACLES_H
 #define TL_TESTS_ITK_ORACLES_H
 
@@ -31,7 +31,7 @@ TlStatus tl_itk_watershed(const TlVolume *field, const TlVolume *markers, const 
 /* Filters of grey (F32), for comparison with our own (image/): borders as ITK has them, no region.
  * out: new F32. Gaussian: kernel of variance sigma^2, error 0.001 at most; median: cube of half
  * width radius; bilateral: sigmas over space (voxels) and grey, 100 steps of the range kernel;
- * diffusion: gradient anisotropic, kappa in grey a voxel, step and rounds as in image/diffusion.h.
+ * diffusion: gradient anisotropic, kappa in grey a voxel, step and rounds as in image/filters.h.
  */
 TlStatus tl_itk_gaussian(const TlVolume *grey, double sigma, TlVolume *out);
 TlStatus tl_itk_median(const TlVolume *grey, int radius, TlVolume *out);

@@ -5,7 +5,7 @@
 #include "base/par.h"
 #include "phantom/phantom.h"
 #include "phantom/phantom_grey.h"
-#include "phantom/phantom_pack.h"
+#include "phantom/phantom_shape.h"
 #include "phantom/phantom_voxels.h"
 #include "phantom/valley.h"
 

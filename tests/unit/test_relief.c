@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/random.h"
-#include "image/distance.h"
-#include "image/gaussian.h"
+#include "image/label_field.h"
+#include "image/filters.h"
 #include "image/grains.h"
 
 #include <float.h>
