@@ -136,13 +136,13 @@ static TlGrainKind random_kind(double diameter, const TlPhantomOptions *o, TlRan
   return TL_GRAIN_ROUNDED;
 }
 
-/* Equal shares of the mass, from coarse to fine; what a share leaves over goes to the next. */
+/* Equal parts of the mass, from coarse to fine; what a part leaves over is added to the next. */
 static TlStatus choose_grains(Making *m, double volume) {
   const TlPhantomOptions *o = m->options;
   TlRandom random = {o->seed, 0x517e5, 0};
-  double share = volume / MASS_BINS, left = 0.5 * share;
+  double part = volume / MASS_BINS, left = 0.5 * part;
   for (int b = MASS_BINS - 1; b >= 0; b--) {
-    left += share;
+    left += part;
     double d = b == MASS_BINS - 1 ? diameter_at(o, 1) : 0;
     for (;; d = 0) {
       if (d == 0) d = diameter_at(o, (b + tl_random_next(&random)) / MASS_BINS);
@@ -192,7 +192,7 @@ static double wall_inside(const TlPhantomOptions *o) {
 }
 
 /* The part of x * y * z that grains may fill. */
-static double room(double cylinder_radius, double x, double y, double z) {
+static double space_for_grains(double cylinder_radius, double x, double y, double z) {
   double r = cylinder_radius;
   return (r > 0 ? M_PI * r * r : x * y) * z;
 }
@@ -245,26 +245,8 @@ static void blank_outside(const TlPhantomOptions *o, TlVolume *stack) {
 
 /* ---- pieces: the grains and their periodic images that reach into the stack ---- */
 
-static bool reaches(const TlPhantomOptions *o, TlVec3 c, double r) {
-  return c.x + r > -0.5 && c.y + r > -0.5 && c.z + r > -0.5 && c.x - r < (double)o->nx - 0.5 &&
-         c.y - r < (double)o->ny - 0.5 && c.z - r < (double)o->nz - 0.5;
-}
-
-static TlStatus add_piece(Making *m, int64_t i, int image, TlVec3 centre) {
-  const TlPhantomOptions *o = m->options;
-  double level = m->opaque[i] ? TL_PHANTOM_OPAQUE : TL_PHANTOM_SOLID;
-  level += o->grey_sd * tl_random_normal(o->seed, 0x93e7, (uint64_t)i);
-  TL_TRY(TL_RESERVE(m->pieces, m->piece_capacity, m->piece_count + 1));
-  TL_TRY(TL_RESERVE(m->piece_shape, m->index_capacity, m->piece_count + 1));
-  TL_TRY(TL_RESERVE(m->piece_image, m->image_capacity, m->piece_count + 1));
-  m->piece_shape[m->piece_count] = i;
-  m->piece_image[m->piece_count] = image;
-  m->pieces[m->piece_count++] =
-      (TlPhantomPiece){&m->shapes[i], centre, tl_quat_matrix(m->poses[i].rotation), (float)level};
-  return TL_OK;
-}
-
 static TlStatus make_pieces(Making *m) {
+  const TlPhantomOptions *o = m->options;
   int side = m->box.cylinder_radius > 0 ? 0 : 1;
   for (int64_t i = 0; i < m->count; i++)
     for (int k = 0; k < 27; k++) {
@@ -273,7 +255,19 @@ static TlStatus make_pieces(Making *m) {
       TlVec3 c = m->poses[i].position; /* the box starts half a voxel before the first centre */
       c = tl_vec3(c.x - 0.5 + dx * m->box.size[0], c.y - 0.5 + dy * m->box.size[1],
                   c.z - 0.5 + dz * m->box.size[2]);
-      if (reaches(m->options, c, m->shapes[i].radius + 3)) TL_TRY(add_piece(m, i, k, c));
+      double r = m->shapes[i].radius + 3;
+      if (!(c.x + r > -0.5 && c.y + r > -0.5 && c.z + r > -0.5 && c.x - r < (double)o->nx - 0.5 &&
+            c.y - r < (double)o->ny - 0.5 && c.z - r < (double)o->nz - 0.5))
+        continue; /* does not reach into the stack */
+      double level = m->opaque[i] ? TL_PHANTOM_OPAQUE : TL_PHANTOM_SOLID;
+      level += o->grey_sd * tl_random_normal(o->seed, 0x93e7, (uint64_t)i);
+      TL_TRY(TL_RESERVE(m->pieces, m->piece_capacity, m->piece_count + 1));
+      TL_TRY(TL_RESERVE(m->piece_shape, m->index_capacity, m->piece_count + 1));
+      TL_TRY(TL_RESERVE(m->piece_image, m->image_capacity, m->piece_count + 1));
+      m->piece_shape[m->piece_count] = i;
+      m->piece_image[m->piece_count] = k;
+      m->pieces[m->piece_count++] =
+          (TlPhantomPiece){&m->shapes[i], c, tl_quat_matrix(m->poses[i].rotation), (float)level};
     }
   TL_TRY(TL_NEW(m->sums, m->piece_count));
   for (size_t k = 0; k < m->piece_count; k++) {
@@ -329,7 +323,7 @@ static TlStatus make_truth(Making *m, uint32_t *label_of, TlPhantom *phantom) {
   }
   const TlVolume *l = &phantom->labels;
   phantom->solid_fraction =
-      solid / room(m->box.cylinder_radius, (double)l->nx, (double)l->ny, (double)l->nz);
+      solid / space_for_grains(m->box.cylinder_radius, (double)l->nx, (double)l->ny, (double)l->nz);
   const int64_t count = tl_volume_count(&phantom->labels);
   for (int64_t i = 0; i < count; i++) phantom->labels.u32[i] = label_of[phantom->labels.u32[i]];
   return TL_OK;
@@ -404,24 +398,19 @@ static TlStatus surface_of(void *context, int64_t begin, int64_t end, int64_t bl
                             &p->point, &p->count, &p->capacity);
 }
 
-static TlStatus join_surfaces(const Surfacing *s, TlPhantom *phantom) {
-  for (int64_t l = 1; l <= phantom->grain_count; l++) phantom->surface_count += s->of[l].count;
-  TL_TRY(TL_NEW(phantom->surface, phantom->surface_count));
-  size_t at = 0;
-  for (int64_t l = 1; l <= phantom->grain_count; l++) {
-    if (s->of[l].count == 0) continue;
-    memcpy(phantom->surface + at, s->of[l].point, s->of[l].count * sizeof *phantom->surface);
-    at += s->of[l].count;
-  }
-  return TL_OK;
-}
-
 static TlStatus make_surface(const Making *m, const TlPhantomField *field, const uint32_t *label_of,
                              TlPhantom *phantom) {
   Surfacing s = {m, field, phantom, label_of, NULL};
   TL_TRY(TL_NEW(s.of, (size_t)phantom->grain_count + 1));
   TlStatus status = tl_par_blocks(field->piece_count, 1, surface_of, &s);
-  if (status == TL_OK) status = join_surfaces(&s, phantom);
+  for (int64_t l = 1; l <= phantom->grain_count; l++) phantom->surface_count += s.of[l].count;
+  if (status == TL_OK) status = TL_NEW(phantom->surface, phantom->surface_count);
+  size_t at = 0;
+  for (int64_t l = 1; status == TL_OK && l <= phantom->grain_count; l++) {
+    if (s.of[l].count == 0) continue;
+    memcpy(phantom->surface + at, s.of[l].point, s.of[l].count * sizeof *phantom->surface);
+    at += s.of[l].count;
+  }
   for (int64_t l = 0; l <= phantom->grain_count; l++) tl_free(s.of[l].point);
   tl_free(s.of);
   return status;
@@ -432,7 +421,7 @@ static TlStatus make_surface(const Making *m, const TlPhantomField *field, const
 static TlStatus assemble(Making *m, TlPhantom *phantom) {
   const TlPhantomOptions *o = m->options;
   const double *size = m->box.size;
-  double volume = room(m->box.cylinder_radius, size[0], size[1], size[2]);
+  double volume = space_for_grains(m->box.cylinder_radius, size[0], size[1], size[2]);
   TL_TRY(choose_grains(m, PACK_DENSER * o->solid_fraction * volume));
   TL_TRY(choose_opaque(m));
   TL_TRY(TL_NEW(m->poses, (size_t)m->count));
@@ -574,15 +563,6 @@ TlStatus tl_phantom_tile_grains(const TlPhantom *phantom, const int64_t tiles[3]
 
 /* ---- files ---- */
 
-static void print_grain(FILE *f, const TlPhantomGrain *g) {
-  const TlSym3 *t = &g->inertia;
-  fprintf(f, "%u,%lld,%d,%.3f,%.4f,%.5f,%.5f,%.5f,", g->label, (long long)g->body, g->border,
-          g->grey, g->volume, g->centroid.z, g->centroid.y, g->centroid.x);
-  fprintf(f, "%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,", t->zz, t->yy, t->xx, t->xy, t->xz, t->yz);
-  fprintf(f, "%.3f,%.3f,%.3f,%s,%d\n", g->principal[0], g->principal[1], g->principal[2],
-          tl_grain_kind_name(g->kind), g->opaque);
-}
-
 TlStatus tl_phantom_write_truth(const TlPhantom *phantom, const char *path, bool overwrite) {
   TlOutFile out;
   TL_TRY(tl_outfile_begin(&out, path, overwrite));
@@ -591,7 +571,15 @@ TlStatus tl_phantom_write_truth(const TlPhantom *phantom, const char *path, bool
   if (f) {
     fprintf(f, "label,body,border,grey,volume,cz,cy,cx,Izz,Iyy,Ixx,Iyx,Izx,Izy,I1,I2,I3,kind,"
                "opaque\n");
-    for (int64_t i = 0; i < phantom->grain_count; i++) print_grain(f, &phantom->grains[i]);
+    for (int64_t i = 0; i < phantom->grain_count; i++) {
+      const TlPhantomGrain *g = &phantom->grains[i];
+      const TlSym3 *t = &g->inertia;
+      fprintf(f, "%u,%lld,%d,%.3f,%.4f,%.5f,%.5f,%.5f,", g->label, (long long)g->body, g->border,
+              g->grey, g->volume, g->centroid.z, g->centroid.y, g->centroid.x);
+      fprintf(f, "%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,", t->zz, t->yy, t->xx, t->xy, t->xz, t->yz);
+      fprintf(f, "%.3f,%.3f,%.3f,%s,%d\n", g->principal[0], g->principal[1], g->principal[2],
+              tl_grain_kind_name(g->kind), g->opaque);
+    }
     fine = !ferror(f);
     if (fclose(f) != 0) fine = false;
   }

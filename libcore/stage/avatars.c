@@ -156,31 +156,6 @@ typedef struct Totals {
   TlJudged judged;
 } Totals;
 
-static TlStatus store_batch(TlCatalog *catalog, int64_t sample, Grain *grains, int64_t count,
-                            Totals *t) {
-  for (int64_t i = 0; i < count; i++) {
-    Grain *g = &grains[i];
-    if (!g->good) {
-      t->rejected++;
-      tl_log_warn("grain %u is left out: %s", g->label, g->message);
-      continue;
-    }
-    int64_t id;
-    TL_TRY(
-        tl_context(tl_catalog_add_avatar(catalog, sample, &g->avatar, &id), "grain %u", g->label));
-    TL_TRY(tl_catalog_put_check(catalog, id, &g->quality, &g->descriptors));
-    t->diameter_um[t->grains] = tl_avatar_diameter_m(&g->avatar) * 1e6;
-    t->moved[t->grains] = fabs(g->drlse.moved);
-    t->curvature[t->grains] = g->drlse.curvature_volume;
-    t->nodes[t->grains++] = g->avatar.node_count;
-    t->border += g->border;
-    t->dropped += g->drlse.dropped;
-    t->filled += g->drlse.filled;
-    t->global_level += !g->drlse.own_level;
-  }
-  return TL_OK;
-}
-
 /* Labels to do, in order; the others are counted. */
 static TlStatus choose(const TlAvatarsStage *v, const Work *w, const uint8_t *cut,
                        const double *contact, uint32_t most, Totals *t, Grain **grains,
@@ -205,13 +180,28 @@ static TlStatus make_batch(Work *w, Grain *grains, TlGrainCut *cuts, int64_t cou
                            TlCatalog *catalog, int64_t sample, Totals *t) {
   w->grains = grains;
   w->cuts = cuts;
-  TlStatus status = tl_par_blocks(count, 1, one_grain, w);
-  if (status == TL_OK) status = store_batch(catalog, sample, grains, count, t);
+  TL_TRY(tl_par_blocks(count, 1, one_grain, w));
   for (int64_t i = 0; i < count; i++) {
-    tl_avatar_free(&grains[i].avatar);
-    tl_grain_cut_free(&cuts[i]);
+    Grain *g = &grains[i];
+    if (!g->good) {
+      t->rejected++;
+      tl_log_warn("grain %u is left out: %s", g->label, g->message);
+      continue;
+    }
+    int64_t id;
+    TL_TRY(
+        tl_context(tl_catalog_add_avatar(catalog, sample, &g->avatar, &id), "grain %u", g->label));
+    TL_TRY(tl_catalog_put_check(catalog, id, &g->quality, &g->descriptors));
+    t->diameter_um[t->grains] = tl_avatar_diameter_m(&g->avatar) * 1e6;
+    t->moved[t->grains] = fabs(g->drlse.moved);
+    t->curvature[t->grains] = g->drlse.curvature_volume;
+    t->nodes[t->grains++] = g->avatar.node_count;
+    t->border += g->border;
+    t->dropped += g->drlse.dropped;
+    t->filled += g->drlse.filled;
+    t->global_level += !g->drlse.own_level;
   }
-  return status;
+  return TL_OK;
 }
 
 /* How many of the grains, from the first on, have cuts that fit together. */
@@ -234,10 +224,11 @@ static TlStatus make_group(Work *w, Grain *grains, TlGrainCut *cuts, int64_t cou
   TlStatus status = TL_OK;
   for (int64_t i = 0; i < count; i += BATCH) {
     int64_t n = i + BATCH < count ? BATCH : count - i;
-    if (status == TL_OK)
-      status = make_batch(w, grains + i, cuts + i, n, catalog, sample, t);
-    else
-      for (int64_t k = i; k < i + n; k++) tl_grain_cut_free(&cuts[k]);
+    if (status == TL_OK) status = make_batch(w, grains + i, cuts + i, n, catalog, sample, t);
+    for (int64_t k = i; k < i + n; k++) {
+      tl_avatar_free(&grains[k].avatar);
+      tl_grain_cut_free(&cuts[k]);
+    }
     tl_progress(progress, t->grains + t->rejected);
   }
   return status;
@@ -325,18 +316,14 @@ static TlStatus write_catalog(const TlStageCall *call, const TlAvatarsStage *v, 
 
 /* ---- plan ---- */
 
-static int64_t cut_voxels(const Work *w, const Grain *g) {
-  TlGrainCut cut = tl_grain_cut_place(&w->stack, &w->boxes[g->label]);
-  return cut.size[0] * cut.size[1] * cut.size[2];
-}
-
 /* Beside the cuts: the layers that are read, or, when that is over, the largest grain in the making
  * on each thread and a batch of finished ones. */
 static TlStatus plan_cuts(const TlAvatarsStage *v, Work *w, const Grain *grains, int64_t count,
                           int64_t *bytes) {
   int64_t largest = 0, batch = count < BATCH ? count : BATCH;
   for (int64_t i = 0; i < count; i++) {
-    int64_t voxels = cut_voxels(w, &grains[i]);
+    TlGrainCut cut = tl_grain_cut_place(&w->stack, &w->boxes[grains[i].label]);
+    int64_t voxels = cut.size[0] * cut.size[1] * cut.size[2];
     largest = voxels > largest ? voxels : largest;
   }
   int64_t beside =
@@ -465,11 +452,6 @@ static TlStatus open_input(const TlStageCall *call, const TlAvatarsStage *v, con
   return TL_OK;
 }
 
-static void close_input(Input *in) {
-  tl_layers_close(&in->layers);
-  tl_volume_free(&in->whole);
-}
-
 static TlStatus open_grey(const TlStageCall *call, const TlAvatarsStage *v, const char *path,
                           const TlVolume *labels, Input *in) {
   TL_TRY(open_input(call, v, path, in));
@@ -503,14 +485,6 @@ static TlStatus open_inputs(const TlStageCall *call, const TlAvatarsStage *v, Wo
   return TL_OK;
 }
 
-/* Fewer layers at a time when 16 take half of the memory. */
-static void choose_layers(const TlAvatarsStage *v, TlGrainStack *stack) {
-  stack->at_once = AT_ONCE;
-  while (v->memory_mb > 0 && stack->at_once > 1 &&
-         tl_grain_stack_bytes(stack) > tl_input_bytes(v->memory_mb) / 2)
-    stack->at_once /= 2;
-}
-
 static TlStatus from_labels(const TlStageCall *call, const TlAvatarsStage *v) {
   Work w = {.build = {.nodes = {.count = (int32_t)v->nodes}}};
   Input in[INPUTS] = {0};
@@ -523,11 +497,17 @@ static TlStatus from_labels(const TlStageCall *call, const TlAvatarsStage *v) {
   if (status == TL_OK) {
     w.roi = &roi;
     w.build.nodes.spacing_m = v->node_spacing * tl_grain_cell_m(&w.stack.labels->head);
-    choose_layers(v, &w.stack);
+    w.stack.at_once = AT_ONCE; /* fewer when so many take half of the memory */
+    while (v->memory_mb > 0 && w.stack.at_once > 1 &&
+           tl_grain_stack_bytes(&w.stack) > tl_input_bytes(v->memory_mb) / 2)
+      w.stack.at_once /= 2;
     status = work(call, v, &w);
   }
   tl_roi_free(&roi);
-  for (int i = 0; i < INPUTS; i++) close_input(&in[i]);
+  for (int i = 0; i < INPUTS; i++) {
+    tl_layers_close(&in[i].layers);
+    tl_volume_free(&in[i].whole);
+  }
   return status;
 }
 

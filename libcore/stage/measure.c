@@ -73,21 +73,6 @@ static TlStatus real(TlReport *report, const char *name, double value, const cha
   return isfinite(value) ? tl_report_real(report, name, value, unit) : TL_OK;
 }
 
-/* Where grains left counts in all that follows; those of older runs, which do not say it, do not.
- */
-static TlStatus report_gone(TlReport *r, const TlMeasure *m, const char *folder) {
-  const TlFrameMeasure *last = &m->frame[m->frame_count - 1];
-  TL_TRY(tl_report_int(r, "grains_gone", last->gone + m->lost, ""));
-  TL_TRY(tl_report_int(r, "grains_outside", last->outside, ""));
-  if (m->lost > 0)
-    tl_log_warn("%s: %lld grains of the first frame are not in the last, and the run does not say "
-                "where they left (it has no departures.csv): runout, front and mass centre are "
-                "without them",
-                folder, (long long)m->lost);
-  return tl_departures_report(&m->departures, tl_departures_until(&m->departures, last->step),
-                              folder, r);
-}
-
 static TlStatus report_motion(TlReport *r, const TlMeasure *m, const char *folder) {
   const TlFrameMeasure *last = &m->frame[m->frame_count - 1];
   double fastest = 0, peak = 0;
@@ -97,7 +82,16 @@ static TlStatus report_motion(TlReport *r, const TlMeasure *m, const char *folde
   }
   TL_TRY(tl_report_int(r, "frames", m->frame_count, ""));
   TL_TRY(tl_report_int(r, "grains", last->bodies, ""));
-  TL_TRY(report_gone(r, m, folder));
+  /* Where grains left counts in all that follows; those of older runs, which do not say it, do not. */
+  TL_TRY(tl_report_int(r, "grains_gone", last->gone + m->lost, ""));
+  TL_TRY(tl_report_int(r, "grains_outside", last->outside, ""));
+  if (m->lost > 0)
+    tl_log_warn("%s: %lld grains of the first frame are not in the last, and the run does not say "
+                "where they left (it has no departures.csv): runout, front and mass centre are "
+                "without them",
+                folder, (long long)m->lost);
+  TL_TRY(tl_departures_report(&m->departures, tl_departures_until(&m->departures, last->step),
+                              folder, r));
   TL_TRY(real(r, "time", last->time_s, "s"));
   TL_TRY(real(r, "mass", last->mass_kg, "kg"));
   TL_TRY(real(r, "largest_kinetic_energy", peak, "J"));
@@ -130,12 +124,6 @@ static TlStatus report_deposit(TlReport *r, const TlDeposit *d) {
   return real(r, "angle_of_repose", d->repose_deg, "deg");
 }
 
-static TlStatus report_overlap(TlReport *r, const TlMeasure *m) {
-  TL_TRY(real(r, "largest_overlap", m->largest_overlap_m, "m"));
-  TL_TRY(real(r, "largest_overlap_of_radius", 100 * m->largest_overlap_share, "percent"));
-  return tl_report_int(r, "overlapping_pairs", m->overlapping_pairs, "");
-}
-
 static TlStatus report_ground(TlReport *r, const TlScene *scene, const TlMeasure *m) {
   TL_TRY(real(r, "largest_penetration", m->largest_penetration_m, "m"));
   TL_TRY(real(r, "largest_penetration_of_radius", 100 * m->largest_penetration_share, "percent"));
@@ -157,8 +145,9 @@ static TlStatus report_ground(TlReport *r, const TlScene *scene, const TlMeasure
 }
 
 /* Of the last frame. */
-static TlStatus report_repose(TlReport *r, const TlStageCall *call, const TlMeasureStage *o,
+static TlStatus report_repose(const TlStageCall *call, const TlMeasureStage *o,
                               const TlScene *scene, const TlMeasure *m) {
+  TlReport *r = call->report;
   const double *a = o->repose_low_m, *b = o->repose_high_m;
   TlFrame frame = {0};
   TlRepose repose;
@@ -176,26 +165,24 @@ static TlStatus report_repose(TlReport *r, const TlStageCall *call, const TlMeas
   return tl_report_int(r, "repose_cells", repose.filled, "");
 }
 
-/* How often the run was resumed after a stop, and from which steps. */
-static TlStatus report_resumes(TlReport *r, const TlScene *scene) {
-  int64_t count;
-  char *steps;
-  TL_TRY(tl_provenance_values(scene->provenance, "resumed_from_step", &steps, &count));
-  TlStatus status = tl_report_int(r, "resumes", count, "");
-  if (status == TL_OK && count > 0) status = tl_report_text(r, "resumed_from_steps", steps);
-  tl_free(steps);
-  return status;
-}
-
-static TlStatus report(TlReport *r, const TlStageCall *call, const TlMeasureStage *o,
-                       const TlScene *scene, const TlMeasure *m) {
+static TlStatus report(const TlStageCall *call, const TlMeasureStage *o, const TlScene *scene,
+                       const TlMeasure *m) {
+  TlReport *r = call->report;
   TL_TRY(real(r, "grain_scale", scene->grain_scale, ""));
-  TL_TRY(report_resumes(r, scene));
+  int64_t resumes; /* after a stop, and from which steps */
+  char *steps;
+  TL_TRY(tl_provenance_values(scene->provenance, "resumed_from_step", &steps, &resumes));
+  TlStatus status = tl_report_int(r, "resumes", resumes, "");
+  if (status == TL_OK && resumes > 0) status = tl_report_text(r, "resumed_from_steps", steps);
+  tl_free(steps);
+  TL_TRY(status);
   TL_TRY(report_motion(r, m, call->input[0]));
-  TL_TRY(report_overlap(r, m));
+  TL_TRY(real(r, "largest_overlap", m->largest_overlap_m, "m"));
+  TL_TRY(real(r, "largest_overlap_of_radius", 100 * m->largest_overlap_share, "percent"));
+  TL_TRY(tl_report_int(r, "overlapping_pairs", m->overlapping_pairs, ""));
   if (m->has_solid) TL_TRY(report_ground(r, scene, m));
   if (m->deposit.nx) TL_TRY(report_deposit(r, &m->deposit));
-  return report_repose(r, call, o, scene, m);
+  return report_repose(call, o, scene, m);
 }
 
 /* ---- the packing ---- */
@@ -228,80 +215,59 @@ static TlStatus region_of(const TlMeasureStage *o, TlRegion *region, bool *given
   return TL_OK;
 }
 
-/* figures: the triaxial test's, if it was measured; the band's are added. */
-static TlStatus measure_packing(const TlStageCall *call, const TlMeasureStage *o,
-                                const TlScene *scene, const TlRegion *region, TlFigures *figures) {
-  if (!o->packing) return TL_OK;
-  TlPackingOptions how = {.region = region,
-                          .plot = o->plot,
-                          .from_frame = o->from_frame,
-                          .from_s = tl_figures_get(figures, "shear_begins"),
-                          .friction_deg = tl_figures_get(figures, "peak_friction_angle"),
-                          .dilatancy_deg = tl_figures_get(figures, "peak_dilatancy_angle")};
-  return tl_packing_run(call->input[0], scene, &how, call->output, call->overwrite, figures);
-}
-
-static TlStatus measure_scene(TlReport *r, const TlStageCall *call, const TlMeasureStage *options,
-                              const TlScene *scene, const TlRegion *region, TlFigures *figures) {
-  TlMeasure measure = {0};
-  TlMeasureOptions how = {.cell_m = options->cell_m};
-  TlStatus status = tl_measure_run(call->input[0], scene, &how, &measure);
-  if (status == TL_OK && options->packing) status = tl_packing_check(call->input[0]);
-  if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
-  if (status == TL_OK) status = measure_packing(call, options, scene, region, figures);
-  if (status == TL_OK) status = report(r, call, options, scene, &measure);
-  tl_measure_free(&measure);
-  return status;
-}
-
-static TlStatus measure_frames(TlReport *r, const TlStageCall *call, const TlMeasureStage *o,
+static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
                                const TlRegion *region, TlFigures *figures) {
+  const char *run = call->input[0];
   TlScene scene;
-  TL_TRY(tl_results_read_scene(call->input[0], &scene));
-  TlStatus status = measure_scene(r, call, o, &scene, region, figures);
+  TlMeasure measure = {0};
+  TL_TRY(tl_results_read_scene(run, &scene));
+  TlStatus status = tl_measure_run(run, &scene, &(TlMeasureOptions){.cell_m = o->cell_m}, &measure);
+  if (status == TL_OK && o->packing) status = tl_packing_check(run);
+  if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
+  if (status == TL_OK && o->packing) {
+    /* figures: the triaxial test's, if it was measured; the band's are added */
+    TlPackingOptions how = {.region = region,
+                            .plot = o->plot,
+                            .from_frame = o->from_frame,
+                            .from_s = tl_figures_get(figures, "shear_begins"),
+                            .friction_deg = tl_figures_get(figures, "peak_friction_angle"),
+                            .dilatancy_deg = tl_figures_get(figures, "peak_dilatancy_angle")};
+    status = tl_packing_run(run, &scene, &how, call->output, call->overwrite, figures);
+  }
+  if (status == TL_OK) status = report(call, o, &scene, &measure);
+  tl_measure_free(&measure);
   tl_scene_free(&scene);
   return status;
 }
 
-/* ---- the triaxial test ---- */
-
-static TlStatus check_triaxial(const TlMeasureStage *o) {
-  if (!o->triaxial && (o->compare || o->with.count > 0 || o->label.count > 0))
-    return tl_fail(TL_EUSAGE, "--compare, --with and --label want --triaxial");
-  return TL_OK;
-}
-
-static TlStatus measure_triaxial(const TlStageCall *call, const TlMeasureStage *o,
-                                 TlFigures *figures) {
-  TlTxRun how = {.run = call->input[0],
-                 .options = {.window = o->strain_window, .modulus_strain = o->modulus_strain},
-                 .measured = o->compare,
-                 .with = o->with.items,
-                 .with_count = o->with.count,
-                 .label = o->label.items,
-                 .label_count = o->label.count,
-                 .plot = o->plot || o->compare || o->with.count > 0};
-  return tl_tx_run(&how, call->output, call->overwrite, figures);
-}
-
-static TlStatus measure_all(TlReport *r, const TlStageCall *call, const TlMeasureStage *o,
-                            TlFigures *figures) {
+static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, TlFigures *figures) {
   TlRegion region;
   bool given;
   TL_TRY(region_of(o, &region, &given));
-  TL_TRY(check_triaxial(o));
+  if (!o->triaxial && (o->compare || o->with.count > 0 || o->label.count > 0))
+    return tl_fail(TL_EUSAGE, "--compare, --with and --label want --triaxial");
   if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->input[0])); /* before any file */
-  if (o->triaxial) TL_TRY(measure_triaxial(call, o, figures));
-  if (!o->triaxial || o->packing)
-    TL_TRY(measure_frames(r, call, o, given ? &region : NULL, figures));
+  if (o->triaxial) {
+    TlTxRun how = {.run = call->input[0],
+                   .options = {.window = o->strain_window, .modulus_strain = o->modulus_strain},
+                   .measured = o->compare,
+                   .with = o->with.items,
+                   .with_count = o->with.count,
+                   .label = o->label.items,
+                   .label_count = o->label.count,
+                   .plot = o->plot || o->compare || o->with.count > 0};
+    TL_TRY(tl_tx_run(&how, call->output, call->overwrite, figures));
+  }
+  if (!o->triaxial || o->packing) TL_TRY(measure_frames(call, o, given ? &region : NULL, figures));
   for (int64_t i = 0; i < figures->count; i++)
-    TL_TRY(real(r, figures->item[i].name, figures->item[i].value, figures->item[i].unit));
-  return tl_report_text(r, "output", call->output);
+    TL_TRY(
+        real(call->report, figures->item[i].name, figures->item[i].value, figures->item[i].unit));
+  return tl_report_text(call->report, "output", call->output);
 }
 
 TlStatus tl_stage_measure(const TlStageCall *call, const TlMeasureStage *options) {
   TlFigures figures = {0};
-  TlStatus status = measure_all(call->report, call, options, &figures);
+  TlStatus status = measure_all(call, options, &figures);
   tl_figures_free(&figures);
   return status;
 }

@@ -252,13 +252,6 @@ static TlStatus report(const Job *job, int64_t pictures) {
 
 /* ---- what colours and cuts are counted from ---- */
 
-static TlStatus read_before(Job *job) {
-  const TlRenderStage *v = job->values;
-  if (!takes_values(job) && !(v->cut && strcmp(v->cut, "band") == 0)) return TL_OK;
-  TL_TRY(pick_frame(job, "since", v->since, "first", job->frames[0], &job->options.since));
-  return tl_results_read_frame(job->run, job->options.since, &job->before);
-}
-
 /* Of the run's last frame, so that all its pictures have the same. */
 static TlStatus range_of_values(Job *job, const TlFrame *last) {
   double *value, end = 0;
@@ -315,7 +308,11 @@ static TlStatus choose_range(Job *job, const TlFrame *last) {
 
 static TlStatus choose_all(Job *job) {
   TlFrame last;
-  TL_TRY(read_before(job));
+  const TlRenderStage *v = job->values;
+  if (takes_values(job) || (v->cut && strcmp(v->cut, "band") == 0)) {
+    TL_TRY(pick_frame(job, "since", v->since, "first", job->frames[0], &job->options.since));
+    TL_TRY(tl_results_read_frame(job->run, job->options.since, &job->before));
+  }
   TL_TRY(tl_results_read_frame(job->run, job->frames[job->count - 1], &last));
   TlStatus status = choose_range(job, &last);
   if (status == TL_OK) status = choose_cut(job, &last);

@@ -54,52 +54,37 @@ static TlStatus parse_crop(const char *text, TlRasterOptions *raster) {
   return TL_OK;
 }
 
-/* The file's name without folders and extension. */
-static TlStatus default_name(const char *path, char **name) {
-  const char *base = strrchr(path, '/');
-  base = base ? base + 1 : path;
-  const char *dot = strrchr(base, '.');
-  *name = tl_format("%.*s", dot && dot != base ? (int)(dot - base) : (int)strlen(base), base);
-  return *name ? TL_OK : TL_ENOMEM;
-}
-
-static TlStatus report_crs(TlReport *report, const char *wkt) {
-  char *text = tl_crs_name(wkt);
-  TlStatus status = text ? tl_report_text(report, "crs", text) : TL_ENOMEM;
-  tl_free(text);
-  return status;
-}
-
 static TlStatus report_raster(TlReport *report, const TlRaster *raster) {
   TL_TRY(tl_report_int(report, "columns", raster->nx, ""));
   TL_TRY(tl_report_int(report, "rows", raster->ny, ""));
   TL_TRY(tl_report_real(report, "cell", raster->cell_m, "m"));
   TL_TRY(tl_report_int(report, "no_data", raster->no_data, ""));
-  return report_crs(report, raster->crs);
+  char *crs = tl_crs_name(raster->crs);
+  TlStatus status = crs ? tl_report_text(report, "crs", crs) : TL_ENOMEM;
+  tl_free(crs);
+  return status;
 }
 
-static TlStatus report_ground(TlReport *report, const TlTerrain *t, const TlTerrainSurvey *s) {
-  TL_TRY(tl_report_int(report, "data", s->data, ""));
+static TlStatus report_terrain(TlReport *report, const TlTerrain *t, double seconds) {
+  TlTerrainSurvey s;
+  tl_terrain_survey(t, &s);
+  TL_TRY(tl_report_int(report, "data", s.data, ""));
   TL_TRY(tl_report_int(report, "holes_filled", t->holes_filled, ""));
   TL_TRY(tl_report_int(report, "origin_east", (int64_t)t->origin[0], "m"));
   TL_TRY(tl_report_int(report, "origin_north", (int64_t)t->origin[1], "m"));
   TL_TRY(tl_report_int(report, "origin_height", (int64_t)t->origin[2], "m"));
-  TL_TRY(tl_report_real(report, "height_min", s->z_min_m, "m"));
-  TL_TRY(tl_report_real(report, "height_max", s->z_max_m, "m"));
-  TL_TRY(tl_report_real(report, "area", s->area_m2, "m2"));
-  TL_TRY(tl_report_real(report, "slope_mean", s->slope_mean_deg, "deg"));
-  TL_TRY(tl_report_real(report, "slope_p05", s->slope_quantile[0], "deg"));
-  TL_TRY(tl_report_real(report, "slope_p50", s->slope_quantile[1], "deg"));
-  TL_TRY(tl_report_real(report, "slope_p95", s->slope_quantile[2], "deg"));
-  return tl_report_real(report, "slope_max", s->slope_max_deg, "deg");
-}
-
-static TlStatus report_band(TlReport *report, const TlTerrain *t, const TlTerrainSurvey *s,
-                            double seconds) {
+  TL_TRY(tl_report_real(report, "height_min", s.z_min_m, "m"));
+  TL_TRY(tl_report_real(report, "height_max", s.z_max_m, "m"));
+  TL_TRY(tl_report_real(report, "area", s.area_m2, "m2"));
+  TL_TRY(tl_report_real(report, "slope_mean", s.slope_mean_deg, "deg"));
+  TL_TRY(tl_report_real(report, "slope_p05", s.slope_quantile[0], "deg"));
+  TL_TRY(tl_report_real(report, "slope_p50", s.slope_quantile[1], "deg"));
+  TL_TRY(tl_report_real(report, "slope_p95", s.slope_quantile[2], "deg"));
+  TL_TRY(tl_report_real(report, "slope_max", s.slope_max_deg, "deg"));
   TL_TRY(tl_report_real(report, "band_half_width", t->band_m, "m"));
   TL_TRY(tl_report_real(report, "band_spacing", t->band_spacing_m, "m"));
   TL_TRY(tl_report_int(report, "band_points", t->band_count, ""));
-  TL_TRY(tl_report_int(report, "memory", s->memory_bytes, "bytes"));
+  TL_TRY(tl_report_int(report, "memory", s.memory_bytes, "bytes"));
   return tl_report_real(report, "time", seconds, "s");
 }
 
@@ -145,18 +130,27 @@ static TlStatus lay_classes(const TlTerrainStage *o, const TlRaster *r, TlTerrai
   return TL_OK;
 }
 
-static TlStatus read_classes(const TlStageCall *call, const TlTerrainStage *o, TlTerrain *t) {
-  TlRasterOptions options = {.metres = o->metres, .crs = o->crs};
-  TlRaster raster = {0};
-  if (!o->classes || !o->classes[0]) return TL_OK;
-  TlStatus status = tl_raster_read(&raster, o->classes, &options);
-  if (status == TL_OK) status = tl_provenance_input(call->provenance, o->classes);
-  if (status == TL_OK) status = lay_classes(o, &raster, t);
-  tl_raster_free(&raster);
-  return status;
-}
-
-static TlStatus store(const TlStageCall *call, const TlTerrainStage *o, TlTerrain *terrain) {
+static TlStatus make(const TlStageCall *call, const TlTerrainStage *o, const char *name,
+                     const TlRaster *raster, TlTerrain *terrain) {
+  TlTerrainSource source = {name,           raster->crs,    raster->nx,      raster->ny,
+                            raster->cell_m, raster->east_m, raster->north_m, raster->height_m};
+  TlTerrainOptions options = {o->band_cells, (int)o->refine, o->fill_holes};
+  double start = tl_clock_s();
+  TL_TRY(tl_context(tl_terrain_build(terrain, &source, &options), "%s", call->input[0]));
+  double seconds = tl_clock_s() - start;
+  if (o->classes && o->classes[0]) {
+    TlRaster classes = {0};
+    TlStatus status = tl_raster_read(&classes, o->classes,
+                                     &(TlRasterOptions){.metres = o->metres, .crs = o->crs});
+    if (status == TL_OK) status = tl_provenance_input(call->provenance, o->classes);
+    if (status == TL_OK) status = lay_classes(o, &classes, terrain);
+    tl_raster_free(&classes);
+    TL_TRY(status);
+  }
+  if (terrain->holes_filled > 0)
+    tl_log_warn("%s: %lld samples in holes were filled", call->input[0],
+                (long long)terrain->holes_filled);
+  TL_TRY(report_terrain(call->report, terrain, seconds));
   TlCatalog *catalog = NULL;
   TL_TRY(tl_catalog_open(&catalog, o->catalog, TL_CATALOG_CREATE));
   TlStatus status = tl_catalog_begin(catalog, call->provenance, NULL);
@@ -167,50 +161,32 @@ static TlStatus store(const TlStageCall *call, const TlTerrainStage *o, TlTerrai
   return status;
 }
 
-static TlStatus make(const TlStageCall *call, const TlTerrainStage *o, const char *name,
-                     const TlRaster *raster, TlTerrain *terrain, TlReport *report) {
-  TlTerrainSource source = {name,           raster->crs,    raster->nx,      raster->ny,
-                            raster->cell_m, raster->east_m, raster->north_m, raster->height_m};
-  TlTerrainOptions options = {o->band_cells, (int)o->refine, o->fill_holes};
-  double start = tl_clock_s();
-  TL_TRY(tl_context(tl_terrain_build(terrain, &source, &options), "%s", call->input[0]));
-  double seconds = tl_clock_s() - start;
-  TL_TRY(read_classes(call, o, terrain));
-  if (terrain->holes_filled > 0)
-    tl_log_warn("%s: %lld samples in holes were filled", call->input[0],
-                (long long)terrain->holes_filled);
-  TlTerrainSurvey survey;
-  tl_terrain_survey(terrain, &survey);
-  TL_TRY(report_ground(report, terrain, &survey));
-  TL_TRY(report_band(report, terrain, &survey, seconds));
-  return store(call, o, terrain);
-}
-
-static TlStatus plan_or_make(const TlStageCall *call, const TlTerrainStage *o, const char *name,
-                             const TlRaster *raster) {
-  TL_TRY(tl_report_text(call->report, "terrain", name));
-  TL_TRY(tl_report_text(call->report, "catalog", o->catalog));
-  TL_TRY(report_raster(call->report, raster));
-  if (call->dry_run) return report_plan(call->report, raster, o);
-  TlTerrain terrain = {0};
-  TlStatus status = make(call, o, name, raster, &terrain, call->report);
-  tl_terrain_free(&terrain);
-  return status;
-}
-
 TlStatus tl_stage_terrain(const TlStageCall *call, const TlTerrainStage *o) {
   TlRasterOptions options = {.metres = o->metres, .crs = o->crs};
   TlRaster raster = {0};
-  char *name = NULL;
+  TlTerrain terrain = {0};
   if (!o->catalog || !o->catalog[0])
     return tl_fail(TL_EUSAGE, "--catalog=FILE wanted: the catalog that takes the terrain");
   TL_TRY(parse_crop(o->crop, &options));
   TL_TRY(tl_raster_read(&raster, call->input[0], &options));
   TlStatus status = tl_provenance_input(call->provenance, call->input[0]);
+  /* without a name of its own that of the file, without folders and extension */
+  const char *base = strrchr(call->input[0], '/');
+  base = base ? base + 1 : call->input[0];
+  const char *dot = strrchr(base, '.');
+  char *name =
+      o->name && o->name[0]
+          ? tl_strdup(o->name)
+          : tl_format("%.*s", (int)(dot && dot != base ? (size_t)(dot - base) : strlen(base)),
+                      base);
+  if (status == TL_OK && !name) status = TL_ENOMEM;
+  if (status == TL_OK) status = tl_report_text(call->report, "terrain", name);
+  if (status == TL_OK) status = tl_report_text(call->report, "catalog", o->catalog);
+  if (status == TL_OK) status = report_raster(call->report, &raster);
   if (status == TL_OK)
-    status = o->name && o->name[0] ? ((name = tl_strdup(o->name)) ? TL_OK : TL_ENOMEM)
-                                   : default_name(call->input[0], &name);
-  if (status == TL_OK) status = plan_or_make(call, o, name, &raster);
+    status = call->dry_run ? report_plan(call->report, &raster, o)
+                           : make(call, o, name, &raster, &terrain);
+  tl_terrain_free(&terrain);
   tl_raster_free(&raster);
   tl_free(name);
   return status;

@@ -5,11 +5,11 @@
 #ifndef TL_TESTS_ITK_ORACLES_H
 #define TL_TESTS_ITK_ORACLES_H
 
-#include "num/volume.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "num/volume.h"
 
 /* Euclidean distance (in voxels, anisotropy ignored) of each voxel to the nearest voxel of the
  * other phase, by Maurer's algorithm: positive inside the mask (> 0), 0 elsewhere. TL_EINPUT when
