@@ -1,10 +1,10 @@
-/* Ranks: the only header that stands for MPI.
+/* Ranks of a parallel run. This is the only header behind which MPI stands.
  *
  * A TlComm is a set of ranks; NULL means one rank without MPI, and every function takes it. All
  * functions but the first block of queries and the point-to-point ones are collective: every rank
- * calls them, in the same order. Collectives carry a few values a rank, never bodies: the counters
- * (largest_collective_bytes) let a test hold that.
- * Ranks leave together: at the end of a stage each hands its status to tl_comm_agree and all get
+ * calls them, in the same order. Collectives carry a few values a rank, never bodies; a test checks
+ * this by the counters (largest_collective_bytes).
+ * Ranks return together: at the end of a stage each hands its status to tl_comm_agree and all get
  * the status and the message of the first (lowest) failing rank. MPI's own failures end the job.
  * Call from one thread.
  */

@@ -1,4 +1,4 @@
-/* SHA-256 of bytes that come piece by piece (base/file.h has it for whole files and texts). */
+/* SHA-256 of bytes that are added piece by piece (base/file.h has it for whole files and texts). */
 #ifndef TL_BASE_DIGEST_H
 #define TL_BASE_DIGEST_H
 

@@ -1,10 +1,9 @@
-/* The log (talk, on stderr) and progress bars.
+/* The log (messages on stderr) and progress bars.
  *
- * Results go to stdout by report.h; all messages during the work go through here. Level by
- * -q / -v. Lines read "tool: text"; control characters in them are shown as escapes (base/text.h).
- * Progress: a bar with the time left when stderr is a terminal, plain lines every tenth otherwise;
- * forced on or off by --progress / --no-progress.
- */
+ * Results go to stdout by report.h; all messages during the work go through here. The level is set
+ * by -q / -v. Lines read "tool: text"; control characters in them are shown as escapes
+ * (base/text.h). Progress: a bar with the time left when stderr is a terminal, plain lines every
+ * tenth otherwise; forced on or off by --progress / --no-progress. */
 #ifndef TL_BASE_LOG_H
 #define TL_BASE_LOG_H
 

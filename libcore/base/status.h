@@ -1,13 +1,11 @@
 /* Status codes and the message that goes with a failure.
  *
- * Every function that the world can make fail (files, input, memory, libraries) returns a TlStatus.
- * Whoever returns anything but TL_OK has called tl_fail() first, so a failure always carries a
- * message: "file: what is wrong and what to do". Callers may put context in front of it.
- * The message is kept per thread (the last failure of the calling thread); worker threads of a
- * parallel loop therefore check their input before the loop, or hand their status back by value
- * and text (tl_par_blocks does so).
- * Only a programming error of this library is an assert().
- */
+ * Every function that files, input, memory or libraries can make fail returns a TlStatus. A
+ * function that returns anything but TL_OK has called tl_fail() first, so a failure always carries
+ * a message: "file: what is wrong and what to do". Callers may put context in front of it. The
+ * message is kept per thread (the last failure of the calling thread); worker threads of a parallel
+ * loop therefore check their input before the loop, or hand their status back by value and text
+ * (tl_par_blocks does so). Only a programming error of this library is an assert(). */
 #ifndef TL_BASE_STATUS_H
 #define TL_BASE_STATUS_H
 

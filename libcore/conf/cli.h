@@ -1,4 +1,4 @@
-/* Command lines of the tools: one table in, --help, man page, values and exit status out.
+/* Command lines of the tools: from one table follow parsing, --help, man page and exit status.
  *
  * A tool is a TlTool; its main() is `return tl_cli_main(&tool, argc, argv);`. Options every tool
  * has: -h/--help, --version, -q/--quiet, -v/--verbose, -n/--dry-run, -o/--output,

@@ -1,8 +1,8 @@
-/* Grain or void: a mask from a grey stack, by one of four methods, and what it rests on.
+/* Grain or void: a mask from a grey stack by one of four methods, with the figures of the decision.
  *
  * Thresholds are found on greys cut at grain mean + 0.6 gap of a first Otsu split, because a few
  * per cent of very bright minerals pull a threshold up. Before any automatic method the stack is
- * asked whether it holds two phases at all, by the greys smoothed by 1 voxel. A void, noisy or
+ * checked for two phases, by the greys smoothed by 1 voxel. A void, noisy or
  * denoised, is one population: Gaussian within 0.01 (Kolmogorov's distance), or within 0.05 with
  * symmetric heavy tails (denoising works less well near borders). A hard real scan (sandy soil of
  * three phases, blurred) lies at 0.03 with light tails, clear ones above 0.1. One population, or a

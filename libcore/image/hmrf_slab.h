@@ -1,5 +1,5 @@
-/* Greys, classes and local levels of some slices of a stack: what the random field (image/hmrf.h)
- * begins with. Tools of image/hmrf.c. Arrays are z, y, x. */
+/* Greys, classes and local levels of some slices of a stack, the input of the random field
+ * (image/hmrf.h). For image/hmrf.c. Arrays are z, y, x. */
 #ifndef TL_IMAGE_HMRF_SLAB_H
 #define TL_IMAGE_HMRF_SLAB_H
 

@@ -1,10 +1,10 @@
-/* Noise level of a grey stack, without a reference, and what is wrong with it.
+/* Noise level of a grey stack without a reference; correlated noise and ring artefacts.
  *
  * At voxels of flat surroundings the residual of the mask [1 -2 1] x [1 -2 1] x [1 -2 1] is noise
  * alone: it vanishes on everything that is linear in any one axis (a plane edge along an axis, a
  * ramp, beam hardening), and its sd is sqrt(216) that of white noise (after Immerkaer 1996, in
  * 3-D). Flat is judged by the gradient between box means that share no voxel with the residual, so
- * the choice does not bias what is measured: the flattest third of each grey class (classes because
+ * the choice does not bias the estimate: the flattest third of each grey class (classes because
  * Poisson noise grows with the grey: the flattest third of all would be void). A class' sd is the
  * median absolute residual over 0.6745, classes join as the root of their mean variance. Sampled in
  * some hundred cubes spread over the region, read in bands of layers: the cost does not grow with

@@ -1,5 +1,5 @@
-/* A filter over a stack that may be larger than memory: slab by slab, each read with as many
- * layers more on both sides as the filter looks at (halo).
+/* A filter over a stack that may be larger than memory: slab by slab, each read with the
+ * further layers on both sides that the filter needs (halo).
  *
  * A filter whose voxels depend on nothing beyond the halo, and not on where its volume begins,
  * gives the same bits as on the whole stack at once; borders of the stack stay borders.

@@ -1,7 +1,7 @@
 /* Elevation rasters, read and written through GDAL (the only place that knows it).
  *
  * Reads one band of GeoTIFF, Esri ASCII, SRTM .hgt and the like into heights in metres on a square
- * grid of a projected CRS, or refuses with what to do. GDAL's geotransform speaks of cell corners;
+ * grid of a projected CRS, or refuses with a remedy. GDAL's geotransform refers to cell corners;
  * samples here lie at cell centres: sample (i, j) has the CRS coordinates (east_m + i*cell_m,
  * north_m + j*cell_m), j counts to the NORTH (a file's first row, its north edge, is j = ny-1).
  * NaN where there is no data: the declared value, a mask, an alpha band, NaN itself.

@@ -1,4 +1,4 @@
-/* Reading and writing voxel volumes, whatever the format; the tools know only this header.
+/* Reading and writing voxel volumes of any format; the stages use only this header.
  *
  * Formats by what is there: multi-page TIFF / BigTIFF, a folder of slices, a glob or a template
  * like s_%04d.tif (natural order), .h5 (layout in docs/reference/formats.md; FILE.h5:/name picks a

@@ -1,5 +1,5 @@
-/* Stacks that a worker of the sandbox reads (base/sandbox.h): what the readers behind HDF5 and ITK
- * share. The worker opens the file, sends its description, and answers requests for layers. */
+/* Stacks that a worker of the sandbox reads (base/sandbox.h), for the readers behind HDF5 and ITK.
+ * The worker opens the file, sends its description, and answers requests for layers. */
 #ifndef TL_IO_STACK_SANDBOX_H
 #define TL_IO_STACK_SANDBOX_H
 

@@ -2,7 +2,7 @@
  *
  * Shapes (phantom_shape.h: rounded, angular, elongated, concave, faceted, rough if asked; diameters
  * lognormal by mass about d50, cut at +-2 sd, which is a ratio of 1:5) are packed at random
- * (phantom_pack.h). Each point of space belongs to the grain of the least phi there, if phi <
+ * (tl_phantom_pack). Each point of space belongs to the grain of the least phi there, if phi <
  * offset: grains touch over small patches cut at their mid-surface and never overlap; offset (a
  * fraction of a voxel) is what gives the asked solid fraction exactly. Grains at the stack's border
  * are cut by it. The grey picture: void 90, grains 160 +- 6 each, a few opaque ones 225 +- 6, mixed
@@ -10,7 +10,7 @@
  * near), blurred by a Gaussian (0.7 voxel), with Poisson-Gaussian noise of variance sd^2 (g/160 +
  * 1)/2 at grey level g; stored as 200 x grey, uint16. What else a scan has is optional
  * (TlPhantomFaults): correlated noise, that of a reconstruction, rings, cupping, a bias along z;
- * and what a specimen may have: opaque specks inside grains, water in the pores (phantom_water.h).
+ * and what a specimen may have: opaque specks inside grains, water in the pores (tl_phantom_water).
  * The clean stack has the specks, the water and the blur, and none of the rest. Truth: volume,
  * centroid, inertia are those of the same sub-samples (of the exact shapes, not of the label
  * voxels): a sphere of 28 voxels is right to 0.01% in volume. Index coordinates, voxel centres at

@@ -1,4 +1,4 @@
-/* From packed shapes to voxels: who owns each sub-sample, grey, labels and moments. Internal to
+/* From packed shapes to voxels: the owner of each sub-sample, grey, labels and moments. Internal to
  * the phantom (phantom.c); the model is described in phantom.h. */
 #ifndef TL_PHANTOM_PHANTOM_VOXELS_H
 #define TL_PHANTOM_PHANTOM_VOXELS_H

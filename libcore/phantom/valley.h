@@ -1,11 +1,10 @@
 /* A seeded valley as an elevation raster: a steep bowl in the north (about 35 degrees), a winding
  * channel (31 to 25), a fan (to 8) and a flat run-out in the south, with side slopes and a rough
- * ground. What the demo's avalanche runs down, and a terrain whose slopes tests can rely on.
+ * ground. The demo's avalanche runs down it, and its slopes are known to the tests.
  * Heights in metres at cell centres, sample (i, j) at (east_m + i*cell_m, north_m + j*cell_m), j
  * counts to the north (as io/raster.h); [ny][nx], NaN outside the outline.
- * All lengths follow the raster's own size: the profile is a function of the part of the way down.
- * Same options, same bits. Cost: a few microseconds a cell.
- */
+ * All lengths follow the raster's own size: the profile is a function of the fraction of the
+ * length. Same options, same bits. Cost: a few microseconds a cell. */
 #ifndef TL_PHANTOM_VALLEY_H
 #define TL_PHANTOM_VALLEY_H
 

@@ -2,7 +2,7 @@
  * file names, study files) made safe to stand in it.
  *
  * Failures are kept: once memory is out nothing more is added, and `status` holds the failure.
- * Whoever writes a page looks at it once, at the end. */
+ * The writer of a page checks it once, at the end. */
 #ifndef TL_POST_HTML_H
 #define TL_POST_HTML_H
 

@@ -1,5 +1,5 @@
-/* A region of space that measures are taken in: an upright box or a cylinder; with a slab, what of
- * it lies inside or outside of that. SI, world frame. */
+/* A region of space for measures: an upright box or a cylinder; with a slab, its part inside or
+ * outside of the slab. SI, world frame. */
 #ifndef TL_POST_REGION_H
 #define TL_POST_REGION_H
 

@@ -1,7 +1,7 @@
 /* A picture of a frame: grains as the level sets themselves, ground and planes, ray-marched on the
  * CPU; sun with shadows, sky light with ambient occlusion, contour lines, legend, scale bar, time.
  *
- * World frame, metres. Rows are shared among the threads; each pixel depends on nothing else: the
+ * World frame, metres. The threads take rows; each pixel is computed alone: the
  * same bytes for any thread count. Cost: 1280 x 800 with 2 x 2 rays a pixel, 300 grains on a
  * valley of 120 x 200 cells: some seconds on two cores.
  */

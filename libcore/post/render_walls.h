@@ -1,8 +1,8 @@
 /* Walls of a frame against rays: analytic, some dozen operations a part.
  *
  * Obstacles are solid. Containers are seen from within only, as planes are: the far sides carry the
- * grid, those between the eye and the grains are a veil with a darker rim. Walls that are not there
- * at the frame are not seen. World frame, metres; safe from many threads once made.
+ * grid, those between the eye and the grains are a veil with a darker rim. Walls that do not exist
+ * at the time of the frame are not drawn. World frame, metres; safe from many threads once made.
  */
 #ifndef TL_POST_RENDER_WALLS_H
 #define TL_POST_RENDER_WALLS_H

@@ -1,4 +1,4 @@
-/* A picture of one slice of a stack, so that every stage of the chain can be looked at.
+/* Pictures of slices of a stack, to look at every stage of the chain: one slice, and a preview.
  *
  * Grey volumes are stretched linearly between two grey levels; label volumes (U32, 0 = void) get a
  * colour by a hash of the label, so that neighbours differ and a label keeps its colour from stack

@@ -1,5 +1,5 @@
 /* A triaxial test's curves, from the triaxial.csv that the solver writes beside its frames, and the
- * table of what is measured of them (docs/reference/results.md has the formulas).
+ * table of their measures (docs/reference/results.md has the formulas).
  *
  * Signs: stress and strain compression positive; strains logarithmic, ln(L0/L) and ln(V0/V), from
  * the start of the first shear stage; angles > 0: dilating, shearing towards compression.

@@ -18,7 +18,7 @@ typedef struct TlTxRun {
 
 /* triaxial_curves.csv (a line a row of the test), triaxial_summary.csv (name, value, unit, source)
  * with several runs triaxial_runs.csv (a line a run) * and, with plot, the pictures of
- * triaxial_plot.h, into a folder that is made. figures: the summary, filled. Everything is read
+ * tl_tx_plot, into a folder that is made. figures: the summary, filled. Everything is read
  * before anything is written. TL_EUSAGE: number of labels. */
 TlStatus tl_tx_run(const TlTxRun *how, const char *folder, bool overwrite, TlFigures *figures);
 

@@ -1,5 +1,5 @@
-/* How a wall moves and when it is there: a pure function of time, so that a restart and any number
- * of ranks see the same bits.
+/* The motion of a wall and the time in which it exists: a pure function of time, so that a restart
+ * and any number of ranks see the same bits.
  *
  * A point X of the wall at rest is at c + d(t) + R(t) (X - c) at time t: c the pivot, d the
  * displacement gone by the velocity since from_s plus the table's displacement, R the turn by the

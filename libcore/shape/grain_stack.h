@@ -1,5 +1,5 @@
-/* What the making of avatars reads of the scan, by layers (num/layers.h), so that labels and greys
- * may be larger than memory: where each label lies, the grey levels of the phases, and each grain's
+/* The scan as the making of avatars reads it, by layers (num/layers.h), so that labels and greys
+ * may be larger than memory: the box of each label, the grey levels of the phases, and each grain's
  * surroundings cut out. Every voxel is seen as in the whole stack: the same bits either way.
  */
 #ifndef TL_SHAPE_GRAIN_STACK_H

@@ -1,4 +1,4 @@
-/* When a grain counts as moving and a heap of them as at rest: the one rule for the solver's
+/* The rule by which a grain counts as moving and a heap as at rest, for the solver's
  * summary, the end of a run (time.until_rest), captions of pictures and measures.
  *
  * The pace of a grain is (|v| + |w| d/2)/sqrt(g d): a bound of its surface speed, v and w its
