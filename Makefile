@@ -90,6 +90,9 @@ LIB_MADE = $(patsubst %/bin,%/lib,$(BIN))/libtalus.a
 TOOLS := $(patsubst tools/%.c,%,$(sort $(wildcard tools/talus-*.c)))
 TOOL_BIN := $(TOOLS:%=$(BIN)/%)
 SUPPORT_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/support/*.c)))
+# What our image processing is compared with; an archive, for only a few tests need it.
+ORACLE := $(OBJ)/liboracle.a
+ORACLE_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(sort $(wildcard tests/oracle/*.cpp)))
 UNIT := $(patsubst tests/unit/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/unit/test_*.c)))
 MPI_TESTS := $(patsubst tests/mpi/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/mpi/test_*.c)))
 # Judging programs: one a study, tests/validation/val_NAME.c and tests/bench/bench_NAME.c
@@ -123,6 +126,10 @@ $(LIB_MADE): $(LIB)
 	@mkdir -p $(@D)
 	@cp $< $@
 
+$(ORACLE): $(ORACLE_OBJ)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
 # version.h changes only when what it says changes
 VERSION_TEXT := $(VERSION) $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
 $(OBJ)/version.h: FORCE
@@ -136,7 +143,7 @@ $(OBJ)/libcore/base/provenance.o: $(OBJ)/version.h
 ifeq ($(SAN),1)
 # ITK's templates: pointers are left to AddressSanitizer, UBSan's checks of each double the compile time
 # and its headers step iterators from null, not ours to mend.
-$(OBJ)/libcore/itk/%.o: CXXFLAGS_ALL += -fno-sanitize=pointer-overflow,null,alignment,object-size,vptr
+$(OBJ)/libcore/itk/%.o $(OBJ)/tests/oracle/%.o: CXXFLAGS_ALL += -fno-sanitize=pointer-overflow,null,alignment,object-size,vptr
 else ifeq ($(FUZZ),1)
 # Debian's ITK knows gcc alone; the bridge is looked at by make check-asan.
 $(OBJ)/libcore/itk/%.o: override CXX := g++
@@ -176,10 +183,10 @@ $(BIN)/talus-mpirun: pipeline/talus-mpirun
 	@mkdir -p $(@D)
 	@install -m 755 $< $@
 
-$(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(LIB)
+$(TESTBIN)/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJ) $(ORACLE) $(LIB)
 	@mkdir -p $(@D)
 	@echo "  LD  $@"
-	@$(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(SUPPORT_OBJ) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
+	@$(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(SUPPORT_OBJ) $(ORACLE) $(LIB) $(LDLIBS_ALL) $(CHECK_LIBS)
 $(TESTBIN)/test_score: $(SCORE_OBJ) $(JUDGE_OBJ)
 $(TESTBIN)/test_score: EXTRA_OBJ := $(SCORE_OBJ) $(JUDGE_OBJ)
 # Ranks without MPI, in place of base/comm.c
@@ -201,8 +208,9 @@ $(TESTBIN)/%: $(OBJ)/tests/mpi/%.o $(SUPPORT_OBJ) $(LIB)
 $(TESTBIN)/%: $(OBJ)/tests/validation/%.o $(JUDGE_OBJ) $(LIB)
 	$(JUDGE_LINK)
 
-$(TESTBIN)/%: $(OBJ)/tests/bench/%.o $(JUDGE_OBJ) $(LIB)
+$(TESTBIN)/%: $(OBJ)/tests/bench/%.o $(JUDGE_OBJ) $(ORACLE) $(LIB)
 	$(JUDGE_LINK)
+$(BENCHES): EXTRA_OBJ := $(ORACLE)
 
 $(TESTBIN)/%: $(OBJ)/tests/score/%.o $(SCORE_OBJ) $(JUDGE_OBJ) $(LIB)
 	$(JUDGE_LINK)
@@ -305,7 +313,7 @@ lint: ## floors, doors, formatting, scripts, Python's syntax, dropped statuses, 
 	@CC='$(CC)' tests/lint/status.sh
 
 format: ## clang-format the tree in place
-	@clang-format -i $$(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp')
+	@clang-format -i $$(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp' '*.hpp')
 
 # ---- products ------------------------------------------------------------------------------------
 demo: deps ## install what is missing, build, and run the whole chain on embedded data

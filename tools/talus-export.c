@@ -38,6 +38,8 @@ static TlStatus run(const TlCall *call) {
   return status;
 }
 
+static const TlParamTable table = TL_PARAM_TABLE(params, Options);
+
 static const TlTool tool = {
     .name = "talus-export",
     .purpose = "Write a run as VTK files for ParaView",
@@ -53,9 +55,7 @@ static const TlTool tool = {
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_JSON,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .values_size = sizeof(Options),
+    .options = &table,
     .run = run,
 };
 

@@ -64,6 +64,8 @@ static TlStatus run(const TlCall *call) {
   return status;
 }
 
+static const TlParamTable table = TL_PARAM_TABLE(params, Options);
+
 static const TlTool tool = {
     .name = "talus-report",
     .purpose = "Write one HTML file about runs or a scan: warnings, playback in 3-D, plots, maps",
@@ -89,9 +91,7 @@ static const TlTool tool = {
     .least_arguments = 1,
     .most_arguments = -1,
     .takes = TL_NEEDS_OUTPUT | TL_TAKES_JSON,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .values_size = sizeof(Options),
+    .options = &table,
     .run = run,
 };
 

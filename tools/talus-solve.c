@@ -351,6 +351,8 @@ static TlStatus solve(const TlCall *call) {
   return tl_comm_agree(comm, status);
 }
 
+static const TlParamTable table = TL_PARAM_TABLE(params, Options);
+
 static const TlTool tool = {
     .name = "talus-solve",
     .purpose = "Run a study: grains of a catalog on a terrain or between planes, impulse LS-DEM",
@@ -375,9 +377,7 @@ static const TlTool tool = {
     .least_arguments = 0,
     .most_arguments = 1,
     .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .values_size = sizeof(Options),
+    .options = &table,
     .run = solve,
 };
 

@@ -153,6 +153,12 @@ TlStatus tl_claim_write(const char *path, const char *option) {
   return status;
 }
 
+TlStatus tl_claim_output(const char *path, const char *option, bool replace) {
+  TL_TRY(tl_claim_write(path, option));
+  if (replace || !tl_file_exists(path)) return TL_OK;
+  return tl_fail(TL_EUSAGE, "%s %s: already exists; give --overwrite to replace it", option, path);
+}
+
 TlStatus tl_claim_replace(const char *path) {
   Claim claim;
   TL_TRY(look(path, &claim));

@@ -12,11 +12,16 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+
 /* The file at path is read, from now on or later. Folders, pipes and devices are not claimed, and a
  * file that is not there is left to whoever opens it. */
 TlStatus tl_claim_read(const char *path);
 /* The output that an option ("-o", "--preview") names. */
 TlStatus tl_claim_write(const char *path, const char *option);
+/* The same for a file that is written as a whole: one that is there already is refused (TL_EUSAGE)
+ * unless it may be replaced. */
+TlStatus tl_claim_output(const char *path, const char *option, bool replace);
 /* May the file at path be replaced or removed? */
 TlStatus tl_claim_replace(const char *path);
 /* The file at path is a product of this process. */

@@ -1,10 +1,10 @@
-/* Ranks: the only header that stands for MPI.
+/* Ranks of a parallel run. This is the only header behind which MPI stands.
  *
  * A TlComm is a set of ranks; NULL means one rank without MPI, and every function takes it. All
  * functions but the first block of queries and the point-to-point ones are collective: every rank
- * calls them, in the same order. Collectives carry a few values a rank, never bodies: the counters
- * (largest_collective_bytes) let a test hold that.
- * Ranks leave together: at the end of a stage each hands its status to tl_comm_agree and all get
+ * calls them, in the same order. Collectives carry a few values a rank, never bodies; a test checks
+ * this by the counters (largest_collective_bytes).
+ * Ranks return together: at the end of a stage each hands its status to tl_comm_agree and all get
  * the status and the message of the first (lowest) failing rank. MPI's own failures end the job.
  * Call from one thread.
  */
@@ -58,7 +58,8 @@ TlStatus tl_comm_most(TlComm *comm, double *values, int count);
 TlStatus tl_comm_gather_all(TlComm *comm, const void *mine, void *all, size_t size);
 /* The same among the ranks of this machine. */
 TlStatus tl_comm_gather_node(TlComm *comm, const void *mine, void *all, size_t size);
-/* to[r] goes to rank r, which finds it in its from[this rank]: one number a pair of ranks. */
+/* Sends to[r] to rank r, which receives it in its from[this rank]: one number for each pair of
+ * ranks. */
 TlStatus tl_comm_swap_counts(TlComm *comm, const int64_t *to, int64_t *from);
 TlStatus tl_comm_broadcast(TlComm *comm, void *bytes, size_t size, int root);
 void tl_comm_barrier(TlComm *comm);

@@ -1,4 +1,4 @@
-/* SHA-256 of bytes that come piece by piece (base/file.h has it for whole files and texts). */
+/* SHA-256 of bytes that are added piece by piece (base/file.h has it for whole files and texts). */
 #ifndef TL_BASE_DIGEST_H
 #define TL_BASE_DIGEST_H
 
@@ -11,7 +11,7 @@ enum { TL_DIGEST_BYTES = 32, TL_DIGEST_HEX = 2 * TL_DIGEST_BYTES };
 typedef struct TlDigest TlDigest;
 
 TlStatus tl_digest_new(TlDigest **digest);
-/* Forget what was added. A failure here or in tl_digest_add is told by tl_digest_value. */
+/* Starts anew. A failure here or in tl_digest_add is reported by tl_digest_value. */
 void tl_digest_restart(TlDigest *digest);
 void tl_digest_add(TlDigest *digest, const void *bytes, size_t size);
 /* The digest of what was added since the start; restart before more is added. TL_ELIB: the library

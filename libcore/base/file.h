@@ -1,5 +1,5 @@
-/* Files and folders: reading, writing, digests, paths. Files that are whole or not there are begun
- * and committed by base/outfile.h, which comes along. */
+/* Files and folders: reading, writing, digests, paths. Files that must be whole or absent are begun
+ * and committed by base/outfile.h, which this header includes. */
 #ifndef TL_BASE_FILE_H
 #define TL_BASE_FILE_H
 

@@ -1,11 +1,10 @@
-/* What every file that calls the HDF5 library shares (io/h5*, store/results*): its start, and
+/* The start of the HDF5 library, for every file that calls it (io/h5*, store/results*), and
  * whether something is there.
  *
- * HDF5 closes at the program's end what is still open. After a write or a close that failed it
- * cannot get rid of the file, tries the same again there, and crashes. So that end is switched off,
- * which HDF5 takes before its first call only: whoever opens or makes a file calls tl_h5_start
- * before. Each file is closed by whom it was opened.
- */
+ * HDF5 closes the files that are still open at the program's end. After a failed write or close it
+ * cannot close the file, tries again at the end, and crashes. So that end is switched off, which
+ * HDF5 accepts before its first call only: a function that opens or makes a file calls tl_h5_start
+ * before. The function that opens a file also closes it. */
 #ifndef TL_BASE_H5_LIBRARY_H
 #define TL_BASE_H5_LIBRARY_H
 

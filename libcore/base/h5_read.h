@@ -1,9 +1,9 @@
-/* What every reader of HDF5 files shares; it works inside the sandbox (base/sandbox.h).
+/* Functions that every reader of HDF5 files uses; they work inside the sandbox (base/sandbox.h).
  *
- * Handles are given back when their variable leaves its scope, on each way out, by TL_H5_OWNED:
+ * TL_H5_OWNED closes a handle when its variable leaves its scope, on every return:
  *   TL_H5_OWNED hid_t space = H5Dget_space(dataset);
- * What a file tells of sizes is checked here before memory is asked for or written to: attributes
- * and texts hold exactly what the caller has room for, data sets no more than the file can.
+ * The sizes that a file states are checked here before memory is allocated or written: attributes
+ * and texts hold exactly what the caller's buffer holds, data sets no more than the file can.
  * Only io/h5*.c and store/results*.c include this.
  */
 #ifndef TL_BASE_H5_READ_H
@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Deflate gives at most 1,032 bytes for one. What a data set tells beyond this is not in the file.
- */
+/* Deflate gives at most 1,032 bytes for one. A data set that states more than this is not in the
+ * file. */
 enum { TL_H5_MOST_EXPANSION = 2000 };
 
 static inline void tl_h5_give_back(hid_t *handle) {
@@ -38,8 +38,8 @@ bool tl_h5_short_text(hid_t object, const char *name, char *text, size_t size);
 /* The data set is one text of fixed length: fresh memory. *text stays NULL, with TL_OK, when there
  * is no such data set or it is something else; TL_EINPUT: it cannot be read. */
 TlStatus tl_h5_long_text(hid_t file, const char *name, char **text);
-/* Whether the file can hold what the data set tells: its type and extent against the file's size.
- * Data that lie in other files (virtual, external) are believed. */
+/* True if the file can hold the data set as it is described: its type and extent against the file's
+ * size. Data that lie in other files (virtual, external) are believed. */
 bool tl_h5_believable(hid_t dataset);
 /* Handles that are open, of all kinds: a reader leaves as many as it found. */
 int64_t tl_h5_handles(void);

@@ -1,10 +1,9 @@
-/* The log (talk, on stderr) and progress bars.
+/* The log (messages on stderr) and progress bars.
  *
- * Results go to stdout by report.h; everything said while working goes through here. Level by
- * -q / -v. Lines read "tool: text"; control characters in them are shown as escapes (base/text.h).
- * Progress: a bar with the time left when stderr is a terminal, plain lines every tenth otherwise;
- * forced on or off by --progress / --no-progress.
- */
+ * Results go to stdout by report.h; all messages during the work go through here. The level is set
+ * by -q / -v. Lines read "tool: text"; control characters in them are shown as escapes
+ * (base/text.h). Progress: a bar with the time left when stderr is a terminal, plain lines every
+ * tenth otherwise; forced on or off by --progress / --no-progress. */
 #ifndef TL_BASE_LOG_H
 #define TL_BASE_LOG_H
 
@@ -14,7 +13,8 @@
 typedef enum TlLogLevel { TL_LOG_ERROR = 0, TL_LOG_WARN, TL_LOG_INFO, TL_LOG_DEBUG } TlLogLevel;
 
 void tl_log_set(const char *tool, TlLogLevel level);
-/* Silence for good, errors too: ranks other than 0, whose errors rank 0 tells (base/comm.h). */
+/* Silences this process for good, errors too: ranks other than 0, whose errors rank 0 reports
+ * (base/comm.h). */
 void tl_log_mute(bool mute);
 void tl_log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tl_log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -59,7 +59,7 @@ void tl_arena_free(TlArena *arena);
  * the C library can do that: it would keep up to some 32 MB of each size in hand, which a stage
  * that promises its memory cannot have. Costs the pages of each such block anew. */
 void tl_mem_give_back(int64_t bytes);
-/* Memory of this machine, bytes; 0 when the system does not say. What a file tells of is held
+/* Memory of this machine, bytes; 0 when the system does not report it. The sizes in a file are held
  * against it before it is asked for: the kernel would kill the program without a word. */
 int64_t tl_mem_machine_bytes(void);
 /* Peak resident memory of this process so far, bytes. */

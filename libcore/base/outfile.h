@@ -1,13 +1,12 @@
-/* Files that are whole or not there: write under a temporary name, sync, rename.
+/* Files that are whole or absent: write under a temporary name, sync, rename.
  *
- * Usage: tl_outfile_begin(&out, path, overwrite); write to out.temp with whatever library; then
+ * Usage: tl_outfile_begin(&out, path, overwrite); write to out.temp with any library; then
  * tl_outfile_commit(&out) (fsync file, rename, fsync directory), or tl_outfile_abort(&out), which
  * removes the temporary. The temporary lies beside the product, on the same disk, and is named
  * "<path>.<host>-<process>-<its start>-<random>.tmp"; it is made by tl_outfile_begin as a new file
- * that no symbolic link can lead elsewhere. What a killed process left is removed by the next
- * process of the same user on the same machine that begins a product in that folder; a temporary of
- * a process that still runs, or of another machine, stays.
- */
+ * that no symbolic link can lead elsewhere. The temporaries of a killed process are removed by the
+ * next process of the same user on the same machine that begins a product in that folder; a
+ * temporary of a process that still runs, or of another machine, stays. */
 #ifndef TL_BASE_OUTFILE_H
 #define TL_BASE_OUTFILE_H
 

@@ -1,7 +1,7 @@
-/* Threads. The only header that says OpenMP's runtime; loops may use `#pragma omp` themselves.
+/* Threads. The only header that uses OpenMP's runtime; loops may use `#pragma omp` themselves.
  *
  * tl_par_blocks cuts [0, n) into fixed blocks (their borders depend on n and block only, never on
- * the thread count) and runs body on each. Whoever sums stores one value a block and adds them in
+ * the thread count) and runs body on each. A sum stores one value for each block and adds them in
  * block order: the result then has the same bits for any thread count.
  */
 #ifndef TL_BASE_PAR_H

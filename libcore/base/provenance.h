@@ -1,4 +1,4 @@
-/* Where a product comes from: one record a tool run, as JSON text.
+/* The provenance of a product: one record for each run of a tool, as JSON text.
  *
  * A record is an object {tool, version, commit, build, argv[], host, start, end, threads, ranks,
  * seed, peak_memory_bytes, inputs[{path, size_bytes, sha256}], parameters{}}; a history is a JSON

@@ -77,6 +77,12 @@ void tl_report_mute(bool mute) {
   muted = mute;
 }
 
+const char *tl_report_value(const TlReport *report, const char *name) {
+  for (size_t i = 0; i < report->count; i++)
+    if (strcmp(report->items[i].name, name) == 0) return report->items[i].value;
+  return NULL;
+}
+
 TlStatus tl_report_print(const TlReport *report, bool json) {
   if (muted || discarded) return TL_OK;
   for (size_t i = 0; i < report->count; i++) {

@@ -1,4 +1,4 @@
-/* Inside of the sandbox, shared by base/sandbox*.c: the orders and the two sides of a talk. */
+/* Internals of the sandbox for base/sandbox*.c: the orders, and both ends of the connection. */
 #ifndef TL_BASE_SANDBOX_IMPL_H
 #define TL_BASE_SANDBOX_IMPL_H
 

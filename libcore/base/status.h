@@ -1,20 +1,18 @@
 /* Status codes and the message that goes with a failure.
  *
- * Every function that the world can make fail (files, input, memory, libraries) returns a TlStatus.
- * Whoever returns anything but TL_OK has called tl_fail() first, so a failure always carries a
- * message: "file: what is wrong and what to do". Callers may put context in front of it.
- * The message is kept per thread (the last failure of the calling thread); worker threads of a
- * parallel loop therefore check their input before the loop, or hand their status back by value
- * and text (tl_par_blocks does so).
- * What only a mistake of ours can cause is an assert().
- */
+ * Every function that files, input, memory or libraries can make fail returns a TlStatus. A
+ * function that returns anything but TL_OK has called tl_fail() first, so a failure always carries
+ * a message: "file: what is wrong and what to do". Callers may put context in front of it. The
+ * message is kept per thread (the last failure of the calling thread); worker threads of a parallel
+ * loop therefore check their input before the loop, or hand their status back by value and text
+ * (tl_par_blocks does so). Only a programming error of this library is an assert(). */
 #ifndef TL_BASE_STATUS_H
 #define TL_BASE_STATUS_H
 
 typedef enum TlStatus {
   TL_OK = 0,
   TL_EUSAGE, /* the command line is wrong; exit 2 */
-  TL_EINPUT, /* a file or a study says something we cannot work with; exit 1 */
+  TL_EINPUT, /* a file or a study holds something that cannot be used; exit 1 */
   TL_EIO,    /* the operating system refused: missing file, full disk; exit 1 */
   TL_ENOMEM, /* memory; exit 1 */
   TL_ELIB,   /* a library failed in a way that fits none of the above; exit 1 */

@@ -1,4 +1,4 @@
-/* Numbers as text, text of unknown origin made fit to be shown, and texts that grow. */
+/* Numbers as text, text of unknown origin made safe to show, and texts that grow. */
 #ifndef TL_BASE_TEXT_H
 #define TL_BASE_TEXT_H
 

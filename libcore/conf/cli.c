@@ -48,6 +48,11 @@ static const TlParam common_params[] = {
 };
 enum { COMMON_COUNT = sizeof common_params / sizeof *common_params };
 
+static const TlParamTable *options_of(const TlTool *tool) {
+  static const TlParamTable none;
+  return tool->options ? tool->options : &none;
+}
+
 static bool taken(const TlTool *tool, const TlParam *param) {
   const char *key = param->key;
   if (strcmp(key, "output") == 0 || strcmp(key, "overwrite") == 0)
@@ -160,8 +165,8 @@ static void print_help(const TlTool *tool) {
     for (const TlTool *const *verb = tool->verbs; *verb; verb++)
       printf("  %-26s%s\n", strchr((*verb)->name, ' ') + 1, (*verb)->purpose);
   }
-  if (tool->param_count) printf("\nOptions:\n");
-  for (size_t i = 0; i < tool->param_count; i++) print_option(&tool->params[i]);
+  if (options_of(tool)->count) printf("\nOptions:\n");
+  for (size_t i = 0; i < options_of(tool)->count; i++) print_option(&options_of(tool)->rows[i]);
   printf("\nCommon options:\n");
   for (size_t i = 0; i < COMMON_COUNT; i++)
     if (taken(tool, &common_params[i])) print_option(&common_params[i]);
@@ -219,7 +224,7 @@ static void man_body(const TlTool *tool) {
     printf("\n.fi\n");
   }
   printf(".SH OPTIONS\n");
-  man_options(tool, tool->params, tool->param_count);
+  man_options(tool, options_of(tool)->rows, options_of(tool)->count);
   man_options(tool, common_params, COMMON_COUNT);
   if (!tool->example) return;
   printf(".SH EXAMPLE\n.nf\n");
@@ -245,7 +250,7 @@ static void print_man(const TlTool *tool) {
       roff_text((*verb)->description);
       printf("\n.fi\n");
     }
-    man_options(*verb, (*verb)->params, (*verb)->param_count);
+    man_options(*verb, options_of(*verb)->rows, options_of(*verb)->count);
   }
   printf(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage.\n");
 }
@@ -255,7 +260,7 @@ static void print_man(const TlTool *tool) {
 static TlStatus unknown_option(const TlTool *tool, const char *text, size_t length) {
   char key[64];
   snprintf(key, sizeof key, "%.*s", (int)length, text);
-  const char *near = tl_param_nearest(tool->params, tool->param_count, key);
+  const char *near = tl_param_nearest(options_of(tool)->rows, options_of(tool)->count, key);
   if (!near) near = tl_param_nearest(common_params, COMMON_COUNT, key);
   return tl_fail(TL_EUSAGE, "--%s: no such option%s%s%s; see %s --help", key,
                  near ? "; did you mean --" : "", near ? near : "", near ? "?" : "", tool->name);
@@ -268,12 +273,12 @@ static TlStatus long_option(const TlTool *tool, void *values, Common *common, co
   size_t length = equals ? (size_t)(equals - text) : strlen(text);
   void *base = values;
   bool negated = false;
-  const TlParam *param = find(tool->params, tool->param_count, text, length);
+  const TlParam *param = find(options_of(tool)->rows, options_of(tool)->count, text, length);
   if (!param && (param = find(common_params, COMMON_COUNT, text, length))) base = common;
   if (!param && strncmp(text, "no-", 3) == 0) {
     negated = true;
     base = values;
-    param = find(tool->params, tool->param_count, text + 3, length - 3);
+    param = find(options_of(tool)->rows, options_of(tool)->count, text + 3, length - 3);
     if (!param && (param = find(common_params, COMMON_COUNT, text + 3, length - 3))) base = common;
     if (param && param->type != TL_P_FLAG) param = NULL;
   }
@@ -362,35 +367,33 @@ static TlStatus check(const TlTool *tool, const TlCall *call) {
   return call->output ? check_folder(call->output) : TL_OK;
 }
 
-TlStatus tl_cli_output(const TlCall *call, const char *option, const char *path) {
-  TL_TRY(tl_claim_write(path, option));
-  if (call->overwrite || call->dry_run || !tl_file_exists(path)) return TL_OK;
-  return tl_fail(TL_EUSAGE, "%s %s: already exists; give --overwrite to replace it", option, path);
+static TlStatus claim_output(const TlCall *call, const char *option, const char *path) {
+  return tl_claim_output(path, option, call->overwrite || call->dry_run);
 }
 
 static TlStatus claim_outputs(const TlTool *tool, const TlCall *call) {
   if (call->output)
     TL_TRY(tool->takes & TL_OUTPUT_FOLDER ? tl_claim_write(call->output, "-o")
-                                          : tl_cli_output(call, "-o", call->output));
-  for (size_t i = 0; i < tool->param_count; i++) {
-    const TlParam *param = &tool->params[i];
+                                          : claim_output(call, "-o", call->output));
+  for (size_t i = 0; i < options_of(tool)->count; i++) {
+    const TlParam *param = &options_of(tool)->rows[i];
     const char *path = param->role ? *(char **)((char *)call->values + param->offset) : NULL;
     if (!path || !path[0]) continue;
     char option[64];
     snprintf(option, sizeof option, "--%s", param->key);
     TL_TRY(param->role == TL_ROLE_CHANGES ? tl_claim_write(path, option)
-                                          : tl_cli_output(call, option, path));
+                                          : claim_output(call, option, path));
   }
   return TL_OK;
 }
 
 /* What was set goes into the provenance, all parameters of the tool with their values. */
 static TlStatus record(const TlTool *tool, const void *values, TlProvenance *provenance) {
-  for (size_t i = 0; i < tool->param_count; i++) {
-    if (tool->params[i].type == TL_P_HEADING) continue;
-    char *text = tl_param_format(&tool->params[i], values);
+  for (size_t i = 0; i < options_of(tool)->count; i++) {
+    if (options_of(tool)->rows[i].type == TL_P_HEADING) continue;
+    char *text = tl_param_format(&options_of(tool)->rows[i], values);
     if (!text) return TL_ENOMEM;
-    TlStatus status = tl_provenance_parameter(provenance, tool->params[i].key, text);
+    TlStatus status = tl_provenance_parameter(provenance, options_of(tool)->rows[i].key, text);
     tl_free(text);
     if (status != TL_OK) return status;
   }
@@ -422,7 +425,7 @@ static TlStatus run(const TlTool *tool, const Common *common, TlCall *call) {
 static TlStatus parse_and_run(const TlTool *tool, int argc, char **argv, TlCall *call,
                               Common *common) {
   TL_TRY(tl_params_defaults(common_params, COMMON_COUNT, common));
-  TL_TRY(tl_params_defaults(tool->params, tool->param_count, call->values));
+  TL_TRY(tl_params_defaults(options_of(tool)->rows, options_of(tool)->count, call->values));
   TL_TRY(parse(tool, argc, argv, call->values, common, call));
   if (common->help) return print_help(tool), TL_OK;
   if (common->man) return print_man(tool), TL_OK;
@@ -457,13 +460,13 @@ int tl_cli_main(const TlTool *tool, int argc, char **argv) {
   } else if (tool->verbs && argc > 1 && argv[1][0] != '-') {
     status = tl_fail(TL_EUSAGE, "'%s': no such verb; see %s --help", argv[1], tool->name);
   }
-  call.values = tl_calloc(1, tool->values_size + 1);
+  call.values = tl_calloc(1, options_of(tool)->size + 1);
   call.argv = tl_calloc((size_t)argc + 1, sizeof *call.argv);
   if (!call.values || !call.argv) status = TL_ENOMEM;
   if (status == TL_OK) status = parse_and_run(tool, argc, argv, &call, &common);
   if (status == TL_OK) status = tl_report_flush();
   if (status != TL_OK) tl_log_error("%s", tl_message());
-  if (call.values) tl_params_free(tool->params, tool->param_count, call.values);
+  if (call.values) tl_params_free(options_of(tool)->rows, options_of(tool)->count, call.values);
   tl_params_free(common_params, COMMON_COUNT, &common);
   tl_free(call.values);
   tl_free(call.argv);

@@ -1,4 +1,4 @@
-/* Command lines of the tools: one table in, --help, man page, values and exit status out.
+/* Command lines of the tools: from one table follow parsing, --help, man page and exit status.
  *
  * A tool is a TlTool; its main() is `return tl_cli_main(&tool, argc, argv);`. Options every tool
  * has: -h/--help, --version, -q/--quiet, -v/--verbose, -n/--dry-run, -o/--output,
@@ -44,16 +44,11 @@ typedef struct TlTool {
   const char *example;     /* lines a user can paste */
   int least_arguments, most_arguments; /* most < 0: any number */
   unsigned takes;
-  const TlParam *params;
-  size_t param_count;
-  size_t values_size; /* sizeof the struct that params fill; zeroed before defaults */
+  const TlParamTable *options; /* NULL: none of its own */
   TlStatus (*run)(const TlCall *call);
   const struct TlTool *const *verbs; /* NULL-terminated, or NULL */
 } TlTool;
 
 int tl_cli_main(const TlTool *tool, int argc, char **argv);
-
-/* Claims a file that a tool writes beside those that its options name. */
-TlStatus tl_cli_output(const TlCall *call, const char *option, const char *path);
 
 #endif

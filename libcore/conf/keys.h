@@ -1,4 +1,5 @@
-/* Short forms for the rows of a table of parameters (conf/param.h), for those who own such rows. */
+/* Short forms for the rows of a table of parameters (conf/param.h), for the modules that own rows.
+ */
 #ifndef TL_CONF_KEYS_H
 #define TL_CONF_KEYS_H
 

@@ -54,6 +54,16 @@ typedef struct TlParam {
                     where it is not the default, so that whether a study says it can be asked. */
 } TlParam;
 
+/* The parameters of one struct. Declared where the struct is declared, so that a tool and another
+ * program take the same rows and defaults: tl_params_defaults(table->rows, table->count, &values).
+ */
+typedef struct TlParamTable {
+  const TlParam *rows;
+  size_t count, size; /* number of rows; sizeof the struct */
+} TlParamTable;
+#define TL_PARAM_TABLE(rows, Type)                                                                 \
+  { rows, sizeof(rows) / sizeof *(rows), sizeof(Type) }
+
 /* Parse text into the value of the parameter inside base. The message says what was wrong and what
  * would be right; the caller puts the place in front. */
 TlStatus tl_param_parse(const TlParam *param, void *base, const char *text);

@@ -1,10 +1,10 @@
 /* A YAML file as a tree in which every node knows its line and column.
  *
- * What a study needs of YAML and no more: maps, lists, scalars in one document. Anchors, aliases,
- * tags and a second document are refused, and so are a key that comes twice in a map, nesting
- * beyond 32 levels, texts beyond 64 KiB and more than a million values. Time is that of sorting.
- * Lines and columns count from 1; 0 marks a node that did not come from the file (tl_yaml_put).
- */
+ * It holds the part of YAML that a study needs: maps, lists and scalars in one document. Anchors,
+ * aliases, tags and a second document are refused, and so are a key that comes twice in a map,
+ * nesting beyond 32 levels, texts beyond 64 KiB and more than a million values. Time is that of
+ * sorting. Lines and columns count from 1; 0 marks a node that did not come from the file
+ * (tl_yaml_put). */
 #ifndef TL_CONF_YAML_TREE_H
 #define TL_CONF_YAML_TREE_H
 

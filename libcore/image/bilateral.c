@@ -1,4 +1,4 @@
-#include "image/bilateral.h"
+#include "image/filters.h"
 
 #include "base/mem.h"
 #include "base/par.h"

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/gaussian.h"
+#include "image/filters.h"
 
 #include <math.h>
 
@@ -46,10 +46,10 @@ static bool one_population(const TlShape *shape, double step) {
 /* ---- a phase that the bright ones hide ---- */
 
 enum { MODE_WINDOWS = 64 }; /* of the bins below the threshold: counts are smoothed over one */
-static const double FEW_GRAINS = 0.25;   /* of the region: more, and the void is no hiding place */
-static const double HIDDEN_SHARE = 0.05; /* of the void, beyond the valley */
+static const double FEW_GRAINS = 0.25;  /* of the region: more, and the void is no hiding place */
+static const double HIDDEN_PART = 0.05; /* of the void, beyond the valley */
 
-/* Two modes with a valley of less than half the lower one between them, each with a share. */
+/* Two modes with a valley of less than half the lower one between them, each with a part of the counts. */
 static bool two_modes(const double *count, int64_t n) {
   double all = 0, below = 0;
   for (int64_t i = 0; i < n; i++) all += count[i];
@@ -59,22 +59,11 @@ static bool two_modes(const double *count, int64_t n) {
     first = fmax(first, count[valley]);
     below += count[valley];
     double least = fmin(below, all - below);
-    if (least < HIDDEN_SHARE * all || count[valley] > 0.5 * first) continue;
+    if (least < HIDDEN_PART * all || count[valley] > 0.5 * first) continue;
     for (int64_t i = valley + 1; i < n; i++) second = fmax(second, count[i]);
     if (count[valley] < 0.5 * second) return true;
   }
   return false;
-}
-
-/* greys: smoothed by a voxel. */
-static TlStatus look_below(const TlHistogram *greys, double threshold, bool *found) {
-  int64_t n = tl_histogram_bin(greys, threshold);
-  double *count;
-  *found = false;
-  TL_TRY(tl_histogram_smoothed(greys, n, n / MODE_WINDOWS / 2 + 1, &count));
-  *found = two_modes(count, n);
-  tl_free(count);
-  return TL_OK;
 }
 
 typedef struct Marks {
@@ -96,27 +85,21 @@ typedef struct Job {
   double level;     /* slopes a voxel below are flat */
 } Job;
 
-/* Smoothed greys of the slab with its halo, a new volume. */
-static TlStatus smooth_slab(const Job *job, const TlSlab *s, TlVolume *out) {
-  TlVolume part;
-  TlRoi roi;
-  TL_TRY(tl_volume_new(&part, TL_F32, job->grey->nx, job->grey->ny, s->high - s->low));
-  TlStatus status = tl_roi_part(job->roi, s->low, s->high - s->low, &roi);
-  if (status == TL_OK) status = tl_source_read(job->grey, s->low, s->high - s->low, part.f32);
-  if (status == TL_OK) status = tl_gaussian(&part, &roi, 1, out);
-  tl_volume_free(&part);
-  tl_roi_free(&roi);
-  return status;
-}
-
 /* What to do with the slab's own slices of the smoothed greys. */
 typedef void (*UseSmooth)(Job *job, const TlSlab *s, const TlVolume *smooth, void *context);
 
 static TlStatus for_smooth(Job *job, UseSmooth use, void *context) {
   for (int64_t k = 0; k < tl_slab_count(job->grey->nz, job->slab); k++) {
     TlSlab s = tl_slab(job->grey->nz, job->slab, SMOOTH_HALO, k);
-    TlVolume smooth;
-    TL_TRY(smooth_slab(job, &s, &smooth));
+    TlVolume part, smooth;
+    TlRoi roi;
+    TL_TRY(tl_volume_new(&part, TL_F32, job->grey->nx, job->grey->ny, s.high - s.low));
+    TlStatus status = tl_roi_part(job->roi, s.low, s.high - s.low, &roi);
+    if (status == TL_OK) status = tl_source_read(job->grey, s.low, s.high - s.low, part.f32);
+    if (status == TL_OK) status = tl_gaussian(&part, &roi, 1, &smooth);
+    tl_volume_free(&part);
+    tl_roi_free(&roi);
+    TL_TRY(status);
     use(job, &s, &smooth, context);
     tl_volume_free(&smooth);
   }
@@ -161,18 +144,6 @@ static TlStatus count_greys(Job *job) {
   TlSplit split = tl_histogram_otsu(&job->raw, bright_cut(&job->raw));
   if (job->o->phases > 2) job->level = FLAT * (split.mean[1] - split.mean[0]);
   return for_smooth(job, count_smooth, NULL);
-}
-
-/* The refusal of a stack with one phase only. */
-static TlStatus check_two_phases(const Job *job, TlBinarizeResult *result) {
-  TlShape shape = tl_histogram_shape(&job->smooth);
-  result->gaussian_distance = shape.gaussian_distance;
-  if (!one_population(&shape, level_step(&job->raw))) return TL_OK;
-  return tl_fail(TL_EINPUT,
-                 "the greys are one population (sd %.3g, distance to a Gaussian %.4f, kurtosis "
-                 "%.2f): the region is all void or all grain. If you know better, give "
-                 "--method=threshold",
-                 shape.sd, shape.gaussian_distance, shape.kurtosis);
 }
 
 /* ---- where the labels start ---- */
@@ -313,7 +284,11 @@ static TlStatus warn_of_hidden(const Job *job, TlBinarizeResult *result) {
   double grains = (double)result->grain_voxels / (double)result->region_voxels;
   if (job->o->method == TL_BINARIZE_THRESHOLD || job->o->phases > 2 || grains > FEW_GRAINS)
     return TL_OK;
-  TL_TRY(look_below(&job->smooth, result->border, &result->hides_grains));
+  int64_t n = tl_histogram_bin(&job->smooth, result->border);
+  double *count;
+  TL_TRY(tl_histogram_smoothed(&job->smooth, n, n / MODE_WINDOWS / 2 + 1, &count));
+  result->hides_grains = two_modes(count, n);
+  tl_free(count);
   if (result->hides_grains)
     tl_log_warn("only %.1f%% are grain, and the greys of what was taken for void have two peaks: a "
                 "few very bright grains may hide all others; --phases=3 tells them apart",
@@ -341,23 +316,15 @@ static TlStatus fill_mask(Job *job, TlVolume *mask, TlBinarizeResult *result) {
 
 /* ---- a third phase between void and grain ---- */
 
-/* Greys of void and grain: the levels that the random field ends with, or the medians of the cores
- * of a mask made by a threshold. */
-static TlStatus find_levels(const Job *job, const TlVolume *mask, const TlBinarizeResult *result,
-                            double level[2]) {
-  for (int k = 0; k < 2; k++) level[k] = result->hmrf.mean[k];
-  if (job->o->method == TL_BINARIZE_HMRF_EM) return TL_OK;
-  TlLevels levels;
-  TL_TRY(tl_levels_find(job->grey, job->roi, job->slab, mask, &job->raw, &levels));
-  for (int k = 0; k < 2; k++) level[k] = levels.level[k];
-  tl_levels_free(&levels);
-  return TL_OK;
-}
-
 static TlStatus look_between(const Job *job, const TlVolume *mask, TlBinarizeResult *result) {
-  double level[2];
+  double level[2] = {result->hmrf.mean[0], result->hmrf.mean[1]}; /* greys of void and grain */
   if (job->o->phases > 2) return TL_OK;
-  TL_TRY(find_levels(job, mask, result, level));
+  if (job->o->method != TL_BINARIZE_HMRF_EM) { /* the medians of the cores of the mask */
+    TlLevels levels;
+    TL_TRY(tl_levels_find(job->grey, job->roi, job->slab, mask, &job->raw, &levels));
+    for (int k = 0; k < 2; k++) level[k] = levels.level[k];
+    tl_levels_free(&levels);
+  }
   TL_TRY(tl_third_phase(job->grey, job->roi, level, &result->third));
   if (!result->third.found) return TL_OK;
   double gap = level[1] - level[0], up_to = 0.5 * (1 + result->third.place) + THIRD_MARGIN;
@@ -392,7 +359,16 @@ static void find_range(const Job *job, TlBinarizeResult *result) {
 
 static TlStatus classify(Job *job, TlVolume *mask, TlBinarizeResult *result) {
   TL_TRY(count_greys(job));
-  if (job->o->method != TL_BINARIZE_THRESHOLD) TL_TRY(check_two_phases(job, result));
+  if (job->o->method != TL_BINARIZE_THRESHOLD) {
+    TlShape shape = tl_histogram_shape(&job->smooth);
+    result->gaussian_distance = shape.gaussian_distance;
+    if (one_population(&shape, level_step(&job->raw)))
+      return tl_fail(TL_EINPUT,
+                     "the greys are one population (sd %.3g, distance to a Gaussian %.4f, kurtosis "
+                     "%.2f): the region is all void or all grain. If you know better, give "
+                     "--method=threshold",
+                     shape.sd, shape.gaussian_distance, shape.kurtosis);
+  }
   TL_TRY(find_split(job, result));
   TL_TRY(tl_volume_new(mask, TL_U8, job->grey->nx, job->grey->ny, job->grey->nz));
   for (int a = 0; a < 3; a++) mask->voxel_m[a] = job->grey->voxel_m[a];

@@ -1,8 +1,8 @@
-/* Grain or void: a mask from a grey stack, by one of four methods, and what it rests on.
+/* Grain or void: a mask from a grey stack by one of four methods, with the figures of the decision.
  *
  * Thresholds are found on greys cut at grain mean + 0.6 gap of a first Otsu split, because a few
  * per cent of very bright minerals pull a threshold up. Before any automatic method the stack is
- * asked whether it holds two phases at all, by the greys smoothed by 1 voxel. A void, noisy or
+ * checked for two phases, by the greys smoothed by 1 voxel. A void, noisy or
  * denoised, is one population: Gaussian within 0.01 (Kolmogorov's distance), or within 0.05 with
  * symmetric heavy tails (denoising works less well near borders). A hard real scan (sandy soil of
  * three phases, blurred) lies at 0.03 with light tails, clear ones above 0.1. One population, or a
@@ -10,20 +10,19 @@
  * separability does not tell them apart: 0.65 for a void, 0.67 for that soil.
  *
  * More than two phases (water, roots, unresolved fines between void and mineral): a mixture of 3 or
- * 4 Gaussians (image/mixture.h) is fitted first, to the smoothed greys where they are flat (edges
+ * 4 Gaussians (image/histogram.h) is fitted first, to the smoothed greys where they are flat (edges
  * have every grey between two phases), and its borders printed; `solid_from` says from
- * which phase on voxels are grain. The random field then tells grain from what is not, at half
+ * which phase on voxels are grain. The random field then separates grain from the rest, at half
  * level between the grain and whatever is local beside it, void or other.
  *
- * Everything goes by slabs and has the same bits for any slab thickness and thread count.
+ * All work is done slab by slab; the bits are the same for any slab thickness and thread count.
  */
 #ifndef TL_IMAGE_BINARIZE_H
 #define TL_IMAGE_BINARIZE_H
 
 #include "image/histogram.h"
 #include "image/hmrf.h"
-#include "image/mixture.h"
-#include "image/third_phase.h"
+#include "image/levels.h"
 
 #include <stdbool.h>
 
@@ -49,7 +48,7 @@ typedef struct TlBinarizeOptions {
 } TlBinarizeOptions;
 
 typedef struct TlBinarizeResult {
-  TlSplit split;     /* threshold in greys of the input, class 0 void; means, sds and shares */
+  TlSplit split;     /* threshold in greys of the input, class 0 void; means, sds and fractions */
   TlMixture mixture; /* classes 0 when two phases were asked for; greys of the input, negated with
                         invert */
   double border; /* the mask's start, grey of the input: Otsu, k-means or the mixture's border */
@@ -65,7 +64,7 @@ typedef struct TlBinarizeResult {
   double porosity;   /* void voxels over voxels of the region, of the final mask */
   /* How far another threshold would move the porosity: the least and greatest of those of Otsu, of
    * k-means, half-way between the levels (HMRF-EM) and given by hand, and the porosity plus the
-   * share of the voxels between them and the one used; with a third phase it reaches as far as
+   * fraction of the voxels between them and the one used; with a third phase it reaches as far as
    * above. Of two phases; else both are the porosity. */
   double threshold_range[2], porosity_range[2];
   int64_t region_voxels, grain_voxels;

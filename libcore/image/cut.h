@@ -1,6 +1,7 @@
-/* Parts, coarser copies and grey levels of a stack, by layers: what fits no memory goes through.
+/* Parts, coarser copies and grey levels of a stack, by layers, so that the stack may be larger than
+ * memory.
  *
- * The products' heads (size, voxel_m, cylinder) are told before the sink is opened; values keep
+ * The products' heads (size, voxel_m, cylinder) are known before the sink is opened; values keep
  * their type. head->history is not touched.
  */
 #ifndef TL_IMAGE_CUT_H
@@ -38,7 +39,8 @@ typedef struct TlCutLevels {
   int64_t voxels, not_finite;
   double min, max;
   int64_t used; /* bins that hold something */
-  double comb;  /* share of the levels between the 1% and 99% points that hold nothing; integers */
+  double comb;  /* fraction of the levels between the 1% and 99% points that hold nothing; integers
+                 */
   int bits;     /* integers >= 0: bits that the greatest value needs; else 0 */
   int64_t at_ends; /* voxels at the type's least or greatest value; integers: cut off there? */
 } TlCutLevels;

@@ -1,4 +1,4 @@
-#include "image/diffusion.h"
+#include "image/filters.h"
 
 #include "base/mem.h"
 #include "base/par.h"

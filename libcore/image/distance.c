@@ -1,4 +1,4 @@
-#include "image/distance.h"
+#include "image/label_field.h"
 
 #include "base/lanes.h"
 #include "base/mem.h"

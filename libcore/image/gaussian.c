@@ -1,9 +1,8 @@
-#include "image/gaussian.h"
+#include "image/filters.h"
 
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/lanes.h"
-#include "image/mirror.h"
 
 #include <assert.h>
 #include <stdbool.h>

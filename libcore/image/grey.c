@@ -1,4 +1,4 @@
-#include "image/grey.h"
+#include "image/slabs.h"
 
 #include "base/mem.h"
 

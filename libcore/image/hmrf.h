@@ -27,9 +27,8 @@
  * f)^2: w > 1 gives void more voxels. Blur: the half level of a blurred picture lies inside convex
  * bodies and fills the gaps at contacts, where the void's own level is never reached; so K is part
  * of the model: a Gaussian by the weights c, 1 - 2 c, c along each axis, 2 c its variance. c is
- * told from the edges' steepness where noise is below 0.04 of the gap, else taken as 0.25 (blur of
- * 0.7 voxel), which is also the most: a wider blur is undone in part only.
- */
+ * estimated from the edges' steepness where noise is below 0.04 of the gap, else taken as 0.25
+ * (blur of 0.7 voxel), which is also the most: a wider blur is undone in part only. */
 #ifndef TL_IMAGE_HMRF_H
 #define TL_IMAGE_HMRF_H
 

@@ -1,4 +1,4 @@
-/* The field of solid fractions and its energy: tools of image/hmrf.c, which says the model. The
+/* The field of solid fractions and its energy, for image/hmrf.c, where the model is described. The
  * field holds a window of the stack's slices that is moved on from the stack's first to its last;
  * slices are named by their z of the stack. Arrays are z, y, x; the field itself has one more row,
  * slice and column on each side that holds -1, as every voxel outside the region does: no
@@ -48,7 +48,7 @@ double tl_field_unit(const double voxel_m[3]);
  * an axis at most a quarter, the kernel 1 2 1. */
 void tl_stencil_make(TlStencil *stencil, const double voxel_m[3], int neighbours, double beta,
                      double delta, double blur);
-/* Room for `deep` slices of a stack of nz; empty before slice 0. */
+/* Allocates a window of `deep` slices of a stack of nz; it is empty before slice 0. */
 TlStatus tl_field_new(TlField *field, int64_t nx, int64_t ny, int64_t nz, int64_t deep);
 void tl_field_free(TlField *field);
 int64_t tl_field_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t deep);

@@ -1,7 +1,7 @@
 #include "image/hmrf_slab.h"
 
 #include "base/mem.h"
-#include "image/gaussian.h"
+#include "image/filters.h"
 #include "image/hmrf_field.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Greys, classes and local levels of some slices of a stack: what the random field (image/hmrf.h)
- * begins with. Tools of image/hmrf.c. Arrays are z, y, x. */
+/* Greys, classes and local levels of some slices of a stack, the input of the random field
+ * (image/hmrf.h). For image/hmrf.c. Arrays are z, y, x. */
 #ifndef TL_IMAGE_HMRF_SLAB_H
 #define TL_IMAGE_HMRF_SLAB_H
 
@@ -22,7 +22,7 @@ typedef struct TlHmrfSlab {
   float *work[2];    /* as many slices as grey; free for others' use after a load */
 } TlHmrfSlab;
 
-/* Room for `slices` of its own; tl_hmrf_slab_free whatever came of it. */
+/* Allocates `slices` of its own; call tl_hmrf_slab_free also after a failure. */
 TlStatus tl_hmrf_slab_new(TlHmrfSlab *slab, int64_t nx, int64_t ny, int64_t nz, int64_t slices);
 void tl_hmrf_slab_free(TlHmrfSlab *slab);
 int64_t tl_hmrf_slab_bytes(int64_t nx, int64_t ny, int64_t nz, int64_t slices);

@@ -16,7 +16,7 @@
  * grain meet over about a whole cross-section, two grains over a patch. (Contact by the voxel faces
  * that the two share, sqrt(Ax^2 + Ay^2 + Az^2), which is right for a plane patch.)
  * With the denoised stack (grey) the grey level has a say, too: a contact's blurred gap leaves a
- * dip (image/label_dip.h, told in parts of `dip` of the contrast between grain and void), and two
+ * dip (image/label_dip.h, in units of `dip` times the contrast between grain and void), and two
  * grains mostly have not the same grey. d is lowered by 0.2 voxel a dip, so that flat contacts
  * without a neck get a pass of their own; and of two hills that meet over the width w (contact area
  * / cross-section), peak and rise aside,

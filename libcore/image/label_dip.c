@@ -3,8 +3,8 @@
 #include "base/lanes.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "image/distance.h"
-#include "image/gaussian.h"
+#include "image/label_field.h"
+#include "image/filters.h"
 #include "image/source.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What the grey says about contacts: where a grain touches another, the blurred gap leaves a dip.
+/* Contacts in the grey stack: where a grain touches another, the blurred gap leaves a dip.
  *
  * The dip of a voxel is how much darker it is than both of two places opposite to each other, 3
  * voxels away, in that of 13 directions where it is most:
@@ -8,7 +8,7 @@
  * of different grey the darkest place lies on the darker one's side: of a gap of depth A phi(x/b)
  * on a step S Phi(x/b), with b the width of all the blur, at x = -b S/A. So g(x) above is read that
  * much towards the darker side (linearly between x and its neighbour, one voxel at most). It is
- * told in parts of `least`, in parts of the contrast: mean grey of the mask's grain voxels less
+ * in units of `least`, as fractions of the contrast: mean grey of the mask's grain voxels less
  * that of its void. Rejected: the largest eigenvalue of the grey's Hessian, which takes the dark
  * side of every step for a gap. Lengths are physical as in image/label.h. The same bits for any
  * thread count and slab.
@@ -54,11 +54,11 @@ typedef struct TlDips {
   bool usable;     /* the unit was given, or there are cores enough and their noise is below it */
   double sigma[3]; /* voxels */
   int64_t step[13][3];
-  float shift[13]; /* along each step, in parts of the way to the neighbour */
+  float shift[13]; /* along each step, as a fraction of the distance to the neighbour */
   int64_t reach;   /* planes on either side that a dip depends on */
 } TlDips;
 
-/* TL_EINPUT unless a stack that goes with the mask has its size; what: "the grey stack is". */
+/* TL_EINPUT unless a stack that belongs to the mask has its size; what: "the grey stack is". */
 TlStatus tl_label_one_stack(const char *what, const TlVolume *one, const TlVolume *mask);
 
 /* Reads bands of both stacks for contrast and noise; least: in parts of the contrast; 0:

@@ -2,8 +2,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
-#include "image/distance.h"
-#include "image/gaussian.h"
+#include "image/filters.h"
 #include "image/relief.h"
 
 #include <math.h>

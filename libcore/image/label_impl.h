@@ -1,4 +1,4 @@
-/* What labelling in memory (label.c) and by slabs (label_stack.c) share. Internal to them. */
+/* Functions of labelling in memory (label.c) and by slabs (label_stack.c). Internal to them. */
 #ifndef TL_IMAGE_LABEL_IMPL_H
 #define TL_IMAGE_LABEL_IMPL_H
 

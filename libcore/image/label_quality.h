@@ -1,8 +1,8 @@
-/* What a grain's shape says about its label: too much parted, or too little.
+/* Signs in a grain's shape that its label is wrong: over-segmented or under-segmented.
  *
  * over: the widest contact with a neighbour as a disc of the same area, its diameter over that of
  * the ball of the grain's volume. Two halves of a grain give about 1, two grains that touch 0.2 to
- * 0.6: a large value says that grain and neighbour may be one. under: volume of the convex hull
+ * 0.6: a large value suggests that grain and neighbour are one. under: volume of the convex hull
  * over that of the grain, both of the voxels' boxes. Two grains under one label have a waist: 1.2
  * and more, where single ones have 1.0 to 1.15 (voxel steps included); concave grains have it too.
  * They are hints to look at, in whatever order the user likes, and nothing is changed by them.

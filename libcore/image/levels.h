@@ -11,6 +11,9 @@
 #define TL_IMAGE_LEVELS_H
 
 #include "image/histogram.h"
+#include "image/source.h"
+
+#include <stdbool.h>
 
 enum { TL_CORE_EROSION = 2, TL_CLASS_OUTSIDE = 2 };
 
@@ -21,7 +24,7 @@ typedef struct TlLevels {
   int64_t gx, gy, gz;
   float *drift[2]; /* gz*gy*gx, grey at the blocks' centres less level; owned */
   /* Void level near the top less near the bottom of the stack (thirds along z), and in the outer
-   * third of the radius (about the middle of the plane) less in the inner: 0 when not told. */
+   * third of the radius (about the middle of the plane) less in the inner: 0 when not known. */
   double drift_z, drift_radial;
 } TlLevels;
 
@@ -41,5 +44,38 @@ TlStatus tl_levels_find(const TlSource *grey, const TlRoi *roi, int64_t slab, co
 void tl_levels_free(TlLevels *levels);
 /* Level plus drift of a class along row (y, z): nx floats, the drift linear between blocks. */
 void tl_levels_row(const TlLevels *levels, int which, int64_t nx, int64_t y, int64_t z, float *row);
+
+/* Is there a phase between void and grain: water in the pores, fines, a coat on the grains?
+ *
+ * Across a blurred face between two phases the grey is g = void + gap Phi(x/s), so where it is u of
+ * the way from void to grain its slope is gap phi(Phi^-1(u))/s, whatever the blur s. The profile is
+ * the median slope over all voxels at u = 0.1, 0.2 ... 0.9, over phi(Phi^-1(u)): much the same at
+ * all u where there are two phases. A third one that lies at u between them, be it a plateau or a
+ * film of a voxel, makes the slope small there. So
+ *   least = least of the profile at 0.3 to 0.6 over the largest at 0.1, 0.2, 0.7 and 0.8,
+ * and below TL_THIRD_PHASE there is a third phase. Slopes are central differences of the greys
+ * smoothed by half a voxel, of bands of 16 slices, twelve at most, spread over the stack. The
+ * fraction of flat voxels with greys between was tried instead: contacts, noise that neighbours
+ * share and coarse voxels make as many of them as films do. Not seen: a film thinner than the blur,
+ * and anything in noise of a tenth of the gap (denoise first). docs/notebook/imaging.md has the
+ * numbers.
+ */
+
+enum { TL_PROFILE = 9 };
+#define TL_THIRD_PHASE 0.82
+#define TL_PROFILE_NOISE 0.11 /* gaps a voxel */
+
+typedef struct TlThirdPhase {
+  bool looked; /* were there voxels enough at each u, and little noise? */
+  bool found;
+  double profile[TL_PROFILE]; /* largest 1 */
+  double least, noise;
+  double width; /* s of the steepest part, voxels */
+  double place; /* u where the profile is least between 0.3 and 0.6 */
+} TlThirdPhase;
+
+/* level: greys of void and grain. The same bits for any thread count. */
+TlStatus tl_third_phase(const TlSource *grey, const TlRoi *roi, const double level[2],
+                        TlThirdPhase *third);
 
 #endif

@@ -1,4 +1,4 @@
-#include "image/mixture.h"
+#include "image/histogram.h"
 
 #include "base/mem.h"
 

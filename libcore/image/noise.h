@@ -1,10 +1,10 @@
-/* Noise level of a grey stack, without a reference, and what is wrong with it.
+/* Noise level of a grey stack without a reference; correlated noise and ring artefacts.
  *
  * At voxels of flat surroundings the residual of the mask [1 -2 1] x [1 -2 1] x [1 -2 1] is noise
  * alone: it vanishes on everything that is linear in any one axis (a plane edge along an axis, a
  * ramp, beam hardening), and its sd is sqrt(216) that of white noise (after Immerkaer 1996, in
  * 3-D). Flat is judged by the gradient between box means that share no voxel with the residual, so
- * the choice does not bias what is measured: the flattest third of each grey class (classes because
+ * the choice does not bias the estimate: the flattest third of each grey class (classes because
  * Poisson noise grows with the grey: the flattest third of all would be void). A class' sd is the
  * median absolute residual over 0.6745, classes join as the root of their mean variance. Sampled in
  * some hundred cubes spread over the region, read in bands of layers: the cost does not grow with
@@ -16,7 +16,7 @@
  * between voxels d apart along that axis as 6 f to 2 (1 - rho(2)), f = 1 - 4/3 rho(1) + rho(2)/3,
  * whatever the other axes are, if the correlation is a product over the axes. With that of a
  * Gaussian blur, rho(2) = rho(1)^4, their ratio f / (1 - rho(2)) gives rho(1) and f of each axis,
- * and sigma^2 is what the mask says over the product of the three f.
+ * and sigma^2 is the mask's estimate over the product of the three f.
  */
 #ifndef TL_IMAGE_NOISE_H
 #define TL_IMAGE_NOISE_H
@@ -59,7 +59,7 @@ int64_t tl_noise_sample_bytes(void); /* of the samples, beside the layers */
  *   score = sum over r of u(r) v(r) / sqrt(number of r),   u = a / se(a), v = b / se(b), cut at 6,
  * se from the scatter of the sectors. Score is about standard normal without rings. The axis is
  * looked for within 6 voxels of the region's centre (the layer's where it is no cylinder); rings
- * are said above TL_RINGS_SCORE, which leaves room for that search. */
+ * are reported above TL_RINGS_SCORE, which allows for that search. */
 typedef struct TlRings {
   bool found;
   double score;

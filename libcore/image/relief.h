@@ -16,8 +16,8 @@
  * The volume comes in slabs of planes, in order, of any thickness: the result is that of one slab.
  * Climbs continue beyond a slab into planes that are known already. One that is not at its peak
  * where these end goes through a portal: an id for each voxel that is come to there, which is that
- * of a hill as soon as the planes beyond are known. What is recorded of a portal and its passes
- * goes then (an index of 4 bytes stays), so little is kept when climbs are mostly done in the
+ * of a hill as soon as the planes beyond are known. The record of a portal and its passes
+ * is freed then (an index of 4 bytes stays), so little is kept when climbs are mostly done in the
  * planes known beyond: a flat seam without such planes has a portal for every third to fifth voxel
  * and six passes a portal. Cost: 26 differences a voxel in vectors, then one walk; besides the slab
  * 48 bytes a hill or open portal, 56 a pass. Threads take rows; the walk is serial. The same bits

@@ -8,14 +8,13 @@
  *   3. The radius is where the mean over the circle falls through L/2.
  *   4. The disc must hold specimen (90% of its columns) and leave none outside (5%); otherwise the
  *      whole stack is taken and said: a wrong guess may never swallow grains.
- * Constant padding (image/roi_padding.h) is known for what it is. Where there is some and no disc
+ * Constant padding (image/roi.h) is known for what it is. Where there is some and no disc
  * fits, or a disc with padding in it, the region is all that is not padding.
  */
 #include "image/roi.h"
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/roi_padding.h"
 #include "image/select.h"
 
 #include <math.h>
@@ -34,18 +33,6 @@ typedef struct Column {
   double origin, a, b, ab;
 } Column;
 
-static void add_pair(const TlVolume *pair, Column *column) {
-  int64_t n = pair->nx * pair->ny;
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < n; i++) {
-    Column *c = &column[i];
-    double p = tl_volume_value(pair, i) - c->origin, q = tl_volume_value(pair, n + i) - c->origin;
-    c->a += p;
-    c->b += q;
-    c->ab += p * q;
-  }
-}
-
 static TlStatus sum_pairs(const TlLayers *stack, TlVolume *pair, Column *column, int64_t *count) {
   int64_t pairs = stack->head.nz - 1, step = (pairs + MOST_PAIRS - 1) / MOST_PAIRS;
   *count = 0;
@@ -53,7 +40,15 @@ static TlStatus sum_pairs(const TlLayers *stack, TlVolume *pair, Column *column,
     TL_TRY(tl_layers_read(stack, z, 2, pair->data));
     for (int64_t i = 0; z == 0 && i < pair->nx * pair->ny; i++)
       column[i].origin = tl_volume_value(pair, i);
-    add_pair(pair, column);
+    int64_t n = pair->nx * pair->ny;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+      Column *c = &column[i];
+      double p = tl_volume_value(pair, i) - c->origin, q = tl_volume_value(pair, n + i) - c->origin;
+      c->a += p;
+      c->b += q;
+      c->ab += p * q;
+    }
   }
   return TL_OK;
 }
@@ -259,17 +254,6 @@ static TlStatus find_disc(const float *map, int64_t nx, int64_t ny, float level,
   return status;
 }
 
-/* quiet: all corners hold no specimen; a disc was looked for then. */
-static TlStatus judge_map(const float *map, const TlVolume *v, TlRoi *disc, bool *quiet,
-                          bool *found) {
-  float level, corner[4];
-  TL_TRY(percentile(map, v->nx * v->ny, 0.8, &level));
-  TL_TRY(corner_medians(map, v->nx, v->ny, corner));
-  *quiet = true;
-  for (int c = 0; c < 4; c++) *quiet = *quiet && corner[c] < level / 20;
-  return *quiet ? find_disc(map, v->nx, v->ny, level, disc, found) : TL_OK;
-}
-
 /* Is so much of the disc padding that it is no disc? */
 static bool has_padding(const TlRoi *disc, const TlVolume *v, const TlRoiPadding *padding) {
   double inside = 0, in_padding = 0;
@@ -285,8 +269,13 @@ static TlStatus settle(const TlLayers *stack, const float *map, TlRoi *roi) {
   const TlVolume *v = &stack->head;
   TlRoi disc = *roi;
   TlRoiPadding padding;
-  bool quiet = false, found = false;
-  TL_TRY(judge_map(map, v, &disc, &quiet, &found));
+  bool found = false;
+  float level, corner[4];
+  TL_TRY(percentile(map, v->nx * v->ny, 0.8, &level));
+  TL_TRY(corner_medians(map, v->nx, v->ny, corner));
+  bool quiet = true; /* all corners hold no specimen */
+  for (int c = 0; c < 4; c++) quiet = quiet && corner[c] < level / 20;
+  if (quiet) TL_TRY(find_disc(map, v->nx, v->ny, level, &disc, &found));
   disc.kind = TL_ROI_CYLINDER;
   TL_TRY(tl_roi_find_padding(stack, &padding));
   if (padding.inside && !(found && !has_padding(&disc, v, &padding))) {
@@ -345,15 +334,6 @@ static TlStatus parse_cylinder(const char *text, TlRoi *roi) {
   return TL_OK;
 }
 
-/* A cylinder that misses every voxel would make an empty product. */
-static TlStatus check_meets(const TlVolume *v, const TlRoi *roi) {
-  double x = fmin(fmax(rint(roi->x), 0), (double)(v->nx - 1));
-  double y = fmin(fmax(rint(roi->y), 0), (double)(v->ny - 1));
-  if (tl_roi_inside(roi, (int64_t)x, (int64_t)y, 0)) return TL_OK;
-  return tl_fail(TL_EUSAGE, "--roi: the cylinder lies outside the slices of %lld x %lld voxels",
-                 (long long)v->nx, (long long)v->ny);
-}
-
 TlStatus tl_roi_parse(const char *text, const TlLayers *stack, TlRoi *roi, int *is_file) {
   *roi = (TlRoi){.nx = stack->head.nx, .ny = stack->head.ny};
   *is_file = 0;
@@ -361,21 +341,15 @@ TlStatus tl_roi_parse(const char *text, const TlLayers *stack, TlRoi *roi, int *
   if (strcmp(text, "auto") == 0) return find_roi(stack, roi);
   if (strncmp(text, "cylinder:", 9) == 0) {
     TL_TRY(parse_cylinder(text + 9, roi));
-    return check_meets(&stack->head, roi);
+    const TlVolume *v = &stack->head; /* one that misses every voxel would make an empty product */
+    double x = fmin(fmax(rint(roi->x), 0), (double)(v->nx - 1));
+    double y = fmin(fmax(rint(roi->y), 0), (double)(v->ny - 1));
+    if (tl_roi_inside(roi, (int64_t)x, (int64_t)y, 0)) return TL_OK;
+    return tl_fail(TL_EUSAGE, "--roi: the cylinder lies outside the slices of %lld x %lld voxels",
+                   (long long)v->nx, (long long)v->ny);
   }
   *is_file = 1;
   return TL_OK;
-}
-
-/* Layers whose voxels a byte of bits may share are taken by one thread. */
-static int64_t take_bits(const TlVolume *part, int64_t first, uint8_t *bits) {
-  int64_t inside = 0;
-  for (int64_t k = 0; k < tl_volume_count(part); k++) {
-    int64_t i = first + k, in = tl_volume_value(part, k) > 0;
-    bits[i >> 3] |= (uint8_t)(in << (i & 7));
-    inside += in;
-  }
-  return inside;
 }
 
 static TlStatus read_bits(const TlLayers *mask, uint8_t *bits, int64_t *inside) {
@@ -388,7 +362,11 @@ static TlStatus read_bits(const TlLayers *mask, uint8_t *bits, int64_t *inside) 
   for (int64_t z = 0; z < head->nz && status == TL_OK; z += AT_ONCE) {
     part.nz = head->nz - z < AT_ONCE ? head->nz - z : AT_ONCE;
     status = tl_layers_read(mask, z, part.nz, part.data);
-    if (status == TL_OK) *inside += take_bits(&part, z * head->nx * head->ny, bits);
+    for (int64_t k = 0; status == TL_OK && k < tl_volume_count(&part); k++) {
+      int64_t i = z * head->nx * head->ny + k, in = tl_volume_value(&part, k) > 0;
+      bits[i >> 3] |= (uint8_t)(in << (i & 7));
+      *inside += in;
+    }
   }
   tl_volume_free(&part);
   return status;

@@ -1,4 +1,4 @@
-#include "image/roi_padding.h"
+#include "image/roi.h"
 
 #include "base/mem.h"
 

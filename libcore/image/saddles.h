@@ -1,5 +1,5 @@
-/* The highest pass of each pair of ids among many pairs of neighbours: an open hash table, the way
- * relief.c gathers them. Internal to the relief (image/relief.h says what a pass is). */
+/* The highest pass of each pair of ids among many pairs of neighbours: an open hash table, in which
+ * relief.c gathers them. Internal to the relief (image/relief.h defines a pass). */
 #ifndef TL_IMAGE_SADDLES_H
 #define TL_IMAGE_SADDLES_H
 

@@ -2,7 +2,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/grey.h"
 
 /* Bytes of a voxel: of its file's type on the way in (with the halo), and out; of the two floats.
  */

@@ -1,5 +1,5 @@
-/* A filter over a stack that may be larger than memory: slab by slab, each read with as many
- * layers more on both sides as the filter looks at (halo).
+/* A filter over a stack that may be larger than memory: slab by slab, each read with the
+ * further layers on both sides that the filter needs (halo).
  *
  * A filter whose voxels depend on nothing beyond the halo, and not on where its volume begins,
  * gives the same bits as on the whole stack at once; borders of the stack stay borders.
@@ -9,6 +9,7 @@
 
 #include "image/roi.h"
 #include "num/layers.h"
+#include "num/volume.h"
 
 /* grey F32, finite -> out, a new F32 volume of its size. */
 typedef TlStatus (*TlSlabFilter)(const void *context, const TlVolume *grey, const TlRoi *roi,
@@ -33,7 +34,7 @@ typedef void (*TlLayerSeen)(void *context, int64_t z, const float *before, const
 typedef struct TlSlabRun {
   TlSlabFilter filter;
   const void *context;
-  TlVoxelType type; /* what is appended (image/grey.h) */
+  TlVoxelType type; /* what is appended (tl_grey_store) */
   TlLayerSeen seen; /* may be NULL */
   void *seen_context;
 } TlSlabRun;
@@ -41,5 +42,11 @@ typedef struct TlSlabRun {
 /* The stack through the filter into the sink (which the caller ends). */
 TlStatus tl_slabs_run(const TlSlabPlan *plan, const TlSlabRun *run, const TlLayers *stack,
                       const TlRoi *roi, const TlLayerSink *sink);
+
+/* Grey levels between the float that the filters work in and the type that is stored. */
+
+/* grey F32 -> out, a new volume of type (U8, I8, U16, I16: rounded to nearest, ties to even, and
+ * cut to the type's range; any other type gives F32). Size, voxel_m and history go along. */
+TlStatus tl_grey_store(const TlVolume *grey, TlVoxelType type, TlVolume *out);
 
 #endif

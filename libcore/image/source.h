@@ -1,5 +1,5 @@
-/* Grey slices on demand, as floats: what a stage that works by slabs reads from, be it a volume in
- * memory or a file (num/layers.h). Slices are z, y, x with x fastest. Slabs begin at multiples of
+/* Grey slices on demand, as floats: the input of filters that work slab by slab, a volume in memory
+ * or a file (num/layers.h). Slices are z, y, x with x fastest. Slabs begin at multiples of
  * TL_SLAB_STEP, so that sums over blocks of that size never cross two slabs and have the same bits
  * for any slab thickness. */
 #ifndef TL_IMAGE_SOURCE_H

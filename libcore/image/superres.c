@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "image/grey.h"
+#include "image/slabs.h"
 #include "image/superres_base.h"
 #include "image/superres_codes.h"
 #include "image/superres_planes.h"

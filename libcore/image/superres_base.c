@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "image/cut.h"
-#include "image/mirror.h"
+#include "image/filters.h"
 
 #include <assert.h>
 #include <math.h>

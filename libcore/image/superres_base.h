@@ -1,4 +1,4 @@
-/* Interpolation that keeps box means: where super-resolution starts from, and how it ends.
+/* Interpolation that keeps box means: the first and the last step of super-resolution.
  *
  * The coarse stack is Y = S H X (Tan 2022 Eq. 2.7): here H S is the mean over cubes of factor^3
  * voxels, as a detector with larger cells sees it. Lanczos' interpolation L (three lobes) does not

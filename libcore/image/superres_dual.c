@@ -1,4 +1,4 @@
-#include "image/superres_dual.h"
+#include "image/superres_codes.h"
 
 #include "base/mem.h"
 #include "num/linear.h"

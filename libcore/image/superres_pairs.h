@@ -1,4 +1,5 @@
-/* Pairs to train on: windows of the interpolated stack with what it misses (superres_train.h). */
+/* Pairs for training: windows of the interpolated stack, and the detail it misses
+ * (tl_superres_train). */
 #ifndef TL_IMAGE_SUPERRES_PAIRS_H
 #define TL_IMAGE_SUPERRES_PAIRS_H
 

@@ -1,7 +1,7 @@
 #include "image/superres_planes.h"
 
 #include "base/lanes.h"
-#include "image/mirror.h"
+#include "image/filters.h"
 
 #include <string.h>
 

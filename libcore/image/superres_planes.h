@@ -1,9 +1,9 @@
-/* Planes of a fine volume, cut into overlapping patches: what training samples and apply walks.
+/* Planes of a fine volume, cut into overlapping patches, for training and for applying.
  *
  * A plane normal to axis 0 (x) has coordinates (y, z), to axis 1 (x, z), to axis 2 (x, y): a, b.
  * Patches begin at multiples of the factor, so each lies alike to the coarse voxels; with factor 2
- * those of 5 x 5 overlap by 3. Those at the border stick out by up to 4 voxels; what they see there
- * is mirrored.
+ * those of 5 x 5 overlap by 3. Those at the border extend beyond it by up to 4 voxels, where the
+ * volume is mirrored.
  */
 #ifndef TL_IMAGE_SUPERRES_PLANES_H
 #define TL_IMAGE_SUPERRES_PLANES_H

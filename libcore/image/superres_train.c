@@ -1,4 +1,4 @@
-#include "image/superres_train.h"
+#include "image/superres.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -7,7 +7,6 @@
 #include "image/nlm.h"
 #include "image/superres_base.h"
 #include "image/superres_codes.h"
-#include "image/superres_dual.h"
 #include "image/superres_pairs.h"
 #include "num/linear.h"
 

@@ -1,7 +1,7 @@
-#include "image/third_phase.h"
+#include "image/levels.h"
 
 #include "base/mem.h"
-#include "image/gaussian.h"
+#include "image/filters.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Columns of tables that were renamed: earlier name, name now. Readers take either for the other
+/* Columns of tables that were renamed: earlier name, present name. Readers accept both
  * (io/csv_table.h; python/talus/table.py holds the same list, and a test compares the two). */
 #ifndef TL_IO_COLUMN_NAMES_H
 #define TL_IO_COLUMN_NAMES_H

@@ -1,8 +1,8 @@
 /* Reading tables: CSV with a header line of column names, cells by row and name.
  *
- * Commas part the cells; blanks about a cell and one pair of quotes about it do not count (a quoted
- * cell holds no comma); blank lines and lines that begin with # are passed over; line ends of
- * either kind, a byte order mark. Every row has as many cells as the header.
+ * Commas separate the cells; blanks around a cell and one pair of quotes around it are removed (a
+ * quoted cell holds no comma); blank lines and lines that begin with # are skipped; line ends of
+ * either kind and a byte order mark are accepted. Every row has as many cells as the header.
  */
 #ifndef TL_IO_CSV_TABLE_H
 #define TL_IO_CSV_TABLE_H

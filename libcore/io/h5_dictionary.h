@@ -7,12 +7,13 @@
 
 #include <stdbool.h>
 
-/* Its history plus this run's record (with the training stack's path and SHA-256) goes along.
+/* The file also holds its history plus this run's record (with the training stack's path and
+ * SHA-256).
  * Written to a temporary name and renamed when whole. TL_EUSAGE when path is there already. */
 TlStatus tl_dictionary_write(const char *path, const TlDictionary *dictionary,
                              const TlProvenance *provenance, bool overwrite);
 /* Records it as an input of the run (provenance may be NULL). TL_EINPUT: no dictionary, damaged
- * (its numbers do not have the SHA-256 it tells), or of a later format. Free it after. */
+ * (its numbers do not have the SHA-256 that it states), or of a later format. Free it after. */
 TlStatus tl_dictionary_read(const char *path, TlProvenance *provenance, TlDictionary *dictionary);
 
 #endif

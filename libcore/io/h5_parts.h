@@ -1,4 +1,4 @@
-/* What our HDF5 files share (io/h5_stack.h, io/h5_dictionary.h): HDF5's own words in messages,
+/* Functions for our HDF5 files (io/h5_stack.h, io/h5_dictionary.h): HDF5's own words in messages,
  * attributes, the history. Only those files include this; it knows hdf5.h.
  */
 #ifndef TL_IO_H5_PARTS_H
@@ -12,7 +12,7 @@
 /* Fail with what HDF5 says at the bottom of its error stack, which names the cause. */
 TlStatus tl_h5_fails(TlStatus code, const char *name, const char *what);
 
-/* HDF5 prints its error stack unless told not to. Given back afterwards: results.c may want it. */
+/* Keeps HDF5 from printing its error stack; the former setting is restored afterwards. */
 typedef struct TlH5Quiet {
   H5E_auto2_t print;
   void *data;

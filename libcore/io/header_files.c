@@ -1,4 +1,4 @@
-#include "io/header_files.h"
+#include "io/volume_header.h"
 
 #include "base/claims.h"
 #include "base/file.h"

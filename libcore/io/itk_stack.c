@@ -1,10 +1,8 @@
-#include "io/itk_stack.h"
+#include "io/volume_header.h"
 
 #include "base/log.h"
-#include "io/header_files.h"
 #include "io/raw_stack.h"
 #include "io/stack_sandbox.h"
-#include "io/volume_header.h"
 #include "itk/itk.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "io/jpeg_image.h"
+#include "io/image.h"
 
 #include "base/mem.h"
 

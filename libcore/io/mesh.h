@@ -1,6 +1,6 @@
-/* Triangle meshes as binary STL or PLY. STL knows no unit: it stands in the 80-byte header (which
- * must not begin with "solid", or readers take the file for text) and coordinates are scaled to it.
- */
+/* Triangle meshes as binary STL or PLY. STL has no unit: it is written into the 80-byte header
+ * (which must not begin with "solid", or readers take the file for text) and coordinates are scaled
+ * to it. */
 #ifndef TL_IO_MESH_H
 #define TL_IO_MESH_H
 

@@ -1,8 +1,7 @@
 /* A body from a mesh file: read, checked to bound a body, in metres.
  *
- * One implementation for talus-avatars --mesh and the shapes of a study. No mesh file says its unit
- * and it is never guessed. Facets that all point inwards are turned, with a warning.
- */
+ * One implementation for talus-avatars --mesh and the shapes of a study. No mesh file states its
+ * unit, and it is never guessed. Facets that all point inwards are turned, with a warning. */
 #ifndef TL_IO_MESH_BODY_H
 #define TL_IO_MESH_BODY_H
 

@@ -1,11 +1,10 @@
 /* Meshes from files: STL (text and binary), PLY (text, binary of both byte orders), OBJ.
  *
- * What a file is is taken from its content: PLY by its first line; STL as binary when its length is
- * what its count of facets says, whatever its header begins with (some begin with "solid"); else as
- * text; OBJ by the extension. Polygons become fans of triangles. Coordinates are as in the file:
- * none of the formats knows a unit. Nothing is welded or checked here but that numbers are finite
- * and vertices exist (num/triangles.h does the rest).
- */
+ * The format is found from the content: PLY by its first line; STL is binary when its length agrees
+ * with its count of facets, whatever its header begins with (some begin with "solid"), else text;
+ * OBJ by the extension. Polygons become fans of triangles. Coordinates are as in the file: none of
+ * the formats has a unit. Nothing is welded or checked here but that numbers are finite and
+ * vertices exist (num/triangles.h does the rest). */
 #ifndef TL_IO_MESH_READ_H
 #define TL_IO_MESH_READ_H
 

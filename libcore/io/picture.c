@@ -1,7 +1,6 @@
 #include "io/picture.h"
 
 #include "base/file.h"
-#include "io/png_slice.h"
 #include "io/tiff.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "io/png_image.h"
+#include "io/image.h"
 
 #include "base/file.h"
 #include "base/mem.h"

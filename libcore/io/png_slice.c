@@ -1,4 +1,4 @@
-#include "io/png_slice.h"
+#include "io/picture.h"
 
 #include "base/file.h"
 #include "base/mem.h"

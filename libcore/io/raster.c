@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sandbox.h"
-#include "io/raster_ascii.h"
 
 #include <cpl_conv.h>
 #include <cpl_error.h>

@@ -1,7 +1,7 @@
 /* Elevation rasters, read and written through GDAL (the only place that knows it).
  *
  * Reads one band of GeoTIFF, Esri ASCII, SRTM .hgt and the like into heights in metres on a square
- * grid of a projected CRS, or refuses with what to do. GDAL's geotransform speaks of cell corners;
+ * grid of a projected CRS, or refuses with a remedy. GDAL's geotransform refers to cell corners;
  * samples here lie at cell centres: sample (i, j) has the CRS coordinates (east_m + i*cell_m,
  * north_m + j*cell_m), j counts to the NORTH (a file's first row, its north edge, is j = ny-1).
  * NaN where there is no data: the declared value, a mask, an alpha band, NaN itself.
@@ -46,5 +46,21 @@ void tl_raster_free(TlRaster *raster);
 /* By extension: .asc (Esri ASCII, 17 digits, no CRS: the format has none) or .tif (GeoTIFF, 64-bit
  * float, Deflate, CRS kept). No data is written as -9999. Whole or not there (base/file.h). */
 TlStatus tl_raster_write(const TlRaster *raster, const char *path, bool overwrite);
+
+/* A strict look at an Esri ASCII grid's text, beside GDAL's reading of it.
+ *
+ * GDAL reads a word that is not a number as 0, and puts a grid whose header mixes corner and centre
+ * keys at the coordinate origin, both without a word; so the text is checked here first. */
+
+typedef struct TlAsciiHeader {
+  int64_t columns, rows;
+  double cell_x, cell_y;
+  double corner_x, corner_y; /* lower left corner of the lower left cell */
+  bool has_no_data;
+} TlAsciiHeader;
+
+/* Header keys in any order and case. TL_EINPUT names the key, or the row and column of the first
+ * word that is no number, or how many values are missing or too many. Reads the file once. */
+TlStatus tl_raster_check_ascii(const char *path, TlAsciiHeader *header);
 
 #endif

@@ -1,4 +1,4 @@
-#include "io/raster_ascii.h"
+#include "io/raster.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -10,8 +10,8 @@
  * Voxel size unknown. */
 TlStatus tl_raw_layers(const char *path, const char *spec, TlStackInfo *info, TlLayers *layers);
 
-/* The same for voxels of which another header told: info's size and type from offset on, in a file
- * that holds at least these (checked by the caller). */
+/* The same for voxels that another header describes: of info's size and type, from offset on, in a
+ * file that holds at least these (checked by the caller). */
 TlStatus tl_raw_layers_at(const char *path, const TlStackInfo *info, bool big_endian,
                           int64_t offset, TlLayers *layers);
 

@@ -1,4 +1,4 @@
-/* Reading and writing voxel volumes, whatever the format; the tools know only this header.
+/* Reading and writing voxel volumes of any format; the stages use only this header.
  *
  * Formats by what is there: multi-page TIFF / BigTIFF, a folder of slices, a glob or a template
  * like s_%04d.tif (natural order), .h5 (layout in docs/reference/formats.md; FILE.h5:/name picks a
@@ -16,7 +16,8 @@
 #include <stdbool.h>
 
 typedef struct TlStackOptions {
-  double voxel_um[3]; /* 0: as the file says; > 0: this wins (said in the log when they differ) */
+  double voxel_um[3]; /* 0: as the file states; > 0: this value wins (the log says so when they
+                       * differ) */
   bool allow_gaps;    /* folder: numbers may be missing */
   const char *raw;    /* the file has no header: "NZ,NY,NX,TYPE,ENDIAN[,OFFSET]" (io/raw_stack.h) */
 } TlStackOptions;
@@ -38,7 +39,8 @@ TlStatus tl_stack_read(const char *path, const TlStackOptions *options, TlProven
 /* Before the work: is path a name we can write (.h5, .tif), its folder there, the file not yet?
  * TL_EUSAGE or TL_EIO as tl_stack_write would give after it. */
 TlStatus tl_stack_check_output(const char *path, bool overwrite);
-/* Write. The volume's history plus this run's record (when provenance is given) goes along. */
+/* Write. The file also holds the volume's history plus this run's record (when provenance is
+ * given). */
 TlStatus tl_stack_write(const char *path, const TlVolume *volume, const TlProvenance *provenance,
                         bool overwrite);
 /* "X" or "X,Y,Z" in micrometres (what --voxel-size-um takes) -> voxel_um in the order x, y, z. NULL

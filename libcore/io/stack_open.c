@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/h5_stack.h"
-#include "io/itk_stack.h"
+#include "io/volume_header.h"
 #include "io/picture.h"
 #include "io/raw_stack.h"
 #include "io/stack.h"

@@ -1,4 +1,4 @@
-/* What the readers behind stack.h share; nobody outside libcore/io includes this. */
+/* Types and functions of the readers behind stack.h; only files of libcore/io include this. */
 #ifndef TL_IO_STACK_PARTS_H
 #define TL_IO_STACK_PARTS_H
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* What a file says of the stack in it, before the voxels are read. */
+/* The description of a stack in its file, known before the voxels are read. */
 typedef struct TlStackInfo {
   int64_t nx, ny, nz;
   TlVoxelType type;

@@ -1,5 +1,5 @@
-/* Stacks that a worker of the sandbox reads (base/sandbox.h): what the readers behind HDF5 and ITK
- * share. The worker opens the file, tells what is in it, and answers requests for layers. */
+/* Stacks that a worker of the sandbox reads (base/sandbox.h), for the readers behind HDF5 and ITK.
+ * The worker opens the file, sends its description, and answers requests for layers. */
 #ifndef TL_IO_STACK_SANDBOX_H
 #define TL_IO_STACK_SANDBOX_H
 
@@ -23,7 +23,7 @@ TlStatus tl_stack_job_serve(TlSandbox *sandbox, void *job,
                                              uint8_t *voxels));
 
 /* In the caller: open path by a reader as layers. asked may be NULL. more_memory as in
- * tl_sandbox_open. TL_EINPUT as well when what was told is no stack. */
+ * tl_sandbox_open. TL_EINPUT also when the description that arrived is no stack. */
 TlStatus tl_stack_sandbox_layers(const TlSandboxReader *reader, const char *path, const char *asked,
                                  int64_t more_memory, TlStackInfo *info, TlLayers *layers);
 

@@ -1,4 +1,5 @@
-/* What the description and resolution tags of a TIFF's first page say: OME-XML, ImageJ, plain. */
+/* Voxel size and history from the description and resolution tags of a TIFF's first page: OME-XML,
+ * ImageJ, plain. */
 #ifndef TL_IO_TIFF_META_H
 #define TL_IO_TIFF_META_H
 

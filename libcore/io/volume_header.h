@@ -1,10 +1,10 @@
 /* Headers of MetaImage (.mhd, .mha) and NRRD (.nrrd, .nhdr), read strictly.
  *
- * They are text that says the size, type and spacing of a volume and where its voxels lie. All that
- * is used is checked here: sizes and their product, the type, spacings finite and above 0, that the
- * voxels are inside the data file. Keys that are not used are stepped over; a key that is used and
- * comes twice is refused. Voxels that lie there plainly are read by io/raw_stack.h, others
- * (compressed, text, lists of files) by ITK (io/itk_stack.h).
+ * Such a header is text that states the size, type and spacing of a volume and where its voxels
+ * are. All that is used is checked here: sizes and their product, the type, spacings finite and
+ * above 0, that the voxels are inside the data file. Keys that are not used are stepped over; a key
+ * that is used and comes twice is refused. Voxels that lie there plainly are read by
+ * io/raw_stack.h, others (compressed, text, lists of files) by ITK (tl_itk_layers).
  *
  * Voxel size: NRRD's `space directions` with `space units`, or `spacings` with `units`; MetaImage's
  * ElementSpacing (or ElementSize) with DistanceUnits (um, mm, cm). Without a unit it is unknown.
@@ -12,6 +12,7 @@
 #ifndef TL_IO_VOLUME_HEADER_H
 #define TL_IO_VOLUME_HEADER_H
 
+#include "base/status.h"
 #include "io/stack_parts.h"
 
 typedef struct TlVolumeHeader {
@@ -26,5 +27,18 @@ typedef struct TlVolumeHeader {
 /* TL_EINPUT names the file and the line. header: to be released, also after a failure. */
 TlStatus tl_volume_header_read(const char *path, TlVolumeHeader *header);
 void tl_volume_header_free(TlVolumeHeader *header);
+
+/* MetaImage and NRRD as layers. The header is read strictly first (above); voxels that
+ * lie plainly in a file are read from there, layer by layer; what is compressed, text or a list of
+ * files is read whole by ITK in a process of its own (base/sandbox.h). */
+
+TlStatus tl_itk_layers(const char *path, TlStackInfo *info, TlLayers *layers);
+
+/* The files that hold the voxels of a MetaImage or NRRD header. */
+
+/* Claims them as read (base/claims.h): ITK opens them itself and does not tell their names. Single
+ * names, lists and numbered names ("slice%03d.raw 1 200 1") are known, in a folder of the header's
+ * unless absolute. What cannot be understood is left to ITK. */
+TlStatus tl_header_claim_files(const char *path);
 
 #endif

@@ -1,8 +1,7 @@
-/* The one door to ITK (the C++ files behind it): MetaImage and NRRD input, distance
- * map, regional maxima, marker watershed, connected components. C types only; volumes as in
- * num/volume.h. Everything here is serial or uses ITK's own threads; results do not depend on
- * their number. C++ exceptions come back as TL_ELIB (TL_EINPUT for unreadable files and volumes
- * that do not fit each other or the type asked for).
+/* The one door to ITK: reads MetaImage and NRRD files and labels connected components. C types
+ * only; volumes as in num/volume.h. The results do not depend on the number of threads. C++
+ * exceptions become TL_ELIB, an unreadable file TL_EINPUT. ITK's distance map, watershed and
+ * filters serve the tests as oracles and stand there (tests/oracle/itk_oracles.h).
  */
 #ifndef TL_ITK_ITK_H
 #define TL_ITK_ITK_H
@@ -13,41 +12,12 @@
 extern "C" {
 #endif
 
-/* Read a MetaImage (.mhd/.mha) or NRRD (.nrrd/.nhdr), 3-D scalar. Spacing: the files know no unit;
- * spacing_unit_m > 0 says what one unit is (0: voxel_m stays 0). */
+/* Read a MetaImage (.mhd/.mha) or NRRD (.nrrd/.nhdr), 3-D scalar. Spacing: the files have no unit;
+ * spacing_unit_m > 0 is the length of one unit (0: voxel_m stays 0). */
 TlStatus tl_itk_read(const char *path, double spacing_unit_m, TlVolume *volume);
-
-/* Euclidean distance (in voxels, anisotropy ignored) of each voxel to the nearest voxel of the
- * other phase, by Maurer's algorithm: positive inside the mask (> 0), 0 elsewhere. TL_EINPUT when
- * the mask has no void voxel. out: new F32. */
-TlStatus tl_itk_distance(const TlVolume *mask, TlVolume *out);
-
-/* h-maxima markers: regional maxima of the h-maxima transform of field (F32), labelled 1..count
- * (26 neighbours), 0 elsewhere; only where field > 0. A summit that does not rise by more than h
- * above the void (0) gets none: small grains need a small h. out: new U32. */
-TlStatus tl_itk_markers(const TlVolume *field, double h, TlVolume *out, uint32_t *count);
-
-/* Marker watershed of the landscape -field (F32) restricted to mask (U8): every mask voxel that can
- * be reached through faces inside the mask gets a marker's label, no watershed line; the others
- * stay 0, and so does a component without a marker. Markers in the void do not count. out: new U32.
- */
-TlStatus tl_itk_watershed(const TlVolume *field, const TlVolume *markers, const TlVolume *mask,
-                          TlVolume *out);
 
 /* Connected components of a mask, 6 or 26 neighbours, labels 1..count in order of first voxel. */
 TlStatus tl_itk_components(const TlVolume *mask, int neighbours, TlVolume *out, uint32_t *count);
-
-/* Filters of grey (F32), for comparison with our own (image/): borders as ITK has them, no region.
- * out: new F32. Gaussian: kernel of variance sigma^2, error 0.001 at most; median: cube of half
- * width radius; bilateral: sigmas over space (voxels) and grey, 100 steps of the range kernel;
- * diffusion: gradient anisotropic, kappa in grey a voxel, step and rounds as in image/diffusion.h.
- */
-TlStatus tl_itk_gaussian(const TlVolume *grey, double sigma, TlVolume *out);
-TlStatus tl_itk_median(const TlVolume *grey, int radius, TlVolume *out);
-TlStatus tl_itk_bilateral(const TlVolume *grey, double sigma_space, double sigma_grey,
-                          TlVolume *out);
-TlStatus tl_itk_diffusion(const TlVolume *grey, double kappa, double step, int rounds,
-                          TlVolume *out);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-#include "num/delaunay.h"
+#include "num/hull.h"
 
 #include "base/mem.h"
 

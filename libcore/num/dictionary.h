@@ -1,6 +1,5 @@
-/* A pair of coupled dictionaries for super-resolution: what training makes
- * (image/superres_train.h), apply uses (image/superres.h) and a file keeps (io/h5_dictionary.h).
- * Plain data.
+/* A pair of coupled dictionaries for super-resolution, as plain data: training makes it and
+ * applying uses it (image/superres.h), a file keeps it (io/h5_dictionary.h).
  *
  * A window is the 9 x 9 fine voxels about a patch of 5 x 5, row by row, of the interpolated stack.
  * low codes what `analysis` makes of a window, high says with the same code what the interpolation

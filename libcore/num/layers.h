@@ -1,9 +1,8 @@
-/* A stack by layers: slices of one z, for what is larger than memory.
+/* A stack by layers (slices of one z), for stacks larger than memory.
  *
- * Whoever reads and writes files (io/stack.h) gives a TlLayers to read from and a TlLayerSink to
- * write to; the imaging stages know only these. A stage that works by slabs asks for count layers
- * and a halo, and appends what is done, in order.
- */
+ * The readers and writers of files (io/stack.h) give a TlLayers to read from and a TlLayerSink to
+ * write to; the image processing knows only these. A filter that works slab by slab asks for a
+ * number of layers and a halo, and appends the finished layers in order. */
 #ifndef TL_NUM_LAYERS_H
 #define TL_NUM_LAYERS_H
 

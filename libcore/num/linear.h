@@ -1,7 +1,7 @@
-/* Dense linear algebra, the one door to LAPACKE and OpenBLAS: what training a dictionary takes.
+/* Dense linear algebra for the training of dictionaries, the one door to LAPACKE and OpenBLAS.
  *
  * OpenBLAS because the matrices are 512 x 512 and factorised some hundred times in a training:
- * blocked kernels are others' trade, well kept, and Debian has them for every processor.
+ * its blocked kernels are well kept, and Debian has them for every processor.
  * Matrices are row-major doubles. One thread: results do not depend on how many the machine has
  * (they may differ in the last bits between processors, whose kernels differ).
  */

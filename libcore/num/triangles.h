@@ -1,6 +1,6 @@
-/* A surface of triangles, and whether it bounds a body.
+/* A surface of triangles, and the check that it bounds a body.
  *
- * Vertices in the unit of whoever made it; triangles counter-clockwise seen from outside. A body's
+ * Vertices are in the unit of the caller; triangles counter-clockwise seen from outside. A body's
  * surface is closed (each edge has two triangles, in opposite directions), in one piece, meets
  * itself in no vertex, and holds a positive volume.
  */

@@ -1,10 +1,9 @@
-/* A voxel volume: the plain field in which the imaging stages meet.
+/* A voxel volume: the plain array that the imaging stages exchange.
  *
  * Order z, y, x with x fastest: voxel (x, y, z) is element (z*ny + y)*nx + x. Voxel centres lie at
  * integer index coordinates; the physical position of voxel (x,y,z) is (x*dx, y*dy, z*dz) metres
- * (the scan frame). voxel_m is 0 where the size is not known; stages that need it refuse then.
- * Masks are U8 volumes (0 / 1), labels U32 (0 = void).
- */
+ * (the scan frame). voxel_m is 0 where the size is not known; stages that need it return an error
+ * then. Masks are U8 volumes (0 / 1), labels U32 (0 = void). */
 #ifndef TL_NUM_VOLUME_H
 #define TL_NUM_VOLUME_H
 
@@ -19,7 +18,7 @@ typedef struct TlVolume {
   int64_t nx, ny, nz;
   double voxel_m[3];  /* dx, dy, dz in metres; 0 = unknown */
   double cylinder[3]; /* the specimen: x and y of its axis (along z), its radius, in voxels; radius
-                         0: not told. What lies outside is not sample (image/roi.h, `auto`) */
+                         0: not known. Voxels outside are no specimen (image/roi.h, `auto`) */
   TlVoxelType type;
   union {
     void *data; /* owned, nx*ny*nz elements */

@@ -1,5 +1,5 @@
-/* Grains that left a run, from its departures.csv (docs/reference/results.md): they keep counting
- * where they left. */
+/* Grains that left a run, from its departures.csv (docs/reference/results.md). Measures count them
+ * at the place where they left. */
 #ifndef TL_POST_DEPARTURES_H
 #define TL_POST_DEPARTURES_H
 

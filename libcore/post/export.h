@@ -1,7 +1,7 @@
 /* A run as files for ParaView: grains_NNNNNN.vtp a frame, grains.pvd with the physical times,
- * terrain.vtp for what stands still, walls_NNNNNN.vtp with walls.pvd for a run with walls or planes
- * (export_walls.h). World frame of the run, metres. Grains are points with their
- * attributes, or their surfaces placed by their poses. */
+ * terrain.vtp for the ground and other bodies at rest, walls_NNNNNN.vtp with walls.pvd for a run
+ * with walls or planes (export_walls.h). World frame of the run, metres. Grains are points with
+ * their attributes, or their surfaces placed by their poses. */
 #ifndef TL_POST_EXPORT_H
 #define TL_POST_EXPORT_H
 

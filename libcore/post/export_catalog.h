@@ -1,11 +1,11 @@
 /* Grains of a catalog as files for other programs.
  *
  * One grain goes to one file; several go into a folder as grain_NNNNNN.EXT (csv: always one table).
- * STL carries no unit: coordinates are metres times per_metre (1000: mm). In the scan frame grains
+ * STL has no unit: coordinates are metres times per_metre (1000: mm). In the scan frame grains
  * stand where they lay in the scan, else in their body frame. Morphology: post/export_morphology.h;
  * beside the grains a folder gets positions.txt, rotations.txt and labels.txt (one line a grain, in
  * order of file name; positions in grid spacings, quaternions w x y z, body -> scan; label in the
- * scan and 1 for a grain cut by its border) and README.txt, which says so and what the spacing is.
+ * scan and 1 for a grain cut by its border) and README.txt, which states this and the spacing.
  */
 #ifndef TL_POST_EXPORT_CATALOG_H
 #define TL_POST_EXPORT_CATALOG_H

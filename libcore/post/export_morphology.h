@@ -3,7 +3,7 @@
  *   1 mass            2 I1 I2 I3            3 centre of mass in the grid x y z
  *   4 number of nodes 5 all nodes, x y z each, relative to the centre of mass
  *   6 bounding radius 7 nx ny nz            8 all level-set values, x fastest, then y, then z
- * The originals state neither units nor order; ours: the unit of length is the grid spacing (so the
+ * The originals state neither units nor order. Here the unit of length is the grid spacing (so the
  * grid has spacing 1 and grid point (0,0,0) is the origin of line 3), mass and moments at unit
  * density, everything in the body frame (principal axes, moments ascending), level set negative
  * inside. Numbers are printed so that the stored floats come back bit for bit.

@@ -1,9 +1,9 @@
 /* The walls of a run as triangles, where they are at a frame.
  *
  * Faces and the planes of containers by their extents, boxes and cylinders as closed bodies, tubes
- * by their inner surface, pipes with both surfaces and rims; what is round has 64 sides, its
- * corners on the surface. A plane without end is a square about the box that the grains of the run
- * are in. Walls that are not there at the frame are left out. Triangles face the grains. World
+ * by their inner surface, pipes with both surfaces and rims; round walls have 64 sides with
+ * their corners on the surface. A plane without end is a square about the box of the run's grains.
+ * Walls that do not exist at the time of the frame are left out. Triangles face the grains. World
  * frame, metres.
  */
 #ifndef TL_POST_EXPORT_WALLS_H

@@ -1,4 +1,4 @@
-#include "post/fabric_plot.h"
+#include "post/packing_plot.h"
 
 #include "base/file.h"
 #include "base/log.h"

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/png_image.h"
+#include "io/image.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* Pictures drawn by gnuplot, in which no text from outside can be a command.
+/* Pictures drawn by gnuplot. No text from outside can become a command of gnuplot.
  *
  * A script is written by tl_plot alone: its formats are constants of the program, and every %s in
  * them becomes a quoted text of gnuplot's, quotation marks and all, with control characters shown

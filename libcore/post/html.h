@@ -1,9 +1,8 @@
 /* Text of an HTML page that grows in memory: markup as given, and text of unknown origin (titles,
  * file names, study files) made safe to stand in it.
  *
- * Failures are kept: once memory is out nothing more is added, and `status` says so. Whoever writes
- * a page looks at it once, at the end.
- */
+ * Failures are kept: once memory is out nothing more is added, and `status` holds the failure.
+ * The writer of a page checks it once, at the end. */
 #ifndef TL_POST_HTML_H
 #define TL_POST_HTML_H
 

@@ -1,4 +1,4 @@
-/* Lines, boxes and text into a picture: a stroke font of our own (ASCII), smooth edges.
+/* Drawing of boxes and text into a picture, with a stroke font (ASCII) and smooth edges.
  *
  * Coordinates in pixels, x to the right, y down, (0, 0) the corner of the top left pixel. Text is
  * placed by the left end of its capitals' top; its size is the height of the capitals. Bytes
@@ -7,7 +7,7 @@
 #ifndef TL_POST_INK_H
 #define TL_POST_INK_H
 
-#include "io/png_image.h"
+#include "io/image.h"
 
 typedef struct TlInk {
   uint8_t r, g, b;

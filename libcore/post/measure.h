@@ -86,12 +86,13 @@ typedef struct TlMeasure {
   int64_t lost;            /* grains of the first frame that are not in the last, while the run
                               does not say where they left (no departures.csv) */
   /* of grains that are not frozen */
-  double largest_penetration_m, largest_penetration_share; /* share of the grain's radius_m */
-  int64_t deepest_id;      /* the grain with the largest share; -1: none */
+  double largest_penetration_m, largest_penetration_share; /* fraction of the grain's radius_m */
+  int64_t deepest_id;      /* the grain with the largest fraction; -1: none */
   int64_t below_2_percent; /* grains deeper than 2% of their radius */
   int64_t unjudged;        /* grains with no node over the terrain */
   int64_t small;           /* grains smaller across than the terrain's cell */
-  double largest_overlap_m, largest_overlap_share; /* of two grains; share of the smaller radius */
+  double largest_overlap_m,
+      largest_overlap_share; /* of two grains; fraction of the smaller radius */
   int64_t overlapping_pairs;
   bool has_ground;   /* terrain or planes under the grains */
   bool has_solid;    /* ground or walls to measure penetration against */
@@ -125,8 +126,35 @@ TlStatus tl_measure_deposit(const TlScene *scene, const TlFrame *frame, const Tl
 TlStatus tl_measure_overlap(const TlScene *scene, const TlFrame *frame, TlMeasure *m);
 /* Ground under (x, y): terrain or the highest plane that faces up; false where there is none. */
 bool tl_measure_ground(const TlScene *scene, double x, double y, double *z);
-/* Value below which the share q of the values lies (linear between order statistics); the array is
- * sorted in place. NaN for n = 0. */
+/* Value below which the fraction q of the values lies (linear between order statistics); the array
+ * is sorted in place. NaN for n = 0. */
 double tl_measure_quantile(double *values, int64_t n, double q);
+
+/* Angle of repose of grains against a wall, as Tang 2014 section 7.4 (Fig. 14) measures it.
+ *
+ * The floor's rectangle is cut into `cells` along its long side and `strips` across it. In each
+ * cell stands the highest surface node of any grain; in each strip a line is fitted through the
+ * points (middle of the cell, height of the node) by least squares. The angle of repose is the mean
+ * of the strips' slopes, its error bar the least and the largest. A cell without a node stands at
+ * the floor's height. Slopes fall towards `falls`: +1 to the end of
+ * the long side, -1 to its beginning. Nodes outside the rectangle do not count.
+ */
+
+typedef struct TlReposeOptions {
+  double x0_m, y0_m, x1_m, y1_m; /* corners of the floor */
+  double z0_m;                   /* its height */
+  int cells, strips;             /* 0: 16 and 8 */
+  int falls;                     /* 0: +1 */
+} TlReposeOptions;
+
+typedef struct TlRepose {
+  double mean_deg, least_deg, most_deg;
+  double sd_deg;  /* standard deviation of the strips' slopes about their mean */
+  int64_t filled; /* cells with a node above the floor */
+} TlRepose;
+
+/* z is up. TL_EUSAGE: a floor without area; TL_EINPUT: an avatar is missing. */
+TlStatus tl_measure_repose(const TlScene *scene, const TlFrame *frame,
+                           const TlReposeOptions *options, TlRepose *out);
 
 #endif

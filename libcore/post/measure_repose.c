@@ -1,4 +1,4 @@
-#include "post/measure_repose.h"
+#include "post/measure.h"
 
 #include "base/mem.h"
 

@@ -1,11 +1,11 @@
-/* A packing: the grains of one frame and the contacts of its step as arrays, and the table of what
- * is measured of it in a region (docs/reference/results.md has the formulas).
+/* A packing: the grains of one frame and the contacts of its step as arrays, and the table of its
+ * measures in a region (docs/reference/results.md has the formulas).
  *
  * Signs: stress compression positive; a contact's force acts on its grain a, its normal points to
  * a. A measure is one file packing_NAME.c and one line in packing.c. Spheres of nets and platens
- * are no grains: what they do to a grain is a boundary's doing, as is what a grain does that left
- * the run. Sums run in the order of the arrays: the same bits every time. SI, world frame.
- */
+ * are not grains: their forces on a grain count as those of a boundary, as do the forces of a grain
+ * that left the run. Sums run in the order of the arrays: the same bits every time. SI, world
+ * frame. */
 #ifndef TL_POST_PACKING_H
 #define TL_POST_PACKING_H
 

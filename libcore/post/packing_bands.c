@@ -2,9 +2,8 @@
 
 #include "base/mem.h"
 #include "io/vtk.h"
-#include "post/band_plot.h"
+#include "post/packing_plot.h"
 #include "post/bands.h"
-#include "post/fabric_plot.h"
 #include "post/packing_fabric.h"
 #include "post/packing_forces.h"
 

@@ -1,7 +1,7 @@
 #include "post/packing_strain.h"
 
 #include "base/mem.h"
-#include "num/delaunay.h"
+#include "num/hull.h"
 
 static const double REACH = 2.5;
 

@@ -1,4 +1,4 @@
-/* What the writers of a packing's tables share. */
+/* Functions for the writers of a packing's tables. */
 #ifndef TL_POST_PACKING_WRITE_H
 #define TL_POST_PACKING_WRITE_H
 

@@ -1,8 +1,7 @@
-#include "post/preview.h"
+#include "post/slice.h"
 
 #include "base/mem.h"
 #include "post/ink.h"
-#include "post/slice.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A region of space that measures are taken in: an upright box or a cylinder; with a slab, what of
- * it lies inside or outside of that. SI, world frame. */
+/* A region of space for measures: an upright box or a cylinder; with a slab, its part inside or
+ * outside of the slab. SI, world frame. */
 #ifndef TL_POST_REGION_H
 #define TL_POST_REGION_H
 
@@ -23,8 +23,8 @@ double tl_region_volume(const TlRegion *region);
 /* > 0 inside: distance to the nearest face; < 0 outside: no point of the region is nearer than
  * that. */
 double tl_region_depth(const TlRegion *region, TlVec3 p);
-/* Without a slab: share of the segment that lies inside, 0 to 1; a segment without length: 1 or 0.
- */
+/* Without a slab: fraction of the segment that lies inside, 0 to 1; a segment without length: 1 or
+ * 0. */
 double tl_region_share(const TlRegion *region, TlVec3 from, TlVec3 to);
 
 #endif

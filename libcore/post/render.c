@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "post/ink.h"
-#include "post/render_caption.h"
 #include "post/render_colour.h"
 #include "post/render_trace.h"
 

@@ -1,14 +1,14 @@
 /* A picture of a frame: grains as the level sets themselves, ground and planes, ray-marched on the
  * CPU; sun with shadows, sky light with ambient occlusion, contour lines, legend, scale bar, time.
  *
- * World frame, metres. Rows are shared among the threads; each pixel depends on nothing else: the
+ * World frame, metres. The threads take rows; each pixel is computed alone: the
  * same bytes for any thread count. Cost: 1280 x 800 with 2 x 2 rays a pixel, 300 grains on a
  * valley of 120 x 200 cells: some seconds on two cores.
  */
 #ifndef TL_POST_RENDER_H
 #define TL_POST_RENDER_H
 
-#include "io/png_image.h"
+#include "io/image.h"
 #include "post/departures.h"
 #include "post/render_camera.h"
 #include "post/render_chains.h"
@@ -49,5 +49,10 @@ void tl_render_range(const TlRenderPath *path, const TlScene *scene, TlRenderOpt
 /* image: new, owned by the caller. */
 TlStatus tl_render_frame(const TlScene *scene, const TlFrame *frame, const TlCamera *camera,
                          const TlRenderOptions *options, TlImage *image);
+
+/* What is written into a picture: title, time, grain scale, scale bar, colour bar. */
+
+void tl_render_captions(TlImage *image, const TlScene *scene, const TlFrame *frame,
+                        const TlCamera *camera, const TlRenderOptions *options);
 
 #endif

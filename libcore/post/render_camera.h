@@ -1,7 +1,7 @@
-/* The camera of the pictures: a pinhole, and one that finds its own place.
+/* The camera of the pictures: a pinhole, placed by hand or automatically.
  *
  * World frame of the study (z up, metres). Automatic: looks upslope at three quarters from the
- * side to which the grains went (else the terrain's fall line), far enough that the whole path and
+ * side to which the grains moved (else the terrain's fall line), far enough that the whole path and
  * the ground about it are in the frame, and high enough that no ridge hides the grains.
  */
 #ifndef TL_POST_RENDER_CAMERA_H

@@ -1,4 +1,4 @@
-#include "post/render_caption.h"
+#include "post/render.h"
 
 #include "post/ink.h"
 #include "post/measure.h"

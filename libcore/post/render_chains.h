@@ -1,11 +1,10 @@
 /* A packing's contacts as tubes: the network of normal forces, its force chains in colour.
  *
- * A pair of grains is a tube from centre to centre; what a grain has with a boundary, a net or a
- * platen one from its centre to the point of contact. Diameter: thick_m at full_N, in proportion to
- * F_n (packing.h) down to a least one that can still be seen, no larger beyond full_N. Links of the
- * chains of packing_chains.h have the colour of their force, 0 to full_N; the others are grey.
- * Pairs that do not press have none.
- */
+ * A pair of grains is a tube from centre to centre; a contact of a grain with a boundary, a net
+ * or a platen is a tube from its centre to the point of contact. Diameter: thick_m at full_N, in
+ * proportion to F_n (packing.h) down to a least one that can still be seen, no larger beyond
+ * full_N. Links of the chains of packing_chains.h have the colour of their force, 0 to full_N; the
+ * others are grey. Pairs without a normal force have none. */
 #ifndef TL_POST_RENDER_CHAINS_H
 #define TL_POST_RENDER_CHAINS_H
 

@@ -1,4 +1,4 @@
-/* What happened to grains between two frames, for pictures: a value for each row of the later one.
+/* The motion of grains between two frames, for pictures: a value for each row of the later frame.
  *
  * Rotation: band.h, degrees, 0 to 180. Strain: deviatoric local strain, packing_strain.h. Frames
  * need no contacts. NaN: bodies of nets and platens, grains that the earlier frame does not have,

@@ -1,8 +1,8 @@
 /* Walls of a frame against rays: analytic, some dozen operations a part.
  *
  * Obstacles are solid. Containers are seen from within only, as planes are: the far sides carry the
- * grid, those between the eye and the grains are a veil with a darker rim. Walls that are not there
- * at the frame are not seen. World frame, metres; safe from many threads once made.
+ * grid, those between the eye and the grains are a veil with a darker rim. Walls that do not exist
+ * at the time of the frame are not drawn. World frame, metres; safe from many threads once made.
  */
 #ifndef TL_POST_RENDER_WALLS_H
 #define TL_POST_RENDER_WALLS_H
@@ -29,9 +29,9 @@ void tl_wall_tracer_free(TlWallTracer *tracer);
 /* First wall met at 0 < t < t_max along a unit direction; false: none. */
 bool tl_wall_trace(const TlWallTracer *tracer, TlVec3 from, TlVec3 direction, double t_max,
                    TlWallHit *hit);
-/* Whether an obstacle stands in the way. */
+/* True if an obstacle lies along the ray. */
 bool tl_wall_shades(const TlWallTracer *tracer, TlVec3 from, TlVec3 direction);
-/* Share of the view that the sides of containers seen from without leave of what lies at t_max;
+/* Fraction of the light from t_max that passes the sides of containers seen from outside;
  * pixel: angle between two rays, rad. */
 double tl_wall_veil(const TlWallTracer *tracer, TlVec3 from, TlVec3 direction, double t_max,
                     double pixel);

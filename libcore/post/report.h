@@ -1,5 +1,5 @@
-/* A report: one HTML file, whole in itself, that opens from a disk in any browser, asks nothing of
- * the network and runs no script but its own (Content-Security-Policy: default-src 'none', the
+/* A report: one complete HTML file that opens from a disk in any browser, requests nothing from the
+ * network and runs no script but its own (Content-Security-Policy: default-src 'none', the
  * script and the styles by their digests).
  *
  * Runs of one kind (avalanches, rockfall and heaps; triaxial tests) stand side by side; a scan is a

@@ -1,5 +1,5 @@
 /* Plots of a report, as SVG: curves, points, histograms. Axes have a name and a unit; colours
- * differ for readers who do not see all of them, and curves are named below the plot. */
+ * differ also for colour-blind readers, and curves are named below the plot. */
 #ifndef TL_POST_REPORT_CHART_H
 #define TL_POST_REPORT_CHART_H
 

@@ -1,7 +1,7 @@
 #include "post/report_map.h"
 
 #include "base/mem.h"
-#include "io/jpeg_image.h"
+#include "io/image.h"
 #include "post/ink.h"
 #include "post/render_colour.h"
 

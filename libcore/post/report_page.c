@@ -3,7 +3,7 @@
 #include "base/digest.h"
 #include "base/mem.h"
 #include "base/provenance.h"
-#include "io/jpeg_image.h"
+#include "io/image.h"
 #include "post/render.h"
 #include "post/report_assets.h"
 

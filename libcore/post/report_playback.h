@@ -1,5 +1,5 @@
-/* The 3-D playback of a report: what the page's script reads, as a head in JSON and packed sections
- * (report/data.js decodes them). A run's frames, or grains as they lay in their scan. */
+/* The 3-D playback of a report: the input of the page's script, as a head in JSON and packed
+ * sections (report/data.js decodes them). A run's frames, or grains as they lay in their scan. */
 #ifndef TL_POST_REPORT_PLAYBACK_H
 #define TL_POST_REPORT_PLAYBACK_H
 

@@ -1,5 +1,5 @@
-/* What a report says of runs: figures, warnings, plots, quantiles, provenance. Several runs stand
- * side by side in one table and in each plot. */
+/* The part of a report about runs: figures, warnings, plots, quantiles, provenance. Several runs
+ * stand side by side in one table and in each plot. */
 #ifndef TL_POST_REPORT_RUN_H
 #define TL_POST_REPORT_RUN_H
 
@@ -18,7 +18,7 @@ typedef struct TlReportRun {
   bool *moving;    /* [motion.bodies] in the last frame; owned */
   TlMeasure measure;
   TlMapGrid grid;  /* empty without a terrain */
-  TlTable history; /* rows = 0: none that can be read; then history_fault says why */
+  TlTable history; /* rows = 0: none that can be read; history_fault is the reason */
   char *history_fault;
   bool triaxial;
   TlTxTest test; /* of a triaxial test, with its figures */

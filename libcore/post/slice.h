@@ -1,4 +1,4 @@
-/* A picture of one slice of a stack, so that every stage of the chain can be looked at.
+/* Pictures of slices of a stack, to look at every stage of the chain: one slice, and a preview.
  *
  * Grey volumes are stretched linearly between two grey levels; label volumes (U32, 0 = void) get a
  * colour by a hash of the label, so that neighbours differ and a label keeps its colour from stack
@@ -7,7 +7,8 @@
 #ifndef TL_POST_SLICE_H
 #define TL_POST_SLICE_H
 
-#include "io/png_image.h"
+#include "io/image.h"
+#include "num/layers.h"
 #include "num/volume.h"
 
 typedef struct TlSliceStyle {
@@ -20,5 +21,14 @@ typedef struct TlSliceStyle {
 TlStatus tl_slice_stretch(const TlVolume *volume, TlSliceStyle *style);
 /* TL_EUSAGE when z is not in the stack. image: new, owned by the caller. */
 TlStatus tl_slice_draw(const TlVolume *volume, const TlSliceStyle *style, TlImage *image);
+
+/* What a stage did to a stack, in one picture: the three middle slices before, after, and what
+ * changed. Rows: xy (y down), xz and yz (z down). The third column is after - before (grey: none;
+ * darker: less) for stacks of one type, else the slice before with the borders of the mask or the
+ * labels after in colour. Greys are stretched alike before and after, by what is before. */
+
+/* Both of one size (TL_EINPUT else). Reads every layer of both once; slices wider than 600 voxels
+ * are thinned. image: new, owned by the caller. */
+TlStatus tl_preview_draw(const TlLayers *before, const TlLayers *after, TlImage *image);
 
 #endif

@@ -1,4 +1,4 @@
-/* What tells runs apart: the keys in which their studies differ. */
+/* Labels that distinguish runs: the keys in which their studies differ. */
 #ifndef TL_POST_STUDY_LABEL_H
 #define TL_POST_STUDY_LABEL_H
 

@@ -18,8 +18,8 @@ TlStatus tl_surface_make(const TlAvatar *avatar, int32_t cells, TlMesh *mesh, do
  * *shift_m, so that it encloses the volume; `rounds` of Newton's method. */
 TlStatus tl_surface_match_volume(TlMesh *mesh, double volume, int rounds, double *shift_m);
 
-/* Each edge is used by exactly two triangles, once in each direction; TL_EINPUT says which is not.
- * n log n. */
+/* Each edge is used by exactly two triangles, once in each direction; TL_EINPUT names one that is
+ * not. n log n. */
 TlStatus tl_surface_check_closed(const TlMesh *mesh);
 
 #endif

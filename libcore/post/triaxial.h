@@ -1,5 +1,5 @@
 /* A triaxial test's curves, from the triaxial.csv that the solver writes beside its frames, and the
- * table of what is measured of them (docs/reference/results.md has the formulas).
+ * table of their measures (docs/reference/results.md has the formulas).
  *
  * Signs: stress and strain compression positive; strains logarithmic, ln(L0/L) and ln(V0/V), from
  * the start of the first shear stage; angles > 0: dilating, shearing towards compression.
@@ -64,7 +64,7 @@ extern const char *const tl_tx_name[TL_TX_COUNT];
 
 typedef struct TlTxLeg {
   int64_t first, last; /* rows */
-  int way;             /* 1: loading (axial strain grows), -1: unloading */
+  int way;             /* direction; 1: loading (axial strain grows), -1: unloading */
 } TlTxLeg;
 
 typedef struct TlTxTest {
@@ -93,7 +93,7 @@ void tl_tx_free(TlTxTest *test);
 double tl_tx_slope(const double *x, const double *y, int64_t n);
 /* Row of the largest value among the loading legs' rows; -1: none. */
 int64_t tl_tx_largest(const TlTxTest *test, TlTx column);
-/* The last leg of this way; NULL: none. */
+/* The last leg of this direction; NULL: none. */
 const TlTxLeg *tl_tx_last_leg(const TlTxTest *test, int way);
 /* Rows in which axial strain exceeds that of all earlier rows of loading legs: the curve without
  * its cycles. row[count] owned by the caller; returns how many. */

@@ -1,6 +1,6 @@
 /* A laboratory curve beside a test's.
  *
- * The file is a CSV with a header (io/csv_table.h). A column's name says quantity and unit, and
+ * The file is a CSV with a header (io/csv_table.h). A column's name states quantity and unit, and
  * nothing is guessed: axial_strain, volumetric_strain (logarithmic, compression positive),
  * engineering_axial_strain (1 - L/L0), engineering_volumetric_strain (1 - V/V0), each also with
  * _percent; deviatoric_stress, mean_stress, axial_stress, radial_stress with _Pa, _kPa or _MPa;

@@ -1,4 +1,4 @@
-#include "post/triaxial_plot.h"
+#include "post/triaxial_run.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "io/csv.h"
 #include "post/study_label.h"
-#include "post/triaxial_plot.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "run/avatars.h"
 
 #include "base/mem.h"
-#include "shape/thin.h"
+#include "shape/nodes.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Do two placed avatars keep clear of each other: a test for putting grains, not for contacts.
+/* The test that two placed avatars keep clear of each other, for placing grains, not for contacts.
  *
  * Nodes of either against phi of the other, with a margin of half the mean node distance, so that
  * sharp edges that cross between nodes are found as well (two straight edges of 90 degrees that

@@ -57,7 +57,8 @@ void tl_avatar_phi_nodes(const TlAvatar *avatar, const TlMat3 *m, TlVec3 t, cons
  */
 TlStatus tl_avatar_check_numbers(const TlAvatar *avatar, int64_t *points);
 /* Checks what the solver relies on (finite phi, closed: positive on all six faces, nodes on the
- * surface within 0.1 spacing, positive mass properties); TL_EINPUT says which and where. */
+ * surface within 0.1 spacing, positive mass properties); TL_EINPUT names the property and the
+ * place. */
 TlStatus tl_avatar_check(const TlAvatar *avatar);
 
 /* Diameter of the sphere of equal volume. */

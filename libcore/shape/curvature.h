@@ -8,8 +8,9 @@
 
 #include "shape/reinit.h"
 
-/* steps of length dt (< 1/6, TL_EUSAGE else) on |phi| < 3, re-distanced as it goes. phi must be a
- * distance, the surface at least 3 cells from the faces; TL_EINPUT when the grain vanishes. */
+/* steps of length dt (< 1/6, TL_EUSAGE else) on |phi| < 3, with a new distance map after each step.
+ * phi must be a distance, the surface at least 3 cells from the faces; TL_EINPUT when the grain
+ * vanishes. */
 TlStatus tl_curvature_flow(TlPhiGrid *grid, int32_t steps, double dt);
 
 /* Shift phi by a constant so that the volume is as given (within 1e-4 of it); phi stays a distance.

@@ -1,10 +1,9 @@
-/* How a wall moves and when it is there: a pure function of time, so that a restart and any number
- * of ranks see the same bits.
+/* The motion of a wall and the time in which it exists: a pure function of time, so that a restart
+ * and any number of ranks see the same bits.
  *
- * A point X of the wall at rest is at c + d(t) + R(t) (X - c) at time t: c the pivot, d the way
- * gone by the velocity since from_s plus the table's displacement, R the turn by the spin since
- * from_s. Velocity and spin act from from_s to until_s. SI, world frame.
- */
+ * A point X of the wall at rest is at c + d(t) + R(t) (X - c) at time t: c the pivot, d the
+ * displacement gone by the velocity since from_s plus the table's displacement, R the turn by the
+ * spin since from_s. Velocity and spin act from from_s to until_s. SI, world frame. */
 #ifndef TL_SHAPE_DRIVE_H
 #define TL_SHAPE_DRIVE_H
 
@@ -32,7 +31,7 @@ typedef struct TlPlacement {
 
 bool tl_drive_there(const TlDrive *drive, double time_s);
 /* Where the wall is at the start of step `at` (of step_s each); gone, v and w are those of step
- * `during`: v the way of that step over step_s, so that positions and velocities agree. */
+ * `during`: v the displacement in that step over step_s, so that positions and velocities agree. */
 TlPlacement tl_drive_place(const TlDrive *drive, int64_t at, int64_t during, double step_s);
 
 /* A point of the wall at rest -> world, and back. */

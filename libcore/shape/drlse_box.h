@@ -1,4 +1,4 @@
-/* What the evolution of one grain works on (private to drlse*.c): its box cut out of the stack. */
+/* The box of one grain cut out of the stack, on which its evolution works (private to drlse*.c). */
 #ifndef TL_SHAPE_DRLSE_BOX_H
 #define TL_SHAPE_DRLSE_BOX_H
 

@@ -1,6 +1,6 @@
 #include "shape/from_mesh.h"
 
-#include "shape/mesh_nodes.h"
+#include "shape/nodes.h"
 #include "shape/solid.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* What the making of avatars reads of the scan, by layers (num/layers.h), so that labels and greys
- * may be larger than memory: where each label lies, the grey levels of the phases, and each grain's
+/* The scan as the making of avatars reads it, by layers (num/layers.h), so that labels and greys
+ * may be larger than memory: the box of each label, the grey levels of the phases, and each grain's
  * surroundings cut out. Every voxel is seen as in the whole stack: the same bits either way.
  */
 #ifndef TL_SHAPE_GRAIN_STACK_H
@@ -24,7 +24,7 @@ TlStatus tl_grain_stack_boxes(const TlGrainStack *stack, TlLabelBox **boxes, uin
 /* Grey levels as drlse.h says: of about 4e6 voxels evenly over the stack. */
 TlStatus tl_grain_stack_levels(const TlGrainStack *stack, TlGreyLevels *levels);
 
-/* A grain's label box and TL_GRAIN_REACH voxels about it, as far as the stack goes. */
+/* A grain's label box and TL_GRAIN_REACH voxels about it, cut to the stack. */
 typedef struct TlGrainCut {
   int64_t low[3], size[3];
   TlVolume labels, grey; /* owned; grey without data when the stack has none */

@@ -51,7 +51,7 @@ double tl_heightfield_descend(const TlHeightfield *field, TlVec3 p, double *x, d
 
 /* The same for four points at once, to the bit: p[axis][lane], places and distances by lane. For
  * points next to each other; about 20 ns a point. */
-enum { TL_HEIGHTFIELD_LANES = 4, TL_HEIGHTFIELD_STEPS = 12 /* at most, before it says corner */ };
+enum { TL_HEIGHTFIELD_LANES = 4, TL_HEIGHTFIELD_STEPS = 12 /* at most, then the corner */ };
 void tl_heightfield_descend_lanes(const TlHeightfield *field,
                                   const double p[3][TL_HEIGHTFIELD_LANES],
                                   double x[TL_HEIGHTFIELD_LANES], double y[TL_HEIGHTFIELD_LANES],

@@ -1,7 +1,6 @@
-#include "shape/mesh_nodes.h"
+#include "shape/nodes.h"
 
 #include "base/mem.h"
-#include "shape/nodes.h"
 #include "shape/solid.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
-/* When a grain counts as moving and a heap of them as at rest: the one rule for the solver's
+/* The rule by which a grain counts as moving and a heap as at rest, for the solver's
  * summary, the end of a run (time.until_rest), captions of pictures and measures.
  *
  * The pace of a grain is (|v| + |w| d/2)/sqrt(g d): a bound of its surface speed, v and w its
  * velocity and spin, d the diameter of the sphere of its volume, over the speed of a fall through
  * half a diameter (g: size of gravity). A grain moves when its pace exceeds 0.01: it then takes
  * less than a hundred times sqrt(d/g), the time of that fall, to move by its own diameter. Grains
- * are at rest when those that move are at most 5% of the mass (a share that a study may set) and
+ * are at rest when those that move are at most 5% of the mass (a fraction that a study may set) and
  * none has a pace above 0.1: a single block that still rolls can double the runout. A few rounded
  * grains that rock on one or two nodes at a pace of 0.01 to 0.03 do so for a long time and get
  * nowhere.

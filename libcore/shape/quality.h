@@ -1,4 +1,4 @@
-/* How far an avatar can be trusted: residuals, and a verdict by thresholds that stand in one table.
+/* The quality of an avatar: residuals, and a verdict by the thresholds of one table.
  *
  *   gradient     rms of | |grad phi| - 1 | over the grid points within 1.5 cells of the surface
  *                (central differences; sharp edges have a kink there and cost some per cent)

@@ -1,4 +1,4 @@
-/* What avatars of solids with an exact distance share: the grid about them, phi on it, nodes.
+/* Functions for avatars of solids with an exact distance: the grid about them, phi on it, nodes.
  *
  * A solid hands in its signed distance f(p) (exact, metres, < 0 inside, body frame); phi is that
  * distance on the grid, and phi_error_m is measured against it. Nodes are handed in on the surface

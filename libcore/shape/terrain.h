@@ -39,7 +39,7 @@ typedef struct TlTerrain {
 
 void tl_terrain_free(TlTerrain *terrain);
 
-/* For a terrain that comes from a file; TL_EINPUT says what is wrong. First its numbers: sizes
+/* Checks a terrain that comes from a file; TL_EINPUT names what is wrong. First its numbers: sizes
  * whose arrays can be (*cells of height_m and class_id, *columns of the band), finite places,
  * spacings above 0. Then, with the arrays: each column lies inside band_phi, heights are finite
  * or NaN (no data), values of the band finite. What passes both is safe to look up anywhere. */

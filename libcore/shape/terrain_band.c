@@ -1,4 +1,4 @@
-#include "shape/terrain_band.h"
+#include "shape/terrain_build.h"
 
 #include "base/mem.h"
 #include "base/par.h"

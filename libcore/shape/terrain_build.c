@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "shape/heightfield.h"
-#include "shape/terrain_band.h"
 #include "shape/terrain_holes.h"
 
 #include <inttypes.h>

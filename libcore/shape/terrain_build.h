@@ -13,7 +13,7 @@
 
 #include "shape/terrain.h"
 
-/* What the raster says; all borrowed. CRS coordinates and heights, metres, in double. */
+/* The contents of the raster; all borrowed. CRS coordinates and heights, metres, in double. */
 typedef struct TlTerrainSource {
   const char *name, *crs; /* crs: WKT or "" */
   int64_t nx, ny;
@@ -38,7 +38,7 @@ typedef struct TlTerrainOptions {
 TlStatus tl_terrain_build(TlTerrain *terrain, const TlTerrainSource *source,
                           const TlTerrainOptions *options);
 
-/* What a report says of a terrain. */
+/* Figures of a terrain for a report. */
 typedef struct TlTerrainSurvey {
   int64_t samples, data, outside; /* outside: no data, after filling */
   int64_t patches;
@@ -50,5 +50,10 @@ typedef struct TlTerrainSurvey {
   int64_t memory_bytes;
 } TlTerrainSurvey;
 void tl_terrain_survey(const TlTerrain *terrain, TlTerrainSurvey *survey);
+
+/* The narrow band of a terrain whose heights are set (called by tl_terrain_build). */
+
+/* Fills the band's fields of terrain: spacing cell/refine, half width band_cells cells. */
+TlStatus tl_terrain_band(TlTerrain *terrain, double band_cells, int refine);
 
 #endif

@@ -1,4 +1,4 @@
-/* How deep a grain lies in the ground, judged by the elevation raster itself.
+/* The depth of a grain in the ground, measured against the elevation raster itself.
  *
  * The ground is the union of the bilinear patches between the raster's samples (heightfield.h). The
  * depth of a point that lies below the ground at its own (x, y) is its distance to the nearest

@@ -1,4 +1,4 @@
-#include "shape/thin.h"
+#include "shape/nodes.h"
 
 #include "base/mem.h"
 

@@ -1,8 +1,8 @@
-/* Rigid walls as results keep them for those who read a run: a container is several parts, one a
- * face. The solver has its own (dem/boundary.h); a test holds the two to the same distance.
+/* Rigid walls as results store them for the readers of a run: a container is several parts, one for
+ * each face. The solver has its own (dem/boundary.h); a test holds the two to the same distance.
  *
  * A part lies in a frame of its own: centre, and turn whose columns are its axes in the world, both
- * of the wall at rest; its drive says where it is at a time. SI, world frame.
+ * of the wall at rest; its drive gives its place at a time. SI, world frame.
  */
 #ifndef TL_SHAPE_WALL_H
 #define TL_SHAPE_WALL_H

@@ -1,6 +1,6 @@
-/* The apparatus: laboratory devices that a study may have, at most one in a run.
+/* The table of apparatus: laboratory devices that a study may have, at most one in a run.
  *
- *   id, key of its section in the study, what the section is, its parameters, its sections
+ *   id, key of its section in the study, kind of that section, its parameters, its sections
  *
  * One row here and one file in run/ (run/apparatus.h) make a device. A run with it writes the table
  * KEY.csv beside its frames, which is why the list stands on this floor. */

@@ -1,5 +1,5 @@
-/* Inside of the catalog, shared by store/catalog*.c only: the connection, statements with one
- * place that turns SQLite's codes into messages, and array blobs.
+/* Internals of the catalog, for store/catalog*.c only: the connection, statements with one function
+ * that turns SQLite's codes into messages, and array blobs.
  *
  * A blob of an array is cut into parts of at most TL_BLOB_PART_BYTES raw bytes (SQLite holds a blob
  * under 1e9 bytes); each part is byte-shuffled (all first bytes of the elements, then all second

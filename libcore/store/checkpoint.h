@@ -5,8 +5,8 @@
  * of named sections, each a table of records of one size with the text of their layout and a
  * SHA-256; the last one is "end". Numbers are in the machine's own byte order, which the head
  * marks. It is written under a temporary name, synced and renamed, so a file that has its name was
- * whole when it got it; what happened to it since is seen by the digests. What the sections mean is
- * the caller's (run/checkpoint.h).
+ * whole when it got it; later damage is found by the digests. The caller defines the meaning of the
+ * sections (run/checkpoint.h).
  */
 #ifndef TL_STORE_CHECKPOINT_H
 #define TL_STORE_CHECKPOINT_H
@@ -23,7 +23,7 @@ enum { TL_CHECKPOINT_VERSION = 1, TL_CHECKPOINT_NAME = 32, TL_CHECKPOINT_LAYOUT 
 typedef struct TlCheckpointWriter TlCheckpointWriter;
 
 TlStatus tl_checkpoint_create(TlCheckpointWriter **writer, const char *folder, int64_t step);
-/* Begin a section of so many records; layout says what a record is and must be the same when it is
+/* Begin a section of so many records; layout describes a record and must be the same when it is
  * read. The section before must have all its records. */
 TlStatus tl_checkpoint_section(TlCheckpointWriter *writer, const char *name, const char *layout,
                                size_t record_bytes, int64_t records);

@@ -1,5 +1,5 @@
-/* A table that grows while its run continues: a CSV file under its own name in the results folder,
- * a line at a time, which a run that continues cuts back to where its state was saved. */
+/* A table that grows during a run: a CSV file in the results folder to which lines are added. A run
+ * that resumes cuts it back to the line at which its state was saved. */
 #ifndef TL_STORE_LINEFILE_H
 #define TL_STORE_LINEFILE_H
 

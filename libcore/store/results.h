@@ -23,7 +23,8 @@ typedef struct TlPlane {
 } TlPlane;
 
 /* Tables beside the frames: history.csv of every run, one line a moment; departures.csv with a line
- * a grain that left; boundary.csv with a line a boundary and moment; the table of the run's apparatus, named after it. */
+ * a grain that left; boundary.csv with a line a boundary and moment; the table of the run's
+ * apparatus, named after it. */
 typedef enum TlResultsTable {
   TL_TABLE_HISTORY = 0,
   TL_TABLE_DEPARTURES,
@@ -138,7 +139,7 @@ typedef struct TlTableKept {
 TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const char *study,
                            const TlTableKept kept[TL_TABLES], int64_t step, int64_t frames);
 /* One more record at the end of run.h5's provenance, while a writer holds the folder. The file is
- * written anew and renamed, so a kill leaves the old one or the new; it needs room for a copy. */
+ * written anew and renamed, so a kill leaves the old one or the new; the disk must hold a copy. */
 TlStatus tl_results_add_run(const char *folder, const TlProvenance *run);
 void tl_results_close(TlResultsWriter *writer); /* an unfinished frame is removed */
 

@@ -1,10 +1,10 @@
 /* HDF5 as the results use it: files whose write errors are kept by us, columns of a table of rows,
  * attributes, texts. Shared by store/results*.c only.
  *
- * Why a file driver of our own: when a write fails (full disk), HDF5 1.10 cannot close the file any
- * more, keeps it open, and crashes at exit. Ours takes every write, remembers the first error and
- * writes nothing after it; HDF5 closes in peace, we report the error and remove the file.
- */
+ * The reason for our own file driver: when a write fails (full disk), HDF5 1.10 can no longer close
+ * the file, keeps it open, and crashes at exit. This driver accepts every write, remembers the
+ * first error and writes nothing after it; HDF5 closes in peace, we report the error and remove the
+ * file. */
 #ifndef TL_STORE_RESULTS_H5_H
 #define TL_STORE_RESULTS_H5_H
 

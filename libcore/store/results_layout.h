@@ -1,4 +1,4 @@
-/* What lies where in run.h5 and the frames (docs/reference/results.md); shared by writer and
+/* The layout of run.h5 and the frames (docs/reference/results.md); shared by writer and
  * reader. */
 #ifndef TL_STORE_RESULTS_LAYOUT_H
 #define TL_STORE_RESULTS_LAYOUT_H

@@ -1,5 +1,5 @@
-/* How deep a grain lies in what it should lie on: the terrain as its raster has it
- * (shape/terrain_depth.h), planes, and the walls that are there. The depth is that of the grain's
+/* The depth of a grain in the bodies that carry it: the terrain as its raster has it
+ * (shape/terrain_depth.h), planes, and the walls of that time. The depth is that of the grain's
  * deepest surface node. Measures of stored runs and the solver's own summary both take it from
  * here. SI, world frame. */
 #ifndef TL_STORE_SCENE_DEPTH_H
@@ -16,8 +16,8 @@ typedef struct TlGrainDepth {
 TlGrainDepth tl_scene_grain_depth(const TlScene *scene, const TlPlacement *place,
                                   const TlAvatar *avatar, const TlBodyRow *row);
 
-/* Share of a grain's radius (of the sphere of its volume) beyond which measures count its depth as
- * too deep. */
+/* Fraction of a grain's radius (of the sphere of its volume) beyond which measures count its depth
+ * as too deep. */
 static const double tl_deep_share = 0.02;
 
 #endif

@@ -9,7 +9,7 @@
 #include "shape/build.h"
 #include "shape/descriptors.h"
 #include "shape/grain_stack.h"
-#include "shape/phantom.h"
+#include "phantom/phantom.h"
 #include "shape/quality.h"
 
 #include <math.h>

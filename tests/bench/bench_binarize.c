@@ -12,8 +12,8 @@
 #include "base/par.h"
 #include "base/random.h"
 #include "image/binarize.h"
-#include "image/gaussian.h"
-#include "shape/phantom.h"
+#include "image/filters.h"
+#include "phantom/phantom.h"
 
 enum { SIDE = 96, TURNS = 3, WIDE = 160, LAYERS = 160 };
 

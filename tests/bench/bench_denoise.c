@@ -1,15 +1,14 @@
 /* Speed of the filters of talus-denoise on one thread, beside the peers' recorded figures. */
 #include "judge/calibrate.h"
 #include "judge/judge.h"
+#include "oracle/itk_oracles.h"
 
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/random.h"
-#include "image/gaussian.h"
-#include "image/median.h"
+#include "image/filters.h"
 #include "image/nlm.h"
 #include "image/noise.h"
-#include "itk/itk.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,12 +5,12 @@
  * twice its edge: grains of the same sizes, and those at the mirror's planes larger. */
 #include "base/mem.h"
 #include "base/par.h"
-#include "image/gaussian.h"
+#include "image/filters.h"
 #include "image/label.h"
-#include "itk/itk.h"
 #include "judge/calibrate.h"
 #include "judge/judge.h"
-#include "shape/phantom.h"
+#include "oracle/itk_oracles.h"
+#include "phantom/phantom.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/par.h"
 #include "image/superres.h"
 #include "image/superres_base.h"
-#include "image/superres_train.h"
 
 #include <math.h>
 

@@ -72,7 +72,7 @@ for root in ("libcore", "tools"):
                 with open(os.path.join(place, name), encoding="utf-8") as file:
                     strings.append(re.sub(r'"\s*"', "", file.read()))
 strings = "\n".join(strings)
-messages = re.findall(r"^\| `([^`]+)` \|", read("troubleshooting.md"), re.M)
+messages = re.findall(r"^- `([^`]+)`:", read("troubleshooting.md"), re.M)
 for message in messages:
     if message not in strings:
         fail(f"troubleshooting.md: no message contains '{message}'")

@@ -2,7 +2,7 @@
 #include "fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "io/itk_stack.h"
+#include "io/volume_header.h"
 
 enum { MOST_BYTES = 1 << 24 };
 

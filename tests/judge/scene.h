@@ -7,7 +7,7 @@
 
 #include "dem/step.h"
 #include "support/stepper.h"
-#include "shape/phantom_shape.h"
+#include "phantom/phantom_shape.h"
 
 enum { JUDGE_PLANES = 8 };
 

@@ -7,11 +7,13 @@ complain() { echo "lint: $*" >&2; status=1; }
 
 declare -A may=(
   [base]="" [model]="num base" [num]="base" [conf]="base num" [itk]="num base" [io]="itk num base"
-  [image]="itk num base" [shape]="num base" [store]="model shape num base"
+  [image]="itk num base" [shape]="num base" [phantom]="shape num base"
+  [store]="model shape num base"
   [dem]="model shape conf num base" [dist]="dem model shape conf num base"
   [run]="dist dem model store shape conf io num base" [post]="store shape conf io num base"
+  [stage]="post store phantom shape image conf io num base"
 )
-for file in $(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp'); do
+for file in $(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp' 'libcore/*.hpp'); do
   floor=$(cut -d/ -f2 <<<"$file")
   [ -n "${may[$floor]+x}" ] || { complain "$file: no such floor '$floor'"; continue; }
   while IFS=: read -r line target; do
@@ -24,7 +26,7 @@ done
 
 door() { # header regexp, allowed path regexp
   local hit
-  hit=$(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp' | grep -vE "$2" |
+  hit=$(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp' '*.hpp' | grep -vE "$2" |
     xargs -r grep -nE "#include [<\"]($1)[>\"]" || true)
   [ -z "$hit" ] || complain "only $2 may include $1:
 $hit"
@@ -43,7 +45,7 @@ door 'zstd\.h' '^libcore/store/'
 door 'cblas\.h|lapacke\.h' '^libcore/num/linear'
 door 'libqhull_r/.*\.h' '^libcore/num/delaunay'
 door 'fftw3\.h' '^libcore/image/|^tests/'
-door 'itk[A-Z].*\.h' '^libcore/itk/.*\.cpp|^tests/'
+door 'itk[A-Z].*\.h' '^libcore/itk/.*pp$|^tests/'
 # One door to other programs: no shell, and no text that one would act on. base/par.c and
 # base/sandbox.c start this program itself again.
 hit=$(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp' 'tools/*.c' 'tools/*.h' |

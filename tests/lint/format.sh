@@ -3,7 +3,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 status=0
-mapfile -t files < <(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp')
+mapfile -t files < <(git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp' '*.hpp')
 clang-format --dry-run -Werror "${files[@]}" 2>&1 | grep -E 'error' | cut -d: -f1 | sort | uniq -c |
   awk '{print "lint: " $2 ": " $1 " places to format; run make format"; bad = 1} END {exit bad}' || status=1
 if grep -nP '\t|[ ]+$' "${files[@]}" | head -20 | grep .; then

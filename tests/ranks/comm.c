@@ -359,13 +359,18 @@ TlStatus tl_comm_send(TlComm *c, TlCommBatch *batch, int to, int tag, const void
   return TL_OK;
 }
 
+TlStatus tl_comm_batch_reserve(TlCommBatch *batch, size_t count) {
+  Request *requests = batch->requests;
+  TL_TRY(TL_RESERVE(requests, batch->capacity, count));
+  batch->requests = requests;
+  return TL_OK;
+}
+
 TlStatus tl_comm_receive(TlComm *c, TlCommBatch *batch, int from, int tag, void *bytes,
                          size_t size) {
-  Request *requests = batch->requests;
   (void)c;
-  TL_TRY(TL_RESERVE(requests, batch->capacity, batch->count + 1));
-  batch->requests = requests;
-  requests[batch->count++] = (Request){from, tag, bytes, size};
+  TL_TRY(tl_comm_batch_reserve(batch, batch->count + 1));
+  ((Request *)batch->requests)[batch->count++] = (Request){from, tag, bytes, size};
   return TL_OK;
 }
 

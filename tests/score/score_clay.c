@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "io/png_image.h"
+#include "io/image.h"
 #include "shape/drlse.h"
 #include "shape/mass.h"
 

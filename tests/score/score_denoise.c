@@ -4,13 +4,10 @@
 #include "judge/judge.h"
 #include "score/score.h"
 
-#include "image/bilateral.h"
-#include "image/diffusion.h"
-#include "image/gaussian.h"
-#include "image/median.h"
+#include "image/filters.h"
 #include "image/nlm.h"
 #include "image/noise.h"
-#include "io/png_image.h"
+#include "io/image.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* HMRF-EM under other conditions than the table's: never below Otsu on the same greys, over
  * phantoms of many sizes, noises and blurs, noisy and denoised; and the dissertation's own studies
  * (Tan 2022, Figs. 2.7, 2.9): energy against rounds from two starts, the weight of void (Fig. 2.6:
- * score_label.c). Phantoms are made here (shape/phantom.h), small. */
+ * score_label.c). Phantoms are made here (phantom/phantom.h), small. */
 #include "judge/judge.h"
 
 #include "base/log.h"
 #include "image/binarize.h"
 #include "image/nlm.h"
 #include "image/noise.h"
-#include "shape/phantom.h"
+#include "phantom/phantom.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
 #include "image/superres.h"
 #include "image/superres_base.h"
 #include "io/h5_dictionary.h"
-#include "io/png_image.h"
+#include "io/image.h"
 #include "io/stack.h"
 
 #include <math.h>

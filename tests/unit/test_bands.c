@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "io/csv_table.h"
-#include "num/delaunay.h"
+#include "num/hull.h"
 #include "post/bands.h"
 #include "post/packing_bands.h"
 #include "post/packing_sides.h"

@@ -11,7 +11,7 @@
 #include "run/run.h"
 #include "run/safe_step.h"
 #include "shape/superellipsoid.h"
-#include "shape/thin.h"
+#include "shape/nodes.h"
 
 enum { SPHERE = 1 };
 static const double R = 0.01, RHO = 2600, K = 1e5;

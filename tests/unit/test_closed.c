@@ -11,7 +11,7 @@
 #include "dem/step.h"
 #include "shape/solids.h"
 #include "shape/superellipsoid.h"
-#include "shape/thin.h"
+#include "shape/nodes.h"
 
 enum { BOX = 1, CYLINDER = 2, SPHERE = 3, GRID_BOX = 4, CROSS = 5, TETRAHEDRON = 6 };
 static const double G = 9.81, PI = 3.14159265358979323846;

@@ -38,15 +38,15 @@ static TlStatus keep(const TlCall *call) {
                                            : TL_OK;
 }
 
+static const TlParamTable table = TL_PARAM_TABLE(params, Values);
+
 static const TlTool tool = {.name = "talus-test",
                             .purpose = "Try the command line",
                             .arguments = "STACK",
                             .least_arguments = 1,
                             .most_arguments = 1,
                             .takes = TL_TAKES_OUTPUT | TL_TAKES_JSON,
-                            .params = params,
-                            .param_count = COUNT,
-                            .values_size = sizeof(Values),
+                            .options = &table,
                             .run = keep,
                             .example = "  talus-test stack.tif"};
 

@@ -1,18 +1,14 @@
 #include "support/sand.h"
 #include "support/tltest.h"
+#include "oracle/itk_oracles.h"
 
 #include "base/log.h"
 #include "base/par.h"
-#include "image/bilateral.h"
-#include "image/diffusion.h"
-#include "image/gaussian.h"
-#include "image/grey.h"
-#include "image/median.h"
+#include "image/filters.h"
+#include "image/slabs.h"
 #include "image/nlm.h"
 #include "image/noise.h"
-#include "image/slabs.h"
 #include "io/stack.h"
-#include "itk/itk.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "shape/drlse.h"
 #include "shape/grain_stack.h"
 #include "shape/mass.h"
-#include "shape/phantom.h"
+#include "phantom/phantom.h"
 
 #include <stdlib.h>
 #include <string.h>

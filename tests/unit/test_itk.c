@@ -1,4 +1,5 @@
 #include "support/tltest.h"
+#include "oracle/itk_oracles.h"
 
 #include "base/file.h"
 #include "base/mem.h"

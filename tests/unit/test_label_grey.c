@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/random.h"
-#include "image/gaussian.h"
+#include "image/filters.h"
 #include "image/label.h"
 #include "image/label_dip.h"
 

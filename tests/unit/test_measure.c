@@ -6,7 +6,6 @@
 #include "post/export.h"
 #include "post/export_walls.h"
 #include "post/measure.h"
-#include "post/measure_repose.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
 

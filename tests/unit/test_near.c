@@ -11,7 +11,7 @@
 #include "dem/shapes.h"
 #include "dem/step.h"
 #include "shape/build.h"
-#include "shape/phantom_shape.h"
+#include "phantom/phantom_shape.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
 

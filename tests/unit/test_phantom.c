@@ -3,11 +3,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "shape/phantom.h"
-#include "shape/phantom_grey.h"
-#include "shape/phantom_pack.h"
-#include "shape/phantom_voxels.h"
-#include "shape/valley.h"
+#include "phantom/phantom.h"
+#include "phantom/phantom_grey.h"
+#include "phantom/phantom_shape.h"
+#include "phantom/phantom_voxels.h"
+#include "phantom/valley.h"
 
 static TlPhantomOptions small_options(void) {
   tl_progress_mode(TL_PROGRESS_OFF);

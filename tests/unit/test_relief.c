@@ -1,13 +1,13 @@
 /* Distance, hills, passes and flooding against slow twins and against ITK. */
 #include "support/tltest.h"
+#include "oracle/itk_oracles.h"
 
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/random.h"
-#include "image/distance.h"
-#include "image/gaussian.h"
+#include "image/label_field.h"
+#include "image/filters.h"
 #include "image/grains.h"
-#include "itk/itk.h"
 
 #include <float.h>
 #include <stdbool.h>

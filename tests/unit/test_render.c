@@ -9,7 +9,7 @@
 #include "post/render_plots.h"
 #include "post/render_trace.h"
 #include "shape/superellipsoid.h"
-#include "shape/valley.h"
+#include "phantom/valley.h"
 
 #include <png.h>
 #include <stdio.h>

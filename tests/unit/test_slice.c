@@ -1,6 +1,5 @@
 #include "support/tltest.h"
 
-#include "post/preview.h"
 #include "post/slice.h"
 
 START_TEST(grey_is_stretched_and_zoomed) {

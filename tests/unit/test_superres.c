@@ -7,9 +7,7 @@
 #include "image/superres.h"
 #include "image/superres_base.h"
 #include "image/superres_codes.h"
-#include "image/superres_dual.h"
 #include "image/superres_planes.h"
-#include "image/superres_train.h"
 #include "io/h5_dictionary.h"
 #include "num/linear.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "image/binarize.h"
-#include "shape/phantom.h"
+#include "phantom/phantom.h"
 
 #include <stdbool.h>
 

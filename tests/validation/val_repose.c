@@ -22,7 +22,7 @@
 #include "base/mem.h"
 #include "judge/cases.h"
 #include "judge/pyramid.h"
-#include "post/measure_repose.h"
+#include "post/measure.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,273 @@
+/* What a run says, as numbers. */
+#include "stage/results.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "post/measure.h"
+#include "post/packing.h"
+#include "post/triaxial_run.h"
+
+#include <math.h>
+
+static const TlParam params[] = {
+    {"cell-m", TL_P_REAL, offsetof(TlMeasureStage, cell_m), "m", "0", 0, 1e6, NULL,
+     "cell of the deposit's grid; 0: twice the median grain diameter", NULL},
+    {"repose-low-m", TL_P_VEC3, offsetof(TlMeasureStage, repose_low_m), "m", "0,0,0", 0, 0, NULL,
+     "lower corner of a floor, z its height: angle of repose of the grains against its wall, by "
+     "lines through the highest nodes of 16 x 8 cells, falling along its long side",
+     NULL},
+    {"repose-high-m", TL_P_VEC3, offsetof(TlMeasureStage, repose_high_m), "m", "0,0,0", 0, 0, NULL,
+     "upper corner of that floor; the same as the lower one: no such fit", NULL},
+    {"packing", TL_P_FLAG, offsetof(TlMeasureStage, packing), "", "false", 0, 0, NULL,
+     "also stress, coordination, fabric, forces and force chains of each frame; the study must "
+     "have "
+     "kept them (frames: {contacts: true})",
+     NULL},
+    {"box-low-m", TL_P_VEC3, offsetof(TlMeasureStage, box_low_m), "m", "0,0,0", 0, 0, NULL,
+     "with --packing: lower corner of the box to measure in; without box and cylinder all grains, "
+     "in the specimen's volume of a triaxial test, else in the least box about them",
+     NULL},
+    {"box-high-m", TL_P_VEC3, offsetof(TlMeasureStage, box_high_m), "m", "0,0,0", 0, 0, NULL,
+     "upper corner of that box", NULL},
+    {"cylinder-foot-m", TL_P_VEC3, offsetof(TlMeasureStage, cylinder_foot_m), "m", "0,0,0", 0, 0,
+     NULL, "with --packing: middle of one end of the cylinder to measure in", NULL},
+    {"cylinder-axis-m", TL_P_VEC3, offsetof(TlMeasureStage, cylinder_axis_m), "m", "0,0,0", 0, 0,
+     NULL, "from there to the middle of the other end", NULL},
+    {"cylinder-radius-m", TL_P_REAL, offsetof(TlMeasureStage, cylinder_radius_m), "m", "0", 0, 1e6,
+     NULL, "radius of that cylinder; 0: no cylinder", NULL},
+    {"from-frame", TL_P_INT, offsetof(TlMeasureStage, from_frame), "", "-1", -1, 1e9, NULL,
+     "with --packing: frame from which rotations and local strains are counted; -1: the first, "
+     "with "
+     "--triaxial the last before the shear begins",
+     NULL},
+    {"plot", TL_P_FLAG, offsetof(TlMeasureStage, plot), "", "false", 0, 0, NULL,
+     "with --packing: packing.png, directions and forces of the last frame; with --triaxial: "
+     "triaxial_*.png (gnuplot)",
+     NULL},
+    {"triaxial", TL_P_FLAG, offsetof(TlMeasureStage, triaxial), "", "false", 0, 0, NULL,
+     "the curves of a triaxial test, from RUN/triaxial.csv; without --packing the frames are not "
+     "read",
+     NULL},
+    {"strain-window", TL_P_REAL, offsetof(TlMeasureStage, strain_window), "", "0.01", 1e-6, 1, NULL,
+     "with --triaxial: axial strain over which the slope for the dilatancy angle is fitted", NULL},
+    {"modulus-strain", TL_P_REAL, offsetof(TlMeasureStage, modulus_strain), "", "0.001", 1e-7, 1,
+     NULL, "with --triaxial: axial strain over which tangent moduli are fitted", NULL},
+    {"compare", TL_P_TEXT, offsetof(TlMeasureStage, compare), "", "", 0, 0, NULL,
+     "with --triaxial: laboratory curve to set beside it, with the rms difference; columns "
+     "axial_strain or engineering_axial_strain (_percent), deviatoric_stress (_Pa, _kPa, _MPa), "
+     "volumetric_strain, friction_angle_deg, stress_ratio and others of docs/reference/results.md; "
+     "draws",
+     "FILE.csv"},
+    {"with", TL_P_TEXTS, offsetof(TlMeasureStage, with), "", "", 0, 0, NULL,
+     "with --triaxial: one more run drawn over it; may be given again and again", "RUN"},
+    {"label", TL_P_TEXTS, offsetof(TlMeasureStage, label), "", "", 0, 0, NULL,
+     "name of a curve, the run's own first, then one for each --with; default: the keys in which "
+     "their studies differ",
+     "TEXT"},
+};
+
+const TlParamTable tl_measure_table = TL_PARAM_TABLE(params, TlMeasureStage);
+
+/* Values that do not exist (no heap, nothing moved) are left out rather than printed as nan. */
+static TlStatus real(TlReport *report, const char *name, double value, const char *unit) {
+  return isfinite(value) ? tl_report_real(report, name, value, unit) : TL_OK;
+}
+
+static TlStatus report_motion(TlReport *r, const TlMeasure *m, const char *folder) {
+  const TlFrameMeasure *last = &m->frame[m->frame_count - 1];
+  double fastest = 0, peak = 0;
+  for (int64_t i = 0; i < m->frame_count; i++) {
+    fastest = fmax(fastest, m->frame[i].motion.max_speed_m_s);
+    peak = fmax(peak, m->frame[i].translational_J + m->frame[i].rotational_J);
+  }
+  TL_TRY(tl_report_int(r, "frames", m->frame_count, ""));
+  TL_TRY(tl_report_int(r, "grains", last->bodies, ""));
+  /* Where grains left counts in all that follows; those of older runs, which do not say it, do not. */
+  TL_TRY(tl_report_int(r, "grains_gone", last->gone + m->lost, ""));
+  TL_TRY(tl_report_int(r, "grains_outside", last->outside, ""));
+  if (m->lost > 0)
+    tl_log_warn("%s: %lld grains of the first frame are not in the last, and the run does not say "
+                "where they left (it has no departures.csv): runout, front and mass centre are "
+                "without them",
+                folder, (long long)m->lost);
+  TL_TRY(tl_departures_report(&m->departures, tl_departures_until(&m->departures, last->step),
+                              folder, r));
+  TL_TRY(real(r, "time", last->time_s, "s"));
+  TL_TRY(real(r, "mass", last->mass_kg, "kg"));
+  TL_TRY(real(r, "largest_kinetic_energy", peak, "J"));
+  TL_TRY(real(r, "last_kinetic_energy", last->translational_J + last->rotational_J, "J"));
+  TL_TRY(real(r, "potential_energy_change", last->potential_J, "J"));
+  TL_TRY(real(r, "largest_speed", fastest, "m/s"));
+  TL_TRY(tl_report_text(r, "at_rest", last->motion.at_rest ? "yes" : "no"));
+  TL_TRY(real(r, "moving_mass", 100 * last->motion.moving_share, "percent"));
+  TL_TRY(real(r, "last_mean_speed", last->motion.mean_speed_m_s, "m/s"));
+  TL_TRY(real(r, "travel_of_mass_centre", last->travel_m, "m"));
+  TL_TRY(real(r, "drop_of_mass_centre", last->drop_m, "m"));
+  TL_TRY(real(r, "runout_of_front", last->front_m, "m"));
+  TL_TRY(real(r, "travel_angle", last->travel_angle_deg, "deg"));
+  TL_TRY(real(r, "fahrboeschung", last->fahrboeschung_deg, "deg"));
+  TL_TRY(real(r, "contacts_per_grain", last->contacts_per_grain, ""));
+  return tl_report_int(r, "grains_without_contact", last->without_contact, "");
+}
+
+static TlStatus report_deposit(TlReport *r, const TlDeposit *d) {
+  TL_TRY(real(r, "deposit_cell", d->cell_m, "m"));
+  TL_TRY(real(r, "deposit_area", d->area_m2, "m2"));
+  TL_TRY(real(r, "deposit_solid_volume", d->volume_m3, "m3"));
+  TL_TRY(real(r, "deposit_length", d->length_m, "m"));
+  TL_TRY(real(r, "deposit_breadth", d->breadth_m, "m"));
+  TL_TRY(real(r, "deposit_mean_thickness", d->mean_thickness_m, "m"));
+  TL_TRY(real(r, "deposit_largest_thickness", d->max_thickness_m, "m"));
+  TL_TRY(real(r, "radius_of_95_percent_mass", d->radius_95_m, "m"));
+  TL_TRY(real(r, "height_99th_percentile", d->height_p99_m, "m"));
+  TL_TRY(real(r, "deposit_surface_slope", d->surface_deg, "deg"));
+  return real(r, "angle_of_repose", d->repose_deg, "deg");
+}
+
+static TlStatus report_ground(TlReport *r, const TlScene *scene, const TlMeasure *m) {
+  TL_TRY(real(r, "largest_penetration", m->largest_penetration_m, "m"));
+  TL_TRY(real(r, "largest_penetration_of_radius", 100 * m->largest_penetration_share, "percent"));
+  if (m->deepest_id >= 0) TL_TRY(tl_report_int(r, "deepest_grain", m->deepest_id, ""));
+  TL_TRY(tl_report_int(r, "grains_deeper_than_2_percent", m->below_2_percent, ""));
+  if (m->below_2_percent > 0)
+    tl_log_warn("%lld grains lie deeper than 2%% of their radius in what holds them%s",
+                (long long)m->below_2_percent,
+                m->small ? "; grains smaller than the terrain's cell meet a ground that is "
+                           "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
+                         : "");
+  if (m->unjudged > 0)
+    tl_log_warn("%lld grains lie with no surface node over the terrain: how deep they are in it "
+                "cannot be measured",
+                (long long)m->unjudged);
+  if (!scene->has_terrain) return TL_OK;
+  TL_TRY(tl_report_int(r, "grains_smaller_than_a_cell", m->small, ""));
+  return tl_report_int(r, "grains_not_over_terrain", m->unjudged, "");
+}
+
+/* Of the last frame. */
+static TlStatus report_repose(const TlStageCall *call, const TlMeasureStage *o,
+                              const TlScene *scene, const TlMeasure *m) {
+  TlReport *r = call->report;
+  const double *a = o->repose_low_m, *b = o->repose_high_m;
+  TlFrame frame = {0};
+  TlRepose repose;
+  if (a[0] == b[0] && a[1] == b[1]) return TL_OK;
+  TL_TRY(tl_results_read_frame(call->input[0], m->frame[m->frame_count - 1].index, &frame));
+  TlStatus status = tl_measure_repose(
+      scene, &frame,
+      &(TlReposeOptions){.x0_m = a[0], .y0_m = a[1], .x1_m = b[0], .y1_m = b[1], .z0_m = a[2]},
+      &repose);
+  tl_frame_free(&frame);
+  TL_TRY(status);
+  TL_TRY(real(r, "repose_mean", repose.mean_deg, "deg"));
+  TL_TRY(real(r, "repose_least", repose.least_deg, "deg"));
+  TL_TRY(real(r, "repose_most", repose.most_deg, "deg"));
+  return tl_report_int(r, "repose_cells", repose.filled, "");
+}
+
+static TlStatus report(const TlStageCall *call, const TlMeasureStage *o, const TlScene *scene,
+                       const TlMeasure *m) {
+  TlReport *r = call->report;
+  TL_TRY(real(r, "grain_scale", scene->grain_scale, ""));
+  int64_t resumes; /* after a stop, and from which steps */
+  char *steps;
+  TL_TRY(tl_provenance_values(scene->provenance, "resumed_from_step", &steps, &resumes));
+  TlStatus status = tl_report_int(r, "resumes", resumes, "");
+  if (status == TL_OK && resumes > 0) status = tl_report_text(r, "resumed_from_steps", steps);
+  tl_free(steps);
+  TL_TRY(status);
+  TL_TRY(report_motion(r, m, call->input[0]));
+  TL_TRY(real(r, "largest_overlap", m->largest_overlap_m, "m"));
+  TL_TRY(real(r, "largest_overlap_of_radius", 100 * m->largest_overlap_share, "percent"));
+  TL_TRY(tl_report_int(r, "overlapping_pairs", m->overlapping_pairs, ""));
+  if (m->has_solid) TL_TRY(report_ground(r, scene, m));
+  if (m->deposit.nx) TL_TRY(report_deposit(r, &m->deposit));
+  return report_repose(call, o, scene, m);
+}
+
+/* ---- the packing ---- */
+
+static TlVec3 vector(const double x[3]) {
+  return tl_vec3(x[0], x[1], x[2]);
+}
+
+/* *given: whether a region was. */
+static TlStatus region_of(const TlMeasureStage *o, TlRegion *region, bool *given) {
+  *region = (TlRegion){.low = vector(o->box_low_m),
+                       .high = vector(o->box_high_m),
+                       .foot = vector(o->cylinder_foot_m),
+                       .axis = vector(o->cylinder_axis_m),
+                       .radius_m = o->cylinder_radius_m,
+                       .round = o->cylinder_radius_m > 0};
+  TlVec3 size = tl_sub(region->high, region->low);
+  bool box = tl_norm2(size) > 0;
+  *given = box || region->round;
+  if (*given && !o->packing)
+    return tl_fail(TL_EUSAGE, "--box-... and --cylinder-... want --packing");
+  if (o->plot && !o->packing && !o->triaxial)
+    return tl_fail(TL_EUSAGE, "--plot wants --packing or --triaxial");
+  if (box && region->round)
+    return tl_fail(TL_EUSAGE, "--box-... and --cylinder-... exclude each other");
+  if (box && !(size.x > 0 && size.y > 0 && size.z > 0))
+    return tl_fail(TL_EUSAGE, "--box-high-m: is not above --box-low-m in all of x, y, z");
+  if (region->round && !(tl_norm2(region->axis) > 0))
+    return tl_fail(TL_EUSAGE, "--cylinder-axis-m: is missing, the way from end to end");
+  return TL_OK;
+}
+
+static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
+                               const TlRegion *region, TlFigures *figures) {
+  const char *run = call->input[0];
+  TlScene scene;
+  TlMeasure measure = {0};
+  TL_TRY(tl_results_read_scene(run, &scene));
+  TlStatus status = tl_measure_run(run, &scene, &(TlMeasureOptions){.cell_m = o->cell_m}, &measure);
+  if (status == TL_OK && o->packing) status = tl_packing_check(run);
+  if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
+  if (status == TL_OK && o->packing) {
+    /* figures: the triaxial test's, if it was measured; the band's are added */
+    TlPackingOptions how = {.region = region,
+                            .plot = o->plot,
+                            .from_frame = o->from_frame,
+                            .from_s = tl_figures_get(figures, "shear_begins"),
+                            .friction_deg = tl_figures_get(figures, "peak_friction_angle"),
+                            .dilatancy_deg = tl_figures_get(figures, "peak_dilatancy_angle")};
+    status = tl_packing_run(run, &scene, &how, call->output, call->overwrite, figures);
+  }
+  if (status == TL_OK) status = report(call, o, &scene, &measure);
+  tl_measure_free(&measure);
+  tl_scene_free(&scene);
+  return status;
+}
+
+static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, TlFigures *figures) {
+  TlRegion region;
+  bool given;
+  TL_TRY(region_of(o, &region, &given));
+  if (!o->triaxial && (o->compare || o->with.count > 0 || o->label.count > 0))
+    return tl_fail(TL_EUSAGE, "--compare, --with and --label want --triaxial");
+  if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->input[0])); /* before any file */
+  if (o->triaxial) {
+    TlTxRun how = {.run = call->input[0],
+                   .options = {.window = o->strain_window, .modulus_strain = o->modulus_strain},
+                   .measured = o->compare,
+                   .with = o->with.items,
+                   .with_count = o->with.count,
+                   .label = o->label.items,
+                   .label_count = o->label.count,
+                   .plot = o->plot || o->compare || o->with.count > 0};
+    TL_TRY(tl_tx_run(&how, call->output, call->overwrite, figures));
+  }
+  if (!o->triaxial || o->packing) TL_TRY(measure_frames(call, o, given ? &region : NULL, figures));
+  for (int64_t i = 0; i < figures->count; i++)
+    TL_TRY(
+        real(call->report, figures->item[i].name, figures->item[i].value, figures->item[i].unit));
+  return tl_report_text(call->report, "output", call->output);
+}
+
+TlStatus tl_stage_measure(const TlStageCall *call, const TlMeasureStage *options) {
+  TlFigures figures = {0};
+  TlStatus status = measure_all(call, options, &figures);
+  tl_figures_free(&figures);
+  return status;
+}

@@ -1,0 +1,193 @@
+/* An elevation raster becomes a terrain of the catalog. */
+#include "stage/grains.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/raster.h"
+#include "shape/terrain_build.h"
+#include "store/catalog.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPTION(member) offsetof(TlTerrainStage, member)
+static const TlParam params[] = {
+    {"catalog", TL_P_TEXT, OPTION(catalog), "", "", 0, 0, NULL,
+     "the catalog that takes the terrain; made when it is not there", "FILE", TL_ROLE_CHANGES},
+    {"name", TL_P_TEXT, OPTION(name), "", "", 0, 0, NULL,
+     "the terrain's name in the catalog; the raster's own name when not given", "NAME"},
+    {"band-cells", TL_P_REAL, OPTION(band_cells), "raster cells", "3", 2, 100, NULL,
+     "half width of the band that holds distances", NULL},
+    {"refine", TL_P_INT, OPTION(refine), "", "1", 1, 16, NULL,
+     "band grid points a raster cell and axis", NULL},
+    {"fill-holes", TL_P_FLAG, OPTION(fill_holes), "", "false", 0, 0, NULL,
+     "fill no-data enclosed by data, smoothly from the rim, and count it", NULL},
+    {"crop", TL_P_TEXT, OPTION(crop), "CRS metres", "", 0, 0, NULL,
+     "keep the samples whose centres lie inside", "XMIN,YMIN,XMAX,YMAX"},
+    {"crs", TL_P_TEXT, OPTION(crs), "", "", 0, 0, NULL,
+     "the true CRS where the file names a wrong one or none", "EPSG:CODE"},
+    {"classes", TL_P_TEXT, OPTION(classes), "", "", 0, 0, NULL,
+     "a raster of whole numbers that covers the terrain: classes of the ground, which studies give "
+     "friction and restitution",
+     "RASTER"},
+    {"class-default", TL_P_INT, OPTION(class_default), "", "-1", -1, 1e9, NULL,
+     "class of ground where the class raster has no data; negative: refused", NULL},
+    {"metres", TL_P_FLAG, OPTION(metres), "", "false", 0, 0, NULL,
+     "coordinates without CRS are metres even if they look like degrees", NULL},
+    {"overwrite", TL_P_FLAG, OPTION(overwrite), "", "false", 0, 0, NULL,
+     "replace a terrain of this name", NULL},
+};
+
+const TlParamTable tl_terrain_table = TL_PARAM_TABLE(params, TlTerrainStage);
+
+static TlStatus parse_crop(const char *text, TlRasterOptions *raster) {
+  char rest;
+  if (!text || !text[0]) return TL_OK;
+  raster->crop = true;
+  if (sscanf(text, "%lf,%lf,%lf,%lf%c", &raster->xmin, &raster->ymin, &raster->xmax, &raster->ymax,
+             &rest) != 4 ||
+      !(raster->xmin < raster->xmax && raster->ymin < raster->ymax))
+    return tl_fail(TL_EUSAGE,
+                   "--crop: '%s' is not XMIN,YMIN,XMAX,YMAX with XMIN < XMAX and YMIN < YMAX",
+                   text);
+  return TL_OK;
+}
+
+static TlStatus report_raster(TlReport *report, const TlRaster *raster) {
+  TL_TRY(tl_report_int(report, "columns", raster->nx, ""));
+  TL_TRY(tl_report_int(report, "rows", raster->ny, ""));
+  TL_TRY(tl_report_real(report, "cell", raster->cell_m, "m"));
+  TL_TRY(tl_report_int(report, "no_data", raster->no_data, ""));
+  char *crs = tl_crs_name(raster->crs);
+  TlStatus status = crs ? tl_report_text(report, "crs", crs) : TL_ENOMEM;
+  tl_free(crs);
+  return status;
+}
+
+static TlStatus report_terrain(TlReport *report, const TlTerrain *t, double seconds) {
+  TlTerrainSurvey s;
+  tl_terrain_survey(t, &s);
+  TL_TRY(tl_report_int(report, "data", s.data, ""));
+  TL_TRY(tl_report_int(report, "holes_filled", t->holes_filled, ""));
+  TL_TRY(tl_report_int(report, "origin_east", (int64_t)t->origin[0], "m"));
+  TL_TRY(tl_report_int(report, "origin_north", (int64_t)t->origin[1], "m"));
+  TL_TRY(tl_report_int(report, "origin_height", (int64_t)t->origin[2], "m"));
+  TL_TRY(tl_report_real(report, "height_min", s.z_min_m, "m"));
+  TL_TRY(tl_report_real(report, "height_max", s.z_max_m, "m"));
+  TL_TRY(tl_report_real(report, "area", s.area_m2, "m2"));
+  TL_TRY(tl_report_real(report, "slope_mean", s.slope_mean_deg, "deg"));
+  TL_TRY(tl_report_real(report, "slope_p05", s.slope_quantile[0], "deg"));
+  TL_TRY(tl_report_real(report, "slope_p50", s.slope_quantile[1], "deg"));
+  TL_TRY(tl_report_real(report, "slope_p95", s.slope_quantile[2], "deg"));
+  TL_TRY(tl_report_real(report, "slope_max", s.slope_max_deg, "deg"));
+  TL_TRY(tl_report_real(report, "band_half_width", t->band_m, "m"));
+  TL_TRY(tl_report_real(report, "band_spacing", t->band_spacing_m, "m"));
+  TL_TRY(tl_report_int(report, "band_points", t->band_count, ""));
+  TL_TRY(tl_report_int(report, "memory", s.memory_bytes, "bytes"));
+  return tl_report_real(report, "time", seconds, "s");
+}
+
+/* What would be made: the band of level ground, which slopes make larger by 1/cos. */
+static TlStatus report_plan(TlReport *report, const TlRaster *raster, const TlTerrainStage *o) {
+  double columns = (double)((raster->nx - 1) * o->refine + 1) *
+                   (double)((raster->ny - 1) * o->refine + 1) *
+                   (1 - (double)raster->no_data / (double)(raster->nx * raster->ny));
+  double points = columns * (2 * o->band_cells * (double)o->refine + 1);
+  TL_TRY(tl_report_real(report, "band_points_at_least", points, ""));
+  return tl_report_real(report, "memory_at_least", 16 * columns + 4 * points, "bytes");
+}
+
+static TlStatus class_of(const TlTerrainStage *o, const TlRaster *r, double east, double north,
+                         int32_t *id) {
+  double u = floor((east - r->east_m) / r->cell_m + 0.5),
+         v = floor((north - r->north_m) / r->cell_m + 0.5), value = NAN;
+  if (u >= 0 && v >= 0 && u < (double)r->nx && v < (double)r->ny)
+    value = r->height_m[(int64_t)v * r->nx + (int64_t)u];
+  if (isnan(value) && o->class_default >= 0) value = (double)o->class_default;
+  if (isnan(value))
+    return tl_fail(TL_EINPUT,
+                   "%s: no class at east %.10g, north %.10g, where there is ground; "
+                   "--class-default=N fills such places",
+                   o->classes, east, north);
+  if (value != floor(value) || value < 0 || value > 1e9)
+    return tl_fail(
+        TL_EINPUT,
+        "%s: class %.10g at east %.10g, north %.10g; whole numbers of 0 to 1e9 are wanted",
+        o->classes, value, east, north);
+  *id = (int32_t)value;
+  return TL_OK;
+}
+
+/* The class of the nearest cell at every sample; samples without ground keep 0. */
+static TlStatus lay_classes(const TlTerrainStage *o, const TlRaster *r, TlTerrain *t) {
+  TL_TRY(TL_NEW(t->class_id, (size_t)(t->nx * t->ny)));
+  for (int64_t k = 0; k < t->nx * t->ny; k++) {
+    double east = t->origin[0] + t->x0_m + t->cell_m * (double)(k % t->nx),
+           north = t->origin[1] + t->y0_m + t->cell_m * (double)(k / t->nx);
+    if (!isnan(t->height_m[k])) TL_TRY(class_of(o, r, east, north, &t->class_id[k]));
+  }
+  return TL_OK;
+}
+
+static TlStatus make(const TlStageCall *call, const TlTerrainStage *o, const char *name,
+                     const TlRaster *raster, TlTerrain *terrain) {
+  TlTerrainSource source = {name,           raster->crs,    raster->nx,      raster->ny,
+                            raster->cell_m, raster->east_m, raster->north_m, raster->height_m};
+  TlTerrainOptions options = {o->band_cells, (int)o->refine, o->fill_holes};
+  double start = tl_clock_s();
+  TL_TRY(tl_context(tl_terrain_build(terrain, &source, &options), "%s", call->input[0]));
+  double seconds = tl_clock_s() - start;
+  if (o->classes && o->classes[0]) {
+    TlRaster classes = {0};
+    TlStatus status = tl_raster_read(&classes, o->classes,
+                                     &(TlRasterOptions){.metres = o->metres, .crs = o->crs});
+    if (status == TL_OK) status = tl_provenance_input(call->provenance, o->classes);
+    if (status == TL_OK) status = lay_classes(o, &classes, terrain);
+    tl_raster_free(&classes);
+    TL_TRY(status);
+  }
+  if (terrain->holes_filled > 0)
+    tl_log_warn("%s: %lld samples in holes were filled", call->input[0],
+                (long long)terrain->holes_filled);
+  TL_TRY(report_terrain(call->report, terrain, seconds));
+  TlCatalog *catalog = NULL;
+  TL_TRY(tl_catalog_open(&catalog, o->catalog, TL_CATALOG_CREATE));
+  TlStatus status = tl_catalog_begin(catalog, call->provenance, NULL);
+  if (status == TL_OK)
+    status = tl_catalog_add_terrain(catalog, terrain, o->overwrite, &terrain->id);
+  if (status == TL_OK) status = tl_catalog_commit(catalog);
+  tl_catalog_close(catalog);
+  return status;
+}
+
+TlStatus tl_stage_terrain(const TlStageCall *call, const TlTerrainStage *o) {
+  TlRasterOptions options = {.metres = o->metres, .crs = o->crs};
+  TlRaster raster = {0};
+  TlTerrain terrain = {0};
+  if (!o->catalog || !o->catalog[0])
+    return tl_fail(TL_EUSAGE, "--catalog=FILE wanted: the catalog that takes the terrain");
+  TL_TRY(parse_crop(o->crop, &options));
+  TL_TRY(tl_raster_read(&raster, call->input[0], &options));
+  TlStatus status = tl_provenance_input(call->provenance, call->input[0]);
+  /* without a name of its own that of the file, without folders and extension */
+  const char *base = strrchr(call->input[0], '/');
+  base = base ? base + 1 : call->input[0];
+  const char *dot = strrchr(base, '.');
+  char *name =
+      o->name && o->name[0]
+          ? tl_strdup(o->name)
+          : tl_format("%.*s", (int)(dot && dot != base ? (size_t)(dot - base) : strlen(base)),
+                      base);
+  if (status == TL_OK && !name) status = TL_ENOMEM;
+  if (status == TL_OK) status = tl_report_text(call->report, "terrain", name);
+  if (status == TL_OK) status = tl_report_text(call->report, "catalog", o->catalog);
+  if (status == TL_OK) status = report_raster(call->report, &raster);
+  if (status == TL_OK)
+    status = call->dry_run ? report_plan(call->report, &raster, o)
+                           : make(call, o, name, &raster, &terrain);
+  tl_terrain_free(&terrain);
+  tl_raster_free(&raster);
+  tl_free(name);
+  return status;
+}
