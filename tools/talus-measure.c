@@ -5,6 +5,7 @@
 #include "conf/cli.h"
 #include "post/measure.h"
 #include "post/measure_repose.h"
+#include "post/overlap.h"
 #include "post/packing.h"
 #include "post/triaxial_run.h"
 
@@ -19,6 +20,8 @@ typedef struct Options {
   double strain_window, modulus_strain;
   char *compare;
   TlTexts with, label;
+  bool overlap;
+  char *overlap_frames;
 } Options;
 
 static const TlParam params[] = {
@@ -76,6 +79,13 @@ static const TlParam params[] = {
      "name of a curve, the run's own first, then one for each --with; default: the keys in which "
      "their studies differ",
      "TEXT"},
+    {"overlap", TL_P_FLAG, offsetof(Options, overlap), "", "false", 0, 0, NULL,
+     "also the true overlap of the grains' surfaces with each other, the walls and the ground, "
+     "which nodes do not see: exact for spheres, boxes, tetrahedra and crosses, by dense samples "
+     "for all others (docs/theory/contact.md)",
+     NULL},
+    {"overlap-frames", TL_P_TEXT, offsetof(Options, overlap_frames), "", "last", 0, 0, NULL,
+     "with --overlap: last, all, or the number of a frame", "FRAMES"},
 };
 
 /* Values that do not exist (no heap, nothing moved) are left out rather than printed as nan. */
@@ -261,6 +271,9 @@ static TlStatus measure_scene(TlReport *r, const TlCall *call, const TlScene *sc
   if (status == TL_OK && options->packing) status = tl_packing_check(call->argv[0]);
   if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
   if (status == TL_OK) status = measure_packing(call, scene, region, figures);
+  if (status == TL_OK && options->overlap)
+    status = tl_overlap_run(call->argv[0], scene, options->overlap_frames, call->output,
+                            call->overwrite, figures);
   if (status == TL_OK) status = report(r, call, scene, &measure);
   tl_measure_free(&measure);
   return status;
@@ -304,7 +317,8 @@ static TlStatus measure_all(TlReport *r, const TlCall *call, TlFigures *figures)
   TL_TRY(check_triaxial(o));
   if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->argv[0])); /* before any file */
   if (o->triaxial) TL_TRY(measure_triaxial(call, figures));
-  if (!o->triaxial || o->packing) TL_TRY(measure_frames(r, call, given ? &region : NULL, figures));
+  if (!o->triaxial || o->packing || o->overlap)
+    TL_TRY(measure_frames(r, call, given ? &region : NULL, figures));
   for (int64_t i = 0; i < figures->count; i++)
     TL_TRY(real(r, figures->item[i].name, figures->item[i].value, figures->item[i].unit));
   return tl_report_text(r, "output", call->output);
@@ -340,6 +354,11 @@ static const TlTool tool = {
         "                    (band_frames.csv: of each frame)\n"
         "  forces.csv        normal forces over their mean\n"
         "  chains.csv        a line a force chain; chains.vtp: the same as lines for ParaView\n"
+        "and, with --overlap,\n"
+        "  overlap.csv         a line a pair of grains, or of a grain and a boundary, that "
+        "overlap:\n"
+        "                      true overlap, what the nodes see of it, place, direction, test\n"
+        "  overlap_frames.csv  a line a frame: how many touch, largest, median, quantiles\n"
         "and, with --triaxial,\n"
         "  triaxial_curves.csv   a line a row of RUN/triaxial.csv: stress ratio, dilatancy, ...\n"
         "  triaxial_summary.csv  peak and critical angles, moduli, dilatancy, relaxation, ...\n"
@@ -350,6 +369,7 @@ static const TlTool tool = {
                "  talus-measure out/run -o out/measures --cell-m=10 --json --overwrite\n"
                "  talus-measure out/run -o out/m --packing --plot --cylinder-foot-m=0,0,0 "
                "--cylinder-axis-m=0,0,0.1 --cylinder-radius-m=0.025\n"
+               "  talus-measure out/run -o out/m --overlap --overlap-frames=all\n"
                "  talus-measure out/dense -o out/curves --triaxial --compare=lab.csv "
                "--with=out/loose",
     .least_arguments = 1,
