@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 static const double HALF_DIAGONAL = 0.8660254037844386; /* of a cube of edge 1 */
+static const double STEEPEST = 1.25; /* slope of a field that is a distance but for its grid */
 
 typedef struct Search {
   const TlOverlapBody *body;
@@ -35,14 +36,14 @@ static double phi_of_body(const void *context, TlVec3 p, double reach, TlVec3 *n
 }
 
 TlOverlapAgainst tl_overlap_against_body(const TlOverlapBody *body) {
-  return (TlOverlapAgainst){body, phi_of_body, body->row->scale * body->shape->error_m};
+  return (TlOverlapAgainst){body, phi_of_body};
 }
 
 /* A seed, no farther than `near` from the surface, goes onto it along the field's gradient. */
 static void try_seed(Search *s, TlVec3 p, double near) {
   enum { STEPS = 4 };
   const TlOverlapShape *shape = s->body->shape;
-  const double h = shape->avatar->spacing_m, close = 1e-9 * h;
+  const double h = shape->avatar->spacing_m, close = 1e-7 * h;
   TlVec3 g, start = p;
   double f = tl_overlap_shape_phi(shape, p, &g);
   if (!(fabs(f) <= near)) return;
@@ -52,7 +53,7 @@ static void try_seed(Search *s, TlVec3 p, double near) {
     p = tl_axpy(p, -f / steep, g);
     f = tl_overlap_shape_phi(shape, p, &g);
   }
-  if (fabs(f) > 1e-4 * h || tl_norm2(tl_sub(p, start)) > 9 * near * near) return;
+  if (fabs(f) > 1e-5 * h || tl_norm2(tl_sub(p, start)) > 9 * near * near) return;
   TlVec3 at = world(s->body, p), normal;
   double phi = s->against->phi(s->against->context, at, -s->deepest->depth_m, NULL);
   if (!(phi < -s->deepest->depth_m)) return;
@@ -62,32 +63,45 @@ static void try_seed(Search *s, TlVec3 p, double near) {
   s->found = true;
 }
 
-static void sample_cell(Search *s, TlVec3 corner) {
-  const double h = s->body->shape->avatar->spacing_m;
-  const int n = (int)ceil(h / s->body->shape->sample_m - 1e-9);
-  for (int k = 0; k < n; k++)
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < n; i++)
-        try_seed(s, tl_axpy(corner, h / n, tl_vec3(i + 0.5, j + 0.5, k + 0.5)),
-                 HALF_DIAGONAL * h / n);
+/* A cube of this edge about a point of the body's frame, cut in eight as long as it may hold a
+ * deeper point of the surface, down to the samples' distance. */
+static void search_cube(Search *s, TlVec3 middle, double edge) {
+  const TlOverlapShape *shape = s->body->shape;
+  const double near = STEEPEST * HALF_DIAGONAL * edge;
+  if (fabs(tl_overlap_shape_phi(shape, middle, NULL)) > near) return;
+  const double reach = s->body->row->scale * near - s->deepest->depth_m;
+  if (s->against->phi(s->against->context, world(s->body, middle), reach, NULL) >= reach) return;
+  if (edge <= shape->sample_m) {
+    try_seed(s, middle, near);
+    return;
+  }
+  for (int k = 0; k < 8; k++)
+    search_cube(
+        s, tl_axpy(middle, 0.25 * edge, tl_vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)),
+        0.5 * edge);
 }
 
-/* 5 x 5 x 5 seeds about the deepest sample, half as far apart each time. */
+/* The deepest of 3 x 3 x 3 seeds about the deepest sample, again as long as that finds deeper ones,
+ * then with half the distance. */
 static void refine(Search *s) {
-  enum { LEVELS = 6 };
+  enum { LEVELS = 6, MOST = 4 };
   double step = 0.5 * s->body->shape->sample_m;
   for (int level = 0; level < LEVELS; level++, step *= 0.5) {
-    TlVec3 middle = s->at;
-    for (int k = -2; k <= 2; k++)
-      for (int j = -2; j <= 2; j++)
-        for (int i = -2; i <= 2; i++)
-          try_seed(s, tl_axpy(middle, step, tl_vec3(i, j, k)), HALF_DIAGONAL * step);
+    double before = -1;
+    for (int n = 0; n < MOST && s->deepest->depth_m > before; n++) {
+      TlVec3 middle = s->at;
+      before = s->deepest->depth_m;
+      for (int i = 0; i < 27; i++)
+        try_seed(s, tl_axpy(middle, step, tl_vec3(i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1)),
+                 STEEPEST * HALF_DIAGONAL * step);
+    }
   }
 }
 
 typedef struct Cell {
   double phi; /* of its middle in what the body is held against */
   int64_t index;
+  TlVec3 middle; /* in the body's frame, unit scale */
 } Cell;
 
 static int by_phi(const void *one, const void *two) {
@@ -102,27 +116,22 @@ TlStatus tl_overlap_deepest(const TlOverlapBody *body, const TlOverlapAgainst *a
   const TlAvatar *a = shape->avatar;
   const double h = a->spacing_m;
   /* No point of the surface in a cell lies deeper than the cell's middle by more than this. */
-  const double slack = 2 * against->error_m + 1.1 * HALF_DIAGONAL * h * body->row->scale;
+  const double slack = STEEPEST * HALF_DIAGONAL * h * body->row->scale;
   Search s = {.body = body, .against = against, .deepest = deepest};
   Cell *cell;
   int64_t count = 0;
   TL_TRY(TL_NEW(cell, (size_t)shape->cell_count));
   for (int64_t i = 0; i < shape->cell_count; i++) {
     int64_t c = shape->cell[i], row = c / a->nx;
-    TlVec3 corner = tl_axpy(
-        a->origin_m, h, tl_vec3((double)(c % a->nx), (double)(row % a->ny), (double)(row / a->ny)));
-    TlVec3 middle = world(body, tl_axpy(corner, 0.5 * h, tl_vec3(1, 1, 1)));
+    TlVec3 at = tl_vec3((double)(c % a->nx), (double)(row % a->ny), (double)(row / a->ny));
+    TlVec3 middle = tl_axpy(a->origin_m, h, tl_add(at, tl_vec3(0.5, 0.5, 0.5)));
     double reach = slack - deepest->depth_m;
-    double phi = against->phi(against->context, middle, reach, NULL);
-    if (phi < reach) cell[count++] = (Cell){phi, c};
+    double phi = against->phi(against->context, world(body, middle), reach, NULL);
+    if (phi < reach) cell[count++] = (Cell){phi, c, middle};
   }
   qsort(cell, (size_t)count, sizeof *cell, by_phi);
-  for (int64_t i = 0; i < count && cell[i].phi < slack - deepest->depth_m; i++) {
-    int64_t c = cell[i].index, row = c / a->nx;
-    sample_cell(
-        &s, tl_axpy(a->origin_m, h,
-                    tl_vec3((double)(c % a->nx), (double)(row % a->ny), (double)(row / a->ny))));
-  }
+  for (int64_t i = 0; i < count && cell[i].phi < slack - deepest->depth_m; i++)
+    search_cube(&s, cell[i].middle, h);
   if (s.found) refine(&s);
   tl_free(cell);
   return TL_OK;

@@ -1,9 +1,10 @@
 /* The deepest point of a grain's surface inside something else, by dense samples.
  *
- * Samples: seeds on a cubic lattice in the cells that the surface crosses, about TL_OVERLAP_DENSER
- * a node, each brought onto phi = 0 of the grain's own field (post/overlap_shape.h). Cells that
- * cannot hold a deeper point are skipped by a bound; about the deepest sample ever finer lattices
- * follow down to a 32nd of the samples' distance. World frame, SI.
+ * Samples: seeds on a cubic lattice in the cells that the surface crosses, at least
+ * TL_OVERLAP_DENSER a node, each brought onto phi = 0 of the grain's own field
+ * (post/overlap_shape.h). Cells, and parts of cells, that cannot hold a deeper point by the slopes of
+ * the fields are skipped; about the deepest sample ever finer lattices follow down to a 64th of the
+ * samples' distance. World frame, SI.
  */
 #ifndef TL_POST_OVERLAP_DEEPEST_H
 #define TL_POST_OVERLAP_DEEPEST_H
@@ -17,7 +18,6 @@ typedef struct TlOverlapAgainst {
    * Exact where it is below `reach` and negative; elsewhere a lower bound, or anything from `reach`
    * on where the distance is no less. */
   double (*phi)(const void *context, TlVec3 p, double reach, TlVec3 *normal);
-  double error_m; /* most that phi may differ from a distance */
 } TlOverlapAgainst;
 
 typedef struct TlOverlapDepth {

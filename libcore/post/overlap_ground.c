@@ -90,7 +90,7 @@ static TlStatus in_solid(const Solid *s, const TlOverlapBody *body, TlOverlapDep
     return TL_OK;
   }
   *test = TL_OVERLAP_SAMPLES;
-  const TlOverlapAgainst against = {s, phi_of_solid, 0};
+  const TlOverlapAgainst against = {s, phi_of_solid};
   TL_TRY(tl_overlap_deepest(body, &against, deepest));
   if (!box) return TL_OK;
   TlConvex wall = box_of(s, centre);

@@ -11,8 +11,7 @@
 
 /* Half the diagonal of a cell of edge 1: no point of the cell is farther from its middle. */
 static const double HALF_DIAGONAL = 0.8660254037844386;
-/* Largest difference between the tricubic field and a distance, in cells: at the edges of a box on
- * its own grid 0.19 was measured (tests/unit/test_overlap.c). */
+/* Most that the mean of a cell's corners may lie off the distance of its middle, in cells. */
 static const double FIELD_ERROR = 0.3;
 static const double SMALL_BEND = 0.2; /* second differences, in cells: of a radius of five cells */
 
@@ -50,6 +49,15 @@ static Cubic between(const Cubic v[4], double t, double small) {
   return c;
 }
 
+/* The value alone. */
+static inline double value_between(double v0, double v1, double v2, double v3, double t,
+                                   double small) {
+  double left = v0 - 2 * v1 + v2, right = v1 - 2 * v2 + v3;
+  double l = small * small + left * left, r = small * small + right * right;
+  double wl = (1 - t) * r * r, wr = t * l * l;
+  return v1 + t * (v2 - v1) + 0.5 * t * (t - 1) * ((wl * left + wr * right) / (wl + wr));
+}
+
 /* Beyond the grid: the distance to its box more, which is what the avatar's own look-up adds. */
 static double tricubic(const TlAvatar *a, TlVec3 p, TlVec3 *gradient) {
   const double h = a->spacing_m, x[3] = {p.x, p.y, p.z},
@@ -69,6 +77,20 @@ static double tricubic(const TlAvatar *a, TlVec3 p, TlVec3 *gradient) {
     }
   }
   const double small = SMALL_BEND * h;
+  TlVec3 beyond = tl_vec3(out[0], out[1], out[2]);
+  double far = tl_norm(beyond);
+  if (!gradient) {
+    double z[4];
+    for (int l = 0; l < 4; l++) {
+      double y[4];
+      for (int j = 0; j < 4; j++) {
+        const float *f = a->phi + at[2][l] + at[1][j];
+        y[j] = value_between(f[at[0][0]], f[at[0][1]], f[at[0][2]], f[at[0][3]], t[0], small);
+      }
+      z[l] = value_between(y[0], y[1], y[2], y[3], t[1], small);
+    }
+    return value_between(z[0], z[1], z[2], z[3], t[2], small) + far * h;
+  }
   Cubic layer[4];
   for (int l = 0; l < 4; l++) {
     Cubic line[4];
@@ -86,11 +108,8 @@ static double tricubic(const TlAvatar *a, TlVec3 p, TlVec3 *gradient) {
     layer[l].beside[1] = layer[l].along; /* by y */
   }
   Cubic all = between(layer, t[2], small);
-  TlVec3 beyond = tl_vec3(out[0], out[1], out[2]);
-  double far = tl_norm(beyond);
-  if (gradient)
-    *gradient = far > 0 ? tl_unit(beyond)
-                        : tl_scale(1 / h, tl_vec3(all.beside[0], all.beside[1], all.along));
+  *gradient =
+      far > 0 ? tl_unit(beyond) : tl_scale(1 / h, tl_vec3(all.beside[0], all.beside[1], all.along));
   return all.value + far * h;
 }
 
@@ -222,7 +241,6 @@ static TlStatus find_cells(TlOverlapShape *s) {
   size_t capacity = 0;
   int64_t nodes = a->node_count > 100 ? a->node_count : 100;
   s->sample_m = fmin(h, sqrt(sqrt(3) * a->area_m2 / (double)(TL_OVERLAP_DENSER * nodes)));
-  s->error_m = s->form == TL_OVERLAP_GRID ? FIELD_ERROR * h : 0;
   for (int64_t k = 0; k + 1 < a->nz; k++)
     for (int64_t j = 0; j + 1 < a->ny; j++)
       for (int64_t i = 0; i + 1 < a->nx; i++) {

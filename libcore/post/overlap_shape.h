@@ -32,7 +32,6 @@ typedef struct TlOverlapShape {
   int parts;       /* convex; the body is their union */
   TlConvex part[TL_OVERLAP_PARTS];
   double sample_m;    /* distance of the lattice that samples come from */
-  double error_m;     /* most that phi may differ from a distance: 0 for exact forms */
   int64_t cell_count; /* cells of the avatar's grid that the surface may cross */
   int64_t *cell;      /* owned */
 } TlOverlapShape;

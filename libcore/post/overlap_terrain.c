@@ -162,7 +162,7 @@ static double phi_of_terrain(const void *context, TlVec3 p, double reach, TlVec3
 }
 
 TlOverlapAgainst tl_overlap_against_terrain(const TlTerrain *terrain) {
-  return (TlOverlapAgainst){terrain, phi_of_terrain, 0};
+  return (TlOverlapAgainst){terrain, phi_of_terrain};
 }
 
 /* ---- creases ---- */
