@@ -10,6 +10,7 @@
 #include "post/triaxial_run.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct Options {
   double cell_m, repose_low_m[3], repose_high_m[3];
@@ -269,11 +270,11 @@ static TlStatus measure_scene(TlReport *r, const TlCall *call, const TlScene *sc
   TlMeasureOptions how = {.cell_m = options->cell_m};
   TlStatus status = tl_measure_run(call->argv[0], scene, &how, &measure);
   if (status == TL_OK && options->packing) status = tl_packing_check(call->argv[0]);
-  if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
-  if (status == TL_OK) status = measure_packing(call, scene, region, figures);
   if (status == TL_OK && options->overlap)
     status = tl_overlap_run(call->argv[0], scene, options->overlap_frames, call->output,
                             call->overwrite, figures);
+  if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
+  if (status == TL_OK) status = measure_packing(call, scene, region, figures);
   if (status == TL_OK) status = report(r, call, scene, &measure);
   tl_measure_free(&measure);
   return status;
@@ -290,7 +291,9 @@ static TlStatus measure_frames(TlReport *r, const TlCall *call, const TlRegion *
 
 /* ---- the triaxial test ---- */
 
-static TlStatus check_triaxial(const Options *o) {
+static TlStatus check_options(const Options *o) {
+  if (!o->overlap && strcmp(o->overlap_frames, "last") != 0)
+    return tl_fail(TL_EUSAGE, "--overlap-frames wants --overlap");
   if (!o->triaxial && (o->compare || o->with.count > 0 || o->label.count > 0))
     return tl_fail(TL_EUSAGE, "--compare, --with and --label want --triaxial");
   return TL_OK;
@@ -314,7 +317,7 @@ static TlStatus measure_all(TlReport *r, const TlCall *call, TlFigures *figures)
   TlRegion region;
   bool given;
   TL_TRY(region_of(o, &region, &given));
-  TL_TRY(check_triaxial(o));
+  TL_TRY(check_options(o));
   if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->argv[0])); /* before any file */
   if (o->triaxial) TL_TRY(measure_triaxial(call, figures));
   if (!o->triaxial || o->packing || o->overlap)
