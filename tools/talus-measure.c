@@ -27,6 +27,11 @@ static const TlTool tool = {
         "                    (band_frames.csv: of each frame)\n"
         "  forces.csv        normal forces over their mean\n"
         "  chains.csv        a line a force chain; chains.vtp: the same as lines for ParaView\n"
+        "and, with --overlap,\n"
+        "  overlap.csv         a line a pair of grains, or of a grain and a boundary, that "
+        "overlap:\n"
+        "                      true overlap, what the nodes see of it, place, direction, test\n"
+        "  overlap_frames.csv  a line a frame: how many touch, largest, median, quantiles\n"
         "and, with --triaxial,\n"
         "  triaxial_curves.csv   a line a row of RUN/triaxial.csv: stress ratio, dilatancy, ...\n"
         "  triaxial_summary.csv  peak and critical angles, moduli, dilatancy, relaxation, ...\n"
@@ -37,6 +42,7 @@ static const TlTool tool = {
                "  talus-measure out/run -o out/measures --cell-m=10 --json --overwrite\n"
                "  talus-measure out/run -o out/m --packing --plot --cylinder-foot-m=0,0,0 "
                "--cylinder-axis-m=0,0,0.1 --cylinder-radius-m=0.025\n"
+               "  talus-measure out/run -o out/m --overlap --overlap-frames=all\n"
                "  talus-measure out/dense -o out/curves --triaxial --compare=lab.csv "
                "--with=out/loose",
     .least_arguments = 1,

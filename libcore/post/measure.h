@@ -124,6 +124,10 @@ TlStatus tl_measure_deposit(const TlScene *scene, const TlFrame *frame, const Tl
                             double cell_m, TlDeposit *out);
 /* Overlaps of grains in a frame whose avatars are all there, into the three members of m. */
 TlStatus tl_measure_overlap(const TlScene *scene, const TlFrame *frame, TlMeasure *m);
+/* Deepest node of body a inside body b, metres, by b's trilinear phi; 0: none. What lies between the
+ * nodes is not seen: post/overlap.h measures the surfaces. */
+double tl_measure_nodes_inside(const TlAvatar *a, const TlBodyRow *row_a, const TlAvatar *b,
+                               const TlBodyRow *row_b);
 /* Ground under (x, y): terrain or the highest plane that faces up; false where there is none. */
 bool tl_measure_ground(const TlScene *scene, double x, double y, double *z);
 /* Value below which the fraction q of the values lies (linear between order statistics); the array

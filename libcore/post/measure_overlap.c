@@ -19,16 +19,16 @@ static int by_left(const void *one, const void *two) {
   return (a->row->id > b->row->id) - (a->row->id < b->row->id);
 }
 
-/* Deepest node of a inside b, metres; 0: none. */
-static double nodes_inside(const Ball *a, const Ball *b) {
-  TlMat3 turn_a = tl_quat_matrix(a->row->rotation), turn_b = tl_quat_matrix(b->row->rotation);
-  double sa = a->row->scale, sb = b->row->scale, deepest = 0;
-  for (int32_t n = 0; n < a->avatar->node_count; n++) {
-    const float *x = a->avatar->node_m + 3 * (size_t)n;
-    TlVec3 p = tl_axpy(a->row->position_m, sa, tl_mat_vec(turn_a, tl_vec3(x[0], x[1], x[2])));
-    TlVec3 d = tl_sub(p, b->row->position_m);
-    if (tl_norm2(d) > b->radius * b->radius) continue;
-    double phi = sb * tl_avatar_phi(b->avatar, tl_scale(1 / sb, tl_mat_tvec(turn_b, d)), NULL);
+double tl_measure_nodes_inside(const TlAvatar *a, const TlBodyRow *row_a, const TlAvatar *b,
+                               const TlBodyRow *row_b) {
+  TlMat3 turn_a = tl_quat_matrix(row_a->rotation), turn_b = tl_quat_matrix(row_b->rotation);
+  double sa = row_a->scale, sb = row_b->scale, radius = sb * b->radius_m, deepest = 0;
+  for (int32_t n = 0; n < a->node_count; n++) {
+    const float *x = a->node_m + 3 * (size_t)n;
+    TlVec3 p = tl_axpy(row_a->position_m, sa, tl_mat_vec(turn_a, tl_vec3(x[0], x[1], x[2])));
+    TlVec3 d = tl_sub(p, row_b->position_m);
+    if (tl_norm2(d) > radius * radius) continue;
+    double phi = sb * tl_avatar_phi(b, tl_scale(1 / sb, tl_mat_tvec(turn_b, d)), NULL);
     deepest = fmax(deepest, -phi);
   }
   return deepest;
@@ -38,7 +38,8 @@ static void judge_pair(const Ball *a, const Ball *b, TlMeasure *m) {
   TlVec3 d = tl_sub(a->row->position_m, b->row->position_m);
   double reach = a->radius + b->radius;
   if (tl_norm2(d) > reach * reach) return;
-  double depth = fmax(nodes_inside(a, b), nodes_inside(b, a));
+  double depth = fmax(tl_measure_nodes_inside(a->avatar, a->row, b->avatar, b->row),
+                      tl_measure_nodes_inside(b->avatar, b->row, a->avatar, a->row));
   double radius = 0.5 * fmin(a->row->scale * tl_avatar_diameter_m(a->avatar),
                              b->row->scale * tl_avatar_diameter_m(b->avatar));
   m->overlapping_pairs += depth > 0;

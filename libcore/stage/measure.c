@@ -4,10 +4,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "post/measure.h"
+#include "post/overlap.h"
 #include "post/packing.h"
 #include "post/triaxial_run.h"
 
 #include <math.h>
+#include <string.h>
 
 static const TlParam params[] = {
     {"cell-m", TL_P_REAL, offsetof(TlMeasureStage, cell_m), "m", "0", 0, 1e6, NULL,
@@ -64,6 +66,13 @@ static const TlParam params[] = {
      "name of a curve, the run's own first, then one for each --with; default: the keys in which "
      "their studies differ",
      "TEXT"},
+    {"overlap", TL_P_FLAG, offsetof(TlMeasureStage, overlap), "", "false", 0, 0, NULL,
+     "also the true overlap of the grains' surfaces with each other, the walls and the ground, "
+     "which nodes do not see: exact for spheres, boxes, tetrahedra and crosses, by dense samples "
+     "for all others (docs/theory/contact.md)",
+     NULL},
+    {"overlap-frames", TL_P_TEXT, offsetof(TlMeasureStage, overlap_frames), "", "last", 0, 0, NULL,
+     "with --overlap: last, all, or the number of a frame", "FRAMES"},
 };
 
 const TlParamTable tl_measure_table = TL_PARAM_TABLE(params, TlMeasureStage);
@@ -223,6 +232,8 @@ static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
   TL_TRY(tl_results_read_scene(run, &scene));
   TlStatus status = tl_measure_run(run, &scene, &(TlMeasureOptions){.cell_m = o->cell_m}, &measure);
   if (status == TL_OK && o->packing) status = tl_packing_check(run);
+  if (status == TL_OK && o->overlap)
+    status = tl_overlap_run(run, &scene, o->overlap_frames, call->output, call->overwrite, figures);
   if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);
   if (status == TL_OK && o->packing) {
     /* figures: the triaxial test's, if it was measured; the band's are added */
@@ -244,6 +255,8 @@ static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, Tl
   TlRegion region;
   bool given;
   TL_TRY(region_of(o, &region, &given));
+  if (!o->overlap && strcmp(o->overlap_frames, "last") != 0)
+    return tl_fail(TL_EUSAGE, "--overlap-frames wants --overlap");
   if (!o->triaxial && (o->compare || o->with.count > 0 || o->label.count > 0))
     return tl_fail(TL_EUSAGE, "--compare, --with and --label want --triaxial");
   if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->input[0])); /* before any file */
@@ -258,7 +271,8 @@ static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, Tl
                    .plot = o->plot || o->compare || o->with.count > 0};
     TL_TRY(tl_tx_run(&how, call->output, call->overwrite, figures));
   }
-  if (!o->triaxial || o->packing) TL_TRY(measure_frames(call, o, given ? &region : NULL, figures));
+  if (!o->triaxial || o->packing || o->overlap)
+    TL_TRY(measure_frames(call, o, given ? &region : NULL, figures));
   for (int64_t i = 0; i < figures->count; i++)
     TL_TRY(
         real(call->report, figures->item[i].name, figures->item[i].value, figures->item[i].unit));

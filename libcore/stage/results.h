@@ -17,6 +17,8 @@ typedef struct TlMeasureStage {
   double strain_window, modulus_strain;
   char *compare;
   TlTexts with, label;
+  bool overlap;
+  char *overlap_frames;
 } TlMeasureStage;
 extern const TlParamTable tl_measure_table;
 /* Writes the tables of the run's measures into the folder call->output and reports a summary. */

@@ -33,6 +33,38 @@ awk -F, 'NR > 1 {v += $6 * 1} END {exit !(v > 0)}' m/deposit.csv || fail "an emp
 [ "$(sqlite3 :memory: "SELECT json_valid(readfile('out.txt'))")" = 1 ] || fail "--json is no JSON"
 "$BIN/talus-measure" run -o c --cell-m=1e-7 >out.txt 2>err.txt
 [ $? = 2 ] && grep -q -- --cell-m= err.txt || { fail "a grid of 1e16 cells"; cat err.txt; }
+
+# the true overlap: spheres of the run above in their slope, by closed form
+"$BIN/talus-measure" run -o o --overlap >out.txt 2>err.txt || { fail "measuring overlap"; cat err.txt; }
+near "ground overlap" "$(value ground_overlap_largest_of_radius)" 50 1e-4
+near "the nodes' ground overlap" "$(value ground_overlap_nodes_largest_of_radius)" 50 0.5
+near "grains deeper than 2%" "$(value ground_overlap_over_2_percent)" 2 0
+# two cubes whose edges cross 1 mm deep, which their corners do not see, as a run's first frame has them
+cat >cubes.yaml <<'EOF'
+time: {dt_s: 1.0e-5, duration_s: 2.0e-5, frame_every_s: 2.0e-5}
+gravity_m_s2: [0, 0, 0]
+shapes:
+- {name: cube, kind: box, size_m: [0.02, 0.02, 0.02], gridded: yes, nodes: 8}
+bodies:
+- {shape: cube, position_m: [0, 0, 0], turn_deg: [0, 45, 0]}
+- {shape: cube, position_m: [0, 0, 0.02728427124746190], turn_deg: [45, 0, 0]}
+EOF
+"$BIN/talus-solve" cubes.yaml -o cubes.run >out.txt 2>err.txt || { fail "running two cubes"; cat err.txt; }
+"$BIN/talus-measure" cubes.run -o p --overlap --overlap-frames=0 >out.txt 2>err.txt || { fail "measuring two cubes"; cat err.txt; }
+near "overlap of two edges" "$(value overlap_largest)" 0.001 1e-9
+near "its share" "$(value overlap_largest_of_radius)" 8.05996 1e-4
+near "pairs over 2%" "$(value overlap_over_2_percent)" 1 0
+near "the nodes' overlap" "$(value overlap_nodes_largest)" 0 0
+[ -z "$(value ground_overlap_touching)" ] || fail "ground contacts without ground"
+[ "$(cut -d, -f1-3,14 p/overlap.csv | tail -n +2)" = "0,0,1,separating axes" ] || { fail "overlap.csv"; cat p/overlap.csv; }
+"$BIN/talus-measure" cubes.run -o q --overlap --overlap-frames=all >out.txt 2>err.txt || { fail "all frames"; cat err.txt; }
+[ "$(wc -l <q/overlap_frames.csv)" = 5 ] || { fail "overlap_frames.csv"; cat q/overlap_frames.csv; }
+for wrong in "--overlap --overlap-frames=7" "--overlap --overlap-frames=first" "--overlap-frames=0"; do
+  # shellcheck disable=SC2086
+  "$BIN/talus-measure" cubes.run -o w $wrong >out.txt 2>err.txt
+  [ $? = 2 ] && grep -q -- --overlap err.txt || { fail "$wrong"; cat err.txt; }
+done
+
 "$BIN/talus-measure" nowhere -o n >out.txt 2>err.txt
 [ $? = 1 ] && grep -q nowhere/run.h5 err.txt || fail "a run that is not there"
 head -c 2000 run/frame_000001.h5 >short && mv short run/frame_000001.h5

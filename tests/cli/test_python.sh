@@ -30,6 +30,7 @@ terrain: {name: valley}
 contact: {friction: 0.5, restitution: 0.2, boundary_friction: 0.4, boundary_restitution: 0.2}
 YAML
 quiet "$BIN/talus-solve" slope.yaml
+quiet "$BIN/talus-measure" slope.run -o measures --overlap
 # A box that flies and turns about one axis, a ball at rest on a plane.
 cat >flight.yaml <<'YAML'
 title: "a box: \"in flight\""
