@@ -423,8 +423,7 @@ static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
 
 /* ---- the method ---- */
 
-static TlStatus check_stiffness(const TlModel *c, int32_t one, int32_t two,
-                                const TlStiffness *k) {
+static TlStatus check_stiffness(const TlModel *c, int32_t one, int32_t two, const TlStiffness *k) {
   char name[80];
   bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
   double value = hertz                                     ? k->young_Pa
