@@ -77,9 +77,10 @@ int main(void) {
   return bad;
 }
 C
-cc -Wall -Wextra -Werror wrong.c $(pkg-config --cflags --libs talus) -o wrong && ./wrong || fail "what is wrong: see above"
+read -ra flags <<<"$(pkg-config --cflags --libs talus)"
+cc -Wall -Wextra -Werror wrong.c "${flags[@]}" -o wrong && ./wrong || fail "what is wrong: see above"
 printf '#include <talus.h>\nint main() { return talus_version()[0] == 0; }\n' >plus.cpp
-c++ plus.cpp $(pkg-config --cflags --libs talus) -o plus && ./plus || fail "from C++"
+c++ plus.cpp "${flags[@]}" -o plus && ./plus || fail "from C++"
 make -s -C "$here" PREFIX="$dir/talus" uninstall >"$dir/log" 2>&1 || fail "uninstall: $(cat "$dir/log")"
 [ -z "$(find "$dir/talus" -type f)" ] || fail "left: $(find "$dir/talus" -type f)"
 exit $bad
