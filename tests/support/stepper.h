@@ -55,12 +55,6 @@ static inline TlStatus stepper_set_nets(Stepper *stepper, const TlNet *nets, int
   stepper->controls.net_count = fresh.net_count;
   return TL_OK;
 }
-static inline TlStatus stepper_set_guides(Stepper *stepper, const TlGuide *guides, int count) {
-  stepper->controls.guide_count = 0;
-  for (int k = 0; k < count; k++) TL_TRY(tl_controls_set_guide(&stepper->controls, &guides[k]));
-  return tl_controls_check(&stepper->controls, stepper->model);
-}
-
 static inline TlStatus stepper_refresh(Stepper *stepper, TlBodies *bodies) {
   TlState state = {*bodies, stepper->steps};
   TlStatus status = tl_step_refresh(stepper->model, &state, stepper->work, stepper->sync);
