@@ -167,7 +167,7 @@ $(OBJ)/report_assets.o: $(OBJ)/report_assets.c
 $(OBJ)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC  $<"
-	@$(CC) $(CFLAGS_ALL) -I$(OBJ) -Itests $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
+	@$(CC) $(CFLAGS_ALL) -I$(OBJ) -Itests -Iinclude $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(OBJ)/%.o: %.cpp Makefile
 	@mkdir -p $(@D)

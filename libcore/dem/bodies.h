@@ -25,7 +25,7 @@ enum {
   TL_BODY_POOR = 8,    /* cannot be brought out of another (step_poor.c); policy is the caller's */
   TL_BODY_NET = 4,     /* sphere of a net (membrane.h): bonded, no grain to measures */
   TL_BODY_JAMMED = 16, /* was named: its collisions found no end for long (step_poor.c); stays */
-  TL_BODY_GUIDED = 32  /* on a piston (guide.h): an apparatus, no grain to measures */
+  TL_BODY_GUIDED = 32  /* on a joint (joints.h): an apparatus, no grain to measures */
 };
 
 typedef struct TlBodies {

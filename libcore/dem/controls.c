@@ -14,7 +14,7 @@ TlStatus tl_controls_new(TlControls *c, const TlModel *model) {
 void tl_controls_free(TlControls *c) {
   tl_free(c->pressure_Pa);
   tl_free(c->friction);
-  tl_free(c->guide);
+  tl_free(c->joint);
   *c = (TlControls){0};
 }
 
@@ -31,12 +31,14 @@ TlStatus tl_controls_set_friction(TlControls *c, int32_t one, int32_t two, doubl
   return TL_OK;
 }
 
-TlStatus tl_controls_set_guide(TlControls *c, const TlGuide *guide) {
+TlStatus tl_controls_set_joint(TlControls *c, const TlJointControl *joint) {
   size_t k = 0;
-  while (k < c->guide_count && c->guide[k].body != guide->body) k++;
-  TL_TRY(TL_RESERVE(c->guide, c->guide_capacity, k + 1));
-  c->guide[k] = *guide;
-  if (k == c->guide_count) c->guide_count++;
+  while (k < c->joint_count &&
+         (c->joint[k].kind != joint->kind || c->joint[k].number != joint->number))
+    k++;
+  TL_TRY(TL_RESERVE(c->joint, c->joint_capacity, k + 1));
+  c->joint[k] = *joint;
+  if (k == c->joint_count) c->joint_count++;
   return TL_OK;
 }
 
@@ -67,8 +69,13 @@ TlStatus tl_controls_check(const TlControls *c, const TlModel *model) {
                      "friction = %g of materials %d and %d: must be finite, and 0 or more",
                      f->friction, f->one, f->two);
   }
-  if (c->guide_count > 0 && !tl_method(model->method)->bears_force)
-    return tl_fail(TL_EUSAGE, "guided bodies need a method whose contacts bear forces: penalty");
-  for (size_t k = 0; k < c->guide_count; k++) TL_TRY(tl_guide_check(&c->guide[k]));
+  for (size_t k = 0; k < c->joint_count; k++) {
+    const TlJointControl *j = &c->joint[k];
+    double value = j->driven ? j->speed : j->load;
+    if (!isfinite(value))
+      return tl_fail(TL_EUSAGE, "%s %lld: its %s is not a finite number",
+                     tl_pair_kind_name[j->kind], (long long)j->number,
+                     j->driven ? "speed" : "load");
+  }
   return TL_OK;
 }

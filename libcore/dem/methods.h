@@ -82,8 +82,9 @@ typedef struct TlMethodKind {
   int most_ranks; /* that it works on; 0: any number */
   bool
       bears_force; /* its contacts bear a force between steps: what stress and guided bodies need */
-  TlPairKind memory; /* the kind of contact memory that it keeps (model/pair_state.h) */
-  unsigned solves;   /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */
+  TlPairKind memory;        /* the kind of contact memory that it keeps (model/pair_state.h) */
+  unsigned solves;          /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */
+  unsigned solves_on_world; /* and those that it solves where they hold a body to the world */
 
   /* Of its section of the study. NULL without a section. */
   TlStatus (*check_section)(const void *section, const TlStudy *study);

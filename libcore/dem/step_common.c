@@ -162,12 +162,21 @@ TlStatus tl_step_refresh(const TlModel *model, TlState *state, TlWorkspace *work
 
 /* ---- before a step ---- */
 
+/* The first row of the kind that the method does not solve; their number: all are solved. */
+static size_t first_unsolved(const TlMethodKind *method, const TlPairRows *rows, TlPairKind kind) {
+  if (method->solves & TL_KIND_BIT(kind)) return rows->count;
+  if (!(method->solves_on_world & TL_KIND_BIT(kind))) return 0;
+  size_t i = 0;
+  while (i < rows->count && tl_pair_key(rows, kind, i).high < 0) i++;
+  return i;
+}
+
 TlStatus tl_step_check_constraints(const TlStep *s) {
-  const TlMethodKind *method = tl_method(s->model->method);
   const TlPairState *pairs = &s->state->bodies.pairs;
   for (int k = TL_FIRST_CONSTRAINT; k < TL_PAIR_KINDS; k++) {
-    if (pairs->of[k].count == 0 || method->solves & TL_KIND_BIT(k)) continue;
-    TlPairKey key = tl_pair_key(&pairs->of[k], (TlPairKind)k, 0);
+    size_t i = first_unsolved(tl_method(s->model->method), &pairs->of[k], (TlPairKind)k);
+    if (i == pairs->of[k].count) continue;
+    TlPairKey key = tl_pair_key(&pairs->of[k], (TlPairKind)k, i);
     return tl_fail(TL_EUSAGE,
                    "the method %s does not solve constraints of the kind '%s' (number %lld, bodies "
                    "%lld and %lld); remove them, or choose a method that does",

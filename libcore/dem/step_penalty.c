@@ -9,6 +9,7 @@
  * owns the bodies: the same bits for any number of threads and ranks. Bonds and pressure of nets
  * (membrane.h) act in the same kick.
  */
+#include "dem/joints.h"
 #include "dem/motion.h"
 #include "dem/solver_setup.h"
 #include "dem/step_report.h"
@@ -40,7 +41,8 @@ typedef struct Forces {
   Share *share;       /* one a thread */
   bool first;         /* step: half a kick */
   double kick_s;
-  int edged; /* boundaries to ask who is beyond their edge; 0 where none of them ends */
+  bool joints; /* are there any? */
+  int edged;   /* boundaries to ask who is beyond their edge; 0 where none of them ends */
 } Forces;
 
 /* ---- one body ---- */
@@ -76,14 +78,14 @@ static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
       tl_scale(keep, tl_axpy(tl_scale(1 - half, b->momentum[i]), dt, torque))};
 }
 
-/* As its piston lets it move. */
-static Kicked guided(const Forces *f, int64_t i, const TlGuide *guide, Kicked free) {
+/* As its joint lets it move. */
+static Kicked guided(const Forces *f, int64_t i, const TlJoint *joint, Kicked free) {
   const TlBodies *b = f->bodies;
   double half = 0.5 * f->step->controls->damping_per_s * f->kick_s;
   TlVec3 spin = f->press.body[i].w;
   TlVec3 w = tl_sym_vec(tl_bodies_rotated(b, i, b->inverse_inertia[i]), free.l);
-  TlTwist t =
-      tl_guided(guide, (TlTwist){.v = free.v, .w = w}, f->kick_s * b->inverse_mass[i] / (1 + half));
+  TlTwist t = joint->kind->twist(joint->row, &joint->control, (TlTwist){.v = free.v, .w = w},
+                                 f->kick_s * b->inverse_mass[i] / (1 + half));
   TlVec3 turn = tl_sym_vec(tl_bodies_rotated(b, i, b->inertia[i]), tl_sub(t.w, spin));
 
   return (Kicked){t.v, tl_add(b->momentum[i], turn)};
@@ -164,28 +166,30 @@ static void note_contacts(const TlPressLow *low, TlStepSums *sums) {
 /* Kick and move. */
 static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Share *share) {
   const TlModel *model = f->step->model;
-  const TlControls *controls = f->step->controls;
   TlBodies *b = f->bodies;
   double dt = model->step_s;
   TlVec3 force = tl_axpy(sum->force, b->mass[i], model->gravity_m_s2);
   Kicked k = kicked(f, i, force, sum->torque);
-  const TlGuide *guide = tl_guide_of(controls->guide, (int)controls->guide_count, b->id[i]);
-  if (guide) {
-    k = guided(f, i, guide, k);
+  TlJoint joint = {.kind = NULL};
+  bool driven = false;
+  if (f->joints) joint = tl_joint_of(&b->pairs, f->step->controls, b->id[i]);
+  if (joint.kind) {
+    driven = joint.control.driven;
+    k = guided(f, i, &joint, k);
     tl_exact_add(&share->sums.wall_work_J,
-                 tl_guide_work(guide, sum->force, b->velocity[i], k.v, dt));
-    tl_exact_add(&share->sums.guide_N, tl_dot(sum->force, guide->axis));
+                 joint.kind->work(joint.row, &joint.control, sum->force, b->velocity[i], k.v, dt));
+    tl_exact_add(&share->sums.guide_N, joint.kind->borne_N(joint.row, sum->force));
   }
   TL_TRY(check_finite(f, i, &k));
   Motion m = motion(f, i, &k);
   book_dampers(f, i, sum, &m, &share->sums);
-  /* held by its piston it is no part of the balance */
-  if (!guide || !guide->driven) note_energy(f, i, &m, share);
-  if (!guide) {
+  /* held by its joint it is no part of the balance */
+  if (!driven) note_energy(f, i, &m, share);
+  if (!joint.kind) {
     tl_exact_add(&share->sums.resultant_N, tl_norm(force));
     share->moving++;
   }
-  if (!guide || !guide->driven) note_stiffness(f, i, sum->stiffness, share);
+  if (!driven) note_stiffness(f, i, sum->stiffness, share);
   b->velocity[i] = k.v;
   b->momentum[i] = k.l;
   b->position[i] = tl_axpy(b->position[i], dt, k.v);
@@ -385,8 +389,18 @@ static double safe_step(const TlModel *m, const TlBodies *b) {
   return least;
 }
 
+static TlStatus check_joint(const TlBodies *b, int64_t i) {
+  TlJoint joint = tl_joint_of(&b->pairs, NULL, b->id[i]);
+  if (joint.kind) return joint.kind->check(joint.row);
+  return tl_fail(TL_EUSAGE,
+                 "body %lld is on a joint, as its flags say, and the state has none of it; a "
+                 "checkpoint of an older version cannot be resumed: start the run anew",
+                 (long long)b->id[i]);
+}
+
 static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
   for (int64_t i = 0; i < b->owned; i++) {
+    if (b->flags[i] & TL_BODY_GUIDED) TL_TRY(check_joint(b, i));
     if (!has_step(b, i)) continue;
     bool points = m->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
     if (points && tl_law(m->penalty.law) == &tl_law_linear &&
@@ -408,6 +422,7 @@ static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
 
 static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
   Forces f = {.step = s, .bodies = &s->state->bodies};
+  f.joints = tl_joints_any(&f.bodies->pairs);
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TlStatus status = tl_step_begin(s);
   if (status == TL_OK) status = press(&f);
@@ -423,8 +438,7 @@ static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
 
 /* ---- the method ---- */
 
-static TlStatus check_stiffness(const TlModel *c, int32_t one, int32_t two,
-                                const TlStiffness *k) {
+static TlStatus check_stiffness(const TlModel *c, int32_t one, int32_t two, const TlStiffness *k) {
   char name[80];
   bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
   double value = hertz                                     ? k->young_Pa
@@ -471,6 +485,7 @@ static TlStatus contact_rows(const TlModel *m, const TlBodies *b, const TlWorksp
 const TlMethodKind tl_method_penalty = {.bears_force = true,
                                         .memory = TL_SPRINGS,
                                         .solves = TL_KIND_BIT(TL_BONDS),
+                                        .solves_on_world = TL_JOINT_KINDS,
                                         .check_section = tl_penalty_check_section,
                                         .choose = tl_penalty_choose,
                                         .configure = tl_penalty_configure,

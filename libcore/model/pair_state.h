@@ -11,9 +11,9 @@
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
  * constraint's id, unique among those of its kind. Anchors are fixed points of each body, from its
  * centre of mass, in the body's frame; the world's are in the world frame. A method names the kinds
- * that it solves, and refuses the others by name (tl_step_check). Today bonds are solved, those
- * of nets (dem/membrane.h); the other kinds are stored, saved, hashed, and known to all ranks that
- * need them.
+ * that it solves, and refuses the others by name (tl_step_check). Today bonds are solved, those of nets
+ * (dem/membrane.h), and sliders of a body and the world by the penalty method (dem/joints.h); the
+ * other kinds are stored, saved, hashed, and known to all ranks that need them.
  *
  * Ranks: each holds every row with a body that it owns, so a row of bodies of two ranks is on both.
  * The owner of the low id counts it, in sums, hash and checkpoint. The body at a constraint's other
@@ -82,7 +82,8 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
   TL_ANCHOR_FIELDS(F)                                                                              \
   F(TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")      \
   F(TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's")              \
-  F(int32_t, tilts, "", TL_PAIR_STATE, "1: the low body may turn about any axis; 0: turn is held")
+  F(int32_t, tilts, "", TL_PAIR_STATE,                                                             \
+    "1: the low body may tilt across the axis; 0: it does not turn; a control may say otherwise")
 #define TL_DISTANCE_FIELDS(F)                                                                      \
   TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
   TL_ANCHOR_FIELDS(F)                                                                              \

@@ -89,14 +89,23 @@ TlStatus tl_apparatus_add_platen(TlSetup *setup, const TlShapeSetup *of, const c
   return shape->name && body->shape ? TL_OK : TL_ENOMEM;
 }
 
-int64_t tl_apparatus_mark_platen(TlRun *run, int64_t first_placed) {
-  int64_t platen = first_placed + tl_placed_count(&run->model->setup) - 1;
-  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
-    if (run->state->dem.bodies.id[i] == platen) {
-      run->state->dem.bodies.flags[i] |= TL_BODY_GUIDED;
-      run->state->dem.bodies.material[i] = tl_material_of_platen(&run->model->setup);
-    }
-  return platen;
+TlStatus tl_apparatus_mark_platen(TlRun *run, int64_t first_placed, int64_t *platen) {
+  TlBodies *b = &run->state->dem.bodies;
+  *platen = first_placed + tl_placed_count(&run->model->setup) - 1;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->id[i] != *platen) continue;
+    b->flags[i] |= TL_BODY_GUIDED;
+    b->material[i] = tl_material_of_platen(&run->model->setup);
+    const TlSlider piston = {.low = *platen,
+                             .high = -1,
+                             .number = TL_PISTON,
+                             .anchor_high = b->position[i],
+                             .axis_high = {0, 0, 1},
+                             .turn = b->rotation[i]};
+    TL_TRY(tl_pair_state_add(&b->pairs, TL_SLIDERS, &piston));
+  }
+  tl_pair_rows_sort(&b->pairs.of[TL_SLIDERS], TL_SLIDERS);
+  return TL_OK;
 }
 
 TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparatusLook *look) {
@@ -116,11 +125,11 @@ TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparat
   return TL_OK;
 }
 
-TlStatus tl_apparatus_press(TlRun *run, int64_t platen, double load_N, double damping_per_s) {
-  const TlGuide guide = {.body = platen, .axis = {0, 0, 1}, .load_N = -load_N};
+TlStatus tl_apparatus_press(TlRun *run, double load_N, double damping_per_s) {
+  const TlJointControl piston = {.kind = TL_SLIDERS, .number = TL_PISTON, .load = -load_N};
   run->controls.damping_per_s =
       damping_per_s < 0 ? run->model->setup.contact.damping_per_s : damping_per_s;
-  return tl_controls_set_guide(&run->controls, &guide);
+  return tl_controls_set_joint(&run->controls, &piston);
 }
 
 bool tl_apparatus_at_rest(const TlRun *run, double unbalanced, double most,

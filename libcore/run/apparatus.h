@@ -78,7 +78,7 @@ typedef struct TlApparatus {
   /* The nets are known, their spheres not yet made. */
   void (*nets_open)(struct TlRun *run);
   /* Bodies were made, and first_placed is the id of the first of the section bodies. */
-  void (*made)(struct TlRun *run, int64_t first_placed);
+  TlStatus (*made)(struct TlRun *run, int64_t first_placed);
   /* The state is there, new or from a checkpoint. */
   void (*ready)(struct TlRun *run);
   /* Before a step, with fresh ghosts: lines of the table that are due, stages, what the solver is
@@ -123,8 +123,10 @@ void *tl_apparatus_append(TlStudyList *list, size_t size);
  * middle stands at position_m. */
 TlStatus tl_apparatus_add_platen(struct TlSetup *setup, const struct TlShapeSetup *shape,
                                  const char *name, const double position_m[3]);
-/* The platen, the last placed body, is guided and has the platens' material; its id. */
-int64_t tl_apparatus_mark_platen(struct TlRun *run, int64_t first_placed);
+/* The platen, the last placed body, has the platens' material and slides on a vertical piston, the
+ * constraint TL_PISTON; *platen: its id. */
+enum { TL_PISTON = 0 };
+TlStatus tl_apparatus_mark_platen(struct TlRun *run, int64_t first_placed, int64_t *platen);
 /* What a device looks at: height of the top platen's lower face, of all ranks. */
 typedef struct TlApparatusLook {
   double face_m, solid_m3; /* volume of the grains */
@@ -135,7 +137,7 @@ TlStatus tl_apparatus_look(struct TlRun *run, int64_t platen, double thick_m,
                            TlApparatusLook *look);
 /* For the next step: the platen is pressed down by load_N and does not tilt; global damping,
  * negative: contact.damping_per_s. */
-TlStatus tl_apparatus_press(struct TlRun *run, int64_t platen, double load_N, double damping_per_s);
+TlStatus tl_apparatus_press(struct TlRun *run, double load_N, double damping_per_s);
 /* Is the unbalanced force of the last step, which the device's state holds, below its bound, and is
  * kinetic energy at most a fraction of elastic? */
 bool tl_apparatus_at_rest(const struct TlRun *run, double unbalanced, double most,

@@ -3,7 +3,7 @@
  * direct_shear.csv.
  *
  * As in most laboratory devices the lower half is driven, along x, and the upper half is held: only
- * the movement of one against the other matters. The platen is a guided body that does not tilt.
+ * the movement of one against the other matters. The platen is a body on a slider that does not tilt.
  * Measures:
  *   displacement   of the lower half, a function of time alone
  *   shear force    of the grains along x on the upper half and the platen, what the load cell of the
@@ -273,8 +273,8 @@ static TlStatus write_line(TlRun *run) {
 
 /* ---- hooks ---- */
 
-static void made(TlRun *run, int64_t first_placed) {
-  state(run)->platen = tl_apparatus_mark_platen(run, first_placed);
+static TlStatus made(TlRun *run, int64_t first_placed) {
+  return tl_apparatus_mark_platen(run, first_placed, &state(run)->platen);
 }
 
 static TlStatus look(TlRun *run) {
@@ -308,9 +308,8 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
   }
   if (line) TL_TRY(write_line(run));
   double part = s->ramp_s > 0 ? fmin(1, time_now(run) / s->ramp_s) : 1;
-  return tl_comm_agree(run->comm,
-                       tl_apparatus_press(run, t->platen, part * s->normal_stress_Pa * area(s),
-                                          shears ? -1 : s->damping_per_s));
+  return tl_comm_agree(run->comm, tl_apparatus_press(run, part * s->normal_stress_Pa * area(s),
+                                                     shears ? -1 : s->damping_per_s));
 }
 
 static TlStatus after_step(TlRun *run, const TlStepReport *report) {

@@ -2,7 +2,7 @@
  * one vertical stress after the other (an apparatus, run/apparatus.h). Table oedometer.csv.
  *
  * The ring, round or square, stands upright on base_m and is closed below; the top platen is a
- * guided body that does not tilt. Measures, compression positive; h is the height between base and
+ * body on a slider that does not tilt. Measures, compression positive; h is the height between base and
  * platen, A the ring's area:
  *   axial stress          mean force on the platen since the last line, over A
  *   base, lateral stress  mean normal forces on the base over A, and on the ring over its surface
@@ -312,8 +312,8 @@ static void end_stage(TlRun *run, const Row *row) {
 
 /* ---- hooks ---- */
 
-static void made(TlRun *run, int64_t first_placed) {
-  state(run)->platen = tl_apparatus_mark_platen(run, first_placed);
+static TlStatus made(TlRun *run, int64_t first_placed) {
+  return tl_apparatus_mark_platen(run, first_placed, &state(run)->platen);
 }
 
 static TlStatus look(TlRun *run) {
@@ -357,8 +357,8 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
   const Stage *stage = stage_of(run);
   double part = stage->ramp_s > 0 ? fmin(1, in_stage_s(run) / stage->ramp_s) : 1;
   if (!finished(run)) t->load_Pa = t->from_Pa + part * (stage->vertical_stress_Pa - t->from_Pa);
-  return tl_comm_agree(
-      run->comm, tl_apparatus_press(run, t->platen, t->load_Pa * area(s), stage->damping_per_s));
+  return tl_comm_agree(run->comm,
+                       tl_apparatus_press(run, t->load_Pa * area(s), stage->damping_per_s));
 }
 
 static TlStatus after_step(TlRun *run, const TlStepReport *report) {

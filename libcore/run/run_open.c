@@ -219,7 +219,8 @@ static TlStatus make_grains(TlRun *run) {
                       ? run->model->setup.release.count
                       : run->state->grains;
   TL_TRY(tl_placed_make(&place, first, &run->state->dem.bodies));
-  if (run->model->apparatus && run->model->apparatus->made) run->model->apparatus->made(run, first);
+  if (run->model->apparatus && run->model->apparatus->made)
+    TL_TRY(tl_comm_agree(run->comm, run->model->apparatus->made(run, first)));
   run->state->grains += tl_placed_count(&run->model->setup);
   TL_TRY(tl_pour_open(run));
   TL_TRY(tl_nets_make(&run->model->nets, run->comm, &run->state->dem.bodies));

@@ -1,7 +1,7 @@
 /* The public library (include/talus.h): a thin layer over a run. A model is a run that was opened
  * and brought to where its first step begins; a state is a copy of that run's state; a workspace is
  * what a run steps with, to which states are lent. */
-#include "../../include/talus.h"
+#include "talus.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -56,8 +56,8 @@ static void hold_membrane(TlRun *run) {
   net->hold = (TlNetHold){.position = platen_start(&run->model->setup), .rotation = {1, 0, 0, 0}};
 }
 
-static void find_platen(TlRun *run, int64_t first_placed) {
-  tl_triaxial_state(run)->platen = tl_apparatus_mark_platen(run, first_placed);
+static TlStatus find_platen(TlRun *run, int64_t first_placed) {
+  return tl_apparatus_mark_platen(run, first_placed, &tl_triaxial_state(run)->platen);
 }
 
 static void tell_membrane(TlRun *run) {
@@ -437,16 +437,17 @@ static TlStatus tune(TlRun *run) {
   const TlStageSetup *s = stage_of(run);
   const TlContactSetup *c = &run->model->setup.contact;
   set_pressure(run);
-  TlGuide guide = {.body = tl_triaxial_state(run)->platen,
-                   .axis = {0, 0, 1},
-                   .driven = s->kind != TL_STAGE_CONSOLIDATE,
-                   .speed_m_s = speed_of(run),
-                   .load_N = -tl_triaxial_state(run)->pressure_Pa * area_of(run),
-                   .tilts = setup_of(run)->tilts && tl_triaxial_state(run)->start_height_m > 0};
+  TlJointControl piston = {.kind = TL_SLIDERS,
+                           .number = TL_PISTON,
+                           .driven = s->kind != TL_STAGE_CONSOLIDATE,
+                           .speed = speed_of(run),
+                           .load = -tl_triaxial_state(run)->pressure_Pa * area_of(run),
+                           .tilts =
+                               setup_of(run)->tilts && tl_triaxial_state(run)->start_height_m > 0};
   TlControls *controls = &run->controls;
   controls->damping_per_s = s->damping_per_s < 0 ? c->damping_per_s : s->damping_per_s;
   controls->pressure_Pa[run->model->nets.count - 1] = on_triangles(run);
-  TL_TRY(tl_controls_set_guide(controls, &guide));
+  TL_TRY(tl_controls_set_joint(controls, &piston));
   return tl_controls_set_friction(controls, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN,
                                   friction_now(run));
 }

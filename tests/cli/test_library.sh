@@ -11,7 +11,7 @@ fail() { echo "FAILED: $*"; bad=1; }
 unset MAKEFLAGS MFLAGS
 # The library is taken as it is: this make does not know the flags that it was built with.
 bin=${BIN#"$here"/}; tools=talus-volume
-make -s -C "$here" -o tools -o man -o "${bin%/bin}/lib/libtalus.a" -o "$bin/talus-volume" -o build/man/talus-volume.1 \
+make -s -C "$here" -o tools -o "${bin%/bin}/lib/libtalus.a" -o "$bin/talus-volume" \
   BIN="$bin" TOOLS="$tools" PREFIX="$dir/talus" install >"$dir/log" 2>&1 || { fail "install: $(cat "$dir/log")"; exit 1; }
 export PKG_CONFIG_PATH="$dir/talus/lib/pkgconfig" OMP_NUM_THREADS=1
 mkdir "$dir/work"; cd "$dir/work" || exit 1
@@ -59,7 +59,7 @@ int main(void) {
   TalusWorkspace *workspace;
   refused(talus_model_open(&model, "nowhere.yaml", NULL, 0), TALUS_IO, "nowhere.yaml");
   refused(talus_model_open_text(&model, "mine", "time: 3\n", NULL, 0), TALUS_INPUT, "mine:1");
-  refused(talus_model_open_text(&model, "mine", ball, wrong, 1), TALUS_INPUT, "banana");
+  refused(talus_model_open_text(&model, "mine", ball, wrong, 1), TALUS_USAGE, "banana");
   if (model) return 1;
   if (talus_model_open_text(&model, "mine", ball, right, 1) || talus_model_open_text(&other, "its", ball, NULL, 0) ||
       talus_state_new(&state, model) || talus_workspace_new(&workspace, other))
@@ -77,9 +77,10 @@ int main(void) {
   return bad;
 }
 C
-cc -Wall -Wextra -Werror wrong.c $(pkg-config --cflags --libs talus) -o wrong && ./wrong || fail "what is wrong: see above"
+read -ra flags <<<"$(pkg-config --cflags --libs talus)"
+cc -Wall -Wextra -Werror wrong.c "${flags[@]}" -o wrong && ./wrong || fail "what is wrong: see above"
 printf '#include <talus.h>\nint main() { return talus_version()[0] == 0; }\n' >plus.cpp
-c++ plus.cpp $(pkg-config --cflags --libs talus) -o plus && ./plus || fail "from C++"
+c++ plus.cpp "${flags[@]}" -o plus && ./plus || fail "from C++"
 make -s -C "$here" PREFIX="$dir/talus" uninstall >"$dir/log" 2>&1 || fail "uninstall: $(cat "$dir/log")"
 [ -z "$(find "$dir/talus" -type f)" ] || fail "left: $(find "$dir/talus" -type f)"
 exit $bad

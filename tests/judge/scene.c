@@ -50,7 +50,7 @@ void judge_scene_box(JudgeScene *scene, double x, double y) {
 
 void judge_scene_start(JudgeScene *scene) {
   JUDGE_OK(stepper_new(&scene->solver, &scene->config, (TlAvatarSource){scene, get_avatar},
-                         scene->boundary, scene->planes, NULL));
+                       scene->boundary, scene->planes, NULL));
 }
 
 int64_t judge_scene_put(JudgeScene *scene, int64_t avatar, double scale, TlVec3 x, TlQuat q,

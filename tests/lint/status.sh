@@ -11,7 +11,7 @@ read -ra packages < <(pkg-config --cflags hdf5-serial libtiff-4 fftw3 fftw3f sql
 read -ra compiler <<<"${CC:-gcc}"
 compile() {
   "${compiler[@]}" -std=c17 -fopenmp -Werror=unused-result -Wno-attributes -Wno-psabi -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 \
-    '-DTlStatus=__attribute__((warn_unused_result)) TlStatus' -Ilibcore "-I$work" "${packages[@]}" -S -o /dev/null "$1"
+    '-DTlStatus=__attribute__((warn_unused_result)) TlStatus' -Ilibcore -Iinclude "-I$work" "${packages[@]}" -S -o /dev/null "$1"
 }
 one() {
   compile "$1" 2>&1 | grep -E 'error' | sed 's/^/lint: a status is dropped: /' >&2

@@ -77,8 +77,8 @@ static uint64_t run(TlComm *comm, TlDist *dist, const TlSolverConfig *config, Tl
   TlBoundary boundary[2] = {{&tl_boundary_plane, &planes[0]}, {&tl_boundary_plane, &planes[1]}};
   Stepper *solver;
   TlBodies bodies = {0};
-  REQUIRE_OK(stepper_new(&solver, &with_materials, (TlAvatarSource){NULL, get_avatar}, boundary,
-                           2, dist ? tl_dist_sync(dist) : NULL));
+  REQUIRE_OK(stepper_new(&solver, &with_materials, (TlAvatarSource){NULL, get_avatar}, boundary, 2,
+                         dist ? tl_dist_sync(dist) : NULL));
   add_grains(&bodies, dist ? tl_comm_rank(comm) : 0, dist ? tl_comm_size(comm) : 1);
   if (with_net) {
     REQUIRE_OK(stepper_set_nets(solver, &net, 1));
@@ -169,7 +169,7 @@ static void few_exchanges_a_step(TlComm *comm) {
   TlBodies bodies = {0};
   REQUIRE_OK(tl_dist_new(&dist, comm));
   REQUIRE_OK(stepper_new(&solver, &config, (TlAvatarSource){NULL, get_avatar}, boundary, 2,
-                           tl_dist_sync(dist)));
+                         tl_dist_sync(dist)));
   add_grains(&bodies, tl_comm_rank(comm), tl_comm_size(comm));
   for (int i = 0; i < 3; i++) {
     if (i == 0) REQUIRE_OK(tl_dist_cut(dist, &bodies));

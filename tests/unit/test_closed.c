@@ -177,7 +177,7 @@ static void lab_open(Lab *lab, double angle) {
 
 static void lab_start(Lab *lab) {
   CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->boundary, lab->planes,
-                      NULL));
+                    NULL));
   CK_OK(stepper_add_closed(lab->solver, BOX, &tl_closed_box, box_size));
   CK_OK(stepper_add_closed(lab->solver, CYLINDER, &tl_closed_cylinder, cylinder_size));
   CK_OK(stepper_add_closed(lab->solver, SPHERE, &tl_closed_sphere, sphere_size));

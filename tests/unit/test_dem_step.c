@@ -47,7 +47,7 @@ static void lab_plane(Lab *lab, TlVec3 point, TlVec3 normal) {
 
 static void lab_start(Lab *lab) {
   CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){lab, get_avatar}, lab->boundary,
-                      lab->planes, NULL));
+                    lab->planes, NULL));
   CK_OK(stepper_add_sphere(lab->solver, SPHERE, 0.01));
 }
 

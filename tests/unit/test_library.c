@@ -1,7 +1,7 @@
 /* The public library: many states of one model are as many runs of their own. */
 #include "support/tltest.h"
 
-#include "../../include/talus.h"
+#include "talus.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,13 +12,15 @@ enum { STATES = 1000, STEPS = 12 };
 /* Three blocks just above a floor and each other; they meet within the steps. */
 static const char scene[] =
     "time: {dt_s: 1.0e-3, duration_s: 1}\n"
-    "shapes: [{name: block, kind: box, size_m: [0.03, 0.02, 0.01]}, {name: ball, diameter_m: "
-    "0.02}]\n"
+    "shapes:\n"
+    "- {name: block, kind: box, size_m: [0.03, 0.02, 0.02], spacing_m: 4.0e-3, nodes: 60}\n"
+    "- {name: cube, kind: box, size_m: [0.02, 0.02, 0.02], spacing_m: 4.0e-3, nodes: 60}\n"
     "bodies:\n- {shape: block, position_m: [0, 0, 0.0101]}\n"
-    "- {shape: ball, position_m: [0.002, 0, 0.035], velocity_m_s: [0, 0, -1]}\n"
-    "- {shape: block, position_m: [0, 0.001, 0.062], velocity_m_s: [0, 0, -1.5]}\n"
+    "- {shape: cube, position_m: [0.002, 0, 0.032], velocity_m_s: [0, 0, -1]}\n"
+    "- {shape: block, position_m: [0, 0.001, 0.058], velocity_m_s: [0, 0, -1.5]}\n"
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
-    "walls: [{kind: plane, point_m: [0, 0, -0.001], normal: [0, 0, 1], velocity_m_s: [0, 0, 0.2]}]\n";
+    "walls: [{kind: plane, point_m: [0, 0, -0.001], normal: [0, 0, 1], velocity_m_s: [0, 0, "
+    "0.2]}]\n";
 
 #define TALUS(call) ck_assert_msg((call) == TALUS_OK, "%s", talus_message())
 

@@ -207,7 +207,8 @@ START_TEST(the_tangential_spring_turns_with_its_bond) {
       b->velocity[i] = (TlVec3){0, 0, 0};
       tl_bodies_set_spin(b, i, tl_scale(angle / dt, axis));
     }
-    CK_OK(tl_membrane_correct(&rig.net, &rig.net.pressure_Pa, 1, b, start, dt, NULL, memo, &arena, &count));
+    CK_OK(tl_membrane_correct(&rig.net, &rig.net.pressure_Pa, 1, b, start, dt, NULL, memo, &arena,
+                              &count));
     tl_arena_reset(&arena);
   }
   TlQuat whole = tl_quat_from_rotation(tl_scale(3, axis));

@@ -135,7 +135,7 @@ static void stages_set_the_solver(Watched *w) {
   const TlModel *model = w->run.model->dem;
   const TlControls *controls = &w->run.controls;
   const TlMaterials *materials = &model->materials;
-  const TlGuide *g = &controls->guide[0];
+  const TlJointControl *g = &controls->joint[0];
   double rate = t->stage == 1 ? 8 : t->stage == 2 ? -4 : 0;
   if (t->stage > 3) return;
   CK_NEAR(tl_controls_friction(controls, materials, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN),
@@ -145,11 +145,11 @@ static void stages_set_the_solver(Watched *w) {
   /* the pressure acts on the spheres' centres, outside of the specimen: the same force on a unit of
    * angle, so less by the ratio of the radii */
   CK_NEAR(controls->pressure_Pa[0], t->pressure_Pa * RADIUS / (RADIUS + SKIN), 1e-9 * PRESSURE);
-  ck_assert_uint_eq(controls->guide_count, 1);
+  ck_assert_uint_eq(controls->joint_count, 1);
   ck_assert_int_eq(g->driven, t->stage != 0);
   ck_assert_int_eq(g->tilts, t->stage != 0); /* from the first shear stage on */
-  CK_NEAR(g->speed_m_s, -rate * t->start_height_m, 1e-12);
-  CK_NEAR(g->load_N, -t->pressure_Pa * t->volume_m3 / t->height_m, 1e-9);
+  CK_NEAR(g->speed, -rate * t->start_height_m, 1e-12);
+  CK_NEAR(g->load, -t->pressure_Pa * t->volume_m3 / t->height_m, 1e-9);
   /* the platen's own contacts: those of a boundary */
   int32_t platen = tl_material_of_platen(&w->run.model->setup);
   const TlPairLaw *law = &materials->law[tl_pair_law(materials, TL_MATERIAL_GRAIN, platen)];

@@ -98,8 +98,7 @@ static TlBoundary *add_wall(Lab *lab, const TlBoundaryKind *kind, const void *da
 
 static void lab_start(Lab *lab) {
   const double size[3] = {SIDE, SIDE, SIDE};
-  CK_OK(
-      stepper_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->wall, lab->walls, NULL));
+  CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->wall, lab->walls, NULL));
   CK_OK(stepper_add_closed(lab->solver, BOX, &tl_closed_box, size));
   CK_OK(stepper_add_closed(lab->solver, SPHERE, &tl_closed_sphere, &R));
 }

@@ -1,4 +1,4 @@
-/* Guided bodies: a platen on its ram, under a load, driven, tilting, holding a membrane's row. */
+/* A body on a slider: a platen on its piston, under a load, driven, tilting, holding a membrane's row. */
 #include "support/stepper.h"
 #include "support/placed.h"
 #include "support/tltest.h"
@@ -16,7 +16,8 @@ typedef struct Cell {
   TlSolverConfig config;
   TlBoundaryPlane floor;
   TlBoundary boundary;
-  TlGuide guide;
+  TlSlider slider;
+  TlJointControl piston;
   TlNet net;
   Stepper *solver;
   TlBodies bodies;
@@ -40,7 +41,8 @@ static void cell_open(Cell *cell) {
   cell->config = c;
   cell->floor = (TlBoundaryPlane){NONE, {0, 0, 1}};
   cell->boundary = (TlBoundary){.kind = &tl_boundary_plane, .data = &cell->floor};
-  cell->guide = (TlGuide){.body = TOP, .axis = {0, 0, 1}};
+  cell->slider = (TlSlider){.low = TOP, .high = -1, .axis_high = {0, 0, 1}};
+  cell->piston = (TlJointControl){.kind = TL_SLIDERS};
 }
 
 static void cell_start(Cell *cell) {
@@ -48,9 +50,10 @@ static void cell_start(Cell *cell) {
   CK_OK(stepper_new(&cell->solver, &cell->config, (TlAvatarSource){0}, &cell->boundary, 1, NULL));
   CK_OK(stepper_add_sphere(cell->solver, BALL, R));
   CK_OK(stepper_add_closed(cell->solver, PLATEN, &tl_closed_cylinder, size));
-  CK_OK(stepper_set_guides(cell->solver, &cell->guide, 1));
+  CK_OK(tl_controls_set_joint(&cell->solver->controls, &cell->piston));
   tl_test_put(&cell->bodies, PLATEN, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT, NONE);
   cell->bodies.flags[TOP] |= TL_BODY_GUIDED;
+  CK_OK(tl_pair_state_add(&cell->bodies.pairs, TL_SLIDERS, &cell->slider));
 }
 
 static void run(Cell *cell, int steps) {
@@ -73,8 +76,8 @@ static void three_balls(Cell *cell) {
 START_TEST(a_load_is_borne_by_what_lies_beneath) {
   Cell cell;
   cell_open(&cell);
-  cell.guide.load_N = -30;
-  cell.guide.tilts = true;
+  cell.piston.load = -30;
+  cell.piston.tilts = true;
   cell.config.damping_per_s = 100;
   cell_start(&cell);
   three_balls(&cell);
@@ -89,14 +92,14 @@ START_TEST(a_load_is_borne_by_what_lies_beneath) {
 }
 END_TEST
 
-/* Driven by 0.1 mm: half of it into each spring; the ram's work is what springs hold and damping
+/* Driven by 0.1 mm: half of it into each spring; the piston's work is what springs hold and damping
  * took. */
 START_TEST(a_driven_platen_presses_as_far_as_it_goes) {
   Cell cell;
   double work = 0, lost = 0;
   cell_open(&cell);
-  cell.guide.driven = true;
-  cell.guide.speed_m_s = -1e-3;
+  cell.piston.driven = true;
+  cell.piston.speed = -1e-3;
   cell_start(&cell);
   three_balls(&cell);
   for (int i = 0; i < 4000; i++) {
@@ -114,14 +117,14 @@ START_TEST(a_driven_platen_presses_as_far_as_it_goes) {
 END_TEST
 
 /* One ball off the axis: the platen leans away from it about the line across, does not spin about
- * the ram, and stays on it; without leave to tilt it stays level. */
-START_TEST(a_platen_tilts_about_its_ram_only) {
+ * the piston, and stays on it; without leave to tilt it stays level. */
+START_TEST(a_platen_tilts_about_its_axis_only) {
   for (int tilts = 0; tilts < 2; tilts++) {
     Cell cell;
     cell_open(&cell);
-    cell.guide.driven = true;
-    cell.guide.speed_m_s = -0.02;
-    cell.guide.tilts = tilts;
+    cell.piston.driven = true;
+    cell.piston.speed = -0.02;
+    cell.piston.tilts = tilts;
     cell_start(&cell);
     tl_test_put(&cell.bodies, BALL, tl_vec3(3 * R, R, R), UPRIGHT, NONE);
     run(&cell, 2000);
@@ -171,9 +174,9 @@ static void carry_a_tube(Cell *cell) {
 START_TEST(a_membrane_s_row_goes_with_its_platen) {
   Cell cell;
   cell_open(&cell);
-  cell.guide.driven = true;
-  cell.guide.speed_m_s = 0.05;
-  cell.guide.tilts = true;
+  cell.piston.driven = true;
+  cell.piston.speed = 0.05;
+  cell.piston.tilts = true;
   cell_start(&cell);
   carry_a_tube(&cell);
   CK_OK(stepper_refresh(cell.solver, &cell.bodies));
@@ -206,13 +209,13 @@ START_TEST(a_carried_row_rubs_with_its_velocity) {
     TlContactRow *rows;
     int64_t count;
     cell_open(&cell);
-    cell.guide.driven = true;
-    cell.guide.speed_m_s = 0.05;
+    cell.piston.driven = true;
+    cell.piston.speed = 0.05;
     cell_start(&cell);
     int64_t ball = tl_test_put(&cell.bodies, BALL, tl_vec3(0, 0, 1), UPRIGHT, NONE);
     carry_a_tube(&cell);
     run(&cell, 20);
-    TlVec3 v = {0, 0, row ? cell.guide.speed_m_s : 0};
+    TlVec3 v = {0, 0, row ? cell.piston.speed : 0};
     TlVec3 x = cell.bodies.position[2 + COLUMNS * row + PLACE];
     TlVec3 out = tl_unit(tl_vec3(x.x, x.y, 0));
     cell.bodies.position[ball] = tl_axpy(x, deep - R - cell.net.radius_m, out);
@@ -232,26 +235,53 @@ START_TEST(a_carried_row_rubs_with_its_velocity) {
 }
 END_TEST
 
-START_TEST(guides_that_make_no_sense_are_refused) {
+START_TEST(sliders_that_make_no_sense_are_refused) {
   Cell cell;
   cell_open(&cell);
+  cell.slider.axis_high = tl_vec3(0, 0, 2);
   cell_start(&cell);
-  TlGuide bad = cell.guide;
-  bad.axis = tl_vec3(0, 0, 2);
-  CK_FAILS(stepper_set_guides(cell.solver, &bad, 1), TL_EUSAGE, "length of the axis");
-  bad = cell.guide;
-  bad.load_N = NAN;
-  CK_FAILS(stepper_set_guides(cell.solver, &bad, 1), TL_EUSAGE, "load");
+  CK_FAILS(stepper_step(cell.solver, &cell.bodies, NULL), TL_EUSAGE, "length of its axis");
+  cell_close(&cell);
+  cell_open(&cell);
+  cell.piston.load = NAN;
+  cell_start(&cell);
+  CK_FAILS(stepper_step(cell.solver, &cell.bodies, NULL), TL_EUSAGE, "slider 0: its load");
+  cell_close(&cell);
+  cell_open(&cell);
+  cell_start(&cell);
+  cell.bodies.pairs.of[TL_SLIDERS].count = 0;
+  CK_FAILS(stepper_step(cell.solver, &cell.bodies, NULL), TL_EUSAGE, "on a joint");
   cell_close(&cell);
   cell_open(&cell);
   cell.config.method = tl_solver_defaults().method;
-  CK_OK(stepper_new(&cell.solver, &cell.config, (TlAvatarSource){0}, NULL, 0, NULL));
-  CK_FAILS(stepper_set_guides(cell.solver, &cell.guide, 1), TL_EUSAGE, "contacts bear forces");
+  cell_start(&cell);
+  CK_FAILS(stepper_step(cell.solver, &cell.bodies, NULL), TL_EUSAGE, "of the kind 'slider'");
   cell_close(&cell);
 }
 END_TEST
 
-TL_TEST_MAIN("guide", a_load_is_borne_by_what_lies_beneath,
-             a_driven_platen_presses_as_far_as_it_goes, a_platen_tilts_about_its_ram_only,
+/* Without a control it slides freely: under gravity it falls along its axis and nowhere else. */
+START_TEST(a_slider_without_a_control_is_free_along_its_axis) {
+  Cell cell;
+  cell_open(&cell);
+  cell.config.gravity_m_s2 = tl_vec3(3, 0, -4);
+  cell.config.damping_per_s = 0;
+  cell.slider.axis_high = tl_vec3(0.6, 0, 0.8); /* g along it: 1.8 - 3.2 */
+  cell_start(&cell);
+  cell.solver->controls.joint_count = 0;
+  cell.bodies.position[TOP].z += 1;
+  TlVec3 from = cell.bodies.position[TOP];
+  run(&cell, 100);
+  /* the first kick is half as long: v = a dt (n - 1/2) after n steps, x = a dt^2 n^2/2 */
+  double way = -1.4 * cell.config.step_s * cell.config.step_s * 100 * 100 / 2;
+  TlVec3 gone = tl_sub(cell.bodies.position[TOP], from);
+  CK_NEAR(tl_norm(tl_axpy(gone, -way, cell.slider.axis_high)), 0, 1e-12 * fabs(way) + 1e-15);
+  cell_close(&cell);
+}
+END_TEST
+
+TL_TEST_MAIN("slider", a_load_is_borne_by_what_lies_beneath,
+             a_driven_platen_presses_as_far_as_it_goes, a_platen_tilts_about_its_axis_only,
              a_membrane_s_row_goes_with_its_platen, a_carried_row_rubs_with_its_velocity,
-             guides_that_make_no_sense_are_refused)
+             sliders_that_make_no_sense_are_refused,
+             a_slider_without_a_control_is_free_along_its_axis)
