@@ -9,13 +9,14 @@
 #include "post/triaxial_run.h"
 
 #include <math.h>
+#include <stdio.h>
 
 typedef struct Options {
   double cell_m, repose_low_m[3], repose_high_m[3];
   bool packing, plot;
   int64_t from_frame;
   double box_low_m[3], box_high_m[3], cylinder_foot_m[3], cylinder_axis_m[3], cylinder_radius_m;
-  bool triaxial;
+  bool triaxial, columns;
   double strain_window, modulus_strain;
   char *compare;
   TlTexts with, label;
@@ -72,6 +73,8 @@ static const TlParam params[] = {
      "FILE.csv"},
     {"with", TL_P_TEXTS, offsetof(Options, with), "", "", 0, 0, NULL,
      "with --triaxial: one more run drawn over it; may be given again and again", "RUN"},
+    {"columns", TL_P_FLAG, offsetof(Options, columns), "", "false", 0, 0, NULL,
+     "print the columns of packing.csv, with units and meaning, and stop", NULL},
     {"label", TL_P_TEXTS, offsetof(Options, label), "", "", 0, 0, NULL,
      "name of a curve, the run's own first, then one for each --with; default: the keys in which "
      "their studies differ",
@@ -310,7 +313,19 @@ static TlStatus measure_all(TlReport *r, const TlCall *call, TlFigures *figures)
   return tl_report_text(r, "output", call->output);
 }
 
+static TlStatus print_columns(void) {
+  char *section = tl_pack_reference();
+  if (!section) return TL_ENOMEM;
+  fputs(section, stdout);
+  tl_free(section);
+  return TL_OK;
+}
+
 static TlStatus run(const TlCall *call) {
+  const Options *o = call->values;
+  if (o->columns) return print_columns();
+  if (call->argc != 1) return tl_fail(TL_EUSAGE, "RUN wanted; see talus-measure --help");
+  if (!call->output) return tl_fail(TL_EUSAGE, "-o/--output wanted: where to write the result");
   TlReport r = {0};
   TlFigures figures = {0};
   TlStatus status = measure_all(&r, call, &figures);
@@ -352,9 +367,9 @@ static const TlTool tool = {
                "--cylinder-axis-m=0,0,0.1 --cylinder-radius-m=0.025\n"
                "  talus-measure out/dense -o out/curves --triaxial --compare=lab.csv "
                "--with=out/loose",
-    .least_arguments = 1,
+    .least_arguments = 0,
     .most_arguments = 1,
-    .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_JSON,
+    .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_JSON,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .values_size = sizeof(Options),
