@@ -12,6 +12,7 @@
 
 #include "conf/study.h"
 #include "dem/penalty_setup.h"
+#include "model/contact_record.h"
 #include "model/material.h"
 #include "model/pair_state.h"
 
@@ -56,7 +57,6 @@ typedef struct TlCollisionTrace {
 } TlCollisionTrace;
 
 struct TlBodies;
-struct TlContactRow;
 struct TlEtmCount;
 struct TlEtmLaw;
 struct TlSolver;
@@ -103,7 +103,7 @@ typedef struct TlMethodKind {
   TlStatus (*step)(struct TlSolver *solver, struct TlBodies *bodies, struct TlStepReport *report);
   /* The last step's contacts (tl_solver_contacts). */
   TlStatus (*contact_rows)(const struct TlSolver *solver, const struct TlBodies *bodies,
-                           struct TlContactRow **rows, int64_t *count);
+                           TlContactRow **rows, int64_t *count);
   TlCollisionSolve collide; /* of tl_step_by_impulses; NULL: it has a step of its own */
 } TlMethodKind;
 

@@ -23,6 +23,7 @@
 #include "dem/membrane.h"
 #include "dem/penalty.h"
 #include "dem/sync.h"
+#include "model/contact_record.h"
 #include "shape/avatar.h"
 
 typedef enum TlEtmOrder {
@@ -245,14 +246,7 @@ typedef struct TlPoorRow {
 /* Those of this rank's bodies; borrowed, valid until the next step. */
 const TlPoorRow *tl_solver_poor(const TlSolver *solver, int64_t *count);
 
-/* A contact point of the last step, for measures. */
-typedef struct TlContactRow {
-  int64_t low, high;    /* ids; high < 0: boundary -1 - high */
-  TlVec3 point, normal; /* normal points to the low id's body */
-  double gap_m, friction;
-  TlVec3 impulse_N_s; /* on the low id's body over the step */
-} TlContactRow;
-/* Contacts with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in
+/* Contact points of the last step, those with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in
  * fresh memory (tl_free). Valid until bodies move between ranks. */
 TlStatus tl_solver_contacts(const TlSolver *solver, const TlBodies *bodies, TlContactRow **rows,
                             int64_t *count);

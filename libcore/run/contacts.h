@@ -12,13 +12,12 @@
 #include "store/results.h"
 
 typedef struct TlContacts {
-  int64_t count;        /* of this rank */
-  TlFrameContact *rows; /* owned */
+  int64_t count;      /* of this rank */
+  TlContactRow *rows; /* owned */
 } TlContacts;
 
 /* Those of the last step; what was there before is released. Not collective. */
-TlStatus tl_contacts_take(TlContacts *contacts, const TlSolver *solver, const TlBodies *bodies,
-                          double step_s);
+TlStatus tl_contacts_take(TlContacts *contacts, const TlSolver *solver, const TlBodies *bodies);
 /* Collective. Into the frame that rank 0 has open; written: how that went there so far, after a
  * failure the others' rows are only taken from them. friction: between grains. Not agreed upon.
  */

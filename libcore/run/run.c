@@ -330,8 +330,7 @@ static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
     TL_TRY(tl_boundary_take(run));
   if (!run->setup.frames.contacts || run->options.no_output) return TL_OK;
   if (step != last && !frame_in_turn(run, step)) return TL_OK;
-  return tl_comm_agree(
-      run->comm, tl_contacts_take(&run->contacts, run->solver, &run->bodies, run->setup.time.dt_s));
+  return tl_comm_agree(run->comm, tl_contacts_take(&run->contacts, run->solver, &run->bodies));
 }
 
 static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
