@@ -631,8 +631,9 @@ static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low)
   return lane_place(a, &b, law_of(room->materials, a->material, material));
 }
 
-TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, TlContactRow **rows,
-                       int64_t *count) {
+/* Forces by way of the impulse over the step, as those of the other methods. */
+TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s,
+                       TlContactRow **rows, int64_t *count) {
   const TlPressPlan *plan = &room->plan;
   TL_TRY(TL_NEW(*rows, (size_t)room->slots));
   *count = 0;
@@ -643,13 +644,14 @@ TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, TlContactRow 
     TlPressPlace at = place_of(room, k, low);
     int64_t high =
         k < room->pairs ? b->id[room->pair[k].b] : -1 - plan->wall_boundary[k - room->pairs];
-    (*rows)[(*count)++] = (TlContactRow){.first = b->id[low],
-                                         .second = high,
-                                         .point_m = at.point,
-                                         .normal = at.normal,
-                                         .force_N = room->slot[k].force,
-                                         .gap_m = -at.depth_m,
-                                         .friction = at.law->friction};
+    (*rows)[(*count)++] =
+        (TlContactRow){.first = b->id[low],
+                       .second = high,
+                       .point_m = at.point,
+                       .normal = at.normal,
+                       .force_N = tl_scale(1 / step_s, tl_scale(step_s, room->slot[k].force)),
+                       .gap_m = -at.depth_m,
+                       .friction = at.law->friction};
   }
   return TL_OK;
 }

@@ -109,8 +109,8 @@ typedef struct TlPressStep {
 /* Forces of all contacts; the bodies' springs become this step's. */
 TlStatus tl_press_all(TlPressStep *step);
 /* The contacts of the last step (step.h). */
-TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *bodies, TlContactRow **rows,
-                       int64_t *count);
+TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *bodies, double step_s,
+                       TlContactRow **rows, int64_t *count);
 /* The sum of a body's contacts, and its points. */
 TlPressLow tl_press_sum(const TlPressStep *step, int64_t body);
 

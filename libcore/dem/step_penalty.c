@@ -457,7 +457,7 @@ static TlStatus check_penalty(const TlSolverConfig *c, const TlMaterials *m) {
 
 static TlStatus contact_rows(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
                              int64_t *count) {
-  return tl_press_rows(&s->press, b, rows, count);
+  return tl_press_rows(&s->press, b, s->config.step_s, rows, count);
 }
 
 const TlMethodKind tl_method_penalty = {.bears_force = true,
