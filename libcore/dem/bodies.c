@@ -36,6 +36,27 @@ TlStatus tl_bodies_reserve(TlBodies *bodies, int64_t count) {
   return TL_OK;
 }
 
+TlStatus tl_bodies_copy(TlBodies *to, const TlBodies *from) {
+  TlBodies copy = {0};
+  TlStatus status = tl_bodies_reserve(&copy, from->total);
+  if (status == TL_OK) status = tl_pair_state_copy(&copy.pairs, &from->pairs);
+  if (status != TL_OK) {
+    tl_bodies_free(&copy);
+    return status;
+  }
+  copy.owned = from->owned;
+  copy.total = from->total;
+#define F(type, name, ...)                                                                         \
+  if (from->total)                                                                                 \
+    memcpy((void *)(uintptr_t)copy.name, from->name, (size_t)from->total * sizeof(type));
+  TL_BODY_FIELDS(F)
+  TL_BODY_DERIVED(F)
+#undef F
+  tl_bodies_free(to);
+  *to = copy;
+  return TL_OK;
+}
+
 static bool vec_finite(TlVec3 v) {
   return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
 }

@@ -3,7 +3,7 @@
  * model/body_record.h lists the fields: the arrays, the record TlBodyState that halo, migration and
  * checkpoint carry, and the hash follow from it. The angular momentum L is carried instead of the
  * spin (Correction 13): without torque it keeps its bits while the body tumbles; spin = R I0^-1
- * R^T L. Derived fields are filled by tl_solver_refresh (step.h).
+ * R^T L. Derived fields are filled by tl_step_refresh (step.h).
  *
  * Contact memory and constraints (model/pair_state.h) belong to state, too. A rank holds the rows
  * of every pair with an owned body; tl_bodies_pack carries them along with the body.
@@ -41,6 +41,8 @@ typedef struct TlBodies {
 void tl_bodies_free(TlBodies *bodies);
 /* Room for count bodies; keeps what is there. */
 TlStatus tl_bodies_reserve(TlBodies *bodies, int64_t count);
+/* A copy with memory of its own, derived fields and all; what `to` held is released. */
+TlStatus tl_bodies_copy(TlBodies *to, const TlBodies *from);
 /* Append an owned body (only while there are no ghosts) or a ghost. Checks that the state is
  * finite; a rotation that is not unit is an error of ours. */
 TlStatus tl_bodies_add(TlBodies *bodies, const TlBodyState *state);

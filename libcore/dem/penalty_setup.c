@@ -1,7 +1,7 @@
 #include "dem/penalty_setup.h"
 
 #include "conf/keys.h"
-#include "dem/step.h"
+#include "dem/model.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -87,5 +87,5 @@ void tl_penalty_configure(const void *section, TlSolverConfig *config) {
                                 .touching_share = p->touching_share};
   take_stiffness(p, &config->penalty.grain, &config->penalty.boundary);
   /* The spread says whose nodes bear. */
-  config->sides = p->spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
+  config->search.sides = p->spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
 }

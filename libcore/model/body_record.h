@@ -37,7 +37,7 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
         material, "material")
 #define TL_BODY_FIELDS(F) TL_BODY_LIST(F, F)
 
-/* Follows from state and shape; filled by tl_solver_refresh (dem/step.h). */
+/* Follows from state and shape; filled by tl_step_refresh (dem/step.h). */
 #define TL_BODY_DERIVED_LIST(F, FRAME)                                                             \
   F(const struct TlShape *, shape, "", 0, "")                                                      \
   F(double, mass, "kg", 0, "")                                                                     \

@@ -36,9 +36,10 @@ void tl_contacts_free(TlContacts *contacts) {
   *contacts = (TlContacts){0};
 }
 
-TlStatus tl_contacts_take(TlContacts *contacts, const TlSolver *solver, const TlBodies *bodies) {
+TlStatus tl_contacts_take(TlContacts *contacts, const TlModel *model, const TlState *state,
+                          const TlWorkspace *work) {
   tl_contacts_free(contacts);
-  TL_TRY(tl_solver_contacts(solver, bodies, &contacts->rows, &contacts->count));
+  TL_TRY(tl_step_contacts(model, state, work, &contacts->rows, &contacts->count));
   if (contacts->count > 1)
     qsort(contacts->rows, (size_t)contacts->count, sizeof *contacts->rows, by_place);
   return TL_OK;

@@ -160,12 +160,12 @@ TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRo
   return tl_study_shapes_row(shapes, -1 - TL_BALL_ID);
 }
 
-TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver) {
+TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlModel *model) {
   const TlShapeSetup *setup = shapes->setup->shapes.items;
   for (int64_t i = 0; i < shapes->count; i++) {
     double size[TL_CLOSED_SIZES];
     const TlClosedKind *kind = closed_form(&setup[i], size);
-    if (kind) TL_TRY(tl_solver_add_closed(solver, tl_study_shape_id(i), kind, size));
+    if (kind) TL_TRY(tl_model_add_closed(model, tl_study_shape_id(i), kind, size));
   }
-  return shapes->ball.node_count > 0 ? tl_solver_add_sphere(solver, TL_BALL_ID, 0.5) : TL_OK;
+  return shapes->ball.node_count > 0 ? tl_model_add_sphere(model, TL_BALL_ID, 0.5) : TL_OK;
 }

@@ -56,6 +56,6 @@ TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index);
 TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRow *row,
                                     double *scale);
 /* Hand the closed forms to a solver that is new. */
-TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver);
+TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlModel *model);
 
 #endif
