@@ -1,7 +1,22 @@
 /* talus-measure: what a run says, as numbers. */
+#include "base/mem.h"
+#include "post/packing.h"
 #include "stage/results.h"
 
+#include <stdio.h>
+
+static TlStatus print_columns(void) {
+  char *section = tl_pack_reference();
+  if (!section) return TL_ENOMEM;
+  fputs(section, stdout);
+  tl_free(section);
+  return TL_OK;
+}
+
 static TlStatus run(const TlCall *call) {
+  if (((const TlMeasureStage *)call->values)->columns) return print_columns();
+  if (call->argc != 1) return tl_fail(TL_EUSAGE, "RUN wanted; see talus-measure --help");
+  if (!call->output) return tl_fail(TL_EUSAGE, "-o/--output wanted: where to write the result");
   TlReport report = {0};
   TlStageCall stage = tl_stage_of(call, &report);
   return tl_stage_print(call, &report, tl_stage_measure(&stage, call->values));
@@ -45,9 +60,9 @@ static const TlTool tool = {
                "  talus-measure out/run -o out/m --overlap --overlap-frames=all\n"
                "  talus-measure out/dense -o out/curves --triaxial --compare=lab.csv "
                "--with=out/loose",
-    .least_arguments = 1,
+    .least_arguments = 0,
     .most_arguments = 1,
-    .takes = TL_NEEDS_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_JSON,
+    .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_JSON,
     .options = &tl_measure_table,
     .run = run,
 };

@@ -79,7 +79,8 @@ awk -v keys="$work/keys" '
   /^<!-- end of keys -->$/ {skip = 0}
   !skip' "$here/study.md" >"$work/study.md"
 
-# ---- columns of a run's tables ----
+# ---- columns of a run's tables, and of packing.csv ----
 "$BIN/talus-solve" --columns >"$work/columns.md"
+"$BIN/talus-measure" --columns >>"$work/columns.md"
 
 for name in tools.md catalog-schema.md study.md columns.md; do cp "$work/$name" "$out/$name"; done

@@ -3,7 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-static const TlClosedKind *const kinds[] = {&tl_closed_sphere, &tl_closed_box, &tl_closed_cylinder};
+static const TlClosedKind *const kinds[] = {
+#define ENTRY(name) &tl_closed_##name,
+#define F(id, name, solved, ...) TL_CLOSED_##solved(ENTRY, name)
+    TL_FORMULAS(F)
+#undef F
+#undef ENTRY
+};
 
 const TlClosedKind *tl_closed_kind(const char *name) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -1,4 +1,5 @@
-/* Grains whose shape is a formula: one kind one file, one line in closed.c.
+/* Grains whose shape is a formula: one kind one file, closed_NAME.c; its row in the list of
+ * formulas (shape/formula.h) says that it is solved in closed form.
  *
  * Body frame: origin at the centre of mass, axes along the principal axes, unit grain scale, SI.
  * phi is the exact signed distance (< 0 inside, 1-Lipschitz), so bounds need no measured error.
@@ -12,6 +13,7 @@
 
 #include "base/status.h"
 #include "num/vec.h"
+#include "shape/formula.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,7 +59,8 @@ typedef struct TlClosedMass { /* unit density */
 typedef struct TlClosedKind {
   const char *name;
   int size_count;
-  const char *size_name[TL_CLOSED_SIZES]; /* as in messages and study keys */
+  const char *size_name[TL_CLOSED_SIZES];                /* as in messages */
+  void (*sizes)(const TlFormula *formula, double *size); /* from those that a study gives */
   /* gradient (unit; may be NULL) is defined everywhere, by a rule where faces tie */
   double (*phi)(const double *size, TlVec3 p, TlVec3 *gradient);
   TlClosedMass (*mass)(const double *size);
@@ -69,9 +72,17 @@ typedef struct TlClosedKind {
   bool alone; /* its points are enough for a pair: nodes of the other side are not asked */
 } TlClosedKind;
 
-extern const TlClosedKind tl_closed_sphere;   /* radius_m */
-extern const TlClosedKind tl_closed_box;      /* full sides along x, y, z */
-extern const TlClosedKind tl_closed_cylinder; /* radius_m, length_m; axis z */
+/* tl_closed_sphere: radius_m; tl_closed_box: full sides along x, y, z; tl_closed_cylinder: radius_m,
+ * length_m, axis z; and so on, for each formula that is solved in closed form. */
+#define TL_CLOSED_IN_CLOSED_FORM(of, name) of(name)
+#define TL_CLOSED_ON_A_GRID(of, name)
+#define TL_CLOSED_KIND(name) extern const TlClosedKind tl_closed_##name;
+#define F(id, name, solved, ...) TL_CLOSED_##solved(TL_CLOSED_KIND, name)
+TL_FORMULAS(F)
+#undef F
+/* Of the list of formulas: " sphere box cylinder". */
+#define TL_CLOSED_SPACED(name) " " #name
+#define TL_CLOSED_NAME(id, name, solved, ...) TL_CLOSED_##solved(TL_CLOSED_SPACED, name)
 
 /* A kind by name ("sphere", "box", "cylinder"); NULL when there is none. */
 const TlClosedKind *tl_closed_kind(const char *name);

@@ -56,9 +56,14 @@ static int32_t box_nodes(const double *s, TlVec3 *out) {
   return count;
 }
 
+static void box_sizes(const TlFormula *f, double *size) {
+  for (int k = 0; k < 3; k++) size[k] = f->size_m[k];
+}
+
 const TlClosedKind tl_closed_box = {.name = "box",
                                     .size_count = 3,
                                     .size_name = {"side_x_m", "side_y_m", "side_z_m"},
+                                    .sizes = box_sizes,
                                     .phi = box_phi,
                                     .mass = box_mass,
                                     .radius = box_radius,

@@ -109,9 +109,15 @@ static int cylinder_points(const double *size, const TlField *field, TlClosedPoi
   return count + ring_points(&ring, false, out + count);
 }
 
+static void cylinder_sizes(const TlFormula *f, double *size) {
+  size[0] = f->diameter_m / 2;
+  size[1] = f->length_m;
+}
+
 const TlClosedKind tl_closed_cylinder = {.name = "cylinder",
                                          .size_count = 2,
                                          .size_name = {"radius_m", "length_m"},
+                                         .sizes = cylinder_sizes,
                                          .phi = cylinder_phi,
                                          .mass = cylinder_mass,
                                          .radius = cylinder_radius,

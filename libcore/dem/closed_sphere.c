@@ -118,9 +118,14 @@ static int sphere_points(const double *size, const TlField *field, TlClosedPoint
   return 1;
 }
 
+static void sphere_sizes(const TlFormula *f, double *size) {
+  size[0] = f->diameter_m / 2;
+}
+
 const TlClosedKind tl_closed_sphere = {.name = "sphere",
                                        .size_count = 1,
                                        .size_name = {"radius_m"},
+                                       .sizes = sphere_sizes,
                                        .phi = sphere_phi,
                                        .mass = sphere_mass,
                                        .radius = sphere_radius,

@@ -11,6 +11,7 @@
 #define TL_DEM_CONTACT_H
 
 #include "dem/sync.h"
+#include "model/material.h"
 #include "num/vec.h"
 
 #include <stdbool.h>
@@ -44,14 +45,13 @@ typedef struct TlContact {
   double step;          /* du of its last impulse of compression, before it was cut to -u_n */
   bool in, touched;     /* takes part in ETM; has had an ETM impulse in this step */
   /* read when an impulse is made */
-  double knn;               /* n.Kn */
-  TlVec3 ra, rb;            /* arms */
-  TlSym3 k, k_inverse;      /* collision matrix; tl_contact_want_matrix first */
-  double friction, rebound; /* rebound: tangential restitution e_t */
-  TlVec3 wall;              /* velocity of the boundary at the point; 0 between grains */
-  TlVec3 impulse;           /* ETM impulse on a, world */
+  double knn;           /* n.Kn */
+  TlVec3 ra, rb;        /* arms */
+  TlSym3 k, k_inverse;  /* collision matrix; tl_contact_want_matrix first */
+  const TlPairLaw *law; /* of the pair's materials; borrowed for the step */
+  TlVec3 wall;          /* velocity of the boundary at the point; 0 between grains */
+  TlVec3 impulse;       /* ETM impulse on a, world */
   /* read now and then */
-  double restitution;
   TlVec3 aim;           /* -e_t u_t at the start of the round: what friction aims at */
   double friction_work; /* energy friction took here in the round; booked where e_t > 0 */
   double gap;
@@ -62,7 +62,6 @@ typedef struct TlContact {
   TlVec3 rest;          /* resting impulse along n, t1, t2 */
   double size;          /* smaller radius of the two: scale of slop and overlap */
   int32_t boundary;     /* which, or -1 */
-  int32_t law;          /* number of its pair law (model/material.h) */
   int64_t key;          /* node and side: 2*node + (0: node of a, 1: node of b) */
 } TlContact;
 

@@ -112,7 +112,7 @@ static void start_from(TlContact *c, const TlDynamics *dynamics, TlVec3 impulse)
   tl_contact_want_tangents(c, dynamics);
   c->rest =
       tl_vec3(tl_max(0, tl_dot(impulse, c->n)), tl_dot(impulse, c->t1), tl_dot(impulse, c->t2));
-  double most = c->friction * c->rest.x;
+  double most = c->law->friction * c->rest.x;
   double size = sqrt(c->rest.y * c->rest.y + c->rest.z * c->rest.z);
   if (size <= most) return;
   c->rest.y *= most / size;
@@ -156,11 +156,8 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t
     other = tl_boundary_material(wall, p->p);
     c->wall = tl_boundary_velocity(wall, p->p);
   }
-  c->law = tl_pair_law(job->detect->materials, x->material[a], other);
-  const TlPairLaw *law = &job->detect->materials->law[c->law];
-  c->friction = law->friction;
-  c->restitution = law->restitution;
-  c->rebound = law->tangential_restitution;
+  const TlMaterials *m = job->detect->materials;
+  c->law = &m->law[tl_pair_law(m, x->material[a], other)];
   c->allowed_speed = tl_max(p->gap, 0) / job->detect->step_s;
   c->size = b >= 0 ? tl_min(x->radius[a], x->radius[b]) : x->radius[a];
   tl_contact_prepare(c, job->dynamics);

@@ -35,14 +35,14 @@ static TlVec3 sticking_impulse(const TlContact *c, const Split *s, double du) {
 static bool in_cone(const TlContact *c, TlVec3 p, double *pn, TlVec3 *pt) {
   *pn = tl_dot(p, c->n);
   *pt = tl_axpy(p, -*pn, c->n);
-  return *pn > 0 && tl_norm2(*pt) <= c->friction * c->friction * *pn * *pn;
+  return *pn > 0 && tl_norm2(*pt) <= c->law->friction * c->law->friction * *pn * *pn;
 }
 
 /* Direction n + mu t of a sliding impulse along the trial's tangential part. Where n.Kt < 0 a large
  * mu would need an endless impulse: mu is cut so that n.K(n + mu t) >= 0.1 n.Kn. */
 static TlVec3 sliding_direction(const TlContact *c, TlVec3 pt) {
   TlVec3 t = tl_unit(pt);
-  double knt = tl_dot(c->n, tl_sym_vec(c->k, t)), mu = c->friction;
+  double knt = tl_dot(c->n, tl_sym_vec(c->k, t)), mu = c->law->friction;
   if (knt < 0 && mu > 0.9 * c->knn / -knt) mu = 0.9 * c->knn / -knt;
   return tl_axpy(c->n, mu, t);
 }
@@ -61,7 +61,7 @@ static bool affordable(const TlContact *c, const Split *s, const Push *push) {
 }
 
 static void commit(TlContact *c, const TlDynamics *d, const Split *s, const Push *push) {
-  if (c->rebound > 0) c->friction_work -= tangential_work(c, s, push);
+  if (c->law->tangential_restitution > 0) c->friction_work -= tangential_work(c, s, push);
   tl_contact_apply(c, d, push->p);
   c->impulse = tl_add(c->impulse, push->p);
   c->touched = true;
@@ -72,7 +72,7 @@ static void commit(TlContact *c, const TlDynamics *d, const Split *s, const Push
 static Push compressing(const TlContact *c, const Split *s, double du) {
   Push push = {.du = du};
   TlVec3 pt;
-  if (c->friction == 0) {
+  if (c->law->friction == 0) {
     push.pn = du / c->knn;
     push.p = tl_scale(push.pn, c->n);
     return push;
@@ -89,7 +89,7 @@ double tl_etm_compress(TlContact *c, const TlDynamics *d, double du) {
   tl_contact_want_matrix(c, d);
   Split s = split_velocity(c, d->twist, c->aim);
   Push push = compressing(c, &s, du);
-  if (c->rebound > 0 && !affordable(c, &s, &push)) {
+  if (c->law->tangential_restitution > 0 && !affordable(c, &s, &push)) {
     s.lag = s.ut;
     push = compressing(c, &s, du);
   }
@@ -115,15 +115,15 @@ static double sticking_release_step(const TlContact *c, const Split *s, double w
 static Push releasing(const TlContact *c, const Split *s, double w, double du_step) {
   Push push;
   TlVec3 pt = {0, 0, 0};
-  if (c->friction > 0) {
+  if (c->law->friction > 0) {
     double most = sticking_release_step(c, s, w), du = most < du_step ? most : du_step;
     push.p = sticking_impulse(c, s, du > 0 ? du : du_step);
     push.du = du;
     push.all = most <= du_step;
     if (in_cone(c, push.p, &push.pn, &pt) && du > 0) return push;
   }
-  TlVec3 direction = c->friction > 0 ? sliding_direction(c, pt) : c->n;
-  double k = c->friction > 0 ? tl_dot(c->n, tl_sym_vec(c->k, direction)) : c->knn;
+  TlVec3 direction = c->law->friction > 0 ? sliding_direction(c, pt) : c->n;
+  double k = c->law->friction > 0 ? tl_dot(c->n, tl_sym_vec(c->k, direction)) : c->knn;
   double most = release_step(s->un, w, k);
   push.du = most < du_step ? most : du_step;
   push.all = most <= du_step;
@@ -138,7 +138,7 @@ bool tl_etm_release(TlContact *c, const TlDynamics *d, double keep, double du_st
   tl_contact_want_matrix(c, d);
   Split s = split_velocity(c, d->twist, c->aim);
   Push push = releasing(c, &s, w, du_step);
-  if (c->rebound > 0 && !affordable(c, &s, &push)) {
+  if (c->law->tangential_restitution > 0 && !affordable(c, &s, &push)) {
     s.lag = s.ut;
     push = releasing(c, &s, w, du_step);
   }
@@ -219,9 +219,9 @@ bool tl_etm_release_together(TlContact **c, int count, const TlDynamics *d, cons
 }
 
 void tl_etm_begin(TlContact *c, const TlTwist *twist, double un) {
-  if (c->rebound > 0 && c->start == 0) {
+  if (c->law->tangential_restitution > 0 && c->start == 0) {
     TlVec3 u = tl_contact_velocity(c, twist);
-    c->aim = tl_scale(-c->rebound, tl_axpy(u, -tl_dot(u, c->n), c->n));
+    c->aim = tl_scale(-c->law->tangential_restitution, tl_axpy(u, -tl_dot(u, c->n), c->n));
     c->friction_work = 0;
   }
   if (un < c->start) c->start = un;
@@ -236,7 +236,7 @@ bool tl_etm_enters(TlContact *c, const TlEtmLaw *law, const TlTwist *twist, doub
 }
 
 double tl_etm_restitute(TlContact *c, const TlEtmLaw *law, bool zero, TlEtmCount *count) {
-  double e = zero || -c->start < law->threshold_m_s ? 0 : c->restitution;
+  double e = zero || -c->start < law->threshold_m_s ? 0 : c->law->restitution;
   if (c->work > 0) count->stored_J += c->work;
   c->work = c->work > 0 ? e * e * c->work : 0;
   count->released_J += c->work;

@@ -36,8 +36,7 @@ typedef struct TlEtmCount {
   double stored_J, released_J;
 } TlEtmCount;
 
-/* Solve a group; contacts must be prepared and have weight, friction, restitution, rebound and
- * allowed_speed; in, touched, impulse and work are reset. count is added to (rounds: the most). */
+/* Solve a group; contacts must be prepared and have weight, law and allowed_speed; in, touched, impulse and work are reset. count is added to (rounds: the most). */
 TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
                       TlEtmCount *count);
 TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,

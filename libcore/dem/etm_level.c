@@ -106,11 +106,12 @@ static int lift_similar(const Walk *w, const TlPair *pair, const TlContact *wors
   TlContact *set[TL_ETM_TOGETHER];
   double du[TL_ETM_TOGETHER], bound = key * (1 - w->law->similar);
   int count = 0;
-  if (worst->friction > 0 || pair->count == 1) return 0;
+  if (worst->law->friction > 0 || pair->count == 1) return 0;
   for (int32_t k = 0; k < pair->count && count < TL_ETM_TOGETHER; k++) {
     TlContact *c = &w->group->contact[pair->first + k];
     double un = tl_contact_un(c, twist);
-    if (c->friction > 0 || c->weight * un > bound || !tl_etm_enters(c, w->law, twist, un)) continue;
+    if (c->law->friction > 0 || c->weight * un > bound || !tl_etm_enters(c, w->law, twist, un))
+      continue;
     tl_etm_begin(c, twist, un);
     c->step = increment(w, c, least);
     du[count] = fmin(c->step, -un);
@@ -270,7 +271,7 @@ static int release_similar(const Walk *w, const TlPair *pair, double work) {
   if (pair->count == 1) return 0;
   for (int32_t k = 0; k < pair->count && count < TL_ETM_TOGETHER; k++) {
     TlContact *c = &w->group->contact[pair->first + k];
-    if (c->friction > 0 || !(c->work >= work * (1 - w->law->similar))) continue;
+    if (c->law->friction > 0 || !(c->work >= work * (1 - w->law->similar))) continue;
     du[count] = c->step;
     set[count++] = c;
   }

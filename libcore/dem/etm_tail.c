@@ -81,7 +81,7 @@ static bool lifted_as_ordinary(const TlTail *t, const TlPair *pair) {
   bool some = false;
   for (int32_t k = 0; k < pair->count; k++) {
     const TlContact *c = &t->group->contact[pair->first + k];
-    some |= c->rebound > 0 || (pair->count > 1 && c->friction == 0);
+    some |= c->law->tangential_restitution > 0 || (pair->count > 1 && c->law->friction == 0);
   }
   return some;
 }
@@ -94,7 +94,7 @@ static void copy_point(TlTail *t, TlContact *c, const TlGlance *glance, int32_t 
                              .weight = c->weight,
                              .a = glance->a,
                              .b = c->b < 0 ? number_of(t, -1) : glance->b};
-  t->push[at] = (TlTailPush){.knn = c->knn, .friction = c->friction};
+  t->push[at] = (TlTailPush){.knn = c->knn, .friction = c->law->friction};
   t->contact[at] = c;
 }
 

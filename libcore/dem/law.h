@@ -1,5 +1,7 @@
-/* Normal laws of the penalty method: one law one file, one line in law.c; studies then know it by
- * its name (penalty.law).
+/* Normal laws of the penalty method: one law one file law_NAME.c and one row of TL_LAWS; studies then
+ * know it by its name (penalty.law). A parameter of a law is a row of TL_STIFFNESS_FIELDS
+ * (model/material.h). What the method asks of a law (which values it needs, how stiff it is where the
+ * safe step is reckoned) it asks through the law's own entry.
  *
  * A law gives the force of one contact point, or of the piece of surface it stands for (traction),
  * from its depth (> 0 inside).
@@ -10,7 +12,7 @@
 #include "base/status.h"
 #include "model/material.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 
 typedef struct TlLawPoint {
   const TlStiffness *stiffness;
@@ -32,9 +34,23 @@ typedef struct TlLawArrays {
   double *force, *slope, *energy, *shear;
 } TlLawArrays;
 
+/* A value of the pair that the law cannot do without: it must be above 0. */
+typedef struct TlLawNeed {
+  const char *key; /* in sections penalty and pairs; NULL: no such value */
+  size_t offset;   /* in TlStiffness */
+} TlLawNeed;
+#define TL_LAW_NEEDS(key)                                                                          \
+  { #key, offsetof(TlStiffness, key) }
+static inline double tl_law_value(const TlLawNeed *need, const TlStiffness *stiffness) {
+  return *(const double *)((const char *)stiffness + need->offset);
+}
+
 typedef struct TlNormalLaw {
   const char *name;
-  bool one_point; /* right only where one point stands for the whole contact */
+  TlLawNeed point; /* where a point bears */
+  TlLawNeed
+      surface; /* where the surface does that a point stands for; no key: the law is right only
+                        where one point stands for the whole contact */
   void (*many)(const TlLawPoints *points, int count, const TlLawArrays *out);
   /* Viscous damping of a pair of reduced mass m and slope k is 2 damping factor sqrt(m k), damping
    * from the coefficient of restitution (tl_damping_of, model/material.h): a blow then returns that
@@ -42,10 +58,16 @@ typedef struct TlNormalLaw {
   double damping_factor;
 } TlNormalLaw;
 
-/* F = k d (Tan 2022 Eq. 3.2). */
-extern const TlNormalLaw tl_law_linear;
-/* F = 4/3 E* sqrt(r*) d^1.5, tangentially 8 G* sqrt(r* d) (Hertz; Mindlin without partial slip). */
-extern const TlNormalLaw tl_law_hertz;
+/* linear: F = k d (Tan 2022 Eq. 3.2).
+ * hertz: F = 4/3 E* sqrt(r*) d^1.5, tangentially 8 G* sqrt(r* d) (Hertz; Mindlin without partial
+ * slip). */
+#define TL_LAWS(L)                                                                                 \
+  L(linear)                                                                                        \
+  L(hertz)
+
+#define L(name) extern const TlNormalLaw tl_law_##name;
+TL_LAWS(L)
+#undef L
 
 /* Of one. depth > 0. */
 static inline TlLawValues tl_law_at(const TlNormalLaw *law, const TlLawPoint *p, double depth) {
@@ -55,8 +77,9 @@ static inline TlLawValues tl_law_at(const TlNormalLaw *law, const TlLawPoint *p,
   return v;
 }
 
-extern const char tl_law_names[]; /* "|linear|hertz" */
-#define TL_LAW_CHOICES (&tl_law_names[1])
+/* "|linear|hertz" */
+#define TL_LAW_CHOICE(name) "|" #name
+#define TL_LAW_CHOICES (&TL_LAWS(TL_LAW_CHOICE)[1])
 /* By place in the list. */
 const TlNormalLaw *tl_law(int number);
 int tl_law_count(void);

@@ -22,4 +22,7 @@ TL_LANES_CLONES static void many(const TlLawPoints *p, int count, const TlLawArr
 
 /* sqrt(5/6): with damping along sqrt(m k(d)) the restitution does not depend on the speed (Antypov,
  * Elliott 2011). */
-const TlNormalLaw tl_law_hertz = {"hertz", true, many, 0.91287092917527685576};
+const TlNormalLaw tl_law_hertz = {.name = "hertz",
+                                  .point = TL_LAW_NEEDS(young_Pa),
+                                  .many = many,
+                                  .damping_factor = 0.91287092917527685576};

@@ -12,6 +12,7 @@
 
 #include "conf/study.h"
 #include "dem/penalty_setup.h"
+#include "model/contact_record.h"
 #include "model/material.h"
 #include "model/pair_state.h"
 
@@ -56,7 +57,6 @@ typedef struct TlCollisionTrace {
 } TlCollisionTrace;
 
 struct TlBodies;
-struct TlContactRow;
 struct TlEtmCount;
 struct TlEtmLaw;
 struct TlModel;
@@ -105,7 +105,7 @@ typedef struct TlMethodKind {
   TlStatus (*step)(struct TlStep *step, struct TlStepReport *report);
   /* The last step's contacts (tl_step_contacts). */
   TlStatus (*contact_rows)(const struct TlModel *model, const struct TlBodies *bodies,
-                           const struct TlWorkspace *workspace, struct TlContactRow **rows,
+                           const struct TlWorkspace *workspace, TlContactRow **rows,
                            int64_t *count);
   TlCollisionSolve collide; /* of tl_step_by_impulses; NULL: it has a step of its own */
 } TlMethodKind;

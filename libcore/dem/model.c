@@ -28,7 +28,7 @@ TlSolverConfig tl_solver_defaults(void) {
   (void)whole;
   c.gravity_m_s2 = tl_vec3(g[0], g[1], g[2]);
   tl_solver_configure(&contact, &solver, &poor, &c);
-  c.penalty.grain.ratio = c.penalty.boundary.ratio = penalty.tangential_ratio;
+  c.penalty.grain.tangential_ratio = c.penalty.boundary.tangential_ratio = penalty.tangential_ratio;
   c.penalty.grain.poisson = c.penalty.boundary.poisson = penalty.poisson;
   return c;
 }

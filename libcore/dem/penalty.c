@@ -4,7 +4,6 @@
 #include "dem/contact.h"
 #include "dem/press_lanes.h"
 #include "dem/shapes.h"
-#include "dem/spring.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,82 +52,6 @@ static inline double capped(const TlPress *p, double depth) {
   double size = p->body[p->a].radius;
   if (p->b >= 0) size = tl_min(size, p->body[p->b].radius);
   return tl_min(depth, share * size);
-}
-
-/* The spring of a point: s as the last step left it, turned to where the contact is now, with the
- * stiffness of now. A stiffness that grows keeps the force, one that falls the way: either takes
- * energy and neither makes any (Thornton 2013). A new spring is not stretched. */
-typedef struct Spring {
-  TlVec3 s;
-  double stiffness, lost_J;
-} Spring;
-
-static inline Spring spring_of(const TlPress *p, int64_t key, TlVec3 n, double shear) {
-  Spring spring = {.stiffness = shear};
-  size_t i = 0;
-  while (i < p->known_count && p->known[i].number != key) i++;
-  if (i == p->known_count || shear == 0) return spring;
-  TlVec3 stiff = tl_spring_vector(&p->known[i]);
-  double before = tl_norm(stiff);
-  if (before == 0) return spring;
-  TlVec3 w = tl_scale(0.5, p->body[p->a].w); /* a wall does not turn about its own normal */
-  if (p->b >= 0) w = tl_axpy(w, 0.5, p->body[p->b].w);
-  TlVec3 s = tl_spring_turned(p->known[i].displacement, tl_scale(1 / before, stiff), n,
-                              0.5 * p->step_s * tl_dot(w, n));
-  double square = tl_norm2(s), share = before < shear ? before / shear : 1;
-  spring.s = tl_scale(share, s);
-  spring.lost_J = 0.5 * square * (before - shear * share * share);
-  return spring;
-}
-
-/* Largest share of the dashpot's force g that stays in the cone with the spring's f in it. */
-static inline double share_in_cone(TlVec3 f, TlVec3 g, double most) {
-  double a = tl_norm2(g), b = tl_dot(f, g), c = tl_norm2(f) - most * most;
-  if (a + 2 * b + c <= 0) return 1;
-  return tl_max(0, tl_min(1, (-b + sqrt(tl_max(0, b * b - a * c))) / a));
-}
-
-/* Tangential force on a. The spring grows by the way of the step; where it is more than friction
- * bears it slips, and there is no dashpot. Slip takes the mean force of the step's two ends times
- * the way. */
-typedef struct Rubbed {
-  TlVec3 force, s, dashpot; /* the dashpot's part of the force */
-  double slip_J;
-  int sliding;
-} Rubbed;
-
-static inline Rubbed rub(const Spring *spring, TlVec3 ut, double damping, double most, double dt) {
-  double k = spring->stiffness;
-  TlVec3 start = spring->s, s = tl_axpy(start, dt, ut), force = tl_scale(-k, s);
-  double square = tl_norm2(force);
-  Rubbed r = {.s = s, .force = force, .slip_J = spring->lost_J};
-  if (square > most * most) {
-    double share = most / sqrt(square);
-    r.s = tl_scale(share, s);
-    r.force = tl_scale(share, force);
-    r.slip_J += 0.5 * k * tl_dot(tl_add(start, r.s), tl_sub(s, r.s));
-    r.sliding = 1;
-    return r;
-  }
-  TlVec3 dashpot = tl_scale(-damping, ut);
-  double share = share_in_cone(force, dashpot, most);
-  r.dashpot = tl_scale(share, dashpot);
-  r.force = tl_axpy(force, share, dashpot);
-  return r;
-}
-
-/* Where tension is cut, what the spring would give goes with the dashpot. */
-static inline TlVec3 viscous_of(const Rubbed *rubbed, double normal_N, TlVec3 n) {
-  return tl_axpy(rubbed->dashpot, normal_N, n);
-}
-
-static inline TlLawValues law_at(const Pair *pair, const TlPoint *point) {
-  TlLawPoint law = pair->point;
-  law.area_m2 = area_of(pair->press, point);
-  double depth = -point->gap, bearing = capped(pair->press, depth);
-  TlLawValues v = tl_law_at(pair->law, &law, bearing);
-  v.energy += v.force * (depth - bearing); /* past the cap the force stays, its work grows */
-  return v;
 }
 
 /* Touching points to the front, in order of key: sums must not depend on how they were found. */
@@ -193,57 +116,73 @@ static inline void finish(const TlPoint *first, TlPressed *out) {
   out->normal = bears ? tl_unit(out->normal) : first->n;
 }
 
-/* Most contacts are of one point: the same as below, written once and kept in registers. */
+/* Of the point with this key in the last step; NULL: none. */
+static const TlSpring *known_spring(const TlPress *p, int64_t key) {
+  for (size_t i = 0; i < p->known_count; i++)
+    if (p->known[i].number == key) return &p->known[i];
+  return NULL;
+}
+
+/* Most contacts are of one point: as below, but in registers. */
 TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *springs, TlPressed *out) {
+  static const TlVec3 none = {0, 0, 0};
   TL_TRY(reserve(springs, 1));
   Pair pair = pair_of(p);
   const TlPressBody *a = &p->body[p->a], *b = p->b >= 0 ? &p->body[p->b] : NULL;
-  TlLawValues law = law_at(&pair, point);
-  double factor = 2 * p->law->damping * pair.law->damping_factor, dt = p->step_s;
-  double normal_damping = factor * sqrt(pair.mass * law.slope);
-  double shear_damping = factor * sqrt(pair.mass * law.shear);
-  TlVec3 n = point->n, at = point->p, ra = tl_sub(at, a->x), rb = {0, 0, 0}, wall = {0, 0, 0};
-  TlVec3 u = tl_add(a->v, tl_cross(a->w, ra));
-  if (b) {
-    rb = tl_sub(at, b->x);
-    u = tl_sub(u, tl_add(b->v, tl_cross(b->w, rb)));
-  } else if (p->wall) {
-    wall = p->wall_velocity(p->wall, at);
-    u = tl_sub(u, wall);
-  }
-  double un = tl_dot(u, n), fn = tl_max(law.force - normal_damping * un, 0);
+  TlLawPoint at = pair.point;
+  at.area_m2 = area_of(p, point);
+  double depth = -point->gap, bearing = capped(p, depth), dt = p->step_s;
+  TlLawValues law = tl_law_at(pair.law, &at, bearing);
+  double factor = 2 * p->law->damping * pair.law->damping_factor;
   int64_t key = p->penalty->spread == TL_SPREAD_DEEPEST ? 0 : point->key;
-  TlVec3 ut = tl_axpy(u, -un, n);
-  Spring spring = spring_of(p, key, n, law.shear);
-  Rubbed rubbed = rub(&spring, ut, shear_damping, p->law->friction * fn, dt);
-  TlVec3 force = tl_axpy(rubbed.force, fn, n), moment = tl_cross(ra, force);
-  TlVec3 viscous = viscous_of(&rubbed, fn - law.force, n);
-  double stiff = tl_max(law.slope, law.shear);
-  *out = (TlPressed){.force = force,
-                     .torque_a = moment,
-                     .torque_b = tl_cross(force, rb),
+  const TlSpring *known = known_spring(p, key);
+  TlVec3 ra = tl_sub(point->p, a->x), rb = b ? tl_sub(point->p, b->x) : none;
+  TlVec3 wall = !b && p->wall ? p->wall_velocity(p->wall, point->p) : none;
+  TlPressAt press = {.n = point->n,
+                     .arm_a = ra,
+                     .arm_b = rb,
+                     .va = a->v,
+                     .wa = a->w,
+                     .vb = b ? b->v : wall,
+                     .wb = b ? b->w : none,
+                     .s = known ? known->displacement : none,
+                     .stiff_n = known ? tl_spring_vector(known) : none,
+                     .force = law.force,
+                     .slope = law.slope,
+                     .energy = law.energy,
+                     .shear = law.shear,
+                     .beyond = depth - bearing,
+                     .normal_damping = factor * sqrt(pair.mass * law.slope),
+                     .tangential_damping = factor * sqrt(pair.mass * law.shear)};
+#define F(value) press.law.value = p->law->value;
+  TL_PRESS_VALUES(F)
+#undef F
+  TlPressDone done = tl_press_point(&press, dt);
+  *out = (TlPressed){.force = done.force,
+                     .torque_a = done.torque_a,
+                     .torque_b = done.torque_b,
                      .points = 1,
-                     .sliding = rubbed.sliding,
-                     .capped = capped(p, -point->gap) < -point->gap,
-                     .depth_m = -point->gap,
-                     .normal_N = fn,
-                     .point = at,
-                     .normal = n,
-                     .elastic_J = law.energy + 0.5 * law.shear * tl_norm2(rubbed.s),
-                     .slip_J = rubbed.slip_J,
-                     .wall_work_J = dt * tl_dot(wall, force),
-                     .viscous = viscous,
-                     .viscous_torque_a = tl_cross(ra, viscous),
-                     .viscous_torque_b = tl_cross(viscous, rb),
-                     .wall_viscous_J = dt * tl_dot(wall, viscous),
-                     .stiffness_a = {stiff, stiff * tl_norm2(ra)},
-                     .stiffness_b = {b ? stiff : 0, stiff * tl_norm2(rb)}};
+                     .sliding = (int)done.sliding,
+                     .capped = bearing < depth,
+                     .depth_m = depth,
+                     .normal_N = done.normal_N,
+                     .point = point->p,
+                     .normal = point->n,
+                     .elastic_J = done.elastic_J,
+                     .slip_J = done.slip_J,
+                     .wall_work_J = dt * tl_dot(wall, done.force),
+                     .viscous = done.viscous,
+                     .viscous_torque_a = done.viscous_torque_a,
+                     .viscous_torque_b = done.viscous_torque_b,
+                     .wall_viscous_J = dt * tl_dot(wall, done.viscous),
+                     .stiffness_a = {done.stiff, done.stiff * tl_norm2(ra)},
+                     .stiffness_b = {b ? done.stiff : 0, done.stiff * tl_norm2(rb)}};
   if (p->law->friction == 0) return TL_OK;
   remember(springs, (TlSpring){.low = p->bodies->id[p->a],
                                .high = b ? p->bodies->id[p->b] : -1 - p->boundary,
                                .number = key,
-                               .displacement = rubbed.s,
-                               .normal = n,
+                               .displacement = done.s,
+                               .normal = point->n,
                                .stiffness = law.shear});
   return TL_OK;
 }
@@ -295,7 +234,7 @@ static void fill(const Pair *pair, const TlPoint *point, int count, size_t *know
     put(l->wb, k, b ? b->w : none);
     put(l->s, k, spring ? spring->displacement : none);
     put(l->stiff_n, k, spring ? tl_spring_vector(spring) : none);
-    l->friction[k] = p->law->friction;
+    l->law[k] = p->law;
     l->normal_damping[k] = pair->damping * l->slope[k];
     l->tangential_damping[k] = pair->shear_damping * l->slope[k];
   }

@@ -3,18 +3,32 @@
 #define TL_DEM_PENALTY_SETUP_H
 
 #include "conf/study.h"
+#include "model/material.h"
 
 typedef struct TlPenaltySetup {
   int law, spread;
   double dt_s; /* in place of time.dt_s; 0: that */
-  double normal_N_m, boundary_normal_N_m;
-  double normal_Pa_m, boundary_normal_Pa_m;
-  double young_Pa, boundary_young_Pa;
-  double poisson, tangential_ratio, most_share, touching_share, mass_scale;
+  /* parameters of the laws, grain on grain and on boundaries */
+#define OWN(key) double boundary_##key;
+#define SHARED(key)
+#define F(key, member, unit, most, rule, help, preset, least, boundary)                            \
+  double key;                                                                                      \
+  boundary(key)
+  TL_STIFFNESS_FIELDS(F, F)
+#undef F
+#undef OWN
+#undef SHARED
+  double most_share, touching_share, mass_scale;
   int64_t nodes_every;
 } TlPenaltySetup;
 
-enum { TL_PENALTY_PARAMS = 15 };
+#define OWN +2
+#define SHARED +1
+#define F(key, member, unit, most, rule, help, preset, least, boundary) boundary
+enum { TL_PENALTY_PARAMS = 7 TL_STIFFNESS_FIELDS(F, F) };
+#undef F
+#undef OWN
+#undef SHARED
 extern const TlParam tl_penalty_params[];
 
 /* What the method's row wants of its section (dem/methods.h). The stiffness that law and spread ask

@@ -204,7 +204,7 @@ static inline void add_viscous(TlPressLow *sum, const TlPressViscous *v, TlVec3 
   sum->viscous_torque = tl_add(sum->viscous_torque, torque_a);
 }
 
-static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at, double friction) {
+static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at, const TlPairLaw *law) {
   TlPressLow *sum = &l->step->low[at->a];
   TlPressRoom *room = l->step->room;
   room->slot[at->number] =
@@ -212,7 +212,7 @@ static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at, doub
                     .torque_b = p->torque_b,
                     .stiffness_b = {(float)p->stiffness_b[0], (float)p->stiffness_b[1]},
                     .points = p->points};
-  room->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m, friction};
+  room->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m, law};
   sum->force = tl_add(sum->force, p->force);
   sum->torque = tl_add(sum->torque, p->torque_a);
   for (int k = 0; k < 2; k++) sum->stiffness[k] += p->stiffness_a[k];
@@ -260,7 +260,7 @@ static void add_lane(const Low *l, int k) {
   sum->contact_N += x->size[k];
   if (at->b < 0) sum->boundary_N += x->normal_N[k];
   count_contact(l, at, x->depth[k], 1, (int)x->sliding[k], x->depth[k] > x->cap[k]);
-  if (x->friction[k] == 0) return;
+  if (x->law[k]->friction == 0) return;
   const TlPressBody *body = l->step->body;
   TlPairRows *fresh = l->walk.fresh;
   TlSpring *spring = (TlSpring *)fresh->row + fresh->count++;
@@ -345,7 +345,7 @@ static TlStatus press_points(Low *l, const TlSlot *at, const Known *known) {
     press.wall = &s->boundary[at->boundary];
   }
   TL_TRY(tl_press(&press, l->points, l->walk.fresh, &pressed));
-  if (pressed.points > 0) add_contact(l, &pressed, at, press.law->friction);
+  if (pressed.points > 0) add_contact(l, &pressed, at, press.law);
   return TL_OK;
 }
 
@@ -379,8 +379,7 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, const 
   x->curvature[k] = a->curvature + b->curvature;
   x->inverse_mass[k] = a->inverse_mass + b->inverse_mass;
   x->cap[k] = share > 0 ? share * size : INFINITY;
-  x->friction[k] = law->friction;
-  x->damping[k] = law->damping;
+  x->law[k] = law;
   bool remembered = known->count > 0 && known->spring->number == 0;
   set(x->s, k, remembered ? known->spring->displacement : none);
   set(x->stiff_n, k, remembered ? tl_spring_vector(known->spring) : none);
@@ -610,12 +609,12 @@ TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
 }
 
 /* As in the lanes. */
-static TlPressPlace lane_place(const TlPressBody *a, const TlPressBody *b, double friction) {
+static TlPressPlace lane_place(const TlPressBody *a, const TlPressBody *b, const TlPairLaw *law) {
   TlVec3 d = tl_sub(a->x, b->x);
   double length = tl_norm(d), inverse = 1 / (length > 0 ? length : 1);
   TlVec3 n = tl_scale(inverse, d);
   if (!(length > 0)) n.z = 1;
-  return (TlPressPlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length, friction};
+  return (TlPressPlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length, law};
 }
 
 static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low) {
@@ -625,14 +624,15 @@ static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low)
   if (!room->slot[slot].lane) return room->place[slot];
   if (slot < room->pairs) {
     const TlPressBody *other = &room->body[room->pair[slot].b];
-    return lane_place(a, other, law_of(room->materials, a->material, other->material)->friction);
+    return lane_place(a, other, law_of(room->materials, a->material, other->material));
   }
   const TlBoundary *wall = &room->boundary[room->plan.wall_boundary[slot - room->pairs]];
   foot(a, wall, &b, &phi);
   int32_t material = tl_boundary_material(wall, b.x);
-  return lane_place(a, &b, law_of(room->materials, a->material, material)->friction);
+  return lane_place(a, &b, law_of(room->materials, a->material, material));
 }
 
+/* Forces by way of the impulse over the step, as those of the other methods. */
 TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s,
                        TlContactRow **rows, int64_t *count) {
   const TlPressPlan *plan = &room->plan;
@@ -645,13 +645,14 @@ TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s
     TlPressPlace at = place_of(room, k, low);
     int64_t high =
         k < room->pairs ? b->id[room->pair[k].b] : -1 - plan->wall_boundary[k - room->pairs];
-    (*rows)[(*count)++] = (TlContactRow){.low = b->id[low],
-                                         .high = high,
-                                         .point = at.point,
-                                         .normal = at.normal,
-                                         .gap_m = -at.depth_m,
-                                         .friction = at.friction,
-                                         .impulse_N_s = tl_scale(step_s, room->slot[k].force)};
+    (*rows)[(*count)++] =
+        (TlContactRow){.first = b->id[low],
+                       .second = high,
+                       .point_m = at.point,
+                       .normal = at.normal,
+                       .force_N = tl_scale(1 / step_s, tl_scale(step_s, room->slot[k].force)),
+                       .gap_m = -at.depth_m,
+                       .friction = at.law->friction};
   }
   return TL_OK;
 }

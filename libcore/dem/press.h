@@ -29,7 +29,8 @@ typedef struct TlPressSlot {
 /* And for measures, of all but those. */
 typedef struct TlPressPlace {
   TlVec3 point, normal;
-  double depth_m, friction;
+  double depth_m;
+  const TlPairLaw *law;
 } TlPressPlace;
 
 /* The dashpots' part of it, which only the energy balance asks for. */

@@ -1,14 +1,14 @@
 /* Contact points, many at once: spheres with spheres and with walls that stand, and the points of
  * one pair (penalty.c).
  *
- * The formulas are those of tl_press_one (penalty.h) and agree with it but for rounding
- * (test_penalty); a point here is a lane of arrays, so that the compiler works on four or eight
- * at a time. A wall is a sphere of no radius and no curvature at the foot of the perpendicular.
+ * The forces are those of press_point.h; a point here is a lane of arrays, so that the compiler works
+ * on four or eight at a time. A wall is a sphere of no radius and no curvature at the foot of the perpendicular.
  */
 #ifndef TL_DEM_PRESS_LANES_H
 #define TL_DEM_PRESS_LANES_H
 
 #include "dem/penalty.h"
+#include "dem/press_point.h"
 
 enum { TL_PRESS_LANES = 32 };
 typedef double TlLane[TL_PRESS_LANES];
@@ -17,10 +17,11 @@ typedef struct TlPressLanes {
   int count;
   /* The next unused lanes up to a multiple of 4 are computed, too, and must be finite. */
   /* of spheres; d: from b's centre to a's; curvature, inverse_mass: sums of both; cap: a depth
-   * beyond bears as that; damping: share of the critical one */
-  TlLane d[3], radius_a, radius_b, curvature, inverse_mass, cap, damping;
+   * beyond bears as that */
+  TlLane d[3], radius_a, radius_b, curvature, inverse_mass, cap;
   /* of every point; in: */
-  TlLane va[3], wa[3], vb[3], wb[3], friction;
+  const TlPairLaw *law[TL_PRESS_LANES];
+  TlLane va[3], wa[3], vb[3], wb[3];
   TlLane s[3], stiff_n[3]; /* the spring of the last step: displacement, and its normal times its
                               stiffness; 0 without */
   /* in, of spheres from the above: */
@@ -34,6 +35,11 @@ typedef struct TlPressLanes {
   TlLane stiff_a; /* of spheres */
   /* on the way */
   TlLane radius, mass, area;
+  struct { /* of the laws */
+#define F(value) TlLane value;
+    TL_PRESS_VALUES(F)
+#undef F
+  } pair;
 } TlPressLanes;
 
 /* Spheres; stiffness: of all of them. */

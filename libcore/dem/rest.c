@@ -158,7 +158,7 @@ static RestPoint rest_point(const TlContact *c) {
                  .t12 = c->t12,
                  .t22 = c->t22,
                  .slide = c->slide,
-                 .friction = c->friction,
+                 .friction = c->law->friction,
                  .allowed_speed = c->allowed_speed};
   if (c->touched) p.impulse = (TlVec3){0, 0, 0}; /* a new impact: last step's force says nothing */
   return p;

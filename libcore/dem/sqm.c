@@ -22,7 +22,7 @@ typedef struct Walk {
 } Walk;
 
 static double restitution_of(const Walk *w, const TlContact *c, double un) {
-  return w->zero || -un < w->law->threshold_m_s ? 0 : c->restitution;
+  return w->zero || -un < w->law->threshold_m_s ? 0 : c->law->restitution;
 }
 
 static bool resolve(const Walk *w, TlContact *c, TlPairMemo *memo) {

@@ -30,6 +30,7 @@
 #include "dem/model.h"
 #include "dem/state.h"
 #include "dem/sync.h"
+#include "model/contact_record.h"
 #include "num/exact.h"
 
 /* What a step tells, over all ranks: type, name, unit, how the ranks' values become one
@@ -158,14 +159,7 @@ typedef struct TlPoorRow {
 /* Those of this rank's bodies; borrowed, valid until the workspace's next step. */
 const TlPoorRow *tl_step_poor_rows(const TlWorkspace *workspace, int64_t *count);
 
-/* A contact point of the last step, for measures. */
-typedef struct TlContactRow {
-  int64_t low, high;    /* ids; high < 0: boundary -1 - high */
-  TlVec3 point, normal; /* normal points to the low id's body */
-  double gap_m, friction;
-  TlVec3 impulse_N_s; /* on the low id's body over the step */
-} TlContactRow;
-/* Contacts with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in
+/* Contact points of the last step, those with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in
  * fresh memory (tl_free). Valid until bodies move between ranks. */
 TlStatus tl_step_contacts(const TlModel *model, const TlState *state, const TlWorkspace *workspace,
                           TlContactRow **rows, int64_t *count);

@@ -34,19 +34,19 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
 
 TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *b, const TlWorkspace *s,
                               TlContactRow **rows, int64_t *count) {
-  (void)model;
+  double per_s = 1 / model->step_s;
   TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts));
   *count = 0;
   for (int32_t i = 0; i < s->found.contacts; i++) {
     const TlContact *c = &s->found.contact[i];
     if (c->a >= b->owned || !(c->rest.x > 0 || c->touched)) continue;
-    (*rows)[(*count)++] = (TlContactRow){.low = b->id[c->a],
-                                         .high = c->b >= 0 ? b->id[c->b] : -1 - c->boundary,
-                                         .point = c->point,
+    (*rows)[(*count)++] = (TlContactRow){.first = b->id[c->a],
+                                         .second = c->b >= 0 ? b->id[c->b] : -1 - c->boundary,
+                                         .point_m = c->point,
                                          .normal = c->n,
+                                         .force_N = tl_scale(per_s, tl_step_impulse(c)),
                                          .gap_m = c->gap,
-                                         .friction = c->friction,
-                                         .impulse_N_s = tl_step_impulse(c)};
+                                         .friction = c->law->friction};
   }
   return TL_OK;
 }

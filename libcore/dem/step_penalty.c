@@ -359,15 +359,15 @@ static double point_stiffness(const TlModel *c, const TlStiffness *k, const TlBo
                               int64_t i) {
   const TlShape *shape = b->shape[i];
   double scale = b->scale[i], depth = 0.01 * b->radius[i];
-  if (c->penalty.spread == TL_SPREAD_TRACTION && shape->avatar)
-    return k->normal_Pa_m * scale * scale * shape->avatar->area_m2;
   TlLawPoint point = {.stiffness = k, .radius_m = b->radius[i]};
+  if (c->penalty.spread == TL_SPREAD_TRACTION && shape->avatar)
+    point.area_m2 = scale * scale * shape->avatar->area_m2;
   return tl_law_at(tl_law(c->penalty.law), &point, depth).slope;
 }
 
 /* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (Correction 17; Tan 2024 Eq. 50 is
  * upside down). With traction k is that of the whole surface: where a fifth of it touches, 0.4
- * keeps as far away. Hertz: at a depth of 1% of the radius. */
+ * keeps as far away. At a depth of 1% of the radius. */
 static double stable_step(const TlModel *c, const TlBodies *b, int64_t i) {
   const TlPairLaw *law = &c->materials.law[tl_pair_law(&c->materials, b->material[i], 0)];
   double most = 0;
@@ -403,13 +403,12 @@ static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
     if (b->flags[i] & TL_BODY_GUIDED) TL_TRY(check_joint(b, i));
     if (!has_step(b, i)) continue;
     bool points = m->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
-    if (points && tl_law(m->penalty.law) == &tl_law_linear &&
-        !(m->materials.law[0].stiffness.normal_N_m > 0))
-      return tl_fail(
-          TL_EUSAGE,
-          "grain %lld is no avatar: traction needs the area of nodes; give the stiffness "
-          "of a point, too",
-          (long long)b->id[i]);
+    const TlLawNeed *need = &tl_law(m->penalty.law)->point;
+    if (points && !(tl_law_value(need, &m->materials.law[0].stiffness) > 0))
+      return tl_fail(TL_EUSAGE,
+                     "grain %lld is no avatar: traction needs the area of nodes; give the "
+                     "stiffness of a point, too: %s of section penalty",
+                     (long long)b->id[i], need->key);
     double stable = stable_step(m, b, i);
     if (!(m->step_s <= stable))
       return tl_fail(TL_EUSAGE,
@@ -439,16 +438,12 @@ static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
 /* ---- the method ---- */
 
 static TlStatus check_stiffness(const TlModel *c, int32_t one, int32_t two, const TlStiffness *k) {
+  const TlNormalLaw *law = tl_law(c->penalty.law);
+  const TlLawNeed *need = c->penalty.spread == TL_SPREAD_TRACTION ? &law->surface : &law->point;
   char name[80];
-  bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
-  double value = hertz                                     ? k->young_Pa
-                 : c->penalty.spread == TL_SPREAD_TRACTION ? k->normal_Pa_m
-                                                           : k->normal_N_m;
-  snprintf(name, sizeof name, "%s of materials %d and %d",
-           hertz ? "Young's modulus" : "normal stiffness", one, two);
-  TL_TRY(tl_solver_check_value(name, value, 1e-30, 1e30));
-  TL_TRY(tl_solver_check_value("Poisson's ratio", k->poisson, -0.99, 0.5));
-  return tl_solver_check_value("tangential over normal stiffness", k->ratio, 0, 100);
+  snprintf(name, sizeof name, "%s of materials %d and %d", need->key, one, two);
+  TL_TRY(tl_solver_check_value(name, tl_law_value(need, k), 1e-30, 1e30));
+  return tl_stiffness_check(k, one, two);
 }
 
 static TlStatus check_penalty(const TlModel *c) {
@@ -456,7 +451,7 @@ static TlStatus check_penalty(const TlModel *c) {
   const TlMaterials *m = &c->materials;
   TL_TRY(tl_solver_check_value("law", p->law, 0, tl_law_count() - 1));
   TL_TRY(tl_solver_check_value("spread", (int)p->spread, 0, TL_SPREAD_DEEPEST));
-  if (tl_law(p->law)->one_point && p->spread != TL_SPREAD_DEEPEST)
+  if (!tl_law(p->law)->surface.key && p->spread != TL_SPREAD_DEEPEST)
     return tl_fail(TL_EUSAGE, "law %s is of one point a contact: spread must be deepest",
                    tl_law(p->law)->name);
   if (p->spread == TL_SPREAD_NODES && c->search.sides != TL_SIDES_LOWER)

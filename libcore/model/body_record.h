@@ -32,7 +32,7 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
     "steps in a row with an overlap above the solver's poor_share")                                \
   F(int32_t, jammed, "", TL_BODY_STATE | TL_HALO_STEP,                                             \
     "steps in a row in which the collisions of a contact of it found no end")                      \
-  FRAME(int32_t, material, "", TL_BODY_STATE | TL_HALO_ONCE,                                       \
+  FRAME(int32_t, material, "", TL_BODY_STATE | TL_HALO_ONCE | TL_LATER,                            \
         "number in the table of materials; 0 in frames of older versions, which have none",        \
         material, "material")
 #define TL_BODY_FIELDS(F) TL_BODY_LIST(F, F)

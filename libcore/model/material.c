@@ -28,8 +28,9 @@ void tl_materials_free(TlMaterials *m) {
 }
 
 static int same_stiffness(const TlStiffness *a, const TlStiffness *b) {
-  return a->normal_N_m == b->normal_N_m && a->normal_Pa_m == b->normal_Pa_m &&
-         a->young_Pa == b->young_Pa && a->poisson == b->poisson && a->ratio == b->ratio;
+#define F(key, ...) &&a->key == b->key
+  return 1 TL_STIFFNESS_FIELDS(F, F);
+#undef F
 }
 
 void tl_materials_set(TlMaterials *m, int32_t one, int32_t two, const TlPairLaw *law) {
@@ -50,7 +51,7 @@ static double series(double a, double b) {
 
 TlPairLaw tl_pair_combined(const TlPairLaw *one, const TlPairLaw *two) {
   TlPairLaw law = *one;
-#define F(key, member, unit, most, rule, help) law.member = rule(one->member, two->member);
+#define F(key, member, unit, most, rule, ...) law.member = rule(one->member, two->member);
   TL_PAIR_FIELDS(F)
 #undef F
   return law;
@@ -69,10 +70,19 @@ void tl_hertz_combined(const TlMaterial *one, const TlMaterial *two, TlStiffness
   k->young_Pa = 2 * (1 - k->poisson * k->poisson) / normal;
 }
 
-static TlStatus check_value(const char *name, int32_t one, int32_t two, double value, double most) {
-  if (value >= 0 && value <= most) return TL_OK; /* NaN is in no range */
-  return tl_fail(TL_EUSAGE, "%s of materials %d and %d = %g: must lie in [0, %g]", name, one, two,
-                 value, most);
+static TlStatus check_value(const char *name, int32_t one, int32_t two, double value, double least,
+                            double most) {
+  if (value >= least && value <= most) return TL_OK; /* NaN is in no range */
+  return tl_fail(TL_EUSAGE, "%s of materials %d and %d = %g: must lie in [%g, %g]", name, one, two,
+                 value, least, most);
+}
+
+TlStatus tl_stiffness_check(const TlStiffness *k, int32_t one, int32_t two) {
+#define F(key, member, unit, most, rule, help, preset, least, boundary)                            \
+  TL_TRY(check_value(#key, one, two, k->key, least, most));
+  TL_STIFFNESS_FIELDS(F, F)
+#undef F
+  return TL_OK;
 }
 
 /* Velocity kept by a linear contact whose damping is the fraction z < 1 of the critical one, and
@@ -100,7 +110,7 @@ TlStatus tl_materials_finish(TlMaterials *m) {
   for (int32_t i = 0; i < m->count; i++)
     for (int32_t j = 0; j < m->count; j++) {
       TlPairLaw *law = &m->law[tl_pair_law(m, i, j)];
-#define F(key, member, unit, most, rule, help) TL_TRY(check_value(#key, i, j, law->member, most));
+#define F(key, member, unit, most, ...) TL_TRY(check_value(#key, i, j, law->member, 0, most));
       TL_PAIR_FIELDS(F)
 #undef F
       law->damping = tl_damping_of(law->restitution);

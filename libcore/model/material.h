@@ -23,12 +23,34 @@ typedef struct TlMaterial {
   double young_Pa, poisson; /* what the Hertz values of its pairs were made from; 0: not known */
 } TlMaterial;
 
+/* The parameters of the normal laws of the penalty method (dem/law.h), for PAIR values that a pair of
+ * materials has and MATERIAL values that follow from both (tl_hertz_combined):
+ *
+ *   key, member of TlPairLaw, unit, largest value, rule that combines the values of two materials,
+ *   help, default in section penalty, smallest value, whether boundaries may have one of their OWN
+ *   there (key boundary_KEY) or what is SHARED
+ *
+ * A law's parameter is one row: keys of sections penalty and pairs, ranges, combination and the
+ * results' table follow from it, and the law's file reads it. */
+#define TL_STIFFNESS_FIELDS(PAIR, MATERIAL)                                                        \
+  PAIR(normal_N_m, stiffness.normal_N_m, "N/m", 1e20, series,                                      \
+       "penalty, linear law: normal stiffness of a point", "0", 0, OWN)                            \
+  PAIR(normal_Pa_m, stiffness.normal_Pa_m, "Pa/m", 1e20, series,                                   \
+       "penalty, linear law with traction: normal stiffness of the surface", "0", 0, OWN)          \
+  MATERIAL(young_Pa, stiffness.young_Pa, "Pa", 1e15, none,                                         \
+           "penalty, law hertz: Young's modulus of the grains", "0", 0, OWN)                       \
+  MATERIAL(poisson, stiffness.poisson, "", 0.5, none, "penalty, law hertz: Poisson's ratio",       \
+           "0.25", -0.99, SHARED)                                                                  \
+  PAIR(tangential_ratio, stiffness.tangential_ratio, "", 10, lesser,                               \
+       "penalty, linear law: tangential over normal stiffness; 2/7: both vibrate in step on "      \
+       "spheres",                                                                                  \
+       "0.2857142857142857", 0, SHARED)
+
 /* Of a contact of the penalty method; SI. */
 typedef struct TlStiffness {
-  double normal_N_m;        /* linear law, of a point */
-  double normal_Pa_m;       /* linear law with traction: of a surface */
-  double young_Pa, poisson; /* Hertz: of either grain; of two materials tl_hertz_combined */
-  double ratio;             /* linear law: tangential over normal stiffness */
+#define F(key, ...) double key;
+  TL_STIFFNESS_FIELDS(F, F)
+#undef F
 } TlStiffness;
 
 typedef struct TlPairLaw {
@@ -42,19 +64,18 @@ typedef struct TlPairLaw {
 } TlPairLaw;
 
 /* The parameters of a pair law: key, member of TlPairLaw, unit, largest value (the smallest is 0),
- * rule that combines the values of two materials, help. The study's section pairs, the range check,
- * the combination and the results' table follow from this list. */
+ * rule that combines the values of two materials, help, and what follows is for section penalty
+ * alone. The study's section pairs, the range check, the combination and the results' table follow
+ * from this list. */
 #define TL_PAIR_FIELDS(F)                                                                          \
-  F(friction, friction, "", 10, lesser, "Coulomb's coefficient")                                   \
-  F(restitution, restitution, "", 1, lesser, "coefficient of restitution")                         \
+  F(friction, friction, "", 10, lesser, "Coulomb's coefficient", )                                 \
+  F(restitution, restitution, "", 1, lesser, "coefficient of restitution", )                       \
   F(tangential_restitution, tangential_restitution, "", 1, lesser,                                 \
-    "fraction of the sliding velocity that a contact which sticks gives back")                     \
-  F(normal_N_m, stiffness.normal_N_m, "N/m", 1e20, series,                                         \
-    "penalty, linear law: normal stiffness of a point")                                            \
-  F(normal_Pa_m, stiffness.normal_Pa_m, "Pa/m", 1e20, series,                                      \
-    "penalty, linear law with traction: normal stiffness of the surface")                          \
-  F(tangential_ratio, stiffness.ratio, "", 10, lesser,                                             \
-    "penalty, linear law: tangential over normal stiffness")
+    "fraction of the sliding velocity that a contact which sticks gives back", )                   \
+  TL_STIFFNESS_FIELDS(F, TL_NO_FIELD)
+#define TL_NO_FIELD(...)
+#define TL_ONE_FIELD(...) +1
+enum { TL_PAIR_FIELD_COUNT = TL_PAIR_FIELDS(TL_ONE_FIELD) };
 
 typedef struct TlMaterials {
   int32_t count;
@@ -85,6 +106,9 @@ TlPairLaw tl_pair_combined(const TlPairLaw *one, const TlPairLaw *two);
  * sides, 1/E* = (1 - nu1^2)/E1 + (1 - nu2^2)/E2 and 1/G* = (2 - nu1)/G1 + (2 - nu2)/G2. Two equal
  * materials give their own values; a modulus of 0 (not known) gives 0. */
 void tl_hertz_combined(const TlMaterial *one, const TlMaterial *two, TlStiffness *stiffness);
+
+/* Are the values in their ranges? TL_EUSAGE names the value and the two materials. */
+TlStatus tl_stiffness_check(const TlStiffness *stiffness, int32_t one, int32_t two);
 
 /* Check the table and fill what is derived; afterwards only friction may change. TL_EUSAGE names
  * the pair and the value that is out of its range; stiffness is the method's to check. */

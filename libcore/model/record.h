@@ -51,7 +51,8 @@ enum {
   TL_MOST = 1 << 7,      /* the largest */
   TL_LEAST = 1 << 8,     /* the least */
   TL_ALIKE = 1 << 9,     /* all have the same already */
-  TL_OWN = 1 << 10       /* each keeps its own */
+  TL_OWN = 1 << 10,      /* each keeps its own */
+  TL_LATER = 1 << 11     /* a column that frames of older versions lack */
 };
 
 typedef struct TlRecordField {

@@ -132,33 +132,40 @@ TlStatus tl_band_find(const TlPacking *p, const double *value, const TlBandOptio
   return status;
 }
 
-/* ---- the table ---- */
+/* ---- the table: Roscoe's angle is no column, psi is the test's and not the packing's ---- */
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
+typedef struct Row {
+  bool there; /* there is a first frame to compare with */
+  TlBand band;
+} Row;
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *of) {
   double *angle;
-  TlBand b;
-  for (int k = 0; k < 7; k++) v[k] = NAN;
+  Row *row = of;
   if (!p->first) return TL_OK;
+  row->there = true;
   TL_TRY(TL_NEW(angle, (size_t)p->grain_count));
   tl_band_rotations(p->first, p, angle);
   for (int64_t i = 0; i < p->grain_count; i++)
     if (!tl_packing_in(p, region, i)) angle[i] = NAN;
   TlBandOptions o = {.dilatancy_deg = NAN};
-  TlStatus status = tl_band_find(p, angle, &o, &b, NULL);
+  TlStatus status = tl_band_find(p, angle, &o, &row->band, NULL);
   tl_free(angle);
-  TL_TRY(status);
-  v[0] = b.mean * TL_DEG;
-  v[1] = b.sd * TL_DEG;
-  v[2] = (double)b.chosen;
-  if (!b.found) return TL_OK;
-  v[3] = (double)b.kept;
-  v[4] = b.inclination_deg;
-  v[5] = b.thickness_m;
-  v[6] = b.thickness_d50;
-  return TL_OK;
+  return status;
 }
 
-const TlPackMeasure tl_pack_band = {
-    "rotation_mean_deg,rotation_sd_deg,rotated_grains,band_grains,band_inclination_deg,"
-    "band_thickness_m,band_thickness_d50",
-    7, measure};
+#define COLUMNS(C)                                                                                 \
+  C(rotation_mean_deg, "deg", "mean rotation of the grains since the first frame",                 \
+    row->there ? row->band.mean *TL_DEG : NAN)                                                     \
+  C(rotation_sd_deg, "deg", "standard deviation of these rotations",                               \
+    row->there ? row->band.sd *TL_DEG : NAN)                                                       \
+  C(rotated_grains, "", "grains that turned more than the mean and two standard deviations",       \
+    row->there ? (double)row->band.chosen : NAN)                                                   \
+  C(band_grains, "", "those of them in the shear band's plane",                                    \
+    row->band.found ? (double)row->band.kept : NAN)                                                \
+  C(band_inclination_deg, "deg", "angle of that plane to the horizontal",                          \
+    row->band.found ? row->band.inclination_deg : NAN)                                             \
+  C(band_thickness_m, "m", "thickness of the band", row->band.found ? row->band.thickness_m : NAN) \
+  C(band_thickness_d50, "", "the same over the median diameter",                                   \
+    row->band.found ? row->band.thickness_d50 : NAN)
+TL_PACK_MEASURE(band, COLUMNS);

@@ -49,8 +49,4 @@ TlStatus tl_band_match(const TlPacking *packing, const TlBandOptions *options, T
 void tl_band_choose(const double *value, int64_t count, double sigmas, unsigned char *in,
                     TlBand *band);
 
-/* Against packing->first, grains whose centres lie in the region now. Roscoe's angle is no column:
- * psi is the test's, not the packing's. */
-extern const TlPackMeasure tl_pack_band;
-
 #endif

@@ -60,16 +60,6 @@ TlRegion tl_band_region(const TlBand *band, const TlRegion *region, int side) {
 
 /* ---- the table ---- */
 
-enum { VALUES = 12 };
-
-static void put_band(const TlBand *b, double *v) {
-  if (!b->found) return;
-  v[0] = (double)b->kept;
-  v[1] = b->inclination_deg;
-  v[2] = b->thickness_m;
-  v[3] = b->thickness_d50;
-}
-
 static double mean_of(const double *x, int64_t n) {
   double sum = 0;
   int64_t there = 0;
@@ -78,24 +68,39 @@ static double mean_of(const double *x, int64_t n) {
   return there ? sum / (double)there : NAN;
 }
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
+typedef struct Row {
+  bool there; /* there is a first frame to compare with */
+  double volumetric;
+  TlBand strain, joint;
+} Row;
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *row) {
   TlBands b;
-  for (int k = 0; k < VALUES; k++) v[k] = NAN;
   if (!p->first) return TL_OK;
   TL_TRY(tl_bands_of(p, region, &b));
-  v[0] = b.band[TL_BAND_STRAIN].mean;
-  v[1] = b.band[TL_BAND_STRAIN].sd;
-  v[2] = mean_of(b.strain.volumetric, p->grain_count);
-  v[3] = (double)b.band[TL_BAND_STRAIN].chosen;
-  put_band(&b.band[TL_BAND_STRAIN], v + 4);
-  put_band(&b.band[TL_BAND_JOINT], v + 8);
+  *(Row *)row = (Row){true, mean_of(b.strain.volumetric, p->grain_count), b.band[TL_BAND_STRAIN],
+                      b.band[TL_BAND_JOINT]};
   tl_bands_free(&b);
   return TL_OK;
 }
 
-const TlPackMeasure tl_pack_strain = {
-    "local_strain_mean,local_strain_sd,local_volumetric_strain_mean,strained_grains,"
-    "strain_band_grains,strain_band_inclination_deg,strain_band_thickness_m,"
-    "strain_band_thickness_d50,joint_band_grains,joint_band_inclination_deg,"
-    "joint_band_thickness_m,joint_band_thickness_d50",
-    VALUES, measure};
+#define OF(C, kind, what)                                                                          \
+  C(kind##_band_grains, "", "grains in the plane of the band of " what,                            \
+    row->kind.found ? (double)row->kind.kept : NAN)                                                \
+  C(kind##_band_inclination_deg, "deg", "angle of that plane to the horizontal",                   \
+    row->kind.found ? row->kind.inclination_deg : NAN)                                             \
+  C(kind##_band_thickness_m, "m", "thickness of that band",                                        \
+    row->kind.found ? row->kind.thickness_m : NAN)                                                 \
+  C(kind##_band_thickness_d50, "", "the same over the median diameter",                            \
+    row->kind.found ? row->kind.thickness_d50 : NAN)
+#define COLUMNS(C)                                                                                 \
+  C(local_strain_mean, "", "mean local deviatoric strain of the grains since the first frame",     \
+    row->there ? row->strain.mean : NAN)                                                           \
+  C(local_strain_sd, "", "standard deviation of these strains", row->there ? row->strain.sd : NAN) \
+  C(local_volumetric_strain_mean, "", "mean local volumetric strain, compression positive",        \
+    row->there ? row->volumetric : NAN)                                                            \
+  C(strained_grains, "", "grains strained more than the mean and two standard deviations",         \
+    row->there ? (double)row->strain.chosen : NAN)                                                 \
+  OF(C, strain, "large strains")                                                                   \
+  OF(C, joint, "large strains or rotations")
+TL_PACK_MEASURE(strain, COLUMNS);

@@ -29,7 +29,4 @@ const TlBand *tl_bands_best(const TlBands *bands);
 /* The region's part inside (1) or outside (-1) of the band, by its thickness. */
 TlRegion tl_band_region(const TlBand *band, const TlRegion *region, int side);
 
-/* Strains, and the bands of strain and of either. */
-extern const TlPackMeasure tl_pack_strain;
-
 #endif

@@ -1,21 +1,43 @@
 #include "post/packing.h"
 
 #include "base/mem.h"
-#include "post/band.h"
-#include "post/bands.h"
-#include "post/packing_balance.h"
-#include "post/packing_chains.h"
-#include "post/packing_coordination.h"
-#include "post/packing_fabric.h"
-#include "post/packing_flow.h"
-#include "post/packing_forces.h"
-#include "post/packing_stress.h"
-#include "post/packing_void.h"
+/* ---- the table of measures ---- */
 
-const TlPackMeasure *const tl_pack_measures[TL_PACK_MEASURES] = {
-    &tl_pack_void,   &tl_pack_stress, &tl_pack_coordination, &tl_pack_fabric, &tl_pack_forces,
-    &tl_pack_chains, &tl_pack_flow,   &tl_pack_balance,      &tl_pack_band,   &tl_pack_strain,
-};
+const TlPackMeasure *tl_pack_measure(int number) {
+  static const TlPackMeasure *const all[] = {
+#define M(name) &tl_pack_##name,
+      TL_PACK_MEASURES(M)
+#undef M
+  };
+  return number < (int)(sizeof all / sizeof *all) ? all[number] : NULL;
+}
+
+TlStatus tl_pack_values(const TlPackMeasure *m, const TlPacking *p, const TlRegion *region,
+                        double *values) {
+  unsigned char *row;
+  TL_TRY(TL_NEW(row, m->size));
+  TlStatus status = m->measure(p, region, row);
+  for (int i = 0; status == TL_OK && i < m->count; i++) values[i] = m->column[i].get(row);
+  tl_free(row);
+  return status;
+}
+
+char *tl_pack_reference(void) {
+  char *text = tl_strdup(
+      "\n## packing.csv\n\nWritten by `talus-measure --packing`, whose option `--columns` prints "
+      "this section. A line describes the\npacking in a frame; its formulas and sources stand in "
+      "[results](results.md).\n\n| column | unit | meaning |\n|---|---|---|\n"
+      "| `frame` |  | number of the frame |\n| `step` |  | number of the step |\n"
+      "| `time_s` | s | time |\n");
+  for (int k = 0; text && tl_pack_measure(k); k++) {
+    char *rows = tl_columns_text(tl_pack_measure(k)->column, tl_pack_measure(k)->count);
+    char *longer = rows ? tl_format("%s%s", text, rows) : NULL;
+    tl_free(rows);
+    tl_free(text);
+    text = longer;
+  }
+  return text;
+}
 
 void tl_packing_free(TlPacking *p) {
   tl_free(p->grain);
@@ -74,7 +96,7 @@ static int64_t outside(int64_t id) {
   return id < 0 ? id : -1 - (INT64_C(1) << 32) - id;
 }
 
-static void take_contact(TlPacking *p, const TlFrameContact *c) {
+static void take_contact(TlPacking *p, const TlContactRow *c) {
   int64_t a = index_of(p, c->first), b = index_of(p, c->second);
   TlPackContact *to = &p->contact[p->contact_count];
   if (a < 0 && b < 0) return;

@@ -9,6 +9,7 @@
 #ifndef TL_POST_PACKING_H
 #define TL_POST_PACKING_H
 
+#include "io/columns.h"
 #include "post/figures.h"
 #include "post/region.h"
 #include "store/results.h"
@@ -68,15 +69,45 @@ static inline bool tl_packing_in(const TlPacking *p, const TlRegion *region, int
 
 /* ---- the table ---- */
 
-typedef struct TlPackMeasure {
-  const char *columns; /* names with units, by commas */
-  int count;
-  /* values[count]; NaN: not defined there */
-  TlStatus (*measure)(const TlPacking *packing, const TlRegion *region, double *values);
-} TlPackMeasure;
+/* The measures: each is one file packing_NAME.c (or another of post/) with its columns, their units
+ * and meaning, and one row here. packing.csv and its reference follow, in this order. */
+#define TL_PACK_MEASURES(M)                                                                        \
+  M(void)                                                                                          \
+  M(stress)                                                                                        \
+  M(coordination)                                                                                  \
+  M(fabric)                                                                                        \
+  M(forces)                                                                                        \
+  M(chains)                                                                                        \
+  M(flow)                                                                                          \
+  M(balance)                                                                                       \
+  M(band)                                                                                          \
+  M(strain)
 
-enum { TL_PACK_MEASURES = 10, TL_PACK_VALUES = 100 };
-extern const TlPackMeasure *const tl_pack_measures[TL_PACK_MEASURES];
+typedef struct TlPackMeasure {
+  size_t size; /* of the row that is measured and that the columns read */
+  TlStatus (*measure)(const TlPacking *packing, const TlRegion *region, void *row); /* zeroed */
+  const TlColumn *column;
+  int count;
+} TlPackMeasure;
+/* The definition of tl_pack_NAME at the end of its file, from its function `measure`, its type Row
+ * and its list of columns (io/columns.h). NaN: not defined there. */
+#define TL_PACK_MEASURE(name, LIST)                                                                \
+  LIST(TL_COLUMN_GET)                                                                              \
+  static const TlColumn columns[] = {LIST(TL_COLUMN_ROW)};                                         \
+  const TlPackMeasure tl_pack_##name = {sizeof(Row), measure, columns,                             \
+                                        sizeof columns / sizeof *columns}
+
+#define M(name) extern const TlPackMeasure tl_pack_##name;
+TL_PACK_MEASURES(M)
+#undef M
+
+/* All of them; NULL: no more. */
+const TlPackMeasure *tl_pack_measure(int number);
+/* values[measure->count], by the columns. */
+TlStatus tl_pack_values(const TlPackMeasure *measure, const TlPacking *packing,
+                        const TlRegion *region, double *values);
+/* packing.csv as a section of Markdown for docs/reference/columns.md, fresh memory; NULL: none. */
+char *tl_pack_reference(void);
 
 /* ---- a run ---- */
 

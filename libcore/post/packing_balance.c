@@ -27,8 +27,16 @@ TlStatus tl_balance(const TlPacking *p, const TlRegion *region, double *unbalanc
   return TL_OK;
 }
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
-  return tl_balance(p, region, v);
+typedef struct Row {
+  double unbalanced;
+} Row;
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *row) {
+  return tl_balance(p, region, &((Row *)row)->unbalanced);
 }
 
-const TlPackMeasure tl_pack_balance = {"unbalanced_force", 1, measure};
+#define COLUMNS(C)                                                                                 \
+  C(unbalanced_force, "",                                                                          \
+    "mean over moving grains of |contact forces + weight| over the mean force of their points",    \
+    row->unbalanced)
+TL_PACK_MEASURE(balance, COLUMNS);

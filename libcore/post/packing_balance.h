@@ -11,6 +11,4 @@
 /* NaN without contacts. */
 TlStatus tl_balance(const TlPacking *packing, const TlRegion *region, double *unbalanced);
 
-extern const TlPackMeasure tl_pack_balance;
-
 #endif

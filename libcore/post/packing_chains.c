@@ -161,31 +161,41 @@ void tl_chains_free(TlChains *c) {
 
 /* ---- the table ---- */
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
+typedef struct Row {
+  int64_t chains, grains, longest, links, strong, grains_in_region;
+  double length_m, steep_deg; /* sums over the chains, over the links */
+} Row;
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *of) {
   TlChains c;
-  int64_t grains = 0, longest = 0, links = 0;
-  double length = 0, steep = 0;
+  Row *row = of;
   TL_TRY(tl_chains_find(p, region, &c));
-  for (int64_t i = 0; i < p->grain_count; i++) grains += tl_packing_in(p, region, i);
+  *row = (Row){.chains = c.count, .grains = c.member_count, .strong = c.strong};
+  for (int64_t i = 0; i < p->grain_count; i++) row->grains_in_region += tl_packing_in(p, region, i);
   for (int64_t i = 0; i < c.count; i++) {
-    longest = c.chain[i].count > longest ? c.chain[i].count : longest;
-    links += c.chain[i].count - 1;
-    length += c.chain[i].length_m;
-    steep += c.chain[i].steep_deg * (double)(c.chain[i].count - 1);
+    row->longest = c.chain[i].count > row->longest ? c.chain[i].count : row->longest;
+    row->links += c.chain[i].count - 1;
+    row->length_m += c.chain[i].length_m;
+    row->steep_deg += c.chain[i].steep_deg * (double)(c.chain[i].count - 1);
   }
-  double n = (double)c.count;
-  v[0] = n;
-  v[1] = c.count ? (double)c.member_count / n : NAN;
-  v[2] = (double)longest;
-  v[3] = c.count ? length / n : NAN;
-  v[4] = links ? steep / (double)links : NAN;
-  v[5] = grains ? (double)c.member_count / (double)grains : NAN;
-  v[6] = c.strong ? (double)links / (double)c.strong : NAN;
   tl_chains_free(&c);
   return TL_OK;
 }
 
-const TlPackMeasure tl_pack_chains = {
-    "chains,chain_mean_grains,chain_most_grains,chain_mean_length_m,chain_mean_from_vertical_deg,"
-    "chain_grain_share,chain_strong_share",
-    7, measure};
+/* NaN: 0 of none. */
+static double over(double part, int64_t all) {
+  return all ? part / (double)all : NAN;
+}
+
+#define COLUMNS(C)                                                                                 \
+  C(chains, "", "force chains of three grains or more", row->chains)                               \
+  C(chain_mean_grains, "", "grains a chain", over((double)row->grains, row->chains))               \
+  C(chain_most_grains, "", "grains of the longest chain", row->longest)                            \
+  C(chain_mean_length_m, "m", "mean length of a chain", over(row->length_m, row->chains))          \
+  C(chain_mean_from_vertical_deg, "deg", "mean angle of the links to gravity",                     \
+    over(row->steep_deg, row->links))                                                              \
+  C(chain_grain_share, "", "fraction of the grains that are in chains",                            \
+    over((double)row->grains, row->grains_in_region))                                              \
+  C(chain_strong_share, "", "fraction of the strong pairs that are links",                         \
+    over((double)row->links, row->strong))
+TL_PACK_MEASURE(chains, COLUMNS);

@@ -30,6 +30,4 @@ typedef struct TlChains {
 TlStatus tl_chains_find(const TlPacking *packing, const TlRegion *region, TlChains *chains);
 void tl_chains_free(TlChains *chains);
 
-extern const TlPackMeasure tl_pack_chains;
-
 #endif

@@ -40,15 +40,16 @@ TlStatus tl_coordination(const TlPacking *p, const TlRegion *region, TlCoordinat
   return status;
 }
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
-  TlCoordination c;
-  TL_TRY(tl_coordination(p, region, &c));
-  v[0] = c.points;
-  v[1] = c.neighbours;
-  v[2] = c.mechanical;
-  v[3] = c.rattlers;
-  return TL_OK;
+typedef TlCoordination Row;
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *row) {
+  return tl_coordination(p, region, row);
 }
 
-const TlPackMeasure tl_pack_coordination = {
-    "contacts_per_grain,neighbours_per_grain,mechanical_coordination,rattler_share", 4, measure};
+#define COLUMNS(C)                                                                                 \
+  C(contacts_per_grain, "", "contact points a grain", row->points)                                 \
+  C(neighbours_per_grain, "", "grains and boundaries that a grain touches", row->neighbours)       \
+  C(mechanical_coordination, "", "neighbours of the grains that have two or more",                 \
+    row->mechanical)                                                                               \
+  C(rattler_share, "", "fraction of the grains that have fewer", row->rattlers)
+TL_PACK_MEASURE(coordination, COLUMNS);

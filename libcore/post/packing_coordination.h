@@ -17,6 +17,4 @@ typedef struct TlCoordination {
 
 TlStatus tl_coordination(const TlPacking *packing, const TlRegion *region, TlCoordination *out);
 
-extern const TlPackMeasure tl_pack_coordination;
-
 #endif

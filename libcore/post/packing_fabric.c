@@ -95,30 +95,40 @@ void tl_fabric_histogram(const TlVec3 *direction, int64_t count,
 
 /* ---- the table ---- */
 
-enum { VALUES = 9 };
+typedef struct Row {
+  TlFabric fabric[TL_FABRIC_KINDS];
+  double steep_deg[TL_FABRIC_KINDS];
+} Row;
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *of) {
   TlVec3 up = tl_norm2(p->gravity_m_s2) > 0 ? tl_unit(p->gravity_m_s2) : tl_vec3(0, 0, 1);
-  for (int kind = 0; kind < TL_FABRIC_KINDS; kind++, v += VALUES) {
+  Row *row = of;
+  for (int kind = 0; kind < TL_FABRIC_KINDS; kind++) {
     TlVec3 *direction;
     int64_t n;
     TL_TRY(tl_fabric_directions(p, region, (TlFabricKind)kind, &direction, &n));
-    TlFabric f = tl_fabric_of(direction, n);
+    row->fabric[kind] = tl_fabric_of(direction, n);
     tl_free(direction);
-    const TlSym3 *g = &f.tensor;
-    double steep = fmin(1, fabs(tl_dot(f.major, up)));
-    const double values[VALUES] = {(double)n, g->xx,        g->yy,
-                                   g->zz,     g->xy,        g->xz,
-                                   g->yz,     f.anisotropy, n ? acos(steep) * TL_DEG : NAN};
-    for (int k = 0; k < VALUES; k++) v[k] = values[k];
+    double steep = fmin(1, fabs(tl_dot(row->fabric[kind].major, up)));
+    row->steep_deg[kind] = n ? acos(steep) * TL_DEG : NAN;
   }
   return TL_OK;
 }
 
-#define COLUMNS(name)                                                                              \
-  name "_count," name "_fabric_xx," name "_fabric_yy," name "_fabric_zz," name "_fabric_xy," name  \
-       "_fabric_xz," name "_fabric_yz," name "_anisotropy," name "_major_from_vertical_deg"
-
-const TlPackMeasure tl_pack_fabric = {
-    COLUMNS("normal") "," COLUMNS("branch") "," COLUMNS("long_axis"), VALUES *TL_FABRIC_KINDS,
-    measure};
+#define OF(C, name, what, kind)                                                                    \
+  C(name##_count, "", "number of " what, row->fabric[kind].count)                                  \
+  C(name##_fabric_xx, "", "mean of n_x n_x of " what, row->fabric[kind].tensor.xx)                 \
+  C(name##_fabric_yy, "", "mean of n_y n_y of " what, row->fabric[kind].tensor.yy)                 \
+  C(name##_fabric_zz, "", "mean of n_z n_z of " what, row->fabric[kind].tensor.zz)                 \
+  C(name##_fabric_xy, "", "mean of n_x n_y of " what, row->fabric[kind].tensor.xy)                 \
+  C(name##_fabric_xz, "", "mean of n_x n_z of " what, row->fabric[kind].tensor.xz)                 \
+  C(name##_fabric_yz, "", "mean of n_y n_z of " what, row->fabric[kind].tensor.yz)                 \
+  C(name##_anisotropy, "", "0: spread evenly, 7.5: all in one direction; of " what,                \
+    row->fabric[kind].anisotropy)                                                                  \
+  C(name##_major_from_vertical_deg, "deg", "angle to gravity of the main direction of " what,      \
+    row->steep_deg[kind])
+#define COLUMNS(C)                                                                                 \
+  OF(C, normal, "contact normals between grains", TL_FABRIC_NORMALS)                               \
+  OF(C, branch, "lines from centre to centre of touching grains", TL_FABRIC_BRANCHES)              \
+  OF(C, long_axis, "the grains' long axes", TL_FABRIC_LONG_AXES)
+TL_PACK_MEASURE(fabric, COLUMNS);

@@ -41,6 +41,4 @@ enum { TL_FABRIC_BANDS = 6, TL_FABRIC_SECTORS = 24 };
 void tl_fabric_histogram(const TlVec3 *direction, int64_t count,
                          int64_t cell[TL_FABRIC_BANDS * TL_FABRIC_SECTORS]);
 
-extern const TlPackMeasure tl_pack_fabric;
-
 #endif

@@ -61,13 +61,17 @@ TlFlow tl_flow_of(const TlPacking *p, const TlRegion *region) {
   return f;
 }
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
-  TlFlow f = tl_flow_of(p, region);
-  v[0] = f.rate_per_s;
-  v[1] = f.volume_rate_per_s;
-  v[2] = f.inertia;
+typedef TlFlow Row;
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *row) {
+  *(Row *)row = tl_flow_of(p, region);
   return TL_OK;
 }
 
-const TlPackMeasure tl_pack_flow = {"strain_rate_per_s,volume_rate_per_s,inertia_number", 3,
-                                    measure};
+#define COLUMNS(C)                                                                                 \
+  C(strain_rate_per_s, "1/s", "rate of shape change: the axial rate where volume stays",           \
+    row->rate_per_s)                                                                               \
+  C(volume_rate_per_s, "1/s", "rate of the volume, growing positive", row->volume_rate_per_s)      \
+  C(inertia_number, "", "strain rate times mean diameter times sqrt(density/mean stress)",         \
+    row->inertia)
+TL_PACK_MEASURE(flow, COLUMNS);

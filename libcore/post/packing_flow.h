@@ -19,6 +19,4 @@ typedef struct TlFlow {
 /* NaN with fewer than four grains or all in a plane; inertia also where p <= 0. */
 TlFlow tl_flow_of(const TlPacking *packing, const TlRegion *region);
 
-extern const TlPackMeasure tl_pack_flow;
-
 #endif

@@ -68,15 +68,22 @@ void tl_forces_histogram(const TlPacking *p, const TlRegion *region,
   }
 }
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
-  TlForces f = tl_forces_of(p, region);
-  const double values[] = {(double)f.pairs, f.mean_N,  f.strong_share,   f.beta,
-                           f.alpha,         f.sliding, f.sliding_strong, f.sliding_weak};
-  for (int k = 0; k < 8; k++) v[k] = values[k];
+typedef TlForces Row;
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *row) {
+  *(Row *)row = tl_forces_of(p, region);
   return TL_OK;
 }
 
-const TlPackMeasure tl_pack_forces = {
-    "pairs,mean_normal_force_N,strong_share,strong_exponent,weak_exponent,sliding_share,"
-    "sliding_share_strong,sliding_share_weak",
-    8, measure};
+#define COLUMNS(C)                                                                                 \
+  C(pairs, "", "pairs of touching grains", row->pairs)                                             \
+  C(mean_normal_force_N, "N", "mean normal force of the pairs", row->mean_N)                       \
+  C(strong_share, "", "fraction of the pairs whose normal force is above the mean",                \
+    row->strong_share)                                                                             \
+  C(strong_exponent, "", "beta of exp(-beta f) above the mean, f the force over the mean",         \
+    row->beta)                                                                                     \
+  C(weak_exponent, "", "alpha of f^alpha below the mean", row->alpha)                              \
+  C(sliding_share, "", "fraction of the pairs that slide", row->sliding)                           \
+  C(sliding_share_strong, "", "the same of the strong pairs", row->sliding_strong)                 \
+  C(sliding_share_weak, "", "the same of the weak pairs", row->sliding_weak)
+TL_PACK_MEASURE(forces, COLUMNS);

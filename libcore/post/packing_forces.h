@@ -33,6 +33,4 @@ bool tl_pair_slides(const TlPackPair *pair);
 /* Between grains, and its middle in the region? */
 bool tl_pair_in(const TlPacking *packing, const TlRegion *region, const TlPackPair *pair);
 
-extern const TlPackMeasure tl_pack_forces;
-
 #endif

@@ -19,6 +19,7 @@ typedef struct Writing {
   const TlScene *scene;
   const TlPackingOptions *options;
   TlFigures *figures; /* borrowed */
+  int values;         /* in a line of packing.csv */
   TlBand band;        /* the best one of the last frame */
   TlPacking first;    /* rotations and strains are counted from it; owned */
   TlTxTest cell;      /* of a triaxial test without a region: the specimen's volume; owned */
@@ -26,24 +27,36 @@ typedef struct Writing {
 
 /* ---- a line a frame ---- */
 
-static TlStatus header_of(char **header) {
-  char text[4096];
-  size_t used = (size_t)snprintf(text, sizeof text, "frame,step,time_s");
-  for (int k = 0; k < TL_PACK_MEASURES; k++)
-    used += (size_t)snprintf(text + used, sizeof text - used, ",%s", tl_pack_measures[k]->columns);
-  *header = tl_strdup(text);
+static TlStatus header_of(char **header, int *values) {
+  const TlPackMeasure *m;
+  *header = tl_strdup("frame,step,time_s");
+  *values = 3;
+  for (int k = 0; (m = tl_pack_measure(k)); k++) {
+    *values += m->count;
+    for (int i = 0; i < m->count && *header; i++) {
+      char *longer = tl_format("%s,%s", *header, m->column[i].name);
+      tl_free(*header);
+      *header = longer;
+    }
+  }
   return *header ? TL_OK : TL_ENOMEM;
 }
 
-static TlStatus put_line(TlCsv *csv, const TlFrame *frame, const TlPacking *p,
+static TlStatus put_line(const Writing *w, TlCsv *csv, const TlFrame *frame, const TlPacking *p,
                          const TlRegion *region) {
-  double value[3 + TL_PACK_VALUES] = {(double)frame->index, (double)frame->step, frame->time_s};
+  const TlPackMeasure *m;
+  double *value;
   int n = 3;
-  for (int k = 0; k < TL_PACK_MEASURES; k++) {
-    TL_TRY(tl_pack_measures[k]->measure(p, region, value + n));
-    n += tl_pack_measures[k]->count;
-  }
-  return tl_csv_row(csv, value, n);
+  TL_TRY(TL_NEW(value, (size_t)w->values));
+  value[0] = (double)frame->index;
+  value[1] = (double)frame->step;
+  value[2] = frame->time_s;
+  TlStatus status = TL_OK;
+  for (int k = 0; (m = tl_pack_measure(k)) && status == TL_OK; k++, n += m->count)
+    status = tl_pack_values(m, p, region, value + n);
+  if (status == TL_OK) status = tl_csv_row(csv, value, n);
+  tl_free(value);
+  return status;
 }
 
 /* ---- the last frame ---- */
@@ -278,7 +291,7 @@ static TlStatus measure_frame(Writing *w, TlCsv *csv, int64_t index, bool last) 
   TlStatus status = tl_packing_read(w->run, w->scene, index, &frame, &p);
   p.first = &w->first;
   TlRegion region = region_at(w, &p, frame.time_s);
-  if (status == TL_OK) status = put_line(csv, &frame, &p, &region);
+  if (status == TL_OK) status = put_line(w, csv, &frame, &p, &region);
   if (status == TL_OK && last) status = write_last(w, &p, &region, frame.time_s);
   tl_packing_free(&p);
   tl_frame_free(&frame);
@@ -352,7 +365,7 @@ static TlStatus measure_frames(Writing *w, TlCsv *csv, const int64_t *index, int
 static TlStatus measure_all(Writing *w, const int64_t *index, int64_t count) {
   TlCsv csv;
   char *header;
-  TL_TRY(header_of(&header));
+  TL_TRY(header_of(&header, &w->values));
   TlStatus status = tl_pack_begin(&w->to, "packing.csv", header, &csv);
   tl_free(header);
   TL_TRY(status);

@@ -5,8 +5,6 @@
 #include "io/csv_table.h"
 #include "post/bands.h"
 #include "post/gnuplot.h"
-#include "post/packing_fabric.h"
-#include "post/packing_forces.h"
 
 #include <string.h>
 
@@ -17,39 +15,36 @@ static const int side_of[SIDES] = {1, -1};
 
 /* ---- the table ---- */
 
-/* text, more of the columns with the prefix; fresh memory, text is freed. */
-static char *with_columns(char *text, const char *prefix, const char *columns) {
-  while (text && *columns) {
-    size_t n = strcspn(columns, ",");
-    char *longer = tl_format("%s,%s_%.*s", text, prefix, (int)n, columns);
-    tl_free(text);
-    text = longer;
-    columns += n + (columns[n] == ',');
-  }
-  return text;
-}
-
 char *tl_sides_header(void) {
   char *text = tl_strdup("frame,step,time_s");
   for (int s = 0; s < SIDES; s++)
     for (int k = 0; k < MEASURES; k++)
-      text = with_columns(text, side_name[s], measures[k]->columns);
+      for (int i = 0; i < measures[k]->count && text; i++) {
+        char *longer = tl_format("%s,%s_%s", text, side_name[s], measures[k]->column[i].name);
+        tl_free(text);
+        text = longer;
+      }
   return text;
 }
 
 TlStatus tl_sides_line(TlCsv *csv, const TlFrame *frame, const TlPacking *p, const TlRegion *region,
                        const TlBand *band) {
-  double value[3 + SIDES * TL_PACK_VALUES] = {(double)frame->index, (double)frame->step,
-                                              frame->time_s};
-  int n = 3;
+  double *value;
+  int n = 3, all = 3;
+  for (int k = 0; k < MEASURES; k++) all += SIDES * measures[k]->count;
+  TL_TRY(TL_NEW(value, (size_t)all));
+  value[0] = (double)frame->index;
+  value[1] = (double)frame->step;
+  value[2] = frame->time_s;
+  TlStatus status = TL_OK;
   for (int s = 0; s < SIDES; s++) {
     TlRegion part = tl_band_region(band, region, side_of[s]);
-    for (int k = 0; k < MEASURES; k++) {
-      TL_TRY(measures[k]->measure(p, &part, value + n));
-      n += measures[k]->count;
-    }
+    for (int k = 0; k < MEASURES && status == TL_OK; n += measures[k++]->count)
+      status = tl_pack_values(measures[k], p, &part, value + n);
   }
-  return tl_csv_row(csv, value, n);
+  if (status == TL_OK) status = tl_csv_row(csv, value, n);
+  tl_free(value);
+  return status;
 }
 
 /* ---- the picture ---- */

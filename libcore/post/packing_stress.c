@@ -56,26 +56,34 @@ TlStress tl_stress_of(TlSym3 s) {
   return t;
 }
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
-  TlSym3 s = tl_stress_region(p, region);
-  TlStress t = tl_stress_of(s);
-  const double values[] = {s.xx,
-                           s.yy,
-                           s.zz,
-                           s.xy,
-                           s.xz,
-                           s.yz,
-                           t.mean_Pa,
-                           t.deviatoric_Pa,
-                           t.principal_Pa[0],
-                           t.principal_Pa[1],
-                           t.principal_Pa[2],
-                           t.friction_deg};
-  for (int k = 0; k < 12; k++) v[k] = p->contact_count ? values[k] : NAN;
+typedef struct Row {
+  TlSym3 s;
+  TlStress t;
+} Row;
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *of) {
+  static const Row none = {{NAN, NAN, NAN, NAN, NAN, NAN},
+                           {{NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NAN, NAN}};
+  Row *row = of;
+  *row = none;
+  if (p->contact_count == 0) return TL_OK;
+  row->s = tl_stress_region(p, region);
+  row->t = tl_stress_of(row->s);
   return TL_OK;
 }
 
-const TlPackMeasure tl_pack_stress = {
-    "stress_xx_Pa,stress_yy_Pa,stress_zz_Pa,stress_xy_Pa,stress_xz_Pa,stress_yz_Pa,"
-    "mean_stress_Pa,deviatoric_stress_Pa,stress_1_Pa,stress_2_Pa,stress_3_Pa,friction_angle_deg",
-    12, measure};
+#define COLUMNS(C)                                                                                 \
+  C(stress_xx_Pa, "Pa", "stress in the region, compression positive, xx", row->s.xx)               \
+  C(stress_yy_Pa, "Pa", "the same, yy", row->s.yy)                                                 \
+  C(stress_zz_Pa, "Pa", "the same, zz", row->s.zz)                                                 \
+  C(stress_xy_Pa, "Pa", "the same, xy", row->s.xy)                                                 \
+  C(stress_xz_Pa, "Pa", "the same, xz", row->s.xz)                                                 \
+  C(stress_yz_Pa, "Pa", "the same, yz", row->s.yz)                                                 \
+  C(mean_stress_Pa, "Pa", "p = trace/3", row->t.mean_Pa)                                           \
+  C(deviatoric_stress_Pa, "Pa", "q = sqrt(3/2 s:s), s the stress less p", row->t.deviatoric_Pa)    \
+  C(stress_1_Pa, "Pa", "largest principal stress", row->t.principal_Pa[0])                         \
+  C(stress_2_Pa, "Pa", "middle principal stress", row->t.principal_Pa[1])                          \
+  C(stress_3_Pa, "Pa", "least principal stress", row->t.principal_Pa[2])                           \
+  C(friction_angle_deg, "deg", "asin((s1 - s3)/(s1 + s3)) of these; empty where s3 < 0",           \
+    row->t.friction_deg)
+TL_PACK_MEASURE(stress, COLUMNS);

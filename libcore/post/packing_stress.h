@@ -26,6 +26,4 @@ TlSym3 tl_stress_region(const TlPacking *packing, const TlRegion *region);
 void tl_stress_grains(const TlPacking *packing, TlSym3 *sigma);
 TlStress tl_stress_of(TlSym3 sigma);
 
-extern const TlPackMeasure tl_pack_stress;
-
 #endif

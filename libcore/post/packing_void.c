@@ -33,16 +33,24 @@ double tl_void_solid_m3(const TlPacking *p, const TlRegion *region) {
   return solid;
 }
 
-static TlStatus measure(const TlPacking *p, const TlRegion *region, double *v) {
-  double volume = tl_region_volume(region), solid = tl_void_solid_m3(p, region);
-  int64_t grains = 0;
-  for (int64_t i = 0; i < p->grain_count; i++) grains += tl_packing_in(p, region, i);
-  v[0] = (double)grains;
-  v[1] = volume;
-  v[2] = solid / volume;
-  v[3] = solid > 0 ? (volume - solid) / solid : NAN;
+typedef struct Row {
+  int64_t grains;
+  double volume_m3, solid_m3;
+} Row;
+
+static TlStatus measure(const TlPacking *p, const TlRegion *region, void *of) {
+  Row *row = of;
+  row->volume_m3 = tl_region_volume(region);
+  row->solid_m3 = tl_void_solid_m3(p, region);
+  for (int64_t i = 0; i < p->grain_count; i++) row->grains += tl_packing_in(p, region, i);
   return TL_OK;
 }
 
-const TlPackMeasure tl_pack_void = {"grains,region_volume_m3,solid_fraction,void_ratio", 4,
-                                    measure};
+#define COLUMNS(C)                                                                                 \
+  C(grains, "", "grains whose centres lie in the region", row->grains)                             \
+  C(region_volume_m3, "m3", "volume of the region with its voids", row->volume_m3)                 \
+  C(solid_fraction, "", "volume of the grains in the region over that",                            \
+    row->solid_m3 / row->volume_m3)                                                                \
+  C(void_ratio, "", "volume of the voids over that of the grains",                                 \
+    row->solid_m3 > 0 ? (row->volume_m3 - row->solid_m3) / row->solid_m3 : NAN)
+TL_PACK_MEASURE(void, COLUMNS);

@@ -12,6 +12,4 @@
 
 double tl_void_solid_m3(const TlPacking *packing, const TlRegion *region);
 
-extern const TlPackMeasure tl_pack_void;
-
 #endif

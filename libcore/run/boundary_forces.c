@@ -16,9 +16,9 @@ void tl_boundary_force_add(TlBoundaryForce *to, const TlBoundaryForce *more) {
 enum { TERMS = 8 }; /* force, moment, normal force, contacts */
 
 /* side: -1 when the contact's body is pressed by what the sums are of, 1 when it is that itself. */
-static void add_contact(TlExact *sum, const TlContactRow *row, double side, double step_s) {
-  TlVec3 f = tl_scale(side / step_s, row->impulse_N_s);
-  TlVec3 m = tl_cross(row->point, f);
+static void add_contact(TlExact *sum, const TlContactRow *row, double side) {
+  TlVec3 f = tl_scale(side, row->force_N);
+  TlVec3 m = tl_cross(row->point_m, f);
   const double term[TERMS] = {f.x, f.y, f.z, m.x, m.y, m.z, side * tl_dot(f, row->normal), 1};
   for (int k = 0; k < TERMS; k++) tl_exact_add(&sum[k], term[k]);
 }
@@ -28,16 +28,15 @@ TlStatus tl_boundary_forces(TlRun *run, int64_t body, TlBoundaryForce *force) {
   TlExact *sum = NULL;
   int64_t count = 0;
   int all = run->model->boundary_count + 1;
-  double dt = run->model->setup.time.dt_s;
   TlStatus status = TL_NEW(sum, (size_t)(TERMS * all));
   if (status == TL_OK)
     status = tl_step_contacts(run->model->dem, &run->state->dem, run->work, &row, &count);
   for (int64_t i = 0; status == TL_OK && i < count; i++) {
     const TlContactRow *r = &row[i];
     TlExact *on_body = sum + TERMS * run->model->boundary_count;
-    if (r->high < 0) add_contact(sum + TERMS * (-1 - r->high), r, -1, dt);
-    if (body >= 0 && r->low == body) add_contact(on_body, r, 1, dt);
-    if (body >= 0 && r->high == body) add_contact(on_body, r, -1, dt);
+    if (r->second < 0) add_contact(sum + TERMS * (-1 - r->second), r, -1);
+    if (body >= 0 && r->first == body) add_contact(on_body, r, 1);
+    if (body >= 0 && r->second == body) add_contact(on_body, r, -1);
   }
   tl_free(row);
   status = tl_comm_agree(run->comm, status);

@@ -8,33 +8,6 @@
 #include "run/history.h"
 #include "store/linefile.h"
 
-#include <assert.h>
-
-char *tl_columns_header(const TlColumns *c) {
-  char *header = tl_strdup(c->column[0].name);
-  for (int i = 1; i < c->count && header; i++) {
-    char *longer = tl_format("%s,%s", header, c->column[i].name);
-    tl_free(header);
-    header = longer;
-  }
-  return header;
-}
-
-int tl_columns_fill(const TlColumns *c, const void *row, double *value, const char **text) {
-  int numbers = 0;
-  *text = NULL;
-  for (int i = 0; i < c->count; i++) {
-    if (c->column[i].text) {
-      assert(i == c->count - 1);
-      *text = c->column[i].text(row);
-    } else {
-      assert(numbers < TL_COLUMNS_MOST);
-      value[numbers++] = c->column[i].get(row);
-    }
-  }
-  return numbers;
-}
-
 const TlColumns *tl_table_columns(TlResultsTable table) {
   switch (table) {
   case TL_TABLE_HISTORY:
@@ -73,13 +46,14 @@ char *tl_columns_reference(void) {
       TL_COLUMN_NAMES(N)
 #undef N
   };
-  char *text =
-      tl_strdup("# Columns of the tables of a run\n\n"
-                "Written by `talus-solve --columns`; `make reference` writes this page anew.\n\n"
-                "Each table is a CSV file beside the frames, with the names of its columns in "
-                "the first line. An\nempty field is not defined there. The group `table` of "
-                "run.h5 has the format number of each table of\nthe run as an attribute with "
-                "the file's name; it is raised when a column is renamed or removed.\n");
+  char *text = tl_strdup(
+      "# Columns of the tables of a run\n\n"
+      "Written by `talus-solve --columns` and `talus-measure --columns`; `make reference` "
+      "writes this page anew.\n\nEach table is a CSV file beside the frames, with the names of its "
+      "columns in "
+      "the first line. An\nempty field is not defined there. The group `table` of "
+      "run.h5 has the format number of each table of\nthe run as an attribute with "
+      "the file's name; it is raised when a column is renamed or removed.\n");
   for (int t = 0; t < TL_TABLES; t++) {
     const TlColumns *c = tl_table_columns((TlResultsTable)t);
     say_format(
@@ -87,9 +61,7 @@ char *tl_columns_reference(void) {
         tl_format("\n## %s\n\nA line describes %s. Format %d.\n\n| column | unit | meaning |\n"
                   "|---|---|---|\n",
                   tl_linefile(t).name, c->title, c->format));
-    for (int i = 0; i < c->count; i++)
-      say_format(&text, tl_format("| `%s` | %s | %s |\n", c->column[i].name, c->column[i].unit,
-                                  c->column[i].doc));
+    say_format(&text, tl_columns_text(c->column, c->count));
   }
   say(&text, "\n## Earlier names\n\nResults of earlier versions have these names; `talus-measure`, "
              "`talus-render`, `talus-report` and the Python\nmodule take either for the other.\n\n"

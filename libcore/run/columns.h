@@ -1,44 +1,9 @@
-/* Columns of the tables that a run writes beside its frames: one row of a TlColumn table a column,
- * in the order of the file. A new diagnostic is one line of such a table; header, lines and the
- * reference (docs/reference/columns.md) follow from it. */
+/* The tables that a run writes beside its frames (io/columns.h). */
 #ifndef TL_RUN_COLUMNS_H
 #define TL_RUN_COLUMNS_H
 
-#include "base/status.h"
+#include "io/columns.h"
 #include "store/results.h"
-
-/* row: what a line of the table is made from, a struct of the module that owns the table. */
-typedef struct TlColumn {
-  const char *name, *unit, *doc;        /* unit "": a pure number or a text */
-  double (*get)(const void *row);       /* NaN: an empty field */
-  const char *(*text)(const void *row); /* in place of get; the last column only */
-} TlColumn;
-
-typedef struct TlColumns {
-  const char *title; /* what a line describes: "the run at one moment" */
-  int format;        /* raised when a column is renamed or removed */
-  const TlColumn *column;
-  int count;
-} TlColumns;
-
-enum { TL_COLUMNS_MOST = 64 }; /* numbers in a line */
-
-/* A table of columns is a list L(C) of C(name, unit, doc, value), where value is an expression over
- * `row`, a pointer to the type Row of the file:
- *
- *   LIST(TL_COLUMN_GET) static const TlColumn columns[] = {LIST(TL_COLUMN_ROW)}; */
-#define TL_COLUMN_GET(name, unit, doc, value)                                                      \
-  static double column_##name(const void *of) {                                                    \
-    const Row *row = of;                                                                           \
-    return (double)(value);                                                                        \
-  }
-#define TL_COLUMN_ROW(name, unit, doc, value) {#name, unit, doc, column_##name, NULL},
-
-/* "time_s,step,...", fresh memory; NULL: no memory. */
-char *tl_columns_header(const TlColumns *columns);
-/* The numbers of a line into value[TL_COLUMNS_MOST]; *text: the last column's text, NULL: none.
- * Returns how many numbers there are. */
-int tl_columns_fill(const TlColumns *columns, const void *row, double *value, const char **text);
 
 /* Of every table of results.h; each run writes some of them. */
 const TlColumns *tl_table_columns(TlResultsTable table);

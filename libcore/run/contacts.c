@@ -9,7 +9,7 @@
 enum { NUMBERS = 10 };
 
 /* What two contacts of one pair are told apart by. */
-static void numbers(const TlFrameContact *c, double x[NUMBERS]) {
+static void numbers(const TlContactRow *c, double x[NUMBERS]) {
   const TlVec3 v[3] = {c->point_m, c->normal, c->force_N};
   for (int k = 0; k < 3; k++) {
     x[3 * k] = v[k].x;
@@ -20,7 +20,7 @@ static void numbers(const TlFrameContact *c, double x[NUMBERS]) {
 }
 
 static int by_place(const void *one, const void *two) {
-  const TlFrameContact *a = one, *b = two;
+  const TlContactRow *a = one, *b = two;
   double x[NUMBERS], y[NUMBERS];
   if (a->first != b->first) return a->first < b->first ? -1 : 1;
   if (a->second != b->second) return a->second < b->second ? -1 : 1;
@@ -38,24 +38,11 @@ void tl_contacts_free(TlContacts *contacts) {
 
 TlStatus tl_contacts_take(TlContacts *contacts, const TlModel *model, const TlState *state,
                           const TlWorkspace *work) {
-  TlContactRow *from;
-  int64_t count;
   tl_contacts_free(contacts);
-  TL_TRY(tl_step_contacts(model, state, work, &from, &count));
-  TlStatus status = TL_NEW(contacts->rows, (size_t)count);
-  for (int64_t i = 0; status == TL_OK && i < count; i++)
-    contacts->rows[contacts->count++] =
-        (TlFrameContact){.first = from[i].low,
-                         .second = from[i].high,
-                         .point_m = from[i].point,
-                         .normal = from[i].normal,
-                         .force_N = tl_scale(1 / model->step_s, from[i].impulse_N_s),
-                         .gap_m = from[i].gap_m,
-                         .friction = from[i].friction};
-  tl_free(from);
+  TL_TRY(tl_step_contacts(model, state, work, &contacts->rows, &contacts->count));
   if (contacts->count > 1)
     qsort(contacts->rows, (size_t)contacts->count, sizeof *contacts->rows, by_place);
-  return status;
+  return TL_OK;
 }
 
 /* ---- to rank 0 ---- */
@@ -63,7 +50,7 @@ TlStatus tl_contacts_take(TlContacts *contacts, const TlModel *model, const TlSt
 /* All contacts of a pair are one rank's: its number in the pair makes the keys unique. */
 typedef struct Record {
   int64_t key[3];
-  TlFrameContact contact;
+  TlContactRow contact;
 } Record;
 
 typedef struct Way {
@@ -74,7 +61,7 @@ typedef struct Way {
 } Way;
 
 static TlStatus number_pairs(Way *w) {
-  const TlFrameContact *row = w->contacts->rows;
+  const TlContactRow *row = w->contacts->rows;
   TL_TRY(TL_NEW(w->in_pair, (size_t)w->contacts->count));
   for (int64_t i = 1; i < w->contacts->count; i++)
     if (row[i].first == row[i - 1].first && row[i].second == row[i - 1].second)
@@ -85,7 +72,7 @@ static TlStatus number_pairs(Way *w) {
 static void fill(void *context, int64_t first, int64_t count, unsigned char *to) {
   const Way *w = context;
   for (int64_t i = first; i < first + count; i++, to += sizeof(Record)) {
-    const TlFrameContact *c = &w->contacts->rows[i];
+    const TlContactRow *c = &w->contacts->rows[i];
     Record r = {{c->first, c->second, w->in_pair[i]}, *c};
     memcpy(to, &r, sizeof r);
   }
@@ -93,7 +80,7 @@ static void fill(void *context, int64_t first, int64_t count, unsigned char *to)
 
 static TlStatus take(void *context, const unsigned char *records, int64_t count) {
   Way *w = context;
-  TlFrameContact *rows;
+  TlContactRow *rows;
   TL_TRY(w->written);
   TL_TRY(TL_NEW(rows, (size_t)count));
   for (int64_t i = 0; i < count; i++) {

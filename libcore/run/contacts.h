@@ -12,8 +12,8 @@
 #include "store/results.h"
 
 typedef struct TlContacts {
-  int64_t count;        /* of this rank */
-  TlFrameContact *rows; /* owned */
+  int64_t count;      /* of this rank */
+  TlContactRow *rows; /* owned */
 } TlContacts;
 
 /* Those of the last step; what was there before is released. Not collective. */

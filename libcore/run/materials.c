@@ -181,7 +181,7 @@ static double or_else(double value, double otherwise) {
 
 /* Takes what a pair of the list says. */
 static void take(const TlPairSetup *pair, TlPairLaw *law) {
-#define F(key, member, unit, most, rule, help) law->member = or_else(pair->key, law->member);
+#define F(key, member, ...) law->member = or_else(pair->key, law->member);
   TL_PAIR_FIELDS(F)
 #undef F
 }

@@ -79,7 +79,7 @@ static TlStatus report_pair(const TlRun *run, int32_t one, int32_t two, int64_t 
                                    m->material[two].name);
   const char *separator = "";
   bool springs = tl_setup_method(&run->model->setup)->bears_force;
-#define F(key, member, unit, most, rule, help)                                                     \
+#define F(key, member, unit, ...)                                                                  \
   if (springs || (const char *)&law->member < (const char *)&law->stiffness) {                     \
     tl_text_real(value, law->member);                                                              \
     length += (size_t)snprintf(text + length, sizeof text - length, "%s" #key " %s%s" unit,        \

@@ -25,7 +25,7 @@ _Static_assert(COUNT(tl_material_params) == TL_MATERIAL_PARAMS, "setup_materials
 
 const TlParam tl_pair_params[] = {
     TEXTS(TlPairSetup, between, "the two materials, which may be the same one twice"),
-#define F(key, member, unit, most, rule, help)                                                     \
+#define F(key, member, unit, most, rule, help, ...)                                                \
   REAL(TlPairSetup, key, unit, "-1", -1, most, help "; negative: combined"),
     TL_PAIR_FIELDS(F)
 #undef F

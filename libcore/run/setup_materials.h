@@ -18,12 +18,12 @@ typedef struct TlMaterialSetup {
 
 typedef struct TlPairSetup {
   TlTexts between;
-#define F(key, member, unit, most, rule, help) double key; /* < 0: by the rule */
+#define F(key, ...) double key; /* < 0: by the rule */
   TL_PAIR_FIELDS(F)
 #undef F
 } TlPairSetup;
 
-enum { TL_MATERIAL_PARAMS = 4, TL_PAIR_PARAMS = 7 };
+enum { TL_MATERIAL_PARAMS = 4, TL_PAIR_PARAMS = 1 + TL_PAIR_FIELD_COUNT };
 extern const TlParam tl_material_params[], tl_pair_params[];
 
 struct TlSetup;

@@ -1,15 +1,16 @@
 #include "run/setup_shapes.h"
 
 #include "conf/keys.h"
+#include "dem/closed.h"
 
 #include <stdio.h>
 #include <string.h>
 
 const TlParam tl_shape_params[] = {
     TEXT(TlShapeSetup, name, NULL, "what bodies and grains.shapes call it"),
-    CHOICE(TlShapeSetup, kind, "sphere", TL_FORMULA_KINDS "|mesh",
-           "sphere, box and cylinder are solved in closed form, the others on a distance grid with "
-           "nodes"),
+    CHOICE(TlShapeSetup, kind, "sphere", TL_FORMULAS(TL_FORMULA_NAME) "mesh",
+           "solved in closed form:" TL_FORMULAS(TL_CLOSED_NAME) "; the others on a distance grid "
+                                                                "with nodes"),
     TEXT(TlShapeSetup, file, "",
          "mesh: STL, PLY or OBJ file, from the study's folder; one closed "
          "surface"),
@@ -19,11 +20,11 @@ const TlParam tl_shape_params[] = {
     REAL(TlShapeSetup, scale, "", "1", 1e-9, 1e9, "mesh: made this many times as large"),
     REAL(TlShapeSetup, sharp_deg, "deg", "30", 1, 180,
          "mesh: edges where facets turn by more get nodes of their own"),
-    REAL(TlShapeSetup, diameter_m, "m", "0", 0, 1e4, "sphere, cylinder: diameter"),
-    VEC3(TlShapeSetup, size_m, "m", "0,0,0", 0, 1e4, "box, superellipsoid: extents along x, y, z"),
-    REAL(TlShapeSetup, length_m, "m", "0", 0, 1e4,
-         "cylinder: length along z; cross: bars tip to tip; tetrahedron: edge"),
-    REAL(TlShapeSetup, width_m, "m", "0", 0, 1e4, "cross: thickness of its three square bars"),
+    REAL(TlShapeSetup, diameter_m, "m", "0", 0, 1e4,
+         TL_FORMULAS(TL_FORMULA_DIAMETER) "0: not given"),
+    VEC3(TlShapeSetup, size_m, "m", "0,0,0", 0, 1e4, TL_FORMULAS(TL_FORMULA_SIZE) "0: not given"),
+    REAL(TlShapeSetup, length_m, "m", "0", 0, 1e4, TL_FORMULAS(TL_FORMULA_LENGTH) "0: not given"),
+    REAL(TlShapeSetup, width_m, "m", "0", 0, 1e4, TL_FORMULAS(TL_FORMULA_WIDTH) "0: not given"),
     REAL(TlShapeSetup, exponent_e, "", "1", 0.1, 2,
          "superellipsoid: (|x/a|^(2/e) + |y/b|^(2/e))^(e/n) + |z/c|^(2/n) = 1; 1: ellipsoid, "
          "towards 0: box"),
@@ -35,7 +36,7 @@ const TlParam tl_shape_params[] = {
     TEXT(TlShapeSetup, material, "",
          "in the list of materials: of grains and bodies of this shape; none: grains.material"),
     FLAG(TlShapeSetup, gridded, "false",
-         "sphere, box, cylinder: solve on the distance grid and its nodes, not in closed form"),
+         "what has a closed form: solve it on the distance grid and its nodes all the same"),
     INT(TlShapeSetup, nodes, "0", 0, 1e7, "about so many nodes; 0: spaced a tenth of the diameter"),
 };
 _Static_assert(COUNT(tl_shape_params) == TL_SHAPE_PARAMS, "setup_shapes.h counts them");

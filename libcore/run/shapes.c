@@ -7,9 +7,18 @@
 #include <math.h>
 #include <stdio.h>
 
+/* The closed form that the solver knows the shape by, with its sizes; NULL: none. */
+static const TlClosedKind *closed_form(const TlShapeSetup *s, double size[TL_CLOSED_SIZES]) {
+  if (s->gridded || s->kind == TL_SHAPE_MESH) return NULL;
+  TlFormula formula = tl_shape_formula(s);
+  const TlClosedKind *kind = tl_closed_kind(tl_formula_name(formula.kind));
+  if (kind) kind->sizes(&formula, size);
+  return kind;
+}
+
 static bool is_closed(const TlShapeSetup *s) {
-  return !s->gridded && (s->kind == TL_FORMULA_SPHERE || s->kind == TL_FORMULA_BOX ||
-                         s->kind == TL_FORMULA_CYLINDER);
+  double size[TL_CLOSED_SIZES];
+  return closed_form(s, size) != NULL;
 }
 
 /* What went wrong with shape i, at its key (NULL: the shape as a whole) of the study. */
@@ -122,7 +131,8 @@ double tl_study_shapes_ball(const TlStudyShapes *shapes, int64_t id) {
   if (!tl_study_shapes_get(shapes, id)) return 0;
   if (id == TL_BALL_ID) return 0.5;
   const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + (-1 - id);
-  return is_closed(s) && s->kind == TL_FORMULA_SPHERE ? s->diameter_m / 2 : 0;
+  double size[TL_CLOSED_SIZES];
+  return closed_form(s, size) == &tl_closed_sphere ? size[0] : 0;
 }
 
 bool tl_study_shapes_gridded(const TlStudyShapes *shapes, int64_t id) {
@@ -150,21 +160,12 @@ TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRo
   return tl_study_shapes_row(shapes, -1 - TL_BALL_ID);
 }
 
-static TlStatus add(TlModel *model, int64_t id, const TlShapeSetup *s) {
-  double round[2] = {s->diameter_m / 2, s->length_m};
-  switch (s->kind) {
-  case TL_FORMULA_SPHERE:
-    return tl_model_add_closed(model, id, &tl_closed_sphere, round);
-  case TL_FORMULA_BOX:
-    return tl_model_add_closed(model, id, &tl_closed_box, s->size_m);
-  default:
-    return tl_model_add_closed(model, id, &tl_closed_cylinder, round);
-  }
-}
-
 TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlModel *model) {
   const TlShapeSetup *setup = shapes->setup->shapes.items;
-  for (int64_t i = 0; i < shapes->count; i++)
-    if (is_closed(&setup[i])) TL_TRY(add(model, tl_study_shape_id(i), &setup[i]));
+  for (int64_t i = 0; i < shapes->count; i++) {
+    double size[TL_CLOSED_SIZES];
+    const TlClosedKind *kind = closed_form(&setup[i], size);
+    if (kind) TL_TRY(tl_model_add_closed(model, tl_study_shape_id(i), kind, size));
+  }
   return shapes->ball.node_count > 0 ? tl_model_add_sphere(model, TL_BALL_ID, 0.5) : TL_OK;
 }

@@ -1,3 +1,4 @@
+#include "shape/formula.h"
 #include "shape/nodes.h"
 #include "shape/solid.h"
 #include "shape/solids.h"
@@ -123,4 +124,8 @@ TlStatus tl_avatar_cross(double length, double width, double spacing, int32_t no
   TlStatus status = build((Cross){length / 2, width / 2}, spacing, nodes, out);
   if (status != TL_OK) tl_avatar_free(out);
   return status;
+}
+
+TlStatus tl_formula_cross(const TlFormula *f, double spacing, TlAvatar *out) {
+  return tl_avatar_cross(f->length_m, f->width_m, spacing, f->nodes, out);
 }

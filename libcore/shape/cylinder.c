@@ -1,3 +1,4 @@
+#include "shape/formula.h"
 #include "shape/nodes.h"
 #include "shape/solid.h"
 #include "shape/solids.h"
@@ -87,4 +88,8 @@ TlStatus tl_avatar_cylinder(double radius, double length, double spacing, int32_
   TlStatus status = build((Cylinder){.r = radius, .h = length / 2}, spacing, nodes, out);
   if (status != TL_OK) tl_avatar_free(out);
   return status;
+}
+
+TlStatus tl_formula_cylinder(const TlFormula *f, double spacing, TlAvatar *out) {
+  return tl_avatar_cylinder(f->diameter_m / 2, f->length_m, spacing, f->nodes, out);
 }

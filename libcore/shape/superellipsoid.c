@@ -1,6 +1,7 @@
 #include "shape/superellipsoid.h"
 
 #include "shape/build.h"
+#include "shape/formula.h"
 #include "shape/solid.h"
 
 #include <math.h>
@@ -236,4 +237,20 @@ TlStatus tl_avatar_box(double hx, double hy, double hz, double spacing_m, int32_
   TlStatus status = box_build(tl_vec3(hx, hy, hz), spacing_m, node_count, out);
   if (status != TL_OK) tl_avatar_free(out);
   return status;
+}
+
+/* ---- as formulas of a study ---- */
+
+TlStatus tl_formula_sphere(const TlFormula *f, double spacing, TlAvatar *out) {
+  return tl_avatar_sphere(f->diameter_m / 2, spacing, f->nodes, out);
+}
+
+TlStatus tl_formula_box(const TlFormula *f, double spacing, TlAvatar *out) {
+  return tl_avatar_box(f->size_m[0] / 2, f->size_m[1] / 2, f->size_m[2] / 2, spacing, f->nodes,
+                       out);
+}
+
+TlStatus tl_formula_superellipsoid(const TlFormula *f, double spacing, TlAvatar *out) {
+  return tl_avatar_superellipsoid(f->size_m[0] / 2, f->size_m[1] / 2, f->size_m[2] / 2,
+                                  f->exponent_e, f->exponent_n, spacing, f->nodes, out);
 }

@@ -1,3 +1,4 @@
+#include "shape/formula.h"
 #include "shape/nodes.h"
 #include "shape/solid.h"
 #include "shape/solids.h"
@@ -89,4 +90,8 @@ TlStatus tl_avatar_tetrahedron(double edge, double spacing, int32_t nodes, TlAva
   TlStatus status = build(size, spacing, nodes, out);
   if (status != TL_OK) tl_avatar_free(out);
   return status;
+}
+
+TlStatus tl_formula_tetrahedron(const TlFormula *f, double spacing, TlAvatar *out) {
+  return tl_avatar_tetrahedron(f->length_m, spacing, f->nodes, out);
 }

@@ -62,6 +62,8 @@ static const TlParam params[] = {
      "FILE.csv"},
     {"with", TL_P_TEXTS, offsetof(TlMeasureStage, with), "", "", 0, 0, NULL,
      "with --triaxial: one more run drawn over it; may be given again and again", "RUN"},
+    {"columns", TL_P_FLAG, offsetof(TlMeasureStage, columns), "", "false", 0, 0, NULL,
+     "print the columns of packing.csv, with units and meaning, and stop", NULL},
     {"label", TL_P_TEXTS, offsetof(TlMeasureStage, label), "", "", 0, 0, NULL,
      "name of a curve, the run's own first, then one for each --with; default: the keys in which "
      "their studies differ",

@@ -13,7 +13,7 @@ typedef struct TlMeasureStage {
   bool packing, plot;
   int64_t from_frame;
   double box_low_m[3], box_high_m[3], cylinder_foot_m[3], cylinder_axis_m[3], cylinder_radius_m;
-  bool triaxial;
+  bool triaxial, columns;
   double strain_window, modulus_strain;
   char *compare;
   TlTexts with, label;

@@ -583,7 +583,7 @@ TlStatus tl_results_frame_contacts_begin(TlResultsWriter *w, double friction, in
   return status == TL_OK ? TL_OK : give_up_frame(w, status);
 }
 
-TlStatus tl_results_frame_contacts(TlResultsWriter *w, const TlFrameContact *rows, int64_t count) {
+TlStatus tl_results_frame_contacts(TlResultsWriter *w, const TlContactRow *rows, int64_t count) {
   if (w->frame.id < 0 || w->contact_group < 0)
     return tl_fail(TL_EUSAGE, "%s: no frame is open, or its contacts are not begun", w->folder);
   if (w->contacts_written + count > w->contact_count)

@@ -12,6 +12,7 @@
 
 #include "base/provenance.h"
 #include "model/body_record.h"
+#include "model/contact_record.h"
 #include "model/material.h"
 #include "store/apparatuses.h"
 #include "shape/avatar.h"
@@ -67,20 +68,11 @@ enum {
   TL_ROW_NO_GRAIN = TL_ROW_NET | TL_ROW_GUIDED /* what no measure counts as a grain */
 };                                             /* bits of TlBodyRow.flags */
 
-/* A contact point of the step that ends with the frame. */
-typedef struct TlFrameContact {
-  int64_t first, second; /* ids; second < 0: boundary -1 - second (terrain, planes, walls' parts) */
-  TlVec3 point_m, normal; /* world; the unit normal points to the first */
-  TlVec3 force_N;         /* on the first: impulse over the step divided by the step */
-  double gap_m;           /* < 0: overlap */
-  double friction;        /* coefficient that the step was made with */
-} TlFrameContact;
-
 typedef struct TlFrameContacts {
   bool there;      /* false: the frame was written without (frames.contacts of the study) */
   double friction; /* grain on grain, in that step */
   int64_t count;
-  TlFrameContact *rows; /* by first, second, place; owned */
+  TlContactRow *rows; /* of the step that ends with the frame, by first, second, place; owned */
 } TlFrameContacts;
 
 typedef struct TlFrame {
@@ -114,7 +106,7 @@ TlStatus tl_results_frame_begin(TlResultsWriter *writer, int64_t index, int64_t 
 TlStatus tl_results_frame_rows(TlResultsWriter *writer, const TlBodyRow *rows, int64_t count);
 /* Before the end, when the frame is to hold contacts: how many, then blocks of them, in order. */
 TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, double friction, int64_t count);
-TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlFrameContact *rows,
+TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlContactRow *rows,
                                    int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
 /* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;

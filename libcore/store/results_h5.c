@@ -257,6 +257,7 @@ TlStatus tl_h5_columns_read(const TlH5File *file, hid_t group, const TlH5Column 
   TlStatus status = TL_OK;
   for (int c = 0; c < count && status == TL_OK; c++) {
     int64_t there = 0;
+    if (columns[c].later && H5Lexists(group, columns[c].name, H5P_DEFAULT) <= 0) continue;
     status = tl_h5_array_rows(file, group, columns[c].name, &there);
     if (status == TL_OK && there != n)
       status = tl_fail(TL_EINPUT, "%s: dataset '%s' has %lld rows, not %lld", file->name,

@@ -39,6 +39,7 @@ typedef struct TlH5Column {
   enum { TL_H5_I64, TL_H5_I32, TL_H5_U32, TL_H5_F64, TL_H5_U8 } type;
   int width;
   size_t offset; /* in the row */
+  bool later;    /* files of older versions lack it: what the row has there stays */
 } TlH5Column;
 
 /* Makes the datasets of rows rows, chunked, shuffled and deflated. dataset[columns] is filled;

@@ -8,14 +8,13 @@
 #define BODY(member) offsetof(TlBodyRow, member)
 #define AVATAR(member) offsetof(TlAvatarRow, avatar.member)
 #define PART(member) offsetof(TlPartRow, part.member)
-#define CONTACT(member) offsetof(TlFrameContact, member)
 #define DRIVE(member) offsetof(TlPartRow, part.drive.member)
 
 #define TYPE(type)                                                                                 \
   _Generic(*(type *)NULL, int64_t : TL_H5_I64, int32_t : TL_H5_I32, default : TL_H5_F64)
 #define WIDTH(type) _Generic(*(type *)NULL, TlVec3 : 3, TlQuat : 4, default : 1)
 #define FRAME(type, name, unit, attributes, meaning, member, column)                               \
-  {column, unit, TYPE(type), WIDTH(type), BODY(member)},
+  {column, unit, TYPE(type), WIDTH(type), BODY(member), ((attributes)&TL_LATER) != 0},
 const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {TL_BODY_FRAME_FIELDS(FRAME)};
 #undef FRAME
 
@@ -28,12 +27,10 @@ const TlH5Column tl_material_columns[TL_MATERIAL_COLUMNS] = {
 const TlH5Column tl_pair_columns[TL_PAIR_COLUMNS] = {
     {"first", "", TL_H5_I32, 1, offsetof(TlPairRow, first)},
     {"second", "", TL_H5_I32, 1, offsetof(TlPairRow, second)},
-#define F(key, member, unit, most, rule, help)                                                     \
-  {#key, unit[0] ? unit : "1", TL_H5_F64, 1, offsetof(TlPairRow, law.member)},
-    TL_PAIR_FIELDS(F)
+#define F(key, member, unit, ...)                                                                  \
+  {#key, unit[0] ? unit : "1", TL_H5_F64, 1, offsetof(TlPairRow, law.member), true},
+    TL_PAIR_FIELDS(F) TL_STIFFNESS_FIELDS(TL_NO_FIELD, F)
 #undef F
-        {"young_Pa", "Pa", TL_H5_F64, 1, offsetof(TlPairRow, law.stiffness.young_Pa)},
-    {"poisson", "1", TL_H5_F64, 1, offsetof(TlPairRow, law.stiffness.poisson)},
 };
 
 const TlH5Column tl_avatar_columns[TL_AVATAR_COLUMNS] = {
@@ -77,15 +74,15 @@ const TlH5Column tl_part_columns[TL_PART_COLUMNS] = {
     {"table_start", "", TL_H5_I64, 1, offsetof(TlPartRow, table_start)},
 };
 
-const TlH5Column tl_contact_columns[TL_CONTACT_COLUMNS] = {
-    {"first", "", TL_H5_I64, 1, CONTACT(first)},
-    {"second", "", TL_H5_I64, 1, CONTACT(second)},
-    {"point_m", "m", TL_H5_F64, 3, CONTACT(point_m)},
-    {"normal", "1", TL_H5_F64, 3, CONTACT(normal)},
-    {"force_N", "N", TL_H5_F64, 3, CONTACT(force_N)},
-    {"gap_m", "m", TL_H5_F64, 1, CONTACT(gap_m)},
-    {"friction", "", TL_H5_F64, 1, CONTACT(friction)}, /* frames of older versions have none */
-};
+#define FRAME(type, name, unit, attributes, meaning)                                               \
+  {#name,                                                                                          \
+   unit,                                                                                           \
+   TYPE(type),                                                                                     \
+   WIDTH(type),                                                                                    \
+   offsetof(TlContactRow, name),                                                                   \
+   ((attributes)&TL_LATER) != 0},
+const TlH5Column tl_contact_columns[TL_CONTACT_COLUMNS] = {TL_CONTACT_ROW_FIELDS(FRAME)};
+#undef FRAME
 
 char *tl_results_frame_path(const char *folder, int64_t index) {
   return tl_format("%s/frame_%06lld.h5", folder, (long long)index);

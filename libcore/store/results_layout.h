@@ -7,15 +7,17 @@
 #include "store/results_h5.h"
 
 #define FRAME(...) +1
-enum { TL_BODY_COLUMNS = 0 TL_BODY_FRAME_FIELDS(FRAME) };
+enum {
+  TL_BODY_COLUMNS = 0 TL_BODY_FRAME_FIELDS(FRAME),
+  TL_CONTACT_COLUMNS = 0 TL_CONTACT_ROW_FIELDS(FRAME)
+};
 #undef FRAME
 enum {
   TL_RESULTS_FORMAT = 1,
   TL_AVATAR_COLUMNS = 20,
   TL_PART_COLUMNS = 15,
-  TL_CONTACT_COLUMNS = 7,
   TL_MATERIAL_COLUMNS = 3, /* and the names */
-  TL_PAIR_COLUMNS = 10
+  TL_PAIR_COLUMNS = 2 + TL_PAIR_FIELD_COUNT TL_STIFFNESS_FIELDS(TL_NO_FIELD, TL_ONE_FIELD)
 };
 
 /* A row of /avatar: the numbers of an avatar and where its arrays begin. */

@@ -63,15 +63,8 @@ static TlStatus read_rows(const TlH5File *f, TlFrame *frame) {
   TL_TRY(tl_h5_get_real(f, f->id, "time_s", &frame->time_s, 1));
   TL_TRY(tl_h5_array_rows(f, f->id, "id", &frame->count));
   TL_TRY(TL_NEW(frame->rows, (size_t)frame->count));
-  bool has_material;
-  TlH5Column columns[TL_BODY_COLUMNS];
-  int count = 0;
-  TL_TRY(tl_context(tl_h5_has(f->id, "material", &has_material), "%s", f->name));
-  for (int c = 0; c < TL_BODY_COLUMNS; c++)
-    if (has_material || strcmp(tl_body_columns[c].name, "material") != 0)
-      columns[count++] = tl_body_columns[c];
-  TL_TRY(
-      tl_h5_columns_read(f, f->id, columns, count, frame->rows, sizeof *frame->rows, frame->count));
+  TL_TRY(tl_h5_columns_read(f, f->id, tl_body_columns, TL_BODY_COLUMNS, frame->rows,
+                            sizeof *frame->rows, frame->count));
   qsort(frame->rows, (size_t)frame->count, sizeof *frame->rows, by_body_id);
   return TL_OK;
 }
@@ -132,10 +125,9 @@ static TlStatus read_contact_rows(const TlH5File *f, hid_t g, TlFrameContacts *c
   TL_TRY(tl_h5_get_real(f, g, "friction", &c->friction, 1));
   TL_TRY(tl_h5_array_rows(f, g, "first", &c->count));
   TL_TRY(TL_NEW(c->rows, (size_t)c->count));
-  int columns = TL_CONTACT_COLUMNS;
-  if (H5Lexists(g, tl_contact_columns[columns - 1].name, H5P_DEFAULT) <= 0) columns--;
   for (int64_t i = 0; i < c->count; i++) c->rows[i].friction = c->friction;
-  return tl_h5_columns_read(f, g, tl_contact_columns, columns, c->rows, sizeof *c->rows, c->count);
+  return tl_h5_columns_read(f, g, tl_contact_columns, TL_CONTACT_COLUMNS, c->rows, sizeof *c->rows,
+                            c->count);
 }
 
 static TlStatus read_contacts(const char *path, void *of) {

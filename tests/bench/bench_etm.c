@@ -31,7 +31,7 @@ static Result run(Pack *p, TlMethod method, double e, int repeats) {
   Result best = {.cpu_s = INFINITY, .wall_s = INFINITY};
   TlEtmLaw l = law();
   TlDynamics d = pack_dynamics(p);
-  for (int32_t i = 0; i < p->pairs; i++) p->contact[i].restitution = e;
+  p->law->restitution = e;
   for (int i = 0; i < repeats; i++) {
     pack_rewind(p);
     best.kinetic = pack_kinetic(p);

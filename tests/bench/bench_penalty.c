@@ -57,7 +57,7 @@ static void penalty_scene(JudgeScene *scene, const char *normal_law, double step
   c->restitution = c->boundary_restitution = 0.3;
   c->density_kg_m3 = 2650;
   c->penalty.law = law(normal_law);
-  c->penalty.grain.ratio = c->penalty.boundary.ratio = 0.7;
+  c->penalty.grain.tangential_ratio = c->penalty.boundary.tangential_ratio = 0.7;
 }
 
 /* ---- settled heaps ---- */

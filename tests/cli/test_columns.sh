@@ -12,8 +12,9 @@ export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$root/python
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 "$BIN/talus-solve" --columns >"$dir/columns.md" || fail "talus-solve --columns"
+"$BIN/talus-measure" --columns >>"$dir/columns.md" || fail "talus-measure --columns"
 cmp -s "$dir/columns.md" "$root/docs/reference/columns.md" ||
-  fail "docs/reference/columns.md is not what talus-solve --columns prints; run make reference"
+  fail "docs/reference/columns.md is not what talus-solve and talus-measure --columns print; run make reference"
 
 # Two blocks at rest: one on a plane, off the origin, and one in a box with walls.
 cat >"$dir/rest.yaml" <<'YAML'

@@ -30,13 +30,14 @@ for body in re.findall(r"^```diff\n(.*?)^```$", text, re.M | re.S):
     touched += re.findall(r"^\+\+\+ b/(\S+)", body, re.M)
 print("\n".join(touched))
 PYTHON
-[ "$(grep -c '\.c$' "$dir/touched")" -ge 6 ] || { echo "FAILED: examples are missing"; cat "$dir/touched"; exit 1; }
+[ "$(grep -c '\.c$' "$dir/touched")" -ge 5 ] || { echo "FAILED: examples are missing"; cat "$dir/touched"; exit 1; }
 read -ra packages < <(pkg-config --cflags hdf5-serial | sed 's/-I/-isystem /g')
 bad=0
 cd "$dir" || exit 1
-# methods.c holds the table that a new method's line is in
-for file in $(grep '\.c$' touched) libcore/dem/methods.c; do
-  gcc -std=c17 -fopenmp -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wno-psabi -Werror -fsyntax-only \
+# and those that hold the tables which the new rows are in
+for file in $(grep '\.c$' touched) libcore/dem/{methods,law,closed,penalty_setup}.c libcore/model/material.c \
+  libcore/shape/formula.c libcore/post/packing.c; do
+  gcc -std=c17 -fopenmp -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wno-psabi -Wno-missing-field-initializers -Werror -fsyntax-only \
     -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -Ilibcore "${packages[@]}" "$file" || { echo "FAILED: $file"; bad=1; }
 done
 exit $bad

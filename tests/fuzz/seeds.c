@@ -178,7 +178,7 @@ static void results(void) {
   TlResultsWriter *w;
   TlAvatar avatar;
   TlBodyRow row[2] = {{.id = 1, .avatar_id = 3, .scale = 1}, {.id = 2, .avatar_id = 3, .scale = 2}};
-  TlFrameContact contact = {.first = 1, .second = 2};
+  TlContactRow contact = {.first = 1, .second = 2};
   scene.part_count = 2;
   scene.parts = part;
   tl_made_terrain(&scene.terrain);

@@ -134,8 +134,8 @@ double lsdrop_carried(const LsDrop *d) {
   double weight = 0, carried = 0;
   JUDGE_OK(stepper_contacts(d->scene.solver, b, &rows, &count));
   for (int64_t i = 0; i < count; i++)
-    if (rows[i].high < 0) carried += rows[i].impulse_N_s.z;
-  for (int64_t i = 0; i < b->owned; i++) weight += b->mass[i] * GRAVITY * d->scene.config.step_s;
+    if (rows[i].second < 0) carried += rows[i].force_N.z;
+  for (int64_t i = 0; i < b->owned; i++) weight += b->mass[i] * GRAVITY;
   tl_free(rows);
   return carried / weight;
 }

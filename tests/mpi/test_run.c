@@ -281,7 +281,7 @@ static int64_t forces_change_velocities(const TlScene *scene, const TlFrame *bef
   double largest = 0;
   REQUIRE(after->count <= 64, "%lld", (long long)after->count);
   for (int64_t i = 0; i < c->count; i++) {
-    const TlFrameContact *r = &c->rows[i];
+    const TlContactRow *r = &c->rows[i];
     int64_t a = place_of(after, r->first), b = place_of(after, r->second);
     REQUIRE(a >= 0 && (b >= 0 || r->second < 0) && r->second != r->first, "%lld %lld",
             (long long)r->first, (long long)r->second);

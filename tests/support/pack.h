@@ -28,6 +28,7 @@ typedef struct Pack {
   TlTwist *twist, *start;
   double *inverse_mass;
   TlSym3 *inverse_inertia;
+  TlPairLaw *law; /* of all contacts; [1]: the same without friction, which nobody has yet */
   TlContact *contact;
   TlPair *pair;
   TlGroups groups;
@@ -48,10 +49,10 @@ static inline TlStatus pack_body(Pack *p, TlVec3 x) {
   return tl_bodies_add(&p->bodies, &s);
 }
 
-static inline void pack_contact(Pack *p, int32_t a, int32_t b, TlVec3 n, double mu, double e) {
+static inline void pack_contact(Pack *p, int32_t a, int32_t b, TlVec3 n) {
   TlDynamics d = pack_dynamics(p);
   TlContact *c = &p->contact[p->pairs];
-  *c = (TlContact){.n = n, .a = a, .b = b, .friction = mu, .restitution = e};
+  *c = (TlContact){.n = n, .a = a, .b = b, .law = p->law};
   c->ra = tl_scale(-1, n); /* radius 1 */
   if (b >= 0) c->rb = n;
   tl_contact_prepare(c, &d);
@@ -64,13 +65,15 @@ static inline void pack_contact(Pack *p, int32_t a, int32_t b, TlVec3 n, double 
 /* Contacts of centres within reach, and with the floor z = 0. Quadratic, once. */
 static inline TlStatus pack_connect(Pack *p, double reach, double mu, double e) {
   int64_t n = p->bodies.total;
+  p->law[0] = (TlPairLaw){.friction = mu, .restitution = e};
+  p->law[1] = (TlPairLaw){.restitution = e};
   for (int64_t i = 0; i < n; i++) {
     TlVec3 x = p->bodies.position[i];
     for (int64_t k = i + 1; k < n; k++) {
       TlVec3 r = tl_sub(x, p->bodies.position[k]);
-      if (tl_norm2(r) < reach * reach) pack_contact(p, (int32_t)i, (int32_t)k, tl_unit(r), mu, e);
+      if (tl_norm2(r) < reach * reach) pack_contact(p, (int32_t)i, (int32_t)k, tl_unit(r));
     }
-    if (x.z < reach - 1) pack_contact(p, (int32_t)i, -1, tl_vec3(0, 0, 1), mu, e);
+    if (x.z < reach - 1) pack_contact(p, (int32_t)i, -1, tl_vec3(0, 0, 1));
   }
   memcpy(p->start, p->twist, (size_t)n * sizeof *p->start);
   return tl_groups_make(&p->bodies, p->pair, p->pairs, p->contact, NULL, &p->arena, &p->groups);
@@ -82,9 +85,11 @@ static inline TlStatus pack_reserve(Pack *p) {
   p->start = tl_arena_push(&p->arena, n, sizeof *p->start);
   p->inverse_mass = tl_arena_push(&p->arena, n, sizeof *p->inverse_mass);
   p->inverse_inertia = tl_arena_push(&p->arena, n, sizeof *p->inverse_inertia);
+  p->law = tl_arena_push(&p->arena, 2, sizeof *p->law);
   p->contact = tl_arena_push(&p->arena, 8 * n, sizeof *p->contact);
   p->pair = tl_arena_push(&p->arena, 8 * n, sizeof *p->pair);
-  if (!p->twist || !p->start || !p->inverse_mass || !p->inverse_inertia || !p->contact || !p->pair)
+  if (!p->twist || !p->start || !p->inverse_mass || !p->inverse_inertia || !p->law || !p->contact ||
+      !p->pair)
     return TL_ENOMEM;
   for (size_t i = 0; i < n; i++) {
     double inertia = 2.5;

@@ -41,7 +41,7 @@ static TlSolverConfig springs(double most_share) {
   c.step_s = 0.02 * sqrt(mass() / K);
   c.penalty.spread = TL_SPREAD_DEEPEST;
   c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = K;
-  c.penalty.grain.ratio = c.penalty.boundary.ratio = 2.0 / 7;
+  c.penalty.grain.tangential_ratio = c.penalty.boundary.tangential_ratio = 2.0 / 7;
   c.penalty.most_share = most_share;
   return c;
 }

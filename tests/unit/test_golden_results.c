@@ -32,14 +32,14 @@ static TlBodyRow body(int64_t i) {
   return row;
 }
 
-static TlFrameContact contact(int64_t i) {
-  return (TlFrameContact){.first = 4 + i,
-                          .second = i ? -2 : 6,
-                          .point_m = vec(6, i),
-                          .normal = i ? tl_vec3(0, -1, 0) : tl_vec3(0.6, 0, 0.8),
-                          .force_N = vec(7, i),
-                          .gap_m = golden_real(8, i, 0),
-                          .friction = golden_real(9, i, 0)};
+static TlContactRow contact(int64_t i) {
+  return (TlContactRow){.first = 4 + i,
+                        .second = i ? -2 : 6,
+                        .point_m = vec(6, i),
+                        .normal = i ? tl_vec3(0, -1, 0) : tl_vec3(0.6, 0, 0.8),
+                        .force_N = vec(7, i),
+                        .gap_m = golden_real(8, i, 0),
+                        .friction = golden_real(9, i, 0)};
 }
 
 typedef struct Scene {
@@ -196,7 +196,7 @@ START_TEST(what_talus_writes_another_program_reads) {
   }
   CK_OK(tl_results_frame_contacts_begin(writer, 0.4, CONTACTS));
   for (int64_t i = 0; i < CONTACTS; i++) {
-    TlFrameContact row = contact(i);
+    TlContactRow row = contact(i);
     CK_OK(tl_results_frame_contacts(writer, &row, 1));
   }
   CK_OK(tl_results_frame_end(writer));
@@ -314,7 +314,7 @@ START_TEST(what_another_program_writes_talus_reads) {
   ck_assert(contacts.there && contacts.friction == 0.4);
   ck_assert_int_eq(contacts.count, CONTACTS);
   for (int64_t i = 0; i < CONTACTS; i++) {
-    TlFrameContact row = contact(i);
+    TlContactRow row = contact(i);
     SAME(contacts.rows[i], row);
   }
   tl_frame_contacts_free(&contacts);

@@ -545,7 +545,7 @@ START_TEST(nets_and_grains_that_left_are_boundaries) {
                       {.id = net, .avatar_id = 9, .scale = 1, .flags = TL_ROW_NET}};
   TlFrame frame = {.count = 4, .rows = row};
   TlVec3 e = {1, 0, 0};
-  TlFrameContact c[6] = {
+  TlContactRow c[6] = {
       {.first = 2, .second = 7, .normal = e, .force_N = {5, 0, 0}},
       {.first = 2, .second = 3, .normal = e, .force_N = {5, 0, 0}},
       {.first = 4, .second = -3, .normal = e, .force_N = {1, 0, 0}},
@@ -580,32 +580,39 @@ START_TEST(nets_and_grains_that_left_are_boundaries) {
 }
 END_TEST
 
-START_TEST(the_table_names_what_it_fills) {
-  TlPacking p = cubic(2, tl_vec3(1, 1, 1));
+/* Is the unit what the name's end says? Of a name without a unit: a pure number. */
+static bool unit_agrees(const TlColumn *c) {
+  static const char *const ends[][2] = {{"_Pa", "Pa"}, {"_per_s", "1/s"}, {"_deg", "deg"},
+                                        {"_m3", "m3"}, {"_N", "N"},       {"_m", "m"}};
+  size_t length = strlen(c->name);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    size_t end = strlen(ends[i][0]);
+    if (length > end && strcmp(c->name + length - end, ends[i][0]) == 0)
+      return strcmp(c->unit, ends[i][1]) == 0;
+  }
+  return c->unit[0] == 0;
+}
+
+START_TEST(each_measure_fills_its_columns) {
+  TlPacking p = cubic(2, tl_vec3(1, 1, 1)), none = empty(1, 1);
   TlRegion all = box(tl_vec3(0, 0, 0), tl_vec3(4 * R, 4 * R, 4 * R));
-  int sum = 0;
-  for (int k = 0; k < TL_PACK_MEASURES; k++) {
-    const TlPackMeasure *m = tl_pack_measures[k];
-    int names = 1;
-    double value[TL_PACK_VALUES];
-    for (const char *c = m->columns; *c; c++) names += *c == ',';
-    ck_assert_int_eq(names, m->count);
-    for (int i = 0; i < TL_PACK_VALUES; i++) value[i] = -12345;
-    CK_OK(m->measure(&p, &all, value));
-    for (int i = 0; i < m->count; i++) ck_assert(value[i] != -12345);
+  const TlPackMeasure *m;
+  CK_OK(tl_packing_pairs(&none));
+  for (int k = 0; (m = tl_pack_measure(k)); k++) {
+    double value[100];
+    for (int i = 0; i < 100; i++) value[i] = -12345;
+    CK_OK(tl_pack_values(m, &p, &all, value));
+    for (int i = 0; i < m->count; i++) {
+      ck_assert(value[i] != -12345);
+      ck_assert(m->column[i].doc[0] != 0);
+      ck_assert_msg(unit_agrees(&m->column[i]), "%s is said to be in '%s'", m->column[i].name,
+                    m->column[i].unit);
+    }
     ck_assert(value[m->count] == -12345);
-    sum += m->count;
-  }
-  ck_assert_int_lt(sum, TL_PACK_VALUES);
-  tl_packing_free(&p);
-  /* nothing there: no values, no failure */
-  p = empty(1, 1);
-  CK_OK(tl_packing_pairs(&p));
-  for (int k = 0; k < TL_PACK_MEASURES; k++) {
-    double value[TL_PACK_VALUES];
-    CK_OK(tl_pack_measures[k]->measure(&p, &all, value));
+    CK_OK(tl_pack_values(m, &none, &all, value)); /* nothing there: no values, no failure */
   }
   tl_packing_free(&p);
+  tl_packing_free(&none);
 }
 END_TEST
 
@@ -645,4 +652,4 @@ TL_TEST_MAIN(
     unbalanced_force_is_what_is_left_over_the_mean_contact_force,
     a_planted_band_is_found_beside_grains_that_turn_at_the_platen, no_band_in_a_line_or_among_few,
     void_ratio_of_cubic_spheres_and_of_a_cut_one, nets_and_grains_that_left_are_boundaries,
-    the_table_names_what_it_fills, stress_of_a_grain_is_over_its_own_volume)
+    each_measure_fills_its_columns, stress_of_a_grain_is_over_its_own_volume)

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "dem/step_report.h"
+#include "model/contact_record.h"
 #include "run/run_record.h"
 #include "support/tltest.h"
 
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const TlRecord *const records[] = {&tl_body_record, &tl_body_row_record, &tl_run_record,
+static const TlRecord *const records[] = {&tl_body_record, &tl_body_row_record,
+                                          &tl_contact_row_record, &tl_run_record,
                                           &tl_step_report_record};
 enum { RECORDS = sizeof records / sizeof *records, ALL = RECORDS + TL_PAIR_KINDS };
 static const TlRecord *record_at(int i) {

@@ -108,7 +108,7 @@ typedef struct Column {
   TlAvatar sphere;
   TlScene scene;
   TlBodyRow row[COLUMN];
-  TlFrameContact contact[COLUMN + 1];
+  TlContactRow contact[COLUMN + 1];
   TlFrame frame;
   TlPacking packing;
 } Column;
@@ -119,10 +119,10 @@ static void make_column(Column *c) {
   c->scene.density_kg_m3 = 1;
   c->scene.gravity_m_s2[2] = -9.81;
   for (int i = 0; i < COLUMN; i++) c->row[i] = row_at(i, 1, tl_vec3(0, 0, 1 + 2 * i));
-  c->contact[0] = (TlFrameContact){0, -1, {0.1, 0, 0}, up, tl_scale(COLUMN / 3.0, up), 0};
-  c->contact[1] = (TlFrameContact){0, -1, {-0.1, 0, 0}, up, tl_scale(2 * COLUMN / 3.0, up), 0};
+  c->contact[0] = (TlContactRow){0, -1, {0.1, 0, 0}, up, tl_scale(COLUMN / 3.0, up), 0};
+  c->contact[1] = (TlContactRow){0, -1, {-0.1, 0, 0}, up, tl_scale(2 * COLUMN / 3.0, up), 0};
   for (int i = 0; i + 1 < COLUMN; i++)
-    c->contact[i + 2] = (TlFrameContact){
+    c->contact[i + 2] = (TlContactRow){
         i, i + 1, {0, 0, 2 + 2 * i}, {0, 0, -1}, tl_scale(-(COLUMN - 1.0 - i), up), 0};
   c->frame = (TlFrame){.count = COLUMN, .rows = c->row};
   TlFrameContacts contacts = {.there = true, .count = COLUMN + 1, .rows = c->contact};

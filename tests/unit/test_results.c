@@ -264,19 +264,19 @@ START_TEST(frame_rows_in_any_order_come_back_sorted_and_bit_for_bit) {
 }
 END_TEST
 
-static TlFrameContact contact(int64_t i) {
-  return (TlFrameContact){.first = i / 3,
-                          .second = i % 5 ? i / 3 + 1 : -1 - i % 2,
-                          .point_m = {draw(50, i), 1e6 + draw(51, i), draw(52, i)},
-                          .normal = tl_unit(tl_vec3(draw(53, i), draw(54, i), draw(55, i))),
-                          .force_N = {draw(56, i), draw(57, i), draw(58, i)},
-                          .gap_m = -1e-6 * draw(59, i),
-                          .friction = draw(60, i)};
+static TlContactRow contact(int64_t i) {
+  return (TlContactRow){.first = i / 3,
+                        .second = i % 5 ? i / 3 + 1 : -1 - i % 2,
+                        .point_m = {draw(50, i), 1e6 + draw(51, i), draw(52, i)},
+                        .normal = tl_unit(tl_vec3(draw(53, i), draw(54, i), draw(55, i))),
+                        .force_N = {draw(56, i), draw(57, i), draw(58, i)},
+                        .gap_m = -1e-6 * draw(59, i),
+                        .friction = draw(60, i)};
 }
 
 static TlStatus put_contacts(TlResultsWriter *w, int64_t announced, int64_t n) {
   TlBodyRow row = body(1);
-  TlFrameContact block[70];
+  TlContactRow block[70];
   TL_TRY(tl_results_frame_begin(w, announced, 10, 0.25, 1));
   TL_TRY(tl_results_frame_rows(w, &row, 1));
   TL_TRY(tl_results_frame_contacts_begin(w, 0.6, announced));
@@ -304,7 +304,7 @@ START_TEST(contacts_come_back_bit_for_bit_and_frames_without_have_none) {
   CK_OK(tl_results_read_contacts(folder, 5000, &read));
   ck_assert(read.there && read.count == 5000 && read.friction == 0.6);
   for (int64_t i = 0; i < read.count; i++) {
-    TlFrameContact want = contact(i);
+    TlContactRow want = contact(i);
     ck_assert_mem_eq(&read.rows[i], &want, sizeof want);
   }
   tl_frame_contacts_free(&read);
@@ -443,7 +443,7 @@ START_TEST(a_full_disk_is_an_error_and_leaves_no_half_frame) {
       for (int64_t i = 0; i < 1000; i++) rows[i] = body(1000 * b + i);
       status = tl_results_frame_rows(w, rows, 1000);
     }
-    TlFrameContact touch = contact(1);
+    TlContactRow touch = contact(1);
     if (status == TL_OK) status = tl_results_frame_contacts_begin(w, 0.5, 1);
     if (status == TL_OK) status = tl_results_frame_contacts(w, &touch, 1);
     if (status == TL_OK) status = tl_results_frame_end(w);

@@ -160,9 +160,9 @@ static void stages_set_the_solver(Watched *w) {
   int64_t count, pairs = 0;
   CK_OK(tl_step_contacts(model, &w->run.state->dem, w->run.work, &rows, &count));
   for (int64_t i = 0; i < count; i++) {
-    bool balls = rows[i].high >= 0 && rows[i].high < BALLS;
+    bool balls = rows[i].second >= 0 && rows[i].second < BALLS;
     if (balls) CK_NEAR(rows[i].friction, friction[t->stage], 0);
-    if (rows[i].high < 0 && rows[i].low < BALLS) CK_NEAR(rows[i].friction, 0.2, 0);
+    if (rows[i].second < 0 && rows[i].first < BALLS) CK_NEAR(rows[i].friction, 0.2, 0);
     pairs += balls;
   }
   w->pairs[t->stage] += pairs;

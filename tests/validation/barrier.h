@@ -71,13 +71,13 @@ static inline TlVec3 barrier_hits(const Barrier *b) {
   JUDGE_OK(tl_step_contacts(b->run->model->dem, &b->run->state->dem, b->run->work, &row, &n));
   for (int64_t i = 0; i < n; i++)
     for (int side = 0; side < 2; side++) {
-      int64_t number = (side ? row[i].high : row[i].low) - net->first_id;
+      int64_t number = (side ? row[i].second : row[i].first) - net->first_id;
       if (number < 0 || number >= spheres) continue;
       if (b->run->state->dem.bodies.flags[b->at[number]] & TL_BODY_FROZEN)
-        sum = tl_axpy(sum, side ? -1 : 1, row[i].impulse_N_s);
+        sum = tl_axpy(sum, side ? -1 : 1, row[i].force_N);
     }
   tl_free(row);
-  return tl_scale(1 / b->run->model->setup.time.dt_s, sum);
+  return sum;
 }
 
 /* What the hooks carry. */

@@ -63,11 +63,11 @@ static double carried(const TlRun *run) {
   const TlBodies *b = &run->state->dem.bodies;
   TlContactRow *rows;
   int64_t count;
-  double up = 0, weight = 0, dt = run->model->setup.time.dt_s;
+  double up = 0, weight = 0;
   JUDGE_OK(tl_step_contacts(run->model->dem, &run->state->dem, run->work, &rows, &count));
   for (int64_t i = 0; i < count; i++)
-    if (rows[i].high < 0) up += rows[i].impulse_N_s.z;
-  for (int64_t i = 0; i < b->owned; i++) weight += b->mass[i] * 9.81 * dt;
+    if (rows[i].second < 0) up += rows[i].force_N.z;
+  for (int64_t i = 0; i < b->owned; i++) weight += b->mass[i] * 9.81;
   tl_free(rows);
   return up / weight;
 }

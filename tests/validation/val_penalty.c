@@ -109,9 +109,9 @@ static void column(void) {
   JUDGE_OK(stepper_contacts(s.solver, &s.bodies, &rows, &count));
   for (int64_t i = 0; i < count;
        i++) { /* of the lower ball, from above; of the floor, from below */
-    int64_t below = rows[i].high < 0 ? -1 : rows[i].low;
+    int64_t below = rows[i].second < 0 ? -1 : rows[i].first;
     double want = (double)(BALLS - 1 - below) * ball_mass() * 9.81;
-    worst = fmax(worst, fabs(fabs(rows[i].impulse_N_s.z) / s.config.step_s / want - 1));
+    worst = fmax(worst, fabs(fabs(rows[i].force_N.z) / want - 1));
   }
   tl_free(rows);
   judge_between(JUDGE_CORRECT, "penalty_column_contacts", (double)count, "contacts", BALLS, BALLS);
@@ -155,7 +155,7 @@ static Plate plate(int32_t nodes, TlSpread spread) {
   double want = 1e8 * PI * radius * 0.0025 * radius * radius;
   JUDGE_OK(stepper_contacts(s.solver, &s.bodies, &rows, &count));
   for (int64_t i = 0; i < count; i++) {
-    double force = rows[i].impulse_N_s.z / s.config.step_s;
+    double force = rows[i].force_N.z;
     p.mean += force / TURNS;
     p.rms += (force / want - 1) * (force / want - 1) / TURNS;
   }

@@ -78,7 +78,8 @@ static void watch(TlRun *run, void *context) {
     b->deepest = -rows[0].gap_m;
     b->normal = rows[0].normal;
     for (int k = 0; k < 2; k++)
-      b->arm[k] = tl_sub(rows[0].point, run->state->dem.bodies.position[judge_study_body(run, k)]);
+      b->arm[k] =
+          tl_sub(rows[0].point_m, run->state->dem.bodies.position[judge_study_body(run, k)]);
   }
   tl_free(rows);
 }
