@@ -9,12 +9,12 @@
  * the body's frame to the world's. The centre of a body is its centre of mass.
  *
  * One process, one rank: the library neither starts MPI nor needs it; several ranks are the matter
- * of talus-solve. Loops inside of a step use the threads that OMP_NUM_THREADS allows, and the
- * result has the same bits for any number of them. Calls for one model, its states and its
- * workspaces come from one thread at a time; different models may be used by different threads at
- * once, each of which should then run alone (talus_set_threads(1)).
+ * of talus-solve. Calls come from one thread at a time, whatever they are for. Loops inside of a step
+ * use the threads that OMP_NUM_THREADS allows (talus_set_threads), and the result has the same bits
+ * for any number of them. Some files that a study names (HDF5, rasters) are read by a second process
+ * of the calling program, which never reaches its main().
  *
- * Nothing is written: neither results nor checkpoints. Warnings go to standard error
+ * Nothing is written: neither results nor checkpoints. Messages go to standard error
  * (talus_set_quiet). A function that fails returns something other than TALUS_OK, changes no output
  * argument, and leaves a message for its thread. A state whose step failed may only be freed.
  *
@@ -50,8 +50,8 @@ const char *talus_version(void);
 const char *talus_message(void);
 /* Threads of the loops inside of a step, for the whole process; 0: what OMP_NUM_THREADS says. */
 void talus_set_threads(int threads);
-/* quiet not 0: neither warnings nor progress on standard error. For the whole process; at the start
- * it is quiet but for warnings. */
+/* What goes to standard error, for the whole process; quiet not 0: nothing, 0: warnings. Before the
+ * first call messages go there, too, as those of talus-solve. */
 void talus_set_quiet(int quiet);
 
 /* ---- model ---- */

@@ -1,6 +1,7 @@
 /* The public library: many states of one model are as many runs of their own. */
 #include "support/tltest.h"
 
+#include "run/run.h"
 #include "talus.h"
 
 #include <math.h>
@@ -112,6 +113,50 @@ START_TEST(a_clone_goes_its_own_way) {
 }
 END_TEST
 
+/* Grains are poured; a device presses: what the time loop of talus-solve does beside the solver is
+ * done. */
+START_TEST(it_steps_as_talus_solve_does) {
+  static const char pour[] =
+      "time: {dt_s: 1.0e-3, steps: 120}\ngrains: {shapes: [cube], density_kg_m3: 2000}\n"
+      "shapes: [{name: cube, kind: box, size_m: [0.02, 0.02, 0.02], spacing_m: 4.0e-3, nodes: "
+      "60}]\n"
+      "release: {assembly: poured, low_m: [0, 0, 0.05], high_m: [0.1, 0.1, 0.15], count: 12, "
+      "rate_per_s: 200, velocity_m_s: [0, 0, -2]}\n"
+      "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n";
+  static const char press[] =
+      "time: {dt_s: 1.0e-5, steps: 120}\ngravity_m_s2: [0, 0, 0]\n"
+      "shapes: [{name: ball, diameter_m: 0.02}]\n"
+      "bodies: [{shape: ball, position_m: [0, 0, 0.00999]}, {shape: ball, position_m: [0.005, 0, "
+      "0.0289]}]\n"
+      "oedometer: {side_m: 0.03, height_m: 0.0395, stages: [{vertical_stress_Pa: 1.0e+4, ramp_s: "
+      "1.0e-3, most_s: 1}]}\n"
+      "solver: {method: penalty}\npenalty: {spread: deepest, normal_N_m: 1.0e+4}\n";
+  static const char *const study[] = {pour, press};
+  for (int k = 0; k < 2; k++) {
+    TlRun run;
+    uint64_t want;
+    const TlRunOptions options = {.study = "s", .text = study[k], .no_output = true};
+    CK_OK(tl_run_open(&run, NULL, &options));
+    CK_OK(tl_run_go(&run));
+    CK_OK(tl_run_hash(&run, &want));
+    TalusModel *model;
+    TalusWorkspace *work;
+    TalusState *state;
+    TALUS(talus_model_open_text(&model, "s", study[k], NULL, 0));
+    TALUS(talus_workspace_new(&work, model));
+    TALUS(talus_state_new(&state, model));
+    TALUS(talus_step(state, work, 50));
+    TALUS(talus_step(state, work, 70));
+    ck_assert(hash_of(state) == want);
+    ck_assert_int_eq(talus_state_count(state), k == 0 ? 12 : 3);
+    talus_state_free(state);
+    talus_workspace_free(work);
+    talus_model_free(model);
+    tl_run_close(&run);
+  }
+}
+END_TEST
+
 /* Each from its own formula: 1/2 m v^2 + 1/2 w I w of a ball, m g z of all. */
 START_TEST(views_show_the_state) {
   static const char fall[] = "time: {dt_s: 1.0e-3, duration_s: 1}\nfree_fall: yes\n"
@@ -146,4 +191,4 @@ START_TEST(views_show_the_state) {
 END_TEST
 
 TL_TEST_MAIN("library", a_thousand_states_of_one_model_are_a_thousand_runs,
-             a_clone_goes_its_own_way, views_show_the_state)
+             a_clone_goes_its_own_way, it_steps_as_talus_solve_does, views_show_the_state)
