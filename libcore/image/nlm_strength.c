@@ -90,16 +90,16 @@ static TlStatus judge_cube(const TlVolume *cube, const TlNlmOptions *options,
 TlStatus tl_nlm_choose_strength_layers(const TlLayers *stack, const TlRoi *roi,
                                        TlNlmOptions *options) {
   assert(options->sigma > 0);
-  int64_t n[3] = {stack->head.nx, stack->head.ny, stack->head.nz}, edge[3], room[3];
+  int64_t n[3] = {stack->head.nx, stack->head.ny, stack->head.nz}, edge[3], places[3];
   double risk[STRENGTHS] = {0}, count = 0;
   for (int a = 0; a < 3; a++) {
     edge[a] = edge_of(n[a]);
-    room[a] = n[a] - edge[a] + 1;
+    places[a] = n[a] - edge[a] + 1;
   }
   for (int t = 0, used = 0; t < MOST_TRIES && used < CUBES; t++) {
     int64_t at[3];
     for (int a = 0; a < 3; a++)
-      at[a] = (int64_t)(tl_random_uniform(2, (uint64_t)a, (uint64_t)t) * (double)room[a]);
+      at[a] = (int64_t)(tl_random_uniform(2, (uint64_t)a, (uint64_t)t) * (double)places[a]);
     if (!cube_inside(roi, at, edge)) continue;
     TlVolume cube;
     TL_TRY(cut_cube(stack, at, edge, &cube));

@@ -354,7 +354,7 @@ typedef struct Job {
   const TlRoi *roi;
   TlVoxelType type;
   const TlLayerSink *sink;
-  TlSuperresTold *told;
+  TlSuperresResult *result;
   double sum[2], count[2];
   Change change;
   int64_t patches[2];
@@ -374,14 +374,14 @@ static void tell_coarse(Job *job, const TlVolume *grey, int64_t low, int64_t hig
       for (int64_t x = 0; x < grey->nx; x++)
         if (tl_roi_inside(job->roi, x, y, first + z - low))
           take((double)grey->f32[tl_volume_at(grey, x, y, z)], &job->sum[0], &job->count[0],
-               &job->told->coarse_min, &job->told->coarse_max);
+               &job->result->coarse_min, &job->result->coarse_max);
 }
 
-/* 0 outside the region; what is inside is told. first: the slab's first coarse layer of the core.
- */
+/* 0 outside the region; the figures of the inside are added to result. first: the slab's first
+ * coarse layer of the core. */
 static void cut_and_tell(Job *job, TlVolume *fine, int64_t first) {
   int64_t f = job->r.d->factor;
-  TlSuperresTold *t = job->told;
+  TlSuperresResult *t = job->result;
   for (int64_t z = 0; z < fine->nz; z++)
     for (int64_t y = 0; y < fine->ny; y++)
       for (int64_t x = 0; x < fine->nx; x++) {
@@ -426,7 +426,7 @@ static TlStatus run_slab(Job *job, int64_t z) {
 }
 
 static void sum_up(Job *job) {
-  TlSuperresTold *t = job->told;
+  TlSuperresResult *t = job->result;
   if (job->count[1] > 0) {
     t->coarse_mean = job->sum[0] / job->count[0];
     t->mean = job->sum[1] / job->count[1];
@@ -437,15 +437,15 @@ static void sum_up(Job *job) {
 
 TlStatus tl_superres_run(const TlDictionary *dictionary, const TlSuperresOptions *options,
                          const TlSuperresPlan *plan, const TlLayers *stack, const TlRoi *roi,
-                         TlVoxelType type, const TlLayerSink *sink, TlSuperresTold *told) {
+                         TlVoxelType type, const TlLayerSink *sink, TlSuperresResult *result) {
   Job job = {.plan = plan,
              .stack = stack,
              .roi = roi,
              .type = type,
              .sink = sink,
-             .told = told,
+             .result = result,
              .change = {.roi = roi}};
-  *told = (TlSuperresTold){
+  *result = (TlSuperresResult){
       .coarse_min = INFINITY, .coarse_max = -INFINITY, .min = INFINITY, .max = -INFINITY};
   TL_TRY(refiner_make(dictionary, options, &job.r));
   TlProgress progress = {0};

@@ -64,18 +64,18 @@ TlStatus tl_superres_plan(const TlVolume *head, const TlDictionary *dictionary, 
 TlStatus tl_superres_fits(const TlVolume *head, const TlDictionary *dictionary);
 
 /* Figures of the result, before it is rounded to the sink's type; inside the region. */
-typedef struct TlSuperresTold {
+typedef struct TlSuperresResult {
   double coarse_mean, coarse_min, coarse_max;
   double mean, min, max;
   double change_rms; /* against the interpolation alone (of the denoised stack, if it was) */
   double coded;      /* fraction of the patches that were not flat */
-} TlSuperresTold;
+} TlSuperresResult;
 
 /* stack -> sink, whose head is tl_upsample_head(stack), of `type` as tl_grey_store takes it. roi:
  * of the coarse stack; 0 outside. Shows a progress bar. The caller ends the sink. */
 TlStatus tl_superres_run(const TlDictionary *dictionary, const TlSuperresOptions *options,
                          const TlSuperresPlan *plan, const TlLayers *stack, const TlRoi *roi,
-                         TlVoxelType type, const TlLayerSink *sink, TlSuperresTold *told);
+                         TlVoxelType type, const TlLayerSink *sink, TlSuperresResult *result);
 /* The whole of a volume in memory: coarse F32 -> fine, a new F32 volume. */
 TlStatus tl_superres(const TlDictionary *dictionary, const TlSuperresOptions *options,
                      const TlVolume *coarse, TlVolume *fine);
@@ -121,6 +121,6 @@ typedef struct TlTrained {
 /* fine F32 in memory, roi its region (pairs come from windows whose corners lie inside).
  * TL_EINPUT when it is too small or too flat for the pairs. */
 TlStatus tl_superres_train(const TlVolume *fine, const TlRoi *roi, const TlTraining *training,
-                           TlDictionary *dictionary, TlTrained *told);
+                           TlDictionary *dictionary, TlTrained *result);
 
 #endif

@@ -316,7 +316,7 @@ static void joint_give(const Joint *j, TlDictionary *d) {
   }
 }
 
-static TlStatus joint_rounds(Joint *j, TlTrained *told) {
+static TlStatus joint_rounds(Joint *j, TlTrained *result) {
   TlProgress progress = tl_progress_start("training", j->t->rounds);
   TlStatus status = TL_OK;
   for (int round = 0; round < j->t->rounds && status == TL_OK; round++) {
@@ -324,19 +324,19 @@ static TlStatus joint_rounds(Joint *j, TlTrained *told) {
     status = code_all(j->atoms, j->rows, j->t->codes, j->atom, j->x, j->count, limit, j->codes);
     if (status != TL_OK) break;
     joint_residuals(j);
-    if (round == 0) told->first = j->error;
-    told->last = j->error;
+    if (round == 0) result->first = j->error;
+    result->last = j->error;
     tl_log_debug("round %d: residual %.4f", round + 1, j->error);
     status = joint_atoms(j);
     tl_progress(&progress, round + 1);
   }
   tl_progress_end(&progress);
-  told->renewed = j->renewed;
+  result->renewed = j->renewed;
   return status;
 }
 
 static TlStatus learn_low(const TlTraining *t, const TlPairs *pairs, const float *low,
-                          TlDictionary *d, TlTrained *told) {
+                          TlDictionary *d, TlTrained *result) {
   Joint j = {.t = t,
              .count = pairs->count < t->pairs ? pairs->count : t->pairs,
              .atoms = t->atoms,
@@ -344,8 +344,8 @@ static TlStatus learn_low(const TlTraining *t, const TlPairs *pairs, const float
   TlStatus status = joint_alloc(&j);
   if (status == TL_OK) {
     joint_start(&j, d, pairs->high, low);
-    told->pairs = j.count;
-    status = joint_rounds(&j, told);
+    result->pairs = j.count;
+    status = joint_rounds(&j, result);
   }
   if (status == TL_OK) joint_give(&j, d);
   joint_free(&j);
@@ -397,7 +397,7 @@ static TlStatus couple_with(const TlPairs *pairs, const TlCode *codes, TlDiction
   return status;
 }
 
-static TlStatus couple(const TlPairs *pairs, const float *low, TlDictionary *d, TlTrained *told) {
+static TlStatus couple(const TlPairs *pairs, const float *low, TlDictionary *d, TlTrained *result) {
   size_t n = (size_t)d->atoms;
   TlCode *codes = NULL;
   double *zz = NULL, *zy = NULL;
@@ -410,8 +410,8 @@ static TlStatus couple(const TlPairs *pairs, const float *low, TlDictionary *d, 
     status = code_all(d->atoms, d->dims, d->codes, d->low, low, pairs->count, dictionary_limit(d),
                       codes);
   if (status == TL_OK) status = couple_with(pairs, codes, d, zz, zy, index);
-  if (status == TL_OK) judge(d, codes, pairs, &told->missed, &told->left);
-  told->coupling_pairs = pairs->count;
+  if (status == TL_OK) judge(d, codes, pairs, &result->missed, &result->left);
+  result->coupling_pairs = pairs->count;
   tl_free(codes);
   tl_free(zz);
   tl_free(zy);
@@ -420,7 +420,7 @@ static TlStatus couple(const TlPairs *pairs, const float *low, TlDictionary *d, 
 }
 
 /* The same prediction where it was not learnt. */
-static TlStatus try_fresh(const TlDictionary *d, const TlPairs *pairs, TlTrained *told) {
+static TlStatus try_fresh(const TlDictionary *d, const TlPairs *pairs, TlTrained *result) {
   float *low = NULL;
   TlCode *codes = NULL;
   TlStatus status = analyse(d, pairs, &low);
@@ -428,7 +428,7 @@ static TlStatus try_fresh(const TlDictionary *d, const TlPairs *pairs, TlTrained
   if (status == TL_OK)
     status = code_all(d->atoms, d->dims, d->codes, d->low, low, pairs->count, dictionary_limit(d),
                       codes);
-  if (status == TL_OK) judge(d, codes, pairs, &told->fresh_missed, &told->fresh_left);
+  if (status == TL_OK) judge(d, codes, pairs, &result->fresh_missed, &result->fresh_left);
   tl_free(low);
   tl_free(codes);
   return status;
@@ -436,22 +436,23 @@ static TlStatus try_fresh(const TlDictionary *d, const TlPairs *pairs, TlTrained
 
 /* ---- all of it ---- */
 
-static TlStatus learn(const TlTraining *t, const TlPairs *pairs, TlDictionary *d, TlTrained *told) {
+static TlStatus learn(const TlTraining *t, const TlPairs *pairs, TlDictionary *d,
+                      TlTrained *result) {
   float *low = NULL;
   TL_TRY(components(pairs, d));
-  told->dims = d->dims;
+  result->dims = d->dims;
   TlStatus status = analyse(d, pairs, &low);
   if (status == TL_OK) {
     d->tolerance = t->tolerance * sqrt(mean_square(low, pairs->count * d->dims));
-    status = learn_low(t, pairs, low, d, told);
+    status = learn_low(t, pairs, low, d, result);
   }
-  if (status == TL_OK) status = couple(pairs, low, d, told);
+  if (status == TL_OK) status = couple(pairs, low, d, result);
   tl_free(low);
   return status == TL_OK ? noise_gain(t, d) : status;
 }
 
 static TlStatus train(const TlVolume *fine, const TlVolume *base, const TlRoi *roi,
-                      const TlTraining *t, TlDictionary *d, TlTrained *told) {
+                      const TlTraining *t, TlDictionary *d, TlTrained *result) {
   TlPairs pairs, fresh;
   TL_TRY(tl_pairs_draw(fine, base, roi, t->factor, TL_TRAINING_MORE * t->pairs, t->seed,
                        STREAM_PAIRS, &pairs));
@@ -462,11 +463,11 @@ static TlStatus train(const TlVolume *fine, const TlVolume *base, const TlRoi *r
                 "only %lld pairs of patches that are not flat are found, %lld are wanted: give "
                 "a larger stack, or fewer --pairs",
                 (long long)pairs.count, (long long)t->pairs);
-  if (status == TL_OK) status = learn(t, &pairs, d, told);
+  if (status == TL_OK) status = learn(t, &pairs, d, result);
   tl_pairs_free(&pairs);
   TL_TRY(status);
   TL_TRY(tl_pairs_draw(fine, base, roi, t->factor, FRESH, t->seed, STREAM_FRESH, &fresh));
-  status = try_fresh(d, &fresh, told);
+  status = try_fresh(d, &fresh, result);
   tl_pairs_free(&fresh);
   return status;
 }
@@ -486,9 +487,9 @@ static TlStatus whole_cubes(const TlVolume *fine, int factor, TlVolume *cut) {
 }
 
 TlStatus tl_superres_train(const TlVolume *fine, const TlRoi *roi, const TlTraining *t,
-                           TlDictionary *d, TlTrained *told) {
+                           TlDictionary *d, TlTrained *result) {
   TlVolume cut, base = {0};
-  *told = (TlTrained){0};
+  *result = (TlTrained){0};
   *d = (TlDictionary){.factor = t->factor,
                       .codes = t->codes,
                       .atoms = t->atoms,
@@ -501,7 +502,7 @@ TlStatus tl_superres_train(const TlVolume *fine, const TlRoi *roi, const TlTrain
     d->proportions[k] = fine->voxel_m[k] / fine->voxel_m[0];
   TL_TRY(whole_cubes(fine, t->factor, &cut));
   TlStatus status = coarse_twin(&cut, t, &base);
-  if (status == TL_OK) status = train(&cut, &base, roi, t, d, told);
+  if (status == TL_OK) status = train(&cut, &base, roi, t, d, result);
   tl_volume_free(&cut);
   tl_volume_free(&base);
   if (status != TL_OK) tl_dictionary_free(d);

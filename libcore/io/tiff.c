@@ -138,16 +138,13 @@ static TlStatus page_kind(TlTiff *tiff, int64_t page, Page *kind) {
 
 /* ---- where the data lie ---- */
 
-static uint64_t piece_bytes(const TlTiff *tiff) {
-  return TIFFIsTiled(tiff->handle) ? TIFFTileSize64(tiff->handle) : TIFFStripSize64(tiff->handle);
-}
-
 /* Every strip or tile must lie inside the file and may not promise more than any compression
  * gives (ZSTD: 128 KiB from 4 bytes): a cut file is found before memory is asked for. */
 static TlStatus check_extents(TlTiff *tiff, int64_t page) {
   bool tiled = TIFFIsTiled(tiff->handle);
   uint32_t pieces = tiled ? TIFFNumberOfTiles(tiff->handle) : TIFFNumberOfStrips(tiff->handle);
-  uint64_t decoded = piece_bytes(tiff), file = (uint64_t)tiff->bytes;
+  uint64_t decoded = tiled ? TIFFTileSize64(tiff->handle) : TIFFStripSize64(tiff->handle);
+  uint64_t file = (uint64_t)tiff->bytes;
   if (pieces == 0 || decoded == 0) return page_fails(tiff, page, "has no data");
   for (uint32_t i = 0; i < pieces; i++) {
     int failed = 0;
@@ -179,67 +176,33 @@ static TlStatus same_kind(const TlTiff *tiff, int64_t page, const Page *kind) {
   return TL_OK;
 }
 
-static TlStatus check_page(TlTiff *tiff, int64_t page) {
-  Page kind;
-  TL_TRY(page_kind(tiff, page, &kind));
-  if (page == 1) {
-    tiff->info.nx = kind.width;
-    tiff->info.ny = kind.height;
-    tiff->info.type = kind.type;
-    tiff->info.bits = kind.bits;
-  }
-  TL_TRY(same_kind(tiff, page, &kind));
-  return check_extents(tiff, page);
-}
-
-/* To the next directory; *more says whether there is one. libtiff tells the last directory and a
- * broken chain apart only when asked before. */
-static TlStatus next_page(TlTiff *tiff, int64_t page, bool *more) {
-  *more = !TIFFLastDirectory(tiff->handle);
-  tiff->said[0] = 0;
-  if (*more && !TIFFReadDirectory(tiff->handle))
-    return page_fails(tiff, page + 1, "cannot be read; the file is cut short or damaged");
-  return TL_OK;
-}
-
+/* All pages, along the chain of their directories. libtiff distinguishes the last directory from a
+ * broken chain only when it is asked before. */
 static TlStatus check_pages(TlTiff *tiff) {
   bool more = true;
   for (int64_t page = 1; more; page++) {
+    Page kind;
     TL_TRY(TL_RESERVE(tiff->page, tiff->page_capacity, (size_t)page));
     tiff->page[page - 1] = TIFFCurrentDirOffset(tiff->handle);
-    TL_TRY(check_page(tiff, page));
-    TL_TRY(next_page(tiff, page, &more));
+    TL_TRY(page_kind(tiff, page, &kind));
+    if (page == 1) {
+      tiff->info.nx = kind.width;
+      tiff->info.ny = kind.height;
+      tiff->info.type = kind.type;
+      tiff->info.bits = kind.bits;
+    }
+    TL_TRY(same_kind(tiff, page, &kind));
+    TL_TRY(check_extents(tiff, page));
+    more = !TIFFLastDirectory(tiff->handle);
+    tiff->said[0] = 0;
+    if (more && !TIFFReadDirectory(tiff->handle))
+      return page_fails(tiff, page + 1, "cannot be read; the file is cut short or damaged");
     tiff->info.nz = page;
   }
   return TL_OK;
 }
 
 /* ---- first page's description ---- */
-
-static double tag_unit_m(TIFF *handle) {
-  uint16_t unit = RESUNIT_NONE; /* the standard's default is inch: a guess, so not taken */
-  TIFFGetField(handle, TIFFTAG_RESOLUTIONUNIT, &unit);
-  return unit == RESUNIT_INCH ? 0.0254 : unit == RESUNIT_CENTIMETER ? 0.01 : 0;
-}
-
-static TlStatus read_meta(TlTiff *tiff, TlTiffMeta *meta) {
-  float x = 0, y = 0;
-  const char *description = NULL;
-  TIFFGetField(tiff->handle, TIFFTAG_XRESOLUTION, &x);
-  TIFFGetField(tiff->handle, TIFFTAG_YRESOLUTION, &y);
-  TIFFGetField(tiff->handle, TIFFTAG_IMAGEDESCRIPTION, &description);
-  return tl_tiff_meta(description, (double[2]){x, y}, tag_unit_m(tiff->handle), meta);
-}
-
-static TlStatus check_axes(const TlTiff *tiff, const TlTiffMeta *meta) {
-  if (meta->channels > 1 || (meta->slices > 1 && meta->frames > 1))
-    return tl_fail(TL_EINPUT,
-                   "%s: holds %lld channels, %lld slices, %lld times; save one channel and one "
-                   "time as a stack of its own",
-                   tiff->path, (long long)meta->channels, (long long)meta->slices,
-                   (long long)meta->frames);
-  return TL_OK;
-}
 
 /* One directory, images=N: the other pages lie behind the first one's data, uncompressed. */
 static TlStatus look_behind(TlTiff *tiff, const TlTiffMeta *meta) {
@@ -264,11 +227,25 @@ static TlStatus look_behind(TlTiff *tiff, const TlTiffMeta *meta) {
   return TL_OK;
 }
 
+/* Resolution and description of the first page. */
 static TlStatus describe_stack(TlTiff *tiff) {
   TlTiffMeta meta;
+  float x = 0, y = 0;
+  const char *description = NULL;
+  uint16_t unit = RESUNIT_NONE; /* the standard's default is inch: a guess, so not taken */
   if (!TIFFSetDirectory(tiff->handle, 0)) return page_fails(tiff, 1, "cannot be read again");
-  TlStatus status = read_meta(tiff, &meta);
-  if (status == TL_OK) status = check_axes(tiff, &meta);
+  TIFFGetField(tiff->handle, TIFFTAG_XRESOLUTION, &x);
+  TIFFGetField(tiff->handle, TIFFTAG_YRESOLUTION, &y);
+  TIFFGetField(tiff->handle, TIFFTAG_IMAGEDESCRIPTION, &description);
+  TIFFGetField(tiff->handle, TIFFTAG_RESOLUTIONUNIT, &unit);
+  double unit_m = unit == RESUNIT_INCH ? 0.0254 : unit == RESUNIT_CENTIMETER ? 0.01 : 0;
+  TlStatus status = tl_tiff_meta(description, (double[2]){x, y}, unit_m, &meta);
+  if (status == TL_OK && (meta.channels > 1 || (meta.slices > 1 && meta.frames > 1)))
+    status = tl_fail(TL_EINPUT,
+                     "%s: holds %lld channels, %lld slices, %lld times; save one channel and one "
+                     "time as a stack of its own",
+                     tiff->path, (long long)meta.channels, (long long)meta.slices,
+                     (long long)meta.frames);
   if (status == TL_OK) status = look_behind(tiff, &meta);
   memcpy(tiff->info.voxel_m, meta.voxel_m, sizeof meta.voxel_m);
   memcpy(tiff->info.cylinder, meta.cylinder, sizeof meta.cylinder);
@@ -401,24 +378,22 @@ static void invert(const TlStackInfo *info, uint8_t *bytes, int64_t count) {
   for (int64_t i = 0; i < count; i++) bytes[i] ^= turned;
 }
 
-/* Its kind is looked at again, for the file may have changed. page: from 1 */
-static TlStatus read_page(TlTiff *tiff, int64_t page, uint8_t *slice, int64_t slice_bytes) {
-  Page kind;
-  tiff->said[0] = 0;
-  if (!TIFFSetSubDirectory(tiff->handle, tiff->page[page - 1]))
-    return page_fails(tiff, page, "cannot be read again");
-  TL_TRY(page_kind(tiff, page, &kind));
-  TL_TRY(same_kind(tiff, page, &kind));
-  TL_TRY(TIFFIsTiled(tiff->handle) ? read_tiles(tiff, page, slice)
-                                   : read_strips(tiff, page, slice));
-  if (kind.invert) invert(&tiff->info, slice, slice_bytes);
-  return TL_OK;
-}
-
+/* The kind of each page is checked again, for the file may have changed. */
 static TlStatus read_pages(TlTiff *tiff, int64_t z, int64_t count, uint8_t *voxels,
                            int64_t slice_bytes) {
-  for (int64_t i = 0; i < count; i++)
-    TL_TRY(read_page(tiff, z + i + 1, voxels + i * slice_bytes, slice_bytes));
+  for (int64_t i = 0; i < count; i++) {
+    int64_t page = z + i + 1;
+    uint8_t *slice = voxels + i * slice_bytes;
+    Page kind;
+    tiff->said[0] = 0;
+    if (!TIFFSetSubDirectory(tiff->handle, tiff->page[page - 1]))
+      return page_fails(tiff, page, "cannot be read again");
+    TL_TRY(page_kind(tiff, page, &kind));
+    TL_TRY(same_kind(tiff, page, &kind));
+    TL_TRY(TIFFIsTiled(tiff->handle) ? read_tiles(tiff, page, slice)
+                                     : read_strips(tiff, page, slice));
+    if (kind.invert) invert(&tiff->info, slice, slice_bytes);
+  }
   return TL_OK;
 }
 

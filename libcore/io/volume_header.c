@@ -534,12 +534,12 @@ static TlStatus take_place(Reader *r) {
                    strerror(errno));
   if (!S_ISREG(file.st_mode))
     return tl_fail(TL_EINPUT, "%s: its data file %s is no file", r->path, h->data);
-  int64_t room = (int64_t)file.st_size - header;
-  if (skip > room || voxels > room - skip)
+  int64_t rest = (int64_t)file.st_size - header;
+  if (skip > rest || voxels > rest - skip)
     return tl_fail(TL_EINPUT,
                    "%s: %s holds %lld bytes of voxels, and the header needs %lld%s; it is cut "
                    "short, or the header says wrong sizes",
-                   r->path, h->data, (long long)room, (long long)voxels,
+                   r->path, h->data, (long long)rest, (long long)voxels,
                    skip ? " behind those that are stepped over" : "");
   h->offset = r->skip < 0 ? (int64_t)file.st_size - voxels : header + skip;
   return TL_OK;

@@ -5,16 +5,16 @@
 #include <zlib.h>
 
 TlStatus tl_zlib_pack(const void *bytes, size_t size, uint8_t **packed, size_t *packed_size) {
-  uLongf room = compressBound((uLong)size);
-  TL_TRY(TL_NEW(*packed, room));
-  int code = compress2(*packed, &room, bytes, (uLong)size, 9);
+  uLongf packed_bytes = compressBound((uLong)size);
+  TL_TRY(TL_NEW(*packed, packed_bytes));
+  int code = compress2(*packed, &packed_bytes, bytes, (uLong)size, 9);
   if (code != Z_OK) {
     tl_free(*packed);
     *packed = NULL;
     return tl_fail(code == Z_MEM_ERROR ? TL_ENOMEM : TL_ELIB, "zlib: cannot pack %zu bytes (%d)",
                    size, code);
   }
-  *packed_size = room;
+  *packed_size = packed_bytes;
   return TL_OK;
 }
 

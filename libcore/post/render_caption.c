@@ -131,9 +131,9 @@ static Legend legend_of(const TlRenderOptions *o) {
 static double tick_step(double low, double high, double width, double size) {
   char text[32];
   snprintf(text, sizeof text, "%.6g", high);
-  double room = fmax(2, floor(width / (1.6 * tl_ink_text_width(text, size) + size)));
-  double step = tl_ink_nice((high - low) / room);
-  while ((high - low) / step > room) step = tl_ink_nice(2.6 * step);
+  double labels = fmax(2, floor(width / (1.6 * tl_ink_text_width(text, size) + size)));
+  double step = tl_ink_nice((high - low) / labels);
+  while ((high - low) / step > labels) step = tl_ink_nice(2.6 * step);
   return step;
 }
 

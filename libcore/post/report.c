@@ -111,8 +111,8 @@ static double playback_bytes(const Work *w) {
   return sum;
 }
 
-/* Coarser surfaces first, then fewer frames, until `room` bytes are enough. */
-static TlStatus fit_playback(Work *w, double room, TlReportSize *size) {
+/* Coarser surfaces first, then fewer frames, until `budget` bytes are enough. */
+static TlStatus fit_playback(Work *w, double budget, TlReportSize *size) {
   int64_t most_frames = 1;
   int fine = 0;
   size->frame_every = 1;
@@ -123,17 +123,17 @@ static TlStatus fit_playback(Work *w, double room, TlReportSize *size) {
       TL_TRY(pack_run(w, i, size->frame_every, &fineness[fine]));
     double bytes = playback_bytes(w);
     size->cells = fineness[fine].cells[0];
-    if (bytes <= room) return TL_OK;
+    if (bytes <= budget) return TL_OK;
     if (fine + 1 < FINENESSES) {
       fine++;
       continue;
     }
-    if (size->frame_every >= most_frames || room <= 0)
+    if (size->frame_every >= most_frames || budget <= 0)
       return tl_fail(TL_EUSAGE,
                      "--max-mb=%g: pictures and tables leave %.2f MB for the playback, which takes "
                      "%.2f MB with two frames and the coarsest surfaces; give more",
-                     w->options->max_mb, fmax(0, room) / 1e6, bytes / 1e6);
-    int64_t next = (int64_t)ceil((double)size->frame_every * bytes / room * 1.02);
+                     w->options->max_mb, fmax(0, budget) / 1e6, bytes / 1e6);
+    int64_t next = (int64_t)ceil((double)size->frame_every * bytes / budget * 1.02);
     size->frame_every = next > size->frame_every ? next : size->frame_every + 1;
     if (size->frame_every > most_frames) size->frame_every = most_frames;
   }
@@ -243,9 +243,9 @@ static TlStatus write_runs(Work *w, TlHtml *page, TlReportSize *size) {
   TlStatus status = put_top(w, title, page, size);
   if (status == TL_OK) status = put_player(w, &player, NULL);
   if (status == TL_OK) status = put_body(w, &body);
-  double room = 1e6 * w->options->max_mb - (double)tl_page_end_bytes(w->count) - 800 -
-                (double)page->size - (double)body.size - (double)player.size;
-  if (status == TL_OK) status = fit_playback(w, room, size);
+  double budget = 1e6 * w->options->max_mb - (double)tl_page_end_bytes(w->count) - 800 -
+                  (double)page->size - (double)body.size - (double)player.size;
+  if (status == TL_OK) status = fit_playback(w, budget, size);
   tl_html(&note,
           "Surfaces follow the level sets, drawn with %d cells along a grain's longest axis "
           "and fewer for small ones on the screen; places are rounded to a 128th of the "

@@ -45,9 +45,9 @@ static bool plane_of(const TlChart *c, const TlCurve *curve, int curves, Plane *
     double half = p->y0 != 0 ? 0.1 * fabs(p->y0) : 1;
     p->y0 -= half, p->y1 += half;
   } else if (!(c->y_high > c->y_low)) {
-    double room = 0.04 * (p->y1 - p->y0);
-    if (!(c->from_zero && p->y0 == 0)) p->y0 -= room;
-    p->y1 += room;
+    double margin = 0.04 * (p->y1 - p->y0);
+    if (!(c->from_zero && p->y0 == 0)) p->y0 -= margin;
+    p->y1 += margin;
   }
   if (!(p->x1 > p->x0)) {
     double half = p->x0 != 0 ? 0.1 * fabs(p->x0) : 1;

@@ -91,9 +91,9 @@ TlMapRegion tl_map_region(const TlScene *scene, const TlMotion *m) {
                      t->y0_m + t->cell_m * (double)(t->ny - 1)},
               r;
   if (!bounds_of(m, &r)) return all;
-  double room = fmax(0.3 * fmax(r.x1 - r.x0, r.y1 - r.y0), 10 * t->cell_m);
-  r = (TlMapRegion){fmax(all.x0, r.x0 - room), fmin(all.x1, r.x1 + room), fmax(all.y0, r.y0 - room),
-                    fmin(all.y1, r.y1 + room)};
+  double margin = fmax(0.3 * fmax(r.x1 - r.x0, r.y1 - r.y0), 10 * t->cell_m);
+  r = (TlMapRegion){fmax(all.x0, r.x0 - margin), fmin(all.x1, r.x1 + margin),
+                    fmax(all.y0, r.y0 - margin), fmin(all.y1, r.y1 + margin)};
   if (!(r.x1 > r.x0) || !(r.y1 > r.y0)) return all;
   bool most = (r.x1 - r.x0) * (r.y1 - r.y0) > 0.5 * (all.x1 - all.x0) * (all.y1 - all.y0);
   return most ? all : r;

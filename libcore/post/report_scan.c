@@ -566,7 +566,7 @@ static TlStatus view_of(const Scan *s, TlFrame *frame, TlCamera *camera) {
 }
 
 /* Coarser surfaces until they fit. */
-static TlStatus pack(const Scan *s, const TlCamera *camera, double room, TlHtml *head,
+static TlStatus pack(const Scan *s, const TlCamera *camera, double budget, TlHtml *head,
                      TlReportData *data, TlReportSize *size) {
   static const int32_t cells[][TL_PLAYBACK_LEVELS] = {
       {18, 10, 5}, {14, 8, 5}, {10, 7, 5}, {8, 6, 4}, {6, 5, 4}};
@@ -603,14 +603,14 @@ static TlStatus pack(const Scan *s, const TlCamera *camera, double room, TlHtml 
     size->cells = cells[k][0];
     status = tl_playback_pack(&how, head, data);
     bytes = (double)head->size + 4.0 / 3 * (double)data->packed_size;
-    if (bytes <= room) break;
+    if (bytes <= budget) break;
   }
   for (int k = 0; k < 3; k++) tl_free(value[k]);
-  if (status == TL_OK && bytes > room)
+  if (status == TL_OK && bytes > budget)
     status = tl_fail(TL_EUSAGE,
                      "--max-mb=%g: pictures and tables leave %.2f MB for the grains, which take "
                      "%.2f MB with the coarsest surfaces; give more",
-                     s->options->max_mb, fmax(0, room) / 1e6, bytes / 1e6);
+                     s->options->max_mb, fmax(0, budget) / 1e6, bytes / 1e6);
   return status;
 }
 
@@ -632,9 +632,9 @@ static TlStatus write_scan(Scan *s, TlHtml *page, TlReportSize *size) {
   if (status == TL_OK)
     status = tl_page_player(&player, &(TlPageStill){&s->scene, &frame, &camera, false}, 1, NULL);
   if (status == TL_OK) status = put_body(&body, s);
-  double room = 1e6 * s->options->max_mb - (double)tl_page_end_bytes(1) - 800 - (double)page->size -
-                (double)body.size - (double)player.size;
-  if (status == TL_OK) status = pack(s, &camera, room, &head, &data, size);
+  double budget = 1e6 * s->options->max_mb - (double)tl_page_end_bytes(1) - 800 -
+                  (double)page->size - (double)body.size - (double)player.size;
+  if (status == TL_OK) status = pack(s, &camera, budget, &head, &data, size);
   if (status == TL_OK) {
     tl_html_add(page, &player);
     tl_html(page,

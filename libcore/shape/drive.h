@@ -2,7 +2,7 @@
  * and any number of ranks see the same bits.
  *
  * A point X of the wall at rest is at c + d(t) + R(t) (X - c) at time t: c the pivot, d the
- * displacement gone by the velocity since from_s plus the table's displacement, R the turn by the
+ * displacement by the velocity since from_s plus the table's displacement, R the turn by the
  * spin since from_s. Velocity and spin act from from_s to until_s. SI, world frame. */
 #ifndef TL_SHAPE_DRIVE_H
 #define TL_SHAPE_DRIVE_H

@@ -107,11 +107,11 @@ static TlStatus train_and_write(TrainJob *job, TlReport *report) {
                   .seed = call->seed};
   TlVolume fine;
   TlDictionary d;
-  TlTrained told;
+  TlTrained result;
   double start = tl_clock_s();
   TL_TRY(tl_layers_grey(&job->stack, job->first, job->layers, &fine));
   for (int k = 0; k < 3; k++) fine.voxel_m[k] = job->stack.head.voxel_m[k];
-  TlStatus status = tl_superres_train(&fine, &job->roi, &t, &d, &told);
+  TlStatus status = tl_superres_train(&fine, &job->roi, &t, &d, &result);
   tl_volume_free(&fine);
   TL_TRY(tl_context(status, "%s", call->input[0]));
   if (job->stack.head.history) {
@@ -120,7 +120,7 @@ static TlStatus train_and_write(TrainJob *job, TlReport *report) {
   }
   if (status == TL_OK)
     status = tl_dictionary_write(call->output, &d, call->provenance, call->overwrite);
-  if (status == TL_OK) status = report_trained(report, &told, &d);
+  if (status == TL_OK) status = report_trained(report, &result, &d);
   tl_dictionary_free(&d);
   TL_TRY(status);
   TL_TRY(tl_report_real(report, "seconds", tl_clock_s() - start, "s"));
@@ -202,7 +202,7 @@ static TlStatus settle_noise(ApplyJob *job, TlReport *report) {
   return tl_report_real(report, "reach", o->nlm.reach, "voxels");
 }
 
-static TlStatus report_told(TlReport *report, const TlSuperresTold *t) {
+static TlStatus report_result(TlReport *report, const TlSuperresResult *t) {
   TL_TRY(tl_report_real(report, "mean_coarse", t->coarse_mean, "grey"));
   TL_TRY(tl_report_real(report, "mean", t->mean, "grey"));
   TL_TRY(tl_report_real(report, "min_coarse", t->coarse_min, "grey"));
@@ -213,7 +213,7 @@ static TlStatus report_told(TlReport *report, const TlSuperresTold *t) {
   return tl_report_real(report, "change_rms", t->change_rms, "grey");
 }
 
-static TlStatus refine(ApplyJob *job, TlSuperresTold *told) {
+static TlStatus refine(ApplyJob *job, TlSuperresResult *result) {
   const TlStageCall *call = job->call;
   TlVolume head = tl_upsample_head(&job->stack.head, job->dictionary.factor);
   TlLayerSink sink = {0};
@@ -225,7 +225,7 @@ static TlStatus refine(ApplyJob *job, TlSuperresTold *told) {
   TlStatus status = tl_stack_begin(call->output, &head, call->provenance, call->overwrite, &sink);
   if (status == TL_OK)
     status = tl_sink_end(&sink, tl_superres_run(&job->dictionary, &job->options, &job->plan,
-                                                &job->stack, &job->roi, head.type, &sink, told));
+                                                &job->stack, &job->roi, head.type, &sink, result));
   tl_free(history);
   return status;
 }
@@ -255,12 +255,12 @@ static TlStatus report_plan(const ApplyJob *job, TlReport *report) {
 }
 
 static TlStatus refine_and_report(ApplyJob *job, TlReport *report) {
-  TlSuperresTold told;
+  TlSuperresResult result;
   TL_TRY(tl_context(settle_noise(job, report), "%s", job->call->input[0]));
   double start = tl_clock_s();
-  TL_TRY(tl_context(refine(job, &told), "%s", job->call->input[0]));
+  TL_TRY(tl_context(refine(job, &result), "%s", job->call->input[0]));
   double seconds = tl_clock_s() - start;
-  TL_TRY(report_told(report, &told));
+  TL_TRY(report_result(report, &result));
   TL_TRY(tl_report_real(report, "seconds", seconds, "s"));
   TL_TRY(tl_input_report_bytes(report, "peak_memory", tl_mem_peak_bytes()));
   TL_TRY(tl_report_text(report, "output", job->call->output));

@@ -223,9 +223,9 @@ static TlStatus read_head(TlCheckpoint *c, int64_t step) {
 static TlStatus check_section(const TlCheckpoint *c, const SectionHead *h, int64_t start) {
   bool sane = h->name[TL_CHECKPOINT_NAME - 1] == 0 && h->layout[TL_CHECKPOINT_LAYOUT - 1] == 0 &&
               h->records >= 0 && h->record_bytes <= (uint64_t)c->size;
-  int64_t room = c->size - start - TL_DIGEST_BYTES;
+  int64_t left = c->size - start - TL_DIGEST_BYTES;
   if (!sane) return damaged(c, "the head of a section");
-  if (room < 0 || (h->record_bytes && h->records > room / (int64_t)h->record_bytes))
+  if (left < 0 || (h->record_bytes && h->records > left / (int64_t)h->record_bytes))
     return damaged(c, "it is cut short");
   return TL_OK;
 }
@@ -248,7 +248,7 @@ static TlStatus read_sections(TlCheckpoint *c) {
 }
 
 static TlStatus verify_section(TlCheckpoint *c, const Section *s, TlDigest *digest, char *buffer,
-                               size_t room) {
+                               size_t capacity) {
   unsigned char value[TL_DIGEST_BYTES], stored[TL_DIGEST_BYTES];
   size_t left = (size_t)s->head.record_bytes * (size_t)s->head.records;
   if (fseek(c->file, s->start, SEEK_SET) != 0) return tl_fail_errno(c->path, "cannot read");
@@ -256,7 +256,7 @@ static TlStatus verify_section(TlCheckpoint *c, const Section *s, TlDigest *dige
   tl_digest_add(digest, &c->head, sizeof c->head);
   tl_digest_add(digest, &s->head, sizeof s->head);
   while (left > 0) {
-    size_t n = left < room ? left : room;
+    size_t n = left < capacity ? left : capacity;
     TL_TRY(get(c, buffer, n));
     tl_digest_add(digest, buffer, n);
     left -= n;

@@ -29,7 +29,7 @@ static void make_stack(TlVolume *v) {
   }
 }
 
-static double train(const TlVolume *fine, TlDictionary *d, TlTrained *told) {
+static double train(const TlVolume *fine, TlDictionary *d, TlTrained *result) {
   TlTraining t = {.factor = 2,
                   .atoms = 512,
                   .pairs = 10000,
@@ -38,7 +38,7 @@ static double train(const TlVolume *fine, TlDictionary *d, TlTrained *told) {
                   .tolerance = 0.1,
                   .seed = 1};
   double start = judge_cpu_s();
-  JUDGE_OK(tl_superres_train(fine, &whole, &t, d, told));
+  JUDGE_OK(tl_superres_train(fine, &whole, &t, d, result));
   return judge_cpu_s() - start;
 }
 
@@ -64,27 +64,27 @@ static TlStatus nothing(void *self, int64_t count, const void *voxels) {
 /* Share of the patches that are not flat, %. */
 static double share_coded(const TlDictionary *d, const TlVolume *coarse) {
   TlLayers stack;
-  TlSuperresTold told;
+  TlSuperresResult result;
   TlSuperresPlan plan;
   TlSuperresOptions options = {.quiet = true};
   TlLayerSink sink = {.append = nothing};
   tl_layers_of(coarse, &stack);
   JUDGE_OK(tl_superres_plan(coarse, d, false, 0, &plan));
-  JUDGE_OK(tl_superres_run(d, &options, &plan, &stack, &whole, TL_F32, &sink, &told));
+  JUDGE_OK(tl_superres_run(d, &options, &plan, &stack, &whole, TL_F32, &sink, &result));
   tl_layers_close(&stack);
-  return 100 * told.coded;
+  return 100 * result.coded;
 }
 
 int main(int argc, char **argv) {
   TlVolume fine, coarse;
   TlDictionary d;
-  TlTrained told;
+  TlTrained result;
   judge_open("superres", argc, argv);
   tl_par_set_threads(1);
   make_stack(&fine);
   JUDGE_OK(tl_box_means(&fine, 2, &coarse));
   double factor = judge_machine_factor(), voxels = 1e-6 * (double)tl_volume_count(&fine);
-  double learnt = train(&fine, &d, &told);
+  double learnt = train(&fine, &d, &result);
   judge_at_most(JUDGE_GOAL, "superres_train", learnt / factor / 60, "min", 10);
   double plain = refine(&d, &(TlSuperresOptions){.quiet = true}, &coarse, RUNS);
   judge_at_least(JUDGE_GOAL, "superres_apply_rate", voxels / plain * factor, "Mvoxel/s", 0.5);

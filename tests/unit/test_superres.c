@@ -35,7 +35,7 @@ static void make(TlVolume *v, int64_t nx, int64_t ny, int64_t nz, uint64_t seed)
   }
 }
 
-static void train_small(int factor, TlDictionary *d, TlTrained *told) {
+static void train_small(int factor, TlDictionary *d, TlTrained *result) {
   TlVolume fine;
   TlTraining t = {.factor = factor,
                   .atoms = 64,
@@ -45,7 +45,7 @@ static void train_small(int factor, TlDictionary *d, TlTrained *told) {
                   .tolerance = 0.1,
                   .seed = 5};
   make(&fine, 48, 48, 48, 1);
-  CK_OK(tl_superres_train(&fine, &whole, &t, d, told));
+  CK_OK(tl_superres_train(&fine, &whole, &t, d, result));
   tl_volume_free(&fine);
 }
 
@@ -55,13 +55,13 @@ START_TEST(training_leaves_out_what_fills_no_cube) {
   TlTraining t = {
       .factor = 3, .atoms = 16, .pairs = 300, .codes = 2, .rounds = 1, .tolerance = 0.1};
   TlDictionary d, e;
-  TlTrained told;
+  TlTrained result;
   make(&fine, 31, 32, 35, 1);
   CK_OK(tl_volume_new(&cut, TL_F32, 30, 30, 33));
   for (int64_t i = 0; i < tl_volume_count(&cut); i++)
     cut.f32[i] = fine.f32[tl_volume_at(&fine, i % 30, i / 30 % 30, i / 900)];
-  CK_OK(tl_superres_train(&fine, &whole, &t, &d, &told));
-  CK_OK(tl_superres_train(&cut, &whole, &t, &e, &told));
+  CK_OK(tl_superres_train(&fine, &whole, &t, &d, &result));
+  CK_OK(tl_superres_train(&cut, &whole, &t, &e, &result));
   ck_assert(d.atoms == e.atoms);
   ck_assert(!memcmp(d.high, e.high, (size_t)d.atoms * TL_PATCH_VOXELS * sizeof(float)));
   tl_dictionary_free(&d), tl_dictionary_free(&e);
@@ -228,23 +228,23 @@ END_TEST
 /* By the plan's slabs; kept: a new volume of the size of model. */
 static void run_kept(const TlDictionary *d, const TlSuperresOptions *options,
                      const TlSuperresPlan *plan, const TlLayers *stack, const TlRoi *roi,
-                     const TlVolume *model, TlVolume *kept, TlSuperresTold *told) {
+                     const TlVolume *model, TlVolume *kept, TlSuperresResult *result) {
   CK_OK(tl_volume_like(kept, model, TL_F32));
   TlVolumeSink into = {.volume = kept};
   TlLayerSink sink = tl_sink_of(&into);
-  CK_OK(tl_sink_end(&sink, tl_superres_run(d, options, plan, stack, roi, TL_F32, &sink, told)));
+  CK_OK(tl_sink_end(&sink, tl_superres_run(d, options, plan, stack, roi, TL_F32, &sink, result)));
 }
 
 START_TEST(better_than_interpolation_means_kept_slabs_and_threads_same_bits) {
   TlDictionary d;
-  TlTrained told;
-  TlSuperresTold t;
+  TlTrained result;
+  TlSuperresResult t;
   TlVolume fine, coarse, base, out, back, kept;
   TlUpsampler u;
   TlLayers stack;
   TlSuperresOptions options = {.quiet = true};
-  train_small(2, &d, &told);
-  ck_assert(told.fresh_left < told.fresh_missed && told.last < told.first);
+  train_small(2, &d, &result);
+  ck_assert(result.fresh_left < result.fresh_missed && result.last < result.first);
   make(&fine, 40, 36, 44, 9);
   CK_OK(tl_box_means(&fine, 2, &coarse));
   coarse.voxel_m[0] = coarse.voxel_m[1] = 1e-6, coarse.voxel_m[2] = 2e-6;
@@ -283,7 +283,7 @@ END_TEST
 START_TEST(slabs_of_a_stack_three_times_finer_are_the_same_bits) {
   TlDictionary d;
   TlTrained trained;
-  TlSuperresTold told;
+  TlSuperresResult result;
   TlVolume fine, coarse, out, kept;
   TlLayers stack;
   TlSuperresPlan plan;
@@ -295,7 +295,7 @@ START_TEST(slabs_of_a_stack_three_times_finer_are_the_same_bits) {
   tl_layers_of(&coarse, &stack);
   CK_OK(tl_superres_plan(&coarse, &d, false, 0, &plan));
   plan.layers = 2, plan.slabs = 5;
-  run_kept(&d, &options, &plan, &stack, &whole, &out, &kept, &told);
+  run_kept(&d, &options, &plan, &stack, &whole, &out, &kept, &result);
   ck_assert(!memcmp(kept.f32, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
   tl_layers_close(&stack);
   tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&out), tl_volume_free(&kept);
@@ -306,7 +306,7 @@ END_TEST
 START_TEST(change_is_told_of_what_is_inside) {
   TlDictionary d;
   TlTrained trained;
-  TlSuperresTold told;
+  TlSuperresResult result;
   TlVolume fine, coarse, base, out, kept;
   TlUpsampler u;
   TlLayers stack;
@@ -326,8 +326,8 @@ START_TEST(change_is_told_of_what_is_inside) {
     sum += c * c, count++;
   }
   tl_layers_of(&coarse, &stack);
-  run_kept(&d, &options, &plan, &stack, &thin, &out, &kept, &told);
-  CK_NEAR(told.change_rms, sqrt(sum / count), 1e-9);
+  run_kept(&d, &options, &plan, &stack, &thin, &out, &kept, &result);
+  CK_NEAR(result.change_rms, sqrt(sum / count), 1e-9);
   tl_volume_free(&kept);
   tl_layers_close(&stack);
   tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&base), tl_volume_free(&out);
@@ -339,7 +339,7 @@ END_TEST
 START_TEST(noise_is_found_and_taken_out) {
   TlDictionary d;
   TlTrained trained;
-  TlSuperresTold told;
+  TlSuperresResult result;
   TlVolume fine, coarse, lanczos, raw, out, kept;
   TlUpsampler u;
   TlLayers stack;
@@ -369,9 +369,9 @@ START_TEST(noise_is_found_and_taken_out) {
   TlSuperresPlan plan;
   CK_OK(tl_superres_plan(&coarse, &d, true, 0, &plan));
   plan.layers = 13, plan.slabs = 2;
-  run_kept(&d, &options, &plan, &stack, &whole, &out, &kept, &told);
+  run_kept(&d, &options, &plan, &stack, &whole, &out, &kept, &result);
   ck_assert(!memcmp(kept.f32, out.f32, (size_t)tl_volume_count(&out) * sizeof(float)));
-  CK_NEAR(told.mean, told.coarse_mean, 0.5);
+  CK_NEAR(result.mean, result.coarse_mean, 0.5);
   tl_volume_free(&kept);
   tl_layers_close(&stack);
   tl_volume_free(&fine), tl_volume_free(&coarse), tl_volume_free(&lanczos);
@@ -406,9 +406,9 @@ END_TEST
 
 START_TEST(a_file_keeps_the_dictionary_and_sees_damage) {
   TlDictionary d, e;
-  TlTrained told;
+  TlTrained result;
   char path[600];
-  train_small(2, &d, &told);
+  train_small(2, &d, &result);
   snprintf(path, sizeof path, "%s/d.h5", tl_test_folder());
   CK_OK(tl_dictionary_write(path, &d, NULL, false));
   CK_FAILS(tl_dictionary_write(path, &d, NULL, false), TL_EUSAGE, "d.h5");
