@@ -258,6 +258,7 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
   mound.defect_share = fabs(t->ledger.defect_J) / (t->potential_start_J - t->potential_J);
   JUDGE_OK(tl_run_refresh(&run)); /* a finished run made no step */
   measure(&run.state->dem.bodies, &mound);
+  if (seed == 1) mound.truth = judge_overlap_of_run(&run);
   tl_run_close(&run);
   fprintf(stderr,
           "%s: spread %.4f m, height %.4f m, overlap %.3g, moving %.2g, %.3g s a step, %.1f s\n",

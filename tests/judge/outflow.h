@@ -9,6 +9,8 @@
 #ifndef TL_TESTS_JUDGE_OUTFLOW_H
 #define TL_TESTS_JUDGE_OUTFLOW_H
 
+#include "judge/overlap.h"
+
 #include <stdint.h>
 
 enum { OUTFLOW_SEEDS = 6, OUTFLOW_BINS = 16, OUTFLOW_PARTS = 4 };
@@ -34,6 +36,7 @@ typedef struct OutflowMound {
   double defect_share;          /* of the energy set free; by impulses 0 */
   double part_s[OUTFLOW_PARTS]; /* of cpu_step_s: contact search, impacts, rest, others */
   int64_t grains;
+  JudgeOverlap truth; /* of seed 1: the oracle takes seconds a mound */
 } OutflowMound;
 
 typedef struct OutflowMean {

@@ -6,6 +6,7 @@
  * of 1 ms, and by penalty; no global damping, no sleeping, no resistance to rolling. */
 #include "judge/judge.h"
 #include "judge/lsdrop.h"
+#include "judge/overlap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,6 +36,9 @@ static double heap(const Heap *h, const LsMethod *method, const char *mark) {
   judge_at_most(JUDGE_GOAL, name, rest.creep, "of the mean height", CREEP);
   snprintf(name, sizeof name, "heap_%soverlap", mark);
   judge_at_most(JUDGE_CORRECT, name, d.deepest, "of the radius", 0.02);
+  JudgeOverlap truth = judge_overlap_of_scene(&d.scene);
+  snprintf(name, sizeof name, "heap_%strue_overlap", mark);
+  judge_true_overlap(name, &truth);
   snprintf(name, sizeof name, "heap_%sweight", mark);
   judge_at_most(JUDGE_GOAL, name, fabs(lsdrop_carried(&d) - 1), "1", 0.01);
   judge_note("%s: %d grains of eight irregular shapes (rounded, angular, elongated, concave; 800 "

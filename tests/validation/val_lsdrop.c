@@ -6,6 +6,7 @@
  * heaps by penalty, too. */
 #include "judge/judge.h"
 #include "judge/lsdrop.h"
+#include "judge/overlap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +28,9 @@ static void drop(int side, const LsMethod *method, const char *mark) {
   judge_at_most(JUDGE_GOAL, name, d.scene.report.kinetic_J / d.drop_J, "of the drop energy", 1e-6);
   snprintf(name, sizeof name, "lsdrop_%d_%soverlap", grains, mark);
   judge_at_most(JUDGE_CORRECT, name, 1e3 * d.deepest_m, "mm", 0.1);
+  JudgeOverlap truth = judge_overlap_of_scene(&d.scene);
+  snprintf(name, sizeof name, "lsdrop_%d_%strue_overlap", grains, mark);
+  judge_true_overlap(name, &truth);
   snprintf(name, sizeof name, "lsdrop_%d_%sweight", grains, mark);
   judge_at_most(JUDGE_GOAL, name, fabs(lsdrop_carried(&d) - 1), "1", 0.01);
   judge_note("%s, %d grains, %g ms: %.2f CPU-s a simulated second over the first two; deepest "

@@ -6,6 +6,7 @@
 #include "judge/cases.h"
 #include "judge/judge.h"
 #include "judge/outflow.h"
+#include "judge/overlap.h"
 #include "judge/study.h"
 #include "validation/outflow_pictures.h"
 
@@ -56,6 +57,7 @@ static void impact(void) {
 typedef struct Heap {
   double height_m, carried, kinetic, overlap, cpu_s; /* mean of centres; over the weight; over the
                                                         energy of the drop; over the radius */
+  JudgeOverlap truth;
 } Heap;
 
 /* Vertical force of the boundaries over the weight. */
@@ -80,7 +82,8 @@ static Heap heap_of(int m, int seed) {
   Heap h = {.carried = carried(&run),
             .kinetic = t->kinetic_J / (t->potential_start_J - t->potential_J),
             .overlap = fmax(t->overlap_share, t->boundary_overlap_share),
-            .cpu_s = t->cpu_s};
+            .cpu_s = t->cpu_s,
+            .truth = judge_overlap_of_run(&run)};
   for (int64_t i = 0; i < run.state->dem.bodies.owned; i++)
     h.height_m += run.state->dem.bodies.position[i].z / (double)run.state->dem.bodies.owned;
   tl_run_close(&run);
@@ -98,6 +101,7 @@ static void heap(void) {
       mean[m].height_m += h[m].height_m / HEAPS;
       mean[m].cpu_s += h[m].cpu_s / HEAPS;
       mean[m].overlap = fmax(mean[m].overlap, h[m].overlap);
+      mean[m].truth = judge_overlap_worse(mean[m].truth, h[m].truth);
       off[m] = fmax(off[m], fabs(h[m].carried - 1));
       kinetic = fmax(kinetic, h[m].kinetic);
     }
@@ -115,6 +119,8 @@ static void heap(void) {
   judge_at_most(JUDGE_GOAL, "methods_heap_weight", fmax(off[0], off[1]), "1", 0.01);
   judge_at_most(JUDGE_CORRECT, "methods_heap_overlap", fmax(mean[0].overlap, mean[1].overlap),
                 "of the radius", 0.02);
+  judge_true_overlap("methods_heap_true_overlap", &mean[0].truth);
+  judge_true_overlap("methods_heap_penalty_true_overlap", &mean[1].truth);
   judge_note("Heap: mean height of the centres of 80 grains, %d seeds; one seed's two heaps are "
              "%.1f%% apart (deviation), deepest overlap %.2f%% by impulses, %.2f%% by penalty.",
              HEAPS, sqrt(scatter), 100 * mean[0].overlap, 100 * mean[1].overlap);

@@ -1,5 +1,6 @@
 /* Grains fall into a clamped net: sag, wave, rest (Tan 2024, Fig. 7); and the sag of a net under
  * pressure against that of a membrane. Both by impulses and by penalty from the same files. */
+#include "judge/overlap.h"
 #include "validation/barrier.h"
 #include "validation/history.h"
 #include "validation/membrane_oracle.h"
@@ -120,6 +121,7 @@ typedef struct Fall {
                                                            weight; over the radius */
   double cpu_s;
   int64_t steps, spheres;
+  JudgeOverlap truth;
 } Fall;
 
 /* The same file by either method. */
@@ -140,6 +142,7 @@ static void fall(TlComm *comm, const char *method, const char *folder, Fall *f, 
   f->defect = fabs(t->ledger.defect_J) / f->drop_J;
   f->kinetic = barrier_grains_kinetic(&c.run.state->dem.bodies) / f->drop_J;
   f->hooks = -hooks(&c.run).z / total_weight(&c.run);
+  f->truth = judge_overlap_of_run(&c.run);
   *run = c.run;
 }
 
@@ -161,6 +164,8 @@ static void judge_rest(const char *mark, const Fall *f) {
   judge_between(JUDGE_CORRECT, name, f->hooks, "", 0.98, 1.02);
   snprintf(name, sizeof name, "net_%soverlap_share", mark);
   judge_at_most(JUDGE_CORRECT, name, f->overlap, "", 0.02);
+  snprintf(name, sizeof name, "net_%strue_overlap", mark);
+  judge_true_overlap(name, &f->truth);
   judge_note("%s: %lld grains on %lld spheres: deepest sag %.3f m at %.1f s, %.3f m at the end; "
              "the drop gave %.1f J; %.3g ms CPU a step, %lld steps.",
              *mark ? "Penalty" : "Impulses", (long long)s->grains, (long long)f->spheres,

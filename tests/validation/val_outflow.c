@@ -129,6 +129,9 @@ int main(int argc, char **argv) {
   judge_at_most(JUDGE_GOAL, "outflow_spread_change", 100 * spread, "%", 5);
   judge_at_most(JUDGE_GOAL, "outflow_height_change", 100 * height, "%", 5);
   judge_at_most(JUDGE_CORRECT, "outflow_deepest_overlap", overlap, "", 0.02);
+  JudgeOverlap truth = mound[first_step()][0].truth;
+  for (int k = first_step(); k < STEPS; k++) truth = judge_overlap_worse(truth, mound[k][0].truth);
+  judge_true_overlap("outflow_true_overlap", &truth);
   plot_parts(mean);
   plot_islands(islands);
   picture(first_step(), "outflow_start.png", "outflow_mound_small_step.png");

@@ -21,6 +21,7 @@
 #include "run/run.h"
 #include "base/mem.h"
 #include "judge/cases.h"
+#include "judge/overlap.h"
 #include "judge/pyramid.h"
 #include "post/measure.h"
 
@@ -52,12 +53,14 @@ typedef struct Heap {
   TlRepose repose;
   double overlap, moving, end_s, cpu_s; /* moving: as in Watch; end: from when the wall goes */
   double defect; /* by penalty: missing energy over what friction and dashpots took */
+  JudgeOverlap truth;
   int64_t left, steps;
 } Heap;
 
 typedef struct Stack { /* what judge_cases gives: one shape and seed */
   double fill;         /* its height: twice its grains' mean, m */
   double overlap, cpu_s;
+  JudgeOverlap truth; /* settled */
   Heap heap[FRICTIONS];
   Heap bare;    /* spheres, seed 1: without friction nor sill */
   Heap penalty; /* seed 1 */
@@ -141,6 +144,7 @@ static void go_until_rest(TlRunOptions *options, const Edition *e, const TlBodyS
     JUDGE_OK(status); /* else we did */
   look(&watch);
   result->overlap = deepest(&run);
+  result->truth = judge_overlap_of_run(&run);
   result->moving = watch.moving;
   result->left = watch.left;
   const TlLedger *l = &run.state->totals.ledger;
@@ -228,6 +232,7 @@ static TlBodyState *settle(const Edition *e, int s, int seed, Stack *stack) {
     stack->fill += 2 * state.position.z / (double)run.state->dem.bodies.owned;
   }
   stack->overlap = deepest(&run);
+  stack->truth = judge_overlap_of_run(&run);
   stack->cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
   return start;
@@ -431,6 +436,8 @@ static void judge_penalty(const Stack *stack, Angle a[SHAPES][FRICTIONS]) {
                (long long)i->left, p->repose.mean_deg, p->repose.least_deg, p->repose.most_deg,
                (long long)p->left, p->moving <= MOVING_SHARE ? "at rest by" : "still moving at",
                p->end_s, 100 * p->overlap, 1e3 * p->cpu_s / (double)p->steps, mean->mean_deg);
+    snprintf(name, sizeof name, "repose_penalty_%s_true_overlap", shape[s]);
+    judge_true_overlap(name, &p->truth);
     overlap = fmax(overlap, p->overlap);
     moving = fmax(moving, p->moving);
     defect = fmax(defect, p->defect);
@@ -473,6 +480,17 @@ static void judge_stacks(const Edition *e, const Stack *stack) {
   judge_at_least(JUDGE_GOAL, "repose_fill_least", least / e->length, "of the floor", 1.17);
   judge_at_most(JUDGE_GOAL, "repose_fill_most", most / e->length, "of the floor", 1.43);
   judge_at_most(JUDGE_CORRECT, "repose_overlap", overlap, "of the radius", 0.02);
+  for (int s = 0; s < SHAPES; s++) {
+    char name[64];
+    JudgeOverlap worst = stack[s * SEEDS].truth;
+    for (int i = s * SEEDS; i < (s + 1) * SEEDS; i++) {
+      worst = judge_overlap_worse(worst, stack[i].truth);
+      for (int m = 0; m < FRICTIONS; m++)
+        worst = judge_overlap_worse(worst, stack[i].heap[m].truth);
+    }
+    snprintf(name, sizeof name, "repose_%s_true_overlap", shape[s]);
+    judge_true_overlap(name, &worst);
+  }
 }
 
 int main(int argc, char **argv) {
