@@ -124,9 +124,9 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
                     (long long)b->avatar_id[i], (int)k);
 }
 
-TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near, const TlBodies *b, int64_t i,
-                          int32_t k, const TlBoundary *boundary, double way, double margin,
-                          TlPoints *points) {
+TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near, const TlBodies *b,
+                          int64_t i, int32_t k, const TlBoundary *boundary, double way,
+                          double margin, TlPoints *points) {
   if (!tl_narrow_near(b, i, boundary, margin)) return TL_OK;
   TlWanted wanted = {margin, margin, INFINITY, 0};
   TlMat3 turn = tl_quat_matrix(b->rotation[i]);

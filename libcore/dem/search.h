@@ -80,8 +80,8 @@ TlSlot tl_scan_slot(const TlScan *scan, int64_t number);
 
 /* Points of one pair of grains, or of a grain at boundary number k, at the present poses, closer
  * than margin: appended. band, reach: a list that is made on the way serves at least these. */
-TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlBodies *bodies, int64_t a,
-                      int64_t b, const TlMargin *margin, TlPoints *points);
+TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlBodies *bodies,
+                      int64_t a, int64_t b, const TlMargin *margin, TlPoints *points);
 TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near, const TlBodies *bodies,
                           int64_t body, int32_t k, const TlBoundary *boundary, double way,
                           double margin, TlPoints *points);

@@ -102,15 +102,14 @@ static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int3
     /* edges overlap while every node lies outside: the search between nodes starts from those */
     if (model->search.edges == TL_EDGES_REFINE) margin = NEAR * size;
     points->count = 0;
-    TL_TRY(
-        tl_detect_pair(&model->search, &work->near, b, pair->a, pair->b, way, margin, points));
+    TL_TRY(tl_detect_pair(&model->search, &work->near, b, pair->a, pair->b, way, margin, points));
     keep(r, points, size, whole, slot);
     return TL_OK;
   }
   for (int k = 0; k < model->boundary_count; k++) {
     points->count = 0;
-    TL_TRY(tl_scan_boundary(&model->search, &work->near, b, pair->a, k, &work->boundary[k],
-                            way, margin, points));
+    TL_TRY(tl_scan_boundary(&model->search, &work->near, b, pair->a, k, &work->boundary[k], way,
+                            margin, points));
     keep(r, points, size, whole, slot + k);
   }
   return TL_OK;
@@ -246,7 +245,8 @@ static TlStatus move_apart(const Recheck *r) {
   TlFound fresh;
   TlGroups groups;
   TL_TRY(tl_step_together(s->sync, make_contacts(r, &fresh)));
-  TL_TRY(tl_groups_make(b, fresh.pair, fresh.pairs, fresh.contact, s->sync, &s->work->arena, &groups));
+  TL_TRY(
+      tl_groups_make(b, fresh.pair, fresh.pairs, fresh.contact, s->sync, &s->work->arena, &groups));
   memset(r->motion->pseudo.twist, 0, (size_t)b->total * sizeof *r->motion->pseudo.twist);
   TlPositionLaw law = {.rate = 1,
                        .slop = c->slop,

@@ -24,8 +24,9 @@ static inline void stepper_free(Stepper *stepper) {
 }
 
 /* As tl_model_new; sync: NULL, one rank. */
-static inline TlStatus stepper_new(Stepper **stepper, const TlSolverConfig *config, TlAvatarSource source,
-                               const TlBoundary *boundaries, int count, const TlSync *sync) {
+static inline TlStatus stepper_new(Stepper **stepper, const TlSolverConfig *config,
+                                   TlAvatarSource source, const TlBoundary *boundaries, int count,
+                                   const TlSync *sync) {
   Stepper *r;
   TL_TRY(TL_NEW(r, 1));
   r->sync = sync;
@@ -37,8 +38,8 @@ static inline TlStatus stepper_new(Stepper **stepper, const TlSolverConfig *conf
   return status;
 }
 
-static inline TlStatus stepper_add_closed(Stepper *stepper, int64_t avatar_id, const TlClosedKind *kind,
-                                      const double *size) {
+static inline TlStatus stepper_add_closed(Stepper *stepper, int64_t avatar_id,
+                                          const TlClosedKind *kind, const double *size) {
   return tl_model_add_closed(stepper->model, avatar_id, kind, size);
 }
 static inline TlStatus stepper_add_sphere(Stepper *stepper, int64_t avatar_id, double radius_m) {
@@ -74,13 +75,14 @@ static inline TlStatus stepper_check(Stepper *stepper, TlBodies *bodies) {
 }
 static inline TlStatus stepper_step(Stepper *stepper, TlBodies *bodies, TlStepReport *report) {
   TlState state = {*bodies, stepper->steps};
-  TlStatus status = tl_step(stepper->model, &state, &stepper->controls, stepper->work, stepper->sync, report);
+  TlStatus status =
+      tl_step(stepper->model, &state, &stepper->controls, stepper->work, stepper->sync, report);
   *bodies = state.bodies;
   stepper->steps = state.steps;
   return status;
 }
-static inline TlStatus stepper_contacts(const Stepper *stepper, const TlBodies *bodies, TlContactRow **rows,
-                                    int64_t *count) {
+static inline TlStatus stepper_contacts(const Stepper *stepper, const TlBodies *bodies,
+                                        TlContactRow **rows, int64_t *count) {
   const TlState state = {*bodies, stepper->steps};
   return tl_step_contacts(stepper->model, &state, stepper->work, rows, count);
 }

@@ -18,7 +18,8 @@ static const char scene[] =
     "- {shape: ball, position_m: [0.002, 0, 0.035], velocity_m_s: [0, 0, -1]}\n"
     "- {shape: block, position_m: [0, 0.001, 0.062], velocity_m_s: [0, 0, -1.5]}\n"
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
-    "walls: [{kind: plane, point_m: [0, 0, -0.001], normal: [0, 0, 1], velocity_m_s: [0, 0, 0.2]}]\n";
+    "walls: [{kind: plane, point_m: [0, 0, -0.001], normal: [0, 0, 1], velocity_m_s: [0, 0, "
+    "0.2]}]\n";
 
 #define TALUS(call) ck_assert_msg((call) == TALUS_OK, "%s", talus_message())
 

@@ -21,7 +21,7 @@ typedef struct Rig {
 
 /* A level net about the origin's corner, without gravity. */
 static Rig rig_of(int rows, int columns, int layers) {
-  Rig rig = {.config = tl_solver_defaults()};
+  Rig rig = {.config = tl_test_config()};
   rig.config.gravity_m_s2 = (TlVec3){0, 0, 0};
   rig.config.step_s = 1e-4;
   rig.net = (TlNet){.first_id = 100,
@@ -207,7 +207,8 @@ START_TEST(the_tangential_spring_turns_with_its_bond) {
       b->velocity[i] = (TlVec3){0, 0, 0};
       tl_bodies_set_spin(b, i, tl_scale(angle / dt, axis));
     }
-    CK_OK(tl_membrane_correct(&rig.net, &rig.net.pressure_Pa, 1, b, start, dt, NULL, memo, &arena, &count));
+    CK_OK(tl_membrane_correct(&rig.net, &rig.net.pressure_Pa, 1, b, start, dt, NULL, memo, &arena,
+                              &count));
     tl_arena_reset(&arena);
   }
   TlQuat whole = tl_quat_from_rotation(tl_scale(3, axis));
