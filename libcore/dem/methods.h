@@ -70,6 +70,8 @@ typedef struct TlMethodChoice {
   double step_s;       /* in place of time.dt_s; 0: that */
   double mass_scale;   /* all bodies are moved with this many times their mass */
   int64_t nodes_every; /* use every n-th node of an avatar */
+  /* of pairs that nothing else is said of, grain on grain and on boundaries */
+  TlStiffness grain, boundary;
 } TlMethodChoice;
 
 /* The energy tracking and sequential methods differ in this one stage of the step by impulses. */

@@ -1,7 +1,6 @@
 #include "dem/model.h"
 
 #include "base/mem.h"
-#include "dem/penalty_setup.h"
 #include "dem/solver_setup.h"
 
 #include <assert.h>
@@ -13,7 +12,6 @@ TlSolverConfig tl_solver_defaults(void) {
   TlContactSetup contact;
   TlSolverSetup solver;
   TlPoorSetup poor;
-  TlPenaltySetup penalty;
   const TlParam density = {"density", TL_P_REAL, offsetof(TlSolverConfig, density_kg_m3), "",
                            TL_DEFAULT_DENSITY},
                 gravity = {"gravity", TL_P_VEC3, 0, "", TL_DEFAULT_GRAVITY};
@@ -21,15 +19,12 @@ TlSolverConfig tl_solver_defaults(void) {
   bool whole = tl_params_defaults(tl_contact_params, TL_CONTACT_PARAMS, &contact) == TL_OK &&
                tl_params_defaults(tl_solver_params, TL_SOLVER_PARAMS, &solver) == TL_OK &&
                tl_params_defaults(tl_poor_params, TL_POOR_PARAMS, &poor) == TL_OK &&
-               tl_params_defaults(tl_penalty_params, TL_PENALTY_PARAMS, &penalty) == TL_OK &&
                tl_params_defaults(&density, 1, &c) == TL_OK &&
                tl_params_defaults(&gravity, 1, g) == TL_OK;
   assert(whole);
   (void)whole;
   c.gravity_m_s2 = tl_vec3(g[0], g[1], g[2]);
   tl_solver_configure(&contact, &solver, &poor, &c);
-  c.penalty.grain.tangential_ratio = c.penalty.boundary.tangential_ratio = penalty.tangential_ratio;
-  c.penalty.grain.poisson = c.penalty.boundary.poisson = penalty.poisson;
   return c;
 }
 
@@ -42,26 +37,11 @@ static TlStatus check_config(const TlSolverConfig *c) {
   return tl_solver_check_ranges(c);
 }
 
-/* Grains on grains, and on boundaries, by the short form. */
-static TlStatus plain_materials(const TlSolverConfig *c, TlMaterials *m) {
-  TlPairLaw grain = {
-      c->friction, c->restitution, c->tangential_restitution, c->penalty.grain, 0, 0};
-  TlPairLaw boundary = {c->boundary_friction,
-                        c->boundary_restitution,
-                        c->boundary_tangential_restitution,
-                        c->penalty.boundary,
-                        0,
-                        0};
-  TL_TRY(tl_materials_new(m, TL_MATERIAL_FIRST_OWN));
-  tl_materials_set(m, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN, &grain);
-  tl_materials_set(m, TL_MATERIAL_GRAIN, TL_MATERIAL_BOUNDARY, &boundary);
-  tl_materials_set(m, TL_MATERIAL_BOUNDARY, TL_MATERIAL_BOUNDARY, &boundary);
-  return TL_OK;
-}
-
 static TlStatus own_materials(TlModel *model, const TlSolverConfig *c) {
   TlMaterials *m = &model->materials;
-  TL_TRY(c->materials ? tl_materials_copy(m, c->materials) : plain_materials(c, m));
+  if (!c->materials)
+    return tl_fail(TL_EUSAGE, "a model wants materials: the configuration has none");
+  TL_TRY(tl_materials_copy(m, c->materials));
   for (int32_t i = 0; i < m->count; i++)
     if (!(m->material[i].density_kg_m3 > 0)) m->material[i].density_kg_m3 = c->density_kg_m3;
   TL_TRY(tl_materials_finish(m));

@@ -51,12 +51,9 @@ typedef struct TlImpulseOptions {
 typedef struct TlSolverConfig {
   double step_s;
   TlVec3 gravity_m_s2;
-  double density_kg_m3; /* of materials that have none of their own */
-  /* Pair laws of all materials, borrowed until the model is made, which checks and copies them.
-   * NULL: grains and boundaries by the short form that follows, and penalty.grain, boundary. */
-  const TlMaterials *materials;
-  double friction, restitution, tangential_restitution; /* grain on grain */
-  double boundary_friction, boundary_restitution, boundary_tangential_restitution;
+  double density_kg_m3;         /* of materials that have none of their own */
+  const TlMaterials *materials; /* with their pair laws; borrowed until the model is made, which
+                                   checks and copies them */
   double damping_per_s; /* xi of Tan 2024 Eqs. 47-49, where nobody controls it; 0 <= xi dt <= 1 */
   TlMethod method;
   TlSearchOptions search;

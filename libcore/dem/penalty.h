@@ -32,7 +32,6 @@ typedef enum TlSpread { TL_SPREAD_NODES = 0, TL_SPREAD_TRACTION, TL_SPREAD_DEEPE
 typedef struct TlPenalty {
   int law; /* number in law.h */
   TlSpread spread;
-  TlStiffness grain, boundary; /* short form of the pair laws: grain on grain, on boundaries */
   double most_share; /* a pair deeper than this share of the smaller radius bears no more than at
                         that depth (Tan 2022 4.4.3 caps what severe overlap gives); 0: no cap */
   double touching_share; /* traction: of a grain's surface touches no more; what the safe step is

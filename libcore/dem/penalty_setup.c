@@ -76,7 +76,10 @@ TlStatus tl_penalty_check_section(const void *section, const TlStudy *study) {
 
 TlMethodChoice tl_penalty_choose(const void *section) {
   const TlPenaltySetup *p = section;
-  return (TlMethodChoice){p->dt_s, p->mass_scale, p->nodes_every};
+  TlMethodChoice choice = {
+      .step_s = p->dt_s, .mass_scale = p->mass_scale, .nodes_every = p->nodes_every};
+  take_stiffness(p, &choice.grain, &choice.boundary);
+  return choice;
 }
 
 void tl_penalty_configure(const void *section, TlSolverConfig *config) {
@@ -85,7 +88,6 @@ void tl_penalty_configure(const void *section, TlSolverConfig *config) {
                                 .spread = (TlSpread)p->spread,
                                 .most_share = p->most_share,
                                 .touching_share = p->touching_share};
-  take_stiffness(p, &config->penalty.grain, &config->penalty.boundary);
   /* The spread says whose nodes bear. */
   config->search.sides = p->spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
 }

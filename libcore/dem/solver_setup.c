@@ -7,18 +7,14 @@
 #include <string.h>
 
 const TlParam tl_contact_params[] = {
-    REAL(TlContactSetup, friction, "", "0.5", 0, 10, "Coulomb's coefficient, grain on grain"),
-    REAL(TlContactSetup, restitution, "", "0.2", 0, 1,
-         "coefficient of restitution, grain on grain"),
-    REAL(TlContactSetup, boundary_friction, "", "0.5", 0, 10, "friction on terrain and planes"),
-    REAL(TlContactSetup, boundary_restitution, "", "0.2", 0, 1,
-         "restitution on terrain and planes"),
-    REAL(TlContactSetup, tangential_restitution, "", "0", 0, 1,
-         "share of the sliding velocity that a contact which sticks gives back, grain on grain"),
-    REAL(TlContactSetup, boundary_tangential_restitution, "", "0", 0, 1,
-         "the same on terrain and planes"),
-    REAL(TlContactSetup, damping_per_s, "1/s", "0", 0, 1e4,
-         "global damping (Tan 2024 Eqs. 47-49); times dt_s at most 1"),
+#define F(key, member, unit, most, rule, help, preset, least, boundary)                            \
+  REAL(TlContactSetup, key, unit, preset, least, most, help ", grain on grain"),                   \
+      REAL(TlContactSetup, boundary_##key, unit, preset, least, most,                              \
+           "the same on terrain, planes and walls"),
+    TL_CONTACT_FIELDS(F)
+#undef F
+        REAL(TlContactSetup, damping_per_s, "1/s", "0", 0, 1e4,
+             "global damping (Tan 2024 Eqs. 47-49); times dt_s at most 1"),
     REAL(TlContactSetup, impact_threshold_m_s, "m/s", "-1", -1, 1e4,
          "restitution is 0 below this approach speed; negative: 4 g dt"),
 };
@@ -56,12 +52,6 @@ _Static_assert(COUNT(tl_solver_params) == TL_SOLVER_PARAMS, "rows of section sol
 /* F(section, type in the configuration, member there, key): every row of the three sections
  * that the solver takes as it is. */
 #define MEMBERS(F)                                                                                 \
-  F(contact, double, friction, friction)                                                           \
-  F(contact, double, restitution, restitution)                                                     \
-  F(contact, double, boundary_friction, boundary_friction)                                         \
-  F(contact, double, boundary_restitution, boundary_restitution)                                   \
-  F(contact, double, tangential_restitution, tangential_restitution)                               \
-  F(contact, double, boundary_tangential_restitution, boundary_tangential_restitution)             \
   F(contact, double, damping_per_s, damping_per_s)                                                 \
   F(contact, double, impulses.impact_threshold_m_s, impact_threshold_m_s)                          \
   F(solver, TlMethod, method, method)                                                              \
@@ -85,6 +75,14 @@ void tl_solver_configure(const TlContactSetup *contact, const TlSolverSetup *sol
                          const TlPoorSetup *poor, TlSolverConfig *config) {
 #define F(section, type, member, key) config->member = (type)section->key;
   MEMBERS(F)
+#undef F
+}
+
+void tl_contact_laws(const TlContactSetup *contact, TlPairLaw *grain, TlPairLaw *boundary) {
+#define F(key, ...)                                                                                \
+  grain->key = contact->key;                                                                       \
+  boundary->key = contact->boundary_##key;
+  TL_CONTACT_FIELDS(F)
 #undef F
 }
 

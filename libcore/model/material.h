@@ -23,15 +23,22 @@ typedef struct TlMaterial {
   double young_Pa, poisson; /* what the Hertz values of its pairs were made from; 0: not known */
 } TlMaterial;
 
-/* The parameters of the normal laws of the penalty method (dem/law.h), for PAIR values that a pair of
- * materials has and MATERIAL values that follow from both (tl_hertz_combined):
+/* The parameters of a pair law, one row each:
  *
  *   key, member of TlPairLaw, unit, largest value, rule that combines the values of two materials,
- *   help, default in section penalty, smallest value, whether boundaries may have one of their OWN
- *   there (key boundary_KEY) or what is SHARED
+ *   help, default, smallest value, whether boundaries may have a value of their OWN in the section
+ *   (key boundary_KEY) or what is SHARED
  *
- * A law's parameter is one row: keys of sections penalty and pairs, ranges, combination and the
- * results' table follow from it, and the law's file reads it. */
+ * Keys of the study's sections contact or penalty and pairs, ranges, combination and the results'
+ * table follow from these lists; a new value is a row and the kernel that reads it. */
+#define TL_CONTACT_FIELDS(F)                                                                       \
+  F(friction, friction, "", 10, lesser, "Coulomb's coefficient", "0.5", 0, OWN)                    \
+  F(restitution, restitution, "", 1, lesser, "coefficient of restitution", "0.2", 0, OWN)          \
+  F(tangential_restitution, tangential_restitution, "", 1, lesser,                                 \
+    "fraction of the sliding velocity that a contact which sticks gives back", "0", 0, OWN)
+
+/* Those of the normal laws of the penalty method (dem/law.h), in section penalty: PAIR values that a
+ * pair of materials has, and MATERIAL values that follow from both (tl_hertz_combined). */
 #define TL_STIFFNESS_FIELDS(PAIR, MATERIAL)                                                        \
   PAIR(normal_N_m, stiffness.normal_N_m, "N/m", 1e20, series,                                      \
        "penalty, linear law: normal stiffness of a point", "0", 0, OWN)                            \
@@ -54,28 +61,25 @@ typedef struct TlStiffness {
 } TlStiffness;
 
 typedef struct TlPairLaw {
-  double friction;               /* Coulomb's coefficient */
-  double restitution;            /* 1: as fast as before */
-  double tangential_restitution; /* 0: friction stops what it can */
+#define F(key, ...) double key;
+  TL_CONTACT_FIELDS(F)
+#undef F
   TlStiffness stiffness;
   /* Filled by tl_materials_finish. */
   double damping;         /* fraction of the critical damping that gives this restitution */
   int32_t stiffness_kind; /* the same number for pairs of the same stiffness */
 } TlPairLaw;
 
-/* The parameters of a pair law: key, member of TlPairLaw, unit, largest value (the smallest is 0),
- * rule that combines the values of two materials, help, and what follows is for section penalty
- * alone. The study's section pairs, the range check, the combination and the results' table follow
- * from this list. */
+/* All that a pair has. */
 #define TL_PAIR_FIELDS(F)                                                                          \
-  F(friction, friction, "", 10, lesser, "Coulomb's coefficient", )                                 \
-  F(restitution, restitution, "", 1, lesser, "coefficient of restitution", )                       \
-  F(tangential_restitution, tangential_restitution, "", 1, lesser,                                 \
-    "fraction of the sliding velocity that a contact which sticks gives back", )                   \
+  TL_CONTACT_FIELDS(F)                                                                             \
   TL_STIFFNESS_FIELDS(F, TL_NO_FIELD)
 #define TL_NO_FIELD(...)
 #define TL_ONE_FIELD(...) +1
-enum { TL_PAIR_FIELD_COUNT = TL_PAIR_FIELDS(TL_ONE_FIELD) };
+enum {
+  TL_CONTACT_FIELD_COUNT = TL_CONTACT_FIELDS(TL_ONE_FIELD),
+  TL_PAIR_FIELD_COUNT = TL_PAIR_FIELDS(TL_ONE_FIELD)
+};
 
 typedef struct TlMaterials {
   int32_t count;

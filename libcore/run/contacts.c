@@ -93,14 +93,14 @@ static TlStatus take(void *context, const unsigned char *records, int64_t count)
   return status;
 }
 
-TlStatus tl_contacts_write(const TlContacts *contacts, TlComm *comm, double friction,
-                           TlResultsWriter *writer, TlStatus written) {
+TlStatus tl_contacts_write(const TlContacts *contacts, TlComm *comm, TlResultsWriter *writer,
+                           TlStatus written) {
   Way w = {.contacts = contacts, .writer = writer, .written = written};
   int64_t all = contacts->count;
   TlStatus status = tl_comm_agree(comm, number_pairs(&w));
   if (status == TL_OK) status = tl_comm_sum_int(comm, &all, 1);
   if (status == TL_OK && writer && written == TL_OK)
-    w.written = tl_results_frame_contacts_begin(writer, friction, all);
+    w.written = tl_results_frame_contacts_begin(writer, all);
   TlGather g = {.comm = comm,
                 .record_bytes = sizeof(Record),
                 .keys = 3,

@@ -20,10 +20,10 @@ typedef struct TlContacts {
 TlStatus tl_contacts_take(TlContacts *contacts, const TlModel *model, const TlState *state,
                           const TlWorkspace *work);
 /* Collective. Into the frame that rank 0 has open; written: how that went there so far, after a
- * failure the others' rows are only taken from them. friction: between grains. Not agreed upon.
+ * failure the others' rows are only taken from them. Not agreed upon.
  */
-TlStatus tl_contacts_write(const TlContacts *contacts, TlComm *comm, double friction,
-                           TlResultsWriter *writer, TlStatus written);
+TlStatus tl_contacts_write(const TlContacts *contacts, TlComm *comm, TlResultsWriter *writer,
+                           TlStatus written);
 void tl_contacts_free(TlContacts *contacts);
 
 #endif

@@ -138,7 +138,7 @@ static TlStatus add_half(TlSetup *setup, bool upper, double low, double high) {
   half->size_m[1] = width(s);
   half->size_m[2] = high - low;
   half->thickness_m = s->wall_m > 0 ? s->wall_m : s->until_displacement_m + 0.1 * s->length_m;
-  half->friction = half->restitution = -1;
+  half->own = (TlOldForm){-1, -1};
   TL_TRY(TL_NEW(half->open.items, 2));
   for (half->open.count = 0; half->open.count < (upper ? 2 : 1); half->open.count++)
     if (!(half->open.items[half->open.count] = tl_strdup(half->open.count ? "-z" : "+z")))

@@ -26,6 +26,10 @@ static int64_t items_of(const TlSetup *s, Kind kind) {
   return items[kind];
 }
 
+static bool has_own(const TlOldForm *own) {
+  return own->friction >= 0 || own->restitution >= 0;
+}
+
 /* Is it a material that no number before it stands for? */
 static bool has_number(const TlSetup *s, Kind kind, int64_t i) {
   const TlMaterialSetup *listed = s->materials.items;
@@ -37,9 +41,9 @@ static bool has_number(const TlSetup *s, Kind kind, int64_t i) {
     return strcmp(listed[i].name, grain_name(s)) != 0 &&
            strcmp(listed[i].name, TL_BOUNDARY_MATERIAL) != 0;
   case CLASS:
-    return !ground[i].material && (ground[i].friction >= 0 || ground[i].restitution >= 0);
+    return !ground[i].material && has_own(&ground[i].own);
   case WALL:
-    return !wall[i].material && (wall[i].friction >= 0 || wall[i].restitution >= 0);
+    return !wall[i].material && has_own(&wall[i].own);
   case PLATEN:
     return !tl_apparatus_platen_material(s);
   case NET:
@@ -203,38 +207,38 @@ typedef struct Entry {
   TlPairLaw law; /* with itself; of an old form with whatever touches it */
 } Entry;
 
-static Entry entry_of(const TlSetup *s, const TlSolverConfig *c, int32_t number) {
+/* Grain on grain and on boundaries where nothing else is said. */
+typedef struct Base {
+  TlPairLaw grain, boundary;
+} Base;
+
+static Base base_of(const TlSetup *s) {
+  TlMethodChoice choice = tl_setup_choice(s);
+  Base base = {{.stiffness = choice.grain}, {.stiffness = choice.boundary}};
+  tl_contact_laws(&s->contact, &base.grain, &base.boundary);
+  return base;
+}
+
+/* What an old form says of its own. */
+static void take_old(const TlOldForm *own, TlPairLaw *law) {
+  law->friction = or_else(own->friction, law->friction);
+  law->restitution = or_else(own->restitution, law->restitution);
+}
+
+static Entry entry_of(const TlSetup *s, const Base *base, int32_t number) {
   int64_t item;
   Entry e = {.kind = kind_of(s, number, &item)};
-  const TlClassSetup *ground = s->terrain.classes.items;
-  const TlWallSetup *wall = s->walls.items;
-  const TlNetSetup *net = s->nets.items;
   e.surface = e.kind == BOUNDARY || e.kind == CLASS || e.kind == WALL ||
               (e.kind == LISTED && is_used(s, number, true) && !is_used(s, number, false));
-  const TlPairLaw grain = {c->friction,
-                           c->restitution,
-                           c->tangential_restitution,
-                           c->penalty.grain,
-                           0,
-                           0},
-                  boundary = {c->boundary_friction,
-                              c->boundary_restitution,
-                              c->boundary_tangential_restitution,
-                              c->penalty.boundary,
-                              0,
-                              0};
-  e.law = e.surface || e.kind == PLATEN ? boundary : grain;
-  if (e.kind == PLATEN) e.law.stiffness = c->penalty.grain;
+  e.law = e.surface || e.kind == PLATEN ? base->boundary : base->grain;
+  if (e.kind == PLATEN) e.law.stiffness = base->grain.stiffness;
   if (e.kind == NET) {
-    e.law.friction = net[item].friction;
-    e.law.restitution = net[item].restitution;
+    take_old(&((const TlNetSetup *)s->nets.items)[item].own, &e.law);
     e.law.tangential_restitution = 0;
   } else if (e.kind == WALL) {
-    e.law.friction = or_else(wall[item].friction, e.law.friction);
-    e.law.restitution = or_else(wall[item].restitution, e.law.restitution);
+    take_old(&((const TlWallSetup *)s->walls.items)[item].own, &e.law);
   } else if (e.kind == CLASS) {
-    e.law.friction = or_else(ground[item].friction, e.law.friction);
-    e.law.restitution = or_else(ground[item].restitution, e.law.restitution);
+    take_old(&((const TlClassSetup *)s->terrain.classes.items)[item].own, &e.law);
   }
   return e;
 }
@@ -282,10 +286,15 @@ static void fill_material(const TlSetup *s, int32_t number, TlMaterial *m) {
   }
 }
 
-static TlPairLaw law_of(const TlSetup *s, const TlSolverConfig *c, const TlMaterials *m,
-                        const Entry *entry, int32_t i, int32_t j) {
+/* Stiffness where nothing else is said. */
+static const TlStiffness *stiffness_of(const Base *base, bool surface) {
+  return surface ? &base->boundary.stiffness : &base->grain.stiffness;
+}
+
+static TlPairLaw law_of(const TlSetup *s, const Base *of, const TlMaterials *m, const Entry *entry,
+                        int32_t i, int32_t j) {
   Entry high = entry[i], low = entry[j];
-  const TlStiffness *base = high.surface || low.surface ? &c->penalty.boundary : &c->penalty.grain;
+  const TlStiffness *base = stiffness_of(of, high.surface || low.surface);
   const TlPairSetup *pair;
   TlPairLaw law;
   if (rules(&high) || rules(&low)) {
@@ -303,7 +312,8 @@ static TlPairLaw law_of(const TlSetup *s, const TlSolverConfig *c, const TlMater
   return law;
 }
 
-TlStatus tl_setup_materials(const TlSetup *s, const TlSolverConfig *c, TlMaterials *m) {
+TlStatus tl_setup_materials(const TlSetup *s, TlMaterials *m) {
+  const Base base = base_of(s);
   int32_t count = number_of(s, KINDS, 0);
   Entry *entry;
   *m = (TlMaterials){0};
@@ -311,17 +321,16 @@ TlStatus tl_setup_materials(const TlSetup *s, const TlSolverConfig *c, TlMateria
   TlStatus status = tl_materials_new(m, count);
   for (int32_t i = 0; status == TL_OK && i < count; i++) {
     fill_material(s, i, &m->material[i]);
-    entry[i] = entry_of(s, c, i);
+    entry[i] = entry_of(s, &base, i);
   }
   for (int32_t i = 0; status == TL_OK && i < count; i++)
     for (int32_t j = 0; j <= i; j++) {
-      TlPairLaw law = law_of(s, c, m, entry, i, j);
+      TlPairLaw law = law_of(s, &base, m, entry, i, j);
       tl_materials_set(m, i, j, &law);
     }
   /* what the results hold is what was taken */
   for (int32_t i = 0; status == TL_OK && i < count; i++)
-    m->material[i] =
-        elastic(&m->material[i], entry[i].surface ? &c->penalty.boundary : &c->penalty.grain);
+    m->material[i] = elastic(&m->material[i], stiffness_of(&base, entry[i].surface));
   tl_free(entry);
   return status;
 }

@@ -35,9 +35,8 @@ double tl_material_density(const TlSetup *setup, int32_t material);
 /* Of the grains' material on itself. */
 double tl_grain_friction(const TlSetup *setup);
 
-/* All materials and laws; stiffness by config, which tl_setup_solver made. To be released. */
-TlStatus tl_setup_materials(const TlSetup *setup, const TlSolverConfig *config,
-                            TlMaterials *materials);
+/* All materials and laws. To be released. */
+TlStatus tl_setup_materials(const TlSetup *setup, TlMaterials *materials);
 /* Can bodies of one of the two touch the other, in this study? */
 bool tl_materials_meet(const TlSetup *setup, int32_t one, int32_t two);
 

@@ -136,8 +136,7 @@ static TlStatus expand(TlSetup *setup) {
   ring->size_m[0] = ring->size_m[1] = s->side_m;
   ring->size_m[2] = ring->length_m = s->height_m;
   ring->radius_m = s->radius_m;
-  ring->friction = s->ring_friction;
-  ring->restitution = -1;
+  ring->own = (TlOldForm){s->ring_friction, -1};
   TL_TRY(TL_NEW(ring->open.items, 1));
   ring->open.count = 1;
   if (!(ring->open.items[0] = tl_strdup("+z"))) return TL_ENOMEM;

@@ -168,7 +168,7 @@ static TlStatus write_rows(TlOutput *output, const TlBodies *b, const int64_t *c
 }
 
 TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlContacts *contacts,
-                         double friction, int64_t step, double time_s) {
+                         int64_t step, double time_s) {
   int64_t *counts;
   TL_TRY(tl_comm_agree(output->comm, TL_NEW(counts, (size_t)tl_comm_size(output->comm))));
   TlStatus status = tl_comm_gather_all(output->comm, &bodies->owned, counts, sizeof bodies->owned);
@@ -177,8 +177,7 @@ TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlConta
                             : send_rows(output, bodies);
   /* a rank that stopped amid its messages would leave the others waiting in what follows */
   status = tl_comm_agree(output->comm, status);
-  if (contacts)
-    status = tl_contacts_write(contacts, output->comm, friction, output->writer, status);
+  if (contacts) status = tl_contacts_write(contacts, output->comm, output->writer, status);
   if (status == TL_OK && output->writer) status = tl_results_frame_end(output->writer);
   tl_free(counts);
   output->frames++;

@@ -41,9 +41,9 @@ TlStatus tl_output_keep(TlOutput *output);
 /* Rank 0: the tables are on the disk when this returns. */
 TlStatus tl_output_sync(TlOutput *output);
 /* Collective. The owned bodies, whose derived fields must be filled; contacts (NULL: the frame has
- * none), with the friction between grains in the step. */
+ * none). */
 TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlContacts *contacts,
-                         double friction, int64_t step, double time_s);
+                         int64_t step, double time_s);
 /* Collective. Begin a table with its header; write a line, made from rank 0's row. */
 TlStatus tl_output_header(TlOutput *output, TlResultsTable table, const TlColumns *columns);
 TlStatus tl_output_row(TlOutput *output, TlResultsTable table, const TlColumns *columns,

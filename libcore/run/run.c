@@ -87,10 +87,8 @@ static TlStatus open_output(TlRun *run) {
 static TlStatus write_frame(TlRun *run, int64_t step) {
   if (run->options.no_output) return TL_OK;
   TL_TRY(tl_output_frame(&run->output, &run->state->dem.bodies,
-                         run->model->setup.frames.contacts ? &run->contacts : NULL,
-                         tl_controls_friction(&run->controls, &run->model->dem->materials,
-                                              TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN),
-                         step, time_of(run, step)));
+                         run->model->setup.frames.contacts ? &run->contacts : NULL, step,
+                         time_of(run, step)));
   run->state->totals.frames = run->output.frames;
   return TL_OK;
 }

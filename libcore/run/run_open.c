@@ -94,8 +94,8 @@ static TlStatus read_study(TlRun *run) {
   if (run->model->apparatus)
     TL_TRY(TL_NEW(run->state->apparatus, run->model->apparatus->state_bytes));
   TL_TRY(tl_apparatus_expand(&run->model->setup));
+  TL_TRY(tl_setup_materials(&run->model->setup, &run->model->materials));
   TlSolverConfig config = tl_setup_solver(&run->model->setup);
-  TL_TRY(tl_setup_materials(&run->model->setup, &config, &run->model->materials));
   config.materials = &run->model->materials;
   return check_solver(run, &config);
 }

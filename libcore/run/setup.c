@@ -67,11 +67,7 @@ static const TlParam class_params[] = {
         "number of the class in the raster of talus-topo --classes"),
     TEXT(TlClassSetup, name, "", "what it is"),
     TEXT(TlClassSetup, material, "", "in the list of materials; none: terrain.material"),
-    OLD_REAL(TlClassSetup, friction, "", "-1", -1, 10,
-             "old form, without a material: friction there; negative: contact.boundary_friction"),
-    OLD_REAL(TlClassSetup, restitution, "", "-1", -1, 1,
-             "old form, without a material: restitution there; negative: "
-             "contact.boundary_restitution"),
+    TL_OLD_FORM_ROWS(TlClassSetup, "-1", "-1", -1, "there; negative: that of contact.boundary_*"),
 };
 static const TlStudySection terrain_sections[] = {
     {"classes", offsetof(TlTerrainSetup, classes), sizeof(TlClassSetup), true,

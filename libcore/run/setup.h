@@ -50,7 +50,7 @@ typedef struct TlPlaneSetup {
 typedef struct TlClassSetup {
   int64_t id;
   char *name, *material;
-  double friction, restitution; /* < 0: contact.boundary_* */
+  TlOldForm own; /* < 0: contact.boundary_* */
 } TlClassSetup;
 
 typedef struct TlTerrainSetup {

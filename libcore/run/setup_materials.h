@@ -26,6 +26,28 @@ typedef struct TlPairSetup {
 enum { TL_MATERIAL_PARAMS = 4, TL_PAIR_PARAMS = 1 + TL_PAIR_FIELD_COUNT };
 extern const TlParam tl_material_params[], tl_pair_params[];
 
+/* Friction and restitution of a thing's own, in the form from before materials came; < 0: none. */
+typedef struct TlOldForm {
+  double friction, restitution;
+} TlOldForm;
+/* Its rows, for a member `own` of the struct. */
+#define TL_OLD_FORM_ROWS(s, friction_preset, restitution_preset, least, what)                      \
+  {"friction",                                                                                     \
+   TL_P_REAL,                                                                                      \
+   offsetof(s, own.friction),                                                                      \
+   "",                                                                                             \
+   friction_preset,                                                                                \
+   least,                                                                                          \
+   10,                                                                                             \
+   NULL,                                                                                           \
+   "old form, without a material: friction " what,                                                 \
+   NULL,                                                                                           \
+   .old_form = true},                                                                              \
+  {                                                                                                \
+    "restitution", TL_P_REAL, offsetof(s, own.restitution), "", restitution_preset, least, 1,      \
+        NULL, "old form, without a material: restitution " what, NULL, .old_form = true            \
+  }
+
 struct TlSetup;
 
 /* Names are there and different, and whatever names a material names one that exists; a pair comes

@@ -43,9 +43,7 @@ const TlParam tl_net_params[] = {
     TEXT(TlNetSetup, material, "",
          "in the list of materials: what contacts of the spheres are like; none: by friction and "
          "restitution"),
-    OLD_REAL(TlNetSetup, friction, "", "0.5", 0, 10,
-             "old form, without a material: of grains, terrain and planes on the spheres"),
-    OLD_REAL(TlNetSetup, restitution, "", "0", 0, 1, "likewise"),
+    TL_OLD_FORM_ROWS(TlNetSetup, "0.5", "0", 0, "of grains, terrain and planes on the spheres"),
     TEXTS(TlNetSetup, clamped,
           "sides that never move: first-row, last-row, first-column, last-column, or all, or none; "
           "not given: all, of a tube its two rows"),

@@ -3,6 +3,7 @@
 #define TL_RUN_SETUP_NETS_H
 
 #include "conf/study.h"
+#include "run/setup_materials.h"
 #include "dem/membrane.h"
 
 typedef struct TlNetSetup {
@@ -11,7 +12,8 @@ typedef struct TlNetSetup {
   int64_t columns, rows, layers;
   double layer_gap_m, stiffness_N_m, tangential_stiffness_N_m, damping, strength_N, stretch_most;
   char *material;
-  double pressure_Pa, friction, restitution;
+  double pressure_Pa;
+  TlOldForm own;
   TlTexts clamped;
 } TlNetSetup;
 

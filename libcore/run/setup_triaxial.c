@@ -223,7 +223,7 @@ static TlStatus add_membrane(TlSetup *setup) {
                       .stiffness_N_m = m->stiffness_N_m,
                       .tangential_stiffness_N_m = m->tangential_stiffness_N_m,
                       .damping = m->damping,
-                      .friction = m->friction,
+                      .own = {.friction = m->friction},
                       .stretch_most = m->stretch_most};
   TL_TRY(copy_name(m->material, &net->material));
   memcpy(net->corner_m, t->base_m, sizeof net->corner_m);

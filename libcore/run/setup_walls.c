@@ -25,10 +25,7 @@ const TlParam tl_wall_params[] = {
           "container: faces that are not there, of -x, +x, -y, +y, -z, +z of the box, or of -z, +z "
           "for the ends of the cylinder's axis"),
     TEXT(TlWallSetup, material, "", "in the list of materials; none: 'boundary'"),
-    OLD_REAL(TlWallSetup, friction, "", "-1", -1, 10,
-             "old form, without a material: friction; negative: contact.boundary_friction"),
-    OLD_REAL(TlWallSetup, restitution, "", "-1", -1, 1,
-             "old form, without a material: restitution; negative: contact.boundary_restitution"),
+    TL_OLD_FORM_ROWS(TlWallSetup, "-1", "-1", -1, "there; negative: that of contact.boundary_*"),
     VEC3(TlWallSetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4,
          "velocity from from_s to until_s; along its own face a wall is a belt"),
     VEC3(TlWallSetup, spin_rad_s, "rad/s", "0,0,0", -1e4, 1e4,

@@ -3,6 +3,7 @@
 #define TL_RUN_SETUP_WALLS_H
 
 #include "conf/study.h"
+#include "run/setup_materials.h"
 
 typedef enum TlWallShape { TL_WALL_PLANE = 0, TL_WALL_BOX, TL_WALL_CYLINDER } TlWallShape;
 
@@ -13,7 +14,7 @@ typedef struct TlWallSetup {
   double radius_m, length_m, thickness_m;
   TlTexts open;
   char *material;
-  double friction, restitution; /* < 0: contact.boundary_* */
+  TlOldForm own; /* < 0: contact.boundary_* */
   double velocity_m_s[3], spin_rad_s[3], pivot_m[3];
   char *table;
   double from_s, until_s;

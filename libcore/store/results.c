@@ -565,21 +565,20 @@ TlStatus tl_results_frame_rows(TlResultsWriter *w, const TlBodyRow *rows, int64_
   return TL_OK;
 }
 
-static TlStatus start_contacts(TlResultsWriter *w, double friction) {
+static TlStatus start_contacts(TlResultsWriter *w) {
   const TlH5File *f = &w->frame;
   hid_t g = H5Gcreate2(f->id, "contact", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   if (g < 0) return tl_h5_fail(f, "making the contacts' group");
   w->contact_group = g;
-  TL_TRY(tl_h5_set_real(f, g, "friction", &friction, 1));
   return tl_h5_columns_create(f, g, tl_contact_columns, TL_CONTACT_COLUMNS, w->contact_count,
                               w->contact);
 }
 
-TlStatus tl_results_frame_contacts_begin(TlResultsWriter *w, double friction, int64_t count) {
+TlStatus tl_results_frame_contacts_begin(TlResultsWriter *w, int64_t count) {
   if (w->frame.id < 0 || w->contact_group >= 0)
     return tl_fail(TL_EUSAGE, "%s: no frame is open, or its contacts are begun", w->folder);
   w->contact_count = count;
-  TlStatus status = start_contacts(w, friction);
+  TlStatus status = start_contacts(w);
   return status == TL_OK ? TL_OK : give_up_frame(w, status);
 }
 

@@ -69,8 +69,7 @@ enum {
 };                                             /* bits of TlBodyRow.flags */
 
 typedef struct TlFrameContacts {
-  bool there;      /* false: the frame was written without (frames.contacts of the study) */
-  double friction; /* grain on grain, in that step */
+  bool there; /* false: the frame was written without (frames.contacts of the study) */
   int64_t count;
   TlContactRow *rows; /* of the step that ends with the frame, by first, second, place; owned */
 } TlFrameContacts;
@@ -105,7 +104,7 @@ TlStatus tl_results_frame_begin(TlResultsWriter *writer, int64_t index, int64_t 
                                 int64_t body_count);
 TlStatus tl_results_frame_rows(TlResultsWriter *writer, const TlBodyRow *rows, int64_t count);
 /* Before the end, when the frame is to hold contacts: how many, then blocks of them, in order. */
-TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, double friction, int64_t count);
+TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, int64_t count);
 TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlContactRow *rows,
                                    int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);

@@ -122,10 +122,11 @@ typedef struct ContactJob {
 } ContactJob;
 
 static TlStatus read_contact_rows(const TlH5File *f, hid_t g, TlFrameContacts *c) {
-  TL_TRY(tl_h5_get_real(f, g, "friction", &c->friction, 1));
+  double friction = 0; /* of all contacts, in frames of older versions */
+  if (H5Aexists(g, "friction") > 0) TL_TRY(tl_h5_get_real(f, g, "friction", &friction, 1));
   TL_TRY(tl_h5_array_rows(f, g, "first", &c->count));
   TL_TRY(TL_NEW(c->rows, (size_t)c->count));
-  for (int64_t i = 0; i < c->count; i++) c->rows[i].friction = c->friction;
+  for (int64_t i = 0; i < c->count; i++) c->rows[i].friction = friction;
   return tl_h5_columns_read(f, g, tl_contact_columns, TL_CONTACT_COLUMNS, c->rows, sizeof *c->rows,
                             c->count);
 }
@@ -146,7 +147,6 @@ static TlStatus read_contacts(const char *path, void *of) {
 /* Without contacts there are no rows. */
 static TlStatus tell_contacts(TlSandbox *s, void *of) {
   TlFrameContacts *c = &((ContactJob *)of)->contacts;
-  TL_TRY(tl_sandbox_pass(s, &c->friction, sizeof c->friction));
   TL_TRY(tl_sandbox_pass(s, &c->count, sizeof c->count));
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, c->rows, c->count));
   c->there = c->rows != NULL;

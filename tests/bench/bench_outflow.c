@@ -10,6 +10,7 @@
  * with grains of few nodes, and leaves poured.csv in its folder.
  */
 #include "judge/calibrate.h"
+#include "support/materials.h"
 #include "judge/judge.h"
 #include "judge/scene.h"
 
@@ -103,8 +104,8 @@ static void restart(JudgeScene *scene, double step, double restitution, double d
   TlSolverConfig *c = &scene->config;
   c->step_s = step * unit_time();
   c->damping_per_s = damping / unit_time();
-  c->friction = c->boundary_friction = 0.55;
-  c->restitution = c->boundary_restitution = restitution;
+  TL_TEST_SET(c, TL_TEST_BOTH, friction, 0.55);
+  TL_TEST_SET(c, TL_TEST_BOTH, restitution, restitution);
   stepper_free(scene->solver);
   judge_scene_start(scene);
   JUDGE_OK(stepper_refresh(scene->solver, &scene->bodies));

@@ -5,6 +5,7 @@
  * CPU of whole steps, forces, motion, memory and report; medians of windows of steps.
  */
 #include "judge/calibrate.h"
+#include "support/materials.h"
 #include "judge/judge.h"
 #include "judge/scene.h"
 
@@ -53,11 +54,11 @@ static void penalty_scene(JudgeScene *scene, const char *normal_law, double step
   TlSolverConfig *c = &scene->config;
   c->method = TL_PENALTY;
   c->step_s = step_s;
-  c->friction = c->boundary_friction = 0.5;
-  c->restitution = c->boundary_restitution = 0.3;
+  TL_TEST_SET(c, TL_TEST_BOTH, friction, 0.5);
+  TL_TEST_SET(c, TL_TEST_BOTH, restitution, 0.3);
   c->density_kg_m3 = 2650;
   c->penalty.law = law(normal_law);
-  c->penalty.grain.tangential_ratio = c->penalty.boundary.tangential_ratio = 0.7;
+  TL_TEST_SET(c, TL_TEST_BOTH, stiffness.tangential_ratio, 0.7);
 }
 
 /* ---- settled heaps ---- */

@@ -7,6 +7,7 @@
  * process.
  */
 #include "judge/judge.h"
+#include "support/materials.h"
 #include "judge/scene.h"
 
 #include "base/par.h"
@@ -49,7 +50,7 @@ static void heaps(JudgeScene *scene, int side, int nx, int ny, int32_t nodes) {
   TlQuat axes = grain.scan_rotation; /* body axes go with ascending moments */
   judge_scene_open(scene);
   scene->config.step_s = STEP_S;
-  scene->config.friction = scene->config.boundary_friction = 0.5;
+  TL_TEST_SET(&scene->config, TL_TEST_BOTH, friction, 0.5);
   int64_t id = judge_scene_avatar(scene, &grain);
   judge_scene_box(scene, nx * width, ny * width);
   judge_scene_start(scene);

@@ -190,7 +190,7 @@ static void results(void) {
   tl_fuzz_must(tl_results_scene_done(w));
   tl_fuzz_must(tl_results_frame_begin(w, 1, 10, 0.1, 2));
   tl_fuzz_must(tl_results_frame_rows(w, row, 2));
-  tl_fuzz_must(tl_results_frame_contacts_begin(w, 0.5, 1));
+  tl_fuzz_must(tl_results_frame_contacts_begin(w, 1));
   tl_fuzz_must(tl_results_frame_contacts(w, &contact, 1));
   tl_fuzz_must(tl_results_frame_end(w));
   tl_fuzz_must(tl_results_frame_begin(w, 2, 20, 0.2, 0));

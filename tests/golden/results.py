@@ -49,11 +49,11 @@ FRAME = {
     'contact/normal': (np.array([[0.6, 0, 0.8], [0, -1, 0]]), '1'),
     'contact/force_N': (rows(7, CONTACTS, 3), 'N'),
     'contact/gap_m': (rows(8, CONTACTS), 'm'),
-    'contact/friction': (rows(9, CONTACTS), ''),
+    'contact/friction': (rows(9, CONTACTS), '1'),
 }
 FRAME_ATTRIBUTES = {'': {'format': 'talus frame', 'format_version': 1, 'index': 3, 'step': 17,
-                         'time_s': 0.017, 'body_count': BODIES},
-                    'contact': {'friction': 0.4}}
+                         'time_s': 0.017, 'body_count': BODIES}}
+OLDER_ATTRIBUTES = {'contact': {'friction': 0.4}}  # in place of the column
 
 RUN = {
     'study': ('title: golden\n', None), 'title': ('golden', None), 'provenance': ('[]', None),
@@ -140,7 +140,7 @@ def write(folder, older=False):
     for name, (sets, attributes) in FILES.items():
         with h5py.File('%s/%s' % (folder, name), 'w', libver='earliest') as file:
             for path, (value, unit) in sets.items():
-                if older and path.split('/')[0] in ('material', 'pair'):
+                if older and (path.split('/')[0] in ('material', 'pair') or path == 'contact/friction'):
                     continue
                 if isinstance(value, str):
                     file.create_dataset(path, data=fixed(value))
@@ -150,7 +150,8 @@ def write(folder, older=False):
                 data = file.create_dataset(path, data=value)
                 if unit:
                     data.attrs['unit'] = fixed(unit)
-            for path, values in attributes.items():
+            more = OLDER_ATTRIBUTES if older and sets is FRAME else {}
+            for path, values in {**attributes, **more}.items():
                 target = file[path] if path else file
                 for key, value in values.items():
                     target.attrs[key] = fixed(value) if isinstance(value, str) else value

@@ -1,4 +1,5 @@
 #include "judge/lsdrop.h"
+#include "support/materials.h"
 
 #include "base/mem.h"
 #include "base/random.h"
@@ -15,14 +16,14 @@ static void begin(LsDrop *d, LsMethod method) {
   judge_scene_open(&d->scene);
   TlSolverConfig *c = &d->scene.config;
   c->step_s = method.step_s;
-  c->friction = c->boundary_friction = 0.5;
-  c->restitution = c->boundary_restitution = 0.2;
+  TL_TEST_SET(c, TL_TEST_BOTH, friction, 0.5);
+  TL_TEST_SET(c, TL_TEST_BOTH, restitution, 0.2);
   if (method.normal_Pa_m == 0) return;
   c->method = TL_PENALTY;
   c->search.sides = TL_SIDES_BOTH;
   c->penalty.spread = TL_SPREAD_TRACTION;
   c->penalty.touching_share = method.touching_share > 0 ? method.touching_share : 0.02;
-  c->penalty.grain.normal_Pa_m = c->penalty.boundary.normal_Pa_m = method.normal_Pa_m;
+  TL_TEST_SET(c, TL_TEST_BOTH, stiffness.normal_Pa_m, method.normal_Pa_m);
 }
 
 /* Grain i at its place of the lattice, in a random pose. */

@@ -58,14 +58,15 @@ static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *b,
 
 JudgeOverlap judge_overlap_of_run(TlRun *run) {
   TlScene scene = {.study = run->effective,
-                   .step_s = run->setup.time.dt_s,
-                   .has_terrain = run->has_terrain,
-                   .terrain = run->terrain,
-                   .plane_count = run->setup.planes.count,
-                   .planes = run->planes,
-                   .part_count = run->walls.count,
-                   .parts = run->walls.part};
-  return measure(&scene, run->totals.steps, &run->bodies, tl_avatars_source(&run->avatars));
+                   .step_s = run->model->setup.time.dt_s,
+                   .has_terrain = run->model->has_terrain,
+                   .terrain = run->model->terrain,
+                   .plane_count = run->model->setup.planes.count,
+                   .planes = run->model->planes,
+                   .part_count = run->model->walls.count,
+                   .parts = run->model->walls.part};
+  return measure(&scene, run->state->totals.steps, &run->state->dem.bodies,
+                 tl_avatars_source(&run->model->avatars));
 }
 
 static const TlAvatar *avatar_of(void *scene, int64_t id) {

@@ -1,4 +1,5 @@
 #include "judge/scene.h"
+#include "support/materials.h"
 
 #include "base/mem.h"
 #include "judge/judge.h"
@@ -17,8 +18,8 @@ static const TlAvatar *get_avatar(void *ctx, int64_t id) {
 
 void judge_scene_open(JudgeScene *scene) {
   memset(scene, 0, sizeof *scene);
-  scene->config = tl_solver_defaults();
-  scene->config.restitution = scene->config.boundary_restitution = 0.5; /* of its figures so far */
+  scene->config = tl_test_config();
+  TL_TEST_SET(&scene->config, TL_TEST_BOTH, restitution, 0.5); /* of its figures so far */
 }
 
 int64_t judge_scene_avatar(JudgeScene *scene, TlAvatar *avatar) {

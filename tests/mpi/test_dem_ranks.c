@@ -131,18 +131,18 @@ static void compare(TlComm *comm, const TlSolverConfig *config) {
 
 static void same_bits_on_any_rank_count(TlComm *comm) {
   REQUIRE_OK(tl_avatar_superellipsoid(0.012, 0.009, 0.008, 0.8, 0.9, 0.001, 300, &avatar));
-  TlSolverConfig config = tl_solver_defaults();
+  TlSolverConfig config = tl_test_config();
   config.step_s = 2e-3;
   compare(comm, &config);
   config.impulses.rest = TL_REST_ETM;
   config.impulses.order = TL_ORDER_PLAIN;
   config.damping_per_s = 1;
   compare(comm, &config);
-  config = tl_solver_defaults();
+  config = tl_test_config();
   config.step_s = 2e-3;
   config.search.edges = TL_EDGES_REFINE;
   compare(comm, &config);
-  config = tl_solver_defaults();
+  config = tl_test_config();
   config.step_s = 1e-3;
   with_net = 1;
   compare(comm, &config);
@@ -157,12 +157,12 @@ static int64_t collectives(const TlComm *comm) {
  * method has two agreements on failure, and two exchanges for its report. */
 static void few_exchanges_a_step(TlComm *comm) {
   REQUIRE_OK(tl_avatar_superellipsoid(0.012, 0.009, 0.008, 0.8, 0.9, 0.001, 300, &avatar));
-  TlSolverConfig config = tl_solver_defaults();
+  TlSolverConfig config = tl_test_config();
   config.step_s = 1e-6;
   config.method = TL_PENALTY;
   config.search.sides = TL_SIDES_LOWER;
   config.penalty.spread = TL_SPREAD_DEEPEST;
-  config.penalty.grain.normal_N_m = config.penalty.boundary.normal_N_m = 1e3;
+  TL_TEST_SET(&config, TL_TEST_BOTH, stiffness.normal_N_m, 1e3);
   TlBoundary boundary[2] = {{&tl_boundary_plane, &planes[0]}, {&tl_boundary_plane, &planes[1]}};
   Stepper *solver;
   TlDist *dist;

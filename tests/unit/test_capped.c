@@ -1,5 +1,6 @@
 /* Keys of the penalty method that specimens start with: the force cap, fewer nodes, more mass. */
 #include "support/stepper.h"
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -31,17 +32,17 @@ static double mass(void) {
 }
 
 static TlSolverConfig springs(double most_share) {
-  TlSolverConfig c = tl_solver_defaults();
+  TlSolverConfig c = tl_test_config();
   tl_par_set_threads(1);
   c.method = TL_PENALTY;
   c.gravity_m_s2 = NONE;
   c.density_kg_m3 = RHO;
-  c.friction = c.boundary_friction = 0;
-  c.restitution = c.boundary_restitution = 1;
+  TL_TEST_SET(&c, TL_TEST_BOTH, friction, 0);
+  TL_TEST_SET(&c, TL_TEST_BOTH, restitution, 1);
   c.step_s = 0.02 * sqrt(mass() / K);
   c.penalty.spread = TL_SPREAD_DEEPEST;
-  c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = K;
-  c.penalty.grain.tangential_ratio = c.penalty.boundary.tangential_ratio = 2.0 / 7;
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, K);
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.tangential_ratio, 2.0 / 7);
   c.penalty.most_share = most_share;
   return c;
 }
@@ -143,8 +144,8 @@ static Relaxed relax(double most_share, int steps) {
   TlSolverConfig config = springs(most_share);
   Lab lab = {0};
   Relaxed r = {0};
-  config.friction = config.boundary_friction = 0.3;
-  config.restitution = config.boundary_restitution = 0.2;
+  TL_TEST_SET(&config, TL_TEST_BOTH, friction, 0.3);
+  TL_TEST_SET(&config, TL_TEST_BOTH, restitution, 0.2);
   config.damping_per_s = 100;
   start(&lab, &config, half);
   put_packing(&lab);

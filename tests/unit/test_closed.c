@@ -1,5 +1,6 @@
 /* Closed-form grains: distances, masses and motion against their formulas. */
 #include "support/stepper.h"
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -169,7 +170,7 @@ typedef struct Lab {
 static void lab_open(Lab *lab, double angle) {
   memset(lab, 0, sizeof *lab);
   tl_par_set_threads(1);
-  lab->config = tl_solver_defaults();
+  lab->config = tl_test_config();
   lab->plane[0] = (TlBoundaryPlane){NONE, tl_vec3(sin(angle), 0, cos(angle))};
   lab->boundary[0] = (TlBoundary){&tl_boundary_plane, &lab->plane[0]};
   lab->planes = 1;
@@ -199,7 +200,7 @@ START_TEST(a_box_slides_down_an_incline_by_energy_balance) {
     Lab lab;
     double angle = 0.6, dt = 1e-3;
     lab_open(&lab, angle);
-    lab.config.boundary_friction = mus[i];
+    TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, mus[i]);
     lab_start(&lab);
     TlVec3 n = lab.plane[0].normal, start = tl_scale(0.5 * box_size[2], n);
     tl_test_put(&lab.bodies, BOX, start, tl_quat_from_rotation(tl_vec3(0, angle, 0)), NONE);
@@ -220,8 +221,8 @@ START_TEST(a_box_that_lands_flat_does_not_tip) {
   for (int i = 0; i < 2; i++) {
     Lab lab;
     lab_open(&lab, 0);
-    lab.config.boundary_friction = 0.4 * i;
-    lab.config.boundary_restitution = 0;
+    TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, 0.4 * i);
+    TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, restitution, 0);
     lab_start(&lab);
     tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * box_size[2] + 5e-4), UPRIGHT,
                 tl_vec3(0.5, 0, -4.43));
@@ -239,7 +240,7 @@ END_TEST
 START_TEST(a_sliding_cylinder_ends_rolling_at_two_thirds) {
   Lab lab;
   lab_open(&lab, 0);
-  lab.config.boundary_friction = 0.3;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, 0.3);
   lab_start(&lab);
   double u0 = 0.9, r = cylinder_size[0], when = u0 / (3 * 0.3 * G);
   tl_test_put(&lab.bodies, CYLINDER, tl_vec3(0, 0, r), tl_quat_from_rotation(tl_vec3(PI / 2, 0, 0)),

@@ -96,13 +96,13 @@ START_TEST(a_new_point_takes_over_from_those_that_are_gone) {
       TlTwist twist = {.v = {0, 0, -1}};
       TlSym3 inertia = {1, 1, 1, 0, 0, 0};
       double mass = 1;
-      TlSolverConfig config = tl_solver_defaults();
+      TlSolverConfig config = tl_test_config();
       TlBoundaryPlane plane = {NONE, {0, 0, 1}};
       TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &plane};
       TlFound found;
       tl_par_set_threads(1);
       config.step_s = 1e-3;
-      config.boundary_friction = friction;
+      TL_TEST_SET(&config, TL_TEST_BOUNDARY, friction, friction);
       CK_OK(tl_shapes_add_closed(&shapes, BALL, &tl_closed_sphere, &R));
       tl_test_place(&b, &shapes,
                     (TlBodyState){.avatar_id = BALL,
@@ -155,9 +155,9 @@ START_TEST(global_damping_takes_velocity_and_spin_alike) {
   const double xi = 30, dt = 1e-3;
   const double keep[] = {1 - xi * dt, (1 - 0.5 * xi * dt) / (1 + 0.5 * xi * dt)},
                first[] = {keep[0], (1 - 0.25 * xi * dt) / (1 + 0.25 * xi * dt)};
-  const TlMethod method[] = {tl_solver_defaults().method, TL_PENALTY};
+  const TlMethod method[] = {tl_test_config().method, TL_PENALTY};
   for (int m = 0; m < 2; m++) {
-    TlSolverConfig c = tl_solver_defaults();
+    TlSolverConfig c = tl_test_config();
     Stepper *solver;
     TlBodies b = {0};
     TlStepReport report;
@@ -167,7 +167,7 @@ START_TEST(global_damping_takes_velocity_and_spin_alike) {
     c.gravity_m_s2 = NONE;
     c.damping_per_s = xi;
     c.penalty.spread = TL_SPREAD_DEEPEST;
-    c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 100;
+    TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, 100);
     CK_OK(stepper_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
     CK_OK(stepper_add_sphere(solver, BALL, R));
     tl_test_put(&b, BALL, NONE, UPRIGHT, tl_vec3(1, 2, -3));
@@ -282,7 +282,7 @@ END_TEST
  * every other constraint by its name. */
 START_TEST(a_method_keeps_its_own_memory_and_refuses_what_it_cannot_solve) {
   for (int m = 0; m < TL_METHOD_COUNT; m++) {
-    TlSolverConfig c = tl_solver_defaults();
+    TlSolverConfig c = tl_test_config();
     Stepper *solver;
     TlBodies b = {0};
     TlImpulse impulse = {.low = 0, .high = 1, .number = 4, .impulse = {1, 2, 3}};
@@ -291,7 +291,7 @@ START_TEST(a_method_keeps_its_own_memory_and_refuses_what_it_cannot_solve) {
     c.step_s = 1e-5;
     c.gravity_m_s2 = NONE;
     c.penalty.spread = TL_SPREAD_DEEPEST;
-    c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 100;
+    TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, 100);
     CK_OK(stepper_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
     CK_OK(stepper_add_sphere(solver, BALL, R));
     tl_test_put(&b, BALL, NONE, UPRIGHT, NONE);

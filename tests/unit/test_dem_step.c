@@ -1,5 +1,6 @@
 /* The whole step against closed forms. */
 #include "support/stepper.h"
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -36,7 +37,7 @@ static int lab_threads = 1; /* small scenes: waking a second thread costs more t
 static void lab_open(Lab *lab) {
   memset(lab, 0, sizeof *lab);
   tl_par_set_threads(lab_threads);
-  lab->config = tl_solver_defaults();
+  lab->config = tl_test_config();
 }
 
 static void lab_plane(Lab *lab, TlVec3 point, TlVec3 normal) {
@@ -83,7 +84,7 @@ START_TEST(bounce_heights_fall_by_e_squared) {
   Lab lab;
   lab_open(&lab);
   lab.config.step_s = 2e-4;
-  lab.config.boundary_restitution = 0.8;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, restitution, 0.8);
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_start(&lab);
   double h = 1, r = 0.01, top = 0, last = -1;
@@ -108,7 +109,7 @@ END_TEST
 
 static void block_on_slope(Lab *lab, double angle, double mu) {
   lab_open(lab);
-  lab->config.boundary_friction = mu;
+  TL_TEST_SET(&lab->config, TL_TEST_BOUNDARY, friction, mu);
   TlVec3 n = {sin(angle), 0, cos(angle)};
   lab_plane(lab, NONE, n);
   CK_OK(tl_avatar_box(0.02, 0.02, 0.02, 0.002, 400, &lab->avatar[CUBE]));
@@ -169,7 +170,7 @@ END_TEST
 START_TEST(a_sliding_sphere_comes_to_roll_at_five_sevenths) {
   Lab lab;
   lab_open(&lab);
-  lab.config.boundary_friction = 0.3;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, 0.3);
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_start(&lab);
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0.01), UPRIGHT, tl_vec3(1, 0, 0));
@@ -190,7 +191,8 @@ START_TEST(a_grain_that_rocks_as_it_slides_keeps_its_friction) {
   for (int trial = 0; trial < 4; trial++) {
     Lab lab;
     lab_open(&lab);
-    double mu = lab.config.boundary_friction = 0.2, step = lab.config.step_s = 4e-3;
+    double mu = 0.2, step = lab.config.step_s = 4e-3;
+    TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, mu);
     lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
     CK_OK(tl_avatar_superellipsoid(0.65, 0.55, 0.3, 0.5, 0.8, 0.04, 200, &lab.avatar[GRAIN]));
     lab_start(&lab);
@@ -233,7 +235,7 @@ START_TEST(two_spheres_in_flight_exchange_momentum_by_e) {
   Lab lab;
   lab_open(&lab);
   lab.config.gravity_m_s2 = NONE;
-  lab.config.restitution = 0.6;
+  TL_TEST_SET(&lab.config, TL_TEST_GRAIN, restitution, 0.6);
   lab_start(&lab);
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(1, 0, 0));
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.1, 0, 0), UPRIGHT, tl_vec3(-1, 0, 0));
@@ -250,7 +252,7 @@ static void heap(Lab *lab, int count, int steps, double dt, double damping, doub
   lab_open(lab);
   lab->config.damping_per_s = damping;
   lab->config.step_s = dt;
-  lab->config.restitution = lab->config.boundary_restitution = 0.3;
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, restitution, 0.3);
   double w = 0.045;
   lab_plane(lab, NONE, tl_vec3(0, 0, 1));
   lab_plane(lab, tl_vec3(-w, 0, 0), tl_vec3(1, 0, 0));
@@ -303,7 +305,7 @@ static void throw_down(Lab *lab, TlVec3 gravity, double e, double dt, double spe
   lab_open(lab);
   lab->config.gravity_m_s2 = gravity;
   lab->config.step_s = dt;
-  lab->config.restitution = lab->config.boundary_restitution = e;
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, restitution, e);
   double pitch = 0.031, w = 3 * pitch;
   lab_plane(lab, NONE, tl_vec3(0, 0, 1));
   lab_plane(lab, NONE, tl_vec3(1, 0, 0));
@@ -598,11 +600,11 @@ START_TEST(a_gap_that_is_not_a_number_stops_with_both_grains_and_the_step) {
 END_TEST
 
 START_TEST(a_value_out_of_range_is_a_usage_error) {
-  TlSolverConfig c = tl_solver_defaults();
+  TlSolverConfig c = tl_test_config();
   Stepper *s = NULL;
-  c.restitution = 1.5;
+  TL_TEST_SET(&c, TL_TEST_GRAIN, restitution, 1.5);
   CK_FAILS(stepper_new(&s, &c, (TlAvatarSource){0}, NULL, 0, NULL), TL_EUSAGE, "restitution");
-  c = tl_solver_defaults();
+  c = tl_test_config();
   c.step_s = NAN;
   CK_FAILS(stepper_new(&s, &c, (TlAvatarSource){0}, NULL, 0, NULL), TL_EUSAGE, "time step");
 }

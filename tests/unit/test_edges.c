@@ -1,6 +1,7 @@
 /* Contacts between nodes (edges.h): cubes that meet edge on edge, half an interval of nodes from
  * the nearest node. */
 #include "support/stepper.h"
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -68,11 +69,11 @@ static void solver_open(const TlSolverConfig *config, double scale) {
 /* The upper cube comes down on the lower one without gravity, e = 1, no friction; edges along x and
  * y, the crossing half an interval off the middle of either edge. */
 static Fall fall(int64_t shape, TlEdges edges, double scale, int threads) {
-  TlSolverConfig config = tl_solver_defaults();
+  TlSolverConfig config = tl_test_config();
   config.search.edges = edges;
   config.gravity_m_s2 = tl_vec3(0, 0, 0);
-  config.restitution = 1;
-  config.friction = 0;
+  TL_TEST_SET(&config, TL_TEST_GRAIN, restitution, 1);
+  TL_TEST_SET(&config, TL_TEST_GRAIN, friction, 0);
   config.step_s = 2e-4;
   config.impulses.impact_threshold_m_s = 0;
   tl_par_set_threads(threads);
@@ -197,7 +198,7 @@ static double swing(int64_t shape, double step_s, TlRandom *r) {
 
 enum { SWINGS = 2500 };
 static double deepest_swing(int64_t shape, TlEdges edges, int *from_apart) {
-  TlSolverConfig config = tl_solver_defaults();
+  TlSolverConfig config = tl_test_config();
   TlRandom r = {9, 0, 0};
   config.search.edges = edges;
   config.gravity_m_s2 = tl_vec3(0, 0, 0);

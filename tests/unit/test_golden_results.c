@@ -194,7 +194,7 @@ START_TEST(what_talus_writes_another_program_reads) {
     TlBodyRow row = body(i);
     CK_OK(tl_results_frame_rows(writer, &row, 1));
   }
-  CK_OK(tl_results_frame_contacts_begin(writer, 0.4, CONTACTS));
+  CK_OK(tl_results_frame_contacts_begin(writer, CONTACTS));
   for (int64_t i = 0; i < CONTACTS; i++) {
     TlContactRow row = contact(i);
     CK_OK(tl_results_frame_contacts(writer, &row, 1));
@@ -311,7 +311,7 @@ START_TEST(what_another_program_writes_talus_reads) {
     SAME(frame.rows[i], row);
   }
   CK_OK(tl_results_read_contacts(folder, 3, &contacts));
-  ck_assert(contacts.there && contacts.friction == 0.4);
+  ck_assert(contacts.there);
   ck_assert_int_eq(contacts.count, CONTACTS);
   for (int64_t i = 0; i < CONTACTS; i++) {
     TlContactRow row = contact(i);
@@ -340,6 +340,12 @@ START_TEST(results_of_before_materials_are_read) {
     CK_OK(tl_scene_density(&scene, &frame.rows[i], &density));
     CK_NEAR(density, 2650, 0);
   }
+  /* one coefficient for all contacts stood in an attribute */
+  TlFrameContacts contacts;
+  CK_OK(tl_results_read_contacts(folder, 3, &contacts));
+  ck_assert_int_eq(contacts.count, CONTACTS);
+  for (int64_t i = 0; i < contacts.count; i++) CK_NEAR(contacts.rows[i].friction, 0.4, 0);
+  tl_frame_contacts_free(&contacts);
   tl_frame_free(&frame);
   tl_scene_free(&scene);
   tl_free(arguments);

@@ -87,12 +87,12 @@ START_TEST(each_box_slides_by_the_law_of_its_material) {
   TlBoundaryPlane floor = {NONE, {0, 0, 1}};
   TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &floor};
   for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
-    TlSolverConfig c = tl_solver_defaults();
+    TlSolverConfig c = tl_test_config();
     c.method = methods[k];
     c.step_s = 1e-3;
-    c.friction = 0.9;
-    c.boundary_friction = 0.3;
-    c.boundary_restitution = 0;
+    TL_TEST_SET(&c, TL_TEST_GRAIN, friction, 0.9);
+    TL_TEST_SET(&c, TL_TEST_BOUNDARY, friction, 0.3);
+    TL_TEST_SET(&c, TL_TEST_BOUNDARY, restitution, 0);
     c.materials = tl_test_materials(&c, 0.6, 0);
     Stepper *solver;
     TlBodies bodies = {0};
@@ -117,14 +117,14 @@ START_TEST(each_ball_slides_by_the_law_of_its_material) {
   const double radius = 0.01, want[] = {0.1, 0.1, 0.3}, t = 0.05;
   TlBoundaryPlane floor = {NONE, {0, 0, 1}};
   TlBoundary boundary = {.kind = &tl_boundary_plane, .data = &floor};
-  TlSolverConfig c = tl_solver_defaults();
+  TlSolverConfig c = tl_test_config();
   c.method = TL_PENALTY;
   c.step_s = 1e-5;
-  c.friction = 0.9;
-  c.boundary_friction = 0.1;
-  c.boundary_restitution = 0;
+  TL_TEST_SET(&c, TL_TEST_GRAIN, friction, 0.9);
+  TL_TEST_SET(&c, TL_TEST_BOUNDARY, friction, 0.1);
+  TL_TEST_SET(&c, TL_TEST_BOUNDARY, restitution, 0);
   c.penalty.spread = TL_SPREAD_DEEPEST;
-  c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 1e5;
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, 1e5);
   c.materials = tl_test_materials(&c, 0.3, 0);
   Stepper *solver;
   TlBodies bodies = {0};
@@ -143,7 +143,7 @@ START_TEST(each_ball_slides_by_the_law_of_its_material) {
 END_TEST
 
 START_TEST(a_material_that_is_not_there_is_refused) {
-  TlSolverConfig c = tl_solver_defaults();
+  TlSolverConfig c = tl_test_config();
   Stepper *solver;
   TlBodies bodies = {0};
   CK_OK(stepper_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));

@@ -21,7 +21,7 @@ typedef struct Rig {
 
 /* A level net about the origin's corner, without gravity. */
 static Rig rig_of(int rows, int columns, int layers) {
-  Rig rig = {.config = tl_solver_defaults()};
+  Rig rig = {.config = tl_test_config()};
   rig.config.gravity_m_s2 = (TlVec3){0, 0, 0};
   rig.config.step_s = 1e-4;
   rig.net = (TlNet){.first_id = 100,

@@ -1,6 +1,7 @@
 /* Node lists that outlive a step find what testing every node finds, bit for bit, along
  * trajectories: against other grains and against boundaries. */
 #include "support/stepper.h"
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -577,7 +578,7 @@ static uint64_t drop(TlSearch search, TlEdges edges, bool forget, int64_t *looku
   TlBoundary boundary[3];
   for (int i = 0; i < 3; i++)
     boundary[i] = (TlBoundary){.kind = &tl_boundary_plane, .data = &plane[i]};
-  TlSolverConfig config = tl_solver_defaults();
+  TlSolverConfig config = tl_test_config();
   config.search.how = search;
   config.search.edges = edges;
   Stepper *solver = NULL;

@@ -552,7 +552,7 @@ START_TEST(nets_and_grains_that_left_are_boundaries) {
       {.first = 4, .second = 7, .normal = e, .force_N = {2, 1, 0}, .friction = 0.5},
       {.first = 4, .second = net, .normal = e, .force_N = {3, 0, 0}},
       {.first = 7, .second = 9, .normal = e, .force_N = {4, 0, 0}}};
-  TlFrameContacts contacts = {.there = true, .friction = 0.9, .count = 6, .rows = c};
+  TlFrameContacts contacts = {.there = true, .count = 6, .rows = c};
   TlPacking p;
   CK_OK(tl_packing_make(&scene, &frame, &contacts, &p));
   ck_assert_int_eq(p.grain_count, 2);

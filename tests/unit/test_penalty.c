@@ -1,6 +1,7 @@
 /* The penalty method against closed forms. */
 
 #include "support/stepper.h"
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -42,17 +43,17 @@ static double law_of(const char *name) {
 static void lab_open(Lab *lab, const char *law) {
   memset(lab, 0, sizeof *lab);
   tl_par_set_threads(1);
-  TlSolverConfig c = tl_solver_defaults();
+  TlSolverConfig c = tl_test_config();
   c.method = TL_PENALTY;
   c.gravity_m_s2 = NONE;
   c.density_kg_m3 = RHO;
-  c.friction = c.boundary_friction = 0;
-  c.restitution = c.boundary_restitution = 1;
+  TL_TEST_SET(&c, TL_TEST_BOTH, friction, 0);
+  TL_TEST_SET(&c, TL_TEST_BOTH, restitution, 1);
   c.search.sides = TL_SIDES_LOWER;
   c.penalty.law = (int)law_of(law);
   c.penalty.spread = TL_SPREAD_DEEPEST;
-  c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 1e5;
-  c.penalty.grain.young_Pa = c.penalty.boundary.young_Pa = 1e8;
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, 1e5);
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.young_Pa, 1e8);
   lab->config = c;
 }
 
@@ -92,7 +93,7 @@ static Blow blow(const char *law, double restitution, double dt, double v) {
   Blow b = {0};
   lab_open(&lab, law);
   lab.config.step_s = dt;
-  lab.config.restitution = restitution;
+  TL_TEST_SET(&lab.config, TL_TEST_GRAIN, restitution, restitution);
   lab_start(&lab);
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(v, 0, 0));
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(2 * R, 0, 0), UPRIGHT, tl_vec3(-v, 0, 0));
@@ -170,7 +171,7 @@ START_TEST(a_moving_wall_s_dashpots_are_booked) {
   double lost = 0, work = 0;
   lab_open(&lab, "linear");
   lab.config.step_s = 3e-5;
-  lab.config.boundary_restitution = 0.1;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, restitution, 0.1);
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab.boundary[0].drive = &drive;
   lab_start(&lab);
@@ -192,7 +193,7 @@ END_TEST
 START_TEST(a_sphere_slides_over_a_plate_by_coulomb) {
   Lab lab;
   lab_open(&lab, "linear");
-  lab.config.boundary_friction = 0.3;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, 0.3);
   lab.config.step_s = M_PI * sqrt(mass() / 1e5) / 2000;
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_start(&lab);
@@ -213,8 +214,8 @@ START_TEST(oblique_blows_keep_momentum_and_the_ledger) {
   for (int h = 0; h < 2; h++) {
     Lab lab;
     lab_open(&lab, h ? "hertz" : "linear");
-    lab.config.friction = 0.4;
-    lab.config.restitution = 0.8;
+    TL_TEST_SET(&lab.config, TL_TEST_GRAIN, friction, 0.4);
+    TL_TEST_SET(&lab.config, TL_TEST_GRAIN, restitution, 0.8);
     lab.config.step_s = 2e-7;
     lab_start(&lab);
     tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(0.3, 0.1, 0));
@@ -250,7 +251,7 @@ START_TEST(a_column_bears_its_weight) {
   Lab lab;
   lab_open(&lab, "linear");
   lab.config.gravity_m_s2 = tl_vec3(0, 0, -9.81);
-  lab.config.restitution = lab.config.boundary_restitution = 0.3;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, restitution, 0.3);
   lab.config.step_s = 2e-5;
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_start(&lab);
@@ -279,8 +280,8 @@ static double plate_force(int32_t nodes, TlSpread spread, double *mean) {
   lab_open(&lab, "linear");
   lab.config.penalty.spread = spread;
   lab.config.search.sides = spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
-  lab.config.penalty.boundary = lab.config.penalty.grain =
-      (TlStiffness){.normal_N_m = 1e6, .normal_Pa_m = 1e8};
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, stiffness,
+              (TlStiffness){.normal_N_m = 1e6, .normal_Pa_m = 1e8});
   lab.config.step_s = 1e-6;
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   CK_OK(tl_avatar_sphere(1, 0.05, nodes, &lab.fine));
@@ -360,7 +361,7 @@ START_TEST(a_free_triaxial_body_keeps_momentum_and_energy) {
   Lab lab;
   lab_open(&lab, "linear");
   lab.config.step_s = 1e-4;
-  lab.config.penalty.grain.normal_N_m = lab.config.penalty.boundary.normal_N_m = 1e4;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, stiffness.normal_N_m, 1e4);
   lab_start(&lab);
   CK_OK(stepper_add_closed(lab.solver, BRICK, &tl_closed_box, size));
   tl_test_put(&lab.bodies, BRICK, NONE, UPRIGHT, NONE);
@@ -395,9 +396,9 @@ static void heap_hash(int threads, uint64_t *hash) {
   lab_open(&lab, "linear");
   lab.config.penalty.spread = TL_SPREAD_TRACTION;
   lab.config.search.sides = TL_SIDES_BOTH;
-  lab.config.penalty.grain.normal_Pa_m = lab.config.penalty.boundary.normal_Pa_m = 1e8;
-  lab.config.friction = lab.config.boundary_friction = 0.4;
-  lab.config.restitution = lab.config.boundary_restitution = 0.6;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, stiffness.normal_Pa_m, 1e8);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, friction, 0.4);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, restitution, 0.6);
   lab.config.step_s = 3e-5;
   lab.config.gravity_m_s2 = tl_vec3(0, 0, -9.81);
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
@@ -782,7 +783,7 @@ START_TEST(rows_are_of_the_step_that_was) {
   TlVec3 x[20], plane = tl_vec3(0, 0.6, 0.8);
   lab_open(&lab, "linear");
   lab.config.step_s = 2e-5;
-  lab.config.penalty.boundary.normal_N_m = 2e5;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, stiffness.normal_N_m, 2e5);
   lab_plane(&lab, NONE, plane);
   lab_start(&lab);
   for (int i = 0; i < 20; i += 2) {
@@ -814,11 +815,11 @@ END_TEST
 static void corner(Lab *lab, double boundary_young_Pa) {
   TlRandom random = {10, 1, 0};
   lab_open(lab, "linear");
-  lab->config.friction = lab->config.boundary_friction = 0.4;
-  lab->config.restitution = lab->config.boundary_restitution = 0.3;
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, friction, 0.4);
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, restitution, 0.3);
   lab->config.gravity_m_s2 = tl_vec3(-5, -5, -8);
   lab->config.step_s = 3e-5;
-  lab->config.penalty.boundary.young_Pa = boundary_young_Pa;
+  TL_TEST_SET(&lab->config, TL_TEST_BOUNDARY, stiffness.young_Pa, boundary_young_Pa);
   lab_plane(lab, NONE, tl_vec3(0, 0, 1));
   lab_plane(lab, NONE, tl_vec3(1, 1, 0));
   lab_start(lab);

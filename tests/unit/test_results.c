@@ -279,7 +279,7 @@ static TlStatus put_contacts(TlResultsWriter *w, int64_t announced, int64_t n) {
   TlContactRow block[70];
   TL_TRY(tl_results_frame_begin(w, announced, 10, 0.25, 1));
   TL_TRY(tl_results_frame_rows(w, &row, 1));
-  TL_TRY(tl_results_frame_contacts_begin(w, 0.6, announced));
+  TL_TRY(tl_results_frame_contacts_begin(w, announced));
   for (int64_t i = 0, used = 0; i < n; i++) {
     block[used++] = contact(i);
     if (used < 70 && i < n - 1) continue;
@@ -299,10 +299,10 @@ START_TEST(contacts_come_back_bit_for_bit_and_frames_without_have_none) {
   write_frame(w, 3, 20);
   CK_FAILS(put_contacts(w, 10, 11), TL_EUSAGE, "more than the 10 contacts");
   CK_FAILS(put_contacts(w, 10, 9), TL_EUSAGE, "9 contacts of the 10");
-  CK_FAILS(tl_results_frame_contacts_begin(w, 0.5, 1), TL_EUSAGE, "no frame is open");
+  CK_FAILS(tl_results_frame_contacts_begin(w, 1), TL_EUSAGE, "no frame is open");
   tl_results_close(w);
   CK_OK(tl_results_read_contacts(folder, 5000, &read));
-  ck_assert(read.there && read.count == 5000 && read.friction == 0.6);
+  ck_assert(read.there && read.count == 5000);
   for (int64_t i = 0; i < read.count; i++) {
     TlContactRow want = contact(i);
     ck_assert_mem_eq(&read.rows[i], &want, sizeof want);
@@ -444,7 +444,7 @@ START_TEST(a_full_disk_is_an_error_and_leaves_no_half_frame) {
       status = tl_results_frame_rows(w, rows, 1000);
     }
     TlContactRow touch = contact(1);
-    if (status == TL_OK) status = tl_results_frame_contacts_begin(w, 0.5, 1);
+    if (status == TL_OK) status = tl_results_frame_contacts_begin(w, 1);
     if (status == TL_OK) status = tl_results_frame_contacts(w, &touch, 1);
     if (status == TL_OK) status = tl_results_frame_end(w);
     setrlimit(RLIMIT_FSIZE, &old);

@@ -1,5 +1,6 @@
 /* A body on a slider: a platen on its piston, under a load, driven, tilting, holding a membrane's row. */
 #include "support/stepper.h"
+#include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -28,16 +29,16 @@ typedef struct Cell {
 static void cell_open(Cell *cell) {
   memset(cell, 0, sizeof *cell);
   tl_par_set_threads(1);
-  TlSolverConfig c = tl_solver_defaults();
+  TlSolverConfig c = tl_test_config();
   c.method = TL_PENALTY;
   c.step_s = 2.5e-5;
   c.gravity_m_s2 = NONE;
   c.density_kg_m3 = 2600;
-  c.friction = c.boundary_friction = 0.5;
-  c.restitution = c.boundary_restitution = 0.3;
+  TL_TEST_SET(&c, TL_TEST_BOTH, friction, 0.5);
+  TL_TEST_SET(&c, TL_TEST_BOTH, restitution, 0.3);
   c.search.sides = TL_SIDES_LOWER;
   c.penalty.spread = TL_SPREAD_DEEPEST;
-  c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = K;
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, K);
   cell->config = c;
   cell->floor = (TlBoundaryPlane){NONE, {0, 0, 1}};
   cell->boundary = (TlBoundary){.kind = &tl_boundary_plane, .data = &cell->floor};
@@ -220,7 +221,8 @@ START_TEST(a_carried_row_rubs_with_its_velocity) {
     TlVec3 out = tl_unit(tl_vec3(x.x, x.y, 0));
     cell.bodies.position[ball] = tl_axpy(x, deep - R - cell.net.radius_m, out);
     run(&cell, 1);
-    double way = cell.config.step_s, shear = K * cell.config.penalty.grain.tangential_ratio;
+    double way = cell.config.step_s,
+           shear = K * tl_test_grain(&cell.config)->stiffness.tangential_ratio;
     double dashpot = 2 * tl_damping_of(0.3) * sqrt(cell.bodies.mass[ball] * shear);
     TlVec3 want = tl_axpy(tl_scale(-K * deep, out), way * shear + dashpot, v);
     CK_OK(stepper_contacts(cell.solver, &cell.bodies, &rows, &count));
@@ -252,7 +254,7 @@ START_TEST(sliders_that_make_no_sense_are_refused) {
   CK_FAILS(stepper_step(cell.solver, &cell.bodies, NULL), TL_EUSAGE, "on a joint");
   cell_close(&cell);
   cell_open(&cell);
-  cell.config.method = tl_solver_defaults().method;
+  cell.config.method = tl_test_config().method;
   cell_start(&cell);
   CK_FAILS(stepper_step(cell.solver, &cell.bodies, NULL), TL_EUSAGE, "of the kind 'slider'");
   cell_close(&cell);

@@ -111,8 +111,7 @@ START_TEST(platens_and_membrane_have_materials) {
              "  platen_material: steel\n  stages: [{kind: consolidate, pressure_Pa: 10}]\n",
              &study, &setup));
   CK_OK(tl_apparatus_expand(&setup));
-  TlSolverConfig config = tl_setup_solver(&setup);
-  CK_OK(tl_setup_materials(&setup, &config, &m));
+  CK_OK(tl_setup_materials(&setup, &m));
   ck_assert_int_eq(m.count, 4); /* sand, boundary, steel, latex */
   int32_t steel = tl_material_named(&setup, "steel"), latex = tl_material_named(&setup, "latex");
   ck_assert_int_eq(tl_material_of_platen(&setup), steel);

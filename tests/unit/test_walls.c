@@ -86,7 +86,7 @@ typedef struct Lab {
 static void lab_open(Lab *lab) {
   memset(lab, 0, sizeof *lab);
   tl_par_set_threads(1);
-  lab->config = tl_solver_defaults();
+  lab->config = tl_test_config();
   lab->plane = (TlBoundaryPlane){NONE, tl_vec3(0, 0, 1)};
 }
 
@@ -122,7 +122,7 @@ START_TEST(a_piston_lifts_a_grain_and_its_work_is_booked) {
   double v = 0.1;
   TlDrive drive = {.velocity_m_s = {0, 0, v}};
   lab_open(&lab);
-  lab.config.boundary_restitution = 0;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, restitution, 0);
   add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
   lab_start(&lab);
   tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, NONE);
@@ -143,12 +143,12 @@ START_TEST(a_racket_returns_a_ball) {
   TlDrive drive = {.velocity_m_s = {0, 0, racket}};
   lab_open(&lab);
   lab.config.gravity_m_s2 = NONE;
-  lab.config.boundary_restitution = 1;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, restitution, 1);
   lab.config.impulses.impact_threshold_m_s = 0;
   add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
   lab_start(&lab);
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0.2), UPRIGHT, tl_vec3(0.3, 0, ball));
-  lab.config.boundary_friction = 0;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, 0);
   run(&lab, 200);
   double after = lab.bodies.velocity[0].z, m = lab.bodies.mass[0];
   CK_NEAR(after, 2 * racket - ball, 1e-9);
@@ -197,7 +197,7 @@ START_TEST(a_belt_carries_a_box_off) {
   double belt = 0.5, mu = 0.4;
   TlDrive drive = {.velocity_m_s = {belt, 0, 0}};
   lab_open(&lab);
-  lab.config.boundary_friction = mu;
+  TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, mu);
   add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
   lab_start(&lab);
   tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, NONE);
@@ -225,7 +225,7 @@ START_TEST(a_turning_drum_carries_a_box_up_to_the_angle_of_friction) {
     TlDrive drive = {.spin_rad_s = {0, -spin, 0}};
     double start = k ? 0 : angle, most = 0, off = 0;
     lab_open(&lab);
-    lab.config.boundary_friction = mu;
+    TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, mu);
     add_wall(&lab, &tl_boundary_tube, &drum, &drive);
     lab_start(&lab);
     tl_test_put(&lab.bodies, BOX, tl_vec3(far * sin(start), 0, -far * cos(start)), UPRIGHT, NONE);
@@ -273,8 +273,8 @@ START_TEST(a_shaken_table_keeps_what_its_acceleration_lets_it_keep) {
     double w = 20, most = 0;
     TlDrive drive = shaken(cases[c].direction, cases[c].acceleration * G, w);
     lab_open(&lab);
-    lab.config.boundary_friction = cases[c].mu;
-    lab.config.boundary_restitution = 0;
+    TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, cases[c].mu);
+    TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, restitution, 0);
     add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
     lab_start(&lab);
     /* already moving with the table: its start from rest is a blow that friction may not hold */
@@ -300,7 +300,7 @@ START_TEST(a_surface_rubs_with_its_own_friction) {
     Lab lab;
     TlSurface surface = {.material = TL_TEST_MATERIAL};
     lab_open(&lab);
-    lab.config.boundary_friction = 0.3;
+    TL_TEST_SET(&lab.config, TL_TEST_BOUNDARY, friction, 0.3);
     lab.config.materials = tl_test_materials(&lab.config, mus[k], 0);
     add_wall(&lab, &tl_boundary_plane, &lab.plane, NULL)->surface = &surface;
     lab_start(&lab);

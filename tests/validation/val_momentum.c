@@ -6,6 +6,7 @@
  * by penalty, which corrects no positions: with places half a step behind, x x m v is kept by the
  * step as it stands. */
 #include "base/mem.h"
+#include "support/materials.h"
 #include "judge/judge.h"
 #include "judge/scene.h"
 
@@ -46,7 +47,7 @@ static void open_scene(JudgeScene *scene, TlMethod method) {
     scene->config.step_s = STEP / 400;
     scene->config.search.sides = TL_SIDES_BOTH;
     scene->config.penalty.spread = TL_SPREAD_TRACTION;
-    scene->config.penalty.grain.normal_Pa_m = scene->config.penalty.boundary.normal_Pa_m = 6e10;
+    TL_TEST_SET(&scene->config, TL_TEST_BOTH, stiffness.normal_Pa_m, 6e10);
   }
   for (int i = 0; i < SHAPES; i++) {
     TlAvatar grain;

@@ -1,6 +1,7 @@
 /* The penalty method against closed forms. Studies that go by impulses as well are judged by both
  * in their own programs. */
 #include "judge/judge.h"
+#include "support/materials.h"
 #include "judge/pyramid.h"
 #include "judge/scene.h"
 #include "shape/superellipsoid.h"
@@ -32,14 +33,14 @@ static void open_scene(JudgeScene *s, const char *law, double step_s) {
   c->method = TL_PENALTY;
   c->gravity_m_s2 = tl_vec3(0, 0, 0);
   c->density_kg_m3 = DENSITY;
-  c->friction = c->boundary_friction = 0;
-  c->restitution = c->boundary_restitution = 1;
+  TL_TEST_SET(c, TL_TEST_BOTH, friction, 0);
+  TL_TEST_SET(c, TL_TEST_BOTH, restitution, 1);
   c->search.sides = TL_SIDES_LOWER;
   c->step_s = step_s;
   c->penalty.law = law_of(law);
   c->penalty.spread = TL_SPREAD_DEEPEST;
-  c->penalty.grain.normal_N_m = c->penalty.boundary.normal_N_m = 1e5;
-  c->penalty.grain.young_Pa = c->penalty.boundary.young_Pa = 1e8;
+  TL_TEST_SET(c, TL_TEST_BOTH, stiffness.normal_N_m, 1e5);
+  TL_TEST_SET(c, TL_TEST_BOTH, stiffness.young_Pa, 1e8);
 }
 
 /* ---- two spheres ---- */
@@ -96,7 +97,7 @@ static void column(void) {
   JudgeScene s;
   open_scene(&s, "linear", 2e-5);
   s.config.gravity_m_s2 = tl_vec3(0, 0, -9.81);
-  s.config.restitution = s.config.boundary_restitution = 0.2;
+  TL_TEST_SET(&s.config, TL_TEST_BOTH, restitution, 0.2);
   judge_scene_plane(&s, tl_vec3(0, 0, 0), tl_vec3(0, 0, 1));
   judge_scene_start(&s);
   JUDGE_OK(stepper_add_sphere(s.solver, BALL, R));
@@ -135,8 +136,8 @@ static Plate plate(int32_t nodes, TlSpread spread) {
   open_scene(&s, "linear", 1e-6);
   s.config.penalty.spread = spread;
   s.config.search.sides = spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
-  s.config.penalty.boundary = s.config.penalty.grain =
-      (TlStiffness){.normal_N_m = 1e6, .normal_Pa_m = 1e8};
+  TL_TEST_SET(&s.config, TL_TEST_BOTH, stiffness,
+              (TlStiffness){.normal_N_m = 1e6, .normal_Pa_m = 1e8});
   JUDGE_OK(tl_avatar_sphere(1, 0.05, nodes, &ball));
   double radius = 0;
   for (int32_t k = 0; k < ball.node_count; k++) {
@@ -196,7 +197,7 @@ static void spinning(void) {
   static const double size[3] = {0.02, 0.03, 0.05};
   JudgeScene s;
   open_scene(&s, "linear", 1e-4);
-  s.config.penalty.grain.normal_N_m = s.config.penalty.boundary.normal_N_m = 1e4;
+  TL_TEST_SET(&s.config, TL_TEST_BOTH, stiffness.normal_N_m, 1e4);
   judge_scene_start(&s);
   JUDGE_OK(stepper_add_closed(s.solver, BRICK, &tl_closed_box, size));
   judge_scene_put(&s, BRICK, 1, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(0, 0, 0));
