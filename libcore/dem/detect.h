@@ -31,9 +31,9 @@ double tl_detect_reach(const TlSolverConfig *config, double speed_max, double ra
 TlStatus tl_detect(const TlDetect *detect, const TlBodies *bodies, const TlDynamics *dynamics,
                    TlFound *found);
 
-/* Points of one pair of grains at the present poses, closer than margin: appended. The lists of
+/* Points of one pair of colliders at the present poses, closer than margin: appended. The lists of
  * tl_detect serve again. way: relative motion of a step, about. */
-TlStatus tl_detect_pair(const TlSolverConfig *config, TlNear *near, const TlBodies *bodies,
+TlStatus tl_detect_pair(const TlSolverConfig *config, TlNear *near, const TlColliders *colliders,
                         int64_t a, int64_t b, double way, double margin, TlPoints *points);
 
 #endif

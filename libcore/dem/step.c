@@ -40,22 +40,68 @@ static TlStatus shape_for(TlSolver *s, int64_t id, const TlShape **shape) {
   return TL_OK;
 }
 
-static void derive(const TlSolver *s, TlBodies *b, int64_t i) {
-  double scale = b->scale[i], scale3 = scale * scale * scale;
-  double density = s->materials.material[b->material[i]].density_kg_m3;
-  const TlShape *shape = b->shape[i];
-  b->mass[i] = density * shape->volume_m3 * scale3;
-  b->inertia[i] = tl_scale(density * scale3 * scale * scale, shape->inertia_m5);
-  b->radius[i] = scale * shape->radius_m;
+/* Mass and moments of inertia of one collider. */
+static double collider_mass(const TlSolver *s, const TlColliders *c, int64_t k, TlVec3 *inertia) {
+  double scale = c->scale[k], scale3 = scale * scale * scale;
+  double density = s->materials.material[c->material[k]].density_kg_m3;
+  *inertia = tl_scale(density * scale3 * scale * scale, c->shape[k]->inertia_m5);
+  return density * c->shape[k]->volume_m3 * scale3;
+}
+
+/* The sums over its colliders; its frame must lie at their centre of mass along the principal axes
+ * (tl_bodies_frame). */
+static TlStatus derive_parts(const TlSolver *s, TlBodies *b, int64_t i) {
+  static const double ROUNDING = 1e-9; /* of the radius; of the largest moment of inertia */
+  TlColliders *c = &b->colliders;
+  TlSym3 sum = {0};
+  TlVec3 moment = {0, 0, 0}, one;
+  double mass = 0, radius = 0;
+  for (int64_t k = b->first[i]; k < b->first[i] + b->parts[i]; k++) {
+    double m = collider_mass(s, c, k, &one);
+    TlSym3 part = tl_collider_inertia(c->offset[k], c->turn[k], m, one);
+    c->radius[k] = c->scale[k] * c->shape[k]->radius_m;
+    radius = fmax(radius, tl_norm(c->offset[k]) + c->radius[k]);
+    mass += m;
+    moment = tl_axpy(moment, m, c->offset[k]);
+    sum = (TlSym3){sum.xx + part.xx, sum.yy + part.yy, sum.zz + part.zz,
+                   sum.xy + part.xy, sum.xz + part.xz, sum.yz + part.yz};
+  }
+  double off = fmax(fabs(sum.xy), fmax(fabs(sum.xz), fabs(sum.yz)));
+  if (!(tl_norm(moment) <= ROUNDING * mass * radius) ||
+      !(off <= ROUNDING * (sum.xx + sum.yy + sum.zz)))
+    return tl_fail(TL_EINPUT,
+                   "body %lld: its frame does not lie at the centre of mass of its %d parts along "
+                   "their principal axes",
+                   (long long)b->id[i], b->parts[i]);
+  b->mass[i] = mass;
+  b->inertia[i] = tl_vec3(sum.xx, sum.yy, sum.zz);
+  b->radius[i] = radius;
+  return TL_OK;
+}
+
+static void derive_grain(const TlSolver *s, TlBodies *b, int64_t i) {
+  TlColliders *c = &b->colliders;
+  int64_t k = b->first[i];
+  b->mass[i] = collider_mass(s, c, k, &b->inertia[i]);
+  b->radius[i] = c->scale[k] * c->shape[k]->radius_m;
+  c->radius[k] = b->radius[i];
   const TlNet *net = b->flags[i] & TL_BODY_NET ? tl_net_of(s->nets, s->net_count, b->id[i]) : NULL;
   if (net) { /* its density is its own */
     b->inertia[i] = tl_scale(net->mass_kg / b->mass[i], b->inertia[i]);
     b->mass[i] = net->mass_kg;
   }
+}
+
+static TlStatus derive(const TlSolver *s, TlBodies *b, int64_t i) {
+  if (b->parts[i] > 0)
+    TL_TRY(derive_parts(s, b, i));
+  else
+    derive_grain(s, b, i);
   bool fixed = b->flags[i] & TL_BODY_FROZEN;
   TlVec3 m = b->inertia[i];
   b->inverse_mass[i] = fixed ? 0 : 1 / b->mass[i];
   b->inverse_inertia[i] = fixed ? (TlVec3){0, 0, 0} : tl_vec3(1 / m.x, 1 / m.y, 1 / m.z);
+  return TL_OK;
 }
 
 double tl_step_speed(const TlBodies *b, int64_t i) {
@@ -71,33 +117,49 @@ static double half_bond(const TlSolver *s, int64_t id) {
   return 0.5 * (1 + net->stretch_most) * tl_net_longest_bond(net);
 }
 
-/* Are the derived fields of the body those of the shape and scale it has? */
+/* Are the derived fields of the body those of the shape and scale it has? Of a body with parts
+ * nobody asks: there are few. */
 static bool derived(const TlSolver *s, const TlBodies *b, int64_t i) {
-  const TlKnownShape *known = &s->known[i];
+  const TlColliders *c = &b->colliders;
+  int64_t k = b->first[i];
+  const TlKnownShape *known = &s->known[k];
   const TlShape *shape = known->shape;
-  if (!shape || known->avatar_id != b->avatar_id[i] || b->shape[i] != shape) return false;
-  double scale = b->scale[i], scale3 = scale * scale * scale;
+  if (!shape || known->avatar_id != c->avatar_id[k] || c->shape[k] != shape) return false;
+  double scale = c->scale[k], scale3 = scale * scale * scale;
   bool fixed = b->flags[i] & TL_BODY_FROZEN;
-  return !(b->flags[i] & TL_BODY_NET) && b->radius[i] == scale * shape->radius_m &&
+  return !(b->flags[i] & TL_BODY_NET) && b->parts[i] == 0 &&
+         c->radius[k] == scale * shape->radius_m && b->radius[i] == c->radius[k] &&
          b->mass[i] ==
-             s->materials.material[b->material[i]].density_kg_m3 * shape->volume_m3 * scale3 &&
+             s->materials.material[c->material[k]].density_kg_m3 * shape->volume_m3 * scale3 &&
          (b->inverse_mass[i] == 0) == fixed;
 }
 
-static TlStatus derive_all(TlSolver *s, TlBodies *b) {
-  size_t had = s->known_capacity;
-  TL_TRY(TL_RESERVE(s->known, s->known_capacity, (size_t)b->total));
-  for (size_t i = had; i < s->known_capacity; i++) s->known[i] = (TlKnownShape){0, NULL};
-  for (int64_t i = 0; i < b->total; i++) {
-    if (b->material[i] < 0 || b->material[i] >= s->materials.count)
-      return tl_fail(TL_EUSAGE, "body %lld: there is no material %d", (long long)b->id[i],
-                     b->material[i]);
-    if (derived(s, b, i)) continue;
-    TL_TRY(shape_for(s, b->avatar_id[i], &b->shape[i]));
-    s->known[i] = (TlKnownShape){b->avatar_id[i], b->shape[i]};
-    derive(s, b, i);
-    if (!(b->flags[i] & TL_BODY_NET)) s->unchecked++;
+static TlStatus find_shapes(TlSolver *s, TlBodies *b, int64_t i) {
+  TlColliders *c = &b->colliders;
+  for (int64_t k = b->first[i]; k < b->first[i] + tl_bodies_parts(b, i); k++) {
+    TL_TRY(shape_for(s, c->avatar_id[k], &c->shape[k]));
+    s->known[k] = (TlKnownShape){c->avatar_id[k], c->shape[k]};
   }
+  return TL_OK;
+}
+
+static TlStatus derive_all(TlSolver *s, TlBodies *b) {
+  const TlColliders *c = &b->colliders;
+  size_t had = s->known_capacity;
+  TL_TRY(TL_RESERVE(s->known, s->known_capacity, (size_t)c->total));
+  for (size_t i = had; i < s->known_capacity; i++) s->known[i] = (TlKnownShape){0, NULL};
+  for (int64_t k = 0; k < c->total; k++)
+    if (c->material[k] < 0 || c->material[k] >= s->materials.count)
+      return tl_fail(TL_EUSAGE, "body %lld: there is no material %d", (long long)c->body_id[k],
+                     c->material[k]);
+  for (int64_t i = 0; i < b->total; i++) {
+    if (derived(s, b, i)) continue;
+    double mass = b->mass[i];
+    TL_TRY(find_shapes(s, b, i));
+    TL_TRY(derive(s, b, i));
+    if (!(b->flags[i] & TL_BODY_NET) && (b->parts[i] == 0 || b->mass[i] != mass)) s->unchecked++;
+  }
+  tl_bodies_place_colliders(b);
   return TL_OK;
 }
 
@@ -111,12 +173,18 @@ static double largest_speed(const TlSolver *s, const TlBodies *b) {
 /* How far bodies [first, total) look for contacts, by the largest speed of all ranks. */
 static void set_reach(const TlSolver *s, TlBodies *b, int64_t first) {
   const TlMethodKind *method = tl_method(s->config.method);
+  TlColliders *c = &b->colliders;
   for (int64_t i = first; i < b->total; i++) {
-    b->reach[i] = b->radius[i];
-    if (method->reach)
-      b->reach[i] = method->reach(&s->config, s->speed_max, b->radius[i], tl_step_speed(b, i));
-    b->halo[i] = b->reach[i];
-    if (b->flags[i] & TL_BODY_NET) b->halo[i] = fmax(b->reach[i], half_bond(s, b->id[i]));
+    double speed = method->reach ? tl_step_speed(b, i) : 0;
+    b->halo[i] = 0;
+    for (int64_t k = b->first[i]; k < b->first[i] + tl_bodies_parts(b, i); k++) {
+      c->reach[k] = c->radius[k];
+      if (method->reach) c->reach[k] = method->reach(&s->config, s->speed_max, c->radius[k], speed);
+      double far = c->reach[k];
+      if (b->parts[i] > 0) far += tl_norm(c->offset[k]);
+      b->halo[i] = fmax(b->halo[i], far);
+    }
+    if (b->flags[i] & TL_BODY_NET) b->halo[i] = fmax(b->halo[i], half_bond(s, b->id[i]));
   }
 }
 
@@ -423,6 +491,7 @@ TlStatus tl_solver_step(TlSolver *s, TlBodies *b, TlStepReport *out) {
   s->sums = (TlStepSums){0};
   tl_arena_reset(&s->arena);
   TL_TRY(tl_method(s->config.method)->step(s, b, &r));
+  tl_bodies_place_colliders(b);
   if (out) *out = r;
   return TL_OK;
 }

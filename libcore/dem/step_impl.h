@@ -13,7 +13,7 @@
 #include "dem/step.h"
 #include "num/exact.h"
 
-/* A body's shape as it was found; derived fields that agree with it need no second look. */
+/* A collider's shape as it was found; derived fields that agree with it need no second look. */
 typedef struct TlKnownShape {
   int64_t avatar_id;
   const TlShape *shape;
@@ -43,7 +43,7 @@ struct TlSolver {
   const TlCollisionTrace *trace;
   TlFound found;
   TlPressRoom press;   /* of the penalty method */
-  TlKnownShape *known; /* of each body when it was last looked up */
+  TlKnownShape *known; /* of each collider when it was last looked up */
   size_t known_capacity;
   int64_t unchecked; /* grains whose derived fields were made anew since steps were last checked */
   TlPoorRow *poor;

@@ -80,7 +80,7 @@ static Kicked guided(const Forces *f, int64_t i, const TlGuide *guide, Kicked fr
   const TlBodies *b = f->bodies;
   const TlSolverConfig *c = &f->solver->config;
   double half = 0.5 * c->damping_per_s * f->kick_s;
-  TlVec3 spin = f->press.body[i].w;
+  TlVec3 spin = f->press.body[b->first[i]].w;
   TlVec3 w = tl_sym_vec(tl_bodies_rotated(b, i, b->inverse_inertia[i]), free.l);
   TlTwist t =
       tl_guided(guide, (TlTwist){.v = free.v, .w = w}, f->kick_s * b->inverse_mass[i] / (1 + half));
@@ -95,7 +95,8 @@ typedef struct Motion {
 } Motion;
 
 static inline Motion still(const Forces *f, int64_t i) {
-  return (Motion){f->bodies->velocity[i], f->bodies->momentum[i], f->press.body[i].w};
+  const TlBodies *b = f->bodies;
+  return (Motion){b->velocity[i], b->momentum[i], f->press.body[b->first[i]].w};
 }
 
 static inline Motion motion(const Forces *f, int64_t i, const Kicked *k) {
@@ -217,8 +218,7 @@ static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t bl
   TlBodies *b = f->bodies;
   (void)block;
   for (int64_t i = begin; i < end; i++) {
-    TlPressLow sum = tl_press_sum(&f->press, i);
-    b->contacts[i] = (int32_t)sum.points;
+    TlPressLow sum = tl_press_sum_body(&f->press, i);
     if (i >= b->owned) continue;
     Share *share = &f->share[thread];
     bool frozen = b->flags[i] & TL_BODY_FROZEN;
@@ -343,8 +343,8 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
 
 /* ---- the step's length ---- */
 
-/* Stiffness of one point of a body's contacts (of all its surface, with traction). */
-static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, const TlBodies *b,
+/* Stiffness of one point of a collider's contacts (of all its surface, with traction). */
+static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, const TlColliders *b,
                               int64_t i) {
   const TlShape *shape = b->shape[i];
   double scale = b->scale[i], depth = 0.01 * b->radius[i];
@@ -359,13 +359,18 @@ static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, con
  * keeps as far away. Hertz: at a depth of 1% of the radius. */
 static double stable_step(const TlSolver *s, const TlBodies *b, int64_t i) {
   const TlSolverConfig *c = &s->config;
-  const TlPairLaw *law = &s->materials.law[tl_pair_law(&s->materials, b->material[i], 0)];
-  double most = 0;
-  for (int32_t other = 0; other < s->materials.count; other++)
-    most = tl_max(most, point_stiffness(c, &law[other].stiffness, b, i));
-  bool surface = c->penalty.spread == TL_SPREAD_TRACTION && b->shape[i]->avatar;
+  const TlColliders *x = &b->colliders;
   double share = c->penalty.touching_share > 0 ? c->penalty.touching_share : 0.2;
-  return (surface ? 0.4 * sqrt(0.2 / share) : 0.1) * sqrt(b->mass[i] / most);
+  double least = INFINITY;
+  for (int64_t p = b->first[i]; p < b->first[i] + tl_bodies_parts(b, i); p++) {
+    const TlPairLaw *law = &s->materials.law[tl_pair_law(&s->materials, x->material[p], 0)];
+    double most = 0;
+    for (int32_t other = 0; other < s->materials.count; other++)
+      most = tl_max(most, point_stiffness(c, &law[other].stiffness, x, p));
+    bool surface = c->penalty.spread == TL_SPREAD_TRACTION && x->shape[p]->avatar;
+    least = tl_min(least, (surface ? 0.4 * sqrt(0.2 / share) : 0.1) * sqrt(b->mass[i] / most));
+  }
+  return least;
 }
 
 static bool has_step(const TlBodies *b, int64_t i) {
@@ -384,7 +389,9 @@ static TlStatus check_bodies(TlSolver *s, const TlBodies *b) {
   if (s->unchecked == 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
     if (!has_step(b, i)) continue;
-    bool points = c->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
+    bool points = c->penalty.spread != TL_SPREAD_TRACTION;
+    for (int64_t p = b->first[i]; p < b->first[i] + tl_bodies_parts(b, i); p++)
+      points = points || !b->colliders.shape[p]->avatar;
     if (points && tl_law(c->penalty.law) == &tl_law_linear &&
         !(s->materials.law[0].stiffness.normal_N_m > 0))
       return tl_fail(
@@ -462,7 +469,7 @@ static TlStatus check_penalty(const TlSolverConfig *c, const TlMaterials *m) {
 
 static TlStatus contact_rows(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
                              int64_t *count) {
-  return tl_press_rows(&s->press, b, s->config.step_s, rows, count);
+  return tl_press_rows(&s->press, &b->colliders, s->config.step_s, rows, count);
 }
 
 const TlMethodKind tl_method_penalty = {.bears_force = true,

@@ -51,7 +51,8 @@ enum {
   TL_MOST = 1 << 7,      /* the largest */
   TL_LEAST = 1 << 8,     /* the least */
   TL_ALIKE = 1 << 9,     /* all have the same already */
-  TL_OWN = 1 << 10       /* each keeps its own */
+  TL_OWN = 1 << 10,      /* each keeps its own */
+  TL_GRAIN = 1 << 11 /* of a collider: all that a packed grain has of it; the rest is its body's */
 };
 
 typedef struct TlRecordField {

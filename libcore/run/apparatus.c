@@ -94,7 +94,7 @@ int64_t tl_apparatus_mark_platen(TlRun *run, int64_t first_placed) {
   for (int64_t i = 0; i < run->bodies.owned; i++)
     if (run->bodies.id[i] == platen) {
       run->bodies.flags[i] |= TL_BODY_GUIDED;
-      run->bodies.material[i] = tl_material_of_platen(&run->setup);
+      run->bodies.colliders.material[run->bodies.first[i]] = tl_material_of_platen(&run->setup);
     }
   return platen;
 }

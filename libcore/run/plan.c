@@ -15,7 +15,8 @@ int64_t tl_run_memory(const TlRun *run) {
   int64_t ranks = tl_comm_size(run->comm),
           grains = (run->grains + tl_pour_left(run) + tl_nets_spheres(&run->nets)) / ranks + 1;
   int64_t ghosts = ranks > 1 ? grains : 0;
-  int64_t body = (int64_t)sizeof(TlBodyState) + 160, contact = 12 * 400 + 8 * 48;
+  int64_t body = (int64_t)(sizeof(TlBodyState) + sizeof(TlColliderState)) + 160,
+          contact = 12 * 400 + 8 * 48;
   int64_t terrain = run->has_terrain
                         ? run->terrain.nx * run->terrain.ny * 4 +
                               run->terrain.bnx * run->terrain.bny * 16 + run->terrain.band_count * 4
@@ -34,6 +35,7 @@ int64_t tl_run_disk(const TlRun *run) {
       2 + (t->frame_every_s > 0 ? steps / tl_setup_every(&run->setup, t->frame_every_s) : 0);
   int64_t lines = 2 + steps / tl_setup_every(&run->setup, t->history_every_s);
   int64_t grains = run->grains + tl_pour_left(run) - run->totals.outside;
+  int64_t body = (int64_t)(sizeof(TlBodyState) + sizeof(TlColliderState));
   int64_t saved = c->keep + 1;
   if (c->every_steps == 0 && c->every_minutes == 0) saved = 1;
   int64_t scene = run->checkpoint ? 0 : run->selection.grid_bytes;
@@ -42,10 +44,9 @@ int64_t tl_run_disk(const TlRun *run) {
              run->terrain.band_count * 4;
   double boundaries = t->boundary_forces ? run->boundary_count : 0;
   /* in doubles: a mistyped number of steps may ask for more than 2^63 bytes */
-  double bytes =
-      (double)frames * (double)(25000 + 136 * grains) +
-      (350.0 + 220.0 * boundaries) * (double)lines +
-      (double)(saved * (8000 + grains * ((int64_t)sizeof(TlBodyState) + 12 * 48)) + scene);
+  double bytes = (double)frames * (double)(25000 + 136 * grains) +
+                 (350.0 + 220.0 * boundaries) * (double)lines +
+                 (double)(saved * (8000 + grains * (body + 12 * 48)) + scene);
   return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 

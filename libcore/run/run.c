@@ -188,7 +188,7 @@ static bool leaves_now(const TlBodies *b, int64_t i) {
 static TlStatus handle_outside(TlRun *run, int64_t step) {
   const TlBodies *b = &run->bodies;
   int64_t left = 0;
-  for (int64_t i = 0; i < b->owned; i++) left += leaves_now(b, i);
+  for (int64_t i = 0; i < b->owned; i++) left += leaves_now(b, i) ? tl_bodies_parts(b, i) : 0;
   TL_TRY(tl_comm_sum_int(run->comm, &left, 1));
   if (left == 0) return TL_OK;
   run->totals.outside += left;
@@ -265,7 +265,8 @@ static void warn_unstable(TlRun *run, const TlStepReport *r) {
 static TlStatus fresh_ghosts(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
   TL_TRY(tl_dist_halo(run->dist, &run->bodies));
-  return tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, run->bodies.owned));
+  return tl_comm_agree(run->comm,
+                       tl_avatars_load(&run->avatars, &run->bodies, run->bodies.colliders.owned));
 }
 
 /* Grains that got out of the apparatus leave the run before the step. */

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool is_closed(const TlShapeSetup *s) {
   return !s->gridded && (s->kind == TL_FORMULA_SPHERE || s->kind == TL_FORMULA_BOX ||
@@ -150,16 +151,30 @@ TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRo
   return tl_study_shapes_row(shapes, -1 - TL_BALL_ID);
 }
 
+/* Of a shape that is solved in closed form: its kind, and sizes. */
+static const TlClosedKind *closed_form(const TlShapeSetup *s, double size[3]) {
+  const double round[3] = {s->diameter_m / 2, s->length_m};
+  memcpy(size, s->kind == TL_FORMULA_BOX ? s->size_m : round, sizeof round);
+  return s->kind == TL_FORMULA_SPHERE ? &tl_closed_sphere
+         : s->kind == TL_FORMULA_BOX  ? &tl_closed_box
+                                      : &tl_closed_cylinder;
+}
+
+void tl_study_shapes_mass(const TlStudyShapes *shapes, int64_t index, double *volume_m3,
+                          TlVec3 *inertia_m5) {
+  const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + index;
+  const TlAvatar *a = &shapes->avatar[index];
+  double size[3];
+  TlClosedMass mass = {.volume_m3 = a->volume_m3, .inertia_m5 = a->inertia_m5};
+  if (is_closed(s)) mass = closed_form(s, size)->mass(size);
+  *volume_m3 = mass.volume_m3;
+  *inertia_m5 = mass.inertia_m5;
+}
+
 static TlStatus add(TlSolver *solver, int64_t id, const TlShapeSetup *s) {
-  double round[2] = {s->diameter_m / 2, s->length_m};
-  switch (s->kind) {
-  case TL_FORMULA_SPHERE:
-    return tl_solver_add_closed(solver, id, &tl_closed_sphere, round);
-  case TL_FORMULA_BOX:
-    return tl_solver_add_closed(solver, id, &tl_closed_box, s->size_m);
-  default:
-    return tl_solver_add_closed(solver, id, &tl_closed_cylinder, round);
-  }
+  double size[3];
+  const TlClosedKind *kind = closed_form(s, size);
+  return tl_solver_add_closed(solver, id, kind, size);
 }
 
 TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver) {

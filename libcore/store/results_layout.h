@@ -6,9 +6,6 @@
 #include "store/results.h"
 #include "store/results_h5.h"
 
-#define FRAME(...) +1
-enum { TL_BODY_COLUMNS = 0 TL_BODY_FRAME_FIELDS(FRAME) };
-#undef FRAME
 enum {
   TL_RESULTS_FORMAT = 1,
   TL_AVATAR_COLUMNS = 20,

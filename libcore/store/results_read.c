@@ -63,15 +63,18 @@ static TlStatus read_rows(const TlH5File *f, TlFrame *frame) {
   TL_TRY(tl_h5_get_real(f, f->id, "time_s", &frame->time_s, 1));
   TL_TRY(tl_h5_array_rows(f, f->id, "id", &frame->count));
   TL_TRY(TL_NEW(frame->rows, (size_t)frame->count));
-  bool has_material;
+  bool has_material, has_body;
   TlH5Column columns[TL_BODY_COLUMNS];
   int count = 0;
   TL_TRY(tl_context(tl_h5_has(f->id, "material", &has_material), "%s", f->name));
+  TL_TRY(tl_context(tl_h5_has(f->id, "body", &has_body), "%s", f->name));
   for (int c = 0; c < TL_BODY_COLUMNS; c++)
-    if (has_material || strcmp(tl_body_columns[c].name, "material") != 0)
+    if ((has_material || strcmp(tl_body_columns[c].name, "material") != 0) &&
+        (has_body || strcmp(tl_body_columns[c].name, "body") != 0))
       columns[count++] = tl_body_columns[c];
   TL_TRY(
       tl_h5_columns_read(f, f->id, columns, count, frame->rows, sizeof *frame->rows, frame->count));
+  for (int64_t i = 0; !has_body && i < frame->count; i++) frame->rows[i].body = frame->rows[i].id;
   qsort(frame->rows, (size_t)frame->count, sizeof *frame->rows, by_body_id);
   return TL_OK;
 }

@@ -238,7 +238,7 @@ static void open_run(TlRun *run, const char *text) {
 
 static const TlShape *shape_of(TlRun *run, int64_t i) {
   CK_OK(tl_solver_refresh(run->solver, &run->bodies));
-  return run->bodies.shape[i];
+  return run->bodies.colliders.shape[i];
 }
 
 /* On its flat face it sinks to the depth that bears its weight; half the nodes stand for the same
