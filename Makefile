@@ -85,6 +85,8 @@ LIB_C := $(sort $(wildcard libcore/*/*.c))
 LIB_CXX := $(sort $(wildcard libcore/*/*.cpp))
 LIB_OBJ := $(LIB_C:%.c=$(OBJ)/%.o) $(LIB_CXX:%.cpp=$(OBJ)/%.o) $(OBJ)/report_assets.o
 LIB := $(OBJ)/libtalus.a
+# The same where its place does not depend on flags: what make install takes.
+LIB_MADE = $(patsubst %/bin,%/lib,$(BIN))/libtalus.a
 TOOLS := $(patsubst tools/%.c,%,$(sort $(wildcard tools/talus-*.c)))
 TOOL_BIN := $(TOOLS:%=$(BIN)/%)
 SUPPORT_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/support/*.c)))
@@ -107,7 +109,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   validation validation-full bench score reference man demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
-tools: $(TOOL_BIN) $(BIN)/talus-mpirun
+tools: $(TOOL_BIN) $(BIN)/talus-mpirun $(LIB_MADE)
 FAULTS := $(TESTBIN)/fault-shim.so $(TESTBIN)/fault-inject $(TESTBIN)/test_fault_control
 tests: $(UNIT) $(MPI_TESTS) $(TESTBIN)/judge-report $(TESTBIN)/judge-sample $(TESTBIN)/disk-shim.so \
   $(TESTBIN)/fuzz-replay $(TESTBIN)/fuzz-seeds $(FAULTS)
@@ -116,6 +118,10 @@ judges: $(VALIDATIONS) $(BENCHES) $(SCORES) $(TESTBIN)/judge-report ## build the
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	@$(AR) rcs $@ $^
+
+$(LIB_MADE): $(LIB)
+	@mkdir -p $(@D)
+	@cp $< $@
 
 # version.h changes only when what it says changes
 VERSION_TEXT := $(VERSION) $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
@@ -318,7 +324,18 @@ build/man/%.1: $(BIN)/%
 quote = '$(subst ','\'',$(1))'
 ROOT = $(DESTDIR)$(PREFIX)
 INSTALLED := share/talus/installed.sha256
-install: tools man ## install tools, man pages, pipelines, studies and the Python module below PREFIX
+# What a program needs to call the library: pkg-config --cflags --libs talus.
+define TALUS_PC
+prefix=$(PREFIX)
+Name: Talus
+Description: Level-set DEM of grains of any shape
+Version: $(VERSION)
+Requires: $(PKGS)
+Cflags: -I$${prefix}/include
+Libs: -L$${prefix}/lib -ltalus -Wl,--as-needed $(ITK_LIBS) -lstdc++ -fopenmp -lm
+endef
+export TALUS_PC
+install: tools man ## install tools, man pages, the library, pipelines, studies and the Python module below PREFIX
 	install -d $(call quote,$(ROOT)/bin) $(call quote,$(ROOT)/share/man/man1) $(call quote,$(ROOT)/share/talus)
 	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(call quote,$(ROOT)/bin)
 	install -m 644 $(MAN) $(call quote,$(ROOT)/share/man/man1)
@@ -326,8 +343,13 @@ install: tools man ## install tools, man pages, pipelines, studies and the Pytho
 	install -m 755 $(wildcard pipeline/*.sh) $(call quote,$(ROOT)/share/talus)
 	install -d $(call quote,$(ROOT)/$(PYTHON_PLACE))
 	install -m 644 $(PYTHON_FILES) $(call quote,$(ROOT)/$(PYTHON_PLACE))
+	install -d $(call quote,$(ROOT)/include) $(call quote,$(ROOT)/lib/pkgconfig)
+	install -m 644 include/talus.h $(call quote,$(ROOT)/include)
+	install -m 644 $(LIB_MADE) $(call quote,$(ROOT)/lib)
+	printf '%s\n' "$$TALUS_PC" >$(call quote,$(ROOT)/lib/pkgconfig/talus.pc)
 	@cd $(call quote,$(ROOT)) && sha256sum -- $(patsubst %,bin/%,$(TOOLS) talus-mpirun) \
 	  $(TOOLS:%=share/man/man1/%.1) $(PYTHON_FILES:python/talus/%=$(PYTHON_PLACE)/%) \
+	  include/talus.h lib/libtalus.a lib/pkgconfig/talus.pc \
 	  $(addprefix share/talus/,$(notdir $(wildcard pipeline/*.mk config/*.yaml pipeline/*.sh))) >$(INSTALLED)
 
 uninstall: ## remove what install put there; what was changed since, and what is not ours, stays

@@ -113,17 +113,18 @@ static TlStatus print_columns(void) {
 }
 
 static void say_plan(const TlRun *run) {
-  const TlSetup *s = &run->setup;
+  const TlSetup *s = &run->model->setup;
   if (run->checkpoint) return; /* said already where it continues */
   tl_log_info("%lld grains on %d rank%s of %d thread%s, %lld steps of %g s (%.4g s), frames every "
               "%g s, about %.0f MB on the largest rank, up to %.3g MB of results in %s",
-              (long long)run->grains, tl_comm_size(run->comm),
+              (long long)run->state->grains, tl_comm_size(run->comm),
               tl_comm_size(run->comm) > 1 ? "s" : "", tl_par_threads(),
               tl_par_threads() > 1 ? "s" : "", (long long)tl_setup_steps(s), s->time.dt_s,
               (double)tl_setup_steps(s) * s->time.dt_s, s->time.frame_every_s,
               (double)tl_run_memory(run) / 1e6, (double)tl_run_disk(run) / 1e6, run->folder);
-  if (run->lifted_m > 1e-3 * run->selection.median_diameter_m)
-    tl_log_info("the assembly was lifted by %.4g m to stand clear of the ground", run->lifted_m);
+  if (run->state->lifted_m > 1e-3 * run->model->selection.median_diameter_m)
+    tl_log_info("the assembly was lifted by %.4g m to stand clear of the ground",
+                run->state->lifted_m);
 }
 
 typedef struct Plan {
@@ -133,16 +134,18 @@ typedef struct Plan {
 
 static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
   TlReport r = {0};
-  TlStatus status = tl_report_int(&r, "grains", run->grains, "");
+  TlStatus status = tl_report_int(&r, "grains", run->state->grains, "");
   if (status == TL_OK) status = tl_report_int(&r, "ranks", tl_comm_size(run->comm), "");
   if (status == TL_OK) status = tl_report_int(&r, "threads_per_rank", tl_par_threads(), "");
-  if (status == TL_OK) status = tl_report_int(&r, "steps", tl_setup_steps(&run->setup), "");
-  if (status == TL_OK) status = tl_report_real(&r, "dt", run->setup.time.dt_s, "s");
+  if (status == TL_OK) status = tl_report_int(&r, "steps", tl_setup_steps(&run->model->setup), "");
+  if (status == TL_OK) status = tl_report_real(&r, "dt", run->model->setup.time.dt_s, "s");
   if (status == TL_OK)
-    status = tl_report_real(&r, "grain_scale", run->setup.grains.grain_scale, "");
-  if (status == TL_OK && run->selection.median_diameter_m > 0) /* bodies alone: nothing selected */
-    status = tl_report_real(&r, "median_diameter",
-                            run->setup.grains.grain_scale * run->selection.median_diameter_m, "m");
+    status = tl_report_real(&r, "grain_scale", run->model->setup.grains.grain_scale, "");
+  if (status == TL_OK &&
+      run->model->selection.median_diameter_m > 0) /* bodies alone: nothing selected */
+    status = tl_report_real(
+        &r, "median_diameter",
+        run->model->setup.grains.grain_scale * run->model->selection.median_diameter_m, "m");
   if (status == TL_OK) status = tl_run_report_materials(run, &r);
   if (status == TL_OK) status = tl_report_int(&r, "memory_estimate", tl_run_memory(run), "bytes");
   if (status == TL_OK) status = tl_report_int(&r, "disk_estimate", plan->disk, "bytes");
@@ -159,7 +162,7 @@ static TlStatus report_plan(const TlRun *run, const Plan *plan, bool json) {
  * what they took is a pace and no estimate. */
 static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
   Plan plan = {.disk = tl_run_disk(run), .free_bytes = free_bytes};
-  int64_t left = tl_setup_steps(&run->setup) - run->totals.steps;
+  int64_t left = tl_setup_steps(&run->model->setup) - run->state->totals.steps;
   char text[32];
   TL_TRY(tl_run_trial(run, &plan.step_s));
   plan.left_s = plan.step_s * (double)left;
@@ -173,7 +176,7 @@ static TlStatus try_out(TlRun *run, int64_t free_bytes, bool json) {
 
 /* Who left, by departures.csv: the state itself holds only how many. */
 static TlStatus report_departures(const TlRun *run, TlReport *r) {
-  const TlRunTotals *t = &run->totals;
+  const TlRunTotals *t = &run->state->totals;
   TlDepartures d = {0};
   int64_t gone = 0;
   TL_TRY(tl_report_int(r, "grains_outside", t->outside, ""));
@@ -187,8 +190,8 @@ static TlStatus report_departures(const TlRun *run, TlReport *r) {
 }
 
 static TlStatus report_rest(const TlRun *run, TlReport *r) {
-  const TlLook *look = &run->totals.look;
-  bool rest = tl_at_rest(look->moving_share, look->largest_pace, run->setup.time.rest_mass);
+  const TlLook *look = &run->state->totals.look;
+  bool rest = tl_at_rest(look->moving_share, look->largest_pace, run->model->setup.time.rest_mass);
   TL_TRY(tl_report_text(r, "at_rest", rest ? "yes" : "no"));
   TL_TRY(tl_report_real(r, "moving_mass", 100 * look->moving_share, "percent"));
   TL_TRY(tl_report_real(r, "mean_speed", look->mean_speed_m_s, "m/s"));
@@ -196,24 +199,24 @@ static TlStatus report_rest(const TlRun *run, TlReport *r) {
 }
 
 static TlStatus report_depth(const TlRun *run, TlReport *r) {
-  const TlRunDepth *d = &run->totals.depth;
+  const TlRunDepth *d = &run->state->totals.depth;
   if (!d->there) return TL_OK;
   TL_TRY(tl_report_real(r, "largest_penetration_of_radius", 100 * d->share, "percent"));
   TL_TRY(tl_report_int(r, "grains_deeper_than_2_percent", d->deep, ""));
-  if (!run->has_terrain) return TL_OK;
-  TL_TRY(tl_report_int(r, "grains_smaller_than_a_cell", run->totals.small, ""));
+  if (!run->model->has_terrain) return TL_OK;
+  TL_TRY(tl_report_int(r, "grains_smaller_than_a_cell", run->state->totals.small, ""));
   return tl_report_int(r, "grains_not_over_terrain", d->unjudged, "");
 }
 
 static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
-  const TlRunTotals *t = &run->totals;
+  const TlRunTotals *t = &run->state->totals;
   double steps = t->steps > 0 ? (double)t->steps : 1;
   const struct {
     const char *name, *unit;
     double value;
   } lines[] = {
-      {"grain_scale", "", run->setup.grains.grain_scale},
-      {"time", "s", (double)t->steps * run->setup.time.dt_s},
+      {"grain_scale", "", run->model->setup.grains.grain_scale},
+      {"time", "s", (double)t->steps * run->model->setup.time.dt_s},
       {"wall", "s", t->wall_s},
       {"cpu_per_step", "s", t->cpu_s / steps},
       {"kinetic_energy_start", "J", t->kinetic_start_J},
@@ -244,14 +247,14 @@ static TlStatus report_run(const TlRun *run, uint64_t hash, bool json) {
   snprintf(state, sizeof state, "%016llx", (unsigned long long)hash);
   TlStatus status = tl_report_text(&r, "output", run->folder);
   if (status == TL_OK) status = tl_report_text(&r, "state_hash", state);
-  if (status == TL_OK) status = tl_report_int(&r, "grains", run->grains, "");
+  if (status == TL_OK) status = tl_report_int(&r, "grains", run->state->grains, "");
   if (status == TL_OK) status = report_departures(run, &r);
   for (size_t i = 0; status == TL_OK && i < sizeof counts / sizeof *counts; i++)
     status = tl_report_int(&r, counts[i].name, counts[i].value, "");
   for (size_t i = 0; status == TL_OK && i < sizeof lines / sizeof *lines; i++)
     status = tl_report_real(&r, lines[i].name, lines[i].value, lines[i].unit);
   /* grains that are poured bring potential energy along: no change would be the run's own */
-  if (status == TL_OK && run->setup.release.assembly != TL_ASSEMBLY_POURED)
+  if (status == TL_OK && run->model->setup.release.assembly != TL_ASSEMBLY_POURED)
     status =
         tl_report_real(&r, "potential_energy_change", t->potential_J - t->potential_start_J, "J");
   if (status == TL_OK) status = report_rest(run, &r);
@@ -274,24 +277,24 @@ static TlStatus check_saved(const TlRun *run) {
 
 /* What of the summary must not be taken at its word. */
 static void warn_of_result(const TlRun *run) {
-  const TlRunTotals *t = &run->totals;
+  const TlRunTotals *t = &run->state->totals;
   const TlLook *look = &t->look;
   if (t->zero_finishes)
     tl_log_warn("%lld times an island was finished with restitution 0 (solver.max_rounds)",
                 (long long)t->zero_finishes);
-  if (run->setup.time.until_rest && !run->still.reached)
+  if (run->model->setup.time.until_rest && !run->state->still.reached)
     tl_log_warn("the run ended before it came to rest: %.3g%% of the mass moves, the mean speed is "
                 "%.3g m/s; a longer time.duration_s and --resume carry it on",
                 100 * look->moving_share, look->mean_speed_m_s);
-  else if (run->has_terrain &&
-           !tl_at_rest(look->moving_share, look->largest_pace, run->setup.time.rest_mass))
+  else if (run->model->has_terrain &&
+           !tl_at_rest(look->moving_share, look->largest_pace, run->model->setup.time.rest_mass))
     tl_log_info("the grains are not at rest: %.3g%% of the mass moves, the mean speed is %.3g m/s; "
                 "runout and deposit are those of a moment (time.until_rest ends a run at rest)",
                 100 * look->moving_share, look->mean_speed_m_s);
   if (t->depth.deep > 0)
     tl_log_warn("%lld of %lld grains lie deeper than 2%% of their radius in what holds them, the "
                 "deepest %.3g%%%s",
-                (long long)t->depth.deep, (long long)run->grains, 100 * t->depth.share,
+                (long long)t->depth.deep, (long long)run->state->grains, 100 * t->depth.share,
                 t->small ? "; grains smaller than the terrain's cell meet a ground that is "
                            "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
                          : "");

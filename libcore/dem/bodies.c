@@ -109,6 +109,38 @@ static TlStatus give_poses(TlBodies *b) {
   return TL_OK;
 }
 
+TlStatus tl_bodies_copy(TlBodies *to, const TlBodies *from) {
+  TlBodies copy = {0};
+  TlColliders *c = &copy.colliders;
+  TlStatus status = reserve(&copy, from->total, from->colliders.total);
+  if (status == TL_OK && from->colliders.posed) status = give_poses(&copy);
+  if (status == TL_OK) status = tl_pair_state_copy(&copy.pairs, &from->pairs);
+  if (status != TL_OK) {
+    tl_bodies_free(&copy);
+    return status;
+  }
+  copy.owned = from->owned;
+  copy.total = from->total;
+  c->owned = from->colliders.owned;
+  c->total = from->colliders.total;
+#define COPY(to, from, type, name)                                                                 \
+  if ((from)->total)                                                                               \
+    memcpy((void *)(uintptr_t)(to)->name, (from)->name, (size_t)(from)->total * sizeof(type));
+#define F(type, name, ...) COPY(&copy, from, type, name)
+  TL_BODY_FIELDS(F)
+  TL_BODY_DERIVED(F)
+#undef F
+#define F(type, name, ...) COPY(c, &from->colliders, type, name)
+  COLLIDER_OWN(F)
+  if (c->posed) {
+    COLLIDER_POSE(F)
+  }
+#undef F
+  tl_bodies_free(to);
+  *to = copy;
+  return TL_OK;
+}
+
 /* ---- adding ---- */
 
 static bool vec_finite(TlVec3 v) {

@@ -11,7 +11,7 @@
  * grains, the colliders' ids, places and radii are the bodies' own arrays, and nothing is copied or
  * multiplied. The angular momentum L is carried instead of the
  * spin (Correction 13): without torque it keeps its bits while the body tumbles; spin = R I0^-1
- * R^T L. Derived fields are filled by tl_solver_refresh (step.h).
+ * R^T L. Derived fields are filled by tl_step_refresh (step.h).
  *
  * Contact memory and constraints (model/pair_state.h) belong to state, too. A rank holds the rows
  * of every pair with an owned body; tl_bodies_pack carries them along with the body.
@@ -63,6 +63,8 @@ typedef struct TlBodies {
 void tl_bodies_free(TlBodies *bodies);
 /* Memory for count bodies and as many colliders; keeps what is there. */
 TlStatus tl_bodies_reserve(TlBodies *bodies, int64_t count);
+/* A copy with memory of its own, derived fields and all; what `to` held is released. */
+TlStatus tl_bodies_copy(TlBodies *to, const TlBodies *from);
 /* Append an owned grain (only while there are no ghosts), or an owned body with its colliders,
  * which lie in its frame, ordered by id; body->parts: their number. Checks that the state is
  * finite; a rotation that is not unit is an error of ours. */

@@ -13,13 +13,14 @@ static const double MARGIN_FLOOR = 0.01; /* likewise */
 static const double HEIR_GAP = 2e-3;     /* share of r: a point nearer than this touches */
 static const double SPREAD = 0.05;       /* manifold points nearer than this share of r are one */
 
-static double base_margin(const TlSolverConfig *c, double speed_max, double radius) {
-  double most = (speed_max + tl_norm(c->gravity_m_s2) * c->step_s) * c->step_s;
+static double base_margin(double step_s, double gravity_m_s2, double speed_max, double radius) {
+  double most = (speed_max + gravity_m_s2 * step_s) * step_s;
   return tl_min(MARGIN_CAP * radius, most) + MARGIN_FLOOR * radius;
 }
 
-double tl_detect_reach(const TlSolverConfig *c, double speed_max, double radius, double speed) {
-  return radius + base_margin(c, speed_max, radius) + 2 * speed * c->step_s;
+double tl_detect_reach(double step_s, double gravity_m_s2, double speed_max, double radius,
+                       double speed) {
+  return radius + base_margin(step_s, gravity_m_s2, speed_max, radius) + 2 * speed * step_s;
 }
 
 /* Work on an item, about: for tl_par_pays. */
@@ -51,8 +52,9 @@ static double reach_of(double way, double size) {
 }
 
 static TlMargin make_margin(const TlDetect *d, double size, double speed) {
-  double way = speed * d->config->step_s;
-  return (TlMargin){.margin = 2 * base_margin(d->config, d->speed_max, size) + 2 * way,
+  double way = speed * d->step_s;
+  double base = base_margin(d->step_s, d->gravity_m_s2, d->speed_max, size);
+  return (TlMargin){.margin = 2 * base + 2 * way,
                     .band = 2 * MARGIN_FLOOR * size,
                     .reach = reach_of(way, size),
                     .size = size,
@@ -98,11 +100,11 @@ static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points,
   return TL_OK;
 }
 
-TlStatus tl_detect_pair(const TlSolverConfig *config, TlNear *near, const TlColliders *b, int64_t i,
-                        int64_t j, double way, double margin, TlPoints *points) {
+TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
+                        int64_t i, int64_t j, double way, double margin, TlPoints *points) {
   double size = tl_min(b->radius[i], b->radius[j]);
   TlMargin m = {margin, 2 * MARGIN_FLOOR * size, reach_of(way, size), size, way};
-  return tl_scan_pair(config, near, b, i, j, &m, points);
+  return tl_scan_pair(options, near, b, i, j, &m, points);
 }
 
 /* ---- contacts from points ---- */
@@ -144,7 +146,6 @@ static void warm_start(TlContact *c, int32_t count, const TlDynamics *dynamics,
 
 static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, const TlPair *pair,
                          const TlSlot *slot) {
-  const TlSolverConfig *config = job->detect->config;
   const TlColliders *x = &job->bodies->colliders;
   int32_t a = pair->a, b = pair->b, boundary = slot->boundary;
   *c = (TlContact){.n = p->n,
@@ -169,11 +170,11 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, const T
   c->friction = law->friction;
   c->restitution = law->restitution;
   c->rebound = law->tangential_restitution;
-  c->allowed_speed = tl_max(p->gap, 0) / config->step_s;
+  c->allowed_speed = tl_max(p->gap, 0) / job->detect->step_s;
   c->size = b >= 0 ? tl_min(x->radius[slot->a], x->radius[slot->b]) : x->radius[slot->a];
   tl_contact_prepare(c, job->dynamics);
   double inverse = job->dynamics->inverse_mass[a] + (b >= 0 ? job->dynamics->inverse_mass[b] : 0);
-  c->weight = config->order == TL_ORDER_WEIGHTED ? 1 / inverse : 1;
+  c->weight = job->detect->weighted ? 1 / inverse : 1;
 }
 
 static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, TlContact *contact) {
@@ -281,7 +282,8 @@ TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *
   Job job = {.detect = d,
              .bodies = bodies,
              .dynamics = dynamics,
-             .scan = {.config = d->config,
+             .scan = {.options = d->options,
+                      .step_s = d->step_s,
                       .boundary = d->boundary,
                       .boundary_count = d->boundary_count,
                       .arena = d->arena,

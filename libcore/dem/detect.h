@@ -6,7 +6,9 @@
 #include "dem/search.h"
 
 typedef struct TlDetect {
-  const TlSolverConfig *config;
+  const TlSearchOptions *options;
+  double step_s, gravity_m_s2;
+  bool weighted; /* TlContact.weight: the reduced mass; else 1 */
   const TlBoundary *boundary;
   int boundary_count;
   const TlMaterials *materials;
@@ -25,7 +27,8 @@ typedef struct TlFound {
 
 /* What the contact search adds to a body's radius: half the pair's speculative margin at least, so
  * that reach_a + reach_b covers every pair margin. */
-double tl_detect_reach(const TlSolverConfig *config, double speed_max, double radius, double speed);
+double tl_detect_reach(double step_s, double gravity_m_s2, double speed_max, double radius,
+                       double speed);
 
 /* Contacts of the start-of-step poses; twists give relative speeds. */
 TlStatus tl_detect(const TlDetect *detect, const TlBodies *bodies, const TlDynamics *dynamics,
@@ -33,7 +36,7 @@ TlStatus tl_detect(const TlDetect *detect, const TlBodies *bodies, const TlDynam
 
 /* Points of one pair of colliders at the present poses, closer than margin: appended. The lists of
  * tl_detect serve again. way: relative motion of a step, about. */
-TlStatus tl_detect_pair(const TlSolverConfig *config, TlNear *near, const TlColliders *colliders,
+TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *colliders,
                         int64_t a, int64_t b, double way, double margin, TlPoints *points);
 
 #endif

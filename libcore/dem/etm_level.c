@@ -1,5 +1,5 @@
 #include "dem/etm.h"
-#include "dem/step_impl.h"
+#include "dem/step_impulses.h"
 #include "dem/etm_tail.h"
 
 #include "base/par.h"

@@ -1,6 +1,6 @@
 #include "base/mem.h"
 #include "dem/etm.h"
-#include "dem/step_impl.h"
+#include "dem/step_impulses.h"
 #include "dem/queue.h"
 
 #include <math.h>

@@ -63,6 +63,7 @@ typedef struct Pull {
 
 typedef struct Membrane {
   const TlNet *nets;
+  const double *pressure_Pa; /* [count] */
   int count;
   TlBodies *bodies;
   const TlVec3 *start;
@@ -480,7 +481,7 @@ static TlVec3 third(const Membrane *m, const TlNet *net, int64_t me, double pres
 static void press_sphere(const Membrane *m, const Ring *ring, const Local *me) {
   const TlNet *net = ring->net;
   int64_t layer = tl_net_place(net, me->id - net->first_id).layer, i = me->index;
-  double pressure = net->pressure_Pa * (net->layers == 1 ? 1 : layer == 0 ? 0.8 : 0.2);
+  double pressure = m->pressure_Pa[net - m->nets] * (net->layers == 1 ? 1 : layer == 0 ? 0.8 : 0.2);
   for (int t = 0; t < 6; t++)
     m->load.press[i] = tl_add(m->load.press[i], third(m, net, i, pressure, ring->corner[t]));
   m->load.force[i] = tl_add(m->load.force[i], m->load.press[i]);
@@ -495,7 +496,7 @@ static TlStatus load_block(void *context, int64_t begin, int64_t end, int64_t bl
     int64_t i = m->local[n].index;
     sum_bonds(m, i);
     m->load.press[i] = tl_vec3(0, 0, 0);
-    if (ring->net && ring->net->pressure_Pa != 0 && i < m->bodies->owned)
+    if (ring->net && m->pressure_Pa[ring->net - m->nets] != 0 && i < m->bodies->owned)
       press_sphere(m, ring, &m->local[n]);
   }
   return TL_OK;
@@ -535,10 +536,11 @@ static TlStatus settle(Membrane *m, const TlSync *sync, TlArena *arena, TlNetCou
   return go_through_bonds(m, arena, out);
 }
 
-TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *began,
-                             double step_s, const TlSync *sync, TlNetMemo *memo, TlArena *arena,
-                             TlNetCount *out) {
+TlStatus tl_membrane_correct(const TlNet *nets, const double *pressure_Pa, int count,
+                             TlBodies *bodies, const TlVec3 *began, double step_s,
+                             const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out) {
   Membrane m = {.nets = nets,
+                .pressure_Pa = pressure_Pa,
                 .count = count,
                 .bodies = bodies,
                 .memo = memo,
@@ -553,10 +555,11 @@ TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, con
   return TL_OK;
 }
 
-TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *began,
-                            double step_s, const TlSync *sync, TlNetMemo *memo, TlArena *arena,
-                            TlNetCount *out) {
+TlStatus tl_membrane_follow(const TlNet *nets, const double *pressure_Pa, int count,
+                            TlBodies *bodies, const TlVec3 *began, double step_s,
+                            const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out) {
   Membrane m = {.nets = nets,
+                .pressure_Pa = pressure_Pa,
                 .count = count,
                 .bodies = bodies,
                 .memo = memo,
@@ -566,9 +569,14 @@ TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, cons
   return settle(&m, sync, arena, out);
 }
 
-TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlNetMemo *memo,
-                          TlArena *arena, TlNetLoad *load) {
-  Membrane m = {.nets = nets, .count = count, .bodies = bodies, .memo = memo, .pulls = true};
+TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int count, TlBodies *bodies,
+                          TlNetMemo *memo, TlArena *arena, TlNetLoad *load) {
+  Membrane m = {.nets = nets,
+                .pressure_Pa = pressure_Pa,
+                .count = count,
+                .bodies = bodies,
+                .memo = memo,
+                .pulls = true};
   TlNetCount held = {0};
   *load = (TlNetLoad){0};
   if (count == 0) return TL_OK;

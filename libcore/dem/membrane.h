@@ -54,11 +54,11 @@ TlStatus tl_net_memo_new(TlNetMemo **memo);
 void tl_net_memo_free(TlNetMemo *memo); /* NULL: nothing */
 
 /* After the move: bonds follow, net velocities and momenta of owned bodies are corrected. start:
- * positions of all local bodies before the move. Collective when sync is set. TL_ELIMIT names the
+ * positions of all local bodies before the move; pressure_Pa: of each net. Collective when sync is set. TL_ELIMIT names the
  * bond that is longer than it may be. */
-TlStatus tl_membrane_correct(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *start,
-                             double step_s, const TlSync *sync, TlNetMemo *memo, TlArena *arena,
-                             TlNetCount *out);
+TlStatus tl_membrane_correct(const TlNet *nets, const double *pressure_Pa, int count,
+                             TlBodies *bodies, const TlVec3 *start, double step_s,
+                             const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out);
 
 /* The same forces for a method that kicks all bodies at once by what acts on them where they are
  * (step_penalty.c). Arrays of bodies->total in the arena; NULL without nets. Valid for owned
@@ -70,15 +70,16 @@ typedef struct TlNetLoad {
   TlExact elastic;            /* held by the bonds, J: of those whose lower id is owned */
 } TlNetLoad;
 /* As the bodies stand; their ghosts are fresh. Dampers see the velocities of the state. */
-TlStatus tl_membrane_load(const TlNet *nets, int count, TlBodies *bodies, TlNetMemo *memo,
-                          TlArena *arena, TlNetLoad *load);
+TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int count, TlBodies *bodies,
+                          TlNetMemo *memo, TlArena *arena, TlNetLoad *load);
 /* After the move: rows are carried, bonds follow; nothing is kicked. Else as
  * tl_membrane_correct. */
-TlStatus tl_membrane_follow(const TlNet *nets, int count, TlBodies *bodies, const TlVec3 *start,
-                            double step_s, const TlSync *sync, TlNetMemo *memo, TlArena *arena,
-                            TlNetCount *out);
-typedef TlStatus (*TlMembraneMove)(const TlNet *nets, int count, TlBodies *bodies,
-                                   const TlVec3 *start, double step_s, const TlSync *sync,
-                                   TlNetMemo *memo, TlArena *arena, TlNetCount *out);
+TlStatus tl_membrane_follow(const TlNet *nets, const double *pressure_Pa, int count,
+                            TlBodies *bodies, const TlVec3 *start, double step_s,
+                            const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out);
+typedef TlStatus (*TlMembraneMove)(const TlNet *nets, const double *pressure_Pa, int count,
+                                   TlBodies *bodies, const TlVec3 *start, double step_s,
+                                   const TlSync *sync, TlNetMemo *memo, TlArena *arena,
+                                   TlNetCount *out);
 
 #endif

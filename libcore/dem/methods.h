@@ -59,9 +59,11 @@ struct TlBodies;
 struct TlContactRow;
 struct TlEtmCount;
 struct TlEtmLaw;
-struct TlSolver;
+struct TlModel;
 struct TlSolverConfig;
+struct TlStep;
 struct TlStepReport;
+struct TlWorkspace;
 
 /* How a method's section of the study changes what the whole run shares. */
 typedef struct TlMethodChoice {
@@ -88,22 +90,22 @@ typedef struct TlMethodKind {
   TlMethodChoice (*choose)(const void *section);
   void (*configure)(const void *section, struct TlSolverConfig *config);
 
-  /* Are the values of the configuration and of the pair laws sound for it? NULL: the checks that
-   * all methods share suffice. */
-  TlStatus (*check)(const struct TlSolverConfig *config, const TlMaterials *materials);
+  /* Are its options and the pair laws of the model sound for it? NULL: the checks that all methods
+   * share suffice. */
+  TlStatus (*check)(const struct TlModel *model);
   /* How far about its centre a body looks for contacts, at most, with the largest speed of all
    * bodies on all ranks and its own. NULL: no further than its radius, and speeds do not matter. */
-  double (*reach)(const struct TlSolverConfig *config, double speed_max, double radius,
-                  double speed);
+  double (*reach)(const struct TlModel *model, double speed_max, double radius, double speed);
   /* The longest step that is safe for the owned bodies; INFINITY: any. NULL: any always. */
-  double (*safe_step)(const struct TlSolver *solver, const struct TlBodies *bodies);
-  /* May the owned bodies be stepped, with the step that is set? NULL: always. */
-  TlStatus (*check_bodies)(struct TlSolver *solver, const struct TlBodies *bodies);
+  double (*safe_step)(const struct TlModel *model, const struct TlBodies *bodies);
+  /* May the owned bodies be stepped, with the step of the model? NULL: always. */
+  TlStatus (*check_bodies)(const struct TlModel *model, const struct TlBodies *bodies);
   /* Everything between the reset of the workspace and the filled report. */
-  TlStatus (*step)(struct TlSolver *solver, struct TlBodies *bodies, struct TlStepReport *report);
-  /* The last step's contacts (tl_solver_contacts). */
-  TlStatus (*contact_rows)(const struct TlSolver *solver, const struct TlBodies *bodies,
-                           struct TlContactRow **rows, int64_t *count);
+  TlStatus (*step)(struct TlStep *step, struct TlStepReport *report);
+  /* The last step's contacts (tl_step_contacts). */
+  TlStatus (*contact_rows)(const struct TlModel *model, const struct TlBodies *bodies,
+                           const struct TlWorkspace *workspace, struct TlContactRow **rows,
+                           int64_t *count);
   TlCollisionSolve collide; /* of tl_step_by_impulses; NULL: it has a step of its own */
 } TlMethodKind;
 

@@ -1,7 +1,7 @@
 #include "dem/penalty_setup.h"
 
 #include "conf/keys.h"
-#include "dem/step.h"
+#include "dem/model.h"
 
 #include <stddef.h>
 
@@ -88,5 +88,5 @@ void tl_penalty_configure(const void *section, TlSolverConfig *config) {
                                 .most_share = p->most_share,
                                 .touching_share = p->touching_share};
   /* The spread says whose nodes bear. */
-  config->sides = p->spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
+  config->search.sides = p->spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
 }

@@ -142,7 +142,7 @@ static TlStatus fill_colliders(void *context, int64_t begin, int64_t end, int64_
 
 /* Only what touches: no contact is speculative. */
 static TlMargin touching_margin(const TlPressStep *s, double size, double speed) {
-  return (TlMargin){.size = size, .way = speed * s->config->step_s};
+  return (TlMargin){.size = size, .way = speed * s->step_s};
 }
 static TlMargin pair_margin(const void *context, int64_t i, int64_t j) {
   const TlPressStep *s = context;
@@ -280,11 +280,11 @@ static void add_lane(const Low *l, int k) {
 static TlStatus flush(const Low *l) {
   TlPressLanes *x = &l->tally->lanes;
   TlPairRows *fresh = l->walk.fresh;
-  const TlPenalty *p = &l->step->config->penalty;
+  const TlPenalty *p = l->step->penalty;
   int count = x->count;
   if (count == 0) return TL_OK;
   TL_TRY(tl_pair_rows_reserve(fresh, TL_SPRINGS, fresh->count + (size_t)count));
-  tl_press_lanes(tl_law(p->law), &l->tally->lane_law->stiffness, l->step->config->step_s, x);
+  tl_press_lanes(tl_law(p->law), &l->tally->lane_law->stiffness, l->step->step_s, x);
   for (int k = 0; k < count; k++) add_lane(l, k);
   x->count = 0;
   return TL_OK;
@@ -325,11 +325,11 @@ static void recall(Low *l, int64_t low, int64_t high, Known *known) {
 static TlPress press_of(const TlPressStep *s, const TlSlot *at, const Known *known) {
   return (TlPress){.colliders = s->colliders,
                    .body = s->body,
-                   .penalty = &s->config->penalty,
+                   .penalty = s->penalty,
                    .a = at->a,
                    .b = at->b,
                    .boundary = at->boundary,
-                   .step_s = s->config->step_s,
+                   .step_s = s->step_s,
                    .known = known->spring,
                    .known_count = known->count};
 }
@@ -367,7 +367,7 @@ static TlStatus wait_lane(Low *l, const TlSlot *at, const TlPressBody *b, const 
   bool other = x->count > 0 && t->lane_law->stiffness_kind != law->stiffness_kind;
   if (other || x->count == TL_PRESS_LANES) TL_TRY(flush(l));
   const TlPressBody *a = &l->step->body[at->a];
-  double share = l->step->config->penalty.most_share;
+  double share = l->step->penalty->most_share;
   double size = at->b >= 0 ? tl_min(a->radius, b->radius) : a->radius;
   TlVec3 none = {0, 0, 0};
   int k = x->count++;
@@ -563,7 +563,8 @@ TlStatus tl_press_all(TlPressStep *s) {
   TlPressRoom *room = s->room;
   s->colliders = &s->bodies->colliders;
   int64_t n = s->colliders->total, block = block_of(n), blocks = (n + block - 1) / block;
-  s->scan = (TlScan){.config = s->config,
+  s->scan = (TlScan){.options = s->search,
+                     .step_s = s->step_s,
                      .boundary = s->boundary,
                      .boundary_count = s->boundary_count,
                      .arena = s->arena,

@@ -73,13 +73,13 @@ typedef struct TlPressPlan {
   int32_t *wall_boundary;
 } TlPressPlan;
 
-/* The solver's. */
+/* Of the workspace. */
 typedef struct TlPressRoom {
   TlPressPlan plan;
   TlPressTally *tally; /* one a thread */
   size_t tally_count;
   TlPairRows next;     /* the springs that are being written */
-  TlPressSlot *slot;   /* of the last step, in the solver's arena: pairs, then boundaries */
+  TlPressSlot *slot;   /* of the last step, in the workspace's arena: pairs, then boundaries */
   TlPressPlace *place; /* likewise, where there are points */
   TlPressViscous *viscous;
   int64_t pairs, slots;
@@ -91,7 +91,9 @@ typedef struct TlPressRoom {
 void tl_press_room_free(TlPressRoom *room);
 
 typedef struct TlPressStep {
-  const TlSolverConfig *config;
+  const TlPenalty *penalty;
+  const TlSearchOptions *search;
+  double step_s;
   const TlBoundary *boundary;
   int boundary_count;
   const TlMaterials *materials;

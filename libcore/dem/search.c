@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "dem/edges.h"
+#include "dem/net.h"
 #include "dem/shapes.h"
 
 #include <math.h>
@@ -43,16 +44,16 @@ static TlStatus seek(const TlNearQuery *query, TlNearPair **list, bool first, Tl
 }
 
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
-static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *query,
+static TlStatus node_points(const TlSearchOptions *options, const TlNearQuery *query,
                             TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
   const TlColliders *x = query->colliders;
   int64_t a = query->a, b = query->b;
   const TlShape *shape_a = x->shape[a], *shape_b = x->shape[b];
-  bool all = config->search == TL_SEARCH_ALL;
+  bool all = options->how == TL_SEARCH_ALL;
   TlNarrowSearch nodes = all ? tl_narrow_all_nodes : tl_narrow_nodes;
   bool follows = shape_a->node_count == 0 || shape_b->node_count == 0;
   bool balls = tl_shape_alone(shape_a) && tl_shape_alone(shape_b); /* one lookup in any case */
-  if (follows && lists && config->search == TL_SEARCH_NEAR) {
+  if (follows && lists && options->how == TL_SEARCH_NEAR) {
     if (tl_narrow_seeks(x, a, b)) return seek(query, lists, true, wanted, points);
     if (tl_narrow_seeks(x, b, a)) return seek(query, lists, false, wanted, points);
   }
@@ -60,7 +61,7 @@ static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *que
   if (tl_shape_alone(shape_a)) return nodes(x, a, b, 0, wanted, points);
   if (tl_shape_alone(shape_b)) return nodes(x, b, a, 1, wanted, points);
   bool listed = shape_a->node_count > 0 && (shape_b->node_count > 0 || !query->both);
-  if (listed && lists && config->search == TL_SEARCH_NEAR)
+  if (listed && lists && options->how == TL_SEARCH_NEAR)
     return tl_near_points(lists, query, wanted, points);
   TL_TRY(nodes(x, a, b, 0, wanted, points));
   return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
@@ -68,21 +69,21 @@ static TlStatus node_points(const TlSolverConfig *config, const TlNearQuery *que
 
 /* With `edges: refine` also the places between nodes; they are sought from nodes somewhat beyond
  * the margin. */
-static TlStatus any_points(const TlSolverConfig *config, const TlNearQuery *query,
+static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *query,
                            TlNearPair **lists, const TlWanted *wanted, TlPoints *points) {
   TlWanted seen = *wanted;
   double reach =
-      config->edges == TL_EDGES_REFINE ? tl_edges_reach(query->colliders, query->a, query->b) : 0;
+      options->edges == TL_EDGES_REFINE ? tl_edges_reach(query->colliders, query->a, query->b) : 0;
   seen.margin += reach;
-  TL_TRY(node_points(config, query, lists, &seen, points));
+  TL_TRY(node_points(options, query, lists, &seen, points));
   if (reach == 0 || points->count == 0) return TL_OK;
   return tl_edges_refine(query->colliders, query->a, query->b, query->turn_a, query->turn_b, wanted,
                          points);
 }
 
-static TlStatus pair_points(const TlSolverConfig *config, const TlNearQuery *query,
+static TlStatus pair_points(const TlSearchOptions *options, const TlNearQuery *query,
                             TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
-  TlStatus status = any_points(config, query, lists, wanted, points);
+  TlStatus status = any_points(options, query, lists, wanted, points);
   if (status == TL_OK) return TL_OK;
   const TlColliders *b = query->colliders;
   return tl_context(status, "grains %lld and %lld (avatars %lld and %lld)",
@@ -90,7 +91,7 @@ static TlStatus pair_points(const TlSolverConfig *config, const TlNearQuery *que
                     (long long)b->avatar_id[query->a], (long long)b->avatar_id[query->b]);
 }
 
-TlStatus tl_scan_pair(const TlSolverConfig *config, TlNear *near, const TlColliders *b, int64_t i,
+TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *b, int64_t i,
                       int64_t j, const TlMargin *m, TlPoints *points) {
   TlWanted wanted = {m->margin, m->margin, INFINITY, 0};
   TlMat3 turn_i = tl_quat_matrix(b->rotation[i]), turn_j = tl_quat_matrix(b->rotation[j]);
@@ -99,22 +100,22 @@ TlStatus tl_scan_pair(const TlSolverConfig *config, TlNear *near, const TlCollid
                        .b = j,
                        .turn_a = &turn_i,
                        .turn_b = &turn_j,
-                       .both = config->sides == TL_SIDES_BOTH,
+                       .both = options->sides == TL_SIDES_BOTH,
                        .way = m->way,
                        .size = m->size,
                        .band = m->band,
                        .reach = m->reach};
-  return pair_points(config, &query, tl_near_find(near, b->id[i], b->id[j]), &wanted, points);
+  return pair_points(options, &query, tl_near_find(near, b->id[i], b->id[j]), &wanted, points);
 }
 
-static TlStatus boundary_nodes(const TlSolverConfig *config, TlNear *near, const TlColliders *b,
+static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
                                int64_t i, const TlMat3 *turn, int32_t k, const TlBoundary *boundary,
                                double way, TlWanted *wanted, TlPoints *points) {
   /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
   TlStatus status;
-  if (b->shape[i]->node_count > 0 && config->search == TL_SEARCH_NEAR && !boundary->drive)
+  if (b->shape[i]->node_count > 0 && options->how == TL_SEARCH_NEAR && !boundary->drive)
     status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
-  else if (config->search == TL_SEARCH_ALL)
+  else if (options->how == TL_SEARCH_ALL)
     status = tl_narrow_boundary_all(b, i, boundary, wanted, points);
   else
     status = tl_narrow_boundary(b, i, boundary, wanted, points);
@@ -123,13 +124,13 @@ static TlStatus boundary_nodes(const TlSolverConfig *config, TlNear *near, const
                     (long long)b->avatar_id[i], (int)k);
 }
 
-TlStatus tl_scan_boundary(const TlSolverConfig *config, TlNear *near, const TlColliders *b,
+TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
                           int64_t i, int32_t k, const TlBoundary *boundary, double way,
                           double margin, TlPoints *points) {
   if (!tl_narrow_near(b, i, boundary, margin)) return TL_OK;
   TlWanted wanted = {margin, margin, INFINITY, 0};
   TlMat3 turn = tl_quat_matrix(b->rotation[i]);
-  return boundary_nodes(config, near, b, i, &turn, k, boundary, way, &wanted, points);
+  return boundary_nodes(options, near, b, i, &turn, k, boundary, way, &wanted, points);
 }
 
 /* ---- all of them ---- */
@@ -162,14 +163,14 @@ static TlStatus find_points(const TlScan *s, const TlSlot *p, TlPoints *points) 
                        .b = p->b,
                        .turn_a = &s->turn[p->a],
                        .turn_b = &s->turn[p->b],
-                       .both = s->config->sides == TL_SIDES_BOTH,
+                       .both = s->options->sides == TL_SIDES_BOTH,
                        .way = m.way,
                        .size = m.size,
                        .band = m.band,
                        .reach = m.reach,
                        .near = s->near};
   points->count = 0;
-  return pair_points(s->config, &query, &s->near->pair[p->number], &wanted, points);
+  return pair_points(s->options, &query, &s->near->pair[p->number], &wanted, points);
 }
 
 TlStatus tl_scan_pair_points(const TlScan *s, TlSlot *p, TlPoints *points) {
@@ -200,7 +201,7 @@ TlStatus tl_scan_wall_points(const TlScan *s, TlSlot *p, TlPoints *points) {
   TlMargin m = p->margin = s->wall_margin(s->context, p->a, wall);
   TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
   points->count = 0;
-  return boundary_nodes(s->config, s->near, &s->bodies->colliders, p->a, &s->turn[p->a],
+  return boundary_nodes(s->options, s->near, &s->bodies->colliders, p->a, &s->turn[p->a],
                         p->boundary, wall, m.way, &wanted, points);
 }
 
@@ -270,7 +271,7 @@ static TlStatus turn_colliders(void *context, int64_t begin, int64_t end, int64_
   const TlColliders *c = &s->bodies->colliders;
   (void)block;
   (void)thread;
-  bool all = s->config->edges == TL_EDGES_REFINE; /* who else asks how a sphere is turned? */
+  bool all = s->options->edges == TL_EDGES_REFINE; /* who else asks how a sphere is turned? */
   for (int64_t i = begin; i < end; i++)
     if (all || !tl_shape_alone(c->shape[i])) s->turn[i] = tl_quat_matrix(c->rotation[i]);
   return TL_OK;
@@ -285,7 +286,7 @@ TlStatus tl_scan_prepare(TlScan *s) {
   }
   TL_TRY(tl_par_loop(s->bodies->colliders.total, 512, TURN_NS, turn_colliders, s));
   s->pairs = &s->near->broad.pairs;
-  return tl_near_update(s->near, s->bodies, s->boundary_count, s->config->step_s, s->arena);
+  return tl_near_update(s->near, s->bodies, s->boundary_count, s->step_s, s->arena);
 }
 
 TlStatus tl_scan_start(TlScan *s) {

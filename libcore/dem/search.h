@@ -10,7 +10,28 @@
 #define TL_DEM_SEARCH_H
 
 #include "dem/near.h"
-#include "dem/step.h"
+
+typedef enum TlSides {
+  TL_SIDES_BOTH = 0, /* nodes of either grain against the other's phi */
+  TL_SIDES_LOWER     /* nodes of the lower id only, as in Tan 2024 */
+} TlSides;
+
+typedef enum TlEdges {
+  TL_EDGES_NODES = 0, /* contact points are nodes */
+  TL_EDGES_REFINE     /* and the closest places between them (edges.h) */
+} TlEdges;
+
+typedef enum TlSearch {
+  TL_SEARCH_NEAR = 0, /* node lists kept over steps */
+  TL_SEARCH_TREE,     /* each step through the tree of spheres */
+  TL_SEARCH_ALL       /* every node: the oracle; the same state, bit for bit */
+} TlSearch;
+
+typedef struct TlSearchOptions {
+  TlSides sides;
+  TlEdges edges;
+  TlSearch how;
+} TlSearchOptions;
 
 /* As TlWanted, and: size, the smaller radius; way, relative motion of a step, about. Metres. */
 typedef struct TlMargin {
@@ -25,7 +46,8 @@ typedef struct TlSlot {
 } TlSlot;
 
 typedef struct TlScan {
-  const TlSolverConfig *config;
+  const TlSearchOptions *options;
+  double step_s; /* bodies move by their velocity times this until the next search, about */
   const TlBoundary *boundary;
   int boundary_count;
   TlArena *arena;
@@ -58,10 +80,10 @@ TlSlot tl_scan_slot(const TlScan *scan, int64_t number);
 
 /* Points of one pair of colliders, or of one at boundary number k, at the present poses, closer
  * than margin: appended. band, reach: a list that is made on the way serves at least these. */
-TlStatus tl_scan_pair(const TlSolverConfig *config, TlNear *near, const TlColliders *colliders,
+TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *colliders,
                       int64_t a, int64_t b, const TlMargin *margin, TlPoints *points);
-TlStatus tl_scan_boundary(const TlSolverConfig *config, TlNear *near, const TlColliders *colliders,
-                          int64_t collider, int32_t k, const TlBoundary *boundary, double way,
-                          double margin, TlPoints *points);
+TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near,
+                          const TlColliders *colliders, int64_t collider, int32_t k,
+                          const TlBoundary *boundary, double way, double margin, TlPoints *points);
 
 #endif

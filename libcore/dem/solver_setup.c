@@ -1,7 +1,7 @@
 #include "dem/solver_setup.h"
 
 #include "conf/keys.h"
-#include "dem/step.h"
+#include "dem/model.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -63,23 +63,23 @@ _Static_assert(COUNT(tl_solver_params) == TL_SOLVER_PARAMS, "rows of section sol
   F(contact, double, tangential_restitution, tangential_restitution)                               \
   F(contact, double, boundary_tangential_restitution, boundary_tangential_restitution)             \
   F(contact, double, damping_per_s, damping_per_s)                                                 \
-  F(contact, double, impact_threshold_m_s, impact_threshold_m_s)                                   \
+  F(contact, double, impulses.impact_threshold_m_s, impact_threshold_m_s)                          \
   F(solver, TlMethod, method, method)                                                              \
-  F(solver, TlEtmOrder, order, order)                                                              \
-  F(solver, TlRest, rest, rest)                                                                    \
-  F(solver, TlSides, sides, sides)                                                                 \
-  F(solver, TlEdges, edges, edges)                                                                 \
-  F(solver, int, increments, increments)                                                           \
-  F(solver, int, max_rounds, max_rounds)                                                           \
-  F(solver, double, similar, similar)                                                              \
-  F(solver, double, tolerance, tolerance)                                                          \
-  F(solver, double, rest_tolerance, rest_tolerance)                                                \
-  F(solver, int, rest_sweeps, rest_sweeps)                                                         \
-  F(solver, int, position_sweeps, position_sweeps)                                                 \
-  F(solver, double, position_rate, position_rate)                                                  \
-  F(solver, double, slop, slop)                                                                    \
-  F(poor, double, poor_share, overlap_share)                                                       \
-  F(poor, int, poor_steps, steps)
+  F(solver, TlEtmOrder, impulses.order, order)                                                     \
+  F(solver, TlRest, impulses.rest, rest)                                                           \
+  F(solver, TlSides, search.sides, sides)                                                          \
+  F(solver, TlEdges, search.edges, edges)                                                          \
+  F(solver, int, impulses.increments, increments)                                                  \
+  F(solver, int, impulses.max_rounds, max_rounds)                                                  \
+  F(solver, double, impulses.similar, similar)                                                     \
+  F(solver, double, impulses.tolerance, tolerance)                                                 \
+  F(solver, double, impulses.rest_tolerance, rest_tolerance)                                       \
+  F(solver, int, impulses.rest_sweeps, rest_sweeps)                                                \
+  F(solver, int, impulses.position_sweeps, position_sweeps)                                        \
+  F(solver, double, impulses.position_rate, position_rate)                                         \
+  F(solver, double, impulses.slop, slop)                                                           \
+  F(poor, double, impulses.poor_share, overlap_share)                                              \
+  F(poor, int, impulses.poor_steps, steps)
 
 void tl_solver_configure(const TlContactSetup *contact, const TlSolverSetup *solver,
                          const TlPoorSetup *poor, TlSolverConfig *config) {
@@ -88,11 +88,15 @@ void tl_solver_configure(const TlContactSetup *contact, const TlSolverSetup *sol
 #undef F
 }
 
+TlStatus tl_solver_check_value(const char *name, double value, double low, double high) {
+  if (value >= low && value <= high) return TL_OK; /* NaN is in no range */
+  return tl_fail(TL_EUSAGE, "%s = %g: must lie in [%g, %g]", name, value, low, high);
+}
+
 static TlStatus check_row(const TlParam *rows, int count, const char *key, double value) {
   const TlParam *row = rows;
   while (row < rows + count && strcmp(row->key, key) != 0) row++;
-  if (row->type == TL_P_CHOICE || (value >= row->min && value <= row->max)) return TL_OK;
-  return tl_fail(TL_EUSAGE, "%s = %g: must lie in [%g, %g]", key, value, row->min, row->max);
+  return row->type == TL_P_CHOICE ? TL_OK : tl_solver_check_value(key, value, row->min, row->max);
 }
 
 TlStatus tl_solver_check_ranges(const TlSolverConfig *config) {

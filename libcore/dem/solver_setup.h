@@ -33,4 +33,7 @@ void tl_solver_configure(const TlContactSetup *contact, const TlSolverSetup *sol
 /* Are those members in the ranges of their rows? TL_EUSAGE names the key. */
 TlStatus tl_solver_check_ranges(const struct TlSolverConfig *config);
 
+/* TL_EUSAGE unless low <= value <= high. */
+TlStatus tl_solver_check_value(const char *name, double value, double low, double high);
+
 #endif

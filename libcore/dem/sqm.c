@@ -7,7 +7,7 @@
  * not ended after SWEEPS sweeps a round allowed is finished with e = 0 and counted.
  */
 #include "dem/etm.h"
-#include "dem/step_impl.h"
+#include "dem/step_impulses.h"
 #include "dem/sweep.h"
 
 #include <math.h>

@@ -1,96 +1,37 @@
-/* One time step of impulse-based LS-DEM.
+/* One time step of LS-DEM: tl_step takes a state through it by the method of its model.
  *
- * Sources: Tan 2024 sections 2-4, Tang 2014, with the corrections of docs/theory/step.md. The order
- * was picked because it comes to rest at large steps: detect at start poses; energy tracking (ETM)
- * on the velocities before gravity; gravity and global damping; resting contacts by warm-started
- * projected Gauss-Seidel; rigid boundaries by the hybrid scheme; overlap that is already there by
- * pseudo-velocities that move positions only; move; gaps looked at again where the grains ended.
+ * Sources of the methods by impulses: Tan 2024 sections 2-4, Tang 2014, with the corrections of
+ * docs/theory/step.md. The order was picked because it comes to rest at large steps: detect at start
+ * poses; energy tracking (ETM) on the velocities before gravity; gravity and global damping; resting
+ * contacts by warm-started projected Gauss-Seidel; rigid boundaries by the hybrid scheme; overlap
+ * that is already there by pseudo-velocities that move positions only; move; gaps looked at again
+ * where the grains ended. The penalty method: step_penalty.c.
+ *
+ * A step reads a model (model.h), which is constant, and controls (controls.h), which its caller
+ * has filled; it changes a state (state.h) and scribbles on a workspace. Nothing else is kept
+ * between steps, and nothing is global: any number of models and states may be in use in one
+ * process. A workspace is of one model; what it keeps from step to step (lists of near nodes, the
+ * last step's contacts) changes no bit of the state.
  *
  * Ranks: bodies hold this rank's owned bodies and, as ghosts, at least every body b of other ranks
- * for which an owned a has |x_a - x_b| <= halo_a + halo_b (halo, filled by tl_solver_refresh, covers
+ * for which an owned a has |x_a - x_b| <= halo_a + halo_b (halo, filled by tl_step_refresh, covers
  * the reach of all colliders of a body).
  * Ghosts hold their owner's state of this moment. A pair with a ghost is computed on both ranks
  * from the same bits; the result does not depend, in any bit of state, on the number of ranks or
  * threads nor on the order of the bodies.
+ *
+ * The step's own files call each other in one direction: step.c (this interface) knows the table of
+ * methods; step_impulses.c and step_penalty.c are steps of methods; step_recheck.c, step_poor.c,
+ * step_contacts.c and step_report.c are parts of them; step_common.c is below all.
  */
 #ifndef TL_DEM_STEP_H
 #define TL_DEM_STEP_H
 
-#include "dem/bodies.h"
-#include "dem/boundary.h"
-#include "dem/methods.h"
-#include "dem/closed.h"
-#include "dem/guide.h"
-#include "dem/membrane.h"
-#include "dem/penalty.h"
+#include "dem/controls.h"
+#include "dem/model.h"
+#include "dem/state.h"
 #include "dem/sync.h"
-#include "shape/avatar.h"
-
-typedef enum TlEtmOrder {
-  TL_ORDER_WEIGHTED = 0, /* key m1 m2/(m1+m2) u_n (Tan 2024 4.3) */
-  TL_ORDER_PLAIN         /* key u_n */
-} TlEtmOrder;
-typedef enum TlRest {
-  TL_REST_GAUSS_SEIDEL = 0, /* departs from Tan 2024; comes to rest */
-  TL_REST_ETM               /* ETM alone, after gravity; rattles */
-} TlRest;
-typedef enum TlSides {
-  TL_SIDES_BOTH = 0, /* nodes of either grain against the other's phi */
-  TL_SIDES_LOWER     /* nodes of the lower id only, as in Tan 2024 */
-} TlSides;
-
-typedef enum TlEdges {
-  TL_EDGES_NODES = 0, /* contact points are nodes */
-  TL_EDGES_REFINE     /* and the closest places between them (edges.h) */
-} TlEdges;
-
-typedef enum TlSearch {
-  TL_SEARCH_NEAR = 0, /* node lists kept over steps */
-  TL_SEARCH_TREE,     /* each step through the tree of spheres */
-  TL_SEARCH_ALL       /* every node: the oracle; the same state, bit for bit */
-} TlSearch;
-
-/* Start from tl_solver_defaults(). 0 < step_s; angles none; everything SI. */
-typedef struct TlSolverConfig {
-  double step_s;
-  TlVec3 gravity_m_s2;
-  double density_kg_m3; /* of materials that have none of their own */
-  /* Pair laws of all materials, borrowed until the solver is made, which checks and copies them.
-   * NULL: grains and boundaries by the short form that follows, and penalty.grain, boundary. */
-  const TlMaterials *materials;
-  double friction, restitution, tangential_restitution; /* grain on grain */
-  double boundary_friction, boundary_restitution, boundary_tangential_restitution;
-  double damping_per_s;        /* xi of Tan 2024 Eqs. 47-49; 0 <= xi dt <= 1 */
-  double impact_threshold_m_s; /* restitution is 0 below this approach speed; < 0: 4 g dt */
-  TlMethod method;
-  TlEtmOrder order;
-  TlRest rest;
-  TlSides sides;
-  TlEdges edges;
-  TlSearch search;
-  int increments;        /* K: steps of the start velocity, 20-30 */
-  int max_rounds;        /* compression-separation rounds before e = 0, 40 */
-  double similar;        /* beta of Tan 2024 Alg. 1, for TL_ETM_PRIORITY, 0.01-0.05 */
-  double tolerance;      /* ETM: approach speed taken as none, as a share of g dt, 5e-2 */
-  double rest_tolerance; /* resting solve: change of velocity in the last sweep, share of g dt,
-                            1e-3: at 1e-2 a sliding block keeps 2.5% too little friction */
-  int rest_sweeps;       /* most Gauss-Seidel sweeps a step, 20 */
-  int position_sweeps;   /* most sweeps of the position rule, 50 */
-  double position_rate;  /* share of the overlap undone in a step, 0.2 */
-  double poor_share;     /* overlap over the smaller radius that a sound pair does not keep, 0.1 */
-  int poor_steps;        /* consecutive steps that deep before the pair is poor, or unresolved
-                            before it is named (step_poor.c), 50 */
-  double slop;           /* overlap left alone, as a share of the radius, 1e-3 */
-  TlPenalty penalty;     /* of TL_PENALTY */
-} TlSolverConfig;
-
-TlSolverConfig tl_solver_defaults(void);
-
-/* Loads avatars on demand; the avatar stays valid as long as the solver. NULL: a message is set. */
-typedef struct TlAvatarSource {
-  void *ctx;
-  const TlAvatar *(*get)(void *ctx, int64_t avatar_id);
-} TlAvatarSource;
+#include "num/exact.h"
 
 /* What a step tells, over all ranks: type, name, unit, how the ranks' values become one
  * (model/record.h), meaning. Reals that are summed stand under EXACT: methods add to their exact
@@ -172,65 +113,37 @@ typedef struct TlStepSums {
 #undef NONE
 #undef EXACT
 
-typedef struct TlSolver TlSolver;
-
-/* TL_EUSAGE when a value of config or of a surface is out of range. boundaries are copied; what
- * they point to, and sync (NULL: one rank), is borrowed for the solver's life. A driven boundary
- * stands where its drive says at the number of steps done. */
-TlStatus tl_solver_new(TlSolver **solver, const TlSolverConfig *config, TlAvatarSource source,
-                       const TlBoundary *boundaries, int boundary_count, const TlSync *sync);
-void tl_solver_free(TlSolver *solver);
-
-/* A closed form (closed.h: sphere, box, cylinder) with kind->size_count sizes as the shape of this
- * avatar id, in place of a loaded avatar. TL_EINPUT: a size that makes no sense, an id that is
- * taken. */
-TlStatus tl_solver_add_closed(TlSolver *solver, int64_t avatar_id, const TlClosedKind *kind,
-                              const double *size);
-static inline TlStatus tl_solver_add_sphere(TlSolver *solver, int64_t avatar_id, double radius_m) {
-  return tl_solver_add_closed(solver, avatar_id, &tl_closed_sphere, &radius_m);
-}
-
-/* Nets among the bodies (membrane.h); copied. Before bodies are refreshed. TL_EUSAGE when a net
- * makes no sense or the step is not below its stable one. */
-TlStatus tl_solver_set_nets(TlSolver *solver, const TlNet *nets, int count);
-
-/* Guided bodies (guide.h), for the steps to come; copied. Alike on all ranks. TL_EUSAGE when a
- * guide makes no sense, or the method is by impulses. */
-TlStatus tl_solver_set_guides(TlSolver *solver, const TlGuide *guides, int count);
-
-/* Other values for the steps to come, alike on all ranks: friction and global damping between
- * grains; the pressure on net `net`. TL_EUSAGE when one makes no sense. */
-TlStatus tl_solver_set_friction(TlSolver *solver, double friction);
-double tl_solver_friction(const TlSolver *solver); /* between grains, as it is now */
-TlStatus tl_solver_set_damping(TlSolver *solver, double damping_per_s);
-TlStatus tl_solver_set_pressure(TlSolver *solver, int net, double pressure_Pa);
+/* What steps of one model work with; never part of state. */
+typedef struct TlWorkspace TlWorkspace;
+/* The model must outlive it. Release with tl_workspace_free. */
+TlStatus tl_workspace_new(TlWorkspace **workspace, const TlModel *model);
+void tl_workspace_free(TlWorkspace *workspace); /* NULL: nothing */
+/* As it was when it was made: before it serves another state than the one it served last. */
+void tl_workspace_reset(TlWorkspace *workspace);
+/* Watch the impulses of the steps to come (NULL: no more); borrowed. For studies on one thread. */
+void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace);
 
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
  * Collective, with one exchange: the largest speed of all ranks enters the reach. On several ranks
  * call it once before each step, before ghosts are chosen, and change no body from then until the
- * step; the step fills in the ghosts' fields without a further exchange. On one rank the step does
- * all of this itself. */
-TlStatus tl_solver_refresh(TlSolver *solver, TlBodies *bodies);
+ * step; the step fills in the ghosts' fields without a further exchange. On one rank (sync NULL)
+ * the step does all of this itself. */
+TlStatus tl_step_refresh(const TlModel *model, TlState *state, TlWorkspace *workspace,
+                         const TlSync *sync);
 
 /* Would the method refuse to step these owned bodies? Then the failure that the step would give, so
  * that it can be had before anything is written. Fills their derived fields. Each rank for itself.
  */
-TlStatus tl_solver_check(TlSolver *solver, TlBodies *bodies);
+TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *workspace);
 
-/* The longest step that the penalty method takes for the owned bodies (after a refresh); INFINITY:
- * none of them moves. */
-double tl_solver_safe_step(const TlSolver *solver, const TlBodies *bodies);
+/* The longest step that is safe for the owned bodies (after a refresh); INFINITY: any. */
+double tl_step_longest(const TlModel *model, const TlState *state);
 
 /* One step of the owned bodies; afterwards the ghosts are stale. TL_ELIMIT names body and step when
- * a velocity is not finite. report may be NULL. */
-TlStatus tl_solver_step(TlSolver *solver, TlBodies *bodies, TlStepReport *report);
-
-/* Watch the impulses of the steps to come (NULL: no more); borrowed. For studies on one thread. */
-void tl_solver_trace(TlSolver *solver, const TlCollisionTrace *trace);
-
-/* Number of steps done; settable for a restart. */
-int64_t tl_solver_steps(const TlSolver *solver);
-void tl_solver_set_steps(TlSolver *solver, int64_t steps);
+ * a velocity is not finite; TL_EUSAGE: controls that make no sense. After a failure the state is
+ * valid memory and no more. sync (NULL: one rank) and report may be NULL. Collective. */
+TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *controls,
+                 TlWorkspace *workspace, const TlSync *sync, TlStepReport *report);
 
 /* A grain flagged TL_BODY_POOR or (unresolved) TL_BODY_JAMMED in the last step, and what it lies in
  * or is held by. */
@@ -243,8 +156,8 @@ typedef struct TlPoorRow {
   bool inside;                 /* the centre of one lies inside the other */
   bool jammed;
 } TlPoorRow;
-/* Those of this rank's bodies; borrowed, valid until the next step. */
-const TlPoorRow *tl_solver_poor(const TlSolver *solver, int64_t *count);
+/* Those of this rank's bodies; borrowed, valid until the workspace's next step. */
+const TlPoorRow *tl_step_poor_rows(const TlWorkspace *workspace, int64_t *count);
 
 /* A contact point of the last step, for measures. */
 typedef struct TlContactRow {
@@ -255,7 +168,7 @@ typedef struct TlContactRow {
 } TlContactRow;
 /* Contacts with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in
  * fresh memory (tl_free). Valid until bodies move between ranks. */
-TlStatus tl_solver_contacts(const TlSolver *solver, const TlBodies *bodies, TlContactRow **rows,
-                            int64_t *count);
+TlStatus tl_step_contacts(const TlModel *model, const TlState *state, const TlWorkspace *workspace,
+                          TlContactRow **rows, int64_t *count);
 
 #endif

@@ -1,5 +1,6 @@
 /* Contacts that outlive the step: the memory that starts the next one, and rows for measures. */
-#include "dem/step_impl.h"
+#include "dem/step_impulses.h"
+
 /* ---- memory of contacts ---- */
 
 static TlVec3 rest_impulse(const TlContact *c) {
@@ -33,8 +34,9 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
   return TL_OK;
 }
 
-TlStatus tl_step_impulse_rows(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
-                              int64_t *count) {
+TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *b, const TlWorkspace *s,
+                              TlContactRow **rows, int64_t *count) {
+  (void)model;
   const TlColliders *x = &b->colliders;
   TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts));
   *count = 0;
@@ -50,9 +52,4 @@ TlStatus tl_step_impulse_rows(const TlSolver *s, const TlBodies *b, TlContactRow
                                          .impulse_N_s = tl_step_impulse(c)};
   }
   return TL_OK;
-}
-
-TlStatus tl_solver_contacts(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
-                            int64_t *count) {
-  return tl_method(s->config.method)->contact_rows(s, b, rows, count);
 }

@@ -9,8 +9,9 @@
  * owns the bodies: the same bits for any number of threads and ranks. Bonds and pressure of nets
  * (membrane.h) act in the same kick.
  */
-#include "dem/shapes.h"
-#include "dem/step_impl.h"
+#include "dem/motion.h"
+#include "dem/solver_setup.h"
+#include "dem/step_report.h"
 
 #include "base/log.h"
 #include "base/par.h"
@@ -31,7 +32,7 @@ typedef struct Share {
 } Share;
 
 typedef struct Forces {
-  TlSolver *solver;
+  TlStep *step;
   TlBodies *bodies;
   TlPressStep press;
   TlNetLoad net;
@@ -46,8 +47,8 @@ typedef struct Forces {
 
 /* Of the springs that hold a net's sphere, beside its contacts. */
 static double net_omega2(const Forces *f, int64_t i) {
-  const TlSolver *s = f->solver;
-  return f->net_omega2[tl_net_of(s->nets, s->net_count, f->bodies->id[i]) - s->nets];
+  const TlModel *m = f->step->model;
+  return f->net_omega2[tl_net_of(m->nets, m->net_count, f->bodies->id[i]) - m->nets];
 }
 
 /* Stable while dt < 2/omega, omega^2 <= 2 sum k (1/m + r^2/I) over the body's own points (half of a
@@ -69,7 +70,7 @@ typedef struct Kicked {
 
 static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
   const TlBodies *b = f->bodies;
-  double dt = f->kick_s, half = 0.5 * f->solver->config.damping_per_s * dt, keep = 1 / (1 + half);
+  double dt = f->kick_s, half = 0.5 * f->step->controls->damping_per_s * dt, keep = 1 / (1 + half);
   return (Kicked){
       tl_scale(keep, tl_axpy(tl_scale(1 - half, b->velocity[i]), dt * b->inverse_mass[i], force)),
       tl_scale(keep, tl_axpy(tl_scale(1 - half, b->momentum[i]), dt, torque))};
@@ -78,8 +79,7 @@ static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
 /* As its piston lets it move. */
 static Kicked guided(const Forces *f, int64_t i, const TlGuide *guide, Kicked free) {
   const TlBodies *b = f->bodies;
-  const TlSolverConfig *c = &f->solver->config;
-  double half = 0.5 * c->damping_per_s * f->kick_s;
+  double half = 0.5 * f->step->controls->damping_per_s * f->kick_s;
   TlVec3 spin = f->press.body[b->first[i]].w;
   TlVec3 w = tl_sym_vec(tl_bodies_rotated(b, i, b->inverse_inertia[i]), free.l);
   TlTwist t =
@@ -112,7 +112,7 @@ static inline Motion motion(const Forces *f, int64_t i, const Kicked *k) {
 
 /* What a kick changes kinetic energy by, to the last digit, is force times mean velocity. */
 static double work(const Forces *f, TlVec3 force, TlVec3 torque, const Motion *m) {
-  return f->solver->config.step_s * (tl_dot(force, m->v) + tl_dot(torque, m->w));
+  return f->step->model->step_s * (tl_dot(force, m->v) + tl_dot(torque, m->w));
 }
 
 static void add(TlExact *sum, double term) {
@@ -140,7 +140,7 @@ static void note_energy(const Forces *f, int64_t i, const Motion *m, Share *shar
   if (b->flags[i] & TL_BODY_NET)
     add(&share->sums.net_pressure_J, work(f, f->net.press[i], (TlVec3){0, 0, 0}, m));
   tl_exact_add(&share->sums.potential_J,
-               -b->mass[i] * tl_dot(f->solver->config.gravity_m_s2, b->position[i]));
+               -b->mass[i] * tl_dot(f->step->model->gravity_m_s2, b->position[i]));
 }
 
 static TlStatus check_finite(const Forces *f, int64_t i, const Kicked *k) {
@@ -148,7 +148,7 @@ static TlStatus check_finite(const Forces *f, int64_t i, const Kicked *k) {
   return tl_fail(TL_ELIMIT,
                  "grain %lld: its velocity is not finite in step %lld; look at its shape, its "
                  "neighbours and the time step",
-                 (long long)f->bodies->id[i], (long long)f->solver->steps);
+                 (long long)f->bodies->id[i], (long long)f->step->state->steps);
 }
 
 /* Of the contacts in which the body has the lower id. */
@@ -164,12 +164,13 @@ static void note_contacts(const TlPressLow *low, TlStepSums *sums) {
 
 /* Kick and move. */
 static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Share *share) {
-  TlSolver *s = f->solver;
+  const TlModel *model = f->step->model;
+  const TlControls *controls = f->step->controls;
   TlBodies *b = f->bodies;
-  double dt = s->config.step_s;
-  TlVec3 force = tl_axpy(sum->force, b->mass[i], s->config.gravity_m_s2);
+  double dt = model->step_s;
+  TlVec3 force = tl_axpy(sum->force, b->mass[i], model->gravity_m_s2);
   Kicked k = kicked(f, i, force, sum->torque);
-  const TlGuide *guide = tl_guide_of(s->guides, s->guide_count, b->id[i]);
+  const TlGuide *guide = tl_guide_of(controls->guide, (int)controls->guide_count, b->id[i]);
   if (guide) {
     k = guided(f, i, guide, k);
     tl_exact_add(&share->sums.wall_work_J,
@@ -214,7 +215,6 @@ static void note_body(const TlBodies *b, int64_t i, Share *share) {
 
 static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const Forces *f = context;
-  const TlSolver *s = f->solver;
   TlBodies *b = f->bodies;
   (void)block;
   for (int64_t i = begin; i < end; i++) {
@@ -231,7 +231,7 @@ static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t bl
       book_frozen(f, i, &sum, &share->sums);
     else
       TL_TRY(move_body(f, i, &sum, share));
-    tl_motion_flag_outside(b, i, s->boundary, f->edged);
+    tl_motion_flag_outside(b, i, f->step->work->boundary, f->edged);
     note_body(b, i, share);
   }
   return TL_OK;
@@ -240,35 +240,41 @@ static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t bl
 /* ---- all of them ---- */
 
 static TlStatus press(Forces *f) {
-  TlSolver *s = f->solver;
+  const TlModel *m = f->step->model;
+  TlWorkspace *w = f->step->work;
   size_t threads = (size_t)tl_par_threads();
-  TL_TRY(tl_step_reserve_points(s));
-  TL_TRY(tl_motion_check_poses(f->bodies, s->steps + 1));
-  f->share = tl_arena_push(&s->arena, threads, sizeof *f->share);
+  int64_t step = f->step->state->steps + 1;
+  TL_TRY(tl_step_reserve_points(w));
+  TL_TRY(tl_motion_check_poses(f->bodies, step));
+  f->share = tl_arena_push(&w->arena, threads, sizeof *f->share);
   if (!f->share) return TL_ENOMEM;
   memset(f->share, 0, threads * sizeof *f->share);
   for (size_t t = 0; t < threads; t++) f->share[t].stable_step_s = INFINITY;
-  f->press = (TlPressStep){.config = &s->config,
-                           .boundary = s->boundary,
-                           .boundary_count = s->boundary_count,
-                           .materials = &s->materials,
-                           .near = &s->near,
-                           .points = s->points,
-                           .arena = &s->arena,
-                           .room = &s->press,
+  f->press = (TlPressStep){.penalty = &m->penalty,
+                           .search = &m->search,
+                           .step_s = m->step_s,
+                           .boundary = w->boundary,
+                           .boundary_count = m->boundary_count,
+                           .materials = f->step->materials,
+                           .near = &w->near,
+                           .points = w->points,
+                           .arena = &w->arena,
+                           .room = &w->press,
                            .bodies = f->bodies};
-  return tl_context(tl_press_all(&f->press), "step %lld", (long long)s->steps + 1);
+  return tl_context(tl_press_all(&f->press), "step %lld", (long long)step);
 }
 
 /* Forces of the nets beside those of contacts. */
 static TlStatus load_nets(Forces *f) {
-  TlSolver *s = f->solver;
-  TL_TRY(tl_membrane_load(s->nets, s->net_count, f->bodies, s->net_memo, &s->arena, &f->net));
+  const TlModel *m = f->step->model;
+  TlWorkspace *w = f->step->work;
+  TL_TRY(tl_membrane_load(m->nets, f->step->controls->pressure_Pa, m->net_count, f->bodies,
+                          w->net_memo, &w->arena, &f->net));
   f->share[0].sums.net_elastic_J = f->net.elastic;
-  f->net_omega2 = tl_arena_push(&s->arena, (size_t)s->net_count + 1, sizeof *f->net_omega2);
+  f->net_omega2 = tl_arena_push(&w->arena, (size_t)m->net_count + 1, sizeof *f->net_omega2);
   if (!f->net_omega2) return TL_ENOMEM;
-  for (int k = 0; k < s->net_count; k++) {
-    double stable = tl_net_stable_step(&s->nets[k]);
+  for (int k = 0; k < m->net_count; k++) {
+    double stable = tl_net_stable_step(&m->nets[k]);
     f->net_omega2[k] = 4 / (stable * stable);
   }
   return TL_OK;
@@ -276,26 +282,26 @@ static TlStatus load_nets(Forces *f) {
 
 /* Nets ask where their spheres were. */
 static TlStatus advance(Forces *f, TlStepReport *r) {
-  TlSolver *s = f->solver;
+  TlStep *s = f->step;
+  const TlModel *m = s->model;
   TlBodies *b = f->bodies;
   TlVec3 *start = NULL;
   TlStatus status = TL_OK;
-  if (s->net_count && b->total) {
-    start = tl_arena_push(&s->arena, (size_t)b->total, sizeof *start);
+  if (m->net_count && b->total) {
+    start = tl_arena_push(&s->work->arena, (size_t)b->total, sizeof *start);
     if (start)
       memcpy(start, b->position, (size_t)b->total * sizeof *start);
     else
       status = TL_ENOMEM;
   }
-  f->first = s->steps == 0;
-  f->kick_s = f->first ? 0.5 * s->config.step_s : s->config.step_s;
-  for (int k = 0; k < s->boundary_count; k++)
-    if (s->boundary[k].kind->has_outside) f->edged = s->boundary_count;
-  s->steps++;
-  tl_step_place_boundaries(s);
+  f->first = s->state->steps == 0;
+  f->kick_s = f->first ? 0.5 * m->step_s : m->step_s;
+  for (int k = 0; k < m->boundary_count; k++)
+    if (m->boundary[k].kind->has_outside) f->edged = m->boundary_count;
+  tl_step_count(s);
   if (status == TL_OK) status = tl_par_loop(b->total, BLOCK, KICK_NS, move_block, f);
   TL_TRY(tl_step_together(s->sync, status));
-  return tl_step_nets(s, b, start, tl_membrane_follow, r);
+  return tl_step_nets(s, start, tl_membrane_follow, r);
 }
 
 /* ---- the report ---- */
@@ -318,8 +324,9 @@ static void add_all(TlStepSums *to, const TlStepSums *from) {
 }
 
 static TlStatus report(const Forces *f, TlStepReport *r) {
-  const TlSolver *s = f->solver;
-  r->step = s->steps;
+  TlStep *s = f->step;
+  const TlWorkspace *w = s->work;
+  r->step = s->state->steps;
   r->stable_step_s = INFINITY;
   for (int t = 0; t < tl_par_threads(); t++) {
     const Share *share = &f->share[t];
@@ -328,23 +335,23 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
     r->moving += share->moving;
     r->outside += share->outside;
     r->poor += share->poor;
-    r->pairs += s->points[t].pairs;
-    r->lookups += s->points[t].lookups;
-    r->node_tests += s->points[t].node_tests;
-    r->node_lists += s->points[t].lists;
-    report_tally(&s->press.tally[t], r);
+    r->pairs += w->points[t].pairs;
+    r->lookups += w->points[t].lookups;
+    r->node_tests += w->points[t].node_tests;
+    r->node_lists += w->points[t].lists;
+    report_tally(&w->press.tally[t], r);
   }
-  for (int t = 0; t < tl_par_threads(); t++) add_all(&f->solver->sums, &f->share[t].sums);
-  TL_TRY(tl_step_report_ranks(f->solver, r));
+  for (int t = 0; t < tl_par_threads(); t++) add_all(&s->sums, &f->share[t].sums);
+  TL_TRY(tl_step_report_ranks(s->sync, &s->sums, r));
   /* global damping takes 2 xi dt of what moves */
-  r->drag_J = 2 * s->config.damping_per_s * f->kick_s * r->kinetic_J;
+  r->drag_J = 2 * s->controls->damping_per_s * f->kick_s * r->kinetic_J;
   return TL_OK;
 }
 
 /* ---- the step's length ---- */
 
 /* Stiffness of one point of a collider's contacts (of all its surface, with traction). */
-static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, const TlColliders *b,
+static double point_stiffness(const TlModel *c, const TlStiffness *k, const TlColliders *b,
                               int64_t i) {
   const TlShape *shape = b->shape[i];
   double scale = b->scale[i], depth = 0.01 * b->radius[i];
@@ -357,15 +364,14 @@ static double point_stiffness(const TlSolverConfig *c, const TlStiffness *k, con
 /* 0.1 sqrt(m/k) of a point is safe to some 60 touching ones (Correction 17; Tan 2024 Eq. 50 is
  * upside down). With traction k is that of the whole surface: where a fifth of it touches, 0.4
  * keeps as far away. Hertz: at a depth of 1% of the radius. */
-static double stable_step(const TlSolver *s, const TlBodies *b, int64_t i) {
-  const TlSolverConfig *c = &s->config;
+static double stable_step(const TlModel *c, const TlBodies *b, int64_t i) {
   const TlColliders *x = &b->colliders;
   double share = c->penalty.touching_share > 0 ? c->penalty.touching_share : 0.2;
   double least = INFINITY;
   for (int64_t p = b->first[i]; p < b->first[i] + tl_bodies_parts(b, i); p++) {
-    const TlPairLaw *law = &s->materials.law[tl_pair_law(&s->materials, x->material[p], 0)];
+    const TlPairLaw *law = &c->materials.law[tl_pair_law(&c->materials, x->material[p], 0)];
     double most = 0;
-    for (int32_t other = 0; other < s->materials.count; other++)
+    for (int32_t other = 0; other < c->materials.count; other++)
       most = tl_max(most, point_stiffness(c, &law[other].stiffness, x, p));
     bool surface = c->penalty.spread == TL_SPREAD_TRACTION && x->shape[p]->avatar;
     least = tl_min(least, (surface ? 0.4 * sqrt(0.2 / share) : 0.1) * sqrt(b->mass[i] / most));
@@ -377,44 +383,40 @@ static bool has_step(const TlBodies *b, int64_t i) {
   return !(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED));
 }
 
-static double safe_step(const TlSolver *s, const TlBodies *b) {
+static double safe_step(const TlModel *m, const TlBodies *b) {
   double least = INFINITY;
   for (int64_t i = 0; i < b->owned; i++)
-    if (has_step(b, i)) least = tl_min(least, stable_step(s, b, i));
+    if (has_step(b, i)) least = tl_min(least, stable_step(m, b, i));
   return least;
 }
 
-static TlStatus check_bodies(TlSolver *s, const TlBodies *b) {
-  const TlSolverConfig *c = &s->config;
-  if (s->unchecked == 0) return TL_OK;
+static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
   for (int64_t i = 0; i < b->owned; i++) {
     if (!has_step(b, i)) continue;
-    bool points = c->penalty.spread != TL_SPREAD_TRACTION;
+    bool points = m->penalty.spread != TL_SPREAD_TRACTION;
     for (int64_t p = b->first[i]; p < b->first[i] + tl_bodies_parts(b, i); p++)
       points = points || !b->colliders.shape[p]->avatar;
-    if (points && tl_law(c->penalty.law) == &tl_law_linear &&
-        !(s->materials.law[0].stiffness.normal_N_m > 0))
+    if (points && tl_law(m->penalty.law) == &tl_law_linear &&
+        !(m->materials.law[0].stiffness.normal_N_m > 0))
       return tl_fail(
           TL_EUSAGE,
           "grain %lld is no avatar: traction needs the area of nodes; give the stiffness "
           "of a point, too",
           (long long)b->id[i]);
-    double stable = stable_step(s, b, i);
-    if (!(c->step_s <= stable))
+    double stable = stable_step(m, b, i);
+    if (!(m->step_s <= stable))
       return tl_fail(TL_EUSAGE,
                      "a time step of %g s is above the %g s that are safe for grain %lld (mass %g "
                      "kg): a shorter step, a softer contact, or more mass",
-                     c->step_s, stable, (long long)b->id[i], b->mass[i]);
+                     m->step_s, stable, (long long)b->id[i], b->mass[i]);
   }
-  s->unchecked = 0;
   return TL_OK;
 }
 
-static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
-  Forces f = {.solver = s, .bodies = b};
+static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
+  Forces f = {.step = s, .bodies = &s->state->bodies};
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
-  TlStatus status = tl_step_begin(s, b);
-  if (status == TL_OK) status = check_bodies(s, b); /* grains may have come in */
+  TlStatus status = tl_step_begin(s);
   if (status == TL_OK) status = press(&f);
   if (status == TL_OK) status = load_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));
@@ -428,8 +430,7 @@ static TlStatus step_by_springs(TlSolver *s, TlBodies *b, TlStepReport *r) {
 
 /* ---- the method ---- */
 
-static TlStatus check_stiffness(const TlSolverConfig *c, int32_t one, int32_t two,
-                                const TlStiffness *k) {
+static TlStatus check_stiffness(const TlModel *c, int32_t one, int32_t two, const TlStiffness *k) {
   char name[80];
   bool hertz = tl_law(c->penalty.law) == &tl_law_hertz;
   double value = hertz                                     ? k->young_Pa
@@ -437,25 +438,26 @@ static TlStatus check_stiffness(const TlSolverConfig *c, int32_t one, int32_t tw
                                                            : k->normal_N_m;
   snprintf(name, sizeof name, "%s of materials %d and %d",
            hertz ? "Young's modulus" : "normal stiffness", one, two);
-  TL_TRY(tl_step_check_value(name, value, 1e-30, 1e30));
-  TL_TRY(tl_step_check_value("Poisson's ratio", k->poisson, -0.99, 0.5));
-  return tl_step_check_value("tangential over normal stiffness", k->ratio, 0, 100);
+  TL_TRY(tl_solver_check_value(name, value, 1e-30, 1e30));
+  TL_TRY(tl_solver_check_value("Poisson's ratio", k->poisson, -0.99, 0.5));
+  return tl_solver_check_value("tangential over normal stiffness", k->ratio, 0, 100);
 }
 
-static TlStatus check_penalty(const TlSolverConfig *c, const TlMaterials *m) {
+static TlStatus check_penalty(const TlModel *c) {
   const TlPenalty *p = &c->penalty;
-  TL_TRY(tl_step_check_value("law", p->law, 0, tl_law_count() - 1));
-  TL_TRY(tl_step_check_value("spread", (int)p->spread, 0, TL_SPREAD_DEEPEST));
+  const TlMaterials *m = &c->materials;
+  TL_TRY(tl_solver_check_value("law", p->law, 0, tl_law_count() - 1));
+  TL_TRY(tl_solver_check_value("spread", (int)p->spread, 0, TL_SPREAD_DEEPEST));
   if (tl_law(p->law)->one_point && p->spread != TL_SPREAD_DEEPEST)
     return tl_fail(TL_EUSAGE, "law %s is of one point a contact: spread must be deepest",
                    tl_law(p->law)->name);
-  if (p->spread == TL_SPREAD_NODES && c->sides != TL_SIDES_LOWER)
+  if (p->spread == TL_SPREAD_NODES && c->search.sides != TL_SIDES_LOWER)
     return tl_fail(TL_EUSAGE, "spread nodes with nodes of both sides would be twice as stiff: "
                               "sides must be lower");
-  if (c->edges == TL_EDGES_REFINE && p->spread != TL_SPREAD_DEEPEST)
+  if (c->search.edges == TL_EDGES_REFINE && p->spread != TL_SPREAD_DEEPEST)
     return tl_fail(TL_EUSAGE, "edges refine finds places that stand for no surface: with the "
                               "penalty method it goes with spread deepest only");
-  TL_TRY(tl_step_check_value("cap", p->most_share, 0, 10));
+  TL_TRY(tl_solver_check_value("cap", p->most_share, 0, 10));
   for (int32_t i = 0; i < m->count; i++)
     for (int32_t j = 0; j <= i; j++) {
       const TlPairLaw *law = &m->law[tl_pair_law(m, i, j)];
@@ -467,9 +469,9 @@ static TlStatus check_penalty(const TlSolverConfig *c, const TlMaterials *m) {
   return TL_OK;
 }
 
-static TlStatus contact_rows(const TlSolver *s, const TlBodies *b, TlContactRow **rows,
-                             int64_t *count) {
-  return tl_press_rows(&s->press, &b->colliders, s->config.step_s, rows, count);
+static TlStatus contact_rows(const TlModel *m, const TlBodies *b, const TlWorkspace *w,
+                             TlContactRow **rows, int64_t *count) {
+  return tl_press_rows(&w->press, &b->colliders, m->step_s, rows, count);
 }
 
 const TlMethodKind tl_method_penalty = {.bears_force = true,

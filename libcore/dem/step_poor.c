@@ -10,7 +10,7 @@
  * ETM finds no end (a ball between walls that close). It leaves such an island with e = 0; pairs
  * that it left so in poor_steps steps on end, of both grains, have their lesser grain flagged.
  */
-#include "dem/step_impl.h"
+#include "dem/step_impulses.h"
 
 #include <math.h>
 
@@ -33,7 +33,7 @@ static bool centre_in_grain(const TlColliders *b, int32_t of, int32_t in) {
   return tl_shape_phi(b->shape[in], tl_scale(1 / b->scale[in], q), NULL) < 0;
 }
 
-static bool centre_inside(const TlSolver *s, const TlBodies *b, const TlContact *c) {
+static bool centre_inside(const TlWorkspace *s, const TlBodies *b, const TlContact *c) {
   const TlColliders *x = &b->colliders;
   if (c->b >= 0)
     return centre_in_grain(x, c->part_a, c->part_b) || centre_in_grain(x, c->part_b, c->part_a);
@@ -63,7 +63,7 @@ static int32_t steps_on_end(const int32_t *count, const TlContact *c) {
 }
 
 /* row says what is wrong; who it is comes from the contact. */
-static TlStatus note(TlSolver *s, TlBodies *b, const TlContact *c, int32_t flag, TlPoorRow row) {
+static TlStatus note(TlWorkspace *s, TlBodies *b, const TlContact *c, int32_t flag, TlPoorRow row) {
   const TlColliders *x = &b->colliders;
   int32_t body = lesser(b, c);
   int32_t grain = body == c->a ? c->part_a : c->part_b,
@@ -82,22 +82,23 @@ static TlStatus note(TlSolver *s, TlBodies *b, const TlContact *c, int32_t flag,
   return TL_OK;
 }
 
-static TlStatus judge_pair(TlSolver *s, TlBodies *b, const TlContact *c) {
+static TlStatus judge_pair(const TlStep *s, TlBodies *b, const TlContact *c) {
   if (fixed(b, c->a) && fixed(b, c->b)) return TL_OK;
   bool free_pair = !fixed(b, c->a) && (c->b < 0 || !fixed(b, c->b));
-  bool inside = free_pair && centre_inside(s, b, c);
+  bool inside = free_pair && centre_inside(s->work, b, c);
   int32_t steps = steps_on_end(b->strained, c);
-  if (!inside && steps < s->config.poor_steps) return TL_OK;
-  return note(s, b, c, TL_BODY_POOR, (TlPoorRow){.steps = steps, .inside = inside});
+  if (!inside && steps < s->model->impulses.poor_steps) return TL_OK;
+  return note(s->work, b, c, TL_BODY_POOR, (TlPoorRow){.steps = steps, .inside = inside});
 }
 
 /* Flags and counters of owned bodies only; a ghost's counter is its owner's of the last step, so
  * that both ranks judge a pair alike. */
-TlStatus tl_step_poor(TlSolver *s, TlBodies *b) {
-  const TlFound *found = &s->found;
-  unsigned char *deep = tl_arena_push(&s->arena, (size_t)b->total + 1, 1);
+TlStatus tl_step_poor(const TlStep *s) {
+  TlBodies *b = &s->state->bodies;
+  const TlFound *found = &s->work->found;
+  unsigned char *deep = tl_arena_push(&s->work->arena, (size_t)b->total + 1, 1);
   if (!deep) return TL_ENOMEM;
-  s->poor_count = 0;
+  s->work->poor_count = 0;
   for (int64_t i = 0; i < b->total; i++) {
     b->flags[i] &= ~TL_BODY_POOR;
     deep[i] = 0;
@@ -106,7 +107,7 @@ TlStatus tl_step_poor(TlSolver *s, TlBodies *b) {
     const TlPair *pair = &found->pair[i];
     const TlContact *deepest;
     double share = depth_of(found, pair, &deepest);
-    if (!(share > s->config.poor_share)) continue;
+    if (!(share > s->model->impulses.poor_share)) continue;
     deep[pair->a] = 1;
     if (pair->b >= 0) deep[pair->b] = 1;
     TL_TRY(judge_pair(s, b, deepest));
@@ -125,13 +126,13 @@ static const TlContact *hardest_hit(const TlGroup *g, const TlPair *pair) {
   return most;
 }
 
-static TlStatus judge_jam(TlSolver *s, TlBodies *b, const TlContact *c) {
+static TlStatus judge_jam(const TlStep *s, TlBodies *b, const TlContact *c) {
   int32_t steps = steps_on_end(b->jammed, c);
-  if (steps < s->config.poor_steps || (fixed(b, c->a) && fixed(b, c->b))) return TL_OK;
-  return note(s, b, c, TL_BODY_JAMMED, (TlPoorRow){.steps = steps, .jammed = true});
+  if (steps < s->model->impulses.poor_steps || (fixed(b, c->a) && fixed(b, c->b))) return TL_OK;
+  return note(s->work, b, c, TL_BODY_JAMMED, (TlPoorRow){.steps = steps, .jammed = true});
 }
 
-static TlStatus judge_group(TlSolver *s, TlBodies *b, const TlGroup *g, unsigned char *stuck) {
+static TlStatus judge_group(const TlStep *s, TlBodies *b, const TlGroup *g, unsigned char *stuck) {
   for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
     const TlPair *pair = &g->pair[g->order[i]];
     if (!g->memo[i].stuck) continue;
@@ -142,20 +143,16 @@ static TlStatus judge_group(TlSolver *s, TlBodies *b, const TlGroup *g, unsigned
   return TL_OK;
 }
 
-TlStatus tl_step_jammed(TlSolver *s, TlBodies *b, const TlGroups *groups,
-                        const TlStageCounts *counts, int64_t *found) {
-  size_t before = s->poor_count;
-  unsigned char *stuck = tl_arena_push(&s->arena, (size_t)b->total + 1, 1);
+TlStatus tl_step_jammed(const TlStep *s, const TlGroups *groups, const TlStageCounts *counts,
+                        int64_t *found) {
+  TlBodies *b = &s->state->bodies;
+  size_t before = s->work->poor_count;
+  unsigned char *stuck = tl_arena_push(&s->work->arena, (size_t)b->total + 1, 1);
   if (!stuck) return TL_ENOMEM;
   for (int64_t i = 0; i < b->total; i++) stuck[i] = 0;
   for (int32_t i = 0; i < groups->count; i++)
     if (counts[i].etm.stuck) TL_TRY(judge_group(s, b, &groups->group[i], stuck));
   for (int64_t i = 0; i < b->owned; i++) b->jammed[i] = stuck[i] ? b->jammed[i] + 1 : 0;
-  *found = (int64_t)(s->poor_count - before);
+  *found = (int64_t)(s->work->poor_count - before);
   return TL_OK;
-}
-
-const TlPoorRow *tl_solver_poor(const TlSolver *s, int64_t *count) {
-  *count = (int64_t)s->poor_count;
-  return s->poor;
 }

@@ -12,7 +12,7 @@
  * is never tested: a heap at rest pays nothing.
  */
 #include "base/par.h"
-#include "dem/step_impl.h"
+#include "dem/step_impulses.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ typedef enum Seen {
 } Seen;
 
 typedef struct Recheck {
-  TlSolver *solver;
+  const TlStep *step;
   const TlBodies *bodies;
   const TlMotion *motion;
   double *room;  /* of each pair: least gap at the start less the motion, over the smaller radius */
@@ -58,8 +58,8 @@ static double pair_motion(const Recheck *r, const TlPair *pair) {
   }
   for (int32_t k = 0; pair->b < 0 && k < pair->count; k++) /* and the walls come to meet it */
     turning = fmax(turning, body_motion(r, pair->a) +
-                                tl_norm(r->solver->found.contact[pair->first + k].wall));
-  return (tl_norm(v) + turning) * r->solver->config.step_s;
+                                tl_norm(r->step->work->found.contact[pair->first + k].wall));
+  return (tl_norm(v) + turning) * r->step->model->step_s;
 }
 
 /* At boundaries: of the first collider that touches one. */
@@ -71,13 +71,13 @@ static double pair_size(const TlBodies *b, const TlPair *pair) {
 /* A slot a pair of colliders; at boundaries one a collider of the body and boundary. */
 static size_t slots_of(const Recheck *r, const TlPair *pair) {
   if (pair->b >= 0) return 1;
-  return (size_t)(tl_bodies_parts(r->bodies, pair->a) * r->solver->boundary_count);
+  return (size_t)(tl_bodies_parts(r->bodies, pair->a) * r->step->model->boundary_count);
 }
 
 static double room_of(const Recheck *r, const TlPair *pair) {
   double least = INFINITY;
   for (int32_t k = 0; k < pair->count; k++)
-    least = fmin(least, r->solver->found.contact[pair->first + k].gap);
+    least = fmin(least, r->step->work->found.contact[pair->first + k].gap);
   return (least - pair_motion(r, pair)) / pair_size(r->bodies, pair);
 }
 
@@ -104,23 +104,24 @@ static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int3
                           TlPoints *points) {
   const TlBodies *b = r->bodies;
   const TlColliders *c = &b->colliders;
-  TlSolver *solver = r->solver;
+  const TlModel *model = r->step->model;
+  TlWorkspace *work = r->step->work;
   double size = pair_size(b, pair), way = pair_motion(r, pair), margin = whole ? NEAR * size : 0;
   if (pair->b >= 0) {
     /* edges overlap while every node lies outside: the search between nodes starts from those */
-    if (solver->config.edges == TL_EDGES_REFINE) margin = NEAR * size;
+    if (model->search.edges == TL_EDGES_REFINE) margin = NEAR * size;
     points->count = 0;
-    TL_TRY(tl_detect_pair(&solver->config, &solver->near, c, pair->part_a, pair->part_b, way,
-                          margin, points));
+    TL_TRY(tl_detect_pair(&model->search, &work->near, c, pair->part_a, pair->part_b, way, margin,
+                          points));
     keep(r, points, size, whole, slot);
     return TL_OK;
   }
   int64_t first = b->first[pair->a], parts = tl_bodies_parts(b, pair->a);
   for (int64_t i = first; i < first + parts; i++)
-    for (int k = 0; k < solver->boundary_count; k++) {
+    for (int k = 0; k < model->boundary_count; k++) {
       points->count = 0;
-      TL_TRY(tl_scan_boundary(&solver->config, &solver->near, c, i, k, &solver->boundary[k], way,
-                              margin, points));
+      TL_TRY(tl_scan_boundary(&model->search, &work->near, c, i, k, &work->boundary[k], way, margin,
+                              points));
       keep(r, points, size, whole, slot++);
     }
   return TL_OK;
@@ -134,10 +135,10 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
   const Recheck *r = context;
   (void)block;
   for (int64_t i = begin; i < end; i++) {
-    const TlPair *pair = &r->solver->found.pair[i];
+    const TlPair *pair = &r->step->work->found.pair[i];
     bool whole = r->room[i] < NEAR && any_of(r->active, pair);
     if (r->seen[i] >= (whole ? SEEN_WHOLE : SEEN_CLEAR)) continue;
-    TL_TRY(test_pair(r, pair, whole, r->slot[i], &r->solver->points[thread]));
+    TL_TRY(test_pair(r, pair, whole, r->slot[i], &r->step->work->points[thread]));
     r->seen[i] = whole ? SEEN_WHOLE : SEEN_CLEAR;
   }
   return TL_OK;
@@ -145,13 +146,13 @@ static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t bl
 
 /* Every pair is known at the present poses, those of active bodies wholly. Collective. */
 static TlStatus look(Recheck *r) {
-  return tl_step_together(r->solver->sync,
-                          tl_par_loop(r->solver->found.pairs, 64, PAIR_NS, test_pairs, r));
+  return tl_step_together(r->step->sync,
+                          tl_par_loop(r->step->work->found.pairs, 64, PAIR_NS, test_pairs, r));
 }
 
 static bool is_deep(const Recheck *r, int32_t i) {
-  const TlPair *pair = &r->solver->found.pair[i];
-  double bound = RECHECK_BOUND * r->solver->config.slop * pair_size(r->bodies, pair);
+  const TlPair *pair = &r->step->work->found.pair[i];
+  double bound = RECHECK_BOUND * r->step->model->impulses.slop * pair_size(r->bodies, pair);
   for (int32_t s = r->slot[i]; s < r->slot[i + 1]; s++)
     for (int32_t k = 0; k < r->kept_count[s]; k++)
       if (r->kept[s * TL_MANIFOLD_POINTS + k].gap < -bound) return true;
@@ -160,8 +161,8 @@ static bool is_deep(const Recheck *r, int32_t i) {
 
 /* The bodies of pairs that are too deep become active. Collective: *deep: there is one. */
 static TlStatus find_deep(Recheck *r, int *deep) {
-  const TlFound *found = &r->solver->found;
-  const TlSync *sync = r->solver->sync;
+  const TlFound *found = &r->step->work->found;
+  const TlSync *sync = r->step->sync;
   *deep = 0;
   for (int32_t i = 0; i < found->pairs; i++) {
     if (!is_deep(r, i)) continue;
@@ -173,9 +174,10 @@ static TlStatus find_deep(Recheck *r, int *deep) {
 }
 
 static TlStatus begin(Recheck *r) {
-  TlSolver *s = r->solver;
+  const TlModel *model = r->step->model;
+  TlWorkspace *s = r->step->work;
   size_t pairs = (size_t)s->found.pairs, bodies = (size_t)r->bodies->total, slots = 0;
-  double bound = -RECHECK_BOUND * s->config.slop;
+  double bound = -RECHECK_BOUND * model->impulses.slop;
   r->room = tl_arena_push(&s->arena, pairs, sizeof *r->room);
   r->slot = tl_arena_push(&s->arena, pairs + 1, sizeof *r->slot);
   r->seen = tl_arena_push(&s->arena, pairs, sizeof *r->seen);
@@ -209,7 +211,7 @@ static void fill_contact(const Recheck *r, TlContact *c, const TlPair *pair, con
 
 /* Of the pairs that are wholly known: those of active bodies. */
 static TlStatus make_contacts(const Recheck *r, TlFound *fresh) {
-  TlSolver *s = r->solver;
+  TlWorkspace *s = r->step->work;
   const TlFound *found = &s->found;
   size_t most = 0;
   for (int32_t k = 0; k < r->slot[found->pairs]; k++) most += (size_t)r->kept_count[k];
@@ -240,36 +242,40 @@ static TlStatus forward_poses(const TlSync *sync, TlBodies *b) {
 
 /* Pairs whose bodies moved are known no more. */
 static TlStatus note_moved(const Recheck *r) {
-  const TlFound *found = &r->solver->found;
+  const TlFound *found = &r->step->work->found;
   const TlBodies *b = r->bodies;
   for (int64_t i = 0; i < b->owned; i++) r->moved[i] = r->motion->pseudo.twist[i].hit != 0;
-  TL_TRY(tl_sync_forward(r->solver->sync, r->moved, sizeof *r->moved));
+  TL_TRY(tl_sync_forward(r->step->sync, r->moved, sizeof *r->moved));
   for (int32_t i = 0; i < found->pairs; i++)
     if (r->room[i] < NEAR && any_of(r->moved, &found->pair[i])) r->seen[i] = SEEN_NOT;
   return TL_OK;
 }
 
-static TlStatus move_apart(const Recheck *r, TlBodies *b) {
-  TlSolver *s = r->solver;
-  const TlSolverConfig *c = &s->config;
+static TlStatus move_apart(const Recheck *r) {
+  const TlStep *s = r->step;
+  const TlImpulseOptions *c = &s->model->impulses;
+  TlBodies *b = &s->state->bodies;
+  double step_s = s->model->step_s;
   TlFound fresh;
   TlGroups groups;
   TL_TRY(tl_step_together(s->sync, make_contacts(r, &fresh)));
-  TL_TRY(tl_groups_make(b, fresh.pair, fresh.pairs, fresh.contact, s->sync, &s->arena, &groups));
+  TL_TRY(
+      tl_groups_make(b, fresh.pair, fresh.pairs, fresh.contact, s->sync, &s->work->arena, &groups));
   memset(r->motion->pseudo.twist, 0, (size_t)b->total * sizeof *r->motion->pseudo.twist);
   TlPositionLaw law = {.rate = 1,
                        .slop = c->slop,
-                       .step_s = c->step_s,
+                       .step_s = step_s,
                        .sweeps = c->position_sweeps,
                        .opens_at = RECHECK_BOUND - 1};
-  TL_TRY(tl_step_positions(s, &groups, &law, &r->motion->pseudo));
-  tl_motion_nudge(b, &r->motion->pseudo, c->step_s);
+  TL_TRY(tl_stage_positions(&groups, &law, &r->motion->pseudo));
+  tl_motion_nudge(b, &r->motion->pseudo, step_s);
   TL_TRY(forward_poses(s->sync, b));
   return note_moved(r);
 }
 
-TlStatus tl_step_recheck(TlSolver *s, TlBodies *b, const TlMotion *m, int64_t *passes) {
-  Recheck r = {.solver = s, .bodies = b, .motion = m};
+TlStatus tl_step_recheck(const TlStep *s, const TlMotion *m, int64_t *passes) {
+  TlBodies *b = &s->state->bodies;
+  Recheck r = {.step = s, .bodies = b, .motion = m};
   int deep;
   *passes = 0;
   TL_TRY(forward_poses(s->sync, b));
@@ -279,7 +285,7 @@ TlStatus tl_step_recheck(TlSolver *s, TlBodies *b, const TlMotion *m, int64_t *p
     TL_TRY(find_deep(&r, &deep));
     if (!deep || *passes == RECHECK_PASSES) return TL_OK;
     TL_TRY(look(&r)); /* at the pairs of bodies that became active */
-    TL_TRY(move_apart(&r, b));
+    TL_TRY(move_apart(&r));
     (*passes)++;
   }
 }

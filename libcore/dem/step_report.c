@@ -1,4 +1,4 @@
-#include "dem/step_impl.h"
+#include "dem/step_report.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,17 +36,21 @@ static void report_contacts(const TlFound *found, const TlBodies *b, TlStepRepor
 }
 
 /* Of driven boundaries, by the impulses of the step; its end's correction has added its part. */
-static void add_wall_work(TlSolver *s, const TlBodies *b) {
+static void add_wall_work(TlStep *s) {
+  const TlModel *m = s->model;
+  const TlBodies *b = &s->state->bodies;
+  const TlFound *found = &s->work->found;
   bool driven = false;
-  for (int k = 0; k < s->boundary_count; k++) driven |= s->boundary[k].drive != NULL;
-  for (int32_t i = 0; driven && i < s->found.contacts; i++) {
-    const TlContact *c = &s->found.contact[i];
+  for (int k = 0; k < m->boundary_count; k++) driven |= m->boundary[k].drive != NULL;
+  for (int32_t i = 0; driven && i < found->contacts; i++) {
+    const TlContact *c = &found->contact[i];
     double work = c->b < 0 && c->a < b->owned ? tl_dot(c->wall, tl_step_impulse(c)) : 0;
     if (work != 0) tl_exact_add(&s->sums.wall_work_J, work);
   }
 }
 
-void tl_step_report_motion(TlSolver *s, const TlBodies *b, TlStepReport *r) {
+static void report_motion(TlStep *s, TlStepReport *r) {
+  const TlBodies *b = &s->state->bodies;
   for (int64_t i = 0; i < b->owned; i++) {
     r->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
     r->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
@@ -81,10 +85,10 @@ static bool is_empty(const TlExact *sum) {
 /* Two exchanges. The first one, of reals, has largest and least values, the largest as the least of
  * their negatives, and says which exact sums are empty on all ranks: most are, in most methods. The
  * second one, of integers, has counts and the sums that are not. */
-TlStatus tl_step_report_ranks(TlSolver *s, TlStepReport *r) {
+TlStatus tl_step_report_ranks(const TlSync *sync, const TlStepSums *rank, TlStepReport *r) {
   double least[FIELDS];
   int64_t whole[FIELDS + SUMS * TL_EXACT_LIMBS];
-  const TlExact *sum = (const TlExact *)&s->sums;
+  const TlExact *sum = (const TlExact *)rank;
   int reals = 0, integers = 0, sums = 0;
   if (!(r->stable_step_s > 0 && r->stable_step_s < NO_STEP_S)) r->stable_step_s = NO_STEP_S;
   for (int k = 0; k < FIELDS; k++) {
@@ -96,7 +100,7 @@ TlStatus tl_step_report_ranks(TlSolver *s, TlStepReport *r) {
     if (f->attributes & TL_LEAST) least[reals++] = value;
     if (f->attributes & TL_EXACT_SUM) least[reals++] = is_empty(&sum[sums++]) ? 0 : -1;
   }
-  TL_TRY(tl_sync_least(s->sync, least, reals));
+  TL_TRY(tl_sync_least(sync, least, reals));
   reals = sums = 0;
   for (int k = 0; k < FIELDS; k++) {
     const TlRecordField *f = &fields[k];
@@ -117,7 +121,7 @@ TlStatus tl_step_report_ranks(TlSolver *s, TlStepReport *r) {
       *(double *)at = value;
     }
   }
-  TL_TRY(tl_sync_sum_int(s->sync, whole, integers));
+  TL_TRY(tl_sync_sum_int(sync, whole, integers));
   integers = 0;
   for (int k = 0; k < FIELDS; k++)
     if (fields[k].attributes & TL_SUM)
@@ -133,19 +137,20 @@ TlStatus tl_step_report_ranks(TlSolver *s, TlStepReport *r) {
   return TL_OK;
 }
 
-TlStatus tl_step_report(TlSolver *s, const TlBodies *b, const TlGroups *groups,
-                        const TlStageCounts *counts, TlStepReport *r) {
+TlStatus tl_step_report_impulses(TlStep *s, const TlGroups *groups, const TlStageCounts *counts,
+                                 TlStepReport *r) {
+  const TlFound *found = &s->work->found;
   TlEtmCount etm = {0};
   TlRestCount rest = {0};
   for (int32_t i = 0; i < groups->count; i++) {
     add_etm(&etm, &counts[i].etm, &s->sums);
     add_rest(&rest, &counts[i].rest);
   }
-  r->step = s->steps;
-  r->pairs = s->found.tested;
-  r->lookups = s->found.lookups;
-  r->node_tests = s->found.node_tests;
-  r->node_lists = s->found.lists;
+  r->step = s->state->steps;
+  r->pairs = found->tested;
+  r->lookups = found->lookups;
+  r->node_tests = found->node_tests;
+  r->node_lists = found->lists;
   r->islands = groups->islands;
   r->largest_island = groups->largest;
   r->impulses = etm.impulses;
@@ -155,8 +160,8 @@ TlStatus tl_step_report(TlSolver *s, const TlBodies *b, const TlGroups *groups,
   r->rest_sweeps = rest.sweeps;
   r->rest_unfinished = rest.unfinished;
   r->rest_residual_m_s = rest.residual_m_s;
-  report_contacts(&s->found, b, r);
-  tl_step_report_motion(s, b, r);
-  add_wall_work(s, b);
-  return tl_step_report_ranks(s, r);
+  report_contacts(found, &s->state->bodies, r);
+  report_motion(s, r);
+  add_wall_work(s);
+  return tl_step_report_ranks(s->sync, &s->sums, r);
 }

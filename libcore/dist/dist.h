@@ -2,7 +2,7 @@
  * answers what the solver asks of the other ranks (dem/sync.h).
  *
  * Use, collective each: tl_dist_cut (now and then), tl_dist_migrate (after bodies moved),
- * tl_solver_refresh, tl_dist_halo, tl_solver_step. Works with NULL for one rank.
+ * tl_step_refresh, tl_dist_halo, tl_step. Works with NULL for one rank.
  */
 #ifndef TL_DIST_DIST_H
 #define TL_DIST_DIST_H
@@ -32,7 +32,7 @@ typedef struct TlDist {
 
 TlStatus tl_dist_new(TlDist **dist, TlComm *comm);
 void tl_dist_free(TlDist *dist);
-/* The hooks for tl_solver_new; NULL on one rank. Valid as long as dist. */
+/* The hooks for tl_step; NULL on one rank. Valid as long as dist. */
 const TlSync *tl_dist_sync(const TlDist *dist);
 
 /* Cut space anew by the bodies' positions, a body weighing 1 + its contacts. */

@@ -48,7 +48,7 @@ typedef struct TlHalo {
 TlStatus tl_halo_new(TlHalo *halo, TlComm *comm);
 void tl_halo_free(TlHalo *halo);
 
-/* Collective. Drop the ghosts, choose new ones by position and reach (filled by tl_solver_refresh),
+/* Collective. Drop the ghosts, choose new ones by position and reach (filled by tl_step_refresh),
  * and exchange their states. Ranks agree on failure. */
 TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies);
 /* Bytes of a message that make one ghost, of a grain: the fields of a body and its collider with a

@@ -33,7 +33,7 @@
 #define TL_COLLIDER_LIST(F, FRAME) TL_COLLIDER_POSE_LIST(F, FRAME) TL_COLLIDER_SHAPE_LIST(F, FRAME)
 #define TL_COLLIDER_FIELDS(F) TL_COLLIDER_LIST(F, F)
 
-/* Follows from state and shape; filled by tl_solver_refresh (dem/step.h), but `body`. */
+/* Follows from state and shape; filled by tl_step_refresh (dem/step.h), but `body`. */
 #define TL_COLLIDER_DERIVED_LIST(F, FRAME)                                                         \
   F(int32_t, body, "", 0, "place of its body")                                                     \
   F(const struct TlShape *, shape, "", 0, "")                                                      \

@@ -87,6 +87,16 @@ TlStatus tl_pair_rows_reserve(TlPairRows *rows, TlPairKind kind, size_t count) {
   return TL_OK;
 }
 
+TlStatus tl_pair_state_copy(TlPairState *to, const TlPairState *from) {
+  for (int k = 0; k < TL_PAIR_KINDS; k++) {
+    const TlPairRows *rows = &from->of[k];
+    TL_TRY(tl_pair_rows_reserve(&to->of[k], (TlPairKind)k, rows->count));
+    if (rows->count) memcpy(to->of[k].row, rows->row, rows->count * bytes_of((TlPairKind)k));
+    to->of[k].count = rows->count;
+  }
+  return TL_OK;
+}
+
 TlStatus tl_pair_state_add(TlPairState *pairs, TlPairKind kind, const void *row) {
   TlPairRows *rows = &pairs->of[kind];
   TL_TRY(tl_pair_rows_reserve(rows, kind, rows->count + 1));

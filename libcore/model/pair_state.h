@@ -13,7 +13,7 @@
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
  * constraint's id, unique among those of its kind. Anchors are fixed points of each body, from its
  * centre of mass, in the body's frame; the world's are in the world frame. A method names the kinds
- * that it solves, and refuses the others by name (tl_solver_check). Today bonds are solved, those
+ * that it solves, and refuses the others by name (tl_step_check). Today bonds are solved, those
  * of nets (dem/membrane.h); the other kinds are stored, saved, hashed, and known to all ranks that
  * need them.
  *
@@ -154,6 +154,8 @@ static inline TlBond *tl_bonds(const TlPairState *pairs) {
 }
 
 void tl_pair_state_free(TlPairState *pairs);
+/* Into an empty one. */
+TlStatus tl_pair_state_copy(TlPairState *to, const TlPairState *from);
 /* Room for count rows in all; keeps what is there. */
 TlStatus tl_pair_rows_reserve(TlPairRows *rows, TlPairKind kind, size_t count);
 /* At the end: tl_pair_state_sort is to follow. row: a struct of the kind. */

@@ -47,7 +47,7 @@ TlStatus tl_apparatus_expand(TlSetup *setup) {
 }
 
 bool tl_apparatus_finished(const TlRun *run) {
-  return run->apparatus && run->apparatus->finished(run);
+  return run->model->apparatus && run->model->apparatus->finished(run);
 }
 
 /* ---- for devices ---- */
@@ -90,17 +90,18 @@ TlStatus tl_apparatus_add_platen(TlSetup *setup, const TlShapeSetup *of, const c
 }
 
 int64_t tl_apparatus_mark_platen(TlRun *run, int64_t first_placed) {
-  int64_t platen = first_placed + tl_placed_count(&run->setup) - 1;
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    if (run->bodies.id[i] == platen) {
-      run->bodies.flags[i] |= TL_BODY_GUIDED;
-      run->bodies.colliders.material[run->bodies.first[i]] = tl_material_of_platen(&run->setup);
+  int64_t platen = first_placed + tl_placed_count(&run->model->setup) - 1;
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
+    if (run->state->dem.bodies.id[i] == platen) {
+      run->state->dem.bodies.flags[i] |= TL_BODY_GUIDED;
+      run->state->dem.bodies.colliders.material[run->state->dem.bodies.first[i]] =
+          tl_material_of_platen(&run->model->setup);
     }
   return platen;
 }
 
 TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparatusLook *look) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   TlExact sum[2] = {{{0}}, {{0}}}; /* face, mass */
   look->grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
@@ -112,29 +113,30 @@ TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparat
   TL_TRY(tl_comm_sum_int(run->comm, sum[0].limb, 2 * TL_EXACT_LIMBS));
   TL_TRY(tl_comm_sum_int(run->comm, &look->grains, 1));
   look->face_m = tl_exact_value(&sum[0]);
-  look->solid_m3 = tl_exact_value(&sum[1]) / tl_setup_solver(&run->setup).density_kg_m3;
+  look->solid_m3 = tl_exact_value(&sum[1]) / tl_setup_solver(&run->model->setup).density_kg_m3;
   return TL_OK;
 }
 
 TlStatus tl_apparatus_press(TlRun *run, int64_t platen, double load_N, double damping_per_s) {
   const TlGuide guide = {.body = platen, .axis = {0, 0, 1}, .load_N = -load_N};
-  TL_TRY(tl_solver_set_guides(run->solver, &guide, 1));
-  return tl_solver_set_damping(run->solver, damping_per_s < 0 ? run->setup.contact.damping_per_s
-                                                              : damping_per_s);
+  run->controls.damping_per_s =
+      damping_per_s < 0 ? run->model->setup.contact.damping_per_s : damping_per_s;
+  return tl_controls_set_guide(&run->controls, &guide);
 }
 
 bool tl_apparatus_at_rest(const TlRun *run, double unbalanced, double most,
                           double kinetic_fraction) {
   return unbalanced > 0 && unbalanced < most &&
-         run->totals.ledger.kinetic_J < kinetic_fraction * run->totals.ledger.elastic_J;
+         run->state->totals.ledger.kinetic_J <
+             kinetic_fraction * run->state->totals.ledger.elastic_J;
 }
 
 TlBoundaryForce tl_apparatus_wall_force(const TlRun *run, const TlBoundaryForce *force,
                                         int64_t wall, int first, int end) {
   TlBoundaryForce sum = {.contacts = 0};
-  int boundary = run->boundary_count - run->walls.count, part = 0;
-  for (int i = 0; i < run->walls.count; i++) {
-    if (run->walls.part[i].wall != wall) continue;
+  int boundary = run->model->boundary_count - run->model->walls.count, part = 0;
+  for (int i = 0; i < run->model->walls.count; i++) {
+    if (run->model->walls.part[i].wall != wall) continue;
     if (part >= first && (end < 0 || part < end)) tl_boundary_force_add(&sum, &force[boundary + i]);
     part++;
   }
@@ -146,13 +148,15 @@ bool tl_apparatus_in_turn(int64_t step, int64_t every) {
 }
 
 bool tl_apparatus_line_in_turn(const TlRun *run) {
-  return tl_apparatus_in_turn(run->totals.steps,
-                              tl_setup_every(&run->setup, run->setup.time.history_every_s));
+  return tl_apparatus_in_turn(
+      run->state->totals.steps,
+      tl_setup_every(&run->model->setup, run->model->setup.time.history_every_s));
 }
 
 TlStatus tl_apparatus_line(TlRun *run, const void *row) {
   if (run->options.no_output) return TL_OK;
-  return tl_output_row(&run->output, run->apparatus->table, &run->apparatus->columns, row);
+  return tl_output_row(&run->output, run->model->apparatus->table, &run->model->apparatus->columns,
+                       row);
 }
 
 bool tl_apparatus_is_grain(const TlBodies *b, int64_t i) {

@@ -27,7 +27,7 @@ void tl_avatars_free(TlAvatarCache *cache);
 const TlAvatar *tl_avatars_of_study(const TlAvatarCache *cache, int64_t id);
 /* NULL with a message when the catalog has no such grain or its blob is broken. */
 const TlAvatar *tl_avatars_get(TlAvatarCache *cache, int64_t id);
-/* The hook of tl_solver_new; cache must not move. */
+/* The hook of tl_model_new; cache must not move. */
 TlAvatarSource tl_avatars_source(TlAvatarCache *cache);
 /* Load what bodies [first, total) use, so that a failure shows where ranks can agree on it. */
 TlStatus tl_avatars_load(TlAvatarCache *cache, const TlBodies *bodies, int64_t first);

@@ -27,13 +27,14 @@ TlStatus tl_boundary_forces(TlRun *run, int64_t body, TlBoundaryForce *force) {
   TlContactRow *row = NULL;
   TlExact *sum = NULL;
   int64_t count = 0;
-  int all = run->boundary_count + 1;
-  double dt = run->setup.time.dt_s;
+  int all = run->model->boundary_count + 1;
+  double dt = run->model->setup.time.dt_s;
   TlStatus status = TL_NEW(sum, (size_t)(TERMS * all));
-  if (status == TL_OK) status = tl_solver_contacts(run->solver, &run->bodies, &row, &count);
+  if (status == TL_OK)
+    status = tl_step_contacts(run->model->dem, &run->state->dem, run->work, &row, &count);
   for (int64_t i = 0; status == TL_OK && i < count; i++) {
     const TlContactRow *r = &row[i];
-    TlExact *on_body = sum + TERMS * run->boundary_count;
+    TlExact *on_body = sum + TERMS * run->model->boundary_count;
     if (r->high < 0) add_contact(sum + TERMS * (-1 - r->high), r, -1, dt);
     if (body >= 0 && r->low == body) add_contact(on_body, r, 1, dt);
     if (body >= 0 && r->high == body) add_contact(on_body, r, -1, dt);
@@ -69,7 +70,7 @@ static const char *column_name(const void *row) {
 }
 
 #define COLUMNS(C)                                                                                 \
-  C(time_s, "s", "time", (double)row->step * row->run->setup.time.dt_s)                            \
+  C(time_s, "s", "time", (double)row->step * row->run->model->setup.time.dt_s)                     \
   C(step, "", "number of the step", row->step)                                                     \
   C(boundary, "", "number of the boundary, from 0; a frame's contacts call it -1 - boundary",      \
     row->boundary)                                                                                 \
@@ -95,20 +96,21 @@ const TlColumns tl_boundary_columns = {
 
 TlStatus tl_boundary_take(TlRun *run) {
   if (!run->boundary_force)
-    TL_TRY(tl_comm_agree(run->comm, TL_NEW(run->boundary_force, (size_t)run->boundary_count + 1)));
+    TL_TRY(tl_comm_agree(run->comm,
+                         TL_NEW(run->boundary_force, (size_t)run->model->boundary_count + 1)));
   return tl_boundary_forces(run, -1, run->boundary_force);
 }
 
 /* Terrain, planes, walls: the order of the run's boundaries. */
 static void name_row(const TlRun *run, Row *row) {
-  int planes = (int)run->setup.planes.count, i = row->boundary - run->has_terrain;
+  int planes = (int)run->model->setup.planes.count, i = row->boundary - run->model->has_terrain;
   row->part = 0;
   if (i < 0) {
     snprintf(row->name, sizeof row->name, "terrain");
   } else if (i < planes) {
     snprintf(row->name, sizeof row->name, "planes.%d", i);
   } else {
-    const TlWallPart *part = &run->walls.part[i - planes];
+    const TlWallPart *part = &run->model->walls.part[i - planes];
     snprintf(row->name, sizeof row->name, "walls.%d", part->wall);
     for (int k = i - planes; k > 0 && part[-row->part - 1].wall == part->wall; k--) row->part++;
   }
@@ -116,7 +118,7 @@ static void name_row(const TlRun *run, Row *row) {
 
 TlStatus tl_boundary_write(TlRun *run, int64_t step) {
   if (run->options.no_output || !run->boundary_force) return TL_OK;
-  for (int k = 0; k < run->boundary_count; k++) {
+  for (int k = 0; k < run->model->boundary_count; k++) {
     Row row = {.run = run, .f = &run->boundary_force[k], .step = step, .boundary = k};
     name_row(run, &row);
     TL_TRY(tl_output_row(&run->output, TL_TABLE_BOUNDARY, &tl_boundary_columns, &row));

@@ -57,7 +57,7 @@ static TlStatus save_text(Saver *s, const char *name, const char *text) {
 }
 
 static TlStatus save_study(Saver *s) {
-  return save_text(s, "study", s->run->effective);
+  return save_text(s, "study", s->run->model->effective);
 }
 static TlStatus save_study_path(Saver *s) {
   return save_text(s, "study_path", s->run->study_path);
@@ -95,7 +95,7 @@ static TlStatus save_record(Saver *s, const TlRecord *record, const void *row) {
 static TlStatus save_run(Saver *s) {
   const TlRun *run = s->run;
   TlRunRecord record;
-  double cpu_s = run->totals.cpu_s;
+  double cpu_s = run->state->totals.cpu_s;
   TlDeparted all, *departed = &all;
   TL_TRY(tl_comm_sum(run->comm, &cpu_s, 1));
   TL_TRY(tl_departed_gather(run, departed));
@@ -109,7 +109,7 @@ static TlStatus save_run(Saver *s) {
 
 /* The layout names the device, too. */
 static void apparatus_layout(const TlRun *run, char text[TL_CHECKPOINT_LAYOUT]) {
-  const TlApparatus *a = run->apparatus;
+  const TlApparatus *a = run->model->apparatus;
   int length =
       snprintf(text, TL_CHECKPOINT_LAYOUT, "%s: %s", a ? a->key : "none", a ? a->state_names : "");
   assert(length < TL_CHECKPOINT_LAYOUT);
@@ -117,18 +117,18 @@ static void apparatus_layout(const TlRun *run, char text[TL_CHECKPOINT_LAYOUT]) 
 }
 
 static size_t apparatus_bytes(const TlRun *run) {
-  return run->apparatus ? run->apparatus->state_bytes : 1;
+  return run->model->apparatus ? run->model->apparatus->state_bytes : 1;
 }
 
 /* One record, or none. */
 static TlStatus save_apparatus(Saver *s) {
   const TlRun *run = s->run;
-  int64_t count = run->apparatus != NULL;
+  int64_t count = run->model->apparatus != NULL;
   char layout[TL_CHECKPOINT_LAYOUT];
   if (!s->writer) return TL_OK;
   apparatus_layout(run, layout);
   TL_TRY(tl_checkpoint_section(s->writer, "apparatus", layout, apparatus_bytes(run), count));
-  return tl_checkpoint_rows(s->writer, run->apparatus_state, count);
+  return tl_checkpoint_rows(s->writer, run->state->apparatus, count);
 }
 
 /* A file whose digests are right may still have been made by something else than a run. */
@@ -143,10 +143,12 @@ static TlStatus load_apparatus(TlRun *run) {
   char layout[TL_CHECKPOINT_LAYOUT];
   apparatus_layout(run, layout);
   TL_TRY(tl_checkpoint_find(run->checkpoint, "apparatus", layout, apparatus_bytes(run), &count));
-  if (count != (run->apparatus != NULL)) return no_state(run, "apparatus", 0, "their number");
+  if (count != (run->model->apparatus != NULL))
+    return no_state(run, "apparatus", 0, "their number");
   if (count == 0) return TL_OK;
-  TL_TRY(tl_checkpoint_read(run->checkpoint, "apparatus", 0, 1, run->apparatus_state));
-  return run->apparatus->state_is_sound(run) ? TL_OK : no_state(run, "apparatus", 0, "its numbers");
+  TL_TRY(tl_checkpoint_read(run->checkpoint, "apparatus", 0, 1, run->state->apparatus));
+  return run->model->apparatus->state_is_sound(run) ? TL_OK
+                                                    : no_state(run, "apparatus", 0, "its numbers");
 }
 
 static TlStatus save_cuts(Saver *s) {
@@ -177,7 +179,7 @@ static TlStatus save_spread(Saver *s, const char *name, const char *layout, cons
 static void fill_bodies(void *context, int64_t first, int64_t count, unsigned char *to) {
   const Saver *s = context;
   for (int64_t i = 0; i < count; i++) {
-    TlBodyState state = tl_bodies_get(&s->run->bodies, s->order[first + i]);
+    TlBodyState state = tl_bodies_get(&s->run->state->dem.bodies, s->order[first + i]);
     to = tl_record_pack(&tl_body_record, TL_SAVE, &state, to);
   }
 }
@@ -187,7 +189,7 @@ static TlStatus save_bodies(Saver *s) {
   TlGather g = {.comm = s->run->comm,
                 .record_bytes = (size_t)bytes_of(&tl_body_record),
                 .keys = 1,
-                .count = s->run->bodies.owned,
+                .count = s->run->state->dem.bodies.owned,
                 .fill = fill_bodies,
                 .take = take_rows,
                 .context = s};
@@ -197,7 +199,7 @@ static TlStatus save_bodies(Saver *s) {
 static void fill_colliders(void *context, int64_t first, int64_t count, unsigned char *to) {
   const Saver *s = context;
   for (int64_t i = 0; i < count; i++) {
-    TlColliderState state = tl_bodies_get_collider(&s->run->bodies, s->part[first + i]);
+    TlColliderState state = tl_bodies_get_collider(&s->run->state->dem.bodies, s->part[first + i]);
     to = tl_record_pack(&tl_collider_record, TL_SAVE, &state, to);
   }
 }
@@ -207,7 +209,7 @@ static TlStatus save_colliders(Saver *s) {
   TlGather g = {.comm = s->run->comm,
                 .record_bytes = (size_t)bytes_of(&tl_collider_record),
                 .keys = 2,
-                .count = s->run->bodies.colliders.owned,
+                .count = s->run->state->dem.bodies.colliders.owned,
                 .fill = fill_colliders,
                 .take = take_rows,
                 .context = s};
@@ -227,7 +229,7 @@ static int compare_id(const void *a, const void *b) {
 
 /* The rows of one kind whose lower id is owned here, in order. */
 static TlStatus list_rows(Saver *s, const TlPairRows *rows, TlPairKind kind, int64_t *count) {
-  const TlBodies *b = &s->run->bodies;
+  const TlBodies *b = &s->run->state->dem.bodies;
   bool bodies = kind >= TL_FIRST_CONSTRAINT;
   const int64_t *id = bodies ? s->id : s->part_id;
   size_t owned = (size_t)(bodies ? b->owned : b->colliders.owned);
@@ -247,8 +249,8 @@ static TlStatus save_pairs(Saver *s) {
   for (int k = 0; status == TL_OK && k < TL_PAIR_KINDS; k++) {
     int64_t count = 0;
     s->record = &tl_pair_record[k];
-    status = tl_comm_agree(s->run->comm,
-                           list_rows(s, &s->run->bodies.pairs.of[k], (TlPairKind)k, &count));
+    status = tl_comm_agree(
+        s->run->comm, list_rows(s, &s->run->state->dem.bodies.pairs.of[k], (TlPairKind)k, &count));
     TlGather g = {.comm = s->run->comm,
                   .record_bytes = (size_t)bytes_of(s->record),
                   .keys = 3,
@@ -328,7 +330,7 @@ static TlStatus load_records(const Records *of) {
 static TlStatus take_run(void *context, int64_t number, const void *row) {
   TlRun *run = context;
   const TlRunRecord *record = row;
-  TlDeparted *departed = &run->departed;
+  TlDeparted *departed = &run->state->departed;
   (void)number;
 #define F(type, name, unit, attributes, meaning, place) place = record->name;
   TL_RUN_FIELDS(F)
@@ -342,13 +344,18 @@ static TlStatus load_run(TlRun *run) {
   if (count != 1) return no_state(run, "run", 0, "one record is wanted");
   TL_TRY(load_records(&(Records){run, "run", &tl_run_record, 0, 1, take_run, run}));
   if (tl_comm_rank(run->comm) != 0) { /* sums over the ranks, of which the first has them all */
-    run->totals.cpu_s = 0;
-    run->departed = (TlDeparted){.front_m = run->departed.front_m};
+    run->state->totals.cpu_s = 0;
+    run->state->departed = (TlDeparted){.front_m = run->state->departed.front_m};
   }
-  const TlRunTotals *t = &run->totals;
-  const int64_t counts[] = {run->grains, run->poured, run->output.kept_frames,
-                            t->steps,    t->frames,   t->outside,
-                            t->poor,     t->jammed};
+  const TlRunTotals *t = &run->state->totals;
+  const int64_t counts[] = {run->state->grains,
+                            run->state->poured,
+                            run->output.kept_frames,
+                            t->steps,
+                            t->frames,
+                            t->outside,
+                            t->poor,
+                            t->jammed};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     if (counts[i] < 0 || counts[i] > MOST_COUNT) return no_state(run, "run", 0, "its counts");
   for (int k = 0; k < TL_TABLES; k++)
@@ -417,7 +424,7 @@ static TlStatus take_collider(void *context, int64_t number, const void *row) {
   if (l->parts < (size_t)(body->parts > 0 ? body->parts : 1)) return TL_OK;
   l->parts = 0;
   l->at++;
-  if (body->parts > 0) return tl_bodies_add_body(&run->bodies, body, l->part);
+  if (body->parts > 0) return tl_bodies_add_body(&run->state->dem.bodies, body, l->part);
   TlGrainState grain;
 #define F(type, name, ...) grain.name = body->name;
   TL_BODY_FIELDS(F)
@@ -425,7 +432,7 @@ static TlStatus take_collider(void *context, int64_t number, const void *row) {
 #define F(type, name, ...) grain.name = state->name;
   TL_COLLIDER_SHAPE_LIST(F, F)
 #undef F
-  return tl_bodies_add(&run->bodies, &grain);
+  return tl_bodies_add(&run->state->dem.bodies, &grain);
 }
 
 /* Rank r begins with the r-th part of the bodies by id; migration brings them home. */
@@ -436,7 +443,7 @@ static TlStatus load_bodies(TlRun *run) {
   TL_TRY(find_records(run, "colliders", &tl_collider_record, &colliders));
   int64_t first = all * rank / ranks, end = all * (rank + 1) / ranks;
   Loading l = {.run = run, .before = -1};
-  TL_TRY(tl_bodies_reserve(&run->bodies, end - first));
+  TL_TRY(tl_bodies_reserve(&run->state->dem.bodies, end - first));
   TL_TRY(TL_NEW(l.body, (size_t)(end - first)));
   TlStatus status =
       load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &l});
@@ -471,7 +478,7 @@ static TlStatus take_pair(void *context, int64_t number, const void *row) {
     return no_state(run, record->name, number, "its ids");
   if (!tl_record_finite(record, row)) return no_state(run, record->name, number, "its values");
   if (!is_in(l->id, l->ids, key.low) && !is_in(l->id, l->ids, key.high)) return TL_OK;
-  return tl_pair_state_add(&run->bodies.pairs, l->kind, row);
+  return tl_pair_state_add(&run->state->dem.bodies.pairs, l->kind, row);
 }
 
 static TlStatus sorted_ids(const int64_t *id, int64_t count, int64_t **sorted) {
@@ -482,7 +489,7 @@ static TlStatus sorted_ids(const int64_t *id, int64_t count, int64_t **sorted) {
 }
 
 static TlStatus load_pairs(TlRun *run) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   int64_t *parts;
   TL_TRY(sorted_ids(b->colliders.id, b->colliders.owned, &parts));
   TlStatus status = TL_OK;
@@ -499,7 +506,7 @@ static TlStatus load_pairs(TlRun *run) {
       status = load_records(&(Records){run, record->name, record, 0, all, take_pair, &loading});
   }
   tl_free(parts);
-  tl_pair_state_sort(&run->bodies.pairs);
+  tl_pair_state_sort(&run->state->dem.bodies.pairs);
   return status;
 }
 
@@ -514,15 +521,15 @@ static TlStatus same_digest(const TlRun *run, const char *name, const char *now,
 }
 
 static TlStatus check_tables(TlRun *run) {
-  const TlWallSetup *w = run->setup.walls.items;
+  const TlWallSetup *w = run->model->setup.walls.items;
   char now[65], key[48] = "walls";
   bool same;
   TL_TRY(tl_inputs_tables(run, now));
   TL_TRY(same_digest(run, "wall_tables", now, &same));
   if (same) return TL_OK;
-  for (int64_t i = run->setup.walls.count - 1; i >= 0; i--)
+  for (int64_t i = run->model->setup.walls.count - 1; i >= 0; i--)
     if (w[i].table) snprintf(key, sizeof key, "walls.%lld.table", (long long)i);
-  return tl_study_fail(&run->study, TL_EINPUT, key,
+  return tl_study_fail(&run->model->study, TL_EINPUT, key,
                        "the walls' tables are not those that %s began with",
                        tl_checkpoint_path(run->checkpoint));
 }
@@ -533,7 +540,7 @@ static TlStatus check_terrain(TlRun *run) {
   TL_TRY(tl_inputs_terrain(run, now));
   TL_TRY(same_digest(run, "terrain", now, &same));
   if (same) return TL_OK;
-  return tl_study_fail(&run->study, TL_EINPUT, "terrain.name",
+  return tl_study_fail(&run->model->study, TL_EINPUT, "terrain.name",
                        "the catalog's terrain is not the one that %s began with",
                        tl_checkpoint_path(run->checkpoint));
 }
@@ -587,7 +594,7 @@ typedef struct IdAt {
 } IdAt;
 
 static TlStatus sort_bodies(Saver *s) {
-  const TlBodies *b = &s->run->bodies;
+  const TlBodies *b = &s->run->state->dem.bodies;
   IdAt *pairs;
   TL_TRY(TL_NEW(s->order, (size_t)b->owned));
   TL_TRY(TL_NEW(pairs, (size_t)b->owned));
@@ -613,7 +620,7 @@ static TlStatus start_saver(Saver *s) {
   /* What the checkpoint says is kept must be there; in a hurry all goes to the disk at the end, and
    * the older checkpoints stay until it has. */
   if (!s->hurry) TL_TRY(tl_output_sync(&run->output));
-  return tl_checkpoint_create(&s->writer, run->folder, run->totals.steps);
+  return tl_checkpoint_create(&s->writer, run->folder, run->state->totals.steps);
 }
 
 static TlStatus finish_saver(Saver *s) {
@@ -622,13 +629,13 @@ static TlStatus finish_saver(Saver *s) {
   s->writer = NULL;
   TL_TRY(tl_checkpoint_commit(writer, !s->hurry));
   if (s->hurry) TL_TRY(tl_disk_sync(s->run->folder));
-  return tl_checkpoint_prune(s->run->folder, -1, s->run->setup.checkpoint.keep);
+  return tl_checkpoint_prune(s->run->folder, -1, s->run->model->setup.checkpoint.keep);
 }
 
 TlStatus tl_run_save(TlRun *run, bool hurry) {
   Saver s = {.run = run, .hurry = hurry};
   double start = tl_clock_s();
-  tl_bodies_drop_ghosts(&run->bodies);
+  tl_bodies_drop_ghosts(&run->state->dem.bodies);
   TlStatus status = tl_comm_agree(run->comm, start_saver(&s));
   for (int i = 0; status == TL_OK && i < SECTIONS; i++)
     status = tl_comm_agree(run->comm, sections[i].save(&s));
@@ -640,7 +647,7 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
   tl_free(s.part_id);
   run->saved_s = tl_clock_s();
   if (status == TL_OK)
-    tl_log_debug("step %lld: state saved in %.2f s", (long long)run->totals.steps,
+    tl_log_debug("step %lld: state saved in %.2f s", (long long)run->state->totals.steps,
                  run->saved_s - start);
   return status;
 }
@@ -713,7 +720,7 @@ TlStatus tl_resume_study(TlRun *run) {
   TL_TRY(read_text(c, "study_path", &run->study_path));
   TL_TRY(read_text(c, "catalog_path", &run->catalog_path));
   TL_TRY(read_text(c, "study", &text));
-  TlStatus status = tl_study_parse(&run->study, tl_checkpoint_path(c), text, strlen(text));
+  TlStatus status = tl_study_parse(&run->model->study, tl_checkpoint_path(c), text, strlen(text));
   tl_free(text);
   return status;
 }
@@ -739,10 +746,11 @@ static TlStatus same_study(TlRun *run) {
   TlStudyChange d = {.found = false};
   TlStatus status = saved_effective(run, &saved);
   if (status == TL_OK) status = tl_yaml_parse("saved study", saved, strlen(saved), &was);
-  if (status == TL_OK) status = tl_yaml_parse("study", run->effective, strlen(run->effective), &is);
+  if (status == TL_OK)
+    status = tl_yaml_parse("study", run->model->effective, strlen(run->model->effective), &is);
   if (status == TL_OK) tl_study_change(&was, &is, &d);
   if (d.found)
-    status = tl_study_fail(&run->study, TL_EINPUT, d.path,
+    status = tl_study_fail(&run->model->study, TL_EINPUT, d.path,
                            "was %s when %s was written and is %s now; a run resumes with the study "
                            "it began with (only time.duration_s or time.steps may grow)",
                            d.was, tl_checkpoint_path(run->checkpoint), d.is);
@@ -755,11 +763,12 @@ static TlStatus same_study(TlRun *run) {
 TlStatus tl_resume_check(TlRun *run) {
   TL_TRY(same_study(run));
   TL_TRY(load_run(run));
-  if (tl_setup_steps(&run->setup) >= run->totals.steps) return TL_OK;
-  return tl_study_fail(
-      &run->study, TL_EINPUT, run->setup.time.steps > 0 ? "time.steps" : "time.duration_s",
-      "ends with step %lld, and %s is of step %lld already", (long long)tl_setup_steps(&run->setup),
-      tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps);
+  if (tl_setup_steps(&run->model->setup) >= run->state->totals.steps) return TL_OK;
+  return tl_study_fail(&run->model->study, TL_EINPUT,
+                       run->model->setup.time.steps > 0 ? "time.steps" : "time.duration_s",
+                       "ends with step %lld, and %s is of step %lld already",
+                       (long long)tl_setup_steps(&run->model->setup),
+                       tl_checkpoint_path(run->checkpoint), (long long)run->state->totals.steps);
 }
 
 static TlStatus load_sections(TlRun *run) {
@@ -795,15 +804,15 @@ TlStatus tl_resume_shapes(TlRun *run) {
 TlStatus tl_resume_state(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, load_sections(run)));
   if (run->dist->domain.ranks != tl_comm_size(run->comm))
-    TL_TRY(tl_dist_cut(run->dist, &run->bodies));
-  TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+    TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
+  TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   int64_t there = 0;
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    if (!(run->bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED)))
-      there += tl_bodies_parts(&run->bodies, i);
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
+    if (!(run->state->dem.bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED)))
+      there += tl_bodies_parts(&run->state->dem.bodies, i);
   TL_TRY(tl_comm_sum_int(run->comm, &there, 1));
   tl_log_info("resuming from %s: step %lld, %lld of %lld grains",
-              tl_checkpoint_path(run->checkpoint), (long long)run->totals.steps, (long long)there,
-              (long long)run->grains);
+              tl_checkpoint_path(run->checkpoint), (long long)run->state->totals.steps,
+              (long long)there, (long long)run->state->grains);
   return TL_OK;
 }

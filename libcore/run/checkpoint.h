@@ -13,7 +13,7 @@
 
 #include "run/run.h"
 
-/* Collective. The state after run->totals.steps, between steps; then all but the newest
+/* Collective. The state after run->state->totals.steps, between steps; then all but the newest
  * checkpoint.keep are removed. TL_EIO leaves the older ones alone. hurry: this process may be
  * killed soon, so the checkpoint gets its name before the disk is waited for. */
 TlStatus tl_run_save(TlRun *run, bool hurry);

@@ -36,12 +36,12 @@ void tl_contacts_free(TlContacts *contacts) {
   *contacts = (TlContacts){0};
 }
 
-TlStatus tl_contacts_take(TlContacts *contacts, const TlSolver *solver, const TlBodies *bodies,
-                          double step_s) {
+TlStatus tl_contacts_take(TlContacts *contacts, const TlModel *model, const TlState *state,
+                          const TlWorkspace *work) {
   TlContactRow *from;
   int64_t count;
   tl_contacts_free(contacts);
-  TL_TRY(tl_solver_contacts(solver, bodies, &from, &count));
+  TL_TRY(tl_step_contacts(model, state, work, &from, &count));
   TlStatus status = TL_NEW(contacts->rows, (size_t)count);
   for (int64_t i = 0; status == TL_OK && i < count; i++)
     contacts->rows[contacts->count++] =
@@ -49,7 +49,7 @@ TlStatus tl_contacts_take(TlContacts *contacts, const TlSolver *solver, const Tl
                          .second = from[i].high,
                          .point_m = from[i].point,
                          .normal = from[i].normal,
-                         .force_N = tl_scale(1 / step_s, from[i].impulse_N_s),
+                         .force_N = tl_scale(1 / model->step_s, from[i].impulse_N_s),
                          .gap_m = from[i].gap_m,
                          .friction = from[i].friction};
   tl_free(from);

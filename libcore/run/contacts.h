@@ -17,8 +17,8 @@ typedef struct TlContacts {
 } TlContacts;
 
 /* Those of the last step; what was there before is released. Not collective. */
-TlStatus tl_contacts_take(TlContacts *contacts, const TlSolver *solver, const TlBodies *bodies,
-                          double step_s);
+TlStatus tl_contacts_take(TlContacts *contacts, const TlModel *model, const TlState *state,
+                          const TlWorkspace *work);
 /* Collective. Into the frame that rank 0 has open; written: how that went there so far, after a
  * failure the others' rows are only taken from them. friction: between grains. Not agreed upon.
  */

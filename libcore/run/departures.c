@@ -80,7 +80,7 @@ static TlStatus take(void *context, const unsigned char *records, int64_t count)
 /* A line a grain: of a body with several parts one each, with its own mass. */
 static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed, int64_t step,
                      Way *w) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   const TlColliders *c = &b->colliders;
   TL_TRY(TL_NEW(w->record, (size_t)c->owned));
   for (int64_t k = 0; k < c->owned; k++) {
@@ -90,7 +90,7 @@ static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed
     w->record[w->count++] =
         (Record){c->id[k],
                  leaves[i],
-                 {(double)step * run->setup.time.dt_s, (double)step, (double)c->id[k],
+                 {(double)step * run->model->setup.time.dt_s, (double)step, (double)c->id[k],
                   (double)c->avatar_id[k], c->scale[k], tl_run_part_mass(run, k), x.x, x.y, x.z,
                   v.x, v.y, v.z, (double)c->material[k], removed}};
   }
@@ -114,20 +114,21 @@ static TlStatus write(const TlRun *run, const unsigned char *leaves, bool remove
 }
 
 static void add(TlRun *run, int64_t i) {
-  const TlBodies *b = &run->bodies;
-  TlDeparted *d = &run->departed;
-  TlVec3 x = b->position[i], g = tl_setup_solver(&run->setup).gravity_m_s2;
+  const TlBodies *b = &run->state->dem.bodies;
+  TlDeparted *d = &run->state->departed;
+  TlVec3 x = b->position[i], g = tl_setup_solver(&run->model->setup).gravity_m_s2;
   double m = b->mass[i];
   const double moment[3] = {m * x.x, m * x.y, m * x.z};
   if (b->flags[i] & (TL_BODY_NET | TL_BODY_GUIDED)) return;
   tl_exact_add(&d->mass, m);
   tl_exact_add(&d->potential, -m * tl_dot(g, x));
   for (int k = 0; k < 3; k++) tl_exact_add(&d->moment[k], moment[k]);
-  d->front_m = fmax(d->front_m, hypot(x.x - run->start_centre.x, x.y - run->start_centre.y));
+  d->front_m =
+      fmax(d->front_m, hypot(x.x - run->state->start_centre.x, x.y - run->state->start_centre.y));
 }
 
 static TlStatus take_out(TlRun *run, const unsigned char *leaves) {
-  TlBodies *b = &run->bodies;
+  TlBodies *b = &run->state->dem.bodies;
   unsigned char *keep;
   TL_TRY(TL_NEW(keep, (size_t)b->owned));
   for (int64_t i = 0; i < b->owned; i++) {
@@ -141,7 +142,7 @@ static TlStatus take_out(TlRun *run, const unsigned char *leaves) {
 }
 
 TlStatus tl_departures_take(TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
-  TlBodies *b = &run->bodies;
+  TlBodies *b = &run->state->dem.bodies;
   TL_TRY(write(run, leaves, removed, step));
   if (removed) return tl_comm_agree(run->comm, take_out(run, leaves));
   for (int64_t i = 0; i < b->owned; i++) {
@@ -153,7 +154,7 @@ TlStatus tl_departures_take(TlRun *run, const unsigned char *leaves, bool remove
 }
 
 TlStatus tl_departed_gather(const TlRun *run, TlDeparted *all) {
-  *all = run->departed;
+  *all = run->state->departed;
   TlExact *const sums[] = {&all->mass, &all->potential, &all->moment[0], &all->moment[1],
                            &all->moment[2]};
   for (int k = 0; k < 5; k++) TL_TRY(tl_comm_sum_int(run->comm, sums[k]->limb, TL_EXACT_LIMBS));

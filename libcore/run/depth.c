@@ -12,10 +12,10 @@ static bool counts(const TlBodies *b, int64_t i) {
 
 static TlStatus judge(TlRun *run, const TlScene *scene, const TlPlacement *place,
                       TlRunDepth *depth) {
-  const TlColliders *c = &run->bodies.colliders;
+  const TlColliders *c = &run->state->dem.bodies.colliders;
   for (int64_t i = 0; i < c->owned; i++) {
-    if (!counts(&run->bodies, c->body[i])) continue;
-    const TlAvatar *a = tl_avatars_get(&run->avatars, c->avatar_id[i]);
+    if (!counts(&run->state->dem.bodies, c->body[i])) continue;
+    const TlAvatar *a = tl_avatars_get(&run->model->avatars, c->avatar_id[i]);
     if (!a) return TL_EINPUT;
     const TlBodyRow row = {
         .scale = c->scale[i], .position_m = c->position[i], .rotation = c->rotation[i]};
@@ -29,14 +29,14 @@ static TlStatus judge(TlRun *run, const TlScene *scene, const TlPlacement *place
 }
 
 TlStatus tl_run_depth(TlRun *run, TlRunDepth *depth) {
-  const TlScene scene = {.step_s = run->setup.time.dt_s,
-                         .has_terrain = run->has_terrain,
-                         .terrain = run->terrain,
-                         .plane_count = run->setup.planes.count,
-                         .planes = run->planes,
-                         .part_count = run->walls.count,
-                         .parts = run->walls.part};
-  const TlFrame now = {.step = run->totals.steps};
+  const TlScene scene = {.step_s = run->model->setup.time.dt_s,
+                         .has_terrain = run->model->has_terrain,
+                         .terrain = run->model->terrain,
+                         .plane_count = run->model->setup.planes.count,
+                         .planes = run->model->planes,
+                         .part_count = run->model->walls.count,
+                         .parts = run->model->walls.part};
+  const TlFrame now = {.step = run->state->totals.steps};
   TlPlacement *place;
   *depth = (TlRunDepth){.there = scene.has_terrain || scene.plane_count + scene.part_count > 0};
   if (!depth->there) return TL_OK;
@@ -54,9 +54,9 @@ TlStatus tl_run_depth(TlRun *run, TlRunDepth *depth) {
 }
 
 TlStatus tl_run_small(const TlRun *run, int64_t *small) {
-  const TlBodies *b = &run->bodies;
-  double cell = run->has_terrain ? run->terrain.cell_m : 0,
-         least = M_PI / 6 * pow(cell, 3) * tl_setup_solver(&run->setup).density_kg_m3;
+  const TlBodies *b = &run->state->dem.bodies;
+  double cell = run->model->has_terrain ? run->model->terrain.cell_m : 0,
+         least = M_PI / 6 * pow(cell, 3) * tl_setup_solver(&run->model->setup).density_kg_m3;
   *small = 0;
   for (int64_t i = 0; i < b->owned; i++)
     *small += counts(b, i) && tl_run_plain_mass(run, i) < least;

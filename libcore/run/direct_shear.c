@@ -187,22 +187,22 @@ typedef struct State {
 } State;
 
 static State *state(const TlRun *run) {
-  return (State *)(void *)run->apparatus_state;
+  return (State *)(void *)run->state->apparatus;
 }
 
 static double time_now(const TlRun *run) {
-  return (double)run->totals.steps * run->setup.time.dt_s;
+  return (double)run->state->totals.steps * run->model->setup.time.dt_s;
 }
 
 static double displacement(const TlRun *run) {
-  const Setup *s = section(&run->setup);
+  const Setup *s = section(&run->model->setup);
   double shears = fmin(shear_s(s), fmax(0, time_now(run) - s->consolidate_s));
   return shears * s->rate_m_s;
 }
 
 static bool finished(const TlRun *run) {
-  const Setup *s = section(&run->setup);
-  return time_now(run) > s->consolidate_s + shear_s(s) - 0.5 * run->setup.time.dt_s;
+  const Setup *s = section(&run->model->setup);
+  return time_now(run) > s->consolidate_s + shear_s(s) - 0.5 * run->model->setup.time.dt_s;
 }
 
 static bool state_is_sound(const TlRun *run) {
@@ -223,7 +223,7 @@ typedef struct Row {
 
 #define COLUMNS(C)                                                                                 \
   C(time_s, "s", "time", time_now(row->run))                                                       \
-  C(step, "", "number of the step", row->run->totals.steps)                                        \
+  C(step, "", "number of the step", row->run->state->totals.steps)                                 \
   C(displacement_m, "m", "displacement of the lower half along x", row->displacement_m)            \
   C(shear_strain, "", "displacement over the height when shearing began",                          \
     row->t->start_height_m > 0 ? row->displacement_m / row->t->start_height_m : 0)                 \
@@ -245,13 +245,13 @@ typedef struct Row {
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
     row->t->unbalanced)                                                                            \
-  C(kinetic_energy_J, "J", "kinetic energy of all bodies", row->run->totals.ledger.kinetic_J)
+  C(kinetic_energy_J, "J", "kinetic energy of all bodies", row->run->state->totals.ledger.kinetic_J)
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
 
 static TlStatus write_line(TlRun *run) {
-  const Setup *s = section(&run->setup);
+  const Setup *s = section(&run->model->setup);
   State *t = state(run);
   double steps = t->steps > 0 ? (double)t->steps : 1;
   Row row = {.run = run, .t = t, .displacement_m = displacement(run)};
@@ -278,7 +278,7 @@ static void made(TlRun *run, int64_t first_placed) {
 }
 
 static TlStatus look(TlRun *run) {
-  const Setup *s = section(&run->setup);
+  const Setup *s = section(&run->model->setup);
   State *t = state(run);
   TlApparatusLook seen;
   TL_TRY(tl_apparatus_look(run, t->platen, thickness(s), &seen));
@@ -289,11 +289,11 @@ static TlStatus look(TlRun *run) {
   return tl_fail(TL_ELIMIT,
                  "step %lld: the top platen has come down to the shear plane, %g m above the base: "
                  "more grains, or a lower direct_shear.plane_m",
-                 (long long)run->totals.steps, t->height_m);
+                 (long long)run->state->totals.steps, t->height_m);
 }
 
 static TlStatus before_step(TlRun *run, int64_t *escaped) {
-  const Setup *s = section(&run->setup);
+  const Setup *s = section(&run->model->setup);
   State *t = state(run);
   bool shears = time_now(run) >= s->consolidate_s, line = tl_apparatus_line_in_turn(run);
   bool begins = shears && t->start_height_m == 0;
@@ -303,7 +303,7 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
     t->start_height_m = t->height_m;
     if (tl_comm_rank(run->comm) == 0)
       tl_log_info("step %lld, %.4g s: shearing begins: height %.5g m, void ratio %.4f",
-                  (long long)run->totals.steps, time_now(run), t->height_m,
+                  (long long)run->state->totals.steps, time_now(run), t->height_m,
                   area(s) * t->height_m / t->solid_m3 - 1);
   }
   if (line) TL_TRY(write_line(run));
@@ -316,12 +316,12 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
 static TlStatus after_step(TlRun *run, const TlStepReport *report) {
   State *t = state(run);
   TlBoundaryForce *force;
-  int64_t upper = run->setup.walls.count - 1;
-  TL_TRY(tl_comm_agree(run->comm, TL_NEW(force, (size_t)run->boundary_count + 1)));
+  int64_t upper = run->model->setup.walls.count - 1;
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(force, (size_t)run->model->boundary_count + 1)));
   TlStatus status = tl_boundary_forces(run, t->platen, force);
   t->drive_N -= tl_apparatus_wall_force(run, force, upper - 1, 0, -1).force_N.x;
   t->held_N += tl_apparatus_wall_force(run, force, upper, 0, -1).force_N.x +
-               force[run->boundary_count].force_N.x;
+               force[run->model->boundary_count].force_N.x;
   t->platen_N += report->guide_N;
   t->unbalanced = tl_ledger_unbalanced(report);
   t->steps++;
@@ -330,7 +330,7 @@ static TlStatus after_step(TlRun *run, const TlStepReport *report) {
 }
 
 static TlStatus end(TlRun *run) {
-  const Setup *s = section(&run->setup);
+  const Setup *s = section(&run->model->setup);
   const State *t = state(run);
   TL_TRY(look(run));
   TL_TRY(write_line(run));

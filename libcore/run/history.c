@@ -14,9 +14,9 @@ static double kinetic_of(const TlBodies *b, int64_t i) {
 
 TlStatus tl_history_measure(TlRun *run, TlMeasure *m) {
   enum { SUMS = 6 };
-  const TlBodies *b = &run->bodies;
-  const TlDeparted *d = &run->departed;
-  TlVec3 g = tl_setup_solver(&run->setup).gravity_m_s2;
+  const TlBodies *b = &run->state->dem.bodies;
+  const TlDeparted *d = &run->state->departed;
+  TlVec3 g = tl_setup_solver(&run->model->setup).gravity_m_s2;
   /* exact: neither ranks nor the bodies' order move history.csv */
   TlExact sum[SUMS] = {d->mass, d->potential, d->moment[0], d->moment[1], d->moment[2], {{0}}};
   double front = d->front_m, value[SUMS];
@@ -29,7 +29,9 @@ TlStatus tl_history_measure(TlRun *run, TlMeasure *m) {
         mass, -b->mass[i] * tl_dot(g, x), mass * x.x, mass * x.y, mass * x.z, kinetic_of(b, i)};
     for (int k = 0; k < SUMS; k++) tl_exact_add(&sum[k], term[k]);
     grains += net ? 0 : tl_bodies_parts(b, i);
-    if (!net) front = fmax(front, hypot(x.x - run->start_centre.x, x.y - run->start_centre.y));
+    if (!net)
+      front =
+          fmax(front, hypot(x.x - run->state->start_centre.x, x.y - run->state->start_centre.y));
   }
   for (int k = 0; k < SUMS; k++) TL_TRY(tl_comm_sum_int(run->comm, sum[k].limb, TL_EXACT_LIMBS));
   TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
@@ -52,7 +54,7 @@ typedef struct Row {
 } Row;
 
 #define COLUMNS(C)                                                                                 \
-  C(time_s, "s", "time", (double)row->step * row->run->setup.time.dt_s)                            \
+  C(time_s, "s", "time", (double)row->step * row->run->model->setup.time.dt_s)                     \
   C(step, "", "number of the step", row->step)                                                     \
   C(grains, "", "grains in the run", row->m.grains)                                                \
   C(kinetic_energy_J, "J", "kinetic energy of all bodies", row->m.kinetic)                         \
@@ -81,20 +83,23 @@ typedef struct Row {
   C(boundary_overlap_share, "", "largest overlap with a boundary over the grain's radius",         \
     row->r->boundary_overlap_share)                                                                \
   C(outside, "", "grains that have left the terrain or the apparatus so far",                      \
-    row->run->totals.outside)                                                                      \
-  C(poor, "", "grains so far that could not be brought out of others", row->run->totals.poor)      \
-  C(jammed, "", "grains so far whose collision stayed unresolved", row->run->totals.jammed)        \
+    row->run->state->totals.outside)                                                               \
+  C(poor, "", "grains so far that could not be brought out of others",                             \
+    row->run->state->totals.poor)                                                                  \
+  C(jammed, "", "grains so far whose collision stayed unresolved", row->run->state->totals.jammed) \
   C(wall_work_J, "J", "work of moving boundaries on the grains so far",                            \
-    row->run->totals.wall_work_J)                                                                  \
+    row->run->state->totals.wall_work_J)                                                           \
   C(net_elastic_energy_J, "J", "energy held by the bonds of nets", row->r->net_elastic_end_J)      \
   C(net_bonds, "", "bonds of nets that hold", row->r->net_bonds)                                   \
   C(elastic_energy_J, "J", "penalty: energy held by the contacts' springs", row->r->elastic_J)     \
-  C(friction_loss_J, "J", "penalty: taken by friction so far", row->run->totals.ledger.friction_J) \
+  C(friction_loss_J, "J", "penalty: taken by friction so far",                                     \
+    row->run->state->totals.ledger.friction_J)                                                     \
   C(contact_damping_loss_J, "J", "penalty: taken by contact damping so far",                       \
-    row->run->totals.ledger.viscous_J)                                                             \
+    row->run->state->totals.ledger.viscous_J)                                                      \
   C(global_damping_loss_J, "J", "penalty: taken by global damping so far",                         \
-    row->run->totals.ledger.drag_J)                                                                \
-  C(energy_defect_J, "J", "penalty: energy balance error", row->run->totals.ledger.defect_J)       \
+    row->run->state->totals.ledger.drag_J)                                                         \
+  C(energy_defect_J, "J", "penalty: energy balance error",                                         \
+    row->run->state->totals.ledger.defect_J)                                                       \
   C(unbalanced_force, "", "penalty: mean force that accelerates a body over that of a contact",    \
     tl_ledger_unbalanced(row->r))                                                                  \
   C(stable_step_s, "s", "penalty: 2/omega of the stiffest grain as it stands; 0: none moves",      \
@@ -110,11 +115,11 @@ const TlColumns tl_history_columns = {"the run at one moment", 2, columns,
                                       sizeof columns / sizeof *columns};
 
 TlStatus tl_history_write(TlRun *run, int64_t step, double cpu_s) {
-  Row row = {.run = run, .r = &run->totals.last, .step = step, .cpu_s = cpu_s};
+  Row row = {.run = run, .r = &run->state->totals.last, .step = step, .cpu_s = cpu_s};
   TL_TRY(tl_history_measure(run, &row.m));
   TL_TRY(tl_comm_sum(run->comm, &row.cpu_s, 1));
-  run->totals.kinetic_J = row.m.kinetic;
-  run->totals.potential_J = row.m.potential;
+  run->state->totals.kinetic_J = row.m.kinetic;
+  run->state->totals.potential_J = row.m.potential;
   if (run->options.no_output) return TL_OK;
   return tl_output_row(&run->output, TL_TABLE_HISTORY, &tl_history_columns, &row);
 }

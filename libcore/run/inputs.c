@@ -27,8 +27,8 @@ static TlStatus digest(Pieces *p, TlStatus status, char hex[65]) {
 }
 
 TlStatus tl_inputs_terrain(const TlRun *run, char hex[65]) {
-  const TlTerrain *t = &run->terrain;
-  size_t n = run->has_terrain ? (size_t)t->nx * (size_t)t->ny : 0;
+  const TlTerrain *t = &run->model->terrain;
+  size_t n = run->model->has_terrain ? (size_t)t->nx * (size_t)t->ny : 0;
   Pieces p = {0};
   TlStatus status = add(&p, t->height_m, n * sizeof *t->height_m);
   if (status == TL_OK && t->class_id) status = add(&p, t->class_id, n * sizeof *t->class_id);
@@ -38,8 +38,8 @@ TlStatus tl_inputs_terrain(const TlRun *run, char hex[65]) {
 TlStatus tl_inputs_tables(const TlRun *run, char hex[65]) {
   Pieces p = {0};
   TlStatus status = TL_OK;
-  for (int64_t i = 0; i < run->walls.walls && status == TL_OK; i++) {
-    const TlDrive *d = &run->walls.data[i].drive;
+  for (int64_t i = 0; i < run->model->walls.walls && status == TL_OK; i++) {
+    const TlDrive *d = &run->model->walls.data[i].drive;
     if (d->rows == 0) continue;
     status = add(&p, &i, sizeof i);
     if (status == TL_OK) status = add(&p, d->time_s, (size_t)d->rows * sizeof *d->time_s);
@@ -50,10 +50,10 @@ TlStatus tl_inputs_tables(const TlRun *run, char hex[65]) {
 
 TlStatus tl_inputs_shapes(TlRun *run, TlShapeMark **marks, int64_t *count) {
   int64_t *ids;
-  TL_TRY(tl_avatars_used(&run->bodies, &ids, count));
+  TL_TRY(tl_avatars_used(&run->state->dem.bodies, &ids, count));
   TlStatus status = TL_NEW(*marks, (size_t)*count);
   for (int64_t i = 0; status == TL_OK && i < *count; i++) {
-    const TlAvatar *a = tl_avatars_get(&run->avatars, ids[i]);
+    const TlAvatar *a = tl_avatars_get(&run->model->avatars, ids[i]);
     if (!a) continue; /* a shape without an avatar is the study's own */
     (*marks)[i] =
         (TlShapeMark){ids[i], a->node_count, a->volume_m3, a->area_m2, a->radius_m, a->inertia_m5};

@@ -56,8 +56,8 @@ TlStatus tl_nets_make(const TlNets *nets, TlComm *comm, TlBodies *bodies) {
   return tl_comm_agree(comm, status);
 }
 
-TlStatus tl_nets_register(const TlNets *nets, TlSolver *solver) {
-  return nets->count ? tl_solver_set_nets(solver, nets->net, (int)nets->count) : TL_OK;
+TlStatus tl_nets_register(const TlNets *nets, TlModel *model) {
+  return nets->count ? tl_model_set_nets(model, nets->net, (int)nets->count) : TL_OK;
 }
 
 const TlAvatar *tl_nets_avatar(const TlNets *nets, int64_t id) {

@@ -23,7 +23,7 @@ void tl_nets_close(TlNets *nets);
 /* Collective; this rank's part as owned bodies with their bonds. */
 TlStatus tl_nets_make(const TlNets *nets, TlComm *comm, TlBodies *bodies);
 /* Hand them to a solver that is new. */
-TlStatus tl_nets_register(const TlNets *nets, TlSolver *solver);
+TlStatus tl_nets_register(const TlNets *nets, TlModel *model);
 /* The avatar of a net's spheres; NULL: not the id of one. */
 const TlAvatar *tl_nets_avatar(const TlNets *nets, int64_t avatar_id);
 /* Spheres of all nets. */

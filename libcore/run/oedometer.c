@@ -178,27 +178,27 @@ typedef struct State {
 } State;
 
 static State *state(const TlRun *run) {
-  return (State *)(void *)run->apparatus_state;
+  return (State *)(void *)run->state->apparatus;
 }
 
 static bool finished(const TlRun *run) {
-  return state(run)->stage >= section(&run->setup)->stages.count;
+  return state(run)->stage >= section(&run->model->setup)->stages.count;
 }
 
 /* The one in progress; when all are done the last. */
 static const Stage *stage_of(const TlRun *run) {
-  const Setup *s = section(&run->setup);
+  const Setup *s = section(&run->model->setup);
   int64_t i = finished(run) ? s->stages.count - 1 : state(run)->stage;
   return (const Stage *)s->stages.items + i;
 }
 
 static double in_stage_s(const TlRun *run) {
-  return (double)(run->totals.steps - state(run)->begun) * run->setup.time.dt_s;
+  return (double)(run->state->totals.steps - state(run)->begun) * run->model->setup.time.dt_s;
 }
 
 static bool state_is_sound(const TlRun *run) {
   const State *t = state(run);
-  return t->stage >= 0 && t->stage <= section(&run->setup)->stages.count && t->begun >= 0 &&
+  return t->stage >= 0 && t->stage <= section(&run->model->setup)->stages.count && t->begun >= 0 &&
          t->grains >= 0 && t->steps >= 0 &&
          isfinite(t->from_Pa + t->load_Pa + t->stage_Pa + t->stage_height_m + t->start_height_m) &&
          isfinite(t->height_m + t->solid_m3 + t->unbalanced + t->platen_N + t->base_N + t->ring_N +
@@ -215,8 +215,8 @@ typedef struct Row {
 } Row;
 
 #define COLUMNS(C)                                                                                 \
-  C(time_s, "s", "time", (double)row->run->totals.steps * row->run->setup.time.dt_s)               \
-  C(step, "", "number of the step", row->run->totals.steps)                                        \
+  C(time_s, "s", "time", (double)row->run->state->totals.steps * row->run->model->setup.time.dt_s) \
+  C(step, "", "number of the step", row->run->state->totals.steps)                                 \
   C(stage, "", "stage in progress, from 1; one more than there are: all are done",                 \
     (double)row->t->stage + 1)                                                                     \
   C(stage_ends, "", "1: the line is its stage's last; these lines are the test's summary",         \
@@ -238,14 +238,16 @@ typedef struct Row {
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
     row->t->unbalanced)                                                                            \
-  C(kinetic_energy_J, "J", "kinetic energy of all bodies", row->run->totals.ledger.kinetic_J)      \
-  C(elastic_J, "J", "energy held by the contacts' springs", row->run->totals.ledger.elastic_J)
+  C(kinetic_energy_J, "J", "kinetic energy of all bodies",                                         \
+    row->run->state->totals.ledger.kinetic_J)                                                      \
+  C(elastic_J, "J", "energy held by the contacts' springs",                                        \
+    row->run->state->totals.ledger.elastic_J)
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
 
 static Row row_of(const TlRun *run, bool ends) {
-  const Setup *s = section(&run->setup);
+  const Setup *s = section(&run->model->setup);
   const State *t = state(run);
   double steps = t->steps > 0 ? (double)t->steps : 1;
   double around = s->side_m > 0 ? 4 * s->side_m : 2 * M_PI * s->radius_m;
@@ -267,9 +269,9 @@ static Row row_of(const TlRun *run, bool ends) {
 
 static void begin_stage(TlRun *run) {
   State *t = state(run);
-  t->begun = run->totals.steps;
+  t->begun = run->state->totals.steps;
   t->from_Pa = t->load_Pa;
-  t->stage_Pa = t->last_N / area(section(&run->setup));
+  t->stage_Pa = t->last_N / area(section(&run->model->setup));
   t->stage_height_m = t->height_m;
   if (t->stage == 1) t->start_height_m = t->height_m;
 }
@@ -294,13 +296,15 @@ static void end_stage(TlRun *run, const Row *row) {
     if (!has_settled(run))
       tl_log_warn("step %lld: stage %lld has not come to rest in %g s (unbalanced force %.3g): "
                   "most_s ends it",
-                  (long long)run->totals.steps, number, stage_of(run)->most_s, t->unbalanced);
+                  (long long)run->state->totals.steps, number, stage_of(run)->most_s,
+                  t->unbalanced);
     if (!isnan(row->modulus_Pa))
       snprintf(modulus, sizeof modulus, ", constrained modulus %.4g Pa", row->modulus_Pa);
     tl_log_info("step %lld: stage %lld of %lld ends: vertical stress %.5g Pa, axial strain %.5f, "
                 "void ratio %.4f, K0 %.3f%s",
-                (long long)run->totals.steps, number, (long long)section(&run->setup)->stages.count,
-                row->axial_Pa, row->strain, row->void_ratio, row->K0, modulus);
+                (long long)run->state->totals.steps, number,
+                (long long)section(&run->model->setup)->stages.count, row->axial_Pa, row->strain,
+                row->void_ratio, row->K0, modulus);
   }
   t->stage++;
   begin_stage(run);
@@ -313,7 +317,7 @@ static void made(TlRun *run, int64_t first_placed) {
 }
 
 static TlStatus look(TlRun *run) {
-  const Setup *s = section(&run->setup);
+  const Setup *s = section(&run->model->setup);
   State *t = state(run);
   TlApparatusLook seen;
   TL_TRY(tl_apparatus_look(run, t->platen, thickness(s), &seen));
@@ -324,7 +328,7 @@ static TlStatus look(TlRun *run) {
   return tl_fail(TL_ELIMIT,
                  "step %lld: the top platen is through the base: stiffer contacts, or "
                  "smaller oedometer.stages.%lld.vertical_stress_Pa",
-                 (long long)run->totals.steps, (long long)t->stage);
+                 (long long)run->state->totals.steps, (long long)t->stage);
 }
 
 static TlStatus write_line(TlRun *run, const Row *row) {
@@ -336,9 +340,9 @@ static TlStatus write_line(TlRun *run, const Row *row) {
 }
 
 static TlStatus before_step(TlRun *run, int64_t *escaped) {
-  const Setup *s = section(&run->setup);
+  const Setup *s = section(&run->model->setup);
   State *t = state(run);
-  int64_t step = run->totals.steps;
+  int64_t step = run->state->totals.steps;
   bool line = tl_apparatus_line_in_turn(run),
        looks = tl_apparatus_in_turn(step, s->look_every_steps);
   *escaped = 0; /* ring and platen leave no way out */
@@ -360,9 +364,10 @@ static TlStatus before_step(TlRun *run, int64_t *escaped) {
 static TlStatus after_step(TlRun *run, const TlStepReport *report) {
   State *t = state(run);
   TlBoundaryForce *force;
-  int64_t ring = run->setup.walls.count - 1;
-  int sides = section(&run->setup)->side_m > 0 ? 4 : 1; /* parts of the ring; then its base */
-  TL_TRY(tl_comm_agree(run->comm, TL_NEW(force, (size_t)run->boundary_count + 1)));
+  int64_t ring = run->model->setup.walls.count - 1;
+  int sides =
+      section(&run->model->setup)->side_m > 0 ? 4 : 1; /* parts of the ring; then its base */
+  TL_TRY(tl_comm_agree(run->comm, TL_NEW(force, (size_t)run->model->boundary_count + 1)));
   TlStatus status = tl_boundary_forces(run, -1, force);
   t->ring_N += tl_apparatus_wall_force(run, force, ring, 0, sides).normal_N;
   t->base_N += tl_apparatus_wall_force(run, force, ring, sides, -1).normal_N;
@@ -379,7 +384,8 @@ static TlStatus end(TlRun *run) {
   if (!finished(run) && tl_comm_rank(run->comm) == 0)
     tl_log_warn("the run ends in stage %lld of %lld: continue it with --resume and a longer "
                 "time.duration_s",
-                (long long)state(run)->stage + 1, (long long)section(&run->setup)->stages.count);
+                (long long)state(run)->stage + 1,
+                (long long)section(&run->model->setup)->stages.count);
   Row row = row_of(run, false);
   return write_line(run, &row);
 }

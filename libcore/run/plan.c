@@ -13,38 +13,42 @@
  * grain; ghosts as many again at worst. */
 int64_t tl_run_memory(const TlRun *run) {
   int64_t ranks = tl_comm_size(run->comm),
-          grains = (run->grains + tl_pour_left(run) + tl_nets_spheres(&run->nets)) / ranks + 1;
+          grains = (run->state->grains + tl_pour_left(run) + tl_nets_spheres(&run->model->nets)) /
+                       ranks +
+                   1;
   int64_t ghosts = ranks > 1 ? grains : 0;
   int64_t body = (int64_t)(sizeof(TlBodyState) + sizeof(TlColliderState)) + 160,
           contact = 12 * 400 + 8 * 48;
-  int64_t terrain = run->has_terrain
-                        ? run->terrain.nx * run->terrain.ny * 4 +
-                              run->terrain.bnx * run->terrain.bny * 16 + run->terrain.band_count * 4
+  int64_t terrain = run->model->has_terrain
+                        ? run->model->terrain.nx * run->model->terrain.ny * 4 +
+                              run->model->terrain.bnx * run->model->terrain.bny * 16 +
+                              run->model->terrain.band_count * 4
                         : 0;
-  return (grains + ghosts) * body + grains * contact + run->selection.grid_bytes + terrain +
+  return (grains + ghosts) * body + grains * contact + run->model->selection.grid_bytes + terrain +
          ((int64_t)30 << 20);
 }
 
-/* HDF5 keeps about 25 kB of its own a frame; a row has 136 bytes; a checkpoint has a body's record
+/* HDF5 keeps about 25 kB of its own a frame; a row has 144 bytes; a checkpoint has a body's record
  * and about a dozen touches; one more than is kept exists while it is written. */
 int64_t tl_run_disk(const TlRun *run) {
-  const TlTimeSetup *t = &run->setup.time;
-  const TlCheckpointSetup *c = &run->setup.checkpoint;
-  int64_t steps = tl_setup_steps(&run->setup) - run->totals.steps;
+  const TlTimeSetup *t = &run->model->setup.time;
+  const TlCheckpointSetup *c = &run->model->setup.checkpoint;
+  int64_t steps = tl_setup_steps(&run->model->setup) - run->state->totals.steps;
   int64_t frames =
-      2 + (t->frame_every_s > 0 ? steps / tl_setup_every(&run->setup, t->frame_every_s) : 0);
-  int64_t lines = 2 + steps / tl_setup_every(&run->setup, t->history_every_s);
-  int64_t grains = run->grains + tl_pour_left(run) - run->totals.outside;
+      2 + (t->frame_every_s > 0 ? steps / tl_setup_every(&run->model->setup, t->frame_every_s) : 0);
+  int64_t lines = 2 + steps / tl_setup_every(&run->model->setup, t->history_every_s);
+  int64_t grains = run->state->grains + tl_pour_left(run) - run->state->totals.outside;
   int64_t body = (int64_t)(sizeof(TlBodyState) + sizeof(TlColliderState));
   int64_t saved = c->keep + 1;
   if (c->every_steps == 0 && c->every_minutes == 0) saved = 1;
-  int64_t scene = run->checkpoint ? 0 : run->selection.grid_bytes;
-  if (run->has_terrain && !run->checkpoint)
-    scene += run->terrain.nx * run->terrain.ny * 4 + run->terrain.bnx * run->terrain.bny * 16 +
-             run->terrain.band_count * 4;
-  double boundaries = t->boundary_forces ? run->boundary_count : 0;
+  int64_t scene = run->checkpoint ? 0 : run->model->selection.grid_bytes;
+  if (run->model->has_terrain && !run->checkpoint)
+    scene += run->model->terrain.nx * run->model->terrain.ny * 4 +
+             run->model->terrain.bnx * run->model->terrain.bny * 16 +
+             run->model->terrain.band_count * 4;
+  double boundaries = t->boundary_forces ? run->model->boundary_count : 0;
   /* in doubles: a mistyped number of steps may ask for more than 2^63 bytes */
-  double bytes = (double)frames * (double)(25000 + 136 * grains) +
+  double bytes = (double)frames * (double)(25000 + 144 * grains) +
                  (350.0 + 220.0 * boundaries) * (double)lines +
                  (double)(saved * (8000 + grains * (body + 12 * 48)) + scene);
   return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
@@ -69,13 +73,13 @@ TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes) {
 
 static TlStatus report_pair(const TlRun *run, int32_t one, int32_t two, int64_t number,
                             TlReport *report) {
-  const TlMaterials *m = &run->materials;
+  const TlMaterials *m = &run->model->materials;
   const TlPairLaw *law = &m->law[tl_pair_law(m, one, two)];
   char name[32], text[640], value[40];
   size_t length = (size_t)snprintf(text, sizeof text, "%s on %s: ", m->material[one].name,
                                    m->material[two].name);
   const char *separator = "";
-  bool springs = tl_setup_method(&run->setup)->bears_force;
+  bool springs = tl_setup_method(&run->model->setup)->bears_force;
 #define F(key, member, unit, most, rule, help)                                                     \
   if (springs || (const char *)&law->member < (const char *)&law->stiffness) {                     \
     tl_text_real(value, law->member);                                                              \
@@ -90,22 +94,23 @@ static TlStatus report_pair(const TlRun *run, int32_t one, int32_t two, int64_t 
 }
 
 TlStatus tl_run_report_materials(const TlRun *run, TlReport *report) {
-  const TlMaterials *m = &run->materials;
+  const TlMaterials *m = &run->model->materials;
   int64_t number = 0;
   for (int32_t i = 0; i < m->count; i++) {
     char name[32], text[160];
     bool met = false;
-    for (int32_t j = 0; j < m->count; j++) met = met || tl_materials_meet(&run->setup, i, j);
+    for (int32_t j = 0; j < m->count; j++) met = met || tl_materials_meet(&run->model->setup, i, j);
     if (!met) continue;
     snprintf(name, sizeof name, "material_%d", i);
     snprintf(text, sizeof text, "%s", m->material[i].name);
-    if (tl_materials_meet(&run->setup, i, i)) /* bodies are of it */
+    if (tl_materials_meet(&run->model->setup, i, i)) /* bodies are of it */
       snprintf(text, sizeof text, "%s, %g kg/m3", m->material[i].name,
                m->material[i].density_kg_m3);
     TL_TRY(tl_report_text(report, name, text));
   }
   for (int32_t i = 0; i < m->count; i++)
     for (int32_t j = i; j < m->count; j++)
-      if (tl_materials_meet(&run->setup, i, j)) TL_TRY(report_pair(run, i, j, ++number, report));
+      if (tl_materials_meet(&run->model->setup, i, j))
+        TL_TRY(report_pair(run, i, j, ++number, report));
   return TL_OK;
 }

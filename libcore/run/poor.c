@@ -8,18 +8,18 @@
 
 /* The study's wall that boundary `place` is a part of; -1: none. Terrain and planes come first. */
 static int64_t wall_of(const TlRun *run, int64_t place) {
-  int64_t part = place - (run->boundary_count - run->walls.count);
-  return part >= 0 ? run->walls.part[part].wall : -1;
+  int64_t part = place - (run->model->boundary_count - run->model->walls.count);
+  return part >= 0 ? run->model->walls.part[part].wall : -1;
 }
 
 static void name_boundary(const TlRun *run, int64_t place, char *text, size_t size) {
   int64_t wall = wall_of(run, place);
   if (wall >= 0)
     snprintf(text, size, "the wall walls.%lld", (long long)wall);
-  else if (run->has_terrain && place == 0)
+  else if (run->model->has_terrain && place == 0)
     snprintf(text, size, "the terrain");
   else
-    snprintf(text, size, "the plane planes.%lld", (long long)(place - run->has_terrain));
+    snprintf(text, size, "the plane planes.%lld", (long long)(place - run->model->has_terrain));
 }
 
 static void name_other(const TlRun *run, const TlPoorRow *row, char *text, size_t size) {
@@ -32,7 +32,7 @@ static void name_other(const TlRun *run, const TlPoorRow *row, char *text, size_
 
 /* A wall that came upon grains: its fault, not that of their shapes. */
 static TlStatus stop_wall(const TlRun *run, const TlPoorRow *row, int64_t wall, int64_t step) {
-  const TlWallSetup *w = (const TlWallSetup *)run->setup.walls.items + wall;
+  const TlWallSetup *w = (const TlWallSetup *)run->model->setup.walls.items + wall;
   char text[640], key[48];
   snprintf(text, sizeof text,
            "grain %lld lies %.3g m (%.0f%% of its radius)%s in this wall in step %lld, and nothing "
@@ -42,7 +42,7 @@ static TlStatus stop_wall(const TlRun *run, const TlPoorRow *row, int64_t wall, 
            (long long)row->grain, row->overlap_m, 100 * row->share,
            row->inside ? ", its centre too," : "", (long long)step, w->from_s);
   snprintf(key, sizeof key, "walls.%lld.%s", (long long)wall, w->from_s > 0 ? "from_s" : "point_m");
-  return tl_study_fail(&run->study, TL_EINPUT, key, "%s", text);
+  return tl_study_fail(&run->model->study, TL_EINPUT, key, "%s", text);
 }
 
 static TlStatus stop_overlap(const TlRun *run, const TlPoorRow *row, int64_t step) {
@@ -50,15 +50,15 @@ static TlStatus stop_overlap(const TlRun *run, const TlPoorRow *row, int64_t ste
   int64_t wall = row->other < 0 ? wall_of(run, -1 - row->other) : -1;
   if (wall >= 0) return stop_wall(run, row, wall, step);
   name_other(run, row, other, sizeof other);
-  double way = run->totals.travel_share;
+  double way = run->state->totals.travel_share;
   if (way > tl_long_travel)
     return tl_fail(TL_EINPUT,
                    "%s: grain %lld lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
                    "%lld, and nothing moves it out: the time step is too long, for grains moved by "
                    "up to %.2g of their radius in a step; time.dt_s: %g would do in place of %g",
                    run->options.study, (long long)row->grain, row->overlap_m, 100 * row->share,
-                   other, (long long)step, way, tl_sense_shorter(run->setup.time.dt_s, way),
-                   run->setup.time.dt_s);
+                   other, (long long)step, way, tl_sense_shorter(run->model->setup.time.dt_s, way),
+                   run->model->setup.time.dt_s);
   return tl_fail(
       TL_EINPUT,
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
@@ -79,7 +79,7 @@ static void describe_jam(const TlRun *run, const TlPoorRow *row, int64_t step, c
            "grain %lld (avatar %lld) at (%.6g, %.6g, %.6g) m is unresolved: the solver could "
            "not end its collisions with %s in %d consecutive steps, up to step %lld (%.6g s)",
            (long long)row->grain, (long long)row->avatar, x.x, x.y, x.z, other, row->steps,
-           (long long)step, (double)step * run->setup.time.dt_s);
+           (long long)step, (double)step * run->model->setup.time.dt_s);
 }
 
 static TlStatus stop_jam(const TlRun *run, const TlPoorRow *row, int64_t step) {
@@ -93,9 +93,9 @@ static TlStatus stop_jam(const TlRun *run, const TlPoorRow *row, int64_t step) {
 
 /* The first of the kind that ends the run, on the rank that has one. */
 static TlStatus stop(const TlRun *run, int64_t step) {
-  const TlPoorSetup *setup = &run->setup.poor;
+  const TlPoorSetup *setup = &run->model->setup.poor;
   int64_t count;
-  const TlPoorRow *row = tl_solver_poor(run->solver, &count);
+  const TlPoorRow *row = tl_step_poor_rows(run->work, &count);
   for (int64_t i = 0; i < count; i++) {
     if (row[i].jammed && setup->jammed == TL_JAM_STOP) return stop_jam(run, &row[i], step);
     if (!row[i].jammed && setup->action == TL_POOR_STOP) return stop_overlap(run, &row[i], step);
@@ -106,12 +106,12 @@ static TlStatus stop(const TlRun *run, int64_t step) {
 static void say(const TlRun *run, int64_t step) {
   static const char *const done[] = {"it is left alone", "", "frozen", "taken out"};
   int64_t count;
-  const TlPoorRow *row = tl_solver_poor(run->solver, &count);
+  const TlPoorRow *row = tl_step_poor_rows(run->work, &count);
   char text[400];
   for (int64_t i = 0; i < count; i++) {
     if (row[i].jammed) {
       describe_jam(run, &row[i], step, text, sizeof text);
-      tl_log_warn("%s: %s", text, done[run->setup.poor.jammed]);
+      tl_log_warn("%s: %s", text, done[run->model->setup.poor.jammed]);
       continue;
     }
     name_other(run, &row[i], text, sizeof text);
@@ -119,7 +119,7 @@ static void say(const TlRun *run, int64_t step) {
                 "smaller radius): %s",
                 (long long)step, (long long)row[i].grain, (long long)row[i].avatar, text,
                 100 * row[i].share,
-                run->setup.poor.action == TL_POOR_DROP ? "taken out" : "frozen");
+                run->model->setup.poor.action == TL_POOR_DROP ? "taken out" : "frozen");
   }
 }
 
@@ -134,7 +134,7 @@ static void freeze(TlBodies *b, int32_t flags) {
 }
 
 static TlStatus take_out(TlRun *run, int32_t flags, int64_t step) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   unsigned char *leaves;
   TL_TRY(tl_comm_agree(run->comm, TL_NEW(leaves, (size_t)b->owned)));
   for (int64_t i = 0; i < b->owned; i++) {
@@ -147,17 +147,17 @@ static TlStatus take_out(TlRun *run, int32_t flags, int64_t step) {
 }
 
 TlStatus tl_run_handle_poor(TlRun *run, int64_t step) {
-  const TlPoorSetup *setup = &run->setup.poor;
-  int64_t poor = run->totals.last.poor, jammed = run->totals.last.jammed;
+  const TlPoorSetup *setup = &run->model->setup.poor;
+  int64_t poor = run->state->totals.last.poor, jammed = run->state->totals.last.jammed;
   if (poor + jammed == 0) return TL_OK;
-  run->totals.poor += poor;
-  run->totals.jammed += jammed;
+  run->state->totals.poor += poor;
+  run->state->totals.jammed += jammed;
   TL_TRY(tl_comm_agree(run->comm, stop(run, step)));
   say(run, step);
   int32_t still = (setup->action == TL_POOR_FREEZE ? TL_BODY_POOR : 0) |
                   (setup->jammed == TL_JAM_FREEZE ? TL_BODY_JAMMED : 0);
   int32_t out = (setup->action == TL_POOR_DROP ? TL_BODY_POOR : 0) |
                 (setup->jammed == TL_JAM_DROP ? TL_BODY_JAMMED : 0);
-  freeze(&run->bodies, still);
+  freeze(&run->state->dem.bodies, still);
   return out ? take_out(run, out, step) : TL_OK;
 }

@@ -13,21 +13,22 @@ enum { STREAM_CELL = 121, MOST_CELLS = 1 << 20 };
 /* ---- what is to come ---- */
 
 static bool pours(const TlRun *run) {
-  return run->setup.release.assembly == TL_ASSEMBLY_POURED && run->selection.count > 0;
+  return run->model->setup.release.assembly == TL_ASSEMBLY_POURED &&
+         run->model->selection.count > 0;
 }
 
 int64_t tl_pour_left(const TlRun *run) {
-  return pours(run) ? run->setup.release.count - run->poured : 0;
+  return pours(run) ? run->model->setup.release.count - run->state->poured : 0;
 }
 
 /* This rank's part of the grains to come, from id `first` on, at no place yet. */
 static TlStatus draw_part(TlRun *run, int64_t first, TlBodies *some) {
-  int64_t n = run->setup.release.count, me = tl_comm_rank(run->comm),
+  int64_t n = run->model->setup.release.count, me = tl_comm_rank(run->comm),
           ranks = tl_comm_size(run->comm);
   TlPlace place = tl_run_place(run);
   for (int64_t id = n * me / ranks; id < n * (me + 1) / ranks; id++) {
     TlGrainState state = {
-        .id = id, .scale = run->setup.grains.grain_scale, .rotation = {1, 0, 0, 0}};
+        .id = id, .scale = run->model->setup.grains.grain_scale, .rotation = {1, 0, 0, 0}};
     if (id >= first) TL_TRY(tl_bodies_add(some, &state));
   }
   return tl_lattice_draw(&place, some, 0);
@@ -43,12 +44,12 @@ static TlStatus note_avatars(TlRun *run) {
 }
 
 TlStatus tl_pour_check(TlRun *run) {
-  TlBodies some = {0};
+  TlState some = {.steps = run->state->dem.steps};
   if (!pours(run)) return TL_OK;
-  TlStatus status = draw_part(run, run->poured, &some);
-  if (status == TL_OK) status = tl_avatars_load(&run->avatars, &some, 0);
-  if (status == TL_OK) status = tl_solver_check(run->solver, &some);
-  tl_bodies_free(&some);
+  TlStatus status = draw_part(run, run->state->poured, &some.bodies);
+  if (status == TL_OK) status = tl_avatars_load(&run->model->avatars, &some.bodies, 0);
+  if (status == TL_OK) status = tl_step_check(run->model->dem, &some, run->work);
+  tl_state_free(&some);
   return tl_comm_agree(run->comm, status);
 }
 
@@ -56,17 +57,17 @@ static TlStatus check_inlet(const TlRun *run, const TlLattice *l) {
   int64_t cells = l->n[0] * l->n[1] * l->n[2], filled = 0;
   TlVec3 p;
   if (cells > MOST_CELLS)
-    return tl_study_fail(&run->study, TL_EINPUT, "release.high_m",
+    return tl_study_fail(&run->model->study, TL_EINPUT, "release.high_m",
                          "an inlet of %lld cells is too large; at most %d", (long long)cells,
                          MOST_CELLS);
   for (int64_t g = 0; g < cells; g++) filled += tl_lattice_cell(l, g, &p);
   if (filled == 0)
-    return tl_study_fail(&run->study, TL_EINPUT, "release.high_m",
+    return tl_study_fail(&run->model->study, TL_EINPUT, "release.high_m",
                          "no cell of %g m side fits in the inlet, the polygon and clear of ground "
                          "and boundaries",
                          l->side);
-  tl_log_info("%lld grains are poured, at most %lld at a time", (long long)run->setup.release.count,
-              (long long)filled);
+  tl_log_info("%lld grains are poured, at most %lld at a time",
+              (long long)run->model->setup.release.count, (long long)filled);
   return TL_OK;
 }
 
@@ -115,7 +116,7 @@ static void mark(Inlet *inlet, TlVec3 p, double radius) {
 }
 
 static TlStatus look(const TlRun *run, Inlet *inlet) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   int64_t words = (inlet->cells + 63) / 64;
   TL_TRY(tl_comm_agree(run->comm, TL_NEW(inlet->busy, (size_t)words)));
   for (int64_t i = 0; i < b->owned; i++) mark(inlet, b->position[i], b->radius[i]);
@@ -137,10 +138,11 @@ static int compare_cell(const void *a, const void *b) {
 static int64_t list_free(const TlRun *run, const Inlet *inlet, Cell *list) {
   int64_t count = 0;
   TlVec3 p;
-  uint64_t stream = STREAM_CELL + ((uint64_t)run->poured << 8);
+  uint64_t stream = STREAM_CELL + ((uint64_t)run->state->poured << 8);
   for (int64_t g = 0; g < inlet->cells; g++) {
     if (inlet->busy[g / 64] >> (g % 64) & 1 || !tl_lattice_cell(&inlet->lattice, g, &p)) continue;
-    list[count++] = (Cell){tl_random_bits((uint64_t)run->setup.seed, stream, (uint64_t)g), g};
+    list[count++] =
+        (Cell){tl_random_bits((uint64_t)run->model->setup.seed, stream, (uint64_t)g), g};
   }
   qsort(list, (size_t)count, sizeof *list, compare_cell);
   return count;
@@ -148,14 +150,15 @@ static int64_t list_free(const TlRun *run, const Inlet *inlet, Cell *list) {
 
 /* Each rank takes its share of the batch; migration brings them home. */
 static TlStatus fill(TlRun *run, const Inlet *inlet, const Cell *list, int64_t count) {
-  int64_t me = tl_comm_rank(run->comm), ranks = tl_comm_size(run->comm), first = run->bodies.owned;
+  int64_t me = tl_comm_rank(run->comm), ranks = tl_comm_size(run->comm),
+          first = run->state->dem.bodies.owned;
   for (int64_t i = count * me / ranks; i < count * (me + 1) / ranks; i++) {
     TlVec3 p;
     tl_lattice_cell(&inlet->lattice, list[i].cell, &p);
-    TlGrainState state = tl_lattice_grain(&inlet->lattice, p, run->poured + i);
-    TL_TRY(tl_bodies_add(&run->bodies, &state));
+    TlGrainState state = tl_lattice_grain(&inlet->lattice, p, run->state->poured + i);
+    TL_TRY(tl_bodies_add(&run->state->dem.bodies, &state));
   }
-  return tl_lattice_draw(inlet->lattice.place, &run->bodies, first);
+  return tl_lattice_draw(inlet->lattice.place, &run->state->dem.bodies, first);
 }
 
 static TlStatus let_in(TlRun *run, Inlet *inlet, int64_t wanted) {
@@ -168,29 +171,30 @@ static TlStatus let_in(TlRun *run, Inlet *inlet, int64_t wanted) {
   tl_free(list);
   TL_TRY(tl_comm_agree(run->comm, status));
   if (count == 0) return TL_OK;
-  run->poured += count;
-  run->grains += count;
-  return tl_dist_migrate(run->dist, &run->bodies, NULL);
+  run->state->poured += count;
+  run->state->grains += count;
+  return tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL);
 }
 
 /* Grains due after so many steps. */
 static int64_t due_after(const TlRun *run, int64_t step) {
-  const TlReleaseSetup *r = &run->setup.release;
-  double due = r->rate_per_s * (double)step * run->setup.time.dt_s;
+  const TlReleaseSetup *r = &run->model->setup.release;
+  double due = r->rate_per_s * (double)step * run->model->setup.time.dt_s;
   if (!(r->rate_per_s > 0) || due >= (double)r->count) return r->count;
   return (int64_t)floor(due + 1e-9);
 }
 
 TlStatus tl_pour(TlRun *run, int64_t step) {
   if (tl_pour_left(run) == 0) return TL_OK;
-  int64_t wanted = due_after(run, step) - run->poured;
+  int64_t wanted = due_after(run, step) - run->state->poured;
   if (wanted <= 0) return TL_OK;
   TlPlace place = tl_run_place(run);
   Inlet inlet = {0};
-  tl_bodies_drop_ghosts(&run->bodies);
+  tl_bodies_drop_ghosts(&run->state->dem.bodies);
   /* bounding radii: bodies that came from another rank have none yet */
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
+  TL_TRY(
+      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
   TL_TRY(tl_lattice_plan(&place, &inlet.lattice));
   inlet.cells = inlet.lattice.n[0] * inlet.lattice.n[1] * inlet.lattice.n[2];
   TlStatus status = let_in(run, &inlet, wanted);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 static double time_of(const TlRun *run, int64_t step) {
-  return (double)step * run->setup.time.dt_s;
+  return (double)step * run->model->setup.time.dt_s;
 }
 
 /* ---- the start ---- */
@@ -24,35 +24,37 @@ static double time_of(const TlRun *run, int64_t step) {
 /* NULL: this run has no such table. */
 static const TlColumns *columns_of(const TlRun *run, int table) {
   bool has = table == TL_TABLE_HISTORY || table == TL_TABLE_DEPARTURES ||
-             (table == TL_TABLE_BOUNDARY && run->setup.time.boundary_forces) ||
-             (run->apparatus && (int)run->apparatus->table == table);
+             (table == TL_TABLE_BOUNDARY && run->model->setup.time.boundary_forces) ||
+             (run->model->apparatus && (int)run->model->apparatus->table == table);
   return has ? tl_table_columns((TlResultsTable)table) : NULL;
 }
 
 static TlStatus scene_of(const TlRun *run, TlScene *scene) {
   const TlProvenance *p = run->options.provenance;
-  *scene = (TlScene){.study = run->effective,
-                     .title = run->setup.title ? run->setup.title : (char *)(uintptr_t) "",
-                     .grain_scale = run->setup.grains.grain_scale,
-                     .density_kg_m3 = tl_setup_solver(&run->setup).density_kg_m3,
-                     .materials = run->materials,
-                     .step_s = run->setup.time.dt_s,
-                     .body_count = run->grains + tl_pour_left(run) + tl_nets_spheres(&run->nets),
-                     .has_terrain = run->has_terrain,
-                     .terrain = run->terrain,
-                     .plane_count = run->setup.planes.count,
-                     .planes = run->planes,
-                     .part_count = run->walls.count,
-                     .parts = run->walls.part};
+  *scene = (TlScene){
+      .study = run->model->effective,
+      .title = run->model->setup.title ? run->model->setup.title : (char *)(uintptr_t) "",
+      .grain_scale = run->model->setup.grains.grain_scale,
+      .density_kg_m3 = tl_setup_solver(&run->model->setup).density_kg_m3,
+      .materials = run->model->materials,
+      .step_s = run->model->setup.time.dt_s,
+      .body_count = run->state->grains + tl_pour_left(run) + tl_nets_spheres(&run->model->nets),
+      .has_terrain = run->model->has_terrain,
+      .terrain = run->model->terrain,
+      .plane_count = run->model->setup.planes.count,
+      .planes = run->model->planes,
+      .part_count = run->model->walls.count,
+      .parts = run->model->walls.part};
   for (int t = 0; t < TL_TABLES; t++)
     scene->table_format[t] = columns_of(run, t) ? columns_of(run, t)->format : 0;
   for (int a = 0; a < 3; a++)
-    scene->gravity_m_s2[a] = run->setup.gravity_m_s2[a] / tl_setup_choice(&run->setup).mass_scale;
+    scene->gravity_m_s2[a] =
+        run->model->setup.gravity_m_s2[a] / tl_setup_choice(&run->model->setup).mass_scale;
   char *history = NULL;
-  if (run->selection.start.provenance) /* with that of its catalog in it */
-    history = tl_strdup(run->selection.start.provenance);
-  else if (run->catalog)
-    TL_TRY(tl_catalog_history(run->catalog, &history));
+  if (run->model->selection.start.provenance) /* with that of its catalog in it */
+    history = tl_strdup(run->model->selection.start.provenance);
+  else if (run->model->catalog)
+    TL_TRY(tl_catalog_history(run->model->catalog, &history));
   else
     history = tl_strdup("[]");
   if (!history) return TL_ENOMEM;
@@ -73,7 +75,7 @@ static TlStatus open_output(TlRun *run) {
   status = tl_comm_agree(run->comm, status);
   if (status == TL_OK)
     status = tl_output_open(&run->output, run->comm, run->folder, run->options.overwrite, &scene,
-                            &run->avatars, &run->bodies, &run->later);
+                            &run->model->avatars, &run->state->dem.bodies, &run->later);
   tl_free(scene.provenance);
   TL_TRY(status);
   for (int t = 0; t < TL_TABLES; t++)
@@ -84,15 +86,17 @@ static TlStatus open_output(TlRun *run) {
 
 static TlStatus write_frame(TlRun *run, int64_t step) {
   if (run->options.no_output) return TL_OK;
-  TL_TRY(tl_output_frame(&run->output, &run->bodies,
-                         run->setup.frames.contacts ? &run->contacts : NULL,
-                         tl_solver_friction(run->solver), step, time_of(run, step)));
-  run->totals.frames = run->output.frames;
+  TL_TRY(tl_output_frame(&run->output, &run->state->dem.bodies,
+                         run->model->setup.frames.contacts ? &run->contacts : NULL,
+                         tl_controls_friction(&run->controls, &run->model->dem->materials,
+                                              TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN),
+                         step, time_of(run, step)));
+  run->state->totals.frames = run->output.frames;
   return TL_OK;
 }
 
 static bool wants_checkpoints(const TlRun *run) {
-  const TlCheckpointSetup *c = &run->setup.checkpoint;
+  const TlCheckpointSetup *c = &run->model->setup.checkpoint;
   return !run->options.no_output && (c->every_steps > 0 || c->every_minutes > 0);
 }
 
@@ -102,11 +106,11 @@ static TlStatus save_or_warn(TlRun *run) {
   TlStatus status = tl_run_save(run, false);
   if (status != TL_EIO) return status;
   run->unsaved++;
-  run->unsaved_step = run->totals.steps;
+  run->unsaved_step = run->state->totals.steps;
   snprintf(run->unsaved_why, sizeof run->unsaved_why, "%s", tl_message());
   tl_log_error("warning: checkpoint_%012lld.tck could not be saved, and the run continues without "
                "it: %s",
-               (long long)run->totals.steps, tl_message());
+               (long long)run->state->totals.steps, tl_message());
   return TL_OK;
 }
 
@@ -116,7 +120,7 @@ static TlStatus sign(const TlRun *run) {
   if (!run->options.provenance || tl_comm_rank(run->comm) != 0) return TL_OK;
   TlProvenance p = *run->options.provenance;
   if (p.parameters && !(p.parameters = tl_strdup(p.parameters))) return TL_ENOMEM;
-  snprintf(step, sizeof step, "%lld", (long long)run->totals.steps);
+  snprintf(step, sizeof step, "%lld", (long long)run->state->totals.steps);
   TlStatus status = tl_provenance_parameter(&p, "resumed_from_step", step);
   if (status == TL_OK) status = tl_results_add_run(run->folder, &p);
   tl_free(p.parameters);
@@ -126,35 +130,41 @@ static TlStatus sign(const TlRun *run) {
 /* What the solver would refuse once it steps: those that are here, and those that will be poured.
  */
 static TlStatus check_grains(TlRun *run) {
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_check(run->solver, &run->bodies)));
+  TL_TRY(tl_comm_agree(run->comm, tl_step_check(run->model->dem, &run->state->dem, run->work)));
   return tl_pour_check(run);
 }
 
 static TlStatus go_on(TlRun *run) {
-  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run));
-  if (run->setup.time.until_rest != (run->still.window_s > 0)) TL_TRY(tl_standstill_begin(run));
+  if (run->model->setup.time.until_rest != (run->state->still.window_s > 0))
+    TL_TRY(tl_standstill_begin(run));
   const TlColumns *columns[TL_TABLES];
   for (int t = 0; t < TL_TABLES; t++) columns[t] = columns_of(run, t);
-  TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->effective, columns,
-                          run->totals.steps));
+  TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->model->effective, columns,
+                          run->state->totals.steps));
   return tl_comm_agree(run->comm, sign(run));
 }
 
-static TlStatus begin(TlRun *run) {
+TlStatus tl_run_begin(TlRun *run) {
   TlMeasure m;
   TL_TRY(tl_pour(run, 0));
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
-  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
+  TL_TRY(
+      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run)); /* before anything older is touched */
   TL_TRY(tl_history_measure(run, &m));
-  run->start_centre = m.centre;
-  if (run->setup.release.assembly == TL_ASSEMBLY_POURED) /* few are there yet, or none */
-    run->start_centre = tl_scale(
-        0.5, tl_add(tl_vec3_of(run->setup.release.low_m), tl_vec3_of(run->setup.release.high_m)));
-  run->totals.kinetic_start_J = m.kinetic;
-  run->totals.potential_start_J = m.potential;
-  TL_TRY(tl_standstill_begin(run));
+  run->state->start_centre = m.centre;
+  if (run->model->setup.release.assembly == TL_ASSEMBLY_POURED) /* few are there yet, or none */
+    run->state->start_centre = tl_scale(0.5, tl_add(tl_vec3_of(run->model->setup.release.low_m),
+                                                    tl_vec3_of(run->model->setup.release.high_m)));
+  run->state->totals.kinetic_start_J = m.kinetic;
+  run->state->totals.potential_start_J = m.potential;
+  return tl_standstill_begin(run);
+}
+
+static TlStatus begin(TlRun *run) {
+  TL_TRY(tl_run_begin(run));
   TL_TRY(open_output(run));
   TL_TRY(write_frame(run, 0));
   TL_TRY(tl_history_write(run, 0, 0));
@@ -166,7 +176,7 @@ static TlStatus begin(TlRun *run) {
 /* ---- a step ---- */
 
 static TlStatus left_the_terrain(const TlRun *run, int64_t step) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   int64_t first = -1;
   for (int64_t i = 0; i < b->owned; i++)
     if (b->flags[i] & TL_BODY_OUTSIDE && (first < 0 || b->id[i] < b->id[first])) first = i;
@@ -176,7 +186,7 @@ static TlStatus left_the_terrain(const TlRun *run, int64_t step) {
       TL_EINPUT,
       "%s: grain %lld left the %s in step %lld (%.4g s) at x = %g, y = %g m; a larger one, "
       "or outside: remove or stop",
-      run->options.study, (long long)b->id[first], run->apparatus ? "cell" : "terrain",
+      run->options.study, (long long)b->id[first], run->model->apparatus ? "cell" : "terrain",
       (long long)step, time_of(run, step), x.x, x.y);
 }
 
@@ -186,20 +196,21 @@ static bool leaves_now(const TlBodies *b, int64_t i) {
 }
 
 static TlStatus handle_outside(TlRun *run, int64_t step) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   int64_t left = 0;
   for (int64_t i = 0; i < b->owned; i++) left += leaves_now(b, i) ? tl_bodies_parts(b, i) : 0;
   TL_TRY(tl_comm_sum_int(run->comm, &left, 1));
   if (left == 0) return TL_OK;
-  run->totals.outside += left;
-  if (run->setup.outside == TL_OUTSIDE_ERROR)
+  run->state->totals.outside += left;
+  if (run->model->setup.outside == TL_OUTSIDE_ERROR)
     return tl_comm_agree(run->comm, left_the_terrain(run, step));
-  TlLeaving leaving = run->apparatus ? TL_LEFT_CELL : TL_LEFT_TERRAIN;
+  TlLeaving leaving = run->model->apparatus ? TL_LEFT_CELL : TL_LEFT_TERRAIN;
   unsigned char *leaves;
   TL_TRY(tl_comm_agree(run->comm, TL_NEW(leaves, (size_t)b->owned)));
   for (int64_t i = 0; i < b->owned; i++)
     leaves[i] = leaves_now(b, i) ? (unsigned char)leaving : TL_STAYS;
-  TlStatus status = tl_departures_take(run, leaves, run->setup.outside == TL_OUTSIDE_REMOVE, step);
+  TlStatus status =
+      tl_departures_take(run, leaves, run->model->setup.outside == TL_OUTSIDE_REMOVE, step);
   tl_free(leaves);
   return status;
 }
@@ -223,14 +234,11 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
  * them and starts anew (its memory of contacts lies with the bodies). */
 static TlStatus evict_avatars(TlRun *run) {
   int64_t *used, count;
-  int64_t steps = tl_solver_steps(run->solver);
-  TL_TRY(tl_avatars_used(&run->bodies, &used, &count));
-  if ((int64_t)run->avatars.count > 2 * count + 16) {
-    tl_solver_free(run->solver);
-    run->solver = NULL;
-    tl_avatars_evict(&run->avatars, used, count);
+  TL_TRY(tl_avatars_used(&run->state->dem.bodies, &used, &count));
+  if ((int64_t)run->model->avatars.count > 2 * count + 16) {
+    tl_run_free_solver(run);
+    tl_avatars_evict(&run->model->avatars, used, count);
     TlStatus status = tl_run_new_solver(run);
-    if (status == TL_OK) tl_solver_set_steps(run->solver, steps);
     tl_free(used);
     return status;
   }
@@ -240,104 +248,123 @@ static TlStatus evict_avatars(TlRun *run) {
 
 static TlStatus rebalance(TlRun *run, int64_t step) {
   double imbalance;
-  if (tl_comm_size(run->comm) == 1 || step % run->setup.parallel.balance_every_steps != 0)
+  if (tl_comm_size(run->comm) == 1 || step % run->model->setup.parallel.balance_every_steps != 0)
     return TL_OK;
-  TL_TRY(tl_dist_imbalance(run->dist, &run->bodies, &imbalance));
-  if (imbalance > run->setup.parallel.imbalance) {
+  TL_TRY(tl_dist_imbalance(run->dist, &run->state->dem.bodies, &imbalance));
+  if (imbalance > run->model->setup.parallel.imbalance) {
     tl_log_debug("step %lld: largest share %.2f of the mean; space is cut anew", (long long)step,
                  imbalance);
-    TL_TRY(tl_dist_cut(run->dist, &run->bodies));
-    TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+    TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
+    TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   }
   return tl_comm_agree(run->comm, evict_avatars(run));
 }
 
 /* Beforehand only the number of points that a grain touches by is guessed (step_penalty.c). */
 static void warn_unstable(TlRun *run, const TlStepReport *r) {
-  if (run->warned_unstable || r->moving == 0 || r->stable_step_s >= run->setup.time.dt_s) return;
+  if (run->warned_unstable || r->moving == 0 || r->stable_step_s >= run->model->setup.time.dt_s)
+    return;
   run->warned_unstable = true;
   if (tl_comm_rank(run->comm) == 0)
     tl_log_warn("step %lld: contacts are stiff and many: the time step of %g s is above 2/omega = "
                 "%g s of one of the grains",
-                (long long)run->totals.steps, run->setup.time.dt_s, r->stable_step_s);
+                (long long)run->state->totals.steps, run->model->setup.time.dt_s, r->stable_step_s);
 }
 
 static TlStatus fresh_ghosts(TlRun *run) {
-  TL_TRY(tl_comm_agree(run->comm, tl_solver_refresh(run->solver, &run->bodies)));
-  TL_TRY(tl_dist_halo(run->dist, &run->bodies));
-  return tl_comm_agree(run->comm,
-                       tl_avatars_load(&run->avatars, &run->bodies, run->bodies.colliders.owned));
+  TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
+  TL_TRY(tl_dist_halo(run->dist, &run->state->dem.bodies));
+  return tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies,
+                                                  run->state->dem.bodies.colliders.owned));
 }
 
 /* Grains that got out of the apparatus leave the run before the step. */
 static TlStatus prepare_apparatus(TlRun *run) {
   int64_t escaped;
-  if (!run->apparatus) return TL_OK;
-  TL_TRY(run->apparatus->before_step(run, &escaped));
+  if (!run->model->apparatus) return TL_OK;
+  TL_TRY(run->model->apparatus->before_step(run, &escaped));
   if (escaped == 0) return TL_OK;
-  TL_TRY(handle_outside(run, run->totals.steps));
+  TL_TRY(handle_outside(run, run->state->totals.steps));
   return fresh_ghosts(run);
 }
 
 /* Distance that the fastest grain of this rank travels in a step, over its radius (of the sphere of
  * its volume). */
 static double travel(const TlRun *run) {
-  const TlBodies *b = &run->bodies;
-  double volume = 1 / (4 * M_PI / 3 * tl_setup_solver(&run->setup).density_kg_m3), most = 0;
+  const TlBodies *b = &run->state->dem.bodies;
+  double volume = 1 / (4 * M_PI / 3 * tl_setup_solver(&run->model->setup).density_kg_m3), most = 0;
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
       most = fmax(most, tl_norm(b->velocity[i]) / cbrt(tl_run_plain_mass(run, i) * volume));
-  return most * run->setup.time.dt_s;
+  return most * run->model->setup.time.dt_s;
 }
 
 /* A step that is too long shows as grains that lie in others or have too many neighbours. */
 static TlStatus explain(const TlRun *run, TlStatus status) {
-  double way = fmax(run->travel_share, run->totals.travel_share);
+  double way = fmax(run->travel_share, run->state->totals.travel_share);
   if (status == TL_OK || !(way > tl_long_travel)) return status;
   return tl_fail(
       status,
       "%s; the time step is too long, for grains move by up to %.2g of their radius in a "
       "step: time.dt_s: %g would do in place of %g",
-      tl_message(), way, tl_sense_shorter(run->setup.time.dt_s, way), run->setup.time.dt_s);
+      tl_message(), way, tl_sense_shorter(run->model->setup.time.dt_s, way),
+      run->model->setup.time.dt_s);
 }
 
 static TlStatus one_step(TlRun *run) {
   TlStepReport report;
-  TL_TRY(tl_pour(run, run->totals.steps));
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
+  TL_TRY(tl_pour(run, run->state->totals.steps));
+  TL_TRY(
+      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
   TL_TRY(fresh_ghosts(run));
   TL_TRY(prepare_apparatus(run));
   run->travel_share = travel(run);
-  TlStatus status = tl_solver_step(run->solver, &run->bodies, &report);
+  TlStatus status = tl_step(run->model->dem, &run->state->dem, &run->controls, run->work,
+                            tl_dist_sync(run->dist), &report);
   TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
-  add_up(&run->totals, &report);
-  if (run->apparatus) TL_TRY(run->apparatus->after_step(run, &report));
+  add_up(&run->state->totals, &report);
+  if (run->model->apparatus) TL_TRY(run->model->apparatus->after_step(run, &report));
   warn_unstable(run, &report);
   return TL_OK;
 }
 
+/* What the study says of grains that left, or that cannot be brought apart. */
+static TlStatus apply_policies(TlRun *run, int64_t step) {
+  TL_TRY(tl_run_handle_poor(run, step));
+  return handle_outside(run, step);
+}
+
+TlStatus tl_run_step(TlRun *run) {
+  TlRunState *s = run->state;
+  TL_TRY(one_step(run));
+  s->totals.travel_share = fmax(s->totals.travel_share, run->travel_share);
+  TL_TRY(tl_standstill_after(run, s->totals.steps));
+  TL_TRY(apply_policies(run, s->totals.steps));
+  return tl_dist_migrate(run->dist, &s->dem.bodies, NULL);
+}
+
 static bool frame_in_turn(const TlRun *run, int64_t step) {
-  double every = run->setup.time.frame_every_s;
-  return every > 0 && step % tl_setup_every(&run->setup, every) == 0;
+  double every = run->model->setup.time.frame_every_s;
+  return every > 0 && step % tl_setup_every(&run->model->setup, every) == 0;
 }
 
 static bool line_in_turn(const TlRun *run, int64_t step) {
-  return step % tl_setup_every(&run->setup, run->setup.time.history_every_s) == 0;
+  return step % tl_setup_every(&run->model->setup, run->model->setup.time.history_every_s) == 0;
 }
 
 /* The step's contacts know bodies by their places: taken before any is removed. */
 static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
-  if (run->setup.time.boundary_forces && (step == last || line_in_turn(run, step)))
+  if (run->model->setup.time.boundary_forces && (step == last || line_in_turn(run, step)))
     TL_TRY(tl_boundary_take(run));
-  if (!run->setup.frames.contacts || run->options.no_output) return TL_OK;
+  if (!run->model->setup.frames.contacts || run->options.no_output) return TL_OK;
   if (step != last && !frame_in_turn(run, step)) return TL_OK;
   return tl_comm_agree(
-      run->comm, tl_contacts_take(&run->contacts, run->solver, &run->bodies, run->setup.time.dt_s));
+      run->comm, tl_contacts_take(&run->contacts, run->model->dem, &run->state->dem, run->work));
 }
 
 static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
   TL_TRY(tl_history_write(run, step, cpu_s));
-  return run->setup.time.boundary_forces ? tl_boundary_write(run, step) : TL_OK;
+  return run->model->setup.time.boundary_forces ? tl_boundary_write(run, step) : TL_OK;
 }
 
 /* The last step has a frame and a line also out of turn; a run that resumes from there takes them
@@ -355,7 +382,7 @@ static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
 /* ---- the end of a step ---- */
 
 static void warn_travel(TlRun *run, int64_t step) {
-  double dt = run->setup.time.dt_s, way = run->totals.travel_share;
+  double dt = run->model->setup.time.dt_s, way = run->state->totals.travel_share;
   if (run->warned_travel || way <= tl_long_travel) return;
   run->warned_travel = true;
   if (tl_comm_rank(run->comm) == 0)
@@ -371,7 +398,7 @@ typedef struct Asked {
 } Asked;
 
 static TlStatus ask(TlRun *run, int64_t step, Asked *asked) {
-  const TlCheckpointSetup *c = &run->setup.checkpoint;
+  const TlCheckpointSetup *c = &run->model->setup.checkpoint;
   bool by_time = c->every_minutes > 0 && tl_clock_s() - run->saved_s > 60 * c->every_minutes;
   bool by_steps = c->every_steps > 0 && step % c->every_steps == 0;
   const double unit = 1e-6;
@@ -379,7 +406,7 @@ static TlStatus ask(TlRun *run, int64_t step, Asked *asked) {
   int64_t any[3] = {wish & TL_WISH_STOP, by_time || by_steps || wish & TL_WISH_SAVE,
                     (int64_t)ceil(fmin(run->travel_share / unit, 1e18))};
   TL_TRY(tl_comm_most_int(run->comm, any, 3));
-  run->totals.travel_share = fmax(run->totals.travel_share, unit * (double)any[2]);
+  run->state->totals.travel_share = fmax(run->state->totals.travel_share, unit * (double)any[2]);
   warn_travel(run, step);
   asked->stop |= any[0] != 0;
   asked->save = any[1] != 0;
@@ -397,10 +424,9 @@ static TlStatus end_of_step(TlRun *run, const Asked *asked, bool last) {
  */
 static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
   TL_TRY(take_contacts(run, step, last));
-  TL_TRY(tl_run_handle_poor(run, step));
-  TL_TRY(handle_outside(run, step));
+  TL_TRY(apply_policies(run, step));
   TL_TRY(write_step(run, step, last, cpu_s));
-  TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+  TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   return rebalance(run, step);
 }
 
@@ -415,35 +441,35 @@ static TlStatus stopped(const TlRun *run, int64_t step) {
 }
 
 static TlStatus loop(TlRun *run, TlProgress *bar) {
-  int64_t steps = tl_setup_steps(&run->setup), last = steps;
+  int64_t steps = tl_setup_steps(&run->model->setup), last = steps;
   Asked asked = {.stop = false};
-  TlForecast forecast = tl_forecast_start(run->totals.steps, steps, tl_clock_s());
-  forecast.may_end = run->setup.time.until_rest;
+  TlForecast forecast = tl_forecast_start(run->state->totals.steps, steps, tl_clock_s());
+  forecast.may_end = run->model->setup.time.until_rest;
   bar->left = forecast.left;
-  for (int64_t step = run->totals.steps + 1; step <= last; step++) {
+  for (int64_t step = run->state->totals.steps + 1; step <= last; step++) {
     double cpu = tl_clock_process_cpu_s();
     TL_TRY(one_step(run));
     cpu = tl_clock_process_cpu_s() - cpu;
-    run->totals.cpu_s += cpu;
+    run->state->totals.cpu_s += cpu;
     TL_TRY(ask(run, step, &asked));
     TL_TRY(tl_standstill_after(run, step));
-    if (asked.stop || tl_apparatus_finished(run) || run->still.reached) last = step;
+    if (asked.stop || tl_apparatus_finished(run) || run->state->still.reached) last = step;
     TL_TRY(after_step(run, step, last, cpu));
     TL_TRY(end_of_step(run, &asked, step == last));
-    tl_forecast_step(&forecast, step, run->totals.last.contacts >= run->grains / 5);
+    tl_forecast_step(&forecast, step, run->state->totals.last.contacts >= run->state->grains / 5);
     tl_progress(bar, step);
   }
   bar->left = NULL;
-  if (asked.stop && last < steps && !tl_apparatus_finished(run) && !run->still.reached)
+  if (asked.stop && last < steps && !tl_apparatus_finished(run) && !run->state->still.reached)
     return stopped(run, last);
-  if (!run->apparatus) return TL_OK;
+  if (!run->model->apparatus) return TL_OK;
   TL_TRY(fresh_ghosts(run));
-  return run->apparatus->end(run);
+  return run->model->apparatus->end(run);
 }
 
 static void say_traffic(const TlRun *run) {
   TlDistCounters c = tl_dist_counters(run->dist);
-  double steps = run->totals.steps > 0 ? (double)run->totals.steps : 1;
+  double steps = run->state->totals.steps > 0 ? (double)run->state->totals.steps : 1;
   if (tl_comm_size(run->comm) == 1) return;
   tl_log_debug("rank 0: at most %lld own grains and %lld ghosts, %lld neighbours; a step: %.1f "
                "messages of %.0f bytes, %.1f collectives; %lld grains moved, %lld cuts",
@@ -455,39 +481,40 @@ static void say_traffic(const TlRun *run) {
 
 /* What the summary says of the grains where the run ends. */
 static TlStatus look_at_end(TlRun *run) {
-  tl_bodies_drop_ghosts(&run->bodies);
-  TL_TRY(tl_comm_agree(run->comm, tl_avatars_load(&run->avatars, &run->bodies, 0)));
-  TL_TRY(tl_solver_refresh(run->solver, &run->bodies));
-  TL_TRY(tl_standstill_look(run, &run->totals.look));
-  TL_TRY(tl_run_small(run, &run->totals.small));
-  return tl_run_depth(run, &run->totals.depth);
+  tl_bodies_drop_ghosts(&run->state->dem.bodies);
+  TL_TRY(
+      tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
+  TL_TRY(tl_run_refresh(run));
+  TL_TRY(tl_standstill_look(run, &run->state->totals.look));
+  TL_TRY(tl_run_small(run, &run->state->totals.small));
+  return tl_run_depth(run, &run->state->totals.depth);
 }
 
 TlStatus tl_run_go(TlRun *run) {
-  int64_t steps = tl_setup_steps(&run->setup);
-  if (run->checkpoint && run->setup.time.until_rest && run->still.reached) {
+  int64_t steps = tl_setup_steps(&run->model->setup);
+  if (run->checkpoint && run->model->setup.time.until_rest && run->state->still.reached) {
     tl_log_info("%s: finished already, at rest after step %lld; time.until_rest=no continues it",
-                run->folder, (long long)run->totals.steps);
+                run->folder, (long long)run->state->totals.steps);
     return look_at_end(run);
   }
-  if (run->checkpoint && run->totals.steps >= steps) {
+  if (run->checkpoint && run->state->totals.steps >= steps) {
     tl_log_info("%s: finished already, with step %lld; a longer time.duration_s (or time.steps) "
                 "continues it",
                 run->folder, (long long)steps);
     return look_at_end(run);
   }
-  run->started_s = tl_clock_s() - run->totals.wall_s;
+  run->started_s = tl_clock_s() - run->state->totals.wall_s;
   TL_TRY(run->checkpoint ? go_on(run) : begin(run));
   run->saved_s = tl_clock_s();
-  TlProgress bar = tl_progress_start("steps", tl_setup_steps(&run->setup));
+  TlProgress bar = tl_progress_start("steps", tl_setup_steps(&run->model->setup));
   TlStatus status = loop(run, &bar);
   tl_progress_end(&bar);
-  run->totals.wall_s = tl_clock_s() - run->started_s;
+  run->state->totals.wall_s = tl_clock_s() - run->started_s;
   TL_TRY(status);
   /* a disk of the network may refuse only now what the tables wrote */
   if (!run->options.no_output) TL_TRY(tl_comm_agree(run->comm, tl_output_sync(&run->output)));
   say_traffic(run);
-  TL_TRY(tl_comm_sum(run->comm, &run->totals.cpu_s, 1));
+  TL_TRY(tl_comm_sum(run->comm, &run->state->totals.cpu_s, 1));
   return look_at_end(run);
 }
 
@@ -499,11 +526,11 @@ static int by_value(const void *a, const void *b) {
 TlStatus tl_run_trial(TlRun *run, double *step_s) {
   enum { STEPS = 40, COLD = 5, SECONDS = 10 };
   double took[STEPS], start = tl_clock_s(), spent = 0;
-  int64_t most = tl_setup_steps(&run->setup) - run->totals.steps;
+  int64_t most = tl_setup_steps(&run->model->setup) - run->state->totals.steps;
   int done = 0;
   while (done < STEPS && done < most && spent < SECONDS) {
     TL_TRY(one_step(run));
-    TL_TRY(tl_dist_migrate(run->dist, &run->bodies, NULL));
+    TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
     double now = tl_clock_s() - start;
     TL_TRY(tl_comm_most(run->comm, &now, 1));
     took[done++] = now - spent;
@@ -517,8 +544,8 @@ TlStatus tl_run_trial(TlRun *run, double *step_s) {
 
 TlStatus tl_run_hash(TlRun *run, uint64_t *hash) {
   int64_t sum;
-  tl_bodies_drop_ghosts(&run->bodies);
-  TL_TRY(tl_comm_agree(run->comm, tl_bodies_hash(&run->bodies, hash)));
+  tl_bodies_drop_ghosts(&run->state->dem.bodies);
+  TL_TRY(tl_comm_agree(run->comm, tl_bodies_hash(&run->state->dem.bodies, hash)));
   sum = (int64_t)*hash;
   TL_TRY(tl_comm_sum_int(run->comm, &sum, 1));
   *hash = (uint64_t)sum;

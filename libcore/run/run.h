@@ -33,6 +33,7 @@ typedef enum TlRunWish {
 
 typedef struct TlRunOptions {
   const char *study;   /* path */
+  const char *text;    /* the study itself, `study` being its name alone; NULL: read the file */
   const TlTexts *sets; /* "section.key=value"; may be NULL */
   const char *catalog; /* in place of the study's; NULL: the study's */
   const char *output;  /* in place of the study's; NULL: the study's */
@@ -61,17 +62,13 @@ typedef struct TlRunTotals {
   int64_t small; /* grains smaller across than the terrain's cell */
 } TlRunTotals;
 
-typedef struct TlRun {
-  TlComm *comm; /* borrowed */
-  TlRunOptions options;
+/* What is constant while a run lasts: the study, and everything that was read and made for it. It
+ * serves one state after another. Shapes are loaded when a state first asks for them. */
+typedef struct TlRunModel {
   TlStudy study;
   TlSetup setup;
-  char *effective, *folder;
-  char *study_path, *catalog_path; /* absolute */
-  TlCheckpoint *checkpoint;        /* what is resumed from; NULL: the run starts */
-  double started_s, saved_s;       /* clock: start of the stepping less what was done before; of the
-                                      last checkpoint */
-  TlCatalog *catalog;              /* NULL: none wanted */
+  char *effective;    /* the study with every value said */
+  TlCatalog *catalog; /* NULL: none wanted */
   TlStudyShapes shapes;
   TlSelection selection;
   bool has_terrain;
@@ -86,22 +83,43 @@ typedef struct TlRun {
   int boundary_count;
   TlAvatarCache avatars;
   TlNets nets;
-  const TlApparatus *apparatus;   /* NULL: the study has none */
-  unsigned char *apparatus_state; /* its state, owned; a checkpoint keeps it */
-  TlInts later;                   /* sorted avatar ids of grains to come, this rank's part */
+  const TlApparatus *apparatus; /* NULL: the study has none */
+  TlModel *dem;                 /* of all this, what the solver is told */
+} TlRunModel;
+
+/* What changes from step to step: what a checkpoint saves. */
+typedef struct TlRunState {
+  TlState dem;              /* bodies, their contact memory and constraints, number of steps */
+  unsigned char *apparatus; /* the apparatus' state, owned; NULL: there is none */
+  int64_t poured;           /* grains let in so far (run/pour.h) */
+  int64_t grains;           /* of all ranks: at the start and poured since */
+  double lifted_m;
+  TlVec3 start_centre; /* centre of mass at the start; of poured grains the middle of the inlet */
+  TlDeparted departed;
+  TlStandstill still;
+  TlRunTotals totals;
+} TlRunState;
+
+/* A run in hand: a model and a state, what steps them, and what becomes of the results. */
+typedef struct TlRun {
+  TlComm *comm; /* borrowed */
+  TlRunOptions options;
+  TlRunModel *model; /* owned */
+  TlRunState *state; /* owned */
+  /* what a step works with */
+  TlControls controls; /* filled by the apparatus before each step */
+  TlWorkspace *work;
   TlDist *dist;
-  TlSolver *solver;
-  TlBodies bodies;
+  /* where results go, and when */
+  char *folder;
+  char *study_path, *catalog_path; /* absolute */
+  TlCheckpoint *checkpoint;        /* what is resumed from; NULL: the run starts */
+  double started_s, saved_s;       /* clock: start of the stepping less what was done before; of the
+                                      last checkpoint */
+  TlInts later;                    /* sorted avatar ids of grains to come, this rank's part */
   TlOutput output;
   struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlContacts contacts; /* of the last step, when a frame is due that holds them */
-  int64_t poured;      /* state: grains let in so far (run/pour.h); a checkpoint keeps it */
-  int64_t grains;      /* of all ranks: at the start and poured since */
-  double lifted_m;
-  TlVec3 start_centre; /* centre of mass at the start; of poured grains the middle of the inlet */
-  TlDeparted departed; /* state */
-  TlStandstill still;  /* state */
-  TlRunTotals totals;
   double travel_share; /* in this step, of this rank; see TlRunTotals */
   bool warned_unstable, warned_travel;
   int64_t unsaved;      /* checkpoints that were due and could not be saved */
@@ -109,11 +127,21 @@ typedef struct TlRun {
   char unsaved_why[1024];
 } TlRun;
 
+/* Mass of one part of a body. */
+static inline double tl_run_part_mass(const TlRun *run, int64_t collider) {
+  const TlBodies *b = &run->state->dem.bodies;
+  const TlColliders *c = &b->colliders;
+  double scale = c->scale[collider],
+         density = run->model->materials.material[c->material[collider]].density_kg_m3;
+  if (b->parts[c->body[collider]] == 0) return b->mass[c->body[collider]];
+  return density * scale * scale * scale * c->shape[collider]->volume_m3;
+}
+
 /* Volume of a body of this rank: of a grain by its mass; of several parts the sum over them, which
- * overlaps between them are counted twice in, as in the mass. */
+ * counts overlaps twice, as the mass does. */
 static inline double tl_run_volume(const TlRun *run, int64_t body) {
-  const TlMaterial *m = run->materials.material;
-  const TlBodies *b = &run->bodies;
+  const TlMaterial *m = run->model->materials.material;
+  const TlBodies *b = &run->state->dem.bodies;
   const TlColliders *c = &b->colliders;
   double sum = 0;
   if (b->parts[body] == 0) return b->mass[body] / m[c->material[b->first[body]]].density_kg_m3;
@@ -122,20 +150,10 @@ static inline double tl_run_volume(const TlRun *run, int64_t body) {
   return sum;
 }
 
-/* Mass of one part of a body. */
-static inline double tl_run_part_mass(const TlRun *run, int64_t collider) {
-  const TlBodies *b = &run->bodies;
-  const TlColliders *c = &b->colliders;
-  double scale = c->scale[collider],
-         density = run->materials.material[c->material[collider]].density_kg_m3;
-  if (b->parts[c->body[collider]] == 0) return b->mass[c->body[collider]];
-  return density * scale * scale * scale * c->shape[collider]->volume_m3;
-}
-
 /* Mass that a body of this rank would have if it were of the grains' material. */
 static inline double tl_run_plain_mass(const TlRun *run, int64_t body) {
-  const TlMaterial *m = run->materials.material;
-  const TlBodies *b = &run->bodies;
+  const TlMaterial *m = run->model->materials.material;
+  const TlBodies *b = &run->state->dem.bodies;
   double density = m[TL_MATERIAL_GRAIN].density_kg_m3;
   if (b->parts[body] > 0) return density * tl_run_volume(run, body);
   return b->mass[body] * (density / m[b->colliders.material[b->first[body]]].density_kg_m3);
@@ -145,12 +163,26 @@ static inline double tl_run_plain_mass(const TlRun *run, int64_t body) {
 TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options);
 /* What assemblies and inlets work with. */
 TlPlace tl_run_place(const TlRun *run);
-/* Make run->solver, with the closed forms of the study's shapes; the old one must be gone. */
+/* Make the solver's model, with the closed forms of the study's shapes, and a workspace; the old
+ * ones must be gone. */
 TlStatus tl_run_new_solver(TlRun *run);
+void tl_run_free_solver(TlRun *run);
+/* Derived fields of the run's bodies (tl_step_refresh); collective. */
+TlStatus tl_run_refresh(TlRun *run);
+/* Bring the state to where the first step begins: grains poured at the start, shapes, derived fields,
+ * the checks that a step would fail. Collective. */
+TlStatus tl_run_begin(TlRun *run);
+/* One step as tl_run_go makes it, between what it writes: pouring, fresh ghosts, the apparatus, the
+ * solver, rest; then what the study says of grains that left or cannot be brought apart, and bodies
+ * go to the ranks that own them. No output but departures. Collective. */
+TlStatus tl_run_step(TlRun *run);
 /* Step to the end. TL_ELIMIT when the stop hook ended it. */
 TlStatus tl_run_go(TlRun *run);
 /* Hash of the bodies' state over all ranks (dem/bodies.h). */
 TlStatus tl_run_hash(TlRun *run, uint64_t *hash);
+/* A copy with memory of its own, into a new state. */
+TlStatus tl_run_state_copy(TlRunState **copy, const TlRunState *state, const TlRunModel *model);
+void tl_run_state_free(TlRunState *state); /* NULL: nothing */
 void tl_run_close(TlRun *run);
 
 #endif

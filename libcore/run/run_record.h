@@ -11,10 +11,12 @@
 
 /* type, name, unit, attributes, meaning, place */
 #define TL_RUN_FIELDS(F)                                                                           \
-  F(int64_t, grains, "", TL_SAVE, "of all ranks: at the start and poured since", run->grains)      \
-  F(int64_t, poured, "", TL_SAVE, "grains let in by the inlet so far", run->poured)                \
-  F(double, lifted_m, "m", TL_SAVE, "by which the release was lifted at the start", run->lifted_m) \
-  F(TlVec3, start_centre_m, "m", TL_SAVE, "centre of mass at the start", run->start_centre)        \
+  F(int64_t, grains, "", TL_SAVE, "of all ranks: at the start and poured since",                   \
+    run->state->grains)                                                                            \
+  F(int64_t, poured, "", TL_SAVE, "grains let in by the inlet so far", run->state->poured)         \
+  F(double, lifted_m, "m", TL_SAVE, "by which the release was lifted at the start",                \
+    run->state->lifted_m)                                                                          \
+  F(TlVec3, start_centre_m, "m", TL_SAVE, "centre of mass at the start", run->state->start_centre) \
   F(int64_t, frames_kept, "", TL_SAVE, "frames that belong to this state",                         \
     run->output.kept_frames)                                                                       \
   F(int64_t, history_bytes_kept, "", TL_SAVE, "bytes of history.csv that belong to it",            \
@@ -24,7 +26,8 @@
   F(int64_t, boundary_bytes_kept, "", TL_SAVE, "bytes of boundary.csv",                            \
     run->output.kept_bytes.table[TL_TABLE_BOUNDARY])                                               \
   F(int64_t, apparatus_bytes_kept, "", TL_SAVE, "bytes of the apparatus' table",                   \
-    run->output.kept_bytes.table[run->apparatus ? run->apparatus->table : TL_TABLES])              \
+    run->output.kept_bytes                                                                         \
+        .table[run->model->apparatus ? run->model->apparatus->table : TL_TABLES])                  \
   F(TlExact, departed_mass, "kg", TL_SAVE | TL_EXACT_SUM, "mass of grains that left",              \
     departed->mass)                                                                                \
   F(TlExact, departed_potential, "J", TL_SAVE | TL_EXACT_SUM,                                      \
@@ -38,78 +41,86 @@
   F(double, departed_front_m, "m", TL_SAVE | TL_MOST,                                              \
     "horizontal distance of the farthest from the start", departed->front_m)                       \
   F(double, standstill_window_s, "s", TL_SAVE,                                                     \
-    "grains must be at rest this long; 0: no end at rest", run->still.window_s)                    \
+    "grains must be at rest this long; 0: no end at rest", run->state->still.window_s)             \
   F(int64_t, standstill_since, "", TL_SAVE,                                                        \
-    "first step of the looks in a row that found rest; -1: none", run->still.since)                \
+    "first step of the looks in a row that found rest; -1: none", run->state->still.since)         \
   F(int64_t, standstill_reached, "", TL_SAVE, "1: at rest over the whole window",                  \
-    run->still.reached)                                                                            \
-  F(int64_t, steps, "", TL_SAVE, "steps done", run->totals.steps)                                  \
-  F(int64_t, frames, "", TL_SAVE, "frames written", run->totals.frames)                            \
-  F(int64_t, outside, "", TL_SAVE, "grains that left so far", run->totals.outside)                 \
+    run->state->still.reached)                                                                     \
+  F(int64_t, steps, "", TL_SAVE, "steps done", run->state->totals.steps)                           \
+  F(int64_t, frames, "", TL_SAVE, "frames written", run->state->totals.frames)                     \
+  F(int64_t, outside, "", TL_SAVE, "grains that left so far", run->state->totals.outside)          \
   F(int64_t, poor, "", TL_SAVE, "grains that could not be brought out of another so far",          \
-    run->totals.poor)                                                                              \
+    run->state->totals.poor)                                                                       \
   F(int64_t, jammed, "", TL_SAVE, "grains whose collisions found no end so far",                   \
-    run->totals.jammed)                                                                            \
-  F(double, wall_s, "s", TL_SAVE | TL_OWN, "wall clock of the stepping", run->totals.wall_s)       \
-  F(double, cpu_s, "s", TL_SAVE | TL_SUM, "CPU time of the stepping", run->totals.cpu_s)           \
+    run->state->totals.jammed)                                                                     \
+  F(double, wall_s, "s", TL_SAVE | TL_OWN, "wall clock of the stepping",                           \
+    run->state->totals.wall_s)                                                                     \
+  F(double, cpu_s, "s", TL_SAVE | TL_SUM, "CPU time of the stepping", run->state->totals.cpu_s)    \
   F(double, overlap_share, "1", TL_SAVE,                                                           \
-    "deepest overlap of two grains over the smaller radius so far", run->totals.overlap_share)     \
+    "deepest overlap of two grains over the smaller radius so far",                                \
+    run->state->totals.overlap_share)                                                              \
   F(double, overlap_m, "m", TL_SAVE, "deepest overlap of two grains so far",                       \
-    run->totals.overlap_m)                                                                         \
+    run->state->totals.overlap_m)                                                                  \
   F(double, boundary_overlap_share, "1", TL_SAVE,                                                  \
-    "deepest overlap with a boundary over the radius so far", run->totals.boundary_overlap_share)  \
+    "deepest overlap with a boundary over the radius so far",                                      \
+    run->state->totals.boundary_overlap_share)                                                     \
   F(double, boundary_overlap_m, "m", TL_SAVE, "deepest overlap with a boundary so far",            \
-    run->totals.boundary_overlap_m)                                                                \
+    run->state->totals.boundary_overlap_m)                                                         \
   F(double, travel_share, "1", TL_SAVE, "longest displacement in a step over the radius so far",   \
-    run->totals.travel_share)                                                                      \
+    run->state->totals.travel_share)                                                               \
   F(double, kinetic_start_J, "J", TL_SAVE, "kinetic energy at the start",                          \
-    run->totals.kinetic_start_J)                                                                   \
+    run->state->totals.kinetic_start_J)                                                            \
   F(double, potential_start_J, "J", TL_SAVE, "potential energy at the start",                      \
-    run->totals.potential_start_J)                                                                 \
+    run->state->totals.potential_start_J)                                                          \
   F(double, kinetic_J, "J", TL_SAVE, "kinetic energy at the last line of history.csv",             \
-    run->totals.kinetic_J)                                                                         \
+    run->state->totals.kinetic_J)                                                                  \
   F(double, potential_J, "J", TL_SAVE, "potential energy at the last line of history.csv",         \
-    run->totals.potential_J)                                                                       \
-  F(double, wall_work_J, "J", TL_SAVE, "done by moving walls so far", run->totals.wall_work_J)     \
+    run->state->totals.potential_J)                                                                \
+  F(double, wall_work_J, "J", TL_SAVE, "done by moving walls so far",                              \
+    run->state->totals.wall_work_J)                                                                \
   F(double, friction_J, "J", TL_SAVE, "penalty: taken by friction so far",                         \
-    run->totals.ledger.friction_J)                                                                 \
+    run->state->totals.ledger.friction_J)                                                          \
   F(double, viscous_J, "J", TL_SAVE, "penalty: taken by contact damping so far",                   \
-    run->totals.ledger.viscous_J)                                                                  \
+    run->state->totals.ledger.viscous_J)                                                           \
   F(double, drag_J, "J", TL_SAVE, "penalty: taken by global damping so far",                       \
-    run->totals.ledger.drag_J)                                                                     \
+    run->state->totals.ledger.drag_J)                                                              \
   F(double, ledger_wall_J, "J", TL_SAVE, "energy balance: done by moving walls so far",            \
-    run->totals.ledger.wall_J)                                                                     \
+    run->state->totals.ledger.wall_J)                                                              \
   F(double, ledger_start_J, "J", TL_SAVE, "energy balance: energy at its start",                   \
-    run->totals.ledger.start_J)                                                                    \
+    run->state->totals.ledger.start_J)                                                             \
   F(double, ledger_defect_J, "J", TL_SAVE, "energy balance: its error now",                        \
-    run->totals.ledger.defect_J)                                                                   \
-  F(double, ledger_net_J, "J", TL_SAVE, "energy balance: held by nets", run->totals.ledger.net_J)  \
+    run->state->totals.ledger.defect_J)                                                            \
+  F(double, ledger_net_J, "J", TL_SAVE, "energy balance: held by nets",                            \
+    run->state->totals.ledger.net_J)                                                               \
   F(double, ledger_net_damping_J, "J", TL_SAVE,                                                    \
-    "energy balance: taken by the nets' dampers so far", run->totals.ledger.net_damping_J)         \
+    "energy balance: taken by the nets' dampers so far", run->state->totals.ledger.net_damping_J)  \
   F(double, ledger_pressure_J, "J", TL_SAVE, "energy balance: done by the nets' pressure so far",  \
-    run->totals.ledger.pressure_J)                                                                 \
+    run->state->totals.ledger.pressure_J)                                                          \
   F(double, ledger_kinetic_J, "J", TL_SAVE,                                                        \
-    "energy balance: kinetic energy at the start of the last step", run->totals.ledger.kinetic_J)  \
+    "energy balance: kinetic energy at the start of the last step",                                \
+    run->state->totals.ledger.kinetic_J)                                                           \
   F(double, ledger_potential_J, "J", TL_SAVE, "energy balance: potential energy, likewise",        \
-    run->totals.ledger.potential_J)                                                                \
+    run->state->totals.ledger.potential_J)                                                         \
   F(double, ledger_elastic_J, "J", TL_SAVE, "energy balance: held by contacts, likewise",          \
-    run->totals.ledger.elastic_J)                                                                  \
+    run->state->totals.ledger.elastic_J)                                                           \
   F(int64_t, ledger_moving, "", TL_SAVE, "bodies that moved freely in the last step",              \
-    run->totals.ledger.moving)                                                                     \
+    run->state->totals.ledger.moving)                                                              \
   F(int64_t, zero_finishes, "", TL_SAVE, "islands finished with restitution 0 so far",             \
-    run->totals.zero_finishes)                                                                     \
+    run->state->totals.zero_finishes)                                                              \
   F(int64_t, unfinished, "", TL_SAVE,                                                              \
-    "islands whose compression reached the limit of sweeps so far", run->totals.unfinished)        \
+    "islands whose compression reached the limit of sweeps so far", run->state->totals.unfinished) \
   F(int64_t, rest_unfinished, "", TL_SAVE, "islands whose resting solve was cut short so far",     \
-    run->totals.rest_unfinished)                                                                   \
-  F(int64_t, impulses, "", TL_SAVE, "ETM impulses so far", run->totals.impulses)                   \
+    run->state->totals.rest_unfinished)                                                            \
+  F(int64_t, impulses, "", TL_SAVE, "ETM impulses so far", run->state->totals.impulses)            \
   F(int64_t, last_contacts, "", TL_SAVE, "contact points of the last step",                        \
-    run->totals.last.contacts)                                                                     \
-  F(int64_t, last_islands, "", TL_SAVE, "islands of the last step", run->totals.last.islands)      \
+    run->state->totals.last.contacts)                                                              \
+  F(int64_t, last_islands, "", TL_SAVE, "islands of the last step",                                \
+    run->state->totals.last.islands)                                                               \
   F(double, last_overlap_share, "1", TL_SAVE,                                                      \
-    "deepest overlap of two grains over the radius, last step", run->totals.last.overlap_share)    \
+    "deepest overlap of two grains over the radius, last step",                                    \
+    run->state->totals.last.overlap_share)                                                         \
   F(double, last_boundary_overlap_share, "1", TL_SAVE, "the same with a boundary",                 \
-    run->totals.last.boundary_overlap_share)
+    run->state->totals.last.boundary_overlap_share)
 
 #define F(type, name, ...) type name;
 typedef struct TlRunRecord {

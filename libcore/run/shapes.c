@@ -171,15 +171,15 @@ void tl_study_shapes_mass(const TlStudyShapes *shapes, int64_t index, double *vo
   *inertia_m5 = mass.inertia_m5;
 }
 
-static TlStatus add(TlSolver *solver, int64_t id, const TlShapeSetup *s) {
+static TlStatus add(TlModel *model, int64_t id, const TlShapeSetup *s) {
   double size[3];
   const TlClosedKind *kind = closed_form(s, size);
-  return tl_solver_add_closed(solver, id, kind, size);
+  return tl_model_add_closed(model, id, kind, size);
 }
 
-TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver) {
+TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlModel *model) {
   const TlShapeSetup *setup = shapes->setup->shapes.items;
   for (int64_t i = 0; i < shapes->count; i++)
-    if (is_closed(&setup[i])) TL_TRY(add(solver, tl_study_shape_id(i), &setup[i]));
-  return shapes->ball.node_count > 0 ? tl_solver_add_sphere(solver, TL_BALL_ID, 0.5) : TL_OK;
+    if (is_closed(&setup[i])) TL_TRY(add(model, tl_study_shape_id(i), &setup[i]));
+  return shapes->ball.node_count > 0 ? tl_model_add_sphere(model, TL_BALL_ID, 0.5) : TL_OK;
 }

@@ -59,6 +59,6 @@ void tl_study_shapes_mass(const TlStudyShapes *shapes, int64_t index, double *vo
 TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRow *row,
                                     double *scale);
 /* Hand the closed forms to a solver that is new. */
-TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlSolver *solver);
+TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlModel *model);
 
 #endif

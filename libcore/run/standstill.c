@@ -22,8 +22,8 @@ static double diameter_of(double mass, double density) {
 
 /* Of the sphere of its volume. */
 static double body_diameter(const TlRun *run, int64_t i) {
-  const TlBodies *b = &run->bodies;
-  const TlMaterial *m = run->materials.material;
+  const TlBodies *b = &run->state->dem.bodies;
+  const TlMaterial *m = run->model->materials.material;
   if (b->parts[i] > 0)
     return diameter_of(tl_run_plain_mass(run, i), m[TL_MATERIAL_GRAIN].density_kg_m3);
   return diameter_of(b->mass[i], m[b->colliders.material[b->first[i]]].density_kg_m3);
@@ -31,8 +31,8 @@ static double body_diameter(const TlRun *run, int64_t i) {
 
 TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
   enum { MASS, MOVING, SPEED, SUMS };
-  const TlBodies *b = &run->bodies;
-  double gravity = tl_norm(tl_setup_solver(&run->setup).gravity_m_s2), value[SUMS];
+  const TlBodies *b = &run->state->dem.bodies;
+  double gravity = tl_norm(tl_setup_solver(&run->model->setup).gravity_m_s2), value[SUMS];
   TlExact sum[SUMS] = {{{0}}}; /* exact: the same for any ranks and order of the bodies */
   int64_t grains = 0;
   *look = (TlLook){0};
@@ -62,11 +62,11 @@ TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
 
 /* Of the selection, or of the grain of mean volume where the study only places bodies. */
 static TlStatus typical_diameter(const TlRun *run, double *diameter) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   TlExact mass = {{0}};
   int64_t grains = 0;
-  *diameter = run->setup.grains.grain_scale * run->selection.median_diameter_m;
-  if (run->selection.count > 0) return TL_OK;
+  *diameter = run->model->setup.grains.grain_scale * run->model->selection.median_diameter_m;
+  if (run->model->selection.count > 0) return TL_OK;
   for (int64_t i = 0; i < b->owned; i++) {
     if (!can_move(b, i)) continue;
     tl_exact_add(&mass, tl_run_plain_mass(run, i));
@@ -74,33 +74,33 @@ static TlStatus typical_diameter(const TlRun *run, double *diameter) {
   }
   TL_TRY(tl_comm_sum_int(run->comm, mass.limb, TL_EXACT_LIMBS));
   TL_TRY(tl_comm_sum_int(run->comm, &grains, 1));
-  double density = run->materials.material[TL_MATERIAL_GRAIN].density_kg_m3;
+  double density = run->model->materials.material[TL_MATERIAL_GRAIN].density_kg_m3;
   *diameter = grains ? diameter_of(tl_exact_value(&mass) / (double)grains, density) : 0;
   return TL_OK;
 }
 
 TlStatus tl_standstill_begin(TlRun *run) {
-  const TlTimeSetup *t = &run->setup.time;
-  double diameter, gravity = tl_norm(tl_setup_solver(&run->setup).gravity_m_s2);
+  const TlTimeSetup *t = &run->model->setup.time;
+  double diameter, gravity = tl_norm(tl_setup_solver(&run->model->setup).gravity_m_s2);
   char window[32];
-  run->still = (TlStandstill){.since = -1};
+  run->state->still = (TlStandstill){.since = -1};
   if (!t->until_rest) return TL_OK;
   TL_TRY(typical_diameter(run, &diameter));
-  run->still.window_s = t->rest_for_s > 0 ? t->rest_for_s : falls * sqrt(diameter / gravity);
-  tl_forecast_text(window, run->still.window_s);
+  run->state->still.window_s = t->rest_for_s > 0 ? t->rest_for_s : falls * sqrt(diameter / gravity);
+  tl_forecast_text(window, run->state->still.window_s);
   if (tl_comm_rank(run->comm) == 0)
     tl_log_info("the run ends when the grains were at rest for %s (at most %g%% of the mass faster "
                 "than %g sqrt(g d), no grain faster than %g sqrt(g d)), or after %g s",
                 window, 100 * t->rest_mass, tl_moving_pace, tl_resting_pace,
-                (double)tl_setup_steps(&run->setup) * t->dt_s);
+                (double)tl_setup_steps(&run->model->setup) * t->dt_s);
   return TL_OK;
 }
 
 /* More grains are to come, or a wall will still appear, stop or vanish. */
 static bool awaits(const TlRun *run, double time_s) {
   if (tl_pour_left(run) > 0) return true;
-  for (int64_t i = 0; i < run->walls.walls; i++) {
-    const TlDrive *d = &run->walls.data[i].drive;
+  for (int64_t i = 0; i < run->model->walls.walls; i++) {
+    const TlDrive *d = &run->model->walls.data[i].drive;
     if (d->from_s > time_s || d->until_s > time_s) return true;
     if (d->rows > 0 && d->time_s[d->rows - 1] > time_s) return true;
   }
@@ -108,18 +108,18 @@ static bool awaits(const TlRun *run, double time_s) {
 }
 
 TlStatus tl_standstill_after(TlRun *run, int64_t step) {
-  TlStandstill *s = &run->still;
+  TlStandstill *s = &run->state->still;
   TlLook look;
-  if (!(s->window_s > 0) || step % tl_setup_every(&run->setup, s->window_s / LOOKS) != 0)
+  if (!(s->window_s > 0) || step % tl_setup_every(&run->model->setup, s->window_s / LOOKS) != 0)
     return TL_OK;
   TL_TRY(tl_standstill_look(run, &look));
-  double time_s = (double)step * run->setup.time.dt_s;
-  if (!tl_at_rest(look.moving_share, look.largest_pace, run->setup.time.rest_mass) ||
+  double time_s = (double)step * run->model->setup.time.dt_s;
+  if (!tl_at_rest(look.moving_share, look.largest_pace, run->model->setup.time.rest_mass) ||
       awaits(run, time_s))
     s->since = -1;
   else if (s->since < 0)
     s->since = step;
-  s->reached =
-      s->since >= 0 && (double)(step - s->since) * run->setup.time.dt_s >= s->window_s * (1 - 1e-9);
+  s->reached = s->since >= 0 &&
+               (double)(step - s->since) * run->model->setup.time.dt_s >= s->window_s * (1 - 1e-9);
   return TL_OK;
 }

@@ -9,11 +9,11 @@
 #include <stdio.h>
 
 static const TlTriaxialSetup *setup_of(const TlRun *run) {
-  return tl_triaxial_section(&run->setup);
+  return tl_triaxial_section(&run->model->setup);
 }
 
 TlTriaxial *tl_triaxial_state(const TlRun *run) {
-  return (TlTriaxial *)(void *)run->apparatus_state;
+  return (TlTriaxial *)(void *)run->state->apparatus;
 }
 
 static bool is_done(const TlRun *run) {
@@ -21,7 +21,7 @@ static bool is_done(const TlRun *run) {
 }
 
 static TlNet *membrane_of(const TlRun *run) {
-  return &run->nets.net[run->nets.count - 1];
+  return &run->model->nets.net[run->model->nets.count - 1];
 }
 
 /* The one in hand; when all are done the last. */
@@ -33,7 +33,8 @@ static const TlStageSetup *stage_of(const TlRun *run) {
 }
 
 static double in_stage_s(const TlRun *run) {
-  return (double)(run->totals.steps - tl_triaxial_state(run)->begun) * run->setup.time.dt_s;
+  return (double)(run->state->totals.steps - tl_triaxial_state(run)->begun) *
+         run->model->setup.time.dt_s;
 }
 
 /* ---- the start ---- */
@@ -52,7 +53,7 @@ static double thickness(const TlSetup *s) {
 static void hold_membrane(TlRun *run) {
   TlNet *net = membrane_of(run);
   net->held = true;
-  net->hold = (TlNetHold){.position = platen_start(&run->setup), .rotation = {1, 0, 0, 0}};
+  net->hold = (TlNetHold){.position = platen_start(&run->model->setup), .rotation = {1, 0, 0, 0}};
 }
 
 static void find_platen(TlRun *run, int64_t first_placed) {
@@ -71,14 +72,14 @@ typedef struct Look {
 } Look;
 
 static void look_at_platen(const TlRun *run, int64_t i, Look *look) {
-  TlVec3 up = tl_quat_rotate(run->bodies.rotation[i], tl_vec3(0, 0, 1));
-  double face = run->bodies.position[i].z - 0.5 * thickness(&run->setup);
+  TlVec3 up = tl_quat_rotate(run->state->dem.bodies.rotation[i], tl_vec3(0, 0, 1));
+  double face = run->state->dem.bodies.position[i].z - 0.5 * thickness(&run->model->setup);
   tl_exact_add(&look->height, face - setup_of(run)->base_m[2]);
   tl_exact_add(&look->tilt, atan2(hypot(up.x, up.y), up.z));
 }
 
 static TlStatus gather(TlRun *run, Look *look, int64_t *grains) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   TlArena arena = {0};
   TlStatus status = tl_net_volume_add(membrane_of(run), b, &arena, &look->volume);
   tl_arena_free(&arena);
@@ -114,11 +115,11 @@ static TlStatus look(TlRun *run) {
   t->membrane_m3 = tl_net_volume(membrane_of(run), &seen.volume);
   t->height_m = tl_exact_value(&seen.height);
   t->tilt_rad = tl_exact_value(&seen.tilt);
-  t->solid_m3 = tl_exact_value(&seen.mass) / tl_setup_solver(&run->setup).density_kg_m3;
+  t->solid_m3 = tl_exact_value(&seen.mass) / tl_setup_solver(&run->model->setup).density_kg_m3;
   double r = tube_radius(run) - membrane_of(run)->radius_m;
   if (!(t->height_m > 0) || !(r > 0))
     return tl_fail(TL_ELIMIT, "step %lld: the cell has lost its volume: %g m high, %g m3",
-                   (long long)run->totals.steps, t->height_m, t->membrane_m3);
+                   (long long)run->state->totals.steps, t->height_m, t->membrane_m3);
   t->volume_m3 = M_PI * r * r * t->height_m;
   return TL_OK;
 }
@@ -158,7 +159,7 @@ static double inertia_number(const TlRun *run, double mean_Pa) {
   if (!(mean_Pa > 0) || t->grains == 0) return 0;
   double d = cbrt(6 / M_PI * t->solid_m3 / (double)t->grains);
   double rate = fabs(speed_of(run)) / t->height_m;
-  return rate * d * sqrt(tl_setup_solver(&run->setup).density_kg_m3 / mean_Pa);
+  return rate * d * sqrt(tl_setup_solver(&run->model->setup).density_kg_m3 / mean_Pa);
 }
 
 static double void_ratio(const TlRun *run) {
@@ -189,8 +190,8 @@ static const char *column_kind(const void *row) {
 }
 
 #define COLUMNS(C)                                                                                 \
-  C(time_s, "s", "time", (double)row->run->totals.steps * row->run->setup.time.dt_s)               \
-  C(step, "", "number of the step", row->run->totals.steps)                                        \
+  C(time_s, "s", "time", (double)row->run->state->totals.steps * row->run->model->setup.time.dt_s) \
+  C(step, "", "number of the step", row->run->state->totals.steps)                                 \
   C(stage, "", "stage in progress, from 1; one more than there are: all are done",                 \
     (double)row->t->stage + 1)                                                                     \
   C(height_m, "m", "height of the specimen, between the platens' faces", row->t->height_m)         \
@@ -216,7 +217,7 @@ static const char *column_kind(const void *row) {
   C(base_force_N, "N", "normal force on the bottom platen, mean since the last line", row->base_N) \
   C(tilt_deg, "deg", "tilt of the top platen", 180 / M_PI * row->t->tilt_rad)                      \
   C(grains, "", "grains in the cell", row->t->grains)                                              \
-  C(escaped, "", "grains that have left the cell so far", row->run->totals.outside)                \
+  C(escaped, "", "grains that have left the cell so far", row->run->state->totals.outside)         \
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(membrane_volume_m3, "m3", "volume within the membrane's centres", row->t->membrane_m3)         \
   C(ram_work_J, "J", "work of the piston on the top platen so far", row->l->wall_J)                \
@@ -236,7 +237,7 @@ static const TlColumn columns[] = {
 static TlStatus write_line(TlRun *run) {
   TlTriaxial *t = tl_triaxial_state(run);
   double platen = mean_of(t->line_N, t->line_steps), base = mean_of(t->line_base_N, t->line_steps);
-  const Row row = {run, t, &run->totals.ledger, stress_of(run, platen), platen, base};
+  const Row row = {run, t, &run->state->totals.ledger, stress_of(run, platen), platen, base};
   t->line_N = t->line_base_N = 0;
   t->line_steps = 0;
   return tl_apparatus_line(run, &row);
@@ -269,7 +270,8 @@ static bool is_over(const TlRun *run, double deviatoric) {
   double lasted = in_stage_s(run);
   if (lasted < s->least_s || lasted < s->ramp_s) return false;
   /* not before forces were balanced with the grains' own friction */
-  if (s->void_ratio > 0 && (t->relaxed == 0 || t->relaxed == run->totals.steps)) return false;
+  if (s->void_ratio > 0 && (t->relaxed == 0 || t->relaxed == run->state->totals.steps))
+    return false;
   switch (s->kind) {
   case TL_STAGE_CONSOLIDATE:
     return at_rest(run);
@@ -286,7 +288,7 @@ static bool is_over(const TlRun *run, double deviatoric) {
 /* Grain on grain at this moment. */
 static double friction_now(const TlRun *run) {
   const TlStageSetup *s = stage_of(run);
-  double own = tl_grain_friction(&run->setup), low = s->friction < 0 ? own : s->friction;
+  double own = tl_grain_friction(&run->model->setup), low = s->friction < 0 ? own : s->friction;
   if (s->void_ratio == 0) return low;
   double falls = in_stage_s(run) - s->ramp_s;
   if (tl_triaxial_state(run)->relaxed > 0 || falls < 0) return own;
@@ -299,26 +301,27 @@ static TlStatus relax(TlRun *run) {
   TlTriaxial *t = tl_triaxial_state(run);
   const TlStageSetup *s = stage_of(run);
   double falls = in_stage_s(run) - s->ramp_s, e = void_ratio(run);
-  double since = (double)setup_of(run)->look_every_steps * run->setup.time.dt_s;
+  double since = (double)setup_of(run)->look_every_steps * run->model->setup.time.dt_s;
   if (s->void_ratio == 0 || t->relaxed > 0 || falls < 0) return TL_OK;
   if (falls < since && e < s->void_ratio * (1 - 1e-3))
     return tl_fail(
         TL_EINPUT,
         "step %lld: under the cell pressure the specimen has a void ratio of %.4f, below "
         "the %.4f of triaxial.stages.%lld.void_ratio: settle it with more friction",
-        (long long)run->totals.steps, e, s->void_ratio, (long long)t->stage);
+        (long long)run->state->totals.steps, e, s->void_ratio, (long long)t->stage);
   bool late = s->most_s > 0 && in_stage_s(run) >= s->most_s;
   if (e > s->void_ratio && (late || (falls > 2 * s->ramp_s && at_rest(run))))
     return tl_fail(TL_EINPUT,
                    "step %lld: the specimen has %s a void ratio of %.4f, above the %.4f of "
                    "triaxial.stages.%lld.void_ratio: a lower friction there, or more most_s",
-                   (long long)run->totals.steps, late ? "by most_s" : "come to rest at", e,
+                   (long long)run->state->totals.steps, late ? "by most_s" : "come to rest at", e,
                    s->void_ratio, (long long)t->stage);
   if (e > s->void_ratio) return TL_OK;
   if (tl_comm_rank(run->comm) == 0)
     tl_log_info("step %lld: void ratio %.4f, with friction %.3g: from here on it is %g again",
-                (long long)run->totals.steps, e, friction_now(run), tl_grain_friction(&run->setup));
-  t->relaxed = run->totals.steps;
+                (long long)run->state->totals.steps, e, friction_now(run),
+                tl_grain_friction(&run->model->setup));
+  t->relaxed = run->state->totals.steps;
   return TL_OK;
 }
 
@@ -333,7 +336,8 @@ static void say_stage(const TlRun *run, double deviatoric) {
              inertia_number(run, t->pressure_Pa + deviatoric / 3));
   tl_log_info("step %lld, %.4g s: stage %lld of %lld, %s, begins: height %.5g m, void ratio %.4f, "
               "deviatoric stress %.4g Pa%s",
-              (long long)run->totals.steps, (double)run->totals.steps * run->setup.time.dt_s,
+              (long long)run->state->totals.steps,
+              (double)run->state->totals.steps * run->model->setup.time.dt_s,
               (long long)t->stage + 1, (long long)setup_of(run)->stages.count,
               tl_stage_kinds[stage_of(run)->kind], t->height_m, void_ratio(run), deviatoric,
               number);
@@ -341,7 +345,7 @@ static void say_stage(const TlRun *run, double deviatoric) {
 
 static void begin_stage(TlRun *run, double deviatoric) {
   TlTriaxial *t = tl_triaxial_state(run);
-  t->begun = run->totals.steps;
+  t->begun = run->state->totals.steps;
   t->from_Pa = t->pressure_Pa;
   t->sign = lacks(run, deviatoric) > 0 ? 1 : -1;
   t->warned = 0;
@@ -362,7 +366,8 @@ static void watch_speed(TlRun *run, double mean_Pa) {
   if (tl_comm_rank(run->comm) == 0)
     tl_log_warn("step %lld: inertia number %.3g: above 1e-3 shear is no longer quasi-static; a "
                 "smaller triaxial.stages.%lld.rate_per_s",
-                (long long)run->totals.steps, number, (long long)tl_triaxial_state(run)->stage);
+                (long long)run->state->totals.steps, number,
+                (long long)tl_triaxial_state(run)->stage);
 }
 
 static TlStatus next_stage(TlRun *run) {
@@ -376,8 +381,9 @@ static TlStatus next_stage(TlRun *run) {
   if (!over && tl_comm_rank(run->comm) == 0)
     tl_log_warn("step %lld: stage %lld has not come to its end in %g s (unbalanced force %.3g, "
                 "kinetic over elastic energy %.3g): most_s ends it",
-                (long long)run->totals.steps, (long long)t->stage + 1, s->most_s, t->unbalanced,
-                run->totals.ledger.kinetic_J / run->totals.ledger.elastic_J);
+                (long long)run->state->totals.steps, (long long)t->stage + 1, s->most_s,
+                t->unbalanced,
+                run->state->totals.ledger.kinetic_J / run->state->totals.ledger.elastic_J);
   t->stage++;
   if (!is_done(run)) begin_stage(run, stress.deviatoric);
   return TL_OK;
@@ -386,7 +392,7 @@ static TlStatus next_stage(TlRun *run) {
 /* ---- who got out ---- */
 
 static TlStatus widest(const TlRun *run, double *radius) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   const double *base = setup_of(run)->base_m;
   *radius = 0;
   for (int64_t i = 0; i < b->owned; i++)
@@ -398,7 +404,7 @@ static TlStatus widest(const TlRun *run, double *radius) {
 /* Wholly beyond the widest place of the membrane, or beyond a platen's face: from there none comes
  * back. */
 static TlStatus find_escaped(TlRun *run, int64_t *escaped) {
-  TlBodies *b = &run->bodies;
+  TlBodies *b = &run->state->dem.bodies;
   const double *base = setup_of(run)->base_m;
   double wide, top = base[2] + tl_triaxial_state(run)->height_m;
   *escaped = 0;
@@ -412,7 +418,7 @@ static TlStatus find_escaped(TlRun *run, int64_t *escaped) {
     b->flags[i] |= TL_BODY_OUTSIDE;
     ++*escaped;
     tl_log_warn("step %lld: grain %lld is out of the cell, at x = %g, y = %g, z = %g m",
-                (long long)run->totals.steps, (long long)b->id[i], x.x, x.y, x.z);
+                (long long)run->state->totals.steps, (long long)b->id[i], x.x, x.y, x.z);
   }
   return tl_comm_sum_int(run->comm, escaped, 1);
 }
@@ -429,7 +435,7 @@ static void set_pressure(TlRun *run) {
 
 static TlStatus tune(TlRun *run) {
   const TlStageSetup *s = stage_of(run);
-  const TlContactSetup *c = &run->setup.contact;
+  const TlContactSetup *c = &run->model->setup.contact;
   set_pressure(run);
   TlGuide guide = {.body = tl_triaxial_state(run)->platen,
                    .axis = {0, 0, 1},
@@ -437,16 +443,17 @@ static TlStatus tune(TlRun *run) {
                    .speed_m_s = speed_of(run),
                    .load_N = -tl_triaxial_state(run)->pressure_Pa * area_of(run),
                    .tilts = setup_of(run)->tilts && tl_triaxial_state(run)->start_height_m > 0};
-  TL_TRY(tl_solver_set_guides(run->solver, &guide, 1));
-  TL_TRY(tl_solver_set_pressure(run->solver, (int)run->nets.count - 1, on_triangles(run)));
-  TL_TRY(tl_solver_set_friction(run->solver, friction_now(run)));
-  return tl_solver_set_damping(run->solver,
-                               s->damping_per_s < 0 ? c->damping_per_s : s->damping_per_s);
+  TlControls *controls = &run->controls;
+  controls->damping_per_s = s->damping_per_s < 0 ? c->damping_per_s : s->damping_per_s;
+  controls->pressure_Pa[run->model->nets.count - 1] = on_triangles(run);
+  TL_TRY(tl_controls_set_guide(controls, &guide));
+  return tl_controls_set_friction(controls, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN,
+                                  friction_now(run));
 }
 
 static TlStatus before_step(TlRun *run, int64_t *escaped) {
   TlTriaxial *t = tl_triaxial_state(run);
-  int64_t step = run->totals.steps;
+  int64_t step = run->state->totals.steps;
   *escaped = 0;
   bool line = tl_apparatus_line_in_turn(run);
   bool looks = tl_apparatus_in_turn(step, setup_of(run)->look_every_steps);

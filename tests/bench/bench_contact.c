@@ -38,7 +38,7 @@ static Cost run(int side, double step_s, TlSearch search, int steps) {
   TlQuat axes = grain.scan_rotation; /* body axes go with ascending moments */
   judge_scene_open(&scene);
   scene.config.step_s = step_s;
-  scene.config.search = search;
+  scene.config.search.how = search;
   int64_t id = judge_scene_avatar(&scene, &grain);
   judge_scene_box(&scene, side * PITCH, side * PITCH);
   judge_scene_start(&scene);

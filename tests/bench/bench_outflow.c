@@ -105,9 +105,9 @@ static void restart(JudgeScene *scene, double step, double restitution, double d
   c->damping_per_s = damping / unit_time();
   c->friction = c->boundary_friction = 0.55;
   c->restitution = c->boundary_restitution = restitution;
-  tl_solver_free(scene->solver);
+  stepper_free(scene->solver);
   judge_scene_start(scene);
-  JUDGE_OK(tl_solver_refresh(scene->solver, &scene->bodies));
+  JUDGE_OK(stepper_refresh(scene->solver, &scene->bodies));
 }
 
 static void write_poses(const TlBodies *bodies) {

@@ -81,7 +81,7 @@ static void damped_heap(JudgeScene *scene, int side, int32_t nodes, const Spread
   TlQuat axes = grain.scan_rotation; /* body axes go with ascending moments */
   penalty_scene(scene, "linear", HEAP_STEP_S);
   TlPenalty *p = &scene->config.penalty;
-  scene->config.sides = spread->sides;
+  scene->config.search.sides = spread->sides;
   scene->config.damping_per_s = damping_per_s;
   p->spread = spread->spread;
   p->grain.normal_N_m = p->boundary.normal_N_m = stiffness;
@@ -172,13 +172,13 @@ static const double SPHERE_RADIUS_M = 0.005, LATTICE_M = 0.0108;
 static void spheres_scene(JudgeScene *scene, double step_s) {
   penalty_scene(scene, "hertz", step_s);
   TlPenalty *p = &scene->config.penalty;
-  scene->config.sides = TL_SIDES_LOWER;
+  scene->config.search.sides = TL_SIDES_LOWER;
   p->spread = TL_SPREAD_DEEPEST;
   p->grain.young_Pa = p->boundary.young_Pa = 5e6;
   p->grain.poisson = p->boundary.poisson = 0.3;
   judge_scene_box(scene, NX * LATTICE_M, NY * LATTICE_M);
   judge_scene_start(scene);
-  JUDGE_OK(tl_solver_add_sphere(scene->solver, SPHERE, SPHERE_RADIUS_M));
+  JUDGE_OK(stepper_add_sphere(scene->solver, SPHERE, SPHERE_RADIUS_M));
 }
 
 /* The peers' packing: a jittered lattice falls for 0.3 s; at the peers' own step that would be
@@ -201,7 +201,7 @@ static void spheres(JudgeScene *scene) {
   spheres_scene(scene, 1e-5);
   scene->bodies = falling.bodies;
   memset(&falling.bodies, 0, sizeof falling.bodies);
-  tl_solver_set_steps(scene->solver, 1);
+  scene->solver->steps = 1;
   judge_scene_close(&falling);
 }
 
@@ -258,7 +258,7 @@ static void in_tube(JudgeScene *scene, const TlNet *net) {
     keep[i] = hypot(x.x - middle, x.y - middle) < COLUMN_M - 0.0135;
   }
   JUDGE_OK(tl_bodies_keep(&scene->bodies, keep));
-  JUDGE_OK(tl_solver_set_nets(scene->solver, net, 1));
+  JUDGE_OK(stepper_set_nets(scene->solver, net, 1));
   JUDGE_OK(tl_net_add(net, &scene->bodies, 0, tl_net_spheres(net)));
   tl_pair_state_sort(&scene->bodies.pairs);
 }
@@ -276,7 +276,7 @@ static void copy_state(JudgeScene *to, const JudgeScene *from) {
     if (old->count) memcpy(rows->row, old->row, old->count * tl_pair_record[k].bytes);
     rows->count = old->count;
   }
-  tl_solver_set_steps(to->solver, tl_solver_steps(from->solver));
+  to->solver->steps = from->solver->steps;
 }
 
 /* Two copies of one state, the net's spheres in one of them too small to touch and without the

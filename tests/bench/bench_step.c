@@ -59,7 +59,7 @@ static void heaps(JudgeScene *scene, int side, int nx, int ny, int32_t nodes) {
     TlVec3 at = tl_add(p->x, tl_vec3(tile % nx * width, tile / nx * width, 0));
     judge_scene_put(scene, id, 1, at, tl_quat_mul(p->q, axes), tl_vec3(0, 0, 0));
   }
-  JUDGE_OK(tl_solver_refresh(scene->solver, &scene->bodies));
+  JUDGE_OK(stepper_refresh(scene->solver, &scene->bodies));
 }
 
 typedef struct Cost {

@@ -58,8 +58,8 @@ for page in pages:
             for want in block["text"].splitlines():
                 if want not in printed.splitlines():
                     fail(f"{page}:{line}: '{want}' is not in what the commands before it print")
-        elif block["kind"] not in ("yaml", "python", "text"):
-            fail(f"{page}:{line}: a block of kind '{block['kind']}': sh, yaml, python or text")
+        elif block["kind"] not in ("yaml", "python", "text", "c"):
+            fail(f"{page}:{line}: a block of kind '{block['kind']}': sh, yaml, python, c or text")
 if ran < 25:
     fail(f"only {ran} blocks were run")
 

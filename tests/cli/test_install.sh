@@ -12,7 +12,7 @@ root="$dir/stage area" prefix=/opt/talus
 unset MAKEFLAGS MFLAGS
 # The tools are taken as they are: this make does not know the flags that they were built with.
 bin=${BIN#"$here"/}; tools=$(cd "$BIN" && echo talus-* | sed 's/talus-mpirun//')
-built=(-o tools BIN="$bin" TOOLS="$tools"); for tool in $tools; do built+=(-o "$bin/$tool"); done
+built=(-o tools -o "${bin%/bin}/lib/libtalus.a" BIN="$bin" TOOLS="$tools"); for tool in $tools; do built+=(-o "$bin/$tool"); done
 do_make() { make -s -C "$here" -o man "$@" "${built[@]}" DESTDIR="$root" PREFIX="$prefix" >"$dir/log" 2>&1; }
 make -s -C "$here" "${built[@]}" man >"$dir/log" 2>&1 || fail "man pages: $(cat "$dir/log")"
 everything() { (cd "$root" && find . -type f -o -type l | sort); }
@@ -20,7 +20,7 @@ mkdir -p "$root$prefix/bin" "$root$prefix/share/talus" && echo mine >"$root$pref
 before=$(everything)
 do_make install || { fail "install: $(cat "$dir/log")"; exit 1; }
 at="$root$prefix"
-for file in bin/talus-solve bin/talus-mpirun share/talus/demo.mk share/talus/drop.yaml share/talus/common.mk share/talus/solve.sh share/man/man1/talus-solve.1; do
+for file in bin/talus-solve bin/talus-mpirun include/talus.h lib/libtalus.a lib/pkgconfig/talus.pc share/talus/demo.mk share/talus/drop.yaml share/talus/common.mk share/talus/solve.sh share/man/man1/talus-solve.1; do
   [ -e "$at/$file" ] || fail "$file is not installed"
 done
 "$at/bin/talus-solve" --version >"$dir/log" 2>&1 || fail "an installed tool: $(cat "$dir/log")"

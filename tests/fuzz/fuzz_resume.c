@@ -39,7 +39,7 @@ TL_FUZZ(resume) {
   if (!file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0) abort();
   TlRunOptions options = {.study = study, .output = folder, .resume = true};
   TlStatus status = tl_run_open(&run, NULL, &options);
-  if (status == TL_OK) status = tl_solver_refresh(run.solver, &run.bodies);
+  if (status == TL_OK) status = tl_run_refresh(&run);
   if (status == TL_OK) status = tl_run_hash(&run, &hash);
   tl_fuzz_done(status);
   tl_run_close(&run);

@@ -19,7 +19,7 @@ static void begin(LsDrop *d, LsMethod method) {
   c->restitution = c->boundary_restitution = 0.2;
   if (method.normal_Pa_m == 0) return;
   c->method = TL_PENALTY;
-  c->sides = TL_SIDES_BOTH;
+  c->search.sides = TL_SIDES_BOTH;
   c->penalty.spread = TL_SPREAD_TRACTION;
   c->penalty.touching_share = method.touching_share > 0 ? method.touching_share : 0.02;
   c->penalty.grain.normal_Pa_m = c->penalty.boundary.normal_Pa_m = method.normal_Pa_m;
@@ -34,7 +34,7 @@ static void put(LsDrop *d, int64_t avatar, double scale, int side, double pitch,
 }
 
 static void weigh(LsDrop *d) {
-  JUDGE_OK(tl_solver_refresh(d->scene.solver, &d->scene.bodies));
+  JUDGE_OK(stepper_refresh(d->scene.solver, &d->scene.bodies));
   const TlBodies *b = &d->scene.bodies;
   for (int64_t i = 0; i < b->owned; i++) d->drop_J += b->mass[i] * GRAVITY * b->position[i].z;
 }
@@ -63,7 +63,7 @@ void lsdrop_open_settled(LsDrop *d, int side, LsMethod method) {
   TlQuat axes;
   int64_t id = begin_equal(d, side, method, &axes);
   judge_scene_heap(&d->scene, id, axes, side * side * side, tl_vec3(0, 0, 0));
-  JUDGE_OK(tl_solver_refresh(d->scene.solver, &d->scene.bodies));
+  JUDGE_OK(stepper_refresh(d->scene.solver, &d->scene.bodies));
   const TlBodies *b = &d->scene.bodies;
   for (int64_t i = 0; i < b->owned; i++)
     d->drop_J += b->mass[i] * GRAVITY * ((double)(i / (side * side)) + 0.5) * PITCH;
@@ -132,7 +132,7 @@ double lsdrop_carried(const LsDrop *d) {
   TlContactRow *rows;
   int64_t count;
   double weight = 0, carried = 0;
-  JUDGE_OK(tl_solver_contacts(d->scene.solver, b, &rows, &count));
+  JUDGE_OK(stepper_contacts(d->scene.solver, b, &rows, &count));
   for (int64_t i = 0; i < count; i++)
     if (rows[i].high < 0) carried += rows[i].impulse_N_s.z;
   for (int64_t i = 0; i < b->owned; i++) weight += b->mass[i] * GRAVITY * d->scene.config.step_s;

@@ -66,10 +66,10 @@ static TlVec3 turn_of(TlQuat q) {
 }
 
 static void write_body(FILE *out, const TlRun *run, int64_t i) {
-  const TlBodies *b = &run->bodies;
-  const TlShapeSetup *shapes = run->setup.shapes.items;
+  const TlBodies *b = &run->state->dem.bodies;
+  const TlShapeSetup *shapes = run->model->setup.shapes.items;
   int64_t shape = -1 - b->colliders.avatar_id[i];
-  TlQuat scan = tl_study_shapes_row(&run->shapes, shape).scan_rotation;
+  TlQuat scan = tl_study_shapes_row(&run->model->shapes, shape).scan_rotation;
   TlVec3 x = b->position[i], turn = turn_of(tl_quat_mul(b->rotation[i], tl_quat_conj(scan)));
   fprintf(out,
           "- {shape: %s, position_m: [%.17g, %.17g, %.17g], turn_deg: [%.17g, %.17g, %.17g], "
@@ -98,9 +98,9 @@ double outflow_settle(const OutflowEdition *e, int seed) {
   FILE *out = judge_data(start_of(seed));
   copy_study(out, STUDY);
   fprintf(out, "bodies:\n");
-  for (int64_t i = 0; i < run.bodies.owned; i++) write_body(out, &run, i);
+  for (int64_t i = 0; i < run.state->dem.bodies.owned; i++) write_body(out, &run, i);
   if (fclose(out)) judge_ok(tl_fail(TL_EIO, "cannot write the start"), "outflow_settle");
-  double overlap = fmax(run.totals.overlap_share, run.totals.boundary_overlap_share);
+  double overlap = fmax(run.state->totals.overlap_share, run.state->totals.boundary_overlap_share);
   tl_run_close(&run);
   return overlap;
 }
@@ -212,7 +212,7 @@ typedef struct Watch {
 
 static int watch_step(void *context) {
   Watch *w = context;
-  const TlStepReport *r = &w->run->totals.last;
+  const TlStepReport *r = &w->run->state->totals.last;
   const double part[OUTFLOW_PARTS] = {r->detect_s, r->etm_s, r->rest_s, r->other_s};
   for (int p = 0; p < OUTFLOW_PARTS; p++) w->part_s[p] += part[p];
   return 0;
@@ -243,10 +243,10 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
                           .stop = watch_step,
                           .stop_context = &watch};
   JUDGE_OK(open_run(&run, &options));
-  if (islands) tl_solver_trace(run.solver, &trace);
+  if (islands) tl_workspace_trace(run.work, &trace);
   JUDGE_OK(tl_run_go(&run));
-  const TlRunTotals *t = &run.totals;
-  mound.grains = run.bodies.owned;
+  const TlRunTotals *t = &run.state->totals;
+  mound.grains = run.state->dem.bodies.owned;
   mound.cpu_s = t->cpu_s;
   mound.cpu_step_s = t->cpu_s / (double)t->steps;
   folder[strlen(folder) - 4] = '\0';
@@ -256,8 +256,8 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
   mound.overlap = fmax(t->overlap_share, t->boundary_overlap_share);
   mound.kinetic_share = t->kinetic_J / (t->potential_start_J - t->potential_J);
   mound.defect_share = fabs(t->ledger.defect_J) / (t->potential_start_J - t->potential_J);
-  JUDGE_OK(tl_solver_refresh(run.solver, &run.bodies)); /* a finished run made no step */
-  measure(&run.bodies, &mound);
+  JUDGE_OK(tl_run_refresh(&run)); /* a finished run made no step */
+  measure(&run.state->dem.bodies, &mound);
   tl_run_close(&run);
   fprintf(stderr,
           "%s: spread %.4f m, height %.4f m, overlap %.3g, moving %.2g, %.3g s a step, %.1f s\n",

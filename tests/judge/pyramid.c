@@ -12,9 +12,9 @@ static bool stands(const char *method, double mu) {
   judge_study_open(&run, "repose_pyramid",
                    "solver.method=%s contact.friction=%.6f contact.boundary_friction=%.6f", method,
                    mu, mu);
-  double start = run.bodies.position[judge_study_body(&run, 3)].z;
+  double start = run.state->dem.bodies.position[judge_study_body(&run, 3)].z;
   judge_study_go(&run, NULL, NULL);
-  double fall = start - run.bodies.position[judge_study_body(&run, 3)].z;
+  double fall = start - run.state->dem.bodies.position[judge_study_body(&run, 3)].z;
   tl_run_close(&run);
   return fall < 0.01 * DIAMETER;
 }

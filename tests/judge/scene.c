@@ -49,8 +49,8 @@ void judge_scene_box(JudgeScene *scene, double x, double y) {
 }
 
 void judge_scene_start(JudgeScene *scene) {
-  JUDGE_OK(tl_solver_new(&scene->solver, &scene->config, (TlAvatarSource){scene, get_avatar},
-                         scene->boundary, scene->planes, NULL));
+  JUDGE_OK(stepper_new(&scene->solver, &scene->config, (TlAvatarSource){scene, get_avatar},
+                       scene->boundary, scene->planes, NULL));
 }
 
 int64_t judge_scene_put(JudgeScene *scene, int64_t avatar, double scale, TlVec3 x, TlQuat q,
@@ -95,7 +95,7 @@ double judge_exponent(int n, const double *x, const double *y) {
 
 void judge_scene_steps(JudgeScene *scene, int steps) {
   for (int i = 0; i < steps; i++)
-    JUDGE_OK(tl_solver_step(scene->solver, &scene->bodies, &scene->report));
+    JUDGE_OK(stepper_step(scene->solver, &scene->bodies, &scene->report));
 }
 
 uint64_t judge_scene_hash(const JudgeScene *scene) {
@@ -105,7 +105,7 @@ uint64_t judge_scene_hash(const JudgeScene *scene) {
 }
 
 void judge_scene_close(JudgeScene *scene) {
-  tl_solver_free(scene->solver);
+  stepper_free(scene->solver);
   tl_bodies_free(&scene->bodies);
   for (int i = 0; i < scene->avatars; i++) {
     tl_avatar_free(scene->avatar[i]);

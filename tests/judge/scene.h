@@ -6,6 +6,7 @@
 #define TL_TESTS_SCENE_H
 
 #include "dem/step.h"
+#include "support/stepper.h"
 #include "shape/phantom_shape.h"
 
 enum { JUDGE_PLANES = 8 };
@@ -17,7 +18,7 @@ typedef struct JudgeScene {
   TlBoundaryPlane plane[JUDGE_PLANES]; /* a plane moved far away is a wall taken away */
   TlBoundary boundary[JUDGE_PLANES];
   int planes;
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies;
   TlStepReport report; /* of the last step */
 } JudgeScene;

@@ -48,8 +48,8 @@ void judge_study_go(TlRun *run, JudgeEach each, void *context) {
 }
 
 int64_t judge_study_body(const TlRun *run, int64_t id) {
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    if (run->bodies.id[i] == id) return i;
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
+    if (run->state->dem.bodies.id[i] == id) return i;
   judge_ok(tl_fail(TL_EINPUT, "body %lld is gone", (long long)id), "judge_study_body");
   return -1;
 }

@@ -141,7 +141,7 @@ typedef struct Counts {
 } Counts;
 
 static inline Counts counts_of(const TlRun *run) {
-#define F(name) (double)run->name,
+#define F(name) (double)run->state->name,
   return (Counts){{COUNTED(F)}};
 #undef F
 }

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "dem/step.h"
 #include "dist/dist.h"
+#include "support/stepper.h"
 #include "support/materials.h"
 #include "shape/superellipsoid.h"
 
@@ -74,30 +75,30 @@ static uint64_t run(TlComm *comm, TlDist *dist, const TlSolverConfig *config, Tl
   TlSolverConfig with_materials = *config;
   with_materials.materials = tl_test_materials(config, 0.4, 0);
   TlBoundary boundary[2] = {{&tl_boundary_plane, &planes[0]}, {&tl_boundary_plane, &planes[1]}};
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies = {0};
-  REQUIRE_OK(tl_solver_new(&solver, &with_materials, (TlAvatarSource){NULL, get_avatar}, boundary,
-                           2, dist ? tl_dist_sync(dist) : NULL));
+  REQUIRE_OK(stepper_new(&solver, &with_materials, (TlAvatarSource){NULL, get_avatar}, boundary, 2,
+                         dist ? tl_dist_sync(dist) : NULL));
   add_grains(&bodies, dist ? tl_comm_rank(comm) : 0, dist ? tl_comm_size(comm) : 1);
   if (with_net) {
-    REQUIRE_OK(tl_solver_set_nets(solver, &net, 1));
+    REQUIRE_OK(stepper_set_nets(solver, &net, 1));
     add_net(&bodies, dist ? tl_comm_rank(comm) : 0, dist ? tl_comm_size(comm) : 1);
   }
   for (int i = 0; i < (with_net ? 18 : STEPS); i++) {
     if (dist) {
       if (i % 10 == 0) REQUIRE_OK(tl_dist_cut(dist, &bodies));
       REQUIRE_OK(tl_dist_migrate(dist, &bodies, NULL));
-      REQUIRE_OK(tl_solver_refresh(solver, &bodies));
+      REQUIRE_OK(stepper_refresh(solver, &bodies));
       REQUIRE_OK(tl_dist_halo(dist, &bodies));
     }
-    REQUIRE_OK(tl_solver_step(solver, &bodies, last));
+    REQUIRE_OK(stepper_step(solver, &bodies, last));
     *shared_steps += bodies.total > bodies.owned;
     if (dist) tl_bodies_drop_ghosts(&bodies);
   }
   uint64_t hash;
   REQUIRE_OK(tl_bodies_hash(&bodies, &hash));
   tl_bodies_free(&bodies);
-  tl_solver_free(solver);
+  stepper_free(solver);
   return hash;
 }
 
@@ -133,13 +134,13 @@ static void same_bits_on_any_rank_count(TlComm *comm) {
   TlSolverConfig config = tl_solver_defaults();
   config.step_s = 2e-3;
   compare(comm, &config);
-  config.rest = TL_REST_ETM;
-  config.order = TL_ORDER_PLAIN;
+  config.impulses.rest = TL_REST_ETM;
+  config.impulses.order = TL_ORDER_PLAIN;
   config.damping_per_s = 1;
   compare(comm, &config);
   config = tl_solver_defaults();
   config.step_s = 2e-3;
-  config.edges = TL_EDGES_REFINE;
+  config.search.edges = TL_EDGES_REFINE;
   compare(comm, &config);
   config = tl_solver_defaults();
   config.step_s = 1e-3;
@@ -159,27 +160,27 @@ static void few_exchanges_a_step(TlComm *comm) {
   TlSolverConfig config = tl_solver_defaults();
   config.step_s = 1e-6;
   config.method = TL_PENALTY;
-  config.sides = TL_SIDES_LOWER;
+  config.search.sides = TL_SIDES_LOWER;
   config.penalty.spread = TL_SPREAD_DEEPEST;
   config.penalty.grain.normal_N_m = config.penalty.boundary.normal_N_m = 1e3;
   TlBoundary boundary[2] = {{&tl_boundary_plane, &planes[0]}, {&tl_boundary_plane, &planes[1]}};
-  TlSolver *solver;
+  Stepper *solver;
   TlDist *dist;
   TlBodies bodies = {0};
   REQUIRE_OK(tl_dist_new(&dist, comm));
-  REQUIRE_OK(tl_solver_new(&solver, &config, (TlAvatarSource){NULL, get_avatar}, boundary, 2,
-                           tl_dist_sync(dist)));
+  REQUIRE_OK(stepper_new(&solver, &config, (TlAvatarSource){NULL, get_avatar}, boundary, 2,
+                         tl_dist_sync(dist)));
   add_grains(&bodies, tl_comm_rank(comm), tl_comm_size(comm));
   for (int i = 0; i < 3; i++) {
     if (i == 0) REQUIRE_OK(tl_dist_cut(dist, &bodies));
     REQUIRE_OK(tl_dist_migrate(dist, &bodies, NULL));
     int64_t start = collectives(comm);
-    REQUIRE_OK(tl_solver_refresh(solver, &bodies));
+    REQUIRE_OK(stepper_refresh(solver, &bodies));
     REQUIRE(collectives(comm) - start == 1, "the derived fields took %lld exchanges",
             (long long)(collectives(comm) - start));
     REQUIRE_OK(tl_dist_halo(dist, &bodies));
     start = collectives(comm);
-    REQUIRE_OK(tl_solver_step(solver, &bodies, NULL));
+    REQUIRE_OK(stepper_step(solver, &bodies, NULL));
     REQUIRE(collectives(comm) - start == 4, "the step took %lld exchanges",
             (long long)(collectives(comm) - start));
     for (int64_t g = bodies.owned; g < bodies.total; g++)
@@ -187,7 +188,7 @@ static void few_exchanges_a_step(TlComm *comm) {
               (long long)g);
   }
   tl_bodies_free(&bodies);
-  tl_solver_free(solver);
+  stepper_free(solver);
   tl_dist_free(dist);
   tl_avatar_free(&avatar);
 }

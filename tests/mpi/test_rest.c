@@ -64,12 +64,12 @@ static End go(TlComm *comm, const Job *job) {
   TlStatus status = tl_run_go(&run);
   REQUIRE(status == (job->stop_after ? TL_ELIMIT : TL_OK), "%s", tl_message());
   REQUIRE_OK(tl_run_hash(&run, &end.state));
-  end.steps = run.totals.steps;
-  end.limit = tl_setup_steps(&run.setup);
-  end.frames = run.totals.frames;
-  end.time_s = (double)run.totals.steps * run.setup.time.dt_s;
-  end.reached = run.still.reached;
-  end.look = run.totals.look;
+  end.steps = run.state->totals.steps;
+  end.limit = tl_setup_steps(&run.model->setup);
+  end.frames = run.state->totals.frames;
+  end.time_s = (double)run.state->totals.steps * run.model->setup.time.dt_s;
+  end.reached = run.state->still.reached;
+  end.look = run.state->totals.look;
   tl_run_close(&run);
   return end;
 }

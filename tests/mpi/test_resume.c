@@ -57,8 +57,9 @@ static End go(TlComm *comm, const Job *job) {
     REQUIRE(status == TL_OK, "%s", tl_message());
   REQUIRE_OK(tl_run_hash(&run, &end.state));
   for (int i = 1; i < run.dist->domain.ranks; i++) end.cuts += run.dist->domain.cut[i].at;
-  end.outside = run.totals.outside;
-  REQUIRE(run.totals.outside > 0 || job->stop_after || !run.has_terrain, "nobody left the terrain");
+  end.outside = run.state->totals.outside;
+  REQUIRE(run.state->totals.outside > 0 || job->stop_after || !run.model->has_terrain,
+          "nobody left the terrain");
   tl_run_close(&run);
   return end;
 }

@@ -156,13 +156,13 @@ static Outcome run_on(TlComm *comm, const char *study) {
   REQUIRE_OK(tl_run_open(&run, comm, &options));
   REQUIRE_OK(tl_run_go(&run));
   REQUIRE_OK(tl_run_hash(&run, &o.hash));
-  o.grains = run.grains;
-  o.outside = run.totals.outside;
-  o.poor = run.totals.poor;
-  o.kinetic = run.totals.kinetic_J;
-  o.potential = run.totals.potential_J;
-  o.overlap = run.totals.overlap_share;
-  o.work = run.totals.wall_work_J;
+  o.grains = run.state->grains;
+  o.outside = run.state->totals.outside;
+  o.poor = run.state->totals.poor;
+  o.kinetic = run.state->totals.kinetic_J;
+  o.potential = run.state->totals.potential_J;
+  o.overlap = run.state->totals.overlap_share;
+  o.work = run.state->totals.wall_work_J;
   tl_run_close(&run);
   return o;
 }
@@ -384,11 +384,11 @@ static void no_rank_holds_all_grains(TlComm *comm) {
   TlRun run;
   TlRunOptions options = {.study = path, .no_output = true};
   REQUIRE_OK(tl_run_open(&run, comm, &options));
-  REQUIRE(run.grains == 840, "%lld", (long long)run.grains);
+  REQUIRE(run.state->grains == 840, "%lld", (long long)run.state->grains);
   REQUIRE_OK(tl_run_go(&run));
   TlDistCounters c = tl_dist_counters(run.dist);
   REQUIRE(c.largest_array < 840, "an array has %lld elements", (long long)c.largest_array);
-  size_t rows = run.bodies.pairs.of[TL_IMPULSES].capacity;
+  size_t rows = run.state->dem.bodies.pairs.of[TL_IMPULSES].capacity;
   REQUIRE(rows < 840 * 12, "%zu", rows);
   REQUIRE(c.comm.largest_collective_bytes < 840 * 8, "a collective of %lld bytes",
           (long long)c.comm.largest_collective_bytes);

@@ -75,8 +75,8 @@ static uint64_t go(TlComm *comm, const char *study, const char *output, bool res
   REQUIRE_OK(tl_run_open(&run, comm, &options));
   TlStatus status = tl_run_go(&run);
   REQUIRE(status == (stops ? TL_ELIMIT : TL_OK), "%s", tl_message());
-  REQUIRE(stops || tl_apparatus_finished(&run), "step %lld", (long long)run.totals.steps);
-  REQUIRE(run.totals.outside == 0, "%lld are out", (long long)run.totals.outside);
+  REQUIRE(stops || tl_apparatus_finished(&run), "step %lld", (long long)run.state->totals.steps);
+  REQUIRE(run.state->totals.outside == 0, "%lld are out", (long long)run.state->totals.outside);
   REQUIRE_OK(tl_run_hash(&run, &hash));
   *counts = counts_of(&run);
   tl_run_close(&run);

@@ -53,10 +53,10 @@ typedef struct Watch {
 static inline int ranks_look(void *context) {
   Watch *w = context;
   Outcome *o = w->outcome;
-  int64_t steps = w->run->totals.steps;
-  o->shared += w->run->bodies.total > w->run->bodies.owned;
+  int64_t steps = w->run->state->totals.steps;
+  o->shared += w->run->state->dem.bodies.total > w->run->state->dem.bodies.owned;
   if (steps % w->look == 0 && o->looks < RANKS_MOST_LOOKS &&
-      tl_bodies_hash(&w->run->bodies, &o->hash[o->looks]) == TL_OK)
+      tl_bodies_hash(&w->run->state->dem.bodies, &o->hash[o->looks]) == TL_OK)
     o->looks++;
   if (w->most_cpu_s > 0 && tl_clock_process_cpu_s() - w->cpu_s > w->most_cpu_s) return 1;
   return w->most_steps > 0 && steps >= w->most_steps;
@@ -74,9 +74,9 @@ static inline void ranks_run(TlComm *comm, const char *study, int64_t look, doub
   if (o->status == TL_OK) o->status = tl_run_go(&run);
   if (o->status != TL_OK && tl_comm_rank(comm) == 0 && getenv("TALUS_RANKS_VERBOSE"))
     fprintf(stderr, "  %s\n", tl_message());
-  const TlRunTotals *t = &run.totals;
+  const TlRunTotals *t = &run.state->totals;
   o->steps = t->steps;
-  o->totals.grains = run.grains;
+  o->totals.grains = run.state->grains;
   o->totals.outside = t->outside;
   o->totals.poor = t->poor;
   o->totals.jammed = t->jammed;

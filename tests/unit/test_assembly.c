@@ -335,18 +335,18 @@ START_TEST(settings_of_the_solver_are_its_own_defaults) {
   World w;
   CK_OK(build(&w, "grains: {sample: sand}\n", false));
   TlSolverConfig mine = tl_setup_solver(&w.setup), want = tl_solver_defaults();
-  ck_assert_int_eq(mine.increments, want.increments);
-  ck_assert_int_eq(mine.max_rounds, want.max_rounds);
-  ck_assert_int_eq(mine.rest_sweeps, want.rest_sweeps);
-  ck_assert_int_eq(mine.position_sweeps, want.position_sweeps);
-  ck_assert(mine.method == want.method && mine.order == want.order && mine.rest == want.rest &&
-            mine.sides == want.sides);
-  ck_assert_double_eq(mine.similar, want.similar);
-  ck_assert_double_eq(mine.tolerance, want.tolerance);
-  ck_assert_double_eq(mine.rest_tolerance, want.rest_tolerance);
-  ck_assert_double_eq(mine.position_rate, want.position_rate);
-  ck_assert_double_eq(mine.slop, want.slop);
-  ck_assert_double_eq(mine.impact_threshold_m_s, want.impact_threshold_m_s);
+  ck_assert_int_eq(mine.impulses.increments, want.impulses.increments);
+  ck_assert_int_eq(mine.impulses.max_rounds, want.impulses.max_rounds);
+  ck_assert_int_eq(mine.impulses.rest_sweeps, want.impulses.rest_sweeps);
+  ck_assert_int_eq(mine.impulses.position_sweeps, want.impulses.position_sweeps);
+  ck_assert(mine.method == want.method && mine.impulses.order == want.impulses.order &&
+            mine.impulses.rest == want.impulses.rest && mine.search.sides == want.search.sides);
+  ck_assert_double_eq(mine.impulses.similar, want.impulses.similar);
+  ck_assert_double_eq(mine.impulses.tolerance, want.impulses.tolerance);
+  ck_assert_double_eq(mine.impulses.rest_tolerance, want.impulses.rest_tolerance);
+  ck_assert_double_eq(mine.impulses.position_rate, want.impulses.position_rate);
+  ck_assert_double_eq(mine.impulses.slop, want.impulses.slop);
+  ck_assert_double_eq(mine.impulses.impact_threshold_m_s, want.impulses.impact_threshold_m_s);
   demolish(&w);
 }
 END_TEST
@@ -464,7 +464,8 @@ START_TEST(results_hold_the_shapes) {
   ck_assert_ptr_nonnull(tl_scene_avatar(&scene, -3));
   CK_OK(tl_results_read_frame(run.folder, 0, &frame));
   ck_assert_int_eq(frame.rows[1].avatar_id, -3);
-  CK_NEAR(run.bodies.position[0].z, 1e-3, 1e-6); /* the ball is round: it rests where it stood */
+  CK_NEAR(run.state->dem.bodies.position[0].z, 1e-3,
+          1e-6); /* the ball is round: it rests where it stood */
   tl_frame_free(&frame);
   tl_scene_free(&scene);
   tl_run_close(&run);
@@ -665,14 +666,15 @@ START_TEST(grains_of_one_avatar_share_its_data) {
            "catalog: c.sqlite\ntime: {dt_s: 1e-3, steps: 2}\ngrains: {ids: [3]}\n"
            "free_fall: yes\nrelease: {assembly: lattice, high_m: [0.03, 0.03, 0.02]}\n",
            true);
-  ck_assert_int_gt(run.grains, 400);
+  ck_assert_int_gt(run.state->grains, 400);
   CK_OK(tl_run_go(&run));
-  ck_assert_uint_eq(run.avatars.count, 1);
-  TlAvatar *a = run.avatars.avatar[0];
-  ck_assert_int_eq(run.avatars.bytes,
+  ck_assert_uint_eq(run.model->avatars.count, 1);
+  TlAvatar *a = run.model->avatars.avatar[0];
+  ck_assert_int_eq(run.model->avatars.bytes,
                    (int64_t)a->nx * a->ny * a->nz * 4 + (int64_t)a->node_count * 16);
-  for (int64_t i = 0; i < run.bodies.owned; i++)
-    ck_assert_ptr_eq(run.bodies.colliders.shape[i], run.bodies.colliders.shape[0]);
+  for (int64_t i = 0; i < run.state->dem.bodies.owned; i++)
+    ck_assert_ptr_eq(run.state->dem.bodies.colliders.shape[i],
+                     run.state->dem.bodies.colliders.shape[0]);
   tl_run_close(&run);
 }
 END_TEST
@@ -690,14 +692,14 @@ START_TEST(poured_grains_come_when_there_is_room) {
            false);
   ck_assert_int_eq(tl_pour_left(&run), 40);
   CK_OK(tl_run_go(&run));
-  ck_assert_int_eq(run.poured, 40);
-  ck_assert_int_eq(run.bodies.owned, 40);
-  ck_assert_double_lt(run.totals.overlap_share, 0.02);
+  ck_assert_int_eq(run.state->poured, 40);
+  ck_assert_int_eq(run.state->dem.bodies.owned, 40);
+  ck_assert_double_lt(run.state->totals.overlap_share, 0.02);
   TlScene scene;
   CK_OK(tl_results_read_scene(run.folder, &scene));
   ck_assert_int_eq(scene.body_count, 40);
   for (int64_t i = 0; i < 40; i++)
-    ck_assert_ptr_nonnull(tl_scene_avatar(&scene, run.bodies.colliders.avatar_id[i]));
+    ck_assert_ptr_nonnull(tl_scene_avatar(&scene, run.state->dem.bodies.colliders.avatar_id[i]));
   tl_scene_free(&scene);
   tl_run_close(&run);
 }
@@ -713,9 +715,9 @@ START_TEST(a_rate_lets_them_in_one_by_one) {
            "bodies: [{grain: 1, position_m: [0, 0, 0], fixed: yes}]\n",
            true);
   CK_OK(tl_run_go(&run));
-  ck_assert_int_eq(run.poured, 20); /* 0.1 s at 200 a second */
-  ck_assert_int_eq(run.bodies.owned, 21);
-  ck_assert_int_eq(run.bodies.id[0], 1000); /* placed bodies follow those to come */
+  ck_assert_int_eq(run.state->poured, 20); /* 0.1 s at 200 a second */
+  ck_assert_int_eq(run.state->dem.bodies.owned, 21);
+  ck_assert_int_eq(run.state->dem.bodies.id[0], 1000); /* placed bodies follow those to come */
   tl_run_close(&run);
 }
 END_TEST

@@ -1,4 +1,5 @@
 /* Keys of the penalty method that specimens start with: the force cap, fewer nodes, more mass. */
+#include "support/stepper.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -18,7 +19,7 @@ static const TlQuat UPRIGHT = {1, 0, 0, 0};
 static const TlVec3 NONE = {0, 0, 0};
 
 typedef struct Lab {
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies;
   TlStepReport report;
   TlBoundaryPlane plane[6];
@@ -54,16 +55,16 @@ static void start(Lab *lab, const TlSolverConfig *config, double half) {
     lab->plane[i] = (TlBoundaryPlane){tl_scale(-half, n), n};
     lab->boundary[i] = (TlBoundary){.kind = &tl_boundary_plane, .data = &lab->plane[i]};
   }
-  CK_OK(tl_solver_new(&lab->solver, config, (TlAvatarSource){0}, lab->boundary, walls, NULL));
-  CK_OK(tl_solver_add_sphere(lab->solver, SPHERE, R));
+  CK_OK(stepper_new(&lab->solver, config, (TlAvatarSource){0}, lab->boundary, walls, NULL));
+  CK_OK(stepper_add_sphere(lab->solver, SPHERE, R));
 }
 
 static void step(Lab *lab) {
-  CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
+  CK_OK(stepper_step(lab->solver, &lab->bodies, &lab->report));
 }
 
 static void finish(Lab *lab) {
-  tl_solver_free(lab->solver);
+  stepper_free(lab->solver);
   tl_bodies_free(&lab->bodies);
 }
 
@@ -237,8 +238,8 @@ static void open_run(TlRun *run, const char *text) {
 #define PENALTY "solver: {method: penalty}\n"
 
 static const TlShape *shape_of(TlRun *run, int64_t i) {
-  CK_OK(tl_solver_refresh(run->solver, &run->bodies));
-  return run->bodies.colliders.shape[i];
+  CK_OK(tl_run_refresh(run));
+  return run->state->dem.bodies.colliders.shape[i];
 }
 
 /* On its flat face it sinks to the depth that bears its weight; half the nodes stand for the same
@@ -255,7 +256,7 @@ START_TEST(thinned_grains_rest_at_the_same_depth) {
     open_run(&run, text);
     nodes[k] = shape_of(&run, 0)->node_count;
     CK_OK(tl_run_go(&run));
-    deep[k] = run.totals.last.boundary_overlap_m;
+    deep[k] = run.state->totals.last.boundary_overlap_m;
     tl_run_close(&run);
     tl_free(text);
   }
@@ -267,7 +268,7 @@ START_TEST(thinned_grains_rest_at_the_same_depth) {
   open_run(&run,
            "time: {dt_s: 1e-4, steps: 1}\n" STONE "penalty: {nodes_every: 2, mass_scale: 9}\n");
   ck_assert_int_eq(shape_of(&run, 0)->node_count, nodes[0]);
-  CK_NEAR(run.bodies.mass[1] / (2650 * 4 * M_PI / 3 * 8e-9), 1, 1e-12);
+  CK_NEAR(run.state->dem.bodies.mass[1] / (2650 * 4 * M_PI / 3 * 8e-9), 1, 1e-12);
   tl_run_close(&run);
 }
 END_TEST
@@ -289,20 +290,21 @@ START_TEST(scaled_masses_weigh_what_they_did) {
   CK_OK(tl_safe_step(&one, &safe[0]));
   CK_OK(tl_safe_step(&many, &safe[1]));
   CK_NEAR(safe[1] / safe[0], 4, 1e-12);
-  CK_NEAR(safe[0], 0.1 * sqrt(one.bodies.mass[1] / 1000), 1e-15); /* the ball's, a point's */
-  TlSolverConfig a = tl_setup_solver(&one.setup), b = tl_setup_solver(&many.setup);
+  CK_NEAR(safe[0], 0.1 * sqrt(one.state->dem.bodies.mass[1] / 1000),
+          1e-15); /* the ball's, a point's */
+  TlSolverConfig a = tl_setup_solver(&one.model->setup), b = tl_setup_solver(&many.model->setup);
   CK_NEAR(b.density_kg_m3 * b.gravity_m_s2.z, a.density_kg_m3 * a.gravity_m_s2.z, 1e-9);
-  for (int64_t i = 0; i < one.bodies.owned; i++) { /* net and bodies */
-    CK_NEAR(many.bodies.mass[i] / one.bodies.mass[i], 16, 1e-12);
-    CK_NEAR(many.bodies.inertia[i].x / one.bodies.inertia[i].x, 16, 1e-12);
+  for (int64_t i = 0; i < one.state->dem.bodies.owned; i++) { /* net and bodies */
+    CK_NEAR(many.state->dem.bodies.mass[i] / one.state->dem.bodies.mass[i], 16, 1e-12);
+    CK_NEAR(many.state->dem.bodies.inertia[i].x / one.state->dem.bodies.inertia[i].x, 16, 1e-12);
   }
-  CK_NEAR(tl_bodies_spin(&many.bodies, 0).z, 2, 1e-12);
+  CK_NEAR(tl_bodies_spin(&many.state->dem.bodies, 0).z, 2, 1e-12);
   CK_OK(tl_run_go(&one));
-  double fall = one.bodies.position[2].z;
+  double fall = one.state->dem.bodies.position[2].z;
   CK_OK(tl_run_go(&many));
   /* the ball in the air falls in 4 times the time as far as without */
-  CK_NEAR((0.1 - many.bodies.position[2].z) / (0.1 - fall), 1.0 / 16, 1e-3);
-  CK_NEAR(many.totals.potential_start_J / one.totals.potential_start_J, 1, 1e-12);
+  CK_NEAR((0.1 - many.state->dem.bodies.position[2].z) / (0.1 - fall), 1.0 / 16, 1e-3);
+  CK_NEAR(many.state->totals.potential_start_J / one.state->totals.potential_start_J, 1, 1e-12);
   tl_run_close(&one);
   tl_run_close(&many);
 }

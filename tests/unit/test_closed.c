@@ -1,4 +1,5 @@
 /* Closed-form grains: distances, masses and motion against their formulas. */
+#include "support/stepper.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -160,7 +161,7 @@ typedef struct Lab {
   TlBoundaryPlane plane[2];
   TlBoundary boundary[2];
   int planes;
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies;
   TlStepReport report;
 } Lab;
@@ -175,20 +176,20 @@ static void lab_open(Lab *lab, double angle) {
 }
 
 static void lab_start(Lab *lab) {
-  CK_OK(tl_solver_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->boundary, lab->planes,
-                      NULL));
-  CK_OK(tl_solver_add_closed(lab->solver, BOX, &tl_closed_box, box_size));
-  CK_OK(tl_solver_add_closed(lab->solver, CYLINDER, &tl_closed_cylinder, cylinder_size));
-  CK_OK(tl_solver_add_closed(lab->solver, SPHERE, &tl_closed_sphere, sphere_size));
+  CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->boundary, lab->planes,
+                    NULL));
+  CK_OK(stepper_add_closed(lab->solver, BOX, &tl_closed_box, box_size));
+  CK_OK(stepper_add_closed(lab->solver, CYLINDER, &tl_closed_cylinder, cylinder_size));
+  CK_OK(stepper_add_closed(lab->solver, SPHERE, &tl_closed_sphere, sphere_size));
 }
 
 static void lab_close(Lab *lab) {
-  tl_solver_free(lab->solver);
+  stepper_free(lab->solver);
   tl_bodies_free(&lab->bodies);
 }
 
 static void run(Lab *lab, int steps) {
-  for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
+  for (int i = 0; i < steps; i++) CK_OK(stepper_step(lab->solver, &lab->bodies, &lab->report));
 }
 
 /* v^2 = 2 g s (sin - mu cos); s of symplectic steps is long by v dt/2. */

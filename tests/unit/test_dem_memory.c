@@ -1,6 +1,7 @@
 /* What a step keeps from the last one, and what is the same for every body of a kind: the list of
  * neighbours, impulses of contact points that are gone, global damping, walls that turn for a time,
  * random attitudes. */
+#include "support/stepper.h"
 #include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
@@ -118,7 +119,10 @@ START_TEST(a_new_point_takes_over_from_those_that_are_gone) {
       CK_OK(tl_pair_state_add(&b.pairs, TL_IMPULSES, &touch));
       touch.number += 2;
       if (twice && cases[k].other) CK_OK(tl_pair_state_add(&b.pairs, TL_IMPULSES, &touch));
-      TlDetect detect = {.config = &config,
+      TlDetect detect = {.options = &config.search,
+                         .step_s = config.step_s,
+                         .gravity_m_s2 = tl_norm(config.gravity_m_s2),
+                         .weighted = true,
                          .materials = tl_test_materials(&config, 0, 0),
                          .boundary = &boundary,
                          .boundary_count = 1,
@@ -156,7 +160,7 @@ START_TEST(global_damping_takes_velocity_and_spin_alike) {
   const TlMethod method[] = {tl_solver_defaults().method, TL_PENALTY};
   for (int m = 0; m < 2; m++) {
     TlSolverConfig c = tl_solver_defaults();
-    TlSolver *solver;
+    Stepper *solver;
     TlBodies b = {0};
     TlStepReport report;
     tl_par_set_threads(1);
@@ -166,12 +170,12 @@ START_TEST(global_damping_takes_velocity_and_spin_alike) {
     c.damping_per_s = xi;
     c.penalty.spread = TL_SPREAD_DEEPEST;
     c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 100;
-    CK_OK(tl_solver_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
-    CK_OK(tl_solver_add_sphere(solver, BALL, R));
+    CK_OK(stepper_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
+    CK_OK(stepper_add_sphere(solver, BALL, R));
     tl_test_put(&b, BALL, NONE, UPRIGHT, tl_vec3(1, 2, -3));
-    CK_OK(tl_solver_refresh(solver, &b));
+    CK_OK(stepper_refresh(solver, &b));
     tl_bodies_set_spin(&b, 0, tl_vec3(20, -5, 10));
-    for (int step = 0; step < STEPS; step++) CK_OK(tl_solver_step(solver, &b, &report));
+    for (int step = 0; step < STEPS; step++) CK_OK(stepper_step(solver, &b, &report));
     double left = first[m] * pow(keep[m], STEPS - 1);
     TlVec3 spin = tl_bodies_spin(&b, 0);
     CK_NEAR(b.velocity[0].x, 1 * left, 1e-12);
@@ -180,7 +184,7 @@ START_TEST(global_damping_takes_velocity_and_spin_alike) {
     CK_NEAR(spin.x, 20 * left, 1e-11);
     CK_NEAR(spin.y, -5 * left, 1e-11);
     CK_NEAR(spin.z, 10 * left, 1e-11);
-    tl_solver_free(solver);
+    stepper_free(solver);
     tl_bodies_free(&b);
   }
 }
@@ -281,7 +285,7 @@ END_TEST
 START_TEST(a_method_keeps_its_own_memory_and_refuses_what_it_cannot_solve) {
   for (int m = 0; m < TL_METHOD_COUNT; m++) {
     TlSolverConfig c = tl_solver_defaults();
-    TlSolver *solver;
+    Stepper *solver;
     TlBodies b = {0};
     TlImpulse impulse = {.low = 0, .high = 1, .number = 4, .impulse = {1, 2, 3}};
     TlSpring spring = {.low = 0, .high = 1, .stiffness = 1, .normal = {0, 0, 1}};
@@ -290,13 +294,13 @@ START_TEST(a_method_keeps_its_own_memory_and_refuses_what_it_cannot_solve) {
     c.gravity_m_s2 = NONE;
     c.penalty.spread = TL_SPREAD_DEEPEST;
     c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 100;
-    CK_OK(tl_solver_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
-    CK_OK(tl_solver_add_sphere(solver, BALL, R));
+    CK_OK(stepper_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
+    CK_OK(stepper_add_sphere(solver, BALL, R));
     tl_test_put(&b, BALL, NONE, UPRIGHT, NONE);
     tl_test_put(&b, BALL, tl_vec3(5 * R, 0, 0), UPRIGHT, NONE);
     CK_OK(tl_pair_state_add(&b.pairs, TL_IMPULSES, &impulse));
     CK_OK(tl_pair_state_add(&b.pairs, TL_SPRINGS, &spring));
-    CK_OK(tl_solver_step(solver, &b, NULL));
+    CK_OK(stepper_step(solver, &b, NULL));
     ck_assert_uint_eq(b.pairs.of[TL_IMPULSES].count, 0); /* apart: of its own kind none is left */
     ck_assert_uint_eq(b.pairs.of[TL_SPRINGS].count, 0);
     for (int k = TL_FIRST_CONSTRAINT; k < TL_PAIR_KINDS; k++) {
@@ -307,14 +311,14 @@ START_TEST(a_method_keeps_its_own_memory_and_refuses_what_it_cannot_solve) {
       memcpy(row, &key, sizeof key);
       CK_OK(tl_pair_state_add(&b.pairs, (TlPairKind)k, row));
       snprintf(want, sizeof want, "'%s' (number 77", tl_pair_kind_name[k]);
-      CK_FAILS(tl_solver_step(solver, &b, NULL), TL_EUSAGE, want);
-      CK_FAILS(tl_solver_check(solver, &b), TL_EUSAGE, want);
-      CK_FAILS(tl_solver_check(solver, &b), TL_EUSAGE, tl_method_name(c.method));
+      CK_FAILS(stepper_step(solver, &b, NULL), TL_EUSAGE, want);
+      CK_FAILS(stepper_check(solver, &b), TL_EUSAGE, want);
+      CK_FAILS(stepper_check(solver, &b), TL_EUSAGE, tl_method_name(c.method));
       b.pairs.of[k].count = 0;
-      CK_OK(tl_solver_step(solver, &b, NULL));
+      CK_OK(stepper_step(solver, &b, NULL));
     }
     tl_bodies_free(&b);
-    tl_solver_free(solver);
+    stepper_free(solver);
   }
 }
 END_TEST

@@ -1,4 +1,5 @@
 /* The whole step against closed forms. */
+#include "support/stepper.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -18,7 +19,7 @@ typedef struct Lab {
   TlBoundaryPlane plane[6];
   TlBoundary boundary[6];
   int planes;
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies;
   TlStepReport report;
 } Lab;
@@ -45,19 +46,19 @@ static void lab_plane(Lab *lab, TlVec3 point, TlVec3 normal) {
 }
 
 static void lab_start(Lab *lab) {
-  CK_OK(tl_solver_new(&lab->solver, &lab->config, (TlAvatarSource){lab, get_avatar}, lab->boundary,
-                      lab->planes, NULL));
-  CK_OK(tl_solver_add_sphere(lab->solver, SPHERE, 0.01));
+  CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){lab, get_avatar}, lab->boundary,
+                    lab->planes, NULL));
+  CK_OK(stepper_add_sphere(lab->solver, SPHERE, 0.01));
 }
 
 static void lab_close(Lab *lab) {
-  tl_solver_free(lab->solver);
+  stepper_free(lab->solver);
   tl_bodies_free(&lab->bodies);
   for (int i = 0; i < 5; i++) tl_avatar_free(&lab->avatar[i]);
 }
 
 static void run(Lab *lab, int steps) {
-  for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
+  for (int i = 0; i < steps; i++) CK_OK(stepper_step(lab->solver, &lab->bodies, &lab->report));
 }
 
 static const TlQuat UPRIGHT = {1, 0, 0, 0};
@@ -151,7 +152,7 @@ START_TEST(the_ground_carries_the_weight_of_a_resting_block) {
   run(&lab, 500);
   TlContactRow *rows;
   int64_t count;
-  CK_OK(tl_solver_contacts(lab.solver, &lab.bodies, &rows, &count));
+  CK_OK(stepper_contacts(lab.solver, &lab.bodies, &rows, &count));
   TlVec3 sum = NONE;
   for (int64_t i = 0; i < count; i++) {
     ck_assert(rows[i].low == lab.bodies.id[0] && rows[i].high < 0);
@@ -214,7 +215,7 @@ START_TEST(a_free_top_keeps_its_angular_momentum_and_its_energy) {
     CK_OK(tl_avatar_superellipsoid(0.02, 0.013, 0.01, 1, 1, 0.002, 200, &lab.avatar[GRAIN]));
     lab_start(&lab);
     tl_test_put(&lab.bodies, GRAIN, NONE, UPRIGHT, NONE);
-    CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+    CK_OK(stepper_refresh(lab.solver, &lab.bodies));
     tl_bodies_set_spin(&lab.bodies, 0, tl_vec3(1, 10, 1)); /* near the unstable middle axis */
     TlVec3 l = lab.bodies.momentum[0];
     double e0 = 0.5 * tl_dot(l, tl_bodies_spin(&lab.bodies, 0));
@@ -266,7 +267,7 @@ static void heap(Lab *lab, int count, int steps, double dt, double damping, doub
     tl_test_put(&lab->bodies, GRAIN,
                 tl_vec3((i % 4 - 1.5) * s, (i / 4 % 4 - 1.5) * s, (i / 16 + 0.6) * s), q, NONE);
   }
-  CK_OK(tl_solver_refresh(lab->solver, &lab->bodies));
+  CK_OK(stepper_refresh(lab->solver, &lab->bodies));
   *drop_J = *peak = 0;
   for (int i = 0; i < count; i++) *drop_J += lab->bodies.mass[i] * G * lab->bodies.position[i].z;
   for (int i = 0; i < steps; i++) {
@@ -347,7 +348,7 @@ START_TEST(kinetic_energy_never_rises_in_a_step) {
     throw_down(&lab, NONE, es[k], 2e-3, 2);
     CK_OK(tl_avatar_box(0.008, 0.008, 0.008, 1e-3, 300, &lab.avatar[CUBE]));
     for (int64_t i = 0; i < lab.bodies.total; i++) lab.bodies.colliders.avatar_id[i] = CUBE;
-    CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+    CK_OK(stepper_refresh(lab.solver, &lab.bodies));
     double last = 0, first;
     for (int64_t i = 0; i < lab.bodies.total; i++)
       last += 0.5 * lab.bodies.mass[i] * tl_norm2(lab.bodies.velocity[i]);
@@ -411,7 +412,7 @@ START_TEST(a_grain_at_sixty_metres_a_second_is_caught_by_the_ground) {
     TlVec3 x = {60, 60, 40}, v[6] = {{0, 0, -60},  {0, 30, -52}, {-40, 0, -45},
                                      {59, 0, -10}, {0, 0, -60},  {30, -30, -42}};
     tl_test_put(&lab.bodies, GRAIN, x, tl_quat_from_rotation(tl_vec3(trial, 1, 2)), v[trial]);
-    CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+    CK_OK(stepper_refresh(lab.solver, &lab.bodies));
     if (trial > 3) tl_bodies_set_spin(&lab.bodies, 0, tl_vec3(60, 0, 40));
     double deepest = 0;
     int64_t impulses = 0;
@@ -458,7 +459,7 @@ START_TEST(a_grain_inside_another_is_named_at_once) {
   int64_t small = tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.004, 0, 0), UPRIGHT, NONE), count;
   lab.bodies.colliders.scale[small] = 0.3; /* 3 mm about a point 6 mm under the other's surface */
   run(&lab, 1);
-  const TlPoorRow *row = tl_solver_poor(lab.solver, &count);
+  const TlPoorRow *row = stepper_poor(lab.solver, &count);
   ck_assert_int_eq(count, 1);
   ck_assert(lab.report.poor == 1 && row->grain == small && row->other == 1 && row->inside);
   ck_assert(lab.bodies.flags[small] & TL_BODY_POOR && lab.bodies.flags[1] == 0);
@@ -471,7 +472,7 @@ END_TEST
 START_TEST(a_wedged_grain_is_named_after_the_steps_asked_for) {
   Lab lab;
   lab_open(&lab);
-  lab.config.poor_steps = 30;
+  lab.config.impulses.poor_steps = 30;
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_plane(&lab, tl_vec3(0, 0, 0.015), tl_vec3(0, 0, -1));
   lab_start(&lab);
@@ -480,7 +481,7 @@ START_TEST(a_wedged_grain_is_named_after_the_steps_asked_for) {
   ck_assert(lab.report.poor == 0 && lab.bodies.strained[0] == 29);
   run(&lab, 1);
   int64_t count;
-  const TlPoorRow *row = tl_solver_poor(lab.solver, &count);
+  const TlPoorRow *row = stepper_poor(lab.solver, &count);
   ck_assert(count == 1 && row->other < 0 && row->steps == 30 && !row->inside);
   lab_close(&lab);
 }
@@ -510,7 +511,7 @@ START_TEST(a_ball_between_closing_walls_is_named_and_does_not_stall) {
   Lab lab;
   lab_open(&lab);
   lab.config.step_s = 1e-3;
-  lab.config.poor_steps = 20;
+  lab.config.impulses.poor_steps = 20;
   lab.config.gravity_m_s2 = NONE;
   lab_plane(&lab, tl_vec3(-0.0105, 0, 0), tl_vec3(1, 0, 0));
   lab_plane(&lab, tl_vec3(0.0105, 0, 0), tl_vec3(-1, 0, 0));
@@ -525,7 +526,7 @@ START_TEST(a_ball_between_closing_walls_is_named_and_does_not_stall) {
     most = lab.report.impulses > most ? lab.report.impulses : most;
     if (!lab.report.jammed) continue;
     first = step;
-    const TlPoorRow *row = tl_solver_poor(lab.solver, &count);
+    const TlPoorRow *row = stepper_poor(lab.solver, &count);
     ck_assert(count == 1 && row->jammed && row->grain == 0 && row->other < 0 && row->steps == 20);
     ck_assert(row->share < 0.1 && tl_norm(row->position_m) < 0.001);
   }
@@ -535,7 +536,7 @@ START_TEST(a_ball_between_closing_walls_is_named_and_does_not_stall) {
   ck_assert(lab.bodies.flags[0] & TL_BODY_JAMMED);
   ck_assert_int_gt(lab.bodies.jammed[0], 60);
   /* one round: K levels and 64 visits, each of 16 K impulses a point at most */
-  int64_t k = lab.config.increments;
+  int64_t k = lab.config.impulses.increments;
   ck_assert(most > 0 && most <= (k + 64) * 16 * k * 2);
   lab_close(&lab);
 }
@@ -549,8 +550,8 @@ START_TEST(a_velocity_that_is_not_finite_stops_with_grain_and_step) {
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
   run(&lab, 3);
   lab.bodies.velocity[1].y = NAN;
-  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "grain 1");
-  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "step 5");
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "grain 1");
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "step 5");
   lab_close(&lab);
 }
 END_TEST
@@ -563,8 +564,8 @@ START_TEST(a_pose_that_is_not_finite_stops_with_grain_and_step) {
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
   run(&lab, 3);
   lab.bodies.position[1].x = NAN;
-  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "grain 1");
-  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "step 4");
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "grain 1");
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, NULL), TL_ELIMIT, "step 4");
   lab_close(&lab);
 }
 END_TEST
@@ -574,7 +575,7 @@ END_TEST
 static void meet_not_a_number(TlSearch search) {
   Lab lab;
   lab_open(&lab);
-  lab.config.search = search;
+  lab.config.search.how = search;
   CK_OK(tl_avatar_box(0.01, 0.01, 0.01, 1e-3, 200, &lab.avatar[CUBE]));
   lab_start(&lab);
   tl_test_put(&lab.bodies, CUBE, NONE, UPRIGHT, NONE);
@@ -583,9 +584,9 @@ static void meet_not_a_number(TlSearch search) {
   TlAvatar *a = &lab.avatar[CUBE];
   for (int32_t i = 0; i < a->nx; i++) /* a row through the middle of two faces */
     a->phi[(a->nz / 2 * a->ny + a->ny / 2) * a->nx + i] = (float)NAN;
-  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_EINPUT, "grains 0 and 1");
-  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_EINPUT, "step 4");
-  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, NULL), TL_EINPUT, "not a number");
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, NULL), TL_EINPUT, "grains 0 and 1");
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, NULL), TL_EINPUT, "step 4");
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, NULL), TL_EINPUT, "not a number");
   lab_close(&lab);
 }
 
@@ -598,12 +599,12 @@ END_TEST
 
 START_TEST(a_value_out_of_range_is_a_usage_error) {
   TlSolverConfig c = tl_solver_defaults();
-  TlSolver *s = NULL;
+  Stepper *s = NULL;
   c.restitution = 1.5;
-  CK_FAILS(tl_solver_new(&s, &c, (TlAvatarSource){0}, NULL, 0, NULL), TL_EUSAGE, "restitution");
+  CK_FAILS(stepper_new(&s, &c, (TlAvatarSource){0}, NULL, 0, NULL), TL_EUSAGE, "restitution");
   c = tl_solver_defaults();
   c.step_s = NAN;
-  CK_FAILS(tl_solver_new(&s, &c, (TlAvatarSource){0}, NULL, 0, NULL), TL_EUSAGE, "time step");
+  CK_FAILS(stepper_new(&s, &c, (TlAvatarSource){0}, NULL, 0, NULL), TL_EUSAGE, "time step");
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* Contacts between nodes (edges.h): cubes that meet edge on edge, half an interval of nodes from
  * the nearest node. */
+#include "support/stepper.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -25,7 +26,7 @@ typedef struct Fall {
   uint64_t hash;
 } Fall;
 
-static TlSolver *solver;
+static Stepper *solver;
 static TlBodies bodies;
 
 static TlVec3 momentum(void) {
@@ -60,20 +61,20 @@ static double depth(void) {
 static void solver_open(const TlSolverConfig *config, double scale) {
   double side = SIDE / scale;
   CK_OK(tl_avatar_box(0.5 * side, 0.5 * side, 0.5 * side, 0.001 / scale, 218, &cube));
-  CK_OK(tl_solver_new(&solver, config, (TlAvatarSource){NULL, get_avatar}, NULL, 0, NULL));
-  CK_OK(tl_solver_add_closed(solver, CLOSED, tl_closed_kind("box"), (double[]){side, side, side}));
+  CK_OK(stepper_new(&solver, config, (TlAvatarSource){NULL, get_avatar}, NULL, 0, NULL));
+  CK_OK(stepper_add_closed(solver, CLOSED, tl_closed_kind("box"), (double[]){side, side, side}));
 }
 
 /* The upper cube comes down on the lower one without gravity, e = 1, no friction; edges along x and
  * y, the crossing half an interval off the middle of either edge. */
 static Fall fall(int64_t shape, TlEdges edges, double scale, int threads) {
   TlSolverConfig config = tl_solver_defaults();
-  config.edges = edges;
+  config.search.edges = edges;
   config.gravity_m_s2 = tl_vec3(0, 0, 0);
   config.restitution = 1;
   config.friction = 0;
   config.step_s = 2e-4;
-  config.impact_threshold_m_s = 0;
+  config.impulses.impact_threshold_m_s = 0;
   tl_par_set_threads(threads);
   solver_open(&config, scale);
   bodies = (TlBodies){0};
@@ -83,12 +84,12 @@ static Fall fall(int64_t shape, TlEdges edges, double scale, int threads) {
   tl_test_put(&bodies, shape, tl_vec3(0, SIDE / 12, SIDE * (sqrt(2) + 0.002)),
               tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0)), v);
   bodies.colliders.scale[0] = bodies.colliders.scale[1] = scale;
-  CK_OK(tl_solver_refresh(solver, &bodies));
+  CK_OK(stepper_refresh(solver, &bodies));
   TlVec3 p = momentum(), l = turning();
   double start = energy(), size = tl_norm(p);
   Fall f = {.deepest = -1};
   for (int i = 0; i < 30; i++) {
-    CK_OK(tl_solver_step(solver, &bodies, NULL));
+    CK_OK(stepper_step(solver, &bodies, NULL));
     f.deepest = fmax(f.deepest, depth() / SIDE);
   }
   f.momentum = tl_scale(1 / size, tl_sub(momentum(), p));
@@ -96,7 +97,7 @@ static Fall fall(int64_t shape, TlEdges edges, double scale, int threads) {
   f.energy = energy() / start - 1;
   f.away = bodies.velocity[1].z / v.z;
   CK_OK(tl_bodies_hash(&bodies, &f.hash));
-  tl_solver_free(solver);
+  stepper_free(solver);
   tl_bodies_free(&bodies);
   tl_avatar_free(&cube);
   return f;
@@ -183,11 +184,11 @@ static double swing(int64_t shape, double step_s, TlRandom *r) {
               tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)), tl_vec3(0, 0, 0));
   tl_test_put(&bodies, shape, tl_axpy(end, -step_s, v),
               tl_quat_mul(back, tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0))), v);
-  CK_OK(tl_solver_refresh(solver, &bodies));
+  CK_OK(stepper_refresh(solver, &bodies));
   tl_bodies_set_spin(&bodies, 1, tl_scale(1 / step_s, turn));
   double depth = INFINITY;
   if (cubes_depth() < 0) {
-    CK_OK(tl_solver_step(solver, &bodies, NULL));
+    CK_OK(stepper_step(solver, &bodies, NULL));
     depth = cubes_depth() / bodies.radius[0];
   }
   tl_bodies_free(&bodies);
@@ -198,7 +199,7 @@ enum { SWINGS = 2500 };
 static double deepest_swing(int64_t shape, TlEdges edges, int *from_apart) {
   TlSolverConfig config = tl_solver_defaults();
   TlRandom r = {9, 0, 0};
-  config.edges = edges;
+  config.search.edges = edges;
   config.gravity_m_s2 = tl_vec3(0, 0, 0);
   config.step_s = 1e-3;
   solver_open(&config, 1);
@@ -210,7 +211,7 @@ static double deepest_swing(int64_t shape, TlEdges edges, int *from_apart) {
     deepest = fmax(deepest, depth);
     ++*from_apart;
   }
-  tl_solver_free(solver);
+  stepper_free(solver);
   tl_avatar_free(&cube);
   return deepest;
 }

@@ -1,4 +1,5 @@
 /* Guided bodies: a platen on its ram, under a load, driven, tilting, holding a membrane's row. */
+#include "support/stepper.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -17,7 +18,7 @@ typedef struct Cell {
   TlBoundary boundary;
   TlGuide guide;
   TlNet net;
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies;
   TlStepReport report;
 } Cell;
@@ -33,7 +34,7 @@ static void cell_open(Cell *cell) {
   c.density_kg_m3 = 2600;
   c.friction = c.boundary_friction = 0.5;
   c.restitution = c.boundary_restitution = 0.3;
-  c.sides = TL_SIDES_LOWER;
+  c.search.sides = TL_SIDES_LOWER;
   c.penalty.spread = TL_SPREAD_DEEPEST;
   c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = K;
   cell->config = c;
@@ -44,20 +45,20 @@ static void cell_open(Cell *cell) {
 
 static void cell_start(Cell *cell) {
   const double size[] = {5 * R, THICK};
-  CK_OK(tl_solver_new(&cell->solver, &cell->config, (TlAvatarSource){0}, &cell->boundary, 1, NULL));
-  CK_OK(tl_solver_add_sphere(cell->solver, BALL, R));
-  CK_OK(tl_solver_add_closed(cell->solver, PLATEN, &tl_closed_cylinder, size));
-  CK_OK(tl_solver_set_guides(cell->solver, &cell->guide, 1));
+  CK_OK(stepper_new(&cell->solver, &cell->config, (TlAvatarSource){0}, &cell->boundary, 1, NULL));
+  CK_OK(stepper_add_sphere(cell->solver, BALL, R));
+  CK_OK(stepper_add_closed(cell->solver, PLATEN, &tl_closed_cylinder, size));
+  CK_OK(stepper_set_guides(cell->solver, &cell->guide, 1));
   tl_test_put(&cell->bodies, PLATEN, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT, NONE);
   cell->bodies.flags[TOP] |= TL_BODY_GUIDED;
 }
 
 static void run(Cell *cell, int steps) {
-  for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(cell->solver, &cell->bodies, &cell->report));
+  for (int i = 0; i < steps; i++) CK_OK(stepper_step(cell->solver, &cell->bodies, &cell->report));
 }
 
 static void cell_close(Cell *cell) {
-  tl_solver_free(cell->solver);
+  stepper_free(cell->solver);
   tl_bodies_free(&cell->bodies);
 }
 
@@ -161,7 +162,7 @@ static void carry_a_tube(Cell *cell) {
                       .clamped = TL_NET_FIRST_ROW,
                       .held = true,
                       .hold = {TOP, tl_vec3(0, 0, 2 * R + 0.5 * THICK), UPRIGHT}};
-  CK_OK(tl_solver_set_nets(cell->solver, &cell->net, 1));
+  CK_OK(stepper_set_nets(cell->solver, &cell->net, 1));
   CK_OK(tl_net_add(&cell->net, &cell->bodies, 0, tl_net_spheres(&cell->net)));
   tl_pair_state_sort(&cell->bodies.pairs);
 }
@@ -175,7 +176,7 @@ START_TEST(a_membrane_s_row_goes_with_its_platen) {
   cell.guide.tilts = true;
   cell_start(&cell);
   carry_a_tube(&cell);
-  CK_OK(tl_solver_refresh(cell.solver, &cell.bodies));
+  CK_OK(stepper_refresh(cell.solver, &cell.bodies));
   tl_bodies_set_spin(&cell.bodies, TOP, tl_vec3(1, -2, 0));
   run(&cell, 2000);
   TlVec3 up = tl_quat_rotate(cell.bodies.rotation[TOP], tl_vec3(0, 0, 1));
@@ -219,7 +220,7 @@ START_TEST(a_carried_row_rubs_with_its_velocity) {
     double way = cell.config.step_s, shear = K * cell.config.penalty.grain.ratio;
     double dashpot = 2 * tl_damping_of(0.3) * sqrt(cell.bodies.mass[ball] * shear);
     TlVec3 want = tl_axpy(tl_scale(-K * deep, out), way * shear + dashpot, v);
-    CK_OK(tl_solver_contacts(cell.solver, &cell.bodies, &rows, &count));
+    CK_OK(stepper_contacts(cell.solver, &cell.bodies, &rows, &count));
     ck_assert_int_eq(count, row ? 1 : 2); /* the lower one is on the floor, too */
     ck_assert_int_eq(rows->high, 100 + COLUMNS * row + PLACE);
     TlVec3 force = tl_scale(1 / cell.config.step_s, rows->impulse_N_s);
@@ -237,15 +238,15 @@ START_TEST(guides_that_make_no_sense_are_refused) {
   cell_start(&cell);
   TlGuide bad = cell.guide;
   bad.axis = tl_vec3(0, 0, 2);
-  CK_FAILS(tl_solver_set_guides(cell.solver, &bad, 1), TL_EUSAGE, "length of the axis");
+  CK_FAILS(stepper_set_guides(cell.solver, &bad, 1), TL_EUSAGE, "length of the axis");
   bad = cell.guide;
   bad.load_N = NAN;
-  CK_FAILS(tl_solver_set_guides(cell.solver, &bad, 1), TL_EUSAGE, "load");
+  CK_FAILS(stepper_set_guides(cell.solver, &bad, 1), TL_EUSAGE, "load");
   cell_close(&cell);
   cell_open(&cell);
   cell.config.method = tl_solver_defaults().method;
-  CK_OK(tl_solver_new(&cell.solver, &cell.config, (TlAvatarSource){0}, NULL, 0, NULL));
-  CK_FAILS(tl_solver_set_guides(cell.solver, &cell.guide, 1), TL_EUSAGE, "contacts bear forces");
+  CK_OK(stepper_new(&cell.solver, &cell.config, (TlAvatarSource){0}, NULL, 0, NULL));
+  CK_FAILS(stepper_set_guides(cell.solver, &cell.guide, 1), TL_EUSAGE, "contacts bear forces");
   cell_close(&cell);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* Materials: laws of pairs in either order, what is derived from them, and contacts that follow the
  * law of their two materials. */
+#include "support/stepper.h"
 #include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
@@ -93,18 +94,18 @@ START_TEST(each_box_slides_by_the_law_of_its_material) {
     c.boundary_friction = 0.3;
     c.boundary_restitution = 0;
     c.materials = tl_test_materials(&c, 0.6, 0);
-    TlSolver *solver;
+    Stepper *solver;
     TlBodies bodies = {0};
-    CK_OK(tl_solver_new(&solver, &c, (TlAvatarSource){0}, &boundary, 1, NULL));
-    CK_OK(tl_solver_add_closed(solver, BOX, &tl_closed_box, (double[]){side, side, side}));
+    CK_OK(stepper_new(&solver, &c, (TlAvatarSource){0}, &boundary, 1, NULL));
+    CK_OK(stepper_add_closed(solver, BOX, &tl_closed_box, (double[]){side, side, side}));
     for (int32_t i = 0; i < 3; i++) {
       tl_test_put(&bodies, BOX, tl_vec3(0, 0.05 * i, 0.5 * side), (TlQuat){1, 0, 0, 0},
                   tl_vec3(1, 0, 0));
       bodies.colliders.material[i] = i;
     }
-    for (int step = 0; step < 100; step++) CK_OK(tl_solver_step(solver, &bodies, NULL));
+    for (int step = 0; step < 100; step++) CK_OK(stepper_step(solver, &bodies, NULL));
     for (int i = 0; i < 3; i++) CK_NEAR(bodies.velocity[i].x, 1 - want[i] * G * 0.1, 3e-3);
-    tl_solver_free(solver);
+    stepper_free(solver);
     tl_bodies_free(&bodies);
   }
 }
@@ -125,32 +126,32 @@ START_TEST(each_ball_slides_by_the_law_of_its_material) {
   c.penalty.spread = TL_SPREAD_DEEPEST;
   c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 1e5;
   c.materials = tl_test_materials(&c, 0.3, 0);
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies = {0};
-  CK_OK(tl_solver_new(&solver, &c, (TlAvatarSource){0}, &boundary, 1, NULL));
-  CK_OK(tl_solver_add_sphere(solver, BALL, radius));
+  CK_OK(stepper_new(&solver, &c, (TlAvatarSource){0}, &boundary, 1, NULL));
+  CK_OK(stepper_add_sphere(solver, BALL, radius));
   for (int32_t i = 0; i < 3; i++) {
     tl_test_put(&bodies, BALL, tl_vec3(0, 0.05 * i, radius), (TlQuat){1, 0, 0, 0},
                 tl_vec3(1, 0, 0));
     bodies.colliders.material[i] = i;
   }
-  for (int step = 0; step < 5000; step++) CK_OK(tl_solver_step(solver, &bodies, NULL));
+  for (int step = 0; step < 5000; step++) CK_OK(stepper_step(solver, &bodies, NULL));
   for (int i = 0; i < 3; i++) CK_NEAR(bodies.velocity[i].x, 1 - want[i] * G * t, 3e-3);
-  tl_solver_free(solver);
+  stepper_free(solver);
   tl_bodies_free(&bodies);
 }
 END_TEST
 
 START_TEST(a_material_that_is_not_there_is_refused) {
   TlSolverConfig c = tl_solver_defaults();
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies = {0};
-  CK_OK(tl_solver_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
-  CK_OK(tl_solver_add_sphere(solver, BALL, 0.01));
+  CK_OK(stepper_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
+  CK_OK(stepper_add_sphere(solver, BALL, 0.01));
   tl_test_put(&bodies, BALL, NONE, (TlQuat){1, 0, 0, 0}, NONE);
   bodies.colliders.material[0] = 2;
-  CK_FAILS(tl_solver_step(solver, &bodies, NULL), TL_EUSAGE, "there is no material 2");
-  tl_solver_free(solver);
+  CK_FAILS(stepper_step(solver, &bodies, NULL), TL_EUSAGE, "there is no material 2");
+  stepper_free(solver);
   tl_bodies_free(&bodies);
 }
 END_TEST

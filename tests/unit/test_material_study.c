@@ -27,8 +27,9 @@ static TlStatus run_study(TlRun *run, const char *text) {
 }
 
 static const TlPairLaw *law_of(const TlRun *run, const char *one, const char *two) {
-  const TlMaterials *m = &run->materials;
-  int32_t a = tl_material_named(&run->setup, one), b = tl_material_named(&run->setup, two);
+  const TlMaterials *m = &run->model->materials;
+  int32_t a = tl_material_named(&run->model->setup, one),
+          b = tl_material_named(&run->model->setup, two);
   ck_assert_int_ge(a, 0);
   ck_assert_int_ge(b, 0);
   ck_assert_str_eq(m->material[a].name, one);
@@ -132,12 +133,13 @@ START_TEST(each_block_stops_by_the_friction_of_its_own_pair) {
   TlRun run;
   CK_OK(run_study(&run, text));
   for (int64_t i = 0; i < 5; i++) {
-    int64_t id = run.bodies.id[i];
+    int64_t id = run.state->dem.bodies.id[i];
     double way = 1 / (2 * mu[id] * 9.81);
-    CK_NEAR(run.bodies.position[i].x, way, 0.01 * way);
+    CK_NEAR(run.state->dem.bodies.position[i].x, way, 0.01 * way);
     double density = id == 1 || id == 3 ? 2650 : 7850;
-    CK_NEAR(run.bodies.mass[i], density * 0.04 * 0.04 * 0.02, 1e-12);
-    CK_NEAR(run.bodies.inertia[i].z, run.bodies.mass[i] / 12 * 2 * 0.04 * 0.04, 1e-12);
+    CK_NEAR(run.state->dem.bodies.mass[i], density * 0.04 * 0.04 * 0.02, 1e-12);
+    CK_NEAR(run.state->dem.bodies.inertia[i].z,
+            run.state->dem.bodies.mass[i] / 12 * 2 * 0.04 * 0.04, 1e-12);
   }
   tl_run_close(&run);
 }
@@ -158,7 +160,7 @@ START_TEST(steel_meets_sand_with_the_masses_of_both) {
       "pairs: [{between: [grain, steel], friction: 0, restitution: 0.75}]\n";
   TlRun run;
   CK_OK(run_study(&run, text));
-  const TlBodies *b = &run.bodies;
+  const TlBodies *b = &run.state->dem.bodies;
   CK_NEAR(b->mass[0] / b->mass[1], 4, 1e-12);
   /* the common velocity 0.8, and then -+ e of what was relative to it */
   CK_NEAR(b->velocity[0].x, 0.8 - 0.75 * 0.2, 1e-9);
@@ -194,8 +196,9 @@ START_TEST(results_hold_materials_and_pairs) {
   CK_OK(tl_run_open(&run, NULL, &options));
   CK_OK(tl_run_go(&run));
   double translational = 0;
-  for (int64_t i = 0; i < run.bodies.owned; i++)
-    translational += 0.5 * run.bodies.mass[i] * tl_norm2(run.bodies.velocity[i]);
+  for (int64_t i = 0; i < run.state->dem.bodies.owned; i++)
+    translational +=
+        0.5 * run.state->dem.bodies.mass[i] * tl_norm2(run.state->dem.bodies.velocity[i]);
   tl_run_close(&run);
 
   TlScene scene;
@@ -297,8 +300,9 @@ START_TEST(what_no_pair_says_is_combined) {
   CK_NEAR(k->poisson, 0.3, 0);
   k = &law_of(&run, "glass", "grain")->stiffness;
   CK_NEAR(k->young_Pa, 5e9, 0);
-  CK_NEAR(run.materials.material[TL_MATERIAL_BOUNDARY].poisson, 0.2, 0);
-  ck_assert(tl_materials_meet(&run.setup, 0, 1) && !tl_materials_meet(&run.setup, 1, 1));
+  CK_NEAR(run.model->materials.material[TL_MATERIAL_BOUNDARY].poisson, 0.2, 0);
+  ck_assert(tl_materials_meet(&run.model->setup, 0, 1) &&
+            !tl_materials_meet(&run.model->setup, 1, 1));
   tl_run_close(&run);
 }
 END_TEST
@@ -320,11 +324,12 @@ START_TEST(drawn_grains_are_of_the_material_of_their_shape) {
     char *text = tl_format(format, k % 2 ? "yes" : "no", assembly[k / 2]);
     int count[2] = {0};
     CK_OK(run_study(&run, text));
-    ck_assert_int_eq(run.bodies.owned, 40);
-    for (int64_t i = 0; i < run.bodies.owned; i++) {
-      bool steel = run.bodies.colliders.material[i] == tl_material_named(&run.setup, "steel");
+    ck_assert_int_eq(run.state->dem.bodies.owned, 40);
+    for (int64_t i = 0; i < run.state->dem.bodies.owned; i++) {
+      bool steel = run.state->dem.bodies.colliders.material[i] ==
+                   tl_material_named(&run.model->setup, "steel");
       double d = steel ? 0.03 : 0.02, mass = (steel ? 7800 : 2650) * M_PI / 6 * d * d * d;
-      CK_NEAR(run.bodies.mass[i], mass, 0.02 * mass);
+      CK_NEAR(run.state->dem.bodies.mass[i], mass, 0.02 * mass);
       count[steel]++;
     }
     ck_assert(count[0] > 5 && count[1] > 5);
@@ -390,9 +395,9 @@ START_TEST(the_effective_study_reads_back) {
   CK_OK(open_study(&run,
                    HEAD "materials: [{name: ice}]\n"
                         "walls: [{kind: plane, material: ice}, {kind: plane, friction: 0.3}]\n"));
-  CK_OK(open_study(&again, run.effective));
-  ck_assert_str_eq(again.effective, run.effective);
-  ck_assert_int_eq(again.materials.count, 4); /* grain, boundary, ice, the second wall's */
+  CK_OK(open_study(&again, run.model->effective));
+  ck_assert_str_eq(again.model->effective, run.model->effective);
+  ck_assert_int_eq(again.model->materials.count, 4); /* grain, boundary, ice, the second wall's */
   ck_assert_double_eq(law_of(&again, "ice", "ice")->friction, law_of(&run, "ice", "ice")->friction);
   tl_run_close(&again);
   tl_run_close(&run);

@@ -1,10 +1,12 @@
 /* Nets of bonded spheres against closed forms. */
 #include "support/placed.h"
+#include "support/stepper.h"
 #include "support/materials.h"
 #include "support/tltest.h"
 
 #include "base/par.h"
 #include "base/random.h"
+#include "dem/membrane.h"
 #include "dem/step.h"
 #include "validation/membrane_oracle.h"
 
@@ -13,7 +15,7 @@ enum { BALL = 1, NET_SHAPE = -7 };
 typedef struct Rig {
   TlSolverConfig config;
   TlNet net;
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies;
   TlStepReport report;
 } Rig;
@@ -42,20 +44,20 @@ static Rig rig_of(int rows, int columns, int layers) {
 }
 
 static void rig_start(Rig *rig) {
-  CK_OK(tl_solver_new(&rig->solver, &rig->config, (TlAvatarSource){0}, NULL, 0, NULL));
-  CK_OK(tl_solver_set_nets(rig->solver, &rig->net, 1));
+  CK_OK(stepper_new(&rig->solver, &rig->config, (TlAvatarSource){0}, NULL, 0, NULL));
+  CK_OK(stepper_set_nets(rig->solver, &rig->net, 1));
   CK_OK(tl_net_add(&rig->net, &rig->bodies, 0, tl_net_spheres(&rig->net)));
   tl_pair_state_sort(&rig->bodies.pairs);
-  CK_OK(tl_solver_refresh(rig->solver, &rig->bodies));
+  CK_OK(stepper_refresh(rig->solver, &rig->bodies));
 }
 
 static void rig_close(Rig *rig) {
-  tl_solver_free(rig->solver);
+  stepper_free(rig->solver);
   tl_bodies_free(&rig->bodies);
 }
 
 static void run(Rig *rig, int steps) {
-  for (int i = 0; i < steps; i++) CK_OK(tl_solver_step(rig->solver, &rig->bodies, &rig->report));
+  for (int i = 0; i < steps; i++) CK_OK(stepper_step(rig->solver, &rig->bodies, &rig->report));
 }
 
 static TlVec3 noise(TlRandom *x, double size) {
@@ -206,7 +208,8 @@ START_TEST(the_tangential_spring_turns_with_its_bond) {
       b->velocity[i] = (TlVec3){0, 0, 0};
       tl_bodies_set_spin(b, i, tl_scale(angle / dt, axis));
     }
-    CK_OK(tl_membrane_correct(&rig.net, 1, b, start, dt, NULL, memo, &arena, &count));
+    CK_OK(tl_membrane_correct(&rig.net, &rig.net.pressure_Pa, 1, b, start, dt, NULL, memo, &arena,
+                              &count));
     tl_arena_reset(&arena);
   }
   TlQuat whole = tl_quat_from_rotation(tl_scale(3, axis));
@@ -296,7 +299,7 @@ START_TEST(a_bond_longer_than_allowed_ends_the_run_with_its_spheres) {
   Rig rig = rig_of(2, 2, 1);
   rig_start(&rig);
   rig.bodies.velocity[1] = tl_vec3(500, 0, 0);
-  CK_FAILS(tl_solver_step(rig.solver, &rig.bodies, NULL), TL_ELIMIT, "100 and 101");
+  CK_FAILS(stepper_step(rig.solver, &rig.bodies, NULL), TL_ELIMIT, "100 and 101");
   rig_close(&rig);
 }
 END_TEST
@@ -322,8 +325,8 @@ START_TEST(a_step_just_below_the_stable_one_is_stable_and_above_it_refused) {
   ck_assert_msg(growth < 4, "energy grew %g times", growth);
   Rig rig = rig_of(4, 4, 1);
   rig.config.step_s = 1.01 * tl_net_stable_step(&rig.net);
-  CK_OK(tl_solver_new(&rig.solver, &rig.config, (TlAvatarSource){0}, NULL, 0, NULL));
-  CK_FAILS(tl_solver_set_nets(rig.solver, &rig.net, 1), TL_EUSAGE, "stable");
+  CK_OK(stepper_new(&rig.solver, &rig.config, (TlAvatarSource){0}, NULL, 0, NULL));
+  CK_FAILS(stepper_set_nets(rig.solver, &rig.net, 1), TL_EUSAGE, "stable");
   rig_close(&rig);
   /* damping takes its share: zeta = 1 leaves sqrt(2) - 1 */
   rig = rig_of(4, 4, 1);
@@ -353,7 +356,7 @@ static void start_with_balls(Rig *rig) {
   rig->net.normal_N_m = 2000;
   rig->net.tangential_N_m = 500;
   rig_start(rig);
-  CK_OK(tl_solver_add_sphere(rig->solver, BALL, 1));
+  CK_OK(stepper_add_sphere(rig->solver, BALL, 1));
 }
 
 static TlVec3 over_triangle(const Rig *rig) {
@@ -372,7 +375,7 @@ START_TEST(a_small_ball_slips_through_and_a_large_one_is_held) {
     start_with_balls(&rig);
     add_ball(&rig, large ? 0.018 : 0.012, tl_add(over_triangle(&rig), tl_vec3(0, 0, 0.04)),
              (TlVec3){0, 0, 0});
-    CK_OK(tl_solver_refresh(rig.solver, &rig.bodies));
+    CK_OK(stepper_refresh(rig.solver, &rig.bodies));
     run(&rig, 4000);
     double z = rig.bodies.position[rig.bodies.owned - 1].z;
     if (large)
@@ -405,7 +408,7 @@ START_TEST(balls_on_one_net_are_islands_of_their_own) {
   TlVec3 a = rig.bodies.position[2 * 14 + 3], b = rig.bodies.position[2 * 14 + 10];
   add_ball(&rig, 0.02, tl_add(a, tl_vec3(0, 0, 0.031)), (TlVec3){0, 0, 0});
   add_ball(&rig, 0.02, tl_add(b, tl_vec3(0, 0, 0.031)), (TlVec3){0, 0, 0});
-  CK_OK(tl_solver_refresh(rig.solver, &rig.bodies));
+  CK_OK(stepper_refresh(rig.solver, &rig.bodies));
   run(&rig, 800);
   ck_assert_int_eq(rig.report.islands, 2);
   ck_assert_int_lt(rig.report.largest_island, 12);
@@ -422,7 +425,7 @@ START_TEST(a_ball_comes_to_rest_on_a_net_that_carries_its_weight) {
   rig.net.damping = 0.1;
   start_with_balls(&rig);
   add_ball(&rig, 0.03, tl_add(over_triangle(&rig), tl_vec3(0, 0, 0.0345)), (TlVec3){0, 0, 0});
-  CK_OK(tl_solver_refresh(rig.solver, &rig.bodies));
+  CK_OK(stepper_refresh(rig.solver, &rig.bodies));
   int64_t ball = rig.bodies.owned - 1;
   double z[50];
   run(&rig, 16000);

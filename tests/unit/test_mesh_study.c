@@ -55,8 +55,8 @@ static TlStatus open_study(TlRun *run, const char *shape) {
 static void is_the_tetrahedron(const char *shape, double edge) {
   TlRun run;
   CK_OK(open_study(&run, shape));
-  const TlAvatar *mesh = tl_study_shapes_get(&run.shapes, tl_study_shape_id(1)),
-                 *rule = tl_study_shapes_get(&run.shapes, tl_study_shape_id(0));
+  const TlAvatar *mesh = tl_study_shapes_get(&run.model->shapes, tl_study_shape_id(1)),
+                 *rule = tl_study_shapes_get(&run.model->shapes, tl_study_shape_id(0));
   double a3 = edge * edge * edge, size = edge / 0.02;
   CK_NEAR(mesh->volume_m3 / (a3 / (6 * sqrt(2))), 1, 1e-12);
   for (int k = 0; k < 3; k++) /* V a^2/20 about any axis through the centre */
@@ -65,7 +65,7 @@ static void is_the_tetrahedron(const char *shape, double edge) {
   CK_NEAR(rule->radius_m * size / mesh->radius_m, 1, 0.01); /* of nodes on a grid of a 40th */
   ck_assert_int_eq(mesh->id, tl_study_shape_id(1));
   CK_OK(tl_run_go(&run)); /* it falls on a vertex, tips over and lies on a face */
-  TlVec3 x = run.bodies.position[0];
+  TlVec3 x = run.state->dem.bodies.position[0];
   CK_NEAR(x.z, edge / sqrt(24), 0.02 * edge);
   tl_run_close(&run);
 }

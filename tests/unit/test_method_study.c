@@ -33,9 +33,9 @@ START_TEST(each_method_takes_its_own_step) {
     TlRun run;
     CK_OK(open_study(&run, both, method[m]));
     CK_OK(tl_run_go(&run));
-    ck_assert_int_eq(run.totals.steps, steps[m]);
-    ck_assert_double_eq_tol(run.setup.time.dt_s, 0.02 / (double)steps[m], 1e-12);
-    ck_assert_double_eq_tol(run.bodies.velocity[0].z, -9.81 * 0.02, 0.01);
+    ck_assert_int_eq(run.state->totals.steps, steps[m]);
+    ck_assert_double_eq_tol(run.model->setup.time.dt_s, 0.02 / (double)steps[m], 1e-12);
+    ck_assert_double_eq_tol(run.state->dem.bodies.velocity[0].z, -9.81 * 0.02, 0.01);
     tl_run_close(&run);
   }
 }
@@ -47,7 +47,7 @@ START_TEST(without_it_the_step_is_the_studys) {
                    "time: {dt_s: 1.0e-5, duration_s: 0.01}\n"
                    "penalty: {spread: deepest, normal_N_m: 1.0e+4}\n",
                    "solver.method=penalty"));
-  ck_assert_double_eq(run.setup.time.dt_s, 1e-5);
+  ck_assert_double_eq(run.model->setup.time.dt_s, 1e-5);
   tl_run_close(&run);
 }
 END_TEST
@@ -103,7 +103,7 @@ START_TEST(a_large_mass_scale_is_taken) {
                    "time: {dt_s: 1.0e-5, duration_s: 0.01}\n"
                    "penalty: {spread: deepest, normal_N_m: 1.0e+4, mass_scale: 1.0e+6}\n",
                    "solver.method=penalty"));
-  CK_NEAR(run.bodies.mass[0], 2650e6 * M_PI / 6 * 0.02 * 0.02 * 0.02, 1e-6);
+  CK_NEAR(run.state->dem.bodies.mass[0], 2650e6 * M_PI / 6 * 0.02 * 0.02 * 0.02, 1e-6);
   tl_run_close(&run);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* Node lists that outlive a step find what testing every node finds, bit for bit, along
  * trajectories: against other grains and against boundaries. */
+#include "support/stepper.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -270,8 +271,8 @@ static size_t sought_all_ways(TlNear *near, const TlBodies *b, const TlMargin *m
   TlPoint first = {.key = -1};
   size_t count = 0;
   for (int k = 0; k < 3; k++) {
-    TlSolverConfig config = {.search = how[k], .sides = TL_SIDES_BOTH};
-    TlScan scan = {.config = &config,
+    TlSearchOptions options = {.how = how[k], .sides = TL_SIDES_BOTH};
+    TlScan scan = {.options = &options,
                    .near = near,
                    .bodies = b,
                    .turn = turn,
@@ -577,9 +578,9 @@ static uint64_t drop(TlSearch search, TlEdges edges, bool forget, int64_t *looku
   for (int i = 0; i < 3; i++)
     boundary[i] = (TlBoundary){.kind = &tl_boundary_plane, .data = &plane[i]};
   TlSolverConfig config = tl_solver_defaults();
-  config.search = search;
-  config.edges = edges;
-  TlSolver *solver = NULL;
+  config.search.how = search;
+  config.search.edges = edges;
+  Stepper *solver = NULL;
   TlBodies b = {0};
   TlRandom r = {44, 0, 0};
   for (int i = 0; i < 20; i++)
@@ -590,16 +591,16 @@ static uint64_t drop(TlSearch search, TlEdges edges, bool forget, int64_t *looku
   *lookups = 0;
   for (int step = 0; step < (edges ? 90 : 160); step++) {
     if (step == 0 || (forget && step % 50 == 49)) {
-      tl_solver_free(solver);
-      CK_OK(tl_solver_new(&solver, &config, (TlAvatarSource){NULL, get_avatar}, boundary, 3, NULL));
+      stepper_free(solver);
+      CK_OK(stepper_new(&solver, &config, (TlAvatarSource){NULL, get_avatar}, boundary, 3, NULL));
     }
-    CK_OK(tl_solver_step(solver, &b, &report));
+    CK_OK(stepper_step(solver, &b, &report));
     *lookups += report.lookups;
   }
   uint64_t hash;
   CK_OK(tl_bodies_hash(&b, &hash));
   ck_assert(report.contacts > (edges ? 25 : 40)); /* the refined runs end earlier */
-  tl_solver_free(solver);
+  stepper_free(solver);
   tl_bodies_free(&b);
   return hash;
 }

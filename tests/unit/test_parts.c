@@ -71,7 +71,7 @@ START_TEST(eight_cubes_have_the_mass_and_inertia_of_the_cube_of_twice_the_edge) 
                   "grains: {density_kg_m3: 2000}\n" SHAPES "bodies:\n"
                   "- {position_m: [1, 2, 3], turn_deg: [20, 50, -10], " EIGHT "}\n"
                   "- {position_m: [2, 2, 3], shape: whole, turn_deg: [20, 50, -10]}\n");
-  const TlBodies *b = &run.bodies;
+  const TlBodies *b = &run.state->dem.bodies;
   ck_assert(b->owned == 2 && b->colliders.owned == 9 && b->parts[0] == 8 && b->parts[1] == 0);
   double edge = 0.04, m = 2000 * edge * edge * edge, i = m * edge * edge / 6;
   for (int k = 0; k < 2; k++) {
@@ -158,7 +158,7 @@ START_TEST(a_crooked_body_has_the_centre_and_inertia_that_its_cells_have) {
   second.xy += mass * c.x * c.y;
   second.xz += mass * c.x * c.z;
   second.yz += mass * c.y * c.z;
-  const TlBodies *b = &run.bodies;
+  const TlBodies *b = &run.state->dem.bodies;
   CK_NEAR(b->mass[0] / mass, 1, 1e-11);
   /* it has moved one step since */
   TlVec3 start = tl_axpy(b->position[0], -1e-4, tl_vec3(1, 2, 3));
@@ -191,7 +191,7 @@ START_TEST(a_dumbbell_in_free_flight_keeps_its_momenta_and_precesses) {
               "bodies: [{position_m: [0, 0, 0], velocity_m_s: [0.3, 0.2, -0.1], spin_rad_s: [30, "
               "20, 0], " DUMBBELL "}]\n",
               dt, time, method[k]);
-    const TlBodies *b = &run.bodies;
+    const TlBodies *b = &run.state->dem.bodies;
     double m = 2000 * 4.0 / 3 * M_PI * 1e-6, along = 2 * 0.4 * m * 1e-4,
            across = along + 2 * m * 0.03 * 0.03;
     CK_NEAR(b->mass[0] / (2 * m), 1, 1e-12);
@@ -228,7 +228,7 @@ START_TEST(a_blow_off_the_centre_gives_the_impulse_of_rigid_bodies) {
               "- {position_m: [0, 0, 0], " DUMBBELL "}\n"
               "- {shape: ball, position_m: [0.03, 0, 0.0205], velocity_m_s: [0, 0, -0.5]}\n",
               dt[k], e, method[k]);
-    const TlBodies *b = &run.bodies;
+    const TlBodies *b = &run.state->dem.bodies;
     double impulse = (1 + e) * u / (1 / m + 1 / (2 * m) + d * d / across);
     CK_NEAR(b->velocity[1].z / (-u + impulse / m), 1, tolerance[k] / 0.1);
     CK_NEAR(b->velocity[0].z / (-impulse / (2 * m)), 1, tolerance[k]);
@@ -254,7 +254,7 @@ START_TEST(eight_cubes_bounce_as_one) {
               "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n" SHAPES
               "bodies: [{position_m: [0, 0, 0.07], %s}]\n",
               fall + 0.01, e, k == 0 ? EIGHT : "shape: whole");
-    const TlBodies *b = &run.bodies;
+    const TlBodies *b = &run.state->dem.bodies;
     /* it strikes within a step of its fall, and then flies for 0.01 s */
     double speed = G * fall;
     CK_NEAR(b->velocity[0].z, e * speed - 0.01 * G, 0.01 * speed);
@@ -280,7 +280,7 @@ START_TEST(eight_cubes_slide_down_a_slope_as_one) {
               "bodies: [{position_m: [%.17g, 0, %.17g], turn_deg: [0, %.17g, 0], %s}]\n",
               dt[k / 2], mu, method[k / 2], n.x, n.z, x.x, x.z, angle * 180 / M_PI,
               k % 2 ? "shape: whole" : EIGHT);
-    const TlBodies *b = &run.bodies;
+    const TlBodies *b = &run.state->dem.bodies;
     double s = tl_norm(tl_sub(b->position[0], x)), v2 = tl_norm2(b->velocity[0]);
     ck_assert_msg(s > 0.2, "slid %g m", s);
     CK_NEAR(v2 / (2 * G * s * (sin(angle) - mu * cos(angle))), 1, 0.015);
@@ -304,7 +304,7 @@ START_TEST(two_half_boxes_stop_where_the_whole_box_does) {
                 "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n" SHAPES
                 "bodies: [{position_m: [0, 0, 0.01], velocity_m_s: [%g, 0, 0], %s}]\n",
                 dt[k], mu, method[k], v, whole ? "shape: slab" : HALVES);
-      const TlBodies *b = &run.bodies;
+      const TlBodies *b = &run.state->dem.bodies;
       end[whole] = b->position[0].x;
       CK_NEAR(tl_norm(b->velocity[0]), 0, 2e-3);
       CK_NEAR(end[whole] / (v * v / (2 * mu * G)), 1, 0.02);

@@ -1,5 +1,6 @@
 /* The penalty method against closed forms. */
 
+#include "support/stepper.h"
 #include "support/placed.h"
 #include "support/tltest.h"
 
@@ -21,7 +22,7 @@ typedef struct Lab {
   TlBoundary boundary[2];
   int planes;
   TlAvatar fine;
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies;
   TlStepReport report;
 } Lab;
@@ -47,7 +48,7 @@ static void lab_open(Lab *lab, const char *law) {
   c.density_kg_m3 = RHO;
   c.friction = c.boundary_friction = 0;
   c.restitution = c.boundary_restitution = 1;
-  c.sides = TL_SIDES_LOWER;
+  c.search.sides = TL_SIDES_LOWER;
   c.penalty.law = (int)law_of(law);
   c.penalty.spread = TL_SPREAD_DEEPEST;
   c.penalty.grain.normal_N_m = c.penalty.boundary.normal_N_m = 1e5;
@@ -62,19 +63,19 @@ static void lab_plane(Lab *lab, TlVec3 point, TlVec3 normal) {
 }
 
 static void lab_start(Lab *lab) {
-  CK_OK(tl_solver_new(&lab->solver, &lab->config, (TlAvatarSource){lab, get_avatar}, lab->boundary,
-                      lab->planes, NULL));
-  CK_OK(tl_solver_add_sphere(lab->solver, SPHERE, R));
+  CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){lab, get_avatar}, lab->boundary,
+                    lab->planes, NULL));
+  CK_OK(stepper_add_sphere(lab->solver, SPHERE, R));
 }
 
 static void lab_close(Lab *lab) {
-  tl_solver_free(lab->solver);
+  stepper_free(lab->solver);
   tl_bodies_free(&lab->bodies);
   tl_avatar_free(&lab->fine);
 }
 
 static void step(Lab *lab) {
-  CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
+  CK_OK(stepper_step(lab->solver, &lab->bodies, &lab->report));
 }
 
 static double mass(void) {
@@ -277,7 +278,7 @@ static double plate_force(int32_t nodes, TlSpread spread, double *mean) {
   int64_t count;
   lab_open(&lab, "linear");
   lab.config.penalty.spread = spread;
-  lab.config.sides = spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
+  lab.config.search.sides = spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
   lab.config.penalty.boundary = lab.config.penalty.grain =
       (TlStiffness){.normal_N_m = 1e6, .normal_Pa_m = 1e8};
   lab.config.step_s = 1e-6;
@@ -293,7 +294,7 @@ static double plate_force(int32_t nodes, TlSpread spread, double *mean) {
     tl_test_put(&lab.bodies, FINE, tl_vec3(3 * k, 0, 0.95),
                 tl_quat_from_rotation(tl_vec3(0.7 * k, 1.1 * k, 0.3 * k)), NONE);
   step(&lab);
-  CK_OK(tl_solver_contacts(lab.solver, &lab.bodies, &rows, &count));
+  CK_OK(stepper_contacts(lab.solver, &lab.bodies, &rows, &count));
   ck_assert_int_eq(count, TURNS);
   *mean = 0;
   for (int k = 0; k < TURNS; k++) {
@@ -329,7 +330,7 @@ START_TEST(a_step_too_long_is_refused) {
   lab.config.step_s = 1e-3;
   lab_start(&lab);
   tl_test_put(&lab.bodies, SPHERE, NONE, UPRIGHT, NONE);
-  CK_FAILS(tl_solver_step(lab.solver, &lab.bodies, &lab.report), TL_EUSAGE, "grain 0");
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, &lab.report), TL_EUSAGE, "grain 0");
   lab_close(&lab);
 }
 END_TEST
@@ -361,9 +362,9 @@ START_TEST(a_free_triaxial_body_keeps_momentum_and_energy) {
   lab.config.step_s = 1e-4;
   lab.config.penalty.grain.normal_N_m = lab.config.penalty.boundary.normal_N_m = 1e4;
   lab_start(&lab);
-  CK_OK(tl_solver_add_closed(lab.solver, BRICK, &tl_closed_box, size));
+  CK_OK(stepper_add_closed(lab.solver, BRICK, &tl_closed_box, size));
   tl_test_put(&lab.bodies, BRICK, NONE, UPRIGHT, NONE);
-  CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+  CK_OK(stepper_refresh(lab.solver, &lab.bodies));
   TlVec3 w0 = tl_vec3(0.5, 20, 1), inertia = lab.bodies.inertia[0];
   tl_bodies_set_spin(&lab.bodies, 0, w0);
   TlVec3 l0 = lab.bodies.momentum[0];
@@ -393,7 +394,7 @@ static void heap_hash(int threads, uint64_t *hash) {
   Lab lab;
   lab_open(&lab, "linear");
   lab.config.penalty.spread = TL_SPREAD_TRACTION;
-  lab.config.sides = TL_SIDES_BOTH;
+  lab.config.search.sides = TL_SIDES_BOTH;
   lab.config.penalty.grain.normal_Pa_m = lab.config.penalty.boundary.normal_Pa_m = 1e8;
   lab.config.friction = lab.config.boundary_friction = 0.4;
   lab.config.restitution = lab.config.boundary_restitution = 0.6;
@@ -746,7 +747,7 @@ START_TEST(the_search_finds_the_same_point) {
     tl_test_put(&lab.bodies, SPHERE, x, turn, NONE);
     tl_test_put(&lab.bodies, SPHERE, tl_axpy(x, -1.99 * R, n), turn, NONE);
   }
-  CK_OK(tl_solver_refresh(lab.solver, &lab.bodies));
+  CK_OK(stepper_refresh(lab.solver, &lab.bodies));
   for (int i = 0; i < 200; i += 2) {
     TlWanted wanted = {1, 1, INFINITY, 1};
     const TlVec3 *x = &lab.bodies.position[i];
@@ -789,7 +790,7 @@ START_TEST(rows_are_of_the_step_that_was) {
       tl_test_put(&lab.bodies, SPHERE, x[i + k], UPRIGHT, some(&random, 1));
   }
   step(&lab);
-  CK_OK(tl_solver_contacts(lab.solver, &lab.bodies, &rows, &count));
+  CK_OK(stepper_contacts(lab.solver, &lab.bodies, &rows, &count));
   ck_assert_int_eq(count, 20);
   for (int64_t k = 0; k < count; k++) {
     const TlContactRow *r = &rows[k];

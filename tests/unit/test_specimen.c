@@ -67,7 +67,7 @@ static TlFrame done(const char *name, const char *text) {
   TlFrame frame;
   CK_OK(try_open(&run, name, text, false));
   CK_OK(tl_run_go(&run));
-  CK_OK(tl_results_read_frame(run.folder, run.totals.frames - 1, &frame));
+  CK_OK(tl_results_read_frame(run.folder, run.state->totals.frames - 1, &frame));
   tl_run_close(&run);
   return frame;
 }
@@ -84,13 +84,13 @@ START_TEST(a_cylinder_cut_from_the_scan_stands_on_its_foot) {
            "grains: {sample: sand, grain_scale: 2}\n"
            "release: {position_m: [1, 2, 3], cut: {kind: cylinder, foot_m: [3e-3, 3e-3, -1e-3], "
            "radius_m: 2e-3, height_m: 5e-3}}\n");
-  ck_assert_int_eq(run.bodies.owned, 2);
+  ck_assert_int_eq(run.state->dem.bodies.owned, 2);
   for (int64_t i = 0; i < 2; i++) {
-    ck_assert_int_eq(run.bodies.id[i], i);
-    ck_assert_int_eq(run.bodies.colliders.avatar_id[i], 5 + 9 * i);
-    CK_NEAR(run.bodies.position[i].x, 1, 1e-15);
-    CK_NEAR(run.bodies.position[i].y, 2, 1e-15);
-    CK_NEAR(run.bodies.position[i].z, 3 + 2 * (1e-3 + 3e-3 * (double)i), 1e-15);
+    ck_assert_int_eq(run.state->dem.bodies.id[i], i);
+    ck_assert_int_eq(run.state->dem.bodies.colliders.avatar_id[i], 5 + 9 * i);
+    CK_NEAR(run.state->dem.bodies.position[i].x, 1, 1e-15);
+    CK_NEAR(run.state->dem.bodies.position[i].y, 2, 1e-15);
+    CK_NEAR(run.state->dem.bodies.position[i].z, 3 + 2 * (1e-3 + 3e-3 * (double)i), 1e-15);
   }
   tl_run_close(&run);
 }
@@ -100,7 +100,7 @@ static int64_t left_of(const char *cut) {
   TlRun run;
   char *text = tl_format(SCAN "release: {cut: {%s}}\n", cut);
   open_run(&run, "left.yaml", text);
-  int64_t left = run.bodies.owned;
+  int64_t left = run.state->dem.bodies.owned;
   tl_free(text);
   tl_run_close(&run);
   return left;
@@ -168,10 +168,10 @@ START_TEST(grains_stand_as_the_frame_says) {
   int64_t k = 0;
   ck_assert_int_eq(f.count, 22);
   open_run(&run, "second.yaml", SECOND "release: {assembly: from-run, run: first.run}\n");
-  ck_assert_int_eq(run.bodies.owned, 21); /* without the fixed one */
+  ck_assert_int_eq(run.state->dem.bodies.owned, 21); /* without the fixed one */
   for (int64_t i = 0; i < f.count; i++) {
     const TlBodyRow *g = &f.rows[i];
-    TlGrainState s = tl_test_grain(&run.bodies, k);
+    TlGrainState s = tl_test_grain(&run.state->dem.bodies, k);
     if (g->flags & TL_ROW_FROZEN) continue;
     ck_assert_int_eq(s.id, k);
     ck_assert_int_eq(s.avatar_id, renamed(g->avatar_id));
@@ -199,20 +199,21 @@ START_TEST(velocities_are_kept_turned_and_grown_where_asked) {
   open_run(&run, "third.yaml",
            SECOND "grains: {grain_scale: 3}\nrelease: {assembly: from-run, run: first.run, frame: "
                   "1, keep_velocities: yes, rotation_deg: [0, 0, 90], position_m: [0, 0, 5]}\n");
-  CK_OK(tl_solver_refresh(run.solver, &run.bodies));
+  CK_OK(tl_run_refresh(&run));
   for (int64_t i = 0, k = 0; i < f.count; i++) {
     const TlBodyRow *g = &f.rows[i];
     TlVec3 x = g->position_m, v = g->velocity_m_s, w = g->spin_rad_s;
     if (g->flags & TL_ROW_FROZEN) continue;
-    TlVec3 at = tl_vec3(-3 * x.y, 3 * x.x, 5 + 3 * x.z), spin = tl_bodies_spin(&run.bodies, k);
-    CK_NEAR(spread(run.bodies.position[k], at), 0, 1e-14);
-    CK_NEAR(spread(run.bodies.velocity[k], tl_vec3(-v.y, v.x, v.z)), 0, 1e-15);
+    TlVec3 at = tl_vec3(-3 * x.y, 3 * x.x, 5 + 3 * x.z),
+           spin = tl_bodies_spin(&run.state->dem.bodies, k);
+    CK_NEAR(spread(run.state->dem.bodies.position[k], at), 0, 1e-14);
+    CK_NEAR(spread(run.state->dem.bodies.velocity[k], tl_vec3(-v.y, v.x, v.z)), 0, 1e-15);
     CK_NEAR(spread(spin, tl_vec3(-w.y, w.x, w.z)), 0, 1e-9);
-    CK_NEAR(run.bodies.colliders.scale[k], 3 * g->scale, 1e-15);
+    CK_NEAR(run.state->dem.bodies.colliders.scale[k], 3 * g->scale, 1e-15);
     k++;
   }
-  ck_assert_double_gt(run.selection.median_diameter_m, 1.5e-3); /* as in the earlier run */
-  ck_assert_double_lt(run.selection.median_diameter_m, 2.5e-3);
+  ck_assert_double_gt(run.model->selection.median_diameter_m, 1.5e-3); /* as in the earlier run */
+  ck_assert_double_lt(run.model->selection.median_diameter_m, 2.5e-3);
   tl_run_close(&run);
   tl_frame_free(&f);
   tl_frame_free(&last);
@@ -260,17 +261,19 @@ START_TEST(a_lattice_fills_the_inscribed_cylinder) {
   TlRun run;
   int64_t want = 0;
   open_run(&run, "box.yaml", box);
-  for (int64_t i = 0; i < run.bodies.owned; i++)
-    want += hypot(run.bodies.position[i].x - 1.014, run.bodies.position[i].y - 1.0135) +
-                run.selection.radius_m <=
+  for (int64_t i = 0; i < run.state->dem.bodies.owned; i++)
+    want += hypot(run.state->dem.bodies.position[i].x - 1.014,
+                  run.state->dem.bodies.position[i].y - 1.0135) +
+                run.model->selection.radius_m <=
             0.0135;
-  ck_assert(want > 100 && want < run.bodies.owned);
+  ck_assert(want > 100 && want < run.state->dem.bodies.owned);
   tl_run_close(&run);
   open_run(&run, "round.yaml", round);
-  ck_assert_int_eq(run.bodies.owned, want);
+  ck_assert_int_eq(run.state->dem.bodies.owned, want);
   for (int64_t i = 0; i < want; i++)
-    ck_assert(hypot(run.bodies.position[i].x - 1.014, run.bodies.position[i].y - 1.0135) +
-                  run.selection.radius_m <=
+    ck_assert(hypot(run.state->dem.bodies.position[i].x - 1.014,
+                    run.state->dem.bodies.position[i].y - 1.0135) +
+                  run.model->selection.radius_m <=
               0.0135);
   tl_run_close(&run);
   tl_free(box);
@@ -289,16 +292,17 @@ END_TEST
 /* Of all bodies, by the avatars that results show. */
 static double volume_of(TlRun *run) {
   double v = 0;
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    v += pow(run->bodies.colliders.scale[i], 3) *
-         tl_avatars_get(&run->avatars, run->bodies.colliders.avatar_id[i])->volume_m3;
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
+    v += pow(run->state->dem.bodies.colliders.scale[i], 3) *
+         tl_avatars_get(&run->model->avatars, run->state->dem.bodies.colliders.avatar_id[i])
+             ->volume_m3;
   return v;
 }
 
 static double mass_of(TlRun *run) {
   double m = 0;
-  CK_OK(tl_solver_refresh(run->solver, &run->bodies));
-  for (int64_t i = 0; i < run->bodies.owned; i++) m += run->bodies.mass[i];
+  CK_OK(tl_run_refresh(run));
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++) m += run->state->dem.bodies.mass[i];
   return m;
 }
 
@@ -310,23 +314,24 @@ START_TEST(spheres_stand_for_the_grains_of_every_assembly) {
          *round = tl_format(DRAWN, assemblies[k], ", as_spheres: yes");
     open_run(&run, "grains.yaml", text);
     open_run(&balls, "balls.yaml", round);
-    ck_assert_int_eq(balls.bodies.owned, 26);
-    ck_assert_int_eq(run.bodies.owned, 26);
+    ck_assert_int_eq(balls.state->dem.bodies.owned, 26);
+    ck_assert_int_eq(run.state->dem.bodies.owned, 26);
     CK_NEAR(mass_of(&balls) / mass_of(&run), 1, 1e-6);
     CK_NEAR(volume_of(&balls) / volume_of(&run), 1, 1e-3); /* gridded pictures of spheres */
     for (int64_t i = 0; i < 25; i++) {
-      ck_assert_int_eq(balls.bodies.colliders.avatar_id[i], TL_BALL_ID);
-      double r = 0.5 * balls.bodies.colliders.scale[i];
-      CK_NEAR(balls.bodies.mass[i], 2650 * 4 * PI / 3 * r * r * r, 1e-12);
-      CK_NEAR(balls.bodies.radius[i], r, 1e-15);
+      ck_assert_int_eq(balls.state->dem.bodies.colliders.avatar_id[i], TL_BALL_ID);
+      double r = 0.5 * balls.state->dem.bodies.colliders.scale[i];
+      CK_NEAR(balls.state->dem.bodies.mass[i], 2650 * 4 * PI / 3 * r * r * r, 1e-12);
+      CK_NEAR(balls.state->dem.bodies.radius[i], r, 1e-15);
       if (k == 0) continue; /* drawn: the largest spheres are others than the largest grains */
-      CK_NEAR(balls.bodies.mass[i] / run.bodies.mass[i], 1, 1e-6);
-      CK_NEAR(spread(balls.bodies.position[i], run.bodies.position[i]), 0, 1e-15);
+      CK_NEAR(balls.state->dem.bodies.mass[i] / run.state->dem.bodies.mass[i], 1, 1e-6);
+      CK_NEAR(spread(balls.state->dem.bodies.position[i], run.state->dem.bodies.position[i]), 0,
+              1e-15);
     }
-    ck_assert_int_eq(balls.bodies.colliders.avatar_id[25],
+    ck_assert_int_eq(balls.state->dem.bodies.colliders.avatar_id[25],
                      -3); /* placed bodies stay what they are */
     CK_OK(tl_run_go(&balls));
-    ck_assert_double_lt(balls.totals.overlap_share, 0.05);
+    ck_assert_double_lt(balls.state->totals.overlap_share, 0.05);
     tl_run_close(&run);
     tl_run_close(&balls);
     tl_free(text);
@@ -341,10 +346,11 @@ START_TEST(spheres_of_scanned_grains_and_of_a_run) {
   open_run(&balls, "balls.yaml",
            "catalog: c.sqlite\ntime: {dt_s: 1e-3, steps: 1}\ngrains: {sample: sand, as_spheres: "
            "yes}\n");
-  ck_assert_int_eq(balls.bodies.owned, GRAINS);
+  ck_assert_int_eq(balls.state->dem.bodies.owned, GRAINS);
   CK_NEAR(mass_of(&balls) / mass_of(&run), 1, 1e-12);
   for (int64_t i = 0; i < GRAINS; i++)
-    CK_NEAR(spread(balls.bodies.position[i], run.bodies.position[i]), 0, 1e-15);
+    CK_NEAR(spread(balls.state->dem.bodies.position[i], run.state->dem.bodies.position[i]), 0,
+            1e-15);
   tl_run_close(&run);
   tl_run_close(&balls);
   /* and once more from results that hold spheres already, which need no catalog */
@@ -353,11 +359,12 @@ START_TEST(spheres_of_scanned_grains_and_of_a_run) {
   open_run(&run, "again.yaml",
            "time: {dt_s: 1e-3, steps: 1}\n" SHAPES
            "grains: {as_spheres: yes}\nrelease: {assembly: from-run, run: balls.run}\n");
-  ck_assert_int_eq(run.bodies.owned, 26);
+  ck_assert_int_eq(run.state->dem.bodies.owned, 26);
   for (int64_t i = 0; i < 25; i++)
-    ck_assert_double_eq(run.bodies.colliders.scale[i], f.rows[i].scale);
-  CK_NEAR(run.bodies.colliders.scale[25], cbrt(6 * run.shapes.avatar[2].volume_m3 / PI), 1e-15);
-  ck_assert_int_eq(run.bodies.colliders.avatar_id[25],
+    ck_assert_double_eq(run.state->dem.bodies.colliders.scale[i], f.rows[i].scale);
+  CK_NEAR(run.state->dem.bodies.colliders.scale[25],
+          cbrt(6 * run.model->shapes.avatar[2].volume_m3 / PI), 1e-15);
+  ck_assert_int_eq(run.state->dem.bodies.colliders.avatar_id[25],
                    TL_BALL_ID); /* here it is one of the assembly */
   tl_run_close(&run);
   tl_frame_free(&f);
@@ -370,9 +377,10 @@ START_TEST(poured_spheres_come_as_spheres) {
   char *text = tl_format(DRAWN, "poured", ", as_spheres: yes");
   open_run(&run, "pour.yaml", text);
   CK_OK(tl_run_go(&run));
-  ck_assert_int_gt(run.poured, 10);
-  for (int64_t i = 0; i < run.bodies.owned; i++)
-    ck_assert_int_eq(run.bodies.colliders.avatar_id[i], run.bodies.id[i] == 25 ? -3 : TL_BALL_ID);
+  ck_assert_int_gt(run.state->poured, 10);
+  for (int64_t i = 0; i < run.state->dem.bodies.owned; i++)
+    ck_assert_int_eq(run.state->dem.bodies.colliders.avatar_id[i],
+                     run.state->dem.bodies.id[i] == 25 ? -3 : TL_BALL_ID);
   tl_run_close(&run);
   tl_free(text);
 }

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "dem/step_impl.h"
+#include "dem/step.h"
 #include "io/csv_table.h"
 #include "run/materials.h"
 #include "run/run.h"
@@ -68,7 +68,7 @@ typedef struct Watched {
 static int look_on(void *context) {
   Watched *w = context;
   int64_t stage = tl_triaxial_state(&w->run)->stage;
-  w->step = w->run.totals.steps;
+  w->step = w->run.state->totals.steps;
   ck_assert_int_lt(stage, 5);
   if (stage > 0 && w->begun[stage] == 0) w->begun[stage] = tl_triaxial_state(&w->run)->begun;
   if (w->watch) w->watch(w);
@@ -113,7 +113,7 @@ static double cell(const Table *t, int64_t row, const char *name) {
 /* The membrane's first and last row stand this far from the platens' faces, all the time: the last
  * row goes with the top platen. */
 static double rows_short_of_height(const TlRun *run) {
-  const TlNet *net = &run->nets.net[run->nets.count - 1];
+  const TlNet *net = &run->model->nets.net[run->model->nets.count - 1];
   double first = tl_net_sphere(net, 0).position.z,
          last = tl_net_sphere(net, (int64_t)net->rows * net->columns - 1).position.z;
   return HEIGHT - (last - first);
@@ -132,30 +132,33 @@ static double pressure_at(const Watched *w, int64_t step) {
 static void stages_set_the_solver(Watched *w) {
   static const double friction[4] = {0.2, 0.5, 0.5, 0.5}, damping[4] = {400, 50, 50, 50};
   const TlTriaxial *t = tl_triaxial_state(&w->run);
-  const TlSolver *s = w->run.solver;
-  const TlGuide *g = &s->guides[0];
+  const TlModel *model = w->run.model->dem;
+  const TlControls *controls = &w->run.controls;
+  const TlMaterials *materials = &model->materials;
+  const TlGuide *g = &controls->guide[0];
   double rate = t->stage == 1 ? 8 : t->stage == 2 ? -4 : 0;
   if (t->stage > 3) return;
-  CK_NEAR(s->materials.law[0].friction, friction[t->stage], 0); /* grain on grain */
-  CK_NEAR(s->config.damping_per_s, damping[t->stage], 0);
+  CK_NEAR(tl_controls_friction(controls, materials, TL_MATERIAL_GRAIN, TL_MATERIAL_GRAIN),
+          friction[t->stage], 0);
+  CK_NEAR(controls->damping_per_s, damping[t->stage], 0);
   CK_NEAR(t->pressure_Pa, pressure_at(w, w->step - 1), 1e-9 * PRESSURE);
   /* the pressure acts on the spheres' centres, outside of the specimen: the same force on a unit of
    * angle, so less by the ratio of the radii */
-  CK_NEAR(s->nets[0].pressure_Pa, t->pressure_Pa * RADIUS / (RADIUS + SKIN), 1e-9 * PRESSURE);
-  ck_assert_int_eq(s->guide_count, 1);
+  CK_NEAR(controls->pressure_Pa[0], t->pressure_Pa * RADIUS / (RADIUS + SKIN), 1e-9 * PRESSURE);
+  ck_assert_uint_eq(controls->guide_count, 1);
   ck_assert_int_eq(g->driven, t->stage != 0);
   ck_assert_int_eq(g->tilts, t->stage != 0); /* from the first shear stage on */
   CK_NEAR(g->speed_m_s, -rate * t->start_height_m, 1e-12);
   CK_NEAR(g->load_N, -t->pressure_Pa * t->volume_m3 / t->height_m, 1e-9);
   /* the platen's own contacts: those of a boundary */
-  int32_t platen = tl_material_of_platen(&w->run.setup);
-  const TlPairLaw *law = &s->materials.law[tl_pair_law(&s->materials, TL_MATERIAL_GRAIN, platen)];
+  int32_t platen = tl_material_of_platen(&w->run.model->setup);
+  const TlPairLaw *law = &materials->law[tl_pair_law(materials, TL_MATERIAL_GRAIN, platen)];
   CK_NEAR(law->friction, 0.2, 0);
   CK_NEAR(law->restitution, 0.3, 0);
   /* and what is written of a contact is the friction that it had in that step */
   TlContactRow *rows;
   int64_t count, pairs = 0;
-  CK_OK(tl_solver_contacts(s, &w->run.bodies, &rows, &count));
+  CK_OK(tl_step_contacts(model, &w->run.state->dem, w->run.work, &rows, &count));
   for (int64_t i = 0; i < count; i++) {
     bool balls = rows[i].high >= 0 && rows[i].high < BALLS;
     if (balls) CK_NEAR(rows[i].friction, friction[t->stage], 0);
@@ -246,7 +249,8 @@ START_TEST(stages_end_where_the_study_says) {
   double reached = 8 * (double)first * DT;
   int64_t second = (int64_t)ceil((reached - down) / (4 * per_look)) * LOOK_STEPS;
   ck_assert_int_eq(w.begun[3] - w.begun[2], second);
-  ck_assert_int_eq(w.run.totals.steps, w.begun[3] + 80 + 1); /* known at the next step's start */
+  ck_assert_int_eq(w.run.state->totals.steps,
+                   w.begun[3] + 80 + 1); /* known at the next step's start */
   ck_assert(tl_apparatus_finished(&w.run));
   tl_run_close(&w.run);
   tl_free(results);
@@ -295,7 +299,7 @@ static void rest_ends_the_stage(Watched *w) {
   if (t->stage == 0 && w->step > 1)
     ck_assert_msg(!j->over, "step %d: the stage goes on at rest", (int)w->step);
   bool balanced = t->unbalanced > 0 && t->unbalanced < 5e-2,
-       slow = run->totals.ledger.kinetic_J < 4e-3 * run->totals.ledger.elastic_J,
+       slow = run->state->totals.ledger.kinetic_J < 4e-3 * run->state->totals.ledger.elastic_J,
        look = w->step % LOOK_STEPS == 0, due = (double)w->step * DT >= 2e-3 - 1e-12;
   if (t->stage == 0) {
     j->over = look && due && balanced && slow;
@@ -349,15 +353,15 @@ START_TEST(what_left_the_cell_is_counted_and_taken_out) {
   char *results = run_cell(&w, "escape", escape_study);
   Table t;
   open_table(&t, results);
-  ck_assert_int_eq(w.run.totals.outside, 3);
+  ck_assert_int_eq(w.run.state->totals.outside, 3);
   for (int64_t i = 1; i < t.csv.rows; i++) {
     CK_NEAR(cell(&t, i, "grains"), BALLS, 0);
     CK_NEAR(cell(&t, i, "escaped"), 3, 0);
     CK_NEAR(cell(&t, i, "solid_volume_m3") / (BALLS * M_PI * BALL * BALL * BALL / 6), 1, 1e-12);
   }
-  for (int64_t i = 0; i < w.run.bodies.owned; i++) {
-    TlVec3 x = w.run.bodies.position[i];
-    bool grain = !(w.run.bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
+  for (int64_t i = 0; i < w.run.state->dem.bodies.owned; i++) {
+    TlVec3 x = w.run.state->dem.bodies.position[i];
+    bool grain = !(w.run.state->dem.bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
     ck_assert(!grain || (hypot(x.x, x.y) < RADIUS + BALL && x.z < HEIGHT && x.z > 0));
   }
   tl_table_free(&t.csv);

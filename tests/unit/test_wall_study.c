@@ -62,13 +62,13 @@ START_TEST(a_container_holds_what_is_thrown_in_it) {
                   "  - {shape: block, position_m: [0, -0.03, 0.02], velocity_m_s: [-2, -2, 0]}\n%s",
                   walls[i]);
     CK_OK(run_study(&run, text));
-    ck_assert_int_eq(run.boundary_count, parts[i]);
-    for (int64_t k = 0; k < run.bodies.owned; k++) {
-      TlVec3 x = run.bodies.position[k];
+    ck_assert_int_eq(run.model->boundary_count, parts[i]);
+    for (int64_t k = 0; k < run.state->dem.bodies.owned; k++) {
+      TlVec3 x = run.state->dem.bodies.position[k];
       ck_assert_msg(fabs(x.x) < 0.0905 && fabs(x.y) < 0.0905 && x.z > 0.0095 && x.z < 0.03,
                     "walls %d: body %lld at %g %g %g", i, (long long)k, x.x, x.y, x.z);
     }
-    ck_assert(run.totals.boundary_overlap_share < 0.02);
+    ck_assert(run.state->totals.boundary_overlap_share < 0.02);
     tl_run_close(&run);
     tl_free(text);
   }
@@ -81,10 +81,11 @@ START_TEST(a_table_moves_a_wall) {
   tl_free(put_file("lift.csv", "time_s,x_m,y_m,z_m\n0.2,0,0,0\n0.7,0.02,0,0.1\r\n"));
   CK_OK(run_study(&run, "bodies: [{shape: block, position_m: [0, 0, 0.01]}]\n"
                         "walls: [{kind: plane, table: lift.csv}]\n"));
-  double m = run.bodies.mass[0];
-  CK_NEAR(run.bodies.position[0].z, 0.11, 1e-4);
-  CK_NEAR(run.bodies.position[0].x, 0.02, 2e-3); /* slides while it is set in motion and stopped */
-  CK_NEAR(run.totals.wall_work_J / (m * 9.81 * 0.1), 1, 0.06); /* and m v^2, v = 0.2 m/s */
+  double m = run.state->dem.bodies.mass[0];
+  CK_NEAR(run.state->dem.bodies.position[0].z, 0.11, 1e-4);
+  CK_NEAR(run.state->dem.bodies.position[0].x, 0.02,
+          2e-3); /* slides while it is set in motion and stopped */
+  CK_NEAR(run.state->totals.wall_work_J / (m * 9.81 * 0.1), 1, 0.06); /* and m v^2, v = 0.2 m/s */
   tl_run_close(&run);
 }
 END_TEST
@@ -96,9 +97,9 @@ START_TEST(a_wall_has_its_own_friction_and_its_time) {
                         "walls:\n"
                         "  - {kind: plane, friction: 0, until_s: 0.5}\n"
                         "  - {kind: plane, point_m: [0, 0, -0.1], from_s: 2}\n"));
-  CK_NEAR(run.bodies.velocity[0].x, 0.5, 1e-9);
+  CK_NEAR(run.state->dem.bodies.velocity[0].x, 0.5, 1e-9);
   /* what the resting solve leaves at the moment the floor goes: its tolerance, 1e-3 g dt */
-  CK_NEAR(run.bodies.velocity[0].z, -9.81 * 0.5, 1e-3 * 9.81 * 1e-3);
+  CK_NEAR(run.state->dem.bodies.velocity[0].z, -9.81 * 0.5, 1e-3 * 9.81 * 1e-3);
   tl_run_close(&run);
 }
 END_TEST
@@ -159,10 +160,10 @@ START_TEST(walls_in_the_results_have_the_distance_of_the_solvers) {
       "  - {kind: cylinder, grains: inside, radius_m: 2, length_m: 3, axis: [0, 1, 1], "
       "thickness_m: 0.2}\n"
       "  - {kind: plane, point_m: [0, 0, -3], until_s: 0.4}\n"));
-  ck_assert_int_eq(run.walls.count, 1 + 1 + 1 + 6 + 6 + 3 + 3 + 1);
-  for (int i = 0; i < run.walls.count; i++) {
-    const TlWallPart *part = &run.walls.part[i];
-    TlBoundary b = run.walls.boundary[i];
+  ck_assert_int_eq(run.model->walls.count, 1 + 1 + 1 + 6 + 6 + 3 + 3 + 1);
+  for (int i = 0; i < run.model->walls.count; i++) {
+    const TlWallPart *part = &run.model->walls.part[i];
+    TlBoundary b = run.model->walls.boundary[i];
     TlPlacement place = tl_drive_place(&part->drive, 700, 700, 1e-3);
     ck_assert(place.gone == (part->wall == 7));
     if (b.drive) b.place = tl_drive_place(b.drive, 700, 700, 1e-3);
@@ -263,10 +264,10 @@ START_TEST(a_block_stops_on_one_half_of_a_slope_and_slides_on_the_other) {
                   "0.8}]"));
   double angle = atan(slope);
   double want = 9.81 * 0.4 * (sin(angle) - 0.1 * cos(angle));
-  ck_assert_msg(tl_norm(run.bodies.velocity[0]) < 1e-3, "turf: %g m/s",
-                tl_norm(run.bodies.velocity[0]));
-  ck_assert_msg(fabs(tl_norm(run.bodies.velocity[1]) / want - 1) < 0.01, "ice: %g m/s, not %g",
-                tl_norm(run.bodies.velocity[1]), want);
+  ck_assert_msg(tl_norm(run.state->dem.bodies.velocity[0]) < 1e-3, "turf: %g m/s",
+                tl_norm(run.state->dem.bodies.velocity[0]));
+  ck_assert_msg(fabs(tl_norm(run.state->dem.bodies.velocity[1]) / want - 1) < 0.01,
+                "ice: %g m/s, not %g", tl_norm(run.state->dem.bodies.velocity[1]), want);
   tl_run_close(&run);
 }
 END_TEST

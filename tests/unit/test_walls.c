@@ -1,4 +1,5 @@
 /* Walls of every kind: their distances, and grains on walls that move, vanish and rub. */
+#include "support/stepper.h"
 #include "support/materials.h"
 #include "support/placed.h"
 #include "support/tltest.h"
@@ -76,7 +77,7 @@ typedef struct Lab {
   TlBoundaryPlane plane;
   TlBoundary wall[MOST_WALLS];
   int walls;
-  TlSolver *solver;
+  Stepper *solver;
   TlBodies bodies;
   TlStepReport report;
   double wall_work;
@@ -97,20 +98,19 @@ static TlBoundary *add_wall(Lab *lab, const TlBoundaryKind *kind, const void *da
 
 static void lab_start(Lab *lab) {
   const double size[3] = {SIDE, SIDE, SIDE};
-  CK_OK(
-      tl_solver_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->wall, lab->walls, NULL));
-  CK_OK(tl_solver_add_closed(lab->solver, BOX, &tl_closed_box, size));
-  CK_OK(tl_solver_add_closed(lab->solver, SPHERE, &tl_closed_sphere, &R));
+  CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->wall, lab->walls, NULL));
+  CK_OK(stepper_add_closed(lab->solver, BOX, &tl_closed_box, size));
+  CK_OK(stepper_add_closed(lab->solver, SPHERE, &tl_closed_sphere, &R));
 }
 
 static void lab_close(Lab *lab) {
-  tl_solver_free(lab->solver);
+  stepper_free(lab->solver);
   tl_bodies_free(&lab->bodies);
 }
 
 static void run(Lab *lab, int steps) {
   for (int i = 0; i < steps; i++) {
-    CK_OK(tl_solver_step(lab->solver, &lab->bodies, &lab->report));
+    CK_OK(stepper_step(lab->solver, &lab->bodies, &lab->report));
     lab->wall_work += lab->report.wall_work_J;
   }
 }
@@ -144,7 +144,7 @@ START_TEST(a_racket_returns_a_ball) {
   lab_open(&lab);
   lab.config.gravity_m_s2 = NONE;
   lab.config.boundary_restitution = 1;
-  lab.config.impact_threshold_m_s = 0;
+  lab.config.impulses.impact_threshold_m_s = 0;
   add_wall(&lab, &tl_boundary_plane, &lab.plane, &drive);
   lab_start(&lab);
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0.2), UPRIGHT, tl_vec3(0.3, 0, ball));
@@ -317,10 +317,10 @@ START_TEST(a_surface_out_of_range_is_refused) {
   TlSurface surface = {.material = 2};
   lab_open(&lab);
   add_wall(&lab, &tl_boundary_plane, &lab.plane, NULL)->surface = &surface;
-  CK_FAILS(tl_solver_new(&lab.solver, &lab.config, (TlAvatarSource){0}, lab.wall, lab.walls, NULL),
+  CK_FAILS(stepper_new(&lab.solver, &lab.config, (TlAvatarSource){0}, lab.wall, lab.walls, NULL),
            TL_EUSAGE, "there is no material 2");
   lab.config.materials = tl_test_materials(&lab.config, 0.3, 1.5);
-  CK_FAILS(tl_solver_new(&lab.solver, &lab.config, (TlAvatarSource){0}, lab.wall, lab.walls, NULL),
+  CK_FAILS(stepper_new(&lab.solver, &lab.config, (TlAvatarSource){0}, lab.wall, lab.walls, NULL),
            TL_EUSAGE, "restitution of materials 0 and 2 = 1.5");
 }
 END_TEST
@@ -340,9 +340,9 @@ START_TEST(a_restart_finds_the_walls_where_they_were) {
     tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.05, 0, R), UPRIGHT, NONE);
     run(&lab, 150);
     if (part) {
-      tl_solver_free(lab.solver);
+      stepper_free(lab.solver);
       lab_start(&lab);
-      tl_solver_set_steps(lab.solver, 150);
+      lab.solver->steps = 150;
     }
     run(&lab, 350);
     CK_OK(tl_bodies_hash(&lab.bodies, part ? &parts : &whole));

@@ -28,7 +28,7 @@ typedef struct Barrier {
 
 static inline void barrier_open(Barrier *b, const TlRun *run) {
   *b = (Barrier){.run = run};
-  JUDGE_OK(TL_NEW(b->at, (size_t)tl_net_spheres(&run->nets.net[0])));
+  JUDGE_OK(TL_NEW(b->at, (size_t)tl_net_spheres(&run->model->nets.net[0])));
 }
 
 static inline void barrier_close(Barrier *b) {
@@ -36,16 +36,16 @@ static inline void barrier_close(Barrier *b) {
 }
 
 static inline void barrier_index(Barrier *b) {
-  const TlBodies *x = &b->run->bodies;
+  const TlBodies *x = &b->run->state->dem.bodies;
   for (int64_t i = 0; i < x->owned; i++)
-    if (x->flags[i] & TL_BODY_NET) b->at[x->id[i] - b->run->nets.net[0].first_id] = i;
+    if (x->flags[i] & TL_BODY_NET) b->at[x->id[i] - b->run->model->nets.net[0].first_id] = i;
 }
 
 /* Of the bonds on the clamped spheres; their damping, a small share, is left out. Notes the longest
  * bond. */
 static inline TlVec3 barrier_bonds(Barrier *b) {
-  const TlBodies *x = &b->run->bodies;
-  const TlNet *net = &b->run->nets.net[0];
+  const TlBodies *x = &b->run->state->dem.bodies;
+  const TlNet *net = &b->run->model->nets.net[0];
   TlVec3 sum = {0, 0, 0};
   barrier_index(b);
   for (size_t k = 0; k < x->pairs.of[TL_BONDS].count; k++) {
@@ -64,20 +64,20 @@ static inline TlVec3 barrier_bonds(Barrier *b) {
 
 /* Of the grains on the clamped spheres in the last step. */
 static inline TlVec3 barrier_hits(const Barrier *b) {
-  const TlNet *net = &b->run->nets.net[0];
+  const TlNet *net = &b->run->model->nets.net[0];
   int64_t spheres = tl_net_spheres(net), n;
   TlContactRow *row;
   TlVec3 sum = {0, 0, 0};
-  JUDGE_OK(tl_solver_contacts(b->run->solver, &b->run->bodies, &row, &n));
+  JUDGE_OK(tl_step_contacts(b->run->model->dem, &b->run->state->dem, b->run->work, &row, &n));
   for (int64_t i = 0; i < n; i++)
     for (int side = 0; side < 2; side++) {
       int64_t number = (side ? row[i].high : row[i].low) - net->first_id;
       if (number < 0 || number >= spheres) continue;
-      if (b->run->bodies.flags[b->at[number]] & TL_BODY_FROZEN)
+      if (b->run->state->dem.bodies.flags[b->at[number]] & TL_BODY_FROZEN)
         sum = tl_axpy(sum, side ? -1 : 1, row[i].impulse_N_s);
     }
   tl_free(row);
-  return tl_scale(1 / b->run->setup.time.dt_s, sum);
+  return tl_scale(1 / b->run->model->setup.time.dt_s, sum);
 }
 
 /* What the hooks carry. */
@@ -98,8 +98,8 @@ typedef enum Side { BEFORE, BEYOND, ROUND } Side;
 /* Where a ball is: by the net's sphere next to it and the sheet's normal there; ROUND: beyond, and
  * next to the rim. Call barrier_index first. */
 static inline Side barrier_side(const Barrier *b, TlVec3 p, double radius) {
-  const TlNet *net = &b->run->nets.net[0];
-  const TlVec3 *x = b->run->bodies.position;
+  const TlNet *net = &b->run->model->nets.net[0];
+  const TlVec3 *x = b->run->state->dem.bodies.position;
   int64_t rows = net->rows, columns = net->columns, best = 0;
   double least = INFINITY;
   for (int64_t i = 0; i < rows * columns; i++) { /* the first layer stands for all */

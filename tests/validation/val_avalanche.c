@@ -137,7 +137,7 @@ static double held_radius(const TlBodies *b, int64_t i) {
 }
 
 static void watch_grain(Watch *w, int64_t i, double time_s, bool look) {
-  const TlBodies *b = &w->run.bodies;
+  const TlBodies *b = &w->run.state->dem.bodies;
   int64_t id = b->id[i];
   if (id < 0 || id >= w->grains) judge_ok(tl_fail(TL_EINPUT, "grain %lld", (long long)id), "ids");
   if (!w->came[id] && b->position[i].x > ground_of().net) {
@@ -152,10 +152,10 @@ static void watch_grain(Watch *w, int64_t i, double time_s, bool look) {
 static int watch(void *context) {
   enum { LOOK_EVERY = 10 };
   Watch *w = context;
-  const TlBodies *b = &w->run.bodies;
-  int64_t steps = w->run.totals.steps;
-  double dt = w->run.setup.time.dt_s, time_s = (double)steps * dt;
-  bool net = w->run.nets.count > 0;
+  const TlBodies *b = &w->run.state->dem.bodies;
+  int64_t steps = w->run.state->totals.steps;
+  double dt = w->run.model->setup.time.dt_s, time_s = (double)steps * dt;
+  bool net = w->run.model->nets.count > 0;
   if (net) note(w->flow->load, time_s, dt * barrier_force(&w->net).x);
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & TL_BODY_NET)) watch_grain(w, i, time_s, net && steps % LOOK_EVERY == 0);
@@ -167,10 +167,10 @@ static void watch_open(Watch *w, const TlRunOptions *options) {
   watched.stop = watch;
   watched.stop_context = w;
   JUDGE_OK(tl_run_open(&w->run, NULL, &watched));
-  w->grains = w->run.grains;
+  w->grains = w->run.state->grains;
   JUDGE_OK(TL_NEW(w->side, (size_t)w->grains));
   JUDGE_OK(TL_NEW(w->came, (size_t)w->grains));
-  if (w->run.nets.count) barrier_open(&w->net, &w->run);
+  if (w->run.model->nets.count) barrier_open(&w->net, &w->run);
 }
 
 static void watch_close(Watch *w) {
@@ -213,7 +213,7 @@ static void look_deposit(const TlRun *run, Outcome *o) {
 }
 
 static void look_passed(const Watch *w, Outcome *o) {
-  const TlBodies *b = &w->run.bodies;
+  const TlBodies *b = &w->run.state->dem.bodies;
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_NET) continue;
     Side side = w->side[b->id[i]];
@@ -232,9 +232,10 @@ static void look_passed(const Watch *w, Outcome *o) {
 static void draw(const TlRun *run, const char *name) {
   char *full = judge_full() ? "full_" : "", last[64], middle[64];
   Ground g = ground_of();
-  double y = 0.5 * (g.ny - 1) * CELL, z = run->nets.count ? run->nets.net[0].corner.z : 0;
+  double y = 0.5 * (g.ny - 1) * CELL,
+         z = run->model->nets.count ? run->model->nets.net[0].corner.z : 0;
   Gallery view = {.folder = run->folder, .colour = TL_COLOUR_SIZE, .width = 720, .height = 480};
-  if (run->nets.count) { /* from beyond and beside it */
+  if (run->model->nets.count) { /* from beyond and beside it */
     view.from = tl_vec3(g.net + 1.1 * g.width, y - 0.9 * g.width, z + 0.7 * g.width);
     view.at = tl_vec3(g.net - 3, y, z);
   }
@@ -277,23 +278,23 @@ static void run_one(const char *study, const char *name, const TlTexts *sets, Ou
   w->flow = &o->flow;
   watch_open(w, &options);
   JUDGE_OK(tl_run_go(&w->run));
-  const TlRunTotals *t = &w->run.totals;
+  const TlRunTotals *t = &w->run.state->totals;
   double set_free;
   look_deposit(&w->run, o);
   look_passed(w, o);
   o->overlap = t->overlap_share;
   o->ground_overlap = t->boundary_overlap_share;
   o->rise = history_rise(&w->run, &set_free);
-  o->kinetic = barrier_grains_kinetic(&w->run.bodies) / set_free;
+  o->kinetic = barrier_grains_kinetic(&w->run.state->dem.bodies) / set_free;
   o->defect = fabs(t->ledger.defect_J) / set_free;
-  o->end_s = (double)t->steps * w->run.setup.time.dt_s;
+  o->end_s = (double)t->steps * w->run.model->setup.time.dt_s;
   o->cpu_s = t->cpu_s;
   o->cpu_step_s = t->cpu_s / (double)t->steps;
   o->outside = t->outside;
-  if (w->run.nets.count) {
-    o->opening = barrier_opening(&w->run.nets.net[0], w->net.longest);
+  if (w->run.model->nets.count) {
+    o->opening = barrier_opening(&w->run.model->nets.net[0], w->net.longest);
     o->bonds = t->last.net_bonds;
-    o->spheres = tl_nets_spheres(&w->run.nets);
+    o->spheres = tl_nets_spheres(&w->run.model->nets);
   }
   draw(&w->run, name);
   watch_close(w);

@@ -12,11 +12,12 @@ typedef struct Slide {
 
 static void follow(TlRun *run, void *context) {
   Slide *s = context;
-  double way = tl_norm(tl_sub(run->bodies.position[0], s->start));
+  double way = tl_norm(tl_sub(run->state->dem.bodies.position[0], s->start));
   /* velocities stand half a step before the places: s at the time of v */
-  double v = tl_norm(run->bodies.velocity[0]), at = way - 0.5 * v * run->setup.time.dt_s;
+  double v = tl_norm(run->state->dem.bodies.velocity[0]),
+         at = way - 0.5 * v * run->model->setup.time.dt_s;
   if (at > 0.01) s->worst = fmax(s->worst, fabs(v * v / (s->factor * at) - 1));
-  if (run->totals.steps % (int64_t)lround(0.02 / run->setup.time.dt_s) == 0)
+  if (run->state->totals.steps % (int64_t)lround(0.02 / run->model->setup.time.dt_s) == 0)
     fprintf(s->data, "%g %g %g\n", at, v, sqrt(s->factor * at));
 }
 
@@ -26,7 +27,7 @@ static double slide(const char *method, int degrees) {
   double one = acos(-1) / 180, mu = tan(degrees * one);
   snprintf(name, sizeof name, "block-%s-%d.dat", method, degrees);
   judge_study_open(&run, "block", "solver.method=%s contact.boundary_friction=%.17g", method, mu);
-  Slide s = {.start = run.bodies.position[0],
+  Slide s = {.start = run.state->dem.bodies.position[0],
              .factor = 2 * 9.81 * (sin(30 * one) - mu * cos(30 * one)),
              .data = judge_data(name)};
   judge_study_go(&run, follow, &s);
@@ -34,8 +35,8 @@ static double slide(const char *method, int degrees) {
   judge_note(
       "Friction angle %d degrees, %s: the block slid %.2f m; largest boundary overlap %.2g of "
       "its radius.",
-      degrees, method, tl_norm(tl_sub(run.bodies.position[0], s.start)),
-      run.totals.boundary_overlap_share);
+      degrees, method, tl_norm(tl_sub(run.state->dem.bodies.position[0], s.start)),
+      run.state->totals.boundary_overlap_share);
   tl_run_close(&run);
   return s.worst;
 }

@@ -19,8 +19,8 @@ static End collide(const char *study, const char *method, int increments, int64_
   judge_study_open(&run, study, "solver.method=%s solver.increments=%d", method, increments);
   judge_study_go(&run, NULL, NULL);
   int64_t i = judge_study_body(&run, id);
-  End end = {run.bodies.velocity[i], tl_bodies_spin(&run.bodies, i),
-             run.totals.kinetic_J / run.totals.kinetic_start_J};
+  End end = {run.state->dem.bodies.velocity[i], tl_bodies_spin(&run.state->dem.bodies, i),
+             run.state->totals.kinetic_J / run.state->totals.kinetic_start_J};
   tl_run_close(&run);
   return end;
 }

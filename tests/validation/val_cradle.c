@@ -18,7 +18,7 @@ static void swing(Worst *w, const char *method, int balls) {
   judge_study_open(&run, "cradle", "solver.method=%s bodies.1.count=%d", method, balls - 1);
   judge_study_go(&run, NULL, NULL);
   for (int64_t id = 0; id < balls; id++) {
-    double v = run.bodies.velocity[judge_study_body(&run, id)].x;
+    double v = run.state->dem.bodies.velocity[judge_study_body(&run, id)].x;
     momentum += v;
     energy += v * v;
     size_t at = strlen(text);

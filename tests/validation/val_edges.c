@@ -108,14 +108,11 @@ static void put(Lab *lab, int64_t shape, const Pair *pair) {
 
 /* The point with the least gap; INFINITY: none within a hundredth of the radius. */
 static TlPoint deepest(Lab *lab, TlSides sides, TlEdges edges) {
-  TlSolverConfig config = tl_solver_defaults();
-  config.sides = sides;
-  config.edges = edges;
-  config.search = TL_SEARCH_TREE;
+  TlSearchOptions options = {sides, edges, TL_SEARCH_TREE};
   TlNear none = {0};
   TlPoint least = {.gap = INFINITY};
   lab->points.count = 0;
-  JUDGE_OK(tl_detect_pair(&config, &none, &lab->bodies.colliders, 0, 1, 0,
+  JUDGE_OK(tl_detect_pair(&options, &none, &lab->bodies.colliders, 0, 1, 0,
                           0.01 * lab->bodies.radius[0], &lab->points));
   for (size_t i = 0; i < lab->points.count; i++)
     if (tl_point_deeper(&lab->points.point[i], &least)) least = lab->points.point[i];

@@ -16,8 +16,8 @@ typedef struct Errors {
 
 static double velocity_error(const TlRun *run, int64_t id, double vx, double spin) {
   int64_t i = judge_study_body(run, id);
-  return fmax(fabs(run->bodies.velocity[i].x - vx),
-              fabs(tl_bodies_spin(&run->bodies, i).y - spin) * R);
+  return fmax(fabs(run->state->dem.bodies.velocity[i].x - vx),
+              fabs(tl_bodies_spin(&run->state->dem.bodies, i).y - spin) * R);
 }
 
 /* Of the oblique sphere (u_t = 1) and of the spinning one (u_t = -1): a tangential impulse j m. */
@@ -25,10 +25,11 @@ static void weigh(Errors *worst, const TlRun *run, double *which, double j, doub
   *which = fmax(*which, velocity_error(run, 1, 1 - j, 2.5 * j / R));
   *which = fmax(*which, velocity_error(run, 2, j, 100 - 2.5 * j / R));
   for (int64_t id = 0; id < 3; id++) {
-    double vz = run->bodies.velocity[judge_study_body(run, id)].z;
+    double vz = run->state->dem.bodies.velocity[judge_study_body(run, id)].z;
     worst->normal = fmax(worst->normal, fabs(vz - e * VZ));
   }
-  worst->gain = fmax(worst->gain, run->totals.kinetic_J / run->totals.kinetic_start_J - 1);
+  worst->gain =
+      fmax(worst->gain, run->state->totals.kinetic_J / run->state->totals.kinetic_start_J - 1);
 }
 
 static void one_case(Errors *worst, const char *method, int k, double mu, double e, double et) {
@@ -98,14 +99,14 @@ typedef struct Flight {
 
 static void follow(TlRun *run, void *context) {
   Flight *f = context;
-  double z = run->bodies.position[0].z - R, v = run->bodies.velocity[0].z;
+  double z = run->state->dem.bodies.position[0].z - R, v = run->state->dem.bodies.velocity[0].z;
   if (f->last < 0 && v > 0) f->top = 0;
   f->top = fmax(f->top, z);
   if (f->last > 0 && v <= 0 && f->bounces < 6) {
     f->bounces++;
     f->worst = fmax(f->worst, fabs(f->top / (0.5 * pow(0.8, 2 * f->bounces)) - 1));
   }
-  if (fabs(v) > 0.02) f->stop_s = (double)run->totals.steps * run->setup.time.dt_s;
+  if (fabs(v) > 0.02) f->stop_s = (double)run->state->totals.steps * run->model->setup.time.dt_s;
   f->last = v;
 }
 

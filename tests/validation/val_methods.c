@@ -34,8 +34,8 @@ static Hit hit(int m) {
   TlRun run;
   judge_study_open(&run, "impact", "%s", set[m]);
   judge_study_go(&run, NULL, NULL);
-  Hit h = {run.bodies.velocity[judge_study_body(&run, 0)].z,
-           run.bodies.velocity[judge_study_body(&run, 1)].x, run.totals.cpu_s};
+  Hit h = {run.state->dem.bodies.velocity[judge_study_body(&run, 0)].z,
+           run.state->dem.bodies.velocity[judge_study_body(&run, 1)].x, run.state->totals.cpu_s};
   tl_run_close(&run);
   return h;
 }
@@ -60,11 +60,11 @@ typedef struct Heap {
 
 /* Vertical force of the boundaries over the weight. */
 static double carried(const TlRun *run) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   TlContactRow *rows;
   int64_t count;
-  double up = 0, weight = 0, dt = run->setup.time.dt_s;
-  JUDGE_OK(tl_solver_contacts(run->solver, b, &rows, &count));
+  double up = 0, weight = 0, dt = run->model->setup.time.dt_s;
+  JUDGE_OK(tl_step_contacts(run->model->dem, &run->state->dem, run->work, &rows, &count));
   for (int64_t i = 0; i < count; i++)
     if (rows[i].high < 0) up += rows[i].impulse_N_s.z;
   for (int64_t i = 0; i < b->owned; i++) weight += b->mass[i] * 9.81 * dt;
@@ -76,13 +76,13 @@ static Heap heap_of(int m, int seed) {
   TlRun run;
   judge_study_open(&run, "heap", "%s seed=%d", set[m], seed);
   judge_study_go(&run, NULL, NULL);
-  const TlRunTotals *t = &run.totals;
+  const TlRunTotals *t = &run.state->totals;
   Heap h = {.carried = carried(&run),
             .kinetic = t->kinetic_J / (t->potential_start_J - t->potential_J),
             .overlap = fmax(t->overlap_share, t->boundary_overlap_share),
             .cpu_s = t->cpu_s};
-  for (int64_t i = 0; i < run.bodies.owned; i++)
-    h.height_m += run.bodies.position[i].z / (double)run.bodies.owned;
+  for (int64_t i = 0; i < run.state->dem.bodies.owned; i++)
+    h.height_m += run.state->dem.bodies.position[i].z / (double)run.state->dem.bodies.owned;
   tl_run_close(&run);
   return h;
 }

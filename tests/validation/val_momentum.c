@@ -44,7 +44,7 @@ static void open_scene(JudgeScene *scene, TlMethod method) {
   scene->config.method = method;
   if (method == TL_PENALTY) {
     scene->config.step_s = STEP / 400;
-    scene->config.sides = TL_SIDES_BOTH;
+    scene->config.search.sides = TL_SIDES_BOTH;
     scene->config.penalty.spread = TL_SPREAD_TRACTION;
     scene->config.penalty.grain.normal_Pa_m = scene->config.penalty.boundary.normal_Pa_m = 6e10;
   }
@@ -59,7 +59,7 @@ static void open_scene(JudgeScene *scene, TlMethod method) {
     TlVec3 from = {i % SIDE - 1.5, i / SIDE % SIDE - 1.5, i / (SIDE * SIDE) - 1.5};
     int64_t at = judge_scene_put(scene, i % SHAPES + 1, 1, tl_scale(2.05 * reach, from),
                                  judge_turned(&random), tl_scale(-0.4, from));
-    JUDGE_OK(tl_solver_refresh(scene->solver, &scene->bodies));
+    JUDGE_OK(stepper_refresh(scene->solver, &scene->bodies));
     TlVec3 spin = tl_vec3(tl_random_next_normal(&random), tl_random_next_normal(&random),
                           tl_random_next_normal(&random));
     double inertia = scene->bodies.inertia[at].x;

@@ -64,14 +64,15 @@ static void judge_sag(TlComm *comm, const char *method, const char *figure) {
   TlFrame last;
   run_study(&c, comm, "config/validation/net_sag.yaml", judge_path("sag"), sets,
             judge_full() ? 4 : 1);
-  JUDGE_OK(tl_results_read_frame(c.run.folder, c.run.totals.frames - 1, &last));
-  Sheet sheet = sheet_of(&c.run.nets.net[0]);
+  JUDGE_OK(tl_results_read_frame(c.run.folder, c.run.state->totals.frames - 1, &last));
+  Sheet sheet = sheet_of(&c.run.model->nets.net[0]);
   double error, ours = -lowest_net(&last), theirs = membrane_oracle_sag(&sheet, 16, 16, &error);
   judge_at_most(JUDGE_GOAL, figure, fabs(ours / theirs - 1), "", 0.05);
   judge_note("%s: under 10 Pa the net of %d x %d spheres sags by %.4f m; the membrane of the same "
              "stiffness, "
              "of triangles (tests/validation/membrane_oracle.h), by %.4f m, known to %.1e m.",
-             method, c.run.nets.net[0].rows, c.run.nets.net[0].columns, ours, theirs, error);
+             method, c.run.model->nets.net[0].rows, c.run.model->nets.net[0].columns, ours, theirs,
+             error);
   tl_frame_free(&last);
   tl_run_close(&c.run);
 }
@@ -86,7 +87,7 @@ typedef struct Story {
 
 static void read_story(const TlRun *run, Story *s) {
   *s = (Story){0};
-  for (int64_t i = 0; i < run->totals.frames; i++) {
+  for (int64_t i = 0; i < run->state->totals.frames; i++) {
     TlFrame frame;
     JUDGE_OK(tl_results_read_frame(run->folder, i, &frame));
     double low = lowest_net(&frame);
@@ -95,7 +96,7 @@ static void read_story(const TlRun *run, Story *s) {
       s->deepest_s = frame.time_s;
     }
     s->last = -low;
-    for (int64_t k = 0; i + 1 == run->totals.frames && k < frame.count; k++) {
+    for (int64_t k = 0; i + 1 == run->state->totals.frames && k < frame.count; k++) {
       const TlBodyRow *row = &frame.rows[k];
       if (row->flags & TL_ROW_NET) continue;
       s->grains++;
@@ -108,8 +109,8 @@ static void read_story(const TlRun *run, Story *s) {
 
 static double total_weight(const TlRun *run) {
   double mass = 0;
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    if (!(run->bodies.flags[i] & TL_BODY_FROZEN)) mass += run->bodies.mass[i];
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
+    if (!(run->state->dem.bodies.flags[i] & TL_BODY_FROZEN)) mass += run->state->dem.bodies.mass[i];
   return 9.81 * mass;
 }
 
@@ -129,15 +130,15 @@ static void fall(TlComm *comm, const char *method, const char *folder, Fall *f, 
   const char *sets[6] = {method, fine[0], fine[1], fine[2], fine[3], fine[4]};
   Case c = {0};
   run_study(&c, comm, "config/validation/net.yaml", judge_path(folder), sets, judge_full() ? 6 : 1);
-  const TlRunTotals *t = &c.run.totals;
+  const TlRunTotals *t = &c.run.state->totals;
   *f = (Fall){.overlap = t->overlap_share,
               .cpu_s = t->cpu_s,
               .steps = t->steps,
-              .spheres = tl_nets_spheres(&c.run.nets)};
+              .spheres = tl_nets_spheres(&c.run.model->nets)};
   read_story(&c.run, &f->story);
   f->rise = history_rise(&c.run, &f->drop_J);
   f->defect = fabs(t->ledger.defect_J) / f->drop_J;
-  f->kinetic = barrier_grains_kinetic(&c.run.bodies) / f->drop_J;
+  f->kinetic = barrier_grains_kinetic(&c.run.state->dem.bodies) / f->drop_J;
   f->hooks = -hooks(&c.run).z / total_weight(&c.run);
   *run = c.run;
 }

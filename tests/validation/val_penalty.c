@@ -34,7 +34,7 @@ static void open_scene(JudgeScene *s, const char *law, double step_s) {
   c->density_kg_m3 = DENSITY;
   c->friction = c->boundary_friction = 0;
   c->restitution = c->boundary_restitution = 1;
-  c->sides = TL_SIDES_LOWER;
+  c->search.sides = TL_SIDES_LOWER;
   c->step_s = step_s;
   c->penalty.law = law_of(law);
   c->penalty.spread = TL_SPREAD_DEEPEST;
@@ -53,7 +53,7 @@ static Blow blow(const char *law, double dt, double v) {
   Blow b = {0};
   open_scene(&s, law, dt);
   judge_scene_start(&s);
-  JUDGE_OK(tl_solver_add_sphere(s.solver, BALL, R));
+  JUDGE_OK(stepper_add_sphere(s.solver, BALL, R));
   judge_scene_put(&s, BALL, 1, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(v, 0, 0));
   judge_scene_put(&s, BALL, 1, tl_vec3(2 * R, 0, 0), UPRIGHT, tl_vec3(-v, 0, 0));
   for (int i = 0; i < 100000; i++) {
@@ -99,14 +99,14 @@ static void column(void) {
   s.config.restitution = s.config.boundary_restitution = 0.2;
   judge_scene_plane(&s, tl_vec3(0, 0, 0), tl_vec3(0, 0, 1));
   judge_scene_start(&s);
-  JUDGE_OK(tl_solver_add_sphere(s.solver, BALL, R));
+  JUDGE_OK(stepper_add_sphere(s.solver, BALL, R));
   for (int k = 0; k < BALLS; k++)
     judge_scene_put(&s, BALL, 1, tl_vec3(0, 0, (2 * k + 1) * R), UPRIGHT, tl_vec3(0, 0, 0));
   judge_scene_steps(&s, 100000);
   TlContactRow *rows;
   int64_t count;
   double worst = 0;
-  JUDGE_OK(tl_solver_contacts(s.solver, &s.bodies, &rows, &count));
+  JUDGE_OK(stepper_contacts(s.solver, &s.bodies, &rows, &count));
   for (int64_t i = 0; i < count;
        i++) { /* of the lower ball, from above; of the floor, from below */
     int64_t below = rows[i].high < 0 ? -1 : rows[i].low;
@@ -134,7 +134,7 @@ static Plate plate(int32_t nodes, TlSpread spread) {
   Plate p = {0};
   open_scene(&s, "linear", 1e-6);
   s.config.penalty.spread = spread;
-  s.config.sides = spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
+  s.config.search.sides = spread == TL_SPREAD_NODES ? TL_SIDES_LOWER : TL_SIDES_BOTH;
   s.config.penalty.boundary = s.config.penalty.grain =
       (TlStiffness){.normal_N_m = 1e6, .normal_Pa_m = 1e8};
   JUDGE_OK(tl_avatar_sphere(1, 0.05, nodes, &ball));
@@ -153,7 +153,7 @@ static Plate plate(int32_t nodes, TlSpread spread) {
   TlContactRow *rows;
   int64_t count;
   double want = 1e8 * PI * radius * 0.0025 * radius * radius;
-  JUDGE_OK(tl_solver_contacts(s.solver, &s.bodies, &rows, &count));
+  JUDGE_OK(stepper_contacts(s.solver, &s.bodies, &rows, &count));
   for (int64_t i = 0; i < count; i++) {
     double force = rows[i].impulse_N_s.z / s.config.step_s;
     p.mean += force / TURNS;
@@ -198,9 +198,9 @@ static void spinning(void) {
   open_scene(&s, "linear", 1e-4);
   s.config.penalty.grain.normal_N_m = s.config.penalty.boundary.normal_N_m = 1e4;
   judge_scene_start(&s);
-  JUDGE_OK(tl_solver_add_closed(s.solver, BRICK, &tl_closed_box, size));
+  JUDGE_OK(stepper_add_closed(s.solver, BRICK, &tl_closed_box, size));
   judge_scene_put(&s, BRICK, 1, tl_vec3(0, 0, 0), UPRIGHT, tl_vec3(0, 0, 0));
-  JUDGE_OK(tl_solver_refresh(s.solver, &s.bodies));
+  JUDGE_OK(stepper_refresh(s.solver, &s.bodies));
   tl_bodies_set_spin(&s.bodies, 0, tl_vec3(0.5, 20, 1));
   TlVec3 start = s.bodies.momentum[0], inertia = s.bodies.inertia[0];
   double energy = 0.5 * tl_dot(tl_bodies_spin(&s.bodies, 0), start), worst = 0, lost = 0;

@@ -14,6 +14,7 @@
  * sphere makes half the angle a between the upper contact's normal and the vertical with that
  * normal, and both forces lie along it; so mu >= tan(a/2), sin a = 1/sqrt(3): sqrt(3) - sqrt(2).
  */
+#include "support/placed.h"
 #include "validation/pictures.h"
 
 #include "base/file.h"
@@ -80,7 +81,7 @@ typedef struct Watch {
 
 /* Without spin: a sphere that spins about a contact's normal moves no slope. */
 static void look(Watch *w) {
-  const TlBodies *b = &w->run->bodies;
+  const TlBodies *b = &w->run->state->dem.bodies;
   int64_t moving = 0;
   w->left = 0;
   for (int64_t i = 0; i < b->owned; i++) {
@@ -101,10 +102,10 @@ static void take_out_fallen(TlBodies *b) {
 
 static int rests(void *context) {
   Watch *w = context;
-  double dt_s = w->run->setup.time.dt_s;
+  double dt_s = w->run->model->setup.time.dt_s;
   look(w);
-  take_out_fallen(&w->run->bodies);
-  bool calm = (double)w->run->totals.steps * dt_s > CALM_S && w->moving <= MOVING_SHARE;
+  take_out_fallen(&w->run->state->dem.bodies);
+  bool calm = (double)w->run->state->totals.steps * dt_s > CALM_S && w->moving <= MOVING_SHARE;
   w->resting = calm ? w->resting + 1 : 0;
   return (double)w->resting * dt_s > CALM_S;
 }
@@ -119,13 +120,13 @@ static TlStatus open_run(TlRun *run, TlRunOptions *options) {
 }
 
 static double deepest(const TlRun *run) {
-  return fmax(run->totals.overlap_share, run->totals.boundary_overlap_share);
+  return fmax(run->state->totals.overlap_share, run->state->totals.boundary_overlap_share);
 }
 
 /* start: of the grains, by id. */
 static void put(TlRun *run, const TlGrainState *start) {
-  for (int64_t i = 0; i < run->bodies.owned; i++)
-    tl_test_set_grain(&run->bodies, i, &start[run->bodies.id[i]]);
+  for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
+    tl_test_set_grain(&run->state->dem.bodies, i, &start[run->state->dem.bodies.id[i]]);
 }
 
 static void go_until_rest(TlRunOptions *options, const Edition *e, const TlGrainState *start,
@@ -137,17 +138,18 @@ static void go_until_rest(TlRunOptions *options, const Edition *e, const TlGrain
   JUDGE_OK(open_run(&run, options));
   if (!options->resume) put(&run, start);
   TlStatus status = tl_run_go(&run);
-  if ((double)watch.resting * run.setup.time.dt_s <= CALM_S) JUDGE_OK(status); /* else we did */
+  if ((double)watch.resting * run.model->setup.time.dt_s <= CALM_S)
+    JUDGE_OK(status); /* else we did */
   look(&watch);
   result->overlap = deepest(&run);
   result->moving = watch.moving;
   result->left = watch.left;
-  const TlLedger *l = &run.totals.ledger;
+  const TlLedger *l = &run.state->totals.ledger;
   double taken = l->friction_J + l->viscous_J;
   result->defect = taken > 0 ? fabs(l->defect_J) / taken : 0;
-  result->steps = run.totals.steps;
-  result->end_s = (double)run.totals.steps * run.setup.time.dt_s;
-  result->cpu_s = run.totals.cpu_s;
+  result->steps = run.state->totals.steps;
+  result->end_s = (double)run.state->totals.steps * run.model->setup.time.dt_s;
+  result->cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
 }
 
@@ -220,14 +222,14 @@ static TlGrainState *settle(const Edition *e, int s, int seed, Stack *stack) {
   TlRunOptions options = options_of(&sets, judge_path(name));
   JUDGE_OK(open_run(&run, &options));
   JUDGE_OK(tl_run_go(&run));
-  JUDGE_OK(TL_NEW(start, (size_t)run.bodies.owned));
-  for (int64_t i = 0; i < run.bodies.owned; i++) {
-    TlGrainState state = tl_test_grain(&run.bodies, i);
+  JUDGE_OK(TL_NEW(start, (size_t)run.state->dem.bodies.owned));
+  for (int64_t i = 0; i < run.state->dem.bodies.owned; i++) {
+    TlGrainState state = tl_test_grain(&run.state->dem.bodies, i);
     start[state.id] = state;
-    stack->fill += 2 * state.position.z / (double)run.bodies.owned;
+    stack->fill += 2 * state.position.z / (double)run.state->dem.bodies.owned;
   }
   stack->overlap = deepest(&run);
-  stack->cpu_s = run.totals.cpu_s;
+  stack->cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
   return start;
 }

@@ -30,8 +30,9 @@ typedef struct Slide {
 
 static void follow(TlRun *run, void *context) {
   Slide *s = context;
-  double t = ((double)run->totals.steps - s->method->late) * run->setup.time.dt_s;
-  double u = run->bodies.velocity[0].x, slip = u - tl_bodies_spin(&run->bodies, 0).y * R;
+  double t = ((double)run->state->totals.steps - s->method->late) * run->model->setup.time.dt_s;
+  double u = run->state->dem.bodies.velocity[0].x,
+         slip = u - tl_bodies_spin(&run->state->dem.bodies, 0).y * R;
   if (s->rolls_s > 0) return;
   if (fabs(slip) < s->method->slip)
     s->rolls_s = t;
@@ -44,8 +45,9 @@ static void sliding(const Method *m) {
   Slide s = {.method = m};
   judge_study_open(&run, "roll", "%s", m->sets);
   judge_study_go(&run, follow, &s);
-  double want = 2 / (7 * MU * G), dt = run.setup.time.dt_s;
-  judge(m, "speed_error", fabs(run.bodies.velocity[0].x / (5.0 / 7) - 1), "of 5 u0/7", m->error);
+  double want = 2 / (7 * MU * G), dt = run.model->setup.time.dt_s;
+  judge(m, "speed_error", fabs(run.state->dem.bodies.velocity[0].x / (5.0 / 7) - 1), "of 5 u0/7",
+        m->error);
   judge(m, "sliding_speed_error", s.worst, "of u0", m->error);
   if (m->late > 0)
     judge(m, "time_error", fabs(s.rolls_s / want - 1), "of the time", 0.01);
@@ -62,10 +64,11 @@ static void incline(const Method *m) {
   judge_study_open(&run, "roll-incline", "%s", m->sets);
   judge_study_go(&run, NULL, NULL);
   double angle = 20 * acos(-1) / 180;
-  double t = ((double)run.totals.steps - m->late) * run.setup.time.dt_s;
-  double v = tl_norm(run.bodies.velocity[0]), want = 5.0 / 7 * G * sin(angle) * t;
+  double t = ((double)run.state->totals.steps - m->late) * run.model->setup.time.dt_s;
+  double v = tl_norm(run.state->dem.bodies.velocity[0]), want = 5.0 / 7 * G * sin(angle) * t;
   judge(m, "incline_speed_error", fabs(v / want - 1), "of v", 5e-3);
-  judge(m, "incline_slip", fabs(tl_norm(tl_bodies_spin(&run.bodies, 0)) * R / v - 1), "of v", 1e-3);
+  judge(m, "incline_slip", fabs(tl_norm(tl_bodies_spin(&run.state->dem.bodies, 0)) * R / v - 1),
+        "of v", 1e-3);
   tl_run_close(&run);
 }
 

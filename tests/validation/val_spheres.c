@@ -22,13 +22,14 @@ typedef struct Watch {
 static void note(void *context, TlTracePhase phase, const TlGroup *g, const TlDynamics *d) {
   Watch *w = context;
   (void)g;
-  if (phase == TL_TRACE_START) w->before = judge_kinetic(d, w->run->bodies.total);
-  if (phase == TL_TRACE_END) w->change += judge_kinetic(d, w->run->bodies.total) - w->before;
+  if (phase == TL_TRACE_START) w->before = judge_kinetic(d, w->run->state->dem.bodies.total);
+  if (phase == TL_TRACE_END)
+    w->change += judge_kinetic(d, w->run->state->dem.bodies.total) - w->before;
 }
 
 static double energy_of(const TlRun *run, double zero) {
-  TlVec3 half = {0, 0, -0.5 * 9.81 * run->setup.time.dt_s};
-  const TlBodies *b = &run->bodies;
+  TlVec3 half = {0, 0, -0.5 * 9.81 * run->model->setup.time.dt_s};
+  const TlBodies *b = &run->state->dem.bodies;
   double sum = 0;
   for (int64_t i = 0; i < b->owned; i++)
     sum += b->mass[i] *
@@ -40,12 +41,12 @@ static void follow(TlRun *run, void *context) {
   Watch *w = context;
   double energy = energy_of(run, w->zero);
   if (w->energy > 0) {
-    double *which = run->totals.last.impulses ? &w->step : &w->fall;
+    double *which = run->state->totals.last.impulses ? &w->step : &w->fall;
     *which = fmax(*which, fabs(energy / w->energy - 1));
   }
   w->collisions = fmax(w->collisions, fabs(w->change) / energy);
-  w->hits += run->totals.last.impulses > 0;
-  w->zero_finishes += run->totals.last.zero_finishes;
+  w->hits += run->state->totals.last.impulses > 0;
+  w->zero_finishes += run->state->totals.last.zero_finishes;
   w->energy = energy;
   w->change = 0;
 }
@@ -57,7 +58,7 @@ static void fall(const char *spheres, const char *high) {
   char figure[64];
   judge_study_open(&run, "spheres", "release.count=%s release.high_m=[1.02,1.13,%s]", spheres,
                    high);
-  tl_solver_trace(run.solver, &trace);
+  tl_workspace_trace(run.work, &trace);
   judge_study_go(&run, follow, &w);
   snprintf(figure, sizeof figure, "spheres_%s_collision_error", spheres);
   judge_at_most(JUDGE_CORRECT, figure, w.collisions, "of the energy", 1e-6);
@@ -67,11 +68,11 @@ static void fall(const char *spheres, const char *high) {
   judge_paper(figure, w.step, 8e-3, "of the energy a step", "Tang 2014, Fig. 9");
   snprintf(figure, sizeof figure, "spheres_%s_overlap", spheres);
   judge_at_most(JUDGE_CORRECT, figure,
-                fmax(run.totals.overlap_share, run.totals.boundary_overlap_share), "of the radius",
-                0.02);
+                fmax(run.state->totals.overlap_share, run.state->totals.boundary_overlap_share),
+                "of the radius", 0.02);
   judge_note("%s spheres: %lld steps with collisions, %lld islands finished with e = 0, %.3g s of "
              "stepping.",
-             spheres, (long long)w.hits, (long long)w.zero_finishes, run.totals.cpu_s);
+             spheres, (long long)w.hits, (long long)w.zero_finishes, run.state->totals.cpu_s);
   tl_run_close(&run);
 }
 
@@ -81,7 +82,7 @@ static void by_penalty(void) {
   judge_study_open(&run, "spheres", "solver.method=penalty release.count=540 %s",
                    "release.high_m=[1.02,1.13,0.9]");
   judge_study_go(&run, NULL, NULL);
-  const TlRunTotals *t = &run.totals;
+  const TlRunTotals *t = &run.state->totals;
   double scale = energy_of(&run, -0.05);
   judge_at_most(JUDGE_CORRECT, "spheres_penalty_540_energy_error", fabs(t->ledger.defect_J) / scale,
                 "of the energy", 1e-3);

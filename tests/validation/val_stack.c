@@ -47,11 +47,11 @@ static Watch collide(const char *method, const char *data, double e) {
                    "solver.method=%s contact.restitution=%g contact.boundary_restitution=%g "
                    "contact.friction=0 contact.boundary_friction=0",
                    method, e, e);
-  tl_solver_trace(run.solver, &trace);
+  tl_workspace_trace(run.work, &trace);
   judge_study_go(&run, NULL, NULL);
   for (int64_t id = 0; id < 3; id++)
     judge_note("%s, e = %g: sphere %lld leaves with %.4f m/s.", method, e, (long long)id,
-               run.bodies.velocity[judge_study_body(&run, id)].z);
+               run.state->dem.bodies.velocity[judge_study_body(&run, id)].z);
   fclose(w.data);
   tl_run_close(&run);
   return w;
@@ -66,8 +66,9 @@ static double by_penalty(double e) {
                    "contact.friction=0 contact.boundary_friction=0",
                    e, e);
   judge_study_go(&run, NULL, NULL);
-  for (int64_t id = 0; id < 3; id++) v[id] = run.bodies.velocity[judge_study_body(&run, id)].z;
-  double left = run.totals.kinetic_J / run.totals.kinetic_start_J;
+  for (int64_t id = 0; id < 3; id++)
+    v[id] = run.state->dem.bodies.velocity[judge_study_body(&run, id)].z;
+  double left = run.state->totals.kinetic_J / run.state->totals.kinetic_start_J;
   judge_note("penalty, e = %g: the spheres leave with %.4f, %.4f and %.4f m/s; kinetic energy left "
              "%.4f of the start.",
              e, v[0], v[1], v[2], left);

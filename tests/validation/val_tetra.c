@@ -50,11 +50,11 @@ typedef struct Blow {
 
 static TlTwist twist_of(const TlRun *run, int64_t id) {
   int64_t i = judge_study_body(run, id);
-  return (TlTwist){run->bodies.velocity[i], tl_bodies_spin(&run->bodies, i)};
+  return (TlTwist){run->state->dem.bodies.velocity[i], tl_bodies_spin(&run->state->dem.bodies, i)};
 }
 
 static double kinetic_of(const TlRun *run) {
-  const TlBodies *b = &run->bodies;
+  const TlBodies *b = &run->state->dem.bodies;
   double sum = 0;
   for (int64_t i = 0; i < b->owned; i++)
     sum += 0.5 * b->mass[i] * tl_norm2(b->velocity[i]) +
@@ -66,7 +66,7 @@ static void watch(TlRun *run, void *context) {
   Blow *b = context;
   TlContactRow *rows;
   int64_t count;
-  JUDGE_OK(tl_solver_contacts(run->solver, &run->bodies, &rows, &count));
+  JUDGE_OK(tl_step_contacts(run->model->dem, &run->state->dem, run->work, &rows, &count));
   bool ended = b->blows > 0 && !b->touching; /* the first one is the case */
   if (!ended) {
     b->blows += count > 0 && !b->touching;
@@ -78,7 +78,7 @@ static void watch(TlRun *run, void *context) {
     b->deepest = -rows[0].gap_m;
     b->normal = rows[0].normal;
     for (int k = 0; k < 2; k++)
-      b->arm[k] = tl_sub(rows[0].point, run->bodies.position[judge_study_body(run, k)]);
+      b->arm[k] = tl_sub(rows[0].point, run->state->dem.bodies.position[judge_study_body(run, k)]);
   }
   tl_free(rows);
 }
@@ -114,7 +114,7 @@ int main(int argc, char **argv) {
     Hit hit = {0};
     TlCollisionTrace trace = {&hit, note};
     judge_study_open(&run, "tetra", "solver.increments=%d", increments[k]);
-    tl_solver_trace(run.solver, &trace);
+    tl_workspace_trace(run.work, &trace);
     judge_study_go(&run, NULL, NULL);
     char figure[48];
     snprintf(figure, sizeof figure, "tetra_energy_error_%d", increments[k]);

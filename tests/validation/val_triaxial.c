@@ -40,7 +40,8 @@ static double round_pull(const Tube *t, int64_t low, int64_t high) {
     for (int k = 0; k < count; k++) {
       int64_t j = other[k], row = i / net->columns;
       if (j < i || j / net->columns > high) continue;
-      TlVec3 a = t->run->bodies.position[t->at[i]], b = t->run->bodies.position[t->at[j]];
+      TlVec3 a = t->run->state->dem.bodies.position[t->at[i]],
+             b = t->run->state->dem.bodies.position[t->at[j]];
       TlVec3 d = tl_sub(b, a), out = from_axis(t, tl_scale(0.5, tl_add(a, b)));
       double length = tl_norm(d), round = tl_dot(d, tl_unit(tl_cross(net->across, out)));
       bool edge = j / net->columns == row && (row == low || row == high);
@@ -57,17 +58,18 @@ static void tube(void) {
   TlRun run;
   judge_study_open(&run, "tube", "%s", "");
   judge_study_go(&run, NULL, NULL);
-  Tube t = {&run, &run.nets.net[0], NULL};
+  Tube t = {&run, &run.model->nets.net[0], NULL};
   const TlNet *net = t.net;
   int64_t n = tl_net_spheres(net), low = net->rows / 3, high = net->rows - 1 - low;
   JUDGE_OK(TL_NEW(t.at, (size_t)n));
-  for (int64_t i = 0; i < run.bodies.owned; i++) t.at[run.bodies.id[i] - net->first_id] = i;
+  for (int64_t i = 0; i < run.state->dem.bodies.owned; i++)
+    t.at[run.state->dem.bodies.id[i] - net->first_id] = i;
   double radius = 0, pressure = -net->pressure_Pa;
   for (int64_t i = low * net->columns; i < (high + 1) * net->columns; i++)
-    radius += tl_norm(from_axis(&t, run.bodies.position[t.at[i]])) /
+    radius += tl_norm(from_axis(&t, run.state->dem.bodies.position[t.at[i]])) /
               (double)((high + 1 - low) * net->columns);
-  double tall = tl_dot(tl_sub(run.bodies.position[t.at[high * net->columns]],
-                              run.bodies.position[t.at[low * net->columns]]),
+  double tall = tl_dot(tl_sub(run.state->dem.bodies.position[t.at[high * net->columns]],
+                              run.state->dem.bodies.position[t.at[low * net->columns]]),
                        net->across);
   double tension = round_pull(&t, low, high) / (2 * M_PI * radius * tall);
   double grown = pressure * net->tube_radius_m * (8.0 / 9) / (2 / sqrt(3) * net->normal_N_m);
@@ -151,7 +153,7 @@ static double go(const char *study, const char *folder, const char *const *sets,
   TlRunOptions options = {.study = study, .sets = &list, .output = folder, .overwrite = true};
   JUDGE_OK(tl_run_open(&run, NULL, &options));
   JUDGE_OK(tl_run_go(&run));
-  double cpu_s = run.totals.cpu_s;
+  double cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
   return cpu_s;
 }

@@ -1,0 +1,43 @@
+/* Controls: what an apparatus, or a program that steps, sets from step to step. A step borrows them
+ * and changes none; tl_step refuses values that make no sense. Alike on all ranks.
+ *
+ * New controls hold what the model says: its global damping, the pressures of its nets, no other
+ * friction than that of its pair laws, no guided body.
+ */
+#ifndef TL_DEM_CONTROLS_H
+#define TL_DEM_CONTROLS_H
+
+#include "dem/guide.h"
+#include "dem/model.h"
+
+/* Friction between two materials in place of their law's. */
+typedef struct TlFrictionControl {
+  int32_t one, two;
+  double friction;
+} TlFrictionControl;
+
+typedef struct TlControls {
+  double damping_per_s; /* global: xi of Tan 2024 Eqs. 47-49 */
+  double *pressure_Pa;  /* [net_count], owned: on the triangles of each net of the model */
+  int net_count;
+  TlFrictionControl *friction; /* owned; no pair twice */
+  size_t friction_count, friction_capacity;
+  TlGuide *guide; /* owned; no body twice */
+  size_t guide_count, guide_capacity;
+} TlControls;
+
+TlStatus tl_controls_new(TlControls *controls, const TlModel *model);
+void tl_controls_free(TlControls *controls);
+
+/* From the next step on; a second value for the same pair or body takes the first one's place. */
+TlStatus tl_controls_set_friction(TlControls *controls, int32_t one, int32_t two, double friction);
+TlStatus tl_controls_set_guide(TlControls *controls, const TlGuide *guide);
+
+/* The friction between two materials that is in force. */
+double tl_controls_friction(const TlControls *controls, const TlMaterials *materials, int32_t one,
+                            int32_t two);
+
+/* TL_EUSAGE names the value that makes no sense with this model. */
+TlStatus tl_controls_check(const TlControls *controls, const TlModel *model);
+
+#endif
