@@ -7,6 +7,7 @@
 #include "judge/calibrate.h"
 #include "judge/judge.h"
 #include "judge/scene.h"
+#include "support/grain_state.h"
 
 #include "base/mem.h"
 #include "base/par.h"

@@ -5,9 +5,8 @@
 
 #include "dem/bodies.h"
 #include "dem/shapes.h"
+#include "support/grain_state.h"
 #include "support/tltest.h"
-
-#include <string.h>
 
 /* Append a body of scale 1 at rest but for v; its index, which is its id, too. */
 static inline int64_t tl_test_put(TlBodies *b, int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
@@ -34,27 +33,6 @@ static inline int64_t tl_test_place(TlBodies *b, const TlShapes *shapes, TlGrain
 /* Without bodies again, memory kept. */
 static inline void tl_test_clear(TlBodies *b) {
   b->owned = b->total = b->colliders.owned = b->colliders.total = 0;
-}
-
-/* A grain's whole state, and the way back. */
-static inline TlGrainState tl_test_grain(const TlBodies *b, int64_t i) {
-  TlGrainState grain;
-  memset(&grain, 0, sizeof grain);
-#define F(type, name, ...) grain.name = b->name[i];
-  TL_BODY_FIELDS(F)
-#undef F
-#define F(type, name, ...) grain.name = b->colliders.name[b->first[i]];
-  TL_COLLIDER_SHAPE_LIST(F, F)
-#undef F
-  return grain;
-}
-static inline void tl_test_set_grain(TlBodies *b, int64_t i, const TlGrainState *grain) {
-#define F(type, name, ...) b->name[i] = grain->name;
-  TL_BODY_FIELDS(F)
-#undef F
-#define F(type, name, ...) b->colliders.name[b->first[i]] = grain->name;
-  TL_COLLIDER_SHAPE_LIST(F, F)
-#undef F
 }
 
 #endif

@@ -14,7 +14,7 @@
  * sphere makes half the angle a between the upper contact's normal and the vertical with that
  * normal, and both forces lie along it; so mu >= tan(a/2), sin a = 1/sqrt(3): sqrt(3) - sqrt(2).
  */
-#include "support/placed.h"
+#include "support/grain_state.h"
 #include "validation/pictures.h"
 
 #include "base/file.h"
