@@ -15,7 +15,7 @@ typedef struct Cell {
 } Cell;
 
 typedef struct Grid {
-  const TlBodies *bodies;
+  const TlColliders *colliders;
   const TlBroadBody *body;
   double least_m; /* cell edge of level 0 */
   int32_t *head;  /* [buckets] first body, -1 */
@@ -50,10 +50,11 @@ static int32_t level_of(const Grid *g, double reach) {
   return level;
 }
 
-static TlStatus make_grid(Grid *g, const TlBodies *b, const TlBroadBody *body, TlArena *scratch) {
+static TlStatus make_grid(Grid *g, const TlColliders *b, const TlBroadBody *body,
+                          TlArena *scratch) {
   uint64_t buckets = 16;
   while (buckets < 2 * (uint64_t)b->total) buckets *= 2;
-  *g = (Grid){.bodies = b, .body = body, .least_m = INFINITY, .mask = buckets - 1};
+  *g = (Grid){.colliders = b, .body = body, .least_m = INFINITY, .mask = buckets - 1};
   g->head = tl_arena_push(scratch, buckets, sizeof *g->head);
   g->next = tl_arena_push(scratch, (size_t)b->total, sizeof *g->next);
   g->cell = tl_arena_push(scratch, (size_t)b->total, sizeof *g->cell);
@@ -73,16 +74,16 @@ static TlStatus make_grid(Grid *g, const TlBodies *b, const TlBroadBody *body, T
 
 static bool wanted(const Grid *g, int64_t i, int64_t j) {
   const TlBroadBody *a = &g->body[i], *b = &g->body[j];
-  int64_t owned = g->bodies->owned;
+  int64_t owned = g->colliders->owned;
   if ((i >= owned && j >= owned) || (a->frozen && b->frozen)) return false;
   double reach = a->reach + b->reach;
-  return tl_norm2(tl_sub(a->position, b->position)) < reach * reach;
+  return tl_norm2(tl_sub(a->position, b->position)) < reach * reach && a->body != b->body;
 }
 
 /* Pairs of i with the bodies of one cell; on its own level each pair is met from both sides and
  * taken once. */
 static TlStatus pairs_in_cell(const Grid *g, int64_t i, Cell c, TlBodyPairs *pairs) {
-  const int64_t *id = g->bodies->id;
+  const int64_t *id = g->colliders->id;
   for (int32_t j = g->head[bucket_of(g, c)]; j >= 0; j = g->next[j]) {
     Cell o = g->cell[j];
     if (o.x != c.x || o.y != c.y || o.z != c.z || o.level != c.level) continue;
@@ -132,7 +133,7 @@ static int compare_id(const void *a, const void *b) {
   return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static TlStatus rank_ids(const TlBodies *b, TlArena *scratch, int32_t *rank) {
+static TlStatus rank_ids(const TlColliders *b, TlArena *scratch, int32_t *rank) {
   IdAt *list = tl_arena_push(scratch, (size_t)b->total, sizeof *list);
   if (!list) return TL_ENOMEM;
   bool sorted = true;
@@ -207,38 +208,43 @@ static TlStatus reserve(TlBroad *k, int64_t total) {
 
 /* Pairs of the bodies as they stand, with reaches larger by `more` of what a body may need. */
 static TlStatus build(TlBroad *k, const TlBodies *b, double step_s, bool exact, TlArena *scratch) {
-  TL_TRY(reserve(k, b->total));
-  k->owned = b->owned;
-  k->total = b->total;
+  const TlColliders *c = &b->colliders;
+  TL_TRY(reserve(k, c->total));
+  k->owned = c->owned;
+  k->total = c->total;
   k->pairs.count = 0;
   k->builds++;
-  if (b->total == 0) return TL_OK;
-  for (int64_t i = 0; i < b->total; i++) {
-    double way = 10 * tl_norm(b->velocity[i]) * step_s, r = b->radius[i];
+  if (c->total == 0) return TL_OK;
+  for (int64_t i = 0; i < c->total; i++) {
+    int32_t body = c->body[i];
+    double way = 10 * tl_norm(b->velocity[body]) * step_s, r = c->radius[i];
     double skin = exact ? 0 : fmin(fmax(way, 0.06 * r), 0.4 * r); /* measured: flat about there */
-    k->body[i] = (TlBroadBody){.id = b->id[i],
-                               .position = b->position[i],
-                               .reach = b->reach[i] + skin,
-                               .frozen = (b->flags[i] & TL_BODY_FROZEN) != 0};
+    k->body[i] = (TlBroadBody){.id = c->id[i],
+                               .position = c->position[i],
+                               .reach = c->reach[i] + skin,
+                               .body = body,
+                               .frozen = (b->flags[body] & TL_BODY_FROZEN) != 0};
   }
   Grid g;
-  TL_TRY(make_grid(&g, b, k->body, scratch));
+  TL_TRY(make_grid(&g, c, k->body, scratch));
   for (int t = 0; t < k->found_count; t++) k->found[t].count = 0;
   Search s = {&g, k->found};
-  TL_TRY(tl_par_blocks(b->total, 256, search, &s));
-  TL_TRY(rank_ids(b, scratch, k->rank));
-  return collect(k->found, k->found_count, k->rank, b->total, scratch, &k->pairs);
+  TL_TRY(tl_par_blocks(c->total, 256, search, &s));
+  TL_TRY(rank_ids(c, scratch, k->rank));
+  return collect(k->found, k->found_count, k->rank, c->total, scratch, &k->pairs);
 }
 
-/* A body that went d has all its partners within reach_i + d + reach_j of where it was. */
+/* What went d has all its partners within reach_i + d + reach_j of where it was. */
 static bool holds(const TlBroad *k, const TlBodies *b) {
-  if (k->owned != b->owned || k->total != b->total || !k->body) return false;
-  for (int64_t i = 0; i < b->total; i++) {
+  const TlColliders *c = &b->colliders;
+  if (k->owned != c->owned || k->total != c->total || !k->body) return false;
+  for (int64_t i = 0; i < c->total; i++) {
     const TlBroadBody *was = &k->body[i];
-    double room = was->reach - b->reach[i];
-    bool frozen = (b->flags[i] & TL_BODY_FROZEN) != 0;
-    if (was->id != b->id[i] || was->frozen != frozen || !(room >= 0) ||
-        !(tl_norm2(tl_sub(b->position[i], was->position)) <= room * room * (1 - 1e-9)))
+    double more = was->reach - c->reach[i];
+    int32_t body = c->body[i];
+    bool frozen = (b->flags[body] & TL_BODY_FROZEN) != 0;
+    if (was->id != c->id[i] || was->body != body || was->frozen != frozen || !(more >= 0) ||
+        !(tl_norm2(tl_sub(c->position[i], was->position)) <= more * more * (1 - 1e-9)))
       return false;
   }
   return true;

@@ -1,10 +1,10 @@
-/* Broad phase: pairs of bodies whose reach spheres overlap, by hierarchical cells (one level a
- * factor 2 of size: linear in the number of bodies for any size ratio, Krijgsman 2014).
+/* Broad phase: pairs of colliders whose reach spheres overlap and that are no parts of one body, by hierarchical cells (one level a
+ * factor 2 of size: linear in their number for any size ratio, Krijgsman 2014).
  *
- * A TlBroad keeps its pairs over many steps (a Verlet list of bodies): they are made with reaches
- * that are a little larger, and made again only when some body's reach and its way since then no
- * longer fit into its larger reach, or when the bodies themselves, their places in the arrays or
- * their being frozen have changed. It is a scratch structure, never part of state.
+ * A TlBroad keeps its pairs over many steps (a Verlet list of colliders): they are made with reaches
+ * that are a little larger, and made again only when the reach of one and the distance it has
+ * gone since no longer fit into its larger reach, or when the colliders themselves, their places in
+ * the arrays, their bodies or these being frozen have changed. It is a scratch structure, never part of state.
  */
 #ifndef TL_DEM_BROAD_H
 #define TL_DEM_BROAD_H
@@ -23,18 +23,19 @@ typedef struct TlBodyPairs {
   size_t count, capacity;
 } TlBodyPairs;
 
-/* What a body was when the pairs were made. */
+/* What a collider was when the pairs were made. */
 typedef struct TlBroadBody {
   int64_t id;
   TlVec3 position;
   double reach; /* the larger one */
+  int32_t body; /* place of its body */
   bool frozen;
 } TlBroadBody;
 
 typedef struct TlBroad {
   TlBodyPairs pairs; /* by (low id, high id) */
-  TlBroadBody *body; /* [total], owned */
-  int32_t *rank;     /* [total] place of the body among all in order of id, owned */
+  TlBroadBody *body; /* [total] one a collider, owned */
+  int32_t *rank;     /* [total] place of the collider among all in order of id, owned */
   int64_t owned, total;
   size_t capacity;
   TlBodyPairs *found; /* scratch, one a thread */
@@ -49,7 +50,7 @@ void tl_broad_free(TlBroad *broad);
 TlStatus tl_broad_update(TlBroad *broad, const TlBodies *bodies, double step_s, TlArena *scratch,
                          bool *built);
 
-/* Pairs with at least one owned and one movable body, |x_a - x_b| < reach_a + reach_b, without a
+/* Pairs with a collider of an owned and one of a movable body, not the same, |x_a - x_b| < reach_a + reach_b, without a
  * memory. scratch: an arena of the step. By (low id, high id). */
 TlStatus tl_broad_pairs(const TlBodies *bodies, TlArena *scratch, TlBodyPairs *pairs);
 

@@ -1,6 +1,8 @@
 /* Contact points and what solvers need of them.
  *
- * A pair joins body a (the lower id) and body b, or body a and all boundaries it touches (b < 0).
+ * A pair joins a collider of body a (the lower id) and one of body b, or all colliders of body a
+ * and all boundaries that they touch (b < 0). Two bodies with several colliders may have several
+ * pairs; solvers see the bodies only.
  * Its points carry a normal n (unit, from b to a, so that an impulse +n on a separates), the point
  * p in the arms ra = p - x_a and rb = p - x_b (one point in both, or angular momentum is lost:
  * Correction 16), and the gap (< 0: overlap). Relative velocity u = u_a - u_b at p, u_n = n.u, <
@@ -55,21 +57,23 @@ typedef struct TlContact {
   TlVec3 aim;           /* -e_t u_t at the start of the round: what friction aims at */
   double friction_work; /* energy friction took here in the round; booked where e_t > 0 */
   double gap;
-  TlVec3 point;         /* world */
-  TlVec3 t1, t2;        /* tangents of the resting solve; tl_contact_want_tangents first */
-  double t11, t12, t22; /* inverse of K in (t1, t2) */
-  double slide;         /* 1 over K's largest eigenvalue there */
-  TlVec3 rest;          /* resting impulse along n, t1, t2 */
-  double size;          /* smaller radius of the two: scale of slop and overlap */
-  int32_t boundary;     /* which, or -1 */
-  int64_t key;          /* node and side: 2*node + (0: node of a, 1: node of b) */
+  TlVec3 point;           /* world */
+  TlVec3 t1, t2;          /* tangents of the resting solve; tl_contact_want_tangents first */
+  double t11, t12, t22;   /* inverse of K in (t1, t2) */
+  double slide;           /* 1 over K's largest eigenvalue there */
+  TlVec3 rest;            /* resting impulse along n, t1, t2 */
+  double size;            /* smaller radius of the two: scale of slop and overlap */
+  int32_t part_a, part_b; /* the colliders of a and b; b < 0: boundary */
+  int32_t boundary;       /* which, or -1 */
+  int64_t key;            /* node and side: 2*node + (0: node of a, 1: node of b) */
 } TlContact;
 
 typedef struct TlPair {
-  int64_t low, high; /* ids; high = -1 with boundaries */
-  int32_t a, b;
-  int32_t first, count; /* contacts */
-  int32_t island;       /* within its group */
+  int64_t low, high;      /* ids of the colliders; high = -1 with boundaries */
+  int32_t a, b;           /* bodies */
+  int32_t part_a, part_b; /* colliders; with boundaries the first that touches */
+  int32_t first, count;   /* contacts */
+  int32_t island;         /* within its group */
   int32_t colour;
   bool elsewhere; /* another rank owns the lower id: it counts what happens here in sums */
 } TlPair;

@@ -36,7 +36,7 @@ typedef struct Job {
   const TlBodies *bodies;
   const TlDynamics *dynamics;
   TlScan scan;
-  double *spin_speed;  /* of its surface, each body */
+  double *spin_speed;  /* of its surface about the body's centre, each collider */
   TlPoint *kept;       /* TL_MANIFOLD_POINTS a slot */
   int32_t *kept_count; /* of each slot */
   Known *known;        /* of each slot with points */
@@ -64,32 +64,33 @@ static TlMargin make_margin(const TlDetect *d, double size, double speed) {
 static TlMargin pair_margin(const void *context, int64_t a, int64_t b) {
   const Job *job = context;
   const TlDetect *d = job->detect;
-  const TlBodies *x = job->bodies;
+  const TlColliders *x = &job->bodies->colliders;
   const TlTwist *t = job->dynamics->twist;
-  double speed = tl_norm(tl_sub(t[a].v, t[b].v)) + job->spin_speed[a] + job->spin_speed[b];
+  double speed =
+      tl_norm(tl_sub(t[x->body[a]].v, t[x->body[b]].v)) + job->spin_speed[a] + job->spin_speed[b];
   return make_margin(d, tl_min(x->radius[a], x->radius[b]), speed);
 }
 
 static TlMargin wall_margin(const void *context, int64_t a, const TlBoundary *wall) {
   const Job *job = context;
   const TlDetect *d = job->detect;
-  TlVec3 v =
-      tl_sub(job->dynamics->twist[a].v, tl_boundary_velocity(wall, job->bodies->position[a]));
-  double size = job->bodies->radius[a], turning = wall->drive ? tl_norm(wall->place.w) * size : 0;
+  const TlColliders *x = &job->bodies->colliders;
+  TlVec3 v = tl_sub(job->dynamics->twist[x->body[a]].v, tl_boundary_velocity(wall, x->position[a]));
+  double size = x->radius[a], turning = wall->drive ? tl_norm(wall->place.w) * size : 0;
   return make_margin(d, size, tl_norm(v) + job->spin_speed[a] + turning);
 }
 
 static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points, int thread) {
   const Job *job = context;
-  const TlBodies *b = job->bodies;
+  const TlColliders *b = &job->bodies->colliders;
   const TlMargin *m = &slot->margin;
   (void)thread;
   job->known[slot->number] = (Known){NULL, 0};
   if (points->count == 0) return TL_OK;
   Known *known = &job->known[slot->number];
   int64_t high = slot->b >= 0 ? b->id[slot->b] : -1 - slot->boundary;
-  known->impulse = tl_pair_rows_find(&b->pairs.of[TL_IMPULSES], TL_IMPULSES, b->id[slot->a], high,
-                                     &known->count);
+  known->impulse = tl_pair_rows_find(&job->bodies->pairs.of[TL_IMPULSES], TL_IMPULSES,
+                                     b->id[slot->a], high, &known->count);
   double least = INFINITY;
   for (size_t i = 0; i < points->count; i++) least = tl_min(points->point[i].gap, least);
   double band = tl_max(m->band, m->reach - tl_max(least, 0));
@@ -99,8 +100,8 @@ static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points,
   return TL_OK;
 }
 
-TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlBodies *b, int64_t i,
-                        int64_t j, double way, double margin, TlPoints *points) {
+TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
+                        int64_t i, int64_t j, double way, double margin, TlPoints *points) {
   double size = tl_min(b->radius[i], b->radius[j]);
   TlMargin m = {margin, 2 * MARGIN_FLOOR * size, reach_of(way, size), size, way};
   return tl_scan_pair(options, near, b, i, j, &m, points);
@@ -143,33 +144,41 @@ static void warm_start(TlContact *c, int32_t count, const TlDynamics *dynamics,
       start_from(&c[k], dynamics, tl_scale(1.0 / heirs, orphan));
 }
 
-static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, int32_t a, int32_t b,
-                         int32_t boundary) {
-  const TlBodies *x = job->bodies;
-  *c = (TlContact){
-      .n = p->n, .a = a, .b = b, .gap = p->gap, .key = p->key, .boundary = boundary, .point = p->p};
-  c->ra = tl_sub(p->p, x->position[a]);
-  if (b >= 0) c->rb = tl_sub(p->p, x->position[b]);
-  int32_t other = b >= 0 ? x->material[b] : 0;
+static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, const TlPair *pair,
+                         const TlSlot *slot) {
+  const TlColliders *x = &job->bodies->colliders;
+  int32_t a = pair->a, b = pair->b, boundary = slot->boundary;
+  *c = (TlContact){.n = p->n,
+                   .a = a,
+                   .b = b,
+                   .gap = p->gap,
+                   .key = p->key,
+                   .part_a = slot->a,
+                   .part_b = slot->b,
+                   .boundary = boundary,
+                   .point = p->p};
+  c->ra = tl_sub(p->p, job->bodies->position[a]);
+  if (b >= 0) c->rb = tl_sub(p->p, job->bodies->position[b]);
+  int32_t other = b >= 0 ? x->material[slot->b] : 0;
   if (b < 0) {
     const TlBoundary *wall = &job->detect->boundary[boundary];
     other = tl_boundary_material(wall, p->p);
     c->wall = tl_boundary_velocity(wall, p->p);
   }
   const TlMaterials *m = job->detect->materials;
-  c->law = &m->law[tl_pair_law(m, x->material[a], other)];
+  c->law = &m->law[tl_pair_law(m, x->material[slot->a], other)];
   c->allowed_speed = tl_max(p->gap, 0) / job->detect->step_s;
-  c->size = b >= 0 ? tl_min(x->radius[a], x->radius[b]) : x->radius[a];
+  c->size = b >= 0 ? tl_min(x->radius[slot->a], x->radius[slot->b]) : x->radius[slot->a];
   tl_contact_prepare(c, job->dynamics);
   double inverse = job->dynamics->inverse_mass[a] + (b >= 0 ? job->dynamics->inverse_mass[b] : 0);
   c->weight = job->detect->weighted ? 1 / inverse : 1;
 }
 
 static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, TlContact *contact) {
-  int32_t boundary = tl_scan_slot(&job->scan, slot).boundary;
+  TlSlot at = tl_scan_slot(&job->scan, slot);
   const TlPoint *kept = job->kept + slot * TL_MANIFOLD_POINTS;
   for (int32_t k = 0; k < job->kept_count[slot]; k++)
-    fill_contact(job, &contact[k], &kept[k], pair->a, pair->b, boundary);
+    fill_contact(job, &contact[k], &kept[k], pair, &at);
   const Known *known = &job->known[slot];
   warm_start(contact, job->kept_count[slot], job->dynamics, known->impulse, known->count);
 }
@@ -196,19 +205,23 @@ static TlStatus fill_pairs(void *context, int64_t begin, int64_t end, int64_t bl
   return TL_OK;
 }
 
+/* Of boundaries one pair a body: its colliders' slots follow each other. */
 static void list_pairs(const Job *job, TlFound *found, int32_t *pair_slot) {
-  const TlBodies *b = job->bodies;
+  const TlColliders *b = &job->bodies->colliders;
   for (int64_t i = 0; i < job->scan.slots; i++) {
     if (job->kept_count[i] == 0) continue;
     TlSlot slot = tl_scan_slot(&job->scan, i);
     TlPair *last = found->pairs ? &found->pair[found->pairs - 1] : NULL;
-    if (slot.b >= 0 || !last || last->b >= 0 || last->a != slot.a) {
+    int32_t body = b->body[slot.a];
+    if (slot.b >= 0 || !last || last->b >= 0 || last->a != body) {
       pair_slot[found->pairs] = (int32_t)i;
       last = &found->pair[found->pairs++];
       *last = (TlPair){.low = b->id[slot.a],
                        .high = slot.b >= 0 ? b->id[slot.b] : -1,
-                       .a = slot.a,
-                       .b = slot.b,
+                       .a = body,
+                       .b = slot.b >= 0 ? b->body[slot.b] : -1,
+                       .part_a = slot.a,
+                       .part_b = slot.b,
                        .first = found->contacts,
                        .elsewhere = slot.a >= b->owned};
     }
@@ -235,16 +248,21 @@ static TlStatus measure_spins(void *context, int64_t begin, int64_t end, int64_t
   const Job *job = context;
   (void)block;
   (void)thread;
-  for (int64_t i = begin; i < end; i++)
-    job->spin_speed[i] = tl_norm(job->dynamics->twist[i].w) * job->bodies->radius[i];
+  const TlColliders *c = &job->bodies->colliders;
+  for (int64_t i = begin; i < end; i++) {
+    double size = c->radius[i];
+    if (c->posed) size += tl_norm(tl_collider_arm(job->bodies, i));
+    job->spin_speed[i] = tl_norm(job->dynamics->twist[c->body[i]].w) * size;
+  }
   return TL_OK;
 }
 
 static TlStatus start(Job *job) {
   const TlDetect *d = job->detect;
-  job->spin_speed = tl_arena_push(d->arena, (size_t)job->bodies->total, sizeof *job->spin_speed);
+  int64_t colliders = job->bodies->colliders.total;
+  job->spin_speed = tl_arena_push(d->arena, (size_t)colliders, sizeof *job->spin_speed);
   if (!job->spin_speed) return TL_ENOMEM;
-  TL_TRY(tl_par_loop(job->bodies->total, 512, LIGHT_NS, measure_spins, job));
+  TL_TRY(tl_par_loop(colliders, 512, LIGHT_NS, measure_spins, job));
   TL_TRY(tl_scan_start(&job->scan));
   size_t slots = (size_t)job->scan.slots;
   job->kept = tl_arena_push(d->arena, slots * TL_MANIFOLD_POINTS, sizeof *job->kept);

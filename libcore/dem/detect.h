@@ -34,9 +34,9 @@ double tl_detect_reach(double step_s, double gravity_m_s2, double speed_max, dou
 TlStatus tl_detect(const TlDetect *detect, const TlBodies *bodies, const TlDynamics *dynamics,
                    TlFound *found);
 
-/* Points of one pair of grains at the present poses, closer than margin: appended. The lists of
+/* Points of one pair of colliders at the present poses, closer than margin: appended. The lists of
  * tl_detect serve again. way: relative motion of a step, about. */
-TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlBodies *bodies,
+TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *colliders,
                         int64_t a, int64_t b, double way, double margin, TlPoints *points);
 
 #endif

@@ -27,12 +27,12 @@ enum {
   MOVES = 4
 };
 
-static double spacing(const TlBodies *b, int64_t i) {
+static double spacing(const TlColliders *b, int64_t i) {
   return b->shape[i]->node_spacing * b->scale[i];
 }
 
 /* Shapes whose points follow the contact have no spacing. */
-double tl_edges_reach(const TlBodies *b, int64_t i, int64_t j) {
+double tl_edges_reach(const TlColliders *b, int64_t i, int64_t j) {
   if (tl_shape_alone(b->shape[i]) || tl_shape_alone(b->shape[j])) return 0;
   double x = spacing(b, i), y = spacing(b, j);
   return COVER * (x > 0 && y > 0 ? tl_min(x, y) : tl_max(x, y));
@@ -273,12 +273,12 @@ static int refine(const Duel *d, const TlMat3 *turn_a, TlVec3 origin, const TlPo
   return count;
 }
 
-static double cell(const TlBodies *b, int64_t i) {
+static double cell(const TlColliders *b, int64_t i) {
   const TlAvatar *avatar = b->shape[i]->avatar;
   return avatar ? avatar->spacing_m * b->scale[i] : 0;
 }
 
-static Duel duel_of(const TlBodies *b, int64_t i, int64_t j, const TlMat3 *turn_i,
+static Duel duel_of(const TlColliders *b, int64_t i, int64_t j, const TlMat3 *turn_i,
                     const TlMat3 *turn_j, TlPoints *points) {
   double step = tl_edges_reach(b, i, j) / COVER, x = cell(b, i), y = cell(b, j);
   return (Duel){.shape = {b->shape[i], b->shape[j]},
@@ -292,7 +292,7 @@ static Duel duel_of(const TlBodies *b, int64_t i, int64_t j, const TlMat3 *turn_
                 .points = points};
 }
 
-TlStatus tl_edges_refine(const TlBodies *b, int64_t i, int64_t j, const TlMat3 *turn_i,
+TlStatus tl_edges_refine(const TlColliders *b, int64_t i, int64_t j, const TlMat3 *turn_i,
                          const TlMat3 *turn_j, const TlWanted *wanted, TlPoints *points) {
   TlPoint seed[SEEDS], found[TL_EDGE_POINTS];
   double least = INFINITY;

@@ -20,13 +20,13 @@
 
 /* How much farther than the margin nodes of the pair must be sought, so that one is at hand where
  * the surfaces themselves come within it; 0: the pair is exact without. */
-double tl_edges_reach(const TlBodies *bodies, int64_t a, int64_t b);
+double tl_edges_reach(const TlColliders *colliders, int64_t a, int64_t b);
 
 /* points: all node points of the pair with a gap under wanted->margin + tl_edges_reach and within
  * wanted->band of the least; more do no harm. Leaves those under the margin and appends at most
  * TL_EDGE_POINTS more, keys < 0: -2 - k, k the main direction of the normal in a's frame. */
 enum { TL_EDGE_POINTS = 2 };
-TlStatus tl_edges_refine(const TlBodies *bodies, int64_t a, int64_t b, const TlMat3 *turn_a,
+TlStatus tl_edges_refine(const TlColliders *colliders, int64_t a, int64_t b, const TlMat3 *turn_a,
                          const TlMat3 *turn_b, const TlWanted *wanted, TlPoints *points);
 
 #endif

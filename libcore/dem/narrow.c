@@ -45,9 +45,9 @@ static TlMat3 rotation_between(const TlMat3 *turn_from, const TlMat3 *turn_to) {
 }
 
 /* back: r is the rotation the other way. */
-static void make_side(const TlBodies *b, int64_t from, int64_t to, const TlMat3 *turn_from,
+static void make_side(const TlColliders *b, int64_t from, int64_t to, const TlMat3 *turn_from,
                       const TlMat3 *turn_to, const TlMat3 *r, bool back, TlNarrowSide *s) {
-  s->bodies = b;
+  s->colliders = b;
   s->from = from;
   s->to = to;
   s->turn_from = turn_from;
@@ -61,11 +61,11 @@ static void make_side(const TlBodies *b, int64_t from, int64_t to, const TlMat3 
   s->map.ratio = ratio;
 }
 
-void tl_narrow_sides(const TlBodies *bodies, int64_t a, int64_t b, const TlMat3 *turn_a,
+void tl_narrow_sides(const TlColliders *colliders, int64_t a, int64_t b, const TlMat3 *turn_a,
                      const TlMat3 *turn_b, TlMat3 *a_to_b, TlNarrowSide side[2]) {
   *a_to_b = rotation_between(turn_a, turn_b);
-  make_side(bodies, a, b, turn_a, turn_b, a_to_b, false, &side[0]);
-  make_side(bodies, b, a, turn_b, turn_a, a_to_b, true, &side[1]);
+  make_side(colliders, a, b, turn_a, turn_b, a_to_b, false, &side[0]);
+  make_side(colliders, b, a, turn_b, turn_a, a_to_b, true, &side[1]);
 }
 
 /* World normal of a gradient; where it vanishes, from centre to centre. */
@@ -103,7 +103,7 @@ typedef struct Starts { /* TlField */
 /* Points that follow the contact. */
 static TlStatus following_points(const TlNarrowSide *s, const Starts *starts, TlWanted *wanted,
                                  TlPoints *points) {
-  const TlBodies *b = s->bodies;
+  const TlColliders *b = s->colliders;
   int64_t from = s->from;
   const TlShape *shape = b->shape[from], *to = b->shape[s->to];
   const TlMat3 r = *s->turn_from;
@@ -134,7 +134,7 @@ static TlStatus following_points(const TlNarrowSide *s, const Starts *starts, Tl
 
 void tl_narrow_phi(const TlNarrowSide *s, const TlVec3 *p, int32_t count, double *phi,
                    TlVec3 *gradient) {
-  const TlShape *to = s->bodies->shape[s->to];
+  const TlShape *to = s->colliders->shape[s->to];
   if (to->avatar) {
     tl_avatar_phi_nodes(to->avatar, &s->map.m, s->map.t, p, count, phi, gradient);
     return;
@@ -148,8 +148,8 @@ TL_LANES_CLONES static void place_hits(const TlNarrowSide *s, const TlNodeHit *h
                                        double limit, TlPoints *points) {
   TlPoint *out = points->point + points->count;
   const TlMat3 *turn = s->turn_from;
-  const TlVec3 centre = s->bodies->position[s->from];
-  const double scale = s->bodies->scale[s->from];
+  const TlVec3 centre = s->colliders->position[s->from];
+  const double scale = s->colliders->scale[s->from];
   for (size_t i = 0; i < count; i++) {
     const TlNodeHit *h = &hit[i];
     if (h->gap >= limit) continue;
@@ -172,7 +172,8 @@ TlStatus tl_narrow_append(const TlNarrowSide *s, const TlNodeHit *hit, size_t co
 }
 
 /* turn: room for the two rotations. */
-static TlNarrowSide side_of(const TlBodies *b, int64_t from, int64_t to, int side, TlMat3 turn[2]) {
+static TlNarrowSide side_of(const TlColliders *b, int64_t from, int64_t to, int side,
+                            TlMat3 turn[2]) {
   TlNarrowSide s;
   turn[0] = tl_quat_matrix(b->rotation[from]);
   turn[1] = tl_quat_matrix(b->rotation[to]);
@@ -185,12 +186,12 @@ static TlNarrowSide side_of(const TlBodies *b, int64_t from, int64_t to, int sid
 /* Nodes [first, first + count) of the tree's order. */
 static TlStatus node_points(const TlNarrowSide *s, TlWanted *wanted, int32_t first, int32_t count,
                             TlPoints *points) {
-  const TlShape *shape = s->bodies->shape[s->from], *to = s->bodies->shape[s->to];
+  const TlShape *shape = s->colliders->shape[s->from], *to = s->colliders->shape[s->to];
   for (int32_t i = first; i < first + count; i++) {
     TlNodeHit hit = {.node = shape->node_index[i]};
     hit.p = tl_shape_node(shape, hit.node);
     TlVec3 q = tl_node_mapped(&s->map, hit.p);
-    hit.gap = tl_shape_phi(to, q, NULL) * s->bodies->scale[s->to];
+    hit.gap = tl_shape_phi(to, q, NULL) * s->colliders->scale[s->to];
     if (hit.gap >= tl_wanted_limit(wanted))
       continue; /* most: the gradient is worth a second lookup for the few */
     wanted->least = tl_min(wanted->least, hit.gap);
@@ -204,14 +205,14 @@ static TlStatus node_points(const TlNarrowSide *s, TlWanted *wanted, int32_t fir
 }
 
 /* Place of the centre of `from` in the body frame of `to` at unit scale. */
-static TlVec3 centre_in(const TlBodies *b, int64_t from, int64_t to, const TlMat3 *turn_to) {
+static TlVec3 centre_in(const TlColliders *b, int64_t from, int64_t to, const TlMat3 *turn_to) {
   TlVec3 d = tl_sub(b->position[from], b->position[to]);
   return tl_scale(1 / b->scale[to], tl_mat_tvec(*turn_to, d));
 }
 
 /* A sphere asks for phi no farther from its centre than what its radius has over GRID_NEAR cells
  * (closed_sphere.c), and bears by that much less. */
-bool tl_narrow_sphere_apart(const TlBodies *b, int64_t sphere, int64_t to, const TlMat3 *turn_to,
+bool tl_narrow_sphere_apart(const TlColliders *b, int64_t sphere, int64_t to, const TlMat3 *turn_to,
                             const TlWanted *wanted) {
   const TlShape *other = b->shape[to];
   double r = b->radius[sphere] / b->scale[to], out = 0;
@@ -222,7 +223,8 @@ bool tl_narrow_sphere_apart(const TlBodies *b, int64_t sphere, int64_t to, const
   return low >= 0 && (low - (r - out)) * b->scale[to] > tl_max(tl_wanted_limit(wanted), 0);
 }
 
-void tl_narrow_sphere_fetch(const TlBodies *b, int64_t sphere, int64_t to, const TlMat3 *turn_to) {
+void tl_narrow_sphere_fetch(const TlColliders *b, int64_t sphere, int64_t to,
+                            const TlMat3 *turn_to) {
   const TlShape *other = b->shape[to];
   if (!other->avatar) return;
   TlVec3 c = centre_in(b, sphere, to, turn_to);
@@ -231,7 +233,7 @@ void tl_narrow_sphere_fetch(const TlBodies *b, int64_t sphere, int64_t to, const
   if (far > out) tl_avatar_fetch(other->avatar, tl_scale(1 - out / far, c));
 }
 
-bool tl_narrow_closed_apart(const TlBodies *b, int64_t body, int64_t closed,
+bool tl_narrow_closed_apart(const TlColliders *b, int64_t body, int64_t closed,
                             const TlMat3 *turn_closed, const TlWanted *wanted) {
   double phi = tl_shape_phi(b->shape[closed], centre_in(b, body, closed, turn_closed), NULL);
   double far = b->radius[body] + tl_max(wanted->margin, 0);
@@ -240,18 +242,18 @@ bool tl_narrow_closed_apart(const TlBodies *b, int64_t body, int64_t closed,
 
 /* ---- a sphere that seeks ---- */
 
-bool tl_narrow_seeks(const TlBodies *b, int64_t sphere, int64_t to) {
+bool tl_narrow_seeks(const TlColliders *b, int64_t sphere, int64_t to) {
   const TlAvatar *grid = b->shape[to]->avatar;
   return grid && tl_shape_alone(b->shape[sphere]) &&
          b->radius[sphere] > GRID_NEAR * grid->spacing_m * b->scale[to];
 }
 
 /* A place of the surface lies no deeper under a sphere than its nearest node by more than this. */
-static double between(const TlBodies *b, int64_t to) {
+static double between(const TlColliders *b, int64_t to) {
   return b->shape[to]->node_deficit * b->scale[to];
 }
 
-TlWanted tl_narrow_starts(const TlBodies *b, int64_t to, const TlWanted *wanted) {
+TlWanted tl_narrow_starts(const TlColliders *b, int64_t to, const TlWanted *wanted) {
   double wide = between(b, to) * (1 + 1e-9); /* what rounding may take */
   return (TlWanted){wanted->margin + wide, wide, INFINITY, 0};
 }
@@ -271,8 +273,9 @@ static bool add_start(Starts *starts, const TlPoint *node, size_t count) {
 /* The found nodes in the sphere's frame at unit scale, with gaps there: the same bits from whatever
  * search. Their least gap. */
 static double starts_of(const TlNarrowSide *way, TlPoint *node, size_t count) {
-  const TlShape *shape = way->bodies->shape[way->to];
-  double radius = way->bodies->shape[way->from]->size[0], ratio = way->map.ratio, least = INFINITY;
+  const TlShape *shape = way->colliders->shape[way->to];
+  double radius = way->colliders->shape[way->from]->size[0], ratio = way->map.ratio,
+         least = INFINITY;
   for (size_t i = 0; i < count; i++) {
     TlVec3 d = tl_sub(tl_shape_node(shape, node[i].key / 2), way->map.t);
     node[i].p = tl_scale(1 / (ratio * ratio), tl_mat_tvec(way->map.m, d));
@@ -289,7 +292,7 @@ static size_t nearer_than(double limit, TlPoint *node, size_t count) {
   return kept;
 }
 
-TlStatus tl_narrow_seek(const TlBodies *b, int64_t sphere, int64_t to, const TlMat3 *turn_to,
+TlStatus tl_narrow_seek(const TlColliders *b, int64_t sphere, int64_t to, const TlMat3 *turn_to,
                         int side, size_t had, TlWanted *wanted, TlPoints *points) {
   /* how it is turned itself is no matter */
   static const TlMat3 unturned = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -313,7 +316,7 @@ TlStatus tl_narrow_seek(const TlBodies *b, int64_t sphere, int64_t to, const TlM
   return following_points(&way, &starts, wanted, points);
 }
 
-static TlStatus seek_by(TlNarrowSearch nodes, const TlBodies *b, int64_t sphere, int64_t to,
+static TlStatus seek_by(TlNarrowSearch nodes, const TlColliders *b, int64_t sphere, int64_t to,
                         int side, TlWanted *wanted, TlPoints *points) {
   TlWanted starts = tl_narrow_starts(b, to, wanted);
   TlMat3 turn = tl_quat_matrix(b->rotation[to]);
@@ -322,7 +325,7 @@ static TlStatus seek_by(TlNarrowSearch nodes, const TlBodies *b, int64_t sphere,
   return tl_narrow_seek(b, sphere, to, &turn, side, had, wanted, points);
 }
 
-TlStatus tl_narrow_all_nodes(const TlBodies *b, int64_t from, int64_t to, int side,
+TlStatus tl_narrow_all_nodes(const TlColliders *b, int64_t from, int64_t to, int side,
                              TlWanted *wanted, TlPoints *points) {
   TlMat3 turn[2];
   if (tl_narrow_seeks(b, from, to))
@@ -333,7 +336,7 @@ TlStatus tl_narrow_all_nodes(const TlBodies *b, int64_t from, int64_t to, int si
   return node_points(&s, wanted, 0, shape->node_count, points);
 }
 
-TlStatus tl_narrow_nodes(const TlBodies *b, int64_t from, int64_t to, int side, TlWanted *wanted,
+TlStatus tl_narrow_nodes(const TlColliders *b, int64_t from, int64_t to, int side, TlWanted *wanted,
                          TlPoints *points) {
   const TlShape *shape = b->shape[from];
   TlMat3 turn[2];
@@ -444,12 +447,12 @@ static bool too_far(const TlShape *shape, const TlPose *pose, const TlBoundary *
          phi > boundary->kind->lipschitz * shape->radius_m * pose->scale + margin;
 }
 
-bool tl_narrow_near(const TlBodies *b, int64_t body, const TlBoundary *boundary, double margin) {
+bool tl_narrow_near(const TlColliders *b, int64_t body, const TlBoundary *boundary, double margin) {
   TlPose pose = {.x = b->position[body], .scale = b->scale[body]};
   return !too_far(b->shape[body], &pose, boundary, margin);
 }
 
-TlStatus tl_narrow_boundary(const TlBodies *b, int64_t body, const TlBoundary *boundary,
+TlStatus tl_narrow_boundary(const TlColliders *b, int64_t body, const TlBoundary *boundary,
                             TlWanted *wanted, TlPoints *points) {
   const TlShape *shape = b->shape[body];
   TlPose pose = {b->position[body], tl_quat_matrix(b->rotation[body]), b->scale[body]};
@@ -459,7 +462,7 @@ TlStatus tl_narrow_boundary(const TlBodies *b, int64_t body, const TlBoundary *b
                                                                         wanted, points, NULL);
 }
 
-TlStatus tl_narrow_boundary_all(const TlBodies *b, int64_t body, const TlBoundary *boundary,
+TlStatus tl_narrow_boundary_all(const TlColliders *b, int64_t body, const TlBoundary *boundary,
                                 TlWanted *wanted, TlPoints *points) {
   const TlShape *shape = b->shape[body];
   if (shape->node_count == 0) return tl_narrow_boundary(b, body, boundary, wanted, points);
@@ -467,7 +470,7 @@ TlStatus tl_narrow_boundary_all(const TlBodies *b, int64_t body, const TlBoundar
   return boundary_nodes(shape, &pose, boundary, 0, shape->node_count, wanted, points, NULL);
 }
 
-bool tl_narrow_deepest(const TlBodies *b, int64_t body, TlVec3 position, TlQuat rotation,
+bool tl_narrow_deepest(const TlColliders *b, int64_t body, TlVec3 position, TlQuat rotation,
                        const TlBoundary *boundary, double margin, TlPoint *deepest) {
   const TlShape *shape = b->shape[body];
   TlPose pose = {position, tl_quat_matrix(rotation), b->scale[body]};

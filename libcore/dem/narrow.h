@@ -1,5 +1,5 @@
-/* Narrow phase: nodes of one grain against the signed distance of another, or of a boundary, and
- * the few points that stand for them (Tan 2024 section 3.1; Corrections 15-16).
+/* Narrow phase: nodes of one collider (a grain, or a part of a body) against the signed distance of another, or of
+ * a boundary, and the few points that stand for them (Tan 2024 section 3.1; Corrections 15-16).
  *
  * A candidate is every node with phi < margin. Of a pair's candidates the manifold keeps clusters
  * of agreeing normals, and of each cluster the deepest point and up to three that span the widest
@@ -70,16 +70,17 @@ typedef struct TlNodeMap {
 static inline TlVec3 tl_node_mapped(const TlNodeMap *map, TlVec3 p) {
   return tl_add(tl_mat_vec(map->m, p), map->t);
 }
-/* Nodes of body `from` against phi of body `to`. */
+/* Nodes of collider `from` against phi of collider `to`. From here on "body" in a name, and a frame
+ * or place of it, is the collider's: which body it is part of does not matter here. */
 typedef struct TlNarrowSide {
-  const TlBodies *bodies;
+  const TlColliders *colliders;
   int64_t from, to;
   const TlMat3 *turn_from, *turn_to; /* rotation matrices of the two */
   TlNodeMap map;
   int side; /* 0 when `from` is a of the pair, 1 when it is b */
 } TlNarrowSide;
 /* Both sides of a pair, and the rotation from a's frame to b's. */
-void tl_narrow_sides(const TlBodies *bodies, int64_t a, int64_t b, const TlMat3 *turn_a,
+void tl_narrow_sides(const TlColliders *colliders, int64_t a, int64_t b, const TlMat3 *turn_a,
                      const TlMat3 *turn_b, TlMat3 *a_to_b, TlNarrowSide side[2]);
 enum { TL_NODE_FEW = 8 }; /* no leaf of a tree has more */
 /* phi (unit scale of `to`) and gradients (may be NULL) at a few nodes of `from`. */
@@ -93,47 +94,48 @@ TlStatus tl_narrow_append(const TlNarrowSide *side, const TlNodeHit *hit, size_t
  * deeper one rules out may stay in. side: 0 when `from` is a of the pair, 1 when it is b (normals
  * are turned to point from b to a). A shape without nodes gives the points that follow the contact.
  * With band = INFINITY exactly what testing every node finds. */
-TlStatus tl_narrow_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
+TlStatus tl_narrow_nodes(const TlColliders *colliders, int64_t from, int64_t to, int side,
                          TlWanted *wanted, TlPoints *points);
-typedef TlStatus (*TlNarrowSearch)(const TlBodies *, int64_t from, int64_t to, int side, TlWanted *,
-                                   TlPoints *);
+typedef TlStatus (*TlNarrowSearch)(const TlColliders *, int64_t from, int64_t to, int side,
+                                   TlWanted *, TlPoints *);
 /* The same by testing every node: the oracle. */
-TlStatus tl_narrow_all_nodes(const TlBodies *bodies, int64_t from, int64_t to, int side,
+TlStatus tl_narrow_all_nodes(const TlColliders *colliders, int64_t from, int64_t to, int side,
                              TlWanted *wanted, TlPoints *points);
 /* A sphere whose radius is over what the other body's grid knows of its distance (closed_sphere.c)
  * seeks its point from that body's nodes: */
-bool tl_narrow_seeks(const TlBodies *bodies, int64_t sphere, int64_t to);
+bool tl_narrow_seeks(const TlColliders *colliders, int64_t sphere, int64_t to);
 /* May the sphere's centre lie inside that body, where no node need be near? */
-static inline bool tl_narrow_holds(const TlBodies *bodies, int64_t sphere, int64_t to) {
-  TlVec3 d = tl_sub(bodies->position[sphere], bodies->position[to]);
-  return tl_norm2(d) < bodies->radius[to] * bodies->radius[to];
+static inline bool tl_narrow_holds(const TlColliders *colliders, int64_t sphere, int64_t to) {
+  TlVec3 d = tl_sub(colliders->position[sphere], colliders->position[to]);
+  return tl_norm2(d) < colliders->radius[to] * colliders->radius[to];
 }
 /* What is wanted of those nodes, so that the sphere finds what is wanted of it. */
-TlWanted tl_narrow_starts(const TlBodies *bodies, int64_t to, const TlWanted *wanted);
+TlWanted tl_narrow_starts(const TlColliders *colliders, int64_t to, const TlWanted *wanted);
 /* What nodes of `to` said of the sphere is points->point[had] and on (keys: 2 * node + any side);
  * in their place the sphere's own point, if it is wanted. turn_to: of `to`. */
-TlStatus tl_narrow_seek(const TlBodies *bodies, int64_t sphere, int64_t to, const TlMat3 *turn_to,
-                        int side, size_t had, TlWanted *wanted, TlPoints *points);
+TlStatus tl_narrow_seek(const TlColliders *colliders, int64_t sphere, int64_t to,
+                        const TlMat3 *turn_to, int side, size_t had, TlWanted *wanted,
+                        TlPoints *points);
 /* One lookup at a centre often tells that the search of a pair would append nothing; false: it may.
  * A sphere against any other body: */
-bool tl_narrow_sphere_apart(const TlBodies *bodies, int64_t sphere, int64_t to,
+bool tl_narrow_sphere_apart(const TlColliders *colliders, int64_t sphere, int64_t to,
                             const TlMat3 *turn_to, const TlWanted *wanted);
 /* What such a pair's lookups will read, into the cache: about the sphere's centre and where it is
  * likely to touch. */
-void tl_narrow_sphere_fetch(const TlBodies *bodies, int64_t sphere, int64_t to,
+void tl_narrow_sphere_fetch(const TlColliders *colliders, int64_t sphere, int64_t to,
                             const TlMat3 *turn_to);
 /* Any body against a closed form, by its bounding sphere: */
-bool tl_narrow_closed_apart(const TlBodies *bodies, int64_t body, int64_t closed,
+bool tl_narrow_closed_apart(const TlColliders *colliders, int64_t body, int64_t closed,
                             const TlMat3 *turn_closed, const TlWanted *wanted);
 /* Can any node of the body be within margin of the boundary? One lookup. */
-bool tl_narrow_near(const TlBodies *bodies, int64_t body, const TlBoundary *boundary,
+bool tl_narrow_near(const TlColliders *colliders, int64_t body, const TlBoundary *boundary,
                     double margin);
 /* As tl_narrow_nodes, against a boundary. */
-TlStatus tl_narrow_boundary(const TlBodies *bodies, int64_t body, const TlBoundary *boundary,
+TlStatus tl_narrow_boundary(const TlColliders *colliders, int64_t body, const TlBoundary *boundary,
                             TlWanted *wanted, TlPoints *points);
 
-TlStatus tl_narrow_boundary_all(const TlBodies *bodies, int64_t body, const TlBoundary *boundary,
-                                TlWanted *wanted, TlPoints *points);
+TlStatus tl_narrow_boundary_all(const TlColliders *colliders, int64_t body,
+                                const TlBoundary *boundary, TlWanted *wanted, TlPoints *points);
 
 /* A pose as the boundary search needs it, and a node there. */
 typedef struct TlPose {
@@ -159,7 +161,7 @@ int tl_manifold(TlPoint *candidates, size_t count, double band, double spread,
 
 /* The deepest node of a body at a given pose against a boundary: phi, p, n; false: none within
  * margin. */
-bool tl_narrow_deepest(const TlBodies *bodies, int64_t body, TlVec3 position, TlQuat rotation,
+bool tl_narrow_deepest(const TlColliders *colliders, int64_t body, TlVec3 position, TlQuat rotation,
                        const TlBoundary *boundary, double margin, TlPoint *deepest);
 
 #endif

@@ -157,33 +157,33 @@ typedef struct Pose2 {
 } Pose2;
 
 static const TlShape *from_shape(const Pose2 *p, int s) {
-  return p->query->bodies->shape[p->side[s].from];
+  return p->query->colliders->shape[p->side[s].from];
 }
 
 static const TlShape *to_shape(const Pose2 *p, int s) {
-  return p->query->bodies->shape[p->side[s].to];
+  return p->query->colliders->shape[p->side[s].to];
 }
 
 static double to_scale(const Pose2 *p, int s) {
-  return p->query->bodies->scale[p->side[s].to];
+  return p->query->colliders->scale[p->side[s].to];
 }
 
 static void pose_of(const TlNearQuery *q, Pose2 *p) {
-  const TlBodies *b = q->bodies;
+  const TlColliders *b = q->colliders;
   p->query = q;
   p->sides = q->both ? 2 : 1;
   p->slack = SLACK * (b->radius[q->a] + b->radius[q->b]);
   tl_narrow_sides(b, q->a, q->b, q->turn_a, q->turn_b, &p->r, p->side);
 }
 
-static bool of_these(const TlNearPair *n, const TlBodies *b, int64_t i, int64_t j) {
+static bool of_these(const TlNearPair *n, const TlColliders *b, int64_t i, int64_t j) {
   return n->shape[0] == b->shape[i] && n->shape[1] == b->shape[j] && n->scale[0] == b->scale[i] &&
          n->scale[1] == b->scale[j];
 }
 
 static bool is_for(const TlNearPair *n, const Pose2 *p) {
   const TlNearQuery *q = p->query;
-  return n->cutoff > 0 && n->both == q->both && of_these(n, q->bodies, q->a, q->b);
+  return n->cutoff > 0 && n->both == q->both && of_these(n, q->colliders, q->a, q->b);
 }
 
 static void set_way(Pose2 *p, int s, double moved) {
@@ -197,7 +197,7 @@ static void measure_motion(const TlNearPair *n, Pose2 *p) {
   double turn = turned_by(&p->r, &n->r0);
   for (int s = 0; s < p->sides; s++)
     set_way(p, s,
-            turn * p->query->bodies->radius[p->side[s].from] +
+            turn * p->query->colliders->radius[p->side[s].from] +
                 to_scale(p, s) * tl_norm(tl_sub(p->side[s].map.t, n->side[s].t0)));
 }
 
@@ -273,7 +273,7 @@ static TlStatus collect(const Pose2 *p, int s, TlWanted *wanted, TlPoints *point
 }
 
 static void note_pose(TlNearPair *n, Pose2 *p) {
-  const TlBodies *b = p->query->bodies;
+  const TlColliders *b = p->query->colliders;
   for (int s = 0; s < 2; s++) {
     n->shape[s] = from_shape(p, s);
     n->scale[s] = b->scale[p->side[s].from];
@@ -364,7 +364,7 @@ static bool apart(const TlNearPair *n, const Pose2 *p, double margin) {
 /* How far a node of the one may have gone, seen from the other. As long as the pairs of the broad
  * phase hold no two centres are farther apart than twice their radii (reach: the radius; its skins:
  * broad.c), so that a body's turn takes it no farther than that turn times three times those. */
-static double path_of(const TlNear *near, const TlBodies *b, int64_t i, int64_t j) {
+static double path_of(const TlNear *near, const TlColliders *b, int64_t i, int64_t j) {
   const TlNearPath *p = &near->path[i], *q = &near->path[j];
   double arm = 3 * (b->radius[i] + b->radius[j]);
   return (p->gone + q->gone + arm * (p->turned + q->turned)) * (1 + 1e-9);
@@ -379,16 +379,16 @@ static void note_clear(TlNearPair *n, const Pose2 *p) {
     clear =
         tl_min(clear, (gap_now(p, s, n->side[s].least) - q->above) / to_shape(p, s)->lipschitz_out);
   n->builds = q->near->broad.builds;
-  n->clear_to = path_of(q->near, q->bodies, q->a, q->b) + clear * (1 - 1e-9) - p->slack;
+  n->clear_to = path_of(q->near, q->colliders, q->a, q->b) + clear * (1 - 1e-9) - p->slack;
 }
 
-bool tl_near_clear(const TlNear *near, const TlBodies *bodies, size_t number) {
+bool tl_near_clear(const TlNear *near, const TlColliders *colliders, size_t number) {
   const TlNearPair *n = near->pair[number];
   const TlBodyPair *pair = &near->broad.pairs.pair[number];
   bool these =
-      n && (of_these(n, bodies, pair->a, pair->b) || of_these(n, bodies, pair->b, pair->a));
+      n && (of_these(n, colliders, pair->a, pair->b) || of_these(n, colliders, pair->b, pair->a));
   return these && n->builds == near->broad.builds &&
-         path_of(near, bodies, pair->a, pair->b) < n->clear_to;
+         path_of(near, colliders, pair->a, pair->b) < n->clear_to;
 }
 
 void tl_near_fetch_pair(const TlNear *near, size_t number) {
@@ -592,7 +592,7 @@ static bool wall_is_for(const TlNearWall *w, const TlShape *shape, double scale)
   return w && w->cutoff > 0 && w->shape == shape && w->pose.scale == scale;
 }
 
-TlStatus tl_near_boundary(TlNearWall **wall, const TlBodies *b, int64_t body, const TlMat3 *turn,
+TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body, const TlMat3 *turn,
                           const TlBoundary *boundary, double way, TlWanted *wanted,
                           TlPoints *points) {
   if (!*wall) TL_TRY(TL_NEW(*wall, 1));
@@ -613,7 +613,7 @@ TlStatus tl_near_boundary(TlNearWall **wall, const TlBodies *b, int64_t body, co
   return wall_evaluate(w, &pose, boundary, wanted, points);
 }
 
-bool tl_near_deepest(const TlNearWall *w, const TlBodies *b, int64_t body, TlVec3 position,
+bool tl_near_deepest(const TlNearWall *w, const TlColliders *b, int64_t body, TlVec3 position,
                      TlQuat rotation, const TlBoundary *boundary, double margin, TlPoint *deepest) {
   TlPose pose = {position, tl_quat_matrix(rotation), b->scale[body]};
   double moved = wall_is_for(w, b->shape[body], pose.scale) ? wall_moved(w, &pose) : INFINITY;
@@ -681,7 +681,7 @@ static void carry_pairs(TlNear *near, const TlNear *old) {
   }
 }
 
-static TlStatus new_pairs(TlNear *near, const TlBodies *b) {
+static TlStatus new_pairs(TlNear *near, const TlColliders *b) {
   const TlBodyPairs *pairs = &near->broad.pairs;
   TlNear fresh = {.pair_count = pairs->count};
   TlStatus status = TL_NEW(fresh.low, pairs->count);
@@ -719,14 +719,14 @@ static void carry_walls(TlNear *near, const TlNear *old) {
   }
 }
 
-static bool same_bodies(const TlNear *near, const TlBodies *b, int boundary_count) {
+static bool same_bodies(const TlNear *near, const TlColliders *b, int boundary_count) {
   if (near->body_count != b->total || near->boundary_count != boundary_count) return false;
   for (int64_t i = 0; i < b->total; i++)
     if (near->id[near->broad.rank[i]] != b->id[i]) return false;
   return true;
 }
 
-static TlStatus new_walls(TlNear *near, const TlBodies *b, int boundary_count) {
+static TlStatus new_walls(TlNear *near, const TlColliders *b, int boundary_count) {
   if (same_bodies(near, b, boundary_count)) return TL_OK;
   TlNear fresh = {.body_count = b->total, .boundary_count = boundary_count};
   TlStatus status = TL_NEW(fresh.id, (size_t)b->total);
@@ -743,12 +743,12 @@ static TlStatus new_walls(TlNear *near, const TlBodies *b, int boundary_count) {
   return status;
 }
 
-static void start_path(const TlBodies *b, int64_t i, TlNearPath *p) {
+static void start_path(const TlColliders *b, int64_t i, TlNearPath *p) {
   *p = (TlNearPath){.x = b->position[i], .q = b->rotation[i]};
 }
 
 /* |R - R0| is no more than twice |q - q0|. */
-static void lengthen_path(const TlBodies *b, int64_t i, TlNearPath *p) {
+static void lengthen_path(const TlColliders *b, int64_t i, TlNearPath *p) {
   TlQuat q = b->rotation[i], o = p->q;
   p->gone += tl_norm(tl_sub(b->position[i], p->x));
   p->x = b->position[i];
@@ -759,13 +759,13 @@ static void lengthen_path(const TlBodies *b, int64_t i, TlNearPath *p) {
 }
 
 /* Lists are of nodes: where no body has any nobody asks. */
-static bool any_nodes(const TlBodies *b) {
+static bool any_nodes(const TlColliders *b) {
   for (int64_t i = 0; i < b->total; i++)
     if (b->shape[i]->node_count > 0) return true;
   return false;
 }
 
-static TlStatus note_paths(TlNear *near, const TlBodies *b, bool built) {
+static TlStatus note_paths(TlNear *near, const TlColliders *b, bool built) {
   TL_TRY(TL_RESERVE(near->path, near->path_capacity, (size_t)b->total));
   if (!any_nodes(b)) return TL_OK;
   for (int64_t i = 0; i < b->total; i++) {
@@ -776,11 +776,12 @@ static TlStatus note_paths(TlNear *near, const TlBodies *b, bool built) {
 
 TlStatus tl_near_update(TlNear *near, const TlBodies *bodies, int boundary_count, double step_s,
                         TlArena *scratch) {
+  const TlColliders *colliders = &bodies->colliders;
   bool built;
   TL_TRY(tl_broad_update(&near->broad, bodies, step_s, scratch, &built));
-  TL_TRY(note_paths(near, bodies, built));
-  if (!built && near->pair_count == near->broad.pairs.count && near->body_count == bodies->total)
+  TL_TRY(note_paths(near, colliders, built));
+  if (!built && near->pair_count == near->broad.pairs.count && near->body_count == colliders->total)
     return TL_OK;
-  TL_TRY(new_pairs(near, bodies));
-  return new_walls(near, bodies, boundary_count);
+  TL_TRY(new_pairs(near, colliders));
+  return new_walls(near, colliders, boundary_count);
 }

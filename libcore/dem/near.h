@@ -25,7 +25,7 @@
 typedef struct TlNearPair TlNearPair; /* lists of a pair of avatars, either side's nodes */
 typedef struct TlNearWall TlNearWall; /* list of an avatar at a boundary */
 
-/* How far a body has gone and turned, step by step, since the broad phase's pairs were made. */
+/* How far a collider has gone and turned, step by step, since the broad phase's pairs were made. */
 typedef struct TlNearPath {
   TlVec3 x;
   TlQuat q;
@@ -43,7 +43,7 @@ typedef struct TlNear {
   int boundary_count;
   int64_t *id;       /* [body_count] ids, ascending */
   TlNearWall **wall; /* [body_count * boundary_count] by the body's rank, NULL until needed */
-} TlNear;
+} TlNear;            /* "body": a collider, wherever it is part of */
 
 void tl_near_free(TlNear *near);
 void tl_near_pair_free(TlNearPair *pair); /* NULL: nothing */
@@ -57,11 +57,11 @@ TlNearPair **tl_near_find(const TlNear *near, int64_t low, int64_t high);
 /* Where the list of body (local index) at a boundary belongs. */
 TlNearWall **tl_near_wall(const TlNear *near, int64_t body, int boundary);
 
-/* The two bodies of a pair, avatars both, or an avatar and a sphere, in this order. turn: their
+/* The two colliders of a pair, avatars both, or an avatar and a sphere, in this order. turn: their
  * rotation matrices. both: nodes of b too. way: how far they move against each other in a step,
  * about. band, reach: a list that is made on the way serves at least these (TlWanted). */
 typedef struct TlNearQuery {
-  const TlBodies *bodies;
+  const TlColliders *colliders;
   int64_t a, b;
   const TlMat3 *turn_a, *turn_b;
   bool both;
@@ -75,7 +75,7 @@ typedef struct TlNearQuery {
  * `number` of the broad phase, with the bodies as tl_near_update left them: a few loads, where
  * tl_near_points needs the poses to say the same. Only where no body reaches beyond its radius
  * (forces, no contacts to come). */
-bool tl_near_clear(const TlNear *near, const TlBodies *bodies, size_t number);
+bool tl_near_clear(const TlNear *near, const TlColliders *colliders, size_t number);
 
 /* Brings the lists of pair `number` of the broad phase into the cache; changes nothing. First the
  * pair itself, then, when that has come, its nodes. */
@@ -87,11 +87,12 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
                         TlPoints *points);
 
 /* As tl_narrow_boundary for an avatar. */
-TlStatus tl_near_boundary(TlNearWall **wall, const TlBodies *bodies, int64_t body,
+TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *colliders, int64_t body,
                           const TlMat3 *turn, const TlBoundary *boundary, double way,
                           TlWanted *wanted, TlPoints *points);
 /* As tl_narrow_deepest; wall may be NULL or stale (then the tree is walked). */
-bool tl_near_deepest(const TlNearWall *wall, const TlBodies *bodies, int64_t body, TlVec3 position,
-                     TlQuat rotation, const TlBoundary *boundary, double margin, TlPoint *deepest);
+bool tl_near_deepest(const TlNearWall *wall, const TlColliders *colliders, int64_t body,
+                     TlVec3 position, TlQuat rotation, const TlBoundary *boundary, double margin,
+                     TlPoint *deepest);
 
 #endif

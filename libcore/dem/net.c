@@ -125,8 +125,8 @@ static TlVec3 point_of(const TlNet *net, TlNetPlace p) {
   return tl_axpy(at, second * net->layer_gap_m, tl_cross(net->along, net->across));
 }
 
-TlBodyState tl_net_sphere(const TlNet *net, int64_t number) {
-  TlBodyState s;
+TlGrainState tl_net_sphere(const TlNet *net, int64_t number) {
+  TlGrainState s;
   memset(&s, 0, sizeof s);
   TlNetPlace p = tl_net_place(net, number);
   s.id = net->first_id + number;
@@ -178,7 +178,7 @@ TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t e
   TL_TRY(tl_bodies_reserve(bodies, bodies->total + end - begin));
   for (int64_t i = begin; i < end; i++) {
     int64_t neighbour[TL_NET_NEIGHBOURS], me = net->first_id + i;
-    TlBodyState state = tl_net_sphere(net, i);
+    TlGrainState state = tl_net_sphere(net, i);
     TL_TRY(tl_bodies_add(bodies, &state));
     int n = tl_net_neighbours(net, i, neighbour);
     for (int k = 0; k < n; k++) {

@@ -64,7 +64,7 @@ double tl_net_row_gap(double spacing_m);
 /* TL_EUSAGE names the value that makes no sense. */
 TlStatus tl_net_check(const TlNet *net);
 /* Sphere `number` in [0, tl_net_spheres) at rest at its place. */
-TlBodyState tl_net_sphere(const TlNet *net, int64_t number);
+TlGrainState tl_net_sphere(const TlNet *net, int64_t number);
 /* Append the spheres [begin, end) as owned bodies, and their bonds; tl_history_sort when all are
  * there. */
 TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t end);

@@ -39,9 +39,9 @@ static inline Pair pair_of(const TlPress *p) {
 static double area_of(const TlPress *p, const TlPoint *point) {
   if (p->penalty->spread != TL_SPREAD_TRACTION) return 0;
   int32_t body = point->key & 1 ? p->b : p->a;
-  const TlShape *shape = p->bodies->shape[body];
+  const TlShape *shape = p->colliders->shape[body];
   if (!shape->avatar) return 0;
-  double scale = p->bodies->scale[body], share = p->b >= 0 ? 0.5 : 1;
+  double scale = p->colliders->scale[body], share = p->b >= 0 ? 0.5 : 1;
   return share * scale * scale * (double)shape->avatar->node_area_m2[point->key >> 1];
 }
 
@@ -178,8 +178,8 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *spring
                      .stiffness_a = {done.stiff, done.stiff * tl_norm2(ra)},
                      .stiffness_b = {b ? done.stiff : 0, done.stiff * tl_norm2(rb)}};
   if (p->law->friction == 0) return TL_OK;
-  remember(springs, (TlSpring){.low = p->bodies->id[p->a],
-                               .high = b ? p->bodies->id[p->b] : -1 - p->boundary,
+  remember(springs, (TlSpring){.low = p->colliders->id[p->a],
+                               .high = b ? p->colliders->id[p->b] : -1 - p->boundary,
                                .number = key,
                                .displacement = done.s,
                                .normal = point->n,
@@ -271,8 +271,8 @@ static void add_lane(const TlPress *p, const TlPoint *point, const TlPressLanes 
 
 static void add_spring(const TlPress *p, const TlPoint *point, const TlPressLanes *l, int k,
                        TlPairRows *springs) {
-  remember(springs, (TlSpring){.low = p->bodies->id[p->a],
-                               .high = p->b >= 0 ? p->bodies->id[p->b] : -1 - p->boundary,
+  remember(springs, (TlSpring){.low = p->colliders->id[p->a],
+                               .high = p->b >= 0 ? p->colliders->id[p->b] : -1 - p->boundary,
                                .number = point->key,
                                .displacement = lane(l->s_end, k),
                                .normal = point->n,

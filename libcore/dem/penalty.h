@@ -38,8 +38,8 @@ typedef struct TlPenalty {
                             reckoned with; 0: a fifth */
 } TlPenalty;
 
-/* What a contact asks of a body: where it is, and how it moved in the half step before. Two cache
- * lines. */
+/* What a contact asks of a collider: where its centre is, and how that moved in the half step
+ * before; of its body the mass. Two cache lines. */
 typedef struct TlPressBody {
   TlVec3 x, v, w;
   double radius, inverse_mass, curvature; /* 1/radius */
@@ -51,8 +51,8 @@ typedef struct TlPressBody {
 
 /* One contact: a grain pair, or a grain at a boundary (b < 0). */
 typedef struct TlPress {
-  const TlBodies *bodies;
-  const TlPressBody *body;
+  const TlColliders *colliders;
+  const TlPressBody *body; /* one a collider */
   const TlPenalty *penalty;
   int32_t a, b, boundary;
   const TlPairLaw *law;
@@ -66,7 +66,7 @@ typedef struct TlPress {
 
 typedef struct TlPressed {
   TlVec3 force;              /* on a; -force on b */
-  TlVec3 torque_a, torque_b; /* about their centres */
+  TlVec3 torque_a, torque_b; /* about the colliders' centres */
   int32_t points, sliding, capped;
   double depth_m;       /* deepest */
   double normal_N;      /* sum of the normal forces */

@@ -48,9 +48,9 @@ static void order_pairs(const TlBroad *broad, TlPressPlan *p) {
 
 /* As long as the pairs hold no body goes farther than the room its reach had. */
 static bool may_meet(const TlPressStep *s, int64_t i, const TlBoundary *wall) {
-  double room = s->near->broad.body[i].reach - s->bodies->reach[i];
+  double room = s->near->broad.body[i].reach - s->colliders->reach[i];
   return wall->drive ||
-         tl_narrow_near(s->bodies, i, wall, wall->kind->lipschitz * room * (1 + 1e-9));
+         tl_narrow_near(s->colliders, i, wall, wall->kind->lipschitz * room * (1 + 1e-9));
 }
 
 static void list_walls(const TlPressStep *s, TlPressPlan *p) {
@@ -58,7 +58,7 @@ static void list_walls(const TlPressStep *s, TlPressPlan *p) {
   for (int64_t r = 0; r < p->total; r++) {
     int64_t i = p->order[r];
     p->wall[r] = count;
-    if (i >= p->owned || s->bodies->flags[i] & TL_BODY_FROZEN) continue;
+    if (i >= p->owned || s->bodies->flags[s->colliders->body[i]] & TL_BODY_FROZEN) continue;
     for (int32_t k = 0; k < s->boundary_count; k++)
       if (may_meet(s, i, &s->boundary[k])) p->wall_boundary[count++] = k;
   }
@@ -68,11 +68,11 @@ static void list_walls(const TlPressStep *s, TlPressPlan *p) {
 static TlStatus make_plan(const TlPressStep *s) {
   TlPressPlan *p = &s->room->plan;
   const TlBroad *broad = &s->near->broad;
-  size_t n = (size_t)s->bodies->total;
+  size_t n = (size_t)s->colliders->total;
   if (p->order && p->builds == broad->builds) return TL_OK;
   tl_arena_reset(&p->arena);
-  p->total = s->bodies->total;
-  p->owned = s->bodies->owned;
+  p->total = s->colliders->total;
+  p->owned = s->colliders->owned;
   p->order = tl_arena_push(&p->arena, n, sizeof *p->order);
   p->low = tl_arena_push(&p->arena, n + 1, sizeof *p->low);
   p->high = tl_arena_push(&p->arena, n + 1, sizeof *p->high);
@@ -88,7 +88,7 @@ static TlStatus make_plan(const TlPressStep *s) {
   list_walls(s, p);
   p->balls = true;
   for (int64_t i = 0; i < p->total; i++)
-    p->balls = p->balls && s->bodies->shape[i]->closed == &tl_closed_sphere;
+    p->balls = p->balls && s->colliders->shape[i]->closed == &tl_closed_sphere;
   p->builds = broad->builds;
   return TL_OK;
 }
@@ -108,30 +108,34 @@ static const TlPairLaw *wall_law(const TlPressStep *s, int32_t a, int32_t k, TlV
   return law_of(s->materials, s->body[a].material, tl_boundary_material(&s->boundary[k], point));
 }
 
-/* ---- what contacts ask of a body ---- */
+/* ---- what contacts ask of a collider ---- */
 
-static TlStatus fill_bodies(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+static TlStatus fill_colliders(void *context, int64_t begin, int64_t end, int64_t block,
+                               int thread) {
   const TlPressStep *s = context;
   const TlBodies *b = s->bodies;
+  const TlColliders *c = s->colliders;
   (void)block;
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
-    TlVec3 inverse = b->inverse_inertia[i], l = b->momentum[i], w = tl_scale(inverse.x, l);
-    if (!tl_bodies_round(b, i)) {
-      TlVec3 in = tl_mat_tvec(s->scan.turn[i], l);
-      w = tl_mat_vec(s->scan.turn[i],
-                     tl_vec3(inverse.x * in.x, inverse.y * in.y, inverse.z * in.z));
+    int32_t k = c->body[i];
+    TlVec3 inverse = b->inverse_inertia[k], l = b->momentum[k], w = tl_scale(inverse.x, l);
+    TlVec3 v = b->velocity[k]; /* of a frozen one: that of a row that is carried */
+    if (!tl_bodies_round(b, k)) {
+      TlMat3 own = b->parts[k] ? tl_quat_matrix(b->rotation[k]) : s->scan.turn[i];
+      TlVec3 in = tl_mat_tvec(own, l);
+      w = tl_mat_vec(own, tl_vec3(inverse.x * in.x, inverse.y * in.y, inverse.z * in.z));
     }
-    s->body[i] =
-        (TlPressBody){.x = b->position[i],
-                      .v = b->velocity[i], /* of a frozen one: that of a row that is carried */
-                      .w = w,
-                      .radius = b->radius[i],
-                      .inverse_mass = b->inverse_mass[i],
-                      .curvature = 1 / b->radius[i],
-                      .id = b->id[i],
-                      .ball = b->shape[i]->closed == &tl_closed_sphere,
-                      .material = b->material[i]};
+    if (b->parts[k]) v = tl_add(v, tl_cross(w, tl_collider_arm(b, i)));
+    s->body[i] = (TlPressBody){.x = c->position[i],
+                               .v = v,
+                               .w = w,
+                               .radius = c->radius[i],
+                               .inverse_mass = b->inverse_mass[k],
+                               .curvature = 1 / c->radius[i],
+                               .id = c->id[i],
+                               .ball = c->shape[i]->closed == &tl_closed_sphere,
+                               .material = c->material[i]};
   }
   return TL_OK;
 }
@@ -176,7 +180,7 @@ typedef struct Low { /* the body whose loop it is */
 static inline void count_contact(const Low *l, const TlSlot *at, double depth, int points,
                                  int sliding, int capped) {
   TlPressTally *t = l->tally;
-  if (at->a >= l->step->bodies->owned) return; /* the owner of the lower id counts it */
+  if (at->a >= l->step->colliders->owned) return; /* the owner of the lower id counts it */
   double size = l->step->body[at->a].radius;
   if (at->b >= 0) size = tl_min(size, l->step->body[at->b].radius);
   double *most = at->b < 0 ? &t->boundary_overlap_m : &t->overlap_m,
@@ -319,7 +323,7 @@ static void recall(Low *l, int64_t low, int64_t high, Known *known) {
 /* ---- one body ---- */
 
 static TlPress press_of(const TlPressStep *s, const TlSlot *at, const Known *known) {
-  return (TlPress){.bodies = s->bodies,
+  return (TlPress){.colliders = s->colliders,
                    .body = s->body,
                    .penalty = s->penalty,
                    .a = at->a,
@@ -401,7 +405,7 @@ static TlStatus press_pair(Low *l, int64_t number) {
     l->points->lookups++;
     return wait_lane(l, &at, b, pair_law(s, at.a, at.b), &known);
   }
-  if (tl_near_clear(s->near, s->bodies, (size_t)number)) return TL_OK;
+  if (tl_near_clear(s->near, s->colliders, (size_t)number)) return TL_OK;
   TL_TRY(tl_scan_pair_points(&s->scan, &at, l->points));
   return press_points(l, &at, &known);
 }
@@ -428,7 +432,7 @@ static TlStatus press_wall(Low *l, int64_t k) {
   s->room->slot[number].points = 0;
   bool alone = a->ball && wall->kind->exact && !wall->drive;
   if (alone && !foot(a, wall, &b, &phi)) return TL_OK;
-  if (!alone && !tl_narrow_near(s->bodies, at.a, wall, 0)) return TL_OK;
+  if (!alone && !tl_narrow_near(s->colliders, at.a, wall, 0)) return TL_OK;
   recall(l, a->id, -1 - at.boundary, &known);
   l->points->pairs++;
   /* a centre behind the wall has its normal from the wall alone */
@@ -447,7 +451,7 @@ static void fetch_search(const TlPressStep *s, int64_t number, int64_t last) {
   if ((a->ball && b->ball) || tl_norm2(tl_sub(a->x, b->x)) >= far * far) return;
   int32_t sphere = a->ball ? pair->a : pair->b, other = a->ball ? pair->b : pair->a;
   tl_near_fetch_nodes(s->near, (size_t)soon);
-  if (a->ball || b->ball) tl_narrow_sphere_fetch(s->bodies, sphere, other, &s->scan.turn[other]);
+  if (a->ball || b->ball) tl_narrow_sphere_fetch(s->colliders, sphere, other, &s->scan.turn[other]);
 }
 
 static TlStatus press_body(Low *l, int64_t place) {
@@ -479,7 +483,7 @@ static TlStatus press_block(void *context, int64_t begin, int64_t end, int64_t b
   struct TlPressBlock *mine = &s->block[block];
   Low l = {.step = s, .tally = t, .points = &s->points[thread], .walk = {old, 0, 0, &t->springs}};
   if (begin > 0) {
-    int64_t id = s->bodies->id[plan->order[begin]];
+    int64_t id = s->colliders->id[plan->order[begin]];
     l.walk.spring = tl_pair_rows_first(&old->of[TL_SPRINGS], TL_SPRINGS, id);
     l.walk.bond = tl_pair_rows_first(&old->of[TL_BONDS], TL_BONDS, id);
   }
@@ -525,7 +529,7 @@ static TlStatus join_springs(TlPressStep *s, int64_t blocks) {
     return TL_OK;
   }
   TL_TRY(tl_pair_rows_reserve(next, TL_SPRINGS, count));
-  TL_TRY(tl_par_loop(blocks, 4, COPY_NS * (double)block_of(s->bodies->total), copy_block, s));
+  TL_TRY(tl_par_loop(blocks, 4, COPY_NS * (double)block_of(s->colliders->total), copy_block, s));
   next->count = count;
   swap(&s->bodies->pairs.of[TL_SPRINGS], next);
   return TL_OK;
@@ -533,7 +537,7 @@ static TlStatus join_springs(TlPressStep *s, int64_t blocks) {
 
 static TlStatus reserve(TlPressStep *s, int64_t blocks) {
   TlPressRoom *room = s->room;
-  size_t threads = (size_t)tl_par_threads(), n = (size_t)s->bodies->total;
+  size_t threads = (size_t)tl_par_threads(), n = (size_t)s->colliders->total;
   if (threads > room->tally_count) {
     TlPressTally *grown = tl_realloc(room->tally, room->tally_count, threads, sizeof *grown);
     if (!grown) return TL_ENOMEM;
@@ -556,7 +560,8 @@ static TlStatus reserve(TlPressStep *s, int64_t blocks) {
 
 TlStatus tl_press_all(TlPressStep *s) {
   TlPressRoom *room = s->room;
-  int64_t n = s->bodies->total, block = block_of(n), blocks = (n + block - 1) / block;
+  s->colliders = &s->bodies->colliders;
+  int64_t n = s->colliders->total, block = block_of(n), blocks = (n + block - 1) / block;
   s->scan = (TlScan){.options = s->search,
                      .step_s = s->step_s,
                      .boundary = s->boundary,
@@ -581,7 +586,7 @@ TlStatus tl_press_all(TlPressStep *s) {
   room->body = s->body;
   room->boundary = s->boundary;
   room->materials = s->materials;
-  TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_bodies, s));
+  TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_colliders, s));
   TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
   return join_springs(s, blocks);
 }
@@ -589,7 +594,7 @@ TlStatus tl_press_all(TlPressStep *s) {
 TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
   const TlPressPlan *plan = &s->room->plan;
   TlPressLow sum = s->low[i];
-  int64_t last = plan->high[s->bodies->total] - 1;
+  int64_t last = plan->high[s->colliders->total] - 1;
   for (int64_t k = plan->high[i]; k < plan->high[i + 1]; k++) {
     /* of the next bodies: they were written a while ago */
     int32_t ahead = plan->high_slot[k + AHEAD < last ? k + AHEAD : last];
@@ -606,6 +611,37 @@ TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
     sum.points += p->points;
   }
   return sum;
+}
+
+TlPressLow tl_press_sum_body(const TlPressStep *s, int64_t i) {
+  const TlBodies *b = s->bodies;
+  int64_t first = b->first[i], parts = b->parts[i];
+  if (parts == 0) {
+    TlPressLow sum = tl_press_sum(s, first);
+    b->colliders.contacts[first] = (int32_t)sum.points;
+    return sum;
+  }
+  TlPressLow all = {.points = 0};
+  for (int64_t k = first; k < first + parts; k++) {
+    TlPressLow one = tl_press_sum(s, k);
+    b->colliders.contacts[k] = (int32_t)one.points;
+    TlVec3 arm = tl_collider_arm(b, k);
+    all.force = tl_add(all.force, one.force);
+    all.torque = tl_add(all.torque, tl_add(one.torque, tl_cross(arm, one.force)));
+    all.viscous = tl_add(all.viscous, one.viscous);
+    all.viscous_torque =
+        tl_add(all.viscous_torque, tl_add(one.viscous_torque, tl_cross(arm, one.viscous)));
+    all.stiffness[0] += one.stiffness[0]; /* k (r + d)^2 is at most 2 k r^2 + 2 k d^2 */
+    all.stiffness[1] += 2 * (one.stiffness[1] + one.stiffness[0] * tl_norm2(arm));
+    all.elastic_J += one.elastic_J;
+    all.slip_J += one.slip_J;
+    all.wall_J += one.wall_J;
+    all.contact_N += one.contact_N;
+    all.boundary_N += one.boundary_N;
+    all.wall_viscous_J += one.wall_viscous_J;
+    all.points += one.points;
+  }
+  return all;
 }
 
 /* As in the lanes. */
@@ -633,7 +669,7 @@ static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low)
 }
 
 /* Forces by way of the impulse over the step, as those of the other methods. */
-TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *b, double step_s,
+TlStatus tl_press_rows(const TlPressRoom *room, const TlColliders *b, double step_s,
                        TlContactRow **rows, int64_t *count) {
   const TlPressPlan *plan = &room->plan;
   TL_TRY(TL_NEW(*rows, (size_t)room->slots));

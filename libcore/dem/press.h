@@ -1,10 +1,12 @@
 /* All contacts of a step of the penalty method: points found, forces from them (penalty.h), summed
- * for each body, and the springs that the next step remembers.
+ * for each collider and from these for each body, and the springs that the next step remembers.
  *
- * The loop goes over the bodies in order of id, each with the boundaries it is at, the last one
- * first, and the bodies of higher id: the order of the contact memory, which is so read and written
- * from end to end and never searched nor sorted. A body's sums are those of its own loop and then
- * those with lower ids, in order of ids: the same bits for any number of threads and ranks.
+ * The loop goes over the colliders in order of id, each with the boundaries it is at, the last one
+ * first, and the colliders of higher id: the order of the contact memory, which is so read and
+ * written from end to end and never searched nor sorted. A collider's sums are those of its own loop
+ * and then those with lower ids, in order of ids: the same bits for any number of threads and ranks.
+ * Forces and torques are taken about the colliders' centres, whose velocities are v + w x d with d
+ * from the body's centre; a body's torque is the sum of its colliders' and of d x F.
  *
  * A plan (who may meet whom) is made anew with the broad phase's pairs only (broad.h). Where two
  * spheres meet, or a sphere and a standing boundary with a true distance, the contact waits for
@@ -19,7 +21,7 @@
 #include "dem/step.h"
 #include "num/exact.h"
 
-/* A contact at the place of its slot, as the body of the higher id reads it: a cache line. */
+/* A contact at the place of its slot, as the collider of the higher id reads it: a cache line. */
 typedef struct TlPressSlot {
   TlVec3 force, torque_b; /* force on a */
   float stiffness_b[2];
@@ -38,7 +40,7 @@ typedef struct TlPressViscous {
   float force[3], torque_b[3]; /* force on a */
 } TlPressViscous;
 
-/* What a body has of its boundaries and of bodies of higher id. */
+/* What a collider has of its boundaries and of colliders of higher id. */
 typedef struct TlPressLow {
   TlVec3 force, torque;
   TlVec3 viscous, viscous_torque; /* of them the dashpots' */
@@ -64,9 +66,9 @@ typedef struct TlPressPlan {
   int64_t builds, total, owned; /* of the pairs it was made from; total < 0: none */
   TlArena arena;
   bool balls;         /* nothing but spheres: no search reads lists or grids */
-  int32_t *order;     /* [total] bodies by id */
+  int32_t *order;     /* [total] colliders by id */
   int64_t *low;       /* [total + 1] by place in `order`: its first pair as the lower id */
-  int64_t *high;      /* [total + 1] by body: its first in high_slot */
+  int64_t *high;      /* [total + 1] by collider: its first in high_slot */
   int32_t *high_slot; /* pairs as the higher id, ascending */
   int64_t *wall;      /* [total + 1] by place in `order`: its first in wall_boundary */
   int32_t *wall_boundary;
@@ -101,8 +103,9 @@ typedef struct TlPressStep {
   TlArena *arena;
   TlPressRoom *room;
   TlBodies *bodies;
+  const TlColliders *colliders; /* of the bodies */
   /* filled by tl_press_all, in the arena */
-  TlPressBody *body; /* [total] */
+  TlPressBody *body; /* [total] one a collider */
   TlPressLow *low;   /* [total] */
   TlScan scan;
   struct TlPressBlock *block;
@@ -111,9 +114,11 @@ typedef struct TlPressStep {
 /* Forces of all contacts; the bodies' springs become this step's. */
 TlStatus tl_press_all(TlPressStep *step);
 /* The contacts of the last step (step.h). */
-TlStatus tl_press_rows(const TlPressRoom *room, const TlBodies *bodies, double step_s,
+TlStatus tl_press_rows(const TlPressRoom *room, const TlColliders *colliders, double step_s,
                        TlContactRow **rows, int64_t *count);
-/* The sum of a body's contacts, and its points. */
-TlPressLow tl_press_sum(const TlPressStep *step, int64_t body);
+/* The sum of a body's contacts, about its centre, which also notes the number of each collider's
+ * points; of a collider's, about its own. */
+TlPressLow tl_press_sum_body(const TlPressStep *step, int64_t body);
+TlPressLow tl_press_sum(const TlPressStep *step, int64_t collider);
 
 #endif

@@ -14,7 +14,7 @@ static const double TURN_NS = 15, LIGHT_NS = 100, SEARCH_NS = 1000;
 
 /* A pair of which one has no nodes, and no list serves it: one lookup may tell. */
 static bool apart(const TlNearQuery *q, const TlWanted *wanted, TlPoints *points) {
-  const TlBodies *x = q->bodies;
+  const TlColliders *x = q->colliders;
   const TlShape *shape_a = x->shape[q->a], *shape_b = x->shape[q->b];
   points->lookups++;
   if (tl_shape_alone(shape_a)) return tl_narrow_sphere_apart(x, q->a, q->b, q->turn_b, wanted);
@@ -29,7 +29,7 @@ static TlStatus seek(const TlNearQuery *query, TlNearPair **list, bool first, Tl
                      TlPoints *points) {
   int64_t sphere = first ? query->a : query->b, grain = first ? query->b : query->a;
   TlNearQuery q = *query;
-  TlWanted starts = tl_narrow_starts(q.bodies, grain, wanted);
+  TlWanted starts = tl_narrow_starts(q.colliders, grain, wanted);
   size_t had = points->count;
   q.a = grain;
   q.b = sphere;
@@ -38,15 +38,15 @@ static TlStatus seek(const TlNearQuery *query, TlNearPair **list, bool first, Tl
   q.band = starts.band;
   q.reach = 0;
   q.above = starts.band;
-  if (tl_narrow_holds(q.bodies, sphere, grain)) q.near = NULL; /* nodes alone do not tell */
+  if (tl_narrow_holds(q.colliders, sphere, grain)) q.near = NULL; /* nodes alone do not tell */
   TL_TRY(tl_near_points(list, &q, &starts, points));
-  return tl_narrow_seek(q.bodies, sphere, grain, q.turn_a, first ? 0 : 1, had, wanted, points);
+  return tl_narrow_seek(q.colliders, sphere, grain, q.turn_a, first ? 0 : 1, had, wanted, points);
 }
 
 /* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
 static TlStatus node_points(const TlSearchOptions *options, const TlNearQuery *query,
                             TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
-  const TlBodies *x = query->bodies;
+  const TlColliders *x = query->colliders;
   int64_t a = query->a, b = query->b;
   const TlShape *shape_a = x->shape[a], *shape_b = x->shape[b];
   bool all = options->how == TL_SEARCH_ALL;
@@ -73,11 +73,11 @@ static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *qu
                            TlNearPair **lists, const TlWanted *wanted, TlPoints *points) {
   TlWanted seen = *wanted;
   double reach =
-      options->edges == TL_EDGES_REFINE ? tl_edges_reach(query->bodies, query->a, query->b) : 0;
+      options->edges == TL_EDGES_REFINE ? tl_edges_reach(query->colliders, query->a, query->b) : 0;
   seen.margin += reach;
   TL_TRY(node_points(options, query, lists, &seen, points));
   if (reach == 0 || points->count == 0) return TL_OK;
-  return tl_edges_refine(query->bodies, query->a, query->b, query->turn_a, query->turn_b, wanted,
+  return tl_edges_refine(query->colliders, query->a, query->b, query->turn_a, query->turn_b, wanted,
                          points);
 }
 
@@ -85,17 +85,17 @@ static TlStatus pair_points(const TlSearchOptions *options, const TlNearQuery *q
                             TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
   TlStatus status = any_points(options, query, lists, wanted, points);
   if (status == TL_OK) return TL_OK;
-  const TlBodies *b = query->bodies;
+  const TlColliders *b = query->colliders;
   return tl_context(status, "grains %lld and %lld (avatars %lld and %lld)",
                     (long long)b->id[query->a], (long long)b->id[query->b],
                     (long long)b->avatar_id[query->a], (long long)b->avatar_id[query->b]);
 }
 
-TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlBodies *b, int64_t i,
+TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *b, int64_t i,
                       int64_t j, const TlMargin *m, TlPoints *points) {
   TlWanted wanted = {m->margin, m->margin, INFINITY, 0};
   TlMat3 turn_i = tl_quat_matrix(b->rotation[i]), turn_j = tl_quat_matrix(b->rotation[j]);
-  TlNearQuery query = {.bodies = b,
+  TlNearQuery query = {.colliders = b,
                        .a = i,
                        .b = j,
                        .turn_a = &turn_i,
@@ -108,7 +108,7 @@ TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlBodi
   return pair_points(options, &query, tl_near_find(near, b->id[i], b->id[j]), &wanted, points);
 }
 
-static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, const TlBodies *b,
+static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
                                int64_t i, const TlMat3 *turn, int32_t k, const TlBoundary *boundary,
                                double way, TlWanted *wanted, TlPoints *points) {
   /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
@@ -124,7 +124,7 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
                     (long long)b->avatar_id[i], (int)k);
 }
 
-TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near, const TlBodies *b,
+TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
                           int64_t i, int32_t k, const TlBoundary *boundary, double way,
                           double margin, TlPoints *points) {
   if (!tl_narrow_near(b, i, boundary, margin)) return TL_OK;
@@ -150,14 +150,15 @@ TlSlot tl_scan_slot(const TlScan *s, int64_t number) {
 
 /* Bonds of a net are springs, not collisions. */
 static bool bonded(const TlBodies *x, const TlSlot *p) {
-  if (!(x->flags[p->a] & x->flags[p->b] & TL_BODY_NET)) return false;
-  return tl_net_bonded(&x->pairs, x->id[p->a], x->id[p->b]);
+  int32_t a = x->colliders.body[p->a], b = x->colliders.body[p->b];
+  if (!(x->flags[a] & x->flags[b] & TL_BODY_NET)) return false;
+  return tl_net_bonded(&x->pairs, x->id[a], x->id[b]);
 }
 
 static TlStatus find_points(const TlScan *s, const TlSlot *p, TlPoints *points) {
   TlMargin m = p->margin;
   TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
-  TlNearQuery query = {.bodies = s->bodies,
+  TlNearQuery query = {.colliders = &s->bodies->colliders,
                        .a = p->a,
                        .b = p->b,
                        .turn_a = &s->turn[p->a],
@@ -179,14 +180,14 @@ TlStatus tl_scan_pair_points(const TlScan *s, TlSlot *p, TlPoints *points) {
 
 static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const TlScan *s = context;
-  const TlBodies *x = s->bodies;
+  const TlColliders *x = &s->bodies->colliders;
   TlPoints *points = &s->points[thread];
   (void)block;
   for (int64_t i = begin; i < end; i++) {
     TlSlot p = tl_scan_slot(s, i);
     p.margin = s->pair_margin(s->context, p.a, p.b);
     double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
-    if (bonded(x, &p)) continue;
+    if (bonded(s->bodies, &p)) continue;
     if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
     points->pairs++;
     TL_TRY(find_points(s, &p, points));
@@ -200,8 +201,8 @@ TlStatus tl_scan_wall_points(const TlScan *s, TlSlot *p, TlPoints *points) {
   TlMargin m = p->margin = s->wall_margin(s->context, p->a, wall);
   TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
   points->count = 0;
-  return boundary_nodes(s->options, s->near, s->bodies, p->a, &s->turn[p->a], p->boundary, wall,
-                        m.way, &wanted, points);
+  return boundary_nodes(s->options, s->near, &s->bodies->colliders, p->a, &s->turn[p->a],
+                        p->boundary, wall, m.way, &wanted, points);
 }
 
 static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64_t block,
@@ -218,7 +219,7 @@ static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64
   return TL_OK;
 }
 
-/* (body, boundary) combinations worth testing, by body: marked in parallel, then listed. */
+/* (collider, boundary) combinations worth testing, by collider: marked in parallel, then listed. */
 typedef struct Marking {
   const TlScan *scan;
   unsigned char *mark; /* [owned * boundaries] */
@@ -227,11 +228,11 @@ typedef struct Marking {
 static TlStatus mark_near(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const Marking *marking = context;
   const TlScan *s = marking->scan;
-  const TlBodies *b = s->bodies;
+  const TlColliders *b = &s->bodies->colliders;
   (void)block;
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
-    bool fixed = b->flags[i] & TL_BODY_FROZEN;
+    bool fixed = s->bodies->flags[b->body[i]] & TL_BODY_FROZEN;
     const TlBoundary still = {0}; /* all that do not move have one margin */
     double margin = s->wall_margin(s->context, i, &still).margin;
     for (int32_t k = 0; k < s->boundary_count; k++) {
@@ -244,7 +245,7 @@ static TlStatus mark_near(void *context, int64_t begin, int64_t end, int64_t blo
 }
 
 static TlStatus list_near(TlScan *s) {
-  int64_t owned = s->bodies->owned, all = owned * s->boundary_count, n = 0, count = 0;
+  int64_t owned = s->bodies->colliders.owned, all = owned * s->boundary_count, n = 0, count = 0;
   Marking marking = {s, tl_arena_push(s->arena, (size_t)all, 1)};
   if (!marking.mark) return TL_ENOMEM;
   TL_TRY(tl_par_loop(owned, 256, LIGHT_NS, mark_near, &marking));
@@ -264,25 +265,26 @@ static TlStatus list_near(TlScan *s) {
   return TL_OK;
 }
 
-static TlStatus turn_bodies(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+static TlStatus turn_colliders(void *context, int64_t begin, int64_t end, int64_t block,
+                               int thread) {
   const TlScan *s = context;
+  const TlColliders *c = &s->bodies->colliders;
   (void)block;
   (void)thread;
   bool all = s->options->edges == TL_EDGES_REFINE; /* who else asks how a sphere is turned? */
   for (int64_t i = begin; i < end; i++)
-    if (all || !tl_shape_alone(s->bodies->shape[i]))
-      s->turn[i] = tl_quat_matrix(s->bodies->rotation[i]);
+    if (all || !tl_shape_alone(c->shape[i])) s->turn[i] = tl_quat_matrix(c->rotation[i]);
   return TL_OK;
 }
 
 TlStatus tl_scan_prepare(TlScan *s) {
-  s->turn = tl_arena_push(s->arena, (size_t)s->bodies->total, sizeof *s->turn);
+  s->turn = tl_arena_push(s->arena, (size_t)s->bodies->colliders.total, sizeof *s->turn);
   if (!s->turn) return TL_ENOMEM;
   for (int t = 0; t < tl_par_threads(); t++) {
     TlPoints *p = &s->points[t];
     p->pairs = p->lookups = p->node_tests = p->lists = 0;
   }
-  TL_TRY(tl_par_loop(s->bodies->total, 512, TURN_NS, turn_bodies, s));
+  TL_TRY(tl_par_loop(s->bodies->colliders.total, 512, TURN_NS, turn_colliders, s));
   s->pairs = &s->near->broad.pairs;
   return tl_near_update(s->near, s->bodies, s->boundary_count, s->step_s, s->arena);
 }

@@ -1,8 +1,8 @@
-/* The contact search that all methods share: which pairs of bodies, and which bodies at which
- * boundaries, may touch, and the points of each (narrow.h), at the poses of the bodies.
+/* The contact search that all methods share: which pairs of colliders, and which of them at which
+ * boundaries, may touch, and the points of each (narrow.h), at their places of the moment.
  *
- * A slot is a pair of bodies, or a body and a boundary: first all pairs by (low id, high id), then
- * the others by body and boundary. What is wanted of a slot (TlMargin) and what becomes of its
+ * A slot is a pair of colliders, or a collider and a boundary: first all pairs by (low id, high
+ * id), then the others by collider and boundary. What is wanted of a slot (TlMargin) and what becomes of its
  * points is the caller's; `take` runs in parallel, once for each slot that was looked at, and may
  * change the points.
  */
@@ -40,7 +40,7 @@ typedef struct TlMargin {
 
 typedef struct TlSlot {
   int64_t number;
-  int32_t a, b; /* local indices, a has the lower id; b < 0: a boundary */
+  int32_t a, b; /* colliders, a has the lower id; b < 0: a boundary */
   int32_t boundary;
   TlMargin margin;
 } TlSlot;
@@ -56,16 +56,16 @@ typedef struct TlScan {
   const TlBodies *bodies;
   void *context;
   TlMargin (*pair_margin)(const void *context, int64_t a, int64_t b);
-  TlMargin (*wall_margin)(const void *context, int64_t body, const TlBoundary *wall);
+  TlMargin (*wall_margin)(const void *context, int64_t collider, const TlBoundary *wall);
   TlStatus (*take)(void *context, const TlSlot *slot, TlPoints *points, int thread);
   /* filled by tl_scan_start; in the arena */
-  TlMat3 *turn; /* rotation matrix of each body */
+  TlMat3 *turn; /* rotation matrix of each collider */
   const TlBodyPairs *pairs;
   int64_t slots;
   const int32_t *near_body, *near_boundary; /* of the slots after the pairs */
 } TlScan;
 
-/* Turns and pairs only; and the points of one of the pairs, or of a body at a boundary (slot: a, b,
+/* Turns and pairs only; and the points of one of the pairs, or of a collider at a boundary (slot: a, b,
  * boundary), into `points` (emptied first), for a caller whose loops are its own. pair_margin and
  * wall_margin must serve. */
 TlStatus tl_scan_prepare(TlScan *scan);
@@ -75,15 +75,15 @@ TlStatus tl_scan_wall_points(const TlScan *scan, TlSlot *slot, TlPoints *points)
 TlStatus tl_scan_start(TlScan *scan);
 /* All slots; errors name the grains. */
 TlStatus tl_scan_run(TlScan *scan);
-/* The bodies and the boundary of a slot. */
+/* The colliders and the boundary of a slot. */
 TlSlot tl_scan_slot(const TlScan *scan, int64_t number);
 
-/* Points of one pair of grains, or of a grain at boundary number k, at the present poses, closer
+/* Points of one pair of colliders, or of one at boundary number k, at the present poses, closer
  * than margin: appended. band, reach: a list that is made on the way serves at least these. */
-TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlBodies *bodies,
+TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *colliders,
                       int64_t a, int64_t b, const TlMargin *margin, TlPoints *points);
-TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near, const TlBodies *bodies,
-                          int64_t body, int32_t k, const TlBoundary *boundary, double way,
-                          double margin, TlPoints *points);
+TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near,
+                          const TlColliders *colliders, int64_t collider, int32_t k,
+                          const TlBoundary *boundary, double way, double margin, TlPoints *points);
 
 #endif

@@ -41,6 +41,7 @@ TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *control
   TL_TRY(laws_of(&step));
   tl_arena_reset(&work->arena);
   TL_TRY(tl_method(model->method)->step(&step, &r));
+  tl_bodies_place_colliders(&state->bodies);
   if (report) *report = r;
   return TL_OK;
 }

@@ -14,7 +14,8 @@
  * last step's contacts) changes no bit of the state.
  *
  * Ranks: bodies hold this rank's owned bodies and, as ghosts, at least every body b of other ranks
- * for which an owned a has |x_a - x_b| <= reach_a + reach_b (reach is filled by tl_step_refresh).
+ * for which an owned a has |x_a - x_b| <= halo_a + halo_b (halo, filled by tl_step_refresh, covers
+ * the reach of all colliders of a body).
  * Ghosts hold their owner's state of this moment. A pair with a ghost is computed on both ranks
  * from the same bits; the result does not depend, in any bit of state, on the number of ranks or
  * threads nor on the order of the bodies.

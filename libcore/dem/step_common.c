@@ -54,23 +54,68 @@ static double driven_speed(const TlStep *s, TlVec3 position) {
 
 /* ---- derived fields ---- */
 
-static void derive(const TlModel *m, TlBodies *b, int64_t i) {
-  double scale = b->scale[i], scale3 = scale * scale * scale;
-  double density = m->materials.material[b->material[i]].density_kg_m3;
-  const TlShape *shape = b->shape[i];
-  b->mass[i] = density * shape->volume_m3 * scale3;
-  b->inertia[i] = tl_scale(density * scale3 * scale * scale, shape->inertia_m5);
-  b->radius[i] = scale * shape->radius_m;
+/* Mass and moments of inertia of one collider. */
+static double collider_mass(const TlModel *m, const TlColliders *c, int64_t k, TlVec3 *inertia) {
+  double scale = c->scale[k], scale3 = scale * scale * scale;
+  double density = m->materials.material[c->material[k]].density_kg_m3;
+  *inertia = tl_scale(density * scale3 * scale * scale, c->shape[k]->inertia_m5);
+  return density * c->shape[k]->volume_m3 * scale3;
+}
+
+/* The sums over its colliders; its frame must lie at their centre of mass along the principal axes
+ * (tl_bodies_frame). */
+static TlStatus derive_parts(const TlModel *model, TlBodies *b, int64_t i) {
+  static const double ROUNDING = 1e-9; /* of the radius; of the sum of the moments of inertia */
+  TlColliders *c = &b->colliders;
+  TlSym3 sum = {0};
+  TlVec3 moment = {0, 0, 0}, one;
+  double mass = 0, radius = 0;
+  for (int64_t k = b->first[i]; k < b->first[i] + b->parts[i]; k++) {
+    double m = collider_mass(model, c, k, &one);
+    TlSym3 part = tl_collider_inertia(c->offset[k], c->turn[k], m, one);
+    c->radius[k] = c->scale[k] * c->shape[k]->radius_m;
+    radius = fmax(radius, tl_norm(c->offset[k]) + c->radius[k]);
+    mass += m;
+    moment = tl_axpy(moment, m, c->offset[k]);
+    sum = (TlSym3){sum.xx + part.xx, sum.yy + part.yy, sum.zz + part.zz,
+                   sum.xy + part.xy, sum.xz + part.xz, sum.yz + part.yz};
+  }
+  double off = fmax(fabs(sum.xy), fmax(fabs(sum.xz), fabs(sum.yz)));
+  if (!(tl_norm(moment) <= ROUNDING * mass * radius) ||
+      !(off <= ROUNDING * (sum.xx + sum.yy + sum.zz)))
+    return tl_fail(TL_EINPUT,
+                   "body %lld: its frame does not lie at the centre of mass of its %d parts along "
+                   "their principal axes",
+                   (long long)b->id[i], b->parts[i]);
+  b->mass[i] = mass;
+  b->inertia[i] = tl_vec3(sum.xx, sum.yy, sum.zz);
+  b->radius[i] = radius;
+  return TL_OK;
+}
+
+static void derive_grain(const TlModel *m, TlBodies *b, int64_t i) {
+  TlColliders *c = &b->colliders;
+  int64_t k = b->first[i];
+  b->mass[i] = collider_mass(m, c, k, &b->inertia[i]);
+  b->radius[i] = c->radius[k] = c->scale[k] * c->shape[k]->radius_m;
   const TlNet *net = b->flags[i] & TL_BODY_NET ? tl_net_of(m->nets, m->net_count, b->id[i]) : NULL;
   if (net) { /* its density is its own */
     b->inertia[i] = tl_scale(net->mass_kg / b->mass[i], b->inertia[i]);
     b->mass[i] = net->mass_kg;
   }
+}
+
+static TlStatus derive(const TlModel *m, TlBodies *b, int64_t i) {
+  if (b->parts[i] > 0)
+    TL_TRY(derive_parts(m, b, i));
+  else
+    derive_grain(m, b, i);
   bool fixed = b->flags[i] & TL_BODY_FROZEN;
   TlVec3 inertia = b->inertia[i];
   b->inverse_mass[i] = fixed ? 0 : 1 / b->mass[i];
   b->inverse_inertia[i] =
       fixed ? (TlVec3){0, 0, 0} : tl_vec3(1 / inertia.x, 1 / inertia.y, 1 / inertia.z);
+  return TL_OK;
 }
 
 double tl_step_speed(const TlBodies *b, int64_t i) {
@@ -86,34 +131,50 @@ static double half_bond(const TlModel *m, int64_t id) {
   return 0.5 * (1 + net->stretch_most) * tl_net_longest_bond(net);
 }
 
-/* Are the derived fields of the body those of the shape and scale it has? */
+/* Are the derived fields of the body those of the shape and scale it has? Of a body with parts they
+ * are made anew in each step. */
 static bool derived(const TlStep *s, const TlBodies *b, int64_t i) {
-  const TlKnownShape *known = &s->work->known[i];
+  const TlColliders *c = &b->colliders;
+  int64_t k = b->first[i];
+  const TlKnownShape *known = &s->work->known[k];
   const TlShape *shape = known->shape;
-  if (!shape || known->avatar_id != b->avatar_id[i] || b->shape[i] != shape) return false;
-  double scale = b->scale[i], scale3 = scale * scale * scale;
-  double density = s->model->materials.material[b->material[i]].density_kg_m3;
+  if (!shape || known->avatar_id != c->avatar_id[k] || c->shape[k] != shape) return false;
+  double scale = c->scale[k], scale3 = scale * scale * scale;
+  double density = s->model->materials.material[c->material[k]].density_kg_m3;
   bool fixed = b->flags[i] & TL_BODY_FROZEN;
-  return !(b->flags[i] & TL_BODY_NET) && b->radius[i] == scale * shape->radius_m &&
+  return !(b->flags[i] & TL_BODY_NET) && b->parts[i] == 0 &&
+         c->radius[k] == scale * shape->radius_m && b->radius[i] == c->radius[k] &&
          b->mass[i] == density * shape->volume_m3 * scale3 && (b->inverse_mass[i] == 0) == fixed;
+}
+
+static TlStatus find_shapes(const TlStep *s, TlBodies *b, int64_t i) {
+  TlColliders *c = &b->colliders;
+  for (int64_t k = b->first[i]; k < b->first[i] + tl_bodies_parts(b, i); k++) {
+    TL_TRY(tl_model_shape(s->model, c->avatar_id[k], &c->shape[k]));
+    s->work->known[k] = (TlKnownShape){c->avatar_id[k], c->shape[k]};
+  }
+  return TL_OK;
 }
 
 TlStatus tl_step_derive(const TlStep *s) {
   TlWorkspace *w = s->work;
   TlBodies *b = &s->state->bodies;
+  const TlColliders *c = &b->colliders;
   size_t had = w->known_capacity;
-  TL_TRY(TL_RESERVE(w->known, w->known_capacity, (size_t)b->total));
+  TL_TRY(TL_RESERVE(w->known, w->known_capacity, (size_t)c->total));
   for (size_t i = had; i < w->known_capacity; i++) w->known[i] = (TlKnownShape){0, NULL};
+  for (int64_t k = 0; k < c->total; k++)
+    if (c->material[k] < 0 || c->material[k] >= s->model->materials.count)
+      return tl_fail(TL_EUSAGE, "body %lld: there is no material %d", (long long)c->body_id[k],
+                     c->material[k]);
   for (int64_t i = 0; i < b->total; i++) {
-    if (b->material[i] < 0 || b->material[i] >= s->model->materials.count)
-      return tl_fail(TL_EUSAGE, "body %lld: there is no material %d", (long long)b->id[i],
-                     b->material[i]);
     if (derived(s, b, i)) continue;
-    TL_TRY(tl_model_shape(s->model, b->avatar_id[i], &b->shape[i]));
-    w->known[i] = (TlKnownShape){b->avatar_id[i], b->shape[i]};
-    derive(s->model, b, i);
-    if (!(b->flags[i] & TL_BODY_NET)) w->unchecked++;
+    double mass = b->mass[i];
+    TL_TRY(find_shapes(s, b, i));
+    TL_TRY(derive(s->model, b, i));
+    if (!(b->flags[i] & TL_BODY_NET) && (b->parts[i] == 0 || b->mass[i] != mass)) w->unchecked++;
   }
+  tl_bodies_place_colliders(b);
   return TL_OK;
 }
 
@@ -130,12 +191,18 @@ static void set_reach(const TlStep *s, int64_t first) {
   const TlModel *m = s->model;
   TlBodies *b = &s->state->bodies;
   const TlMethodKind *method = tl_method(m->method);
+  TlColliders *c = &b->colliders;
   for (int64_t i = first; i < b->total; i++) {
-    b->reach[i] = b->radius[i];
-    if (method->reach)
-      b->reach[i] = method->reach(m, s->work->speed_max, b->radius[i], tl_step_speed(b, i));
-    b->halo[i] = b->reach[i];
-    if (b->flags[i] & TL_BODY_NET) b->halo[i] = fmax(b->reach[i], half_bond(m, b->id[i]));
+    double speed = method->reach ? tl_step_speed(b, i) : 0;
+    b->halo[i] = 0;
+    for (int64_t k = b->first[i]; k < b->first[i] + tl_bodies_parts(b, i); k++) {
+      c->reach[k] = c->radius[k];
+      if (method->reach) c->reach[k] = method->reach(m, s->work->speed_max, c->radius[k], speed);
+      double far = c->reach[k];
+      if (b->parts[i] > 0) far += tl_norm(c->offset[k]);
+      b->halo[i] = fmax(b->halo[i], far);
+    }
+    if (b->flags[i] & TL_BODY_NET) b->halo[i] = fmax(b->halo[i], half_bond(m, b->id[i]));
   }
 }
 

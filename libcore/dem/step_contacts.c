@@ -16,17 +16,19 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
   TL_TRY(tl_pair_rows_reserve(rows, TL_IMPULSES, (size_t)found->contacts));
   TlImpulse *impulse = rows->row;
   rows->count = 0;
-  for (int64_t i = 0; i < b->total; i++) b->contacts[i] = 0;
+  const TlColliders *x = &b->colliders;
+  for (int64_t i = 0; i < x->total; i++) x->contacts[i] = 0;
   for (int32_t i = 0; i < found->contacts; i++) {
     const TlContact *c = &found->contact[i];
     if (c->rest.x > 0 || c->touched) {
-      b->contacts[c->a]++;
-      if (c->b >= 0) b->contacts[c->b]++;
+      x->contacts[c->part_a]++;
+      if (c->b >= 0) x->contacts[c->part_b]++;
     }
     if (!(c->rest.x > 0)) continue;
-    int64_t high = c->b >= 0 ? b->id[c->b] : -1 - c->boundary;
-    impulse[rows->count++] =
-        (TlImpulse){.low = b->id[c->a], .high = high, .number = c->key, .impulse = rest_impulse(c)};
+    impulse[rows->count++] = (TlImpulse){.low = x->id[c->part_a],
+                                         .high = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
+                                         .number = c->key,
+                                         .impulse = rest_impulse(c)};
   }
   tl_pair_rows_sort(rows, TL_IMPULSES);
   return TL_OK;
@@ -35,13 +37,14 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
 TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *b, const TlWorkspace *s,
                               TlContactRow **rows, int64_t *count) {
   double per_s = 1 / model->step_s;
+  const TlColliders *x = &b->colliders;
   TL_TRY(TL_NEW(*rows, (size_t)s->found.contacts));
   *count = 0;
   for (int32_t i = 0; i < s->found.contacts; i++) {
     const TlContact *c = &s->found.contact[i];
     if (c->a >= b->owned || !(c->rest.x > 0 || c->touched)) continue;
-    (*rows)[(*count)++] = (TlContactRow){.first = b->id[c->a],
-                                         .second = c->b >= 0 ? b->id[c->b] : -1 - c->boundary,
+    (*rows)[(*count)++] = (TlContactRow){.first = x->id[c->part_a],
+                                         .second = c->b >= 0 ? x->id[c->part_b] : -1 - c->boundary,
                                          .point_m = c->point,
                                          .normal = c->n,
                                          .force_N = tl_scale(per_s, tl_step_impulse(c)),

@@ -82,7 +82,7 @@ static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
 static Kicked guided(const Forces *f, int64_t i, const TlJoint *joint, Kicked free) {
   const TlBodies *b = f->bodies;
   double half = 0.5 * f->step->controls->damping_per_s * f->kick_s;
-  TlVec3 spin = f->press.body[i].w;
+  TlVec3 spin = f->press.body[b->first[i]].w;
   TlVec3 w = tl_sym_vec(tl_bodies_rotated(b, i, b->inverse_inertia[i]), free.l);
   TlTwist t = joint->kind->twist(joint->row, &joint->control, (TlTwist){.v = free.v, .w = w},
                                  f->kick_s * b->inverse_mass[i] / (1 + half));
@@ -97,7 +97,8 @@ typedef struct Motion {
 } Motion;
 
 static inline Motion still(const Forces *f, int64_t i) {
-  return (Motion){f->bodies->velocity[i], f->bodies->momentum[i], f->press.body[i].w};
+  const TlBodies *b = f->bodies;
+  return (Motion){b->velocity[i], b->momentum[i], f->press.body[b->first[i]].w};
 }
 
 static inline Motion motion(const Forces *f, int64_t i, const Kicked *k) {
@@ -221,8 +222,7 @@ static TlStatus move_block(void *context, int64_t begin, int64_t end, int64_t bl
   TlBodies *b = f->bodies;
   (void)block;
   for (int64_t i = begin; i < end; i++) {
-    TlPressLow sum = tl_press_sum(&f->press, i);
-    b->contacts[i] = (int32_t)sum.points;
+    TlPressLow sum = tl_press_sum_body(&f->press, i);
     if (i >= b->owned) continue;
     Share *share = &f->share[thread];
     bool frozen = b->flags[i] & TL_BODY_FROZEN;
@@ -354,8 +354,8 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
 
 /* ---- the step's length ---- */
 
-/* Stiffness of one point of a body's contacts (of all its surface, with traction). */
-static double point_stiffness(const TlModel *c, const TlStiffness *k, const TlBodies *b,
+/* Stiffness of one point of a collider's contacts (of all its surface, with traction). */
+static double point_stiffness(const TlModel *c, const TlStiffness *k, const TlColliders *b,
                               int64_t i) {
   const TlShape *shape = b->shape[i];
   double scale = b->scale[i], depth = 0.01 * b->radius[i];
@@ -369,13 +369,18 @@ static double point_stiffness(const TlModel *c, const TlStiffness *k, const TlBo
  * upside down). With traction k is that of the whole surface: where a fifth of it touches, 0.4
  * keeps as far away. At a depth of 1% of the radius. */
 static double stable_step(const TlModel *c, const TlBodies *b, int64_t i) {
-  const TlPairLaw *law = &c->materials.law[tl_pair_law(&c->materials, b->material[i], 0)];
-  double most = 0;
-  for (int32_t other = 0; other < c->materials.count; other++)
-    most = tl_max(most, point_stiffness(c, &law[other].stiffness, b, i));
-  bool surface = c->penalty.spread == TL_SPREAD_TRACTION && b->shape[i]->avatar;
+  const TlColliders *x = &b->colliders;
   double share = c->penalty.touching_share > 0 ? c->penalty.touching_share : 0.2;
-  return (surface ? 0.4 * sqrt(0.2 / share) : 0.1) * sqrt(b->mass[i] / most);
+  double least = INFINITY;
+  for (int64_t p = b->first[i]; p < b->first[i] + tl_bodies_parts(b, i); p++) {
+    const TlPairLaw *law = &c->materials.law[tl_pair_law(&c->materials, x->material[p], 0)];
+    double most = 0;
+    for (int32_t other = 0; other < c->materials.count; other++)
+      most = tl_max(most, point_stiffness(c, &law[other].stiffness, x, p));
+    bool surface = c->penalty.spread == TL_SPREAD_TRACTION && x->shape[p]->avatar;
+    least = tl_min(least, (surface ? 0.4 * sqrt(0.2 / share) : 0.1) * sqrt(b->mass[i] / most));
+  }
+  return least;
 }
 
 static bool has_step(const TlBodies *b, int64_t i) {
@@ -402,7 +407,9 @@ static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->flags[i] & TL_BODY_GUIDED) TL_TRY(check_joint(b, i));
     if (!has_step(b, i)) continue;
-    bool points = m->penalty.spread != TL_SPREAD_TRACTION || !b->shape[i]->avatar;
+    bool points = m->penalty.spread != TL_SPREAD_TRACTION;
+    for (int64_t p = b->first[i]; p < b->first[i] + tl_bodies_parts(b, i); p++)
+      points = points || !b->colliders.shape[p]->avatar;
     const TlLawNeed *need = &tl_law(m->penalty.law)->point;
     if (points && !(tl_law_value(need, &m->materials.law[0].stiffness) > 0))
       return tl_fail(TL_EUSAGE,
@@ -474,7 +481,7 @@ static TlStatus check_penalty(const TlModel *c) {
 
 static TlStatus contact_rows(const TlModel *m, const TlBodies *b, const TlWorkspace *w,
                              TlContactRow **rows, int64_t *count) {
-  return tl_press_rows(&w->press, b, m->step_s, rows, count);
+  return tl_press_rows(&w->press, &b->colliders, m->step_s, rows, count);
 }
 
 const TlMethodKind tl_method_penalty = {.bears_force = true,

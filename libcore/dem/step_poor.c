@@ -27,17 +27,19 @@ static double depth_of(const TlFound *found, const TlPair *pair, const TlContact
   return share;
 }
 
-static bool centre_in_grain(const TlBodies *b, int32_t of, int32_t in) {
+static bool centre_in_grain(const TlColliders *b, int32_t of, int32_t in) {
   TlVec3 d = tl_sub(b->position[of], b->position[in]);
   TlVec3 q = tl_mat_tvec(tl_quat_matrix(b->rotation[in]), d);
   return tl_shape_phi(b->shape[in], tl_scale(1 / b->scale[in], q), NULL) < 0;
 }
 
 static bool centre_inside(const TlWorkspace *s, const TlBodies *b, const TlContact *c) {
-  if (c->b >= 0) return centre_in_grain(b, c->a, c->b) || centre_in_grain(b, c->b, c->a);
+  const TlColliders *x = &b->colliders;
+  if (c->b >= 0)
+    return centre_in_grain(x, c->part_a, c->part_b) || centre_in_grain(x, c->part_b, c->part_a);
   double phi;
   TlVec3 n;
-  return tl_boundary_phi(&s->boundary[c->boundary], b->position[c->a], &phi, &n) && phi < 0;
+  return tl_boundary_phi(&s->boundary[c->boundary], x->position[c->part_a], &phi, &n) && phi < 0;
 }
 
 static bool fixed(const TlBodies *b, int32_t i) {
@@ -62,14 +64,17 @@ static int32_t steps_on_end(const int32_t *count, const TlContact *c) {
 
 /* row says what is wrong; who it is comes from the contact. */
 static TlStatus note(TlWorkspace *s, TlBodies *b, const TlContact *c, int32_t flag, TlPoorRow row) {
-  int32_t grain = lesser(b, c), other = grain == c->a ? c->b : c->a;
-  if (grain >= b->owned || b->flags[grain] & flag) return TL_OK;
-  b->flags[grain] |= flag;
-  row.grain = b->id[grain];
-  row.avatar = b->avatar_id[grain];
-  row.position_m = b->position[grain];
-  row.other = other >= 0 ? b->id[other] : -1 - c->boundary;
-  row.other_avatar = other >= 0 ? b->avatar_id[other] : -1;
+  const TlColliders *x = &b->colliders;
+  int32_t body = lesser(b, c);
+  int32_t grain = body == c->a ? c->part_a : c->part_b,
+          other = body == c->a ? c->part_b : c->part_a;
+  if (body >= b->owned || b->flags[body] & flag) return TL_OK;
+  b->flags[body] |= flag;
+  row.grain = x->id[grain];
+  row.avatar = x->avatar_id[grain];
+  row.position_m = x->position[grain];
+  row.other = other >= 0 ? x->id[other] : -1 - c->boundary;
+  row.other_avatar = other >= 0 ? x->avatar_id[other] : -1;
   row.overlap_m = fmax(-c->gap, 0);
   row.share = row.overlap_m / c->size;
   TL_TRY(TL_RESERVE(s->poor, s->poor_capacity, s->poor_count + 1));

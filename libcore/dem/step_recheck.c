@@ -62,8 +62,16 @@ static double pair_motion(const Recheck *r, const TlPair *pair) {
   return (tl_norm(v) + turning) * r->step->model->step_s;
 }
 
+/* At boundaries: of the first collider that touches one. */
 static double pair_size(const TlBodies *b, const TlPair *pair) {
-  return pair->b < 0 ? b->radius[pair->a] : fmin(b->radius[pair->a], b->radius[pair->b]);
+  const double *radius = b->colliders.radius;
+  return pair->b < 0 ? radius[pair->part_a] : fmin(radius[pair->part_a], radius[pair->part_b]);
+}
+
+/* A slot a pair of colliders; at boundaries one a collider of the body and boundary. */
+static size_t slots_of(const Recheck *r, const TlPair *pair) {
+  if (pair->b >= 0) return 1;
+  return (size_t)(tl_bodies_parts(r->bodies, pair->a) * r->step->model->boundary_count);
 }
 
 static double room_of(const Recheck *r, const TlPair *pair) {
@@ -95,6 +103,7 @@ static void keep(const Recheck *r, TlPoints *points, double size, bool whole, in
 static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int32_t slot,
                           TlPoints *points) {
   const TlBodies *b = r->bodies;
+  const TlColliders *c = &b->colliders;
   const TlModel *model = r->step->model;
   TlWorkspace *work = r->step->work;
   double size = pair_size(b, pair), way = pair_motion(r, pair), margin = whole ? NEAR * size : 0;
@@ -102,16 +111,19 @@ static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int3
     /* edges overlap while every node lies outside: the search between nodes starts from those */
     if (model->search.edges == TL_EDGES_REFINE) margin = NEAR * size;
     points->count = 0;
-    TL_TRY(tl_detect_pair(&model->search, &work->near, b, pair->a, pair->b, way, margin, points));
+    TL_TRY(tl_detect_pair(&model->search, &work->near, c, pair->part_a, pair->part_b, way, margin,
+                          points));
     keep(r, points, size, whole, slot);
     return TL_OK;
   }
-  for (int k = 0; k < model->boundary_count; k++) {
-    points->count = 0;
-    TL_TRY(tl_scan_boundary(&model->search, &work->near, b, pair->a, k, &work->boundary[k], way,
-                            margin, points));
-    keep(r, points, size, whole, slot + k);
-  }
+  int64_t first = b->first[pair->a], parts = tl_bodies_parts(b, pair->a);
+  for (int64_t i = first; i < first + parts; i++)
+    for (int k = 0; k < model->boundary_count; k++) {
+      points->count = 0;
+      TL_TRY(tl_scan_boundary(&model->search, &work->near, c, i, k, &work->boundary[k], way, margin,
+                              points));
+      keep(r, points, size, whole, slot++);
+    }
   return TL_OK;
 }
 
@@ -178,7 +190,7 @@ static TlStatus begin(Recheck *r) {
     r->room[i] = room_of(r, pair);
     r->seen[i] = r->room[i] < bound ? SEEN_NOT : SEEN_CLEAR;
     r->slot[i] = (int32_t)slots;
-    if (r->room[i] < NEAR) slots += pair->b >= 0 ? 1 : (size_t)model->boundary_count;
+    if (r->room[i] < NEAR) slots += slots_of(r, pair);
   }
   r->slot[pairs] = (int32_t)slots;
   r->kept = tl_arena_push(&s->arena, slots * TL_MANIFOLD_POINTS, sizeof *r->kept);
@@ -223,7 +235,9 @@ static TlStatus make_contacts(const Recheck *r, TlFound *fresh) {
 
 static TlStatus forward_poses(const TlSync *sync, TlBodies *b) {
   TL_TRY(tl_sync_forward(sync, b->position, sizeof *b->position));
-  return tl_sync_forward(sync, b->rotation, sizeof *b->rotation);
+  TL_TRY(tl_sync_forward(sync, b->rotation, sizeof *b->rotation));
+  tl_bodies_place_colliders(b);
+  return TL_OK;
 }
 
 /* Pairs whose bodies moved are known no more. */

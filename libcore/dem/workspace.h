@@ -8,7 +8,7 @@
 #include "dem/press.h"
 #include "dem/step.h"
 
-/* A body's shape as it was found; derived fields that agree with it need no second look. */
+/* A collider's shape as it was found; derived fields that agree with it need no second look. */
 typedef struct TlKnownShape {
   int64_t avatar_id;
   const TlShape *shape;
@@ -28,7 +28,7 @@ struct TlWorkspace {
   TlNetMemo *net_memo;
   TlFound found;       /* by the methods by impulses */
   TlPressRoom press;   /* of the penalty method */
-  TlKnownShape *known; /* of each body when it was last looked up */
+  TlKnownShape *known; /* of each collider when it was last looked up */
   size_t known_capacity;
   int64_t unchecked; /* grains whose derived fields were made anew since bodies were last checked */
   TlPoorRow *poor;

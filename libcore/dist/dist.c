@@ -85,7 +85,8 @@ TlStatus tl_dist_cut(TlDist *dist, const TlBodies *bodies) {
   int64_t *weight;
   TlStatus status = TL_NEW(weight, (size_t)bodies->owned);
   for (int64_t i = 0; status == TL_OK && i < bodies->owned; i++)
-    weight[i] = 1 + bodies->contacts[i];
+    for (int64_t k = bodies->first[i]; k < bodies->first[i] + tl_bodies_parts(bodies, i); k++)
+      weight[i] += 1 + bodies->colliders.contacts[k];
   status = tl_comm_agree(dist->comm, status);
   if (status == TL_OK)
     status = tl_domain_cut(&dist->domain, dist->comm, bodies->position, weight, bodies->owned);

@@ -22,6 +22,7 @@ void tl_halo_free(TlHalo *halo) {
   tl_free(halo->in);
   tl_free(halo->boxes);
   tl_free(halo->wanted);
+  tl_free(halo->counts);
   tl_comm_batch_free(&halo->batch);
   *halo = (TlHalo){0};
 }
@@ -133,6 +134,7 @@ static TlStatus list_sends(TlHalo *halo, const TlBodies *bodies, TlNeighbour *n)
       continue;
     TL_TRY(TL_RESERVE(halo->send, halo->send_capacity, halo->send_count + 1));
     halo->send[halo->send_count++] = i;
+    n->send_bytes += (int64_t)tl_bodies_state_size(bodies, i, TL_HALO);
   }
   n->send_count = (int64_t)halo->send_count - n->send_start;
   return TL_OK;
@@ -160,18 +162,23 @@ static TlStatus list_neighbours(TlHalo *halo, const TlBodies *bodies) {
     *n = (TlNeighbour){.rank = r};
     TL_TRY(list_sends(halo, bodies, n));
   }
-  return TL_OK;
+  return TL_RESERVE(halo->counts, halo->counts_capacity, 4 * halo->count);
 }
 
 static TlStatus swap_counts(TlHalo *halo, int64_t owned) {
   for (size_t k = 0; k < halo->count; k++) {
     TlNeighbour *n = &halo->neighbour[k];
-    TL_TRY(tl_comm_receive(halo->comm, &halo->batch, n->rank, TAG_COUNT, &n->ghost_count, 8));
-    TL_TRY(tl_comm_send(halo->comm, &halo->batch, n->rank, TAG_COUNT, &n->send_count, 8));
+    int64_t *theirs = &halo->counts[4 * k], *mine = theirs + 2;
+    mine[0] = n->send_count;
+    mine[1] = n->send_bytes;
+    TL_TRY(tl_comm_receive(halo->comm, &halo->batch, n->rank, TAG_COUNT, theirs, 16));
+    TL_TRY(tl_comm_send(halo->comm, &halo->batch, n->rank, TAG_COUNT, mine, 16));
   }
   TL_TRY(tl_comm_wait(halo->comm, &halo->batch));
   halo->ghosts = 0;
   for (size_t k = 0; k < halo->count; k++) {
+    halo->neighbour[k].ghost_count = halo->counts[4 * k];
+    halo->neighbour[k].ghost_bytes = halo->counts[4 * k + 1];
     halo->neighbour[k].ghost_start = owned + halo->ghosts;
     halo->ghosts += halo->neighbour[k].ghost_count;
   }
@@ -180,30 +187,45 @@ static TlStatus swap_counts(TlHalo *halo, int64_t owned) {
 
 /* ---- values ---- */
 
-static TlStatus room(TlHalo *halo, size_t size) {
-  TL_TRY(TL_RESERVE(halo->out, halo->out_capacity, halo->send_count * size));
-  return TL_RESERVE(halo->in, halo->in_capacity, (size_t)halo->ghosts * size);
+/* Bytes for and from a neighbour: of an element of this size a body, or (0) the bodies' states. */
+static size_t bytes_for(const TlNeighbour *n, size_t size) {
+  return size ? (size_t)n->send_count * size : (size_t)n->send_bytes;
+}
+static size_t bytes_from(const TlNeighbour *n, size_t size) {
+  return size ? (size_t)n->ghost_count * size : (size_t)n->ghost_bytes;
+}
+
+static TlStatus reserve(TlHalo *halo, size_t size) {
+  size_t out = 0, in = 0;
+  for (size_t k = 0; k < halo->count; k++) {
+    out += bytes_for(&halo->neighbour[k], size);
+    in += bytes_from(&halo->neighbour[k], size);
+  }
+  TL_TRY(TL_RESERVE(halo->out, halo->out_capacity, out));
+  return TL_RESERVE(halo->in, halo->in_capacity, in);
 }
 
 static TlStatus post(TlHalo *halo, size_t size) {
   size_t at = 0;
   for (size_t k = 0; k < halo->count; k++) {
     const TlNeighbour *n = &halo->neighbour[k];
-    size_t bytes = (size_t)n->ghost_count * size;
+    size_t bytes = bytes_from(n, size);
     TL_TRY(tl_comm_receive(halo->comm, &halo->batch, n->rank, TAG_FIELD, halo->in + at, bytes));
     at += bytes;
   }
+  at = 0;
   for (size_t k = 0; k < halo->count; k++) {
     const TlNeighbour *n = &halo->neighbour[k];
-    TL_TRY(tl_comm_send(halo->comm, &halo->batch, n->rank, TAG_FIELD,
-                        halo->out + (size_t)n->send_start * size, (size_t)n->send_count * size));
+    size_t bytes = bytes_for(n, size);
+    TL_TRY(tl_comm_send(halo->comm, &halo->batch, n->rank, TAG_FIELD, halo->out + at, bytes));
+    at += bytes;
   }
   return TL_OK;
 }
 
 TlStatus tl_halo_forward_begin(TlHalo *halo, const void *field, size_t size) {
   const unsigned char *from = field;
-  TL_TRY(room(halo, size));
+  TL_TRY(reserve(halo, size));
   for (size_t i = 0; i < halo->send_count; i++)
     memcpy(halo->out + i * size, from + (size_t)halo->send[i] * size, size);
   return post(halo, size);
@@ -217,27 +239,24 @@ TlStatus tl_halo_forward_end(TlHalo *halo, int64_t owned, void *field, size_t si
 }
 
 size_t tl_halo_body_bytes(void) {
-  return tl_record_packed_bytes(&tl_body_record, TL_HALO);
+  return tl_bodies_grain_bytes(TL_HALO);
 }
 
 static TlStatus send_states(TlHalo *halo, const TlBodies *bodies) {
   unsigned char *to = halo->out;
-  for (size_t i = 0; i < halo->send_count; i++) {
-    TlBodyState state = tl_bodies_get(bodies, halo->send[i]);
-    to = tl_record_pack(&tl_body_record, TL_HALO, &state, to);
-  }
-  TL_TRY(post(halo, tl_halo_body_bytes()));
+  for (size_t i = 0; i < halo->send_count; i++)
+    to = tl_bodies_pack_state(bodies, halo->send[i], TL_HALO, to);
+  TL_TRY(post(halo, 0));
   return tl_comm_wait(halo->comm, &halo->batch);
 }
 
 static TlStatus take_ghosts(TlHalo *halo, TlBodies *bodies) {
   TL_TRY(tl_bodies_reserve(bodies, bodies->owned + halo->ghosts));
   const unsigned char *from = halo->in;
-  for (int64_t g = 0; g < halo->ghosts; g++) {
-    TlBodyState state;
-    from = tl_record_unpack(&tl_body_record, TL_HALO, &state, from);
-    TL_TRY(tl_bodies_add_ghost(bodies, &state));
-  }
+  size_t left = 0, used;
+  for (size_t k = 0; k < halo->count; k++) left += (size_t)halo->neighbour[k].ghost_bytes;
+  for (int64_t g = 0; g < halo->ghosts; g++, from += used, left -= used)
+    TL_TRY(tl_bodies_unpack_state(bodies, TL_HALO, true, from, left, &used));
   return TL_OK;
 }
 
@@ -254,7 +273,7 @@ TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies) {
   if (status == TL_OK) status = list_neighbours(halo, bodies);
   TL_TRY(tl_comm_agree(halo->comm, status));
   TL_TRY(swap_counts(halo, bodies->owned));
-  TL_TRY(tl_comm_agree(halo->comm, room(halo, tl_halo_body_bytes())));
+  TL_TRY(tl_comm_agree(halo->comm, reserve(halo, 0)));
   TL_TRY(send_states(halo, bodies));
   return tl_comm_agree(halo->comm, take_ghosts(halo, bodies));
 }

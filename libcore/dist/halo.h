@@ -23,6 +23,7 @@ typedef struct TlNeighbour {
   int rank;
   int64_t send_start, send_count; /* in TlHalo.send */
   int64_t ghost_start, ghost_count;
+  int64_t send_bytes, ghost_bytes; /* of their states, with colliders */
 } TlNeighbour;
 
 enum { TL_HALO_BOX = 7 };
@@ -31,6 +32,8 @@ typedef struct TlHalo {
   TlComm *comm; /* borrowed */
   TlNeighbour *neighbour;
   size_t count, capacity;
+  int64_t *counts; /* bodies and bytes from and for each neighbour, on their way */
+  size_t counts_capacity;
   int64_t *send; /* owned bodies to send, by neighbour */
   size_t send_count, send_capacity;
   int64_t ghosts;
@@ -48,8 +51,9 @@ void tl_halo_free(TlHalo *halo);
 /* Collective. Drop the ghosts, choose new ones by position and reach (filled by tl_step_refresh),
  * and exchange their states. Ranks agree on failure. */
 TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies);
-/* Bytes of a message that make one ghost: the fields of a body with a halo attribute
- * (model/record.h). Ghosts are made anew in each step, so those of either attribute travel in each.
+/* Bytes of a message that make one ghost, of a grain: the fields of a body and its collider with a
+ * halo attribute (model/record.h). Ghosts are made anew in each step, so those of either attribute
+ * travel in each. A body brings all its colliders along.
  */
 size_t tl_halo_body_bytes(void);
 

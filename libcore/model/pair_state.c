@@ -179,37 +179,51 @@ void tl_pair_rows_keep(TlPairRows *rows, TlPairKind kind,
 
 /* ---- bytes ---- */
 
-static bool has(const TlPairKey *key, int64_t id) {
-  return key->low == id || key->high == id;
+/* Whose rows are wanted. */
+typedef struct Whose {
+  int64_t body;
+  const int64_t *collider;
+  int64_t colliders;
+} Whose;
+
+static bool has(const Whose *w, TlPairKind kind, const TlPairKey *key) {
+  if (kind >= TL_FIRST_CONSTRAINT) return key->low == w->body || key->high == w->body;
+  for (int64_t k = 0; k < w->colliders; k++)
+    if (key->low == w->collider[k] || key->high == w->collider[k]) return true;
+  return false;
 }
 
-static int64_t count_of(const TlPairRows *rows, TlPairKind kind, int64_t id) {
+static int64_t count_of(const TlPairRows *rows, TlPairKind kind, const Whose *w) {
   int64_t n = 0;
   for (size_t i = 0; i < rows->count; i++) {
     TlPairKey key = tl_pair_key(rows, kind, i);
-    n += has(&key, id);
+    n += has(w, kind, &key);
   }
   return n;
 }
 
 /* Of each kind the number of rows, then these. */
-size_t tl_pair_state_packed_bytes(const TlPairState *pairs, int64_t id) {
+size_t tl_pair_state_packed_bytes(const TlPairState *pairs, int64_t body, const int64_t *collider,
+                                  int64_t colliders) {
   size_t bytes = TL_PAIR_KINDS * sizeof(int64_t);
+  Whose w = {body, collider, colliders};
   for (int k = 0; k < TL_PAIR_KINDS; k++)
-    bytes += (size_t)count_of(&pairs->of[k], (TlPairKind)k, id) *
+    bytes += (size_t)count_of(&pairs->of[k], (TlPairKind)k, &w) *
              tl_record_packed_bytes(&tl_pair_record[k], TL_SAVE);
   return bytes;
 }
 
-unsigned char *tl_pair_state_pack(const TlPairState *pairs, int64_t id, unsigned char *to) {
+unsigned char *tl_pair_state_pack(const TlPairState *pairs, int64_t body, const int64_t *collider,
+                                  int64_t colliders, unsigned char *to) {
+  Whose w = {body, collider, colliders};
   for (int k = 0; k < TL_PAIR_KINDS; k++) {
     const TlPairRows *rows = &pairs->of[k];
-    int64_t n = count_of(rows, (TlPairKind)k, id);
+    int64_t n = count_of(rows, (TlPairKind)k, &w);
     memcpy(to, &n, sizeof n);
     to += sizeof n;
     for (size_t i = 0; n > 0 && i < rows->count; i++) {
       TlPairKey key = tl_pair_key(rows, (TlPairKind)k, i);
-      if (has(&key, id))
+      if (has(&w, (TlPairKind)k, &key))
         to = tl_record_pack(&tl_pair_record[k], TL_SAVE, row_at(rows, (TlPairKind)k, i), to);
     }
   }

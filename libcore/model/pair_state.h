@@ -1,12 +1,14 @@
-/* What is remembered of pairs of bodies: contact memory and constraints, one dense array a kind.
+/* What is remembered of pairs: contact memory of colliders and constraints of bodies, one dense
+ * array a kind.
  *
  * Each row begins with its key (low id, high id, number): the lower id, the higher one or what
  * stands in its place, and a number that tells rows of one pair apart. Rows are sorted by the key;
  * no two are alike.
  *
- * Contact memory starts the next step's solve. A method keeps one kind of it, and one only
- * (dem/methods.h): impulses in N s, or springs in m and N/m. High is the other body or -1 - the
- * boundary's number, number names the point by node and side (dem/contact.h).
+ * Contact memory starts the next step's solve. Its keys name colliders, which keep their ids whatever
+ * body they are part of. A method keeps one kind of it, and one only
+ * (dem/methods.h): impulses in N s, or springs in m and N/m. High is the other collider or -1 -
+ * the boundary's number, number names the point by node and side (dem/contact.h).
  *
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
  * constraint's id, unique among those of its kind. Anchors are fixed points of each body, from its
@@ -176,10 +178,13 @@ void tl_pair_rows_keep(TlPairRows *rows, TlPairKind kind,
                        bool (*wanted)(const void *context, const TlPairKey *key),
                        const void *context);
 
-/* Rows of all kinds with this body, as bytes; unpack appends them (tl_pair_state_sort is to
- * follow). *used: bytes taken. TL_EINPUT when `from` does not hold them. */
-size_t tl_pair_state_packed_bytes(const TlPairState *pairs, int64_t id);
-unsigned char *tl_pair_state_pack(const TlPairState *pairs, int64_t id, unsigned char *to);
+/* Contact memory of these colliders of a body, and the body's constraints, as bytes; unpack appends
+ * them (tl_pair_state_sort is to follow). *used: bytes taken. TL_EINPUT when `from` does not hold
+ * them. */
+size_t tl_pair_state_packed_bytes(const TlPairState *pairs, int64_t body, const int64_t *collider,
+                                  int64_t colliders);
+unsigned char *tl_pair_state_pack(const TlPairState *pairs, int64_t body, const int64_t *collider,
+                                  int64_t colliders, unsigned char *to);
 TlStatus tl_pair_state_unpack(TlPairState *pairs, const unsigned char *from, size_t size,
                               size_t *used);
 

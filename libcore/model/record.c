@@ -126,15 +126,11 @@ bool tl_record_finite(const TlRecord *record, const void *row) {
 static const struct {
   unsigned attribute;
   const char *word;
-} words[] = {{TL_SAVE, "save"},
-             {TL_HASH, "hash"},
-             {TL_HALO_ONCE, "halo once"},
-             {TL_HALO_STEP, "halo each step"},
-             {TL_SUM, "sum"},
-             {TL_EXACT_SUM, "exact sum"},
-             {TL_MOST, "largest"},
-             {TL_LEAST, "least"},
-             {TL_ALIKE, "same on all ranks"},
+} words[] = {{TL_SAVE, "save"},           {TL_HASH, "hash"},
+             {TL_HALO_ONCE, "halo once"}, {TL_HALO_STEP, "halo each step"},
+             {TL_GRAIN, "grain"},         {TL_SUM, "sum"},
+             {TL_EXACT_SUM, "exact sum"}, {TL_MOST, "largest"},
+             {TL_LEAST, "least"},         {TL_ALIKE, "same on all ranks"},
              {TL_OWN, "of each rank"}};
 
 static TlStatus add_field(TlGrowingText *to, const TlRecordField *f) {

@@ -52,7 +52,8 @@ enum {
   TL_LEAST = 1 << 8,     /* the least */
   TL_ALIKE = 1 << 9,     /* all have the same already */
   TL_OWN = 1 << 10,      /* each keeps its own */
-  TL_LATER = 1 << 11     /* a column that frames of older versions lack */
+  TL_LATER = 1 << 11,    /* a column that frames of older versions lack */
+  TL_GRAIN = 1 << 12 /* of a collider: all that a packed grain has of it; the rest is its body's */
 };
 
 typedef struct TlRecordField {

@@ -112,13 +112,55 @@ static void take_contact(TlPacking *p, const TlContactRow *c) {
   p->contact_count++;
 }
 
+/* Grains that are parts of one body; row: of each grain. */
+static TlStatus join_bodies(TlPacking *p, const TlBodyRow *const *row) {
+  TlPackGrain *g = p->grain;
+  TlVec3 *moment;
+  double *mass = NULL, *volume = NULL;
+  bool any = false;
+  for (int64_t i = 0; i < p->grain_count; i++) {
+    int64_t whole = row[i]->body == g[i].id ? -1 : index_of(p, row[i]->body);
+    if (whole < 0) continue;
+    g[i].part_of = g[whole].part_of = 1 + whole;
+    any = true;
+  }
+  if (!any) return TL_OK;
+  TlStatus status = TL_NEW(moment, (size_t)p->grain_count);
+  if (status == TL_OK) status = TL_NEW(mass, (size_t)p->grain_count);
+  if (status == TL_OK) status = TL_NEW(volume, (size_t)p->grain_count);
+  for (int64_t i = 0; status == TL_OK && i < p->grain_count; i++) {
+    int64_t whole = tl_pack_body(g, i);
+    moment[whole] = tl_axpy(moment[whole], g[i].mass_kg, g[i].centre_m);
+    mass[whole] += g[i].mass_kg;
+    volume[whole] += g[i].volume_m3;
+  }
+  for (int64_t i = 0; status == TL_OK && i < p->grain_count; i++) {
+    int64_t whole = tl_pack_body(g, i);
+    if (!g[i].part_of) continue;
+    g[i].arm_m = tl_sub(g[i].centre_m, tl_scale(1 / mass[whole], moment[whole]));
+    g[i].whole_m3 = volume[whole];
+  }
+  tl_free(moment);
+  tl_free(mass);
+  tl_free(volume);
+  return status;
+}
+
 static TlStatus fill(const TlScene *scene, const TlFrame *frame, const TlFrameContacts *contacts,
                      TlPacking *p) {
   TL_TRY(TL_NEW(p->grain, (size_t)frame->count));
   TL_TRY(TL_NEW(p->contact, (size_t)contacts->count));
-  for (int64_t i = 0; i < frame->count; i++)
-    if (!(frame->rows[i].flags & TL_ROW_NO_GRAIN))
-      TL_TRY(take_grain(scene, &frame->rows[i], &p->grain[p->grain_count++]));
+  const TlBodyRow **row;
+  TL_TRY(TL_NEW(row, (size_t)frame->count));
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; status == TL_OK && i < frame->count; i++) {
+    if (frame->rows[i].flags & TL_ROW_NO_GRAIN) continue;
+    row[p->grain_count] = &frame->rows[i];
+    status = take_grain(scene, &frame->rows[i], &p->grain[p->grain_count++]);
+  }
+  if (status == TL_OK) status = join_bodies(p, row);
+  tl_free(row);
+  TL_TRY(status);
   for (int64_t i = 0; i < contacts->count; i++) take_contact(p, &contacts->rows[i]);
   return tl_packing_pairs(p);
 }

@@ -24,8 +24,20 @@ typedef struct TlPackGrain {
   /* for the share of it in a region; NULL: it counts whole where its centre is */
   const TlAvatar *avatar;
   double scale;
-  TlQuat rotation; /* body -> world */
+  TlQuat rotation; /* its frame to the world */
+  /* Of a part of a rigid body of several grains: forces between them are unknown, so balance and
+   * stress are the body's. 0: a body of its own; else 1 + index of the grain that stands for it. */
+  int64_t part_of;
+  TlVec3 arm_m;    /* from the centre of its body to its own */
+  double whole_m3; /* volume of its body */
 } TlPackGrain;
+
+static inline int64_t tl_pack_body(const TlPackGrain *grain, int64_t index) {
+  return grain[index].part_of ? grain[index].part_of - 1 : index;
+}
+static inline TlVec3 tl_pack_body_centre(const TlPackGrain *grain) {
+  return tl_sub(grain->centre_m, grain->arm_m);
+}
 
 typedef struct TlPackContact {
   int64_t a, b; /* indices of grains; b < 0: boundary, -1 - number of it */

@@ -23,21 +23,30 @@ TlSym3 tl_stress_region(const TlPacking *p, const TlRegion *region) {
   TlSym3 s = {0};
   for (int64_t i = 0; i < p->contact_count; i++) {
     const TlPackContact *c = &p->contact[i];
-    add_leg(&s, region, p->grain[c->a].centre_m, c->point_m, c->force_N);
+    add_leg(&s, region, tl_pack_body_centre(&p->grain[c->a]), c->point_m, c->force_N);
     if (c->b >= 0)
-      add_leg(&s, region, p->grain[c->b].centre_m, c->point_m, tl_scale(-1, c->force_N));
+      add_leg(&s, region, tl_pack_body_centre(&p->grain[c->b]), c->point_m,
+              tl_scale(-1, c->force_N));
   }
   return times(1 / tl_region_volume(region), s);
+}
+
+static void add_end(const TlPacking *p, TlSym3 *sigma, int64_t i, double sign,
+                    const TlPackContact *c) {
+  const TlPackGrain *g = &p->grain[i];
+  double volume = g->part_of ? g->whole_m3 : g->volume_m3;
+  add_dyad(&sigma[tl_pack_body(p->grain, i)], sign / volume, c->force_N,
+           tl_sub(c->point_m, tl_pack_body_centre(g)));
 }
 
 void tl_stress_grains(const TlPacking *p, TlSym3 *sigma) {
   for (int64_t i = 0; i < p->grain_count; i++) sigma[i] = (TlSym3){0};
   for (int64_t i = 0; i < p->contact_count; i++) {
     const TlPackContact *c = &p->contact[i];
-    const TlPackGrain *a = &p->grain[c->a], *b = c->b >= 0 ? &p->grain[c->b] : NULL;
-    add_dyad(&sigma[c->a], -1 / a->volume_m3, c->force_N, tl_sub(c->point_m, a->centre_m));
-    if (b) add_dyad(&sigma[c->b], 1 / b->volume_m3, c->force_N, tl_sub(c->point_m, b->centre_m));
+    add_end(p, sigma, c->a, -1, c);
+    if (c->b >= 0) add_end(p, sigma, c->b, 1, c);
   }
+  for (int64_t i = 0; i < p->grain_count; i++) sigma[i] = sigma[tl_pack_body(p->grain, i)];
 }
 
 TlStress tl_stress_of(TlSym3 s) {

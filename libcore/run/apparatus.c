@@ -95,7 +95,7 @@ TlStatus tl_apparatus_mark_platen(TlRun *run, int64_t first_placed, int64_t *pla
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->id[i] != *platen) continue;
     b->flags[i] |= TL_BODY_GUIDED;
-    b->material[i] = tl_material_of_platen(&run->model->setup);
+    b->colliders.material[b->first[i]] = tl_material_of_platen(&run->model->setup);
     const TlSlider piston = {.low = *platen,
                              .high = -1,
                              .number = TL_PISTON,

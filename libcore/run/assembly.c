@@ -65,7 +65,7 @@ static TlStatus add_scanned(void *context, const TlGrainRow *row) {
   double scale = setup->grains.grain_scale, lift = 0;
   if (!tl_cut_keeps(&setup->release.cut, row->scan_centroid_m, row->radius_m)) return TL_OK;
   TlVec3 offset = tl_scale(scale, tl_sub(row->scan_centroid_m, s->foot));
-  TlBodyState state = {.scale = scale}; /* its id comes when all are counted */
+  TlGrainState state = {.scale = scale}; /* its id comes when all are counted */
   state.avatar_id = tl_study_shapes_stand_in(s->place->shapes, row, &state.scale).id;
   state.material = tl_material_of_avatar(setup, row->id);
   state.position = tl_add(s->position, tl_quat_rotate(s->turn, offset));
@@ -172,13 +172,13 @@ static TlStatus cut_start(Again *a) {
   return TL_OK;
 }
 
-static TlBodyState state_again(void *context, int64_t i) {
+static TlGrainState state_again(void *context, int64_t i) {
   const Again *a = context;
   const TlSetup *setup = a->place->setup;
   const TlStart *s = &a->place->selection->start;
   const TlBodyRow *g = &s->grain[a->kept[i]];
   TlVec3 offset = tl_quat_rotate(a->turn, tl_scale(a->grow, g->position_m));
-  TlBodyState state = {.id = i, .scale = a->grow * g->scale};
+  TlGrainState state = {.id = i, .scale = a->grow * g->scale};
   TlGrainRow row =
       tl_study_shapes_stand_in(a->place->shapes, &s->shapes[s->shape[a->kept[i]]], &state.scale);
   state.avatar_id = row.id;

@@ -98,6 +98,12 @@ static int64_t avatar_of(const TlScene *scene, int64_t id) {
 static TlStatus take_grain(const Reader *r, const TlBodyRow *body, int64_t *found) {
   TlStart *s = r->start;
   int64_t avatar = avatar_of(&r->scene, body->avatar_id);
+  if (body->body != body->id)
+    return tl_study_fail(r->study, TL_EINPUT, "release.run",
+                         "%s holds a body of several parts (grain %lld is one of body %lld), which "
+                         "an assembly of single grains cannot take; place it anew in the list of "
+                         "bodies, and name a run without it",
+                         r->folder, (long long)body->id, (long long)body->body);
   if (avatar < 0)
     return tl_study_fail(r->study, TL_EINPUT, "release.run", "%s: avatar %lld is not in run.h5",
                          r->folder, (long long)body->avatar_id);

@@ -85,9 +85,10 @@ TlAvatarSource tl_avatars_source(TlAvatarCache *cache) {
 }
 
 TlStatus tl_avatars_load(TlAvatarCache *cache, const TlBodies *bodies, int64_t first) {
-  for (int64_t i = first; i < bodies->total; i++)
-    if (!tl_avatars_get(cache, bodies->avatar_id[i]))
-      return tl_fail(TL_EINPUT, "body %lld: %s", (long long)bodies->id[i], tl_message());
+  const TlColliders *c = &bodies->colliders;
+  for (int64_t i = first; i < c->total; i++)
+    if (!tl_avatars_get(cache, c->avatar_id[i]))
+      return tl_fail(TL_EINPUT, "body %lld: %s", (long long)c->body_id[i], tl_message());
   return TL_OK;
 }
 
@@ -97,11 +98,12 @@ static int compare(const void *a, const void *b) {
 }
 
 TlStatus tl_avatars_used(const TlBodies *bodies, int64_t **ids, int64_t *count) {
+  const TlColliders *c = &bodies->colliders;
   int64_t *list, kept = 0;
-  TL_TRY(TL_NEW(list, (size_t)bodies->total));
-  for (int64_t i = 0; i < bodies->total; i++) list[i] = bodies->avatar_id[i];
-  qsort(list, (size_t)bodies->total, sizeof *list, compare);
-  for (int64_t i = 0; i < bodies->total; i++)
+  TL_TRY(TL_NEW(list, (size_t)c->total));
+  for (int64_t i = 0; i < c->total; i++) list[i] = c->avatar_id[i];
+  qsort(list, (size_t)c->total, sizeof *list, compare);
+  for (int64_t i = 0; i < c->total; i++)
     if (i == 0 || list[i] != list[i - 1]) list[kept++] = list[i];
   *ids = list;
   *count = kept;

@@ -1,13 +1,18 @@
 #include "run/bodies.h"
 
+#include "base/mem.h"
 #include "run/materials.h"
 
 #include <stdio.h>
 
+static int64_t ids_of(const TlBodySetup *b) {
+  return b->parts.count > 0 ? b->parts.count : 1;
+}
+
 int64_t tl_placed_count(const TlSetup *setup) {
   const TlBodySetup *b = setup->bodies.items;
   int64_t count = 0;
-  for (int64_t i = 0; i < setup->bodies.count; i++) count += b[i].count;
+  for (int64_t i = 0; i < setup->bodies.count; i++) count += b[i].count * ids_of(&b[i]);
   return count;
 }
 
@@ -25,7 +30,7 @@ static TlStatus row_of(const TlPlace *place, int64_t i, TlGrainRow *row) {
   return tl_study_fail(place->study, TL_EINPUT, path, "%s", text);
 }
 
-TlVec3 tl_placed_momentum(const TlBodyState *state, const TlGrainRow *row, double density,
+TlVec3 tl_placed_momentum(const TlGrainState *state, const TlGrainRow *row, double density,
                           TlVec3 spin) {
   double s2 = state->scale * state->scale, s5 = s2 * s2 * state->scale;
   TlMat3 r = tl_quat_matrix(state->rotation);
@@ -33,32 +38,86 @@ TlVec3 tl_placed_momentum(const TlBodyState *state, const TlGrainRow *row, doubl
   return tl_mat_vec(r, tl_vec3(i.x * w.x, i.y * w.y, i.z * w.z));
 }
 
-static TlBodyState state_of(const TlBodySetup *b, const TlGrainRow *row, double density) {
+static TlGrainState state_of(const TlBodySetup *b, const TlGrainRow *row, double density) {
   double rad = M_PI / 180;
   TlQuat turn = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(b->turn_deg)));
-  TlBodyState state = {.avatar_id = row->id,
-                       .scale = b->scale,
-                       .rotation = tl_quat_unit(tl_quat_mul(turn, row->scan_rotation)),
-                       .velocity = tl_vec3_of(b->velocity_m_s),
-                       .flags = b->fixed ? TL_BODY_FROZEN : 0};
+  TlGrainState state = {.avatar_id = row->id,
+                        .scale = b->scale,
+                        .rotation = tl_quat_unit(tl_quat_mul(turn, row->scan_rotation)),
+                        .velocity = tl_vec3_of(b->velocity_m_s),
+                        .flags = b->fixed ? TL_BODY_FROZEN : 0};
   state.momentum = tl_placed_momentum(&state, row, density, tl_vec3_of(b->spin_rad_s));
   return state;
 }
 
-/* Of body i's row, those that fall into [low, high) of all, its first being number `first`. */
+/* A body with parts; part k has the id `id` + k. */
+static TlStatus make_parts(const TlPlace *place, int64_t i, TlBodies *bodies, TlVec3 position,
+                           int64_t id) {
+  const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
+  const TlPartSetup *setup = b->parts.items;
+  size_t n = (size_t)b->parts.count;
+  double rad = M_PI / 180;
+  TlBodyState body = {.id = id,
+                      .position = position,
+                      .rotation = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(b->turn_deg))),
+                      .velocity = tl_vec3_of(b->velocity_m_s),
+                      .flags = b->fixed ? TL_BODY_FROZEN : 0};
+  TlColliderState *part = NULL;
+  double *mass = NULL;
+  TlVec3 *inertia = NULL;
+  TlStatus status = TL_NEW(part, n);
+  if (status == TL_OK) status = TL_NEW(mass, n);
+  if (status == TL_OK) status = TL_NEW(inertia, n);
+  for (size_t k = 0; status == TL_OK && k < n; k++) {
+    int64_t shape = tl_shapes_index(&place->setup->shapes, setup[k].shape);
+    TlGrainRow row = tl_study_shapes_row(place->shapes, shape);
+    TlQuat turn = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(setup[k].turn_deg)));
+    double scale = b->scale * setup[k].scale, scale3 = scale * scale * scale, volume;
+    part[k] = (TlColliderState){.id = id + (int64_t)k,
+                                .body_id = id,
+                                .avatar_id = row.id,
+                                .scale = scale,
+                                .material = tl_material_of_part(place->setup, i, (int64_t)k),
+                                .offset = tl_scale(b->scale, tl_vec3_of(setup[k].position_m)),
+                                .turn = tl_quat_unit(tl_quat_mul(turn, row.scan_rotation))};
+    double density = tl_material_density(place->setup, part[k].material);
+    tl_study_shapes_mass(place->shapes, shape, &volume, &inertia[k]);
+    mass[k] = density * scale3 * volume;
+    inertia[k] = tl_scale(density * scale3 * scale * scale, inertia[k]);
+  }
+  if (status == TL_OK) {
+    tl_bodies_frame(&body, tl_vec3_of(b->spin_rad_s), part, mass, inertia, (int)n);
+    status = tl_bodies_add_body(bodies, &body, part);
+  }
+  tl_free(part);
+  tl_free(mass);
+  tl_free(inertia);
+  return status;
+}
+
+/* Of body i's row, those whose ids fall into [low, high) of all, its first being number `first`. */
 static TlStatus make_row(const TlPlace *place, int64_t i, int64_t first, int64_t low, int64_t high,
                          int64_t first_id, TlBodies *bodies) {
   const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
   TlGrainRow row;
-  TL_TRY(row_of(place, i, &row));
-  int32_t material = tl_material_of_body(place->setup, i);
-  TlBodyState state = state_of(b, &row, tl_material_density(place->setup, material));
-  state.material = material;
+  TlGrainState grain;
+  if (b->parts.count == 0) {
+    TL_TRY(row_of(place, i, &row));
+    int32_t material = tl_material_of_body(place->setup, i);
+    grain = state_of(b, &row, tl_material_density(place->setup, material));
+    grain.material = material;
+  }
   for (int64_t k = 0; k < b->count; k++) {
-    if (first + k < low || first + k >= high) continue;
-    state.id = first_id + first + k;
-    state.position = tl_axpy(tl_vec3_of(b->position_m), (double)k, tl_vec3_of(b->step_m));
-    TL_TRY(tl_bodies_add(bodies, &state));
+    int64_t number = first + k * ids_of(b);
+    if (number < low || number >= high) continue;
+    TlVec3 position = tl_axpy(tl_vec3_of(b->position_m), (double)k, tl_vec3_of(b->step_m));
+    if (b->parts.count > 0) {
+      TL_TRY(make_parts(place, i, bodies, position, first_id + number));
+      continue;
+    }
+    grain.id = first_id + number;
+    grain.position = position;
+    TL_TRY(tl_bodies_add(bodies, &grain));
   }
   return TL_OK;
 }
@@ -66,10 +125,11 @@ static TlStatus make_row(const TlPlace *place, int64_t i, int64_t first, int64_t
 TlStatus tl_placed_make(const TlPlace *place, int64_t first_id, TlBodies *bodies) {
   int64_t n = tl_placed_count(place->setup), me = tl_comm_rank(place->comm),
           ranks = tl_comm_size(place->comm), first = 0;
+  const TlBodySetup *b = place->setup->bodies.items;
   TlStatus status = TL_OK;
   for (int64_t i = 0; status == TL_OK && i < place->setup->bodies.count; i++) {
     status = make_row(place, i, first, n * me / ranks, n * (me + 1) / ranks, first_id, bodies);
-    first += ((const TlBodySetup *)place->setup->bodies.items)[i].count;
+    first += b[i].count * ids_of(&b[i]);
   }
   return tl_comm_agree(place->comm, status);
 }

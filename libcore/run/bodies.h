@@ -4,14 +4,14 @@
 
 #include "run/assembly.h"
 
-/* How many. */
+/* How many ids they have: one a body, or one a part of it. */
 int64_t tl_placed_count(const TlSetup *setup);
 /* Collective; adds this rank's part as owned bodies with ids first_id, ... in the study's order.
  * Errors at the study's key: a grain the catalog does not have. */
 TlStatus tl_placed_make(const TlPlace *place, int64_t first_id, TlBodies *bodies);
 
 /* L = R (density I s^5) R^T spin, world, of a body of this row. */
-TlVec3 tl_placed_momentum(const TlBodyState *state, const TlGrainRow *row, double density_kg_m3,
+TlVec3 tl_placed_momentum(const TlGrainState *state, const TlGrainRow *row, double density_kg_m3,
                           TlVec3 spin);
 
 #endif

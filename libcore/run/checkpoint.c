@@ -42,6 +42,8 @@ typedef struct Saver {
   TlCheckpointWriter *writer; /* rank 0 only */
   int64_t *order;             /* owned bodies by id */
   int64_t *id;                /* theirs, in that order */
+  int64_t *part;              /* owned colliders by their bodies' id and their own */
+  int64_t *part_id;           /* ids of the owned colliders, ascending */
   const TlRecord *record;     /* of the kind of pairs at hand */
   const unsigned char **row;  /* its rows */
   const TlShapeMark *marks;   /* of the section at hand */
@@ -194,6 +196,26 @@ static TlStatus save_bodies(Saver *s) {
   return save_spread(s, "bodies", layout_of(&tl_body_record, layout), &g);
 }
 
+static void fill_colliders(void *context, int64_t first, int64_t count, unsigned char *to) {
+  const Saver *s = context;
+  for (int64_t i = 0; i < count; i++) {
+    TlColliderState state = tl_bodies_get_collider(&s->run->state->dem.bodies, s->part[first + i]);
+    to = tl_record_pack(&tl_collider_record, TL_SAVE, &state, to);
+  }
+}
+
+static TlStatus save_colliders(Saver *s) {
+  char layout[TL_CHECKPOINT_LAYOUT];
+  TlGather g = {.comm = s->run->comm,
+                .record_bytes = (size_t)bytes_of(&tl_collider_record),
+                .keys = 2,
+                .count = s->run->state->dem.bodies.colliders.owned,
+                .fill = fill_colliders,
+                .take = take_rows,
+                .context = s};
+  return save_spread(s, "colliders", layout_of(&tl_collider_record, layout), &g);
+}
+
 static void fill_pairs(void *context, int64_t first, int64_t count, unsigned char *to) {
   const Saver *s = context;
   for (int64_t i = 0; i < count; i++)
@@ -207,13 +229,15 @@ static int compare_id(const void *a, const void *b) {
 
 /* The rows of one kind whose lower id is owned here, in order. */
 static TlStatus list_rows(Saver *s, const TlPairRows *rows, TlPairKind kind, int64_t *count) {
-  int64_t owned = s->run->state->dem.bodies.owned;
+  const TlBodies *b = &s->run->state->dem.bodies;
+  bool bodies = kind >= TL_FIRST_CONSTRAINT;
+  const int64_t *id = bodies ? s->id : s->part_id;
+  size_t owned = (size_t)(bodies ? b->owned : b->colliders.owned);
   const unsigned char *row = rows->row;
   TL_TRY(TL_NEW(s->row, rows->count));
   for (size_t k = 0; k < rows->count; k++, row += s->record->bytes) {
     TlPairKey key = tl_pair_key(rows, kind, k);
-    if (bsearch(&key.low, s->id, (size_t)owned, sizeof *s->id, compare_id))
-      s->row[(*count)++] = row;
+    if (bsearch(&key.low, id, owned, sizeof *id, compare_id)) s->row[(*count)++] = row;
   }
   return TL_OK;
 }
@@ -344,17 +368,31 @@ static TlStatus check_body(const TlRun *run, int64_t record, const TlBodyState *
   TlQuat q = s->rotation;
   double n2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
   if (s->id <= before) return no_state(run, "bodies", record, "the order of the ids");
+  if (s->parts < 0) return no_state(run, "bodies", record, "the number of its colliders");
   if (!(fabs(n2 - 1) < 1e-6)) return no_state(run, "bodies", record, "its rotation");
-  if (!(s->scale > 0 && isfinite(s->scale))) return no_state(run, "bodies", record, "its scale");
   if (!(tl_norm(s->position) < MOST_METRES) || !(tl_norm(s->velocity) < MOST_METRES) ||
       !isfinite(tl_norm(s->momentum)))
     return no_state(run, "bodies", record, "its place or motion");
   return TL_OK;
 }
 
+static TlStatus check_collider(const TlRun *run, int64_t record, const TlColliderState *s) {
+  TlQuat q = s->turn;
+  double n2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+  if (s->id < 0) return no_state(run, "colliders", record, "its id");
+  if (!(s->scale > 0 && isfinite(s->scale))) return no_state(run, "colliders", record, "its scale");
+  if (!(fabs(n2 - 1) < 1e-6) || !(tl_norm(s->offset) < MOST_METRES))
+    return no_state(run, "colliders", record, "its place in its body");
+  return TL_OK;
+}
+
 typedef struct Loading {
   TlRun *run;
-  int64_t before; /* the last id */
+  int64_t before;        /* the last id */
+  TlBodyState *body;     /* this rank's, by id */
+  int64_t count, at;     /* of them; the one whose colliders come now */
+  TlColliderState *part; /* of it, those that have come */
+  size_t parts, capacity;
 } Loading;
 
 static TlStatus take_body(void *context, int64_t number, const void *row) {
@@ -362,27 +400,72 @@ static TlStatus take_body(void *context, int64_t number, const void *row) {
   const TlBodyState *state = row;
   TL_TRY(check_body(l->run, number, state, l->before));
   l->before = state->id;
-  return tl_bodies_add(&l->run->state->dem.bodies, state);
+  l->body[l->count++] = *state;
+  return TL_OK;
+}
+
+/* They come by their bodies' ids, of all ranks. */
+static TlStatus take_collider(void *context, int64_t number, const void *row) {
+  Loading *l = context;
+  TlRun *run = l->run;
+  const TlColliderState *state = row;
+  TL_TRY(check_collider(run, number, state));
+  if (l->count == 0 || state->body_id < l->body[0].id || state->body_id > l->body[l->count - 1].id)
+    return TL_OK;
+  const TlBodyState *body = &l->body[l->at];
+  if (l->at == l->count || state->body_id != body->id)
+    return no_state(run, "colliders", number, "its body");
+  if (body->parts == 0 && state->id != body->id)
+    return no_state(run, "colliders", number, "its id, which a grain shares");
+  if (l->parts > 0 && state->id <= l->part[l->parts - 1].id)
+    return no_state(run, "colliders", number, "the order of the ids");
+  TL_TRY(TL_RESERVE(l->part, l->capacity, l->parts + 1));
+  l->part[l->parts++] = *state;
+  if (l->parts < (size_t)(body->parts > 0 ? body->parts : 1)) return TL_OK;
+  l->parts = 0;
+  l->at++;
+  if (body->parts > 0) return tl_bodies_add_body(&run->state->dem.bodies, body, l->part);
+  TlGrainState grain;
+#define F(type, name, ...) grain.name = body->name;
+  TL_BODY_FIELDS(F)
+#undef F
+#define F(type, name, ...) grain.name = state->name;
+  TL_COLLIDER_SHAPE_LIST(F, F)
+#undef F
+  return tl_bodies_add(&run->state->dem.bodies, &grain);
 }
 
 /* Rank r begins with the r-th part of the bodies by id; migration brings them home. */
 static TlStatus load_bodies(TlRun *run) {
-  int64_t all, ranks = tl_comm_size(run->comm), rank = tl_comm_rank(run->comm);
+  int64_t all, colliders, ranks = tl_comm_size(run->comm), rank = tl_comm_rank(run->comm);
   TL_TRY(find_records(run, "bodies", &tl_body_record, &all));
   if (all > MOST_COUNT) return no_state(run, "bodies", 0, "their number");
+  TL_TRY(find_records(run, "colliders", &tl_collider_record, &colliders));
   int64_t first = all * rank / ranks, end = all * (rank + 1) / ranks;
-  Loading loading = {run, -1};
+  Loading l = {.run = run, .before = -1};
   TL_TRY(tl_bodies_reserve(&run->state->dem.bodies, end - first));
-  return load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &loading});
+  TL_TRY(TL_NEW(l.body, (size_t)(end - first)));
+  TlStatus status =
+      load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &l});
+  if (status == TL_OK)
+    status = load_records(
+        &(Records){run, "colliders", &tl_collider_record, 0, colliders, take_collider, &l});
+  if (status == TL_OK && l.at < l.count)
+    status = no_state(run, "colliders", colliders, "their number");
+  tl_free(l.body);
+  tl_free(l.part);
+  return status;
 }
 
-static bool is_here(const TlBodies *b, int64_t id) { /* the bodies lie in the order of their ids */
-  return id >= 0 && bsearch(&id, b->id, (size_t)b->owned, sizeof id, compare_id) != NULL;
+static bool is_in(const int64_t *ids, int64_t count, int64_t id) {
+  return id >= 0 && bsearch(&id, ids, (size_t)count, sizeof id, compare_id) != NULL;
 }
 
 typedef struct LoadingPairs {
   TlRun *run;
   TlPairKind kind;
+  const int64_t *id; /* of the bodies or colliders that are here, ascending */
+  int64_t ids;
 } LoadingPairs;
 
 static TlStatus take_pair(void *context, int64_t number, const void *row) {
@@ -394,21 +477,37 @@ static TlStatus take_pair(void *context, int64_t number, const void *row) {
   if (key.low < 0 || (key.high >= 0 && key.high <= key.low))
     return no_state(run, record->name, number, "its ids");
   if (!tl_record_finite(record, row)) return no_state(run, record->name, number, "its values");
-  if (!is_here(&run->state->dem.bodies, key.low) && !is_here(&run->state->dem.bodies, key.high))
-    return TL_OK;
+  if (!is_in(l->id, l->ids, key.low) && !is_in(l->id, l->ids, key.high)) return TL_OK;
   return tl_pair_state_add(&run->state->dem.bodies.pairs, l->kind, row);
 }
 
+static TlStatus sorted_ids(const int64_t *id, int64_t count, int64_t **sorted) {
+  TL_TRY(TL_NEW(*sorted, (size_t)count));
+  if (count) memcpy(*sorted, id, (size_t)count * sizeof *id);
+  qsort(*sorted, (size_t)count, sizeof *id, compare_id);
+  return TL_OK;
+}
+
 static TlStatus load_pairs(TlRun *run) {
-  for (int k = 0; k < TL_PAIR_KINDS; k++) {
-    LoadingPairs loading = {run, (TlPairKind)k};
+  const TlBodies *b = &run->state->dem.bodies;
+  int64_t *parts;
+  TL_TRY(sorted_ids(b->colliders.id, b->colliders.owned, &parts));
+  TlStatus status = TL_OK;
+  for (int k = 0; status == TL_OK && k < TL_PAIR_KINDS; k++) {
+    LoadingPairs loading = {run, (TlPairKind)k, parts, b->colliders.owned};
+    if (k >= TL_FIRST_CONSTRAINT) { /* the bodies lie in the order of their ids */
+      loading.id = b->id;
+      loading.ids = b->owned;
+    }
     const TlRecord *record = &tl_pair_record[k];
     int64_t all;
-    TL_TRY(find_records(run, record->name, record, &all));
-    TL_TRY(load_records(&(Records){run, record->name, record, 0, all, take_pair, &loading}));
+    status = find_records(run, record->name, record, &all);
+    if (status == TL_OK)
+      status = load_records(&(Records){run, record->name, record, 0, all, take_pair, &loading});
   }
+  tl_free(parts);
   tl_pair_state_sort(&run->state->dem.bodies.pairs);
-  return TL_OK;
+  return status;
 }
 
 /* Whether a digest is the one that the checkpoint holds under this name. */
@@ -481,7 +580,8 @@ static const Section sections[] = {
     {"run", save_run, load_run},
     {"apparatus", save_apparatus, load_apparatus},
     {"cuts", save_cuts, load_cuts},
-    {"bodies", save_bodies, load_bodies},
+    {"bodies", save_bodies, NULL},
+    {"colliders", save_colliders, load_bodies},
     {NULL, save_pairs, load_pairs}, /* sections named after tl_pair_record */
     {"shapes", save_shapes, NULL},  /* tl_resume_shapes */
 };
@@ -498,11 +598,17 @@ static TlStatus sort_bodies(Saver *s) {
   IdAt *pairs;
   TL_TRY(TL_NEW(s->order, (size_t)b->owned));
   TL_TRY(TL_NEW(pairs, (size_t)b->owned));
+  int64_t at = 0, parts = b->colliders.owned;
   TlStatus status = TL_NEW(s->id, (size_t)b->owned);
+  if (status == TL_OK) status = TL_NEW(s->part, (size_t)parts);
+  if (status == TL_OK) status = sorted_ids(b->colliders.id, parts, &s->part_id);
   for (int64_t i = 0; i < b->owned; i++) pairs[i] = (IdAt){b->id[i], i};
   if (b->owned) qsort(pairs, (size_t)b->owned, sizeof *pairs, compare_id);
   for (int64_t i = 0; status == TL_OK && i < b->owned; i++) s->id[i] = pairs[i].id;
   for (int64_t i = 0; i < b->owned; i++) s->order[i] = pairs[i].at;
+  for (int64_t i = 0; status == TL_OK && i < b->owned; i++)
+    for (int64_t k = 0; k < tl_bodies_parts(b, s->order[i]); k++)
+      s->part[at++] = b->first[s->order[i]] + k;
   tl_free(pairs);
   return status;
 }
@@ -537,6 +643,8 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
   tl_checkpoint_abort(s.writer);
   tl_free(s.order);
   tl_free(s.id);
+  tl_free(s.part);
+  tl_free(s.part_id);
   run->saved_s = tl_clock_s();
   if (status == TL_OK)
     tl_log_debug("step %lld: state saved in %.2f s", (long long)run->state->totals.steps,
@@ -700,7 +808,8 @@ TlStatus tl_resume_state(TlRun *run) {
   TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   int64_t there = 0;
   for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
-    there += !(run->state->dem.bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED));
+    if (!(run->state->dem.bodies.flags[i] & (TL_BODY_NET | TL_BODY_GUIDED)))
+      there += tl_bodies_parts(&run->state->dem.bodies, i);
   TL_TRY(tl_comm_sum_int(run->comm, &there, 1));
   tl_log_info("resuming from %s: step %lld, %lld of %lld grains",
               tl_checkpoint_path(run->checkpoint), (long long)run->state->totals.steps,

@@ -77,19 +77,22 @@ static TlStatus take(void *context, const unsigned char *records, int64_t count)
   return TL_OK;
 }
 
+/* A line a grain: of a body with several parts one each, with its own mass. */
 static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed, int64_t step,
                      Way *w) {
   const TlBodies *b = &run->state->dem.bodies;
-  TL_TRY(TL_NEW(w->record, (size_t)b->owned));
-  for (int64_t i = 0; i < b->owned; i++) {
-    TlVec3 x = b->position[i], v = b->velocity[i];
+  const TlColliders *c = &b->colliders;
+  TL_TRY(TL_NEW(w->record, (size_t)c->owned));
+  for (int64_t k = 0; k < c->owned; k++) {
+    int32_t i = c->body[k];
     if (leaves[i] == TL_STAYS) continue;
+    TlVec3 x = c->position[k], v = tl_collider_velocity(b, k);
     w->record[w->count++] =
-        (Record){b->id[i],
+        (Record){c->id[k],
                  leaves[i],
-                 {(double)step * run->model->setup.time.dt_s, (double)step, (double)b->id[i],
-                  (double)b->avatar_id[i], b->scale[i], b->mass[i], x.x, x.y, x.z, v.x, v.y, v.z,
-                  (double)b->material[i], removed}};
+                 {(double)step * run->model->setup.time.dt_s, (double)step, (double)c->id[k],
+                  (double)c->avatar_id[k], c->scale[k], tl_run_part_mass(run, k), x.x, x.y, x.z,
+                  v.x, v.y, v.z, (double)c->material[k], removed}};
   }
   qsort(w->record, (size_t)w->count, sizeof *w->record, by_id);
   return TL_OK;

@@ -12,13 +12,13 @@ static bool counts(const TlBodies *b, int64_t i) {
 
 static TlStatus judge(TlRun *run, const TlScene *scene, const TlPlacement *place,
                       TlRunDepth *depth) {
-  const TlBodies *b = &run->state->dem.bodies;
-  for (int64_t i = 0; i < b->owned; i++) {
-    if (!counts(b, i)) continue;
-    const TlAvatar *a = tl_avatars_get(&run->model->avatars, b->avatar_id[i]);
+  const TlColliders *c = &run->state->dem.bodies.colliders;
+  for (int64_t i = 0; i < c->owned; i++) {
+    if (!counts(&run->state->dem.bodies, c->body[i])) continue;
+    const TlAvatar *a = tl_avatars_get(&run->model->avatars, c->avatar_id[i]);
     if (!a) return TL_EINPUT;
     const TlBodyRow row = {
-        .scale = b->scale[i], .position_m = b->position[i], .rotation = b->rotation[i]};
+        .scale = c->scale[i], .position_m = c->position[i], .rotation = c->rotation[i]};
     TlGrainDepth d = tl_scene_grain_depth(scene, place, a, &row);
     double share = d.depth_m / (0.5 * row.scale * tl_avatar_diameter_m(a));
     depth->deep += share > tl_deep_share;

@@ -219,15 +219,15 @@ static TlStatus place_all(Box *box) {
   return found ? TL_OK : full(box);
 }
 
-static TlBodyState state_of(void *context, int64_t i) {
+static TlGrainState state_of(void *context, int64_t i) {
   const Box *box = context;
-  TlBodyState s = {.id = i,
-                   .avatar_id = box->grain[i].avatar_id,
-                   .scale = box->grain[i].scale,
-                   .material = box->grain[i].material,
-                   .position = box->placed[i].position,
-                   .rotation = box->turn[i],
-                   .velocity = tl_vec3_of(box->place->setup->release.velocity_m_s)};
+  TlGrainState s = {.id = i,
+                    .avatar_id = box->grain[i].avatar_id,
+                    .scale = box->grain[i].scale,
+                    .material = box->grain[i].material,
+                    .position = box->placed[i].position,
+                    .rotation = box->turn[i],
+                    .velocity = tl_vec3_of(box->place->setup->release.velocity_m_s)};
   return s;
 }
 

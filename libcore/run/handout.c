@@ -7,9 +7,9 @@ enum { BLOCK = 512, TAG_BODIES = 21 };
 typedef struct Hand {
   TlComm *comm;
   int64_t all;
-  TlBodyState (*state)(void *context, int64_t i);
+  TlGrainState (*state)(void *context, int64_t i);
   void *context;
-  TlBodyState *block;
+  TlGrainState *block;
 } Hand;
 
 static TlStatus send(TlComm *comm, int to, int tag, const void *data, size_t size) {
@@ -48,7 +48,7 @@ static TlStatus hand_out(const Hand *h, TlBodies *bodies) {
   return TL_OK;
 }
 
-TlStatus tl_hand_out(TlComm *comm, int64_t count, TlBodyState (*state)(void *context, int64_t i),
+TlStatus tl_hand_out(TlComm *comm, int64_t count, TlGrainState (*state)(void *context, int64_t i),
                      void *context, TlBodies *bodies) {
   Hand h = {.comm = comm, .all = count, .state = state, .context = context};
   TL_TRY(tl_comm_agree(comm, TL_NEW(h.block, BLOCK)));

@@ -7,7 +7,7 @@
 
 /* Collective. count and state (body i of count) are asked on rank 0 only; each rank appends its
  * part as owned bodies, in order. In blocks of bounded size. */
-TlStatus tl_hand_out(TlComm *comm, int64_t count, TlBodyState (*state)(void *context, int64_t i),
+TlStatus tl_hand_out(TlComm *comm, int64_t count, TlGrainState (*state)(void *context, int64_t i),
                      void *context, TlBodies *bodies);
 
 #endif

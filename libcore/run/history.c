@@ -28,7 +28,7 @@ TlStatus tl_history_measure(TlRun *run, TlMeasure *m) {
     double term[SUMS] = {
         mass, -b->mass[i] * tl_dot(g, x), mass * x.x, mass * x.y, mass * x.z, kinetic_of(b, i)};
     for (int k = 0; k < SUMS; k++) tl_exact_add(&sum[k], term[k]);
-    grains += !net;
+    grains += net ? 0 : tl_bodies_parts(b, i);
     if (!net)
       front =
           fmax(front, hypot(x.x - run->state->start_centre.x, x.y - run->state->start_centre.y));

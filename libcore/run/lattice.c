@@ -99,13 +99,14 @@ TlQuat tl_random_turn(uint64_t seed, uint64_t stream, uint64_t index) {
   return tl_quat_unit(q);
 }
 
-TlBodyState tl_lattice_grain(const TlLattice *l, TlVec3 middle, int64_t id) {
+TlGrainState tl_lattice_grain(const TlLattice *l, TlVec3 middle, int64_t id) {
   const TlSetup *setup = l->place->setup;
-  return (TlBodyState){.id = id,
-                       .scale = setup->grains.grain_scale,
-                       .position = middle,
-                       .rotation = tl_random_turn((uint64_t)setup->seed, STREAM_TURN, (uint64_t)id),
-                       .velocity = tl_vec3_of(setup->release.velocity_m_s)};
+  return (TlGrainState){.id = id,
+                        .scale = setup->grains.grain_scale,
+                        .position = middle,
+                        .rotation =
+                            tl_random_turn((uint64_t)setup->seed, STREAM_TURN, (uint64_t)id),
+                        .velocity = tl_vec3_of(setup->release.velocity_m_s)};
 }
 
 /* ---- a count ---- */
@@ -225,7 +226,7 @@ static TlStatus fill_cells(const TlLattice *l, int64_t begin, int64_t end, int64
   TlVec3 p;
   for (int64_t g = begin; g < end && id < high; g++) {
     if (!filled(l, g, &p) || id++ < low) continue;
-    TlBodyState state = tl_lattice_grain(l, p, id - 1);
+    TlGrainState state = tl_lattice_grain(l, p, id - 1);
     TL_TRY(tl_bodies_add(bodies, &state));
   }
   return TL_OK;
@@ -252,10 +253,10 @@ static int compare_draw(const void *a, const void *b) {
 static TlStatus deal(void *context, const TlGrainRow *row) {
   Dealer *d = context;
   for (; d->next < d->count && d->draw[d->next].row == d->row; d->next++) {
-    int64_t i = d->draw[d->next].body;
-    double *scale = &d->bodies->scale[i];
-    d->bodies->avatar_id[i] = tl_study_shapes_stand_in(d->shapes, row, scale).id;
-    d->bodies->material[i] = tl_material_of_avatar(d->shapes->setup, row->id);
+    TlColliders *c = &d->bodies->colliders;
+    int64_t i = d->bodies->first[d->draw[d->next].body];
+    c->avatar_id[i] = tl_study_shapes_stand_in(d->shapes, row, &c->scale[i]).id;
+    c->material[i] = tl_material_of_avatar(d->shapes->setup, row->id);
   }
   d->row++;
   return TL_OK;

@@ -146,14 +146,30 @@ int32_t tl_material_of_body(const TlSetup *s, int64_t item) {
                             : tl_material_of_avatar(s, tl_study_shape_id(shape)));
 }
 
+int32_t tl_material_of_part(const TlSetup *s, int64_t item, int64_t number) {
+  const TlBodySetup *body = (const TlBodySetup *)s->bodies.items + item;
+  const TlPartSetup *part = (const TlPartSetup *)body->parts.items + number;
+  int64_t shape = tl_shapes_index(&s->shapes, part->shape);
+  return named_or(s, part->material ? part->material : body->material,
+                  tl_material_of_avatar(s, tl_study_shape_id(shape)));
+}
+
 /* ---- what is of which material ---- */
+
+static bool is_of_body(const TlSetup *s, int64_t item, int32_t number) {
+  int64_t parts = ((const TlBodySetup *)s->bodies.items)[item].parts.count;
+  if (parts == 0) return tl_material_of_body(s, item) == number;
+  for (int64_t k = 0; k < parts; k++)
+    if (tl_material_of_part(s, item, k) == number) return true;
+  return false;
+}
 
 /* Of bodies, or (surfaces) of terrain, planes, walls and platens. */
 static bool is_used(const TlSetup *s, int32_t number, bool surfaces) {
   bool used = !surfaces && number == TL_MATERIAL_GRAIN && tl_setup_draws(s);
   int64_t platen = tl_setup_apparatus(s) ? s->bodies.count - 1 : -1; /* tl_apparatus_add_platen */
   for (int64_t i = 0; !surfaces && i < s->bodies.count; i++)
-    used = used || (i != platen && tl_material_of_body(s, i) == number);
+    used = used || (i != platen && is_of_body(s, i, number));
   for (int64_t i = 0; !surfaces && i < s->grains.shapes.count; i++)
     used = used || tl_material_of_avatar(s, tl_study_shape_id(tl_shapes_index(
                                                 &s->shapes, s->grains.shapes.items[i]))) == number;

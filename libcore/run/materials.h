@@ -26,7 +26,8 @@ int32_t tl_material_of_plane(const TlSetup *setup, int64_t item);
 int32_t tl_material_of_wall(const TlSetup *setup, int64_t item);
 int32_t tl_material_of_platen(const TlSetup *setup); /* the top one */
 int32_t tl_material_of_net(const TlSetup *setup, int64_t item);
-int32_t tl_material_of_body(const TlSetup *setup, int64_t item);
+int32_t tl_material_of_body(const TlSetup *setup, int64_t item); /* without parts */
+int32_t tl_material_of_part(const TlSetup *setup, int64_t item, int64_t part);
 /* Of a grain with this avatar: its shape's, else that of grains. */
 int32_t tl_material_of_avatar(const TlSetup *setup, int64_t avatar_id);
 

@@ -20,7 +20,7 @@ typedef struct TlTableBytes {
 typedef struct TlOutput {
   TlComm *comm;            /* borrowed */
   TlResultsWriter *writer; /* rank 0 only */
-  TlBodyRow *block;
+  struct TlFrameBlock *block;
   int64_t frames; /* written so far */
   /* What is kept when the run resumes from here: without a last frame out of turn */
   int64_t kept_frames;

@@ -17,7 +17,8 @@ int64_t tl_run_memory(const TlRun *run) {
                        ranks +
                    1;
   int64_t ghosts = ranks > 1 ? grains : 0;
-  int64_t body = (int64_t)sizeof(TlBodyState) + 160, contact = 12 * 400 + 8 * 48;
+  int64_t body = (int64_t)(sizeof(TlBodyState) + sizeof(TlColliderState)) + 160,
+          contact = 12 * 400 + 8 * 48;
   int64_t terrain = run->model->has_terrain
                         ? run->model->terrain.nx * run->model->terrain.ny * 4 +
                               run->model->terrain.bnx * run->model->terrain.bny * 16 +
@@ -27,7 +28,7 @@ int64_t tl_run_memory(const TlRun *run) {
          ((int64_t)30 << 20);
 }
 
-/* HDF5 keeps about 25 kB of its own a frame; a row has 136 bytes; a checkpoint has a body's record
+/* HDF5 keeps about 25 kB of its own a frame; a row has 144 bytes; a checkpoint has a body's record
  * and about a dozen touches; one more than is kept exists while it is written. */
 int64_t tl_run_disk(const TlRun *run) {
   const TlTimeSetup *t = &run->model->setup.time;
@@ -37,6 +38,7 @@ int64_t tl_run_disk(const TlRun *run) {
       2 + (t->frame_every_s > 0 ? steps / tl_setup_every(&run->model->setup, t->frame_every_s) : 0);
   int64_t lines = 2 + steps / tl_setup_every(&run->model->setup, t->history_every_s);
   int64_t grains = run->state->grains + tl_pour_left(run) - run->state->totals.outside;
+  int64_t body = (int64_t)(sizeof(TlBodyState) + sizeof(TlColliderState));
   int64_t saved = c->keep + 1;
   if (c->every_steps == 0 && c->every_minutes == 0) saved = 1;
   int64_t scene = run->checkpoint ? 0 : run->model->selection.grid_bytes;
@@ -46,10 +48,9 @@ int64_t tl_run_disk(const TlRun *run) {
              run->model->terrain.band_count * 4;
   double boundaries = t->boundary_forces ? run->model->boundary_count : 0;
   /* in doubles: a mistyped number of steps may ask for more than 2^63 bytes */
-  double bytes =
-      (double)frames * (double)(25000 + 136 * grains) +
-      (350.0 + 220.0 * boundaries) * (double)lines +
-      (double)(saved * (8000 + grains * ((int64_t)sizeof(TlBodyState) + 12 * 48)) + scene);
+  double bytes = (double)frames * (double)(25000 + 144 * grains) +
+                 (350.0 + 220.0 * boundaries) * (double)lines +
+                 (double)(saved * (8000 + grains * (body + 12 * 48)) + scene);
   return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 

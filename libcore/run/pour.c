@@ -27,7 +27,7 @@ static TlStatus draw_part(TlRun *run, int64_t first, TlBodies *some) {
           ranks = tl_comm_size(run->comm);
   TlPlace place = tl_run_place(run);
   for (int64_t id = n * me / ranks; id < n * (me + 1) / ranks; id++) {
-    TlBodyState state = {
+    TlGrainState state = {
         .id = id, .scale = run->model->setup.grains.grain_scale, .rotation = {1, 0, 0, 0}};
     if (id >= first) TL_TRY(tl_bodies_add(some, &state));
   }
@@ -155,7 +155,7 @@ static TlStatus fill(TlRun *run, const Inlet *inlet, const Cell *list, int64_t c
   for (int64_t i = count * me / ranks; i < count * (me + 1) / ranks; i++) {
     TlVec3 p;
     tl_lattice_cell(&inlet->lattice, list[i].cell, &p);
-    TlBodyState state = tl_lattice_grain(&inlet->lattice, p, run->state->poured + i);
+    TlGrainState state = tl_lattice_grain(&inlet->lattice, p, run->state->poured + i);
     TL_TRY(tl_bodies_add(&run->state->dem.bodies, &state));
   }
   return tl_lattice_draw(inlet->lattice.place, &run->state->dem.bodies, first);

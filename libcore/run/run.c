@@ -196,7 +196,7 @@ static bool leaves_now(const TlBodies *b, int64_t i) {
 static TlStatus handle_outside(TlRun *run, int64_t step) {
   const TlBodies *b = &run->state->dem.bodies;
   int64_t left = 0;
-  for (int64_t i = 0; i < b->owned; i++) left += leaves_now(b, i);
+  for (int64_t i = 0; i < b->owned; i++) left += leaves_now(b, i) ? tl_bodies_parts(b, i) : 0;
   TL_TRY(tl_comm_sum_int(run->comm, &left, 1));
   if (left == 0) return TL_OK;
   run->state->totals.outside += left;
@@ -273,7 +273,7 @@ static TlStatus fresh_ghosts(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
   TL_TRY(tl_dist_halo(run->dist, &run->state->dem.bodies));
   return tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies,
-                                                  run->state->dem.bodies.owned));
+                                                  run->state->dem.bodies.colliders.owned));
 }
 
 /* Grains that got out of the apparatus leave the run before the step. */

@@ -10,6 +10,7 @@
 #ifndef TL_RUN_RUN_H
 #define TL_RUN_RUN_H
 
+#include "dem/shapes.h"
 #include "base/provenance.h"
 #include "dist/dist.h"
 #include "run/assembly.h"
@@ -126,11 +127,36 @@ typedef struct TlRun {
   char unsaved_why[1024];
 } TlRun;
 
+/* Mass of one part of a body. */
+static inline double tl_run_part_mass(const TlRun *run, int64_t collider) {
+  const TlBodies *b = &run->state->dem.bodies;
+  const TlColliders *c = &b->colliders;
+  double scale = c->scale[collider],
+         density = run->model->materials.material[c->material[collider]].density_kg_m3;
+  if (b->parts[c->body[collider]] == 0) return b->mass[c->body[collider]];
+  return density * scale * scale * scale * c->shape[collider]->volume_m3;
+}
+
+/* Volume of a body of this rank: of a grain by its mass; of several parts the sum over them, which
+ * counts overlaps twice, as the mass does. */
+static inline double tl_run_volume(const TlRun *run, int64_t body) {
+  const TlMaterial *m = run->model->materials.material;
+  const TlBodies *b = &run->state->dem.bodies;
+  const TlColliders *c = &b->colliders;
+  double sum = 0;
+  if (b->parts[body] == 0) return b->mass[body] / m[c->material[b->first[body]]].density_kg_m3;
+  for (int64_t k = b->first[body]; k < b->first[body] + b->parts[body]; k++)
+    sum += c->scale[k] * c->scale[k] * c->scale[k] * c->shape[k]->volume_m3;
+  return sum;
+}
+
 /* Mass that a body of this rank would have if it were of the grains' material. */
 static inline double tl_run_plain_mass(const TlRun *run, int64_t body) {
   const TlMaterial *m = run->model->materials.material;
-  double density = m[run->state->dem.bodies.material[body]].density_kg_m3;
-  return run->state->dem.bodies.mass[body] * (m[TL_MATERIAL_GRAIN].density_kg_m3 / density);
+  const TlBodies *b = &run->state->dem.bodies;
+  double density = m[TL_MATERIAL_GRAIN].density_kg_m3;
+  if (b->parts[body] > 0) return density * tl_run_volume(run, body);
+  return b->mass[body] * (density / m[b->colliders.material[b->first[body]]].density_kg_m3);
 }
 
 /* run: to be closed with tl_run_close, also after a failure. */

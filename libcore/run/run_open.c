@@ -260,12 +260,11 @@ TlStatus tl_run_refresh(TlRun *run) {
 /* Of the grains that are there; of poured ones, which come later, the median. */
 static TlStatus smallest_grain(TlRun *run, double *diameter) {
   const TlBodies *b = &run->state->dem.bodies;
-  const TlMaterial *material = run->model->materials.material;
   double least = INFINITY; /* volume */
   TL_TRY(tl_run_refresh(run));
   for (int64_t i = 0; i < b->owned; i++)
     if (!(b->flags[i] & (TL_BODY_FROZEN | TL_BODY_NET | TL_BODY_GUIDED)))
-      least = fmin(least, b->mass[i] / material[b->material[i]].density_kg_m3);
+      least = fmin(least, tl_run_volume(run, i));
   TL_TRY(tl_comm_least(run->comm, &least, 1));
   *diameter = isfinite(least)
                   ? cbrt(6 * least / M_PI)

@@ -119,8 +119,9 @@ static const TlStudySection root_sections[] = {
      "Shapes by formula, beside the grains of a catalog", tl_shape_params, TL_SHAPE_PARAMS, NULL,
      0},
     {"bodies", offsetof(TlSetup, bodies), sizeof(TlBodySetup), true,
-     "Bodies placed one by one; their ids follow the assembly's", tl_body_params, TL_BODY_PARAMS,
-     NULL, 0},
+     "Bodies placed one by one; their ids follow the assembly's, a body with parts has one id a "
+     "part",
+     tl_body_params, TL_BODY_PARAMS, tl_body_sections, TL_BODY_SECTIONS},
     {"nets", offsetof(TlSetup, nets), sizeof(TlNetSetup), true,
      "Nets and blankets of spheres in a hexagonal pattern, held together by springs", tl_net_params,
      TL_NET_PARAMS, NULL, 0},

@@ -110,15 +110,21 @@ static TlStatus check_used(const TlSetup *s, const TlStudy *study) {
   const TlNetSetup *net = s->nets.items;
   const TlTriaxialSetup *triaxial = tl_triaxial_section(s);
   Owner owner = {s, study, false};
-  char place[64];
+  char place[80];
 #define PLACE(...) (snprintf(place, sizeof place, __VA_ARGS__), place)
   TL_TRY(check_name(s, s->grains.material, "grains.material", study));
   TL_TRY(check_name(s, s->terrain.material, "terrain.material", study));
   TL_TRY(check_name(s, triaxial->platen_material, "triaxial.platen_material", study));
   for (int64_t i = 0; i < s->shapes.count; i++)
     TL_TRY(check_name(s, shape[i].material, PLACE("shapes.%lld.material", (long long)i), study));
-  for (int64_t i = 0; i < s->bodies.count; i++)
+  for (int64_t i = 0; i < s->bodies.count; i++) {
+    const TlPartSetup *part = body[i].parts.items;
     TL_TRY(check_name(s, body[i].material, PLACE("bodies.%lld.material", (long long)i), study));
+    for (int64_t k = 0; k < body[i].parts.count; k++)
+      TL_TRY(check_name(s, part[k].material,
+                        PLACE("bodies.%lld.parts.%lld.material", (long long)i, (long long)k),
+                        study));
+  }
   for (int64_t i = 0; i < s->planes.count; i++)
     TL_TRY(check_name(s, plane[i].material, PLACE("planes.%lld.material", (long long)i), study));
   for (int64_t i = 0; i < s->walls.count; i++)

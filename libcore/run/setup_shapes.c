@@ -46,11 +46,13 @@ const TlParam tl_body_params[] = {
     TEXT(TlBodySetup, material, "",
          "in the list of materials; none: its shape's, or grains.material"),
     INT(TlBodySetup, grain, "0", 0, 9e15, "grain of the catalog, in place of a shape"),
-    VEC3(TlBodySetup, position_m, "m", NULL, -1e7, 1e7, "centre of mass"),
+    VEC3(TlBodySetup, position_m, "m", NULL, -1e7, 1e7,
+         "centre of mass; with parts the origin that their positions count from"),
     VEC3(TlBodySetup, turn_deg, "deg", "0,0,0", -1e4, 1e4,
          "turned about this axis by its length, from the axes the shape's sizes (or the scan) are "
          "given in"),
-    VEC3(TlBodySetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4, "velocity at the start"),
+    VEC3(TlBodySetup, velocity_m_s, "m/s", "0,0,0", -1e4, 1e4,
+         "velocity of the centre of mass at the start"),
     VEC3(TlBodySetup, spin_rad_s, "rad/s", "0,0,0", -1e6, 1e6, "angular velocity at the start"),
     REAL(TlBodySetup, scale, "", "1", 1e-6, 1e6, "lengths times this (mass by its cube)"),
     FLAG(TlBodySetup, fixed, "false", "never moves"),
@@ -58,6 +60,26 @@ const TlParam tl_body_params[] = {
     VEC3(TlBodySetup, step_m, "m", "0,0,0", -1e7, 1e7, "from one of the row to the next"),
 };
 _Static_assert(COUNT(tl_body_params) == TL_BODY_PARAMS, "setup_shapes.h counts them");
+
+static const TlParam part_params[] = {
+    TEXT(TlPartSetup, shape, NULL, "name in the list of shapes"),
+    TEXT(TlPartSetup, material, "",
+         "in the list of materials; none: the body's, its shape's, or grains.material"),
+    VEC3(TlPartSetup, position_m, "m", "0,0,0", -1e7, 1e7,
+         "centre of mass of the part, from the body's position, before the body is turned and "
+         "scaled"),
+    VEC3(TlPartSetup, turn_deg, "deg", "0,0,0", -1e4, 1e4,
+         "turned about this axis by its length, from the axes the shape's sizes are given in, "
+         "before the body is turned"),
+    REAL(TlPartSetup, scale, "", "1", 1e-6, 1e6, "lengths times this, and the body's scale"),
+};
+const TlStudySection tl_body_sections[] = {
+    {"parts", offsetof(TlBodySetup, parts), sizeof(TlPartSetup), true,
+     "Parts that make up one rigid body, in place of its shape: a bucket, an aggregate. Its mass "
+     "and moments of inertia are the sums over them (where parts overlap, the overlap counts for "
+     "each); they do not touch each other",
+     part_params, COUNT(part_params), NULL, 0}};
+_Static_assert(COUNT(tl_body_sections) == TL_BODY_SECTIONS, "setup_shapes.h counts them");
 
 int64_t tl_shapes_index(const TlStudyList *shapes, const char *name) {
   const TlShapeSetup *s = shapes->items;
@@ -97,18 +119,28 @@ TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
                          const TlStudy *study) {
   const TlShapeSetup *s = shapes->items;
   const TlBodySetup *b = bodies->items;
-  char path[64];
+  char path[80];
   for (int64_t i = 0; i < shapes->count; i++) {
     snprintf(path, sizeof path, "shapes.%lld.name", (long long)i);
     if (tl_shapes_index(shapes, s[i].name) != i)
       return tl_study_fail(study, TL_EINPUT, path, "'%s' comes twice", s[i].name);
   }
   for (int64_t i = 0; i < bodies->count; i++) {
+    const TlPartSetup *part = b[i].parts.items;
     snprintf(path, sizeof path, "bodies.%lld.shape", (long long)i);
-    if ((b[i].shape != NULL) == (b[i].grain > 0))
+    if ((b[i].shape != NULL) + (b[i].grain > 0) + (b[i].parts.count > 0) != 1)
       return tl_study_fail(study, TL_EINPUT, path,
-                           "a body wants either a shape or a grain of the catalog");
+                           "a body wants either a shape, a grain of the catalog or a list of "
+                           "parts, and only one of them");
     if (b[i].shape) TL_TRY(check_name(shapes, b[i].shape, path, study));
+    if (b[i].parts.count > TL_BODY_PARTS) {
+      snprintf(path, sizeof path, "bodies.%lld.parts", (long long)i);
+      return tl_study_fail(study, TL_EINPUT, path, "are more than %d", TL_BODY_PARTS);
+    }
+    for (int64_t k = 0; k < b[i].parts.count; k++) {
+      snprintf(path, sizeof path, "bodies.%lld.parts.%lld.shape", (long long)i, (long long)k);
+      TL_TRY(check_name(shapes, part[k].shape, path, study));
+    }
     TL_TRY(check_fixed(&b[i], i, study));
   }
   return TL_OK;

@@ -25,10 +25,18 @@ typedef struct TlBodySetup {
   bool fixed;
   int64_t count;
   double step_m[3];
+  TlStudyList parts; /* of TlPartSetup */
 } TlBodySetup;
 
-enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 11 };
+typedef struct TlPartSetup {
+  char *shape, *material;
+  double position_m[3], turn_deg[3];
+  double scale;
+} TlPartSetup;
+
+enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 11, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
 extern const TlParam tl_shape_params[], tl_body_params[];
+extern const TlStudySection tl_body_sections[];
 
 /* Place of the shape of this name in the list of shapes, or -1. */
 int64_t tl_shapes_index(const TlStudyList *shapes, const char *name);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The closed form that the solver knows the shape by, with its sizes; NULL: none. */
 static const TlClosedKind *closed_form(const TlShapeSetup *s, double size[TL_CLOSED_SIZES]) {
@@ -158,6 +159,18 @@ TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRo
   if (!shapes->setup->grains.as_spheres || row->id == TL_BALL_ID) return *row;
   *scale *= cbrt(6 * row->volume_m3 / M_PI);
   return tl_study_shapes_row(shapes, -1 - TL_BALL_ID);
+}
+
+void tl_study_shapes_mass(const TlStudyShapes *shapes, int64_t index, double *volume_m3,
+                          TlVec3 *inertia_m5) {
+  const TlShapeSetup *s = (const TlShapeSetup *)shapes->setup->shapes.items + index;
+  const TlAvatar *a = &shapes->avatar[index];
+  double size[TL_CLOSED_SIZES];
+  const TlClosedKind *kind = closed_form(s, size);
+  TlClosedMass mass = {.volume_m3 = a->volume_m3, .inertia_m5 = a->inertia_m5};
+  if (kind) mass = kind->mass(size);
+  *volume_m3 = mass.volume_m3;
+  *inertia_m5 = mass.inertia_m5;
 }
 
 TlStatus tl_study_shapes_register(const TlStudyShapes *shapes, TlModel *model) {

@@ -51,6 +51,9 @@ double tl_study_shapes_ball(const TlStudyShapes *shapes, int64_t avatar_id);
 bool tl_study_shapes_gridded(const TlStudyShapes *shapes, int64_t avatar_id);
 /* What a selection says of it; sample_id 0. The ball's index is -1 - TL_BALL_ID. */
 TlGrainRow tl_study_shapes_row(const TlStudyShapes *shapes, int64_t index);
+/* At scale 1, as the solver has it: of a closed form without the grid's rounding. */
+void tl_study_shapes_mass(const TlStudyShapes *shapes, int64_t index, double *volume_m3,
+                          TlVec3 *inertia_m5);
 /* What the study takes in place of a grain of this row at *scale: itself, or with grains.as_spheres
  * the ball at the scale that gives it the grain's volume. */
 TlGrainRow tl_study_shapes_stand_in(const TlStudyShapes *shapes, const TlGrainRow *row,

@@ -20,18 +20,25 @@ static double diameter_of(double mass, double density) {
   return cbrt(6 * mass / (M_PI * density));
 }
 
+/* Of the sphere of its volume. */
+static double body_diameter(const TlRun *run, int64_t i) {
+  const TlBodies *b = &run->state->dem.bodies;
+  const TlMaterial *m = run->model->materials.material;
+  if (b->parts[i] > 0)
+    return diameter_of(tl_run_plain_mass(run, i), m[TL_MATERIAL_GRAIN].density_kg_m3);
+  return diameter_of(b->mass[i], m[b->colliders.material[b->first[i]]].density_kg_m3);
+}
+
 TlStatus tl_standstill_look(const TlRun *run, TlLook *look) {
   enum { MASS, MOVING, SPEED, SUMS };
   const TlBodies *b = &run->state->dem.bodies;
-  const TlMaterial *material = run->model->materials.material;
   double gravity = tl_norm(tl_setup_solver(&run->model->setup).gravity_m_s2), value[SUMS];
   TlExact sum[SUMS] = {{{0}}}; /* exact: the same for any ranks and order of the bodies */
   int64_t grains = 0;
   *look = (TlLook){0};
   for (int64_t i = 0; i < b->owned; i++) {
     if (!can_move(b, i)) continue;
-    double speed = tl_norm(b->velocity[i]),
-           diameter = diameter_of(b->mass[i], material[b->material[i]].density_kg_m3);
+    double speed = tl_norm(b->velocity[i]), diameter = body_diameter(run, i);
     double pace = tl_pace(b->velocity[i], tl_bodies_spin(b, i), diameter, gravity);
     tl_exact_add(&sum[MASS], b->mass[i]);
     if (pace > tl_moving_pace) tl_exact_add(&sum[MOVING], b->mass[i]);

@@ -553,16 +553,26 @@ TlStatus tl_results_frame_begin(TlResultsWriter *w, int64_t index, int64_t step,
   return status == TL_OK ? TL_OK : give_up_frame(w, status);
 }
 
-TlStatus tl_results_frame_rows(TlResultsWriter *w, const TlBodyRow *rows, int64_t count) {
+TlStatus tl_results_frame_columns(TlResultsWriter *w, const TlFrameColumn column[TL_BODY_COLUMNS],
+                                  int64_t count) {
   if (w->frame.id < 0) return tl_fail(TL_EUSAGE, "%s: no frame is open", w->folder);
   if (w->rows_written + count > w->body_count)
     return give_up_frame(w, tl_fail(TL_EUSAGE, "%s: more than the %lld rows that were announced",
                                     w->frame_out.path, (long long)w->body_count));
-  TlStatus status = tl_h5_columns_write(&w->frame, tl_body_columns, TL_BODY_COLUMNS, w->column,
-                                        w->rows_written, rows, sizeof *rows, count);
+  TlStatus status = TL_OK;
+  for (int c = 0; status == TL_OK && c < TL_BODY_COLUMNS; c++)
+    status = tl_h5_column_write(&w->frame, &tl_body_columns[c], w->column[c], w->rows_written,
+                                column[c].value, column[c].stride, count);
   if (status != TL_OK) return give_up_frame(w, status);
   w->rows_written += count;
   return TL_OK;
+}
+
+TlStatus tl_results_frame_rows(TlResultsWriter *w, const TlBodyRow *rows, int64_t count) {
+  TlFrameColumn column[TL_BODY_COLUMNS];
+  for (int c = 0; c < TL_BODY_COLUMNS; c++)
+    column[c] = (TlFrameColumn){(const char *)rows + tl_body_columns[c].offset, sizeof(TlBodyRow)};
+  return tl_results_frame_columns(w, column, count);
 }
 
 static TlStatus start_contacts(TlResultsWriter *w) {

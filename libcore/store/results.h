@@ -11,7 +11,7 @@
 #define TL_STORE_RESULTS_H
 
 #include "base/provenance.h"
-#include "model/body_record.h"
+#include "model/collider_record.h"
 #include "model/contact_record.h"
 #include "model/material.h"
 #include "store/apparatuses.h"
@@ -78,8 +78,18 @@ typedef struct TlFrame {
   int64_t index, step;
   double time_s;
   int64_t count;
-  TlBodyRow *rows; /* sorted by id after reading, owned */
+  TlBodyRow *rows; /* one a collider, sorted by id after reading, owned */
 } TlFrame;
+
+#define FRAME(...) +1
+enum { TL_BODY_COLUMNS = 0 TL_FRAME_FIELDS(FRAME) };
+#undef FRAME
+/* Values of a frame's columns, in the order of TL_FRAME_FIELDS: where the first one lies, and bytes
+ * from one to the next. */
+typedef struct TlFrameColumn {
+  const void *value;
+  size_t stride;
+} TlFrameColumn;
 
 /* ---- writing (rank 0, or few writers) ---- */
 typedef struct TlResultsWriter TlResultsWriter;
@@ -99,9 +109,12 @@ TlStatus tl_results_scene_done(TlResultsWriter *writer);
 /* From here on frames get their names at once, without waiting for the disk: the process may be
  * killed soon (tl_outfile_rename). */
 void tl_results_hurry(TlResultsWriter *writer);
-/* A frame: begin, any number of blocks of rows, end (rename). */
+/* A frame: begin, any number of blocks of rows (straight from the arrays of the state, or as
+ * readers get them), end (rename). */
 TlStatus tl_results_frame_begin(TlResultsWriter *writer, int64_t index, int64_t step, double time_s,
                                 int64_t body_count);
+TlStatus tl_results_frame_columns(TlResultsWriter *writer,
+                                  const TlFrameColumn column[TL_BODY_COLUMNS], int64_t count);
 TlStatus tl_results_frame_rows(TlResultsWriter *writer, const TlBodyRow *rows, int64_t count);
 /* Before the end, when the frame is to hold contacts: how many, then blocks of them, in order. */
 TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, int64_t count);

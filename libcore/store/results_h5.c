@@ -205,29 +205,32 @@ TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Colum
   return TL_OK;
 }
 
-static TlStatus write_column(const TlH5File *file, const TlH5Column *column, hid_t dataset,
-                             int64_t first, const char *rows, size_t row_size, int64_t n,
-                             char *block) {
+TlStatus tl_h5_column_write(const TlH5File *file, const TlH5Column *column, hid_t dataset,
+                            int64_t first, const void *values, size_t stride, int64_t n) {
   size_t bytes = bytes_of(column);
-  for (int64_t at = 0; at < n; at += BLOCK_ROWS) {
+  const char *from = values;
+  char *block;
+  if (stride == bytes)
+    return n > 0 ? put_rows(file, dataset, type_of(column), column->width, first, from, n) : TL_OK;
+  TL_TRY(TL_NEW(block, BLOCK_ROWS * 4 * sizeof(double)));
+  TlStatus status = TL_OK;
+  for (int64_t at = 0; status == TL_OK && at < n; at += BLOCK_ROWS) {
     int64_t m = n - at < BLOCK_ROWS ? n - at : BLOCK_ROWS;
     for (int64_t i = 0; i < m; i++)
-      memcpy(block + (size_t)i * bytes, rows + (size_t)(at + i) * row_size + column->offset, bytes);
-    TL_TRY(put_rows(file, dataset, type_of(column), column->width, first + at, block, m));
+      memcpy(block + (size_t)i * bytes, from + (size_t)(at + i) * stride, bytes);
+    status = put_rows(file, dataset, type_of(column), column->width, first + at, block, m);
   }
-  return TL_OK;
+  tl_free(block);
+  return status;
 }
 
 TlStatus tl_h5_columns_write(const TlH5File *file, const TlH5Column *columns, int count,
                              const hid_t *dataset, int64_t first, const void *rows, size_t row_size,
                              int64_t n) {
-  char *block;
-  TL_TRY(TL_NEW(block, BLOCK_ROWS * 4 * sizeof(double)));
-  TlStatus status = TL_OK;
-  for (int c = 0; c < count && status == TL_OK; c++)
-    status = write_column(file, &columns[c], dataset[c], first, rows, row_size, n, block);
-  tl_free(block);
-  return status;
+  for (int c = 0; c < count; c++)
+    TL_TRY(tl_h5_column_write(file, &columns[c], dataset[c], first,
+                              (const char *)rows + columns[c].offset, row_size, n));
+  return TL_OK;
 }
 
 void tl_h5_columns_close(int count, hid_t *dataset) {

@@ -46,6 +46,9 @@ typedef struct TlH5Column {
  * close them by tl_h5_columns_close. */
 TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Column *columns,
                               int count, int64_t rows, hid_t *dataset);
+/* Values of one column, rows first .. first+n-1, this many bytes from one to the next. */
+TlStatus tl_h5_column_write(const TlH5File *file, const TlH5Column *column, hid_t dataset,
+                            int64_t first, const void *values, size_t stride, int64_t n);
 /* Rows first .. first+n-1; the extra memory is one block of one column. */
 TlStatus tl_h5_columns_write(const TlH5File *file, const TlH5Column *columns, int count,
                              const hid_t *dataset, int64_t first, const void *rows, size_t row_size,

@@ -15,7 +15,7 @@
 #define WIDTH(type) _Generic(*(type *)NULL, TlVec3 : 3, TlQuat : 4, default : 1)
 #define FRAME(type, name, unit, attributes, meaning, member, column)                               \
   {column, unit, TYPE(type), WIDTH(type), BODY(member), ((attributes)&TL_LATER) != 0},
-const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {TL_BODY_FRAME_FIELDS(FRAME)};
+const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {TL_FRAME_FIELDS(FRAME)};
 #undef FRAME
 
 const TlH5Column tl_material_columns[TL_MATERIAL_COLUMNS] = {

@@ -6,12 +6,9 @@
 #include "store/results.h"
 #include "store/results_h5.h"
 
-#define FRAME(...) +1
-enum {
-  TL_BODY_COLUMNS = 0 TL_BODY_FRAME_FIELDS(FRAME),
-  TL_CONTACT_COLUMNS = 0 TL_CONTACT_ROW_FIELDS(FRAME)
-};
-#undef FRAME
+#define F(...) +1
+enum { TL_CONTACT_COLUMNS = 0 TL_CONTACT_ROW_FIELDS(F) };
+#undef F
 enum {
   TL_RESULTS_FORMAT = 1,
   TL_AVATAR_COLUMNS = 20,

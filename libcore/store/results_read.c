@@ -63,8 +63,11 @@ static TlStatus read_rows(const TlH5File *f, TlFrame *frame) {
   TL_TRY(tl_h5_get_real(f, f->id, "time_s", &frame->time_s, 1));
   TL_TRY(tl_h5_array_rows(f, f->id, "id", &frame->count));
   TL_TRY(TL_NEW(frame->rows, (size_t)frame->count));
+  bool has_body;
+  TL_TRY(tl_context(tl_h5_has(f->id, "body", &has_body), "%s", f->name));
   TL_TRY(tl_h5_columns_read(f, f->id, tl_body_columns, TL_BODY_COLUMNS, frame->rows,
                             sizeof *frame->rows, frame->count));
+  for (int64_t i = 0; !has_body && i < frame->count; i++) frame->rows[i].body = frame->rows[i].id;
   qsort(frame->rows, (size_t)frame->count, sizeof *frame->rows, by_body_id);
   return TL_OK;
 }

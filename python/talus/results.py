@@ -30,8 +30,9 @@ class Frame(Mapping[str, np.ndarray]):
     """The bodies at one time, ordered by id: frame["position_m"] has the shape (bodies, 3).
 
     The columns are those of docs/reference/results.md: id, avatar_id, position_m, rotation_wxyz (body to
-    world), velocity_m_s, spin_rad_s, scale, contacts, flags. A column is read when it is asked
-    for. grain_mask is true for grains and false for spheres of nets and membranes and for platens.
+    world), velocity_m_s, spin_rad_s, scale, contacts, flags, body. A row is a grain, or a part of
+    a body of several; `body` is the id of its body (of older results: its own), so that rows of
+    one rigid body share it. A column is read when it is asked for. grain_mask is true for grains and false for spheres of nets and membranes and for platens.
     """
 
     def __init__(self, path: str) -> None:
@@ -46,6 +47,9 @@ class Frame(Mapping[str, np.ndarray]):
             ids = _hdf5.read(file, "id", path)
         self._order = np.argsort(ids, kind="stable")
         self._columns = {"id": ids[self._order]}
+        if "body" not in self._names:  # results of an older version: each grain is a body of its own
+            self._names.append("body")
+            self._columns["body"] = self._columns["id"]
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._names:

@@ -8,6 +8,7 @@
 #include "support/materials.h"
 #include "judge/judge.h"
 #include "judge/scene.h"
+#include "support/grain_state.h"
 
 #include "base/mem.h"
 #include "base/par.h"
@@ -267,8 +268,8 @@ static void in_tube(JudgeScene *scene, const TlNet *net) {
 /* Bodies and contact memory of another scene. */
 static void copy_state(JudgeScene *to, const JudgeScene *from) {
   for (int64_t i = 0; i < from->bodies.owned; i++) {
-    TlBodyState state = tl_bodies_get(&from->bodies, i);
-    tl_bodies_set(&to->bodies, i, &state);
+    TlGrainState state = tl_test_grain(&from->bodies, i);
+    tl_test_set_grain(&to->bodies, i, &state);
   }
   for (int k = 0; k < TL_PAIR_KINDS; k++) {
     const TlPairRows *old = &from->bodies.pairs.of[k];

@@ -1,7 +1,7 @@
 """A folder of results as docs/reference/results.md describes it, by h5py and not by Talus.
 
     results.py write FOLDER    write run.h5 and frame_000003.h5
-    results.py older FOLDER    the same as versions before materials wrote them
+    results.py older FOLDER    the same as versions before materials and parts wrote them
     results.py wrong FOLDER    the same with a pair of a material that is not there
     results.py check FOLDER    read both as Talus wrote them; what differs is printed, exit 1
 
@@ -35,6 +35,7 @@ POINTS = [a * b * c for a, b, c in SIZES]
 FRAME = {
     'id': (np.array([4, 5, 6], I64), None),
     'avatar_id': (np.array([8, 9, 8], I64), None),
+    'body': (np.array([4, 4, 6], I64), None),
     'position_m': (rows(1, BODIES, 3), 'm'),
     'rotation_wxyz': (turns(0, BODIES), '1'),
     'velocity_m_s': (rows(2, BODIES, 3), 'm/s'),
@@ -140,7 +141,7 @@ def write(folder, older=False):
     for name, (sets, attributes) in FILES.items():
         with h5py.File('%s/%s' % (folder, name), 'w', libver='earliest') as file:
             for path, (value, unit) in sets.items():
-                if older and (path.split('/')[0] in ('material', 'pair') or path == 'contact/friction'):
+                if older and (path.split('/')[0] in ('material', 'pair', 'body') or path == 'contact/friction'):
                     continue
                 if isinstance(value, str):
                     file.create_dataset(path, data=fixed(value))

@@ -68,13 +68,13 @@ static TlVec3 turn_of(TlQuat q) {
 static void write_body(FILE *out, const TlRun *run, int64_t i) {
   const TlBodies *b = &run->state->dem.bodies;
   const TlShapeSetup *shapes = run->model->setup.shapes.items;
-  int64_t shape = -1 - b->avatar_id[i];
+  int64_t shape = -1 - b->colliders.avatar_id[i];
   TlQuat scan = tl_study_shapes_row(&run->model->shapes, shape).scan_rotation;
   TlVec3 x = b->position[i], turn = turn_of(tl_quat_mul(b->rotation[i], tl_quat_conj(scan)));
   fprintf(out,
           "- {shape: %s, position_m: [%.17g, %.17g, %.17g], turn_deg: [%.17g, %.17g, %.17g], "
           "scale: %.17g}\n",
-          shapes[shape].name, x.x, x.y, x.z, turn.x, turn.y, turn.z, b->scale[i]);
+          shapes[shape].name, x.x, x.y, x.z, turn.x, turn.y, turn.z, b->colliders.scale[i]);
 }
 
 static const char *start_of(int seed) {
@@ -143,15 +143,15 @@ static void measure(const TlBodies *b, OutflowMound *mound) {
   int64_t count = 0, n = 0;
   Point *point;
   double *height;
-  for (int64_t i = 0; i < b->owned; i++) count += b->shape[i]->node_count;
+  for (int64_t i = 0; i < b->owned; i++) count += b->colliders.shape[i]->node_count;
   JUDGE_OK(TL_NEW(point, (size_t)count));
   JUDGE_OK(TL_NEW(height, (size_t)count));
   for (int64_t i = 0; i < b->owned; i++) {
     TlMat3 r = tl_quat_matrix(b->rotation[i]);
-    int32_t nodes = b->shape[i]->node_count;
+    int32_t nodes = b->colliders.shape[i]->node_count;
     for (int32_t k = 0; k < nodes; k++, n++) {
-      TlVec3 p = tl_mat_vec(r, tl_shape_node(b->shape[i], k));
-      p = tl_axpy(b->position[i], b->scale[i], p);
+      TlVec3 p = tl_mat_vec(r, tl_shape_node(b->colliders.shape[i], k));
+      p = tl_axpy(b->position[i], b->colliders.scale[i], p);
       height[n] = p.z;
       point[n] = (Point){hypot(p.x, p.y), b->mass[i] / nodes};
     }

@@ -57,7 +57,7 @@ static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *b,
 }
 
 JudgeOverlap judge_overlap_of_run(TlRun *run) {
-  TlScene scene = {.study = run->effective,
+  TlScene scene = {.study = run->model->effective,
                    .step_s = run->model->setup.time.dt_s,
                    .has_terrain = run->model->has_terrain,
                    .terrain = run->model->terrain,

@@ -56,7 +56,7 @@ void judge_scene_start(JudgeScene *scene) {
 
 int64_t judge_scene_put(JudgeScene *scene, int64_t avatar, double scale, TlVec3 x, TlQuat q,
                         TlVec3 v) {
-  TlBodyState state;
+  TlGrainState state;
   memset(&state, 0, sizeof state);
   state.id = scene->bodies.total;
   state.avatar_id = avatar;

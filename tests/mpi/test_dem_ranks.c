@@ -24,7 +24,7 @@ static const TlAvatar *get_avatar(void *ctx, int64_t id) {
 static void add_grains(TlBodies *bodies, int me, int ranks) {
   TlRandom x = {41, 0, 0};
   for (int i = 0; i < GRAINS; i++) {
-    TlBodyState s;
+    TlGrainState s;
     memset(&s, 0, sizeof s);
     s.id = (i * 29) % GRAINS;
     s.avatar_id = 3;
@@ -184,7 +184,8 @@ static void few_exchanges_a_step(TlComm *comm) {
     REQUIRE(collectives(comm) - start == 4, "the step took %lld exchanges",
             (long long)(collectives(comm) - start));
     for (int64_t g = bodies.owned; g < bodies.total; g++)
-      REQUIRE(bodies.shape[g] && bodies.mass[g] > 0, "ghost %lld has no mass", (long long)g);
+      REQUIRE(bodies.colliders.shape[g] && bodies.mass[g] > 0, "ghost %lld has no mass",
+              (long long)g);
   }
   tl_bodies_free(&bodies);
   stepper_free(solver);

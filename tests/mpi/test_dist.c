@@ -66,7 +66,7 @@ static void joined_bodies_know_each_other(TlComm *comm, const TlBodies *b) {
 
 static void start(TlBodies *bodies, int me, int ranks) {
   for (int64_t id = me * BODIES / ranks; id < (me + 1) * BODIES / ranks; id++) {
-    TlBodyState s = {
+    TlGrainState s = {
         .id = id, .avatar_id = id % 7, .scale = 1 + (double)id, .rotation = {1, 0, 0, 0}};
     s.position = where(id, 0);
     s.momentum = tl_vec3((double)id, 0, 0);
@@ -102,7 +102,8 @@ static void each_body_is_owned_once(TlDist *dist, const TlBodies *b) {
             "body %lld is not at home", (long long)b->id[i]);
     sums[1] += b->id[i];
     sums[2] += b->id[i] * b->id[i];
-    REQUIRE(b->scale[i] == 1 + (double)b->id[i], "body %lld changed", (long long)b->id[i]);
+    REQUIRE(b->colliders.scale[i] == 1 + (double)b->id[i], "body %lld changed",
+            (long long)b->id[i]);
   }
   REQUIRE_OK(tl_comm_sum_int(dist->comm, sums, 3));
   int64_t n = BODIES;

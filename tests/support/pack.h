@@ -40,7 +40,7 @@ static inline TlDynamics pack_dynamics(const Pack *p) {
 }
 
 static inline TlStatus pack_body(Pack *p, TlVec3 x) {
-  TlBodyState s;
+  TlGrainState s;
   memset(&s, 0, sizeof s);
   s.id = p->bodies.total;
   s.scale = 1;

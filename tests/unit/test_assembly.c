@@ -105,8 +105,8 @@ static void refused(const char *text, bool ridge, const char *message) {
 
 static double radius_of(const World *w, int64_t i) {
   TlGrainRow row;
-  CK_OK(tl_catalog_grain(w->catalog, w->bodies.avatar_id[i], &row));
-  return w->bodies.scale[i] * row.radius_m;
+  CK_OK(tl_catalog_grain(w->catalog, w->bodies.colliders.avatar_id[i], &row));
+  return w->bodies.colliders.scale[i] * row.radius_m;
 }
 
 START_TEST(scanned_grains_keep_their_poses_times_the_scale) {
@@ -166,7 +166,7 @@ START_TEST(lattice_grains_cannot_overlap_and_stay_in_their_box) {
     TlVec3 p = w.bodies.position[i];
     ck_assert(p.x > -0.01 && p.x < 0 && p.y > 0 && p.y < 0.01 && p.z > 0.1 && p.z < 0.11);
     ck_assert_int_eq(w.bodies.id[i], i);
-    other += w.bodies.avatar_id[i] != w.bodies.avatar_id[0];
+    other += w.bodies.colliders.avatar_id[i] != w.bodies.colliders.avatar_id[0];
     for (int64_t j = 0; j < i; j++)
       ck_assert_double_ge(tl_norm(tl_sub(p, w.bodies.position[j])), 2 * w.selection.radius_m);
   }
@@ -374,11 +374,11 @@ START_TEST(placed_bodies_stand_as_their_study_says) {
   ck_assert_int_eq(w.selection.count, 0);
   ck_assert_int_eq(w.bodies.owned, 6);
   CK_NEAR(w.bodies.position[2].x, 0.02, 1e-17);
-  ck_assert_int_eq(w.bodies.avatar_id[2], -1);
-  ck_assert_int_eq(w.bodies.avatar_id[3], -2);
+  ck_assert_int_eq(w.bodies.colliders.avatar_id[2], -1);
+  ck_assert_int_eq(w.bodies.colliders.avatar_id[3], -2);
   ck_assert_int_eq(w.bodies.flags[4], TL_BODY_FROZEN);
-  ck_assert_int_eq(w.bodies.avatar_id[4], 2);
-  ck_assert_double_eq(w.bodies.scale[4], 2);
+  ck_assert_int_eq(w.bodies.colliders.avatar_id[4], 2);
+  ck_assert_double_eq(w.bodies.colliders.scale[4], 2);
   for (int64_t i = 0; i < 6; i++) ck_assert_int_eq(w.bodies.id[i], i);
   double m = 1000 * 4.0 / 3 * 3.14159265358979323846 * 1e-9; /* L = 2/5 m r^2 omega */
   CK_NEAR(w.bodies.momentum[0].y, 0.4 * m * 1e-6 * 7, 1e-9 * m * 1e-6);
@@ -404,7 +404,7 @@ START_TEST(a_lattice_draws_from_shapes_and_catalog) {
   CK_OK(build(&w, text, false));
   ck_assert_int_eq(w.selection.count, 3);
   for (int64_t i = 0; i < w.bodies.owned; i++) {
-    int64_t id = w.bodies.avatar_id[i];
+    int64_t id = w.bodies.colliders.avatar_id[i];
     ck_assert(id == 4 || id == -1 || id == -3);
     seen[id == 4 ? 0 : id == -1 ? 1 : 2]++;
   }
@@ -476,14 +476,15 @@ END_TEST
 /* ---- drawn ---- */
 
 static double ball_of(const World *w, int64_t i) {
-  return w->bodies.scale[i] * tl_study_shapes_ball(&w->shapes, w->bodies.avatar_id[i]);
+  return w->bodies.colliders.scale[i] *
+         tl_study_shapes_ball(&w->shapes, w->bodies.colliders.avatar_id[i]);
 }
 
 /* Oracle of no overlap: gap of the nodes of i (a ball: its centre) to the field of j. */
 static double gap_of(const World *w, TlAvatarCache *cache, int64_t i, int64_t j) {
-  const TlAvatar *a = tl_avatars_get(cache, w->bodies.avatar_id[i]),
-                 *b = tl_avatars_get(cache, w->bodies.avatar_id[j]);
-  double si = w->bodies.scale[i], sj = w->bodies.scale[j], least = INFINITY;
+  const TlAvatar *a = tl_avatars_get(cache, w->bodies.colliders.avatar_id[i]),
+                 *b = tl_avatars_get(cache, w->bodies.colliders.avatar_id[j]);
+  double si = w->bodies.colliders.scale[i], sj = w->bodies.colliders.scale[j], least = INFINITY;
   bool ball = ball_of(w, i) > 0;
   for (int32_t k = 0; k < (ball ? 1 : a->node_count); k++) {
     TlVec3 p = ball ? tl_vec3(0, 0, 0)
@@ -513,16 +514,16 @@ static double volume_of(const World *w) {
   TlAvatarCache cache = {.catalog = w->catalog, .shapes = &w->shapes};
   double volume = 0;
   for (int64_t i = 0; i < w->bodies.owned; i++)
-    volume +=
-        pow(w->bodies.scale[i], 3) * tl_avatars_get(&cache, w->bodies.avatar_id[i])->volume_m3;
+    volume += pow(w->bodies.colliders.scale[i], 3) *
+              tl_avatars_get(&cache, w->bodies.colliders.avatar_id[i])->volume_m3;
   tl_avatars_free(&cache);
   return volume;
 }
 
 static double diameter_of(const World *w, int64_t i) {
   TlGrainRow row;
-  CK_OK(tl_catalog_grain(w->catalog, w->bodies.avatar_id[i], &row));
-  return w->bodies.scale[i] * cbrt(6 * row.volume_m3 / 3.14159265358979323846);
+  CK_OK(tl_catalog_grain(w->catalog, w->bodies.colliders.avatar_id[i], &row));
+  return w->bodies.colliders.scale[i] * cbrt(6 * row.volume_m3 / 3.14159265358979323846);
 }
 
 /* Crosses reach into each other's corners. */
@@ -539,7 +540,7 @@ START_TEST(drawn_grains_keep_clear_of_each_other_and_of_walls) {
   ck_assert_msg(share > 0.1, "share %g", share);
   TlAvatarCache cache = {.catalog = w.catalog, .shapes = &w.shapes};
   for (int64_t i = 0; i < 48; i++) {
-    const TlAvatar *a = tl_avatars_get(&cache, w.bodies.avatar_id[i]);
+    const TlAvatar *a = tl_avatars_get(&cache, w.bodies.colliders.avatar_id[i]);
     for (int32_t k = 0; k < a->node_count; k++) {
       TlVec3 x = tl_add(
           w.bodies.position[i],
@@ -672,7 +673,8 @@ START_TEST(grains_of_one_avatar_share_its_data) {
   ck_assert_int_eq(run.model->avatars.bytes,
                    (int64_t)a->nx * a->ny * a->nz * 4 + (int64_t)a->node_count * 16);
   for (int64_t i = 0; i < run.state->dem.bodies.owned; i++)
-    ck_assert_ptr_eq(run.state->dem.bodies.shape[i], run.state->dem.bodies.shape[0]);
+    ck_assert_ptr_eq(run.state->dem.bodies.colliders.shape[i],
+                     run.state->dem.bodies.colliders.shape[0]);
   tl_run_close(&run);
 }
 END_TEST
@@ -697,7 +699,7 @@ START_TEST(poured_grains_come_when_there_is_room) {
   CK_OK(tl_results_read_scene(run.folder, &scene));
   ck_assert_int_eq(scene.body_count, 40);
   for (int64_t i = 0; i < 40; i++)
-    ck_assert_ptr_nonnull(tl_scene_avatar(&scene, run.state->dem.bodies.avatar_id[i]));
+    ck_assert_ptr_nonnull(tl_scene_avatar(&scene, run.state->dem.bodies.colliders.avatar_id[i]));
   tl_scene_free(&scene);
   tl_run_close(&run);
 }

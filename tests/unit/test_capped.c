@@ -240,7 +240,7 @@ static void open_run(TlRun *run, const char *text) {
 
 static const TlShape *shape_of(TlRun *run, int64_t i) {
   CK_OK(tl_run_refresh(run));
-  return run->state->dem.bodies.shape[i];
+  return run->state->dem.bodies.colliders.shape[i];
 }
 
 /* On its flat face it sinks to the depth that bears its weight; half the nodes stand for the same

@@ -326,7 +326,7 @@ static void rig_close(Rig *rig) {
 static void place(Rig *rig, int64_t shape, TlVec3 x, TlQuat q) {
   tl_test_place(
       &rig->bodies, &rig->shapes,
-      (TlBodyState){
+      (TlGrainState){
           .id = rig->bodies.total, .avatar_id = shape, .scale = 1, .position = x, .rotation = q},
       0);
 }
@@ -336,7 +336,7 @@ static TlPoint deepest_within(double margin, Rig *rig, TlPoints *points) {
   TlWanted wanted = {margin, INFINITY, INFINITY, 0};
   TlPoint least = {.gap = INFINITY};
   points->count = 0;
-  CK_OK(tl_narrow_nodes(&rig->bodies, 0, 1, 0, &wanted, points));
+  CK_OK(tl_narrow_nodes(&rig->bodies.colliders, 0, 1, 0, &wanted, points));
   for (size_t i = 0; i < points->count; i++)
     if (points->point[i].gap < least.gap) least = points->point[i];
   return least;
@@ -354,8 +354,9 @@ static TlQuat random_rotation(TlRandom *r) {
 static size_t count_points(const TlBodies *b, double margin) {
   TlWanted wanted = {margin, margin, INFINITY, 0};
   TlPoints points = {0};
-  CK_OK(tl_narrow_all_nodes(b, 0, 1, 0, &wanted, &points));
-  if (b->avatar_id[0] != SPHERE) CK_OK(tl_narrow_all_nodes(b, 1, 0, 1, &wanted, &points));
+  CK_OK(tl_narrow_all_nodes(&b->colliders, 0, 1, 0, &wanted, &points));
+  if (b->colliders.avatar_id[0] != SPHERE)
+    CK_OK(tl_narrow_all_nodes(&b->colliders, 1, 0, 1, &wanted, &points));
   size_t count = points.count;
   tl_points_free(&points);
   return count;
@@ -367,8 +368,8 @@ static void meet(Rig *rig, TlRandom *r, int trial, int64_t to) {
   TlBodies *b = &rig->bodies;
   tl_bodies_free(b);
   place(rig, trial % 2 ? SPHERE : CYLINDER, tl_vec3(1, 2, 3), random_rotation(r));
-  b->scale[0] = trial % 3 ? 1 : 0.2 + 2 * tl_random_next(r);
-  b->radius[0] *= b->scale[0];
+  b->colliders.scale[0] = trial % 3 ? 1 : 0.2 + 2 * tl_random_next(r);
+  b->radius[0] *= b->colliders.scale[0];
   place(rig, to, tl_vec3(1, 2, 3), random_rotation(r));
   double far = tl_random_next(r) * (b->radius[0] + b->radius[1]);
   b->position[1] = tl_axpy(b->position[0], far, tl_unit(tl_vec3(x, y, z)));
@@ -389,8 +390,8 @@ START_TEST(what_is_told_apart_has_no_point) {
     TlMat3 turn = tl_quat_matrix(rig.bodies.rotation[1]);
     TlWanted wanted = {margin, margin, INFINITY, 0};
     if (!sphere && !closed) continue;
-    bool says = (sphere ? tl_narrow_sphere_apart : tl_narrow_closed_apart)(&rig.bodies, 0, 1, &turn,
-                                                                           &wanted);
+    bool says = (sphere ? tl_narrow_sphere_apart : tl_narrow_closed_apart)(&rig.bodies.colliders, 0,
+                                                                           1, &turn, &wanted);
     size_t points = count_points(&rig.bodies, margin);
     ck_assert_msg(!says || points == 0, "trial %d: %zu points", trial, points);
     touch += points > 0;
@@ -417,7 +418,7 @@ START_TEST(a_box_meets_grains_as_its_gridded_avatar_does) {
     double far = 0.021 + 0.017 * tl_random_next(&r);
     TlPoint p[2];
     for (int k = 0; k < 2; k++) {
-      rig.bodies.owned = rig.bodies.total = 0;
+      tl_test_clear(&rig.bodies);
       place(&rig, SPHERE, tl_scale(far, d), UPRIGHT);
       place(&rig, k ? GRID_BOX : BOX, NONE, q);
       p[k] = deepest(&rig, &points);
@@ -451,7 +452,7 @@ START_TEST(the_gap_of_a_sphere_does_not_jump_at_sharp_edges) {
   double radius = sphere_size[0], step = 0.01 * radius, most = 0;
   for (int i = 0; i < WAYS; i++) {
     const TlAvatar *grain = i % 2 ? &rig.cross : &rig.tetrahedron;
-    rig.bodies.owned = rig.bodies.total = 0;
+    tl_test_clear(&rig.bodies);
     int64_t node = (int64_t)(tl_random_next(&r) * grain->node_count);
     const float *x = &grain->node_m[3 * node];
     place(&rig, SPHERE, tl_vec3(x[0], x[1], x[2]), UPRIGHT);
@@ -489,7 +490,7 @@ static double least_of_all(const Rig *rig, double near, TlVec3 *best) {
     /* then about the best of them, nearer and nearer */
     if (k >= ALL)
       way = tl_unit(tl_axpy(*best, 0.05 * pow(10, -3.0 * (k - ALL) / ABOUT), random_point(&r, 1)));
-    double phi = tl_shape_phi(b->shape[1], tl_axpy(b->position[0], length, way), NULL);
+    double phi = tl_shape_phi(b->colliders.shape[1], tl_axpy(b->position[0], length, way), NULL);
     if (phi < least) {
       least = phi;
       *best = way;
@@ -521,7 +522,7 @@ START_TEST(a_sphere_misses_no_place_between_nodes) {
   CK_OK(tl_avatar_thin(&rig.tetrahedron, 6, &thin));
   CK_OK(tl_shapes_add(&rig.shapes, 60, &thin));
   for (int i = 0; i < 60; i++) {
-    rig.bodies.owned = rig.bodies.total = 0;
+    tl_test_clear(&rig.bodies);
     place(&rig, SPHERE, NONE, UPRIGHT);
     place(&rig, 60, NONE, UPRIGHT);
     double least = sink(&rig, 2 * thin.spacing_m, thin.spacing_m, tl_unit(random_point(&r, 1)));
@@ -530,7 +531,7 @@ START_TEST(a_sphere_misses_no_place_between_nodes) {
   }
   rig.bodies.position[0] = tl_vec3(1e-4, 2e-4, 3e-4);
   rig.bodies.radius[0] *= 0.5;
-  rig.bodies.scale[0] *= 0.5;
+  rig.bodies.colliders.scale[0] *= 0.5;
   TlPoint p = deepest_within(0, &rig, &points);
   ck_assert_msg(p.gap < -rig.bodies.radius[0], "gap %g m in the middle", p.gap);
   tl_free(points.point);
@@ -553,11 +554,11 @@ START_TEST(a_sphere_finds_the_deepest_of_all_places) {
   int missed = 0;
   for (int i = 0; i < POSES; i++) {
     const TlAvatar *grain = i % 2 ? &rig.cross : &rig.tetrahedron;
-    rig.bodies.owned = rig.bodies.total = 0;
+    tl_test_clear(&rig.bodies);
     place(&rig, SPHERE, NONE, UPRIGHT);
     place(&rig, i % 2 ? CROSS : TETRAHEDRON, NONE, UPRIGHT);
-    rig.bodies.scale[0] = scale[i / 2 % 3];
-    rig.bodies.radius[0] = rig.bodies.scale[0] * sphere_size[0];
+    rig.bodies.colliders.scale[0] = scale[i / 2 % 3];
+    rig.bodies.radius[0] = rig.bodies.colliders.scale[0] * sphere_size[0];
     double cell = grain->spacing_m;
     double least = sink(&rig, 2 * cell, cell, tl_unit(random_point(&r, 1)));
     double above = (deepest(&rig, &points).gap - least) / cell;
@@ -577,7 +578,7 @@ START_TEST(cylinders_meet_by_their_sides) {
   rig_open(&rig);
   double r = cylinder_size[0];
   for (int k = 0; k < 2; k++) {
-    rig.bodies.owned = rig.bodies.total = 0;
+    tl_test_clear(&rig.bodies);
     place(&rig, CYLINDER, tl_vec3(0, 0, 2 * r - 1e-4),
           tl_quat_from_rotation(tl_vec3(k * PI / 2, 0, 0)));
     place(&rig, CYLINDER, NONE, tl_quat_from_rotation(tl_vec3(0, PI / 2, 0)));
@@ -607,7 +608,7 @@ START_TEST(points_of_a_cylinder_find_its_deepest_place) {
           tl_quat_rotate(q, tl_vec3(cylinder_size[0] * cos(a), cylinder_size[0] * sin(a), z));
       if (p.z < low.z) low = p;
     }
-    rig.bodies.owned = rig.bodies.total = 0;
+    tl_test_clear(&rig.bodies);
     place(&rig, CYLINDER, tl_sub(tl_vec3(0, 0, 0.01 - 1e-4), low), q);
     place(&rig, BOX, NONE, UPRIGHT);
     CK_NEAR(deepest(&rig, &points).gap, -1e-4, 6e-4 * cylinder_size[0] + 1e-8);

@@ -40,11 +40,11 @@ static void rig_close(Rig *rig) {
 
 static void place(Rig *rig, int64_t shape, TlVec3 x, TlQuat q, double scale, double reach) {
   tl_test_place(&rig->bodies, &rig->shapes,
-                (TlBodyState){.id = 100 + rig->bodies.total,
-                              .avatar_id = shape,
-                              .scale = scale,
-                              .position = x,
-                              .rotation = q},
+                (TlGrainState){.id = 100 + rig->bodies.total,
+                               .avatar_id = shape,
+                               .scale = scale,
+                               .position = x,
+                               .rotation = q},
                 reach);
 }
 
@@ -56,15 +56,16 @@ static int by_key(const void *a, const void *b) {
 /* Every node of `from` against `to`, straight from tl_avatar_phi. */
 static int64_t brute_force(const Rig *rig, int64_t from, int64_t to, double margin, TlPoint *out) {
   const TlBodies *b = &rig->bodies;
-  const TlAvatar *f = b->shape[from]->avatar, *t = b->shape[to]->avatar;
+  const TlAvatar *f = b->colliders.shape[from]->avatar, *t = b->colliders.shape[to]->avatar;
   int64_t found = 0;
   for (int32_t i = 0; i < f->node_count; i++) {
     TlVec3 p = {f->node_m[3 * i], f->node_m[3 * i + 1], f->node_m[3 * i + 2]}, gradient;
-    TlVec3 world =
-        tl_add(b->position[from], tl_quat_rotate(b->rotation[from], tl_scale(b->scale[from], p)));
-    TlVec3 body = tl_scale(1 / b->scale[to], tl_quat_rotate(tl_quat_conj(b->rotation[to]),
-                                                            tl_sub(world, b->position[to])));
-    double gap = b->scale[to] * tl_avatar_phi(t, body, &gradient);
+    TlVec3 world = tl_add(b->position[from],
+                          tl_quat_rotate(b->rotation[from], tl_scale(b->colliders.scale[from], p)));
+    TlVec3 body =
+        tl_scale(1 / b->colliders.scale[to],
+                 tl_quat_rotate(tl_quat_conj(b->rotation[to]), tl_sub(world, b->position[to])));
+    double gap = b->colliders.scale[to] * tl_avatar_phi(t, body, &gradient);
     if (gap >= margin) continue;
     out[found++] = (TlPoint){.p = world,
                              .gap = gap,
@@ -82,7 +83,7 @@ START_TEST(the_tree_finds_what_testing_every_node_finds) {
   TlPoint *oracle = tl_calloc(1000, sizeof *oracle);
   int64_t compared = 0;
   for (int trial = 0; trial < 400; trial++) {
-    rig.bodies.owned = rig.bodies.total = 0;
+    tl_test_clear(&rig.bodies);
     double s = 0.5 + tl_random_next(&r), far = 0.006 + 0.022 * tl_random_next(&r);
     TlVec3 d = tl_unit(
         tl_vec3(tl_random_next_normal(&r), tl_random_next_normal(&r), tl_random_next_normal(&r)));
@@ -91,7 +92,7 @@ START_TEST(the_tree_finds_what_testing_every_node_finds) {
     double margin = trial % 3 ? 0.003 * tl_random_next(&r) : 0;
     points.count = 0;
     TlWanted wanted = {margin, INFINITY, INFINITY};
-    CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, &wanted, &points));
+    CK_OK(tl_narrow_nodes(&rig.bodies.colliders, 0, 1, 0, &wanted, &points));
     int64_t n = brute_force(&rig, 0, 1, margin, oracle);
     ck_assert_msg((int64_t)points.count == n, "trial %d: %zu points, brute force %lld", trial,
                   points.count, (long long)n);
@@ -120,14 +121,14 @@ START_TEST(a_band_keeps_all_points_within_it_of_the_deepest) {
   TlPoint *oracle = tl_calloc(1000, sizeof *oracle);
   int64_t before = 0, compared = 0;
   for (int trial = 0; trial < 300; trial++) {
-    rig.bodies.owned = rig.bodies.total = 0;
+    tl_test_clear(&rig.bodies);
     TlVec3 d = tl_unit(tl_vec3(tl_random_next_normal(&r), tl_random_next_normal(&r), 0.3));
     place(&rig, 10, tl_vec3(0, 0, 0), random_rotation(&r), 1, 0);
     place(&rig, 11, tl_scale(0.01 + 0.012 * tl_random_next(&r), d), random_rotation(&r), 0.8, 0);
     double band = 3e-4 * tl_random_next(&r), least = INFINITY;
     TlWanted wanted = {4e-3, band, INFINITY};
     points.count = 0;
-    CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, &wanted, &points));
+    CK_OK(tl_narrow_nodes(&rig.bodies.colliders, 0, 1, 0, &wanted, &points));
     int64_t n = brute_force(&rig, 0, 1, 4e-3, oracle), inside = 0, found = 0;
     for (int64_t i = 0; i < n; i++) least = fmin(least, oracle[i].gap);
     for (int64_t i = 0; i < n; i++) inside += oracle[i].gap < fmax(least, 0) + band;
@@ -153,7 +154,7 @@ START_TEST(spheres_touch_in_closed_form) {
   place(&rig, 12, tl_vec3(1, 1, 1), (TlQuat){1, 0, 0, 0}, 1, 0);
   place(&rig, 12, tl_axpy(tl_vec3(1, 1, 1), 0.02, d), (TlQuat){0, 1, 0, 0}, 1.5, 0);
   TlWanted wanted = {0.001, INFINITY, INFINITY};
-  CK_OK(tl_narrow_nodes(&rig.bodies, 0, 1, 0, &wanted, &points));
+  CK_OK(tl_narrow_nodes(&rig.bodies.colliders, 0, 1, 0, &wanted, &points));
   ck_assert_int_eq((int)points.count, 1);
   CK_NEAR(points.point[0].gap, 0.02 - 2.5 * 0.009, 1e-15);
   CK_NEAR(tl_norm(tl_add(points.point[0].n, d)), 0, 1e-13);
@@ -161,7 +162,7 @@ START_TEST(spheres_touch_in_closed_form) {
   TlBoundary boundary = {&tl_boundary_plane, &plane};
   points.count = 0;
   wanted.least = INFINITY;
-  CK_OK(tl_narrow_boundary(&rig.bodies, 0, &boundary, &wanted, &points));
+  CK_OK(tl_narrow_boundary(&rig.bodies.colliders, 0, &boundary, &wanted, &points));
   CK_NEAR(points.point[0].gap, 0.005 - 0.009, 1e-15);
   tl_free(points.point);
   rig_close(&rig);
@@ -184,14 +185,14 @@ START_TEST(the_cells_find_every_pair_once_at_any_size_ratio) {
                 0.2 * tl_random_next(&r)};
     place(&rig, 12, x, (TlQuat){1, 0, 0, 0}, exp(3 * tl_random_next(&r) - 2), 0.002);
   }
-  rig.bodies.owned = 300; /* the rest are ghosts */
+  rig.bodies.owned = rig.bodies.colliders.owned = 300; /* the rest are ghosts */
   CK_OK(tl_broad_pairs(&rig.bodies, &rig.arena, &pairs));
   qsort(pairs.pair, pairs.count, sizeof *pairs.pair, compare_pair);
   size_t at = 0;
   for (int32_t i = 0; i < 300; i++)
     for (int32_t j = i + 1; j < 400; j++) {
       TlVec3 d = tl_sub(rig.bodies.position[i], rig.bodies.position[j]);
-      if (!(tl_norm(d) < rig.bodies.reach[i] + rig.bodies.reach[j])) continue;
+      if (!(tl_norm(d) < rig.bodies.colliders.reach[i] + rig.bodies.colliders.reach[j])) continue;
       ck_assert(at < pairs.count && pairs.pair[at].a == i && pairs.pair[at].b == j);
       at++;
     }
@@ -215,7 +216,7 @@ START_TEST(a_face_is_kept_by_its_corners) {
   TlBoundaryPlane plane = {tl_vec3(0, 0, low), tl_vec3(0, 0, 1)};
   TlBoundary boundary = {&tl_boundary_plane, &plane};
   TlWanted wanted = {1e-6, INFINITY, INFINITY};
-  CK_OK(tl_narrow_boundary(&rig.bodies, 0, &boundary, &wanted, &points));
+  CK_OK(tl_narrow_boundary(&rig.bodies.colliders, 0, &boundary, &wanted, &points));
   ck_assert(points.count > 50);
   int n = tl_manifold(points.point, points.count, 1e-5, 1e-3, NULL, 0, kept);
   ck_assert_int_eq(n, 4);

@@ -1,3 +1,4 @@
+#include "support/placed.h"
 #include "support/tltest.h"
 
 #include "base/mem.h"
@@ -5,9 +6,9 @@
 #include "dem/bodies.h"
 #include "dem/boundary.h"
 
-static TlBodyState some_state(int64_t id) {
+static TlGrainState some_state(int64_t id) {
   TlRandom r = {5, (uint64_t)id, 0};
-  TlBodyState s;
+  TlGrainState s;
   memset(&s, 0, sizeof s);
   s.id = id;
   s.avatar_id = 3 * id;
@@ -21,7 +22,7 @@ static TlBodyState some_state(int64_t id) {
 
 static void fill(TlBodies *b, int64_t first, int64_t count) {
   for (int64_t i = 0; i < count; i++) {
-    TlBodyState s = some_state(first + i);
+    TlGrainState s = some_state(first + i);
     CK_OK(tl_bodies_add(b, &s));
   }
 }
@@ -103,7 +104,7 @@ START_TEST(a_packed_body_comes_out_with_its_bits_and_touches) {
   tl_bodies_pack(&a, 3, bytes);
   CK_OK(tl_bodies_unpack(&b, bytes, size, &used));
   ck_assert(used == size);
-  TlBodyState x = tl_bodies_get(&a, 3), y = tl_bodies_get(&b, 0);
+  TlGrainState x = tl_test_grain(&a, 3), y = tl_test_grain(&b, 0);
   ck_assert(memcmp(&x, &y, sizeof x) == 0);
   ck_assert(b.pairs.of[TL_IMPULSES].count == 3);
   size_t n;
@@ -154,7 +155,7 @@ END_TEST
 
 START_TEST(a_state_that_is_not_finite_is_refused) {
   TlBodies a = {0};
-  TlBodyState s = some_state(11);
+  TlGrainState s = some_state(11);
   s.velocity.y = NAN;
   CK_FAILS(tl_bodies_add(&a, &s), TL_EINPUT, "grain 11");
   ck_assert(a.total == 0);

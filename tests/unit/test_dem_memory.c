@@ -42,7 +42,7 @@ START_TEST(the_list_of_neighbours_never_misses_one) {
     TlVec3 x = {0.1 * tl_random_next(&r), 0.1 * tl_random_next(&r), 0.1 * tl_random_next(&r)};
     tl_test_place(
         &b, &shapes,
-        (TlBodyState){.id = i, .avatar_id = BALL, .scale = 1, .position = x, .rotation = UPRIGHT},
+        (TlGrainState){.id = i, .avatar_id = BALL, .scale = 1, .position = x, .rotation = UPRIGHT},
         1e-4);
     velocity[i] = tl_unit(
         tl_vec3(tl_random_next_normal(&r), tl_random_next_normal(&r), tl_random_next_normal(&r)));
@@ -52,7 +52,9 @@ START_TEST(the_list_of_neighbours_never_misses_one) {
     CK_OK(tl_broad_update(&broad, &b, 1e-6, &arena, &built));
     for (int32_t i = 0; i < BALLS; i++)
       for (int32_t j = i + 1; j < BALLS; j++) {
-        if (tl_norm(tl_sub(b.position[i], b.position[j])) >= b.reach[i] + b.reach[j]) continue;
+        if (tl_norm(tl_sub(b.position[i], b.position[j])) >=
+            b.colliders.reach[i] + b.colliders.reach[j])
+          continue;
         size_t k = 0;
         while (k < broad.pairs.count && (broad.pairs.pair[k].a != i || broad.pairs.pair[k].b != j))
           k++;
@@ -105,10 +107,10 @@ START_TEST(a_new_point_takes_over_from_those_that_are_gone) {
       TL_TEST_SET(&config, TL_TEST_BOUNDARY, friction, friction);
       CK_OK(tl_shapes_add_closed(&shapes, BALL, &tl_closed_sphere, &R));
       tl_test_place(&b, &shapes,
-                    (TlBodyState){.avatar_id = BALL,
-                                  .scale = 1,
-                                  .position = {0, 0, R + cases[k].gap},
-                                  .rotation = UPRIGHT},
+                    (TlGrainState){.avatar_id = BALL,
+                                   .scale = 1,
+                                   .position = {0, 0, R + cases[k].gap},
+                                   .rotation = UPRIGHT},
                     2e-3);
       /* in one point, or in two halves that are both gone */
       TlImpulse touch = {

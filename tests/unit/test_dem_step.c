@@ -349,7 +349,7 @@ START_TEST(kinetic_energy_never_rises_in_a_step) {
     Lab lab;
     throw_down(&lab, NONE, es[k], 2e-3, 2);
     CK_OK(tl_avatar_box(0.008, 0.008, 0.008, 1e-3, 300, &lab.avatar[CUBE]));
-    for (int64_t i = 0; i < lab.bodies.total; i++) lab.bodies.avatar_id[i] = CUBE;
+    for (int64_t i = 0; i < lab.bodies.total; i++) lab.bodies.colliders.avatar_id[i] = CUBE;
     CK_OK(stepper_refresh(lab.solver, &lab.bodies));
     double last = 0, first;
     for (int64_t i = 0; i < lab.bodies.total; i++)
@@ -459,7 +459,7 @@ START_TEST(a_grain_inside_another_is_named_at_once) {
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(1, 0, 0), UPRIGHT, NONE);
   tl_test_put(&lab.bodies, SPHERE, NONE, UPRIGHT, NONE);
   int64_t small = tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.004, 0, 0), UPRIGHT, NONE), count;
-  lab.bodies.scale[small] = 0.3; /* 3 mm about a point 6 mm under the other's surface */
+  lab.bodies.colliders.scale[small] = 0.3; /* 3 mm about a point 6 mm under the other's surface */
   run(&lab, 1);
   const TlPoorRow *row = stepper_poor(lab.solver, &count);
   ck_assert_int_eq(count, 1);

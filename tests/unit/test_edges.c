@@ -84,7 +84,7 @@ static Fall fall(int64_t shape, TlEdges edges, double scale, int threads) {
               tl_quat_from_rotation(tl_vec3(M_PI / 4, 0, 0)), tl_vec3(0, 0, 0));
   tl_test_put(&bodies, shape, tl_vec3(0, SIDE / 12, SIDE * (sqrt(2) + 0.002)),
               tl_quat_from_rotation(tl_vec3(0, M_PI / 4, 0)), v);
-  bodies.scale[0] = bodies.scale[1] = scale;
+  bodies.colliders.scale[0] = bodies.colliders.scale[1] = scale;
   CK_OK(stepper_refresh(solver, &bodies));
   TlVec3 p = momentum(), l = turning();
   double start = energy(), size = tl_norm(p);

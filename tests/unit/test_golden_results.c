@@ -21,6 +21,7 @@ static TlBodyRow body(int64_t i) {
   static TlBodyRow row; /* zero between its members, for it is compared as bytes */
   row.id = 4 + i;
   row.avatar_id = 8 + i % 2;
+  row.body = i < 2 ? 4 : row.id; /* a body of two parts */
   row.position_m = vec(1, i);
   row.rotation = turn(i);
   row.velocity_m_s = vec(2, i);
@@ -337,6 +338,7 @@ START_TEST(results_of_before_materials_are_read) {
   ck_assert_int_eq(frame.count, BODIES);
   for (int64_t i = 0; i < BODIES; i++) {
     ck_assert_int_eq(frame.rows[i].material, 0);
+    ck_assert_int_eq(frame.rows[i].body, frame.rows[i].id);
     CK_OK(tl_scene_density(&scene, &frame.rows[i], &density));
     CK_NEAR(density, 2650, 0);
   }

@@ -101,7 +101,7 @@ START_TEST(each_box_slides_by_the_law_of_its_material) {
     for (int32_t i = 0; i < 3; i++) {
       tl_test_put(&bodies, BOX, tl_vec3(0, 0.05 * i, 0.5 * side), (TlQuat){1, 0, 0, 0},
                   tl_vec3(1, 0, 0));
-      bodies.material[i] = i;
+      bodies.colliders.material[i] = i;
     }
     for (int step = 0; step < 100; step++) CK_OK(stepper_step(solver, &bodies, NULL));
     for (int i = 0; i < 3; i++) CK_NEAR(bodies.velocity[i].x, 1 - want[i] * G * 0.1, 3e-3);
@@ -133,7 +133,7 @@ START_TEST(each_ball_slides_by_the_law_of_its_material) {
   for (int32_t i = 0; i < 3; i++) {
     tl_test_put(&bodies, BALL, tl_vec3(0, 0.05 * i, radius), (TlQuat){1, 0, 0, 0},
                 tl_vec3(1, 0, 0));
-    bodies.material[i] = i;
+    bodies.colliders.material[i] = i;
   }
   for (int step = 0; step < 5000; step++) CK_OK(stepper_step(solver, &bodies, NULL));
   for (int i = 0; i < 3; i++) CK_NEAR(bodies.velocity[i].x, 1 - want[i] * G * t, 3e-3);
@@ -149,7 +149,7 @@ START_TEST(a_material_that_is_not_there_is_refused) {
   CK_OK(stepper_new(&solver, &c, (TlAvatarSource){0}, NULL, 0, NULL));
   CK_OK(stepper_add_sphere(solver, BALL, 0.01));
   tl_test_put(&bodies, BALL, NONE, (TlQuat){1, 0, 0, 0}, NONE);
-  bodies.material[0] = 2;
+  bodies.colliders.material[0] = 2;
   CK_FAILS(stepper_step(solver, &bodies, NULL), TL_EUSAGE, "there is no material 2");
   stepper_free(solver);
   tl_bodies_free(&bodies);

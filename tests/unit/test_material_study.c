@@ -326,8 +326,8 @@ START_TEST(drawn_grains_are_of_the_material_of_their_shape) {
     CK_OK(run_study(&run, text));
     ck_assert_int_eq(run.state->dem.bodies.owned, 40);
     for (int64_t i = 0; i < run.state->dem.bodies.owned; i++) {
-      bool steel =
-          run.state->dem.bodies.material[i] == tl_material_named(&run.model->setup, "steel");
+      bool steel = run.state->dem.bodies.colliders.material[i] ==
+                   tl_material_named(&run.model->setup, "steel");
       double d = steel ? 0.03 : 0.02, mass = (steel ? 7800 : 2650) * M_PI / 6 * d * d * d;
       CK_NEAR(run.state->dem.bodies.mass[i], mass, 0.02 * mass);
       count[steel]++;

@@ -1,4 +1,5 @@
 /* Nets of bonded spheres against closed forms. */
+#include "support/placed.h"
 #include "support/stepper.h"
 #include "support/materials.h"
 #include "support/tltest.h"
@@ -259,9 +260,9 @@ START_TEST(a_bond_breaks_above_its_strength_and_is_counted) {
 END_TEST
 
 static void swap_bodies(TlBodies *b, int64_t i, int64_t j) {
-  TlBodyState one = tl_bodies_get(b, i), two = tl_bodies_get(b, j);
-  tl_bodies_set(b, i, &two);
-  tl_bodies_set(b, j, &one);
+  TlGrainState one = tl_test_grain(b, i), two = tl_test_grain(b, j);
+  tl_test_set_grain(b, i, &two);
+  tl_test_set_grain(b, j, &one);
 }
 
 /* A net under pressure of which bonds break now and then. */
@@ -339,12 +340,12 @@ END_TEST
 
 static void add_ball(Rig *rig, double radius, TlVec3 x, TlVec3 v) {
   static int64_t id = 0;
-  CK_OK(tl_bodies_add(&rig->bodies, &(TlBodyState){.id = id++ % 100,
-                                                   .avatar_id = BALL,
-                                                   .scale = radius,
-                                                   .position = x,
-                                                   .rotation = {1, 0, 0, 0},
-                                                   .velocity = v}));
+  CK_OK(tl_bodies_add(&rig->bodies, &(TlGrainState){.id = id++ % 100,
+                                                    .avatar_id = BALL,
+                                                    .scale = radius,
+                                                    .position = x,
+                                                    .rotation = {1, 0, 0, 0},
+                                                    .velocity = v}));
 }
 
 /* Grains first: tl_bodies_add wants no order. */

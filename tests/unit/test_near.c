@@ -90,7 +90,7 @@ static TlQuat random_rotation(TlRandom *r) {
 static void place(TlBodies *b, int64_t shape, TlVec3 x, TlQuat q, double scale) {
   tl_test_place(
       b, &shapes,
-      (TlBodyState){
+      (TlGrainState){
           .id = 100 + b->total, .avatar_id = shape, .scale = scale, .position = x, .rotation = q},
       0);
 }
@@ -177,12 +177,12 @@ START_TEST(kept_lists_find_what_testing_every_node_finds) {
     for (int step = 0; step < 120; step++, steps++) {
       walk(&k, &b, 1, touch, &r);
       TlMat3 ta = tl_quat_matrix(b.rotation[0]), tb = tl_quat_matrix(b.rotation[1]);
-      TlNearQuery q = {&b, 0, 1, &ta, &tb, both, k.speed, 0.01, 1e-4};
+      TlNearQuery q = {&b.colliders, 0, 1, &ta, &tb, both, k.speed, 0.01, 1e-4};
       TlWanted w = k.wanted, v = k.wanted;
       near.count = all.count = 0;
       CK_OK(tl_near_points(&pair, &q, &w, &near));
-      CK_OK(tl_narrow_all_nodes(&b, 0, 1, 0, &v, &all));
-      if (both) CK_OK(tl_narrow_all_nodes(&b, 1, 0, 1, &v, &all));
+      CK_OK(tl_narrow_all_nodes(&b.colliders, 0, 1, 0, &v, &all));
+      if (both) CK_OK(tl_narrow_all_nodes(&b.colliders, 1, 0, 1, &v, &all));
       same_points(&near, &all, &k.wanted, trial, step);
       compared += (int64_t)all.count;
     }
@@ -207,12 +207,12 @@ static size_t touching(TlNear *near, const TlBodies *b, bool both, double way, b
   TlPoints found = {0}, all = {0};
   TlWanted w = {0, 0, INFINITY, 0}, v = w;
   TlMat3 ta = tl_quat_matrix(b->rotation[0]), tb = tl_quat_matrix(b->rotation[1]);
-  TlNearQuery q = {b, 0, 1, &ta, &tb, both, way, 0.01, 0, 0, near};
+  TlNearQuery q = {&b->colliders, 0, 1, &ta, &tb, both, way, 0.01, 0, 0, near};
   CK_OK(tl_near_update(near, b, 0, 1e-5, &arena));
-  *clear = near->pair_count == 1 && tl_near_clear(near, b, 0);
+  *clear = near->pair_count == 1 && tl_near_clear(near, &b->colliders, 0);
   if (near->pair_count == 1 && !*clear) CK_OK(tl_near_points(&near->pair[0], &q, &w, &found));
-  CK_OK(tl_narrow_all_nodes(b, 0, 1, 0, &v, &all));
-  if (both) CK_OK(tl_narrow_all_nodes(b, 1, 0, 1, &v, &all));
+  CK_OK(tl_narrow_all_nodes(&b->colliders, 0, 1, 0, &v, &all));
+  if (both) CK_OK(tl_narrow_all_nodes(&b->colliders, 1, 0, 1, &v, &all));
   size_t count = all.count;
   ck_assert_uint_eq(found.count, *clear ? 0 : count);
   tl_points_free(&found);
@@ -232,7 +232,7 @@ START_TEST(what_a_path_tells_clear_touches_nowhere) {
     place(&b, trial % SHAPES, tl_vec3(3, 2, 1), random_rotation(&r), 1);
     place(&b, trial / SHAPES % SHAPES, tl_axpy(tl_vec3(3, 2, 1), touch, tl_unit(random_vec(&r, 1))),
           random_rotation(&r), trial % 3 ? 1 : 0.6 + 0.8 * tl_random_next(&r));
-    for (int i = 0; i < 2; i++) b.reach[i] = b.radius[i];
+    for (int i = 0; i < 2; i++) b.colliders.reach[i] = b.radius[i];
     Walk k = {.speed = 0.02 * pow(10, -2 - 2 * tl_random_next(&r))};
     for (int step = 0; step < 150; step++) {
       bool clear;
@@ -267,7 +267,7 @@ static size_t sought_all_ways(TlNear *near, const TlBodies *b, const TlMargin *m
   CK_OK(tl_near_update(near, b, 0, 1e-5, &arena));
   tl_arena_free(&arena);
   if (near->pair_count == 0) return 0;
-  bool clear = m->margin == 0 && tl_near_clear(near, b, 0);
+  bool clear = m->margin == 0 && tl_near_clear(near, &b->colliders, 0);
   TlMat3 turn[2] = {tl_quat_matrix(b->rotation[0]), tl_quat_matrix(b->rotation[1])};
   TlPoint first = {.key = -1};
   size_t count = 0;
@@ -307,7 +307,7 @@ START_TEST(a_sphere_seeks_the_same_point_by_lists_tree_and_every_node) {
     place(&b, trial % 2 ? 50 : grain, tl_vec3(3, 2, 1), random_rotation(&r), 1);
     place(&b, trial % 2 ? grain : 50, tl_axpy(tl_vec3(3, 2, 1), touch, tl_unit(random_vec(&r, 1))),
           random_rotation(&r), 1);
-    for (int i = 0; i < 2; i++) b.reach[i] = b.radius[i] + 0.003;
+    for (int i = 0; i < 2; i++) b.colliders.reach[i] = b.radius[i] + 0.003;
     Walk k = {.speed = 0.02 * pow(10, -2 - 2 * tl_random_next(&r))};
     for (int step = 0; step < 100; step++) {
       walk(&k, &b, 1, touch, &r);
@@ -345,7 +345,7 @@ START_TEST(a_sphere_seeks_the_same_point_where_nodes_tie) {
     if (tl_norm2(way) == 0) continue;
     place(&b, BOX, NONE, (TlQuat){1, 0, 0, 0}, 1);
     place(&b, 50, NONE, (TlQuat){1, 0, 0, 0}, 1);
-    for (int k = 0; k < 2; k++) b.reach[k] = b.radius[k] + 0.003;
+    for (int k = 0; k < 2; k++) b.colliders.reach[k] = b.radius[k] + 0.003;
     for (int step = 0; step < 40; step++) {
       b.position[1] = tl_scale(0.0225 - 1.5e-4 * step, tl_unit(way));
       touched += sought_all_ways(&near, &b, &m, &found) == 1;
@@ -384,15 +384,15 @@ START_TEST(kept_lists_serve_boundaries_and_the_deepest_node_of_a_coming_pose) {
       TlWanted w = {2e-4 + 2 * way, 2e-4 + 2 * way, INFINITY}, v = w, wanted = w;
       TlMat3 t = tl_quat_matrix(b.rotation[0]);
       near.count = all.count = 0;
-      CK_OK(tl_near_boundary(&wall, &b, 0, &t, &boundary, k.speed, &w, &near));
-      CK_OK(tl_narrow_boundary_all(&b, 0, &boundary, &v, &all));
+      CK_OK(tl_near_boundary(&wall, &b.colliders, 0, &t, &boundary, k.speed, &w, &near));
+      CK_OK(tl_narrow_boundary_all(&b.colliders, 0, &boundary, &v, &all));
       same_points(&near, &all, &wanted, trial, step);
       compared += (int64_t)all.count;
       TlVec3 to = tl_add(b.position[0], tl_add(k.v, random_vec(&r, 0.2 * k.speed)));
       TlQuat q = tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(k.w), b.rotation[0]));
       TlPoint one, other;
-      bool found = tl_near_deepest(wall, &b, 0, to, q, &boundary, 0, &one);
-      bool wanted_one = tl_narrow_deepest(&b, 0, to, q, &boundary, 0, &other);
+      bool found = tl_near_deepest(wall, &b.colliders, 0, to, q, &boundary, 0, &one);
+      bool wanted_one = tl_narrow_deepest(&b.colliders, 0, to, q, &boundary, 0, &other);
       if (found != wanted_one || (found && (one.key != other.key || one.gap != other.gap)))
         ck_abort_msg("trial %d step %d: another deepest node", trial, step);
       deep += found;
@@ -459,8 +459,8 @@ START_TEST(kept_lists_find_what_testing_every_node_finds_over_terrain_and_its_ed
       TlWanted w = {2e-4 + 2 * way, 2e-4 + 2 * way, INFINITY}, v = w, wanted = w;
       TlMat3 t = tl_quat_matrix(b.rotation[0]);
       near.count = all.count = 0;
-      CK_OK(tl_near_boundary(&wall, &b, 0, &t, &ground, k.speed, &w, &near));
-      CK_OK(tl_narrow_boundary_all(&b, 0, &ground, &v, &all));
+      CK_OK(tl_near_boundary(&wall, &b.colliders, 0, &t, &ground, k.speed, &w, &near));
+      CK_OK(tl_narrow_boundary_all(&b.colliders, 0, &ground, &v, &all));
       same_points(&near, &all, &wanted, trial, step);
       compared += (int64_t)all.count;
       over_edge += all.count > 0 && b.position[0].x - b.radius[0] < 0;
@@ -511,22 +511,22 @@ START_TEST(kept_pairs_hold_every_pair_within_reach_at_any_size_ratio) {
     place(&b, 50, x, (TlQuat){1, 0, 0, 0}, scale);
     b.velocity[i] = random_vec(&r, 0.02);
   }
-  b.owned = 250;
+  b.owned = b.colliders.owned = 250;
   int64_t pairs = 0;
   for (int step = 0; step < STEPS; step++) {
     double dt = 2e-3, more = 1e-4 * tl_random_next(&r);
     for (int64_t i = 0; i < b.total; i++) {
       b.position[i] = tl_axpy(b.position[i], dt, b.velocity[i]);
-      b.reach[i] = b.radius[i] * 1.02 + more;
+      b.colliders.reach[i] = b.radius[i] * 1.02 + more;
     }
     if (step == 40) b.flags[7] |= TL_BODY_FROZEN;
     if (step == 50) { /* two bodies change places in the arrays */
-      TlBodyState s = tl_bodies_get(&b, 30), t = tl_bodies_get(&b, 31);
-      tl_bodies_set(&b, 30, &t);
-      tl_bodies_set(&b, 31, &s);
-      double swap = b.reach[30];
-      b.reach[30] = b.reach[31];
-      b.reach[31] = swap;
+      TlGrainState s = tl_test_grain(&b, 30), t = tl_test_grain(&b, 31);
+      tl_test_set_grain(&b, 30, &t);
+      tl_test_set_grain(&b, 31, &s);
+      double swap = b.colliders.reach[30];
+      b.colliders.reach[30] = b.colliders.reach[31];
+      b.colliders.reach[31] = swap;
       swap = b.radius[30];
       b.radius[30] = b.radius[31];
       b.radius[31] = swap;
@@ -537,7 +537,7 @@ START_TEST(kept_pairs_hold_every_pair_within_reach_at_any_size_ratio) {
     size_t at = 0;
     for (int32_t i = 0; i < 250; i++)
       for (int32_t j = i + 1; j < BODIES; j++) {
-        double reach = b.reach[i] + b.reach[j];
+        double reach = b.colliders.reach[i] + b.colliders.reach[j];
         if (!(tl_norm(tl_sub(b.position[i], b.position[j])) < reach)) continue;
         TlBodyPair p = b.id[i] < b.id[j] ? (TlBodyPair){i, j} : (TlBodyPair){j, i};
         if (!among(&near.broad.pairs, &b, p)) ck_abort_msg("step %d: %d and %d", step, i, j);

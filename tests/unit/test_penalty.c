@@ -510,7 +510,7 @@ static void same_as_one(const Meeting *m, int law, const TlPressLanes *l, int k)
   TlVec3 d = tl_sub(a->x, m->body[1].x), n = tl_unit(d);
   TlPoint point = {
       .p = tl_axpy(a->x, -a->radius, n), .n = n, .gap = tl_norm(d) - m->body[1].radius - a->radius};
-  TlPress press = {.bodies = &bodies,
+  TlPress press = {.colliders = &bodies.colliders,
                    .body = m->body,
                    .penalty = &penalty,
                    .b = m->wall ? -1 : 1,
@@ -700,7 +700,7 @@ START_TEST(points_of_a_pair_press_as_one_by_one) {
                       .damping = c.pair.damping,
                       .stiffness = {.normal_N_m = 1e5, .tangential_ratio = 0.3}};
     TlVec3 drift = tl_vec3(0.01, 0.02, -0.05);
-    TlPress press = {.bodies = &bodies,
+    TlPress press = {.colliders = &bodies.colliders,
                      .body = c.pair.body,
                      .penalty = &penalty,
                      .b = c.pair.wall ? -1 : 1,
@@ -756,14 +756,14 @@ START_TEST(the_search_finds_the_same_point) {
     const TlVec3 *x = &lab.bodies.position[i];
     TlVec3 n = tl_unit(tl_sub(x[0], x[1]));
     points.count = 0;
-    CK_OK(tl_narrow_nodes(&lab.bodies, i, i + 1, 0, &wanted, &points));
+    CK_OK(tl_narrow_nodes(&lab.bodies.colliders, i, i + 1, 0, &wanted, &points));
     ck_assert_int_eq((int)points.count, 1);
     CK_NEAR(points.point[0].gap, -0.01 * R, 1e-15);
     CK_NEAR(tl_norm(tl_sub(points.point[0].n, n)), 0, 1e-12);
     CK_NEAR(tl_norm(tl_sub(points.point[0].p, tl_axpy(x[0], -R, n))), 0, 1e-14);
     wanted = (TlWanted){1, 1, INFINITY, 1};
     points.count = 0;
-    CK_OK(tl_narrow_boundary(&lab.bodies, i, &lab.boundary[0], &wanted, &points));
+    CK_OK(tl_narrow_boundary(&lab.bodies.colliders, i, &lab.boundary[0], &wanted, &points));
     double phi = 0.6 * x[0].x + 0.8 * x[0].z;
     CK_NEAR(points.point[0].gap, phi - R, 1e-14);
     CK_NEAR(tl_norm(tl_sub(points.point[0].p, tl_axpy(x[0], -R, tl_vec3(0.6, 0, 0.8)))), 0, 1e-14);

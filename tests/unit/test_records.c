@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const TlRecord *const records[] = {&tl_body_record, &tl_body_row_record,
-                                          &tl_contact_row_record, &tl_run_record,
-                                          &tl_step_report_record};
+static const TlRecord *const records[] = {
+    &tl_body_record,        &tl_collider_record, &tl_body_row_record,
+    &tl_contact_row_record, &tl_run_record,      &tl_step_report_record};
 enum { RECORDS = sizeof records / sizeof *records, ALL = RECORDS + TL_PAIR_KINDS };
 static const TlRecord *record_at(int i) {
   return i < RECORDS ? records[i] : &tl_pair_record[i - RECORDS];
@@ -78,20 +78,23 @@ END_TEST
 
 /* Bytes of fields in turn; a field with another attribute stays out and comes back as 0. */
 START_TEST(packed_fields_come_back_and_the_others_are_zero) {
-  TlBodyState in, out;
+  TlColliderState in, out;
   unsigned char bytes[sizeof in], *end;
   memset(&in, 0x5a, sizeof in);
   in.id = 7;
   in.material = 3;
-  size_t size = tl_record_packed_bytes(&tl_body_record, TL_HALO_ONCE);
-  ck_assert_uint_eq(size, 8 + 8 + 8 + 4);
-  end = tl_record_pack(&tl_body_record, TL_HALO_ONCE, &in, bytes);
+  size_t size = tl_record_packed_bytes(&tl_collider_record, TL_GRAIN);
+  ck_assert_uint_eq(size, 8 + 8 + 4);
+  end = tl_record_pack(&tl_collider_record, TL_GRAIN, &in, bytes);
   ck_assert(end == bytes + size);
-  ck_assert(tl_record_unpack(&tl_body_record, TL_HALO_ONCE, &out, bytes) == end);
-  ck_assert(out.id == 7 && out.material == 3 && out.avatar_id == in.avatar_id);
-  ck_assert(out.flags == 0 && out.velocity.x == 0);
+  ck_assert(tl_record_unpack(&tl_collider_record, TL_GRAIN, &out, bytes) == end);
+  ck_assert(out.id == 0 && out.material == 3 && out.avatar_id == in.avatar_id);
+  ck_assert(out.body_id == 0 && out.offset.x == 0);
+  size = tl_record_packed_bytes(&tl_collider_record, TL_SAVE);
+  ck_assert_uint_eq(size, 3 * 8 + 8 + 24 + 32 + 4);
+  ck_assert_uint_eq(size, tl_record_packed_bytes(&tl_collider_record, TL_HALO));
   size = tl_record_packed_bytes(&tl_body_record, TL_SAVE);
-  ck_assert_uint_eq(size, 2 * 8 + 8 + 3 * 24 + 32 + 4 * 4);
+  ck_assert_uint_eq(size, 8 + 3 * 24 + 32 + 4 * 4);
   ck_assert_uint_eq(size, tl_record_packed_bytes(&tl_body_record, TL_HALO));
 }
 END_TEST
@@ -99,17 +102,17 @@ END_TEST
 START_TEST(a_layout_names_types_names_and_units) {
   char text[464], less[80], other[80];
   tl_record_layout(&tl_body_record, TL_HALO_ONCE, text, sizeof text);
-  ck_assert_str_eq(text, "int64_t id; int64_t avatar_id; double scale 1; int32_t material; ");
+  ck_assert_str_eq(text, "int64_t id; int32_t parts; ");
   tl_record_layout(&tl_body_record, TL_SAVE, text, sizeof text);
   ck_assert_ptr_nonnull(strstr(text, "TlVec3 velocity m/s; TlVec3 momentum kg m2/s; "));
   /* too long for the text: a hash of it, which another unit changes */
   tl_record_layout(&tl_body_record, TL_SAVE, less, sizeof less);
-  ck_assert_ptr_nonnull(strstr(less, "body: 11 fields, hash"));
+  ck_assert_ptr_nonnull(strstr(less, "body: 9 fields, hash"));
   TlRecordField field[32];
   memcpy(field, tl_body_record.field, (size_t)tl_body_record.count * sizeof *field);
   TlRecord changed = tl_body_record;
   changed.field = field;
-  field[5].unit = "km/h";
+  field[4].unit = "km/h";
   tl_record_layout(&changed, TL_SAVE, other, sizeof other);
   ck_assert_str_ne(less, other);
 }

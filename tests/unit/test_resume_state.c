@@ -18,6 +18,10 @@ typedef struct __attribute__((packed)) BodyRecord {
   TL_BODY_FIELDS(F)
 } BodyRecord;
 
+typedef struct __attribute__((packed)) ColliderRecord {
+  TL_COLLIDER_FIELDS(F)
+} ColliderRecord;
+
 typedef struct __attribute__((packed)) RunRecord {
   TL_RUN_FIELDS(F)
 } RunRecord;
@@ -57,8 +61,14 @@ static const Change changes[] = {
     INTEGER("bodies", BodyRecord, 0, id, -7, "section 'bodies', record 0: the order of the ids"),
     REAL("bodies", BodyRecord, 1, rotation.w, 0.9, "section 'bodies', record 1: its rotation"),
     REAL("bodies", BodyRecord, 1, rotation.x, NAN, "section 'bodies', record 1: its rotation"),
-    REAL("bodies", BodyRecord, 1, scale, 0, "section 'bodies', record 1: its scale"),
-    REAL("bodies", BodyRecord, 1, scale, INFINITY, "section 'bodies', record 1: its scale"),
+    INTEGER("bodies", BodyRecord, 1, parts, -1, "section 'bodies', record 1: the number of its"),
+    REAL("colliders", ColliderRecord, 1, scale, 0, "section 'colliders', record 1: its scale"),
+    REAL("colliders", ColliderRecord, 1, scale, INFINITY, "'colliders', record 1: its scale"),
+    REAL("colliders", ColliderRecord, 1, offset.y, NAN, "'colliders', record 1: its place in"),
+    REAL("colliders", ColliderRecord, 1, turn.w, 0.9, "'colliders', record 1: its place in"),
+    INTEGER("colliders", ColliderRecord, 1, id, -1, "section 'colliders', record 1: its id"),
+    INTEGER("colliders", ColliderRecord, 1, id, 77, "record 1: its id, which a grain shares"),
+    INTEGER("colliders", ColliderRecord, 1, body_id, 0, "section 'colliders', record 1: its body"),
     REAL("bodies", BodyRecord, 2, position.y, NAN, "section 'bodies', record 2: its place or"),
     REAL("bodies", BodyRecord, 2, position.y, 1e300, "section 'bodies', record 2: its place or"),
     REAL("bodies", BodyRecord, 2, velocity.x, -1e12, "section 'bodies', record 2: its place or"),

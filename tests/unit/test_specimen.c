@@ -1,5 +1,6 @@
 /* Specimens: grains cut from a scan, taken from an earlier run, drawn into a cylinder, and spheres
  * in their place. */
+#include "support/placed.h"
 #include "support/grains.h"
 #include "support/tltest.h"
 
@@ -86,7 +87,7 @@ START_TEST(a_cylinder_cut_from_the_scan_stands_on_its_foot) {
   ck_assert_int_eq(run.state->dem.bodies.owned, 2);
   for (int64_t i = 0; i < 2; i++) {
     ck_assert_int_eq(run.state->dem.bodies.id[i], i);
-    ck_assert_int_eq(run.state->dem.bodies.avatar_id[i], 5 + 9 * i);
+    ck_assert_int_eq(run.state->dem.bodies.colliders.avatar_id[i], 5 + 9 * i);
     CK_NEAR(run.state->dem.bodies.position[i].x, 1, 1e-15);
     CK_NEAR(run.state->dem.bodies.position[i].y, 2, 1e-15);
     CK_NEAR(run.state->dem.bodies.position[i].z, 3 + 2 * (1e-3 + 3e-3 * (double)i), 1e-15);
@@ -170,7 +171,7 @@ START_TEST(grains_stand_as_the_frame_says) {
   ck_assert_int_eq(run.state->dem.bodies.owned, 21); /* without the fixed one */
   for (int64_t i = 0; i < f.count; i++) {
     const TlBodyRow *g = &f.rows[i];
-    TlBodyState s = tl_bodies_get(&run.state->dem.bodies, k);
+    TlGrainState s = tl_test_grain(&run.state->dem.bodies, k);
     if (g->flags & TL_ROW_FROZEN) continue;
     ck_assert_int_eq(s.id, k);
     ck_assert_int_eq(s.avatar_id, renamed(g->avatar_id));
@@ -208,7 +209,7 @@ START_TEST(velocities_are_kept_turned_and_grown_where_asked) {
     CK_NEAR(spread(run.state->dem.bodies.position[k], at), 0, 1e-14);
     CK_NEAR(spread(run.state->dem.bodies.velocity[k], tl_vec3(-v.y, v.x, v.z)), 0, 1e-15);
     CK_NEAR(spread(spin, tl_vec3(-w.y, w.x, w.z)), 0, 1e-9);
-    CK_NEAR(run.state->dem.bodies.scale[k], 3 * g->scale, 1e-15);
+    CK_NEAR(run.state->dem.bodies.colliders.scale[k], 3 * g->scale, 1e-15);
     k++;
   }
   ck_assert_double_gt(run.model->selection.median_diameter_m, 1.5e-3); /* as in the earlier run */
@@ -292,8 +293,9 @@ END_TEST
 static double volume_of(TlRun *run) {
   double v = 0;
   for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
-    v += pow(run->state->dem.bodies.scale[i], 3) *
-         tl_avatars_get(&run->model->avatars, run->state->dem.bodies.avatar_id[i])->volume_m3;
+    v += pow(run->state->dem.bodies.colliders.scale[i], 3) *
+         tl_avatars_get(&run->model->avatars, run->state->dem.bodies.colliders.avatar_id[i])
+             ->volume_m3;
   return v;
 }
 
@@ -317,8 +319,8 @@ START_TEST(spheres_stand_for_the_grains_of_every_assembly) {
     CK_NEAR(mass_of(&balls) / mass_of(&run), 1, 1e-6);
     CK_NEAR(volume_of(&balls) / volume_of(&run), 1, 1e-3); /* gridded pictures of spheres */
     for (int64_t i = 0; i < 25; i++) {
-      ck_assert_int_eq(balls.state->dem.bodies.avatar_id[i], TL_BALL_ID);
-      double r = 0.5 * balls.state->dem.bodies.scale[i];
+      ck_assert_int_eq(balls.state->dem.bodies.colliders.avatar_id[i], TL_BALL_ID);
+      double r = 0.5 * balls.state->dem.bodies.colliders.scale[i];
       CK_NEAR(balls.state->dem.bodies.mass[i], 2650 * 4 * PI / 3 * r * r * r, 1e-12);
       CK_NEAR(balls.state->dem.bodies.radius[i], r, 1e-15);
       if (k == 0) continue; /* drawn: the largest spheres are others than the largest grains */
@@ -326,7 +328,7 @@ START_TEST(spheres_stand_for_the_grains_of_every_assembly) {
       CK_NEAR(spread(balls.state->dem.bodies.position[i], run.state->dem.bodies.position[i]), 0,
               1e-15);
     }
-    ck_assert_int_eq(balls.state->dem.bodies.avatar_id[25],
+    ck_assert_int_eq(balls.state->dem.bodies.colliders.avatar_id[25],
                      -3); /* placed bodies stay what they are */
     CK_OK(tl_run_go(&balls));
     ck_assert_double_lt(balls.state->totals.overlap_share, 0.05);
@@ -359,10 +361,10 @@ START_TEST(spheres_of_scanned_grains_and_of_a_run) {
            "grains: {as_spheres: yes}\nrelease: {assembly: from-run, run: balls.run}\n");
   ck_assert_int_eq(run.state->dem.bodies.owned, 26);
   for (int64_t i = 0; i < 25; i++)
-    ck_assert_double_eq(run.state->dem.bodies.scale[i], f.rows[i].scale);
-  CK_NEAR(run.state->dem.bodies.scale[25], cbrt(6 * run.model->shapes.avatar[2].volume_m3 / PI),
-          1e-15);
-  ck_assert_int_eq(run.state->dem.bodies.avatar_id[25],
+    ck_assert_double_eq(run.state->dem.bodies.colliders.scale[i], f.rows[i].scale);
+  CK_NEAR(run.state->dem.bodies.colliders.scale[25],
+          cbrt(6 * run.model->shapes.avatar[2].volume_m3 / PI), 1e-15);
+  ck_assert_int_eq(run.state->dem.bodies.colliders.avatar_id[25],
                    TL_BALL_ID); /* here it is one of the assembly */
   tl_run_close(&run);
   tl_frame_free(&f);
@@ -377,7 +379,7 @@ START_TEST(poured_spheres_come_as_spheres) {
   CK_OK(tl_run_go(&run));
   ck_assert_int_gt(run.state->poured, 10);
   for (int64_t i = 0; i < run.state->dem.bodies.owned; i++)
-    ck_assert_int_eq(run.state->dem.bodies.avatar_id[i],
+    ck_assert_int_eq(run.state->dem.bodies.colliders.avatar_id[i],
                      run.state->dem.bodies.id[i] == 25 ? -3 : TL_BALL_ID);
   tl_run_close(&run);
   tl_free(text);

@@ -133,7 +133,7 @@ static double last_filled(const double *bins) {
 
 /* Radius of the ball about its centre that a grain holds. */
 static double held_radius(const TlBodies *b, int64_t i) {
-  return -b->scale[i] * tl_shape_phi(b->shape[i], (TlVec3){0, 0, 0}, NULL);
+  return -b->colliders.scale[i] * tl_shape_phi(b->colliders.shape[i], (TlVec3){0, 0, 0}, NULL);
 }
 
 static void watch_grain(Watch *w, int64_t i, double time_s, bool look) {

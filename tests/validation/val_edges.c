@@ -73,12 +73,12 @@ static void lab_open(Lab *lab) {
     JUDGE_OK(tl_shapes_add(&lab->shapes, CUBES + i, &lab->cube[i]));
   }
   for (int i = 0; i < 2; i++) {
-    TlBodyState s;
+    TlGrainState s;
     memset(&s, 0, sizeof s);
     s.id = i;
     s.scale = 1;
     s.rotation.w = 1;
-    JUDGE_OK(tl_bodies_add(&lab->bodies, &s));
+    JUDGE_OK(tl_bodies_add(&lab->bodies.colliders, &s));
   }
   lab->d = tl_avatar_diameter_m(&lab->grain[0]);
 }
@@ -99,8 +99,8 @@ typedef struct Pair {
 static void put(Lab *lab, int64_t shape, const Pair *pair) {
   TlBodies *b = &lab->bodies;
   for (int i = 0; i < 2; i++) {
-    b->shape[i] = tl_shapes_find(&lab->shapes, shape);
-    b->radius[i] = b->shape[i]->radius_m;
+    b->colliders.shape[i] = tl_shapes_find(&lab->shapes, shape);
+    b->radius[i] = b->colliders.shape[i]->radius_m;
     b->position[i] = pair->x[i];
     b->rotation[i] = pair->q[i];
   }
@@ -112,8 +112,8 @@ static TlPoint deepest(Lab *lab, TlSides sides, TlEdges edges) {
   TlNear none = {0};
   TlPoint least = {.gap = INFINITY};
   lab->points.count = 0;
-  JUDGE_OK(tl_detect_pair(&options, &none, &lab->bodies, 0, 1, 0, 0.01 * lab->bodies.radius[0],
-                          &lab->points));
+  JUDGE_OK(tl_detect_pair(&options, &none, &lab->bodies.colliders, 0, 1, 0,
+                          0.01 * lab->bodies.radius[0], &lab->points));
   for (size_t i = 0; i < lab->points.count; i++)
     if (tl_point_deeper(&lab->points.point[i], &least)) least = lab->points.point[i];
   return least;
@@ -126,8 +126,8 @@ static TlPoint dense_point(Lab *lab) {
   TlWanted wanted = {0.1 * lab->d, 0, INFINITY};
   TlPoint least = {.gap = INFINITY};
   lab->points.count = 0;
-  JUDGE_OK(tl_narrow_nodes(&lab->bodies, 0, 1, 0, &wanted, &lab->points));
-  JUDGE_OK(tl_narrow_nodes(&lab->bodies, 1, 0, 1, &wanted, &lab->points));
+  JUDGE_OK(tl_narrow_nodes(&lab->bodies.colliders, 0, 1, 0, &wanted, &lab->points));
+  JUDGE_OK(tl_narrow_nodes(&lab->bodies.colliders, 1, 0, 1, &wanted, &lab->points));
   for (size_t i = 0; i < lab->points.count; i++)
     if (tl_point_deeper(&lab->points.point[i], &least)) least = lab->points.point[i];
   return least;

@@ -14,6 +14,7 @@
  * sphere makes half the angle a between the upper contact's normal and the vertical with that
  * normal, and both forces lie along it; so mu >= tan(a/2), sin a = 1/sqrt(3): sqrt(3) - sqrt(2).
  */
+#include "support/grain_state.h"
 #include "validation/pictures.h"
 
 #include "base/file.h"
@@ -126,12 +127,12 @@ static double deepest(const TlRun *run) {
 }
 
 /* start: of the grains, by id. */
-static void put(TlRun *run, const TlBodyState *start) {
+static void put(TlRun *run, const TlGrainState *start) {
   for (int64_t i = 0; i < run->state->dem.bodies.owned; i++)
-    tl_bodies_set(&run->state->dem.bodies, i, &start[run->state->dem.bodies.id[i]]);
+    tl_test_set_grain(&run->state->dem.bodies, i, &start[run->state->dem.bodies.id[i]]);
 }
 
-static void go_until_rest(TlRunOptions *options, const Edition *e, const TlBodyState *start,
+static void go_until_rest(TlRunOptions *options, const Edition *e, const TlGrainState *start,
                           Heap *result) {
   TlRun run;
   Watch watch = {.run = &run, .e = e};
@@ -215,11 +216,11 @@ static TlRunOptions options_of(Sets *sets, const char *folder) {
 }
 
 /* Returns the grains' states by id; to be freed. */
-static TlBodyState *settle(const Edition *e, int s, int seed, Stack *stack) {
+static TlGrainState *settle(const Edition *e, int s, int seed, Stack *stack) {
   Sets sets;
   char name[64];
   TlRun run;
-  TlBodyState *start;
+  TlGrainState *start;
   snprintf(name, sizeof name, "%s_%d.run", shape[s], seed);
   settings(e, s, SETTLED_AT, seed, &sets, e->settle_s, 0, SILL);
   TlRunOptions options = options_of(&sets, judge_path(name));
@@ -227,7 +228,7 @@ static TlBodyState *settle(const Edition *e, int s, int seed, Stack *stack) {
   JUDGE_OK(tl_run_go(&run));
   JUDGE_OK(TL_NEW(start, (size_t)run.state->dem.bodies.owned));
   for (int64_t i = 0; i < run.state->dem.bodies.owned; i++) {
-    TlBodyState state = tl_bodies_get(&run.state->dem.bodies, i);
+    TlGrainState state = tl_test_grain(&run.state->dem.bodies, i);
     start[state.id] = state;
     stack->fill += 2 * state.position.z / (double)run.state->dem.bodies.owned;
   }
@@ -245,7 +246,7 @@ static void add(Sets *sets, const char *text) {
   sets->item[n] = sets->text[n];
 }
 
-static void flow_out(Sets *sets, const char *folder, const Edition *e, const TlBodyState *start,
+static void flow_out(Sets *sets, const char *folder, const Edition *e, const TlGrainState *start,
                      Heap *heap) {
   TlRunOptions options = options_of(sets, folder);
   go_until_rest(&options, e, start, heap);
@@ -257,7 +258,7 @@ static void flow_out(Sets *sets, const char *folder, const Edition *e, const TlB
           heap->moving, heap->end_s, heap->cpu_s);
 }
 
-static void pile(const Edition *e, int s, int m, int seed, bool bare, const TlBodyState *start,
+static void pile(const Edition *e, int s, int m, int seed, bool bare, const TlGrainState *start,
                  Heap *heap) {
   Sets sets;
   settings(e, s, friction[m], seed, &sets, friction[m] > 0 ? e->flow_s : e->frictionless_s, 1e-6,
@@ -265,7 +266,7 @@ static void pile(const Edition *e, int s, int m, int seed, bool bare, const TlBo
   flow_out(&sets, bare ? judge_path("bare.run") : folder_of(s, m, seed), e, start, heap);
 }
 
-static void pile_by_penalty(const Edition *e, int s, int seed, const TlBodyState *start,
+static void pile_by_penalty(const Edition *e, int s, int seed, const TlGrainState *start,
                             Heap *heap) {
   Sets sets;
   char name[64];
@@ -279,7 +280,7 @@ static void run_stack(int which, void *result, void *context) {
   const Edition *e = context;
   Stack *stack = result;
   int s = which / SEEDS, seed = which % SEEDS + 1;
-  TlBodyState *start = settle(e, s, seed, stack);
+  TlGrainState *start = settle(e, s, seed, stack);
   fprintf(stderr, "%s %d: filled to %.3f m, overlap %.3g, %.1f s CPU\n", shape[s], seed,
           stack->fill, stack->overlap, stack->cpu_s);
   for (int m = 0; m < FRICTIONS; m++) pile(e, s, m, seed, false, start, &stack->heap[m]);

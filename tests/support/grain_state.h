@@ -1,0 +1,29 @@
+/* A grain's whole state out of the arrays of bodies and colliders, and the way back. */
+#ifndef TL_TESTS_SUPPORT_GRAIN_STATE_H
+#define TL_TESTS_SUPPORT_GRAIN_STATE_H
+
+#include "dem/bodies.h"
+
+#include <string.h>
+
+static inline TlGrainState tl_test_grain(const TlBodies *b, int64_t i) {
+  TlGrainState grain;
+  memset(&grain, 0, sizeof grain);
+#define F(type, name, ...) grain.name = b->name[i];
+  TL_BODY_FIELDS(F)
+#undef F
+#define F(type, name, ...) grain.name = b->colliders.name[b->first[i]];
+  TL_COLLIDER_SHAPE_LIST(F, F)
+#undef F
+  return grain;
+}
+static inline void tl_test_set_grain(TlBodies *b, int64_t i, const TlGrainState *grain) {
+#define F(type, name, ...) b->name[i] = grain->name;
+  TL_BODY_FIELDS(F)
+#undef F
+#define F(type, name, ...) b->colliders.name[b->first[i]] = grain->name;
+  TL_COLLIDER_SHAPE_LIST(F, F)
+#undef F
+}
+
+#endif
