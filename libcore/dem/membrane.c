@@ -33,11 +33,9 @@ typedef struct Ring {
   int32_t corner[6][3];
 } Ring;
 
-/* A bond's net, its ends' local indices and its length at rest. */
+/* A bond's ends, by id and local index. */
 typedef struct KnownBond {
   int64_t low, high, a, b;
-  const TlNet *net;
-  double rest;
 } KnownBond;
 
 struct TlNetMemo {
@@ -65,6 +63,7 @@ typedef struct Membrane {
   const TlNet *nets;
   const double *pressure_Pa; /* [count] */
   int count;
+  TlBondLaw *law; /* [count] of the nets' bonds */
   TlBodies *bodies;
   const TlVec3 *start;
   double step_s;
@@ -168,13 +167,14 @@ static TlStatus recollect(Membrane *m) {
 }
 
 static TlStatus look_up_bond(const Membrane *m, const TlBond *t, KnownBond *bond) {
-  const TlNet *net = tl_net_of(m->nets, m->count, t->low);
-  *bond = (KnownBond){t->low, t->high, index_of(m, t->low), index_of(m, t->high), net, 0};
-  if (!net || bond->a < 0 || bond->b < 0)
+  *bond = (KnownBond){t->low, t->high, index_of(m, t->low), index_of(m, t->high)};
+  if (bond->a < 0 || bond->b < 0)
     return tl_fail(TL_ELIMIT,
                    "net spheres %lld and %lld are bonded, and one of them is missing here",
                    (long long)t->low, (long long)t->high);
-  bond->rest = tl_net_rest_length(net, t->low - net->first_id, t->high - net->first_id);
+  if (t->law < 0 || t->law >= m->count)
+    return tl_fail(TL_EINPUT, "the bond of net spheres %lld and %lld has law %d, and there are %d",
+                   (long long)t->low, (long long)t->high, t->law, m->count);
   return TL_OK;
 }
 
@@ -317,7 +317,7 @@ static TlStatus carry(const Membrane *m, const TlSync *sync, TlArena *arena) {
 }
 
 typedef struct Bond {
-  const TlNet *net;
+  const TlBondLaw *law;
   int64_t a, b; /* local indices */
   TlVec3 n;
   double length, stretch;
@@ -335,15 +335,13 @@ static TlVec3 follow(const Membrane *m, const Bond *bond, TlVec3 s) {
 }
 
 static TlVec3 spring_on_a(const Bond *bond, TlVec3 s) {
-  TlVec3 f = tl_scale(-bond->net->normal_N_m * bond->stretch, bond->n);
-  return tl_axpy(f, -bond->net->tangential_N_m, s);
+  TlVec3 f = tl_scale(-bond->law->normal_N_m * bond->stretch, bond->n);
+  return tl_axpy(f, -bond->law->tangential_N_m, s);
 }
 
 static TlVec3 damper_on_a(const Membrane *m, const Bond *bond) {
-  const TlNet *net = bond->net;
   const Moved *a = &m->now[bond->a], *b = &m->now[bond->b];
-  double cn = net->damping * sqrt(2 * net->normal_N_m * net->mass_kg),
-         ct = net->damping * sqrt(2 * net->tangential_N_m * net->mass_kg);
+  double cn = bond->law->normal_N_s_m, ct = bond->law->tangential_N_s_m;
   TlVec3 u =
       tl_axpy(tl_sub(a->v, b->v), -0.5 * bond->length, tl_cross(tl_add(a->w, b->w), bond->n));
   double un = tl_dot(u, bond->n);
@@ -357,7 +355,7 @@ static TlVec3 turn_of(const Bond *bond, TlVec3 f) {
 static void bond_forces(const Membrane *m, const Bond *bond, TlVec3 s, Pull *pull) {
   TlVec3 f = spring_on_a(bond, s);
   pull->drag = pull->drag_torque = tl_vec3(0, 0, 0);
-  if (bond->net->damping > 0) {
+  if (bond->law->normal_N_s_m > 0) {
     pull->drag = damper_on_a(m, bond);
     pull->drag_torque = turn_of(bond, pull->drag);
     f = tl_add(f, pull->drag);
@@ -366,14 +364,14 @@ static void bond_forces(const Membrane *m, const Bond *bond, TlVec3 s, Pull *pul
   pull->torque = turn_of(bond, f);
 }
 
-static Bond bond_now(const Membrane *m, const KnownBond *known) {
+static Bond bond_now(const Membrane *m, const KnownBond *known, const TlBond *t) {
   TlVec3 d = tl_sub(m->now[known->a].x, m->now[known->b].x);
   double length = tl_norm(d);
-  return (Bond){known->net, known->a, known->b, tl_unit(d), length, length - known->rest};
+  return (Bond){&m->law[t->law], known->a, known->b, tl_unit(d), length, length - t->length};
 }
 
 static TlStatus too_long(const Bond *bond, const TlBond *t) {
-  double most = 1 + bond->net->stretch_most, rest = bond->length - bond->stretch;
+  double most = 1 + bond->law->stretch_most, rest = bond->length - bond->stretch;
   if (bond->length <= most * rest && bond->length > 0.01 * rest) return TL_OK;
   return tl_fail(TL_ELIMIT,
                  "the bond of net spheres %lld and %lld is %g times its length (%g m), more than "
@@ -387,16 +385,16 @@ static TlStatus pull_block(void *context, int64_t begin, int64_t end, int64_t bl
   (void)block;
   for (int64_t k = begin; k < end; k++) {
     TlBond *t = &tl_bonds(&m->bodies->pairs)[k];
-    Bond bond = bond_now(m, &m->memo->bond[k]);
-    const TlNet *net = bond.net;
+    Bond bond = bond_now(m, &m->memo->bond[k], t);
+    const TlBondLaw *law = bond.law;
     Pull *pull = &m->pull[k];
-    pull->broken = net->strength_N > 0 && net->normal_N_m * bond.stretch > net->strength_N;
+    pull->broken = law->strength_N > 0 && law->normal_N_m * bond.stretch > law->strength_N;
     if (pull->broken) continue;
     TL_TRY(too_long(&bond, t));
     if (m->follows) t->displacement = follow(m, &bond, t->displacement);
     if (m->pulls) bond_forces(m, &bond, t->displacement, pull);
-    pull->energy = 0.5 * net->normal_N_m * bond.stretch * bond.stretch +
-                   0.5 * net->tangential_N_m * tl_norm2(t->displacement);
+    pull->energy = 0.5 * law->normal_N_m * bond.stretch * bond.stretch +
+                   0.5 * law->tangential_N_m * tl_norm2(t->displacement);
     if (bond.a < m->bodies->owned) tl_exact_add(&m->elastic[thread], pull->energy);
   }
   return TL_OK;
@@ -519,7 +517,9 @@ static void kick(const Membrane *m) {
 
 static TlStatus start(Membrane *m, const TlSync *sync, TlArena *arena) {
   m->now = tl_arena_push(arena, (size_t)m->bodies->total, sizeof *m->now);
-  int failed = !m->now || recollect(m) != TL_OK;
+  m->law = tl_arena_push(arena, (size_t)m->count, sizeof *m->law);
+  int failed = !m->now || !m->law || recollect(m) != TL_OK;
+  for (int k = 0; !failed && k < m->count; k++) m->law[k] = tl_net_bond_law(&m->nets[k]);
   if (m->pulls) failed = failed || make_forces(m, arena) != TL_OK;
   TL_TRY(tl_sync_any(sync, &failed));
   return failed ? TL_ENOMEM : TL_OK;

@@ -110,6 +110,9 @@ TlStatus tl_model_set_nets(TlModel *m, const TlNet *nets, int count) {
   TL_TRY(TL_NEW(m->nets, (size_t)count));
   for (int k = 0; k < count; k++) {
     TL_TRY(tl_net_check(&nets[k]));
+    if (nets[k].bond_law != k)
+      return tl_fail(TL_EUSAGE, "net %d: its bonds name law %d, not that of their net", k,
+                     nets[k].bond_law);
     if (!(m->step_s < tl_net_stable_step(&nets[k])))
       return tl_fail(TL_EUSAGE, "net: a time step of %g s is not below the stable %g s", m->step_s,
                      tl_net_stable_step(&nets[k]));

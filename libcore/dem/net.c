@@ -174,6 +174,16 @@ double tl_net_rest_length(const TlNet *net, int64_t one, int64_t two) {
   return sqrt(net->layer_gap_m * net->layer_gap_m + net->spacing_m * net->spacing_m / 3);
 }
 
+TlBondLaw tl_net_bond_law(const TlNet *net) {
+  return (TlBondLaw){.normal_N_m = net->normal_N_m,
+                     .tangential_N_m = net->tangential_N_m,
+                     .normal_N_s_m = net->damping * sqrt(2 * net->normal_N_m * net->mass_kg),
+                     .tangential_N_s_m =
+                         net->damping * sqrt(2 * net->tangential_N_m * net->mass_kg),
+                     .strength_N = net->strength_N,
+                     .stretch_most = net->stretch_most};
+}
+
 TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t end) {
   TL_TRY(tl_bodies_reserve(bodies, bodies->total + end - begin));
   for (int64_t i = begin; i < end; i++) {
@@ -185,7 +195,10 @@ TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t e
       int64_t other = net->first_id + neighbour[k];
       if (other < me && neighbour[k] >= begin) continue; /* it added the bond */
       TlBond bond = {.low = me < other ? me : other, .high = me < other ? other : me};
-      bond.number = tl_net_bond_id(net, bond.low - net->first_id, bond.high - net->first_id);
+      int64_t low = bond.low - net->first_id, high = bond.high - net->first_id;
+      bond.number = tl_net_bond_id(net, low, high);
+      bond.length = tl_net_rest_length(net, low, high);
+      bond.law = net->bond_law;
       TL_TRY(tl_pair_state_add(&bodies->pairs, TL_BONDS, &bond));
     }
   }

@@ -30,6 +30,14 @@ typedef struct TlNetHold {
   TlQuat rotation; /* of the body where the net was made: the row keeps its place in it */
 } TlNetHold;
 
+/* What bonds are like; a bond names its law by number. */
+typedef struct TlBondLaw {
+  double normal_N_m, tangential_N_m;     /* k_n, k_t */
+  double normal_N_s_m, tangential_N_s_m; /* c_n, c_t */
+  double strength_N;                     /* a bond pulled harder breaks; 0: never */
+  double stretch_most; /* a bond longer than 1 + this times its length ends the run */
+} TlBondLaw;
+
 typedef struct TlNet {
   int64_t first_id; /* ids first_id .. first_id + tl_net_spheres - 1 are this net's */
   int64_t shape_id; /* avatar id of its spheres */
@@ -51,6 +59,7 @@ typedef struct TlNet {
                           are chosen so far out */
   double pressure_Pa;  /* on the triangles: -p S_T, a third a sphere (Correction 18) */
   int32_t material;    /* of its spheres */
+  int32_t bond_law;    /* number of its bonds' law: its place in the list of nets */
   int clamped;         /* sides whose spheres are frozen */
   bool held;           /* the last row is carried, too: it moves with its holder alone */
   TlNetHold hold;
@@ -70,6 +79,8 @@ TlGrainState tl_net_sphere(const TlNet *net, int64_t number);
 TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t end);
 /* Numbers of the neighbours of sphere `number`, ascending; returns how many. */
 int tl_net_neighbours(const TlNet *net, int64_t number, int64_t neighbour[TL_NET_NEIGHBOURS]);
+/* The law of its bonds: dampers c = damping * 2 sqrt(k m/2). */
+TlBondLaw tl_net_bond_law(const TlNet *net);
 /* Length at rest of the bond between two neighbours (by number): as they lie at the start. */
 double tl_net_rest_length(const TlNet *net, int64_t one, int64_t two);
 /* The longest of all bonds at rest. */

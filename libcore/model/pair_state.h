@@ -68,8 +68,9 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
 #define TL_BOND_FIELDS(F)                                                                          \
   TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
   F(TlVec3, displacement, "m", TL_PAIR_STATE,                                                      \
-    "tangential, of the low body, world frame; anchors are the centres, stiffness, damping and "   \
-    "strength those of the net that the bodies belong to")
+    "tangential, of the low body, world frame; anchors are the centres")                           \
+  F(double, length, "m", TL_PAIR_STATE, "at rest")                                                 \
+  F(int32_t, law, "", TL_PAIR_STATE, "number in the table of bond laws: that of its net")
 #define TL_WELD_FIELDS(F)                                                                          \
   TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
   TL_ANCHOR_FIELDS(F)                                                                              \

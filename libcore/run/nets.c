@@ -18,6 +18,7 @@ static TlStatus make(TlNets *nets, const TlSetup *setup, const TlStudy *study, i
   net->first_id = i == 0 ? TL_NET_FIRST_ID : net[-1].first_id + tl_net_spheres(&net[-1]);
   net->shape_id = shape_id(i);
   net->material = tl_material_of_net(setup, i);
+  net->bond_law = (int32_t)i;
   TL_TRY(tl_avatar_sphere(net->radius_m, net->radius_m / 5, NODES, &nets->avatar[i]));
   nets->avatar[i].id = net->shape_id;
   tl_log_info("net %lld: %d layer%s of %d rows of %d spheres of %.4g kg; steps below %.4g s are "

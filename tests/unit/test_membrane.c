@@ -558,6 +558,36 @@ START_TEST(a_tube_under_pressure_is_in_hoop_equilibrium) {
 }
 END_TEST
 
+/* Length at rest and law are the bond's: one that is a tenth shorter pulls its ends together, and one
+ * of a law that is not there is refused. */
+START_TEST(a_bond_has_its_length_and_names_its_law) {
+  Rig rig = rig_of(2, 2, 1);
+  rig_start(&rig);
+  TlBodies *b = &rig.bodies;
+  TlBond *bond = tl_bonds(&b->pairs);
+  int64_t low = bond->low - 100, high = bond->high - 100;
+  TlVec3 n = tl_unit(tl_sub(b->position[low], b->position[high]));
+  bond->length *= 0.9;
+  run(&rig, 1);
+  double stretch = 0.1 * rig.net.spacing_m;
+  double speed = rig.config.step_s * rig.net.normal_N_m * stretch / rig.net.mass_kg;
+  for (int64_t i = 0; i < 4; i++) {
+    double want = i == low ? -speed : i == high ? speed : 0;
+    CK_NEAR(tl_norm(tl_axpy(b->velocity[i], -want, n)), 0, 1e-12 * speed);
+  }
+  tl_bonds(&b->pairs)->law = 1;
+  stepper_free(rig.solver); /* what it keeps of bonds is of those that were there */
+  CK_OK(stepper_new(&rig.solver, &rig.config, (TlAvatarSource){0}, NULL, 0, NULL));
+  CK_OK(stepper_set_nets(rig.solver, &rig.net, 1));
+  CK_FAILS(stepper_step(rig.solver, b, &rig.report), TL_EINPUT, "has law 1, and there are 1");
+  stepper_free(rig.solver);
+  CK_OK(stepper_new(&rig.solver, &rig.config, (TlAvatarSource){0}, NULL, 0, NULL));
+  rig.net.bond_law = 3;
+  CK_FAILS(tl_model_set_nets(rig.solver->model, &rig.net, 1), TL_EUSAGE, "name law 3");
+  rig_close(&rig);
+}
+END_TEST
+
 START_TEST(the_oracle_of_the_sag_gives_that_of_a_strip) {
   for (double pressure = 0.01; pressure < 2; pressure *= 10) {
     Sheet strip = {1, 8, 5000, 0.3, pressure};
@@ -569,7 +599,8 @@ START_TEST(the_oracle_of_the_sag_gives_that_of_a_strip) {
 }
 END_TEST
 
-TL_TEST_MAIN("membrane", the_oracle_of_the_sag_gives_that_of_a_strip,
+TL_TEST_MAIN("membrane", a_bond_has_its_length_and_names_its_law,
+             the_oracle_of_the_sag_gives_that_of_a_strip,
              neighbours_know_each_other_at_their_rest_length,
              a_sphere_among_clamped_ones_swings_at_the_frequency_of_its_six_bonds,
              a_free_net_keeps_momentum_angular_momentum_and_energy,
