@@ -423,7 +423,7 @@ static void shapes_refused(const char *text, const char *message) {
 START_TEST(shapes_and_bodies_that_make_no_sense_are_refused) {
   shapes_refused("bodies: [{shape: bell, position_m: [0, 0, 0]}]\n",
                  "bodies.0.shape: there is no 'bell' in the list of shapes");
-  shapes_refused("bodies: [{position_m: [0, 0, 0]}]\n", "either a shape or a grain");
+  shapes_refused("bodies: [{position_m: [0, 0, 0]}]\n", "either a shape, a grain");
   shapes_refused("bodies: [{grain: 99, position_m: [0, 0, 0]}]\n", "bodies.0.grain: ");
   shapes_refused("grains: {shapes: [ball, cube]}\nrelease: {assembly: lattice, high_m: [1, 1, "
                  "1]}\n",
