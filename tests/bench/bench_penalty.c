@@ -86,8 +86,8 @@ static void damped_heap(JudgeScene *scene, int side, int32_t nodes, const Spread
   scene->config.search.sides = spread->sides;
   scene->config.damping_per_s = damping_per_s;
   p->spread = spread->spread;
-  p->grain.normal_N_m = p->boundary.normal_N_m = stiffness;
-  p->grain.normal_Pa_m = p->boundary.normal_Pa_m = stiffness;
+  TL_TEST_SET(&scene->config, TL_TEST_BOTH, stiffness.normal_N_m, stiffness);
+  TL_TEST_SET(&scene->config, TL_TEST_BOTH, stiffness.normal_Pa_m, stiffness);
   int64_t id = judge_scene_avatar(scene, &grain);
   judge_scene_box(scene, side * PITCH, side * PITCH);
   judge_scene_start(scene);
@@ -176,8 +176,8 @@ static void spheres_scene(JudgeScene *scene, double step_s) {
   TlPenalty *p = &scene->config.penalty;
   scene->config.search.sides = TL_SIDES_LOWER;
   p->spread = TL_SPREAD_DEEPEST;
-  p->grain.young_Pa = p->boundary.young_Pa = 5e6;
-  p->grain.poisson = p->boundary.poisson = 0.3;
+  TL_TEST_SET(&scene->config, TL_TEST_BOTH, stiffness.young_Pa, 5e6);
+  TL_TEST_SET(&scene->config, TL_TEST_BOTH, stiffness.poisson, 0.3);
   judge_scene_box(scene, NX * LATTICE_M, NY * LATTICE_M);
   judge_scene_start(scene);
   JUDGE_OK(stepper_add_sphere(scene->solver, SPHERE, SPHERE_RADIUS_M));
@@ -268,7 +268,7 @@ static void in_tube(JudgeScene *scene, const TlNet *net) {
 /* Bodies and contact memory of another scene. */
 static void copy_state(JudgeScene *to, const JudgeScene *from) {
   for (int64_t i = 0; i < from->bodies.owned; i++) {
-    TlGrainState state = tl_test_grain(&from->bodies, i);
+    TlGrainState state = tl_test_grain_state(&from->bodies, i);
     tl_test_set_grain(&to->bodies, i, &state);
   }
   for (int k = 0; k < TL_PAIR_KINDS; k++) {

@@ -19,8 +19,9 @@ static int by_avatar(const void *one, const void *two) {
 }
 
 /* scene: without its avatars, which are borrowed from `source` by the bodies' ids. */
-static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *b,
+static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *bodies,
                             TlAvatarSource source) {
+  const TlColliders *b = &bodies->colliders;
   JudgeOverlap o;
   TlOverlapRows rows = {0};
   TlOverlapShape *shapes;
@@ -33,11 +34,12 @@ static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *b,
     scene->avatars[i] = *a;
     scene->avatars[i].id = b->avatar_id[i];
     frame.rows[i] = (TlBodyRow){.id = b->id[i],
+                                .body = b->body_id[i],
                                 .avatar_id = b->avatar_id[i],
                                 .scale = b->scale[i],
                                 .position_m = b->position[i],
                                 .rotation = b->rotation[i],
-                                .flags = b->flags[i]};
+                                .flags = bodies->flags[b->body[i]]};
   }
   qsort(frame.rows, (size_t)b->owned, sizeof *frame.rows, by_id);
   qsort(scene->avatars, (size_t)b->owned, sizeof *scene->avatars, by_avatar);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static inline TlGrainState tl_test_grain(const TlBodies *b, int64_t i) {
+static inline TlGrainState tl_test_grain_state(const TlBodies *b, int64_t i) {
   TlGrainState grain;
   memset(&grain, 0, sizeof grain);
 #define F(type, name, ...) grain.name = b->name[i];

@@ -104,7 +104,7 @@ START_TEST(a_packed_body_comes_out_with_its_bits_and_touches) {
   tl_bodies_pack(&a, 3, bytes);
   CK_OK(tl_bodies_unpack(&b, bytes, size, &used));
   ck_assert(used == size);
-  TlGrainState x = tl_test_grain(&a, 3), y = tl_test_grain(&b, 0);
+  TlGrainState x = tl_test_grain_state(&a, 3), y = tl_test_grain_state(&b, 0);
   ck_assert(memcmp(&x, &y, sizeof x) == 0);
   ck_assert(b.pairs.of[TL_IMPULSES].count == 3);
   size_t n;

@@ -260,7 +260,7 @@ START_TEST(a_bond_breaks_above_its_strength_and_is_counted) {
 END_TEST
 
 static void swap_bodies(TlBodies *b, int64_t i, int64_t j) {
-  TlGrainState one = tl_test_grain(b, i), two = tl_test_grain(b, j);
+  TlGrainState one = tl_test_grain_state(b, i), two = tl_test_grain_state(b, j);
   tl_test_set_grain(b, i, &two);
   tl_test_set_grain(b, j, &one);
 }

@@ -521,7 +521,7 @@ START_TEST(kept_pairs_hold_every_pair_within_reach_at_any_size_ratio) {
     }
     if (step == 40) b.flags[7] |= TL_BODY_FROZEN;
     if (step == 50) { /* two bodies change places in the arrays */
-      TlGrainState s = tl_test_grain(&b, 30), t = tl_test_grain(&b, 31);
+      TlGrainState s = tl_test_grain_state(&b, 30), t = tl_test_grain_state(&b, 31);
       tl_test_set_grain(&b, 30, &t);
       tl_test_set_grain(&b, 31, &s);
       double swap = b.colliders.reach[30];

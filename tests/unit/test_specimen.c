@@ -171,7 +171,7 @@ START_TEST(grains_stand_as_the_frame_says) {
   ck_assert_int_eq(run.state->dem.bodies.owned, 21); /* without the fixed one */
   for (int64_t i = 0; i < f.count; i++) {
     const TlBodyRow *g = &f.rows[i];
-    TlGrainState s = tl_test_grain(&run.state->dem.bodies, k);
+    TlGrainState s = tl_test_grain_state(&run.state->dem.bodies, k);
     if (g->flags & TL_ROW_FROZEN) continue;
     ck_assert_int_eq(s.id, k);
     ck_assert_int_eq(s.avatar_id, renamed(g->avatar_id));

@@ -78,7 +78,7 @@ static void lab_open(Lab *lab) {
     s.id = i;
     s.scale = 1;
     s.rotation.w = 1;
-    JUDGE_OK(tl_bodies_add(&lab->bodies.colliders, &s));
+    JUDGE_OK(tl_bodies_add(&lab->bodies, &s));
   }
   lab->d = tl_avatar_diameter_m(&lab->grain[0]);
 }

@@ -228,7 +228,7 @@ static TlGrainState *settle(const Edition *e, int s, int seed, Stack *stack) {
   JUDGE_OK(tl_run_go(&run));
   JUDGE_OK(TL_NEW(start, (size_t)run.state->dem.bodies.owned));
   for (int64_t i = 0; i < run.state->dem.bodies.owned; i++) {
-    TlGrainState state = tl_test_grain(&run.state->dem.bodies, i);
+    TlGrainState state = tl_test_grain_state(&run.state->dem.bodies, i);
     start[state.id] = state;
     stack->fill += 2 * state.position.z / (double)run.state->dem.bodies.owned;
   }
