@@ -14,7 +14,7 @@
 /* State that a grain's collider need not have: it is its body's. The ids come first: records are
  * ordered by them. */
 #define TL_COLLIDER_POSE_LIST(F, FRAME)                                                            \
-  FRAME(int64_t, body_id, "", TL_BODY_STATE | TL_HALO_ONCE | TL_LATER,                                        \
+  FRAME(int64_t, body_id, "", TL_BODY_STATE | TL_HALO_ONCE | TL_LATER,                             \
         "id of its body; frames of older versions have none: there each grain is a body of its "   \
         "own",                                                                                     \
         body, "body")                                                                              \
@@ -27,7 +27,7 @@
         avatar_id, "avatar_id")                                                                    \
   FRAME(double, scale, "1", TL_BODY_STATE | TL_HALO_ONCE | TL_GRAIN,                               \
         "s: lengths grow by s, mass by s^3, moments of inertia by s^5", scale, "scale")            \
-  FRAME(int32_t, material, "", TL_BODY_STATE | TL_HALO_ONCE | TL_GRAIN | TL_LATER,                            \
+  FRAME(int32_t, material, "", TL_BODY_STATE | TL_HALO_ONCE | TL_GRAIN | TL_LATER,                 \
         "number in the table of materials; 0 in frames of older versions, which have none",        \
         material, "material")
 #define TL_COLLIDER_LIST(F, FRAME) TL_COLLIDER_POSE_LIST(F, FRAME) TL_COLLIDER_SHAPE_LIST(F, FRAME)

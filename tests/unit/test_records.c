@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const TlRecord *const records[] = {
-    &tl_body_record,        &tl_collider_record, &tl_body_row_record,
-    &tl_contact_row_record, &tl_run_record,      &tl_step_report_record};
+static const TlRecord *const records[] = {&tl_body_record,     &tl_collider_record,
+                                          &tl_body_row_record, &tl_contact_row_record,
+                                          &tl_run_record,      &tl_step_report_record};
 enum { RECORDS = sizeof records / sizeof *records, ALL = RECORDS + TL_PAIR_KINDS };
 static const TlRecord *record_at(int i) {
   return i < RECORDS ? records[i] : &tl_pair_record[i - RECORDS];
