@@ -57,7 +57,7 @@ static const TlTool tool = {
                "  talus-measure out/run -o out/measures --cell-m=10 --json --overwrite\n"
                "  talus-measure out/run -o out/m --packing --plot --cylinder-foot-m=0,0,0 "
                "--cylinder-axis-m=0,0,0.1 --cylinder-radius-m=0.025\n"
-               "  talus-measure out/run -o out/m --overlap --overlap-frames=all\n"
+               "  talus-measure out/run -o out/overlap --overlap --overlap-frames=all\n"
                "  talus-measure out/dense -o out/curves --triaxial --compare=lab.csv "
                "--with=out/loose",
     .least_arguments = 0,
