@@ -35,6 +35,7 @@ double tl_measure_nodes_inside(const TlAvatar *a, const TlBodyRow *row_a, const 
 }
 
 static void judge_pair(const Ball *a, const Ball *b, TlMeasure *m) {
+  if (a->row->body == b->row->body) return; /* parts of a body may be one in another */
   TlVec3 d = tl_sub(a->row->position_m, b->row->position_m);
   double reach = a->radius + b->radius;
   if (tl_norm2(d) > reach * reach) return;

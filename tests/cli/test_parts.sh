@@ -79,3 +79,8 @@ grep -q "holds a body of several parts" err || fail "from-run: $(cat err)"
 "$BIN/talus-solve" -q "$root/config/bucket.yaml" -o bucket >out 2>err || fail "bucket: $(cat err)"
 [ ! -s err ] || fail "bucket warns: $(cat err)"
 [ -s bucket/frame_000008.h5 ] || fail "bucket: frames are missing"
+"$BIN/talus-measure" -q bucket -o deep --overlap >out 2>err || fail "overlap of the bucket: $(cat err)"
+# its parts lie in one another by half a plate's thickness, 5 mm: that is no contact
+awk -F, 'NR > 1 && ($2 < 5 && $3 >= 0 && $3 < 5 || $2 == 11 && $3 == 12) { exit 1 }' deep/overlap.csv ||
+  fail "overlap.csv has pairs of parts of one body: $(grep -E '^8,[0-4],[0-4],' deep/overlap.csv)"
+[ "$(wc -l <deep/overlap.csv)" -gt 3 ] || fail "overlap.csv knows no contact of the bucket's load"

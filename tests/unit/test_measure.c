@@ -50,8 +50,12 @@ static char *write_run(const char *name, const TlScene *scene, int bodies, int f
 }
 
 static TlBodyRow at_rest(int body, TlVec3 position, double scale) {
-  return (TlBodyRow){
-      .id = body, .avatar_id = 1, .scale = scale, .position_m = position, .rotation = {1, 0, 0, 0}};
+  return (TlBodyRow){.id = body,
+                     .body = body,
+                     .avatar_id = 1,
+                     .scale = scale,
+                     .position_m = position,
+                     .rotation = {1, 0, 0, 0}};
 }
 
 /* Thrown with a velocity and a spin about a principal axis, both kept by free flight. */

@@ -25,7 +25,8 @@ static TlQuat random_turn(TlRandom *random) {
 }
 
 static TlBodyRow row_of(int64_t id, int64_t avatar, TlVec3 x, TlQuat q, double scale) {
-  return (TlBodyRow){.id = id, .avatar_id = avatar, .scale = scale, .position_m = x, .rotation = q};
+  return (TlBodyRow){
+      .id = id, .body = id, .avatar_id = avatar, .scale = scale, .position_m = x, .rotation = q};
 }
 
 /* A scene of the shapes of a study, which lies about it as run.h5 has it. */
