@@ -160,7 +160,7 @@ static TlStatus find_pairs(Work *w, int64_t bodies) {
       double reach = a->radius_m + b->radius_m;
       if (tl_norm2(tl_sub(a->row->position_m, b->row->position_m)) > reach * reach) continue;
       if (!can_move(a) && !can_move(b)) continue;
-      if (a->row->body == b->row->body) continue; /* parts of a body may be one in another */
+      if (a->row->body == b->row->body) continue;   /* parts of a body may be one in another */
       bool forward = span[i].index < span[j].index; /* rows are sorted by id */
       status = add_pair(w, span[forward ? i : j].index, span[forward ? j : i].index);
     }

@@ -46,15 +46,18 @@ solve() { # ranks, method, further arguments
     fail "$ranks ranks, $method: $(cat err)"
   grep ^state_hash: out || fail "no state_hash"
 }
+many=4
+[ "${TALUS_SANITIZED:-0}" = 0 ] || many=2 # more ranks say nothing more of memory, and cost a minute
 for method in etm-level penalty; do
   one=$(solve 1 $method -o "$method")
   [ -n "$one" ] || fail "no state_hash"
   [ "$(solve 2 $method -o two --overwrite)" = "$one" ] || fail "$method: two ranks end in another state"
-  [ "$(solve 4 $method -o four --overwrite)" = "$one" ] || fail "$method: four ranks end in another state"
+  [ "$many" = 2 ] || [ "$(solve 4 $method -o four --overwrite)" = "$one" ] ||
+    fail "$method: four ranks end in another state"
   rm -rf half
   solve 2 $method -o half --set time.duration_s=0.06 >half.out
   cmp -s half.out <(echo "$one") && fail "$method: half the steps end in the same state"
-  "$BIN/talus-mpirun" -n 4 "$BIN/talus-solve" s.yaml --set solver.method=$method -o half --resume >out 2>err ||
+  "$BIN/talus-mpirun" -n "$many" "$BIN/talus-solve" s.yaml --set solver.method=$method -o half --resume >out 2>err ||
     fail "$method: resume: $(cat err)"
   [ "$(grep ^state_hash: out)" = "$one" ] || fail "$method: resumed on other ranks it ends in another state"
 done
