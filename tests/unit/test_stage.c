@@ -68,7 +68,8 @@ static void make_scan(void) {
   o.d50_voxels = 12;
   o.noise = 8;
   begin(&s, NULL, "scan.h5");
-  s.call.overwrite = true; /* both tests make it, and without a process each they share the folder */
+  s.call.overwrite =
+      true; /* both tests make it, and without a process each they share the folder */
   CK_OK(tl_stage_phantom(&s.call, &o));
   ck_assert(number(&s, "grains") > 10);
   CK_NEAR(number(&s, "solid_fraction"), o.solid_fraction, 0.01);
