@@ -55,12 +55,18 @@ static TlStatus write_used(TlOutput *output, const TlAvatarCache *avatars, const
   }
 }
 
+/* The messages of frames: a block of rows, and the leave to send it. */
+static TlStatus take_memory(TlOutput *output) {
+  TL_TRY(TL_NEW(output->block, 1));
+  return tl_comm_batch_reserve(&output->batch, 2);
+}
+
 TlStatus tl_output_open(TlOutput *output, TlComm *comm, const char *folder, bool overwrite,
                         const TlScene *scene, const TlAvatarCache *avatars, const TlBodies *bodies,
                         const TlInts *later) {
   int64_t *used = NULL, count = 0;
   *output = (TlOutput){.comm = comm};
-  TlStatus status = TL_NEW(output->block, 1);
+  TlStatus status = take_memory(output);
   if (status == TL_OK) status = tl_avatars_used(bodies, &used, &count);
   if (status == TL_OK && tl_comm_rank(comm) == 0)
     status = tl_results_create(&output->writer, folder, scene, overwrite);
@@ -77,7 +83,7 @@ TlStatus tl_output_resume(TlOutput *output, TlComm *comm, const char *folder, co
   char *header[TL_TABLES] = {NULL};
   output->comm = comm;
   output->frames = output->kept_frames;
-  TlStatus status = TL_NEW(output->block, 1);
+  TlStatus status = take_memory(output);
   for (int t = 0; status == TL_OK && t < TL_TABLES; t++) {
     if (!columns[t]) continue;
     header[t] = tl_columns_header(columns[t]);
@@ -110,6 +116,7 @@ TlStatus tl_output_sync(TlOutput *output) {
 void tl_output_close(TlOutput *output) {
   if (output->writer) tl_results_close(output->writer);
   tl_free(output->block);
+  tl_comm_batch_free(&output->batch);
   *output = (TlOutput){0};
 }
 
@@ -175,42 +182,38 @@ static void point_to_message(const struct TlFrameBlock *block, int64_t n, TlFram
 
 /* Rank 0 says go, so that at most one block is on its way to it at any time. */
 static TlStatus send_rows(TlOutput *output, const TlBodies *b) {
-  TlCommBatch batch = {0};
   TlStatus status = TL_OK;
   int64_t go;
   for (int64_t first = 0; status == TL_OK && first < b->colliders.owned; first += BLOCK_ROWS) {
     TlFrameColumn column[TL_BODY_COLUMNS];
     int64_t n = point_to_block(output, b, first, column);
     pack_block(output->block, column, n);
-    status = tl_comm_receive(output->comm, &batch, 0, TAG_COUNT, &go, sizeof go);
-    if (status == TL_OK) status = tl_comm_wait(output->comm, &batch);
+    status = tl_comm_receive(output->comm, &output->batch, 0, TAG_COUNT, &go, sizeof go);
+    if (status == TL_OK) status = tl_comm_wait(output->comm, &output->batch);
     if (status == TL_OK)
-      status =
-          tl_comm_send(output->comm, &batch, 0, TAG_ROWS, output->block->message, message_bytes(n));
-    if (status == TL_OK) status = tl_comm_wait(output->comm, &batch);
+      status = tl_comm_send(output->comm, &output->batch, 0, TAG_ROWS, output->block->message,
+                            message_bytes(n));
+    if (status == TL_OK) status = tl_comm_wait(output->comm, &output->batch);
   }
-  tl_comm_batch_free(&batch);
   return status;
 }
 
 static TlStatus take_rows(TlOutput *output, int rank, int64_t count, TlStatus written) {
-  TlCommBatch batch = {0};
   int64_t go = 1;
   TlStatus status = TL_OK;
   for (int64_t first = 0; status == TL_OK && first < count; first += BLOCK_ROWS) {
     TlFrameColumn column[TL_BODY_COLUMNS];
     int64_t n = count - first < BLOCK_ROWS ? count - first : BLOCK_ROWS;
-    status = tl_comm_receive(output->comm, &batch, rank, TAG_ROWS, output->block->message,
+    status = tl_comm_receive(output->comm, &output->batch, rank, TAG_ROWS, output->block->message,
                              message_bytes(n));
     if (status == TL_OK)
-      status = tl_comm_send(output->comm, &batch, rank, TAG_COUNT, &go, sizeof go);
-    if (status == TL_OK) status = tl_comm_wait(output->comm, &batch);
+      status = tl_comm_send(output->comm, &output->batch, rank, TAG_COUNT, &go, sizeof go);
+    if (status == TL_OK) status = tl_comm_wait(output->comm, &output->batch);
     point_to_message(output->block, n, column);
     /* after a failed write the others' rows are still taken: they wait to be rid of them */
     if (status == TL_OK && written == TL_OK)
       written = tl_results_frame_columns(output->writer, column, n);
   }
-  tl_comm_batch_free(&batch);
   return status != TL_OK ? status : written;
 }
 

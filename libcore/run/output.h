@@ -21,7 +21,8 @@ typedef struct TlOutput {
   TlComm *comm;            /* borrowed */
   TlResultsWriter *writer; /* rank 0 only */
   struct TlFrameBlock *block;
-  int64_t frames; /* written so far */
+  TlCommBatch batch; /* its memory is taken at the start: no rank fails amid an exchange */
+  int64_t frames;    /* written so far */
   /* What is kept when the run resumes from here: without a last frame out of turn */
   int64_t kept_frames;
   TlTableBytes kept_bytes; /* rank 0 */
