@@ -1,5 +1,5 @@
 /* Bodies over ranks: one object that cuts space, moves bodies to their owners, keeps the halo, and
- * answers what the solver asks of the other ranks (dem/sync.h).
+ * answers what the solver asks of the other ranks (solve/sync.h).
  *
  * Use, collective each: tl_dist_cut (now and then), tl_dist_migrate (after bodies moved),
  * tl_step_refresh, tl_dist_halo, tl_step. Works with NULL for one rank.

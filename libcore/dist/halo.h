@@ -9,15 +9,15 @@
  * A constraint (model/pair_state.h) makes its other body a ghost, too, however far away it lies, on
  * every rank that owns one of the two. Who owns the other one is not known, so the ids that are
  * missing go to all ranks; both owners hold the constraint, so each finds the other. Bonds of nets
- * need none of this: their bodies' halo reaches over them (dem/step.h). Without other constraints
+ * need none of this: their bodies' halo reaches over them (solve/step.h). Without other constraints
  * across ranks nothing more is exchanged.
  */
 #ifndef TL_DIST_HALO_H
 #define TL_DIST_HALO_H
 
 #include "base/comm.h"
-#include "dem/bodies.h"
-#include "dem/sync.h"
+#include "model/bodies.h"
+#include "solve/sync.h"
 
 typedef struct TlNeighbour {
   int rank;

@@ -32,7 +32,7 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
     "steps in a row in which the collisions of a contact of it found no end")
 #define TL_BODY_FIELDS(F) TL_BODY_LIST(F, F)
 
-/* Follows from state and shapes; filled by tl_step_refresh (dem/step.h), but `first`. */
+/* Follows from state and shapes; filled by tl_step_refresh (solve/step.h), but `first`. */
 #define TL_BODY_DERIVED(F)                                                                         \
   F(int64_t, first, "", 0, "place of its first collider; the others follow by id")                 \
   F(double, mass, "kg", 0, "")                                                                     \

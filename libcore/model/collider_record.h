@@ -33,11 +33,11 @@
 #define TL_COLLIDER_LIST(F, FRAME) TL_COLLIDER_POSE_LIST(F, FRAME) TL_COLLIDER_SHAPE_LIST(F, FRAME)
 #define TL_COLLIDER_FIELDS(F) TL_COLLIDER_LIST(F, F)
 
-/* Follows from state and shape; filled by tl_step_refresh (dem/step.h), but `body`. */
+/* Follows from state and shape; filled by tl_step_refresh (solve/step.h), but `body`. */
 #define TL_COLLIDER_DERIVED_LIST(F, FRAME)                                                         \
   F(int32_t, body, "", 0, "place of its body")                                                     \
   F(const struct TlShape *, shape, "", 0, "")                                                      \
-  F(double, reach, "m", 0, "radius and what the contact search adds in this step (dem/step.h)")    \
+  F(double, reach, "m", 0, "radius and what the contact search adds in this step (solve/step.h)")  \
   FRAME(int32_t, contacts, "", 0, "contact points that bore on it in the last step", contacts,     \
         "contacts")
 /* Likewise; of a grain its body's own. */

@@ -37,7 +37,7 @@ typedef struct TlMaterial {
   F(tangential_restitution, tangential_restitution, "", 1, lesser,                                 \
     "fraction of the sliding velocity that a contact which sticks gives back", "0", 0, OWN)
 
-/* Those of the normal laws of the penalty method (dem/law.h), in section penalty: PAIR values that a
+/* Those of the normal laws of the penalty method (solve/law.h), in section penalty: PAIR values that a
  * pair of materials has, and MATERIAL values that follow from both (tl_hertz_combined). */
 #define TL_STIFFNESS_FIELDS(PAIR, MATERIAL)                                                        \
   PAIR(normal_N_m, stiffness.normal_N_m, "N/m", 1e20, series,                                      \

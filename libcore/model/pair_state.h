@@ -7,14 +7,14 @@
  *
  * Contact memory starts the next step's solve. Its keys name colliders, which keep their ids whatever
  * body they are part of. A method keeps one kind of it, and one only
- * (dem/methods.h): impulses in N s, or springs in m and N/m. High is the other collider or -1 -
- * the boundary's number, number names the point by node and side (dem/contact.h).
+ * (solve/methods.h): impulses in N s, or springs in m and N/m. High is the other collider or -1 -
+ * the boundary's number, number names the point by node and side (solve/contact.h).
  *
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
  * constraint's id, unique among those of its kind. Anchors are fixed points of each body, from its
  * centre of mass, in the body's frame; the world's are in the world frame. A method names the kinds
  * that it solves, and refuses the others by name (tl_step_check). Today bonds are solved, those of nets
- * (dem/membrane.h), and sliders of a body and the world by the penalty method (dem/joints.h); the
+ * (solve/membrane.h), and sliders of a body and the world by the penalty method (solve/joints.h); the
  * other kinds are stored, saved, hashed, and known to all ranks that need them.
  *
  * Ranks: each holds every row with a body that it owns, so a row of bodies of two ranks is on both.

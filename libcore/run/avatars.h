@@ -7,7 +7,7 @@
 #ifndef TL_RUN_AVATARS_H
 #define TL_RUN_AVATARS_H
 
-#include "dem/step.h"
+#include "solve/step.h"
 #include "run/nets.h"
 #include "run/shapes.h"
 #include "store/catalog.h"

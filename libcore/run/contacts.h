@@ -8,7 +8,7 @@
 #define TL_RUN_CONTACTS_H
 
 #include "base/comm.h"
-#include "dem/step.h"
+#include "solve/step.h"
 #include "store/results.h"
 
 typedef struct TlContacts {

@@ -2,7 +2,7 @@
 #ifndef TL_RUN_GROUND_H
 #define TL_RUN_GROUND_H
 
-#include "dem/boundary.h"
+#include "model/boundary.h"
 #include "run/setup.h"
 
 typedef struct TlGround {

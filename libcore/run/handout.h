@@ -3,7 +3,7 @@
 #define TL_RUN_HANDOUT_H
 
 #include "base/comm.h"
-#include "dem/bodies.h"
+#include "model/bodies.h"
 
 /* Collective. count and state (body i of count) are asked on rank 0 only; each rank appends its
  * part as owned bodies, in order. In blocks of bounded size. */

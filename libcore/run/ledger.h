@@ -8,7 +8,7 @@
 #ifndef TL_RUN_LEDGER_H
 #define TL_RUN_LEDGER_H
 
-#include "dem/step.h"
+#include "solve/step.h"
 
 typedef struct TlLedger {
   double friction_J, viscous_J, drag_J, wall_J; /* so far */

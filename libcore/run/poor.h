@@ -1,4 +1,4 @@
-/* Policy for poor avatars and unresolved ones (dem/step_poor.c): stop, freeze, drop, and for the
+/* Policy for poor avatars and unresolved ones (solve/step_poor.c): stop, freeze, drop, and for the
  * unresolved a warning alone, as the study says. Collective. */
 #ifndef TL_RUN_POOR_H
 #define TL_RUN_POOR_H

@@ -4,13 +4,13 @@
  * tl_run_go steps through time: ghosts, step of the solver, policy for grains outside, output,
  * migration, now and then new cuts and checkpoints (run/checkpoint.h). All functions are
  * collective; all ranks get the same status with the message of the first that failed. The state
- * after any step does not depend, in any bit, on the number of ranks or threads (dem/step.h); sums
+ * after any step does not depend, in any bit, on the number of ranks or threads (solve/step.h); sums
  * over grains (energies) are exact and rounded once (num/exact.h), so theirs do not either.
  */
 #ifndef TL_RUN_RUN_H
 #define TL_RUN_RUN_H
 
-#include "dem/shapes.h"
+#include "model/shapes.h"
 #include "base/provenance.h"
 #include "dist/dist.h"
 #include "run/assembly.h"
@@ -178,7 +178,7 @@ TlStatus tl_run_begin(TlRun *run);
 TlStatus tl_run_step(TlRun *run);
 /* Step to the end. TL_ELIMIT when the stop hook ended it. */
 TlStatus tl_run_go(TlRun *run);
-/* Hash of the bodies' state over all ranks (dem/bodies.h). */
+/* Hash of the bodies' state over all ranks (model/bodies.h). */
 TlStatus tl_run_hash(TlRun *run, uint64_t *hash);
 /* A copy with memory of its own, into a new state. */
 TlStatus tl_run_state_copy(TlRunState **copy, const TlRunState *state, const TlRunModel *model);

@@ -4,9 +4,9 @@
 #define TL_RUN_SETUP_H
 
 #include "conf/study.h"
-#include "dem/step.h"
-#include "dem/poor_setup.h"
-#include "dem/solver_setup.h"
+#include "solve/step.h"
+#include "solve/poor_setup.h"
+#include "solve/solver_setup.h"
 #include "run/apparatus.h"
 #include "run/setup_checkpoint.h"
 #include "run/setup_materials.h"

@@ -1,10 +1,10 @@
-/* Section nets: sheets of bonded spheres (dem/membrane.h). */
+/* Section nets: sheets of bonded spheres (solve/membrane.h). */
 #ifndef TL_RUN_SETUP_NETS_H
 #define TL_RUN_SETUP_NETS_H
 
 #include "conf/study.h"
 #include "run/setup_materials.h"
-#include "dem/membrane.h"
+#include "solve/membrane.h"
 
 typedef struct TlNetSetup {
   double corner_m[3], along_m[3], across_m[3];

@@ -1,7 +1,7 @@
 #include "run/setup_shapes.h"
 
 #include "conf/keys.h"
-#include "dem/closed.h"
+#include "model/closed.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * The cell stands upright on base_m, the middle of its bottom platen's face: a rough or smooth
  * plane below, a cylinder on a piston above, and between them a membrane, a net closed to a tube
- * (dem/membrane.h) of which the first row is fixed and the last goes with the top platen.
+ * (solve/membrane.h) of which the first row is fixed and the last goes with the top platen.
  */
 #ifndef TL_RUN_SETUP_TRIAXIAL_H
 #define TL_RUN_SETUP_TRIAXIAL_H

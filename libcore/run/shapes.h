@@ -9,7 +9,7 @@
 #ifndef TL_RUN_SHAPES_H
 #define TL_RUN_SHAPES_H
 
-#include "dem/step.h"
+#include "solve/step.h"
 #include "run/setup.h"
 #include "store/catalog.h"
 

@@ -2,7 +2,7 @@
 #ifndef TL_RUN_WALLS_H
 #define TL_RUN_WALLS_H
 
-#include "dem/boundary.h"
+#include "model/boundary.h"
 #include "run/setup.h"
 #include "shape/wall.h"
 

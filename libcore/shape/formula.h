@@ -1,6 +1,6 @@
 /* Shapes by name and sizes. A new shape is a row of TL_FORMULAS and a file with its
  * tl_formula_NAME, which makes its avatar; one that is solved in closed form has a file
- * dem/closed_NAME.c, too (dem/closed.h). Keys and help of the study follow from the row.
+ * model/closed_NAME.c, too (model/closed.h). Keys and help of the study follow from the row.
  *
  * SI units; sizes are whole extents, not halves.
  */

@@ -1,5 +1,5 @@
 /* Rigid walls as results store them for the readers of a run: a container is several parts, one for
- * each face. The solver has its own (dem/boundary.h); a test holds the two to the same distance.
+ * each face. The solver has its own (model/boundary.h); a test holds the two to the same distance.
  *
  * A part lies in a frame of its own: centre, and turn whose columns are its axes in the world, both
  * of the wall at rest; its drive gives its place at a time. SI, world frame.

@@ -35,7 +35,7 @@ read -ra packages < <(pkg-config --cflags hdf5-serial | sed 's/-I/-isystem /g')
 bad=0
 cd "$dir" || exit 1
 # and those that hold the tables which the new rows are in
-for file in $(grep '\.c$' touched) libcore/dem/{methods,law,closed,penalty_setup}.c libcore/model/material.c \
+for file in $(grep '\.c$' touched) libcore/solve/{methods,law,penalty_setup}.c libcore/model/closed.c libcore/model/material.c \
   libcore/shape/formula.c libcore/post/packing.c; do
   gcc -std=c17 -fopenmp -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wno-psabi -Wno-missing-field-initializers -Werror -fsyntax-only \
     -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -Ilibcore "${packages[@]}" "$file" || { echo "FAILED: $file"; bad=1; }

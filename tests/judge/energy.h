@@ -3,7 +3,7 @@
 #ifndef TL_TESTS_ENERGY_H
 #define TL_TESTS_ENERGY_H
 
-#include "dem/contact.h"
+#include "solve/contact.h"
 
 static inline double judge_body_kinetic(const TlDynamics *d, int32_t i) {
   if (d->inverse_mass[i] == 0) return 0;

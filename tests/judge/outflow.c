@@ -2,9 +2,9 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "dem/contact.h"
-#include "dem/methods.h"
-#include "dem/shapes.h"
+#include "solve/contact.h"
+#include "solve/methods.h"
+#include "model/shapes.h"
 #include "judge/judge.h"
 #include "post/measure.h"
 #include "run/run.h"

@@ -5,7 +5,7 @@
 #ifndef TL_TESTS_SCENE_H
 #define TL_TESTS_SCENE_H
 
-#include "dem/step.h"
+#include "solve/step.h"
 #include "support/stepper.h"
 #include "phantom/phantom_shape.h"
 

@@ -6,11 +6,12 @@ status=0
 complain() { echo "lint: $*" >&2; status=1; }
 
 declare -A may=(
-  [base]="" [model]="num base" [num]="base" [conf]="base num" [itk]="num base" [io]="itk num base"
+  [base]="" [num]="base" [conf]="base num" [itk]="num base" [io]="itk num base"
   [image]="itk num base" [shape]="num base" [phantom]="shape num base"
-  [store]="model shape num base"
-  [dem]="model shape conf num base" [dist]="dem model shape conf num base"
-  [run]="dist dem model store shape conf io num base" [post]="store shape conf io num base"
+  [model]="shape num base" [store]="model shape num base"
+  [contact]="model shape num base" [solve]="contact model shape conf num base"
+  [dist]="solve contact model shape conf num base"
+  [run]="dist solve contact model store shape conf io num base" [post]="store shape conf io num base"
   [stage]="post store phantom shape image conf io num base"
 )
 for file in $(git ls-files -co --exclude-standard 'libcore/*.c' 'libcore/*.h' 'libcore/*.cpp' 'libcore/*.hpp'); do

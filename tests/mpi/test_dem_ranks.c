@@ -4,7 +4,7 @@
 #include "mpi/mpitest.h"
 
 #include "base/random.h"
-#include "dem/step.h"
+#include "solve/step.h"
 #include "dist/dist.h"
 #include "support/stepper.h"
 #include "support/materials.h"

@@ -545,7 +545,8 @@ def draw(count, seed):
     then a place of it, each with the same chance; at most two mutants of a file, one of a line."""
     generator = random.Random(seed)
     files = sorted(subprocess.run(['git', 'ls-files', 'libcore/*.c', 'libcore/*.cpp', 'tools/*.c', 'tools/*.h',
-                                   'libcore/num/*.h', 'libcore/base/*.h', 'libcore/dem/*.h'],
+                                   'libcore/num/*.h', 'libcore/base/*.h', 'libcore/model/*.h', 'libcore/contact/*.h',
+                                   'libcore/solve/*.h'],
                                   cwd=ROOT, text=True, stdout=subprocess.PIPE).stdout.split())
     by_module = {}
     for path in files:

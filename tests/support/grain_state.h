@@ -2,7 +2,7 @@
 #ifndef TL_TESTS_SUPPORT_GRAIN_STATE_H
 #define TL_TESTS_SUPPORT_GRAIN_STATE_H
 
-#include "dem/bodies.h"
+#include "model/bodies.h"
 
 #include <string.h>
 

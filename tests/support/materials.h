@@ -3,9 +3,9 @@
 #ifndef TL_TESTS_MATERIALS_H
 #define TL_TESTS_MATERIALS_H
 
-#include "dem/model.h"
-#include "dem/penalty_setup.h"
-#include "dem/solver_setup.h"
+#include "solve/model.h"
+#include "solve/penalty_setup.h"
+#include "solve/solver_setup.h"
 
 #include <assert.h>
 

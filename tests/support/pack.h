@@ -16,8 +16,8 @@
 #define TL_TESTS_SUPPORT_PACK_H
 
 #include "base/random.h"
-#include "dem/etm.h"
-#include "dem/groups.h"
+#include "solve/etm.h"
+#include "solve/groups.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef TL_TESTS_SUPPORT_PLACED_H
 #define TL_TESTS_SUPPORT_PLACED_H
 
-#include "dem/bodies.h"
-#include "dem/shapes.h"
+#include "model/bodies.h"
+#include "model/shapes.h"
 #include "support/grain_state.h"
 #include "support/tltest.h"
 

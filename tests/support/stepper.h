@@ -5,7 +5,7 @@
 #define TL_TESTS_STEPPER_H
 
 #include "base/mem.h"
-#include "dem/step.h"
+#include "solve/step.h"
 
 typedef struct Stepper {
   TlModel *model;

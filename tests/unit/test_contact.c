@@ -4,10 +4,10 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "dem/broad.h"
-#include "dem/groups.h"
-#include "dem/near.h"
-#include "dem/shapes.h"
+#include "contact/broad.h"
+#include "solve/groups.h"
+#include "contact/near.h"
+#include "model/shapes.h"
 #include "shape/superellipsoid.h"
 
 typedef struct Rig {

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "dem/bodies.h"
-#include "dem/boundary.h"
+#include "model/bodies.h"
+#include "model/boundary.h"
 
 static TlGrainState some_state(int64_t id) {
   TlRandom r = {5, (uint64_t)id, 0};

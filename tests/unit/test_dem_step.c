@@ -7,7 +7,7 @@
 #include "base/par.h"
 #include "base/random.h"
 #include "base/mem.h"
-#include "dem/step.h"
+#include "solve/step.h"
 #include "shape/superellipsoid.h"
 #include "shape/terrain_build.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/par.h"
 #include "base/random.h"
-#include "dem/step.h"
+#include "solve/step.h"
 #include "shape/superellipsoid.h"
 
 enum { CLOSED = 1, GRID = 2 };

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/random.h"
-#include "dem/etm.h"
-#include "dem/queue.h"
+#include "solve/etm.h"
+#include "solve/queue.h"
 #include "support/pack.h"
 
 enum { MOST = 64 };

@@ -6,8 +6,8 @@
 
 #include "base/par.h"
 #include "base/random.h"
-#include "dem/membrane.h"
-#include "dem/step.h"
+#include "solve/membrane.h"
+#include "solve/step.h"
 #include "validation/membrane_oracle.h"
 
 enum { BALL = 1, NET_SHAPE = -7 };

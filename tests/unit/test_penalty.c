@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/random.h"
-#include "dem/press_lanes.h"
-#include "dem/step.h"
+#include "solve/press_lanes.h"
+#include "solve/step.h"
 #include "shape/superellipsoid.h"
 
 enum { SPHERE = 1, FINE = 2 };

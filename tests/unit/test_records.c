@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "dem/step_report.h"
+#include "solve/step_report.h"
 #include "model/contact_record.h"
 #include "run/run_record.h"
 #include "support/tltest.h"

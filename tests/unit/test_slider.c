@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
-#include "dem/step.h"
+#include "solve/step.h"
 
 enum { BALL = 1, PLATEN = 2, NET_SHAPE = -7, TOP = 0, COLUMNS = 20 };
 static const double R = 0.01, THICK = 0.01, K = 1e5;

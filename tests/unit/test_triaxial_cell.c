@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "dem/step.h"
+#include "solve/step.h"
 #include "io/csv_table.h"
 #include "run/materials.h"
 #include "run/run.h"

@@ -6,7 +6,7 @@
 
 #include "base/par.h"
 #include "base/random.h"
-#include "dem/step.h"
+#include "solve/step.h"
 
 enum { BOX = 1, SPHERE = 2, MOST_WALLS = 4 };
 static const double G = 9.81, PI = 3.14159265358979323846, R = 0.01, SIDE = 0.02;

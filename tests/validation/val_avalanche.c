@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/provenance.h"
-#include "dem/shapes.h"
+#include "model/shapes.h"
 #include "judge/cases.h"
 #include "post/measure.h"
 #include "run/run.h"

@@ -11,8 +11,8 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "dem/detect.h"
-#include "dem/shapes.h"
+#include "solve/detect.h"
+#include "model/shapes.h"
 #include "num/volume.h"
 #include "shape/superellipsoid.h"
 

@@ -1,6 +1,6 @@
 /* Tang 2014, Fig. 6 and Eq. 69: the collision of two tetrahedra, e = 1, mu = 0. Tang prints no
  * sizes; velocities and increments are his, the edge is 1 m. */
-#include "dem/narrow.h"
+#include "contact/narrow.h"
 #include "judge/energy.h"
 #include "judge/judge.h"
 #include "judge/study.h"

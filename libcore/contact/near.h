@@ -1,0 +1,98 @@
+/* Node lists that outlive a step (Verlet lists), for pairs of avatars, for avatars under a sphere
+ * that seeks its point from them (narrow.h), and for avatars at boundaries.
+ *
+ * A list holds the nodes whose gap was below a cutoff when it was made. Since then the node
+ * farthest from where it was, seen from the other body, has moved by no more than |t - t0| + |R -
+ * R0| r     (from the pose then, not summed up over steps), so what is not listed has a gap of
+ * cutoff - L times that or more, L the largest slope of phi. While that stays above what is wanted
+ * the listed nodes alone are tested; and while the least gap lies that far above the margin nothing
+ * is. Else the list is made again through the tree of spheres. Whether a list was new or old, here
+ * or not yet, never shows in what is found: exactly the nodes that testing every node finds
+ * (test_contact). So the lists are no part of state, need not travel with a body, and may be
+ * dropped at any time. Closed-form spheres have none, since one lookup serves them, but against a
+ * grid that does not know its distance as far out as their centres: they seek from its listed
+ * nodes.
+ *
+ * Skin (how far the cutoff lies above what is wanted): 0.44 sqrt(v D), v the relative way a step
+ * (the best of those measured), within bounds.
+ */
+#ifndef TL_CONTACT_NEAR_H
+#define TL_CONTACT_NEAR_H
+
+#include "contact/broad.h"
+#include "contact/narrow.h"
+
+typedef struct TlNearPair TlNearPair; /* lists of a pair of avatars, either side's nodes */
+typedef struct TlNearWall TlNearWall; /* list of an avatar at a boundary */
+
+/* How far a collider has gone and turned, step by step, since the broad phase's pairs were made. */
+typedef struct TlNearPath {
+  TlVec3 x;
+  TlQuat q;
+  double gone, turned;
+} TlNearPath;
+
+typedef struct TlNear {
+  TlBroad broad;
+  TlNearPath *path; /* [broad.total] */
+  size_t path_capacity;
+  size_t pair_count;
+  int64_t *low, *high; /* [pair_count] ids of broad.pairs, sorted */
+  TlNearPair **pair;   /* [pair_count], NULL until it is needed */
+  int64_t body_count;
+  int boundary_count;
+  int64_t *id;       /* [body_count] ids, ascending */
+  TlNearWall **wall; /* [body_count * boundary_count] by the body's rank, NULL until needed */
+} TlNear;            /* "body": a collider, wherever it is part of */
+
+void tl_near_free(TlNear *near);
+void tl_near_pair_free(TlNearPair *pair); /* NULL: nothing */
+void tl_near_wall_free(TlNearWall *wall);
+/* Bring broad.pairs and the places for lists up to date; lists of pairs and bodies that are still
+ * there are kept. */
+TlStatus tl_near_update(TlNear *near, const TlBodies *bodies, int boundary_count, double step_s,
+                        TlArena *scratch);
+/* Where the lists of a pair belong; NULL: it is not among the pairs. */
+TlNearPair **tl_near_find(const TlNear *near, int64_t low, int64_t high);
+/* Where the list of body (local index) at a boundary belongs. */
+TlNearWall **tl_near_wall(const TlNear *near, int64_t body, int boundary);
+
+/* The two colliders of a pair, avatars both, or an avatar and a sphere, in this order. turn: their
+ * rotation matrices. both: nodes of b too. way: how far they move against each other in a step,
+ * about. band, reach: a list that is made on the way serves at least these (TlWanted). */
+typedef struct TlNearQuery {
+  const TlColliders *colliders;
+  int64_t a, b;
+  const TlMat3 *turn_a, *turn_b;
+  bool both;
+  double way, size, band, reach;
+  const TlNear *near; /* brought up to date at these poses; NULL: not so */
+  double above; /* what touches has a node with a gap below this (0 but where a sphere seeks) */
+} TlNearQuery;
+
+/* True if the gap of the pair's last query minus the relative displacement proves that no node has
+ * a gap below 0 (below `above` where a sphere seeks its point); false: one may have. For pair
+ * `number` of the broad phase, with the bodies as tl_near_update left them: a few loads, where
+ * tl_near_points needs the poses to say the same. Only where no body reaches beyond its radius
+ * (forces, no contacts to come). */
+bool tl_near_clear(const TlNear *near, const TlColliders *colliders, size_t number);
+
+/* Brings the lists of pair `number` of the broad phase into the cache; changes nothing. First the
+ * pair itself, then, when that has come, its nodes. */
+void tl_near_fetch_pair(const TlNear *near, size_t number);
+void tl_near_fetch_nodes(const TlNear *near, size_t number);
+
+/* Append the wanted nodes, as tl_narrow_nodes(a, b, 0) and, with both, tl_narrow_nodes(b, a, 1). */
+TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *wanted,
+                        TlPoints *points);
+
+/* As tl_narrow_boundary for an avatar. */
+TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *colliders, int64_t body,
+                          const TlMat3 *turn, const TlBoundary *boundary, double way,
+                          TlWanted *wanted, TlPoints *points);
+/* As tl_narrow_deepest; wall may be NULL or stale (then the tree is walked). */
+bool tl_near_deepest(const TlNearWall *wall, const TlColliders *colliders, int64_t body,
+                     TlVec3 position, TlQuat rotation, const TlBoundary *boundary, double margin,
+                     TlPoint *deepest);
+
+#endif

@@ -1,0 +1,301 @@
+#include "contact/search.h"
+
+#include "base/par.h"
+#include "contact/edges.h"
+#include "model/net.h"
+#include "model/shapes.h"
+
+#include <math.h>
+
+/* Work on an item, about: for tl_par_pays. */
+static const double TURN_NS = 15, LIGHT_NS = 100, SEARCH_NS = 1000;
+
+/* ---- one slot ---- */
+
+/* A pair of which one has no nodes, and no list serves it: one lookup may tell. */
+static bool apart(const TlNearQuery *q, const TlWanted *wanted, TlPoints *points) {
+  const TlColliders *x = q->colliders;
+  const TlShape *shape_a = x->shape[q->a], *shape_b = x->shape[q->b];
+  points->lookups++;
+  if (tl_shape_alone(shape_a)) return tl_narrow_sphere_apart(x, q->a, q->b, q->turn_b, wanted);
+  if (tl_shape_alone(shape_b)) return tl_narrow_sphere_apart(x, q->b, q->a, q->turn_a, wanted);
+  if (shape_b->closed) return tl_narrow_closed_apart(x, q->a, q->b, q->turn_b, wanted);
+  return tl_narrow_closed_apart(x, q->b, q->a, q->turn_a, wanted);
+}
+
+/* A sphere that seeks, from the grain's listed nodes. Its own turn is as good as the grain's: seen
+ * from there only its centre moves. */
+static TlStatus seek(const TlNearQuery *query, TlNearPair **list, bool first, TlWanted *wanted,
+                     TlPoints *points) {
+  int64_t sphere = first ? query->a : query->b, grain = first ? query->b : query->a;
+  TlNearQuery q = *query;
+  TlWanted starts = tl_narrow_starts(q.colliders, grain, wanted);
+  size_t had = points->count;
+  q.a = grain;
+  q.b = sphere;
+  q.turn_a = q.turn_b = first ? query->turn_b : query->turn_a;
+  q.both = false;
+  q.band = starts.band;
+  q.reach = 0;
+  q.above = starts.band;
+  if (tl_narrow_holds(q.colliders, sphere, grain)) q.near = NULL; /* nodes alone do not tell */
+  TL_TRY(tl_near_points(list, &q, &starts, points));
+  return tl_narrow_seek(q.colliders, sphere, grain, q.turn_a, first ? 0 : 1, had, wanted, points);
+}
+
+/* Nodes of either grain, or of the lower id only; a closed-form sphere speaks for both. */
+static TlStatus node_points(const TlSearchOptions *options, const TlNearQuery *query,
+                            TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
+  const TlColliders *x = query->colliders;
+  int64_t a = query->a, b = query->b;
+  const TlShape *shape_a = x->shape[a], *shape_b = x->shape[b];
+  bool all = options->how == TL_SEARCH_ALL;
+  TlNarrowSearch nodes = all ? tl_narrow_all_nodes : tl_narrow_nodes;
+  bool follows = shape_a->node_count == 0 || shape_b->node_count == 0;
+  bool balls = tl_shape_alone(shape_a) && tl_shape_alone(shape_b); /* one lookup in any case */
+  if (follows && lists && options->how == TL_SEARCH_NEAR) {
+    if (tl_narrow_seeks(x, a, b)) return seek(query, lists, true, wanted, points);
+    if (tl_narrow_seeks(x, b, a)) return seek(query, lists, false, wanted, points);
+  }
+  if (!all && follows && !balls && apart(query, wanted, points)) return TL_OK;
+  if (tl_shape_alone(shape_a)) return nodes(x, a, b, 0, wanted, points);
+  if (tl_shape_alone(shape_b)) return nodes(x, b, a, 1, wanted, points);
+  bool listed = shape_a->node_count > 0 && (shape_b->node_count > 0 || !query->both);
+  if (listed && lists && options->how == TL_SEARCH_NEAR)
+    return tl_near_points(lists, query, wanted, points);
+  TL_TRY(nodes(x, a, b, 0, wanted, points));
+  return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
+}
+
+/* With `edges: refine` also the places between nodes; they are sought from nodes somewhat beyond
+ * the margin. */
+static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *query,
+                           TlNearPair **lists, const TlWanted *wanted, TlPoints *points) {
+  TlWanted seen = *wanted;
+  double reach =
+      options->edges == TL_EDGES_REFINE ? tl_edges_reach(query->colliders, query->a, query->b) : 0;
+  seen.margin += reach;
+  TL_TRY(node_points(options, query, lists, &seen, points));
+  if (reach == 0 || points->count == 0) return TL_OK;
+  return tl_edges_refine(query->colliders, query->a, query->b, query->turn_a, query->turn_b, wanted,
+                         points);
+}
+
+static TlStatus pair_points(const TlSearchOptions *options, const TlNearQuery *query,
+                            TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
+  TlStatus status = any_points(options, query, lists, wanted, points);
+  if (status == TL_OK) return TL_OK;
+  const TlColliders *b = query->colliders;
+  return tl_context(status, "grains %lld and %lld (avatars %lld and %lld)",
+                    (long long)b->id[query->a], (long long)b->id[query->b],
+                    (long long)b->avatar_id[query->a], (long long)b->avatar_id[query->b]);
+}
+
+TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *b, int64_t i,
+                      int64_t j, const TlMargin *m, TlPoints *points) {
+  TlWanted wanted = {m->margin, m->margin, INFINITY, 0};
+  TlMat3 turn_i = tl_quat_matrix(b->rotation[i]), turn_j = tl_quat_matrix(b->rotation[j]);
+  TlNearQuery query = {.colliders = b,
+                       .a = i,
+                       .b = j,
+                       .turn_a = &turn_i,
+                       .turn_b = &turn_j,
+                       .both = options->sides == TL_SIDES_BOTH,
+                       .way = m->way,
+                       .size = m->size,
+                       .band = m->band,
+                       .reach = m->reach};
+  return pair_points(options, &query, tl_near_find(near, b->id[i], b->id[j]), &wanted, points);
+}
+
+static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
+                               int64_t i, const TlMat3 *turn, int32_t k, const TlBoundary *boundary,
+                               double way, TlWanted *wanted, TlPoints *points) {
+  /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
+  TlStatus status;
+  if (b->shape[i]->node_count > 0 && options->how == TL_SEARCH_NEAR && !boundary->drive)
+    status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
+  else if (options->how == TL_SEARCH_ALL)
+    status = tl_narrow_boundary_all(b, i, boundary, wanted, points);
+  else
+    status = tl_narrow_boundary(b, i, boundary, wanted, points);
+  if (status == TL_OK) return TL_OK;
+  return tl_context(status, "grain %lld (avatar %lld) at boundary %d", (long long)b->id[i],
+                    (long long)b->avatar_id[i], (int)k);
+}
+
+TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
+                          int64_t i, int32_t k, const TlBoundary *boundary, double way,
+                          double margin, TlPoints *points) {
+  if (!tl_narrow_near(b, i, boundary, margin)) return TL_OK;
+  TlWanted wanted = {margin, margin, INFINITY, 0};
+  TlMat3 turn = tl_quat_matrix(b->rotation[i]);
+  return boundary_nodes(options, near, b, i, &turn, k, boundary, way, &wanted, points);
+}
+
+/* ---- all of them ---- */
+
+TlSlot tl_scan_slot(const TlScan *s, int64_t number) {
+  int64_t pairs = (int64_t)s->pairs->count;
+  TlSlot slot = {.number = number, .b = -1, .boundary = -1};
+  if (number < pairs) {
+    slot.a = s->pairs->pair[number].a;
+    slot.b = s->pairs->pair[number].b;
+  } else {
+    slot.a = s->near_body[number - pairs];
+    slot.boundary = s->near_boundary[number - pairs];
+  }
+  return slot;
+}
+
+/* Bonds of a net are springs, not collisions. */
+static bool bonded(const TlBodies *x, const TlSlot *p) {
+  int32_t a = x->colliders.body[p->a], b = x->colliders.body[p->b];
+  if (!(x->flags[a] & x->flags[b] & TL_BODY_NET)) return false;
+  return tl_net_bonded(&x->pairs, x->id[a], x->id[b]);
+}
+
+static TlStatus find_points(const TlScan *s, const TlSlot *p, TlPoints *points) {
+  TlMargin m = p->margin;
+  TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
+  TlNearQuery query = {.colliders = &s->bodies->colliders,
+                       .a = p->a,
+                       .b = p->b,
+                       .turn_a = &s->turn[p->a],
+                       .turn_b = &s->turn[p->b],
+                       .both = s->options->sides == TL_SIDES_BOTH,
+                       .way = m.way,
+                       .size = m.size,
+                       .band = m.band,
+                       .reach = m.reach,
+                       .near = s->near};
+  points->count = 0;
+  return pair_points(s->options, &query, &s->near->pair[p->number], &wanted, points);
+}
+
+TlStatus tl_scan_pair_points(const TlScan *s, TlSlot *p, TlPoints *points) {
+  p->margin = s->pair_margin(s->context, p->a, p->b);
+  return find_points(s, p, points);
+}
+
+static TlStatus test_pairs(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const TlScan *s = context;
+  const TlColliders *x = &s->bodies->colliders;
+  TlPoints *points = &s->points[thread];
+  (void)block;
+  for (int64_t i = begin; i < end; i++) {
+    TlSlot p = tl_scan_slot(s, i);
+    p.margin = s->pair_margin(s->context, p.a, p.b);
+    double far = x->radius[p.a] + x->radius[p.b] + p.margin.margin;
+    if (bonded(s->bodies, &p)) continue;
+    if (tl_norm2(tl_sub(x->position[p.a], x->position[p.b])) > far * far) continue;
+    points->pairs++;
+    TL_TRY(find_points(s, &p, points));
+    TL_TRY(s->take(s->context, &p, points, thread));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_scan_wall_points(const TlScan *s, TlSlot *p, TlPoints *points) {
+  const TlBoundary *wall = &s->boundary[p->boundary];
+  TlMargin m = p->margin = s->wall_margin(s->context, p->a, wall);
+  TlWanted wanted = {m.margin, m.band, INFINITY, m.reach};
+  points->count = 0;
+  return boundary_nodes(s->options, s->near, &s->bodies->colliders, p->a, &s->turn[p->a],
+                        p->boundary, wall, m.way, &wanted, points);
+}
+
+static TlStatus test_boundaries(void *context, int64_t begin, int64_t end, int64_t block,
+                                int thread) {
+  const TlScan *s = context;
+  TlPoints *points = &s->points[thread];
+  (void)block;
+  for (int64_t i = begin; i < end; i++) {
+    TlSlot p = tl_scan_slot(s, (int64_t)s->pairs->count + i);
+    points->pairs++;
+    TL_TRY(tl_scan_wall_points(s, &p, points));
+    TL_TRY(s->take(s->context, &p, points, thread));
+  }
+  return TL_OK;
+}
+
+/* (collider, boundary) combinations worth testing, by collider: marked in parallel, then listed. */
+typedef struct Marking {
+  const TlScan *scan;
+  unsigned char *mark; /* [owned * boundaries] */
+} Marking;
+
+static TlStatus mark_near(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const Marking *marking = context;
+  const TlScan *s = marking->scan;
+  const TlColliders *b = &s->bodies->colliders;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++) {
+    bool fixed = s->bodies->flags[b->body[i]] & TL_BODY_FROZEN;
+    const TlBoundary still = {0}; /* all that do not move have one margin */
+    double margin = s->wall_margin(s->context, i, &still).margin;
+    for (int32_t k = 0; k < s->boundary_count; k++) {
+      const TlBoundary *wall = &s->boundary[k];
+      double wanted = wall->drive ? s->wall_margin(s->context, i, wall).margin : margin;
+      marking->mark[i * s->boundary_count + k] = !fixed && tl_narrow_near(b, i, wall, wanted);
+    }
+  }
+  return TL_OK;
+}
+
+static TlStatus list_near(TlScan *s) {
+  int64_t owned = s->bodies->colliders.owned, all = owned * s->boundary_count, n = 0, count = 0;
+  Marking marking = {s, tl_arena_push(s->arena, (size_t)all, 1)};
+  if (!marking.mark) return TL_ENOMEM;
+  TL_TRY(tl_par_loop(owned, 256, LIGHT_NS, mark_near, &marking));
+  for (int64_t i = 0; i < all; i++) n += marking.mark[i];
+  int32_t *body = tl_arena_push(s->arena, (size_t)n, sizeof *body),
+          *boundary = tl_arena_push(s->arena, (size_t)n, sizeof *boundary);
+  if (!body || !boundary) return TL_ENOMEM;
+  for (int64_t i = 0; i < owned; i++)
+    for (int32_t k = 0; k < s->boundary_count; k++)
+      if (marking.mark[i * s->boundary_count + k]) {
+        body[count] = (int32_t)i;
+        boundary[count++] = k;
+      }
+  s->near_body = body;
+  s->near_boundary = boundary;
+  s->slots = (int64_t)s->pairs->count + n;
+  return TL_OK;
+}
+
+static TlStatus turn_colliders(void *context, int64_t begin, int64_t end, int64_t block,
+                               int thread) {
+  const TlScan *s = context;
+  const TlColliders *c = &s->bodies->colliders;
+  (void)block;
+  (void)thread;
+  bool all = s->options->edges == TL_EDGES_REFINE; /* who else asks how a sphere is turned? */
+  for (int64_t i = begin; i < end; i++)
+    if (all || !tl_shape_alone(c->shape[i])) s->turn[i] = tl_quat_matrix(c->rotation[i]);
+  return TL_OK;
+}
+
+TlStatus tl_scan_prepare(TlScan *s) {
+  s->turn = tl_arena_push(s->arena, (size_t)s->bodies->colliders.total, sizeof *s->turn);
+  if (!s->turn) return TL_ENOMEM;
+  for (int t = 0; t < tl_par_threads(); t++) {
+    TlPoints *p = &s->points[t];
+    p->pairs = p->lookups = p->node_tests = p->lists = 0;
+  }
+  TL_TRY(tl_par_loop(s->bodies->colliders.total, 512, TURN_NS, turn_colliders, s));
+  s->pairs = &s->near->broad.pairs;
+  return tl_near_update(s->near, s->bodies, s->boundary_count, s->step_s, s->arena);
+}
+
+TlStatus tl_scan_start(TlScan *s) {
+  TL_TRY(tl_scan_prepare(s));
+  return list_near(s);
+}
+
+TlStatus tl_scan_run(TlScan *s) {
+  int64_t pairs = (int64_t)s->pairs->count;
+  TL_TRY(tl_par_loop(pairs, 64, SEARCH_NS, test_pairs, s));
+  return tl_par_loop(s->slots - pairs, 64, SEARCH_NS, test_boundaries, s);
+}

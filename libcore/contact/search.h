@@ -1,0 +1,89 @@
+/* The contact search that all methods share: which pairs of colliders, and which of them at which
+ * boundaries, may touch, and the points of each (narrow.h), at their places of the moment.
+ *
+ * A slot is a pair of colliders, or a collider and a boundary: first all pairs by (low id, high
+ * id), then the others by collider and boundary. What is wanted of a slot (TlMargin) and what becomes of its
+ * points is the caller's; `take` runs in parallel, once for each slot that was looked at, and may
+ * change the points.
+ */
+#ifndef TL_CONTACT_SEARCH_H
+#define TL_CONTACT_SEARCH_H
+
+#include "contact/near.h"
+
+typedef enum TlSides {
+  TL_SIDES_BOTH = 0, /* nodes of either grain against the other's phi */
+  TL_SIDES_LOWER     /* nodes of the lower id only, as in Tan 2024 */
+} TlSides;
+
+typedef enum TlEdges {
+  TL_EDGES_NODES = 0, /* contact points are nodes */
+  TL_EDGES_REFINE     /* and the closest places between them (edges.h) */
+} TlEdges;
+
+typedef enum TlSearch {
+  TL_SEARCH_NEAR = 0, /* node lists kept over steps */
+  TL_SEARCH_TREE,     /* each step through the tree of spheres */
+  TL_SEARCH_ALL       /* every node: the oracle; the same state, bit for bit */
+} TlSearch;
+
+typedef struct TlSearchOptions {
+  TlSides sides;
+  TlEdges edges;
+  TlSearch how;
+} TlSearchOptions;
+
+/* As TlWanted, and: size, the smaller radius; way, relative motion of a step, about. Metres. */
+typedef struct TlMargin {
+  double margin, band, reach, size, way;
+} TlMargin;
+
+typedef struct TlSlot {
+  int64_t number;
+  int32_t a, b; /* colliders, a has the lower id; b < 0: a boundary */
+  int32_t boundary;
+  TlMargin margin;
+} TlSlot;
+
+typedef struct TlScan {
+  const TlSearchOptions *options;
+  double step_s; /* bodies move by their velocity times this until the next search, about */
+  const TlBoundary *boundary;
+  int boundary_count;
+  TlArena *arena;
+  TlNear *near;     /* lists that outlive the step */
+  TlPoints *points; /* scratch, one a thread */
+  const TlBodies *bodies;
+  void *context;
+  TlMargin (*pair_margin)(const void *context, int64_t a, int64_t b);
+  TlMargin (*wall_margin)(const void *context, int64_t collider, const TlBoundary *wall);
+  TlStatus (*take)(void *context, const TlSlot *slot, TlPoints *points, int thread);
+  /* filled by tl_scan_start; in the arena */
+  TlMat3 *turn; /* rotation matrix of each collider */
+  const TlBodyPairs *pairs;
+  int64_t slots;
+  const int32_t *near_body, *near_boundary; /* of the slots after the pairs */
+} TlScan;
+
+/* Turns and pairs only; and the points of one of the pairs, or of a collider at a boundary (slot: a, b,
+ * boundary), into `points` (emptied first), for a caller whose loops are its own. pair_margin and
+ * wall_margin must serve. */
+TlStatus tl_scan_prepare(TlScan *scan);
+TlStatus tl_scan_pair_points(const TlScan *scan, TlSlot *slot, TlPoints *points);
+TlStatus tl_scan_wall_points(const TlScan *scan, TlSlot *slot, TlPoints *points);
+/* Everything up to `slots`; wall_margin must serve. */
+TlStatus tl_scan_start(TlScan *scan);
+/* All slots; errors name the grains. */
+TlStatus tl_scan_run(TlScan *scan);
+/* The colliders and the boundary of a slot. */
+TlSlot tl_scan_slot(const TlScan *scan, int64_t number);
+
+/* Points of one pair of colliders, or of one at boundary number k, at the present poses, closer
+ * than margin: appended. band, reach: a list that is made on the way serves at least these. */
+TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *colliders,
+                      int64_t a, int64_t b, const TlMargin *margin, TlPoints *points);
+TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near,
+                          const TlColliders *colliders, int64_t collider, int32_t k,
+                          const TlBoundary *boundary, double way, double margin, TlPoints *points);
+
+#endif

@@ -1,0 +1,85 @@
+/* Nets and blankets at work: sheets of spheres (net.h) held together by springs that stay (Tan 2024
+ * section 4.2, Tan 2022 3.4.5 and 4.4.2); closed to a tube, the membrane of a triaxial specimen.
+ *
+ * Force on the bond's lower sphere a from the other, b; l = |x_a - x_b|, n = (x_a - x_b)/l, l0 the
+ * length at the start, u the relative velocity (a - b) at the middle point p of the two centres:
+ *   F = -(k_n (l - l0) + c_n u.n) n - (k_t s + c_t u_t),   -F on b, both at p.
+ * One point in both arms keeps angular momentum; with the spheres' spins in u a net that turns as a
+ * whole stretches nothing. s turns with the bond and with the pair's mean spin about it (Correction
+ * 14; Tan 2022 Eq. 3.9 prints its first term wrongly), then grows by the tangential way of the
+ * step. c = damping * 2 sqrt(k m/2).
+ *
+ * Order (Tan 2024 section 4.2): collisions are resolved by impulses, positions advance with the
+ * velocities they leave, and immediately afterwards the net's velocities are corrected by springs
+ * and pressure at the new positions: symplectic Euler. Stable below tl_net_stable_step.
+ *
+ * Bonded spheres do not collide; all others do, those of one net too. Bonds join no islands.
+ * All sums run over the bonds in the order of ids, whoever owns the bodies.
+ */
+#ifndef TL_SOLVE_MEMBRANE_H
+#define TL_SOLVE_MEMBRANE_H
+
+#include "base/mem.h"
+#include "model/net.h"
+#include "solve/sync.h"
+#include "num/exact.h"
+
+#include <stdbool.h>
+
+/* What a closed net's first layer encloses, its ends closed by planes (a cone from the middle of
+ * the first and of the last row to its edges): V = 1/6 sum a.(b x c) over triangles with their
+ * corners in outward sense (Tan 2022 Eq. 3.30, which prints an area; Correction 18). Sums of
+ * this rank's share, exact, so that adding ranks' shares leaves no trace of how they were cut. */
+enum { TL_NET_VOLUME_SUMS = 13 };
+typedef struct TlNetVolume {
+  TlExact sum[TL_NET_VOLUME_SUMS]; /* the side; of each end its spheres' places and areas */
+} TlNetVolume;
+/* Bodies as they are, ghosts too: the neighbours of owned spheres must be here. A triangle counts
+ * where its lowest id is owned. */
+TlStatus tl_net_volume_add(const TlNet *net, const TlBodies *bodies, TlArena *arena,
+                           TlNetVolume *share);
+double tl_net_volume(const TlNet *net, const TlNetVolume *whole);
+
+typedef struct TlNetCount {
+  int64_t bonds,
+      broken;      /* holding after the step; broken in it; of bonds whose lower id is owned */
+  TlExact elastic; /* J, of those that hold */
+} TlNetCount;
+
+/* Who neighbours whom, by local index, and lengths at rest: kept from call to call as long as the
+ * same bodies lie at the same indices. No part of state. One for one array of nets: free it with
+ * them. */
+typedef struct TlNetMemo TlNetMemo;
+TlStatus tl_net_memo_new(TlNetMemo **memo);
+void tl_net_memo_free(TlNetMemo *memo); /* NULL: nothing */
+
+/* After the move: bonds follow, net velocities and momenta of owned bodies are corrected. start:
+ * positions of all local bodies before the move; pressure_Pa: of each net. Collective when sync is set. TL_ELIMIT names the
+ * bond that is longer than it may be. */
+TlStatus tl_membrane_correct(const TlNet *nets, const double *pressure_Pa, int count,
+                             TlBodies *bodies, const TlVec3 *start, double step_s,
+                             const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out);
+
+/* The same forces for a method that kicks all bodies at once by what acts on them where they are
+ * (step_penalty.c). Arrays of bodies->total in the arena; NULL without nets. Valid for owned
+ * bodies. */
+typedef struct TlNetLoad {
+  TlVec3 *force, *torque;     /* of bonds and pressure, N, N m */
+  TlVec3 *drag, *drag_torque; /* the bonds' dampers' part of them */
+  TlVec3 *press;              /* the pressure's */
+  TlExact elastic;            /* held by the bonds, J: of those whose lower id is owned */
+} TlNetLoad;
+/* As the bodies stand; their ghosts are fresh. Dampers see the velocities of the state. */
+TlStatus tl_membrane_load(const TlNet *nets, const double *pressure_Pa, int count, TlBodies *bodies,
+                          TlNetMemo *memo, TlArena *arena, TlNetLoad *load);
+/* After the move: rows are carried, bonds follow; nothing is kicked. Else as
+ * tl_membrane_correct. */
+TlStatus tl_membrane_follow(const TlNet *nets, const double *pressure_Pa, int count,
+                            TlBodies *bodies, const TlVec3 *start, double step_s,
+                            const TlSync *sync, TlNetMemo *memo, TlArena *arena, TlNetCount *out);
+typedef TlStatus (*TlMembraneMove)(const TlNet *nets, const double *pressure_Pa, int count,
+                                   TlBodies *bodies, const TlVec3 *start, double step_s,
+                                   const TlSync *sync, TlNetMemo *memo, TlArena *arena,
+                                   TlNetCount *out);
+
+#endif

@@ -1,0 +1,135 @@
+#include "solve/model.h"
+
+#include "base/mem.h"
+#include "solve/solver_setup.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+/* Of the rows that studies are read by. That a default can be parsed is for us to see to. */
+TlSolverConfig tl_solver_defaults(void) {
+  TlSolverConfig c = {.step_s = 1e-3};
+  TlContactSetup contact;
+  TlSolverSetup solver;
+  TlPoorSetup poor;
+  const TlParam density = {"density", TL_P_REAL, offsetof(TlSolverConfig, density_kg_m3), "",
+                           TL_DEFAULT_DENSITY},
+                gravity = {"gravity", TL_P_VEC3, 0, "", TL_DEFAULT_GRAVITY};
+  double g[3];
+  bool whole = tl_params_defaults(tl_contact_params, TL_CONTACT_PARAMS, &contact) == TL_OK &&
+               tl_params_defaults(tl_solver_params, TL_SOLVER_PARAMS, &solver) == TL_OK &&
+               tl_params_defaults(tl_poor_params, TL_POOR_PARAMS, &poor) == TL_OK &&
+               tl_params_defaults(&density, 1, &c) == TL_OK &&
+               tl_params_defaults(&gravity, 1, g) == TL_OK;
+  assert(whole);
+  (void)whole;
+  c.gravity_m_s2 = tl_vec3(g[0], g[1], g[2]);
+  tl_solver_configure(&contact, &solver, &poor, &c);
+  return c;
+}
+
+static TlStatus check_config(const TlSolverConfig *c) {
+  TL_TRY(tl_solver_check_value("time step", c->step_s, 1e-9, 1));
+  TL_TRY(tl_solver_check_value("gravity", tl_norm(c->gravity_m_s2), 0, 1e4));
+  TL_TRY(tl_solver_check_value("density", c->density_kg_m3, 1e-12, 1e18));
+  TL_TRY(tl_solver_check_value("method", c->method, 0, TL_METHOD_COUNT - 1));
+  TL_TRY(tl_solver_check_value("damping times the step", c->damping_per_s * c->step_s, 0, 1));
+  return tl_solver_check_ranges(c);
+}
+
+static TlStatus own_materials(TlModel *model, const TlSolverConfig *c) {
+  TlMaterials *m = &model->materials;
+  if (!c->materials)
+    return tl_fail(TL_EUSAGE, "a model wants materials: the configuration has none");
+  TL_TRY(tl_materials_copy(m, c->materials));
+  for (int32_t i = 0; i < m->count; i++)
+    if (!(m->material[i].density_kg_m3 > 0)) m->material[i].density_kg_m3 = c->density_kg_m3;
+  TL_TRY(tl_materials_finish(m));
+  const TlMethodKind *method = tl_method(c->method);
+  return method->check ? method->check(model) : TL_OK;
+}
+
+static TlStatus check_surface(const TlMaterials *m, const TlSurface *surface) {
+  for (int32_t i = -1; i < surface->classes; i++) {
+    int32_t material = i < 0 ? surface->material : surface->class_material[i];
+    if (material < 0 || material >= m->count)
+      return tl_fail(TL_EUSAGE, "boundary: there is no material %d", material);
+  }
+  return TL_OK;
+}
+
+static TlStatus own_boundaries(TlModel *model, const TlBoundary *boundaries) {
+  TL_TRY(TL_NEW(model->boundary, (size_t)model->boundary_count));
+  for (int i = 0; i < model->boundary_count; i++) {
+    if (boundaries[i].surface) TL_TRY(check_surface(&model->materials, boundaries[i].surface));
+    model->boundary[i] = boundaries[i];
+  }
+  return TL_OK;
+}
+
+TlStatus tl_model_new(TlModel **model, const TlSolverConfig *config, TlAvatarSource source,
+                      const TlBoundary *boundaries, int boundary_count) {
+  TL_TRY(check_config(config));
+  TlModel *m;
+  TL_TRY(TL_NEW(m, 1));
+  *m = (TlModel){.step_s = config->step_s,
+                 .gravity_m_s2 = config->gravity_m_s2,
+                 .damping_per_s = config->damping_per_s,
+                 .method = config->method,
+                 .search = config->search,
+                 .impulses = config->impulses,
+                 .penalty = config->penalty,
+                 .boundary_count = boundary_count,
+                 .source = source};
+  if (config->impulses.impact_threshold_m_s < 0)
+    m->impulses.impact_threshold_m_s = 4 * tl_norm(config->gravity_m_s2) * config->step_s;
+  TlStatus status = TL_NEW(m->shapes, 1);
+  if (status == TL_OK) status = own_materials(m, config);
+  if (status == TL_OK) status = own_boundaries(m, boundaries);
+  if (status != TL_OK) tl_model_free(m);
+  if (status == TL_OK) *model = m;
+  return status;
+}
+
+void tl_model_free(TlModel *m) {
+  if (!m) return;
+  tl_materials_free(&m->materials);
+  if (m->shapes) tl_shapes_free(m->shapes);
+  tl_free(m->shapes);
+  tl_free(m->boundary);
+  tl_free(m->nets);
+  tl_free(m);
+}
+
+TlStatus tl_model_add_closed(TlModel *model, int64_t avatar_id, const TlClosedKind *kind,
+                             const double *size) {
+  return tl_shapes_add_closed(model->shapes, avatar_id, kind, size);
+}
+
+TlStatus tl_model_set_nets(TlModel *m, const TlNet *nets, int count) {
+  TL_TRY(TL_NEW(m->nets, (size_t)count));
+  for (int k = 0; k < count; k++) {
+    TL_TRY(tl_net_check(&nets[k]));
+    if (nets[k].bond_law != k)
+      return tl_fail(TL_EUSAGE, "net %d: its bonds name law %d, not that of their net", k,
+                     nets[k].bond_law);
+    if (!(m->step_s < tl_net_stable_step(&nets[k])))
+      return tl_fail(TL_EUSAGE, "net: a time step of %g s is not below the stable %g s", m->step_s,
+                     tl_net_stable_step(&nets[k]));
+    TL_TRY(tl_model_add_sphere(m, nets[k].shape_id, nets[k].radius_m));
+    m->nets[k] = nets[k];
+  }
+  m->net_count = count;
+  return TL_OK;
+}
+
+TlStatus tl_model_shape(const TlModel *m, int64_t id, const TlShape **shape) {
+  *shape = tl_shapes_find(m->shapes, id);
+  if (*shape) return TL_OK;
+  if (!m->source.get) return tl_fail(TL_EINPUT, "avatar %lld is not known", (long long)id);
+  const TlAvatar *avatar = m->source.get(m->source.ctx, id);
+  if (!avatar) return TL_EINPUT;
+  TL_TRY(tl_shapes_add(m->shapes, id, avatar));
+  *shape = tl_shapes_find(m->shapes, id);
+  return TL_OK;
+}

@@ -1,0 +1,99 @@
+/* Forces of one contact by the penalty method (Tan 2022 3.3.3-3.3.4; Corrections 14-17).
+ *
+ * Each touching point k of a pair, gap g_k < 0, depth d = -g_k, normal n from b to a, bears on a
+ *   F_n = max(law.force(d) - c_k u.n, 0) n
+ *   F_t = -k_t s, cut to mu |F_n|: what is cut off slips, s is made to fit; where nothing slips
+ *         -c_t u_t, as much of it as the cone has room for
+ * and -F on b, at the one point p in both arms, so that momentum and angular momentum hold to
+ * rounding. s, the tangential way since the point came to touch, turns with the contact (spring.h)
+ * and is remembered with its normal under (low id, high id, key). u is the relative velocity of the
+ * half step before.
+ *
+ * Which points bear (spread):
+ *   nodes     every touching node of the lower id, with the same stiffness each, as in the papers:
+ *             stiffer the finer the nodes
+ *   traction  nodes of both sides, each with half the area it stands for: converges as nodes are
+ *             refined; a closed form's point is alone and cannot
+ *   deepest   the deepest point of the pair, which keeps one spring whichever node it is
+ *
+ * Viscous damping of a pair: c = 2 damping factor sqrt(m* K), K the sum of the points' slopes, m*
+ * the reduced mass, shared by slope; tangentially the same with the tangential stiffness.
+ */
+#ifndef TL_SOLVE_PENALTY_H
+#define TL_SOLVE_PENALTY_H
+
+#include "model/bodies.h"
+#include "solve/contact.h"
+#include "solve/law.h"
+#include "contact/narrow.h"
+
+typedef enum TlSpread { TL_SPREAD_NODES = 0, TL_SPREAD_TRACTION, TL_SPREAD_DEEPEST } TlSpread;
+
+typedef struct TlPenalty {
+  int law; /* number in law.h */
+  TlSpread spread;
+  double most_share; /* a pair deeper than this share of the smaller radius bears no more than at
+                        that depth (Tan 2022 4.4.3 caps what severe overlap gives); 0: no cap */
+  double touching_share; /* traction: of a grain's surface touches no more; what the safe step is
+                            reckoned with; 0: a fifth */
+} TlPenalty;
+
+/* What a contact asks of a collider: where its centre is, and how that moved in the half step
+ * before; of its body the mass. Two cache lines. */
+typedef struct TlPressBody {
+  TlVec3 x, v, w;
+  double radius, inverse_mass, curvature; /* 1/radius */
+  int64_t id;
+  int32_t material;
+  bool ball; /* a sphere */
+  char unused[19];
+} TlPressBody;
+
+/* One contact: a grain pair, or a grain at a boundary (b < 0). */
+typedef struct TlPress {
+  const TlColliders *colliders;
+  const TlPressBody *body; /* one a collider */
+  const TlPenalty *penalty;
+  int32_t a, b, boundary;
+  const TlPairLaw *law;
+  TlVec3 (*wall_velocity)(const void *wall, TlVec3 point);
+  const void *wall; /* NULL: a pair, or a wall that stands */
+  double step_s;
+  const TlSpring *known; /* of the last step, by number, which is the point's key */
+  size_t known_count;
+  struct TlPressLanes *lanes; /* room for several points, zeroed once (press_lanes.h) */
+} TlPress;
+
+typedef struct TlPressed {
+  TlVec3 force;              /* on a; -force on b */
+  TlVec3 torque_a, torque_b; /* about the colliders' centres */
+  int32_t points, sliding, capped;
+  double depth_m;       /* deepest */
+  double normal_N;      /* sum of the normal forces */
+  TlVec3 point, normal; /* where they act on the whole, world, and their direction */
+  double elastic_J;     /* held by normal and tangential springs at the end */
+  double slip_J;        /* what friction took in the step */
+  double wall_work_J;   /* what a moving boundary did on a */
+  /* the dashpots' part of force and torques, and of that work: what damping took is known when the
+   * kick is (step_penalty.c) */
+  TlVec3 viscous, viscous_torque_a, viscous_torque_b;
+  double wall_viscous_J;
+  double stiffness_a[2],
+      stiffness_b[2]; /* sums of slopes: for v, and times the arm squared for w */
+} TlPressed;
+
+/* A spring's normal times its stiffness, which is what its formulas ask for: where it was, and, as
+ * its length, how stiff. */
+static inline TlVec3 tl_spring_vector(const TlSpring *spring) {
+  return tl_scale(spring->stiffness, spring->normal);
+}
+
+/* Points with gap >= 0 are passed over; they may be reordered. New springs are appended to
+ * `springs` (by key). */
+TlStatus tl_press(const TlPress *press, TlPoints *points, TlPairRows *springs, TlPressed *out);
+
+/* The same of one point, which need not be in a list. */
+TlStatus tl_press_one(const TlPress *press, const TlPoint *point, TlPairRows *springs,
+                      TlPressed *out);
+
+#endif

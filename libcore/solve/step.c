@@ -1,0 +1,52 @@
+#include "solve/step.h"
+
+#include "solve/step_common.h"
+
+#include <math.h>
+
+TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *work) {
+  const TlStep step = {.model = model, .state = state, .work = work};
+  TL_TRY(tl_step_derive(&step));
+  TL_TRY(tl_step_check_constraints(&step));
+  return tl_step_check_bodies(&step);
+}
+
+double tl_step_longest(const TlModel *model, const TlState *state) {
+  const TlMethodKind *method = tl_method(model->method);
+  return method->safe_step ? method->safe_step(model, &state->bodies) : INFINITY;
+}
+
+/* The pair laws with the friction that controls ask for: the model's own where they ask for none. */
+static TlStatus laws_of(TlStep *step) {
+  const TlControls *c = step->controls;
+  const TlMaterials *own = &step->model->materials;
+  TlMaterials *laws = &step->work->laws;
+  step->materials = own;
+  if (c->friction_count == 0) return TL_OK;
+  if (!laws->law) TL_TRY(tl_materials_copy(laws, own));
+  for (int32_t k = 0; k < own->count * own->count; k++)
+    laws->law[k].friction = own->law[k].friction;
+  for (size_t k = 0; k < c->friction_count; k++)
+    tl_materials_set_friction(laws, c->friction[k].one, c->friction[k].two,
+                              c->friction[k].friction);
+  step->materials = laws;
+  return TL_OK;
+}
+
+TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *controls,
+                 TlWorkspace *work, const TlSync *sync, TlStepReport *report) {
+  TlStepReport r = {0};
+  TlStep step = {.model = model, .state = state, .controls = controls, .work = work, .sync = sync};
+  TL_TRY(tl_controls_check(controls, model));
+  TL_TRY(laws_of(&step));
+  tl_arena_reset(&work->arena);
+  TL_TRY(tl_method(model->method)->step(&step, &r));
+  tl_bodies_place_colliders(&state->bodies);
+  if (report) *report = r;
+  return TL_OK;
+}
+
+TlStatus tl_step_contacts(const TlModel *model, const TlState *state, const TlWorkspace *work,
+                          TlContactRow **rows, int64_t *count) {
+  return tl_method(model->method)->contact_rows(model, &state->bodies, work, rows, count);
+}

@@ -1,0 +1,178 @@
+/* One step of the methods that resolve collisions by impulses (step.h). */
+#include "solve/step_impulses.h"
+
+#include "base/log.h"
+#include "solve/step_report.h"
+
+#include <math.h>
+#include <string.h>
+
+static TlEtmLaw etm_law(const TlStep *s) {
+  const TlImpulseOptions *c = &s->model->impulses;
+  double kick = tl_norm(s->model->gravity_m_s2) * s->model->step_s;
+  TlEtmLaw law = {.increments = c->increments,
+                  .max_rounds = c->max_rounds,
+                  .final_sweeps = 20000, /* 208 was the most seen: compress() in etm_level.c */
+                  .tolerance_m_s = c->tolerance * kick + 1e-6 * s->work->speed_max,
+                  .entry_m_s = 2 * kick, /* c = 2: measured */
+                  .threshold_m_s = c->impact_threshold_m_s,
+                  .similar = c->similar,
+                  .trace = s->work->trace};
+  if (c->rest == TL_REST_ETM) law.entry_m_s = law.tolerance_m_s;
+  return law;
+}
+
+static const double ETM_NS = 500, REST_NS = 3000;
+
+static TlStatus run_etm(TlStage *stage, int32_t i) {
+  const TlGroup *g = &stage->groups->group[i];
+  tl_etm_trace(&stage->etm, TL_TRACE_START, g, stage->dynamics);
+  TL_TRY(stage->collide(&stage->etm, g, stage->dynamics, &stage->counts[i].etm));
+  tl_etm_trace(&stage->etm, TL_TRACE_END, g, stage->dynamics);
+  return TL_OK;
+}
+
+static TlStatus run_rest(TlStage *stage, int32_t i) {
+  return tl_rest_solve(&stage->rest, &stage->groups->group[i], stage->dynamics,
+                       &stage->counts[i].rest);
+}
+
+static TlStatus stage_counts(TlStage *stage, TlArena *arena) {
+  size_t n = (size_t)stage->groups->count + 1;
+  stage->counts = tl_arena_push(arena, n, sizeof *stage->counts);
+  if (!stage->counts) return TL_ENOMEM;
+  memset(stage->counts, 0, n * sizeof *stage->counts);
+  return TL_OK;
+}
+
+static void kick(const TlStep *s, const TlDynamics *d) {
+  const TlModel *m = s->model;
+  const TlBodies *b = &s->state->bodies;
+  double keep = 1 - s->controls->damping_per_s * m->step_s; /* Tan 2024 Eqs. 47-49 */
+  for (int64_t i = 0; i < b->total; i++) {
+    if (b->flags[i] & TL_BODY_FROZEN) continue;
+    TlTwist *t = &d->twist[i];
+    t->v = tl_scale(keep, tl_axpy(t->v, m->step_s, m->gravity_m_s2));
+    if (keep != 1) t->w = tl_scale(keep, t->w);
+  }
+}
+
+static TlStatus correct_walls(TlStep *s, const TlDynamics *d) {
+  const TlModel *m = s->model;
+  TlWorkspace *w = s->work;
+  const TlBodies *b = &s->state->bodies;
+  double *work = tl_arena_push(&w->arena, (size_t)b->owned, sizeof *work);
+  if (!work) return TL_ENOMEM;
+  TlWallsStep step = {w->boundary, w->ahead,         m->boundary_count,
+                      m->step_s,   m->impulses.slop, s->materials};
+  tl_walls_correct(b, m->search.how == TL_SEARCH_NEAR ? &w->near : NULL, &step, d, work);
+  for (int64_t i = 0; i < b->owned; i++)
+    if (work[i] != 0) tl_exact_add(&s->sums.wall_work_J, work[i]);
+  return TL_OK;
+}
+
+static TlStatus solve(TlStep *s, const TlMotion *m, TlStage *stage, TlStepReport *r) {
+  const TlModel *model = s->model;
+  const TlImpulseOptions *c = &model->impulses;
+  stage->dynamics = &m->real;
+  stage->collide = tl_method(model->method)->collide;
+  stage->etm = etm_law(s);
+  double kick_m_s = tl_norm(model->gravity_m_s2) * model->step_s;
+  stage->rest =
+      (TlRestLaw){c->rest_tolerance * kick_m_s + 1e-9 * s->work->speed_max, c->rest_sweeps};
+  double start = tl_clock_s();
+  bool etm_only = c->rest == TL_REST_ETM;
+  if (etm_only) kick(s, &m->real);
+  stage->run = run_etm;
+  stage->pair_ns = ETM_NS;
+  TL_TRY(tl_stage_run(stage));
+  double middle = tl_clock_s();
+  r->etm_s = middle - start;
+  if (!etm_only) {
+    kick(s, &m->real);
+    stage->run = run_rest;
+    stage->pair_ns = REST_NS;
+    TL_TRY(tl_stage_run(stage));
+  }
+  TL_TRY(correct_walls(s, &m->real));
+  TL_TRY(tl_sync_forward(s->sync, m->real.twist, sizeof *m->real.twist));
+  TlPositionLaw position = {.rate = c->position_rate,
+                            .slop = c->slop,
+                            .step_s = model->step_s,
+                            .sweeps = c->position_sweeps,
+                            .real = &m->real};
+  TL_TRY(tl_stage_positions(stage->groups, &position, &m->pseudo));
+  r->rest_s = tl_clock_s() - middle;
+  return TL_OK;
+}
+
+/* ---- the step ---- */
+
+double tl_step_impulse_reach(const TlModel *m, double speed_max, double radius, double speed) {
+  return tl_detect_reach(m->step_s, tl_norm(m->gravity_m_s2), speed_max, radius, speed);
+}
+
+static TlStatus detect(const TlStep *s, const TlMotion *motion) {
+  const TlModel *m = s->model;
+  TlWorkspace *w = s->work;
+  const TlBodies *b = &s->state->bodies;
+  int64_t step = s->state->steps + 1;
+  TL_TRY(tl_step_reserve_points(w));
+  TlDetect d = {.options = &m->search,
+                .step_s = m->step_s,
+                .gravity_m_s2 = tl_norm(m->gravity_m_s2),
+                .weighted = m->impulses.order == TL_ORDER_WEIGHTED,
+                .materials = s->materials,
+                .boundary = w->boundary,
+                .boundary_count = m->boundary_count,
+                .speed_max = w->speed_max,
+                .arena = &w->arena,
+                .near = &w->near,
+                .points = w->points};
+  TL_TRY(tl_motion_check_poses(b, step));
+  return tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step);
+}
+
+/* Move, then correct the nets' velocities: this order keeps grains from passing (Tan 2024 4.2). */
+static TlStatus advance(TlStep *s, const TlMotion *motion, TlStepReport *r) {
+  TlWorkspace *w = s->work;
+  TlBodies *b = &s->state->bodies;
+  TlVec3 *start = tl_arena_push(&w->arena, (size_t)b->total, sizeof *start);
+  TlStatus status = start ? TL_OK : TL_ENOMEM;
+  if (start && b->total) memcpy(start, b->position, (size_t)b->total * sizeof *start);
+  tl_step_count(s);
+  if (status == TL_OK)
+    status = tl_motion_finish(b, motion, w->boundary, s->model->boundary_count, s->model->step_s,
+                              s->state->steps);
+  TL_TRY(tl_step_together(s->sync, status));
+  TL_TRY(tl_step_recheck(s, motion, &r->rechecks));
+  TL_TRY(tl_step_nets(s, start, tl_membrane_correct, r));
+  s->sums.net_elastic_J = s->sums.net_elastic_end_J;
+  return TL_OK;
+}
+
+TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
+  TlWorkspace *w = s->work;
+  TlBodies *b = &s->state->bodies;
+  TlGroups groups;
+  TlMotion motion;
+  double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
+  TlStatus status = tl_step_begin(s);
+  if (status == TL_OK) status = tl_motion_start(b, &w->arena, &motion);
+  if (status == TL_OK) status = detect(s, &motion);
+  if (status == TL_OK) status = tl_step_poor(s);
+  TL_TRY(tl_step_together(s->sync, status));
+  r->detect_s = tl_clock_s() - start;
+  r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
+  TL_TRY(tl_groups_make(b, w->found.pair, w->found.pairs, w->found.contact, s->sync, &w->arena,
+                        &groups));
+  TlStage stage = {.groups = &groups};
+  TL_TRY(stage_counts(&stage, &w->arena));
+  TL_TRY(solve(s, &motion, &stage, r));
+  TL_TRY(tl_step_together(s->sync, tl_step_jammed(s, &groups, stage.counts, &r->jammed)));
+  TL_TRY(advance(s, &motion, r));
+  TL_TRY(tl_step_remember(&w->found, b));
+  TL_TRY(tl_step_report_impulses(s, &groups, stage.counts, r));
+  r->other_s = tl_clock_s() - start - r->detect_s - r->etm_s - r->rest_s;
+  return TL_OK;
+}

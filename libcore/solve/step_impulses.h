@@ -1,0 +1,36 @@
+/* What the files of the step by impulses share (step.h says who calls whom). */
+#ifndef TL_SOLVE_STEP_IMPULSES_H
+#define TL_SOLVE_STEP_IMPULSES_H
+
+#include "solve/motion.h"
+#include "solve/stages.h"
+#include "solve/step_common.h"
+
+/* The step of the methods that resolve collisions by impulses, and its contacts. They differ in
+ * `collide` only, and in what they can do with several ranks. */
+TlStatus tl_step_by_impulses(TlStep *step, TlStepReport *report);
+double tl_step_impulse_reach(const TlModel *model, double speed_max, double radius, double speed);
+TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *bodies,
+                              const TlWorkspace *workspace, TlContactRow **rows, int64_t *count);
+#define TL_BY_IMPULSES(solve)                                                                      \
+  .reach = tl_step_impulse_reach, .step = tl_step_by_impulses,                                     \
+  .contact_rows = tl_step_impulse_rows, .memory = TL_IMPULSES, .solves = TL_KIND_BIT(TL_BONDS),    \
+  .collide = solve
+
+/* Gaps looked at again at the end poses, and grains moved apart where they came to lie inside each
+ * other; uses the twists that moved them. *passes: corrections made. Collective (step_recheck.c).
+ */
+TlStatus tl_step_recheck(const TlStep *step, const TlMotion *motion, int64_t *passes);
+
+/* Flag and list the grains that cannot be brought apart; call with fresh contacts (step_poor.c). */
+TlStatus tl_step_poor(const TlStep *step);
+/* Flag and list the grains whose collisions ETM gave up again and again; with the step's memos. */
+TlStatus tl_step_jammed(const TlStep *step, const TlGroups *groups, const TlStageCounts *counts,
+                        int64_t *found);
+
+/* All impulse on body a over the step: ETM and rest (step_contacts.c). */
+TlVec3 tl_step_impulse(const TlContact *contact);
+/* The resting impulses of this step become the bodies' contact memory. */
+TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);
+
+#endif

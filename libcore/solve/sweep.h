@@ -1,0 +1,59 @@
+/* Coloured sweeps over the pairs of a group: impacts, rest and the position rule.
+ *
+ * Pairs of one colour share no movable body, so threads may visit them at once; the colours follow
+ * each other. One team of threads lives through all sweeps of a call (tl_par_chain): a fork for
+ * each colour costs more than the colour. Small colours are left to one thread.
+ * What a pair reads and writes does not depend on who visits it: the same bits for any number of
+ * threads. With sync, velocities go from owners to ghosts after each colour.
+ */
+#ifndef TL_SOLVE_SWEEP_H
+#define TL_SOLVE_SWEEP_H
+
+#include "solve/contact.h"
+
+/* ---- a pair is passed over while no impulse reaches its bodies ---- */
+static inline double tl_memo_hits(const TlTwist *twist, int32_t body) {
+  return body >= 0 ? twist[body].hit : 0;
+}
+static inline void tl_memo_leave(TlPairMemo *memo, const TlPair *pair, const TlTwist *twist,
+                                 double least) {
+  memo->hits_a = tl_memo_hits(twist, pair->a);
+  memo->hits_b = tl_memo_hits(twist, pair->b);
+  memo->least = least;
+}
+static inline bool tl_memo_unchanged(const TlPairMemo *memo, const TlPair *pair,
+                                     const TlTwist *twist) {
+  return memo->hits_a == tl_memo_hits(twist, pair->a) &&
+         memo->hits_b == tl_memo_hits(twist, pair->b);
+}
+
+typedef struct TlTally {
+  int64_t impulses;
+  int open;    /* the last sweep changed something */
+  double most; /* largest change of all sweeps, in the visitor's unit */
+} TlTally;
+
+/* Visit the pairs at group->order[from .. to) in sweep k: at most TL_SWEEP_BLOCK, all of one
+ * colour, so that none of them can change what another reads. */
+enum { TL_SWEEP_BLOCK = 32 };
+typedef TlTally (*TlPairsVisit)(const void *walk, int k, int32_t from, int32_t to);
+
+typedef struct TlSweeps {
+  const TlGroup *group;
+  void *values; /* what travels from owners to ghosts after each colour: over the local bodies */
+  size_t value_size;
+  void (*arrived)(const void *walk); /* called after that; may be NULL */
+  TlPairsVisit visit;
+  const void *walk;
+  double pair_ns; /* a visit to a pair, about: a team meets after each colour, so one has to pay */
+} TlSweeps;
+
+/* Work on a pair of ETM, about, for tl_par_pays: a visit with impulses; a look or a copy. */
+enum { TL_VISIT_NS = 500, TL_LOOK_NS = 50 };
+
+/* For each k = first .. last: sweeps until one changes nothing, at most `most` of them; with most =
+ * 1 nobody asks. Adds to tally->impulses, raises tally->most (on this rank) and sets tally->open:
+ * the last sweep changed something (on any rank when most > 1). Collective with sync. */
+TlStatus tl_sweeps_run(const TlSweeps *sweeps, int first, int last, int most, TlTally *tally);
+
+#endif

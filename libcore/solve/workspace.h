@@ -1,0 +1,39 @@
+/* What a step scribbles on (step.h). Only the step's own files look into it. */
+#ifndef TL_SOLVE_WORKSPACE_H
+#define TL_SOLVE_WORKSPACE_H
+
+#include "base/mem.h"
+#include "solve/detect.h"
+#include "solve/membrane.h"
+#include "solve/press.h"
+#include "solve/step.h"
+
+/* A collider's shape as it was found; derived fields that agree with it need no second look. */
+typedef struct TlKnownShape {
+  int64_t avatar_id;
+  const TlShape *shape;
+} TlKnownShape;
+
+struct TlWorkspace {
+  const TlModel *model;
+  TlBoundary *boundary; /* owned; where they are when the step begins: after its move at its end */
+  TlBoundary *ahead;    /* owned; at the step's end */
+  int64_t placed;       /* number of steps that `boundary` stands for; < 0: none yet */
+  TlMaterials laws;     /* owned; the model's pair laws with the friction that controls ask for */
+  TlArena arena;        /* of one step; the last step's contacts stay until the next */
+  TlNear near;          /* contact lists that outlive a step */
+  TlPoints *points;     /* one a thread */
+  size_t point_lists;
+  double speed_max; /* of all bodies on all ranks, at the last refresh */
+  TlNetMemo *net_memo;
+  TlFound found;       /* by the methods by impulses */
+  TlPressRoom press;   /* of the penalty method */
+  TlKnownShape *known; /* of each collider when it was last looked up */
+  size_t known_capacity;
+  int64_t unchecked; /* grains whose derived fields were made anew since bodies were last checked */
+  TlPoorRow *poor;
+  size_t poor_count, poor_capacity;
+  const TlCollisionTrace *trace;
+};
+
+#endif
