@@ -384,7 +384,7 @@ static const TlTool tool = {
 /* Ranks of a machine share its cores. */
 static TlStatus share_cores(TlComm *comm) {
   TlCpuSet mine = tl_par_cpus(), *all;
-  TL_TRY(TL_NEW(all, (size_t)tl_comm_node_size(comm)));
+  TL_TRY(tl_comm_agree(comm, TL_NEW(all, (size_t)tl_comm_node_size(comm))));
   TlStatus status = tl_comm_gather_node(comm, &mine, all, sizeof mine);
   if (status == TL_OK)
     tl_par_set_fair_threads(all, tl_comm_node_size(comm), tl_comm_node_rank(comm));
@@ -396,8 +396,11 @@ int main(int argc, char **argv) {
   TlComm *comm = NULL;
   tl_log_set("talus-solve", TL_LOG_INFO);
   tl_par_start(argv);
-  if (tl_comm_start(&comm, &argc, &argv) != TL_OK || share_cores(comm) != TL_OK) {
+  TlStatus status = tl_comm_start(&comm, &argc, &argv);
+  if (status == TL_OK) status = share_cores(comm);
+  if (status != TL_OK) {
     tl_log_error("%s", tl_message());
+    tl_comm_stop(comm);
     return 1;
   }
   int code = tl_cli_main(&tool, argc, argv);
