@@ -92,7 +92,8 @@ TOOL_BIN := $(TOOLS:%=$(BIN)/%)
 SUPPORT_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/support/*.c)))
 # What our image processing is compared with; an archive, for only a few tests need it.
 ORACLE := $(OBJ)/liboracle.a
-ORACLE_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(sort $(wildcard tests/oracle/*.cpp)))
+ORACLE_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(sort $(wildcard tests/oracle/*.cpp))) \
+  $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/oracle/*.c)))
 UNIT := $(patsubst tests/unit/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/unit/test_*.c)))
 MPI_TESTS := $(patsubst tests/mpi/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/mpi/test_*.c)))
 # Judging programs: one a study, tests/validation/val_NAME.c and tests/bench/bench_NAME.c

@@ -70,6 +70,16 @@ typedef struct TlNodeMap {
 static inline TlVec3 tl_node_mapped(const TlNodeMap *map, TlVec3 p) {
   return tl_add(tl_mat_vec(map->m, p), map->t);
 }
+/* |R - R0|: with singular values s, s, 0 it is the Frobenius norm over sqrt 2. */
+static inline double tl_turned_by(const TlMat3 *r, const TlMat3 *r0) {
+  double sum = 0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      double d = r->m[i][j] - r0->m[i][j];
+      sum += d * d;
+    }
+  return sqrt(0.5 * sum) * (1 + 1e-9) + 1e-15;
+}
 /* Nodes of collider `from` against phi of collider `to`. From here on "body" in a name, and a frame
  * or place of it, is the collider's: which body it is part of does not matter here. */
 typedef struct TlNarrowSide {

@@ -98,20 +98,9 @@ static TlStatus found_add(TlPoints *points, size_t *count, const TlNodeHit *hit)
   return TL_OK;
 }
 
-static double skin_of(double way, double size) {
+double tl_near_skin(double way, double size) {
   double d = 2 * size, s = SKIN * sqrt(way * d);
   return s < SKIN_LEAST * d ? SKIN_LEAST * d : s > SKIN_MOST * d ? SKIN_MOST * d : s;
-}
-
-/* |R - R0|: with singular values s, s, 0 it is the Frobenius norm over sqrt 2. */
-static double turned_by(const TlMat3 *r, const TlMat3 *r0) {
-  double sum = 0;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      double d = r->m[i][j] - r0->m[i][j];
-      sum += d * d;
-    }
-  return sqrt(0.5 * sum) * (1 + 1e-9) + 1e-15;
 }
 
 /* ---- pairs ---- */
@@ -194,7 +183,7 @@ static void set_way(Pose2 *p, int s, double moved) {
 }
 
 static void measure_motion(const TlNearPair *n, Pose2 *p) {
-  double turn = turned_by(&p->r, &n->r0);
+  double turn = tl_turned_by(&p->r, &n->r0);
   for (int s = 0; s < p->sides; s++)
     set_way(p, s,
             turn * p->query->colliders->radius[p->side[s].from] +
@@ -287,7 +276,7 @@ static void note_pose(TlNearPair *n, Pose2 *p) {
 /* Both lists anew at this pose. */
 static TlStatus pair_build(TlNearPair *n, Pose2 *p, double way, const TlWanted *wanted,
                            TlPoints *points) {
-  double skin = skin_of(way, p->query->size);
+  double skin = tl_near_skin(way, p->query->size);
   double band = p->query->band;
   double reach = tl_max(wanted->reach, p->query->reach);
   TlWanted wide = {tl_max(tl_max(wanted->margin, band), reach) + FAR * skin,
@@ -503,7 +492,7 @@ void tl_near_wall_free(TlNearWall *wall) {
 }
 
 static double wall_moved(const TlNearWall *w, const TlPose *pose) {
-  return turned_by(&pose->r, &w->pose.r) * w->radius + tl_norm(tl_sub(pose->x, w->pose.x));
+  return tl_turned_by(&pose->r, &w->pose.r) * w->radius + tl_norm(tl_sub(pose->x, w->pose.x));
 }
 
 static double wall_gap_now(const TlNearWall *w, const TlBoundary *boundary, double then,
@@ -546,7 +535,7 @@ static TlStatus wall_collect(const TlShape *shape, const TlPose *pose, const TlB
 static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *pose,
                            const TlBoundary *boundary, double way, const TlWanted *wanted,
                            TlPoints *points) {
-  double size = shape->radius_m * pose->scale, skin = skin_of(way, size);
+  double size = shape->radius_m * pose->scale, skin = tl_near_skin(way, size);
   TlWanted wide = {wanted->margin + FAR * skin, wanted->band + skin, INFINITY,
                    wanted->reach + skin};
   size_t count = 0;

@@ -82,6 +82,10 @@ bool tl_near_clear(const TlNear *near, const TlColliders *colliders, size_t numb
 void tl_near_fetch_pair(const TlNear *near, size_t number);
 void tl_near_fetch_nodes(const TlNear *near, size_t number);
 
+/* How far above what is wanted a search looks so that it serves later steps too: way, relative motion of
+ * a step; size, the smaller radius. */
+double tl_near_skin(double way, double size);
+
 /* Append the wanted nodes, as tl_narrow_nodes(a, b, 0) and, with both, tl_narrow_nodes(b, a, 1). */
 TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *wanted,
                         TlPoints *points);

@@ -1,0 +1,526 @@
+#include "contact/places.h"
+
+#include "base/mem.h"
+#include "contact/near.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double CONVEX =
+    1e-3;                         /* of the radius: nodes above a tangent plane of a convex shape */
+static const double COVER = 0.75; /* node spacings: no place of a surface is farther from a node */
+static const double ROUGH =
+    0.25;                        /* slope that a surface may have between nodes beside its nodes' */
+static const double TWINS = 0.6; /* node spacings: two places nearer than this are one */
+static const double TOLERANCE = 1e-4; /* of the smaller radius: what a Newton step may still gain */
+static const double SMALL = 0.3; /* of that: second-order change that gaps may follow without */
+static const double FLAT = 0.3, SHARP = 4; /* curvatures lie within FLAT/r and SHARP/cell */
+static const double TRUST = 0.25;          /* of the smaller radius: longest step of a search */
+static const double STALE = 2;          /* cells of travel after which curvatures are taken anew */
+static const double AGREE = 0.97;       /* cosine likewise */
+static const double UNEXPLAINED = 2e-3; /* of the smaller radius: below every place's parabola */
+static const double AHEAD = 2;          /* skins (near.h) that a search looks ahead */
+enum { ROUNDS = 16, HALVINGS = 5, AUDITS = 2 };
+
+/* ---- shapes ---- */
+
+/* Distances of all pairs of nodes: nearest ones, and how far one lies above another's tangent plane. */
+static void compare_nodes(TlPlaceShape *s) {
+  const TlShape *shape = s->shape;
+  double above = 0;
+  for (int32_t i = 0; i < shape->node_count; i++) {
+    double d2[TL_PLACE_NEIGHBOURS];
+    TlVec3 p = tl_shape_node(shape, i), n;
+    tl_spline_phi(&s->spline, p, &n, NULL);
+    n = tl_unit(n);
+    for (int k = 0; k < TL_PLACE_NEIGHBOURS; k++) d2[k] = INFINITY, s->near[i][k] = -1;
+    for (int32_t j = 0; j < shape->node_count; j++) {
+      TlVec3 d = tl_sub(tl_shape_node(shape, j), p);
+      double far2 = tl_norm2(d);
+      above = tl_max(above, tl_dot(d, n));
+      if (j == i || far2 >= d2[TL_PLACE_NEIGHBOURS - 1]) continue;
+      int k = TL_PLACE_NEIGHBOURS - 1;
+      for (; k > 0 && d2[k - 1] > far2; k--) d2[k] = d2[k - 1], s->near[i][k] = s->near[i][k - 1];
+      d2[k] = far2;
+      s->near[i][k] = j;
+    }
+  }
+  s->convex = above <= CONVEX * shape->radius_m;
+}
+
+TlStatus tl_place_shape_make(const TlShape *shape, TlPlaceShape *out) {
+  *out = (TlPlaceShape){.shape = shape, .slope = 1, .convex = true};
+  if (!shape->avatar) return TL_OK; /* closed forms are convex */
+  TL_TRY(tl_spline_make(shape->avatar, &out->spline));
+  out->slope = tl_max(1, out->spline.slope_max);
+  out->spacing = shape->node_spacing;
+  TlStatus status = TL_NEW(out->near, (size_t)shape->node_count);
+  if (status == TL_OK)
+    compare_nodes(out);
+  else
+    tl_place_shape_free(out);
+  return status;
+}
+
+void tl_place_shape_free(TlPlaceShape *shape) {
+  tl_spline_free(&shape->spline);
+  tl_free(shape->near);
+  *shape = (TlPlaceShape){0};
+}
+
+static bool smooth(const TlPlaceShape *s) {
+  return s->shape->avatar || s->shape->closed == &tl_closed_sphere;
+}
+
+bool tl_places_serves(const TlPlaceShape *a, const TlPlaceShape *b) {
+  return smooth(a) && smooth(b);
+}
+
+/* ---- the two fields at one point ---- */
+
+/* Frame of a, metres; b's point of x is r x + t. */
+typedef struct Both {
+  const TlPlaceQuery *query;
+  const TlPlaceShape *shape[2];
+  double scale[2];
+  TlMat3 r;
+  TlVec3 t;
+  double size, cell, spacing; /* smaller radius, larger cell, smaller node spacing */
+  double slope, out, face;    /* of phi in the grids and beyond; least phi on the grids' faces */
+  double tolerance;
+  int64_t lookups;
+} Both;
+
+/* A closed form is a sphere here. */
+static double field(const TlPlaceShape *s, double scale, TlVec3 x, TlVec3 *gradient,
+                    TlSym3 *hessian) {
+  if (s->shape->avatar) {
+    double phi = scale * tl_spline_phi(&s->spline, tl_scale(1 / scale, x), gradient, hessian);
+    if (hessian)
+      for (int k = 0; k < 6; k++) (&hessian->xx)[k] /= scale;
+    return phi;
+  }
+  double far = tl_norm(x);
+  TlVec3 g = far > 0 ? tl_scale(1 / far, x) : tl_vec3(0, 0, 1);
+  *gradient = g;
+  if (hessian) {
+    double c = 1 / tl_max(far, 1e-3 * s->shape->radius_m * scale);
+    *hessian = (TlSym3){.xx = c * (1 - g.x * g.x),
+                        .yy = c * (1 - g.y * g.y),
+                        .zz = c * (1 - g.z * g.z),
+                        .xy = -c * g.x * g.y,
+                        .xz = -c * g.x * g.z,
+                        .yz = -c * g.y * g.z};
+  }
+  return far - s->shape->radius_m * scale;
+}
+
+typedef struct Look {
+  TlVec3 x, n, sum; /* n: unit, from b to a; sum of the gradients */
+  double f, centre; /* F; way along n to where both fields are equal */
+  double facing;    /* the smaller of the two slopes along n: 1 where the gradients oppose */
+} Look;
+
+static Look look_at(Both *p, TlVec3 x, TlSym3 *hessian) {
+  TlVec3 ga, gb;
+  TlSym3 hb;
+  double a = field(p->shape[0], p->scale[0], x, &ga, hessian);
+  double b =
+      field(p->shape[1], p->scale[1], tl_add(tl_mat_vec(p->r, x), p->t), &gb, hessian ? &hb : NULL);
+  gb = tl_mat_tvec(p->r, gb);
+  p->lookups += 2;
+  if (hessian) { /* R^T H R by columns: H of a direction d of a is H (R d) in b */
+    TlVec3 c[3];
+    for (int k = 0; k < 3; k++)
+      c[k] = tl_mat_tvec(p->r, tl_sym_vec(hb, tl_vec3(p->r.m[0][k], p->r.m[1][k], p->r.m[2][k])));
+    hessian->xx += c[0].x, hessian->yy += c[1].y, hessian->zz += c[2].z;
+    hessian->xy += c[0].y, hessian->xz += c[0].z, hessian->yz += c[1].z;
+  }
+  TlVec3 n = tl_unit(tl_sub(gb, ga));
+  double down = -tl_dot(ga, n), up = tl_dot(gb, n);
+  return (Look){x, n, tl_add(ga, gb), a + b, (a - b) / tl_max(down + up, 0.5), tl_min(down, up)};
+}
+
+/* Curvatures of F across n, each within the bounds; a saddle's by its amount, so that the step leads
+ * down. */
+static void take_curvature(const Both *p, const TlSym3 *h, TlVec3 n, TlKeptPlace *place) {
+  TlVec3 other = fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0);
+  TlVec3 u = tl_unit(tl_cross(n, other)), v = tl_cross(n, u), hu = tl_sym_vec(*h, u);
+  double uu = tl_dot(u, hu), uv = tl_dot(v, hu), vv = tl_dot(v, tl_sym_vec(*h, v));
+  double mean = 0.5 * (uu + vv), half = 0.5 * (uu - vv), spread = sqrt(half * half + uv * uv);
+  double least = FLAT / p->size, most = SHARP / p->cell;
+  double high = tl_min(tl_max(fabs(mean + spread), least), most),
+         low = tl_min(tl_max(fabs(mean - spread), least), most);
+  double turn = spread > 0 ? 0.5 * (high - low) / spread : 0, middle = 0.5 * (high + low);
+  place->u = u, place->v = v, place->travel = 0;
+  place->bend[0] = middle + turn * half;
+  place->bend[1] = turn * uv;
+  place->bend[2] = middle - turn * half;
+}
+
+/* ---- one place ---- */
+
+typedef struct Step {
+  TlVec3 move;
+  double gain; /* fall of F that the parabola promises */
+} Step;
+
+static Step newton(const TlKeptPlace *place, const Look *look) {
+  const double *h = place->bend;
+  double gu = tl_dot(look->sum, place->u), gv = tl_dot(look->sum, place->v);
+  double inverse = 1 / (h[0] * h[2] - h[1] * h[1]);
+  double su = (h[1] * gv - h[2] * gu) * inverse, sv = (h[1] * gu - h[0] * gv) * inverse;
+  return (Step){tl_add(tl_scale(su, place->u), tl_scale(sv, place->v)), -0.5 * (su * gu + sv * gv)};
+}
+
+/* Follows F down from place->x to its least value. fresh: the place's curvatures are of no use.
+ * False: there is no place, the surfaces do not face each other where the search ends. */
+static bool descend(Both *p, TlKeptPlace *place, bool fresh) {
+  Look best = {.f = INFINITY};
+  Step step = {{0, 0, 0}, INFINITY};
+  double fraction = 1, trust = TRUST * p->size;
+  TlVec3 x = place->x;
+  for (int round = 0, cuts = 0; round < ROUNDS; round++) {
+    TlSym3 h;
+    bool stale = fresh || round > 0 || place->travel > STALE * p->cell;
+    Look look = look_at(p, x, stale ? &h : NULL);
+    if (!stale && tl_dot(look.n, tl_cross(place->u, place->v)) < AGREE) {
+      stale = true;
+      look = look_at(p, x, &h);
+    }
+    if (look.f > best.f + p->tolerance && cuts < HALVINGS) { /* too far */
+      cuts++;
+      fraction *= 0.4;
+      x = tl_axpy(best.x, fraction, step.move);
+      continue;
+    }
+    if (look.f > best.f + p->tolerance) {
+      x = tl_axpy(best.x, best.centre, best.n);
+      break;
+    }
+    if (stale) take_curvature(p, &h, look.n, place);
+    best = look;
+    cuts = 0;
+    fraction = 1;
+    step = newton(place, &look);
+    double length = tl_norm(step.move);
+    bool done = step.gain < p->tolerance;
+    if (length > trust) step.move = tl_scale(trust / length, step.move);
+    place->travel += tl_min(length, trust);
+    step.move = tl_axpy(step.move, look.centre, look.n);
+    x = tl_add(look.x, step.move);
+    if (done) break;
+  }
+  place->x = x;
+  place->n = best.n;
+  place->gap = best.f - (step.gain < p->tolerance ? step.gain : 0);
+  return best.facing > 0.3;
+}
+
+static bool is_twin(const TlPlacePair *pair, int32_t except, TlVec3 x, double near) {
+  for (int32_t i = 0; i < pair->count; i++)
+    if (i != except && tl_norm2(tl_sub(pair->place[i].x, x)) < near * near) return true;
+  return false;
+}
+
+static void drop(TlPlacePair *pair, int32_t i) {
+  pair->count--;
+  memmove(&pair->place[i], &pair->place[i + 1], (size_t)(pair->count - i) * sizeof *pair->place);
+}
+
+/* From x; a place that is new and closer than `below` is kept, of too many the deepest. */
+static void try_start(Both *p, TlPlacePair *pair, TlVec3 x, double below) {
+  TlKeptPlace place = {.x = x};
+  if (!descend(p, &place, true) || !(place.gap < below)) return;
+  if (is_twin(pair, -1, place.x, TWINS * p->spacing)) return;
+  if (pair->count == TL_PLACES) {
+    int32_t high = 0;
+    for (int32_t i = 1; i < pair->count; i++)
+      if (pair->place[i].gap > pair->place[high].gap) high = i;
+    if (place.gap >= pair->place[high].gap) return;
+    drop(pair, high);
+  }
+  place.key = pair->next_key++;
+  pair->place[pair->count++] = place;
+}
+
+/* Does no place's parabola explain a gap at x? */
+static bool unexplained(const Both *p, const TlPlacePair *pair, TlVec3 x, double gap) {
+  for (int32_t i = 0; i < pair->count; i++) {
+    const TlKeptPlace *k = &pair->place[i];
+    TlVec3 d = tl_sub(x, k->x);
+    double u = tl_dot(d, k->u), v = tl_dot(d, k->v);
+    double model = k->gap + 0.5 * (u * u * k->bend[0] + v * v * k->bend[2]) + u * v * k->bend[1];
+    if (gap >= model - UNEXPLAINED * p->size) return false;
+  }
+  return true;
+}
+
+/* ---- the search ---- */
+
+static TlVec3 node_of(const Both *p, int side, int32_t node) {
+  TlVec3 own = tl_scale(p->scale[side], tl_shape_node(p->shape[side]->shape, node));
+  return side ? tl_mat_tvec(p->r, tl_sub(own, p->t)) : own;
+}
+
+/* Closest a surface may come near this node: COVER spacings on, by the angle between the surfaces. */
+static double promise(Both *p, TlVec3 x, double gap) {
+  Look look = look_at(p, x, NULL);
+  TlVec3 across = tl_axpy(look.sum, -tl_dot(look.sum, look.n), look.n);
+  return gap - COVER * p->spacing * (tl_norm(across) + ROUGH);
+}
+
+/* Listed nodes of a side that are lower than their listed neighbours. rank: [node_count] scratch. */
+static void lower_nodes(const Both *p, int side, TlPoint *point, size_t count, int32_t *rank) {
+  const TlPlaceShape *s = p->shape[side];
+  for (int32_t i = 0; i < s->shape->node_count; i++) rank[i] = -1;
+  for (size_t i = 0; i < count; i++)
+    if ((int)(point[i].key & 1) == side) rank[point[i].key >> 1] = (int32_t)i;
+  for (size_t i = 0; i < count; i++) {
+    if ((int)(point[i].key & 1) != side) continue;
+    bool lower = true;
+    for (int k = 0; k < TL_PLACE_NEIGHBOURS && lower; k++) {
+      int32_t j = s->near[point[i].key >> 1][k];
+      if (j >= 0 && rank[j] >= 0) lower = !tl_point_deeper(&point[rank[j]], &point[i]);
+    }
+    point[i].n.x = lower; /* its normal is not needed */
+  }
+}
+
+/* Nodes of either side below the limit, appended; what matters of them is gap and key. */
+static TlStatus list_nodes(const Both *p, double limit, TlPoints *points) {
+  const TlPlaceQuery *q = p->query;
+  for (int side = 0; side < 2; side++) {
+    TlWanted wanted = {.margin = limit, .band = INFINITY, .least = INFINITY};
+    int64_t from = side ? q->b : q->a, to = side ? q->a : q->b;
+    if (p->shape[side]->shape->node_count > 0)
+      TL_TRY(tl_narrow_nodes(q->colliders, from, to, side, &wanted, points));
+  }
+  return TL_OK;
+}
+
+static void note_audit(TlPlacePair *pair, const TlPoint *point, size_t count) {
+  size_t number[2] = {0, 0}, seen[2] = {0, 0};
+  for (size_t i = 0; i < count; i++) number[point[i].key & 1]++;
+  pair->audit_count[0] = pair->audit_count[1] = pair->audit_next = 0;
+  for (size_t i = 0; i < count; i++) {
+    int side = (int)(point[i].key & 1);
+    size_t every = 1 + (number[side] - 1) / TL_PLACE_AUDIT;
+    if (seen[side]++ % every != 0) continue;
+    pair->audit[side][pair->audit_count[side]++] = (int32_t)(point[i].key >> 1);
+  }
+}
+
+static void lowest_first(TlPoint *point, size_t count) {
+  for (size_t i = 1; i < count; i++) {
+    TlPoint p = point[i];
+    size_t k = i;
+    for (; k > 0 && tl_point_deeper(&p, &point[k - 1]); k--) point[k] = point[k - 1];
+    point[k] = p;
+  }
+}
+
+/* All places anew: known ones first, then from nodes lower than their neighbours, then from nodes that
+ * none of these explains. */
+static TlStatus search(Both *p, TlPlacePair *pair, TlPoints *points) {
+  const TlPlaceQuery *q = p->query;
+  size_t had = points->count;
+  pair->made = false;
+  pair->cutoff = q->margin + AHEAD * tl_near_skin(q->way, p->size);
+  TL_TRY(list_nodes(p, pair->cutoff + COVER * p->spacing, points));
+  TlPoint *point = points->point + had;
+  size_t count = points->count - had;
+  points->lists++;
+  for (int side = 0; side < 2; side++) {
+    if (!p->shape[side]->near) continue;
+    TL_TRY(TL_RESERVE(points->queue, points->queue_capacity,
+                      (size_t)p->shape[side]->shape->node_count));
+    lower_nodes(p, side, point, count, points->queue);
+  }
+  note_audit(pair, point, count);
+  for (int32_t i = pair->count - 1; i >= 0; i--)
+    if (!descend(p, &pair->place[i], false) || !(pair->place[i].gap < pair->cutoff) ||
+        is_twin(pair, i, pair->place[i].x, TWINS * p->spacing))
+      drop(pair, i);
+  lowest_first(point, count);
+  for (int pass = 0; pass < 2; pass++)
+    for (size_t i = 0; i < count; i++) {
+      TlVec3 x = node_of(p, (int)(point[i].key & 1), (int32_t)(point[i].key >> 1));
+      bool start = pass == 0 ? point[i].n.x > 0 : unexplained(p, pair, x, point[i].gap);
+      if (!start || is_twin(pair, -1, x, TWINS * p->spacing)) continue;
+      if (promise(p, x, point[i].gap) < pair->cutoff) try_start(p, pair, x, pair->cutoff);
+    }
+  points->count = had;
+  pair->r0 = p->r;
+  pair->t0 = p->t;
+  for (int32_t i = 0; i < pair->count; i++) {
+    pair->place[i].motion = 0;
+    pair->place[i].last = true;
+  }
+  pair->made = true;
+  return TL_OK;
+}
+
+/* Two convex shapes: from the place known, or from the line of centres. */
+static void search_convex(Both *p, TlPlacePair *pair) {
+  TlKeptPlace *place = &pair->place[0];
+  const TlColliders *c = p->query->colliders;
+  double a = c->radius[p->query->a], b = c->radius[p->query->b];
+  bool fresh = pair->count != 1;
+  if (fresh) {
+    TlVec3 to_b = tl_scale(-1, tl_mat_tvec(p->r, p->t));
+    *place = (TlKeptPlace){.x = tl_scale(a / (a + b), to_b), .key = pair->next_key++};
+  }
+  pair->count = descend(p, place, fresh) ? 1 : 0;
+  place->motion = 0;
+  place->last = true;
+  pair->r0 = p->r;
+  pair->t0 = p->t;
+  pair->made = pair->count == 1; /* else it starts from the line of centres again */
+}
+
+/* ---- from step to step ---- */
+
+/* No point of the one has moved by more than this since the last search, seen from the other; from
+ * either side, since a large grain's turn moves its own frame's points far. */
+static double motion_of(const Both *p, const TlPlacePair *pair) {
+  const TlColliders *c = p->query->colliders;
+  double turn = tl_turned_by(&p->r, &pair->r0);
+  TlVec3 b = tl_mat_tvec(p->r, p->t), b0 = tl_mat_tvec(pair->r0, pair->t0);
+  return tl_min(turn * c->radius[p->query->a] + tl_norm(tl_sub(p->t, pair->t0)),
+                turn * c->radius[p->query->b] + tl_norm(tl_sub(b, b0)));
+}
+
+static bool far_enough(const Both *p, double gap, double motion, double margin) {
+  return tl_min(gap, p->face) - p->slope * motion >= margin || gap - p->out * motion >= margin;
+}
+
+/* Gaps that follow the displacement since the places were last evaluated: only where what that leaves
+ * out, ½ (slip sqrt(k/4) + turn sqrt(r))² with the largest curvature k and radius r of F, is small. */
+static bool follow(const Both *p, const TlPlacePair *pair, double motion, double *gap) {
+  double turn = tl_turned_by(&p->r, &pair->r1), most = 2 * SMALL * p->tolerance;
+  double bent = turn * sqrt(pair->flattest), steep = 0.5 * sqrt(pair->sharpest);
+  if (bent * bent > most) return false;
+  for (int32_t i = 0; i < pair->count; i++) {
+    const TlKeptPlace *k = &pair->place[i];
+    gap[i] = k->gap;
+    if (!k->last) {
+      if (!far_enough(p, k->gap, motion + k->motion, p->query->margin)) return false;
+      continue;
+    }
+    TlVec3 way =
+        tl_sub(tl_add(tl_mat_vec(p->r, k->x), p->t), tl_add(tl_mat_vec(pair->r1, k->x), pair->t1));
+    TlVec3 n = tl_mat_vec(pair->r1, k->n);
+    double along = tl_dot(way, n), slip = sqrt(tl_max(tl_norm2(way) - along * along, 0));
+    if ((slip * steep + bent) * (slip * steep + bent) > most) return false;
+    gap[i] += along;
+  }
+  return true;
+}
+
+/* Evaluates the places that may be wanted; a few nodes of the last search on the way. */
+static void refresh(Both *p, TlPlacePair *pair, double motion) {
+  double near = TWINS * p->spacing;
+  for (int32_t i = pair->count - 1; i >= 0; i--) {
+    TlKeptPlace *k = &pair->place[i];
+    k->last = false;
+    if (far_enough(p, k->gap, motion + k->motion, p->query->margin)) continue;
+    if (!descend(p, k, false) || is_twin(pair, i, k->x, 0.5 * near)) {
+      drop(pair, i);
+      continue;
+    }
+    k->motion = motion;
+    k->last = true;
+  }
+  for (int side = 0; side < 2; side++)
+    for (int n = 0; n < AUDITS && n < pair->audit_count[side]; n++) {
+      int32_t node = pair->audit[side][(pair->audit_next + n) % pair->audit_count[side]];
+      TlVec3 x = node_of(p, side, node), g;
+      TlVec3 y = side ? x : tl_add(tl_mat_vec(p->r, x), p->t);
+      double gap = field(p->shape[1 - side], p->scale[1 - side], y, &g, NULL);
+      p->lookups++;
+      if (!(gap < p->query->margin + ROUGH * COVER * p->spacing)) continue;
+      if (!unexplained(p, pair, x, gap) || is_twin(pair, -1, x, near)) continue;
+      int32_t next = pair->next_key;
+      try_start(p, pair, x, pair->cutoff);
+      for (int32_t i = 0; i < pair->count; i++)
+        if (pair->place[i].key >= next) pair->place[i].motion = motion, pair->place[i].last = true;
+    }
+  pair->audit_next = (pair->audit_next + AUDITS) % (1 << 20);
+}
+
+/* What the next steps measure from. */
+static void note_pose(const Both *p, TlPlacePair *pair) {
+  pair->r1 = p->r;
+  pair->t1 = p->t;
+  pair->sharpest = pair->flattest = 0;
+  for (int32_t i = 0; i < pair->count; i++) {
+    const double *h = pair->place[i].bend;
+    double trace = h[0] + h[2], det = h[0] * h[2] - h[1] * h[1];
+    pair->sharpest = tl_max(pair->sharpest, trace);
+    pair->flattest = tl_max(pair->flattest, trace / det);
+  }
+}
+
+static Both both_of(const TlPlaceQuery *q) {
+  const TlColliders *c = q->colliders;
+  Both p = {.query = q,
+            .shape = {q->shape_a, q->shape_b},
+            .scale = {c->scale[q->a], c->scale[q->b]},
+            .t = tl_mat_tvec(*q->turn_b, tl_sub(c->position[q->a], c->position[q->b])),
+            .size = tl_min(c->radius[q->a], c->radius[q->b]),
+            .face = INFINITY};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      for (int k = 0; k < 3; k++) p.r.m[i][j] += q->turn_b->m[k][i] * q->turn_a->m[k][j];
+  for (int s = 0; s < 2; s++) {
+    double cell = p.shape[s]->spline.spacing_m * p.scale[s],
+           spacing = p.shape[s]->spacing * p.scale[s];
+    p.cell = tl_max(p.cell, cell);
+    if (spacing > 0) p.spacing = p.spacing > 0 ? tl_min(p.spacing, spacing) : spacing;
+    p.slope = tl_max(p.slope, p.shape[s]->slope);
+    p.face = tl_min(p.face, p.shape[s]->shape->phi_min_face * p.scale[s]);
+  }
+  if (!(p.cell > 0)) p.cell = 0.05 * p.size;
+  p.out = sqrt(1 + p.slope * p.slope);
+  p.tolerance = (q->tolerance > 0 ? q->tolerance : TOLERANCE) * p.size;
+  return p;
+}
+
+static TlStatus append(const Both *p, const TlPlacePair *pair, const double *gap,
+                       TlPoints *points) {
+  const TlPlaceQuery *q = p->query;
+  TlVec3 centre = q->colliders->position[q->a];
+  for (int32_t i = 0; i < pair->count; i++) {
+    const TlKeptPlace *k = &pair->place[i];
+    if (!(gap[i] >= q->margin))
+      TL_TRY(tl_points_add(points, (TlPoint){.p = tl_add(centre, tl_mat_vec(*q->turn_a, k->x)),
+                                             .n = tl_mat_vec(*q->turn_a, k->n),
+                                             .gap = gap[i],
+                                             .key = k->key}));
+  }
+  return TL_OK;
+}
+
+TlStatus tl_places_query(TlPlacePair *pair, const TlPlaceQuery *query, TlPoints *points) {
+  Both p = both_of(query);
+  bool convex = p.shape[0]->convex && p.shape[1]->convex;
+  double gap[TL_PLACES], motion = 0;
+  TlStatus status = TL_OK;
+  if (pair->made) motion = motion_of(&p, pair);
+  bool complete = pair->made && (convex || far_enough(&p, pair->cutoff, motion, query->margin));
+  if (complete && follow(&p, pair, motion, gap)) return append(&p, pair, gap, points);
+  if (!convex && !complete) {
+    status = search(&p, pair, points);
+  } else if (!convex) {
+    refresh(&p, pair, motion);
+  } else if (complete && far_enough(&p, pair->place[0].gap, motion, query->margin)) {
+    pair->place[0].last = false;
+  } else {
+    search_convex(&p, pair);
+  }
+  note_pose(&p, pair);
+  points->lookups += p.lookups;
+  for (int32_t i = 0; i < pair->count; i++) gap[i] = pair->place[i].gap;
+  return status == TL_OK ? append(&p, pair, gap, points) : status;
+}

@@ -1,0 +1,284 @@
+/* Contact by places (contact/places.h) beside the node search of the solver (contact/near.h).
+ *
+ * Random pairs: two grains of one shape at random attitudes, depths of 0.1 to 3% of the radius, each
+ * found from nothing; how far both searches report less than an oracle that shares nothing with them
+ * (oracle/star.h for smooth grains, separating axes for cubes). Warm: touching pairs that slide and
+ * turn by 0.1 to 1% of the radius a step, CPU a query of either search in one run, and what the
+ * places kept from step to step report less than a search from nothing at the same poses. One thread.
+ */
+#include "judge/judge.h"
+
+#include "base/par.h"
+#include "base/random.h"
+#include "contact/near.h"
+#include "contact/places.h"
+#include "oracle/star.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PAIRS = 300, FULL_PAIRS = 2000, TIMED = 100, STEPS = 48, REPEATS = 5 };
+static const double SIZE = 0.01, MISS = 3e-3, MARGIN = 0.01, BAND = 0.02;
+
+typedef struct Case {
+  const char *name;
+  TlStarKind kind;
+  int32_t cells, nodes;
+  double warm_goal, miss_goal; /* CPU over the node search's; % of pairs */
+} Case;
+
+typedef struct Scene {
+  TlStar star;
+  TlAvatar avatar;
+  TlShapes shapes;
+  TlPlaceShape place;
+  TlBodies bodies;
+  TlPoints points;
+} Scene;
+
+typedef struct Pose {
+  TlVec3 shift, slide, spin; /* of b seen from a; directions of motion */
+  TlQuat turn;
+  double depth; /* by the oracle, of the radius */
+} Pose;
+
+static void add_body(Scene *s, int64_t id) {
+  TlGrainState state = {.id = id, .avatar_id = 1, .scale = 1, .rotation = {1, 0, 0, 0}};
+  JUDGE_OK(tl_bodies_add(&s->bodies, &state));
+  s->bodies.colliders.shape[id] = tl_shapes_find(&s->shapes, 1);
+  s->bodies.radius[id] = s->bodies.colliders.shape[id]->radius_m;
+}
+
+static void scene_open(Scene *s, const Case *c) {
+  *s = (Scene){0};
+  JUDGE_OK(tl_star_make(c->kind, 7, &s->star));
+  JUDGE_OK(tl_star_avatar(&s->star, SIZE, c->cells, c->nodes, &s->avatar));
+  JUDGE_OK(tl_shapes_add(&s->shapes, 1, &s->avatar));
+  JUDGE_OK(tl_place_shape_make(tl_shapes_find(&s->shapes, 1), &s->place));
+  add_body(s, 0);
+  add_body(s, 1);
+}
+
+static void scene_close(Scene *s) {
+  tl_points_free(&s->points);
+  tl_bodies_free(&s->bodies);
+  tl_place_shape_free(&s->place);
+  tl_shapes_free(&s->shapes);
+  tl_avatar_free(&s->avatar);
+  tl_star_free(&s->star);
+}
+
+static TlVec3 random_unit(uint64_t stream, uint64_t i) {
+  return tl_unit(tl_vec3(tl_random_normal(stream, 0, i), tl_random_normal(stream, 1, i),
+                         tl_random_normal(stream, 2, i)));
+}
+
+static Pose pose_of(const Scene *s, uint64_t i) {
+  TlVec3 along = random_unit(11, i);
+  Pose p = {.turn = tl_quat_from_rotation(
+                tl_scale(2 * M_PI * tl_random_uniform(12, 3, i), random_unit(12, i))),
+            .spin = random_unit(13, i)};
+  p.slide = tl_unit(tl_cross(along, random_unit(14, i)));
+  double wanted = 0.001 + 0.029 * tl_random_uniform(15, 0, i);
+  TlMat3 turn = tl_quat_matrix(p.turn);
+  double touch = tl_star_touch(&s->star, &s->star, along, turn);
+  p.shift = tl_scale(touch - wanted, along);
+  p.depth = tl_star_depth(&s->star, &s->star, p.shift, turn);
+  p.shift = tl_scale(SIZE, p.shift);
+  return p;
+}
+
+/* Step k of a motion to and fro about the pose: `part` of the radius a step, sliding and turning. */
+static void place_at(Scene *s, const Pose *p, double part, int k, TlMat3 turn[2]) {
+  int phase = k % 24;
+  double way = part * (phase < 6 ? phase : phase < 18 ? 12 - phase : phase - 24);
+  TlQuat spin = tl_quat_from_rotation(tl_scale(0.7 * way, p->spin));
+  TlColliders *c = &s->bodies.colliders;
+  c->position[0] = tl_vec3(0.3, -0.2, 0.1);
+  c->position[1] = tl_add(c->position[0], tl_axpy(p->shift, 0.7 * way * SIZE, p->slide));
+  c->rotation[0] = (TlQuat){1, 0, 0, 0};
+  c->rotation[1] = tl_quat_unit(tl_quat_mul(spin, p->turn));
+  for (int i = 0; i < 2; i++) turn[i] = tl_quat_matrix(c->rotation[i]);
+}
+
+static double nodes_gap(Scene *s, TlNearPair **pair, const TlMat3 turn[2], double way) {
+  TlNearQuery q = {.colliders = &s->bodies.colliders,
+                   .a = 0,
+                   .b = 1,
+                   .turn_a = &turn[0],
+                   .turn_b = &turn[1],
+                   .both = true,
+                   .way = way,
+                   .size = SIZE,
+                   .band = BAND * SIZE};
+  TlWanted wanted = {.margin = MARGIN * SIZE, .band = BAND * SIZE, .least = INFINITY};
+  s->points.count = 0;
+  JUDGE_OK(tl_near_points(pair, &q, &wanted, &s->points));
+  double least = INFINITY;
+  for (size_t i = 0; i < s->points.count; i++) least = tl_min(least, s->points.point[i].gap);
+  return least;
+}
+
+static double places_gap(Scene *s, TlPlacePair *pair, const TlMat3 turn[2], double way) {
+  TlPlaceQuery q = {.colliders = &s->bodies.colliders,
+                    .a = 0,
+                    .b = 1,
+                    .turn_a = &turn[0],
+                    .turn_b = &turn[1],
+                    .shape_a = &s->place,
+                    .shape_b = &s->place,
+                    .margin = MARGIN * SIZE,
+                    .way = way};
+  s->points.count = 0;
+  JUDGE_OK(tl_places_query(pair, &q, &s->points));
+  double least = INFINITY;
+  for (size_t i = 0; i < s->points.count; i++) least = tl_min(least, s->points.point[i].gap);
+  return least;
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+typedef struct Under {
+  double miss, median, p99, most; /* % of pairs; % of the radius */
+} Under;
+
+/* less[i]: oracle's depth minus the reported one, of the radius. */
+static Under under_of(double *less, int count) {
+  Under u = {0};
+  for (int i = 0; i < count; i++) u.miss += 100.0 * (less[i] > MISS) / count;
+  for (int i = 0; i < count; i++) less[i] = fabs(less[i]);
+  qsort(less, (size_t)count, sizeof *less, by_value);
+  u.median = 100 * less[count / 2];
+  u.p99 = 100 * less[(int)(0.99 * count)];
+  u.most = 100 * less[count - 1];
+  return u;
+}
+
+static void random_pairs(Scene *s, const Case *c, const Pose *pose, int pairs) {
+  double *less[2];
+  char name[80];
+  for (int k = 0; k < 2; k++) less[k] = calloc((size_t)pairs, sizeof **less);
+  int64_t lookups = 0;
+  for (int i = 0; i < pairs; i++) {
+    TlMat3 turn[2];
+    TlNearPair *near = NULL;
+    TlPlacePair place = {0};
+    place_at(s, &pose[i], 0, 0, turn);
+    less[0][i] = pose[i].depth + tl_min(nodes_gap(s, &near, turn, 0.001 * SIZE), 0) / SIZE;
+    int64_t before = s->points.lookups;
+    less[1][i] = pose[i].depth + tl_min(places_gap(s, &place, turn, 0.001 * SIZE), 0) / SIZE;
+    lookups += s->points.lookups - before;
+    if (getenv("PLACES_TRACE") && less[1][i] > MISS)
+      fprintf(stderr, "%s %d: depth %.4f, places %.4f less\n", c->name, i, pose[i].depth,
+              less[1][i]);
+    tl_near_pair_free(near);
+  }
+  Under nodes = under_of(less[0], pairs), places = under_of(less[1], pairs);
+  snprintf(name, sizeof name, "places_missed_%s", c->name);
+  judge_at_most(JUDGE_GOAL, name, places.miss, "%", c->miss_goal);
+  judge_note("%s, %d pairs (%s): missed by nodes %.2f%% (median %.3f%%, p99 %.3f%%, most %.3f%% of "
+             "the radius), by places %.2f%% (%.4f, %.3f, %.3f); %.0f evaluations a search.",
+             c->name, pairs, s->place.convex ? "convex" : "not convex", nodes.miss, nodes.median,
+             nodes.p99, nodes.most, places.miss, places.median, places.p99, places.most,
+             (double)lookups / pairs);
+  for (int k = 0; k < 2; k++) free(less[k]);
+}
+
+typedef struct Warm {
+  double nodes_ns, places_ns, nodes_lookups, places_lookups, searches, missed;
+} Warm;
+
+static Warm warm(Scene *s, const Pose *pose, double part) {
+  Warm w = {0};
+  double nodes[REPEATS], places[REPEATS], way = 1.4 * part * SIZE;
+  int64_t queries = (int64_t)TIMED * STEPS, missed = 0;
+  TlMat3(*turn)[2] = calloc((size_t)queries, sizeof *turn);
+  for (int r = 0; r < REPEATS; r++) {
+    double spent[2] = {0, 0};
+    int64_t counted[2] = {0, 0}, lists = 0;
+    for (int i = 0; i < TIMED; i++)
+      for (int how = 0; how < 2; how++) {
+        TlNearPair *near = NULL;
+        TlPlacePair place = {0};
+        int64_t before = 0, lists_before = 0;
+        double start = 0;
+        for (int k = -24; k < STEPS; k++) { /* the first round warms up */
+          TlMat3 at[2];
+          if (k == 0) {
+            before = s->points.lookups;
+            lists_before = s->points.lists;
+            start = judge_thread_cpu_s();
+          }
+          place_at(s, &pose[i], part, k + 24, at);
+          double gap = how ? places_gap(s, &place, at, way) : nodes_gap(s, &near, at, way);
+          if (how && r == 0 && k >= 0) {
+            int64_t kept = s->points.lookups, kept_lists = s->points.lists;
+            TlPlacePair fresh = {0};
+            missed += places_gap(s, &fresh, at, way) < gap - MISS * SIZE;
+            s->points.lookups = kept, s->points.lists = kept_lists;
+          }
+        }
+        spent[how] += judge_thread_cpu_s() - start;
+        counted[how] += s->points.lookups - before;
+        if (how) lists += s->points.lists - lists_before;
+        tl_near_pair_free(near);
+      }
+    nodes[r] = 1e9 * spent[0] / (double)queries;
+    places[r] = r == 0 ? INFINITY : 1e9 * spent[1] / (double)queries; /* r = 0 also looked afresh */
+    w.nodes_lookups = (double)counted[0] / (double)queries;
+    w.places_lookups = (double)counted[1] / (double)queries;
+    w.searches = (double)lists / (double)queries;
+  }
+  qsort(nodes, REPEATS, sizeof *nodes, by_value);
+  qsort(places, REPEATS, sizeof *places, by_value);
+  w.nodes_ns = nodes[REPEATS / 2];
+  w.places_ns = places[(REPEATS - 1) / 2];
+  w.missed = 100.0 * (double)missed / (double)queries;
+  free(turn);
+  return w;
+}
+
+static void study(const Case *c) {
+  static const double part[] = {0, 0.001, 0.003, 0.01};
+  Scene s;
+  char name[80];
+  int pairs = judge_full() ? FULL_PAIRS : PAIRS;
+  double worst = 0, missed = 0;
+  Pose *pose = calloc((size_t)pairs, sizeof *pose);
+  scene_open(&s, c);
+  for (int i = 0; i < pairs; i++) pose[i] = pose_of(&s, (uint64_t)i);
+  random_pairs(&s, c, pose, pairs);
+  for (int k = 0; k < 4; k++) {
+    Warm w = warm(&s, pose, part[k]);
+    judge_note(
+        "%s, %.1f%% of the radius a step: nodes %.0f ns (%.1f look-ups), places %.0f ns (%.1f "
+        "evaluations, %.3f searches), ratio %.2f; %.2f%% of warm queries read over 0.3%% less "
+        "than a search from nothing.",
+        c->name, 100 * part[k], w.nodes_ns, w.nodes_lookups, w.places_ns, w.places_lookups,
+        w.searches, w.places_ns / w.nodes_ns, w.missed);
+    missed = tl_max(missed, w.missed);
+    if (k > 0) worst = tl_max(worst, w.places_ns / w.nodes_ns);
+    snprintf(name, sizeof name, "places_rest_%s", c->name);
+    if (k == 0) judge_at_most(JUDGE_GOAL, name, w.places_ns - w.nodes_ns, "ns", 100);
+  }
+  snprintf(name, sizeof name, "places_warm_%s", c->name);
+  judge_at_most(JUDGE_GOAL, name, worst, "1", c->warm_goal);
+  snprintf(name, sizeof name, "places_warm_missed_%s", c->name);
+  judge_at_most(JUDGE_GOAL, name, missed, "%", c->miss_goal);
+  free(pose);
+  scene_close(&s);
+}
+
+int main(int argc, char **argv) {
+  static const Case cases[] = {{"superellipsoid", TL_STAR_SUPERELLIPSOID, 28, 250, 0.3, 0.2},
+                               {"rough", TL_STAR_ROUGH, 40, 800, 1.1, 0.2},
+                               {"faceted", TL_STAR_FACETED, 40, 800, 1.4, 0.5}};
+  judge_open("places", argc, argv);
+  tl_par_set_threads(1);
+  for (int i = 0; i < 3; i++) study(&cases[i]);
+  return judge_close();
+}
