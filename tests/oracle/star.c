@@ -33,7 +33,7 @@ TlStatus tl_star_make(TlStarKind kind, uint64_t seed, TlStar *s) {
   *s = (TlStar){.kind = kind, .half = {1, 0.8, 0.7}, .exponent_e = 0.6, .exponent_n = 0.8};
   s->terms = kind == TL_STAR_ROUGH ? 8 : 14;
   s->height = 0.012;
-  s->power = 60;
+  s->power = 30;
   for (int i = 0; i < s->terms; i++) {
     TlVec3 u;
     for (int tries = 0, far = 0; !far && tries < 1000; tries++) { /* well apart from each other */
