@@ -286,7 +286,7 @@ static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
   return tl_shapes_check_names(&s->shapes, &s->grains.shapes, "grains.shapes", study);
 }
 
-TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
+TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   TL_TRY(tl_study_fill(study, &tl_setup_schema, setup));
   TL_TRY(take_step(setup, study));
   TL_TRY(check_time(setup, study));

@@ -96,7 +96,7 @@ extern const TlStudySection tl_setup_schema;
 
 /* Fill from the study and check what one key says against another. setup: zeroed by the caller,
  * released with tl_setup_free, also after a failure. Errors as in conf/study.h. */
-TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study);
+TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study);
 void tl_setup_free(TlSetup *setup);
 
 /* Does the assembly have grains at all, and do some of them come from the catalog? Else the study
