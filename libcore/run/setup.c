@@ -151,8 +151,8 @@ static const TlStudySection root_sections[] = {
      NULL, 0},
     {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
      tl_solver_params, TL_SOLVER_PARAMS, NULL, 0},
-#define S(id, key, type, doc, rows, count)                                                         \
-  {#key, offsetof(TlSetup, key), sizeof(type), false, doc, rows, count, NULL, 0},
+#define S(id, key, section, type, doc, rows, count)                                                \
+  {#key, offsetof(TlSetup, key), sizeof(section), false, doc, rows, count, NULL, 0},
     TL_METHOD_SECTIONS(S)
 #undef S
         {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
@@ -182,7 +182,7 @@ typedef struct MethodSection {
 } MethodSection;
 
 static const MethodSection method_section[TL_METHOD_COUNT] = {
-#define S(id, key, type, doc, rows, count) [id] = {#key, offsetof(TlSetup, key)},
+#define S(id, key, ...) [id] = {#key, offsetof(TlSetup, key)},
     TL_METHOD_SECTIONS(S)
 #undef S
 };
@@ -201,14 +201,20 @@ TlMethodChoice tl_setup_choice(const TlSetup *s) {
                         : (TlMethodChoice){.mass_scale = 1, .nodes_every = 1};
 }
 
+TlStepKey tl_setup_step_key(const TlSetup *s) {
+  TlStepKey key;
+  bool own = tl_setup_choice(s).step_s > 0;
+  snprintf(key.path, sizeof key.path, "%s.dt_s",
+           own ? method_section[s->solver.method].key : "time");
+  return key;
+}
+
 /* Springs need a far shorter step than impulses: a study for both names both. */
 static TlStatus take_step(TlSetup *s, const TlStudy *study) {
   double step_s = tl_setup_choice(s).step_s;
-  char key[40];
   if (!(step_s > 0)) return TL_OK;
-  snprintf(key, sizeof key, "%s.dt_s", method_section[s->solver.method].key);
   if (s->time.steps > 0)
-    return tl_study_fail(study, TL_EINPUT, key,
+    return tl_study_fail(study, TL_EINPUT, tl_setup_step_key(s).path,
                          "as many steps of another length are another time: give "
                          "time.duration_s in place of time.steps");
   s->time.dt_s = step_s;

@@ -78,9 +78,11 @@ TlStatus tl_model_new(TlModel **model, const TlSolverConfig *config, TlAvatarSou
                  .method = config->method,
                  .search = config->search,
                  .impulses = config->impulses,
-                 .penalty = config->penalty,
                  .boundary_count = boundary_count,
                  .source = source};
+#define S(id, key, ...) m->key = config->key;
+  TL_METHOD_SECTIONS(S)
+#undef S
   if (config->impulses.impact_threshold_m_s < 0)
     m->impulses.impact_threshold_m_s = 4 * tl_norm(config->gravity_m_s2) * config->step_s;
   TlStatus status = TL_NEW(m->shapes, 1);

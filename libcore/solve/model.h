@@ -13,7 +13,6 @@
 #include "model/closed.h"
 #include "solve/methods.h"
 #include "model/net.h"
-#include "solve/penalty.h"
 #include "contact/search.h"
 #include "model/shapes.h"
 #include "shape/avatar.h"
@@ -58,7 +57,10 @@ typedef struct TlSolverConfig {
   TlMethod method;
   TlSearchOptions search;
   TlImpulseOptions impulses;
-  TlPenalty penalty; /* of TL_PENALTY */
+/* The options that belong to one method. */
+#define S(id, key, section, type, ...) type key;
+  TL_METHOD_SECTIONS(S)
+#undef S
 } TlSolverConfig;
 
 TlSolverConfig tl_solver_defaults(void);
@@ -77,7 +79,9 @@ typedef struct TlModel {
   TlMethod method;
   TlSearchOptions search;
   TlImpulseOptions impulses;
-  TlPenalty penalty;
+#define S(id, key, section, type, ...) type key;
+  TL_METHOD_SECTIONS(S)
+#undef S
   TlBoundary *boundary; /* owned; `place` of a driven one is the workspace's to fill */
   int boundary_count;
   TlNet *nets; /* owned; the pressure on them is a control */
