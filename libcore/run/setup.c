@@ -155,8 +155,9 @@ static const TlStudySection root_sections[] = {
   {#key, offsetof(TlSetup, key), sizeof(section), false, doc, rows, count, NULL, 0},
     TL_METHOD_SECTIONS(S)
 #undef S
-        {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
-         "Grains that cannot be brought out of others", tl_poor_params, TL_POOR_PARAMS, NULL, 0},
+        {"poor", offsetof(TlSetup, problems), sizeof(TlProblemSetup), false,
+         "Grains that cannot be brought out of others", tl_problem_params, TL_PROBLEM_PARAMS, NULL,
+         0},
     {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
      "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
      NULL, 0},
@@ -327,7 +328,7 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   double heavier = tl_setup_choice(s).mass_scale;
   c.gravity_m_s2 = tl_scale(1 / heavier, tl_vec3_of(s->gravity_m_s2));
   c.density_kg_m3 = tl_material_density(s, TL_MATERIAL_GRAIN);
-  tl_solver_configure(&s->contact, &s->solver, &s->poor, &c);
+  tl_solver_configure(&s->contact, &s->solver, &s->problems, &c);
   const TlMethodKind *method = tl_setup_method(s);
   if (method->configure) method->configure(section_of(s), &c);
   return c;

@@ -5,7 +5,6 @@
 
 #include "conf/study.h"
 #include "solve/step.h"
-#include "solve/poor_setup.h"
 #include "solve/solver_setup.h"
 #include "run/apparatus.h"
 #include "run/setup_checkpoint.h"
@@ -87,7 +86,7 @@ typedef struct TlSetup {
 #define S(id, key, section, ...) section key;
   TL_METHOD_SECTIONS(S)
 #undef S
-  TlPoorSetup poor;
+  TlProblemSetup problems;
   TlParallelSetup parallel;
   TlCheckpointSetup checkpoint;
 } TlSetup;
