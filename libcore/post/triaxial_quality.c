@@ -49,7 +49,7 @@ static double ram_share(const TlTxTest *t) {
   return platen > 0 ? ram / platen : NAN;
 }
 
-static TlStatus ledger(const TlTxTest *t, TlFigures *f) {
+static TlStatus energy_balance(const TlTxTest *t, TlFigures *f) {
   double work = 0, defect = 0;
   for (int64_t i = 0; i < t->count; i++) {
     work = fmax(work, fabs(t->x[TL_TX_RAM_WORK][i] + t->x[TL_TX_PRESSURE_WORK][i]));
@@ -79,5 +79,5 @@ TlStatus tl_tx_quality(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
   TL_TRY(tl_figures_add(f, "largest_tilt", largest(t, TL_TX_TILT, NULL), "deg",
                         "of the platen, in shear"));
   TL_TRY(tl_figures_add(f, "grains_escaped", t->x[TL_TX_ESCAPED][t->count - 1], "", "last row"));
-  return ledger(t, f);
+  return energy_balance(t, f);
 }

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "run/poor.h"
 #include "run/boundary_forces.h"
 #include "run/forecast.h"
 #include "run/history.h"
@@ -221,7 +220,7 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
   t->boundary_overlap_m = fmax(t->boundary_overlap_m, r->boundary_overlap_m);
   t->boundary_overlap_share = fmax(t->boundary_overlap_share, r->boundary_overlap_share);
   t->wall_work_J += r->wall_work_J;
-  tl_ledger_add(&t->ledger, r);
+  tl_energy_balance_add(&t->balance, r);
   t->zero_finishes += r->zero_finishes;
   t->unfinished += r->unfinished;
   t->rest_unfinished += r->rest_unfinished;
@@ -328,7 +327,7 @@ static TlStatus one_step(TlRun *run) {
 
 /* What the study says of grains that left, or that cannot be brought apart. */
 static TlStatus apply_policies(TlRun *run, int64_t step) {
-  TL_TRY(tl_run_handle_poor(run, step));
+  TL_TRY(tl_run_handle_problems(run, step));
   return handle_outside(run, step);
 }
 

@@ -151,12 +151,13 @@ static const TlStudySection root_sections[] = {
      NULL, 0},
     {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
      tl_solver_params, TL_SOLVER_PARAMS, NULL, 0},
-#define S(id, key, type, doc, rows, count)                                                         \
-  {#key, offsetof(TlSetup, key), sizeof(type), false, doc, rows, count, NULL, 0},
+#define S(id, key, section, type, doc, rows, count)                                                \
+  {#key, offsetof(TlSetup, key), sizeof(section), false, doc, rows, count, NULL, 0},
     TL_METHOD_SECTIONS(S)
 #undef S
-        {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
-         "Grains that cannot be brought out of others", tl_poor_params, TL_POOR_PARAMS, NULL, 0},
+        {"poor", offsetof(TlSetup, problems), sizeof(TlProblemSetup), false,
+         "Grains that cannot be brought out of others", tl_problem_params, TL_PROBLEM_PARAMS, NULL,
+         0},
     {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
      "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
      NULL, 0},
@@ -182,7 +183,7 @@ typedef struct MethodSection {
 } MethodSection;
 
 static const MethodSection method_section[TL_METHOD_COUNT] = {
-#define S(id, key, type, doc, rows, count) [id] = {#key, offsetof(TlSetup, key)},
+#define S(id, key, ...) [id] = {#key, offsetof(TlSetup, key)},
     TL_METHOD_SECTIONS(S)
 #undef S
 };
@@ -201,14 +202,20 @@ TlMethodChoice tl_setup_choice(const TlSetup *s) {
                         : (TlMethodChoice){.mass_scale = 1, .nodes_every = 1};
 }
 
+TlStepKey tl_setup_step_key(const TlSetup *s) {
+  TlStepKey key;
+  bool own = tl_setup_choice(s).step_s > 0;
+  snprintf(key.path, sizeof key.path, "%s.dt_s",
+           own ? method_section[s->solver.method].key : "time");
+  return key;
+}
+
 /* Springs need a far shorter step than impulses: a study for both names both. */
 static TlStatus take_step(TlSetup *s, const TlStudy *study) {
   double step_s = tl_setup_choice(s).step_s;
-  char key[40];
   if (!(step_s > 0)) return TL_OK;
-  snprintf(key, sizeof key, "%s.dt_s", method_section[s->solver.method].key);
   if (s->time.steps > 0)
-    return tl_study_fail(study, TL_EINPUT, key,
+    return tl_study_fail(study, TL_EINPUT, tl_setup_step_key(s).path,
                          "as many steps of another length are another time: give "
                          "time.duration_s in place of time.steps");
   s->time.dt_s = step_s;
@@ -321,7 +328,7 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   double heavier = tl_setup_choice(s).mass_scale;
   c.gravity_m_s2 = tl_scale(1 / heavier, tl_vec3_of(s->gravity_m_s2));
   c.density_kg_m3 = tl_material_density(s, TL_MATERIAL_GRAIN);
-  tl_solver_configure(&s->contact, &s->solver, &s->poor, &c);
+  tl_solver_configure(&s->contact, &s->solver, &s->problems, &c);
   const TlMethodKind *method = tl_setup_method(s);
   if (method->configure) method->configure(section_of(s), &c);
   return c;

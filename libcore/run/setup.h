@@ -5,7 +5,6 @@
 
 #include "conf/study.h"
 #include "solve/step.h"
-#include "solve/poor_setup.h"
 #include "solve/solver_setup.h"
 #include "run/apparatus.h"
 #include "run/setup_checkpoint.h"
@@ -84,10 +83,10 @@ typedef struct TlSetup {
   TlStudyList walls;  /* of TlWallSetup */
   TlContactSetup contact;
   TlSolverSetup solver;
-#define S(id, key, type, doc, rows, count) type key;
+#define S(id, key, section, ...) section key;
   TL_METHOD_SECTIONS(S)
 #undef S
-  TlPoorSetup poor;
+  TlProblemSetup problems;
   TlParallelSetup parallel;
   TlCheckpointSetup checkpoint;
 } TlSetup;
@@ -111,6 +110,12 @@ int64_t tl_setup_every(const TlSetup *setup, double every_s);
 /* The method that runs, and what its section of the study says for the whole run. */
 const TlMethodKind *tl_setup_method(const TlSetup *setup);
 TlMethodChoice tl_setup_choice(const TlSetup *setup);
+/* The key that gives the length of a step: dt_s of the method's section, where it is given, else
+ * "time.dt_s". */
+typedef struct TlStepKey {
+  char path[40];
+} TlStepKey;
+TlStepKey tl_setup_step_key(const TlSetup *setup);
 /* With density and gravity as they are moved. */
 TlSolverConfig tl_setup_solver(const TlSetup *setup);
 

@@ -175,7 +175,7 @@ static double strain(double start, double now) {
 typedef struct Row {
   const TlRun *run;
   const TlTriaxial *t;
-  const TlLedger *l;
+  const TlEnergyBalance *l;
   Stress stress;
   double platen_N, base_N;
 } Row;
@@ -228,7 +228,7 @@ static const char *column_kind(const void *row) {
   C(drag_J, "J", "taken by global damping so far", row->l->drag_J)                                 \
   C(net_elastic_J, "J", "energy held by the membrane's bonds", row->l->net_J)                      \
   C(net_damping_J, "J", "taken by the membrane's dampers so far", row->l->net_damping_J)           \
-  C(defect_J, "J", "energy balance error", row->l->defect_J)
+  C(defect_J, "J", "energy balance error", row->l->error_J)
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {
@@ -237,7 +237,7 @@ static const TlColumn columns[] = {
 static TlStatus write_line(TlRun *run) {
   TlTriaxial *t = tl_triaxial_state(run);
   double platen = mean_of(t->line_N, t->line_steps), base = mean_of(t->line_base_N, t->line_steps);
-  const Row row = {run, t, &run->state->totals.ledger, stress_of(run, platen), platen, base};
+  const Row row = {run, t, &run->state->totals.balance, stress_of(run, platen), platen, base};
   t->line_N = t->line_base_N = 0;
   t->line_steps = 0;
   return tl_apparatus_line(run, &row);
@@ -383,7 +383,7 @@ static TlStatus next_stage(TlRun *run) {
                 "kinetic over elastic energy %.3g): most_s ends it",
                 (long long)run->state->totals.steps, (long long)t->stage + 1, s->most_s,
                 t->unbalanced,
-                run->state->totals.ledger.kinetic_J / run->state->totals.ledger.elastic_J);
+                run->state->totals.balance.kinetic_J / run->state->totals.balance.elastic_J);
   t->stage++;
   if (!is_done(run)) begin_stage(run, stress.deviatoric);
   return TL_OK;
@@ -477,7 +477,7 @@ static TlStatus after_step(TlRun *run, const TlStepReport *r) {
   t->line_base_N += r->boundary_N;
   t->look_steps++;
   t->line_steps++;
-  t->unbalanced = tl_ledger_unbalanced(r);
+  t->unbalanced = tl_unbalanced_force(r);
   return TL_OK;
 }
 

@@ -25,18 +25,8 @@
 #include "model/bodies.h"
 #include "solve/contact.h"
 #include "solve/law.h"
+#include "solve/penalty_setup.h"
 #include "contact/narrow.h"
-
-typedef enum TlSpread { TL_SPREAD_NODES = 0, TL_SPREAD_TRACTION, TL_SPREAD_DEEPEST } TlSpread;
-
-typedef struct TlPenalty {
-  int law; /* number in law.h */
-  TlSpread spread;
-  double most_share; /* a pair deeper than this share of the smaller radius bears no more than at
-                        that depth (Tan 2022 4.4.3 caps what severe overlap gives); 0: no cap */
-  double touching_share; /* traction: of a grain's surface touches no more; what the safe step is
-                            reckoned with; 0: a fifth */
-} TlPenalty;
 
 /* What a contact asks of a collider: where its centre is, and how that moved in the half step
  * before; of its body the mass. Two cache lines. */

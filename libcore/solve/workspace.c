@@ -28,7 +28,7 @@ static void forget(TlWorkspace *w) {
   w->found = (TlFound){0};
   for (size_t i = 0; i < w->known_capacity; i++) w->known[i] = (TlKnownShape){0, NULL};
   w->unchecked = 0;
-  w->poor_count = 0;
+  w->problem_count = 0;
   w->speed_max = 0;
 }
 
@@ -47,7 +47,7 @@ void tl_workspace_free(TlWorkspace *w) {
   tl_free(w->boundary);
   tl_free(w->ahead);
   tl_free(w->known);
-  tl_free(w->poor);
+  tl_free(w->problem);
   tl_free(w);
 }
 
@@ -55,7 +55,7 @@ void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace) {
   workspace->trace = trace;
 }
 
-const TlPoorRow *tl_step_poor_rows(const TlWorkspace *workspace, int64_t *count) {
-  *count = (int64_t)workspace->poor_count;
-  return workspace->poor;
+const TlProblemRow *tl_step_problem_rows(const TlWorkspace *workspace, int64_t *count) {
+  *count = (int64_t)workspace->problem_count;
+  return workspace->problem;
 }

@@ -31,8 +31,8 @@ struct TlWorkspace {
   TlKnownShape *known; /* of each collider when it was last looked up */
   size_t known_capacity;
   int64_t unchecked; /* grains whose derived fields were made anew since bodies were last checked */
-  TlPoorRow *poor;
-  size_t poor_count, poor_capacity;
+  TlProblemRow *problem;
+  size_t problem_count, problem_capacity;
   const TlCollisionTrace *trace;
 };
 

@@ -133,7 +133,7 @@ static void body(TlComm *comm) {
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
   tl_log_set("test", TL_LOG_ERROR);
   goes_on(comm, impulses_study, 55, 30, &stopped, &end);
-  had(&stopped, &end, "totals.jammed");
+  had(&stopped, &end, "totals.unresolved");
   had(&stopped, &end, "totals.overlap_share");
   had(&stopped, &end, "totals.overlap_m");
   had(&stopped, &end, "totals.boundary_overlap_share");
@@ -144,9 +144,9 @@ static void body(TlComm *comm) {
   goes_on(comm, springs_study, 130, 50, &stopped, &end);
   had(&stopped, &end, "totals.overlap_share");
   had(&stopped, &end, "totals.overlap_m");
-  grew(&stopped, &end, "totals.ledger.drag_J");
-  grew(&stopped, &end, "totals.ledger.viscous_J");
-  grew(&stopped, &end, "totals.ledger.friction_J");
+  grew(&stopped, &end, "totals.balance.drag_J");
+  grew(&stopped, &end, "totals.balance.viscous_J");
+  grew(&stopped, &end, "totals.balance.friction_J");
 }
 
 MPI_TEST_MAIN(body)
