@@ -27,7 +27,7 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
         "16 unresolved collisions, 32 guided",                                                     \
         flags, "flags")                                                                            \
   F(int32_t, strained, "", TL_BODY_STATE | TL_HALO_STEP,                                           \
-    "consecutive steps with an overlap above poor.overlap_share of the study")                     \
+    "consecutive steps with an overlap above unresolved.overlap_share of the study")               \
   F(int32_t, unresolved, "", TL_BODY_STATE | TL_HALO_STEP,                                         \
     "consecutive steps in which the solver could not end the collisions of one of its contacts")
 #define TL_BODY_FIELDS(F) TL_BODY_LIST(F, F)

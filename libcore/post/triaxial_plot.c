@@ -342,7 +342,7 @@ static void put_picture(TlPlot *to, const void *context) {
 static const struct {
   TlTx column;
   const char *name;
-} balance[] = {{TL_TX_RAM_WORK, "work of the piston"},
+} balance[] = {{TL_TX_PISTON_WORK, "work of the piston"},
                {TL_TX_PRESSURE_WORK, "work of the pressure"},
                {TL_TX_KINETIC, "kinetic"},
                {TL_TX_ELASTIC, "elastic, contacts"},
@@ -351,7 +351,7 @@ static const struct {
                {TL_TX_DRAG, "global damping"},
                {TL_TX_NET_ELASTIC, "elastic, membrane"},
                {TL_TX_NET_DAMPING, "damping, membrane"},
-               {TL_TX_DEFECT, "defect"}};
+               {TL_TX_BALANCE_ERROR, "defect"}};
 enum { BALANCE = sizeof balance / sizeof *balance };
 
 static Panel balance_panel(int k) {

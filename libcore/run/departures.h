@@ -25,7 +25,7 @@ typedef enum TlLeaving {
   TL_LEFT_TERRAIN,
   TL_LEFT_CELL,
   TL_EMBEDDED_OUT,  /* poor: action drop (run/problems.c) */
-  TL_UNRESOLVED_OUT /* poor: {jammed: drop} */
+  TL_UNRESOLVED_OUT /* unresolved: {collisions: drop} */
 } TlLeaving;
 
 extern const TlColumns tl_departures_columns;

@@ -84,9 +84,9 @@ typedef struct Row {
     row->r->boundary_overlap_share)                                                                \
   C(outside, "", "grains that have left the terrain or the apparatus so far",                      \
     row->run->state->totals.outside)                                                               \
-  C(poor, "", "grains so far that could not be brought out of others",                             \
+  C(embedded, "", "grains so far that could not be brought out of others",                         \
     row->run->state->totals.embedded)                                                              \
-  C(jammed, "", "grains so far whose collision stayed unresolved",                                 \
+  C(unresolved, "", "grains so far whose collision stayed unresolved",                             \
     row->run->state->totals.unresolved)                                                            \
   C(wall_work_J, "J", "work of moving boundaries on the grains so far",                            \
     row->run->state->totals.wall_work_J)                                                           \
@@ -99,7 +99,7 @@ typedef struct Row {
     row->run->state->totals.balance.viscous_J)                                                     \
   C(global_damping_loss_J, "J", "penalty: taken by global damping so far",                         \
     row->run->state->totals.balance.drag_J)                                                        \
-  C(energy_defect_J, "J", "penalty: energy balance error",                                         \
+  C(energy_balance_error_J, "J", "penalty: energy balance error",                                  \
     row->run->state->totals.balance.error_J)                                                       \
   C(unbalanced_force, "", "penalty: mean force that accelerates a body over that of a contact",    \
     tl_unbalanced_force(row->r))                                                                   \
@@ -112,7 +112,7 @@ typedef struct Row {
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
-const TlColumns tl_history_columns = {"the run at one moment", 2, columns,
+const TlColumns tl_history_columns = {"the run at one moment", 3, columns,
                                       sizeof columns / sizeof *columns};
 
 TlStatus tl_history_write(TlRun *run, int64_t step, double cpu_s) {

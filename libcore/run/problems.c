@@ -35,13 +35,14 @@ static void name_other(const TlRun *run, const TlProblemRow *row, char *text, si
 static TlStatus stop_wall(const TlRun *run, const TlProblemRow *row, int64_t wall, int64_t step) {
   const TlWallSetup *w = (const TlWallSetup *)run->model->setup.walls.items + wall;
   char text[640], key[48];
-  snprintf(text, sizeof text,
-           "grain %lld lies %.3g m (%.0f%% of its radius)%s in this wall in step %lld, and nothing "
-           "moves it out; the wall is there from %g s on: it must not come where grains are (a "
-           "plane holds all the space behind it, a box is bounded), or poor: {action: drop} or "
-           "{action: freeze}",
-           (long long)row->grain, row->overlap_m, 100 * row->share,
-           row->inside ? ", its centre too," : "", (long long)step, w->from_s);
+  snprintf(
+      text, sizeof text,
+      "grain %lld lies %.3g m (%.0f%% of its radius)%s in this wall in step %lld, and nothing "
+      "moves it out; the wall is there from %g s on: it must not come where grains are (a "
+      "plane holds all the space behind it, a box is bounded), or unresolved: {embedded: drop} or "
+      "{embedded: freeze}",
+      (long long)row->grain, row->overlap_m, 100 * row->share,
+      row->inside ? ", its centre too," : "", (long long)step, w->from_s);
   snprintf(key, sizeof key, "walls.%lld.%s", (long long)wall, w->from_s > 0 ? "from_s" : "point_m");
   return tl_study_fail(&run->model->study, TL_EINPUT, key, "%s", text);
 }
@@ -64,7 +65,7 @@ static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t 
       TL_EINPUT,
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
       "%lld%s, and nothing moves it out: look at both shapes and where they start; leave "
-      "one out, or poor: {action: drop} or {action: freeze}",
+      "one out, or unresolved: {embedded: drop} or {embedded: freeze}",
       run->options.study, (long long)row->grain, (long long)row->avatar, row->overlap_m,
       100 * row->share, other, (long long)step,
       row->inside ? ", the centre of one inside the other" : "");
@@ -88,7 +89,7 @@ static TlStatus stop_unresolved(const TlRun *run, const TlProblemRow *row, int64
   describe_unresolved(run, row, step, text, sizeof text);
   return tl_fail(TL_EINPUT,
                  "%s: %s; look at both shapes, at walls that close, and at solver.max_rounds, or "
-                 "poor: {jammed: warn}, {jammed: freeze} or {jammed: drop}",
+                 "unresolved: {collisions: warn}, {collisions: freeze} or {collisions: drop}",
                  run->options.study, text);
 }
 
@@ -98,9 +99,9 @@ static TlStatus stop(const TlRun *run, int64_t step) {
   int64_t count;
   const TlProblemRow *row = tl_step_problem_rows(run->work, &count);
   for (int64_t i = 0; i < count; i++) {
-    if (row[i].unresolved && setup->jammed == TL_UNRESOLVED_STOP)
+    if (row[i].unresolved && setup->collisions == TL_UNRESOLVED_STOP)
       return stop_unresolved(run, &row[i], step);
-    if (!row[i].unresolved && setup->action == TL_EMBEDDED_STOP)
+    if (!row[i].unresolved && setup->embedded == TL_EMBEDDED_STOP)
       return stop_overlap(run, &row[i], step);
   }
   return TL_OK;
@@ -114,7 +115,7 @@ static void say(const TlRun *run, int64_t step) {
   for (int64_t i = 0; i < count; i++) {
     if (row[i].unresolved) {
       describe_unresolved(run, &row[i], step, text, sizeof text);
-      tl_log_warn("%s: %s", text, done[run->model->setup.problems.jammed]);
+      tl_log_warn("%s: %s", text, done[run->model->setup.problems.collisions]);
       continue;
     }
     name_other(run, &row[i], text, sizeof text);
@@ -122,7 +123,7 @@ static void say(const TlRun *run, int64_t step) {
                 "smaller radius): %s",
                 (long long)step, (long long)row[i].grain, (long long)row[i].avatar, text,
                 100 * row[i].share,
-                run->model->setup.problems.action == TL_EMBEDDED_DROP ? "taken out" : "frozen");
+                run->model->setup.problems.embedded == TL_EMBEDDED_DROP ? "taken out" : "frozen");
   }
 }
 
@@ -158,10 +159,10 @@ TlStatus tl_run_handle_problems(TlRun *run, int64_t step) {
   run->state->totals.unresolved += unresolved;
   TL_TRY(tl_comm_agree(run->comm, stop(run, step)));
   say(run, step);
-  int32_t still = (setup->action == TL_EMBEDDED_FREEZE ? TL_BODY_EMBEDDED : 0) |
-                  (setup->jammed == TL_UNRESOLVED_FREEZE ? TL_BODY_UNRESOLVED : 0);
-  int32_t out = (setup->action == TL_EMBEDDED_DROP ? TL_BODY_EMBEDDED : 0) |
-                (setup->jammed == TL_UNRESOLVED_DROP ? TL_BODY_UNRESOLVED : 0);
+  int32_t still = (setup->embedded == TL_EMBEDDED_FREEZE ? TL_BODY_EMBEDDED : 0) |
+                  (setup->collisions == TL_UNRESOLVED_FREEZE ? TL_BODY_UNRESOLVED : 0);
+  int32_t out = (setup->embedded == TL_EMBEDDED_DROP ? TL_BODY_EMBEDDED : 0) |
+                (setup->collisions == TL_UNRESOLVED_DROP ? TL_BODY_UNRESOLVED : 0);
   freeze(&run->state->dem.bodies, still);
   return out ? take_out(run, out, step) : TL_OK;
 }

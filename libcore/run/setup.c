@@ -155,9 +155,9 @@ static const TlStudySection root_sections[] = {
   {#key, offsetof(TlSetup, key), sizeof(section), false, doc, rows, count, NULL, 0},
     TL_METHOD_SECTIONS(S)
 #undef S
-        {"poor", offsetof(TlSetup, problems), sizeof(TlProblemSetup), false,
-         "Grains that cannot be brought out of others", tl_problem_params, TL_PROBLEM_PARAMS, NULL,
-         0},
+        {"unresolved", offsetof(TlSetup, problems), sizeof(TlProblemSetup), false,
+         "Grains that lie inside others and cannot be moved out, and collisions without an end",
+         tl_problem_params, TL_PROBLEM_PARAMS, NULL, 0, .was = "poor"},
     {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
      "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
      NULL, 0},

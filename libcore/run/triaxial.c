@@ -220,7 +220,7 @@ static const char *column_kind(const void *row) {
   C(escaped, "", "grains that have left the cell so far", row->run->state->totals.outside)         \
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(membrane_volume_m3, "m3", "volume within the membrane's centres", row->t->membrane_m3)         \
-  C(ram_work_J, "J", "work of the piston on the top platen so far", row->l->wall_J)                \
+  C(piston_work_J, "J", "work of the piston on the top platen so far", row->l->wall_J)             \
   C(pressure_work_J, "J", "work of the cell pressure so far", row->l->pressure_J)                  \
   C(elastic_J, "J", "energy held by the contacts' springs", row->l->elastic_J)                     \
   C(friction_J, "J", "taken by friction so far", row->l->friction_J)                               \
@@ -228,7 +228,7 @@ static const char *column_kind(const void *row) {
   C(drag_J, "J", "taken by global damping so far", row->l->drag_J)                                 \
   C(net_elastic_J, "J", "energy held by the membrane's bonds", row->l->net_J)                      \
   C(net_damping_J, "J", "taken by the membrane's dampers so far", row->l->net_damping_J)           \
-  C(defect_J, "J", "energy balance error", row->l->error_J)
+  C(balance_error_J, "J", "energy balance error", row->l->error_J)
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {
@@ -510,7 +510,7 @@ const TlApparatus tl_triaxial = {
     .key = "triaxial",
     .test = "a triaxial test",
     .table = TL_TABLE_TRIAXIAL,
-    .columns = {"a triaxial test at one moment", 1, columns, sizeof columns / sizeof *columns},
+    .columns = {"a triaxial test at one moment", 2, columns, sizeof columns / sizeof *columns},
     .state_bytes = sizeof(TlTriaxial),
     .state_names = TL_TRIAXIAL_FIELDS(F),
     .there = tl_triaxial_there,

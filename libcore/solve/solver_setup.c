@@ -50,13 +50,14 @@ const TlParam tl_solver_params[] = {
 _Static_assert(COUNT(tl_solver_params) == TL_SOLVER_PARAMS, "rows of section solver");
 
 const TlParam tl_problem_params[] = {
-    CHOICE(
-        TlProblemSetup, action, "stop", "stop|freeze|drop",
+    RENAMED_CHOICE(
+        TlProblemSetup, embedded, "action", "stop", "stop|freeze|drop",
         "a grain that cannot be brought out of another ends the run with exit status 1, is fixed "
         "where it is, or is taken out; the lesser of the two"),
-    CHOICE(TlProblemSetup, jammed, "warn", "warn|stop|freeze|drop",
-           "a grain whose collisions the solver could not end in `steps` consecutive steps: it is "
-           "named and left alone, or treated as above"),
+    RENAMED_CHOICE(
+        TlProblemSetup, collisions, "jammed", "warn", "warn|stop|freeze|drop",
+        "a grain whose collisions the solver could not end in `steps` consecutive steps: it is "
+        "named and left alone, or treated as above"),
     REAL(TlProblemSetup, overlap_share, "", "0.1", 0.01, 10,
          "overlap, over the smaller radius, that is looked after"),
     INT(TlProblemSetup, steps, "50", 1, 1000000000,
@@ -65,7 +66,7 @@ const TlParam tl_problem_params[] = {
         "lies inside the other), or with collisions that do not end before a grain counts as "
         "unresolved"),
 };
-_Static_assert(COUNT(tl_problem_params) == TL_PROBLEM_PARAMS, "rows of section poor");
+_Static_assert(COUNT(tl_problem_params) == TL_PROBLEM_PARAMS, "rows of section unresolved");
 
 /* F(section, type in the configuration, member there, key): every row of the three sections
  * that the solver takes as it is. */

@@ -1,4 +1,4 @@
-/* Sections contact, solver and poor of a study: the solver's own parameters with their defaults and
+/* Sections contact, solver and unresolved of a study: the solver's own parameters with their defaults and
  * ranges. tl_solver_defaults and the solver's checks read the same rows, and a study refuses what
  * the solver would refuse. */
 #ifndef TL_SOLVE_SOLVER_SETUP_H
@@ -25,7 +25,7 @@ typedef struct TlSolverSetup {
   double similar, tolerance, rest_tolerance, position_rate, slop;
 } TlSolverSetup;
 
-/* Section poor: what becomes of grains that cannot be brought apart (solve/step_problems.c). */
+/* Section unresolved: what becomes of grains that cannot be brought apart (solve/step_problems.c). */
 typedef enum TlEmbeddedAction {
   TL_EMBEDDED_STOP = 0, /* the run ends with exit status 1 */
   TL_EMBEDDED_FREEZE,   /* fixed where it is */
@@ -41,7 +41,7 @@ typedef enum TlUnresolvedAction {
 } TlUnresolvedAction;
 
 typedef struct TlProblemSetup {
-  int action, jammed; /* TlEmbeddedAction, TlUnresolvedAction */
+  int embedded, collisions; /* TlEmbeddedAction, TlUnresolvedAction */
   double overlap_share;
   int64_t steps;
 } TlProblemSetup;

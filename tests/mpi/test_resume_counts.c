@@ -37,7 +37,7 @@ static const char impulses_study[] =
     "0], until_s: 0.04}\n"
     "contact: {friction: 0.5, boundary_friction: 0.5, restitution: 0.3}\n"
     "frames: {contacts: yes}\n"
-    "poor: {steps: 10, overlap_share: 5}\n"
+    "unresolved: {steps: 10, overlap_share: 5}\n"
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
 /* Springs in shear everywhere: layers of balls under gravity that leans, between smooth walls, in

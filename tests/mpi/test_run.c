@@ -229,9 +229,9 @@ static void what_becomes_of_embedded_grains_does_not_depend_on_ranks(TlComm *com
   if (tl_comm_size(comm) >= 8) return;
   char text[2048];
   tl_log_set("test", TL_LOG_ERROR); /* each embedded grain is a warning */
-  snprintf(text, sizeof text, "%spoor: {action: drop}\n", embedded_study);
+  snprintf(text, sizeof text, "%sunresolved: {embedded: drop}\n", embedded_study);
   Outcome dropped = same_on_one_rank(comm, "dropped.yaml", text);
-  snprintf(text, sizeof text, "%spoor: {action: freeze}\n", embedded_study);
+  snprintf(text, sizeof text, "%sunresolved: {embedded: freeze}\n", embedded_study);
   Outcome frozen = same_on_one_rank(comm, "frozen.yaml", text);
   tl_log_set("test", TL_LOG_WARN);
   REQUIRE(dropped.embedded == 2, "%lld taken out", (long long)dropped.embedded);
