@@ -6,7 +6,6 @@
 #include "run/gather.h"
 #include "run/inputs.h"
 #include "run/run_record.h"
-#include "run/study_change.h"
 
 #include <assert.h>
 #include <math.h>
