@@ -108,20 +108,21 @@ TlStatus tl_apparatus_mark_platen(TlRun *run, int64_t first_placed, int64_t *pla
   return TL_OK;
 }
 
-TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparatusLook *look) {
+TlStatus tl_apparatus_look(TlRun *run, int64_t platen, const double base_m[3], double thick_m,
+                           double *height_m, double *solid_m3, int64_t *grains) {
   const TlBodies *b = &run->state->dem.bodies;
   TlExact sum[2] = {{{0}}, {{0}}}; /* face, mass */
-  look->grains = 0;
+  *grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->id[i] == platen) tl_exact_add(&sum[0], b->position[i].z - 0.5 * thick_m);
     if (!tl_apparatus_is_grain(b, i)) continue;
     tl_exact_add(&sum[1], tl_run_plain_mass(run, i));
-    look->grains++;
+    (*grains)++;
   }
   TL_TRY(tl_comm_sum_int(run->comm, sum[0].limb, 2 * TL_EXACT_LIMBS));
-  TL_TRY(tl_comm_sum_int(run->comm, &look->grains, 1));
-  look->face_m = tl_exact_value(&sum[0]);
-  look->solid_m3 = tl_exact_value(&sum[1]) / tl_setup_solver(&run->model->setup).density_kg_m3;
+  TL_TRY(tl_comm_sum_int(run->comm, grains, 1));
+  *height_m = tl_exact_value(&sum[0]) - base_m[2];
+  *solid_m3 = tl_exact_value(&sum[1]) / tl_setup_solver(&run->model->setup).density_kg_m3;
   return TL_OK;
 }
 

@@ -318,11 +318,8 @@ static TlStatus made(TlRun *run, int64_t first_placed) {
 static TlStatus look(TlRun *run) {
   const Setup *s = section(&run->model->setup);
   State *t = state(run);
-  TlApparatusLook seen;
-  TL_TRY(tl_apparatus_look(run, t->platen, thickness(s), &seen));
-  t->height_m = seen.face_m - s->base_m[2];
-  t->solid_m3 = seen.solid_m3;
-  t->grains = seen.grains;
+  TL_TRY(tl_apparatus_look(run, t->platen, s->base_m, thickness(s), &t->height_m, &t->solid_m3,
+                           &t->grains));
   if (t->height_m > 0) return TL_OK;
   return tl_fail(TL_ELIMIT,
                  "step %lld: the top platen is through the base: stiffer contacts, or "

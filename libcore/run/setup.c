@@ -85,6 +85,15 @@ static const TlParam parallel_params[] = {
          "cut anew when the largest share of grains exceeds this many times the mean"),
 };
 
+static const TlParam checkpoint_params[] = {
+    REAL(TlCheckpointSetup, every_minutes, "min", "10", 0, 1e6,
+         "save the state when so much wall time has passed; 0 here and in every_steps: on a signal "
+         "only"),
+    INT(TlCheckpointSetup, every_steps, "0", 0, 1e15,
+        "save the state every so many steps; 0: by time only"),
+    INT(TlCheckpointSetup, keep, "2", 1, 1000, "keep this many, the newest"),
+};
+
 static const TlParam root_params[] = {
     TEXT(TlSetup, title, "", "what the study is, for captions"),
     TEXT(TlSetup, catalog, "", "catalog of grains and terrains; a path from the study's folder"),
@@ -163,7 +172,7 @@ static const TlStudySection root_sections[] = {
      NULL, 0},
     {"checkpoint", offsetof(TlSetup, checkpoint), sizeof(TlCheckpointSetup), false,
      "When the state is saved, from which --resume continues; moves no bit of the result",
-     tl_checkpoint_params, TL_CHECKPOINT_PARAMS, NULL, 0},
+     checkpoint_params, COUNT(checkpoint_params), NULL, 0},
 };
 const TlStudySection tl_setup_schema = {"",
                                         0,

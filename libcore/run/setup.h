@@ -7,7 +7,6 @@
 #include "solve/step.h"
 #include "solve/solver_setup.h"
 #include "run/apparatus.h"
-#include "run/setup_checkpoint.h"
 #include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
@@ -61,6 +60,11 @@ typedef struct TlParallelSetup {
   int64_t balance_every_steps;
   double imbalance;
 } TlParallelSetup;
+
+typedef struct TlCheckpointSetup {
+  int64_t every_steps, keep;
+  double every_minutes;
+} TlCheckpointSetup;
 
 typedef struct TlSetup {
   char *title, *catalog, *output;

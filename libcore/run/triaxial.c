@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "run/materials.h"
 #include "run/run.h"
-#include "run/setup_triaxial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ static double in_stage_s(const TlRun *run) {
 
 /* ---- the start ---- */
 
-/* The platen is the last body of the study, and its shape the last (setup_triaxial.h). */
+/* The platen is the last body of the study, and its shape the last (setup_triaxial.c). */
 static TlVec3 platen_start(const TlSetup *s) {
   const TlBodySetup *body = (const TlBodySetup *)s->bodies.items + s->bodies.count - 1;
   return tl_vec3_of(body->position_m);

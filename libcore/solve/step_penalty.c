@@ -263,7 +263,7 @@ static TlStatus press(Forces *f) {
                            .near = &w->near,
                            .points = w->points,
                            .arena = &w->arena,
-                           .room = &w->press,
+                           .work = &w->press,
                            .bodies = f->bodies};
   return tl_context(tl_press_all(&f->press), "step %lld", (long long)step);
 }

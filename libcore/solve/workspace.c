@@ -24,7 +24,7 @@ static void forget(TlWorkspace *w) {
   tl_arena_free(&w->arena);
   tl_near_free(&w->near);
   w->near = (TlNear){0};
-  tl_press_room_free(&w->press);
+  tl_press_work_free(&w->press);
   w->found = (TlFound){0};
   for (size_t i = 0; i < w->known_capacity; i++) w->known[i] = (TlKnownShape){0, NULL};
   w->unchecked = 0;

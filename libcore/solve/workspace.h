@@ -27,7 +27,7 @@ struct TlWorkspace {
   double speed_max; /* of all bodies on all ranks, at the last refresh */
   TlNetMemo *net_memo;
   TlFound found;       /* by the methods by impulses */
-  TlPressRoom press;   /* of the penalty method */
+  TlPressWork press;   /* of the penalty method */
   TlKnownShape *known; /* of each collider when it was last looked up */
   size_t known_capacity;
   int64_t unchecked; /* grains whose derived fields were made anew since bodies were last checked */
