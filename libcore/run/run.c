@@ -25,6 +25,7 @@ static double time_of(const TlRun *run, int64_t step) {
 static const TlColumns *columns_of(const TlRun *run, int table) {
   bool has = table == TL_TABLE_HISTORY || table == TL_TABLE_DEPARTURES ||
              (table == TL_TABLE_BOUNDARY && run->model->setup.time.boundary_forces) ||
+             (table == TL_TABLE_CONSTRAINT && run->constraints.wanted) ||
              (run->model->apparatus && (int)run->model->apparatus->table == table);
   return has ? tl_table_columns((TlResultsTable)table) : NULL;
 }
@@ -135,6 +136,7 @@ static TlStatus check_grains(TlRun *run) {
 static TlStatus go_on(TlRun *run) {
   TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run));
+  TL_TRY(tl_constraint_begin(run));
   if (run->model->setup.time.until_rest != (run->state->still.window_s > 0))
     TL_TRY(tl_standstill_begin(run));
   const TlColumns *columns[TL_TABLES];
@@ -151,6 +153,7 @@ TlStatus tl_run_begin(TlRun *run) {
       tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
   TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run)); /* before anything older is touched */
+  TL_TRY(tl_constraint_begin(run));
   TL_TRY(tl_history_measure(run, &m));
   run->state->start_centre = m.centre;
   if (run->model->setup.release.assembly == TL_ASSEMBLY_POURED) /* few are there yet, or none */
@@ -352,8 +355,9 @@ static bool line_in_turn(const TlRun *run, int64_t step) {
 
 /* The step's contacts know bodies by their places: taken before any is removed. */
 static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
-  if (run->model->setup.time.boundary_forces && (step == last || line_in_turn(run, step)))
-    TL_TRY(tl_boundary_take(run));
+  bool line = step == last || line_in_turn(run, step);
+  if (run->model->setup.time.boundary_forces && line) TL_TRY(tl_boundary_take(run));
+  if (line && run->constraints.wanted) TL_TRY(tl_comm_agree(run->comm, tl_constraint_take(run)));
   if (!run->model->setup.frames.contacts || run->options.no_output) return TL_OK;
   if (step != last && !frame_in_turn(run, step)) return TL_OK;
   return tl_comm_agree(
@@ -362,6 +366,7 @@ static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
 
 static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
   TL_TRY(tl_history_write(run, step, cpu_s));
+  TL_TRY(tl_constraint_write(run));
   return run->model->setup.time.boundary_forces ? tl_boundary_write(run, step) : TL_OK;
 }
 
