@@ -6,7 +6,6 @@
 #include "run/gather.h"
 #include "run/inputs.h"
 #include "run/run_record.h"
-#include "run/study_change.h"
 
 #include <assert.h>
 #include <math.h>
@@ -166,14 +165,32 @@ static TlStatus take_rows(void *context, const unsigned char *records, int64_t c
   return tl_checkpoint_rows(((Saver *)context)->writer, records, count);
 }
 
-/* A section whose records lie on all ranks. */
-static TlStatus save_spread(Saver *s, const char *name, const char *layout, const TlGather *g) {
-  int64_t all = g->count;
-  TL_TRY(tl_comm_sum_int(g->comm, &all, 1));
+/* A section whose records lie on all ranks, each in ascending order of its first `keys` numbers. */
+static TlStatus save_spread(Saver *s, const char *name, const char *layout, size_t record_bytes,
+                            int keys, int64_t count,
+                            void (*fill)(void *saver, int64_t first, int64_t count,
+                                         unsigned char *to)) {
+  TlGather g = {.comm = s->run->comm,
+                .record_bytes = record_bytes,
+                .keys = keys,
+                .count = count,
+                .fill = fill,
+                .take = take_rows,
+                .context = s};
+  int64_t all = count;
+  TL_TRY(tl_comm_sum_int(g.comm, &all, 1));
   TlStatus status = TL_OK;
-  if (s->writer) status = tl_checkpoint_section(s->writer, name, layout, g->record_bytes, all);
-  TL_TRY(tl_comm_agree(g->comm, status));
-  return tl_gather_sorted(g);
+  if (s->writer) status = tl_checkpoint_section(s->writer, name, layout, record_bytes, all);
+  TL_TRY(tl_comm_agree(g.comm, status));
+  return tl_gather_sorted(&g);
+}
+
+static TlStatus
+save_records(Saver *s, const char *name, const TlRecord *record, int keys, int64_t count,
+             void (*fill)(void *saver, int64_t first, int64_t count, unsigned char *to)) {
+  char layout[TL_CHECKPOINT_LAYOUT];
+  return save_spread(s, name, layout_of(record, layout), (size_t)bytes_of(record), keys, count,
+                     fill);
 }
 
 static void fill_bodies(void *context, int64_t first, int64_t count, unsigned char *to) {
@@ -185,15 +202,8 @@ static void fill_bodies(void *context, int64_t first, int64_t count, unsigned ch
 }
 
 static TlStatus save_bodies(Saver *s) {
-  char layout[TL_CHECKPOINT_LAYOUT];
-  TlGather g = {.comm = s->run->comm,
-                .record_bytes = (size_t)bytes_of(&tl_body_record),
-                .keys = 1,
-                .count = s->run->state->dem.bodies.owned,
-                .fill = fill_bodies,
-                .take = take_rows,
-                .context = s};
-  return save_spread(s, "bodies", layout_of(&tl_body_record, layout), &g);
+  return save_records(s, "bodies", &tl_body_record, 1, s->run->state->dem.bodies.owned,
+                      fill_bodies);
 }
 
 static void fill_colliders(void *context, int64_t first, int64_t count, unsigned char *to) {
@@ -205,15 +215,8 @@ static void fill_colliders(void *context, int64_t first, int64_t count, unsigned
 }
 
 static TlStatus save_colliders(Saver *s) {
-  char layout[TL_CHECKPOINT_LAYOUT];
-  TlGather g = {.comm = s->run->comm,
-                .record_bytes = (size_t)bytes_of(&tl_collider_record),
-                .keys = 2,
-                .count = s->run->state->dem.bodies.colliders.owned,
-                .fill = fill_colliders,
-                .take = take_rows,
-                .context = s};
-  return save_spread(s, "colliders", layout_of(&tl_collider_record, layout), &g);
+  return save_records(s, "colliders", &tl_collider_record, 2,
+                      s->run->state->dem.bodies.colliders.owned, fill_colliders);
 }
 
 static void fill_pairs(void *context, int64_t first, int64_t count, unsigned char *to) {
@@ -244,21 +247,13 @@ static TlStatus list_rows(Saver *s, const TlPairRows *rows, TlPairKind kind, int
 
 /* A section for each kind of contact memory and constraint, named after its record. */
 static TlStatus save_pairs(Saver *s) {
-  char layout[TL_CHECKPOINT_LAYOUT];
   TlStatus status = TL_OK;
   for (int k = 0; status == TL_OK && k < TL_PAIR_KINDS; k++) {
     int64_t count = 0;
     s->record = &tl_pair_record[k];
     status = tl_comm_agree(
         s->run->comm, list_rows(s, &s->run->state->dem.bodies.pairs.of[k], (TlPairKind)k, &count));
-    TlGather g = {.comm = s->run->comm,
-                  .record_bytes = (size_t)bytes_of(s->record),
-                  .keys = 3,
-                  .count = count,
-                  .fill = fill_pairs,
-                  .take = take_rows,
-                  .context = s};
-    if (status == TL_OK) status = save_spread(s, s->record->name, layout_of(s->record, layout), &g);
+    if (status == TL_OK) status = save_records(s, s->record->name, s->record, 3, count, fill_pairs);
     TL_FREE(s->row);
   }
   return status;
@@ -275,14 +270,9 @@ static TlStatus save_shapes(Saver *s) {
   TlStatus status = tl_inputs_shapes(s->run, &marks, &count);
   status = tl_comm_agree(s->run->comm, status);
   s->marks = marks;
-  TlGather g = {.comm = s->run->comm,
-                .record_bytes = sizeof(TlShapeMark),
-                .keys = 1,
-                .count = count,
-                .fill = fill_shape_marks,
-                .take = take_rows,
-                .context = s};
-  if (status == TL_OK) status = save_spread(s, "shapes", TL_SHAPE_MARK_LAYOUT, &g);
+  if (status == TL_OK)
+    status = save_spread(s, "shapes", TL_SHAPE_MARK_LAYOUT, sizeof(TlShapeMark), 1, count,
+                         fill_shape_marks);
   tl_free(marks);
   return status;
 }
@@ -348,14 +338,9 @@ static TlStatus load_run(TlRun *run) {
     run->state->departed = (TlDeparted){.front_m = run->state->departed.front_m};
   }
   const TlRunTotals *t = &run->state->totals;
-  const int64_t counts[] = {run->state->grains,
-                            run->state->poured,
-                            run->output.kept_frames,
-                            t->steps,
-                            t->frames,
-                            t->outside,
-                            t->poor,
-                            t->jammed};
+  const int64_t counts[] = {run->state->grains, run->state->poured, run->output.kept_frames,
+                            t->steps,           t->frames,          t->outside,
+                            t->embedded,        t->unresolved};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     if (counts[i] < 0 || counts[i] > MOST_COUNT) return no_state(run, "run", 0, "its counts");
   for (int k = 0; k < TL_TABLES; k++)

@@ -12,8 +12,8 @@ enum { NUMBERS = 14 };
 
 static const char *const reasons[] = {[TL_LEFT_TERRAIN] = "left the terrain",
                                       [TL_LEFT_CELL] = "left the cell",
-                                      [TL_UNRESOLVED] = "lay in another grain",
-                                      [TL_JAMMED_OUT] = "jammed"};
+                                      [TL_EMBEDDED_OUT] = "lay in another grain",
+                                      [TL_UNRESOLVED_OUT] = "unresolved collisions"};
 
 /* A line on its way to rank 0. */
 typedef struct Record {

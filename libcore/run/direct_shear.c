@@ -245,7 +245,8 @@ typedef struct Row {
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
     row->t->unbalanced)                                                                            \
-  C(kinetic_energy_J, "J", "kinetic energy of all bodies", row->run->state->totals.ledger.kinetic_J)
+  C(kinetic_energy_J, "J", "kinetic energy of all bodies",                                         \
+    row->run->state->totals.balance.kinetic_J)
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
@@ -280,11 +281,8 @@ static TlStatus made(TlRun *run, int64_t first_placed) {
 static TlStatus look(TlRun *run) {
   const Setup *s = section(&run->model->setup);
   State *t = state(run);
-  TlApparatusLook seen;
-  TL_TRY(tl_apparatus_look(run, t->platen, thickness(s), &seen));
-  t->height_m = seen.face_m - s->base_m[2];
-  t->solid_m3 = seen.solid_m3;
-  t->grains = seen.grains;
+  TL_TRY(tl_apparatus_look(run, t->platen, s->base_m, thickness(s), &t->height_m, &t->solid_m3,
+                           &t->grains));
   if (t->height_m > plane(s)) return TL_OK;
   return tl_fail(TL_ELIMIT,
                  "step %lld: the top platen has come down to the shear plane, %g m above the base: "
@@ -322,7 +320,7 @@ static TlStatus after_step(TlRun *run, const TlStepReport *report) {
   t->held_N += tl_apparatus_wall_force(run, force, upper, 0, -1).force_N.x +
                force[run->model->boundary_count].force_N.x;
   t->platen_N += report->guide_N;
-  t->unbalanced = tl_ledger_unbalanced(report);
+  t->unbalanced = tl_unbalanced_force(report);
   t->steps++;
   tl_free(force);
   return status;

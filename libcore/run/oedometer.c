@@ -238,9 +238,9 @@ typedef struct Row {
   C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
     row->t->unbalanced)                                                                            \
   C(kinetic_energy_J, "J", "kinetic energy of all bodies",                                         \
-    row->run->state->totals.ledger.kinetic_J)                                                      \
+    row->run->state->totals.balance.kinetic_J)                                                     \
   C(elastic_J, "J", "energy held by the contacts' springs",                                        \
-    row->run->state->totals.ledger.elastic_J)
+    row->run->state->totals.balance.elastic_J)
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
@@ -318,11 +318,8 @@ static TlStatus made(TlRun *run, int64_t first_placed) {
 static TlStatus look(TlRun *run) {
   const Setup *s = section(&run->model->setup);
   State *t = state(run);
-  TlApparatusLook seen;
-  TL_TRY(tl_apparatus_look(run, t->platen, thickness(s), &seen));
-  t->height_m = seen.face_m - s->base_m[2];
-  t->solid_m3 = seen.solid_m3;
-  t->grains = seen.grains;
+  TL_TRY(tl_apparatus_look(run, t->platen, s->base_m, thickness(s), &t->height_m, &t->solid_m3,
+                           &t->grains));
   if (t->height_m > 0) return TL_OK;
   return tl_fail(TL_ELIMIT,
                  "step %lld: the top platen is through the base: stiffer contacts, or "
@@ -371,7 +368,7 @@ static TlStatus after_step(TlRun *run, const TlStepReport *report) {
   t->ring_N += tl_apparatus_wall_force(run, force, ring, 0, sides).normal_N;
   t->base_N += tl_apparatus_wall_force(run, force, ring, sides, -1).normal_N;
   t->platen_N += report->guide_N;
-  t->unbalanced = tl_ledger_unbalanced(report);
+  t->unbalanced = tl_unbalanced_force(report);
   t->last_N = report->guide_N;
   t->steps++;
   tl_free(force);

@@ -7,7 +7,7 @@
 #include "run/bodies.h"
 #include "run/materials.h"
 #include "run/pour.h"
-#include "run/safe_step.h"
+#include "run/plan.h"
 #include "run/sense.h"
 
 #include <math.h>

@@ -29,7 +29,7 @@ static const double KICK_NS = 180; /* work on a body, about */
 typedef struct Share {
   _Alignas(64) TlStepSums sums;
   double stable_step_s, speed_max_m_s;
-  int64_t moving, outside, poor;
+  int64_t moving, outside, embedded;
 } Share;
 
 typedef struct Forces {
@@ -217,7 +217,7 @@ static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, TlSte
 
 /* As it continues; nets that follow change only what is frozen. */
 static void note_body(const TlBodies *b, int64_t i, Share *share) {
-  share->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
+  share->embedded += b->flags[i] & TL_BODY_EMBEDDED ? 1 : 0;
   share->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
   if (b->flags[i] & TL_BODY_FROZEN) return;
   double speed = tl_bodies_round(b, i)
@@ -273,7 +273,7 @@ static TlStatus press(Forces *f) {
                            .near = &w->near,
                            .points = w->points,
                            .arena = &w->arena,
-                           .room = &w->press,
+                           .work = &w->press,
                            .bodies = f->bodies};
   return tl_context(tl_press_all(&f->press), "step %lld", (long long)step);
 }
@@ -360,7 +360,7 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
     r->speed_max_m_s = tl_max(r->speed_max_m_s, share->speed_max_m_s);
     r->moving += share->moving;
     r->outside += share->outside;
-    r->poor += share->poor;
+    r->embedded += share->embedded;
     r->pairs += w->points[t].pairs;
     r->lookups += w->points[t].lookups;
     r->node_tests += w->points[t].node_tests;

@@ -29,12 +29,12 @@ struct TlWorkspace {
   TlConstraintRow *joint_row; /* [joint_rows] of the last step, in the arena; NULL: none */
   size_t joint_rows;          /* those of the kind 0 were not moved */
   TlFound found;              /* by the methods by impulses */
-  TlPressRoom press;          /* of the penalty method */
+  TlPressWork press;          /* of the penalty method */
   TlKnownShape *known;        /* of each collider when it was last looked up */
   size_t known_capacity;
   int64_t unchecked; /* grains whose derived fields were made anew since bodies were last checked */
-  TlPoorRow *poor;
-  size_t poor_count, poor_capacity;
+  TlProblemRow *problem;
+  size_t problem_count, problem_capacity;
   const TlCollisionTrace *trace;
 };
 

@@ -156,7 +156,7 @@ for axis, value in zip("xyz", (0, weight, 0), strict=True):
 # formats of the run's tables
 with h5py.File(f"{folder}/rest1.run/run.h5") as file:
     formats = dict(file["table"].attrs)
-assert formats == {"history.csv": 2, "departures.csv": 1, "boundary.csv": 1}, formats
+assert formats == {"history.csv": 3, "departures.csv": 1, "boundary.csv": 1}, formats
 # one list of earlier names
 with open(f"{root}/libcore/io/column_names.h") as file:
     pairs = re.findall(r'N\("(\w+)", "(\w+)"\)', file.read())
