@@ -46,10 +46,12 @@ int64_t tl_run_disk(const TlRun *run) {
     scene += run->model->terrain.nx * run->model->terrain.ny * 4 +
              run->model->terrain.bnx * run->model->terrain.bny * 16 +
              run->model->terrain.band_count * 4;
-  double boundaries = t->boundary_forces ? run->model->boundary_count : 0;
+  double rows = t->boundary_forces ? run->model->boundary_count : 0; /* of boundaries and bonds */
+  if (t->constraint_forces == TL_FORCES_ALL)
+    rows += 0.5 * TL_NET_NEIGHBOURS * (double)tl_nets_spheres(&run->model->nets);
   /* in doubles: a mistyped number of steps may ask for more than 2^63 bytes */
   double bytes = (double)frames * (double)(25000 + 144 * grains) +
-                 (350.0 + 220.0 * boundaries) * (double)lines +
+                 (350.0 + 220.0 * rows) * (double)lines +
                  (double)(saved * (8000 + grains * (body + 12 * 48)) + scene);
   return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }

@@ -24,6 +24,7 @@ static double time_of(const TlRun *run, int64_t step) {
 static const TlColumns *columns_of(const TlRun *run, int table) {
   bool has = table == TL_TABLE_HISTORY || table == TL_TABLE_DEPARTURES ||
              (table == TL_TABLE_BOUNDARY && run->model->setup.time.boundary_forces) ||
+             (table == TL_TABLE_CONSTRAINT && run->constraints.wanted) ||
              (run->model->apparatus && (int)run->model->apparatus->table == table);
   return has ? tl_table_columns((TlResultsTable)table) : NULL;
 }
@@ -134,6 +135,7 @@ static TlStatus check_grains(TlRun *run) {
 static TlStatus resume(TlRun *run) {
   TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run));
+  TL_TRY(tl_constraint_begin(run));
   if (run->model->setup.time.until_rest != (run->state->still.window_s > 0))
     TL_TRY(tl_standstill_begin(run));
   const TlColumns *columns[TL_TABLES];
@@ -150,6 +152,7 @@ TlStatus tl_run_begin(TlRun *run) {
       tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
   TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run)); /* before anything older is touched */
+  TL_TRY(tl_constraint_begin(run));
   TL_TRY(tl_history_measure(run, &m));
   run->state->start_centre = m.centre;
   if (run->model->setup.release.assembly == TL_ASSEMBLY_POURED) /* few are there yet, or none */
@@ -349,6 +352,7 @@ static bool line_in_turn(const TlRun *run, int64_t step) {
 
 static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
   TL_TRY(tl_history_write(run, step, cpu_s));
+  TL_TRY(tl_constraint_write(run));
   return run->model->setup.time.boundary_forces ? tl_boundary_write(run, step) : TL_OK;
 }
 
@@ -396,6 +400,8 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
   const bool output = !run->options.no_output;
   bool frame = frame_in_turn(run, step), line = line_in_turn(run, step);
   if (setup->time.boundary_forces && (line || step == last)) TL_TRY(tl_boundary_take(run));
+  if (run->constraints.wanted && (line || step == last))
+    TL_TRY(tl_comm_agree(run->comm, tl_constraint_take(run)));
   if (setup->frames.contacts && output && (frame || step == last))
     TL_TRY(tl_comm_agree(
         run->comm, tl_contacts_take(&run->contacts, run->model->dem, &run->state->dem, run->work)));

@@ -14,6 +14,7 @@
 #include "base/provenance.h"
 #include "dist/dist.h"
 #include "run/assembly.h"
+#include "run/constraint_forces.h"
 #include "run/avatars.h"
 #include "run/departures.h"
 #include "run/depth.h"
@@ -120,6 +121,7 @@ typedef struct TlRun {
   TlInts later;                    /* sorted avatar ids of grains to come, this rank's part */
   TlOutput output;
   struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
+  TlConstraintTable constraints;
   TlContacts contacts; /* of the last step, when a frame is due that holds them */
   double travel_share; /* in this step, of this rank; see TlRunTotals */
   bool warned_unstable, warned_travel;

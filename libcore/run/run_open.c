@@ -243,7 +243,9 @@ TlStatus tl_run_new_solver(TlRun *run) {
                       run->model->boundaries, run->model->boundary_count));
   TL_TRY(tl_study_shapes_register(&run->model->shapes, *model));
   TL_TRY(tl_nets_register(&run->model->nets, *model));
-  return tl_workspace_new(&run->work, *model);
+  TL_TRY(tl_workspace_new(&run->work, *model));
+  tl_workspace_keep_bonds(run->work, run->constraints.bonds);
+  return TL_OK;
 }
 
 void tl_run_free_solver(TlRun *run) {
@@ -369,6 +371,7 @@ void tl_run_close(TlRun *run) {
   tl_dist_free(run->dist);
   tl_free(run->later.items);
   tl_free(run->boundary_force);
+  tl_free(run->constraints.row);
   tl_contacts_free(&run->contacts);
   free_model(run->model);
   tl_free(run->study_path);

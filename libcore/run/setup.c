@@ -1,6 +1,7 @@
 #include "run/setup.h"
 
 #include "conf/keys.h"
+#include "run/constraint_forces.h"
 #include "run/materials.h"
 
 #include <math.h>
@@ -26,6 +27,9 @@ static const TlParam time_params[] = {
         TlTimeSetup, boundary_forces, "false",
         "write boundary.csv, too: force and moment of the grains on each boundary, at the times of "
         "history.csv"),
+    CHOICE(TlTimeSetup, constraint_forces, "joints", TL_CONSTRAINT_FORCES,
+           "of which constraints constraint.csv has force and moment, at the times of history.csv: "
+           "joints (a platen's piston), or all: of the bonds of nets, too, a line a bond and time"),
 };
 
 static const TlParam frame_params[] = {

@@ -23,6 +23,7 @@ typedef struct TlTimeSetup {
   double dt_s, duration_s, frame_every_s, history_every_s;
   int64_t steps;
   bool until_rest, boundary_forces;
+  int constraint_forces; /* TlConstraintForces */
   double rest_mass, rest_for_s;
 } TlTimeSetup;
 

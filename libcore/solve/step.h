@@ -31,6 +31,7 @@
 #include "solve/model.h"
 #include "model/state.h"
 #include "solve/sync.h"
+#include "model/constraint_row.h"
 #include "model/contact_record.h"
 #include "num/exact.h"
 
@@ -124,6 +125,10 @@ void tl_workspace_reset(TlWorkspace *workspace);
 /* Watch the impulses of the steps to come (NULL: no more); borrowed. For studies on one thread. */
 void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace);
 
+/* From the next step on: note the forces of bonds, too, for tl_step_constraints (or do not, as when it
+ * is new): there may be many. */
+void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep);
+
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
  * Collective, with one exchange: the largest speed of all ranks enters the reach. On several ranks
  * call it once before each step, before ghosts are chosen, and change no body from then until the
@@ -164,5 +169,10 @@ const TlProblemRow *tl_step_problem_rows(const TlWorkspace *workspace, int64_t *
  * fresh memory (tl_free). Valid until bodies move between ranks. */
 TlStatus tl_step_contacts(const TlModel *model, const TlState *state, const TlWorkspace *workspace,
                           TlContactRow **rows, int64_t *count);
+
+/* Force and moment of each constraint in the last step whose low body this rank owned, in fresh memory
+ * (tl_free), by kind and key: joints, and bonds where the workspace keeps them. None of a body that
+ * is frozen, and none of a bond that broke. */
+TlStatus tl_step_constraints(const TlWorkspace *workspace, TlConstraintRow **rows, int64_t *count);
 
 #endif

@@ -26,6 +26,8 @@ static void forget(TlWorkspace *w) {
   w->near = (TlNear){0};
   tl_press_work_free(&w->press);
   w->found = (TlFound){0};
+  w->joint_row = NULL;
+  w->joint_rows = 0;
   for (size_t i = 0; i < w->known_capacity; i++) w->known[i] = (TlKnownShape){0, NULL};
   w->unchecked = 0;
   w->problem_count = 0;
@@ -53,6 +55,10 @@ void tl_workspace_free(TlWorkspace *w) {
 
 void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace) {
   workspace->trace = trace;
+}
+
+void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep) {
+  tl_net_memo_keep_rows(workspace->net_memo, keep);
 }
 
 const TlProblemRow *tl_step_problem_rows(const TlWorkspace *workspace, int64_t *count) {

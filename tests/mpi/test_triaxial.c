@@ -87,10 +87,11 @@ static char *in_folder(const char *name) {
   return tl_path_join(folder, name);
 }
 
-/* Every column of both tables but the last (CPU time, kind of the stage), every field of the
- * frames. */
+/* Every column of the tables but the last (CPU time, kind of the stage or constraint), every field of
+ * the frames. */
 static void same_results(const char *a, const char *b) {
-  REQUIRE(compare_table(a, b, "triaxial.csv", 0) == 0 && compare_history(a, b, 0) == 0 &&
+  REQUIRE(compare_table(a, b, "triaxial.csv", 0) == 0 &&
+              compare_table(a, b, "constraint.csv", 0) == 0 && compare_history(a, b, 0) == 0 &&
               compare_frames(a, b) == 0,
           "%s and %s differ", a, b);
 }
