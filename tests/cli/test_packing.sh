@@ -71,7 +71,7 @@ lines=$(od -An -v -t d8 -j $((start + 17 + offset + 8)) -N 32 p/chains.vtp | xar
 near "mean force over m g" "$(awk -v m="$(value p/frames.csv mass_kg)" -v f="$(value p/packing.csv mean_normal_force_N)" 'BEGIN {print f/(m/5*9.81)}')" 2.5 1e-5
 # of a test whose shear begins at 0.2 s: bands are counted from the last frame before it, theories told
 awk 'BEGIN {
-  print "time_s,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,ram_work_J,pressure_work_J,elastic_J,friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,defect_J,height_m,volume_m3"
+  print "time_s,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,piston_work_J,pressure_work_J,elastic_J,friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,balance_error_J,height_m,volume_m3"
   for (i = 0; i <= 35; i++) {e = i > 20 ? (i - 20)*1e-3 : 0
     printf "%g,1,%s,%g,%g,2e5,1e5,1e5,1.3e5,30,0.6,1e-4,0.001,50,49,0,0,0,0,0,0,0,0,0,0,0,0,%g,5e-5\n", i/100, i < 20 ? "consolidate" : "shear", e, -e/2, 0.1*exp(-e)}}' >s.run/triaxial.csv
 "$BIN/talus-solve" -q s.yaml -o s2.run --set time.frame_every_s=0.1 >out.txt 2>&1 && cp s.run/triaxial.csv s2.run || { fail "more frames"; cat out.txt; }
