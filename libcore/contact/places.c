@@ -20,7 +20,7 @@ static const double STALE = 2;          /* cells of travel after which curvature
 static const double AGREE = 0.97;       /* cosine likewise */
 static const double UNEXPLAINED = 2e-3; /* of the smaller radius: below every place's parabola */
 static const double AHEAD = 2;          /* skins (near.h) that a search looks ahead */
-enum { ROUNDS = 16, HALVINGS = 5, AUDITS = 2 };
+enum { ROUNDS = 16, HALVINGS = 5, AUDITS = 4 };
 
 /* ---- shapes ---- */
 
@@ -507,9 +507,11 @@ TlStatus tl_places_query(TlPlacePair *pair, const TlPlaceQuery *query, TlPoints 
   bool convex = p.shape[0]->convex && p.shape[1]->convex;
   double gap[TL_PLACES], motion = 0;
   TlStatus status = TL_OK;
-  if (pair->made) motion = motion_of(&p, pair);
+  bool kept = convex && pair->made && pair->place[0].last; /* needs no certificate to be followed */
+  if (pair->made && !kept) motion = motion_of(&p, pair);
   bool complete = pair->made && (convex || far_enough(&p, pair->cutoff, motion, query->margin));
   if (complete && follow(&p, pair, motion, gap)) return append(&p, pair, gap, points);
+  if (kept) motion = motion_of(&p, pair);
   if (!convex && !complete) {
     status = search(&p, pair, points);
   } else if (!convex) {

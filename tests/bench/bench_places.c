@@ -300,9 +300,10 @@ static void study(const Case *c) {
 int main(int argc, char **argv) {
   static const Case cases[] = {{"superellipsoid", TL_STAR_SUPERELLIPSOID, 28, 250, 0.3, 0.2},
                                {"rough", TL_STAR_ROUGH, 40, 800, 1.1, 0.2},
+                               {"bumpy", TL_STAR_BUMPY, 40, 800, 1.1, 0.2},
                                {"faceted", TL_STAR_FACETED, 40, 800, 1.4, 0.5}};
   judge_open("places", argc, argv);
   tl_par_set_threads(1);
-  for (int i = 0; i < 3; i++) study(&cases[i]);
+  for (int i = 0; i < 4; i++) study(&cases[i]);
   return judge_close();
 }

@@ -16,7 +16,7 @@ double tl_star_radius(const TlStar *s, TlVec3 u) {
                -s->exponent_n / 2);
   }
   double sum = 0;
-  if (s->kind == TL_STAR_ROUGH) {
+  if (s->kind == TL_STAR_ROUGH || s->kind == TL_STAR_BUMPY) {
     for (int i = 0; i < s->terms; i++) sum += cos(tl_dot(s->term[i], u) + s->phase[i]);
     return (1 + s->height * sum) / sqrt(x * x + y * y + z * z);
   }
@@ -31,8 +31,8 @@ double tl_star_radius(const TlStar *s, TlVec3 u) {
 
 TlStatus tl_star_make(TlStarKind kind, uint64_t seed, TlStar *s) {
   *s = (TlStar){.kind = kind, .half = {1, 0.8, 0.7}, .exponent_e = 0.6, .exponent_n = 0.8};
-  s->terms = kind == TL_STAR_ROUGH ? 8 : 14;
-  s->height = 0.012;
+  s->terms = kind == TL_STAR_ROUGH ? 8 : kind == TL_STAR_BUMPY ? 16 : 14;
+  s->height = kind == TL_STAR_BUMPY ? 0.006 : 0.012;
   s->power = 30;
   for (int i = 0; i < s->terms; i++) {
     TlVec3 u;
@@ -44,8 +44,10 @@ TlStatus tl_star_make(TlStarKind kind, uint64_t seed, TlStar *s) {
       for (int j = 0; j < i && kind == TL_STAR_FACETED; j++)
         far = far && tl_dot(u, tl_unit(s->term[j])) < 0.75;
     }
-    double size = kind == TL_STAR_ROUGH ? 6 + 3 * tl_random_uniform(seed, 3, (uint64_t)i)
-                                        : 1 / (0.7 + 0.2 * tl_random_uniform(seed, 3, (uint64_t)i));
+    double size = tl_random_uniform(seed, 3, (uint64_t)i);
+    size = kind == TL_STAR_ROUGH   ? 6 + 3 * size
+           : kind == TL_STAR_BUMPY ? 10 + 5 * size
+                                   : 1 / (0.7 + 0.2 * size);
     s->term[i] = tl_scale(size, u);
     s->phase[i] = 2 * M_PI * tl_random_uniform(seed, 4, (uint64_t)i);
   }

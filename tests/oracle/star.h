@@ -15,7 +15,8 @@ enum { TL_STAR_POINTS = 40000, TL_STAR_TERMS = 16 };
 
 typedef enum TlStarKind {
   TL_STAR_SUPERELLIPSOID = 0, /* half axes and exponents */
-  TL_STAR_ROUGH,              /* an ellipsoid with waves */
+  TL_STAR_ROUGH,              /* an ellipsoid with waves, of which few make hollows */
+  TL_STAR_BUMPY,              /* with shorter waves: touching pairs meet in several places */
   TL_STAR_FACETED             /* planes, edges rounded by a p-norm */
 } TlStarKind;
 

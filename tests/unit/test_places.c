@@ -1,0 +1,445 @@
+/* Contact by places (contact/places.h) against oracles that share no node, grid or field with it:
+ * spheres in closed form, convex grains by their support functions, rough grains by dense points of
+ * their exact surface (oracle/star.h). Lengths of pairs are in units of the smaller grain's radius. */
+#include "support/placed.h"
+#include "support/tltest.h"
+
+#include "base/par.h"
+#include "base/random.h"
+#include "contact/near.h"
+#include "contact/places.h"
+#include "model/closed.h"
+#include "oracle/star.h"
+#include "shape/superellipsoid.h"
+
+static const double MISS = 3e-3; /* of the radius: what the issue of missed contacts allows */
+static const double SIZE = 0.01, MARGIN = 0.01, BAND = 0.02;
+
+/* ---- two bodies ---- */
+
+enum { SPHERE = 1, SMOOTH, ROUND, ROUGH, BOX, SHAPES }; /* ids */
+
+typedef struct Scene {
+  TlShapes shapes;
+  TlAvatar avatar[SHAPES];
+  TlStar star;
+  TlPlaceShape place[SHAPES];
+  TlBodies bodies;
+  TlPoints points;
+} Scene;
+
+static const TlVec3 half_smooth = {1, 0.8, 0.7}, half_round = {1, 0.85, 0.6};
+static const double power_e = 0.6, power_n = 0.8;
+
+/* only: bits 1 << id of the shapes that are wanted. */
+static void open_scene(Scene *s, unsigned only) {
+  *s = (Scene){0};
+  tl_par_set_threads(1);
+  if (only & 1 << SPHERE) CK_OK(tl_shapes_add_closed(&s->shapes, SPHERE, &tl_closed_sphere, &SIZE));
+  if (only & 1 << BOX)
+    CK_OK(tl_shapes_add_closed(&s->shapes, BOX, &tl_closed_box, (double[]){SIZE, SIZE, SIZE}));
+  if (only & 1 << SMOOTH)
+    CK_OK(tl_avatar_superellipsoid(SIZE, 0.8 * SIZE, 0.7 * SIZE, power_e, power_n, SIZE / 14, 250,
+                                   &s->avatar[SMOOTH]));
+  if (only & 1 << ROUND)
+    CK_OK(tl_avatar_superellipsoid(SIZE, 0.85 * SIZE, 0.6 * SIZE, 1, 1, SIZE / 14, 250,
+                                   &s->avatar[ROUND]));
+  if (only & 1 << ROUGH) {
+    CK_OK(tl_star_make(TL_STAR_BUMPY, 7, &s->star));
+    CK_OK(tl_star_avatar(&s->star, SIZE, 40, 800, &s->avatar[ROUGH]));
+  }
+  for (int id = 1; id < SHAPES; id++) {
+    if (s->avatar[id].phi) CK_OK(tl_shapes_add(&s->shapes, id, &s->avatar[id]));
+    if (only & 1u << id) CK_OK(tl_place_shape_make(tl_shapes_find(&s->shapes, id), &s->place[id]));
+  }
+}
+
+static void close_scene(Scene *s) {
+  tl_points_free(&s->points);
+  tl_bodies_free(&s->bodies);
+  tl_shapes_free(&s->shapes);
+  for (int id = 1; id < SHAPES; id++) {
+    tl_place_shape_free(&s->place[id]);
+    tl_avatar_free(&s->avatar[id]);
+  }
+  tl_star_free(&s->star);
+}
+
+/* Two grains; b's pose seen from a, whose own pose is an arbitrary one. */
+typedef struct Pair {
+  int a, b;
+  double scale_a, scale_b, size; /* size: the smaller radius, m */
+  TlVec3 shift;
+  TlQuat turn;
+} Pair;
+
+static const TlQuat turn_of_a = {0.5, -0.5, 0.5, 0.5};
+
+static void put(Scene *s, const Pair *p, TlMat3 turn[2]) {
+  tl_test_clear(&s->bodies);
+  TlVec3 x = {0.3, -0.2, 0.1};
+  TlGrainState a = {.id = 0, .avatar_id = p->a, .scale = p->scale_a, .position = x};
+  TlGrainState b = {.id = 1, .avatar_id = p->b, .scale = p->scale_b};
+  a.rotation = turn_of_a;
+  b.position = tl_add(x, tl_quat_rotate(turn_of_a, p->shift));
+  b.rotation = tl_quat_unit(tl_quat_mul(turn_of_a, p->turn));
+  tl_test_place(&s->bodies, &s->shapes, a, 0);
+  tl_test_place(&s->bodies, &s->shapes, b, 0);
+  for (int i = 0; i < 2; i++) turn[i] = tl_quat_matrix(s->bodies.colliders.rotation[i]);
+}
+
+/* The deepest point, n in a's frame; gap INFINITY: none. */
+static TlPoint deepest_of(const Scene *s) {
+  TlPoint least = {.gap = INFINITY};
+  for (size_t i = 0; i < s->points.count; i++)
+    if (s->points.point[i].gap < least.gap) least = s->points.point[i];
+  least.n = tl_quat_rotate(tl_quat_conj(turn_of_a), least.n);
+  return least;
+}
+
+static TlPoint by_places(Scene *s, const Pair *p, TlPlacePair *memory, double way) {
+  TlMat3 turn[2];
+  put(s, p, turn);
+  TlPlaceQuery q = {.colliders = &s->bodies.colliders,
+                    .a = 0,
+                    .b = 1,
+                    .turn_a = &turn[0],
+                    .turn_b = &turn[1],
+                    .shape_a = &s->place[p->a],
+                    .shape_b = &s->place[p->b],
+                    .margin = MARGIN * p->size,
+                    .way = way};
+  s->points.count = 0;
+  CK_OK(tl_places_query(memory, &q, &s->points));
+  return deepest_of(s);
+}
+
+static TlPoint by_places_anew(Scene *s, const Pair *p) {
+  TlPlacePair memory = {0};
+  return by_places(s, p, &memory, 1e-3 * p->size);
+}
+
+static TlPoint by_nodes(Scene *s, const Pair *p, TlNearPair **memory, double way) {
+  TlMat3 turn[2];
+  put(s, p, turn);
+  TlNearQuery q = {.colliders = &s->bodies.colliders,
+                   .a = 0,
+                   .b = 1,
+                   .turn_a = &turn[0],
+                   .turn_b = &turn[1],
+                   .both = true,
+                   .way = way,
+                   .size = p->size,
+                   .band = BAND * p->size};
+  TlWanted wanted = {.margin = MARGIN * p->size, .band = BAND * p->size, .least = INFINITY};
+  s->points.count = 0;
+  CK_OK(tl_near_points(memory, &q, &wanted, &s->points));
+  return deepest_of(s);
+}
+
+static TlPoint by_nodes_anew(Scene *s, const Pair *p) {
+  TlNearPair *memory = NULL;
+  TlPoint point = by_nodes(s, p, &memory, 1e-3 * p->size);
+  tl_near_pair_free(memory);
+  return point;
+}
+
+static TlVec3 random_unit(uint64_t stream, uint64_t i) {
+  return tl_unit(tl_vec3(tl_random_normal(stream, 0, i), tl_random_normal(stream, 1, i),
+                         tl_random_normal(stream, 2, i)));
+}
+
+static TlQuat random_turn(uint64_t stream, uint64_t i) {
+  return tl_quat_from_rotation(
+      tl_scale(2 * M_PI * tl_random_uniform(stream, 3, i), random_unit(stream, i)));
+}
+
+/* ---- the oracle of convex grains ---- */
+
+/* Largest extent of a grain along n (its own frame), from the norm that is dual to the one whose
+ * unit ball it is: of a superellipsoid two norms in one another, with the exponents p/(p-1). */
+static double support(const Scene *s, int id, TlVec3 n) {
+  if (id == SPHERE) return SIZE * tl_norm(n);
+  TlVec3 half = id == SMOOTH ? half_smooth : half_round;
+  double e = id == SMOOTH ? power_e : 1, m = id == SMOOTH ? power_n : 1;
+  n = tl_quat_rotate(s->avatar[id].scan_rotation, n);
+  double q = 2 / (2 - e), p = 2 / (2 - m);
+  double across = pow(fabs(half.x * n.x), q) + pow(fabs(half.y * n.y), q);
+  return SIZE * pow(pow(across, p / q) + pow(fabs(half.z * n.z), p), 1 / p);
+}
+
+/* How far apart the two are along n, a unit vector of a's frame from b to a. */
+static double apart(const Scene *s, const Pair *p, TlVec3 n) {
+  TlVec3 in_b = tl_quat_rotate(tl_quat_conj(p->turn), n);
+  return -tl_dot(n, p->shift) - p->scale_a * support(s, p->a, tl_scale(-1, n)) -
+         p->scale_b * support(s, p->b, in_b);
+}
+
+/* The gap of two convex grains: most that they are apart along any direction; < 0: the length of the
+ * least translation that parts them. */
+static double convex_gap(const Scene *s, const Pair *p, TlVec3 *normal) {
+  enum { DIRECTIONS = 300 };
+  TlVec3 best = {0, 0, 1};
+  double most = -INFINITY;
+  for (int i = 0; i < DIRECTIONS; i++) {
+    double z = 1 - (2 * i + 1.0) / DIRECTIONS, angle = i * M_PI * (3 - sqrt(5)),
+           w = sqrt(1 - z * z);
+    TlVec3 n = {w * cos(angle), w * sin(angle), z};
+    double gap = apart(s, p, n);
+    if (gap > most) most = gap, best = n;
+  }
+  for (double step = 0.1; step > 1e-7; step *= 0.5)
+    for (int i = 0, moves = 0; i < 4 && moves < 20; i++) {
+      TlVec3 u = tl_unit(tl_cross(best, fabs(best.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0)));
+      TlVec3 v = tl_cross(best, u);
+      TlVec3 n = tl_unit(tl_axpy(best, i & 1 ? -step : step, i & 2 ? u : v));
+      double gap = apart(s, p, n);
+      if (!(gap > most)) continue;
+      most = gap, best = n;
+      moves++;
+      i = -1;
+    }
+  *normal = best;
+  return most;
+}
+
+/* A random pair whose gap is `gap` of the smaller radius. */
+static Pair convex_pair(const Scene *s, int a, int b, double scale_b, double gap, uint64_t i) {
+  Pair p = {.a = a, .b = b, .scale_a = 1, .scale_b = scale_b, .turn = random_turn(12, i)};
+  double ra = tl_shapes_find(&s->shapes, a)->radius_m,
+         rb = scale_b * tl_shapes_find(&s->shapes, b)->radius_m;
+  TlVec3 along = random_unit(11, i), n = along;
+  double far = 0.85 * (ra + rb);
+  p.size = tl_min(ra, rb);
+  for (int k = 0; k < 6; k++) {
+    p.shift = tl_scale(far, along);
+    far += (gap * p.size - convex_gap(s, &p, &n)) / tl_max(-tl_dot(n, along), 0.3);
+  }
+  return p;
+}
+
+/* ---- tests ---- */
+
+START_TEST(spheres_have_the_gap_of_their_centres) {
+  Scene s;
+  open_scene(&s, 1 << SPHERE);
+  for (uint64_t i = 0; i < 200; i++) {
+    Pair p = {.a = SPHERE, .b = SPHERE, .turn = random_turn(1, i)};
+    p.scale_a = 0.5 + tl_random_uniform(2, 0, i);
+    p.scale_b = 0.2 + tl_random_uniform(2, 1, i);
+    p.size = SIZE * tl_min(p.scale_a, p.scale_b);
+    TlVec3 along = random_unit(3, i);
+    double gap = p.size * (0.009 - 0.05 * tl_random_uniform(4, 0, i));
+    p.shift = tl_scale(SIZE * (p.scale_a + p.scale_b) + gap, along);
+    TlPoint found = by_places_anew(&s, &p);
+    CK_NEAR(found.gap, gap, 1e-12);
+    CK_NEAR(tl_norm(tl_add(found.n, along)), 0, 1e-12); /* from b to a */
+    TlVec3 middle = tl_scale(SIZE * p.scale_a + 0.5 * gap, along);
+    middle = tl_add(s.bodies.colliders.position[0], tl_quat_rotate(turn_of_a, middle));
+    CK_NEAR(tl_norm(tl_sub(found.p, middle)), 0, 1e-12);
+  }
+  close_scene(&s);
+}
+END_TEST
+
+typedef struct Kind {
+  int a, b;
+  double scale_b;
+} Kind;
+
+/* Two grids of 14 cells a radius are off by 0.01% of it at most, the search stops at 0.01%; of unequal
+ * grains the larger one's grid counts in radii of the smaller. */
+START_TEST(convex_grains_have_the_gap_of_their_support_functions) {
+  static const Kind kinds[] = {
+      {SMOOTH, SMOOTH, 1}, {SMOOTH, ROUND, 0.5}, {ROUND, SMOOTH, 0.25}, {SMOOTH, SPHERE, 1}};
+  enum { PAIRS = 150 };
+  Scene s;
+  open_scene(&s, 1 << SPHERE | 1 << SMOOTH | 1 << ROUND);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    int missed = 0, missed_by_nodes = 0;
+    double worst = 0, turned = 0;
+    int64_t spent = 0;
+    for (uint64_t i = 0; i < PAIRS; i++) {
+      double wanted = 0.008 - 0.038 * tl_random_uniform(15, k, i);
+      Pair p = convex_pair(&s, kinds[k].a, kinds[k].b, kinds[k].scale_b, wanted, i);
+      TlVec3 n;
+      double gap = convex_gap(&s, &p, &n);
+      int64_t before = s.points.lookups;
+      TlPoint found = by_places_anew(&s, &p), node = found;
+      spent += s.points.lookups - before;
+      if (kinds[k].b != SPHERE) node = by_nodes_anew(&s, &p);
+      missed += tl_min(found.gap, 0) > tl_min(gap, 0) + MISS * p.size;
+      missed_by_nodes += tl_min(node.gap, 0) > tl_min(gap, 0) + MISS * p.size;
+      worst = tl_max(worst, fabs(found.gap - gap) / p.size);
+      turned = tl_max(turned, tl_norm(tl_sub(found.n, n)));
+    }
+    ck_assert_int_eq(missed, 0);
+    ck_assert_msg(worst < 1e-3, "gaps are off by up to %g of the radius", worst);
+    ck_assert_int_lt(spent, 12 * PAIRS); /* one place, from the line of centres */
+    ck_assert_msg(turned < 0.05, "normals are off by up to %g rad", turned);
+    if (kinds[k].b != SPHERE) /* the pairs are of the kind that nodes do not see */
+      ck_assert_int_ge(missed_by_nodes, PAIRS / 10);
+  }
+  close_scene(&s);
+}
+END_TEST
+
+static Pair rough_pair(const Scene *s, double depth, uint64_t i) {
+  Pair p = {.a = ROUGH, .b = ROUGH, .scale_a = 1, .scale_b = 1, .turn = random_turn(12, i)};
+  TlVec3 along = random_unit(11, i);
+  double touch = tl_star_touch(&s->star, &s->star, along, tl_quat_matrix(p.turn));
+  p.size = SIZE;
+  p.shift = tl_scale(SIZE * (touch - depth), along);
+  return p;
+}
+
+START_TEST(rough_grains_have_the_depth_of_their_exact_surfaces) {
+  enum { PAIRS = 50 };
+  Scene s;
+  open_scene(&s, 1 << ROUGH);
+  int missed = 0, missed_by_nodes = 0;
+  double worst = 0;
+  for (uint64_t i = 0; i < PAIRS; i++) {
+    Pair p = rough_pair(&s, 0.001 + 0.029 * tl_random_uniform(15, 0, i), i);
+    double depth =
+        SIZE * tl_star_depth(&s.star, &s.star, tl_scale(1 / SIZE, p.shift), tl_quat_matrix(p.turn));
+    double found = -by_places_anew(&s, &p).gap, node = -by_nodes_anew(&s, &p).gap;
+    missed += tl_max(found, 0) < depth - MISS * SIZE;
+    missed_by_nodes += tl_max(node, 0) < depth - MISS * SIZE;
+    worst = tl_max(worst, fabs(found - depth) / SIZE);
+  }
+  ck_assert_int_eq(missed, 0);
+  ck_assert_msg(worst < 5e-4, "depths are off by up to %g of the radius", worst);
+  ck_assert_int_ge(missed_by_nodes, PAIRS / 10);
+  close_scene(&s);
+}
+END_TEST
+
+/* Step k of a path that wanders about the pair's pose and returns, `part` of the radius a step. */
+static Pair on_the_way(const Pair *from, double part, int k, uint64_t i) {
+  int phase = k % 24;
+  double way = 0.7 * part * (phase < 6 ? phase : phase < 18 ? 12 - phase : phase - 24);
+  TlVec3 slide = tl_unit(tl_cross(from->shift, random_unit(14, i)));
+  Pair p = *from;
+  p.shift = tl_axpy(from->shift, way * from->size, slide);
+  p.turn = tl_quat_unit(
+      tl_quat_mul(tl_quat_from_rotation(tl_scale(way, random_unit(13, i))), from->turn));
+  return p;
+}
+
+/* Field evaluations of a query, warm: machine independent. An evaluation of the spline costs a quarter
+ * more than one of the trilinear grid (bench_places has the times). */
+START_TEST(a_followed_pair_costs_a_fraction_of_the_node_search) {
+  static const double part[] = {0, 0.001, 0.003, 0.01};
+  static const int kind[] = {SMOOTH, ROUGH};
+  static const double goal[] = {0.1, 0.3};
+  enum { PAIRS = 12, STEPS = 48, WARM = 24 };
+  Scene s;
+  open_scene(&s, 1 << SMOOTH | 1 << ROUGH);
+  for (int k = 0; k < 2; k++) {
+    Pair from[PAIRS];
+    for (uint64_t i = 0; i < PAIRS; i++)
+      from[i] =
+          kind[k] == ROUGH ? rough_pair(&s, 0.01, i) : convex_pair(&s, SMOOTH, SMOOTH, 1, -0.01, i);
+    for (int m = 0; m < 4; m++) {
+      int64_t looked[2] = {0, 0};
+      for (uint64_t i = 0; i < PAIRS; i++) {
+        TlPlacePair places = {0};
+        TlNearPair *nodes = NULL;
+        for (int step = 0; step < STEPS; step++) {
+          Pair p = on_the_way(&from[i], part[m], step, i);
+          for (int how = 0; how < 2; how++) {
+            int64_t before = s.points.lookups;
+            if (how == 0)
+              by_nodes(&s, &p, &nodes, 1.4 * part[m] * SIZE);
+            else
+              by_places(&s, &p, &places, 1.4 * part[m] * SIZE);
+            if (step >= WARM) looked[how] += s.points.lookups - before;
+          }
+        }
+        tl_near_pair_free(nodes);
+      }
+      if (part[m] == 0)
+        ck_assert_int_eq(looked[1], 0);
+      else
+        ck_assert_msg((double)looked[1] < goal[k] * (double)looked[0],
+                      "shape %d, %g of the radius a step: %lld evaluations, nodes %lld", kind[k],
+                      part[m], (long long)looked[1], (long long)looked[0]);
+    }
+  }
+  close_scene(&s);
+}
+END_TEST
+
+/* A slide and a roll that never comes back: everything that a pair keeps grows old on the way. */
+START_TEST(a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothing) {
+  static const int kind[] = {SMOOTH, ROUGH};
+  enum { STEPS = 1000 };
+  Scene s;
+  open_scene(&s, 1 << SMOOTH | 1 << ROUGH);
+  for (int k = 0; k < 2; k++) {
+    Pair p =
+        kind[k] == ROUGH ? rough_pair(&s, 0.01, 3) : convex_pair(&s, SMOOTH, SMOOTH, 1, -0.01, 3);
+    TlPlacePair memory = {0};
+    TlQuat roll = tl_quat_from_rotation(tl_scale(2e-3, random_unit(21, 0)));
+    TlQuat swing = tl_quat_from_rotation(tl_scale(1e-3, random_unit(22, 0)));
+    double worst = 0;
+    int shallower = 0, touched = 0;
+    for (int step = 0; step < STEPS; step++) {
+      p.turn = tl_quat_unit(tl_quat_mul(roll, p.turn));
+      p.shift = tl_quat_rotate(swing, p.shift);
+      TlPoint cold = by_places_anew(&s, &p);
+      if (cold.gap < 1) /* kept about 1% deep */
+        p.shift = tl_axpy(p.shift, 0.1 * (-0.01 * SIZE - cold.gap), tl_unit(p.shift));
+      cold = by_places_anew(&s, &p);
+      TlPoint warm = by_places(&s, &p, &memory, 3e-3 * SIZE);
+      touched += cold.gap < 0;
+      shallower += tl_min(warm.gap, 0) > tl_min(cold.gap, 0) + MISS * SIZE;
+      if (cold.gap < 0) worst = tl_max(worst, fabs(warm.gap - cold.gap) / SIZE);
+    }
+    ck_assert_int_ge(touched, STEPS / 2);
+    ck_assert_int_eq(shallower, 0);
+    ck_assert_msg(worst < 1e-3, "gaps differ by up to %g of the radius", worst);
+  }
+  close_scene(&s);
+}
+END_TEST
+
+/* What a checkpoint relies on: the memory holds all that later steps depend on. */
+START_TEST(a_copied_memory_continues_with_the_same_bits) {
+  static const int kind[] = {SMOOTH, ROUGH};
+  Scene s;
+  open_scene(&s, 1 << SMOOTH | 1 << ROUGH);
+  for (int k = 0; k < 2; k++) {
+    Pair from =
+        kind[k] == ROUGH ? rough_pair(&s, 0.01, 5) : convex_pair(&s, SMOOTH, SMOOTH, 1, -0.01, 5);
+    TlPlacePair memory = {0}, copy = {0};
+    for (int step = 0; step < 60; step++) {
+      Pair p = on_the_way(&from, 0.004, step, 5);
+      if (step == 20) copy = memory;
+      TlPoint one = by_places(&s, &p, &memory, 5e-3 * SIZE), other = one;
+      if (step >= 20) other = by_places(&s, &p, &copy, 5e-3 * SIZE);
+      ck_assert(memcmp(&one.gap, &other.gap, sizeof one.gap) == 0 && one.key == other.key);
+    }
+  }
+  close_scene(&s);
+}
+END_TEST
+
+START_TEST(shapes_with_edges_in_closed_form_are_refused) {
+  Scene s;
+  open_scene(&s, ~0u);
+  ck_assert(tl_places_serves(&s.place[SPHERE], &s.place[ROUGH]));
+  ck_assert(!tl_places_serves(&s.place[BOX], &s.place[ROUGH]));
+  ck_assert(s.place[SMOOTH].convex && s.place[ROUND].convex && !s.place[ROUGH].convex);
+  close_scene(&s);
+}
+END_TEST
+
+TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
+             convex_grains_have_the_gap_of_their_support_functions,
+             rough_grains_have_the_depth_of_their_exact_surfaces,
+             a_followed_pair_costs_a_fraction_of_the_node_search,
+             a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothing,
+             a_copied_memory_continues_with_the_same_bits,
+             shapes_with_edges_in_closed_form_are_refused)
