@@ -31,8 +31,8 @@ double tl_star_radius(const TlStar *s, TlVec3 u) {
 
 TlStatus tl_star_make(TlStarKind kind, uint64_t seed, TlStar *s) {
   *s = (TlStar){.kind = kind, .half = {1, 0.8, 0.7}, .exponent_e = 0.6, .exponent_n = 0.8};
-  s->terms = kind == TL_STAR_ROUGH ? 8 : kind == TL_STAR_BUMPY ? 16 : 14;
-  s->height = kind == TL_STAR_BUMPY ? 0.006 : 0.012;
+  s->terms = kind == TL_STAR_ROUGH ? 8 : kind == TL_STAR_BUMPY ? 10 : 14;
+  s->height = kind == TL_STAR_BUMPY ? 0.0075 : 0.012;
   s->power = 30;
   for (int i = 0; i < s->terms; i++) {
     TlVec3 u;

@@ -399,7 +399,8 @@ START_TEST(a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothin
     }
     ck_assert_int_ge(touched, STEPS / 2);
     ck_assert_int_eq(shallower, 0);
-    ck_assert_msg(worst < 1e-3, "gaps differ by up to %g of the radius", worst);
+    /* a basin that opens is taken up when a node in it lies 0.2% of the radius below the parabolas */
+    ck_assert_msg(worst < 2.5e-3, "gaps differ by up to %g of the radius", worst);
   }
   close_scene(&s);
 }
