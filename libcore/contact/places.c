@@ -50,8 +50,9 @@ static void compare_nodes(TlPlaceShape *s) {
 
 TlStatus tl_place_shape_make(const TlShape *shape, TlPlaceShape *out) {
   *out = (TlPlaceShape){.shape = shape, .slope = 1, .convex = true};
+  if (shape->avatar) TL_TRY(tl_spline_make(shape->avatar, &out->spline));
+  out->facets = tl_facets_of(shape, shape->avatar ? &out->spline : NULL);
   if (!shape->avatar) return TL_OK; /* closed forms are convex */
-  TL_TRY(tl_spline_make(shape->avatar, &out->spline));
   out->slope = tl_max(1, out->spline.slope_max);
   out->spacing = shape->node_spacing;
   TlStatus status = TL_NEW(out->near, (size_t)shape->node_count);
@@ -68,12 +69,16 @@ void tl_place_shape_free(TlPlaceShape *shape) {
   *shape = (TlPlaceShape){0};
 }
 
-static bool smooth(const TlPlaceShape *s) {
-  return s->shape->avatar || s->shape->closed == &tl_closed_sphere;
+static bool is_polyhedron(const TlPlaceShape *s) {
+  return s->facets.plane_count > 0;
+}
+
+static bool is_smooth(const TlPlaceShape *s) {
+  return !is_polyhedron(s) && (s->shape->avatar || s->shape->closed == &tl_closed_sphere);
 }
 
 bool tl_places_serves(const TlPlaceShape *a, const TlPlaceShape *b) {
-  return smooth(a) && smooth(b);
+  return (is_smooth(a) && is_smooth(b)) || (is_polyhedron(a) && is_polyhedron(b));
 }
 
 /* ---- the two fields at one point ---- */
@@ -383,11 +388,11 @@ static void search_convex(Both *p, TlPlacePair *pair) {
 
 /* No point of the one has moved by more than this since the last search, seen from the other; from
  * either side, since a large grain's turn moves its own frame's points far. */
-static double motion_of(const Both *p, const TlPlacePair *pair) {
+static double motion_since(const Both *p, const TlMat3 *r0, TlVec3 t0) {
   const TlColliders *c = p->query->colliders;
-  double turn = tl_turned_by(&p->r, &pair->r0);
-  TlVec3 b = tl_mat_tvec(p->r, p->t), b0 = tl_mat_tvec(pair->r0, pair->t0);
-  return tl_min(turn * c->radius[p->query->a] + tl_norm(tl_sub(p->t, pair->t0)),
+  double turn = tl_turned_by(&p->r, r0);
+  TlVec3 b = tl_mat_tvec(p->r, p->t), b0 = tl_mat_tvec(*r0, t0);
+  return tl_min(turn * c->radius[p->query->a] + tl_norm(tl_sub(p->t, t0)),
                 turn * c->radius[p->query->b] + tl_norm(tl_sub(b, b0)));
 }
 
@@ -502,16 +507,35 @@ static TlStatus append(const Both *p, const TlPlacePair *pair, const double *gap
   return TL_OK;
 }
 
+static TlStatus query_polyhedra(const Both *p, TlPlacePair *pair, TlPoints *points) {
+  const TlPlaceQuery *q = p->query;
+  TlFacetPair *kept = &pair->facets;
+  TlFacetQuery exact = {.facets = {&q->shape_a->facets, &q->shape_b->facets},
+                        .scale = {p->scale[0], p->scale[1]},
+                        .r = p->r,
+                        .t = p->t,
+                        .motion = kept->made ? motion_since(p, &kept->r0, kept->t0) : 0,
+                        .skin = tl_near_skin(q->way, p->size)};
+  bool listed;
+  TlFacetContact c = tl_facets_gap(kept, &exact, &listed);
+  points->lists += listed;
+  if (c.gap >= q->margin) return TL_OK;
+  TlVec3 at = tl_add(q->colliders->position[q->a], tl_mat_vec(*q->turn_a, c.x));
+  return tl_points_add(
+      points, (TlPoint){.p = at, .n = tl_mat_vec(*q->turn_a, c.n), .gap = c.gap, .key = c.key});
+}
+
 TlStatus tl_places_query(TlPlacePair *pair, const TlPlaceQuery *query, TlPoints *points) {
   Both p = both_of(query);
+  if (is_polyhedron(p.shape[0])) return query_polyhedra(&p, pair, points);
   bool convex = p.shape[0]->convex && p.shape[1]->convex;
   double gap[TL_PLACES], motion = 0;
   TlStatus status = TL_OK;
   bool kept = convex && pair->made && pair->place[0].last; /* needs no certificate to be followed */
-  if (pair->made && !kept) motion = motion_of(&p, pair);
+  if (pair->made && !kept) motion = motion_since(&p, &pair->r0, pair->t0);
   bool complete = pair->made && (convex || far_enough(&p, pair->cutoff, motion, query->margin));
   if (complete && follow(&p, pair, motion, gap)) return append(&p, pair, gap, points);
-  if (kept) motion = motion_of(&p, pair);
+  if (kept) motion = motion_since(&p, &pair->r0, pair->t0);
   if (!convex && !complete) {
     status = search(&p, pair, points);
   } else if (!convex) {

@@ -18,7 +18,7 @@
  *                deeper than every place's parabola allows starts a new search, which finds basins
  *                that opened between searches.
  * Two shapes that are both convex have one basin: one place, from the line of centres, no nodes.
- * Two boxes in closed form are solved exactly and without memory (contact/places_box.h).
+ * Two convex polyhedra give the one place of their least translation, exactly (contact/facets.h).
  *
  * Frames: the caller's poses are of the world; memory is in the frame of a (metres, scaled), so that
  * it moves with it. The memory decides which places are known, to the search's tolerance: it is
@@ -26,13 +26,14 @@
  * where places are followed; a new search uses the thread's TlPoints. Thread safe: one memory and
  * one TlPoints a thread at a time. The order of the found places is that of their keys.
  *
- * Not served (tl_places_serves): boxes and cylinders in closed form against anything but a sphere or
- * (box) a box, whose fields have edges no Newton step can find. Flat faces of smooth grains that
- * bear on each other give one place: nodes must add the others.
+ * Not served (tl_places_serves): a cylinder in closed form, and a polyhedron against anything but
+ * another, since their edges no Newton step can find. Faces that bear on each other give one place:
+ * nodes must add the others.
  */
 #ifndef TL_CONTACT_PLACES_H
 #define TL_CONTACT_PLACES_H
 
+#include "contact/facets.h"
 #include "contact/narrow.h"
 #include "model/shapes.h"
 #include "shape/spline.h"
@@ -47,9 +48,10 @@ enum {
 typedef struct TlPlaceShape {
   const TlShape *shape; /* borrowed */
   TlSpline spline;      /* of an avatar */
-  bool convex;    /* no node lies above the tangent plane of another by over 1e-3 of the radius */
-  double slope;   /* of phi, at most, in the grid; outside: sqrt(1 + slope^2) */
-  double spacing; /* mean distance of neighbouring nodes */
+  bool convex;     /* no node lies above the tangent plane of another by over 1e-3 of the radius */
+  TlFacets facets; /* of a convex polyhedron; else none */
+  double slope;    /* of phi, at most, in the grid; outside: sqrt(1 + slope^2) */
+  double spacing;  /* mean distance of neighbouring nodes */
   int32_t (*near)[TL_PLACE_NEIGHBOURS]; /* [node_count] the nearest other nodes, -1: none; owned */
 } TlPlaceShape;
 TlStatus tl_place_shape_make(const TlShape *shape, TlPlaceShape *out);
@@ -78,6 +80,7 @@ typedef struct TlPlacePair {
   TlKeptPlace place[TL_PLACES];
   int32_t audit_count[2], audit_next;
   int32_t audit[2][TL_PLACE_AUDIT];
+  TlFacetPair facets; /* of two polyhedra; then nothing else is used */
 } TlPlacePair;
 
 typedef struct TlPlaceQuery {

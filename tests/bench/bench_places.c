@@ -2,7 +2,7 @@
  *
  * Random pairs: two grains of one shape at random attitudes, depths of 0.1 to 3% of the radius, each
  * found from nothing; how far both searches report less than an oracle that shares nothing with them
- * (oracle/star.h for smooth grains, separating axes for cubes). Warm: touching pairs that slide and
+ * (oracle/star.h for smooth grains, post/overlap_convex.h for cubes). Warm: touching pairs that slide and
  * turn by 0.1 to 1% of the radius a step, CPU a query of either search in one run, and what the
  * places kept from step to step report less than a search from nothing at the same poses. One thread.
  */
@@ -13,6 +13,7 @@
 #include "contact/near.h"
 #include "contact/places.h"
 #include "oracle/star.h"
+#include "post/overlap_convex.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,11 +25,12 @@ static const double SIZE = 0.01, MISS = 3e-3, MARGIN = 0.01, BAND = 0.02;
 typedef struct Case {
   const char *name;
   TlStarKind kind;
-  int32_t cells, nodes;
+  int32_t cells, nodes;        /* 0: a cube in closed form instead */
   double warm_goal, miss_goal; /* CPU over the node search's; % of pairs */
 } Case;
 
 typedef struct Scene {
+  bool cube;
   TlStar star;
   TlAvatar avatar;
   TlShapes shapes;
@@ -52,14 +54,19 @@ static void add_body(Scene *s, int64_t id) {
 }
 
 static void scene_open(Scene *s, const Case *c) {
-  *s = (Scene){0};
-  JUDGE_OK(tl_star_make(c->kind, 7, &s->star));
-  JUDGE_OK(tl_star_avatar(&s->star, SIZE, c->cells, c->nodes, &s->avatar));
-  JUDGE_OK(tl_shapes_add(&s->shapes, 1, &s->avatar));
+  *s = (Scene){.cube = c->nodes == 0};
+  double side = 2 * SIZE / sqrt(3);
+  if (s->cube) {
+    JUDGE_OK(tl_shapes_add_closed(&s->shapes, 1, &tl_closed_box, (double[]){side, side, side}));
+  } else {
+    JUDGE_OK(tl_star_make(c->kind, 7, &s->star));
+    JUDGE_OK(tl_star_avatar(&s->star, SIZE, c->cells, c->nodes, &s->avatar));
+    JUDGE_OK(tl_shapes_add(&s->shapes, 1, &s->avatar));
+  }
   JUDGE_OK(tl_place_shape_make(tl_shapes_find(&s->shapes, 1), &s->place));
   add_body(s, 0);
   add_body(s, 1);
-  for (int i = 0; i < TL_STAR_POINTS; i++) {
+  for (int i = 0; i < TL_STAR_POINTS && !s->cube; i++) {
     double off =
         tl_spline_phi(&s->place.spline, tl_scale(SIZE, s->star.point[i]), NULL, NULL) / SIZE;
     s->rms += 1e4 * off * off / TL_STAR_POINTS;
@@ -82,6 +89,25 @@ static TlVec3 random_unit(uint64_t stream, uint64_t i) {
                          tl_random_normal(stream, 2, i)));
 }
 
+/* Of radius 1, as a star's. */
+static double cube_depth(TlVec3 shift, TlMat3 turn) {
+  TlVec3 n, point, half = tl_scale(1 / sqrt(3), tl_vec3(1, 1, 1));
+  TlConvex a = tl_convex_box(half), b = tl_convex_placed(&a, 1, turn, shift);
+  return tl_convex_depth(&a, &b, &n, &point);
+}
+
+static double cube_touch(TlVec3 along, TlMat3 turn) {
+  double low = 0, high = 2;
+  for (int i = 0; i < 30; i++) {
+    double middle = 0.5 * (low + high);
+    if (cube_depth(tl_scale(middle, along), turn) > 0)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 static Pose pose_of(const Scene *s, uint64_t i) {
   TlVec3 along = random_unit(11, i);
   Pose p = {.turn = tl_quat_from_rotation(
@@ -90,9 +116,9 @@ static Pose pose_of(const Scene *s, uint64_t i) {
   p.slide = tl_unit(tl_cross(along, random_unit(14, i)));
   double wanted = 0.001 + 0.029 * tl_random_uniform(15, 0, i);
   TlMat3 turn = tl_quat_matrix(p.turn);
-  double touch = tl_star_touch(&s->star, &s->star, along, turn);
+  double touch = s->cube ? cube_touch(along, turn) : tl_star_touch(&s->star, &s->star, along, turn);
   p.shift = tl_scale(touch - wanted, along);
-  p.depth = tl_star_depth(&s->star, &s->star, p.shift, turn);
+  p.depth = s->cube ? cube_depth(p.shift, turn) : tl_star_depth(&s->star, &s->star, p.shift, turn);
   p.shift = tl_scale(SIZE, p.shift);
   return p;
 }
@@ -301,9 +327,10 @@ int main(int argc, char **argv) {
   static const Case cases[] = {{"superellipsoid", TL_STAR_SUPERELLIPSOID, 28, 250, 0.3, 0.2},
                                {"rough", TL_STAR_ROUGH, 40, 800, 1.1, 0.2},
                                {"bumpy", TL_STAR_BUMPY, 40, 800, 1.1, 0.2},
-                               {"faceted", TL_STAR_FACETED, 40, 800, 1.4, 0.5}};
+                               {"faceted", TL_STAR_FACETED, 40, 800, 1.4, 0.5},
+                               {"cube", 0, 0, 0, 1.4, 0.5}};
   judge_open("places", argc, argv);
   tl_par_set_threads(1);
-  for (int i = 0; i < 4; i++) study(&cases[i]);
+  for (int i = 0; i < 5; i++) study(&cases[i]);
   return judge_close();
 }

@@ -10,6 +10,8 @@
 #include "contact/places.h"
 #include "model/closed.h"
 #include "oracle/star.h"
+#include "post/overlap_convex.h"
+#include "shape/formula.h"
 #include "shape/superellipsoid.h"
 
 static const double MISS = 3e-3; /* of the radius: what the issue of missed contacts allows */
@@ -17,7 +19,7 @@ static const double SIZE = 0.01, MARGIN = 0.01, BAND = 0.02;
 
 /* ---- two bodies ---- */
 
-enum { SPHERE = 1, SMOOTH, ROUND, ROUGH, BOX, SHAPES }; /* ids */
+enum { SPHERE = 1, SMOOTH, ROUND, ROUGH, BOX, GRID_BOX, TETRAHEDRON, CROSS, SHAPES }; /* ids */
 
 typedef struct Scene {
   TlShapes shapes;
@@ -47,6 +49,19 @@ static void open_scene(Scene *s, unsigned only) {
   if (only & 1 << ROUGH) {
     CK_OK(tl_star_make(TL_STAR_BUMPY, 7, &s->star));
     CK_OK(tl_star_avatar(&s->star, SIZE, 40, 800, &s->avatar[ROUGH]));
+  }
+  if (only & 1 << GRID_BOX) { /* its edges lie between grid points */
+    TlFormula box = {.kind = TL_FORMULA_BOX, .size_m = {SIZE, 1.1 * SIZE, 1.3 * SIZE}};
+    box.spacing_m = 0.0717 * SIZE;
+    CK_OK(tl_formula_avatar(&box, &s->avatar[GRID_BOX]));
+  }
+  if (only & 1 << TETRAHEDRON) {
+    TlFormula solid = {.kind = TL_FORMULA_TETRAHEDRON, .length_m = 2 * SIZE};
+    CK_OK(tl_formula_avatar(&solid, &s->avatar[TETRAHEDRON]));
+  }
+  if (only & 1 << CROSS) {
+    TlFormula solid = {.kind = TL_FORMULA_CROSS, .length_m = 2 * SIZE, .width_m = 0.6 * SIZE};
+    CK_OK(tl_formula_avatar(&solid, &s->avatar[CROSS]));
   }
   for (int id = 1; id < SHAPES; id++) {
     if (s->avatar[id].phi) CK_OK(tl_shapes_add(&s->shapes, id, &s->avatar[id]));
@@ -427,12 +442,132 @@ START_TEST(a_copied_memory_continues_with_the_same_bits) {
 }
 END_TEST
 
-START_TEST(shapes_with_edges_in_closed_form_are_refused) {
+/* ---- polyhedra ---- */
+
+/* The oracle: every separating axis, from the formulas of the shapes. */
+static TlConvex convex_of(const Scene *s, int id, double scale, TlVec3 shift, TlQuat turn) {
+  TlConvex c;
+  if (id == BOX)
+    c = tl_convex_box(tl_vec3(0.5 * SIZE, 0.5 * SIZE, 0.5 * SIZE));
+  else if (id == GRID_BOX)
+    c = tl_convex_box(tl_vec3(0.5 * SIZE, 0.55 * SIZE, 0.65 * SIZE));
+  else
+    c = tl_convex_tetrahedron(2 * SIZE);
+  if (id != BOX) turn = tl_quat_mul(turn, tl_quat_conj(s->avatar[id].scan_rotation));
+  return tl_convex_placed(&c, scale, tl_quat_matrix(turn), shift);
+}
+
+static double depth_of_polyhedra(const Scene *s, const Pair *p, TlVec3 *normal) {
+  TlConvex a = convex_of(s, p->a, p->scale_a, tl_vec3(0, 0, 0), (TlQuat){1, 0, 0, 0}),
+           b = convex_of(s, p->b, p->scale_b, p->shift, p->turn);
+  TlVec3 point;
+  return tl_convex_depth(&a, &b, normal, &point);
+}
+
+/* 0.1 to 3% beyond where the two begin to touch; < 0: as much apart. */
+static Pair polyhedra(const Scene *s, int a, int b, double scale_b, double depth, uint64_t i) {
+  Pair p = {.a = a, .b = b, .scale_a = 1, .scale_b = scale_b, .turn = random_turn(12, i)};
+  double ra = tl_shapes_find(&s->shapes, a)->radius_m,
+         rb = scale_b * tl_shapes_find(&s->shapes, b)->radius_m, low = 0, high = ra + rb;
+  TlVec3 along = random_unit(11, i), n;
+  p.size = tl_min(ra, rb);
+  for (int k = 0; k < 30; k++) {
+    double middle = 0.5 * (low + high);
+    p.shift = tl_scale(middle, along);
+    if (depth_of_polyhedra(s, &p, &n) > 0)
+      low = middle;
+    else
+      high = middle;
+  }
+  p.shift = tl_scale(low - depth * p.size, along);
+  return p;
+}
+
+/* Boxes in closed form are exact; planes read from a grid are off by 0.04% of the radius at most. */
+START_TEST(polyhedra_have_the_depth_of_their_separating_axes) {
+  static const Kind kinds[] = {{BOX, BOX, 1},
+                               {GRID_BOX, GRID_BOX, 1},
+                               {BOX, GRID_BOX, 0.4},
+                               {TETRAHEDRON, TETRAHEDRON, 1},
+                               {TETRAHEDRON, BOX, 1.5}};
+  enum { PAIRS = 400 };
+  Scene s;
+  open_scene(&s, 1 << BOX | 1 << GRID_BOX | 1 << TETRAHEDRON);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    int crossing = 0, missed_by_nodes = 0;
+    double worst = 0, turned = 0;
+    for (uint64_t i = 0; i < PAIRS; i++) {
+      double wanted = 0.031 * tl_random_uniform(15, k, i) - 0.001;
+      Pair p = polyhedra(&s, kinds[k].a, kinds[k].b, kinds[k].scale_b, wanted, i);
+      TlVec3 n;
+      double depth = depth_of_polyhedra(&s, &p, &n);
+      TlPoint found = by_places_anew(&s, &p), node = by_nodes_anew(&s, &p);
+      crossing += found.key >= 2 * TL_FACET_PLANES * TL_FACET_CORNERS;
+      missed_by_nodes += tl_max(-node.gap, 0) < depth - MISS * p.size;
+      worst = tl_max(worst, fabs(tl_max(-found.gap, 0) - depth) / p.size);
+      if (depth > 1e-3 * p.size) /* of two equal axes either may be meant */
+        turned = tl_max(turned, tl_norm(tl_sub(found.n, n)));
+    }
+    ck_assert_int_ge(crossing, PAIRS / 10);
+    ck_assert_int_ge(missed_by_nodes, PAIRS / 20);
+    ck_assert_msg(turned < 1e-3, "normals are off by up to %g rad", turned);
+    if (kinds[k].a == BOX && kinds[k].b == BOX) CK_NEAR(worst, 0, 1e-12);
+    ck_assert_msg(worst < 4e-4, "depths are off by up to %g of the radius", worst);
+  }
+  close_scene(&s);
+}
+END_TEST
+
+/* Corners and edges change hands on the way. */
+START_TEST(followed_polyhedra_agree_with_a_search_from_nothing) {
+  static const int kind[] = {BOX, TETRAHEDRON};
+  enum { STEPS = 1000 };
+  Scene s;
+  open_scene(&s, 1 << BOX | 1 << TETRAHEDRON);
+  for (int k = 0; k < 2; k++) {
+    Pair p = polyhedra(&s, kind[k], kind[k], 1, 0.01, 4);
+    TlPlacePair memory = {0};
+    TlQuat roll = tl_quat_from_rotation(tl_scale(2e-3, random_unit(21, 0)));
+    TlQuat swing = tl_quat_from_rotation(tl_scale(1e-3, random_unit(22, 0)));
+    int64_t listed = 0, last = -1;
+    int changes = 0, touched = 0;
+    for (int step = 0; step < STEPS; step++) {
+      p.turn = tl_quat_unit(tl_quat_mul(roll, p.turn));
+      p.shift = tl_quat_rotate(swing, p.shift);
+      TlPoint cold = by_places_anew(&s, &p);
+      double away = cold.gap < 1 ? 0.1 * (-0.01 * p.size - cold.gap) : -0.01 * p.size;
+      p.shift = tl_axpy(p.shift, away, tl_unit(p.shift)); /* kept about 1% deep */
+      cold = by_places_anew(&s, &p);
+      int64_t before = s.points.lists;
+      TlPoint warm = by_places(&s, &p, &memory, 3e-3 * p.size);
+      listed += s.points.lists - before;
+      changes += warm.key != last;
+      last = warm.key;
+      touched += cold.gap < 0;
+      ck_assert((warm.gap < 1) == (cold.gap < 1));
+      if (!(cold.gap < 1)) continue;
+      CK_NEAR(warm.gap, cold.gap, 1e-12);
+      CK_NEAR(tl_norm(tl_sub(warm.n, cold.n)), 0, 1e-9);
+    }
+    ck_assert_int_ge(touched, STEPS / 2);
+    ck_assert_int_ge(changes, 5);
+    ck_assert_int_lt(listed, STEPS / 5);
+  }
+  close_scene(&s);
+}
+END_TEST
+
+START_TEST(what_is_not_served_is_refused) {
   Scene s;
   open_scene(&s, ~0u);
   ck_assert(tl_places_serves(&s.place[SPHERE], &s.place[ROUGH]));
+  ck_assert(tl_places_serves(&s.place[BOX], &s.place[TETRAHEDRON]));
   ck_assert(!tl_places_serves(&s.place[BOX], &s.place[ROUGH]));
   ck_assert(s.place[SMOOTH].convex && s.place[ROUND].convex && !s.place[ROUGH].convex);
+  for (int id = 1; id < SHAPES; id++)
+    ck_assert_int_eq(s.place[id].facets.plane_count, id == BOX || id == GRID_BOX ? 6
+                                                     : id == TETRAHEDRON         ? 4
+                                                                                 : 0);
   close_scene(&s);
 }
 END_TEST
@@ -443,4 +578,5 @@ TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              a_followed_pair_costs_a_fraction_of_the_node_search,
              a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothing,
              a_copied_memory_continues_with_the_same_bits,
-             shapes_with_edges_in_closed_form_are_refused)
+             polyhedra_have_the_depth_of_their_separating_axes,
+             followed_polyhedra_agree_with_a_search_from_nothing, what_is_not_served_is_refused)
