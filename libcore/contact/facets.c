@@ -197,36 +197,56 @@ static void add_face(TlFacetPair *pair, int side, int32_t face, int32_t corner) 
   pair->face_count++; /* beyond the most: the list is not complete */
 }
 
+/* Heights of the corners of either grain over the faces of the other (side: whose face). */
+typedef struct Heights {
+  double over[2][TL_FACET_PLANES][TL_FACET_CORNERS], lowest[2][TL_FACET_PLANES];
+} Heights;
+
+/* Does an edge of the grain that is not `side` come nearer to that one than `far`? False only if it lies
+ * beyond one of the faces as a whole. */
+static bool edge_near(const Heights *h, const TlFacetQuery *q, int side, int32_t edge, double far) {
+  const int32_t *corner = q->facets[1 - side]->edge[edge].corner;
+  for (int32_t f = 0; f < q->facets[side]->plane_count; f++)
+    if (h->over[side][f][corner[0]] > far && h->over[side][f][corner[1]] > far) return false;
+  return true;
+}
+
 /* Of faces that may give the gap the corners that may be lowest over them, of edges those that may;
  * `gap` is the largest separation over the faces: no larger than the pair's. */
 static void list_candidates(TlFacetPair *pair, const TlFacetQuery *q) {
-  double lowest[2][TL_FACET_PLANES], gap = -INFINITY;
+  Heights h;
+  double gap = -INFINITY;
   for (int side = 0; side < 2; side++)
     for (int32_t f = 0; f < q->facets[side]->plane_count; f++) {
       double low = INFINITY;
       for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++)
-        low = tl_min(low, above_face(q, side, f, c));
-      lowest[side][f] = low;
+        low = tl_min(low, h.over[side][f][c] = above_face(q, side, f, c));
+      h.lowest[side][f] = low;
       gap = tl_max(gap, low);
     }
+  double more = 2 * q->skin, far = fabs(gap) + more;
   *pair = (TlFacetPair){.r0 = q->r, .t0 = q->t, .skin = q->skin};
   for (int side = 0; side < 2; side++)
     for (int32_t f = 0; f < q->facets[side]->plane_count; f++)
       for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++)
-        if (lowest[side][f] >= gap - 2 * q->skin &&
-            above_face(q, side, f, c) <= lowest[side][f] + 2 * q->skin)
+        if (h.lowest[side][f] >= gap - more && h.over[side][f][c] <= h.lowest[side][f] + more)
           add_face(pair, side, f, c);
-  for (int32_t a = 0; a < q->facets[0]->edge_count; a++)
-    for (int32_t b = 0; b < q->facets[1]->edge_count; b++) {
+  int32_t near_b[TL_FACET_EDGES], near_count = 0;
+  for (int32_t b = 0; b < q->facets[1]->edge_count; b++)
+    if (edge_near(&h, q, 0, b, far)) near_b[near_count++] = b;
+  for (int32_t a = 0; a < q->facets[0]->edge_count; a++) {
+    if (!edge_near(&h, q, 1, a, far)) continue;
+    for (int32_t i = 0; i < near_count; i++) {
       TlVec3 n, on_a, on_b;
-      if (!arcs_cross(q, a, b, ARC, &n)) continue;
-      if (nearest_points(q, a, b, &on_a, &on_b) > fabs(gap) + 2 * q->skin) continue;
+      if (!arcs_cross(q, a, near_b[i], ARC, &n)) continue;
+      if (nearest_points(q, a, near_b[i], &on_a, &on_b) > far) continue;
       if (pair->edge_count < TL_FACET_EDGES_KEPT) {
         pair->edge[pair->edge_count].a = (int16_t)a;
-        pair->edge[pair->edge_count].b = (int16_t)b;
+        pair->edge[pair->edge_count].b = (int16_t)near_b[i];
       }
       pair->edge_count++;
     }
+  }
   pair->made = pair->face_count <= TL_FACET_FACES_KEPT && pair->edge_count <= TL_FACET_EDGES_KEPT;
 }
 
