@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PAIRS = 300, FULL_PAIRS = 2000, TIMED = 100, STEPS = 48, REPEATS = 5 };
+enum { PAIRS = 2000, TIMED = 100, STEPS = 48, REPEATS = 5 };
 static const double SIZE = 0.01, MISS = 3e-3, MARGIN = 0.01, BAND = 0.02;
 
 typedef struct Case {
@@ -296,12 +296,11 @@ static void study(const Case *c) {
   static const double part[] = {0, 0.001, 0.003, 0.01};
   Scene s;
   char name[80];
-  int pairs = judge_full() ? FULL_PAIRS : PAIRS;
   double worst = 0, missed = 0;
-  Pose *pose = calloc((size_t)pairs, sizeof *pose);
+  Pose *pose = calloc(PAIRS, sizeof *pose);
   scene_open(&s, c);
-  for (int i = 0; i < pairs; i++) pose[i] = pose_of(&s, (uint64_t)i);
-  random_pairs(&s, c, pose, pairs);
+  for (int i = 0; i < PAIRS; i++) pose[i] = pose_of(&s, (uint64_t)i);
+  random_pairs(&s, c, pose, PAIRS);
   for (int k = 0; k < 4; k++) {
     Warm w = warm(&s, pose, part[k]);
     judge_note(
