@@ -12,6 +12,7 @@
 #define TL_RUN_APPARATUS_H
 
 #include "conf/study.h"
+#include "model/record.h"
 #include "run/columns.h"
 #include "store/results.h"
 
@@ -59,9 +60,7 @@ typedef struct TlApparatus {
   const char *test; /* what is done with it, for messages: "a triaxial test" */
   TlResultsTable table;
   TlColumns columns;
-  /* A record without padding of 8-byte fields, all 0 at the start: what a checkpoint keeps. */
-  size_t state_bytes;
-  const char *state_names;
+  TlRecord state; /* what a checkpoint keeps, of reals and 64-bit integers; all 0 at the start */
 
   /* Does the study have one? */
   bool (*there)(const struct TlSetup *setup);
@@ -72,7 +71,7 @@ typedef struct TlApparatus {
   TlStatus (*expand)(struct TlSetup *setup);
   /* What its platens are made of; NULL, as without the function: none is named. */
   const char *(*platen_material)(const struct TlSetup *setup);
-  /* Could a run have left this state? */
+  /* Could a run have left this state, whose reals are finite? */
   bool (*state_is_sound)(const struct TlRun *run);
 
   /* The nets are known, their spheres not yet made. */

@@ -106,48 +106,15 @@ static TlStatus save_run(Saver *s) {
   return save_record(s, &tl_run_record, &record);
 }
 
-/* The layout names the device, too. */
-static void apparatus_layout(const TlRun *run, char text[TL_CHECKPOINT_LAYOUT]) {
-  const TlApparatus *a = run->model->apparatus;
-  int length =
-      snprintf(text, TL_CHECKPOINT_LAYOUT, "%s: %s", a ? a->key : "none", a ? a->state_names : "");
-  assert(length < TL_CHECKPOINT_LAYOUT);
-  (void)length;
-}
-
-static size_t apparatus_bytes(const TlRun *run) {
-  return run->model->apparatus ? run->model->apparatus->state_bytes : 1;
-}
-
-/* One record, or none. */
 static TlStatus save_apparatus(Saver *s) {
-  const TlRun *run = s->run;
-  int64_t count = run->model->apparatus != NULL;
-  char layout[TL_CHECKPOINT_LAYOUT];
-  if (!s->writer) return TL_OK;
-  apparatus_layout(run, layout);
-  TL_TRY(tl_checkpoint_section(s->writer, "apparatus", layout, apparatus_bytes(run), count));
-  return tl_checkpoint_rows(s->writer, run->state->apparatus, count);
+  const TlApparatus *a = s->run->model->apparatus;
+  return a ? save_record(s, &a->state, s->run->state->apparatus) : TL_OK;
 }
 
 /* A file whose digests are right may still have been made by something else than a run. */
 static TlStatus no_state(const TlRun *run, const char *section, int64_t record, const char *what) {
   return tl_fail(TL_EINPUT, "%s: section '%s', record %lld: %s; it is no state of this study",
                  tl_checkpoint_path(run->checkpoint), section, (long long)record, what);
-}
-
-/* One record where the study has an apparatus, else none. */
-static TlStatus load_apparatus(TlRun *run) {
-  int64_t count;
-  char layout[TL_CHECKPOINT_LAYOUT];
-  apparatus_layout(run, layout);
-  TL_TRY(tl_checkpoint_find(run->checkpoint, "apparatus", layout, apparatus_bytes(run), &count));
-  if (count != (run->model->apparatus != NULL))
-    return no_state(run, "apparatus", 0, "their number");
-  if (count == 0) return TL_OK;
-  TL_TRY(tl_checkpoint_read(run->checkpoint, "apparatus", 0, 1, run->state->apparatus));
-  return run->model->apparatus->state_is_sound(run) ? TL_OK
-                                                    : no_state(run, "apparatus", 0, "its numbers");
 }
 
 static TlStatus save_cuts(Saver *s) {
@@ -346,6 +313,24 @@ static TlStatus load_run(TlRun *run) {
   for (int k = 0; k < TL_TABLES; k++)
     if (run->output.kept_bytes.table[k] < 0) return no_state(run, "run", 0, "the size of a table");
   return TL_OK;
+}
+
+static TlStatus take_apparatus(void *context, int64_t number, const void *row) {
+  TlRun *run = context;
+  const TlApparatus *a = run->model->apparatus;
+  memcpy(run->state->apparatus, row, a->state.bytes);
+  return tl_record_finite(&a->state, row) && a->state_is_sound(run)
+             ? TL_OK
+             : no_state(run, a->state.name, number, "its numbers");
+}
+
+static TlStatus load_apparatus(TlRun *run) {
+  const TlApparatus *a = run->model->apparatus;
+  int64_t count;
+  if (!a) return TL_OK;
+  TL_TRY(find_records(run, a->state.name, &a->state, &count));
+  if (count != 1) return no_state(run, a->state.name, 0, "one record is wanted");
+  return load_records(&(Records){run, a->state.name, &a->state, 0, 1, take_apparatus, run});
 }
 
 /* What tl_bodies_add takes for granted, and the order that the touches are found by. */
@@ -563,7 +548,7 @@ static const Section sections[] = {
     {"terrain", save_terrain, check_terrain},
     {"wall_tables", save_tables, check_tables},
     {"run", save_run, load_run},
-    {"apparatus", save_apparatus, load_apparatus},
+    {NULL, save_apparatus, load_apparatus}, /* named after the device */
     {"cuts", save_cuts, load_cuts},
     {"bodies", save_bodies, NULL},
     {"colliders", save_colliders, load_bodies},
@@ -647,6 +632,8 @@ static TlStatus check_known(const TlCheckpoint *c) {
     for (int k = 0; k < SECTIONS; k++)
       known |= sections[k].name && strcmp(name, sections[k].name) == 0;
     for (int k = 0; k < TL_PAIR_KINDS; k++) known |= strcmp(name, tl_pair_record[k].name) == 0;
+    for (int k = 0; k < TL_APPARATUS_COUNT; k++)
+      known |= strcmp(name, tl_apparatus(k)->state.name) == 0;
     if (!known)
       return tl_fail(TL_EINPUT,
                      "%s: section '%s' is not known to this program; resume with the one "

@@ -92,7 +92,7 @@ static TlStatus read_study(TlRun *run) {
   TL_TRY(tl_study_write(&tl_setup_schema, &run->model->setup, &run->model->effective));
   run->model->apparatus = tl_setup_apparatus(&run->model->setup);
   if (run->model->apparatus)
-    TL_TRY(TL_NEW(run->state->apparatus, run->model->apparatus->state_bytes));
+    TL_TRY(TL_NEW(run->state->apparatus, run->model->apparatus->state.bytes));
   TL_TRY(tl_apparatus_expand(&run->model->setup));
   TL_TRY(tl_setup_materials(&run->model->setup, &run->model->materials));
   TlSolverConfig config = tl_setup_solver(&run->model->setup);
@@ -354,8 +354,8 @@ TlStatus tl_run_state_copy(TlRunState **copy, const TlRunState *from, const TlRu
   s->apparatus = NULL;
   TlStatus status = tl_bodies_copy(&s->dem.bodies, &from->dem.bodies);
   if (status == TL_OK && model->apparatus) {
-    status = TL_NEW(s->apparatus, model->apparatus->state_bytes);
-    if (status == TL_OK) memcpy(s->apparatus, from->apparatus, model->apparatus->state_bytes);
+    status = TL_NEW(s->apparatus, model->apparatus->state.bytes);
+    if (status == TL_OK) memcpy(s->apparatus, from->apparatus, model->apparatus->state.bytes);
   }
   if (status != TL_OK) tl_run_state_free(s);
   if (status == TL_OK) *copy = s;

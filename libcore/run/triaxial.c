@@ -494,24 +494,23 @@ static TlStatus end(TlRun *run) {
 static bool state_is_sound(const TlRun *run) {
   const TlTriaxial *t = tl_triaxial_state(run);
   return t->stage >= 0 && t->stage <= setup_of(run)->stages.count && t->begun >= 0 &&
-         t->relaxed >= 0 && t->grains >= 0 && t->look_steps >= 0 && t->line_steps >= 0 &&
-         isfinite(t->from_Pa + t->pressure_Pa + t->height_m + t->volume_m3 + t->membrane_m3) &&
-         isfinite(t->solid_m3 + t->tilt_rad + t->start_height_m + t->start_volume_m3 + t->look_N) &&
-         isfinite(t->line_N + t->line_base_N);
+         t->relaxed >= 0 && t->grains >= 0 && t->look_steps >= 0 && t->line_steps >= 0;
 }
 
 static const char *platen_material(const TlSetup *setup) {
   return tl_triaxial_section(setup)->platen_material;
 }
 
-#define F(type, name) #name " "
+#define F(...) TL_FIELD(TlTriaxial, __VA_ARGS__)
+static const TlRecordField fields[] = {TL_TRIAXIAL_FIELDS(F)};
+#undef F
 const TlApparatus tl_triaxial = {
     .key = "triaxial",
     .test = "a triaxial test",
     .table = TL_TABLE_TRIAXIAL,
     .columns = {"a triaxial test at one moment", 2, columns, sizeof columns / sizeof *columns},
-    .state_bytes = sizeof(TlTriaxial),
-    .state_names = TL_TRIAXIAL_FIELDS(F),
+    .state = TL_RECORD("triaxial", "The triaxial test of a run, where its study has one.",
+                       TlTriaxial, fields),
     .there = tl_triaxial_there,
     .check = tl_triaxial_check,
     .expand = tl_triaxial_expand,
@@ -524,4 +523,3 @@ const TlApparatus tl_triaxial = {
     .after_step = after_step,
     .finished = is_done,
     .end = end};
-#undef F

@@ -74,33 +74,35 @@ TlStatus tl_triaxial_expand(struct TlSetup *setup);
 
 struct TlRun;
 
-/* What a checkpoint keeps: type, name. 8 bytes each. */
+/* What a checkpoint keeps (model/record.h). */
 #define TL_TRIAXIAL_FIELDS(F)                                                                      \
-  F(int64_t, platen)     /* id of the top platen's body */                                         \
-  F(int64_t, stage)      /* in hand, from 0; their number: all are done */                         \
-  F(int64_t, begun)      /* step in which it began */                                              \
-  F(int64_t, sign)       /* of what until_deviatoric_Pa lacked then */                             \
-  F(int64_t, relaxed)    /* step in which its void_ratio was reached; 0: not yet */                \
-  F(double, from_Pa)     /* cell pressure then */                                                  \
-  F(double, pressure_Pa) /* now */                                                                 \
-  F(double, height_m)    /* at the last look, as the next four */                                  \
-  F(double, volume_m3)   /* of the specimen */                                                     \
-  F(double, membrane_m3) /* of the membrane's first layer */                                       \
-  F(double, solid_m3)    /* of the grains */                                                       \
-  F(double, tilt_rad)    /* of the top platen */                                                   \
-  F(int64_t, grains)                                                                               \
-  F(double, start_height_m) /* of the strains; 0: not sheared yet */                               \
-  F(double, start_volume_m3)                                                                       \
-  F(double, look_N) /* sum of the platen's force since the last look */                            \
-  F(int64_t, look_steps)                                                                           \
-  F(double, line_N) /* since the last line, and the base's */                                      \
-  F(double, line_base_N)                                                                           \
-  F(int64_t, line_steps)                                                                           \
-  F(double, unbalanced) /* of the last step */                                                     \
-  F(int64_t, warned)    /* of the inertia number, in this stage */
+  F(int64_t, platen, "", TL_SAVE, "id of the top platen's body")                                   \
+  F(int64_t, stage, "", TL_SAVE, "stage in progress, from 0; their number: all are done")          \
+  F(int64_t, begun, "", TL_SAVE, "step in which it began")                                         \
+  F(int64_t, sign, "", TL_SAVE, "sign of what until_deviatoric_Pa lacked then")                    \
+  F(int64_t, relaxed, "", TL_SAVE, "step in which its void_ratio was reached; 0: not yet")         \
+  F(double, from_Pa, "Pa", TL_SAVE, "cell pressure when the stage began")                          \
+  F(double, pressure_Pa, "Pa", TL_SAVE, "cell pressure now")                                       \
+  F(double, height_m, "m", TL_SAVE, "height of the specimen when it was last measured")            \
+  F(double, volume_m3, "m3", TL_SAVE, "volume of the specimen then")                               \
+  F(double, membrane_m3, "m3", TL_SAVE, "volume of the first layer of the membrane then")          \
+  F(double, solid_m3, "m3", TL_SAVE, "volume of the grains then")                                  \
+  F(double, tilt_rad, "1", TL_SAVE, "tilt of the top platen then")                                 \
+  F(int64_t, grains, "", TL_SAVE, "grains in the cell then")                                       \
+  F(double, start_height_m, "m", TL_SAVE, "height from which strains count; 0: not sheared yet")   \
+  F(double, start_volume_m3, "m3", TL_SAVE, "volume from which volumetric strains count")          \
+  F(double, look_N, "N", TL_SAVE,                                                                  \
+    "sum of the platen's force over the steps since the specimen was measured")                    \
+  F(int64_t, look_steps, "", TL_SAVE, "their number")                                              \
+  F(double, line_N, "N", TL_SAVE,                                                                  \
+    "sum of the platen's force over the steps since the last line of the table")                   \
+  F(double, line_base_N, "N", TL_SAVE, "the same of the base")                                     \
+  F(int64_t, line_steps, "", TL_SAVE, "their number")                                              \
+  F(double, unbalanced, "1", TL_SAVE, "unbalanced force of the last step")                         \
+  F(int64_t, warned, "", TL_SAVE, "1: the inertia number of this stage has been warned of")
 
 typedef struct TlTriaxial {
-#define F(type, name) type name;
+#define F(type, name, ...) type name;
   TL_TRIAXIAL_FIELDS(F)
 #undef F
 } TlTriaxial;
