@@ -17,6 +17,9 @@
   { #key, TL_P_TEXT, offsetof(s, key), "", def, 0, 0, NULL, help, NULL }
 #define CHOICE(s, key, def, choices, help)                                                         \
   { #key, TL_P_CHOICE, offsetof(s, key), "", def, 0, 0, choices, help, NULL }
+/* A choice whose key was called otherwise in the version before. */
+#define RENAMED_CHOICE(s, key, former, def, choices, help)                                         \
+  { #key, TL_P_CHOICE, offsetof(s, key), "", def, 0, 0, choices, help, NULL, .was = former }
 #define VEC3(s, key, unit, def, min, max, help)                                                    \
   { #key, TL_P_VEC3, offsetof(s, key), unit, def, min, max, NULL, help, NULL }
 #define TEXTS(s, key, help)                                                                        \

@@ -52,6 +52,7 @@ typedef struct TlParam {
   TlParamRole role;
   bool old_form; /* of TL_P_REAL: another key has taken its place. The effective study says it only
                     where it is not the default, so that whether a study says it can be asked. */
+  const char *was; /* the key's name in the version before, which studies may still use; or NULL */
 } TlParam;
 
 /* The parameters of one struct. Declared where the struct is declared, so that a tool and another

@@ -1,6 +1,7 @@
 #include "conf/study.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -214,6 +215,68 @@ static const TlStudySection *find_section(const TlStudySection *section, const c
   return NULL;
 }
 
+/* ---- former names ---- */
+
+static void warn_of_name(const TlStudy *study, const TlYamlNode *node, const char *path,
+                         const char *key) {
+  char place[PATH_SIZE + 64] = "--set";
+  if (node)
+    snprintf(place, sizeof place, "%s:%d:%d:", study->path, node->key_line, node->key_column);
+  tl_log_warn("%s %s is called '%s' now; the next version will not read the former name", place,
+              path, key);
+}
+
+/* The child of this former name, when there is one, gets today's name. */
+static TlStatus rename_child(const TlStudy *study, TlYamlNode *map, const char *path,
+                             const char *was, const char *key) {
+  char text[512], full[PATH_SIZE];
+  TlYamlNode *node = was ? tl_yaml_find(map, was) : NULL;
+  if (!node) return TL_OK;
+  extend(full, path, was);
+  if (tl_yaml_find(map, key)) {
+    snprintf(text, sizeof text, "is the former name of '%s', which is given too; leave one out",
+             key);
+    return fail_at(study, node, true, TL_EINPUT, full, text);
+  }
+  char *name = tl_strdup(key);
+  if (!name) return TL_ENOMEM;
+  warn_of_name(study, node, full, key);
+  tl_free(node->key);
+  node->key = name;
+  return TL_OK;
+}
+
+static TlStatus rename_former(const TlStudy *study, const TlStudySection *section, TlYamlNode *map,
+                              const char *path) {
+  char full[PATH_SIZE], item[PATH_SIZE], number[24];
+  if (map->kind != TL_YAML_MAP) return TL_OK; /* refused where it is read */
+  for (size_t i = 0; i < section->param_count; i++)
+    TL_TRY(rename_child(study, map, path, section->params[i].was, section->params[i].key));
+  for (size_t i = 0; i < section->section_count; i++) {
+    const TlStudySection *inner = &section->sections[i];
+    TL_TRY(rename_child(study, map, path, inner->was, inner->key));
+    TlYamlNode *node = tl_yaml_find(map, inner->key);
+    extend(full, path, inner->key);
+    if (node && !inner->list) TL_TRY(rename_former(study, inner, node, full));
+    for (size_t k = 0; node && inner->list && k < node->count; k++) {
+      snprintf(number, sizeof number, "%zu", k);
+      TL_TRY(rename_former(study, inner, &node->children[k], extend(item, full, number)));
+    }
+  }
+  return TL_OK;
+}
+
+/* Today's name of a key of this section, which may be given by its former one. */
+static const char *name_today(const TlStudySection *section, const char *key) {
+  for (size_t i = 0; section && i < section->param_count; i++)
+    if (section->params[i].was && strcmp(section->params[i].was, key) == 0)
+      return section->params[i].key;
+  for (size_t i = 0; section && i < section->section_count; i++)
+    if (section->sections[i].was && strcmp(section->sections[i].was, key) == 0)
+      return section->sections[i].key;
+  return key;
+}
+
 /* ---- values set by hand ---- */
 
 /* Path of the section that knows this key, "" for the root; false: none does. */
@@ -258,16 +321,23 @@ static TlStatus set_misses(const TlYamlNode *node, const TlYamlNode *child, cons
 
 TlStatus tl_study_set(TlStudy *study, const TlStudySection *schema, const char *assignment) {
   char path[PATH_SIZE];
+  TL_TRY(rename_former(study, schema, &study->root, ""));
   TL_TRY(path_of(schema, assignment, path));
   const char *value = strchr(assignment, '=') + 1;
+  const TlStudySection *section = schema; /* NULL where the schema knows no further */
   TlYamlNode *node = &study->root;
-  char *rest = path, *key = strsep(&rest, ".");
-  while (rest) {
+  char *rest = path;
+  const char *key;
+  for (;;) {
+    const char *given = strsep(&rest, ".");
+    key = node->kind == TL_YAML_LIST ? given : name_today(section, given);
+    if (key != given) warn_of_name(study, NULL, given, key);
+    if (!rest) break;
     TlYamlNode *child = child_of(node, key, strlen(key));
     if (!child && node->kind == TL_YAML_MAP) TL_TRY(tl_yaml_put_map(node, key, &child));
     if (!child || child->kind == TL_YAML_SCALAR) return set_misses(node, child, key, assignment);
+    if (node->kind == TL_YAML_MAP && section) section = find_section(section, key);
     node = child;
-    key = strsep(&rest, ".");
   }
   if (node->kind != TL_YAML_MAP)
     return tl_fail(TL_EUSAGE, "--set %s: '%s' is not a key of a map", assignment, key);
@@ -392,8 +462,9 @@ static TlStatus fill_section(const TlStudy *study, const TlStudySection *root,
   return TL_OK;
 }
 
-TlStatus tl_study_fill(const TlStudy *study, const TlStudySection *schema, void *values) {
+TlStatus tl_study_fill(TlStudy *study, const TlStudySection *schema, void *values) {
   TL_TRY(defaults_of(schema, values));
+  TL_TRY(rename_former(study, schema, &study->root, ""));
   return fill_section(study, schema, schema, &study->root, &study->root, "", values);
 }
 

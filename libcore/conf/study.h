@@ -29,6 +29,7 @@ typedef struct TlStudySection {
   size_t param_count;
   const struct TlStudySection *sections;
   size_t section_count;
+  const char *was; /* the key in the version before, as TlParam has it; or NULL */
 } TlStudySection;
 
 typedef struct TlStudy {
@@ -47,8 +48,9 @@ void tl_study_free(TlStudy *study);
 TlStatus tl_study_set(TlStudy *study, const TlStudySection *schema, const char *assignment);
 
 /* Defaults, then the study's values, into the struct of the schema's root (zeroed by the caller);
- * release with tl_study_values_free, also after a failure. */
-TlStatus tl_study_fill(const TlStudy *study, const TlStudySection *schema, void *values);
+ * release with tl_study_values_free, also after a failure. Keys with a
+ * former name are given today's, with a warning each; a key that comes by both is refused. */
+TlStatus tl_study_fill(TlStudy *study, const TlStudySection *schema, void *values);
 void tl_study_values_free(const TlStudySection *schema, void *values);
 
 /* The effective study as YAML text, fresh memory. */

@@ -31,10 +31,12 @@
 enum {
   TL_BODY_OUTSIDE = 1, /* no terrain below the centre; set by the step, policy is the caller's */
   TL_BODY_FROZEN = 2,  /* fixed in space: infinite mass, joins no island */
-  TL_BODY_POOR = 8,    /* cannot be brought out of another (step_poor.c); policy is the caller's */
-  TL_BODY_NET = 4,     /* sphere of a net (membrane.h): bonded, no grain to measures */
-  TL_BODY_JAMMED = 16, /* was named: its collisions found no end for long (step_poor.c); stays */
-  TL_BODY_GUIDED = 32  /* on a joint (joints.h): an apparatus, no grain to measures */
+  TL_BODY_EMBEDDED =
+      8,           /* cannot be brought out of another (step_problems.c); policy is the caller's */
+  TL_BODY_NET = 4, /* sphere of a net (membrane.h): bonded, no grain to measures */
+  TL_BODY_UNRESOLVED =
+      16,             /* was named: its collisions found no end for long (step_problems.c); stays */
+  TL_BODY_GUIDED = 32 /* on a joint (joints.h): an apparatus, no grain to measures */
 };
 
 typedef struct TlColliders {

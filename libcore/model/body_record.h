@@ -24,12 +24,12 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
     "angular momentum about the centre of mass, world frame")                                      \
   FRAME(int32_t, flags, "", TL_BODY_STATE | TL_HALO_STEP,                                          \
         "bits: 1 outside the terrain, 2 frozen, 4 of a net, 8 cannot be brought out of another, "  \
-        "16 had collisions without an end, 32 guided",                                             \
+        "16 unresolved collisions, 32 guided",                                                     \
         flags, "flags")                                                                            \
   F(int32_t, strained, "", TL_BODY_STATE | TL_HALO_STEP,                                           \
-    "steps in a row with an overlap above the solver's poor_share")                                \
-  F(int32_t, jammed, "", TL_BODY_STATE | TL_HALO_STEP,                                             \
-    "steps in a row in which the collisions of a contact of it found no end")
+    "consecutive steps with an overlap above unresolved.overlap_share of the study")               \
+  F(int32_t, unresolved, "", TL_BODY_STATE | TL_HALO_STEP,                                         \
+    "consecutive steps in which the solver could not end the collisions of one of its contacts")
 #define TL_BODY_FIELDS(F) TL_BODY_LIST(F, F)
 
 /* Follows from state and shapes; filled by tl_step_refresh (solve/step.h), but `first`. */

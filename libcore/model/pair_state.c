@@ -6,54 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELDS(Struct, array, LIST)                                                                \
+#define R(kind, Struct, FIELDS, ...)                                                               \
   static_assert(offsetof(Struct, low) == offsetof(TlPairKey, low) &&                               \
                     offsetof(Struct, high) == offsetof(TlPairKey, high) &&                         \
                     offsetof(Struct, number) == offsetof(TlPairKey, number),                       \
                 "a row begins with its key");                                                      \
-  static const TlRecordField array[] = {LIST}
-#define F(...) TL_FIELD(TlImpulse, __VA_ARGS__)
-FIELDS(TlImpulse, impulses, TL_IMPULSE_FIELDS(F));
-#undef F
-#define F(...) TL_FIELD(TlSpring, __VA_ARGS__)
-FIELDS(TlSpring, springs, TL_SPRING_FIELDS(F));
-#undef F
-#define F(...) TL_FIELD(TlBond, __VA_ARGS__)
-FIELDS(TlBond, bonds, TL_BOND_FIELDS(F));
-#undef F
-#define F(...) TL_FIELD(TlWeld, __VA_ARGS__)
-FIELDS(TlWeld, welds, TL_WELD_FIELDS(F));
-#undef F
-#define F(...) TL_FIELD(TlHinge, __VA_ARGS__)
-FIELDS(TlHinge, hinges, TL_HINGE_FIELDS(F));
-#undef F
-#define F(...) TL_FIELD(TlSlider, __VA_ARGS__)
-FIELDS(TlSlider, sliders, TL_SLIDER_FIELDS(F));
-#undef F
-#define F(...) TL_FIELD(TlDistance, __VA_ARGS__)
-FIELDS(TlDistance, distances, TL_DISTANCE_FIELDS(F));
-#undef F
-#define F(...) TL_FIELD(TlMotor, __VA_ARGS__)
-FIELDS(TlMotor, motors, TL_MOTOR_FIELDS(F));
-#undef F
+  static const TlRecordField fields_##kind[] = {FIELDS(TL_FIELD, Struct)};
+TL_PAIR_STATES(R)
+#undef R
 
 const TlRecord tl_pair_record[TL_PAIR_KINDS] = {
-    [TL_IMPULSES] =
-        TL_RECORD("impulses", "Contact memory of the methods by impulses.", TlImpulse, impulses),
-    [TL_SPRINGS] = TL_RECORD("springs", "Contact memory of the penalty method.", TlSpring, springs),
-    [TL_BONDS] = TL_RECORD("bonds", "Constraints: bonds of nets that hold.", TlBond, bonds),
-    [TL_WELDS] = TL_RECORD("welds", "Constraints: no relative motion.", TlWeld, welds),
-    [TL_HINGES] = TL_RECORD("hinges", "Constraints: the anchors stay together, and the axes.",
-                            TlHinge, hinges),
-    [TL_SLIDERS] = TL_RECORD("sliders", "Constraints: the low body moves along the axis only.",
-                             TlSlider, sliders),
-    [TL_DISTANCES] = TL_RECORD("distances", "Constraints: the distance of the anchors has limits.",
-                               TlDistance, distances),
-    [TL_MOTORS] = TL_RECORD("motors", "Constraints: a joint is driven.", TlMotor, motors)};
+#define R(kind, Struct, FIELDS, one, name, meaning)                                                \
+  [TL_##kind] = TL_RECORD(name, meaning, Struct, fields_##kind),
+    TL_PAIR_STATES(R)
+#undef R
+};
 const char *const tl_pair_kind_name[TL_PAIR_KINDS] = {
-    [TL_IMPULSES] = "impulse",   [TL_SPRINGS] = "spring", [TL_BONDS] = "bond",
-    [TL_WELDS] = "weld",         [TL_HINGES] = "hinge",   [TL_SLIDERS] = "slider",
-    [TL_DISTANCES] = "distance", [TL_MOTORS] = "motor"};
+#define R(kind, Struct, FIELDS, one, ...) [TL_##kind] = one,
+    TL_PAIR_STATES(R)
+#undef R
+};
 
 /* ---- rows ---- */
 

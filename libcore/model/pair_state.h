@@ -28,109 +28,106 @@
 
 #include <stdbool.h>
 
+/* A field of a row is F(S, type, name, unit, attributes, meaning), S being the struct of its kind. */
+enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
+
+#define TL_PAIR_KEY_FIELDS(F, S, other, what)                                                      \
+  F(S, int64_t, low, "", TL_PAIR_STATE, "lower id of the pair")                                    \
+  F(S, int64_t, high, "", TL_PAIR_STATE, other)                                                    \
+  F(S, int64_t, number, "", TL_PAIR_STATE, what)
+#define TL_CONTACT_KEY_FIELDS(F, S)                                                                \
+  TL_PAIR_KEY_FIELDS(F, S, "higher id, or -1 - number of the boundary",                            \
+                     "node and side of the point")
+#define TL_CONSTRAINT_KEY_FIELDS(F, S)                                                             \
+  TL_PAIR_KEY_FIELDS(F, S, "higher id, or -1: the world", "id of the constraint")
+#define TL_ANCHOR_FIELDS(F, S)                                                                     \
+  F(S, TlVec3, anchor_low, "m", TL_PAIR_STATE, "fixed in the low body's frame, from its centre")   \
+  F(S, TlVec3, anchor_high, "m", TL_PAIR_STATE, "fixed in the high body's frame, or in the world")
+
+#define TL_IMPULSE_FIELDS(F, S)                                                                    \
+  TL_CONTACT_KEY_FIELDS(F, S)                                                                      \
+  F(S, TlVec3, impulse, "N s", TL_PAIR_STATE, "of the resting solve on the low body, world frame")
+#define TL_SPRING_FIELDS(F, S)                                                                     \
+  TL_CONTACT_KEY_FIELDS(F, S)                                                                      \
+  F(S, TlVec3, displacement, "m", TL_PAIR_STATE, "tangential, of the low body, world frame")       \
+  F(S, TlVec3, normal, "1", TL_PAIR_STATE,                                                         \
+    "unit, to the low body: the displacement lies across it")                                      \
+  F(S, double, stiffness, "N/m", TL_PAIR_STATE, "tangential, of the step that wrote this")
+#define TL_BOND_FIELDS(F, S)                                                                       \
+  TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
+  F(S, TlVec3, displacement, "m", TL_PAIR_STATE,                                                   \
+    "tangential, of the low body, world frame; anchors are the centres")                           \
+  F(S, double, length, "m", TL_PAIR_STATE, "at rest")                                              \
+  F(S, int32_t, law, "", TL_PAIR_STATE, "number in the table of bond laws: that of its net")
+#define TL_WELD_FIELDS(F, S)                                                                       \
+  TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
+  TL_ANCHOR_FIELDS(F, S)                                                                           \
+  F(S, TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's, held")
+#define TL_HINGE_FIELDS(F, S)                                                                      \
+  TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
+  TL_ANCHOR_FIELDS(F, S)                                                                           \
+  F(S, TlVec3, axis_low, "1", TL_PAIR_STATE, "unit, in the low body's frame")                      \
+  F(S, TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")
+#define TL_SLIDER_FIELDS(F, S)                                                                     \
+  TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
+  TL_ANCHOR_FIELDS(F, S)                                                                           \
+  F(S, TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")   \
+  F(S, TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's")           \
+  F(S, int32_t, tilts, "", TL_PAIR_STATE,                                                          \
+    "1: the low body may tilt across the axis; 0: it does not turn; a control may say otherwise")
+#define TL_DISTANCE_FIELDS(F, S)                                                                   \
+  TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
+  TL_ANCHOR_FIELDS(F, S)                                                                           \
+  F(S, double, least, "m", TL_PAIR_STATE, "the anchors come no nearer")                            \
+  F(S, double, most, "m", TL_PAIR_STATE, "nor farther apart")
+#define TL_MOTOR_FIELDS(F, S)                                                                      \
+  TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
+  F(S, int64_t, joint, "", TL_PAIR_STATE,                                                          \
+    "id of the hinge or slider of the same pair that it drives")                                   \
+  F(S, int32_t, turns, "", TL_PAIR_STATE, "1: a hinge, its speed in rad/s; 0: a slider, in m/s")   \
+  F(S, double, speed, "m/s or rad/s", TL_PAIR_STATE, "of the low body along or about the axis")    \
+  F(S, double, most, "N or N m", TL_PAIR_STATE, "largest force or moment")
+
+/* Each kind: its number in TlPairKind, its struct, the list of its fields, one of it in a message,
+ * the record's name, which is what checkpoints call its section, and the record's meaning. Contact
+ * memory comes first, constraints after it. */
+#define TL_PAIR_STATES(R)                                                                          \
+  R(IMPULSES, TlImpulse, TL_IMPULSE_FIELDS, "impulse", "impulses",                                 \
+    "Contact memory of the methods by impulses.")                                                  \
+  R(SPRINGS, TlSpring, TL_SPRING_FIELDS, "spring", "springs",                                      \
+    "Contact memory of the penalty method.")                                                       \
+  R(BONDS, TlBond, TL_BOND_FIELDS, "bond", "bonds", "Constraints: bonds of nets that hold.")       \
+  R(WELDS, TlWeld, TL_WELD_FIELDS, "weld", "welds", "Constraints: no relative motion.")            \
+  R(HINGES, TlHinge, TL_HINGE_FIELDS, "hinge", "hinges",                                           \
+    "Constraints: the anchors stay together, and the axes.")                                       \
+  R(SLIDERS, TlSlider, TL_SLIDER_FIELDS, "slider", "sliders",                                      \
+    "Constraints: the low body moves along the axis only.")                                        \
+  R(DISTANCES, TlDistance, TL_DISTANCE_FIELDS, "distance", "distances",                            \
+    "Constraints: the distance of the anchors has limits.")                                        \
+  R(MOTORS, TlMotor, TL_MOTOR_FIELDS, "motor", "motors", "Constraints: a joint is driven.")
+
 typedef enum TlPairKind {
-  TL_IMPULSES = 0,
-  TL_SPRINGS,
-  TL_BONDS,
-  TL_WELDS,
-  TL_HINGES,
-  TL_SLIDERS,
-  TL_DISTANCES,
-  TL_MOTORS,
-  TL_PAIR_KINDS,
+#define R(kind, ...) TL_##kind,
+  TL_PAIR_STATES(R)
+#undef R
+      TL_PAIR_KINDS,
   TL_FIRST_CONSTRAINT = TL_BONDS /* kinds before it are contact memory */
 } TlPairKind;
 /* A set of kinds. */
 #define TL_KIND_BIT(kind) (1u << (kind))
 
-enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
-
-#define TL_PAIR_KEY_FIELDS(F, other, what)                                                         \
-  F(int64_t, low, "", TL_PAIR_STATE, "lower id of the pair")                                       \
-  F(int64_t, high, "", TL_PAIR_STATE, other)                                                       \
-  F(int64_t, number, "", TL_PAIR_STATE, what)
-#define TL_CONTACT_KEY_FIELDS(F)                                                                   \
-  TL_PAIR_KEY_FIELDS(F, "higher id, or -1 - number of the boundary", "node and side of the point")
-#define TL_CONSTRAINT_KEY_FIELDS(F)                                                                \
-  TL_PAIR_KEY_FIELDS(F, "higher id, or -1: the world", "id of the constraint")
-#define TL_ANCHOR_FIELDS(F)                                                                        \
-  F(TlVec3, anchor_low, "m", TL_PAIR_STATE, "fixed in the low body's frame, from its centre")      \
-  F(TlVec3, anchor_high, "m", TL_PAIR_STATE, "fixed in the high body's frame, or in the world")
-
-#define TL_IMPULSE_FIELDS(F)                                                                       \
-  TL_CONTACT_KEY_FIELDS(F)                                                                         \
-  F(TlVec3, impulse, "N s", TL_PAIR_STATE, "of the resting solve on the low body, world frame")
-#define TL_SPRING_FIELDS(F)                                                                        \
-  TL_CONTACT_KEY_FIELDS(F)                                                                         \
-  F(TlVec3, displacement, "m", TL_PAIR_STATE, "tangential, of the low body, world frame")          \
-  F(TlVec3, normal, "1", TL_PAIR_STATE, "unit, to the low body: the displacement lies across it")  \
-  F(double, stiffness, "N/m", TL_PAIR_STATE, "tangential, of the step that wrote this")
-#define TL_BOND_FIELDS(F)                                                                          \
-  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
-  F(TlVec3, displacement, "m", TL_PAIR_STATE,                                                      \
-    "tangential, of the low body, world frame; anchors are the centres")                           \
-  F(double, length, "m", TL_PAIR_STATE, "at rest")                                                 \
-  F(int32_t, law, "", TL_PAIR_STATE, "number in the table of bond laws: that of its net")
-#define TL_WELD_FIELDS(F)                                                                          \
-  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
-  TL_ANCHOR_FIELDS(F)                                                                              \
-  F(TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's, held")
-#define TL_HINGE_FIELDS(F)                                                                         \
-  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
-  TL_ANCHOR_FIELDS(F)                                                                              \
-  F(TlVec3, axis_low, "1", TL_PAIR_STATE, "unit, in the low body's frame")                         \
-  F(TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")
-#define TL_SLIDER_FIELDS(F)                                                                        \
-  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
-  TL_ANCHOR_FIELDS(F)                                                                              \
-  F(TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")      \
-  F(TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's")              \
-  F(int32_t, tilts, "", TL_PAIR_STATE,                                                             \
-    "1: the low body may tilt across the axis; 0: it does not turn; a control may say otherwise")
-#define TL_DISTANCE_FIELDS(F)                                                                      \
-  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
-  TL_ANCHOR_FIELDS(F)                                                                              \
-  F(double, least, "m", TL_PAIR_STATE, "the anchors come no nearer")                               \
-  F(double, most, "m", TL_PAIR_STATE, "nor farther apart")
-#define TL_MOTOR_FIELDS(F)                                                                         \
-  TL_CONSTRAINT_KEY_FIELDS(F)                                                                      \
-  F(int64_t, joint, "", TL_PAIR_STATE,                                                             \
-    "id of the hinge or slider of the same pair that it drives")                                   \
-  F(int32_t, turns, "", TL_PAIR_STATE, "1: a hinge, its speed in rad/s; 0: a slider, in m/s")      \
-  F(double, speed, "m/s or rad/s", TL_PAIR_STATE, "of the low body along or about the axis")       \
-  F(double, most, "N or N m", TL_PAIR_STATE, "largest force or moment")
-
-#define F(type, name, ...) type name;
+#define TL_PAIR_MEMBER(S, type, name, ...) type name;
 typedef struct TlPairKey {
-  TL_CONTACT_KEY_FIELDS(F)
+  TL_CONTACT_KEY_FIELDS(TL_PAIR_MEMBER, TlPairKey)
 } TlPairKey; /* what every row begins with */
-typedef struct TlImpulse {
-  TL_IMPULSE_FIELDS(F)
-} TlImpulse;
-typedef struct TlSpring {
-  TL_SPRING_FIELDS(F)
-} TlSpring;
-typedef struct TlBond {
-  TL_BOND_FIELDS(F)
-} TlBond;
-typedef struct TlWeld {
-  TL_WELD_FIELDS(F)
-} TlWeld;
-typedef struct TlHinge {
-  TL_HINGE_FIELDS(F)
-} TlHinge;
-typedef struct TlSlider {
-  TL_SLIDER_FIELDS(F)
-} TlSlider;
-typedef struct TlDistance {
-  TL_DISTANCE_FIELDS(F)
-} TlDistance;
-typedef struct TlMotor {
-  TL_MOTOR_FIELDS(F)
-} TlMotor;
-#undef F
+#define R(kind, Struct, FIELDS, ...)                                                               \
+  typedef struct Struct {                                                                          \
+    FIELDS(TL_PAIR_MEMBER, Struct)                                                                 \
+  } Struct;
+TL_PAIR_STATES(R)
+#undef R
 
-/* Of each kind. A record's name is what checkpoints call its section. */
+/* Of each kind. */
 extern const TlRecord tl_pair_record[TL_PAIR_KINDS];
 /* One of a kind, for messages: "hinge". */
 extern const char *const tl_pair_kind_name[TL_PAIR_KINDS];

@@ -228,7 +228,7 @@ TlStatus tl_measure_frame(const TlScene *scene, const TlFrame *first, const TlFr
   out->travel_m = tl_norm(horizontal(moved, up));
   out->drop_m = 0 - tl_dot(moved, up); /* no -0 in tables */
   out->travel_angle_deg = slope_deg(start, out->centre_m, up);
-  out->fahrboeschung_deg =
+  out->reach_angle_deg =
       isfinite(out->front_m) && first->count ? slope_deg(highest(first, up), front, up) : NAN;
   return TL_OK;
 }

@@ -38,8 +38,8 @@ typedef struct TlFrameMeasure {
   double travel_m;                 /* horizontal distance of the mass centre from its start */
   double drop_m;                   /* how far it came down */
   double front_m, tail_m, width_m; /* farthest and nearest grain centre along e, spread across */
-  double travel_angle_deg;  /* atan(drop/travel): the mean friction angle of the mass centre */
-  double fahrboeschung_deg; /* highest grain of the first frame to the front grain */
+  double travel_angle_deg; /* atan(drop/travel): the mean friction angle of the mass centre */
+  double reach_angle_deg;  /* highest grain of the first frame to the front grain */
   double contacts_per_grain;
   int64_t without_contact;
 } TlFrameMeasure;

@@ -26,7 +26,7 @@ static TlStatus write_frames(const TlMeasure *m, const char *folder, bool overwr
                "frame,step,time_s,grains,outside,mass_kg,translational_energy_J,"
                "rotational_energy_J,potential_energy_J,total_energy_J,centre_x_m,centre_y_m,"
                "centre_z_m,travel_m,drop_m,front_m,tail_m,width_m,mean_speed_m_s,max_speed_m_s,"
-               "travel_angle_deg,fahrboeschung_deg,contacts_per_grain,grains_without_contact,gone,"
+               "travel_angle_deg,reach_angle_deg,contacts_per_grain,grains_without_contact,gone,"
                "moving_mass_share,largest_pace,at_rest"));
   TlStatus status = TL_OK;
   for (int64_t i = 0; i < m->frame_count && status == TL_OK; i++) {
@@ -52,7 +52,7 @@ static TlStatus write_frames(const TlMeasure *m, const char *folder, bool overwr
                           f->motion.mean_speed_m_s,
                           f->motion.max_speed_m_s,
                           f->travel_angle_deg,
-                          f->fahrboeschung_deg,
+                          f->reach_angle_deg,
                           f->contacts_per_grain,
                           (double)f->without_contact,
                           (double)f->gone,

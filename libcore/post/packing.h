@@ -140,7 +140,7 @@ TlStatus tl_packing_read(const char *run, const TlScene *scene, int64_t index, T
 /* TL_EINPUT when the run's last frame has no contacts. */
 TlStatus tl_packing_check(const char *run);
 /* packing.csv (a line a frame) and, of the last frame, grain_stress.csv, fabric.csv, forces.csv,
- * chains.csv, chains.vtp, what packing_bands.h says and with plot packing.png and fabric.png into a
+ * chains.csv, chains.vtp, the tables of the band (packing_write.h) and with plot packing.png and fabric.png into a
  * folder, which is made. figures: the band's are added. TL_EINPUT: frames without contacts, no
  * frame from_frame. */
 TlStatus tl_packing_run(const char *run, const TlScene *scene, const TlPackingOptions *options,

@@ -1,4 +1,4 @@
-#include "post/packing_balance.h"
+#include "post/packing_measures.h"
 
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-#include "post/packing_bands.h"
+#include "post/packing_write.h"
 
 #include "base/mem.h"
 #include "io/vtk.h"

@@ -1,4 +1,4 @@
-#include "post/packing_flow.h"
+#include "post/packing_measures.h"
 
 #include "post/packing_stress.h"
 

@@ -4,7 +4,7 @@
 #include "io/csv.h"
 #include "io/vtk.h"
 #include "post/packing_plot.h"
-#include "post/packing_bands.h"
+#include "post/packing_write.h"
 #include "post/packing_chains.h"
 #include "post/packing_sides.h"
 #include "post/packing_stress.h"

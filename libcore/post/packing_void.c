@@ -1,4 +1,4 @@
-#include "post/packing_void.h"
+#include "post/packing_measures.h"
 
 /* Share of the grain's inner grid points that lie in the region; cells on its face count in part.
  */

@@ -149,7 +149,7 @@ static double travel_angle(const TlReportRun *r) {
   return last_of(r)->travel_angle_deg;
 }
 static double reach_angle(const TlReportRun *r) {
-  return last_of(r)->fahrboeschung_deg;
+  return last_of(r)->reach_angle_deg;
 }
 static double top_speed(const TlReportRun *r) {
   return r->motion.largest_speed_m_s;
@@ -245,7 +245,8 @@ static const Figure of_tests[] = {
      "largest_inertia_number", 1},
     {"mean difference of base and platen force", "% of the platen force",
      "two platens in balance say the same", NULL, "platen_base_difference", 100},
-    {"energy missing from the balance", "% of the work put in", "", NULL, "energy_defect_share", 1},
+    {"energy missing from the balance", "% of the work put in", "", NULL,
+     "energy_balance_error_share", 1},
     {"grains that got out of the membrane", "", "", NULL, "grains_escaped", 1},
     {"grains in the last frame", "", "without the membrane's spheres and the platen", grains, NULL,
      0},
@@ -343,10 +344,10 @@ static const TimePlot time_plots[] = {
     {"boundary_overlap_share", "Deepest overlap with ground or walls", "overlap [% of the radius]",
      "Of the grain's radius.", 100, false},
     {"outside", "Grains that left", "grains", "Left the terrain so far.", 1, false},
-    {"poor", "Grains that cannot be got out of others", "grains", "So far.", 1, false},
-    {"jammed", "Unresolved collisions", "grains",
+    {"embedded", "Grains that cannot be got out of others", "grains", "So far.", 1, false},
+    {"unresolved", "Unresolved collisions", "grains",
      "Grains to whose collisions the solver found no end, so far.", 1, false},
-    {"energy_defect_J", "Energy missing from the balance", "energy [J]",
+    {"energy_balance_error_J", "Energy missing from the balance", "energy [J]",
      "Work less all energies and losses, so far; 0 in a perfect calculation.", 1, false},
 };
 
@@ -436,7 +437,7 @@ static const TestPlot test_plots[] = {
      "Mean force that accelerates a body over the mean contact force.", 1, 1, false},
     {TL_TX_TIME, TL_TX_BALANCE, "Base over platen force", "time [s]", "base over platen",
      "1 where the specimen is in balance between its ends.", 1, 1, true},
-    {TL_TX_TIME, TL_TX_DEFECT, "Energy missing from the balance", "time [s]", "energy [J]",
+    {TL_TX_TIME, TL_TX_BALANCE_ERROR, "Energy missing from the balance", "time [s]", "energy [J]",
      "Work less all energies and losses, so far; 0 in a perfect calculation.", 1, 1, false},
 };
 

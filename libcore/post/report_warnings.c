@@ -66,7 +66,7 @@ static int64_t name_grains(const TlReportRun *run, bool (*wanted)(const TlReport
   return count;
 }
 
-static bool flagged_poor(const TlReportRun *run, int64_t b) {
+static bool flagged_embedded(const TlReportRun *run, int64_t b) {
   return run->motion.flags[b] & ROW_POOR;
 }
 static bool flagged_unresolved(const TlReportRun *run, int64_t b) {
@@ -149,20 +149,20 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
 
 static void warn_collisions(const TlReportRun *run, TlHtml *items, int64_t *count) {
   char text[40], ids[300];
-  double poor = last_of(run, "poor"), jammed = last_of(run, "jammed");
-  int64_t flagged = name_grains(run, flagged_poor, ids, sizeof ids);
-  if (poor > 0 || flagged > 0)
+  double embedded = last_of(run, "embedded"), unresolved = last_of(run, "unresolved");
+  int64_t flagged = name_grains(run, flagged_embedded, ids, sizeof ids);
+  if (embedded > 0 || flagged > 0)
     warn(items, count,
          "%s grains could not be brought out of another grain or a wall%s%s%s. Their shapes may be "
          "badly reconstructed, or they were placed into each other.",
-         number(text, fmax(poor, (double)flagged)), flagged > 0 ? " (" : "", ids,
+         number(text, fmax(embedded, (double)flagged)), flagged > 0 ? " (" : "", ids,
          flagged > 0 ? ")" : "");
   flagged = name_grains(run, flagged_unresolved, ids, sizeof ids);
-  if (jammed > 0 || flagged > 0)
+  if (unresolved > 0 || flagged > 0)
     warn(items, count,
          "%s grains had collisions that the solver could not resolve%s%s%s; they may have gained "
          "or lost energy.",
-         number(text, fmax(jammed, (double)flagged)), flagged > 0 ? " (" : "", ids,
+         number(text, fmax(unresolved, (double)flagged)), flagged > 0 ? " (" : "", ids,
          flagged > 0 ? ")" : "");
 }
 
@@ -206,7 +206,7 @@ static void warn_test(const TlReportRun *run, TlHtml *items, int64_t *count) {
   char text[40];
   double inertia = tl_figures_get(f, "largest_inertia_number"),
          balance = tl_figures_get(f, "platen_base_difference"),
-         defect = tl_figures_get(f, "energy_defect_share"),
+         error = tl_figures_get(f, "energy_balance_error_share"),
          escaped = tl_figures_get(f, "grains_escaped");
   if (inertia > 1e-3)
     warn(items, count,
@@ -218,10 +218,10 @@ static void warn_test(const TlReportRun *run, TlHtml *items, int64_t *count) {
          "Base and platen forces differ by %s%% on average: the specimen is not in balance between "
          "its ends.",
          number(text, 100 * balance));
-  if (defect > 1)
+  if (error > 1)
     warn(items, count,
          "%s%% of the work is missing from the energy balance (1%% or less is usual).",
-         number(text, defect));
+         number(text, error));
   if (escaped > 0)
     warn(items, count, "%s grains got out of the membrane or past a platen.",
          number(text, escaped));

@@ -28,7 +28,7 @@ const char *const tl_tx_name[TL_TX_COUNT] = {"time_s",
                                              "tilt_deg",
                                              "escaped",
                                              "kinetic_energy_J",
-                                             "ram_work_J",
+                                             "piston_work_J",
                                              "pressure_work_J",
                                              "elastic_J",
                                              "friction_J",
@@ -36,7 +36,7 @@ const char *const tl_tx_name[TL_TX_COUNT] = {"time_s",
                                              "drag_J",
                                              "net_elastic_J",
                                              "net_damping_J",
-                                             "defect_J",
+                                             "balance_error_J",
                                              "height_m",
                                              "volume_m3",
                                              "stress_ratio",
@@ -44,8 +44,8 @@ const char *const tl_tx_name[TL_TX_COUNT] = {"time_s",
                                              "dilatancy_rate",
                                              "dilatancy_angle_deg",
                                              "base_over_platen_force",
-                                             "ram_force_N",
-                                             "ram_friction_angle_deg"};
+                                             "piston_force_N",
+                                             "piston_friction_angle_deg"};
 
 static TlStatus (*const measures[])(const TlTxTest *, const TlTxOptions *, TlFigures *) = {
     tl_tx_strength, tl_tx_volume, tl_tx_stiffness, tl_tx_quality};
@@ -243,17 +243,17 @@ static void dilate_legs(TlTxTest *t, double window) {
 }
 
 /* Of the row and the one before, both of shear. */
-static void load_ram(TlTxTest *t, int64_t i) {
-  t->x[TL_TX_RAM][i] = t->x[TL_TX_RAM_FRICTION][i] = NAN;
+static void load_piston(TlTxTest *t, int64_t i) {
+  t->x[TL_TX_PISTON][i] = t->x[TL_TX_PISTON_FRICTION][i] = NAN;
   if (i == 0 || t->kind[i] != TL_TX_SHEAR || t->kind[i - 1] != TL_TX_SHEAR) return;
   double down = t->x[TL_TX_HEIGHT][i - 1] - t->x[TL_TX_HEIGHT][i];
   if (!(fabs(down) > ROUND * t->x[TL_TX_HEIGHT][i])) return;
-  double force = (t->x[TL_TX_RAM_WORK][i] - t->x[TL_TX_RAM_WORK][i - 1]) / down;
+  double force = (t->x[TL_TX_PISTON_WORK][i] - t->x[TL_TX_PISTON_WORK][i - 1]) / down;
   double axial = force * t->x[TL_TX_HEIGHT][i] / t->x[TL_TX_VOLUME][i];
   double radial = t->x[TL_TX_RADIAL][i];
-  t->x[TL_TX_RAM][i] = force;
+  t->x[TL_TX_PISTON][i] = force;
   if (axial + radial > 0)
-    t->x[TL_TX_RAM_FRICTION][i] = asin((axial - radial) / (axial + radial)) * TL_DEG;
+    t->x[TL_TX_PISTON_FRICTION][i] = asin((axial - radial) / (axial + radial)) * TL_DEG;
 }
 
 static void make_columns(TlTxTest *t, double window) {
@@ -264,7 +264,7 @@ static void make_columns(TlTxTest *t, double window) {
     t->x[TL_TX_STRESS_RATIO][i] = p > 0 ? t->x[TL_TX_Q][i] / p : NAN;
     t->x[TL_TX_PRINCIPAL_RATIO][i] = radial > 0 ? t->x[TL_TX_AXIAL][i] / radial : NAN;
     t->x[TL_TX_RATE][i] = t->x[TL_TX_DILATANCY][i] = NAN;
-    load_ram(t, i);
+    load_piston(t, i);
   }
   dilate_legs(t, window > 0 ? window : 0.01);
 }

@@ -37,7 +37,7 @@ typedef enum TlTx {
   TL_TX_TILT,
   TL_TX_ESCAPED,
   TL_TX_KINETIC, /* energies from here */
-  TL_TX_RAM_WORK,
+  TL_TX_PISTON_WORK,
   TL_TX_PRESSURE_WORK,
   TL_TX_ELASTIC,
   TL_TX_FRICTION_LOSS,
@@ -45,7 +45,7 @@ typedef enum TlTx {
   TL_TX_DRAG,
   TL_TX_NET_ELASTIC,
   TL_TX_NET_DAMPING,
-  TL_TX_DEFECT,
+  TL_TX_BALANCE_ERROR,
   TL_TX_HEIGHT,
   TL_TX_VOLUME,
   TL_TX_READ, /* how many are read */
@@ -55,9 +55,9 @@ typedef enum TlTx {
   TL_TX_RATE,                      /* D = -d eps_v/d eps_a, > 0: dilating */
   TL_TX_DILATANCY,                 /* psi, degrees */
   TL_TX_BALANCE,                   /* base over platen force */
-  TL_TX_RAM,                       /* of the piston, N: its work over its travel since the last row,
+  TL_TX_PISTON,                    /* of the piston, N: its work over its travel since the last row,
                                       so with what it bears on the membrane's row; in shear */
-  TL_TX_RAM_FRICTION,              /* mobilised friction angle by it, degrees */
+  TL_TX_PISTON_FRICTION,           /* mobilised friction angle by it, degrees */
   TL_TX_COUNT
 } TlTx;
 extern const char *const tl_tx_name[TL_TX_COUNT];

@@ -342,33 +342,34 @@ static void put_picture(TlPlot *to, const void *context) {
 static const struct {
   TlTx column;
   const char *name;
-} ledger[] = {{TL_TX_RAM_WORK, "work of the piston"},
-              {TL_TX_PRESSURE_WORK, "work of the pressure"},
-              {TL_TX_KINETIC, "kinetic"},
-              {TL_TX_ELASTIC, "elastic, contacts"},
-              {TL_TX_FRICTION_LOSS, "friction"},
-              {TL_TX_VISCOUS, "contact damping"},
-              {TL_TX_DRAG, "global damping"},
-              {TL_TX_NET_ELASTIC, "elastic, membrane"},
-              {TL_TX_NET_DAMPING, "damping, membrane"},
-              {TL_TX_DEFECT, "defect"}};
-enum { LEDGER = sizeof ledger / sizeof *ledger };
+} balance[] = {{TL_TX_PISTON_WORK, "work of the piston"},
+               {TL_TX_PRESSURE_WORK, "work of the pressure"},
+               {TL_TX_KINETIC, "kinetic"},
+               {TL_TX_ELASTIC, "elastic, contacts"},
+               {TL_TX_FRICTION_LOSS, "friction"},
+               {TL_TX_VISCOUS, "contact damping"},
+               {TL_TX_DRAG, "global damping"},
+               {TL_TX_NET_ELASTIC, "elastic, membrane"},
+               {TL_TX_NET_DAMPING, "damping, membrane"},
+               {TL_TX_BALANCE_ERROR, "defect"}};
+enum { BALANCE = sizeof balance / sizeof *balance };
 
-static Panel ledger_panel(int k) {
-  return (Panel){{TL_TX_TIME, 1, 0, "time [s]", false}, {ledger[k].column, 1, 0, "", false}, false};
+static Panel balance_panel(int k) {
+  return (Panel){
+      {TL_TX_TIME, 1, 0, "time [s]", false}, {balance[k].column, 1, 0, "", false}, false};
 }
 
 /* Numbers that are 0 throughout say nothing. */
 static bool counts(const TlTxTest *t, int k, Span *x, Span *y) {
-  Panel p = ledger_panel(k);
+  Panel p = balance_panel(k);
   *x = *y = (Span){INFINITY, -INFINITY};
   span_test(t, &p, x, y);
   return x->low <= x->high && (y->low != 0 || y->high != 0);
 }
 
-static bool ledger_spans(const TlTxTest *t, Span *x, Span *y) {
+static bool balance_spans(const TlTxTest *t, Span *x, Span *y) {
   *x = *y = (Span){INFINITY, -INFINITY};
-  for (int k = 0; k < LEDGER; k++) {
+  for (int k = 0; k < BALANCE; k++) {
     Span u, v;
     if (!counts(t, k, &u, &v)) continue;
     widen(x, u.low), widen(x, u.high);
@@ -377,16 +378,16 @@ static bool ledger_spans(const TlTxTest *t, Span *x, Span *y) {
   return x->low <= x->high;
 }
 
-static void put_ledger(TlPlot *to, const void *context) {
+static void put_balance(TlPlot *to, const void *context) {
   const TlTxPlot *plot = ((const Drawing *)context)->plot;
   const TlTxTest *t = plot->test;
   Span x, y, u, v;
   bool begun = false;
   put_head(to, 1000, 560);
   put_title(to, plot, "energy balance", false);
-  ledger_spans(t, &x, &y);
-  for (int k = 0; k < LEDGER; k++) {
-    Panel p = ledger_panel(k);
+  balance_spans(t, &x, &y);
+  for (int k = 0; k < BALANCE; k++) {
+    Panel p = balance_panel(k);
     if (!counts(t, k, &u, &v)) continue;
     tl_plot(to, "$e%d << EOD\n", k);
     put_test(to, t, &p);
@@ -397,11 +398,11 @@ static void put_ledger(TlPlot *to, const void *context) {
   put_range(to, 'y', &time, y);
   tl_plot(to, "set lmargin 12\nset tmargin 5\nset key outside right top Left reverse samplen 2\n"
               "set xlabel 'time [s]'\nset ylabel 'energy [J]'\nset format y '%%g'\n");
-  for (int k = 0; k < LEDGER; k++) {
+  for (int k = 0; k < BALANCE; k++) {
     if (!counts(t, k, &u, &v)) continue;
     tl_plot_next(to, &begun);
     tl_plot(to, "$e%d using 1:2 with lines lw 2 dt %d lc rgb %s title %s", k, k >= COLOURS ? 2 : 1,
-            colours[k % COLOURS], ledger[k].name);
+            colours[k % COLOURS], balance[k].name);
   }
   tl_plot(to, "\n");
 }
@@ -434,6 +435,6 @@ TlStatus tl_tx_plot(const TlTxPlot *plot, const char *folder, bool overwrite) {
       tl_log_info("%s.png: nothing to draw yet", d.picture->name);
   }
   Drawing d = {plot, NULL};
-  if (!ledger_spans(plot->test, &x, &y)) return TL_OK;
-  return draw(put_ledger, &d, "triaxial_energy", folder, overwrite);
+  if (!balance_spans(plot->test, &x, &y)) return TL_OK;
+  return draw(put_balance, &d, "triaxial_energy", folder, overwrite);
 }

@@ -38,29 +38,29 @@ static double balance(const TlTxTest *t) {
   return force > 0 ? difference / force : NAN;
 }
 
-static double ram_share(const TlTxTest *t) {
-  double ram = 0, platen = 0;
+static double piston_share(const TlTxTest *t) {
+  double piston = 0, platen = 0;
   for (int64_t i = 0; i < t->count; i++) {
-    double here = t->x[TL_TX_RAM][i];
+    double here = t->x[TL_TX_PISTON][i];
     if (isnan(here) || isnan(t->x[TL_TX_PLATEN][i])) continue;
-    ram += here;
+    piston += here;
     platen += t->x[TL_TX_PLATEN][i];
   }
-  return platen > 0 ? ram / platen : NAN;
+  return platen > 0 ? piston / platen : NAN;
 }
 
-static TlStatus ledger(const TlTxTest *t, TlFigures *f) {
-  double work = 0, defect = 0;
+static TlStatus energy_balance(const TlTxTest *t, TlFigures *f) {
+  double work = 0, error = 0;
   for (int64_t i = 0; i < t->count; i++) {
-    work = fmax(work, fabs(t->x[TL_TX_RAM_WORK][i] + t->x[TL_TX_PRESSURE_WORK][i]));
-    defect = fmax(defect, fabs(t->x[TL_TX_DEFECT][i]));
+    work = fmax(work, fabs(t->x[TL_TX_PISTON_WORK][i] + t->x[TL_TX_PRESSURE_WORK][i]));
+    error = fmax(error, fabs(t->x[TL_TX_BALANCE_ERROR][i]));
   }
   TL_TRY(tl_figures_add(f, "work_put_in", work, "J",
                         "largest size of the work of piston and pressure"));
-  TL_TRY(
-      tl_figures_add(f, "largest_energy_defect", defect, "J", "largest size of the balance error"));
-  return tl_figures_add(f, "energy_defect_share", work > 0 ? 100 * defect / work : NAN, "percent",
-                        "of the work put in");
+  TL_TRY(tl_figures_add(f, "largest_energy_balance_error", error, "J",
+                        "largest size of the balance error"));
+  return tl_figures_add(f, "energy_balance_error_share", work > 0 ? 100 * error / work : NAN,
+                        "percent", "of the work put in");
 }
 
 TlStatus tl_tx_quality(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
@@ -74,10 +74,10 @@ TlStatus tl_tx_quality(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {
   TL_TRY(tl_figures_add(f, "mean_unbalanced_force", mean, "", "in shear"));
   TL_TRY(tl_figures_add(f, "platen_base_difference", balance(t), "",
                         "mean abs(base - platen) over mean platen force, in shear"));
-  TL_TRY(tl_figures_add(f, "ram_over_platen_force", ram_share(t), "",
+  TL_TRY(tl_figures_add(f, "piston_over_platen_force", piston_share(t), "",
                         "means in shear: more than 1 is what the membrane's row bears"));
   TL_TRY(tl_figures_add(f, "largest_tilt", largest(t, TL_TX_TILT, NULL), "deg",
                         "of the platen, in shear"));
   TL_TRY(tl_figures_add(f, "grains_escaped", t->x[TL_TX_ESCAPED][t->count - 1], "", "last row"));
-  return ledger(t, f);
+  return energy_balance(t, f);
 }

@@ -106,7 +106,7 @@ static const struct {
                 {"void_ratio_before_shear", "void_ratio_before_shear"},
                 {"critical_void_ratio", "critical_void_ratio"},
                 {"largest_inertia_number", "largest_inertia_number"},
-                {"energy_defect_share", "energy_defect_share_percent"}};
+                {"energy_balance_error_share", "energy_balance_error_share_percent"}};
 enum { COMPARED = sizeof compared / sizeof *compared };
 
 static TlStatus put_run(FILE *to, const Work *w, int64_t i) {

@@ -25,14 +25,14 @@ static Mean mean_of(const double *x, int64_t n) {
 }
 
 /* The same of the piston's force, which a laboratory's cell knows (Eq. 4.2). */
-static TlStatus by_ram(const TlTxTest *t, int64_t first, int64_t n, TlFigures *f) {
+static TlStatus by_piston(const TlTxTest *t, int64_t first, int64_t n, TlFigures *f) {
   static const char how[] =
       "by the piston's work over its travel; it also carries a row of the membrane";
-  int64_t at = tl_tx_largest(t, TL_TX_RAM_FRICTION);
-  TL_TRY(tl_figures_add(f, "peak_friction_angle_by_ram",
-                        at >= 0 ? t->x[TL_TX_RAM_FRICTION][at] : NAN, "deg", how));
-  return tl_figures_add(f, "critical_friction_angle_by_ram",
-                        mean_of(t->x[TL_TX_RAM_FRICTION] + first, n).mean, "deg", how);
+  int64_t at = tl_tx_largest(t, TL_TX_PISTON_FRICTION);
+  TL_TRY(tl_figures_add(f, "peak_friction_angle_by_piston",
+                        at >= 0 ? t->x[TL_TX_PISTON_FRICTION][at] : NAN, "deg", how));
+  return tl_figures_add(f, "critical_friction_angle_by_piston",
+                        mean_of(t->x[TL_TX_PISTON_FRICTION] + first, n).mean, "deg", how);
 }
 
 static TlStatus peak(const TlTxTest *t, TlFigures *f) {
@@ -80,7 +80,7 @@ static TlStatus critical(const TlTxTest *t, TlFigures *f) {
       tl_figures_add(f, "critical_void_ratio", mean_of(t->x[TL_TX_VOID] + first, n).mean, "", how));
   TL_TRY(tl_figures_add(f, "softening", tl_figures_get(f, "peak_friction_angle") - angle.mean,
                         "deg", "peak less critical friction angle"));
-  return by_ram(t, first, n, f);
+  return by_piston(t, first, n, f);
 }
 
 TlStatus tl_tx_strength(const TlTxTest *t, const TlTxOptions *o, TlFigures *f) {

@@ -109,20 +109,21 @@ TlStatus tl_apparatus_mark_platen(TlRun *run, int64_t first_placed, int64_t *pla
   return TL_OK;
 }
 
-TlStatus tl_apparatus_look(TlRun *run, int64_t platen, double thick_m, TlApparatusLook *look) {
+TlStatus tl_apparatus_look(TlRun *run, int64_t platen, const double base_m[3], double thick_m,
+                           double *height_m, double *solid_m3, int64_t *grains) {
   const TlBodies *b = &run->state->dem.bodies;
   TlExact sum[2] = {{{0}}, {{0}}}; /* face, mass */
-  look->grains = 0;
+  *grains = 0;
   for (int64_t i = 0; i < b->owned; i++) {
     if (b->id[i] == platen) tl_exact_add(&sum[0], b->position[i].z - 0.5 * thick_m);
     if (!tl_apparatus_is_grain(b, i)) continue;
     tl_exact_add(&sum[1], tl_run_plain_mass(run, i));
-    look->grains++;
+    (*grains)++;
   }
   TL_TRY(tl_comm_sum_int(run->comm, sum[0].limb, 2 * TL_EXACT_LIMBS));
-  TL_TRY(tl_comm_sum_int(run->comm, &look->grains, 1));
-  look->face_m = tl_exact_value(&sum[0]);
-  look->solid_m3 = tl_exact_value(&sum[1]) / tl_setup_solver(&run->model->setup).density_kg_m3;
+  TL_TRY(tl_comm_sum_int(run->comm, grains, 1));
+  *height_m = tl_exact_value(&sum[0]) - base_m[2];
+  *solid_m3 = tl_exact_value(&sum[1]) / tl_setup_solver(&run->model->setup).density_kg_m3;
   return TL_OK;
 }
 
@@ -136,8 +137,8 @@ TlStatus tl_apparatus_press(TlRun *run, double load_N, double damping_per_s) {
 bool tl_apparatus_at_rest(const TlRun *run, double unbalanced, double most,
                           double kinetic_fraction) {
   return unbalanced > 0 && unbalanced < most &&
-         run->state->totals.ledger.kinetic_J <
-             kinetic_fraction * run->state->totals.ledger.elastic_J;
+         run->state->totals.balance.kinetic_J <
+             kinetic_fraction * run->state->totals.balance.elastic_J;
 }
 
 TlBoundaryForce tl_apparatus_wall_force(const TlRun *run, const TlBoundaryForce *force,

@@ -12,6 +12,7 @@
 #define TL_RUN_APPARATUS_H
 
 #include "conf/study.h"
+#include "model/record.h"
 #include "run/columns.h"
 #include "store/results.h"
 
@@ -59,9 +60,7 @@ typedef struct TlApparatus {
   const char *test; /* what is done with it, for messages: "a triaxial test" */
   TlResultsTable table;
   TlColumns columns;
-  /* A record without padding of 8-byte fields, all 0 at the start: what a checkpoint keeps. */
-  size_t state_bytes;
-  const char *state_names;
+  TlRecord state; /* what a checkpoint keeps, of reals and 64-bit integers; all 0 at the start */
 
   /* Does the study have one? */
   bool (*there)(const struct TlSetup *setup);
@@ -72,7 +71,7 @@ typedef struct TlApparatus {
   TlStatus (*expand)(struct TlSetup *setup);
   /* What its platens are made of; NULL, as without the function: none is named. */
   const char *(*platen_material)(const struct TlSetup *setup);
-  /* Could a run have left this state? */
+  /* Could a run have left this state, whose reals are finite? */
   bool (*state_is_sound)(const struct TlRun *run);
 
   /* The nets are known, their spheres not yet made. */
@@ -127,14 +126,10 @@ TlStatus tl_apparatus_add_platen(struct TlSetup *setup, const struct TlShapeSetu
  * constraint TL_PISTON; *platen: its id. */
 enum { TL_PISTON = 0 };
 TlStatus tl_apparatus_mark_platen(struct TlRun *run, int64_t first_placed, int64_t *platen);
-/* What a device looks at: height of the top platen's lower face, of all ranks. */
-typedef struct TlApparatusLook {
-  double face_m, solid_m3; /* volume of the grains */
-  int64_t grains;
-} TlApparatusLook;
-/* Collective. thick_m: of the platen. */
-TlStatus tl_apparatus_look(struct TlRun *run, int64_t platen, double thick_m,
-                           TlApparatusLook *look);
+/* Collective. Of all ranks: the height of the specimen, from base_m to the lower face of the platen,
+ * which is thick_m thick; the volume and the number of the grains. */
+TlStatus tl_apparatus_look(struct TlRun *run, int64_t platen, const double base_m[3],
+                           double thick_m, double *height_m, double *solid_m3, int64_t *grains);
 /* For the next step: the platen is pressed down by load_N and does not tilt; global damping,
  * negative: contact.damping_per_s. */
 TlStatus tl_apparatus_press(struct TlRun *run, double load_N, double damping_per_s);

@@ -2,11 +2,9 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "run/assembly_cut.h"
 #include "run/bodies.h"
-#include "run/drawn.h"
-#include "run/handout.h"
-#include "run/lattice.h"
+#include "run/gather.h"
+#include "run/assembly_kinds.h"
 #include "run/materials.h"
 
 #include <math.h>

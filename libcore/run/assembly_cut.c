@@ -1,4 +1,4 @@
-#include "run/assembly_cut.h"
+#include "run/assembly_kinds.h"
 
 #include "base/log.h"
 

@@ -6,7 +6,6 @@
 #include "run/gather.h"
 #include "run/inputs.h"
 #include "run/run_record.h"
-#include "run/study_change.h"
 
 #include <assert.h>
 #include <math.h>
@@ -107,48 +106,15 @@ static TlStatus save_run(Saver *s) {
   return save_record(s, &tl_run_record, &record);
 }
 
-/* The layout names the device, too. */
-static void apparatus_layout(const TlRun *run, char text[TL_CHECKPOINT_LAYOUT]) {
-  const TlApparatus *a = run->model->apparatus;
-  int length =
-      snprintf(text, TL_CHECKPOINT_LAYOUT, "%s: %s", a ? a->key : "none", a ? a->state_names : "");
-  assert(length < TL_CHECKPOINT_LAYOUT);
-  (void)length;
-}
-
-static size_t apparatus_bytes(const TlRun *run) {
-  return run->model->apparatus ? run->model->apparatus->state_bytes : 1;
-}
-
-/* One record, or none. */
 static TlStatus save_apparatus(Saver *s) {
-  const TlRun *run = s->run;
-  int64_t count = run->model->apparatus != NULL;
-  char layout[TL_CHECKPOINT_LAYOUT];
-  if (!s->writer) return TL_OK;
-  apparatus_layout(run, layout);
-  TL_TRY(tl_checkpoint_section(s->writer, "apparatus", layout, apparatus_bytes(run), count));
-  return tl_checkpoint_rows(s->writer, run->state->apparatus, count);
+  const TlApparatus *a = s->run->model->apparatus;
+  return a ? save_record(s, &a->state, s->run->state->apparatus) : TL_OK;
 }
 
 /* A file whose digests are right may still have been made by something else than a run. */
 static TlStatus no_state(const TlRun *run, const char *section, int64_t record, const char *what) {
   return tl_fail(TL_EINPUT, "%s: section '%s', record %lld: %s; it is no state of this study",
                  tl_checkpoint_path(run->checkpoint), section, (long long)record, what);
-}
-
-/* One record where the study has an apparatus, else none. */
-static TlStatus load_apparatus(TlRun *run) {
-  int64_t count;
-  char layout[TL_CHECKPOINT_LAYOUT];
-  apparatus_layout(run, layout);
-  TL_TRY(tl_checkpoint_find(run->checkpoint, "apparatus", layout, apparatus_bytes(run), &count));
-  if (count != (run->model->apparatus != NULL))
-    return no_state(run, "apparatus", 0, "their number");
-  if (count == 0) return TL_OK;
-  TL_TRY(tl_checkpoint_read(run->checkpoint, "apparatus", 0, 1, run->state->apparatus));
-  return run->model->apparatus->state_is_sound(run) ? TL_OK
-                                                    : no_state(run, "apparatus", 0, "its numbers");
 }
 
 static TlStatus save_cuts(Saver *s) {
@@ -166,14 +132,32 @@ static TlStatus take_rows(void *context, const unsigned char *records, int64_t c
   return tl_checkpoint_rows(((Saver *)context)->writer, records, count);
 }
 
-/* A section whose records lie on all ranks. */
-static TlStatus save_spread(Saver *s, const char *name, const char *layout, const TlGather *g) {
-  int64_t all = g->count;
-  TL_TRY(tl_comm_sum_int(g->comm, &all, 1));
+/* A section whose records lie on all ranks, each in ascending order of its first `keys` numbers. */
+static TlStatus save_spread(Saver *s, const char *name, const char *layout, size_t record_bytes,
+                            int keys, int64_t count,
+                            void (*fill)(void *saver, int64_t first, int64_t count,
+                                         unsigned char *to)) {
+  TlGather g = {.comm = s->run->comm,
+                .record_bytes = record_bytes,
+                .keys = keys,
+                .count = count,
+                .fill = fill,
+                .take = take_rows,
+                .context = s};
+  int64_t all = count;
+  TL_TRY(tl_comm_sum_int(g.comm, &all, 1));
   TlStatus status = TL_OK;
-  if (s->writer) status = tl_checkpoint_section(s->writer, name, layout, g->record_bytes, all);
-  TL_TRY(tl_comm_agree(g->comm, status));
-  return tl_gather_sorted(g);
+  if (s->writer) status = tl_checkpoint_section(s->writer, name, layout, record_bytes, all);
+  TL_TRY(tl_comm_agree(g.comm, status));
+  return tl_gather_sorted(&g);
+}
+
+static TlStatus
+save_records(Saver *s, const char *name, const TlRecord *record, int keys, int64_t count,
+             void (*fill)(void *saver, int64_t first, int64_t count, unsigned char *to)) {
+  char layout[TL_CHECKPOINT_LAYOUT];
+  return save_spread(s, name, layout_of(record, layout), (size_t)bytes_of(record), keys, count,
+                     fill);
 }
 
 static void fill_bodies(void *context, int64_t first, int64_t count, unsigned char *to) {
@@ -185,15 +169,8 @@ static void fill_bodies(void *context, int64_t first, int64_t count, unsigned ch
 }
 
 static TlStatus save_bodies(Saver *s) {
-  char layout[TL_CHECKPOINT_LAYOUT];
-  TlGather g = {.comm = s->run->comm,
-                .record_bytes = (size_t)bytes_of(&tl_body_record),
-                .keys = 1,
-                .count = s->run->state->dem.bodies.owned,
-                .fill = fill_bodies,
-                .take = take_rows,
-                .context = s};
-  return save_spread(s, "bodies", layout_of(&tl_body_record, layout), &g);
+  return save_records(s, "bodies", &tl_body_record, 1, s->run->state->dem.bodies.owned,
+                      fill_bodies);
 }
 
 static void fill_colliders(void *context, int64_t first, int64_t count, unsigned char *to) {
@@ -205,15 +182,8 @@ static void fill_colliders(void *context, int64_t first, int64_t count, unsigned
 }
 
 static TlStatus save_colliders(Saver *s) {
-  char layout[TL_CHECKPOINT_LAYOUT];
-  TlGather g = {.comm = s->run->comm,
-                .record_bytes = (size_t)bytes_of(&tl_collider_record),
-                .keys = 2,
-                .count = s->run->state->dem.bodies.colliders.owned,
-                .fill = fill_colliders,
-                .take = take_rows,
-                .context = s};
-  return save_spread(s, "colliders", layout_of(&tl_collider_record, layout), &g);
+  return save_records(s, "colliders", &tl_collider_record, 2,
+                      s->run->state->dem.bodies.colliders.owned, fill_colliders);
 }
 
 static void fill_pairs(void *context, int64_t first, int64_t count, unsigned char *to) {
@@ -244,21 +214,13 @@ static TlStatus list_rows(Saver *s, const TlPairRows *rows, TlPairKind kind, int
 
 /* A section for each kind of contact memory and constraint, named after its record. */
 static TlStatus save_pairs(Saver *s) {
-  char layout[TL_CHECKPOINT_LAYOUT];
   TlStatus status = TL_OK;
   for (int k = 0; status == TL_OK && k < TL_PAIR_KINDS; k++) {
     int64_t count = 0;
     s->record = &tl_pair_record[k];
     status = tl_comm_agree(
         s->run->comm, list_rows(s, &s->run->state->dem.bodies.pairs.of[k], (TlPairKind)k, &count));
-    TlGather g = {.comm = s->run->comm,
-                  .record_bytes = (size_t)bytes_of(s->record),
-                  .keys = 3,
-                  .count = count,
-                  .fill = fill_pairs,
-                  .take = take_rows,
-                  .context = s};
-    if (status == TL_OK) status = save_spread(s, s->record->name, layout_of(s->record, layout), &g);
+    if (status == TL_OK) status = save_records(s, s->record->name, s->record, 3, count, fill_pairs);
     TL_FREE(s->row);
   }
   return status;
@@ -275,14 +237,9 @@ static TlStatus save_shapes(Saver *s) {
   TlStatus status = tl_inputs_shapes(s->run, &marks, &count);
   status = tl_comm_agree(s->run->comm, status);
   s->marks = marks;
-  TlGather g = {.comm = s->run->comm,
-                .record_bytes = sizeof(TlShapeMark),
-                .keys = 1,
-                .count = count,
-                .fill = fill_shape_marks,
-                .take = take_rows,
-                .context = s};
-  if (status == TL_OK) status = save_spread(s, "shapes", TL_SHAPE_MARK_LAYOUT, &g);
+  if (status == TL_OK)
+    status = save_spread(s, "shapes", TL_SHAPE_MARK_LAYOUT, sizeof(TlShapeMark), 1, count,
+                         fill_shape_marks);
   tl_free(marks);
   return status;
 }
@@ -348,19 +305,32 @@ static TlStatus load_run(TlRun *run) {
     run->state->departed = (TlDeparted){.front_m = run->state->departed.front_m};
   }
   const TlRunTotals *t = &run->state->totals;
-  const int64_t counts[] = {run->state->grains,
-                            run->state->poured,
-                            run->output.kept_frames,
-                            t->steps,
-                            t->frames,
-                            t->outside,
-                            t->poor,
-                            t->jammed};
+  const int64_t counts[] = {run->state->grains, run->state->poured, run->output.kept_frames,
+                            t->steps,           t->frames,          t->outside,
+                            t->embedded,        t->unresolved};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     if (counts[i] < 0 || counts[i] > MOST_COUNT) return no_state(run, "run", 0, "its counts");
   for (int k = 0; k < TL_TABLES; k++)
     if (run->output.kept_bytes.table[k] < 0) return no_state(run, "run", 0, "the size of a table");
   return TL_OK;
+}
+
+static TlStatus take_apparatus(void *context, int64_t number, const void *row) {
+  TlRun *run = context;
+  const TlApparatus *a = run->model->apparatus;
+  memcpy(run->state->apparatus, row, a->state.bytes);
+  return tl_record_finite(&a->state, row) && a->state_is_sound(run)
+             ? TL_OK
+             : no_state(run, a->state.name, number, "its numbers");
+}
+
+static TlStatus load_apparatus(TlRun *run) {
+  const TlApparatus *a = run->model->apparatus;
+  int64_t count;
+  if (!a) return TL_OK;
+  TL_TRY(find_records(run, a->state.name, &a->state, &count));
+  if (count != 1) return no_state(run, a->state.name, 0, "one record is wanted");
+  return load_records(&(Records){run, a->state.name, &a->state, 0, 1, take_apparatus, run});
 }
 
 /* What tl_bodies_add takes for granted, and the order that the touches are found by. */
@@ -578,7 +548,7 @@ static const Section sections[] = {
     {"terrain", save_terrain, check_terrain},
     {"wall_tables", save_tables, check_tables},
     {"run", save_run, load_run},
-    {"apparatus", save_apparatus, load_apparatus},
+    {NULL, save_apparatus, load_apparatus}, /* named after the device */
     {"cuts", save_cuts, load_cuts},
     {"bodies", save_bodies, NULL},
     {"colliders", save_colliders, load_bodies},
@@ -662,6 +632,8 @@ static TlStatus check_known(const TlCheckpoint *c) {
     for (int k = 0; k < SECTIONS; k++)
       known |= sections[k].name && strcmp(name, sections[k].name) == 0;
     for (int k = 0; k < TL_PAIR_KINDS; k++) known |= strcmp(name, tl_pair_record[k].name) == 0;
+    for (int k = 0; k < TL_APPARATUS_COUNT; k++)
+      known |= strcmp(name, tl_apparatus(k)->state.name) == 0;
     if (!known)
       return tl_fail(TL_EINPUT,
                      "%s: section '%s' is not known to this program; resume with the one "

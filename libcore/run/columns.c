@@ -4,6 +4,7 @@
 #include "io/column_names.h"
 #include "run/apparatus.h"
 #include "run/boundary_forces.h"
+#include "run/constraint_forces.h"
 #include "run/departures.h"
 #include "run/history.h"
 #include "store/linefile.h"
@@ -16,6 +17,8 @@ const TlColumns *tl_table_columns(TlResultsTable table) {
     return &tl_departures_columns;
   case TL_TABLE_BOUNDARY:
     return &tl_boundary_columns;
+  case TL_TABLE_CONSTRAINT:
+    return &tl_constraint_columns;
   default:
     for (int k = 0; k < TL_APPARATUS_COUNT; k++)
       if (tl_apparatus(k)->table == table) return &tl_apparatus(k)->columns;

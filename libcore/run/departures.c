@@ -12,8 +12,8 @@ enum { NUMBERS = 14 };
 
 static const char *const reasons[] = {[TL_LEFT_TERRAIN] = "left the terrain",
                                       [TL_LEFT_CELL] = "left the cell",
-                                      [TL_UNRESOLVED] = "lay in another grain",
-                                      [TL_JAMMED_OUT] = "jammed"};
+                                      [TL_EMBEDDED_OUT] = "lay in another grain",
+                                      [TL_UNRESOLVED_OUT] = "unresolved collisions"};
 
 /* A line on its way to rank 0. */
 typedef struct Record {
@@ -52,7 +52,7 @@ const TlColumns tl_departures_columns = {"a grain that left the run", 1, columns
 typedef struct Way {
   Record *record;
   int64_t count;
-  TlResultsWriter *writer; /* rank 0; NULL: the run keeps no results */
+  TlOutput *output;
 } Way;
 
 static int by_id(const void *a, const void *b) {
@@ -66,13 +66,10 @@ static void fill(void *context, int64_t first, int64_t count, unsigned char *to)
 
 static TlStatus take(void *context, const unsigned char *records, int64_t count) {
   const Way *w = context;
-  for (int64_t i = 0; w->writer && i < count; i++) {
+  for (int64_t i = 0; i < count; i++) {
     Record r;
     memcpy(&r, records + (size_t)i * sizeof r, sizeof r);
-    double value[TL_COLUMNS_MOST];
-    const char *text;
-    int numbers = tl_columns_fill(&tl_departures_columns, &r, value, &text);
-    TL_TRY(tl_results_table_line(w->writer, TL_TABLE_DEPARTURES, value, numbers, text));
+    TL_TRY(tl_output_line(w->output, TL_TABLE_DEPARTURES, &tl_departures_columns, &r));
   }
   return TL_OK;
 }
@@ -98,8 +95,8 @@ static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed
   return TL_OK;
 }
 
-static TlStatus write(const TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
-  Way w = {.writer = run->output.writer};
+static TlStatus write(TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
+  Way w = {.output = &run->output};
   TlStatus status = tl_comm_agree(run->comm, list(run, leaves, removed, step, &w));
   TlGather g = {.comm = run->comm,
                 .record_bytes = sizeof(Record),

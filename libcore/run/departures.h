@@ -24,8 +24,8 @@ typedef enum TlLeaving {
   TL_STAYS = 0,
   TL_LEFT_TERRAIN,
   TL_LEFT_CELL,
-  TL_UNRESOLVED, /* poor: action drop (run/poor.h) */
-  TL_JAMMED_OUT  /* poor: {jammed: drop} */
+  TL_EMBEDDED_OUT,  /* poor: action drop (run/problems.c) */
+  TL_UNRESOLVED_OUT /* unresolved: {collisions: drop} */
 } TlLeaving;
 
 extern const TlColumns tl_departures_columns;
@@ -35,6 +35,11 @@ struct TlRun;
  * takes them out, or freezes them where they are (removed: false). */
 TlStatus tl_departures_take(struct TlRun *run, const unsigned char *leaves, bool removed,
                             int64_t step);
+/* Collective; after a step, before bodies move between ranks: what the study says of embedded grains
+ * and of unresolved collisions (solve/step_problems.c) is done: the run ends, or they are frozen or
+ * taken out, or, of the unresolved ones, named alone. TL_EINPUT names both grains, their avatars, the
+ * overlap and the step when the study says stop (problems.c). */
+TlStatus tl_run_handle_problems(struct TlRun *run, int64_t step);
 /* Collective: all ranks' parts into that of rank 0's record, and back (the others begin empty). */
 TlStatus tl_departed_gather(const struct TlRun *run, TlDeparted *all);
 

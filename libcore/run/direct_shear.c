@@ -167,21 +167,22 @@ static TlStatus expand(TlSetup *setup) {
 /* ---- the state ---- */
 
 #define FIELDS(F)                                                                                  \
-  F(int64_t, platen)        /* id of the top platen's body */                                      \
-  F(double, start_height_m) /* when shearing began; 0: it has not */                               \
-  F(double, height_m)                                                                              \
-  F(double, unbalanced) /* of the last step */                                                     \
-  F(double, solid_m3)                                                                              \
-  F(int64_t, grains)                                                                               \
-  F(double, platen_N) /* sums over the steps since the last line */                                \
-  F(double, drive_N)                                                                               \
-  F(double, held_N)                                                                                \
-  F(int64_t, steps)                                                                                \
-  F(double, peak_Pa) /* largest shear stress of a line */                                          \
-  F(double, peak_m)  /* displacement there */
+  F(int64_t, platen, "", TL_SAVE, "id of the top platen's body")                                   \
+  F(double, start_height_m, "m", TL_SAVE, "height when shearing began; 0: it has not")             \
+  F(double, height_m, "m", TL_SAVE, "height of the specimen")                                      \
+  F(double, unbalanced, "1", TL_SAVE, "unbalanced force of the last step")                         \
+  F(double, solid_m3, "m3", TL_SAVE, "volume of the grains")                                       \
+  F(int64_t, grains, "", TL_SAVE, "grains in the box")                                             \
+  F(double, platen_N, "N", TL_SAVE,                                                                \
+    "sum of the platen's force over the steps since the last line of the table")                   \
+  F(double, drive_N, "N", TL_SAVE, "the same of the force that drives the lower half")             \
+  F(double, held_N, "N", TL_SAVE, "the same of the force that holds the upper half")               \
+  F(int64_t, steps, "", TL_SAVE, "their number")                                                   \
+  F(double, peak_Pa, "Pa", TL_SAVE, "largest shear stress of a line")                              \
+  F(double, peak_m, "m", TL_SAVE, "displacement there")
 
 typedef struct State {
-#define F(type, name) type name;
+#define F(type, name, ...) type name;
   FIELDS(F)
 #undef F
 } State;
@@ -207,10 +208,7 @@ static bool finished(const TlRun *run) {
 
 static bool state_is_sound(const TlRun *run) {
   const State *t = state(run);
-  return t->grains >= 0 && t->steps >= 0 &&
-         isfinite(t->start_height_m + t->height_m + t->solid_m3 + t->unbalanced + t->platen_N +
-                  t->drive_N) &&
-         isfinite(t->held_N + t->peak_Pa + t->peak_m);
+  return t->grains >= 0 && t->steps >= 0;
 }
 
 /* ---- a line ---- */
@@ -245,7 +243,8 @@ typedef struct Row {
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
     row->t->unbalanced)                                                                            \
-  C(kinetic_energy_J, "J", "kinetic energy of all bodies", row->run->state->totals.ledger.kinetic_J)
+  C(kinetic_energy_J, "J", "kinetic energy of all bodies",                                         \
+    row->run->state->totals.balance.kinetic_J)
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
@@ -280,11 +279,8 @@ static TlStatus made(TlRun *run, int64_t first_placed) {
 static TlStatus look(TlRun *run) {
   const Setup *s = section(&run->model->setup);
   State *t = state(run);
-  TlApparatusLook seen;
-  TL_TRY(tl_apparatus_look(run, t->platen, thickness(s), &seen));
-  t->height_m = seen.face_m - s->base_m[2];
-  t->solid_m3 = seen.solid_m3;
-  t->grains = seen.grains;
+  TL_TRY(tl_apparatus_look(run, t->platen, s->base_m, thickness(s), &t->height_m, &t->solid_m3,
+                           &t->grains));
   if (t->height_m > plane(s)) return TL_OK;
   return tl_fail(TL_ELIMIT,
                  "step %lld: the top platen has come down to the shear plane, %g m above the base: "
@@ -322,7 +318,7 @@ static TlStatus after_step(TlRun *run, const TlStepReport *report) {
   t->held_N += tl_apparatus_wall_force(run, force, upper, 0, -1).force_N.x +
                force[run->model->boundary_count].force_N.x;
   t->platen_N += report->guide_N;
-  t->unbalanced = tl_ledger_unbalanced(report);
+  t->unbalanced = tl_unbalanced_force(report);
   t->steps++;
   tl_free(force);
   return status;
@@ -345,14 +341,16 @@ static TlStatus end(TlRun *run) {
   return TL_OK;
 }
 
-#define F(type, name) #name " "
+#define F(...) TL_FIELD(State, __VA_ARGS__)
+static const TlRecordField fields[] = {FIELDS(F)};
+#undef F
 const TlApparatus tl_direct_shear = {
     .key = "direct_shear",
     .test = "a direct shear test",
     .table = TL_TABLE_DIRECT_SHEAR,
     .columns = {"a direct shear test at one moment", 1, columns, COUNT(columns)},
-    .state_bytes = sizeof(State),
-    .state_names = FIELDS(F),
+    .state = TL_RECORD("direct_shear", "The direct shear test of a run, where its study has one.",
+                       State, fields),
     .there = there,
     .check = check,
     .expand = expand,
@@ -362,4 +360,3 @@ const TlApparatus tl_direct_shear = {
     .after_step = after_step,
     .finished = finished,
     .end = end};
-#undef F

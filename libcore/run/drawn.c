@@ -1,11 +1,9 @@
-#include "run/drawn.h"
 
 #include "base/mem.h"
 #include "base/random.h"
 #include "run/avatars.h"
-#include "run/handout.h"
-#include "run/lattice.h"
-#include "run/sizes.h"
+#include "run/gather.h"
+#include "run/assembly_kinds.h"
 #include "shape/apart.h"
 
 #include <math.h>

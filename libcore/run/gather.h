@@ -1,4 +1,5 @@
-/* Records of all ranks in the order of their keys, at rank 0, block by block.
+/* Between rank 0 and the others: records of all ranks in the order of their keys go to rank 0, and
+ * bodies that rank 0 alone knows go to the ranks in equal parts. Both in blocks of bounded size.
  *
  * Each rank has its own records in ascending order; rank 0 merges them, holding one block a rank
  * and never all: its memory grows with the ranks, not with the records.
@@ -7,6 +8,7 @@
 #define TL_RUN_GATHER_H
 
 #include "base/comm.h"
+#include "model/bodies.h"
 
 #include <stdbool.h>
 
@@ -24,5 +26,10 @@ typedef struct TlGather {
 
 /* Collective; not agreed upon: the caller does (tl_comm_agree). */
 TlStatus tl_gather_sorted(const TlGather *gather);
+
+/* Collective. count and state (body i of count) are asked on rank 0 only; each rank appends its
+ * part as owned bodies, in order (handout.c). */
+TlStatus tl_hand_out(TlComm *comm, int64_t count, TlGrainState (*state)(void *context, int64_t i),
+                     void *context, TlBodies *bodies);
 
 #endif

@@ -1,4 +1,4 @@
-#include "run/handout.h"
+#include "run/gather.h"
 
 #include "base/mem.h"
 

@@ -84,24 +84,25 @@ typedef struct Row {
     row->r->boundary_overlap_share)                                                                \
   C(outside, "", "grains that have left the terrain or the apparatus so far",                      \
     row->run->state->totals.outside)                                                               \
-  C(poor, "", "grains so far that could not be brought out of others",                             \
-    row->run->state->totals.poor)                                                                  \
-  C(jammed, "", "grains so far whose collision stayed unresolved", row->run->state->totals.jammed) \
+  C(embedded, "", "grains so far that could not be brought out of others",                         \
+    row->run->state->totals.embedded)                                                              \
+  C(unresolved, "", "grains so far whose collision stayed unresolved",                             \
+    row->run->state->totals.unresolved)                                                            \
   C(wall_work_J, "J", "work of moving boundaries on the grains so far",                            \
     row->run->state->totals.wall_work_J)                                                           \
   C(net_elastic_energy_J, "J", "energy held by the bonds of nets", row->r->net_elastic_end_J)      \
   C(net_bonds, "", "bonds of nets that hold", row->r->net_bonds)                                   \
   C(elastic_energy_J, "J", "penalty: energy held by the contacts' springs", row->r->elastic_J)     \
   C(friction_loss_J, "J", "penalty: taken by friction so far",                                     \
-    row->run->state->totals.ledger.friction_J)                                                     \
+    row->run->state->totals.balance.friction_J)                                                    \
   C(contact_damping_loss_J, "J", "penalty: taken by contact damping so far",                       \
-    row->run->state->totals.ledger.viscous_J)                                                      \
+    row->run->state->totals.balance.viscous_J)                                                     \
   C(global_damping_loss_J, "J", "penalty: taken by global damping so far",                         \
-    row->run->state->totals.ledger.drag_J)                                                         \
-  C(energy_defect_J, "J", "penalty: energy balance error",                                         \
-    row->run->state->totals.ledger.defect_J)                                                       \
+    row->run->state->totals.balance.drag_J)                                                        \
+  C(energy_balance_error_J, "J", "penalty: energy balance error",                                  \
+    row->run->state->totals.balance.error_J)                                                       \
   C(unbalanced_force, "", "penalty: mean force that accelerates a body over that of a contact",    \
-    tl_ledger_unbalanced(row->r))                                                                  \
+    tl_unbalanced_force(row->r))                                                                   \
   C(stable_step_s, "s", "penalty: 2/omega of the stiffest grain as it stands; 0: none moves",      \
     row->r->stable_step_s < 1e30 ? row->r->stable_step_s : 0)                                      \
   C(touching_points, "", "penalty: points that touch", row->r->touching)                           \
@@ -111,7 +112,7 @@ typedef struct Row {
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
-const TlColumns tl_history_columns = {"the run at one moment", 2, columns,
+const TlColumns tl_history_columns = {"the run at one moment", 3, columns,
                                       sizeof columns / sizeof *columns};
 
 TlStatus tl_history_write(TlRun *run, int64_t step, double cpu_s) {

@@ -1,9 +1,10 @@
-/* Marks of what a run took from its catalog, by which a run that continues sees that the catalog
- * still holds the same: digests of the ground and of the walls' tables, and of each shape in use
- * its number of nodes and measures. */
+/* What a run that resumes compares with the run that was saved. Its study: which key has another
+ * value. Its catalog: digests of the ground and of the walls' tables, and of each shape in use the
+ * number of nodes and the measures. */
 #ifndef TL_RUN_INPUTS_H
 #define TL_RUN_INPUTS_H
 
+#include "conf/yaml_tree.h"
 #include "run/run.h"
 
 typedef struct TlShapeMark {
@@ -22,5 +23,14 @@ TlStatus tl_inputs_terrain(const TlRun *run, char hex[65]);
 TlStatus tl_inputs_tables(const TlRun *run, char hex[65]);
 /* Marks of the shapes that this rank's bodies use, sorted by id, fresh memory. */
 TlStatus tl_inputs_shapes(TlRun *run, TlShapeMark **marks, int64_t *count);
+
+typedef struct TlStudyChange {
+  bool found;
+  char path[256], was[128], is[128]; /* the first key that changed, "planes.2.normal", its values */
+} TlStudyChange;
+
+/* Between two effective studies (tl_study_write), as far as a key moves a bit of what the run did
+ * before it was saved (study_change.c). */
+void tl_study_change(const TlYamlNode *was, const TlYamlNode *is, TlStudyChange *change);
 
 #endif

@@ -1,4 +1,4 @@
-#include "run/lattice.h"
+#include "run/assembly_kinds.h"
 
 #include "base/mem.h"
 #include "base/random.h"

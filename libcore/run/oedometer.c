@@ -152,26 +152,28 @@ static TlStatus expand(TlSetup *setup) {
 /* ---- the state ---- */
 
 #define FIELDS(F)                                                                                  \
-  F(int64_t, platen)        /* id of the top platen's body */                                      \
-  F(int64_t, stage)         /* in progress, from 0; their number: all are done */                  \
-  F(int64_t, begun)         /* step in which it began */                                           \
-  F(double, from_Pa)        /* stress put on when it began */                                      \
-  F(double, load_Pa)        /* put on now */                                                       \
-  F(double, stage_Pa)       /* axial stress measured when it began */                              \
-  F(double, stage_height_m) /* height when it began */                                             \
-  F(double, start_height_m) /* h0 of the strains; 0: the platen is being seated */                 \
-  F(double, height_m)                                                                              \
-  F(double, unbalanced) /* of the last step */                                                     \
-  F(double, solid_m3)                                                                              \
-  F(int64_t, grains)                                                                               \
-  F(double, platen_N) /* sums over the steps since the last line */                                \
-  F(double, base_N)                                                                                \
-  F(double, ring_N)                                                                                \
-  F(int64_t, steps)                                                                                \
-  F(double, last_N) /* force on the platen in the last step */
+  F(int64_t, platen, "", TL_SAVE, "id of the top platen's body")                                   \
+  F(int64_t, stage, "", TL_SAVE, "stage in progress, from 0; their number: all are done")          \
+  F(int64_t, begun, "", TL_SAVE, "step in which it began")                                         \
+  F(double, from_Pa, "Pa", TL_SAVE, "stress put on when the stage began")                          \
+  F(double, load_Pa, "Pa", TL_SAVE, "stress put on now")                                           \
+  F(double, stage_Pa, "Pa", TL_SAVE, "axial stress measured when the stage began")                 \
+  F(double, stage_height_m, "m", TL_SAVE, "height when the stage began")                           \
+  F(double, start_height_m, "m", TL_SAVE,                                                          \
+    "height from which strains count; 0: the platen is being seated")                              \
+  F(double, height_m, "m", TL_SAVE, "height of the specimen")                                      \
+  F(double, unbalanced, "1", TL_SAVE, "unbalanced force of the last step")                         \
+  F(double, solid_m3, "m3", TL_SAVE, "volume of the grains")                                       \
+  F(int64_t, grains, "", TL_SAVE, "grains in the ring")                                            \
+  F(double, platen_N, "N", TL_SAVE,                                                                \
+    "sum of the platen's force over the steps since the last line of the table")                   \
+  F(double, base_N, "N", TL_SAVE, "the same of the base")                                          \
+  F(double, ring_N, "N", TL_SAVE, "the same of the ring")                                          \
+  F(int64_t, steps, "", TL_SAVE, "their number")                                                   \
+  F(double, last_N, "N", TL_SAVE, "force on the platen in the last step")
 
 typedef struct State {
-#define F(type, name) type name;
+#define F(type, name, ...) type name;
   FIELDS(F)
 #undef F
 } State;
@@ -198,10 +200,7 @@ static double in_stage_s(const TlRun *run) {
 static bool state_is_sound(const TlRun *run) {
   const State *t = state(run);
   return t->stage >= 0 && t->stage <= section(&run->model->setup)->stages.count && t->begun >= 0 &&
-         t->grains >= 0 && t->steps >= 0 &&
-         isfinite(t->from_Pa + t->load_Pa + t->stage_Pa + t->stage_height_m + t->start_height_m) &&
-         isfinite(t->height_m + t->solid_m3 + t->unbalanced + t->platen_N + t->base_N + t->ring_N +
-                  t->last_N);
+         t->grains >= 0 && t->steps >= 0;
 }
 
 /* ---- a line ---- */
@@ -238,9 +237,9 @@ typedef struct Row {
   C(unbalanced_force, "", "mean force that accelerates a body over that of a contact",             \
     row->t->unbalanced)                                                                            \
   C(kinetic_energy_J, "J", "kinetic energy of all bodies",                                         \
-    row->run->state->totals.ledger.kinetic_J)                                                      \
+    row->run->state->totals.balance.kinetic_J)                                                     \
   C(elastic_J, "J", "energy held by the contacts' springs",                                        \
-    row->run->state->totals.ledger.elastic_J)
+    row->run->state->totals.balance.elastic_J)
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
@@ -318,11 +317,8 @@ static TlStatus made(TlRun *run, int64_t first_placed) {
 static TlStatus look(TlRun *run) {
   const Setup *s = section(&run->model->setup);
   State *t = state(run);
-  TlApparatusLook seen;
-  TL_TRY(tl_apparatus_look(run, t->platen, thickness(s), &seen));
-  t->height_m = seen.face_m - s->base_m[2];
-  t->solid_m3 = seen.solid_m3;
-  t->grains = seen.grains;
+  TL_TRY(tl_apparatus_look(run, t->platen, s->base_m, thickness(s), &t->height_m, &t->solid_m3,
+                           &t->grains));
   if (t->height_m > 0) return TL_OK;
   return tl_fail(TL_ELIMIT,
                  "step %lld: the top platen is through the base: stiffer contacts, or "
@@ -371,7 +367,7 @@ static TlStatus after_step(TlRun *run, const TlStepReport *report) {
   t->ring_N += tl_apparatus_wall_force(run, force, ring, 0, sides).normal_N;
   t->base_N += tl_apparatus_wall_force(run, force, ring, sides, -1).normal_N;
   t->platen_N += report->guide_N;
-  t->unbalanced = tl_ledger_unbalanced(report);
+  t->unbalanced = tl_unbalanced_force(report);
   t->last_N = report->guide_N;
   t->steps++;
   tl_free(force);
@@ -389,14 +385,16 @@ static TlStatus end(TlRun *run) {
   return write_line(run, &row);
 }
 
-#define F(type, name) #name " "
+#define F(...) TL_FIELD(State, __VA_ARGS__)
+static const TlRecordField fields[] = {FIELDS(F)};
+#undef F
 const TlApparatus tl_oedometer = {
     .key = "oedometer",
     .test = "an oedometer test",
     .table = TL_TABLE_OEDOMETER,
     .columns = {"an oedometer test at one moment", 1, columns, COUNT(columns)},
-    .state_bytes = sizeof(State),
-    .state_names = FIELDS(F),
+    .state = TL_RECORD("oedometer", "The oedometer test of a run, where its study has one.", State,
+                       fields),
     .there = there,
     .check = check,
     .expand = expand,
@@ -406,4 +404,3 @@ const TlApparatus tl_oedometer = {
     .after_step = after_step,
     .finished = finished,
     .end = end};
-#undef F

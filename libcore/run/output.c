@@ -260,14 +260,16 @@ TlStatus tl_output_header(TlOutput *output, TlResultsTable table, const TlColumn
   return tl_comm_agree(output->comm, status);
 }
 
+TlStatus tl_output_line(TlOutput *output, TlResultsTable table, const TlColumns *columns,
+                        const void *row) {
+  double value[TL_COLUMNS_MOST];
+  const char *text;
+  if (!output->writer) return TL_OK;
+  int count = tl_columns_fill(columns, row, value, &text);
+  return tl_results_table_line(output->writer, table, value, count, text);
+}
+
 TlStatus tl_output_row(TlOutput *output, TlResultsTable table, const TlColumns *columns,
                        const void *row) {
-  TlStatus status = TL_OK;
-  if (output->writer) {
-    double value[TL_COLUMNS_MOST];
-    const char *text;
-    int count = tl_columns_fill(columns, row, value, &text);
-    status = tl_results_table_line(output->writer, table, value, count, text);
-  }
-  return tl_comm_agree(output->comm, status);
+  return tl_comm_agree(output->comm, tl_output_line(output, table, columns, row));
 }

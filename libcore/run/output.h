@@ -49,6 +49,9 @@ TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlConta
 TlStatus tl_output_header(TlOutput *output, TlResultsTable table, const TlColumns *columns);
 TlStatus tl_output_row(TlOutput *output, TlResultsTable table, const TlColumns *columns,
                        const void *row);
+/* The same of one rank for itself: rank 0 writes, the others do nothing. */
+TlStatus tl_output_line(TlOutput *output, TlResultsTable table, const TlColumns *columns,
+                        const void *row);
 void tl_output_close(TlOutput *output);
 
 #endif

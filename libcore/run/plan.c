@@ -46,10 +46,12 @@ int64_t tl_run_disk(const TlRun *run) {
     scene += run->model->terrain.nx * run->model->terrain.ny * 4 +
              run->model->terrain.bnx * run->model->terrain.bny * 16 +
              run->model->terrain.band_count * 4;
-  double boundaries = t->boundary_forces ? run->model->boundary_count : 0;
+  double rows = t->boundary_forces ? run->model->boundary_count : 0; /* of boundaries and bonds */
+  if (t->constraint_forces == TL_FORCES_ALL)
+    rows += 0.5 * TL_NET_NEIGHBOURS * (double)tl_nets_spheres(&run->model->nets);
   /* in doubles: a mistyped number of steps may ask for more than 2^63 bytes */
   double bytes = (double)frames * (double)(25000 + 144 * grains) +
-                 (350.0 + 220.0 * boundaries) * (double)lines +
+                 (350.0 + 220.0 * rows) * (double)lines +
                  (double)(saved * (8000 + grains * (body + 12 * 48)) + scene);
   return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
@@ -113,4 +115,27 @@ TlStatus tl_run_report_materials(const TlRun *run, TlReport *report) {
       if (tl_materials_meet(&run->model->setup, i, j))
         TL_TRY(report_pair(run, i, j, ++number, report));
   return TL_OK;
+}
+
+/* ---- the step ---- */
+
+TlStatus tl_safe_step(TlRun *run, double *safe_s) {
+  *safe_s = INFINITY;
+  if (!tl_setup_method(&run->model->setup)->safe_step) return TL_OK;
+  TL_TRY(tl_comm_agree(run->comm, tl_run_refresh(run)));
+  *safe_s = tl_step_longest(run->model->dem, &run->state->dem);
+  return tl_comm_least(run->comm, safe_s, 1);
+}
+
+void tl_safe_step_say(const TlRun *run, double safe_s) {
+  double k = tl_setup_choice(&run->model->setup).mass_scale,
+         density = run->model->materials.material[TL_MATERIAL_GRAIN].density_kg_m3;
+  if (!isfinite(safe_s)) return;
+  tl_log_info("penalty: steps up to %.4g s are safe for all grains, time.dt_s is %g", safe_s,
+              run->model->setup.time.dt_s);
+  if (k != 1)
+    tl_log_info("mass_scale %g: all moves with %g times its mass (grains as if of %g kg/m3) and "
+                "gravity/%g, so weights stay; without it the safe step would be %.4g s; inertia "
+                "numbers are %.4g times those without",
+                k, k, density, k, safe_s / sqrt(k), sqrt(k));
 }

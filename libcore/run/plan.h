@@ -1,4 +1,5 @@
-/* What a run will need: memory, disk, time, said before it starts. */
+/* What a run will need, reported before it starts: memory, disk, time, and the longest step that is
+ * safe. */
 #ifndef TL_RUN_PLAN_H
 #define TL_RUN_PLAN_H
 
@@ -17,6 +18,12 @@ TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes);
  * without the first five, which bring shapes and lists into memory. Nothing is written; the run is
  * of no use afterwards but to be closed. */
 TlStatus tl_run_trial(TlRun *run, double *step_s);
+
+/* Collective; bodies and solver must be there. The longest step that is safe for all grains, of a
+ * method that knows one (penalty); *safe_s: INFINITY without grains or by impulses. */
+TlStatus tl_safe_step(TlRun *run, double *safe_s);
+/* Log it, and what mass_scale makes of it. */
+void tl_safe_step_say(const TlRun *run, double safe_s);
 
 /* Materials that can touch something in this study, and the law of each pair that can: what the
  * list of pairs says and what is combined. */

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/random.h"
-#include "run/lattice.h"
+#include "run/assembly_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

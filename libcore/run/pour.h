@@ -1,6 +1,6 @@
 /* Grains let in during the run (release.assembly poured).
  *
- * The inlet is a lattice (run/lattice.h) in the box of the release. Before each step, as many
+ * The inlet is a lattice (run/lattice.c) in the box of the release. Before each step, as many
  * grains as are due by then (all at once without rate_per_s) enter cells that no body's bounding
  * sphere reaches; those that find none wait. Ids 0, 1, ... count the grains as they come; which
  * grain and how it is turned is a function of seed and id, which cell one of seed, id and what lies

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "run/poor.h"
 #include "run/boundary_forces.h"
 #include "run/forecast.h"
 #include "run/history.h"
@@ -21,10 +20,11 @@ static double time_of(const TlRun *run, int64_t step) {
 
 /* ---- the start ---- */
 
-/* NULL: this run has no such table. */
+/* NULL when this run does not write the table. */
 static const TlColumns *columns_of(const TlRun *run, int table) {
   bool has = table == TL_TABLE_HISTORY || table == TL_TABLE_DEPARTURES ||
              (table == TL_TABLE_BOUNDARY && run->model->setup.time.boundary_forces) ||
+             (table == TL_TABLE_CONSTRAINT && run->constraints.wanted) ||
              (run->model->apparatus && (int)run->model->apparatus->table == table);
   return has ? tl_table_columns((TlResultsTable)table) : NULL;
 }
@@ -98,8 +98,8 @@ static bool wants_checkpoints(const TlRun *run) {
   return !run->options.no_output && (c->every_steps > 0 || c->every_minutes > 0);
 }
 
-/* A disk that is full now may have room when the next one is due, and the older ones are whole, so
- * the run continues. It is told as an error, which --quiet lets through: a file is missing. */
+/* A disk that is full now may have space when the next checkpoint is due, and the older ones are
+ * whole, so the run continues. The message is an error, which --quiet prints, as a file is missing. */
 static TlStatus save_or_warn(TlRun *run) {
   TlStatus status = tl_run_save(run, false);
   if (status != TL_EIO) return status;
@@ -112,8 +112,8 @@ static TlStatus save_or_warn(TlRun *run) {
   return TL_OK;
 }
 
-/* Who continues, from which step: beside the record of who began. */
-static TlStatus sign(const TlRun *run) {
+/* Adds to the provenance of the results who resumes the run, and from which step. */
+static TlStatus add_provenance(const TlRun *run) {
   char step[24];
   if (!run->options.provenance || tl_comm_rank(run->comm) != 0) return TL_OK;
   TlProvenance p = *run->options.provenance;
@@ -125,23 +125,24 @@ static TlStatus sign(const TlRun *run) {
   return status;
 }
 
-/* What the solver would refuse once it steps: those that are here, and those that will be poured.
- */
+/* The checks of the solver before the first step, of the grains that are here and of those that will
+ * be poured. */
 static TlStatus check_grains(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_step_check(run->model->dem, &run->state->dem, run->work)));
   return tl_pour_check(run);
 }
 
-static TlStatus go_on(TlRun *run) {
+static TlStatus resume(TlRun *run) {
   TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run));
+  TL_TRY(tl_constraint_begin(run));
   if (run->model->setup.time.until_rest != (run->state->still.window_s > 0))
     TL_TRY(tl_standstill_begin(run));
   const TlColumns *columns[TL_TABLES];
   for (int t = 0; t < TL_TABLES; t++) columns[t] = columns_of(run, t);
   TL_TRY(tl_output_resume(&run->output, run->comm, run->folder, run->model->effective, columns,
                           run->state->totals.steps));
-  return tl_comm_agree(run->comm, sign(run));
+  return tl_comm_agree(run->comm, add_provenance(run));
 }
 
 TlStatus tl_run_begin(TlRun *run) {
@@ -151,6 +152,7 @@ TlStatus tl_run_begin(TlRun *run) {
       tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
   TL_TRY(tl_run_refresh(run));
   TL_TRY(check_grains(run)); /* before anything older is touched */
+  TL_TRY(tl_constraint_begin(run));
   TL_TRY(tl_history_measure(run, &m));
   run->state->start_centre = m.centre;
   if (run->model->setup.release.assembly == TL_ASSEMBLY_POURED) /* few are there yet, or none */
@@ -221,15 +223,15 @@ static void add_up(TlRunTotals *t, const TlStepReport *r) {
   t->boundary_overlap_m = fmax(t->boundary_overlap_m, r->boundary_overlap_m);
   t->boundary_overlap_share = fmax(t->boundary_overlap_share, r->boundary_overlap_share);
   t->wall_work_J += r->wall_work_J;
-  tl_ledger_add(&t->ledger, r);
+  tl_energy_balance_add(&t->balance, r);
   t->zero_finishes += r->zero_finishes;
   t->unfinished += r->unfinished;
   t->rest_unfinished += r->rest_unfinished;
   t->impulses += r->impulses;
 }
 
-/* Shapes that no body here uses any more go, when they are the most; the solver holds pointers to
- * them and starts anew (its memory of contacts lies with the bodies). */
+/* Releases the shapes that no body of this rank uses any more, once they are the majority. The solver
+ * holds pointers to shapes, so it is made anew; contact memory lies with the bodies and stays. */
 static TlStatus evict_avatars(TlRun *run) {
   int64_t *used, count;
   TL_TRY(tl_avatars_used(&run->state->dem.bodies, &used, &count));
@@ -258,7 +260,8 @@ static TlStatus rebalance(TlRun *run, int64_t step) {
   return tl_comm_agree(run->comm, evict_avatars(run));
 }
 
-/* Beforehand only the number of points that a grain touches by is guessed (step_penalty.c). */
+/* The safe step before the run rests on a guess of how many points a grain touches with
+ * (step_penalty.c); here the contacts are known. */
 static void warn_unstable(TlRun *run, const TlStepReport *r) {
   if (run->warned_unstable || r->moving == 0 || r->stable_step_s >= run->model->setup.time.dt_s)
     return;
@@ -276,16 +279,6 @@ static TlStatus fresh_ghosts(TlRun *run) {
                                                   run->state->dem.bodies.colliders.owned));
 }
 
-/* Grains that got out of the apparatus leave the run before the step. */
-static TlStatus prepare_apparatus(TlRun *run) {
-  int64_t escaped;
-  if (!run->model->apparatus) return TL_OK;
-  TL_TRY(run->model->apparatus->before_step(run, &escaped));
-  if (escaped == 0) return TL_OK;
-  TL_TRY(handle_outside(run, run->state->totals.steps));
-  return fresh_ghosts(run);
-}
-
 /* Distance that the fastest grain of this rank travels in a step, over its radius (of the sphere of
  * its volume). */
 static double travel(const TlRun *run) {
@@ -297,38 +290,45 @@ static double travel(const TlRun *run) {
   return most * run->model->setup.time.dt_s;
 }
 
-/* A step that is too long shows as grains that lie in others or have too many neighbours. */
+/* A time step that is too long is the likely cause of grains that lie in others or have too many
+ * neighbours: adds that to the message. */
 static TlStatus explain(const TlRun *run, TlStatus status) {
-  double way = fmax(run->travel_share, run->state->totals.travel_share);
-  if (status == TL_OK || !(way > tl_long_travel)) return status;
+  double travelled = fmax(run->travel_share, run->state->totals.travel_share);
+  if (status == TL_OK || !(travelled > tl_long_travel)) return status;
   return tl_fail(
       status,
       "%s; the time step is too long, for grains move by up to %.2g of their radius in a "
       "step: time.dt_s: %g would do in place of %g",
-      tl_message(), way, tl_sense_shorter(run->model->setup.time.dt_s, way),
+      tl_message(), travelled, tl_sense_shorter(run->model->setup.time.dt_s, travelled),
       run->model->setup.time.dt_s);
 }
 
 static TlStatus one_step(TlRun *run) {
+  const TlApparatus *apparatus = run->model->apparatus;
   TlStepReport report;
+  int64_t escaped = 0;
   TL_TRY(tl_pour(run, run->state->totals.steps));
   TL_TRY(
       tl_comm_agree(run->comm, tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0)));
   TL_TRY(fresh_ghosts(run));
-  TL_TRY(prepare_apparatus(run));
+  if (apparatus) TL_TRY(apparatus->before_step(run, &escaped));
+  if (escaped > 0) { /* from the apparatus: they leave the run before the step */
+    TL_TRY(handle_outside(run, run->state->totals.steps));
+    TL_TRY(fresh_ghosts(run));
+  }
   run->travel_share = travel(run);
   TlStatus status = tl_step(run->model->dem, &run->state->dem, &run->controls, run->work,
                             tl_dist_sync(run->dist), &report);
   TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
   add_up(&run->state->totals, &report);
-  if (run->model->apparatus) TL_TRY(run->model->apparatus->after_step(run, &report));
+  if (apparatus) TL_TRY(apparatus->after_step(run, &report));
   warn_unstable(run, &report);
   return TL_OK;
 }
 
-/* What the study says of grains that left, or that cannot be brought apart. */
+/* Applies the study's policies for grains that left and for those that cannot be brought apart. */
 static TlStatus apply_policies(TlRun *run, int64_t step) {
-  TL_TRY(tl_run_handle_poor(run, step));
+  TL_TRY(tl_run_handle_problems(run, step));
   return handle_outside(run, step);
 }
 
@@ -350,44 +350,23 @@ static bool line_in_turn(const TlRun *run, int64_t step) {
   return step % tl_setup_every(&run->model->setup, run->model->setup.time.history_every_s) == 0;
 }
 
-/* The step's contacts know bodies by their places: taken before any is removed. */
-static TlStatus take_contacts(TlRun *run, int64_t step, int64_t last) {
-  if (run->model->setup.time.boundary_forces && (step == last || line_in_turn(run, step)))
-    TL_TRY(tl_boundary_take(run));
-  if (!run->model->setup.frames.contacts || run->options.no_output) return TL_OK;
-  if (step != last && !frame_in_turn(run, step)) return TL_OK;
-  return tl_comm_agree(
-      run->comm, tl_contacts_take(&run->contacts, run->model->dem, &run->state->dem, run->work));
-}
-
 static TlStatus write_line(TlRun *run, int64_t step, double cpu_s) {
   TL_TRY(tl_history_write(run, step, cpu_s));
+  TL_TRY(tl_constraint_write(run));
   return run->model->setup.time.boundary_forces ? tl_boundary_write(run, step) : TL_OK;
-}
-
-/* The last step has a frame and a line also out of turn; a run that resumes from there takes them
- * away again. */
-static TlStatus write_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
-  bool frame = frame_in_turn(run, step), line = line_in_turn(run, step);
-  if (frame) TL_TRY(write_frame(run, step));
-  if (line) TL_TRY(write_line(run, step, cpu_s));
-  if (!run->options.no_output) TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
-  if (step == last && !frame) TL_TRY(write_frame(run, step));
-  if (step == last && !line) TL_TRY(write_line(run, step, cpu_s));
-  return TL_OK;
 }
 
 /* ---- the end of a step ---- */
 
 static void warn_travel(TlRun *run, int64_t step) {
-  double dt = run->model->setup.time.dt_s, way = run->state->totals.travel_share;
-  if (run->warned_travel || way <= tl_long_travel) return;
+  double dt = run->model->setup.time.dt_s, travelled = run->state->totals.travel_share;
+  if (run->warned_travel || travelled <= tl_long_travel) return;
   run->warned_travel = true;
   if (tl_comm_rank(run->comm) == 0)
     tl_log_warn(
         "step %lld (%.4g s): a grain moved by %.2g of its radius in a step; time.dt_s of %g "
         "s is too long for its contacts to be found where they happen, %g s would do",
-        (long long)step, time_of(run, step), way, dt, tl_sense_shorter(dt, way));
+        (long long)step, time_of(run, step), travelled, dt, tl_sense_shorter(dt, travelled));
 }
 
 typedef struct Asked {
@@ -412,18 +391,26 @@ static TlStatus ask(TlRun *run, int64_t step, Asked *asked) {
   return TL_OK;
 }
 
-static TlStatus end_of_step(TlRun *run, const Asked *asked, bool last) {
-  if (run->options.no_output) return TL_OK;
-  if (asked->stop) return tl_run_save(run, true);
-  return asked->save || (last && wants_checkpoints(run)) ? save_or_warn(run) : TL_OK;
-}
-
-/* Outside, output, migration: derived fields and contact counts are the step's until bodies move.
- */
+/* Output, grains that leave, migration. Derived fields and contacts are those of the step until
+ * bodies move, and contacts know bodies by their places: they are taken before any is removed.
+ * The last step gets a frame and a line also out of turn, after tl_output_keep: a run that resumes
+ * from there removes them. */
 static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s) {
-  TL_TRY(take_contacts(run, step, last));
+  const TlSetup *setup = &run->model->setup;
+  const bool output = !run->options.no_output;
+  bool frame = frame_in_turn(run, step), line = line_in_turn(run, step);
+  if (setup->time.boundary_forces && (line || step == last)) TL_TRY(tl_boundary_take(run));
+  if (run->constraints.wanted && (line || step == last))
+    TL_TRY(tl_comm_agree(run->comm, tl_constraint_take(run)));
+  if (setup->frames.contacts && output && (frame || step == last))
+    TL_TRY(tl_comm_agree(
+        run->comm, tl_contacts_take(&run->contacts, run->model->dem, &run->state->dem, run->work)));
   TL_TRY(apply_policies(run, step));
-  TL_TRY(write_step(run, step, last, cpu_s));
+  if (frame) TL_TRY(write_frame(run, step));
+  if (line) TL_TRY(write_line(run, step, cpu_s));
+  if (output) TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
+  if (step == last && !frame) TL_TRY(write_frame(run, step));
+  if (step == last && !line) TL_TRY(write_line(run, step, cpu_s));
   TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   return rebalance(run, step);
 }
@@ -453,7 +440,9 @@ static TlStatus loop(TlRun *run, TlProgress *bar) {
     TL_TRY(tl_standstill_after(run, step));
     if (asked.stop || tl_apparatus_finished(run) || run->state->still.reached) last = step;
     TL_TRY(after_step(run, step, last, cpu));
-    TL_TRY(end_of_step(run, &asked, step == last));
+    bool save = asked.save || (step == last && wants_checkpoints(run));
+    if (!run->options.no_output && (asked.stop || save))
+      TL_TRY(asked.stop ? tl_run_save(run, true) : save_or_warn(run));
     tl_forecast_step(&forecast, step, run->state->totals.last.contacts >= run->state->grains / 5);
     tl_progress(bar, step);
   }
@@ -477,7 +466,7 @@ static void say_traffic(const TlRun *run) {
                (double)c.comm.collectives / steps, (long long)c.moved, (long long)c.cuts);
 }
 
-/* What the summary says of the grains where the run ends. */
+/* Measures of the grains at the end of the run, for the summary. */
 static TlStatus look_at_end(TlRun *run) {
   tl_bodies_drop_ghosts(&run->state->dem.bodies);
   TL_TRY(
@@ -502,7 +491,7 @@ TlStatus tl_run_go(TlRun *run) {
     return look_at_end(run);
   }
   run->started_s = tl_clock_s() - run->state->totals.wall_s;
-  TL_TRY(run->checkpoint ? go_on(run) : begin(run));
+  TL_TRY(run->checkpoint ? resume(run) : begin(run));
   run->saved_s = tl_clock_s();
   TlProgress bar = tl_progress_start("steps", tl_setup_steps(&run->model->setup));
   TlStatus status = loop(run, &bar);

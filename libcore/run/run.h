@@ -14,10 +14,11 @@
 #include "base/provenance.h"
 #include "dist/dist.h"
 #include "run/assembly.h"
+#include "run/constraint_forces.h"
 #include "run/avatars.h"
 #include "run/departures.h"
 #include "run/depth.h"
-#include "run/ledger.h"
+#include "run/energy_balance.h"
 #include "run/nets.h"
 #include "run/output.h"
 #include "run/ground.h"
@@ -47,12 +48,13 @@ typedef struct TlRunOptions {
 
 typedef struct TlRunTotals {
   int64_t steps, frames;
-  int64_t outside, poor, jammed; /* grains that left, were poor, unresolved (run/poor.h) so far */
-  double wall_s, cpu_s;          /* of the stepping; cpu over all ranks */
+  int64_t outside;              /* grains so far that left */
+  int64_t embedded, unresolved; /* grains so far of each kind (run/problems.c) */
+  double wall_s, cpu_s;         /* of the stepping; cpu over all ranks */
   double overlap_share, overlap_m, boundary_overlap_share, boundary_overlap_m; /* deepest ever */
   double kinetic_start_J, potential_start_J, kinetic_J, potential_J;
-  double wall_work_J; /* of moving walls so far */
-  TlLedger ledger;    /* of the penalty method */
+  double wall_work_J;      /* of moving walls so far */
+  TlEnergyBalance balance; /* of the penalty method */
   int64_t zero_finishes, unfinished, rest_unfinished, impulses;
   double travel_share; /* largest distance travelled by a grain in a step, over its radius */
   TlStepReport last;
@@ -119,6 +121,7 @@ typedef struct TlRun {
   TlInts later;                    /* sorted avatar ids of grains to come, this rank's part */
   TlOutput output;
   struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
+  TlConstraintTable constraints;
   TlContacts contacts; /* of the last step, when a frame is due that holds them */
   double travel_share; /* in this step, of this rank; see TlRunTotals */
   bool warned_unstable, warned_travel;

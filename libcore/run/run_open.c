@@ -8,7 +8,7 @@
 #include "run/materials.h"
 #include "run/places.h"
 #include "run/pour.h"
-#include "run/safe_step.h"
+#include "run/plan.h"
 #include "run/sense.h"
 
 #include <math.h>
@@ -100,7 +100,7 @@ static TlStatus settle_study(TlRun *run) {
   TL_TRY(tl_study_write(&tl_setup_schema, &run->model->setup, &run->model->effective));
   run->model->apparatus = tl_setup_apparatus(&run->model->setup);
   if (run->model->apparatus)
-    TL_TRY(TL_NEW(run->state->apparatus, run->model->apparatus->state_bytes));
+    TL_TRY(TL_NEW(run->state->apparatus, run->model->apparatus->state.bytes));
   TL_TRY(tl_apparatus_expand(&run->model->setup));
   TL_TRY(tl_setup_materials(&run->model->setup, &run->model->materials));
   TlSolverConfig config = tl_setup_solver(&run->model->setup);
@@ -250,7 +250,9 @@ TlStatus tl_run_new_solver(TlRun *run) {
                       run->model->boundaries, run->model->boundary_count));
   TL_TRY(tl_study_shapes_register(&run->model->shapes, *model));
   TL_TRY(tl_nets_register(&run->model->nets, *model));
-  return tl_workspace_new(&run->work, *model);
+  TL_TRY(tl_workspace_new(&run->work, *model));
+  tl_workspace_keep_bonds(run->work, run->constraints.bonds);
+  return TL_OK;
 }
 
 void tl_run_free_solver(TlRun *run) {
@@ -359,8 +361,8 @@ TlStatus tl_run_state_copy(TlRunState **copy, const TlRunState *from, const TlRu
   s->apparatus = NULL;
   TlStatus status = tl_bodies_copy(&s->dem.bodies, &from->dem.bodies);
   if (status == TL_OK && model->apparatus) {
-    status = TL_NEW(s->apparatus, model->apparatus->state_bytes);
-    if (status == TL_OK) memcpy(s->apparatus, from->apparatus, model->apparatus->state_bytes);
+    status = TL_NEW(s->apparatus, model->apparatus->state.bytes);
+    if (status == TL_OK) memcpy(s->apparatus, from->apparatus, model->apparatus->state.bytes);
   }
   if (status != TL_OK) tl_run_state_free(s);
   if (status == TL_OK) *copy = s;
@@ -376,6 +378,7 @@ void tl_run_close(TlRun *run) {
   tl_dist_free(run->dist);
   tl_free(run->later.items);
   tl_free(run->boundary_force);
+  tl_free(run->constraints.row);
   tl_contacts_free(&run->contacts);
   free_model(run->model);
   tl_free(run->study_path);

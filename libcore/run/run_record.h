@@ -25,6 +25,8 @@
     run->output.kept_bytes.table[TL_TABLE_DEPARTURES])                                             \
   F(int64_t, boundary_bytes_kept, "", TL_SAVE, "bytes of boundary.csv",                            \
     run->output.kept_bytes.table[TL_TABLE_BOUNDARY])                                               \
+  F(int64_t, constraint_bytes_kept, "", TL_SAVE, "bytes of constraint.csv",                        \
+    run->output.kept_bytes.table[TL_TABLE_CONSTRAINT])                                             \
   F(int64_t, apparatus_bytes_kept, "", TL_SAVE, "bytes of the apparatus' table",                   \
     run->output.kept_bytes                                                                         \
         .table[run->model->apparatus ? run->model->apparatus->table : TL_TABLES])                  \
@@ -49,10 +51,10 @@
   F(int64_t, steps, "", TL_SAVE, "steps done", run->state->totals.steps)                           \
   F(int64_t, frames, "", TL_SAVE, "frames written", run->state->totals.frames)                     \
   F(int64_t, outside, "", TL_SAVE, "grains that left so far", run->state->totals.outside)          \
-  F(int64_t, poor, "", TL_SAVE, "grains that could not be brought out of another so far",          \
-    run->state->totals.poor)                                                                       \
-  F(int64_t, jammed, "", TL_SAVE, "grains whose collisions found no end so far",                   \
-    run->state->totals.jammed)                                                                     \
+  F(int64_t, embedded, "", TL_SAVE, "grains that could not be brought out of another so far",      \
+    run->state->totals.embedded)                                                                   \
+  F(int64_t, unresolved, "", TL_SAVE, "grains whose collisions the solver could not end so far",   \
+    run->state->totals.unresolved)                                                                 \
   F(double, wall_s, "s", TL_SAVE | TL_OWN, "wall clock of the stepping",                           \
     run->state->totals.wall_s)                                                                     \
   F(double, cpu_s, "s", TL_SAVE | TL_SUM, "CPU time of the stepping", run->state->totals.cpu_s)    \
@@ -79,32 +81,32 @@
   F(double, wall_work_J, "J", TL_SAVE, "done by moving walls so far",                              \
     run->state->totals.wall_work_J)                                                                \
   F(double, friction_J, "J", TL_SAVE, "penalty: taken by friction so far",                         \
-    run->state->totals.ledger.friction_J)                                                          \
+    run->state->totals.balance.friction_J)                                                         \
   F(double, viscous_J, "J", TL_SAVE, "penalty: taken by contact damping so far",                   \
-    run->state->totals.ledger.viscous_J)                                                           \
+    run->state->totals.balance.viscous_J)                                                          \
   F(double, drag_J, "J", TL_SAVE, "penalty: taken by global damping so far",                       \
-    run->state->totals.ledger.drag_J)                                                              \
-  F(double, ledger_wall_J, "J", TL_SAVE, "energy balance: done by moving walls so far",            \
-    run->state->totals.ledger.wall_J)                                                              \
-  F(double, ledger_start_J, "J", TL_SAVE, "energy balance: energy at its start",                   \
-    run->state->totals.ledger.start_J)                                                             \
-  F(double, ledger_defect_J, "J", TL_SAVE, "energy balance: its error now",                        \
-    run->state->totals.ledger.defect_J)                                                            \
-  F(double, ledger_net_J, "J", TL_SAVE, "energy balance: held by nets",                            \
-    run->state->totals.ledger.net_J)                                                               \
-  F(double, ledger_net_damping_J, "J", TL_SAVE,                                                    \
-    "energy balance: taken by the nets' dampers so far", run->state->totals.ledger.net_damping_J)  \
-  F(double, ledger_pressure_J, "J", TL_SAVE, "energy balance: done by the nets' pressure so far",  \
-    run->state->totals.ledger.pressure_J)                                                          \
-  F(double, ledger_kinetic_J, "J", TL_SAVE,                                                        \
+    run->state->totals.balance.drag_J)                                                             \
+  F(double, balance_wall_J, "J", TL_SAVE, "energy balance: done by moving walls so far",           \
+    run->state->totals.balance.wall_J)                                                             \
+  F(double, balance_start_J, "J", TL_SAVE, "energy balance: energy at its start",                  \
+    run->state->totals.balance.start_J)                                                            \
+  F(double, balance_error_J, "J", TL_SAVE, "energy balance: its error now",                        \
+    run->state->totals.balance.error_J)                                                            \
+  F(double, balance_net_J, "J", TL_SAVE, "energy balance: held by nets",                           \
+    run->state->totals.balance.net_J)                                                              \
+  F(double, balance_net_damping_J, "J", TL_SAVE,                                                   \
+    "energy balance: taken by the nets' dampers so far", run->state->totals.balance.net_damping_J) \
+  F(double, balance_pressure_J, "J", TL_SAVE, "energy balance: done by the nets' pressure so far", \
+    run->state->totals.balance.pressure_J)                                                         \
+  F(double, balance_kinetic_J, "J", TL_SAVE,                                                       \
     "energy balance: kinetic energy at the start of the last step",                                \
-    run->state->totals.ledger.kinetic_J)                                                           \
-  F(double, ledger_potential_J, "J", TL_SAVE, "energy balance: potential energy, likewise",        \
-    run->state->totals.ledger.potential_J)                                                         \
-  F(double, ledger_elastic_J, "J", TL_SAVE, "energy balance: held by contacts, likewise",          \
-    run->state->totals.ledger.elastic_J)                                                           \
-  F(int64_t, ledger_moving, "", TL_SAVE, "bodies that moved freely in the last step",              \
-    run->state->totals.ledger.moving)                                                              \
+    run->state->totals.balance.kinetic_J)                                                          \
+  F(double, balance_potential_J, "J", TL_SAVE, "energy balance: potential energy, likewise",       \
+    run->state->totals.balance.potential_J)                                                        \
+  F(double, balance_elastic_J, "J", TL_SAVE, "energy balance: held by contacts, likewise",         \
+    run->state->totals.balance.elastic_J)                                                          \
+  F(int64_t, balance_moving, "", TL_SAVE, "bodies that moved freely in the last step",             \
+    run->state->totals.balance.moving)                                                             \
   F(int64_t, zero_finishes, "", TL_SAVE, "islands finished with restitution 0 so far",             \
     run->state->totals.zero_finishes)                                                              \
   F(int64_t, unfinished, "", TL_SAVE,                                                              \

@@ -88,15 +88,14 @@ TlStatus tl_sense_step(const TlSetup *s, const TlStudy *study, double diameter_m
   double moves = dt * sqrt(2 * g / diameter_m), usual = rounded_down(dt / moves / USUAL);
   if (moves > 1)
     return tl_study_fail(
-        study, TL_EINPUT,
-        s->penalty.dt_s > 0 && s->solver.method == TL_PENALTY ? "penalty.dt_s" : "time.dt_s",
+        study, TL_EINPUT, tl_setup_step_key(s).path,
         "%g s is too long: the smallest grain, %.3g m across, moves by %.3g times "
         "its diameter in a step once it has fallen that far, and would pass through "
         "others; %g s would do",
         dt, diameter_m, moves, usual);
   if (moves * LONG > 1)
-    tl_log_warn("time.dt_s: %g s is long: the smallest grain, %.3g m across, moves by %.2g of its "
+    tl_log_warn("%s: %g s is long: the smallest grain, %.3g m across, moves by %.2g of its "
                 "diameter in a step once it has fallen that far; %g s is usual",
-                dt, diameter_m, moves, usual);
+                tl_setup_step_key(s).path, dt, diameter_m, moves, usual);
   return TL_OK;
 }

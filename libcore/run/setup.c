@@ -1,6 +1,7 @@
 #include "run/setup.h"
 
 #include "conf/keys.h"
+#include "run/constraint_forces.h"
 #include "run/materials.h"
 
 #include <math.h>
@@ -26,6 +27,9 @@ static const TlParam time_params[] = {
         TlTimeSetup, boundary_forces, "false",
         "write boundary.csv, too: force and moment of the grains on each boundary, at the times of "
         "history.csv"),
+    CHOICE(TlTimeSetup, constraint_forces, "joints", TL_CONSTRAINT_FORCES,
+           "of which constraints constraint.csv has force and moment, at the times of history.csv: "
+           "joints (a platen's piston), or all: of the bonds of nets, too, a line a bond and time"),
 };
 
 static const TlParam frame_params[] = {
@@ -83,6 +87,15 @@ static const TlParam parallel_params[] = {
         "look every so many steps whether space should be cut anew"),
     REAL(TlParallelSetup, imbalance, "", "1.2", 1, 1e6,
          "cut anew when the largest share of grains exceeds this many times the mean"),
+};
+
+static const TlParam checkpoint_params[] = {
+    REAL(TlCheckpointSetup, every_minutes, "min", "10", 0, 1e6,
+         "save the state when so much wall time has passed; 0 here and in every_steps: on a signal "
+         "only"),
+    INT(TlCheckpointSetup, every_steps, "0", 0, 1e15,
+        "save the state every so many steps; 0: by time only"),
+    INT(TlCheckpointSetup, keep, "2", 1, 1000, "keep this many, the newest"),
 };
 
 static const TlParam root_params[] = {
@@ -155,18 +168,19 @@ static const TlStudySection root_sections[] = {
      NULL, 0},
     {"solver", offsetof(TlSetup, solver), sizeof(TlSolverSetup), false, "How it is solved",
      tl_solver_params, TL_SOLVER_PARAMS, NULL, 0},
-#define S(id, key, type, doc, rows, count)                                                         \
-  {#key, offsetof(TlSetup, key), sizeof(type), false, doc, rows, count, NULL, 0},
+#define S(id, key, section, type, doc, rows, count)                                                \
+  {#key, offsetof(TlSetup, key), sizeof(section), false, doc, rows, count, NULL, 0},
     TL_METHOD_SECTIONS(S)
 #undef S
-        {"poor", offsetof(TlSetup, poor), sizeof(TlPoorSetup), false,
-         "Grains that cannot be brought out of others", tl_poor_params, TL_POOR_PARAMS, NULL, 0},
+        {"unresolved", offsetof(TlSetup, problems), sizeof(TlProblemSetup), false,
+         "Grains that lie inside others and cannot be moved out, and collisions without an end",
+         tl_problem_params, TL_PROBLEM_PARAMS, NULL, 0, .was = "poor"},
     {"parallel", offsetof(TlSetup, parallel), sizeof(TlParallelSetup), false,
      "How grains lie on ranks; moves no bit of the result", parallel_params, COUNT(parallel_params),
      NULL, 0},
     {"checkpoint", offsetof(TlSetup, checkpoint), sizeof(TlCheckpointSetup), false,
      "When the state is saved, from which --resume continues; moves no bit of the result",
-     tl_checkpoint_params, TL_CHECKPOINT_PARAMS, NULL, 0},
+     checkpoint_params, COUNT(checkpoint_params), NULL, 0},
 };
 const TlStudySection tl_setup_schema = {"",
                                         0,
@@ -186,7 +200,7 @@ typedef struct MethodSection {
 } MethodSection;
 
 static const MethodSection method_section[TL_METHOD_COUNT] = {
-#define S(id, key, type, doc, rows, count) [id] = {#key, offsetof(TlSetup, key)},
+#define S(id, key, ...) [id] = {#key, offsetof(TlSetup, key)},
     TL_METHOD_SECTIONS(S)
 #undef S
 };
@@ -205,14 +219,20 @@ TlMethodChoice tl_setup_choice(const TlSetup *s) {
                         : (TlMethodChoice){.mass_scale = 1, .nodes_every = 1};
 }
 
+TlStepKey tl_setup_step_key(const TlSetup *s) {
+  TlStepKey key;
+  bool own = tl_setup_choice(s).step_s > 0;
+  snprintf(key.path, sizeof key.path, "%s.dt_s",
+           own ? method_section[s->solver.method].key : "time");
+  return key;
+}
+
 /* Springs need a far shorter step than impulses: a study for both names both. */
 static TlStatus take_step(TlSetup *s, const TlStudy *study) {
   double step_s = tl_setup_choice(s).step_s;
-  char key[40];
   if (!(step_s > 0)) return TL_OK;
-  snprintf(key, sizeof key, "%s.dt_s", method_section[s->solver.method].key);
   if (s->time.steps > 0)
-    return tl_study_fail(study, TL_EINPUT, key,
+    return tl_study_fail(study, TL_EINPUT, tl_setup_step_key(s).path,
                          "as many steps of another length are another time: give "
                          "time.duration_s in place of time.steps");
   s->time.dt_s = step_s;
@@ -290,7 +310,7 @@ static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
   return tl_shapes_check_names(&s->shapes, &s->grains.shapes, "grains.shapes", study);
 }
 
-TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study) {
+TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   TL_TRY(tl_study_fill(study, &tl_setup_schema, setup));
   TL_TRY(take_step(setup, study));
   TL_TRY(check_time(setup, study));
@@ -325,7 +345,7 @@ TlSolverConfig tl_setup_solver(const TlSetup *s) {
   double heavier = tl_setup_choice(s).mass_scale;
   c.gravity_m_s2 = tl_scale(1 / heavier, tl_vec3_of(s->gravity_m_s2));
   c.density_kg_m3 = tl_material_density(s, TL_MATERIAL_GRAIN);
-  tl_solver_configure(&s->contact, &s->solver, &s->poor, &c);
+  tl_solver_configure(&s->contact, &s->solver, &s->problems, &c);
   const TlMethodKind *method = tl_setup_method(s);
   if (method->configure) method->configure(section_of(s), &c);
   return c;

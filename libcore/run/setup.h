@@ -5,10 +5,8 @@
 
 #include "conf/study.h"
 #include "solve/step.h"
-#include "solve/poor_setup.h"
 #include "solve/solver_setup.h"
 #include "run/apparatus.h"
-#include "run/setup_checkpoint.h"
 #include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
@@ -31,6 +29,7 @@ typedef struct TlTimeSetup {
   double dt_s, duration_s, frame_every_s, history_every_s;
   int64_t steps;
   bool until_rest, boundary_forces;
+  int constraint_forces; /* TlConstraintForces */
   double rest_mass, rest_for_s;
 } TlTimeSetup;
 
@@ -69,6 +68,11 @@ typedef struct TlParallelSetup {
   double imbalance;
 } TlParallelSetup;
 
+typedef struct TlCheckpointSetup {
+  int64_t every_steps, keep;
+  double every_minutes;
+} TlCheckpointSetup;
+
 typedef struct TlSetup {
   char *title, *catalog, *output;
   int64_t seed;
@@ -91,10 +95,10 @@ typedef struct TlSetup {
   TlStudyList walls;  /* of TlWallSetup */
   TlContactSetup contact;
   TlSolverSetup solver;
-#define S(id, key, type, doc, rows, count) type key;
+#define S(id, key, section, ...) section key;
   TL_METHOD_SECTIONS(S)
 #undef S
-  TlPoorSetup poor;
+  TlProblemSetup problems;
   TlParallelSetup parallel;
   TlCheckpointSetup checkpoint;
 } TlSetup;
@@ -103,7 +107,7 @@ extern const TlStudySection tl_setup_schema;
 
 /* Fill from the study and check what one key says against another. setup: zeroed by the caller,
  * released with tl_setup_free, also after a failure. Errors as in conf/study.h. */
-TlStatus tl_setup_fill(TlSetup *setup, const TlStudy *study);
+TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study);
 void tl_setup_free(TlSetup *setup);
 
 /* Does the assembly have grains at all, and do some of them come from the catalog? Else the study
@@ -118,6 +122,12 @@ int64_t tl_setup_every(const TlSetup *setup, double every_s);
 /* The method that runs, and what its section of the study says for the whole run. */
 const TlMethodKind *tl_setup_method(const TlSetup *setup);
 TlMethodChoice tl_setup_choice(const TlSetup *setup);
+/* The key that gives the length of a step: dt_s of the method's section, where it is given, else
+ * "time.dt_s". */
+typedef struct TlStepKey {
+  char path[40];
+} TlStepKey;
+TlStepKey tl_setup_step_key(const TlSetup *setup);
 /* With density and gravity as they are moved. */
 TlSolverConfig tl_setup_solver(const TlSetup *setup);
 

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "conf/keys.h"
 #include "run/materials.h"
-#include "run/setup_triaxial.h"
+#include "run/triaxial.h"
 
 #include <stdio.h>
 #include <string.h>

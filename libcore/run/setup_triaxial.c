@@ -1,4 +1,4 @@
-#include "run/setup_triaxial.h"
+#include "run/triaxial.h"
 
 #include "base/mem.h"
 #include "run/materials.h"

@@ -1,6 +1,6 @@
 /* Whether a run is at rest, and the end of one by time.until_rest.
  *
- * A run ends when its grains were at rest (shape/moving.h, with time.rest_mass as the share of the
+ * A run ends when its grains were at rest (shape/moving.h, with time.rest_mass as the fraction of the
  * mass that may move) at every look over a window of time: grains that are just let go are slow,
  * too, and so is one at the top of its flight. There are ten looks in a window, at whole multiples
  * of its tenth in steps, so that ranks, threads and stops change nothing. */

@@ -1,4 +1,4 @@
-#include "run/study_change.h"
+#include "run/inputs.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "run/materials.h"
 #include "run/run.h"
-#include "run/setup_triaxial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ static double in_stage_s(const TlRun *run) {
 
 /* ---- the start ---- */
 
-/* The platen is the last body of the study, and its shape the last (setup_triaxial.h). */
+/* The platen is the last body of the study, and its shape the last (setup_triaxial.c). */
 static TlVec3 platen_start(const TlSetup *s) {
   const TlBodySetup *body = (const TlBodySetup *)s->bodies.items + s->bodies.count - 1;
   return tl_vec3_of(body->position_m);
@@ -175,7 +174,7 @@ static double strain(double start, double now) {
 typedef struct Row {
   const TlRun *run;
   const TlTriaxial *t;
-  const TlLedger *l;
+  const TlEnergyBalance *l;
   Stress stress;
   double platen_N, base_N;
 } Row;
@@ -220,7 +219,7 @@ static const char *column_kind(const void *row) {
   C(escaped, "", "grains that have left the cell so far", row->run->state->totals.outside)         \
   C(solid_volume_m3, "m3", "volume of the grains", row->t->solid_m3)                               \
   C(membrane_volume_m3, "m3", "volume within the membrane's centres", row->t->membrane_m3)         \
-  C(ram_work_J, "J", "work of the piston on the top platen so far", row->l->wall_J)                \
+  C(piston_work_J, "J", "work of the piston on the top platen so far", row->l->wall_J)             \
   C(pressure_work_J, "J", "work of the cell pressure so far", row->l->pressure_J)                  \
   C(elastic_J, "J", "energy held by the contacts' springs", row->l->elastic_J)                     \
   C(friction_J, "J", "taken by friction so far", row->l->friction_J)                               \
@@ -228,7 +227,7 @@ static const char *column_kind(const void *row) {
   C(drag_J, "J", "taken by global damping so far", row->l->drag_J)                                 \
   C(net_elastic_J, "J", "energy held by the membrane's bonds", row->l->net_J)                      \
   C(net_damping_J, "J", "taken by the membrane's dampers so far", row->l->net_damping_J)           \
-  C(defect_J, "J", "energy balance error", row->l->defect_J)
+  C(balance_error_J, "J", "energy balance error", row->l->error_J)
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {
@@ -237,7 +236,7 @@ static const TlColumn columns[] = {
 static TlStatus write_line(TlRun *run) {
   TlTriaxial *t = tl_triaxial_state(run);
   double platen = mean_of(t->line_N, t->line_steps), base = mean_of(t->line_base_N, t->line_steps);
-  const Row row = {run, t, &run->state->totals.ledger, stress_of(run, platen), platen, base};
+  const Row row = {run, t, &run->state->totals.balance, stress_of(run, platen), platen, base};
   t->line_N = t->line_base_N = 0;
   t->line_steps = 0;
   return tl_apparatus_line(run, &row);
@@ -383,7 +382,7 @@ static TlStatus next_stage(TlRun *run) {
                 "kinetic over elastic energy %.3g): most_s ends it",
                 (long long)run->state->totals.steps, (long long)t->stage + 1, s->most_s,
                 t->unbalanced,
-                run->state->totals.ledger.kinetic_J / run->state->totals.ledger.elastic_J);
+                run->state->totals.balance.kinetic_J / run->state->totals.balance.elastic_J);
   t->stage++;
   if (!is_done(run)) begin_stage(run, stress.deviatoric);
   return TL_OK;
@@ -477,7 +476,7 @@ static TlStatus after_step(TlRun *run, const TlStepReport *r) {
   t->line_base_N += r->boundary_N;
   t->look_steps++;
   t->line_steps++;
-  t->unbalanced = tl_ledger_unbalanced(r);
+  t->unbalanced = tl_unbalanced_force(r);
   return TL_OK;
 }
 
@@ -495,24 +494,23 @@ static TlStatus end(TlRun *run) {
 static bool state_is_sound(const TlRun *run) {
   const TlTriaxial *t = tl_triaxial_state(run);
   return t->stage >= 0 && t->stage <= setup_of(run)->stages.count && t->begun >= 0 &&
-         t->relaxed >= 0 && t->grains >= 0 && t->look_steps >= 0 && t->line_steps >= 0 &&
-         isfinite(t->from_Pa + t->pressure_Pa + t->height_m + t->volume_m3 + t->membrane_m3) &&
-         isfinite(t->solid_m3 + t->tilt_rad + t->start_height_m + t->start_volume_m3 + t->look_N) &&
-         isfinite(t->line_N + t->line_base_N);
+         t->relaxed >= 0 && t->grains >= 0 && t->look_steps >= 0 && t->line_steps >= 0;
 }
 
 static const char *platen_material(const TlSetup *setup) {
   return tl_triaxial_section(setup)->platen_material;
 }
 
-#define F(type, name) #name " "
+#define F(...) TL_FIELD(TlTriaxial, __VA_ARGS__)
+static const TlRecordField fields[] = {TL_TRIAXIAL_FIELDS(F)};
+#undef F
 const TlApparatus tl_triaxial = {
     .key = "triaxial",
     .test = "a triaxial test",
     .table = TL_TABLE_TRIAXIAL,
-    .columns = {"a triaxial test at one moment", 1, columns, sizeof columns / sizeof *columns},
-    .state_bytes = sizeof(TlTriaxial),
-    .state_names = TL_TRIAXIAL_FIELDS(F),
+    .columns = {"a triaxial test at one moment", 2, columns, sizeof columns / sizeof *columns},
+    .state = TL_RECORD("triaxial", "The triaxial test of a run, where its study has one.",
+                       TlTriaxial, fields),
     .there = tl_triaxial_there,
     .check = tl_triaxial_check,
     .expand = tl_triaxial_expand,
@@ -525,4 +523,3 @@ const TlApparatus tl_triaxial = {
     .after_step = after_step,
     .finished = is_done,
     .end = end};
-#undef F

@@ -87,7 +87,7 @@ typedef struct TlPairMemo {
   double least; /* least key left there, <= 0: no need to look before the level passes it */
   double work;  /* most W at a point; after restitution of a round */
   double stored, released;
-  bool stuck; /* approached still when the rounds or sweeps allowed were over (step_poor.c) */
+  bool stuck; /* approached still when the rounds or sweeps allowed were over (step_problems.c) */
 } TlPairMemo;
 
 /* Contacts that are solved together: one island, or all islands that other ranks share (then sync

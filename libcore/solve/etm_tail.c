@@ -386,7 +386,7 @@ static int64_t visit_pair(const TlTail *t, int32_t at, double share) {
   TlTailPair *pair = &t->pair[at];
   TlGlance *glance = &t->glance[at];
   double least = t->least[pair->island], left;
-  if (pair->jams == TL_TAIL_JAMS) return leave(glance, hits_of(t, glance), 0), 0;
+  if (pair->cut_visits == TL_TAIL_CUT_VISITS) return leave(glance, hits_of(t, glance), 0), 0;
   bool hit = hits_of(t, glance) > 0;
   int64_t impulses = pair->ordinary ? lift_ordinary(t, at, share * least, &left)
                      : pair->count == 1
@@ -396,7 +396,7 @@ static int64_t visit_pair(const TlTail *t, int32_t at, double share) {
     t->hits[glance->a] = (uint32_t)t->moving[glance->a].hit;
     t->hits[glance->b] = (uint32_t)t->moving[glance->b].hit;
   }
-  pair->jams += left == -INFINITY;
+  pair->cut_visits += left == -INFINITY;
   leave(glance, hits_of(t, glance), left);
   return impulses;
 }
@@ -406,7 +406,7 @@ static int64_t visit_pair(const TlTail *t, int32_t at, double share) {
 /* Has any pair of the round been left, on any rank? */
 static TlStatus any_left(const TlTail *t, int *left) {
   for (int32_t i = 0; i < t->group->colour_start[t->group->colours]; i++)
-    *left |= t->pair[i].jams == TL_TAIL_JAMS && is_open(t, t->pair[i].island);
+    *left |= t->pair[i].cut_visits == TL_TAIL_CUT_VISITS && is_open(t, t->pair[i].island);
   return tl_sync_any(t->group->sync, left);
 }
 

@@ -18,7 +18,7 @@
 #include "solve/etm.h"
 #include "solve/sweep.h"
 
-enum { TL_TAIL_STEPS = 16, TL_TAIL_JAMS = 64 };
+enum { TL_TAIL_STEPS = 16, TL_TAIL_CUT_VISITS = 64 };
 
 /* Of one pair: is there anything to do? Sixteen bytes, read for every pair in every sweep. */
 typedef struct TlGlance {
@@ -30,9 +30,9 @@ typedef struct TlGlance {
 /* Of one pair: what its points are. */
 typedef struct TlTailPair {
   int32_t first, count, island;
-  bool ordinary;  /* to be lifted as in the levels: points that rise together, rebound */
-  bool elsewhere; /* as the group's own pair */
-  int32_t jams;   /* visits that ended before it was quiet */
+  bool ordinary;      /* to be lifted as in the levels: points that rise together, rebound */
+  bool elsewhere;     /* as the group's own pair */
+  int32_t cut_visits; /* visits that ended before it was quiet */
 } TlTailPair;
 
 typedef struct TlTailBody TlTailBody;
@@ -66,7 +66,7 @@ typedef struct TlTail {
 TlStatus tl_tail_make(TlTail *tail);
 void tl_tail_free(TlTail *tail);
 /* Collective with sync. *open: it was stopped before it was quiet; a pair whose own points find no
- * end in TL_TAIL_JAMS visits (a ball between walls that close: the boundaries of a body are one
+ * end in TL_TAIL_CUT_VISITS visits (a ball between walls that close: the boundaries of a body are one
  * pair) is left, and the others continue. */
 TlStatus tl_tail_run(TlTail *tail, int64_t *impulses, int *open);
 

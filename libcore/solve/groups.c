@@ -1,4 +1,4 @@
-#include "solve/groups.h"
+#include "solve/stages.h"
 
 #include "base/random.h"
 

@@ -32,8 +32,12 @@ static double work(const void *row, const TlJointControl *c, TlVec3 contact_N, T
   return (c->driven ? -tl_dot(contact_N, axis) : c->load) * way;
 }
 
+static TlVec3 anchor(const void *row) {
+  return ((const TlSlider *)row)->anchor_low;
+}
+
 static double borne_N(const void *row, TlVec3 contact_N) {
   return tl_dot(contact_N, ((const TlSlider *)row)->axis_high);
 }
 
-const TlJointKind tl_joint_slider = {check, start, twist, work, borne_N};
+const TlJointKind tl_joint_slider = {check, start, twist, work, anchor, borne_N};

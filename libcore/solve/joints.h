@@ -26,6 +26,8 @@ typedef struct TlJointKind {
    * after. */
   double (*work)(const void *row, const TlJointControl *control, TlVec3 contact_N, TlVec3 before,
                  TlVec3 after, double step_s);
+  /* Its anchor on the body, from the body's centre, in the body's frame. */
+  TlVec3 (*anchor)(const void *row);
   /* The part of the contact force that its load or drive bears. */
   double (*borne_N)(const void *row, TlVec3 contact_N);
 } TlJointKind;
@@ -42,9 +44,11 @@ enum { TL_JOINT_KINDS = 0 TL_JOINTS(J) };
 typedef struct TlJoint {
   const TlJointKind *kind; /* NULL: none */
   const void *row;
+  size_t place; /* among all joints of the table's kinds */
   TlJointControl control;
 } TlJoint;
-bool tl_joints_any(const TlPairState *pairs);
+/* Rows of the table's kinds. */
+size_t tl_joints_count(const TlPairState *pairs);
 /* The first of the table's kinds that the body has. controls may be NULL. */
 TlJoint tl_joint_of(const TlPairState *pairs, const TlControls *controls, int64_t body);
 

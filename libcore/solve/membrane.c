@@ -50,6 +50,9 @@ struct TlNetMemo {
   size_t *first; /* [total + 1] by body: its first in `end` */
   size_t *end;   /* twice the bond's number, and 1 at its higher end; ascending */
   size_t end_capacity;
+  bool keeps_rows;
+  TlConstraintRow *row; /* owned */
+  size_t rows, row_capacity;
 };
 
 /* What a bond does to its lower sphere; to the higher one the torque is the same. */
@@ -118,7 +121,21 @@ void tl_net_memo_free(TlNetMemo *memo) {
   tl_arena_free(&memo->arena);
   tl_free(memo->bond);
   tl_free(memo->end);
+  tl_free(memo->row);
   tl_free(memo);
+}
+
+void tl_net_memo_keep_rows(TlNetMemo *memo, bool keep) {
+  memo->keeps_rows = keep;
+}
+
+void tl_net_memo_drop_rows(TlNetMemo *memo) {
+  memo->rows = 0;
+}
+
+const TlConstraintRow *tl_net_memo_rows(const TlNetMemo *memo, size_t *count) {
+  *count = memo->rows;
+  return memo->row;
 }
 
 static void fill_ring(const Membrane *m, const Local *l, Ring *ring) {
@@ -423,6 +440,24 @@ static void count_bonds(const Membrane *m, TlNetCount *out) {
   if (any) drop_broken(m);
 }
 
+/* What each bond does to its lower sphere, about that one's centre. */
+static TlStatus keep_rows(const Membrane *m) {
+  TlNetMemo *memo = m->memo;
+  const TlPairRows *bonds = &m->bodies->pairs.of[TL_BONDS];
+  TL_TRY(TL_RESERVE(memo->row, memo->row_capacity, memo->bonds));
+  memo->rows = 0;
+  for (size_t k = 0; k < memo->bonds; k++) {
+    int64_t a = memo->bond[k].a;
+    if (m->pull[k].broken || a >= m->bodies->owned) continue;
+    memo->row[memo->rows++] = (TlConstraintRow){.kind = TL_BONDS,
+                                                .key = tl_pair_key(bonds, TL_BONDS, k),
+                                                .point_m = m->now[a].x,
+                                                .force_N = m->pull[k].force,
+                                                .moment_N_m = m->pull[k].torque};
+  }
+  return TL_OK;
+}
+
 /* All bonds; broken ones are dropped. */
 static TlStatus go_through_bonds(Membrane *m, TlArena *arena, TlNetCount *out) {
   size_t threads = (size_t)tl_par_threads();
@@ -432,6 +467,7 @@ static TlStatus go_through_bonds(Membrane *m, TlArena *arena, TlNetCount *out) {
   if (!m->pull || !m->elastic) return TL_ENOMEM;
   memset(m->elastic, 0, threads * sizeof *m->elastic);
   TL_TRY(tl_par_loop((int64_t)m->memo->bonds, BLOCK, BOND_NS, pull_block, m));
+  if (m->pulls && m->memo->keeps_rows) TL_TRY(keep_rows(m));
   count_bonds(m, out);
   return TL_OK;
 }

@@ -20,6 +20,7 @@
 #define TL_SOLVE_MEMBRANE_H
 
 #include "base/mem.h"
+#include "model/constraint_row.h"
 #include "model/net.h"
 #include "solve/sync.h"
 #include "num/exact.h"
@@ -52,6 +53,11 @@ typedef struct TlNetCount {
 typedef struct TlNetMemo TlNetMemo;
 TlStatus tl_net_memo_new(TlNetMemo **memo);
 void tl_net_memo_free(TlNetMemo *memo); /* NULL: nothing */
+/* From the next step on: note what each bond does, or do not (as when it is new). */
+void tl_net_memo_keep_rows(TlNetMemo *memo, bool keep);
+void tl_net_memo_drop_rows(TlNetMemo *memo);
+/* Of the last step, those whose lower id is owned, in the order of their keys; borrowed. */
+const TlConstraintRow *tl_net_memo_rows(const TlNetMemo *memo, size_t *count);
 
 /* After the move: bonds follow, net velocities and momenta of owned bodies are corrected. start:
  * positions of all local bodies before the move; pressure_Pa: of each net. Collective when sync is set. TL_ELIMIT names the

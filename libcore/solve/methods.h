@@ -6,7 +6,11 @@
  *
  * A method with a section of the study of its own has a line in TL_METHOD_SECTIONS, too:
  *
- *   enumerator, key of the section, struct that it fills, header of the reference, rows, count */
+ *   enumerator, key of the section, struct that the section fills, struct of the options that the
+ *   solver keeps (may be the same), header of the reference, rows, count
+ *
+ * The study gets the section from that line, and the solver's configuration and model a member of
+ * that name with the options (model.h). */
 #ifndef TL_SOLVE_METHODS_H
 #define TL_SOLVE_METHODS_H
 
@@ -25,7 +29,7 @@
   M(TL_PENALTY, "penalty", tl_method_penalty)
 
 #define TL_METHOD_SECTIONS(S)                                                                      \
-  S(TL_PENALTY, penalty, TlPenaltySetup, "Stiffness of contacts, of method penalty",               \
+  S(TL_PENALTY, penalty, TlPenaltySetup, TlPenalty, "Stiffness of contacts, of method penalty",    \
     tl_penalty_params, TL_PENALTY_PARAMS)
 
 typedef enum TlMethod {

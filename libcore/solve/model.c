@@ -11,20 +11,20 @@ TlSolverConfig tl_solver_defaults(void) {
   TlSolverConfig c = {.step_s = 1e-3};
   TlContactSetup contact;
   TlSolverSetup solver;
-  TlPoorSetup poor;
+  TlProblemSetup problem;
   const TlParam density = {"density", TL_P_REAL, offsetof(TlSolverConfig, density_kg_m3), "",
                            TL_DEFAULT_DENSITY},
                 gravity = {"gravity", TL_P_VEC3, 0, "", TL_DEFAULT_GRAVITY};
   double g[3];
   bool whole = tl_params_defaults(tl_contact_params, TL_CONTACT_PARAMS, &contact) == TL_OK &&
                tl_params_defaults(tl_solver_params, TL_SOLVER_PARAMS, &solver) == TL_OK &&
-               tl_params_defaults(tl_poor_params, TL_POOR_PARAMS, &poor) == TL_OK &&
+               tl_params_defaults(tl_problem_params, TL_PROBLEM_PARAMS, &problem) == TL_OK &&
                tl_params_defaults(&density, 1, &c) == TL_OK &&
                tl_params_defaults(&gravity, 1, g) == TL_OK;
   assert(whole);
   (void)whole;
   c.gravity_m_s2 = tl_vec3(g[0], g[1], g[2]);
-  tl_solver_configure(&contact, &solver, &poor, &c);
+  tl_solver_configure(&contact, &solver, &problem, &c);
   return c;
 }
 
@@ -78,9 +78,11 @@ TlStatus tl_model_new(TlModel **model, const TlSolverConfig *config, TlAvatarSou
                  .method = config->method,
                  .search = config->search,
                  .impulses = config->impulses,
-                 .penalty = config->penalty,
                  .boundary_count = boundary_count,
                  .source = source};
+#define S(id, key, ...) m->key = config->key;
+  TL_METHOD_SECTIONS(S)
+#undef S
   if (config->impulses.impact_threshold_m_s < 0)
     m->impulses.impact_threshold_m_s = 4 * tl_norm(config->gravity_m_s2) * config->step_s;
   TlStatus status = TL_NEW(m->shapes, 1);

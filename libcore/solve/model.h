@@ -13,7 +13,6 @@
 #include "model/closed.h"
 #include "solve/methods.h"
 #include "model/net.h"
-#include "solve/penalty.h"
 #include "contact/search.h"
 #include "model/shapes.h"
 #include "shape/avatar.h"
@@ -41,9 +40,9 @@ typedef struct TlImpulseOptions {
   int rest_sweeps;       /* most Gauss-Seidel sweeps a step, 20 */
   int position_sweeps;   /* most sweeps of the position rule, 50 */
   double position_rate;  /* fraction of the overlap undone in a step, 0.2 */
-  double poor_share;     /* overlap over the smaller radius that a sound pair does not keep, 0.1 */
-  int poor_steps;        /* consecutive steps that deep before the pair is poor, or unresolved
-                            before it is named (step_poor.c), 50 */
+  double embedded_share; /* overlap over the smaller radius above which a pair is looked at, 0.1 */
+  int problem_steps;     /* consecutive steps that deep before a grain is embedded, or unresolved
+                            before it is named (step_problems.c), 50 */
   double slop;           /* overlap left alone, as a fraction of the radius, 1e-3 */
 } TlImpulseOptions;
 
@@ -58,7 +57,10 @@ typedef struct TlSolverConfig {
   TlMethod method;
   TlSearchOptions search;
   TlImpulseOptions impulses;
-  TlPenalty penalty; /* of TL_PENALTY */
+/* The options that belong to one method. */
+#define S(id, key, section, type, ...) type key;
+  TL_METHOD_SECTIONS(S)
+#undef S
 } TlSolverConfig;
 
 TlSolverConfig tl_solver_defaults(void);
@@ -77,7 +79,9 @@ typedef struct TlModel {
   TlMethod method;
   TlSearchOptions search;
   TlImpulseOptions impulses;
-  TlPenalty penalty;
+#define S(id, key, section, type, ...) type key;
+  TL_METHOD_SECTIONS(S)
+#undef S
   TlBoundary *boundary; /* owned; `place` of a driven one is the workspace's to fill */
   int boundary_count;
   TlNet *nets; /* owned; the pressure on them is a control */

@@ -3,9 +3,9 @@
  * Each touching point k of a pair, gap g_k < 0, depth d = -g_k, normal n from b to a, bears on a
  *   F_n = max(law.force(d) - c_k u.n, 0) n
  *   F_t = -k_t s, cut to mu |F_n|: what is cut off slips, s is made to fit; where nothing slips
- *         -c_t u_t, as much of it as the cone has room for
+ *         -c_t u_t, cut so that F_t stays within the cone
  * and -F on b, at the one point p in both arms, so that momentum and angular momentum hold to
- * rounding. s, the tangential way since the point came to touch, turns with the contact (spring.h)
+ * rounding. s, the tangential displacement since contact began, turns with the contact (spring.h)
  * and is remembered with its normal under (low id, high id, key). u is the relative velocity of the
  * half step before.
  *
@@ -25,18 +25,8 @@
 #include "model/bodies.h"
 #include "solve/contact.h"
 #include "solve/law.h"
+#include "solve/penalty_setup.h"
 #include "contact/narrow.h"
-
-typedef enum TlSpread { TL_SPREAD_NODES = 0, TL_SPREAD_TRACTION, TL_SPREAD_DEEPEST } TlSpread;
-
-typedef struct TlPenalty {
-  int law; /* number in law.h */
-  TlSpread spread;
-  double most_share; /* a pair deeper than this share of the smaller radius bears no more than at
-                        that depth (Tan 2022 4.4.3 caps what severe overlap gives); 0: no cap */
-  double touching_share; /* traction: of a grain's surface touches no more; what the safe step is
-                            reckoned with; 0: a fifth */
-} TlPenalty;
 
 /* What a contact asks of a collider: where its centre is, and how that moved in the half step
  * before; of its body the mass. Two cache lines. */
@@ -61,7 +51,7 @@ typedef struct TlPress {
   double step_s;
   const TlSpring *known; /* of the last step, by number, which is the point's key */
   size_t known_count;
-  struct TlPressLanes *lanes; /* room for several points, zeroed once (press_lanes.h) */
+  struct TlPressLanes *lanes; /* scratch for several points, zeroed once (press_lanes.h) */
 } TlPress;
 
 typedef struct TlPressed {

@@ -1,6 +1,7 @@
 #include "solve/penalty_setup.h"
 
 #include "conf/keys.h"
+#include "solve/law.h"
 #include "solve/model.h"
 
 #include <stddef.h>

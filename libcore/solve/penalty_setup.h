@@ -1,10 +1,24 @@
-/* Section penalty: contacts by springs and dashpots (solve/penalty.h), of solver.method penalty. */
+/* Section penalty: contacts by springs and dashpots (solve/penalty.h), of solver.method penalty; and
+ * the options of the method that the solver keeps of it. */
 #ifndef TL_SOLVE_PENALTY_SETUP_H
 #define TL_SOLVE_PENALTY_SETUP_H
 
 #include "conf/study.h"
 #include "model/material.h"
 
+typedef enum TlSpread { TL_SPREAD_NODES = 0, TL_SPREAD_TRACTION, TL_SPREAD_DEEPEST } TlSpread;
+
+/* Options of the method. */
+typedef struct TlPenalty {
+  int law; /* number in law.h */
+  TlSpread spread;
+  double most_share; /* a pair deeper than this fraction of the smaller radius bears no more than
+                        at that depth (Tan 2022 4.4.3 caps what severe overlap gives); 0: no cap */
+  double touching_share; /* traction: at most this fraction of a grain's surface touches; the safe
+                            step is computed with it; 0: a fifth */
+} TlPenalty;
+
+/* The section of a study. */
 typedef struct TlPenaltySetup {
   int law, spread;
   double dt_s; /* in place of time.dt_s; 0: that */

@@ -20,12 +20,12 @@ struct TlPressBlock { /* of the loop over bodies: where its springs are */
   size_t first, count, place;
 };
 
-void tl_press_room_free(TlPressRoom *room) {
-  tl_arena_free(&room->plan.arena);
-  for (size_t i = 0; i < room->tally_count; i++) tl_free(room->tally[i].springs.row);
-  tl_free(room->tally);
-  tl_free(room->next.row);
-  *room = (TlPressRoom){0};
+void tl_press_work_free(TlPressWork *work) {
+  tl_arena_free(&work->plan.arena);
+  for (size_t i = 0; i < work->tally_count; i++) tl_free(work->tally[i].springs.row);
+  tl_free(work->tally);
+  tl_free(work->next.row);
+  *work = (TlPressWork){0};
 }
 
 /* ---- the plan ---- */
@@ -46,11 +46,11 @@ static void order_pairs(const TlBroad *broad, TlPressPlan *p) {
   p->high[0] = 0;
 }
 
-/* As long as the pairs hold no body goes farther than the room its reach had. */
+/* While the list of pairs holds, no body moves farther than its reach there exceeds its own. */
 static bool may_meet(const TlPressStep *s, int64_t i, const TlBoundary *wall) {
-  double room = s->near->broad.body[i].reach - s->colliders->reach[i];
+  double slack = s->near->broad.body[i].reach - s->colliders->reach[i];
   return wall->drive ||
-         tl_narrow_near(s->colliders, i, wall, wall->kind->lipschitz * room * (1 + 1e-9));
+         tl_narrow_near(s->colliders, i, wall, wall->kind->lipschitz * slack * (1 + 1e-9));
 }
 
 static void list_walls(const TlPressStep *s, TlPressPlan *p) {
@@ -66,7 +66,7 @@ static void list_walls(const TlPressStep *s, TlPressPlan *p) {
 }
 
 static TlStatus make_plan(const TlPressStep *s) {
-  TlPressPlan *p = &s->room->plan;
+  TlPressPlan *p = &s->work->plan;
   const TlBroad *broad = &s->near->broad;
   size_t n = (size_t)s->colliders->total;
   if (p->order && p->builds == broad->builds) return TL_OK;
@@ -210,13 +210,13 @@ static inline void add_viscous(TlPressLow *sum, const TlPressViscous *v, TlVec3 
 
 static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at, const TlPairLaw *law) {
   TlPressLow *sum = &l->step->low[at->a];
-  TlPressRoom *room = l->step->room;
-  room->slot[at->number] =
+  TlPressWork *work = l->step->work;
+  work->slot[at->number] =
       (TlPressSlot){.force = p->force,
                     .torque_b = p->torque_b,
                     .stiffness_b = {(float)p->stiffness_b[0], (float)p->stiffness_b[1]},
                     .points = p->points};
-  room->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m, law};
+  work->place[at->number] = (TlPressPlace){p->point, p->normal, p->depth_m, law};
   sum->force = tl_add(sum->force, p->force);
   sum->torque = tl_add(sum->torque, p->torque_a);
   for (int k = 0; k < 2; k++) sum->stiffness[k] += p->stiffness_a[k];
@@ -225,7 +225,7 @@ static void add_contact(const Low *l, const TlPressed *p, const TlSlot *at, cons
   sum->slip_J += p->slip_J;
   sum->wall_J += p->wall_work_J;
   sum->wall_viscous_J += p->wall_viscous_J;
-  TlPressViscous *viscous = &room->viscous[at->number];
+  TlPressViscous *viscous = &work->viscous[at->number];
   put(viscous->force, p->viscous);
   put(viscous->torque_b, p->viscous_torque_b);
   add_viscous(sum, viscous, p->viscous_torque_a);
@@ -243,9 +243,9 @@ static void add_lane(const Low *l, int k) {
   const TlPressLanes *x = &l->tally->lanes;
   const TlSlot *at = &l->tally->lane_slot[k];
   TlPressLow *sum = &l->step->low[at->a];
-  TlPressRoom *room = l->step->room;
+  TlPressWork *work = l->step->work;
   TlVec3 force = lane(x->force, k), n = lane(x->n, k);
-  room->slot[at->number] = (TlPressSlot){.force = force,
+  work->slot[at->number] = (TlPressSlot){.force = force,
                                          .torque_b = lane(x->torque_b, k),
                                          .stiffness_b = {(float)x->stiff[k], (float)x->stiff_b[k]},
                                          .points = 1,
@@ -257,7 +257,7 @@ static void add_lane(const Low *l, int k) {
   sum->points++;
   sum->elastic_J += x->elastic[k];
   sum->slip_J += x->slip[k];
-  TlPressViscous *viscous = &room->viscous[at->number];
+  TlPressViscous *viscous = &work->viscous[at->number];
   put(viscous->force, lane(x->viscous, k));
   put(viscous->torque_b, lane(x->viscous_torque_b, k));
   add_viscous(sum, viscous, lane(x->viscous_torque_a, k));
@@ -394,7 +394,7 @@ static TlStatus press_pair(Low *l, int64_t number) {
   const TlPressStep *s = l->step;
   TlSlot at = {.number = number, .a = l->a, .b = s->scan.pairs->pair[number].b, .boundary = -1};
   const TlPressBody *a = &s->body[at.a], *b = &s->body[at.b];
-  s->room->slot[number].points = 0;
+  s->work->slot[number].points = 0;
   double far = a->radius + b->radius;
   if (tl_norm2(tl_sub(a->x, b->x)) >= far * far) return TL_OK;
   Known known;
@@ -423,13 +423,13 @@ static bool foot(const TlPressBody *a, const TlBoundary *wall, TlPressBody *b, d
 static TlStatus press_wall(Low *l, int64_t k) {
   const TlPressStep *s = l->step;
   int64_t number = (int64_t)s->scan.pairs->count + k;
-  TlSlot at = {.number = number, .a = l->a, .b = -1, .boundary = s->room->plan.wall_boundary[k]};
+  TlSlot at = {.number = number, .a = l->a, .b = -1, .boundary = s->work->plan.wall_boundary[k]};
   const TlBoundary *wall = &s->boundary[at.boundary];
   const TlPressBody *a = &s->body[at.a];
   TlPressBody b;
   double phi;
   Known known;
-  s->room->slot[number].points = 0;
+  s->work->slot[number].points = 0;
   bool alone = a->ball && wall->kind->exact && !wall->drive;
   if (alone && !foot(a, wall, &b, &phi)) return TL_OK;
   if (!alone && !tl_narrow_near(s->colliders, at.a, wall, 0)) return TL_OK;
@@ -456,7 +456,7 @@ static void fetch_search(const TlPressStep *s, int64_t number, int64_t last) {
 
 static TlStatus press_body(Low *l, int64_t place) {
   static const TlPressLow none;
-  const TlPressPlan *plan = &l->step->room->plan;
+  const TlPressPlan *plan = &l->step->work->plan;
   l->a = plan->order[place];
   l->step->low[l->a] = none; /* copied: faster than to clear so few bytes */
   for (int64_t k = plan->wall[place + 1]; k > plan->wall[place]; k--) TL_TRY(press_wall(l, k - 1));
@@ -466,7 +466,7 @@ static TlStatus press_body(Low *l, int64_t place) {
     int64_t ahead = k + AHEAD < last ? k + AHEAD : last;
     __builtin_prefetch(&l->step->body[pair[ahead].b]);
     __builtin_prefetch(&l->step->body[pair[ahead].b].w);
-    __builtin_prefetch(&l->step->room->slot[ahead], 1);
+    __builtin_prefetch(&l->step->work->slot[ahead], 1);
     if (!plan->balls) fetch_search(l->step, k, last);
     TL_TRY(press_pair(l, k));
   }
@@ -477,9 +477,9 @@ static TlStatus press_body(Low *l, int64_t place) {
 
 static TlStatus press_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   const TlPressStep *s = context;
-  const TlPressPlan *plan = &s->room->plan;
+  const TlPressPlan *plan = &s->work->plan;
   const TlPairState *old = &s->bodies->pairs;
-  TlPressTally *t = &s->room->tally[thread];
+  TlPressTally *t = &s->work->tally[thread];
   struct TlPressBlock *mine = &s->block[block];
   Low l = {.step = s, .tally = t, .points = &s->points[thread], .walk = {old, 0, 0, &t->springs}};
   if (begin > 0) {
@@ -501,8 +501,8 @@ static TlStatus copy_block(void *context, int64_t begin, int64_t end, int64_t bl
   for (int64_t k = begin; k < end; k++) {
     const struct TlPressBlock *b = &s->block[k];
     if (b->count)
-      memcpy((TlSpring *)s->room->next.row + b->place,
-             (const TlSpring *)s->room->tally[b->thread].springs.row + b->first,
+      memcpy((TlSpring *)s->work->next.row + b->place,
+             (const TlSpring *)s->work->tally[b->thread].springs.row + b->first,
              b->count * sizeof(TlSpring));
   }
   return TL_OK;
@@ -516,7 +516,7 @@ static void swap(TlPairRows *a, TlPairRows *b) {
 
 /* What the blocks wrote, end to end; of one thread it lies so. */
 static TlStatus join_springs(TlPressStep *s, int64_t blocks) {
-  TlPairRows *next = &s->room->next;
+  TlPairRows *next = &s->work->next;
   size_t count = 0;
   bool one = true;
   for (int64_t k = 0; k < blocks; k++) {
@@ -525,7 +525,7 @@ static TlStatus join_springs(TlPressStep *s, int64_t blocks) {
     one = one && s->block[k].thread == 0;
   }
   if (one) {
-    swap(&s->bodies->pairs.of[TL_SPRINGS], &s->room->tally[0].springs);
+    swap(&s->bodies->pairs.of[TL_SPRINGS], &s->work->tally[0].springs);
     return TL_OK;
   }
   TL_TRY(tl_pair_rows_reserve(next, TL_SPRINGS, count));
@@ -536,17 +536,17 @@ static TlStatus join_springs(TlPressStep *s, int64_t blocks) {
 }
 
 static TlStatus reserve(TlPressStep *s, int64_t blocks) {
-  TlPressRoom *room = s->room;
+  TlPressWork *work = s->work;
   size_t threads = (size_t)tl_par_threads(), n = (size_t)s->colliders->total;
-  if (threads > room->tally_count) {
-    TlPressTally *grown = tl_realloc(room->tally, room->tally_count, threads, sizeof *grown);
+  if (threads > work->tally_count) {
+    TlPressTally *grown = tl_realloc(work->tally, work->tally_count, threads, sizeof *grown);
     if (!grown) return TL_ENOMEM;
-    memset(grown + room->tally_count, 0, (threads - room->tally_count) * sizeof *grown);
-    room->tally = grown;
-    room->tally_count = threads;
+    memset(grown + work->tally_count, 0, (threads - work->tally_count) * sizeof *grown);
+    work->tally = grown;
+    work->tally_count = threads;
   }
-  for (size_t i = 0; i < room->tally_count; i++) {
-    TlPressTally *t = &room->tally[i];
+  for (size_t i = 0; i < work->tally_count; i++) {
+    TlPressTally *t = &work->tally[i];
     t->springs.count = 0;
     t->lanes.count = 0;
     t->overlap_m = t->overlap_share = t->boundary_overlap_m = t->boundary_overlap_share = 0;
@@ -559,7 +559,7 @@ static TlStatus reserve(TlPressStep *s, int64_t blocks) {
 }
 
 TlStatus tl_press_all(TlPressStep *s) {
-  TlPressRoom *room = s->room;
+  TlPressWork *work = s->work;
   s->colliders = &s->bodies->colliders;
   int64_t n = s->colliders->total, block = block_of(n), blocks = (n + block - 1) / block;
   s->scan = (TlScan){.options = s->search,
@@ -576,33 +576,33 @@ TlStatus tl_press_all(TlPressStep *s) {
   TL_TRY(reserve(s, blocks));
   TL_TRY(tl_scan_prepare(&s->scan));
   TL_TRY(make_plan(s));
-  room->slots = (int64_t)s->scan.pairs->count + room->plan.wall[n];
-  room->slot = tl_arena_push(s->arena, (size_t)room->slots, sizeof *room->slot);
-  room->place = tl_arena_push(s->arena, (size_t)room->slots, sizeof *room->place);
-  room->viscous = tl_arena_push(s->arena, (size_t)room->slots, sizeof *room->viscous);
-  if (!room->slot || !room->place || !room->viscous) return TL_ENOMEM;
-  room->pairs = (int64_t)s->scan.pairs->count;
-  room->pair = s->scan.pairs->pair;
-  room->body = s->body;
-  room->boundary = s->boundary;
-  room->materials = s->materials;
+  work->slots = (int64_t)s->scan.pairs->count + work->plan.wall[n];
+  work->slot = tl_arena_push(s->arena, (size_t)work->slots, sizeof *work->slot);
+  work->place = tl_arena_push(s->arena, (size_t)work->slots, sizeof *work->place);
+  work->viscous = tl_arena_push(s->arena, (size_t)work->slots, sizeof *work->viscous);
+  if (!work->slot || !work->place || !work->viscous) return TL_ENOMEM;
+  work->pairs = (int64_t)s->scan.pairs->count;
+  work->pair = s->scan.pairs->pair;
+  work->body = s->body;
+  work->boundary = s->boundary;
+  work->materials = s->materials;
   TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_colliders, s));
   TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
   return join_springs(s, blocks);
 }
 
 TlPressLow tl_press_sum(const TlPressStep *s, int64_t i) {
-  const TlPressPlan *plan = &s->room->plan;
+  const TlPressPlan *plan = &s->work->plan;
   TlPressLow sum = s->low[i];
   int64_t last = plan->high[s->colliders->total] - 1;
   for (int64_t k = plan->high[i]; k < plan->high[i + 1]; k++) {
     /* of the next bodies: they were written a while ago */
     int32_t ahead = plan->high_slot[k + AHEAD < last ? k + AHEAD : last];
-    __builtin_prefetch(&s->room->slot[ahead]);
-    __builtin_prefetch(&s->room->viscous[ahead]);
-    const TlPressSlot *p = &s->room->slot[plan->high_slot[k]];
+    __builtin_prefetch(&s->work->slot[ahead]);
+    __builtin_prefetch(&s->work->viscous[ahead]);
+    const TlPressSlot *p = &s->work->slot[plan->high_slot[k]];
     if (p->points == 0) continue;
-    const TlPressViscous *v = &s->room->viscous[plan->high_slot[k]];
+    const TlPressViscous *v = &s->work->viscous[plan->high_slot[k]];
     sum.viscous = tl_sub(sum.viscous, got(v->force));
     sum.viscous_torque = tl_add(sum.viscous_torque, got(v->torque_b));
     sum.force = tl_sub(sum.force, p->force);
@@ -653,40 +653,40 @@ static TlPressPlace lane_place(const TlPressBody *a, const TlPressBody *b, const
   return (TlPressPlace){tl_axpy(a->x, -a->radius, n), n, a->radius + b->radius - length, law};
 }
 
-static TlPressPlace place_of(const TlPressRoom *room, int64_t slot, int32_t low) {
-  const TlPressBody *a = &room->body[low];
+static TlPressPlace place_of(const TlPressWork *work, int64_t slot, int32_t low) {
+  const TlPressBody *a = &work->body[low];
   TlPressBody b;
   double phi;
-  if (!room->slot[slot].lane) return room->place[slot];
-  if (slot < room->pairs) {
-    const TlPressBody *other = &room->body[room->pair[slot].b];
-    return lane_place(a, other, law_of(room->materials, a->material, other->material));
+  if (!work->slot[slot].lane) return work->place[slot];
+  if (slot < work->pairs) {
+    const TlPressBody *other = &work->body[work->pair[slot].b];
+    return lane_place(a, other, law_of(work->materials, a->material, other->material));
   }
-  const TlBoundary *wall = &room->boundary[room->plan.wall_boundary[slot - room->pairs]];
+  const TlBoundary *wall = &work->boundary[work->plan.wall_boundary[slot - work->pairs]];
   foot(a, wall, &b, &phi);
   int32_t material = tl_boundary_material(wall, b.x);
-  return lane_place(a, &b, law_of(room->materials, a->material, material));
+  return lane_place(a, &b, law_of(work->materials, a->material, material));
 }
 
 /* Forces by way of the impulse over the step, as those of the other methods. */
-TlStatus tl_press_rows(const TlPressRoom *room, const TlColliders *b, double step_s,
+TlStatus tl_press_rows(const TlPressWork *work, const TlColliders *b, double step_s,
                        TlContactRow **rows, int64_t *count) {
-  const TlPressPlan *plan = &room->plan;
-  TL_TRY(TL_NEW(*rows, (size_t)room->slots));
+  const TlPressPlan *plan = &work->plan;
+  TL_TRY(TL_NEW(*rows, (size_t)work->slots));
   *count = 0;
-  for (int64_t k = 0, r = 0; k < room->slots; k++) {
-    while (k >= room->pairs && plan->wall[r + 1] <= k - room->pairs) r++;
-    int32_t low = k < room->pairs ? room->pair[k].a : plan->order[r];
-    if (room->slot[k].points == 0 || low >= b->owned) continue;
-    TlPressPlace at = place_of(room, k, low);
+  for (int64_t k = 0, r = 0; k < work->slots; k++) {
+    while (k >= work->pairs && plan->wall[r + 1] <= k - work->pairs) r++;
+    int32_t low = k < work->pairs ? work->pair[k].a : plan->order[r];
+    if (work->slot[k].points == 0 || low >= b->owned) continue;
+    TlPressPlace at = place_of(work, k, low);
     int64_t high =
-        k < room->pairs ? b->id[room->pair[k].b] : -1 - plan->wall_boundary[k - room->pairs];
+        k < work->pairs ? b->id[work->pair[k].b] : -1 - plan->wall_boundary[k - work->pairs];
     (*rows)[(*count)++] =
         (TlContactRow){.first = b->id[low],
                        .second = high,
                        .point_m = at.point,
                        .normal = at.normal,
-                       .force_N = tl_scale(1 / step_s, tl_scale(step_s, room->slot[k].force)),
+                       .force_N = tl_scale(1 / step_s, tl_scale(step_s, work->slot[k].force)),
                        .gap_m = -at.depth_m,
                        .friction = at.law->friction};
   }

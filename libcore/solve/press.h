@@ -75,7 +75,7 @@ typedef struct TlPressPlan {
 } TlPressPlan;
 
 /* Of the workspace. */
-typedef struct TlPressRoom {
+typedef struct TlPressWork {
   TlPressPlan plan;
   TlPressTally *tally; /* one a thread */
   size_t tally_count;
@@ -88,8 +88,8 @@ typedef struct TlPressRoom {
   const TlPressBody *body; /* as they were pressed */
   const TlBoundary *boundary;
   const TlMaterials *materials;
-} TlPressRoom;
-void tl_press_room_free(TlPressRoom *room);
+} TlPressWork;
+void tl_press_work_free(TlPressWork *work);
 
 typedef struct TlPressStep {
   const TlPenalty *penalty;
@@ -101,7 +101,7 @@ typedef struct TlPressStep {
   TlNear *near;
   TlPoints *points;
   TlArena *arena;
-  TlPressRoom *room;
+  TlPressWork *work;
   TlBodies *bodies;
   const TlColliders *colliders; /* of the bodies */
   /* filled by tl_press_all, in the arena */
@@ -114,7 +114,7 @@ typedef struct TlPressStep {
 /* Forces of all contacts; the bodies' springs become this step's. */
 TlStatus tl_press_all(TlPressStep *step);
 /* The contacts of the last step (step.h). */
-TlStatus tl_press_rows(const TlPressRoom *room, const TlColliders *colliders, double step_s,
+TlStatus tl_press_rows(const TlPressWork *work, const TlColliders *colliders, double step_s,
                        TlContactRow **rows, int64_t *count);
 /* The sum of a body's contacts, about its centre, which also notes the number of each collider's
  * points; of a collider's, about its own. */

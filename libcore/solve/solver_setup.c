@@ -49,6 +49,25 @@ const TlParam tl_solver_params[] = {
 };
 _Static_assert(COUNT(tl_solver_params) == TL_SOLVER_PARAMS, "rows of section solver");
 
+const TlParam tl_problem_params[] = {
+    RENAMED_CHOICE(
+        TlProblemSetup, embedded, "action", "stop", "stop|freeze|drop",
+        "a grain that cannot be brought out of another ends the run with exit status 1, is fixed "
+        "where it is, or is taken out; the lesser of the two"),
+    RENAMED_CHOICE(
+        TlProblemSetup, collisions, "jammed", "warn", "warn|stop|freeze|drop",
+        "a grain whose collisions the solver could not end in `steps` consecutive steps: it is "
+        "named and left alone, or treated as above"),
+    REAL(TlProblemSetup, overlap_share, "", "0.1", 0.01, 10,
+         "overlap, over the smaller radius, that is looked after"),
+    INT(TlProblemSetup, steps, "50", 1, 1000000000,
+        "consecutive steps that deep before the grain counts as embedded (at once where the centre "
+        "of one "
+        "lies inside the other), or with collisions that do not end before a grain counts as "
+        "unresolved"),
+};
+_Static_assert(COUNT(tl_problem_params) == TL_PROBLEM_PARAMS, "rows of section unresolved");
+
 /* F(section, type in the configuration, member there, key): every row of the three sections
  * that the solver takes as it is. */
 #define MEMBERS(F)                                                                                 \
@@ -68,11 +87,11 @@ _Static_assert(COUNT(tl_solver_params) == TL_SOLVER_PARAMS, "rows of section sol
   F(solver, int, impulses.position_sweeps, position_sweeps)                                        \
   F(solver, double, impulses.position_rate, position_rate)                                         \
   F(solver, double, impulses.slop, slop)                                                           \
-  F(poor, double, impulses.poor_share, overlap_share)                                              \
-  F(poor, int, impulses.poor_steps, steps)
+  F(problem, double, impulses.embedded_share, overlap_share)                                       \
+  F(problem, int, impulses.problem_steps, steps)
 
 void tl_solver_configure(const TlContactSetup *contact, const TlSolverSetup *solver,
-                         const TlPoorSetup *poor, TlSolverConfig *config) {
+                         const TlProblemSetup *problem, TlSolverConfig *config) {
 #define F(section, type, member, key) config->member = (type)section->key;
   MEMBERS(F)
 #undef F
@@ -101,7 +120,7 @@ TlStatus tl_solver_check_ranges(const TlSolverConfig *config) {
   enum {
     contact_count = TL_CONTACT_PARAMS,
     solver_count = TL_SOLVER_PARAMS,
-    poor_count = TL_POOR_PARAMS
+    problem_count = TL_PROBLEM_PARAMS
   };
 #define F(section, type, member, key)                                                              \
   TL_TRY(check_row(tl_##section##_params, section##_count, #key, (double)config->member));

@@ -3,6 +3,7 @@
 #include "solve/step_common.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 TlStatus tl_step_check(const TlModel *model, TlState *state, TlWorkspace *work) {
   const TlStep step = {.model = model, .state = state, .work = work};
@@ -40,6 +41,9 @@ TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *control
   TL_TRY(tl_controls_check(controls, model));
   TL_TRY(laws_of(&step));
   tl_arena_reset(&work->arena);
+  work->joint_row = NULL;
+  work->joint_rows = 0;
+  tl_net_memo_drop_rows(work->net_memo);
   TL_TRY(tl_method(model->method)->step(&step, &r));
   tl_bodies_place_colliders(&state->bodies);
   if (report) *report = r;
@@ -49,4 +53,21 @@ TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *control
 TlStatus tl_step_contacts(const TlModel *model, const TlState *state, const TlWorkspace *work,
                           TlContactRow **rows, int64_t *count) {
   return tl_method(model->method)->contact_rows(model, &state->bodies, work, rows, count);
+}
+
+static int by_key(const void *one, const void *two) {
+  const TlConstraintRow *a = one, *b = two;
+  return a->kind != b->kind ? (int)a->kind - (int)b->kind : tl_pair_order(&a->key, &b->key);
+}
+
+TlStatus tl_step_constraints(const TlWorkspace *work, TlConstraintRow **rows, int64_t *count) {
+  size_t bonds, n = 0;
+  const TlConstraintRow *bond = tl_net_memo_rows(work->net_memo, &bonds);
+  TL_TRY(TL_NEW(*rows, bonds + work->joint_rows));
+  for (size_t k = 0; k < bonds; k++) (*rows)[n++] = bond[k];
+  for (size_t k = 0; k < work->joint_rows; k++)
+    if (work->joint_row[k].kind >= TL_FIRST_CONSTRAINT) (*rows)[n++] = work->joint_row[k];
+  if (n > 1) qsort(*rows, n, sizeof **rows, by_key);
+  *count = (int64_t)n;
+  return TL_OK;
 }

@@ -21,7 +21,7 @@
  * threads nor on the order of the bodies.
  *
  * The step's own files call each other in one direction: step.c (this interface) knows the table of
- * methods; step_impulses.c and step_penalty.c are steps of methods; step_recheck.c, step_poor.c,
+ * methods; step_impulses.c and step_penalty.c are steps of methods; step_recheck.c, step_problems.c,
  * step_contacts.c and step_report.c are parts of them; step_common.c is below all.
  */
 #ifndef TL_SOLVE_STEP_H
@@ -31,6 +31,7 @@
 #include "solve/model.h"
 #include "model/state.h"
 #include "solve/sync.h"
+#include "model/constraint_row.h"
 #include "model/contact_record.h"
 #include "num/exact.h"
 
@@ -73,8 +74,8 @@
   EXACT(double, guide_N, "N", TL_EXACT_SUM,                                                        \
         "contact force on guided bodies along their axes, at the start of the step")               \
   EXACT(double, boundary_N, "N", TL_EXACT_SUM, "sum of the normal forces on boundaries, likewise") \
-  F(int64_t, poor, "", TL_SUM, "owned bodies flagged TL_BODY_POOR")                                \
-  F(int64_t, jammed, "", TL_SUM, "flagged TL_BODY_JAMMED in this step")                            \
+  F(int64_t, embedded, "", TL_SUM, "owned bodies flagged TL_BODY_EMBEDDED")                        \
+  F(int64_t, unresolved, "", TL_SUM, "flagged TL_BODY_UNRESOLVED in this step")                    \
   F(int64_t, node_tests, "", TL_SUM, "nodes tested by the contact search")                         \
   F(int64_t, lookups, "", TL_SUM, "distances looked up by the contact search")                     \
   F(int64_t, node_lists, "", TL_SUM, "node lists made anew by the contact search")                 \
@@ -124,6 +125,10 @@ void tl_workspace_reset(TlWorkspace *workspace);
 /* Watch the impulses of the steps to come (NULL: no more); borrowed. For studies on one thread. */
 void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace);
 
+/* From the next step on: note the forces of bonds, too, for tl_step_constraints (or do not, as when it
+ * is new): there may be many. */
+void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep);
+
 /* Fill the derived fields of all local bodies (owned and ghosts), loading shapes as needed.
  * Collective, with one exchange: the largest speed of all ranks enters the reach. On several ranks
  * call it once before each step, before ghosts are chosen, and change no body from then until the
@@ -146,23 +151,28 @@ double tl_step_longest(const TlModel *model, const TlState *state);
 TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *controls,
                  TlWorkspace *workspace, const TlSync *sync, TlStepReport *report);
 
-/* A grain flagged TL_BODY_POOR or (unresolved) TL_BODY_JAMMED in the last step, and what it lies in
+/* A grain flagged TL_BODY_EMBEDDED or (unresolved) TL_BODY_UNRESOLVED in the last step, and what it lies in
  * or is held by. */
-typedef struct TlPoorRow {
+typedef struct TlProblemRow {
   int64_t grain, avatar;
   TlVec3 position_m;           /* at the start of the step */
   int64_t other, other_avatar; /* other < 0: boundary -1 - other */
   double overlap_m, share;     /* share of the smaller radius */
   int32_t steps;               /* on end */
   bool inside;                 /* the centre of one lies inside the other */
-  bool jammed;
-} TlPoorRow;
+  bool unresolved;
+} TlProblemRow;
 /* Those of this rank's bodies; borrowed, valid until the workspace's next step. */
-const TlPoorRow *tl_step_poor_rows(const TlWorkspace *workspace, int64_t *count);
+const TlProblemRow *tl_step_problem_rows(const TlWorkspace *workspace, int64_t *count);
 
 /* Contact points of the last step, those with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in
  * fresh memory (tl_free). Valid until bodies move between ranks. */
 TlStatus tl_step_contacts(const TlModel *model, const TlState *state, const TlWorkspace *workspace,
                           TlContactRow **rows, int64_t *count);
+
+/* Force and moment of each constraint in the last step whose low body this rank owned, in fresh memory
+ * (tl_free), by kind and key: joints, and bonds where the workspace keeps them. None of a body that
+ * is frozen, and none of a bond that broke. */
+TlStatus tl_step_constraints(const TlWorkspace *workspace, TlConstraintRow **rows, int64_t *count);
 
 #endif

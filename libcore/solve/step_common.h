@@ -19,7 +19,7 @@ typedef struct TlStep {
 /* A failure on one rank makes all leave. */
 TlStatus tl_step_together(const TlSync *sync, TlStatus status);
 
-/* Room for each thread's points. */
+/* Makes the point lists of all threads, where they are not there yet. */
 TlStatus tl_step_reserve_points(TlWorkspace *work);
 
 /* Bound of a body's surface speed; 0 when frozen. */

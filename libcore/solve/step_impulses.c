@@ -160,7 +160,7 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   TlStatus status = tl_step_begin(s);
   if (status == TL_OK) status = tl_motion_start(b, &w->arena, &motion);
   if (status == TL_OK) status = detect(s, &motion);
-  if (status == TL_OK) status = tl_step_poor(s);
+  if (status == TL_OK) status = tl_step_embedded(s);
   TL_TRY(tl_step_together(s->sync, status));
   r->detect_s = tl_clock_s() - start;
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
@@ -169,7 +169,7 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   TlStage stage = {.groups = &groups};
   TL_TRY(stage_counts(&stage, &w->arena));
   TL_TRY(solve(s, &motion, &stage, r));
-  TL_TRY(tl_step_together(s->sync, tl_step_jammed(s, &groups, stage.counts, &r->jammed)));
+  TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &groups, stage.counts, &r->unresolved)));
   TL_TRY(advance(s, &motion, r));
   TL_TRY(tl_step_remember(&w->found, b));
   TL_TRY(tl_step_report_impulses(s, &groups, stage.counts, r));

@@ -22,11 +22,11 @@ TlStatus tl_step_impulse_rows(const TlModel *model, const TlBodies *bodies,
  */
 TlStatus tl_step_recheck(const TlStep *step, const TlMotion *motion, int64_t *passes);
 
-/* Flag and list the grains that cannot be brought apart; call with fresh contacts (step_poor.c). */
-TlStatus tl_step_poor(const TlStep *step);
+/* Flag and list the grains that cannot be brought apart; call with fresh contacts (step_problems.c). */
+TlStatus tl_step_embedded(const TlStep *step);
 /* Flag and list the grains whose collisions ETM gave up again and again; with the step's memos. */
-TlStatus tl_step_jammed(const TlStep *step, const TlGroups *groups, const TlStageCounts *counts,
-                        int64_t *found);
+TlStatus tl_step_unresolved(const TlStep *step, const TlGroups *groups, const TlStageCounts *counts,
+                            int64_t *found);
 
 /* All impulse on body a over the step: ETM and rest (step_contacts.c). */
 TlVec3 tl_step_impulse(const TlContact *contact);

@@ -29,7 +29,7 @@ static const double KICK_NS = 180; /* work on a body, about */
 typedef struct Share {
   _Alignas(64) TlStepSums sums;
   double stable_step_s, speed_max_m_s;
-  int64_t moving, outside, poor;
+  int64_t moving, outside, embedded;
 } Share;
 
 typedef struct Forces {
@@ -41,8 +41,7 @@ typedef struct Forces {
   Share *share;       /* one a thread */
   bool first;         /* step: half a kick */
   double kick_s;
-  bool joints; /* are there any? */
-  int edged;   /* boundaries to ask who is beyond their edge; 0 where none of them ends */
+  int edged; /* boundaries to ask who is beyond their edge; 0 where none of them ends */
 } Forces;
 
 /* ---- one body ---- */
@@ -78,7 +77,7 @@ static Kicked kicked(const Forces *f, int64_t i, TlVec3 force, TlVec3 torque) {
       tl_scale(keep, tl_axpy(tl_scale(1 - half, b->momentum[i]), dt, torque))};
 }
 
-/* As its joint lets it move. */
+/* As its joint lets it move; what the joint adds to the kick of the free body is its force. */
 static Kicked guided(const Forces *f, int64_t i, const TlJoint *joint, Kicked free) {
   const TlBodies *b = f->bodies;
   double half = 0.5 * f->step->controls->damping_per_s * f->kick_s;
@@ -87,8 +86,19 @@ static Kicked guided(const Forces *f, int64_t i, const TlJoint *joint, Kicked fr
   TlTwist t = joint->kind->twist(joint->row, &joint->control, (TlTwist){.v = free.v, .w = w},
                                  f->kick_s * b->inverse_mass[i] / (1 + half));
   TlVec3 turn = tl_sym_vec(tl_bodies_rotated(b, i, b->inertia[i]), tl_sub(t.w, spin));
+  Kicked k = {t.v, tl_add(b->momentum[i], turn)};
 
-  return (Kicked){t.v, tl_add(b->momentum[i], turn)};
+  double per_s = (1 + half) / f->kick_s;
+  TlVec3 arm = tl_quat_rotate(b->rotation[i], joint->kind->anchor(joint->row));
+  TlVec3 force = tl_scale(per_s * b->mass[i], tl_sub(k.v, free.v));
+  TlVec3 torque = tl_scale(per_s, tl_sub(k.l, free.l)); /* about the centre */
+  f->step->work->joint_row[joint->place] =
+      (TlConstraintRow){.kind = joint->control.kind,
+                        .key = *(const TlPairKey *)joint->row,
+                        .point_m = tl_add(b->position[i], arm),
+                        .force_N = force,
+                        .moment_N_m = tl_sub(torque, tl_cross(arm, force))};
+  return k;
 }
 
 /* At x's moment: means of the half steps before and after; at the first step of that moment. */
@@ -173,7 +183,7 @@ static TlStatus move_body(const Forces *f, int64_t i, const TlPressLow *sum, Sha
   Kicked k = kicked(f, i, force, sum->torque);
   TlJoint joint = {.kind = NULL};
   bool driven = false;
-  if (f->joints) joint = tl_joint_of(&b->pairs, f->step->controls, b->id[i]);
+  if (f->step->work->joint_rows > 0) joint = tl_joint_of(&b->pairs, f->step->controls, b->id[i]);
   if (joint.kind) {
     driven = joint.control.driven;
     k = guided(f, i, &joint, k);
@@ -207,7 +217,7 @@ static void book_frozen(const Forces *f, int64_t i, const TlPressLow *sum, TlSte
 
 /* As it continues; nets that follow change only what is frozen. */
 static void note_body(const TlBodies *b, int64_t i, Share *share) {
-  share->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
+  share->embedded += b->flags[i] & TL_BODY_EMBEDDED ? 1 : 0;
   share->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
   if (b->flags[i] & TL_BODY_FROZEN) return;
   double speed = tl_bodies_round(b, i)
@@ -263,9 +273,21 @@ static TlStatus press(Forces *f) {
                            .near = &w->near,
                            .points = w->points,
                            .arena = &w->arena,
-                           .room = &w->press,
+                           .work = &w->press,
                            .bodies = f->bodies};
   return tl_context(tl_press_all(&f->press), "step %lld", (long long)step);
+}
+
+/* Where the joints note their forces. */
+static TlStatus reserve_joints(const Forces *f) {
+  TlWorkspace *w = f->step->work;
+  size_t count = tl_joints_count(&f->bodies->pairs);
+  if (count == 0) return TL_OK;
+  w->joint_row = tl_arena_push(&w->arena, count, sizeof *w->joint_row);
+  if (!w->joint_row) return TL_ENOMEM;
+  memset(w->joint_row, 0, count * sizeof *w->joint_row);
+  w->joint_rows = count;
+  return TL_OK;
 }
 
 /* Forces of the nets beside those of contacts. */
@@ -338,7 +360,7 @@ static TlStatus report(const Forces *f, TlStepReport *r) {
     r->speed_max_m_s = tl_max(r->speed_max_m_s, share->speed_max_m_s);
     r->moving += share->moving;
     r->outside += share->outside;
-    r->poor += share->poor;
+    r->embedded += share->embedded;
     r->pairs += w->points[t].pairs;
     r->lookups += w->points[t].lookups;
     r->node_tests += w->points[t].node_tests;
@@ -428,9 +450,9 @@ static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
 
 static TlStatus step_by_springs(TlStep *s, TlStepReport *r) {
   Forces f = {.step = s, .bodies = &s->state->bodies};
-  f.joints = tl_joints_any(&f.bodies->pairs);
   double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
   TlStatus status = tl_step_begin(s);
+  if (status == TL_OK) status = reserve_joints(&f);
   if (status == TL_OK) status = press(&f);
   if (status == TL_OK) status = load_nets(&f);
   TL_TRY(tl_step_together(s->sync, status));

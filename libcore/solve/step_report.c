@@ -52,7 +52,7 @@ static void add_wall_work(TlStep *s) {
 static void report_motion(TlStep *s, TlStepReport *r) {
   const TlBodies *b = &s->state->bodies;
   for (int64_t i = 0; i < b->owned; i++) {
-    r->poor += b->flags[i] & TL_BODY_POOR ? 1 : 0;
+    r->embedded += b->flags[i] & TL_BODY_EMBEDDED ? 1 : 0;
     r->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
     if (b->flags[i] & TL_BODY_FROZEN) continue;
     TlVec3 w = tl_bodies_spin(b, i);

@@ -24,11 +24,13 @@ static void forget(TlWorkspace *w) {
   tl_arena_free(&w->arena);
   tl_near_free(&w->near);
   w->near = (TlNear){0};
-  tl_press_room_free(&w->press);
+  tl_press_work_free(&w->press);
   w->found = (TlFound){0};
+  w->joint_row = NULL;
+  w->joint_rows = 0;
   for (size_t i = 0; i < w->known_capacity; i++) w->known[i] = (TlKnownShape){0, NULL};
   w->unchecked = 0;
-  w->poor_count = 0;
+  w->problem_count = 0;
   w->speed_max = 0;
 }
 
@@ -47,7 +49,7 @@ void tl_workspace_free(TlWorkspace *w) {
   tl_free(w->boundary);
   tl_free(w->ahead);
   tl_free(w->known);
-  tl_free(w->poor);
+  tl_free(w->problem);
   tl_free(w);
 }
 
@@ -55,7 +57,11 @@ void tl_workspace_trace(TlWorkspace *workspace, const TlCollisionTrace *trace) {
   workspace->trace = trace;
 }
 
-const TlPoorRow *tl_step_poor_rows(const TlWorkspace *workspace, int64_t *count) {
-  *count = (int64_t)workspace->poor_count;
-  return workspace->poor;
+void tl_workspace_keep_bonds(TlWorkspace *workspace, bool keep) {
+  tl_net_memo_keep_rows(workspace->net_memo, keep);
+}
+
+const TlProblemRow *tl_step_problem_rows(const TlWorkspace *workspace, int64_t *count) {
+  *count = (int64_t)workspace->problem_count;
+  return workspace->problem;
 }

@@ -30,8 +30,7 @@ static const int64_t cuts_without_limit = 1000000000;
 
 #define AT(member) offsetof(TlAvatarsStage, member)
 static const TlParam params[] = {
-    {"catalog", TL_P_TEXT, AT(catalog), "", "", 0, 0, NULL,
-     "catalog to write to; made when it is not there", "FILE", TL_ROLE_CHANGES},
+    TL_INPUT_CATALOG_PARAM(TlAvatarsStage),
     {"sample", TL_P_TEXT, AT(sample), "", "", 0, 0, NULL,
      "name of this set of grains in the catalog", "NAME"},
     {"grey", TL_P_TEXT, AT(grey), "", "", 0, 0, NULL,

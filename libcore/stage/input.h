@@ -56,6 +56,13 @@
         TL_ROLE_REPLACES                                                                           \
   }
 
+/* Of a stage whose product goes into a catalog. For a struct with a `catalog`. */
+#define TL_INPUT_CATALOG_PARAM(Values)                                                             \
+  {                                                                                                \
+    "catalog", TL_P_TEXT, offsetof(Values, catalog), "", "", 0, 0, NULL,                           \
+        "catalog to write to; made when it is not there", "FILE", TL_ROLE_CHANGES                  \
+  }
+
 /* Memory is counted in MB, 10^6 bytes, by all tools: what may be used, what a plan says and what
  * was taken. For a struct with a double `memory_mb`. */
 #define TL_INPUT_MEMORY_PARAM(Values, usual, help)                                                 \

@@ -116,7 +116,7 @@ static TlStatus report_motion(TlReport *r, const TlMeasure *m, const char *folde
   TL_TRY(real(r, "drop_of_mass_centre", last->drop_m, "m"));
   TL_TRY(real(r, "runout_of_front", last->front_m, "m"));
   TL_TRY(real(r, "travel_angle", last->travel_angle_deg, "deg"));
-  TL_TRY(real(r, "fahrboeschung", last->fahrboeschung_deg, "deg"));
+  TL_TRY(real(r, "reach_angle", last->reach_angle_deg, "deg"));
   TL_TRY(real(r, "contacts_per_grain", last->contacts_per_grain, ""));
   return tl_report_int(r, "grains_without_contact", last->without_contact, "");
 }

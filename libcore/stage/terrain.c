@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "io/raster.h"
 #include "shape/terrain_build.h"
+#include "stage/input.h"
 #include "store/catalog.h"
 
 #include <math.h>
@@ -13,8 +14,7 @@
 
 #define OPTION(member) offsetof(TlTerrainStage, member)
 static const TlParam params[] = {
-    {"catalog", TL_P_TEXT, OPTION(catalog), "", "", 0, 0, NULL,
-     "the catalog that takes the terrain; made when it is not there", "FILE", TL_ROLE_CHANGES},
+    TL_INPUT_CATALOG_PARAM(TlTerrainStage),
     {"name", TL_P_TEXT, OPTION(name), "", "", 0, 0, NULL,
      "the terrain's name in the catalog; the raster's own name when not given", "NAME"},
     {"band-cells", TL_P_REAL, OPTION(band_cells), "raster cells", "3", 2, 100, NULL,

@@ -24,12 +24,13 @@ typedef struct TlPlane {
 } TlPlane;
 
 /* Tables beside the frames: history.csv of every run, one line a moment; departures.csv with a line
- * a grain that left; boundary.csv with a line a boundary and moment; the table of the run's
- * apparatus, named after it. */
+ * a grain that left; boundary.csv and constraint.csv with a line a boundary or constraint and moment;
+ * the table of the run's apparatus, named after it. */
 typedef enum TlResultsTable {
   TL_TABLE_HISTORY = 0,
   TL_TABLE_DEPARTURES,
   TL_TABLE_BOUNDARY,
+  TL_TABLE_CONSTRAINT,
 #define A(id, key, title, params, sections) TL_TABLE_##id,
   TL_APPARATUSES(A)
 #undef A

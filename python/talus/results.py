@@ -229,12 +229,14 @@ class Run:
         return self.table("triaxial")
 
     def table(self, name: str) -> Table:
-        """A table beside the frames: "oedometer", "direct_shear", "boundary", "departures", ..."""
+        """A table beside the frames: "oedometer", "direct_shear", "boundary", "constraint", "departures", ..."""
         path = os.path.join(self.path, f"{name}.csv")
         if not os.path.exists(path):
             reason = f"the study has no section `{name}`"
             if name == "boundary":
                 reason = "the study does not say time.boundary_forces: yes"
+            if name == "constraint":
+                reason = "the run has no constraints of those that time.constraint_forces asks for"
             raise TalusError(f"{path}: there is no such file; {reason}")
         return read_csv(path)
 

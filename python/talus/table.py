@@ -13,7 +13,15 @@ from .errors import TalusError, optional_module
 
 
 # Columns that were renamed: earlier name -> name now. The same list as libcore/io/column_names.h.
-EARLIER_NAMES = {"speed_max_m_s": "surface_speed_max_m_s"}
+EARLIER_NAMES = {
+    "speed_max_m_s": "surface_speed_max_m_s",
+    "poor": "embedded",
+    "jammed": "unresolved",
+    "energy_defect_J": "energy_balance_error_J",
+    "defect_J": "balance_error_J",
+    "ram_work_J": "piston_work_J",
+    "fahrboeschung_deg": "reach_angle_deg",
+}
 
 
 class Table(Mapping[str, np.ndarray]):

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "shape/superellipsoid.h"
+#include "solve/law.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Columns of a run's tables: the page of them is current, their formats stand in run.h5, earlier names
-# are the same in C and in Python; boundary.csv against a weight, lever arms and the frames' contacts, on
-# 1 and 2 ranks. 10 seconds.
+# are the same in C and in Python; boundary.csv against a weight, lever arms and the frames' contacts,
+# constraint.csv against an oedometer's load off the axis and a net's weight, on 1 and 2 ranks. 12 seconds.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 python=${PYTHON:-/usr/bin/python3}
@@ -39,8 +39,50 @@ cmp "$dir/rest1.run/boundary.csv" "$dir/rest2.run/boundary.csv" || fail "boundar
 "$BIN/talus-solve" "$dir/rest.yaml" -o "$dir/without.run" --set time.boundary_forces=no --no-progress >"$dir/log" 2>&1 ||
   fail "the run without boundary forces"
 [ ! -e "$dir/without.run/boundary.csv" ] || fail "boundary.csv was not asked for"
+[ ! -e "$dir/rest1.run/constraint.csv" ] || fail "constraint.csv of a study without constraints"
 cmp <(cut -d, -f1-37 "$dir/without.run/history.csv") <(cut -d, -f1-37 "$dir/rest1.run/history.csv") ||
   fail "asking for boundary.csv moves history.csv"
+
+# A ball off the axis of an oedometer bears its whole load.
+cat >"$dir/piston.yaml" <<'YAML'
+time: {dt_s: 1.0e-5, duration_s: 0.5, frame_every_s: 0, history_every_s: 2.0e-3}
+gravity_m_s2: [0, 0, 0]
+shapes: [{name: ball, kind: sphere, diameter_m: 1.0e-2}]
+bodies: [{shape: ball, position_m: [-0.004, 0.003, 0.005]}]
+oedometer:
+  side_m: 0.02
+  height_m: 0.01
+  stages: [{vertical_stress_Pa: 1.0e+3, ramp_s: 2.0e-3, until_unbalanced: 1.0e-7, until_kinetic_fraction: 1.0e-13}]
+solver: {method: penalty}
+penalty: {spread: deepest, normal_N_m: 1.0e+5}
+contact: {friction: 0, restitution: 0.5, boundary_friction: 0, damping_per_s: 2000}
+YAML
+# A net hangs from its first row, along y. By impulses.
+cat >"$dir/hang.yaml" <<'YAML'
+time: {dt_s: 2.0e-5, duration_s: 0.2, frame_every_s: 0, history_every_s: 0.1, constraint_forces: all}
+gravity_m_s2: [0, 9.81, 0]
+shapes: [{name: ball, kind: sphere, diameter_m: 1.0e-2}]
+bodies: [{shape: ball, position_m: [1, 0, 1]}]
+nets:
+- {corner_m: [0, 0, 0], along_m: [0.02, 0, 0], across_m: [0, 0.02, 0], spacing_m: 5.0e-3, radius_m: 1.0e-3, mass_kg: 2.0e-4,
+   stiffness_N_m: 100, tangential_stiffness_N_m: 40, damping: 0.5, clamped: [first-row]}
+contact: {damping_per_s: 200}
+YAML
+for study in piston hang; do
+  for ranks in 1 2; do
+    "$BIN/talus-mpirun" -n $ranks "$BIN/talus-solve" "$dir/$study.yaml" -o "$dir/$study$ranks.run" --no-progress \
+      >"$dir/$study.log" 2>&1 || { fail "$study on $ranks ranks"; cat "$dir/$study.log"; }
+  done
+  cmp "$dir/${study}1.run/constraint.csv" "$dir/${study}2.run/constraint.csv" || fail "$study: constraint.csv depends on the ranks"
+done
+"$BIN/talus-solve" "$dir/piston.yaml" -o "$dir/none.run" --set time.constraint_forces=none --no-progress >"$dir/log" 2>&1 ||
+  fail "the oedometer without forces of constraints"
+[ ! -e "$dir/none.run/constraint.csv" ] || fail "constraint.csv was not asked for"
+cmp "$dir/none.run/oedometer.csv" "$dir/piston1.run/oedometer.csv" || fail "writing constraint.csv moves oedometer.csv"
+"$BIN/talus-solve" "$dir/hang.yaml" -o "$dir/joints.run" --set time.constraint_forces=joints --set time.duration_s=0.01 \
+  --no-progress >"$dir/log" 2>&1 || fail "the net without forces of bonds"
+[ ! -e "$dir/joints.run/constraint.csv" ] || fail "constraint.csv of a study that has bonds alone, which were not asked for"
+
 "$python" - "$dir" "$root" <<'PYTHON' || bad=1
 import csv
 import re
@@ -86,10 +128,35 @@ with h5py.File(f"{folder}/rest1.run/frame_000001.h5") as frame:
     assert on.sum() == plane["contacts"], (on.sum(), plane)
 for axis, value in zip("xyz", force, strict=True):
     assert abs(value - plane[f"force_{axis}_N"]) < 1e-9, (axis, value, plane)
+# the piston's force on its platen is the load, its moment that of the ball against it
+piston = talus.Run(f"{folder}/piston1.run")
+lines = piston.table("constraint")
+load = 1e3 * 0.02 * 0.02
+assert len(lines["time_s"]) == len(piston.history["time_s"]) - 1, "a line a moment, but not before the first step"
+assert set(lines["kind"]) == {"slider"} and set(lines["high_id"]) == {-1}, lines
+for axis, value in zip("xyz", (0, 0, -load), strict=True):
+    assert abs(lines[f"force_{axis}_N"][-1] - value) < 1e-9 * load, (axis, lines[f"force_{axis}_N"][-1])
+# -(x, y, .) x (0, 0, load), of the ball at (-0.004, 0.003)
+for axis, value in zip("xyz", (-0.003 * load, -0.004 * load, 0), strict=True):
+    assert abs(lines[f"moment_{axis}_N_m"][-1] - value) < 1e-6 * load * 0.005, (axis, lines[f"moment_{axis}_N_m"][-1])
+# the bonds of the first row carry the rows that hang on it
+hang = talus.Run(f"{folder}/hang1.run")
+bonds = hang.table("constraint")
+frame = hang.frame(-1)
+last = bonds["time_s"] == bonds["time_s"][-1]
+assert set(bonds["kind"]) == {"bond"}, bonds
+clamped = frame["id"][np.abs(frame["position_m"][:, 1]) < 1e-9]
+spheres = set(bonds["low_id"]) | set(bonds["high_id"])
+borne = last & np.isin(bonds["low_id"], clamped) & ~np.isin(bonds["high_id"], clamped)
+assert len(clamped) == 5 and borne.sum() > 4, (clamped, borne.sum())
+weight = (len(spheres) - 5) * 2e-4 * 9.81
+for axis, value in zip("xyz", (0, weight, 0), strict=True):
+    force = bonds[f"force_{axis}_N"][borne].sum()
+    assert abs(force - value) < 1e-6 * weight, (axis, force, value)
 # formats of the run's tables
 with h5py.File(f"{folder}/rest1.run/run.h5") as file:
     formats = dict(file["table"].attrs)
-assert formats == {"history.csv": 2, "departures.csv": 1, "boundary.csv": 1}, formats
+assert formats == {"history.csv": 3, "departures.csv": 1, "boundary.csv": 1}, formats
 # one list of earlier names
 with open(f"{root}/libcore/io/column_names.h") as file:
     pairs = re.findall(r'N\("(\w+)", "(\w+)"\)', file.read())
@@ -100,6 +167,11 @@ try:
     raise AssertionError("there is no oedometer.csv")
 except talus.TalusError as error:
     assert "has no section `oedometer`" in str(error), error
+try:
+    run.table("constraint")
+    raise AssertionError("there is no constraint.csv")
+except talus.TalusError as error:
+    assert "no constraints" in str(error), error
 history = run.history
 assert (history["speed_max_m_s"] == history["surface_speed_max_m_s"]).all()
 PYTHON

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The worked examples of CONTRIBUTING.md: their new files and changed lines are put into a copy of the sources,
-# and each file that they make or change compiles without a warning. 1 second.
+# and each file that they make or change compiles without a warning. No example touches more files than four, which is
+# the goal of docs/design.md for a method with a section of its own. 1 second.
 # unsanitized: it compiles and runs nothing of ours.
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
@@ -28,6 +29,10 @@ for body in re.findall(r"^```diff\n(.*?)^```$", text, re.M | re.S):
     if done.returncode:
         sys.exit(f"FAILED: these lines are no longer those of the sources:\n{body}\n{done.stdout}")
     touched += re.findall(r"^\+\+\+ b/(\S+)", body, re.M)
+for example in text.split("\n### ")[1:]:
+    files = set(re.findall(r"^<!-- file: (\S+) -->|^\+\+\+ b/(\S+)", example, re.M))
+    if len(files) > 4:
+        sys.exit(f"FAILED: {len(files)} files are touched by the example: {example.splitlines()[0]}")
 print("\n".join(touched))
 PYTHON
 [ "$(grep -c '\.c$' "$dir/touched")" -ge 5 ] || { echo "FAILED: examples are missing"; cat "$dir/touched"; exit 1; }
@@ -35,7 +40,8 @@ read -ra packages < <(pkg-config --cflags hdf5-serial | sed 's/-I/-isystem /g')
 bad=0
 cd "$dir" || exit 1
 # and those that hold the tables which the new rows are in
-for file in $(grep '\.c$' touched) libcore/solve/{methods,law,penalty_setup}.c libcore/model/closed.c libcore/model/material.c \
+for file in $(grep '\.c$' touched) libcore/solve/{methods,law,model,penalty_setup}.c libcore/run/{setup,sense}.c \
+  libcore/model/closed.c libcore/model/material.c \
   libcore/shape/formula.c libcore/post/packing.c; do
   gcc -std=c17 -fopenmp -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wno-psabi -Wno-missing-field-initializers -Werror -fsyntax-only \
     -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -Ilibcore "${packages[@]}" "$file" || { echo "FAILED: $file"; bad=1; }

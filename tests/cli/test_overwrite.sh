@@ -138,7 +138,7 @@ quiet "$BIN/talus-render" run --plots --csv=run/frames.csv -o run --overwrite
 cp run/frames.csv run/table.png
 refused run/table.png run/table.png "$BIN/talus-render" run --plots --csv=run/table.png -o run --overwrite
 mkdir -p cell m
-awk 'BEGIN {print "time_s,step,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,ram_work_J,pressure_work_J,elastic_J,friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,defect_J,height_m,volume_m3"
+awk 'BEGIN {print "time_s,step,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,piston_work_J,pressure_work_J,elastic_J,friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,balance_error_J,height_m,volume_m3"
   for (i = 0; i < 60; i++) {e = i*1e-3; q = 4e5*e/(0.01 + e); printf "%g,%d,1,%s,%g,%g,%g,1e5,%g,%g,20,0.6,1e-4,0.002,50,48,0.1,0,1e-6,0,0,0,0,0,0,0,0.001,0,0.1,5e-5\n", i/100, i, i < 9 ? "consolidate" : "shear", e, 0.1*e, 1e5 + q, q, 1e5 + q/3}}' >cell/triaxial.csv
 echo 'seed: 1' >cell/study.yaml
 printf 'axial_strain,deviatoric_stress_Pa\n0.01,2e5\n0.05,3.3e5\n' >m/triaxial_curves.csv

@@ -74,6 +74,11 @@ solve heap.yaml -o advised --set time.dt_s="$advised" --set time.duration_s=0.01
 grep -q "time.dt_s" err && fail "the advised step is warned of: $(cat err)"
 solve heap.yaml -o long --set time.dt_s=0.02 || fail "dt 0.02: $(cat err)"
 says "warning: time.dt_s: 0.02 s is long"
+# of a method with a step of its own, the key of its section is named
+soft=(--set solver.method=penalty --set penalty.normal_Pa_m=1 --set penalty.normal_N_m=1e-3)
+refused heap.yaml "${soft[@]}" --set penalty.dt_s=0.05 -- "penalty.dt_s" "0.05 s is too long"
+solve heap.yaml -o soft "${soft[@]}" --set penalty.dt_s=0.02
+says "warning: penalty.dt_s: 0.02 s is long"
 # balls thrown at each other end deep inside each other: the step is to blame, and the advised one does
 cat >thrown.yaml <<'YAML'
 gravity_m_s2: [0, 0, 0]

@@ -13,7 +13,7 @@ test_of() { # folder, peak deviatoric stress
         n/100, 100*n, kind, e, v, 1e5 + q, q, 1e5 + q/3, atan2(q/(2e5 + q), sqrt(1 - (q/(2e5 + q))^2))*180/3.14159265358979,
         0.6 - v, 100*e, -20*e, 0.1*exp(-e), 5e-5*exp(-v); n++}
     BEGIN {
-      print "time_s,step,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,ram_work_J,pressure_work_J,elastic_J,friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,defect_J,height_m,volume_m3"
+      print "time_s,step,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,piston_work_J,pressure_work_J,elastic_J,friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,balance_error_J,height_m,volume_m3"
       for (i = 0; i < 10; i++) row("consolidate", 0, 0, 0)
       for (i = 0; i <= 400; i++) {e = i*5e-4; x = e/0.04; row("shear", e, 0.3*e - 4*e*e, 2*q1*x/(1 + x*x))}
     }' >"$1/triaxial.csv"

@@ -255,7 +255,7 @@ OutflowMound outflow_run(const OutflowEdition *e, const char *set, const char *n
   if (islands) add_islands(islands, &times.islands);
   mound.overlap = fmax(t->overlap_share, t->boundary_overlap_share);
   mound.kinetic_share = t->kinetic_J / (t->potential_start_J - t->potential_J);
-  mound.defect_share = fabs(t->ledger.defect_J) / (t->potential_start_J - t->potential_J);
+  mound.defect_share = fabs(t->balance.error_J) / (t->potential_start_J - t->potential_J);
   JUDGE_OK(tl_run_refresh(&run)); /* a finished run made no step */
   measure(&run.state->dem.bodies, &mound);
   if (seed == 1) mound.truth = judge_overlap_of_run(&run);

@@ -99,8 +99,8 @@ static inline int compare_history(const char *a, const char *b, int columns) {
   F(totals.steps)                                                                                  \
   F(totals.frames)                                                                                 \
   F(totals.outside)                                                                                \
-  F(totals.poor)                                                                                   \
-  F(totals.jammed)                                                                                 \
+  F(totals.embedded)                                                                               \
+  F(totals.unresolved)                                                                             \
   F(totals.overlap_share)                                                                          \
   F(totals.overlap_m)                                                                              \
   F(totals.boundary_overlap_share)                                                                 \
@@ -110,19 +110,19 @@ static inline int compare_history(const char *a, const char *b, int columns) {
   F(totals.kinetic_J)                                                                              \
   F(totals.potential_J)                                                                            \
   F(totals.wall_work_J)                                                                            \
-  F(totals.ledger.friction_J)                                                                      \
-  F(totals.ledger.viscous_J)                                                                       \
-  F(totals.ledger.drag_J)                                                                          \
-  F(totals.ledger.wall_J)                                                                          \
-  F(totals.ledger.start_J)                                                                         \
-  F(totals.ledger.defect_J)                                                                        \
-  F(totals.ledger.net_J)                                                                           \
-  F(totals.ledger.net_damping_J)                                                                   \
-  F(totals.ledger.pressure_J)                                                                      \
-  F(totals.ledger.kinetic_J)                                                                       \
-  F(totals.ledger.potential_J)                                                                     \
-  F(totals.ledger.elastic_J)                                                                       \
-  F(totals.ledger.moving)                                                                          \
+  F(totals.balance.friction_J)                                                                     \
+  F(totals.balance.viscous_J)                                                                      \
+  F(totals.balance.drag_J)                                                                         \
+  F(totals.balance.wall_J)                                                                         \
+  F(totals.balance.start_J)                                                                        \
+  F(totals.balance.error_J)                                                                        \
+  F(totals.balance.net_J)                                                                          \
+  F(totals.balance.net_damping_J)                                                                  \
+  F(totals.balance.pressure_J)                                                                     \
+  F(totals.balance.kinetic_J)                                                                      \
+  F(totals.balance.potential_J)                                                                    \
+  F(totals.balance.elastic_J)                                                                      \
+  F(totals.balance.moving)                                                                         \
   F(totals.zero_finishes)                                                                          \
   F(totals.unfinished)                                                                             \
   F(totals.rest_unfinished)                                                                        \

@@ -166,7 +166,7 @@ static const char pour_study[] =
     "velocity_m_s: [0.05, 0, -0.3]}\n"
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n";
 
-/* Springs that were stretched at the stop, and the ledger. */
+/* Springs that were stretched at the stop, and the energy balance. */
 static const char penalty_study[] =
     "catalog: c.sqlite\ntime: {dt_s: 1.0e-4, steps: 80, frame_every_s: 2.0e-3}\n"
     "grains: {sample: sand}\n"

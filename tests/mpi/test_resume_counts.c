@@ -37,7 +37,7 @@ static const char impulses_study[] =
     "0], until_s: 0.04}\n"
     "contact: {friction: 0.5, boundary_friction: 0.5, restitution: 0.3}\n"
     "frames: {contacts: yes}\n"
-    "poor: {steps: 10, overlap_share: 5}\n"
+    "unresolved: {steps: 10, overlap_share: 5}\n"
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
 /* Springs in shear everywhere: layers of balls under gravity that leans, between smooth walls, in
@@ -133,7 +133,7 @@ static void body(TlComm *comm) {
   REQUIRE_OK(tl_comm_broadcast(comm, folder, sizeof folder, 0));
   tl_log_set("test", TL_LOG_ERROR);
   goes_on(comm, impulses_study, 55, 30, &stopped, &end);
-  had(&stopped, &end, "totals.jammed");
+  had(&stopped, &end, "totals.unresolved");
   had(&stopped, &end, "totals.overlap_share");
   had(&stopped, &end, "totals.overlap_m");
   had(&stopped, &end, "totals.boundary_overlap_share");
@@ -144,9 +144,9 @@ static void body(TlComm *comm) {
   goes_on(comm, springs_study, 130, 50, &stopped, &end);
   had(&stopped, &end, "totals.overlap_share");
   had(&stopped, &end, "totals.overlap_m");
-  grew(&stopped, &end, "totals.ledger.drag_J");
-  grew(&stopped, &end, "totals.ledger.viscous_J");
-  grew(&stopped, &end, "totals.ledger.friction_J");
+  grew(&stopped, &end, "totals.balance.drag_J");
+  grew(&stopped, &end, "totals.balance.viscous_J");
+  grew(&stopped, &end, "totals.balance.friction_J");
 }
 
 MPI_TEST_MAIN(body)

@@ -74,7 +74,7 @@ static const char poured_study[] =
     "parallel: {balance_every_steps: 7, imbalance: 1}\n";
 
 /* Two beads start inside balls at either end of the row, others fall on it. */
-static const char poor_study[] =
+static const char embedded_study[] =
     "time: {dt_s: 1.0e-3, steps: 60}\n"
     "shapes: [{name: ball, diameter_m: 4.0e-3}, {name: bead, diameter_m: 2.0e-3}]\n"
     "bodies:\n"
@@ -145,7 +145,7 @@ static char *write_study(TlComm *comm, const char *name, const char *text) {
 
 typedef struct Outcome {
   uint64_t hash;
-  int64_t grains, outside, poor;
+  int64_t grains, outside, embedded;
   double kinetic, potential, overlap, work;
 } Outcome;
 
@@ -158,7 +158,7 @@ static Outcome run_on(TlComm *comm, const char *study) {
   REQUIRE_OK(tl_run_hash(&run, &o.hash));
   o.grains = run.state->grains;
   o.outside = run.state->totals.outside;
-  o.poor = run.state->totals.poor;
+  o.embedded = run.state->totals.embedded;
   o.kinetic = run.state->totals.kinetic_J;
   o.potential = run.state->totals.potential_J;
   o.overlap = run.state->totals.overlap_share;
@@ -175,7 +175,7 @@ static Outcome same_on_one_rank(TlComm *comm, const char *name, const char *text
     Outcome one = run_on(NULL, path);
     REQUIRE(one.hash == many.hash, "%s: state differs from that on one rank", name);
     REQUIRE(one.outside == many.outside, "%lld", (long long)one.outside);
-    REQUIRE(one.poor == many.poor, "%lld", (long long)one.poor);
+    REQUIRE(one.embedded == many.embedded, "%lld", (long long)one.embedded);
     REQUIRE(fabs(one.kinetic - many.kinetic) <= 1e-12 * one.kinetic, "%g", one.kinetic);
     REQUIRE(fabs(one.potential - many.potential) <= 1e-12 * fabs(one.potential), "%g",
             one.potential);
@@ -225,17 +225,17 @@ static void assemblies_do_not_depend_on_ranks(TlComm *comm) {
   REQUIRE(poured.grains == 40, "%lld", (long long)poured.grains);
 }
 
-static void what_becomes_of_poor_grains_does_not_depend_on_ranks(TlComm *comm) {
+static void what_becomes_of_embedded_grains_does_not_depend_on_ranks(TlComm *comm) {
   if (tl_comm_size(comm) >= 8) return;
   char text[2048];
-  tl_log_set("test", TL_LOG_ERROR); /* each poor grain is a warning */
-  snprintf(text, sizeof text, "%spoor: {action: drop}\n", poor_study);
+  tl_log_set("test", TL_LOG_ERROR); /* each embedded grain is a warning */
+  snprintf(text, sizeof text, "%sunresolved: {embedded: drop}\n", embedded_study);
   Outcome dropped = same_on_one_rank(comm, "dropped.yaml", text);
-  snprintf(text, sizeof text, "%spoor: {action: freeze}\n", poor_study);
+  snprintf(text, sizeof text, "%sunresolved: {embedded: freeze}\n", embedded_study);
   Outcome frozen = same_on_one_rank(comm, "frozen.yaml", text);
   tl_log_set("test", TL_LOG_WARN);
-  REQUIRE(dropped.poor == 2, "%lld taken out", (long long)dropped.poor);
-  REQUIRE(frozen.poor >= 2 && frozen.hash != dropped.hash, "%lld", (long long)frozen.poor);
+  REQUIRE(dropped.embedded == 2, "%lld taken out", (long long)dropped.embedded);
+  REQUIRE(frozen.embedded >= 2 && frozen.hash != dropped.hash, "%lld", (long long)frozen.embedded);
 }
 
 static void moving_walls_do_not_depend_on_ranks(TlComm *comm) {
@@ -434,7 +434,7 @@ static void body(TlComm *comm) {
   tl_log_set("test", TL_LOG_WARN);
   runs_do_not_depend_on_ranks(comm);
   assemblies_do_not_depend_on_ranks(comm);
-  what_becomes_of_poor_grains_does_not_depend_on_ranks(comm);
+  what_becomes_of_embedded_grains_does_not_depend_on_ranks(comm);
   moving_walls_do_not_depend_on_ranks(comm);
   contacts_in_frames(comm);
   penalty_does_not_depend_on_ranks(comm);

@@ -189,8 +189,9 @@ static void random_study(Text *t, uint64_t seed, int64_t steps) {
   else
     say_impulses(t);
   static const char *const actions[] = {"freeze", "drop"};
-  say(t, "poor: {action: %s, jammed: %s, steps: %d, overlap_share: %g}\n", actions[one_of(t, 2)],
-      chance(t, 0.5) ? "warn" : actions[one_of(t, 2)], 2 + one_of(t, 40), between(t, 0.05, 0.3));
+  say(t, "unresolved: {embedded: %s, collisions: %s, steps: %d, overlap_share: %g}\n",
+      actions[one_of(t, 2)], chance(t, 0.5) ? "warn" : actions[one_of(t, 2)], 2 + one_of(t, 40),
+      between(t, 0.05, 0.3));
   if (slope && chance(t, 0.3)) say(t, "outside: stop\n");
   say(t, "parallel: {balance_every_steps: %d, imbalance: 1}\n", 1 + one_of(t, 40));
 }

@@ -34,7 +34,8 @@ typedef struct Outcome {
   int64_t looks, steps, shared, migrated; /* shared: steps of ranks that held ghosts */
   TlStatus status;
   struct {
-    int64_t grains, outside, poor, jammed, impulses, zero_finishes, unfinished, rest_unfinished;
+    int64_t grains, outside, embedded, unresolved, impulses, zero_finishes, unfinished,
+        rest_unfinished;
     int64_t islands, contacts, rounds, rest_sweeps; /* of the last step */
     double wall_work_J, kinetic_J, potential_J, overlap_share, boundary_overlap_share;
   } totals; /* no padding: compared as bytes */
@@ -78,8 +79,8 @@ static inline void ranks_run(TlComm *comm, const char *study, int64_t look, doub
   o->steps = t->steps;
   o->totals.grains = run.state->grains;
   o->totals.outside = t->outside;
-  o->totals.poor = t->poor;
-  o->totals.jammed = t->jammed;
+  o->totals.embedded = t->embedded;
+  o->totals.unresolved = t->unresolved;
   o->totals.impulses = t->impulses;
   o->totals.zero_finishes = t->zero_finishes;
   o->totals.unfinished = t->unfinished;
@@ -120,29 +121,32 @@ static inline bool ranks_same(const char *name, const Layout *l, int64_t look, c
   else
     fprintf(stderr,
             "totals differ: impulses %lld %lld, finished without restitution %lld %lld, unfinished "
-            "%lld %lld, resting %lld %lld, outside %lld %lld, poor %lld %lld, jammed %lld %lld, "
+            "%lld %lld, resting %lld %lld, outside %lld %lld, embedded %lld %lld, unresolved %lld "
+            "%lld, "
             "wall work %.17g %.17g J, kinetic %.17g %.17g J\n",
             (long long)one->totals.impulses, (long long)many->totals.impulses,
             (long long)one->totals.zero_finishes, (long long)many->totals.zero_finishes,
             (long long)one->totals.unfinished, (long long)many->totals.unfinished,
             (long long)one->totals.rest_unfinished, (long long)many->totals.rest_unfinished,
             (long long)one->totals.outside, (long long)many->totals.outside,
-            (long long)one->totals.poor, (long long)many->totals.poor,
-            (long long)one->totals.jammed, (long long)many->totals.jammed, one->totals.wall_work_J,
-            many->totals.wall_work_J, one->totals.kinetic_J, many->totals.kinetic_J);
+            (long long)one->totals.embedded, (long long)many->totals.embedded,
+            (long long)one->totals.unresolved, (long long)many->totals.unresolved,
+            one->totals.wall_work_J, many->totals.wall_work_J, one->totals.kinetic_J,
+            many->totals.kinetic_J);
   return false;
 }
 
 static inline void ranks_say(const char *name, const Layout *l, const Outcome *o, double seconds) {
   if (!getenv("TALUS_RANKS_VERBOSE")) return;
-  fprintf(stderr,
-          "%s: %d ranks x %d threads: %lld grains (%lld outside, %lld poor, %lld jammed), %lld "
-          "steps, status %d, %lld islands at the end, %lld finished without restitution, %lld "
-          "unfinished, ghosts on %lld steps, %lld migrated: %.2f s\n",
-          name, l->ranks, l->threads, (long long)o->totals.grains, (long long)o->totals.outside,
-          (long long)o->totals.poor, (long long)o->totals.jammed, (long long)o->steps,
-          (int)o->status, (long long)o->totals.islands, (long long)o->totals.zero_finishes,
-          (long long)o->totals.unfinished, (long long)o->shared, (long long)o->migrated, seconds);
+  fprintf(
+      stderr,
+      "%s: %d ranks x %d threads: %lld grains (%lld outside, %lld embedded, %lld unresolved), %lld "
+      "steps, status %d, %lld islands at the end, %lld finished without restitution, %lld "
+      "unfinished, ghosts on %lld steps, %lld migrated: %.2f s\n",
+      name, l->ranks, l->threads, (long long)o->totals.grains, (long long)o->totals.outside,
+      (long long)o->totals.embedded, (long long)o->totals.unresolved, (long long)o->steps,
+      (int)o->status, (long long)o->totals.islands, (long long)o->totals.zero_finishes,
+      (long long)o->totals.unfinished, (long long)o->shared, (long long)o->migrated, seconds);
 }
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "base/random.h"
 #include "solve/etm.h"
-#include "solve/groups.h"
+#include "solve/stages.h"
 
 #include <math.h>
 #include <string.h>

@@ -80,8 +80,8 @@ static inline TlStatus stepper_contacts(const Stepper *stepper, const TlBodies *
   const TlState state = {*bodies, stepper->steps};
   return tl_step_contacts(stepper->model, &state, stepper->work, rows, count);
 }
-static inline const TlPoorRow *stepper_poor(const Stepper *stepper, int64_t *count) {
-  return tl_step_poor_rows(stepper->work, count);
+static inline const TlProblemRow *stepper_problems(const Stepper *stepper, int64_t *count) {
+  return tl_step_problem_rows(stepper->work, count);
 }
 static inline void stepper_trace(Stepper *stepper, const TlCollisionTrace *trace) {
   tl_workspace_trace(stepper->work, trace);

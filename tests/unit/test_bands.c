@@ -7,7 +7,7 @@
 #include "io/csv_table.h"
 #include "num/hull.h"
 #include "post/bands.h"
-#include "post/packing_bands.h"
+#include "post/packing_write.h"
 #include "post/packing_sides.h"
 
 static const double PI = 3.14159265358979323846;

@@ -10,7 +10,7 @@
 #include "base/par.h"
 #include "base/random.h"
 #include "run/run.h"
-#include "run/safe_step.h"
+#include "run/plan.h"
 #include "shape/superellipsoid.h"
 #include "shape/nodes.h"
 

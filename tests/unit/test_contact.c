@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "contact/broad.h"
-#include "solve/groups.h"
+#include "solve/stages.h"
 #include "contact/near.h"
 #include "model/shapes.h"
 #include "shape/superellipsoid.h"

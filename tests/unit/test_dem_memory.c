@@ -13,7 +13,7 @@
 #include "solve/detect.h"
 #include "solve/motion.h"
 #include "solve/step.h"
-#include "run/lattice.h"
+#include "run/assembly_kinds.h"
 #include "shape/drive.h"
 
 #include <stdio.h>

@@ -450,7 +450,7 @@ START_TEST(a_grain_over_no_ground_is_flagged) {
 }
 END_TEST
 
-/* ---- poor avatars (Tan 2022 5.4.4) ---- */
+/* ---- embedded grains (Tan 2022 5.4.4) ---- */
 
 START_TEST(a_grain_inside_another_is_named_at_once) {
   Lab lab;
@@ -461,10 +461,10 @@ START_TEST(a_grain_inside_another_is_named_at_once) {
   int64_t small = tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.004, 0, 0), UPRIGHT, NONE), count;
   lab.bodies.colliders.scale[small] = 0.3; /* 3 mm about a point 6 mm under the other's surface */
   run(&lab, 1);
-  const TlPoorRow *row = stepper_poor(lab.solver, &count);
+  const TlProblemRow *row = stepper_problems(lab.solver, &count);
   ck_assert_int_eq(count, 1);
-  ck_assert(lab.report.poor == 1 && row->grain == small && row->other == 1 && row->inside);
-  ck_assert(lab.bodies.flags[small] & TL_BODY_POOR && lab.bodies.flags[1] == 0);
+  ck_assert(lab.report.embedded == 1 && row->grain == small && row->other == 1 && row->inside);
+  ck_assert(lab.bodies.flags[small] & TL_BODY_EMBEDDED && lab.bodies.flags[1] == 0);
   CK_NEAR(row->overlap_m, 0.009, 1e-12);
   lab_close(&lab);
 }
@@ -474,33 +474,33 @@ END_TEST
 START_TEST(a_wedged_grain_is_named_after_the_steps_asked_for) {
   Lab lab;
   lab_open(&lab);
-  lab.config.impulses.poor_steps = 30;
+  lab.config.impulses.problem_steps = 30;
   lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
   lab_plane(&lab, tl_vec3(0, 0, 0.015), tl_vec3(0, 0, -1));
   lab_start(&lab);
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(0, 0, 0.0075), UPRIGHT, NONE);
   run(&lab, 29);
-  ck_assert(lab.report.poor == 0 && lab.bodies.strained[0] == 29);
+  ck_assert(lab.report.embedded == 0 && lab.bodies.strained[0] == 29);
   run(&lab, 1);
   int64_t count;
-  const TlPoorRow *row = stepper_poor(lab.solver, &count);
+  const TlProblemRow *row = stepper_problems(lab.solver, &count);
   ck_assert(count == 1 && row->other < 0 && row->steps == 30 && !row->inside);
   lab_close(&lab);
 }
 END_TEST
 
-START_TEST(a_deep_overlap_that_is_undone_is_not_poor) {
+START_TEST(a_deep_overlap_that_is_undone_is_not_embedded) {
   Lab lab;
   lab_open(&lab);
   lab_start(&lab);
   tl_test_put(&lab.bodies, SPHERE, NONE, UPRIGHT, NONE);
   tl_test_put(&lab.bodies, SPHERE, tl_vec3(0.013, 0, 0), UPRIGHT, NONE); /* 70% of the radius */
-  int64_t poor = 0;
+  int64_t embedded = 0;
   for (int i = 0; i < 60; i++) {
     run(&lab, 1);
-    poor += lab.report.poor;
+    embedded += lab.report.embedded;
   }
-  ck_assert(poor == 0 && lab.bodies.strained[0] == 0);
+  ck_assert(embedded == 0 && lab.bodies.strained[0] == 0);
   ck_assert(lab.report.overlap_share < 0.01);
   lab_close(&lab);
 }
@@ -513,7 +513,7 @@ START_TEST(a_ball_between_closing_walls_is_named_and_does_not_stall) {
   Lab lab;
   lab_open(&lab);
   lab.config.step_s = 1e-3;
-  lab.config.impulses.poor_steps = 20;
+  lab.config.impulses.problem_steps = 20;
   lab.config.gravity_m_s2 = NONE;
   lab_plane(&lab, tl_vec3(-0.0105, 0, 0), tl_vec3(1, 0, 0));
   lab_plane(&lab, tl_vec3(0.0105, 0, 0), tl_vec3(-1, 0, 0));
@@ -524,19 +524,20 @@ START_TEST(a_ball_between_closing_walls_is_named_and_does_not_stall) {
   int first = 0;
   for (int step = 1; step <= 120; step++) {
     run(&lab, 1);
-    named += lab.report.jammed;
+    named += lab.report.unresolved;
     most = lab.report.impulses > most ? lab.report.impulses : most;
-    if (!lab.report.jammed) continue;
+    if (!lab.report.unresolved) continue;
     first = step;
-    const TlPoorRow *row = stepper_poor(lab.solver, &count);
-    ck_assert(count == 1 && row->jammed && row->grain == 0 && row->other < 0 && row->steps == 20);
+    const TlProblemRow *row = stepper_problems(lab.solver, &count);
+    ck_assert(count == 1 && row->unresolved && row->grain == 0 && row->other < 0 &&
+              row->steps == 20);
     ck_assert(row->share < 0.1 && tl_norm(row->position_m) < 0.001);
   }
   ck_assert_int_eq(named, 1);
   ck_assert_int_ge(first, 69);
   ck_assert_int_le(first, 72);
-  ck_assert(lab.bodies.flags[0] & TL_BODY_JAMMED);
-  ck_assert_int_gt(lab.bodies.jammed[0], 60);
+  ck_assert(lab.bodies.flags[0] & TL_BODY_UNRESOLVED);
+  ck_assert_int_gt(lab.bodies.unresolved[0], 60);
   /* one round: K levels and 64 visits, each of 16 K impulses a point at most */
   int64_t k = lab.config.impulses.increments;
   ck_assert(most > 0 && most <= (k + 64) * 16 * k * 2);
@@ -624,7 +625,7 @@ TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights
              a_grain_at_sixty_metres_a_second_is_caught_by_the_ground,
              a_grain_over_no_ground_is_flagged, a_grain_inside_another_is_named_at_once,
              a_wedged_grain_is_named_after_the_steps_asked_for,
-             a_deep_overlap_that_is_undone_is_not_poor,
+             a_deep_overlap_that_is_undone_is_not_embedded,
              a_ball_between_closing_walls_is_named_and_does_not_stall,
              a_velocity_that_is_not_finite_stops_with_grain_and_step,
              a_pose_that_is_not_finite_stops_with_grain_and_step,

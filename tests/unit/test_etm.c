@@ -1,4 +1,4 @@
-/* The energy tracking method on contacts set up by hand: closed forms and ledgers. */
+/* The energy tracking method on contacts set up by hand: closed forms and energy balances. */
 #include "support/tltest.h"
 
 #include "base/mem.h"
@@ -194,7 +194,7 @@ static double work_held(const Rig *r) {
 }
 
 /* Kinetic energy plus stored work stays constant at every impulse of compression and release. */
-START_TEST(elastic_frictionless_ledger_is_constant_to_rounding) {
+START_TEST(elastic_frictionless_energy_is_constant_to_rounding) {
   TlRandom x = {11, 0, 0};
   for (int k = 1; k <= 500; k = k < 10 ? k + 1 : 2 * k) {
     Rig r;
@@ -305,7 +305,7 @@ START_TEST(a_cube_landing_flat_on_four_corners_bounces_back_without_spin) {
     Rig r;
     cube_on_four_corners(&r, 30, 0, 1, tl_vec3(0, 0, -1));
     solve(&r, solvers[m]);
-    CK_NEAR(kinetic(&r), 0.5, 0.5e-9); /* "1.000"; the ledger is exact, the tolerance 1e-9 is not */
+    CK_NEAR(kinetic(&r), 0.5, 0.5e-9); /* "1.000"; the energy is exact, the tolerance 1e-9 is not */
     CK_NEAR(r.twist[0].v.z, 1, 1e-3);
     CK_NEAR(tl_norm(r.twist[0].w), 0, 1e-3);
   }
@@ -628,7 +628,7 @@ TL_TEST_MAIN("energy tracking", sequential_impulses_agree_for_one_contact_and_tu
              the_tails_own_impulses_are_those_of_the_levels,
              central_impact_of_spheres_returns_e_times_the_approach,
              oblique_impact_of_a_sphere_follows_the_closed_form_at_any_increment_count,
-             elastic_frictionless_ledger_is_constant_to_rounding,
+             elastic_frictionless_energy_is_constant_to_rounding,
              a_collision_of_irregular_grains_conserves_momentum_and_angular_momentum,
              released_over_stored_work_is_e_squared_with_friction, friction_never_adds_energy,
              a_cube_landing_flat_on_four_corners_bounces_back_without_spin,

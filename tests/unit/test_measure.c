@@ -128,7 +128,7 @@ START_TEST(runout_of_a_known_slide_is_measured) {
   CK_NEAR(last->tail_m, 0, 1e-12);
   CK_NEAR(last->width_m, 0, 1e-12);
   CK_NEAR(last->travel_angle_deg, atan(0.5) * 180 / PI, 1e-12);
-  CK_NEAR(last->fahrboeschung_deg, atan(0.5) * 180 / PI, 1e-12);
+  CK_NEAR(last->reach_angle_deg, atan(0.5) * 180 / PI, 1e-12);
   CK_NEAR(last->contacts_per_grain, 0.9, 1e-15);
   ck_assert_int_eq(last->without_contact, 4);
   ck_assert_int_eq(last->outside, 1);
@@ -157,7 +157,7 @@ static const char left_csv[] =
     "velocity_z_m_s,removed,reason\n"
     "1.5,15,5,1,1,11,7.5,5,-7.5,5,0,0,1,left the terrain\n"
     "2.5,25,4,1,1,11,10,4,-10,4,0,0,0,left the terrain\n"
-    "3.5,35,3,1,1,11,10.5,3,-10.5,3,0,0,1,jammed\n"
+    "3.5,35,3,1,1,11,10.5,3,-10.5,3,0,0,1,unresolved collisions\n"
     "4.5,45,1,1,1,11,1"; /* half a line, of a run that was killed */
 
 static void write_text(const char *folder, const char *name, const char *text) {

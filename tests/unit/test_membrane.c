@@ -599,8 +599,127 @@ START_TEST(the_oracle_of_the_sag_gives_that_of_a_strip) {
 }
 END_TEST
 
-TL_TEST_MAIN("membrane", a_bond_has_its_length_and_names_its_law,
-             the_oracle_of_the_sag_gives_that_of_a_strip,
+/* ---- forces of bonds ---- */
+
+/* Of four spheres only the first two are bonded, and the first is clamped. */
+static Rig pair_of(TlMethod method) {
+  Rig rig = rig_of(2, 2, 1);
+  rig.config.method = method;
+  TL_TEST_SET(&rig.config, TL_TEST_BOTH, stiffness.normal_N_m, 1e3);
+  rig.config.search.sides = TL_SIDES_LOWER;
+  rig.config.penalty.spread = TL_SPREAD_DEEPEST;
+  rig.net.clamped = TL_NET_FIRST_COLUMN;
+  return rig;
+}
+
+static void pair_start(Rig *rig) {
+  rig_start(rig);
+  rig->bodies.pairs.of[TL_BONDS].count = 1;
+}
+
+/* From the clamped sphere to the other. */
+static TlVec3 along_bond(const TlNet *net) {
+  return tl_unit(tl_sub(tl_net_sphere(net, 1).position, tl_net_sphere(net, 0).position));
+}
+
+static TlConstraintRow bond_of(const Rig *rig) {
+  TlConstraintRow *rows;
+  int64_t count;
+  CK_OK(tl_step_constraints(rig->solver->work, &rows, &count));
+  ck_assert_int_eq(count, 1);
+  TlConstraintRow row = rows[0];
+  tl_free(rows);
+  ck_assert_int_eq(row.kind, TL_BONDS);
+  ck_assert_int_eq(row.key.low, 100);
+  ck_assert_int_eq(row.key.high, 101);
+  return row;
+}
+
+/* The grain below hangs on the bond: it pulls the clamped one by its weight, without a moment. Bonds
+ * are noted on request only. */
+START_TEST(a_bond_carries_the_grain_that_hangs_on_it) {
+  const TlMethod methods[] = {TL_ETM_PRIORITY, TL_PENALTY};
+  for (int k = 0; k < 2; k++) {
+    Rig rig = pair_of(methods[k]);
+    TlConstraintRow *rows;
+    int64_t count;
+    TlVec3 down = along_bond(&rig.net);
+    rig.config.gravity_m_s2 = tl_scale(9.81, down);
+    rig.config.damping_per_s = 100;
+    pair_start(&rig);
+    run(&rig, 1);
+    CK_OK(tl_step_constraints(rig.solver->work, &rows, &count));
+    ck_assert_int_eq(count, 0);
+    tl_free(rows);
+    tl_workspace_keep_bonds(rig.solver->work, true);
+    run(&rig, 20000);
+    TlVec3 before =
+        rig.bodies.position[1]; /* by impulses velocities are those before gravity's kick */
+    run(&rig, 1);
+    CK_NEAR(tl_norm(tl_sub(rig.bodies.position[1], before)), 0, 1e-12);
+    double weight = rig.bodies.mass[1] * 9.81;
+    TlConstraintRow row = bond_of(&rig);
+    CK_NEAR(weight, rig.net.mass_kg * 9.81, 1e-12);
+    CK_NEAR(tl_norm(tl_axpy(row.force_N, -weight, down)), 0, 1e-6 * weight);
+    CK_NEAR(tl_norm(row.moment_N_m), 0, 1e-6 * weight * rig.net.spacing_m);
+    CK_NEAR(tl_norm(tl_sub(row.point_m, rig.bodies.position[0])), 0, 1e-15);
+    rig_close(&rig);
+  }
+}
+END_TEST
+
+/* A bond sheared by s at rest: force -k_t s on the lower sphere at the middle of the two, so its
+ * moment about the lower sphere's centre is half the length times that force. */
+START_TEST(a_sheared_bond_has_a_moment) {
+  Rig rig = pair_of(TL_PENALTY);
+  pair_start(&rig);
+  tl_workspace_keep_bonds(rig.solver->work, true);
+  TlVec3 n = along_bond(&rig.net), shear = tl_scale(1e-3, tl_cross(n, tl_vec3(0.6, 0, 0.8)));
+  tl_bonds(&rig.bodies.pairs)->displacement = shear;
+  run(&rig, 1);
+  TlConstraintRow row = bond_of(&rig);
+  TlVec3 force = tl_scale(-rig.net.tangential_N_m, shear);
+  TlVec3 moment = tl_cross(tl_scale(0.5 * rig.net.spacing_m, n), force);
+  CK_NEAR(tl_norm(tl_sub(row.force_N, force)), 0, 1e-15);
+  CK_NEAR(tl_norm(tl_sub(row.moment_N_m, moment)), 0, 1e-16);
+  ck_assert_double_gt(tl_norm(moment), 1e-4);
+  rig_close(&rig);
+}
+END_TEST
+
+/* A free sphere at rest among six clamped ones, under pressure: its six bonds together balance a third of
+ * the pressure on its six triangles. The triangles' vector area is that of the level ring around them
+ * however far the sphere has given way. */
+START_TEST(six_bonds_balance_the_pressure_on_their_sphere) {
+  Rig rig = rig_of(3, 3, 1);
+  rig.net.clamped = TL_NET_ALL_SIDES;
+  rig.net.pressure_Pa = 12;
+  rig.config.damping_per_s = 100;
+  rig_start(&rig);
+  tl_workspace_keep_bonds(rig.solver->work, true);
+  run(&rig, 10000);
+  TlConstraintRow *rows;
+  int64_t count, middle = rig.net.first_id + 4, bonds = 0;
+  CK_OK(tl_step_constraints(rig.solver->work, &rows, &count));
+  TlVec3 sum = {0, 0, 0};
+  for (int64_t k = 0; k < count; k++) {
+    if (rows[k].key.low != middle && rows[k].key.high != middle) continue;
+    sum = tl_axpy(sum, rows[k].key.low == middle ? 1 : -1, rows[k].force_N);
+    bonds++;
+  }
+  tl_free(rows);
+  double area = sqrt(3) / 2 * rig.net.spacing_m * rig.net.spacing_m;
+  ck_assert_int_eq(bonds, 6);
+  ck_assert_double_gt(fabs(rig.bodies.position[4].z - rig.bodies.position[0].z), 1e-4);
+  CK_NEAR(sum.z, 12 * area, 1e-9 * 12 * area);
+  CK_NEAR(hypot(sum.x, sum.y), 0, 1e-9 * 12 * area);
+  rig_close(&rig);
+}
+END_TEST
+
+TL_TEST_MAIN("membrane", six_bonds_balance_the_pressure_on_their_sphere,
+             a_bond_carries_the_grain_that_hangs_on_it, a_sheared_bond_has_a_moment,
+             a_bond_has_its_length_and_names_its_law, the_oracle_of_the_sag_gives_that_of_a_strip,
              neighbours_know_each_other_at_their_rest_length,
              a_sphere_among_clamped_ones_swings_at_the_frequency_of_its_six_bonds,
              a_free_net_keeps_momentum_angular_momentum_and_energy,

@@ -77,7 +77,8 @@ START_TEST(what_the_solver_refuses_the_study_refuses_in_its_place) {
       {"solver: {position_sweeps: ", "500000}",
        "both.yaml:2:27: solver.position_sweeps: 500000 is out of range"},
       {"solver: {max_rounds: ", "0}", "both.yaml:2:22: solver.max_rounds: 0 is out of range"},
-      {"poor: {overlap_share: ", "50}", "both.yaml:2:23: poor.overlap_share: 50 is out of range"},
+      {"unresolved: {overlap_share: ", "50}",
+       "both.yaml:2:29: unresolved.overlap_share: 50 is out of range"},
       /* one key against another, told by the method: at its section */
       {"solver: {method: penalty, edges: refine}\n",
        "penalty: {normal_Pa_m: 1.0e+9, normal_N_m: 1.0e+4}", "both.yaml:2:1: solver: edges refine"},

@@ -5,14 +5,11 @@
 #include "base/random.h"
 #include "post/band.h"
 #include "post/packing.h"
-#include "post/packing_balance.h"
 #include "post/packing_chains.h"
-#include "post/packing_coordination.h"
 #include "post/packing_fabric.h"
-#include "post/packing_flow.h"
 #include "post/packing_forces.h"
 #include "post/packing_stress.h"
-#include "post/packing_void.h"
+#include "post/packing_measures.h"
 #include "shape/superellipsoid.h"
 
 static const double PI = 3.14159265358979323846;

@@ -210,7 +210,7 @@ END_TEST
 
 /* Under friction, off centre: momentum and angular momentum are those of the start, and what the
  * springs, slip and dashpots took is what is missing. */
-START_TEST(oblique_blows_keep_momentum_and_the_ledger) {
+START_TEST(oblique_blows_keep_momentum_and_the_energy_balance) {
   for (int h = 0; h < 2; h++) {
     Lab lab;
     lab_open(&lab, h ? "hertz" : "linear");
@@ -238,8 +238,8 @@ START_TEST(oblique_blows_keep_momentum_and_the_ledger) {
     }
     CK_NEAR(tl_norm(tl_sub(p, tl_vec3(0, 0.1 * mass(), 0.05 * mass()))) / mass(), 0, 1e-13);
     CK_NEAR(tl_norm(tl_sub(l, l0)) / tl_norm(l0), 0, 1e-11);
-    ck_assert_msg(lost > 0.1 * start && worst < 3e-3, "lost %g, ledger off by %g", lost / start,
-                  worst);
+    ck_assert_msg(lost > 0.1 * start && worst < 3e-3, "lost %g, energy balance off by %g",
+                  lost / start, worst);
     lab_close(&lab);
   }
 }
@@ -858,6 +858,6 @@ TL_TEST_MAIN("penalty", points_of_a_pair_press_as_one_by_one, lanes_may_be_share
              one_and_two_threads_give_the_same_bits, linear_contact_lasts_half_a_period,
              hertz_contact_has_its_time_and_force, restitution_is_the_coefficient,
              dashpots_take_what_is_missing, a_moving_wall_s_dashpots_are_booked,
-             a_sphere_slides_over_a_plate_by_coulomb, oblique_blows_keep_momentum_and_the_ledger,
-             a_column_bears_its_weight, traction_converges_where_force_a_node_grows,
-             a_step_too_long_is_refused)
+             a_sphere_slides_over_a_plate_by_coulomb,
+             oblique_blows_keep_momentum_and_the_energy_balance, a_column_bears_its_weight,
+             traction_converges_where_force_a_node_grows, a_step_too_long_is_refused)

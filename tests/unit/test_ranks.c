@@ -120,7 +120,7 @@ static const char heap[] =
     "0.002, 0]}]\n"
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
     "contact: {friction: 0.6, restitution: 0.3, tangential_restitution: 0.4}\n"
-    "poor: {action: freeze, jammed: freeze, steps: 5, overlap_share: 0.1}\n"
+    "unresolved: {embedded: freeze, collisions: freeze, steps: 5, overlap_share: 0.1}\n"
     "parallel: {balance_every_steps: 17, imbalance: 1}\n";
 
 /* Single balls on posts in a row: each pair of a ball that moves and a post that does not may lie
@@ -138,23 +138,24 @@ static const char posts[] =
 
 /* Mixed sizes under a lid that comes down, turns, and is gone; energy tracking takes the resting
  * contacts, too, and gives up soon. */
-static const char box[] = "time: {dt_s: 4.0e-4, steps: 200}\n" RANKS_SHAPES
-                          "grains: {shapes: [brick, ball, egg, small]}\n"
-                          "release: {assembly: drawn, count: 110, low_m: [0.0005, 0.0005, 0.001], "
-                          "high_m: [0.0135, 0.0115, "
-                          "0.022], velocity_m_s: [0.2, 0.1, -0.2]}\n"
-                          "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
-                          "walls:\n"
-                          "- {kind: box, grains: inside, size_m: [0.014, 0.012, 0.06], point_m: "
-                          "[0.007, 0.006, 0.029], open: "
-                          "[+z], velocity_m_s: [0.02, 0, 0]}\n"
-                          "- {kind: box, size_m: [0.03, 0.03, 0.001], point_m: [0.007, 0.006, "
-                          "0.027], velocity_m_s: [0, 0, "
-                          "-0.15], spin_rad_s: [0, 0, 4], until_s: 0.06}\n"
-                          "contact: {friction: 0.4, restitution: 0.4, damping_per_s: 1}\n"
-                          "solver: {rest: etm, order: plain, increments: 8, max_rounds: 3}\n"
-                          "poor: {action: drop, jammed: warn, steps: 10, overlap_share: 0.3}\n"
-                          "parallel: {balance_every_steps: 9, imbalance: 1}\n";
+static const char box[] =
+    "time: {dt_s: 4.0e-4, steps: 200}\n" RANKS_SHAPES
+    "grains: {shapes: [brick, ball, egg, small]}\n"
+    "release: {assembly: drawn, count: 110, low_m: [0.0005, 0.0005, 0.001], "
+    "high_m: [0.0135, 0.0115, "
+    "0.022], velocity_m_s: [0.2, 0.1, -0.2]}\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "walls:\n"
+    "- {kind: box, grains: inside, size_m: [0.014, 0.012, 0.06], point_m: "
+    "[0.007, 0.006, 0.029], open: "
+    "[+z], velocity_m_s: [0.02, 0, 0]}\n"
+    "- {kind: box, size_m: [0.03, 0.03, 0.001], point_m: [0.007, 0.006, "
+    "0.027], velocity_m_s: [0, 0, "
+    "-0.15], spin_rad_s: [0, 0, 4], until_s: 0.06}\n"
+    "contact: {friction: 0.4, restitution: 0.4, damping_per_s: 1}\n"
+    "solver: {rest: etm, order: plain, increments: 8, max_rounds: 3}\n"
+    "unresolved: {embedded: drop, collisions: warn, steps: 10, overlap_share: 0.3}\n"
+    "parallel: {balance_every_steps: 9, imbalance: 1}\n";
 
 /* Grains that fall on a net, held at two sides, whose bonds break. */
 static const char net[] =

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "solve/step_report.h"
 #include "model/contact_record.h"
+#include "run/apparatus.h"
 #include "run/run_record.h"
 #include "support/tltest.h"
 
@@ -16,9 +17,14 @@
 static const TlRecord *const records[] = {&tl_body_record,     &tl_collider_record,
                                           &tl_body_row_record, &tl_contact_row_record,
                                           &tl_run_record,      &tl_step_report_record};
-enum { RECORDS = sizeof records / sizeof *records, ALL = RECORDS + TL_PAIR_KINDS };
+enum {
+  RECORDS = sizeof records / sizeof *records,
+  PAIRS_END = RECORDS + TL_PAIR_KINDS,
+  ALL = PAIRS_END + TL_APPARATUS_COUNT
+};
 static const TlRecord *record_at(int i) {
-  return i < RECORDS ? records[i] : &tl_pair_record[i - RECORDS];
+  if (i < RECORDS) return records[i];
+  return i < PAIRS_END ? &tl_pair_record[i - RECORDS] : &tl_apparatus(i - PAIRS_END)->state;
 }
 
 #define PAGE "docs/reference/records.md"

@@ -227,7 +227,7 @@ static char *write_sample(const char *name, const Sample *s, int frames) {
   CK_OK(tl_results_create(&w, folder, &s->scene, false));
   for (int i = 0; i < 2; i++) CK_OK(tl_results_add_avatar(w, &s->avatar[i]));
   CK_OK(tl_results_scene_done(w));
-  CK_OK(tl_results_table_header(w, TL_TABLE_HISTORY, "time_s,kinetic_energy_J,outside,poor"));
+  CK_OK(tl_results_table_header(w, TL_TABLE_HISTORY, "time_s,kinetic_energy_J,outside,embedded"));
   for (int f = 0; f < frames; f++) {
     int count = 0;
     for (int b = 0; b < BODIES; b++) count += is_there(b, f);
@@ -491,7 +491,7 @@ START_TEST(a_page_is_valid_injection_safe_and_the_same_each_time) {
   tl_html_base64(&base, digest, 32);
   ck_assert_int_eq(strncmp(policy, base.text, strlen(base.text)), 0);
   tl_html_free(&base);
-  /* what not to trust: one left, all move, and the table's last row says two poor */
+  /* what not to trust: one left, all move, and the table's last row says two embedded */
   ck_assert_int_ge(size.warnings, 3);
   ck_assert_ptr_nonnull(strstr(page.text, "Not at rest"));
   ck_assert_ptr_nonnull(

@@ -27,7 +27,7 @@ typedef struct __attribute__((packed)) RunRecord {
 } RunRecord;
 
 typedef struct __attribute__((packed)) ImpulseRecord {
-  TL_IMPULSE_FIELDS(F)
+  TL_IMPULSE_FIELDS(TL_PAIR_MEMBER, ImpulseRecord)
 } ImpulseRecord;
 #undef F
 

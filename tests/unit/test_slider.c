@@ -281,7 +281,100 @@ START_TEST(a_slider_without_a_control_is_free_along_its_axis) {
 }
 END_TEST
 
-TL_TEST_MAIN("slider", a_load_is_borne_by_what_lies_beneath,
+/* ---- force and moment of the piston ---- */
+
+/* The platen's only constraint. */
+static TlConstraintRow piston_of(const Cell *cell) {
+  TlConstraintRow *rows;
+  int64_t count;
+  CK_OK(tl_step_constraints(cell->solver->work, &rows, &count));
+  ck_assert_int_eq(count, 1);
+  TlConstraintRow row = rows[0];
+  tl_free(rows);
+  ck_assert_int_eq(row.kind, TL_SLIDERS);
+  ck_assert_int_eq(row.key.low, TOP);
+  ck_assert_int_eq(row.key.high, -1);
+  return row;
+}
+
+/* Held at speed 0 a piston carries the weight of its platen from the first step on, to the last
+ * digits; from an anchor off the centre it sees that weight's moment. Pressed, it bears its load. */
+START_TEST(a_piston_carries_its_platen) {
+  const TlVec3 gravity = {1, -2, -9}, anchor = {0.02, -0.01, 0.03};
+  for (int driven = 0; driven < 2; driven++) {
+    Cell cell;
+    cell_open(&cell);
+    cell.config.gravity_m_s2 = gravity;
+    cell.config.damping_per_s = 50;
+    cell.slider.anchor_low = anchor;
+    cell.piston.driven = driven;
+    cell.piston.load = -7;
+    cell_start(&cell);
+    cell.bodies.position[TOP].z += 1;
+    TlVec3 centre = cell.bodies.position[TOP];
+    for (int step = 0; step < 3; step++) {
+      run(&cell, 1);
+      TlVec3 weight = tl_scale(cell.bodies.mass[TOP], gravity), force = tl_scale(-1, weight);
+      if (!driven) force.z = cell.piston.load;
+      TlConstraintRow row = piston_of(&cell);
+      double scale = tl_norm(weight);
+      CK_NEAR(tl_norm(tl_sub(row.force_N, force)), 0, 1e-12 * scale);
+      CK_NEAR(tl_norm(tl_add(row.moment_N_m, tl_cross(anchor, force))), 0, 1e-13 * scale);
+      if (driven) CK_NEAR(tl_norm(tl_sub(row.point_m, tl_add(centre, anchor))), 0, 1e-15);
+    }
+    cell_close(&cell);
+  }
+}
+END_TEST
+
+/* A ball at rest on a platen, off its axis: the piston carries both weights, and the moment of the
+ * ball's about the platen's centre. */
+START_TEST(a_piston_carries_what_rests_on_its_platen) {
+  const double x = 2 * R, y = -R, g = 9.81;
+  Cell cell;
+  cell_open(&cell);
+  cell.config.gravity_m_s2 = tl_vec3(0, 0, -g);
+  cell.config.damping_per_s = 200;
+  cell.piston.driven = true;
+  cell_start(&cell);
+  cell.bodies.position[TOP].z = 1;
+  int64_t ball = tl_test_put(&cell.bodies, BALL, tl_vec3(x, y, 1 + 0.5 * THICK + R), UPRIGHT, NONE);
+  run(&cell, 12000);
+  double weight = cell.bodies.mass[ball] * g;
+  TlConstraintRow row = piston_of(&cell);
+  ck_assert_double_lt(tl_norm(cell.bodies.velocity[ball]), 1e-9);
+  CK_NEAR(row.force_N.z, cell.bodies.mass[TOP] * g + weight, 1e-6 * weight);
+  CK_NEAR(hypot(row.force_N.x, row.force_N.y), 0, 1e-6 * weight);
+  /* against (x, y, .) x (0, 0, -weight) = weight (-y, x, 0) */
+  CK_NEAR(row.moment_N_m.x, weight * y, 1e-5 * weight * R);
+  CK_NEAR(row.moment_N_m.y, -weight * x, 1e-5 * weight * R);
+  CK_NEAR(row.moment_N_m.z, 0, 1e-5 * weight * R);
+  cell_close(&cell);
+}
+END_TEST
+
+/* What tilts freely has no moment across its axis, and is not turned about it. */
+START_TEST(a_tilting_platen_has_no_moment_across_its_axis) {
+  Cell cell;
+  cell_open(&cell);
+  cell.piston.driven = true;
+  cell.piston.speed = -0.02;
+  cell.piston.tilts = true;
+  cell_start(&cell);
+  int64_t ball = tl_test_put(&cell.bodies, BALL, tl_vec3(3 * R, R, R), UPRIGHT, NONE);
+  cell.bodies.velocity[ball].x = 0.3; /* so that friction turns the platen about its axis */
+  cell.bodies.velocity[ball].y = 0.5;
+  run(&cell, 100);
+  TlConstraintRow row = piston_of(&cell);
+  ck_assert_double_gt(fabs(row.force_N.z), 0.1);
+  ck_assert_double_gt(fabs(row.moment_N_m.z), 1e-4 * R);
+  CK_NEAR(hypot(row.moment_N_m.x, row.moment_N_m.y), 0, 1e-2 * fabs(row.moment_N_m.z));
+  cell_close(&cell);
+}
+END_TEST
+
+TL_TEST_MAIN("slider", a_piston_carries_its_platen, a_piston_carries_what_rests_on_its_platen,
+             a_tilting_platen_has_no_moment_across_its_axis, a_load_is_borne_by_what_lies_beneath,
              a_driven_platen_presses_as_far_as_it_goes, a_platen_tilts_about_its_axis_only,
              a_membrane_s_row_goes_with_its_platen, a_carried_row_rubs_with_its_velocity,
              sliders_that_make_no_sense_are_refused,

@@ -33,7 +33,8 @@ static const TlParam wall_params[] = {
     {"name", TL_P_TEXT, offsetof(Wall, name), "", "", 0, 0, NULL, "its name", NULL},
 };
 static const TlParam deep_params[] = {
-    {"count", TL_P_INT, offsetof(Deep, count), "", "7", 1, 100, NULL, "how many", NULL},
+    {"count", TL_P_INT, offsetof(Deep, count), "", "7", 1, 100, NULL, "how many", NULL,
+     .was = "number"},
 };
 static const TlParam timing_params[] = {
     {"step_s", TL_P_REAL, offsetof(Timing, step_s), "s", NULL, 1e-9, 1, NULL, "time step", NULL},
@@ -46,8 +47,9 @@ static const TlParam root_params[] = {
     {"ids", TL_P_INTS, offsetof(Root, ids), "", "", 1, 1e9, NULL, "which ones", NULL},
     {"names", TL_P_TEXTS, offsetof(Root, names), "", "", 0, 0, NULL, "called what", NULL},
 };
-static const TlStudySection timing_sections[] = {
-    {"deep", offsetof(Timing, deep), sizeof(Deep), false, "deeper", deep_params, 1, NULL, 0}};
+static const TlStudySection timing_sections[] = {{"deep", offsetof(Timing, deep), sizeof(Deep),
+                                                  false, "deeper", deep_params, 1, NULL, 0,
+                                                  .was = "nested"}};
 static const TlStudySection root_sections[] = {
     {"timing", offsetof(Root, timing), sizeof(Timing), false, "time", timing_params, 2,
      timing_sections, 1},
@@ -103,6 +105,34 @@ START_TEST(unknown_key_names_the_nearest_one) {
   refused("timing: {step_s: 1, fast: true}\n", "it belongs at the top level");
   refused("end_s: 1\n", "it belongs in section 'timing'");
   refused("quux_of_all: 1\n", "docs/reference/study.md");
+}
+END_TEST
+
+START_TEST(former_names_are_read_with_a_warning) {
+  Root root;
+  CK_OK(fill("timing: {step_s: 1, nested: {number: 9}}\n", &root));
+  ck_assert_int_eq(root.timing.deep.count, 9);
+  tl_study_values_free(&schema, &root);
+  refused("timing: {step_s: 1, deep: {count: 8, number: 9}}\n",
+          "a.yaml:1:38: timing.deep.number: is the former name of 'count'");
+  refused("timing: {step_s: 1, nested: {number: 0}}\n", "timing.deep.count: 0 is out of range");
+}
+END_TEST
+
+START_TEST(what_is_set_by_hand_replaces_a_key_by_its_former_name_too) {
+  static const char text[] = "timing: {step_s: 1, deep: {number: 9}}\n";
+  static const char *const sets[] = {"timing.deep.count=5", "timing.deep.number=5",
+                                     "timing.nested.number=5", "count=5"};
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    Root root = {0};
+    TlStudy study;
+    CK_OK(tl_study_parse(&study, "a.yaml", text, strlen(text)));
+    CK_OK(tl_study_set(&study, &schema, sets[i]));
+    CK_OK(tl_study_fill(&study, &schema, &root));
+    ck_assert_int_eq(root.timing.deep.count, 5);
+    tl_study_values_free(&schema, &root);
+    tl_study_free(&study);
+  }
 }
 END_TEST
 
@@ -334,6 +364,8 @@ START_TEST(a_file_that_is_not_there_is_said) {
 END_TEST
 
 TL_TEST_MAIN("study", values_and_defaults_arrive, unknown_key_names_the_nearest_one,
+             former_names_are_read_with_a_warning,
+             what_is_set_by_hand_replaces_a_key_by_its_former_name_too,
              wrong_types_are_refused_at_their_place, text_after_a_number_is_refused,
              numbers_must_be_finite_and_in_range, a_key_that_comes_twice_is_refused,
              a_missing_key_is_named_where_it_should_stand,

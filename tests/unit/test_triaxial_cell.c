@@ -299,7 +299,7 @@ static void rest_ends_the_stage(Watched *w) {
   if (t->stage == 0 && w->step > 1)
     ck_assert_msg(!j->over, "step %d: the stage goes on at rest", (int)w->step);
   bool balanced = t->unbalanced > 0 && t->unbalanced < 5e-2,
-       slow = run->state->totals.ledger.kinetic_J < 4e-3 * run->state->totals.ledger.elastic_J,
+       slow = run->state->totals.balance.kinetic_J < 4e-3 * run->state->totals.balance.elastic_J,
        look = w->step % LOOK_STEPS == 0, due = (double)w->step * DT >= 2e-3 - 1e-12;
   if (t->stage == 0) {
     j->over = look && due && balanced && slow;

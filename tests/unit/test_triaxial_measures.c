@@ -18,9 +18,9 @@ static const double RADIAL = 1e5, HEIGHT = 0.1, VOLUME = 5e-5;
 static const char header[] =
     "time_s,step,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,"
     "deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,"
-    "unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,ram_work_J,"
+    "unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,piston_work_J,"
     "pressure_work_J,elastic_J,"
-    "friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,defect_J,something_new,"
+    "friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,balance_error_J,something_new,"
     "height_m,volume_m3";
 
 typedef struct Writer {
@@ -100,7 +100,7 @@ START_TEST(peak_modulus_and_half_of_a_hyperbola) {
   FIGURE("secant_modulus_50", 0.5 * q1 / (e1 * (2 - sqrt(3))), 1e-4 * q1 / e1);
   FIGURE("largest_inertia_number", 2e-4, 1e-15);
   FIGURE("work_put_in", 8 * 0.2, 1e-12);
-  FIGURE("energy_defect_share", 100 * 0.002 / 1.6, 1e-9);
+  FIGURE("energy_balance_error_share", 100 * 0.002 / 1.6, 1e-9);
   FIGURE("grains_escaped", 3, 0);
   FIGURE("platen_base_difference", 0.04, 1e-12);
   FIGURE("coulomb_inclination", 45 + 0.5 * angle_of(q1), 1e-9);
@@ -173,33 +173,33 @@ END_TEST
 
 /* Work 10 e over the way h0 exp(-e): 10/h in the mean of an interval, going down as coming up; not
  * in holds and not from one to the next stage. */
-START_TEST(the_ram_s_force_is_its_work_over_its_way) {
-  Writer w = begin("ram");
+START_TEST(the_piston_s_force_is_its_work_over_its_travel) {
+  Writer w = begin("piston");
   row(&w, "consolidate", 0, 0, 0);
   for (int i = 0; i <= 100; i++) row(&w, "shear", 1e-3 * i, -5e-4 * i, 1e5);
   for (int i = 99; i >= 80; i--) row(&w, "shear", 1e-3 * i, -5e-4 * i, 1e5);
   for (int i = 0; i < 3; i++) row(&w, "hold", 0.08, -0.04, 1e5);
   done(&w);
-  TlTxTest t = read_back("ram", (TlTxOptions){0});
+  TlTxTest t = read_back("piston", (TlTxOptions){0});
   TlFigures f = measured(&t, (TlTxOptions){0});
   double sum = 0, peak = 0;
   for (int i = 0; i < t.count; i++) {
-    double force = t.x[TL_TX_RAM][i];
+    double force = t.x[TL_TX_PISTON][i];
     ck_assert(isnan(force) == (i < 2 || i > 121) &&
-              isnan(t.x[TL_TX_RAM_FRICTION][i]) == isnan(force));
+              isnan(t.x[TL_TX_PISTON_FRICTION][i]) == isnan(force));
     if (isnan(force)) continue;
     double e = t.x[TL_TX_AXIAL_STRAIN][i], before = t.x[TL_TX_AXIAL_STRAIN][i - 1];
     double right = 10 * (e - before) / (HEIGHT * (exp(-before) - exp(-e)));
     double axial = right * HEIGHT * exp(-e) / (VOLUME * exp(0.5 * e));
     double angle = asin((axial - RADIAL) / (axial + RADIAL)) * 180 / PI;
     CK_NEAR(force, right, 1e-9 * right);
-    CK_NEAR(t.x[TL_TX_RAM_FRICTION][i], angle, 1e-9);
+    CK_NEAR(t.x[TL_TX_PISTON_FRICTION][i], angle, 1e-9);
     if (i <= 101) peak = fmax(peak, angle);
     sum += right;
   }
-  FIGURE("ram_over_platen_force", sum / (120 * 50), 1e-9);
-  FIGURE("peak_friction_angle_by_ram", peak, 1e-9);
-  ck_assert(tl_figures_get(&f, "critical_friction_angle_by_ram") < peak);
+  FIGURE("piston_over_platen_force", sum / (120 * 50), 1e-9);
+  FIGURE("peak_friction_angle_by_piston", peak, 1e-9);
+  ck_assert(tl_figures_get(&f, "critical_friction_angle_by_piston") < peak);
   tl_figures_free(&f);
   tl_tx_free(&t);
 }
@@ -470,8 +470,9 @@ START_TEST(runs_are_labelled_by_the_keys_that_differ) {
 END_TEST
 
 TL_TEST_MAIN("triaxial_measures", peak_modulus_and_half_of_a_hyperbola,
-             critical_angle_is_the_mean_of_the_last_fifth, the_ram_s_force_is_its_work_over_its_way,
-             dilatancy_of_a_parabola_is_exact, moduli_of_a_cycle_and_what_a_hold_relaxes,
+             critical_angle_is_the_mean_of_the_last_fifth,
+             the_piston_s_force_is_its_work_over_its_travel, dilatancy_of_a_parabola_is_exact,
+             moduli_of_a_cycle_and_what_a_hold_relaxes,
              small_steps_back_do_not_cut_a_leg_and_a_test_that_only_began_is_no_failure,
              wrong_files_are_refused_with_line_and_column, tables_from_spreadsheets_are_read,
              renamed_columns_are_found_by_both_names, rms_difference_is_the_mean_over_the_strain,

@@ -188,7 +188,7 @@ START_TEST(walls_in_the_results_have_the_distance_of_the_solvers) {
 }
 END_TEST
 
-/* Poor, by the wall's own fault: named by its key, the plane's too; a moving wall is asked where it
+/* Embedded, by the wall's own fault: named by its key, the plane's too; a moving wall is asked where it
  * is, not where it was at rest (there the centre would not be inside). */
 START_TEST(a_wall_that_comes_upon_grains_is_named) {
   fails(BALL "walls: [{kind: plane}, {kind: plane, point_m: [0, 0, 0.1], from_s: 0.02}]\n",

@@ -286,7 +286,7 @@ static void run_one(const char *study, const char *name, const TlTexts *sets, Ou
   o->ground_overlap = t->boundary_overlap_share;
   o->rise = history_rise(&w->run, &set_free);
   o->kinetic = barrier_grains_kinetic(&w->run.state->dem.bodies) / set_free;
-  o->defect = fabs(t->ledger.defect_J) / set_free;
+  o->defect = fabs(t->balance.error_J) / set_free;
   o->end_s = (double)t->steps * w->run.model->setup.time.dt_s;
   o->cpu_s = t->cpu_s;
   o->cpu_step_s = t->cpu_s / (double)t->steps;

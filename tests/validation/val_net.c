@@ -139,7 +139,7 @@ static void fall(TlComm *comm, const char *method, const char *folder, Fall *f, 
               .spheres = tl_nets_spheres(&c.run.model->nets)};
   read_story(&c.run, &f->story);
   f->rise = history_rise(&c.run, &f->drop_J);
-  f->defect = fabs(t->ledger.defect_J) / f->drop_J;
+  f->defect = fabs(t->balance.error_J) / f->drop_J;
   f->kinetic = barrier_grains_kinetic(&c.run.state->dem.bodies) / f->drop_J;
   f->hooks = -hooks(&c.run).z / total_weight(&c.run);
   f->truth = judge_overlap_of_run(&c.run);

@@ -5,6 +5,7 @@
 #include "judge/pyramid.h"
 #include "judge/scene.h"
 #include "shape/superellipsoid.h"
+#include "solve/law.h"
 
 #include "base/mem.h"
 

@@ -148,9 +148,9 @@ static void go_until_rest(TlRunOptions *options, const Edition *e, const TlGrain
   result->truth = judge_overlap_of_run(&run);
   result->moving = watch.moving;
   result->left = watch.left;
-  const TlLedger *l = &run.state->totals.ledger;
+  const TlEnergyBalance *l = &run.state->totals.balance;
   double taken = l->friction_J + l->viscous_J;
-  result->defect = taken > 0 ? fabs(l->defect_J) / taken : 0;
+  result->defect = taken > 0 ? fabs(l->error_J) / taken : 0;
   result->steps = run.state->totals.steps;
   result->end_s = (double)run.state->totals.steps * run.model->setup.time.dt_s;
   result->cpu_s = run.state->totals.cpu_s;

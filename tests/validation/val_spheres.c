@@ -84,7 +84,7 @@ static void by_penalty(void) {
   judge_study_go(&run, NULL, NULL);
   const TlRunTotals *t = &run.state->totals;
   double scale = energy_of(&run, -0.05);
-  judge_at_most(JUDGE_CORRECT, "spheres_penalty_540_energy_error", fabs(t->ledger.defect_J) / scale,
+  judge_at_most(JUDGE_CORRECT, "spheres_penalty_540_energy_error", fabs(t->balance.error_J) / scale,
                 "of the energy", 1e-3);
   judge_at_most(JUDGE_CORRECT, "spheres_penalty_540_overlap",
                 fmax(t->overlap_share, t->boundary_overlap_share), "of the radius", 0.02);

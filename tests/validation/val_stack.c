@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
   Watch level = collide("etm-level", "stack-level.dat", 0.5);
   Watch queue = collide("etm", "stack-etm.dat", 0.5);
   Watch elastic = collide("etm", "stack-elastic.dat", 1);
-  judge_at_most(JUDGE_CORRECT, "stack_ledger_error",
+  judge_at_most(JUDGE_CORRECT, "stack_energy_balance_error",
                 fmax(level.leak, fmax(queue.leak, elastic.leak)) / level.start, "of the start",
                 1e-14);
   judge_at_most(JUDGE_CORRECT, "stack_elastic_energy_error", fabs(elastic.left / elastic.start - 1),

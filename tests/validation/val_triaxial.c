@@ -141,7 +141,7 @@ static void read_test(const char *folder, Test *t) {
   t->end_volume = test.x[TL_TX_VOLUME_STRAIN][test.count - 1];
   t->voids = tl_figures_get(&f, "void_ratio_before_shear");
   t->inertia = tl_figures_get(&f, "largest_inertia_number");
-  t->defect = tl_figures_get(&f, "energy_defect_share");
+  t->defect = tl_figures_get(&f, "energy_balance_error_share");
   t->escaped = tl_figures_get(&f, "grains_escaped");
   tl_figures_free(&f);
   tl_tx_free(&test);

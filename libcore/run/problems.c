@@ -1,7 +1,8 @@
-#include "run/poor.h"
+#include "run/departures.h"
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/run.h"
 #include "run/sense.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static void name_boundary(const TlRun *run, int64_t place, char *text, size_t si
     snprintf(text, size, "the plane planes.%lld", (long long)(place - run->model->has_terrain));
 }
 
-static void name_other(const TlRun *run, const TlPoorRow *row, char *text, size_t size) {
+static void name_other(const TlRun *run, const TlProblemRow *row, char *text, size_t size) {
   if (row->other >= 0)
     snprintf(text, size, "grain %lld (avatar %lld)", (long long)row->other,
              (long long)row->other_avatar);
@@ -31,21 +32,22 @@ static void name_other(const TlRun *run, const TlPoorRow *row, char *text, size_
 }
 
 /* A wall that came upon grains: its fault, not that of their shapes. */
-static TlStatus stop_wall(const TlRun *run, const TlPoorRow *row, int64_t wall, int64_t step) {
+static TlStatus stop_wall(const TlRun *run, const TlProblemRow *row, int64_t wall, int64_t step) {
   const TlWallSetup *w = (const TlWallSetup *)run->model->setup.walls.items + wall;
   char text[640], key[48];
-  snprintf(text, sizeof text,
-           "grain %lld lies %.3g m (%.0f%% of its radius)%s in this wall in step %lld, and nothing "
-           "moves it out; the wall is there from %g s on: it must not come where grains are (a "
-           "plane holds all the space behind it, a box is bounded), or poor: {action: drop} or "
-           "{action: freeze}",
-           (long long)row->grain, row->overlap_m, 100 * row->share,
-           row->inside ? ", its centre too," : "", (long long)step, w->from_s);
+  snprintf(
+      text, sizeof text,
+      "grain %lld lies %.3g m (%.0f%% of its radius)%s in this wall in step %lld, and nothing "
+      "moves it out; the wall is there from %g s on: it must not come where grains are (a "
+      "plane holds all the space behind it, a box is bounded), or unresolved: {embedded: drop} or "
+      "{embedded: freeze}",
+      (long long)row->grain, row->overlap_m, 100 * row->share,
+      row->inside ? ", its centre too," : "", (long long)step, w->from_s);
   snprintf(key, sizeof key, "walls.%lld.%s", (long long)wall, w->from_s > 0 ? "from_s" : "point_m");
   return tl_study_fail(&run->model->study, TL_EINPUT, key, "%s", text);
 }
 
-static TlStatus stop_overlap(const TlRun *run, const TlPoorRow *row, int64_t step) {
+static TlStatus stop_overlap(const TlRun *run, const TlProblemRow *row, int64_t step) {
   char other[80];
   int64_t wall = row->other < 0 ? wall_of(run, -1 - row->other) : -1;
   if (wall >= 0) return stop_wall(run, row, wall, step);
@@ -63,15 +65,15 @@ static TlStatus stop_overlap(const TlRun *run, const TlPoorRow *row, int64_t ste
       TL_EINPUT,
       "%s: grain %lld (avatar %lld) lies %.3g m (%.0f%% of the smaller radius) deep in %s in step "
       "%lld%s, and nothing moves it out: look at both shapes and where they start; leave "
-      "one out, or poor: {action: drop} or {action: freeze}",
+      "one out, or unresolved: {embedded: drop} or {embedded: freeze}",
       run->options.study, (long long)row->grain, (long long)row->avatar, row->overlap_m,
       100 * row->share, other, (long long)step,
       row->inside ? ", the centre of one inside the other" : "");
 }
 
 /* "grain 7 (avatar 3) at (x, y, z) m ... held by grain 9 (avatar 2)" */
-static void describe_jam(const TlRun *run, const TlPoorRow *row, int64_t step, char *text,
-                         size_t size) {
+static void describe_unresolved(const TlRun *run, const TlProblemRow *row, int64_t step, char *text,
+                                size_t size) {
   char other[80];
   TlVec3 x = row->position_m;
   name_other(run, row, other, sizeof other);
@@ -82,23 +84,25 @@ static void describe_jam(const TlRun *run, const TlPoorRow *row, int64_t step, c
            (long long)step, (double)step * run->model->setup.time.dt_s);
 }
 
-static TlStatus stop_jam(const TlRun *run, const TlPoorRow *row, int64_t step) {
+static TlStatus stop_unresolved(const TlRun *run, const TlProblemRow *row, int64_t step) {
   char text[400];
-  describe_jam(run, row, step, text, sizeof text);
+  describe_unresolved(run, row, step, text, sizeof text);
   return tl_fail(TL_EINPUT,
                  "%s: %s; look at both shapes, at walls that close, and at solver.max_rounds, or "
-                 "poor: {jammed: warn}, {jammed: freeze} or {jammed: drop}",
+                 "unresolved: {collisions: warn}, {collisions: freeze} or {collisions: drop}",
                  run->options.study, text);
 }
 
 /* The first of the kind that ends the run, on the rank that has one. */
 static TlStatus stop(const TlRun *run, int64_t step) {
-  const TlPoorSetup *setup = &run->model->setup.poor;
+  const TlProblemSetup *setup = &run->model->setup.problems;
   int64_t count;
-  const TlPoorRow *row = tl_step_poor_rows(run->work, &count);
+  const TlProblemRow *row = tl_step_problem_rows(run->work, &count);
   for (int64_t i = 0; i < count; i++) {
-    if (row[i].jammed && setup->jammed == TL_JAM_STOP) return stop_jam(run, &row[i], step);
-    if (!row[i].jammed && setup->action == TL_POOR_STOP) return stop_overlap(run, &row[i], step);
+    if (row[i].unresolved && setup->collisions == TL_UNRESOLVED_STOP)
+      return stop_unresolved(run, &row[i], step);
+    if (!row[i].unresolved && setup->embedded == TL_EMBEDDED_STOP)
+      return stop_overlap(run, &row[i], step);
   }
   return TL_OK;
 }
@@ -106,12 +110,12 @@ static TlStatus stop(const TlRun *run, int64_t step) {
 static void say(const TlRun *run, int64_t step) {
   static const char *const done[] = {"it is left alone", "", "frozen", "taken out"};
   int64_t count;
-  const TlPoorRow *row = tl_step_poor_rows(run->work, &count);
+  const TlProblemRow *row = tl_step_problem_rows(run->work, &count);
   char text[400];
   for (int64_t i = 0; i < count; i++) {
-    if (row[i].jammed) {
-      describe_jam(run, &row[i], step, text, sizeof text);
-      tl_log_warn("%s: %s", text, done[run->model->setup.poor.jammed]);
+    if (row[i].unresolved) {
+      describe_unresolved(run, &row[i], step, text, sizeof text);
+      tl_log_warn("%s: %s", text, done[run->model->setup.problems.collisions]);
       continue;
     }
     name_other(run, &row[i], text, sizeof text);
@@ -119,7 +123,7 @@ static void say(const TlRun *run, int64_t step) {
                 "smaller radius): %s",
                 (long long)step, (long long)row[i].grain, (long long)row[i].avatar, text,
                 100 * row[i].share,
-                run->model->setup.poor.action == TL_POOR_DROP ? "taken out" : "frozen");
+                run->model->setup.problems.embedded == TL_EMBEDDED_DROP ? "taken out" : "frozen");
   }
 }
 
@@ -139,25 +143,26 @@ static TlStatus take_out(TlRun *run, int32_t flags, int64_t step) {
   TL_TRY(tl_comm_agree(run->comm, TL_NEW(leaves, (size_t)b->owned)));
   for (int64_t i = 0; i < b->owned; i++) {
     int32_t why = b->flags[i] & flags;
-    leaves[i] = why & TL_BODY_POOR ? TL_UNRESOLVED : why ? TL_JAMMED_OUT : TL_STAYS;
+    leaves[i] = why & TL_BODY_EMBEDDED ? TL_EMBEDDED_OUT : why ? TL_UNRESOLVED_OUT : TL_STAYS;
   }
   TlStatus status = tl_departures_take(run, leaves, true, step);
   tl_free(leaves);
   return status;
 }
 
-TlStatus tl_run_handle_poor(TlRun *run, int64_t step) {
-  const TlPoorSetup *setup = &run->model->setup.poor;
-  int64_t poor = run->state->totals.last.poor, jammed = run->state->totals.last.jammed;
-  if (poor + jammed == 0) return TL_OK;
-  run->state->totals.poor += poor;
-  run->state->totals.jammed += jammed;
+TlStatus tl_run_handle_problems(TlRun *run, int64_t step) {
+  const TlProblemSetup *setup = &run->model->setup.problems;
+  int64_t embedded = run->state->totals.last.embedded,
+          unresolved = run->state->totals.last.unresolved;
+  if (embedded + unresolved == 0) return TL_OK;
+  run->state->totals.embedded += embedded;
+  run->state->totals.unresolved += unresolved;
   TL_TRY(tl_comm_agree(run->comm, stop(run, step)));
   say(run, step);
-  int32_t still = (setup->action == TL_POOR_FREEZE ? TL_BODY_POOR : 0) |
-                  (setup->jammed == TL_JAM_FREEZE ? TL_BODY_JAMMED : 0);
-  int32_t out = (setup->action == TL_POOR_DROP ? TL_BODY_POOR : 0) |
-                (setup->jammed == TL_JAM_DROP ? TL_BODY_JAMMED : 0);
+  int32_t still = (setup->embedded == TL_EMBEDDED_FREEZE ? TL_BODY_EMBEDDED : 0) |
+                  (setup->collisions == TL_UNRESOLVED_FREEZE ? TL_BODY_UNRESOLVED : 0);
+  int32_t out = (setup->embedded == TL_EMBEDDED_DROP ? TL_BODY_EMBEDDED : 0) |
+                (setup->collisions == TL_UNRESOLVED_DROP ? TL_BODY_UNRESOLVED : 0);
   freeze(&run->state->dem.bodies, still);
   return out ? take_out(run, out, step) : TL_OK;
 }

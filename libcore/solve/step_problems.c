@@ -1,14 +1,15 @@
-/* Poor avatars (Tan 2022 5.4.4, Fig. 5.8): a grain inside another, or one wedged so that nothing
- * moves it out. The solver's own caps (rounds, sweeps) keep such a step from stalling; what stays
- * is overlap, and overlap is what is looked for: a pair deeper than poor_share of the smaller
- * radius is poor at once when the centre of one lies inside the other, else when both grains have
- * been that deep for poor_steps steps on end, which the position rule (a fifth of the overlap a
- * step) does not leave a sound pair. The lesser grain of the pair is flagged; what becomes of it is
- * the caller's.
+/* Embedded grains (Tan 2022 5.4.4, Fig. 5.8, speaks of poor avatars): a grain lies inside another,
+ * or is wedged so that nothing moves it out. The solver's own limits (rounds, sweeps) keep such a
+ * step from stalling. What remains is overlap, and overlap is what is looked for: of a pair deeper
+ * than embedded_share of the smaller radius the lesser grain is flagged at once when the centre of
+ * one lies inside the other, else when both grains have been that deep for problem_steps consecutive
+ * steps. The position rule, which undoes a fifth of the overlap in a step, leaves no sound pair that
+ * deep for so long. The caller decides what becomes of the grain.
  *
- * A jam is the same trouble before there is overlap to see: impulses from opposite sides, to which
- * ETM finds no end (a ball between walls that close). It leaves such an island with e = 0; pairs
- * that it left so in poor_steps steps on end, of both grains, have their lesser grain flagged.
+ * An unresolved collision is the same trouble before there is overlap to see: impulses from opposite
+ * sides that energy tracking cannot end, as on a ball between walls that close. The method finishes
+ * such an island with restitution 0; where it had to in problem_steps consecutive steps for both
+ * grains of a pair, the lesser grain is flagged.
  */
 #include "solve/step_impulses.h"
 
@@ -63,7 +64,8 @@ static int32_t steps_on_end(const int32_t *count, const TlContact *c) {
 }
 
 /* row says what is wrong; who it is comes from the contact. */
-static TlStatus note(TlWorkspace *s, TlBodies *b, const TlContact *c, int32_t flag, TlPoorRow row) {
+static TlStatus note(TlWorkspace *s, TlBodies *b, const TlContact *c, int32_t flag,
+                     TlProblemRow row) {
   const TlColliders *x = &b->colliders;
   int32_t body = lesser(b, c);
   int32_t grain = body == c->a ? c->part_a : c->part_b,
@@ -77,8 +79,8 @@ static TlStatus note(TlWorkspace *s, TlBodies *b, const TlContact *c, int32_t fl
   row.other_avatar = other >= 0 ? x->avatar_id[other] : -1;
   row.overlap_m = fmax(-c->gap, 0);
   row.share = row.overlap_m / c->size;
-  TL_TRY(TL_RESERVE(s->poor, s->poor_capacity, s->poor_count + 1));
-  s->poor[s->poor_count++] = row;
+  TL_TRY(TL_RESERVE(s->problem, s->problem_capacity, s->problem_count + 1));
+  s->problem[s->problem_count++] = row;
   return TL_OK;
 }
 
@@ -87,27 +89,27 @@ static TlStatus judge_pair(const TlStep *s, TlBodies *b, const TlContact *c) {
   bool free_pair = !fixed(b, c->a) && (c->b < 0 || !fixed(b, c->b));
   bool inside = free_pair && centre_inside(s->work, b, c);
   int32_t steps = steps_on_end(b->strained, c);
-  if (!inside && steps < s->model->impulses.poor_steps) return TL_OK;
-  return note(s->work, b, c, TL_BODY_POOR, (TlPoorRow){.steps = steps, .inside = inside});
+  if (!inside && steps < s->model->impulses.problem_steps) return TL_OK;
+  return note(s->work, b, c, TL_BODY_EMBEDDED, (TlProblemRow){.steps = steps, .inside = inside});
 }
 
 /* Flags and counters of owned bodies only; a ghost's counter is its owner's of the last step, so
  * that both ranks judge a pair alike. */
-TlStatus tl_step_poor(const TlStep *s) {
+TlStatus tl_step_embedded(const TlStep *s) {
   TlBodies *b = &s->state->bodies;
   const TlFound *found = &s->work->found;
   unsigned char *deep = tl_arena_push(&s->work->arena, (size_t)b->total + 1, 1);
   if (!deep) return TL_ENOMEM;
-  s->work->poor_count = 0;
+  s->work->problem_count = 0;
   for (int64_t i = 0; i < b->total; i++) {
-    b->flags[i] &= ~TL_BODY_POOR;
+    b->flags[i] &= ~TL_BODY_EMBEDDED;
     deep[i] = 0;
   }
   for (int32_t i = 0; i < found->pairs; i++) {
     const TlPair *pair = &found->pair[i];
     const TlContact *deepest;
     double share = depth_of(found, pair, &deepest);
-    if (!(share > s->model->impulses.poor_share)) continue;
+    if (!(share > s->model->impulses.embedded_share)) continue;
     deep[pair->a] = 1;
     if (pair->b >= 0) deep[pair->b] = 1;
     TL_TRY(judge_pair(s, b, deepest));
@@ -116,7 +118,7 @@ TlStatus tl_step_poor(const TlStep *s) {
   return TL_OK;
 }
 
-/* ---- jams ---- */
+/* ---- unresolved collisions ---- */
 
 /* The point of the pair that was hit hardest. */
 static const TlContact *hardest_hit(const TlGroup *g, const TlPair *pair) {
@@ -126,10 +128,11 @@ static const TlContact *hardest_hit(const TlGroup *g, const TlPair *pair) {
   return most;
 }
 
-static TlStatus judge_jam(const TlStep *s, TlBodies *b, const TlContact *c) {
-  int32_t steps = steps_on_end(b->jammed, c);
-  if (steps < s->model->impulses.poor_steps || (fixed(b, c->a) && fixed(b, c->b))) return TL_OK;
-  return note(s->work, b, c, TL_BODY_JAMMED, (TlPoorRow){.steps = steps, .jammed = true});
+static TlStatus judge_unresolved(const TlStep *s, TlBodies *b, const TlContact *c) {
+  int32_t steps = steps_on_end(b->unresolved, c);
+  if (steps < s->model->impulses.problem_steps || (fixed(b, c->a) && fixed(b, c->b))) return TL_OK;
+  return note(s->work, b, c, TL_BODY_UNRESOLVED,
+              (TlProblemRow){.steps = steps, .unresolved = true});
 }
 
 static TlStatus judge_group(const TlStep *s, TlBodies *b, const TlGroup *g, unsigned char *stuck) {
@@ -138,21 +141,21 @@ static TlStatus judge_group(const TlStep *s, TlBodies *b, const TlGroup *g, unsi
     if (!g->memo[i].stuck) continue;
     stuck[pair->a] = 1;
     if (pair->b >= 0) stuck[pair->b] = 1;
-    TL_TRY(judge_jam(s, b, hardest_hit(g, pair)));
+    TL_TRY(judge_unresolved(s, b, hardest_hit(g, pair)));
   }
   return TL_OK;
 }
 
-TlStatus tl_step_jammed(const TlStep *s, const TlGroups *groups, const TlStageCounts *counts,
-                        int64_t *found) {
+TlStatus tl_step_unresolved(const TlStep *s, const TlGroups *groups, const TlStageCounts *counts,
+                            int64_t *found) {
   TlBodies *b = &s->state->bodies;
-  size_t before = s->work->poor_count;
+  size_t before = s->work->problem_count;
   unsigned char *stuck = tl_arena_push(&s->work->arena, (size_t)b->total + 1, 1);
   if (!stuck) return TL_ENOMEM;
   for (int64_t i = 0; i < b->total; i++) stuck[i] = 0;
   for (int32_t i = 0; i < groups->count; i++)
     if (counts[i].etm.stuck) TL_TRY(judge_group(s, b, &groups->group[i], stuck));
-  for (int64_t i = 0; i < b->owned; i++) b->jammed[i] = stuck[i] ? b->jammed[i] + 1 : 0;
-  *found = (int64_t)(s->work->poor_count - before);
+  for (int64_t i = 0; i < b->owned; i++) b->unresolved[i] = stuck[i] ? b->unresolved[i] + 1 : 0;
+  *found = (int64_t)(s->work->problem_count - before);
   return TL_OK;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A poor avatar (a grain inside another) ends a run by default with both named, is fixed or taken
+# An embedded grain (a grain inside another) ends a run by default with both named, is fixed or taken
 # out where the study says so, and is counted. One to whose collisions there is no end (a ball between
 # walls that close) is named once and left, or handled as the study says.
 set -eu
@@ -7,7 +7,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 export OMP_NUM_THREADS=1
-fail() { echo "test_poor: $*"; exit 1; }
+fail() { echo "test_unresolved: $*"; exit 1; }
 
 cat >s.yaml <<'YAML'
 title: a small ball in a large one
@@ -24,7 +24,7 @@ YAML
 got=0
 "$BIN/talus-solve" -q s.yaml >out 2>err || got=$?
 [ "$got" = 1 ] || fail "the default ended with $got"
-for text in "grain 1 " "in grain 0 " "step 1" "inside the other" "poor: {action: drop}"; do
+for text in "grain 1 " "in grain 0 " "step 1" "inside the other" "unresolved: {embedded: drop}"; do
   grep -qF -- "$text" err || fail "'$text' is not in: $(cat err)"
 done
 
@@ -32,14 +32,23 @@ last() { # column by name in the last line of history.csv
   awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } END { print $c }' \
     s.run/history.csv
 }
-"$BIN/talus-solve" s.yaml --overwrite --set poor.action=drop >out 2>err || fail "drop: $(cat err)"
-[ "$(last grains)" = 1 ] && [ "$(last poor)" = 1 ] || fail "drop: $(tail -1 s.run/history.csv)"
-grep -q '^grains_poor: 1$' out || fail "drop: not in the summary"
+"$BIN/talus-solve" s.yaml --overwrite --set unresolved.embedded=drop >out 2>err || fail "drop: $(cat err)"
+[ "$(last grains)" = 1 ] && [ "$(last embedded)" = 1 ] || fail "drop: $(tail -1 s.run/history.csv)"
+grep -q '^grains_embedded: 1$' out || fail "drop: not in the summary"
 grep -q 'grain 1 .*taken out' err || fail "drop: not said: $(cat err)"
 
-"$BIN/talus-solve" s.yaml --overwrite --set poor.action=freeze >out 2>err || fail "freeze: $(cat err)"
-[ "$(last grains)" = 2 ] && [ "$(last poor)" = 1 ] || fail "freeze: $(tail -1 s.run/history.csv)"
+"$BIN/talus-solve" s.yaml --overwrite --set unresolved.embedded=freeze >out 2>err || fail "freeze: $(cat err)"
+[ "$(last grains)" = 2 ] && [ "$(last embedded)" = 1 ] || fail "freeze: $(tail -1 s.run/history.csv)"
 grep -q 'grain 1 .*frozen' err || fail "freeze: not said: $(cat err)"
+
+# the names of the version before, in --set and in a study: read, with a warning that names the new one
+"$BIN/talus-solve" s.yaml --overwrite --set poor.action=drop >out 2>err || fail "former names: $(cat err)"
+grep -q '^grains_embedded: 1$' out || fail "former names: $(cat out)"
+grep -qF "'unresolved'" err && grep -qF "'embedded'" err || fail "former names: no warning: $(cat err)"
+{ cat s.yaml; echo 'poor: {action: drop}'; } >former.yaml
+"$BIN/talus-solve" former.yaml -o former.run >out 2>err || fail "a former study: $(cat err)"
+grep -q '^grains_embedded: 1$' out || fail "a former study: $(cat out)"
+grep -q 'former.yaml:.*poor' err || fail "a former study: the warning has no place: $(cat err)"
 
 cat >j.yaml <<'YAML'
 title: a ball between closing walls
@@ -53,31 +62,31 @@ bodies:
 walls:
   - {kind: box, size_m: [0.02, 0.1, 0.1], point_m: [-0.0202, 0, 0], velocity_m_s: [0.01, 0, 0]}
   - {kind: box, size_m: [0.02, 0.1, 0.1], point_m: [0.0202, 0, 0], velocity_m_s: [-0.01, 0, 0]}
-poor: {steps: 20}
+unresolved: {steps: 20}
 YAML
 solve() {
   got=0
   "$BIN/talus-solve" j.yaml --overwrite "$@" >out 2>err || got=$?
 }
-jammed() { # by the history and by the summary
-  [ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "jammed") c = i } END { print $c }' \
+unresolved() { # by the history and by the summary
+  [ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "unresolved") c = i } END { print $c }' \
     j.run/history.csv)" = "$1" ] || fail "history: $(tail -1 j.run/history.csv)"
-  grep -q "^grains_jammed: $1$" out || fail "summary: $(cat out)"
+  grep -q "^grains_unresolved: $1$" out || fail "summary: $(cat out)"
 }
 solve
 [ "$got" = 0 ] || fail "a jam: $(cat err)"
-jammed 1
+unresolved 1
 [ "$(grep -c 'is unresolved' err)" = 1 ] || fail "a jam is not named once: $(cat err)"
 for text in "grain 0 (avatar -1) at (" "with the wall walls." "in 20 consecutive steps, up to step" "left alone"; do
   grep -qF -- "$text" err || fail "'$text' is not in: $(cat err)"
 done
 grep -q "^islands_unfinished: [1-9]" out || fail "$(cat out)"
-solve --set poor.jammed=freeze
-jammed 1
+solve --set unresolved.collisions=freeze
+unresolved 1
 grep -q 'is unresolved: .*frozen' err || fail "jam, freeze: $(cat err)"
-solve --set poor.jammed=drop
-jammed 1
+solve --set unresolved.collisions=drop
+unresolved 1
 grep -q '^grains: 2$' out && grep -q 'is unresolved: .*taken out' err || fail "jam, drop: $(cat err)"
 [ "$(awk -F, 'END { print $3 }' j.run/history.csv)" = 1 ] || fail "jam, drop: it is still there"
-solve --set poor.jammed=stop
-[ "$got" = 1 ] && grep -q 'is unresolved' err && grep -qF 'poor: {jammed: warn}' err || fail "jam, stop: $(cat err)"
+solve --set unresolved.collisions=stop
+[ "$got" = 1 ] && grep -q 'is unresolved' err && grep -qF 'unresolved: {collisions: warn}' err || fail "jam, stop: $(cat err)"

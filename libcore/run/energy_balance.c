@@ -1,0 +1,32 @@
+#include "run/energy_balance.h"
+
+void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
+  if (r->moving == 0) return;
+  /* Friction's loss lies between the last step and this one; the other forces act half a step
+   * before and half a step after. */
+  e->friction_J += r->slip_J;
+  double wall = r->wall_work_J + r->net_held_J;
+  double spent = e->friction_J + e->viscous_J + e->drag_J + e->net_damping_J - e->wall_J -
+                 e->pressure_J +
+                 0.5 * (r->viscous_J + r->drag_J + r->net_damping_J - wall - r->net_pressure_J);
+  e->net_J = r->net_elastic_J;
+  double now = r->kinetic_J + r->potential_J + r->elastic_J + e->net_J + spent;
+  if (r->moving == e->moving)
+    e->error_J = now - e->start_J;
+  else
+    e->start_J = now - e->error_J;
+  e->moving = r->moving;
+  e->viscous_J += r->viscous_J;
+  e->drag_J += r->drag_J;
+  e->wall_J += wall;
+  e->net_damping_J += r->net_damping_J;
+  e->pressure_J += r->net_pressure_J;
+  e->kinetic_J = r->kinetic_J;
+  e->potential_J = r->potential_J;
+  e->elastic_J = r->elastic_J;
+}
+
+double tl_unbalanced_force(const TlStepReport *r) {
+  if (r->contacts == 0 || r->moving == 0 || !(r->contact_N > 0)) return 0;
+  return r->resultant_N / (double)r->moving / (r->contact_N / (double)r->contacts);
+}
