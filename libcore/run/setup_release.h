@@ -38,7 +38,7 @@ typedef struct TlReleaseSetup {
   bool keep_velocities;
   double position_m[3], rotation_deg[3];
   bool along_ground;
-  double clearance_m;
+  double clearance_m, above_ground_m;
   double low_m[3], high_m[3];
   double spacing;
   int64_t layers, count;
@@ -51,7 +51,7 @@ typedef struct TlReleaseSetup {
   TlCutSetup cut;
 } TlReleaseSetup;
 
-enum { TL_RELEASE_PARAMS = 19, TL_RELEASE_SECTIONS = 3 };
+enum { TL_RELEASE_PARAMS = 20, TL_RELEASE_SECTIONS = 3 };
 extern const TlParam tl_release_params[];
 extern const TlStudySection tl_release_sections[];
 

@@ -46,7 +46,7 @@ const TlParam tl_body_params[] = {
     TEXT(TlBodySetup, material, "",
          "in the list of materials; none: its shape's, or grains.material"),
     INT(TlBodySetup, grain, "0", 0, 9e15, "grain of the catalog, in place of a shape"),
-    VEC3(TlBodySetup, position_m, "m", NULL, -1e7, 1e7,
+    VEC3(TlBodySetup, position_m, "m", NULL, -1e8, 1e8,
          "centre of mass; with parts the origin that their positions count from"),
     VEC3(TlBodySetup, turn_deg, "deg", "0,0,0", -1e4, 1e4,
          "turned about this axis by its length, from the axes the shape's sizes (or the scan) are "
@@ -58,6 +58,9 @@ const TlParam tl_body_params[] = {
     FLAG(TlBodySetup, fixed, "false", "never moves"),
     INT(TlBodySetup, count, "1", 1, 1e9, "so many in a row"),
     VEC3(TlBodySetup, step_m, "m", "0,0,0", -1e7, 1e7, "from one of the row to the next"),
+    REAL(TlBodySetup, above_ground_m, "m", "-1", -1, 1e5,
+         "over a terrain, in place of the height in position_m: the body, turned as it is, is set "
+         "down on the ground from above and then lifted by this; negative: position_m holds"),
 };
 _Static_assert(COUNT(tl_body_params) == TL_BODY_PARAMS, "setup_shapes.h counts them");
 
@@ -115,7 +118,7 @@ static TlStatus check_fixed(const TlBodySetup *b, int64_t i, const TlStudy *stud
                        "list of walls, can be driven)");
 }
 
-TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
+TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies, bool terrain,
                          const TlStudy *study) {
   const TlShapeSetup *s = shapes->items;
   const TlBodySetup *b = bodies->items;
@@ -142,6 +145,9 @@ TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
       TL_TRY(check_name(shapes, part[k].shape, path, study));
     }
     TL_TRY(check_fixed(&b[i], i, study));
+    snprintf(path, sizeof path, "bodies.%lld.above_ground_m", (long long)i);
+    if (b[i].above_ground_m >= 0 && !terrain)
+      return tl_study_fail(study, TL_EINPUT, path, "this study has no terrain to stand on");
   }
   return TL_OK;
 }

@@ -25,7 +25,8 @@ typedef struct TlBodySetup {
   bool fixed;
   int64_t count;
   double step_m[3];
-  TlStudyList parts; /* of TlPartSetup */
+  double above_ground_m; /* < 0: position_m holds */
+  TlStudyList parts;     /* of TlPartSetup */
 } TlBodySetup;
 
 typedef struct TlPartSetup {
@@ -34,14 +35,14 @@ typedef struct TlPartSetup {
   double scale;
 } TlPartSetup;
 
-enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 11, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
+enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 12, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
 extern const TlParam tl_shape_params[], tl_body_params[];
 extern const TlStudySection tl_body_sections[];
 
 /* Place of the shape of this name in the list of shapes, or -1. */
 int64_t tl_shapes_index(const TlStudyList *shapes, const char *name);
 /* Names are there and different, bodies name what there is. */
-TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
+TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies, bool terrain,
                          const TlStudy *study);
 /* Names that a list at this key draws from. */
 TlStatus tl_shapes_check_names(const TlStudyList *shapes, const TlTexts *names, const char *key,
