@@ -87,6 +87,7 @@ YAML
 near "stress times volume over m g z of a dumbbell and a ball" "$(awk -v s="$(value d/packing.csv stress_zz_Pa)" -v v="$(value d/packing.csv region_volume_m3)" \
   -v m="$(value d/frames.csv mass_kg)" -v z="$(value d/frames.csv centre_z_m)" 'BEGIN {print s*v/(m*9.81*z)}')" 1 0.01
 near "pairs of the dumbbell and the ball" "$(value d/packing.csv pairs)" 1 0
+near "bodies and planes that the dumbbell and the ball touch" "$(value d/packing.csv neighbours_per_grain)" 1.5 0
 near "unbalanced force of the dumbbell" "$(value d/packing.csv unbalanced_force)" 0 1e-3
 # of a test whose shear begins at 0.2 s: bands are counted from the last frame before it, theories told
 awk 'BEGIN {
