@@ -3,6 +3,7 @@
 #include <cpl_conv.h>
 #include <cpl_error.h>
 #include <gdal.h>
+#include <ogr_srs_api.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ const char *const tl_gdal_rasters[] = {
     "AAIGrid", "GTiff", "SRTMHGT", "GRASSASCIIGrid", "EHdr",   "ENVI", "HFA",  "USGSDEM",
     "DTED",    "SAGA",  "VRT",     "GPKG",           "netCDF", "XYZ",  "GSAG", "GSBG",
     "GS7BG",   "BT",    NULL};
+const char *const tl_gdal_vectors[] = {"GeoJSON", "GPKG", "ESRI Shapefile", "FlatGeobuf", NULL};
 /* What those need: tiles of a GeoPackage, a raster in memory. */
 static const char *const helpers[] = {"MEM", "PNG", "JPEG", "WEBP", NULL};
 
@@ -24,9 +26,11 @@ void tl_gdal_start(void) {
   for (int i = GDALGetDriverCount() - 1; i >= 0; i--) {
     GDALDriverH driver = GDALGetDriver(i);
     const char *name = GDALGetDriverShortName(driver);
-    if (!listed(tl_gdal_rasters, name) && !listed(helpers, name)) GDALDeregisterDriver(driver);
+    if (!listed(tl_gdal_rasters, name) && !listed(tl_gdal_vectors, name) && !listed(helpers, name))
+      GDALDeregisterDriver(driver);
   }
   CPLSetConfigOption("CPL_VSIL_CURL_ALLOWED_FILENAME", "none"); /* no file behind a URL */
+  OSRSetPROJEnableNetwork(0);
   CPLSetErrorHandler(CPLQuietErrorHandler);
 }
 

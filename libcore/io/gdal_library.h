@@ -7,8 +7,8 @@
 #ifndef TL_IO_GDAL_LIBRARY_H
 #define TL_IO_GDAL_LIBRARY_H
 
-/* Drivers for elevation rasters, ended by NULL, for GDALOpenEx. */
-extern const char *const tl_gdal_rasters[];
+/* Drivers for elevation rasters, and for points and polygons, ended by NULL, for GDALOpenEx. */
+extern const char *const tl_gdal_rasters[], *const tl_gdal_vectors[];
 
 /* Where GDAL is used for the first time in a worker; may be called again. */
 void tl_gdal_start(void);

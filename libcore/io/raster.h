@@ -1,4 +1,4 @@
-/* Elevation rasters, read and written through GDAL, which only this and io/gdal_library.h know.
+/* Elevation rasters, read and written through GDAL (io/gdal_library.h).
  *
  * Reads one band of GeoTIFF, Esri ASCII, VRT, GeoPackage, netCDF, XYZ, SRTM .hgt and the like into
  * heights in metres on a square grid of a projected CRS, or refuses with a remedy. GDAL's

@@ -41,11 +41,39 @@ TlVec3 tl_placed_momentum(const TlGrainState *state, const TlGrainRow *row, doub
   return tl_mat_vec(r, tl_vec3(i.x * w.x, i.y * w.y, i.z * w.z));
 }
 
-static TlGrainState state_of(const TlBodySetup *b, const TlGrainRow *row, double density) {
+/* Of a body whose volume is this at scale 1. */
+static double scale_of(const TlBodySetup *b, double volume_m3) {
+  return b->volume_m3 > 0 ? cbrt(b->volume_m3 / volume_m3) : b->scale;
+}
+
+/* At scale 1, as the solver has it. */
+static double volume_of(const TlPlace *place, const TlBodySetup *b, const TlGrainRow *row) {
+  double volume_m3 = row->volume_m3;
+  TlVec3 inertia;
+  if (b->shape)
+    tl_study_shapes_mass(place->shapes, tl_shapes_index(&place->setup->shapes, b->shape),
+                         &volume_m3, &inertia);
+  return volume_m3;
+}
+
+static double volume_of_parts(const TlPlace *place, const TlBodySetup *b) {
+  const TlPartSetup *part = b->parts.items;
+  double sum = 0, volume_m3;
+  TlVec3 inertia;
+  for (int64_t k = 0; k < b->parts.count; k++) {
+    tl_study_shapes_mass(place->shapes, tl_shapes_index(&place->setup->shapes, part[k].shape),
+                         &volume_m3, &inertia);
+    sum += volume_m3 * part[k].scale * part[k].scale * part[k].scale;
+  }
+  return sum;
+}
+
+static TlGrainState state_of(const TlBodySetup *b, const TlGrainRow *row, double scale,
+                             double density) {
   double rad = M_PI / 180;
   TlQuat turn = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(b->turn_deg)));
   TlGrainState state = {.avatar_id = row->id,
-                        .scale = b->scale,
+                        .scale = scale,
                         .rotation = tl_quat_unit(tl_quat_mul(turn, row->scan_rotation)),
                         .velocity = tl_vec3_of(b->velocity_m_s),
                         .flags = b->fixed ? TL_BODY_FROZEN : 0};
@@ -126,7 +154,7 @@ static TlStatus make_parts(const TlPlace *place, int64_t i, TlAvatarCache *avata
   const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
   const TlPartSetup *setup = b->parts.items;
   size_t n = (size_t)b->parts.count;
-  double rad = M_PI / 180;
+  double rad = M_PI / 180, whole = scale_of(b, volume_of_parts(place, b));
   TlBodyState body = {.id = id,
                       .position = position,
                       .rotation = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(b->turn_deg))),
@@ -144,13 +172,13 @@ static TlStatus make_parts(const TlPlace *place, int64_t i, TlAvatarCache *avata
     int64_t shape = tl_shapes_index(&place->setup->shapes, setup[k].shape);
     TlGrainRow row = tl_study_shapes_row(place->shapes, shape);
     TlQuat turn = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(setup[k].turn_deg)));
-    double scale = b->scale * setup[k].scale, scale3 = scale * scale * scale, volume;
+    double scale = whole * setup[k].scale, scale3 = scale * scale * scale, volume;
     part[k] = (TlColliderState){.id = id + (int64_t)k,
                                 .body_id = id,
                                 .avatar_id = row.id,
                                 .scale = scale,
                                 .material = tl_material_of_part(place->setup, i, (int64_t)k),
-                                .offset = tl_scale(b->scale, tl_vec3_of(setup[k].position_m)),
+                                .offset = tl_scale(whole, tl_vec3_of(setup[k].position_m)),
                                 .turn = tl_quat_unit(tl_quat_mul(turn, row.scan_rotation))};
     double density = tl_material_density(place->setup, part[k].material);
     tl_study_shapes_mass(place->shapes, shape, &volume, &inertia[k]);
@@ -181,7 +209,8 @@ static TlStatus make_row(const TlPlace *place, int64_t i, TlAvatarCache *avatars
   if (b->parts.count == 0) {
     TL_TRY(row_of(place, i, &row));
     int32_t material = tl_material_of_body(place->setup, i);
-    grain = state_of(b, &row, tl_material_density(place->setup, material));
+    grain = state_of(b, &row, scale_of(b, volume_of(place, b, &row)),
+                     tl_material_density(place->setup, material));
     grain.material = material;
   }
   for (int64_t k = 0; k < b->count; k++) {

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/bodies.h"
+#include "run/gis.h"
 #include "run/materials.h"
 #include "run/places.h"
 #include "run/pour.h"
@@ -24,6 +25,10 @@ static char *beside_study(const TlRun *run, const char *path) {
   char *full = folder ? tl_path_join(folder, path) : NULL;
   tl_free(folder);
   return full;
+}
+
+static char *file_beside(void *run, const char *file) {
+  return beside_study(run, file);
 }
 
 /* In the current folder, for a study may lie where nothing should be written (an installed one). */
@@ -95,6 +100,8 @@ static TlStatus read_study(TlRun *run) {
 /* What the study says, in the local frame and with what its files hold; then the parts that an
  * apparatus adds, which the effective study leaves out. */
 static TlStatus settle_study(TlRun *run) {
+  TL_TRY(tl_gis_read(&run->model->setup, &run->model->study,
+                     run->model->has_terrain ? &run->model->terrain : NULL, file_beside, run));
   TL_TRY(tl_places_settle(&run->model->setup, &run->model->study,
                           run->model->has_terrain ? &run->model->terrain : NULL));
   TL_TRY(tl_study_write(&tl_setup_schema, &run->model->setup, &run->model->effective));
@@ -140,10 +147,6 @@ static TlStatus load_terrain(TlRun *run) {
   if (status != TL_EINPUT) return status;
   snprintf(text, sizeof text, "%s", tl_message());
   return tl_study_fail(&run->model->study, TL_EINPUT, "terrain.name", "%s", text);
-}
-
-static char *file_beside(void *run, const char *file) {
-  return beside_study(run, file);
 }
 
 static TlStatus make_boundaries(TlRun *run) {

@@ -52,6 +52,11 @@ const TlParam tl_release_params[] = {
     FLAG(TlReleaseSetup, resize, "false",
          "drawn, with sizes: any grain of the selection, made to a diameter drawn evenly from its "
          "range; else grains that have such a diameter (at grain_scale)"),
+    TEXT(
+        TlReleaseSetup, polygon_file, "",
+        "lattice, drawn, poured, over a terrain, in place of polygon: GIS file with release areas, "
+        "a path from the study's folder; fields of a single area take the place of the keys of "
+        "their names; with layers or depth_m the areas' bounds stand in for low_m and high_m"),
     INT(TlReleaseSetup, tries, "5000", 1, 1e9,
         "drawn: places and turns tried for one grain before the region counts as full"),
     REAL(TlReleaseSetup, rate_per_s, "1/s", "0", 0, 1e12,
@@ -168,6 +173,7 @@ static TlStatus check_run(const TlReleaseSetup *r, const TlStudy *study) {
 
 static TlStatus check_box(const TlReleaseSetup *r, const TlStudy *study) {
   bool flat = r->layers > 0 || r->depth_m > 0;
+  if (flat && r->polygon_file) return TL_OK; /* its bounds */
   for (int a = 0; a < (flat ? 2 : 3); a++)
     if (!(r->high_m[a] > r->low_m[a]))
       return tl_study_fail(study, TL_EINPUT, "release.high_m",
@@ -176,10 +182,25 @@ static TlStatus check_box(const TlReleaseSetup *r, const TlStudy *study) {
   return TL_OK;
 }
 
+static TlStatus check_polygon_file(const TlReleaseSetup *r, bool terrain, const TlStudy *study) {
+  if (!r->polygon_file) return TL_OK;
+  if (!terrain)
+    return tl_study_fail(study, TL_EINPUT, "release.polygon_file",
+                         "its polygons lie on a terrain, and this study names none");
+  if (r->polygon.count > 0)
+    return tl_study_fail(study, TL_EINPUT, "release.polygon_file",
+                         "takes the place of polygon: keep one of them");
+  if (r->assembly == TL_ASSEMBLY_AS_SCANNED || r->assembly == TL_ASSEMBLY_FROM_RUN)
+    return tl_study_fail(study, TL_EINPUT, "release.polygon_file",
+                         "is for assembly: lattice, drawn or poured");
+  return TL_OK;
+}
+
 TlStatus tl_release_check(const TlReleaseSetup *r, bool terrain, const TlStudy *study) {
   if (r->polygon.count > 0 && r->polygon.count < 3)
     return tl_study_fail(study, TL_EINPUT, "release.polygon", "a polygon has at least 3 corners");
   TL_TRY(check_ground(r, terrain, study));
+  TL_TRY(check_polygon_file(r, terrain, study));
   TL_TRY(check_run(r, study));
   TL_TRY(check_cut(r, study));
   if (r->assembly == TL_ASSEMBLY_AS_SCANNED || r->assembly == TL_ASSEMBLY_FROM_RUN) return TL_OK;

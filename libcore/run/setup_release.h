@@ -46,12 +46,13 @@ typedef struct TlReleaseSetup {
   double depth_m, rate_per_s;
   bool round, resize;
   int64_t tries;
+  char *polygon_file;  /* the polygon, from a GIS file (run/gis.h); NULL afterwards */
   TlStudyList polygon; /* of TlCorner */
   TlStudyList sizes;   /* of TlSizeSetup */
   TlCutSetup cut;
 } TlReleaseSetup;
 
-enum { TL_RELEASE_PARAMS = 20, TL_RELEASE_SECTIONS = 3 };
+enum { TL_RELEASE_PARAMS = 21, TL_RELEASE_SECTIONS = 3 };
 extern const TlParam tl_release_params[];
 extern const TlStudySection tl_release_sections[];
 

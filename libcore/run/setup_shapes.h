@@ -21,11 +21,12 @@ typedef struct TlBodySetup {
   char *shape, *material;
   int64_t grain;
   double position_m[3], turn_deg[3], velocity_m_s[3], spin_rad_s[3];
-  double scale;
+  double scale, volume_m3; /* volume_m3 > 0: in place of scale */
   bool fixed;
   int64_t count;
   double step_m[3];
   double above_ground_m; /* < 0: position_m holds */
+  char *points_file;     /* a row for each of its points (run/gis.h); NULL afterwards */
   TlStudyList parts;     /* of TlPartSetup */
 } TlBodySetup;
 
@@ -35,7 +36,7 @@ typedef struct TlPartSetup {
   double scale;
 } TlPartSetup;
 
-enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 12, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
+enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 14, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
 extern const TlParam tl_shape_params[], tl_body_params[];
 extern const TlStudySection tl_body_sections[];
 
