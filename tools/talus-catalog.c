@@ -30,12 +30,12 @@ static const TlTool show = {
     .purpose =
         "Show a grain: its measures, and the commands, versions and inputs that made it; or a "
         "terrain",
-    .arguments = "CATALOG --grain=N | --terrain=NAME",
+    .arguments = "CATALOG [--grain=N | --terrain=NAME]",
     .description =
         "run_1 is the oldest run behind the grain; the last one stored it. The same in\n"
         "SQL: SELECT * FROM grain_provenance WHERE grain = N (docs/reference/catalog.md).\n"
-        "Of a terrain: samples, cell, CRS, and the origin that positions of a study are\n"
-        "relative to (local = CRS - origin).",
+        "Of a terrain: samples, cell, CRS, extent, and the origin that positions of a study\n"
+        "are relative to (local = CRS - origin), unless the study says crs: terrain.",
     .example = "  talus-catalog show out/catalog.tals --grain=12\n"
                "  talus-catalog show out/catalog.tals --terrain=slope",
     .least_arguments = 1,

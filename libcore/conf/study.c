@@ -484,3 +484,62 @@ void tl_study_values_free(const TlStudySection *schema, void *values) {
     *list = (TlStudyList){0};
   }
 }
+
+/* What the struct owns is not the copy's. */
+static void disown(const TlStudySection *schema, void *values) {
+  for (size_t i = 0; i < schema->param_count; i++) {
+    void *value = (char *)values + schema->params[i].offset;
+    if (schema->params[i].type == TL_P_TEXT) *(char **)value = NULL;
+    if (schema->params[i].type == TL_P_INTS) *(TlInts *)value = (TlInts){0};
+    if (schema->params[i].type == TL_P_TEXTS) *(TlTexts *)value = (TlTexts){0};
+  }
+  for (size_t i = 0; i < schema->section_count; i++) {
+    char *place = (char *)values + schema->sections[i].offset;
+    if (schema->sections[i].list)
+      *(TlStudyList *)(void *)place = (TlStudyList){0};
+    else
+      disown(&schema->sections[i], place);
+  }
+}
+
+static TlStatus copy_owned(const TlStudySection *schema, const void *from, void *to) {
+  for (size_t i = 0; i < schema->param_count; i++) {
+    const TlParam *p = &schema->params[i];
+    const void *value = (const char *)from + p->offset;
+    if (p->type == TL_P_TEXT && *(char *const *)value)
+      TL_TRY(tl_param_parse(p, to, *(char *const *)value));
+    if (p->type == TL_P_INTS && ((const TlInts *)value)->count > 0) {
+      char *text = tl_param_format(p, from);
+      TlStatus status = text ? tl_param_parse(p, to, text) : TL_ENOMEM;
+      tl_free(text);
+      TL_TRY(status);
+    }
+    const TlTexts *texts = value;
+    for (int64_t k = 0; p->type == TL_P_TEXTS && k < texts->count; k++)
+      TL_TRY(tl_param_parse(p, to, texts->items[k]));
+  }
+  for (size_t i = 0; i < schema->section_count; i++) {
+    const TlStudySection *inner = &schema->sections[i];
+    const char *was = (const char *)from + inner->offset;
+    char *is = (char *)to + inner->offset;
+    if (!inner->list) {
+      TL_TRY(copy_owned(inner, was, is));
+      continue;
+    }
+    const TlStudyList *list = (const TlStudyList *)(const void *)was;
+    TlStudyList *copy = (TlStudyList *)(void *)is;
+    TL_TRY(TL_NEW(copy->items, (size_t)list->count * inner->size));
+    for (int64_t k = 0; k < list->count; k++) {
+      size_t at = (size_t)k * inner->size;
+      copy->count++;
+      TL_TRY(tl_study_values_copy(inner, (const char *)list->items + at, (char *)copy->items + at));
+    }
+  }
+  return TL_OK;
+}
+
+TlStatus tl_study_values_copy(const TlStudySection *schema, const void *from, void *to) {
+  memcpy(to, from, schema->size);
+  disown(schema, to);
+  return copy_owned(schema, from, to);
+}

@@ -51,6 +51,8 @@ TlStatus tl_study_set(TlStudy *study, const TlStudySection *schema, const char *
  * release with tl_study_values_free, also after a failure. Keys with a
  * former name are given today's, with a warning each; a key that comes by both is refused. */
 TlStatus tl_study_fill(TlStudy *study, const TlStudySection *schema, void *values);
+/* A deep copy; *to needs no initial value and is to be released, also after a failure. */
+TlStatus tl_study_values_copy(const TlStudySection *schema, const void *from, void *to);
 void tl_study_values_free(const TlStudySection *schema, void *values);
 
 /* The effective study as YAML text, fresh memory. */

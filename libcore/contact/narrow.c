@@ -157,7 +157,8 @@ TL_LANES_CLONES static void place_hits(const TlNarrowSide *s, const TlNodeHit *h
     *out++ = (TlPoint){.p = tl_add(centre, tl_mat_vec(*turn, tl_scale(scale, h->p))),
                        .n = s->side ? tl_scale(-1, n) : n,
                        .gap = h->gap,
-                       .key = 2 * (int64_t)h->node + s->side};
+                       .key = 2 * (int64_t)h->node + s->side,
+                       .steeper = tl_norm(h->slope) - 1};
   }
   points->count = (size_t)(out - points->point);
 }

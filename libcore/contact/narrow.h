@@ -22,7 +22,9 @@ enum {
 typedef struct TlPoint {
   TlVec3 p, n; /* world; n from b to a (from the boundary to the grain) */
   double gap;
-  int64_t key; /* 2*node + side (contact.h) */
+  int64_t key;    /* 2*node + side (contact.h) */
+  double steeper; /* length of the gradient of the other body's phi there, less 1: 0 where phi is a
+                     true distance */
 } TlPoint;
 
 /* A node and what the other body's field said there. */

@@ -3,6 +3,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sandbox.h"
+#include "base/text.h"
+#include "io/gdal_library.h"
 
 #include <cpl_conv.h>
 #include <cpl_error.h>
@@ -21,12 +23,6 @@ void tl_raster_free(TlRaster *raster) {
   *raster = (TlRaster){0};
 }
 
-/* GDAL's last words, on one line. */
-static const char *gdal_words(void) {
-  const char *text = CPLGetLastErrorMsg();
-  return text && text[0] ? text : "no reason given";
-}
-
 /* What is known of the file before its heights are read. */
 typedef struct Source {
   const char *path;
@@ -40,32 +36,50 @@ typedef struct Source {
   double scale, offset;
 } Source;
 
-/* Elevation formats only: GDAL would also open pictures, web services and databases. */
-static const char *const drivers[] = {"AAIGrid", "GTiff", "SRTMHGT", "GRASSASCIIGrid",
-                                      "EHdr",    "ENVI",  "HFA",     "USGSDEM",
-                                      "DTED",    "SAGA",  NULL};
-
 static TlStatus open_source(Source *s) {
   int64_t bytes;
   TL_TRY(tl_file_size(s->path, &bytes));
   if (bytes == 0) return tl_fail(TL_EINPUT, "%s: the file is empty", s->path);
   const char *const options[] = {"DATATYPE=Float64", NULL}; /* AAIGrid alone: else 7 digits */
   CPLErrorReset();
-  s->set = GDALOpenEx(s->path, GDAL_OF_RASTER | GDAL_OF_READONLY, drivers, options, NULL);
+  s->set = GDALOpenEx(s->path, GDAL_OF_RASTER | GDAL_OF_READONLY, tl_gdal_rasters, options, NULL);
   if (!s->set)
-    return tl_fail(TL_EINPUT,
-                   "%s: no elevation raster that can be read (GeoTIFF, Esri ASCII, SRTM .hgt, "
-                   "...): %s",
-                   s->path, gdal_words());
+    return tl_fail(
+        TL_EINPUT,
+        "%s: no elevation raster that can be read (GeoTIFF, Esri ASCII, VRT, GeoPackage, "
+        "netCDF, XYZ, SRTM .hgt, ...): %s; other formats that GDAL knows: gdal_translate "
+        "%s OUT.tif",
+        s->path, tl_gdal_words(), s->path);
   s->columns = GDALGetRasterXSize(s->set);
   s->rows = GDALGetRasterYSize(s->set);
   s->ascii = strcmp(GDALGetDriverShortName(GDALGetDatasetDriver(s->set)), "AAIGrid") == 0;
   return TL_OK;
 }
 
+/* A netCDF file of several variables, a GeoPackage of several rasters. */
+static TlStatus several_rasters(const Source *s) {
+  char **list = GDALGetMetadata(s->set, "SUBDATASETS");
+  TlGrowingText names = {0};
+  TlStatus status = TL_OK;
+  for (int i = 0; status == TL_OK && list && list[i]; i++) {
+    const char *name = strchr(list[i], '=');
+    if (name && strstr(list[i], "_NAME=")) status = tl_text_add(&names, ", ", name + 1);
+  }
+  if (status == TL_OK && names.text)
+    status =
+        tl_fail(TL_EINPUT,
+                "%s: holds several rasters; take out the one with heights, e.g. gdal_translate "
+                "'NAME' OUT.tif, NAME one of: %s",
+                s->path, names.text);
+  else if (status == TL_OK)
+    status = tl_fail(TL_EINPUT, "%s: holds no raster band", s->path);
+  tl_free(names.text);
+  return status;
+}
+
 static TlStatus check_bands(Source *s) {
   int count = GDALGetRasterCount(s->set);
-  if (count < 1) return tl_fail(TL_EINPUT, "%s: holds no raster band", s->path);
+  if (count < 1) return several_rasters(s);
   s->band = GDALGetRasterBand(s->set, 1);
   bool alpha =
       count == 2 && GDALGetRasterColorInterpretation(GDALGetRasterBand(s->set, 2)) == GCI_AlphaBand;
@@ -158,9 +172,10 @@ static TlStatus check_crs(const Source *s, OGRSpatialReferenceH crs) {
   double factor = OSRGetLinearUnits(crs, &unit);
   if (fabs(factor - 1) > 1e-9)
     return tl_fail(TL_EINPUT,
-                   "%s: coordinates are in '%s' (%.9g m), not metres; reproject first "
-                   "(gdalwarp -t_srs EPSG:CODE)",
-                   s->path, unit ? unit : "?", factor);
+                   "%s: coordinates are in '%s' (%.9g m), not metres; reproject first: gdalwarp "
+                   "-t_srs EPSG:CODE -tr CELL CELL -r bilinear %s OUT.tif (a UTM zone or the "
+                   "national grid in metres; heights in feet too: gdal_calc.py)",
+                   s->path, unit ? unit : "?", factor, s->path);
   factor = OSRIsCompound(crs) ? OSRGetTargetLinearUnits(crs, "VERT_CS", &unit) : 1;
   if (fabs(factor - 1) > 1e-9)
     return tl_fail(TL_EINPUT,
@@ -174,7 +189,7 @@ static TlStatus export_crs(const Source *s, OGRSpatialReferenceH crs, char **wkt
   const char *const options[] = {"FORMAT=WKT2_2019", "MULTILINE=NO", NULL};
   char *text = NULL;
   if (OSRExportToWktEx(crs, &text, options) != OGRERR_NONE)
-    return tl_fail(TL_ELIB, "%s: GDAL cannot write down the CRS: %s", s->path, gdal_words());
+    return tl_fail(TL_ELIB, "%s: GDAL cannot write down the CRS: %s", s->path, tl_gdal_words());
   *wkt = tl_strdup(text);
   CPLFree(text);
   return *wkt ? TL_OK : TL_ENOMEM;
@@ -201,7 +216,7 @@ static TlStatus take_crs(const Source *s, const TlRasterOptions *options, char *
   TlStatus status = OSRSetFromUserInput(crs, options->crs) == OGRERR_NONE
                         ? check_crs(s, crs)
                         : tl_fail(TL_EUSAGE, "CRS '%s' is not known: %s (EPSG:CODE, WKT or PROJ)",
-                                  options->crs, gdal_words());
+                                  options->crs, tl_gdal_words());
   if (status == TL_OK) status = export_crs(s, crs, wkt);
   OSRDestroySpatialReference(crs);
   return status;
@@ -275,7 +290,7 @@ static TlStatus read_row(const Source *s, const Window *w, int row, double *heig
                    0, 0) == CE_None)
     return take_row(s, w, row, heights, mask, no_data);
   return tl_fail(TL_EINPUT, "%s: row %d of %d cannot be read; the file is cut short or damaged: %s",
-                 s->path, row + 1, s->rows, gdal_words());
+                 s->path, row + 1, s->rows, tl_gdal_words());
 }
 
 /* ---- reading, in the sandbox: all that GDAL does with a foreign file ---- */
@@ -315,7 +330,6 @@ static TlStatus read_head(const char *path, void *of) {
   Window *w = &j->window;
   TlRaster *raster = &j->raster;
   s->path = path;
-  CPLPushErrorHandler(CPLQuietErrorHandler);
   TL_TRY(open_source(s));
   TL_TRY(check_bands(s));
   TL_TRY(check_transform(s, g));
@@ -379,13 +393,9 @@ static void release(void *of) {
   tl_raster_free(&j->raster);
 }
 
-static void prepare(void) {
-  GDALAllRegister();
-}
-
 static const TlSandboxReader raster_reader = {.name = "raster",
                                               .job_bytes = sizeof(Job),
-                                              .prepare = prepare,
+                                              .prepare = tl_gdal_start,
                                               .ask = ask,
                                               .read = read_head,
                                               .tell = tell_head,
@@ -482,7 +492,8 @@ static TlStatus write_tiff_rows(const TlRaster *r, GDALRasterBandH band, const c
     for (int64_t i = 0; i < r->nx; i++) row[i] = isnan(z[i]) ? VOID_HEIGHT : z[i];
     if (GDALRasterIO(band, GF_Write, 0, (int)j, (int)r->nx, 1, row, (int)r->nx, 1, GDT_Float64, 0,
                      0) != CE_None)
-      status = tl_fail(TL_EIO, "%s: cannot write row %" PRId64 ": %s", temp, j + 1, gdal_words());
+      status =
+          tl_fail(TL_EIO, "%s: cannot write row %" PRId64 ": %s", temp, j + 1, tl_gdal_words());
   }
   tl_free(row);
   return status;
@@ -499,7 +510,7 @@ static TlStatus write_tiff_set(const TlRaster *r, GDALDatasetH set, const char *
   if (GDALSetGeoTransform(set, g) != CE_None ||
       (r->crs && r->crs[0] && GDALSetProjection(set, r->crs) != CE_None) ||
       GDALSetRasterNoDataValue(band, VOID_HEIGHT) != CE_None)
-    return tl_fail(TL_EIO, "%s: cannot write the georeference: %s", temp, gdal_words());
+    return tl_fail(TL_EIO, "%s: cannot write the georeference: %s", temp, tl_gdal_words());
   return write_tiff_rows(r, band, temp);
 }
 
@@ -511,12 +522,12 @@ static TlStatus write_tiff(const TlRaster *r, const char *temp) {
   GDALDatasetH set = GDALCreate(GDALGetDriverByName("GTiff"), temp, (int)r->nx, (int)r->ny, 1,
                                 GDT_Float64, (CSLConstList)options);
   TlStatus status = set ? write_tiff_set(r, set, temp)
-                        : tl_fail(TL_EIO, "%s: cannot create: %s", temp, gdal_words());
+                        : tl_fail(TL_EIO, "%s: cannot create: %s", temp, tl_gdal_words());
   if (set) {
     CPLErrorReset(); /* closing writes what is left: a full disk shows here only */
     GDALClose(set);
     if (status == TL_OK && CPLGetLastErrorType() >= CE_Failure)
-      status = tl_fail(TL_EIO, "%s: cannot write: %s", temp, gdal_words());
+      status = tl_fail(TL_EIO, "%s: cannot write: %s", temp, tl_gdal_words());
   }
   CPLPopErrorHandler();
   return status;

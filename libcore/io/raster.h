@@ -1,18 +1,20 @@
-/* Elevation rasters, read and written through GDAL (the only place that knows it).
+/* Elevation rasters, read and written through GDAL (io/gdal_library.h).
  *
- * Reads one band of GeoTIFF, Esri ASCII, SRTM .hgt and the like into heights in metres on a square
- * grid of a projected CRS, or refuses with a remedy. GDAL's geotransform refers to cell corners;
- * samples here lie at cell centres: sample (i, j) has the CRS coordinates (east_m + i*cell_m,
- * north_m + j*cell_m), j counts to the NORTH (a file's first row, its north edge, is j = ny-1).
- * NaN where there is no data: the declared value, a mask, an alpha band, NaN itself.
+ * Reads one band of GeoTIFF, Esri ASCII, VRT, GeoPackage, netCDF, XYZ, SRTM .hgt and the like into
+ * heights in metres on a square grid of a projected CRS, or refuses with a remedy. GDAL's
+ * geotransform refers to cell corners; samples here lie at cell centres: sample (i, j) has the CRS
+ * coordinates (east_m + i*cell_m, north_m + j*cell_m), j counts to the NORTH (a file's first row,
+ * its north edge, is j = ny-1). NaN where there is no data: the declared value, a mask, an alpha
+ * band, NaN itself.
  *
  * Refused (TL_EINPUT): degrees (a geographic CRS; or no CRS, |x| and |y| <= 360 and cells under 0.1
  * unless options say metres; a geographic CRS over coordinates beyond 360 is refused as
  * contradictory unless options name the true CRS), units other than metres, rotated or non-square
- * cells, several bands, no data at all, heights that are surely undeclared no-data, text that is
- * not a number, files cut short (the row is named). GDAL never prints: its words come back in the
- * message, and it decodes a file in a process of its own (base/sandbox.h). Rows are read one by
- * one: memory is the heights and one row. Not for use from several threads.
+ * cells, several bands, several rasters in one file, no data at all, heights that are surely
+ * undeclared no-data, text that is not a number, files cut short (the row is named). GDAL never
+ * prints: its words come back in the message, and it decodes a file in a process of its own
+ * (base/sandbox.h). Rows are read one by one: memory is the heights and one row. Not for use from
+ * several threads.
  */
 #ifndef TL_IO_RASTER_H
 #define TL_IO_RASTER_H

@@ -14,7 +14,7 @@ const TlBoundaryKind *tl_boundary_kind(const char *name) {
 }
 
 bool tl_boundary_driven_phi(const TlBoundary *b, TlVec3 point, double *phi, TlVec3 *normal) {
-  if (b->place.gone) {
+  if (b->place.absent) {
     *phi = INFINITY;
     *normal = tl_vec3(0, 0, 1);
     return true;

@@ -86,7 +86,7 @@ static inline bool tl_boundary_phi(const TlBoundary *b, TlVec3 point, double *ph
 }
 /* Velocity of the boundary's material at a world point. */
 static inline TlVec3 tl_boundary_velocity(const TlBoundary *b, TlVec3 point) {
-  return b->drive && !b->place.gone ? tl_placed_velocity(&b->place, point) : (TlVec3){0, 0, 0};
+  return b->drive && !b->place.absent ? tl_placed_velocity(&b->place, point) : (TlVec3){0, 0, 0};
 }
 /* Its material at a world point. */
 int32_t tl_boundary_material(const TlBoundary *boundary, TlVec3 point);

@@ -176,7 +176,7 @@ TlStatus tl_walls_mesh(const TlScene *scene, const TlFrame *frame, TlVec3 low, T
   }
   for (int64_t i = 0; i < scene->part_count; i++) {
     TlPlacement place = tl_scene_place(scene, &scene->parts[i], frame);
-    if (place.gone) continue;
+    if (place.absent) continue;
     Pen pen = pen_at(&scene->parts[i], &place, mesh);
     pen.part = (int32_t)i;
     draw_part(&pen, &scene->parts[i], low, high);

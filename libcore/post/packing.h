@@ -79,6 +79,11 @@ static inline bool tl_packing_in(const TlPacking *p, const TlRegion *region, int
   return tl_region_depth(region, p->grain[grain].centre_m) >= 0;
 }
 
+/* Of a body, by the index of the grain that stands for it. */
+static inline bool tl_packing_body_in(const TlPacking *p, const TlRegion *region, int64_t body) {
+  return tl_region_depth(region, tl_pack_body_centre(&p->grain[body])) >= 0;
+}
+
 /* ---- the table ---- */
 
 /* The measures: each is one file packing_NAME.c (or another of post/) with its columns, their units

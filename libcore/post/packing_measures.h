@@ -28,7 +28,7 @@ double tl_void_solid_m3(const TlPacking *packing, const TlRegion *region);
  */
 
 typedef struct TlCoordination {
-  int64_t grains;
+  int64_t bodies; /* a grain is a body; one of several parts counts once */
   double points, neighbours, mechanical, rattlers; /* NaN without grains */
 } TlCoordination;
 

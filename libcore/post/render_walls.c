@@ -184,7 +184,7 @@ bool tl_wall_trace(const TlWallTracer *w, TlVec3 from, TlVec3 d, double t_max, T
   bool met = false;
   for (int64_t i = 0; i < w->scene->part_count; i++) {
     TlWallHit h;
-    if (w->place[i].gone || !meets(w, i, from, d, t_max, &h)) continue;
+    if (w->place[i].absent || !meets(w, i, from, d, t_max, &h)) continue;
     t_max = h.t;
     h.part = i;
     h.normal = tl_part_way_back(&w->scene->parts[i], &w->place[i], h.normal);
@@ -197,7 +197,7 @@ bool tl_wall_trace(const TlWallTracer *w, TlVec3 from, TlVec3 d, double t_max, T
 bool tl_wall_shades(const TlWallTracer *w, TlVec3 from, TlVec3 d) {
   for (int64_t i = 0; i < w->scene->part_count; i++) {
     const TlWallPart *part = &w->scene->parts[i];
-    if (w->place[i].gone || part->inside || part->kind == TL_PART_PLANE) continue;
+    if (w->place[i].absent || part->inside || part->kind == TL_PART_PLANE) continue;
     PartRay r = part_ray(w, i, from, d);
     TlWallHit h;
     if (meets_solid(part, &r, INFINITY, &h)) return true;
@@ -209,7 +209,7 @@ double tl_wall_veil(const TlWallTracer *w, TlVec3 from, TlVec3 d, double t_max, 
   double left = 1;
   for (int64_t i = 0; i < w->scene->part_count; i++) {
     const TlWallPart *part = &w->scene->parts[i];
-    if (w->place[i].gone || !part->inside) continue;
+    if (w->place[i].absent || !part->inside) continue;
     PartRay r = part_ray(w, i, from, d);
     Sheet s;
     if (!meets_sheet(part, &r, false, &s) || s.t >= t_max) continue;

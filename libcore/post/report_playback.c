@@ -205,7 +205,7 @@ static void drive_row(const TlScene *scene, const TlWallPart *part, const TlMoti
   TlVec3 o = tl_sub(tl_placed(&place, low), low);
   for (int c = 0; c < 9; c++) row[c] = (float)place.turn.m[c / 3][c % 3];
   row[9] = (float)o.x, row[10] = (float)o.y, row[11] = (float)o.z;
-  row[12] = !place.gone;
+  row[12] = !place.absent;
 }
 
 static TlStatus add_drives(const TlPlayback *how, TlVec3 low, int64_t driven, TlReportData *data) {

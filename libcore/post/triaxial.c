@@ -119,26 +119,26 @@ static double range_of_shear(const TlTxTest *t) {
   return high > low ? high - low : 0;
 }
 
-static void add_leg(TlTxTest *t, int64_t first, int64_t last, int way) {
-  if (way != 0) t->leg[t->leg_count++] = (TlTxLeg){first, last, way};
+static void add_leg(TlTxTest *t, int64_t first, int64_t last, int direction) {
+  if (direction != 0) t->leg[t->leg_count++] = (TlTxLeg){first, last, direction};
 }
 
 /* Of the rows first to last, all of shear, in a row. */
 static void cut_legs(TlTxTest *t, int64_t first, int64_t last, double turn) {
   const double *e = t->x[TL_TX_AXIAL_STRAIN];
   int64_t extreme = first;
-  int way = 0;
+  int direction = 0;
   for (int64_t i = first + 1; i <= last; i++) {
     double on = e[i] - e[extreme];
-    if (way == 0 && fabs(on) > turn) way = on > 0 ? 1 : -1;
-    if (way * on < -turn) {
-      add_leg(t, first, extreme, way);
+    if (direction == 0 && fabs(on) > turn) direction = on > 0 ? 1 : -1;
+    if (direction * on < -turn) {
+      add_leg(t, first, extreme, direction);
       first = extreme;
-      way = -way;
+      direction = -direction;
     }
-    if (way * (e[i] - e[extreme]) >= 0) extreme = i;
+    if (direction * (e[i] - e[extreme]) >= 0) extreme = i;
   }
-  add_leg(t, first, extreme, way);
+  add_leg(t, first, extreme, direction);
 }
 
 static TlStatus find_legs(TlTxTest *t) {
@@ -153,17 +153,17 @@ static TlStatus find_legs(TlTxTest *t) {
   return TL_OK;
 }
 
-const TlTxLeg *tl_tx_last_leg(const TlTxTest *t, int way) {
+const TlTxLeg *tl_tx_last_leg(const TlTxTest *t, int direction) {
   const TlTxLeg *last = NULL;
   for (int64_t k = 0; k < t->leg_count; k++)
-    if (t->leg[k].way == way) last = &t->leg[k];
+    if (t->leg[k].direction == direction) last = &t->leg[k];
   return last;
 }
 
 int64_t tl_tx_largest(const TlTxTest *t, TlTx column) {
   int64_t at = -1;
   for (int64_t k = 0; k < t->leg_count; k++) {
-    if (t->leg[k].way < 0) continue;
+    if (t->leg[k].direction < 0) continue;
     for (int64_t i = t->leg[k].first; i <= t->leg[k].last; i++) {
       double x = t->x[column][i];
       if (!isnan(x) && (at < 0 || x > t->x[column][at])) at = i;
@@ -182,7 +182,7 @@ int64_t tl_tx_backbone(const TlTxTest *t, int64_t *row) {
   double most = -INFINITY;
   int64_t n = 0;
   for (int64_t k = 0; k < t->leg_count; k++) {
-    if (t->leg[k].way < 0) continue;
+    if (t->leg[k].direction < 0) continue;
     for (int64_t i = t->leg[k].first; i <= t->leg[k].last; i++) {
       if (!(t->x[TL_TX_AXIAL_STRAIN][i] > most)) continue;
       most = t->x[TL_TX_AXIAL_STRAIN][i];
@@ -235,7 +235,7 @@ static void dilate_legs(TlTxTest *t, double window) {
   for (int64_t k = 0; k < t->leg_count; k++) {
     const TlTxLeg *leg = &t->leg[k];
     int64_t first = leg->first;
-    if (leg->way < 0) continue;
+    if (leg->direction < 0) continue;
     while (first < leg->last && e[first] < reached) first++;
     dilate(t, first, leg->last, window);
     reached = fmax(reached, e[leg->last]);

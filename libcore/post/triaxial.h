@@ -64,7 +64,7 @@ extern const char *const tl_tx_name[TL_TX_COUNT];
 
 typedef struct TlTxLeg {
   int64_t first, last; /* rows */
-  int way;             /* direction; 1: loading (axial strain grows), -1: unloading */
+  int direction;       /* direction; 1: loading (axial strain grows), -1: unloading */
 } TlTxLeg;
 
 typedef struct TlTxTest {
@@ -94,7 +94,7 @@ double tl_tx_slope(const double *x, const double *y, int64_t n);
 /* Row of the largest value among the loading legs' rows; -1: none. */
 int64_t tl_tx_largest(const TlTxTest *test, TlTx column);
 /* The last leg of this direction; NULL: none. */
-const TlTxLeg *tl_tx_last_leg(const TlTxTest *test, int way);
+const TlTxLeg *tl_tx_last_leg(const TlTxTest *test, int direction);
 /* Rows in which axial strain exceeds that of all earlier rows of loading legs: the curve without
  * its cycles. row[count] owned by the caller; returns how many. */
 int64_t tl_tx_backbone(const TlTxTest *test, int64_t *row);

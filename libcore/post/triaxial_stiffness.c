@@ -33,7 +33,7 @@ static double slope(const TlTxTest *t, const TlTxLeg *leg, double strain, TlTx o
 
 static TlStatus initial(const TlTxTest *t, double strain, TlFigures *f) {
   static const char how[] = "d q/d eps_a by least squares over the first strain";
-  const TlTxLeg *leg = t->leg_count && t->leg[0].way > 0 ? &t->leg[0] : NULL;
+  const TlTxLeg *leg = t->leg_count && t->leg[0].direction > 0 ? &t->leg[0] : NULL;
   double modulus = leg ? slope(t, leg, strain, TL_TX_Q) : NAN;
   double volume = leg ? slope(t, leg, strain, TL_TX_VOLUME_STRAIN) : NAN;
   if (leg && isnan(modulus))
@@ -80,7 +80,7 @@ static TlStatus unloading(const TlTxTest *t, double strain, TlFigures *f) {
   int number = 0;
   for (int64_t k = 0; k < t->leg_count; k++) {
     const TlTxLeg *leg = &t->leg[k];
-    if (leg->way > 0) continue;
+    if (leg->direction > 0) continue;
     number++;
     double secant = (q[leg->first] - q[leg->last]) / (e[leg->first] - e[leg->last]);
     TL_TRY(

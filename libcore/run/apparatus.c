@@ -85,6 +85,7 @@ TlStatus tl_apparatus_add_platen(TlSetup *setup, const TlShapeSetup *of, const c
   memcpy(body->position_m, position_m, sizeof body->position_m);
   body->scale = 1;
   body->count = 1;
+  body->above_ground_m = -1;
   body->shape = tl_strdup(name);
   return shape->name && body->shape ? TL_OK : TL_ENOMEM;
 }

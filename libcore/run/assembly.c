@@ -127,7 +127,7 @@ static TlStatus stand(Scan *s) {
         place->terrain->x0_m + (double)(place->terrain->nx - 1) * place->terrain->cell_m,
         place->terrain->y0_m,
         place->terrain->y0_m + (double)(place->terrain->ny - 1) * place->terrain->cell_m);
-  s->position.z += ground;
+  s->position.z += ground + release->above_ground_m;
   if (release->along_ground) s->turn = tl_quat_unit(tl_quat_mul(tilt_to(normal), s->turn));
   return TL_OK;
 }

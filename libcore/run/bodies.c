@@ -1,8 +1,11 @@
 #include "run/bodies.h"
 
 #include "base/mem.h"
+#include "run/avatars.h"
 #include "run/materials.h"
+#include "shape/apart.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static int64_t ids_of(const TlBodySetup *b) {
@@ -38,11 +41,39 @@ TlVec3 tl_placed_momentum(const TlGrainState *state, const TlGrainRow *row, doub
   return tl_mat_vec(r, tl_vec3(i.x * w.x, i.y * w.y, i.z * w.z));
 }
 
-static TlGrainState state_of(const TlBodySetup *b, const TlGrainRow *row, double density) {
+/* Of a body whose volume is this at scale 1. */
+static double scale_of(const TlBodySetup *b, double volume_m3) {
+  return b->volume_m3 > 0 ? cbrt(b->volume_m3 / volume_m3) : b->scale;
+}
+
+/* At scale 1, as the solver has it. */
+static double volume_of(const TlPlace *place, const TlBodySetup *b, const TlGrainRow *row) {
+  double volume_m3 = row->volume_m3;
+  TlVec3 inertia;
+  if (b->shape)
+    tl_study_shapes_mass(place->shapes, tl_shapes_index(&place->setup->shapes, b->shape),
+                         &volume_m3, &inertia);
+  return volume_m3;
+}
+
+static double volume_of_parts(const TlPlace *place, const TlBodySetup *b) {
+  const TlPartSetup *part = b->parts.items;
+  double sum = 0, volume_m3;
+  TlVec3 inertia;
+  for (int64_t k = 0; k < b->parts.count; k++) {
+    tl_study_shapes_mass(place->shapes, tl_shapes_index(&place->setup->shapes, part[k].shape),
+                         &volume_m3, &inertia);
+    sum += volume_m3 * part[k].scale * part[k].scale * part[k].scale;
+  }
+  return sum;
+}
+
+static TlGrainState state_of(const TlBodySetup *b, const TlGrainRow *row, double scale,
+                             double density) {
   double rad = M_PI / 180;
   TlQuat turn = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(b->turn_deg)));
   TlGrainState state = {.avatar_id = row->id,
-                        .scale = b->scale,
+                        .scale = scale,
                         .rotation = tl_quat_unit(tl_quat_mul(turn, row->scan_rotation)),
                         .velocity = tl_vec3_of(b->velocity_m_s),
                         .flags = b->fixed ? TL_BODY_FROZEN : 0};
@@ -50,61 +81,136 @@ static TlGrainState state_of(const TlBodySetup *b, const TlGrainRow *row, double
   return state;
 }
 
+/* ---- on the ground ---- */
+
+/* One of the parts, with its place from the body's. */
+static TlStatus placed_of(const TlPlace *place, TlAvatarCache *avatars, int64_t avatar_id,
+                          double scale, TlVec3 offset, TlQuat turn, TlPlaced *part) {
+  const TlAvatar *avatar = tl_avatars_get(avatars, avatar_id);
+  if (!avatar) return TL_EINPUT;
+  *part = (TlPlaced){.avatar = avatar,
+                     .ball_m = tl_study_shapes_ball(place->shapes, avatar_id),
+                     .scale = scale,
+                     .position = offset,
+                     .rotation = tl_quat_matrix(turn)};
+  return TL_OK;
+}
+
+/* Does no surface point lie in the ground when the body is at this place? */
+static bool stands_clear(const TlTerrain *terrain, const TlPlaced *part, int64_t parts, TlVec3 at) {
+  for (int64_t k = 0; k < parts; k++)
+    for (int32_t i = 0; i < tl_placed_points(&part[k]); i++) {
+      double beyond, phi;
+      TlVec3 x = tl_add(at, tl_placed_point(&part[k], i, &beyond));
+      if (tl_terrain_phi(terrain, x, &phi, NULL) != TL_TERRAIN_OUTSIDE && phi < beyond)
+        return false;
+    }
+  return true;
+}
+
+/* The height at which body i touches the ground at (x, y), plus what its key says. What stands clear
+ * stands so at any height above: bisected, to a millionth of the body's reach. */
+static TlStatus set_down(const TlPlace *place, int64_t i, const TlPlaced *part, int64_t parts,
+                         TlVec3 *at) {
+  const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
+  double ground, reach = 0, low, high;
+  char path[48];
+  snprintf(path, sizeof path, "bodies.%lld.position_m", (long long)i);
+  if (!tl_terrain_height(place->terrain, at->x, at->y, &ground, NULL))
+    return tl_study_fail(place->study, TL_EINPUT, path,
+                         "there is no terrain at x = %.10g, y = %.10g m (east %.10g, north %.10g) "
+                         "to set the body down on",
+                         at->x, at->y, at->x + place->terrain->origin[0],
+                         at->y + place->terrain->origin[1]);
+  for (int64_t k = 0; k < parts; k++)
+    reach = fmax(reach, tl_norm(part[k].position) + tl_placed_radius(&part[k]));
+  low = ground - reach;
+  high = ground + reach;
+  for (int turn = 0; stands_clear(place->terrain, part, parts, tl_vec3(at->x, at->y, low));
+       turn++) {
+    enum { DEEP = 1000 };
+    if (turn == DEEP)
+      return tl_study_fail(place->study, TL_EINPUT, path,
+                           "no part of the body is over the terrain");
+    low -= reach;
+  }
+  while (!stands_clear(place->terrain, part, parts, tl_vec3(at->x, at->y, high))) high += reach;
+  while (high - low > 1e-6 * reach) {
+    double middle = 0.5 * (low + high);
+    if (stands_clear(place->terrain, part, parts, tl_vec3(at->x, at->y, middle)))
+      high = middle;
+    else
+      low = middle;
+  }
+  at->z = high + b->above_ground_m;
+  return TL_OK;
+}
+
+/* ---- bodies ---- */
+
 /* A body with parts; part k has the id `id` + k. */
-static TlStatus make_parts(const TlPlace *place, int64_t i, TlBodies *bodies, TlVec3 position,
-                           int64_t id) {
+static TlStatus make_parts(const TlPlace *place, int64_t i, TlAvatarCache *avatars,
+                           TlBodies *bodies, TlVec3 position, int64_t id) {
   const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
   const TlPartSetup *setup = b->parts.items;
   size_t n = (size_t)b->parts.count;
-  double rad = M_PI / 180;
+  double rad = M_PI / 180, whole = scale_of(b, volume_of_parts(place, b));
   TlBodyState body = {.id = id,
                       .position = position,
                       .rotation = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(b->turn_deg))),
                       .velocity = tl_vec3_of(b->velocity_m_s),
                       .flags = b->fixed ? TL_BODY_FROZEN : 0};
   TlColliderState *part = NULL;
+  TlPlaced *placed = NULL;
   double *mass = NULL;
   TlVec3 *inertia = NULL;
   TlStatus status = TL_NEW(part, n);
+  if (status == TL_OK) status = TL_NEW(placed, n);
   if (status == TL_OK) status = TL_NEW(mass, n);
   if (status == TL_OK) status = TL_NEW(inertia, n);
   for (size_t k = 0; status == TL_OK && k < n; k++) {
     int64_t shape = tl_shapes_index(&place->setup->shapes, setup[k].shape);
     TlGrainRow row = tl_study_shapes_row(place->shapes, shape);
     TlQuat turn = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(setup[k].turn_deg)));
-    double scale = b->scale * setup[k].scale, scale3 = scale * scale * scale, volume;
+    double scale = whole * setup[k].scale, scale3 = scale * scale * scale, volume;
     part[k] = (TlColliderState){.id = id + (int64_t)k,
                                 .body_id = id,
                                 .avatar_id = row.id,
                                 .scale = scale,
                                 .material = tl_material_of_part(place->setup, i, (int64_t)k),
-                                .offset = tl_scale(b->scale, tl_vec3_of(setup[k].position_m)),
+                                .offset = tl_scale(whole, tl_vec3_of(setup[k].position_m)),
                                 .turn = tl_quat_unit(tl_quat_mul(turn, row.scan_rotation))};
     double density = tl_material_density(place->setup, part[k].material);
     tl_study_shapes_mass(place->shapes, shape, &volume, &inertia[k]);
     mass[k] = density * scale3 * volume;
     inertia[k] = tl_scale(density * scale3 * scale * scale, inertia[k]);
+    status = placed_of(place, avatars, row.id, scale, tl_quat_rotate(body.rotation, part[k].offset),
+                       tl_quat_mul(body.rotation, part[k].turn), &placed[k]);
   }
+  if (status == TL_OK && b->above_ground_m >= 0)
+    status = set_down(place, i, placed, (int64_t)n, &body.position);
   if (status == TL_OK) {
     tl_bodies_frame(&body, tl_vec3_of(b->spin_rad_s), part, mass, inertia, (int)n);
     status = tl_bodies_add_body(bodies, &body, part);
   }
   tl_free(part);
+  tl_free(placed);
   tl_free(mass);
   tl_free(inertia);
   return status;
 }
 
 /* Of body i's row, those whose ids fall into [low, high) of all, its first being number `first`. */
-static TlStatus make_row(const TlPlace *place, int64_t i, int64_t first, int64_t low, int64_t high,
-                         int64_t first_id, TlBodies *bodies) {
+static TlStatus make_row(const TlPlace *place, int64_t i, TlAvatarCache *avatars, int64_t first,
+                         int64_t low, int64_t high, int64_t first_id, TlBodies *bodies) {
   const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
   TlGrainRow row;
   TlGrainState grain;
   if (b->parts.count == 0) {
     TL_TRY(row_of(place, i, &row));
     int32_t material = tl_material_of_body(place->setup, i);
-    grain = state_of(b, &row, tl_material_density(place->setup, material));
+    grain = state_of(b, &row, scale_of(b, volume_of(place, b, &row)),
+                     tl_material_density(place->setup, material));
     grain.material = material;
   }
   for (int64_t k = 0; k < b->count; k++) {
@@ -112,11 +218,17 @@ static TlStatus make_row(const TlPlace *place, int64_t i, int64_t first, int64_t
     if (number < low || number >= high) continue;
     TlVec3 position = tl_axpy(tl_vec3_of(b->position_m), (double)k, tl_vec3_of(b->step_m));
     if (b->parts.count > 0) {
-      TL_TRY(make_parts(place, i, bodies, position, first_id + number));
+      TL_TRY(make_parts(place, i, avatars, bodies, position, first_id + number));
       continue;
     }
     grain.id = first_id + number;
     grain.position = position;
+    if (b->above_ground_m >= 0) {
+      TlPlaced placed;
+      TL_TRY(placed_of(place, avatars, grain.avatar_id, grain.scale, tl_vec3(0, 0, 0),
+                       grain.rotation, &placed));
+      TL_TRY(set_down(place, i, &placed, 1, &grain.position));
+    }
     TL_TRY(tl_bodies_add(bodies, &grain));
   }
   return TL_OK;
@@ -126,10 +238,13 @@ TlStatus tl_placed_make(const TlPlace *place, int64_t first_id, TlBodies *bodies
   int64_t n = tl_placed_count(place->setup), me = tl_comm_rank(place->comm),
           ranks = tl_comm_size(place->comm), first = 0;
   const TlBodySetup *b = place->setup->bodies.items;
+  TlAvatarCache avatars = {.catalog = place->selection->catalog, .shapes = place->shapes};
   TlStatus status = TL_OK;
   for (int64_t i = 0; status == TL_OK && i < place->setup->bodies.count; i++) {
-    status = make_row(place, i, first, n * me / ranks, n * (me + 1) / ranks, first_id, bodies);
+    status =
+        make_row(place, i, &avatars, first, n * me / ranks, n * (me + 1) / ranks, first_id, bodies);
     first += b[i].count * ids_of(&b[i]);
   }
+  tl_avatars_free(&avatars);
   return tl_comm_agree(place->comm, status);
 }

@@ -113,7 +113,7 @@ static bool pick(const Box *box, TlPlaced *p, const double u[3]) {
   }
   if (!tl_terrain_height(box->place->terrain, p->position.x, p->position.y, &ground, NULL))
     return false;
-  p->position.z = ground + u[2] * r->depth_m;
+  p->position.z = ground + r->above_ground_m + u[2] * r->depth_m;
   return true;
 }
 
@@ -203,7 +203,7 @@ static void bound(Box *box) {
     high = fmax(high, t->height_m[i]);
   }
   box->low.z = low;
-  box->high.z = high + r->depth_m;
+  box->high.z = high + r->above_ground_m + r->depth_m;
 }
 
 static TlStatus place_all(Box *box) {

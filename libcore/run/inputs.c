@@ -43,7 +43,8 @@ TlStatus tl_inputs_tables(const TlRun *run, char hex[65]) {
     if (d->rows == 0) continue;
     status = add(&p, &i, sizeof i);
     if (status == TL_OK) status = add(&p, d->time_s, (size_t)d->rows * sizeof *d->time_s);
-    if (status == TL_OK) status = add(&p, d->way_m, (size_t)d->rows * sizeof *d->way_m);
+    if (status == TL_OK)
+      status = add(&p, d->displacement_m, (size_t)d->rows * sizeof *d->displacement_m);
   }
   return digest(&p, status, hex);
 }

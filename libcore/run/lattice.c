@@ -84,7 +84,7 @@ bool tl_lattice_cell(const TlLattice *l, int64_t g, TlVec3 *p) {
     if (!tl_terrain_height(terrain, p->x, p->y, &ground, NULL)) return false;
     p->z = ground + l->radius;
     if (!tl_ground_lift(terrain, *p, l->radius, r->clearance_m, &lift)) return false;
-    p->z += lift + (double)k * l->side;
+    p->z += lift + r->above_ground_m + (double)k * l->side;
   } else if (terrain) {
     if (!tl_ground_lift(terrain, *p, l->radius, r->clearance_m, &lift) || lift > 0) return false;
   }

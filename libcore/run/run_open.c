@@ -5,7 +5,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/bodies.h"
+#include "run/gis.h"
 #include "run/materials.h"
+#include "run/places.h"
 #include "run/pour.h"
 #include "run/plan.h"
 #include "run/sense.h"
@@ -23,6 +25,10 @@ static char *beside_study(const TlRun *run, const char *path) {
   char *full = folder ? tl_path_join(folder, path) : NULL;
   tl_free(folder);
   return full;
+}
+
+static char *file_beside(void *run, const char *file) {
+  return beside_study(run, file);
 }
 
 /* In the current folder, for a study may lie where nothing should be written (an installed one). */
@@ -88,7 +94,16 @@ static TlStatus read_study(TlRun *run) {
                   : run->model->setup.output ? beside_study(run, run->model->setup.output)
                                              : default_folder(o->study);
   if (!run->folder) return TL_ENOMEM;
-  TL_TRY(tl_sense_setup(&run->model->setup, &run->model->study));
+  return tl_sense_setup(&run->model->setup, &run->model->study);
+}
+
+/* What the study says, in the local frame and with what its files hold; then the parts that an
+ * apparatus adds, which the effective study leaves out. */
+static TlStatus settle_study(TlRun *run) {
+  TL_TRY(tl_gis_read(&run->model->setup, &run->model->study,
+                     run->model->has_terrain ? &run->model->terrain : NULL, file_beside, run));
+  TL_TRY(tl_places_settle(&run->model->setup, &run->model->study,
+                          run->model->has_terrain ? &run->model->terrain : NULL));
   TL_TRY(tl_study_write(&tl_setup_schema, &run->model->setup, &run->model->effective));
   run->model->apparatus = tl_setup_apparatus(&run->model->setup);
   if (run->model->apparatus)
@@ -134,10 +149,6 @@ static TlStatus load_terrain(TlRun *run) {
   return tl_study_fail(&run->model->study, TL_EINPUT, "terrain.name", "%s", text);
 }
 
-static char *file_beside(void *run, const char *file) {
-  return beside_study(run, file);
-}
-
 static TlStatus make_boundaries(TlRun *run) {
   const TlPlaneSetup *planes = run->model->setup.planes.items;
   size_t n = (size_t)run->model->setup.planes.count;
@@ -169,14 +180,13 @@ static TlStatus make_boundaries(TlRun *run) {
 static TlStatus read_inputs(TlRun *run) {
   TL_TRY(read_study(run));
   TL_TRY(open_catalog(run));
+  TL_TRY(load_terrain(run));
+  TL_TRY(settle_study(run));
   const TlShapeFiles files = {file_beside, run, tl_comm_rank(run->comm) == 0};
   TL_TRY(tl_study_shapes_open(&run->model->shapes, &run->model->setup, &run->model->study, &files));
   TL_TRY(tl_nets_open(&run->model->nets, &run->model->setup, &run->model->study));
   if (run->model->apparatus && run->model->apparatus->nets_open)
     run->model->apparatus->nets_open(run);
-  TL_TRY(load_terrain(run));
-  if (run->model->has_terrain)
-    TL_TRY(tl_sense_places(&run->model->setup, &run->model->study, &run->model->terrain));
   return make_boundaries(run);
 }
 

@@ -69,63 +69,6 @@ TlStatus tl_sense_setup(const TlSetup *setup, const TlStudy *study) {
   return check_ground(setup, study);
 }
 
-/* ---- places ---- */
-
-typedef struct Frame {
-  const TlStudy *study;
-  const TlTerrain *terrain;
-} Frame;
-
-static bool inside(const TlTerrain *t, double x, double y) {
-  double u = (x - t->x0_m) / t->cell_m, v = (y - t->y0_m) / t->cell_m;
-  return u >= -0.5 && v >= -0.5 && u <= (double)t->nx - 0.5 && v <= (double)t->ny - 0.5;
-}
-
-static TlStatus check_place(const Frame *f, const char *path, double x, double y) {
-  const TlTerrain *t = f->terrain;
-  double east = x - t->origin[0], north = y - t->origin[1];
-  if (inside(t, x, y) || !inside(t, east, north)) return TL_OK;
-  return tl_study_fail(
-      f->study, TL_EINPUT, path,
-      "x = %.10g, y = %.10g m are coordinates of the terrain's CRS; positions are "
-      "in its local frame, whose origin is east %.10g, north %.10g, height %.10g m: "
-      "subtract the origin and write x = %.10g, y = %.10g (talus-catalog list says "
-      "the origin)",
-      x, y, t->origin[0], t->origin[1], t->origin[2], east, north);
-}
-
-static TlStatus check_item(const Frame *f, const char *list, int64_t i, const char *key,
-                           const double at[3]) {
-  char path[80];
-  snprintf(path, sizeof path, "%s.%lld.%s", list, (long long)i, key);
-  return check_place(f, path, at[0], at[1]);
-}
-
-TlStatus tl_sense_places(const TlSetup *s, const TlStudy *study, const TlTerrain *terrain) {
-  const Frame f = {study, terrain};
-  const TlReleaseSetup *r = &s->release;
-  const TlPlaneSetup *plane = s->planes.items;
-  const TlWallSetup *wall = s->walls.items;
-  const TlBodySetup *body = s->bodies.items;
-  const TlNetSetup *net = s->nets.items;
-  const TlCorner *corner = r->polygon.items;
-  TL_TRY(check_place(&f, "release.position_m", r->position_m[0], r->position_m[1]));
-  TL_TRY(check_place(&f, "release.low_m", r->low_m[0], r->low_m[1]));
-  TL_TRY(check_place(&f, "release.high_m", r->high_m[0], r->high_m[1]));
-  for (int64_t i = 0; i < r->polygon.count; i++)
-    TL_TRY(check_item(&f, "release.polygon", i, "x_m",
-                      (const double[3]){corner[i].x_m, corner[i].y_m}));
-  for (int64_t i = 0; i < s->planes.count; i++)
-    TL_TRY(check_item(&f, "planes", i, "point_m", plane[i].point_m));
-  for (int64_t i = 0; i < s->walls.count; i++)
-    TL_TRY(check_item(&f, "walls", i, "point_m", wall[i].point_m));
-  for (int64_t i = 0; i < s->bodies.count; i++)
-    TL_TRY(check_item(&f, "bodies", i, "position_m", body[i].position_m));
-  for (int64_t i = 0; i < s->nets.count; i++)
-    TL_TRY(check_item(&f, "nets", i, "corner_m", net[i].corner_m));
-  return TL_OK;
-}
-
 /* ---- step ---- */
 
 /* 1.234e-3 -> 1.2e-3 */

@@ -5,15 +5,10 @@
 #define TL_RUN_SENSE_H
 
 #include "run/setup.h"
-#include "shape/terrain.h"
 
 /* Grains that nothing can stop (no ground, or gravity that points away from it) unless the study
  * says free_fall; a warning for a density that looks like g/cm3. */
 TlStatus tl_sense_setup(const TlSetup *setup, const TlStudy *study);
-
-/* Positions in the CRS of the terrain in place of its local frame: outside the local extent, and
- * inside it when the terrain's origin is subtracted. */
-TlStatus tl_sense_places(const TlSetup *setup, const TlStudy *study, const TlTerrain *terrain);
 
 /* A step in which a grain that has fallen through its own diameter moves by more than that; a
  * warning beyond a tenth of it. diameter_m: of the smallest grain that moves. */

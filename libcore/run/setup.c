@@ -78,7 +78,7 @@ static const TlStudySection terrain_sections[] = {
      "Classes of the ground, all that the terrain has", class_params, COUNT(class_params), NULL,
      0}};
 static const TlParam plane_params[] = {
-    VEC3(TlPlaneSetup, point_m, "m", NULL, -1e7, 1e7, "a point of the plane"),
+    VEC3(TlPlaneSetup, point_m, "m", NULL, -1e8, 1e8, "a point of the plane"),
     VEC3(TlPlaneSetup, normal, "", NULL, -1e3, 1e3, "points to the grains; made unit"),
     TEXT(TlPlaneSetup, material, "", "in the list of materials; none: 'boundary'"),
 };
@@ -108,6 +108,10 @@ static const TlParam root_params[] = {
     CHOICE(TlSetup, outside, "remove", "remove|stop|error",
            "grains that leave the terrain are counted and taken out, or frozen where they left, or "
            "end the run with exit status 1"),
+    CHOICE(TlSetup, crs, "local", "local|terrain",
+           "what positions of this study are coordinates of: the terrain's local frame, or its CRS "
+           "(x is east, y north, z the height): release.position_m, low_m, high_m and polygon, "
+           "bodies, planes, walls, nets"),
     VEC3(TlSetup, gravity_m_s2, "m/s2", TL_DEFAULT_GRAVITY, -1e3, 1e3, "acceleration of gravity"),
     FLAG(TlSetup, free_fall, "false",
          "grains may fall for ever; else a study in which nothing could stop them is refused"),
@@ -318,7 +322,7 @@ TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   TL_TRY(tl_apparatus_check(setup, study));
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
-  TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, study));
+  TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, setup->terrain.name != NULL, study));
   return check_grains(setup, study);
 }
 

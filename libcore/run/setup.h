@@ -19,6 +19,12 @@ typedef enum TlOutside {
   TL_OUTSIDE_ERROR       /* the run fails */
 } TlOutside;
 
+/* What the positions of a study are coordinates of (run/places.h). */
+typedef enum TlCrs {
+  TL_CRS_LOCAL = 0, /* the terrain's local frame */
+  TL_CRS_TERRAIN    /* the terrain's CRS */
+} TlCrs;
+
 typedef struct TlTimeSetup {
   double dt_s, duration_s, frame_every_s, history_every_s;
   int64_t steps;
@@ -71,6 +77,7 @@ typedef struct TlSetup {
   char *title, *catalog, *output;
   int64_t seed;
   int outside;
+  int crs; /* TlCrs */
   double gravity_m_s2[3];
   bool free_fall;
   TlTimeSetup time;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const TlParam tl_net_params[] = {
-    VEC3(TlNetSetup, corner_m, "m", NULL, -1e7, 1e7, "centre of the sphere at the first corner"),
+    VEC3(TlNetSetup, corner_m, "m", NULL, -1e8, 1e8, "centre of the sphere at the first corner"),
     VEC3(TlNetSetup, along_m, "m", NULL, -1e7, 1e7,
          "from there to the end of the first row: direction and length"),
     VEC3(TlNetSetup, across_m, "m", NULL, -1e7, 1e7,

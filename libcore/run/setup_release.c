@@ -17,7 +17,7 @@ const TlParam tl_release_params[] = {
     INT(TlReleaseSetup, frame, "-1", -1, 1e12, "from-run: number of its frame; -1: the last"),
     FLAG(TlReleaseSetup, keep_velocities, "false",
          "from-run: velocities and spins of the frame in place of velocity_m_s and none"),
-    VEC3(TlReleaseSetup, position_m, "m", "0,0,0", -1e7, 1e7,
+    VEC3(TlReleaseSetup, position_m, "m", "0,0,0", -1e8, 1e8,
          "as-scanned: where the middle of the foot of the assembly, or of its cut, goes; z counts "
          "from the ground where there is a terrain; from-run: where the earlier run's origin goes"),
     VEC3(TlReleaseSetup, rotation_deg, "deg", "0,0,0", -360, 360,
@@ -27,9 +27,12 @@ const TlParam tl_release_params[] = {
     REAL(TlReleaseSetup, clearance_m, "m", "0", 0, 1e6,
          "least gap between the grains' bounding spheres and the ground at the start; drawn: also "
          "between grains, and to boundaries"),
-    VEC3(TlReleaseSetup, low_m, "m", "0,0,0", -1e7, 1e7,
+    REAL(TlReleaseSetup, above_ground_m, "m", "0", 0, 1e5,
+         "over a terrain, of grains whose place follows the ground (as-scanned, layers, depth_m): "
+         "all are lifted by this"),
+    VEC3(TlReleaseSetup, low_m, "m", "0,0,0", -1e8, 1e8,
          "lattice, drawn, poured: lower corner of the box (poured: the inlet)"),
-    VEC3(TlReleaseSetup, high_m, "m", "0,0,0", -1e7, 1e7,
+    VEC3(TlReleaseSetup, high_m, "m", "0,0,0", -1e8, 1e8,
          "lattice, drawn, poured: upper corner of the box"),
     REAL(TlReleaseSetup, spacing, "", "1.02", 1, 100,
          "lattice, poured: cell side over the largest bounding diameter"),
@@ -49,6 +52,11 @@ const TlParam tl_release_params[] = {
     FLAG(TlReleaseSetup, resize, "false",
          "drawn, with sizes: any grain of the selection, made to a diameter drawn evenly from its "
          "range; else grains that have such a diameter (at grain_scale)"),
+    TEXT(
+        TlReleaseSetup, polygon_file, "",
+        "lattice, drawn, poured, over a terrain, in place of polygon: GIS file with release areas, "
+        "a path from the study's folder; fields of a single area take the place of the keys of "
+        "their names; with layers or depth_m the areas' bounds stand in for low_m and high_m"),
     INT(TlReleaseSetup, tries, "5000", 1, 1e9,
         "drawn: places and turns tried for one grain before the region counts as full"),
     REAL(TlReleaseSetup, rate_per_s, "1/s", "0", 0, 1e12,
@@ -56,8 +64,8 @@ const TlParam tl_release_params[] = {
 };
 
 static const TlParam corner_params[] = {
-    REAL(TlCorner, x_m, "m", NULL, -1e7, 1e7, "x of a corner"),
-    REAL(TlCorner, y_m, "m", NULL, -1e7, 1e7, "y of a corner"),
+    REAL(TlCorner, x_m, "m", NULL, -1e8, 1e8, "x of a corner"),
+    REAL(TlCorner, y_m, "m", NULL, -1e8, 1e8, "y of a corner"),
 };
 static const TlParam size_params[] = {
     REAL(TlSizeSetup, least_diameter_m, "m", NULL, 1e-9, 1e4,
@@ -102,6 +110,12 @@ static TlStatus check_ground(const TlReleaseSetup *r, bool terrain, const TlStud
   if (r->depth_m > 0 && !terrain)
     return tl_study_fail(study, TL_EINPUT, "release.depth_m",
                          "depth counts from the ground, and this study has no terrain");
+  bool follows = r->layers > 0 || r->depth_m > 0 || r->assembly == TL_ASSEMBLY_AS_SCANNED;
+  if (r->above_ground_m > 0 && (!terrain || !follows))
+    return tl_study_fail(study, TL_EINPUT, "release.above_ground_m",
+                         terrain ? "is for grains that follow the ground: as-scanned, or with "
+                                   "layers or depth_m; the heights of a box are in low_m and high_m"
+                                 : "counts from the ground, and this study has no terrain");
   if (r->along_ground && !terrain)
     return tl_study_fail(study, TL_EINPUT, "release.along_ground",
                          "this study has no terrain to stand on");
@@ -159,6 +173,7 @@ static TlStatus check_run(const TlReleaseSetup *r, const TlStudy *study) {
 
 static TlStatus check_box(const TlReleaseSetup *r, const TlStudy *study) {
   bool flat = r->layers > 0 || r->depth_m > 0;
+  if (flat && r->polygon_file) return TL_OK; /* its bounds */
   for (int a = 0; a < (flat ? 2 : 3); a++)
     if (!(r->high_m[a] > r->low_m[a]))
       return tl_study_fail(study, TL_EINPUT, "release.high_m",
@@ -167,10 +182,25 @@ static TlStatus check_box(const TlReleaseSetup *r, const TlStudy *study) {
   return TL_OK;
 }
 
+static TlStatus check_polygon_file(const TlReleaseSetup *r, bool terrain, const TlStudy *study) {
+  if (!r->polygon_file) return TL_OK;
+  if (!terrain)
+    return tl_study_fail(study, TL_EINPUT, "release.polygon_file",
+                         "its polygons lie on a terrain, and this study names none");
+  if (r->polygon.count > 0)
+    return tl_study_fail(study, TL_EINPUT, "release.polygon_file",
+                         "takes the place of polygon: keep one of them");
+  if (r->assembly == TL_ASSEMBLY_AS_SCANNED || r->assembly == TL_ASSEMBLY_FROM_RUN)
+    return tl_study_fail(study, TL_EINPUT, "release.polygon_file",
+                         "is for assembly: lattice, drawn or poured");
+  return TL_OK;
+}
+
 TlStatus tl_release_check(const TlReleaseSetup *r, bool terrain, const TlStudy *study) {
   if (r->polygon.count > 0 && r->polygon.count < 3)
     return tl_study_fail(study, TL_EINPUT, "release.polygon", "a polygon has at least 3 corners");
   TL_TRY(check_ground(r, terrain, study));
+  TL_TRY(check_polygon_file(r, terrain, study));
   TL_TRY(check_run(r, study));
   TL_TRY(check_cut(r, study));
   if (r->assembly == TL_ASSEMBLY_AS_SCANNED || r->assembly == TL_ASSEMBLY_FROM_RUN) return TL_OK;

@@ -38,7 +38,7 @@ typedef struct TlReleaseSetup {
   bool keep_velocities;
   double position_m[3], rotation_deg[3];
   bool along_ground;
-  double clearance_m;
+  double clearance_m, above_ground_m;
   double low_m[3], high_m[3];
   double spacing;
   int64_t layers, count;
@@ -46,12 +46,13 @@ typedef struct TlReleaseSetup {
   double depth_m, rate_per_s;
   bool round, resize;
   int64_t tries;
+  char *polygon_file;  /* the polygon, from a GIS file (run/gis.h); NULL afterwards */
   TlStudyList polygon; /* of TlCorner */
   TlStudyList sizes;   /* of TlSizeSetup */
   TlCutSetup cut;
 } TlReleaseSetup;
 
-enum { TL_RELEASE_PARAMS = 19, TL_RELEASE_SECTIONS = 3 };
+enum { TL_RELEASE_PARAMS = 21, TL_RELEASE_SECTIONS = 3 };
 extern const TlParam tl_release_params[];
 extern const TlStudySection tl_release_sections[];
 

@@ -46,8 +46,12 @@ const TlParam tl_body_params[] = {
     TEXT(TlBodySetup, material, "",
          "in the list of materials; none: its shape's, or grains.material"),
     INT(TlBodySetup, grain, "0", 0, 9e15, "grain of the catalog, in place of a shape"),
-    VEC3(TlBodySetup, position_m, "m", NULL, -1e7, 1e7,
-         "centre of mass; with parts the origin that their positions count from"),
+    VEC3(TlBodySetup, position_m, "m", "0,0,0", -1e8, 1e8,
+         "centre of mass; with parts the origin that their positions count from; must be given, or "
+         "points_file"),
+    TEXT(TlBodySetup, points_file, "",
+         "over a terrain, in place of position_m: GIS file, a path from the study's folder; a body "
+         "at each of its points, whose fields take the place of this row's keys of their names"),
     VEC3(TlBodySetup, turn_deg, "deg", "0,0,0", -1e4, 1e4,
          "turned about this axis by its length, from the axes the shape's sizes (or the scan) are "
          "given in"),
@@ -55,9 +59,15 @@ const TlParam tl_body_params[] = {
          "velocity of the centre of mass at the start"),
     VEC3(TlBodySetup, spin_rad_s, "rad/s", "0,0,0", -1e6, 1e6, "angular velocity at the start"),
     REAL(TlBodySetup, scale, "", "1", 1e-6, 1e6, "lengths times this (mass by its cube)"),
+    REAL(TlBodySetup, volume_m3, "m3", "0", 0, 1e9,
+         "in place of scale: as large as has this volume (with parts, the sum of theirs); 0: scale "
+         "holds"),
     FLAG(TlBodySetup, fixed, "false", "never moves"),
     INT(TlBodySetup, count, "1", 1, 1e9, "so many in a row"),
     VEC3(TlBodySetup, step_m, "m", "0,0,0", -1e7, 1e7, "from one of the row to the next"),
+    REAL(TlBodySetup, above_ground_m, "m", "-1", -1, 1e5,
+         "over a terrain, in place of the height in position_m: the body, turned as it is, is set "
+         "down on the ground from above and then lifted by this; negative: position_m holds"),
 };
 _Static_assert(COUNT(tl_body_params) == TL_BODY_PARAMS, "setup_shapes.h counts them");
 
@@ -115,7 +125,29 @@ static TlStatus check_fixed(const TlBodySetup *b, int64_t i, const TlStudy *stud
                        "list of walls, can be driven)");
 }
 
-TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
+/* Where it is and how large, each said once. */
+static TlStatus check_place(const TlBodySetup *b, int64_t i, bool terrain, const TlStudy *study) {
+  char path[64], points[64], place[512];
+  snprintf(path, sizeof path, "bodies.%lld.position_m", (long long)i);
+  snprintf(points, sizeof points, "bodies.%lld.points_file", (long long)i);
+  bool placed = tl_study_says(study, path, place, sizeof place);
+  if (!placed && !b->points_file)
+    return tl_study_fail(study, TL_EINPUT, path,
+                         "is missing: the centre of mass [m], or points_file, a GIS file with "
+                         "points");
+  if (placed && b->points_file)
+    return tl_study_fail(study, TL_EINPUT, points,
+                         "takes the place of position_m: keep one of them");
+  if (b->points_file && !terrain)
+    return tl_study_fail(study, TL_EINPUT, points,
+                         "its points lie on a terrain, and this study names none");
+  snprintf(path, sizeof path, "bodies.%lld.scale", (long long)i);
+  if (b->volume_m3 > 0 && tl_study_says(study, path, place, sizeof place) && b->scale != 1)
+    return tl_study_fail(study, TL_EINPUT, path, "and volume_m3 both say how large: keep one");
+  return TL_OK;
+}
+
+TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies, bool terrain,
                          const TlStudy *study) {
   const TlShapeSetup *s = shapes->items;
   const TlBodySetup *b = bodies->items;
@@ -128,7 +160,8 @@ TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
   for (int64_t i = 0; i < bodies->count; i++) {
     const TlPartSetup *part = b[i].parts.items;
     snprintf(path, sizeof path, "bodies.%lld.shape", (long long)i);
-    if ((b[i].shape != NULL) + (b[i].grain > 0) + (b[i].parts.count > 0) != 1)
+    int kinds = (b[i].shape != NULL) + (b[i].grain > 0) + (b[i].parts.count > 0);
+    if (kinds != 1 && !(kinds == 0 && b[i].points_file))
       return tl_study_fail(study, TL_EINPUT, path,
                            "a body wants either a shape, a grain of the catalog or a list of "
                            "parts, and only one of them");
@@ -142,6 +175,10 @@ TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
       TL_TRY(check_name(shapes, part[k].shape, path, study));
     }
     TL_TRY(check_fixed(&b[i], i, study));
+    snprintf(path, sizeof path, "bodies.%lld.above_ground_m", (long long)i);
+    if (b[i].above_ground_m >= 0 && !terrain)
+      return tl_study_fail(study, TL_EINPUT, path, "this study has no terrain to stand on");
+    TL_TRY(check_place(&b[i], i, terrain, study));
   }
   return TL_OK;
 }

@@ -21,11 +21,13 @@ typedef struct TlBodySetup {
   char *shape, *material;
   int64_t grain;
   double position_m[3], turn_deg[3], velocity_m_s[3], spin_rad_s[3];
-  double scale;
+  double scale, volume_m3; /* volume_m3 > 0: in place of scale */
   bool fixed;
   int64_t count;
   double step_m[3];
-  TlStudyList parts; /* of TlPartSetup */
+  double above_ground_m; /* < 0: position_m holds */
+  char *points_file;     /* a row for each of its points (run/gis.h); NULL afterwards */
+  TlStudyList parts;     /* of TlPartSetup */
 } TlBodySetup;
 
 typedef struct TlPartSetup {
@@ -34,14 +36,14 @@ typedef struct TlPartSetup {
   double scale;
 } TlPartSetup;
 
-enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 11, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
+enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 14, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
 extern const TlParam tl_shape_params[], tl_body_params[];
 extern const TlStudySection tl_body_sections[];
 
 /* Place of the shape of this name in the list of shapes, or -1. */
 int64_t tl_shapes_index(const TlStudyList *shapes, const char *name);
 /* Names are there and different, bodies name what there is. */
-TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies,
+TlStatus tl_shapes_check(const TlStudyList *shapes, const TlStudyList *bodies, bool terrain,
                          const TlStudy *study);
 /* Names that a list at this key draws from. */
 TlStatus tl_shapes_check_names(const TlStudyList *shapes, const TlTexts *names, const char *key,

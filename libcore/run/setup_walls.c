@@ -10,7 +10,7 @@ const TlParam tl_wall_params[] = {
     CHOICE(TlWallSetup, kind, NULL, "plane|box|cylinder", "shape of the wall"),
     CHOICE(TlWallSetup, grains, "outside", "outside|inside",
            "box, cylinder: an obstacle with the grains outside, or a container"),
-    VEC3(TlWallSetup, point_m, "m", "0,0,0", -1e7, 1e7,
+    VEC3(TlWallSetup, point_m, "m", "0,0,0", -1e8, 1e8,
          "a point of the plane; the middle of box or cylinder"),
     VEC3(TlWallSetup, normal, "", "0,0,1", -1e3, 1e3, "plane: points to the grains; made unit"),
     VEC3(TlWallSetup, axis, "", "0,0,1", -1e3, 1e3, "cylinder: its axis; made unit"),

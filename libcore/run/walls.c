@@ -15,7 +15,7 @@ static const double DEG = M_PI / 180;
 void tl_walls_free(TlWalls *w) {
   for (int64_t i = 0; i < w->walls; i++) {
     tl_free(w->data[i].time_s);
-    tl_free(w->data[i].way_m);
+    tl_free(w->data[i].displacement_m);
   }
   tl_free(w->data);
   tl_free(w->part);
@@ -28,9 +28,9 @@ void tl_walls_free(TlWalls *w) {
 static TlStatus add_row(TlWallData *d, size_t *capacity, const double v[4]) {
   size_t n = (size_t)d->drive.rows + 1, room = *capacity;
   TL_TRY(TL_RESERVE(d->time_s, room, n));
-  TL_TRY(TL_RESERVE(d->way_m, *capacity, n));
+  TL_TRY(TL_RESERVE(d->displacement_m, *capacity, n));
   d->time_s[n - 1] = v[0];
-  d->way_m[n - 1] = tl_vec3(v[1], v[2], v[3]);
+  d->displacement_m[n - 1] = tl_vec3(v[1], v[2], v[3]);
   d->drive.rows++;
   return TL_OK;
 }
@@ -76,7 +76,7 @@ static TlStatus parse_table(TlWallData *d, char *text, const char *path) {
   }
   if (d->drive.rows == 0) return tl_fail(TL_EINPUT, "%s: holds no rows", path);
   d->drive.time_s = d->time_s;
-  d->drive.way_m = d->way_m;
+  d->drive.displacement_m = d->displacement_m;
   return TL_OK;
 }
 
@@ -276,7 +276,7 @@ static TlStatus take_moves(TlWallData *d, const TlWallSetup *w) {
     TL_TRY(add_row(d, &capacity, (const double[4]){w->move_time_s[k], x[0], x[1], x[2]}));
   }
   d->drive.time_s = d->time_s;
-  d->drive.way_m = d->way_m;
+  d->drive.displacement_m = d->displacement_m;
   return TL_OK;
 }
 

@@ -15,7 +15,7 @@ typedef struct TlWallData {
   TlSurface surface;
   TlDrive drive;
   double *time_s; /* of the table, owned */
-  TlVec3 *way_m;
+  TlVec3 *displacement_m;
 } TlWallData;
 
 typedef struct TlWalls {

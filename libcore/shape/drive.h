@@ -19,33 +19,33 @@ typedef struct TlDrive {
   /* displacement against time, linear between rows, held before the first and after the last */
   int64_t rows;
   const double *time_s; /* ascending, borrowed */
-  const TlVec3 *way_m;
+  const TlVec3 *displacement_m;
 } TlDrive;
 
 typedef struct TlPlacement {
-  bool gone;         /* not there in this step */
-  TlVec3 pivot, way; /* c and d */
-  TlMat3 turn;       /* R */
-  TlVec3 v, w;       /* velocity of the pivot and spin over the step */
+  bool absent;                /* not there in this step */
+  TlVec3 pivot, displacement; /* c and d */
+  TlMat3 turn;                /* R */
+  TlVec3 v, w;                /* velocity of the pivot and spin over the step */
 } TlPlacement;
 
 bool tl_drive_there(const TlDrive *drive, double time_s);
-/* Where the wall is at the start of step `at` (of step_s each); gone, v and w are those of step
+/* Where the wall is at the start of step `at` (of step_s each); absent, v and w are those of step
  * `during`: v the displacement in that step over step_s, so that positions and velocities agree. */
 TlPlacement tl_drive_place(const TlDrive *drive, int64_t at, int64_t during, double step_s);
 
 /* A point of the wall at rest -> world, and back. */
 static inline TlVec3 tl_placed(const TlPlacement *place, TlVec3 p) {
   TlVec3 r = tl_mat_vec(place->turn, tl_sub(p, place->pivot));
-  return tl_add(tl_add(place->pivot, place->way), r);
+  return tl_add(tl_add(place->pivot, place->displacement), r);
 }
 static inline TlVec3 tl_placed_back(const TlPlacement *place, TlVec3 p) {
-  TlVec3 r = tl_sub(p, tl_add(place->pivot, place->way));
+  TlVec3 r = tl_sub(p, tl_add(place->pivot, place->displacement));
   return tl_add(place->pivot, tl_mat_tvec(place->turn, r));
 }
 /* Velocity of the wall's material at world point p. */
 static inline TlVec3 tl_placed_velocity(const TlPlacement *place, TlVec3 p) {
-  TlVec3 r = tl_sub(p, tl_add(place->pivot, place->way));
+  TlVec3 r = tl_sub(p, tl_add(place->pivot, place->displacement));
   return tl_add(place->v, tl_cross(place->w, r));
 }
 

@@ -10,7 +10,7 @@ static double corner(double x, double y, double z) {
 
 double tl_part_phi(const TlWallPart *part, const TlPlacement *place, TlVec3 p) {
   const double *s = part->size_m;
-  if (place->gone) return INFINITY;
+  if (place->absent) return INFINITY;
   TlVec3 q = tl_part_point(part, place, p);
   double rho = hypot(q.x, q.y);
   switch ((TlPartKind)part->kind) {

@@ -29,7 +29,7 @@ typedef struct TlWallPart {
   TlDrive drive; /* all zero: at rest and there for ever */
 } TlWallPart;
 
-/* Signed distance of world point p, > 0 where grains may be; infinite for a wall that is gone. */
+/* Signed distance of world point p, > 0 where grains may be; infinite for a wall that is absent. */
 double tl_part_phi(const TlWallPart *part, const TlPlacement *place, TlVec3 p);
 
 /* World -> the part's frame and back: points, and directions. */

@@ -45,6 +45,11 @@ static double area_of(const TlPress *p, const TlPoint *point) {
   return share * scale * scale * (double)shape->avatar->node_area_m2[point->key >> 1];
 }
 
+/* What the depth at a point grows by, over the displacement along the normal. */
+static double steepness_of(const TlPress *p, const TlPoint *point) {
+  return p->penalty->spread == TL_SPREAD_TRACTION ? 1 + point->steeper : 1;
+}
+
 /* The depth at which a contact bears. */
 static inline double capped(const TlPress *p, double depth) {
   double share = p->penalty->most_share;
@@ -133,6 +138,9 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *spring
   at.area_m2 = area_of(p, point);
   double depth = -point->gap, bearing = capped(p, depth), dt = p->step_s;
   TlLawValues law = tl_law_at(pair.law, &at, bearing);
+  double steep = steepness_of(p, point);
+  law.force *= steep;
+  law.slope *= steep * steep;
   double factor = 2 * p->law->damping * pair.law->damping_factor;
   int64_t key = p->penalty->spread == TL_SPREAD_DEEPEST ? 0 : point->key;
   const TlSpring *known = known_spring(p, key);
@@ -151,7 +159,7 @@ TlStatus tl_press_one(const TlPress *p, const TlPoint *point, TlPairRows *spring
                      .slope = law.slope,
                      .energy = law.energy,
                      .shear = law.shear,
-                     .beyond = depth - bearing,
+                     .beyond = steep > 0 ? (depth - bearing) / steep : 0,
                      .normal_damping = factor * sqrt(pair.mass * law.slope),
                      .tangential_damping = factor * sqrt(pair.mass * law.shear)};
 #define F(value) press.law.value = p->law->value;
@@ -208,6 +216,12 @@ static void find_law(const Pair *pair, const TlPoint *point, int count, TlPressL
   }
   l->count = count;
   tl_press_law(pair->law, pair->point.stiffness, l);
+  for (int k = 0; k < count; k++) {
+    double steep = steepness_of(pair->press, &point[k]);
+    l->normal_force[k] *= steep;
+    l->slope[k] *= steep * steep;
+    l->beyond[k] = steep > 0 ? (l->depth[k] - l->bearing[k]) / steep : 0;
+  }
 }
 
 /* Springs and points are both sorted by key. */

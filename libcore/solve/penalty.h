@@ -13,7 +13,9 @@
  *   nodes     every touching node of the lower id, with the same stiffness each, as in the papers:
  *             stiffer the finer the nodes
  *   traction  nodes of both sides, each with half the area it stands for: converges as nodes are
- *             refined; a closed form's point is alone and cannot
+ *             refined; a closed form's point is alone and cannot. F_n is times the length of grad phi,
+ *             which a grid's phi has not exactly 1: so the force is the derivative of the energy that
+ *             it books, and does no work around a closed loop
  *   deepest   the deepest point of the pair, which keeps one spring whichever node it is
  *
  * Viscous damping of a pair: c = 2 damping factor sqrt(m* K), K the sum of the points' slopes, m*

@@ -34,6 +34,7 @@ TL_LANES_CLONES static void place(TlPressLanes *l, int count) {
     put(l->arm_b, k, tl_axpy(d, -l->radius_a[k], n));
     l->depth[k] = depth;
     l->bearing[k] = depth < l->cap[k] ? depth : l->cap[k];
+    l->beyond[k] = depth - l->bearing[k];
     l->radius[k] = 1 / l->curvature[k];
     l->mass[k] = 1 / l->inverse_mass[k];
     l->area[k] = 0;
@@ -66,7 +67,7 @@ TL_LANES_CLONES static void bear(TlPressLanes *l, int count, double dt) {
                    .slope = l->slope[k],
                    .energy = l->energy[k],
                    .shear = l->shear[k],
-                   .beyond = l->depth[k] - l->bearing[k],
+                   .beyond = l->beyond[k],
                    .normal_damping = l->normal_damping[k],
                    .tangential_damping = l->tangential_damping[k]};
 #define F(value) p.law.value = l->pair.value[k];

@@ -4,6 +4,7 @@
 #include "base/claims.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/csv.h"
 #include "post/export_catalog.h"
 #include "post/export_levelset.h"
@@ -102,7 +103,9 @@ static const TlParam show_params[] = {
     {"grain", TL_P_INT, offsetof(TlShowStage, grain), "", "0", 0, 9e15, NULL,
      "the grain's number in the catalog (its id)", "N"},
     {"terrain", TL_P_TEXT, offsetof(TlShowStage, terrain), "", "", 0, 0, NULL,
-     "a terrain in place of a grain: its extent, origin and CRS", "NAME"},
+     "a terrain in place of a grain: its extent, origin, cell and CRS; without both options the "
+     "terrain of a catalog that has one",
+     "NAME"},
 };
 
 const TlParamTable tl_catalog_show_table = TL_PARAM_TABLE(show_params, TlShowStage);
@@ -177,13 +180,28 @@ typedef struct ShownTerrain {
   bool found;
 } ShownTerrain;
 
+/* "WGS 84 / UTM zone 32N (EPSG:32632)"; the code is the last element of the WKT, if it has one. */
+static char *crs_with_code(const char *wkt) {
+  char authority[16], code[16];
+  const char *id = NULL;
+  int end = 0;
+  for (const char *at = wkt; (at = strstr(at, "ID[")); at++) id = at;
+  char *name = tl_crs_name(wkt);
+  if (!name || !id || sscanf(id, "ID[\"%15[^\"]\",%15[0-9]]]%n", authority, code, &end) != 2 ||
+      end == 0 || id[end])
+    return name;
+  char *both = tl_format("%s (%s:%s)", name, authority, code);
+  tl_free(name);
+  return both;
+}
+
 static TlStatus show_terrain(void *context, const TlTerrainRow *t) {
   ShownTerrain *s = context;
   TlReport *r = s->report;
   if (strcmp(t->name, s->name) != 0) return TL_OK;
   s->found = true;
   TL_TRY(tl_report_text(r, "terrain", t->name));
-  TL_TRY(list_item(r, tl_strdup("crs"), tl_crs_name(t->crs)));
+  TL_TRY(list_item(r, tl_strdup("crs"), crs_with_code(t->crs)));
   TL_TRY(tl_report_int(r, "columns", t->nx, ""));
   TL_TRY(tl_report_int(r, "rows", t->ny, ""));
   TL_TRY(tl_report_real(r, "cell", t->cell_m, "m"));
@@ -199,6 +217,36 @@ static TlStatus show_terrain(void *context, const TlTerrainRow *t) {
   return t->crs[0] ? list_item(r, tl_strdup("crs_wkt"), tl_strdup(t->crs)) : TL_OK;
 }
 
+/* The names of a catalog's terrains, "a, b, c". */
+typedef struct TerrainNames {
+  TlGrowingText text;
+  int64_t count;
+} TerrainNames;
+
+static TlStatus take_name(void *context, const TlTerrainRow *t) {
+  TerrainNames *names = context;
+  names->count++;
+  return tl_text_add(&names->text, ", ", t->name);
+}
+
+static TlStatus show_only_terrain(const TlStageCall *call, TlCatalog *catalog) {
+  TerrainNames names = {0};
+  TlStatus status = tl_catalog_walk_terrains(catalog, take_name, &names);
+  ShownTerrain s = {.report = call->report, .name = names.text.text};
+  if (status == TL_OK && names.count == 1)
+    status = tl_catalog_walk_terrains(catalog, show_terrain, &s);
+  else if (status == TL_OK && names.count > 1)
+    status = tl_fail(TL_EUSAGE, "%s has %lld terrains: name one by --terrain=NAME, of %s",
+                     call->input[0], (long long)names.count, names.text.text);
+  else if (status == TL_OK)
+    status = tl_fail(TL_EUSAGE,
+                     "--grain=N or --terrain=NAME wanted, and %s has no terrain; talus-catalog "
+                     "export --format=csv lists the grains",
+                     call->input[0]);
+  tl_free(names.text.text);
+  return status;
+}
+
 static TlStatus do_show(const TlStageCall *call, const void *values, TlCatalog *catalog) {
   const TlShowStage *options = values;
   TlGrainRow row;
@@ -212,9 +260,7 @@ static TlStatus do_show(const TlStageCall *call, const void *values, TlCatalog *
     return tl_fail(TL_EINPUT, "%s: there is no terrain '%s'; talus-catalog list shows which are",
                    call->input[0], s.name);
   }
-  if (options->grain < 1)
-    return tl_fail(TL_EUSAGE, "--grain=N or --terrain=NAME wanted; talus-catalog export "
-                              "--format=csv lists the grains, talus-catalog list the terrains");
+  if (options->grain < 1) return show_only_terrain(call, catalog);
   TL_TRY(tl_catalog_grain(catalog, options->grain, &row));
   TL_TRY(show_shape(call->report, &row));
   TL_TRY(show_check(call->report, catalog, options->grain));

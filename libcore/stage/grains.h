@@ -79,7 +79,8 @@ extern const TlParamTable tl_catalog_show_table, tl_catalog_grading_table, tl_ca
 
 /* Reports the samples and terrains. */
 TlStatus tl_stage_catalog_list(const TlStageCall *call);
-/* Reports a grain's measures and the runs behind it, or a terrain. */
+/* Reports a grain's measures and the runs behind it, or a terrain; with neither named the terrain of
+ * a catalog that has one. */
 TlStatus tl_stage_catalog_show(const TlStageCall *call, const TlShowStage *options);
 /* Checks the file, every checksum and every grain; the failure names the first that is wrong. */
 TlStatus tl_stage_catalog_verify(const TlStageCall *call);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "post/maps.h"
 #include "post/measure.h"
 #include "post/overlap.h"
 #include "post/packing.h"
@@ -61,7 +62,9 @@ static const TlParam params[] = {
      "draws",
      "FILE.csv"},
     {"with", TL_P_TEXTS, offsetof(TlMeasureStage, with), "", "", 0, 0, NULL,
-     "with --triaxial: one more run drawn over it; may be given again and again", "RUN"},
+     "with --triaxial: one more run drawn over it; with --maps: one more run over the same "
+     "terrain, whose blocks are counted, too; may be given again and again",
+     "RUN"},
     {"columns", TL_P_FLAG, offsetof(TlMeasureStage, columns), "", "false", 0, 0, NULL,
      "print the columns of packing.csv, with units and meaning, and stop", NULL},
     {"label", TL_P_TEXTS, offsetof(TlMeasureStage, label), "", "", 0, 0, NULL,
@@ -75,6 +78,10 @@ static const TlParam params[] = {
      NULL},
     {"overlap-frames", TL_P_TEXT, offsetof(TlMeasureStage, overlap_frames), "", "last", 0, 0, NULL,
      "with --overlap: last, all, or the number of a frame", "FRAMES"},
+    {"maps", TL_P_CHOICE, offsetof(TlMeasureStage, maps), "", "none", 0, 0, "none|tif|asc",
+     "also maps of the ways, stops, speeds, energies and jump heights of the blocks on the "
+     "terrain's raster, as GeoTIFF with its CRS or as Esri ASCII grids",
+     NULL},
 };
 
 const TlParamTable tl_measure_table = TL_PARAM_TABLE(params, TlMeasureStage);
@@ -253,14 +260,29 @@ static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
   return status;
 }
 
+static TlStatus measure_maps(const TlStageCall *call, const TlMeasureStage *o, TlFigures *figures) {
+  static const char *const extension[] = {NULL, "tif", "asc"};
+  const char **run;
+  TL_TRY(TL_NEW(run, (size_t)o->with.count + 1));
+  run[0] = call->input[0];
+  for (int64_t i = 0; i < o->with.count; i++) run[i + 1] = o->with.items[i];
+  TlStatus status = tl_maps_run(run, o->with.count + 1, call->output, extension[o->maps],
+                                call->overwrite, figures);
+  tl_free(run);
+  return status;
+}
+
 static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, TlFigures *figures) {
   TlRegion region;
   bool given;
   TL_TRY(region_of(o, &region, &given));
   if (!o->overlap && strcmp(o->overlap_frames, "last") != 0)
     return tl_fail(TL_EUSAGE, "--overlap-frames wants --overlap");
-  if (!o->triaxial && (o->compare || o->with.count > 0 || o->label.count > 0))
-    return tl_fail(TL_EUSAGE, "--compare, --with and --label want --triaxial");
+  if (!o->triaxial && (o->compare || o->label.count > 0))
+    return tl_fail(TL_EUSAGE, "--compare and --label want --triaxial");
+  if (o->maps && o->triaxial) return tl_fail(TL_EUSAGE, "--maps and --triaxial exclude each other");
+  if (!o->triaxial && !o->maps && o->with.count > 0)
+    return tl_fail(TL_EUSAGE, "--with wants --triaxial or --maps");
   if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->input[0])); /* before any file */
   if (o->triaxial) {
     TlTxRun how = {.run = call->input[0],
@@ -273,6 +295,7 @@ static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, Tl
                    .plot = o->plot || o->compare || o->with.count > 0};
     TL_TRY(tl_tx_run(&how, call->output, call->overwrite, figures));
   }
+  if (o->maps) TL_TRY(measure_maps(call, o, figures));
   if (!o->triaxial || o->packing || o->overlap)
     TL_TRY(measure_frames(call, o, given ? &region : NULL, figures));
   for (int64_t i = 0; i < figures->count; i++)

@@ -19,6 +19,7 @@ typedef struct TlMeasureStage {
   TlTexts with, label;
   bool overlap;
   char *overlap_frames;
+  int maps;
 } TlMeasureStage;
 extern const TlParamTable tl_measure_table;
 /* Writes the tables of the run's measures into the folder call->output and reports a summary. */

@@ -225,7 +225,8 @@ static TlStatus write_planes(const TlH5File *f, const TlScene *scene) {
 
 /* ---- walls ---- */
 
-static void fill_part_rows(const TlScene *scene, TlPartRow *rows, double *time_s, TlVec3 *way_m) {
+static void fill_part_rows(const TlScene *scene, TlPartRow *rows, double *time_s,
+                           TlVec3 *displacement_m) {
   int64_t at = 0;
   for (int64_t i = 0; i < scene->part_count; i++) {
     const TlWallPart *p = &scene->parts[i];
@@ -235,7 +236,7 @@ static void fill_part_rows(const TlScene *scene, TlPartRow *rows, double *time_s
       rows[i].axis[a] = tl_vec3(p->turn.m[0][a], p->turn.m[1][a], p->turn.m[2][a]);
     for (int64_t k = 0; k < p->drive.rows; k++, at++) {
       time_s[at] = p->drive.time_s[k];
-      way_m[at] = p->drive.way_m[k];
+      displacement_m[at] = p->drive.displacement_m[k];
     }
   }
 }
@@ -254,23 +255,23 @@ static TlStatus write_parts(const TlH5File *f, hid_t g, const TlScene *scene) {
   size_t n = (size_t)scene->part_count, table = 0;
   TlPartRow *rows = NULL;
   double *time_s = NULL;
-  TlVec3 *way_m = NULL;
+  TlVec3 *displacement_m = NULL;
   for (size_t i = 0; i < n; i++) table += (size_t)scene->parts[i].drive.rows;
   TlStatus status = TL_NEW(rows, n);
   if (status == TL_OK) status = TL_NEW(time_s, table);
-  if (status == TL_OK) status = TL_NEW(way_m, table);
+  if (status == TL_OK) status = TL_NEW(displacement_m, table);
   if (status == TL_OK) {
-    fill_part_rows(scene, rows, time_s, way_m);
+    fill_part_rows(scene, rows, time_s, displacement_m);
     status = write_part_rows(f, g, rows, (int64_t)n);
   }
   hid_t type = H5T_NATIVE_DOUBLE;
   if (status == TL_OK)
     status = write_array(f, g, "table_time_s", "s", type, 1, time_s, (int64_t)table);
   if (status == TL_OK)
-    status = write_array(f, g, "table_way_m", "m", type, 3, way_m, (int64_t)table);
+    status = write_array(f, g, "table_way_m", "m", type, 3, displacement_m, (int64_t)table);
   tl_free(rows);
   tl_free(time_s);
-  tl_free(way_m);
+  tl_free(displacement_m);
   return status;
 }
 

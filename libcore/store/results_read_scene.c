@@ -368,7 +368,7 @@ static TlStatus take_part(const char *path, const TlPartRow *row, int64_t table,
   part->turn =
       (TlMat3){{{a[0].x, a[1].x, a[2].x}, {a[0].y, a[1].y, a[2].y}, {a[0].z, a[1].z, a[2].z}}};
   part->drive.time_s = d->rows > 0 ? scene->table_time_s + row->table_start : NULL;
-  part->drive.way_m = d->rows > 0 ? scene->table_way_m + row->table_start : NULL;
+  part->drive.displacement_m = d->rows > 0 ? scene->table_way_m + row->table_start : NULL;
   return TL_OK;
 }
 

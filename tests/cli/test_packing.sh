@@ -69,6 +69,26 @@ offset=$(sed -n 's/.*"connectivity".*offset="\([0-9]*\)".*/\1/p' p/chains.vtp)
 lines=$(od -An -v -t d8 -j $((start + 17 + offset + 8)) -N 32 p/chains.vtp | xargs)
 [ "$lines" = "0 1 1 2" ] || fail "chains.vtp joins points $lines"
 near "mean force over m g" "$(awk -v m="$(value p/frames.csv mass_kg)" -v f="$(value p/packing.csv mean_normal_force_N)" 'BEGIN {print f/(m/5*9.81)}')" 2.5 1e-5
+# a dumbbell that stands on one end with a ball on the other: the branches of its contacts run from the centre
+# of the whole body, so stress times volume is the sum of m g z; from its parts' centres it would be less than half
+cat >d.yaml <<'YAML'
+time: {dt_s: 1.0e-5, steps: 16000, frame_every_s: 0}
+frames: {contacts: true}
+solver: {method: penalty}
+penalty: {spread: deepest, normal_N_m: 1000.0}
+shapes: [{name: ball, diameter_m: 2.0e-3}]
+bodies:
+- {position_m: [0, 0, 0.0025], parts: [{shape: ball, position_m: [0, 0, 0.0015]}, {shape: ball, position_m: [0, 0, -0.0015]}]}
+- {shape: ball, position_m: [0, 0, 0.006]}
+planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]
+contact: {friction: 0.4, restitution: 0.1, damping_per_s: 20}
+YAML
+"$BIN/talus-solve" -q d.yaml >out.txt 2>&1 && "$BIN/talus-measure" d.run -o d --packing >>out.txt 2>&1 || { fail "dumbbell"; cat out.txt; }
+near "stress times volume over m g z of a dumbbell and a ball" "$(awk -v s="$(value d/packing.csv stress_zz_Pa)" -v v="$(value d/packing.csv region_volume_m3)" \
+  -v m="$(value d/frames.csv mass_kg)" -v z="$(value d/frames.csv centre_z_m)" 'BEGIN {print s*v/(m*9.81*z)}')" 1 0.01
+near "pairs of the dumbbell and the ball" "$(value d/packing.csv pairs)" 1 0
+near "bodies and planes that the dumbbell and the ball touch" "$(value d/packing.csv neighbours_per_grain)" 1.5 0
+near "unbalanced force of the dumbbell" "$(value d/packing.csv unbalanced_force)" 0 1e-3
 # of a test whose shear begins at 0.2 s: bands are counted from the last frame before it, theories told
 awk 'BEGIN {
   print "time_s,stage,kind,axial_strain,volumetric_strain,axial_stress_Pa,radial_stress_Pa,deviatoric_stress_Pa,mean_stress_Pa,friction_angle_deg,void_ratio,inertia_number,unbalanced_force,platen_force_N,base_force_N,tilt_deg,escaped,kinetic_energy_J,piston_work_J,pressure_work_J,elastic_J,friction_J,viscous_J,drag_J,net_elastic_J,net_damping_J,balance_error_J,height_m,volume_m3"

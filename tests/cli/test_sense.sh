@@ -117,6 +117,12 @@ for text in "origin: east 1000005, north 5200005, height 1502 m" "local_extent: 
   "extent_of_samples: east 1000005 to 1000295, north 5200005 to 5200295 m" "crs: none"; do
   [[ "$shown" == *"$text"* ]] || fail "show --terrain does not say '$text': $shown"
 done
+# a catalog with one terrain needs no name; with several it does; a CRS comes with its code
+[ "$("$BIN/talus-catalog" show c.tals)" = "$shown" ] || fail "show without --terrain is not the only terrain"
+"$BIN/talus-topo" plane.asc --catalog=c.tals --name=utm --crs=EPSG:32632 >/dev/null || fail "the second terrain"
+"$BIN/talus-catalog" show c.tals >out 2>err && fail "show without --terrain among two"
+says "has 2 terrains" "--terrain=NAME" "slope, utm"
+"$BIN/talus-catalog" show c.tals --terrain=utm | grep -qxF "crs: WGS 84 / UTM zone 32N (EPSG:32632)" || fail "no code of the CRS"
 "$BIN/talus-catalog" show c.tals --terrain=hill >out 2>err && fail "a terrain that is not there"
 says "no terrain 'hill'" "talus-catalog list"
 [ -n "$("$BIN/talus-catalog" list c.tals -q)" ] || fail "a listing prints nothing with -q"

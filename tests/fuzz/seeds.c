@@ -170,11 +170,11 @@ static void results(void) {
                    .planes = &(TlPlane){{0, 0, 0}, {0, 0, 1}},
                    .has_terrain = true};
   double time_s[3] = {0, 1, 2};
-  TlVec3 way_m[3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}};
+  TlVec3 displacement_m[3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}};
   TlWallPart part[2] = {{.kind = TL_PART_BOX, .size_m = {1, 1, 1}},
                         {.kind = TL_PART_RING,
                          .size_m = {1, 1, 0.1},
-                         .drive = {.rows = 3, .time_s = time_s, .way_m = way_m}}};
+                         .drive = {.rows = 3, .time_s = time_s, .displacement_m = displacement_m}}};
   TlResultsWriter *w;
   TlAvatar avatar;
   TlBodyRow row[2] = {{.id = 1, .avatar_id = 3, .scale = 1}, {.id = 2, .avatar_id = 3, .scale = 2}};

@@ -222,10 +222,10 @@ static void placed(const TlDrive *d, int64_t during, bool gone, double part, dou
   const double dt = 0.1;
   TlPlacement p = tl_drive_place(d, during, during, dt);
   TlMat3 turn = tl_quat_matrix(tl_quat_from_rotation(tl_scale(acted, d->spin_rad_s)));
-  ck_assert_int_eq(p.gone, gone);
+  ck_assert_int_eq(p.absent, gone);
   CK_NEAR(tl_norm(tl_sub(p.w, tl_scale(part, d->spin_rad_s))), 0, 1e-12);
   CK_NEAR(tl_norm(tl_sub(p.v, tl_scale(part, d->velocity_m_s))), 0, 1e-12);
-  CK_NEAR(tl_norm(tl_sub(p.way, tl_scale(acted, d->velocity_m_s))), 0, 1e-12);
+  CK_NEAR(tl_norm(tl_sub(p.displacement, tl_scale(acted, d->velocity_m_s))), 0, 1e-12);
   CK_NEAR(tl_norm(tl_sub(p.pivot, d->pivot_m)), 0, 0);
   for (int k = 0; k < 9; k++) CK_NEAR(p.turn.m[k / 3][k % 3], turn.m[k / 3][k % 3], 1e-12);
 }

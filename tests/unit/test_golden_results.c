@@ -50,7 +50,7 @@ typedef struct Scene {
   TlPairLaw law[4];
   TlWallPart part[PARTS];
   double time_s[TABLE];
-  TlVec3 way_m[TABLE];
+  TlVec3 displacement_m[TABLE];
   float height[6], band[5];
   int32_t low[4], count[4];
   int64_t start[4];
@@ -92,10 +92,11 @@ static void make_scene(Scene *s) {
   /* columns: the part's axes in the world */
   s->part[0].turn = (TlMat3){{{1, 0, 0}, {0, 0.6, -0.8}, {0, 0.8, 0.6}}};
   s->part[1].turn = (TlMat3){{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
-  for (int i = 0; i < TABLE; i++) s->time_s[i] = golden_real(17, i, 0), s->way_m[i] = vec(18, i);
+  for (int i = 0; i < TABLE; i++)
+    s->time_s[i] = golden_real(17, i, 0), s->displacement_m[i] = vec(18, i);
   s->part[1].drive.rows = TABLE;
   s->part[1].drive.time_s = s->time_s;
-  s->part[1].drive.way_m = s->way_m;
+  s->part[1].drive.displacement_m = s->displacement_m;
   for (int i = 0; i < 6; i++) s->height[i] = (float)golden_real(19, i, 0);
   for (int i = 0; i < 5; i++) s->band[i] = (float)golden_real(20, i, 0);
   memcpy(s->low, (int32_t[]){-1, 0, 1, 2}, sizeof s->low);
@@ -245,7 +246,7 @@ static void same_part(const TlWallPart *is, const TlWallPart *want) {
   ck_assert_int_eq(is->drive.rows, want->drive.rows);
   for (int64_t i = 0; i < want->drive.rows; i++) {
     SAME(is->drive.time_s[i], want->drive.time_s[i]);
-    SAME(is->drive.way_m[i], want->drive.way_m[i]);
+    SAME(is->drive.displacement_m[i], want->drive.displacement_m[i]);
   }
 }
 

@@ -159,7 +159,7 @@ START_TEST(coordination_counts_points_neighbours_and_rattlers) {
   TlRegion all = box(tl_vec3(0, 0, 0), tl_vec3(6 * R, 6 * R, 6 * R));
   TlCoordination c;
   CK_OK(tl_coordination(&p, &all, &c));
-  ck_assert_int_eq(c.grains, 27);
+  ck_assert_int_eq(c.bodies, 27);
   CK_NEAR(c.points, 6, 0);
   CK_NEAR(c.neighbours, 6, 0);
   CK_NEAR(c.mechanical, 6, 0);
@@ -182,6 +182,17 @@ START_TEST(coordination_counts_points_neighbours_and_rattlers) {
   CK_NEAR(c.neighbours, 6.0 / 5, 1e-15);
   CK_NEAR(c.mechanical, (6.0 - 2) / (5 - 1 - 2), 1e-15);
   CK_NEAR(c.rattlers, 3.0 / 5, 1e-15);
+  /* grains 1 and 3 of the row as parts of one body: it touches 0 by two points and 2, by both parts,
+   * by four; 4 is left alone */
+  p.grain[1].part_of = p.grain[3].part_of = 1 + 1;
+  p.grain[1].arm_m = tl_vec3(-2 * R, 0, 0);
+  p.grain[3].arm_m = tl_vec3(2 * R, 0, 0);
+  CK_OK(tl_coordination(&p, &all, &c));
+  ck_assert_int_eq(c.bodies, 4);
+  CK_NEAR(c.points, 12.0 / 4, 1e-15);
+  CK_NEAR(c.neighbours, 4.0 / 4, 1e-15);
+  CK_NEAR(c.mechanical, 2, 1e-15);
+  CK_NEAR(c.rattlers, 3.0 / 4, 1e-15);
   tl_packing_free(&p);
 }
 END_TEST

@@ -116,7 +116,7 @@ static TlResultsWriter *create(const char *folder, bool overwrite) {
 /* Two drives, the second by a table; a wall that is not there at the frame's time. */
 START_TEST(walls_come_back_bit_for_bit_and_stand_where_their_drive_says) {
   static const double time_s[3] = {0, 0.25, 1};
-  static const TlVec3 way_m[3] = {{0, 0, 0}, {1, 0, 0.5}, {1, 2, 0.1}};
+  static const TlVec3 displacement_m[3] = {{0, 0, 0}, {1, 0, 0.5}, {1, 2, 0.1}};
   TlMat3 turn = tl_quat_matrix(tl_quat_from_rotation(tl_vec3(0.3, 0.2, -1.1)));
   TlWallPart part[2] = {{.wall = 0,
                          .kind = TL_PART_RING,
@@ -131,7 +131,7 @@ START_TEST(walls_come_back_bit_for_bit_and_stand_where_their_drive_says) {
                          .size_m = {1, 2, 3},
                          .drive = {.rows = 3,
                                    .time_s = time_s,
-                                   .way_m = way_m,
+                                   .displacement_m = displacement_m,
                                    .pivot_m = {7, 8, 9},
                                    .velocity_m_s = {0, 0, 0.1}}}};
   TlScene scene, read;
@@ -156,14 +156,14 @@ START_TEST(walls_come_back_bit_for_bit_and_stand_where_their_drive_says) {
     for (int64_t step = 200; step < 900; step += 90) {
       TlFrame frame = {.step = step};
       TlPlacement p = tl_scene_place(&scene, a, &frame), q = tl_scene_place(&read, b, &frame);
-      ck_assert(p.gone == q.gone && p.gone == (i == 0 && (step < 250 || step >= 750)));
-      ck_assert_mem_eq(&p.way, &q.way, sizeof p.way);
+      ck_assert(p.absent == q.absent && p.absent == (i == 0 && (step < 250 || step >= 750)));
+      ck_assert_mem_eq(&p.displacement, &q.displacement, sizeof p.displacement);
       ck_assert_mem_eq(&p.turn, &q.turn, sizeof p.turn);
       ck_assert_mem_eq(&p.pivot, &q.pivot, sizeof p.pivot);
     }
   }
   TlFrame frame = {.step = 625};
-  CK_NEAR(tl_scene_place(&read, &read.parts[1], &frame).way.y, 1, 1e-12);
+  CK_NEAR(tl_scene_place(&read, &read.parts[1], &frame).displacement.y, 1, 1e-12);
   tl_scene_free(&read);
   tl_free(folder);
 }

@@ -219,10 +219,10 @@ START_TEST(moduli_of_a_cycle_and_what_a_hold_relaxes) {
   TlTxTest t = read_back("cycle", (TlTxOptions){0});
   TlFigures f = measured(&t, (TlTxOptions){0});
   ck_assert_int_eq(t.leg_count, 4);
-  ck_assert(t.leg[0].first == 0 && t.leg[0].last == 200 && t.leg[0].way == 1);
-  ck_assert(t.leg[1].first == 200 && t.leg[1].last == 210 && t.leg[1].way == -1);
-  ck_assert(t.leg[2].first == 210 && t.leg[2].last == 220 && t.leg[2].way == 1);
-  ck_assert(t.leg[3].first == 241 && t.leg[3].last == 440 && t.leg[3].way == 1);
+  ck_assert(t.leg[0].first == 0 && t.leg[0].last == 200 && t.leg[0].direction == 1);
+  ck_assert(t.leg[1].first == 200 && t.leg[1].last == 210 && t.leg[1].direction == -1);
+  ck_assert(t.leg[2].first == 210 && t.leg[2].last == 220 && t.leg[2].direction == 1);
+  ck_assert(t.leg[3].first == 241 && t.leg[3].last == 440 && t.leg[3].direction == 1);
   FIGURE("unloading_1_strain", 0.02, 1e-12);
   FIGURE("unloading_1_modulus", 1e8, 1);
   FIGURE("unloading_1_tangent_modulus", 1e8, 1);

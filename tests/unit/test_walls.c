@@ -256,7 +256,7 @@ static TlDrive shaken(TlVec3 direction, double acceleration, double w) {
     table_time[i] = i * 2 * PI / w / ROWS_A_PERIOD;
     table_way[i] = tl_scale(acceleration / (w * w) * sin(w * table_time[i]), direction);
   }
-  return (TlDrive){.rows = ROWS, .time_s = table_time, .way_m = table_way};
+  return (TlDrive){.rows = ROWS, .time_s = table_time, .displacement_m = table_way};
 }
 
 /* Below g a box stays on a table shaken up and down; below mu g on one shaken sideways; above it
@@ -282,8 +282,8 @@ START_TEST(a_shaken_table_keeps_what_its_acceleration_lets_it_keep) {
     tl_test_put(&lab.bodies, BOX, tl_vec3(0, 0, 0.5 * SIDE), UPRIGHT, start);
     for (int i = 1; i <= 1000; i++) {
       run(&lab, 1);
-      TlVec3 way = tl_drive_place(&drive, i, i, lab.config.step_s).way;
-      TlVec3 off = tl_sub(tl_sub(lab.bodies.position[0], tl_vec3(0, 0, 0.5 * SIDE)), way);
+      TlVec3 moved = tl_drive_place(&drive, i, i, lab.config.step_s).displacement;
+      TlVec3 off = tl_sub(tl_sub(lab.bodies.position[0], tl_vec3(0, 0, 0.5 * SIDE)), moved);
       most = fmax(most, tl_norm(off));
     }
     /* held within 1% of the side */

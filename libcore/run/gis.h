@@ -1,0 +1,26 @@
+/* Release areas and places of bodies from GIS files (io/vector.h): release.polygon_file and
+ * bodies.N.points_file.
+ *
+ * Reading them replaces the keys: the polygon gets its corners, a row of bodies becomes one row for
+ * each point, in the frame in which the study gives positions (run/places.h). So the effective study
+ * holds them and names no GIS file.
+ */
+#ifndef TL_RUN_GIS_H
+#define TL_RUN_GIS_H
+
+#include "run/setup.h"
+#include "shape/terrain.h"
+
+/* Several areas, and areas with holes, become one line of corners: each ring begins and ends at its
+ * first corner and is reached from the first ring's and left for it by the same way, which is
+ * crossed twice or not at all. Rings about a hole turn the other way round.
+ *
+ * Fields with the name of a key (the first 10 letters suffice, as in a shapefile, capitals or not)
+ * set it: of bodies at each point, of release where the file has one feature. The log says which
+ * were used and which were not. TL_EINPUT at the study's key: what tl_vector_read refuses, a field's
+ * value that the key does not take, places off the terrain, points without above_ground_m.
+ * terrain: NULL without one, and then no key names a file (tl_setup_fill). */
+TlStatus tl_gis_read(TlSetup *setup, const TlStudy *study, const TlTerrain *terrain,
+                     char *(*beside)(void *context, const char *file), void *context);
+
+#endif

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# talus-measure --maps: five balls that fly along a row of cells without gravity give each cell the closed forms of
+# speed, energies, height, mean and quantiles; a slanted flight passes the cells that exact fractions name; blocks that
+# bounce down a slope give what dense samples of their ways give; two runs count twice. GDAL reads the rasters on the
+# terrain's own grid and CRS, .tif and .asc with the same values. 10 seconds.
+set -u
+python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+solve() { "$BIN/talus-solve" "$@" -q >out 2>err || fail "$*: $(cat err)"; }
+measure() { "$BIN/talus-measure" "$@" >out 2>err || fail "talus-measure $*: $(cat err)"; }
+refused() { # TEXT -- arguments
+  local text=$1; shift 2
+  "$BIN/talus-measure" "$@" >out 2>err && fail "taken: $*"
+  grep -qF -- "$text" err || fail "'$text' is not in the message: $(cat err)"
+}
+
+grid() { # NAME RISE: 20 x 12 cells of 10 m, rising to the north
+  { printf 'ncols 20\nnrows 12\nxllcorner 500000\nyllcorner 5200000\ncellsize 10\n'
+    awk -v rise="$2" 'BEGIN {for (r = 12; r > 0; r--) {for (c = 0; c < 20; c++) printf "%g ", 100 + rise * (r - 1); print ""}}'; } >"$1.asc"
+  "$BIN/talus-topo" "$1.asc" --catalog=c.tals --name="$1" --crs=EPSG:32632 >/dev/null 2>err || fail "the terrain: $(cat err)"
+}
+grid flat 0
+grid steep 7
+
+# ---- five balls fly east at 1 to 5 m/s and 10 to 50 m above the ground; a sixth flies slantwise ----
+{ cat <<'YAML'
+catalog: c.tals
+crs: terrain
+gravity_m_s2: [0, 0, 0]
+time: {dt_s: 0.01, duration_s: 10, frame_every_s: 0.5}
+shapes: [{name: ball, diameter_m: 2}]
+grains: {density_kg_m3: 2500}
+terrain: {name: flat}
+bodies:
+YAML
+  for k in 1 2 3 4 5; do
+    echo "- {shape: ball, position_m: [500022, 5200035, $((100 + 10 * k))], velocity_m_s: [$k, 0, 0], spin_rad_s: [0, 0, $k]}"
+  done
+  echo "- {shape: ball, position_m: [500013, 5200062, 180], velocity_m_s: [15, 4, 0]}"; } >fly.yaml
+solve fly.yaml -o fly.run
+measure fly.run -o fly --maps=tif
+grep -q '^map_blocks: 6$' out || fail "blocks: $(grep map_ out)"
+grep -q '^map_blocks_in_last_frame: 6$' out || fail "blocks: $(grep map_ out)"
+measure fly.run -o ascii --maps=asc
+measure fly.run -o twice --maps=tif --with=fly.run
+"$python" - <<'PYTHON' || bad=1
+import math, sys
+from fractions import Fraction
+import numpy as np
+from osgeo import gdal
+gdal.UseExceptions()
+bad = False
+def fail(text):
+    global bad; bad = True; print("FAILED:", text)
+def read(path):
+    data = gdal.Open(path)
+    a = data.GetRasterBand(1).ReadAsArray().astype(float)
+    a[a == data.GetRasterBand(1).GetNoDataValue()] = np.nan
+    return a[::-1], data   # rows go north
+passages, data = read("fly/passages.tif")
+if data.GetGeoTransform() != (500000, 10, 0, 5200120, 0, -10) or passages.shape != (12, 20): fail("the grid differs")
+if data.GetSpatialRef().GetAuthorityCode(None) not in ("32632", None) or "UTM zone 32N" not in data.GetSpatialRef().GetName(): fail("the CRS differs")
+row = {c: [k for k in range(1, 6) if 2 <= c and 22 + 10 * k > 10 * c] for c in range(20)}
+want = np.zeros((12, 20))
+for c, who in row.items(): want[3, c] = len(who)
+x0, y0, x1, y1 = Fraction(13), Fraction(62), Fraction(163), Fraction(102)
+for r in range(12):   # the open square is crossed where the clipped leg is longer than nothing
+    for c in range(20):
+        low, high = Fraction(0), Fraction(1)
+        for a, d, edge in ((x0, x1 - x0, 10 * c), (y0, y1 - y0, 10 * r)):
+            t = sorted(((edge - a) / d, (edge + 10 - a) / d))
+            low, high = max(low, t[0]), min(high, t[1])
+        want[r, c] += low < high
+if not np.array_equal(passages, want): fail(f"passages {passages} are not {want}")
+mass = 2500 * 4 / 3 * math.pi
+values = {"speed_m_s": lambda k: k, "translational_kJ": lambda k: 0.5 * mass * k * k / 1000,
+          "rotational_kJ": lambda k: 0.2 * mass * k * k / 1000, "energy_kJ": lambda k: 0.7 * mass * k * k / 1000,
+          "jump_height_m": lambda k: 10 * k}
+statistics = {"max": np.max, "mean": np.mean, "p50": np.median, "p90": lambda v: np.quantile(v, 0.9),
+              "p95": lambda v: np.quantile(v, 0.95), "p99": lambda v: np.quantile(v, 0.99)}
+for name, value in values.items():
+    for statistic, of in statistics.items():
+        have, _ = read(f"fly/{name}_{statistic}.tif")
+        if not np.array_equal(np.isnan(have), want == 0): fail(f"{name}_{statistic} has values where nothing passed, or none where something did")
+        for c, who in row.items():
+            if who and not math.isclose(have[3, c], of([value(k) for k in who]), rel_tol=1e-5):
+                fail(f"{name}_{statistic} in cell {c}: {have[3, c]}, not {of([value(k) for k in who])}")
+        text, _ = read(f"ascii/{name}_{statistic}.asc")
+        if not np.allclose(text, have, rtol=1e-6, equal_nan=True): fail(f"{name}_{statistic}.asc differs")
+deposit, thickness = read("fly/deposit_count.tif")[0], read("fly/deposit_thickness_m.tif")[0]
+stops = np.zeros((12, 20))
+for k in range(1, 6): stops[3, (22 + 10 * k) // 10] += 1
+stops[10, 16] += 1
+if not np.array_equal(deposit, stops): fail("deposit_count")
+if not np.allclose(thickness, stops * 4 / 3 * math.pi / 100, rtol=1e-5): fail("deposit_thickness_m")
+if not np.allclose(read("fly/reach_probability.tif")[0], want / 6): fail("reach_probability")
+if not np.array_equal(read("twice/passages.tif")[0], 2 * want): fail("two runs do not count twice")
+if not np.allclose(read("twice/reach_probability.tif")[0], want / 6): fail("reach_probability of two runs")
+sys.exit(bad)
+PYTHON
+
+# ---- blocks that bounce down a slope, against dense samples ----
+cat >down.yaml <<'YAML'
+catalog: c.tals
+time: {dt_s: 4.0e-3, duration_s: 6, frame_every_s: 0.1}
+shapes: [{name: block, kind: superellipsoid, size_m: [2.4, 2, 1.6], exponent_e: 0.5, exponent_n: 0.5}]
+grains: {shapes: [block]}
+release: {assembly: lattice, low_m: [60, 80, 0], high_m: [120, 100, 0], layers: 1, count: 12, above_ground_m: 5}
+terrain: {name: steep}
+contact: {boundary_friction: 0.4, boundary_restitution: 0.5}
+YAML
+solve down.yaml -o down.run
+measure down.run -o down --maps=tif --json
+"$python" - <<'PYTHON' || fail "the maps of the slope"
+import glob, sys
+import h5py, numpy as np
+from osgeo import gdal
+gdal.UseExceptions()
+N = 400
+def read(path):
+    data = gdal.Open(path)
+    return data.GetRasterBand(1).ReadAsArray().astype(float)[::-1]
+terrain = h5py.File("down.run/run.h5")["terrain"]
+origin = dict(terrain.attrs)["origin"]
+best = {}; last = None
+for path in sorted(glob.glob("down.run/frame_*.h5")):
+    f = h5py.File(path)
+    x = f["position_m"][:].reshape(-1, 3) + origin; v = np.linalg.norm(f["velocity_m_s"][:].reshape(-1, 3), axis=1)
+    now = {i: (p, s) for i, p, s in zip(f["id"][:].ravel(), x, v)}
+    for i in now:
+        if last is None or i not in last: continue
+        (a, va), (b, vb) = last[i], now[i]
+        t = np.linspace(0, 1, N + 1)[:, None]
+        p = a + t * (b - a); s = va + t[:, 0] * (vb - va)
+        ground = np.clip(100 + 0.7 * (p[:, 1] - 5200005), 100, 177)
+        for c, r, speed, jump in zip(np.floor((p[:, 0] - 500000) / 10), np.floor((p[:, 1] - 5200000) / 10), s, p[:, 2] - ground):
+            old = best.get((int(r), int(c), i), (0, 0))
+            best[int(r), int(c), i] = max(old[0], speed), max(old[1], jump)
+    last = now
+passages, speed, jump = read("down/passages.tif"), read("down/speed_m_s_max.tif"), read("down/jump_height_m_mean.tif")
+want = np.zeros(passages.shape)
+for r, c, i in best: want[r, c] += 1
+if (passages < want).any() or (passages - want).sum() > 0.01 * want.sum(): print("passages differ by", passages - want); sys.exit(1)
+for r, c in zip(*np.nonzero(want)):
+    mine = [b for (y, x, i), b in best.items() if (y, x) == (r, c)]
+    if abs(speed[r, c] - max(m[0] for m in mine)) > 0.02: print("speed", r, c, speed[r, c], max(m[0] for m in mine)); sys.exit(1)
+    if passages[r, c] == len(mine) and abs(jump[r, c] - np.mean([m[1] for m in mine])) > 0.03: print("jump", r, c, jump[r, c], np.mean([m[1] for m in mine])); sys.exit(1)
+if want.sum() < 30: print("the case shows nothing"); sys.exit(1)
+PYTHON
+
+refused '--with wants --triaxial or --maps' -- fly.run -o no --with=down.run
+refused 'down.run: has another terrain' -- fly.run -o no --maps=tif --with=down.run
+printf 'shapes: [{name: ball, diameter_m: 2}]\nbodies: [{shape: ball, position_m: [0, 0, 5]}]\nplanes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\ntime: {dt_s: 0.01, steps: 2}\n' >plane.yaml
+solve plane.yaml -o plane.run
+refused 'plane.run: has no terrain' -- plane.run -o no --maps=tif
+[ -z "$(ls no 2>/dev/null)" ] || fail "refused maps left $(ls no)"
+measure plane.run -o plain
+[ ! -e plain/passages.tif ] || fail "maps without --maps"
+exit $bad

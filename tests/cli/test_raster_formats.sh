@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Elevation rasters of many formats, written by GDAL's Python module (XYZ and VRT as text): talus-topo stores the
+# same heights, origin and CRS from each, read back from the catalog's terrain by talus-solve's results with h5py.
+# Degrees and feet are refused with the gdalwarp line, files of several rasters with the gdal_translate line, and a
+# VRT leads to no other kind of file and to no network.
+set -u
+python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+refused() { # FILE TEXT...
+  local file=$1 text; shift
+  "$BIN/talus-topo" "$file" --catalog=no.tals >out 2>err && fail "$file was taken"
+  for text; do grep -qF -- "$text" err || { fail "'$text' is not in the message of $file:"; cat err; }; done
+  [ ! -e no.tals ] || { fail "a catalog was made of $file"; rm -f no.tals; }
+}
+
+"$python" - <<'PYTHON' || exit 1
+import numpy
+from osgeo import gdal, osr
+gdal.UseExceptions()
+NX, NY, CELL, WEST, NORTH = 24, 20, 5.0, 500000.0, 5200100.0
+z = numpy.fromfunction(lambda r, c: 1500 + 3 * (NY - 1 - r) + 0.5 * c, (NY, NX)).astype("float32")
+z[3, 7] += 2  # so that a mirrored raster is another one
+def crs(code):
+    s = osr.SpatialReference(); s.ImportFromEPSG(code); return s
+def memory(code=32632, cell=CELL, west=WEST, north=NORTH):
+    set_ = gdal.GetDriverByName("MEM").Create("", NX, NY, 1, gdal.GDT_Float32)
+    set_.SetGeoTransform((west, cell, 0, north, 0, -cell))
+    if code: set_.SetSpatialRef(crs(code))
+    set_.GetRasterBand(1).WriteArray(z)
+    return set_
+numpy.save("z.npy", z)
+made = []
+for driver, name, options in (("GTiff", "a.tif", []), ("GPKG", "b.gpkg", ["TILE_FORMAT=TIFF"]), ("netCDF", "c.nc", []),
+                              ("AAIGrid", "d.asc", []), ("HFA", "e.img", []), ("ENVI", "f.bin", []),
+                              ("EHdr", "g.flt", []), ("SAGA", "h.sdat", []), ("GSAG", "i.grd", []),
+                              ("GSBG", "j.grd", []), ("GS7BG", "k.grd", []), ("BT", "m.bt", [])):
+    gdal.GetDriverByName(driver).CreateCopy(name, memory(), options=options).FlushCache()
+    made.append(name)
+with open("n.xyz", "w") as f:
+    for r in range(NY):
+        for c in range(NX): f.write(f"{WEST + (c + 0.5) * CELL} {NORTH - (r + 0.5) * CELL} {z[r, c]}\n")
+made.append("n.xyz")
+vrt = lambda source: f"""<VRTDataset rasterXSize="{NX}" rasterYSize="{NY}"><SRS>EPSG:32632</SRS>
+<GeoTransform>{WEST}, {CELL}, 0, {NORTH}, 0, {-CELL}</GeoTransform>
+<VRTRasterBand dataType="Float32" band="1"><SimpleSource><SourceFilename relativeToVRT="1">{source}</SourceFilename>
+<SourceBand>1</SourceBand></SimpleSource></VRTRasterBand></VRTDataset>"""
+open("o.vrt", "w").write(vrt("a.tif")); made.append("o.vrt")
+open("made.txt", "w").write("\n".join(made) + "\n")
+# what is refused
+open("gone.vrt", "w").write(vrt("gone.tif"))
+open("web.vrt", "w").write(vrt("a.tif").replace('relativeToVRT="1">a.tif', 'relativeToVRT="0">/vsicurl/http://127.0.0.1:9/a.tif'))
+gdal.GetDriverByName("GIF").CreateCopy("a.gif", gdal.Translate("", memory(), format="MEM", outputType=gdal.GDT_Byte)).FlushCache()
+open("gif.vrt", "w").write(vrt("a.gif"))
+for driver, name in (("GTiff", "degrees.tif"), ("netCDF", "degrees.nc"), ("GPKG", "degrees.gpkg")):
+    options = ["TILE_FORMAT=TIFF"] if driver == "GPKG" else []
+    gdal.GetDriverByName(driver).CreateCopy(name, memory(4326, 1e-3, 11, 47), options=options).FlushCache()
+open("degrees.vrt", "w").write(vrt("degrees.tif").replace("EPSG:32632", "EPSG:4326")
+                               .replace(f"{WEST}, {CELL}, 0, {NORTH}, 0, {-CELL}", "11, 1e-3, 0, 47, 0, -1e-3"))
+with open("degrees.xyz", "w") as f:
+    for r in range(4):
+        for c in range(4): f.write(f"{11 + c * 1e-3} {47 - r * 1e-3} {1500 + c}\n")
+for driver, name in (("GTiff", "feet.tif"), ("netCDF", "feet.nc"), ("GPKG", "feet.gpkg")):
+    options = ["TILE_FORMAT=TIFF"] if driver == "GPKG" else []
+    gdal.GetDriverByName(driver).CreateCopy(name, memory(2263, 10, 980000, 200000), options=options).FlushCache()
+set_ = gdal.GetDriverByName("GPKG").CreateCopy("two.gpkg", memory(), options=["TILE_FORMAT=TIFF", "RASTER_TABLE=dem"]); set_ = None
+set_ = gdal.GetDriverByName("GPKG").CreateCopy("two.gpkg", memory(), options=["TILE_FORMAT=TIFF", "RASTER_TABLE=dsm", "APPEND_SUBDATASET=YES"]); set_ = None
+PYTHON
+
+cat >one.yaml <<'YAML'
+catalog: c.tals
+time: {dt_s: 1.0e-3, steps: 1}
+shapes: [{name: ball, diameter_m: 2}]
+bodies: [{shape: ball, position_m: [50, 50, 300]}]
+terrain: {name: t}
+YAML
+while read -r name; do
+  rm -rf c.tals one.run
+  "$BIN/talus-topo" "$name" --catalog=c.tals --name=t --crs=EPSG:32632 >out 2>err || { fail "$name: $(cat err)"; continue; }
+  "$BIN/talus-solve" one.yaml -o one.run -q || { fail "the study on $name"; continue; }
+  "$python" - "$name" <<'PYTHON' || fail "$name"
+import h5py, numpy, sys
+z = numpy.load("z.npy")[::-1]                     # rows go north
+t = h5py.File("one.run/run.h5")["terrain"]
+a = dict(t.attrs)
+h = t["height_m"][:]
+origin = a["origin"]
+d = numpy.abs(h.reshape(z.shape) + origin[2] - z).max()
+if d > 1e-3: print("heights differ by", d); sys.exit(1)
+PYTHON
+  "$BIN/talus-catalog" show c.tals >out
+  grep -qF "extent_of_samples: east 500002.5 to 500117.5, north 5200002.5 to 5200097.5 m" out || fail "$name lies elsewhere: $(grep extent out)"
+done <made.txt
+# the CRS comes from the file where it holds one
+for name in a.tif b.gpkg c.nc o.vrt; do
+  rm -f c.tals
+  "$BIN/talus-topo" $name --catalog=c.tals >out 2>err || fail "$name with its own CRS: $(cat err)"
+  "$BIN/talus-catalog" show c.tals | grep -qE '^crs: WGS 84 / UTM zone 32N' || fail "the CRS of $name: $("$BIN/talus-catalog" show c.tals | grep ^crs)"
+done
+
+for name in degrees.tif degrees.nc degrees.gpkg degrees.vrt degrees.xyz; do
+  refused $name "$name: coordinates" degrees "gdalwarp -t_srs EPSG:CODE -tr CELL CELL -r bilinear $name OUT.tif"
+done
+for name in feet.tif feet.nc feet.gpkg; do
+  refused $name "$name: coordinates are in" "0.3048" "gdalwarp -t_srs EPSG:CODE -tr CELL CELL -r bilinear $name OUT.tif"
+done
+refused two.gpkg "two.gpkg: holds several rasters" "gdal_translate 'NAME' OUT.tif" "GPKG:two.gpkg:dem" "GPKG:two.gpkg:dsm"
+refused gone.vrt gone.vrt
+refused gif.vrt gif.vrt
+refused web.vrt web.vrt
+refused a.gif "no elevation raster" "gdal_translate a.gif OUT.tif"
+exit $bad
