@@ -1,10 +1,11 @@
-/* Broad phase: pairs of colliders whose reach spheres overlap and that are no parts of one body, by hierarchical cells (one level a
- * factor 2 of size: linear in their number for any size ratio, Krijgsman 2014).
+/* Broad phase: pairs of colliders whose reach spheres overlap and that are not parts of one body, by
+ * hierarchical cells (one level for each factor 2 in size: the cost is linear in the number of
+ * colliders for any size ratio, Krijgsman 2014).
  *
- * A TlBroad keeps its pairs over many steps (a Verlet list of colliders): they are made with reaches
- * that are a little larger, and made again only when the reach of one and the distance it has
- * gone since no longer fit into its larger reach, or when the colliders themselves, their places in
- * the arrays, their bodies or these being frozen have changed. It is a scratch structure, never part of state.
+ * A TlBroad keeps its pairs over many steps (a Verlet list of colliders). They are made with reaches
+ * that are a little larger, and made again only when a collider's reach and its displacement since
+ * then no longer fit into the larger reach, or when the colliders themselves, their places in the
+ * arrays, their bodies or what is frozen have changed. It is scratch memory, not part of the state.
  */
 #ifndef TL_CONTACT_BROAD_H
 #define TL_CONTACT_BROAD_H

@@ -1,20 +1,20 @@
 /* Node lists that outlive a step (Verlet lists), for pairs of avatars, for avatars under a sphere
  * that seeks its point from them (narrow.h), and for avatars at boundaries.
  *
- * A list holds the nodes whose gap was below a cutoff when it was made. Since then the node
- * farthest from where it was, seen from the other body, has moved by no more than |t - t0| + |R -
- * R0| r     (from the pose then, not summed up over steps), so what is not listed has a gap of
- * cutoff - L times that or more, L the largest slope of phi. While that stays above what is wanted
- * the listed nodes alone are tested; and while the least gap lies that far above the margin nothing
- * is. Else the list is made again through the tree of spheres. Whether a list was new or old, here
- * or not yet, never shows in what is found: exactly the nodes that testing every node finds
- * (test_contact). So the lists are no part of state, need not travel with a body, and may be
- * dropped at any time. Closed-form spheres have none, since one lookup serves them, but against a
- * grid that does not know its distance as far out as their centres: they seek from its listed
- * nodes.
+ * A list holds the nodes whose gap was below a cutoff when it was made. Seen from the other body, no
+ * node has moved since then by more than d = |t - t0| + |R - R0| r, with t0 and R0 the relative
+ * position and rotation at that time. So a node that is not listed has a gap of at least cutoff - L d,
+ * L the largest slope of phi. While that bound is above the gap that is asked for, only the listed
+ * nodes are tested; while the least gap is that far above the margin, none is. Otherwise the list is
+ * made again through the tree of spheres.
  *
- * Skin (how far the cutoff lies above what is wanted): 0.44 sqrt(v D), v the relative way a step
- * (the best of those measured), within bounds.
+ * The result is always the set of nodes that testing every node finds (test_contact), whether a list
+ * is new, old or missing. The lists are therefore not part of the state: they do not migrate with a
+ * body, and they may be dropped at any time. Spheres in closed form have no lists, since one look-up
+ * serves them, except against a grid that does not know its distance as far out as their centres.
+ *
+ * Skin (how far the cutoff lies above the gap that is asked for): 0.44 sqrt(v D), v the relative
+ * displacement in a step, within bounds; the best of those measured.
  */
 #ifndef TL_CONTACT_NEAR_H
 #define TL_CONTACT_NEAR_H
@@ -25,7 +25,7 @@
 typedef struct TlNearPair TlNearPair; /* lists of a pair of avatars, either side's nodes */
 typedef struct TlNearWall TlNearWall; /* list of an avatar at a boundary */
 
-/* How far a collider has gone and turned, step by step, since the broad phase's pairs were made. */
+/* Path length and rotation of a collider, summed over the steps since the broad phase made its pairs. */
 typedef struct TlNearPath {
   TlVec3 x;
   TlQuat q;
@@ -58,8 +58,8 @@ TlNearPair **tl_near_find(const TlNear *near, int64_t low, int64_t high);
 TlNearWall **tl_near_wall(const TlNear *near, int64_t body, int boundary);
 
 /* The two colliders of a pair, avatars both, or an avatar and a sphere, in this order. turn: their
- * rotation matrices. both: nodes of b too. way: how far they move against each other in a step,
- * about. band, reach: a list that is made on the way serves at least these (TlWanted). */
+ * rotation matrices. both: nodes of b too. way: their relative displacement in a step, estimated.
+ * band, reach: a list that has to be made serves at least these (TlWanted). */
 typedef struct TlNearQuery {
   const TlColliders *colliders;
   int64_t a, b;

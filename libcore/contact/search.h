@@ -33,7 +33,7 @@ typedef struct TlSearchOptions {
   TlSearch how;
 } TlSearchOptions;
 
-/* As TlWanted, and: size, the smaller radius; way, relative motion of a step, about. Metres. */
+/* As TlWanted, and: size, the smaller radius; way, the estimated relative displacement in a step. Metres. */
 typedef struct TlMargin {
   double margin, band, reach, size, way;
 } TlMargin;
@@ -79,7 +79,7 @@ TlStatus tl_scan_run(TlScan *scan);
 TlSlot tl_scan_slot(const TlScan *scan, int64_t number);
 
 /* Points of one pair of colliders, or of one at boundary number k, at the present poses, closer
- * than margin: appended. band, reach: a list that is made on the way serves at least these. */
+ * than margin: appended. band, reach: a list that has to be made serves at least these. */
 TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *colliders,
                       int64_t a, int64_t b, const TlMargin *margin, TlPoints *points);
 TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near,

@@ -1,6 +1,6 @@
 /* The state of a simulation: everything that changes from step to step and that the next step starts
- * from. A copy of it, stepped with the same model and the same controls, goes the same way, bit for
- * bit. Zeroed at the start: no body, no step.
+ * from. A copy of it, stepped with the same model and the same controls, gives the same results, bit
+ * for bit. Zeroed at the start: no body, no step.
  */
 #ifndef TL_MODEL_STATE_H
 #define TL_MODEL_STATE_H

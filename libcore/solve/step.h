@@ -151,8 +151,8 @@ double tl_step_longest(const TlModel *model, const TlState *state);
 TlStatus tl_step(const TlModel *model, TlState *state, const TlControls *controls,
                  TlWorkspace *workspace, const TlSync *sync, TlStepReport *report);
 
-/* A grain flagged TL_BODY_EMBEDDED or (unresolved) TL_BODY_UNRESOLVED in the last step, and what it lies in
- * or is held by. */
+/* A grain flagged TL_BODY_EMBEDDED or (unresolved) TL_BODY_UNRESOLVED in the last step, and what it
+ * lies in or is held by. */
 typedef struct TlProblemRow {
   int64_t grain, avatar;
   TlVec3 position_m;           /* at the start of the step */
@@ -165,8 +165,8 @@ typedef struct TlProblemRow {
 /* Those of this rank's bodies; borrowed, valid until the workspace's next step. */
 const TlProblemRow *tl_step_problem_rows(const TlWorkspace *workspace, int64_t *count);
 
-/* Contact points of the last step, those with an impulse whose lower id (grain pairs) or grain (boundaries) this rank owns, in
- * fresh memory (tl_free). Valid until bodies move between ranks. */
+/* Contact points of the last step, those with an impulse whose lower id (grain pairs) or grain
+ * (boundaries) this rank owns, in fresh memory (tl_free). Valid until bodies move between ranks. */
 TlStatus tl_step_contacts(const TlModel *model, const TlState *state, const TlWorkspace *workspace,
                           TlContactRow **rows, int64_t *count);
 
