@@ -28,6 +28,7 @@
   R(csv)                                                                                           \
   R(study)                                                                                         \
   R(raster)                                                                                        \
+  R(vector)                                                                                        \
   R(morphology)                                                                                    \
   R(catalog)                                                                                       \
   R(catalog_rows)                                                                                  \

@@ -258,6 +258,23 @@ static void rasters(void) {
   put_text(
       "raster", "centre.asc", '2',
       "NCOLS 2\nNROWS 2\nXLLCENTER 10\nYLLCENTER 20\nCELLSIZE 5\nNODATA_VALUE -1\n1 2\n3 -1\n");
+  put_text("raster", "small.xyz", (char)(unsigned char)133, "0 0 1\n2 0 2\n0 2 3\n2 2 4\n");
+  put_text(
+      "raster", "small.vrt", (char)(unsigned char)132,
+      "<VRTDataset rasterXSize=\"2\" rasterYSize=\"2\"><GeoTransform>0,2,0,4,0,-2</GeoTransform>"
+      "<VRTRasterBand dataType=\"Float32\" band=\"1\"><SimpleSource><SourceFilename "
+      "relativeToVRT=\"1\">b.asc</SourceFilename></SimpleSource></VRTRasterBand></VRTDataset>");
+}
+
+static void vectors(void) { /* '0' and '6' are GeoJSON (% 3), '6' wants areas (& 4) */
+  put_text("vector", "points.geojson", '0',
+           "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"properties\":"
+           "{\"volume_m3\":0.6,\"shape\":\"slab\"},\"geometry\":{\"type\":\"Point\","
+           "\"coordinates\":[8.6,46.9]}}]}");
+  put_text("vector", "area.geojson", '6',
+           "{\"type\":\"Feature\",\"properties\":{\"count\":12},\"geometry\":{\"type\":\"Polygon\","
+           "\"coordinates\":[[[8.6,46.9],[8.7,46.9],[8.7,47],[8.6,47],[8.6,46.9]],[[8.62,46.92],[8."
+           "62,46.94],[8.64,46.94],[8.62,46.92]]]}}");
 }
 
 static void grains(void) {
@@ -322,6 +339,7 @@ int main(int argc, char **argv) {
   dictionary();
   meshes();
   rasters();
+  vectors();
   grains();
   texts();
   catalogs();
