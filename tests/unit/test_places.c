@@ -557,6 +557,39 @@ START_TEST(followed_polyhedra_agree_with_a_search_from_nothing) {
 }
 END_TEST
 
+/* What threads and ranks rely on: which pairs a thread searched before leaves no trace in its scratch. */
+START_TEST(a_search_from_nothing_depends_on_its_own_pair_alone) {
+  static const int kind[] = {SMOOTH, ROUGH, BOX, TETRAHEDRON};
+  enum { KINDS = 4, PAIRS = 40, MOST = TL_PLACES };
+  Scene s;
+  open_scene(&s, 1 << SMOOTH | 1 << ROUGH | 1 << BOX | 1 << TETRAHEDRON);
+  static TlPoint first[PAIRS][MOST];
+  size_t count[PAIRS] = {0}, several = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    tl_points_free(&s.points);
+    s.points = (TlPoints){0};
+    for (int i = 0; i < PAIRS; i++) {
+      int n = pass == 0 ? i : PAIRS - 1 - i, k = kind[n % KINDS];
+      uint64_t stream = (uint64_t)n;
+      Pair p = k == ROUGH    ? rough_pair(&s, 0.2, stream)
+               : k == SMOOTH ? convex_pair(&s, k, k, 1, -0.01, stream)
+                             : polyhedra(&s, k, k, 1, 0.01, stream);
+      by_places_anew(&s, &p);
+      if (pass == 0) {
+        count[n] = s.points.count;
+        several += count[n] > 1;
+        ck_assert(count[n] > 0 && count[n] <= MOST);
+        memcpy(first[n], s.points.point, count[n] * sizeof *first[n]);
+      }
+      ck_assert_uint_eq(s.points.count, count[n]);
+      ck_assert_mem_eq(first[n], s.points.point, count[n] * sizeof *first[n]);
+    }
+  }
+  ck_assert_uint_ge(several, 1);
+  close_scene(&s);
+}
+END_TEST
+
 START_TEST(what_is_not_served_is_refused) {
   Scene s;
   open_scene(&s, ~0u);
@@ -579,4 +612,5 @@ TL_TEST_MAIN("places", spheres_have_the_gap_of_their_centres,
              a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothing,
              a_copied_memory_continues_with_the_same_bits,
              polyhedra_have_the_depth_of_their_separating_axes,
-             followed_polyhedra_agree_with_a_search_from_nothing, what_is_not_served_is_refused)
+             followed_polyhedra_agree_with_a_search_from_nothing,
+             a_search_from_nothing_depends_on_its_own_pair_alone, what_is_not_served_is_refused)
