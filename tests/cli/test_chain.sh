@@ -2,6 +2,7 @@
 # The imaging chain held to the phantom's truth: stack -> denoise -> binarize -> label -> avatars.
 # Grains found / true within 3%, median volume error under 3%, median centroid error under 0.25
 # voxel (all true grains of 500 voxels or more that the box does not cut).
+# unsanitized: it judges figures; test_imaging_chain.sh and test_avatars.sh run the same tools.
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -9,9 +10,8 @@ bad=0
 fail() { echo "FAILED: $*"; bad=1; }
 quiet() { "$@" >out.txt 2>err.txt || { fail "$*"; cat err.txt; exit 1; }; }
 
-size=${TALUS_SANITIZED:+64}; size=${size:-104}
-d50=${TALUS_SANITIZED:+20}; d50=${d50:-22}
-quiet "$BIN/talus-phantom" --size="$size,$size,$size" --d50-voxels="$d50" --seed=5 -o stack.tif --truth=truth.csv
+size=104
+quiet "$BIN/talus-phantom" --size="$size,$size,$size" --d50-voxels=22 --seed=5 -o stack.tif --truth=truth.csv
 quiet "$BIN/talus-denoise" stack.tif -o denoised.h5
 quiet "$BIN/talus-binarize" denoised.h5 -o mask.h5
 quiet "$BIN/talus-label" mask.h5 --grey=denoised.h5 -o labels.h5
