@@ -1,66 +1,37 @@
 #include "solve/etm.h"
 
+#include "solve/push.h"
+
 #include <math.h>
 
 /* Velocities at the contact as an impulse finds them. */
 typedef struct Split {
   TlVec3 u, ut;
   double un;
-  TlVec3 lag; /* u_t less the tangential velocity friction aims at */
 } Split;
 
-/* An impulse before it is given. */
-typedef struct Push {
-  TlVec3 p;
-  double pn, du; /* n.p, and the change of u_n it makes */
-  bool all;      /* it uses up the energy to be released */
-} Push;
-
-static Split split_velocity(const TlContact *c, const TlTwist *twist, TlVec3 aim) {
+static Split split_velocity(const TlContact *c, const TlTwist *twist) {
   Split s;
   s.u = tl_contact_velocity(c, twist);
   s.un = tl_dot(c->n, s.u);
   s.ut = tl_axpy(s.u, -s.un, c->n);
-  s.lag = tl_sub(s.ut, aim);
   return s;
 }
 
-/* The impulse that raises u_n by du and brings the tangential velocity to its aim (Tang 2014
- * Eq. 50, where the aim is 0). */
-static TlVec3 sticking_impulse(const TlContact *c, const Split *s, double du) {
-  return tl_sym_vec(c->k_inverse, tl_axpy(tl_scale(-1, s->lag), du, c->n));
-}
-
-/* No absolute value of P_n: a pulling impulse is no stick (Correction 4). */
-static bool in_cone(const TlContact *c, TlVec3 p, double *pn, TlVec3 *pt) {
-  *pn = tl_dot(p, c->n);
-  *pt = tl_axpy(p, -*pn, c->n);
-  return *pn > 0 && tl_norm2(*pt) <= c->law->friction * c->law->friction * *pn * *pn;
-}
-
-/* Direction n + mu t of a sliding impulse along the trial's tangential part. Where n.Kt < 0 a large
- * mu would need an endless impulse: mu is cut so that n.K(n + mu t) >= 0.1 n.Kn. */
-static TlVec3 sliding_direction(const TlContact *c, TlVec3 pt) {
-  TlVec3 t = tl_unit(pt);
-  double knt = tl_dot(c->n, tl_sym_vec(c->k, t)), mu = c->law->friction;
-  if (knt < 0 && mu > 0.9 * c->knn / -knt) mu = 0.9 * c->knn / -knt;
-  return tl_axpy(c->n, mu, t);
-}
-
 /* Work of the push's tangential part: > 0 where it adds energy. */
-static double tangential_work(const TlContact *c, const Split *s, const Push *push) {
+static double tangential_work(const TlContact *c, const Split *s, const TlPush *push) {
   TlVec3 pt = tl_axpy(push->p, -push->pn, c->n);
   return tl_dot(pt, tl_axpy(s->u, 0.5, tl_sym_vec(c->k, push->p)));
 }
 
 /* Friction gives back no more than it took at this contact in this round, to rounding. */
-static bool affordable(const TlContact *c, const Split *s, const Push *push) {
+static bool affordable(const TlContact *c, const Split *s, const TlPush *push) {
   double slack =
       1e-12 * tl_norm(tl_axpy(push->p, -push->pn, c->n)) * (tl_norm(s->ut) + tl_norm(c->aim));
   return tangential_work(c, s, push) <= c->friction_work + slack;
 }
 
-static void commit(TlContact *c, const TlDynamics *d, const Split *s, const Push *push) {
+static void commit(TlContact *c, const TlDynamics *d, const Split *s, const TlPush *push) {
   if (c->law->tangential_restitution > 0) c->friction_work -= tangential_work(c, s, push);
   tl_contact_apply(c, d, push->p);
   c->impulse = tl_add(c->impulse, push->p);
@@ -69,82 +40,36 @@ static void commit(TlContact *c, const TlDynamics *d, const Split *s, const Push
   c->work -= 0.5 * (2 * s->un + push->du) * push->pn;
 }
 
-static Push compressing(const TlContact *c, const Split *s, double du) {
-  Push push = {.du = du};
-  TlVec3 pt;
-  if (c->law->friction == 0) {
-    push.pn = du / c->knn;
-    push.p = tl_scale(push.pn, c->n);
-    return push;
-  }
-  push.p = sticking_impulse(c, s, du);
-  if (in_cone(c, push.p, &push.pn, &pt)) return push;
-  TlVec3 direction = sliding_direction(c, pt);
-  push.pn = du / tl_dot(c->n, tl_sym_vec(c->k, direction));
-  push.p = tl_scale(push.pn, direction);
-  return push;
-}
-
-double tl_etm_compress(TlContact *c, const TlDynamics *d, double du) {
+static TlPush give(const TlEtmLaw *law, TlContact *c, const TlDynamics *d, double du, double work) {
   tl_contact_want_matrix(c, d);
-  Split s = split_velocity(c, d->twist, c->aim);
-  Push push = compressing(c, &s, du);
+  Split s = split_velocity(c, d->twist);
+  TlPushPoint point = {.n = c->n,
+                       .k = &c->k,
+                       .k_inverse = &c->k_inverse,
+                       .knn = c->knn,
+                       .friction = c->law->friction,
+                       .along_trial = law->friction_along_trial};
+  TlPushTask task = {.lag = tl_sub(s.ut, c->aim), .un = s.un, .du = du, .work = work};
+  TlPush push = tl_push(&point, &task);
   if (c->law->tangential_restitution > 0 && !affordable(c, &s, &push)) {
-    s.lag = s.ut;
-    push = compressing(c, &s, du);
+    task.lag = s.ut;
+    push = tl_push(&point, &task);
   }
   commit(c, d, &s, &push);
-  return push.pn;
-}
-
-/* du of releasing energy w at effective compliance k: 1/2 (2 u_n + du) du/k = w. The second form
- * keeps its digits where w is small. */
-static double release_step(double un, double w, double k) {
-  double root = sqrt(un * un + 2 * w * k);
-  return un > 0 ? 2 * w * k / (un + root) : root - un;
-}
-
-/* The same while sticking, where P_n = a du + b; negative: w does not pay for a stick. */
-static double sticking_release_step(const TlContact *c, const Split *s, double w) {
-  TlVec3 kn = tl_sym_vec(c->k_inverse, c->n);
-  double a = tl_dot(c->n, kn), b = -tl_dot(kn, s->lag);
-  double m = 2 * a * s->un - b;
-  return (-(2 * a * s->un + b) + sqrt(m * m + 8 * a * w)) / (2 * a);
-}
-
-static Push releasing(const TlContact *c, const Split *s, double w, double du_step) {
-  Push push;
-  TlVec3 pt = {0, 0, 0};
-  if (c->law->friction > 0) {
-    double most = sticking_release_step(c, s, w), du = most < du_step ? most : du_step;
-    push.p = sticking_impulse(c, s, du > 0 ? du : du_step);
-    push.du = du;
-    push.all = most <= du_step;
-    if (in_cone(c, push.p, &push.pn, &pt) && du > 0) return push;
-  }
-  TlVec3 direction = c->law->friction > 0 ? sliding_direction(c, pt) : c->n;
-  double k = c->law->friction > 0 ? tl_dot(c->n, tl_sym_vec(c->k, direction)) : c->knn;
-  double most = release_step(s->un, w, k);
-  push.du = most < du_step ? most : du_step;
-  push.all = most <= du_step;
-  push.pn = push.du / k;
-  push.p = tl_scale(push.pn, direction);
   return push;
 }
 
-bool tl_etm_release(TlContact *c, const TlDynamics *d, double keep, double du_step) {
+double tl_etm_compress(const TlEtmLaw *law, TlContact *c, const TlDynamics *d, double du) {
+  return give(law, c, d, du, INFINITY).pn;
+}
+
+bool tl_etm_release(const TlEtmLaw *law, TlContact *c, const TlDynamics *d, double keep,
+                    double du_step) {
   double w = c->work - keep;
   if (!(w > 0)) return true;
-  tl_contact_want_matrix(c, d);
-  Split s = split_velocity(c, d->twist, c->aim);
-  Push push = releasing(c, &s, w, du_step);
-  if (c->law->tangential_restitution > 0 && !affordable(c, &s, &push)) {
-    s.lag = s.ut;
-    push = releasing(c, &s, w, du_step);
-  }
-  commit(c, d, &s, &push);
-  if (push.all) c->work = keep;
-  return push.all;
+  bool all = give(law, c, d, du_step, w).all;
+  if (all) c->work = keep;
+  return all;
 }
 
 /* ---- points without friction at once ---- */
@@ -204,9 +129,9 @@ bool tl_etm_release_together(TlContact **c, int count, const TlDynamics *d, cons
   double share = INFINITY;
   int spent = -1; /* whose W is used up by the share */
   for (int i = 0; i < count; i++) {
-    /* share p (u_n + share change/2) = W, as release_step */
+    /* share p (u_n + share change/2) = W, as tl_push_release */
     double most =
-        release_step(joint.un[i], c[i]->work, joint.change[i] / joint.p[i]) / joint.change[i];
+        tl_push_release(joint.un[i], c[i]->work, joint.change[i] / joint.p[i]) / joint.change[i];
     double step = du_step[i] / joint.change[i];
     if (most < share) spent = i;
     share = fmin(share, most);

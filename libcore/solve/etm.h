@@ -26,6 +26,7 @@ typedef struct TlEtmLaw {
   double entry_m_s;     /* a contact no impulse has reached enters above allowed_speed + this */
   double threshold_m_s; /* restitution is 0 for start speeds below */
   double similar;       /* beta */
+  bool friction_along_trial; /* direction of sliding friction: that of the trial impulse (push.h) */
   const TlCollisionTrace *trace; /* NULL: nobody watches */
 } TlEtmLaw;
 
@@ -36,7 +37,8 @@ typedef struct TlEtmCount {
   double stored_J, released_J;
 } TlEtmCount;
 
-/* Solve a group; contacts must be prepared and have weight, law and allowed_speed; in, touched, impulse and work are reset. count is added to (rounds: the most). */
+/* Solve a group; contacts must be prepared and have weight, law and allowed_speed; in, touched,
+ * impulse and work are reset. count is added to (rounds: the most). */
 TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
                       TlEtmCount *count);
 TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
@@ -49,13 +51,15 @@ TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dyn
 /* Before an impulse of compression: notes the start of the round, u_n and what the tangential
  * velocity aims at. */
 void tl_etm_begin(TlContact *contact, const TlTwist *twist, double un);
-/* Raise u_n by du > 0 (Tang 2014 Eqs. 50-55): aim at zero tangential velocity (at -e_t u_t(start)
- * with tangential restitution), stick inside the Coulomb cone, else slide. Books the normal work
- * into c->work. Returns P.n. */
-double tl_etm_compress(TlContact *contact, const TlDynamics *dynamics, double du);
+/* Raise u_n by du > 0 (push.h): aim at zero tangential velocity (at -e_t u_t(start) with tangential
+ * restitution), stick inside the Coulomb cone, else slide. Books the normal work into c->work.
+ * Returns P.n. */
+double tl_etm_compress(const TlEtmLaw *law, TlContact *contact, const TlDynamics *dynamics,
+                       double du);
 /* Give back elastic energy down to `keep` (Tang Eqs. 49, 66 with friction: Correction 6), but
  * raise u_n by no more than du_step. Returns true when work has reached keep. */
-bool tl_etm_release(TlContact *contact, const TlDynamics *dynamics, double keep, double du_step);
+bool tl_etm_release(const TlEtmLaw *law, TlContact *contact, const TlDynamics *dynamics,
+                    double keep, double du_step);
 /* The same for points without friction that are equally urgent, all at once and in proportion: what
  * is symmetric stays so to rounding. Work is that of the changes they really see, together, so the
  * energy balance stays exact. False: they hinder each other too much, nothing was done. */

@@ -151,7 +151,7 @@ static int64_t lift_pair(const void *walk, int32_t at, double level, double *lef
     }
     tl_etm_begin(c, w->dynamics->twist, un);
     c->step = increment(w, c, least);
-    tl_etm_compress(c, w->dynamics, fmin(c->step, -un)); /* Tang 2014 Eq. 63 */
+    tl_etm_compress(w->law, c, w->dynamics, fmin(c->step, -un)); /* Tang 2014 Eq. 63 */
     tl_etm_trace(w->law, TL_TRACE_COMPRESS, w->group, w->dynamics);
     if (pair->count == 1 && c->step >= -un) return impulses + 1; /* at 0: no need to look again */
   }
@@ -291,7 +291,7 @@ static int64_t release_pair(const Walk *w, int32_t at, double level) {
     if (similar > 0)
       impulses += similar - 1;
     else
-      tl_etm_release(c, w->dynamics, 0, c->step);
+      tl_etm_release(w->law, c, w->dynamics, 0, c->step);
     tl_etm_trace(w->law, TL_TRACE_RELEASE, w->group, w->dynamics);
     impulses++;
   }

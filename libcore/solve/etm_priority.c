@@ -144,7 +144,7 @@ static int64_t lift_similar(Reference *r, double least) {
     if (!(r->queue.key[i] <= bound)) continue; /* lifted along with another */
     TlContact *c = r->contact[i];
     tl_etm_begin(c, r->dynamics->twist, r->un[i]);
-    tl_etm_compress(c, r->dynamics, fmin(r->step, -r->un[i])); /* Tang 2014 Eq. 63 */
+    tl_etm_compress(r->law, c, r->dynamics, fmin(r->step, -r->un[i])); /* Tang 2014 Eq. 63 */
     tl_etm_trace(r->law, TL_TRACE_COMPRESS, r->group, r->dynamics);
     renew(r, i);
     impulses++;
@@ -178,7 +178,7 @@ static int64_t release_similar(Reference *r, double least) {
   int32_t similar = tl_queue_under(&r->queue, bound);
   for (int32_t k = 0; k < similar; k++) {
     TlContact *c = r->contact[r->queue.found[k]];
-    tl_etm_release(c, r->dynamics, 0, r->step);
+    tl_etm_release(r->law, c, r->dynamics, 0, r->step);
     tl_etm_trace(r->law, TL_TRACE_RELEASE, r->group, r->dynamics);
     tl_queue_set(&r->queue, r->queue.found[k], -c->work);
   }

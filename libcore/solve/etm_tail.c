@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "solve/push.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +25,7 @@ struct TlTailLook {
   int32_t a, b;         /* numbers in the tail */
 };
 struct TlTailPush {
-  _Alignas(LINE) TlSym3 k_inverse;
-  TlVec3 kn; /* K n */
+  _Alignas(LINE) TlSym3 k_inverse, k;
   double knn, friction, work;
   double step; /* of its last impulse here; 0: none */
   TlVec3 impulse;
@@ -250,26 +250,6 @@ static TlVec3 velocity(const TlTailLook *c, const TlTailBody *a, const TlTailBod
   return tl_sub(u, c->wall);
 }
 
-/* As tl_etm_compress without a tangential aim: Tang 2014 Eqs. 50-55, Correction 4. */
-static TlVec3 impulse_of(const TlTailLook *c, const TlTailPush *push, TlVec3 u, double un,
-                         double du, double *pn) {
-  double mu = push->friction;
-  if (mu == 0) {
-    *pn = du / push->knn;
-    return tl_scale(*pn, c->n);
-  }
-  TlVec3 p = tl_sym_vec(push->k_inverse, tl_axpy(tl_scale(-1, u), un + du, c->n));
-  *pn = tl_dot(p, c->n);
-  TlVec3 pt = tl_axpy(p, -*pn, c->n);
-  double pt2 = tl_norm2(pt);
-  if (*pn > 0 && pt2 <= mu * mu * *pn * *pn) return p;
-  TlVec3 t = pt2 > 0 ? tl_scale(1 / sqrt(pt2), pt) : pt;
-  double knt = tl_dot(push->kn, t);
-  if (knt < 0 && mu > 0.9 * push->knn / -knt) mu = 0.9 * push->knn / -knt;
-  *pn = du / (push->knn + mu * knt);
-  return tl_scale(*pn, tl_axpy(c->n, mu, t));
-}
-
 static void kick(TlTailBody *body, const TlTailInertia *inertia, TlVec3 r, TlVec3 p) {
   if (inertia->inverse_mass == 0) return; /* pairs of one colour may share it: never write */
   body->v = tl_axpy(body->v, inertia->inverse_mass, p);
@@ -277,13 +257,23 @@ static void kick(TlTailBody *body, const TlTailInertia *inertia, TlVec3 r, TlVec
   body->hit += 1;
 }
 
+/* As tl_etm_compress, without a tangential aim. */
 static void compress(const TlTail *t, TlTailLook *c, TlTailPush *push, TlVec3 u, double un) {
-  double pn, du = push->step < -un ? push->step : -un; /* Tang 2014 Eq. 63 */
-  TlVec3 p = impulse_of(c, push, u, un, du, &pn);
-  kick(&t->moving[c->a], &t->inertia[c->a], c->ra, p);
-  kick(&t->moving[c->b], &t->inertia[c->b], c->rb, tl_scale(-1, p));
-  push->impulse = tl_add(push->impulse, p);
-  push->work -= 0.5 * (2 * un + du) * pn; /* Tang 2014 Eq. 64 */
+  TlPushPoint point = {.n = c->n,
+                       .k = &push->k,
+                       .k_inverse = &push->k_inverse,
+                       .knn = push->knn,
+                       .friction = push->friction,
+                       .along_trial = t->law->friction_along_trial};
+  TlPushTask task = {.lag = tl_axpy(u, -un, c->n),
+                     .un = un,
+                     .du = tl_min(push->step, -un), /* Tang 2014 Eq. 63 */
+                     .work = INFINITY};
+  TlPush given = tl_push(&point, &task);
+  kick(&t->moving[c->a], &t->inertia[c->a], c->ra, given.p);
+  kick(&t->moving[c->b], &t->inertia[c->b], c->rb, tl_scale(-1, given.p));
+  push->impulse = tl_add(push->impulse, given.p);
+  push->work -= 0.5 * (2 * un + given.du) * given.pn; /* Tang 2014 Eq. 64 */
 }
 
 /* To somebody who watches, as if there were no copies. */
@@ -297,7 +287,7 @@ static void want_matrix(const TlTail *t, int32_t at) {
   TlContact *c = t->contact[at];
   tl_contact_want_matrix(c, t->dynamics);
   t->push[at].k_inverse = c->k_inverse;
-  t->push[at].kn = tl_sym_vec(c->k, c->n);
+  t->push[at].k = c->k;
 }
 
 /* One increment. Returns true when that took the contact to u_n = 0. */
@@ -434,6 +424,7 @@ static void fetch(const TlTail *t, int32_t at) {
   __builtin_prefetch(look + LINE);
   __builtin_prefetch(push);
   __builtin_prefetch(push + LINE);
+  __builtin_prefetch(push + 2 * LINE);
   __builtin_prefetch(&t->moving[t->glance[at].a]);
   __builtin_prefetch(&t->moving[t->glance[at].b]);
 }

@@ -26,11 +26,17 @@ typedef enum TlRest {
   TL_REST_ETM               /* ETM alone, after gravity; rattles */
 } TlRest;
 
+typedef enum TlFrictionDirection {
+  TL_FRICTION_SLIDING = 0, /* against the sliding velocity (push.h) */
+  TL_FRICTION_TANG         /* along the trial impulse (Tang 2014 Eqs. 51-55) */
+} TlFrictionDirection;
+
 /* Of the methods by impulses. */
 typedef struct TlImpulseOptions {
   double impact_threshold_m_s; /* restitution is 0 below this approach speed; < 0: 4 g dt */
   TlEtmOrder order;
   TlRest rest;
+  TlFrictionDirection friction_direction;
   int increments;        /* K: steps of the start velocity, 20-30 */
   int max_rounds;        /* compression-separation rounds before e = 0, 40 */
   double similar;        /* beta of Tan 2024 Alg. 1, for TL_ETM_PRIORITY, 0.01-0.05 */

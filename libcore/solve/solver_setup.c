@@ -26,6 +26,9 @@ const TlParam tl_solver_params[] = {
            "sequential impulses"),
     CHOICE(TlSolverSetup, order, "weighted", "weighted|plain",
            "contacts in order of reduced mass times approach velocity, or of the velocity"),
+    CHOICE(TlSolverSetup, friction_direction, "sliding", "sliding|tang",
+           "friction of an impulse that slides: against the sliding velocity, or along the impulse "
+           "that would stick, as in Tang 2014"),
     CHOICE(TlSolverSetup, rest, "gauss-seidel", "gauss-seidel|etm",
            "resting contacts: warm-started Gauss-Seidel, which comes to rest, or energy tracking "
            "alone, as in Tan 2024"),
@@ -75,6 +78,7 @@ _Static_assert(COUNT(tl_problem_params) == TL_PROBLEM_PARAMS, "rows of section u
   F(contact, double, impulses.impact_threshold_m_s, impact_threshold_m_s)                          \
   F(solver, TlMethod, method, method)                                                              \
   F(solver, TlEtmOrder, impulses.order, order)                                                     \
+  F(solver, TlFrictionDirection, impulses.friction_direction, friction_direction)                  \
   F(solver, TlRest, impulses.rest, rest)                                                           \
   F(solver, TlSides, search.sides, sides)                                                          \
   F(solver, TlEdges, search.edges, edges)                                                          \

@@ -20,7 +20,7 @@ typedef struct TlContactSetup {
 } TlContactSetup;
 
 typedef struct TlSolverSetup {
-  int method, order, rest, sides, edges;
+  int method, order, friction_direction, rest, sides, edges;
   int64_t increments, max_rounds, rest_sweeps, position_sweeps;
   double similar, tolerance, rest_tolerance, position_rate, slop;
 } TlSolverSetup;
@@ -48,7 +48,7 @@ typedef struct TlProblemSetup {
 
 enum {
   TL_CONTACT_PARAMS = 2 * TL_CONTACT_FIELD_COUNT + 2,
-  TL_SOLVER_PARAMS = 14,
+  TL_SOLVER_PARAMS = 15,
   TL_PROBLEM_PARAMS = 4
 };
 extern const TlParam tl_contact_params[], tl_solver_params[], tl_problem_params[];

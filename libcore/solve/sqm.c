@@ -32,7 +32,7 @@ static bool resolve(const Walk *w, TlContact *c, TlPairMemo *memo) {
   double e = restitution_of(w, c, un);
   c->start = 0; /* each impulse is a collision of its own, with its own aim */
   tl_etm_begin(c, w->dynamics->twist, un);
-  double pn = tl_etm_compress(c, w->dynamics, -(1 + e) * un);
+  double pn = tl_etm_compress(w->law, c, w->dynamics, -(1 + e) * un);
   double work = -0.5 * un * pn / (1 + e); /* until u_n = 0, at the push's own compliance */
   memo->stored += work;
   memo->released += e * e * work;

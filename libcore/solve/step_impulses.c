@@ -17,6 +17,7 @@ static TlEtmLaw etm_law(const TlStep *s) {
                   .entry_m_s = 2 * kick, /* c = 2: measured */
                   .threshold_m_s = c->impact_threshold_m_s,
                   .similar = c->similar,
+                  .friction_along_trial = c->friction_direction == TL_FRICTION_TANG,
                   .trace = s->work->trace};
   if (c->rest == TL_REST_ETM) law.entry_m_s = law.tolerance_m_s;
   return law;

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "solve/etm.h"
 #include "solve/queue.h"
+#include "support/keller.h"
 #include "support/pack.h"
 
 enum { MOST = 64 };
@@ -204,12 +205,12 @@ START_TEST(elastic_frictionless_energy_is_constant_to_rounding) {
     double e0 = kinetic(&r), du = -tl_contact_un(c, r.twist) / k;
     ck_assert(du > 0);
     for (int i = 0; i < k; i++) {
-      tl_etm_compress(c, &d, du);
+      tl_etm_compress(&r.law, c, &d, du);
       CK_NEAR(kinetic(&r) + work_held(&r), e0, 1e-13 * e0 * (1 + 0.02 * k));
     }
     ck_assert(c->work > 0);
     for (bool done = false; !done;) {
-      done = tl_etm_release(c, &d, 0, du);
+      done = tl_etm_release(&r.law, c, &d, 0, du);
       CK_NEAR(kinetic(&r) + work_held(&r), e0, 1e-13 * e0 * (1 + 0.02 * k));
     }
     CK_NEAR(c->work, 0, 0);
@@ -254,7 +255,7 @@ START_TEST(released_over_stored_work_is_e_squared_with_friction) {
     if (du <= 0) continue; /* a pair that does not approach */
     tried++;
     for (int i = 0; i < 30; i++) {
-      double before = tl_contact_un(c, r.twist), pn = tl_etm_compress(c, &d, du);
+      double before = tl_contact_un(c, r.twist), pn = tl_etm_compress(&r.law, c, &d, du);
       stored -= 0.5 * (before + tl_contact_un(c, r.twist)) * pn;
     }
     CK_NEAR(tl_contact_un(c, r.twist), 0, 1e-12);
@@ -263,7 +264,7 @@ START_TEST(released_over_stored_work_is_e_squared_with_friction) {
     for (bool done = false; !done;) {
       TlVec3 p = c->impulse;
       double before = tl_contact_un(c, r.twist);
-      done = tl_etm_release(c, &d, 0, du);
+      done = tl_etm_release(&r.law, c, &d, 0, du);
       double pn = tl_dot(c->n, tl_sub(c->impulse, p));
       released += 0.5 * (before + tl_contact_un(c, r.twist)) * pn;
     }
@@ -471,10 +472,94 @@ static End end_of_shaken(double mu, double e, double twice, double rebound) {
   return end;
 }
 
+/* A box of random sides that comes down on a corner, or a body of random moments that touches off its
+ * centre; a velocity towards the plane z = 0 and any spin. */
+static void random_impact(Rig *r, TlRandom *x, bool box, double mu, double e) {
+  TlQuat q = tl_quat_unit((TlQuat){tl_random_next_normal(x), tl_random_next_normal(x),
+                                   tl_random_next_normal(x), tl_random_next_normal(x)});
+  TlVec3 side = {0.5 + tl_random_next(x), 0.5 + tl_random_next(x), 0.5 + tl_random_next(x)};
+  TlVec3 square = {side.x * side.x, side.y * side.y, side.z * side.z};
+  TlVec3 moments = {(square.y + square.z) / 12, (square.x + square.z) / 12,
+                    (square.x + square.y) / 12};
+  TlVec3 corner = {0.3 * tl_random_next_normal(x), 0.3 * tl_random_next_normal(x), -1};
+  if (box) {
+    TlMat3 m = tl_quat_matrix(q);
+    corner = tl_vec3(0, 0, 0);
+    for (int i = 0; i < 8; i++) {
+      TlVec3 at =
+          tl_mat_vec(m, tl_vec3(side.x * (i & 1 ? 0.5 : -0.5), side.y * (i & 2 ? 0.5 : -0.5),
+                                side.z * (i & 4 ? 0.5 : -0.5)));
+      if (at.z < corner.z) corner = at;
+    }
+  } else {
+    moments = tl_scale(0.4, moments);
+  }
+  TlVec3 w = {tl_random_next_normal(x), tl_random_next_normal(x), tl_random_next_normal(x)};
+  TlVec3 u = {tl_random_next_normal(x), tl_random_next_normal(x), -1 - tl_random_next(x)};
+  int a = add_body(r, tl_scale(-1, corner), 0.5 + tl_random_next(x), moments, q,
+                   tl_sub(u, tl_cross(w, corner)), w);
+  add_contact(r, a, -1, tl_vec3(0, 0, 0), tl_vec3(0, 0, 1), mu, e);
+}
+
+/* K from the body's mass and moments, one unit impulse after the other. */
+static Keller keller_of(const Rig *r, double mu, double e) {
+  static const int axis[3] = {2, 0, 1}; /* n is z */
+  Keller s = {.mu = mu, .e = e};
+  TlVec3 ra = tl_scale(-1, r->at[0]), u = tl_add(r->twist[0].v, tl_cross(r->twist[0].w, ra));
+  for (int j = 0; j < 3; j++) {
+    double unit[3] = {axis[j] == 0, axis[j] == 1, axis[j] == 2};
+    TlVec3 p = {unit[0], unit[1], unit[2]};
+    TlVec3 du = tl_axpy(tl_cross(tl_sym_vec(r->inverse_inertia[0], tl_cross(ra, p)), ra),
+                        r->inverse_mass[0], p);
+    double rate[3] = {du.x, du.y, du.z}, velocity[3] = {u.x, u.y, u.z};
+    for (int i = 0; i < 3; i++) s.k[i][j] = rate[axis[i]];
+    s.u[j] = velocity[axis[j]];
+  }
+  return s;
+}
+
+/* Friction opposes the sliding velocity while that turns: against Keller's equations, integrated
+ * for themselves. The error falls with the square of the increment; the direction of the trial,
+ * which Tang 2014 has, keeps an error of its own at any number of them. */
+START_TEST(sliding_velocities_that_turn_follow_kellers_equations) {
+  static const struct {
+    int increments;
+    bool along_trial;
+  } runs[] = {{20, false}, {200, false}, {200, true}};
+  for (int m = 0; m < 2; m++) {
+    double worst[3] = {0}, turned = 0;
+    TlRandom x = {1986, 0, 0};
+    for (int i = 0; i < 48; i++) {
+      TlRandom start = x;
+      for (int k = 0; k < 3; k++) {
+        Rig r;
+        rig_start(&r, runs[k].increments);
+        r.law.friction_along_trial = runs[k].along_trial;
+        x = start;
+        random_impact(&r, &x, i < 24, 0.3, 0.5);
+        Keller want = keller_of(&r, 0.3, 0.5);
+        TlVec3 v = r.twist[0].v;
+        keller_impact(&want, 20000);
+        solve(&r, solvers[m]);
+        TlVec3 p = tl_scale(1 / r.inverse_mass[0], tl_sub(r.twist[0].v, v));
+        TlVec3 off = tl_sub(p, tl_vec3(want.impulse[1], want.impulse[2], want.impulse[0]));
+        worst[k] = fmax(worst[k], tl_norm(off) / tl_norm(p));
+        turned = fmax(turned, want.turned);
+      }
+    }
+    ck_assert_double_gt(turned, 0.5); /* radians; what is asked for happens */
+    /* 3.3e-2 at 20 where sliding all but stops and turns by 172 degrees; the next is 1.8e-3 */
+    ck_assert_double_lt(worst[0], 4e-2);
+    ck_assert_double_lt(worst[1], 2e-3);
+    ck_assert_double_gt(worst[2], 2e-2);
+  }
+}
+END_TEST
+
 /* The tail has the impulses of compression a second time, for its own layout. A tangential
  * restitution of 1e-300 aims at the same velocities and sends every pair the ordinary way, through
  * tl_etm_compress. Speeds are of order 1 and a body has hundreds of impulses, each rounded to
- * 1e-16, in the tail without compensation; seen: 6e-16. The last case needs the guard of sliding.
+ * 1e-16, in the tail without compensation; seen: 4e-13. The last case needs the guard of sliding.
  */
 START_TEST(the_tails_own_impulses_are_those_of_the_levels) {
   static const struct {
@@ -485,10 +570,10 @@ START_TEST(the_tails_own_impulses_are_those_of_the_levels) {
     End fast = end_of_shaken(cases[i].mu, cases[i].e, cases[i].twice, 0);
     End slow = end_of_shaken(cases[i].mu, cases[i].e, cases[i].twice, 1e-300);
     ck_assert_int_eq(fast.count.impulses, slow.count.impulses);
-    CK_NEAR(fast.count.stored_J, slow.count.stored_J, 1e-11); /* of some 100 J */
+    CK_NEAR(fast.count.stored_J, slow.count.stored_J, 1e-10); /* of some 100 J */
     for (int64_t b = 0; b < fast.bodies; b++) {
-      CK_NEAR(tl_norm(tl_sub(fast.twist[b].v, slow.twist[b].v)), 0, 1e-13);
-      CK_NEAR(tl_norm(tl_sub(fast.twist[b].w, slow.twist[b].w)), 0, 1e-13);
+      CK_NEAR(tl_norm(tl_sub(fast.twist[b].v, slow.twist[b].v)), 0, 1e-12);
+      CK_NEAR(tl_norm(tl_sub(fast.twist[b].w, slow.twist[b].w)), 0, 1e-12);
     }
     tl_free(fast.twist);
     tl_free(slow.twist);
@@ -626,6 +711,7 @@ TL_TEST_MAIN("energy tracking", sequential_impulses_agree_for_one_contact_and_tu
              a_method_is_known_by_its_name_and_has_a_solver, threads_change_no_bit_of_a_pack,
              after_a_dense_impact_nothing_approaches,
              the_tails_own_impulses_are_those_of_the_levels,
+             sliding_velocities_that_turn_follow_kellers_equations,
              central_impact_of_spheres_returns_e_times_the_approach,
              oblique_impact_of_a_sphere_follows_the_closed_form_at_any_increment_count,
              elastic_frictionless_energy_is_constant_to_rounding,
