@@ -23,7 +23,7 @@ static void follow(TlRun *run, void *context) {
 
 static double slide(const char *method, const char *rest, int degrees) {
   TlRun run;
-  char name[32];
+  char name[64];
   double one = acos(-1) / 180, mu = tan(degrees * one);
   snprintf(name, sizeof name, "block-%s-%s-%d.dat", method, rest, degrees);
   judge_study_open(&run, "block", "solver.method=%s solver.rest=%s contact.boundary_friction=%.17g",
