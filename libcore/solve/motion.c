@@ -61,19 +61,6 @@ static bool same(TlVec3 a, TlVec3 b) {
   return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-static void move_body(TlBodies *b, const TlMotion *m, int64_t i, double dt) {
-  const TlTwist *t = &m->real.twist[i], *p = &m->pseudo.twist[i];
-  if (!same(t->w, m->start_spin[i])) /* without torque L keeps its bits */
-    b->momentum[i] = tl_add(b->momentum[i], tl_sym_vec(tl_bodies_rotated(b, i, b->inertia[i]),
-                                                       tl_sub(t->w, m->start_spin[i])));
-  b->velocity[i] = t->v;
-  b->position[i] = tl_axpy(b->position[i], dt, tl_add(t->v, p->v));
-  TlQuat start = b->rotation[i];
-  b->rotation[i] = turned(start, tl_bodies_spin(b, i), 0.5 * dt);
-  TlVec3 middle = tl_bodies_spin(b, i);
-  b->rotation[i] = turned(start, tl_add(middle, p->w), dt);
-}
-
 /* w: the spin at the first guess of the half-turned attitude. Converges by the turn of a step a
  * round: three to five rounds. */
 static TlVec3 centred_spin(TlBodies *b, int64_t i, TlQuat start, TlVec3 w, double dt) {
@@ -95,18 +82,32 @@ static TlQuat small_turn(TlVec3 r) {
   return (TlQuat){c, 0.5 * s * r.x, 0.5 * s * r.y, 0.5 * s * r.z};
 }
 
-/* Of a round body the spin stays. */
-void tl_motion_turn(TlBodies *b, int64_t i, double dt) {
+/* By the spin and, on top of it, a pseudo-velocity. Of a round body the spin stays. */
+static void turn(TlBodies *b, int64_t i, TlVec3 pseudo, double dt) {
   TlQuat start = b->rotation[i];
   if (tl_bodies_round(b, i)) {
-    TlVec3 turn = tl_scale(dt * b->inverse_inertia[i].x, b->momentum[i]);
-    TlQuat q = tl_norm2(turn) < 0.01 ? small_turn(turn) : tl_quat_from_rotation(turn);
+    TlVec3 way = tl_scale(dt, tl_axpy(pseudo, b->inverse_inertia[i].x, b->momentum[i]));
+    TlQuat q = tl_norm2(way) < 0.01 ? small_turn(way) : tl_quat_from_rotation(way);
     b->rotation[i] = tl_quat_unit(tl_quat_mul(q, start));
     return;
   }
   b->rotation[i] = turned(start, tl_bodies_spin(b, i), 0.5 * dt);
   TlVec3 middle = centred_spin(b, i, start, tl_bodies_spin(b, i), dt);
-  b->rotation[i] = turned(start, middle, dt);
+  b->rotation[i] = turned(start, tl_add(middle, pseudo), dt);
+}
+
+void tl_motion_turn(TlBodies *b, int64_t i, double dt) {
+  turn(b, i, tl_vec3(0, 0, 0), dt);
+}
+
+static void move_body(TlBodies *b, const TlMotion *m, int64_t i, double dt) {
+  const TlTwist *t = &m->real.twist[i], *p = &m->pseudo.twist[i];
+  if (!same(t->w, m->start_spin[i])) /* without torque L keeps its bits */
+    b->momentum[i] = tl_add(b->momentum[i], tl_sym_vec(tl_bodies_rotated(b, i, b->inertia[i]),
+                                                       tl_sub(t->w, m->start_spin[i])));
+  b->velocity[i] = t->v;
+  b->position[i] = tl_axpy(b->position[i], dt, tl_add(t->v, p->v));
+  turn(b, i, p->w, dt);
 }
 
 void tl_motion_flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, int count) {

@@ -1,15 +1,12 @@
 /* Start and end of a step: twists from the state, and the state from twists.
  *
  * Symplectic Euler for the centre (Tan 2024 Eqs. 40-41, with the velocities all impulses left).
- * Rotation: L is carried (Correction 13); the attitude moves by the spin at mid-step,
- *   q_half = exp(omega(q, L) dt/2) q,  q' = exp(omega(q_half, L) dt) q,
- * which is of second order and keeps the energy of a free top within O(dt^2); Tan 2024 Eqs. 42-43
- * add rotation vectors and drop the gyroscopic term. Pseudo-velocities are added to both moves.
- *
- * The penalty method's turn: q_half = exp(omega(q_half, L) dt/2) q, iterated until the step's turn
- * changes by less than 1e-14 rad: predictor and correctors of Tan 2022 3.3.5 (Correction 12) on
- * L, which needs no gyroscopic term. The step is then the same backwards, and the energy of a free
- * top does not drift.
+ * Rotation, of all methods: L is carried (Correction 13); the attitude moves by the spin at mid-step,
+ *   q_half = exp(omega(q_half, L) dt/2) q,  q' = exp(omega(q_half, L) dt) q,
+ * iterated until the step's turn changes by less than 1e-14 rad: predictor and correctors of Tan
+ * 2022 3.3.5 (Correction 12) on L, which needs no gyroscopic term. The step is the same backwards,
+ * and the energy of a free top does not drift. Tan 2024 Eqs. 42-43 add rotation vectors and drop the
+ * gyroscopic term. Pseudo-velocities are added to both moves.
  */
 #ifndef TL_SOLVE_MOTION_H
 #define TL_SOLVE_MOTION_H

@@ -231,6 +231,69 @@ START_TEST(a_free_top_keeps_its_angular_momentum_and_its_energy) {
 }
 END_TEST
 
+/* Euler's equations in the body's frame, of unit time. */
+static TlVec3 euler_rate(TlVec3 i, TlVec3 w) {
+  return tl_vec3((i.y - i.z) / i.x * w.y * w.z, (i.z - i.x) / i.y * w.z * w.x,
+                 (i.x - i.y) / i.z * w.x * w.y);
+}
+
+static TlVec3 euler_step(TlVec3 i, TlVec3 w, double dt) {
+  TlVec3 a = euler_rate(i, w), b = euler_rate(i, tl_axpy(w, 0.5 * dt, a)),
+         c = euler_rate(i, tl_axpy(w, 0.5 * dt, b)), d = euler_rate(i, tl_axpy(w, dt, c));
+  return tl_axpy(w, dt / 6, tl_add(tl_add(a, d), tl_scale(2, tl_add(b, c))));
+}
+
+/* Each time the spin about the middle axis passes zero the body has turned over. */
+typedef struct Flips {
+  double last, first_s, last_s;
+  int count;
+} Flips;
+
+static void flips_see(Flips *f, double y, double time_s, double dt) {
+  if (f->last * y < 0) {
+    f->last_s = time_s - dt * y / (y - f->last);
+    if (f->count++ == 0) f->first_s = f->last_s;
+  }
+  f->last = y;
+}
+
+static double flips_period(const Flips *f) {
+  return (f->last_s - f->first_s) / (f->count - 1);
+}
+
+/* A brick about its middle axis at 0.1 rad a step, which turns over again and again. */
+START_TEST(a_tumbling_brick_keeps_its_energy_and_its_period_for_long) {
+  enum { BRICK = 7, STEPS = 100000, PARTS = 10 };
+  static const double size[3] = {0.02, 0.03, 0.05};
+  Lab lab;
+  lab_open(&lab);
+  lab.config.gravity_m_s2 = NONE;
+  lab.config.step_s = 5e-3;
+  lab_start(&lab);
+  CK_OK(stepper_add_closed(lab.solver, BRICK, &tl_closed_box, size));
+  tl_test_put(&lab.bodies, BRICK, NONE, UPRIGHT, NONE);
+  CK_OK(stepper_refresh(lab.solver, &lab.bodies));
+  TlVec3 w = tl_vec3(0.5, 20, 1), inertia = lab.bodies.inertia[0];
+  tl_bodies_set_spin(&lab.bodies, 0, w);
+  TlVec3 l = lab.bodies.momentum[0];
+  double e0 = 0.5 * tl_dot(l, w), worst = 0, dt = lab.config.step_s;
+  Flips seen = {0}, want = {0};
+  for (int k = 0; k < STEPS; k++) {
+    run(&lab, 1);
+    TlVec3 spin = tl_bodies_spin(&lab.bodies, 0);
+    worst = fmax(worst, fabs(0.5 * tl_dot(l, spin) / e0 - 1));
+    flips_see(&seen, tl_mat_tvec(tl_quat_matrix(lab.bodies.rotation[0]), spin).y, (k + 1) * dt, dt);
+    for (int part = 0; part < PARTS; part++) w = euler_step(inertia, w, dt / PARTS);
+    flips_see(&want, w.y, (k + 1) * dt, dt);
+  }
+  ck_assert(memcmp(&l, &lab.bodies.momentum[0], sizeof l) == 0);
+  ck_assert_int_gt(want.count, 100);
+  ck_assert_msg(worst < 1e-3, "energy off by %g", worst);
+  CK_NEAR(flips_period(&seen) / flips_period(&want), 1, 0.01);
+  lab_close(&lab);
+}
+END_TEST
+
 START_TEST(two_spheres_in_flight_exchange_momentum_by_e) {
   Lab lab;
   lab_open(&lab);
@@ -618,6 +681,7 @@ TL_TEST_MAIN("dem step", free_fall_is_the_symplectic_closed_form, bounce_heights
              a_sliding_sphere_comes_to_roll_at_five_sevenths,
              a_grain_that_rocks_as_it_slides_keeps_its_friction,
              a_free_top_keeps_its_angular_momentum_and_its_energy,
+             a_tumbling_brick_keeps_its_energy_and_its_period_for_long,
              two_spheres_in_flight_exchange_momentum_by_e,
              a_heap_of_superellipsoids_comes_to_rest_without_overlap,
              grains_thrown_together_at_large_steps_end_apart, kinetic_energy_never_rises_in_a_step,
