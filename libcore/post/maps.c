@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/raster.h"
+#include "post/blocks.h"
 #include "post/measure.h"
 
 #include <math.h>
@@ -21,79 +22,21 @@ typedef struct Entry {
 } Entry;
 
 typedef struct Maps {
-  TlTerrain terrain; /* of the first run; owned */
-  bool has_terrain;
+  TlBlocks blocks;
   Entry *entry;
   int64_t entries;
   size_t capacity;
-  int64_t blocks;
   double *stopped, *solid_m3; /* [ny][nx] of the last frames */
   double largest_leg;         /* in cells */
 } Maps;
 
-/* A block in a frame. */
-typedef struct Moment {
-  int64_t id, block;
-  double x, y, z, value[VALUES]; /* JUMP: in z until it is looked up */
-  int64_t last;                  /* its newest entry; -1: none */
-} Moment;
+/* A block on its way. */
+typedef struct Walk {
+  Maps *maps;
+  int64_t block, last; /* its newest entry; -1: none */
+} Walk;
 
-typedef struct Moments {
-  Moment *item; /* by id */
-  int64_t count;
-} Moments;
-
-/* ---- one run ---- */
-
-static TlStatus same_terrain(const Maps *m, const TlTerrain *t, const char *folder) {
-  const TlTerrain *a = &m->terrain;
-  if (a->nx == t->nx && a->ny == t->ny && a->cell_m == t->cell_m && a->x0_m == t->x0_m &&
-      a->y0_m == t->y0_m && memcmp(a->origin, t->origin, sizeof a->origin) == 0 &&
-      memcmp(a->height_m, t->height_m, (size_t)(a->nx * a->ny) * sizeof *a->height_m) == 0)
-    return TL_OK;
-  return tl_fail(TL_EINPUT, "%s: has another terrain than the first run; maps are of one terrain",
-                 folder);
-}
-
-static TlStatus moment_of(const TlScene *scene, const TlBodyRow *row, Moment *moment) {
-  const TlAvatar *a = tl_scene_avatar(scene, row->avatar_id);
-  double density;
-  if (!a)
-    return tl_fail(TL_EINPUT, "body %lld uses avatar %lld, which is not in run.h5",
-                   (long long)row->id, (long long)row->avatar_id);
-  if (row->body != row->id)
-    return tl_fail(TL_EINPUT, "body %lld has several parts; maps are of bodies of one part",
-                   (long long)row->body);
-  TL_TRY(tl_scene_density(scene, row, &density));
-  TlVec3 w = tl_mat_tvec(tl_quat_matrix(row->rotation), row->spin_rad_s), i = a->inertia_m5;
-  double s3 = row->scale * row->scale * row->scale;
-  double linear = 0.5 * density * a->volume_m3 * s3 * tl_norm2(row->velocity_m_s) / 1000;
-  double turning = 0.5 * density * s3 * row->scale * row->scale *
-                   (i.x * w.x * w.x + i.y * w.y * w.y + i.z * w.z * w.z) / 1000;
-  *moment = (Moment){.id = row->id,
-                     .block = -1,
-                     .x = row->position_m.x,
-                     .y = row->position_m.y,
-                     .z = row->position_m.z,
-                     .value = {[SPEED] = tl_norm(row->velocity_m_s),
-                               [ENERGY] = linear + turning,
-                               [TRANSLATIONAL] = linear,
-                               [ROTATIONAL] = turning},
-                     .last = -1};
-  return TL_OK;
-}
-
-static Moment *find(const Moments *all, int64_t id) {
-  int64_t low = 0, high = all->count;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (all->item[middle].id < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < all->count && all->item[low].id == id ? &all->item[low] : NULL;
-}
+/* ---- ways ---- */
 
 /* Cell whose middle is the nearest sample; -1: off the raster. */
 static int64_t cell_at(const TlTerrain *t, double x, double y) {
@@ -102,27 +45,22 @@ static int64_t cell_at(const TlTerrain *t, double x, double y) {
   return (int64_t)v * t->nx + (int64_t)u;
 }
 
-static TlStatus add(Maps *m, Moment *block, int64_t cell, const double value[VALUES]) {
+static TlStatus add(Walk *w, int64_t cell, const TlBlockMoment *at) {
+  Maps *m = w->maps;
   if (cell < 0) return TL_OK;
-  if (block->last < 0 || m->entry[block->last].cell != cell) {
+  if (w->last < 0 || m->entry[w->last].cell != cell) {
     TL_TRY(TL_RESERVE(m->entry, m->capacity, (size_t)m->entries + 1));
-    m->entry[m->entries] = (Entry){.cell = cell, .block = block->block};
-    block->last = m->entries++;
+    m->entry[m->entries] = (Entry){.cell = cell, .block = w->block};
+    w->last = m->entries++;
   }
-  double *most = m->entry[block->last].value;
+  double *most = m->entry[w->last].value;
+  double value[VALUES] = {[SPEED] = at->speed_m_s,
+                          [ENERGY] = at->translational_kJ + at->rotational_kJ,
+                          [TRANSLATIONAL] = at->translational_kJ,
+                          [ROTATIONAL] = at->rotational_kJ,
+                          [JUMP] = tl_block_jump(&m->blocks, at->place_m)};
   for (int k = 0; k < VALUES; k++) most[k] = fmax(most[k], value[k]);
   return TL_OK;
-}
-
-/* The part t of the way from a to b, 0 to 1. */
-static void between(const Maps *m, const Moment *a, const Moment *b, double t, double value[VALUES],
-                    double at[2]) {
-  double ground, z = a->z + t * (b->z - a->z);
-  for (int k = 0; k < VALUES; k++) value[k] = a->value[k] + t * (b->value[k] - a->value[k]);
-  at[0] = a->x + t * (b->x - a->x);
-  at[1] = a->y + t * (b->y - a->y);
-  value[JUMP] =
-      tl_terrain_height(&m->terrain, at[0], at[1], &ground, NULL) ? fmax(0, z - ground) : 0;
 }
 
 /* Where the leg crosses the next border between cells behind t, along one axis. */
@@ -136,112 +74,39 @@ static double next_border(double from, double to, double t, int64_t *border) {
   return at;
 }
 
-/* From moment a to moment b, cell by cell; b takes over the block. */
-static TlStatus walk(Maps *m, Moment *a, Moment *b) {
-  const TlTerrain *g = &m->terrain;
-  double u[2] = {(a->x - g->x0_m) / g->cell_m, (b->x - g->x0_m) / g->cell_m};
-  double v[2] = {(a->y - g->y0_m) / g->cell_m, (b->y - g->y0_m) / g->cell_m};
+/* From moment a to moment b, cell by cell. */
+static TlStatus walk_leg(Walk *w, const TlBlockMoment *a, const TlBlockMoment *b) {
+  const TlTerrain *g = &w->maps->blocks.terrain;
+  double u[2] = {(a->place_m.x - g->x0_m) / g->cell_m, (b->place_m.x - g->x0_m) / g->cell_m};
+  double v[2] = {(a->place_m.y - g->y0_m) / g->cell_m, (b->place_m.y - g->y0_m) / g->cell_m};
   int64_t border_u = (int64_t)floor(u[0] + 0.5) + (u[1] > u[0]);
   int64_t border_v = (int64_t)floor(v[0] + 0.5) + (v[1] > v[0]);
-  m->largest_leg = fmax(m->largest_leg, hypot(u[1] - u[0], v[1] - v[0]));
+  w->maps->largest_leg = fmax(w->maps->largest_leg, hypot(u[1] - u[0], v[1] - v[0]));
   for (double t = 0; t < 1;) {
     double next =
         fmin(1, fmin(next_border(u[0], u[1], t, &border_u), next_border(v[0], v[1], t, &border_v)));
-    double value[VALUES], at[2];
-    between(m, a, b, 0.5 * (t + next), value, at);
-    int64_t cell = cell_at(g, at[0], at[1]);
-    TL_TRY(add(m, a, cell, value));
-    between(m, a, b, t, value, at);
-    TL_TRY(add(m, a, cell, value));
-    between(m, a, b, next, value, at);
-    TL_TRY(add(m, a, cell, value));
+    TlBlockMoment at[3] = {tl_block_between(a, b, 0.5 * (t + next)), tl_block_between(a, b, t),
+                           tl_block_between(a, b, next)};
+    int64_t cell = cell_at(g, at[0].place_m.x, at[0].place_m.y);
+    for (int k = 0; k < 3; k++) TL_TRY(add(w, cell, &at[k]));
     t = next;
   }
-  b->block = a->block;
-  b->last = a->last;
   return TL_OK;
 }
 
-static TlStatus begin_block(Maps *m, Moment *moment) {
-  double value[VALUES], at[2];
-  moment->block = m->blocks++;
-  between(m, moment, moment, 0, value, at);
-  return add(m, moment, cell_at(&m->terrain, at[0], at[1]), value);
-}
-
-static TlStatus take_frame(Maps *m, const TlScene *scene, const TlFrame *frame, Moments *was) {
-  Moments is = {0};
-  TlStatus status = TL_NEW(is.item, (size_t)frame->count);
-  for (int64_t i = 0; status == TL_OK && i < frame->count; i++) {
-    const TlBodyRow *row = &frame->rows[i];
-    if (row->flags & TL_ROW_NO_GRAIN) continue;
-    Moment *before = find(was, row->id), *now = &is.item[is.count];
-    if (!before && (row->flags & TL_ROW_FROZEN)) continue;
-    status = moment_of(scene, row, now);
-    is.count++;
-    if (status == TL_OK) status = before ? walk(m, before, now) : begin_block(m, now);
-  }
-  tl_free(was->item);
-  *was = is;
-  return status;
-}
-
-/* Where the blocks of the last frame lie. */
-static TlStatus take_deposit(Maps *m, const TlScene *scene, const TlFrame *frame,
-                             const Moments *last) {
-  for (int64_t i = 0; i < frame->count; i++) {
-    const TlBodyRow *row = &frame->rows[i];
-    int64_t cell = cell_at(&m->terrain, row->position_m.x, row->position_m.y);
-    if (cell < 0 || !find(last, row->id)) continue;
-    m->stopped[cell] += 1;
-    m->solid_m3[cell] +=
-        tl_scene_avatar(scene, row->avatar_id)->volume_m3 * row->scale * row->scale * row->scale;
-  }
+static TlStatus walk_block(Maps *m, int64_t index) {
+  const TlBlock *b = &m->blocks.block[index];
+  const TlTerrain *t = &m->blocks.terrain;
+  const TlBlockMoment *at = m->blocks.moment + b->first;
+  Walk w = {m, index, -1};
+  TL_TRY(add(&w, cell_at(t, at->place_m.x, at->place_m.y), at));
+  for (int64_t i = 1; i < b->count; i++) TL_TRY(walk_leg(&w, &at[i - 1], &at[i]));
+  TlVec3 end = at[b->count - 1].place_m;
+  int64_t cell = cell_at(t, end.x, end.y);
+  if (b->end == TL_BLOCK_LEFT || cell < 0) return TL_OK;
+  m->stopped[cell] += 1;
+  m->solid_m3[cell] += b->volume_m3;
   return TL_OK;
-}
-
-static TlStatus take_frames(Maps *m, const char *folder, const TlScene *scene, const int64_t *index,
-                            int64_t count) {
-  Moments moments = {0};
-  TlStatus status = TL_OK;
-  for (int64_t i = 0; status == TL_OK && i < count; i++) {
-    TlFrame frame = {0};
-    status = tl_results_read_frame(folder, index[i], &frame);
-    if (status == TL_OK)
-      status = tl_context(take_frame(m, scene, &frame, &moments), "%s: frame %lld", folder,
-                          (long long)index[i]);
-    if (status == TL_OK && i == count - 1) status = take_deposit(m, scene, &frame, &moments);
-    tl_frame_free(&frame);
-  }
-  tl_free(moments.item);
-  return status;
-}
-
-static TlStatus take_scene(Maps *m, const char *folder, TlScene *scene) {
-  if (!scene->has_terrain)
-    return tl_fail(TL_EINPUT, "%s: has no terrain; maps are rasters of a terrain", folder);
-  if (m->has_terrain) return same_terrain(m, &scene->terrain, folder);
-  m->terrain = scene->terrain; /* it is the maps' from here on */
-  m->has_terrain = true;
-  scene->has_terrain = false;
-  scene->terrain = (TlTerrain){0};
-  size_t cells = (size_t)(m->terrain.nx * m->terrain.ny);
-  TL_TRY(TL_NEW(m->stopped, cells));
-  return TL_NEW(m->solid_m3, cells);
-}
-
-static TlStatus take_run(Maps *m, const char *folder) {
-  TlScene scene;
-  int64_t *index, count;
-  TL_TRY(tl_results_read_scene(folder, &scene));
-  TlStatus status = take_scene(m, folder, &scene);
-  if (status == TL_OK) status = tl_results_frames(folder, &index, &count);
-  if (status == TL_OK) {
-    status = take_frames(m, folder, &scene, index, count);
-    tl_free(index);
-  }
-  tl_scene_free(&scene);
-  return status;
 }
 
 /* ---- rasters ---- */
@@ -272,7 +137,7 @@ typedef struct Out {
 } Out;
 
 static TlStatus write_map(const Maps *m, const Out *out, const char *name, double *value) {
-  const TlTerrain *t = &m->terrain;
+  const TlTerrain *t = &m->blocks.terrain;
   TlRaster raster = {.nx = t->nx,
                      .ny = t->ny,
                      .cell_m = t->cell_m,
@@ -301,7 +166,7 @@ static TlStatus write_value(const Maps *m, const Out *out, Value k, double *map,
   static const char *const name[] = {"max", "mean", "p50", "p90", "p95", "p99"};
   TlStatus status = TL_OK;
   for (int s = 0; status == TL_OK && s < 6; s++) {
-    for (int64_t i = 0; i < m->terrain.nx * m->terrain.ny; i++) map[i] = NAN;
+    for (int64_t i = 0; i < m->blocks.terrain.nx * m->blocks.terrain.ny; i++) map[i] = NAN;
     for (int64_t i = 0, n; i < m->entries; i += n) {
       for (n = 0; i + n < m->entries && m->entry[i + n].cell == m->entry[i].cell; n++)
         scratch[n] = m->entry[i + n].value[k];
@@ -315,16 +180,16 @@ static TlStatus write_value(const Maps *m, const Out *out, Value k, double *map,
 }
 
 static TlStatus write_maps(const Maps *m, const Out *out, double *map, double *scratch) {
-  int64_t cells = m->terrain.nx * m->terrain.ny;
+  int64_t cells = m->blocks.terrain.nx * m->blocks.terrain.ny;
   TL_TRY(tl_dir_make(out->folder));
   for (int64_t i = 0; i < cells; i++) map[i] = 0;
   for (int64_t i = 0; i < m->entries; i++) map[m->entry[i].cell] += 1;
   TL_TRY(write_map(m, out, "passages", map));
-  for (int64_t i = 0; i < cells; i++) map[i] /= m->blocks > 0 ? (double)m->blocks : 1;
+  for (int64_t i = 0; i < cells; i++) map[i] /= m->blocks.count > 0 ? (double)m->blocks.count : 1;
   TL_TRY(write_map(m, out, "reach_probability", map));
   TL_TRY(write_map(m, out, "deposit_count", m->stopped));
   for (int64_t i = 0; i < cells; i++)
-    map[i] = m->solid_m3[i] / (m->terrain.cell_m * m->terrain.cell_m);
+    map[i] = m->solid_m3[i] / (m->blocks.terrain.cell_m * m->blocks.terrain.cell_m);
   TL_TRY(write_map(m, out, "deposit_thickness_m", map));
   for (int k = 0; k < VALUES; k++) TL_TRY(write_value(m, out, (Value)k, map, scratch));
   return TL_OK;
@@ -334,8 +199,9 @@ static TlStatus report(const Maps *m, TlFigures *figures) {
   double passed = 0, stopped = 0;
   for (int64_t i = 0; i < m->entries; i++)
     passed += i == 0 || m->entry[i].cell != m->entry[i - 1].cell;
-  for (int64_t i = 0; i < m->terrain.nx * m->terrain.ny; i++) stopped += m->stopped[i];
-  TL_TRY(tl_figures_add(figures, "map_blocks", (double)m->blocks, "", "post/maps.h"));
+  for (int64_t i = 0; i < m->blocks.terrain.nx * m->blocks.terrain.ny; i++)
+    stopped += m->stopped[i];
+  TL_TRY(tl_figures_add(figures, "map_blocks", (double)m->blocks.count, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_blocks_in_last_frame", stopped, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_cells_passed", passed, "", "post/maps.h"));
   if (m->largest_leg > 1)
@@ -349,14 +215,17 @@ TlStatus tl_maps_run(const char *const *runs, int64_t count, const char *folder,
                      const char *extension, bool overwrite, TlFigures *figures) {
   Maps m = {0};
   double *map = NULL, *scratch = NULL;
-  TlStatus status = TL_OK;
-  for (int64_t i = 0; status == TL_OK && i < count; i++) status = take_run(&m, runs[i]);
+  TlStatus status = tl_blocks_read(runs, count, &m.blocks);
+  size_t cells = (size_t)(m.blocks.terrain.nx * m.blocks.terrain.ny);
+  if (status == TL_OK) status = TL_NEW(m.stopped, cells);
+  if (status == TL_OK) status = TL_NEW(m.solid_m3, cells);
+  for (int64_t i = 0; status == TL_OK && i < m.blocks.count; i++) status = walk_block(&m, i);
   if (status == TL_OK) merge(&m);
-  if (status == TL_OK) status = TL_NEW(map, (size_t)(m.terrain.nx * m.terrain.ny));
-  if (status == TL_OK) status = TL_NEW(scratch, (size_t)m.blocks);
+  if (status == TL_OK) status = TL_NEW(map, cells);
+  if (status == TL_OK) status = TL_NEW(scratch, (size_t)m.blocks.count);
   if (status == TL_OK) status = write_maps(&m, &(Out){folder, extension, overwrite}, map, scratch);
   if (status == TL_OK) status = report(&m, figures);
-  tl_terrain_free(&m.terrain);
+  tl_blocks_free(&m.blocks);
   tl_free(m.entry);
   tl_free(m.stopped);
   tl_free(m.solid_m3);

@@ -1,12 +1,12 @@
 /* Maps of where blocks pass and stop: rasters on the terrain's own samples and CRS, from the frames
  * of one run or of many runs over the same terrain.
  *
- * A block's way is the polyline through its mass centres of successive frames, from the first frame
- * that has it to the last; a block passes a cell when its way does. Along a leg speed, energies and
- * the height of the mass centre are linear, so a frame's values are met exactly and what happened
- * between frames is not seen (a flight's arc is up to g dt^2/8 higher). Each block gives each cell
- * that it passes its largest value there; mean and quantiles of a cell are over these blocks.
- * Nets, pistons, and grains that never move (frozen in the first frame they are in) are no blocks.
+ * A block's way is the polyline through its mass centres of successive frames (post/blocks.h), from
+ * the first frame that has it to the last, or to the place where it left; a block passes a cell when
+ * its way does. Along a leg speed, energies and the height of the mass centre are linear, so a
+ * frame's values are met exactly and what happened between frames is not seen (a flight's arc is up
+ * to g dt^2/8 higher). Each block gives each cell that it passes its largest value there; mean and
+ * quantiles of a cell are over these blocks.
  */
 #ifndef TL_POST_MAPS_H
 #define TL_POST_MAPS_H
@@ -20,7 +20,7 @@
  * passages, reach_probability, deposit_count, deposit_thickness_m, and for speed_m_s, energy_kJ,
  * translational_kJ, rotational_kJ, jump_height_m each _max, _mean, _p50, _p90, _p95, _p99 (no value
  * where nothing passed). Figures: blocks, cells passed, largest leg in cells. TL_EINPUT: no terrain,
- * terrains that differ, bodies of several parts. */
+ * terrains that differ. */
 TlStatus tl_maps_run(const char *const *runs, int64_t count, const char *folder,
                      const char *extension, bool overwrite, TlFigures *figures);
 

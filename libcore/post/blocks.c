@@ -1,0 +1,296 @@
+#include "post/blocks.h"
+
+#include "base/mem.h"
+#include "post/departures.h"
+#include "shape/moving.h"
+#include "store/results.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const tl_block_end_names[3] = {"stopped", "moving", "left"};
+
+/* A body in a frame: sums over its parts, then its values. */
+typedef struct Seen {
+  int64_t id;
+  double mass_kg, volume_m3, radius_m, turning_J, parts_J;
+  TlVec3 place_m, velocity_m_s, spin_rad_s; /* the first two times mass, while summing */
+  bool frozen, no_grain;
+} Seen;
+
+typedef struct Moment {
+  int64_t block;
+  TlBlockMoment at;
+} Moment;
+
+/* What grows while the frames go by. */
+typedef struct Reading {
+  TlBlocks *blocks;
+  size_t block_room, moment_room;
+  Moment *moment;
+  int64_t moments, run, first_block; /* the last two of the run that is read */
+  bool has_terrain;
+} Reading;
+
+/* ---- bodies of a frame ---- */
+
+static int by_body(const void *one, const void *two) {
+  const TlBodyRow *a = *(TlBodyRow *const *)one, *b = *(TlBodyRow *const *)two;
+  if (a->body != b->body) return a->body < b->body ? -1 : 1;
+  return (a->id > b->id) - (a->id < b->id);
+}
+
+static TlStatus add_part(const TlScene *scene, const TlBodyRow *row, Seen *body) {
+  const TlAvatar *a = tl_scene_avatar(scene, row->avatar_id);
+  double density;
+  if (!a)
+    return tl_fail(TL_EINPUT, "body %lld uses avatar %lld, which is not in run.h5",
+                   (long long)row->id, (long long)row->avatar_id);
+  TL_TRY(tl_scene_density(scene, row, &density));
+  double s3 = row->scale * row->scale * row->scale, mass = density * a->volume_m3 * s3;
+  TlVec3 w = tl_mat_tvec(tl_quat_matrix(row->rotation), row->spin_rad_s), i = a->inertia_m5;
+  body->mass_kg += mass;
+  body->volume_m3 += a->volume_m3 * s3;
+  body->place_m = tl_axpy(body->place_m, mass, row->position_m);
+  body->velocity_m_s = tl_axpy(body->velocity_m_s, mass, row->velocity_m_s);
+  body->spin_rad_s = row->spin_rad_s;
+  body->parts_J += 0.5 * mass * tl_norm2(row->velocity_m_s);
+  body->turning_J += 0.5 * density * s3 * row->scale * row->scale *
+                     (i.x * w.x * w.x + i.y * w.y * w.y + i.z * w.z * w.z);
+  body->frozen = row->flags & TL_ROW_FROZEN;
+  body->no_grain |= (row->flags & TL_ROW_NO_GRAIN) != 0;
+  return TL_OK;
+}
+
+/* One body a run of rows with its id; what the parts' centres turn about the body's is rotation. */
+static TlStatus sum_parts(const TlScene *scene, TlBodyRow *const *row, int64_t count, Seen *body) {
+  *body = (Seen){.id = row[0]->body};
+  for (int64_t i = 0; i < count; i++) TL_TRY(add_part(scene, row[i], body));
+  body->place_m = tl_scale(1 / body->mass_kg, body->place_m);
+  body->velocity_m_s = tl_scale(1 / body->mass_kg, body->velocity_m_s);
+  if (count > 1)
+    body->turning_J += fmax(0, body->parts_J - 0.5 * body->mass_kg * tl_norm2(body->velocity_m_s));
+  for (int64_t i = 0; i < count; i++) {
+    double reach = row[i]->scale * tl_scene_avatar(scene, row[i]->avatar_id)->radius_m;
+    body->radius_m =
+        fmax(body->radius_m, tl_norm(tl_sub(row[i]->position_m, body->place_m)) + reach);
+  }
+  return TL_OK;
+}
+
+static TlStatus bodies_of(const TlScene *scene, TlFrame *frame, Seen **bodies, int64_t *count) {
+  TlBodyRow **row;
+  *count = 0;
+  TL_TRY(TL_NEW(row, (size_t)frame->count));
+  TlStatus status = TL_NEW(*bodies, (size_t)frame->count);
+  for (int64_t i = 0; i < frame->count; i++) row[i] = &frame->rows[i];
+  if (frame->count > 0) qsort(row, (size_t)frame->count, sizeof *row, by_body);
+  for (int64_t i = 0, n; status == TL_OK && i < frame->count; i += n) {
+    for (n = 1; i + n < frame->count && row[i + n]->body == row[i]->body; n++)
+      ;
+    status = sum_parts(scene, row + i, n, &(*bodies)[(*count)++]);
+  }
+  tl_free(row);
+  return status;
+}
+
+/* ---- frames ---- */
+
+static int64_t find_block(const Reading *r, int64_t id) {
+  int64_t low = r->first_block, high = r->blocks->count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (r->blocks->block[middle].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Blocks stay in the order of their ids; most come in that order, with the first frame. */
+static TlStatus insert_block(Reading *r, int64_t at, const Seen *body) {
+  TlBlocks *b = r->blocks;
+  TL_TRY(TL_RESERVE(b->block, r->block_room, (size_t)b->count + 1));
+  if (at < b->count) {
+    memmove(b->block + at + 1, b->block + at, (size_t)(b->count - at) * sizeof *b->block);
+    for (int64_t i = 0; i < r->moments; i++) r->moment[i].block += r->moment[i].block >= at;
+  }
+  b->block[at] = (TlBlock){.run = r->run,
+                           .id = body->id,
+                           .mass_kg = body->mass_kg,
+                           .volume_m3 = body->volume_m3,
+                           .radius_m = body->radius_m,
+                           .end = TL_BLOCK_LEFT};
+  b->count++;
+  return TL_OK;
+}
+
+static TlStatus add_moment(Reading *r, int64_t block, const TlBlockMoment *at) {
+  TL_TRY(TL_RESERVE(r->moment, r->moment_room, (size_t)r->moments + 1));
+  r->moment[r->moments++] = (Moment){block, *at};
+  return TL_OK;
+}
+
+static TlBlockMoment moment_of(const TlScene *scene, const Seen *body, double time_s) {
+  const double *g = scene->gravity_m_s2;
+  double d = cbrt(6 * body->volume_m3 / acos(-1));
+  return (TlBlockMoment){.time_s = time_s,
+                         .place_m = body->place_m,
+                         .speed_m_s = tl_norm(body->velocity_m_s),
+                         .translational_kJ =
+                             0.5 * body->mass_kg * tl_norm2(body->velocity_m_s) / 1000,
+                         .rotational_kJ = body->turning_J / 1000,
+                         .moves = tl_pace(body->velocity_m_s, body->spin_rad_s, d,
+                                          tl_norm(tl_vec3(g[0], g[1], g[2]))) > tl_moving_pace};
+}
+
+static TlStatus take_bodies(Reading *r, const TlScene *scene, const Seen *body, int64_t count,
+                            double time_s, bool last) {
+  for (int64_t i = 0; i < count; i++) {
+    if (body[i].no_grain) continue;
+    int64_t at = find_block(r, body[i].id);
+    bool known = at < r->blocks->count && r->blocks->block[at].id == body[i].id;
+    if (!known && body[i].frozen) continue;
+    if (!known) TL_TRY(insert_block(r, at, &body[i]));
+    TlBlockMoment moment = moment_of(scene, &body[i], time_s);
+    if (last) r->blocks->block[at].end = moment.moves ? TL_BLOCK_MOVING : TL_BLOCK_STOPPED;
+    TL_TRY(add_moment(r, at, &moment));
+  }
+  return TL_OK;
+}
+
+static TlStatus take_frame(Reading *r, const TlScene *scene, TlFrame *frame, bool last) {
+  Seen *body = NULL;
+  int64_t count;
+  TlStatus status = bodies_of(scene, frame, &body, &count);
+  if (status == TL_OK) status = take_bodies(r, scene, body, count, frame->time_s, last);
+  tl_free(body);
+  return status;
+}
+
+static TlStatus take_frames(Reading *r, const char *folder, const TlScene *scene) {
+  int64_t *index, count;
+  TL_TRY(tl_results_frames(folder, &index, &count));
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; status == TL_OK && i < count; i++) {
+    TlFrame frame = {0};
+    status = tl_results_read_frame(folder, index[i], &frame);
+    if (status == TL_OK)
+      status = tl_context(take_frame(r, scene, &frame, i == count - 1), "%s: frame %lld", folder,
+                          (long long)index[i]);
+    tl_frame_free(&frame);
+  }
+  tl_free(index);
+  return status;
+}
+
+/* A grain that was taken out stands where it left. */
+static TlStatus take_departures(Reading *r, const char *folder, const TlScene *scene) {
+  TlDepartures all;
+  TL_TRY(tl_departures_read(folder, &all));
+  TlStatus status = TL_OK;
+  for (int64_t i = 0; status == TL_OK && i < all.count; i++) {
+    const TlDeparture *d = &all.row[i];
+    int64_t at = find_block(r, d->id);
+    if (!d->removed || at == r->blocks->count || r->blocks->block[at].id != d->id) continue;
+    if (r->blocks->block[at].end != TL_BLOCK_LEFT) continue; /* of a later life of the run */
+    TlBlockMoment last = {0};
+    for (int64_t k = r->moments; k-- > 0;)
+      if (r->moment[k].block == at) {
+        last = r->moment[k].at;
+        break;
+      }
+    last.place_m = d->position_m;
+    last.time_s = fmax(last.time_s, (double)d->step * scene->step_s);
+    status = add_moment(r, at, &last);
+  }
+  tl_departures_free(&all);
+  return status;
+}
+
+/* ---- runs ---- */
+
+static TlStatus take_terrain(Reading *r, const char *folder, TlScene *scene) {
+  TlTerrain *a = &r->blocks->terrain, *t = &scene->terrain;
+  if (!scene->has_terrain)
+    return tl_fail(TL_EINPUT, "%s: has no terrain; maps, trajectories and fences want one", folder);
+  if (!r->has_terrain) {
+    *a = *t;
+    *t = (TlTerrain){0};
+    r->has_terrain = true;
+    scene->has_terrain = false;
+    return TL_OK;
+  }
+  if (a->nx == t->nx && a->ny == t->ny && a->cell_m == t->cell_m && a->x0_m == t->x0_m &&
+      a->y0_m == t->y0_m && memcmp(a->origin, t->origin, sizeof a->origin) == 0 &&
+      memcmp(a->height_m, t->height_m, (size_t)(a->nx * a->ny) * sizeof *a->height_m) == 0)
+    return TL_OK;
+  return tl_fail(TL_EINPUT,
+                 "%s: has another terrain than the first run; runs of one terrain count "
+                 "together",
+                 folder);
+}
+
+static TlStatus take_run(Reading *r, const char *folder) {
+  TlScene scene;
+  TL_TRY(tl_results_read_scene(folder, &scene));
+  r->first_block = r->blocks->count;
+  TlStatus status = take_terrain(r, folder, &scene);
+  if (status == TL_OK) status = take_frames(r, folder, &scene);
+  if (status == TL_OK) status = take_departures(r, folder, &scene);
+  tl_scene_free(&scene);
+  r->run++;
+  return status;
+}
+
+/* Moments block by block; each block's are in order already. */
+static TlStatus sort_moments(Reading *r) {
+  TlBlocks *b = r->blocks;
+  TL_TRY(TL_NEW(b->moment, (size_t)r->moments));
+  for (int64_t i = 0; i < r->moments; i++) b->block[r->moment[i].block].count++;
+  for (int64_t i = 1; i < b->count; i++)
+    b->block[i].first = b->block[i - 1].first + b->block[i - 1].count;
+  for (int64_t i = 0; i < b->count; i++) b->block[i].count = 0;
+  for (int64_t i = 0; i < r->moments; i++) {
+    TlBlock *block = &b->block[r->moment[i].block];
+    b->moment[block->first + block->count++] = r->moment[i].at;
+  }
+  return TL_OK;
+}
+
+TlStatus tl_blocks_read(const char *const *runs, int64_t count, TlBlocks *blocks) {
+  Reading r = {.blocks = blocks};
+  TlStatus status = TL_OK;
+  *blocks = (TlBlocks){0};
+  for (int64_t i = 0; status == TL_OK && i < count; i++) status = take_run(&r, runs[i]);
+  if (status == TL_OK) status = sort_moments(&r);
+  tl_free(r.moment);
+  return status;
+}
+
+void tl_blocks_free(TlBlocks *blocks) {
+  tl_terrain_free(&blocks->terrain);
+  tl_free(blocks->block);
+  tl_free(blocks->moment);
+  *blocks = (TlBlocks){0};
+}
+
+/* ---- values ---- */
+
+TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, double t) {
+  return (TlBlockMoment){
+      .time_s = a->time_s + t * (b->time_s - a->time_s),
+      .place_m = tl_axpy(a->place_m, t, tl_sub(b->place_m, a->place_m)),
+      .speed_m_s = a->speed_m_s + t * (b->speed_m_s - a->speed_m_s),
+      .translational_kJ = a->translational_kJ + t * (b->translational_kJ - a->translational_kJ),
+      .rotational_kJ = a->rotational_kJ + t * (b->rotational_kJ - a->rotational_kJ),
+      .moves = a->moves || b->moves};
+}
+
+double tl_block_jump(const TlBlocks *blocks, TlVec3 place_m) {
+  double ground;
+  if (!tl_terrain_height(&blocks->terrain, place_m.x, place_m.y, &ground, NULL)) return 0;
+  return fmax(0, place_m.z - ground);
+}

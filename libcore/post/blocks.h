@@ -1,0 +1,56 @@
+/* The blocks of one run, or of several over the same terrain, with where they were in each frame.
+ *
+ * A block is a body: a grain, or several parts that move as one (mass centre, mass and energy are of
+ * all of them). Nets, pistons, and bodies that never move (frozen in the first frame they are in) are
+ * no blocks. A block that left the terrain has one moment more than frames, at the place where it
+ * left (departures.csv), with the values it had in its last frame.
+ */
+#ifndef TL_POST_BLOCKS_H
+#define TL_POST_BLOCKS_H
+
+#include "base/status.h"
+#include "num/vec.h"
+#include "shape/terrain.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct TlBlockMoment {
+  double time_s;
+  TlVec3 place_m; /* of the mass centre, in the terrain's local coordinates */
+  double speed_m_s, translational_kJ, rotational_kJ;
+  bool moves; /* shape/moving.h */
+} TlBlockMoment;
+
+typedef enum TlBlockEnd {
+  TL_BLOCK_STOPPED = 0,
+  TL_BLOCK_MOVING, /* in the run's last frame */
+  TL_BLOCK_LEFT    /* not in the last frame; without departures.csv where it was seen last */
+} TlBlockEnd;
+extern const char *const tl_block_end_names[3];
+
+typedef struct TlBlock {
+  int64_t run, id;      /* place among the runs; of the body */
+  int64_t first, count; /* of its moments */
+  double mass_kg, volume_m3;
+  double radius_m; /* of a sphere about the mass centre that holds it */
+  TlBlockEnd end;
+} TlBlock;
+
+typedef struct TlBlocks {
+  TlTerrain terrain; /* owned */
+  int64_t count;
+  TlBlock *block;        /* by run, then id */
+  TlBlockMoment *moment; /* block by block, by time */
+} TlBlocks;
+
+/* TL_EINPUT: no terrain, terrains that differ, no frames. */
+TlStatus tl_blocks_read(const char *const *runs, int64_t count, TlBlocks *blocks);
+void tl_blocks_free(TlBlocks *blocks);
+
+/* The part t of the way from a to b, 0 to 1: place, speed and energies are linear. */
+TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, double t);
+/* Height of the mass centre above the ground, upright, not below 0; 0 off the raster. */
+double tl_block_jump(const TlBlocks *blocks, TlVec3 place_m);
+
+#endif
