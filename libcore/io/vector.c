@@ -185,20 +185,26 @@ static TlStatus take_values(Job *j, OGRFeatureH feature) {
   return TL_OK;
 }
 
+static const char *const kind_names[] = {"points", "polygons", "lines"};
+
 static TlStatus wrong_geometry(const Job *j, int64_t id, const char *what) {
   return tl_fail(TL_EINPUT, "%s: feature %lld %s; %s are wanted", j->path, (long long)id, what,
-                 j->kind == TL_VECTOR_POINTS ? "points" : "polygons");
+                 kind_names[j->kind]);
 }
 
 static bool right_kind(const Job *j, OGRGeometryH geometry) {
   OGRwkbGeometryType type = wkbFlatten(OGR_G_GetGeometryType(geometry));
   if (j->kind == TL_VECTOR_POINTS) return type == wkbPoint || type == wkbMultiPoint;
+  if (j->kind == TL_VECTOR_LINES)
+    return type == wkbLineString || type == wkbMultiLineString || type == wkbCompoundCurve ||
+           type == wkbCircularString || type == wkbMultiCurve;
   return type == wkbPolygon || type == wkbMultiPolygon || type == wkbCurvePolygon ||
          type == wkbMultiSurface;
 }
 
-/* The geometry in the wanted CRS, flat, as a multipoint or multipolygon; the caller's. */
+/* The geometry in the wanted CRS, flat, as one of several; the caller's. */
 static TlStatus take_geometry(const Job *j, OGRFeatureH feature, OGRGeometryH *geometry) {
+  static const OGRwkbGeometryType several[] = {wkbMultiPoint, wkbMultiPolygon, wkbMultiLineString};
   int64_t id = OGR_F_GetFID(feature);
   OGRGeometryH own = OGR_F_GetGeometryRef(feature);
   char text[128];
@@ -208,8 +214,7 @@ static TlStatus take_geometry(const Job *j, OGRFeatureH feature, OGRGeometryH *g
     return wrong_geometry(j, id, text);
   }
   CPLErrorReset();
-  *geometry = OGR_G_ForceTo(OGR_G_Clone(own),
-                            j->kind == TL_VECTOR_POINTS ? wkbMultiPoint : wkbMultiPolygon, NULL);
+  *geometry = OGR_G_ForceTo(OGR_G_Clone(own), several[j->kind], NULL);
   if (!*geometry)
     return tl_fail(TL_ELIB, "%s: feature %lld: %s", j->path, (long long)id, tl_gdal_words());
   OGR_G_FlattenTo2D(*geometry);
@@ -235,6 +240,18 @@ static TlStatus add_points(Job *j, OGRGeometryH points) {
   return TL_OK;
 }
 
+static TlStatus add_lines(Job *j, OGRGeometryH lines) {
+  TlVector *v = &j->vector;
+  for (int i = 0; i < OGR_G_GetGeometryCount(lines); i++) {
+    OGRGeometryH line = OGR_G_GetGeometryRef(lines, i);
+    int n = OGR_G_GetPointCount(line);
+    TL_TRY(add_part(v, v->features - 1));
+    for (int k = 0; k < n; k++) TL_TRY(add_point(v, OGR_G_GetX(line, k), OGR_G_GetY(line, k)));
+    v->part[v->parts - 1].count = n;
+  }
+  return TL_OK;
+}
+
 static TlStatus unite(Job *j, OGRGeometryH polygons) {
   for (int i = 0; i < OGR_G_GetGeometryCount(polygons); i++)
     if (OGR_G_AddGeometry(j->united, OGR_G_GetGeometryRef(polygons, i)) != OGRERR_NONE)
@@ -243,6 +260,7 @@ static TlStatus unite(Job *j, OGRGeometryH polygons) {
 }
 
 static TlStatus read_features(Job *j) {
+  static TlStatus (*const add[])(Job *, OGRGeometryH) = {add_points, unite, add_lines};
   OGRFeatureH feature;
   TlStatus status = TL_OK;
   CPLErrorReset();
@@ -250,8 +268,7 @@ static TlStatus read_features(Job *j) {
     OGRGeometryH geometry = NULL;
     status = take_geometry(j, feature, &geometry);
     if (status == TL_OK) status = take_values(j, feature);
-    if (status == TL_OK)
-      status = j->kind == TL_VECTOR_POINTS ? add_points(j, geometry) : unite(j, geometry);
+    if (status == TL_OK) status = add[j->kind](j, geometry);
     if (geometry) OGR_G_DestroyGeometry(geometry);
     OGR_F_Destroy(feature);
     CPLErrorReset();
@@ -307,6 +324,8 @@ static TlStatus add_rings(Job *j) {
 static TlStatus read_layer(const char *path, void *of) {
   Job *j = of;
   j->path = path;
+  if (j->kind < TL_VECTOR_POINTS || j->kind > TL_VECTOR_LINES)
+    return tl_fail(TL_EINPUT, "a kind of geometry that does not exist");
   TL_TRY(open_layer(j));
   TL_TRY(prepare_crs(j));
   TL_TRY(read_fields(j));

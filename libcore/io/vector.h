@@ -1,4 +1,4 @@
-/* Points and polygons of GIS files: GeoPackage, GeoJSON, shapefile, FlatGeobuf (io/gdal_library.h).
+/* Points, lines and polygons of GIS files: GeoPackage, GeoJSON, shapefile, FlatGeobuf (io/gdal_library.h).
  *
  * A source is written as QGIS writes it: FILE, FILE|layername=NAME, FILE|subset=EXPRESSION (an SQL
  * condition on the fields), or both. Coordinates come in the CRS that is wanted, whatever that of
@@ -12,12 +12,16 @@
 
 #include <stdint.h>
 
-typedef enum TlVectorKind { TL_VECTOR_POINTS = 0, TL_VECTOR_POLYGONS } TlVectorKind;
+typedef enum TlVectorKind {
+  TL_VECTOR_POINTS = 0,
+  TL_VECTOR_POLYGONS,
+  TL_VECTOR_LINES
+} TlVectorKind;
 
-/* A point, or a ring: counterclockwise about a polygon, clockwise about a hole; its first corner is
+/* A point, a line, or a ring: counterclockwise about a polygon, clockwise about a hole; its first corner is
  * not repeated at its end. */
 typedef struct TlVectorPart {
-  int64_t feature; /* of a point; 0 for rings */
+  int64_t feature; /* of a point or line; 0 for rings */
   int64_t first, count;
 } TlVectorPart;
 

@@ -22,7 +22,7 @@ typedef struct Entry {
 } Entry;
 
 typedef struct Maps {
-  TlBlocks blocks;
+  const TlBlocks *blocks;
   Entry *entry;
   int64_t entries;
   size_t capacity;
@@ -58,7 +58,7 @@ static TlStatus add(Walk *w, int64_t cell, const TlBlockMoment *at) {
                           [ENERGY] = at->translational_kJ + at->rotational_kJ,
                           [TRANSLATIONAL] = at->translational_kJ,
                           [ROTATIONAL] = at->rotational_kJ,
-                          [JUMP] = tl_block_jump(&m->blocks, at->place_m)};
+                          [JUMP] = tl_block_jump(m->blocks, at->place_m)};
   for (int k = 0; k < VALUES; k++) most[k] = fmax(most[k], value[k]);
   return TL_OK;
 }
@@ -76,7 +76,7 @@ static double next_border(double from, double to, double t, int64_t *border) {
 
 /* From moment a to moment b, cell by cell. */
 static TlStatus walk_leg(Walk *w, const TlBlockMoment *a, const TlBlockMoment *b) {
-  const TlTerrain *g = &w->maps->blocks.terrain;
+  const TlTerrain *g = &w->maps->blocks->terrain;
   double u[2] = {(a->place_m.x - g->x0_m) / g->cell_m, (b->place_m.x - g->x0_m) / g->cell_m};
   double v[2] = {(a->place_m.y - g->y0_m) / g->cell_m, (b->place_m.y - g->y0_m) / g->cell_m};
   int64_t border_u = (int64_t)floor(u[0] + 0.5) + (u[1] > u[0]);
@@ -95,9 +95,9 @@ static TlStatus walk_leg(Walk *w, const TlBlockMoment *a, const TlBlockMoment *b
 }
 
 static TlStatus walk_block(Maps *m, int64_t index) {
-  const TlBlock *b = &m->blocks.block[index];
-  const TlTerrain *t = &m->blocks.terrain;
-  const TlBlockMoment *at = m->blocks.moment + b->first;
+  const TlBlock *b = &m->blocks->block[index];
+  const TlTerrain *t = &m->blocks->terrain;
+  const TlBlockMoment *at = m->blocks->moment + b->first;
   Walk w = {m, index, -1};
   TL_TRY(add(&w, cell_at(t, at->place_m.x, at->place_m.y), at));
   for (int64_t i = 1; i < b->count; i++) TL_TRY(walk_leg(&w, &at[i - 1], &at[i]));
@@ -137,7 +137,7 @@ typedef struct Out {
 } Out;
 
 static TlStatus write_map(const Maps *m, const Out *out, const char *name, double *value) {
-  const TlTerrain *t = &m->blocks.terrain;
+  const TlTerrain *t = &m->blocks->terrain;
   TlRaster raster = {.nx = t->nx,
                      .ny = t->ny,
                      .cell_m = t->cell_m,
@@ -166,7 +166,7 @@ static TlStatus write_value(const Maps *m, const Out *out, Value k, double *map,
   static const char *const name[] = {"max", "mean", "p50", "p90", "p95", "p99"};
   TlStatus status = TL_OK;
   for (int s = 0; status == TL_OK && s < 6; s++) {
-    for (int64_t i = 0; i < m->blocks.terrain.nx * m->blocks.terrain.ny; i++) map[i] = NAN;
+    for (int64_t i = 0; i < m->blocks->terrain.nx * m->blocks->terrain.ny; i++) map[i] = NAN;
     for (int64_t i = 0, n; i < m->entries; i += n) {
       for (n = 0; i + n < m->entries && m->entry[i + n].cell == m->entry[i].cell; n++)
         scratch[n] = m->entry[i + n].value[k];
@@ -180,16 +180,16 @@ static TlStatus write_value(const Maps *m, const Out *out, Value k, double *map,
 }
 
 static TlStatus write_maps(const Maps *m, const Out *out, double *map, double *scratch) {
-  int64_t cells = m->blocks.terrain.nx * m->blocks.terrain.ny;
+  int64_t cells = m->blocks->terrain.nx * m->blocks->terrain.ny;
   TL_TRY(tl_dir_make(out->folder));
   for (int64_t i = 0; i < cells; i++) map[i] = 0;
   for (int64_t i = 0; i < m->entries; i++) map[m->entry[i].cell] += 1;
   TL_TRY(write_map(m, out, "passages", map));
-  for (int64_t i = 0; i < cells; i++) map[i] /= m->blocks.count > 0 ? (double)m->blocks.count : 1;
+  for (int64_t i = 0; i < cells; i++) map[i] /= m->blocks->count > 0 ? (double)m->blocks->count : 1;
   TL_TRY(write_map(m, out, "reach_probability", map));
   TL_TRY(write_map(m, out, "deposit_count", m->stopped));
   for (int64_t i = 0; i < cells; i++)
-    map[i] = m->solid_m3[i] / (m->blocks.terrain.cell_m * m->blocks.terrain.cell_m);
+    map[i] = m->solid_m3[i] / (m->blocks->terrain.cell_m * m->blocks->terrain.cell_m);
   TL_TRY(write_map(m, out, "deposit_thickness_m", map));
   for (int k = 0; k < VALUES; k++) TL_TRY(write_value(m, out, (Value)k, map, scratch));
   return TL_OK;
@@ -199,9 +199,9 @@ static TlStatus report(const Maps *m, TlFigures *figures) {
   double passed = 0, stopped = 0;
   for (int64_t i = 0; i < m->entries; i++)
     passed += i == 0 || m->entry[i].cell != m->entry[i - 1].cell;
-  for (int64_t i = 0; i < m->blocks.terrain.nx * m->blocks.terrain.ny; i++)
+  for (int64_t i = 0; i < m->blocks->terrain.nx * m->blocks->terrain.ny; i++)
     stopped += m->stopped[i];
-  TL_TRY(tl_figures_add(figures, "map_blocks", (double)m->blocks.count, "", "post/maps.h"));
+  TL_TRY(tl_figures_add(figures, "map_blocks", (double)m->blocks->count, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_blocks_in_last_frame", stopped, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_cells_passed", passed, "", "post/maps.h"));
   if (m->largest_leg > 1)
@@ -211,21 +211,19 @@ static TlStatus report(const Maps *m, TlFigures *figures) {
   return tl_figures_add(figures, "map_largest_step_of_cell", m->largest_leg, "", "post/maps.h");
 }
 
-TlStatus tl_maps_run(const char *const *runs, int64_t count, const char *folder,
-                     const char *extension, bool overwrite, TlFigures *figures) {
-  Maps m = {0};
+TlStatus tl_maps_write(const TlBlocks *blocks, const char *folder, const char *extension,
+                       bool overwrite, TlFigures *figures) {
+  Maps m = {.blocks = blocks};
   double *map = NULL, *scratch = NULL;
-  TlStatus status = tl_blocks_read(runs, count, &m.blocks);
-  size_t cells = (size_t)(m.blocks.terrain.nx * m.blocks.terrain.ny);
-  if (status == TL_OK) status = TL_NEW(m.stopped, cells);
+  size_t cells = (size_t)(blocks->terrain.nx * blocks->terrain.ny);
+  TlStatus status = TL_NEW(m.stopped, cells);
   if (status == TL_OK) status = TL_NEW(m.solid_m3, cells);
-  for (int64_t i = 0; status == TL_OK && i < m.blocks.count; i++) status = walk_block(&m, i);
+  for (int64_t i = 0; status == TL_OK && i < blocks->count; i++) status = walk_block(&m, i);
   if (status == TL_OK) merge(&m);
   if (status == TL_OK) status = TL_NEW(map, cells);
-  if (status == TL_OK) status = TL_NEW(scratch, (size_t)m.blocks.count);
+  if (status == TL_OK) status = TL_NEW(scratch, (size_t)blocks->count);
   if (status == TL_OK) status = write_maps(&m, &(Out){folder, extension, overwrite}, map, scratch);
   if (status == TL_OK) status = report(&m, figures);
-  tl_blocks_free(&m.blocks);
   tl_free(m.entry);
   tl_free(m.stopped);
   tl_free(m.solid_m3);

@@ -11,17 +11,14 @@
 #ifndef TL_POST_MAPS_H
 #define TL_POST_MAPS_H
 
-#include "base/status.h"
+#include "post/blocks.h"
 #include "post/figures.h"
-
-#include <stdbool.h>
 
 /* Rasters into the folder, named by quantity and statistic, ending in extension ("tif", "asc"):
  * passages, reach_probability, deposit_count, deposit_thickness_m, and for speed_m_s, energy_kJ,
  * translational_kJ, rotational_kJ, jump_height_m each _max, _mean, _p50, _p90, _p95, _p99 (no value
- * where nothing passed). Figures: blocks, cells passed, largest leg in cells. TL_EINPUT: no terrain,
- * terrains that differ. */
-TlStatus tl_maps_run(const char *const *runs, int64_t count, const char *folder,
-                     const char *extension, bool overwrite, TlFigures *figures);
+ * where nothing passed). Figures: blocks, cells passed, largest leg in cells. */
+TlStatus tl_maps_write(const TlBlocks *blocks, const char *folder, const char *extension,
+                       bool overwrite, TlFigures *figures);
 
 #endif

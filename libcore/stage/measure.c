@@ -3,11 +3,13 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "post/fences.h"
 #include "post/maps.h"
 #include "post/measure.h"
 #include "post/overlap.h"
 #include "post/packing.h"
 #include "post/triaxial_run.h"
+#include "post/trajectories.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,8 +64,9 @@ static const TlParam params[] = {
      "draws",
      "FILE.csv"},
     {"with", TL_P_TEXTS, offsetof(TlMeasureStage, with), "", "", 0, 0, NULL,
-     "with --triaxial: one more run drawn over it; with --maps: one more run over the same "
-     "terrain, whose blocks are counted, too; may be given again and again",
+     "with --triaxial: one more run drawn over it; with --maps, --trajectories or --fences: "
+     "one more run over the same terrain, whose blocks are counted, too; may be given again and "
+     "again",
      "RUN"},
     {"columns", TL_P_FLAG, offsetof(TlMeasureStage, columns), "", "false", 0, 0, NULL,
      "print the columns of packing.csv, with units and meaning, and stop", NULL},
@@ -82,6 +85,14 @@ static const TlParam params[] = {
      "also maps of the ways, stops, speeds, energies and jump heights of the blocks on the "
      "terrain's raster, as GeoTIFF with its CRS or as Esri ASCII grids",
      NULL},
+    {"trajectories", TL_P_CHOICE, offsetof(TlMeasureStage, trajectories), "", "none", 0, 0,
+     "none|gpkg|geojson|csv",
+     "also where blocks went and stopped, as lines and points in the terrain's CRS, or as tables",
+     NULL},
+    {"fences", TL_P_TEXT, offsetof(TlMeasureStage, fences), "", "", 0, 0, NULL,
+     "also what passes virtual fences, lines of a GIS file with the optional fields name and "
+     "height_m: number, energies, speeds, and the height needed",
+     "FILE"},
 };
 
 const TlParamTable tl_measure_table = TL_PARAM_TABLE(params, TlMeasureStage);
@@ -260,14 +271,24 @@ static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
   return status;
 }
 
-static TlStatus measure_maps(const TlStageCall *call, const TlMeasureStage *o, TlFigures *figures) {
-  static const char *const extension[] = {NULL, "tif", "asc"};
+static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
+                               TlFigures *figures) {
+  static const char *const map[] = {NULL, "tif", "asc"};
+  static const char *const vector[] = {NULL, "gpkg", "geojson", "csv"};
   const char **run;
+  TlBlocks blocks = {0};
   TL_TRY(TL_NEW(run, (size_t)o->with.count + 1));
   run[0] = call->input[0];
   for (int64_t i = 0; i < o->with.count; i++) run[i + 1] = o->with.items[i];
-  TlStatus status = tl_maps_run(run, o->with.count + 1, call->output, extension[o->maps],
-                                call->overwrite, figures);
+  TlStatus status = tl_blocks_read(run, o->with.count + 1, &blocks);
+  if (status == TL_OK && o->maps)
+    status = tl_maps_write(&blocks, call->output, map[o->maps], call->overwrite, figures);
+  if (status == TL_OK && o->trajectories)
+    status = tl_trajectories_write(&blocks, run, call->output, vector[o->trajectories],
+                                   call->overwrite, figures);
+  if (status == TL_OK && o->fences && o->fences[0])
+    status = tl_fences_write(&blocks, run, o->fences, call->output, call->overwrite, figures);
+  tl_blocks_free(&blocks);
   tl_free(run);
   return status;
 }
@@ -280,9 +301,13 @@ static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, Tl
     return tl_fail(TL_EUSAGE, "--overlap-frames wants --overlap");
   if (!o->triaxial && (o->compare || o->label.count > 0))
     return tl_fail(TL_EUSAGE, "--compare and --label want --triaxial");
-  if (o->maps && o->triaxial) return tl_fail(TL_EUSAGE, "--maps and --triaxial exclude each other");
-  if (!o->triaxial && !o->maps && o->with.count > 0)
-    return tl_fail(TL_EUSAGE, "--with wants --triaxial or --maps");
+  bool blocks = o->maps || o->trajectories || (o->fences && o->fences[0]);
+  if (blocks && o->triaxial)
+    return tl_fail(TL_EUSAGE,
+                   "--triaxial excludes --maps, --trajectories and --fences, which are of blocks "
+                   "on a terrain");
+  if (!o->triaxial && !blocks && o->with.count > 0)
+    return tl_fail(TL_EUSAGE, "--with wants --triaxial, --maps, --trajectories or --fences");
   if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->input[0])); /* before any file */
   if (o->triaxial) {
     TlTxRun how = {.run = call->input[0],
@@ -295,7 +320,7 @@ static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, Tl
                    .plot = o->plot || o->compare || o->with.count > 0};
     TL_TRY(tl_tx_run(&how, call->output, call->overwrite, figures));
   }
-  if (o->maps) TL_TRY(measure_maps(call, o, figures));
+  if (blocks) TL_TRY(measure_blocks(call, o, figures));
   if (!o->triaxial || o->packing || o->overlap)
     TL_TRY(measure_frames(call, o, given ? &region : NULL, figures));
   for (int64_t i = 0; i < figures->count; i++)

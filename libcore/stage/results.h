@@ -19,7 +19,8 @@ typedef struct TlMeasureStage {
   TlTexts with, label;
   bool overlap;
   char *overlap_frames;
-  int maps;
+  int maps, trajectories;
+  const char *fences;
 } TlMeasureStage;
 extern const TlParamTable tl_measure_table;
 /* Writes the tables of the run's measures into the folder call->output and reports a summary. */

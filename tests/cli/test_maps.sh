@@ -152,7 +152,7 @@ for r, c in zip(*np.nonzero(want)):
 if want.sum() < 30: print("the case shows nothing"); sys.exit(1)
 PYTHON
 
-refused '--with wants --triaxial or --maps' -- fly.run -o no --with=down.run
+refused '--with wants --triaxial, --maps, --trajectories or --fences' -- fly.run -o no --with=down.run
 refused 'down.run: has another terrain' -- fly.run -o no --maps=tif --with=down.run
 printf 'shapes: [{name: ball, diameter_m: 2}]\nbodies: [{shape: ball, position_m: [0, 0, 5]}]\nplanes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\ntime: {dt_s: 0.01, steps: 2}\n' >plane.yaml
 solve plane.yaml -o plane.run

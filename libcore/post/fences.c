@@ -1,0 +1,233 @@
+#include "post/fences.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "io/csv.h"
+#include "io/vector.h"
+#include "post/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef enum Value { ENERGY, SPEED, HEIGHT, VALUES } Value;
+
+typedef struct Passage {
+  int64_t fence, block;
+  TlBlockMoment at; /* of the crossing with the largest energy */
+  double value[VALUES];
+} Passage;
+
+typedef struct Fences {
+  const TlBlocks *blocks;
+  const char *const *runs;
+  TlVector line;
+  double *height_m; /* [features]; NaN: not given */
+  int name_field;   /* -1: none */
+  Passage *passage;
+  int64_t passages;
+  size_t room;
+} Fences;
+
+/* ---- reading ---- */
+
+static int field_named(const TlVector *v, const char *name) {
+  for (int64_t k = 0; k < v->fields; k++)
+    if (strcasecmp(v->field[k], name) == 0) return (int)k;
+  return -1;
+}
+
+static TlStatus read_fences(Fences *f, const char *source) {
+  TlVector *v = &f->line;
+  const char *crs = f->blocks->terrain.crs;
+  TL_TRY(tl_vector_read(source, TL_VECTOR_LINES, crs ? crs : "", v));
+  TL_TRY(TL_NEW(f->height_m, (size_t)v->features));
+  f->name_field = field_named(v, "name");
+  int k = field_named(v, "height_m");
+  for (int64_t i = 0; i < v->features; i++) {
+    const char *text = k >= 0 ? v->value[i * v->fields + k] : NULL;
+    f->height_m[i] = NAN;
+    if (!text) continue;
+    char *end;
+    f->height_m[i] = strtod(text, &end);
+    if (*end || !(f->height_m[i] > 0) || isinf(f->height_m[i]))
+      return tl_fail(TL_EINPUT, "%s: feature %lld: height_m is '%s'; metres above 0 are wanted",
+                     source, (long long)v->id[i], text);
+  }
+  return TL_OK;
+}
+
+/* ---- crossings ---- */
+
+/* Where leg a-b crosses the segment p-q, as a part of the leg from 0 to 1; negative: it does not. A
+ * leg that ends on the line crosses it, one that begins there does not, so that none counts twice. */
+static double crossing(const double a[2], const double b[2], const double *p, const double *q) {
+  double d[2] = {b[0] - a[0], b[1] - a[1]}, e[2] = {q[0] - p[0], q[1] - p[1]};
+  double w[2] = {p[0] - a[0], p[1] - a[1]}, cross = d[0] * e[1] - d[1] * e[0];
+  if (cross == 0) return -1;
+  double t = (w[0] * e[1] - w[1] * e[0]) / cross, s = (w[0] * d[1] - w[1] * d[0]) / cross;
+  return t > 0 && t <= 1 && s >= 0 && s <= 1 ? t : -1;
+}
+
+static TlStatus pass(Fences *f, int64_t fence, int64_t block, const TlBlockMoment *at) {
+  Passage *p = f->passages > 0 ? &f->passage[f->passages - 1] : NULL;
+  double value[VALUES] = {at->translational_kJ + at->rotational_kJ, at->speed_m_s,
+                          tl_block_jump(f->blocks, at->place_m) + f->blocks->block[block].radius_m};
+  if (!p || p->fence != fence || p->block != block) {
+    TL_TRY(TL_RESERVE(f->passage, f->room, (size_t)f->passages + 1));
+    p = &f->passage[f->passages++];
+    *p = (Passage){.fence = fence, .block = block, .at = *at};
+  } else if (value[ENERGY] > p->value[ENERGY]) {
+    p->at = *at;
+  }
+  for (int k = 0; k < VALUES; k++) p->value[k] = fmax(p->value[k], value[k]);
+  return TL_OK;
+}
+
+static TlStatus cross_part(Fences *f, const TlVectorPart *part, int64_t block) {
+  const TlBlock *b = &f->blocks->block[block];
+  const TlBlockMoment *at = f->blocks->moment + b->first;
+  const double *origin = f->blocks->terrain.origin, *xy = f->line.east_north + 2 * part->first;
+  for (int64_t i = 1; i < b->count; i++) {
+    double from[2] = {at[i - 1].place_m.x + origin[0], at[i - 1].place_m.y + origin[1]};
+    double to[2] = {at[i].place_m.x + origin[0], at[i].place_m.y + origin[1]};
+    for (int64_t k = 1; k < part->count; k++) {
+      double t = crossing(from, to, xy + 2 * (k - 1), xy + 2 * k);
+      if (t < 0) continue;
+      TlBlockMoment there = tl_block_between(&at[i - 1], &at[i], t);
+      TL_TRY(pass(f, part->feature, block, &there));
+    }
+  }
+  return TL_OK;
+}
+
+/* Fence by fence, and of a fence block by block. */
+static TlStatus find_passages(Fences *f) {
+  for (int64_t fence = 0; fence < f->line.features; fence++)
+    for (int64_t block = 0; block < f->blocks->count; block++)
+      for (int64_t k = 0; k < f->line.parts; k++)
+        if (f->line.part[k].feature == fence) TL_TRY(cross_part(f, &f->line.part[k], block));
+  return TL_OK;
+}
+
+/* ---- tables ---- */
+
+static void put_name(const Fences *f, TlCsv *csv, int64_t fence) {
+  const char *name =
+      f->name_field >= 0 ? f->line.value[fence * f->line.fields + f->name_field] : NULL;
+  char number[32];
+  snprintf(number, sizeof number, "%lld", (long long)f->line.id[fence]);
+  tl_csv_put_text(csv->file, name ? name : number);
+}
+
+static void put_real(TlCsv *csv, double value) {
+  char text[40];
+  tl_csv_real(text, value);
+  fprintf(csv->file, ",%s", text);
+}
+
+static void put_fence(const Fences *f, TlCsv *csv, int64_t fence, int64_t first, int64_t count,
+                      double *scratch) {
+  static const double quantile[] = {0.5, 0.9, 0.95, 0.99, 1};
+  double height = f->height_m[fence], above = isnan(height) ? NAN : 0;
+  for (int64_t i = 0; i < count; i++) above += f->passage[first + i].value[HEIGHT] > height;
+  put_name(f, csv, fence);
+  put_real(csv, height);
+  put_real(csv, (double)count);
+  put_real(csv, f->blocks->count > 0 ? (double)count / (double)f->blocks->count : NAN);
+  put_real(csv, above);
+  for (int k = 0; k < VALUES; k++) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += scratch[i] = f->passage[first + i].value[k];
+    put_real(csv, count > 0 ? sum / (double)count : NAN);
+    for (int q = 0; q < 5; q++)
+      put_real(csv, count > 0 ? tl_measure_quantile(scratch, count, quantile[q]) : NAN);
+  }
+  fputc('\n', csv->file);
+}
+
+static TlStatus put_fences(const Fences *f, TlCsv *csv) {
+  double *scratch;
+  TL_TRY(TL_NEW(scratch, (size_t)f->blocks->count));
+  for (int64_t fence = 0, first = 0, n; fence < f->line.features; fence++, first += n) {
+    for (n = 0; first + n < f->passages && f->passage[first + n].fence == fence; n++)
+      ;
+    put_fence(f, csv, fence, first, n, scratch);
+  }
+  tl_free(scratch);
+  return TL_OK;
+}
+
+static TlStatus put_passages(const Fences *f, TlCsv *csv) {
+  const double *origin = f->blocks->terrain.origin;
+  for (int64_t i = 0; i < f->passages; i++) {
+    const Passage *p = &f->passage[i];
+    const TlBlock *b = &f->blocks->block[p->block];
+    put_name(f, csv, p->fence);
+    fputc(',', csv->file);
+    tl_csv_put_text(csv->file, f->runs[b->run]);
+    fprintf(csv->file, ",%lld", (long long)b->id);
+    put_real(csv, p->at.time_s);
+    put_real(csv, p->at.place_m.x + origin[0]);
+    put_real(csv, p->at.place_m.y + origin[1]);
+    put_real(csv, p->at.place_m.z + origin[2]);
+    put_real(csv, b->mass_kg);
+    for (int k = 0; k < VALUES; k++) put_real(csv, p->value[k]);
+    fputc('\n', csv->file);
+  }
+  return TL_OK;
+}
+
+typedef struct Out {
+  const char *folder;
+  bool overwrite;
+} Out;
+
+static TlStatus write_table(const Fences *f, const Out *out, const char *name, const char *header,
+                            TlStatus (*put)(const Fences *, TlCsv *)) {
+  char *path = tl_path_join(out->folder, name);
+  TlCsv csv;
+  TlStatus status = path ? tl_csv_begin(&csv, path, out->overwrite, header) : TL_ENOMEM;
+  if (status == TL_OK) {
+    status = put(f, &csv);
+    if (status == TL_OK)
+      status = tl_csv_commit(&csv);
+    else
+      tl_csv_abort(&csv);
+  }
+  tl_free(path);
+  return status;
+}
+
+static TlStatus write_tables(const Fences *f, const Out *out) {
+  TL_TRY(tl_dir_make(out->folder));
+  TL_TRY(write_table(f, out, "fences.csv",
+                     "name,height_m,blocks,blocks_share,blocks_above,"
+                     "energy_kJ_mean,energy_kJ_p50,energy_kJ_p90,energy_kJ_p95,energy_kJ_p99,"
+                     "energy_kJ_max,speed_m_s_mean,speed_m_s_p50,speed_m_s_p90,speed_m_s_p95,"
+                     "speed_m_s_p99,speed_m_s_max,height_needed_m_mean,height_needed_m_p50,"
+                     "height_needed_m_p90,height_needed_m_p95,height_needed_m_p99,"
+                     "height_needed_m_max",
+                     put_fences));
+  return write_table(f, out, "passages.csv",
+                     "fence,run,id,time_s,east_m,north_m,height_m,mass_kg,energy_kJ,speed_m_s,"
+                     "height_needed_m",
+                     put_passages);
+}
+
+TlStatus tl_fences_write(const TlBlocks *blocks, const char *const *runs, const char *source,
+                         const char *folder, bool overwrite, TlFigures *figures) {
+  Fences f = {.blocks = blocks, .runs = runs};
+  TlStatus status = read_fences(&f, source);
+  if (status == TL_OK) status = find_passages(&f);
+  if (status == TL_OK) status = write_tables(&f, &(Out){folder, overwrite});
+  if (status == TL_OK)
+    status = tl_figures_add(figures, "fences", (double)f.line.features, "", "post/fences.h");
+  if (status == TL_OK)
+    status = tl_figures_add(figures, "fence_passages", (double)f.passages, "", "post/fences.h");
+  tl_vector_free(&f.line);
+  tl_free(f.height_m);
+  tl_free(f.passage);
+  return status;
+}
