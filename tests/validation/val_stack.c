@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
   judge_between(JUDGE_CORRECT, "stack_penalty_energy_left", by_penalty(0.5), "of the start", 0.01,
                 0.999);
   judge_note("Kinetic energy left at e = 0.5: %.4f of the start by etm, %.4f by etm-level; the "
-             "spheres of a stack are a jammed pack, where the order of the impulses is part of the "
+             "spheres of a stack touch each other, where the order of the impulses is part of the "
              "model.",
              queue.left / queue.start, level.left / level.start);
   judge_gnuplot("stack",
