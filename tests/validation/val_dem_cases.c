@@ -196,12 +196,11 @@ static void case_01(void) {
   judge_at_most(JUDGE_CORRECT, "dem_cases_01_place_error", rigid, "of the drop", 5e-4);
   judge_at_most(JUDGE_CORRECT, "dem_cases_01_penalty_place_error", place, "of the drop", 1e-3);
   judge_at_most(JUDGE_CORRECT, "dem_cases_01_penalty_speed_error", speed, "of v", 1e-3);
-  judge_note(
-      "DEM-01: any time up to 0.5 s; stiffness 1e4 to 1e5 N/m, e = 0.6 to 1 (19 cases; not "
-      "1e4 N/m with e = 1, which lets the ball's centre through the plane). In the manual's "
-      "solution the contact pulls before it ends, at the same restitution: its places differ "
-      "by up to %.2g of the drop from those that are judged by.",
-      tension / DROP);
+  judge_note("DEM-01: at any time up to 0.5 s; stiffness 1e4 to 1e5 N/m, e = 0.6 to 1 (19 cases; "
+             "not 1e4 N/m with e = 1, which lets the ball's centre through the plane). In the "
+             "manual's solution, of the same restitution, the contact pulls before it ends: its "
+             "places differ by up to %.2g of the drop from those judged here.",
+             tension / DROP);
 }
 
 typedef struct Watch02 {
@@ -269,10 +268,10 @@ static void case_02(void) {
   judge_at_most(JUDGE_CORRECT, "dem_cases_02_height_error", rigid, "of the height", 0.01);
   judge_at_most(JUDGE_CORRECT, "dem_cases_02_penalty_height_error", soft, "of the height", 0.02);
   judge_note(
-      "DEM-02: six bounces, e = 0.5 to 1; by penalty %d bounces of 18 cases, stiffness 5e4, "
-      "5e5 and 5e6 N/m. The first bounce of these springs is by %.2g, %.2g and %.2g lower or "
-      "higher than that of a rigid ball.",
-      judged, apart[0], apart[1], apart[2]);
+      "DEM-02: six bounces, e = 0.5 to 1; by penalty %d bounces of 18 cases, stiffness 5e4, 5e5 "
+      "and 5e6 N/m. Because the ball's weight acts during the contact as well, the height of its "
+      "first bounce differs from a rigid ball's by up to %.2g%%, %.2g%% and %.2g%%.",
+      judged, 100 * apart[0], 100 * apart[1], 100 * apart[2]);
 }
 
 /* ---- DEM-03 ---- */
@@ -385,15 +384,16 @@ static double cap(const Tangent *c, double t) {
 }
 
 static void tangent_step(Tangent *c, double dt) {
-  double way = (c->s != 0 ? c->s : c->slip) < 0 ? -1 : 1;
-  if (c->sliding && way * c->slip < c->mu * c->df(c->normal, c->t) / c->w2) c->sliding = false;
+  /* Where the cone shrinks, the spring can be on the other side than the slip. */
+  double side = (c->s != 0 ? c->s : c->slip) < 0 ? -1 : 1;
+  if (c->sliding && side * c->slip < c->mu * c->df(c->normal, c->t) / c->w2) c->sliding = false;
   if (c->sliding) { /* Simpson */
     double f0 = c->f(c->normal, c->t), f1 = c->f(c->normal, c->t + 0.5 * dt);
-    double f2 = c->f(c->normal, c->t + dt), du = -way * c->mu * dt / 6 * (f0 + 4 * f1 + f2);
-    c->x += dt * c->u - way * c->mu * dt * dt / 6 * (f0 + 2 * f1);
+    double f2 = c->f(c->normal, c->t + dt), du = -side * c->mu * dt / 6 * (f0 + 4 * f1 + f2);
+    c->x += dt * c->u - side * c->mu * dt * dt / 6 * (f0 + 2 * f1);
     c->u += du;
     c->slip += 3.5 * du;
-    c->s = way * cap(c, c->t + dt);
+    c->s = side * cap(c, c->t + dt);
   } else { /* a free oscillation */
     double w = sqrt(3.5 * c->w2), co = cos(w * dt), si = sin(w * dt);
     double s = c->s * co + c->slip / w * si, slip = c->slip * co - c->s * w * si;
@@ -485,7 +485,8 @@ static void case_04(void) {
   judge_at_most(JUDGE_CORRECT, "dem_cases_04_place_error", rigid[1], "of u0 dt", 1);
   judge_at_most(JUDGE_CORRECT, "dem_cases_04_speed_error", rigid[2], "of 5 u0/7", 1e-6);
   judge_at_most(JUDGE_CORRECT, "dem_cases_04_penalty_time_error", soft[0], "of the time", 1e-3);
-  judge_at_most(JUDGE_CORRECT, "dem_cases_04_penalty_place_error", soft[1], "of the way", 1e-3);
+  judge_at_most(JUDGE_CORRECT, "dem_cases_04_penalty_place_error", soft[1], "of the distance",
+                1e-3);
   judge_at_most(JUDGE_CORRECT, "dem_cases_04_penalty_speed_error", soft[2], "of 5 u0/7", 1e-3);
   judge_at_most(JUDGE_GOAL, "dem_cases_04_penalty_rigid_time_error", manual[0], "of 2 u0/(7 mu g)",
                 0.01);
@@ -571,12 +572,13 @@ static void case_05(void) {
     const int steps = 100000;
     for (int n = 0; n < steps; n++) tangent_step(&c, PI / w / steps);
     weigh(soft, &given, c.u, v, 2.5 * (u - c.u));
-    if (a > 29 * PI / 180) { /* slides all through if tan(a) > mu (7 - 1/ratio) */
+    bool slides_through = a > 29 * PI / 180;
+    if (slides_through) { /* slides all through if tan(a) > mu (7 - 1/ratio) */
       weigh(sliding, &given, u - OBLIQUE_MU * 2 * v, v, 5 * OBLIQUE_MU * v);
       slides++;
     }
     if (i) {
-      least = fmin(least, given.v.x / u), most = fmax(most, given.v.x / u);
+      if (!slides_through) least = fmin(least, given.v.x / u), most = fmax(most, given.v.x / u);
       fprintf(data, "%g %g %g %g\n", a * 180 / PI, hard.v.x / u, given.v.x / u, c.u / u);
     }
   }
@@ -590,10 +592,10 @@ static void case_05(void) {
   judge_at_most(JUDGE_CORRECT, "dem_cases_05_penalty_sliding_error", fmax(sliding[0], sliding[1]),
                 "of v", 1e-3);
   judge_note(
-      "DEM-05: %d angles from 0 to 85 degrees, each in another direction along the plane. "
-      "From 30 degrees on (%d angles) the springs slide all through and both methods have one "
-      "closed form from 32.8; below, springs give tangential velocity back (%.3f to %.3f of it "
-      "are left), impulses leave 5/7.",
+      "DEM-05: %d angles from 0 to 85 degrees, each in another direction along the plane. From 30 "
+      "degrees on (%d angles) the springs slide all through, and from 32.8 degrees on impulses do, "
+      "with one closed form for both. At smaller angles the springs swing back: %.3f to %.3f of "
+      "the tangential velocity is left, where impulses leave 5/7 or more.",
       (int)ANGLES, slides, least, most);
   judge_gnuplot("dem_cases",
                 "set xlabel 'angle of impact, degrees'; set key right bottom\n"
