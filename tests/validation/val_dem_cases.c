@@ -595,7 +595,7 @@ static void case_05(void) {
       "DEM-05: %d angles from 0 to 85 degrees, each in another direction along the plane. From 30 "
       "degrees on (%d angles) the springs slide all through, and from 32.8 degrees on impulses do, "
       "with one closed form for both. At smaller angles the springs swing back: %.3f to %.3f of "
-      "the tangential velocity is left, where impulses leave 5/7 or more.",
+      "the tangential velocity is left, where impulses leave 5/7.",
       (int)ANGLES, slides, least, most);
   judge_gnuplot("dem_cases",
                 "set xlabel 'angle of impact, degrees'; set key right bottom\n"
