@@ -17,7 +17,7 @@ refused() { # TEXT -- arguments
 }
 
 { printf 'ncols 20\nnrows 12\nxllcorner 500000\nyllcorner 5200000\ncellsize 10\n'
-  for r in {1..12}; do for c in {1..20}; do printf '100 '; done; echo; done; } >flat.asc
+  for _ in {1..12}; do printf '100 %.0s' {1..20}; echo; done; } >flat.asc
 "$BIN/talus-topo" flat.asc --catalog=c.tals --name=flat --crs=EPSG:32632 >/dev/null 2>err || fail "the terrain: $(cat err)"
 { cat <<'YAML'
 catalog: c.tals
