@@ -99,9 +99,7 @@ static void print_underscored(const char *name) {
 
 /* ---- bash ---- */
 
-/* Sets what is offered for a value: `items`, and `files` to no where none can stand. */
-static void bash_offer(const Offer *offer) {
-  if (!offer->files) printf(" files=no");
+static void bash_items(const Offer *offer) {
   if (!has_words(offer)) return;
   printf(" items=(");
   print_words(offer);
@@ -118,7 +116,7 @@ static void bash_key_value(const char *path, const TlParam *param) {
   if (!offer.files && !has_words(&offer)) return;
   printf("      %s=*) value=${value#*=}", path);
   if (offer.files) printf(" files=yes");
-  bash_offer(&offer);
+  bash_items(&offer);
   printf(" ;;\n");
 }
 
@@ -143,6 +141,7 @@ static void bash_options(const TlTool *tool) {
     char letter = tl_cli_letter(option);
     printf("    --%s", option->key);
     if (letter) printf(" | -%c", letter);
+    if (letter == '@') printf(" | @"); /* bash parts words there, too */
     putchar(')');
     if (takes_keys(tool, option)) {
       putchar('\n');
@@ -150,14 +149,15 @@ static void bash_options(const TlTool *tool) {
       continue;
     }
     Offer offer = offer_of(option);
-    bash_offer(&offer);
+    if (!offer.files) printf(" files=no");
+    bash_items(&offer);
     printf(" ;;\n");
   }
   printf("    *) option='' ;;\n    esac\n");
 }
 
 static void bash_verbs(const TlTool *tool) {
-  printf("  verbs=(");
+  printf("  local verb=''\n  verbs=(");
   for (const TlTool *const *verb = tool->verbs; *verb; verb++)
     printf("%s%s", verb == tool->verbs ? "" : " ", verb_name(*verb));
   printf(")\n  ((first > 1)) && verb=${COMP_WORDS[1]}\n  case $verb in\n");
@@ -174,8 +174,7 @@ static void bash_verbs(const TlTool *tool) {
 /* `word` is what is completed, from the word `first` on; `value` the end of it that is. */
 static const char bash_start[] =
     "() {\n"
-    "  local word=${COMP_WORDS[COMP_CWORD]} first=$COMP_CWORD files=yes verb='' option value head "
-    "item\n"
+    "  local word=${COMP_WORDS[COMP_CWORD]} first=$COMP_CWORD files=yes option value head item\n"
     "  local -a options=() verbs=() items=()\n"
     "  COMPREPLY=()\n"
     "  # bash parts words at \"=\": --option=value is one again\n"
@@ -291,7 +290,8 @@ static void zsh_option(const TlTool *tool, const TlParam *option, const char *sp
     if (takes_keys(tool, option)) {
       printf("_%s_keys", tool->name);
     } else if (offer.files && has_words(&offer)) {
-      printf("_alternative \"words\\:word\\:(");
+      /* after a blank zsh adds no arguments of its own */
+      printf(" _alternative \"words\\:word\\:(");
       print_words(&offer);
       printf(")\" \"files\\:file\\:_files\"");
     } else if (offer.files) {
