@@ -41,7 +41,7 @@ for tool in $tools; do
       [[ " $(offered "$tool" $verb "${option%=}") " == *" $option "* ]] || fail "bash does not complete '$tool $verb ${option%=}'"
     done
     # a list of words in the help is what its option is completed to
-    while IFS== read -r option words; do
+    while IFS='=' read -r option words; do
       expect "$(tr '|' '\n' <<<"$words" | sort | paste -sd' ')" "$tool" $verb "$option" = ''
     done < <("$BIN/$tool" $verb --help | sed -nE 's/^  (--[a-z0-9-]+=[a-z0-9|-]+)( .*)?$/\1/p')
   done
