@@ -110,7 +110,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
 .PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
-  validation validation-full bench score reference man demo install uninstall clean distclean deps help
+  validation validation-full bench score reference man completion demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun $(LIB_MADE)
@@ -329,10 +329,25 @@ build/man/%.1: $(BIN)/%
 	@mkdir -p $(@D)
 	@$< --man > $@
 
-# What was installed is listed with its checksum, so that it can be told from what users put there.
+COMPLETION := $(TOOLS:%=build/completion/bash/%) $(TOOLS:%=build/completion/zsh/_%)
+completion: $(COMPLETION) ## what bash and zsh complete, made from the tools' tables of options
+build/completion/bash/%: $(BIN)/%
+	@mkdir -p $(@D)
+	@$< --completion=bash > $@
+build/completion/zsh/_%: $(BIN)/%
+	@mkdir -p $(@D)
+	@$< --completion=zsh > $@
+
+# What was installed is listed with its checksum, so that it can be told from what users put there. Folders that
+# were not there before are listed, too, parents first.
 quote = '$(subst ','\'',$(1))'
 ROOT = $(DESTDIR)$(PREFIX)
 INSTALLED := share/talus/installed.sha256
+INSTALLED_FOLDERS := share/talus/installed.folders
+BASH_PLACE := share/bash-completion/completions
+ZSH_PLACE := share/zsh/vendor-completions
+FOLDERS := . bin include lib lib/pkgconfig lib/python3 lib/python3/dist-packages $(PYTHON_PLACE) \
+  share share/bash-completion $(BASH_PLACE) share/man share/man/man1 share/talus share/zsh $(ZSH_PLACE)
 # What a program needs to call the library: pkg-config --cflags --libs talus.
 define TALUS_PC
 prefix=$(PREFIX)
@@ -344,20 +359,23 @@ Cflags: -I$${prefix}/include
 Libs: -L$${prefix}/lib -ltalus -Wl,--as-needed $(ITK_LIBS) -lstdc++ -fopenmp -lm
 endef
 export TALUS_PC
-install: tools man ## install tools, man pages, the library, pipelines, studies and the Python module below PREFIX
-	install -d $(call quote,$(ROOT)/bin) $(call quote,$(ROOT)/share/man/man1) $(call quote,$(ROOT)/share/talus)
+install: tools man completion ## install tools, man pages, completion, the library, studies and the Python module below PREFIX
+	@at=$(call quote,$(ROOT)); made=(); for folder in $(FOLDERS); do [ -d "$$at/$$folder" ] || \
+	  { echo "install -d $$at/$$folder"; install -d "$$at/$$folder" && made+=("$$folder"); } || exit 1; done; \
+	[ $${#made[@]} = 0 ] || printf '%s\n' "$${made[@]}" >>"$$at/$(INSTALLED_FOLDERS)"
 	install -m 755 $(TOOL_BIN) $(BIN)/talus-mpirun $(call quote,$(ROOT)/bin)
 	install -m 644 $(MAN) $(call quote,$(ROOT)/share/man/man1)
+	install -m 644 $(filter build/completion/bash/%,$(COMPLETION)) $(call quote,$(ROOT)/$(BASH_PLACE))
+	install -m 644 $(filter build/completion/zsh/%,$(COMPLETION)) $(call quote,$(ROOT)/$(ZSH_PLACE))
 	install -m 644 $(wildcard pipeline/*.mk config/*.yaml) $(call quote,$(ROOT)/share/talus)
 	install -m 755 $(wildcard pipeline/*.sh) $(call quote,$(ROOT)/share/talus)
-	install -d $(call quote,$(ROOT)/$(PYTHON_PLACE))
 	install -m 644 $(PYTHON_FILES) $(call quote,$(ROOT)/$(PYTHON_PLACE))
-	install -d $(call quote,$(ROOT)/include) $(call quote,$(ROOT)/lib/pkgconfig)
 	install -m 644 include/talus.h $(call quote,$(ROOT)/include)
 	install -m 644 $(LIB_MADE) $(call quote,$(ROOT)/lib)
 	printf '%s\n' "$$TALUS_PC" >$(call quote,$(ROOT)/lib/pkgconfig/talus.pc)
 	@cd $(call quote,$(ROOT)) && sha256sum -- $(patsubst %,bin/%,$(TOOLS) talus-mpirun) \
-	  $(TOOLS:%=share/man/man1/%.1) $(PYTHON_FILES:python/talus/%=$(PYTHON_PLACE)/%) \
+	  $(TOOLS:%=share/man/man1/%.1) $(TOOLS:%=$(BASH_PLACE)/%) $(TOOLS:%=$(ZSH_PLACE)/_%) \
+	  $(PYTHON_FILES:python/talus/%=$(PYTHON_PLACE)/%) \
 	  include/talus.h lib/libtalus.a lib/pkgconfig/talus.pc \
 	  $(addprefix share/talus/,$(notdir $(wildcard pipeline/*.mk config/*.yaml pipeline/*.sh))) >$(INSTALLED)
 
@@ -369,12 +387,14 @@ uninstall: ## remove what install put there; what was changed since, and what is
 	  elif sha256sum --status -c - <<<"$$line"; then rm -f -- "$$file"; \
 	  else echo "kept: $$PWD/$$file was changed since it was installed"; fi; \
 	done <$(INSTALLED); \
-	rm -f $(INSTALLED); rm -rf $(PYTHON_PLACE)/__pycache__; \
-	for folder in share/talus $(PYTHON_PLACE); do [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty $$folder; done; \
+	mapfile -t made < <(tac $(INSTALLED_FOLDERS) 2>/dev/null); \
+	rm -f $(INSTALLED) $(INSTALLED_FOLDERS); rm -rf $(PYTHON_PLACE)/__pycache__; \
+	for folder in share/talus $(PYTHON_PLACE) "$${made[@]}"; do folder="$$PWD/$${folder#.}"; \
+	  [ ! -d "$$folder" ] || rmdir --ignore-fail-on-non-empty -- "$$folder"; done; \
 	[ ! -d share/talus ] || echo "kept: $$PWD/share/talus holds other files"
 
 clean: ## remove objects, tools and tests (not the demo's results)
-	rm -rf build/obj-* build/bin build/test build/asan build/man
+	rm -rf build/obj-* build/bin build/test build/asan build/man build/completion
 
 distclean: ## remove everything made
 	rm -rf build

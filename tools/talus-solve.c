@@ -379,6 +379,7 @@ static const TlTool tool = {
     .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
     .options = &table,
     .run = solve,
+    .study = &tl_setup_schema,
 };
 
 /* Ranks of a machine share its cores. */

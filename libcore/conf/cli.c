@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/report.h"
+#include "conf/completion.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 typedef struct Common {
   bool help, version, quiet, verbose, dry_run, overwrite, json, progress, man;
   int64_t threads, seed;
+  int completion; /* a TlShell; below 0: not asked for */
   char *output;
 } Common;
 
@@ -45,6 +47,8 @@ static const TlParam common_params[] = {
      "print version, commit and build flags", NULL},
     {"man", TL_P_FLAG, offsetof(Common, man), "", "false", 0, 0, NULL, "print the man page (roff)",
      NULL},
+    {"completion", TL_P_CHOICE, offsetof(Common, completion), "", NULL, 0, 0, TL_SHELLS,
+     "print what this shell completes for the tool, as a script for it", NULL},
 };
 enum { COMMON_COUNT = sizeof common_params / sizeof *common_params };
 
@@ -60,26 +64,37 @@ static bool taken(const TlTool *tool, const TlParam *param) {
   if (strcmp(key, "seed") == 0) return tool->takes & TL_TAKES_SEED;
   if (strcmp(key, "dry-run") == 0) return tool->takes & TL_TAKES_DRY_RUN;
   if (strcmp(key, "json") == 0) return tool->takes & TL_TAKES_JSON;
+  if (strcmp(key, "completion") == 0) return !strchr(tool->name, ' '); /* a verb has none */
   return true;
 }
 
+static const struct {
+  char letter;
+  const char *key;
+} letters[] = {{'h', "help"},    {'q', "quiet"},  {'v', "verbose"},
+               {'n', "dry-run"}, {'o', "output"}, {'@', "threads"}};
+enum { LETTERS = sizeof letters / sizeof *letters };
+
 static const char *long_of_short(char c) {
-  switch (c) {
-  case 'h':
-    return "help";
-  case 'q':
-    return "quiet";
-  case 'v':
-    return "verbose";
-  case 'n':
-    return "dry-run";
-  case 'o':
-    return "output";
-  case '@':
-    return "threads";
-  default:
-    return NULL;
-  }
+  for (size_t i = 0; i < LETTERS; i++)
+    if (letters[i].letter == c) return letters[i].key;
+  return NULL;
+}
+
+char tl_cli_letter(const TlParam *option) {
+  if (option < common_params || option >= common_params + COMMON_COUNT) return 0;
+  for (size_t i = 0; i < LETTERS; i++)
+    if (strcmp(letters[i].key, option->key) == 0) return letters[i].letter;
+  return 0;
+}
+
+const TlParam *tl_cli_option(const TlTool *tool, size_t index) {
+  const TlParamTable *own = options_of(tool);
+  for (size_t i = 0; i < own->count; i++)
+    if (own->rows[i].type != TL_P_HEADING && index-- == 0) return &own->rows[i];
+  for (size_t i = 0; i < COMMON_COUNT; i++)
+    if (taken(tool, &common_params[i]) && index-- == 0) return &common_params[i];
+  return NULL;
 }
 
 static const TlParam *find(const TlParam *params, size_t count, const char *key, size_t length) {
@@ -91,24 +106,6 @@ static const TlParam *find(const TlParam *params, size_t count, const char *key,
 }
 
 /* ---- help and man page, from the tables ---- */
-
-static const char *value_name(const TlParam *param) {
-  if (param->arg) return param->arg;
-  switch (param->type) {
-  case TL_P_INT:
-    return "N";
-  case TL_P_REAL:
-    return "X";
-  case TL_P_TEXT:
-    return "TEXT";
-  case TL_P_CHOICE:
-    return param->choices;
-  case TL_P_VEC3:
-    return "X,Y,Z";
-  default:
-    return NULL;
-  }
-}
 
 /* "sentence; unit; range; default" of an option. */
 static void explain(const TlParam *p, char *text, size_t size) {
@@ -145,7 +142,7 @@ static void print_option(const TlParam *p) {
     printf("\n%s:\n", p->help);
     return;
   }
-  const char *arg = value_name(p);
+  const char *arg = tl_param_value_name(p);
   int used = printf("  --%s%s%s", p->key, arg ? "=" : "", arg ? arg : "");
   explain(p, text, sizeof text);
   if (used > 26)
@@ -198,7 +195,7 @@ static void man_options(const TlTool *tool, const TlParam *params, size_t count)
       continue;
     }
     if (params == common_params && !taken(tool, &params[i])) continue;
-    const char *arg = value_name(&params[i]);
+    const char *arg = tl_param_value_name(&params[i]);
     printf(".TP\n.B ");
     roff_text("--");
     roff_text(params[i].key);
@@ -291,7 +288,7 @@ static TlStatus long_option(const TlTool *tool, void *values, Common *common, co
     value = negated ? "false" : "true";
   } else if (!value) {
     return tl_fail(TL_EUSAGE, "--%s wants a value: --%s=%s", param->key, param->key,
-                   value_name(param));
+                   tl_param_value_name(param));
   } else if (!equals) {
     *used = 2;
   }
@@ -429,6 +426,7 @@ static TlStatus parse_and_run(const TlTool *tool, int argc, char **argv, TlCall 
   TL_TRY(parse(tool, argc, argv, call->values, common, call));
   if (common->help) return print_help(tool), TL_OK;
   if (common->man) return print_man(tool), TL_OK;
+  if (common->completion >= 0) return tl_completion_print(tool, (TlShell)common->completion), TL_OK;
   if (common->version) {
     printf("%s %s (%s)\n%s\n", tool->name, tl_version(), tl_commit(), tl_build());
     return TL_OK;
@@ -449,7 +447,7 @@ int tl_cli_main(const TlTool *tool, int argc, char **argv) {
   tl_par_start(argv);
   tl_provenance_begin(&provenance, tool->name, argc, argv);
   const TlTool *verb = verb_of(tool, argc, argv);
-  Common common = {0};
+  Common common = {.completion = -1};
   TlCall call = {.provenance = &provenance};
   TlStatus status = TL_OK;
   tl_log_set(tool->name, TL_LOG_INFO);

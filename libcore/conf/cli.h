@@ -2,7 +2,8 @@
  *
  * A tool is a TlTool; its main() is `return tl_cli_main(&tool, argc, argv);`. Options every tool
  * has: -h/--help, --version, -q/--quiet, -v/--verbose, -n/--dry-run, -o/--output,
- * -@/--threads, --overwrite, --seed, --json, --progress / --no-progress, --man (the page itself).
+ * -@/--threads, --overwrite, --seed, --json, --progress / --no-progress, --man (the page itself),
+ * --completion (what a shell completes, conf/completion.h; of a tool, not of its verbs).
  * --key=value and --key value; "--" ends the options; unknown options name the nearest one.
  * What -o and the options of a role (conf/param.h) name is claimed before the tool runs: an output
  * that exists needs --overwrite, and one that is an input is refused in any case.
@@ -46,9 +47,16 @@ typedef struct TlTool {
   unsigned takes;
   const TlParamTable *options; /* NULL: none of its own */
   TlStatus (*run)(const TlCall *call);
-  const struct TlTool *const *verbs; /* NULL-terminated, or NULL */
+  const struct TlTool *const *verbs;  /* NULL-terminated, or NULL */
+  const struct TlStudySection *study; /* schema of the keys that the option --set takes, or NULL */
 } TlTool;
 
 int tl_cli_main(const TlTool *tool, int argc, char **argv);
+
+/* The options that a tool takes, its own before the common ones, without headings; NULL after the
+ * last. */
+const TlParam *tl_cli_option(const TlTool *tool, size_t index);
+/* The letter of an option ('o' of --output); 0: it has none. */
+char tl_cli_letter(const TlParam *option);
 
 #endif

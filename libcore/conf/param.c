@@ -189,6 +189,24 @@ void tl_params_free(const TlParam *params, size_t count, void *base) {
   }
 }
 
+const char *tl_param_value_name(const TlParam *param) {
+  if (param->arg) return param->arg;
+  switch (param->type) {
+  case TL_P_INT:
+    return "N";
+  case TL_P_REAL:
+    return "X";
+  case TL_P_TEXT:
+    return "TEXT";
+  case TL_P_CHOICE:
+    return param->choices;
+  case TL_P_VEC3:
+    return "X,Y,Z";
+  default:
+    return NULL;
+  }
+}
+
 static const char *shortest(double x, char text[40]) {
   tl_text_real(text, x);
   return text;

@@ -80,6 +80,9 @@ char *tl_param_format(const TlParam *param, const void *base);
 const char *tl_param_nearest(const TlParam *params, size_t count, const char *text);
 const char *tl_param_choice_name(const TlParam *param, int index, char *buffer, size_t size);
 
+/* What stands for the value in a help text, "FILE" or "a|b"; NULL: of a flag. */
+const char *tl_param_value_name(const TlParam *param);
+
 /* Strict number parsing: the whole text must be one finite number. */
 TlStatus tl_parse_real(const char *text, double *value);
 TlStatus tl_parse_int(const char *text, int64_t *value);

@@ -13,14 +13,18 @@ unset MAKEFLAGS MFLAGS
 # The tools are taken as they are: this make does not know the flags that they were built with.
 bin=${BIN#"$here"/}; tools=$(cd "$BIN" && echo talus-* | sed 's/talus-mpirun//')
 built=(-o tools -o "${bin%/bin}/lib/libtalus.a" BIN="$bin" TOOLS="$tools"); for tool in $tools; do built+=(-o "$bin/$tool"); done
-do_make() { make -s -C "$here" -o man "$@" "${built[@]}" DESTDIR="$root" PREFIX="$prefix" >"$dir/log" 2>&1; }
-make -s -C "$here" "${built[@]}" man >"$dir/log" 2>&1 || fail "man pages: $(cat "$dir/log")"
+do_make() { make -s -C "$here" -o man -o completion "$@" "${built[@]}" DESTDIR="$root" PREFIX="$prefix" >"$dir/log" 2>&1; }
+make -s -C "$here" "${built[@]}" man completion >"$dir/log" 2>&1 || fail "man pages and completion: $(cat "$dir/log")"
 everything() { (cd "$root" && find . -type f -o -type l | sort); }
 mkdir -p "$root$prefix/bin" "$root$prefix/share/talus" && echo mine >"$root$prefix/bin/my-tool" && echo mine >"$root$prefix/share/talus/notes.txt"
 before=$(everything)
 do_make install || { fail "install: $(cat "$dir/log")"; exit 1; }
 at="$root$prefix"
-for file in bin/talus-solve bin/talus-mpirun include/talus.h lib/libtalus.a lib/pkgconfig/talus.pc share/talus/demo.mk share/talus/drop.yaml share/talus/common.mk share/talus/solve.sh share/man/man1/talus-solve.1; do
+for tool in $tools; do
+  cmp -s "$at/share/bash-completion/completions/$tool" <("$BIN/$tool" --completion=bash) || fail "bash's completion of $tool"
+  cmp -s "$at/share/zsh/vendor-completions/_$tool" <("$BIN/$tool" --completion=zsh) || fail "zsh's completion of $tool"
+done
+for file in bin/talus-solve bin/talus-mpirun include/talus.h lib/libtalus.a lib/pkgconfig/talus.pc share/talus/demo.mk share/talus/drop.yaml share/talus/common.mk share/talus/solve.sh share/man/man1/talus-solve.1 share/bash-completion/completions/talus-solve share/zsh/vendor-completions/_talus-solve; do
   [ -e "$at/$file" ] || fail "$file is not installed"
 done
 "$at/bin/talus-solve" --version >"$dir/log" 2>&1 || fail "an installed tool: $(cat "$dir/log")"
@@ -63,10 +67,18 @@ left=$(everything)
 wanted=$(printf '%s\n' "$before" ".$prefix/bin/talus-label" ".$prefix/share/man/man1/mine.1" ".$prefix/share/talus/drop.run/history.csv" ".$prefix/share/talus/hopper.yaml" | sort)
 [ "$left" = "$wanted" ] || fail "left after uninstall: $(diff <(echo "$wanted") <(echo "$left"))"
 [ "$(cat "$at/share/talus/drop.run/history.csv")" = results ] || fail "results are gone"
+folders=$(cd "$root$prefix" && find . -type d | sort | tr '\n' ' ')
+[ "$folders" = ". ./bin ./share ./share/man ./share/man/man1 ./share/talus ./share/talus/drop.run " ] || fail "folders left after uninstall: $folders"
 if do_make uninstall; then fail "a second uninstall finds something"; fi
-# alone, nothing is left of it
-rm -rf "$root"
-do_make install || fail "a second install: $(cat "$dir/log")"
+# alone, nothing is left of it, of a second install over the first neither
+rm -rf "$root"; mkdir -p "${root}/opt"
+do_make install && do_make install || fail "a second install: $(cat "$dir/log")"
 do_make uninstall || fail "a second uninstall: $(cat "$dir/log")"
-[ -z "$(everything)" ] && [ ! -d "$at/share/talus" ] || fail "left: $(everything)"
+[ "$(cd "$root" && find .)" = $'.\n./opt' ] || fail "left: $(find "$root")"
+# folders that were there before stay, though they are empty
+mkdir -p "$at/share/zsh/vendor-completions" "$at/bin"
+do_make install || fail "a third install: $(cat "$dir/log")"
+do_make uninstall || fail "a third uninstall: $(cat "$dir/log")"
+folders=$(cd "$at" && find . | sort | tr '\n' ' ')
+[ "$folders" = ". ./bin ./share ./share/zsh ./share/zsh/vendor-completions " ] || fail "left where folders were before: $folders"
 exit $bad
