@@ -26,6 +26,12 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
         "bits: 1 outside the terrain, 2 frozen, 4 of a net, 8 cannot be brought out of another, "  \
         "16 unresolved collisions, 32 guided",                                                     \
         flags, "flags")                                                                            \
+  F(double, slid, "m", TL_BODY_STATE | TL_HALO_STEP,                                               \
+    "way slid on boundaries, as far as it is remembered (materials: slip_per_m)")                  \
+  F(double, slid_decay, "1/s", TL_BODY_STATE | TL_HALO_STEP,                                       \
+    "how fast the last boundary that it touched lets it forget")                                   \
+  F(double, drag, "1/s", TL_BODY_STATE | TL_HALO_STEP,                                             \
+    "of the boundaries that it touched in the last step; 0: none")                                 \
   F(int32_t, strained, "", TL_BODY_STATE | TL_HALO_STEP,                                           \
     "consecutive steps with an overlap above unresolved.overlap_share of the study")               \
   F(int32_t, unresolved, "", TL_BODY_STATE | TL_HALO_STEP,                                         \

@@ -15,6 +15,7 @@ TlStatus tl_materials_new(TlMaterials *m, int32_t count) {
 
 TlStatus tl_materials_copy(TlMaterials *to, const TlMaterials *from) {
   TL_TRY(tl_materials_new(to, from->count));
+  to->slips = from->slips;
   memcpy(to->law, from->law, (size_t)from->count * (size_t)from->count * sizeof *to->law);
   if (from->material)
     memcpy(to->material, from->material, (size_t)from->count * sizeof *to->material);
@@ -107,9 +108,11 @@ double tl_damping_of(double restitution) {
 }
 
 TlStatus tl_materials_finish(TlMaterials *m) {
+  m->slips = false;
   for (int32_t i = 0; i < m->count; i++)
     for (int32_t j = 0; j < m->count; j++) {
       TlPairLaw *law = &m->law[tl_pair_law(m, i, j)];
+      m->slips = m->slips || law->slip_friction > law->friction || law->drag_per_s > 0;
 #define F(key, member, unit, most, ...) TL_TRY(check_value(#key, i, j, law->member, 0, most));
       TL_PAIR_FIELDS(F)
 #undef F

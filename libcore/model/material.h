@@ -11,6 +11,8 @@
 
 #include "base/status.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { TL_MATERIAL_GRAIN = 0, TL_MATERIAL_BOUNDARY = 1, TL_MATERIAL_FIRST_OWN = 2 };
@@ -35,7 +37,19 @@ typedef struct TlMaterial {
   F(friction, friction, "", 10, lesser, "Coulomb's coefficient", "0.5", 0, OWN)                    \
   F(restitution, restitution, "", 1, lesser, "coefficient of restitution", "0.2", 0, OWN)          \
   F(tangential_restitution, tangential_restitution, "", 1, lesser,                                 \
-    "fraction of the sliding velocity that a contact which sticks gives back", "0", 0, OWN)
+    "fraction of the sliding velocity that a contact which sticks gives back", "0", 0, OWN)        \
+  F(slip_friction, slip_friction, "", 10, lesser,                                                  \
+    "Coulomb's coefficient after long sliding on a boundary; below friction: friction stays", "0", \
+    0, OWN)                                                                                        \
+  F(slip_per_m, slip_per_m, "1/m", 1e4, lesser,                                                    \
+    "how fast friction rises with the way slid: friction + 2/pi (slip_friction - friction) "       \
+    "atan(slip_per_m s)",                                                                          \
+    "0", 0, OWN)                                                                                   \
+  F(slip_decay_per_s, slip_decay_per_s, "1/s", 1e6, lesser,                                        \
+    "how fast the way slid is forgotten while nothing touches a boundary", "0", 0, OWN)            \
+  F(drag_per_s, drag_per_s, "1/s", 1e4, lesser,                                                    \
+    "fraction of its velocity that a body loses in a second while it touches a boundary", "0", 0,  \
+    OWN)
 
 /* Those of the normal laws of the penalty method (solve/law.h), in section penalty: PAIR values that a
  * pair of materials has, and MATERIAL values that follow from both (tl_hertz_combined). */
@@ -83,6 +97,7 @@ enum {
 
 typedef struct TlMaterials {
   int32_t count;
+  bool slips;           /* some law depends on the way slid, or drags (tl_materials_finish) */
   TlPairLaw *law;       /* [count * count], owned */
   TlMaterial *material; /* [count], owned; NULL: nothing is known but the laws */
 } TlMaterials;
@@ -90,6 +105,13 @@ typedef struct TlMaterials {
 /* Number of the law of two materials. */
 static inline int32_t tl_pair_law(const TlMaterials *m, int32_t one, int32_t two) {
   return one * m->count + two;
+}
+
+/* Friction of a body that has slid this way on boundaries (Leine and others 2014, Eq. 46). */
+static inline double tl_slip_friction(const TlPairLaw *law, double slid_m) {
+  double more = law->slip_friction - law->friction;
+  if (!(more > 0 && slid_m > 0)) return law->friction;
+  return law->friction + 2 / M_PI * more * atan(law->slip_per_m * slid_m);
 }
 
 /* A table of `count` materials that is all zero. Release with tl_materials_free. */

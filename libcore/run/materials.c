@@ -1,6 +1,7 @@
 #include "run/materials.h"
 
 #include "base/mem.h"
+#include "run/ground_kinds.h"
 #include "run/shapes.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 /* ---- numbers ---- */
 
 /* In order of their numbers. */
-typedef enum Kind { GRAIN = 0, BOUNDARY, LISTED, CLASS, WALL, PLATEN, NET, KINDS } Kind;
+typedef enum Kind { GRAIN = 0, BOUNDARY, LISTED, GROUND, CLASS, WALL, PLATEN, NET, KINDS } Kind;
 
 static const char *grain_name(const TlSetup *s) {
   return s->grains.material ? s->grains.material : TL_GRAIN_MATERIAL;
@@ -19,6 +20,7 @@ static int64_t items_of(const TlSetup *s, Kind kind) {
   const int64_t items[KINDS] = {[GRAIN] = 1,
                                 [BOUNDARY] = 1,
                                 [LISTED] = s->materials.count,
+                                [GROUND] = s->terrain.ground != TL_GROUND_NONE,
                                 [CLASS] = s->terrain.classes.count,
                                 [WALL] = s->walls.count,
                                 [PLATEN] = tl_setup_apparatus(s) != NULL,
@@ -41,7 +43,7 @@ static bool has_number(const TlSetup *s, Kind kind, int64_t i) {
     return strcmp(listed[i].name, grain_name(s)) != 0 &&
            strcmp(listed[i].name, TL_BOUNDARY_MATERIAL) != 0;
   case CLASS:
-    return !ground[i].material && has_own(&ground[i].own);
+    return !ground[i].material && (ground[i].ground || has_own(&ground[i].own));
   case WALL:
     return !wall[i].material && has_own(&wall[i].own);
   case PLATEN:
@@ -105,7 +107,8 @@ static int32_t named_or(const TlSetup *s, const char *name, int32_t otherwise) {
 }
 
 int32_t tl_material_of_terrain(const TlSetup *s) {
-  return named_or(s, s->terrain.material, TL_MATERIAL_BOUNDARY);
+  return named_or(s, s->terrain.material,
+                  s->terrain.ground ? number_of(s, GROUND, 0) : TL_MATERIAL_BOUNDARY);
 }
 
 int32_t tl_material_of_class(const TlSetup *s, int64_t item) {
@@ -193,6 +196,11 @@ bool tl_materials_meet(const TlSetup *s, int32_t one, int32_t two) {
   return (a && b) || (a && is_used(s, two, true)) || (b && is_used(s, one, true));
 }
 
+bool tl_materials_bound(const TlSetup *s, int32_t one, int32_t two) {
+  return (is_used(s, one, false) && is_used(s, two, true)) ||
+         (is_used(s, two, false) && is_used(s, one, true));
+}
+
 /* ---- laws ---- */
 
 static double or_else(double value, double otherwise) {
@@ -244,7 +252,7 @@ static void take_old(const TlOldForm *own, TlPairLaw *law) {
 static Entry entry_of(const TlSetup *s, const Base *base, int32_t number) {
   int64_t item;
   Entry e = {.kind = kind_of(s, number, &item)};
-  e.surface = e.kind == BOUNDARY || e.kind == CLASS || e.kind == WALL ||
+  e.surface = e.kind == BOUNDARY || e.kind == GROUND || e.kind == CLASS || e.kind == WALL ||
               (e.kind == LISTED && is_used(s, number, true) && !is_used(s, number, false));
   e.law = e.surface || e.kind == PLATEN ? base->boundary : base->grain;
   if (e.kind == PLATEN) e.law.stiffness = base->grain.stiffness;
@@ -253,8 +261,12 @@ static Entry entry_of(const TlSetup *s, const Base *base, int32_t number) {
     e.law.tangential_restitution = 0;
   } else if (e.kind == WALL) {
     take_old(&((const TlWallSetup *)s->walls.items)[item].own, &e.law);
+  } else if (e.kind == GROUND) {
+    tl_ground_law((TlGroundKind)s->terrain.ground, &e.law);
   } else if (e.kind == CLASS) {
-    take_old(&((const TlClassSetup *)s->terrain.classes.items)[item].own, &e.law);
+    const TlClassSetup *ground = (const TlClassSetup *)s->terrain.classes.items + item;
+    take_old(&ground->own, &e.law);
+    tl_ground_law((TlGroundKind)ground->ground, &e.law);
   }
   return e;
 }
@@ -282,6 +294,9 @@ static void fill_material(const TlSetup *s, int32_t number, TlMaterial *m) {
     m->poisson = listed[place].poisson;
   }
   switch (kind) {
+  case GROUND:
+    snprintf(m->name, sizeof m->name, "%s ground", tl_ground_name((TlGroundKind)s->terrain.ground));
+    break;
   case CLASS:
     snprintf(m->name, sizeof m->name, "terrain.classes.%lld", (long long)item);
     break;

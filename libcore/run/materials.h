@@ -40,5 +40,7 @@ double tl_grain_friction(const TlSetup *setup);
 TlStatus tl_setup_materials(const TlSetup *setup, TlMaterials *materials);
 /* Can bodies of one of the two touch the other, in this study? */
 bool tl_materials_meet(const TlSetup *setup, int32_t one, int32_t two);
+/* Is one of them of bodies, and the other of terrain, planes, walls or a platen? */
+bool tl_materials_bound(const TlSetup *setup, int32_t one, int32_t two);
 
 #endif

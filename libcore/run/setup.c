@@ -2,6 +2,7 @@
 
 #include "conf/keys.h"
 #include "run/constraint_forces.h"
+#include "run/ground_kinds.h"
 #include "run/materials.h"
 
 #include <math.h>
@@ -65,12 +66,17 @@ static const TlParam grain_params[] = {
 static const TlParam terrain_params[] = {
     TEXT(TlTerrainSetup, name, "", "terrain of the catalog; none: no terrain"),
     TEXT(TlTerrainSetup, material, "", "in the list of materials; none: 'boundary'"),
+    CHOICE(
+        TlTerrainSetup, ground, "none", TL_GROUND_CHOICES,
+        "what rockfall engineers call the ground: friction that rises with the way slid, drag "
+        "while a block touches, no restitution (docs/theory/ground.md); none: contact.boundary_*"),
 };
 static const TlParam class_params[] = {
     INT(TlClassSetup, id, NULL, 0, 1e9,
         "number of the class in the raster of talus-topo --classes"),
     TEXT(TlClassSetup, name, "", "what it is"),
     TEXT(TlClassSetup, material, "", "in the list of materials; none: terrain.material"),
+    CHOICE(TlClassSetup, ground, "none", TL_GROUND_CHOICES, "as terrain.ground; none: that"),
     TL_OLD_FORM_ROWS(TlClassSetup, "-1", "-1", -1, "there; negative: that of contact.boundary_*"),
 };
 static const TlStudySection terrain_sections[] = {
@@ -255,6 +261,25 @@ static TlStatus check_time(const TlSetup *s, const TlStudy *study) {
 }
 
 static TlStatus check_terrain(const TlSetup *s, const TlStudy *study) {
+  const TlClassSetup *c = s->terrain.classes.items;
+  char path[64];
+  if (s->terrain.ground && !s->terrain.name)
+    return tl_study_fail(study, TL_EINPUT, "terrain.ground", "this study names no terrain");
+  if (s->terrain.ground && s->terrain.material)
+    return tl_study_fail(study, TL_EINPUT, "terrain.ground",
+                         "ground and material exclude each other; keep one of them");
+  for (int64_t i = 0; i < s->terrain.classes.count; i++) {
+    snprintf(path, sizeof path, "terrain.classes.%lld.ground", (long long)i);
+    if (c[i].ground && (c[i].material || c[i].own.friction >= 0 || c[i].own.restitution >= 0))
+      return tl_study_fail(study, TL_EINPUT, path,
+                           "ground excludes material, friction and restitution; keep one of them");
+  }
+  if (s->contact.slip_friction > 0 || s->contact.drag_per_s > 0)
+    return tl_study_fail(study, TL_EINPUT,
+                         s->contact.slip_friction > 0 ? "contact.slip_friction"
+                                                      : "contact.drag_per_s",
+                         "grains on grains have neither; boundary_slip_friction and "
+                         "boundary_drag_per_s are of terrain, planes and walls");
   if (s->terrain.classes.count == 0 || s->terrain.name) return TL_OK;
   return tl_study_fail(study, TL_EINPUT, "terrain.classes", "this study names no terrain");
 }

@@ -55,11 +55,13 @@ typedef struct TlPlaneSetup {
 typedef struct TlClassSetup {
   int64_t id;
   char *name, *material;
+  int ground;    /* TlGroundKind */
   TlOldForm own; /* < 0: contact.boundary_* */
 } TlClassSetup;
 
 typedef struct TlTerrainSetup {
   char *name, *material;
+  int ground;          /* TlGroundKind, where no class says another */
   TlStudyList classes; /* of TlClassSetup */
 } TlTerrainSetup;
 

@@ -153,6 +153,11 @@ static TlStatus check_pairs(const TlSetup *s, const TlStudy *study) {
       snprintf(name, sizeof name, "%s.%d", path, k);
       TL_TRY(check_name(s, p[i].between.items[k], name, study));
     }
+    if ((p[i].slip_friction > 0 || p[i].drag_per_s > 0) &&
+        !tl_materials_bound(s, tl_material_named(s, one), tl_material_named(s, two)))
+      return tl_study_fail(study, TL_EINPUT, path,
+                           "slip_friction and drag_per_s are of a body on a boundary: one of these "
+                           "materials must be that of terrain, planes or walls");
     for (int64_t k = 0; k < i; k++) {
       char *const *other = p[k].between.items;
       if ((strcmp(other[0], one) == 0 && strcmp(other[1], two) == 0) ||

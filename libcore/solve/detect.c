@@ -40,6 +40,7 @@ typedef struct Job {
   TlPoint *kept;       /* TL_MANIFOLD_POINTS a slot */
   int32_t *kept_count; /* of each slot */
   Known *known;        /* of each slot with points */
+  TlPairLaw *slipped;  /* a law a contact, of bodies that have slid; NULL: none slips */
 } Job;
 
 /* What stands beside the nearest node: those it does not come nearer than by much, and those that
@@ -144,8 +145,17 @@ static void warm_start(TlContact *c, int32_t count, const TlDynamics *dynamics,
       start_from(&c[k], dynamics, tl_scale(1.0 / heirs, orphan));
 }
 
+/* The law of a body that has slid: a copy of its own, with the friction of now. */
+static const TlPairLaw *law_of(const Job *job, const TlPairLaw *law, int32_t body, int64_t number) {
+  if (!job->slipped || !(job->bodies->slid[body] > 0)) return law;
+  TlPairLaw *own = &job->slipped[number];
+  *own = *law;
+  own->friction = tl_slip_friction(law, job->bodies->slid[body]);
+  return own;
+}
+
 static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, const TlPair *pair,
-                         const TlSlot *slot) {
+                         const TlSlot *slot, int64_t number) {
   const TlColliders *x = &job->bodies->colliders;
   int32_t a = pair->a, b = pair->b, boundary = slot->boundary;
   *c = (TlContact){.n = p->n,
@@ -167,6 +177,7 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, const T
   }
   const TlMaterials *m = job->detect->materials;
   c->law = &m->law[tl_pair_law(m, x->material[slot->a], other)];
+  if (b < 0) c->law = law_of(job, c->law, a, number);
   c->allowed_speed = tl_max(p->gap, 0) / job->detect->step_s;
   c->size = b >= 0 ? tl_min(x->radius[slot->a], x->radius[slot->b]) : x->radius[slot->a];
   tl_contact_prepare(c, job->dynamics);
@@ -174,11 +185,13 @@ static void fill_contact(const Job *job, TlContact *c, const TlPoint *p, const T
   c->weight = job->detect->weighted ? 1 / inverse : 1;
 }
 
-static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, TlContact *contact) {
+static void fill_slot(const Job *job, const TlPair *pair, int64_t slot, const TlFound *found,
+                      int32_t first) {
   TlSlot at = tl_scan_slot(&job->scan, slot);
   const TlPoint *kept = job->kept + slot * TL_MANIFOLD_POINTS;
+  TlContact *contact = &found->contact[first];
   for (int32_t k = 0; k < job->kept_count[slot]; k++)
-    fill_contact(job, &contact[k], &kept[k], pair, &at);
+    fill_contact(job, &contact[k], &kept[k], pair, &at, first + k);
   const Known *known = &job->known[slot];
   warm_start(contact, job->kept_count[slot], job->dynamics, known->impulse, known->count);
 }
@@ -198,7 +211,7 @@ static TlStatus fill_pairs(void *context, int64_t begin, int64_t end, int64_t bl
     const TlPair *pair = &f->found->pair[i];
     int64_t slot = f->pair_slot[i];
     for (int32_t done = 0; done < pair->count; slot++) { /* a body's boundaries: several slots */
-      fill_slot(job, pair, slot, &f->found->contact[pair->first + done]);
+      fill_slot(job, pair, slot, f->found, pair->first + done);
       done += job->kept_count[slot];
     }
   }
@@ -230,7 +243,7 @@ static void list_pairs(const Job *job, TlFound *found, int32_t *pair_slot) {
   }
 }
 
-static TlStatus make_contacts(const Job *job, TlFound *found) {
+static TlStatus make_contacts(Job *job, TlFound *found) {
   size_t slots = (size_t)job->scan.slots;
   int32_t *pair_slot = tl_arena_push(job->detect->arena, slots, sizeof *pair_slot);
   found->pair = tl_arena_push(job->detect->arena, slots, sizeof *found->pair);
@@ -239,6 +252,10 @@ static TlStatus make_contacts(const Job *job, TlFound *found) {
   found->contact =
       tl_arena_push(job->detect->arena, (size_t)found->contacts, sizeof *found->contact);
   if (!found->contact) return TL_ENOMEM;
+  if (job->detect->materials->slips) {
+    job->slipped = tl_arena_push(job->detect->arena, (size_t)found->contacts, sizeof *job->slipped);
+    if (!job->slipped) return TL_ENOMEM;
+  }
   Filling filling = {job, found, pair_slot};
   return tl_par_loop(found->pairs, 64, FILL_NS, fill_pairs, &filling);
 }

@@ -1,6 +1,8 @@
 /* Contacts that outlive the step: the memory that starts the next one, and rows for measures. */
 #include "solve/step_impulses.h"
 
+#include <math.h>
+
 /* ---- memory of contacts ---- */
 
 static TlVec3 rest_impulse(const TlContact *c) {
@@ -31,6 +33,35 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
                                          .impulse = rest_impulse(c)};
   }
   tl_pair_rows_sort(rows, TL_IMPULSES);
+  return TL_OK;
+}
+
+TlStatus tl_step_slip(TlStep *s) {
+  TlBodies *b = &s->state->bodies;
+  const TlFound *found = &s->work->found;
+  double step_s = s->model->step_s;
+  bool *slides = tl_arena_push(&s->work->arena, (size_t)b->owned, sizeof *slides);
+  if (!slides) return TL_ENOMEM;
+  for (int64_t i = 0; i < b->owned; i++) {
+    slides[i] = false;
+    b->drag[i] = 0;
+  }
+  for (int32_t k = 0; k < found->contacts; k++) {
+    const TlContact *c = &found->contact[k];
+    int32_t i = c->a;
+    if (c->b >= 0 || i >= b->owned || !(c->rest.x > 0 || c->touched)) continue;
+    b->drag[i] = tl_max(b->drag[i], c->law->drag_per_s);
+    if (!(c->law->slip_friction > 0)) continue;
+    b->slid_decay[i] =
+        slides[i] ? tl_max(b->slid_decay[i], c->law->slip_decay_per_s) : c->law->slip_decay_per_s;
+    slides[i] = true;
+  }
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (slides[i])
+      b->slid[i] += tl_norm(b->velocity[i]) * step_s;
+    else if (b->slid[i] > 0)
+      b->slid[i] *= exp(-b->slid_decay[i] * step_s);
+  }
   return TL_OK;
 }
 

@@ -46,15 +46,17 @@ static TlStatus stage_counts(TlStage *stage, TlArena *arena) {
   return TL_OK;
 }
 
+/* Global damping (Tan 2024 Eqs. 47-49) of both velocities; drag of the ground of the one. */
 static void kick(const TlStep *s, const TlDynamics *d) {
   const TlModel *m = s->model;
   const TlBodies *b = &s->state->bodies;
-  double keep = 1 - s->controls->damping_per_s * m->step_s; /* Tan 2024 Eqs. 47-49 */
+  double keep = 1 - s->controls->damping_per_s * m->step_s;
   for (int64_t i = 0; i < b->total; i++) {
     if (b->flags[i] & TL_BODY_FROZEN) continue;
     TlTwist *t = &d->twist[i];
     t->v = tl_scale(keep, tl_axpy(t->v, m->step_s, m->gravity_m_s2));
     if (keep != 1) t->w = tl_scale(keep, t->w);
+    if (b->drag[i] > 0) t->v = tl_scale(exp(-b->drag[i] * m->step_s), t->v);
   }
 }
 
@@ -173,6 +175,7 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &groups, stage.counts, &r->unresolved)));
   TL_TRY(advance(s, &motion, r));
   TL_TRY(tl_step_remember(&w->found, b));
+  if (s->materials->slips) TL_TRY(tl_step_together(s->sync, tl_step_slip(s)));
   TL_TRY(tl_step_report_impulses(s, &groups, stage.counts, r));
   r->other_s = tl_clock_s() - start - r->detect_s - r->etm_s - r->rest_s;
   return TL_OK;

@@ -58,7 +58,7 @@ static double push(const TlBodies *b, const WallPoses *w, const TlMaterials *m, 
   TlVec3 u = tl_contact_velocity(c, d->twist), slip = tl_axpy(u, -tl_dot(u, c->n), c->n);
   int32_t law =
       tl_pair_law(m, b->colliders.material[c->part_a], tl_boundary_material(w->start, at));
-  double mu = m->law[law].friction, speed = tl_norm(slip);
+  double mu = tl_slip_friction(&m->law[law], b->slid[c->a]), speed = tl_norm(slip);
   if (!(mu > 0 && speed > 0)) return impulse * c->wall_n;
   TlVec3 t = tl_scale(-1 / speed, slip), rt = tl_cross(c->ra, t);
   double ktt = d->inverse_mass[c->a] + tl_dot(rt, tl_sym_vec(d->inverse_inertia[c->a], rt));

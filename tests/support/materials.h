@@ -65,7 +65,7 @@ static inline const TlPairLaw *tl_test_boundary(const TlSolverConfig *config) {
 static inline const TlMaterials *tl_test_materials(const TlSolverConfig *c, double friction,
                                                    double restitution) {
   static TlPairLaw law[9];
-  static TlMaterials materials = {3, law};
+  static TlMaterials materials = {.count = 3, .law = law};
   TlPairLaw grain = *tl_test_grain(c), boundary = *tl_test_boundary(c);
   TlPairLaw own = {.friction = friction, .restitution = restitution, .stiffness = grain.stiffness};
   TlPairLaw ground = own;

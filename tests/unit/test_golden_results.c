@@ -79,11 +79,15 @@ static void make_scene(Scene *s) {
     s->material[i].young_Pa = golden_real(36, i, 0);
     s->material[i].poisson = golden_real(37, i, 0);
   }
-  s->scene.materials = (TlMaterials){2, s->law, s->material};
+  s->scene.materials = (TlMaterials){.count = 2, .law = s->law, .material = s->material};
   for (int k = 0; k < 3; k++) {
     const TlPairLaw law = {.friction = golden_real(38, k, 0),
                            .restitution = golden_real(39, k, 0),
                            .tangential_restitution = golden_real(40, k, 0),
+                           .slip_friction = golden_real(46, k, 0),
+                           .slip_per_m = golden_real(47, k, 0),
+                           .slip_decay_per_s = golden_real(48, k, 0),
+                           .drag_per_s = golden_real(49, k, 0),
                            .stiffness = {golden_real(41, k, 0), golden_real(42, k, 0),
                                          golden_real(44, k, 0), golden_real(45, k, 0),
                                          golden_real(43, k, 0)}};
@@ -298,6 +302,8 @@ START_TEST(what_another_program_writes_talus_reads) {
   for (int i = 0; i < 4; i++) SAME(scene.materials.law[i].restitution, want.law[i].restitution);
   for (int i = 0; i < 4; i++)
     SAME(scene.materials.law[i].tangential_restitution, want.law[i].tangential_restitution);
+  for (int i = 0; i < 4; i++) SAME(scene.materials.law[i].slip_friction, want.law[i].slip_friction);
+  for (int i = 0; i < 4; i++) SAME(scene.materials.law[i].drag_per_s, want.law[i].drag_per_s);
   ck_assert_int_eq(scene.avatar_count, 2);
   for (int i = 0; i < 2; i++) {
     TlAvatar avatar;

@@ -1,0 +1,131 @@
+/* Ground whose friction rises with the way slid and that drags while a block touches it (Leine and
+ * others 2014, Eqs. 46-47): a block on a plane against the equations, integrated for themselves. */
+#include "judge/judge.h"
+#include "judge/study.h"
+
+#include <math.h>
+
+typedef struct Law {
+  double friction, most, rise, decay, drag, slope, g;
+} Law;
+
+/* By Runge and Kutta: way, speed. */
+typedef struct Slide {
+  double way, speed;
+} Slide;
+
+static double acceleration(const Law *l, Slide s) {
+  double mu = l->friction + 2 / acos(-1) * (l->most - l->friction) * atan(l->rise * s.way);
+  return l->g * (sin(l->slope) - mu * cos(l->slope)) - l->drag * s.speed;
+}
+
+static Slide moved(Slide s, Slide rate, double dt) {
+  return (Slide){s.way + dt * rate.way, s.speed + dt * rate.speed};
+}
+
+static Slide slide_to(const Law *l, Slide s, double time_s) {
+  enum { STEPS = 20000 };
+  double dt = time_s / STEPS;
+  for (int i = 0; i < STEPS && s.speed > 0; i++) {
+    Slide a = {s.speed, acceleration(l, s)}, at = moved(s, a, 0.5 * dt);
+    Slide b = {at.speed, acceleration(l, at)};
+    at = moved(s, b, 0.5 * dt);
+    Slide c = {at.speed, acceleration(l, at)};
+    at = moved(s, c, dt);
+    Slide d = {at.speed, acceleration(l, at)};
+    s.way += dt / 6 * (a.way + 2 * b.way + 2 * c.way + d.way);
+    s.speed += dt / 6 * (a.speed + 2 * b.speed + 2 * c.speed + d.speed);
+  }
+  return s;
+}
+
+typedef struct Watch {
+  Law law;
+  TlVec3 start;
+  double worst; /* of way and speed, of the largest of each */
+  double stop_way;
+} Watch;
+
+static void follow(TlRun *run, void *context) {
+  Watch *w = context;
+  double dt = run->model->setup.time.dt_s, time = (double)run->state->totals.steps * dt;
+  if (run->state->totals.steps % 50 != 0) return;
+  Slide want = slide_to(&w->law, (Slide){0, 8}, time);
+  double way = tl_norm(tl_sub(run->state->dem.bodies.position[0], w->start));
+  double speed = tl_norm(run->state->dem.bodies.velocity[0]);
+  if (want.speed > 0.2)
+    w->worst = fmax(w->worst, fmax(fabs(way / want.way - 1), fabs(speed - want.speed) / 8));
+  w->stop_way = way;
+}
+
+/* On a slope of this many degrees; sets: what differs from the study. */
+static Watch run_slide(const char *method, double dt_s, double degrees, const Law *law) {
+  TlRun run;
+  double slope = degrees * acos(-1) / 180;
+  judge_study_open(&run, "ground-slide",
+                   "solver.method=%s time.dt_s=%.17g gravity_m_s2=[%.17g,0,%.17g] "
+                   "contact.boundary_friction=%.17g contact.boundary_slip_friction=%.17g "
+                   "contact.boundary_slip_per_m=%.17g contact.boundary_slip_decay_per_s=%.17g "
+                   "contact.boundary_drag_per_s=%.17g",
+                   method, dt_s, law->g * sin(slope), -law->g * cos(slope), law->friction,
+                   law->most, law->rise, law->decay, law->drag);
+  Watch w = {.law = *law, .start = run.state->dem.bodies.position[0]};
+  w.law.slope = slope;
+  judge_study_go(&run, follow, &w);
+  tl_run_close(&run);
+  return w;
+}
+
+/* A block that was thrown forgets its way in the air: friction where it lands is that of the way that
+ * is left. */
+typedef struct Flight {
+  double slid, left; /* at the last touch, and just before the next */
+  double error;      /* of the decay in between */
+  double since_s;
+} Flight;
+
+static void fly(TlRun *run, void *context) {
+  Flight *f = context;
+  const TlBodies *b = &run->state->dem.bodies;
+  double dt = run->model->setup.time.dt_s;
+  if (b->colliders.contacts[0] > 0) {
+    f->slid = b->slid[0];
+    f->since_s = 0;
+    return;
+  }
+  if (!(f->slid > 0)) return;
+  f->since_s += dt;
+  f->error = fmax(f->error, fabs(b->slid[0] / (f->slid * exp(-f->since_s * 5)) - 1));
+  f->left = b->slid[0];
+}
+
+int main(int argc, char **argv) {
+  static const Law medium = {0.35, 2, 2, 150, 0.6, 0, 9.81}, soft = {0.20, 2, 1, 50, 0.9, 0, 9.81};
+  static const char *const methods[] = {"etm-level", "etm", "sqm"};
+  judge_open("ground", argc, argv);
+  double worst = 0, way = 0;
+  for (int m = 0; m < 3; m++) {
+    Watch flat = run_slide(methods[m], 5e-4, 0, &medium),
+          steep = run_slide(methods[m], 5e-4, 35, &soft);
+    worst = fmax(worst, fmax(flat.worst, steep.worst));
+    Slide end = slide_to(&flat.law, (Slide){0, 8}, 10);
+    way = fmax(way, fabs(flat.stop_way / end.way - 1));
+    judge_note(
+        "%s: a block of 8 m/s on medium ground stops after %.3f m, by the equations %.3f m; on "
+        "extra soft ground of 35 degrees way and speed are within %.2g.",
+        methods[m], flat.stop_way, end.way, steep.worst);
+  }
+  judge_at_most(JUDGE_CORRECT, "ground_slide_error", worst, "of way and speed", 5e-3);
+  judge_at_most(JUDGE_CORRECT, "ground_stop_error", way, "of the way", 5e-3);
+  double coarse = run_slide("etm-level", 2e-3, 35, &soft).worst,
+         fine = run_slide("etm-level", 1e-3, 35, &soft).worst;
+  judge_between(JUDGE_CORRECT, "ground_order", log2(coarse / fine), "", 0.8, 2.5);
+  TlRun run;
+  Flight flight = {0};
+  judge_study_open(&run, "ground-hop", "%s", "");
+  judge_study_go(&run, fly, &flight);
+  tl_run_close(&run);
+  judge_at_most(JUDGE_CORRECT, "ground_flight_error", flight.left > 0 ? flight.error : INFINITY,
+                "of the way remembered", 1e-9);
+  return judge_close();
+}
