@@ -11,6 +11,7 @@
 #include "run/pour.h"
 #include "run/plan.h"
 #include "run/sense.h"
+#include "shape/terrain_rough.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,6 +145,10 @@ static TlStatus load_terrain(TlRun *run) {
   TlStatus status = tl_catalog_load_terrain(run->model->catalog, run->model->setup.terrain.name,
                                             &run->model->terrain);
   run->model->has_terrain = status == TL_OK;
+  const TlTerrainSetup *setup = &run->model->setup.terrain;
+  if (status == TL_OK && setup->roughness_m > 0)
+    status = tl_terrain_roughen(&run->model->terrain, setup->roughness_m,
+                                setup->roughness_spacing_m, (uint64_t)run->model->setup.seed);
   if (status != TL_EINPUT) return status;
   snprintf(text, sizeof text, "%s", tl_message());
   return tl_study_fail(&run->model->study, TL_EINPUT, "terrain.name", "%s", text);

@@ -70,6 +70,11 @@ static const TlParam terrain_params[] = {
         TlTerrainSetup, ground, "none", TL_GROUND_CHOICES,
         "what rockfall engineers call the ground: friction that rises with the way slid, drag "
         "while a block touches, no restitution (docs/theory/ground.md); none: contact.boundary_*"),
+    REAL(TlTerrainSetup, roughness_m, "m", "0", 0, 100,
+         "ground between the samples of the raster: standard deviation of heights drawn anew for "
+         "each seed; 0: bilinear"),
+    REAL(TlTerrainSetup, roughness_spacing_m, "m", "0.5", 1e-3, 1e4,
+         "largest spacing of these heights; the terrain's cells become as small"),
 };
 static const TlParam class_params[] = {
     INT(TlClassSetup, id, NULL, 0, 1e9,

@@ -61,7 +61,8 @@ typedef struct TlClassSetup {
 
 typedef struct TlTerrainSetup {
   char *name, *material;
-  int ground;          /* TlGroundKind, where no class says another */
+  int ground; /* TlGroundKind, where no class says another */
+  double roughness_m, roughness_spacing_m;
   TlStudyList classes; /* of TlClassSetup */
 } TlTerrainSetup;
 
