@@ -73,6 +73,12 @@ TlStatus tl_run_check_disk(const TlRun *run, int64_t *free_bytes) {
   return tl_comm_agree(run->comm, status);
 }
 
+/* Stiffness where springs bear; what the ground does beyond friction where it does it. */
+static bool said(const TlPairLaw *law, const double *value, bool springs) {
+  if (value >= (const double *)&law->stiffness) return springs;
+  return value < &law->slip_friction || *value > 0;
+}
+
 static TlStatus report_pair(const TlRun *run, int32_t one, int32_t two, int64_t number,
                             TlReport *report) {
   const TlMaterials *m = &run->model->materials;
@@ -83,7 +89,7 @@ static TlStatus report_pair(const TlRun *run, int32_t one, int32_t two, int64_t 
   const char *separator = "";
   bool springs = tl_setup_method(&run->model->setup)->bears_force;
 #define F(key, member, unit, ...)                                                                  \
-  if (springs || (const char *)&law->member < (const char *)&law->stiffness) {                     \
+  if (said(law, &law->member, springs)) {                                                          \
     tl_text_real(value, law->member);                                                              \
     length += (size_t)snprintf(text + length, sizeof text - length, "%s" #key " %s%s" unit,        \
                                separator, value, unit[0] ? " " : "");                              \

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/provenance.h"
 #include "base/random.h"
 #include "io/csv_table.h"
 #include "io/raster.h"
@@ -28,7 +29,7 @@ enum {
   MOST_ATTITUDES = 4,
   MOST = RELEASES * MOST_ATTITUDES
 };
-static const double STEP_S = 1e-3, MOST_S = 60, STARTED_M = 5, QUIET_S = 1;
+static const double STEP_S = 2e-3, MOST_S = 40, STARTED_M = 5, QUIET_S = 1;
 
 typedef struct Block {
   const char *number;
@@ -68,7 +69,8 @@ static double cell(const Site *s, int64_t row, const char *name) {
 
 /* ---- files of the study ---- */
 
-static void make_catalog(Site *s) {
+static void make_catalog(Site *s, int argc, char **argv) {
+  TlProvenance p;
   TlRaster r = {0};
   TlCatalog *catalog;
   TlTerrain terrain = {0};
@@ -78,9 +80,13 @@ static void make_catalog(Site *s) {
   TlTerrainSource source = {"tschamut", "", r.nx, r.ny, r.cell_m, r.east_m, r.north_m, r.height_m};
   JUDGE_OK(tl_terrain_build(&terrain, &source, &(TlTerrainOptions){.band_cells = 3, .refine = 1}));
   remove(judge_path("tschamut.tals"));
-  JUDGE_OK(tl_catalog_open(&catalog, judge_path("tschamut.tals"), TL_CATALOG_WRITE));
+  JUDGE_OK(tl_catalog_open(&catalog, judge_path("tschamut.tals"), TL_CATALOG_CREATE));
+  tl_provenance_begin(&p, "val_tschamut", argc, argv);
+  JUDGE_OK(tl_catalog_begin(catalog, &p, NULL));
   JUDGE_OK(tl_catalog_add_terrain(catalog, &terrain, false, &id));
+  JUDGE_OK(tl_catalog_commit(catalog));
   tl_catalog_close(catalog);
+  tl_provenance_free(&p);
   s->terrain = terrain;
   memcpy(s->origin, terrain.origin, sizeof s->origin);
   tl_raster_free(&r);
@@ -265,7 +271,7 @@ int main(int argc, char **argv) {
     measured.runout_m[measured.count++] = cell(&site, i, "runout_m");
   }
   Spread truth = spread_of(&measured, 1);
-  make_catalog(&site);
+  make_catalog(&site, argc, argv);
   for (int b = 0; b < BLOCKS; b++) write_shape(&blocks[b]);
   talus_set_quiet(1);
   const Ways *ways =
