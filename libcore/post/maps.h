@@ -17,8 +17,11 @@
 /* Rasters into the folder, named by quantity and statistic, ending in extension ("tif", "asc"):
  * passages, reach_probability, deposit_count, deposit_thickness_m, and for speed_m_s, energy_kJ,
  * translational_kJ, rotational_kJ, jump_height_m each _max, _mean, _p50, _p90, _p95, _p99 (no value
- * where nothing passed). Figures: blocks, cells passed, largest leg in cells. */
+ * where nothing passed). Figures: blocks, cells passed, largest leg in cells.
+ * release_per_year: blocks that are released in a year, of which those of the runs are a sample; 0:
+ * not known. With it energy_kJ_T and intensity_T (1 weak, up to 30 kJ; 2 medium, up to 300 kJ; 3
+ * strong) for return periods T of 30y, 100y and 300y. */
 TlStatus tl_maps_write(const TlBlocks *blocks, const char *folder, const char *extension,
-                       bool overwrite, TlFigures *figures);
+                       bool overwrite, double release_per_year, TlFigures *figures);
 
 #endif

@@ -85,6 +85,11 @@ static const TlParam params[] = {
      "also maps of the ways, stops, speeds, energies and jump heights of the blocks on the "
      "terrain's raster, as GeoTIFF with its CRS or as Esri ASCII grids",
      NULL},
+    {"release-per-year", TL_P_REAL, offsetof(TlMeasureStage, release_per_year), "1/year", "0", 0,
+     1e9, NULL,
+     "with --maps: blocks that are released in a year; gives energies and intensities of return "
+     "periods of 30, 100 and 300 years",
+     NULL},
     {"trajectories", TL_P_CHOICE, offsetof(TlMeasureStage, trajectories), "", "none", 0, 0,
      "none|gpkg|geojson|csv",
      "also where blocks went and stopped, as lines and points in the terrain's CRS, or as tables",
@@ -282,7 +287,8 @@ static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
   for (int64_t i = 0; i < o->with.count; i++) run[i + 1] = o->with.items[i];
   TlStatus status = tl_blocks_read(run, o->with.count + 1, &blocks);
   if (status == TL_OK && o->maps)
-    status = tl_maps_write(&blocks, call->output, map[o->maps], call->overwrite, figures);
+    status = tl_maps_write(&blocks, call->output, map[o->maps], call->overwrite,
+                           o->release_per_year, figures);
   if (status == TL_OK && o->trajectories)
     status = tl_trajectories_write(&blocks, run, call->output, vector[o->trajectories],
                                    call->overwrite, figures);
@@ -306,6 +312,8 @@ static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, Tl
     return tl_fail(TL_EUSAGE,
                    "--triaxial excludes --maps, --trajectories and --fences, which are of blocks "
                    "on a terrain");
+  if (o->release_per_year > 0 && !o->maps)
+    return tl_fail(TL_EUSAGE, "--release-per-year wants --maps");
   if (!o->triaxial && !blocks && o->with.count > 0)
     return tl_fail(TL_EUSAGE, "--with wants --triaxial, --maps, --trajectories or --fences");
   if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->input[0])); /* before any file */

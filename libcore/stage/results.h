@@ -21,6 +21,7 @@ typedef struct TlMeasureStage {
   char *overlap_frames;
   int maps, trajectories;
   const char *fences;
+  double release_per_year;
 } TlMeasureStage;
 extern const TlParamTable tl_measure_table;
 /* Writes the tables of the run's measures into the folder call->output and reports a summary. */

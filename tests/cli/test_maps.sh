@@ -47,6 +47,7 @@ grep -q '^map_blocks: 6$' out || fail "blocks: $(grep map_ out)"
 grep -q '^map_blocks_in_last_frame: 6$' out || fail "blocks: $(grep map_ out)"
 measure fly.run -o ascii --maps=asc
 measure fly.run -o twice --maps=tif --with=fly.run
+measure fly.run -o years --maps=tif --release-per-year=0.05
 "$python" - <<'PYTHON' || bad=1
 import math, sys
 from fractions import Fraction
@@ -97,6 +98,14 @@ for k in range(1, 6): stops[3, (22 + 10 * k) // 10] += 1
 stops[10, 16] += 1
 if not np.array_equal(deposit, stops): fail("deposit_count")
 if not np.allclose(thickness, stops * 4 / 3 * math.pi / 100, rtol=1e-5): fail("deposit_thickness_m")
+# 6 blocks stand for 0.05 a year: in 30 years come 1.5, so that the 6/1.5 = 4 largest of all are rarer; in 100 years 5, in 300 15
+for years, k in ((30, 4), (100, 1), (300, 0)):
+    energy, intensity = read(f"years/energy_kJ_{years}y.tif")[0], read(f"years/intensity_{years}y.tif")[0]
+    for c in range(20):
+        v = sorted((0.7 * mass * w * w / 1000 for w in row[c]), reverse=True)
+        if np.isnan(energy[3, c]) != (len(v) <= k): fail(f"{years} years, cell {c}: {energy[3, c]} of {len(v)} blocks")
+        if len(v) > k and not math.isclose(energy[3, c], v[k], rel_tol=1e-5): fail(f"{years} years, cell {c}: {energy[3, c]}, not {v[k]}")
+        if len(v) > k and intensity[3, c] != (1 if v[k] <= 30 else 2 if v[k] <= 300 else 3): fail(f"{years} years, cell {c}: intensity {intensity[3, c]}")
 if not np.allclose(read("fly/reach_probability.tif")[0], want / 6): fail("reach_probability")
 if not np.array_equal(read("twice/passages.tif")[0], 2 * want): fail("two runs do not count twice")
 if not np.allclose(read("twice/reach_probability.tif")[0], want / 6): fail("reach_probability of two runs")
@@ -153,6 +162,7 @@ if want.sum() < 30: print("the case shows nothing"); sys.exit(1)
 PYTHON
 
 refused '--with wants --triaxial, --maps, --trajectories or --fences' -- fly.run -o no --with=down.run
+refused '--release-per-year wants --maps' -- fly.run -o no --release-per-year=1
 refused 'down.run: has another terrain' -- fly.run -o no --maps=tif --with=down.run
 printf 'shapes: [{name: ball, diameter_m: 2}]\nbodies: [{shape: ball, position_m: [0, 0, 5]}]\nplanes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\ntime: {dt_s: 0.01, steps: 2}\n' >plane.yaml
 solve plane.yaml -o plane.run
