@@ -9,7 +9,9 @@
  * As equations hold with either sign of P_n, contacts may pull: that is what leaves a cube that
  * lands on the edge of another without spin (Tang 2014, Fig. 7). Where the equations have no
  * solution (contacts of different e that no rigid motion can obey all at once) the island is solved
- * with u_n >= -e u_n0 and P_n >= 0 in place of them, and where that has none, with e = 0: counted.
+ * with u_n >= -e u_n0 and P_n >= 0 in place of them. What has no end there either (a grain between
+ * walls that close; friction in a dense pack, for whose laws Gauss-Seidel need not converge) is
+ * finished by sequential impulses with e = 0, until none approaches, and counted.
  *
  * Solved by projected Gauss-Seidel over the impulses accumulated so far, from 0: a contact takes
  * the impulse that makes its lines true if that sticks, else u_n goes to its aim first and then
@@ -36,6 +38,7 @@ typedef struct Walk {
   const TlGroup *group;
   const TlDynamics *dynamics;
   double calm;        /* m/s: smaller changes are not made */
+  bool sequential;    /* the finish */
   const double *open; /* [islands] those to solve: < 0; NULL: all */
 } Walk;
 
@@ -94,9 +97,17 @@ static double change_of(const TlContact *c, TlVec3 change) {
                                : tl_norm(tl_sym_vec(c->k, change));
 }
 
+static bool finish(const Walk *w, TlContact *c) {
+  double un = tl_contact_un(c, w->dynamics->twist);
+  if (!(un < -c->allowed_speed - w->calm)) return false;
+  tl_etm_compress(w->law, c, w->dynamics, -un);
+  return true;
+}
+
 static bool resolve(const Walk *w, TlContact *c) {
   const TlDynamics *d = w->dynamics;
   if (!tl_etm_enters(c, w->law, d->twist, tl_contact_un(c, d->twist))) return false;
+  if (w->sequential) return finish(w, c);
   TlVec3 next = wanted(c, d), change = tl_sub(next, c->impulse);
   if (!(change_of(c, change) > w->calm)) return false;
   tl_contact_apply(c, d, change);
@@ -133,16 +144,21 @@ static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
 
 /* ---- what has not come to its end ---- */
 
+static bool contact_open(const Walk *w, TlContact *c) {
+  double most = w->law->tolerance_m_s;
+  if (!c->in) return false;
+  if (w->sequential) return tl_contact_un(c, w->dynamics->twist) < -c->allowed_speed - most;
+  return change_of(c, tl_sub(wanted(c, w->dynamics), c->impulse)) > most;
+}
+
 static bool pair_open(const Walk *w, const TlPair *pair) {
-  for (int32_t i = 0; i < pair->count; i++) {
-    TlContact *c = &w->group->contact[pair->first + i];
-    if (c->in && change_of(c, tl_sub(wanted(c, w->dynamics), c->impulse)) > w->calm) return true;
-  }
+  for (int32_t i = 0; i < pair->count; i++)
+    if (contact_open(w, &w->group->contact[pair->first + i])) return true;
   return false;
 }
 
-/* Of the islands that were to be solved those in which a contact is off by more than calm, on any
- * rank, stay open. *going: there is one; *count grows by those that are this rank's to count. */
+/* Of the islands that were to be solved those in which a contact is off by more than the tolerance,
+ * on any rank, stay open. *going: there is one; *count: those that are this rank's to count. */
 static TlStatus look(Walk *w, int *going, int64_t *count) {
   const TlGroup *g = w->group;
   double *open = g->scratch, *still = open + g->islands;
@@ -159,19 +175,21 @@ static TlStatus look(Walk *w, int *going, int64_t *count) {
     *going |= open[i] < 0;
   }
   w->open = open;
-  *count += tl_group_count(g, open);
+  *count = tl_group_count(g, open);
   return tl_sync_any(g->sync, going);
 }
 
-/* What the contacts of the open islands may no longer do: pull, then rebound. */
-static void drop(const TlGroup *g, const double *open, bool rebound) {
+/* The pairs of the open islands are looked at again, and their contacts no longer pull. */
+static void take_up(const Walk *w) {
+  const TlGroup *g = w->group;
   for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
     const TlPair *pair = &g->pair[g->order[i]];
-    g->memo[i].hits_a = -1; /* looked at again */
-    for (int32_t k = pair->first; open[pair->island] < 0 && k < pair->first + pair->count; k++) {
+    g->memo[i].hits_a = -1;
+    for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
       TlContact *c = &g->contact[k];
+      if (w->open[pair->island] == 0) continue;
       c->pulls = false;
-      if (rebound && tl_dot(c->aim, c->n) > 0) c->aim = (TlVec3){0, 0, 0};
+      if (w->sequential) c->aim = (TlVec3){0, 0, 0};
     }
   }
 }
@@ -192,28 +210,29 @@ static void book(const TlContact *c, TlEtmCount *count) {
   }
 }
 
-enum { EQUATIONS, COMPLEMENTARITY, NO_REBOUND, STAGES };
+/* Equations, inequalities in place of them, the finish. */
+enum { STAGES = 3 };
 
 TlStatus tl_smm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamics,
                 TlEtmCount *count) {
-  Walk w = {law, g, dynamics, 0, NULL};
+  Walk w = {.law = law, .group = g, .dynamics = dynamics, .calm = FINE * law->tolerance_m_s};
   TlSweeps sweeps = {g, dynamics->twist, sizeof *dynamics->twist, NULL, visit, &w, TL_VISIT_NS};
   TlTally tally = {0};
-  int going = 1, stage = EQUATIONS;
+  int stage = 0;
   aim_all(&w);
-  for (; going && stage < STAGES; stage++) {
-    int64_t open = 0;
-    w.calm = FINE * law->tolerance_m_s;
+  for (int going = 1; going && stage < STAGES; stage++) {
+    int64_t open;
     TL_TRY(tl_sweeps_run(&sweeps, 1, 1, SWEEPS * law->max_rounds, &tally));
     if (!(going = tally.open)) continue;
-    w.calm = law->tolerance_m_s;
     TL_TRY(look(&w, &going, &open));
-    if (stage == COMPLEMENTARITY) {
+    if (w.sequential) count->unfinished += open;
+    if (stage == STAGES - 2) {
       count->zero_finishes += open;
       tl_etm_mark_stuck(law, g, dynamics->twist, w.open, count);
+      w.sequential = true;
+      w.calm = law->tolerance_m_s;
     }
-    if (stage == NO_REBOUND) count->unfinished += open;
-    drop(g, w.open, stage == COMPLEMENTARITY);
+    take_up(&w);
   }
   if (tally.impulses > 0 && count->rounds < stage) count->rounds = stage;
   count->impulses += tally.impulses;
