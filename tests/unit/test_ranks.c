@@ -113,8 +113,7 @@ static const char stopped[] =
 /* All contacts of an island at once, with walls that close in on some of them: islands whose
  * equations have no solution beside others in the same group. */
 static const char crowd[] =
-    "time: {dt_s: 5.0e-4, steps: 150}\n" RANKS_SHAPES
-    "grains: {shapes: [brick, ball, egg]}\n"
+    "time: {dt_s: 5.0e-4, steps: 150}\n" RANKS_SHAPES "grains: {shapes: [brick, ball, egg]}\n"
     "release: {assembly: drawn, count: 90, low_m: [0.0005, 0.0005, 0.001], "
     "high_m: [0.0135, 0.0115, 0.020], velocity_m_s: [0.2, 0.1, -0.4]}\n"
     "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
