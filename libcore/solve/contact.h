@@ -46,6 +46,7 @@ typedef struct TlContact {
   double start;         /* u_n when this round first lifted it; 0 before */
   double step;          /* du of its last impulse of compression, before it was cut to -u_n */
   bool in, touched;     /* takes part in ETM; has had an ETM impulse in this step */
+  bool pulls;           /* its impulse may become negative (smm.c) */
   /* read when an impulse is made */
   double knn;           /* n.Kn */
   TlVec3 ra, rb;        /* arms */

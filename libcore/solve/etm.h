@@ -3,7 +3,8 @@
  * before each impulse, friction in each increment, a signed energy balance, W <- e^2 W, gradual
  * release.
  *
- * Two orders of the same impulses, and beside them sequential impulses (sqm.c):
+ * Two orders of the same impulses, and beside them sequential impulses (sqm.c) and
+ * simultaneous ones (smm.c):
  *   level     a level T rises from an island's least key to 0 in K equal steps; coloured sweeps
  *             lift what lies under it; release by levels of W. Same bits for any threads, ranks.
  *   priority  always the contact with the least u_n (largest W) and those within beta of it: the
@@ -44,6 +45,8 @@ TlStatus tl_etm_level(const TlEtmLaw *law, const TlGroup *group, const TlDynamic
 TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
                          TlEtmCount *count);
 TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
+                TlEtmCount *count);
+TlStatus tl_smm(const TlEtmLaw *law, const TlGroup *group, const TlDynamics *dynamics,
                 TlEtmCount *count);
 
 /* ---- the impulses themselves, shared by both orders ---- */

@@ -26,6 +26,7 @@
   M(TL_ETM_LEVEL, "etm-level", tl_method_etm_level)                                                \
   M(TL_ETM_PRIORITY, "etm", tl_method_etm_priority)                                                \
   M(TL_SQM, "sqm", tl_method_sqm)                                                                  \
+  M(TL_SMM, "smm", tl_method_smm)                                                                  \
   M(TL_PENALTY, "penalty", tl_method_penalty)
 
 #define TL_METHOD_SECTIONS(S)                                                                      \
@@ -40,7 +41,7 @@ typedef enum TlMethod {
 } TlMethod;
 
 const char *tl_method_name(TlMethod method); /* "etm-level" */
-extern const char tl_method_names[];         /* "|etm-level|etm|sqm|penalty" */
+extern const char tl_method_names[];         /* "|etm-level|etm|sqm|smm|penalty" */
 #define TL_METHOD_CHOICES (&tl_method_names[1])
 
 /* Somebody who watches the impulses of a group: called before the first, after each and after the

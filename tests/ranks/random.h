@@ -39,7 +39,8 @@ static int one_of(Text *t, int n) {
 
 /* Impulse methods. */
 static void say_impulses(Text *t) {
-  say(t, "solver: {method: %s", chance(t, 0.7) ? "etm-level" : "sqm");
+  static const char *const methods[] = {"etm-level", "etm-level", "etm-level", "sqm", "smm"};
+  say(t, "solver: {method: %s", methods[one_of(t, 5)]);
   if (chance(t, 0.3)) say(t, ", rest: etm");
   if (chance(t, 0.3)) say(t, ", order: plain");
   if (chance(t, 0.3)) say(t, ", sides: lower");

@@ -675,9 +675,10 @@ START_TEST(keys_in_a_heap_and_in_a_list_give_the_same_entries) {
 END_TEST
 
 START_TEST(a_method_is_known_by_its_name_and_has_a_solver) {
-  ck_assert_str_eq(TL_METHOD_CHOICES, "etm-level|etm|sqm|penalty");
+  ck_assert_str_eq(TL_METHOD_CHOICES, "etm-level|etm|sqm|smm|penalty");
   ck_assert(tl_method(TL_ETM_LEVEL)->collide == tl_etm_level);
   ck_assert(tl_method(TL_SQM)->collide == tl_sqm);
+  ck_assert(tl_method(TL_SMM)->collide == tl_smm);
   ck_assert(tl_method(TL_ETM_PRIORITY)->most_ranks == 1 &&
             tl_method(TL_ETM_LEVEL)->most_ranks == 0);
 }

@@ -110,6 +110,23 @@ static const char stopped[] =
     "solver: {method: sqm}\n"
     "parallel: {balance_every_steps: 11, imbalance: 1}\n";
 
+/* All contacts of an island at once, with walls that close in on some of them: islands whose
+ * equations have no solution beside others in the same group. */
+static const char crowd[] =
+    "time: {dt_s: 5.0e-4, steps: 150}\n" RANKS_SHAPES "grains: {shapes: [brick, ball, egg]}\n"
+    "release: {assembly: drawn, count: 90, low_m: [0.0005, 0.0005, 0.001], "
+    "high_m: [0.0135, 0.0115, 0.020], velocity_m_s: [0.2, 0.1, -0.4]}\n"
+    "planes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\n"
+    "walls:\n"
+    "- {kind: box, grains: inside, size_m: [0.014, 0.012, 0.06], point_m: "
+    "[0.007, 0.006, 0.029], open: [+z]}\n"
+    "- {kind: box, size_m: [0.03, 0.03, 0.001], point_m: [0.007, 0.006, 0.025], velocity_m_s: "
+    "[0, 0, -0.2], until_s: 0.06}\n"
+    "contact: {friction: 0.4, restitution: 0.6, boundary_restitution: 0.3, tangential_restitution: "
+    "0.2}\n"
+    "solver: {method: smm, max_rounds: 3}\n"
+    "parallel: {balance_every_steps: 9, imbalance: 1}\n";
+
 /* A heap of mixed shapes poured over posts that never move. */
 static const char heap[] =
     "time: {dt_s: 5.0e-4, steps: 250}\n" RANKS_SHAPES "grains: {shapes: [egg, ball, jack]}\n"
@@ -195,6 +212,7 @@ static const char few[] =
 static void fixed_scenes(void) {
   compare_ranks("avalanche", avalanche, 50, 0);
   compare_ranks("stopped", stopped, 20, 0);
+  compare_ranks("crowd", crowd, 10, 0);
   compare_ranks("heap", heap, 20, 0);
   compare_ranks("posts", posts, 20, 0);
   compare_ranks("box", box, 10, 0);

@@ -189,6 +189,7 @@ typedef struct Outcome {
   double length, height, energy_line; /* deposit; slope of the way of the mass centre */
   double mass, came, through, round;  /* mass: of all, that came to the net's place, that passed */
   double through_each;                /* mean mass of one of them */
+  double drop_J, lost_height, lost_mass; /* by the frames, against the totals and the start */
   double largest, opening; /* radii of balls: held by one of them; that the mesh lets by */
   double end_s, cpu_s, cpu_step_s;
   int64_t grains, passed, went_round, bonds, spheres, outside;
@@ -201,7 +202,10 @@ static void look_deposit(const TlRun *run, Outcome *o) {
   TlMeasureOptions options = {0};
   JUDGE_OK(tl_results_read_scene(run->folder, &scene));
   JUDGE_OK(tl_measure_run(run->folder, &scene, &options, &m));
-  const TlFrameMeasure *last = &m.frame[m.frame_count - 1];
+  const TlFrameMeasure *first = &m.frame[0], *last = &m.frame[m.frame_count - 1];
+  o->drop_J =
+      -first->mass_kg * run->model->setup.gravity_m_s2[2] * (first->centre_m.z - last->centre_m.z);
+  o->lost_mass = fabs(last->mass_kg / first->mass_kg - 1);
   o->front = last->front_m;
   o->run_out = last->centre_m.x - ground_of().foot;
   o->energy_line = tan(RAD * last->travel_angle_deg);
@@ -284,6 +288,7 @@ static void run_one(const char *study, const char *name, const TlTexts *sets, Ou
   look_passed(w, o);
   o->overlap = t->overlap_share;
   o->ground_overlap = t->boundary_overlap_share;
+  o->lost_height = fabs(o->drop_J / (t->potential_start_J - t->potential_J) - 1);
   o->rise = history_rise(&w->run, &set_free);
   o->kinetic = barrier_grains_kinetic(&w->run.state->dem.bodies) / set_free;
   o->defect = fabs(t->balance.error_J) / set_free;
@@ -358,9 +363,18 @@ static void judge_slides(const Outcome *o) {
                 "of the energy set free", 1e-3);
   judge_at_most(JUDGE_GOAL, "avalanche_kinetic_left", most_of(o, offsetof(Outcome, kinetic)),
                 "of the energy set free", 1e-3);
-  /* A slider that keeps to the ground comes down mu of its way whatever the profile. */
-  judge_between(JUDGE_GOAL, "avalanche_energy_line", o[FLAT].energy_line / mu, "of mu", 0.8, 1.5);
-  /* and stops on the tilted run-out after mu/(mu - tan(3 degrees)) of its level way */
+  /* What the frames hold, read back, against the totals: m g times the drop of the mass centre is the
+   * potential energy set free, and no mass is lost. */
+  judge_at_most(JUDGE_CORRECT, "avalanche_height_balance_error",
+                fmax(o[FLAT].lost_height, o[TILTED].lost_height), "of the energy set free", 1e-12);
+  judge_at_most(JUDGE_CORRECT, "avalanche_mass_error", fmax(o[FLAT].lost_mass, o[TILTED].lost_mass),
+                "of the mass", 1e-12);
+  /* A slider that keeps to the ground comes down mu of its way whatever the profile. Grains that
+   * roll lose less than that, grains that collide more: no bound follows. */
+  judge_note("The mass centre came down %.3f of mu of its way by impulses and %.3f by penalty; a "
+             "slider comes down 1.",
+             o[FLAT].energy_line / mu, o[PENALTY].energy_line / mu);
+  /* It stops on the tilted run-out after mu/(mu - tan(3 degrees)) of its level way */
   judge_between(JUDGE_GOAL, "avalanche_tilted_run_out",
                 o[TILTED].run_out / o[FLAT].run_out * (1 - tan(tilt) / mu), "of a slider's gain",
                 0.8, 1.25);
@@ -378,8 +392,6 @@ static void judge_penalty(const Outcome *o) {
                 "of the energy set free", 0.01);
   judge_at_most(JUDGE_GOAL, "avalanche_penalty_kinetic_left", p->kinetic, "of the energy set free",
                 1e-3);
-  judge_between(JUDGE_GOAL, "avalanche_penalty_energy_line", p->energy_line / 0.2, "of mu", 0.8,
-                1.5);
   JudgeBoth both = {i->run_out, p->run_out, i->cpu_s, p->cpu_s, 0};
   judge_both("avalanche_run_out", &both, "m", "");
   both.impulse = i->front, both.penalty = p->front;
@@ -407,12 +419,12 @@ static void judge_nets(const Outcome *o) {
   judge_at_most(JUDGE_GOAL, "avalanche_passed_mass",
                 o[SINGLE].through_each * (double)o[FLAT].grains / o[FLAT].mass, "of the mean grain",
                 0.5);
-  /* grains that stop hand over their momentum, less what the ground takes; all thrown back, twice
-   */
+  /* Grains that stop hand over their momentum, less what the ground takes, and those behind lean on
+   * them: no bound follows. */
   double until = last_filled(o[FLAT].flow.flux); /* as long as something comes without a net */
-  judge_between(JUDGE_GOAL, "avalanche_net_impulse",
-                sum_until(o[SINGLE].flow.load, until) / sum_until(o[FLAT].flow.flux, until),
-                "of the momentum that comes", 0.5, 2);
+  judge_note("While grains come, the hooks of the single net take %.2f of the momentum that comes "
+             "without it.",
+             sum_until(o[SINGLE].flow.load, until) / sum_until(o[FLAT].flow.flux, until));
 }
 
 static void judge_all(const Outcome *o) {

@@ -1,8 +1,9 @@
 /* Tang 2014, Figs. 7 and 8. Ground: velocities reversed and no spin, by symmetry. Offset: the
- * points of the contact lie on one half of the moving cube's face, so it must turn; simultaneous
- * impulses (each u_n to -e u_n at once) leave it without spin. Energy tells an error of the method:
- * for a plane face the motion after is that of a box held by the contact's resultant, one point in
- * effect.
+ * points of the contact lie on one half of the moving cube's face, so it must turn: whatever their
+ * impulses, the motion after is that of a cube held by their resultant J, one point in effect, J (1
+ * + r^2 m/I) = 2 m v at an arm r that lies where the faces touch, 0.2 to 0.5 of the edge from the
+ * axis and no more than half an edge to either side. Simultaneous impulses (each u_n to -e u_n at
+ * once, some contacts pull) leave it without spin, at +v.
  */
 #include "judge/judge.h"
 #include "judge/study.h"
@@ -35,34 +36,54 @@ static double ground_error(const char *method, int increments) {
   return fmax(v, w);
 }
 
-/* Springs at the cubes' corners and where their edges cross: whatever their resultant, the motion
- * after is that of a cube held by it, J = 2 v m/(1 + r^2 m/I) at an arm r = w I/J that lies where
- * the faces touch, 0.2 to 0.5 from the axis; I = m/6. */
+/* The resultant of the moving cube's impulses for unit mass and edge; I = 1/6, v = 10. */
+typedef struct Resultant {
+  double x, y;  /* arms, of the edge: the point lies at (-x, y) from the centre */
+  double error; /* of the closed form, of J */
+} Resultant;
+
+static Resultant resultant_of(const End *end) {
+  double j = end->v.z + 10, x = end->w.y / 6 / j, y = end->w.x / 6 / j;
+  return (Resultant){x, y, fabs(j * (1 + 6 * (x * x + y * y)) / 20 - 1)};
+}
+
+/* Springs at the cubes' corners and where their edges cross. */
 static void by_penalty(void) {
   End ground = collide("boxes-ground", "penalty", 30, 0),
       end = collide("boxes-offset", "penalty", 30, 1);
-  double j = end.v.z + 10, arm = fabs(end.w.y) / 6 / j;
+  Resultant r = resultant_of(&end);
   judge_at_most(JUDGE_CORRECT, "boxes_penalty_ground_error",
                 fmax(tl_norm(tl_sub(ground.v, tl_vec3(1, 1, 10))), tl_norm(ground.w)) / sqrt(102.0),
                 "of v", 1e-3);
-  judge_between(JUDGE_CORRECT, "boxes_penalty_offset_arm", arm, "of the edge", 0.2, 0.5);
-  judge_at_most(JUDGE_CORRECT, "boxes_penalty_offset_error", fabs(j * (1 + 6 * arm * arm) / 20 - 1),
-                "of J", 1e-3);
-  judge_at_most(JUDGE_CORRECT, "boxes_penalty_offset_energy", fabs(end.energy - 1), "of the start",
-                1e-3);
+  judge_between(JUDGE_CORRECT, "boxes_penalty_offset_arm", r.x, "of the edge", 0.2, 0.5);
+  judge_at_most(JUDGE_CORRECT, "boxes_penalty_offset_error", r.error, "of J", 1e-3);
   judge_note("Cube on the edge of another, penalty: velocity (%.3f, %.3f, %.3f) m/s, spin (%.3f, "
              "%.3f, %.3f) rad/s.",
+             end.v.x, end.v.y, end.v.z, end.w.x, end.w.y, end.w.z);
+}
+
+/* Tang 2014, Fig. 7a: no spin, +10; and the box on the ground as by energy tracking. Solved to
+ * 1e-6 of the tolerance for approach, which is 1e-6 of the speed: 1e-11 m/s. */
+static void by_simultaneous(void) {
+  End ground = collide("boxes-ground", "smm", 30, 0), end = collide("boxes-offset", "smm", 30, 1);
+  judge_at_most(JUDGE_CORRECT, "boxes_ground_error_smm",
+                fmax(tl_norm(tl_sub(ground.v, tl_vec3(1, 1, 10))), tl_norm(ground.w)), "m/s", 1e-9);
+  judge_at_most(JUDGE_CORRECT, "boxes_offset_spin_smm", tl_norm(end.w), "rad/s", 1e-9);
+  judge_at_most(JUDGE_CORRECT, "boxes_offset_velocity_error_smm",
+                tl_norm(tl_sub(end.v, tl_vec3(0, 0, 10))), "m/s", 1e-9);
+  judge_note("Cube on the edge of another, smm: velocity (%.3f, %.3f, %.3f) m/s, spin (%.1g, %.1g, "
+             "%.1g) rad/s; no impulses that only push can do that: some contacts pull.",
              end.v.x, end.v.y, end.v.z, end.w.x, end.w.y, end.w.z);
 }
 
 int main(int argc, char **argv) {
   static const int more[4] = {1, 5, 100, 500};
   judge_open("boxes", argc, argv);
-  double level = ground_error("etm-level", 30), sqm = ground_error("sqm", 30);
+  double level = ground_error("etm-level", 30);
+  ground_error("sqm", 30); /* corner after corner: it spins (Tang 2014, Fig. 8) */
   ground_error("etm", 30);
   for (int k = 0; k < 4; k++) ground_error("etm-level", more[k]);
   judge_at_most(JUDGE_CORRECT, "boxes_ground_error", level, "of v", 1e-12);
-  judge_at_least(JUDGE_CORRECT, "boxes_ground_sqm_over_etm", sqm / fmax(level, 1e-16), "times", 10);
   static const char *const methods[3] = {"etm-level", "etm", "sqm"};
   for (int m = 0; m < 3; m++) {
     End end = collide("boxes-offset", methods[m], 30, 1);
@@ -70,11 +91,16 @@ int main(int argc, char **argv) {
     judge_note("Cube on the edge of another, %s: velocity (%.3f, %.3f, %.3f) m/s, spin (%.3f, "
                "%.3f, %.3f) rad/s.",
                methods[m], end.v.x, end.v.y, end.v.z, end.w.x, end.w.y, end.w.z);
-    snprintf(figure, sizeof figure, "boxes_offset_spin_%s", m == 0 ? "level" : methods[m]);
-    judge_at_least(JUDGE_CORRECT, figure, fabs(end.w.y), "rad/s", 1);
-    snprintf(figure, sizeof figure, "boxes_offset_energy_%s", m == 0 ? "level" : methods[m]);
-    judge_at_most(JUDGE_CORRECT, figure, fabs(end.energy - 1), "of the start", 1e-9);
+    const char *name = m == 0 ? "level" : methods[m];
+    Resultant r = resultant_of(&end);
+    snprintf(figure, sizeof figure, "boxes_offset_arm_%s", name);
+    judge_between(JUDGE_CORRECT, figure, r.x, "of the edge", 0.2, 0.5);
+    snprintf(figure, sizeof figure, "boxes_offset_side_%s", name);
+    judge_at_most(JUDGE_CORRECT, figure, fabs(r.y), "of the edge", 0.5);
+    snprintf(figure, sizeof figure, "boxes_offset_error_%s", name);
+    judge_at_most(JUDGE_CORRECT, figure, r.error, "of J", 1e-12);
   }
+  by_simultaneous();
   by_penalty();
   return judge_close();
 }
