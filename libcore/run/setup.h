@@ -7,6 +7,7 @@
 #include "solve/step.h"
 #include "solve/solver_setup.h"
 #include "run/apparatus.h"
+#include "run/setup_ensemble.h"
 #include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
@@ -90,6 +91,7 @@ typedef struct TlSetup {
   TlStudyList nets;   /* of TlNetSetup */
   TlApparatusSection apparatus[TL_APPARATUS_COUNT];
   TlReleaseSetup release;
+  TlEnsembleSetup ensemble;
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */
   TlStudyList walls;  /* of TlWallSetup */
