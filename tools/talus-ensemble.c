@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "conf/cli.h"
 #include "run/ensemble.h"
-#include "run/forecast.h"
+#include "run/plan.h"
 #include "run/sense.h"
 
 #include <stdio.h>
@@ -76,7 +76,9 @@ static TlStatus report_plan(const TlEnsemble *e, bool json) {
 
 static TlStatus go(TlEnsemble *e, const TlCall *call) {
   TlReport r = {0};
+  int64_t free_bytes;
   say_plan(e);
+  TL_TRY(tl_run_check_disk(&e->run, &free_bytes));
   if (call->dry_run) return report_plan(e, call->json);
   TL_TRY(tl_ensemble_go(e));
   warn_of_step(e);
@@ -126,9 +128,11 @@ static const TlTool tool = {
         "and the runout's mean and quantiles with their standard errors (of quantiles from the\n"
         "order of the values), over the blocks that started.\n"
         "An ensemble that was killed leaves its finished blocks, from which --resume continues.",
-    .example = "  talus-ensemble config/rockfall.yaml --set ensemble.count=20 -o blocks.run\n"
-               "  talus-measure blocks.run -o hazard --maps=tif --trajectories=csv\n"
-               "  talus-ensemble config/rockfall.yaml --block=7 > block-7.yaml",
+    .example = "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=20 "
+               "-o blocks.run\n"
+               "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=10 "
+               "--set ensemble.volume_law=log -o log.run -@ 2\n"
+               "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --block=7 > block-7.yaml",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_DRY_RUN | TL_TAKES_JSON,

@@ -106,6 +106,7 @@ static inline int64_t tl_ensemble_parts(int64_t count) {
   return (count + TL_PART_BLOCKS - 1) / TL_PART_BLOCKS;
 }
 TlStatus tl_ensemble_inputs(TlEnsemble *ensemble); /* fills the digest */
+TlStatus tl_ensemble_make_parts(const TlEnsemble *ensemble); /* the folder */
 bool tl_ensemble_has_parts(const TlEnsemble *ensemble);
 TlStatus tl_ensemble_save_part(const TlEnsemble *ensemble, int64_t part);
 /* done[i]: 1 for each part that was there. TL_EINPUT: it is of another study, or damaged. */

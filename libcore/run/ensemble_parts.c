@@ -36,6 +36,13 @@ static int64_t end_of(const TlEnsemble *e, int64_t part) {
 
 /* ---- saving ---- */
 
+TlStatus tl_ensemble_make_parts(const TlEnsemble *e) {
+  char *folder = folder_of(e);
+  TlStatus status = folder ? tl_dir_make(folder) : TL_ENOMEM;
+  tl_free(folder);
+  return status;
+}
+
 static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
   int64_t first = part * TL_PART_BLOCKS, end = end_of(e, part), moments = 0;
   TL_TRY(tl_checkpoint_section(w, "inputs", inputs_layout, HEX, 1));
@@ -52,8 +59,7 @@ static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
 TlStatus tl_ensemble_save_part(const TlEnsemble *e, int64_t part) {
   TlCheckpointWriter *w = NULL;
   char *folder = folder_of(e);
-  TlStatus status = folder ? tl_dir_make(folder) : TL_ENOMEM;
-  if (status == TL_OK) status = tl_checkpoint_create(&w, folder, part);
+  TlStatus status = folder ? tl_checkpoint_create(&w, folder, part) : TL_ENOMEM;
   if (status == TL_OK) {
     status = save(e, part, w);
     if (status == TL_OK)

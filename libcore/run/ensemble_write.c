@@ -27,6 +27,9 @@ TlStatus tl_ensemble_begin_results(TlEnsemble *e) {
                      "%s: is there, so the ensemble is finished; --overwrite runs it anew", path);
   else if (there && !o->overwrite)
     status = tl_fail(TL_EUSAGE, "%s: exists already; give --overwrite to replace it", path);
+  else if (o->resume && !tl_ensemble_has_parts(e))
+    status = tl_fail(TL_EUSAGE, "%s: holds no blocks of an ensemble that was stopped",
+                     e->run.folder);
   else if (!o->resume && !o->overwrite && tl_ensemble_has_parts(e))
     status =
         tl_fail(TL_EUSAGE,
@@ -37,6 +40,7 @@ TlStatus tl_ensemble_begin_results(TlEnsemble *e) {
   if (status == TL_OK && o->overwrite) status = tl_ensemble_drop_parts(e);
   e->run.options.overwrite |= o->resume;
   if (status == TL_OK) status = tl_run_begin_output(&e->run);
+  if (status == TL_OK) status = tl_ensemble_make_parts(e);
   if (status == TL_OK && there && unlink(path) != 0) status = tl_fail_errno(path, "cannot remove");
   tl_free(path);
   return status;
