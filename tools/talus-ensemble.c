@@ -128,11 +128,12 @@ static const TlTool tool = {
         "and the runout's mean and quantiles with their standard errors (of quantiles from the\n"
         "order of the values), over the blocks that started.\n"
         "An ensemble that was killed leaves its finished blocks, from which --resume continues.",
-    .example = "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=20 "
-               "-o blocks.run\n"
-               "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=10 "
-               "--set ensemble.volume_law=log -o log.run -@ 2\n"
-               "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --block=7 > block-7.yaml",
+    .example =
+        "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=20 "
+        "-o blocks.run\n"
+        "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=10 "
+        "--set ensemble.volume_law=log -o log.run -@ 2\n"
+        "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --block=7 > block-7.yaml",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_DRY_RUN | TL_TAKES_JSON,

@@ -11,9 +11,8 @@ bool tl_scene_single_blocks(const TlScene *scene) {
   const char *text = scene->study ? scene->study : "";
   if (tl_yaml_parse("study", text, strlen(text), &root) == TL_OK && root.kind == TL_YAML_MAP) {
     const TlYamlNode *section = tl_yaml_find(&root, "ensemble"),
-                     *key = section && section->kind == TL_YAML_MAP
-                                ? tl_yaml_find(section, "count")
-                                : NULL;
+                     *key = section && section->kind == TL_YAML_MAP ? tl_yaml_find(section, "count")
+                                                                    : NULL;
     if (key && key->text && tl_parse_real(key->text, &count) != TL_OK) count = 0;
   }
   tl_yaml_free(&root);

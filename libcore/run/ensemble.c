@@ -73,15 +73,16 @@ static TlStatus follow(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
       leave(r, step, TL_LEFT_TERRAIN);
       return TL_OK;
     }
-    if (s->still.reached) {
-      double volume = r->volume_m3, diameter = cbrt(6 * volume / M_PI);
-      r->fate = tl_block_runout(r) < diameter ? TL_FATE_NOT_STARTED : TL_FATE_STOPPED;
-      r->rests = s->still.since;
-      r->end.velocity = r->end.momentum = tl_vec3(0, 0, 0);
-      return TL_OK;
-    }
+    if (s->still.reached) break;
     if (e->frame_steps > 0 && step % e->frame_steps == 0) TL_TRY(keep_pose(e, r, b, &room));
   }
+  TlLook look;
+  TL_TRY(tl_standstill_look(run, &look));
+  if (!s->still.reached && look.moving_share > 0) return TL_OK;
+  r->fate =
+      tl_block_runout(r) < cbrt(6 * r->volume_m3 / M_PI) ? TL_FATE_NOT_STARTED : TL_FATE_STOPPED;
+  r->rests = s->still.since >= 0 ? s->still.since : r->steps;
+  r->end.velocity = r->end.momentum = tl_vec3(0, 0, 0);
   return TL_OK;
 }
 

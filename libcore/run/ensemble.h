@@ -21,10 +21,10 @@
 #include "run/run.h"
 
 typedef enum TlFate {
-  TL_FATE_STOPPED = 0,
-  TL_FATE_MOVING,     /* when the study's time was over */
-  TL_FATE_LEFT,       /* the terrain, or taken out as unresolved.* says */
-  TL_FATE_NOT_STARTED /* at rest within its diameter of where it was released, in plan */
+  TL_FATE_STOPPED = 0, /* at rest, or no faster than what counts as moving when time was over */
+  TL_FATE_MOVING,      /* when the study's time was over */
+  TL_FATE_LEFT,        /* the terrain, or taken out as unresolved.* says */
+  TL_FATE_NOT_STARTED  /* at rest within its diameter of where it was released, in plan */
 } TlFate;
 enum { TL_FATES = 4 };
 extern const char *const tl_fate_names[TL_FATES];
@@ -105,7 +105,7 @@ enum { TL_PART_BLOCKS = 128 };
 static inline int64_t tl_ensemble_parts(int64_t count) {
   return (count + TL_PART_BLOCKS - 1) / TL_PART_BLOCKS;
 }
-TlStatus tl_ensemble_inputs(TlEnsemble *ensemble); /* fills the digest */
+TlStatus tl_ensemble_inputs(TlEnsemble *ensemble);           /* fills the digest */
 TlStatus tl_ensemble_make_parts(const TlEnsemble *ensemble); /* the folder */
 bool tl_ensemble_has_parts(const TlEnsemble *ensemble);
 TlStatus tl_ensemble_save_part(const TlEnsemble *ensemble, int64_t part);

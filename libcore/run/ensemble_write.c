@@ -28,8 +28,8 @@ TlStatus tl_ensemble_begin_results(TlEnsemble *e) {
   else if (there && !o->overwrite)
     status = tl_fail(TL_EUSAGE, "%s: exists already; give --overwrite to replace it", path);
   else if (o->resume && !tl_ensemble_has_parts(e))
-    status = tl_fail(TL_EUSAGE, "%s: holds no blocks of an ensemble that was stopped",
-                     e->run.folder);
+    status =
+        tl_fail(TL_EUSAGE, "%s: holds no blocks of an ensemble that was stopped", e->run.folder);
   else if (!o->resume && !o->overwrite && tl_ensemble_has_parts(e))
     status =
         tl_fail(TL_EUSAGE,

@@ -78,25 +78,18 @@ static TlStatus check_solver(const TlRun *run, const TlSolverConfig *config) {
   return tl_study_fail(&run->model->study, TL_EINPUT, "solver", "%s", text);
 }
 
-static TlStatus check_ensemble(const TlRun *run) {
-  bool there = run->model->setup.ensemble.count > 0;
-  if (there == run->options.ensemble) return TL_OK;
-  return tl_study_fail(
-      &run->model->study, TL_EINPUT, "ensemble.count",
-      there ? "this study is an ensemble of single blocks: talus-ensemble runs it; "
-              "ensemble.count: 0 makes it a run of its grains together"
-            : "is missing: how many blocks to release (ensemble: {count: ...} in the study, or "
-              "--set ensemble.count=1000)");
-}
-
 static TlStatus read_study(TlRun *run) {
   const TlRunOptions *o = &run->options;
   TL_TRY(read_study_text(run));
   for (int64_t i = 0; o->sets && i < o->sets->count; i++)
     TL_TRY(tl_study_set(&run->model->study, &tl_setup_schema, o->sets->items[i]));
   if (o->catalog) TL_TRY(tl_yaml_put(&run->model->study.root, "catalog", o->catalog));
+  run->model->setup.wants_ensemble = o->ensemble;
   TL_TRY(tl_setup_fill(&run->model->setup, &run->model->study));
-  TL_TRY(check_ensemble(run));
+  if (run->model->setup.ensemble.count > 0 && !o->ensemble)
+    return tl_study_fail(&run->model->study, TL_EINPUT, "ensemble.count",
+                         "this study is an ensemble of single blocks: talus-ensemble runs it; "
+                         "ensemble.count: 0 makes it a run of its grains together");
   int most = tl_setup_method(&run->model->setup)->most_ranks;
   if (most > 0 && tl_comm_size(run->comm) > most)
     return tl_study_fail(&run->model->study, TL_EINPUT, "solver.method",

@@ -75,6 +75,7 @@ typedef struct TlCheckpointSetup {
 } TlCheckpointSetup;
 
 typedef struct TlSetup {
+  bool wants_ensemble; /* set before it is filled: a study without an ensemble is refused */
   char *title, *catalog, *output;
   int64_t seed;
   int outside;

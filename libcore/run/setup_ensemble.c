@@ -88,6 +88,10 @@ static TlStatus check_others(const TlSetup *s, const TlStudy *study) {
 }
 
 TlStatus tl_ensemble_settle(TlSetup *s, const TlStudy *study) {
+  if (s->ensemble.count == 0 && s->wants_ensemble)
+    return tl_study_fail(study, TL_EINPUT, "ensemble.count",
+                         "is missing: how many blocks to release (ensemble: {count: ...} in the "
+                         "study, or --set ensemble.count=1000)");
   if (s->ensemble.count == 0) return TL_OK;
   TL_TRY(check_others(s, study));
   TL_TRY(check_bodies(s, study));
