@@ -221,19 +221,16 @@ static const TlColumn columns[] = {
 const TlColumns tl_block_columns = {"a block of an ensemble", 1, columns,
                                     sizeof columns / sizeof *columns};
 
-static void put_row(const TlBlockRow *row, FILE *to) {
+static bool put_row(const TlBlockRow *row, FILE *to) {
   char text[40];
-  for (int c = 0; c < tl_block_columns.count; c++) {
+  bool whole = true;
+  for (int c = 0; whole && c < tl_block_columns.count; c++) {
     const TlColumn *column = &tl_block_columns.column[c];
-    if (c > 0) fputc(',', to);
-    if (column->text) {
-      tl_csv_put_text(to, column->text(row));
-      continue;
-    }
-    tl_csv_real(text, column->get(row));
-    fputs(text, to);
+    if (!column->text) tl_csv_real(text, column->get(row));
+    whole = column->text ? tl_csv_put_text(to, column->text(row)) : fputs(text, to) != EOF;
+    whole = whole && fputc(c == tl_block_columns.count - 1 ? '\n' : ',', to) != EOF;
   }
-  fputc('\n', to);
+  return whole;
 }
 
 static TlStatus write_table(const TlEnsemble *e) {
@@ -242,9 +239,13 @@ static TlStatus write_table(const TlEnsemble *e) {
   TlStatus status = path && header ? TL_OK : TL_ENOMEM;
   if (status == TL_OK) status = tl_csv_begin(&csv, path, e->run.options.overwrite, header);
   if (status == TL_OK) {
-    for (int64_t i = 0; i < e->count; i++)
-      put_row(&(TlBlockRow){.ensemble = e, .record = &e->record[i]}, csv.file);
-    status = tl_csv_commit(&csv);
+    for (int64_t i = 0; status == TL_OK && i < e->count; i++)
+      if (!put_row(&(TlBlockRow){.ensemble = e, .record = &e->record[i]}, csv.file))
+        status = tl_fail_errno(path, "cannot write");
+    if (status == TL_OK)
+      status = tl_csv_commit(&csv);
+    else
+      tl_csv_abort(&csv);
   }
   tl_free(path);
   tl_free(header);
