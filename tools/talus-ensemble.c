@@ -131,8 +131,7 @@ static const TlTool tool = {
     .example =
         "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=20 "
         "-o blocks.run\n"
-        "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=10 "
-        "--set ensemble.volume_law=log -o log.run -@ 2\n"
+        "  talus-ensemble --dry-run config/rockfall.yaml --catalog=out/catalog.tals -o dry.run\n"
         "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --block=7 > block-7.yaml",
     .least_arguments = 1,
     .most_arguments = 1,
