@@ -233,6 +233,10 @@ TlStatus tl_par_blocks(int64_t n, int64_t block, TlParBody body, void *context) 
   return run(n, block, tl_par_threads() > 1, body, context);
 }
 
+void tl_par_stay(void) {
+  if (omp_in_parallel()) omp_set_num_threads(1); /* of this thread's own task */
+}
+
 bool tl_par_pays(int64_t n, double each_ns) {
   return (double)n * each_ns >= WORTH_NS && tl_par_threads() > 1 && !omp_in_parallel();
 }

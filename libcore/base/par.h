@@ -49,6 +49,10 @@ const char *tl_par_reason(void);
 typedef TlStatus (*TlParBody)(void *context, int64_t begin, int64_t end, int64_t block, int thread);
 TlStatus tl_par_blocks(int64_t n, int64_t block, TlParBody body, void *context);
 
+/* Inside a body of tl_par_blocks that is work enough for its thread: loops that it opens stay on it,
+ * until the body's own loop is over. */
+void tl_par_stay(void);
+
 /* Is a loop over n items, about each_ns nanoseconds of work each, worth a team? To open one and to
  * meet at its end costs 2 to 10 us while its threads still spin, 50 to 100 us once they sleep or
  * other work has their cores: below some 50 us one thread is as fast and leaves the others alone.

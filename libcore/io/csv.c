@@ -12,14 +12,14 @@ void tl_csv_real(char text[40], double value) {
   if (!isnan(value)) tl_text_real(text, value);
 }
 
-void tl_csv_put_text(FILE *to, const char *text) {
+bool tl_csv_put_text(FILE *to, const char *text) {
   char shown[TL_TEXT_SHOWN];
-  fputc('"', to);
+  bool whole = fputc('"', to) != EOF;
   while (*text) {
     text = tl_text_shown(text, shown);
-    fputs(strcmp(shown, "\"") == 0 ? "\"\"" : shown, to);
+    whole = fputs(strcmp(shown, "\"") == 0 ? "\"\"" : shown, to) != EOF && whole;
   }
-  fputc('"', to);
+  return fputc('"', to) != EOF && whole;
 }
 
 TlStatus tl_csv_begin(TlCsv *csv, const char *path, bool overwrite, const char *header) {
@@ -46,9 +46,10 @@ TlStatus tl_csv_row(TlCsv *csv, const double *values, int count) {
 
 TlStatus tl_csv_commit(TlCsv *csv) {
   TlStatus status = TL_OK;
-  int closed = fclose(csv->file);
+  bool lost = ferror(csv->file) != 0; /* of which fclose says nothing */
+  lost = fclose(csv->file) != 0 || lost;
   csv->file = NULL;
-  if (closed != 0) status = tl_fail_errno(csv->out.path, "cannot write");
+  if (lost) status = tl_fail_errno(csv->out.path, "cannot write");
   if (status == TL_OK) return tl_outfile_commit(&csv->out);
   tl_csv_abort(csv);
   return status;

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "conf/param.h"
 #include "conf/yaml_tree.h"
+#include "post/single_blocks.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -80,19 +81,23 @@ static bool left(const TlReportRun *run, int64_t b) {
 static void warn_unfinished(const TlReportRun *run, TlHtml *items, int64_t *count) {
   TlYamlNode root = {0};
   double duration = NAN, steps = NAN, dt = run->scene.step_s;
+  bool rests = false;
   const char *text = run->scene.study ? run->scene.study : "";
   if (tl_yaml_parse("study", text, strlen(text), &root) == TL_OK) {
     const TlYamlNode *time = tl_yaml_find(&root, "time"),
                      *a = time ? tl_yaml_find(time, "duration_s") : NULL,
-                     *b = time ? tl_yaml_find(time, "steps") : NULL;
+                     *b = time ? tl_yaml_find(time, "steps") : NULL,
+                     *c = time ? tl_yaml_find(time, "until_rest") : NULL;
     if (a && a->text && tl_parse_real(a->text, &duration) != TL_OK) duration = NAN;
     if (b && b->text && tl_parse_real(b->text, &steps) != TL_OK) steps = NAN;
+    rests = c && c->text && strcmp(c->text, "true") == 0 &&
+            run->measure.frame[run->measure.frame_count - 1].motion.at_rest;
   }
   tl_yaml_free(&root);
   double end = duration > 0 ? duration : steps * dt,
          until = run->motion.time_s[run->motion.frames - 1];
   char had[40], wanted[40];
-  if (run->triaxial || !(end > 0) || until >= end - 1.5 * dt) return;
+  if (run->triaxial || rests || !(end > 0) || until >= end - 1.5 * dt) return;
   double every = run->motion.frames > 1 ? until - run->motion.time_s[run->motion.frames - 2] : 0;
   if (until + every > end + 1.5 * dt) return; /* the next frame would lie beyond the end */
   warn(items, count,
@@ -176,7 +181,7 @@ static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
          "frame; %lld grains lie deeper than 2%%.",
          (long long)m->deepest_id, number(text, 100 * m->largest_penetration_share),
          (long long)m->below_2_percent);
-  if (m->largest_overlap_share > 0.05)
+  if (m->largest_overlap_share > 0.05 && !tl_scene_single_blocks(&run->scene))
     warn(items, count,
          "Two grains overlap by %s%% of the smaller one's radius in the last frame (%lld pairs "
          "overlap at all). Stiffer contacts or a shorter step lower it.",

@@ -6,6 +6,7 @@
 #include "run/boundary_forces.h"
 #include "run/constraint_forces.h"
 #include "run/departures.h"
+#include "run/ensemble.h"
 #include "run/history.h"
 #include "store/linefile.h"
 
@@ -66,6 +67,12 @@ char *tl_columns_reference(void) {
                   tl_linefile(t).name, c->title, c->format));
     say_format(&text, tl_columns_text(c->column, c->count));
   }
+  say_format(&text,
+             tl_format("\n## blocks.csv\n\nA line describes %s (`talus-ensemble`). Format %d. "
+                       "Coordinates are those of the\nterrain's CRS.\n\n"
+                       "| column | unit | meaning |\n|---|---|---|\n",
+                       tl_block_columns.title, tl_block_columns.format));
+  say_format(&text, tl_columns_text(tl_block_columns.column, tl_block_columns.count));
   say(&text, "\n## Earlier names\n\nResults of earlier versions have these names; `talus-measure`, "
              "`talus-render`, `talus-report` and the Python\nmodule take either for the other.\n\n"
              "| earlier | now |\n|---|---|\n");

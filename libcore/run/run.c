@@ -67,7 +67,7 @@ static TlStatus scene_of(const TlRun *run, TlScene *scene) {
   return status;
 }
 
-static TlStatus open_output(TlRun *run) {
+TlStatus tl_run_begin_output(TlRun *run) {
   TlScene scene = {0};
   TlStatus status = TL_OK;
   if (run->options.no_output) return TL_OK;
@@ -165,7 +165,7 @@ TlStatus tl_run_begin(TlRun *run) {
 
 static TlStatus begin(TlRun *run) {
   TL_TRY(tl_run_begin(run));
-  TL_TRY(open_output(run));
+  TL_TRY(tl_run_begin_output(run));
   TL_TRY(write_frame(run, 0));
   TL_TRY(tl_history_write(run, 0, 0));
   if (run->options.no_output) return TL_OK;
@@ -303,7 +303,7 @@ static TlStatus explain(const TlRun *run, TlStatus status) {
       run->model->setup.time.dt_s);
 }
 
-static TlStatus one_step(TlRun *run) {
+TlStatus tl_run_advance(TlRun *run) {
   const TlApparatus *apparatus = run->model->apparatus;
   TlStepReport report;
   int64_t escaped = 0;
@@ -334,7 +334,7 @@ static TlStatus apply_policies(TlRun *run, int64_t step) {
 
 TlStatus tl_run_step(TlRun *run) {
   TlRunState *s = run->state;
-  TL_TRY(one_step(run));
+  TL_TRY(tl_run_advance(run));
   s->totals.travel_share = fmax(s->totals.travel_share, run->travel_share);
   TL_TRY(tl_standstill_after(run, s->totals.steps));
   TL_TRY(apply_policies(run, s->totals.steps));
@@ -433,7 +433,7 @@ static TlStatus loop(TlRun *run, TlProgress *bar) {
   bar->left = forecast.left;
   for (int64_t step = run->state->totals.steps + 1; step <= last; step++) {
     double cpu = tl_clock_process_cpu_s();
-    TL_TRY(one_step(run));
+    TL_TRY(tl_run_advance(run));
     cpu = tl_clock_process_cpu_s() - cpu;
     run->state->totals.cpu_s += cpu;
     TL_TRY(ask(run, step, &asked));
@@ -516,7 +516,7 @@ TlStatus tl_run_trial(TlRun *run, double *step_s) {
   int64_t most = tl_setup_steps(&run->model->setup) - run->state->totals.steps;
   int done = 0;
   while (done < STEPS && done < most && spent < SECONDS) {
-    TL_TRY(one_step(run));
+    TL_TRY(tl_run_advance(run));
     TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
     double now = tl_clock_s() - start;
     TL_TRY(tl_comm_most(run->comm, &now, 1));

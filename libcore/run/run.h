@@ -41,6 +41,8 @@ typedef struct TlRunOptions {
   bool overwrite;
   bool resume;    /* resume from the newest whole checkpoint; study may be a results folder */
   bool no_output; /* keep no results (tests) */
+  bool ensemble;  /* the blocks of the study's section ensemble become its bodies (run/ensemble.h);
+                     else a study with such a section is refused */
   const TlProvenance *provenance; /* NULL: none */
   int (*stop)(void *context);     /* asked after each step on each rank: TlRunWish, 0: continue */
   void *stop_context;
@@ -175,6 +177,11 @@ TlStatus tl_run_refresh(TlRun *run);
 /* Bring the state to where the first step begins: grains poured at the start, shapes, derived fields,
  * the checks that a step would fail. Collective. */
 TlStatus tl_run_begin(TlRun *run);
+/* The folder with run.h5 and the headers of its tables; nothing when no_output is set. Collective. */
+TlStatus tl_run_begin_output(TlRun *run);
+/* The part of a step up to where bodies have moved: pouring, fresh ghosts, the apparatus, the solver.
+ * What the study says of grains that left or cannot be brought apart is still to be done. */
+TlStatus tl_run_advance(TlRun *run);
 /* One step as tl_run_go makes it, between what it writes: pouring, fresh ghosts, the apparatus, the
  * solver, rest; then what the study says of grains that left or cannot be brought apart, and bodies
  * go to the ranks that own them. No output but departures. Collective. */

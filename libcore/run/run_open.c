@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/bodies.h"
+#include "run/ensemble.h"
 #include "run/gis.h"
 #include "run/materials.h"
 #include "run/places.h"
@@ -84,7 +85,12 @@ static TlStatus read_study(TlRun *run) {
   for (int64_t i = 0; o->sets && i < o->sets->count; i++)
     TL_TRY(tl_study_set(&run->model->study, &tl_setup_schema, o->sets->items[i]));
   if (o->catalog) TL_TRY(tl_yaml_put(&run->model->study.root, "catalog", o->catalog));
+  run->model->setup.wants_ensemble = o->ensemble;
   TL_TRY(tl_setup_fill(&run->model->setup, &run->model->study));
+  if (run->model->setup.ensemble.count > 0 && !o->ensemble)
+    return tl_study_fail(&run->model->study, TL_EINPUT, "ensemble.count",
+                         "this study is an ensemble of single blocks: talus-ensemble runs it; "
+                         "ensemble.count: 0 makes it a run of its grains together");
   int most = tl_setup_method(&run->model->setup)->most_ranks;
   if (most > 0 && tl_comm_size(run->comm) > most)
     return tl_study_fail(&run->model->study, TL_EINPUT, "solver.method",
@@ -106,6 +112,8 @@ static TlStatus settle_study(TlRun *run) {
   TL_TRY(tl_places_settle(&run->model->setup, &run->model->study,
                           run->model->has_terrain ? &run->model->terrain : NULL));
   TL_TRY(tl_study_write(&tl_setup_schema, &run->model->setup, &run->model->effective));
+  if (run->options.ensemble)
+    TL_TRY(tl_ensemble_expand(&run->model->setup, &run->model->study, &run->model->terrain));
   run->model->apparatus = tl_setup_apparatus(&run->model->setup);
   if (run->model->apparatus)
     TL_TRY(TL_NEW(run->state->apparatus, run->model->apparatus->state.bytes));

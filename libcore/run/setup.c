@@ -168,6 +168,10 @@ static const TlStudySection root_sections[] = {
         {"release", offsetof(TlSetup, release), sizeof(TlReleaseSetup), false,
          "Where the grains are at the start", tl_release_params, TL_RELEASE_PARAMS,
          tl_release_sections, TL_RELEASE_SECTIONS},
+    {"ensemble", offsetof(TlSetup, ensemble), sizeof(TlEnsembleSetup), false,
+     "Single blocks released one by one, each alone on the terrain until it rests or has left: for "
+     "talus-ensemble",
+     tl_ensemble_params, TL_ENSEMBLE_PARAMS, NULL, 0},
     {"terrain", offsetof(TlSetup, terrain), sizeof(TlTerrainSetup), false, "The ground",
      terrain_params, COUNT(terrain_params), terrain_sections, COUNT(terrain_sections)},
     {"planes", offsetof(TlSetup, planes), sizeof(TlPlaneSetup), true, "Rigid planes", plane_params,
@@ -342,6 +346,7 @@ static TlStatus check_grains(const TlSetup *s, const TlStudy *study) {
 
 TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   TL_TRY(tl_study_fill(study, &tl_setup_schema, setup));
+  TL_TRY(tl_ensemble_settle(setup, study));
   TL_TRY(take_step(setup, study));
   TL_TRY(check_time(setup, study));
   TL_TRY(check_planes(setup, study));

@@ -7,6 +7,7 @@
 #include "solve/step.h"
 #include "solve/solver_setup.h"
 #include "run/apparatus.h"
+#include "run/setup_ensemble.h"
 #include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
@@ -77,6 +78,7 @@ typedef struct TlCheckpointSetup {
 } TlCheckpointSetup;
 
 typedef struct TlSetup {
+  bool wants_ensemble; /* set before it is filled: a study without an ensemble is refused */
   char *title, *catalog, *output;
   int64_t seed;
   int outside;
@@ -93,6 +95,7 @@ typedef struct TlSetup {
   TlStudyList nets;   /* of TlNetSetup */
   TlApparatusSection apparatus[TL_APPARATUS_COUNT];
   TlReleaseSetup release;
+  TlEnsembleSetup ensemble;
   TlTerrainSetup terrain;
   TlStudyList planes; /* of TlPlaneSetup */
   TlStudyList walls;  /* of TlWallSetup */

@@ -79,20 +79,26 @@ static TlStatus typical_diameter(const TlRun *run, double *diameter) {
   return TL_OK;
 }
 
-TlStatus tl_standstill_begin(TlRun *run) {
+TlStatus tl_standstill_start(TlRun *run) {
   const TlTimeSetup *t = &run->model->setup.time;
   double diameter, gravity = tl_norm(tl_setup_solver(&run->model->setup).gravity_m_s2);
-  char window[32];
   run->state->still = (TlStandstill){.since = -1};
   if (!t->until_rest) return TL_OK;
   TL_TRY(typical_diameter(run, &diameter));
   run->state->still.window_s = t->rest_for_s > 0 ? t->rest_for_s : falls * sqrt(diameter / gravity);
+  return TL_OK;
+}
+
+TlStatus tl_standstill_begin(TlRun *run) {
+  const TlTimeSetup *t = &run->model->setup.time;
+  char window[32];
+  TL_TRY(tl_standstill_start(run));
+  if (!t->until_rest || tl_comm_rank(run->comm) != 0) return TL_OK;
   tl_forecast_text(window, run->state->still.window_s);
-  if (tl_comm_rank(run->comm) == 0)
-    tl_log_info("the run ends when the grains were at rest for %s (at most %g%% of the mass faster "
-                "than %g sqrt(g d), no grain faster than %g sqrt(g d)), or after %g s",
-                window, 100 * t->rest_mass, tl_moving_pace, tl_resting_pace,
-                (double)tl_setup_steps(&run->model->setup) * t->dt_s);
+  tl_log_info("the run ends when the grains were at rest for %s (at most %g%% of the mass faster "
+              "than %g sqrt(g d), no grain faster than %g sqrt(g d)), or after %g s",
+              window, 100 * t->rest_mass, tl_moving_pace, tl_resting_pace,
+              (double)tl_setup_steps(&run->model->setup) * t->dt_s);
   return TL_OK;
 }
 

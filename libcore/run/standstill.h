@@ -27,8 +27,10 @@ typedef struct TlLook {
 } TlLook;
 
 struct TlRun;
-/* Collective. The derived fields of the bodies must be filled. */
+/* Collective. The derived fields of the bodies must be filled. begin says in the log when the run
+ * will end, start does not. */
 TlStatus tl_standstill_begin(struct TlRun *run);
+TlStatus tl_standstill_start(struct TlRun *run);
 TlStatus tl_standstill_look(const struct TlRun *run, TlLook *look);
 /* Collective, after a step: looks when it is time. */
 TlStatus tl_standstill_after(struct TlRun *run, int64_t step);

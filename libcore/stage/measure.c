@@ -7,6 +7,7 @@
 #include "post/maps.h"
 #include "post/measure.h"
 #include "post/overlap.h"
+#include "post/single_blocks.h"
 #include "post/packing.h"
 #include "post/triaxial_run.h"
 #include "post/trajectories.h"
@@ -257,6 +258,11 @@ static TlStatus measure_frames(const TlStageCall *call, const TlMeasureStage *o,
   TL_TRY(tl_results_read_scene(run, &scene));
   TlStatus status = tl_measure_run(run, &scene, &(TlMeasureOptions){.cell_m = o->cell_m}, &measure);
   if (status == TL_OK && o->packing) status = tl_packing_check(run);
+  if (status == TL_OK && (o->overlap || o->packing) && tl_scene_single_blocks(&scene))
+    status = tl_fail(TL_EINPUT,
+                     "%s: is an ensemble, whose blocks never meet: --overlap and --packing say "
+                     "nothing of it",
+                     run);
   if (status == TL_OK && o->overlap)
     status = tl_overlap_run(run, &scene, o->overlap_frames, call->output, call->overwrite, figures);
   if (status == TL_OK) status = tl_measure_write(&measure, call->output, call->overwrite);

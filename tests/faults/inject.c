@@ -17,6 +17,7 @@
  *     --of=NAME        calls of the library whose file's name begins so, in place of our own code's
  *     --grows=GLOB     files that a run writes line by line: after a failure they may be a part of
  *                      what they would have become
+ *     --saves=GLOB     what a run leaves to be resumed from when it fails, and takes away in the end
  *     --any-output     standard output tells measured times: it is left out of the judgement
  *     --scratch=DIR    where the runs are made
  *     --log=FILE       runs that were not clean are told there, with the call path that failed
@@ -61,7 +62,7 @@ static const char *const verdict_name[VERDICTS] = {"clean", "same",   "crash",
                                                    "hang",  "silent", "untidy"};
 
 static struct {
-  const char *shim, *template, *kinds, *scratch, *log, *grows, *told, *clears, *of, *name;
+  const char *shim, *template, *kinds, *scratch, *log, *grows, *told, *clears, *saves, *of, *name;
   int most, rank;
   bool any_output;
   int exit;
@@ -338,6 +339,7 @@ static void find_harm(const Tree *before, const Run *good, const Run *run, char 
     if (option.grows && fnmatch(option.grows, is->path, 0) == 0 && ought &&
         is->size <= ought->size && memcmp(is->bytes, ought->bytes, is->size) == 0)
       continue;
+    if (option.saves && fnmatch(option.saves, is->path, 0) == 0 && !was && !ought) continue;
     snprintf(text, size, "%s is %s", is->path,
              was     ? "changed"
              : ought ? "not whole"
@@ -515,6 +517,8 @@ static void read_options(int argc, char **argv) {
       option.grows = v;
     else if ((v = value_of(argv[i], "--told=")))
       option.told = v;
+    else if ((v = value_of(argv[i], "--saves=")))
+      option.saves = v;
     else if ((v = value_of(argv[i], "--clears=")))
       option.clears = v;
     else if ((v = value_of(argv[i], "--of=")))

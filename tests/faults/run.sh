@@ -33,6 +33,15 @@ grains: {sample: sand}
 release: {assembly: lattice, low_m: [0.05, 0.05, 0.08], high_m: [0.055, 0.055, 0.083], count: 4}
 terrain: {name: slope}
 YAML
+  cat >blocks.yaml <<'YAML'
+title: blocks one by one
+catalog: c.tals
+time: {dt_s: 1.0e-3, steps: 6, frame_every_s: 2.0e-3}
+shapes: [{name: cube, kind: box, size_m: [0.004, 0.004, 0.004], spacing_m: 1.0e-3, nodes: 20}]
+release: {low_m: [0.05, 0.05, 0], high_m: [0.055, 0.055, 0]}
+terrain: {name: slope}
+ensemble: {count: 3, velocity_spread_m_s: [1, 1, 0]}
+YAML
   cat >walls.yaml <<'YAML'
 title: a small packing
 time: {dt_s: 5.0e-4, steps: 8, frame_every_s: 2.0e-3}
@@ -224,6 +233,7 @@ cases() {
   try solve-drop "drop.yaml c.tals" --grows='*.csv' --told='*.tck' -- talus-solve -q drop.yaml -o r
   try solve-over "drop.yaml c.tals drop.run" --grows='*.csv' --told='*.tck' --clears='drop.run/*' -- talus-solve -q drop.yaml -o drop.run --overwrite
   try solve-resume "drop.yaml c.tals part.run" --grows='*.csv' --told='*.tck' -- talus-solve -q --resume part.run --set time.steps=6
+  try ensemble "blocks.yaml c.tals" --grows='*.csv' --saves='r/blocks/*.tck' -- talus-ensemble -q blocks.yaml -o r
   try solve-walls "walls.yaml way.csv" --grows='*.csv' --told='*.tck' -- talus-solve -q walls.yaml -o r
   try solve-cell cell.yaml --grows='*.csv' --told='*.tck' -- talus-solve -q cell.yaml -o r
   try measure drop.run -- talus-measure -q drop.run -o m

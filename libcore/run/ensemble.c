@@ -1,0 +1,249 @@
+#include "run/ensemble.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/par.h"
+#include "run/history.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+const char *const tl_fate_names[TL_FATES] = {"stopped", "moving", "left", "not started"};
+
+double tl_block_runout(const TlBlockRecord *r) {
+  return hypot(r->end.position.x - r->start.x, r->end.position.y - r->start.y);
+}
+
+/* ---- one block ---- */
+
+static TlBlockPose pose_of(const TlBodies *b) {
+  return (TlBlockPose){b->position[0], b->rotation[0], b->velocity[0], b->momentum[0], b->flags[0]};
+}
+
+static void take_maxima(const TlRun *run, TlBlockRecord *r) {
+  const TlBodies *b = &run->state->dem.bodies;
+  TlVec3 x = b->position[0];
+  double v2 = tl_norm2(b->velocity[0]), ground;
+  double energy = 0.5 * b->mass[0] * v2 + 0.5 * tl_dot(b->momentum[0], tl_bodies_spin(b, 0));
+  r->speed_m_s = fmax(r->speed_m_s, sqrt(v2));
+  r->energy_J = fmax(r->energy_J, energy);
+  if (tl_terrain_height(&run->model->terrain, x.x, x.y, &ground, NULL))
+    r->jump_m = fmax(r->jump_m, x.z - ground);
+}
+
+static TlStatus keep_pose(TlEnsemble *e, TlBlockRecord *r, const TlBodies *b, size_t *room) {
+  TL_TRY(TL_RESERVE(e->pose[r->id], *room, (size_t)r->moments + 1));
+  e->pose[r->id][r->moments++] = pose_of(b);
+  return TL_OK;
+}
+
+static void leave(TlBlockRecord *r, int64_t step, TlLeaving leaving) {
+  r->fate = TL_FATE_LEFT;
+  r->leaving = leaving;
+  r->steps = step;
+}
+
+/* Steps until the block rests, leaves or time is over. r: its start. */
+static TlStatus follow(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
+  const TlSetup *setup = &run->model->setup;
+  TlRunState *s = run->state;
+  TlBodies *b = &s->dem.bodies;
+  size_t room = 0;
+  TL_TRY(keep_pose(e, r, b, &room));
+  r->fate = TL_FATE_MOVING;
+  for (int64_t step = 1; step <= e->steps; step++) {
+    TL_TRY(tl_run_advance(run));
+    s->totals.travel_share = fmax(s->totals.travel_share, run->travel_share);
+    TL_TRY(tl_standstill_after(run, step));
+    take_maxima(run, r);
+    r->steps = step;
+    r->end = pose_of(b);
+    TL_TRY(tl_run_handle_problems(run, step));
+    if (b->owned == 0) { /* as unresolved.* says */
+      leave(r, step, TL_UNRESOLVED_OUT);
+      return TL_OK;
+    }
+    if (b->flags[0] & TL_BODY_OUTSIDE && !(b->flags[0] & TL_BODY_FROZEN)) {
+      TlVec3 x = r->end.position;
+      if (setup->outside == TL_OUTSIDE_ERROR)
+        return tl_fail(TL_EINPUT,
+                       "left the terrain in step %lld (%.4g s) at x = %g, y = %g m; a larger one, "
+                       "or outside: remove or stop",
+                       (long long)step, (double)step * setup->time.dt_s, x.x, x.y);
+      leave(r, step, TL_LEFT_TERRAIN);
+      return TL_OK;
+    }
+    if (s->still.reached) break;
+    if (e->frame_steps > 0 && step % e->frame_steps == 0) TL_TRY(keep_pose(e, r, b, &room));
+  }
+  TlLook look;
+  TL_TRY(tl_standstill_look(run, &look));
+  if (!s->still.reached && look.moving_share > 0) return TL_OK;
+  r->fate =
+      tl_block_runout(r) < cbrt(6 * r->volume_m3 / M_PI) ? TL_FATE_NOT_STARTED : TL_FATE_STOPPED;
+  r->rests = s->still.since >= 0 ? s->still.since : r->steps;
+  r->end.velocity = r->end.momentum = tl_vec3(0, 0, 0);
+  return TL_OK;
+}
+
+/* As tl_run_begin does it, without what belongs to all grains of a run. */
+static TlStatus begin_block(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
+  tl_workspace_reset(run->work);
+  TL_TRY(tl_bodies_add(&run->state->dem.bodies, &e->start[r->id]));
+  run->state->grains = 1;
+  TL_TRY(tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0));
+  TL_TRY(tl_run_refresh(run));
+  TL_TRY(tl_step_check(run->model->dem, &run->state->dem, run->work));
+  TL_TRY(tl_standstill_start(run));
+  r->start = run->state->dem.bodies.position[0];
+  r->volume_m3 = tl_run_volume(run, 0);
+  r->mass_kg = run->state->dem.bodies.mass[0];
+  r->end = pose_of(&run->state->dem.bodies);
+  take_maxima(run, r);
+  return TL_OK;
+}
+
+static TlStatus run_block(TlEnsemble *e, TlRun *run, int64_t id) {
+  TlBlockRecord *r = &e->record[id];
+  *r = (TlBlockRecord){.id = id, .rests = -1};
+  TL_TRY(TL_NEW(run->state, 1));
+  TlStatus status = begin_block(e, run, r);
+  if (status == TL_OK) status = follow(e, run, r);
+  r->travel = run->state->totals.travel_share;
+  tl_run_state_free(run->state);
+  run->state = NULL;
+  return tl_context(status, "block %lld", (long long)id);
+}
+
+/* ---- all of them ---- */
+
+typedef struct Work {
+  TlEnsemble *e;
+  TlProgress bar;
+  const unsigned char *done;  /* parts that are there */
+  atomic_int_least64_t *left; /* blocks of each part that are still to come */
+  atomic_int_least64_t finished;
+  atomic_bool failed;
+} Work;
+
+static TlStatus do_block(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  Work *w = context;
+  int64_t part = begin / TL_PART_BLOCKS;
+  (void)end;
+  (void)block;
+  if (w->done[part] || atomic_load(&w->failed)) return TL_OK;
+  tl_par_stay();
+  TlStatus status = run_block(w->e, &w->e->worker[thread], begin);
+  if (status == TL_OK && atomic_fetch_sub(&w->left[part], 1) == 1)
+    status = tl_ensemble_save_part(w->e, part);
+  if (status != TL_OK) atomic_store(&w->failed, true);
+  int64_t finished = atomic_fetch_add(&w->finished, 1) + 1;
+  if (thread == 0) tl_progress(&w->bar, finished);
+  return status;
+}
+
+static int64_t blocks_of(const TlEnsemble *e, int64_t part) {
+  int64_t first = part * TL_PART_BLOCKS;
+  return e->count - first < TL_PART_BLOCKS ? e->count - first : TL_PART_BLOCKS;
+}
+
+static TlStatus do_blocks(TlEnsemble *e, const unsigned char *done) {
+  int64_t parts = tl_ensemble_parts(e->count);
+  Work w = {.e = e, .done = done};
+  TL_TRY(TL_NEW(w.left, (size_t)parts));
+  for (int64_t p = 0; p < parts; p++) {
+    atomic_init(&w.left[p], blocks_of(e, p));
+    if (done[p]) e->resumed += blocks_of(e, p);
+  }
+  atomic_init(&w.finished, e->resumed);
+  atomic_init(&w.failed, false);
+  if (e->resumed > 0)
+    tl_log_info("%lld of %lld blocks are there already", (long long)e->resumed,
+                (long long)e->count);
+  w.bar = tl_progress_start("blocks", e->count);
+  TlStatus status = tl_par_blocks(e->count, 1, do_block, &w);
+  tl_progress_end(&w.bar);
+  tl_free(w.left);
+  return status;
+}
+
+/* ---- workers ---- */
+
+static TlStatus open_worker(const TlEnsemble *e, TlRun *worker) {
+  const TlRun *from = &e->run;
+  *worker = (TlRun){.options = {.no_output = true, .study = from->options.study},
+                    .model = from->model,
+                    .warned_unstable = true};
+  TL_TRY(tl_dist_new(&worker->dist, NULL));
+  TL_TRY(tl_controls_new(&worker->controls, from->model->dem));
+  return tl_workspace_new(&worker->work, from->model->dem);
+}
+
+static TlStatus open_workers(TlEnsemble *e) {
+  e->threads = tl_par_threads();
+  TL_TRY(TL_NEW(e->worker, (size_t)e->threads));
+  for (int t = 0; t < e->threads; t++) TL_TRY(open_worker(e, &e->worker[t]));
+  return TL_OK;
+}
+
+/* The blocks as they start, by number; the run's bodies may lie in another order. */
+static TlStatus take_starts(TlEnsemble *e) {
+  const TlBodies *b = &e->run.state->dem.bodies;
+  TL_TRY(TL_NEW(e->start, (size_t)e->count));
+  for (int64_t i = 0; i < b->owned; i++) {
+    int64_t k = b->first[i];
+    e->start[b->id[i]] = (TlGrainState){.id = b->id[i],
+                                        .position = b->position[i],
+                                        .rotation = b->rotation[i],
+                                        .velocity = b->velocity[i],
+                                        .momentum = b->momentum[i],
+                                        .flags = b->flags[i],
+                                        .avatar_id = b->colliders.avatar_id[k],
+                                        .scale = b->colliders.scale[k],
+                                        .material = b->colliders.material[k]};
+  }
+  return TL_OK;
+}
+
+TlStatus tl_ensemble_open(TlEnsemble *e, const TlRunOptions *options) {
+  *e = (TlEnsemble){0};
+  TL_TRY(tl_run_open(&e->run, NULL, options));
+  const TlSetup *setup = &e->run.model->setup;
+  e->count = e->run.state->dem.bodies.owned;
+  e->steps = tl_setup_steps(setup);
+  if (setup->time.frame_every_s > 0)
+    e->frame_steps = tl_setup_every(setup, setup->time.frame_every_s);
+  TL_TRY(tl_ensemble_inputs(e));
+  TL_TRY(take_starts(e));
+  TL_TRY(TL_NEW(e->record, (size_t)e->count));
+  return TL_NEW(e->pose, (size_t)e->count);
+}
+
+TlStatus tl_ensemble_go(TlEnsemble *e) {
+  unsigned char *done = NULL;
+  double started = tl_clock_s();
+  TL_TRY(open_workers(e));
+  TL_TRY(TL_NEW(done, (size_t)tl_ensemble_parts(e->count)));
+  TlStatus status = e->run.options.resume ? tl_ensemble_load_parts(e, done) : TL_OK;
+  if (status == TL_OK) status = tl_ensemble_begin_results(e);
+  if (status == TL_OK) status = do_blocks(e, done);
+  tl_free(done);
+  TL_TRY(status);
+  e->wall_s = tl_clock_s() - started;
+  TL_TRY(tl_ensemble_write(e));
+  return tl_ensemble_drop_parts(e);
+}
+
+void tl_ensemble_close(TlEnsemble *e) {
+  for (int t = 0; e->worker && t < e->threads; t++) {
+    e->worker[t].model = NULL; /* the run's */
+    tl_run_close(&e->worker[t]);
+  }
+  for (int64_t i = 0; e->pose && i < e->count; i++) tl_free(e->pose[i]);
+  tl_free(e->worker);
+  tl_free(e->pose);
+  tl_free(e->record);
+  tl_free(e->start);
+  tl_run_close(&e->run);
+  *e = (TlEnsemble){0};
+}

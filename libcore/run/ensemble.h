@@ -1,0 +1,121 @@
+/* An ensemble: blocks that are released one by one, each alone on the study's terrain, which is how
+ * rockfall is judged. The section ensemble says how many and what varies (run/setup_ensemble.h).
+ *
+ * Each block is a row of the list of bodies, drawn from the seed and the number of the block alone
+ * (ensemble_draw.c), so a single run of that row is the same block (tl_ensemble_alone). Model, terrain
+ * and shapes are shared; each block has a state of its own, and each thread a workspace. A block runs
+ * until it rests (run/standstill.h), has left the terrain, or the study's time is over. The results
+ * are those of a run (docs/reference/results.md) in which block i is body i: a frame holds all blocks
+ * at the same time after their own release; those that stopped stay, those that left are in
+ * departures.csv. blocks.csv has a line a block, with maxima over all steps.
+ *
+ * Finished blocks are saved in parts, in the folder OUT/blocks, from which tl_ensemble_go takes them
+ * when it resumes; they go when the results are whole.
+ *
+ * Nothing depends, in any bit, on the number of threads, nor on how often the ensemble was stopped.
+ */
+#ifndef TL_RUN_ENSEMBLE_H
+#define TL_RUN_ENSEMBLE_H
+
+#include "base/report.h"
+#include "run/run.h"
+
+typedef enum TlFate {
+  TL_FATE_STOPPED = 0, /* at rest, or no faster than what counts as moving when time was over */
+  TL_FATE_MOVING,      /* when the study's time was over */
+  TL_FATE_LEFT,        /* the terrain, or taken out as unresolved.* says */
+  TL_FATE_NOT_STARTED  /* at rest within its diameter of where it was released, in plan */
+} TlFate;
+enum { TL_FATES = 4 };
+extern const char *const tl_fate_names[TL_FATES];
+
+/* Pose and motion of a block at one moment. */
+typedef struct TlBlockPose {
+  TlVec3 position;
+  TlQuat rotation;
+  TlVec3 velocity, momentum;
+  int64_t flags;
+} TlBlockPose;
+
+/* What became of a block. */
+typedef struct TlBlockRecord {
+  int64_t id;
+  int64_t fate;    /* TlFate */
+  int64_t leaving; /* TlLeaving */
+  int64_t steps;   /* after which it rested, left, or was stopped by the end of time */
+  int64_t rests;   /* step from which on it was at rest; -1: it was not */
+  int64_t moments; /* poses at frames, from step 0 on, while it ran */
+  double volume_m3, mass_kg;
+  double speed_m_s, energy_J, jump_m; /* largest, over all steps; jump: of the mass centre above the
+                                         ground, upright */
+  double travel;                      /* largest way in a step over its radius */
+  TlVec3 start;
+  TlBlockPose end; /* as it stays in later frames; of one that left: where it left */
+} TlBlockRecord;
+
+enum { TL_INPUTS_HEX = 65 };
+
+typedef struct TlEnsemble {
+  TlRun run;     /* opened: the model, and a state that holds all blocks as they start */
+  TlRun *worker; /* [threads], each with a workspace and no state of its own; owned */
+  int threads;
+  int64_t count, steps,
+      frame_steps;            /* most steps of a block; from frame to frame, 0: none between */
+  TlGrainState *start;        /* [count], owned */
+  TlBlockRecord *record;      /* [count], owned */
+  TlBlockPose **pose;         /* [count][record.moments], owned */
+  char inputs[TL_INPUTS_HEX]; /* digest of study and terrain */
+  double wall_s;
+  int64_t resumed; /* blocks that were taken from an earlier start */
+} TlEnsemble;
+
+/* ---- from section to rows (ensemble_draw.c) ---- */
+
+/* Puts the blocks in place of setup->bodies, and takes the release away: positions must be local and
+ * GIS files read. TL_EINPUT at the study's key: no place on the terrain. */
+TlStatus tl_ensemble_expand(TlSetup *setup, const TlStudy *study, const TlTerrain *terrain);
+/* The study of one block alone, fresh memory; its paths are those of run's study. TL_EUSAGE: there is
+ * no such block. run: opened with options.ensemble. */
+TlStatus tl_ensemble_alone(const TlRun *run, int64_t block, char **study);
+
+/* ---- the blocks ---- */
+
+/* ensemble: to be closed with tl_ensemble_close, also after a failure. options->ensemble is set. */
+TlStatus tl_ensemble_open(TlEnsemble *ensemble, const TlRunOptions *options);
+/* Runs the blocks and writes the results. */
+TlStatus tl_ensemble_go(TlEnsemble *ensemble);
+void tl_ensemble_close(TlEnsemble *ensemble);
+
+/* ---- what comes of them ---- */
+
+/* Frames, tables and blocks.csv into the folder that was begun (ensemble_write.c). */
+TlStatus tl_ensemble_begin_results(TlEnsemble *ensemble);
+TlStatus tl_ensemble_write(TlEnsemble *ensemble);
+/* Columns of blocks.csv; a row is a TlBlockRow. */
+typedef struct TlBlockRow {
+  const TlEnsemble *ensemble;
+  const TlBlockRecord *record;
+} TlBlockRow;
+extern const TlColumns tl_block_columns;
+/* Way in plan from the start to the end. */
+double tl_block_runout(const TlBlockRecord *record);
+
+/* Parts of finished blocks in OUT/blocks (ensemble_parts.c). */
+enum { TL_PART_BLOCKS = 128 };
+static inline int64_t tl_ensemble_parts(int64_t count) {
+  return (count + TL_PART_BLOCKS - 1) / TL_PART_BLOCKS;
+}
+TlStatus tl_ensemble_inputs(TlEnsemble *ensemble);           /* fills the digest */
+TlStatus tl_ensemble_make_parts(const TlEnsemble *ensemble); /* the folder */
+bool tl_ensemble_has_parts(const TlEnsemble *ensemble);
+TlStatus tl_ensemble_save_part(const TlEnsemble *ensemble, int64_t part);
+/* done[i]: 1 for each part that was there. TL_EINPUT: it is of another study, or damaged. */
+TlStatus tl_ensemble_load_parts(TlEnsemble *ensemble, unsigned char *done);
+TlStatus tl_ensemble_drop_parts(const TlEnsemble *ensemble);
+
+/* Figures of all blocks: how they ended, runout with mean and quantiles and their standard errors
+ * (ensemble_report.c). Warns of what they do not bear. */
+TlStatus tl_ensemble_report(const TlEnsemble *ensemble, TlReport *report);
+void tl_ensemble_warn(const TlEnsemble *ensemble);
+
+#endif

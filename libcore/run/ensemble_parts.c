@@ -1,0 +1,145 @@
+/* Finished blocks on the disk, from which a stopped ensemble continues: checkpoint files
+ * (store/checkpoint.h), one for so many blocks, whose step is the number of the part. */
+#include "run/ensemble.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "run/inputs.h"
+#include "store/checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEX = TL_INPUTS_HEX };
+static const char inputs_layout[] = "SHA-256 of study and terrain, hexadecimal",
+                  records_layout[] = "TlBlockRecord of this program",
+                  poses_layout[] = "TlBlockPose of this program";
+
+static char *folder_of(const TlEnsemble *e) {
+  return tl_path_join(e->run.folder, "blocks");
+}
+
+TlStatus tl_ensemble_inputs(TlEnsemble *e) {
+  char terrain[HEX];
+  TL_TRY(tl_inputs_terrain(&e->run, terrain));
+  char *text = tl_format("%s\nterrain %s\n", e->run.model->effective, terrain);
+  TlStatus status = text ? tl_sha256(text, strlen(text), e->inputs) : TL_ENOMEM;
+  tl_free(text);
+  return status;
+}
+
+static int64_t end_of(const TlEnsemble *e, int64_t part) {
+  int64_t end = (part + 1) * TL_PART_BLOCKS;
+  return end < e->count ? end : e->count;
+}
+
+/* ---- saving ---- */
+
+TlStatus tl_ensemble_make_parts(const TlEnsemble *e) {
+  char *folder = folder_of(e);
+  TlStatus status = folder ? tl_dir_make(folder) : TL_ENOMEM;
+  tl_free(folder);
+  return status;
+}
+
+static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
+  int64_t first = part * TL_PART_BLOCKS, end = end_of(e, part), moments = 0;
+  TL_TRY(tl_checkpoint_section(w, "inputs", inputs_layout, HEX, 1));
+  TL_TRY(tl_checkpoint_rows(w, e->inputs, 1));
+  TL_TRY(tl_checkpoint_section(w, "blocks", records_layout, sizeof *e->record, end - first));
+  TL_TRY(tl_checkpoint_rows(w, e->record + first, end - first));
+  for (int64_t i = first; i < end; i++) moments += e->record[i].moments;
+  TL_TRY(tl_checkpoint_section(w, "poses", poses_layout, sizeof **e->pose, moments));
+  for (int64_t i = first; i < end; i++)
+    TL_TRY(tl_checkpoint_rows(w, e->pose[i], e->record[i].moments));
+  return TL_OK;
+}
+
+TlStatus tl_ensemble_save_part(const TlEnsemble *e, int64_t part) {
+  TlCheckpointWriter *w = NULL;
+  char *folder = folder_of(e);
+  TlStatus status = folder ? tl_checkpoint_create(&w, folder, part) : TL_ENOMEM;
+  if (status == TL_OK) {
+    status = save(e, part, w);
+    if (status == TL_OK)
+      status = tl_checkpoint_commit(w, true);
+    else
+      tl_checkpoint_abort(w);
+  }
+  tl_free(folder);
+  return status;
+}
+
+/* ---- loading ---- */
+
+bool tl_ensemble_has_parts(const TlEnsemble *e) {
+  char *folder = folder_of(e);
+  bool there = folder && tl_file_exists(folder);
+  tl_free(folder);
+  return there;
+}
+
+static TlStatus load_poses(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_t end,
+                           int64_t poses) {
+  int64_t at = 0;
+  for (int64_t i = first; i < end; i++) {
+    const TlBlockRecord *r = &e->record[i];
+    if (r->id != i || r->moments < 1 || r->moments > poses - at || r->fate < 0 ||
+        r->fate >= TL_FATES || r->steps < 0 || r->steps > e->steps)
+      return tl_fail(TL_EINPUT, "%s: block %lld is no block of this study", tl_checkpoint_path(c),
+                     (long long)i);
+    TL_TRY(TL_NEW(e->pose[i], (size_t)r->moments));
+    TL_TRY(tl_checkpoint_read(c, "poses", at, r->moments, e->pose[i]));
+    at += r->moments;
+  }
+  return TL_OK;
+}
+
+static TlStatus load(TlEnsemble *e, int64_t part, TlCheckpoint *c) {
+  int64_t first = part * TL_PART_BLOCKS, end = end_of(e, part), inputs, blocks, poses;
+  char saved[HEX];
+  TL_TRY(tl_checkpoint_find(c, "inputs", inputs_layout, HEX, &inputs));
+  TL_TRY(tl_checkpoint_find(c, "blocks", records_layout, sizeof *e->record, &blocks));
+  TL_TRY(tl_checkpoint_find(c, "poses", poses_layout, sizeof **e->pose, &poses));
+  if (inputs != 1 || blocks != end - first)
+    return tl_fail(TL_EINPUT, "%s: is no part of this ensemble", tl_checkpoint_path(c));
+  TL_TRY(tl_checkpoint_read(c, "inputs", 0, 1, saved));
+  if (memcmp(e->inputs, saved, HEX) != 0)
+    return tl_fail(TL_EINPUT,
+                   "%s: is of another study or terrain, or of other --set options; give what the "
+                   "ensemble began with, or start it anew with --overwrite",
+                   tl_checkpoint_path(c));
+  TL_TRY(tl_checkpoint_read(c, "blocks", 0, blocks, e->record + first));
+  return load_poses(e, c, first, end, poses);
+}
+
+TlStatus tl_ensemble_load_parts(TlEnsemble *e, unsigned char *done) {
+  int64_t *parts = NULL, count = 0;
+  char *folder = folder_of(e);
+  TlStatus status = folder ? TL_OK : TL_ENOMEM;
+  if (status == TL_OK && tl_file_exists(folder))
+    status = tl_checkpoint_list(folder, &parts, &count);
+  for (int64_t k = 0; status == TL_OK && k < count; k++) {
+    TlCheckpoint *c = NULL;
+    if (parts[k] >= tl_ensemble_parts(e->count)) continue;
+    status = tl_checkpoint_open(&c, folder, parts[k], true);
+    if (status == TL_OK) status = load(e, parts[k], c);
+    tl_checkpoint_close(c);
+    done[parts[k]] = status == TL_OK;
+  }
+  tl_free(parts);
+  tl_free(folder);
+  return status;
+}
+
+TlStatus tl_ensemble_drop_parts(const TlEnsemble *e) {
+  char *folder = folder_of(e);
+  TlStatus status = folder ? TL_OK : TL_ENOMEM;
+  if (status == TL_OK && tl_file_exists(folder)) {
+    status = tl_checkpoint_prune(folder, -1, 0);
+    rmdir(folder); /* stays where something else lies in it */
+  }
+  tl_free(folder);
+  return status;
+}

@@ -1,0 +1,33 @@
+/* Section ensemble: single blocks that are released one by one, each alone (run/ensemble.h). */
+#ifndef TL_RUN_SETUP_ENSEMBLE_H
+#define TL_RUN_SETUP_ENSEMBLE_H
+
+#include "conf/study.h"
+
+typedef enum TlReleaseFrom {
+  TL_FROM_AREA = 0, /* anywhere in the release area */
+  TL_FROM_BODIES    /* at the places of the list of bodies, in turn */
+} TlReleaseFrom;
+
+typedef enum TlBlockTurn { TL_TURN_RANDOM = 0, TL_TURN_AS_GIVEN } TlBlockTurn;
+typedef enum TlVolumeLaw { TL_VOLUME_EVEN = 0, TL_VOLUME_LOG } TlVolumeLaw;
+
+typedef struct TlEnsembleSetup {
+  int64_t count; /* 0: the study has no ensemble */
+  int from;      /* TlReleaseFrom */
+  TlTexts shapes;
+  double least_volume_m3, most_volume_m3; /* 0: sizes as given */
+  int volume_law;                         /* TlVolumeLaw */
+  int orientation;                        /* TlBlockTurn */
+  double velocity_spread_m_s[3];
+} TlEnsembleSetup;
+
+enum { TL_ENSEMBLE_PARAMS = 8 };
+extern const TlParam tl_ensemble_params[];
+
+struct TlSetup;
+/* Before the other checks: what an ensemble cannot do is refused at its key, and what it implies for
+ * other sections (a release area that follows the ground, blocks that run until they rest) is set. */
+TlStatus tl_ensemble_settle(struct TlSetup *setup, const TlStudy *study);
+
+#endif

@@ -1,0 +1,230 @@
+#!/usr/bin/env bash
+# talus-ensemble: a block of an ensemble is the run of that block alone, bit for bit; one thread and two, 20 blocks and
+# 60, and an ensemble that was killed and resumed give the same; blocks that start at one place do not meet; places,
+# volumes, turns and velocities are drawn as the study says; maxima over all steps, counts, mean, quantiles and their
+# errors are recomputed; talus-measure reads the folder; what cannot be is refused at its line. 30 seconds.
+# unsanitized: several thousand steps of some hundred blocks; the same code runs in cli/test_solve.
+set -u
+python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+ensemble() { "$BIN/talus-ensemble" "$@" --no-progress >out 2>err || fail "talus-ensemble $*: $(cat err)"; }
+refused() { # STATUS TEXT -- arguments
+  local status=$1 text=$2 got; shift 3
+  "$BIN/talus-ensemble" "$@" >out 2>err
+  got=$?
+  [ $got = "$status" ] || fail "exit status $got: $*"
+  grep -qF -- "$text" err || fail "'$text' is not in the message: $(cat err)"
+}
+
+# 30 x 50 cells of 4 m: 80 m of flat ground, then a slope of 35 degrees to the north
+{ printf 'ncols 30\nnrows 50\nxllcorner 600000\nyllcorner 5100000\ncellsize 4\n'
+  awk 'BEGIN {for (r = 50; r > 0; r--) {h = r > 20 ? 0.7 * 4 * (r - 20) : 0; for (c = 0; c < 30; c++) printf "%g ", 500 + h; print ""}}'; } >hill.asc
+"$BIN/talus-topo" hill.asc --catalog=c.tals --name=hill --crs=EPSG:32632 >/dev/null 2>err || fail "the terrain: $(cat err)"
+cat >hill.yaml <<'YAML'
+title: hill
+catalog: c.tals
+crs: terrain
+seed: 5
+time: {dt_s: 4.0e-3, duration_s: 16, frame_every_s: 0.4}
+shapes:
+- {name: slab, kind: superellipsoid, size_m: [2.4, 2, 1], exponent_e: 0.5, exponent_n: 0.5, nodes: 200}
+- {name: block, kind: superellipsoid, size_m: [2, 1.8, 1.6], exponent_e: 0.7, exponent_n: 0.7, nodes: 200}
+- {name: unused, diameter_m: 1}
+grains: {shapes: [slab, block], density_kg_m3: 2700}
+release:
+  low_m: [600040, 5100130, 0]
+  high_m: [600080, 5100160, 0]
+  polygon: [{x_m: 600040, y_m: 5100130}, {x_m: 600080, y_m: 5100130}, {x_m: 600040, y_m: 5100160}]
+  above_ground_m: 0.5
+  velocity_m_s: [0, -1, 0]
+terrain: {name: hill}
+contact: {boundary_friction: 0.5, boundary_restitution: 0.4}
+ensemble: {count: 60, least_volume_m3: 1, most_volume_m3: 8, velocity_spread_m_s: [0.5, 0.5, 0]}
+YAML
+
+# ---- one thread and two; fewer blocks ----
+ensemble hill.yaml -o one.run -@ 1
+cp out one.txt
+ensemble hill.yaml -o two.run -@ 2
+ensemble hill.yaml -o few.run --set ensemble.count=20
+for f in blocks.csv departures.csv history.csv study.yaml; do cmp one.run/$f two.run/$f || fail "$f differs with two threads"; done
+cmp few.run/blocks.csv <(head -21 one.run/blocks.csv) || fail "20 blocks are not the first 20 of 60"
+[ ! -e one.run/blocks ] || fail "parts were left behind: $(ls one.run/blocks)"
+[ -z "$(find one.run -name "*.tmp")" ] || fail "left behind: $(ls one.run)"
+
+# ---- each of some blocks alone ----
+for k in 0 7 33 59; do
+  "$BIN/talus-ensemble" hill.yaml --block=$k >alone.$k.yaml 2>err || fail "--block=$k: $(cat err)"
+  "$BIN/talus-solve" alone.$k.yaml -o alone.$k -q >out 2>err || fail "block $k alone: $(cat err)"
+done
+
+# ---- what talus-measure makes of it ----
+"$BIN/talus-measure" one.run -o measures --maps=tif --trajectories=csv >measured 2>err || fail "talus-measure: $(cat err)"
+grep -q '^map_blocks: 60$' measured || fail "maps: $(grep map_ measured)"
+grep -q '^overlapping_pairs: 0$' measured || fail "blocks that never met overlap: $(grep overlap measured)"
+"$BIN/talus-report" one.run -o report.html >/dev/null 2>err || fail "talus-report: $(cat err)"
+
+"$python" - <<'PYTHON' || bad=1
+import csv, glob, math, sys
+import h5py, numpy as np
+from osgeo import gdal
+gdal.UseExceptions()
+bad = False
+def fail(text):
+    global bad; bad = True; print("FAILED:", text)
+def frames(folder): return [h5py.File(path) for path in sorted(glob.glob(folder + "/frame_*.h5"))]
+columns = ("position_m", "rotation_wxyz", "velocity_m_s", "spin_rad_s", "scale")
+one, two = frames("one.run"), frames("two.run")
+if len(one) != len(two) or len(one) < 20: fail(f"{len(one)} and {len(two)} frames")
+for f, g in zip(one, two):
+    for name in f:
+        if not np.array_equal(f[name][()], g[name][()]): fail(f"{f.filename}: {name} differs with two threads")
+blocks = list(csv.DictReader(open("one.run/blocks.csv")))
+ends = [b["end"] for b in blocks]
+for end in ("stopped", "left"):
+    if end not in ends: fail(f"the case shows nothing: no block has {end}")
+origin = dict(h5py.File("one.run/run.h5")["terrain"].attrs)["origin"]
+followed = 0
+for k in (0, 7, 33, 59):
+    b, alone = blocks[k], frames(f"alone.{k}")
+    at = {int(f.attrs["step"]): f for f in one}
+    for f in alone:
+        step = int(f.attrs["step"])
+        if step not in at or len(f["id"]) == 0 or step * 4e-3 > float(b["time_s"]) - 1e-9: continue
+        g = at[step]; i = list(g["id"][:].ravel()).index(k); followed += 1
+        for name in columns:
+            if not np.array_equal(f[name][0], g[name][i]): fail(f"block {k}, step {step}: {name} {g[name][i]} is {f[name][0]} alone")
+    last = [f for f in alone if len(f["id"])][-1]
+    gone = list(csv.DictReader(open(f"alone.{k}/departures.csv")))
+    place = [float(gone[0][c]) for c in ("x_m", "y_m", "z_m")] if gone else last["position_m"][0]
+    if bool(gone) != (b["end"] == "left"): fail(f"block {k}: {b['end']}, alone {gone}")
+    if [float(b[c]) for c in ("end_east_m", "end_north_m", "end_height_m")] != list(np.array(place) + origin): fail(f"block {k} ends elsewhere than alone")
+    history = list(csv.DictReader(open(f"alone.{k}/history.csv")))   # a line a step
+    most = max(float(r["kinetic_energy_J"]) for r in history) / 1000
+    if not gone and not math.isclose(most, float(b["largest_energy_kJ"]), rel_tol=1e-9): fail(f"block {k}: largest energy {b['largest_energy_kJ']}, alone {most}")
+    if gone and most > float(b["largest_energy_kJ"]) * (1 + 1e-9): fail(f"block {k}: largest energy {b['largest_energy_kJ']}, alone {most}")
+if followed < 60: fail(f"only {followed} poses were compared")
+
+# ---- what is drawn ----
+volume = np.array([float(b["volume_m3"]) for b in blocks])
+if volume.min() < 1 or volume.max() > 8 or not 3.5 < volume.mean() < 5.5: fail(f"volumes {volume}")
+if any(not math.isclose(float(b["mass_kg"]), 2700 * float(b["volume_m3"]), rel_tol=1e-9) for b in blocks): fail("masses")
+if {b["shape"] for b in blocks} != {"slab", "block"}: fail("shapes")
+u = np.array([(float(b["start_east_m"]) - 600040) / 40 for b in blocks]); v = np.array([(float(b["start_north_m"]) - 5100130) / 30 for b in blocks])
+if u.min() < 0 or v.min() < 0 or (u + v).max() > 1: fail("a block starts outside the polygon")
+if abs(u.mean() - 1 / 3) > 0.12 or abs(v.mean() - 1 / 3) > 0.12: fail(f"places are not even: {u.mean()} {v.mean()}")
+q = one[0]["rotation_wxyz"][:]
+axis = np.stack([2 * (q[:, 1] * q[:, 3] + q[:, 0] * q[:, 2]), 2 * (q[:, 2] * q[:, 3] - q[:, 0] * q[:, 1]), 1 - 2 * (q[:, 1] ** 2 + q[:, 2] ** 2)])
+if np.abs(axis.mean(1)).max() > 0.3 or np.abs((axis[:, None] * axis[None]).mean(2) - np.eye(3) / 3).max() > 0.15: fail("orientations are not even")
+w = one[0]["velocity_m_s"][:]
+if np.abs(w - [0, -1, 0]).max() > 0.5 or np.abs(w[:, :2] - [0, -1]).max() < 0.4 or np.abs(w[:, 2]).max() > 0: fail("velocities")
+for b in blocks:
+    d = math.dist((float(b["start_east_m"]), float(b["start_north_m"])), (float(b["end_east_m"]), float(b["end_north_m"])))
+    if not math.isclose(d, float(b["runout_m"]), rel_tol=1e-6): fail(f"runout of block {b['id']}")
+
+# ---- the summary ----
+says = dict(line.rstrip("\n").split(": ", 1) for line in open("one.txt"))
+for end, name in (("stopped", "stopped"), ("moving", "moving"), ("left", "left"), ("not started", "not_started")):
+    if int(says["blocks_" + name]) != ends.count(end): fail(f"blocks_{name}")
+x = np.sort([float(b["runout_m"]) for b in blocks if b["end"] != "not started"]); n = len(x)
+def same(name, value):
+    if not math.isclose(float(says[name].split()[0]), value, rel_tol=1e-5): fail(f"{name} is {says[name]}, not {value}")
+same("runout_mean", x.mean()); same("runout_mean_error", x.std(ddof=1) / math.sqrt(n))
+for p, name in ((0.5, "median"), (0.9, "90_percent"), (0.95, "95_percent"), (0.99, "99_percent")):
+    same("runout_" + name, np.quantile(x, p))
+    aside = math.sqrt(p * (1 - p) / n)
+    if p + aside <= 1: same(f"runout_{name}_error", (np.quantile(x, p + aside) - np.quantile(x, p - aside)) / 2)
+    elif says[f"runout_{name}_error"] != "too few blocks": fail(f"the error of {name}")
+same("largest_speed", max(float(b["largest_speed_m_s"]) for b in blocks))
+
+# ---- maps and trajectories ----
+stops = {r["id"]: r for r in csv.DictReader(open("measures/stops.csv"))}
+for b in blocks:
+    s = stops[b["id"]]
+    end = {"not started": "stopped"}.get(b["end"], b["end"])
+    if s["end"] != end or s["east_m"] != b["end_east_m"] or s["north_m"] != b["end_north_m"]: fail(f"stops.csv: {s}, blocks.csv: {b}")
+    if float(s["largest_speed_m_s"]) > float(b["largest_speed_m_s"]) * (1 + 1e-9): fail(f"block {b['id']}: frames are faster than steps")
+passages = gdal.Open("measures/passages.tif").ReadAsArray()
+if passages.max() < 5 or passages.max() > 60: fail(f"passages {passages.max()}")
+sys.exit(bad)
+PYTHON
+
+# ---- blocks do not meet; places of bodies, in turn; those that never start ----
+cat >same.yaml <<'YAML'
+catalog: c.tals
+time: {dt_s: 4.0e-3, duration_s: 6, frame_every_s: 0.4}
+shapes: [{name: box, kind: box, size_m: [2, 2, 2], spacing_m: 0.2, nodes: 200}]
+grains: {density_kg_m3: 1200}
+bodies:
+- {shape: box, position_m: [60, 150, 0], above_ground_m: 1, turn_deg: [20, 10, 0], count: 2, step_m: [0, 0, 0]}
+- {shape: box, position_m: [60, 40, 0], above_ground_m: 0, volume_m3: 3}
+terrain: {name: hill}
+contact: {boundary_friction: 0.5, boundary_restitution: 0.4}
+ensemble: {count: 4, from: bodies, orientation: as-given}
+YAML
+ensemble same.yaml -o same.run
+grep -q '1200 kg/m3 (material grain); rock has 2300 to 3000' err || fail "no word on the density: $(cat err)"
+grep -q '4 blocks started\|3 blocks started: the 99% quantile wants 1000' err || fail "no word on the count: $(cat err)"
+grep -q '^blocks_not_started: 1$' out || fail "never started: $(grep blocks out)"
+"$python" - <<'PYTHON' || bad=1
+import csv, sys
+rows = [list(r.values())[1:] for r in csv.DictReader(open("same.run/blocks.csv"))]
+if not rows[0] == rows[1] == rows[3] or rows[0] == rows[2] or float(rows[0][14]) < 3: print("FAILED: blocks at one place:", rows); sys.exit(1)
+if rows[2][1] != "not started" or abs(float(rows[2][3]) - 3) > 1e-9: print("FAILED: the third:", rows[2]); sys.exit(1)
+PYTHON
+"$BIN/talus-solve" same.yaml --set ensemble.count=0 --set bodies.0.count=1 -o lone.run -q >out 2>err || fail "one of them alone: $(cat err)"
+"$python" -c '
+import h5py, sys
+a, b = (h5py.File(f + "/frame_000005.h5")["position_m"][0] for f in ("same.run", "lone.run"))
+if list(a) != list(b): print("FAILED: not what it does alone:", a, b); sys.exit(1)' || bad=1
+
+# ---- killed, resumed ----
+slow=(hill.yaml --set ensemble.count=400 --set time.duration_s=2)
+ensemble "${slow[@]}" -o whole.run
+"$BIN/talus-ensemble" "${slow[@]}" -o killed.run -q >/dev/null 2>&1 &
+pid=$!
+while [ ! -e killed.run/blocks/checkpoint_000000000000.tck ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null
+[ ! -e killed.run/blocks.csv ] || fail "it was not killed in time: the case shows nothing"
+refused 2 '--resume continues it, --overwrite starts anew' -- "${slow[@]}" -o killed.run
+refused 1 'is of another study or terrain' -- "${slow[@]}" -o killed.run --resume --set seed=6
+ensemble "${slow[@]}" -o killed.run --resume
+grep -Eq '(128|256) of 400 blocks are there already' err || fail "nothing was resumed: $(cat err)"
+for f in blocks.csv departures.csv history.csv; do cmp whole.run/$f killed.run/$f || fail "$f differs after a kill"; done
+refused 2 'the ensemble is finished' -- "${slow[@]}" -o killed.run --resume
+refused 2 'holds no blocks of an ensemble' -- hill.yaml -o none.run --resume
+[ ! -e none.run ] || fail "a refused resume made a folder"
+
+# ---- refusals ----
+before=$(sha256sum few.run/*)
+refused 2 'give --overwrite to replace' -- hill.yaml -o few.run
+[ "$before" = "$(sha256sum few.run/*)" ] || fail "a refused ensemble changed the older one"
+ensemble hill.yaml --set ensemble.count=3 -o few.run --overwrite
+[ "$(wc -l <few.run/blocks.csv)" = 4 ] || fail "--overwrite: $(wc -l <few.run/blocks.csv) lines"
+ensemble hill.yaml -n -o dry.run
+grep -q '^blocks: 60$' out || fail "--dry-run: $(cat out)"
+[ ! -e dry.run ] || fail "--dry-run wrote"
+refused 2 '-o says where the results go' -- hill.yaml
+refused 2 'there is no block 60' -- hill.yaml --block=60
+refused 2 'ensemble.count: is missing' -- hill.yaml -o no.run --set ensemble.count=0
+refused 2 'ensemble.shapes.0: there is no' -- hill.yaml -o no.run --set 'ensemble.shapes=[cone]'
+refused 1 'hill.yaml:19:' -- hill.yaml -o no.run --set ensemble.least_volume_m3=9
+refused 2 'is below least_volume_m3' -- hill.yaml -o no.run --set ensemble.most_volume_m3=0.5
+refused 2 'a range of volumes has two ends' -- hill.yaml -o no.run --set ensemble.most_volume_m3=0
+refused 2 'has no list of bodies' -- hill.yaml -o no.run --set ensemble.from=bodies
+refused 2 'bodies have no part' -- same.yaml -o no.run --set ensemble.from=area
+refused 2 'fixed: the blocks of an ensemble move' -- same.yaml -o no.run --set bodies.1.fixed=yes
+refused 2 'release.high_m: must lie above low_m' -- hill.yaml -o no.run --set 'release.high_m=[600000, 5100160, 0]'
+refused 1 'lies in the release area and on the terrain' -- hill.yaml -o no.run --set 'release.low_m=[600070, 5100150, 0]'
+refused 1 'this study names none' -- hill.yaml -o no.run --set terrain.name= --set crs=local
+refused 1 'left the terrain in step' -- hill.yaml -o left.run --set outside=error --set 'release.velocity_m_s=[60, 0, 0]'
+[ ! -e no.run ] || fail "a refused ensemble made a folder"
+"$BIN/talus-solve" hill.yaml -o no.run >out 2>err && fail "talus-solve runs an ensemble"
+grep -q 'talus-ensemble runs it' err || fail "talus-solve: $(cat err)"
+"$BIN/talus-measure" one.run -o no --overlap >out 2>err && fail "--overlap of an ensemble"
+grep -q 'is an ensemble, whose blocks never meet' err || fail "--overlap: $(cat err)"
+exit $bad

@@ -1,0 +1,147 @@
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/par.h"
+#include "conf/cli.h"
+#include "run/ensemble.h"
+#include "run/plan.h"
+#include "run/sense.h"
+
+#include <stdio.h>
+
+typedef struct Options {
+  char *catalog;
+  TlTexts sets;
+  int64_t block;
+  bool resume;
+} Options;
+
+static const TlParam params[] = {
+    {"catalog", TL_P_TEXT, offsetof(Options, catalog), "", "", 0, 0, NULL,
+     "catalog to take terrain and shapes from, in place of the study's", "FILE"},
+    {"set", TL_P_TEXTS, offsetof(Options, sets), "", "", 0, 0, NULL,
+     "say a key of the study anew, e.g. ensemble.count=1000 (no value: leave the key out); may be "
+     "given again and again",
+     "[SECTION.]KEY=VALUE"},
+    {"resume", TL_P_FLAG, offsetof(Options, resume), "", "false", 0, 0, NULL,
+     "continue an ensemble that was stopped, with the same study and -o: blocks that are finished "
+     "are not run again",
+     NULL},
+    {"block", TL_P_INT, offsetof(Options, block), "", "-1", -1, 1e15, NULL,
+     "print the study of this block alone, for talus-solve, and stop; -1: run them all", NULL},
+};
+
+static TlStatus print_block(const TlRun *run, int64_t block) {
+  char *study;
+  TL_TRY(tl_ensemble_alone(run, block, &study));
+  fputs(study, stdout);
+  tl_free(study);
+  return TL_OK;
+}
+
+static void say_plan(const TlEnsemble *e) {
+  const TlSetup *s = &e->run.model->setup;
+  tl_log_info("%lld blocks on %d thread%s, each for at most %lld steps of %g s (%.4g s), frames "
+              "every %g s, results in %s",
+              (long long)e->count, tl_par_threads(), tl_par_threads() > 1 ? "s" : "",
+              (long long)e->steps, s->time.dt_s, (double)e->steps * s->time.dt_s,
+              s->time.frame_every_s, e->run.folder);
+}
+
+static void warn_of_step(const TlEnsemble *e) {
+  double travel = 0;
+  for (int64_t i = 0; i < e->count; i++)
+    travel = travel < e->record[i].travel ? e->record[i].travel : travel;
+  if (travel > tl_long_travel)
+    tl_log_warn("a block moved by %.2g of its radius in a step; time.dt_s of %g s is too long for "
+                "its contacts to be found where they happen, %g s would do",
+                travel, e->run.model->setup.time.dt_s,
+                tl_sense_shorter(e->run.model->setup.time.dt_s, travel));
+}
+
+static TlStatus report_plan(const TlEnsemble *e, bool json) {
+  TlReport r = {0};
+  int64_t frames = e->frame_steps > 0 ? e->steps / e->frame_steps + 2 : 2;
+  TlStatus status = tl_report_text(&r, "output", e->run.folder);
+  if (status == TL_OK) status = tl_report_int(&r, "blocks", e->count, "");
+  if (status == TL_OK) status = tl_report_int(&r, "threads", tl_par_threads(), "");
+  if (status == TL_OK) status = tl_report_int(&r, "steps_of_a_block_at_most", e->steps, "");
+  if (status == TL_OK) status = tl_report_int(&r, "frames_at_most", frames, "");
+  if (status == TL_OK)
+    status = tl_report_int(&r, "memory_of_paths_at_most",
+                           frames * e->count * (int64_t)sizeof(TlBlockPose), "bytes");
+  if (status == TL_OK) status = tl_report_print(&r, json);
+  tl_report_free(&r);
+  return status;
+}
+
+static TlStatus go(TlEnsemble *e, const TlCall *call) {
+  TlReport r = {0};
+  int64_t free_bytes;
+  say_plan(e);
+  TL_TRY(tl_run_check_disk(&e->run, &free_bytes));
+  if (call->dry_run) return report_plan(e, call->json);
+  TL_TRY(tl_ensemble_go(e));
+  warn_of_step(e);
+  tl_ensemble_warn(e);
+  TlStatus status = tl_ensemble_report(e, &r);
+  if (status == TL_OK) status = tl_report_print(&r, call->json);
+  tl_report_free(&r);
+  return status;
+}
+
+static TlStatus ensemble(const TlCall *call) {
+  const Options *o = call->values;
+  TlEnsemble e;
+  if (o->resume && call->overwrite)
+    return tl_fail(TL_EUSAGE, "--resume continues results, --overwrite replaces them; choose one");
+  if (!call->output && o->block < 0)
+    return tl_fail(TL_EUSAGE, "-o says where the results go; see talus-ensemble --help");
+  TL_TRY(tl_provenance_input(call->provenance, call->argv[0]));
+  TlRunOptions options = {.study = call->argv[0],
+                          .sets = &o->sets,
+                          .catalog = o->catalog,
+                          .output = call->output,
+                          .overwrite = call->overwrite,
+                          .ensemble = true,
+                          .provenance = call->provenance};
+  TlStatus status = tl_ensemble_open(&e, &options);
+  e.run.options.resume = o->resume; /* of blocks, not of a run */
+  if (status == TL_OK) status = o->block >= 0 ? print_block(&e.run, o->block) : go(&e, call);
+  tl_ensemble_close(&e);
+  return status;
+}
+
+static const TlParamTable table = TL_PARAM_TABLE(params, Options);
+
+static const TlTool tool = {
+    .name = "talus-ensemble",
+    .purpose = "Release single blocks one by one, each alone on the terrain: rockfall",
+    .arguments = "STUDY.yaml",
+    .description =
+        "The study's section ensemble says how many blocks there are and what varies from one to\n"
+        "the next: place in the release area, orientation, volume, shape, velocity\n"
+        "(docs/reference/study.md). Blocks never meet each other. Each runs until it rests, has\n"
+        "left the terrain, or the study's time is over. What a block does follows from the seed\n"
+        "and its number alone, for any number of blocks and threads.\n"
+        "Results go into one folder: those of a run whose body i is block i, for talus-measure,\n"
+        "talus-report and talus-render, and blocks.csv with a line a block. Printed are counts,\n"
+        "and the runout's mean and quantiles with their standard errors (of quantiles from the\n"
+        "order of the values), over the blocks that started.\n"
+        "An ensemble that was killed leaves its finished blocks, from which --resume continues.",
+    .example =
+        "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=20 "
+        "-o blocks.run\n"
+        "  talus-ensemble --dry-run config/rockfall.yaml --catalog=out/catalog.tals -o dry.run\n"
+        "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --block=7 > block-7.yaml",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes = TL_TAKES_OUTPUT | TL_OUTPUT_FOLDER | TL_TAKES_DRY_RUN | TL_TAKES_JSON,
+    .options = &table,
+    .run = ensemble,
+};
+
+int main(int argc, char **argv) {
+  tl_log_set("talus-ensemble", TL_LOG_INFO);
+  tl_par_start(argv);
+  return tl_cli_main(&tool, argc, argv);
+}
