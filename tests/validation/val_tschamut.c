@@ -69,27 +69,37 @@ static double cell(const Site *s, int64_t row, const char *name) {
 
 /* ---- files of the study ---- */
 
-static void make_catalog(Site *s, int argc, char **argv) {
+/* In a process of its own: what reads foreign files for it must not be shared by the cases. */
+static void make_catalog(int which, void *result, void *context) {
+  const Site *s = context;
   TlProvenance p;
   TlRaster r = {0};
   TlCatalog *catalog;
   TlTerrain terrain = {0};
   int64_t id;
+  (void)which, (void)result;
   JUDGE_OK(tl_raster_read(&r, "data/tschamut_2014.asc", &(TlRasterOptions){.metres = true}));
   for (int64_t k = 0; k < r.nx * r.ny; k++) r.height_m[k] = fmax(r.height_m[k], s->lowest_m);
   TlTerrainSource source = {"tschamut", "", r.nx, r.ny, r.cell_m, r.east_m, r.north_m, r.height_m};
   JUDGE_OK(tl_terrain_build(&terrain, &source, &(TlTerrainOptions){.band_cells = 3, .refine = 1}));
   remove(judge_path("tschamut.tals"));
   JUDGE_OK(tl_catalog_open(&catalog, judge_path("tschamut.tals"), TL_CATALOG_CREATE));
-  tl_provenance_begin(&p, "val_tschamut", argc, argv);
+  tl_provenance_begin(&p, "val_tschamut", 1, (char *[]){"val_tschamut", NULL});
   JUDGE_OK(tl_catalog_begin(catalog, &p, NULL));
   JUDGE_OK(tl_catalog_add_terrain(catalog, &terrain, false, &id));
   JUDGE_OK(tl_catalog_commit(catalog));
   tl_catalog_close(catalog);
   tl_provenance_free(&p);
-  s->terrain = terrain;
-  memcpy(s->origin, terrain.origin, sizeof s->origin);
+  tl_terrain_free(&terrain);
   tl_raster_free(&r);
+}
+
+static void load_terrain(Site *s) {
+  TlCatalog *catalog;
+  JUDGE_OK(tl_catalog_open(&catalog, judge_path("tschamut.tals"), TL_CATALOG_READ));
+  JUDGE_OK(tl_catalog_load_terrain(catalog, "tschamut", &s->terrain));
+  tl_catalog_close(catalog);
+  memcpy(s->origin, s->terrain.origin, sizeof s->origin);
 }
 
 /* A facet with its corners about the normal n: those with n.v = d. */
@@ -212,12 +222,13 @@ static void release(const Site *s, const Block *b, TalusState *start, TalusWorks
 
 /* Case: a setting and a block. */
 static void run_case(int which, void *result, void *context) {
-  const Site *s = context;
+  Site own = *(const Site *)context, *s = &own;
   const Setting *how = &settings[which / BLOCKS];
   const Block *b = &blocks[which % BLOCKS];
   Ways *ways = result;
   int number, attitudes = judge_full() ? MOST_ATTITUDES : 1;
   JUDGE_OK(tl_table_need(&s->table, "block", &number));
+  load_terrain(s);
   for (int k = 0; k < attitudes; k++) {
     TlRandom x = {2014 + (uint64_t)k, (uint64_t)(which % BLOCKS), 0};
     TalusModel *model = open_model(s, how, b, 1 + (uint64_t)k);
@@ -232,6 +243,7 @@ static void run_case(int which, void *result, void *context) {
     talus_state_free(start);
     talus_model_free(model);
   }
+  tl_terrain_free(&own.terrain);
 }
 
 /* ---- figures ---- */
@@ -271,7 +283,7 @@ int main(int argc, char **argv) {
     measured.runout_m[measured.count++] = cell(&site, i, "runout_m");
   }
   Spread truth = spread_of(&measured, 1);
-  make_catalog(&site, argc, argv);
+  judge_cases(&(JudgeCases){1, sizeof(int), make_catalog, &site, NULL});
   for (int b = 0; b < BLOCKS; b++) write_shape(&blocks[b]);
   talus_set_quiet(1);
   const Ways *ways =
@@ -296,7 +308,6 @@ int main(int argc, char **argv) {
     judge_at_most(JUDGE_GOAL, "tschamut_deviation_error",
                   100 * fabs(s.deviation / truth.deviation - 1), "%", 25);
   }
-  tl_terrain_free(&site.terrain);
   tl_table_free(&site.table);
   return judge_close();
 }
