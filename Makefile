@@ -109,7 +109,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(TESTBIN)/%,$(sort $(wildcard tests/fuzz/f
 JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
-.PHONY: all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
+.PHONY: deb check-deb all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
   validation validation-full bench score reference man completion demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
@@ -392,6 +392,16 @@ uninstall: ## remove what install put there; what was changed since, and what is
 	for folder in share/talus $(PYTHON_PLACE) "$${made[@]}"; do folder="$$PWD/$${folder#.}"; \
 	  [ ! -d "$$folder" ] || rmdir --ignore-fail-on-non-empty -- "$$folder"; done; \
 	[ ! -d share/talus ] || echo "kept: $$PWD/share/talus holds other files"
+
+DEB := build/deb
+deb: ## Debian packages in build/deb: tools, library, Python module, documents
+	@rm -rf $(DEB)/tree && mkdir -p $(DEB)
+	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(CURDIR)/$(DEB)/tree >/dev/null
+	@pipeline/packaging/deb.sh $(DEB)/tree $(VERSION) $(DEB)
+	@rm -rf $(DEB)/tree
+
+check-deb: deb ## the packages in a clean Debian 12 made for it; needs root, debootstrap and a mirror
+	@pipeline/packaging/check.sh $(DEB)
 
 clean: ## remove objects, tools and tests (not the demo's results)
 	rm -rf build/obj-* build/bin build/test build/asan build/man build/completion
