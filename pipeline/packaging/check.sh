@@ -26,7 +26,7 @@ inside 'mkdir /root/first && cd /root/first
   talus-measure blocks.run -o maps --maps=tif --trajectories=gpkg -q
   test -s maps/stops.gpkg && test -s maps/passages.tif
   talus-report blocks.run -o blocks.html -q && test -s blocks.html
-  python3 -c "import talus; run = talus.Run(\"blocks.run\"); print(len(run.frames))" >frames
+  python3 -c "import talus; run = talus.Run(\"blocks.run\"); print(sum(1 for frame in run.frames()))" >frames
   make -s -n -f /usr/share/talus/demo.mk OUT=demo >/dev/null
   man -w talus-solve 2>/dev/null || test -f /usr/share/man/man1/talus-solve.1.gz'
 inside 'apt-get -qq remove -y talus libtalus-dev python3-talus talus-doc >/dev/null 2>&1
