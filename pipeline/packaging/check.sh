@@ -27,7 +27,7 @@ inside 'mkdir /root/first && cd /root/first
   test -s maps/stops.gpkg && test -s maps/passages.tif
   talus-report blocks.run -o blocks.html -q && test -s blocks.html
   python3 -c "import talus; run = talus.Run(\"blocks.run\"); print(sum(1 for frame in run.frames()))" >frames
-  make -s -n -f /usr/share/talus/demo.mk OUT=demo >/dev/null
+  make -s -f /usr/share/talus/demo.mk OUT=demo >demo.log 2>&1 || { tail demo.log >&2; false; }
   man -w talus-solve 2>/dev/null || test -f /usr/share/man/man1/talus-solve.1.gz'
 inside 'apt-get -qq remove -y talus libtalus-dev python3-talus talus-doc >/dev/null 2>&1
   ! ls /usr/bin/talus-* /usr/share/talus /usr/lib/python3/dist-packages/talus /usr/include/talus.h 2>/dev/null'
