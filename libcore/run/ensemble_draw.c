@@ -11,16 +11,6 @@
 enum { STREAM_PLACE = 7101, STREAM_TURN, STREAM_VOLUME, STREAM_SHAPE, STREAM_VELOCITY };
 enum { TRIES = 1 << 20 };
 
-/* One of the rows of the section bodies. */
-static const TlStudySection row_section = {.key = "bodies",
-                                           .size = sizeof(TlBodySetup),
-                                           .list = true,
-                                           .help = "",
-                                           .params = tl_body_params,
-                                           .param_count = TL_BODY_PARAMS,
-                                           .sections = tl_body_sections,
-                                           .section_count = TL_BODY_SECTIONS};
-
 typedef struct Draw {
   const TlSetup *setup;
   const TlStudy *study;
@@ -113,7 +103,7 @@ static TlStatus make(const Draw *d, int64_t block, TlBodySetup *body) {
       step++;
     }
   }
-  TL_TRY(tl_study_values_copy(&row_section, given, body));
+  TL_TRY(tl_study_values_copy(&tl_body_row, given, body));
   body->count = 1;
   for (int a = 0; a < 3; a++) body->position_m[a] += step * given->step_m[a];
   if (area) {
@@ -156,7 +146,7 @@ static TlStatus list_places(Draw *d) {
 
 static void free_rows(TlStudyList *rows) {
   TlBodySetup *row = rows->items;
-  for (int64_t i = 0; i < rows->count; i++) tl_study_values_free(&row_section, &row[i]);
+  for (int64_t i = 0; i < rows->count; i++) tl_study_values_free(&tl_body_row, &row[i]);
   tl_free(row);
   *rows = (TlStudyList){0};
 }

@@ -166,15 +166,6 @@ static TlStatus read_release(const Gis *g) {
 
 /* ---- places of bodies ---- */
 
-static const TlStudySection row_section = {.key = "bodies",
-                                           .size = sizeof(TlBodySetup),
-                                           .list = true,
-                                           .help = "",
-                                           .params = tl_body_params,
-                                           .param_count = TL_BODY_PARAMS,
-                                           .sections = tl_body_sections,
-                                           .section_count = TL_BODY_SECTIONS};
-
 static TlStatus check_body(const Gis *g, const TlBodySetup *b) {
   if ((b->shape != NULL) + (b->grain > 0) + (b->parts.count > 0) != 1)
     return tl_fail(TL_EINPUT, "a body wants either a shape, a grain of the catalog or parts");
@@ -194,7 +185,7 @@ static TlStatus make_body(const Gis *g, const TlVector *v, int64_t point, const 
                           TlBodySetup *body) {
   const double *at = v->east_north + 2 * v->part[point].first;
   int64_t feature = v->part[point].feature;
-  TL_TRY(tl_study_values_copy(&row_section, row, body));
+  TL_TRY(tl_study_values_copy(&tl_body_row, row, body));
   TL_TRY(take_fields(v, feature, tl_body_params, TL_BODY_PARAMS, body));
   tl_free(body->points_file);
   body->points_file = NULL;
@@ -212,7 +203,7 @@ static TlStatus replace_row(TlStudyList *rows, int64_t i, TlStudyList *more) {
   memcpy(all, row, (size_t)i * sizeof *all);
   memcpy(all + i, more->items, (size_t)more->count * sizeof *all);
   memcpy(all + i + more->count, row + i + 1, left * sizeof *all);
-  tl_study_values_free(&row_section, &row[i]);
+  tl_study_values_free(&tl_body_row, &row[i]);
   tl_free(rows->items);
   tl_free(more->items);
   rows->items = all;
@@ -232,7 +223,7 @@ static TlStatus take_points(const Gis *g, const TlVector *v, int64_t i) {
     status = make_body(g, v, point, row, &body[point]);
   }
   if (status == TL_OK) status = replace_row(&g->setup->bodies, i, &bodies);
-  for (int64_t k = 0; k < bodies.count; k++) tl_study_values_free(&row_section, &body[k]);
+  for (int64_t k = 0; k < bodies.count; k++) tl_study_values_free(&tl_body_row, &body[k]);
   tl_free(bodies.items);
   return status;
 }

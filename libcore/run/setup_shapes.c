@@ -91,6 +91,15 @@ const TlStudySection tl_body_sections[] = {
      part_params, COUNT(part_params), NULL, 0}};
 _Static_assert(COUNT(tl_body_sections) == TL_BODY_SECTIONS, "setup_shapes.h counts them");
 
+const TlStudySection tl_body_row = {.key = "bodies",
+                                    .size = sizeof(TlBodySetup),
+                                    .list = true,
+                                    .help = "",
+                                    .params = tl_body_params,
+                                    .param_count = TL_BODY_PARAMS,
+                                    .sections = tl_body_sections,
+                                    .section_count = TL_BODY_SECTIONS};
+
 int64_t tl_shapes_index(const TlStudyList *shapes, const char *name) {
   const TlShapeSetup *s = shapes->items;
   for (int64_t i = 0; i < shapes->count; i++)

@@ -39,6 +39,7 @@ typedef struct TlPartSetup {
 enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 14, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
 extern const TlParam tl_shape_params[], tl_body_params[];
 extern const TlStudySection tl_body_sections[];
+extern const TlStudySection tl_body_row; /* one entry of the list of bodies */
 
 /* Place of the shape of this name in the list of shapes, or -1. */
 int64_t tl_shapes_index(const TlStudyList *shapes, const char *name);

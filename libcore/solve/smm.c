@@ -104,7 +104,10 @@ static bool finish(const Walk *w, TlContact *c) {
   return true;
 }
 
-static bool resolve(const Walk *w, TlContact *c) {
+static bool resolve(const void *walk, const TlPair *pair, TlContact *c, TlPairMemo *memo) {
+  const Walk *w = walk;
+  (void)memo;
+  if (w->open && w->open[pair->island] == 0) return false;
   const TlDynamics *d = w->dynamics;
   if (!tl_etm_enters(c, w->law, d->twist, tl_contact_un(c, d->twist))) return false;
   if (w->sequential) return finish(w, c);
@@ -118,28 +121,10 @@ static bool resolve(const Walk *w, TlContact *c) {
 
 /* ---- sweeps ---- */
 
-static int visit_pair(const Walk *w, int32_t at) {
-  const TlPair *pair = &w->group->pair[w->group->order[at]];
-  TlPairMemo *memo = &w->group->memo[at];
-  int impulses = 0;
-  if (w->open && w->open[pair->island] == 0) return 0;
-  if (tl_memo_unchanged(memo, pair, w->dynamics->twist)) return 0;
-  for (int32_t i = 0; i < pair->count; i++)
-    impulses += resolve(w, &w->group->contact[pair->first + i]);
-  if (impulses == 0) tl_memo_leave(memo, pair, w->dynamics->twist, 0);
-  return impulses;
-}
-
 static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
   const Walk *w = walk;
-  TlTally tally = {0};
   (void)k;
-  for (int32_t at = from; at < to; at++) {
-    int impulses = visit_pair(w, at);
-    tally.open |= impulses > 0;
-    if (!w->group->pair[w->group->order[at]].elsewhere) tally.impulses += impulses;
-  }
-  return tally;
+  return tl_visit_contacts(w->group, w->dynamics->twist, resolve, w, from, to);
 }
 
 /* ---- what has not come to its end ---- */

@@ -25,7 +25,9 @@ static double restitution_of(const Walk *w, const TlContact *c, double un) {
   return w->zero || -un < w->law->threshold_m_s ? 0 : c->law->restitution;
 }
 
-static bool resolve(const Walk *w, TlContact *c, TlPairMemo *memo) {
+static bool resolve(const void *walk, const TlPair *pair, TlContact *c, TlPairMemo *memo) {
+  const Walk *w = walk;
+  (void)pair;
   double un = tl_contact_un(c, w->dynamics->twist);
   if (un >= -w->law->tolerance_m_s || !tl_etm_enters(c, w->law, w->dynamics->twist, un))
     return false;
@@ -40,27 +42,10 @@ static bool resolve(const Walk *w, TlContact *c, TlPairMemo *memo) {
   return true;
 }
 
-static int visit_pair(const Walk *w, int32_t at) {
-  const TlPair *pair = &w->group->pair[w->group->order[at]];
-  TlPairMemo *memo = &w->group->memo[at];
-  int impulses = 0;
-  if (tl_memo_unchanged(memo, pair, w->dynamics->twist)) return 0;
-  for (int32_t i = 0; i < pair->count; i++)
-    impulses += resolve(w, &w->group->contact[pair->first + i], memo);
-  if (impulses == 0) tl_memo_leave(memo, pair, w->dynamics->twist, 0);
-  return impulses;
-}
-
 static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
   const Walk *w = walk;
-  TlTally tally = {0};
   (void)k;
-  for (int32_t at = from; at < to; at++) {
-    int impulses = visit_pair(w, at);
-    tally.open |= impulses > 0;
-    if (!w->group->pair[w->group->order[at]].elsewhere) tally.impulses += impulses;
-  }
-  return tally;
+  return tl_visit_contacts(w->group, w->dynamics->twist, resolve, w, from, to);
 }
 
 /* Islands in which the last sweep gave an impulse, on any rank. A pair that did is not left as it

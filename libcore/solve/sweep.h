@@ -38,6 +38,29 @@ typedef struct TlTally {
 enum { TL_SWEEP_BLOCK = 32 };
 typedef TlTally (*TlPairsVisit)(const void *walk, int k, int32_t from, int32_t to);
 
+/* An impulse at one contact; false: none. */
+typedef bool (*TlContactVisit)(const void *walk, const TlPair *pair, TlContact *contact,
+                               TlPairMemo *memo);
+
+/* Visit pairs contact by contact; a pair without an impulse is passed over until its bodies are hit. */
+static inline TlTally tl_visit_contacts(const TlGroup *g, const TlTwist *twist,
+                                        TlContactVisit visit, const void *walk, int32_t from,
+                                        int32_t to) {
+  TlTally tally = {0};
+  for (int32_t at = from; at < to; at++) {
+    const TlPair *pair = &g->pair[g->order[at]];
+    TlPairMemo *memo = &g->memo[at];
+    int impulses = 0;
+    if (tl_memo_unchanged(memo, pair, twist)) continue;
+    for (int32_t i = 0; i < pair->count; i++)
+      impulses += visit(walk, pair, &g->contact[pair->first + i], memo);
+    if (impulses == 0) tl_memo_leave(memo, pair, twist, 0);
+    tally.open |= impulses > 0;
+    if (!pair->elsewhere) tally.impulses += impulses;
+  }
+  return tally;
+}
+
 typedef struct TlSweeps {
   const TlGroup *group;
   void *values; /* what travels from owners to ghosts after each colour: over the local bodies */
