@@ -4,122 +4,12 @@
 
 #include <math.h>
 
-static const double FLAT = 0.02; /* cells: second derivative times cell of a node within a face */
-static const double FLATTEST = 2e-3; /* cells: of the node that a plane is taken from */
-static const double PLANE = 0.03;    /* cells: a node on a plane */
-static const double SAME = 1e-3;     /* 1 - cosine of two normals of one plane */
-static const double ROUND = 0.5;  /* cells: a node by a rounded edge lies this far inside at most */
-static const double CORNER = 0.3; /* cells: corners nearer to each other than this are one */
-static const double ARC = 0.35;   /* rad: slack of the arcs of normals of listed edges */
-static const double TURN = 0.08;  /* rad: turn after which candidates are listed anew */
+static const double ARC = 0.35;  /* rad: slack of the arcs of normals of listed edges */
+static const double TURN = 0.08; /* rad: turn after which candidates are listed anew */
 static const double PARALLEL = 1e-6;
-
-/* ---- from a shape ---- */
-
-typedef struct Found { /* a plane as its flattest node has it */
-  int32_t count;
-  TlVec3 n;
-  double distance, bend;
-} Found;
-
-/* Planes of an avatar's flat nodes; their number, 0: it is no polyhedron or has too many. The grid's
- * edges shine into the field beside them, so the node with the least second derivatives decides. */
-static int32_t planes_of(const TlShape *shape, const TlSpline *spline, TlFacets *f) {
-  Found found[TL_FACET_PLANES];
-  double cell = spline->spacing_m;
-  int32_t count = 0, kept = 0;
-  for (int32_t i = 0; i < shape->node_count; i++) {
-    TlVec3 p = tl_shape_node(shape, i), g;
-    TlSym3 h;
-    double phi = tl_spline_phi(spline, p, &g, &h), bend = 0;
-    for (int k = 0; k < 6; k++) bend = tl_max(bend, fabs((&h.xx)[k]));
-    if (bend * cell > FLAT || fabs(phi) > PLANE * cell) continue;
-    TlVec3 n = tl_unit(g);
-    Found one = {.n = n, .distance = tl_dot(n, p) - phi, .bend = bend};
-    int32_t k = 0;
-    while (k < count && !(tl_dot(n, found[k].n) > 1 - SAME &&
-                          fabs(one.distance - found[k].distance) < ROUND * cell))
-      k++;
-    if (k == TL_FACET_PLANES) return 0;
-    if (k == count) found[count++] = one;
-    one.count = found[k].count + 1;
-    if (bend < found[k].bend) found[k] = one;
-    found[k].count = one.count;
-  }
-  for (int32_t k = 0; k < count; k++) {
-    if (found[k].count < 3 || found[k].bend * cell > FLATTEST) continue;
-    f->normal[kept] = found[k].n;
-    f->distance[kept++] = found[k].distance;
-  }
-  for (int32_t i = 0; i < shape->node_count; i++) {
-    double above = -INFINITY;
-    for (int32_t k = 0; k < kept; k++)
-      above = tl_max(above, tl_dot(f->normal[k], tl_shape_node(shape, i)) - f->distance[k]);
-    if (!(above < PLANE * cell && above > -ROUND * cell)) return 0;
-  }
-  return kept;
-}
-
-/* Where three planes meet on no outer side of any other. False: too many. */
-static bool find_corners(TlFacets *f, double cell) {
-  for (int32_t i = 0; i < f->plane_count; i++)
-    for (int32_t j = i + 1; j < f->plane_count; j++)
-      for (int32_t k = j + 1; k < f->plane_count; k++) {
-        TlVec3 jk = tl_cross(f->normal[j], f->normal[k]);
-        double volume = tl_dot(f->normal[i], jk);
-        if (fabs(volume) < 1e-3) continue;
-        TlVec3 x = tl_scale(f->distance[i], jk);
-        x = tl_axpy(x, f->distance[j], tl_cross(f->normal[k], f->normal[i]));
-        x = tl_axpy(x, f->distance[k], tl_cross(f->normal[i], f->normal[j]));
-        x = tl_scale(1 / volume, x);
-        bool wanted = true;
-        for (int32_t m = 0; m < f->plane_count && wanted; m++)
-          wanted = tl_dot(f->normal[m], x) < f->distance[m] + PLANE * cell;
-        for (int32_t m = 0; m < f->corner_count && wanted; m++)
-          wanted = tl_norm(tl_sub(f->corner[m], x)) > CORNER * cell;
-        if (wanted && f->corner_count == TL_FACET_CORNERS) return false;
-        if (wanted) f->corner[f->corner_count++] = x;
-      }
-  return true;
-}
-
-/* Where two corners lie on the same two planes. False: too many. */
-static bool find_edges(TlFacets *f, double cell) {
-  for (int32_t i = 0; i < f->plane_count; i++)
-    for (int32_t j = i + 1; j < f->plane_count; j++) {
-      TlFacetEdge edge = {.face = {i, j}};
-      int count = 0;
-      for (int32_t c = 0; c < f->corner_count; c++)
-        if (fabs(tl_dot(f->normal[i], f->corner[c]) - f->distance[i]) < CORNER * cell &&
-            fabs(tl_dot(f->normal[j], f->corner[c]) - f->distance[j]) < CORNER * cell) {
-          if (count < 2) edge.corner[count] = c;
-          count++;
-        }
-      if (count < 2) continue;
-      if (count > 2 || f->edge_count == TL_FACET_EDGES) return false;
-      f->edge[f->edge_count++] = edge;
-    }
-  return true;
-}
-
-TlFacets tl_facets_of(const TlShape *shape, const TlSpline *spline) {
-  TlFacets f = {0};
-  double cell = spline ? spline->spacing_m : 0;
-  if (shape->closed == &tl_closed_box) {
-    cell = 1e-3 * tl_min(tl_min(shape->size[0], shape->size[1]), shape->size[2]);
-    for (int k = 0; k < 6; k++) {
-      (&f.normal[k].x)[k / 2] = k % 2 ? -1 : 1;
-      f.distance[k] = 0.5 * shape->size[k / 2];
-    }
-    f.plane_count = 6;
-  } else if (spline) {
-    f.plane_count = planes_of(shape, spline, &f);
-  }
-  if (f.plane_count < 4 || !find_corners(&f, cell) || !find_edges(&f, cell) ||
-      f.plane_count + f.corner_count != f.edge_count + 2) /* Euler: closed */
-    f.plane_count = 0;
-  return f;
-}
+enum { EDGES_KEY = 1 << 29, CORNER_KEY = 1 << 30 }; /* of two edges; of a corner and a face */
+static const double AMPLE = 1.5;   /* candidates are listed for a margin that grows by so much */
+static const double ENOUGH = 0.99; /* of the skin, which rounding never passes */
 
 /* ---- in place: frame of a ---- */
 
@@ -212,7 +102,8 @@ static bool edge_near(const Heights *h, const TlFacetQuery *q, int side, int32_t
 }
 
 /* Of faces that may give the gap the corners that may be lowest over them, of edges those that may;
- * `gap` is the largest separation over the faces: no larger than the pair's. */
+ * `gap` is the largest separation over the faces: no larger than the pair's. Edges farther apart than
+ * both that and the margin neither overlap nor are wanted. */
 static void list_candidates(TlFacetPair *pair, const TlFacetQuery *q) {
   Heights h;
   double gap = -INFINITY;
@@ -224,8 +115,9 @@ static void list_candidates(TlFacetPair *pair, const TlFacetQuery *q) {
       h.lowest[side][f] = low;
       gap = tl_max(gap, low);
     }
-  double more = 2 * q->skin, far = fabs(gap) + more;
-  *pair = (TlFacetPair){.r0 = q->r, .t0 = q->t, .skin = q->skin};
+  double more = 2 * q->skin, margin = AMPLE * tl_max(q->margin, 0),
+         far = tl_max(fabs(gap), margin) + more;
+  *pair = (TlFacetPair){.r0 = q->r, .t0 = q->t, .skin = q->skin, .margin = margin};
   for (int side = 0; side < 2; side++)
     for (int32_t f = 0; f < q->facets[side]->plane_count; f++)
       for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++)
@@ -250,9 +142,18 @@ static void list_candidates(TlFacetPair *pair, const TlFacetQuery *q) {
   pair->made = pair->face_count <= TL_FACET_FACES_KEPT && pair->edge_count <= TL_FACET_EDGES_KEPT;
 }
 
+/* The largest separation over faces, or over edges that cross. */
+typedef struct Best {
+  double gap;
+  int side;             /* whose face */
+  int32_t face, corner; /* and the other's lowest corner over it */
+  int32_t edge[2];      /* or the edges of a and b, and the normal from a to b */
+  TlVec3 n;
+} Best;
+
 /* A face's separation is that of its lowest corner: candidates of one face lie one behind the other. */
-static TlFacetContact by_faces(const TlFacetPair *pair, const TlFacetQuery *q) {
-  TlFacetContact best = {.gap = -INFINITY};
+static Best by_faces(const TlFacetPair *pair, const TlFacetQuery *q) {
+  Best best = {.gap = -INFINITY};
   for (int32_t i = 0; i < pair->face_count;) {
     int side = pair->face[i].side, face = pair->face[i].face, lowest = 0;
     double low = INFINITY;
@@ -260,53 +161,167 @@ static TlFacetContact by_faces(const TlFacetPair *pair, const TlFacetQuery *q) {
       double above = above_face(q, side, face, pair->face[i].corner);
       if (above < low) low = above, lowest = pair->face[i].corner;
     }
-    if (!(low > best.gap)) continue;
-    TlVec3 out = direction_of(q, side, q->facets[side]->normal[face]);
-    best.gap = low;
-    best.n = tl_scale(side ? 1 : -1, out);
-    best.x = tl_axpy(corner_of(q, 1 - side, lowest), -0.5 * low, out);
-    best.key = (lowest * TL_FACET_PLANES + face) * 2 + side;
+    if (low > best.gap) best = (Best){.gap = low, .side = side, .face = face, .corner = lowest};
   }
   return best;
 }
 
-static void by_edges(const TlFacetQuery *q, int32_t a, int32_t b, TlFacetContact *best) {
-  TlVec3 n, on_a, on_b;
+/* The same over all faces and corners. */
+static Best by_all_faces(const TlFacetQuery *q) {
+  Best best = {.gap = -INFINITY};
+  for (int side = 0; side < 2; side++)
+    for (int32_t f = 0; f < q->facets[side]->plane_count; f++) {
+      Best one = {.gap = INFINITY, .side = side, .face = f};
+      for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++) {
+        double above = above_face(q, side, f, c);
+        if (above < one.gap) one.gap = above, one.corner = c;
+      }
+      if (one.gap > best.gap) best = one;
+    }
+  return best;
+}
+
+static void by_edges(const TlFacetQuery *q, int32_t a, int32_t b, Best *best) {
+  TlVec3 n;
   if (!arcs_cross(q, a, b, 0, &n)) return;
   TlVec3 from_a = corner_of(q, 0, q->facets[0]->edge[a].corner[0]),
          from_b = corner_of(q, 1, q->facets[1]->edge[b].corner[0]);
   double gap = tl_dot(n, tl_sub(from_b, from_a));
-  if (!(gap > best->gap)) return;
-  nearest_points(q, a, b, &on_a, &on_b);
-  best->gap = gap;
-  best->n = tl_scale(-1, n);
-  best->x = tl_scale(0.5, tl_add(on_a, on_b));
-  best->key = 2 * TL_FACET_PLANES * TL_FACET_CORNERS + a * TL_FACET_EDGES + b;
+  if (gap > best->gap) *best = (Best){.gap = gap, .edge = {a, b}, .n = n};
 }
 
-TlFacetContact tl_facets_gap(TlFacetPair *pair, const TlFacetQuery *q, bool *listed) {
-  *listed = !pair->made || !(q->motion < pair->skin) || tl_turned_by(&q->r, &pair->r0) > TURN;
-  if (*listed) list_candidates(pair, q);
-  TlFacetPair every = {0}; /* too many to keep: all of them, face by face */
-  TlFacetContact best = {.gap = -INFINITY};
-  if (pair->made) {
-    best = by_faces(pair, q);
-    for (int32_t i = 0; i < pair->edge_count; i++)
-      by_edges(q, pair->edge[i].a, pair->edge[i].b, &best);
-    return best;
-  }
-  for (int side = 0; side < 2; side++)
-    for (int32_t f = 0; f < q->facets[side]->plane_count; f++) {
-      TlFacetContact one = {.gap = INFINITY};
-      for (int32_t c = 0; c < q->facets[1 - side]->corner_count; c++) {
-        every.face_count = 0;
-        add_face(&every, side, f, c);
-        TlFacetContact contact = by_faces(&every, q);
-        if (contact.gap < one.gap) one = contact;
-      }
-      if (one.gap > best.gap) best = one;
+/* ---- contacts ---- */
+
+/* A polygon in the frame of a; after[i] names the line from corner i to the next: of the other grain's
+ * face, or of the cut along the face's own edge. */
+enum { MOST = 2 * TL_FACET_LOOP };
+typedef struct Polygon {
+  int count;
+  TlVec3 corner[MOST];
+  int16_t after[MOST];
+} Polygon;
+
+/* What lies below the plane n . x = d remains; line: the name of the cut. */
+static void cut(Polygon *p, TlVec3 n, double d, int16_t line) {
+  Polygon in = *p;
+  p->count = 0;
+  for (int i = 0; i < in.count; i++) {
+    int j = i + 1 < in.count ? i + 1 : 0;
+    double hi = tl_dot(n, in.corner[i]) - d, hj = tl_dot(n, in.corner[j]) - d;
+    if (p->count + 2 > MOST) return;
+    if (hi <= 0) {
+      p->corner[p->count] = in.corner[i];
+      p->after[p->count++] = in.after[i];
     }
+    if ((hi <= 0) == (hj <= 0)) continue;
+    TlVec3 at = tl_axpy(in.corner[i], hi / (hi - hj), tl_sub(in.corner[j], in.corner[i]));
+    p->corner[p->count] = at;
+    p->after[p->count++] = hi <= 0 ? line : in.after[i];
+  }
+}
+
+/* The other grain's face that is turned most against the face, within the prism over that. */
+static Polygon over_face(const TlFacetQuery *q, int side, int32_t face, TlVec3 out,
+                         int32_t *other) {
+  const TlFacets *f = q->facets[side], *g = q->facets[1 - side];
+  double most = INFINITY;
+  *other = 0;
+  for (int32_t k = 0; k < g->plane_count; k++) {
+    double facing = tl_dot(out, direction_of(q, 1 - side, g->normal[k]));
+    if (facing < most) most = facing, *other = k;
+  }
+  Polygon p = {.count = g->loop_count[*other]};
+  for (int i = 0; i < p.count; i++) {
+    p.corner[i] = corner_of(q, 1 - side, g->loop[*other][i]);
+    p.after[i] = (int16_t)i;
+  }
+  for (int i = 0; i < f->loop_count[face] && p.count > 0; i++) {
+    int j = i + 1 < f->loop_count[face] ? i + 1 : 0;
+    TlVec3 from = corner_of(q, side, f->loop[face][i]), to = corner_of(q, side, f->loop[face][j]);
+    TlVec3 n = tl_cross(tl_sub(to, from), out);
+    cut(&p, n, tl_dot(n, from), (int16_t)(TL_FACET_LOOP + i));
+  }
+  return p;
+}
+
+static int face_contacts(const TlFacetQuery *q, const Best *best, TlFacetContact *contact) {
+  const TlFacets *f = q->facets[best->side];
+  int side = best->side, count = 0;
+  TlVec3 out = direction_of(q, side, f->normal[best->face]),
+         on = corner_of(q, side, f->loop[best->face][0]), n = tl_scale(side ? 1 : -1, out);
+  int32_t other, faces;
+  Polygon p = over_face(q, side, best->face, out, &other);
+  faces = (other * TL_FACET_PLANES + best->face) * 2 + side;
+  for (int i = 0; i < p.count; i++) {
+    double gap = tl_dot(out, tl_sub(p.corner[i], on));
+    int before = p.after[i > 0 ? i - 1 : p.count - 1];
+    if (gap < q->margin)
+      contact[count++] = (TlFacetContact){.x = tl_axpy(p.corner[i], -0.5 * gap, out),
+                                          .n = n,
+                                          .gap = gap,
+                                          .key = (faces * MOST + before) * MOST + p.after[i]};
+  }
+  return count;
+}
+
+/* Apart, and no corner over a face: the nearest points of two edges. */
+static TlFacetContact nearest_edges(const TlFacetQuery *q) {
+  TlFacetContact best = {.gap = INFINITY};
   for (int32_t a = 0; a < q->facets[0]->edge_count; a++)
-    for (int32_t b = 0; b < q->facets[1]->edge_count; b++) by_edges(q, a, b, &best);
+    for (int32_t b = 0; b < q->facets[1]->edge_count; b++) {
+      TlVec3 on_a, on_b;
+      double far = nearest_points(q, a, b, &on_a, &on_b);
+      if (far >= best.gap) continue;
+      best = (TlFacetContact){.x = tl_scale(0.5, tl_add(on_a, on_b)),
+                              .n = tl_sub(on_a, on_b),
+                              .gap = far,
+                              .key = EDGES_KEY + a * TL_FACET_EDGES + b};
+    }
+  best.n = tl_unit(best.n);
   return best;
+}
+
+int tl_facets_contacts(TlFacetPair *pair, const TlFacetQuery *q,
+                       TlFacetContact contact[TL_FACET_CONTACTS], bool *listed) {
+  *listed =
+      !pair->made || !(q->motion < ENOUGH * pair->skin) || tl_turned_by(&q->r, &pair->r0) > TURN;
+  if (*listed) list_candidates(pair, q);
+  Best face = pair->made ? by_faces(pair, q) : by_all_faces(q), edge = {.gap = -INFINITY};
+  if (pair->made)
+    for (int32_t i = 0; i < pair->edge_count; i++)
+      by_edges(q, pair->edge[i].a, pair->edge[i].b, &edge);
+  else
+    for (int32_t a = 0; a < q->facets[0]->edge_count; a++)
+      for (int32_t b = 0; b < q->facets[1]->edge_count; b++) by_edges(q, a, b, &edge);
+  double gap = tl_max(face.gap, edge.gap), tiny = 1e-6 * fabs(q->bias);
+  if (!(gap < q->margin)) return 0;
+  if (edge.gap > face.gap + q->bias) {
+    TlVec3 on_a, on_b;
+    double far = nearest_points(q, edge.edge[0], edge.edge[1], &on_a, &on_b);
+    if (edge.gap < 0 || far <= edge.gap + tiny) {
+      contact[0] =
+          (TlFacetContact){.x = tl_scale(0.5, tl_add(on_a, on_b)),
+                           .n = tl_scale(-1, edge.n),
+                           .gap = edge.gap,
+                           .key = EDGES_KEY + edge.edge[0] * TL_FACET_EDGES + edge.edge[1]};
+      return 1;
+    }
+  }
+  int count = face_contacts(q, &face, contact);
+  double least = INFINITY;
+  for (int i = 0; i < count; i++) least = tl_min(least, contact[i].gap);
+  if (least <= gap + q->bias + tiny) return count;
+  TlFacetContact near;
+  if (gap > 0) {
+    near = nearest_edges(q);
+  } else { /* the lowest corner, whatever is above which face */
+    TlVec3 out = direction_of(q, face.side, q->facets[face.side]->normal[face.face]);
+    near = (TlFacetContact){
+        .x = tl_axpy(corner_of(q, 1 - face.side, face.corner), -0.5 * face.gap, out),
+        .n = tl_scale(face.side ? 1 : -1, out),
+        .gap = face.gap,
+        .key = CORNER_KEY + (face.corner * TL_FACET_PLANES + face.face) * 2 + face.side};
+  }
+  if (near.gap < q->margin) contact[count++] = near;
+  return count;
 }

@@ -344,8 +344,15 @@ TlStatus tl_narrow_nodes(const TlColliders *b, int64_t from, int64_t to, int sid
   if (tl_narrow_seeks(b, from, to))
     return seek_by(tl_narrow_nodes, b, from, to, side, wanted, points);
   TlNarrowSide way = side_of(b, from, to, side, turn);
-  const TlNodeMap *map = &way.map;
   if (shape->node_count == 0) return following_points(&way, NULL, wanted, points);
+  return tl_narrow_tree(&way, wanted, points);
+}
+
+TlStatus tl_narrow_tree(const TlNarrowSide *way, TlWanted *wanted, TlPoints *points) {
+  const TlColliders *b = way->colliders;
+  const TlShape *shape = b->shape[way->from];
+  const TlNodeMap *map = &way->map;
+  int64_t to = way->to;
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
     TlPhiRange phi = tl_shape_phi_range(b->shape[to], tl_node_mapped(map, tl_sphere_centre(s)),
@@ -357,7 +364,7 @@ TlStatus tl_narrow_nodes(const TlColliders *b, int64_t from, int64_t to, int sid
       i = s->next;
       continue;
     }
-    if (s->leaf) TL_TRY(node_points(&way, wanted, s->first, s->count, points));
+    if (s->leaf) TL_TRY(node_points(way, wanted, s->first, s->count, points));
     i++;
   }
   return TL_OK;

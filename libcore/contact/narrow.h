@@ -108,6 +108,8 @@ TlStatus tl_narrow_append(const TlNarrowSide *side, const TlNodeHit *hit, size_t
  * With band = INFINITY exactly what testing every node finds. */
 TlStatus tl_narrow_nodes(const TlColliders *colliders, int64_t from, int64_t to, int side,
                          TlWanted *wanted, TlPoints *points);
+/* The same through the tree of spheres for a shape with nodes, at the relative pose of a side's map. */
+TlStatus tl_narrow_tree(const TlNarrowSide *side, TlWanted *wanted, TlPoints *points);
 typedef TlStatus (*TlNarrowSearch)(const TlColliders *, int64_t from, int64_t to, int side,
                                    TlWanted *, TlPoints *);
 /* The same by testing every node: the oracle. */

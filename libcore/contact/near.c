@@ -122,10 +122,18 @@ struct TlNearPair {
   int64_t cost;    /* lookups that made the lists */
   int64_t waste;   /* and those since then that a fresh list would have spared */
   Side side[2];
+  TlPlaceCache *places; /* owned */
 };
+
+TlStatus tl_near_place_cache(TlNearPair **pair, TlPlaceCache ***cache) {
+  if (!*pair) TL_TRY(TL_NEW(*pair, 1));
+  *cache = &(*pair)->places;
+  return TL_OK;
+}
 
 void tl_near_pair_free(TlNearPair *pair) {
   if (!pair) return;
+  tl_place_cache_free(pair->places);
   for (int s = 0; s < 2; s++) list_free(&pair->side[s].list);
   tl_free(pair);
 }

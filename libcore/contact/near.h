@@ -21,6 +21,7 @@
 
 #include "contact/broad.h"
 #include "contact/narrow.h"
+#include "contact/places.h"
 
 typedef struct TlNearPair TlNearPair; /* lists of a pair of avatars, either side's nodes */
 typedef struct TlNearWall TlNearWall; /* list of an avatar at a boundary */
@@ -85,6 +86,9 @@ void tl_near_fetch_nodes(const TlNear *near, size_t number);
 /* How far above what is wanted a search looks so that it serves later steps too: way, relative motion of
  * a step; size, the smaller radius. */
 double tl_near_skin(double way, double size);
+
+/* Where the search by places keeps what it need not make again of a pair (places.h). */
+TlStatus tl_near_place_cache(TlNearPair **pair, TlPlaceCache ***cache);
 
 /* Append the wanted nodes, as tl_narrow_nodes(a, b, 0) and, with both, tl_narrow_nodes(b, a, 1). */
 TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *wanted,

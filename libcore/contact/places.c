@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double CONVEX =
-    1e-3;                         /* of the radius: nodes above a tangent plane of a convex shape */
 static const double COVER = 0.75; /* node spacings: no place of a surface is farther from a node */
 static const double ROUGH =
     0.25;                        /* slope that a surface may have between nodes beside its nodes' */
@@ -20,65 +18,40 @@ static const double STALE = 2;          /* cells of travel after which curvature
 static const double AGREE = 0.97;       /* cosine likewise */
 static const double UNEXPLAINED = 2e-3; /* of the smaller radius: below every place's parabola */
 static const double AHEAD = 2;          /* skins (near.h) that a search looks ahead */
+static const double BIAS =
+    2e-4; /* of the smaller radius: what crossing edges must gain over faces */
+static const double FLAT_RISE = 0.02,
+                    FLAT_WIDTH = 0.25; /* of that: where surfaces bear beside a place */
 enum { ROUNDS = 16, HALVINGS = 5, AUDITS = 4 };
 
 /* ---- shapes ---- */
 
-/* Distances of all pairs of nodes: nearest ones, and how far one lies above another's tangent plane. */
-static void compare_nodes(TlPlaceShape *s) {
-  const TlShape *shape = s->shape;
-  double above = 0;
-  for (int32_t i = 0; i < shape->node_count; i++) {
-    double d2[TL_PLACE_NEIGHBOURS];
-    TlVec3 p = tl_shape_node(shape, i), n;
-    tl_spline_phi(&s->spline, p, &n, NULL);
-    n = tl_unit(n);
-    for (int k = 0; k < TL_PLACE_NEIGHBOURS; k++) d2[k] = INFINITY, s->near[i][k] = -1;
-    for (int32_t j = 0; j < shape->node_count; j++) {
-      TlVec3 d = tl_sub(tl_shape_node(shape, j), p);
-      double far2 = tl_norm2(d);
-      above = tl_max(above, tl_dot(d, n));
-      if (j == i || far2 >= d2[TL_PLACE_NEIGHBOURS - 1]) continue;
-      int k = TL_PLACE_NEIGHBOURS - 1;
-      for (; k > 0 && d2[k - 1] > far2; k--) d2[k] = d2[k - 1], s->near[i][k] = s->near[i][k - 1];
-      d2[k] = far2;
-      s->near[i][k] = j;
-    }
-  }
-  s->convex = above <= CONVEX * shape->radius_m;
+static bool is_smooth(const TlShape *s) {
+  return !s->place->part && !s->place->sharp && (s->avatar || s->closed == &tl_closed_sphere);
 }
 
-TlStatus tl_place_shape_make(const TlShape *shape, TlPlaceShape *out) {
-  *out = (TlPlaceShape){.shape = shape, .slope = 1, .convex = true};
-  if (shape->avatar) TL_TRY(tl_spline_make(shape->avatar, &out->spline));
-  out->facets = tl_facets_of(shape, shape->avatar ? &out->spline : NULL);
-  if (!shape->avatar) return TL_OK; /* closed forms are convex */
-  out->slope = tl_max(1, out->spline.slope_max);
-  out->spacing = shape->node_spacing;
-  TlStatus status = TL_NEW(out->near, (size_t)shape->node_count);
-  if (status == TL_OK)
-    compare_nodes(out);
-  else
-    tl_place_shape_free(out);
-  return status;
+bool tl_places_polyhedra(const TlShape *a, const TlShape *b) {
+  return a->place->part && b->place->part;
 }
 
-void tl_place_shape_free(TlPlaceShape *shape) {
-  tl_spline_free(&shape->spline);
-  tl_free(shape->near);
-  *shape = (TlPlaceShape){0};
+bool tl_places_serves(const TlShape *a, const TlShape *b) {
+  return (is_smooth(a) && is_smooth(b)) || tl_places_polyhedra(a, b);
 }
 
-static bool is_polyhedron(const TlPlaceShape *s) {
-  return s->facets.plane_count > 0;
+void tl_place_cache_free(TlPlaceCache *cache) {
+  if (!cache) return;
+  tl_free(cache->facets);
+  tl_free(cache);
 }
 
-static bool is_smooth(const TlPlaceShape *s) {
-  return !is_polyhedron(s) && (s->shape->avatar || s->shape->closed == &tl_closed_sphere);
-}
-
-bool tl_places_serves(const TlPlaceShape *a, const TlPlaceShape *b) {
-  return (is_smooth(a) && is_smooth(b)) || (is_polyhedron(a) && is_polyhedron(b));
+/* Of these shapes, so of those that had the pair's ids before. */
+static TlStatus want_cache(const TlShape *const shape[2], TlPlaceCache **cache) {
+  if (!*cache) TL_TRY(TL_NEW(*cache, 1));
+  TlPlaceCache *c = *cache;
+  if (c->shape[0] == shape[0] && c->shape[1] == shape[1]) return TL_OK;
+  tl_free(c->facets);
+  *c = (TlPlaceCache){.shape = {shape[0], shape[1]}};
+  return TL_OK;
 }
 
 /* ---- the two fields at one point ---- */
@@ -86,7 +59,7 @@ bool tl_places_serves(const TlPlaceShape *a, const TlPlaceShape *b) {
 /* Frame of a, metres; b's point of x is r x + t. */
 typedef struct Both {
   const TlPlaceQuery *query;
-  const TlPlaceShape *shape[2];
+  const TlShape *shape[2];
   double scale[2];
   TlMat3 r;
   TlVec3 t;
@@ -94,13 +67,14 @@ typedef struct Both {
   double slope, out, face;    /* of phi in the grids and beyond; least phi on the grids' faces */
   double tolerance;
   int64_t lookups;
+  bool broken; /* a field said something that is no number */
 } Both;
 
 /* A closed form is a sphere here. */
-static double field(const TlPlaceShape *s, double scale, TlVec3 x, TlVec3 *gradient,
-                    TlSym3 *hessian) {
-  if (s->shape->avatar) {
-    double phi = scale * tl_spline_phi(&s->spline, tl_scale(1 / scale, x), gradient, hessian);
+static double field(const TlShape *s, double scale, TlVec3 x, TlVec3 *gradient, TlSym3 *hessian) {
+  if (s->avatar) {
+    double phi =
+        scale * tl_spline_phi(&s->place->spline, tl_scale(1 / scale, x), gradient, hessian);
     if (hessian)
       for (int k = 0; k < 6; k++) (&hessian->xx)[k] /= scale;
     return phi;
@@ -109,7 +83,7 @@ static double field(const TlPlaceShape *s, double scale, TlVec3 x, TlVec3 *gradi
   TlVec3 g = far > 0 ? tl_scale(1 / far, x) : tl_vec3(0, 0, 1);
   *gradient = g;
   if (hessian) {
-    double c = 1 / tl_max(far, 1e-3 * s->shape->radius_m * scale);
+    double c = 1 / tl_max(far, 1e-3 * s->radius_m * scale);
     *hessian = (TlSym3){.xx = c * (1 - g.x * g.x),
                         .yy = c * (1 - g.y * g.y),
                         .zz = c * (1 - g.z * g.z),
@@ -117,7 +91,7 @@ static double field(const TlPlaceShape *s, double scale, TlVec3 x, TlVec3 *gradi
                         .xz = -c * g.x * g.z,
                         .yz = -c * g.y * g.z};
   }
-  return far - s->shape->radius_m * scale;
+  return far - s->radius_m * scale;
 }
 
 typedef struct Look {
@@ -141,6 +115,7 @@ static Look look_at(Both *p, TlVec3 x, TlSym3 *hessian) {
     hessian->xx += c[0].x, hessian->yy += c[1].y, hessian->zz += c[2].z;
     hessian->xy += c[0].y, hessian->xz += c[0].z, hessian->yz += c[1].z;
   }
+  if (isnan(a + b)) p->broken = true;
   TlVec3 n = tl_unit(tl_sub(gb, ga));
   double down = -tl_dot(ga, n), up = tl_dot(gb, n);
   return (Look){x, n, tl_add(ga, gb), a + b, (a - b) / tl_max(down + up, 0.5), tl_min(down, up)};
@@ -238,7 +213,7 @@ static void try_start(Both *p, TlPlacePair *pair, TlVec3 x, double below) {
   TlKeptPlace place = {.x = x};
   if (!descend(p, &place, true) || !(place.gap < below)) return;
   if (is_twin(pair, -1, place.x, TWINS * p->spacing)) return;
-  if (pair->count == TL_PLACES) {
+  if (pair->count == TL_PLACES_MOST) {
     int32_t high = 0;
     for (int32_t i = 1; i < pair->count; i++)
       if (pair->place[i].gap > pair->place[high].gap) high = i;
@@ -264,7 +239,7 @@ static bool unexplained(const Both *p, const TlPlacePair *pair, TlVec3 x, double
 /* ---- the search ---- */
 
 static TlVec3 node_of(const Both *p, int side, int32_t node) {
-  TlVec3 own = tl_scale(p->scale[side], tl_shape_node(p->shape[side]->shape, node));
+  TlVec3 own = tl_scale(p->scale[side], tl_shape_node(p->shape[side], node));
   return side ? tl_mat_tvec(p->r, tl_sub(own, p->t)) : own;
 }
 
@@ -277,43 +252,74 @@ static double promise(Both *p, TlVec3 x, double gap) {
 
 /* Listed nodes of a side that are lower than their listed neighbours. rank: [node_count] scratch. */
 static void lower_nodes(const Both *p, int side, TlPoint *point, size_t count, int32_t *rank) {
-  const TlPlaceShape *s = p->shape[side];
-  for (int32_t i = 0; i < s->shape->node_count; i++) rank[i] = -1;
+  const TlShape *s = p->shape[side];
+  for (int32_t i = 0; i < s->node_count; i++) rank[i] = -1;
   for (size_t i = 0; i < count; i++)
     if ((int)(point[i].key & 1) == side) rank[point[i].key >> 1] = (int32_t)i;
   for (size_t i = 0; i < count; i++) {
     if ((int)(point[i].key & 1) != side) continue;
     bool lower = true;
     for (int k = 0; k < TL_PLACE_NEIGHBOURS && lower; k++) {
-      int32_t j = s->near[point[i].key >> 1][k];
+      int32_t j = s->place->near[point[i].key >> 1][k];
       if (j >= 0 && rank[j] >= 0) lower = !tl_point_deeper(&point[rank[j]], &point[i]);
     }
     point[i].n.x = lower; /* its normal is not needed */
   }
 }
 
-/* Nodes of either side below the limit, appended; what matters of them is gap and key. */
-static TlStatus list_nodes(const Both *p, double limit, TlPoints *points) {
+/* Nodes of either side that had a gap below the limit at a relative pose, appended; what matters of them
+ * is gap and key. The same whenever it is asked. */
+static TlStatus list_nodes(const Both *p, const TlMat3 *r, TlVec3 t, double limit,
+                           TlPoints *points) {
   const TlPlaceQuery *q = p->query;
   for (int side = 0; side < 2; side++) {
+    if (p->shape[side]->node_count == 0) continue;
     TlWanted wanted = {.margin = limit, .band = INFINITY, .least = INFINITY};
-    int64_t from = side ? q->b : q->a, to = side ? q->a : q->b;
-    if (p->shape[side]->shape->node_count > 0)
-      TL_TRY(tl_narrow_nodes(q->colliders, from, to, side, &wanted, points));
+    double from = p->scale[side], to = p->scale[1 - side];
+    TlNarrowSide way = {.colliders = q->colliders,
+                        .from = side ? q->b : q->a,
+                        .to = side ? q->a : q->b,
+                        .turn_from = side ? q->turn_b : q->turn_a,
+                        .turn_to = side ? q->turn_a : q->turn_b,
+                        .side = side,
+                        .map = {.ratio = from / to}};
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) way.map.m.m[i][j] = (side ? r->m[j][i] : r->m[i][j]) * from / to;
+    way.map.t = tl_scale((side ? -1 : 1) / to, side ? tl_mat_tvec(*r, t) : t);
+    TL_TRY(tl_narrow_tree(&way, &wanted, points));
   }
   return TL_OK;
 }
 
-static void note_audit(TlPlacePair *pair, const TlPoint *point, size_t count) {
+static void note_audit(TlPlaceCache *cache, const TlPlacePair *pair, const TlPoint *point,
+                       size_t count) {
   size_t number[2] = {0, 0}, seen[2] = {0, 0};
+  cache->listed = true;
+  cache->r0 = pair->r0;
+  cache->t0 = pair->t0;
   for (size_t i = 0; i < count; i++) number[point[i].key & 1]++;
-  pair->audit_count[0] = pair->audit_count[1] = pair->audit_next = 0;
+  cache->audit_count[0] = cache->audit_count[1] = 0;
   for (size_t i = 0; i < count; i++) {
     int side = (int)(point[i].key & 1);
     size_t every = 1 + (number[side] - 1) / TL_PLACE_AUDIT;
     if (seen[side]++ % every != 0) continue;
-    pair->audit[side][pair->audit_count[side]++] = (int32_t)(point[i].key >> 1);
+    cache->audit[side][cache->audit_count[side]++] = (int32_t)(point[i].key >> 1);
   }
+}
+
+/* The nodes of the pair's last search, listed again if they are not known. */
+static TlStatus want_audit(const Both *p, const TlPlacePair *pair, TlPlaceCache **cache,
+                           TlPoints *points) {
+  TL_TRY(want_cache(p->shape, cache));
+  TlPlaceCache *c = *cache;
+  if (c->listed && memcmp(&c->r0, &pair->r0, sizeof c->r0) == 0 &&
+      memcmp(&c->t0, &pair->t0, sizeof c->t0) == 0)
+    return TL_OK;
+  size_t had = points->count;
+  TL_TRY(list_nodes(p, &pair->r0, pair->t0, pair->cutoff + COVER * p->spacing, points));
+  note_audit(c, pair, points->point + had, points->count - had);
+  points->count = had;
+  return TL_OK;
 }
 
 static void lowest_first(TlPoint *point, size_t count) {
@@ -327,22 +333,25 @@ static void lowest_first(TlPoint *point, size_t count) {
 
 /* All places anew: known ones first, then from nodes lower than their neighbours, then from nodes that
  * none of these explains. */
-static TlStatus search(Both *p, TlPlacePair *pair, TlPoints *points) {
+static TlStatus search(Both *p, TlPlacePair *pair, TlPlaceCache **cache, TlPoints *points) {
   const TlPlaceQuery *q = p->query;
   size_t had = points->count;
   pair->made = false;
   pair->cutoff = q->margin + AHEAD * tl_near_skin(q->way, p->size);
-  TL_TRY(list_nodes(p, pair->cutoff + COVER * p->spacing, points));
+  pair->r0 = p->r;
+  pair->t0 = p->t;
+  pair->audit_next = 0;
+  TL_TRY(want_cache(p->shape, cache));
+  TL_TRY(list_nodes(p, &p->r, p->t, pair->cutoff + COVER * p->spacing, points));
   TlPoint *point = points->point + had;
   size_t count = points->count - had;
   points->lists++;
   for (int side = 0; side < 2; side++) {
-    if (!p->shape[side]->near) continue;
-    TL_TRY(TL_RESERVE(points->queue, points->queue_capacity,
-                      (size_t)p->shape[side]->shape->node_count));
+    if (!p->shape[side]->place->near) continue;
+    TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)p->shape[side]->node_count));
     lower_nodes(p, side, point, count, points->queue);
   }
-  note_audit(pair, point, count);
+  note_audit(*cache, pair, point, count);
   for (int32_t i = pair->count - 1; i >= 0; i--)
     if (!descend(p, &pair->place[i], false) || !(pair->place[i].gap < pair->cutoff) ||
         is_twin(pair, i, pair->place[i].x, TWINS * p->spacing))
@@ -356,8 +365,6 @@ static TlStatus search(Both *p, TlPlacePair *pair, TlPoints *points) {
       if (promise(p, x, point[i].gap) < pair->cutoff) try_start(p, pair, x, pair->cutoff);
     }
   points->count = had;
-  pair->r0 = p->r;
-  pair->t0 = p->t;
   for (int32_t i = 0; i < pair->count; i++) {
     pair->place[i].motion = 0;
     pair->place[i].last = true;
@@ -404,7 +411,14 @@ static bool far_enough(const Both *p, double gap, double motion, double margin) 
  * out, ½ (slip sqrt(k/4) + turn sqrt(r))² with the largest curvature k and radius r of F, is small. */
 static bool follow(const Both *p, const TlPlacePair *pair, double motion, double *gap) {
   double turn = tl_turned_by(&p->r, &pair->r1), most = 2 * SMALL * p->tolerance;
-  double bent = turn * sqrt(pair->flattest), steep = 0.5 * sqrt(pair->sharpest);
+  double sharpest = 0, flattest = 0;
+  for (int32_t i = 0; i < pair->count; i++) {
+    const double *h = pair->place[i].bend;
+    double trace = h[0] + h[2], det = h[0] * h[2] - h[1] * h[1];
+    sharpest = tl_max(sharpest, trace);
+    flattest = tl_max(flattest, trace / det);
+  }
+  double bent = turn * sqrt(flattest), steep = 0.5 * sqrt(sharpest);
   if (bent * bent > most) return false;
   for (int32_t i = 0; i < pair->count; i++) {
     const TlKeptPlace *k = &pair->place[i];
@@ -424,7 +438,7 @@ static bool follow(const Both *p, const TlPlacePair *pair, double motion, double
 }
 
 /* Evaluates the places that may be wanted; a few nodes of the last search on the way. */
-static void refresh(Both *p, TlPlacePair *pair, double motion) {
+static void refresh(Both *p, TlPlacePair *pair, const TlPlaceCache *cache, double motion) {
   double near = TWINS * p->spacing;
   for (int32_t i = pair->count - 1; i >= 0; i--) {
     TlKeptPlace *k = &pair->place[i];
@@ -438,8 +452,8 @@ static void refresh(Both *p, TlPlacePair *pair, double motion) {
     k->last = true;
   }
   for (int side = 0; side < 2; side++)
-    for (int n = 0; n < AUDITS && n < pair->audit_count[side]; n++) {
-      int32_t node = pair->audit[side][(pair->audit_next + n) % pair->audit_count[side]];
+    for (int n = 0; n < AUDITS && n < cache->audit_count[side]; n++) {
+      int32_t node = cache->audit[side][(pair->audit_next + n) % cache->audit_count[side]];
       TlVec3 x = node_of(p, side, node), g;
       TlVec3 y = side ? x : tl_add(tl_mat_vec(p->r, x), p->t);
       double gap = field(p->shape[1 - side], p->scale[1 - side], y, &g, NULL);
@@ -454,23 +468,10 @@ static void refresh(Both *p, TlPlacePair *pair, double motion) {
   pair->audit_next = (pair->audit_next + AUDITS) % (1 << 20);
 }
 
-/* What the next steps measure from. */
-static void note_pose(const Both *p, TlPlacePair *pair) {
-  pair->r1 = p->r;
-  pair->t1 = p->t;
-  pair->sharpest = pair->flattest = 0;
-  for (int32_t i = 0; i < pair->count; i++) {
-    const double *h = pair->place[i].bend;
-    double trace = h[0] + h[2], det = h[0] * h[2] - h[1] * h[1];
-    pair->sharpest = tl_max(pair->sharpest, trace);
-    pair->flattest = tl_max(pair->flattest, trace / det);
-  }
-}
-
 static Both both_of(const TlPlaceQuery *q) {
   const TlColliders *c = q->colliders;
   Both p = {.query = q,
-            .shape = {q->shape_a, q->shape_b},
+            .shape = {c->shape[q->a], c->shape[q->b]},
             .scale = {c->scale[q->a], c->scale[q->b]},
             .t = tl_mat_tvec(*q->turn_b, tl_sub(c->position[q->a], c->position[q->b])),
             .size = tl_min(c->radius[q->a], c->radius[q->b]),
@@ -479,12 +480,12 @@ static Both both_of(const TlPlaceQuery *q) {
     for (int j = 0; j < 3; j++)
       for (int k = 0; k < 3; k++) p.r.m[i][j] += q->turn_b->m[k][i] * q->turn_a->m[k][j];
   for (int s = 0; s < 2; s++) {
-    double cell = p.shape[s]->spline.spacing_m * p.scale[s],
-           spacing = p.shape[s]->spacing * p.scale[s];
+    const TlPlaceShape *place = p.shape[s]->place;
+    double cell = place->spline.spacing_m * p.scale[s], spacing = place->spacing * p.scale[s];
     p.cell = tl_max(p.cell, cell);
     if (spacing > 0) p.spacing = p.spacing > 0 ? tl_min(p.spacing, spacing) : spacing;
-    p.slope = tl_max(p.slope, p.shape[s]->slope);
-    p.face = tl_min(p.face, p.shape[s]->shape->phi_min_face * p.scale[s]);
+    p.slope = tl_max(p.slope, place->slope);
+    p.face = tl_min(p.face, p.shape[s]->phi_min_face * p.scale[s]);
   }
   if (!(p.cell > 0)) p.cell = 0.05 * p.size;
   p.out = sqrt(1 + p.slope * p.slope);
@@ -502,51 +503,92 @@ static TlStatus append(const Both *p, const TlPlacePair *pair, const double *gap
       TL_TRY(tl_points_add(points, (TlPoint){.p = tl_add(centre, tl_mat_vec(*q->turn_a, k->x)),
                                              .n = tl_mat_vec(*q->turn_a, k->n),
                                              .gap = gap[i],
-                                             .key = k->key}));
+                                             .key = TL_PLACE_KEY - 1 - (int64_t)k->key}));
   }
   return TL_OK;
 }
 
-static TlStatus query_polyhedra(const Both *p, TlPlacePair *pair, TlPoints *points) {
+/* Every part of the one against every part of the other. */
+static TlStatus query_polyhedra(const Both *p, TlPlaceCache **cache, TlPoints *points) {
   const TlPlaceQuery *q = p->query;
-  TlFacetPair *kept = &pair->facets;
-  TlFacetQuery exact = {.facets = {&q->shape_a->facets, &q->shape_b->facets},
-                        .scale = {p->scale[0], p->scale[1]},
-                        .r = p->r,
-                        .t = p->t,
-                        .motion = kept->made ? motion_since(p, &kept->r0, kept->t0) : 0,
-                        .skin = tl_near_skin(q->way, p->size)};
-  bool listed;
-  TlFacetContact c = tl_facets_gap(kept, &exact, &listed);
-  points->lists += listed;
-  if (c.gap >= q->margin) return TL_OK;
-  TlVec3 at = tl_add(q->colliders->position[q->a], tl_mat_vec(*q->turn_a, c.x));
-  return tl_points_add(
-      points, (TlPoint){.p = at, .n = tl_mat_vec(*q->turn_a, c.n), .gap = c.gap, .key = c.key});
+  const TlPlaceShape *a = p->shape[0]->place, *b = p->shape[1]->place;
+  int parts = a->part_count * b->part_count;
+  TlFacetPair none[TL_FACET_PARTS * TL_FACET_PARTS], *kept = none;
+  if (cache) {
+    TL_TRY(want_cache(p->shape, cache));
+    if (!(*cache)->facets) TL_TRY(TL_NEW((*cache)->facets, (size_t)parts));
+    kept = (*cache)->facets;
+  } else {
+    for (int k = 0; k < parts; k++) none[k].made = false;
+  }
+  TlVec3 centre = q->colliders->position[q->a];
+  for (int k = 0; k < parts; k++) {
+    TlFacetQuery exact = {.facets = {&a->part[k / b->part_count], &b->part[k % b->part_count]},
+                          .scale = {p->scale[0], p->scale[1]},
+                          .r = p->r,
+                          .t = p->t,
+                          .motion = kept[k].made ? motion_since(p, &kept[k].r0, kept[k].t0) : 0,
+                          .skin = tl_near_skin(q->way, p->size),
+                          .bias = BIAS * p->size,
+                          .margin = q->margin};
+    TlFacetContact found[TL_FACET_CONTACTS];
+    bool listed;
+    int count = tl_facets_contacts(&kept[k], &exact, found, &listed);
+    points->lists += listed;
+    for (int i = 0; i < count; i++)
+      TL_TRY(tl_points_add(points,
+                           (TlPoint){.p = tl_add(centre, tl_mat_vec(*q->turn_a, found[i].x)),
+                                     .n = tl_mat_vec(*q->turn_a, found[i].n),
+                                     .gap = found[i].gap,
+                                     .key = TL_PLACE_KEY - 1 - (int64_t)found[i].key * parts - k}));
+  }
+  return TL_OK;
 }
 
-TlStatus tl_places_query(TlPlacePair *pair, const TlPlaceQuery *query, TlPoints *points) {
+/* Is a place so flat that the surfaces come no farther apart than FLAT_RISE within FLAT_WIDTH of it? */
+static bool any_flat(const Both *p, const TlPlacePair *pair, const double *gap) {
+  double least = 2 * FLAT_RISE / (FLAT_WIDTH * FLAT_WIDTH * p->size);
+  for (int32_t i = 0; i < pair->count; i++) {
+    const double *h = pair->place[i].bend;
+    double mean = 0.5 * (h[0] + h[2]), half = 0.5 * (h[0] - h[2]);
+    if (gap[i] < p->query->margin && mean - sqrt(half * half + h[1] * h[1]) < least) return true;
+  }
+  return false;
+}
+
+TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQuery *query,
+                         TlPoints *points, bool *flat) {
   Both p = both_of(query);
-  if (is_polyhedron(p.shape[0])) return query_polyhedra(&p, pair, points);
-  bool convex = p.shape[0]->convex && p.shape[1]->convex;
-  double gap[TL_PLACES], motion = 0;
+  TlPlaceCache *own = NULL;
+  if (tl_places_polyhedra(p.shape[0], p.shape[1])) return query_polyhedra(&p, cache, points);
+  bool convex = p.shape[0]->place->convex && p.shape[1]->place->convex;
+  double gap[TL_PLACES_MOST], motion = 0;
   TlStatus status = TL_OK;
   bool kept = convex && pair->made && pair->place[0].last; /* needs no certificate to be followed */
   if (pair->made && !kept) motion = motion_since(&p, &pair->r0, pair->t0);
   bool complete = pair->made && (convex || far_enough(&p, pair->cutoff, motion, query->margin));
-  if (complete && follow(&p, pair, motion, gap)) return append(&p, pair, gap, points);
+  if (complete && follow(&p, pair, motion, gap)) {
+    if (flat) *flat = any_flat(&p, pair, gap);
+    return append(&p, pair, gap, points);
+  }
   if (kept) motion = motion_since(&p, &pair->r0, pair->t0);
   if (!convex && !complete) {
-    status = search(&p, pair, points);
+    status = search(&p, pair, cache ? cache : &own, points);
   } else if (!convex) {
-    refresh(&p, pair, motion);
+    TlPlaceCache **audit = cache ? cache : &own;
+    status = want_audit(&p, pair, audit, points);
+    if (status == TL_OK) refresh(&p, pair, *audit, motion);
   } else if (complete && far_enough(&p, pair->place[0].gap, motion, query->margin)) {
     pair->place[0].last = false;
   } else {
     search_convex(&p, pair);
   }
-  note_pose(&p, pair);
+  tl_place_cache_free(own);
+  if (p.broken) return tl_fail(TL_EINPUT, "the distance of a grain is not a number");
+  pair->r1 = p.r;
+  pair->t1 = p.t;
   points->lookups += p.lookups;
   for (int32_t i = 0; i < pair->count; i++) gap[i] = pair->place[i].gap;
+  if (flat) *flat = any_flat(&p, pair, gap);
   return status == TL_OK ? append(&p, pair, gap, points) : status;
 }

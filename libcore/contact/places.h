@@ -18,44 +18,33 @@
  *                deeper than every place's parabola allows starts a new search, which finds basins
  *                that opened between searches.
  * Two shapes that are both convex have one basin: one place, from the line of centres, no nodes.
- * Two convex polyhedra give the one place of their least translation, exactly (contact/facets.h).
  *
  * Frames: the caller's poses are of the world; memory is in the frame of a (metres, scaled), so that
  * it moves with it. The memory decides which places are known, to the search's tolerance: it is
  * state, and a run that resumes with the memory continues with the same bits. Nothing is allocated
- * where places are followed; a new search uses the thread's TlPoints. Thread safe: one memory and
- * one TlPoints a thread at a time. The order of the found places is that of their keys.
+ * where places are followed; a new search uses the thread's TlPoints. Thread safe: one memory, one
+ * cache and one TlPoints a thread at a time. The order of the found places is that of their keys.
  *
- * Not served (tl_places_serves): a cylinder in closed form, and a polyhedron against anything but
- * another, since their edges no Newton step can find. Faces that bear on each other give one place:
- * nodes must add the others.
+ * Polyhedra, and unions of them, have no memory: their contacts (contact/facets.h) follow from the
+ * poses alone. They include all corners of faces that bear on each other; smooth surfaces give one
+ * place there, and nodes must add the others (flat).
+ *
+ * Not served (tl_places_serves): a cylinder in closed form, and a polyhedron against a curved surface,
+ * since the edges of the one no Newton step can find.
  */
 #ifndef TL_CONTACT_PLACES_H
 #define TL_CONTACT_PLACES_H
 
 #include "contact/facets.h"
 #include "contact/narrow.h"
+#include "model/place_shape.h"
 #include "model/shapes.h"
-#include "shape/spline.h"
 
 enum {
-  TL_PLACES = 10,      /* most of a pair */
+  TL_PLACES_MOST = 10, /* most of a pair */
   TL_PLACE_AUDIT = 48, /* most audited nodes of either grain */
-  TL_PLACE_NEIGHBOURS = 8
+  TL_PLACE_KEY = -16   /* keys of points that are places are below this */
 };
-
-/* What the search adds to a shape; made once, immutable, shared. */
-typedef struct TlPlaceShape {
-  const TlShape *shape; /* borrowed */
-  TlSpline spline;      /* of an avatar */
-  bool convex;     /* no node lies above the tangent plane of another by over 1e-3 of the radius */
-  TlFacets facets; /* of a convex polyhedron; else none */
-  double slope;    /* of phi, at most, in the grid; outside: sqrt(1 + slope^2) */
-  double spacing;  /* mean distance of neighbouring nodes */
-  int32_t (*near)[TL_PLACE_NEIGHBOURS]; /* [node_count] the nearest other nodes, -1: none; owned */
-} TlPlaceShape;
-TlStatus tl_place_shape_make(const TlShape *shape, TlPlaceShape *out);
-void tl_place_shape_free(TlPlaceShape *shape);
 
 /* A place in memory; frame of a, metres. */
 typedef struct TlKeptPlace {
@@ -68,34 +57,59 @@ typedef struct TlKeptPlace {
   int32_t key;
 } TlKeptPlace;
 
+/* Of a pair; frame of a. Starts zeroed. State: what the next step finds depends on it. */
 typedef struct TlPlacePair {
-  int32_t count, next_key;
+  int32_t count, next_key, audit_next;
   bool made;
   double cutoff; /* of the last search */
   TlMat3 r0;     /* rotation from a to b, and a's centre in b's frame, then */
   TlVec3 t0;
   TlMat3 r1; /* the same when the places were last evaluated */
   TlVec3 t1;
-  double sharpest, flattest; /* of the places: largest curvature, 1/m; largest radius, m */
-  TlKeptPlace place[TL_PLACES];
-  int32_t audit_count[2], audit_next;
-  int32_t audit[2][TL_PLACE_AUDIT];
-  TlFacetPair facets; /* of two polyhedra; then nothing else is used */
+  TlKeptPlace place[TL_PLACES_MOST];
 } TlPlacePair;
+
+/* What a pair's search need not make again. It follows from the pair's memory and poses alone, so it
+ * may be dropped at any time, and is no state. Starts zeroed. */
+typedef struct TlPlaceCache {
+  const TlShape *shape[2]; /* of these */
+  bool listed;             /* audited nodes belong to a search at these poses */
+  TlMat3 r0;
+  TlVec3 t0;
+  int32_t audit_count[2];
+  int32_t audit[2][TL_PLACE_AUDIT];
+  TlFacetPair *facets; /* [parts of a * parts of b] owned */
+} TlPlaceCache;
+void tl_place_cache_free(TlPlaceCache *cache); /* NULL: nothing */
 
 typedef struct TlPlaceQuery {
   const TlColliders *colliders;
   int64_t a, b;
   const TlMat3 *turn_a, *turn_b;
-  const TlPlaceShape *shape_a, *shape_b; /* of their shapes */
-  double margin;                         /* places with a gap below it are wanted */
+  double margin;    /* places with a gap below it are wanted */
   double way;       /* relative motion of a step, about: sets how far a search looks ahead */
   double tolerance; /* of the gap, as a fraction of the smaller radius; 0: 1e-4 */
 } TlPlaceQuery;
 
-bool tl_places_serves(const TlPlaceShape *a, const TlPlaceShape *b);
-/* Appends the places to points: p half-way, n from b to a, gap, key = that of the place. Counts
- * evaluations of fields in points->lookups and searches in points->lists. */
-TlStatus tl_places_query(TlPlacePair *pair, const TlPlaceQuery *query, TlPoints *points);
+/* The shapes have their place shapes (model/place_shape.h). */
+/* Nothing is known; what is left of the array of places is not touched. */
+static inline void tl_place_pair_clear(TlPlacePair *pair) {
+  const TlMat3 none = {{{0}}};
+  pair->count = pair->next_key = pair->audit_next = 0;
+  pair->made = false;
+  pair->cutoff = 0;
+  pair->r0 = pair->r1 = none;
+  pair->t0 = pair->t1 = tl_vec3(0, 0, 0);
+}
+
+bool tl_places_serves(const TlShape *a, const TlShape *b);
+/* Do both consist of convex polyhedra? Then memory is not used. */
+bool tl_places_polyhedra(const TlShape *a, const TlShape *b);
+/* Appends the places to points: p half-way, n from b to a, gap, key < TL_PLACE_KEY. Counts
+ * evaluations of fields in points->lookups and searches in points->lists. *cache: NULL at first, made
+ * when it is needed; NULL cache: none is kept. flat: not NULL: becomes true where a place is so flat
+ * that surfaces bear on each other beside it, too. */
+TlStatus tl_places_query(TlPlacePair *pair, TlPlaceCache **cache, const TlPlaceQuery *query,
+                         TlPoints *points, bool *flat);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "contact/edges.h"
+#include "contact/wall_places.h"
 #include "model/net.h"
 #include "model/shapes.h"
 
@@ -67,13 +68,64 @@ static TlStatus node_points(const TlSearchOptions *options, const TlNearQuery *q
   return query->both ? nodes(x, b, a, 1, wanted, points) : TL_OK;
 }
 
+/* A sphere in closed form finds its own points exactly. */
+static bool by_places(const TlSearchOptions *options, const TlShape *a, const TlShape *b) {
+  return options->edges == TL_EDGES_PLACES && !tl_shape_alone(a) && !tl_shape_alone(b) &&
+         tl_places_serves(a, b);
+}
+
+bool tl_scan_between_nodes(const TlSearchOptions *options, const TlShape *a, const TlShape *b) {
+  return options->edges == TL_EDGES_REFINE ||
+         (options->edges == TL_EDGES_PLACES && !by_places(options, a, b));
+}
+
+/* What the pair knew of its places, and where to note what it knows now. */
+typedef struct Known {
+  const TlPairState *memory; /* NULL: nothing */
+  TlPlaceTally *tally;       /* NULL: nowhere */
+  int64_t slot;
+} Known;
+
+/* Smooth surfaces that bear on each other over a wide place need nodes beside it, or nothing would
+ * carry a moment. */
+static TlStatus place_points(const TlSearchOptions *options, const TlNearQuery *query,
+                             TlNearPair **lists, const Known *known, TlWanted *wanted,
+                             TlPoints *points) {
+  const TlColliders *x = query->colliders;
+  const TlShape *a = x->shape[query->a], *b = x->shape[query->b];
+  int64_t low = x->id[query->a], high = x->id[query->b];
+  bool polyhedra = tl_places_polyhedra(a, b), flat = false;
+  TlPlacePair pair;
+  TlPlaceCache **cache = NULL;
+  TlPlaceQuery places = {.colliders = x,
+                         .a = query->a,
+                         .b = query->b,
+                         .turn_a = query->turn_a,
+                         .turn_b = query->turn_b,
+                         .margin = wanted->margin,
+                         .way = query->way};
+  if (lists && (polyhedra || !a->place->convex || !b->place->convex))
+    TL_TRY(tl_near_place_cache(lists, &cache));
+  if (polyhedra) return tl_places_query(NULL, cache, &places, points, NULL);
+  if (known->memory)
+    tl_place_recall(known->memory, low, high, &pair);
+  else
+    tl_place_pair_clear(&pair);
+  TL_TRY(tl_places_query(&pair, cache, &places, points, &flat));
+  if (known->tally) TL_TRY(tl_place_note(known->tally, known->slot, low, high, &pair));
+  return flat ? node_points(options, query, lists, wanted, points) : TL_OK;
+}
+
 /* With `edges: refine` also the places between nodes; they are sought from nodes somewhat beyond
  * the margin. */
 static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *query,
-                           TlNearPair **lists, const TlWanted *wanted, TlPoints *points) {
+                           TlNearPair **lists, const Known *known, TlWanted *wanted,
+                           TlPoints *points) {
   TlWanted seen = *wanted;
-  double reach =
-      options->edges == TL_EDGES_REFINE ? tl_edges_reach(query->colliders, query->a, query->b) : 0;
+  const TlColliders *x = query->colliders;
+  const TlShape *a = x->shape[query->a], *b = x->shape[query->b];
+  if (by_places(options, a, b)) return place_points(options, query, lists, known, wanted, points);
+  double reach = tl_scan_between_nodes(options, a, b) ? tl_edges_reach(x, query->a, query->b) : 0;
   seen.margin += reach;
   TL_TRY(node_points(options, query, lists, &seen, points));
   if (reach == 0 || points->count == 0) return TL_OK;
@@ -82,8 +134,9 @@ static TlStatus any_points(const TlSearchOptions *options, const TlNearQuery *qu
 }
 
 static TlStatus pair_points(const TlSearchOptions *options, const TlNearQuery *query,
-                            TlNearPair **lists, TlWanted *wanted, TlPoints *points) {
-  TlStatus status = any_points(options, query, lists, wanted, points);
+                            TlNearPair **lists, const Known *known, TlWanted *wanted,
+                            TlPoints *points) {
+  TlStatus status = any_points(options, query, lists, known, wanted, points);
   if (status == TL_OK) return TL_OK;
   const TlColliders *b = query->colliders;
   return tl_context(status, "grains %lld and %lld (avatars %lld and %lld)",
@@ -91,8 +144,9 @@ static TlStatus pair_points(const TlSearchOptions *options, const TlNearQuery *q
                     (long long)b->avatar_id[query->a], (long long)b->avatar_id[query->b]);
 }
 
-TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *b, int64_t i,
-                      int64_t j, const TlMargin *m, TlPoints *points) {
+TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlPairState *memory,
+                      const TlColliders *b, int64_t i, int64_t j, const TlMargin *m,
+                      TlPoints *points) {
   TlWanted wanted = {m->margin, m->margin, INFINITY, 0};
   TlMat3 turn_i = tl_quat_matrix(b->rotation[i]), turn_j = tl_quat_matrix(b->rotation[j]);
   TlNearQuery query = {.colliders = b,
@@ -105,7 +159,9 @@ TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColl
                        .size = m->size,
                        .band = m->band,
                        .reach = m->reach};
-  return pair_points(options, &query, tl_near_find(near, b->id[i], b->id[j]), &wanted, points);
+  Known known = {.memory = memory};
+  return pair_points(options, &query, tl_near_find(near, b->id[i], b->id[j]), &known, &wanted,
+                     points);
 }
 
 static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
@@ -113,12 +169,18 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
                                double way, TlWanted *wanted, TlPoints *points) {
   /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
   TlStatus status;
+  size_t had = points->count;
+  bool places = options->edges == TL_EDGES_PLACES;
+  TlWanted final = *wanted;
+  if (places) wanted->margin += tl_wall_places_reach(b, i);
   if (b->shape[i]->node_count > 0 && options->how == TL_SEARCH_NEAR && !boundary->drive)
     status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
   else if (options->how == TL_SEARCH_ALL)
     status = tl_narrow_boundary_all(b, i, boundary, wanted, points);
   else
     status = tl_narrow_boundary(b, i, boundary, wanted, points);
+  wanted->margin = final.margin;
+  if (status == TL_OK && places) status = tl_wall_places(b, i, turn, boundary, &final, had, points);
   if (status == TL_OK) return TL_OK;
   return tl_context(status, "grain %lld (avatar %lld) at boundary %d", (long long)b->id[i],
                     (long long)b->avatar_id[i], (int)k);
@@ -169,8 +231,10 @@ static TlStatus find_points(const TlScan *s, const TlSlot *p, TlPoints *points) 
                        .band = m.band,
                        .reach = m.reach,
                        .near = s->near};
+  Known known = {.memory = &s->bodies->pairs, .slot = p->number};
+  if (s->places) known.tally = &s->places->tally[points - s->points];
   points->count = 0;
-  return pair_points(s->options, &query, &s->near->pair[p->number], &wanted, points);
+  return pair_points(s->options, &query, &s->near->pair[p->number], &known, &wanted, points);
 }
 
 TlStatus tl_scan_pair_points(const TlScan *s, TlSlot *p, TlPoints *points) {
@@ -271,7 +335,7 @@ static TlStatus turn_colliders(void *context, int64_t begin, int64_t end, int64_
   const TlColliders *c = &s->bodies->colliders;
   (void)block;
   (void)thread;
-  bool all = s->options->edges == TL_EDGES_REFINE; /* who else asks how a sphere is turned? */
+  bool all = s->options->edges != TL_EDGES_NODES; /* who else asks how a sphere is turned? */
   for (int64_t i = begin; i < end; i++)
     if (all || !tl_shape_alone(c->shape[i])) s->turn[i] = tl_quat_matrix(c->rotation[i]);
   return TL_OK;
@@ -284,6 +348,7 @@ TlStatus tl_scan_prepare(TlScan *s) {
     TlPoints *p = &s->points[t];
     p->pairs = p->lookups = p->node_tests = p->lists = 0;
   }
+  if (s->places) TL_TRY(tl_place_memory_start(s->places, tl_par_threads()));
   TL_TRY(tl_par_loop(s->bodies->colliders.total, 512, TURN_NS, turn_colliders, s));
   s->pairs = &s->near->broad.pairs;
   return tl_near_update(s->near, s->bodies, s->boundary_count, s->step_s, s->arena);

@@ -10,6 +10,7 @@
 #define TL_CONTACT_SEARCH_H
 
 #include "contact/near.h"
+#include "contact/place_memory.h"
 
 typedef enum TlSides {
   TL_SIDES_BOTH = 0, /* nodes of either grain against the other's phi */
@@ -18,7 +19,9 @@ typedef enum TlSides {
 
 typedef enum TlEdges {
   TL_EDGES_NODES = 0, /* contact points are nodes */
-  TL_EDGES_REFINE     /* and the closest places between them (edges.h) */
+  TL_EDGES_PLACES, /* where the surfaces come closest (places.h); pairs that this does not serve, as
+                         by `refine`. Shapes must have been added for it (TlShapes.places) */
+  TL_EDGES_REFINE  /* nodes and the closest places between them (edges.h) */
 } TlEdges;
 
 typedef enum TlSearch {
@@ -53,6 +56,8 @@ typedef struct TlScan {
   TlArena *arena;
   TlNear *near;     /* lists that outlive the step */
   TlPoints *points; /* scratch, one a thread */
+  TlPlaceMemory
+      *places; /* takes what pairs know of their places; the caller commits it. NULL: none */
   const TlBodies *bodies;
   void *context;
   TlMargin (*pair_margin)(const void *context, int64_t a, int64_t b);
@@ -78,10 +83,15 @@ TlStatus tl_scan_run(TlScan *scan);
 /* The colliders and the boundary of a slot. */
 TlSlot tl_scan_slot(const TlScan *scan, int64_t number);
 
+/* Are places of such a pair sought from nodes near it, and so only where there are some? */
+bool tl_scan_between_nodes(const TlSearchOptions *options, const TlShape *a, const TlShape *b);
+
 /* Points of one pair of colliders, or of one at boundary number k, at the present poses, closer
- * than margin: appended. band, reach: a list that has to be made serves at least these. */
-TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *colliders,
-                      int64_t a, int64_t b, const TlMargin *margin, TlPoints *points);
+ * than margin: appended. band, reach: a list that has to be made serves at least these. memory: read for
+ * what the pair knew of its places, NULL: nothing; what is found is not noted. */
+TlStatus tl_scan_pair(const TlSearchOptions *options, TlNear *near, const TlPairState *memory,
+                      const TlColliders *colliders, int64_t a, int64_t b, const TlMargin *margin,
+                      TlPoints *points);
 TlStatus tl_scan_boundary(const TlSearchOptions *options, TlNear *near,
                           const TlColliders *colliders, int64_t collider, int32_t k,
                           const TlBoundary *boundary, double way, double margin, TlPoints *points);

@@ -12,6 +12,7 @@
 #define TL_MODEL_CLOSED_H
 
 #include "base/status.h"
+#include "model/facets.h"
 #include "num/vec.h"
 #include "shape/formula.h"
 
@@ -65,6 +66,9 @@ typedef struct TlClosedKind {
   double (*phi)(const double *size, TlVec3 p, TlVec3 *gradient);
   TlClosedMass (*mass)(const double *size);
   double (*radius)(const double *size); /* of the sphere about the origin that holds it */
+  /* Convex polyhedra whose union the shape is; out NULL: only their number, at most TL_FACET_PARTS.
+   * NULL: its surface is curved. */
+  int (*parts)(const double *size, TlFacets *out);
   /* Fixed nodes; out NULL: only their number. NULL where points follow the contact. */
   int32_t (*nodes)(const double *size, TlVec3 *out);
   /* At most TL_CLOSED_POINTS points, the deepest among them for a convex field; their number. */

@@ -56,6 +56,11 @@ static int32_t box_nodes(const double *s, TlVec3 *out) {
   return count;
 }
 
+static int box_parts(const double *s, TlFacets *out) {
+  if (out) *out = tl_facets_of_box(s[0], s[1], s[2]);
+  return 1;
+}
+
 static void box_sizes(const TlFormula *f, double *size) {
   for (int k = 0; k < 3; k++) size[k] = f->size_m[k];
 }
@@ -67,4 +72,5 @@ const TlClosedKind tl_closed_box = {.name = "box",
                                     .phi = box_phi,
                                     .mass = box_mass,
                                     .radius = box_radius,
+                                    .parts = box_parts,
                                     .nodes = box_nodes};

@@ -7,7 +7,8 @@
  *
  * Contact memory starts the next step's solve. Its keys name colliders, which keep their ids whatever
  * body they are part of. A method keeps one kind of it, and one only
- * (solve/methods.h): impulses in N s, or springs in m and N/m. High is the other collider or -1 -
+ * (solve/methods.h): impulses in N s, or springs in m and N/m. Places and their searches belong to the
+ * contact search and serve every method. High is the other collider or -1 -
  * the boundary's number, number names the point by node and side (solve/contact.h).
  *
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
@@ -53,6 +54,34 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
   F(S, TlVec3, normal, "1", TL_PAIR_STATE,                                                         \
     "unit, to the low body: the displacement lies across it")                                      \
   F(S, double, stiffness, "N/m", TL_PAIR_STATE, "tangential, of the step that wrote this")
+/* Of contact/places.h, in the low collider's frame: what follows a place to the next step. */
+#define TL_PLACE_FIELDS(F, S)                                                                      \
+  TL_PAIR_KEY_FIELDS(F, S, "higher id", "of the place among those of its pair")                    \
+  F(S, TlVec3, x, "m", TL_PAIR_STATE, "half-way between the surfaces")                             \
+  F(S, TlVec3, n, "1", TL_PAIR_STATE, "unit normal there, from the high collider")                 \
+  F(S, TlVec3, u, "1", TL_PAIR_STATE, "unit, across the normal when curvatures were taken")        \
+  F(S, TlVec3, v, "1", TL_PAIR_STATE, "unit, across both")                                         \
+  F(S, double, bend_uu, "1/m", TL_PAIR_STATE, "curvature of the gap along u")                      \
+  F(S, double, bend_uv, "1/m", TL_PAIR_STATE, "mixed curvature")                                   \
+  F(S, double, bend_vv, "1/m", TL_PAIR_STATE, "curvature along v")                                 \
+  F(S, double, travel, "m", TL_PAIR_STATE, "path of the place since curvatures were taken")        \
+  F(S, double, gap, "m", TL_PAIR_STATE, "when it was last evaluated")                              \
+  F(S, double, motion, "m", TL_PAIR_STATE, "of the pair since its search, then")                   \
+  F(S, int32_t, last, "", TL_PAIR_STATE, "1: evaluated at the last poses of the pair")
+#define TL_PLACE_SEARCH_FIELDS(F, S)                                                               \
+  TL_PAIR_KEY_FIELDS(F, S, "higher id", "0")                                                       \
+  F(S, double, cutoff, "m", TL_PAIR_STATE, "gap below which the last search found all places")     \
+  F(S, TlVec3, search_x, "1", TL_PAIR_STATE, "rows of the rotation from low to high, then")        \
+  F(S, TlVec3, search_y, "1", TL_PAIR_STATE, "second row")                                         \
+  F(S, TlVec3, search_z, "1", TL_PAIR_STATE, "third row")                                          \
+  F(S, TlVec3, search_t, "m", TL_PAIR_STATE, "centre of low in the frame of high, then")           \
+  F(S, TlVec3, last_x, "1", TL_PAIR_STATE, "the same when places were last evaluated")             \
+  F(S, TlVec3, last_y, "1", TL_PAIR_STATE, "second row")                                           \
+  F(S, TlVec3, last_z, "1", TL_PAIR_STATE, "third row")                                            \
+  F(S, TlVec3, last_t, "m", TL_PAIR_STATE, "centre")                                               \
+  F(S, int32_t, next_key, "", TL_PAIR_STATE, "number of the next new place")                       \
+  F(S, int32_t, audit_next, "", TL_PAIR_STATE, "node that is audited next")                        \
+  F(S, int32_t, made, "", TL_PAIR_STATE, "1: the search is complete to the cutoff")
 #define TL_BOND_FIELDS(F, S)                                                                       \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   F(S, TlVec3, displacement, "m", TL_PAIR_STATE,                                                   \
@@ -96,6 +125,10 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
     "Contact memory of the methods by impulses.")                                                  \
   R(SPRINGS, TlSpring, TL_SPRING_FIELDS, "spring", "springs",                                      \
     "Contact memory of the penalty method.")                                                       \
+  R(PLACES, TlPlaceRow, TL_PLACE_FIELDS, "place", "places",                                        \
+    "Contact memory of the search by places: where two grains are nearest.")                       \
+  R(PLACE_SEARCHES, TlPlaceSearchRow, TL_PLACE_SEARCH_FIELDS, "search of places",                  \
+    "place_searches", "Contact memory of the search by places: each pair's last search.")          \
   R(BONDS, TlBond, TL_BOND_FIELDS, "bond", "bonds", "Constraints: bonds of nets that hold.")       \
   R(WELDS, TlWeld, TL_WELD_FIELDS, "weld", "welds", "Constraints: no relative motion.")            \
   R(HINGES, TlHinge, TL_HINGE_FIELDS, "hinge", "hinges",                                           \

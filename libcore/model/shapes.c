@@ -1,6 +1,7 @@
 #include "model/shapes.h"
 
 #include "base/mem.h"
+#include "model/place_shape.h"
 #include "shape/build.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ static void shape_free(TlShape *shape) {
   tl_free(shape->node);
   tl_free(shape->node_index);
   tl_free(shape->sphere);
+  tl_place_shape_free(shape->place);
   tl_free(shape);
 }
 
@@ -123,9 +125,12 @@ static TlStatus build_tree(TlShape *shape, const TlVec3 *node, int32_t n) {
 
 static TlStatus avatar_tree(TlShape *shape, const TlAvatar *avatar) {
   TlVec3 *node;
-  TL_TRY(TL_NEW(node, (size_t)avatar->node_count));
-  for (int32_t i = 0; i < avatar->node_count; i++) node[i] = tl_shape_node(shape, i);
-  TlStatus status = build_tree(shape, node, avatar->node_count);
+  int32_t corners = shape->place && shape->place->part ? shape->place->part->corner_count : 0;
+  TL_TRY(TL_NEW(shape->node, (size_t)corners));
+  for (int32_t i = 0; i < corners; i++) shape->node[i] = shape->place->part->corner[i];
+  TL_TRY(TL_NEW(node, (size_t)avatar->node_count + (size_t)corners));
+  for (int32_t i = 0; i < avatar->node_count + corners; i++) node[i] = tl_shape_node(shape, i);
+  TlStatus status = build_tree(shape, node, avatar->node_count + corners);
   tl_free(node);
   return status;
 }
@@ -239,7 +244,11 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
                      .lipschitz = lipschitz,
                      .lipschitz_out = sqrt(1 + lipschitz * lipschitz),
                      .node_spacing = sqrt(avatar->area_m2 / avatar->node_count)};
-  TlStatus status = avatar_tree(shape, avatar);
+  TlStatus status = TL_OK;
+  if (shapes->places)
+    status = tl_context(tl_place_shape_new(&shape->place, shape), "avatar %lld", (long long)id);
+  if (status == TL_OK) status = avatar_tree(shape, avatar);
+  if (status == TL_OK && shape->place) status = tl_place_shape_finish(shape->place, shape);
   if (status == TL_OK && shapes->balls) measure_deficit(shape);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
@@ -264,6 +273,7 @@ TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *
   for (int i = 0; i < kind->size_count; i++) shape->size[i] = size[i];
   TlStatus status = closed_tree(shape);
   if (shape->node_count > 0) shape->node_spacing = sqrt(mass.area_m2 / shape->node_count);
+  if (status == TL_OK && shapes->places) status = tl_place_shape_new(&shape->place, shape);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
   if (status != TL_OK || !kind->alone || shapes->balls) return status;

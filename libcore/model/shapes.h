@@ -35,14 +35,18 @@ typedef struct TlShape {
                            is no farther than this: measured when balls are there, else 0 */
   int32_t node_count, sphere_count;
   int32_t *node_index; /* numbers of the nodes in the tree's order, owned */
-  TlVec3 *node;        /* of a closed form, by number, owned; an avatar has its own */
+  TlVec3 *
+      node; /* owned: nodes of a closed form, by number; an avatar has its own, and behind these stand the
+                   corners of a polyhedron that is searched by places, which no grid reaches */
   TlNodeSphere *sphere;
+  struct TlPlaceShape *place; /* owned; NULL: nobody searches by places (model/place_shape.h) */
 } TlShape;
 
 typedef struct TlShapes {
   TlShape **shape; /* sorted by id; the structs do not move */
   size_t count, capacity;
-  bool balls; /* shapes that seek their points from others' nodes are among them (narrow.h) */
+  bool places; /* each shape that is added gets its TlPlaceShape: set before the first */
+  bool balls;  /* shapes that seek their points from others' nodes are among them (narrow.h) */
 } TlShapes;
 
 void tl_shapes_free(TlShapes *shapes);
@@ -60,7 +64,8 @@ static inline bool tl_shape_alone(const TlShape *shape) {
 
 /* Node number `node` (the avatar's, or the closed form's; as in keys), body frame at unit scale. */
 static inline TlVec3 tl_shape_node(const TlShape *shape, int64_t node) {
-  if (!shape->avatar) return shape->node[node];
+  int64_t own = shape->avatar ? shape->avatar->node_count : 0;
+  if (node >= own) return shape->node[node - own];
   const float *p = &shape->avatar->node_m[3 * node];
   return tl_vec3(p[0], p[1], p[2]);
 }

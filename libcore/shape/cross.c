@@ -10,28 +10,48 @@ typedef struct Cross {
   double l, w; /* half length and half width of the bars */
 } Cross;
 
-/* Distance to a rectangle with its edges along the axes: q is p seen from a corner, e the extents,
- * 0 along its normal. */
-static double rectangle(TlVec3 q, TlVec3 e) {
-  double x = q.x - fmin(fmax(q.x, 0), e.x), y = q.y - fmin(fmax(q.y, 0), e.y),
-         z = q.z - fmin(fmax(q.z, 0), e.z);
-  return x * x + y * y + z * z;
+/* From p to a rectangle with its edges along the axes: q is p seen from a corner, e the extents, 0 along
+ * its normal. */
+static TlVec3 from_rectangle(TlVec3 q, TlVec3 e) {
+  return tl_vec3(q.x - fmin(fmax(q.x, 0), e.x), q.y - fmin(fmax(q.y, 0), e.y),
+                 q.z - fmin(fmax(q.z, 0), e.z));
 }
 
 /* By symmetry the nearest surface point lies in p's octant: there each arm shows its end and two
  * sides. */
-static double distance(const void *solid, TlVec3 p) {
-  const Cross *s = solid;
-  double l = s->l, w = s->w, best = INFINITY, x[3] = {fabs(p.x), fabs(p.y), fabs(p.z)};
+double tl_cross_phi(double length_m, double width_m, TlVec3 p, TlVec3 *gradient) {
+  double l = length_m / 2, w = width_m / 2, best = INFINITY,
+         x[3] = {fabs(p.x), fabs(p.y), fabs(p.z)};
+  double away[3] = {0}, out[3] = {0}; /* from the nearest point; normal of its face */
   bool inside = false;
   for (int a = 0; a < 3; a++) { /* t along the arm */
-    double t = x[a], u = x[(a + 1) % 3], v = x[(a + 2) % 3];
+    int b = (a + 1) % 3, c = (a + 2) % 3;
+    double t = x[a], u = x[b], v = x[c];
     inside = inside || (t <= l && u <= w && v <= w);
-    best = fmin(best, rectangle(tl_vec3(t - l, u, v), tl_vec3(0, w, w)));
-    best = fmin(best, rectangle(tl_vec3(t - w, u - w, v), tl_vec3(l - w, 0, w)));
-    best = fmin(best, rectangle(tl_vec3(t - w, u, v - w), tl_vec3(l - w, w, 0)));
+    const TlVec3 way[3] = {from_rectangle(tl_vec3(t - l, u, v), tl_vec3(0, w, w)),
+                           from_rectangle(tl_vec3(t - w, u - w, v), tl_vec3(l - w, 0, w)),
+                           from_rectangle(tl_vec3(t - w, u, v - w), tl_vec3(l - w, w, 0))};
+    for (int k = 0; k < 3; k++) {
+      double far = tl_norm2(way[k]);
+      if (far >= best) continue;
+      best = far;
+      away[a] = way[k].x, away[b] = way[k].y, away[c] = way[k].z;
+      out[a] = k == 0, out[b] = k == 1, out[c] = k == 2;
+    }
   }
-  return inside ? -sqrt(best) : sqrt(best);
+  best = sqrt(best);
+  if (gradient) {
+    double sign = inside ? -1 : 1;
+    TlVec3 g = best > 0 ? tl_scale(sign / best, tl_vec3(away[0], away[1], away[2]))
+                        : tl_vec3(out[0], out[1], out[2]);
+    *gradient = tl_vec3(copysign(1, p.x) * g.x, copysign(1, p.y) * g.y, copysign(1, p.z) * g.z);
+  }
+  return inside ? -best : best;
+}
+
+static double distance(const void *solid, TlVec3 p) {
+  const Cross *s = solid;
+  return tl_cross_phi(2 * s->l, 2 * s->w, p, NULL);
 }
 
 /* Three bars less two of the cube that all share. */
@@ -51,6 +71,14 @@ typedef struct Lattice {
   int k, m, n; /* n = 2 k + m cells an axis */
   Cross cross;
 } Lattice;
+
+static Lattice lattice_of(Cross s, double step) {
+  Lattice lattice = {.k = (int)fmax(1, rint((s.l - s.w) / step)),
+                     .m = (int)fmax(1, rint(2 * s.w / step)),
+                     .cross = s};
+  lattice.n = 2 * lattice.k + lattice.m;
+  return lattice;
+}
 
 static double coordinate(const Lattice *s, int i) {
   double l = s->cross.l, w = s->cross.w;
@@ -86,6 +114,21 @@ static double area_at(const Lattice *s, const int p[3]) {
   return area;
 }
 
+int32_t tl_cross_nodes(double length_m, double width_m, double step_m, TlVec3 *out) {
+  Lattice s = lattice_of((Cross){length_m / 2, width_m / 2}, step_m);
+  int32_t count = 0;
+  int p[3];
+  for (p[2] = 0; p[2] <= s.n; p[2]++)
+    for (p[1] = 0; p[1] <= s.n; p[1]++)
+      for (p[0] = 0; p[0] <= s.n; p[0]++) {
+        if (!(area_at(&s, p) > 0)) continue;
+        if (out)
+          out[count] = tl_vec3(coordinate(&s, p[0]), coordinate(&s, p[1]), coordinate(&s, p[2]));
+        count++;
+      }
+  return count;
+}
+
 static TlStatus place(const Lattice *s, TlAvatar *out) {
   int64_t most = 6 * (int64_t)(s->m + 1) * (s->m + 1) + 24 * (int64_t)s->k * (s->m + 1);
   int p[3];
@@ -106,11 +149,7 @@ static TlStatus build(Cross s, double spacing, int32_t nodes, TlAvatar *out) {
   mass(&s, out);
   TL_TRY(tl_solid_grid(tl_scale(-1, half), half, spacing, out));
   TL_TRY(tl_solid_fill(distance, &s, out));
-  double step = tl_solid_node_step(out, nodes);
-  Lattice lattice = {.k = (int)fmax(1, rint((s.l - s.w) / step)),
-                     .m = (int)fmax(1, rint(2 * s.w / step)),
-                     .cross = s};
-  lattice.n = 2 * lattice.k + lattice.m;
+  Lattice lattice = lattice_of(s, tl_solid_node_step(out, nodes));
   return place(&lattice, out);
 }
 

@@ -19,7 +19,7 @@
   F(SUPERELLIPSOID, superellipsoid, ON_A_GRID, 10, "", "superellipsoid: extents along x, y, z; ",  \
     "", "")                                                                                        \
   F(TETRAHEDRON, tetrahedron, ON_A_GRID, 24, "", "", "tetrahedron: edge; ", "")                    \
-  F(CROSS, cross, ON_A_GRID, 6, "", "", "cross: bars tip to tip; ",                                \
+  F(CROSS, cross, IN_CLOSED_FORM, 6, "", "", "cross: bars tip to tip; ",                           \
     "cross: thickness of its three square bars; ")
 
 /* Texts of the list: names with a bar behind each, and what each size is of which shapes. */

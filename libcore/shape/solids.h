@@ -20,6 +20,12 @@ TlStatus tl_avatar_tetrahedron(double edge_m, double spacing_m, int32_t node_cou
 TlStatus tl_avatar_cross(double length_m, double width_m, double spacing_m, int32_t node_count,
                          TlAvatar *out);
 
+/* The exact signed distance to that cross, with its gradient (may be NULL): inside and on edges that of
+ * the nearest face, of tied ones the first. */
+double tl_cross_phi(double length_m, double width_m, TlVec3 p, TlVec3 *gradient);
+/* Points of its surface, corners and edges among them, spaced by about step_m; out NULL: their number. */
+int32_t tl_cross_nodes(double length_m, double width_m, double step_m, TlVec3 *out);
+
 /* Flat ends at z = -length/2 and length/2. */
 TlStatus tl_avatar_cylinder(double radius_m, double length_m, double spacing_m, int32_t node_count,
                             TlAvatar *out);

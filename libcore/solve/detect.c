@@ -101,11 +101,12 @@ static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points,
   return TL_OK;
 }
 
-TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *b,
-                        int64_t i, int64_t j, double way, double margin, TlPoints *points) {
+TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlPairState *memory,
+                        const TlColliders *b, int64_t i, int64_t j, double way, double margin,
+                        TlPoints *points) {
   double size = tl_min(b->radius[i], b->radius[j]);
   TlMargin m = {margin, 2 * MARGIN_FLOOR * size, reach_of(way, size), size, way};
-  return tl_scan_pair(options, near, b, i, j, &m, points);
+  return tl_scan_pair(options, near, memory, b, i, j, &m, points);
 }
 
 /* ---- contacts from points ---- */
@@ -303,6 +304,7 @@ TlStatus tl_detect(const TlDetect *d, const TlBodies *bodies, const TlDynamics *
                       .arena = d->arena,
                       .near = d->near,
                       .points = d->points,
+                      .places = d->places,
                       .bodies = bodies,
                       .context = &job,
                       .pair_margin = pair_margin,

@@ -12,10 +12,11 @@ typedef struct TlDetect {
   const TlBoundary *boundary;
   int boundary_count;
   const TlMaterials *materials;
-  double speed_max; /* of all bodies on all ranks, spin included */
-  TlArena *arena;   /* everything found lives here */
-  TlNear *near;     /* lists that outlive the step */
-  TlPoints *points; /* scratch, one a thread */
+  double speed_max;      /* of all bodies on all ranks, spin included */
+  TlArena *arena;        /* everything found lives here */
+  TlNear *near;          /* lists that outlive the step */
+  TlPoints *points;      /* scratch, one a thread */
+  TlPlaceMemory *places; /* takes what pairs know of their places (place_memory.h) */
 } TlDetect;
 
 typedef struct TlFound {
@@ -35,8 +36,10 @@ TlStatus tl_detect(const TlDetect *detect, const TlBodies *bodies, const TlDynam
                    TlFound *found);
 
 /* Points of one pair of colliders at the present poses, closer than margin: appended. The lists of
- * tl_detect serve again. way: relative motion of a step, about. */
-TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlColliders *colliders,
-                        int64_t a, int64_t b, double way, double margin, TlPoints *points);
+ * tl_detect serve again, and what memory has of the pair's places (NULL: nothing). way: relative motion of
+ * a step, about. */
+TlStatus tl_detect_pair(const TlSearchOptions *options, TlNear *near, const TlPairState *memory,
+                        const TlColliders *colliders, int64_t a, int64_t b, double way,
+                        double margin, TlPoints *points);
 
 #endif

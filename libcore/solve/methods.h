@@ -15,6 +15,7 @@
 #define TL_SOLVE_METHODS_H
 
 #include "conf/study.h"
+#include "contact/search.h"
 #include "solve/penalty_setup.h"
 #include "model/contact_record.h"
 #include "model/material.h"
@@ -98,6 +99,9 @@ typedef struct TlMethodKind {
   TlMethodChoice (*choose)(const void *section);
   void (*configure)(const void *section, struct TlSolverConfig *config);
 
+  /* What the method makes of the options of the contact search, its own options being known. NULL: they
+   * are taken as they are. */
+  TlSearchOptions (*search)(const struct TlModel *model);
   /* Are its options and the pair laws of the model sound for it? NULL: the checks that all methods
    * share suffice. */
   TlStatus (*check)(const struct TlModel *model);

@@ -405,7 +405,8 @@ static TlStatus press_pair(Low *l, int64_t number) {
     l->points->lookups++;
     return wait_lane(l, &at, b, pair_law(s, at.a, at.b), &known);
   }
-  if (tl_near_clear(s->near, s->colliders, (size_t)number)) return TL_OK;
+  /* what proves that no node touches says nothing of places */
+  if (!s->places && tl_near_clear(s->near, s->colliders, (size_t)number)) return TL_OK;
   TL_TRY(tl_scan_pair_points(&s->scan, &at, l->points));
   return press_points(l, &at, &known);
 }
@@ -569,6 +570,7 @@ TlStatus tl_press_all(TlPressStep *s) {
                      .arena = s->arena,
                      .near = s->near,
                      .points = s->points,
+                     .places = s->places,
                      .bodies = s->bodies,
                      .context = s,
                      .pair_margin = pair_margin,
@@ -588,6 +590,7 @@ TlStatus tl_press_all(TlPressStep *s) {
   work->materials = s->materials;
   TL_TRY(tl_par_loop(n, 512, FILL_NS, fill_colliders, s));
   TL_TRY(tl_par_loop(n, block, BODY_NS, press_block, s));
+  if (s->places) TL_TRY(tl_place_commit(s->places, &s->bodies->pairs));
   return join_springs(s, blocks);
 }
 

@@ -100,6 +100,7 @@ typedef struct TlPressStep {
   const TlMaterials *materials;
   TlNear *near;
   TlPoints *points;
+  TlPlaceMemory *places; /* takes what pairs know of their places; NULL: the search has none */
   TlArena *arena;
   TlPressWork *work;
   TlBodies *bodies;

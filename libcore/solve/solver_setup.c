@@ -34,9 +34,10 @@ const TlParam tl_solver_params[] = {
            "alone, as in Tan 2024"),
     CHOICE(TlSolverSetup, sides, "both", "both|lower",
            "nodes of both grains of a pair, or of the one with the lower id"),
-    CHOICE(TlSolverSetup, edges, "nodes", "nodes|refine",
-           "contacts at nodes only, or also where the surfaces come closest between them (edge on "
-           "edge)"),
+    CHOICE(TlSolverSetup, edges, "places", "nodes|places|refine",
+           "contacts where the surfaces come closest or overlap most, edge on edge included; at "
+           "nodes only, as in the papers; or at nodes and at places sought anew between them, some "
+           "ten times as dear"),
     INT(TlSolverSetup, increments, "20", 1, 10000, "velocity increments of a compression"),
     INT(TlSolverSetup, max_rounds, "40", 1, 100000,
         "rounds of compression and separation before an island is finished with restitution 0"),

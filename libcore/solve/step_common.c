@@ -261,11 +261,17 @@ TlStatus tl_step_check_bodies(const TlStep *s) {
   return TL_OK;
 }
 
+static bool is_of_places(TlPairKind kind) {
+  return kind == TL_PLACES || kind == TL_PLACE_SEARCHES;
+}
+
 TlStatus tl_step_begin(const TlStep *s) {
   TlBodies *b = &s->state->bodies;
+  bool places = s->model->search.edges == TL_EDGES_PLACES;
   TL_TRY(tl_step_check_constraints(s));
   for (int k = 0; k < TL_FIRST_CONSTRAINT; k++) /* another method's memory means nothing here */
-    if (k != (int)tl_method(s->model->method)->memory) b->pairs.of[k].count = 0;
+    if (k != (int)tl_method(s->model->method)->memory && !(places && is_of_places((TlPairKind)k)))
+      b->pairs.of[k].count = 0;
   if (s->sync) {
     place_boundaries(s);
     TL_TRY(tl_step_derive(s));

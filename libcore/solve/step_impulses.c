@@ -118,7 +118,7 @@ double tl_step_impulse_reach(const TlModel *m, double speed_max, double radius, 
 static TlStatus detect(const TlStep *s, const TlMotion *motion) {
   const TlModel *m = s->model;
   TlWorkspace *w = s->work;
-  const TlBodies *b = &s->state->bodies;
+  TlBodies *b = &s->state->bodies;
   int64_t step = s->state->steps + 1;
   TL_TRY(tl_step_reserve_points(w));
   TlDetect d = {.options = &m->search,
@@ -131,9 +131,11 @@ static TlStatus detect(const TlStep *s, const TlMotion *motion) {
                 .speed_max = w->speed_max,
                 .arena = &w->arena,
                 .near = &w->near,
-                .points = w->points};
+                .points = w->points,
+                .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL};
   TL_TRY(tl_motion_check_poses(b, step));
-  return tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step);
+  TL_TRY(tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step));
+  return d.places ? tl_place_commit(d.places, &b->pairs) : TL_OK;
 }
 
 /* Move, then correct the nets' velocities: this order keeps grains from passing (Tan 2024 4.2). */

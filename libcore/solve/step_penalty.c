@@ -271,6 +271,7 @@ static TlStatus press(Forces *f) {
                            .boundary_count = m->boundary_count,
                            .materials = f->step->materials,
                            .near = &w->near,
+                           .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
                            .points = w->points,
                            .arena = &w->arena,
                            .work = &w->press,
@@ -509,6 +510,14 @@ static TlStatus contact_rows(const TlModel *m, const TlBodies *b, const TlWorksp
   return tl_press_rows(&w->press, &b->colliders, m->step_s, rows, count);
 }
 
+/* A place stands for no surface: what bears over a surface or at every node looks at nodes. */
+static TlSearchOptions penalty_search(const TlModel *m) {
+  TlSearchOptions search = m->search;
+  if (search.edges == TL_EDGES_PLACES && m->penalty.spread != TL_SPREAD_DEEPEST)
+    search.edges = TL_EDGES_NODES;
+  return search;
+}
+
 const TlMethodKind tl_method_penalty = {.bears_force = true,
                                         .memory = TL_SPRINGS,
                                         .solves = TL_KIND_BIT(TL_BONDS),
@@ -516,6 +525,7 @@ const TlMethodKind tl_method_penalty = {.bears_force = true,
                                         .check_section = tl_penalty_check_section,
                                         .choose = tl_penalty_choose,
                                         .configure = tl_penalty_configure,
+                                        .search = penalty_search,
                                         .check = check_penalty,
                                         .safe_step = safe_step,
                                         .check_bodies = check_bodies,

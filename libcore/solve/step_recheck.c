@@ -109,10 +109,11 @@ static TlStatus test_pair(const Recheck *r, const TlPair *pair, bool whole, int3
   double size = pair_size(b, pair), way = pair_motion(r, pair), margin = whole ? NEAR * size : 0;
   if (pair->b >= 0) {
     /* edges overlap while every node lies outside: the search between nodes starts from those */
-    if (model->search.edges == TL_EDGES_REFINE) margin = NEAR * size;
+    if (tl_scan_between_nodes(&model->search, c->shape[pair->part_a], c->shape[pair->part_b]))
+      margin = NEAR * size;
     points->count = 0;
-    TL_TRY(tl_detect_pair(&model->search, &work->near, c, pair->part_a, pair->part_b, way, margin,
-                          points));
+    TL_TRY(tl_detect_pair(&model->search, &work->near, &b->pairs, c, pair->part_a, pair->part_b,
+                          way, margin, points));
     keep(r, points, size, whole, slot);
     return TL_OK;
   }

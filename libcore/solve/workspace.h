@@ -22,6 +22,7 @@ struct TlWorkspace {
   TlMaterials laws;     /* owned; the model's pair laws with the friction that controls ask for */
   TlArena arena;        /* of one step; the last step's contacts stay until the next */
   TlNear near;          /* contact lists that outlive a step */
+  TlPlaceMemory places; /* lists of threads; what pairs know is in the state */
   TlPoints *points;     /* one a thread */
   size_t point_lists;
   double speed_max; /* of all bodies on all ranks, at the last refresh */

@@ -34,7 +34,7 @@ typedef struct Scene {
   TlStar star;
   TlAvatar avatar;
   TlShapes shapes;
-  TlPlaceShape place;
+  const TlPlaceShape *place;
   TlBodies bodies;
   TlPoints points;
   double rms, most; /* of the spline on the star's true surface, % of SIZE */
@@ -54,7 +54,7 @@ static void add_body(Scene *s, int64_t id) {
 }
 
 static void scene_open(Scene *s, const Case *c) {
-  *s = (Scene){.cube = c->nodes == 0};
+  *s = (Scene){.cube = c->nodes == 0, .shapes = {.places = true}};
   double side = 2 * SIZE / sqrt(3);
   if (s->cube) {
     JUDGE_OK(tl_shapes_add_closed(&s->shapes, 1, &tl_closed_box, (double[]){side, side, side}));
@@ -63,12 +63,12 @@ static void scene_open(Scene *s, const Case *c) {
     JUDGE_OK(tl_star_avatar(&s->star, SIZE, c->cells, c->nodes, &s->avatar));
     JUDGE_OK(tl_shapes_add(&s->shapes, 1, &s->avatar));
   }
-  JUDGE_OK(tl_place_shape_make(tl_shapes_find(&s->shapes, 1), &s->place));
+  s->place = tl_shapes_find(&s->shapes, 1)->place;
   add_body(s, 0);
   add_body(s, 1);
   for (int i = 0; i < TL_STAR_POINTS && !s->cube; i++) {
     double off =
-        tl_spline_phi(&s->place.spline, tl_scale(SIZE, s->star.point[i]), NULL, NULL) / SIZE;
+        tl_spline_phi(&s->place->spline, tl_scale(SIZE, s->star.point[i]), NULL, NULL) / SIZE;
     s->rms += 1e4 * off * off / TL_STAR_POINTS;
     s->most = tl_max(s->most, 100 * fabs(off));
   }
@@ -78,7 +78,6 @@ static void scene_open(Scene *s, const Case *c) {
 static void scene_close(Scene *s) {
   tl_points_free(&s->points);
   tl_bodies_free(&s->bodies);
-  tl_place_shape_free(&s->place);
   tl_shapes_free(&s->shapes);
   tl_avatar_free(&s->avatar);
   tl_star_free(&s->star);
@@ -154,18 +153,21 @@ static double nodes_gap(Scene *s, TlNearPair **pair, const TlMat3 turn[2], doubl
   return least;
 }
 
-static double places_gap(Scene *s, TlPlacePair *pair, const TlMat3 turn[2], double way) {
+typedef struct Memory {
+  TlPlacePair pair;
+  TlPlaceCache *cache;
+} Memory;
+
+static double places_gap(Scene *s, Memory *memory, const TlMat3 turn[2], double way) {
   TlPlaceQuery q = {.colliders = &s->bodies.colliders,
                     .a = 0,
                     .b = 1,
                     .turn_a = &turn[0],
                     .turn_b = &turn[1],
-                    .shape_a = &s->place,
-                    .shape_b = &s->place,
                     .margin = MARGIN * SIZE,
                     .way = way};
   s->points.count = 0;
-  JUDGE_OK(tl_places_query(pair, &q, &s->points));
+  JUDGE_OK(tl_places_query(&memory->pair, &memory->cache, &q, &s->points, NULL));
   double least = INFINITY;
   for (size_t i = 0; i < s->points.count; i++) least = tl_min(least, s->points.point[i].gap);
   return least;
@@ -201,7 +203,7 @@ static void random_pairs(Scene *s, const Case *c, const Pose *pose, int pairs) {
   for (int i = 0; i < pairs; i++) {
     TlMat3 turn[2];
     TlNearPair *near = NULL;
-    TlPlacePair place = {0};
+    Memory place = {0};
     place_at(s, &pose[i], 0, 0, turn);
     less[0][i] = pose[i].depth + tl_min(nodes_gap(s, &near, turn, 0.001 * SIZE), 0) / SIZE;
     int64_t before = s->points.lookups;
@@ -210,6 +212,7 @@ static void random_pairs(Scene *s, const Case *c, const Pose *pose, int pairs) {
     if (getenv("PLACES_TRACE") && less[1][i] > MISS)
       fprintf(stderr, "%s %d: depth %.4f, places %.4f less\n", c->name, i, pose[i].depth,
               less[1][i]);
+    tl_place_cache_free(place.cache);
     tl_near_pair_free(near);
   }
   Under nodes = under_of(pose, less[0], pairs), places = under_of(pose, less[1], pairs);
@@ -220,7 +223,7 @@ static void random_pairs(Scene *s, const Case *c, const Pose *pose, int pairs) {
       "0.3%% of the radius less than the oracle by nodes %.2f%% of the pairs (not seen at all "
       "%.1f%%; median error %.3f%%, p99 %.3f%%, most %.3f%% of the radius), by places %.2f%% "
       "(%.2f%%; %.4f, %.3f, %.3f); %.0f evaluations a search.",
-      c->name, pairs, s->place.convex ? "convex" : "not convex", s->rms, s->most, nodes.miss,
+      c->name, pairs, s->place->convex ? "convex" : "not convex", s->rms, s->most, nodes.miss,
       nodes.unseen, nodes.median, nodes.p99, nodes.most, places.miss, places.unseen, places.median,
       places.p99, places.most, (double)lookups / pairs);
   for (int k = 0; k < 2; k++) free(less[k]);
@@ -241,7 +244,7 @@ typedef struct Stand {
 static double run(Scene *s, bool places, const Stand *stand, double way, double *gap,
                   TlPoints *count) {
   TlNearPair *near = NULL;
-  TlPlacePair place = {0};
+  Memory place = {0};
   double start = 0;
   TlPoints before = {0};
   for (int k = 0; k < STEPS + 24; k++) {
@@ -257,6 +260,7 @@ static double run(Scene *s, bool places, const Stand *stand, double way, double 
   start = judge_thread_cpu_s() - start;
   count->lookups += s->points.lookups - before.lookups;
   count->lists += s->points.lists - before.lists;
+  tl_place_cache_free(place.cache);
   tl_near_pair_free(near);
   return start;
 }
@@ -277,10 +281,11 @@ static Warm warm(Scene *s, const Pose *pose, double part) {
       for (int how = 0; how < 2; how++)
         spent[how][r] += 1e9 * per_query * run(s, how, stand, way, gap[how], &count[how]);
       for (int k = 24; k < STEPS + 24 && r == 0; k++) {
-        TlPlacePair fresh = {0};
+        Memory fresh = {0};
         s->bodies.colliders.position[1] = stand[k].position;
         s->bodies.colliders.rotation[1] = stand[k].rotation;
         missed += places_gap(s, &fresh, stand[k].turn, way) < gap[1][k] - MISS * SIZE;
+        tl_place_cache_free(fresh.cache);
       }
     }
   for (int how = 0; how < 2; how++) qsort(spent[how], REPEATS, sizeof spent[how][0], by_value);

@@ -268,7 +268,7 @@ START_TEST(thinned_grains_rest_at_the_same_depth) {
   TlRun run;
   open_run(&run,
            "time: {dt_s: 1e-4, steps: 1}\n" STONE "penalty: {nodes_every: 2, mass_scale: 9}\n");
-  ck_assert_int_eq(shape_of(&run, 0)->node_count, nodes[0]);
+  ck_assert_int_eq(shape_of(&run, 0)->avatar->node_count, nodes[0]);
   CK_NEAR(run.state->dem.bodies.mass[1] / (2650 * 4 * M_PI / 3 * 8e-9), 1, 1e-12);
   tl_run_close(&run);
 }

@@ -7,7 +7,7 @@
 #include "base/par.h"
 #include "base/random.h"
 #include "contact/near.h"
-#include "contact/places.h"
+#include "contact/place_memory.h"
 #include "model/closed.h"
 #include "oracle/star.h"
 #include "post/overlap_convex.h"
@@ -15,6 +15,7 @@
 #include "shape/superellipsoid.h"
 
 static const double MISS = 3e-3; /* of the radius: what the issue of missed contacts allows */
+static const double BIAS = 2e-4; /* of the radius, as in places.c */
 static const double SIZE = 0.01, MARGIN = 0.01, BAND = 0.02;
 
 /* ---- two bodies ---- */
@@ -25,7 +26,6 @@ typedef struct Scene {
   TlShapes shapes;
   TlAvatar avatar[SHAPES];
   TlStar star;
-  TlPlaceShape place[SHAPES];
   TlBodies bodies;
   TlPoints points;
 } Scene;
@@ -35,7 +35,7 @@ static const double power_e = 0.6, power_n = 0.8;
 
 /* only: bits 1 << id of the shapes that are wanted. */
 static void open_scene(Scene *s, unsigned only) {
-  *s = (Scene){0};
+  *s = (Scene){.shapes = {.places = true}};
   tl_par_set_threads(1);
   if (only & 1 << SPHERE) CK_OK(tl_shapes_add_closed(&s->shapes, SPHERE, &tl_closed_sphere, &SIZE));
   if (only & 1 << BOX)
@@ -65,7 +65,6 @@ static void open_scene(Scene *s, unsigned only) {
   }
   for (int id = 1; id < SHAPES; id++) {
     if (s->avatar[id].phi) CK_OK(tl_shapes_add(&s->shapes, id, &s->avatar[id]));
-    if (only & 1u << id) CK_OK(tl_place_shape_make(tl_shapes_find(&s->shapes, id), &s->place[id]));
   }
 }
 
@@ -73,10 +72,7 @@ static void close_scene(Scene *s) {
   tl_points_free(&s->points);
   tl_bodies_free(&s->bodies);
   tl_shapes_free(&s->shapes);
-  for (int id = 1; id < SHAPES; id++) {
-    tl_place_shape_free(&s->place[id]);
-    tl_avatar_free(&s->avatar[id]);
-  }
+  for (int id = 1; id < SHAPES; id++) tl_avatar_free(&s->avatar[id]);
   tl_star_free(&s->star);
 }
 
@@ -112,7 +108,12 @@ static TlPoint deepest_of(const Scene *s) {
   return least;
 }
 
-static TlPoint by_places(Scene *s, const Pair *p, TlPlacePair *memory, double way) {
+typedef struct Memory {
+  TlPlacePair pair;
+  TlPlaceCache *cache;
+} Memory;
+
+static TlPoint by_places(Scene *s, const Pair *p, Memory *memory, double way) {
   TlMat3 turn[2];
   put(s, p, turn);
   TlPlaceQuery q = {.colliders = &s->bodies.colliders,
@@ -120,18 +121,18 @@ static TlPoint by_places(Scene *s, const Pair *p, TlPlacePair *memory, double wa
                     .b = 1,
                     .turn_a = &turn[0],
                     .turn_b = &turn[1],
-                    .shape_a = &s->place[p->a],
-                    .shape_b = &s->place[p->b],
                     .margin = MARGIN * p->size,
                     .way = way};
   s->points.count = 0;
-  CK_OK(tl_places_query(memory, &q, &s->points));
+  CK_OK(tl_places_query(&memory->pair, &memory->cache, &q, &s->points, NULL));
   return deepest_of(s);
 }
 
 static TlPoint by_places_anew(Scene *s, const Pair *p) {
-  TlPlacePair memory = {0};
-  return by_places(s, p, &memory, 1e-3 * p->size);
+  Memory memory = {0};
+  TlPoint point = by_places(s, p, &memory, 1e-3 * p->size);
+  tl_place_cache_free(memory.cache);
+  return point;
 }
 
 static TlPoint by_nodes(Scene *s, const Pair *p, TlNearPair **memory, double way) {
@@ -359,7 +360,7 @@ START_TEST(a_followed_pair_costs_a_fraction_of_the_node_search) {
     for (int m = 0; m < 4; m++) {
       int64_t looked[2] = {0, 0};
       for (uint64_t i = 0; i < PAIRS; i++) {
-        TlPlacePair places = {0};
+        Memory places = {0};
         TlNearPair *nodes = NULL;
         for (int step = 0; step < STEPS; step++) {
           Pair p = on_the_way(&from[i], part[m], step, i);
@@ -373,6 +374,7 @@ START_TEST(a_followed_pair_costs_a_fraction_of_the_node_search) {
           }
         }
         tl_near_pair_free(nodes);
+        tl_place_cache_free(places.cache);
       }
       if (part[m] == 0)
         ck_assert_int_eq(looked[1], 0);
@@ -395,7 +397,7 @@ START_TEST(a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothin
   for (int k = 0; k < 2; k++) {
     Pair p =
         kind[k] == ROUGH ? rough_pair(&s, 0.01, 3) : convex_pair(&s, SMOOTH, SMOOTH, 1, -0.01, 3);
-    TlPlacePair memory = {0};
+    Memory memory = {0};
     TlQuat roll = tl_quat_from_rotation(tl_scale(2e-3, random_unit(21, 0)));
     TlQuat swing = tl_quat_from_rotation(tl_scale(1e-3, random_unit(22, 0)));
     double worst = 0;
@@ -412,6 +414,7 @@ START_TEST(a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothin
       shallower += tl_min(warm.gap, 0) > tl_min(cold.gap, 0) + MISS * SIZE;
       if (cold.gap < 0) worst = tl_max(worst, fabs(warm.gap - cold.gap) / SIZE);
     }
+    tl_place_cache_free(memory.cache);
     ck_assert_int_ge(touched, STEPS / 2);
     ck_assert_int_eq(shallower, 0);
     /* a basin that opens is taken up when a node in it lies 0.2% of the radius below the parabolas */
@@ -421,7 +424,8 @@ START_TEST(a_pair_followed_for_a_thousand_steps_agrees_with_a_search_from_nothin
 }
 END_TEST
 
-/* What a checkpoint relies on: the memory holds all that later steps depend on. */
+/* What a checkpoint relies on: the memory holds all that later steps depend on, and its rows hold all of
+ * the memory; the cache is none of it. */
 START_TEST(a_copied_memory_continues_with_the_same_bits) {
   static const int kind[] = {SMOOTH, ROUGH};
   Scene s;
@@ -429,14 +433,26 @@ START_TEST(a_copied_memory_continues_with_the_same_bits) {
   for (int k = 0; k < 2; k++) {
     Pair from =
         kind[k] == ROUGH ? rough_pair(&s, 0.01, 5) : convex_pair(&s, SMOOTH, SMOOTH, 1, -0.01, 5);
-    TlPlacePair memory = {0}, copy = {0};
+    Memory memory = {0}, copy = {0};
+    TlPlaceMemory lists = {0};
+    TlPairState rows = {0};
     for (int step = 0; step < 60; step++) {
       Pair p = on_the_way(&from, 0.004, step, 5);
-      if (step == 20) copy = memory;
+      if (step == 20) {
+        CK_OK(tl_place_memory_start(&lists, 1));
+        CK_OK(tl_place_note(&lists.tally[0], 0, 0, 1, &memory.pair));
+        CK_OK(tl_place_commit(&lists, &rows));
+        tl_place_recall(&rows, 0, 1, &copy.pair);
+        ck_assert_int_ge(copy.pair.count, 1);
+      }
       TlPoint one = by_places(&s, &p, &memory, 5e-3 * SIZE), other = one;
       if (step >= 20) other = by_places(&s, &p, &copy, 5e-3 * SIZE);
       ck_assert(memcmp(&one.gap, &other.gap, sizeof one.gap) == 0 && one.key == other.key);
     }
+    tl_place_cache_free(memory.cache);
+    tl_place_cache_free(copy.cache);
+    tl_place_memory_free(&lists);
+    tl_pair_state_free(&rows);
   }
   close_scene(&s);
 }
@@ -483,7 +499,8 @@ static Pair polyhedra(const Scene *s, int a, int b, double scale_b, double depth
   return p;
 }
 
-/* Boxes in closed form are exact; planes read from a grid are off by 0.04% of the radius at most. */
+/* Edges give way to faces that say as much to within BIAS; planes read from a grid are off by 0.04% of the
+ * radius at most. */
 START_TEST(polyhedra_have_the_depth_of_their_separating_axes) {
   static const Kind kinds[] = {{BOX, BOX, 1},
                                {GRID_BOX, GRID_BOX, 1},
@@ -502,17 +519,18 @@ START_TEST(polyhedra_have_the_depth_of_their_separating_axes) {
       TlVec3 n;
       double depth = depth_of_polyhedra(&s, &p, &n);
       TlPoint found = by_places_anew(&s, &p), node = by_nodes_anew(&s, &p);
-      crossing += found.key >= 2 * TL_FACET_PLANES * TL_FACET_CORNERS;
+      crossing += s.points.count == 1;
       missed_by_nodes += tl_max(-node.gap, 0) < depth - MISS * p.size;
       worst = tl_max(worst, fabs(tl_max(-found.gap, 0) - depth) / p.size);
-      if (depth > 1e-3 * p.size) /* of two equal axes either may be meant */
-        turned = tl_max(turned, tl_norm(tl_sub(found.n, n)));
+      if (depth > 1e-3 * p.size && fabs(-found.gap - depth) < 1e-9 * p.size)
+        turned =
+            tl_max(turned, tl_norm(tl_sub(found.n, n))); /* of two equal axes either is meant */
     }
     ck_assert_int_ge(crossing, PAIRS / 10);
     ck_assert_int_ge(missed_by_nodes, PAIRS / 20);
     ck_assert_msg(turned < 1e-3, "normals are off by up to %g rad", turned);
-    if (kinds[k].a == BOX && kinds[k].b == BOX) CK_NEAR(worst, 0, 1e-12);
-    ck_assert_msg(worst < 4e-4, "depths are off by up to %g of the radius", worst);
+    if (kinds[k].a == BOX && kinds[k].b == BOX) CK_NEAR(worst, 0, BIAS);
+    ck_assert_msg(worst < 4e-4 + BIAS, "depths are off by up to %g of the radius", worst);
   }
   close_scene(&s);
 }
@@ -526,7 +544,7 @@ START_TEST(followed_polyhedra_agree_with_a_search_from_nothing) {
   open_scene(&s, 1 << BOX | 1 << TETRAHEDRON);
   for (int k = 0; k < 2; k++) {
     Pair p = polyhedra(&s, kind[k], kind[k], 1, 0.01, 4);
-    TlPlacePair memory = {0};
+    Memory memory = {0};
     TlQuat roll = tl_quat_from_rotation(tl_scale(2e-3, random_unit(21, 0)));
     TlQuat swing = tl_quat_from_rotation(tl_scale(1e-3, random_unit(22, 0)));
     int64_t listed = 0, last = -1;
@@ -549,6 +567,7 @@ START_TEST(followed_polyhedra_agree_with_a_search_from_nothing) {
       CK_NEAR(warm.gap, cold.gap, 1e-12);
       CK_NEAR(tl_norm(tl_sub(warm.n, cold.n)), 0, 1e-9);
     }
+    tl_place_cache_free(memory.cache);
     ck_assert_int_ge(touched, STEPS / 2);
     ck_assert_int_ge(changes, 5);
     ck_assert_int_lt(listed, STEPS / 5);
@@ -560,7 +579,7 @@ END_TEST
 /* What threads and ranks rely on: which pairs a thread searched before leaves no trace in its scratch. */
 START_TEST(a_search_from_nothing_depends_on_its_own_pair_alone) {
   static const int kind[] = {SMOOTH, ROUGH, BOX, TETRAHEDRON};
-  enum { KINDS = 4, PAIRS = 40, MOST = TL_PLACES };
+  enum { KINDS = 4, PAIRS = 40, MOST = TL_FACET_CONTACTS };
   Scene s;
   open_scene(&s, 1 << SMOOTH | 1 << ROUGH | 1 << BOX | 1 << TETRAHEDRON);
   static TlPoint first[PAIRS][MOST];
@@ -593,14 +612,18 @@ END_TEST
 START_TEST(what_is_not_served_is_refused) {
   Scene s;
   open_scene(&s, ~0u);
-  ck_assert(tl_places_serves(&s.place[SPHERE], &s.place[ROUGH]));
-  ck_assert(tl_places_serves(&s.place[BOX], &s.place[TETRAHEDRON]));
-  ck_assert(!tl_places_serves(&s.place[BOX], &s.place[ROUGH]));
-  ck_assert(s.place[SMOOTH].convex && s.place[ROUND].convex && !s.place[ROUGH].convex);
-  for (int id = 1; id < SHAPES; id++)
-    ck_assert_int_eq(s.place[id].facets.plane_count, id == BOX || id == GRID_BOX ? 6
-                                                     : id == TETRAHEDRON         ? 4
-                                                                                 : 0);
+  const TlShape *shape[SHAPES];
+  for (int id = 1; id < SHAPES; id++) shape[id] = tl_shapes_find(&s.shapes, id);
+  ck_assert(tl_places_serves(shape[SPHERE], shape[ROUGH]));
+  ck_assert(tl_places_serves(shape[BOX], shape[TETRAHEDRON]));
+  ck_assert(!tl_places_serves(shape[BOX], shape[ROUGH]));
+  ck_assert(shape[SMOOTH]->place->convex && shape[ROUND]->place->convex);
+  ck_assert(!shape[ROUGH]->place->convex);
+  for (int id = 1; id < SHAPES; id++) {
+    const TlPlaceShape *place = shape[id]->place;
+    int planes = id == BOX || id == GRID_BOX ? 6 : id == TETRAHEDRON ? 4 : 0;
+    ck_assert_int_eq(place->part ? place->part->plane_count : 0, planes);
+  }
   close_scene(&s);
 }
 END_TEST

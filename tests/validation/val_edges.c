@@ -112,7 +112,7 @@ static TlPoint deepest(Lab *lab, TlSides sides, TlEdges edges) {
   TlNear none = {0};
   TlPoint least = {.gap = INFINITY};
   lab->points.count = 0;
-  JUDGE_OK(tl_detect_pair(&options, &none, &lab->bodies.colliders, 0, 1, 0,
+  JUDGE_OK(tl_detect_pair(&options, &none, NULL, &lab->bodies.colliders, 0, 1, 0,
                           0.01 * lab->bodies.radius[0], &lab->points));
   for (size_t i = 0; i < lab->points.count; i++)
     if (tl_point_deeper(&lab->points.point[i], &least)) least = lab->points.point[i];

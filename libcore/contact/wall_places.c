@@ -1,0 +1,114 @@
+#include "contact/wall_places.h"
+
+#include "base/mem.h"
+#include "model/place_shape.h"
+#include "model/shapes.h"
+
+#include <math.h>
+
+enum { ROUNDS = 8 };
+static const double TOLERANCE = 1e-4; /* of the radius: what a round may still gain */
+static const double FLAT = 0.3;       /* least curvature over 1/radius */
+static const double COVER = 0.2;   /* node spacings: a surface comes no farther below its nodes */
+static const double LONGEST = 0.7; /* node spacings: longest step of a search */
+
+/* What a look at one point of the body frame, at unit scale, says. */
+typedef struct Look {
+  TlVec3 x, n, wall; /* n: the boundary's normal, there and in the world */
+  TlVec3 step;       /* to the least value of F's parabola, half-way between the surfaces */
+  double f, gain;    /* F, and what it falls by on that step */
+} Look;
+
+/* Curvatures of the grain across n, by their amount and not below FLAT/radius: the step leads down. */
+static bool look_at(const TlShape *shape, const TlPose *pose, const TlBoundary *boundary, TlVec3 x,
+                    Look *look) {
+  TlVec3 g;
+  TlSym3 h;
+  double wall_phi, phi = tl_spline_phi(&shape->place->spline, x, &g, &h);
+  if (!tl_boundary_phi(boundary, tl_posed(pose, x), &wall_phi, &look->wall)) return false;
+  wall_phi /= pose->scale;
+  TlVec3 n = tl_mat_tvec(pose->r, look->wall);
+  TlVec3 u = tl_unit(tl_cross(n, fabs(n.x) < 0.6 ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0))),
+         v = tl_cross(n, u);
+  double uu = tl_dot(u, tl_sym_vec(h, u)), uv = tl_dot(u, tl_sym_vec(h, v)),
+         vv = tl_dot(v, tl_sym_vec(h, v)), least = FLAT / shape->radius_m;
+  double mean = 0.5 * (uu + vv), half = 0.5 * (uu - vv), spread = sqrt(half * half + uv * uv);
+  double low = tl_max(fabs(mean - spread), least), high = tl_max(fabs(mean + spread), least);
+  double turn = spread > 0 ? 0.5 * (high - low) / spread : 0, middle = 0.5 * (high + low);
+  uu = middle + turn * half, vv = middle - turn * half, uv *= turn;
+  double gu = tl_dot(g, u), gv = tl_dot(g, v), inverse = 1 / (uu * vv - uv * uv);
+  double su = (uv * gv - vv * gu) * inverse, sv = (uv * gu - uu * gv) * inverse;
+  double length = sqrt(su * su + sv * sv), most = LONGEST * shape->node_spacing;
+  double part = length > most ? most / length : 1;
+  look->x = x;
+  look->n = n;
+  look->f = phi + wall_phi;
+  look->gain = -(part - 0.5 * part * part) * (su * gu + sv * gv);
+  look->step =
+      tl_axpy(tl_add(tl_scale(part * su, u), tl_scale(part * sv, v)), 0.5 * (phi - wall_phi), n);
+  return true;
+}
+
+/* Down from *x to the least F nearby. False: the boundary ends there. */
+static bool descend(const TlShape *shape, const TlPose *pose, const TlBoundary *boundary, TlVec3 *x,
+                    double *gap, TlVec3 *normal) {
+  Look best, look;
+  double part = 1, tolerance = TOLERANCE * shape->radius_m;
+  if (!look_at(shape, pose, boundary, *x, &best)) return false;
+  for (int round = 1; round < ROUNDS && best.gain > tolerance; round++) {
+    if (!look_at(shape, pose, boundary, tl_axpy(best.x, part, best.step), &look)) return false;
+    if (look.f <= best.f + tolerance)
+      best = look, part = 1;
+    else
+      part *= 0.4;
+  }
+  *x = tl_axpy(best.x, part, best.step);
+  *gap = best.f - (best.gain <= tolerance ? best.gain : 0);
+  *normal = best.wall;
+  return true;
+}
+
+static bool is_served(const TlShape *shape) {
+  return shape->avatar && shape->place && shape->place->near && !shape->place->sharp;
+}
+
+double tl_wall_places_reach(const TlColliders *c, int64_t i) {
+  return is_served(c->shape[i]) ? COVER * c->shape[i]->node_spacing * c->scale[i] : 0;
+}
+
+TlStatus tl_wall_places(const TlColliders *c, int64_t i, const TlMat3 *turn,
+                        const TlBoundary *boundary, const TlWanted *wanted, size_t had,
+                        TlPoints *points) {
+  const TlShape *shape = c->shape[i];
+  const TlPlaceShape *place = shape->place;
+  size_t count = points->count;
+  if (!is_served(shape) || count == had) return TL_OK;
+  TlPose pose = {c->position[i], *turn, c->scale[i]};
+  TL_TRY(TL_RESERVE(points->queue, points->queue_capacity, (size_t)shape->node_count));
+  int32_t *found = points->queue;
+  for (int32_t k = 0; k < shape->node_count; k++) found[k] = -1;
+  for (size_t k = had; k < count; k++) found[points->point[k].key >> 1] = (int32_t)k;
+  for (size_t k = had; k < count; k++) {
+    int64_t node = points->point[k].key >> 1;
+    bool lower = true;
+    for (int j = 0; j < TL_PLACE_NEIGHBOURS && lower; j++) {
+      int32_t other = place->near[node][j];
+      if (other >= 0 && found[other] >= 0)
+        lower = !tl_point_deeper(&points->point[found[other]], &points->point[k]);
+    }
+    TlVec3 x = tl_shape_node(shape, node), n;
+    double gap;
+    if (!lower || !descend(shape, &pose, boundary, &x, &gap, &n)) continue;
+    points->lookups += 2;
+    gap *= pose.scale;
+    if (!(gap < points->point[k].gap && gap < wanted->margin)) continue;
+    TL_TRY(tl_points_add(
+        points,
+        (TlPoint){.p = tl_posed(&pose, x), .n = n, .gap = gap, .key = points->point[k].key | 1}));
+  }
+  size_t kept = had;
+  for (size_t k = had; k < points->count; k++)
+    if (!(points->point[k].gap >= wanted->margin)) points->point[kept++] = points->point[k];
+  points->count = kept;
+  return TL_OK;
+}

@@ -1,0 +1,23 @@
+/* Where a smooth grain comes closest to a boundary between its nodes (docs/theory/places.md).
+ *
+ * From each found node that lies lower than its found neighbours the lowest place of the surface beside
+ * it is sought: the least of F(x) = phi of the grain + phi of the boundary, half-way between the two, as
+ * for pairs (places.h), with the curvature of the grain's spline and a boundary that is taken as flat
+ * within a step of the search. It needs no memory: what is found follows from the pose and the found
+ * nodes. The key is that of the node with the lowest bit set.
+ */
+#ifndef TL_CONTACT_WALL_PLACES_H
+#define TL_CONTACT_WALL_PLACES_H
+
+#include "contact/narrow.h"
+
+/* How much farther than wanted nodes must be sought, so that one is found beside each place; 0: the
+ * shape is not served. */
+double tl_wall_places_reach(const TlColliders *colliders, int64_t i);
+/* points->point[had] and on are the nodes that were found; the places are appended and
+ * what is not below the margin is left out; nothing happens where the shape is not served. turn: rotation matrix of the collider. */
+TlStatus tl_wall_places(const TlColliders *colliders, int64_t i, const TlMat3 *turn,
+                        const TlBoundary *boundary, const TlWanted *wanted, size_t had,
+                        TlPoints *points);
+
+#endif
