@@ -72,8 +72,8 @@ double tl_net_tube_spacing(double tube_radius_m, int32_t columns);
 double tl_net_row_gap(double spacing_m);
 /* TL_EUSAGE names the value that makes no sense. */
 TlStatus tl_net_check(const TlNet *net);
-/* Sphere `number` in [0, tl_net_spheres) at rest at its place. */
-TlGrainState tl_net_sphere(const TlNet *net, int64_t number);
+/* Where sphere `number` in [0, tl_net_spheres) is at rest. */
+TlVec3 tl_net_point(const TlNet *net, int64_t number);
 /* Append the spheres [begin, end) as owned bodies, and their bonds; tl_history_sort when all are
  * there. */
 TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t end);

@@ -61,7 +61,7 @@ typedef struct TlEnsemble {
   int threads;
   int64_t count, steps,
       frame_steps;            /* most steps of a block; from frame to frame, 0: none between */
-  TlGrainState *start;        /* [count], owned */
+  TlBodies start;             /* the blocks as they start, by number, owned */
   TlBlockRecord *record;      /* [count], owned */
   TlBlockPose **pose;         /* [count][record.moments], owned */
   char inputs[TL_INPUTS_HEX]; /* digest of study and terrain */

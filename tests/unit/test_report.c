@@ -2,6 +2,7 @@
  * form, its size, and that the same run gives the same bytes. What a browser makes of the page is
  * tested by tests/report (make check-report). */
 #include "support/tltest.h"
+#include "support/frame_rows.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -231,10 +232,10 @@ static char *write_sample(const char *name, const Sample *s, int frames) {
   for (int f = 0; f < frames; f++) {
     int count = 0;
     for (int b = 0; b < BODIES; b++) count += is_there(b, f);
-    CK_OK(tl_results_frame_begin(w, f, 100 * f, 0.1 * f, count));
+    CK_OK(tl_test_frame(w, f, 100 * f, 0.1 * f, count));
     for (int b = BODIES - 1; b >= 0; b--) {
       TlBodyRow r = row_of(b, f);
-      if (is_there(b, f)) CK_OK(tl_results_frame_rows(w, &r, 1));
+      if (is_there(b, f)) CK_OK(tl_test_put_bodies(w, &r, 1));
     }
     CK_OK(tl_results_frame_end(w));
     CK_OK(tl_results_table_line(w, TL_TABLE_HISTORY, (double[]){0.1 * f, 3.0 * f, 1, 2}, 4, NULL));
