@@ -48,9 +48,13 @@ TlStatus tl_exchange_meet(TlExchange *x) {
     TL_TRY(tl_comm_send(x->comm, &x->batch, p->rank, TAG_COUNT, mine, 2 * sizeof *mine));
   }
   TL_TRY(tl_comm_wait(x->comm, &x->batch));
+  int64_t first = 0;
   for (size_t k = 0; k < x->peers; k++) {
-    x->peer[k].in_count = x->counts[4 * k];
-    x->peer[k].in_bytes = x->counts[4 * k + 1];
+    TlPeer *p = &x->peer[k];
+    p->in_first = first;
+    p->in_count = x->counts[4 * k];
+    p->in_bytes = x->counts[4 * k + 1];
+    first += p->in_count;
   }
   return TL_OK;
 }

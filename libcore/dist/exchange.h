@@ -18,7 +18,7 @@
 typedef struct TlPeer {
   int rank;
   int64_t out_first, out_count; /* in TlExchange.item */
-  int64_t in_count;             /* after tl_exchange_meet */
+  int64_t in_first, in_count;   /* of all that comes, once tl_exchange_meet has said it */
   int64_t out_bytes, in_bytes;
 } TlPeer;
 

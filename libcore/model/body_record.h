@@ -35,7 +35,7 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
         "16 unresolved collisions, 32 guided",                                                     \
         flags, "flags")                                                                            \
   F(double, slid, "m", TL_BODY_STATE | TL_HALO_STEP,                                               \
-    "way slid on boundaries, as far as it is remembered (materials: slip_per_m)")                  \
+    "distance slid on boundaries, as far as it is remembered (materials: slip_per_m)")             \
   F(double, slid_decay, "1/s", TL_BODY_STATE | TL_HALO_STEP,                                       \
     "how fast the last boundary that it touched lets it forget")                                   \
   F(double, drag, "1/s", TL_BODY_STATE | TL_HALO_STEP,                                             \

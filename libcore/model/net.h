@@ -53,7 +53,7 @@ typedef struct TlNet {
                         layer, closed: tl_net_tube_spacing; rows are sqrt(3)/2 of it apart; mass of
                         a sphere */
   double normal_N_m, tangential_N_m;                /* spring stiffness k_n, k_t */
-  double damping;      /* share of the critical damping of a bonded pair */
+  double damping;      /* fraction of the critical damping of a bonded pair */
   double strength_N;   /* a bond pulled harder breaks; 0: never */
   double stretch_most; /* a bond longer than 1 + this times its length ends the run; ghosts
                           are chosen so far out */

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Towards the ground phi falls by at most the way gone: lifting by what is missing never clears
+/* Towards the ground phi falls by at most the distance moved: lifting by what is missing never clears
  * more than needed, and on a slope of normal n the rest shrinks by 1 - n_z a turn. */
 bool tl_ground_lift(const TlTerrain *terrain, TlVec3 centre, double radius_m, double gap_m,
                     double *lift_m) {

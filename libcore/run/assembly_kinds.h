@@ -67,7 +67,7 @@ TlStatus tl_drawn_make(const TlPlace *place, TlBodies *bodies);
 /* How many grains of which size: the list release.sizes made into single grains.
  *
  * A row of the list is a range of volume-equivalent diameters with a number of grains, or with its
- * share of the mass of release.count grains (so a grading is such a list). Grains come from those
+ * fraction of the mass of release.count grains (so a grading is such a list). Grains come from those
  * of the selection that fall in the range, or, with release.resize, from all of them, made to a
  * diameter drawn evenly from the range. Without a list: release.count grains as they are.
  */

@@ -110,7 +110,7 @@ static TlStatus write_table(TlOutput *output, const TlFrameRows *t) {
   int64_t all = t->rows.count;
   TlStatus status = tl_comm_sum_int(output->comm, &all, 1);
   if (status == TL_OK && output->writer)
-    status = tl_results_frame_table(output->writer, t->table, all);
+    status = tl_results_frame_table(output->writer, t->table, t->rows.record, all);
   TL_TRY(tl_comm_agree(output->comm, status));
   return tl_comm_agree(output->comm, tl_gather_rows(output->comm, &t->rows, take_rows, &w));
 }

@@ -340,7 +340,7 @@ typedef struct Bond {
   double length, stretch;
 } Bond;
 
-/* The way of the step across the bond: what the centres did less what the spins did at the middle
+/* The displacement of the step across the bond: what the centres did less what the spins did at the middle
  * length, so that a turn of the whole leaves the cube of its angle. */
 static TlVec3 follow(const Membrane *m, const Bond *bond, TlVec3 s) {
   TlVec3 d0 = tl_sub(m->start[bond->a], m->start[bond->b]);

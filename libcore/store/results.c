@@ -30,7 +30,7 @@ struct TlResultsWriter {
   /* the frame being written */
   TlOutFile frame_out;
   TlH5File frame;
-  TlFrameTable table_now; /* the table being written */
+  const TlRecord *record; /* of the table being written */
   TlH5Column column[TL_H5_RECORD_COLUMNS];
   hid_t group, dataset[TL_H5_RECORD_COLUMNS];
   int columns;
@@ -510,8 +510,7 @@ void tl_results_hurry(TlResultsWriter *w) {
 
 /* ---- frames ---- */
 
-const TlFrameTable tl_frame_bodies = {NULL, "body_count", &tl_body_row_record};
-const TlFrameTable tl_frame_contacts = {"contact", NULL, &tl_contact_row_record};
+const TlFrameTable tl_frame_bodies = {NULL, "body_count"}, tl_frame_contacts = {"contact", NULL};
 
 static TlStatus start_frame(TlResultsWriter *w, int64_t index, int64_t step, double time_s) {
   const TlH5File *f = &w->frame;
@@ -552,14 +551,14 @@ static TlStatus finish_table(TlResultsWriter *w) {
   close_table(w);
   if (w->rows == w->announced) return TL_OK;
   return tl_fail(TL_EUSAGE, "%s: %lld rows of the %lld in '%s' that were announced",
-                 w->frame_out.path, (long long)w->rows, (long long)w->announced,
-                 w->table_now.record->name);
+                 w->frame_out.path, (long long)w->rows, (long long)w->announced, w->record->name);
 }
 
-static TlStatus start_table(TlResultsWriter *w, const TlFrameTable *table, int64_t count) {
+static TlStatus start_table(TlResultsWriter *w, const TlFrameTable *table, const TlRecord *record,
+                            int64_t count) {
   const TlH5File *f = &w->frame;
   TL_TRY(finish_table(w));
-  w->table_now = *table;
+  w->record = record;
   w->rows = 0;
   w->announced = count;
   if (table->count_as) TL_TRY(tl_h5_set_int(f, f->id, table->count_as, count));
@@ -567,14 +566,15 @@ static TlStatus start_table(TlResultsWriter *w, const TlFrameTable *table, int64
     w->group = H5Gcreate2(f->id, table->group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (w->group < 0) return tl_h5_fail(f, "making the group of a table");
   }
-  w->columns = tl_h5_record_columns(table->record, true, w->column);
+  w->columns = tl_h5_record_columns(record, true, w->column);
   return tl_h5_columns_create(f, table->group ? w->group : f->id, w->column, w->columns, count,
                               w->dataset);
 }
 
-TlStatus tl_results_frame_table(TlResultsWriter *w, const TlFrameTable *table, int64_t count) {
+TlStatus tl_results_frame_table(TlResultsWriter *w, const TlFrameTable *table,
+                                const TlRecord *record, int64_t count) {
   if (w->frame.id < 0) return tl_fail(TL_EUSAGE, "%s: no frame is open", w->folder);
-  TlStatus status = start_table(w, table, count);
+  TlStatus status = start_table(w, table, record, count);
   return status == TL_OK ? TL_OK : give_up_frame(w, status);
 }
 
@@ -583,9 +583,9 @@ TlStatus tl_results_frame_rows(TlResultsWriter *w, const unsigned char *rows, si
   if (w->frame.id < 0 || w->columns == 0)
     return tl_fail(TL_EUSAGE, "%s: no frame with a table is open", w->folder);
   if (w->rows + count > w->announced)
-    return give_up_frame(
-        w, tl_fail(TL_EUSAGE, "%s: more than the %lld rows in '%s' that were announced",
-                   w->frame_out.path, (long long)w->announced, w->table_now.record->name));
+    return give_up_frame(w, tl_fail(TL_EUSAGE,
+                                    "%s: more than the %lld rows in '%s' that were announced",
+                                    w->frame_out.path, (long long)w->announced, w->record->name));
   TlStatus status = tl_h5_columns_write(&w->frame, w->column, w->columns, w->dataset, w->rows, rows,
                                         stride, count);
   if (status != TL_OK) return give_up_frame(w, status);

@@ -102,17 +102,16 @@ TlStatus tl_results_scene_done(TlResultsWriter *writer);
 void tl_results_hurry(TlResultsWriter *writer);
 /* A frame: begin; tables one after the other, each with its packed rows in any number of blocks; end
  * (rename). A table's columns are the fields of a record that have one, its rows packed as TL_FRAME
- * (model/record.h); what they are the writer does not know.
- * group: where its datasets lie, NULL: at the root; count_as: an attribute of the root that says how
- * many rows there are, NULL: none. */
+ * (model/record.h); what they are the writer does not know. */
 typedef struct TlFrameTable {
-  const char *group, *count_as;
-  const TlRecord *record;
+  const char *group;    /* where its datasets lie; NULL: at the root */
+  const char *count_as; /* attribute of the root that says how many rows there are; NULL: none */
 } TlFrameTable;
 extern const TlFrameTable tl_frame_bodies, tl_frame_contacts; /* of TlBodyRow, TlContactRow */
 TlStatus tl_results_frame_begin(TlResultsWriter *writer, int64_t index, int64_t step,
                                 double time_s);
-TlStatus tl_results_frame_table(TlResultsWriter *writer, const TlFrameTable *table, int64_t count);
+TlStatus tl_results_frame_table(TlResultsWriter *writer, const TlFrameTable *table,
+                                const TlRecord *record, int64_t count);
 /* stride: bytes from one row to the next. */
 TlStatus tl_results_frame_rows(TlResultsWriter *writer, const unsigned char *rows, size_t stride,
                                int64_t count);

@@ -191,7 +191,7 @@ static void results(void) {
   tl_fuzz_must(tl_results_scene_done(w));
   tl_fuzz_must(tl_test_frame(w, 1, 10, 0.1, 2));
   tl_fuzz_must(tl_test_put_bodies(w, row, 2));
-  tl_fuzz_must(tl_results_frame_table(w, &tl_frame_contacts, 1));
+  tl_fuzz_must(tl_results_frame_table(w, &tl_frame_contacts, &tl_contact_row_record, 1));
   tl_fuzz_must(tl_test_put_contacts(w, &contact, 1));
   tl_fuzz_must(tl_results_frame_end(w));
   tl_fuzz_must(tl_test_frame(w, 2, 20, 0.2, 0));

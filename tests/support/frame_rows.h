@@ -21,7 +21,7 @@ static inline TlStatus tl_test_put_rows(TlResultsWriter *w, const TlRecord *reco
 static inline TlStatus tl_test_frame(TlResultsWriter *w, int64_t index, int64_t step, double time_s,
                                      int64_t bodies) {
   TL_TRY(tl_results_frame_begin(w, index, step, time_s));
-  return tl_results_frame_table(w, &tl_frame_bodies, bodies);
+  return tl_results_frame_table(w, &tl_frame_bodies, &tl_body_row_record, bodies);
 }
 static inline TlStatus tl_test_put_bodies(TlResultsWriter *w, const TlBodyRow *rows,
                                           int64_t count) {

@@ -201,7 +201,7 @@ START_TEST(what_talus_writes_another_program_reads) {
     TlBodyRow row = body(i);
     CK_OK(tl_test_put_bodies(writer, &row, 1));
   }
-  CK_OK(tl_results_frame_table(writer, &tl_frame_contacts, CONTACTS));
+  CK_OK(tl_results_frame_table(writer, &tl_frame_contacts, &tl_contact_row_record, CONTACTS));
   for (int64_t i = 0; i < CONTACTS; i++) {
     TlContactRow row = contact(i);
     CK_OK(tl_test_put_contacts(writer, &row, 1));

@@ -280,7 +280,7 @@ static TlStatus put_contacts(TlResultsWriter *w, int64_t announced, int64_t n) {
   TlContactRow block[70];
   TL_TRY(tl_test_frame(w, announced, 10, 0.25, 1));
   TL_TRY(tl_test_put_bodies(w, &row, 1));
-  TL_TRY(tl_results_frame_table(w, &tl_frame_contacts, announced));
+  TL_TRY(tl_results_frame_table(w, &tl_frame_contacts, &tl_contact_row_record, announced));
   for (int64_t i = 0, used = 0; i < n; i++) {
     block[used++] = contact(i);
     if (used < 70 && i < n - 1) continue;
@@ -300,7 +300,8 @@ START_TEST(contacts_come_back_bit_for_bit_and_frames_without_have_none) {
   write_frame(w, 3, 20);
   CK_FAILS(put_contacts(w, 10, 11), TL_EUSAGE, "more than the 10 rows in 'contact of a frame'");
   CK_FAILS(put_contacts(w, 10, 9), TL_EUSAGE, "9 rows of the 10 in");
-  CK_FAILS(tl_results_frame_table(w, &tl_frame_contacts, 1), TL_EUSAGE, "no frame is open");
+  CK_FAILS(tl_results_frame_table(w, &tl_frame_contacts, &tl_contact_row_record, 1), TL_EUSAGE,
+           "no frame is open");
   tl_results_close(w);
   CK_OK(tl_results_read_contacts(folder, 5000, &read));
   ck_assert(read.there && read.count == 5000);
@@ -445,7 +446,8 @@ START_TEST(a_full_disk_is_an_error_and_leaves_no_half_frame) {
       status = tl_test_put_bodies(w, rows, 1000);
     }
     TlContactRow touch = contact(1);
-    if (status == TL_OK) status = tl_results_frame_table(w, &tl_frame_contacts, 1);
+    if (status == TL_OK)
+      status = tl_results_frame_table(w, &tl_frame_contacts, &tl_contact_row_record, 1);
     if (status == TL_OK) status = tl_test_put_contacts(w, &touch, 1);
     if (status == TL_OK) status = tl_results_frame_end(w);
     setrlimit(RLIMIT_FSIZE, &old);
