@@ -2,10 +2,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
-enum { TAG_MOVE = 3 };
-
 /* ---- the solver's hooks ---- */
 
 static TlStatus sync_forward(void *ctx, void *field, size_t size) {
@@ -32,7 +28,7 @@ static TlStatus sync_sum(void *ctx, double *values, int count) {
 TlStatus tl_dist_new(TlDist **dist, TlComm *comm) {
   TL_TRY(TL_NEW(*dist, 1));
   TlDist *d = *dist;
-  d->comm = comm;
+  d->comm = d->moves.comm = comm;
   d->sync = (TlSync){d, sync_forward, sync_any, sync_least, sync_sum, sync_sum_int};
   return tl_halo_new(&d->halo, comm);
 }
@@ -41,9 +37,7 @@ void tl_dist_free(TlDist *dist) {
   if (!dist) return;
   tl_domain_free(&dist->domain);
   tl_halo_free(&dist->halo);
-  tl_free(dist->out);
-  tl_free(dist->in);
-  tl_comm_batch_free(&dist->batch);
+  tl_exchange_free(&dist->moves);
   tl_free(dist);
 }
 
@@ -62,15 +56,15 @@ static void count_bodies(TlDist *dist, const TlBodies *bodies) {
   at_least(&c->owned, (size_t)bodies->owned);
   at_least(&c->ghosts, (size_t)(bodies->total - bodies->owned));
   at_least(&c->largest_array, bodies->capacity);
-  at_least(&c->largest_array, dist->halo.send_capacity);
-  at_least(&c->largest_array, dist->halo.in_capacity / tl_halo_body_bytes());
-  at_least(&c->largest_array, dist->halo.out_capacity / tl_halo_body_bytes());
-  at_least(&c->neighbours, dist->halo.count);
+  at_least(&c->largest_array, dist->halo.exchange.item_capacity);
+  at_least(&c->largest_array, dist->halo.exchange.in_capacity / tl_bodies_ghost_bytes());
+  at_least(&c->largest_array, dist->halo.exchange.out_capacity / tl_bodies_ghost_bytes());
+  at_least(&c->neighbours, dist->halo.exchange.peers);
 }
 
 /* A buffer that held so many bodies, with their contact memory, in so many bytes. */
-static void count_buffer(TlDist *dist, size_t capacity, int64_t bodies, size_t bytes) {
-  if (bytes > 0) at_least(&dist->counters.largest_array, capacity / (bytes / (size_t)bodies));
+static void count_buffer(TlDist *dist, size_t capacity, int64_t bodies, int64_t bytes) {
+  if (bytes > 0) at_least(&dist->counters.largest_array, capacity / (size_t)(bytes / bodies));
 }
 
 TlDistCounters tl_dist_counters(const TlDist *dist) {
@@ -108,85 +102,59 @@ TlStatus tl_dist_imbalance(TlDist *dist, const TlBodies *bodies, double *ratio) 
 typedef struct Move {
   int32_t *owner;      /* of each owned body */
   unsigned char *keep; /* of each owned body */
-  int64_t *to, *from;  /* bytes for and from each rank */
-  size_t *at;          /* where rank r's bytes start in out, then in in */
-  int64_t leaving;
+  int64_t *leaving;    /* owned bodies that leave, by their new owner, then in their order */
+  int64_t *next;       /* place in that list of each rank's next one */
+  int64_t count;       /* of them */
 } Move;
 
-static TlStatus plan(TlDist *dist, const TlBodies *bodies, Move *m) {
-  size_t ranks = (size_t)tl_comm_size(dist->comm);
-  int me = tl_comm_rank(dist->comm);
+static TlStatus plan(TlDist *dist, TlBodies *bodies, Move *m) {
+  TlExchange *x = &dist->moves;
+  TlParcels parcels = tl_bodies_to_own(bodies);
+  int me = tl_comm_rank(dist->comm), ranks = tl_comm_size(dist->comm);
   TL_TRY(TL_NEW(m->owner, (size_t)bodies->owned));
   TL_TRY(TL_NEW(m->keep, (size_t)bodies->owned));
-  TL_TRY(TL_NEW(m->to, ranks));
-  TL_TRY(TL_NEW(m->from, ranks));
-  TL_TRY(TL_NEW(m->at, ranks + 1));
+  TL_TRY(TL_NEW(m->leaving, (size_t)bodies->owned));
+  TL_TRY(TL_NEW(m->next, (size_t)ranks + 1));
   for (int64_t i = 0; i < bodies->owned; i++) {
     m->owner[i] = tl_domain_owner(&dist->domain, bodies->position[i]);
     m->keep[i] = m->owner[i] == me;
-    if (m->keep[i]) continue;
-    m->to[m->owner[i]] += (int64_t)tl_bodies_packed_size(bodies, i);
-    m->leaving++;
+    if (!m->keep[i]) m->next[m->owner[i] + 1]++;
   }
-  return TL_OK;
-}
-
-static size_t starts(size_t *at, const int64_t *bytes, int ranks) {
-  at[0] = 0;
-  for (int r = 0; r < ranks; r++) at[r + 1] = at[r] + (size_t)bytes[r];
-  return at[ranks];
-}
-
-static TlStatus pack(TlDist *dist, TlBodies *bodies, Move *m) {
-  size_t bytes = starts(m->at, m->to, tl_comm_size(dist->comm));
-  int64_t packed = 0;
-  TL_TRY(TL_RESERVE(dist->out, dist->out_capacity, bytes));
-  for (int64_t i = 0; i < bodies->owned; i++) {
-    if (m->keep[i]) continue;
-    tl_bodies_pack(bodies, i, dist->out + m->at[m->owner[i]]);
-    m->at[m->owner[i]] += tl_bodies_packed_size(bodies, i);
-    packed++;
+  for (int r = 0; r < ranks; r++) m->next[r + 1] += m->next[r];
+  m->count = m->next[ranks];
+  for (int64_t i = 0; i < bodies->owned; i++)
+    if (!m->keep[i]) m->leaving[m->next[m->owner[i]]++] = i;
+  tl_exchange_clear(x);
+  for (int64_t r = 0, k = 0; r < ranks; r++) {
+    TL_TRY(tl_exchange_peer(x, (int)r));
+    for (; k < m->next[r]; k++) TL_TRY(tl_exchange_add(x, &parcels, m->leaving[k]));
   }
-  count_buffer(dist, dist->out_capacity, packed, bytes);
-  bytes = starts(m->at, m->from, tl_comm_size(dist->comm));
-  TL_TRY(TL_RESERVE(dist->in, dist->in_capacity, bytes));
-  return tl_bodies_keep(bodies, m->keep);
-}
-
-static TlStatus swap_bytes(TlDist *dist, const Move *m) {
-  size_t in = 0, out = 0;
-  for (int r = 0; r < tl_comm_size(dist->comm); r++) {
-    size_t from = (size_t)m->from[r], to = (size_t)m->to[r];
-    TL_TRY(tl_comm_receive(dist->comm, &dist->batch, r, TAG_MOVE, dist->in + in, from));
-    TL_TRY(tl_comm_send(dist->comm, &dist->batch, r, TAG_MOVE, dist->out + out, to));
-    in += from;
-    out += to;
-  }
-  return tl_comm_wait(dist->comm, &dist->batch);
-}
-
-static TlStatus unpack(TlDist *dist, TlBodies *bodies, const Move *m) {
-  size_t size = 0, at = 0, used;
-  int64_t came = 0;
-  for (int r = 0; r < tl_comm_size(dist->comm); r++) size += (size_t)m->from[r];
-  for (; at < size; at += used, came++)
-    TL_TRY(tl_bodies_unpack(bodies, dist->in + at, size - at, &used));
-  count_buffer(dist, dist->in_capacity, came, size);
-  tl_pair_state_sort(&bodies->pairs);
   return TL_OK;
 }
 
 static TlStatus migrate(TlDist *dist, TlBodies *bodies, Move *m) {
+  TlExchange *x = &dist->moves;
+  TlParcels parcels = tl_bodies_to_own(bodies);
+  int64_t came;
   TL_TRY(tl_comm_agree(dist->comm, plan(dist, bodies, m)));
-  int64_t leaving = m->leaving;
+  int64_t leaving = m->count, mine = m->count;
   TL_TRY(tl_comm_sum_int(dist->comm, &leaving, 1));
-  dist->counters.moved += m->leaving;
-  m->leaving = leaving;
+  dist->counters.moved += mine;
+  m->count = leaving;
   if (leaving == 0) return TL_OK;
-  TL_TRY(tl_comm_swap_counts(dist->comm, m->to, m->from));
-  TL_TRY(tl_comm_agree(dist->comm, pack(dist, bodies, m)));
-  TL_TRY(swap_bytes(dist, m));
-  return tl_comm_agree(dist->comm, unpack(dist, bodies, m));
+  TL_TRY(tl_exchange_meet_all(x));
+  TlStatus status = tl_exchange_reserve(x, 0);
+  if (status == TL_OK) {
+    tl_exchange_pack(x, &parcels);
+    status = tl_bodies_keep(bodies, m->keep);
+  }
+  TL_TRY(tl_comm_agree(dist->comm, status));
+  count_buffer(dist, x->out_capacity, mine, tl_exchange_out_bytes(x));
+  TL_TRY(tl_exchange_post(x, 0));
+  TL_TRY(tl_comm_wait(dist->comm, &x->batch));
+  status = tl_exchange_take(x, &parcels, &came);
+  if (status == TL_OK) count_buffer(dist, x->in_capacity, came, tl_exchange_in_bytes(x));
+  return tl_comm_agree(dist->comm, status);
 }
 
 TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved) {
@@ -194,13 +162,12 @@ TlStatus tl_dist_migrate(TlDist *dist, TlBodies *bodies, int64_t *moved) {
   TlStatus status = TL_OK;
   tl_bodies_drop_ghosts(bodies);
   if (tl_comm_size(dist->comm) > 1) status = migrate(dist, bodies, &m);
-  if (moved) *moved = m.leaving;
+  if (moved) *moved = m.count;
   count_bodies(dist, bodies);
   tl_free(m.owner);
   tl_free(m.keep);
-  tl_free(m.to);
-  tl_free(m.from);
-  tl_free(m.at);
+  tl_free(m.leaving);
+  tl_free(m.next);
   return status;
 }
 

@@ -24,9 +24,7 @@ typedef struct TlDist {
   TlHalo halo;
   TlSync sync;   /* ctx is this object: it must not move */
   int64_t owned; /* at the last halo */
-  unsigned char *out, *in;
-  size_t out_capacity, in_capacity;
-  TlCommBatch batch;
+  TlExchange moves;
   TlDistCounters counters;
 } TlDist;
 

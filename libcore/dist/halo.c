@@ -8,22 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_COUNT = 1, TAG_FIELD = 2 };
-
 TlStatus tl_halo_new(TlHalo *halo, TlComm *comm) {
-  *halo = (TlHalo){.comm = comm};
+  *halo = (TlHalo){.exchange = {.comm = comm}};
   return TL_NEW(halo->boxes, TL_HALO_BOX * (size_t)tl_comm_size(comm));
 }
 
 void tl_halo_free(TlHalo *halo) {
-  tl_free(halo->neighbour);
-  tl_free(halo->send);
-  tl_free(halo->out);
-  tl_free(halo->in);
+  tl_exchange_free(&halo->exchange);
   tl_free(halo->boxes);
   tl_free(halo->wanted);
-  tl_free(halo->counts);
-  tl_comm_batch_free(&halo->batch);
   *halo = (TlHalo){0};
 }
 
@@ -88,22 +81,22 @@ static TlStatus share_boxes(TlHalo *halo, const TlBodies *b, size_t wanted) {
       mine[3 + a] = fmax(mine[3 + a], x[a] + r);
     }
   }
-  return tl_comm_gather_all(halo->comm, mine, halo->boxes, sizeof mine);
+  return tl_comm_gather_all(halo->exchange.comm, mine, halo->boxes, sizeof mine);
 }
 
 /* Every rank's list; nothing where none wants any. */
 static TlStatus share_wanted(TlHalo *halo, const int64_t *mine, size_t count) {
-  size_t ranks = (size_t)tl_comm_size(halo->comm), most = 0;
+  size_t ranks = (size_t)tl_comm_size(halo->exchange.comm), most = 0;
   int64_t *padded = NULL;
   for (size_t r = 0; r < ranks; r++) most = (size_t)fmax((double)most, box_of(halo, (int)r)[6]);
   halo->wanted_room = most;
   if (most == 0) return TL_OK;
   TlStatus status = TL_RESERVE(halo->wanted, halo->wanted_capacity, most * ranks);
   if (status == TL_OK) status = TL_NEW(padded, most);
-  status = tl_comm_agree(halo->comm, status);
+  status = tl_comm_agree(halo->exchange.comm, status);
   if (status == TL_OK && count) memcpy(padded, mine, count * sizeof *mine);
   if (status == TL_OK)
-    status = tl_comm_gather_all(halo->comm, padded, halo->wanted, most * sizeof *padded);
+    status = tl_comm_gather_all(halo->exchange.comm, padded, halo->wanted, most * sizeof *padded);
   tl_free(padded);
   return status;
 }
@@ -124,19 +117,15 @@ static bool reaches(TlVec3 p, double reach, const double *box) {
   return d2 <= reach * reach * (1 + 1e-9);
 }
 
-static TlStatus list_sends(TlHalo *halo, const TlBodies *bodies, TlNeighbour *n) {
-  const double *box = box_of(halo, n->rank);
+static TlStatus list_sends(TlHalo *halo, TlBodies *bodies, int rank) {
+  const double *box = box_of(halo, rank);
+  TlParcels ghosts = tl_bodies_as_ghosts(bodies);
   size_t wanted;
-  const int64_t *ids = wanted_by(halo, n->rank, &wanted);
-  n->send_start = (int64_t)halo->send_count;
-  for (int64_t i = 0; i < bodies->owned; i++) {
-    if (!reaches(bodies->position[i], bodies->halo[i], box) && !has_id(ids, wanted, bodies->id[i]))
-      continue;
-    TL_TRY(TL_RESERVE(halo->send, halo->send_capacity, halo->send_count + 1));
-    halo->send[halo->send_count++] = i;
-    n->send_bytes += (int64_t)tl_bodies_state_size(bodies, i, TL_HALO);
-  }
-  n->send_count = (int64_t)halo->send_count - n->send_start;
+  const int64_t *ids = wanted_by(halo, rank, &wanted);
+  TL_TRY(tl_exchange_peer(&halo->exchange, rank));
+  for (int64_t i = 0; i < bodies->owned; i++)
+    if (reaches(bodies->position[i], bodies->halo[i], box) || has_id(ids, wanted, bodies->id[i]))
+      TL_TRY(tl_exchange_add(&halo->exchange, &ghosts, i));
   return TL_OK;
 }
 
@@ -151,118 +140,42 @@ static bool is_wanted(const TlHalo *halo, const TlBodies *bodies, int rank) {
 
 /* Boxes meet both ways or not at all, and a constraint lies on both ranks, so neighbours agree on
  * being neighbours. */
-static TlStatus list_neighbours(TlHalo *halo, const TlBodies *bodies) {
-  int me = tl_comm_rank(halo->comm), ranks = tl_comm_size(halo->comm);
-  halo->count = halo->send_count = 0;
+static TlStatus list_neighbours(TlHalo *halo, TlBodies *bodies) {
+  TlComm *comm = halo->exchange.comm;
+  int me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
+  tl_exchange_clear(&halo->exchange);
   for (int r = 0; r < ranks; r++) {
     if (r == me) continue;
     if (!boxes_meet(box_of(halo, me), box_of(halo, r)) && !is_wanted(halo, bodies, r)) continue;
-    TL_TRY(TL_RESERVE(halo->neighbour, halo->capacity, halo->count + 1));
-    TlNeighbour *n = &halo->neighbour[halo->count++];
-    *n = (TlNeighbour){.rank = r};
-    TL_TRY(list_sends(halo, bodies, n));
-  }
-  return TL_RESERVE(halo->counts, halo->counts_capacity, 4 * halo->count);
-}
-
-static TlStatus swap_counts(TlHalo *halo, int64_t owned) {
-  for (size_t k = 0; k < halo->count; k++) {
-    TlNeighbour *n = &halo->neighbour[k];
-    int64_t *theirs = &halo->counts[4 * k], *mine = theirs + 2;
-    mine[0] = n->send_count;
-    mine[1] = n->send_bytes;
-    TL_TRY(tl_comm_receive(halo->comm, &halo->batch, n->rank, TAG_COUNT, theirs, 16));
-    TL_TRY(tl_comm_send(halo->comm, &halo->batch, n->rank, TAG_COUNT, mine, 16));
-  }
-  TL_TRY(tl_comm_wait(halo->comm, &halo->batch));
-  halo->ghosts = 0;
-  for (size_t k = 0; k < halo->count; k++) {
-    halo->neighbour[k].ghost_count = halo->counts[4 * k];
-    halo->neighbour[k].ghost_bytes = halo->counts[4 * k + 1];
-    halo->neighbour[k].ghost_start = owned + halo->ghosts;
-    halo->ghosts += halo->neighbour[k].ghost_count;
+    TL_TRY(list_sends(halo, bodies, r));
   }
   return TL_OK;
 }
 
 /* ---- values ---- */
 
-/* Bytes for and from a neighbour: of an element of this size a body, or (0) the bodies' states. */
-static size_t bytes_for(const TlNeighbour *n, size_t size) {
-  return size ? (size_t)n->send_count * size : (size_t)n->send_bytes;
-}
-static size_t bytes_from(const TlNeighbour *n, size_t size) {
-  return size ? (size_t)n->ghost_count * size : (size_t)n->ghost_bytes;
-}
-
-static TlStatus reserve(TlHalo *halo, size_t size) {
-  size_t out = 0, in = 0;
-  for (size_t k = 0; k < halo->count; k++) {
-    out += bytes_for(&halo->neighbour[k], size);
-    in += bytes_from(&halo->neighbour[k], size);
-  }
-  TL_TRY(TL_RESERVE(halo->out, halo->out_capacity, out));
-  return TL_RESERVE(halo->in, halo->in_capacity, in);
-}
-
-static TlStatus post(TlHalo *halo, size_t size) {
-  size_t at = 0;
-  for (size_t k = 0; k < halo->count; k++) {
-    const TlNeighbour *n = &halo->neighbour[k];
-    size_t bytes = bytes_from(n, size);
-    TL_TRY(tl_comm_receive(halo->comm, &halo->batch, n->rank, TAG_FIELD, halo->in + at, bytes));
-    at += bytes;
-  }
-  at = 0;
-  for (size_t k = 0; k < halo->count; k++) {
-    const TlNeighbour *n = &halo->neighbour[k];
-    size_t bytes = bytes_for(n, size);
-    TL_TRY(tl_comm_send(halo->comm, &halo->batch, n->rank, TAG_FIELD, halo->out + at, bytes));
-    at += bytes;
-  }
-  return TL_OK;
-}
-
 TlStatus tl_halo_forward_begin(TlHalo *halo, const void *field, size_t size) {
+  TlExchange *x = &halo->exchange;
   const unsigned char *from = field;
-  TL_TRY(reserve(halo, size));
-  for (size_t i = 0; i < halo->send_count; i++)
-    memcpy(halo->out + i * size, from + (size_t)halo->send[i] * size, size);
-  return post(halo, size);
+  TL_TRY(tl_exchange_reserve(x, size));
+  for (size_t i = 0; i < x->items; i++)
+    memcpy(x->out + i * size, from + (size_t)x->item[i] * size, size);
+  return tl_exchange_post(x, size);
 }
 
 TlStatus tl_halo_forward_end(TlHalo *halo, int64_t owned, void *field, size_t size) {
-  TL_TRY(tl_comm_wait(halo->comm, &halo->batch));
+  TlExchange *x = &halo->exchange;
+  TL_TRY(tl_comm_wait(x->comm, &x->batch));
   if (halo->ghosts)
-    memcpy((unsigned char *)field + (size_t)owned * size, halo->in, (size_t)halo->ghosts * size);
-  return TL_OK;
-}
-
-size_t tl_halo_body_bytes(void) {
-  return tl_bodies_grain_bytes(TL_HALO);
-}
-
-static TlStatus send_states(TlHalo *halo, const TlBodies *bodies) {
-  unsigned char *to = halo->out;
-  for (size_t i = 0; i < halo->send_count; i++)
-    to = tl_bodies_pack_state(bodies, halo->send[i], TL_HALO, to);
-  TL_TRY(post(halo, 0));
-  return tl_comm_wait(halo->comm, &halo->batch);
-}
-
-static TlStatus take_ghosts(TlHalo *halo, TlBodies *bodies) {
-  TL_TRY(tl_bodies_reserve(bodies, bodies->owned + halo->ghosts));
-  const unsigned char *from = halo->in;
-  size_t left = 0, used;
-  for (size_t k = 0; k < halo->count; k++) left += (size_t)halo->neighbour[k].ghost_bytes;
-  for (int64_t g = 0; g < halo->ghosts; g++, from += used, left -= used)
-    TL_TRY(tl_bodies_unpack_state(bodies, TL_HALO, true, from, left, &used));
+    memcpy((unsigned char *)field + (size_t)owned * size, x->in, (size_t)halo->ghosts * size);
   return TL_OK;
 }
 
 TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies) {
+  TlExchange *x = &halo->exchange;
   tl_bodies_drop_ghosts(bodies);
-  if (tl_comm_size(halo->comm) == 1) return TL_OK;
+  if (tl_comm_size(x->comm) == 1) return TL_OK;
+  TlParcels ghosts = tl_bodies_as_ghosts(bodies);
   int64_t *wanted;
   size_t count;
   TlStatus status = list_wanted(bodies, &wanted, &count);
@@ -271,9 +184,11 @@ TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies) {
   tl_free(wanted);
   TL_TRY(shared);
   if (status == TL_OK) status = list_neighbours(halo, bodies);
-  TL_TRY(tl_comm_agree(halo->comm, status));
-  TL_TRY(swap_counts(halo, bodies->owned));
-  TL_TRY(tl_comm_agree(halo->comm, reserve(halo, 0)));
-  TL_TRY(send_states(halo, bodies));
-  return tl_comm_agree(halo->comm, take_ghosts(halo, bodies));
+  TL_TRY(tl_comm_agree(x->comm, status));
+  TL_TRY(tl_exchange_meet(x));
+  TL_TRY(tl_comm_agree(x->comm, tl_exchange_reserve(x, 0)));
+  tl_exchange_pack(x, &ghosts);
+  TL_TRY(tl_exchange_post(x, 0));
+  TL_TRY(tl_comm_wait(x->comm, &x->batch));
+  return tl_comm_agree(x->comm, tl_exchange_take(x, &ghosts, &halo->ghosts));
 }

@@ -15,48 +15,28 @@
 #ifndef TL_DIST_HALO_H
 #define TL_DIST_HALO_H
 
-#include "base/comm.h"
+#include "dist/exchange.h"
 #include "model/bodies.h"
 #include "solve/sync.h"
-
-typedef struct TlNeighbour {
-  int rank;
-  int64_t send_start, send_count; /* in TlHalo.send */
-  int64_t ghost_start, ghost_count;
-  int64_t send_bytes, ghost_bytes; /* of their states, with colliders */
-} TlNeighbour;
 
 enum { TL_HALO_BOX = 7 };
 
 typedef struct TlHalo {
-  TlComm *comm; /* borrowed */
-  TlNeighbour *neighbour;
-  size_t count, capacity;
-  int64_t *counts; /* bodies and bytes from and for each neighbour, on their way */
-  size_t counts_capacity;
-  int64_t *send; /* owned bodies to send, by neighbour */
-  size_t send_count, send_capacity;
+  TlExchange exchange; /* its peers are the neighbours, its items owned bodies */
   int64_t ghosts;
-  unsigned char *out, *in;
-  size_t out_capacity, in_capacity;
   double *boxes;   /* TL_HALO_BOX a rank: low and high corner, number of ids in `wanted` */
   int64_t *wanted; /* ids at the other end of a rank's constraints, ascending; wanted_room a rank */
   size_t wanted_room, wanted_capacity;
-  TlCommBatch batch;
 } TlHalo;
 
 TlStatus tl_halo_new(TlHalo *halo, TlComm *comm);
 void tl_halo_free(TlHalo *halo);
 
 /* Collective. Drop the ghosts, choose new ones by position and reach (filled by tl_step_refresh),
- * and exchange their states. Ranks agree on failure. */
+ * and exchange their states: the fields with a halo attribute (model/record.h); ghosts are made anew
+ * in each step, so those of either attribute travel in each. A body brings all its colliders along.
+ * Ranks agree on failure. */
 TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies);
-/* Bytes of a message that make one ghost, of a grain: the fields of a body and its collider with a
- * halo attribute (model/record.h). Ghosts are made anew in each step, so those of either attribute
- * travel in each. A body brings all its colliders along.
- */
-size_t tl_halo_body_bytes(void);
-
 /* Owner's values over the ghosts' in an array over the local bodies, split-phase: between begin and
  * end the owned part may be read, the ghost part is undefined. Neighbours only. */
 TlStatus tl_halo_forward_begin(TlHalo *halo, const void *field, size_t element_size);

@@ -138,8 +138,8 @@ static TlStatus prepare_crs(Job *j) {
   if (!same) j->transformation = OCTNewCoordinateTransformation(from, j->wanted);
   OSRDestroySpatialReference(from);
   if (!same && !j->transformation)
-    return tl_fail(TL_EINPUT, "%s: no way from its CRS '%s' to the terrain's: %s", j->path, name,
-                   tl_gdal_words());
+    return tl_fail(TL_EINPUT, "%s: its CRS '%s' cannot be converted to the terrain's: %s", j->path,
+                   name, tl_gdal_words());
   return TL_OK;
 }
 

@@ -9,6 +9,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define F(...) TL_FIELD(TlBodies, __VA_ARGS__)
+#define FRAME(...) TL_FIELD_FRAME(TlBodies, __VA_ARGS__)
+static const TlRecordField body_fields[] = {TL_BODY_LIST(F, FRAME)};
+#undef F
+#undef FRAME
+const TlRecord tl_body_record = TL_RECORD_OF_ARRAYS(
+    "body", "A rigid body, as checkpoints and other ranks get it.", body_fields);
+
+#define F(...) TL_FIELD(TlColliders, __VA_ARGS__)
+#define FRAME(...) TL_FIELD_FRAME(TlColliders, __VA_ARGS__)
+static const TlRecordField collider_fields[] = {TL_COLLIDER_LIST(F, FRAME)};
+#undef F
+#undef FRAME
+const TlRecord tl_collider_record = TL_RECORD_OF_ARRAYS(
+    "collider", "A part of a body that touches, as checkpoints and other ranks get it.",
+    collider_fields);
+
+#define FRAME(type, name, unit, attributes, meaning, member, column)                               \
+  {column,                                                                                         \
+   unit,                                                                                           \
+   meaning,                                                                                        \
+   TL_FIELD_KIND(type),                                                                            \
+   TL_FRAME | ((attributes)&TL_LATER),                                                             \
+   offsetof(TlBodyRow, member),                                                                    \
+   column},
+static const TlRecordField row_fields[] = {TL_FRAME_FIELDS(FRAME)};
+#undef FRAME
+const TlRecord tl_body_row_record = TL_RECORD(
+    "body of a frame", "The columns of a frame, one row a collider.", TlBodyRow, row_fields);
+
 #define COLLIDER_OWN(F) TL_COLLIDER_SHAPE_LIST(F, F) TL_COLLIDER_DERIVED_LIST(F, F)
 #define COLLIDER_POSE(F) TL_COLLIDER_POSE_LIST(F, F) TL_COLLIDER_PLACE_LIST(F, F)
 
@@ -150,73 +180,96 @@ static bool is_unit(TlQuat q) {
   return fabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1) < 1e-6;
 }
 
-static TlStatus check_state(const TlBodyState *s, const TlColliderState *part, int64_t count) {
-  bool sound = vec_finite(s->position) && vec_finite(s->velocity) && vec_finite(s->momentum) &&
-               is_unit(s->rotation);
-  for (int64_t k = 0; k < count; k++)
-    sound = sound && part[k].scale > 0 && isfinite(part[k].scale) && vec_finite(part[k].offset) &&
-            is_unit(part[k].turn);
+static TlStatus check(const TlBodies *b, int64_t i) {
+  const TlColliders *c = &b->colliders;
+  bool sound = vec_finite(b->position[i]) && vec_finite(b->velocity[i]) &&
+               vec_finite(b->momentum[i]) && is_unit(b->rotation[i]);
+  for (int64_t k = b->first[i]; k < b->first[i] + tl_bodies_parts(b, i); k++) {
+    sound = sound && c->scale[k] > 0 && isfinite(c->scale[k]);
+    if (c->posed) sound = sound && vec_finite(c->offset[k]) && is_unit(c->turn[k]);
+  }
   if (sound) return TL_OK;
   return tl_fail(TL_EINPUT,
                  "grain %lld: position, velocity, momentum and scale must be finite and the "
                  "rotation unit",
-                 (long long)s->id);
+                 (long long)b->id[i]);
 }
 
-static TlStatus append(TlBodies *b, const TlBodyState *state, const TlColliderState *part,
-                       bool ghost) {
-  TlColliders *c = &b->colliders;
-  int64_t count = state->parts > 0 ? state->parts : 1;
-  assert(ghost || b->owned == b->total);
-  TL_TRY(check_state(state, part, count));
-  TL_TRY(reserve(b, b->total + 1, c->total + count));
-  if (state->parts > 0 && !c->posed) TL_TRY(give_poses(b));
-  int64_t i = b->total++;
-#define F(type, name, ...) memset((void *)&b->name[i], 0, sizeof(type));
-  TL_BODY_DERIVED(F)
-#undef F
-  tl_bodies_set(b, i, state);
-  b->first[i] = c->total;
-  for (int64_t k = 0; k < count; k++) {
-    int64_t at = c->total++;
-#define F(type, name, ...) memset((void *)&c->name[at], 0, sizeof(type));
-    TL_COLLIDER_DERIVED_LIST(F, F)
-#undef F
-#define F(type, name, ...) c->name[at] = part[k].name;
-    TL_COLLIDER_SHAPE_LIST(F, F)
-    c->body[at] = (int32_t)i;
-    if (!c->posed) continue;
-    TL_COLLIDER_POSE_LIST(F, F)
-#undef F
-    c->body_id[at] = state->id;
-    c->radius[at] = 0;
-    c->position[at] = state->position;
-    c->rotation[at] = state->rotation;
-    if (state->parts > 0) tl_collider_place(b, at, &c->position[at], &c->rotation[at]);
-  }
-  if (ghost) return TL_OK;
-  b->owned = b->total;
-  c->owned = c->total;
+TlStatus tl_bodies_check(const TlBodies *bodies, int64_t first) {
+  for (int64_t i = first; i < bodies->total; i++) TL_TRY(check(bodies, i));
   return TL_OK;
 }
 
-TlStatus tl_bodies_add(TlBodies *bodies, const TlGrainState *grain) {
-  TlBodyState body;
-  TlColliderState part = {.id = grain->id, .body_id = grain->id, .turn = {1, 0, 0, 0}};
-#define F(type, name, ...) body.name = grain->name;
+/* A body at the end, upright, the rest 0; its colliders are to follow. */
+static TlStatus append_body(TlBodies *b) {
+  TL_TRY(reserve(b, b->total + 1, b->colliders.total + 1));
+  int64_t i = b->total++;
+#define F(type, name, ...) memset((void *)&b->name[i], 0, sizeof(type));
   TL_BODY_FIELDS(F)
+  TL_BODY_DERIVED(F)
 #undef F
-#define F(type, name, ...) part.name = grain->name;
-  TL_COLLIDER_SHAPE_LIST(F, F)
-#undef F
-  body.parts = 0;
-  return append(bodies, &body, &part, false);
+  b->rotation[i] = (TlQuat){1, 0, 0, 0};
+  b->first[i] = b->colliders.total;
+  return TL_OK;
 }
 
-TlStatus tl_bodies_add_body(TlBodies *bodies, const TlBodyState *body,
-                            const TlColliderState *colliders) {
-  assert(body->parts > 0);
-  return append(bodies, body, colliders, false);
+/* The next collider of body i, which has its id and its number of parts. */
+static TlStatus append_collider(TlBodies *b, int64_t i) {
+  TlColliders *c = &b->colliders;
+  TL_TRY(reserve_colliders(c, (size_t)c->total + 1));
+  if (b->parts[i] > 0 && !c->posed) TL_TRY(give_poses(b));
+  int64_t at = c->total++;
+#define F(type, name, ...) memset((void *)&c->name[at], 0, sizeof(type));
+  COLLIDER_OWN(F)
+  if (c->posed) {
+    COLLIDER_POSE(F)
+    c->id[at] = b->id[i] + at - b->first[i];
+    c->body_id[at] = b->id[i];
+    c->turn[at] = (TlQuat){1, 0, 0, 0};
+    c->rotation[at] = (TlQuat){1, 0, 0, 0};
+  }
+#undef F
+  c->body[at] = (int32_t)i;
+  c->scale[at] = 1;
+  return TL_OK;
+}
+
+/* Those of the last body, which is owned or a ghost. */
+static TlStatus append_colliders(TlBodies *b, bool ghost) {
+  int64_t i = b->total - 1, parts = tl_bodies_parts(b, i);
+  assert(ghost || b->owned == i);
+  for (int64_t k = 0; k < parts; k++) TL_TRY(append_collider(b, i));
+  if (ghost) return TL_OK;
+  b->owned = b->total;
+  b->colliders.owned = b->colliders.total;
+  return TL_OK;
+}
+
+TlStatus tl_bodies_add(TlBodies *b, int64_t id, int32_t parts, int64_t *at) {
+  TL_TRY(append_body(b));
+  *at = b->total - 1;
+  b->id[*at] = id;
+  b->parts[*at] = parts;
+  return append_colliders(b, false);
+}
+
+TlStatus tl_bodies_add_copy(TlBodies *b, const TlBodies *from, int64_t index) {
+  int64_t i;
+  const TlColliders *theirs = &from->colliders;
+  TL_TRY(tl_bodies_add(b, from->id[index], from->parts[index], &i));
+#define F(type, name, ...) b->name[i] = from->name[index];
+  TL_BODY_FIELDS(F)
+#undef F
+  for (int64_t k = 0; k < tl_bodies_parts(b, i); k++) {
+    int64_t at = b->first[i] + k, was = from->first[index] + k;
+#define F(type, name, ...) b->colliders.name[at] = theirs->name[was];
+    TL_COLLIDER_SHAPE_LIST(F, F)
+    if (b->parts[i] > 0) {
+      TL_COLLIDER_POSE_LIST(F, F)
+    }
+#undef F
+  }
+  return TL_OK;
 }
 
 void tl_bodies_drop_ghosts(TlBodies *bodies) {
@@ -224,35 +277,9 @@ void tl_bodies_drop_ghosts(TlBodies *bodies) {
   bodies->colliders.total = bodies->colliders.owned;
 }
 
-TlBodyState tl_bodies_get(const TlBodies *bodies, int64_t index) {
-  TlBodyState state;
-  memset(&state, 0, sizeof state); /* padding too: the bytes travel */
-#define F(type, name, ...) state.name = bodies->name[index];
-  TL_BODY_FIELDS(F)
-#undef F
-  return state;
-}
-
-void tl_bodies_set(TlBodies *bodies, int64_t index, const TlBodyState *state) {
-#define F(type, name, ...) bodies->name[index] = state->name;
-  TL_BODY_FIELDS(F)
-#undef F
-}
-
-TlColliderState tl_bodies_get_collider(const TlBodies *bodies, int64_t at) {
-  const TlColliders *c = &bodies->colliders;
-  TlColliderState state;
-  memset(&state, 0, sizeof state);
-#define F(type, name, ...) state.name = c->name[at];
-  TL_COLLIDER_SHAPE_LIST(F, F)
-  if (c->posed) {
-    TL_COLLIDER_POSE_LIST(F, F)
-  } else {
-    state.id = state.body_id = c->id[at];
-    state.turn = (TlQuat){1, 0, 0, 0};
-  }
-#undef F
-  return state;
+void tl_bodies_clear(TlBodies *b) {
+  b->owned = b->total = b->colliders.owned = b->colliders.total = 0;
+  for (int k = 0; k < TL_PAIR_KINDS; k++) b->pairs.of[k].count = 0;
 }
 
 /* ---- places of colliders ---- */
@@ -292,39 +319,40 @@ TlSym3 tl_collider_inertia(TlVec3 offset, TlQuat turn, double mass, TlVec3 inert
   return sum_of(tl_sym_rotated_diagonal(tl_quat_matrix(turn), inertia), shifted(mass, offset));
 }
 
-void tl_bodies_frame(TlBodyState *body, TlVec3 spin, TlColliderState *part, const double *mass,
-                     const TlVec3 *inertia, int count) {
+void tl_bodies_frame(TlBodies *b, int64_t i, TlVec3 spin, const double *mass,
+                     const TlVec3 *inertia) {
   static const double ROUNDING = 1e-12; /* of the trace: products of inertia that are none */
+  TlVec3 *offset = &b->colliders.offset[b->first[i]];
+  TlQuat *turn = &b->colliders.turn[b->first[i]];
   TlVec3 moment = {0, 0, 0}, principal;
   TlSym3 sum = {0};
   TlMat3 axes;
   double all = 0, value[3];
-  for (int k = 0; k < count; k++) {
+  for (int k = 0; k < b->parts[i]; k++) {
     all += mass[k];
-    moment = tl_axpy(moment, mass[k], part[k].offset);
+    moment = tl_axpy(moment, mass[k], offset[k]);
   }
-  TlVec3 centre = tl_scale(1 / all, moment), arm = tl_quat_rotate(body->rotation, centre);
-  for (int k = 0; k < count; k++) {
-    part[k].offset = tl_sub(part[k].offset, centre);
-    sum = sum_of(sum, tl_collider_inertia(part[k].offset, part[k].turn, mass[k], inertia[k]));
+  TlVec3 centre = tl_scale(1 / all, moment), arm = tl_quat_rotate(b->rotation[i], centre);
+  for (int k = 0; k < b->parts[i]; k++) {
+    offset[k] = tl_sub(offset[k], centre);
+    sum = sum_of(sum, tl_collider_inertia(offset[k], turn[k], mass[k], inertia[k]));
   }
-  body->position = tl_add(body->position, arm);
-  body->parts = count;
+  b->position[i] = tl_add(b->position[i], arm);
   principal = tl_vec3(sum.xx, sum.yy, sum.zz);
   double most = ROUNDING * (sum.xx + sum.yy + sum.zz);
   if (fabs(sum.xy) > most || fabs(sum.xz) > most || fabs(sum.yz) > most) {
     tl_sym_eigen(sum, value, &axes);
     principal = tl_vec3(value[0], value[1], value[2]);
-    TlQuat turn = tl_quat_from_matrix(axes), back = tl_quat_conj(turn);
-    body->rotation = tl_quat_unit(tl_quat_mul(body->rotation, turn));
-    for (int k = 0; k < count; k++) {
-      part[k].offset = tl_quat_rotate(back, part[k].offset);
-      part[k].turn = tl_quat_unit(tl_quat_mul(back, part[k].turn));
+    TlQuat own = tl_quat_from_matrix(axes), back = tl_quat_conj(own);
+    b->rotation[i] = tl_quat_unit(tl_quat_mul(b->rotation[i], own));
+    for (int k = 0; k < b->parts[i]; k++) {
+      offset[k] = tl_quat_rotate(back, offset[k]);
+      turn[k] = tl_quat_unit(tl_quat_mul(back, turn[k]));
     }
   }
-  TlMat3 r = tl_quat_matrix(body->rotation);
+  TlMat3 r = tl_quat_matrix(b->rotation[i]);
   TlVec3 w = tl_mat_tvec(r, spin);
-  body->momentum = tl_mat_vec(r, tl_vec3(principal.x * w.x, principal.y * w.y, principal.z * w.z));
+  b->momentum[i] = tl_mat_vec(r, tl_vec3(principal.x * w.x, principal.y * w.y, principal.z * w.z));
 }
 
 /* ---- pairs ---- */
@@ -402,7 +430,126 @@ TlStatus tl_bodies_keep(TlBodies *bodies, const unsigned char *keep) {
   return drop_foreign_pairs(bodies);
 }
 
-/* ---- bytes ---- */
+/* ---- rows ---- */
+
+typedef struct IdAt {
+  int64_t id, at;
+} IdAt;
+
+TlStatus tl_body_order(const TlBodies *b, TlBodyOrder *order) {
+  const TlColliders *c = &b->colliders;
+  IdAt *ids = NULL;
+  int64_t at = 0;
+  *order = (TlBodyOrder){.bodies = b};
+  TlStatus status = TL_NEW(order->body, (size_t)b->owned);
+  if (status == TL_OK) status = TL_NEW(order->collider, (size_t)c->owned);
+  if (status == TL_OK) status = TL_NEW(ids, (size_t)b->owned);
+  for (int64_t i = 0; status == TL_OK && i < b->owned; i++) ids[i] = (IdAt){b->id[i], i};
+  if (status == TL_OK && b->owned) qsort(ids, (size_t)b->owned, sizeof *ids, compare_id);
+  for (int64_t i = 0; status == TL_OK && i < b->owned; i++) {
+    order->body[i] = ids[i].at;
+    for (int64_t k = 0; k < tl_bodies_parts(b, ids[i].at); k++)
+      order->collider[at++] = b->first[ids[i].at] + k;
+  }
+  tl_free(ids);
+  if (status != TL_OK) tl_body_order_free(order);
+  return status;
+}
+
+void tl_body_order_free(TlBodyOrder *order) {
+  tl_free(order->body);
+  tl_free(order->collider);
+  *order = (TlBodyOrder){0};
+}
+
+static void pack_bodies(const void *of, int64_t first, int64_t count, unsigned char *to) {
+  const TlBodyOrder *order = of;
+  for (int64_t i = first; i < first + count; i++)
+    to = tl_record_pack(&tl_body_record, TL_SAVE, order->bodies, order->body[i], to);
+}
+
+TlRows tl_body_rows(const TlBodyOrder *order) {
+  return (TlRows){.record = &tl_body_record,
+                  .attributes = TL_SAVE,
+                  .keys = 1,
+                  .count = order->bodies->owned,
+                  .pack = pack_bodies,
+                  .of = order};
+}
+
+static void pack_colliders(const void *of, int64_t first, int64_t count, unsigned char *to) {
+  const TlBodyOrder *order = of;
+  for (int64_t i = first; i < first + count; i++)
+    to = tl_record_pack(&tl_collider_record, TL_SAVE, &order->bodies->colliders, order->collider[i],
+                        to);
+}
+
+TlRows tl_collider_rows(const TlBodyOrder *order) {
+  return (TlRows){.record = &tl_collider_record,
+                  .attributes = TL_SAVE,
+                  .keys = 2,
+                  .count = order->bodies->colliders.owned,
+                  .pack = pack_colliders,
+                  .of = order};
+}
+
+/* In the order of TL_FRAME_FIELDS. */
+static unsigned char *pack_frame_row(const TlBodies *b, int64_t at, unsigned char *to) {
+  const TlColliders *c = &b->colliders;
+  int32_t i = c->body[at];
+  TlVec3 velocity = tl_collider_velocity(b, at), spin = tl_bodies_spin(b, i);
+#define PUT(value)                                                                                 \
+  memcpy(to, &(value), sizeof(value));                                                             \
+  to += sizeof(value);
+#define FRAME(type, name, ...) PUT(c->name[at])
+  TL_COLLIDER_LIST(TL_NO_COLUMN, FRAME)
+  TL_COLLIDER_PLACE_LIST(TL_NO_COLUMN, FRAME)
+#undef FRAME
+#define FRAME(type, name, ...) PUT(name)
+  TL_COLLIDER_COMPUTED_LIST(FRAME)
+#undef FRAME
+#define FRAME(type, name, ...) PUT(b->name[i])
+  TL_BODY_LIST(TL_NO_COLUMN, FRAME)
+#undef FRAME
+#define FRAME(type, name, ...) PUT(c->name[at])
+  TL_COLLIDER_DERIVED_LIST(TL_NO_COLUMN, FRAME)
+#undef FRAME
+#undef PUT
+  return to;
+}
+
+static void pack_frame(const void *of, int64_t first, int64_t count, unsigned char *to) {
+  const TlBodyOrder *order = of;
+  for (int64_t i = first; i < first + count; i++)
+    to = pack_frame_row(order->bodies, order->collider[i], to);
+}
+
+TlRows tl_frame_rows(const TlBodyOrder *order) {
+  return (TlRows){.record = &tl_body_row_record,
+                  .attributes = TL_FRAME,
+                  .keys = 2,
+                  .count = order->bodies->colliders.owned,
+                  .pack = pack_frame,
+                  .of = order};
+}
+
+TlStatus tl_bodies_load(TlBodies *b, const unsigned char *row) {
+  TL_TRY(append_body(b));
+  tl_record_unpack(&tl_body_record, TL_SAVE, b, b->total - 1, row);
+  b->owned = b->total;
+  return TL_OK;
+}
+
+TlStatus tl_bodies_load_collider(TlBodies *b, int64_t at, const unsigned char *row) {
+  TlColliders *c = &b->colliders;
+  if (c->total == 0 || c->body[c->total - 1] != at) b->first[at] = c->total;
+  TL_TRY(append_collider(b, at));
+  tl_record_unpack(&tl_collider_record, TL_SAVE, c, c->total - 1, row);
+  c->owned = c->total;
+  return TL_OK;
+}
+
+/* ---- messages ---- */
 
 /* Attributes of the colliders' fields that go with a body's. */
 static unsigned of_collider(int32_t parts, unsigned attributes) {
@@ -415,70 +562,113 @@ static size_t size_of(int32_t parts, unsigned attributes) {
          (size_t)(parts > 0 ? parts : 1) * one;
 }
 
-size_t tl_bodies_grain_bytes(unsigned attributes) {
-  return size_of(0, attributes);
-}
-
-size_t tl_bodies_state_size(const TlBodies *bodies, int64_t index, unsigned attributes) {
-  return size_of(bodies->parts[index], attributes);
-}
-
-unsigned char *tl_bodies_pack_state(const TlBodies *bodies, int64_t index, unsigned attributes,
-                                    unsigned char *to) {
-  TlBodyState state = tl_bodies_get(bodies, index);
-  to = tl_record_pack(&tl_body_record, attributes, &state, to);
-  for (int64_t k = 0; k < tl_bodies_parts(bodies, index); k++) {
-    TlColliderState part = tl_bodies_get_collider(bodies, bodies->first[index] + k);
-    to = tl_record_pack(&tl_collider_record, of_collider(state.parts, attributes), &part, to);
-  }
+static unsigned char *pack_state(const TlBodies *b, int64_t i, unsigned attributes,
+                                 unsigned char *to) {
+  unsigned with = of_collider(b->parts[i], attributes);
+  to = tl_record_pack(&tl_body_record, attributes, b, i, to);
+  for (int64_t k = b->first[i]; k < b->first[i] + tl_bodies_parts(b, i); k++)
+    to = tl_record_pack(&tl_collider_record, with, &b->colliders, k, to);
   return to;
 }
 
-TlStatus tl_bodies_unpack_state(TlBodies *bodies, unsigned attributes, bool ghost,
-                                const unsigned char *from, size_t size, size_t *used) {
-  TlBodyState state;
-  TlColliderState one, *part = &one;
-  size_t head = tl_record_packed_bytes(&tl_body_record, attributes);
-  if (size < head) return tl_fail(TL_EINPUT, "a packed body is cut short (%zu bytes)", size);
-  from = tl_record_unpack(&tl_body_record, attributes, &state, from);
-  if (state.parts < 0 || (size_t)state.parts > size || size < size_of(state.parts, attributes))
+/* Into the last body, which is empty. */
+static TlStatus unpack_last(TlBodies *b, unsigned attributes, bool ghost, const unsigned char *from,
+                            size_t size) {
+  TlColliders *c = &b->colliders;
+  int64_t i = b->total - 1;
+  from = tl_record_unpack(&tl_body_record, attributes, b, i, from);
+  int32_t parts = b->parts[i];
+  if (parts < 0 || (size_t)parts > size || size < size_of(parts, attributes))
     return tl_fail(TL_EINPUT, "body %lld: its packed colliders are cut short (%zu bytes)",
-                   (long long)state.id, size);
-  if (state.parts > 1) TL_TRY(TL_NEW(part, (size_t)state.parts));
-  for (int64_t k = 0; k < (state.parts > 0 ? state.parts : 1); k++)
-    from =
-        tl_record_unpack(&tl_collider_record, of_collider(state.parts, attributes), &part[k], from);
-  if (state.parts == 0) {
-    one.id = one.body_id = state.id;
-    one.turn = (TlQuat){1, 0, 0, 0};
+                   (long long)b->id[i], size);
+  TL_TRY(append_colliders(b, ghost));
+  for (int64_t k = b->first[i]; k < c->total; k++) {
+    from = tl_record_unpack(&tl_collider_record, of_collider(parts, attributes), c, k, from);
+    if (!c->posed) continue;
+    c->position[k] = b->position[i];
+    c->rotation[k] = b->rotation[i];
+    tl_collider_place(b, k, &c->position[k], &c->rotation[k]);
   }
-  TlStatus status = append(bodies, &state, part, ghost);
-  if (part != &one) tl_free(part);
-  *used = size_of(state.parts, attributes);
+  return check(b, i);
+}
+
+/* Appends an owned body or a ghost, or nothing. */
+static TlStatus unpack_state(TlBodies *b, unsigned attributes, bool ghost,
+                             const unsigned char *from, size_t size, size_t *used) {
+  int64_t bodies = b->total, colliders = b->colliders.total;
+  if (size < tl_record_packed_bytes(&tl_body_record, attributes))
+    return tl_fail(TL_EINPUT, "a packed body is cut short (%zu bytes)", size);
+  TL_TRY(append_body(b));
+  TlStatus status = unpack_last(b, attributes, ghost, from, size);
+  if (status == TL_OK) {
+    *used = size_of(b->parts[bodies], attributes);
+    return TL_OK;
+  }
+  b->total = bodies;
+  b->colliders.total = colliders;
+  if (ghost) return status;
+  b->owned = bodies;
+  b->colliders.owned = colliders;
   return status;
 }
 
-/* A packed body: its state, then its rows of pairs. */
+static size_t ghost_size(const void *of, int64_t i) {
+  return size_of(((const TlBodies *)of)->parts[i], TL_HALO);
+}
+static unsigned char *pack_ghost(const void *of, int64_t i, unsigned char *to) {
+  return pack_state(of, i, TL_HALO, to);
+}
+static TlStatus unpack_ghost(void *of, const unsigned char *from, size_t size, size_t *used) {
+  return unpack_state(of, TL_HALO, true, from, size, used);
+}
+
+TlParcels tl_bodies_as_ghosts(TlBodies *bodies) {
+  return (TlParcels){ghost_size, pack_ghost, unpack_ghost, NULL, bodies};
+}
+
+size_t tl_bodies_ghost_bytes(void) {
+  return size_of(0, TL_HALO);
+}
+
+/* A body to own: its state, then its rows of pairs. */
 size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index) {
-  return tl_bodies_state_size(bodies, index, TL_SAVE) +
+  return size_of(bodies->parts[index], TL_SAVE) +
          tl_pair_state_packed_bytes(&bodies->pairs, bodies->id[index],
                                     bodies->colliders.id + bodies->first[index],
                                     tl_bodies_parts(bodies, index));
 }
 
-void tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to) {
-  to = tl_bodies_pack_state(bodies, index, TL_SAVE, to);
-  tl_pair_state_pack(&bodies->pairs, bodies->id[index], bodies->colliders.id + bodies->first[index],
-                     tl_bodies_parts(bodies, index), to);
+unsigned char *tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to) {
+  to = pack_state(bodies, index, TL_SAVE, to);
+  return tl_pair_state_pack(&bodies->pairs, bodies->id[index],
+                            bodies->colliders.id + bodies->first[index],
+                            tl_bodies_parts(bodies, index), to);
 }
 
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used) {
-  size_t head, rest;
-  TL_TRY(tl_bodies_unpack_state(bodies, TL_SAVE, false, from, size, &head));
+  size_t head = 0, rest;
+  TL_TRY(unpack_state(bodies, TL_SAVE, false, from, size, &head));
   TL_TRY(tl_context(tl_pair_state_unpack(&bodies->pairs, from + head, size - head, &rest),
                     "grain %lld", (long long)bodies->id[bodies->total - 1]));
   *used = head + rest;
   return TL_OK;
+}
+
+static size_t own_size(const void *of, int64_t i) {
+  return tl_bodies_packed_size(of, i);
+}
+static unsigned char *pack_own(const void *of, int64_t i, unsigned char *to) {
+  return tl_bodies_pack(of, i, to);
+}
+static TlStatus unpack_own(void *of, const unsigned char *from, size_t size, size_t *used) {
+  return tl_bodies_unpack(of, from, size, used);
+}
+static void sort_pairs(void *of) {
+  tl_pair_state_sort(&((TlBodies *)of)->pairs);
+}
+
+TlParcels tl_bodies_to_own(TlBodies *bodies) {
+  return (TlParcels){own_size, pack_own, unpack_own, sort_pairs, bodies};
 }
 
 /* ---- spin ---- */
@@ -513,20 +703,15 @@ TlStatus tl_bodies_hash(const TlBodies *bodies, uint64_t *hash) {
   uint64_t sum = 0;
   Ids ids[2];
   TL_TRY(sort_both(bodies, ids));
-  for (int64_t i = 0; i < bodies->owned; i++) {
-    TlBodyState state = tl_bodies_get(bodies, i);
-    sum += tl_record_hash(&tl_body_record, &state, 1); /* a sum does not know their order */
-  }
-  for (int64_t i = 0; i < bodies->colliders.owned; i++) {
-    TlColliderState state = tl_bodies_get_collider(bodies, i);
-    sum += tl_record_hash(&tl_collider_record, &state, 2);
-  }
+  for (int64_t i = 0; i < bodies->owned; i++) /* a sum does not know their order */
+    sum += tl_record_hash(&tl_body_record, bodies, i, 1);
+  for (int64_t i = 0; i < bodies->colliders.owned; i++)
+    sum += tl_record_hash(&tl_collider_record, &bodies->colliders, i, 2);
   for (int k = 0; k < TL_PAIR_KINDS; k++) {
     const TlPairRows *rows = &bodies->pairs.of[k];
-    const unsigned char *row = rows->row;
-    for (size_t i = 0; i < rows->count; i++, row += tl_pair_record[k].bytes)
+    for (size_t i = 0; i < rows->count; i++)
       if (owns(&ids[k >= TL_FIRST_CONSTRAINT], tl_pair_key(rows, (TlPairKind)k, i).low))
-        sum += tl_record_hash(&tl_pair_record[k], row, 3 + (uint64_t)k);
+        sum += tl_record_hash(&tl_pair_record[k], rows->row, (int64_t)i, 3 + (uint64_t)k);
   }
   tl_free(ids[0].id);
   tl_free(ids[1].id);

@@ -1,9 +1,10 @@
 /* Rigid bodies and their colliders as structures of arrays: owned ones [0, owned), then ghosts
  * [owned, total).
  *
- * A body moves, its colliders touch (model/body_record.h, model/collider_record.h: the arrays, the
- * records that halo, migration and checkpoint carry, and the hash follow from these lists). The
- * colliders of a body follow each other by id, in the order of the bodies. Mass and moments of
+ * A body moves, its colliders touch (model/body_record.h: the arrays, the bytes that messages,
+ * checkpoints and frames hold, and the hash follow from these lists). Between the study and a frame a
+ * body has no other form: whoever makes one writes into the arrays, and what leaves them is packed
+ * rows. The colliders of a body follow each other by id, in the order of the bodies. Mass and moments of
  * inertia of a body are the sums over its colliders, sum of R I R^T + m (d^2 1 - d d^T), in the
  * body's frame, which lies at its centre of mass along its principal axes (tl_bodies_frame).
  *
@@ -20,7 +21,7 @@
 #define TL_MODEL_BODIES_H
 
 #include "base/status.h"
-#include "model/collider_record.h"
+#include "model/body_record.h"
 #include "model/pair_state.h"
 #include "num/vec.h"
 
@@ -67,26 +68,29 @@ void tl_bodies_free(TlBodies *bodies);
 TlStatus tl_bodies_reserve(TlBodies *bodies, int64_t count);
 /* A copy with memory of its own, derived fields and all; what `to` held is released. */
 TlStatus tl_bodies_copy(TlBodies *to, const TlBodies *from);
-/* Append an owned grain (only while there are no ghosts), or an owned body with its colliders,
- * which lie in its frame, ordered by id; body->parts: their number. Checks that the state is
- * finite; a rotation that is not unit is an error of ours. */
-TlStatus tl_bodies_add(TlBodies *bodies, const TlGrainState *grain);
-TlStatus tl_bodies_add_body(TlBodies *bodies, const TlBodyState *body,
-                            const TlColliderState *colliders);
+/* Append an owned body, only while there are no ghosts: a grain (parts 0), or a body with so many
+ * colliders, whose ids are id, id + 1, ... It lies at the origin, upright and at rest, of scale 1, and
+ * everything else is 0; what is otherwise the caller writes into the arrays, the body's at *at, its
+ * colliders' from bodies->first[*at] on. */
+TlStatus tl_bodies_add(TlBodies *bodies, int64_t id, int32_t parts, int64_t *at);
+/* Append an owned copy of a body. */
+TlStatus tl_bodies_add_copy(TlBodies *bodies, const TlBodies *from, int64_t index);
+/* Of bodies from `first` on: TL_EINPUT when state is not finite, a scale not above 0, a rotation not
+ * unit. For whoever made them. */
+TlStatus tl_bodies_check(const TlBodies *bodies, int64_t first);
 void tl_bodies_drop_ghosts(TlBodies *bodies);
-TlBodyState tl_bodies_get(const TlBodies *bodies, int64_t index);
-void tl_bodies_set(TlBodies *bodies, int64_t index, const TlBodyState *state);
-TlColliderState tl_bodies_get_collider(const TlBodies *bodies, int64_t collider);
+/* No bodies, contact memory and constraints; keeps the memory. */
+void tl_bodies_clear(TlBodies *bodies);
 /* Take owned bodies out (keep[i] == 0), order kept; ghosts must have been dropped. Contact memory
  * of colliders and constraints of bodies that are no longer owned go too. */
 TlStatus tl_bodies_keep(TlBodies *bodies, const unsigned char *keep);
 
-/* A body from parts that are given in any frame of it: mass[k] and inertia[k] (principal, of the
- * collider's own frame), colliders[k].offset and turn in that frame. Moves offsets and turns to the
- * body's frame, *body (position and rotation: of the given frame) to its own, and fills
- * body->momentum, for this spin, and body->parts. Axes that are principal already stay. */
-void tl_bodies_frame(TlBodyState *body, TlVec3 spin, TlColliderState *colliders, const double *mass,
-                     const TlVec3 *inertia, int count);
+/* Body i, whose colliders' offsets and turns are given in any frame, becomes one in its own frame:
+ * mass[k] and inertia[k] (principal, of the collider's own frame) of its colliders; position and
+ * rotation are the given frame's before and the body's afterwards. Fills the momentum, for this spin.
+ * Axes that are principal already stay. */
+void tl_bodies_frame(TlBodies *bodies, int64_t i, TlVec3 spin, const double *mass,
+                     const TlVec3 *inertia);
 
 /* Velocity of a collider's centre, world; needs the body's derived fields. */
 TlVec3 tl_collider_velocity(const TlBodies *bodies, int64_t collider);
@@ -109,21 +113,38 @@ void tl_collider_place(const TlBodies *bodies, int64_t collider, TlVec3 *positio
 /* The colliders' places follow their bodies' poses: to be called whenever these have changed. */
 void tl_bodies_place_colliders(TlBodies *bodies);
 
-/* A body and its colliders as bytes (host order; same machine type): their fields with one of the
- * attributes, of a grain's collider the shape alone. unpack appends an owned body, or a ghost.
- * *used: bytes taken from `from`. TL_EINPUT when they do not hold a body. */
-size_t tl_bodies_state_size(const TlBodies *bodies, int64_t index, unsigned attributes);
-unsigned char *tl_bodies_pack_state(const TlBodies *bodies, int64_t index, unsigned attributes,
-                                    unsigned char *to);
-TlStatus tl_bodies_unpack_state(TlBodies *bodies, unsigned attributes, bool ghost,
-                                const unsigned char *from, size_t size, size_t *used);
-/* Of a grain, without contact memory. */
-size_t tl_bodies_grain_bytes(unsigned attributes);
+/* ---- rows and bytes (host order; same machine type) ---- */
 
-/* Migration: state, contact memory and constraints of owned body i as bytes. Several unpacks may be
- * followed by one tl_pair_state_sort, which also drops the doubles that two ranks both knew. */
+extern const TlRecord tl_body_record, tl_collider_record; /* of the arrays */
+
+/* The owned bodies in the order of their ids, and their colliders in that of their bodies' ids and
+ * their own: nothing of it depends on ranks. Valid while the bodies stay as they are. */
+typedef struct TlBodyOrder {
+  const TlBodies *bodies; /* borrowed */
+  int64_t *body, *collider;
+} TlBodyOrder;
+TlStatus tl_body_order(const TlBodies *bodies, TlBodyOrder *order);
+void tl_body_order_free(TlBodyOrder *order);
+/* For checkpoints: of tl_body_record and tl_collider_record. */
+TlRows tl_body_rows(const TlBodyOrder *order);
+TlRows tl_collider_rows(const TlBodyOrder *order);
+/* For frames, one row a collider: of tl_body_row_record. Need the derived fields. */
+TlRows tl_frame_rows(const TlBodyOrder *order);
+/* A checkpoint's rows back: append an owned body; then, body by body and in order, its colliders.
+ * `at`: of the body. The caller has checked what it says. */
+TlStatus tl_bodies_load(TlBodies *bodies, const unsigned char *row);
+TlStatus tl_bodies_load_collider(TlBodies *bodies, int64_t at, const unsigned char *row);
+
+/* What other ranks get of bodies. As ghosts: state and colliders, of a grain's collider the shape
+ * alone; they are appended behind the owned ones. As bodies to own: their contact memory and
+ * constraints, too; of rows that two ranks both knew the doubles go. A grain as a ghost has so many
+ * bytes. */
+TlParcels tl_bodies_as_ghosts(TlBodies *bodies);
+TlParcels tl_bodies_to_own(TlBodies *bodies);
+size_t tl_bodies_ghost_bytes(void);
+/* tl_bodies_to_own by hand; tl_pair_state_sort is to follow the last unpack. */
 size_t tl_bodies_packed_size(const TlBodies *bodies, int64_t index);
-void tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to);
+unsigned char *tl_bodies_pack(const TlBodies *bodies, int64_t index, unsigned char *to);
 TlStatus tl_bodies_unpack(TlBodies *bodies, const unsigned char *from, size_t size, size_t *used);
 
 /* Angular velocity of body i, world, rad/s, and the way back; need the derived fields. */

@@ -1,8 +1,14 @@
-/* The fields of a body, which moves: what it carries as state, and what follows from that
- * (model/record.h). What touches are its colliders (model/collider_record.h). Frames of coordinates:
- * world and SI, of the centre of mass; rotation from the body's frame to the world.
+/* The fields of a body, which moves, and of its colliders, which touch: what they carry as state,
+ * what follows from that, and what frames hold of both, one row a collider (model/record.h). This is
+ * the one place that says what a pose is: the arrays (model/bodies.h), the bytes of messages and
+ * checkpoints, and the columns of frames follow from these lists.
  *
- * The body's frame lies at its centre of mass along its principal axes.
+ * Frames of coordinates: world and SI, of the centre of mass; rotation from the body's frame to the
+ * world. The body's frame lies at its centre of mass along its principal axes.
+ *
+ * A grain is a body with one collider that has its id and its pose. A bucket or an aggregate is a
+ * body with several. World pose of a collider: centre x + R offset, rotation R turn, with centre x
+ * and rotation R of the body.
  */
 #ifndef TL_MODEL_BODY_RECORD_H
 #define TL_MODEL_BODY_RECORD_H
@@ -10,6 +16,8 @@
 #include "model/record.h"
 
 enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
+
+/* ---- bodies ---- */
 
 /* State. The id comes first: records are ordered by it. */
 #define TL_BODY_LIST(F, FRAME)                                                                     \
@@ -27,7 +35,7 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
         "16 unresolved collisions, 32 guided",                                                     \
         flags, "flags")                                                                            \
   F(double, slid, "m", TL_BODY_STATE | TL_HALO_STEP,                                               \
-    "way slid on boundaries, as far as it is remembered (materials: slip_per_m)")                  \
+    "distance slid on boundaries, as far as it is remembered (materials: slip_per_m)")             \
   F(double, slid_decay, "1/s", TL_BODY_STATE | TL_HALO_STEP,                                       \
     "how fast the last boundary that it touched lets it forget")                                   \
   F(double, drag, "1/s", TL_BODY_STATE | TL_HALO_STEP,                                             \
@@ -49,12 +57,64 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
   F(double, halo, "m", 0,                                                                          \
     "ghosts are chosen this far out: its colliders' reach, or half the longest bond")
 
-#define F(type, name, ...) type name;
-typedef struct TlBodyState {
-  TL_BODY_FIELDS(F)
-} TlBodyState;
-#undef F
+/* ---- colliders ---- */
 
-extern const TlRecord tl_body_record; /* of a TlBodyState */
+/* State that a grain's collider need not have: it is its body's. The ids come first: records are
+ * ordered by them. */
+#define TL_COLLIDER_POSE_LIST(F, FRAME)                                                            \
+  FRAME(int64_t, body_id, "", TL_BODY_STATE | TL_HALO_ONCE | TL_LATER,                             \
+        "id of its body; frames of older versions have none: there each grain is a body of its "   \
+        "own",                                                                                     \
+        body, "body")                                                                              \
+  FRAME(int64_t, id, "", TL_BODY_STATE | TL_HALO_ONCE,                                             \
+        "unique in the run, >= 0; that of the grain, of whatever body it is part", id, "id")       \
+  F(TlVec3, offset, "m", TL_BODY_STATE | TL_HALO_ONCE, "its centre in the body's frame")           \
+  F(TlQuat, turn, "1", TL_BODY_STATE | TL_HALO_ONCE, "its frame to the body's, a unit quaternion")
+#define TL_COLLIDER_SHAPE_LIST(F, FRAME)                                                           \
+  FRAME(int64_t, avatar_id, "", TL_BODY_STATE | TL_HALO_ONCE | TL_GRAIN, "key of the shape",       \
+        avatar_id, "avatar_id")                                                                    \
+  FRAME(double, scale, "1", TL_BODY_STATE | TL_HALO_ONCE | TL_GRAIN,                               \
+        "s: lengths grow by s, mass by s^3, moments of inertia by s^5", scale, "scale")            \
+  FRAME(int32_t, material, "", TL_BODY_STATE | TL_HALO_ONCE | TL_GRAIN | TL_LATER,                 \
+        "number in the table of materials; 0 in frames of older versions, which have none",        \
+        material, "material")
+#define TL_COLLIDER_LIST(F, FRAME) TL_COLLIDER_POSE_LIST(F, FRAME) TL_COLLIDER_SHAPE_LIST(F, FRAME)
+#define TL_COLLIDER_FIELDS(F) TL_COLLIDER_LIST(F, F)
+
+/* Follows from state and shape; filled by tl_step_refresh (solve/step.h), but `body`. */
+#define TL_COLLIDER_DERIVED_LIST(F, FRAME)                                                         \
+  F(int32_t, body, "", 0, "place of its body")                                                     \
+  F(const struct TlShape *, shape, "", 0, "")                                                      \
+  F(double, reach, "m", 0, "radius and what the contact search adds in this step (solve/step.h)")  \
+  FRAME(int32_t, contacts, "", 0, "contact points that bore on it in the last step", contacts,     \
+        "contacts")
+/* Likewise; of a grain its body's own. */
+#define TL_COLLIDER_PLACE_LIST(F, FRAME)                                                           \
+  FRAME(TlVec3, position, "m", 0, "of its centre of mass", position_m, "position_m")               \
+  FRAME(TlQuat, rotation, "1", 0, "its frame to the world, a unit quaternion", rotation,           \
+        "rotation_wxyz")                                                                           \
+  F(double, radius, "m", 0, "of the sphere about its centre that holds the surface")
+/* Computed for frames only. */
+#define TL_COLLIDER_COMPUTED_LIST(FRAME)                                                           \
+  FRAME(TlVec3, velocity, "m/s", 0, "of its centre of mass", velocity_m_s, "velocity_m_s")         \
+  FRAME(TlVec3, spin, "rad/s", 0, "angular velocity, world frame", spin_rad_s, "spin_rad_s")
+
+#define TL_NO_COLUMN(...)
+/* The columns of frames: FRAME(type, name, unit, attributes, meaning, member, column). */
+#define TL_FRAME_FIELDS(FRAME)                                                                     \
+  TL_COLLIDER_LIST(TL_NO_COLUMN, FRAME)                                                            \
+  TL_COLLIDER_PLACE_LIST(TL_NO_COLUMN, FRAME)                                                      \
+  TL_COLLIDER_COMPUTED_LIST(FRAME)                                                                 \
+  TL_BODY_LIST(TL_NO_COLUMN, FRAME)                                                                \
+  TL_COLLIDER_DERIVED_LIST(TL_NO_COLUMN, FRAME)
+
+/* A collider in a frame, as readers get it (store/results.h). */
+#define FRAME(type, name, unit, attributes, meaning, member, column) type member;
+typedef struct TlBodyRow {
+  TL_FRAME_FIELDS(FRAME)
+} TlBodyRow;
+#undef FRAME
+
+extern const TlRecord tl_body_row_record; /* of a TlBodyRow */
 
 #endif

@@ -19,8 +19,8 @@ static double sphere_radius(const double *size) {
  *
  * A gridded field is a distance only within `near` of its surface, and the centre may lie farther
  * out. So a smaller sphere about the centre, of radius l = r - near, is asked for the place x where
- * phi is least: of the way to the nearest point of the surface x is what lies on that sphere, so
- * the gap is phi(x) - near. That changes no faster than the bodies move, however rounded or creased
+ * phi is least: the segment from the centre to the nearest point of the surface meets that sphere at
+ * x, so the gap is phi(x) - near. That changes no faster than the bodies move, however rounded or creased
  * the field is; a first form sought the nearest point itself, from tangent plane to tangent plane,
  * and at edges of a cross or a tetrahedron told depths of up to 9% of the radius that were none. */
 

@@ -42,11 +42,11 @@ typedef struct TlMaterial {
     "Coulomb's coefficient after long sliding on a boundary; below friction: friction stays", "0", \
     0, OWN)                                                                                        \
   F(slip_per_m, slip_per_m, "1/m", 1e4, lesser,                                                    \
-    "how fast friction rises with the way slid: friction + 2/pi (slip_friction - friction) "       \
+    "how fast friction rises with the distance slid: friction + 2/pi (slip_friction - friction) "  \
     "atan(slip_per_m s)",                                                                          \
     "0", 0, OWN)                                                                                   \
   F(slip_decay_per_s, slip_decay_per_s, "1/s", 1e6, lesser,                                        \
-    "how fast the way slid is forgotten while nothing touches a boundary", "0", 0, OWN)            \
+    "how fast the distance slid is forgotten while nothing touches a boundary", "0", 0, OWN)       \
   F(drag_per_s, drag_per_s, "1/s", 1e4, lesser,                                                    \
     "fraction of its velocity that a body loses in a second while it touches a boundary", "0", 0,  \
     OWN)
@@ -97,7 +97,7 @@ enum {
 
 typedef struct TlMaterials {
   int32_t count;
-  bool slips;           /* some law depends on the way slid, or drags (tl_materials_finish) */
+  bool slips;           /* some law depends on the distance slid, or drags (tl_materials_finish) */
   TlPairLaw *law;       /* [count * count], owned */
   TlMaterial *material; /* [count], owned; NULL: nothing is known but the laws */
 } TlMaterials;
@@ -107,7 +107,7 @@ static inline int32_t tl_pair_law(const TlMaterials *m, int32_t one, int32_t two
   return one * m->count + two;
 }
 
-/* Friction of a body that has slid this way on boundaries (Leine and others 2014, Eq. 46). */
+/* Friction of a body that has slid this far on boundaries (Leine and others 2014, Eq. 46). */
 static inline double tl_slip_friction(const TlPairLaw *law, double slid_m) {
   double more = law->slip_friction - law->friction;
   if (!(more > 0 && slid_m > 0)) return law->friction;

@@ -125,18 +125,19 @@ static TlVec3 point_of(const TlNet *net, TlNetPlace p) {
   return tl_axpy(at, second * net->layer_gap_m, tl_cross(net->along, net->across));
 }
 
-TlGrainState tl_net_sphere(const TlNet *net, int64_t number) {
-  TlGrainState s;
-  memset(&s, 0, sizeof s);
+TlVec3 tl_net_point(const TlNet *net, int64_t number) {
+  return point_of(net, tl_net_place(net, number));
+}
+
+static TlStatus add_sphere(const TlNet *net, TlBodies *bodies, int64_t number) {
+  int64_t i;
   TlNetPlace p = tl_net_place(net, number);
-  s.id = net->first_id + number;
-  s.avatar_id = net->shape_id;
-  s.scale = 1;
-  s.material = net->material;
-  s.position = point_of(net, p);
-  s.rotation = (TlQuat){1, 0, 0, 0};
-  s.flags = TL_BODY_NET | (clamped(net, p) || tl_net_carried(net, p) ? TL_BODY_FROZEN : 0);
-  return s;
+  TL_TRY(tl_bodies_add(bodies, net->first_id + number, 0, &i));
+  bodies->position[i] = point_of(net, p);
+  bodies->flags[i] = TL_BODY_NET | (clamped(net, p) || tl_net_carried(net, p) ? TL_BODY_FROZEN : 0);
+  bodies->colliders.avatar_id[bodies->first[i]] = net->shape_id;
+  bodies->colliders.material[bodies->first[i]] = net->material;
+  return TL_OK;
 }
 
 static int by_number(const void *one, const void *two) {
@@ -188,8 +189,7 @@ TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t e
   TL_TRY(tl_bodies_reserve(bodies, bodies->total + end - begin));
   for (int64_t i = begin; i < end; i++) {
     int64_t neighbour[TL_NET_NEIGHBOURS], me = net->first_id + i;
-    TlGrainState state = tl_net_sphere(net, i);
-    TL_TRY(tl_bodies_add(bodies, &state));
+    TL_TRY(add_sphere(net, bodies, i));
     int n = tl_net_neighbours(net, i, neighbour);
     for (int k = 0; k < n; k++) {
       int64_t other = net->first_id + neighbour[k];

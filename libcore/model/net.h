@@ -53,7 +53,7 @@ typedef struct TlNet {
                         layer, closed: tl_net_tube_spacing; rows are sqrt(3)/2 of it apart; mass of
                         a sphere */
   double normal_N_m, tangential_N_m;                /* spring stiffness k_n, k_t */
-  double damping;      /* share of the critical damping of a bonded pair */
+  double damping;      /* fraction of the critical damping of a bonded pair */
   double strength_N;   /* a bond pulled harder breaks; 0: never */
   double stretch_most; /* a bond longer than 1 + this times its length ends the run; ghosts
                           are chosen so far out */
@@ -72,8 +72,8 @@ double tl_net_tube_spacing(double tube_radius_m, int32_t columns);
 double tl_net_row_gap(double spacing_m);
 /* TL_EUSAGE names the value that makes no sense. */
 TlStatus tl_net_check(const TlNet *net);
-/* Sphere `number` in [0, tl_net_spheres) at rest at its place. */
-TlGrainState tl_net_sphere(const TlNet *net, int64_t number);
+/* Where sphere `number` in [0, tl_net_spheres) is at rest. */
+TlVec3 tl_net_point(const TlNet *net, int64_t number);
 /* Append the spheres [begin, end) as owned bodies, and their bonds; tl_history_sort when all are
  * there. */
 TlStatus tl_net_add(const TlNet *net, TlBodies *bodies, int64_t begin, int64_t end);

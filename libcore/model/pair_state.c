@@ -196,7 +196,7 @@ unsigned char *tl_pair_state_pack(const TlPairState *pairs, int64_t body, const 
     for (size_t i = 0; n > 0 && i < rows->count; i++) {
       TlPairKey key = tl_pair_key(rows, (TlPairKind)k, i);
       if (has(&w, (TlPairKind)k, &key))
-        to = tl_record_pack(&tl_pair_record[k], TL_SAVE, row_at(rows, (TlPairKind)k, i), to);
+        to = tl_record_pack(&tl_pair_record[k], TL_SAVE, rows->row, (int64_t)i, to);
     }
   }
   return to;
@@ -215,8 +215,7 @@ TlStatus tl_pair_state_unpack(TlPairState *pairs, const unsigned char *from, siz
     at += sizeof n;
     TL_TRY(tl_pair_rows_reserve(rows, (TlPairKind)k, rows->count + (size_t)n));
     for (int64_t i = 0; i < n; i++)
-      at = tl_record_unpack(&tl_pair_record[k], TL_SAVE, row_at(rows, (TlPairKind)k, rows->count++),
-                            at);
+      at = tl_record_unpack(&tl_pair_record[k], TL_SAVE, rows->row, (int64_t)rows->count++, at);
   }
   *used = (size_t)(at - from);
   return TL_OK;

@@ -23,6 +23,25 @@ static size_t field_bytes(const TlRecordField *field) {
 
 /* ---- bytes ---- */
 
+/* Where a field of a row lies; NULL: its array is not there. */
+static unsigned char *place_of(const TlRecord *record, const TlRecordField *field, const void *rows,
+                               int64_t index) {
+  unsigned char *at = (unsigned char *)(uintptr_t)rows + field->offset;
+  if (record->bytes > 0) return at + (size_t)index * record->bytes;
+  memcpy(&at, at, sizeof at);
+  return at ? at + (size_t)index * field_bytes(field) : NULL;
+}
+
+/* The same to read from. */
+static const unsigned char *value_of(const TlRecord *record, const TlRecordField *field,
+                                     const void *rows, int64_t index) {
+  static const unsigned char none[sizeof(TlExact)] = {0};
+  static const TlQuat upright = {1, 0, 0, 0};
+  const unsigned char *at = place_of(record, field, rows, index);
+  if (at) return at;
+  return field->kind == TL_FIELD_QUAT ? (const unsigned char *)&upright : none;
+}
+
 size_t tl_record_packed_bytes(const TlRecord *record, unsigned attributes) {
   size_t bytes = 0;
   for (int k = 0; k < record->count; k++)
@@ -30,24 +49,26 @@ size_t tl_record_packed_bytes(const TlRecord *record, unsigned attributes) {
   return bytes;
 }
 
-unsigned char *tl_record_pack(const TlRecord *record, unsigned attributes, const void *row,
-                              unsigned char *to) {
+unsigned char *tl_record_pack(const TlRecord *record, unsigned attributes, const void *rows,
+                              int64_t index, unsigned char *to) {
   for (int k = 0; k < record->count; k++) {
     const TlRecordField *f = &record->field[k];
     if (!(f->attributes & attributes)) continue;
-    memcpy(to, (const unsigned char *)row + f->offset, field_bytes(f));
+    memcpy(to, value_of(record, f, rows, index), field_bytes(f));
     to += field_bytes(f);
   }
   return to;
 }
 
-const unsigned char *tl_record_unpack(const TlRecord *record, unsigned attributes, void *row,
-                                      const unsigned char *from) {
-  memset(row, 0, record->bytes);
+const unsigned char *tl_record_unpack(const TlRecord *record, unsigned attributes, void *rows,
+                                      int64_t index, const unsigned char *from) {
+  if (record->bytes > 0)
+    memset((unsigned char *)rows + (size_t)index * record->bytes, 0, record->bytes);
   for (int k = 0; k < record->count; k++) {
     const TlRecordField *f = &record->field[k];
+    unsigned char *at = place_of(record, f, rows, index);
     if (!(f->attributes & attributes)) continue;
-    memcpy((unsigned char *)row + f->offset, from, field_bytes(f));
+    if (at) memcpy(at, from, field_bytes(f));
     from += field_bytes(f);
   }
   return from;
@@ -91,10 +112,10 @@ void tl_record_layout(const TlRecord *record, unsigned attributes, char *text, s
 
 /* ---- hash ---- */
 
-uint64_t tl_record_hash(const TlRecord *record, const void *row, uint64_t h) {
+uint64_t tl_record_hash(const TlRecord *record, const void *rows, int64_t index, uint64_t h) {
   for (int k = 0; k < record->count; k++) {
     const TlRecordField *f = &record->field[k];
-    const unsigned char *from = (const unsigned char *)row + f->offset;
+    const unsigned char *from = value_of(record, f, rows, index);
     if (!(f->attributes & TL_HASH)) continue;
     for (size_t left = field_bytes(f); left > 0;) {
       size_t n = left < 8 ? left : 8;
@@ -108,13 +129,13 @@ uint64_t tl_record_hash(const TlRecord *record, const void *row, uint64_t h) {
   return h;
 }
 
-bool tl_record_finite(const TlRecord *record, const void *row) {
+bool tl_record_finite(const TlRecord *record, const void *rows, int64_t index) {
   for (int k = 0; k < record->count; k++) {
     const TlRecordField *f = &record->field[k];
     if (f->kind != TL_FIELD_F64 && f->kind != TL_FIELD_VEC3 && f->kind != TL_FIELD_QUAT) continue;
     double x[4];
     size_t reals = field_bytes(f) / sizeof *x;
-    memcpy(x, (const unsigned char *)row + f->offset, field_bytes(f));
+    memcpy(x, value_of(record, f, rows, index), field_bytes(f));
     for (size_t i = 0; i < reals; i++)
       if (!isfinite(x[i])) return false;
   }

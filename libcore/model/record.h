@@ -1,10 +1,14 @@
 /* Records of state: one list of fields each, from which everything follows that handles them field
  * by field.
  *
- * A record's list names type, name, unit, attributes and meaning of each field. The struct, packing
- * for other ranks and for checkpoints, the text of a checkpoint's layout, the hash of the state,
- * the columns of frames and docs/reference/records.md come from that list, so none of them can
- * disagree with another, and a new field is one line.
+ * A record's list names type, name, unit, attributes and meaning of each field. The struct or the
+ * arrays that hold it, packing for other ranks, checkpoints and frames, the text of a checkpoint's
+ * layout, the hash of the state, the columns of frames and docs/reference/records.md come from that
+ * list, so none of them can disagree with another, and a new field is one line.
+ *
+ * Rows of a record are structs in one array, or lie in an array a field. A row that travels is
+ * packed: its fields one after the other (tl_record_pack). Messages, checkpoints and frames hold
+ * packed rows, and whoever passes them on need not know what they are (TlRows, TlParcels).
  *
  * The list is a macro that calls another for each field. A field that is a column of frames as well
  * stands under a second macro, for the preprocessor cannot ask for an attribute:
@@ -60,7 +64,7 @@ typedef struct TlRecordField {
   const char *name, *unit, *meaning;
   TlFieldKind kind;
   unsigned attributes;
-  size_t offset;      /* in the struct */
+  size_t offset;      /* in the struct: of the field, or of the pointer to its array */
   const char *column; /* of frames; NULL: none */
 } TlRecordField;
 
@@ -68,7 +72,7 @@ typedef struct TlRecord {
   const char *name, *meaning;
   const TlRecordField *field;
   int count;
-  size_t bytes; /* of the struct */
+  size_t bytes; /* of the struct; 0: each field has an array of its own */
 } TlRecord;
 
 #define TL_FIELD_KIND(type)                                                                        \
@@ -87,16 +91,44 @@ typedef struct TlRecord {
    column},
 #define TL_RECORD(name, meaning, Struct, fields)                                                   \
   { name, meaning, fields, (int)(sizeof(fields) / sizeof *(fields)), sizeof(Struct) }
+/* Of rows that lie in arrays, whose pointers have the fields' names. */
+#define TL_RECORD_OF_ARRAYS(name, meaning, fields)                                                 \
+  { name, meaning, fields, (int)(sizeof(fields) / sizeof *(fields)), 0 }
 
 /* The fields that have one of the attributes, one after the other in the list's order without
  * padding, in the machine's byte order. */
 size_t tl_record_packed_bytes(const TlRecord *record, unsigned attributes);
-/* Returns the place behind what it wrote. */
-unsigned char *tl_record_pack(const TlRecord *record, unsigned attributes, const void *row,
-                              unsigned char *to);
-/* The other fields of the row become 0. Returns the place behind what it read. */
-const unsigned char *tl_record_unpack(const TlRecord *record, unsigned attributes, void *row,
-                                      const unsigned char *from);
+/* Row `index` of rows: an array of structs, or the struct that holds the arrays. An array that is
+ * not there (NULL) counts as 0, of quaternions as no rotation. Returns the place behind what it
+ * wrote. */
+unsigned char *tl_record_pack(const TlRecord *record, unsigned attributes, const void *rows,
+                              int64_t index, unsigned char *to);
+/* The other fields of a struct become 0, those in arrays stay, and arrays that are not there take
+ * nothing. Returns the place behind what it read. */
+const unsigned char *tl_record_unpack(const TlRecord *record, unsigned attributes, void *rows,
+                                      int64_t index, const unsigned char *from);
+
+/* Rows to be packed, wherever they lie: what checkpoints and frames are made of. */
+typedef struct TlRows {
+  const TlRecord *record;
+  unsigned attributes;
+  size_t head; /* bytes before the fields: numbers to order by that are no fields */
+  int keys;    /* a packed row begins with so many int64_t, by which the rows are in order */
+  int64_t count;
+  void (*pack)(const void *of, int64_t first, int64_t count, unsigned char *to);
+  const void *of;
+} TlRows;
+
+/* Things that travel as bytes, each with a number and a size of its own: what messages are made of. */
+typedef struct TlParcels {
+  size_t (*size)(const void *of, int64_t index);
+  unsigned char *(*pack)(const void *of, int64_t index, unsigned char *to);
+  /* Adds one; *used: bytes taken. TL_EINPUT: `from` does not hold one. */
+  TlStatus (*unpack)(void *of, const unsigned char *from, size_t size, size_t *used);
+  /* Once all have come; NULL: nothing is left to do */
+  void (*arrived)(void *of);
+  void *of;
+} TlParcels;
 
 /* What a checkpoint says of such packed records: type, name and unit of each field, or, where that
  * is longer than size - 1 characters, the record's name with a hash of that text. Two programs that
@@ -104,10 +136,10 @@ const unsigned char *tl_record_unpack(const TlRecord *record, unsigned attribute
 void tl_record_layout(const TlRecord *record, unsigned attributes, char *text, size_t size);
 
 /* h, further mixed with the fields to be hashed. */
-uint64_t tl_record_hash(const TlRecord *record, const void *row, uint64_t h);
+uint64_t tl_record_hash(const TlRecord *record, const void *rows, int64_t index, uint64_t h);
 
 /* Is each real of the row, and of its vectors, finite? */
-bool tl_record_finite(const TlRecord *record, const void *row);
+bool tl_record_finite(const TlRecord *record, const void *rows, int64_t index);
 
 /* The record as a section of docs/reference/records.md, in fresh memory (tl_free); NULL: no memory.
  */

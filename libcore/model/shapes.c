@@ -302,11 +302,11 @@ static double box_distance(const TlAvatar *a, TlVec3 p) {
 }
 
 /* With q within r of p, c(.) the nearest point of the box, d the distance of p from it:
- * - phi(q) >= phi(p) - L_out r whatever the place, as long as the way lies where phi >= 0;
- * - p in the box: the way to q stays there, or leaves it by a face where phi >= face;
+ * - phi(q) >= phi(p) - L_out r whatever the place, as long as the segment pq lies where phi >= 0;
+ * - p in the box: the segment to q stays there, or leaves it by a face where phi >= face;
  * - p outside: q in the box is no farther than r - d from a face; q outside is no nearer than d -
- * r. Where the way meets phi < 0 these bounds are negative, and no limit of ours is. Upwards: a way
- * that starts inside the grain climbs only after it left it. */
+ * r. Where the segment meets phi < 0 these bounds are negative, and no limit of ours is. Upwards: a
+ * segment that starts inside the grain climbs only after it left it. */
 static TlPhiRange range_of(const TlShape *shape, double phi, double d, double r) {
   double l = shape->lipschitz, face = shape->phi_min_face, clear = d - r + face;
   double low = phi - shape->lipschitz_out * r;

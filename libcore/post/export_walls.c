@@ -60,7 +60,7 @@ typedef struct Ring {
   double radius, z;
 } Ring;
 
-/* Bands between one ring and the next, facing to the left of the way from ring to ring as seen in
+/* Bands between one ring and the next, facing to the left of the direction from ring to ring as seen in
  * the half plane of radius (right) and z (up); a radius of 0 closes the surface there. */
 static void draw_round(const Pen *pen, const Ring *ring, int rings) {
   int64_t first = pen->mesh->points;

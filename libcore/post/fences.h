@@ -1,8 +1,8 @@
-/* Virtual fences: lines across the ways of blocks (post/blocks.h), of a GIS file in any CRS. What
+/* Virtual fences: lines across the paths of blocks (post/blocks.h), of a GIS file in any CRS. What
  * passes, with which energy, and how high a barrier there would have to be.
  *
- * A block passes a fence where its way crosses the line in plan; it counts once a fence, with the
- * largest value of its crossings, in either direction. Between two frames its way is straight and
+ * A block passes a fence where its path crosses the line in plan; it counts once a fence, with the
+ * largest value of its crossings, in either direction. Between two frames its path is straight and
  * its values are linear: a flight's arc is up to g dt^2/8 higher. The height it needs is that of its
  * mass centre above the ground and its radius.
  */
@@ -12,7 +12,7 @@
 #include "post/blocks.h"
 #include "post/figures.h"
 
-/* fences.csv, a line a fence: blocks that pass, their share of all, those that pass above the
+/* fences.csv, a line a fence: blocks that pass, their fraction of all, those that pass above the
  * fence's height, and mean, median, 90, 95, 99% quantiles and maximum of energy, speed and height
  * needed; passages.csv, a line a block and fence. source: as tl_vector_read has it, of lines; fields
  * `name` and `height_m` of the file are used where they are. Figures: fences and their passages.

@@ -31,13 +31,13 @@ typedef struct Maps {
   double largest_leg;         /* in cells */
 } Maps;
 
-/* A block on its way. */
+/* A block on its path. */
 typedef struct Walk {
   Maps *maps;
   int64_t block, last; /* its newest entry; -1: none */
 } Walk;
 
-/* ---- ways ---- */
+/* ---- paths ---- */
 
 /* Cell whose middle is the nearest sample; -1: off the raster. */
 static int64_t cell_at(const TlTerrain *t, double x, double y) {

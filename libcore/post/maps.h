@@ -1,9 +1,9 @@
 /* Maps of where blocks pass and stop: rasters on the terrain's own samples and CRS, from the frames
  * of one run or of many runs over the same terrain.
  *
- * A block's way is the polyline through its mass centres of successive frames (post/blocks.h), from
+ * A block's path is the polyline through its mass centres of successive frames (post/blocks.h), from
  * the first frame that has it to the last, or to the place where it left; a block passes a cell when
- * its way does. Along a leg speed, energies and the height of the mass centre are linear, so a
+ * its path does. Along a leg speed, energies and the height of the mass centre are linear, so a
  * frame's values are met exactly and what happened between frames is not seen (a flight's arc is up
  * to g dt^2/8 higher). Each block gives each cell that it passes its largest value there; mean and
  * quantiles of a cell are over these blocks.

@@ -21,7 +21,7 @@ typedef struct TlPackGrain {
   double volume_m3, mass_kg;
   double diameter_m; /* of the sphere of equal volume */
   bool fixed;        /* does not move: no balance of forces */
-  /* for the share of it in a region; NULL: it counts whole where its centre is */
+  /* for the fraction of it in a region; NULL: it counts whole where its centre is */
   const TlAvatar *avatar;
   double scale;
   TlQuat rotation; /* its frame to the world */

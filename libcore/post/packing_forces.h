@@ -16,7 +16,7 @@ typedef struct TlForces {
   double mean_N;                       /* <F_n> */
   double strong_share;                 /* of the pairs */
   double beta, alpha;                  /* NaN: no such pairs */
-  double sliding;                      /* share of all pairs */
+  double sliding;                      /* fraction of all pairs */
   double sliding_strong, sliding_weak; /* of the strong, of the weak */
 } TlForces;
 

@@ -9,7 +9,7 @@
 
 /* Solid fraction and void ratio of a region.
  *
- * Solid volume: volumes of the grains, of one that the region's border cuts the share of its inner
+ * Solid volume: volumes of the grains, of one that the region's border cuts the fraction of its inner
  * grid points that lie inside, each standing for a cell (a cap of a quarter of a sphere's diameter,
  * 48 points across: 1%). Overlaps count twice. Solid fraction = solid/V, void
  * ratio e = (V - solid)/solid.

@@ -50,7 +50,7 @@ TlStatus tl_sides_line(TlCsv *csv, const TlFrame *frame, const TlPacking *p, con
 /* ---- the picture ---- */
 
 static const char *const panel_title[] = {"anisotropy of contact normals",
-                                          "anisotropy of long axes", "share of sliding pairs"};
+                                          "anisotropy of long axes", "fraction of sliding pairs"};
 static const char *const panel_column[] = {"normal_anisotropy", "long_axis_anisotropy",
                                            "sliding_share"};
 enum { PANELS = 3 };

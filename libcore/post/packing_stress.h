@@ -3,7 +3,7 @@
  *
  * sigma = -(1/V) sum over contact points and the one or two grains g at each of
  *   s sym(f_g (x) (x_c - x_g)),  f_g the force on g,
- * s the share of the leg from the grain's centre to the point that lies in the region, V its volume
+ * s the fraction of the leg from the grain's centre to the point that lies in the region, V its volume
  * with its voids. For pairs of grains inside it is (1/V) sum f_i (x) (x_i - x_j), at boundaries the
  * legs end at the wall. Clipping the legs makes it the mean of the stress carried along them, so a
  * region may cut grains. Weight and inertia of the grains are no part of it. Pa.

@@ -72,7 +72,7 @@ static bool dots(const TlReportRun *run, const TlCamera *camera) {
   double size = 0;
   int64_t grains = 0;
   for (int64_t b = 0; b < run->motion.bodies; b++)
-    if (tl_motion_grain(&run->motion, b)) {
+    if (tl_report_motion_grain(&run->motion, b)) {
       const TlAvatar *a = &run->scene.avatars[run->motion.shape[b]];
       size += run->motion.scale[b] * tl_avatar_diameter_m(a);
       grains++;
@@ -83,10 +83,10 @@ static bool dots(const TlReportRun *run, const TlCamera *camera) {
 
 static TlStatus pack_run(Work *w, int64_t i, int64_t stride, const Fineness *fine) {
   TlReportRun *run = &w->run[i];
-  TlMotion thinned = {0};
+  TlReportMotion thinned = {0};
   tl_html_free(&w->head[i]);
   tl_data_free(&w->data[i]);
-  if (stride > 1) TL_TRY(tl_motion_read(run->folder, &run->scene, stride, &thinned));
+  if (stride > 1) TL_TRY(tl_report_motion_read(run->folder, &run->scene, stride, &thinned));
   TlPlayback how = {.scene = &run->scene,
                     .motion = stride > 1 ? &thinned : &run->motion,
                     .label = run->label,
@@ -99,7 +99,7 @@ static TlStatus pack_run(Work *w, int64_t i, int64_t stride, const Fineness *fin
                     .grid = run->scene.has_terrain && run->grid.nx ? &run->grid : NULL};
   memcpy(how.cells, fine->cells, sizeof how.cells);
   TlStatus status = tl_playback_pack(&how, &w->head[i], &w->data[i]);
-  tl_motion_free(&thinned);
+  tl_report_motion_free(&thinned);
   return status;
 }
 

@@ -19,12 +19,12 @@ void tl_map_grid_free(TlMapGrid *grid) {
 }
 
 /* Bounds of the grains' centres in all frames; false: no grain. */
-static bool bounds_of(const TlMotion *m, TlMapRegion *r) {
+static bool bounds_of(const TlReportMotion *m, TlMapRegion *r) {
   *r = (TlMapRegion){INFINITY, -INFINITY, INFINITY, -INFINITY};
   for (int64_t b = 0; b < m->bodies; b++) {
-    if (!tl_motion_grain(m, b)) continue;
+    if (!tl_report_motion_grain(m, b)) continue;
     for (int64_t f = 0; f < m->frames; f++) {
-      TlVec3 p = m->place_m[tl_motion_at(m, b, f)];
+      TlVec3 p = m->place_m[tl_report_motion_at(m, b, f)];
       r->x0 = fmin(r->x0, p.x), r->x1 = fmax(r->x1, p.x);
       r->y0 = fmin(r->y0, p.y), r->y1 = fmax(r->y1, p.y);
     }
@@ -42,13 +42,13 @@ static void pass_over(TlMapGrid *g, TlVec3 p, double speed, int64_t body, int64_
   last[at] = body;
 }
 
-TlStatus tl_map_grid(const TlScene *scene, const TlMotion *m, double cell_m, TlMapGrid *g) {
+TlStatus tl_map_grid(const TlScene *scene, const TlReportMotion *m, double cell_m, TlMapGrid *g) {
   TlMapRegion r;
   double size = 0, grains = 0;
   *g = (TlMapGrid){0};
   if (!bounds_of(m, &r)) return TL_OK;
   for (int64_t b = 0; b < m->bodies; b++)
-    if (tl_motion_grain(m, b))
+    if (tl_report_motion_grain(m, b))
       size += 0.5 * m->scale[b] * tl_avatar_diameter_m(&scene->avatars[m->shape[b]]), grains++;
   g->cell_m = cell_m > 0 ? cell_m : fmax(size / grains, fmax(r.x1 - r.x0, r.y1 - r.y0) / 120);
   if (!(g->cell_m > 0)) g->cell_m = 1;
@@ -63,9 +63,9 @@ TlStatus tl_map_grid(const TlScene *scene, const TlMotion *m, double cell_m, TlM
   TL_TRY(TL_NEW(last, n));
   for (size_t i = 0; i < n; i++) g->speed_m_s[i] = NAN, last[i] = -1;
   for (int64_t b = 0; b < m->bodies; b++) {
-    if (!tl_motion_grain(m, b)) continue;
+    if (!tl_report_motion_grain(m, b)) continue;
     for (int64_t f = 0; f < m->frames; f++) {
-      int64_t at = tl_motion_at(m, b, f);
+      int64_t at = tl_report_motion_at(m, b, f);
       if (!m->there[at]) continue;
       bool from = f > 0 && m->there[at - 1];
       TlVec3 a = m->place_m[from ? at - 1 : at], d = tl_sub(m->place_m[at], a);
@@ -85,7 +85,7 @@ TlStatus tl_map_grid(const TlScene *scene, const TlMotion *m, double cell_m, TlM
   return TL_OK;
 }
 
-TlMapRegion tl_map_region(const TlScene *scene, const TlMotion *m) {
+TlMapRegion tl_map_region(const TlScene *scene, const TlReportMotion *m) {
   const TlTerrain *t = &scene->terrain;
   TlMapRegion all = {t->x0_m, t->x0_m + t->cell_m * (double)(t->nx - 1), t->y0_m,
                      t->y0_m + t->cell_m * (double)(t->ny - 1)},
@@ -225,22 +225,22 @@ static void begin(const Map *m, const char *title) {
 
 /* ---- paths ---- */
 
-static TlVec3 last_place(const TlMotion *m, int64_t b) {
-  return m->place_m[tl_motion_at(m, b, m->frames - 1)];
+static TlVec3 last_place(const TlReportMotion *m, int64_t b) {
+  return m->place_m[tl_report_motion_at(m, b, m->frames - 1)];
 }
 
 /* Every k-th grain, so that the page stays small; points a pixel apart at least. Returns k. */
-static int64_t put_paths(const Map *map, const TlMotion *m) {
+static int64_t put_paths(const Map *map, const TlReportMotion *m) {
   int64_t grains = 0, every;
-  for (int64_t b = 0; b < m->bodies; b++) grains += tl_motion_grain(m, b);
+  for (int64_t b = 0; b < m->bodies; b++) grains += tl_report_motion_grain(m, b);
   every = grains * m->frames / PATH_POINTS + 1;
   tl_html(map->to, "<path class=\"path\" d=\"");
   for (int64_t b = 0, n = 0; b < m->bodies; b++) {
-    if (!tl_motion_grain(m, b) || n++ % every != 0) continue;
+    if (!tl_report_motion_grain(m, b) || n++ % every != 0) continue;
     double x0 = 0, y0 = 0;
     bool pen = false;
     for (int64_t f = 0; f < m->frames; f++) {
-      int64_t at = tl_motion_at(m, b, f);
+      int64_t at = tl_report_motion_at(m, b, f);
       if (!m->there[at]) {
         pen = false;
         continue;
@@ -260,21 +260,22 @@ typedef struct Places {
   int64_t stopped, moving, gone;
 } Places;
 
-static Places put_places(const Map *map, const TlMotion *m, const bool *moving) {
+static Places put_places(const Map *map, const TlReportMotion *m, const bool *moving) {
   Places p = {0, 0, 0};
   tl_html(map->to, "<path class=\"start\" d=\"");
   for (int64_t b = 0; b < m->bodies; b++)
-    if (tl_motion_grain(m, b)) {
-      TlVec3 x = m->place_m[tl_motion_at(m, b, 0)];
+    if (tl_report_motion_grain(m, b)) {
+      TlVec3 x = m->place_m[tl_report_motion_at(m, b, 0)];
       tl_html(map->to, "M%.1f %.1fm-1.6 0a1.6 1.6 0 1 0 3.2 0a1.6 1.6 0 1 0-3.2 0", px(map, x.x),
               py(map, x.y));
     }
   tl_html(map->to, "\"/>");
   for (int64_t b = 0; b < m->bodies; b++) {
-    if (!tl_motion_grain(m, b)) continue;
+    if (!tl_report_motion_grain(m, b)) continue;
     TlVec3 x = last_place(m, b);
     double u = px(map, x.x), v = py(map, x.y);
-    bool out = !m->there[tl_motion_at(m, b, m->frames - 1)] || (m->flags[b] & TL_ROW_OUTSIDE);
+    bool out =
+        !m->there[tl_report_motion_at(m, b, m->frames - 1)] || (m->flags[b] & TL_ROW_OUTSIDE);
     p.gone += out;
     p.moving += !out && moving[b];
     p.stopped += !out && !moving[b];
@@ -351,7 +352,7 @@ static void put_cell_map(const Map *m, const Cells *c) {
   tl_html(m->to, "%s Cells of %s.</figcaption></figure>\n", c->what, text);
 }
 
-TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlMotion *motion,
+TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlReportMotion *motion,
                         const TlMeasure *measure, const TlMapGrid *grid, const bool *moving,
                         int id) {
   const TlTerrain *t = &scene->terrain;

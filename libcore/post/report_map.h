@@ -21,7 +21,8 @@ typedef struct TlMapGrid {
 
 /* Over the grains' paths. cell_m 0: chosen so that the longer side has some 120 cells, but none
  * under a grain's radius. */
-TlStatus tl_map_grid(const TlScene *scene, const TlMotion *motion, double cell_m, TlMapGrid *grid);
+TlStatus tl_map_grid(const TlScene *scene, const TlReportMotion *motion, double cell_m,
+                     TlMapGrid *grid);
 void tl_map_grid_free(TlMapGrid *grid);
 
 /* The part of the terrain that is worth showing: about the paths; the whole where that is most of
@@ -29,11 +30,11 @@ void tl_map_grid_free(TlMapGrid *grid);
 typedef struct TlMapRegion {
   double x0, x1, y0, y1;
 } TlMapRegion;
-TlMapRegion tl_map_region(const TlScene *scene, const TlMotion *motion);
+TlMapRegion tl_map_region(const TlScene *scene, const TlReportMotion *motion);
 
 /* The maps of a run with a terrain, as figures. moving: [bodies] of the last frame. id: marks the
  * elements of this run on the page. */
-TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlMotion *motion,
+TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlReportMotion *motion,
                         const TlMeasure *measure, const TlMapGrid *grid, const bool *moving,
                         int id);
 

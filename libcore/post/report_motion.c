@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tl_motion_free(TlMotion *m) {
+void tl_report_motion_free(TlReportMotion *m) {
   tl_free(m->index);
   tl_free(m->time_s);
   tl_free(m->id);
@@ -19,7 +19,7 @@ void tl_motion_free(TlMotion *m) {
   tl_free(m->turn);
   tl_free(m->speed_m_s);
   tl_free(m->force_N);
-  *m = (TlMotion){0};
+  *m = (TlReportMotion){0};
 }
 
 /* ---- who is in the run ---- */
@@ -90,7 +90,7 @@ static TlStatus add_members(const TlScene *scene, const bool *round, const TlFra
 
 /* ---- frames ---- */
 
-static TlStatus new_motion(const Members *all, TlMotion *m) {
+static TlStatus new_motion(const Members *all, TlReportMotion *m) {
   m->bodies = (int64_t)all->count;
   size_t n = all->count, both = n * (size_t)m->frames;
   TL_TRY(TL_NEW(m->id, n));
@@ -117,7 +117,7 @@ static TlStatus new_motion(const Members *all, TlMotion *m) {
   return TL_OK;
 }
 
-static TlStatus take_forces(const char *run, const Members *all, int64_t f, TlMotion *m) {
+static TlStatus take_forces(const char *run, const Members *all, int64_t f, TlReportMotion *m) {
   TlFrameContacts contacts;
   TL_TRY(tl_results_read_contacts(run, m->index[f], &contacts));
   TlStatus status = TL_OK;
@@ -127,7 +127,7 @@ static TlStatus take_forces(const char *run, const Members *all, int64_t f, TlMo
     for (int k = 0; k < 2; k++) {
       const Member *member = end[k] >= 0 ? member_of(all, end[k]) : NULL;
       if (!member) continue;
-      double *sum = &m->force_N[tl_motion_at(m, member->body, f)];
+      double *sum = &m->force_N[tl_report_motion_at(m, member->body, f)];
       *sum += tl_norm(contacts.rows[i].force_N);
     }
   }
@@ -135,11 +135,11 @@ static TlStatus take_forces(const char *run, const Members *all, int64_t f, TlMo
   return status;
 }
 
-static void take_rows(const TlFrame *frame, const Members *all, int64_t f, TlMotion *m) {
+static void take_rows(const TlFrame *frame, const Members *all, int64_t f, TlReportMotion *m) {
   m->time_s[f] = frame->time_s;
   for (int64_t i = 0; i < frame->count; i++) {
     const TlBodyRow *row = &frame->rows[i];
-    int64_t body = member_of(all, row->id)->body, at = tl_motion_at(m, body, f);
+    int64_t body = member_of(all, row->id)->body, at = tl_report_motion_at(m, body, f);
     m->flags[body] = row->flags;
     m->material[body] = row->material;
     m->there[at] = true;
@@ -152,14 +152,15 @@ static void take_rows(const TlFrame *frame, const Members *all, int64_t f, TlMot
 }
 
 /* A body that is not there stays where it was, or where it will come in. */
-static void hold(TlMotion *m) {
+static void hold(TlReportMotion *m) {
   for (int64_t b = 0; b < m->bodies; b++) {
     int64_t first = 0;
-    while (!m->there[tl_motion_at(m, b, first)]) first++;
+    while (!m->there[tl_report_motion_at(m, b, first)]) first++;
     for (int64_t f = 0; f < m->frames; f++) {
-      int64_t at = tl_motion_at(m, b, f), from = f < first ? tl_motion_at(m, b, first) : at - 1;
+      int64_t at = tl_report_motion_at(m, b, f),
+              from = f < first ? tl_report_motion_at(m, b, first) : at - 1;
       if (m->there[at]) {
-        if (m->force_N && tl_motion_grain(m, b))
+        if (m->force_N && tl_report_motion_grain(m, b))
           m->largest_force_N = fmax(m->largest_force_N, m->force_N[at]);
         continue;
       }
@@ -169,7 +170,7 @@ static void hold(TlMotion *m) {
   }
 }
 
-static TlStatus choose_frames(const char *run, int64_t stride, TlMotion *m) {
+static TlStatus choose_frames(const char *run, int64_t stride, TlReportMotion *m) {
   int64_t *all, count;
   TL_TRY(tl_results_frames(run, &all, &count));
   TlStatus status =
@@ -184,7 +185,7 @@ static TlStatus choose_frames(const char *run, int64_t stride, TlMotion *m) {
 
 /* The frames are read twice: who is there, then where they are. */
 static TlStatus read_frames(const char *run, const TlScene *scene, const bool *round, Members *all,
-                            TlMotion *m) {
+                            TlReportMotion *m) {
   for (int pass = 0; pass < 2; pass++) {
     for (int64_t f = 0; f < m->frames; f++) {
       TlFrame frame;
@@ -204,10 +205,11 @@ static TlStatus read_frames(const char *run, const TlScene *scene, const bool *r
   return TL_OK;
 }
 
-TlStatus tl_motion_read(const char *run, const TlScene *scene, int64_t stride, TlMotion *m) {
+TlStatus tl_report_motion_read(const char *run, const TlScene *scene, int64_t stride,
+                               TlReportMotion *m) {
   Members all = {0};
   bool *round = NULL;
-  *m = (TlMotion){0};
+  *m = (TlReportMotion){0};
   TlStatus status = TL_NEW(round, (size_t)scene->avatar_count);
   for (int64_t i = 0; status == TL_OK && i < scene->avatar_count; i++)
     round[i] = is_round(&scene->avatars[i]);
@@ -215,7 +217,7 @@ TlStatus tl_motion_read(const char *run, const TlScene *scene, int64_t stride, T
   if (status == TL_OK) status = read_frames(run, scene, round, &all, m);
   tl_free(round);
   tl_free(all.item);
-  if (status != TL_OK) tl_motion_free(m);
+  if (status != TL_OK) tl_report_motion_free(m);
   return status;
 }
 
@@ -226,8 +228,8 @@ static int by_value(const void *one, const void *two) {
   return (a > b) - (a < b);
 }
 
-TlMotionSteps tl_motion_steps(const TlMotion *m, const TlScene *scene) {
-  TlMotionSteps s = {.step_m = 0, .low_m = {INFINITY, INFINITY, INFINITY}};
+TlReportMotionSteps tl_report_motion_steps(const TlReportMotion *m, const TlScene *scene) {
+  TlReportMotionSteps s = {.step_m = 0, .low_m = {INFINITY, INFINITY, INFINITY}};
   double high = 0, *radius = tl_calloc((size_t)m->bodies + 1, sizeof *radius);
   int64_t grains = 0;
   for (int64_t i = 0; i < m->bodies * m->frames; i++) {
@@ -239,7 +241,7 @@ TlMotionSteps tl_motion_steps(const TlMotion *m, const TlScene *scene) {
     high = fmax(high, fmax(d.x, fmax(d.y, d.z)));
   }
   for (int64_t b = 0; radius && b < m->bodies; b++)
-    if (tl_motion_grain(m, b))
+    if (tl_report_motion_grain(m, b))
       radius[grains++] = 0.5 * m->scale[b] * tl_avatar_diameter_m(&scene->avatars[m->shape[b]]);
   if (radius) qsort(radius, (size_t)grains, sizeof *radius, by_value);
   if (radius && grains > 0) s.step_m = radius[grains / 2] / 128;
@@ -277,7 +279,8 @@ static double component(TlVec3 p, int axis) {
   return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
 }
 
-static TlStatus pack_places(const TlMotion *m, const TlMotionSteps *s, TlReportData *data) {
+static TlStatus pack_places(const TlReportMotion *m, const TlReportMotionSteps *s,
+                            TlReportData *data) {
   int64_t n = m->bodies * m->frames, *q = NULL;
   uint8_t *planes = NULL, *order = NULL;
   TlStatus status = TL_NEW(planes, 12 * (size_t)n);
@@ -288,7 +291,7 @@ static TlStatus pack_places(const TlMotion *m, const TlMotionSteps *s, TlReportD
     int64_t b = line % m->bodies;
     double least = INFINITY, low = component(s->low_m, axis);
     for (int64_t f = 0; f < m->frames; f++)
-      q[f] = llround((component(m->place_m[tl_motion_at(m, b, f)], axis) - low) / s->step_m);
+      q[f] = llround((component(m->place_m[tl_report_motion_at(m, b, f)], axis) - low) / s->step_m);
     for (int k = 1; k <= 3; k++) {
       double bits = 0;
       for (int64_t f = 0; f < m->frames; f++)
@@ -324,7 +327,7 @@ static int turn_steps(TlQuat q, int32_t steps[3]) {
   return left;
 }
 
-static TlStatus pack_turns(const TlMotion *m, TlReportData *data) {
+static TlStatus pack_turns(const TlReportMotion *m, TlReportData *data) {
   int64_t n = m->turning * m->frames;
   uint8_t *planes = NULL, *left = NULL, *slow = NULL;
   TlStatus status = TL_NEW(planes, 6 * (size_t)n);
@@ -335,7 +338,7 @@ static TlStatus pack_turns(const TlMotion *m, TlReportData *data) {
     for (int pass = 0; pass < 2; pass++) {
       int32_t now[3] = {0, 0, 0}, before[3] = {0, 0, 0};
       for (int64_t f = 0; f < m->frames; f++) {
-        int64_t at = tl_motion_at(m, b, f);
+        int64_t at = tl_report_motion_at(m, b, f);
         left[at] = (uint8_t)turn_steps(m->turn[at], now);
         for (int c = 0; c < 3; c++) {
           int32_t d = now[c] - before[c];
@@ -360,7 +363,7 @@ static TlStatus pack_turns(const TlMotion *m, TlReportData *data) {
   return status;
 }
 
-static TlStatus pack_scalar(const TlMotion *m, const char *name, const double *value,
+static TlStatus pack_scalar(const TlReportMotion *m, const char *name, const double *value,
                             double largest, TlReportData *data) {
   int64_t n = m->bodies * m->frames;
   uint8_t *bytes;
@@ -373,7 +376,8 @@ static TlStatus pack_scalar(const TlMotion *m, const char *name, const double *v
   return status;
 }
 
-TlStatus tl_motion_pack(const TlMotion *m, const TlMotionSteps *steps, TlReportData *data) {
+TlStatus tl_report_motion_pack(const TlReportMotion *m, const TlReportMotionSteps *steps,
+                               TlReportData *data) {
   TL_TRY(pack_places(m, steps, data));
   TL_TRY(pack_turns(m, data));
   TL_TRY(pack_scalar(m, "speed", m->speed_m_s, m->largest_speed_m_s, data));

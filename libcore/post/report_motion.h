@@ -22,7 +22,7 @@
 
 enum { TL_TURN_STEPS = 3000 };
 
-typedef struct TlMotion {
+typedef struct TlReportMotion {
   int64_t frames, bodies;
   int64_t turning;   /* bodies 0 .. turning - 1 are not round */
   int64_t *index;    /* [frames] their numbers in the run */
@@ -39,25 +39,27 @@ typedef struct TlMotion {
   double *speed_m_s;
   double *force_N; /* NULL: the run's frames hold no contacts */
   double largest_speed_m_s, largest_force_N;
-} TlMotion;
+} TlReportMotion;
 
 /* Every `stride`-th frame and the last one. TL_EINPUT: no frames, or a body without its avatar. */
-TlStatus tl_motion_read(const char *run, const TlScene *scene, int64_t stride, TlMotion *motion);
-void tl_motion_free(TlMotion *motion);
-static inline int64_t tl_motion_at(const TlMotion *m, int64_t body, int64_t frame) {
+TlStatus tl_report_motion_read(const char *run, const TlScene *scene, int64_t stride,
+                               TlReportMotion *motion);
+void tl_report_motion_free(TlReportMotion *motion);
+static inline int64_t tl_report_motion_at(const TlReportMotion *m, int64_t body, int64_t frame) {
   return body * m->frames + frame;
 }
-static inline bool tl_motion_grain(const TlMotion *m, int64_t body) {
+static inline bool tl_report_motion_grain(const TlReportMotion *m, int64_t body) {
   return !(m->flags[body] & TL_ROW_NO_GRAIN);
 }
 
 /* What places are rounded to: a 128th of the median grain's radius. */
-typedef struct TlMotionSteps {
+typedef struct TlReportMotionSteps {
   double step_m;
   TlVec3 low_m;
-} TlMotionSteps;
-TlMotionSteps tl_motion_steps(const TlMotion *motion, const TlScene *scene);
+} TlReportMotionSteps;
+TlReportMotionSteps tl_report_motion_steps(const TlReportMotion *motion, const TlScene *scene);
 /* Sections place, order, turn, left, slow, speed, force. */
-TlStatus tl_motion_pack(const TlMotion *motion, const TlMotionSteps *steps, TlReportData *data);
+TlStatus tl_report_motion_pack(const TlReportMotion *motion, const TlReportMotionSteps *steps,
+                               TlReportData *data);
 
 #endif

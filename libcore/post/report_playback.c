@@ -90,7 +90,7 @@ static TlStatus add_skins(const TlPlayback *how, TlReportData *data) {
 /* ---- bodies ---- */
 
 static TlStatus add_bodies(const TlPlayback *how, TlReportData *data) {
-  const TlMotion *m = how->motion;
+  const TlReportMotion *m = how->motion;
   size_t n = (size_t)m->bodies, shapes = (size_t)how->scene->avatar_count;
   float *scale = NULL, *size = NULL;
   double *id = NULL;
@@ -121,7 +121,7 @@ static TlStatus add_bodies(const TlPlayback *how, TlReportData *data) {
 static TlStatus add_ground(const TlPlayback *how, TlHtml *head, TlReportData *data) {
   const TlTerrain *t = &how->scene->terrain;
   const TlMapRegion r = tl_map_region(how->scene, how->motion);
-  TlVec3 from = tl_motion_steps(how->motion, how->scene).low_m;
+  TlVec3 from = tl_report_motion_steps(how->motion, how->scene).low_m;
   int64_t i0 = (int64_t)floor((r.x0 - t->x0_m) / t->cell_m + 1e-6),
           i1 = (int64_t)ceil((r.x1 - t->x0_m) / t->cell_m - 1e-6),
           j0 = (int64_t)floor((r.y0 - t->y0_m) / t->cell_m + 1e-6),
@@ -196,10 +196,10 @@ static bool is_driven(const TlDrive *d) {
          d->from_s > 0 || d->until_s > 0;
 }
 
-/* Nine numbers of the turn, row by row, three of the way, one whether it is there; places from
+/* Nine numbers of the turn, row by row, three of the displacement, one whether it is there; places from
  * `low`, as the grains have them. */
-static void drive_row(const TlScene *scene, const TlWallPart *part, const TlMotion *m, int64_t f,
-                      TlVec3 low, float *row) {
+static void drive_row(const TlScene *scene, const TlWallPart *part, const TlReportMotion *m,
+                      int64_t f, TlVec3 low, float *row) {
   TlFrame at = {.step = llround(m->time_s[f] / scene->step_s)};
   TlPlacement place = tl_scene_place(scene, part, &at);
   TlVec3 o = tl_sub(tl_placed(&place, low), low);
@@ -210,7 +210,7 @@ static void drive_row(const TlScene *scene, const TlWallPart *part, const TlMoti
 
 static TlStatus add_drives(const TlPlayback *how, TlVec3 low, int64_t driven, TlReportData *data) {
   const TlScene *scene = how->scene;
-  const TlMotion *m = how->motion;
+  const TlReportMotion *m = how->motion;
   float *row;
   int64_t k = 0;
   if (driven == 0) return TL_OK;
@@ -302,14 +302,15 @@ static int64_t key_of(TlVec3 p, TlVec3 low, double cell, int64_t dx, int64_t dy,
 /* Results do not hold who is bonded to whom. In a sheet neighbours lie a spacing apart in the first
  * frame and the next ones sqrt(3) of it, so bonds are the pairs nearer than 1.4 of the least
  * distance of its first sphere. body: the net's spheres in the motion's order. */
-static TlStatus find_bonds(const TlMotion *m, const int32_t *body, int32_t count, uint32_t **bond,
-                           size_t *bonds) {
+static TlStatus find_bonds(const TlReportMotion *m, const int32_t *body, int32_t count,
+                           uint32_t **bond, size_t *bonds) {
   double spacing = INFINITY;
   size_t capacity = 0;
   Cell *cell;
-  TlVec3 low = {INFINITY, INFINITY, INFINITY}, first = m->place_m[tl_motion_at(m, body[0], 0)];
+  TlVec3 low = {INFINITY, INFINITY, INFINITY},
+         first = m->place_m[tl_report_motion_at(m, body[0], 0)];
   for (int32_t i = 0; i < count; i++) {
-    TlVec3 p = m->place_m[tl_motion_at(m, body[i], 0)];
+    TlVec3 p = m->place_m[tl_report_motion_at(m, body[i], 0)];
     low = tl_vec3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
     if (i > 0) spacing = fmin(spacing, tl_norm(tl_sub(p, first)));
   }
@@ -319,11 +320,12 @@ static TlStatus find_bonds(const TlMotion *m, const int32_t *body, int32_t count
   double reach = 1.4 * spacing;
   TL_TRY(TL_NEW(cell, (size_t)count));
   for (int32_t i = 0; i < count; i++)
-    cell[i] = (Cell){key_of(m->place_m[tl_motion_at(m, body[i], 0)], low, reach, 0, 0, 0), i};
+    cell[i] =
+        (Cell){key_of(m->place_m[tl_report_motion_at(m, body[i], 0)], low, reach, 0, 0, 0), i};
   qsort(cell, (size_t)count, sizeof *cell, by_key);
   TlStatus status = TL_OK;
   for (int32_t i = 0; i < count && status == TL_OK; i++) {
-    TlVec3 p = m->place_m[tl_motion_at(m, body[i], 0)];
+    TlVec3 p = m->place_m[tl_report_motion_at(m, body[i], 0)];
     for (int k = 0; k < 27 && status == TL_OK; k++) {
       int64_t key = key_of(p, low, reach, k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
       int32_t from = 0, to = count;
@@ -336,7 +338,7 @@ static TlStatus find_bonds(const TlMotion *m, const int32_t *body, int32_t count
       }
       for (; from < count && cell[from].key == key && status == TL_OK; from++) {
         int32_t j = cell[from].net;
-        TlVec3 d = tl_sub(m->place_m[tl_motion_at(m, body[j], 0)], p);
+        TlVec3 d = tl_sub(m->place_m[tl_report_motion_at(m, body[j], 0)], p);
         if (j <= i || tl_norm(d) > reach) continue;
         status = TL_RESERVE(*bond, capacity, 2 * (*bonds + 1));
         if (status != TL_OK) break;
@@ -350,7 +352,7 @@ static TlStatus find_bonds(const TlMotion *m, const int32_t *body, int32_t count
 }
 
 static TlStatus add_bonds(const TlPlayback *how, TlHtml *head, TlReportData *data) {
-  const TlMotion *m = how->motion;
+  const TlReportMotion *m = how->motion;
   int32_t *body, count = 0;
   uint32_t *bond = NULL;
   size_t bonds = 0;
@@ -388,11 +390,11 @@ static int by_value(const void *one, const void *two) {
 
 /* What 99 of a hundred values of grains in frames stay below, so that one moment's peak does not
  * make all else dark; 0 where memory is out, for the largest. */
-static double usual_end(const TlMotion *m, const double *value) {
+static double usual_end(const TlReportMotion *m, const double *value) {
   double *some = tl_calloc((size_t)(m->bodies * m->frames), sizeof *some), end = 0;
   int64_t n = 0;
   for (int64_t i = 0; some && i < m->bodies * m->frames; i++)
-    if (m->there[i] && tl_motion_grain(m, i / m->frames)) some[n++] = value[i];
+    if (m->there[i] && tl_report_motion_grain(m, i / m->frames)) some[n++] = value[i];
   if (n > 0) {
     qsort(some, (size_t)n, sizeof *some, by_value);
     end = some[(int64_t)(0.99 * (double)(n - 1))];
@@ -415,10 +417,10 @@ static TlStatus add_field(const TlPlayback *how, const TlPlaybackField *f, TlRep
 }
 
 static TlStatus add_fields(const TlPlayback *how, TlHtml *head, TlReportData *data) {
-  const TlMotion *m = how->motion;
+  const TlReportMotion *m = how->motion;
   double low = INFINITY, high = 0;
   for (int64_t b = 0; b < m->bodies; b++) {
-    if (!tl_motion_grain(m, b)) continue;
+    if (!tl_report_motion_grain(m, b)) continue;
     double d = m->scale[b] * tl_avatar_diameter_m(&how->scene->avatars[m->shape[b]]);
     low = fmin(low, d);
     high = fmax(high, d);
@@ -465,8 +467,8 @@ static void put_vector(TlHtml *head, const char *name, TlVec3 v) {
 }
 
 TlStatus tl_playback_pack(const TlPlayback *how, TlHtml *head, TlReportData *data) {
-  const TlMotion *m = how->motion;
-  TlMotionSteps steps = tl_motion_steps(m, how->scene);
+  const TlReportMotion *m = how->motion;
+  TlReportMotionSteps steps = tl_report_motion_steps(m, how->scene);
   TlVec3 high = steps.low_m;
   *data = (TlReportData){0};
   for (int64_t i = 0; i < m->bodies * m->frames; i++) {
@@ -495,7 +497,7 @@ TlStatus tl_playback_pack(const TlPlayback *how, TlHtml *head, TlReportData *dat
   tl_html(head, "},\"time\":[");
   for (int64_t f = 0; f < m->frames; f++) tl_html(head, "%s%.9g", f ? "," : "", m->time_s[f]);
   tl_html(head, "]");
-  TL_TRY(tl_motion_pack(m, &steps, data));
+  TL_TRY(tl_report_motion_pack(m, &steps, data));
   TL_TRY(add_bodies(how, data));
   TL_TRY(add_skins(how, data));
   if (how->scene->has_terrain) TL_TRY(add_ground(how, head, data));

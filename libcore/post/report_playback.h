@@ -20,7 +20,7 @@ typedef struct TlPlaybackField {
 
 typedef struct TlPlayback {
   const TlScene *scene;
-  const TlMotion *motion;
+  const TlReportMotion *motion;
   const char *label;                 /* of the run among several */
   int32_t cells[TL_PLAYBACK_LEVELS]; /* along the grains' longest axes, finest first */
   int64_t stride;                    /* every n-th frame of the run was read */

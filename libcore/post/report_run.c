@@ -23,22 +23,22 @@ static bool is_moving(const TlScene *scene, const TlBodyRow *row) {
 
 /* A grain that was taken out stays where it left, not where the last frame before saw it. */
 static TlStatus take_departures(TlReportRun *run) {
-  TlMotion *m = &run->motion;
+  TlReportMotion *m = &run->motion;
   TlDepartures departures;
   TL_TRY(tl_departures_read(run->folder, &departures));
   for (int64_t i = 0; i < departures.count; i++) {
     int64_t b = 0;
     while (b < m->bodies && m->id[b] != departures.row[i].id) b++;
-    for (int64_t f = m->frames - 1; b < m->bodies && f >= 0 && !m->there[tl_motion_at(m, b, f)];
-         f--)
-      m->place_m[tl_motion_at(m, b, f)] = departures.row[i].position_m;
+    for (int64_t f = m->frames - 1;
+         b < m->bodies && f >= 0 && !m->there[tl_report_motion_at(m, b, f)]; f--)
+      m->place_m[tl_report_motion_at(m, b, f)] = departures.row[i].position_m;
   }
   tl_departures_free(&departures);
   return TL_OK;
 }
 
 static TlStatus find_moving(TlReportRun *run) {
-  const TlMotion *m = &run->motion;
+  const TlReportMotion *m = &run->motion;
   TL_TRY(TL_NEW(run->moving, (size_t)m->bodies));
   for (int64_t b = 0; b < m->bodies; b++) {
     TlBodyRow *row = NULL;
@@ -75,8 +75,8 @@ static TlStatus read_history(TlReportRun *run) {
 static TlStatus open_parts(TlReportRun *run) {
   TlMeasureOptions options = {0};
   TL_TRY(tl_results_read_scene(run->folder, &run->scene));
-  TL_TRY(tl_motion_read(run->folder, &run->scene, 1, &run->motion));
-  const TlMotion *m = &run->motion;
+  TL_TRY(tl_report_motion_read(run->folder, &run->scene, 1, &run->motion));
+  const TlReportMotion *m = &run->motion;
   TL_TRY(tl_results_read_frame(run->folder, m->index[m->frames - 1], &run->last));
   TL_TRY(take_departures(run));
   TL_TRY(find_moving(run));
@@ -103,7 +103,7 @@ TlStatus tl_report_run_open(const char *folder, char *label, TlReportRun *run) {
 void tl_report_run_close(TlReportRun *run) {
   tl_free(run->label);
   tl_scene_free(&run->scene);
-  tl_motion_free(&run->motion);
+  tl_report_motion_free(&run->motion);
   tl_frame_free(&run->last);
   tl_free(run->moving);
   tl_measure_free(&run->measure);
@@ -527,22 +527,23 @@ static const struct {
 
 /* value[QUANTITIES][n], fresh memory; n: grains. */
 static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES], int64_t *n) {
-  const TlMotion *m = &run->motion;
+  const TlReportMotion *m = &run->motion;
   for (int q = 0; q < QUANTITIES; q++) value[q] = NULL;
   for (int q = 0; q < QUANTITIES; q++) TL_TRY(TL_NEW(value[q], (size_t)m->bodies));
   *n = 0;
   for (int64_t b = 0; b < m->bodies; b++) {
-    if (!tl_motion_grain(m, b)) continue;
+    if (!tl_report_motion_grain(m, b)) continue;
     const TlAvatar *a = &run->scene.avatars[m->shape[b]];
-    TlVec3 way =
-        tl_sub(m->place_m[tl_motion_at(m, b, m->frames - 1)], m->place_m[tl_motion_at(m, b, 0)]);
+    TlVec3 way = tl_sub(m->place_m[tl_report_motion_at(m, b, m->frames - 1)],
+                        m->place_m[tl_report_motion_at(m, b, 0)]);
     const TlBodyRow row = {.id = m->id[b], .material = m->material[b]};
     double density;
     TL_TRY(tl_scene_density(&run->scene, &row, &density));
     double far = hypot(way.x, way.y), speed = 0,
            mass_kg = density * a->volume_m3 * pow(m->scale[b], 3);
     for (int64_t f = 0; f < m->frames; f++)
-      if (m->there[tl_motion_at(m, b, f)]) speed = fmax(speed, m->speed_m_s[tl_motion_at(m, b, f)]);
+      if (m->there[tl_report_motion_at(m, b, f)])
+        speed = fmax(speed, m->speed_m_s[tl_report_motion_at(m, b, f)]);
     value[OF_RUNOUT][*n] = far;
     value[OF_SPEED][*n] = speed;
     value[OF_ENERGY][*n] = 0.5 * mass_kg * speed * speed;
@@ -656,7 +657,7 @@ static TlStatus put_quantities(TlHtml *to, const TlReportRun *run, int64_t count
     for (int64_t i = 0; i < count; i++) {
       char text[40];
       int64_t all = run[i].motion.bodies, grains_there = 0;
-      for (int64_t b = 0; b < all; b++) grains_there += tl_motion_grain(&run[i].motion, b);
+      for (int64_t b = 0; b < all; b++) grains_there += tl_report_motion_grain(&run[i].motion, b);
       double *v = one[i] = value[i][q];
       n[i] = in_order(v, grains_there);
       tl_html(to, "<tr><td>%s<br><span class=\"small\">%s</span></td><td>%s</td>",

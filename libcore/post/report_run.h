@@ -13,9 +13,9 @@ typedef struct TlReportRun {
   const char *folder; /* borrowed */
   char *label;        /* owned */
   TlScene scene;
-  TlMotion motion; /* all frames */
-  TlFrame last;    /* with the bodies of nets and pistons */
-  bool *moving;    /* [motion.bodies] in the last frame; owned */
+  TlReportMotion motion; /* all frames */
+  TlFrame last;          /* with the bodies of nets and pistons */
+  bool *moving;          /* [motion.bodies] in the last frame; owned */
   TlMeasure measure;
   TlMapGrid grid;  /* empty without a terrain */
   TlTable history; /* rows = 0: none that can be read; history_fault is the reason */

@@ -36,7 +36,7 @@ typedef struct Scan {
   char *stack[STAGES_MAX]; /* paths of the stages, owned */
   int stacks;
   TlScene scene; /* the avatars */
-  TlMotion motion;
+  TlReportMotion motion;
 } Scan;
 
 bool tl_scan_is_catalog(const char *path) {
@@ -61,7 +61,7 @@ static void release(Scan *s) {
   tl_free(s->history);
   for (int i = 0; i < s->stacks; i++) tl_free(s->stack[i]);
   tl_scene_free(&s->scene);
-  tl_motion_free(&s->motion);
+  tl_report_motion_free(&s->motion);
 }
 
 /* ---- reading ---- */
@@ -87,9 +87,9 @@ static TlStatus load_grains(Scan *s) {
 
 /* One frame: the grains where they lay. */
 static TlStatus place_grains(Scan *s) {
-  TlMotion *m = &s->motion;
+  TlReportMotion *m = &s->motion;
   size_t n = (size_t)s->count;
-  *m = (TlMotion){.frames = 1, .bodies = s->count, .turning = s->count};
+  *m = (TlReportMotion){.frames = 1, .bodies = s->count, .turning = s->count};
   TL_TRY(TL_NEW(m->index, 1));
   TL_TRY(TL_NEW(m->time_s, 1));
   TL_TRY(TL_NEW(m->id, n));

@@ -57,7 +57,7 @@ static int64_t name_grains(const TlReportRun *run, bool (*wanted)(const TlReport
   size_t used = 0;
   text[0] = 0;
   for (int64_t b = 0; b < run->motion.bodies; b++) {
-    if (!tl_motion_grain(&run->motion, b) || !wanted(run, b)) continue;
+    if (!tl_report_motion_grain(&run->motion, b) || !wanted(run, b)) continue;
     if (++count <= 12 && used < room)
       used += (size_t)snprintf(text + used, room - used, "%s%lld", count > 1 ? ", " : "",
                                (long long)run->motion.id[b]);
@@ -74,8 +74,8 @@ static bool flagged_unresolved(const TlReportRun *run, int64_t b) {
   return run->motion.flags[b] & ROW_UNRESOLVED;
 }
 static bool left(const TlReportRun *run, int64_t b) {
-  const TlMotion *m = &run->motion;
-  return !m->there[tl_motion_at(m, b, m->frames - 1)] || (m->flags[b] & TL_ROW_OUTSIDE);
+  const TlReportMotion *m = &run->motion;
+  return !m->there[tl_report_motion_at(m, b, m->frames - 1)] || (m->flags[b] & TL_ROW_OUTSIDE);
 }
 
 static void warn_unfinished(const TlReportRun *run, TlHtml *items, int64_t *count) {
@@ -107,12 +107,12 @@ static void warn_unfinished(const TlReportRun *run, TlHtml *items, int64_t *coun
 }
 
 static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
-  const TlMotion *m = &run->motion;
+  const TlReportMotion *m = &run->motion;
   char text[40], other[40], ids[300];
   double mass = 0, moving = 0;
   int64_t grains = 0, movers = 0;
   for (int64_t b = 0; b < m->bodies; b++) {
-    if (!tl_motion_grain(m, b) || left(run, b)) continue;
+    if (!tl_report_motion_grain(m, b) || left(run, b)) continue;
     const TlAvatar *a = &run->scene.avatars[m->shape[b]];
     double part = a->volume_m3 * pow(m->scale[b], 3);
     mass += part;
@@ -136,10 +136,10 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
   /* how far grains go from frame to frame, in their diameters */
   double most = 0;
   for (int64_t b = 0; b < m->bodies; b++) {
-    if (!tl_motion_grain(m, b)) continue;
+    if (!tl_report_motion_grain(m, b)) continue;
     double d = m->scale[b] * tl_avatar_diameter_m(&run->scene.avatars[m->shape[b]]);
     for (int64_t f = 1; f < m->frames; f++) {
-      int64_t at = tl_motion_at(m, b, f);
+      int64_t at = tl_report_motion_at(m, b, f);
       if (m->there[at] && m->there[at - 1])
         most = fmax(most, tl_norm(tl_sub(m->place_m[at], m->place_m[at - 1])) / d);
     }
@@ -194,7 +194,7 @@ static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
   if (!run->scene.has_terrain) return;
   int64_t small = 0, grains = 0;
   for (int64_t b = 0; b < run->motion.bodies; b++) {
-    if (!tl_motion_grain(&run->motion, b)) continue;
+    if (!tl_report_motion_grain(&run->motion, b)) continue;
     const TlAvatar *a = &run->scene.avatars[run->motion.shape[b]];
     grains++;
     small += run->motion.scale[b] * tl_avatar_diameter_m(a) < run->scene.terrain.cell_m;

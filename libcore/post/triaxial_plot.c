@@ -351,7 +351,7 @@ static const struct {
                {TL_TX_DRAG, "global damping"},
                {TL_TX_NET_ELASTIC, "elastic, membrane"},
                {TL_TX_NET_DAMPING, "damping, membrane"},
-               {TL_TX_BALANCE_ERROR, "defect"}};
+               {TL_TX_BALANCE_ERROR, "balance error"}};
 enum { BALANCE = sizeof balance / sizeof *balance };
 
 static Panel balance_panel(int k) {

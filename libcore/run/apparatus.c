@@ -73,6 +73,23 @@ void *tl_apparatus_append(TlStudyList *list, size_t size) {
   return item;
 }
 
+TlWallSetup *tl_apparatus_add_wall(TlSetup *setup, int kind, const double base_m[3], double low_m,
+                                   double high_m, bool open_below) {
+  TlWallSetup *wall = tl_apparatus_append(&setup->walls, sizeof *wall);
+  if (!wall || TL_NEW(wall->open.items, 2) != TL_OK) return NULL;
+  wall->kind = kind;
+  wall->grains = 1;
+  memcpy(wall->point_m, base_m, sizeof wall->point_m);
+  wall->point_m[2] += 0.5 * (low_m + high_m);
+  wall->axis[2] = wall->normal[2] = 1;
+  wall->size_m[2] = wall->length_m = high_m - low_m;
+  wall->own = (TlOldForm){-1, -1};
+  for (wall->open.count = 0; wall->open.count < (open_below ? 2 : 1); wall->open.count++)
+    if (!(wall->open.items[wall->open.count] = tl_strdup(wall->open.count ? "-z" : "+z")))
+      return NULL;
+  return wall;
+}
+
 TlStatus tl_apparatus_add_platen(TlSetup *setup, const TlShapeSetup *of, const char *name,
                                  const double position_m[3]) {
   TlShapeSetup *shape = tl_apparatus_append(&setup->shapes, sizeof *shape);

@@ -25,6 +25,7 @@ struct TlRun;
 struct TlSetup;
 struct TlShapeSetup;
 struct TlStepReport;
+struct TlWallSetup;
 
 enum {
 #define A(id, key, title, params, sections) TL_APPARATUS_##id,
@@ -118,6 +119,11 @@ TlStatus tl_apparatus_needs_force(const struct TlSetup *setup, const TlStudy *st
                                   const char *device);
 /* One more item at the end of a list of the study, zeroed; NULL: no memory. */
 void *tl_apparatus_append(TlStudyList *list, size_t size);
+/* An upright box or cylinder that holds grains joins the walls, last: from one height over base_m to
+ * another, open above, and with open_below below, too. Its width is the caller's to fill in. NULL: no
+ * memory. */
+struct TlWallSetup *tl_apparatus_add_wall(struct TlSetup *setup, int kind, const double base_m[3],
+                                          double low_m, double high_m, bool open_below);
 /* A platen joins shapes and bodies, both last: name, kind, sizes of shape, which is copied; its
  * middle stands at position_m. */
 TlStatus tl_apparatus_add_platen(struct TlSetup *setup, const struct TlShapeSetup *shape,

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Towards the ground phi falls by at most the way gone: lifting by what is missing never clears
+/* Towards the ground phi falls by at most the distance moved: lifting by what is missing never clears
  * more than needed, and on a slope of normal n the rest shrinks by 1 - n_z a turn. */
 bool tl_ground_lift(const TlTerrain *terrain, TlVec3 centre, double radius_m, double gap_m,
                     double *lift_m) {
@@ -63,18 +63,24 @@ static TlStatus add_scanned(void *context, const TlGrainRow *row) {
   double scale = setup->grains.grain_scale, lift = 0;
   if (!tl_cut_keeps(&setup->release.cut, row->scan_centroid_m, row->radius_m)) return TL_OK;
   TlVec3 offset = tl_scale(scale, tl_sub(row->scan_centroid_m, s->foot));
-  TlGrainState state = {.scale = scale}; /* its id comes when all are counted */
-  state.avatar_id = tl_study_shapes_stand_in(s->place->shapes, row, &state.scale).id;
-  state.material = tl_material_of_avatar(setup, row->id);
-  state.position = tl_add(s->position, tl_quat_rotate(s->turn, offset));
-  state.rotation = tl_quat_unit(tl_quat_mul(s->turn, row->scan_rotation));
-  state.velocity = tl_vec3_of(setup->release.velocity_m_s);
-  if (behind_plane(setup, state.position)) s->behind++;
-  if (s->place->terrain && !tl_ground_lift(s->place->terrain, state.position, scale * row->radius_m,
+  TlVec3 position = tl_add(s->position, tl_quat_rotate(s->turn, offset));
+  TlBodies *b = s->bodies;
+  TlColliders *c = &b->colliders;
+  int64_t i, part;
+  TL_TRY(tl_bodies_add(b, 0, 0, &i)); /* its id comes when all are counted */
+  part = b->first[i];
+  c->scale[part] = scale;
+  c->avatar_id[part] = tl_study_shapes_stand_in(s->place->shapes, row, &c->scale[part]).id;
+  c->material[part] = tl_material_of_avatar(setup, row->id);
+  b->position[i] = position;
+  b->rotation[i] = tl_quat_unit(tl_quat_mul(s->turn, row->scan_rotation));
+  b->velocity[i] = tl_vec3_of(setup->release.velocity_m_s);
+  if (behind_plane(setup, position)) s->behind++;
+  if (s->place->terrain && !tl_ground_lift(s->place->terrain, position, scale * row->radius_m,
                                            setup->release.clearance_m, &lift))
     s->off_ground++;
   s->lift = fmax(s->lift, lift);
-  return tl_bodies_add(s->bodies, &state);
+  return TL_OK;
 }
 
 static TlStatus judge(const Scan *s) {
@@ -170,25 +176,30 @@ static TlStatus cut_start(Again *a) {
   return TL_OK;
 }
 
-static TlGrainState state_again(void *context, int64_t i) {
+static TlStatus add_again(void *context, int64_t number, TlBodies *b) {
   const Again *a = context;
   const TlSetup *setup = a->place->setup;
   const TlStart *s = &a->place->selection->start;
-  const TlBodyRow *g = &s->grain[a->kept[i]];
+  const TlBodyRow *g = &s->grain[a->kept[number]];
+  const TlGrainRow *shape = &s->shapes[s->shape[a->kept[number]]];
   TlVec3 offset = tl_quat_rotate(a->turn, tl_scale(a->grow, g->position_m));
-  TlGrainState state = {.id = i, .scale = a->grow * g->scale};
-  TlGrainRow row =
-      tl_study_shapes_stand_in(a->place->shapes, &s->shapes[s->shape[a->kept[i]]], &state.scale);
-  state.avatar_id = row.id;
-  state.material = tl_material_of_avatar(setup, s->shapes[s->shape[a->kept[i]]].id);
-  state.position = tl_add(tl_vec3_of(setup->release.position_m), offset);
-  state.rotation = tl_quat_unit(tl_quat_mul(a->turn, g->rotation));
-  state.velocity = tl_vec3_of(setup->release.velocity_m_s);
-  if (!setup->release.keep_velocities) return state;
-  state.velocity = tl_quat_rotate(a->turn, g->velocity_m_s);
-  state.momentum = tl_placed_momentum(&state, &row, tl_material_density(setup, state.material),
+  TlColliders *c = &b->colliders;
+  int64_t i, part;
+  TL_TRY(tl_bodies_add(b, number, 0, &i));
+  part = b->first[i];
+  c->scale[part] = a->grow * g->scale;
+  TlGrainRow row = tl_study_shapes_stand_in(a->place->shapes, shape, &c->scale[part]);
+  c->avatar_id[part] = row.id;
+  c->material[part] = tl_material_of_avatar(setup, shape->id);
+  b->position[i] = tl_add(tl_vec3_of(setup->release.position_m), offset);
+  b->rotation[i] = tl_quat_unit(tl_quat_mul(a->turn, g->rotation));
+  b->velocity[i] = tl_vec3_of(setup->release.velocity_m_s);
+  if (!setup->release.keep_velocities) return TL_OK;
+  b->velocity[i] = tl_quat_rotate(a->turn, g->velocity_m_s);
+  b->momentum[i] = tl_placed_momentum(b->rotation[i], c->scale[part], &row,
+                                      tl_material_density(setup, c->material[part]),
                                       tl_quat_rotate(a->turn, g->spin_rad_s));
-  return state;
+  return TL_OK;
 }
 
 static TlStatus make_again(const TlPlace *place, TlBodies *bodies) {
@@ -200,7 +211,7 @@ static TlStatus make_again(const TlPlace *place, TlBodies *bodies) {
   if (first) a.grow = place->setup->grains.grain_scale / start->grain_scale;
   TlStatus status = first ? cut_start(&a) : TL_OK;
   status = tl_comm_agree(place->comm, status);
-  if (status == TL_OK) status = tl_hand_out(place->comm, a.count, state_again, &a, bodies);
+  if (status == TL_OK) status = tl_hand_out(place->comm, a.count, add_again, &a, bodies);
   for (int64_t i = 0; i < bodies->owned; i++)
     s.behind += behind_plane(place->setup, bodies->position[i]);
   if (status == TL_OK) status = judge(&s);

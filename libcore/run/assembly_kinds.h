@@ -36,8 +36,8 @@ typedef struct TlLattice {
 TlStatus tl_lattice_plan(const TlPlace *place, TlLattice *lattice);
 /* Middle of cell g = (k n_y + j) n_x + i; false when it stays empty. */
 bool tl_lattice_cell(const TlLattice *lattice, int64_t g, TlVec3 *middle);
-/* The grain with this id in a cell; its avatar is still to be drawn. */
-TlGrainState tl_lattice_grain(const TlLattice *lattice, TlVec3 middle, int64_t id);
+/* Append the grain with this id in a cell; its avatar is still to be drawn. */
+TlStatus tl_lattice_add(const TlLattice *lattice, TlVec3 middle, int64_t id, TlBodies *bodies);
 /* Draw the avatars of owned bodies [first, owned), by their ids. */
 TlStatus tl_lattice_draw(const TlPlace *place, TlBodies *bodies, int64_t first);
 
@@ -67,7 +67,7 @@ TlStatus tl_drawn_make(const TlPlace *place, TlBodies *bodies);
 /* How many grains of which size: the list release.sizes made into single grains.
  *
  * A row of the list is a range of volume-equivalent diameters with a number of grains, or with its
- * share of the mass of release.count grains (so a grading is such a list). Grains come from those
+ * fraction of the mass of release.count grains (so a grading is such a list). Grains come from those
  * of the selection that fall in the range, or, with release.resize, from all of them, made to a
  * diameter drawn evenly from the range. Without a list: release.count grains as they are.
  */

@@ -33,10 +33,10 @@ static TlStatus row_of(const TlPlace *place, int64_t i, TlGrainRow *row) {
   return tl_study_fail(place->study, TL_EINPUT, path, "%s", text);
 }
 
-TlVec3 tl_placed_momentum(const TlGrainState *state, const TlGrainRow *row, double density,
+TlVec3 tl_placed_momentum(TlQuat rotation, double scale, const TlGrainRow *row, double density,
                           TlVec3 spin) {
-  double s2 = state->scale * state->scale, s5 = s2 * s2 * state->scale;
-  TlMat3 r = tl_quat_matrix(state->rotation);
+  double s2 = scale * scale, s5 = s2 * s2 * scale;
+  TlMat3 r = tl_quat_matrix(rotation);
   TlVec3 w = tl_mat_tvec(r, spin), i = tl_scale(density * s5, row->inertia_m5);
   return tl_mat_vec(r, tl_vec3(i.x * w.x, i.y * w.y, i.z * w.z));
 }
@@ -66,19 +66,6 @@ static double volume_of_parts(const TlPlace *place, const TlBodySetup *b) {
     sum += volume_m3 * part[k].scale * part[k].scale * part[k].scale;
   }
   return sum;
-}
-
-static TlGrainState state_of(const TlBodySetup *b, const TlGrainRow *row, double scale,
-                             double density) {
-  double rad = M_PI / 180;
-  TlQuat turn = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(b->turn_deg)));
-  TlGrainState state = {.avatar_id = row->id,
-                        .scale = scale,
-                        .rotation = tl_quat_unit(tl_quat_mul(turn, row->scan_rotation)),
-                        .velocity = tl_vec3_of(b->velocity_m_s),
-                        .flags = b->fixed ? TL_BODY_FROZEN : 0};
-  state.momentum = tl_placed_momentum(&state, row, density, tl_vec3_of(b->spin_rad_s));
-  return state;
 }
 
 /* ---- on the ground ---- */
@@ -148,56 +135,80 @@ static TlStatus set_down(const TlPlace *place, int64_t i, const TlPlaced *part, 
 
 /* ---- bodies ---- */
 
+/* The arrays hold what the row says of body i's motion: its position and turn are those of the
+ * row's own frame. */
+static void take_motion(const TlBodySetup *b, TlVec3 position, TlBodies *bodies, int64_t i) {
+  bodies->position[i] = position;
+  bodies->rotation[i] = tl_quat_from_rotation(tl_scale(M_PI / 180, tl_vec3_of(b->turn_deg)));
+  bodies->velocity[i] = tl_vec3_of(b->velocity_m_s);
+  bodies->flags[i] = b->fixed ? TL_BODY_FROZEN : 0;
+}
+
 /* A body with parts; part k has the id `id` + k. */
-static TlStatus make_parts(const TlPlace *place, int64_t i, TlAvatarCache *avatars,
+static TlStatus make_parts(const TlPlace *place, int64_t number, TlAvatarCache *avatars,
                            TlBodies *bodies, TlVec3 position, int64_t id) {
-  const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
+  const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + number;
   const TlPartSetup *setup = b->parts.items;
+  TlColliders *c = &bodies->colliders;
   size_t n = (size_t)b->parts.count;
-  double rad = M_PI / 180, whole = scale_of(b, volume_of_parts(place, b));
-  TlBodyState body = {.id = id,
-                      .position = position,
-                      .rotation = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(b->turn_deg))),
-                      .velocity = tl_vec3_of(b->velocity_m_s),
-                      .flags = b->fixed ? TL_BODY_FROZEN : 0};
-  TlColliderState *part = NULL;
+  double whole = scale_of(b, volume_of_parts(place, b)), *mass = NULL;
   TlPlaced *placed = NULL;
-  double *mass = NULL;
   TlVec3 *inertia = NULL;
-  TlStatus status = TL_NEW(part, n);
-  if (status == TL_OK) status = TL_NEW(placed, n);
+  int64_t i;
+  TL_TRY(tl_bodies_add(bodies, id, (int32_t)n, &i));
+  take_motion(b, position, bodies, i);
+  TlStatus status = TL_NEW(placed, n);
   if (status == TL_OK) status = TL_NEW(mass, n);
   if (status == TL_OK) status = TL_NEW(inertia, n);
   for (size_t k = 0; status == TL_OK && k < n; k++) {
+    int64_t at = bodies->first[i] + (int64_t)k;
     int64_t shape = tl_shapes_index(&place->setup->shapes, setup[k].shape);
     TlGrainRow row = tl_study_shapes_row(place->shapes, shape);
-    TlQuat turn = tl_quat_from_rotation(tl_scale(rad, tl_vec3_of(setup[k].turn_deg)));
+    TlQuat turn = tl_quat_from_rotation(tl_scale(M_PI / 180, tl_vec3_of(setup[k].turn_deg)));
     double scale = whole * setup[k].scale, scale3 = scale * scale * scale, volume;
-    part[k] = (TlColliderState){.id = id + (int64_t)k,
-                                .body_id = id,
-                                .avatar_id = row.id,
-                                .scale = scale,
-                                .material = tl_material_of_part(place->setup, i, (int64_t)k),
-                                .offset = tl_scale(whole, tl_vec3_of(setup[k].position_m)),
-                                .turn = tl_quat_unit(tl_quat_mul(turn, row.scan_rotation))};
-    double density = tl_material_density(place->setup, part[k].material);
+    c->avatar_id[at] = row.id;
+    c->scale[at] = scale;
+    c->material[at] = tl_material_of_part(place->setup, number, (int64_t)k);
+    c->offset[at] = tl_scale(whole, tl_vec3_of(setup[k].position_m));
+    c->turn[at] = tl_quat_unit(tl_quat_mul(turn, row.scan_rotation));
+    double density = tl_material_density(place->setup, c->material[at]);
     tl_study_shapes_mass(place->shapes, shape, &volume, &inertia[k]);
     mass[k] = density * scale3 * volume;
     inertia[k] = tl_scale(density * scale3 * scale * scale, inertia[k]);
-    status = placed_of(place, avatars, row.id, scale, tl_quat_rotate(body.rotation, part[k].offset),
-                       tl_quat_mul(body.rotation, part[k].turn), &placed[k]);
+    status =
+        placed_of(place, avatars, row.id, scale, tl_quat_rotate(bodies->rotation[i], c->offset[at]),
+                  tl_quat_mul(bodies->rotation[i], c->turn[at]), &placed[k]);
   }
   if (status == TL_OK && b->above_ground_m >= 0)
-    status = set_down(place, i, placed, (int64_t)n, &body.position);
-  if (status == TL_OK) {
-    tl_bodies_frame(&body, tl_vec3_of(b->spin_rad_s), part, mass, inertia, (int)n);
-    status = tl_bodies_add_body(bodies, &body, part);
-  }
-  tl_free(part);
+    status = set_down(place, number, placed, (int64_t)n, &bodies->position[i]);
+  if (status == TL_OK) tl_bodies_frame(bodies, i, tl_vec3_of(b->spin_rad_s), mass, inertia);
   tl_free(placed);
   tl_free(mass);
   tl_free(inertia);
   return status;
+}
+
+/* A body of one shape, whose frame the row turns. */
+static TlStatus make_grain(const TlPlace *place, int64_t number, TlAvatarCache *avatars,
+                           TlBodies *bodies, TlVec3 position, int64_t id, const TlGrainRow *row) {
+  const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + number;
+  TlColliders *c = &bodies->colliders;
+  TlPlaced placed;
+  int64_t i, at;
+  TL_TRY(tl_bodies_add(bodies, id, 0, &i));
+  at = bodies->first[i];
+  c->avatar_id[at] = row->id;
+  c->scale[at] = scale_of(b, volume_of(place, b, row));
+  c->material[at] = tl_material_of_body(place->setup, number);
+  take_motion(b, position, bodies, i);
+  TlQuat rotation = tl_quat_unit(tl_quat_mul(bodies->rotation[i], row->scan_rotation));
+  bodies->rotation[i] = rotation;
+  bodies->momentum[i] = tl_placed_momentum(rotation, c->scale[at], row,
+                                           tl_material_density(place->setup, c->material[at]),
+                                           tl_vec3_of(b->spin_rad_s));
+  if (b->above_ground_m < 0) return TL_OK;
+  TL_TRY(placed_of(place, avatars, row->id, c->scale[at], tl_vec3(0, 0, 0), rotation, &placed));
+  return set_down(place, number, &placed, 1, &bodies->position[i]);
 }
 
 /* Of body i's row, those whose ids fall into [low, high) of all, its first being number `first`. */
@@ -205,31 +216,15 @@ static TlStatus make_row(const TlPlace *place, int64_t i, TlAvatarCache *avatars
                          int64_t low, int64_t high, int64_t first_id, TlBodies *bodies) {
   const TlBodySetup *b = (const TlBodySetup *)place->setup->bodies.items + i;
   TlGrainRow row;
-  TlGrainState grain;
-  if (b->parts.count == 0) {
-    TL_TRY(row_of(place, i, &row));
-    int32_t material = tl_material_of_body(place->setup, i);
-    grain = state_of(b, &row, scale_of(b, volume_of(place, b, &row)),
-                     tl_material_density(place->setup, material));
-    grain.material = material;
-  }
+  if (b->parts.count == 0) TL_TRY(row_of(place, i, &row));
   for (int64_t k = 0; k < b->count; k++) {
-    int64_t number = first + k * ids_of(b);
+    int64_t number = first + k * ids_of(b), id = first_id + number;
     if (number < low || number >= high) continue;
     TlVec3 position = tl_axpy(tl_vec3_of(b->position_m), (double)k, tl_vec3_of(b->step_m));
-    if (b->parts.count > 0) {
-      TL_TRY(make_parts(place, i, avatars, bodies, position, first_id + number));
-      continue;
-    }
-    grain.id = first_id + number;
-    grain.position = position;
-    if (b->above_ground_m >= 0) {
-      TlPlaced placed;
-      TL_TRY(placed_of(place, avatars, grain.avatar_id, grain.scale, tl_vec3(0, 0, 0),
-                       grain.rotation, &placed));
-      TL_TRY(set_down(place, i, &placed, 1, &grain.position));
-    }
-    TL_TRY(tl_bodies_add(bodies, &grain));
+    if (b->parts.count > 0)
+      TL_TRY(make_parts(place, i, avatars, bodies, position, id));
+    else
+      TL_TRY(make_grain(place, i, avatars, bodies, position, id, &row));
   }
   return TL_OK;
 }

@@ -10,8 +10,8 @@ int64_t tl_placed_count(const TlSetup *setup);
  * Errors at the study's key: a grain the catalog does not have. */
 TlStatus tl_placed_make(const TlPlace *place, int64_t first_id, TlBodies *bodies);
 
-/* L = R (density I s^5) R^T spin, world, of a body of this row. */
-TlVec3 tl_placed_momentum(const TlGrainState *state, const TlGrainRow *row, double density_kg_m3,
-                          TlVec3 spin);
+/* L = R (density I s^5) R^T spin, world, of a body of this row with this rotation and scale. */
+TlVec3 tl_placed_momentum(TlQuat rotation, double scale, const TlGrainRow *row,
+                          double density_kg_m3, TlVec3 spin);
 
 #endif

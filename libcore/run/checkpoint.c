@@ -39,13 +39,9 @@ typedef struct Saver {
   TlRun *run;
   bool hurry;
   TlCheckpointWriter *writer; /* rank 0 only */
-  int64_t *order;             /* owned bodies by id */
-  int64_t *id;                /* theirs, in that order */
-  int64_t *part;              /* owned colliders by their bodies' id and their own */
+  TlBodyOrder order;          /* of the owned bodies */
+  int64_t *id;                /* theirs, ascending */
   int64_t *part_id;           /* ids of the owned colliders, ascending */
-  const TlRecord *record;     /* of the kind of pairs at hand */
-  const unsigned char **row;  /* its rows */
-  const TlShapeMark *marks;   /* of the section at hand */
 } Saver;
 
 static TlStatus save_text(Saver *s, const char *name, const char *text) {
@@ -83,7 +79,7 @@ static TlStatus save_record(Saver *s, const TlRecord *record, const void *row) {
   unsigned char *packed;
   if (!s->writer) return TL_OK;
   TL_TRY(TL_NEW(packed, (size_t)bytes_of(record)));
-  tl_record_pack(record, TL_SAVE, row, packed);
+  tl_record_pack(record, TL_SAVE, row, 0, packed);
   TlStatus status = tl_checkpoint_section(s->writer, record->name, layout_of(record, layout),
                                           (size_t)bytes_of(record), 1);
   if (status == TL_OK) status = tl_checkpoint_rows(s->writer, packed, 1);
@@ -132,64 +128,28 @@ static TlStatus take_rows(void *context, const unsigned char *records, int64_t c
   return tl_checkpoint_rows(((Saver *)context)->writer, records, count);
 }
 
-/* A section whose records lie on all ranks, each in ascending order of its first `keys` numbers. */
-static TlStatus save_spread(Saver *s, const char *name, const char *layout, size_t record_bytes,
-                            int keys, int64_t count,
-                            void (*fill)(void *saver, int64_t first, int64_t count,
-                                         unsigned char *to)) {
-  TlGather g = {.comm = s->run->comm,
-                .record_bytes = record_bytes,
-                .keys = keys,
-                .count = count,
-                .fill = fill,
-                .take = take_rows,
-                .context = s};
-  int64_t all = count;
-  TL_TRY(tl_comm_sum_int(g.comm, &all, 1));
-  TlStatus status = TL_OK;
-  if (s->writer) status = tl_checkpoint_section(s->writer, name, layout, record_bytes, all);
-  TL_TRY(tl_comm_agree(g.comm, status));
-  return tl_gather_sorted(&g);
-}
-
-static TlStatus
-save_records(Saver *s, const char *name, const TlRecord *record, int keys, int64_t count,
-             void (*fill)(void *saver, int64_t first, int64_t count, unsigned char *to)) {
+/* A section whose rows lie on all ranks, each rank's in order. */
+static TlStatus save_rows(Saver *s, const char *name, const TlRows *rows) {
   char layout[TL_CHECKPOINT_LAYOUT];
-  return save_spread(s, name, layout_of(record, layout), (size_t)bytes_of(record), keys, count,
-                     fill);
-}
-
-static void fill_bodies(void *context, int64_t first, int64_t count, unsigned char *to) {
-  const Saver *s = context;
-  for (int64_t i = 0; i < count; i++) {
-    TlBodyState state = tl_bodies_get(&s->run->state->dem.bodies, s->order[first + i]);
-    to = tl_record_pack(&tl_body_record, TL_SAVE, &state, to);
-  }
+  TlComm *comm = s->run->comm;
+  int64_t all = rows->count;
+  TL_TRY(tl_comm_sum_int(comm, &all, 1));
+  TlStatus status = TL_OK;
+  if (s->writer)
+    status = tl_checkpoint_section(s->writer, name, layout_of(rows->record, layout),
+                                   (size_t)bytes_of(rows->record), all);
+  TL_TRY(tl_comm_agree(comm, status));
+  return tl_gather_rows(comm, rows, take_rows, s);
 }
 
 static TlStatus save_bodies(Saver *s) {
-  return save_records(s, "bodies", &tl_body_record, 1, s->run->state->dem.bodies.owned,
-                      fill_bodies);
-}
-
-static void fill_colliders(void *context, int64_t first, int64_t count, unsigned char *to) {
-  const Saver *s = context;
-  for (int64_t i = 0; i < count; i++) {
-    TlColliderState state = tl_bodies_get_collider(&s->run->state->dem.bodies, s->part[first + i]);
-    to = tl_record_pack(&tl_collider_record, TL_SAVE, &state, to);
-  }
+  TlRows rows = tl_body_rows(&s->order);
+  return save_rows(s, "bodies", &rows);
 }
 
 static TlStatus save_colliders(Saver *s) {
-  return save_records(s, "colliders", &tl_collider_record, 2,
-                      s->run->state->dem.bodies.colliders.owned, fill_colliders);
-}
-
-static void fill_pairs(void *context, int64_t first, int64_t count, unsigned char *to) {
-  const Saver *s = context;
-  for (int64_t i = 0; i < count; i++)
-    to = tl_record_pack(s->record, TL_SAVE, s->row[first + i], to);
+  TlRows rows = tl_collider_rows(&s->order);
+  return save_rows(s, "colliders", &rows);
 }
 
 static int compare_id(const void *a, const void *b) {
@@ -197,17 +157,29 @@ static int compare_id(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* The rows of one kind whose lower id is owned here, in order. */
-static TlStatus list_rows(Saver *s, const TlPairRows *rows, TlPairKind kind, int64_t *count) {
+/* The rows of one kind whose lower id is owned here, by their places. */
+typedef struct PairRows {
+  const TlRecord *record;
+  const TlPairRows *all;
+  int64_t *at;
+} PairRows;
+
+static void pack_pairs(const void *of, int64_t first, int64_t count, unsigned char *to) {
+  const PairRows *p = of;
+  for (int64_t i = first; i < first + count; i++)
+    to = tl_record_pack(p->record, TL_SAVE, p->all->row, p->at[i], to);
+}
+
+static TlStatus list_pairs(Saver *s, TlPairKind kind, PairRows *p, int64_t *count) {
   const TlBodies *b = &s->run->state->dem.bodies;
   bool bodies = kind >= TL_FIRST_CONSTRAINT;
   const int64_t *id = bodies ? s->id : s->part_id;
   size_t owned = (size_t)(bodies ? b->owned : b->colliders.owned);
-  const unsigned char *row = rows->row;
-  TL_TRY(TL_NEW(s->row, rows->count));
-  for (size_t k = 0; k < rows->count; k++, row += s->record->bytes) {
-    TlPairKey key = tl_pair_key(rows, kind, k);
-    if (bsearch(&key.low, id, owned, sizeof *id, compare_id)) s->row[(*count)++] = row;
+  *p = (PairRows){.record = &tl_pair_record[kind], .all = &b->pairs.of[kind]};
+  TL_TRY(TL_NEW(p->at, p->all->count));
+  for (size_t k = 0; k < p->all->count; k++) {
+    TlPairKey key = tl_pair_key(p->all, kind, k);
+    if (bsearch(&key.low, id, owned, sizeof *id, compare_id)) p->at[(*count)++] = (int64_t)k;
   }
   return TL_OK;
 }
@@ -216,30 +188,31 @@ static TlStatus list_rows(Saver *s, const TlPairRows *rows, TlPairKind kind, int
 static TlStatus save_pairs(Saver *s) {
   TlStatus status = TL_OK;
   for (int k = 0; status == TL_OK && k < TL_PAIR_KINDS; k++) {
-    int64_t count = 0;
-    s->record = &tl_pair_record[k];
-    status = tl_comm_agree(
-        s->run->comm, list_rows(s, &s->run->state->dem.bodies.pairs.of[k], (TlPairKind)k, &count));
-    if (status == TL_OK) status = save_records(s, s->record->name, s->record, 3, count, fill_pairs);
-    TL_FREE(s->row);
+    PairRows pairs;
+    TlRows rows = {.record = &tl_pair_record[k], .attributes = TL_SAVE, .keys = 3};
+    status = tl_comm_agree(s->run->comm, list_pairs(s, (TlPairKind)k, &pairs, &rows.count));
+    rows.pack = pack_pairs;
+    rows.of = &pairs;
+    if (status == TL_OK) status = save_rows(s, rows.record->name, &rows);
+    tl_free(pairs.at);
   }
   return status;
 }
 
-static void fill_shape_marks(void *context, int64_t first, int64_t count, unsigned char *to) {
-  memcpy(to, ((const Saver *)context)->marks + first, (size_t)count * sizeof(TlShapeMark));
+static void pack_marks(const void *of, int64_t first, int64_t count, unsigned char *to) {
+  for (int64_t i = first; i < first + count; i++)
+    to = tl_record_pack(&tl_shape_mark_record, TL_SAVE, of, i, to);
 }
 
 /* A shape that is used on several ranks stands there as often. */
 static TlStatus save_shapes(Saver *s) {
   TlShapeMark *marks = NULL;
-  int64_t count = 0;
-  TlStatus status = tl_inputs_shapes(s->run, &marks, &count);
+  TlRows rows = {.record = &tl_shape_mark_record, .attributes = TL_SAVE, .keys = 1};
+  TlStatus status = tl_inputs_shapes(s->run, &marks, &rows.count);
   status = tl_comm_agree(s->run->comm, status);
-  s->marks = marks;
-  if (status == TL_OK)
-    status = save_spread(s, "shapes", TL_SHAPE_MARK_LAYOUT, sizeof(TlShapeMark), 1, count,
-                         fill_shape_marks);
+  rows.pack = pack_marks;
+  rows.of = marks;
+  if (status == TL_OK) status = save_rows(s, "shapes", &rows);
   tl_free(marks);
   return status;
 }
@@ -253,7 +226,7 @@ typedef struct Records {
   const char *section;
   const TlRecord *record;
   int64_t first, end;
-  /* row: of the record's struct */
+  /* row: of the record's struct; where the fields are arrays, as it is packed */
   TlStatus (*take)(void *context, int64_t number, const void *row);
   void *context;
 } Records;
@@ -275,8 +248,9 @@ static TlStatus load_records(const Records *of) {
     const unsigned char *from = block;
     status = tl_checkpoint_read(of->run->checkpoint, of->section, first, n, block);
     for (int64_t i = 0; status == TL_OK && i < n; i++) {
-      from = tl_record_unpack(of->record, TL_SAVE, row, from);
-      status = of->take(of->context, first + i, row);
+      const unsigned char *packed = from + i * bytes_of(of->record);
+      if (of->record->bytes > 0) tl_record_unpack(of->record, TL_SAVE, row, 0, packed);
+      status = of->take(of->context, first + i, of->record->bytes > 0 ? row : packed);
     }
   }
   tl_free(block);
@@ -319,7 +293,7 @@ static TlStatus take_apparatus(void *context, int64_t number, const void *row) {
   TlRun *run = context;
   const TlApparatus *a = run->model->apparatus;
   memcpy(run->state->apparatus, row, a->state.bytes);
-  return tl_record_finite(&a->state, row) && a->state_is_sound(run)
+  return tl_record_finite(&a->state, row, 0) && a->state_is_sound(run)
              ? TL_OK
              : no_state(run, a->state.name, number, "its numbers");
 }
@@ -333,76 +307,67 @@ static TlStatus load_apparatus(TlRun *run) {
   return load_records(&(Records){run, a->state.name, &a->state, 0, 1, take_apparatus, run});
 }
 
-/* What tl_bodies_add takes for granted, and the order that the touches are found by. */
-static TlStatus check_body(const TlRun *run, int64_t record, const TlBodyState *s, int64_t before) {
-  TlQuat q = s->rotation;
+/* What tl_bodies_load takes for granted, and the order that the touches are found by. */
+static TlStatus check_body(const TlRun *run, int64_t record, const TlBodies *b, int64_t i) {
+  TlQuat q = b->rotation[i];
   double n2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-  if (s->id <= before) return no_state(run, "bodies", record, "the order of the ids");
-  if (s->parts < 0) return no_state(run, "bodies", record, "the number of its colliders");
+  if (b->id[i] <= (i > 0 ? b->id[i - 1] : -1))
+    return no_state(run, "bodies", record, "the order of the ids");
+  if (b->parts[i] < 0) return no_state(run, "bodies", record, "the number of its colliders");
   if (!(fabs(n2 - 1) < 1e-6)) return no_state(run, "bodies", record, "its rotation");
-  if (!(tl_norm(s->position) < MOST_METRES) || !(tl_norm(s->velocity) < MOST_METRES) ||
-      !isfinite(tl_norm(s->momentum)))
+  if (!(tl_norm(b->position[i]) < MOST_METRES) || !(tl_norm(b->velocity[i]) < MOST_METRES) ||
+      !isfinite(tl_norm(b->momentum[i])))
     return no_state(run, "bodies", record, "its place or motion");
   return TL_OK;
 }
 
-static TlStatus check_collider(const TlRun *run, int64_t record, const TlColliderState *s) {
-  TlQuat q = s->turn;
+static TlStatus check_collider(const TlRun *run, int64_t record, const TlColliders *c) {
+  TlQuat q = c->turn[0];
   double n2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-  if (s->id < 0) return no_state(run, "colliders", record, "its id");
-  if (!(s->scale > 0 && isfinite(s->scale))) return no_state(run, "colliders", record, "its scale");
-  if (!(fabs(n2 - 1) < 1e-6) || !(tl_norm(s->offset) < MOST_METRES))
+  if (c->id[0] < 0) return no_state(run, "colliders", record, "its id");
+  if (!(c->scale[0] > 0 && isfinite(c->scale[0])))
+    return no_state(run, "colliders", record, "its scale");
+  if (!(fabs(n2 - 1) < 1e-6) || !(tl_norm(c->offset[0]) < MOST_METRES))
     return no_state(run, "colliders", record, "its place in its body");
   return TL_OK;
 }
 
 typedef struct Loading {
   TlRun *run;
-  int64_t before;        /* the last id */
-  TlBodyState *body;     /* this rank's, by id */
-  int64_t count, at;     /* of them; the one whose colliders come now */
-  TlColliderState *part; /* of it, those that have come */
-  size_t parts, capacity;
+  TlBodies one;      /* with one collider: the one at hand, to be looked at */
+  int64_t at, parts; /* the body whose colliders come now, and how many have come */
+  int64_t before;    /* the last one's id */
 } Loading;
 
 static TlStatus take_body(void *context, int64_t number, const void *row) {
-  Loading *l = context;
-  const TlBodyState *state = row;
-  TL_TRY(check_body(l->run, number, state, l->before));
-  l->before = state->id;
-  l->body[l->count++] = *state;
-  return TL_OK;
+  const Loading *l = context;
+  TlBodies *b = &l->run->state->dem.bodies;
+  TL_TRY(tl_bodies_load(b, row));
+  return check_body(l->run, number, b, b->owned - 1);
 }
 
 /* They come by their bodies' ids, of all ranks. */
 static TlStatus take_collider(void *context, int64_t number, const void *row) {
   Loading *l = context;
   TlRun *run = l->run;
-  const TlColliderState *state = row;
-  TL_TRY(check_collider(run, number, state));
-  if (l->count == 0 || state->body_id < l->body[0].id || state->body_id > l->body[l->count - 1].id)
+  TlBodies *b = &run->state->dem.bodies;
+  TlColliders *c = &l->one.colliders;
+  tl_record_unpack(&tl_collider_record, TL_SAVE, c, 0, row);
+  TL_TRY(check_collider(run, number, c));
+  if (b->owned == 0 || c->body_id[0] < b->id[0] || c->body_id[0] > b->id[b->owned - 1])
     return TL_OK;
-  const TlBodyState *body = &l->body[l->at];
-  if (l->at == l->count || state->body_id != body->id)
+  if (l->at == b->owned || c->body_id[0] != b->id[l->at])
     return no_state(run, "colliders", number, "its body");
-  if (body->parts == 0 && state->id != body->id)
+  if (b->parts[l->at] == 0 && c->id[0] != b->id[l->at])
     return no_state(run, "colliders", number, "its id, which a grain shares");
-  if (l->parts > 0 && state->id <= l->part[l->parts - 1].id)
+  if (l->parts > 0 && c->id[0] <= l->before)
     return no_state(run, "colliders", number, "the order of the ids");
-  TL_TRY(TL_RESERVE(l->part, l->capacity, l->parts + 1));
-  l->part[l->parts++] = *state;
-  if (l->parts < (size_t)(body->parts > 0 ? body->parts : 1)) return TL_OK;
+  TL_TRY(tl_bodies_load_collider(b, l->at, row));
+  l->before = c->id[0];
+  if (++l->parts < tl_bodies_parts(b, l->at)) return TL_OK;
   l->parts = 0;
   l->at++;
-  if (body->parts > 0) return tl_bodies_add_body(&run->state->dem.bodies, body, l->part);
-  TlGrainState grain;
-#define F(type, name, ...) grain.name = body->name;
-  TL_BODY_FIELDS(F)
-#undef F
-#define F(type, name, ...) grain.name = state->name;
-  TL_COLLIDER_SHAPE_LIST(F, F)
-#undef F
-  return tl_bodies_add(&run->state->dem.bodies, &grain);
+  return TL_OK;
 }
 
 /* Rank r begins with the r-th part of the bodies by id; migration brings them home. */
@@ -412,18 +377,18 @@ static TlStatus load_bodies(TlRun *run) {
   if (all > MOST_COUNT) return no_state(run, "bodies", 0, "their number");
   TL_TRY(find_records(run, "colliders", &tl_collider_record, &colliders));
   int64_t first = all * rank / ranks, end = all * (rank + 1) / ranks;
-  Loading l = {.run = run, .before = -1};
-  TL_TRY(tl_bodies_reserve(&run->state->dem.bodies, end - first));
-  TL_TRY(TL_NEW(l.body, (size_t)(end - first)));
-  TlStatus status =
-      load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &l});
+  Loading l = {.run = run};
+  int64_t only;
+  TlStatus status = tl_bodies_reserve(&run->state->dem.bodies, end - first);
+  if (status == TL_OK) status = tl_bodies_add(&l.one, 0, 1, &only);
+  if (status == TL_OK)
+    status = load_records(&(Records){run, "bodies", &tl_body_record, first, end, take_body, &l});
   if (status == TL_OK)
     status = load_records(
         &(Records){run, "colliders", &tl_collider_record, 0, colliders, take_collider, &l});
-  if (status == TL_OK && l.at < l.count)
+  if (status == TL_OK && l.at < run->state->dem.bodies.owned)
     status = no_state(run, "colliders", colliders, "their number");
-  tl_free(l.body);
-  tl_free(l.part);
+  tl_bodies_free(&l.one);
   return status;
 }
 
@@ -446,7 +411,7 @@ static TlStatus take_pair(void *context, int64_t number, const void *row) {
   memcpy(&key, row, sizeof key);
   if (key.low < 0 || (key.high >= 0 && key.high <= key.low))
     return no_state(run, record->name, number, "its ids");
-  if (!tl_record_finite(record, row)) return no_state(run, record->name, number, "its values");
+  if (!tl_record_finite(record, row, 0)) return no_state(run, record->name, number, "its values");
   if (!is_in(l->id, l->ids, key.low) && !is_in(l->id, l->ids, key.high)) return TL_OK;
   return tl_pair_state_add(&run->state->dem.bodies.pairs, l->kind, row);
 }
@@ -559,33 +524,16 @@ enum { SECTIONS = sizeof sections / sizeof *sections };
 
 /* ---- saving: all of it ---- */
 
-typedef struct IdAt {
-  int64_t id, at;
-} IdAt;
-
-static TlStatus sort_bodies(Saver *s) {
+static TlStatus sort_ids(Saver *s) {
   const TlBodies *b = &s->run->state->dem.bodies;
-  IdAt *pairs;
-  TL_TRY(TL_NEW(s->order, (size_t)b->owned));
-  TL_TRY(TL_NEW(pairs, (size_t)b->owned));
-  int64_t at = 0, parts = b->colliders.owned;
-  TlStatus status = TL_NEW(s->id, (size_t)b->owned);
-  if (status == TL_OK) status = TL_NEW(s->part, (size_t)parts);
-  if (status == TL_OK) status = sorted_ids(b->colliders.id, parts, &s->part_id);
-  for (int64_t i = 0; i < b->owned; i++) pairs[i] = (IdAt){b->id[i], i};
-  if (b->owned) qsort(pairs, (size_t)b->owned, sizeof *pairs, compare_id);
-  for (int64_t i = 0; status == TL_OK && i < b->owned; i++) s->id[i] = pairs[i].id;
-  for (int64_t i = 0; i < b->owned; i++) s->order[i] = pairs[i].at;
-  for (int64_t i = 0; status == TL_OK && i < b->owned; i++)
-    for (int64_t k = 0; k < tl_bodies_parts(b, s->order[i]); k++)
-      s->part[at++] = b->first[s->order[i]] + k;
-  tl_free(pairs);
-  return status;
+  TL_TRY(tl_body_order(b, &s->order));
+  TL_TRY(sorted_ids(b->id, b->owned, &s->id));
+  return sorted_ids(b->colliders.id, b->colliders.owned, &s->part_id);
 }
 
 static TlStatus start_saver(Saver *s) {
   TlRun *run = s->run;
-  TL_TRY(sort_bodies(s));
+  TL_TRY(sort_ids(s));
   if (tl_comm_rank(run->comm) != 0) return TL_OK;
   /* What the checkpoint says is kept must be there; in a hurry all goes to the disk at the end, and
    * the older checkpoints stay until it has. */
@@ -611,9 +559,8 @@ TlStatus tl_run_save(TlRun *run, bool hurry) {
     status = tl_comm_agree(run->comm, sections[i].save(&s));
   if (status == TL_OK) status = tl_comm_agree(run->comm, finish_saver(&s));
   tl_checkpoint_abort(s.writer);
-  tl_free(s.order);
+  tl_body_order_free(&s.order);
   tl_free(s.id);
-  tl_free(s.part);
   tl_free(s.part_id);
   run->saved_s = tl_clock_s();
   if (status == TL_OK)
@@ -761,7 +708,7 @@ static TlStatus same_shape(const TlRun *run, const TlShapeMark *was, const TlSha
 TlStatus tl_resume_shapes(TlRun *run) {
   TlShapeMark *marks, was;
   int64_t count, all;
-  TL_TRY(tl_checkpoint_find(run->checkpoint, "shapes", TL_SHAPE_MARK_LAYOUT, sizeof was, &all));
+  TL_TRY(find_records(run, "shapes", &tl_shape_mark_record, &all));
   TlStatus status = tl_inputs_shapes(run, &marks, &count);
   for (int64_t i = 0; status == TL_OK && i < all; i++) {
     status = tl_checkpoint_read(run->checkpoint, "shapes", i, 1, &was);

@@ -1,7 +1,6 @@
 #include "run/contacts.h"
 
 #include "base/mem.h"
-#include "run/gather.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +32,7 @@ static int by_place(const void *one, const void *two) {
 
 void tl_contacts_free(TlContacts *contacts) {
   tl_free(contacts->rows);
+  tl_free(contacts->in_pair);
   *contacts = (TlContacts){0};
 }
 
@@ -40,75 +40,34 @@ TlStatus tl_contacts_take(TlContacts *contacts, const TlModel *model, const TlSt
                           const TlWorkspace *work) {
   tl_contacts_free(contacts);
   TL_TRY(tl_step_contacts(model, state, work, &contacts->rows, &contacts->count));
-  if (contacts->count > 1)
-    qsort(contacts->rows, (size_t)contacts->count, sizeof *contacts->rows, by_place);
+  TL_TRY(TL_NEW(contacts->in_pair, (size_t)contacts->count));
+  TlContactRow *row = contacts->rows;
+  if (contacts->count > 1) qsort(row, (size_t)contacts->count, sizeof *row, by_place);
+  for (int64_t i = 1; i < contacts->count; i++)
+    if (row[i].first == row[i - 1].first && row[i].second == row[i - 1].second)
+      contacts->in_pair[i] = contacts->in_pair[i - 1] + 1;
   return TL_OK;
 }
-
-/* ---- to rank 0 ---- */
 
 /* All contacts of a pair are one rank's: its number in the pair makes the keys unique. */
-typedef struct Record {
-  int64_t key[3];
-  TlContactRow contact;
-} Record;
+enum { KEYS = 3 };
 
-typedef struct Way {
-  const TlContacts *contacts;
-  int64_t *in_pair;
-  TlResultsWriter *writer;
-  TlStatus written;
-} Way;
-
-static TlStatus number_pairs(Way *w) {
-  const TlContactRow *row = w->contacts->rows;
-  TL_TRY(TL_NEW(w->in_pair, (size_t)w->contacts->count));
-  for (int64_t i = 1; i < w->contacts->count; i++)
-    if (row[i].first == row[i - 1].first && row[i].second == row[i - 1].second)
-      w->in_pair[i] = w->in_pair[i - 1] + 1;
-  return TL_OK;
-}
-
-static void fill(void *context, int64_t first, int64_t count, unsigned char *to) {
-  const Way *w = context;
-  for (int64_t i = first; i < first + count; i++, to += sizeof(Record)) {
-    const TlContactRow *c = &w->contacts->rows[i];
-    Record r = {{c->first, c->second, w->in_pair[i]}, *c};
-    memcpy(to, &r, sizeof r);
+static void pack(const void *of, int64_t first, int64_t count, unsigned char *to) {
+  const TlContacts *contacts = of;
+  for (int64_t i = first; i < first + count; i++) {
+    const TlContactRow *c = &contacts->rows[i];
+    const int64_t key[KEYS] = {c->first, c->second, contacts->in_pair[i]};
+    memcpy(to, key, sizeof key);
+    to = tl_record_pack(&tl_contact_row_record, TL_FRAME, contacts->rows, i, to + sizeof key);
   }
 }
 
-static TlStatus take(void *context, const unsigned char *records, int64_t count) {
-  Way *w = context;
-  TlContactRow *rows;
-  TL_TRY(w->written);
-  TL_TRY(TL_NEW(rows, (size_t)count));
-  for (int64_t i = 0; i < count; i++) {
-    Record r;
-    memcpy(&r, records + (size_t)i * sizeof r, sizeof r);
-    rows[i] = r.contact;
-  }
-  TlStatus status = tl_results_frame_contacts(w->writer, rows, count);
-  tl_free(rows);
-  return status;
-}
-
-TlStatus tl_contacts_write(const TlContacts *contacts, TlComm *comm, TlResultsWriter *writer,
-                           TlStatus written) {
-  Way w = {.contacts = contacts, .writer = writer, .written = written};
-  int64_t all = contacts->count;
-  TlStatus status = tl_comm_agree(comm, number_pairs(&w));
-  if (status == TL_OK) status = tl_comm_sum_int(comm, &all, 1);
-  if (status == TL_OK && writer && written == TL_OK)
-    w.written = tl_results_frame_contacts_begin(writer, all);
-  TlGather g = {.comm = comm,
-                .record_bytes = sizeof(Record),
-                .keys = 3,
-                .count = contacts->count,
-                .fill = fill,
-                .take = take,
-                .context = &w};
-  if (status == TL_OK) status = tl_gather_sorted(&g);
-  tl_free(w.in_pair);
-  return status == TL_OK ? w.written : status;
+TlRows tl_contacts_rows(const TlContacts *contacts) {
+  return (TlRows){.record = &tl_contact_row_record,
+                  .attributes = TL_FRAME,
+                  .head = KEYS * sizeof(int64_t),
+                  .keys = KEYS,
+                  .count = contacts->count,
+                  .pack = pack,
+                  .of = contacts};
 }

@@ -1,5 +1,5 @@
 /* The contacts of a frame: taken from the solver before grains are removed or move between ranks,
- * written in an order that depends on neither ranks nor threads.
+ * in an order that depends on neither ranks nor threads.
  *
  * Forces are those of the step the frame ends: the impulse over the step divided by the step (N, on
  * the first grain). Order: by the ids, in a pair by place, normal, force and gap.
@@ -7,23 +7,20 @@
 #ifndef TL_RUN_CONTACTS_H
 #define TL_RUN_CONTACTS_H
 
-#include "base/comm.h"
+#include "model/contact_record.h"
 #include "solve/step.h"
-#include "store/results.h"
 
 typedef struct TlContacts {
   int64_t count;      /* of this rank */
-  TlContactRow *rows; /* owned */
+  TlContactRow *rows; /* owned, in order */
+  int64_t *in_pair;   /* number of each in its pair, owned */
 } TlContacts;
 
 /* Those of the last step; what was there before is released. Not collective. */
 TlStatus tl_contacts_take(TlContacts *contacts, const TlModel *model, const TlState *state,
                           const TlWorkspace *work);
-/* Collective. Into the frame that rank 0 has open; written: how that went there so far, after a
- * failure the others' rows are only taken from them. Not agreed upon.
- */
-TlStatus tl_contacts_write(const TlContacts *contacts, TlComm *comm, TlResultsWriter *writer,
-                           TlStatus written);
+/* For a frame (tl_frame_contacts). Valid until the next take. */
+TlRows tl_contacts_rows(const TlContacts *contacts);
 void tl_contacts_free(TlContacts *contacts);
 
 #endif

@@ -49,11 +49,11 @@ static const TlColumn columns[] = {
 const TlColumns tl_departures_columns = {"a grain that left the run", 1, columns,
                                          sizeof columns / sizeof *columns};
 
-typedef struct Way {
+typedef struct Lines {
   Record *record;
   int64_t count;
   TlOutput *output;
-} Way;
+} Lines;
 
 static int by_id(const void *a, const void *b) {
   int64_t x = ((const Record *)a)->id, y = ((const Record *)b)->id;
@@ -61,11 +61,11 @@ static int by_id(const void *a, const void *b) {
 }
 
 static void fill(void *context, int64_t first, int64_t count, unsigned char *to) {
-  memcpy(to, ((const Way *)context)->record + first, (size_t)count * sizeof(Record));
+  memcpy(to, ((const Lines *)context)->record + first, (size_t)count * sizeof(Record));
 }
 
 static TlStatus take(void *context, const unsigned char *records, int64_t count) {
-  const Way *w = context;
+  const Lines *w = context;
   for (int64_t i = 0; i < count; i++) {
     Record r;
     memcpy(&r, records + (size_t)i * sizeof r, sizeof r);
@@ -76,7 +76,7 @@ static TlStatus take(void *context, const unsigned char *records, int64_t count)
 
 /* A line a grain: of a body with several parts one each, with its own mass. */
 static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed, int64_t step,
-                     Way *w) {
+                     Lines *w) {
   const TlBodies *b = &run->state->dem.bodies;
   const TlColliders *c = &b->colliders;
   TL_TRY(TL_NEW(w->record, (size_t)c->owned));
@@ -96,7 +96,7 @@ static TlStatus list(const TlRun *run, const unsigned char *leaves, bool removed
 }
 
 static TlStatus write(TlRun *run, const unsigned char *leaves, bool removed, int64_t step) {
-  Way w = {.output = &run->output};
+  Lines w = {.output = &run->output};
   TlStatus status = tl_comm_agree(run->comm, list(run, leaves, removed, step, &w));
   TlGather g = {.comm = run->comm,
                 .record_bytes = sizeof(Record),

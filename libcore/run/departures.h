@@ -24,7 +24,7 @@ typedef enum TlLeaving {
   TL_STAYS = 0,
   TL_LEFT_TERRAIN,
   TL_LEFT_CELL,
-  TL_EMBEDDED_OUT,  /* poor: action drop (run/problems.c) */
+  TL_EMBEDDED_OUT,  /* embedded: action drop (run/problems.c) */
   TL_UNRESOLVED_OUT /* unresolved: {collisions: drop} */
 } TlLeaving;
 

@@ -127,22 +127,11 @@ static TlStatus check(const TlSetup *setup, const TlStudy *study) {
 /* A half box: open above, and below if it is the upper one, from low to high over the base. */
 static TlStatus add_half(TlSetup *setup, bool upper, double low, double high) {
   const Setup *s = section(setup);
-  TlWallSetup *half = tl_apparatus_append(&setup->walls, sizeof *half);
+  TlWallSetup *half = tl_apparatus_add_wall(setup, TL_WALL_BOX, s->base_m, low, high, upper);
   if (!half) return TL_ENOMEM;
-  half->kind = TL_WALL_BOX;
-  half->grains = 1;
-  memcpy(half->point_m, s->base_m, sizeof half->point_m);
-  half->point_m[2] += 0.5 * (low + high);
-  half->axis[2] = half->normal[2] = 1;
   half->size_m[0] = s->length_m;
   half->size_m[1] = width(s);
-  half->size_m[2] = high - low;
   half->thickness_m = s->wall_m > 0 ? s->wall_m : s->until_displacement_m + 0.1 * s->length_m;
-  half->own = (TlOldForm){-1, -1};
-  TL_TRY(TL_NEW(half->open.items, 2));
-  for (half->open.count = 0; half->open.count < (upper ? 2 : 1); half->open.count++)
-    if (!(half->open.items[half->open.count] = tl_strdup(half->open.count ? "-z" : "+z")))
-      return TL_ENOMEM;
   if (upper) return TL_OK;
   half->moves = 2;
   half->move_time_s[0] = s->consolidate_s;

@@ -217,16 +217,19 @@ static TlStatus place_all(Box *box) {
   return found ? TL_OK : full(box);
 }
 
-static TlGrainState state_of(void *context, int64_t i) {
+static TlStatus add_grain(void *context, int64_t number, TlBodies *bodies) {
   const Box *box = context;
-  TlGrainState s = {.id = i,
-                    .avatar_id = box->grain[i].avatar_id,
-                    .scale = box->grain[i].scale,
-                    .material = box->grain[i].material,
-                    .position = box->placed[i].position,
-                    .rotation = box->turn[i],
-                    .velocity = tl_vec3_of(box->place->setup->release.velocity_m_s)};
-  return s;
+  TlColliders *c = &bodies->colliders;
+  int64_t i, part;
+  TL_TRY(tl_bodies_add(bodies, number, 0, &i));
+  part = bodies->first[i];
+  c->avatar_id[part] = box->grain[number].avatar_id;
+  c->scale[part] = box->grain[number].scale;
+  c->material[part] = box->grain[number].material;
+  bodies->position[i] = box->placed[number].position;
+  bodies->rotation[i] = box->turn[number];
+  bodies->velocity[i] = tl_vec3_of(box->place->setup->release.velocity_m_s);
+  return TL_OK;
 }
 
 TlStatus tl_drawn_make(const TlPlace *place, TlBodies *bodies) {
@@ -234,7 +237,7 @@ TlStatus tl_drawn_make(const TlPlace *place, TlBodies *bodies) {
              .avatars = {.catalog = place->selection->catalog, .shapes = place->shapes}};
   TlStatus status = tl_comm_rank(place->comm) == 0 ? place_all(&box) : TL_OK;
   status = tl_comm_agree(place->comm, status);
-  if (status == TL_OK) status = tl_hand_out(place->comm, box.count, state_of, &box, bodies);
+  if (status == TL_OK) status = tl_hand_out(place->comm, box.count, add_grain, &box, bodies);
   tl_avatars_free(&box.avatars);
   tl_free(box.grain);
   tl_free(box.placed);

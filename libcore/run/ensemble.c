@@ -89,7 +89,7 @@ static TlStatus follow(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
 /* As tl_run_begin does it, without what belongs to all grains of a run. */
 static TlStatus begin_block(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
   tl_workspace_reset(run->work);
-  TL_TRY(tl_bodies_add(&run->state->dem.bodies, &e->start[r->id]));
+  TL_TRY(tl_bodies_add_copy(&run->state->dem.bodies, &e->start, r->id));
   run->state->grains = 1;
   TL_TRY(tl_avatars_load(&run->model->avatars, &run->state->dem.bodies, 0));
   TL_TRY(tl_run_refresh(run));
@@ -186,23 +186,15 @@ static TlStatus open_workers(TlEnsemble *e) {
   return TL_OK;
 }
 
-/* The blocks as they start, by number; the run's bodies may lie in another order. */
+/* The run's bodies may lie in another order. */
 static TlStatus take_starts(TlEnsemble *e) {
-  const TlBodies *b = &e->run.state->dem.bodies;
-  TL_TRY(TL_NEW(e->start, (size_t)e->count));
-  for (int64_t i = 0; i < b->owned; i++) {
-    int64_t k = b->first[i];
-    e->start[b->id[i]] = (TlGrainState){.id = b->id[i],
-                                        .position = b->position[i],
-                                        .rotation = b->rotation[i],
-                                        .velocity = b->velocity[i],
-                                        .momentum = b->momentum[i],
-                                        .flags = b->flags[i],
-                                        .avatar_id = b->colliders.avatar_id[k],
-                                        .scale = b->colliders.scale[k],
-                                        .material = b->colliders.material[k]};
-  }
-  return TL_OK;
+  TlBodyOrder order;
+  TL_TRY(tl_body_order(&e->run.state->dem.bodies, &order));
+  TlStatus status = tl_bodies_reserve(&e->start, e->count);
+  for (int64_t i = 0; status == TL_OK && i < e->count; i++)
+    status = tl_bodies_add_copy(&e->start, order.bodies, order.body[i]);
+  tl_body_order_free(&order);
+  return status;
 }
 
 TlStatus tl_ensemble_open(TlEnsemble *e, const TlRunOptions *options) {
@@ -243,7 +235,7 @@ void tl_ensemble_close(TlEnsemble *e) {
   tl_free(e->worker);
   tl_free(e->pose);
   tl_free(e->record);
-  tl_free(e->start);
+  tl_bodies_free(&e->start);
   tl_run_close(&e->run);
   *e = (TlEnsemble){0};
 }

@@ -48,7 +48,7 @@ typedef struct TlBlockRecord {
   double volume_m3, mass_kg;
   double speed_m_s, energy_J, jump_m; /* largest, over all steps; jump: of the mass centre above the
                                          ground, upright */
-  double travel;                      /* largest way in a step over its radius */
+  double travel;                      /* largest displacement in a step over its radius */
   TlVec3 start;
   TlBlockPose end; /* as it stays in later frames; of one that left: where it left */
 } TlBlockRecord;
@@ -61,7 +61,7 @@ typedef struct TlEnsemble {
   int threads;
   int64_t count, steps,
       frame_steps;            /* most steps of a block; from frame to frame, 0: none between */
-  TlGrainState *start;        /* [count], owned */
+  TlBodies start;             /* the blocks as they start, by number, owned */
   TlBlockRecord *record;      /* [count], owned */
   TlBlockPose **pose;         /* [count][record.moments], owned */
   char inputs[TL_INPUTS_HEX]; /* digest of study and terrain */
@@ -97,7 +97,7 @@ typedef struct TlBlockRow {
   const TlBlockRecord *record;
 } TlBlockRow;
 extern const TlColumns tl_block_columns;
-/* Way in plan from the start to the end. */
+/* Distance in plan from the start to the end. */
 double tl_block_runout(const TlBlockRecord *record);
 
 /* Parts of finished blocks in OUT/blocks (ensemble_parts.c). */

@@ -122,7 +122,7 @@ static void warn_of_density(const TlEnsemble *e) {
   for (int32_t k = 0; k < m->count; k++) {
     double density = m->material[k].density_kg_m3;
     int64_t blocks = 0;
-    for (int64_t i = 0; i < e->count; i++) blocks += e->start[i].material == k;
+    for (int64_t i = 0; i < e->count; i++) blocks += e->start.colliders.material[i] == k;
     if (blocks > 0 && (density < least_rock_kg_m3 || density > most_rock_kg_m3))
       tl_log_warn("%lld blocks are of %g kg/m3 (material %s); rock has %g to %g: energies are as "
                   "wrong as the density",

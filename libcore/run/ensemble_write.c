@@ -67,13 +67,14 @@ static bool pose_at(const TlEnsemble *e, int64_t i, int64_t step, TlBlockPose *p
 }
 
 static TlStatus add(const TlEnsemble *e, int64_t i, const TlBlockPose *pose, TlBodies *bodies) {
-  TlGrainState grain = e->start[i];
-  grain.position = pose->position;
-  grain.rotation = pose->rotation;
-  grain.velocity = pose->velocity;
-  grain.momentum = pose->momentum;
-  grain.flags = (int32_t)pose->flags;
-  return tl_bodies_add(bodies, &grain);
+  int64_t at = bodies->total;
+  TL_TRY(tl_bodies_add_copy(bodies, &e->start, i));
+  bodies->position[at] = pose->position;
+  bodies->rotation[at] = pose->rotation;
+  bodies->velocity[at] = pose->velocity;
+  bodies->momentum[at] = pose->momentum;
+  bodies->flags[at] = (int32_t)pose->flags;
+  return tl_bodies_check(bodies, at);
 }
 
 /* A line of departures.csv: the block alone in a state takes its leave. */
@@ -117,9 +118,7 @@ static TlStatus write_frame(TlEnsemble *e, int64_t step) {
     run->state->totals.kinetic_start_J = m.kinetic;
     run->state->totals.potential_start_J = m.potential;
   }
-  TL_TRY(tl_output_frame(&run->output, &run->state->dem.bodies, NULL, step,
-                         (double)step * run->model->setup.time.dt_s));
-  run->state->totals.frames = run->output.frames;
+  TL_TRY(tl_run_write_frame(run, step));
   return tl_history_write(run, step, 0);
 }
 
@@ -174,7 +173,8 @@ static double seconds(const Row *row, int64_t steps) {
 
 #define FIRST(C) C(id, "", "number of the block; it is the body of this id", row->record->id)
 #define COLUMNS(C)                                                                                 \
-  C(scale, "", "its size over that of the shape", row->ensemble->start[row->record->id].scale)     \
+  C(scale, "", "its size over that of the shape",                                                  \
+    row->ensemble->start.colliders.scale[row->record->id])                                         \
   C(volume_m3, "m3", "its volume", row->record->volume_m3)                                         \
   C(mass_kg, "kg", "its mass", row->record->mass_kg)                                               \
   C(start_east_m, "m", "mass centre at the release, in the terrain's CRS, east",                   \
@@ -182,7 +182,7 @@ static double seconds(const Row *row, int64_t steps) {
   C(start_north_m, "m", "the same, north", crs_of(row, row->record->start).y)                      \
   C(start_height_m, "m", "the same, height", crs_of(row, row->record->start).z)                    \
   C(start_speed_m_s, "m/s", "speed of the mass centre at the release",                             \
-    speed_of(row->ensemble->start[row->record->id].velocity))                                      \
+    speed_of(row->ensemble->start.velocity[row->record->id]))                                      \
   C(end_east_m, "m", "mass centre where the block stopped, left, or was at the end, east",         \
     crs_of(row, row->record->end.position).x)                                                      \
   C(end_north_m, "m", "the same, north", crs_of(row, row->record->end.position).y)                 \

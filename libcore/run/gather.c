@@ -148,3 +148,39 @@ TlStatus tl_gather_sorted(const TlGather *g) {
   tl_free(counts);
   return status;
 }
+
+/* ---- rows ---- */
+
+typedef struct Rows {
+  const TlRows *rows;
+  TlStatus (*take)(void *context, const unsigned char *records, int64_t count);
+  void *context;
+} Rows;
+
+static void fill_rows(void *context, int64_t first, int64_t count, unsigned char *to) {
+  const TlRows *rows = ((const Rows *)context)->rows;
+  rows->pack(rows->of, first, count, to);
+}
+
+static TlStatus take_rows(void *context, const unsigned char *records, int64_t count) {
+  const Rows *r = context;
+  return r->take(r->context, records, count);
+}
+
+size_t tl_gather_row_bytes(const TlRows *rows) {
+  return rows->head + tl_record_packed_bytes(rows->record, rows->attributes);
+}
+
+TlStatus tl_gather_rows(TlComm *comm, const TlRows *rows,
+                        TlStatus (*take)(void *context, const unsigned char *records,
+                                         int64_t count),
+                        void *context) {
+  Rows r = {rows, take, context};
+  return tl_gather_sorted(&(TlGather){.comm = comm,
+                                      .record_bytes = tl_gather_row_bytes(rows),
+                                      .keys = rows->keys,
+                                      .count = rows->count,
+                                      .fill = fill_rows,
+                                      .take = take_rows,
+                                      .context = &r});
+}

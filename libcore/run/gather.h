@@ -27,9 +27,17 @@ typedef struct TlGather {
 /* Collective; not agreed upon: the caller does (tl_comm_agree). */
 TlStatus tl_gather_sorted(const TlGather *gather);
 
-/* Collective. count and state (body i of count) are asked on rank 0 only; each rank appends its
- * part as owned bodies, in order (handout.c). */
-TlStatus tl_hand_out(TlComm *comm, int64_t count, TlGrainState (*state)(void *context, int64_t i),
-                     void *context, TlBodies *bodies);
+/* The same of rows (model/record.h), which come packed with what stands before their fields. */
+size_t tl_gather_row_bytes(const TlRows *rows);
+TlStatus tl_gather_rows(TlComm *comm, const TlRows *rows,
+                        TlStatus (*take)(void *context, const unsigned char *records,
+                                         int64_t count),
+                        void *context);
+
+/* Collective. count and make are asked on rank 0 only, which appends body i of count; each rank gets
+ * its part of them as owned bodies, in order (handout.c). */
+TlStatus tl_hand_out(TlComm *comm, int64_t count,
+                     TlStatus (*make)(void *context, int64_t i, TlBodies *bodies), void *context,
+                     TlBodies *bodies);
 
 #endif

@@ -1,59 +1,57 @@
 #include "run/gather.h"
 
-#include "base/mem.h"
+#include "dist/exchange.h"
 
-enum { BLOCK = 512, TAG_BODIES = 21 };
+enum { BLOCK = 512 };
 
 typedef struct Hand {
-  TlComm *comm;
   int64_t all;
-  TlGrainState (*state)(void *context, int64_t i);
+  TlStatus (*make)(void *context, int64_t i, TlBodies *bodies);
   void *context;
-  TlGrainState *block;
+  TlBodies block; /* rank 0: bodies on their way */
+  TlExchange exchange;
 } Hand;
 
-static TlStatus send(TlComm *comm, int to, int tag, const void *data, size_t size) {
-  TlCommBatch batch = {0};
-  TlStatus status = tl_comm_send(comm, &batch, to, tag, data, size);
-  if (status == TL_OK) status = tl_comm_wait(comm, &batch);
-  tl_comm_batch_free(&batch);
-  return status;
+/* One block goes from rank 0 to this rank, or from it to another. */
+static TlStatus pass(Hand *h, int other, int64_t count, TlBodies *bodies) {
+  TlExchange *x = &h->exchange;
+  TlParcels out = tl_bodies_to_own(&h->block), in = tl_bodies_to_own(bodies);
+  int64_t came;
+  tl_exchange_clear(x);
+  TL_TRY(tl_exchange_peer(x, other));
+  for (int64_t i = 0; i < count; i++) TL_TRY(tl_exchange_add(x, &out, i));
+  TL_TRY(tl_exchange_meet(x));
+  TL_TRY(tl_exchange_reserve(x, 0));
+  tl_exchange_pack(x, &out);
+  TL_TRY(tl_exchange_post(x, 0));
+  TL_TRY(tl_comm_wait(x->comm, &x->batch));
+  return tl_exchange_take(x, &in, &came);
 }
 
-static TlStatus receive(TlComm *comm, int from, int tag, void *data, size_t size) {
-  TlCommBatch batch = {0};
-  TlStatus status = tl_comm_receive(comm, &batch, from, tag, data, size);
-  if (status == TL_OK) status = tl_comm_wait(comm, &batch);
-  tl_comm_batch_free(&batch);
-  return status;
-}
-
-/* Each rank knows how many bodies are its own. */
-static TlStatus hand_out(const Hand *h, TlBodies *bodies) {
-  int me = tl_comm_rank(h->comm), ranks = tl_comm_size(h->comm);
+static TlStatus hand_out(Hand *h, TlBodies *bodies) {
+  TlComm *comm = h->exchange.comm;
+  int me = tl_comm_rank(comm), ranks = tl_comm_size(comm);
   for (int r = 0; r < ranks; r++) {
     int64_t end = h->all * (r + 1) / ranks;
-    if (me != 0 && me != r) continue;
     for (int64_t first = h->all * r / ranks; first < end; first += BLOCK) {
       int64_t n = end - first < BLOCK ? end - first : BLOCK;
-      if (me == 0)
-        for (int64_t i = 0; i < n; i++) h->block[i] = h->state(h->context, first + i);
-      if (me == 0 && r != 0)
-        TL_TRY(send(h->comm, r, TAG_BODIES, h->block, (size_t)n * sizeof *h->block));
-      else if (me != 0)
-        TL_TRY(receive(h->comm, 0, TAG_BODIES, h->block, (size_t)n * sizeof *h->block));
-      for (int64_t i = 0; me == r && i < n; i++) TL_TRY(tl_bodies_add(bodies, &h->block[i]));
+      TlBodies *to = r == 0 ? bodies : &h->block;
+      if (me != 0 && me != r) continue;
+      tl_bodies_clear(&h->block);
+      for (int64_t i = 0; me == 0 && i < n; i++) TL_TRY(h->make(h->context, first + i, to));
+      if (r != 0) TL_TRY(pass(h, me == 0 ? r : 0, h->block.owned, bodies));
     }
   }
   return TL_OK;
 }
 
-TlStatus tl_hand_out(TlComm *comm, int64_t count, TlGrainState (*state)(void *context, int64_t i),
-                     void *context, TlBodies *bodies) {
-  Hand h = {.comm = comm, .all = count, .state = state, .context = context};
-  TL_TRY(tl_comm_agree(comm, TL_NEW(h.block, BLOCK)));
+TlStatus tl_hand_out(TlComm *comm, int64_t count,
+                     TlStatus (*make)(void *context, int64_t i, TlBodies *bodies), void *context,
+                     TlBodies *bodies) {
+  Hand h = {.all = count, .make = make, .context = context, .exchange = {.comm = comm}};
   TlStatus status = tl_comm_most_int(comm, &h.all, 1);
   if (status == TL_OK) status = hand_out(&h, bodies);
-  tl_free(h.block);
+  tl_bodies_free(&h.block);
+  tl_exchange_free(&h.exchange);
   return tl_comm_agree(comm, status);
 }

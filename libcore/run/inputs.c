@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+#define F(...) TL_FIELD(TlShapeMark, __VA_ARGS__)
+static const TlRecordField mark_fields[] = {TL_SHAPE_MARK_FIELDS(F)};
+#undef F
+const TlRecord tl_shape_mark_record =
+    TL_RECORD("shape mark", "What a checkpoint holds of a shape in use.", TlShapeMark, mark_fields);
+
 /* Pieces one after the other, then their digest. */
 typedef struct Pieces {
   char *bytes;

@@ -7,14 +7,21 @@
 #include "conf/yaml_tree.h"
 #include "run/run.h"
 
+#define TL_SHAPE_MARK_FIELDS(F)                                                                    \
+  F(int64_t, id, "", TL_SAVE, "key of the shape")                                                  \
+  F(int64_t, nodes, "", TL_SAVE, "number of its surface nodes")                                    \
+  F(double, volume_m3, "", TL_SAVE, "")                                                            \
+  F(double, area_m2, "", TL_SAVE, "")                                                              \
+  F(double, radius_m, "", TL_SAVE, "of the sphere about its centre")                               \
+  F(TlVec3, inertia_m5, "", TL_SAVE, "principal moments for density 1")
+
+#define F(type, name, ...) type name;
 typedef struct TlShapeMark {
-  int64_t id, nodes;
-  double volume_m3, area_m2, radius_m;
-  TlVec3 inertia_m5;
+  TL_SHAPE_MARK_FIELDS(F)
 } TlShapeMark;
-#define TL_SHAPE_MARK_LAYOUT                                                                       \
-  "int64_t id; int64_t nodes; double volume_m3; double area_m2; double radius_m; TlVec3 "          \
-  "inertia_m5; "
+#undef F
+
+extern const TlRecord tl_shape_mark_record; /* of a TlShapeMark */
 
 /* Lower-case SHA-256 of the terrain's heights, with its classes when it has them; "" without a
  * terrain. */

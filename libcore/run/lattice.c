@@ -99,14 +99,15 @@ TlQuat tl_random_turn(uint64_t seed, uint64_t stream, uint64_t index) {
   return tl_quat_unit(q);
 }
 
-TlGrainState tl_lattice_grain(const TlLattice *l, TlVec3 middle, int64_t id) {
+TlStatus tl_lattice_add(const TlLattice *l, TlVec3 middle, int64_t id, TlBodies *bodies) {
   const TlSetup *setup = l->place->setup;
-  return (TlGrainState){.id = id,
-                        .scale = setup->grains.grain_scale,
-                        .position = middle,
-                        .rotation =
-                            tl_random_turn((uint64_t)setup->seed, STREAM_TURN, (uint64_t)id),
-                        .velocity = tl_vec3_of(setup->release.velocity_m_s)};
+  int64_t i;
+  TL_TRY(tl_bodies_add(bodies, id, 0, &i));
+  bodies->colliders.scale[bodies->first[i]] = setup->grains.grain_scale;
+  bodies->position[i] = middle;
+  bodies->rotation[i] = tl_random_turn((uint64_t)setup->seed, STREAM_TURN, (uint64_t)id);
+  bodies->velocity[i] = tl_vec3_of(setup->release.velocity_m_s);
+  return TL_OK;
 }
 
 /* ---- a count ---- */
@@ -226,8 +227,7 @@ static TlStatus fill_cells(const TlLattice *l, int64_t begin, int64_t end, int64
   TlVec3 p;
   for (int64_t g = begin; g < end && id < high; g++) {
     if (!filled(l, g, &p) || id++ < low) continue;
-    TlGrainState state = tl_lattice_grain(l, p, id - 1);
-    TL_TRY(tl_bodies_add(bodies, &state));
+    TL_TRY(tl_lattice_add(l, p, id - 1, bodies));
   }
   return TL_OK;
 }

@@ -126,20 +126,12 @@ static TlStatus check(const TlSetup *setup, const TlStudy *study) {
 static TlStatus expand(TlSetup *setup) {
   const Setup *s = section(setup);
   const double clear = 0.999, thick = thickness(s);
-  TlWallSetup *ring = tl_apparatus_append(&setup->walls, sizeof *ring);
+  TlWallSetup *ring = tl_apparatus_add_wall(setup, s->side_m > 0 ? TL_WALL_BOX : TL_WALL_CYLINDER,
+                                            s->base_m, 0, s->height_m, false);
   if (!ring) return TL_ENOMEM;
-  ring->kind = s->side_m > 0 ? TL_WALL_BOX : TL_WALL_CYLINDER;
-  ring->grains = 1;
-  memcpy(ring->point_m, s->base_m, sizeof ring->point_m);
-  ring->point_m[2] += 0.5 * s->height_m;
-  ring->axis[2] = ring->normal[2] = 1;
   ring->size_m[0] = ring->size_m[1] = s->side_m;
-  ring->size_m[2] = ring->length_m = s->height_m;
   ring->radius_m = s->radius_m;
-  ring->own = (TlOldForm){s->ring_friction, -1};
-  TL_TRY(TL_NEW(ring->open.items, 1));
-  ring->open.count = 1;
-  if (!(ring->open.items[0] = tl_strdup("+z"))) return TL_ENOMEM;
+  ring->own.friction = s->ring_friction;
   TlShapeSetup shape = {
       .kind = TL_FORMULA_CYLINDER, .diameter_m = 2 * clear * s->radius_m, .length_m = thick};
   if (s->side_m > 0)

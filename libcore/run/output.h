@@ -1,7 +1,7 @@
 /* What a run leaves: scene, frames and history, written by rank 0 (store/results.h).
  *
- * Rows of a frame come to rank 0 in blocks of bounded size, rank after rank: its memory does not
- * grow with the number of bodies. Readers sort by id.
+ * Rows of a frame come to rank 0 in order and in blocks of bounded size (run/gather.h): its memory
+ * does not grow with the number of bodies, and a frame's bytes do not depend on the ranks.
  */
 #ifndef TL_RUN_OUTPUT_H
 #define TL_RUN_OUTPUT_H
@@ -9,7 +9,7 @@
 #include "base/comm.h"
 #include "run/avatars.h"
 #include "run/columns.h"
-#include "run/contacts.h"
+#include "run/gather.h"
 #include "store/results.h"
 
 /* The last is that of a run without an apparatus: 0. */
@@ -20,9 +20,7 @@ typedef struct TlTableBytes {
 typedef struct TlOutput {
   TlComm *comm;            /* borrowed */
   TlResultsWriter *writer; /* rank 0 only */
-  struct TlFrameBlock *block;
-  TlCommBatch batch; /* its memory is taken at the start: no rank fails amid an exchange */
-  int64_t frames;    /* written so far */
+  int64_t frames;          /* written so far */
   /* What is kept when the run resumes from here: without a last frame out of turn */
   int64_t kept_frames;
   TlTableBytes kept_bytes; /* rank 0 */
@@ -41,10 +39,13 @@ TlStatus tl_output_resume(TlOutput *output, TlComm *comm, const char *folder, co
 TlStatus tl_output_keep(TlOutput *output);
 /* Rank 0: the tables are on the disk when this returns. */
 TlStatus tl_output_sync(TlOutput *output);
-/* Collective. The owned bodies, whose derived fields must be filled; contacts (NULL: the frame has
- * none). */
-TlStatus tl_output_frame(TlOutput *output, const TlBodies *bodies, const TlContacts *contacts,
-                         int64_t step, double time_s);
+/* Collective. A frame of these tables, each with this rank's rows. */
+typedef struct TlFrameRows {
+  const TlFrameTable *table;
+  TlRows rows;
+} TlFrameRows;
+TlStatus tl_output_frame(TlOutput *output, const TlFrameRows *tables, int count, int64_t step,
+                         double time_s);
 /* Collective. Begin a table with its header; write a line, made from rank 0's row. */
 TlStatus tl_output_header(TlOutput *output, TlResultsTable table, const TlColumns *columns);
 TlStatus tl_output_row(TlOutput *output, TlResultsTable table, const TlColumns *columns,

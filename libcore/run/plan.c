@@ -9,6 +9,12 @@
 
 #include <stdio.h>
 
+/* Of a grain. */
+static int64_t state_bytes(void) {
+  return (int64_t)(tl_record_packed_bytes(&tl_body_record, TL_SAVE) +
+                   tl_record_packed_bytes(&tl_collider_record, TL_SAVE));
+}
+
 /* State and derived fields, touches at eight a grain, contacts and their scratch at twelve points a
  * grain; ghosts as many again at worst. */
 int64_t tl_run_memory(const TlRun *run) {
@@ -17,8 +23,7 @@ int64_t tl_run_memory(const TlRun *run) {
                        ranks +
                    1;
   int64_t ghosts = ranks > 1 ? grains : 0;
-  int64_t body = (int64_t)(sizeof(TlBodyState) + sizeof(TlColliderState)) + 160,
-          contact = 12 * 400 + 8 * 48;
+  int64_t body = state_bytes() + 160, contact = 12 * 400 + 8 * 48;
   int64_t terrain = run->model->has_terrain
                         ? run->model->terrain.nx * run->model->terrain.ny * 4 +
                               run->model->terrain.bnx * run->model->terrain.bny * 16 +
@@ -38,7 +43,7 @@ int64_t tl_run_disk(const TlRun *run) {
       2 + (t->frame_every_s > 0 ? steps / tl_setup_every(&run->model->setup, t->frame_every_s) : 0);
   int64_t lines = 2 + steps / tl_setup_every(&run->model->setup, t->history_every_s);
   int64_t grains = run->state->grains + tl_pour_left(run) - run->state->totals.outside;
-  int64_t body = (int64_t)(sizeof(TlBodyState) + sizeof(TlColliderState));
+  int64_t body = state_bytes();
   int64_t saved = c->keep + 1;
   if (c->every_steps == 0 && c->every_minutes == 0) saved = 1;
   int64_t scene = run->checkpoint ? 0 : run->model->selection.grid_bytes;

@@ -27,9 +27,10 @@ static TlStatus draw_part(TlRun *run, int64_t first, TlBodies *some) {
           ranks = tl_comm_size(run->comm);
   TlPlace place = tl_run_place(run);
   for (int64_t id = n * me / ranks; id < n * (me + 1) / ranks; id++) {
-    TlGrainState state = {
-        .id = id, .scale = run->model->setup.grains.grain_scale, .rotation = {1, 0, 0, 0}};
-    if (id >= first) TL_TRY(tl_bodies_add(some, &state));
+    int64_t i;
+    if (id < first) continue;
+    TL_TRY(tl_bodies_add(some, id, 0, &i));
+    some->colliders.scale[some->first[i]] = run->model->setup.grains.grain_scale;
   }
   return tl_lattice_draw(&place, some, 0);
 }
@@ -155,10 +156,10 @@ static TlStatus fill(TlRun *run, const Inlet *inlet, const Cell *list, int64_t c
   for (int64_t i = count * me / ranks; i < count * (me + 1) / ranks; i++) {
     TlVec3 p;
     tl_lattice_cell(&inlet->lattice, list[i].cell, &p);
-    TlGrainState state = tl_lattice_grain(&inlet->lattice, p, run->state->poured + i);
-    TL_TRY(tl_bodies_add(&run->state->dem.bodies, &state));
+    TL_TRY(tl_lattice_add(&inlet->lattice, p, run->state->poured + i, &run->state->dem.bodies));
   }
-  return tl_lattice_draw(inlet->lattice.place, &run->state->dem.bodies, first);
+  TL_TRY(tl_lattice_draw(inlet->lattice.place, &run->state->dem.bodies, first));
+  return tl_bodies_check(&run->state->dem.bodies, first);
 }
 
 static TlStatus let_in(TlRun *run, Inlet *inlet, int64_t wanted) {

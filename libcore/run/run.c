@@ -84,13 +84,17 @@ TlStatus tl_run_begin_output(TlRun *run) {
   return TL_OK;
 }
 
-static TlStatus write_frame(TlRun *run, int64_t step) {
+TlStatus tl_run_write_frame(TlRun *run, int64_t step) {
   if (run->options.no_output) return TL_OK;
-  TL_TRY(tl_output_frame(&run->output, &run->state->dem.bodies,
-                         run->model->setup.frames.contacts ? &run->contacts : NULL, step,
-                         time_of(run, step)));
+  TlBodyOrder order;
+  TL_TRY(tl_comm_agree(run->comm, tl_body_order(&run->state->dem.bodies, &order)));
+  const TlFrameRows tables[] = {{&tl_frame_bodies, tl_frame_rows(&order)},
+                                {&tl_frame_contacts, tl_contacts_rows(&run->contacts)}};
+  TlStatus status = tl_output_frame(&run->output, tables, run->model->setup.frames.contacts ? 2 : 1,
+                                    step, time_of(run, step));
+  tl_body_order_free(&order);
   run->state->totals.frames = run->output.frames;
-  return TL_OK;
+  return status;
 }
 
 static bool wants_checkpoints(const TlRun *run) {
@@ -166,7 +170,7 @@ TlStatus tl_run_begin(TlRun *run) {
 static TlStatus begin(TlRun *run) {
   TL_TRY(tl_run_begin(run));
   TL_TRY(tl_run_begin_output(run));
-  TL_TRY(write_frame(run, 0));
+  TL_TRY(tl_run_write_frame(run, 0));
   TL_TRY(tl_history_write(run, 0, 0));
   if (run->options.no_output) return TL_OK;
   TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
@@ -406,10 +410,10 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
     TL_TRY(tl_comm_agree(
         run->comm, tl_contacts_take(&run->contacts, run->model->dem, &run->state->dem, run->work)));
   TL_TRY(apply_policies(run, step));
-  if (frame) TL_TRY(write_frame(run, step));
+  if (frame) TL_TRY(tl_run_write_frame(run, step));
   if (line) TL_TRY(write_line(run, step, cpu_s));
   if (output) TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
-  if (step == last && !frame) TL_TRY(write_frame(run, step));
+  if (step == last && !frame) TL_TRY(tl_run_write_frame(run, step));
   if (step == last && !line) TL_TRY(write_line(run, step, cpu_s));
   TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   return rebalance(run, step);

@@ -20,6 +20,7 @@
 #include "run/depth.h"
 #include "run/energy_balance.h"
 #include "run/nets.h"
+#include "run/contacts.h"
 #include "run/output.h"
 #include "run/ground.h"
 #include "run/standstill.h"
@@ -174,6 +175,9 @@ TlStatus tl_run_new_solver(TlRun *run);
 void tl_run_free_solver(TlRun *run);
 /* Derived fields of the run's bodies (tl_step_refresh); collective. */
 TlStatus tl_run_refresh(TlRun *run);
+/* Collective. The bodies, whose derived fields must be filled, and, if the study wants them, the
+ * contacts that were taken (run/contacts.h). */
+TlStatus tl_run_write_frame(TlRun *run, int64_t step);
 /* Bring the state to where the first step begins: grains poured at the start, shapes, derived fields,
  * the checks that a step would fail. Collective. */
 TlStatus tl_run_begin(TlRun *run);

@@ -247,6 +247,7 @@ static TlStatus make_grains(TlRun *run) {
   run->state->grains += tl_placed_count(&run->model->setup);
   TL_TRY(tl_pour_open(run));
   TL_TRY(tl_nets_make(&run->model->nets, run->comm, &run->state->dem.bodies));
+  TL_TRY(tl_comm_agree(run->comm, tl_bodies_check(&run->state->dem.bodies, 0)));
   TL_TRY(tl_dist_cut(run->dist, &run->state->dem.bodies));
   return tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL);
 }

@@ -15,8 +15,9 @@ static const TlParam time_params[] = {
     FLAG(
         TlTimeSetup, until_rest, "false",
         "end the run when the grains have come to rest, after duration_s (or steps) at the latest"),
-    REAL(TlTimeSetup, rest_mass, "", "0.05", 0, 1,
-         "until_rest: share of the mass that may still move, at speeds of 0.01 to 0.1 sqrt(g d)"),
+    REAL(
+        TlTimeSetup, rest_mass, "", "0.05", 0, 1,
+        "until_rest: fraction of the mass that may still move, at speeds of 0.01 to 0.1 sqrt(g d)"),
     REAL(TlTimeSetup, rest_for_s, "s", "0", 0, 1e9,
          "until_rest: time for which the grains must have been at rest; 0: ten times sqrt(d/g), d "
          "the median diameter"),
@@ -68,7 +69,7 @@ static const TlParam terrain_params[] = {
     TEXT(TlTerrainSetup, material, "", "in the list of materials; none: 'boundary'"),
     CHOICE(
         TlTerrainSetup, ground, "none", TL_GROUND_CHOICES,
-        "what rockfall engineers call the ground: friction that rises with the way slid, drag "
+        "what rockfall engineers call the ground: friction that rises with the distance slid, drag "
         "while a block touches, no restitution (docs/theory/ground.md); none: contact.boundary_*"),
     REAL(TlTerrainSetup, roughness_m, "m", "0", 0, 100,
          "ground between the samples of the raster: standard deviation of heights drawn anew for "

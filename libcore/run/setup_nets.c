@@ -33,7 +33,7 @@ const TlParam tl_net_params[] = {
     REAL(TlNetSetup, tangential_stiffness_N_m, "N/m", "-1", -1, 1e15,
          "of a bond across itself; negative: as along"),
     REAL(TlNetSetup, damping, "", "0", 0, 10,
-         "of a bond, as a share of its pair's critical damping; the whole net's long waves are "
+         "of a bond, as a fraction of its pair's critical damping; the whole net's long waves are "
          "damped by contact.damping_per_s"),
     REAL(TlNetSetup, strength_N, "N", "0", 0, 1e15, "a bond pulled harder breaks; 0: never"),
     REAL(TlNetSetup, stretch_most, "", "1", 1e-3, 100,

@@ -25,7 +25,7 @@ static const TlParam membrane_params[] = {
     REAL(TlCellMembrane, tangential_stiffness_N_m, "N/m", "-1", -1, 1e15,
          "of a bond across itself; negative: as along"),
     REAL(TlCellMembrane, density_kg_m3, "kg/m3", "1000", 1e-3, 1e6, "of the spheres"),
-    REAL(TlCellMembrane, damping, "", "0.1", 0, 10, "of a bond, as a share of the critical"),
+    REAL(TlCellMembrane, damping, "", "0.1", 0, 10, "of a bond, as a fraction of the critical"),
     TEXT(TlCellMembrane, material, "",
          "in the list of materials: what contacts of the spheres are like; none: by friction"),
     OLD_REAL(TlCellMembrane, friction, "", "0", 0, 10,
@@ -48,9 +48,10 @@ static const TlParam stage_params[] = {
     REAL(TlStageSetup, until_deviatoric_Pa, "Pa", "-1e15", -1e15, 1e15,
          "shear: ends when the deviatoric stress has come there from the side the stage began on; "
          "-1e15: not by stress"),
-    REAL(TlStageSetup, until_unbalanced, "", "0.01", 0, 1e3,
-         "consolidate: ends when the mean force that accelerates a body is below this share of a "
-         "contact's, and until_kinetic_share holds, and the pressure has got there"),
+    REAL(
+        TlStageSetup, until_unbalanced, "", "0.01", 0, 1e3,
+        "consolidate: ends when the mean force that accelerates a body is below this fraction of a "
+        "contact's, and until_kinetic_share holds, and the pressure has got there"),
     REAL(TlStageSetup, until_kinetic_share, "", "0.01", 0, 1e3,
          "consolidate: kinetic over elastic energy of the contacts"),
     REAL(TlStageSetup, least_s, "s", "0", 0, 1e9, "lasts at least so long; a hold: just so long"),

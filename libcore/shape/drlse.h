@@ -5,7 +5,7 @@
  * well (Correction 28), which may start from anything and is stable for dt mu < 1/6 in 3-D;
  * g = 1/(1 + (s |grad G u|)^2), u the grey level scaled to 0 in the void and 1 in the grain.
  * Edge-only evolution (method edge) shrinks grains: the inward shift of the edge on convex bodies,
- * curve shortening, no edge at contacts (2.3% of the volume on our phantom's twin). The default
+ * curve shortening, no edge at contacts (2.3% of the volume on a phantom of that scan). The default
  * two-stage method runs it first, then phi_t = mu reg - 0.5 delta clip(2 (u - level), -1, 1),
  * level = 0.5 - b kappa/(2 sqrt(2 pi)): the grey half level, corrected for the blur b of a convex
  * edge by the local curvature kappa of the surface smoothed by 1.5 voxels (of the surface itself it

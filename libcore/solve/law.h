@@ -54,7 +54,7 @@ typedef struct TlNormalLaw {
   void (*many)(const TlLawPoints *points, int count, const TlLawArrays *out);
   /* Viscous damping of a pair of reduced mass m and slope k is 2 damping factor sqrt(m k), damping
    * from the coefficient of restitution (tl_damping_of, model/material.h): a blow then returns that
-   * share. */
+   * fraction of the speed. */
   double damping_factor;
 } TlNormalLaw;
 

@@ -286,7 +286,7 @@ static int64_t index_among(const TlBodies *b, int64_t id) {
 
 /* As the rigid body it is a part of. */
 static void carry_sphere(const TlNet *net, int64_t number, const Held *by, TlBodies *b, int64_t i) {
-  TlVec3 arm = tl_sub(tl_net_sphere(net, number).position, net->hold.position);
+  TlVec3 arm = tl_sub(tl_net_point(net, number), net->hold.position);
   arm = tl_quat_rotate(by->turn, tl_quat_rotate(tl_quat_conj(net->hold.rotation), arm));
   b->position[i] = tl_add(by->x, arm);
   b->velocity[i] = tl_add(by->v, tl_cross(by->w, arm));
@@ -340,7 +340,7 @@ typedef struct Bond {
   double length, stretch;
 } Bond;
 
-/* The way of the step across the bond: what the centres did less what the spins did at the middle
+/* The displacement of the step across the bond: what the centres did less what the spins did at the middle
  * length, so that a turn of the whole leaves the cube of its angle. */
 static TlVec3 follow(const Membrane *m, const Bond *bond, TlVec3 s) {
   TlVec3 d0 = tl_sub(m->start[bond->a], m->start[bond->b]);

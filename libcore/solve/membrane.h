@@ -6,7 +6,7 @@
  *   F = -(k_n (l - l0) + c_n u.n) n - (k_t s + c_t u_t),   -F on b, both at p.
  * One point in both arms keeps angular momentum; with the spheres' spins in u a net that turns as a
  * whole stretches nothing. s turns with the bond and with the pair's mean spin about it (Correction
- * 14; Tan 2022 Eq. 3.9 prints its first term wrongly), then grows by the tangential way of the
+ * 14; Tan 2022 Eq. 3.9 prints its first term wrongly), then grows by the tangential displacement of the
  * step. c = damping * 2 sqrt(k m/2).
  *
  * Order (Tan 2024 section 4.2): collisions are resolved by impulses, positions advance with the

@@ -42,13 +42,13 @@ const TlParam tl_solver_params[] = {
     INT(TlSolverSetup, max_rounds, "40", 1, 100000,
         "rounds of compression and separation before an island is finished with restitution 0"),
     REAL(TlSolverSetup, similar, "", "0.01", 0, 0.5,
-         "method etm: contacts within this share of the first are taken together"),
+         "method etm: contacts within this fraction of the first are taken together"),
     REAL(TlSolverSetup, tolerance, "", "0.05", 1e-9, 1, "velocity tolerance over g dt"),
     REAL(TlSolverSetup, rest_tolerance, "", "0.001", 1e-12, 1,
          "the resting solve ends when a sweep changes no velocity by more than this times g dt"),
     INT(TlSolverSetup, rest_sweeps, "20", 1, 100000, "most sweeps of the resting solve"),
     INT(TlSolverSetup, position_sweeps, "50", 0, 100000, "most sweeps of the position rule"),
-    REAL(TlSolverSetup, position_rate, "", "0.2", 0, 1, "share of an overlap undone in a step"),
+    REAL(TlSolverSetup, position_rate, "", "0.2", 0, 1, "fraction of an overlap undone in a step"),
     REAL(TlSolverSetup, slop, "", "0.001", 0, 0.1, "overlap left alone, over the radius"),
 };
 _Static_assert(COUNT(tl_solver_params) == TL_SOLVER_PARAMS, "rows of section solver");

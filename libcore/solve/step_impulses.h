@@ -32,7 +32,7 @@ TlStatus tl_step_unresolved(const TlStep *step, const TlGroups *groups, const Tl
 TlVec3 tl_step_impulse(const TlContact *contact);
 /* The resting impulses of this step become the bodies' contact memory. */
 TlStatus tl_step_remember(const TlFound *found, TlBodies *bodies);
-/* The way slid and the drag of the owned bodies, from the boundaries that they touched in the step:
+/* The distance slid and the drag of the owned bodies, from the boundaries that they touched in the step:
  * ds/dt = |v| while one touches, otherwise -decay s (Leine and others 2014, Eq. 47). */
 TlStatus tl_step_slip(TlStep *step);
 

@@ -498,8 +498,9 @@ static TlStatus check_penalty(const TlModel *c) {
         return tl_fail(TL_EUSAGE, "tangential restitution is of impulses: the penalty method has a "
                                   "tangential stiffness in its place");
       if (law->slip_friction > law->friction || law->drag_per_s > 0)
-        return tl_fail(TL_EUSAGE, "friction that rises with the way slid, and drag of the ground, "
-                                  "are of the methods by impulses: another solver.method");
+        return tl_fail(TL_EUSAGE,
+                       "friction that rises with the distance slid, and drag of the ground, "
+                       "are of the methods by impulses: another solver.method");
       TL_TRY(check_stiffness(c, i, j, &law->stiffness));
     }
   return TL_OK;

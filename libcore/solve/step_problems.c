@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-/* How deep pair i lies at its deepest, as a share of the smaller radius; which contact. */
+/* How deep pair i lies at its deepest, as a fraction of the smaller radius; which contact. */
 static double depth_of(const TlFound *found, const TlPair *pair, const TlContact **deepest) {
   double share = 0;
   *deepest = NULL;

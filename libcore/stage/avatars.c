@@ -40,7 +40,7 @@ static const TlParam params[] = {
      "the same stack before denoising; mixed with --grey it takes half of what denoising moved the "
      "surfaces off again",
      "STACK"},
-    {"raw-weight", TL_P_REAL, AT(raw_weight), "", "0.6", 0, 1, NULL, "share of --raw in the mix",
+    {"raw-weight", TL_P_REAL, AT(raw_weight), "", "0.6", 0, 1, NULL, "fraction of --raw in the mix",
      NULL},
     {"overwrite", TL_P_FLAG, AT(overwrite), "", "false", 0, 0, NULL,
      "replace the sample when the catalog has one of this name", NULL},

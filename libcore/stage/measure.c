@@ -83,7 +83,7 @@ static const TlParam params[] = {
     {"overlap-frames", TL_P_TEXT, offsetof(TlMeasureStage, overlap_frames), "", "last", 0, 0, NULL,
      "with --overlap: last, all, or the number of a frame", "FRAMES"},
     {"maps", TL_P_CHOICE, offsetof(TlMeasureStage, maps), "", "none", 0, 0, "none|tif|asc",
-     "also maps of the ways, stops, speeds, energies and jump heights of the blocks on the "
+     "also maps of the paths, stops, speeds, energies and jump heights of the blocks on the "
      "terrain's raster, as GeoTIFF with its CRS or as Esri ASCII grids",
      NULL},
     {"release-per-year", TL_P_REAL, offsetof(TlMeasureStage, release_per_year), "1/year", "0", 0,
@@ -246,7 +246,7 @@ static TlStatus region_of(const TlMeasureStage *o, TlRegion *region, bool *given
   if (box && !(size.x > 0 && size.y > 0 && size.z > 0))
     return tl_fail(TL_EUSAGE, "--box-high-m: is not above --box-low-m in all of x, y, z");
   if (region->round && !(tl_norm2(region->axis) > 0))
-    return tl_fail(TL_EUSAGE, "--cylinder-axis-m: is missing, the way from end to end");
+    return tl_fail(TL_EUSAGE, "--cylinder-axis-m: is missing, the vector from end to end");
   return TL_OK;
 }
 

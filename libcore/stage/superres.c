@@ -19,7 +19,7 @@ static const TlParam train_params[] = {
     {"factor", TL_P_INT, offsetof(TlTrainStage, factor), "voxels", "2", 2, 4, NULL,
      "fine voxels along the edge of a coarse one", NULL},
     {"noise", TL_P_REAL, offsetof(TlTrainStage, noise_grey), "grey", "0", 0, 1e9, NULL,
-     "for stacks that were denoised: standard deviation of the noise they had; the coarse twin "
+     "for stacks that were denoised: standard deviation of the noise they had; the coarse copy "
      "gets "
      "as much and loses it by non-local means before pairs are cut",
      "SD"},

@@ -30,10 +30,11 @@ struct TlResultsWriter {
   /* the frame being written */
   TlOutFile frame_out;
   TlH5File frame;
-  hid_t column[TL_BODY_COLUMNS];
-  int64_t rows_written, body_count;
-  hid_t contact_group, contact[TL_CONTACT_COLUMNS];
-  int64_t contacts_written, contact_count;
+  const TlRecord *record; /* of the table being written */
+  TlH5Column column[TL_H5_RECORD_COLUMNS];
+  hid_t group, dataset[TL_H5_RECORD_COLUMNS];
+  int columns;
+  int64_t rows, announced; /* written so far; in all */
   TlLineFile table[TL_TABLES];
   char *study; /* to be written beside run.h5 */
   bool hurry;  /* frames are not synced */
@@ -432,9 +433,7 @@ static TlStatus new_writer(TlResultsWriter **writer, const char *folder) {
   w = *writer;
   w->run.id = w->run.driver = w->frame.id = w->frame.driver = -1;
   w->avatar_group = w->phi = w->node = w->node_area = -1;
-  for (int c = 0; c < TL_BODY_COLUMNS; c++) w->column[c] = -1;
-  for (int c = 0; c < TL_CONTACT_COLUMNS; c++) w->contact[c] = -1;
-  w->contact_group = -1;
+  w->group = -1;
   for (int t = 0; t < TL_TABLES; t++) w->table[t] = tl_linefile(t);
   w->lock = -1;
   w->folder = tl_strdup(folder);
@@ -511,114 +510,94 @@ void tl_results_hurry(TlResultsWriter *w) {
 
 /* ---- frames ---- */
 
-static TlStatus start_frame(TlResultsWriter *w, int64_t index, int64_t step, double time_s,
-                            int64_t body_count) {
+const TlFrameTable tl_frame_bodies = {NULL, "body_count"}, tl_frame_contacts = {"contact", NULL};
+
+static TlStatus start_frame(TlResultsWriter *w, int64_t index, int64_t step, double time_s) {
   const TlH5File *f = &w->frame;
   TL_TRY(tl_h5_create(&w->frame, w->frame_out.temp, w->frame_out.path));
   TL_TRY(tl_h5_set_format(f, "talus frame", TL_RESULTS_FORMAT));
   TL_TRY(tl_h5_set_int(f, f->id, "index", index));
   TL_TRY(tl_h5_set_int(f, f->id, "step", step));
-  TL_TRY(tl_h5_set_real(f, f->id, "time_s", &time_s, 1));
-  TL_TRY(tl_h5_set_int(f, f->id, "body_count", body_count));
-  return tl_h5_columns_create(f, f->id, tl_body_columns, TL_BODY_COLUMNS, body_count, w->column);
+  return tl_h5_set_real(f, f->id, "time_s", &time_s, 1);
 }
 
-static void close_columns(TlResultsWriter *w) {
-  tl_h5_columns_close(TL_BODY_COLUMNS, w->column);
-  tl_h5_columns_close(TL_CONTACT_COLUMNS, w->contact);
-  drop(&w->contact_group);
-}
-
-static void abort_frame(TlResultsWriter *w) {
-  close_columns(w);
-  TL_CLEAN_UP(tl_h5_close(&w->frame));
-  tl_outfile_abort(&w->frame_out);
+static void close_table(TlResultsWriter *w) {
+  tl_h5_columns_close(w->columns, w->dataset);
+  w->columns = 0;
+  drop(&w->group);
 }
 
 static TlStatus give_up_frame(TlResultsWriter *w, TlStatus status) {
-  abort_frame(w);
+  close_table(w);
+  TL_CLEAN_UP(tl_h5_close(&w->frame));
+  tl_outfile_abort(&w->frame_out);
   return status;
 }
 
-TlStatus tl_results_frame_begin(TlResultsWriter *w, int64_t index, int64_t step, double time_s,
-                                int64_t body_count) {
+TlStatus tl_results_frame_begin(TlResultsWriter *w, int64_t index, int64_t step, double time_s) {
   if (w->frame.id >= 0) return tl_fail(TL_EUSAGE, "%s: a frame is open already", w->folder);
   char *path = tl_results_frame_path(w->folder, index);
   if (!path) return TL_ENOMEM;
   TlStatus status = tl_outfile_begin(&w->frame_out, path, true);
   tl_free(path);
   if (status != TL_OK) return status;
-  w->rows_written = w->contacts_written = w->contact_count = 0;
-  w->body_count = body_count;
-  status = start_frame(w, index, step, time_s, body_count);
+  w->rows = w->announced = 0;
+  status = start_frame(w, index, step, time_s);
   return status == TL_OK ? TL_OK : give_up_frame(w, status);
 }
 
-TlStatus tl_results_frame_columns(TlResultsWriter *w, const TlFrameColumn column[TL_BODY_COLUMNS],
-                                  int64_t count) {
-  if (w->frame.id < 0) return tl_fail(TL_EUSAGE, "%s: no frame is open", w->folder);
-  if (w->rows_written + count > w->body_count)
-    return give_up_frame(w, tl_fail(TL_EUSAGE, "%s: more than the %lld rows that were announced",
-                                    w->frame_out.path, (long long)w->body_count));
-  TlStatus status = TL_OK;
-  for (int c = 0; status == TL_OK && c < TL_BODY_COLUMNS; c++)
-    status = tl_h5_column_write(&w->frame, &tl_body_columns[c], w->column[c], w->rows_written,
-                                column[c].value, column[c].stride, count);
-  if (status != TL_OK) return give_up_frame(w, status);
-  w->rows_written += count;
-  return TL_OK;
+/* The table at hand has all its rows. */
+static TlStatus finish_table(TlResultsWriter *w) {
+  close_table(w);
+  if (w->rows == w->announced) return TL_OK;
+  return tl_fail(TL_EUSAGE, "%s: %lld rows of the %lld in '%s' that were announced",
+                 w->frame_out.path, (long long)w->rows, (long long)w->announced, w->record->name);
 }
 
-TlStatus tl_results_frame_rows(TlResultsWriter *w, const TlBodyRow *rows, int64_t count) {
-  TlFrameColumn column[TL_BODY_COLUMNS];
-  for (int c = 0; c < TL_BODY_COLUMNS; c++)
-    column[c] = (TlFrameColumn){(const char *)rows + tl_body_columns[c].offset, sizeof(TlBodyRow)};
-  return tl_results_frame_columns(w, column, count);
-}
-
-static TlStatus start_contacts(TlResultsWriter *w) {
+static TlStatus start_table(TlResultsWriter *w, const TlFrameTable *table, const TlRecord *record,
+                            int64_t count) {
   const TlH5File *f = &w->frame;
-  hid_t g = H5Gcreate2(f->id, "contact", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  if (g < 0) return tl_h5_fail(f, "making the contacts' group");
-  w->contact_group = g;
-  return tl_h5_columns_create(f, g, tl_contact_columns, TL_CONTACT_COLUMNS, w->contact_count,
-                              w->contact);
+  TL_TRY(finish_table(w));
+  w->record = record;
+  w->rows = 0;
+  w->announced = count;
+  if (table->count_as) TL_TRY(tl_h5_set_int(f, f->id, table->count_as, count));
+  if (table->group) {
+    w->group = H5Gcreate2(f->id, table->group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (w->group < 0) return tl_h5_fail(f, "making the group of a table");
+  }
+  w->columns = tl_h5_record_columns(record, true, w->column);
+  return tl_h5_columns_create(f, table->group ? w->group : f->id, w->column, w->columns, count,
+                              w->dataset);
 }
 
-TlStatus tl_results_frame_contacts_begin(TlResultsWriter *w, int64_t count) {
-  if (w->frame.id < 0 || w->contact_group >= 0)
-    return tl_fail(TL_EUSAGE, "%s: no frame is open, or its contacts are begun", w->folder);
-  w->contact_count = count;
-  TlStatus status = start_contacts(w);
+TlStatus tl_results_frame_table(TlResultsWriter *w, const TlFrameTable *table,
+                                const TlRecord *record, int64_t count) {
+  if (w->frame.id < 0) return tl_fail(TL_EUSAGE, "%s: no frame is open", w->folder);
+  TlStatus status = start_table(w, table, record, count);
   return status == TL_OK ? TL_OK : give_up_frame(w, status);
 }
 
-TlStatus tl_results_frame_contacts(TlResultsWriter *w, const TlContactRow *rows, int64_t count) {
-  if (w->frame.id < 0 || w->contact_group < 0)
-    return tl_fail(TL_EUSAGE, "%s: no frame is open, or its contacts are not begun", w->folder);
-  if (w->contacts_written + count > w->contact_count)
-    return give_up_frame(w,
-                         tl_fail(TL_EUSAGE, "%s: more than the %lld contacts that were announced",
-                                 w->frame_out.path, (long long)w->contact_count));
-  TlStatus status = tl_h5_columns_write(&w->frame, tl_contact_columns, TL_CONTACT_COLUMNS,
-                                        w->contact, w->contacts_written, rows, sizeof *rows, count);
+TlStatus tl_results_frame_rows(TlResultsWriter *w, const unsigned char *rows, size_t stride,
+                               int64_t count) {
+  if (w->frame.id < 0 || w->columns == 0)
+    return tl_fail(TL_EUSAGE, "%s: no frame with a table is open", w->folder);
+  if (w->rows + count > w->announced)
+    return give_up_frame(w, tl_fail(TL_EUSAGE,
+                                    "%s: more than the %lld rows in '%s' that were announced",
+                                    w->frame_out.path, (long long)w->announced, w->record->name));
+  TlStatus status = tl_h5_columns_write(&w->frame, w->column, w->columns, w->dataset, w->rows, rows,
+                                        stride, count);
   if (status != TL_OK) return give_up_frame(w, status);
-  w->contacts_written += count;
+  w->rows += count;
   return TL_OK;
 }
 
 TlStatus tl_results_frame_end(TlResultsWriter *w) {
   if (w->frame.id < 0) return tl_fail(TL_EUSAGE, "%s: no frame is open", w->folder);
-  if (w->contacts_written != w->contact_count)
-    return give_up_frame(w, tl_fail(TL_EUSAGE, "%s: %lld contacts of the %lld that were announced",
-                                    w->frame_out.path, (long long)w->contacts_written,
-                                    (long long)w->contact_count));
-  if (w->rows_written != w->body_count)
-    return give_up_frame(w, tl_fail(TL_EUSAGE, "%s: %lld rows of the %lld that were announced",
-                                    w->frame_out.path, (long long)w->rows_written,
-                                    (long long)w->body_count));
-  close_columns(w);
-  TlStatus status = tl_h5_close(&w->frame);
+  TlStatus status = finish_table(w);
+  if (status != TL_OK) return give_up_frame(w, status);
+  status = tl_h5_close(&w->frame);
   if (status == TL_OK)
     return w->hurry ? tl_outfile_rename(&w->frame_out) : tl_outfile_commit(&w->frame_out);
   tl_outfile_abort(&w->frame_out);
@@ -698,7 +677,7 @@ TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const c
 
 void tl_results_close(TlResultsWriter *w) {
   if (!w) return;
-  if (w->frame.id >= 0) abort_frame(w);
+  if (w->frame.id >= 0) TL_CLEAN_UP(give_up_frame(w, TL_OK));
   TL_CLEAN_UP(close_run(w));
   tl_outfile_abort(&w->run_out);
   tl_outfile_abort(&w->frame_out);

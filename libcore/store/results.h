@@ -2,8 +2,8 @@
  * (docs/reference/results.md).
  *
  * run.h5: the scene (avatars used, terrain, planes), the effective study as text, units, captions,
- * provenance; written once, but for the records of those who resume. Frames: bodies in chunks as
- * the ranks hand them in (readers sort by id). Each file is written under a temporary name and
+ * provenance; written once, but for the records of those who resume. Frames: bodies in the order of
+ * their ids (readers sort them nevertheless). Each file is written under a temporary name and
  * renamed when whole; a reader that lists the folder sees only whole frames. history.csv beside
  * them: one line every few steps. SI units, world frame of the study (the terrain's local frame).
  */
@@ -11,7 +11,7 @@
 #define TL_STORE_RESULTS_H
 
 #include "base/provenance.h"
-#include "model/collider_record.h"
+#include "model/body_record.h"
 #include "model/contact_record.h"
 #include "model/material.h"
 #include "store/apparatuses.h"
@@ -82,16 +82,6 @@ typedef struct TlFrame {
   TlBodyRow *rows; /* one a collider, sorted by id after reading, owned */
 } TlFrame;
 
-#define FRAME(...) +1
-enum { TL_BODY_COLUMNS = 0 TL_FRAME_FIELDS(FRAME) };
-#undef FRAME
-/* Values of a frame's columns, in the order of TL_FRAME_FIELDS: where the first one lies, and bytes
- * from one to the next. */
-typedef struct TlFrameColumn {
-  const void *value;
-  size_t stride;
-} TlFrameColumn;
-
 /* ---- writing (rank 0, or few writers) ---- */
 typedef struct TlResultsWriter TlResultsWriter;
 
@@ -110,17 +100,21 @@ TlStatus tl_results_scene_done(TlResultsWriter *writer);
 /* From here on frames get their names at once, without waiting for the disk: the process may be
  * killed soon (tl_outfile_rename). */
 void tl_results_hurry(TlResultsWriter *writer);
-/* A frame: begin, any number of blocks of rows (straight from the arrays of the state, or as
- * readers get them), end (rename). */
-TlStatus tl_results_frame_begin(TlResultsWriter *writer, int64_t index, int64_t step, double time_s,
-                                int64_t body_count);
-TlStatus tl_results_frame_columns(TlResultsWriter *writer,
-                                  const TlFrameColumn column[TL_BODY_COLUMNS], int64_t count);
-TlStatus tl_results_frame_rows(TlResultsWriter *writer, const TlBodyRow *rows, int64_t count);
-/* Before the end, when the frame is to hold contacts: how many, then blocks of them, in order. */
-TlStatus tl_results_frame_contacts_begin(TlResultsWriter *writer, int64_t count);
-TlStatus tl_results_frame_contacts(TlResultsWriter *writer, const TlContactRow *rows,
-                                   int64_t count);
+/* A frame: begin; tables one after the other, each with its packed rows in any number of blocks; end
+ * (rename). A table's columns are the fields of a record that have one, its rows packed as TL_FRAME
+ * (model/record.h); what they are the writer does not know. */
+typedef struct TlFrameTable {
+  const char *group;    /* where its datasets lie; NULL: at the root */
+  const char *count_as; /* attribute of the root that says how many rows there are; NULL: none */
+} TlFrameTable;
+extern const TlFrameTable tl_frame_bodies, tl_frame_contacts; /* of TlBodyRow, TlContactRow */
+TlStatus tl_results_frame_begin(TlResultsWriter *writer, int64_t index, int64_t step,
+                                double time_s);
+TlStatus tl_results_frame_table(TlResultsWriter *writer, const TlFrameTable *table,
+                                const TlRecord *record, int64_t count);
+/* stride: bytes from one row to the next. */
+TlStatus tl_results_frame_rows(TlResultsWriter *writer, const unsigned char *rows, size_t stride,
+                               int64_t count);
 TlStatus tl_results_frame_end(TlResultsWriter *writer);
 /* Header once ("time_s,kinetic_energy_J,..."), then lines; flushed each. NaN is an empty field;
  * text (NULL: none) is the last column. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -196,6 +197,30 @@ static size_t bytes_of(const TlH5Column *column) {
   return H5Tget_size(type_of(column)) * (size_t)column->width;
 }
 
+int tl_h5_record_columns(const TlRecord *record, bool packed,
+                         TlH5Column columns[TL_H5_RECORD_COLUMNS]) {
+  size_t at = 0;
+  int n = 0;
+  for (int k = 0; k < record->count; k++) {
+    const TlRecordField *f = &record->field[k];
+    if (!f->column) continue;
+    assert(n < TL_H5_RECORD_COLUMNS);
+    TlH5Column *c = &columns[n++];
+    *c = (TlH5Column){.name = f->column,
+                      .unit = f->unit,
+                      .type = f->kind == TL_FIELD_I64   ? TL_H5_I64
+                              : f->kind == TL_FIELD_I32 ? TL_H5_I32
+                                                        : TL_H5_F64,
+                      .width = f->kind == TL_FIELD_VEC3   ? 3
+                               : f->kind == TL_FIELD_QUAT ? 4
+                                                          : 1,
+                      .offset = packed ? at : f->offset,
+                      .later = (f->attributes & TL_LATER) != 0};
+    at += bytes_of(c);
+  }
+  return n;
+}
+
 TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Column *columns,
                               int count, int64_t rows, hid_t *dataset) {
   for (int c = 0; c < count; c++) dataset[c] = -1;
@@ -205,8 +230,9 @@ TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Colum
   return TL_OK;
 }
 
-TlStatus tl_h5_column_write(const TlH5File *file, const TlH5Column *column, hid_t dataset,
-                            int64_t first, const void *values, size_t stride, int64_t n) {
+/* Values of one column, this many bytes from one to the next. */
+static TlStatus write_column(const TlH5File *file, const TlH5Column *column, hid_t dataset,
+                             int64_t first, const void *values, size_t stride, int64_t n) {
   size_t bytes = bytes_of(column);
   const char *from = values;
   char *block;
@@ -228,8 +254,8 @@ TlStatus tl_h5_columns_write(const TlH5File *file, const TlH5Column *columns, in
                              const hid_t *dataset, int64_t first, const void *rows, size_t row_size,
                              int64_t n) {
   for (int c = 0; c < count; c++)
-    TL_TRY(tl_h5_column_write(file, &columns[c], dataset[c], first,
-                              (const char *)rows + columns[c].offset, row_size, n));
+    TL_TRY(write_column(file, &columns[c], dataset[c], first,
+                        (const char *)rows + columns[c].offset, row_size, n));
   return TL_OK;
 }
 

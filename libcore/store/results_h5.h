@@ -9,6 +9,7 @@
 #define TL_STORE_RESULTS_H5_H
 
 #include "base/h5_read.h"
+#include "model/record.h"
 
 #include <hdf5.h>
 #include <stdbool.h>
@@ -42,13 +43,16 @@ typedef struct TlH5Column {
   bool later;    /* files of older versions lack it: what the row has there stays */
 } TlH5Column;
 
+/* The fields of a record that are columns of frames, as they lie in its struct, or packed one after
+ * the other. */
+enum { TL_H5_RECORD_COLUMNS = 32 };
+int tl_h5_record_columns(const TlRecord *record, bool packed,
+                         TlH5Column columns[TL_H5_RECORD_COLUMNS]);
+
 /* Makes the datasets of rows rows, chunked, shuffled and deflated. dataset[columns] is filled;
  * close them by tl_h5_columns_close. */
 TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Column *columns,
                               int count, int64_t rows, hid_t *dataset);
-/* Values of one column, rows first .. first+n-1, this many bytes from one to the next. */
-TlStatus tl_h5_column_write(const TlH5File *file, const TlH5Column *column, hid_t dataset,
-                            int64_t first, const void *values, size_t stride, int64_t n);
 /* Rows first .. first+n-1; the extra memory is one block of one column. */
 TlStatus tl_h5_columns_write(const TlH5File *file, const TlH5Column *columns, int count,
                              const hid_t *dataset, int64_t first, const void *rows, size_t row_size,

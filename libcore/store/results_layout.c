@@ -5,18 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BODY(member) offsetof(TlBodyRow, member)
 #define AVATAR(member) offsetof(TlAvatarRow, avatar.member)
 #define PART(member) offsetof(TlPartRow, part.member)
 #define DRIVE(member) offsetof(TlPartRow, part.drive.member)
-
-#define TYPE(type)                                                                                 \
-  _Generic(*(type *)NULL, int64_t : TL_H5_I64, int32_t : TL_H5_I32, default : TL_H5_F64)
-#define WIDTH(type) _Generic(*(type *)NULL, TlVec3 : 3, TlQuat : 4, default : 1)
-#define FRAME(type, name, unit, attributes, meaning, member, column)                               \
-  {column, unit, TYPE(type), WIDTH(type), BODY(member), ((attributes)&TL_LATER) != 0},
-const TlH5Column tl_body_columns[TL_BODY_COLUMNS] = {TL_FRAME_FIELDS(FRAME)};
-#undef FRAME
 
 const TlH5Column tl_material_columns[TL_MATERIAL_COLUMNS] = {
     {"density_kg_m3", "kg/m3", TL_H5_F64, 1, offsetof(TlMaterial, density_kg_m3)},
@@ -73,16 +64,6 @@ const TlH5Column tl_part_columns[TL_PART_COLUMNS] = {
     {"table_rows", "", TL_H5_I64, 1, DRIVE(rows)},
     {"table_start", "", TL_H5_I64, 1, offsetof(TlPartRow, table_start)},
 };
-
-#define FRAME(type, name, unit, attributes, meaning)                                               \
-  {#name,                                                                                          \
-   unit,                                                                                           \
-   TYPE(type),                                                                                     \
-   WIDTH(type),                                                                                    \
-   offsetof(TlContactRow, name),                                                                   \
-   ((attributes)&TL_LATER) != 0},
-const TlH5Column tl_contact_columns[TL_CONTACT_COLUMNS] = {TL_CONTACT_ROW_FIELDS(FRAME)};
-#undef FRAME
 
 char *tl_results_frame_path(const char *folder, int64_t index) {
   return tl_format("%s/frame_%06lld.h5", folder, (long long)index);

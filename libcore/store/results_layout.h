@@ -6,9 +6,6 @@
 #include "store/results.h"
 #include "store/results_h5.h"
 
-#define F(...) +1
-enum { TL_CONTACT_COLUMNS = 0 TL_CONTACT_ROW_FIELDS(F) };
-#undef F
 enum {
   TL_RESULTS_FORMAT = 1,
   TL_AVATAR_COLUMNS = 20,
@@ -39,10 +36,8 @@ typedef struct TlPairRow {
 
 extern const TlH5Column tl_material_columns[TL_MATERIAL_COLUMNS]; /* of TlMaterial */
 extern const TlH5Column tl_pair_columns[TL_PAIR_COLUMNS];
-extern const TlH5Column tl_body_columns[TL_BODY_COLUMNS];
 extern const TlH5Column tl_avatar_columns[TL_AVATAR_COLUMNS];
 extern const TlH5Column tl_part_columns[TL_PART_COLUMNS];
-extern const TlH5Column tl_contact_columns[TL_CONTACT_COLUMNS];
 
 /* "frame_NNNNNN.h5" in the folder, fresh memory. */
 char *tl_results_frame_path(const char *folder, int64_t index);

@@ -65,8 +65,10 @@ static TlStatus read_rows(const TlH5File *f, TlFrame *frame) {
   TL_TRY(TL_NEW(frame->rows, (size_t)frame->count));
   bool has_body;
   TL_TRY(tl_context(tl_h5_has(f->id, "body", &has_body), "%s", f->name));
-  TL_TRY(tl_h5_columns_read(f, f->id, tl_body_columns, TL_BODY_COLUMNS, frame->rows,
-                            sizeof *frame->rows, frame->count));
+  TlH5Column column[TL_H5_RECORD_COLUMNS];
+  int columns = tl_h5_record_columns(&tl_body_row_record, false, column);
+  TL_TRY(tl_h5_columns_read(f, f->id, column, columns, frame->rows, sizeof *frame->rows,
+                            frame->count));
   for (int64_t i = 0; !has_body && i < frame->count; i++) frame->rows[i].body = frame->rows[i].id;
   qsort(frame->rows, (size_t)frame->count, sizeof *frame->rows, by_body_id);
   return TL_OK;
@@ -130,8 +132,9 @@ static TlStatus read_contact_rows(const TlH5File *f, hid_t g, TlFrameContacts *c
   TL_TRY(tl_h5_array_rows(f, g, "first", &c->count));
   TL_TRY(TL_NEW(c->rows, (size_t)c->count));
   for (int64_t i = 0; i < c->count; i++) c->rows[i].friction = friction;
-  return tl_h5_columns_read(f, g, tl_contact_columns, TL_CONTACT_COLUMNS, c->rows, sizeof *c->rows,
-                            c->count);
+  TlH5Column column[TL_H5_RECORD_COLUMNS];
+  int columns = tl_h5_record_columns(&tl_contact_row_record, false, column);
+  return tl_h5_columns_read(f, g, column, columns, c->rows, sizeof *c->rows, c->count);
 }
 
 static TlStatus read_contacts(const char *path, void *of) {

@@ -7,6 +7,7 @@
  * places kept from step to step report less than a search from nothing at the same poses. One thread.
  */
 #include "judge/judge.h"
+#include "support/grain_state.h"
 
 #include "base/par.h"
 #include "base/random.h"
@@ -48,7 +49,7 @@ typedef struct Pose {
 
 static void add_body(Scene *s, int64_t id) {
   TlGrainState state = {.id = id, .avatar_id = 1, .scale = 1, .rotation = {1, 0, 0, 0}};
-  JUDGE_OK(tl_bodies_add(&s->bodies, &state));
+  JUDGE_OK(tl_test_add(&s->bodies, &state));
   s->bodies.colliders.shape[id] = tl_shapes_find(&s->shapes, 1);
   s->bodies.radius[id] = s->bodies.colliders.shape[id]->radius_m;
 }

@@ -11,6 +11,7 @@
 #include "post/export_levelset.h"
 #include "post/export_morphology.h"
 #include "store/results.h"
+#include "support/frame_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -188,12 +189,12 @@ static void results(void) {
   tl_fuzz_must(tl_results_create(&w, folder, &scene, true));
   tl_fuzz_must(tl_results_add_avatar(w, &avatar));
   tl_fuzz_must(tl_results_scene_done(w));
-  tl_fuzz_must(tl_results_frame_begin(w, 1, 10, 0.1, 2));
-  tl_fuzz_must(tl_results_frame_rows(w, row, 2));
-  tl_fuzz_must(tl_results_frame_contacts_begin(w, 1));
-  tl_fuzz_must(tl_results_frame_contacts(w, &contact, 1));
+  tl_fuzz_must(tl_test_frame(w, 1, 10, 0.1, 2));
+  tl_fuzz_must(tl_test_put_bodies(w, row, 2));
+  tl_fuzz_must(tl_results_frame_table(w, &tl_frame_contacts, &tl_contact_row_record, 1));
+  tl_fuzz_must(tl_test_put_contacts(w, &contact, 1));
   tl_fuzz_must(tl_results_frame_end(w));
-  tl_fuzz_must(tl_results_frame_begin(w, 2, 20, 0.2, 0));
+  tl_fuzz_must(tl_test_frame(w, 2, 20, 0.2, 0));
   tl_fuzz_must(tl_results_frame_end(w));
   tl_results_close(w);
   put_file("h5_run", "run.h5", 0, tl_fuzz_path("results/run.h5"));

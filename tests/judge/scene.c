@@ -1,5 +1,6 @@
 #include "judge/scene.h"
 #include "support/materials.h"
+#include "support/grain_state.h"
 
 #include "base/mem.h"
 #include "judge/judge.h"
@@ -64,7 +65,7 @@ int64_t judge_scene_put(JudgeScene *scene, int64_t avatar, double scale, TlVec3 
   state.position = x;
   state.rotation = q;
   state.velocity = v;
-  JUDGE_OK(tl_bodies_add(&scene->bodies, &state));
+  JUDGE_OK(tl_test_add(&scene->bodies, &state));
   return state.id;
 }
 

@@ -8,6 +8,7 @@
 #include "dist/dist.h"
 #include "support/stepper.h"
 #include "support/materials.h"
+#include "support/grain_state.h"
 #include "shape/superellipsoid.h"
 
 enum { GRAINS = 48, STEPS = 30, NET_SHAPE = -5 };
@@ -35,7 +36,7 @@ static void add_grains(TlBodies *bodies, int me, int ranks) {
                          0.014 + (i / 16) * 0.024);
     s.velocity = tl_vec3(-1.5, 0.2 * tl_random_next_normal(&x), -0.5);
     s.momentum = tl_scale(1e-6, tl_vec3(tl_random_next_normal(&x), 1, 0));
-    if (i % ranks == me) REQUIRE_OK(tl_bodies_add(bodies, &s));
+    if (i % ranks == me) REQUIRE_OK(tl_test_add(bodies, &s));
   }
 }
 

@@ -1,6 +1,7 @@
 /* Cuts, migration and halo of moving points against what every rank can work out by itself.
  * ranks: 1 2 3 4 8 */
 #include "mpi/mpitest.h"
+#include "support/grain_state.h"
 
 #include "base/mem.h"
 #include "base/random.h"
@@ -70,7 +71,7 @@ static void start(TlBodies *bodies, int me, int ranks) {
         .id = id, .avatar_id = id % 7, .scale = 1 + (double)id, .rotation = {1, 0, 0, 0}};
     s.position = where(id, 0);
     s.momentum = tl_vec3((double)id, 0, 0);
-    REQUIRE_OK(tl_bodies_add(bodies, &s));
+    REQUIRE_OK(tl_test_add(bodies, &s));
   }
   /* each body remembers a boundary, and its elder neighbour */
   for (int64_t i = 0; i < bodies->owned; i++) {

@@ -1,10 +1,17 @@
-/* A grain's whole state out of the arrays of bodies and colliders, and the way back. */
+/* A grain's whole state as one struct, for tests that make or compare grains by hand. */
 #ifndef TL_TESTS_SUPPORT_GRAIN_STATE_H
 #define TL_TESTS_SUPPORT_GRAIN_STATE_H
 
 #include "model/bodies.h"
 
 #include <string.h>
+
+#define F(type, name, ...) type name;
+typedef struct TlGrainState {
+  TL_BODY_FIELDS(F)
+  TL_COLLIDER_SHAPE_LIST(F, F)
+} TlGrainState;
+#undef F
 
 static inline TlGrainState tl_test_grain_state(const TlBodies *b, int64_t i) {
   TlGrainState grain;
@@ -24,6 +31,13 @@ static inline void tl_test_set_grain(TlBodies *b, int64_t i, const TlGrainState 
 #define F(type, name, ...) b->colliders.name[b->first[i]] = grain->name;
   TL_COLLIDER_SHAPE_LIST(F, F)
 #undef F
+}
+/* Append it as an owned body. */
+static inline TlStatus tl_test_add(TlBodies *b, const TlGrainState *grain) {
+  int64_t i;
+  TL_TRY(tl_bodies_add(b, grain->id, 0, &i));
+  tl_test_set_grain(b, i, grain);
+  return tl_bodies_check(b, i);
 }
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "support/materials.h"
 #include "support/stepper.h"
+#include "support/grain_state.h"
 
 #include "base/random.h"
 #include "contact/narrow.h"
@@ -53,11 +54,11 @@ static inline TlStatus loop_open(LoopLab *lab, const TlAvatar *grain) {
   TL_TRY(
       stepper_new(&lab->stepper, &lab->config, (TlAvatarSource){lab, loop_avatar}, NULL, 0, NULL));
   for (int i = 0; i < 2; i++)
-    TL_TRY(tl_bodies_add(&lab->bodies, &(TlGrainState){.id = i,
-                                                       .avatar_id = LOOP_GRAIN,
-                                                       .scale = 1,
-                                                       .position = {10.0 * i, 0, 0},
-                                                       .rotation = {1, 0, 0, 0}}));
+    TL_TRY(tl_test_add(&lab->bodies, &(TlGrainState){.id = i,
+                                                     .avatar_id = LOOP_GRAIN,
+                                                     .scale = 1,
+                                                     .position = {10.0 * i, 0, 0},
+                                                     .rotation = {1, 0, 0, 0}}));
   return stepper_refresh(lab->stepper, &lab->bodies);
 }
 

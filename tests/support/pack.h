@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "solve/etm.h"
 #include "solve/stages.h"
+#include "support/grain_state.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static inline TlStatus pack_body(Pack *p, TlVec3 x) {
   s.scale = 1;
   s.rotation = (TlQuat){1, 0, 0, 0};
   s.position = x;
-  return tl_bodies_add(&p->bodies, &s);
+  return tl_test_add(&p->bodies, &s);
 }
 
 static inline void pack_contact(Pack *p, int32_t a, int32_t b, TlVec3 n) {

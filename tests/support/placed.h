@@ -10,29 +10,24 @@
 
 /* Append a body of scale 1 at rest but for v; its index, which is its id, too. */
 static inline int64_t tl_test_put(TlBodies *b, int64_t shape, TlVec3 x, TlQuat q, TlVec3 v) {
-  CK_OK(tl_bodies_add(b, &(TlGrainState){.id = b->total,
-                                         .avatar_id = shape,
-                                         .scale = 1,
-                                         .position = x,
-                                         .rotation = q,
-                                         .velocity = v}));
+  CK_OK(tl_test_add(b, &(TlGrainState){.id = b->total,
+                                       .avatar_id = shape,
+                                       .scale = 1,
+                                       .position = x,
+                                       .rotation = q,
+                                       .velocity = v}));
   return b->total - 1;
 }
 
 /* Append a body whose shape is in shapes; reach_m: beyond its radius. Its index. */
 static inline int64_t tl_test_place(TlBodies *b, const TlShapes *shapes, TlGrainState state,
                                     double reach_m) {
-  CK_OK(tl_bodies_add(b, &state));
+  CK_OK(tl_test_add(b, &state));
   int64_t i = b->total - 1;
   b->colliders.shape[i] = tl_shapes_find(shapes, state.avatar_id);
   b->radius[i] = state.scale * b->colliders.shape[i]->radius_m;
   b->colliders.reach[i] = b->radius[i] + reach_m;
   return i;
-}
-
-/* Without bodies again, memory kept. */
-static inline void tl_test_clear(TlBodies *b) {
-  b->owned = b->total = b->colliders.owned = b->colliders.total = 0;
 }
 
 #endif

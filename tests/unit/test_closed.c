@@ -421,7 +421,7 @@ START_TEST(a_box_meets_grains_as_its_gridded_avatar_does) {
     double far = 0.021 + 0.017 * tl_random_next(&r);
     TlPoint p[2];
     for (int k = 0; k < 2; k++) {
-      tl_test_clear(&rig.bodies);
+      tl_bodies_clear(&rig.bodies);
       place(&rig, SPHERE, tl_scale(far, d), UPRIGHT);
       place(&rig, k ? GRID_BOX : BOX, NONE, q);
       p[k] = deepest(&rig, &points);
@@ -455,7 +455,7 @@ START_TEST(the_gap_of_a_sphere_does_not_jump_at_sharp_edges) {
   double radius = sphere_size[0], step = 0.01 * radius, most = 0;
   for (int i = 0; i < WAYS; i++) {
     const TlAvatar *grain = i % 2 ? &rig.cross : &rig.tetrahedron;
-    tl_test_clear(&rig.bodies);
+    tl_bodies_clear(&rig.bodies);
     int64_t node = (int64_t)(tl_random_next(&r) * grain->node_count);
     const float *x = &grain->node_m[3 * node];
     place(&rig, SPHERE, tl_vec3(x[0], x[1], x[2]), UPRIGHT);
@@ -525,7 +525,7 @@ START_TEST(a_sphere_misses_no_place_between_nodes) {
   CK_OK(tl_avatar_thin(&rig.tetrahedron, 6, &thin));
   CK_OK(tl_shapes_add(&rig.shapes, 60, &thin));
   for (int i = 0; i < 60; i++) {
-    tl_test_clear(&rig.bodies);
+    tl_bodies_clear(&rig.bodies);
     place(&rig, SPHERE, NONE, UPRIGHT);
     place(&rig, 60, NONE, UPRIGHT);
     double least = sink(&rig, 2 * thin.spacing_m, thin.spacing_m, tl_unit(random_point(&r, 1)));
@@ -557,7 +557,7 @@ START_TEST(a_sphere_finds_the_deepest_of_all_places) {
   int missed = 0;
   for (int i = 0; i < POSES; i++) {
     const TlAvatar *grain = i % 2 ? &rig.cross : &rig.tetrahedron;
-    tl_test_clear(&rig.bodies);
+    tl_bodies_clear(&rig.bodies);
     place(&rig, SPHERE, NONE, UPRIGHT);
     place(&rig, i % 2 ? CROSS : TETRAHEDRON, NONE, UPRIGHT);
     rig.bodies.colliders.scale[0] = scale[i / 2 % 3];
@@ -581,7 +581,7 @@ START_TEST(cylinders_meet_by_their_sides) {
   rig_open(&rig);
   double r = cylinder_size[0];
   for (int k = 0; k < 2; k++) {
-    tl_test_clear(&rig.bodies);
+    tl_bodies_clear(&rig.bodies);
     place(&rig, CYLINDER, tl_vec3(0, 0, 2 * r - 1e-4),
           tl_quat_from_rotation(tl_vec3(k * PI / 2, 0, 0)));
     place(&rig, CYLINDER, NONE, tl_quat_from_rotation(tl_vec3(0, PI / 2, 0)));
@@ -611,7 +611,7 @@ START_TEST(points_of_a_cylinder_find_its_deepest_place) {
           tl_quat_rotate(q, tl_vec3(cylinder_size[0] * cos(a), cylinder_size[0] * sin(a), z));
       if (p.z < low.z) low = p;
     }
-    tl_test_clear(&rig.bodies);
+    tl_bodies_clear(&rig.bodies);
     place(&rig, CYLINDER, tl_sub(tl_vec3(0, 0, 0.01 - 1e-4), low), q);
     place(&rig, BOX, NONE, UPRIGHT);
     CK_NEAR(deepest(&rig, &points).gap, -1e-4, 6e-4 * cylinder_size[0] + 1e-8);

@@ -83,7 +83,7 @@ START_TEST(the_tree_finds_what_testing_every_node_finds) {
   TlPoint *oracle = tl_calloc(1000, sizeof *oracle);
   int64_t compared = 0;
   for (int trial = 0; trial < 400; trial++) {
-    tl_test_clear(&rig.bodies);
+    tl_bodies_clear(&rig.bodies);
     double s = 0.5 + tl_random_next(&r), far = 0.006 + 0.022 * tl_random_next(&r);
     TlVec3 d = tl_unit(
         tl_vec3(tl_random_next_normal(&r), tl_random_next_normal(&r), tl_random_next_normal(&r)));
@@ -121,7 +121,7 @@ START_TEST(a_band_keeps_all_points_within_it_of_the_deepest) {
   TlPoint *oracle = tl_calloc(1000, sizeof *oracle);
   int64_t before = 0, compared = 0;
   for (int trial = 0; trial < 300; trial++) {
-    tl_test_clear(&rig.bodies);
+    tl_bodies_clear(&rig.bodies);
     TlVec3 d = tl_unit(tl_vec3(tl_random_next_normal(&r), tl_random_next_normal(&r), 0.3));
     place(&rig, 10, tl_vec3(0, 0, 0), random_rotation(&r), 1, 0);
     place(&rig, 11, tl_scale(0.01 + 0.012 * tl_random_next(&r), d), random_rotation(&r), 0.8, 0);

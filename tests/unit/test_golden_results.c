@@ -1,6 +1,7 @@
 /* Results against h5py: what it wrote by docs/reference/results.md is read as it stands there, and
  * what Talus writes it finds where the document says. */
 #include "support/golden.h"
+#include "support/frame_rows.h"
 
 #include "base/file.h"
 #include "store/results.h"
@@ -195,15 +196,15 @@ START_TEST(what_talus_writes_another_program_reads) {
     tl_avatar_free(&avatar);
   }
   CK_OK(tl_results_scene_done(writer));
-  CK_OK(tl_results_frame_begin(writer, 3, 17, 0.017, BODIES));
+  CK_OK(tl_test_frame(writer, 3, 17, 0.017, BODIES));
   for (int64_t i = 0; i < BODIES; i++) {
     TlBodyRow row = body(i);
-    CK_OK(tl_results_frame_rows(writer, &row, 1));
+    CK_OK(tl_test_put_bodies(writer, &row, 1));
   }
-  CK_OK(tl_results_frame_contacts_begin(writer, CONTACTS));
+  CK_OK(tl_results_frame_table(writer, &tl_frame_contacts, &tl_contact_row_record, CONTACTS));
   for (int64_t i = 0; i < CONTACTS; i++) {
     TlContactRow row = contact(i);
-    CK_OK(tl_results_frame_contacts(writer, &row, 1));
+    CK_OK(tl_test_put_contacts(writer, &row, 1));
   }
   CK_OK(tl_results_frame_end(writer));
   tl_results_close(writer);

@@ -1,4 +1,5 @@
 #include "support/tltest.h"
+#include "support/frame_rows.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -38,10 +39,10 @@ static char *write_run(const char *name, const TlScene *scene, int bodies, int f
   for (int f = 0; f < frames; f++) {
     int there = 0;
     for (int b = 0; b < bodies; b++) there += row(b, dt * f).avatar_id != 0;
-    CK_OK(tl_results_frame_begin(w, f, 10 * f, dt * f, there));
+    CK_OK(tl_test_frame(w, f, 10 * f, dt * f, there));
     for (int b = bodies - 1; b >= 0; b--) {
       TlBodyRow r = row(b, dt * f);
-      if (r.avatar_id != 0) CK_OK(tl_results_frame_rows(w, &r, 1));
+      if (r.avatar_id != 0) CK_OK(tl_test_put_bodies(w, &r, 1));
     }
     CK_OK(tl_results_frame_end(w));
   }
@@ -566,11 +567,11 @@ START_TEST(penetration_into_terrain_is_along_its_normal) {
   CK_OK(tl_results_add_avatar(w, &a));
   CK_OK(tl_results_scene_done(w));
   for (int f = 0; f < 3; f++) {
-    CK_OK(tl_results_frame_begin(w, f, f, 0.25 * f, 4));
+    CK_OK(tl_test_frame(w, f, f, 0.25 * f, 4));
     for (int b = 0; b < 4; b++) {
       TlBodyRow r = on_slope(b, 0.25 * f);
       r.position_m.z += lift;
-      CK_OK(tl_results_frame_rows(w, &r, 1));
+      CK_OK(tl_test_put_bodies(w, &r, 1));
     }
     CK_OK(tl_results_frame_end(w));
   }

@@ -82,7 +82,7 @@ static int check_neighbours(const TlNet *net, int64_t i) {
     for (int m = 0; m < back; m++) found += others[m] == i;
     ck_assert_int_eq(found, 1);
     ck_assert(k == 0 || mine[k] > mine[k - 1]);
-    TlVec3 d = tl_sub(tl_net_sphere(net, i).position, tl_net_sphere(net, mine[k]).position);
+    TlVec3 d = tl_sub(tl_net_point(net, i), tl_net_point(net, mine[k]));
     CK_NEAR(tl_norm(d), tl_net_rest_length(net, i, mine[k]), 2e-15);
   }
   return count;
@@ -340,12 +340,12 @@ END_TEST
 
 static void add_ball(Rig *rig, double radius, TlVec3 x, TlVec3 v) {
   static int64_t id = 0;
-  CK_OK(tl_bodies_add(&rig->bodies, &(TlGrainState){.id = id++ % 100,
-                                                    .avatar_id = BALL,
-                                                    .scale = radius,
-                                                    .position = x,
-                                                    .rotation = {1, 0, 0, 0},
-                                                    .velocity = v}));
+  CK_OK(tl_test_add(&rig->bodies, &(TlGrainState){.id = id++ % 100,
+                                                  .avatar_id = BALL,
+                                                  .scale = radius,
+                                                  .position = x,
+                                                  .rotation = {1, 0, 0, 0},
+                                                  .velocity = v}));
 }
 
 /* Grains first: tl_bodies_add wants no order. */
@@ -458,7 +458,7 @@ START_TEST(a_tube_s_spheres_have_six_neighbours_over_the_seam_too) {
     int64_t n = tl_net_spheres(&rig.net), bonds = 0;
     CK_OK(tl_net_check(&rig.net));
     for (int64_t i = 0; i < n; i++) {
-      TlVec3 d = tl_sub(tl_net_sphere(&rig.net, i).position, rig.net.corner);
+      TlVec3 d = tl_sub(tl_net_point(&rig.net, i), rig.net.corner);
       double out = tl_norm(tl_axpy(d, -tl_dot(d, rig.net.across), rig.net.across));
       CK_NEAR(out, i < 54 ? 0.3 : 0.3 + rig.net.layer_gap_m, 1e-12);
       bonds += check_neighbours(&rig.net, i);
@@ -619,7 +619,7 @@ static void pair_start(Rig *rig) {
 
 /* From the clamped sphere to the other. */
 static TlVec3 along_bond(const TlNet *net) {
-  return tl_unit(tl_sub(tl_net_sphere(net, 1).position, tl_net_sphere(net, 0).position));
+  return tl_unit(tl_sub(tl_net_point(net, 1), tl_net_point(net, 0)));
 }
 
 static TlConstraintRow bond_of(const Rig *rig) {

@@ -87,7 +87,7 @@ typedef struct Pair {
 static const TlQuat turn_of_a = {0.5, -0.5, 0.5, 0.5};
 
 static void put(Scene *s, const Pair *p, TlMat3 turn[2]) {
-  tl_test_clear(&s->bodies);
+  tl_bodies_clear(&s->bodies);
   TlVec3 x = {0.3, -0.2, 0.1};
   TlGrainState a = {.id = 0, .avatar_id = p->a, .scale = p->scale_a, .position = x};
   TlGrainState b = {.id = 1, .avatar_id = p->b, .scale = p->scale_b};

@@ -2,6 +2,7 @@
  * form, its size, and that the same run gives the same bytes. What a browser makes of the page is
  * tested by tests/report (make check-report). */
 #include "support/tltest.h"
+#include "support/frame_rows.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -231,10 +232,10 @@ static char *write_sample(const char *name, const Sample *s, int frames) {
   for (int f = 0; f < frames; f++) {
     int count = 0;
     for (int b = 0; b < BODIES; b++) count += is_there(b, f);
-    CK_OK(tl_results_frame_begin(w, f, 100 * f, 0.1 * f, count));
+    CK_OK(tl_test_frame(w, f, 100 * f, 0.1 * f, count));
     for (int b = BODIES - 1; b >= 0; b--) {
       TlBodyRow r = row_of(b, f);
-      if (is_there(b, f)) CK_OK(tl_results_frame_rows(w, &r, 1));
+      if (is_there(b, f)) CK_OK(tl_test_put_bodies(w, &r, 1));
     }
     CK_OK(tl_results_frame_end(w));
     CK_OK(tl_results_table_line(w, TL_TABLE_HISTORY, (double[]){0.1 * f, 3.0 * f, 1, 2}, 4, NULL));
@@ -271,13 +272,13 @@ START_TEST(unpacked_places_and_turns_are_the_runs) {
   Sample s;
   make_sample(&s, "packing");
   char *folder = write_sample("packing", &s, FRAMES);
-  TlMotion m;
+  TlReportMotion m;
   TlReportData data = {0};
-  CK_OK(tl_motion_read(folder, &s.scene, 1, &m));
+  CK_OK(tl_report_motion_read(folder, &s.scene, 1, &m));
   ck_assert_int_eq(m.bodies, BODIES);
   ck_assert_int_eq(m.turning, BODIES - 4); /* bodies 4, 9, 14 and 19 are balls */
-  TlMotionSteps steps = tl_motion_steps(&m, &s.scene);
-  CK_OK(tl_motion_pack(&m, &steps, &data));
+  TlReportMotionSteps steps = tl_report_motion_steps(&m, &s.scene);
+  CK_OK(tl_report_motion_pack(&m, &steps, &data));
   uint8_t *place, *order, *turn, *left, *slow, *speed;
   section_of(&data, "place", &place);
   section_of(&data, "order", &order);
@@ -339,7 +340,7 @@ START_TEST(unpacked_places_and_turns_are_the_runs) {
   uint8_t *parts[] = {place, order, turn, left, slow, speed};
   for (int i = 0; i < 6; i++) tl_free(parts[i]);
   tl_data_free(&data);
-  tl_motion_free(&m);
+  tl_report_motion_free(&m);
   tl_free(folder);
   free_sample(&s);
 }
@@ -538,11 +539,11 @@ START_TEST(a_page_stays_below_its_limit_and_says_what_it_left_out) {
   TlReportOptions options = {.max_mb = 5};
   TlHtml page;
   TlReportSize size;
-  TlMotion m;
+  TlReportMotion m;
   TlReportData data = {0};
-  CK_OK(tl_motion_read(folder, &s.scene, 1, &m));
-  TlMotionSteps steps = tl_motion_steps(&m, &s.scene);
-  CK_OK(tl_motion_pack(&m, &steps, &data));
+  CK_OK(tl_report_motion_read(folder, &s.scene, 1, &m));
+  TlReportMotionSteps steps = tl_report_motion_steps(&m, &s.scene);
+  CK_OK(tl_report_motion_pack(&m, &steps, &data));
   double motion = 4e-6 / 3 * (double)data.packed_size;
   CK_OK(tl_report_make(one, 1, &options, &page, &size));
   ck_assert_int_eq(size.frame_every, 1);
@@ -562,7 +563,7 @@ START_TEST(a_page_stays_below_its_limit_and_says_what_it_left_out) {
   options.max_mb = full - 1.1 * motion - 0.02;
   CK_FAILS(tl_report_make(one, 1, &options, &page, &size), TL_EUSAGE, "--max-mb=");
   tl_data_free(&data);
-  tl_motion_free(&m);
+  tl_report_motion_free(&m);
   tl_free(folder);
   free_sample(&s);
 }
@@ -575,7 +576,7 @@ START_TEST(motion_takes_few_bytes) {
   TlAvatar a;
   CK_OK(tl_avatar_superellipsoid(0.3, 0.2, 0.15, 0.7, 0.7, 0.03, 200, &a));
   TlScene scene = {.avatar_count = 1, .avatars = &a};
-  TlMotion m = {.frames = F, .bodies = N, .turning = N};
+  TlReportMotion m = {.frames = F, .bodies = N, .turning = N};
   CK_OK(TL_NEW(m.id, N));
   CK_OK(TL_NEW(m.shape, N));
   CK_OK(TL_NEW(m.flags, N));
@@ -594,7 +595,7 @@ START_TEST(motion_takes_few_bytes) {
     for (int f = 0; f < F; f++) {
       uint64_t n = (uint64_t)(b * F + f);
       double v = 8 * sin(M_PI * fmin(1, f / 200.0)), dt = 0.08;
-      int64_t at = tl_motion_at(&m, b, f);
+      int64_t at = tl_report_motion_at(&m, b, f);
       x = tl_add(x, tl_scale(dt, tl_vec3(v, 0.1 * v * tl_random_normal(1, 3, n),
                                          -0.6 * v + 0.05 * v * tl_random_normal(1, 4, n))));
       w = tl_scale(v, tl_vec3(0.5 * tl_random_normal(1, 5, n), 1.5 + tl_random_normal(1, 6, n),
@@ -608,12 +609,12 @@ START_TEST(motion_takes_few_bytes) {
     }
   }
   TlReportData data = {0};
-  TlMotionSteps steps = tl_motion_steps(&m, &scene);
-  CK_OK(tl_motion_pack(&m, &steps, &data));
+  TlReportMotionSteps steps = tl_report_motion_steps(&m, &scene);
+  CK_OK(tl_report_motion_pack(&m, &steps, &data));
   double bytes = (double)data.packed_size / (N * F);
   ck_assert_msg(bytes < 8, "%.2f bytes a body and frame", bytes);
   tl_data_free(&data);
-  tl_motion_free(&m);
+  tl_report_motion_free(&m);
   tl_avatar_free(&a);
 }
 END_TEST

@@ -1,4 +1,5 @@
 #include "support/tltest.h"
+#include "support/frame_rows.h"
 
 #include "base/claims.h"
 #include "base/file.h"
@@ -223,13 +224,13 @@ END_TEST
 
 /* Rows handed in as ranks would: in blocks, in an order of their own. */
 static void write_frame(TlResultsWriter *w, int64_t index, int64_t n) {
-  CK_OK(tl_results_frame_begin(w, index, 10 * index, 0.1 * (double)index, n));
+  CK_OK(tl_test_frame(w, index, 10 * index, 0.1 * (double)index, n));
   TlBodyRow block[700];
   int64_t used = 0;
   for (int64_t i = 0; i < n; i++) {
     block[used++] = body(1 + (i * 7919 + 13) % n); /* 7919 is prime: a permutation */
     if (used < 700 && i < n - 1) continue;
-    CK_OK(tl_results_frame_rows(w, block, used));
+    CK_OK(tl_test_put_bodies(w, block, used));
     used = 0;
   }
   CK_OK(tl_results_frame_end(w));
@@ -277,13 +278,13 @@ static TlContactRow contact(int64_t i) {
 static TlStatus put_contacts(TlResultsWriter *w, int64_t announced, int64_t n) {
   TlBodyRow row = body(1);
   TlContactRow block[70];
-  TL_TRY(tl_results_frame_begin(w, announced, 10, 0.25, 1));
-  TL_TRY(tl_results_frame_rows(w, &row, 1));
-  TL_TRY(tl_results_frame_contacts_begin(w, announced));
+  TL_TRY(tl_test_frame(w, announced, 10, 0.25, 1));
+  TL_TRY(tl_test_put_bodies(w, &row, 1));
+  TL_TRY(tl_results_frame_table(w, &tl_frame_contacts, &tl_contact_row_record, announced));
   for (int64_t i = 0, used = 0; i < n; i++) {
     block[used++] = contact(i);
     if (used < 70 && i < n - 1) continue;
-    TL_TRY(tl_results_frame_contacts(w, block, used));
+    TL_TRY(tl_test_put_contacts(w, block, used));
     used = 0;
   }
   return tl_results_frame_end(w);
@@ -297,9 +298,10 @@ START_TEST(contacts_come_back_bit_for_bit_and_frames_without_have_none) {
   CK_OK(put_contacts(w, 5000, 5000));
   CK_OK(put_contacts(w, 0, 0));
   write_frame(w, 3, 20);
-  CK_FAILS(put_contacts(w, 10, 11), TL_EUSAGE, "more than the 10 contacts");
-  CK_FAILS(put_contacts(w, 10, 9), TL_EUSAGE, "9 contacts of the 10");
-  CK_FAILS(tl_results_frame_contacts_begin(w, 1), TL_EUSAGE, "no frame is open");
+  CK_FAILS(put_contacts(w, 10, 11), TL_EUSAGE, "more than the 10 rows in 'contact of a frame'");
+  CK_FAILS(put_contacts(w, 10, 9), TL_EUSAGE, "9 rows of the 10 in");
+  CK_FAILS(tl_results_frame_table(w, &tl_frame_contacts, &tl_contact_row_record, 1), TL_EUSAGE,
+           "no frame is open");
   tl_results_close(w);
   CK_OK(tl_results_read_contacts(folder, 5000, &read));
   ck_assert(read.there && read.count == 5000);
@@ -332,11 +334,11 @@ START_TEST(unfinished_frames_are_neither_listed_nor_left) {
   TlResultsWriter *w = create(folder, false);
   CK_OK(tl_results_scene_done(w));
   TlBodyRow row = body(1);
-  CK_OK(tl_results_frame_begin(w, 1, 1, 0.5, 2));
-  CK_OK(tl_results_frame_rows(w, &row, 1));
+  CK_OK(tl_test_frame(w, 1, 1, 0.5, 2));
+  CK_OK(tl_test_put_bodies(w, &row, 1));
   CK_FAILS(tl_results_frame_end(w), TL_EUSAGE, "1 rows of the 2");
-  CK_OK(tl_results_frame_begin(w, 1, 1, 0.5, 2));
-  CK_OK(tl_results_frame_rows(w, &row, 1));
+  CK_OK(tl_test_frame(w, 1, 1, 0.5, 2));
+  CK_OK(tl_test_put_bodies(w, &row, 1));
   int64_t *index, count;
   CK_OK(tl_results_frames(folder, &index, &count));
   ck_assert_int_eq(count, 0);
@@ -438,14 +440,15 @@ START_TEST(a_full_disk_is_an_error_and_leaves_no_half_frame) {
   for (rlim_t limit = 0; limit < 400000; limit += 30011) {
     tight.rlim_cur = limit;
     setrlimit(RLIMIT_FSIZE, &tight);
-    TlStatus status = tl_results_frame_begin(w, 2, 2, 0.5, 2000);
+    TlStatus status = tl_test_frame(w, 2, 2, 0.5, 2000);
     for (int64_t b = 0; status == TL_OK && b < 2; b++) {
       for (int64_t i = 0; i < 1000; i++) rows[i] = body(1000 * b + i);
-      status = tl_results_frame_rows(w, rows, 1000);
+      status = tl_test_put_bodies(w, rows, 1000);
     }
     TlContactRow touch = contact(1);
-    if (status == TL_OK) status = tl_results_frame_contacts_begin(w, 1);
-    if (status == TL_OK) status = tl_results_frame_contacts(w, &touch, 1);
+    if (status == TL_OK)
+      status = tl_results_frame_table(w, &tl_frame_contacts, &tl_contact_row_record, 1);
+    if (status == TL_OK) status = tl_test_put_contacts(w, &touch, 1);
     if (status == TL_OK) status = tl_results_frame_end(w);
     setrlimit(RLIMIT_FSIZE, &old);
     if (status == TL_OK) break;
@@ -508,8 +511,8 @@ static TlStatus write_all(const char *folder, const TlAvatar *a, const TlBodyRow
   TL_TRY(tl_results_create(&w, folder, &scene, true));
   TlStatus status = tl_results_add_avatar(w, a);
   if (status == TL_OK) status = tl_results_scene_done(w);
-  if (status == TL_OK) status = tl_results_frame_begin(w, 1, 1, 0.5, 1);
-  if (status == TL_OK) status = tl_results_frame_rows(w, row, 1);
+  if (status == TL_OK) status = tl_test_frame(w, 1, 1, 0.5, 1);
+  if (status == TL_OK) status = tl_test_put_bodies(w, row, 1);
   if (status == TL_OK) status = tl_results_frame_end(w);
   tl_results_close(w);
   return status;

@@ -186,7 +186,7 @@ START_TEST(a_membrane_s_row_goes_with_its_platen) {
   TlVec3 up = tl_quat_rotate(cell.bodies.rotation[TOP], tl_vec3(0, 0, 1));
   ck_assert_double_lt(up.z, 0.9999);
   for (int64_t i = 0; i < tl_net_spheres(&cell.net); i++) {
-    TlVec3 start = tl_net_sphere(&cell.net, i).position;
+    TlVec3 start = tl_net_point(&cell.net, i);
     int64_t at = 1 + i, row = i / COLUMNS % 4;
     TlVec3 arm = tl_sub(start, cell.net.hold.position);
     TlVec3 there =

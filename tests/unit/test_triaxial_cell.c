@@ -114,8 +114,8 @@ static double cell(const Table *t, int64_t row, const char *name) {
  * row goes with the top platen. */
 static double rows_short_of_height(const TlRun *run) {
   const TlNet *net = &run->model->nets.net[run->model->nets.count - 1];
-  double first = tl_net_sphere(net, 0).position.z,
-         last = tl_net_sphere(net, (int64_t)net->rows * net->columns - 1).position.z;
+  double first = tl_net_point(net, 0).z,
+         last = tl_net_point(net, (int64_t)net->rows * net->columns - 1).z;
   return HEIGHT - (last - first);
 }
 

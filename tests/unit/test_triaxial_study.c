@@ -85,8 +85,8 @@ START_TEST(the_cell_s_parts_join_the_study_s) {
   CK_NEAR(net.tube_radius_m, 0.0225, 1e-15);
   ck_assert_int_eq(net.columns, 28);
   ck_assert_int_eq(net.clamped, TL_NET_FIRST_ROW);
-  double last = tl_net_sphere(&net, tl_net_spheres(&net) - 1).position.z - 0.3,
-         first = tl_net_sphere(&net, 0).position.z - 0.3;
+  double last = tl_net_point(&net, tl_net_spheres(&net) - 1).z - 0.3,
+         first = tl_net_point(&net, 0).z - 0.3;
   CK_NEAR(first + last, 0.08, 1e-12);
   ck_assert(first >= 0 && first < 0.5 * sqrt(0.75) * net.spacing_m);
   tl_setup_free(&setup);

@@ -8,6 +8,7 @@
  */
 #include "judge/judge.h"
 #include "judge/scene.h"
+#include "support/grain_state.h"
 
 #include "base/mem.h"
 #include "base/random.h"
@@ -78,7 +79,7 @@ static void lab_open(Lab *lab) {
     s.id = i;
     s.scale = 1;
     s.rotation.w = 1;
-    JUDGE_OK(tl_bodies_add(&lab->bodies, &s));
+    JUDGE_OK(tl_test_add(&lab->bodies, &s));
   }
   lab->d = tl_avatar_diameter_m(&lab->grain[0]);
 }

@@ -1,4 +1,4 @@
-/* Ground whose friction rises with the way slid and that drags while a block touches it (Leine and
+/* Ground whose friction rises with the distance slid and that drags while a block touches it (Leine and
  * others 2014, Eqs. 46-47): a block on a plane against the equations, integrated for themselves. */
 #include "judge/judge.h"
 #include "judge/study.h"
