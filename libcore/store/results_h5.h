@@ -42,6 +42,8 @@ typedef struct TlH5Column {
   bool later;    /* files of older versions lack it: what the row has there stays */
 } TlH5Column;
 
+hid_t tl_h5_type_of(const TlH5Column *column);
+
 /* Makes the datasets of rows rows, chunked, shuffled and deflated. dataset[columns] is filled;
  * close them by tl_h5_columns_close. */
 TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Column *columns,
