@@ -102,7 +102,7 @@ $(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY
 $(OUT)/$(FIGURE)/%.done: $(settled).done $(call input,$(STUDY)) | $(OUT)/$(FIGURE)
 	$(call solve,$(FIGURE)-$*,$(OUT)/$(FIGURE)/$*,$< $(call quote,$(STUDY))) $(call quote,$(STUDY)) \
 	  --catalog=$(OUT)/catalog.tals --set=release.run=$(call quote,$(abspath $(basename $<))) \
-	  --set=$$(head -1 $(OUT)/sizes.txt) $(call options,--set=,$(TEST_SET) $(SET) $(call keys,$*))
+	  --set=$$(head -1 $(OUT)/sizes.txt) $(test_keys) $(call options,--set=,$(call keys,$*))
 	@touch $@
 
 $(OUT)/$(FIGURE):

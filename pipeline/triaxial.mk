@@ -31,8 +31,10 @@
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 include $(here)/common.mk
 
+TEST_TITLE :=
 TEST_SET :=
 TEST_SPECIMEN_SET :=
+test_keys = $(if $(TEST_TITLE),--set=$(call quote,title=$(TEST_TITLE))) $(call options,--set=,$(TEST_SET) $(SET))
 ifdef TEST
 $(call check_names,TEST)
 $(OUT)/test.mk: $(TEST) $(here)/triaxial_test.sh
@@ -87,7 +89,7 @@ $(OUT)/specimen.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY)) $(if $(TE
 $(OUT)/run.done: $(OUT)/specimen.done $(call input,$(STUDY)) $(if $(TEST),$(OUT)/test.mk)
 	$(call solve,solve,$(OUT)/run,$(OUT)/specimen.done $(call quote,$(STUDY))) $(call quote,$(STUDY)) \
 	  --catalog=$(OUT)/catalog.tals --set=release.run=$(call quote,$(abspath $(OUT))/specimen) \
-	  --set=$$(head -1 $(OUT)/sizes.txt) $(call options,--set=,$(TEST_SET) $(SET))
+	  --set=$$(head -1 $(OUT)/sizes.txt) $(test_keys)
 	@touch $@
 
 $(OUT)/measures.done: $(OUT)/run.done

@@ -59,6 +59,7 @@ END {
   if (v["labels"] != "") print "LABELS := " path(v["labels"])
   if (v["grey"] != "") print "GREY := " path(v["grey"])
   if (v["voxel_um"] != "") print "VOXEL_UM := " v["voxel_um"]
+  printf "TEST_TITLE := triaxial compression at %s kPa\n", v["pressure_kPa"]
   g = (v["grains"] / 500) ^ (1 / 3); r = 0.028 * g; h = 0.1 * g
   printf "TEST_SPECIMEN_SET := release.count=%d time.duration_s=%.4g release.low_m=[-%.6g,-%.6g,0] release.high_m=[%.6g,%.6g,%.6g]", \
     v["grains"], 0.5 * (g > 1 ? sqrt(g) : 1), r, r, r, r, 0.36 * g
@@ -70,7 +71,7 @@ END {
   printf " triaxial.membrane.stiffness_N_m=%.6g triaxial.membrane.tangential_stiffness_N_m=%.6g penalty.normal_Pa_m=%.6g penalty.normal_N_m=%.6g", \
     1500 * s, 300 * s, 3e11 * s, 5e4 * s
   printf " time.dt_s=%.6g time.duration_s=%.6g time.frame_every_s=%.6g time.history_every_s=%.6g contact.damping_per_s=%.6g", \
-    5e-6 / t, (0.5 + 3 * v["strain"]) / t, 0.02 / t, 2e-4 / t, 5 * t
+    5e-6 / t, (0.5 + 3 * v["strain"]) / t, (v["strain"] < 0.024 ? v["strain"] / 1.2 : 0.02) / t, 2e-4 / t, 5 * t
   printf " triaxial.stages.0.pressure_Pa=%.6g triaxial.stages.0.damping_per_s=%.6g triaxial.stages.1.rate_per_s=%.6g triaxial.stages.1.until_strain=%s", \
     1e3 * v["pressure_kPa"], 200 * t, 0.6 * t, v["strain"]
   if (v["void_ratio"] == "") printf " triaxial.stages.0.ramp_s=%.6g triaxial.stages.0.most_s=%.6g", 0.02 / t, 0.1 / t
