@@ -340,18 +340,19 @@ static TlStatus make_with_share(const TlAvatar *a, int32_t cells, TlSkin *skin, 
 
 TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most, double most_share,
                              TlSkin *skin, double *share) {
-  static const double WORTH = 0.9; /* what is left of the distance after a step that is worth it */
+  static const double WORTH =
+      0.8; /* what must be left at most of the distance, if it stays above */
   TL_TRY(make_with_share(avatar, cells, skin, share));
-  while (*share > most_share && cells + (cells + 2) / 3 <= most) {
+  double first = *share;
+  for (cells += (cells + 2) / 3; *share > most_share && cells <= most; cells += (cells + 2) / 3) {
     TlSkin finer;
     double left;
-    cells += (cells + 2) / 3;
     TlStatus status = make_with_share(avatar, cells, &finer, &left);
     if (status != TL_OK) tl_skin_free(skin);
     TL_TRY(status);
-    bool worth = left < WORTH * *share;
-    tl_skin_free(worth ? skin : &finer);
-    if (!worth) return TL_OK;
+    bool better = left <= most_share || left < fmin(*share, WORTH * first);
+    tl_skin_free(better ? skin : &finer);
+    if (!better) continue;
     *skin = finer;
     *share = left;
   }
