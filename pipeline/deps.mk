@@ -25,6 +25,7 @@ DEPS := \
   python3:/usr/bin/python3 python3-numpy:/usr/lib/python3/dist-packages/numpy \
   python3-pip:/usr/lib/python3/dist-packages/pip python3-h5py:/usr/lib/python3/dist-packages/h5py \
   python3-gdal:/usr/lib/python3/dist-packages/osgeo \
+  python3-openvdb:/usr/lib/python3/dist-packages/pyopenvdb*.so \
   clang-format:clang-format \
   shellcheck:shellcheck
 

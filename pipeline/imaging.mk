@@ -1,10 +1,12 @@
 # From a CT stack to a catalog of grains, for the chains that include this (avalanche.mk,
-# triaxial.mk), which say what STACK, OUT, VOXEL_UM and the *_FLAGS are.
+# triaxial.mk), which say what STACK, OUT, VOXEL_UM and the *_FLAGS are. LABELS: labels that are there
+# already, in place of STACK, and GREY the denoised stack that they were made from, if there is one.
 SAMPLE ?= grains
 $(call check_words,VOXEL_UM)
-$(call check_files,STACK)
+$(call check_files,STACK LABELS GREY)
+$(if $(LABELS),$(if $(STACK),$(error give STACK or LABELS, not both)),$(if $(GREY),$(error GREY= goes with LABELS=)))
 $(call check_texts,SAMPLE DENOISE_FLAGS BINARIZE_FLAGS LABEL_FLAGS AVATAR_FLAGS)
-$(call check_kept,STACK,$(OUT)/denoised.h5 $(OUT)/mask.h5 $(OUT)/labels.h5 $(OUT)/catalog.tals)
+$(call check_kept,STACK LABELS GREY,$(OUT)/denoised.h5 $(OUT)/mask.h5 $(OUT)/labels.h5 $(OUT)/catalog.tals)
 voxel := $(if $(VOXEL_UM),--voxel-size-um=$(VOXEL_UM))
 
 $(OUT)/denoised.h5: $(call input,$(STACK))
@@ -18,9 +20,14 @@ $(OUT)/labels.h5: $(OUT)/mask.h5 $(OUT)/denoised.h5
 	$(call stage,label) $(call tool,talus-label) $< --grey=$(OUT)/denoised.h5 -o $@ --overwrite \
 	  $(call options,,$(LABEL_FLAGS))
 
+labels := $(if $(LABELS),$(call input,$(LABELS)),$(OUT)/labels.h5)
+grey := $(if $(LABELS),$(call input,$(GREY)),$(OUT)/denoised.h5)
+raw := $(if $(LABELS),,--raw=$(call quote,$(STACK)))
+
 # Two tools write to one catalog: a terrain waits for the grains.
-$(OUT)/avatars.done: $(OUT)/labels.h5 $(OUT)/denoised.h5
-	$(call stage,avatars) $(call tool,talus-avatars) $(OUT)/labels.h5 --grey=$(OUT)/denoised.h5 \
-	  --raw=$(call quote,$(STACK)) --catalog=$(OUT)/catalog.tals --sample=$(call quote,$(SAMPLE)) --overwrite \
-	  $(call options,,$(AVATAR_FLAGS))
+$(OUT)/avatars.done: $(labels) $(grey)
+	@mkdir -p $(OUT)
+	$(call stage,avatars) $(call tool,talus-avatars) $(call quote,$(or $(LABELS),$(OUT)/labels.h5)) \
+	  $(if $(grey),--grey=$(call quote,$(or $(GREY),$(OUT)/denoised.h5))) $(raw) $(if $(LABELS),$(voxel)) \
+	  --catalog=$(OUT)/catalog.tals --sample=$(call quote,$(SAMPLE)) --overwrite $(call options,,$(AVATAR_FLAGS))
 	@touch $@

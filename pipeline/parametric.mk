@@ -93,7 +93,7 @@ parametric: $(OUT)/$(FIGURE)/measures.done
 
 $(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY)) | $(OUT)/$(FIGURE)
 	$(call solve,specimen-$(FIGURE)-$*,$(basename $@),$(specimen_from),$(SPECIMEN_RANKS)) $(specimen_study) \
-	  $$(sed 's/^/--set=/' $<) $(call options,--set=,$(SPECIMEN_SET) $(call settles_$(FIGURE),$*))
+	  $$(sed 's/^/--set=/' $<) $(call options,--set=,$(TEST_SPECIMEN_SET) $(SPECIMEN_SET) $(call settles_$(FIGURE),$*))
 	@touch $@
 
 .PRECIOUS: $(OUT)/$(FIGURE)/specimen-%.done
@@ -102,7 +102,7 @@ $(OUT)/$(FIGURE)/specimen-%.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY
 $(OUT)/$(FIGURE)/%.done: $(settled).done $(call input,$(STUDY)) | $(OUT)/$(FIGURE)
 	$(call solve,$(FIGURE)-$*,$(OUT)/$(FIGURE)/$*,$< $(call quote,$(STUDY))) $(call quote,$(STUDY)) \
 	  --catalog=$(OUT)/catalog.tals --set=release.run=$(call quote,$(abspath $(basename $<))) \
-	  --set=$$(head -1 $(OUT)/sizes.txt) $(call options,--set=,$(SET) $(call keys,$*))
+	  --set=$$(head -1 $(OUT)/sizes.txt) $(test_keys) $(call options,--set=,$(call keys,$*))
 	@touch $@
 
 $(OUT)/$(FIGURE):

@@ -1,6 +1,7 @@
 # From a CT stack to the curves of a triaxial test, stage by stage:
 #
 #   make -f pipeline/triaxial.mk STACK=scan.tif VOXEL_UM=10 OUT=out
+#   make -f pipeline/triaxial.mk TEST=test.yaml OUT=out     a test in a few keys: triaxial_test.sh lists them
 #
 # Without STACK a phantom is made. Grains of the scan, of sizes about the median, made MEDIAN_M across
 # so that one cell fits any scan, settle in a tube (impulses), get a membrane and platens, are
@@ -8,6 +9,8 @@
 # from its newest checkpoint. SPECIMEN_STUDY=config/triaxial-full-specimen.yaml and
 # STUDY=config/triaxial-full.yaml make the test of 4,900 grains.
 # Settings (all optional but OUT):
+#   TEST            file of keys for grains, pressure, friction, strain ...; SET and SPECIMEN_SET win over it
+#   LABELS, GREY    a labelled stack and its denoised one, in place of STACK
 #   VOXEL_UM        voxel size in micrometres, X or X,Y,Z; when the stack does not say it
 #   SPECIMEN_STUDY  the specimen's study (default config/triaxial-specimen.yaml), SPECIMEN_SET its keys:
 #                   SPECIMEN_SET="contact.friction=0.5 contact.boundary_friction=0.5" settles it loose
@@ -17,15 +20,29 @@
 #   RANKS           MPI ranks of the test (1), SPECIMEN_RANKS of the specimen (1: impulses across
 #                   ranks are slow), THREADS a rank (all cores)
 #   *_FLAGS         options of one tool: DENOISE_FLAGS, BINARIZE_FLAGS, LABEL_FLAGS, AVATAR_FLAGS,
-#                   MEASURE_FLAGS, RENDER_FLAGS
+#                   MEASURE_FLAGS, RENDER_FLAGS, REPORT_FLAGS
+#   COMPARE         a laboratory's curve (CSV, units in its header) to draw with ours
 #   BIN             folder of the tools (default build/bin, else PATH)
 # Flags and keys are words parted by blanks; no shell sees them, so quotation marks in them are letters.
 # Products in OUT: denoised.h5 mask.h5 labels.h5 catalog.tals specimen/ run/ measures/ pictures/
-# stages.csv
+# report.html stages.csv; scan.html, a report of the scan, when it is asked for
 
 .DEFAULT_GOAL := triaxial
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 include $(here)/common.mk
+
+TEST_TITLE :=
+TEST_SET :=
+TEST_SPECIMEN_SET :=
+test_keys = $(if $(TEST_TITLE),--set=$(call quote,title=$(TEST_TITLE))) $(call options,--set=,$(TEST_SET) $(SET))
+ifdef TEST
+$(call check_names,TEST)
+$(OUT)/test.mk: $(TEST) $(here)/triaxial_test.sh
+	@mkdir -p $(OUT)
+	@$(call script,triaxial_test.sh) $(TEST) >$@.tmp
+	@mv $@.tmp $@
+include $(OUT)/test.mk
+endif
 
 study = $(firstword $(wildcard $(here)/../config/$(1) $(here)/$(1)))
 STUDY ?= $(call study,triaxial.yaml)
@@ -34,14 +51,16 @@ MEDIAN_M ?= 0.009
 RANKS ?= 1
 SPECIMEN_RANKS ?= 1
 THREADS ?= $(shell nproc)
-STACK ?= $(OUT)/phantom.tif
+$(if $(LABELS),,$(eval STACK ?= $(OUT)/phantom.tif))
 $(call check_words,MEDIAN_M RANKS SPECIMEN_RANKS THREADS)
 $(call check_files,STUDY SPECIMEN_STUDY)
-$(call check_texts,SET SPECIMEN_SET MEASURE_FLAGS RENDER_FLAGS)
+$(call check_files,COMPARE)
+$(call check_texts,SET SPECIMEN_SET MEASURE_FLAGS RENDER_FLAGS REPORT_FLAGS)
+compare := $(if $(COMPARE),--compare=$(call quote,$(COMPARE)))
 include $(here)/imaging.mk
 
 .PHONY: triaxial
-triaxial: $(OUT)/measures.done $(OUT)/pictures.done
+triaxial: $(OUT)/measures.done $(OUT)/pictures.done $(OUT)/report.html
 	@$(call script,summary.sh) $(OUT)
 
 $(OUT)/phantom.tif:
@@ -62,21 +81,28 @@ $(OUT)/sizes.txt: $(OUT)/avatars.done
 specimen_from := $(OUT)/sizes.txt $(call quote,$(SPECIMEN_STUDY))
 specimen_study := $(call quote,$(SPECIMEN_STUDY)) --catalog=$(OUT)/catalog.tals
 
-$(OUT)/specimen.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY))
+$(OUT)/specimen.done: $(OUT)/sizes.txt $(call input,$(SPECIMEN_STUDY)) $(if $(TEST),$(OUT)/test.mk)
 	$(call solve,specimen,$(OUT)/specimen,$(specimen_from),$(SPECIMEN_RANKS)) $(specimen_study) \
-	  $$(sed 's/^/--set=/' $<) $(call options,--set=,$(SPECIMEN_SET))
+	  $$(sed 's/^/--set=/' $<) $(call options,--set=,$(TEST_SPECIMEN_SET) $(SPECIMEN_SET))
 	@touch $@
 
-$(OUT)/run.done: $(OUT)/specimen.done $(call input,$(STUDY))
+$(OUT)/run.done: $(OUT)/specimen.done $(call input,$(STUDY)) $(if $(TEST),$(OUT)/test.mk)
 	$(call solve,solve,$(OUT)/run,$(OUT)/specimen.done $(call quote,$(STUDY))) $(call quote,$(STUDY)) \
 	  --catalog=$(OUT)/catalog.tals --set=release.run=$(call quote,$(abspath $(OUT))/specimen) \
-	  --set=$$(head -1 $(OUT)/sizes.txt) $(call options,--set=,$(SET))
+	  --set=$$(head -1 $(OUT)/sizes.txt) $(test_keys)
 	@touch $@
 
 $(OUT)/measures.done: $(OUT)/run.done
 	$(call stage,measure) $(call tool,talus-measure) $(OUT)/run -o $(OUT)/measures --overwrite \
-	  --triaxial --packing --plot $(call options,,$(MEASURE_FLAGS))
+	  --triaxial --packing --plot $(compare) $(call options,,$(MEASURE_FLAGS))
 	@touch $@
+
+# Of the test, and (not made by itself) of the scan.
+$(OUT)/report.html: $(OUT)/run.done | $(OUT)/pictures.done
+	$(call stage,report) $(call tool,talus-report) $(OUT)/run -o $@ --overwrite $(compare) $(call options,,$(REPORT_FLAGS))
+
+$(OUT)/scan.html: $(OUT)/avatars.done
+	$(call stage,scan-report) $(call tool,talus-report) $(OUT)/catalog.tals -o $@ --overwrite
 
 # The last frame before the shear, as the measures count from.
 sheared_from = awk -F, 'NR == FNR {if ($$1 == "shear_begins") t = $$2; next} \

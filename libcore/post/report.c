@@ -15,8 +15,10 @@
 
 typedef struct Fineness {
   int32_t cells[TL_PLAYBACK_LEVELS];
+  double most_share; /* more cells for a grain that is farther off; 0: for none */
 } Fineness;
-static const Fineness fineness[] = {{{18, 10, 5}}, {{14, 8, 5}}, {{10, 7, 5}}, {{8, 6, 4}}};
+static const Fineness fineness[] = {
+    {{18, 10, 5}, 0.005}, {{18, 10, 5}}, {{14, 8, 5}}, {{10, 7, 5}}, {{8, 6, 4}}};
 enum { FINENESSES = sizeof fineness / sizeof *fineness };
 
 typedef struct Work {
@@ -98,6 +100,7 @@ static TlStatus pack_run(Work *w, int64_t i, int64_t stride, const Fineness *fin
                     .forces_first = run->triaxial,
                     .grid = run->scene.has_terrain && run->grid.nx ? &run->grid : NULL};
   memcpy(how.cells, fine->cells, sizeof how.cells);
+  how.most_share = fine->most_share;
   TlStatus status = tl_playback_pack(&how, &w->head[i], &w->data[i]);
   tl_report_motion_free(&thinned);
   return status;

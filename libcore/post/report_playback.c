@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUND_SAMPLES = 40000 };
+enum { GROUND_SAMPLES = 40000, MOST_CELLS = 48 };
 
 /* ---- surfaces ---- */
 
@@ -20,7 +20,8 @@ typedef struct Skins {
   TlSkin *skin; /* [levels * shapes] */
 } Skins;
 
-/* A grain that has no surface on a coarse grid gets a finer one. */
+/* A grain that has no surface on a coarse grid gets a finer one; so does, at the finest level, one
+ * whose mesh is too far from its level set. */
 static TlStatus make_skins(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
   Skins *s = context;
   int64_t shapes = s->how->scene->avatar_count;
@@ -30,9 +31,13 @@ static TlStatus make_skins(void *context, int64_t begin, int64_t end, int64_t bl
     int32_t cells = s->how->cells[i / shapes];
     TlStatus status;
     do {
-      status = tl_skin_make(a, cells, &s->skin[i]);
+      double share;
+      status =
+          i < shapes && s->how->most_share > 0
+              ? tl_skin_make_within(a, cells, MOST_CELLS, s->how->most_share, &s->skin[i], &share)
+              : tl_skin_make(a, cells, &s->skin[i]);
       cells += 2;
-    } while (status == TL_EINPUT && cells < 48);
+    } while (status == TL_EINPUT && cells < MOST_CELLS);
     TL_TRY(status);
   }
   return TL_OK;

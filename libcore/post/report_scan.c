@@ -600,6 +600,7 @@ static TlStatus pack(const Scan *s, const TlCamera *camera, double budget, TlHtm
     tl_html_free(head);
     tl_data_free(data);
     memcpy(how.cells, cells[k], sizeof how.cells);
+    how.most_share = k == 0 ? 0.005 : 0;
     size->cells = cells[k][0];
     status = tl_playback_pack(&how, head, data);
     bytes = (double)head->size + 4.0 / 3 * (double)data->packed_size;

@@ -309,6 +309,56 @@ static TlStatus unpack(const TlSkin *skin, Grid *g, TlMesh *mesh) {
   return status;
 }
 
+/* rms of phi over the mesh, by three points a triangle (exact for squares of linear fields). */
+static double rms_m(const TlAvatar *a, const TlMesh *mesh) {
+  double sum = 0, area = 0;
+  for (size_t t = 0; t < mesh->triangle_count; t++) {
+    TlVec3 p[3];
+    for (size_t c = 0; c < 3; c++) p[c] = tl_mesh_vertex(mesh, mesh->triangle[3 * t + c]);
+    double part = tl_norm(tl_cross(tl_sub(p[1], p[0]), tl_sub(p[2], p[0]))) / 3;
+    for (size_t c = 0; c < 3; c++) {
+      double phi = tl_avatar_phi(a, tl_scale(0.5, tl_add(p[c], p[(c + 1) % 3])), NULL);
+      sum += part * phi * phi;
+      area += part;
+    }
+  }
+  return area > 0 ? sqrt(sum / area) : 0;
+}
+
+static TlStatus make_with_share(const TlAvatar *a, int32_t cells, TlSkin *skin, double *share) {
+  TlMesh mesh;
+  TL_TRY(tl_skin_make(a, cells, skin));
+  TlStatus status = tl_skin_mesh(skin, &mesh);
+  if (status != TL_OK) {
+    tl_skin_free(skin);
+    return status;
+  }
+  *share = rms_m(a, &mesh) / (0.5 * tl_avatar_diameter_m(a));
+  tl_mesh_free(&mesh);
+  return TL_OK;
+}
+
+TlStatus tl_skin_make_within(const TlAvatar *avatar, int32_t cells, int32_t most, double most_share,
+                             TlSkin *skin, double *share) {
+  static const double WORTH =
+      0.8; /* what must be left at most of the distance, if it stays above */
+  TL_TRY(make_with_share(avatar, cells, skin, share));
+  double first = *share;
+  for (cells += (cells + 2) / 3; *share > most_share && cells <= most; cells += (cells + 2) / 3) {
+    TlSkin finer;
+    double left;
+    TlStatus status = make_with_share(avatar, cells, &finer, &left);
+    if (status != TL_OK) tl_skin_free(skin);
+    TL_TRY(status);
+    bool better = left <= most_share || left < fmin(*share, WORTH * first);
+    tl_skin_free(better ? skin : &finer);
+    if (!better) continue;
+    *skin = finer;
+    *share = left;
+  }
+  return TL_OK;
+}
+
 TlStatus tl_skin_mesh(const TlSkin *skin, TlMesh *mesh) {
   Grid g = {.n = {skin->n[0], skin->n[1], skin->n[2]}, .h = skin->cell_m};
   *mesh = (TlMesh){0};

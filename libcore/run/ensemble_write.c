@@ -255,5 +255,6 @@ static TlStatus write_table(const TlEnsemble *e) {
 TlStatus tl_ensemble_write(TlEnsemble *e) {
   TL_TRY(write_frames(e));
   TL_TRY(tl_output_sync(&e->run.output));
+  tl_output_view(&e->run.output, e->run.folder);
   return write_table(e);
 }

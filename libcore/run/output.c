@@ -1,5 +1,7 @@
 #include "run/output.h"
 
+#include "base/log.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 /* ---- the scene's avatars ---- */
@@ -86,6 +88,14 @@ TlStatus tl_output_keep(TlOutput *output) {
 TlStatus tl_output_sync(TlOutput *output) {
   int64_t bytes[TL_TABLES];
   return look_at_tables(output, true, bytes);
+}
+
+void tl_output_view(const TlOutput *output, const char *folder) {
+  if (!output->writer) return;
+  double start = tl_clock_s();
+  if (tl_results_write_paraview(folder) != TL_OK)
+    tl_log_warn("%s: without " TL_PARAVIEW_FILE ", which ParaView opens: %s", folder, tl_message());
+  tl_log_debug("%s: " TL_PARAVIEW_FILE " took %.2f s", folder, tl_clock_s() - start);
 }
 
 void tl_output_close(TlOutput *output) {

@@ -53,6 +53,9 @@ TlStatus tl_output_row(TlOutput *output, TlResultsTable table, const TlColumns *
 /* The same of one rank for itself: rank 0 writes, the others do nothing. */
 TlStatus tl_output_line(TlOutput *output, TlResultsTable table, const TlColumns *columns,
                         const void *row);
+/* For ParaView, at the end of a run, when all frames are there. A run without it is a whole run: what
+ * fails is told as a warning. */
+void tl_output_view(const TlOutput *output, const char *folder);
 void tl_output_close(TlOutput *output);
 
 #endif

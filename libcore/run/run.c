@@ -504,6 +504,7 @@ TlStatus tl_run_go(TlRun *run) {
   TL_TRY(status);
   /* a disk of the network may refuse only now what the tables wrote */
   if (!run->options.no_output) TL_TRY(tl_comm_agree(run->comm, tl_output_sync(&run->output)));
+  tl_output_view(&run->output, run->folder);
   say_traffic(run);
   TL_TRY(tl_comm_sum(run->comm, &run->state->totals.cpu_s, 1));
   return look_at_end(run);

@@ -51,7 +51,8 @@ static bool is_ours(const char *name) {
   if (length >= sizeof bare) return false;
   memcpy(bare, name, length);
   bare[length] = 0;
-  return strcmp(bare, "run.h5") == 0 || tl_linefile_is(bare) || strcmp(bare, "study.yaml") == 0 ||
+  return strcmp(bare, "run.h5") == 0 || strcmp(bare, TL_PARAVIEW_FILE) == 0 ||
+         tl_linefile_is(bare) || strcmp(bare, "study.yaml") == 0 ||
          tl_results_frame_index(bare) >= 0 || tl_checkpoint_step(bare) >= 0;
 }
 
@@ -622,7 +623,7 @@ TlStatus tl_results_table_bytes(TlResultsWriter *w, TlResultsTable table, bool s
 
 /* ---- resuming in a folder ---- */
 
-/* Frames from `frames` on and half files go; *held: whole frames that stay. */
+/* Frames from `frames` on, half files and the view of frames for ParaView go; *held: whole frames that stay. */
 static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
   DIR *list = opendir(folder);
   if (!list) return tl_fail_errno(folder, "cannot list the folder");
@@ -633,8 +634,9 @@ static TlStatus cut_frames(const char *folder, int64_t frames, int64_t *held) {
     size_t length;
     int64_t index = tl_results_frame_index(name);
     bool half = tl_outfile_is_temp(name, &length) && is_ours(name);
+    bool view = strcmp(name, TL_PARAVIEW_FILE) == 0;
     *held += index >= 0 && index < frames;
-    if (index >= frames || half) status = remove_entry(folder, name);
+    if (index >= frames || half || view) status = remove_entry(folder, name);
   }
   closedir(list);
   return status;

@@ -140,6 +140,10 @@ TlStatus tl_results_resume(TlResultsWriter **writer, const char *folder, const c
 /* One more record at the end of run.h5's provenance, while a writer holds the folder. The file is
  * written anew and renamed, so a kill leaves the old one or the new; the disk must hold a copy. */
 TlStatus tl_results_add_run(const char *folder, const TlProvenance *run);
+/* The run as ParaView opens it (results_paraview.c): a small file that points into the frames that
+ * are there now. It takes the place of an older one. */
+#define TL_PARAVIEW_FILE "run.vtkhdf"
+TlStatus tl_results_write_paraview(const char *folder);
 void tl_results_close(TlResultsWriter *writer); /* an unfinished frame is removed */
 
 /* ---- reading ---- */

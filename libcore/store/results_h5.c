@@ -178,7 +178,7 @@ TlStatus tl_h5_array_read(const TlH5File *file, hid_t group, const char *name, h
 
 /* ---- columns ---- */
 
-static hid_t type_of(const TlH5Column *column) {
+hid_t tl_h5_type_of(const TlH5Column *column) {
   switch (column->type) {
   case TL_H5_I64:
     return H5T_NATIVE_INT64;
@@ -194,7 +194,7 @@ static hid_t type_of(const TlH5Column *column) {
 }
 
 static size_t bytes_of(const TlH5Column *column) {
-  return H5Tget_size(type_of(column)) * (size_t)column->width;
+  return H5Tget_size(tl_h5_type_of(column)) * (size_t)column->width;
 }
 
 int tl_h5_record_columns(const TlRecord *record, bool packed,
@@ -225,8 +225,8 @@ TlStatus tl_h5_columns_create(const TlH5File *file, hid_t group, const TlH5Colum
                               int count, int64_t rows, hid_t *dataset) {
   for (int c = 0; c < count; c++) dataset[c] = -1;
   for (int c = 0; c < count; c++)
-    TL_TRY(tl_h5_array_create(file, group, columns[c].name, columns[c].unit, type_of(&columns[c]),
-                              rows, columns[c].width, &dataset[c]));
+    TL_TRY(tl_h5_array_create(file, group, columns[c].name, columns[c].unit,
+                              tl_h5_type_of(&columns[c]), rows, columns[c].width, &dataset[c]));
   return TL_OK;
 }
 
@@ -237,14 +237,15 @@ static TlStatus write_column(const TlH5File *file, const TlH5Column *column, hid
   const char *from = values;
   char *block;
   if (stride == bytes)
-    return n > 0 ? put_rows(file, dataset, type_of(column), column->width, first, from, n) : TL_OK;
+    return n > 0 ? put_rows(file, dataset, tl_h5_type_of(column), column->width, first, from, n)
+                 : TL_OK;
   TL_TRY(TL_NEW(block, BLOCK_ROWS * 4 * sizeof(double)));
   TlStatus status = TL_OK;
   for (int64_t at = 0; status == TL_OK && at < n; at += BLOCK_ROWS) {
     int64_t m = n - at < BLOCK_ROWS ? n - at : BLOCK_ROWS;
     for (int64_t i = 0; i < m; i++)
       memcpy(block + (size_t)i * bytes, from + (size_t)(at + i) * stride, bytes);
-    status = put_rows(file, dataset, type_of(column), column->width, first + at, block, m);
+    status = put_rows(file, dataset, tl_h5_type_of(column), column->width, first + at, block, m);
   }
   tl_free(block);
   return status;
@@ -271,8 +272,8 @@ static TlStatus read_column(const TlH5File *file, hid_t group, const TlH5Column 
   size_t bytes = bytes_of(column);
   for (int64_t at = 0; at < n; at += BLOCK_ROWS) {
     int64_t m = n - at < BLOCK_ROWS ? n - at : BLOCK_ROWS;
-    TL_TRY(
-        tl_h5_array_read(file, group, column->name, type_of(column), column->width, at, block, m));
+    TL_TRY(tl_h5_array_read(file, group, column->name, tl_h5_type_of(column), column->width, at,
+                            block, m));
     for (int64_t i = 0; i < m; i++)
       memcpy(rows + (size_t)(at + i) * row_size + column->offset, block + (size_t)i * bytes, bytes);
   }

@@ -48,6 +48,7 @@ typedef struct TlH5Column {
 enum { TL_H5_RECORD_COLUMNS = 32 };
 int tl_h5_record_columns(const TlRecord *record, bool packed,
                          TlH5Column columns[TL_H5_RECORD_COLUMNS]);
+hid_t tl_h5_type_of(const TlH5Column *column);
 
 /* Makes the datasets of rows rows, chunked, shuffled and deflated. dataset[columns] is filled;
  * close them by tl_h5_columns_close. */

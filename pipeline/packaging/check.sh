@@ -28,6 +28,11 @@ inside 'mkdir /root/first && cd /root/first
   talus-report blocks.run -o blocks.html -q && test -s blocks.html
   python3 -c "import talus; run = talus.Run(\"blocks.run\"); print(sum(1 for frame in run.frames()))" >frames
   make -s -f /usr/share/talus/demo.mk OUT=demo >demo.log 2>&1 || { tail demo.log >&2; false; }
+  talus-phantom --size=44,44,44 --d50-voxels=14 --voxel-size-um=20 --seed=4 -o scan.tif -q
+  printf "stack: scan.tif\ngrains: 100\npressure_kPa: 10\nstrain: 0.001\n" >test.yaml
+  make -s -f /usr/share/talus/triaxial.mk TEST=test.yaml OUT=cell AVATAR_FLAGS=--min-voxels=200 RENDER_FLAGS="--width=160 --height=100" \
+    >cell.log 2>&1 || { tail cell.log >&2; false; }
+  test -s cell/measures/triaxial_stress_strain.png && test -s cell/report.html && test -s cell/run/run.vtkhdf
   man -w talus-solve 2>/dev/null || test -f /usr/share/man/man1/talus-solve.1.gz'
 inside 'apt-get -qq remove -y talus libtalus-dev python3-talus talus-doc >/dev/null 2>&1
   ! ls /usr/bin/talus-* /usr/share/talus /usr/lib/python3/dist-packages/talus /usr/include/talus.h 2>/dev/null'

@@ -77,7 +77,7 @@ pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY DESCRIPTION
   echo "$out/${package}_${version}_$2.deb"
 }
 
-pack talus "$architecture" science "$libraries, openmpi-bin, gnuplot-nox, make" \
+pack talus "$architecture" science "$libraries, openmpi-bin, gnuplot-nox, make, time" \
   'level-set discrete elements from X-ray CT scans' \
   'Tools that take scans of sand and rock to simulations of the grains themselves.'
 pack libtalus-dev "$architecture" libdevel "libhdf5-dev, libsqlite3-dev" \

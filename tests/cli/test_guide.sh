@@ -2,12 +2,12 @@
 # The commands of docs/guide run as they are printed: the blocks marked sh of each page, in the order of
 # docs/guide/README.md, in one fresh folder. A block is left out only where the page states a reason
 # ("<!-- not run: ... -->" before it). Lines of a block marked text that follows one must be in its
-# output. Each message of the page on troubleshooting is one that the program has. 40 CPU-seconds.
+# output. Each message of the page on troubleshooting is one that the program has. 80 CPU-seconds.
 # unsanitized: the tools' own tests run the same code, and these commands would take five minutes.
 set -u
 repository=$PWD
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
-export PATH="$BIN:$PATH" OMP_NUM_THREADS=1 HOME="$dir"
+export PATH="$BIN:$PATH" OMP_NUM_THREADS=1 HOME="$dir" PIPELINES="$repository/pipeline" BIN OMPI_MCA_btl=self,vader
 /usr/bin/python3 - "$repository" "$dir" <<'PYTHON'
 import os
 import re

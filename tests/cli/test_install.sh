@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make install and uninstall below a folder of their own: studies and chains run from anywhere with only
-# PREFIX/bin on PATH and write into the folder they are called from; uninstalling takes away what was
-# installed, and nothing that a user put or changed there. 25 seconds.
+# PREFIX/bin on PATH and write into the folder they are called from; every study is checked;
+# uninstalling takes away what was installed, and nothing that a user put or changed there. 40 CPU-seconds.
 # unsanitized: it is about files and makefiles; the tools have tests of their own.
 set -u
 here=$PWD
@@ -40,10 +40,6 @@ run talus-solve "$share/drop.yaml" --set time.steps=20 --set time.duration_s= --
 for study in "$at"/share/talus/*.yaml; do
   ! grep -nE '^(catalog|output):|\.\./' "$study" || fail "$(basename "$study") names a place of the source"
 done
-# every study by itself: at most it says what it needs, in words that say where that comes from
-for study in hopper drum membrane; do
-  run talus-solve --dry-run "$share/$study.yaml" || fail "$study.yaml: $(tail -3 "$dir/log")"
-done
 # the chain of the demo up to the grains, on the smallest stack; the whole chain is make demo's
 mkdir demo
 run talus-phantom --size=64,64,64 --d50-voxels=18 --seed=1 -o demo/phantom.tif || fail phantom
@@ -54,6 +50,24 @@ run make -s -f "$share/demo.mk" SET="time.duration_s=0.2 time.frame_every_s=0.1 
 for product in demo/catalog.tals demo/run/run.h5 demo/measures/frames.csv demo/pictures/path.png; do
   [ -s "$product" ] || fail "the demo made no $product"
 done
+# every study is checked whole from here, with grains and ground of the demo where it wants some
+run talus-solve "$share/triaxial-specimen.yaml" --catalog=demo/catalog.tals --set release.count=30 --set time.steps=5 --set time.duration_s= \
+  --set time.frame_every_s=0.001 --set grains.grain_scale=30 -o settled || fail "a specimen: $(tail -3 "$dir/log")"
+for study in "$at"/share/talus/*.yaml; do
+  words=()
+  case $(basename "$study" .yaml) in
+  triaxial-specimen | triaxial-full-specimen) words=(--catalog=demo/catalog.tals) ;;
+  triaxial | triaxial-full) words=(--catalog=demo/catalog.tals --set release.run="$work/settled" --set time.dt_s=1.0e-6) ;; # few and small grains
+  avalanche | rockfall) words=(--catalog=demo/catalog.tals) ;;
+  kot) words=(--catalog=demo/catalog.tals --set grains.sample=grains --set grains.least_diameter_m=0 --set grains.most_diameter_m=0
+    --set terrain.name=slope --set 'release.low_m=[30,100,0]' --set 'release.high_m=[90,180,0]' --set release.count=10) ;;
+  esac
+  tool=talus-solve
+  ! grep -q '^ensemble:' "$study" || tool=talus-ensemble
+  run $tool --dry-run "$share/$(basename "$study")" -o dry "${words[@]}" || fail "$(basename "$study"): $(tail -3 "$dir/log")"
+  checked=$((${checked:-0} + 1))
+done
+[ "${checked:-0}" -ge 16 ] || fail "only ${checked:-0} studies were checked"
 chmod u+w "$at/share/talus"
 
 # ---- taken away again ----

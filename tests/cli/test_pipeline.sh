@@ -44,7 +44,7 @@ cell() { # MAKEFILE ARGUMENT...
 }
 resumes() { "$BIN/talus-measure" cell/friction/0.1 -o m --overwrite 2>/dev/null | sed -n "s/^resumes: //p"; }
 cell triaxial.mk || { fail "the triaxial chain"; tail -20 log.txt; }
-[ "$(tail -n +2 cell/stages.csv | cut -d, -f1 | tr '\n' ' ')" = "specimen solve measure render chains section plots " ] ||
+[ "$(tail -n +2 cell/stages.csv | cut -d, -f1 | tr '\n' ' ')" = "specimen solve measure render chains section plots report " ] ||
   fail "the triaxial chain's stages: $(cat cell/stages.csv)"
 for product in cell/run/triaxial.csv cell/measures/triaxial_stress_strain.png cell/pictures/{chains,rotation,history}.png; do
   [ -s "$product" ] || fail "no $product"
@@ -53,7 +53,7 @@ awk -F, '$1 == "peak_deviatoric_stress" {found = $2 > 100} END {exit !found}' ce
   fail "sheared without a stress: $(cat cell/measures/triaxial_summary.csv)"
 # The same test with one more friction: the first run stays, the second differs by that key alone.
 cell parametric.mk FIGURE=friction VALUES=0.1 || { fail "the parametric figure"; tail -20 log.txt; }
-[ "$(tail -n +2 cell/stages.csv | cut -d, -f1 | tr '\n' ' ')" = "specimen solve measure render chains section plots friction-0.1 friction-measures " ] ||
+[ "$(tail -n +2 cell/stages.csv | cut -d, -f1 | tr '\n' ' ')" = "specimen solve measure render chains section plots report friction-0.1 friction-measures " ] ||
   fail "the figure's stages: $(cat cell/stages.csv)"
 diff cell/run/study.yaml cell/friction/0.1/study.yaml | grep '^>' | grep -v friction: | grep -v output: && fail "other keys differ, too"
 [ "$(wc -l <cell/friction/measures/triaxial_runs.csv)" = 3 ] || fail "not two curves: $(cat cell/friction/measures/triaxial_runs.csv)"

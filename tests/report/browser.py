@@ -267,7 +267,10 @@ with Browser() as b:
     check(state() == 7 and "frame 8 of" in b.run("return document.getElementById('moment').textContent"), "the slider scrubs")
     b.driver.find_element("id", "smooth").click()
     b.run("talusReport.player.go(7); talusReport.player.at = 7.5; talusReport.player.draw()")
-    time.sleep(0.5)
+    for _ in range(50):  # the text is written when the next picture is drawn, which a busy machine does late
+        if "drawn, not computed" in b.run("return document.getElementById('moment').textContent"):
+            break
+        time.sleep(0.1)
     check("drawn, not computed" in b.run("return document.getElementById('moment').textContent"), "what lies between frames is labelled")
     b.driver.find_element("id", "smooth").click()
 

@@ -83,12 +83,10 @@ typedef struct Fit {
   double volume, rms; /* relative error; over the radius of the sphere of equal volume */
 } Fit;
 
-static Fit fit_of(const TlAvatar *a, int32_t cells, size_t *bytes) {
-  TlSkin skin;
+static Fit fit_of_skin(const TlAvatar *a, const TlSkin *skin) {
   TlMesh mesh;
   double radius = 0.5 * tl_avatar_diameter_m(a), sum = 0, area = 0;
-  CK_OK(tl_skin_make(a, cells, &skin));
-  CK_OK(tl_skin_mesh(&skin, &mesh));
+  CK_OK(tl_skin_mesh(skin, &mesh));
   CK_OK(tl_surface_check_closed(&mesh));
   for (size_t t = 0; t < mesh.triangle_count; t++) {
     TlVec3 p[3];
@@ -103,10 +101,17 @@ static Fit fit_of(const TlAvatar *a, int32_t cells, size_t *bytes) {
     }
   }
   Fit f = {fabs(tl_mesh_volume(&mesh) / a->volume_m3 - 1), sqrt(sum / area) / radius};
+  tl_mesh_free(&mesh);
+  return f;
+}
+
+static Fit fit_of(const TlAvatar *a, int32_t cells, size_t *bytes) {
+  TlSkin skin;
+  CK_OK(tl_skin_make(a, cells, &skin));
+  Fit f = fit_of_skin(a, &skin);
   if (bytes)
     *bytes = 3 * (size_t)skin.vertices + (size_t)(skin.n[0] * skin.n[1] * skin.n[2]) / 8 + 32;
   tl_skin_free(&skin);
-  tl_mesh_free(&mesh);
   return f;
 }
 
@@ -136,6 +141,27 @@ START_TEST(packed_surfaces_are_closed_and_near_the_level_set) {
                   100 * coarse.volume);
     tl_avatar_free(&a);
   }
+}
+END_TEST
+
+/* A block with sharp edges, which few cells round by more than half a percent of its radius. */
+START_TEST(a_surface_too_far_off_gets_more_cells) {
+  TlAvatar a;
+  TlSkin skin;
+  double share;
+  CK_OK(tl_avatar_superellipsoid(1.3, 0.9, 0.6, 0.1, 0.1, 0.03, 300, &a));
+  Fit plain = fit_of(&a, 9, NULL);
+  ck_assert_msg(plain.rms > 0.006, "9 cells are fine enough already: %.3f%%", 100 * plain.rms);
+  CK_OK(tl_skin_make_within(&a, 9, 60, 0.005, &skin, &share));
+  Fit f = fit_of_skin(&a, &skin);
+  ck_assert_msg(f.rms < 0.005 && f.volume < 0.005, "rms %.3f%%, volume %.3f%%", 100 * f.rms,
+                100 * f.volume);
+  ck_assert_double_le(fabs(share - f.rms), 0.1 * f.rms);
+  tl_skin_free(&skin);
+  CK_OK(tl_skin_make_within(&a, 6, 9, 1e-6, &skin, &share)); /* no more than asked */
+  ck_assert_double_gt(share, 0.006);
+  tl_skin_free(&skin);
+  tl_avatar_free(&a);
 }
 END_TEST
 
@@ -622,6 +648,7 @@ END_TEST
 TL_TEST_MAIN("report", text_of_unknown_origin_stays_text,
              a_part_that_ran_out_of_memory_fails_its_page, base_64_and_numbers_for_readers,
              packed_surfaces_are_closed_and_near_the_level_set,
+             a_surface_too_far_off_gets_more_cells,
              surfaces_that_a_coarse_grid_cannot_part_are_mended,
              unpacked_places_and_turns_are_the_runs, turns_are_within_a_tenth_of_a_degree,
              a_page_is_valid_injection_safe_and_the_same_each_time,
