@@ -46,6 +46,7 @@ typedef struct Saver {
   const TlRecord *record;     /* of the kind of pairs at hand */
   const unsigned char **row;  /* its rows */
   const TlShapeMark *marks;   /* of the section at hand */
+  const TlCellRow *cell;      /* likewise */
 } Saver;
 
 static TlStatus save_text(Saver *s, const char *name, const char *text) {
@@ -166,6 +167,24 @@ static void fill_bodies(void *context, int64_t first, int64_t count, unsigned ch
     TlBodyState state = tl_bodies_get(&s->run->state->dem.bodies, s->order[first + i]);
     to = tl_record_pack(&tl_body_record, TL_SAVE, &state, to);
   }
+}
+
+static void fill_cells(void *context, int64_t first, int64_t count, unsigned char *to) {
+  memcpy(to, ((const Saver *)context)->cell + first, (size_t)count * sizeof(TlCellRow));
+}
+
+/* What is not in cells.csv yet. */
+static TlStatus save_cells(Saver *s) {
+  TlCellRow *row = NULL;
+  const TlCells *cells = &s->run->cells;
+  if (!cells->wanted) return TL_OK;
+  TlStatus status = tl_comm_agree(s->run->comm, tl_cells_sorted(cells, &row));
+  s->cell = row;
+  if (status == TL_OK)
+    status = save_spread(s, "cells", TL_CELL_ROW_LAYOUT, sizeof *row, TL_CELL_KEYS, cells->count,
+                         fill_cells);
+  tl_free(row);
+  return status;
 }
 
 static TlStatus save_bodies(Saver *s) {
@@ -515,6 +534,23 @@ static TlStatus check_terrain(TlRun *run) {
                        tl_checkpoint_path(run->checkpoint));
 }
 
+/* Rank 0 takes them all: they are largest values, which any rank may add to. */
+static TlStatus load_cells(TlRun *run) {
+  TlCells *c = &run->cells;
+  int64_t count, cells = c->grid.nx * c->grid.ny;
+  if (!c->wanted || tl_comm_rank(run->comm) != 0) return TL_OK;
+  TL_TRY(
+      tl_checkpoint_find(run->checkpoint, "cells", TL_CELL_ROW_LAYOUT, sizeof(TlCellRow), &count));
+  for (int64_t i = 0; i < count; i++) {
+    TlCellRow row;
+    TL_TRY(tl_checkpoint_read(run->checkpoint, "cells", i, 1, &row));
+    if (row.cell < 0 || row.cell >= cells) return no_state(run, "cells", i, "its cell");
+    row.rank = 0;
+    TL_TRY(tl_cells_add(c, &row));
+  }
+  return TL_OK;
+}
+
 static TlStatus load_cuts(TlRun *run) {
   int64_t count;
   TlDomain *d = &run->dist->domain;
@@ -550,6 +586,7 @@ static const Section sections[] = {
     {"run", save_run, load_run},
     {NULL, save_apparatus, load_apparatus}, /* named after the device */
     {"cuts", save_cuts, load_cuts},
+    {"cells", save_cells, load_cells},
     {"bodies", save_bodies, NULL},
     {"colliders", save_colliders, load_bodies},
     {NULL, save_pairs, load_pairs}, /* sections named after tl_pair_record */

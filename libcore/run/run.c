@@ -25,6 +25,7 @@ static const TlColumns *columns_of(const TlRun *run, int table) {
   bool has = table == TL_TABLE_HISTORY || table == TL_TABLE_DEPARTURES ||
              (table == TL_TABLE_BOUNDARY && run->model->setup.time.boundary_forces) ||
              (table == TL_TABLE_CONSTRAINT && run->constraints.wanted) ||
+             (table == TL_TABLE_CELLS && run->cells.wanted) ||
              (run->model->apparatus && (int)run->model->apparatus->table == table);
   return has ? tl_table_columns((TlResultsTable)table) : NULL;
 }
@@ -167,6 +168,8 @@ static TlStatus begin(TlRun *run) {
   TL_TRY(tl_run_begin(run));
   TL_TRY(tl_run_begin_output(run));
   TL_TRY(write_frame(run, 0));
+  TL_TRY(tl_comm_agree(run->comm, tl_cells_take(run, true)));
+  TL_TRY(tl_cells_write(run, false));
   TL_TRY(tl_history_write(run, 0, 0));
   if (run->options.no_output) return TL_OK;
   TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
@@ -405,11 +408,14 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
   if (setup->frames.contacts && output && (frame || step == last))
     TL_TRY(tl_comm_agree(
         run->comm, tl_contacts_take(&run->contacts, run->model->dem, &run->state->dem, run->work)));
+  TL_TRY(tl_comm_agree(run->comm, tl_cells_take(run, false)));
   TL_TRY(apply_policies(run, step));
   if (frame) TL_TRY(write_frame(run, step));
+  if (frame) TL_TRY(tl_cells_write(run, false));
   if (line) TL_TRY(write_line(run, step, cpu_s));
   if (output) TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
   if (step == last && !frame) TL_TRY(write_frame(run, step));
+  if (step == last && !frame) TL_TRY(tl_cells_write(run, true));
   if (step == last && !line) TL_TRY(write_line(run, step, cpu_s));
   TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   return rebalance(run, step);

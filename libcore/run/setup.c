@@ -75,6 +75,9 @@ static const TlParam terrain_params[] = {
          "each seed; 0: bilinear"),
     REAL(TlTerrainSetup, roughness_spacing_m, "m", "0.5", 1e-3, 1e4,
          "largest spacing of these heights; the terrain's cells become as small"),
+    FLAG(TlTerrainSetup, cells, "true",
+         "cells.csv: largest speed, energy and jump height of each block in each cell of the "
+         "raster over all steps, from which talus-measure --maps makes maps"),
 };
 static const TlParam class_params[] = {
     INT(TlClassSetup, id, NULL, 0, 1e9,

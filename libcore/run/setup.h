@@ -64,6 +64,7 @@ typedef struct TlTerrainSetup {
   char *name, *material;
   int ground; /* TlGroundKind, where no class says another */
   double roughness_m, roughness_spacing_m;
+  bool cells;
   TlStudyList classes; /* of TlClassSetup */
 } TlTerrainSetup;
 

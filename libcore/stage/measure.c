@@ -293,7 +293,7 @@ static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
   for (int64_t i = 0; i < o->with.count; i++) run[i + 1] = o->with.items[i];
   TlStatus status = tl_blocks_read(run, o->with.count + 1, &blocks);
   if (status == TL_OK && o->maps)
-    status = tl_maps_write(&blocks, call->output, map[o->maps], call->overwrite,
+    status = tl_maps_write(&blocks, run, call->output, map[o->maps], call->overwrite,
                            o->release_per_year, figures);
   if (status == TL_OK && o->trajectories)
     status = tl_trajectories_write(&blocks, run, call->output, vector[o->trajectories],
