@@ -205,7 +205,7 @@ if not np.nanmax(jump - frames) > 0.005: print("the case shows nothing: frames s
 for row in csv.DictReader(open("seldom/stops.csv")):
     if not np.isclose(float(row["largest_speed_m_s"]), fastest[int(row["id"])], rtol=1e-5): print("stops.csv:", row, fastest[int(row["id"])]); sys.exit(1)
 PYTHON
-sed '5s/,[^,]*$/,nan/' seldom.run/cells.csv >cut; cp cut seldom.run/cells.csv
+sed '5s/,[^,]*$/,nan/' seldom.run/cells.csv >spoilt.csv; cp spoilt.csv seldom.run/cells.csv
 refused 'seldom.run/cells.csv:5: is no cell of this terrain' -- seldom.run -o no --maps=tif
 
 refused '--with wants --triaxial, --maps, --trajectories or --fences' -- fly.run -o no --with=down.run
