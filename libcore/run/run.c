@@ -3,8 +3,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/air.h"
 #include "run/boundary_forces.h"
 #include "run/forecast.h"
+#include "run/forest.h"
 #include "run/history.h"
 #include "run/plan.h"
 #include "run/pour.h"
@@ -324,6 +326,8 @@ TlStatus tl_run_advance(TlRun *run) {
                             tl_dist_sync(run->dist), &report);
   TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
   add_up(&run->state->totals, &report);
+  tl_air_drag(run);
+  tl_forest_hit(run);
   if (apparatus) TL_TRY(apparatus->after_step(run, &report));
   warn_unstable(run, &report);
   return TL_OK;

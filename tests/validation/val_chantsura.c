@@ -202,7 +202,7 @@ static TalusModel *open_model(const Site *s, const Setting *how, const Impact *o
 static double throw_block(TalusState *state, TalusWorkspace *work, double speed_m_s) {
   double before[3], out = NAN, first = -1, last = -1;
   memcpy(before, talus_state_velocities_m_s(state), sizeof before);
-  for (int step = 1; step < 5000; step++) {
+  for (int step = 1; step < 1000; step++) {
     if (talus_step(state, work, 1) != TALUS_OK) JUDGE_OK(tl_fail(TL_ELIMIT, "%s", talus_message()));
     if (talus_state_count(state) == 0) break;
     const double *v = talus_state_velocities_m_s(state);
@@ -218,8 +218,9 @@ static double throw_block(TalusState *state, TalusWorkspace *work, double speed_
   return out / (speed_m_s * speed_m_s);
 }
 
-static void throw_all(const Setting *how, const Impact *of, double slope, TalusState *start,
-                      TalusWorkspace *work, TlRandom *x, Kept *kept) {
+/* ground_m: of the plane at the place of the throws, local. */
+static void throw_all(const Setting *how, const Impact *of, double slope, double ground_m,
+                      TalusState *start, TalusWorkspace *work, TlRandom *x, Kept *kept) {
   const double *v = of->velocity_m_s;
   double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), size[3];
   TlVec3 normal = tl_vec3(0, -sin(slope), cos(slope));
@@ -229,8 +230,7 @@ static void throw_all(const Setting *how, const Impact *of, double slope, TalusS
     TalusState *state;
     TlQuat q = judge_attitude(x);
     double gap_m = support(of, q, normal) + 2 * roughness_of(how, of) + 0.02;
-    double at[3] = {20, 20, 100 + 20 * tan(slope) + gap_m / cos(slope)},
-           turn[4] = {q.w, q.x, q.y, q.z};
+    double at[3] = {20, 20, ground_m + gap_m / cos(slope)}, turn[4] = {q.w, q.x, q.y, q.z};
     if (talus_state_clone(&state, start) != TALUS_OK ||
         talus_state_set_body(state, talus_state_ids(state)[0], at, turn, v, spin) != TALUS_OK)
       JUDGE_OK(tl_fail(TL_EINPUT, "%s", talus_message()));
@@ -244,6 +244,14 @@ static void run_case(int which, void *result, void *context) {
   const Site *s = context;
   const Setting *how = &settings[which];
   int64_t rows = how->contacts ? CONTACTS : IMPACTS;
+  TlCatalog *catalog;
+  TlTerrain terrain;
+  double ground_m = 0;
+  JUDGE_OK(tl_catalog_open(&catalog, judge_path("chantsura.tals"), TL_CATALOG_READ));
+  JUDGE_OK(tl_catalog_load_terrain(catalog, plane_name[how->plane], &terrain));
+  tl_terrain_height(&terrain, 20, 20, &ground_m, NULL);
+  tl_terrain_free(&terrain);
+  tl_catalog_close(catalog);
   for (int64_t row = 0; row < rows; row++)
     for (int seed = 0; seed < SEEDS; seed++) {
       Impact of = impact_of(s, how, row);
@@ -254,7 +262,7 @@ static void run_case(int which, void *result, void *context) {
       if (talus_state_new(&start, model) != TALUS_OK ||
           talus_workspace_new(&work, model) != TALUS_OK)
         JUDGE_OK(tl_fail(TL_EINPUT, "%s", talus_message()));
-      throw_all(how, &of, slope_deg(s, how->plane) / TL_DEG, start, work, &x, result);
+      throw_all(how, &of, slope_deg(s, how->plane) / TL_DEG, ground_m, start, work, &x, result);
       talus_workspace_free(work);
       talus_state_free(start);
       talus_model_free(model);
