@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "io/csv_table.h"
 #include "post/departures.h"
+#include "post/single_blocks.h"
 #include "shape/moving.h"
 #include "store/results.h"
 
@@ -251,6 +252,9 @@ static TlStatus take_run(Reading *r, const char *folder) {
   r->blocks->every_step[r->run] = tl_file_exists(path);
   tl_free(path);
   TL_TRY(tl_results_read_scene(folder, &scene));
+  double per_year = tl_scene_number(&scene, "release", "blocks_per_year");
+  if (r->run == 0) r->blocks->blocks_per_year = per_year;
+  if (per_year != r->blocks->blocks_per_year) r->blocks->blocks_per_year = 0;
   r->first_block = r->blocks->count;
   TlStatus status = take_terrain(r, folder, &scene);
   if (status == TL_OK) status = take_frames(r, folder, &scene);

@@ -58,6 +58,8 @@ typedef struct TlBlocks {
   int64_t count;
   TlBlock *block;        /* by run, then id */
   TlBlockMoment *moment; /* block by block, by time */
+  double
+      blocks_per_year; /* as the studies say (release.blocks_per_year); 0: they do not, or differ */
   int64_t runs;
   bool *every_step; /* [runs] the run has cells.csv (run/cells.h), which holds every step */
 } TlBlocks;

@@ -49,6 +49,12 @@ grep -q '^map_blocks_in_last_frame: 6$' out || fail "blocks: $(grep map_ out)"
 measure fly.run -o ascii --maps=asc
 measure fly.run -o twice --maps=tif --with=fly.run
 measure fly.run -o years --maps=tif --release-per-year=0.05
+{ echo "release: {blocks_per_year: 0.05}"; cat fly.yaml; } >often.yaml
+solve often.yaml -o often.run --set terrain.cells=no
+measure often.run -o often --maps=tif
+for t in 30 100 300; do cmp years/intensity_${t}y.tif often/intensity_${t}y.tif || fail "blocks_per_year of the study, $t years"; done
+measure often.run -o differ --maps=tif --with=fly.run
+[ ! -e differ/intensity_30y.tif ] || fail "runs that say different things of how often blocks come"
 "$python" - <<'PYTHON' || bad=1
 import math, sys
 from fractions import Fraction
