@@ -87,7 +87,8 @@ bodies: [{shape: ball, position_m: [0, 0, 0], velocity_m_s: [12, 0, 0]}]
 YAML
 "$BIN/talus-solve" -q fly.yaml >out.txt 2>&1 || fail "the flight: $(cat out.txt)"
 for how in plain enlarge=3 trajectories; do
-  [ $how = plain ] && option=() || option=(--$how)
+  option=("--$how")
+  [ $how = plain ] && option=()
   "$BIN/talus-render" fly.run --width=240 --height=240 --no-captions --view=-90,90 "${option[@]}" -o "fly-${how%=*}.png" >/dev/null 2>err.txt || fail "$how: $(cat err.txt)"
 done
 /usr/bin/python3 - <<'PYTHON' || fail "trajectories and larger grains"
