@@ -40,6 +40,8 @@ enum { TL_BODY_STATE = TL_SAVE | TL_HASH };
     "how fast the last boundary that it touched lets it forget")                                   \
   F(double, drag, "1/s", TL_BODY_STATE | TL_HALO_STEP,                                             \
     "of the boundaries that it touched in the last step; 0: none")                                 \
+  F(double, scar_per_m, "1/m", TL_BODY_STATE | TL_HALO_STEP,                                       \
+    "drag of the scar it is in, over mass and the square of its speed; 0: none")                   \
   F(int32_t, strained, "", TL_BODY_STATE | TL_HALO_STEP,                                           \
     "consecutive steps with an overlap above unresolved.overlap_share of the study")               \
   F(int32_t, unresolved, "", TL_BODY_STATE | TL_HALO_STEP,                                         \

@@ -112,7 +112,13 @@ TlStatus tl_materials_finish(TlMaterials *m) {
   for (int32_t i = 0; i < m->count; i++)
     for (int32_t j = 0; j < m->count; j++) {
       TlPairLaw *law = &m->law[tl_pair_law(m, i, j)];
-      m->slips = m->slips || law->slip_friction > law->friction || law->drag_per_s > 0;
+      m->slips = m->slips || law->slip_friction > law->friction || law->drag_per_s > 0 ||
+                 law->scar_modulus_Pa > 0;
+      if (law->scar_modulus_Pa > 0 && law->drag_per_s > 0)
+        return tl_fail(TL_EUSAGE,
+                       "materials %d and %d have scar_modulus_Pa and drag_per_s: each is the drag "
+                       "of the ground, give one of them",
+                       i, j);
 #define F(key, member, unit, most, ...) TL_TRY(check_value(#key, i, j, law->member, 0, most));
       TL_PAIR_FIELDS(F)
 #undef F

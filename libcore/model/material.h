@@ -49,7 +49,21 @@ typedef struct TlMaterial {
     "how fast the distance slid is forgotten while nothing touches a boundary", "0", 0, OWN)       \
   F(drag_per_s, drag_per_s, "1/s", 1e4, lesser,                                                    \
     "fraction of its velocity that a body loses in a second while it touches a boundary", "0", 0,  \
-    OWN)
+    OWN)                                                                                           \
+  F(restitution_half_m_s, restitution_half_m_s, "m/s", 1e6, lesser,                                \
+    "approach speed at which restitution is half: restitution/(1 + (v/restitution_half_m_s)^"      \
+    "restitution_power); 0: the same at any speed",                                                \
+    "0", 0, OWN)                                                                                   \
+  F(restitution_power, restitution_power, "", 4, lesser,                                           \
+    "1 as Bourrier has it, 2 as Pfeiffer and Bowen (with 9.144 m/s)", "1", 0, OWN)                 \
+  F(scar_modulus_Pa, scar_modulus_Pa, "Pa", 1e12, lesser,                                          \
+    "modulus M_E of ground in which blocks leave scars (Lu 2019: 1e7 to 2.5e7), in place of "      \
+    "drag_per_s; 0: none",                                                                         \
+    "0", 0, OWN)                                                                                   \
+  F(scar_density_kg_m3, scar_density_kg_m3, "kg/m3", 1e5, lesser, "density of that ground",        \
+    "1700", 0, OWN)                                                                                \
+  F(scar_coefficient, scar_coefficient, "", 100, lesser,                                           \
+    "its coefficient C: the force is (1 + C) density A v^2/2 (Lu 2019: 0.1 to 4)", "1", 0, OWN)
 
 /* Those of the normal laws of the penalty method (solve/law.h), in section penalty: PAIR values that a
  * pair of materials has, and MATERIAL values that follow from both (tl_hertz_combined). */
@@ -97,7 +111,7 @@ enum {
 
 typedef struct TlMaterials {
   int32_t count;
-  bool slips;           /* some law depends on the distance slid, or drags (tl_materials_finish) */
+  bool slips;           /* some law depends on the distance slid, drags or scars (tl_materials_finish) */
   TlPairLaw *law;       /* [count * count], owned */
   TlMaterial *material; /* [count], owned; NULL: nothing is known but the laws */
 } TlMaterials;

@@ -1,7 +1,10 @@
 #include "post/blocks.h"
 
+#include "base/file.h"
 #include "base/mem.h"
+#include "io/csv_table.h"
 #include "post/departures.h"
+#include "post/single_blocks.h"
 #include "shape/moving.h"
 #include "store/results.h"
 
@@ -223,9 +226,14 @@ static TlStatus take_terrain(Reading *r, const char *folder, TlScene *scene) {
     scene->has_terrain = false;
     return TL_OK;
   }
-  if (a->nx == t->nx && a->ny == t->ny && a->cell_m == t->cell_m && a->x0_m == t->x0_m &&
-      a->y0_m == t->y0_m && memcmp(a->origin, t->origin, sizeof a->origin) == 0 &&
-      memcmp(a->height_m, t->height_m, (size_t)(a->nx * a->ny) * sizeof *a->height_m) == 0)
+  TlTerrainGrid g = tl_terrain_grid(a), h = tl_terrain_grid(t);
+  bool same = g.nx == h.nx && g.ny == h.ny && fabs(g.cell_m - h.cell_m) < 1e-9 * g.cell_m &&
+              g.x0_m == h.x0_m && g.y0_m == h.y0_m &&
+              memcmp(a->origin, t->origin, sizeof a->origin) == 0;
+  bool rough = a->refined > 0 && t->refined > 0; /* each seed has heights of its own */
+  if (same && (rough || (a->nx == t->nx && a->ny == t->ny &&
+                         memcmp(a->height_m, t->height_m,
+                                (size_t)(a->nx * a->ny) * sizeof *a->height_m) == 0)))
     return TL_OK;
   return tl_fail(TL_EINPUT,
                  "%s: has another terrain than the first run; runs of one terrain count "
@@ -233,9 +241,20 @@ static TlStatus take_terrain(Reading *r, const char *folder, TlScene *scene) {
                  folder);
 }
 
+static char *cells_path(const char *folder) {
+  return tl_path_join(folder, "cells.csv");
+}
+
 static TlStatus take_run(Reading *r, const char *folder) {
   TlScene scene;
+  char *path = cells_path(folder);
+  if (!path) return TL_ENOMEM;
+  r->blocks->every_step[r->run] = tl_file_exists(path);
+  tl_free(path);
   TL_TRY(tl_results_read_scene(folder, &scene));
+  double per_year = tl_scene_number(&scene, "release", "blocks_per_year");
+  if (r->run == 0) r->blocks->blocks_per_year = per_year;
+  if (per_year != r->blocks->blocks_per_year) r->blocks->blocks_per_year = 0;
   r->first_block = r->blocks->count;
   TlStatus status = take_terrain(r, folder, &scene);
   if (status == TL_OK) status = take_frames(r, folder, &scene);
@@ -262,8 +281,8 @@ static TlStatus sort_moments(Reading *r) {
 
 TlStatus tl_blocks_read(const char *const *runs, int64_t count, TlBlocks *blocks) {
   Reading r = {.blocks = blocks};
-  TlStatus status = TL_OK;
-  *blocks = (TlBlocks){0};
+  *blocks = (TlBlocks){.runs = count};
+  TlStatus status = TL_NEW(blocks->every_step, (size_t)count);
   for (int64_t i = 0; status == TL_OK && i < count; i++) status = take_run(&r, runs[i]);
   if (status == TL_OK) status = sort_moments(&r);
   tl_free(r.moment);
@@ -274,7 +293,80 @@ void tl_blocks_free(TlBlocks *blocks) {
   tl_terrain_free(&blocks->terrain);
   tl_free(blocks->block);
   tl_free(blocks->moment);
+  tl_free(blocks->every_step);
   *blocks = (TlBlocks){0};
+}
+
+/* ---- cells ---- */
+
+enum { EAST, NORTH, NUMBERS = 2 + TL_CELL_VALUES };
+static const char *const cell_columns[NUMBERS] = {[EAST] = "east_m",
+                                                  [NORTH] = "north_m",
+                                                  [2 + TL_CELL_SPEED] = "speed_m_s",
+                                                  [2 + TL_CELL_ENERGY] = "energy_kJ",
+                                                  [2 + TL_CELL_TRANSLATIONAL] = "translational_kJ",
+                                                  [2 + TL_CELL_ROTATIONAL] = "rotational_kJ",
+                                                  [2 + TL_CELL_JUMP] = "jump_height_m"};
+
+/* Blocks [first, end) are those of the run. */
+static TlStatus take_cells(const TlBlocks *b, const TlTable *t, int64_t first, int64_t end,
+                           TlBlockCell *cell, int64_t *count) {
+  int column[NUMBERS], id_column;
+  TlTerrainGrid grid = tl_terrain_grid(&b->terrain);
+  TL_TRY(tl_table_need(t, "id", &id_column));
+  for (int k = 0; k < NUMBERS; k++) TL_TRY(tl_table_need(t, cell_columns[k], &column[k]));
+  int64_t at = first;
+  for (int64_t i = 0; i < t->rows; i++) {
+    double x[NUMBERS], id;
+    TL_TRY(tl_table_number(t, i, id_column, &id));
+    for (int k = 0; k < NUMBERS; k++) TL_TRY(tl_table_number(t, i, column[k], &x[k]));
+    if (at == end || (double)b->block[at].id != id) { /* rows come in the order of the ids */
+      int64_t low = first, high = end;
+      while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if ((double)b->block[middle].id < id)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      at = low;
+    }
+    if (at == end || (double)b->block[at].id != id) continue; /* came and left between two frames */
+    TlBlockCell *c = &cell[*count];
+    *c = (TlBlockCell){.cell = tl_terrain_grid_at(&grid, x[EAST] - b->terrain.origin[0],
+                                                  x[NORTH] - b->terrain.origin[1]),
+                       .block = at};
+    memcpy(c->value, x + 2, sizeof c->value);
+    bool sound = c->cell >= 0;
+    for (int k = 0; k < TL_CELL_VALUES; k++) sound = sound && isfinite(c->value[k]);
+    if (!sound)
+      return tl_fail(TL_EINPUT, "%s:%lld: is no cell of this terrain with all its values", t->path,
+                     (long long)t->line[i]);
+    (*count)++;
+  }
+  return TL_OK;
+}
+
+TlStatus tl_blocks_read_cells(const TlBlocks *b, const char *const *runs, TlBlockCell **cell,
+                              int64_t *count) {
+  size_t room = 0;
+  TlStatus status = TL_OK;
+  *cell = NULL;
+  *count = 0;
+  for (int64_t run = 0, first = 0, end; status == TL_OK && run < b->runs; run++, first = end) {
+    for (end = first; end < b->count && b->block[end].run == run; end++)
+      ;
+    TlTable table = {0};
+    char *path = b->every_step[run] ? cells_path(runs[run]) : NULL;
+    if (!b->every_step[run]) continue;
+    status = path ? tl_table_read_growing(path, &table) : TL_ENOMEM;
+    if (status == TL_OK) status = TL_RESERVE(*cell, room, (size_t)(*count + table.rows));
+    if (status == TL_OK) status = take_cells(b, &table, first, end, *cell, count);
+    tl_table_free(&table);
+    tl_free(path);
+  }
+  if (status != TL_OK) TL_FREE(*cell);
+  return status;
 }
 
 /* ---- values ---- */

@@ -4,6 +4,8 @@
  * all of them). Nets, pistons, and bodies that never move (frozen in the first frame they are in) are
  * no blocks. A block that left the terrain has one moment more than frames, at the place where it
  * left (departures.csv), with the values it had in its last frame.
+ *
+ * Runs of one raster count together also when each has its own roughness below the cells.
  */
 #ifndef TL_POST_BLOCKS_H
 #define TL_POST_BLOCKS_H
@@ -29,6 +31,20 @@ typedef enum TlBlockEnd {
 } TlBlockEnd;
 extern const char *const tl_block_end_names[3];
 
+/* A block in a cell of the terrain's raster: the largest values there. */
+typedef enum TlCellValue {
+  TL_CELL_SPEED = 0,     /* m/s */
+  TL_CELL_ENERGY,        /* kJ */
+  TL_CELL_TRANSLATIONAL, /* kJ */
+  TL_CELL_ROTATIONAL,    /* kJ */
+  TL_CELL_JUMP,          /* m */
+  TL_CELL_VALUES
+} TlCellValue;
+typedef struct TlBlockCell {
+  int64_t cell, block; /* its number in the grid; place among the blocks */
+  double value[TL_CELL_VALUES];
+} TlBlockCell;
+
 typedef struct TlBlock {
   int64_t run, id;      /* place among the runs; of the body */
   int64_t first, count; /* of its moments */
@@ -42,11 +58,19 @@ typedef struct TlBlocks {
   int64_t count;
   TlBlock *block;        /* by run, then id */
   TlBlockMoment *moment; /* block by block, by time */
+  double
+      blocks_per_year; /* as the studies say (release.blocks_per_year); 0: they do not, or differ */
+  int64_t runs;
+  bool *every_step; /* [runs] the run has cells.csv (run/cells.h), which holds every step */
 } TlBlocks;
 
 /* TL_EINPUT: no terrain, terrains that differ, no frames. */
 TlStatus tl_blocks_read(const char *const *runs, int64_t count, TlBlocks *blocks);
 void tl_blocks_free(TlBlocks *blocks);
+/* Rows of the cells.csv of those runs that have one, in no order: a block may have several of a
+ * cell. Fresh memory. TL_EINPUT names file and line. */
+TlStatus tl_blocks_read_cells(const TlBlocks *blocks, const char *const *runs, TlBlockCell **cell,
+                              int64_t *count);
 
 /* The part t of the way from a to b, 0 to 1: place, speed and energies are linear. */
 TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, double t);

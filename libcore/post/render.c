@@ -49,7 +49,7 @@ void tl_render_range(const TlRenderPath *path, const TlScene *scene, TlRenderOpt
 
 static TlVec3 grain_colour(const Shading *s, const TlTraceBody *body) {
   const TlRenderOptions *o = s->options;
-  if (!body->avatar) return o->chains->tube[body->row].colour;
+  if (!body->avatar) return (o->chains ? o->chains->tube : o->trajectory)[body->row].colour;
   const TlBodyRow *row = &s->frame->rows[body->row];
   double value = 0;
   if (row->flags & TL_ROW_NET) return tl_colour_from_srgb(72, 96, 112);
@@ -263,7 +263,9 @@ static TlTraceChoice choice_of(const TlRenderOptions *o) {
                      .cut = o->cut,
                      .cut_point_m = o->cut_point_m,
                      .cut_normal = o->cut_normal,
-                     .cut_depth_m = o->cut_depth_m};
+                     .cut_depth_m = o->cut_depth_m,
+                     .tubes = o->trajectory,
+                     .tube_count = o->trajectories};
   if (!o->chains) return c;
   c.hidden |= TL_ROW_NET;
   c.no_grains = true;
@@ -272,12 +274,27 @@ static TlTraceChoice choice_of(const TlRenderOptions *o) {
   return c;
 }
 
+/* The frame as it is drawn, with rows of its own. */
+static TlStatus enlarged(const TlFrame *frame, double times, TlFrame *drawn) {
+  *drawn = *frame;
+  TL_TRY(TL_NEW(drawn->rows, (size_t)frame->count));
+  for (int64_t i = 0; i < frame->count; i++) {
+    drawn->rows[i] = frame->rows[i];
+    if (!(frame->rows[i].flags & TL_ROW_NO_GRAIN)) drawn->rows[i].scale *= times;
+  }
+  return TL_OK;
+}
+
 TlStatus tl_render_frame(const TlScene *scene, const TlFrame *frame, const TlCamera *camera,
                          const TlRenderOptions *options, TlImage *image) {
   TlTracer tracer;
   TlTraceChoice choice = choice_of(options);
-  TL_TRY(tl_tracer_make(&tracer, scene, frame, &choice));
-  TlStatus status = tl_image_new(image, options->width, options->height);
+  TlFrame drawn;
+  TL_TRY(enlarged(frame, options->enlarge > 0 ? options->enlarge : 1, &drawn));
+  TlStatus status = tl_tracer_make(&tracer, scene, &drawn, &choice);
+  tl_free(drawn.rows);
+  TL_TRY(status);
+  status = tl_image_new(image, options->width, options->height);
   if (status == TL_OK) {
     Shading s = prepare(&tracer, frame, camera, options);
 #pragma omp parallel for schedule(dynamic, 4)

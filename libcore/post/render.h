@@ -32,7 +32,11 @@ typedef struct TlRenderOptions {
   const TlDepartures *departures; /* of the run, for the caption; NULL: not known */
   const TlChainDrawing *chains;   /* NULL: grains; else in place of them, with colour FORCE */
   double chain_m;                 /* diameter of a tube at high */
-  bool cut;                       /* what lies before a plane is left out */
+  const TlTraceTube *trajectory;  /* beside the grains; borrowed */
+  int64_t trajectories;
+  double enlarge; /* grains are drawn so many times as large, about their centres, which the caption
+                     says; 0: once */
+  bool cut;       /* what lies before a plane is left out */
   TlVec3 cut_point_m, cut_normal; /* unit */
   double cut_depth_m; /* > 0: nor is what lies deeper than that behind it (render_trace.h) */
   bool smooth;        /* 2 x 2 rays a pixel */

@@ -54,6 +54,8 @@ static void describe(const TlScene *scene, const TlFrame *frame, const TlRenderO
   if (gone > 0) used += snprintf(line + used, 256 - (size_t)used, ", %lld gone", (long long)gone);
   if (scene->grain_scale != 1 && scene->grain_scale > 0)
     used += snprintf(line + used, 256 - (size_t)used, ", grains x %.6g", scene->grain_scale);
+  if (o->enlarge > 0 && o->enlarge != 1)
+    used += snprintf(line + used, 256 - (size_t)used, ", drawn x %.6g", o->enlarge);
   if (o->chains)
     used += snprintf(line + used, 256 - (size_t)used, ", %lld pairs, %lld chains",
                      (long long)o->chains->pairs, (long long)o->chains->chains);

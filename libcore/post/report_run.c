@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "post/blocks.h"
 #include "post/departures.h"
 #include "post/report_chart.h"
 #include "shape/moving.h"
@@ -72,6 +73,42 @@ static TlStatus read_history(TlReportRun *run) {
   return run->history_fault ? TL_OK : TL_ENOMEM;
 }
 
+static int64_t body_of(const TlReportMotion *m, int64_t id) {
+  int64_t low = 0, high = m->bodies;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (m->id[middle] < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < m->bodies && m->id[low] == id ? low : -1;
+}
+
+/* Largest values of the steps between the frames (run/cells.h). */
+static TlStatus take_steps(TlReportRun *run) {
+  TlBlocks blocks;
+  TlBlockCell *cell = NULL;
+  int64_t count = 0;
+  TlStatus status = tl_blocks_read(&run->folder, 1, &blocks);
+  if (status == TL_OK && blocks.every_step[0]) {
+    status = tl_blocks_read_cells(&blocks, &run->folder, &cell, &count);
+    if (status == TL_OK) status = TL_NEW(run->step_speed_m_s, (size_t)run->motion.bodies);
+    if (status == TL_OK) status = TL_NEW(run->step_energy_J, (size_t)run->motion.bodies);
+  }
+  for (int64_t i = 0; status == TL_OK && i < count; i++) {
+    int64_t b = body_of(&run->motion, blocks.block[cell[i].block].id);
+    if (b < 0) continue;
+    double speed = cell[i].value[TL_CELL_SPEED],
+           energy = 1000 * cell[i].value[TL_CELL_TRANSLATIONAL];
+    run->step_speed_m_s[b] = fmax(run->step_speed_m_s[b], speed);
+    run->step_energy_J[b] = fmax(run->step_energy_J[b], energy);
+  }
+  tl_free(cell);
+  tl_blocks_free(&blocks);
+  return status;
+}
+
 static TlStatus open_parts(TlReportRun *run) {
   TlMeasureOptions options = {0};
   TL_TRY(tl_results_read_scene(run->folder, &run->scene));
@@ -82,6 +119,7 @@ static TlStatus open_parts(TlReportRun *run) {
   TL_TRY(find_moving(run));
   TL_TRY(tl_measure_run(run->folder, &run->scene, &options, &run->measure));
   if (run->scene.has_terrain) TL_TRY(tl_map_grid(&run->scene, m, 0, &run->grid));
+  if (run->scene.has_terrain) TL_TRY(take_steps(run));
   TL_TRY(read_history(run));
   char *path = tl_path_join(run->folder, "triaxial.csv");
   if (!path) return TL_ENOMEM;
@@ -108,6 +146,8 @@ void tl_report_run_close(TlReportRun *run) {
   tl_free(run->moving);
   tl_measure_free(&run->measure);
   tl_map_grid_free(&run->grid);
+  tl_free(run->step_speed_m_s);
+  tl_free(run->step_energy_J);
   tl_table_free(&run->history);
   tl_free(run->history_fault);
   tl_tx_free(&run->test);
@@ -518,9 +558,10 @@ static const struct {
 } quantity[QUANTITIES] = {
     {"Distance travelled", "m", "distance [m]",
      "horizontal, from a grain's place in its first frame to that in its last"},
-    {"Largest speed", "m/s", "speed [m/s]", "of a grain's centre in all frames"},
+    {"Largest speed", "m/s", "speed [m/s]",
+     "of a grain's centre, over all steps (without cells.csv: in all frames)"},
     {"Largest kinetic energy", "J", "energy [J]",
-     "of a grain's translation in all frames (rotation is not in it)"},
+     "of a grain's translation, likewise (rotation is not in it)"},
     {"Reach angle", "deg", "angle [deg]",
      "arctangent of a grain's own drop over its own horizontal distance"},
 };
@@ -547,6 +588,10 @@ static TlStatus take_quantities(const TlReportRun *run, double *value[QUANTITIES
     value[OF_RUNOUT][*n] = far;
     value[OF_SPEED][*n] = speed;
     value[OF_ENERGY][*n] = 0.5 * mass_kg * speed * speed;
+    if (run->step_speed_m_s) {
+      value[OF_SPEED][*n] = fmax(speed, run->step_speed_m_s[b]);
+      value[OF_ENERGY][*n] = fmax(value[OF_ENERGY][*n], run->step_energy_J[b]);
+    }
     value[OF_ANGLE][*n] =
         far > m->scale[b] * tl_avatar_diameter_m(a) ? atan2(-way.z, far) * TL_DEG : NAN;
     ++*n;
@@ -695,7 +740,7 @@ TlStatus tl_report_run_quantiles(TlHtml *to, const TlReportRun *run, int64_t cou
               "between them 95 times of 100 (by ranks, for any distribution; \"under\" and "
               "\"over\" where there are too few grains to bound it). The mean's ± is its standard "
               "error. Grains of one avalanche push each other and are not independent, so the true "
-              "uncertainty is larger. Largest values are those seen in the frames.</p>\n");
+              "uncertainty is larger.</p>\n");
   if (status == TL_OK) status = put_quantities(to, run, count, value);
   for (int64_t i = 0; i < count; i++)
     for (int q = 0; q < QUANTITIES; q++) tl_free(value[i][q]);

@@ -147,9 +147,40 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
   if (most > 3)
     warn(items, count,
          "Frames are far apart: up to %s diameters of a grain from one to the next. Paths on maps "
-         "are straight between frames, and largest speeds and energies of single grains may be "
-         "missed. A shorter time.frame_every_s in the study shows more.",
-         number(text, most));
+         "are straight between frames%s. A shorter time.frame_every_s in the study shows more.",
+         number(text, most),
+         run->step_speed_m_s ? ", and the map of speeds is of the frames"
+                             : ", and largest speeds and energies of single grains may be missed");
+}
+
+/* Blocks of an ensemble that came to rest within their diameter of where they were released, and
+ * blocks that are not of rock. */
+static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *count) {
+  static const double least_kg_m3 = 2300, most_kg_m3 = 3000;
+  const TlReportMotion *m = &run->motion;
+  int64_t blocks = 0, never = 0, light = 0;
+  for (int64_t b = 0; b < m->bodies; b++) {
+    if (!tl_report_motion_grain(m, b)) continue;
+    const TlBodyRow row = {.id = m->id[b], .material = m->material[b]};
+    double volume = run->scene.avatars[m->shape[b]].volume_m3 * pow(m->scale[b], 3), density;
+    TlVec3 way =
+        tl_sub(m->place_m[tl_report_motion_at(m, b, m->frames - 1)], m->place_m[tl_report_motion_at(m, b, 0)]);
+    TL_TRY(tl_scene_density(&run->scene, &row, &density));
+    blocks++;
+    never += !left(run, b) && !run->moving[b] && hypot(way.x, way.y) < cbrt(6 * volume / M_PI);
+    light += density < least_kg_m3 || density > most_kg_m3;
+  }
+  if (never > 0)
+    warn(items, count,
+         "%lld of %lld blocks never started: they lie within their diameter of where they were "
+         "released. They count in what is said of all grains.",
+         (long long)never, (long long)blocks);
+  if (light > 0)
+    warn(items, count,
+         "%lld of %lld blocks have a density outside of %g to %g kg/m3, that of rock: energies are "
+         "as wrong as the density.",
+         (long long)light, (long long)blocks, least_kg_m3, most_kg_m3);
+  return TL_OK;
 }
 
 static void warn_collisions(const TlReportRun *run, TlHtml *items, int64_t *count) {
@@ -236,6 +267,7 @@ TlStatus tl_report_run_warnings(const TlReportRun *run, TlHtml *items, int64_t *
   char text[40];
   warn_unfinished(run, items, count);
   warn_motion(run, items, count);
+  if (tl_scene_single_blocks(&run->scene)) TL_TRY(warn_blocks(run, items, count));
   warn_collisions(run, items, count);
   warn_depth(run, items, count);
   if (run->triaxial) warn_test(run, items, count);

@@ -5,16 +5,19 @@
 
 #include <string.h>
 
-bool tl_scene_single_blocks(const TlScene *scene) {
+double tl_scene_number(const TlScene *scene, const char *section, const char *key) {
   TlYamlNode root = {0};
-  double count = 0;
+  double value = 0;
   const char *text = scene->study ? scene->study : "";
   if (tl_yaml_parse("study", text, strlen(text), &root) == TL_OK && root.kind == TL_YAML_MAP) {
-    const TlYamlNode *section = tl_yaml_find(&root, "ensemble"),
-                     *key = section && section->kind == TL_YAML_MAP ? tl_yaml_find(section, "count")
-                                                                    : NULL;
-    if (key && key->text && tl_parse_real(key->text, &count) != TL_OK) count = 0;
+    const TlYamlNode *in = tl_yaml_find(&root, section),
+                     *of = in && in->kind == TL_YAML_MAP ? tl_yaml_find(in, key) : NULL;
+    if (of && of->text && tl_parse_real(of->text, &value) != TL_OK) value = 0;
   }
   tl_yaml_free(&root);
-  return count > 0;
+  return value;
+}
+
+bool tl_scene_single_blocks(const TlScene *scene) {
+  return tl_scene_number(scene, "ensemble", "count") > 0;
 }

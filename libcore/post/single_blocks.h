@@ -7,5 +7,7 @@
 
 /* By the study in run.h5; false where it cannot be read. */
 bool tl_scene_single_blocks(const TlScene *scene);
+/* A number of a section of the study in run.h5; 0 where it cannot be read. */
+double tl_scene_number(const TlScene *scene, const char *section, const char *key);
 
 #endif

@@ -142,6 +142,18 @@ static TlStatus save_rows(Saver *s, const char *name, const TlRows *rows) {
   return tl_gather_rows(comm, rows, take_rows, s);
 }
 
+/* What is not in cells.csv yet. */
+static TlStatus save_cells(Saver *s) {
+  TlCellRow *row = NULL;
+  const TlCells *cells = &s->run->cells;
+  if (!cells->wanted) return TL_OK;
+  TlStatus status = tl_comm_agree(s->run->comm, tl_cells_sorted(cells, &row));
+  TlRows rows = tl_cell_rows(row, cells->count);
+  if (status == TL_OK) status = save_rows(s, "cells", &rows);
+  tl_free(row);
+  return status;
+}
+
 static TlStatus save_bodies(Saver *s) {
   TlRows rows = tl_body_rows(&s->order);
   return save_rows(s, "bodies", &rows);
@@ -480,6 +492,22 @@ static TlStatus check_terrain(TlRun *run) {
                        tl_checkpoint_path(run->checkpoint));
 }
 
+/* Rank 0 takes them all: they are largest values, which any rank may add to. */
+static TlStatus load_cells(TlRun *run) {
+  TlCells *c = &run->cells;
+  int64_t count, cells = c->grid.nx * c->grid.ny;
+  if (!c->wanted || tl_comm_rank(run->comm) != 0) return TL_OK;
+  TL_TRY(find_records(run, "cells", &tl_cell_row_record, &count));
+  for (int64_t i = 0; i < count; i++) {
+    TlCellRow row;
+    TL_TRY(tl_checkpoint_read(run->checkpoint, "cells", i, 1, &row));
+    if (row.cell < 0 || row.cell >= cells) return no_state(run, "cells", i, "its cell");
+    row.rank = 0;
+    TL_TRY(tl_cells_add(c, &row));
+  }
+  return TL_OK;
+}
+
 static TlStatus load_cuts(TlRun *run) {
   int64_t count;
   TlDomain *d = &run->dist->domain;
@@ -515,6 +543,7 @@ static const Section sections[] = {
     {"run", save_run, load_run},
     {NULL, save_apparatus, load_apparatus}, /* named after the device */
     {"cuts", save_cuts, load_cuts},
+    {"cells", save_cells, load_cells},
     {"bodies", save_bodies, NULL},
     {"colliders", save_colliders, load_bodies},
     {NULL, save_pairs, load_pairs}, /* sections named after tl_pair_record */

@@ -4,6 +4,7 @@
 #include "io/column_names.h"
 #include "run/apparatus.h"
 #include "run/boundary_forces.h"
+#include "run/cells.h"
 #include "run/constraint_forces.h"
 #include "run/departures.h"
 #include "run/ensemble.h"
@@ -20,6 +21,8 @@ const TlColumns *tl_table_columns(TlResultsTable table) {
     return &tl_boundary_columns;
   case TL_TABLE_CONSTRAINT:
     return &tl_constraint_columns;
+  case TL_TABLE_CELLS:
+    return &tl_cell_columns;
   default:
     for (int k = 0; k < TL_APPARATUS_COUNT; k++)
       if (tl_apparatus(k)->table == table) return &tl_apparatus(k)->columns;

@@ -21,14 +21,10 @@ static TlBlockPose pose_of(const TlBodies *b) {
 }
 
 static void take_maxima(const TlRun *run, TlBlockRecord *r) {
-  const TlBodies *b = &run->state->dem.bodies;
-  TlVec3 x = b->position[0];
-  double v2 = tl_norm2(b->velocity[0]), ground;
-  double energy = 0.5 * b->mass[0] * v2 + 0.5 * tl_dot(b->momentum[0], tl_bodies_spin(b, 0));
-  r->speed_m_s = fmax(r->speed_m_s, sqrt(v2));
-  r->energy_J = fmax(r->energy_J, energy);
-  if (tl_terrain_height(&run->model->terrain, x.x, x.y, &ground, NULL))
-    r->jump_m = fmax(r->jump_m, x.z - ground);
+  TlBodyMotion m = tl_body_motion(run, 0);
+  r->speed_m_s = fmax(r->speed_m_s, m.speed_m_s);
+  r->energy_J = fmax(r->energy_J, m.translational_J + m.rotational_J);
+  r->jump_m = fmax(r->jump_m, m.jump_m);
 }
 
 static TlStatus keep_pose(TlEnsemble *e, TlBlockRecord *r, const TlBodies *b, size_t *room) {
@@ -56,6 +52,7 @@ static TlStatus follow(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
     s->totals.travel_share = fmax(s->totals.travel_share, run->travel_share);
     TL_TRY(tl_standstill_after(run, step));
     take_maxima(run, r);
+    TL_TRY(tl_cells_take(run, false));
     r->steps = step;
     r->end = pose_of(b);
     TL_TRY(tl_run_handle_problems(run, step));
@@ -100,7 +97,8 @@ static TlStatus begin_block(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
   r->mass_kg = run->state->dem.bodies.mass[0];
   r->end = pose_of(&run->state->dem.bodies);
   take_maxima(run, r);
-  return TL_OK;
+  tl_cells_clear(&run->cells);
+  return tl_cells_take(run, true);
 }
 
 static TlStatus run_block(TlEnsemble *e, TlRun *run, int64_t id) {
@@ -109,6 +107,8 @@ static TlStatus run_block(TlEnsemble *e, TlRun *run, int64_t id) {
   TL_TRY(TL_NEW(run->state, 1));
   TlStatus status = begin_block(e, run, r);
   if (status == TL_OK) status = follow(e, run, r);
+  if (status == TL_OK) status = tl_cells_sorted(&run->cells, &e->cell[id]);
+  r->cells = run->cells.count;
   r->travel = run->state->totals.travel_share;
   tl_run_state_free(run->state);
   run->state = NULL;
@@ -134,8 +134,10 @@ static TlStatus do_block(void *context, int64_t begin, int64_t end, int64_t bloc
   if (w->done[part] || atomic_load(&w->failed)) return TL_OK;
   tl_par_stay();
   TlStatus status = run_block(w->e, &w->e->worker[thread], begin);
-  if (status == TL_OK && atomic_fetch_sub(&w->left[part], 1) == 1)
+  if (status == TL_OK && atomic_fetch_sub(&w->left[part], 1) == 1) {
     status = tl_ensemble_save_part(w->e, part);
+    if (status == TL_OK) tl_ensemble_free_cells(w->e, part);
+  }
   if (status != TL_OK) atomic_store(&w->failed, true);
   int64_t finished = atomic_fetch_add(&w->finished, 1) + 1;
   if (thread == 0) tl_progress(&w->bar, finished);
@@ -174,6 +176,7 @@ static TlStatus open_worker(const TlEnsemble *e, TlRun *worker) {
   *worker = (TlRun){.options = {.no_output = true, .study = from->options.study},
                     .model = from->model,
                     .warned_unstable = true};
+  tl_cells_open(worker);
   TL_TRY(tl_dist_new(&worker->dist, NULL));
   TL_TRY(tl_controls_new(&worker->controls, from->model->dem));
   return tl_workspace_new(&worker->work, from->model->dem);
@@ -208,6 +211,7 @@ TlStatus tl_ensemble_open(TlEnsemble *e, const TlRunOptions *options) {
   TL_TRY(tl_ensemble_inputs(e));
   TL_TRY(take_starts(e));
   TL_TRY(TL_NEW(e->record, (size_t)e->count));
+  TL_TRY(TL_NEW(e->cell, (size_t)e->count));
   return TL_NEW(e->pose, (size_t)e->count);
 }
 
@@ -232,6 +236,8 @@ void tl_ensemble_close(TlEnsemble *e) {
     tl_run_close(&e->worker[t]);
   }
   for (int64_t i = 0; e->pose && i < e->count; i++) tl_free(e->pose[i]);
+  for (int64_t i = 0; e->cell && i < e->count; i++) tl_free(e->cell[i]);
+  tl_free((void *)e->cell);
   tl_free(e->worker);
   tl_free(e->pose);
   tl_free(e->record);

@@ -45,6 +45,7 @@ typedef struct TlBlockRecord {
   int64_t steps;   /* after which it rested, left, or was stopped by the end of time */
   int64_t rests;   /* step from which on it was at rest; -1: it was not */
   int64_t moments; /* poses at frames, from step 0 on, while it ran */
+  int64_t cells;   /* of the terrain's raster in which it was (run/cells.h) */
   double volume_m3, mass_kg;
   double speed_m_s, energy_J, jump_m; /* largest, over all steps; jump: of the mass centre above the
                                          ground, upright */
@@ -60,10 +61,11 @@ typedef struct TlEnsemble {
   TlRun *worker; /* [threads], each with a workspace and no state of its own; owned */
   int threads;
   int64_t count, steps,
-      frame_steps;            /* most steps of a block; from frame to frame, 0: none between */
-  TlBodies start;             /* the blocks as they start, by number, owned */
-  TlBlockRecord *record;      /* [count], owned */
-  TlBlockPose **pose;         /* [count][record.moments], owned */
+      frame_steps;       /* most steps of a block; from frame to frame, 0: none between */
+  TlBodies start;        /* the blocks as they start, by number, owned */
+  TlBlockRecord *record; /* [count], owned */
+  TlBlockPose **pose;    /* [count][record.moments], owned */
+  TlCellRow **cell; /* [count][record.cells], owned; NULL: of a part that is saved or not run yet */
   char inputs[TL_INPUTS_HEX]; /* digest of study and terrain */
   double wall_s;
   int64_t resumed; /* blocks that were taken from an earlier start */
@@ -111,6 +113,9 @@ bool tl_ensemble_has_parts(const TlEnsemble *ensemble);
 TlStatus tl_ensemble_save_part(const TlEnsemble *ensemble, int64_t part);
 /* done[i]: 1 for each part that was there. TL_EINPUT: it is of another study, or damaged. */
 TlStatus tl_ensemble_load_parts(TlEnsemble *ensemble, unsigned char *done);
+/* The cells of the part's blocks back into memory, where they are not; and out of it. */
+TlStatus tl_ensemble_load_cells(TlEnsemble *ensemble, int64_t part);
+void tl_ensemble_free_cells(const TlEnsemble *ensemble, int64_t part);
 TlStatus tl_ensemble_drop_parts(const TlEnsemble *ensemble);
 
 /* Figures of all blocks: how they ended, runout with mean and quantiles and their standard errors

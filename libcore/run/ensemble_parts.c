@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 enum { HEX = TL_INPUTS_HEX };
+static const char cells_layout[] =
+    "int64_t id; int64_t cell; int64_t rank; double speed_m_s; double translational_J; "
+    "double rotational_J; double energy_J; double jump_m; ";
 static const char inputs_layout[] = "SHA-256 of study and terrain, hexadecimal",
                   records_layout[] = "TlBlockRecord of this program",
                   poses_layout[] = "TlBlockPose of this program";
@@ -43,6 +46,12 @@ TlStatus tl_ensemble_make_parts(const TlEnsemble *e) {
   return status;
 }
 
+static int64_t cells_of(const TlEnsemble *e, int64_t first, int64_t end) {
+  int64_t sum = 0;
+  for (int64_t i = first; i < end; i++) sum += e->record[i].cells;
+  return sum;
+}
+
 static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
   int64_t first = part * TL_PART_BLOCKS, end = end_of(e, part), moments = 0;
   TL_TRY(tl_checkpoint_section(w, "inputs", inputs_layout, HEX, 1));
@@ -53,6 +62,10 @@ static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
   TL_TRY(tl_checkpoint_section(w, "poses", poses_layout, sizeof **e->pose, moments));
   for (int64_t i = first; i < end; i++)
     TL_TRY(tl_checkpoint_rows(w, e->pose[i], e->record[i].moments));
+  TL_TRY(tl_checkpoint_section(w, "cells", cells_layout, sizeof **e->cell,
+                               cells_of(e, first, end)));
+  for (int64_t i = first; i < end; i++)
+    TL_TRY(tl_checkpoint_rows(w, e->cell[i], e->record[i].cells));
   return TL_OK;
 }
 
@@ -71,6 +84,10 @@ TlStatus tl_ensemble_save_part(const TlEnsemble *e, int64_t part) {
   return status;
 }
 
+void tl_ensemble_free_cells(const TlEnsemble *e, int64_t part) {
+  for (int64_t i = part * TL_PART_BLOCKS; i < end_of(e, part); i++) TL_FREE(e->cell[i]);
+}
+
 /* ---- loading ---- */
 
 bool tl_ensemble_has_parts(const TlEnsemble *e) {
@@ -86,7 +103,8 @@ static TlStatus load_poses(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_
   for (int64_t i = first; i < end; i++) {
     const TlBlockRecord *r = &e->record[i];
     if (r->id != i || r->moments < 1 || r->moments > poses - at || r->fate < 0 ||
-        r->fate >= TL_FATES || r->steps < 0 || r->steps > e->steps)
+        r->fate >= TL_FATES || r->steps < 0 || r->steps > e->steps || r->cells < 0 ||
+        r->cells > e->run.cells.grid.nx * e->run.cells.grid.ny)
       return tl_fail(TL_EINPUT, "%s: block %lld is no block of this study", tl_checkpoint_path(c),
                      (long long)i);
     TL_TRY(TL_NEW(e->pose[i], (size_t)r->moments));
@@ -112,6 +130,36 @@ static TlStatus load(TlEnsemble *e, int64_t part, TlCheckpoint *c) {
                    tl_checkpoint_path(c));
   TL_TRY(tl_checkpoint_read(c, "blocks", 0, blocks, e->record + first));
   return load_poses(e, c, first, end, poses);
+}
+
+static TlStatus read_cells(TlEnsemble *e, TlCheckpoint *c, int64_t first, int64_t end) {
+  int64_t count, at = 0, all = e->run.cells.grid.nx * e->run.cells.grid.ny;
+  TL_TRY(tl_checkpoint_find(c, "cells", cells_layout, sizeof **e->cell, &count));
+  for (int64_t i = first; i < end; i++) {
+    int64_t n = e->record[i].cells;
+    bool sound = n <= count - at;
+    TL_TRY(TL_NEW(e->cell[i], (size_t)n));
+    if (sound) TL_TRY(tl_checkpoint_read(c, "cells", at, n, e->cell[i]));
+    for (int64_t k = 0; sound && k < n; k++)
+      sound = e->cell[i][k].id == i && e->cell[i][k].cell >= 0 && e->cell[i][k].cell < all;
+    if (!sound)
+      return tl_fail(TL_EINPUT, "%s: cells of block %lld are not those of this study",
+                     tl_checkpoint_path(c), (long long)i);
+    at += n;
+  }
+  return TL_OK;
+}
+
+TlStatus tl_ensemble_load_cells(TlEnsemble *e, int64_t part) {
+  int64_t first = part * TL_PART_BLOCKS;
+  TlCheckpoint *c = NULL;
+  if (!e->run.cells.wanted || e->cell[first]) return TL_OK;
+  char *folder = folder_of(e);
+  TlStatus status = folder ? tl_checkpoint_open(&c, folder, part, false) : TL_ENOMEM;
+  if (status == TL_OK) status = read_cells(e, c, first, end_of(e, part));
+  tl_checkpoint_close(c);
+  tl_free(folder);
+  return status;
 }
 
 TlStatus tl_ensemble_load_parts(TlEnsemble *e, unsigned char *done) {

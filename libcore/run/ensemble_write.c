@@ -150,6 +150,20 @@ static TlStatus write_frames(TlEnsemble *e) {
   return status;
 }
 
+/* ---- cells.csv ---- */
+
+static TlStatus write_cells(TlEnsemble *e, int64_t part) {
+  int64_t first = part * TL_PART_BLOCKS;
+  TL_TRY(tl_ensemble_load_cells(e, part));
+  for (int64_t i = first; i < e->count && i < first + TL_PART_BLOCKS; i++)
+    for (int64_t k = 0; e->cell[i] && k < e->record[i].cells; k++) {
+      TlCellLine line = {e->run.model->terrain.origin, &e->run.cells.grid, e->cell[i][k]};
+      TL_TRY(tl_output_line(&e->run.output, TL_TABLE_CELLS, &tl_cell_columns, &line));
+    }
+  tl_ensemble_free_cells(e, part);
+  return TL_OK;
+}
+
 /* ---- blocks.csv ---- */
 
 typedef TlBlockRow Row;
@@ -254,6 +268,8 @@ static TlStatus write_table(const TlEnsemble *e) {
 
 TlStatus tl_ensemble_write(TlEnsemble *e) {
   TL_TRY(write_frames(e));
+  for (int64_t part = 0; e->run.cells.wanted && part < tl_ensemble_parts(e->count); part++)
+    TL_TRY(write_cells(e, part));
   TL_TRY(tl_output_sync(&e->run.output));
   tl_output_view(&e->run.output, e->run.folder);
   return write_table(e);

@@ -3,8 +3,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/air.h"
 #include "run/boundary_forces.h"
 #include "run/forecast.h"
+#include "run/forest.h"
 #include "run/history.h"
 #include "run/plan.h"
 #include "run/pour.h"
@@ -25,6 +27,7 @@ static const TlColumns *columns_of(const TlRun *run, int table) {
   bool has = table == TL_TABLE_HISTORY || table == TL_TABLE_DEPARTURES ||
              (table == TL_TABLE_BOUNDARY && run->model->setup.time.boundary_forces) ||
              (table == TL_TABLE_CONSTRAINT && run->constraints.wanted) ||
+             (table == TL_TABLE_CELLS && run->cells.wanted) ||
              (run->model->apparatus && (int)run->model->apparatus->table == table);
   return has ? tl_table_columns((TlResultsTable)table) : NULL;
 }
@@ -171,6 +174,8 @@ static TlStatus begin(TlRun *run) {
   TL_TRY(tl_run_begin(run));
   TL_TRY(tl_run_begin_output(run));
   TL_TRY(tl_run_write_frame(run, 0));
+  TL_TRY(tl_comm_agree(run->comm, tl_cells_take(run, true)));
+  TL_TRY(tl_cells_write(run, false));
   TL_TRY(tl_history_write(run, 0, 0));
   if (run->options.no_output) return TL_OK;
   TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
@@ -325,6 +330,8 @@ TlStatus tl_run_advance(TlRun *run) {
                             tl_dist_sync(run->dist), &report);
   TL_TRY(tl_comm_agree(run->comm, explain(run, status)));
   add_up(&run->state->totals, &report);
+  tl_air_drag(run);
+  tl_forest_hit(run);
   if (apparatus) TL_TRY(apparatus->after_step(run, &report));
   warn_unstable(run, &report);
   return TL_OK;
@@ -409,11 +416,14 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
   if (setup->frames.contacts && output && (frame || step == last))
     TL_TRY(tl_comm_agree(
         run->comm, tl_contacts_take(&run->contacts, run->model->dem, &run->state->dem, run->work)));
+  TL_TRY(tl_comm_agree(run->comm, tl_cells_take(run, false)));
   TL_TRY(apply_policies(run, step));
   if (frame) TL_TRY(tl_run_write_frame(run, step));
+  if (frame) TL_TRY(tl_cells_write(run, false));
   if (line) TL_TRY(write_line(run, step, cpu_s));
   if (output) TL_TRY(tl_comm_agree(run->comm, tl_output_keep(&run->output)));
   if (step == last && !frame) TL_TRY(tl_run_write_frame(run, step));
+  if (step == last && !frame) TL_TRY(tl_cells_write(run, true));
   if (step == last && !line) TL_TRY(write_line(run, step, cpu_s));
   TL_TRY(tl_dist_migrate(run->dist, &run->state->dem.bodies, NULL));
   return rebalance(run, step);

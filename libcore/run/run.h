@@ -16,6 +16,7 @@
 #include "run/assembly.h"
 #include "run/constraint_forces.h"
 #include "run/avatars.h"
+#include "run/cells.h"
 #include "run/departures.h"
 #include "run/depth.h"
 #include "run/energy_balance.h"
@@ -126,6 +127,7 @@ typedef struct TlRun {
   struct TlBoundaryForce *boundary_force; /* of the last step, where boundary.csv is due; owned */
   TlConstraintTable constraints;
   TlContacts contacts; /* of the last step, when a frame is due that holds them */
+  TlCells cells;       /* what is not in cells.csv yet */
   double travel_share; /* in this step, of this rank; see TlRunTotals */
   bool warned_unstable, warned_travel;
   int64_t unsaved;      /* checkpoints that were due and could not be saved */

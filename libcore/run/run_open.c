@@ -327,6 +327,7 @@ TlStatus tl_run_open(TlRun *run, TlComm *comm, const TlRunOptions *options) {
   TL_TRY(tl_comm_agree(comm, find_folder(run)));
   if (run->folder) TL_TRY(tl_resume_find(run));
   TL_TRY(tl_comm_agree(comm, read_inputs(run)));
+  tl_cells_open(run);
   if (options->resume && !run->checkpoint) TL_TRY(tl_resume_find(run));
   if (options->resume) TL_TRY(tl_comm_agree(comm, tl_resume_check(run)));
   TL_TRY(tl_selection_open(&run->model->selection, comm, run->model->catalog, &run->model->shapes,
@@ -397,6 +398,7 @@ void tl_run_close(TlRun *run) {
   tl_free(run->boundary_force);
   tl_free(run->constraints.row);
   tl_contacts_free(&run->contacts);
+  tl_cells_free(&run->cells);
   free_model(run->model);
   tl_free(run->study_path);
   tl_free(run->catalog_path);

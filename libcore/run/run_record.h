@@ -27,6 +27,8 @@
     run->output.kept_bytes.table[TL_TABLE_BOUNDARY])                                               \
   F(int64_t, constraint_bytes_kept, "", TL_SAVE, "bytes of constraint.csv",                        \
     run->output.kept_bytes.table[TL_TABLE_CONSTRAINT])                                             \
+  F(int64_t, cells_bytes_kept, "", TL_SAVE, "bytes of cells.csv",                                  \
+    run->output.kept_bytes.table[TL_TABLE_CELLS])                                                  \
   F(int64_t, apparatus_bytes_kept, "", TL_SAVE, "bytes of the apparatus' table",                   \
     run->output.kept_bytes                                                                         \
         .table[run->model->apparatus ? run->model->apparatus->table : TL_TABLES])                  \

@@ -76,6 +76,9 @@ static const TlParam terrain_params[] = {
          "each seed; 0: bilinear"),
     REAL(TlTerrainSetup, roughness_spacing_m, "m", "0.5", 1e-3, 1e4,
          "largest spacing of these heights; the terrain's cells become as small"),
+    FLAG(TlTerrainSetup, cells, "true",
+         "cells.csv: largest speed, energy and jump height of each block in each cell of the "
+         "raster over all steps, from which talus-measure --maps makes maps"),
 };
 static const TlParam class_params[] = {
     INT(TlClassSetup, id, NULL, 0, 1e9,
@@ -83,9 +86,21 @@ static const TlParam class_params[] = {
     TEXT(TlClassSetup, name, "", "what it is"),
     TEXT(TlClassSetup, material, "", "in the list of materials; none: terrain.material"),
     CHOICE(TlClassSetup, ground, "none", TL_GROUND_CHOICES, "as terrain.ground; none: that"),
+    REAL(TlClassSetup, stems_per_ha, "1/ha", "-1", -1, 1e5, "there; negative: the terrain's"),
     TL_OLD_FORM_ROWS(TlClassSetup, "-1", "-1", -1, "there; negative: that of contact.boundary_*"),
 };
+static const TlParam forest_params[] = {
+    REAL(TlForest, stems_per_ha, "1/ha", "0", 0, 1e5, "0: no forest"),
+    REAL(TlForest, stem_diameter_m, "m", "0.3", 0, 10, "their diameter"),
+    REAL(TlForest, stem_height_m, "m", "10", 0, 100,
+         "blocks whose mass centre is higher above the ground pass over them"),
+    REAL(TlForest, stem_energy_kJ, "kJ", "0", 0, 1e6,
+         "energy that a stem can take; 0: by its diameter D in cm, 38.7 D^2.31 J"),
+};
 static const TlStudySection terrain_sections[] = {
+    {"forest", offsetof(TlTerrainSetup, forest), sizeof(TlForest), false,
+     "Stems at random places, which take energy from blocks that hit them (docs/theory/ground.md)",
+     forest_params, COUNT(forest_params), NULL, 0},
     {"classes", offsetof(TlTerrainSetup, classes), sizeof(TlClassSetup), true,
      "Classes of the ground, all that the terrain has", class_params, COUNT(class_params), NULL,
      0}};
@@ -125,6 +140,11 @@ static const TlParam root_params[] = {
            "(x is east, y north, z the height): release.position_m, low_m, high_m and polygon, "
            "bodies, planes, walls, nets"),
     VEC3(TlSetup, gravity_m_s2, "m/s2", TL_DEFAULT_GRAVITY, -1e3, 1e3, "acceleration of gravity"),
+    REAL(TlSetup, air_kg_m3, "kg/m3", "0", 0, 100,
+         "density of the air, which drags bodies by air_drag air_kg_m3 A v^2/2, A the section of "
+         "the "
+         "sphere of their volume; 0: none, 1.2 at sea level"),
+    REAL(TlSetup, air_drag, "", "0.5", 0, 10, "coefficient of that drag"),
     FLAG(TlSetup, free_fall, "false",
          "grains may fall for ever; else a study in which nothing could stop them is refused"),
 };
@@ -270,9 +290,21 @@ static TlStatus check_time(const TlSetup *s, const TlStudy *study) {
   return TL_OK;
 }
 
+/* They take energy between steps, which the energy balance of springs would miss. */
+static TlStatus check_surroundings(const TlSetup *s, const TlStudy *study) {
+  bool forest = tl_forest_stands(s), impulses = tl_setup_method(s)->collide != NULL;
+  if (forest && !s->terrain.name)
+    return tl_study_fail(study, TL_EINPUT, "terrain.forest", "this study names no terrain");
+  if (!impulses && (forest || s->air_kg_m3 > 0))
+    return tl_study_fail(study, TL_EINPUT, forest ? "terrain.forest" : "air_kg_m3",
+                         "is of the methods by impulses: another solver.method");
+  return TL_OK;
+}
+
 static TlStatus check_terrain(const TlSetup *s, const TlStudy *study) {
   const TlClassSetup *c = s->terrain.classes.items;
   char path[64];
+  TL_TRY(check_surroundings(s, study));
   if (s->terrain.ground && !s->terrain.name)
     return tl_study_fail(study, TL_EINPUT, "terrain.ground", "this study names no terrain");
   if (s->terrain.ground && s->terrain.material)

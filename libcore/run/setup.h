@@ -6,6 +6,7 @@
 #include "conf/study.h"
 #include "solve/step.h"
 #include "solve/solver_setup.h"
+#include "run/forest.h"
 #include "run/apparatus.h"
 #include "run/setup_ensemble.h"
 #include "run/setup_materials.h"
@@ -56,14 +57,17 @@ typedef struct TlPlaneSetup {
 typedef struct TlClassSetup {
   int64_t id;
   char *name, *material;
-  int ground;    /* TlGroundKind */
-  TlOldForm own; /* < 0: contact.boundary_* */
+  int ground;          /* TlGroundKind */
+  double stems_per_ha; /* < 0: the terrain's */
+  TlOldForm own;       /* < 0: contact.boundary_* */
 } TlClassSetup;
 
 typedef struct TlTerrainSetup {
   char *name, *material;
   int ground; /* TlGroundKind, where no class says another */
   double roughness_m, roughness_spacing_m;
+  TlForest forest;
+  bool cells;
   TlStudyList classes; /* of TlClassSetup */
 } TlTerrainSetup;
 
@@ -83,7 +87,7 @@ typedef struct TlSetup {
   int64_t seed;
   int outside;
   int crs; /* TlCrs */
-  double gravity_m_s2[3];
+  double gravity_m_s2[3], air_kg_m3, air_drag;
   bool free_fall;
   TlTimeSetup time;
   TlFrameSetup frames;

@@ -30,6 +30,9 @@ const TlParam tl_release_params[] = {
     REAL(TlReleaseSetup, above_ground_m, "m", "0", 0, 1e5,
          "over a terrain, of grains whose place follows the ground (as-scanned, layers, depth_m): "
          "all are lifted by this"),
+    REAL(TlReleaseSetup, blocks_per_year, "1/year", "0", 0, 1e9,
+         "how often blocks come from all of the area, of which those of the run are a sample: "
+         "talus-measure --maps then gives return periods; 0: not known"),
     VEC3(TlReleaseSetup, low_m, "m", "0,0,0", -1e8, 1e8,
          "lattice, drawn, poured: lower corner of the box (poured: the inlet)"),
     VEC3(TlReleaseSetup, high_m, "m", "0,0,0", -1e8, 1e8,

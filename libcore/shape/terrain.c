@@ -25,8 +25,8 @@ TlStatus tl_terrain_check_numbers(const TlTerrain *t, int64_t *cells, int64_t *c
   int64_t bytes;
   bool band = t->bnx >= 2 && t->bny >= 2, none = t->bnx == 0 && t->bny == 0;
   *cells = *columns = 0;
-  if (t->nx < 2 || t->ny < 2 || !(band || none) || t->band_count < 0 ||
-      __builtin_mul_overflow(t->nx, t->ny, cells) ||
+  if (t->nx < 2 || t->ny < 2 || t->refined < 0 || t->refined > INT32_MAX || !(band || none) ||
+      t->band_count < 0 || __builtin_mul_overflow(t->nx, t->ny, cells) ||
       __builtin_mul_overflow(*cells, (int64_t)sizeof(double), &bytes) ||
       __builtin_mul_overflow(t->bnx, t->bny, columns) ||
       __builtin_mul_overflow(*columns, (int64_t)sizeof(double), &bytes) ||
@@ -75,6 +75,18 @@ int32_t tl_terrain_class(const TlTerrain *t, double x, double y) {
   int64_t i = nearest((x - t->x0_m) / t->cell_m, t->nx),
           j = nearest((y - t->y0_m) / t->cell_m, t->ny);
   return t->class_id[j * t->nx + i];
+}
+
+TlTerrainGrid tl_terrain_grid(const TlTerrain *t) {
+  int64_t n = t->refined > 1 ? t->refined : 1;
+  return (TlTerrainGrid){(t->nx - 1) / n + 1, (t->ny - 1) / n + 1, t->cell_m * (double)n, t->x0_m,
+                         t->y0_m};
+}
+
+int64_t tl_terrain_grid_at(const TlTerrainGrid *g, double x, double y) {
+  double u = floor((x - g->x0_m) / g->cell_m + 0.5), v = floor((y - g->y0_m) / g->cell_m + 0.5);
+  if (!(u >= 0 && v >= 0 && u < (double)g->nx && v < (double)g->ny)) return -1;
+  return (int64_t)v * g->nx + (int64_t)u;
 }
 
 bool tl_terrain_height(const TlTerrain *t, double x, double y, double *z, TlVec3 *normal) {

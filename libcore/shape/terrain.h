@@ -27,6 +27,7 @@ typedef struct TlTerrain {
   double cell_m, x0_m, y0_m;
   float *height_m;      /* [ny][nx], local z, NaN = no data, owned */
   int64_t holes_filled; /* samples filled on request */
+  int64_t refined;      /* a cell of the raster is so many of these (terrain_rough.h); 0: one */
   int32_t *class_id;    /* [ny][nx] class of the ground at each sample, owned; NULL: none */
   /* narrow band */
   double band_m, band_spacing_m, z0_m;
@@ -60,6 +61,15 @@ TlTerrainSpot tl_terrain_phi(const TlTerrain *terrain, TlVec3 p, double *phi, Tl
 /* Bilinear height of the ground at local (x, y) and its unit normal (may be NULL); false where
  * there is none. */
 bool tl_terrain_height(const TlTerrain *terrain, double x, double y, double *z, TlVec3 *normal);
+
+/* Cells of the raster that the terrain came from, whose middles are samples: those of maps. */
+typedef struct TlTerrainGrid {
+  int64_t nx, ny;
+  double cell_m, x0_m, y0_m; /* middle of the south-west cell, local */
+} TlTerrainGrid;
+TlTerrainGrid tl_terrain_grid(const TlTerrain *terrain);
+/* Number of the cell at local (x, y), j*nx + i; -1: none. */
+int64_t tl_terrain_grid_at(const TlTerrainGrid *grid, double x, double y);
 
 /* The CRS by the first quoted name of its WKT, "none" without one; fresh memory. */
 char *tl_crs_name(const char *wkt);

@@ -56,6 +56,7 @@ TlStatus tl_terrain_roughen(TlTerrain *t, double height_m, double spacing_m, uin
                      .y0_m = t->y0_m,
                      .height_m = height,
                      .holes_filled = t->holes_filled,
+                     .refined = n,
                      .class_id = class_id};
   t->name = t->crs = NULL;
   tl_terrain_free(t);

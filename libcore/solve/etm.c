@@ -1,5 +1,6 @@
 #include "solve/etm.h"
 
+#include "model/ground_law.h"
 #include "solve/push.h"
 
 #include <math.h>
@@ -161,7 +162,7 @@ bool tl_etm_enters(TlContact *c, const TlEtmLaw *law, const TlTwist *twist, doub
 }
 
 double tl_etm_restitute(TlContact *c, const TlEtmLaw *law, bool zero, TlEtmCount *count) {
-  double e = zero || -c->start < law->threshold_m_s ? 0 : c->law->restitution;
+  double e = zero || -c->start < law->threshold_m_s ? 0 : tl_restitution_at(c->law, -c->start);
   if (c->work > 0) count->stored_J += c->work;
   c->work = c->work > 0 ? e * e * c->work : 0;
   count->released_J += c->work;

@@ -25,6 +25,8 @@
  * 0 may, too. Sliding friction opposes the velocity that the collision ends with.
  */
 #include "solve/etm.h"
+
+#include "model/ground_law.h"
 #include "solve/step_impulses.h"
 #include "solve/sweep.h"
 
@@ -53,7 +55,7 @@ static void aim(const TlEtmLaw *law, TlContact *c, const TlTwist *twist) {
   c->pulls = false;
   tl_etm_enters(c, law, twist, un);
   if (!(un < -c->allowed_speed - law->tolerance_m_s)) return;
-  double e = -un < law->threshold_m_s ? 0 : c->law->restitution;
+  double e = -un < law->threshold_m_s ? 0 : tl_restitution_at(c->law, -un);
   c->pulls = c->in;
   c->aim = tl_axpy(tl_scale(-e * un, c->n), -c->law->tangential_restitution, tl_axpy(u, -un, c->n));
 }

@@ -7,6 +7,8 @@
  * not ended after SWEEPS sweeps a round allowed is finished with e = 0 and counted.
  */
 #include "solve/etm.h"
+
+#include "model/ground_law.h"
 #include "solve/step_impulses.h"
 #include "solve/sweep.h"
 
@@ -22,7 +24,7 @@ typedef struct Walk {
 } Walk;
 
 static double restitution_of(const Walk *w, const TlContact *c, double un) {
-  return w->zero || -un < w->law->threshold_m_s ? 0 : c->law->restitution;
+  return w->zero || -un < w->law->threshold_m_s ? 0 : tl_restitution_at(c->law, -un);
 }
 
 static bool resolve(const void *walk, const TlPair *pair, TlContact *c, TlPairMemo *memo) {

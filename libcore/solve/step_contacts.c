@@ -1,4 +1,5 @@
 /* Contacts that outlive the step: the memory that starts the next one, and rows for measures. */
+#include "model/ground_law.h"
 #include "solve/step_impulses.h"
 
 #include <math.h>
@@ -36,27 +37,56 @@ TlStatus tl_step_remember(const TlFound *found, TlBodies *b) {
   return TL_OK;
 }
 
+/* A body that a collision stopped short of the ground, by so much of its radius, is in its scar. */
+static const double in_scar = 0.02;
+
+/* The deepest scar since the body came down: what the normal impulse of the step stops is the
+ * velocity with which it came. */
+static void scar(TlBodies *b, int64_t i, const TlPairLaw *law, double impulse) {
+  const TlColliders *c = &b->colliders;
+  double volume = 0;
+  if (!law) {
+    b->scar_per_m[i] = 0;
+    return;
+  }
+  for (int64_t k = b->first[i]; k < b->first[i] + tl_bodies_parts(b, i); k++)
+    volume += c->scale[k] * c->scale[k] * c->scale[k] * c->shape[k]->volume_m3;
+  double per_m = tl_scar_per_m(law, b->mass[i], volume, tl_max(0, impulse / b->mass[i]));
+  b->scar_per_m[i] = tl_max(b->scar_per_m[i], per_m);
+}
+
 TlStatus tl_step_slip(TlStep *s) {
   TlBodies *b = &s->state->bodies;
   const TlFound *found = &s->work->found;
   double step_s = s->model->step_s;
   bool *slides = tl_arena_push(&s->work->arena, (size_t)b->owned, sizeof *slides);
-  if (!slides) return TL_ENOMEM;
+  double *impulse = tl_arena_push(&s->work->arena, (size_t)b->owned, sizeof *impulse);
+  const TlPairLaw **scars = tl_arena_push(&s->work->arena, (size_t)b->owned, sizeof(TlPairLaw *));
+  if (!slides || !impulse || !scars) return TL_ENOMEM;
   for (int64_t i = 0; i < b->owned; i++) {
     slides[i] = false;
+    impulse[i] = 0;
+    scars[i] = NULL;
     b->drag[i] = 0;
   }
   for (int32_t k = 0; k < found->contacts; k++) {
     const TlContact *c = &found->contact[k];
     int32_t i = c->a;
-    if (c->b >= 0 || i >= b->owned || !(c->rest.x > 0 || c->touched)) continue;
+    if (c->b >= 0 || i >= b->owned) continue;
+    if (c->law->scar_modulus_Pa > 0 && c->gap < in_scar * b->radius[i]) scars[i] = c->law;
+    if (!(c->rest.x > 0 || c->touched)) continue;
     b->drag[i] = tl_max(b->drag[i], c->law->drag_per_s);
+    if (c->law->scar_modulus_Pa > 0) {
+      impulse[i] += tl_dot(tl_step_impulse(c), c->n);
+      scars[i] = c->law;
+    }
     if (!(c->law->slip_friction > 0)) continue;
     b->slid_decay[i] =
         slides[i] ? tl_max(b->slid_decay[i], c->law->slip_decay_per_s) : c->law->slip_decay_per_s;
     slides[i] = true;
   }
   for (int64_t i = 0; i < b->owned; i++) {
+    scar(b, i, scars[i], impulse[i]);
     if (slides[i])
       b->slid[i] += tl_norm(b->velocity[i]) * step_s;
     else if (b->slid[i] > 0)

@@ -46,7 +46,8 @@ static TlStatus stage_counts(TlStage *stage, TlArena *arena) {
   return TL_OK;
 }
 
-/* Global damping (Tan 2024 Eqs. 47-49) of both velocities; drag of the ground of the one. */
+/* Global damping (Tan 2024 Eqs. 47-49) of both velocities; drag and scars of the ground of the
+ * one. */
 static void kick(const TlStep *s, const TlDynamics *d) {
   const TlModel *m = s->model;
   const TlBodies *b = &s->state->bodies;
@@ -57,6 +58,8 @@ static void kick(const TlStep *s, const TlDynamics *d) {
     t->v = tl_scale(keep, tl_axpy(t->v, m->step_s, m->gravity_m_s2));
     if (keep != 1) t->w = tl_scale(keep, t->w);
     if (b->drag[i] > 0) t->v = tl_scale(exp(-b->drag[i] * m->step_s), t->v);
+    if (b->scar_per_m[i] > 0)
+      t->v = tl_scale(1 / (1 + b->scar_per_m[i] * m->step_s * tl_norm(t->v)), t->v);
   }
 }
 

@@ -89,7 +89,7 @@ static const TlParam params[] = {
     {"release-per-year", TL_P_REAL, offsetof(TlMeasureStage, release_per_year), "1/year", "0", 0,
      1e9, NULL,
      "with --maps: blocks that are released in a year; gives energies and intensities of return "
-     "periods of 30, 100 and 300 years",
+     "periods of 30, 100 and 300 years; 0: as the study says (release.blocks_per_year)",
      NULL},
     {"trajectories", TL_P_CHOICE, offsetof(TlMeasureStage, trajectories), "", "none", 0, 0,
      "none|gpkg|geojson|csv",
@@ -293,8 +293,9 @@ static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
   for (int64_t i = 0; i < o->with.count; i++) run[i + 1] = o->with.items[i];
   TlStatus status = tl_blocks_read(run, o->with.count + 1, &blocks);
   if (status == TL_OK && o->maps)
-    status = tl_maps_write(&blocks, call->output, map[o->maps], call->overwrite,
-                           o->release_per_year, figures);
+    status = tl_maps_write(&blocks, run, call->output, map[o->maps], call->overwrite,
+                           o->release_per_year > 0 ? o->release_per_year : blocks.blocks_per_year,
+                           figures);
   if (status == TL_OK && o->trajectories)
     status = tl_trajectories_write(&blocks, run, call->output, vector[o->trajectories],
                                    call->overwrite, figures);

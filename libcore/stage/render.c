@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "post/render.h"
 #include "post/render_plots.h"
+#include "post/render_trajectories.h"
 #include "post/render_values.h"
 #include "store/results.h"
 
@@ -40,8 +41,16 @@ static const TlParam params[] = {
     P("cut-depth-m", TL_P_REAL, cut_depth_m, "m", "0", 0, 1e6, NULL,
       "with --cut: a slice, without what has its middle deeper than that behind the plane; 0: all",
       NULL),
+    P("trajectories", TL_P_FLAG, trajectories, "", "false", 0, 0, NULL,
+      "also where the grains came, as lines from frame to frame in the colour of their speed",
+      NULL),
+    P("enlarge", TL_P_REAL, enlarge, "", "1", 1, 1000, NULL,
+      "draw grains so many times as large, which the caption says: on a long slope they are dots",
+      "N"),
     P("view", TL_P_TEXT, view, "deg", "", 0, 0, NULL,
-      "where the camera stands, seen from the grains: counter-clockwise from +x, above the horizon",
+      "where the camera stands, seen from the grains: counter-clockwise from +x, above the "
+      "horizon; "
+      "-90,90: from above, north up, as a map",
       "DEG,DEG"),
     P("zoom", TL_P_CHOICE, zoom, "", "path", 0, 0, "path|grains",
       "frame the grains' whole path and the ground about it, or the grains of each frame", NULL),
@@ -153,6 +162,7 @@ typedef struct Job {
   TlFrame before; /* --since, where it is needed */
   TlRenderPath path;
   TlDepartures departures;
+  TlTrajectories trajectories;
   TlRenderOptions options;
   TlCamera camera;
 } Job;
@@ -201,6 +211,8 @@ static TlStatus render_one(Job *job, int64_t index, const char *path) {
                                         : tl_results_read_frame(job->run, index, &frame);
   if (status == TL_OK && takes_values(job)) status = values_of(job, &frame, &value);
   job->options.value = value;
+  for (int64_t k = 0; job->trajectories.until && k < job->count; k++)
+    if (job->frames[k] == index) job->options.trajectories = job->trajectories.until[k];
   job->options.chains = job->values->chains ? &chains : NULL;
   if (status == TL_OK) status = picture(job, &frame, path);
   tl_chain_drawing_free(&chains);
@@ -306,6 +318,23 @@ static TlStatus choose_range(Job *job, const TlFrame *last) {
   return TL_OK;
 }
 
+enum { LINE_PIXELS = 3 };
+
+static TlStatus choose_trajectories(Job *job) {
+  const TlRenderStage *v = job->values;
+  if (!v->trajectories) return TL_OK;
+  if (v->chains) return tl_fail(TL_EUSAGE, "--trajectories and --chains exclude each other");
+  double pixel_m = 2 * job->camera.focus_m * job->camera.tan_y / (double)v->height;
+  TlRenderOptions speeds = {.colour = TL_COLOUR_SPEED};
+  tl_render_range(&job->path, &job->scene, &speeds);
+  bool same = job->options.colour == TL_COLOUR_SPEED; /* then with --colour-high, if given */
+  TL_TRY(tl_trajectories_read(job->run, job->frames, job->count, LINE_PIXELS * pixel_m,
+                              same ? job->options.low : speeds.low,
+                              same ? job->options.high : speeds.high, &job->trajectories));
+  job->options.trajectory = job->trajectories.tube;
+  return TL_OK;
+}
+
 static TlStatus choose_all(Job *job) {
   TlFrame last;
   const TlRenderStage *v = job->values;
@@ -318,7 +347,8 @@ static TlStatus choose_all(Job *job) {
   if (status == TL_OK) status = choose_cut(job, &last);
   tl_frame_free(&last);
   TL_TRY(status);
-  return choose_camera(job->values, &job->scene, &job->options, &job->path, false, &job->camera);
+  TL_TRY(choose_camera(job->values, &job->scene, &job->options, &job->path, false, &job->camera));
+  return choose_trajectories(job);
 }
 
 static TlStatus render(Job *job) {
@@ -335,6 +365,7 @@ static TlStatus render(Job *job) {
                         .smooth = v->smooth,
                         .captions = v->captions,
                         .departures = &job->departures,
+                        .enlarge = v->enlarge,
                         .bare = v->bare};
   TL_TRY(choose_all(job));
   if (strcmp(v->frame, "all") == 0) {
@@ -358,5 +389,6 @@ TlStatus tl_stage_render(const TlStageCall *call, const TlRenderStage *v) {
   tl_departures_free(&job.departures);
   tl_free(job.frames);
   tl_render_path_free(&job.path);
+  tl_trajectories_free(&job.trajectories);
   return status;
 }

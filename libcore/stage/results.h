@@ -32,7 +32,8 @@ typedef struct TlRenderStage {
   int colour, zoom;
   int64_t width, height;
   double fov_deg, colour_high, cut_depth_m;
-  bool chains, plots, smooth, captions, bare;
+  bool chains, trajectories, plots, smooth, captions, bare;
+  double enlarge;
 } TlRenderStage;
 extern const TlParamTable tl_render_table;
 /* Draws a frame into the PNG call->output, or all frames or plots of history.csv into that folder.

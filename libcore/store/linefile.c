@@ -15,6 +15,7 @@ static const char *const names[TL_TABLES] = {[TL_TABLE_HISTORY] = "history.csv",
                                              [TL_TABLE_DEPARTURES] = "departures.csv",
                                              [TL_TABLE_BOUNDARY] = "boundary.csv",
                                              [TL_TABLE_CONSTRAINT] = "constraint.csv",
+                                             [TL_TABLE_CELLS] = "cells.csv",
 #define A(id, key, title, params, sections) [TL_TABLE_##id] = #key ".csv",
                                              TL_APPARATUSES(A)
 #undef A

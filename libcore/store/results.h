@@ -25,12 +25,14 @@ typedef struct TlPlane {
 
 /* Tables beside the frames: history.csv of every run, one line a moment; departures.csv with a line
  * a grain that left; boundary.csv and constraint.csv with a line a boundary or constraint and moment;
+ * cells.csv with a line a block and cell of the terrain's raster;
  * the table of the run's apparatus, named after it. */
 typedef enum TlResultsTable {
   TL_TABLE_HISTORY = 0,
   TL_TABLE_DEPARTURES,
   TL_TABLE_BOUNDARY,
   TL_TABLE_CONSTRAINT,
+  TL_TABLE_CELLS,
 #define A(id, key, title, params, sections) TL_TABLE_##id,
   TL_APPARATUSES(A)
 #undef A

@@ -170,8 +170,10 @@ static TlStatus make_column(const View *v, hid_t group, const char *name, const 
 }
 
 static TlStatus make_columns(const View *v) {
-  for (int c = 0; c < TL_BODY_COLUMNS; c++) {
-    const TlH5Column *column = &tl_body_columns[c];
+  TlH5Column columns[TL_H5_RECORD_COLUMNS];
+  int count = tl_h5_record_columns(&tl_body_row_record, false, columns);
+  for (int c = 0; c < count; c++) {
+    const TlH5Column *column = &columns[c];
     bool place = strcmp(column->name, "position_m") == 0;
     TL_TRY(make_column(v, place ? v->group : v->points, place ? "Points" : column->name, column));
   }
@@ -195,9 +197,11 @@ static TlStatus put_offsets(const View *v, hid_t steps, const int64_t *first) {
       H5Gcreate2(steps, "PointDataOffsets", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   if (g < 0) return tl_h5_fail(&v->file, "making the group of offsets");
   TL_TRY(put_numbers(v, g, "radius_m", H5T_NATIVE_INT64, first));
-  for (int c = 0; c < TL_BODY_COLUMNS; c++)
-    if (strcmp(tl_body_columns[c].name, "position_m") != 0)
-      TL_TRY(put_numbers(v, g, tl_body_columns[c].name, H5T_NATIVE_INT64, first));
+  TlH5Column column[TL_H5_RECORD_COLUMNS];
+  int count = tl_h5_record_columns(&tl_body_row_record, false, column);
+  for (int c = 0; c < count; c++)
+    if (strcmp(column[c].name, "position_m") != 0)
+      TL_TRY(put_numbers(v, g, column[c].name, H5T_NATIVE_INT64, first));
   return TL_OK;
 }
 

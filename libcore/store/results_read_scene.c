@@ -154,6 +154,7 @@ static TlStatus read_terrain_numbers(const TlH5File *f, hid_t g, TlTerrain *t) {
   TL_TRY(tl_h5_get_int(f, g, "bnx", &t->bnx));
   TL_TRY(tl_h5_get_int(f, g, "bny", &t->bny));
   TL_TRY(tl_h5_get_int(f, g, "holes_filled", &t->holes_filled));
+  if (H5Aexists(g, "refined") > 0) TL_TRY(tl_h5_get_int(f, g, "refined", &t->refined));
   TL_TRY(tl_h5_get_real(f, g, "origin", t->origin, 3));
   TL_TRY(tl_h5_get_real(f, g, "cell_m", &t->cell_m, 1));
   TL_TRY(tl_h5_get_real(f, g, "x0_m", &t->x0_m, 1));

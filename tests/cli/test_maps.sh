@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # talus-measure --maps: five balls that fly along a row of cells without gravity give each cell the closed forms of
 # speed, energies, height, mean and quantiles; a slanted flight passes the cells that exact fractions name; blocks that
-# bounce down a slope give what dense samples of their ways give; two runs count twice. GDAL reads the rasters on the
+# bounce down a slope give what a frame of each step gives, with the same bytes on two ranks and after a stop, and
+# without cells.csv what dense samples of their ways give; two runs count twice. GDAL reads the rasters on the
 # terrain's own grid and CRS, .tif and .asc with the same values. 10 seconds.
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
@@ -48,6 +49,12 @@ grep -q '^map_blocks_in_last_frame: 6$' out || fail "blocks: $(grep map_ out)"
 measure fly.run -o ascii --maps=asc
 measure fly.run -o twice --maps=tif --with=fly.run
 measure fly.run -o years --maps=tif --release-per-year=0.05
+{ echo "release: {blocks_per_year: 0.05}"; cat fly.yaml; } >often.yaml
+solve often.yaml -o often.run --set terrain.cells=no
+measure often.run -o often --maps=tif
+for t in 30 100 300; do cmp years/intensity_${t}y.tif often/intensity_${t}y.tif || fail "blocks_per_year of the study, $t years"; done
+measure often.run -o differ --maps=tif --with=fly.run
+[ ! -e differ/intensity_30y.tif ] || fail "runs that say different things of how often blocks come"
 "$python" - <<'PYTHON' || bad=1
 import math, sys
 from fractions import Fraction
@@ -112,7 +119,7 @@ if not np.allclose(read("twice/reach_probability.tif")[0], want / 6): fail("reac
 sys.exit(bad)
 PYTHON
 
-# ---- blocks that bounce down a slope, against dense samples ----
+# ---- blocks that bounce down a slope: maps of frames alone, against dense samples ----
 cat >down.yaml <<'YAML'
 catalog: c.tals
 time: {dt_s: 4.0e-3, duration_s: 6, frame_every_s: 0.1}
@@ -122,7 +129,8 @@ release: {assembly: lattice, low_m: [60, 80, 0], high_m: [120, 100, 0], layers: 
 terrain: {name: steep}
 contact: {boundary_friction: 0.4, boundary_restitution: 0.5}
 YAML
-solve down.yaml -o down.run
+solve down.yaml -o down.run --set terrain.cells=no
+[ ! -e down.run/cells.csv ] || fail "terrain.cells: no writes cells.csv"
 measure down.run -o down --maps=tif --json
 "$python" - <<'PYTHON' || fail "the maps of the slope"
 import glob, sys
@@ -160,6 +168,51 @@ for r, c in zip(*np.nonzero(want)):
     if passages[r, c] == len(mine) and abs(jump[r, c] - np.mean([m[1] for m in mine])) > 0.03: print("jump", r, c, jump[r, c], np.mean([m[1] for m in mine])); sys.exit(1)
 if want.sum() < 30: print("the case shows nothing"); sys.exit(1)
 PYTHON
+grep -q '"map_runs_of_frames_only": 1' out || fail "runs of frames only: $(grep map_ out)"
+
+# ---- every step: the maps of a run with few frames are what a frame of each step shows ----
+seldom=(down.yaml --set time.frame_every_s=1.5)
+solve "${seldom[@]}" -o seldom.run
+measure seldom.run -o seldom --maps=tif --trajectories=csv
+grep -q 'moved by up to' err && fail "a warning of frames: $(cat err)"
+solve down.yaml --set time.frame_every_s=0.004 -o all.run
+OMP_NUM_THREADS=2 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" "${seldom[@]}" -o ranks.run -q >out 2>err || fail "two ranks: $(cat err)"
+solve "${seldom[@]}" --set time.duration_s=2.14 --set checkpoint.every_steps=100 -o again.run
+solve down.yaml --set time.frame_every_s=1.5 --set checkpoint.every_steps=100 -o again.run --resume
+for run in ranks again; do cmp seldom.run/cells.csv $run.run/cells.csv || fail "cells.csv of $run.run differs"; done
+"$python" - <<'PYTHON' || fail "the maps of every step"
+import csv, glob, sys
+import h5py, numpy as np
+from osgeo import gdal
+gdal.UseExceptions()
+def read(path):
+    data = gdal.Open(path)
+    return data.GetRasterBand(1).ReadAsArray().astype(float)[::-1]
+origin = dict(h5py.File("all.run/run.h5")["terrain"].attrs)["origin"]
+best = {}; fastest = {}
+for path in sorted(glob.glob("all.run/frame_*.h5")):
+    f = h5py.File(path)
+    for i, x, v, w in zip(f["id"][:].ravel(), f["position_m"][:] + origin, f["velocity_m_s"][:], f["spin_rad_s"][:]):
+        fastest[i] = max(fastest.get(i, 0), np.linalg.norm(v))
+        if f.attrs["step"] > 0 and np.linalg.norm(v) + np.linalg.norm(w) < 0.05: continue   # near the pace that counts as moving
+        ground = min(max(100 + 0.7 * (x[1] - 5200005), 100), 177)
+        k = int((x[1] - 5200000) // 10), int((x[0] - 500000) // 10), i
+        old = best.get(k, (0, 0)); best[k] = max(old[0], np.linalg.norm(v)), max(old[1], x[2] - ground)
+want = np.zeros((12, 20)); passages, speed, jump, mean = (read(f"seldom/{n}.tif") for n in ("passages", "speed_m_s_max", "jump_height_m_max", "speed_m_s_mean"))
+for r, c, i in best: want[r, c] += 1
+if not np.array_equal(passages, want): print("passages differ by", passages - want); sys.exit(1)
+for r, c in zip(*np.nonzero(want)):
+    mine = [b for (y, x, i), b in best.items() if (y, x) == (r, c)]
+    have = speed[r, c], jump[r, c], mean[r, c]
+    should = max(m[0] for m in mine), max(m[1] for m in mine), np.mean([m[0] for m in mine])
+    if not np.allclose(have, should, rtol=1e-5, atol=1e-4): print(r, c, have, should); sys.exit(1)
+frames = read("down/jump_height_m_max.tif")
+if not np.nanmax(jump - frames) > 0.005: print("the case shows nothing: frames see it all"); sys.exit(1)
+for row in csv.DictReader(open("seldom/stops.csv")):
+    if not np.isclose(float(row["largest_speed_m_s"]), fastest[int(row["id"])], rtol=1e-5): print("stops.csv:", row, fastest[int(row["id"])]); sys.exit(1)
+PYTHON
+sed '5s/,[^,]*$/,nan/' seldom.run/cells.csv >spoilt.csv; cp spoilt.csv seldom.run/cells.csv
+refused 'seldom.run/cells.csv:5: is no cell of this terrain' -- seldom.run -o no --maps=tif
 
 refused '--with wants --triaxial, --maps, --trajectories or --fences' -- fly.run -o no --with=down.run
 refused '--release-per-year wants --maps' -- fly.run -o no --release-per-year=1

@@ -71,10 +71,45 @@ refused 2 "wants a number or two" --cut=1,2,3
 refused 2 "--view=30: wants two numbers" --view=30
 refused 2 "95 degrees above the horizon" --view=30,95
 refused 2 "--cut-depth-m goes with --cut" --cut-depth-m=1
+refused 2 "--trajectories and --chains exclude each other" --trajectories --chains
 refused 2 "exclude each other" --view=30,5 --from=1,1,1 --at=0,0,0
 refused 2 "the colours begin at" --colour=size --colour-high=1e-9
 "$BIN/talus-solve" -q s.yaml --overwrite --set frames.contacts=false >out.txt 2>&1 || fail "without contacts"
 refused 1 "frame 3 has no contacts; run the study with frames: {contacts: true}" --chains
+# a ball flies east, seen from above: three times as large it is three times as wide, and its trajectory is a line of
+# some pixels from where it came
+cat >fly.yaml <<'YAML'
+free_fall: yes
+gravity_m_s2: [0, 0, 0]
+time: {dt_s: 0.01, duration_s: 1, frame_every_s: 0.25}
+shapes: [{name: ball, diameter_m: 1}]
+bodies: [{shape: ball, position_m: [0, 0, 0], velocity_m_s: [12, 0, 0]}]
+YAML
+"$BIN/talus-solve" -q fly.yaml >out.txt 2>&1 || fail "the flight: $(cat out.txt)"
+for how in plain enlarge=3 trajectories; do
+  option=("--$how")
+  [ $how = plain ] && option=()
+  "$BIN/talus-render" fly.run --width=240 --height=240 --no-captions --view=-90,90 "${option[@]}" -o "fly-${how%=*}.png" >/dev/null 2>err.txt || fail "$how: $(cat err.txt)"
+done
+/usr/bin/python3 - <<'PYTHON' || fail "trajectories and larger grains"
+import sys
+import numpy as np
+from osgeo import gdal
+gdal.UseExceptions()
+def mask(name):
+    data = gdal.Open(name)
+    a = data.ReadAsArray().astype(int)
+    return (np.abs(a - a[:, :1, :1]).sum(0) > 60)
+plain, large, line = (mask(f"fly-{n}.png") for n in ("plain", "enlarge", "trajectories"))
+width = lambda m: np.ptp(np.nonzero(m.any(0))[0]) + 1
+height = lambda m: m.sum(0).max()
+if not plain.any() or abs(height(large) - 3 * height(plain)) > 4: print("heights", height(plain), height(large)); sys.exit(1)
+scale = height(plain)
+if abs(width(line) - width(plain) - 12 * scale + scale / 2) > 0.8 * scale: print("widths", width(plain), width(line), scale); sys.exit(1)
+left = line & ~plain
+rows = left[:, np.nonzero(left.any(0))[0][3:-3]].sum(0)
+if rows.min() < 1 or rows.max() > 6: print("the line is", rows.min(), "to", rows.max(), "pixels thick"); sys.exit(1)
+PYTHON
 [ ! -e no.png ] || fail "a refused picture was written"
 [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left"
 exit $bad

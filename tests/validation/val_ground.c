@@ -99,6 +99,71 @@ static void fly(TlRun *run, void *context) {
   f->left = b->slid[0];
 }
 
+/* A ball that comes down: with which velocity it came, and what it has at the end. */
+typedef struct Drop {
+  TlVec3 before, after;
+  double touch_s;
+  bool touched;
+} Drop;
+
+static void drop(TlRun *run, void *context) {
+  Drop *d = context;
+  const TlBodies *b = &run->state->dem.bodies;
+  double dt = run->model->setup.time.dt_s;
+  d->after = b->velocity[0];
+  if (d->touched) return;
+  d->touched = run->state->totals.steps > 1 && d->after.z > d->before.z;
+  d->touch_s = (double)run->state->totals.steps * dt;
+  if (!d->touched) d->before = b->velocity[0];
+}
+
+static Drop run_drop(const char *method, const char *sets) {
+  TlRun run;
+  Drop d = {.touched = false};
+  judge_study_open(&run, "ground-drop", "solver.method=%s %s", method, sets);
+  judge_study_go(&run, drop, &d);
+  double dt = run.model->setup.time.dt_s; /* a step collides first, and falls then */
+  d.after.z += 9.81 * ((double)run.state->totals.steps * dt - d.touch_s + dt);
+  tl_run_close(&run);
+  return d;
+}
+
+/* Restitution 0.8 that is half at 6 m/s: rebound over approach, at the power 1 and 2. */
+static double rebound_error(const char *method) {
+  double worst = 0;
+  for (int power = 1; power <= 2; power++) {
+    char sets[160];
+    snprintf(sets, sizeof sets,
+             "contact.boundary_restitution=0.8 contact.boundary_restitution_half_m_s=6 "
+             "contact.boundary_restitution_power=%d",
+             power);
+    Drop d = run_drop(method, sets);
+    double v = -d.before.z;
+    worst = fmax(worst, fabs(d.after.z / (0.8 * v / (1 + pow(v / 6, power))) - 1));
+  }
+  return worst;
+}
+
+/* The ball slides without friction in its scar: v = v0/(1 + k v0 t), k of the closed form for the
+ * velocity with which it came. */
+static double scar_error(const char *method) {
+  Drop d = run_drop(method, "contact.boundary_scar_modulus_Pa=1.5e7 "
+                            "contact.boundary_scar_coefficient=2 time.duration_s=1.5");
+  double pi = acos(-1), radius = 0.5, mass = 2650 * 4 / 3. * pi * pow(radius, 3);
+  double v = -d.before.z;
+  double depth = 0.1 * cbrt(mass) * pow(15000, -0.4) * pow(v, 0.8), h = radius - depth;
+  double section = radius * radius * acos(h / radius) - h * sqrt(radius * radius - h * h);
+  double k = 0.5 * (1 + 2) * 1700 * section / mass;
+  return fabs(d.after.x / (12 / (1 + k * 12 * (1.5 - d.touch_s))) - 1);
+}
+
+static void fall(TlRun *run, void *context) {
+  double radius = 0.1, density = 2650, t = (double)run->state->totals.steps * 1e-3;
+  double terminal = sqrt(8 * density * 9.81 * radius / (3 * 0.5 * 1.2)); /* m g = C rho A v^2/2 */
+  double *worst = context, v = -run->state->dem.bodies.velocity[0].z;
+  *worst = fmax(*worst, fabs(v - terminal * tanh(9.81 * t / terminal)) / terminal);
+}
+
 int main(int argc, char **argv) {
   static const Law medium = {0.35, 2, 2, 150, 0.6, 0, 9.81}, soft = {0.20, 2, 1, 50, 0.9, 0, 9.81};
   static const char *const methods[] = {"etm-level", "etm", "sqm"};
@@ -127,5 +192,17 @@ int main(int argc, char **argv) {
   tl_run_close(&run);
   judge_at_most(JUDGE_CORRECT, "ground_flight_error", flight.left > 0 ? flight.error : INFINITY,
                 "of the way remembered", 1e-9);
+  double rebound = 0, scar = 0, air = 0;
+  static const char *const all[] = {"etm-level", "etm", "sqm", "smm"};
+  for (int m = 0; m < 4; m++) {
+    rebound = fmax(rebound, rebound_error(all[m]));
+    scar = fmax(scar, scar_error(all[m]));
+  }
+  judge_at_most(JUDGE_CORRECT, "ground_rebound_error", rebound, "of the rebound", 1e-3);
+  judge_at_most(JUDGE_CORRECT, "ground_scar_error", scar, "of the speed", 5e-3);
+  judge_study_open(&run, "ground-air", "%s", "");
+  judge_study_go(&run, fall, &air);
+  tl_run_close(&run);
+  judge_at_most(JUDGE_CORRECT, "ground_air_error", air, "of the terminal speed", 1e-3);
   return judge_close();
 }

@@ -4,6 +4,7 @@
  * blocks with the measured mass and box in the shape of a truncated octahedron, which fills half of
  * its box. The public raster goes on beyond the last stops with a slope of 25 degrees that is not
  * there; ground lower than that of the lowest stop is levelled. */
+#include "judge/blocks.h"
 #include "judge/cases.h"
 #include "judge/judge.h"
 
@@ -102,55 +103,6 @@ static void load_terrain(Site *s) {
   memcpy(s->origin, s->terrain.origin, sizeof s->origin);
 }
 
-/* A facet with its corners about the normal n: those with n.v = d. */
-static void put_facet(FILE *file, const TlVec3 *v, int count, TlVec3 n, double d) {
-  int corner[6], corners = 0;
-  double angle[6];
-  TlVec3 side =
-      tl_unit(tl_cross(n, fabs(n.x) < 0.9 * tl_norm(n) ? tl_vec3(1, 0, 0) : tl_vec3(0, 1, 0)));
-  TlVec3 up = tl_unit(tl_cross(n, side));
-  for (int i = 0; i < count; i++) {
-    if (fabs(tl_dot(n, v[i]) - d) > 1e-9) continue;
-    double a = atan2(tl_dot(up, v[i]), tl_dot(side, v[i]));
-    int at = corners++;
-    for (; at > 0 && angle[at - 1] > a; at--) {
-      angle[at] = angle[at - 1];
-      corner[at] = corner[at - 1];
-    }
-    angle[at] = a;
-    corner[at] = i;
-  }
-  for (int k = 2; k < corners; k++)
-    fprintf(file, "f %d %d %d\n", corner[0] + 1, corner[k - 1] + 1, corner[k] + 1);
-}
-
-/* Corners are the permutations of (0, +-1, +-2): half of the box that holds it. */
-static void write_shape(const Block *b) {
-  char name[32];
-  TlVec3 v[24];
-  int count = 0;
-  snprintf(name, sizeof name, "block-%s.obj", b->number);
-  FILE *file = fopen(judge_path(name), "w");
-  if (!file) JUDGE_OK(tl_fail_errno(name, "cannot write"));
-  for (int zero = 0; zero < 3; zero++)
-    for (int k = 0; k < 8; k++) {
-      double c[3] = {0, 0, 0}, one = k & 1 ? 1 : -1, two = k & 2 ? 2 : -2;
-      c[(zero + 1) % 3] = k & 4 ? one : two;
-      c[(zero + 2) % 3] = k & 4 ? two : one;
-      v[count++] = tl_vec3(c[0], c[1], c[2]);
-    }
-  for (int i = 0; i < count; i++)
-    fprintf(file, "v %.17g %.17g %.17g\n", v[i].x * b->size_m[0] / 4, v[i].y * b->size_m[1] / 4,
-            v[i].z * b->size_m[2] / 4);
-  for (int axis = 0; axis < 3; axis++)
-    for (int sign = -1; sign <= 1; sign += 2)
-      put_facet(file, v, count,
-                tl_vec3(axis == 0 ? sign : 0, axis == 1 ? sign : 0, axis == 2 ? sign : 0), 2);
-  for (int k = 0; k < 8; k++)
-    put_facet(file, v, count, tl_vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1), 3);
-  fclose(file);
-}
-
 /* ---- runs ---- */
 
 static TalusModel *open_model(const Site *s, const Setting *how, const Block *b, uint64_t seed) {
@@ -171,11 +123,6 @@ static TalusModel *open_model(const Site *s, const Setting *how, const Block *b,
     JUDGE_OK(tl_fail(TL_EINPUT, "%s", talus_message()));
   tl_free(name);
   return model;
-}
-
-static TlQuat random_attitude(TlRandom *x) {
-  return tl_quat_unit((TlQuat){tl_random_next_normal(x), tl_random_next_normal(x),
-                               tl_random_next_normal(x), tl_random_next_normal(x)});
 }
 
 /* Until it is at rest, has left, or time is over. */
@@ -204,7 +151,7 @@ static void release(const Site *s, const Block *b, TalusState *start, TalusWorks
          end[3] = {at[0], at[1], at[2]};
   double velocity[3] = {cell(s, row, "velocity_x_m_s"), cell(s, row, "velocity_y_m_s"),
                         cell(s, row, "velocity_z_m_s")};
-  TlQuat q = random_attitude(x);
+  TlQuat q = judge_attitude(x);
   double turn[4] = {q.w, q.x, q.y, q.z}, still[3] = {0, 0, 0};
   if (!tl_terrain_height(&s->terrain, at[0], at[1], &at[2], NULL))
     JUDGE_OK(tl_fail(TL_EINPUT, "a release without ground"));
@@ -284,7 +231,11 @@ int main(int argc, char **argv) {
   }
   Spread truth = spread_of(&measured, 1);
   judge_cases(&(JudgeCases){1, sizeof(int), make_catalog, &site, NULL});
-  for (int b = 0; b < BLOCKS; b++) write_shape(&blocks[b]);
+  for (int b = 0; b < BLOCKS; b++) {
+    char name[32];
+    snprintf(name, sizeof name, "block-%s.obj", blocks[b].number);
+    judge_write_octahedron(judge_path(name), blocks[b].size_m);
+  }
   talus_set_quiet(1);
   const Ways *ways =
       judge_cases(&(JudgeCases){SETTINGS * BLOCKS, sizeof(Ways), run_case, &site, NULL});
