@@ -49,7 +49,16 @@ typedef struct TlMaterial {
     "how fast the way slid is forgotten while nothing touches a boundary", "0", 0, OWN)            \
   F(drag_per_s, drag_per_s, "1/s", 1e4, lesser,                                                    \
     "fraction of its velocity that a body loses in a second while it touches a boundary", "0", 0,  \
-    OWN)
+    OWN)                                                                                           \
+  F(rolling, rolling, "", 10, lesser,                                                              \
+    "nonsmooth: largest moment against rolling over normal force times reduced radius", "0", 0,    \
+    OWN)                                                                                           \
+  F(twisting, twisting, "", 10, lesser, "nonsmooth: largest moment against twisting, likewise",    \
+    "0", 0, OWN)                                                                                   \
+  F(adhesion_N, adhesion_N, "N", 1e12, lesser, "nonsmooth: largest pull of a contact", "0", 0,     \
+    OWN)                                                                                           \
+  F(adhesive_overlap_m, adhesive_overlap_m, "m", 1, lesser,                                        \
+    "nonsmooth: overlap below which a contact with adhesion pulls", "0", 0, OWN)
 
 /* Those of the normal laws of the penalty method (solve/law.h), in section penalty: PAIR values that a
  * pair of materials has, and MATERIAL values that follow from both (tl_hertz_combined). */

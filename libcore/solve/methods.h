@@ -15,6 +15,7 @@
 #define TL_SOLVE_METHODS_H
 
 #include "conf/study.h"
+#include "solve/nonsmooth_setup.h"
 #include "solve/penalty_setup.h"
 #include "model/contact_record.h"
 #include "model/material.h"
@@ -27,11 +28,15 @@
   M(TL_ETM_PRIORITY, "etm", tl_method_etm_priority)                                                \
   M(TL_SQM, "sqm", tl_method_sqm)                                                                  \
   M(TL_SMM, "smm", tl_method_smm)                                                                  \
-  M(TL_PENALTY, "penalty", tl_method_penalty)
+  M(TL_PENALTY, "penalty", tl_method_penalty)                                                      \
+  M(TL_NONSMOOTH, "nonsmooth", tl_method_nonsmooth)
 
 #define TL_METHOD_SECTIONS(S)                                                                      \
   S(TL_PENALTY, penalty, TlPenaltySetup, TlPenalty, "Stiffness of contacts, of method penalty",    \
-    tl_penalty_params, TL_PENALTY_PARAMS)
+    tl_penalty_params, TL_PENALTY_PARAMS)                                                          \
+  S(TL_NONSMOOTH, nonsmooth, TlNonsmoothSetup, TlNonsmooth,                                        \
+    "Contacts and joints as constraints, of method nonsmooth", tl_nonsmooth_params,                \
+    TL_NONSMOOTH_PARAMS)
 
 typedef enum TlMethod {
 #define M(id, name, kind) id,
@@ -41,7 +46,7 @@ typedef enum TlMethod {
 } TlMethod;
 
 const char *tl_method_name(TlMethod method); /* "etm-level" */
-extern const char tl_method_names[];         /* "|etm-level|etm|sqm|smm|penalty" */
+extern const char tl_method_names[];         /* "|etm-level|etm|sqm|smm|penalty|nonsmooth" */
 #define TL_METHOD_CHOICES (&tl_method_names[1])
 
 /* Somebody who watches the impulses of a group: called before the first, after each and after the
@@ -89,6 +94,7 @@ typedef struct TlMethodKind {
   int most_ranks; /* that it works on; 0: any number */
   bool
       bears_force; /* its contacts bear a force between steps: what stress and guided bodies need */
+  bool resists;    /* its contacts resist rolling and twisting, and adhere (TlPairLaw) */
   TlPairKind memory;        /* the kind of contact memory that it keeps (model/pair_state.h) */
   unsigned solves;          /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */
   unsigned solves_on_world; /* and those that it solves where they hold a body to the world */

@@ -85,6 +85,8 @@
   EXACT(double, elastic_J, "J", TL_EXACT_SUM, "penalty: held by the contacts, start of the step")  \
   EXACT(double, slip_J, "J", TL_EXACT_SUM, "penalty: taken by friction in the step")               \
   EXACT(double, viscous_J, "J", TL_EXACT_SUM, "penalty: taken by contact damping in the step")     \
+  EXACT(double, impact_J, "J", TL_EXACT_SUM, "nonsmooth: taken by impacts along their normals")    \
+  F(int64_t, impact_sweeps, "", TL_MOST, "nonsmooth: most iterations of an island's impact stage") \
   F(double, drag_J, "J", TL_ALIKE, "penalty: taken by global damping in the step")                 \
   F(double, stable_step_s, "s", TL_LEAST, "penalty: 2/omega of the stiffest body as it stands")    \
   EXACT(double, resultant_N, "N", TL_EXACT_SUM,                                                    \

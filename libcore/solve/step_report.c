@@ -137,20 +137,26 @@ TlStatus tl_step_report_ranks(const TlSync *sync, const TlStepSums *rank, TlStep
   return TL_OK;
 }
 
+TlStatus tl_step_report_found(TlStep *s, TlStepReport *r) {
+  const TlFound *found = &s->work->found;
+  r->step = s->state->steps;
+  r->pairs = found->tested;
+  r->lookups = found->lookups;
+  r->node_tests = found->node_tests;
+  r->node_lists = found->lists;
+  report_contacts(found, &s->state->bodies, r);
+  report_motion(s, r);
+  return tl_step_report_ranks(s->sync, &s->sums, r);
+}
+
 TlStatus tl_step_report_impulses(TlStep *s, const TlGroups *groups, const TlStageCounts *counts,
                                  TlStepReport *r) {
-  const TlFound *found = &s->work->found;
   TlEtmCount etm = {0};
   TlRestCount rest = {0};
   for (int32_t i = 0; i < groups->count; i++) {
     add_etm(&etm, &counts[i].etm, &s->sums);
     add_rest(&rest, &counts[i].rest);
   }
-  r->step = s->state->steps;
-  r->pairs = found->tested;
-  r->lookups = found->lookups;
-  r->node_tests = found->node_tests;
-  r->node_lists = found->lists;
   r->islands = groups->islands;
   r->largest_island = groups->largest;
   r->impulses = etm.impulses;
@@ -160,8 +166,6 @@ TlStatus tl_step_report_impulses(TlStep *s, const TlGroups *groups, const TlStag
   r->rest_sweeps = rest.sweeps;
   r->rest_unfinished = rest.unfinished;
   r->rest_residual_m_s = rest.residual_m_s;
-  report_contacts(found, &s->state->bodies, r);
-  report_motion(s, r);
   add_wall_work(s);
-  return tl_step_report_ranks(s->sync, &s->sums, r);
+  return tl_step_report_found(s, r);
 }
