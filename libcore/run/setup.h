@@ -8,6 +8,7 @@
 #include "solve/solver_setup.h"
 #include "run/apparatus.h"
 #include "run/setup_ensemble.h"
+#include "run/setup_joints.h"
 #include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
@@ -92,6 +93,7 @@ typedef struct TlSetup {
   TlGrainSetup grains;
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */
+  TlStudyList joints; /* of TlJointSetup */
   TlStudyList nets;   /* of TlNetSetup */
   TlApparatusSection apparatus[TL_APPARATUS_COUNT];
   TlReleaseSetup release;

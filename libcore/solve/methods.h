@@ -88,6 +88,13 @@ typedef struct TlMethodChoice {
 typedef TlStatus (*TlCollisionSolve)(const struct TlEtmLaw *law, const struct TlGroup *group,
                                      const struct TlDynamics *dynamics, struct TlEtmCount *count);
 
+/* What a method's rules say of a run with these bodies. */
+typedef struct TlMethodAdvice {
+  double step_s;      /* longest step for the accuracy that its section asks for */
+  double on_end;      /* grains on end along gravity */
+  int64_t iterations; /* that those take */
+} TlMethodAdvice;
+
 /* Functions may be NULL where it says what that means. */
 typedef struct TlMethodKind {
   /* Facts. */
@@ -112,6 +119,8 @@ typedef struct TlMethodKind {
   double (*reach)(const struct TlModel *model, double speed_max, double radius, double speed);
   /* The longest step that is safe for the owned bodies; INFINITY: any. NULL: any always. */
   double (*safe_step)(const struct TlModel *model, const struct TlBodies *bodies);
+  /* Rules for step and iterations, from the owned bodies as they are; NULL: it has none. */
+  TlMethodAdvice (*advise)(const struct TlModel *model, const struct TlBodies *bodies);
   /* May the owned bodies be stepped, with the step of the model? NULL: always. */
   TlStatus (*check_bodies)(const struct TlModel *model, const struct TlBodies *bodies);
   /* Everything between the reset of the workspace and the filled report. */

@@ -11,6 +11,7 @@
  * of threads.
  */
 #include "solve/step_impulses.h"
+#include "solve/joints.h"
 #include "solve/nonsmooth_rows.h"
 #include "solve/solver_setup.h"
 #include "solve/step_report.h"
@@ -71,26 +72,6 @@ static TlStatus run_stage(TlNsRows *r, bool impact, TlNsCount **count) {
   return tl_par_loop(r->islands, 1, each, solve_islands, &stage);
 }
 
-/* Gravity, loads on joints and global damping (Tan 2024 Eqs. 47-49). */
-static void kick(const TlStep *s, const TlNsRows *r) {
-  const TlNsProblem *q = &r->problem;
-  double h = s->model->step_s, keep = 1 - s->controls->damping_per_s * h;
-  for (int32_t i = 0; i < q->bodies; i++) {
-    TlNsBody *b = &q->body[i];
-    if (!(b->inverse_mass > 0)) continue;
-    b->v = tl_scale(keep, tl_axpy(b->v, h, s->model->gravity_m_s2));
-    if (keep != 1) b->w = tl_scale(keep, b->w);
-  }
-  for (int32_t i = 0; i < q->joints; i++) { /* joints are on their axes already */
-    const TlJointControl *c = &r->origin[i].control;
-    if (r->origin[i].kind != TL_SLIDERS || c->driven || c->load == 0) continue;
-    TlNsBody *a = &q->body[q->joint[i].a], *b = &q->body[q->joint[i].b];
-    a->v = tl_axpy(a->v, h * c->load * a->inverse_mass, r->origin[i].axis);
-    if (b->inverse_mass > 0)
-      b->v = tl_axpy(b->v, -h * c->load * b->inverse_mass, r->origin[i].axis);
-  }
-}
-
 /* ---- energy ---- */
 
 /* Of the impulses of one stage, with the velocities before and after: what the normal rows and the
@@ -143,23 +124,27 @@ static void add_work(const TlNsRows *r, const TlNsBody *before, bool impact, con
   }
 }
 
-/* Motors and drives give what they do; what holds a joint together takes. */
-static void add_joint_work(const TlNsRows *r, const TlNsBody *before, TlStepSums *sums) {
+/* Motors, drives and loads give what they do; what holds a joint together takes. */
+static void add_joint_work(const TlNsRows *r, const TlNsBody *before, bool impact,
+                           TlStepSums *sums) {
   const TlNsProblem *q = &r->problem;
   for (int32_t i = 0; i < q->joints; i++) {
     const TlNsJoint *j = &q->joint[i];
+    const TlNsOrigin *o = &r->origin[i];
     const TlNsBody *a = &q->body[j->a], *b = &q->body[j->b];
+    TlVec3 u = tl_sub(mean(before[j->a].v, a->v), mean(before[j->b].v, b->v));
+    if (!impact && o->kind == TL_SLIDERS && !o->control.driven)
+      take(&sums->wall_work_J, r->model->step_s * o->control.load * tl_dot(o->axis, u));
     for (int k = 0; k < j->rows; k++) {
       const TlNsRow *row = &j->row[k];
       double work = 0.5 * row->lambda *
                     (tl_nonsmooth_row_velocity(row, &before[j->a], &before[j->b]) +
                      tl_nonsmooth_row_velocity(row, a, b));
-      bool drives =
-          k == r->origin[i].motor_row || (r->origin[i].control.driven && k == j->equal - 1);
+      bool drives = k == o->motor_row || (o->control.driven && k == j->equal - 1);
       if (drives)
         take(&sums->wall_work_J, work);
       else
-        take(&sums->viscous_J, -work);
+        take(impact ? &sums->impact_J : &sums->viscous_J, -work);
     }
   }
 }
@@ -199,6 +184,78 @@ static void add_elastic(TlStep *s, const TlNsRows *r) {
   }
 }
 
+/* Energies of the step's start, and what measures of forces ask for. */
+static void add_state(TlStep *s, const TlNsRows *r, TlStepReport *report) {
+  const TlBodies *b = r->bodies;
+  double h = s->model->step_s;
+  add_elastic(s, r);
+  report->whole = 1;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->flags[i] & TL_BODY_FROZEN) continue;
+    const TlTwist *t = &r->dynamics->twist[i];
+    bool driven = false;
+    if (b->flags[i] & TL_BODY_GUIDED) {
+      TlJoint joint = tl_joint_of(&b->pairs, s->controls, b->id[i]);
+      driven = joint.kind && joint.control.driven;
+    }
+    if (!driven)
+      take(&s->sums.potential_J, -b->mass[i] * tl_dot(s->model->gravity_m_s2, b->position[i]));
+    take(&s->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(t->v) + tl_dot(t->w, b->momentum[i])));
+    if (b->flags[i] & TL_BODY_GUIDED) continue;
+    TlVec3 change = tl_sub(r->problem.body[i].v, t->v);
+    take(&s->sums.resultant_N, b->mass[i] * tl_norm(change) / h);
+    report->moving++;
+  }
+}
+
+/* Forces of the contacts; call when they are written back. */
+static void add_forces(TlStep *s, const TlNsRows *r, TlStepReport *report) {
+  const TlBodies *b = r->bodies;
+  const TlFound *found = r->found;
+  double per_s = 1 / s->model->step_s;
+  for (int32_t i = 0; i < found->contacts; i++) {
+    const TlContact *c = &found->contact[i];
+    if (!c->touched) continue;
+    TlVec3 force = tl_scale(per_s, tl_step_impulse(c));
+    take(&s->sums.contact_N, tl_norm(force));
+    if (c->b < 0) take(&s->sums.boundary_N, tl_dot(force, c->n));
+    report->touching++;
+    for (int side = 0; side < 2; side++) {
+      int32_t body = side ? c->b : c->a;
+      if (body < 0 || !(b->flags[body] & TL_BODY_GUIDED)) continue;
+      TlJoint joint = tl_joint_of(&b->pairs, s->controls, b->id[body]);
+      if (joint.kind)
+        take(&s->sums.guide_N, joint.kind->borne_N(joint.row, tl_scale(side ? -1 : 1, force)));
+    }
+  }
+}
+
+/* Gravity, loads on joints and global damping (Tan 2024 Eqs. 47-49); gives what the damping takes. */
+static double kick(const TlStep *s, const TlNsRows *r) {
+  const TlNsProblem *q = &r->problem;
+  const TlBodies *bodies = &s->state->bodies;
+  double h = s->model->step_s, keep = 1 - s->controls->damping_per_s * h, drag = 0;
+  for (int32_t i = 0; i < q->bodies - 1; i++) {
+    TlNsBody *b = &q->body[i];
+    if (!(b->inverse_mass > 0)) continue;
+    b->v = tl_axpy(b->v, h, s->model->gravity_m_s2);
+    if (keep == 1) continue;
+    TlVec3 momentum = tl_sym_vec(tl_bodies_rotated(bodies, i, bodies->inertia[i]), b->w);
+    drag += 0.5 * (1 - keep * keep) * (bodies->mass[i] * tl_norm2(b->v) + tl_dot(b->w, momentum));
+    b->v = tl_scale(keep, b->v);
+    b->w = tl_scale(keep, b->w);
+  }
+  for (int32_t i = 0; i < q->joints; i++) { /* joints are on their axes already */
+    const TlNsOrigin *o = &r->origin[i];
+    double push = h * o->control.load;
+    if (o->kind != TL_SLIDERS || o->control.driven || push == 0) continue;
+    TlNsBody *a = &q->body[q->joint[i].a], *b = &q->body[q->joint[i].b];
+    a->v = tl_axpy(a->v, push * a->inverse_mass, o->axis);
+    if (b->inverse_mass > 0) b->v = tl_axpy(b->v, -push * b->inverse_mass, o->axis);
+  }
+  return drag;
+}
+
 /* ---- the step ---- */
 
 static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memory) {
@@ -228,19 +285,19 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
   TlNsBody *before;
   double start = tl_clock_s();
   TL_TRY(tl_nonsmooth_rows(r));
-  add_elastic(s, r);
   TL_TRY(copy_bodies(r, &before));
   TL_TRY(run_stage(r, true, &impact));
   add_work(r, before, true, &(Work){&s->sums.impact_J, &s->sums.slip_J, &s->sums.wall_work_J});
+  add_joint_work(r, before, true, &s->sums);
   double middle = tl_clock_s();
   report->etm_s = middle - start;
   double each = PATCH_NS * r->problem.patches / (r->islands + 1) / 10;
   TL_TRY(tl_par_loop(r->islands, 1, each, make_rows, r));
-  kick(s, r);
-  TL_TRY(copy_bodies(r, &before));
+  TL_TRY(copy_bodies(r, &before)); /* forces and impulses act at once: before the kick */
+  report->drag_J = kick(s, r);
   TL_TRY(run_stage(r, false, &rest));
   add_work(r, before, false, &(Work){&s->sums.viscous_J, &s->sums.slip_J, &s->sums.wall_work_J});
-  add_joint_work(r, before, &s->sums);
+  add_joint_work(r, before, false, &s->sums);
   for (int32_t i = 0; i < r->islands; i++) {
     const TlNonsmooth *o = &r->model->nonsmooth;
     TlNsStop stop = stop_of(o, &r->island[i], false);
@@ -274,11 +331,13 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                    .controls = s->controls,
                    .arena = &w->arena};
   TL_TRY(solve(s, &rows, report));
+  add_state(s, &rows, report);
   for (int64_t i = 0; i < b->total; i++) {
     motion.real.twist[i].v = rows.problem.body[i].v;
     motion.real.twist[i].w = rows.problem.body[i].w;
   }
   tl_nonsmooth_write_back(&rows);
+  add_forces(s, &rows, report);
   TL_TRY(tl_nonsmooth_remember(&rows, b));
   TL_TRY(note_joints(s, &rows));
   tl_step_count(s);
@@ -286,7 +345,7 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                           s->state->steps));
   report->islands = rows.islands;
   report->largest_island = rows.largest;
-  TL_TRY(tl_step_report_found(s, report));
+  TL_TRY(tl_step_report_found(s, false, report));
   report->other_s = tl_clock_s() - start - report->detect_s - report->etm_s - report->rest_s;
   return TL_OK;
 }
@@ -351,6 +410,31 @@ static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
   return tl_ns_joints_check(b);
 }
 
+/* dt <= min(eps d/v, sqrt(2 eps d/a)), N = 0.1 n/eps (AGX 35.7). */
+static TlMethodAdvice advise(const TlModel *m, const TlBodies *b) {
+  double eps = m->nonsmooth.overlap_share, a = tl_norm(m->gravity_m_s2), fastest = 0;
+  double least = INFINITY, low = INFINITY, high = -INFINITY, sum = 0;
+  TlVec3 up = tl_scale(-1, tl_unit(m->gravity_m_s2));
+  int64_t count = 0;
+  TlMethodAdvice rule = {.step_s = INFINITY};
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->flags[i] & (TL_BODY_FROZEN | TL_BODY_GUIDED)) continue;
+    double height = tl_dot(up, b->position[i]);
+    fastest = tl_max(fastest, tl_step_speed(b, i));
+    least = tl_min(least, 2 * b->radius[i]);
+    low = tl_min(low, height - b->radius[i]);
+    high = tl_max(high, height + b->radius[i]);
+    sum += 2 * b->radius[i];
+    count++;
+  }
+  if (count == 0) return rule;
+  if (fastest > 0) rule.step_s = eps * least / fastest;
+  if (a > 0) rule.step_s = tl_min(rule.step_s, sqrt(2 * eps * least / a));
+  rule.on_end = tl_max(1, (high - low) * (double)count / sum);
+  rule.iterations = (int64_t)ceil(0.1 * rule.on_end / eps);
+  return rule;
+}
+
 const TlMethodKind tl_method_nonsmooth = {.most_ranks = 1,
                                           .bears_force = true,
                                           .resists = true,
@@ -361,6 +445,7 @@ const TlMethodKind tl_method_nonsmooth = {.most_ranks = 1,
                                           .configure = tl_nonsmooth_configure,
                                           .check = check,
                                           .reach = tl_step_impulse_reach,
+                                          .advise = advise,
                                           .check_bodies = check_bodies,
                                           .step = step_by_constraints,
                                           .contact_rows = tl_step_impulse_rows};
