@@ -247,7 +247,7 @@ static TlStatus reserve(TlNsRows *r, Cut **cut, int32_t **parent) {
   q->point = tl_arena_push(r->arena, contacts, sizeof *q->point);
   q->arm = tl_arena_push(r->arena, contacts, sizeof *q->arm);
   q->resist = tl_arena_push(r->arena, contacts, sizeof *q->resist);
-  r->impact = tl_arena_push(r->arena, 4 * contacts, sizeof *r->impact);
+  r->impact = tl_arena_push(r->arena, (TL_NS_IMPACTS + 1) * contacts, sizeof *r->impact);
   size_t islands = contacts + tl_ns_joints_most(r->bodies);
   r->island = tl_arena_push(r->arena, islands, sizeof *r->island);
   *cut = tl_arena_push(r->arena, contacts, sizeof **cut);
@@ -333,7 +333,8 @@ TlStatus tl_nonsmooth_rows(TlNsRows *r) {
     is->range.last_joint = k;
     is->iterations = iterations_by_rule(r, is, up);
   }
-  memset(r->impact, 0, (3 * (size_t)q->patches + (size_t)q->points) * sizeof *r->impact);
+  memset(r->impact, 0,
+         (TL_NS_IMPACTS * (size_t)q->patches + (size_t)q->points) * sizeof *r->impact);
   int32_t *size = tl_arena_push(r->arena, (size_t)bodies, sizeof *size);
   if (!size) return TL_ENOMEM;
   memset(size, 0, (size_t)bodies * sizeof *size);
@@ -404,11 +405,13 @@ bool tl_nonsmooth_impact_rows(const TlNsRows *r, TlNsIsland *is) {
 
 void tl_nonsmooth_note_impact(const TlNsRows *r, const TlNsIsland *is) {
   const TlNsProblem *q = &r->problem;
-  double *of_point = r->impact + 3 * (size_t)q->patches;
+  double *of_point = r->impact + TL_NS_IMPACTS * (size_t)q->patches;
   for (int32_t i = is->range.first; i < is->range.last; i++) {
     const TlNsPatch *p = &q->patch[i];
-    r->impact[3 * i] = p->lambda[0];
-    r->impact[3 * i + 1] = p->lambda[1];
+    r->impact[TL_NS_IMPACTS * i] = p->lambda[0];
+    r->impact[TL_NS_IMPACTS * i + 1] = p->lambda[1];
+    for (int k = 0; p->resist >= 0 && k < 3; k++)
+      r->impact[TL_NS_IMPACTS * i + 2 + k] = q->resist[p->resist].lambda[k];
     for (int32_t k = p->first; k < p->first + p->count; k++) of_point[k] = q->point[k].lambda;
   }
   for (int32_t i = is->range.first_joint; i < is->range.last_joint; i++)
@@ -416,7 +419,7 @@ void tl_nonsmooth_note_impact(const TlNsRows *r, const TlNsIsland *is) {
 }
 
 static bool touched(const TlNsRows *r, const TlNsPatch *p) {
-  const double *of_point = r->impact + 3 * (size_t)r->problem.patches;
+  const double *of_point = r->impact + TL_NS_IMPACTS * (size_t)r->problem.patches;
   for (int32_t k = p->first; k < p->first + p->count; k++)
     if (of_point[k] != 0) return true;
   return false;
@@ -526,7 +529,7 @@ void tl_nonsmooth_force_rows(const TlNsRows *r, TlNsIsland *is, bool warm) {
 
 void tl_nonsmooth_write_back(const TlNsRows *r) {
   const TlNsProblem *q = &r->problem;
-  const double *of_point = r->impact + 3 * (size_t)q->patches;
+  const double *of_point = r->impact + TL_NS_IMPACTS * (size_t)q->patches;
   for (int32_t i = 0; i < r->found->contacts; i++) {
     r->found->contact[i].rest = r->found->contact[i].impulse = (TlVec3){0, 0, 0};
     r->found->contact[i].touched = false;
@@ -534,7 +537,8 @@ void tl_nonsmooth_write_back(const TlNsRows *r) {
   for (int32_t i = 0; i < q->patches; i++) {
     const TlNsPatch *p = &q->patch[i];
     TlVec3 shear = tl_axpy(tl_scale(p->lambda[0], p->t1), p->lambda[1], p->t2);
-    TlVec3 blow = tl_axpy(tl_scale(r->impact[3 * i], p->t1), r->impact[3 * i + 1], p->t2);
+    TlVec3 blow = tl_axpy(tl_scale(r->impact[TL_NS_IMPACTS * i], p->t1),
+                          r->impact[TL_NS_IMPACTS * i + 1], p->t2);
     double borne = 0, blown = 0;
     for (int32_t k = p->first; k < p->first + p->count; k++) {
       borne += q->point[k].lambda - q->point[k].least;

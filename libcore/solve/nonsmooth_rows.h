@@ -18,6 +18,8 @@ typedef struct TlNsIsland {
   bool impacts;
 } TlNsIsland;
 
+enum { TL_NS_IMPACTS = 5 };
+
 typedef struct TlNsRows {
   const TlModel *model;
   const TlMaterials *materials;

@@ -91,14 +91,14 @@ static TlVec3 mean(TlVec3 a, TlVec3 b) {
 
 static void add_work(const TlNsRows *r, const TlNsBody *before, bool impact, const Work *work) {
   const TlNsProblem *q = &r->problem;
-  const double *of_point = r->impact + 3 * (size_t)q->patches;
+  const double *of_point = r->impact + TL_NS_IMPACTS * (size_t)q->patches;
   for (int32_t i = 0; i < q->patches; i++) {
     const TlNsPatch *p = &q->patch[i];
     const TlNsBody *a = &before[p->a], *b = &before[p->b], *a1 = &q->body[p->a],
                    *b1 = &q->body[p->b];
     TlVec3 va = mean(a->v, a1->v), wa = mean(a->w, a1->w), vb = mean(b->v, b1->v),
            wb = mean(b->w, b1->w);
-    const double *l = impact ? &r->impact[3 * i] : p->lambda;
+    const double *l = impact ? &r->impact[TL_NS_IMPACTS * i] : p->lambda;
     TlVec3 u = tl_sub(tl_add(va, tl_cross(wa, p->ra)), tl_add(vb, tl_cross(wb, p->rb)));
     double slip =
         -(l[0] * (tl_dot(u, p->t1) - p->wall[1]) + l[1] * (tl_dot(u, p->t2) - p->wall[2]));
@@ -110,13 +110,13 @@ static void add_work(const TlNsRows *r, const TlNsBody *before, bool impact, con
       normal -= one * (un - m->wall_n);
       wall += one * m->wall_n;
     }
-    if (!impact && p->resist >= 0) {
+    if (p->resist >= 0) {
       const TlNsResist *x = &q->resist[p->resist];
+      const double *m = impact ? l + 2 : x->lambda;
       TlVec3 w = tl_sub(wa, wb);
-      slip -= x->lambda[0] * (tl_dot(w, p->n) - x->wall[0]) +
-              x->lambda[1] * (tl_dot(w, p->t1) - x->wall[1]) +
-              x->lambda[2] * (tl_dot(w, p->t2) - x->wall[2]);
-      wall += x->lambda[0] * x->wall[0] + x->lambda[1] * x->wall[1] + x->lambda[2] * x->wall[2];
+      slip -= m[0] * (tl_dot(w, p->n) - x->wall[0]) + m[1] * (tl_dot(w, p->t1) - x->wall[1]) +
+              m[2] * (tl_dot(w, p->t2) - x->wall[2]);
+      wall += m[0] * x->wall[0] + m[1] * x->wall[1] + m[2] * x->wall[2];
     }
     take(work->normal, normal);
     take(work->slip, slip);

@@ -7,6 +7,7 @@
 
 #include "base/par.h"
 #include "base/random.h"
+#include "run/energy_balance.h"
 #include "solve/step.h"
 
 #include <math.h>
@@ -368,6 +369,28 @@ START_TEST(heap_of_spheres_rests) {
 }
 END_TEST
 
+/* What is lost is booked: the error of the balance is of first order in the step. */
+static double balance_error(double h, double *lost) {
+  Lab lab;
+  TlEnergyBalance e = {0};
+  heap_of(&lab, 40, h);
+  for (int k = 0; k < (int)(0.5 / h); k++) {
+    step(&lab);
+    tl_energy_balance_add(&e, &lab.report);
+  }
+  *lost = e.friction_J + e.viscous_J + e.impact_J;
+  ck_assert(e.friction_J > 0 && e.impact_J > 0 && e.viscous_J > -0.01 * *lost);
+  lab_close(&lab);
+  return fabs(e.error_J);
+}
+
+START_TEST(energy_is_booked) {
+  double lost, coarse = balance_error(1e-3, &lost) / lost,
+               fine = balance_error(2.5e-4, &lost) / lost;
+  ck_assert_msg(coarse < 0.05 && fine < 0.4 * coarse, "%g at 1 ms, %g at 0.25 ms", coarse, fine);
+}
+END_TEST
+
 /* The same bits by one thread and by several. */
 START_TEST(threads_change_no_bit) {
   uint64_t hash[2];
@@ -387,4 +410,4 @@ TL_TEST_MAIN("nonsmooth", sphere_on_a_plane_follows_hertz, linear_mapping_is_a_s
              rebound_is_the_restitution_at_any_step, box_slides_by_coulomb,
              rolling_resistance_holds_a_sphere, rolling_decays, adhesion_holds_its_force,
              adhesion_that_cannot_hold_is_refused, column_stands, box_rests_flat,
-             heap_of_spheres_rests, threads_change_no_bit)
+             heap_of_spheres_rests, energy_is_booked, threads_change_no_bit)
