@@ -32,7 +32,7 @@ typedef struct TlNsBody {
 /* A normal row. */
 typedef struct TlNsPoint {
   double rhs, sigma;
-  double inverse; /* 1/(n.K n + sigma) */
+  double inverse, stiff; /* 1/(n.K n + sigma), and that without the 1/ */
   double lambda, least;
   double arm;      /* from the centre of force, across the normal: what friction twists about */
   double weight;   /* fraction of the patch's compliance that it has, see nonsmooth_rows.c */
@@ -63,8 +63,7 @@ typedef struct TlNsPatch {
   TlVec3 ra, rb;        /* from the bodies' centres to the centre of force */
   double wall[3];       /* velocity of the boundary there along n, t1, t2 */
   double kn1, kn2;      /* n.K t1, n.K t2 */
-  double t11, t12, t22; /* inverse of K in (t1, t2) */
-  double slide;         /* 1 over K's largest eigenvalue there */
+  double slide, stiff;  /* 1 over K's largest eigenvalue there, and that */
   double friction;
   double lambda[2]; /* along t1, t2 */
   int32_t resist;   /* < 0: none */
@@ -127,7 +126,7 @@ void tl_nonsmooth_solve(const TlNsProblem *problem, const TlNsRange *range, TlNs
 void tl_nonsmooth_prepare_joint(const TlNsProblem *problem, TlNsJoint *joint);
 /* Relative velocity of a joint's row. */
 double tl_nonsmooth_row_velocity(const TlNsRow *row, const TlNsBody *a, const TlNsBody *b);
-/* Fill kn1 to slide, the points' `inverse` (which adds sigma) and the arms' turns, from the rest. */
+/* Fill kn1 to stiff, the points' `inverse` (which adds sigma) and the arms' turns, from the rest. */
 void tl_nonsmooth_prepare(const TlNsProblem *problem, TlNsPatch *patch);
 
 #endif

@@ -473,7 +473,7 @@ static void warm_resist(const TlNsRows *r, const TlNsPatch *p, TlNsResist *one) 
     for (int32_t i = p->first; i < p->first + p->count; i++)
       if (f[k].number == r->found->contact[r->problem.point[i].contact].key)
         moment = tl_axpy(moment, r->model->step_s, f[k].moment);
-  one->lambda[0] = tl_dot(moment, p->n);
+  one->lambda[0] = one->twisting > 0 || one->spread > 0 ? tl_dot(moment, p->n) : 0;
   one->lambda[1] = one->rolling > 0 ? tl_dot(moment, p->t1) : 0;
   one->lambda[2] = one->rolling > 0 ? tl_dot(moment, p->t2) : 0;
 }

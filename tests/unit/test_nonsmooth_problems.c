@@ -318,7 +318,7 @@ static void compare(bool boxes, double friction, uint64_t seed, int64_t *sum) {
   for (int32_t i = 0; i < problem.rows.islands; i++) {
     const TlNsRange *range = &problem.rows.island[i].range;
     tl_nonsmooth_warm(q, range);
-    tl_nonsmooth_solve(q, range, (TlNsStop){1000000, 1e-10 * fall}, &count);
+    tl_nonsmooth_solve(q, range, (TlNsStop){100000, 1e-10 * fall}, &count);
     *sum += count.iterations;
   }
   double *fast;
