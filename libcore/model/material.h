@@ -63,7 +63,16 @@ typedef struct TlMaterial {
   F(scar_density_kg_m3, scar_density_kg_m3, "kg/m3", 1e5, lesser, "density of that ground",        \
     "1700", 0, OWN)                                                                                \
   F(scar_coefficient, scar_coefficient, "", 100, lesser,                                           \
-    "its coefficient C: the force is (1 + C) density A v^2/2 (Lu 2019: 0.1 to 4)", "1", 0, OWN)
+    "its coefficient C: the force is (1 + C) density A v^2/2 (Lu 2019: 0.1 to 4)", "1", 0, OWN)   \
+  F(rolling, rolling, "", 10, lesser,                                                              \
+    "nonsmooth: largest moment against rolling over normal force times reduced radius", "0", 0,    \
+    OWN)                                                                                           \
+  F(twisting, twisting, "", 10, lesser, "nonsmooth: largest moment against twisting, likewise",    \
+    "0", 0, OWN)                                                                                   \
+  F(adhesion_N, adhesion_N, "N", 1e12, lesser, "nonsmooth: largest pull of a contact", "0", 0,     \
+    OWN)                                                                                           \
+  F(adhesive_overlap_m, adhesive_overlap_m, "m", 1, lesser,                                        \
+    "nonsmooth: overlap below which a contact with adhesion pulls", "0", 0, OWN)
 
 /* Those of the normal laws of the penalty method (solve/law.h), in section penalty: PAIR values that a
  * pair of materials has, and MATERIAL values that follow from both (tl_hertz_combined). */

@@ -7,16 +7,17 @@
  *
  * Contact memory starts the next step's solve. Its keys name colliders, which keep their ids whatever
  * body they are part of. A method keeps one kind of it, and one only
- * (solve/methods.h): impulses in N s, or springs in m and N/m. Places and their searches belong to the
- * contact search and serve every method. High is the other collider or -1 -
+ * (solve/methods.h): impulses in N s, springs in m and N/m, or forces in N. Places and their searches
+ * belong to the contact search and serve every method. High is the other collider or -1 -
  * the boundary's number, number names the point by node and side (solve/contact.h).
  *
  * Constraints join two bodies, or a body and the world (high -1), until they break. Number is the
  * constraint's id, unique among those of its kind. Anchors are fixed points of each body, from its
  * centre of mass, in the body's frame; the world's are in the world frame. A method names the kinds
  * that it solves, and refuses the others by name (tl_step_check). Today bonds are solved, those of nets
- * (solve/membrane.h), and sliders of a body and the world by the penalty method (solve/joints.h); the
- * other kinds are stored, saved, hashed, and known to all ranks that need them.
+ * (solve/membrane.h), sliders of a body and the world by the penalty method (solve/joints.h), and all
+ * but bonds by the nonsmooth method (solve/nonsmooth_joints.h); all kinds are stored, saved, hashed,
+ * and known to all ranks that need them.
  *
  * Ranks: each holds every row with a body that it owns, so a row of bodies of two ranks is on both.
  * The owner of the low id counts it, in sums, hash and checkpoint. The body at a constraint's other
@@ -44,6 +45,12 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
 #define TL_ANCHOR_FIELDS(F, S)                                                                     \
   F(S, TlVec3, anchor_low, "m", TL_PAIR_STATE, "fixed in the low body's frame, from its centre")   \
   F(S, TlVec3, anchor_high, "m", TL_PAIR_STATE, "fixed in the high body's frame, or in the world")
+
+/* What the nonsmooth method starts its next solve from. */
+#define TL_REACTION_FIELDS(F, S)                                                                   \
+  F(S, TlVec3, force, "N", TL_PAIR_STATE,                                                          \
+    "nonsmooth: on the low body in the last step, world frame")                                    \
+  F(S, TlVec3, moment, "N m", TL_PAIR_STATE, "nonsmooth: about the low anchor, likewise")
 
 #define TL_IMPULSE_FIELDS(F, S)                                                                    \
   TL_CONTACT_KEY_FIELDS(F, S)                                                                      \
@@ -82,6 +89,11 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
   F(S, int32_t, next_key, "", TL_PAIR_STATE, "number of the next new place")                       \
   F(S, int32_t, audit_next, "", TL_PAIR_STATE, "node that is audited next")                        \
   F(S, int32_t, made, "", TL_PAIR_STATE, "1: the search is complete to the cutoff")
+#define TL_FORCE_FIELDS(F, S)                                                                      \
+  TL_CONTACT_KEY_FIELDS(F, S)                                                                      \
+  F(S, TlVec3, force, "N", TL_PAIR_STATE, "of the continuous stage on the low body, world frame")  \
+  F(S, TlVec3, moment, "N m", TL_PAIR_STATE,                                                       \
+    "of the patch against rolling and twisting, likewise; at its first loaded point")
 #define TL_BOND_FIELDS(F, S)                                                                       \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   F(S, TlVec3, displacement, "m", TL_PAIR_STATE,                                                   \
@@ -91,31 +103,48 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
 #define TL_WELD_FIELDS(F, S)                                                                       \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   TL_ANCHOR_FIELDS(F, S)                                                                           \
-  F(S, TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's, held")
+  F(S, TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's, held")     \
+  TL_REACTION_FIELDS(F, S)
 #define TL_HINGE_FIELDS(F, S)                                                                      \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   TL_ANCHOR_FIELDS(F, S)                                                                           \
   F(S, TlVec3, axis_low, "1", TL_PAIR_STATE, "unit, in the low body's frame")                      \
-  F(S, TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")
+  F(S, TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")   \
+  TL_REACTION_FIELDS(F, S)
 #define TL_SLIDER_FIELDS(F, S)                                                                     \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   TL_ANCHOR_FIELDS(F, S)                                                                           \
   F(S, TlVec3, axis_high, "1", TL_PAIR_STATE, "unit, in the high body's frame, or in the world")   \
   F(S, TlQuat, turn, "1", TL_PAIR_STATE, "from the high body's frame to the low body's")           \
   F(S, int32_t, tilts, "", TL_PAIR_STATE,                                                          \
-    "1: the low body may tilt across the axis; 0: it does not turn; a control may say otherwise")
+    "1: the low body may tilt across the axis; 0: it does not turn; a control may say otherwise")  \
+  TL_REACTION_FIELDS(F, S)
 #define TL_DISTANCE_FIELDS(F, S)                                                                   \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   TL_ANCHOR_FIELDS(F, S)                                                                           \
   F(S, double, least, "m", TL_PAIR_STATE, "the anchors come no nearer")                            \
-  F(S, double, most, "m", TL_PAIR_STATE, "nor farther apart")
+  F(S, double, most, "m", TL_PAIR_STATE, "nor farther apart")                                      \
+  TL_REACTION_FIELDS(F, S)
 #define TL_MOTOR_FIELDS(F, S)                                                                      \
   TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
   F(S, int64_t, joint, "", TL_PAIR_STATE,                                                          \
     "id of the hinge or slider of the same pair that it drives")                                   \
   F(S, int32_t, turns, "", TL_PAIR_STATE, "1: a hinge, its speed in rad/s; 0: a slider, in m/s")   \
   F(S, double, speed, "m/s or rad/s", TL_PAIR_STATE, "of the low body along or about the axis")    \
-  F(S, double, most, "N or N m", TL_PAIR_STATE, "largest force or moment")
+  F(S, double, most, "N or N m", TL_PAIR_STATE, "largest force or moment")                         \
+  F(S, double, effort, "N or N m", TL_PAIR_STATE,                                                  \
+    "nonsmooth: on the low body in the last step, along or about the axis")
+#define TL_LIMIT_FIELDS(F, S)                                                                      \
+  TL_CONSTRAINT_KEY_FIELDS(F, S)                                                                   \
+  F(S, int64_t, joint, "", TL_PAIR_STATE,                                                          \
+    "id of the hinge or slider of the same pair that it limits")                                   \
+  F(S, int32_t, turns, "", TL_PAIR_STATE, "1: a hinge, its angle; 0: a slider, its displacement")  \
+  F(S, TlVec3, mark_low, "1", TL_PAIR_STATE,                                                       \
+    "hinge: unit, across the axis, in the low body's frame: along mark_high at angle 0")           \
+  F(S, TlVec3, mark_high, "1", TL_PAIR_STATE, "in the high body's frame, or in the world")         \
+  F(S, double, least, "m or rad", TL_PAIR_STATE, "of the low body along or about the axis")        \
+  F(S, double, most, "m or rad", TL_PAIR_STATE, "likewise; an angle lies between -pi and pi")      \
+  F(S, double, effort, "N or N m", TL_PAIR_STATE, "as a motor's")
 
 /* Each kind: its number in TlPairKind, its struct, the list of its fields, one of it in a message,
  * the record's name, which is what checkpoints call its section, and the record's meaning. Contact
@@ -125,6 +154,8 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
     "Contact memory of the methods by impulses.")                                                  \
   R(SPRINGS, TlSpring, TL_SPRING_FIELDS, "spring", "springs",                                      \
     "Contact memory of the penalty method.")                                                       \
+  R(FORCES, TlContactForce, TL_FORCE_FIELDS, "contact force", "forces",                            \
+    "Contact memory of the nonsmooth method.")                                                     \
   R(PLACES, TlPlaceRow, TL_PLACE_FIELDS, "place", "places",                                        \
     "Contact memory of the search by places: where two grains are nearest.")                       \
   R(PLACE_SEARCHES, TlPlaceSearchRow, TL_PLACE_SEARCH_FIELDS, "search of places",                  \
@@ -137,7 +168,8 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
     "Constraints: the low body moves along the axis only.")                                        \
   R(DISTANCES, TlDistance, TL_DISTANCE_FIELDS, "distance", "distances",                            \
     "Constraints: the distance of the anchors has limits.")                                        \
-  R(MOTORS, TlMotor, TL_MOTOR_FIELDS, "motor", "motors", "Constraints: a joint is driven.")
+  R(MOTORS, TlMotor, TL_MOTOR_FIELDS, "motor", "motors", "Constraints: a joint is driven.")        \
+  R(LIMITS, TlLimit, TL_LIMIT_FIELDS, "limit", "limits", "Constraints: a joint's way has ends.")
 
 typedef enum TlPairKind {
 #define R(kind, ...) TL_##kind,
@@ -180,6 +212,9 @@ static inline TlImpulse *tl_impulses(const TlPairState *pairs) {
 }
 static inline TlSpring *tl_springs(const TlPairState *pairs) {
   return pairs->of[TL_SPRINGS].row;
+}
+static inline TlContactForce *tl_forces(const TlPairState *pairs) {
+  return pairs->of[TL_FORCES].row;
 }
 static inline TlBond *tl_bonds(const TlPairState *pairs) {
   return pairs->of[TL_BONDS].row;

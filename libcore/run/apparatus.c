@@ -55,7 +55,8 @@ bool tl_apparatus_finished(const TlRun *run) {
 TlStatus tl_apparatus_needs_force(const TlSetup *setup, const TlStudy *study, const char *device) {
   if (tl_setup_method(setup)->bears_force) return TL_OK;
   return tl_study_fail(study, TL_EINPUT, "solver.method",
-                       "%s needs penalty: stress is what its contacts' springs hold", device);
+                       "%s needs penalty or nonsmooth: stress is what contacts bear between steps",
+                       device);
 }
 
 const char *tl_apparatus_platen_material(const TlSetup *setup) {

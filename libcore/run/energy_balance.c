@@ -1,7 +1,36 @@
 #include "run/energy_balance.h"
 
+static void settle(TlEnergyBalance *e, double now, int64_t moving) {
+  if (moving == e->moving)
+    e->error_J = now - e->start_J;
+  else
+    e->start_J = now - e->error_J;
+  e->moving = moving;
+}
+
+/* Energies are those of the step's start; what was spent up to there is in the sums. What the normal
+ * rows took so far is what contacts hold now, beyond what they held at first, and what they lost. */
+static void add_whole(TlEnergyBalance *e, const TlStepReport *r) {
+  if (e->moving == 0) e->stored_J = r->elastic_J;
+  e->viscous_J = e->stored_J - r->elastic_J;
+  double spent = e->friction_J + e->viscous_J + e->impact_J + e->drag_J - e->wall_J;
+  settle(e, r->kinetic_J + r->potential_J + r->elastic_J + spent, r->moving);
+  e->kinetic_J = r->kinetic_J;
+  e->potential_J = r->potential_J;
+  e->elastic_J = r->elastic_J;
+  e->friction_J += r->slip_J;
+  e->stored_J += r->viscous_J;
+  e->impact_J += r->impact_J;
+  e->drag_J += r->drag_J;
+  e->wall_J += r->wall_work_J;
+}
+
 void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
   if (r->moving == 0) return;
+  if (r->whole) {
+    add_whole(e, r);
+    return;
+  }
   /* Friction's loss lies between the last step and this one; the other forces act half a step
    * before and half a step after. */
   e->friction_J += r->slip_J;
@@ -10,12 +39,7 @@ void tl_energy_balance_add(TlEnergyBalance *e, const TlStepReport *r) {
                  e->pressure_J +
                  0.5 * (r->viscous_J + r->drag_J + r->net_damping_J - wall - r->net_pressure_J);
   e->net_J = r->net_elastic_J;
-  double now = r->kinetic_J + r->potential_J + r->elastic_J + e->net_J + spent;
-  if (r->moving == e->moving)
-    e->error_J = now - e->start_J;
-  else
-    e->start_J = now - e->error_J;
-  e->moving = r->moving;
+  settle(e, r->kinetic_J + r->potential_J + r->elastic_J + e->net_J + spent, r->moving);
   e->viscous_J += r->viscous_J;
   e->drag_J += r->drag_J;
   e->wall_J += wall;

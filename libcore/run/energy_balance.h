@@ -1,9 +1,10 @@
-/* The energy balance of the penalty method: kinetic, potential and elastic energy at the start of a
+/* The energy balance of the methods whose contacts bear a force: kinetic, potential and elastic energy at the start of a
  * step, the energy that friction, the contacts' dashpots and global damping have dissipated up to
  * there, and the work that moving walls, pistons and the pressure on nets have done. Their sum should
  * stay constant; what is missing from it is the balance error. It comes from the time step (second
  * order; first order where the force jumps, as with the deepest point from node to node) and from
- * broken bonds, whose energy is not counted. Where grains come or leave the balance starts anew and
+ * broken bonds, whose energy is not counted. By the nonsmooth method losses are of whole steps, impacts are
+ * one of them, and what contacts store is part of what their normal rows take. Where grains come or leave the balance starts anew and
  * keeps the balance error that it had.
  */
 #ifndef TL_RUN_ENERGY_BALANCE_H
@@ -13,8 +14,10 @@
 
 typedef struct TlEnergyBalance {
   double friction_J, viscous_J, drag_J, wall_J; /* so far */
-  double start_J, error_J;                      /* energy at the start; what is missing of it now */
-  double net_J;                                 /* held by nets at the start of the last step */
+  double impact_J,
+      stored_J;            /* nonsmooth, so far: by impacts; by normal rows, with what they store */
+  double start_J, error_J; /* energy at the start; what is missing of it now */
+  double net_J;            /* held by nets at the start of the last step */
   double net_damping_J, pressure_J; /* so far: taken by nets' dampers, done by their pressure */
   double kinetic_J, potential_J, elastic_J; /* at the start of the last step */
   int64_t moving;

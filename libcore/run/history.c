@@ -75,6 +75,11 @@ typedef struct Row {
   C(rounds, "", "most rounds of compression and separation of an island", row->r->rounds)          \
   C(zero_finishes, "", "islands finished with restitution 0 in the step", row->r->zero_finishes)   \
   C(rest_sweeps, "", "most sweeps of the resting solve of an island", row->r->rest_sweeps)         \
+  C(impact_sweeps, "", "nonsmooth: most sweeps of the impact stage of an island",                  \
+    row->r->impact_sweeps)                                                                         \
+  C(solve_residual_m_s, "m/s",                                                                     \
+    "largest change of a velocity in the last sweep of a resting solve",                           \
+    row->r->rest_residual_m_s)                                                                     \
   C(overlap_m, "m", "deepest overlap of two grains", row->r->overlap_m)                            \
   C(overlap_share, "", "largest overlap of two grains over the smaller radius",                    \
     row->r->overlap_share)                                                                         \
@@ -92,16 +97,19 @@ typedef struct Row {
     row->run->state->totals.wall_work_J)                                                           \
   C(net_elastic_energy_J, "J", "energy held by the bonds of nets", row->r->net_elastic_end_J)      \
   C(net_bonds, "", "bonds of nets that hold", row->r->net_bonds)                                   \
-  C(elastic_energy_J, "J", "penalty: energy held by the contacts' springs", row->r->elastic_J)     \
-  C(friction_loss_J, "J", "penalty: taken by friction so far",                                     \
+  C(elastic_energy_J, "J", "penalty, nonsmooth: energy held by the contacts", row->r->elastic_J)   \
+  C(friction_loss_J, "J", "penalty, nonsmooth: taken by friction so far",                          \
     row->run->state->totals.balance.friction_J)                                                    \
-  C(contact_damping_loss_J, "J", "penalty: taken by contact damping so far",                       \
+  C(contact_damping_loss_J, "J", "penalty, nonsmooth: taken by contact damping so far",            \
     row->run->state->totals.balance.viscous_J)                                                     \
-  C(global_damping_loss_J, "J", "penalty: taken by global damping so far",                         \
+  C(global_damping_loss_J, "J", "penalty, nonsmooth: taken by global damping so far",              \
     row->run->state->totals.balance.drag_J)                                                        \
-  C(energy_balance_error_J, "J", "penalty: energy balance error",                                  \
+  C(energy_balance_error_J, "J", "penalty, nonsmooth: energy balance error",                       \
     row->run->state->totals.balance.error_J)                                                       \
-  C(unbalanced_force, "", "penalty: mean force that accelerates a body over that of a contact",    \
+  C(impact_loss_J, "J", "nonsmooth: taken by impacts so far",                                      \
+    row->run->state->totals.balance.impact_J)                                                      \
+  C(unbalanced_force, "",                                                                          \
+    "penalty, nonsmooth: mean force that accelerates a body over that of a contact",               \
     tl_unbalanced_force(row->r))                                                                   \
   C(stable_step_s, "s", "penalty: 2/omega of the stiffest grain as it stands; 0: none moves",      \
     row->r->stable_step_s < 1e30 ? row->r->stable_step_s : 0)                                      \

@@ -1,4 +1,5 @@
 /* Setting a run up: what the study names, found and put in place. */
+#include "run/joints.h"
 #include "run/checkpoint.h"
 
 #include "base/file.h"
@@ -242,6 +243,7 @@ static TlStatus make_grains(TlRun *run) {
                       ? run->model->setup.release.count
                       : run->state->grains;
   TL_TRY(tl_placed_make(&place, first, &run->state->dem.bodies));
+  TL_TRY(tl_comm_agree(run->comm, tl_joints_make(run, first)));
   if (run->model->apparatus && run->model->apparatus->made)
     TL_TRY(tl_comm_agree(run->comm, run->model->apparatus->made(run, first)));
   run->state->grains += tl_placed_count(&run->model->setup);
@@ -309,6 +311,7 @@ static TlStatus start_solver(TlRun *run) {
   TL_TRY(tl_comm_agree(run->comm, tl_sense_step(&run->model->setup, &run->model->study, diameter)));
   TL_TRY(tl_safe_step(run, &safe_s));
   tl_safe_step_say(run, safe_s);
+  TL_TRY(tl_run_say_advice(run));
   return TL_OK;
 }
 

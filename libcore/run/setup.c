@@ -171,6 +171,10 @@ static const TlStudySection root_sections[] = {
      "Bodies placed one by one; their ids follow the assembly's, a body with parts has one id a "
      "part",
      tl_body_params, TL_BODY_PARAMS, tl_body_sections, TL_BODY_SECTIONS},
+    {"joints", offsetof(TlSetup, joints), sizeof(TlJointSetup), true,
+     "Joints of two bodies, or of a body and the world, as they stand at the start; they and the "
+     "bodies that they hold together do not touch each other",
+     tl_joint_params, TL_JOINT_PARAMS, NULL, 0},
     {"nets", offsetof(TlSetup, nets), sizeof(TlNetSetup), true,
      "Nets and blankets of spheres in a hexagonal pattern, held together by springs", tl_net_params,
      TL_NET_PARAMS, NULL, 0},
@@ -391,6 +395,7 @@ TlStatus tl_setup_fill(TlSetup *setup, TlStudy *study) {
   TL_TRY(tl_walls_check(&setup->walls, study));
   TL_TRY(tl_release_check(&setup->release, setup->terrain.name != NULL, study));
   TL_TRY(tl_shapes_check(&setup->shapes, &setup->bodies, setup->terrain.name != NULL, study));
+  TL_TRY(tl_joints_check(&setup->joints, &setup->bodies, study));
   return check_grains(setup, study);
 }
 

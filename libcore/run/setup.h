@@ -9,6 +9,7 @@
 #include "run/forest.h"
 #include "run/apparatus.h"
 #include "run/setup_ensemble.h"
+#include "run/setup_joints.h"
 #include "run/setup_materials.h"
 #include "run/setup_nets.h"
 #include "run/setup_release.h"
@@ -96,6 +97,7 @@ typedef struct TlSetup {
   TlGrainSetup grains;
   TlStudyList shapes; /* of TlShapeSetup */
   TlStudyList bodies; /* of TlBodySetup */
+  TlStudyList joints; /* of TlJointSetup */
   TlStudyList nets;   /* of TlNetSetup */
   TlApparatusSection apparatus[TL_APPARATUS_COUNT];
   TlReleaseSetup release;

@@ -42,6 +42,7 @@ const TlParam tl_shape_params[] = {
 _Static_assert(COUNT(tl_shape_params) == TL_SHAPE_PARAMS, "setup_shapes.h counts them");
 
 const TlParam tl_body_params[] = {
+    TEXT(TlBodySetup, name, "", "what joints call it; not of a row of several"),
     TEXT(TlBodySetup, shape, "", "name in the list of shapes"),
     TEXT(TlBodySetup, material, "",
          "in the list of materials; none: its shape's, or grains.material"),

@@ -18,6 +18,7 @@ typedef struct TlShapeSetup {
 } TlShapeSetup;
 
 typedef struct TlBodySetup {
+  char *name; /* NULL: none */
   char *shape, *material;
   int64_t grain;
   double position_m[3], turn_deg[3], velocity_m_s[3], spin_rad_s[3];
@@ -36,7 +37,7 @@ typedef struct TlPartSetup {
   double scale;
 } TlPartSetup;
 
-enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 14, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
+enum { TL_SHAPE_PARAMS = 16, TL_BODY_PARAMS = 15, TL_BODY_SECTIONS = 1, TL_BODY_PARTS = 100000 };
 extern const TlParam tl_shape_params[], tl_body_params[];
 extern const TlStudySection tl_body_sections[];
 extern const TlStudySection tl_body_row; /* one entry of the list of bodies */

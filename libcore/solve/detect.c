@@ -90,8 +90,9 @@ static TlStatus keep_points(void *context, const TlSlot *slot, TlPoints *points,
   if (points->count == 0) return TL_OK;
   Known *known = &job->known[slot->number];
   int64_t high = slot->b >= 0 ? b->id[slot->b] : -1 - slot->boundary;
-  known->impulse = tl_pair_rows_find(&job->bodies->pairs.of[TL_IMPULSES], TL_IMPULSES,
-                                     b->id[slot->a], high, &known->count);
+  const TlPairRows *memory = job->detect->memory;
+  if (!memory) memory = &job->bodies->pairs.of[TL_IMPULSES];
+  known->impulse = tl_pair_rows_find(memory, TL_IMPULSES, b->id[slot->a], high, &known->count);
   double least = INFINITY;
   for (size_t i = 0; i < points->count; i++) least = tl_min(points->point[i].gap, least);
   double band = tl_max(m->band, m->reach - tl_max(least, 0));

@@ -12,11 +12,12 @@ typedef struct TlDetect {
   const TlBoundary *boundary;
   int boundary_count;
   const TlMaterials *materials;
-  double speed_max;      /* of all bodies on all ranks, spin included */
-  TlArena *arena;        /* everything found lives here */
-  TlNear *near;          /* lists that outlive the step */
-  TlPoints *points;      /* scratch, one a thread */
-  TlPlaceMemory *places; /* takes what pairs know of their places (place_memory.h) */
+  double speed_max;         /* of all bodies on all ranks, spin included */
+  TlArena *arena;           /* everything found lives here */
+  TlNear *near;             /* lists that outlive the step */
+  TlPoints *points;         /* scratch, one a thread */
+  TlPlaceMemory *places;    /* takes what pairs know of their places (place_memory.h) */
+  const TlPairRows *memory; /* impulses of the last step, sorted; NULL: the bodies' own */
 } TlDetect;
 
 typedef struct TlFound {

@@ -16,6 +16,7 @@
 
 #include "conf/study.h"
 #include "contact/search.h"
+#include "solve/nonsmooth_setup.h"
 #include "solve/penalty_setup.h"
 #include "model/contact_record.h"
 #include "model/material.h"
@@ -28,11 +29,15 @@
   M(TL_ETM_PRIORITY, "etm", tl_method_etm_priority)                                                \
   M(TL_SQM, "sqm", tl_method_sqm)                                                                  \
   M(TL_SMM, "smm", tl_method_smm)                                                                  \
-  M(TL_PENALTY, "penalty", tl_method_penalty)
+  M(TL_PENALTY, "penalty", tl_method_penalty)                                                      \
+  M(TL_NONSMOOTH, "nonsmooth", tl_method_nonsmooth)
 
 #define TL_METHOD_SECTIONS(S)                                                                      \
   S(TL_PENALTY, penalty, TlPenaltySetup, TlPenalty, "Stiffness of contacts, of method penalty",    \
-    tl_penalty_params, TL_PENALTY_PARAMS)
+    tl_penalty_params, TL_PENALTY_PARAMS)                                                          \
+  S(TL_NONSMOOTH, nonsmooth, TlNonsmoothSetup, TlNonsmooth,                                        \
+    "Contacts and joints as constraints, of method nonsmooth", tl_nonsmooth_params,                \
+    TL_NONSMOOTH_PARAMS)
 
 typedef enum TlMethod {
 #define M(id, name, kind) id,
@@ -42,7 +47,7 @@ typedef enum TlMethod {
 } TlMethod;
 
 const char *tl_method_name(TlMethod method); /* "etm-level" */
-extern const char tl_method_names[];         /* "|etm-level|etm|sqm|smm|penalty" */
+extern const char tl_method_names[];         /* "|etm-level|etm|sqm|smm|penalty|nonsmooth" */
 #define TL_METHOD_CHOICES (&tl_method_names[1])
 
 /* Somebody who watches the impulses of a group: called before the first, after each and after the
@@ -84,12 +89,20 @@ typedef struct TlMethodChoice {
 typedef TlStatus (*TlCollisionSolve)(const struct TlEtmLaw *law, const struct TlGroup *group,
                                      const struct TlDynamics *dynamics, struct TlEtmCount *count);
 
+/* What a method's rules say of a run with these bodies. */
+typedef struct TlMethodAdvice {
+  double step_s;      /* longest step for the accuracy that its section asks for */
+  double on_end;      /* grains on end along gravity */
+  int64_t iterations; /* that those take */
+} TlMethodAdvice;
+
 /* Functions may be NULL where it says what that means. */
 typedef struct TlMethodKind {
   /* Facts. */
   int most_ranks; /* that it works on; 0: any number */
   bool
       bears_force; /* its contacts bear a force between steps: what stress and guided bodies need */
+  bool resists;    /* its contacts resist rolling and twisting, and adhere (TlPairLaw) */
   TlPairKind memory;        /* the kind of contact memory that it keeps (model/pair_state.h) */
   unsigned solves;          /* the kinds of constraints that it solves: bits TL_KIND_BIT(kind) */
   unsigned solves_on_world; /* and those that it solves where they hold a body to the world */
@@ -110,6 +123,8 @@ typedef struct TlMethodKind {
   double (*reach)(const struct TlModel *model, double speed_max, double radius, double speed);
   /* The longest step that is safe for the owned bodies; INFINITY: any. NULL: any always. */
   double (*safe_step)(const struct TlModel *model, const struct TlBodies *bodies);
+  /* Rules for step and iterations, from the owned bodies as they are; NULL: it has none. */
+  TlMethodAdvice (*advise)(const struct TlModel *model, const struct TlBodies *bodies);
   /* May the owned bodies be stepped, with the step of the model? NULL: always. */
   TlStatus (*check_bodies)(const struct TlModel *model, const struct TlBodies *bodies);
   /* Everything between the reset of the workspace and the filled report. */

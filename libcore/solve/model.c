@@ -37,6 +37,25 @@ static TlStatus check_config(const TlSolverConfig *c) {
   return tl_solver_check_ranges(c);
 }
 
+/* Values of pairs that not every method can give. */
+static TlStatus check_resistance(const TlMaterials *m, TlMethod method) {
+  for (int32_t i = 0; i < m->count && !tl_method(method)->resists; i++)
+    for (int32_t j = 0; j <= i; j++) {
+      const TlPairLaw *law = &m->law[tl_pair_law(m, i, j)];
+      const char *value = law->rolling > 0      ? "rolling"
+                          : law->twisting > 0   ? "twisting"
+                          : law->adhesion_N > 0 ? "adhesion_N"
+                                                : NULL;
+      if (value)
+        return tl_fail(
+            TL_EUSAGE,
+            "%s of materials %d and %d: method %s has none; leave it out, or solver.method "
+            "nonsmooth",
+            value, i, j, tl_method_name(method));
+    }
+  return TL_OK;
+}
+
 static TlStatus own_materials(TlModel *model, const TlSolverConfig *c) {
   TlMaterials *m = &model->materials;
   if (!c->materials)
@@ -45,6 +64,7 @@ static TlStatus own_materials(TlModel *model, const TlSolverConfig *c) {
   for (int32_t i = 0; i < m->count; i++)
     if (!(m->material[i].density_kg_m3 > 0)) m->material[i].density_kg_m3 = c->density_kg_m3;
   TL_TRY(tl_materials_finish(m));
+  TL_TRY(check_resistance(m, c->method));
   const TlMethodKind *method = tl_method(c->method);
   return method->check ? method->check(model) : TL_OK;
 }

@@ -57,7 +57,9 @@
   F(double, boundary_overlap_m, "m", TL_MOST, "deepest overlap of a grain and a boundary")         \
   F(double, boundary_overlap_share, "1", TL_MOST, "the same over the grain's radius")              \
   EXACT(double, kinetic_J, "J", TL_EXACT_SUM,                                                      \
-        "kinetic energy at the end of the step; by penalty at its start, between the half steps")  \
+        "kinetic energy at the end of the step; by penalty at its start, between the half steps; " \
+        "by "                                                                                      \
+        "nonsmooth at its start")                                                                  \
   F(double, speed_max_m_s, "m/s", TL_MOST, "bound of the surfaces' speed: |v| + r |omega|")        \
   EXACT(double, work_stored_J, "J", TL_EXACT_SUM, "ETM: normal work stored in the step")           \
   EXACT(double, work_released_J, "J", TL_EXACT_SUM, "ETM: normal work released in the step")       \
@@ -85,6 +87,11 @@
   EXACT(double, elastic_J, "J", TL_EXACT_SUM, "penalty: held by the contacts, start of the step")  \
   EXACT(double, slip_J, "J", TL_EXACT_SUM, "penalty: taken by friction in the step")               \
   EXACT(double, viscous_J, "J", TL_EXACT_SUM, "penalty: taken by contact damping in the step")     \
+  F(int64_t, whole, "", TL_ALIKE,                                                                  \
+    "1: losses and works of the step follow the energies of its start, and viscous_J has what "    \
+    "contacts store; 0: they lie half before and half after")                                      \
+  EXACT(double, impact_J, "J", TL_EXACT_SUM, "nonsmooth: taken by impacts along their normals")    \
+  F(int64_t, impact_sweeps, "", TL_MOST, "nonsmooth: most iterations of an island's impact stage") \
   F(double, drag_J, "J", TL_ALIKE, "penalty: taken by global damping in the step")                 \
   F(double, stable_step_s, "s", TL_LEAST, "penalty: 2/omega of the stiffest body as it stands")    \
   EXACT(double, resultant_N, "N", TL_EXACT_SUM,                                                    \

@@ -49,15 +49,17 @@ static void add_wall_work(TlStep *s) {
   }
 }
 
-static void report_motion(TlStep *s, TlStepReport *r) {
+static void report_motion(TlStep *s, bool kinetic, TlStepReport *r) {
   const TlBodies *b = &s->state->bodies;
   for (int64_t i = 0; i < b->owned; i++) {
     r->embedded += b->flags[i] & TL_BODY_EMBEDDED ? 1 : 0;
     r->outside += b->flags[i] & TL_BODY_OUTSIDE ? 1 : 0;
     if (b->flags[i] & TL_BODY_FROZEN) continue;
-    TlVec3 w = tl_bodies_spin(b, i);
-    tl_exact_add(&s->sums.kinetic_J,
-                 0.5 * b->mass[i] * tl_norm2(b->velocity[i]) + 0.5 * tl_dot(w, b->momentum[i]));
+    if (kinetic) {
+      TlVec3 w = tl_bodies_spin(b, i);
+      tl_exact_add(&s->sums.kinetic_J,
+                   0.5 * b->mass[i] * tl_norm2(b->velocity[i]) + 0.5 * tl_dot(w, b->momentum[i]));
+    }
     r->speed_max_m_s = fmax(r->speed_max_m_s, tl_step_speed(b, i));
   }
 }
@@ -137,20 +139,26 @@ TlStatus tl_step_report_ranks(const TlSync *sync, const TlStepSums *rank, TlStep
   return TL_OK;
 }
 
+TlStatus tl_step_report_found(TlStep *s, bool kinetic, TlStepReport *r) {
+  const TlFound *found = &s->work->found;
+  r->step = s->state->steps;
+  r->pairs = found->tested;
+  r->lookups = found->lookups;
+  r->node_tests = found->node_tests;
+  r->node_lists = found->lists;
+  report_contacts(found, &s->state->bodies, r);
+  report_motion(s, kinetic, r);
+  return tl_step_report_ranks(s->sync, &s->sums, r);
+}
+
 TlStatus tl_step_report_impulses(TlStep *s, const TlGroups *groups, const TlStageCounts *counts,
                                  TlStepReport *r) {
-  const TlFound *found = &s->work->found;
   TlEtmCount etm = {0};
   TlRestCount rest = {0};
   for (int32_t i = 0; i < groups->count; i++) {
     add_etm(&etm, &counts[i].etm, &s->sums);
     add_rest(&rest, &counts[i].rest);
   }
-  r->step = s->state->steps;
-  r->pairs = found->tested;
-  r->lookups = found->lookups;
-  r->node_tests = found->node_tests;
-  r->node_lists = found->lists;
   r->islands = groups->islands;
   r->largest_island = groups->largest;
   r->impulses = etm.impulses;
@@ -160,8 +168,6 @@ TlStatus tl_step_report_impulses(TlStep *s, const TlGroups *groups, const TlStag
   r->rest_sweeps = rest.sweeps;
   r->rest_unfinished = rest.unfinished;
   r->rest_residual_m_s = rest.residual_m_s;
-  report_contacts(found, &s->state->bodies, r);
-  report_motion(s, r);
   add_wall_work(s);
-  return tl_step_report_ranks(s->sync, &s->sums, r);
+  return tl_step_report_found(s, true, r);
 }

@@ -7,6 +7,9 @@
 /* Of a step by impulses, over all ranks; collective. */
 TlStatus tl_step_report_impulses(TlStep *step, const TlGroups *groups, const TlStageCounts *counts,
                                  TlStepReport *report);
+/* What follows from the contacts found and from the bodies, and all of it over the ranks; collective.
+ * kinetic: with the energy that they have now. */
+TlStatus tl_step_report_found(TlStep *step, bool kinetic, TlStepReport *report);
 /* A rank's report and exact sums become those of all ranks, by the attributes of the fields.
  * Collective, two exchanges. */
 TlStatus tl_step_report_ranks(const TlSync *sync, const TlStepSums *sums, TlStepReport *report);

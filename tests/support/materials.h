@@ -42,6 +42,18 @@ static inline TlSolverConfig tl_test_config(void) {
   return config;
 }
 
+/* The same for method nonsmooth, with the defaults of its section. */
+static inline TlSolverConfig tl_test_nonsmooth(void) {
+  TlSolverConfig config = tl_test_config();
+  TlNonsmoothSetup setup;
+  TlStatus status = tl_params_defaults(tl_nonsmooth_params, TL_NONSMOOTH_PARAMS, &setup);
+  assert(status == TL_OK);
+  (void)status;
+  config.method = TL_NONSMOOTH;
+  tl_nonsmooth_configure(&setup, &config);
+  return config;
+}
+
 /* Values of the configuration as it is. */
 static inline const TlPairLaw *tl_test_grain(const TlSolverConfig *config) {
   return &config->materials->law[0];

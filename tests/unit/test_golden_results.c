@@ -89,6 +89,10 @@ static void make_scene(Scene *s) {
                            .slip_per_m = golden_real(47, k, 0),
                            .slip_decay_per_s = golden_real(48, k, 0),
                            .drag_per_s = golden_real(49, k, 0),
+                           .rolling = golden_real(50, k, 0),
+                           .twisting = golden_real(51, k, 0),
+                           .adhesion_N = golden_real(52, k, 0),
+                           .adhesive_overlap_m = golden_real(53, k, 0),
                            .stiffness = {golden_real(41, k, 0), golden_real(42, k, 0),
                                          golden_real(44, k, 0), golden_real(45, k, 0),
                                          golden_real(43, k, 0)}};
@@ -304,7 +308,10 @@ START_TEST(what_another_program_writes_talus_reads) {
   for (int i = 0; i < 4; i++)
     SAME(scene.materials.law[i].tangential_restitution, want.law[i].tangential_restitution);
   for (int i = 0; i < 4; i++) SAME(scene.materials.law[i].slip_friction, want.law[i].slip_friction);
-  for (int i = 0; i < 4; i++) SAME(scene.materials.law[i].drag_per_s, want.law[i].drag_per_s);
+  for (int i = 0; i < 4; i++) {
+    SAME(scene.materials.law[i].drag_per_s, want.law[i].drag_per_s);
+    SAME(scene.materials.law[i].adhesive_overlap_m, want.law[i].adhesive_overlap_m);
+  }
   ck_assert_int_eq(scene.avatar_count, 2);
   for (int i = 0; i < 2; i++) {
     TlAvatar avatar;

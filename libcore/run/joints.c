@@ -1,0 +1,127 @@
+#include "run/joints.h"
+
+#include <math.h>
+
+/* Id of the body in place i of the list. */
+static int64_t id_of(const TlSetup *s, int64_t first, int64_t i) {
+  const TlBodySetup *b = s->bodies.items;
+  for (int64_t k = 0; k < i; k++)
+    first += b[k].count * (b[k].parts.count > 0 ? b[k].parts.count : 1);
+  return first;
+}
+
+static int64_t index_of(const TlBodies *b, int64_t id) {
+  int64_t i = 0;
+  while (i < b->owned && b->id[i] != id) i++;
+  return i;
+}
+
+/* An end of a joint; body < 0: the world. */
+typedef struct End {
+  int64_t id, body;
+  TlVec3 x;
+  TlQuat q;
+} End;
+
+static End end_of(TlRun *run, int64_t first, const char *name) {
+  const TlSetup *s = &run->model->setup;
+  TlBodies *b = &run->state->dem.bodies;
+  if (!name) return (End){-1, -1, {0, 0, 0}, {1, 0, 0, 0}};
+  int64_t id = id_of(s, first, tl_bodies_index(&s->bodies, name)), i = index_of(b, id);
+  b->flags[i] |= TL_BODY_GUIDED;
+  return (End){id, i, b->position[i], b->rotation[i]};
+}
+
+static TlVec3 into(const End *end, TlVec3 v) {
+  return tl_mat_tvec(tl_quat_matrix(end->q), v);
+}
+
+static TlVec3 anchor(const End *end, const double point_m[3]) {
+  return into(end, tl_sub(tl_vec3_of(point_m), end->x));
+}
+
+/* Any unit vector across this one. */
+static TlVec3 across(TlVec3 n) {
+  TlVec3 axis = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? tl_vec3(1, 0, 0)
+                : fabs(n.y) <= fabs(n.z)                         ? tl_vec3(0, 1, 0)
+                                                                 : tl_vec3(0, 0, 1);
+  return tl_unit(tl_cross(n, axis));
+}
+
+/* The joint, and its motor and limits where it has them. The low end is the body, unless the other
+ * has a lower id: then motor and limits turn round. */
+static TlStatus add(TlRun *run, const TlJointSetup *j, int64_t number, int64_t first) {
+  TlPairState *pairs = &run->state->dem.bodies.pairs;
+  End low = end_of(run, first, j->body), high = end_of(run, first, j->other);
+  bool round = high.body >= 0 && high.id < low.id, ends = j->kind == TL_JOINT_DISTANCE;
+  const double *at_low = j->point_m, *at_high = ends ? j->other_point_m : j->point_m;
+  if (round) {
+    End end = low;
+    low = high;
+    high = end;
+    const double *at = at_low;
+    at_low = at_high;
+    at_high = at;
+  }
+  TlVec3 a = anchor(&low, at_low), b = anchor(&high, at_high), axis = tl_unit(tl_vec3_of(j->axis)),
+         mark = across(axis);
+  TlQuat turn = tl_quat_unit(tl_quat_mul(tl_quat_conj(high.q), low.q));
+  double sign = round ? -1 : 1, rad = M_PI / 180;
+  bool hinge = j->kind == TL_JOINT_HINGE;
+  double speed = sign * (hinge ? j->motor_rad_s : j->motor_m_s),
+         most = hinge ? j->motor_most_N_m : j->motor_most_N;
+  double from = hinge ? rad * j->least_deg : j->least_m, to = hinge ? rad * j->most_deg : j->most_m;
+  if (j->kind == TL_JOINT_WELD) {
+    const TlWeld row = {low.id, high.id, number, .anchor_low = a, .anchor_high = b, .turn = turn};
+    return tl_pair_state_add(pairs, TL_WELDS, &row);
+  }
+  if (ends) {
+    const TlDistance row = {low.id,           high.id,          number,
+                            .anchor_low = a,  .anchor_high = b, .least = j->least_m,
+                            .most = j->most_m};
+    return tl_pair_state_add(pairs, TL_DISTANCES, &row);
+  }
+  if (hinge) {
+    const TlHinge row = {low.id,
+                         high.id,
+                         number,
+                         .anchor_low = a,
+                         .anchor_high = b,
+                         .axis_low = into(&low, axis),
+                         .axis_high = into(&high, axis)};
+    TL_TRY(tl_pair_state_add(pairs, TL_HINGES, &row));
+  } else {
+    const TlSlider row = {low.id,          high.id,          number,
+                          .anchor_low = a, .anchor_high = b, .axis_high = into(&high, axis),
+                          .turn = turn};
+    TL_TRY(tl_pair_state_add(pairs, TL_SLIDERS, &row));
+  }
+  if (most > 0) {
+    const TlMotor row = {low.id,         high.id,        number,      .joint = number,
+                         .turns = hinge, .speed = speed, .most = most};
+    TL_TRY(tl_pair_state_add(pairs, TL_MOTORS, &row));
+  }
+  if (from == 0 && to == 0) return TL_OK;
+  const TlLimit row = {low.id,
+                       high.id,
+                       number,
+                       .joint = number,
+                       .turns = hinge,
+                       .mark_low = into(&low, mark),
+                       .mark_high = into(&high, mark),
+                       .least = round ? -to : from,
+                       .most = round ? -from : to};
+  return tl_pair_state_add(pairs, TL_LIMITS, &row);
+}
+
+TlStatus tl_joints_make(TlRun *run, int64_t first) {
+  const TlSetup *s = &run->model->setup;
+  const TlJointSetup *joint = s->joints.items;
+  if (s->joints.count == 0) return TL_OK;
+  if (tl_comm_size(run->comm) > 1)
+    return tl_study_fail(&run->model->study, TL_EINPUT, "joints", "joints want a run on one rank");
+  /* an apparatus' piston is number 0 */
+  for (int64_t i = 0; i < s->joints.count; i++) TL_TRY(add(run, &joint[i], 1 + i, first));
+  tl_pair_state_sort(&run->state->dem.bodies.pairs);
+  return TL_OK;
+}

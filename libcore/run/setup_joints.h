@@ -1,0 +1,33 @@
+/* Section joints: welds, hinges, sliders and distances of bodies of the study, with motors and limits. */
+#ifndef TL_RUN_SETUP_JOINTS_H
+#define TL_RUN_SETUP_JOINTS_H
+
+#include "conf/study.h"
+
+typedef enum TlJointShape {
+  TL_JOINT_WELD = 0,
+  TL_JOINT_HINGE,
+  TL_JOINT_SLIDER,
+  TL_JOINT_DISTANCE
+} TlJointShape;
+
+typedef struct TlJointSetup {
+  int kind;           /* TlJointShape */
+  char *body, *other; /* other NULL: the world */
+  double point_m[3], other_point_m[3], axis[3];
+  double motor_rad_s, motor_most_N_m; /* hinge */
+  double motor_m_s, motor_most_N;     /* slider */
+  double least_deg, most_deg;         /* hinge; both 0: no limits */
+  double least_m, most_m;             /* slider: likewise; distance */
+} TlJointSetup;
+
+enum { TL_JOINT_PARAMS = 14 };
+extern const TlParam tl_joint_params[];
+
+/* Place of the body of this name in the list of bodies, or -1. */
+int64_t tl_bodies_index(const TlStudyList *bodies, const char *name);
+/* What one key says against another; names of bodies. */
+TlStatus tl_joints_check(const TlStudyList *joints, const TlStudyList *bodies,
+                         const TlStudy *study);
+
+#endif

@@ -1,0 +1,132 @@
+/* The problem of a step of the nonsmooth method, and projected Gauss-Seidel over it.
+ *
+ * Sources: AGX section 35, Servin and Wang 2015 appendix A, with Corrections 22 to 27c; the equations are
+ * in docs/theory/nonsmooth.md. A contact of two colliders is a patch: one to four normal rows, one
+ * block of two frictional rows at the centre of the normal force, and, where asked for, rows against
+ * rolling and twisting. All rows are scaled to velocities and impulses: with u the relative velocity
+ * of the first body, positive where it separates, and l an impulse on it,
+ *
+ *   normal:   0 <= u_n + sigma l_n - rhs   perp   l_n - least >= 0
+ *   friction: |l_t| <= mu sum (l_n - least), u_t = 0 or opposite to l_t
+ *   rolling:  |l_r| <= mu_r r* sum (l_n - least), likewise twisting, with relative spins.
+ *
+ * A problem knows no grains, no materials and no steps: tests make problems of their own. World frame,
+ * SI.
+ */
+#ifndef TL_SOLVE_NONSMOOTH_H
+#define TL_SOLVE_NONSMOOTH_H
+
+#include "base/status.h"
+#include "num/vec.h"
+
+#include <stdint.h>
+
+/* What impulses act on; two cache lines. */
+typedef struct TlNsBody {
+  TlVec3 v, w;
+  double inverse_mass; /* 0: fixed */
+  TlSym3 inverse_inertia;
+  double unused[3];
+} TlNsBody;
+
+/* A normal row. */
+typedef struct TlNsPoint {
+  double rhs, sigma;
+  double inverse, stiff; /* 1/(n.K n + sigma), and that without the 1/ */
+  double lambda, least;
+  double arm;      /* from the centre of force, across the normal: what friction twists about */
+  double weight;   /* fraction of the patch's compliance that it has, see nonsmooth_rows.c */
+  int32_t contact; /* in the list it was made from */
+  int32_t unused;
+} TlNsPoint;
+
+/* Of a row of a patch with several: where a patch has one, the patch's own n, ra and rb do. */
+typedef struct TlNsArm {
+  TlVec3 n, ran, rbn;    /* ra x n, rb x n */
+  TlVec3 turn_a, turn_b; /* I_a^-1 (ra x n), I_b^-1 (rb x n) */
+  double wall_n;         /* n.velocity of the boundary */
+} TlNsArm;
+
+/* Rows against rolling (along t1, t2) and twisting (along n). */
+typedef struct TlNsResist {
+  double rolling, twisting;           /* mu_r r*, mu_t r*, m */
+  double spread;                      /* 1: a patch of several points twists against friction */
+  double rolling_step, twisting_step; /* 1/K */
+  double wall[3];                     /* spin of the boundary along n, t1, t2 */
+  double lambda[3];                   /* N m s, along n, t1, t2 */
+} TlNsResist;
+
+typedef struct TlNsPatch {
+  int32_t a, b;         /* bodies */
+  int32_t first, count; /* points, and arms where there are several */
+  TlVec3 n, t1, t2;     /* of the friction block */
+  TlVec3 ra, rb;        /* from the bodies' centres to the centre of force */
+  double wall[3];       /* velocity of the boundary there along n, t1, t2 */
+  double kn1, kn2;      /* n.K t1, n.K t2 */
+  double slide, stiff;  /* 1 over K's largest eigenvalue there, and that */
+  double friction;
+  double lambda[2]; /* along t1, t2 */
+  int32_t resist;   /* < 0: none */
+  int32_t island;
+} TlNsPatch;
+
+/* A row of a joint: u = along.(v_a - v_b) + turn_a.w_a + turn_b.w_b, with
+ * u + sigma l - rhs = 0 where least < l < most. */
+typedef struct TlNsRow {
+  TlVec3 along, turn_a, turn_b;
+  TlVec3 spin_a, spin_b; /* I_a^-1 turn_a, I_b^-1 turn_b */
+  double rhs, sigma, inverse, lambda;
+  double least, most; /* of a bounded row */
+} TlNsRow;
+
+enum { TL_NS_EQUAL = 6, TL_NS_ROWS = 9 };
+
+/* A joint of two bodies: its first `equal` rows hold at once, solved together, the others within
+ * bounds, one by one. */
+typedef struct TlNsJoint {
+  int32_t a, b; /* bodies */
+  int32_t equal, rows;
+  int32_t island, unused;
+  TlNsRow row[TL_NS_ROWS];
+  double inverse[TL_NS_EQUAL][TL_NS_EQUAL]; /* of J M^-1 J^T + Sigma */
+} TlNsJoint;
+
+typedef struct TlNsProblem {
+  TlNsBody *body; /* [bodies] */
+  TlNsPatch *patch;
+  TlNsPoint *point;
+  TlNsArm *arm; /* as `point` */
+  TlNsResist *resist;
+  TlNsJoint *joint;
+  int32_t bodies, patches, points, resists, joints;
+} TlNsProblem;
+
+/* What is solved together: joints [first_joint, last_joint), then patches [first, last). */
+typedef struct TlNsRange {
+  int32_t first, last, first_joint, last_joint;
+} TlNsRange;
+
+typedef struct TlNsStop {
+  int iterations;
+  double change_m_s; /* an iteration that changes no velocity by more is the last */
+} TlNsStop;
+
+typedef struct TlNsCount {
+  int64_t iterations;
+  double residual_m_s; /* largest change of the last iteration */
+} TlNsCount;
+
+/* Apply the impulses that the rows have; iterate from there. Ranges that are solved at the same time
+ * must share no body that moves. */
+void tl_nonsmooth_warm(const TlNsProblem *problem, const TlNsRange *range);
+void tl_nonsmooth_solve(const TlNsProblem *problem, const TlNsRange *range, TlNsStop stop,
+                        TlNsCount *count);
+
+/* Fill the rows' spins and inverses and the joint's inverse, from the rest. */
+void tl_nonsmooth_prepare_joint(const TlNsProblem *problem, TlNsJoint *joint);
+/* Relative velocity of a joint's row. */
+double tl_nonsmooth_row_velocity(const TlNsRow *row, const TlNsBody *a, const TlNsBody *b);
+/* Fill kn1 to stiff, the points' `inverse` (which adds sigma) and the arms' turns, from the rest. */
+void tl_nonsmooth_prepare(const TlNsProblem *problem, TlNsPatch *patch);
+
+#endif

@@ -1,0 +1,365 @@
+#include "solve/nonsmooth_joints.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what there is ---- */
+
+static const TlPairKind joint_kind[] = {TL_WELDS, TL_HINGES, TL_SLIDERS, TL_DISTANCES};
+enum { JOINT_KINDS = sizeof joint_kind / sizeof *joint_kind };
+
+size_t tl_ns_joints_most(const TlBodies *b) {
+  size_t count = 0;
+  for (int k = 0; k < JOINT_KINDS; k++) count += b->pairs.of[joint_kind[k]].count;
+  return count;
+}
+
+static bool unit(TlVec3 v) {
+  return fabs(tl_norm(v) - 1) < 1e-9;
+}
+
+static TlStatus wrong(TlPairKind kind, const void *row, const char *why) {
+  const TlPairKey *key = row;
+  return tl_fail(TL_EUSAGE, "%s %lld of bodies %lld and %lld: %s", tl_pair_kind_name[kind],
+                 (long long)key->number, (long long)key->low, (long long)key->high, why);
+}
+
+static TlStatus check_row(TlPairKind kind, const void *row) {
+  const TlHinge *h = row;
+  const TlSlider *s = row;
+  const TlDistance *d = row;
+  if (kind == TL_HINGES && !(unit(h->axis_low) && unit(h->axis_high)))
+    return wrong(kind, row, "the length of an axis is not 1");
+  if (kind == TL_SLIDERS && !unit(s->axis_high))
+    return wrong(kind, row, "the length of its axis is not 1");
+  if (kind == TL_DISTANCES && !(d->least >= 0 && d->least <= d->most && d->most > 0))
+    return wrong(kind, row, "it wants 0 <= least <= most and most > 0");
+  return TL_OK;
+}
+
+static void *row_at(const TlBodies *b, TlPairKind kind, size_t i) {
+  return (unsigned char *)b->pairs.of[kind].row + i * tl_pair_record[kind].bytes;
+}
+
+/* The motor or limit of a joint; NULL: none. Both begin alike. */
+static void *extra_of(const TlBodies *b, TlPairKind extra, TlPairKind kind, const TlPairKey *key) {
+  bool turns = kind == TL_HINGES;
+  if (kind != TL_HINGES && kind != TL_SLIDERS) return NULL;
+  for (size_t i = 0; i < b->pairs.of[extra].count; i++) {
+    const TlMotor *m = row_at(b, extra, i);
+    const TlLimit *l = row_at(b, extra, i);
+    int64_t joint = extra == TL_MOTORS ? m->joint : l->joint;
+    int32_t of = extra == TL_MOTORS ? m->turns : l->turns;
+    if (joint == key->number && (of != 0) == turns && m->low == key->low && m->high == key->high)
+      return row_at(b, extra, i);
+  }
+  return NULL;
+}
+
+TlStatus tl_ns_joints_check(const TlBodies *b) {
+  size_t moved[2] = {0, 0};
+  for (int k = 0; k < JOINT_KINDS; k++)
+    for (size_t i = 0; i < b->pairs.of[joint_kind[k]].count; i++) {
+      const void *row = row_at(b, joint_kind[k], i);
+      TL_TRY(check_row(joint_kind[k], row));
+      moved[0] += extra_of(b, TL_MOTORS, joint_kind[k], row) != NULL;
+      moved[1] += extra_of(b, TL_LIMITS, joint_kind[k], row) != NULL;
+    }
+  for (size_t i = 0; i < b->pairs.of[TL_LIMITS].count; i++) {
+    const TlLimit *l = row_at(b, TL_LIMITS, i);
+    if (!(l->least < l->most)) return wrong(TL_LIMITS, l, "least is not below most");
+    if (l->turns && !(unit(l->mark_low) && unit(l->mark_high)))
+      return wrong(TL_LIMITS, l, "the length of a mark is not 1");
+  }
+  if (moved[0] == b->pairs.of[TL_MOTORS].count && moved[1] == b->pairs.of[TL_LIMITS].count)
+    return TL_OK;
+  return tl_fail(TL_EUSAGE, "a motor or a limit names no hinge or slider of its pair of bodies, or "
+                            "one that has another already");
+}
+
+/* ---- bodies by id ---- */
+
+typedef struct Place {
+  int64_t id;
+  int32_t index;
+} Place;
+
+static int by_id(const void *one, const void *two) {
+  const Place *a = one, *b = two;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int32_t index_of(const Place *place, size_t count, int64_t id) {
+  Place key = {.id = id};
+  const Place *found = bsearch(&key, place, count, sizeof *place, by_id);
+  return found ? found->index : -1;
+}
+
+static TlJointControl control_of(const TlControls *c, TlPairKind kind, const TlPairKey *key) {
+  for (size_t k = 0; c && k < c->joint_count; k++)
+    if (c->joint[k].kind == kind && c->joint[k].number == key->number) return c->joint[k];
+  TlJointControl start = {.kind = kind, .number = key->number};
+  if (kind == TL_SLIDERS) start.tilts = ((const TlSlider *)key)->tilts != 0;
+  return start;
+}
+
+TlStatus tl_ns_joints_find(const TlBodies *b, const TlControls *controls, int32_t world,
+                           TlArena *arena, TlNsProblem *q, TlNsOrigin **origin) {
+  size_t most = tl_ns_joints_most(b), n = (size_t)b->total;
+  q->joints = 0;
+  q->joint = tl_arena_push(arena, most, sizeof *q->joint);
+  *origin = tl_arena_push(arena, most, sizeof **origin);
+  Place *place = tl_arena_push(arena, most ? n : 0, sizeof *place);
+  if (!q->joint || !*origin || !place) return TL_ENOMEM;
+  if (most == 0) return TL_OK;
+  for (size_t i = 0; i < n; i++) place[i] = (Place){b->id[i], (int32_t)i};
+  qsort(place, n, sizeof *place, by_id);
+  for (int k = 0; k < JOINT_KINDS; k++)
+    for (size_t i = 0; i < b->pairs.of[joint_kind[k]].count; i++) {
+      TlPairKind kind = joint_kind[k];
+      void *row = row_at(b, kind, i);
+      const TlPairKey *key = row;
+      int32_t one = index_of(place, n, key->low),
+              two = key->high < 0 ? world : index_of(place, n, key->high);
+      if (one < 0 || two < 0) return wrong(kind, row, "one of the two is not there");
+      if (!(q->body[one].inverse_mass > 0 || q->body[two].inverse_mass > 0)) continue;
+      (*origin)[q->joints] = (TlNsOrigin){.kind = kind,
+                                          .row = row,
+                                          .motor = extra_of(b, TL_MOTORS, kind, key),
+                                          .limit = extra_of(b, TL_LIMITS, kind, key),
+                                          .control = control_of(controls, kind, key)};
+      q->joint[q->joints++] = (TlNsJoint){.a = one, .b = two};
+    }
+  return TL_OK;
+}
+
+/* ---- rows ---- */
+
+/* A joint while its rows are made. */
+typedef struct Maker {
+  const TlNsProblem *q;
+  TlNsJoint *joint;
+  TlVec3 ra, rb; /* from the bodies' centres to the low anchor and to the high one */
+  double h, upsilon;
+  bool impact;
+} Maker;
+
+/* Of a constraint that is violated by g. */
+static double wanted(const Maker *m, const TlNsRow *row, double g) {
+  double u = tl_nonsmooth_row_velocity(row, &m->q->body[m->joint->a], &m->q->body[m->joint->b]);
+  return m->impact ? 0 : m->upsilon * (u - 4 * g / m->h);
+}
+
+/* Points stay together along e; arm_b: where the high body is asked. lambda: to start from. */
+static void add_point(Maker *m, TlVec3 e, TlVec3 arm_b, double g, double lambda) {
+  TlNsRow row = {.along = e,
+                 .turn_a = tl_cross(m->ra, e),
+                 .turn_b = tl_scale(-1, tl_cross(arm_b, e)),
+                 .lambda = lambda};
+  row.rhs = wanted(m, &row, g);
+  m->joint->row[m->joint->rows++] = row;
+}
+
+/* No relative spin about t. */
+static void add_turn(Maker *m, TlVec3 t, double g, double lambda) {
+  TlNsRow row = {.turn_a = t, .turn_b = tl_scale(-1, t), .lambda = lambda};
+  row.rhs = wanted(m, &row, g);
+  m->joint->row[m->joint->rows++] = row;
+}
+
+static void across(TlVec3 n, TlVec3 t[2]) {
+  TlVec3 axis = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? tl_vec3(1, 0, 0)
+                : fabs(n.y) <= fabs(n.z)                         ? tl_vec3(0, 1, 0)
+                                                                 : tl_vec3(0, 0, 1);
+  t[0] = tl_unit(tl_cross(n, axis));
+  t[1] = tl_cross(n, t[0]);
+}
+
+static TlVec3 turn_between(TlQuat low, TlQuat high) {
+  TlQuat d = tl_quat_mul(low, tl_quat_conj(high));
+  TlVec3 v = d.w < 0 ? tl_vec3(-d.x, -d.y, -d.z) : tl_vec3(d.x, d.y, d.z);
+  double sine = tl_norm(v), angle = 2 * atan2(sine, fabs(d.w));
+  return tl_scale(sine > 1e-12 ? angle / sine : 2, v);
+}
+
+/* A row that pushes one way: u >= -g/h where there is way left, else the way back. */
+static void add_stop(Maker *m, TlNsRow row, double g, double lambda) {
+  row.rhs = g > 0 || m->impact ? -tl_max(g, 0) / m->h : wanted(m, &row, g);
+  row.least = 0;
+  row.most = INFINITY;
+  row.lambda = tl_max(0, lambda);
+  m->joint->row[m->joint->rows++] = row;
+}
+
+static TlNsRow reversed(TlNsRow row) {
+  row.along = tl_scale(-1, row.along);
+  row.turn_a = tl_scale(-1, row.turn_a);
+  row.turn_b = tl_scale(-1, row.turn_b);
+  return row;
+}
+
+/* Angle of the low body about the axis, from where the marks lie on each other. */
+static double angle_of(const TlLimit *l, TlQuat low, TlQuat high, TlVec3 axis) {
+  TlVec3 a = tl_quat_rotate(low, l->mark_low), b = tl_quat_rotate(high, l->mark_high);
+  return atan2(tl_dot(axis, tl_cross(b, a)), tl_dot(b, a));
+}
+
+static const TlQuat WORLD = {1, 0, 0, 0};
+
+void tl_ns_joint_rows(const TlNsProblem *q, const TlBodies *b, TlNsOrigin *o, TlNsJoint *joint,
+                      double h, double damping, bool impact, bool warm) {
+  const TlWeld *weld = o->row; /* all begin with key and anchors */
+  const TlHinge *hinge = o->row;
+  const TlSlider *slider = o->row;
+  const TlDistance *distance = o->row;
+  bool on_world = joint->b == q->bodies - 1;
+  TlVec3 xa = b->position[joint->a], xb = on_world ? tl_vec3(0, 0, 0) : b->position[joint->b];
+  TlQuat turn_a = b->rotation[joint->a], turn_b = on_world ? WORLD : b->rotation[joint->b];
+  Maker m = {.q = q,
+             .joint = joint,
+             .ra = tl_quat_rotate(turn_a, weld->anchor_low),
+             .rb = tl_quat_rotate(turn_b, weld->anchor_high),
+             .h = h,
+             .upsilon = 1 / (1 + 4 * damping),
+             .impact = impact};
+  TlVec3 low = tl_add(xa, m.ra), high = tl_add(xb, m.rb), apart = tl_sub(low, high), t[2];
+  TlVec3 force = {0, 0, 0}, moment = {0, 0, 0};
+  const TlVec3 e[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  if (warm && o->kind == TL_WELDS) force = weld->force, moment = weld->moment;
+  if (warm && o->kind == TL_HINGES) force = hinge->force, moment = hinge->moment;
+  if (warm && o->kind == TL_SLIDERS) force = slider->force, moment = slider->moment;
+  if (warm && o->kind == TL_DISTANCES) force = distance->force;
+  force = tl_scale(h, force);
+  moment = tl_scale(h, moment);
+  joint->rows = 0;
+  o->point = low;
+  o->arm = m.ra;
+  o->axis = (TlVec3){0, 0, 0};
+  o->motor_row = o->limit_row = -1;
+
+  TlNsRow along = {.most = 0}; /* of motor and limits */
+  double way = 0;
+  if (o->kind == TL_WELDS || o->kind == TL_HINGES)
+    for (int k = 0; k < 3; k++) add_point(&m, e[k], m.rb, tl_dot(e[k], apart), tl_dot(e[k], force));
+  if (o->kind == TL_WELDS) {
+    TlVec3 off = turn_between(turn_a, tl_quat_mul(turn_b, weld->turn));
+    for (int k = 0; k < 3; k++) add_turn(&m, e[k], tl_dot(e[k], off), tl_dot(e[k], moment));
+  }
+  if (o->kind == TL_HINGES) {
+    o->axis = tl_quat_rotate(turn_b, hinge->axis_high);
+    TlVec3 off = tl_cross(o->axis, tl_quat_rotate(turn_a, hinge->axis_low));
+    across(o->axis, t);
+    for (int k = 0; k < 2; k++) add_turn(&m, t[k], tl_dot(t[k], off), tl_dot(t[k], moment));
+    along = (TlNsRow){.turn_a = o->axis, .turn_b = tl_scale(-1, o->axis)};
+    if (o->limit) way = angle_of(o->limit, turn_a, turn_b, o->axis);
+  }
+  if (o->kind == TL_SLIDERS) {
+    TlVec3 arm_b = tl_sub(low, xb);
+    o->axis = tl_quat_rotate(turn_b, slider->axis_high);
+    across(o->axis, t);
+    for (int k = 0; k < 2; k++)
+      add_point(&m, t[k], arm_b, tl_dot(t[k], apart), tl_dot(t[k], force));
+    TlVec3 off = turn_between(turn_a, tl_quat_mul(turn_b, slider->turn));
+    add_turn(&m, o->axis, tl_dot(o->axis, off), tl_dot(o->axis, moment));
+    for (int k = 0; k < 2 && !o->control.tilts; k++)
+      add_turn(&m, t[k], tl_dot(t[k], off), tl_dot(t[k], moment));
+    along = (TlNsRow){.along = o->axis,
+                      .turn_a = tl_cross(m.ra, o->axis),
+                      .turn_b = tl_scale(-1, tl_cross(arm_b, o->axis))};
+    way = tl_dot(o->axis, apart);
+    if (o->control.driven) {
+      joint->row[joint->rows] = along;
+      joint->row[joint->rows].rhs = o->control.speed;
+      joint->row[joint->rows++].lambda = tl_dot(o->axis, force);
+    }
+  }
+  if (o->kind == TL_DISTANCES) {
+    double length = tl_norm(apart);
+    o->axis = length > 0 ? tl_scale(1 / length, apart) : e[2];
+    along = (TlNsRow){.along = o->axis,
+                      .turn_a = tl_cross(m.ra, o->axis),
+                      .turn_b = tl_scale(-1, tl_cross(m.rb, o->axis))};
+    way = length;
+    if (distance->least == distance->most)
+      add_point(&m, o->axis, m.rb, way - distance->least, tl_dot(o->axis, force));
+  }
+  joint->equal = joint->rows;
+  if (o->kind == TL_DISTANCES && distance->least < distance->most) {
+    double pull = tl_dot(o->axis, force);
+    o->limit_row = joint->rows;
+    add_stop(&m, along, way - distance->least, pull);
+    add_stop(&m, reversed(along), distance->most - way, -pull);
+  }
+  if (o->motor) {
+    TlNsRow *row = &joint->row[joint->rows];
+    o->motor_row = joint->rows++;
+    *row = along;
+    row->rhs = o->motor->speed;
+    row->most = impact ? 0 : o->motor->most * h;
+    row->least = -row->most;
+    row->lambda = warm ? tl_max(row->least, tl_min(row->most, o->motor->effort * h)) : 0;
+  }
+  if (o->limit) {
+    double effort = warm ? o->limit->effort * h : 0;
+    o->limit_row = joint->rows;
+    add_stop(&m, along, way - o->limit->least, effort);
+    add_stop(&m, reversed(along), o->limit->most - way, -effort);
+  }
+  tl_nonsmooth_prepare_joint(q, joint);
+}
+
+/* ---- results ---- */
+
+/* Force and moment about the low anchor of rows [first, last). */
+static void add_rows(const TlNsJoint *joint, int first, int last, TlVec3 arm, double per_s,
+                     TlConstraintRow *sum) {
+  for (int k = first; k < last; k++) {
+    const TlNsRow *r = &joint->row[k];
+    TlVec3 force = tl_scale(per_s * r->lambda, r->along);
+    sum->force_N = tl_add(sum->force_N, force);
+    sum->moment_N_m = tl_add(sum->moment_N_m,
+                             tl_sub(tl_scale(per_s * r->lambda, r->turn_a), tl_cross(arm, force)));
+  }
+}
+
+void tl_ns_joint_note_impact(TlNsOrigin *o, const TlNsJoint *joint, double h) {
+  TlConstraintRow sum = {.kind = o->kind};
+  add_rows(joint, 0, joint->rows, o->arm, 1 / h, &sum);
+  o->blow_N = sum.force_N;
+  o->blow_N_m = sum.moment_N_m;
+}
+
+int tl_ns_joint_note(const TlNsOrigin *o, const TlNsJoint *joint, double h, TlConstraintRow *to) {
+  TlConstraintRow row[3];
+  int rows = 0;
+  double per_s = 1 / h;
+  bool ends = o->kind == TL_DISTANCES;
+  row[rows] = (TlConstraintRow){.kind = o->kind, .key = *(TlPairKey *)o->row, .point_m = o->point};
+  add_rows(joint, 0, ends ? joint->rows : joint->equal, o->arm, per_s, &row[rows]);
+  TlVec3 force = row[rows].force_N, moment = row[rows].moment_N_m;
+  row[rows].force_N = tl_add(force, o->blow_N);
+  row[rows].moment_N_m = tl_add(moment, o->blow_N_m);
+  rows++;
+  if (o->kind == TL_WELDS) ((TlWeld *)o->row)->force = force, ((TlWeld *)o->row)->moment = moment;
+  if (o->kind == TL_HINGES)
+    ((TlHinge *)o->row)->force = force, ((TlHinge *)o->row)->moment = moment;
+  if (o->kind == TL_SLIDERS)
+    ((TlSlider *)o->row)->force = force, ((TlSlider *)o->row)->moment = moment;
+  if (ends) ((TlDistance *)o->row)->force = force, ((TlDistance *)o->row)->moment = moment;
+  if (o->motor) {
+    o->motor->effort = per_s * joint->row[o->motor_row].lambda;
+    row[rows] =
+        (TlConstraintRow){.kind = TL_MOTORS, .key = *(TlPairKey *)o->motor, .point_m = o->point};
+    add_rows(joint, o->motor_row, o->motor_row + 1, o->arm, per_s, &row[rows++]);
+  }
+  if (o->limit) {
+    o->limit->effort =
+        per_s * (joint->row[o->limit_row].lambda - joint->row[o->limit_row + 1].lambda);
+    row[rows] =
+        (TlConstraintRow){.kind = TL_LIMITS, .key = *(TlPairKey *)o->limit, .point_m = o->point};
+    add_rows(joint, o->limit_row, o->limit_row + 2, o->arm, per_s, &row[rows++]);
+  }
+  if (to) memcpy(to, row, (size_t)rows * sizeof *row);
+  return rows;
+}

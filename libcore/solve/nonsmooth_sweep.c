@@ -1,0 +1,345 @@
+#include "solve/nonsmooth.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* ---- preparation ---- */
+
+/* (r x d) through the body's inverse inertia. */
+static TlVec3 turned(const TlNsBody *body, TlVec3 r, TlVec3 d) {
+  return tl_sym_vec(body->inverse_inertia, tl_cross(r, d));
+}
+
+/* e.K d of the pair at the patch's centre of force. */
+static double coupled(const TlNsBody *a, const TlNsBody *b, const TlNsPatch *p, TlVec3 d,
+                      TlVec3 e) {
+  return (a->inverse_mass + b->inverse_mass) * tl_dot(d, e) +
+         tl_dot(tl_cross(p->ra, e), turned(a, p->ra, d)) +
+         tl_dot(tl_cross(p->rb, e), turned(b, p->rb, d));
+}
+
+void tl_nonsmooth_prepare(const TlNsProblem *q, TlNsPatch *p) {
+  const TlNsBody *a = &q->body[p->a], *b = &q->body[p->b];
+  p->kn1 = coupled(a, b, p, p->n, p->t1);
+  p->kn2 = coupled(a, b, p, p->n, p->t2);
+  double k11 = coupled(a, b, p, p->t1, p->t1), k12 = coupled(a, b, p, p->t1, p->t2),
+         k22 = coupled(a, b, p, p->t2, p->t2);
+  double between = k11 - k22;
+  p->stiff = 0.5 * (k11 + k22 + sqrt(between * between + 4 * k12 * k12));
+  p->slide = 1 / p->stiff;
+  if (p->count == 1) {
+    TlNsPoint *x = &q->point[p->first];
+    x->stiff = coupled(a, b, p, p->n, p->n) + x->sigma;
+    x->inverse = 1 / x->stiff;
+  }
+  for (int32_t k = p->first; p->count > 1 && k < p->first + p->count; k++) {
+    TlNsArm *m = &q->arm[k];
+    m->turn_a = tl_sym_vec(a->inverse_inertia, m->ran);
+    m->turn_b = tl_sym_vec(b->inverse_inertia, m->rbn);
+    q->point[k].stiff = a->inverse_mass + b->inverse_mass + tl_dot(m->ran, m->turn_a) +
+                        tl_dot(m->rbn, m->turn_b) + q->point[k].sigma;
+    q->point[k].inverse = 1 / q->point[k].stiff;
+  }
+  if (p->resist < 0) return;
+  TlNsResist *r = &q->resist[p->resist];
+  const TlSym3 *i = &a->inverse_inertia, *j = &b->inverse_inertia;
+  TlSym3 sum = {i->xx + j->xx, i->yy + j->yy, i->zz + j->zz,
+                i->xy + j->xy, i->xz + j->xz, i->yz + j->yz};
+  TlVec3 s1 = tl_sym_vec(sum, p->t1), s2 = tl_sym_vec(sum, p->t2);
+  k11 = tl_dot(p->t1, s1), k12 = tl_dot(p->t2, s1), k22 = tl_dot(p->t2, s2), between = k11 - k22;
+  r->rolling_step = 2 / (k11 + k22 + sqrt(between * between + 4 * k12 * k12));
+  r->twisting_step = 1 / tl_dot(p->n, tl_sym_vec(sum, p->n));
+}
+
+double tl_nonsmooth_row_velocity(const TlNsRow *r, const TlNsBody *a, const TlNsBody *b) {
+  return tl_dot(r->along, tl_sub(a->v, b->v)) + tl_dot(r->turn_a, a->w) + tl_dot(r->turn_b, b->w);
+}
+
+/* Inverse of a symmetric positive definite matrix of n rows, by Gauss and Jordan. */
+static void invert(int n, double m[TL_NS_EQUAL][TL_NS_EQUAL]) {
+  for (int k = 0; k < n; k++) {
+    double pivot = 1 / m[k][k];
+    m[k][k] = 1;
+    for (int j = 0; j < n; j++) m[k][j] *= pivot;
+    for (int i = 0; i < n; i++) {
+      if (i == k) continue;
+      double factor = m[i][k];
+      m[i][k] = 0;
+      for (int j = 0; j < n; j++) m[i][j] -= factor * m[k][j];
+    }
+  }
+}
+
+void tl_nonsmooth_prepare_joint(const TlNsProblem *q, TlNsJoint *joint) {
+  const TlNsBody *a = &q->body[joint->a], *b = &q->body[joint->b];
+  double mass = a->inverse_mass + b->inverse_mass;
+  for (int k = 0; k < joint->rows; k++) {
+    TlNsRow *r = &joint->row[k];
+    r->spin_a = tl_sym_vec(a->inverse_inertia, r->turn_a);
+    r->spin_b = tl_sym_vec(b->inverse_inertia, r->turn_b);
+    r->inverse = 1 / (mass * tl_norm2(r->along) + tl_dot(r->turn_a, r->spin_a) +
+                      tl_dot(r->turn_b, r->spin_b) + r->sigma);
+  }
+  for (int i = 0; i < joint->equal; i++)
+    for (int j = 0; j < joint->equal; j++) {
+      const TlNsRow *r = &joint->row[i], *s = &joint->row[j];
+      joint->inverse[i][j] = mass * tl_dot(r->along, s->along) + tl_dot(r->turn_a, s->spin_a) +
+                             tl_dot(r->turn_b, s->spin_b) + (i == j ? r->sigma : 0);
+    }
+  invert(joint->equal, joint->inverse);
+}
+
+/* ---- iterations ---- */
+
+enum { AHEAD = 3 }; /* patches */
+
+/* Two bodies while a patch is visited. */
+typedef struct Couple {
+  TlNsBody a, b;
+} Couple;
+
+static inline void load(const TlNsProblem *q, int32_t a, int32_t b, Couple *c) {
+  c->a = q->body[a];
+  c->b = q->body[b];
+}
+
+/* Fixed bodies are shared by islands: never written. */
+static inline void store(const TlNsProblem *q, int32_t a, int32_t b, const Couple *c) {
+  if (c->a.inverse_mass > 0) {
+    q->body[a].v = c->a.v;
+    q->body[a].w = c->a.w;
+  }
+  if (c->b.inverse_mass > 0) {
+    q->body[b].v = c->b.v;
+    q->body[b].w = c->b.w;
+  }
+}
+
+static inline TlVec3 relative(const TlNsPatch *p, const Couple *c) {
+  return tl_sub(tl_add(c->a.v, tl_cross(c->a.w, p->ra)), tl_add(c->b.v, tl_cross(c->b.w, p->rb)));
+}
+
+static inline void push(const TlNsPatch *p, Couple *c, TlVec3 impulse) {
+  c->a.v = tl_axpy(c->a.v, c->a.inverse_mass, impulse);
+  c->a.w = tl_add(c->a.w, tl_sym_vec(c->a.inverse_inertia, tl_cross(p->ra, impulse)));
+  c->b.v = tl_axpy(c->b.v, -c->b.inverse_mass, impulse);
+  c->b.w = tl_sub(c->b.w, tl_sym_vec(c->b.inverse_inertia, tl_cross(p->rb, impulse)));
+}
+
+static inline void push_arm(const TlNsArm *m, Couple *c, double impulse) {
+  c->a.v = tl_axpy(c->a.v, impulse * c->a.inverse_mass, m->n);
+  c->a.w = tl_axpy(c->a.w, impulse, m->turn_a);
+  c->b.v = tl_axpy(c->b.v, -impulse * c->b.inverse_mass, m->n);
+  c->b.w = tl_axpy(c->b.w, -impulse, m->turn_b);
+}
+
+static inline void spin(Couple *c, TlVec3 moment) {
+  c->a.w = tl_add(c->a.w, tl_sym_vec(c->a.inverse_inertia, moment));
+  c->b.w = tl_sub(c->b.w, tl_sym_vec(c->b.inverse_inertia, moment));
+}
+
+/* Change of a normal impulse where the relative velocity is un. */
+static inline double normal_change(TlNsPoint *x, double un) {
+  double next = tl_max(x->least, x->lambda + (x->rhs - un - x->sigma * x->lambda) * x->inverse);
+  double change = next - x->lambda;
+  x->lambda = next;
+  return change;
+}
+
+/* Changes of velocities are handed on as their squares: roots and divisions are most of a visit's time.
+ *
+ * A step against the sliding velocity with one scalar, projected on the disc: its fixed point is
+ * opposite to it (Correction 24). Where the exact impulse that stops the sliding was taken while it lay
+ * in the disc, islands of boxes went round between sticking and sliding for ever, at 5e-6 of g h. */
+static inline double friction_change(TlNsPatch *p, double u1, double u2, double most, double *d1,
+                                     double *d2) {
+  double l1 = p->lambda[0] - p->slide * u1, l2 = p->lambda[1] - p->slide * u2;
+  double size2 = l1 * l1 + l2 * l2;
+  if (size2 > most * most) {
+    double keep = most / sqrt(size2);
+    l1 *= keep;
+    l2 *= keep;
+  }
+  *d1 = l1 - p->lambda[0];
+  *d2 = l2 - p->lambda[1];
+  p->lambda[0] = l1;
+  p->lambda[1] = l2;
+  return (*d1 * *d1 + *d2 * *d2) * p->stiff * p->stiff;
+}
+
+/* most, twist: bounds of rolling and twisting. The change of a spin counts by the velocity that it is
+ * at the end of the arm. */
+static double resist_change(const TlNsPatch *p, TlNsResist *r, Couple *c, double most,
+                            double twist) {
+  TlVec3 w = tl_sub(c->a.w, c->b.w);
+  double change = 0;
+  TlVec3 moment = {0, 0, 0};
+  if (r->twisting > 0 || r->spread > 0) {
+    double l = r->lambda[0] - r->twisting_step * (tl_dot(w, p->n) - r->wall[0]);
+    l = tl_max(-twist, tl_min(twist, l));
+    double d = l - r->lambda[0];
+    moment = tl_axpy(moment, d, p->n);
+    r->lambda[0] = l;
+    change = fabs(d) / r->twisting_step;
+  }
+  if (r->rolling > 0) {
+    double l1 = r->lambda[1] - r->rolling_step * (tl_dot(w, p->t1) - r->wall[1]);
+    double l2 = r->lambda[2] - r->rolling_step * (tl_dot(w, p->t2) - r->wall[2]);
+    double size = sqrt(l1 * l1 + l2 * l2), keep = size > most ? most / size : 1;
+    double d1 = keep * l1 - r->lambda[1], d2 = keep * l2 - r->lambda[2];
+    moment = tl_axpy(tl_axpy(moment, d1, p->t1), d2, p->t2);
+    r->lambda[1] += d1;
+    r->lambda[2] += d2;
+    change = tl_max(change, sqrt(d1 * d1 + d2 * d2) / r->rolling_step);
+  }
+  spin(c, moment);
+  return change * change * tl_norm2(p->ra);
+}
+
+static inline double squared(double x) {
+  return x * x;
+}
+
+/* One point: the velocity is asked for once and both kinds of rows push together. Largest change,
+ * squared. */
+static inline double visit_one(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
+  TlNsPoint *x = &q->point[p->first];
+  TlVec3 u = relative(p, c);
+  double un = tl_dot(p->n, u) - p->wall[0], dn = normal_change(x, un);
+  double change = squared(dn * x->stiff), d1 = 0, d2 = 0, borne = x->lambda - x->least;
+  double most = p->friction * borne;
+  if (most > 0 || p->lambda[0] != 0 || p->lambda[1] != 0) {
+    double u1 = tl_dot(p->t1, u) - p->wall[1] + p->kn1 * dn;
+    double u2 = tl_dot(p->t2, u) - p->wall[2] + p->kn2 * dn;
+    change = tl_max(change, friction_change(p, u1, u2, most, &d1, &d2));
+  }
+  push(p, c, tl_axpy(tl_axpy(tl_scale(dn, p->n), d1, p->t1), d2, p->t2));
+  if (p->resist >= 0) {
+    TlNsResist *r = &q->resist[p->resist];
+    change = tl_max(change, resist_change(p, r, c, r->rolling * borne, r->twisting * borne));
+  }
+  return change;
+}
+
+static double visit_patch(const TlNsProblem *q, TlNsPatch *p, Couple *c) {
+  double change = 0, borne = 0, spread = 0;
+  for (int32_t k = p->first; k < p->first + p->count; k++) {
+    TlNsPoint *x = &q->point[k];
+    const TlNsArm *m = &q->arm[k];
+    double un = tl_dot(m->n, tl_sub(c->a.v, c->b.v)) + tl_dot(m->ran, c->a.w) -
+                tl_dot(m->rbn, c->b.w) - m->wall_n;
+    double dn = normal_change(x, un);
+    if (dn != 0) push_arm(m, c, dn);
+    change = tl_max(change, squared(dn * x->stiff));
+    borne += x->lambda - x->least;
+    spread += (x->lambda - x->least) * x->arm;
+  }
+  double most = p->friction * borne, d1, d2;
+  if (most > 0 || p->lambda[0] != 0 || p->lambda[1] != 0) {
+    TlVec3 u = relative(p, c);
+    double u1 = tl_dot(p->t1, u) - p->wall[1], u2 = tl_dot(p->t2, u) - p->wall[2];
+    change = tl_max(change, friction_change(p, u1, u2, most, &d1, &d2));
+    push(p, c, tl_axpy(tl_scale(d1, p->t1), d2, p->t2));
+  }
+  if (p->resist >= 0) {
+    TlNsResist *r = &q->resist[p->resist];
+    double twist = r->twisting * borne + r->spread * p->friction * spread;
+    change = tl_max(change, resist_change(p, r, c, r->rolling * borne, twist));
+  }
+  return change;
+}
+
+static void push_row(const TlNsRow *r, Couple *c, double impulse) {
+  c->a.v = tl_axpy(c->a.v, impulse * c->a.inverse_mass, r->along);
+  c->a.w = tl_axpy(c->a.w, impulse, r->spin_a);
+  c->b.v = tl_axpy(c->b.v, -impulse * c->b.inverse_mass, r->along);
+  c->b.w = tl_axpy(c->b.w, impulse, r->spin_b);
+}
+
+/* A row that turns only counts by the spin times a length, as resist_change has it: by the radius of
+ * gyration of the lighter body, about. Squared. */
+static double row_change(const TlNsRow *r, double impulse, const Couple *c) {
+  double mass = c->a.inverse_mass + c->b.inverse_mass;
+  bool turns = !(tl_norm2(r->along) > 0);
+  return impulse * impulse * (turns ? mass / r->inverse : 1 / (r->inverse * r->inverse));
+}
+
+static double visit_joint(TlNsJoint *joint, Couple *c) {
+  double owed[TL_NS_EQUAL], change = 0;
+  for (int k = 0; k < joint->equal; k++) {
+    const TlNsRow *r = &joint->row[k];
+    owed[k] = r->rhs - tl_nonsmooth_row_velocity(r, &c->a, &c->b) - r->sigma * r->lambda;
+  }
+  for (int k = 0; k < joint->equal; k++) {
+    TlNsRow *r = &joint->row[k];
+    double d = 0;
+    for (int j = 0; j < joint->equal; j++) d += joint->inverse[k][j] * owed[j];
+    r->lambda += d;
+    push_row(r, c, d);
+    change = tl_max(change, row_change(r, d, c));
+  }
+  for (int k = joint->equal; k < joint->rows; k++) {
+    TlNsRow *r = &joint->row[k];
+    double u = tl_nonsmooth_row_velocity(r, &c->a, &c->b);
+    double next = r->lambda + (r->rhs - u - r->sigma * r->lambda) * r->inverse;
+    next = tl_max(r->least, tl_min(r->most, next));
+    double d = next - r->lambda;
+    r->lambda = next;
+    push_row(r, c, d);
+    change = tl_max(change, row_change(r, d, c));
+  }
+  return change;
+}
+
+void tl_nonsmooth_warm(const TlNsProblem *q, const TlNsRange *range) {
+  Couple c;
+  for (int32_t i = range->first_joint; i < range->last_joint; i++) {
+    const TlNsJoint *joint = &q->joint[i];
+    load(q, joint->a, joint->b, &c);
+    for (int k = 0; k < joint->rows; k++) push_row(&joint->row[k], &c, joint->row[k].lambda);
+    store(q, joint->a, joint->b, &c);
+  }
+  for (int32_t i = range->first; i < range->last; i++) {
+    const TlNsPatch *p = &q->patch[i];
+    load(q, p->a, p->b, &c);
+    if (p->count > 1)
+      for (int32_t k = p->first; k < p->first + p->count; k++)
+        push_arm(&q->arm[k], &c, q->point[k].lambda);
+    double one = p->count > 1 ? 0 : q->point[p->first].lambda;
+    push(p, &c, tl_axpy(tl_axpy(tl_scale(one, p->n), p->lambda[0], p->t1), p->lambda[1], p->t2));
+    if (p->resist >= 0) {
+      const double *l = q->resist[p->resist].lambda;
+      spin(&c, tl_axpy(tl_axpy(tl_scale(l[0], p->n), l[1], p->t1), l[2], p->t2));
+    }
+    store(q, p->a, p->b, &c);
+  }
+}
+
+void tl_nonsmooth_solve(const TlNsProblem *q, const TlNsRange *range, TlNsStop stop,
+                        TlNsCount *count) {
+  double most = 0, wanted = stop.change_m_s < 0 ? -1 : squared(stop.change_m_s);
+  int done = 0;
+  while (done < stop.iterations) {
+    Couple c;
+    most = 0;
+    for (int32_t i = range->first_joint; i < range->last_joint; i++) {
+      TlNsJoint *joint = &q->joint[i];
+      load(q, joint->a, joint->b, &c);
+      most = tl_max(most, visit_joint(joint, &c));
+      store(q, joint->a, joint->b, &c);
+    }
+    for (int32_t i = range->first; i < range->last; i++) {
+      TlNsPatch *p = &q->patch[i];
+      const TlNsPatch *soon = &q->patch[i + AHEAD < range->last ? i + AHEAD : i];
+      __builtin_prefetch(&q->body[soon->a]);
+      __builtin_prefetch(&q->body[soon->b]);
+      load(q, p->a, p->b, &c);
+      most = tl_max(most, p->count == 1 ? visit_one(q, p, &c) : visit_patch(q, p, &c));
+      store(q, p->a, p->b, &c);
+    }
+    done++;
+    if (most <= wanted) break;
+  }
+  count->iterations = done;
+  count->residual_m_s = sqrt(most);
+}

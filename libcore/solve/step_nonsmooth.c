@@ -1,0 +1,453 @@
+/* One step of the nonsmooth method (SPOOK; AGX 35, Servin 2015 appendix A; docs/theory/nonsmooth.md):
+ *
+ *   1. contacts at the poses of the step's start, those to come among them;
+ *   2. impact stage: islands in which a contact closes faster than the threshold are solved for
+ *      0 <= u_n + e u_n(before) perp l_n >= 0, without compliance;
+ *   3. v += h f/m;
+ *   4. continuous stage: contacts with compliance and damping;
+ *   5. x += h v.
+ *
+ * Islands are solved in parallel, each in the order of height and ids: the same bits for any number
+ * of threads.
+ */
+#include "solve/step_impulses.h"
+#include "solve/joints.h"
+#include "solve/nonsmooth_rows.h"
+#include "solve/solver_setup.h"
+#include "solve/step_report.h"
+
+#include "base/log.h"
+#include "base/par.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double PATCH_NS = 3000; /* work on a patch of an island, about */
+
+typedef struct Stage {
+  TlNsRows *rows;
+  bool impact;
+  TlNsCount *count; /* [islands] */
+} Stage;
+
+static TlNsStop stop_of(const TlNonsmooth *o, const TlNsIsland *is, bool impact) {
+  int own = impact ? o->impact_iterations : o->iterations;
+  return (TlNsStop){own > 0 ? own : is->iterations, o->tolerance * is->force_m_s};
+}
+
+static TlStatus solve_islands(void *context, int64_t begin, int64_t end, int64_t block,
+                              int thread) {
+  const Stage *s = context;
+  const TlNsRows *r = s->rows;
+  const TlNonsmooth *o = &r->model->nonsmooth;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++) {
+    TlNsIsland *is = &r->island[i];
+    if (s->impact && !tl_nonsmooth_impact_rows(r, is)) continue;
+    if (!s->impact) tl_nonsmooth_warm(&r->problem, &is->range);
+    tl_nonsmooth_solve(&r->problem, &is->range, stop_of(o, is, s->impact), &s->count[i]);
+    if (s->impact) tl_nonsmooth_note_impact(r, is);
+  }
+  return TL_OK;
+}
+
+/* Right-hand sides ask for the velocities before forces act, so they come before the kick. */
+static TlStatus make_rows(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
+  const TlNsRows *r = context;
+  (void)block;
+  (void)thread;
+  for (int64_t i = begin; i < end; i++)
+    tl_nonsmooth_force_rows(r, &r->island[i], r->model->nonsmooth.warm);
+  return TL_OK;
+}
+
+static TlStatus run_stage(TlNsRows *r, bool impact, TlNsCount **count) {
+  Stage stage = {r, impact, tl_arena_push(r->arena, (size_t)r->islands + 1, sizeof(TlNsCount))};
+  if (!stage.count) return TL_ENOMEM;
+  memset(stage.count, 0, ((size_t)r->islands + 1) * sizeof *stage.count);
+  *count = stage.count;
+  double each = PATCH_NS * r->problem.patches / (r->islands + 1);
+  return tl_par_loop(r->islands, 1, each, solve_islands, &stage);
+}
+
+/* ---- energy ---- */
+
+/* Of the impulses of one stage, with the velocities before and after: what the normal rows and the
+ * others take, and what moving boundaries give. What impulses do, to the last digit, is impulse times
+ * mean velocity. */
+typedef struct Work {
+  TlExact *normal, *slip, *wall;
+} Work;
+
+static void take(TlExact *sum, double term) {
+  if (term != 0) tl_exact_add(sum, term);
+}
+
+static TlVec3 mean(TlVec3 a, TlVec3 b) {
+  return tl_scale(0.5, tl_add(a, b));
+}
+
+static void add_work(const TlNsRows *r, const TlNsBody *before, bool impact, const Work *work) {
+  const TlNsProblem *q = &r->problem;
+  const double *of_point = r->impact + TL_NS_IMPACTS * (size_t)q->patches;
+  for (int32_t i = 0; i < q->patches; i++) {
+    const TlNsPatch *p = &q->patch[i];
+    const TlNsBody *a = &before[p->a], *b = &before[p->b], *a1 = &q->body[p->a],
+                   *b1 = &q->body[p->b];
+    TlVec3 va = mean(a->v, a1->v), wa = mean(a->w, a1->w), vb = mean(b->v, b1->v),
+           wb = mean(b->w, b1->w);
+    const double *l = impact ? &r->impact[TL_NS_IMPACTS * i] : p->lambda;
+    TlVec3 u = tl_sub(tl_add(va, tl_cross(wa, p->ra)), tl_add(vb, tl_cross(wb, p->rb)));
+    double slip =
+        -(l[0] * (tl_dot(u, p->t1) - p->wall[1]) + l[1] * (tl_dot(u, p->t2) - p->wall[2]));
+    double wall = l[0] * p->wall[1] + l[1] * p->wall[2], normal = 0;
+    for (int32_t k = p->first; k < p->first + p->count; k++) {
+      const TlNsArm *m = &q->arm[k];
+      double one = impact ? of_point[k] : q->point[k].lambda;
+      double un = tl_dot(m->n, tl_sub(va, vb)) + tl_dot(m->ran, wa) - tl_dot(m->rbn, wb);
+      normal -= one * (un - m->wall_n);
+      wall += one * m->wall_n;
+    }
+    if (p->resist >= 0) {
+      const TlNsResist *x = &q->resist[p->resist];
+      const double *m = impact ? l + 2 : x->lambda;
+      TlVec3 w = tl_sub(wa, wb);
+      slip -= m[0] * (tl_dot(w, p->n) - x->wall[0]) + m[1] * (tl_dot(w, p->t1) - x->wall[1]) +
+              m[2] * (tl_dot(w, p->t2) - x->wall[2]);
+      wall += m[0] * x->wall[0] + m[1] * x->wall[1] + m[2] * x->wall[2];
+    }
+    take(work->normal, normal);
+    take(work->slip, slip);
+    take(work->wall, wall);
+  }
+}
+
+/* Motors, drives and loads give what they do; what holds a joint together takes. */
+static void add_joint_work(const TlNsRows *r, const TlNsBody *before, bool impact,
+                           TlStepSums *sums) {
+  const TlNsProblem *q = &r->problem;
+  for (int32_t i = 0; i < q->joints; i++) {
+    const TlNsJoint *j = &q->joint[i];
+    const TlNsOrigin *o = &r->origin[i];
+    const TlNsBody *a = &q->body[j->a], *b = &q->body[j->b];
+    TlVec3 u = tl_sub(mean(before[j->a].v, a->v), mean(before[j->b].v, b->v));
+    if (!impact && o->kind == TL_SLIDERS && !o->control.driven)
+      take(&sums->wall_work_J, r->model->step_s * o->control.load * tl_dot(o->axis, u));
+    for (int k = 0; k < j->rows; k++) {
+      const TlNsRow *row = &j->row[k];
+      double work = 0.5 * row->lambda *
+                    (tl_nonsmooth_row_velocity(row, &before[j->a], &before[j->b]) +
+                     tl_nonsmooth_row_velocity(row, a, b));
+      bool drives = k == o->motor_row || (o->control.driven && k == j->equal - 1);
+      if (drives)
+        take(&sums->wall_work_J, work);
+      else
+        take(impact ? &sums->impact_J : &sums->viscous_J, -work);
+    }
+  }
+}
+
+/* Forces of the joints into their records, and as rows for measures. */
+static TlStatus note_joints(TlStep *s, const TlNsRows *r) {
+  enum { MOST = 3 };
+  TlWorkspace *w = s->work;
+  size_t joints = (size_t)r->problem.joints;
+  w->joint_row = tl_arena_push(&w->arena, MOST * joints + 1, sizeof *w->joint_row);
+  if (!w->joint_row) return TL_ENOMEM;
+  w->joint_rows = 0;
+  for (size_t i = 0; i < joints; i++)
+    w->joint_rows += (size_t)tl_ns_joint_note(&r->origin[i], &r->problem.joint[i], s->model->step_s,
+                                              &w->joint_row[w->joint_rows]);
+  return TL_OK;
+}
+
+static TlStatus copy_bodies(const TlNsRows *r, TlNsBody **copy) {
+  size_t n = (size_t)r->problem.bodies;
+  *copy = tl_arena_push(r->arena, n, sizeof **copy);
+  if (!*copy) return TL_ENOMEM;
+  memcpy(*copy, r->problem.body, n * sizeof **copy);
+  return TL_OK;
+}
+
+/* At the start of the step: elastic energy of the contacts. */
+static void add_elastic(TlStep *s, const TlNsRows *r) {
+  const TlNsProblem *q = &r->problem;
+  const TlColliders *x = &r->bodies->colliders;
+  TlMapping law = r->model->nonsmooth.law;
+  for (int32_t k = 0; k < q->points; k++) {
+    const TlContact *c = &r->found->contact[q->point[k].contact];
+    double radius = tl_reduced_radius(x->radius[c->part_a], c->b < 0 ? 0 : x->radius[c->part_b]);
+    double stiff = q->point[k].weight * tl_nonsmooth_stiffness(law, &c->law->stiffness, radius);
+    take(&s->sums.elastic_J, tl_nonsmooth_energy(law, stiff, -c->gap));
+  }
+}
+
+/* Energies of the step's start, and what measures of forces ask for. */
+static void add_state(TlStep *s, const TlNsRows *r, TlStepReport *report) {
+  const TlBodies *b = r->bodies;
+  double h = s->model->step_s;
+  add_elastic(s, r);
+  report->whole = 1;
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->flags[i] & TL_BODY_FROZEN) continue;
+    const TlTwist *t = &r->dynamics->twist[i];
+    bool driven = false;
+    if (b->flags[i] & TL_BODY_GUIDED) {
+      TlJoint joint = tl_joint_of(&b->pairs, s->controls, b->id[i]);
+      driven = joint.kind && joint.control.driven;
+    }
+    if (!driven)
+      take(&s->sums.potential_J, -b->mass[i] * tl_dot(s->model->gravity_m_s2, b->position[i]));
+    take(&s->sums.kinetic_J, 0.5 * (b->mass[i] * tl_norm2(t->v) + tl_dot(t->w, b->momentum[i])));
+    if (b->flags[i] & TL_BODY_GUIDED) continue;
+    TlVec3 change = tl_sub(r->problem.body[i].v, t->v);
+    take(&s->sums.resultant_N, b->mass[i] * tl_norm(change) / h);
+    report->moving++;
+  }
+}
+
+/* Forces of the contacts; call when they are written back. */
+static void add_forces(TlStep *s, const TlNsRows *r, TlStepReport *report) {
+  const TlBodies *b = r->bodies;
+  const TlFound *found = r->found;
+  double per_s = 1 / s->model->step_s;
+  for (int32_t i = 0; i < found->contacts; i++) {
+    const TlContact *c = &found->contact[i];
+    if (!c->touched) continue;
+    TlVec3 force = tl_scale(per_s, tl_step_impulse(c));
+    take(&s->sums.contact_N, tl_norm(force));
+    if (c->b < 0) take(&s->sums.boundary_N, tl_dot(force, c->n));
+    report->touching++;
+    for (int side = 0; side < 2; side++) {
+      int32_t body = side ? c->b : c->a;
+      if (body < 0 || !(b->flags[body] & TL_BODY_GUIDED)) continue;
+      TlJoint joint = tl_joint_of(&b->pairs, s->controls, b->id[body]);
+      if (joint.kind)
+        take(&s->sums.guide_N, joint.kind->borne_N(joint.row, tl_scale(side ? -1 : 1, force)));
+    }
+  }
+}
+
+/* Gravity, loads on joints and global damping (Tan 2024 Eqs. 47-49); gives what the damping takes. */
+static double kick(const TlStep *s, const TlNsRows *r) {
+  const TlNsProblem *q = &r->problem;
+  const TlBodies *bodies = &s->state->bodies;
+  double h = s->model->step_s, keep = 1 - s->controls->damping_per_s * h, drag = 0;
+  for (int32_t i = 0; i < q->bodies - 1; i++) {
+    TlNsBody *b = &q->body[i];
+    if (!(b->inverse_mass > 0)) continue;
+    b->v = tl_axpy(b->v, h, s->model->gravity_m_s2);
+    if (keep == 1) continue;
+    TlVec3 momentum = tl_sym_vec(tl_bodies_rotated(bodies, i, bodies->inertia[i]), b->w);
+    drag += 0.5 * (1 - keep * keep) * (bodies->mass[i] * tl_norm2(b->v) + tl_dot(b->w, momentum));
+    b->v = tl_scale(keep, b->v);
+    b->w = tl_scale(keep, b->w);
+  }
+  for (int32_t i = 0; i < q->joints; i++) { /* joints are on their axes already */
+    const TlNsOrigin *o = &r->origin[i];
+    double push = h * o->control.load;
+    if (o->kind != TL_SLIDERS || o->control.driven || push == 0) continue;
+    TlNsBody *a = &q->body[q->joint[i].a], *b = &q->body[q->joint[i].b];
+    a->v = tl_axpy(a->v, push * a->inverse_mass, o->axis);
+    if (b->inverse_mass > 0) b->v = tl_axpy(b->v, -push * b->inverse_mass, o->axis);
+  }
+  return drag;
+}
+
+/* ---- the step ---- */
+
+static TlStatus detect(const TlStep *s, const TlMotion *motion, TlPairRows *memory) {
+  const TlModel *m = s->model;
+  TlWorkspace *w = s->work;
+  TlBodies *b = &s->state->bodies;
+  int64_t step = s->state->steps + 1;
+  TL_TRY(tl_step_reserve_points(w));
+  TL_TRY(tl_nonsmooth_recall(b, m->step_s, &w->arena, memory));
+  TlDetect d = {.options = &m->search,
+                .step_s = m->step_s,
+                .gravity_m_s2 = tl_norm(m->gravity_m_s2),
+                .materials = s->materials,
+                .boundary = w->boundary,
+                .boundary_count = m->boundary_count,
+                .speed_max = w->speed_max,
+                .arena = &w->arena,
+                .near = &w->near,
+                .points = w->points,
+                .places = m->search.edges == TL_EDGES_PLACES ? &w->places : NULL,
+                .memory = memory};
+  TL_TRY(tl_motion_check_poses(b, step));
+  TL_TRY(tl_context(tl_detect(&d, b, &motion->real, &w->found), "step %lld", (long long)step));
+  return d.places ? tl_place_commit(d.places, &b->pairs) : TL_OK;
+}
+
+static TlStatus solve(TlStep *s, TlNsRows *r, TlStepReport *report) {
+  TlNsCount *impact, *rest;
+  TlNsBody *before;
+  double start = tl_clock_s();
+  TL_TRY(tl_nonsmooth_rows(r));
+  TL_TRY(copy_bodies(r, &before));
+  TL_TRY(run_stage(r, true, &impact));
+  add_work(r, before, true, &(Work){&s->sums.impact_J, &s->sums.slip_J, &s->sums.wall_work_J});
+  add_joint_work(r, before, true, &s->sums);
+  double middle = tl_clock_s();
+  report->etm_s = middle - start;
+  double each = PATCH_NS * r->problem.patches / (r->islands + 1) / 10;
+  TL_TRY(tl_par_loop(r->islands, 1, each, make_rows, r));
+  TL_TRY(copy_bodies(r, &before)); /* forces and impulses act at once: before the kick */
+  report->drag_J = kick(s, r);
+  TL_TRY(run_stage(r, false, &rest));
+  add_work(r, before, false, &(Work){&s->sums.viscous_J, &s->sums.slip_J, &s->sums.wall_work_J});
+  add_joint_work(r, before, false, &s->sums);
+  for (int32_t i = 0; i < r->islands; i++) {
+    const TlNonsmooth *o = &r->model->nonsmooth;
+    TlNsStop stop = stop_of(o, &r->island[i], false);
+    report->rest_unfinished += rest[i].residual_m_s > stop.change_m_s;
+    report->rest_residual_m_s = tl_max(report->rest_residual_m_s, rest[i].residual_m_s);
+    if (rest[i].iterations > report->rest_sweeps) report->rest_sweeps = rest[i].iterations;
+    if (impact[i].iterations > report->impact_sweeps) report->impact_sweeps = impact[i].iterations;
+  }
+  report->rest_s = tl_clock_s() - middle;
+  return TL_OK;
+}
+
+static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
+  TlWorkspace *w = s->work;
+  TlBodies *b = &s->state->bodies;
+  TlMotion motion;
+  TlPairRows memory;
+  double start = tl_clock_s(), cpu = tl_clock_process_cpu_s();
+  TL_TRY(tl_step_begin(s));
+  TL_TRY(tl_motion_start(b, &w->arena, &motion));
+  TL_TRY(detect(s, &motion, &memory));
+  TL_TRY(tl_step_embedded(s));
+  report->detect_s = tl_clock_s() - start;
+  report->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
+  TlNsRows rows = {.model = s->model,
+                   .materials = s->materials,
+                   .bodies = b,
+                   .boundary = w->boundary,
+                   .found = &w->found,
+                   .dynamics = &motion.real,
+                   .controls = s->controls,
+                   .arena = &w->arena};
+  TL_TRY(solve(s, &rows, report));
+  add_state(s, &rows, report);
+  for (int64_t i = 0; i < b->total; i++) {
+    motion.real.twist[i].v = rows.problem.body[i].v;
+    motion.real.twist[i].w = rows.problem.body[i].w;
+  }
+  tl_nonsmooth_write_back(&rows);
+  add_forces(s, &rows, report);
+  TL_TRY(tl_nonsmooth_remember(&rows, b));
+  TL_TRY(note_joints(s, &rows));
+  tl_step_count(s);
+  TL_TRY(tl_motion_finish(b, &motion, w->boundary, s->model->boundary_count, s->model->step_s,
+                          s->state->steps));
+  report->islands = rows.islands;
+  report->largest_island = rows.largest;
+  TL_TRY(tl_step_report_found(s, false, report));
+  report->other_s = tl_clock_s() - start - report->detect_s - report->etm_s - report->rest_s;
+  return TL_OK;
+}
+
+/* ---- the method ---- */
+
+static TlStatus check_law(const TlModel *m, int32_t one, int32_t two, const TlPairLaw *law) {
+  char name[80];
+  bool hertz = m->nonsmooth.law == TL_MAP_HERTZ;
+  if (law->tangential_restitution > 0)
+    return tl_fail(TL_EUSAGE,
+                   "tangential restitution is of impulses: the nonsmooth method has none");
+  if (law->slip_friction > law->friction || law->drag_per_s > 0)
+    return tl_fail(TL_EUSAGE, "friction that rises with the way slid, and drag of the ground, are "
+                              "of the methods by impulses: another solver.method");
+  if (law->adhesion_N > 0 && !(law->adhesive_overlap_m > 0))
+    return tl_fail(TL_EUSAGE,
+                   "adhesion_N of materials %d and %d wants an adhesive_overlap_m above 0: within "
+                   "it the contact pulls",
+                   one, two);
+  snprintf(name, sizeof name, "%s of materials %d and %d", hertz ? "young_Pa" : "normal_N_m", one,
+           two);
+  const TlStiffness *k = &law->stiffness;
+  TL_TRY(tl_solver_check_value(name, hertz ? k->young_Pa : k->normal_N_m, 1e-30, 1e30));
+  return tl_stiffness_check(k, one, two);
+}
+
+static TlStatus check(const TlModel *m) {
+  const TlNonsmooth *o = &m->nonsmooth;
+  TL_TRY(tl_solver_check_value("nonsmooth.law", (int)o->law, TL_MAP_HERTZ, TL_MAP_LINEAR));
+  TL_TRY(tl_solver_check_value("nonsmooth.iterations", o->iterations, 0, 1e6));
+  TL_TRY(tl_solver_check_value("nonsmooth.impact_iterations", o->impact_iterations, 0, 1e6));
+  TL_TRY(tl_solver_check_value("nonsmooth.tolerance", o->tolerance, 0, 1));
+  TL_TRY(tl_solver_check_value("nonsmooth.overlap_share", o->overlap_share, 1e-9, 1));
+  TL_TRY(tl_solver_check_value("nonsmooth.contact_damping", o->contact_damping, 0, 1e6));
+  TL_TRY(tl_solver_check_value("nonsmooth.joint_damping", o->joint_damping, 0.01, 1e6));
+  for (int32_t i = 0; i < m->materials.count; i++)
+    for (int32_t j = 0; j <= i; j++)
+      TL_TRY(check_law(m, i, j, &m->materials.law[tl_pair_law(&m->materials, i, j)]));
+  return TL_OK;
+}
+
+/* A contact cannot pull harder than its stiffness lets it at no overlap (Correction 27b). */
+static TlStatus check_adhesion(const TlModel *m, const TlColliders *x, int64_t i) {
+  for (int32_t other = 0; other < m->materials.count; other++) {
+    const TlPairLaw *law = &m->materials.law[tl_pair_law(&m->materials, x->material[i], other)];
+    if (!(law->adhesion_N > 0)) continue;
+    double radius = 0.5 * x->radius[i], d = law->adhesive_overlap_m;
+    double k = tl_nonsmooth_stiffness(m->nonsmooth.law, &law->stiffness, radius);
+    double most = m->nonsmooth.law == TL_MAP_LINEAR ? k * d : k * d * sqrt(d);
+    if (most < law->adhesion_N)
+      return tl_fail(TL_EUSAGE,
+                     "grain %lld: an adhesive_overlap_m of %g holds %g N at most and not the "
+                     "adhesion_N of %g; a larger overlap, or stiffer grains",
+                     (long long)x->id[i], d, most, law->adhesion_N);
+  }
+  return TL_OK;
+}
+
+static TlStatus check_bodies(const TlModel *m, const TlBodies *b) {
+  for (int64_t i = 0; i < b->colliders.owned; i++) TL_TRY(check_adhesion(m, &b->colliders, i));
+  return tl_ns_joints_check(b);
+}
+
+/* dt <= min(eps d/v, sqrt(2 eps d/a)), N = 0.1 n/eps (AGX 35.7). */
+static TlMethodAdvice advise(const TlModel *m, const TlBodies *b) {
+  double eps = m->nonsmooth.overlap_share, a = tl_norm(m->gravity_m_s2), fastest = 0;
+  double least = INFINITY, low = INFINITY, high = -INFINITY, sum = 0;
+  TlVec3 up = tl_scale(-1, tl_unit(m->gravity_m_s2));
+  int64_t count = 0;
+  TlMethodAdvice rule = {.step_s = INFINITY};
+  for (int64_t i = 0; i < b->owned; i++) {
+    if (b->flags[i] & (TL_BODY_FROZEN | TL_BODY_GUIDED)) continue;
+    double height = tl_dot(up, b->position[i]);
+    fastest = tl_max(fastest, tl_step_speed(b, i));
+    least = tl_min(least, 2 * b->radius[i]);
+    low = tl_min(low, height - b->radius[i]);
+    high = tl_max(high, height + b->radius[i]);
+    sum += 2 * b->radius[i];
+    count++;
+  }
+  if (count == 0) return rule;
+  if (fastest > 0) rule.step_s = eps * least / fastest;
+  if (a > 0) rule.step_s = tl_min(rule.step_s, sqrt(2 * eps * least / a));
+  rule.on_end = tl_max(1, (high - low) * (double)count / sum);
+  rule.iterations = (int64_t)ceil(0.1 * rule.on_end / eps);
+  return rule;
+}
+
+const TlMethodKind tl_method_nonsmooth = {.most_ranks = 1,
+                                          .bears_force = true,
+                                          .resists = true,
+                                          .memory = TL_FORCES,
+                                          .solves = TL_NS_KINDS,
+                                          .check_section = tl_nonsmooth_check_section,
+                                          .choose = tl_nonsmooth_choose,
+                                          .configure = tl_nonsmooth_configure,
+                                          .check = check,
+                                          .reach = tl_step_impulse_reach,
+                                          .advise = advise,
+                                          .check_bodies = check_bodies,
+                                          .step = step_by_constraints,
+                                          .contact_rows = tl_step_impulse_rows};

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# A study of method nonsmooth: the conveyor with its hinged gate, and what is refused by name.
+set -u
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+export OMP_NUM_THREADS=1
+solve=$BIN/talus-solve
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+
+"$solve" config/conveyor.yaml -q --set time.duration_s=0.2 -o "$dir/run" >/dev/null 2>"$dir/log" ||
+  fail "the conveyor does not run: $(cat "$dir/log")"
+# before anything reaches it the hinge bears gate and counterweight: 7850 g (0.01 0.19 0.16 + 0.04 0.19 0.03)
+awk -F, '$NF == "hinge" {if ($11 < 40.96 || $11 > 40.98) exit 1; n++} END {exit n < 10}' "$dir/run/constraint.csv" ||
+  fail "the hinge does not bear the weight: $(grep -m1 hinge "$dir/run/constraint.csv")"
+awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next} {w = $at["wall_work_J"]; e = $at["energy_balance_error_J"]}
+         END {exit !(w > 0.1 && e * e < (0.05 * w) ^ 2)}' "$dir/run/history.csv" || fail "the energy balance is off"
+
+refused() { # text of the message, then what is set
+  local text=$1; shift
+  "$solve" config/conveyor.yaml -q "$@" -o "$dir/no" >/dev/null 2>"$dir/log" && fail "not refused: $*"
+  grep -qF "$text" "$dir/log" || fail "'$text' is not in: $(cat "$dir/log")"
+}
+refused "rolling of materials" --set solver.method=sqm
+refused "nonsmooth.young_Pa" --set nonsmooth.young_Pa=0
+sed 's/body: gate, point_m/body: gait, point_m/' config/conveyor.yaml > "$dir/study.yaml"
+"$solve" "$dir/study.yaml" -q -o "$dir/no" >/dev/null 2>"$dir/log" && fail "an unknown body is taken"
+grep -qF "there is no body of name 'gait'" "$dir/log" || fail "unknown body: $(cat "$dir/log")"
+exit $bad

@@ -1,0 +1,347 @@
+/* Joints of the nonsmooth method against closed forms: pendulum, slider-crank, motors, limits. */
+
+#include "support/stepper.h"
+#include "support/materials.h"
+#include "support/placed.h"
+#include "support/tltest.h"
+
+#include "base/par.h"
+#include "solve/step.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BALL = 1, ROD = 2, CRANK = 3, SLIDE = 4 };
+static const double R = 0.02, G = 9.81, CRANK_M = 0.1, ROD_M = 0.3;
+static const TlQuat UPRIGHT = {1, 0, 0, 0};
+static const TlVec3 NONE = {0, 0, 0};
+
+typedef struct Lab {
+  TlSolverConfig config;
+  Stepper *solver;
+  TlBodies bodies;
+  TlStepReport report;
+} Lab;
+
+static void lab_open(Lab *lab, double h) {
+  memset(lab, 0, sizeof *lab);
+  tl_par_set_threads(1);
+  lab->config = tl_test_nonsmooth();
+  lab->config.step_s = h;
+  lab->config.gravity_m_s2 = tl_vec3(0, 0, -G);
+  lab->config.density_kg_m3 = 2600;
+  lab->config.nonsmooth.tolerance = 1e-10;
+  lab->config.nonsmooth.iterations = 5000;
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, stiffness.young_Pa, 1e8);
+}
+
+static void lab_start(Lab *lab) {
+  const double rod[3] = {ROD_M, 0.01, 0.01}, crank[3] = {CRANK_M, 0.01, 0.01},
+               slide[3] = {0.03, 0.03, 0.03};
+  CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){0}, NULL, 0, NULL));
+  CK_OK(stepper_add_sphere(lab->solver, BALL, R));
+  CK_OK(stepper_add_closed(lab->solver, ROD, &tl_closed_box, rod));
+  CK_OK(stepper_add_closed(lab->solver, CRANK, &tl_closed_box, crank));
+  CK_OK(stepper_add_closed(lab->solver, SLIDE, &tl_closed_box, slide));
+}
+
+static void lab_close(Lab *lab) {
+  stepper_free(lab->solver);
+  tl_bodies_free(&lab->bodies);
+}
+
+static void step(Lab *lab) {
+  CK_OK(stepper_step(lab->solver, &lab->bodies, &lab->report));
+}
+
+static void put(Lab *lab, int64_t shape, TlVec3 x, TlQuat q) {
+  tl_test_put(&lab->bodies, shape, x, q, NONE);
+}
+
+static void add(Lab *lab, TlPairKind kind, const void *row) {
+  CK_OK(tl_pair_state_add(&lab->bodies.pairs, kind, row));
+  tl_pair_state_sort(&lab->bodies.pairs);
+}
+
+static TlQuat about_y(double angle) {
+  return tl_quat_from_rotation(tl_vec3(0, angle, 0));
+}
+
+/* A ball at the end of an arm of length l, which hangs from the origin and turns about y. */
+static void hang(Lab *lab, double l, double angle) {
+  TlQuat q = about_y(angle);
+  put(lab, BALL, tl_quat_rotate(q, tl_vec3(0, 0, -l)), q);
+  add(lab, TL_HINGES,
+      &(TlHinge){.low = 0,
+                 .high = -1,
+                 .number = 7,
+                 .anchor_low = {0, 0, l},
+                 .axis_low = {0, 1, 0},
+                 .axis_high = {0, 1, 0}});
+}
+
+static double angle_of(const Lab *lab) {
+  TlVec3 x = lab->bodies.position[0];
+  return atan2(-x.x, -x.z);
+}
+
+/* Of a small swing: 2 pi sqrt((l^2 + 2/5 R^2)/(g l)), and with an amplitude of a: 1 + a^2/16 more. */
+static double period(double l, double a) {
+  return 2 * M_PI * sqrt((l * l + 0.4 * R * R) / (G * l)) * (1 + a * a / 16);
+}
+
+START_TEST(pendulum_keeps_its_period) {
+  Lab lab;
+  double l = 0.5, a = 0.1, due = period(l, a), h = due / 200, since = 0, first = 0, last = 0;
+  int crossings = 0;
+  lab_open(&lab, h);
+  lab_start(&lab);
+  hang(&lab, l, a);
+  double before = angle_of(&lab);
+  for (int k = 0; k < 4100; k++) {
+    step(&lab);
+    double now = angle_of(&lab);
+    since += h;
+    if (before < 0 && now >= 0) {
+      last = since - h * now / (now - before);
+      if (crossings++ == 0) first = last;
+    }
+    before = now;
+  }
+  ck_assert_int_ge(crossings, 20);
+  CK_NEAR((last - first) / (crossings - 1) / due, 1, 1e-3);
+  lab_close(&lab);
+}
+END_TEST
+
+/* Over 1e5 steps of a swing of 1 rad the anchors stay together and the swing loses little
+ * (Correction 27b). */
+START_TEST(joint_does_not_drift) {
+  Lab lab;
+  double l = 0.5, most = 0, late = 0, swing = 0;
+  lab_open(&lab, period(l, 0) / 200);
+  lab_start(&lab);
+  hang(&lab, l, 1);
+  for (int k = 0; k < 100000; k++) {
+    step(&lab);
+    TlVec3 anchor =
+        tl_add(lab.bodies.position[0], tl_quat_rotate(lab.bodies.rotation[0], tl_vec3(0, 0, l)));
+    most = fmax(most, tl_norm(anchor));
+    if (k >= 99000) {
+      late = fmax(late, tl_norm(anchor));
+      swing = fmax(swing, fabs(angle_of(&lab)));
+    }
+  }
+  /* it lags by a h^2/(4 Upsilon) where the arm takes up the acceleration a = 2 g (1 - cos 1) */
+  double bound = 0.5 * 2 * G * (1 - cos(1)) * lab.config.step_s * lab.config.step_s;
+  ck_assert_msg(most < bound && late < 1.01 * most, "off by %g, late %g, bound %g", most, late,
+                bound);
+  ck_assert_msg(swing > 0.99 && swing < 1.01, "it swings by %g", swing);
+  lab_close(&lab);
+}
+END_TEST
+
+/* A crank turned by a motor, a rod, and what slides along x: its place is
+ * a cos + sqrt(l^2 - a^2 sin^2). */
+START_TEST(slider_crank_goes_as_it_must) {
+  Lab lab;
+  double spin = 2 * M_PI, h = 1.0 / 400, worst = 0;
+  lab_open(&lab, h);
+  lab.config.gravity_m_s2 = NONE;
+  lab_start(&lab);
+  put(&lab, CRANK, tl_vec3(0.5 * CRANK_M, 0, 0), UPRIGHT);
+  put(&lab, ROD, tl_vec3(CRANK_M + 0.5 * ROD_M, 0, 0), UPRIGHT);
+  put(&lab, SLIDE, tl_vec3(CRANK_M + ROD_M, 0, 0), UPRIGHT);
+  for (int k = 0; k < 3; k++) { /* body axes may lie otherwise than those of the shape */
+    lab.bodies.rotation[k] = UPRIGHT;
+  }
+  add(&lab, TL_HINGES,
+      &(TlHinge){.low = 0,
+                 .high = -1,
+                 .number = 1,
+                 .anchor_low = {-0.5 * CRANK_M, 0, 0},
+                 .axis_low = {0, 0, 1},
+                 .axis_high = {0, 0, 1}});
+  add(&lab, TL_HINGES,
+      &(TlHinge){.low = 0,
+                 .high = 1,
+                 .number = 2,
+                 .anchor_low = {0.5 * CRANK_M, 0, 0},
+                 .anchor_high = {-0.5 * ROD_M, 0, 0},
+                 .axis_low = {0, 0, 1},
+                 .axis_high = {0, 0, 1}});
+  add(&lab, TL_HINGES,
+      &(TlHinge){.low = 1,
+                 .high = 2,
+                 .number = 3,
+                 .anchor_low = {0.5 * ROD_M, 0, 0},
+                 .axis_low = {0, 0, 1},
+                 .axis_high = {0, 0, 1}});
+  add(&lab, TL_SLIDERS,
+      &(TlSlider){.low = 2,
+                  .high = -1,
+                  .number = 4,
+                  .anchor_high = {CRANK_M + ROD_M, 0, 0},
+                  .axis_high = {1, 0, 0},
+                  .turn = UPRIGHT});
+  add(&lab, TL_MOTORS,
+      &(TlMotor){
+          .low = 0, .high = -1, .number = 5, .joint = 1, .turns = 1, .speed = spin, .most = 1e6});
+  for (int k = 0; k < 1200; k++) {
+    step(&lab);
+    TlVec3 pin = tl_quat_rotate(lab.bodies.rotation[0], tl_vec3(1, 0, 0));
+    double angle = atan2(pin.y, pin.x), s = CRANK_M * sin(angle);
+    double due = CRANK_M * cos(angle) + sqrt(ROD_M * ROD_M - s * s);
+    if (k > 20) worst = fmax(worst, fabs(lab.bodies.position[2].x / due - 1));
+  }
+  ck_assert_msg(worst < 1e-3, "off by %g", worst);
+  TlVec3 pin = tl_quat_rotate(lab.bodies.rotation[0], tl_vec3(1, 0, 0));
+  CK_NEAR(atan2(pin.y, pin.x), 0, 1e-2); /* three turns */
+  lab_close(&lab);
+}
+END_TEST
+
+/* The force of a hinge that holds a resting pendulum is its weight; a weld bears a moment, too. */
+START_TEST(forces_of_joints_are_reported) {
+  for (int weld = 0; weld < 2; weld++) {
+    Lab lab;
+    lab_open(&lab, 1e-3);
+    lab_start(&lab);
+    put(&lab, BALL, tl_vec3(weld ? 0.2 : 0, 0, weld ? 0 : -0.2), UPRIGHT);
+    if (weld)
+      add(&lab, TL_WELDS,
+          &(TlWeld){
+              .low = 0, .high = -1, .number = 3, .anchor_low = {-0.2, 0, 0}, .turn = UPRIGHT});
+    else
+      add(&lab, TL_HINGES,
+          &(TlHinge){.low = 0,
+                     .high = -1,
+                     .number = 3,
+                     .anchor_low = {0, 0, 0.2},
+                     .axis_low = {0, 1, 0},
+                     .axis_high = {0, 1, 0}});
+    for (int k = 0; k < 200; k++) step(&lab);
+    TlConstraintRow *row;
+    int64_t rows;
+    CK_OK(tl_step_constraints(lab.solver->work, &row, &rows));
+    double weight = lab.bodies.mass[0] * G;
+    ck_assert_int_eq(rows, 1);
+    ck_assert_int_eq(row[0].kind, weld ? TL_WELDS : TL_HINGES);
+    CK_NEAR(row[0].force_N.z / weight, 1, 1e-6);
+    if (weld) CK_NEAR(row[0].moment_N_m.y / (-0.2 * weight), 1, 1e-6);
+    ck_assert(tl_norm(lab.bodies.velocity[0]) < 1e-9);
+    tl_free(row);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+/* Two balls on a rope: it goes slack, and does not stretch. */
+START_TEST(distance_is_kept_within_its_limits) {
+  Lab lab;
+  double most = 0;
+  lab_open(&lab, 1e-3);
+  lab_start(&lab);
+  put(&lab, BALL, tl_vec3(0, 0, 1), UPRIGHT);
+  lab.bodies.flags[0] |= TL_BODY_FROZEN;
+  put(&lab, BALL, tl_vec3(0.3, 0, 1), UPRIGHT);
+  add(&lab, TL_DISTANCES, &(TlDistance){.low = 0, .high = 1, .number = 1, .least = 0, .most = 0.5});
+  for (int k = 0; k < 3000; k++) {
+    step(&lab);
+    most = fmax(most, tl_norm(tl_sub(lab.bodies.position[1], lab.bodies.position[0])));
+  }
+  ck_assert_msg(most > 0.499 && most < 0.505, "%g", most);
+  lab_close(&lab);
+}
+END_TEST
+
+/* A pendulum that falls against a limit of its hinge rests there; one driven by a motor that is too
+ * weak does not rise. */
+START_TEST(limits_and_motors_have_bounds) {
+  Lab lab;
+  double l = 0.3;
+  lab_open(&lab, 1e-3);
+  lab_start(&lab);
+  hang(&lab, l, 1.2);
+  add(&lab, TL_LIMITS,
+      &(TlLimit){.low = 0,
+                 .high = -1,
+                 .number = 2,
+                 .joint = 7,
+                 .turns = 1,
+                 .mark_low = {0, 0, -1},
+                 .mark_high = {0, 0, -1},
+                 .least = 0.5,
+                 .most = 2});
+  for (int k = 0; k < 3000; k++) step(&lab);
+  CK_NEAR(angle_of(&lab), 0.5, 1e-3);
+  double weight = lab.bodies.mass[0] * G;
+  CK_NEAR(((TlLimit *)lab.bodies.pairs.of[TL_LIMITS].row)->effort / (weight * l * sin(0.5)), 1,
+          1e-3);
+  lab_close(&lab);
+
+  lab_open(&lab, 1e-3);
+  lab_start(&lab);
+  hang(&lab, l, 0);
+  add(&lab, TL_MOTORS,
+      &(TlMotor){.low = 0,
+                 .high = -1,
+                 .number = 2,
+                 .joint = 7,
+                 .turns = 1,
+                 .speed = 0.2,
+                 .most = 0.5 * weight * l});
+  for (int k = 0; k < 20000; k++) step(&lab);
+  /* about where weight and motor balance: it comes there at 0.2 rad/s and swings by that over
+   * sqrt(g cos/l), 0.037 rad */
+  CK_NEAR(sin(angle_of(&lab)), 0.5, 0.04);
+  lab_close(&lab);
+}
+END_TEST
+
+/* A slider driven by a control carries its load; a load pushes it. */
+START_TEST(controls_drive_sliders) {
+  for (int driven = 0; driven < 2; driven++) {
+    Lab lab;
+    lab_open(&lab, 1e-3);
+    lab_start(&lab);
+    put(&lab, SLIDE, tl_vec3(0, 0, 1), UPRIGHT);
+    lab.bodies.rotation[0] = UPRIGHT;
+    add(&lab, TL_SLIDERS,
+        &(TlSlider){.low = 0,
+                    .high = -1,
+                    .number = 4,
+                    .anchor_high = {0, 0, 1},
+                    .axis_high = {0, 0, 1},
+                    .turn = UPRIGHT});
+    CK_OK(stepper_refresh(lab.solver, &lab.bodies));
+    double weight = lab.bodies.mass[0] * G;
+    TlJointControl c = {
+        .kind = TL_SLIDERS, .number = 4, .driven = driven, .speed = 0.1, .load = 2 * weight};
+    CK_OK(tl_controls_set_joint(&lab.solver->controls, &c));
+    for (int k = 0; k < 100; k++) step(&lab);
+    CK_NEAR(lab.bodies.velocity[0].z, driven ? 0.1 : 0.1 * G, 1e-9);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+START_TEST(joints_that_make_no_sense_are_refused) {
+  Lab lab;
+  lab_open(&lab, 1e-3);
+  lab_start(&lab);
+  put(&lab, BALL, NONE, UPRIGHT);
+  add(&lab, TL_HINGES,
+      &(TlHinge){.low = 0, .high = -1, .number = 3, .axis_low = {0, 2, 0}, .axis_high = {0, 1, 0}});
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, NULL), TL_EUSAGE, "axis");
+  lab.bodies.pairs.of[TL_HINGES].count = 0;
+  add(&lab, TL_MOTORS, &(TlMotor){.low = 0, .high = -1, .number = 2, .joint = 9, .turns = 1});
+  CK_FAILS(stepper_step(lab.solver, &lab.bodies, NULL), TL_EUSAGE, "motor");
+  lab_close(&lab);
+}
+END_TEST
+
+TL_TEST_MAIN("joints", pendulum_keeps_its_period, joint_does_not_drift,
+             slider_crank_goes_as_it_must, forces_of_joints_are_reported,
+             distance_is_kept_within_its_limits, limits_and_motors_have_bounds,
+             controls_drive_sliders, joints_that_make_no_sense_are_refused)

@@ -1,0 +1,413 @@
+/* The nonsmooth method against closed forms. */
+
+#include "support/stepper.h"
+#include "support/materials.h"
+#include "support/placed.h"
+#include "support/tltest.h"
+
+#include "base/par.h"
+#include "base/random.h"
+#include "run/energy_balance.h"
+#include "solve/step.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SPHERE = 1, BOX = 2, SMALL = 3 };
+static const double R = 0.01, RHO = 2600, G = 9.81;
+static const TlQuat UPRIGHT = {1, 0, 0, 0};
+static const TlVec3 NONE = {0, 0, 0};
+
+typedef struct Lab {
+  TlSolverConfig config;
+  TlBoundaryPlane plane[6];
+  TlBoundary boundary[6];
+  int planes;
+  Stepper *solver;
+  TlBodies bodies;
+  TlStepReport report;
+} Lab;
+
+static void lab_open(Lab *lab) {
+  memset(lab, 0, sizeof *lab);
+  tl_par_set_threads(1);
+  TlSolverConfig c = tl_test_nonsmooth();
+  c.step_s = 1e-3;
+  c.gravity_m_s2 = tl_vec3(0, 0, -G);
+  c.density_kg_m3 = RHO;
+  TL_TEST_SET(&c, TL_TEST_BOTH, friction, 0);
+  TL_TEST_SET(&c, TL_TEST_BOTH, restitution, 0);
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.young_Pa, 1e7);
+  TL_TEST_SET(&c, TL_TEST_BOTH, stiffness.normal_N_m, 1e4);
+  lab->config = c;
+}
+
+static void lab_plane(Lab *lab, TlVec3 point, TlVec3 normal) {
+  int i = lab->planes++;
+  lab->plane[i] = (TlBoundaryPlane){point, tl_unit(normal)};
+  lab->boundary[i] = (TlBoundary){.kind = &tl_boundary_plane, .data = &lab->plane[i]};
+}
+
+static void lab_start(Lab *lab) {
+  static const double box[3] = {0.01, 0.02, 0.006};
+  CK_OK(stepper_new(&lab->solver, &lab->config, (TlAvatarSource){0}, lab->boundary, lab->planes,
+                    NULL));
+  CK_OK(stepper_add_sphere(lab->solver, SPHERE, R));
+  CK_OK(stepper_add_sphere(lab->solver, SMALL, 0.5 * R));
+  CK_OK(stepper_add_closed(lab->solver, BOX, &tl_closed_box, box));
+}
+
+static void lab_close(Lab *lab) {
+  stepper_free(lab->solver);
+  tl_bodies_free(&lab->bodies);
+}
+
+static void step(Lab *lab) {
+  CK_OK(stepper_step(lab->solver, &lab->bodies, &lab->report));
+}
+
+static void put(Lab *lab, int64_t shape, TlVec3 x, TlVec3 v) {
+  tl_test_put(&lab->bodies, shape, x, UPRIGHT, v);
+}
+
+static double mass(void) {
+  return 4.0 / 3 * M_PI * R * R * R * RHO;
+}
+
+static double star(const Lab *lab) { /* E* */
+  const TlStiffness *k = &tl_test_boundary(&lab->config)->stiffness;
+  return k->young_Pa / (2 * (1 - k->poisson * k->poisson));
+}
+
+/* ---- normal force ---- */
+
+/* F = 4/3 E* sqrt(R) delta^1.5: the weight of a sphere, whatever the step. */
+START_TEST(sphere_on_a_plane_follows_hertz) {
+  const double steps[] = {1e-5, 1e-4, 1e-3, 1e-2};
+  for (int i = 0; i < 4; i++) {
+    Lab lab;
+    lab_open(&lab);
+    lab.config.step_s = steps[i];
+    lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+    lab_start(&lab);
+    put(&lab, SPHERE, tl_vec3(0, 0, R), NONE);
+    double due = pow(mass() * G / (4.0 / 3 * star(&lab) * sqrt(R)), 2.0 / 3);
+    int count = steps[i] < 5e-5 ? 40000 : 4000;
+    for (int k = 0; k < count; k++) step(&lab);
+    CK_NEAR((R - lab.bodies.position[0].z) / due, 1, 1e-3);
+    TlContactRow *row;
+    int64_t rows;
+    CK_OK(stepper_contacts(lab.solver, &lab.bodies, &row, &rows));
+    ck_assert_int_eq(rows, 1);
+    CK_NEAR(row[0].force_N.z / (mass() * G), 1, 1e-3);
+    CK_NEAR(row[0].gap_m / -due, 1, 1e-3);
+    tl_free(row);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+START_TEST(linear_mapping_is_a_spring) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.nonsmooth.law = TL_MAP_LINEAR;
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(0, 0, R), NONE);
+  for (int k = 0; k < 4000; k++) step(&lab);
+  CK_NEAR((R - lab.bodies.position[0].z) / (mass() * G / 1e4), 1, 1e-6);
+  lab_close(&lab);
+}
+END_TEST
+
+/* Newton's law: the velocity after the step of the impact is e times the one before, less gravity's. */
+static double rebound(double h, double e) {
+  Lab lab;
+  lab_open(&lab);
+  lab.config.step_s = h;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, restitution, e);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  put(&lab, SPHERE, tl_vec3(0, 0, 0.1 + R), NONE);
+  double before = 0, after = 0;
+  for (int k = 0; k < 1000000; k++) {
+    before = lab.bodies.velocity[0].z;
+    step(&lab);
+    after = lab.bodies.velocity[0].z;
+    if (after > 0) break;
+  }
+  lab_close(&lab);
+  return (after + h * G) / -before;
+}
+
+START_TEST(rebound_is_the_restitution_at_any_step) {
+  const double steps[] = {1e-4, 5e-4, 1e-3, 2e-3, 5e-3};
+  for (int i = 0; i < 5; i++) CK_NEAR(rebound(steps[i], 0.8), 0.8, 1e-9);
+  for (int i = 0; i < 5; i++) CK_NEAR(rebound(steps[i], 1), 1, 1e-9);
+}
+END_TEST
+
+/* ---- friction, rolling ---- */
+
+/* A box slides down at g (sin - mu cos), and stays where mu is more than the slope. */
+START_TEST(box_slides_by_coulomb) {
+  for (int stays = 0; stays < 2; stays++) {
+    Lab lab;
+    double mu = 0.3, slope = stays ? 0.29 : 0.5, angle = atan(slope), h = 1e-3;
+    lab_open(&lab);
+    TL_TEST_SET(&lab.config, TL_TEST_BOTH, friction, mu);
+    lab.config.gravity_m_s2 = tl_vec3(G * sin(angle), 0, -G * cos(angle));
+    lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+    lab_start(&lab);
+    put(&lab, BOX, tl_vec3(0, 0, 0.003), NONE);
+    for (int k = 0; k < 1000; k++) step(&lab);
+    TlVec3 v = lab.bodies.velocity[0], w = tl_bodies_spin(&lab.bodies, 0);
+    double due = stays ? 0 : G * (sin(angle) - mu * cos(angle)) * 1000 * h;
+    ck_assert_msg(fabs(v.x - due) < 1e-3 * (stays ? 0.1 : due), "%g for %g", v.x, due);
+    ck_assert_msg(fabs(v.y) + tl_norm(w) < 1e-6, "it turns: %g %g", v.y, tl_norm(w));
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+/* A sphere on a slope of 0.2 -+ 0.001 with mu_r = 0.2. */
+START_TEST(rolling_resistance_holds_a_sphere) {
+  for (int rolls = 0; rolls < 2; rolls++) {
+    Lab lab;
+    double slope = rolls ? 0.201 : 0.199, angle = atan(slope);
+    lab_open(&lab);
+    TL_TEST_SET(&lab.config, TL_TEST_BOTH, friction, 0.8);
+    TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
+    TL_TEST_SET(&lab.config, TL_TEST_BOTH, stiffness.young_Pa, 1e10);
+    lab.config.gravity_m_s2 = tl_vec3(G * sin(angle), 0, -G * cos(angle));
+    lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+    lab_start(&lab);
+    put(&lab, SPHERE, tl_vec3(0, 0, R), NONE);
+    for (int k = 0; k < 2000; k++) step(&lab);
+    double v = lab.bodies.velocity[0].x, due = 5.0 / 7 * G * (sin(angle) - 0.2 * cos(angle)) * 2;
+    if (rolls)
+      CK_NEAR(v / due, 1, 2e-2);
+    else
+      ck_assert_msg(fabs(v) < 1e-5, "it rolls at %g m/s", v);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+/* w0 - 5 mu_r g t/(7 r) (Correction 27). */
+START_TEST(rolling_decays) {
+  Lab lab;
+  double mu_r = 0.02, v = 0.5, h = 1e-4, t = 0.2;
+  lab_open(&lab);
+  lab.config.step_s = h;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, friction, 0.8);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, mu_r);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, stiffness.young_Pa, 1e10);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  double deep = pow(mass() * G / (4.0 / 3 * star(&lab) * sqrt(R)), 2.0 / 3);
+  put(&lab, SPHERE, tl_vec3(0, 0, R - deep), tl_vec3(v, 0, 0));
+  CK_OK(stepper_refresh(lab.solver, &lab.bodies));
+  tl_bodies_set_spin(&lab.bodies, 0, tl_vec3(0, v / R, 0));
+  for (int k = 0; k < (int)(t / h + 0.5); k++) step(&lab);
+  double w = tl_bodies_spin(&lab.bodies, 0).y, due = v / R - 5 * mu_r * G * t / (7 * R);
+  CK_NEAR(w / due, 1, 1e-4);
+  lab_close(&lab);
+}
+END_TEST
+
+/* ---- adhesion ---- */
+
+/* A sphere under a ceiling: the contact holds 0.99 of its adhesion and lets go at 1.01. */
+START_TEST(adhesion_holds_its_force) {
+  for (int falls = 0; falls < 2; falls++) {
+    Lab lab;
+    lab_open(&lab);
+    double weight = mass() * G, pull = weight / (falls ? 1.01 : 0.99), overlap = 2e-4;
+    double pulled = pow(weight / (4.0 / 3 * star(&lab) * sqrt(R)), 2.0 / 3); /* at rest */
+    TL_TEST_SET(&lab.config, TL_TEST_BOTH, adhesion_N, pull);
+    TL_TEST_SET(&lab.config, TL_TEST_BOTH, adhesive_overlap_m, overlap);
+    lab_plane(&lab, NONE, tl_vec3(0, 0, -1));
+    lab_start(&lab);
+    put(&lab, SPHERE, tl_vec3(0, 0, -R + overlap - pulled), NONE);
+    for (int k = 0; k < 2000; k++) step(&lab);
+    double gap = -R - lab.bodies.position[0].z;
+    if (falls)
+      ck_assert_msg(gap > 0.01, "it hangs at %g", gap);
+    else
+      ck_assert_msg(gap < 0 && fabs(lab.bodies.velocity[0].z) < 1e-6, "gap %g, %g m/s", gap,
+                    lab.bodies.velocity[0].z);
+    lab_close(&lab);
+  }
+}
+END_TEST
+
+START_TEST(adhesion_that_cannot_hold_is_refused) {
+  Lab lab;
+  lab_open(&lab);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, adhesion_N, 1e3);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, adhesive_overlap_m, 1e-6);
+  lab_start(&lab);
+  put(&lab, SPHERE, NONE, NONE);
+  ck_assert_int_eq(stepper_step(lab.solver, &lab.bodies, NULL), TL_EUSAGE);
+  ck_assert(strstr(tl_message(), "adhesive_overlap_m") != NULL);
+  lab_close(&lab);
+}
+END_TEST
+
+/* ---- stacks ---- */
+
+/* 50 spheres on end: the overlap stays within eps of a diameter at the rule's iterations; the lowest
+ * one bears all. */
+static void column(bool warm, int steps, double *overlap, double *force) {
+  enum { COUNT = 50 };
+  Lab lab;
+  lab_open(&lab);
+  lab.config.step_s = 1e-3;
+  lab.config.nonsmooth.warm = warm;
+  lab.config.nonsmooth.tolerance = 0;
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, stiffness.young_Pa, 1e9);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  for (int k = 0; k < COUNT; k++) put(&lab, SPHERE, tl_vec3(0, 0, (2 * k + 1) * R), NONE);
+  *overlap = 0;
+  for (int k = 0; k < steps; k++) {
+    step(&lab);
+    *overlap = fmax(*overlap, fmax(lab.report.overlap_m, lab.report.boundary_overlap_m));
+  }
+  TlContactRow *row;
+  int64_t rows;
+  CK_OK(stepper_contacts(lab.solver, &lab.bodies, &row, &rows));
+  *force = 0;
+  for (int64_t i = 0; i < rows; i++)
+    if (row[i].second < 0) *force += row[i].force_N.z / (COUNT * mass() * G);
+  tl_free(row);
+  lab_close(&lab);
+}
+
+START_TEST(column_stands) {
+  double overlap, force;
+  column(true, 2000, &overlap, &force);
+  ck_assert_msg(overlap < 0.01 * 2 * R, "overlap %g eps, warm", overlap / (0.02 * R));
+  CK_NEAR(force, 1, 1e-3);
+  column(false, 1000, &overlap, &force);
+  ck_assert_msg(overlap < 0.01 * 2 * R, "overlap %g eps, cold", overlap / (0.02 * R));
+  CK_NEAR(force, 1, 2e-2);
+}
+END_TEST
+
+/* A box dropped on its face comes to rest on it. */
+START_TEST(box_rests_flat) {
+  Lab lab;
+  lab_open(&lab);
+  TL_TEST_SET(&lab.config, TL_TEST_BOTH, friction, 0.5);
+  lab_plane(&lab, NONE, tl_vec3(0, 0, 1));
+  lab_start(&lab);
+  put(&lab, BOX, tl_vec3(0, 0, 0.0035), NONE);
+  for (int k = 0; k < 2000; k++) step(&lab);
+  TlVec3 x = lab.bodies.position[0], v = lab.bodies.velocity[0];
+  ck_assert_msg(tl_norm(v) + R * tl_norm(tl_bodies_spin(&lab.bodies, 0)) < 1e-9,
+                "it moves at %g m/s", tl_norm(v));
+  /* four points share the compliance of one */
+  double deep =
+      pow(lab.bodies.mass[0] * G / (4.0 / 3 * star(&lab) * sqrt(lab.bodies.radius[0])), 2.0 / 3);
+  CK_NEAR((0.003 - x.z) / deep, 1, 1e-3);
+  ck_assert_msg(fabs(x.x) + fabs(x.y) < 1e-5, "it lies at %g %g", x.x, x.y);
+  TlContactRow *row;
+  int64_t rows;
+  CK_OK(stepper_contacts(lab.solver, &lab.bodies, &row, &rows));
+  double force = 0;
+  for (int64_t i = 0; i < rows; i++) force += row[i].force_N.z;
+  ck_assert_int_ge(rows, 3);
+  CK_NEAR(force / (lab.bodies.mass[0] * G), 1, 1e-6);
+  tl_free(row);
+  lab_close(&lab);
+}
+END_TEST
+
+/* ---- a heap ---- */
+
+static void heap_of(Lab *lab, int count, double h) {
+  lab_open(lab);
+  lab->config.step_s = h;
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, friction, 0.5);
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, restitution, 0.2);
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, rolling, 0.05); /* a sphere rolls for ever without */
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, twisting, 0.05);
+  TL_TEST_SET(&lab->config, TL_TEST_BOTH, stiffness.young_Pa, 1e8);
+  lab_plane(lab, NONE, tl_vec3(0, 0, 1));
+  lab_plane(lab, tl_vec3(-3 * R, 0, 0), tl_vec3(1, 0, 0));
+  lab_plane(lab, tl_vec3(3 * R, 0, 0), tl_vec3(-1, 0, 0));
+  lab_plane(lab, tl_vec3(0, -3 * R, 0), tl_vec3(0, 1, 0));
+  lab_plane(lab, tl_vec3(0, 3 * R, 0), tl_vec3(0, -1, 0));
+  lab_start(lab);
+  for (int k = 0; k < count; k++) {
+    double x = tl_random_uniform(7, 1, 3 * (uint64_t)k),
+           y = tl_random_uniform(7, 1, 3 * (uint64_t)k + 1);
+    put(lab, k % 3 == 0 ? SMALL : SPHERE,
+        tl_vec3(R * (1.2 * (2 * (k % 2) - 1) + 0.2 * x),
+                R * (1.2 * (2 * (k / 2 % 2) - 1) + 0.2 * y), R * (1.5 + 2.2 * (k / 4))),
+        NONE);
+  }
+}
+
+START_TEST(heap_of_spheres_rests) {
+  Lab lab;
+  heap_of(&lab, 60, 1e-3);
+  double most = 0;
+  for (int k = 0; k < 4000; k++) {
+    step(&lab);
+    most = fmax(most, lab.report.overlap_share);
+  }
+  double lifted = 0;
+  for (int64_t i = 0; i < lab.bodies.owned; i++)
+    lifted += lab.bodies.mass[i] * G * lab.bodies.position[i].z;
+  ck_assert_msg(lab.report.kinetic_J < 1e-9 * lifted, "kinetic energy %g of %g J",
+                lab.report.kinetic_J, lifted);
+  ck_assert_msg(most < 0.05, "overlap %g", most);
+  lab_close(&lab);
+}
+END_TEST
+
+/* What is lost is booked: the error of the balance is of first order in the step. */
+static double balance_error(double h, double *lost) {
+  Lab lab;
+  TlEnergyBalance e = {0};
+  heap_of(&lab, 40, h);
+  for (int k = 0; k < (int)(0.5 / h); k++) {
+    step(&lab);
+    tl_energy_balance_add(&e, &lab.report);
+  }
+  *lost = e.friction_J + e.viscous_J + e.impact_J;
+  ck_assert(e.friction_J > 0 && e.impact_J > 0 && e.viscous_J > -0.01 * *lost);
+  lab_close(&lab);
+  return fabs(e.error_J);
+}
+
+START_TEST(energy_is_booked) {
+  double lost, coarse = balance_error(1e-3, &lost) / lost,
+               fine = balance_error(2.5e-4, &lost) / lost;
+  ck_assert_msg(coarse < 0.05 && fine < 0.4 * coarse, "%g at 1 ms, %g at 0.25 ms", coarse, fine);
+}
+END_TEST
+
+/* The same bits by one thread and by several. */
+START_TEST(threads_change_no_bit) {
+  uint64_t hash[2];
+  for (int i = 0; i < 2; i++) {
+    Lab lab;
+    heap_of(&lab, 40, 1e-3);
+    tl_par_set_threads(1 + 2 * i);
+    for (int k = 0; k < 300; k++) step(&lab);
+    CK_OK(tl_bodies_hash(&lab.bodies, &hash[i]));
+    lab_close(&lab);
+  }
+  ck_assert(hash[0] == hash[1]);
+}
+END_TEST
+
+TL_TEST_MAIN("nonsmooth", sphere_on_a_plane_follows_hertz, linear_mapping_is_a_spring,
+             rebound_is_the_restitution_at_any_step, box_slides_by_coulomb,
+             rolling_resistance_holds_a_sphere, rolling_decays, adhesion_holds_its_force,
+             adhesion_that_cannot_hold_is_refused, column_stands, box_rests_flat,
+             heap_of_spheres_rests, energy_is_booked, threads_change_no_bit)
