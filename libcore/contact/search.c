@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "contact/edges.h"
+#include "contact/ground.h"
 #include "model/net.h"
 #include "model/shapes.h"
 
@@ -113,7 +114,17 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
                                double way, TlWanted *wanted, TlPoints *points) {
   /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
   TlStatus status;
-  if (b->shape[i]->node_count > 0 && options->how == TL_SEARCH_NEAR && !boundary->drive)
+  bool lists = options->how == TL_SEARCH_NEAR && !boundary->drive;
+  if (boundary->kind->relief) {
+    TlGroundQuery query = {.colliders = b,
+                           .collider = i,
+                           .turn = turn,
+                           .boundary = boundary,
+                           .list = lists ? tl_near_wall(near, i, k) : NULL,
+                           .way = way,
+                           .all = options->how == TL_SEARCH_ALL};
+    status = tl_ground_points(&query, wanted, points);
+  } else if (b->shape[i]->node_count > 0 && options->how == TL_SEARCH_NEAR && !boundary->drive)
     status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
   else if (options->how == TL_SEARCH_ALL)
     status = tl_narrow_boundary_all(b, i, boundary, wanted, points);

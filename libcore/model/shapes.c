@@ -12,6 +12,7 @@ enum { LEAF_NODES = 8 }; /* measured best between 4 and 16 */
 static void shape_free(TlShape *shape) {
   if (!shape) return;
   tl_free(shape->node);
+  tl_ground_shape_free(shape->ground);
   tl_free(shape->node_index);
   tl_free(shape->sphere);
   tl_free(shape);
@@ -241,6 +242,8 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
                      .node_spacing = sqrt(avatar->area_m2 / avatar->node_count)};
   TlStatus status = avatar_tree(shape, avatar);
   if (status == TL_OK && shapes->balls) measure_deficit(shape);
+  if (status == TL_OK && shapes->ground)
+    status = tl_context(tl_ground_shape_new(&shape->ground, avatar), "avatar %lld", (long long)id);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
   return status;
