@@ -1,5 +1,6 @@
 #include "contact/ground.h"
 
+#include "base/lanes.h"
 #include "base/mem.h"
 #include "model/shapes.h"
 
@@ -27,7 +28,7 @@ typedef struct Ground {
   const TlGroundQuery *query;
   TlRelief relief;
   const TlShape *shape;
-  bool sphere;
+  bool sphere, smooth; /* smooth: a grid */
   TlPose pose;
   double r;       /* of the grain */
   double spacing; /* of its nodes */
@@ -86,7 +87,7 @@ static double grain_phi(const Ground *g, TlVec3 x, TlVec3 *gradient, TlSym3 *hes
   const TlPose *pose = &g->pose;
   TlVec3 own,
       p = tl_scale(1 / pose->scale, tl_mat_tvec(pose->r, tl_sub(x, pose->x)));
-  double phi = g->shape->ground ? tl_spline_phi(&g->shape->ground->spline, p, &own, hessian)
+  double phi = g->smooth ? tl_spline_phi(&g->shape->ground->spline, p, &own, hessian)
                                 : tl_shape_phi(g->shape, p, &own);
   g->points->lookups++;
   *gradient = tl_mat_vec(pose->r, own);
@@ -379,7 +380,7 @@ static TlStatus add_crease(const Ground *g, const Crease *c, size_t first) {
   int n = wanted < 2 ? 2 : wanted < MOST_SAMPLES ? (int)wanted : MOST_SAMPLES;
   double step = (to - from) / n;
   /* a flat face of a box on a crest bears at both ends */
-  bool flat = !g->shape->ground && g->shape->node_count > 0;
+  bool flat = !g->smooth && g->shape->node_count > 0;
   Spot low = look(g, c, from);
   for (int k = 1; k <= n; k++) {
     Spot high = look(g, c, from + k * step);
@@ -510,9 +511,116 @@ static double least_of(const TlPoints *points, size_t first, double least) {
   return least;
 }
 
+/* ---- nodes ---- */
+
+/* phi of a patch's plane over the grain's scale is m.p + h at p of the body; less what the patch's twist may
+ * take from it within the grain's reach. */
+typedef struct Bound {
+  float x, y, z, h;
+} Bound;
+
+enum { MOST_PATCHES = 6, MOST_BLOCKS = 512 };
+
+/* Planes that bound the distance of the grain's points to the ground from below; -1: too many patches. */
+static int bounds_of(const Ground *g, double reach, Bound *bound) {
+  const TlRelief *f = &g->relief;
+  Window w = window_of(g, g->pose.x, reach);
+  double per = f->field.per_metre, x = (g->pose.x.x - f->x0_m) * per,
+         y = (g->pose.x.y - f->y0_m) * per, d = reach * per;
+  int count = 0;
+  if ((w.p1 - w.p0 + 1) * (w.q1 - w.q0 + 1) > MOST_PATCHES) return -1;
+  for (int64_t j = w.q0; j <= w.q1; j++)
+    for (int64_t i = w.p0; i <= w.p1; i++) {
+      Square s = {.i = i, .j = j};
+      if (!tl_heightfield_patch(&f->field, i, j, &s.patch)) continue;
+      double u = tl_min(tl_max(x, (double)i), (double)(i + 1)),
+             v = tl_min(tl_max(y, (double)j), (double)(j + 1));
+      const TlPatch *p = &s.patch;
+      double zu = p->b + p->d * (v - (double)j), zv = p->c + p->d * (u - (double)i);
+      double z = p->a + p->b * (u - (double)i) + zv * (v - (double)j);
+      double inverse = 1 / sqrt(1 + zu * zu + zv * zv);
+      double h = f->cell_m * (g->pose.x.z * per - z - zu * (x - u) - zv * (y - v) -
+                              0.5 * fabs(p->d) * d * d) * inverse;
+      TlVec3 m = tl_mat_tvec(g->pose.r, tl_vec3(-zu * inverse, -zv * inverse, inverse));
+      bound[count++] = (Bound){(float)m.x, (float)m.y, (float)m.z,
+                               (float)(h / g->pose.scale - 1e-5 * g->shape->radius_m)};
+    }
+  return count;
+}
+
+/* The least bound of each block of nodes into least, and of each node into low. */
+TL_LANES_CLONES static void bound_nodes(const TlGroundShape *s, const Bound *bound, int bounds,
+                                        float *low, float *least) {
+  for (int32_t b = 0; b < s->count; b += TL_GROUND_BLOCK) {
+    float at[TL_GROUND_BLOCK];
+    for (int n = 0; n < TL_GROUND_BLOCK; n++) at[n] = INFINITY;
+    for (int k = 0; k < bounds; k++)
+      for (int n = 0; n < TL_GROUND_BLOCK; n++) {
+        float phi = s->x[b + n] * bound[k].x + s->y[b + n] * bound[k].y + s->z[b + n] * bound[k].z +
+                    bound[k].h;
+        at[n] = phi < at[n] ? phi : at[n];
+      }
+    float lowest = INFINITY;
+    for (int n = 0; n < TL_GROUND_BLOCK; n++) {
+      low[b + n] = at[n];
+      lowest = at[n] < lowest ? at[n] : lowest;
+    }
+    least[b / TL_GROUND_BLOCK] = lowest;
+  }
+}
+
+/* The node in the tree's order at k. False: it has no ground. */
+static bool node_point(const Ground *g, int32_t k, double reach, TlPoint *point) {
+  int32_t node = g->shape->node_index[k];
+  *point = (TlPoint){.p = tl_posed(&g->pose, tl_shape_node(g->shape, node)), .key = 2 * (int64_t)node};
+  g->points->lookups++;
+  g->points->node_tests++;
+  return tl_boundary_within(g->query->boundary, point->p, reach, &point->gap, &point->n);
+}
+
+/* Block by block, the one with the lowest bound first, since what it says rules others out. With deepest
+ * only the deepest node is kept. False: the grain covers too many patches. */
+static TlStatus scan_nodes(const Ground *g, TlWanted *wanted, TlPoint *deepest, bool *done) {
+  const TlGroundShape *s = g->shape->ground;
+  int32_t blocks = s->count / TL_GROUND_BLOCK;
+  Bound bound[MOST_PATCHES];
+  float low[MOST_BLOCKS * TL_GROUND_BLOCK], least[MOST_BLOCKS];
+  double scale = g->pose.scale;
+  int bounds = blocks > MOST_BLOCKS ? -1 : bounds_of(g, g->r + tl_max(wanted->margin, 0), bound);
+  *done = bounds >= 0;
+  if (bounds <= 0) return TL_OK;
+  bound_nodes(s, bound, bounds, low, least);
+  int32_t first = 0;
+  for (int32_t b = 1; b < blocks; b++)
+    if (least[b] < least[first]) first = b;
+  for (int32_t turn = -1; turn < blocks; turn++) {
+    int32_t b = turn < 0 ? first : turn;
+    if (turn == first) continue;
+    if (scale * (double)least[b] >= tl_wanted_limit(wanted)) continue;
+    for (int32_t k = b * TL_GROUND_BLOCK; k < (b + 1) * TL_GROUND_BLOCK; k++) {
+      double limit = tl_wanted_limit(wanted);
+      if (scale * (double)low[k] >= limit || k >= g->shape->node_count) continue;
+      TlPoint point;
+      if (!node_point(g, k, limit, &point) || !(point.gap < limit)) continue;
+      wanted->least = tl_min(wanted->least, point.gap);
+      if (!deepest) {
+        TL_TRY(tl_points_add(g->points, point));
+      } else if (tl_point_deeper(&point, deepest)) {
+        *deepest = point; /* an equally deep one of a lower number counts */
+        wanted->margin = point.gap + 1e-12 * (g->r + fabs(point.gap));
+      }
+    }
+  }
+  return TL_OK;
+}
+
 /* Nodes, or points that follow the contact. */
 static TlStatus nodes(const Ground *g, TlWanted *wanted) {
   const TlGroundQuery *q = g->query;
+  bool done = false;
+  if (g->shape->ground && !q->all && !q->boundary->drive)
+    TL_TRY(scan_nodes(g, wanted, NULL, &done));
+  if (done) return TL_OK;
   if (q->list && g->shape->node_count > 0)
     return tl_near_boundary(q->list, q->colliders, q->collider, q->turn, q->boundary, q->way, wanted,
                             g->points);
@@ -520,28 +628,32 @@ static TlStatus nodes(const Ground *g, TlWanted *wanted) {
                                                                 q->boundary, wanted, g->points);
 }
 
-TlStatus tl_ground_points(const TlGroundQuery *q, TlWanted *wanted, TlPoints *points) {
+static Ground ground_of(const TlGroundQuery *q, TlVec3 position, const TlMat3 *turn) {
   const TlColliders *x = q->colliders;
   const TlShape *shape = x->shape[q->collider];
   Ground g = {.query = q,
               .relief = q->boundary->kind->relief(q->boundary->data),
               .shape = shape,
               .sphere = shape->closed == &tl_closed_sphere,
-              .pose = {x->position[q->collider], {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
-                       x->scale[q->collider]},
+              .smooth = shape->avatar && shape->ground,
+              .pose = {position, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, x->scale[q->collider]},
               .r = x->radius[q->collider],
-              .spacing = shape->node_spacing * x->scale[q->collider],
-              .limit = wanted->margin,
-              .points = points};
-  if (!g.sphere) g.pose.r = *q->turn;
+              .spacing = shape->node_spacing * x->scale[q->collider]};
+  if (!g.sphere) g.pose.r = *turn; /* nobody asks how a sphere is turned */
   g.beside = g.sphere ? 1e-9 : BESIDE;
   if (shape->avatar)
     g.area = g.pose.scale * g.pose.scale * shape->avatar->area_m2 / shape->node_count;
+  return g;
+}
+
+TlStatus tl_ground_points(const TlGroundQuery *q, TlWanted *wanted, TlPoints *points) {
+  Ground g = ground_of(q, q->colliders->position[q->collider], q->turn);
+  g.points = points;
   size_t first = points->count;
-  bool crest = any_crest(&g, g.r + tl_max(wanted->margin, 0));
+  bool crest = !q->boundary->drive && any_crest(&g, g.r + tl_max(wanted->margin, 0));
   /* a place lies deeper than the nodes about it by so much at most, a crest that comes between them by as
    * much as they are apart */
-  double extra = shape->ground ? shape->ground->deficit * g.pose.scale : 0;
+  double extra = g.smooth ? g.shape->ground->deficit * g.pose.scale : 0;
   if (crest) extra = tl_max(extra, COVER * g.spacing);
   TlWanted wide = {wanted->margin + extra, wanted->band + extra, wanted->least,
                    tl_max(wanted->reach, 0) + extra};
@@ -549,24 +661,35 @@ TlStatus tl_ground_points(const TlGroundQuery *q, TlWanted *wanted, TlPoints *po
   if (points->count == first) return TL_OK;
   wide.least = least_of(points, first, wanted->least);
   filter(points, first, tl_wanted_limit(&wide)); /* whatever else the search brought along */
-  /* features count from where they may be wanted: none lies deeper than the deepest node by more than
-   * extra, which the final limit then takes away */
-  g.limit = tl_wanted_limit(&wide);
-  if (g.limit > wanted->margin) g.limit = wanted->margin;
-  if (shape->ground) TL_TRY(add_places(&g, first, extra));
-  size_t features = first;
-  if (g.sphere) {
+  /* where features may be wanted: the least of all gaps, which the last filter takes, is not known yet */
+  g.limit = tl_min(tl_wanted_limit(&wide), wanted->margin);
+  if (g.smooth && !q->boundary->drive) TL_TRY(add_places(&g, first, extra));
+  if (g.sphere && points->point[first].gap > -g.r && !q->boundary->drive) { /* its centre is above */
     TlPoint nearest = points->point[first];
-    if (nearest.gap > -g.r) { /* its centre is above the ground */
-      points->count = first;
-      TL_TRY(add_balls(&g, features));
-      if (crest) TL_TRY(add_crests(&g, features));
-      if (points->count == first) TL_TRY(tl_points_add(points, nearest));
-    }
+    points->count = first;
+    TL_TRY(add_balls(&g, first));
+    if (crest) TL_TRY(add_crests(&g, first));
+    if (points->count == first) TL_TRY(tl_points_add(points, nearest));
   } else if (crest) {
-    TL_TRY(add_crests(&g, features));
+    TL_TRY(add_crests(&g, first));
   }
   wanted->least = least_of(points, first, wanted->least);
   filter(points, first, tl_wanted_limit(wanted));
   return TL_OK;
+}
+
+bool tl_ground_deepest(const TlColliders *b, int64_t body, TlVec3 position, TlQuat rotation,
+                       const TlBoundary *boundary, double margin, TlPoint *deepest) {
+  TlMat3 turn = tl_quat_matrix(rotation);
+  TlGroundQuery q = {.colliders = b, .collider = body, .turn = &turn, .boundary = boundary};
+  Ground g = ground_of(&q, position, &turn);
+  TlPoints counters = {0};
+  TlWanted wanted = {margin, 0, INFINITY, 0};
+  bool done = false;
+  g.points = &counters;
+  *deepest = (TlPoint){.gap = INFINITY};
+  if (g.shape->ground && !boundary->drive) (void)scan_nodes(&g, &wanted, deepest, &done);
+  if (!done)
+    return tl_narrow_deepest(b, body, position, rotation, boundary, margin, deepest);
+  return deepest->gap < margin;
 }

@@ -38,5 +38,8 @@ typedef struct TlGroundQuery {
   bool all; /* with list NULL: test every node */
 } TlGroundQuery;
 TlStatus tl_ground_points(const TlGroundQuery *query, TlWanted *wanted, TlPoints *points);
+/* As tl_narrow_deepest: the deepest node. */
+bool tl_ground_deepest(const TlColliders *colliders, int64_t body, TlVec3 position, TlQuat rotation,
+                       const TlBoundary *boundary, double margin, TlPoint *deepest);
 
 #endif

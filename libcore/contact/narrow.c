@@ -391,9 +391,8 @@ static TlStatus boundary_points(const TlShape *shape, const TlPose *pose,
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
     double phi, room = kind->lipschitz * s->radius * pose->scale;
-    TlVec3 n;
     double far = room + tl_wanted_limit(wanted);
-    bool there = tl_boundary_within(boundary, tl_posed(pose, tl_sphere_centre(s)), far, &phi, &n);
+    bool there = tl_boundary_within(boundary, tl_posed(pose, tl_sphere_centre(s)), far, &phi, NULL);
     if (points) points->lookups++;
     /* where the boundary ends below a sphere, its nodes may still lie over ground: look at them */
     if (there && phi >= far) {
@@ -448,8 +447,7 @@ static TlStatus following_boundary(const TlShape *shape, const TlPose *pose,
 static bool too_far(const TlShape *shape, const TlPose *pose, const TlBoundary *boundary,
                     double margin) {
   double phi, far = boundary->kind->lipschitz * shape->radius_m * pose->scale + margin;
-  TlVec3 n;
-  return tl_boundary_within(boundary, pose->x, far, &phi, &n) && phi >= far;
+  return tl_boundary_within(boundary, pose->x, far, &phi, NULL) && phi >= far;
 }
 
 bool tl_narrow_near(const TlColliders *b, int64_t body, const TlBoundary *boundary, double margin) {

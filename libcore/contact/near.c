@@ -512,7 +512,7 @@ static TlStatus wall_collect(const TlShape *shape, const TlPose *pose, const TlB
     const TlNodeSphere *s = &shape->sphere[i];
     double phi, far = kind->lipschitz * s->radius * pose->scale + tl_wanted_limit(wanted);
     TlVec3 n;
-    bool there = tl_boundary_within(boundary, tl_posed(pose, tl_sphere_centre(s)), far, &phi, &n);
+    bool there = tl_boundary_within(boundary, tl_posed(pose, tl_sphere_centre(s)), far, &phi, NULL);
     points->lookups++;
     if (there && phi >= far) {
       i = s->next;

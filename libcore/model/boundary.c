@@ -18,13 +18,14 @@ bool tl_boundary_driven_within(const TlBoundary *b, TlVec3 point, double reach, 
                                TlVec3 *normal) {
   if (b->place.absent) {
     *phi = INFINITY;
-    *normal = tl_vec3(0, 0, 1);
+    if (normal) *normal = tl_vec3(0, 0, 1);
     return true;
   }
   TlVec3 n, p = tl_placed_back(&b->place, point);
-  bool there = b->kind->within && reach < INFINITY ? b->kind->within(b->data, p, reach, phi, &n)
-                                                   : b->kind->phi(b->data, p, phi, &n);
-  if (there) *normal = tl_mat_vec(b->place.turn, n);
+  bool there = b->kind->within && reach < INFINITY
+                   ? b->kind->within(b->data, p, reach, phi, normal ? &n : NULL)
+                   : b->kind->phi(b->data, p, phi, &n);
+  if (there && normal) *normal = tl_mat_vec(b->place.turn, n);
   return there;
 }
 

@@ -30,8 +30,8 @@ typedef struct TlBoundaryKind {
   /* Signed distance (a lower bound will do where it is far) and normal at point; false: the
    * boundary does not reach below or above this point (a grain there has left it). Never fails. */
   bool (*phi)(const void *data, TlVec3 point, double *phi, TlVec3 *normal);
-  /* The same near the boundary: true where it is below reach, from reach on where it is no less. NULL:
-   * phi serves. Contact is sought with this one. */
+  /* The same near the boundary: true where it is below reach, from reach on where it is no less; normal
+   * NULL: only whether it is below reach is asked. NULL: phi serves. Contact is sought with this one. */
   bool (*within)(const void *data, TlVec3 point, double reach, double *phi, TlVec3 *normal);
   /* Change over a metre of what contact is sought with never exceeds this (1 for a perfect distance):
    * pruning. */
@@ -99,12 +99,14 @@ static inline bool tl_boundary_phi(const TlBoundary *b, TlVec3 point, double *ph
   return b->drive ? tl_boundary_driven_phi(b, point, phi, normal)
                   : b->kind->phi(b->data, point, phi, normal);
 }
-/* The same for contact: true where it is below reach, from reach on where it is no less. */
+/* The same for contact: true where it is below reach, from reach on where it is no less. normal NULL: only
+ * whether it is below reach is asked. */
 bool tl_boundary_driven_within(const TlBoundary *boundary, TlVec3 point, double reach, double *phi,
                                TlVec3 *normal);
 static inline bool tl_boundary_within(const TlBoundary *b, TlVec3 point, double reach, double *phi,
                                       TlVec3 *normal) {
-  if (!b->kind->within) return tl_boundary_phi(b, point, phi, normal);
+  TlVec3 unasked;
+  if (!b->kind->within) return tl_boundary_phi(b, point, phi, normal ? normal : &unasked);
   return b->drive ? tl_boundary_driven_within(b, point, reach, phi, normal)
                   : b->kind->within(b->data, point, reach, phi, normal);
 }

@@ -1,6 +1,7 @@
 #include "model/ground_shape.h"
 
 #include "base/mem.h"
+#include "model/shapes.h"
 
 #include <math.h>
 
@@ -9,17 +10,12 @@
 static const double BULGE = 0.36;
 static const double MOST = 0.5; /* node spacings */
 
-static TlVec3 node_at(const TlAvatar *a, int32_t i) {
-  const float *p = &a->node_m[3 * (size_t)i];
-  return tl_vec3(p[0], p[1], p[2]);
-}
-
-static void nearest_nodes(const TlAvatar *a, int32_t i, int32_t *near) {
+static void nearest_nodes(const TlShape *shape, int32_t i, int32_t *near) {
   double d2[TL_GROUND_NEIGHBOURS];
-  TlVec3 p = node_at(a, i);
+  TlVec3 p = tl_shape_node(shape, i);
   for (int k = 0; k < TL_GROUND_NEIGHBOURS; k++) d2[k] = INFINITY, near[k] = -1;
-  for (int32_t j = 0; j < a->node_count; j++) {
-    double far2 = tl_norm2(tl_sub(node_at(a, j), p));
+  for (int32_t j = 0; j < shape->node_count; j++) {
+    double far2 = tl_norm2(tl_sub(tl_shape_node(shape, j), p));
     int k = TL_GROUND_NEIGHBOURS - 1;
     if (j == i || far2 >= d2[k]) continue;
     for (; k > 0 && d2[k - 1] > far2; k--) d2[k] = d2[k - 1], near[k] = near[k - 1];
@@ -28,36 +24,67 @@ static void nearest_nodes(const TlAvatar *a, int32_t i, int32_t *near) {
   }
 }
 
-TlStatus tl_ground_shape_new(TlGroundShape **shape, const TlAvatar *a) {
-  TlGroundShape *g;
-  TL_TRY(TL_NEW(g, 1));
-  TlStatus status = tl_spline_make(a, &g->spline);
-  if (status == TL_OK) status = TL_NEW(g->normal, (size_t)a->node_count);
-  if (status == TL_OK) status = TL_NEW(g->near, (size_t)a->node_count);
-  if (status != TL_OK) {
-    tl_ground_shape_free(g);
-    return status;
+static void list_nodes(TlGroundShape *g, const TlShape *shape) {
+  for (int32_t i = 0; i < g->count; i++) {
+    int32_t at = i < shape->node_count ? i : shape->node_count - 1;
+    TlVec3 p = tl_shape_node(shape, shape->node_index[at]);
+    g->x[i] = (float)p.x;
+    g->y[i] = (float)p.y;
+    g->z[i] = (float)p.z;
   }
-  for (int32_t i = 0; i < a->node_count; i++) {
-    tl_spline_phi(&g->spline, node_at(a, i), &g->normal[i], NULL);
-    g->normal[i] = tl_unit(g->normal[i]);
-    nearest_nodes(a, i, g->near[i]);
-  }
-  for (int32_t i = 0; i < a->node_count; i++)
+}
+
+/* How far a place may lie below the nodes about it. */
+static double deficit_of(const TlGroundShape *g, const TlShape *shape) {
+  double deficit = 0;
+  for (int32_t i = 0; i < shape->node_count; i++)
     for (int k = 0; k < TL_GROUND_NEIGHBOURS && g->near[i][k] >= 0; k++) {
       int32_t j = g->near[i][k];
-      double turn = tl_norm(tl_sub(g->normal[i], g->normal[j]));
-      g->deficit =
-          tl_max(g->deficit, BULGE * turn * tl_norm(tl_sub(node_at(a, i), node_at(a, j))));
+      double turn = tl_norm(tl_sub(g->normal[i], g->normal[j])),
+             apart = tl_norm(tl_sub(tl_shape_node(shape, i), tl_shape_node(shape, j)));
+      deficit = tl_max(deficit, BULGE * turn * apart);
     }
-  g->deficit = tl_min(g->deficit, MOST * sqrt(a->area_m2 / a->node_count));
-  *shape = g;
+  return tl_min(deficit, MOST * shape->node_spacing);
+}
+
+static TlStatus fill(TlGroundShape *g, const TlShape *shape) {
+  size_t nodes = (size_t)shape->node_count, count;
+  g->count = (shape->node_count + TL_GROUND_BLOCK - 1) / TL_GROUND_BLOCK * TL_GROUND_BLOCK;
+  count = (size_t)g->count;
+  TL_TRY(TL_NEW(g->x, count));
+  TL_TRY(TL_NEW(g->y, count));
+  TL_TRY(TL_NEW(g->z, count));
+  list_nodes(g, shape);
+  if (!shape->avatar) return TL_OK;
+  TL_TRY(tl_spline_make(shape->avatar, &g->spline));
+  TL_TRY(TL_NEW(g->normal, nodes));
+  TL_TRY(TL_NEW(g->near, nodes));
+  for (int32_t i = 0; i < shape->node_count; i++) {
+    tl_spline_phi(&g->spline, tl_shape_node(shape, i), &g->normal[i], NULL);
+    g->normal[i] = tl_unit(g->normal[i]);
+    nearest_nodes(shape, i, g->near[i]);
+  }
+  g->deficit = deficit_of(g, shape);
   return TL_OK;
+}
+
+TlStatus tl_ground_shape_new(TlGroundShape **ground, const TlShape *shape) {
+  TlGroundShape *g;
+  TL_TRY(TL_NEW(g, 1));
+  TlStatus status = fill(g, shape);
+  if (status == TL_OK)
+    *ground = g;
+  else
+    tl_ground_shape_free(g);
+  return status;
 }
 
 void tl_ground_shape_free(TlGroundShape *g) {
   if (!g) return;
   tl_spline_free(&g->spline);
+  tl_free(g->x);
+  tl_free(g->y);
+  tl_free(g->z);
   tl_free(g->normal);
   tl_free(g->near);
   tl_free(g);

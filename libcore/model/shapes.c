@@ -243,7 +243,7 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
   TlStatus status = avatar_tree(shape, avatar);
   if (status == TL_OK && shapes->balls) measure_deficit(shape);
   if (status == TL_OK && shapes->ground)
-    status = tl_context(tl_ground_shape_new(&shape->ground, avatar), "avatar %lld", (long long)id);
+    status = tl_context(tl_ground_shape_new(&shape->ground, shape), "avatar %lld", (long long)id);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
   return status;
@@ -267,6 +267,8 @@ TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *
   for (int i = 0; i < kind->size_count; i++) shape->size[i] = size[i];
   TlStatus status = closed_tree(shape);
   if (shape->node_count > 0) shape->node_spacing = sqrt(mass.area_m2 / shape->node_count);
+  if (status == TL_OK && shapes->ground && shape->node_count > 0)
+    status = tl_ground_shape_new(&shape->ground, shape);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
   if (status != TL_OK || !kind->alone || shapes->balls) return status;

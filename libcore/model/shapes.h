@@ -36,7 +36,7 @@ typedef struct TlShape {
                            is no farther than this: measured when balls are there, else 0 */
   int32_t node_count, sphere_count;
   int32_t *node_index; /* numbers of the nodes in the tree's order, owned */
-  TlGroundShape *ground; /* of an avatar, owned; NULL: there is no relief */
+  TlGroundShape *ground; /* with nodes, owned; NULL: there is no relief */
   TlVec3 *node;        /* of a closed form, by number, owned; an avatar has its own */
   TlNodeSphere *sphere;
 } TlShape;
@@ -44,7 +44,7 @@ typedef struct TlShape {
 typedef struct TlShapes {
   TlShape **shape; /* sorted by id; the structs do not move */
   size_t count, capacity;
-  bool ground; /* avatars that are added get their TlGroundShape: set before the first */
+  bool ground; /* shapes that are added get their TlGroundShape: set before the first */
   bool balls; /* shapes that seek their points from others' nodes are among them (narrow.h) */
 } TlShapes;
 

@@ -244,6 +244,7 @@ bool tl_heightfield_signed(const TlHeightfield *f, TlVec3 p, double reach, doubl
   if (!tl_heightfield_locate(f, p.x, p.y, &patch, &u, &v)) return false;
   double zu = patch.b + patch.d * v, zv = patch.c + patch.d * u;
   double e = p.z - (patch.a + patch.b * u + zv * v), w = 1 / (1 + zu * zu + zv * zv);
+  if (!normal && e < reach) return *phi = e, true; /* no distance is larger than the vertical one */
   double side = e < 0 ? -1 : 1, border = least(least(u, 1 - u), least(v, 1 - v));
   /* A foot no farther than the patch's border: no other patch is as near. */
   if (fabs(e) * sqrt(w) <= border && fabs(patch.d * e) < 0.5) {
@@ -253,18 +254,18 @@ bool tl_heightfield_signed(const TlHeightfield *f, TlVec3 p, double reach, doubl
       newton_step(&patch, u, v, p.z, x, y, &du, &dv);
       x += du;
       y += dv;
-      if (fabs(du) + fabs(dv) < 1e-6) break;
+      if (fabs(du) + fabs(dv) < 1e-3) break; /* quadratic: the distance is right to 1e-12 */
     }
     double d = sqrt(squared(&patch, u, v, p.z, x, y));
     if (d <= border) {
       *phi = side * d;
-      *normal = upward(&patch, x, y);
+      if (normal) *normal = upward(&patch, x, y);
       return true;
     }
   }
   Search s;
   double far = fabs(e); /* the ground straight above or below is a point of it */
-  *normal = upward(&patch, u, v);
+  if (normal) *normal = upward(&patch, u, v);
   if (e < -TL_SURFACE_DEEP) return *phi = e * sqrt(w), true;
   if (e >= 0 && reach < far) {
     *phi = reach;
@@ -274,6 +275,7 @@ bool tl_heightfield_signed(const TlHeightfield *f, TlVec3 p, double reach, doubl
     return true;
   }
   *phi = side * s.best;
+  if (!normal) return true;
   if (!tl_heightfield_locate(f, s.at_x, s.at_y, &patch, &u, &v)) return true;
   TlVec3 foot = tl_vec3(s.at_x, s.at_y, patch.a + patch.b * u + patch.c * v + patch.d * u * v);
   bool inside = u > 0 && v > 0 && u < 1 && v < 1;

@@ -44,7 +44,8 @@ double tl_heightfield_distance(const TlHeightfield *field, TlVec3 p, double reac
 
 /* Signed distance of p to the surface, > 0 above the ground, where that is below reach; from reach on
  * where it is no less; more than TL_SURFACE_DEEP cells below the ground straight above, that to the
- * ground's plane there. normal: unit, from the nearest point out of the ground. Right to 1e-7. False: no
+ * ground's plane there. normal: unit, from the nearest point out of the ground; NULL: only whether phi is
+ * below reach is asked, and what is below reach need not be the distance. Right to 1e-7. False: no
  * ground at p's (x, y). About 15 ns where the nearest point lies no farther than the border of the patch
  * at p. */
 enum { TL_SURFACE_DEEP = 4 };

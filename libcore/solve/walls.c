@@ -1,5 +1,5 @@
 #include "base/par.h"
-#include "contact/near.h"
+#include "contact/ground.h"
 #include "solve/rest.h"
 #include "model/shapes.h"
 
@@ -42,7 +42,10 @@ static double added_depth(const TlBodies *b, int64_t i, const WallPoses *w, cons
   TlQuat q =
       tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(tl_scale(step_s, t->w)), b->rotation[body]));
   tl_collider_place(b, i, &x, &q);
-  if (!tl_near_deepest(w->near, &b->colliders, i, x, q, w->end, 0, deepest)) return 0;
+  bool deep = w->end->kind->relief
+                  ? tl_ground_deepest(&b->colliders, i, x, q, w->end, 0, deepest)
+                  : tl_near_deepest(w->near, &b->colliders, i, x, q, w->end, 0, deepest);
+  if (!deep) return 0;
   double now = gap_now(b, i, w->start, centre, deepest, arm);
   return now < INFINITY ? fmin(now, 0) - deepest->gap : 0;
 }
