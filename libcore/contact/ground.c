@@ -261,6 +261,36 @@ static TlStatus add_places(Ground *g, size_t first, double extra) {
   return TL_OK;
 }
 
+/* ---- closed forms on patches ---- */
+
+/* The farthest points of a shape whose points follow the contact, against each patch; its normal is that at
+ * the point, which settles as the patch is far less bent than the grain. */
+static TlStatus add_farthest(const Ground *g, size_t first) {
+  enum { TURNS = 3 };
+  Window w = window_of(g, g->pose.x, g->r + tl_max(g->limit, 0));
+  for (int64_t j = w.q0; j <= w.q1; j++)
+    for (int64_t i = w.p0; i <= w.p1; i++) {
+      Square s = {.i = i, .j = j};
+      if (!tl_heightfield_patch(&g->relief.field, i, j, &s.patch)) continue;
+      for (int k = 0; k < TL_CLOSED_FARTHEST; k++) {
+        TlVec3 far[TL_CLOSED_FARTHEST], n;
+        TlPoint point = {.p = g->pose.x, .key = key_of(PATCH, i, j, k)};
+        above(g, &s, point.p, &n);
+        for (int turn = 0; turn < TURNS; turn++) {
+          TlVec3 own = tl_mat_tvec(g->pose.r, n);
+          if (k >= g->shape->closed->farthest(g->shape->size, own, far)) break;
+          point.p = tl_posed(&g->pose, far[k]);
+          point.gap = above(g, &s, point.p, &point.n);
+          n = point.n;
+        }
+        g->points->lookups++;
+        if (point.gap < g->limit && foot_inside(g, &s, tl_axpy(point.p, -point.gap, point.n)))
+          TL_TRY(keep(g, first, &point, 0));
+      }
+    }
+  return TL_OK;
+}
+
 /* ---- creases ---- */
 
 /* The line from a along e, and the slopes of the ground away from it on either side at its ends. */
@@ -670,8 +700,10 @@ TlStatus tl_ground_points(const TlGroundQuery *q, TlWanted *wanted, TlPoints *po
     TL_TRY(add_balls(&g, first));
     if (crest) TL_TRY(add_crests(&g, first));
     if (points->count == first) TL_TRY(tl_points_add(points, nearest));
-  } else if (crest) {
-    TL_TRY(add_crests(&g, first));
+  } else {
+    bool follows = g.shape->closed && g.shape->closed->farthest && !q->boundary->drive;
+    if (follows) TL_TRY(add_farthest(&g, first));
+    if (crest) TL_TRY(add_crests(&g, first));
   }
   wanted->least = least_of(points, first, wanted->least);
   filter(points, first, tl_wanted_limit(wanted));
