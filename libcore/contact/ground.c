@@ -19,6 +19,7 @@ static const double BESIDE = 0.02; /* of the radius: a foot this far beside its 
 static const double CREASED = 1e-3; /* change of slope that makes a line a crease */
 static const double NEAR_P = 0.05, NEAR_N = 0.995; /* two features this near, of the radius, are one */
 static const double SAMPLED = 0.25; /* of the radius: distance of samples along a crease */
+static const double REFUSED = 1e-3; /* of the radius: deeper than all else */
 static const double LEANING = 0.2;  /* slope along a crease under which a flat face lies on it */
 enum { ROUNDS = 10, CUTS = 5, NARROWINGS = 14, MOST_SAMPLES = 64 };
 
@@ -36,6 +37,7 @@ typedef struct Ground {
   double beside;  /* tolerances of this shape (BESIDE) */
   double area;    /* of its surface that a feature stands for; 0: a point bears by itself */
   TlPoints *points;
+  TlPoint *refused; /* the deepest point of a crest whose normal no crest has there; gap INFINITY: none */
 } Ground;
 
 /* Samples within reach of the centre, and patches that reach there. */
@@ -341,16 +343,36 @@ static bool clip(const Ground *g, const Crease *c, double reach, double *from, d
   return *from < *to;
 }
 
-/* Does the normal lie between those of the two patches? */
-static bool between(const Ground *g, const Crease *c, double at, TlVec3 n) {
+/* The normal n of a point must not lead into the ground that leaves it along `out`. Where it does, what
+ * does is taken from n. */
+static bool leads_out(const Ground *g, TlVec3 out, TlVec3 *n) {
+  TlVec3 u = tl_unit(out);
+  double into = tl_dot(*n, u);
+  if (into <= g->beside) return true;
+  *n = tl_axpy(*n, -into, u);
+  return false;
+}
+
+/* A point of the ground inside the grain, where the grain's own normal is none of the ground's: beside edges of
+ * the grain. It counts if nothing else is found that lies as deep, with the nearest normal of the ground. */
+static void refuse(const Ground *g, TlPoint point, TlVec3 allowed) {
+  double length = tl_norm(allowed);
+  if (!(point.gap < tl_min(0, g->refused->gap)) || !(length > FACING)) return;
+  point.n = tl_scale(1 / length, allowed);
+  *g->refused = point;
+}
+
+/* Does the normal lie between those of the two patches? Else *n becomes the nearest that does. */
+static bool between(const Ground *g, const Crease *c, double at, TlVec3 *n) {
   double t = at / c->length;
+  bool inside = true;
   for (int s = 0; s < 2; s++) {
     if (!c->side[s]) continue;
     double way = s ? -1 : 1, slope = c->slope[s][0] + t * (c->slope[s][1] - c->slope[s][0]);
     TlVec3 out = c->kind == CREASE_X ? tl_vec3(0, way, slope) : tl_vec3(way, 0, slope);
-    if (!(tl_dot(n, out) <= g->beside * tl_norm(out))) return false;
+    inside = leads_out(g, tl_axpy(out, -tl_dot(out, c->e), c->e), n) && inside;
   }
-  return true;
+  return inside;
 }
 
 typedef struct Spot { /* of the grain's phi along a crease */
@@ -392,9 +414,12 @@ static TlStatus add_crossing(const Ground *g, const Crease *c, size_t first, Spo
                    .gap = phi * apart / length,
                    .key = key_of(c->kind, c->i, c->j, (int64_t)(at / (SAMPLED * g->r))),
                    .area_m2 = g->area};
-  if (!(point.gap < g->limit) || !between(g, c, at, point.n)) return TL_OK;
+  if (!(point.gap < g->limit)) return TL_OK;
   point.p = tl_axpy(tl_axpy(c->a, at, c->e), point.gap, point.n);
-  return keep(g, first, &point, 0);
+  TlVec3 allowed = point.n;
+  if (between(g, c, at, &allowed)) return keep(g, first, &point, 0);
+  refuse(g, point, allowed);
+  return TL_OK;
 }
 
 static TlStatus add_crease(const Ground *g, const Crease *c, size_t first) {
@@ -452,19 +477,21 @@ static TlStatus add_vertex(const Ground *g, int64_t i, int64_t j, size_t first) 
   if (tl_norm2(tl_sub(at, g->pose.x)) >= far * far) return TL_OK;
   double phi = grain_phi(g, at, &gradient, NULL);
   if (!(phi < g->limit) || !(tl_norm2(gradient) > 0.01)) return TL_OK;
-  TlVec3 n = tl_scale(-1, tl_unit(gradient));
+  TlVec3 n = tl_scale(-1, tl_unit(gradient)), allowed = n;
+  bool out = true;
   for (int k = 0; k < 4; k++) {
     double way = k & 1 ? -1 : 1;
     if (isnan(slope[k])) continue;
-    double rise = way * (k < 2 ? n.x : n.y) + slope[k] * n.z;
-    if (!(rise <= g->beside * sqrt(1 + slope[k] * slope[k]))) return TL_OK;
+    out = leads_out(g, k < 2 ? tl_vec3(way, 0, slope[k]) : tl_vec3(0, way, slope[k]), &allowed) && out;
   }
   TlPoint point = {.p = tl_axpy(at, phi, n),
                    .n = n,
                    .gap = phi,
                    .key = key_of(VERTEX, i, j, 0),
                    .area_m2 = g->area};
-  return keep(g, first, &point, 0);
+  if (out) return keep(g, first, &point, 0);
+  refuse(g, point, allowed);
+  return TL_OK;
 }
 
 /* ---- all features ---- */
@@ -678,7 +705,9 @@ static Ground ground_of(const TlGroundQuery *q, TlVec3 position, const TlMat3 *t
 
 TlStatus tl_ground_points(const TlGroundQuery *q, TlWanted *wanted, TlPoints *points) {
   Ground g = ground_of(q, q->colliders->position[q->collider], q->turn);
+  TlPoint refused = {.gap = INFINITY};
   g.points = points;
+  g.refused = &refused;
   size_t first = points->count;
   bool crest = !q->boundary->drive && any_crest(&g, g.r + tl_max(wanted->margin, 0));
   /* a place lies deeper than the nodes about it by so much at most, a crest that comes between them by as
@@ -705,7 +734,9 @@ TlStatus tl_ground_points(const TlGroundQuery *q, TlWanted *wanted, TlPoints *po
     if (follows) TL_TRY(add_farthest(&g, first));
     if (crest) TL_TRY(add_crests(&g, first));
   }
-  wanted->least = least_of(points, first, wanted->least);
+  double least = least_of(points, first, INFINITY);
+  if (refused.gap < least - REFUSED * g.r) TL_TRY(tl_points_add(points, refused));
+  wanted->least = tl_min(wanted->least, tl_min(least, refused.gap));
   filter(points, first, tl_wanted_limit(wanted));
   return TL_OK;
 }
