@@ -14,13 +14,18 @@ static const double FLAT = 0.3, SHARP = 4; /* curvatures lie within FLAT/r and S
 static const double TRUST = 0.25;          /* of the radius: longest step */
 static const double FACING = 0.3;          /* least slope of the grain's phi against the ground */
 static const double LEVEL = 0.01; /* sine: a node's normal this near to the ground's is a place's */
-static const double BESIDE = 0.02; /* of the radius: a foot this far beside its patch counts; sine of the
+static const double BESIDE =
+    0.02; /* of the radius: a foot this far beside its patch counts; sine of the
                                       angle by which a normal at a crease may pass that of a patch */
 static const double CREASED = 1e-3; /* change of slope that makes a line a crease */
-static const double NEAR_P = 0.05, NEAR_N = 0.995; /* two features this near, of the radius, are one */
+static const double NEAR_P = 0.05,
+                    NEAR_N = 0.995; /* two features this near, of the radius, are one */
 static const double SAMPLED = 0.25; /* of the radius: distance of samples along a crease */
 static const double REFUSED = 1e-3; /* of the radius: deeper than all else */
-static const double LEANING = 0.2;  /* slope along a crease under which a flat face lies on it */
+static const double AHEAD =
+    0.25;                        /* of the radius: how far what is known to be apart is looked at */
+static const double SLOW = 2e-3; /* of the radius: displacement of a step */
+static const double LEANING = 0.2; /* slope along a crease under which a flat face lies on it */
 enum { ROUNDS = 10, CUTS = 5, NARROWINGS = 14, MOST_SAMPLES = 64 };
 
 typedef enum Feature { PATCH = 1, CREASE_X, CREASE_Y, VERTEX } Feature;
@@ -37,7 +42,8 @@ typedef struct Ground {
   double beside;  /* tolerances of this shape (BESIDE) */
   double area;    /* of its surface that a feature stands for; 0: a point bears by itself */
   TlPoints *points;
-  TlPoint *refused; /* the deepest point of a crest whose normal no crest has there; gap INFINITY: none */
+  TlPoint *
+      refused; /* the deepest point of a crest whose normal no crest has there; gap INFINITY: none */
 } Ground;
 
 /* Samples within reach of the centre, and patches that reach there. */
@@ -54,14 +60,10 @@ static Window window_of(const Ground *g, TlVec3 c, double reach) {
   const TlRelief *f = &g->relief;
   double per = 1 / f->cell_m, x = (c.x - f->x0_m) * per, y = (c.y - f->y0_m) * per, d = reach * per;
   int64_t nx = f->field.nx, ny = f->field.ny;
-  return (Window){(int64_t)tl_max(ceil(x - d), 0),
-                  (int64_t)tl_min(floor(x + d), (double)(nx - 1)),
-                  (int64_t)tl_max(ceil(y - d), 0),
-                  (int64_t)tl_min(floor(y + d), (double)(ny - 1)),
-                  clamped(floor(x - d), nx - 2),
-                  clamped(floor(x + d), nx - 2),
-                  clamped(floor(y - d), ny - 2),
-                  clamped(floor(y + d), ny - 2)};
+  return (Window){(int64_t)tl_max(ceil(x - d), 0), (int64_t)tl_min(floor(x + d), (double)(nx - 1)),
+                  (int64_t)tl_max(ceil(y - d), 0), (int64_t)tl_min(floor(y + d), (double)(ny - 1)),
+                  clamped(floor(x - d), nx - 2),   clamped(floor(x + d), nx - 2),
+                  clamped(floor(y - d), ny - 2),   clamped(floor(y + d), ny - 2)};
 }
 
 static double height(const Ground *g, int64_t i, int64_t j) {
@@ -87,10 +89,9 @@ static bool is_feature(const TlPoint *p) {
 
 static double grain_phi(const Ground *g, TlVec3 x, TlVec3 *gradient, TlSym3 *hessian) {
   const TlPose *pose = &g->pose;
-  TlVec3 own,
-      p = tl_scale(1 / pose->scale, tl_mat_tvec(pose->r, tl_sub(x, pose->x)));
+  TlVec3 own, p = tl_scale(1 / pose->scale, tl_mat_tvec(pose->r, tl_sub(x, pose->x)));
   double phi = g->smooth ? tl_spline_phi(&g->shape->ground->spline, p, &own, hessian)
-                                : tl_shape_phi(g->shape, p, &own);
+                         : tl_shape_phi(g->shape, p, &own);
   g->points->lookups++;
   *gradient = tl_mat_vec(pose->r, own);
   return phi * pose->scale;
@@ -229,7 +230,8 @@ static TlStatus add_places(Ground *g, size_t first, double extra) {
   for (size_t k = 0; k < count; k++) { /* by key: nodes come in any order */
     size_t at = starts;
     if (!lower(g, first, k, rank)) continue;
-    for (; at > 0 && points->point[first + (size_t)start[at - 1]].key > points->point[first + k].key;
+    for (;
+         at > 0 && points->point[first + (size_t)start[at - 1]].key > points->point[first + k].key;
          at--)
       start[at] = start[at - 1];
     start[at] = (int32_t)k;
@@ -250,14 +252,16 @@ static TlStatus add_places(Ground *g, size_t first, double extra) {
         if (h >= g->limit + extra || h < seed.gap - COVER * g->spacing) continue;
         TlVec3 across = tl_axpy(normal, -tl_dot(normal, n), n);
         /* the node is the place */
-        if (tl_norm2(across) < LEVEL * LEVEL && tl_dot(n, seed.n) > 1 - 0.5 * LEVEL * LEVEL) continue;
+        if (tl_norm2(across) < LEVEL * LEVEL && tl_dot(n, seed.n) > 1 - 0.5 * LEVEL * LEVEL)
+          continue;
         TlPoint place = {.key = key_of(PATCH, i, j, node)};
         if (!descend(g, &s, seed.p, &place) || !(place.gap < g->limit)) continue;
         if (!foot_inside(g, &s, tl_axpy(place.p, -place.gap, place.n))) continue;
         double scale = g->pose.scale;
         place.area_m2 = scale * scale * (double)g->shape->avatar->node_area_m2[node];
         TL_TRY(keep(g, first + count, &place, TWINS * g->spacing));
-        if (place.gap <= seed.gap) points->point[first + k].area_m2 = -1; /* it stands for this node */
+        if (place.gap <= seed.gap)
+          points->point[first + k].area_m2 = -1; /* it stands for this node */
       }
   }
   return TL_OK;
@@ -403,8 +407,7 @@ static TlStatus add_crossing(const Ground *g, const Crease *c, size_t first, Spo
     }
   }
   double weight = low.slope < 0 && high.slope > 0 ? high.slope / (high.slope - low.slope) : 0.5;
-  TlVec3 out =
-      tl_add(tl_scale(weight, low.gradient), tl_scale(1 - weight, high.gradient));
+  TlVec3 out = tl_add(tl_scale(weight, low.gradient), tl_scale(1 - weight, high.gradient));
   double phi = tl_min(low.phi, high.phi), at = weight * low.at + (1 - weight) * high.at;
   double apart = weight * tl_norm(low.gradient) + (1 - weight) * tl_norm(high.gradient);
   out = tl_axpy(out, -tl_dot(out, c->e), c->e);
@@ -482,7 +485,8 @@ static TlStatus add_vertex(const Ground *g, int64_t i, int64_t j, size_t first) 
   for (int k = 0; k < 4; k++) {
     double way = k & 1 ? -1 : 1;
     if (isnan(slope[k])) continue;
-    out = leads_out(g, k < 2 ? tl_vec3(way, 0, slope[k]) : tl_vec3(0, way, slope[k]), &allowed) && out;
+    out = leads_out(g, k < 2 ? tl_vec3(way, 0, slope[k]) : tl_vec3(0, way, slope[k]), &allowed) &&
+          out;
   }
   TlPoint point = {.p = tl_axpy(at, phi, n),
                    .n = n,
@@ -528,7 +532,8 @@ static TlStatus add_crests(const Ground *g, size_t first) {
 static TlStatus add_balls(const Ground *g, size_t first) {
   const TlRelief *f = &g->relief;
   double reach = g->r + tl_max(g->limit, 0), per = f->field.per_metre;
-  TlVec3 c = tl_vec3((g->pose.x.x - f->x0_m) * per, (g->pose.x.y - f->y0_m) * per, g->pose.x.z * per);
+  TlVec3 c =
+      tl_vec3((g->pose.x.x - f->x0_m) * per, (g->pose.x.y - f->y0_m) * per, g->pose.x.z * per);
   Window w = window_of(g, g->pose.x, reach);
   for (int64_t j = w.q0; j <= w.q1; j++)
     for (int64_t i = w.p0; i <= w.p1; i++) {
@@ -536,13 +541,13 @@ static TlStatus add_balls(const Ground *g, size_t first) {
       double u, v;
       TlVec3 n;
       if (!tl_heightfield_patch(&f->field, i, j, &s.patch)) continue;
-      double d = f->cell_m *
-                 tl_patch_distance(&s.patch, c.x - (double)i, c.y - (double)j, c.z, &u, &v);
+      double d =
+          f->cell_m * tl_patch_distance(&s.patch, c.x - (double)i, c.y - (double)j, c.z, &u, &v);
       g->points->lookups++;
       if (!(d < reach) || !(u > 0 && v > 0 && u < 1 && v < 1)) continue;
-      TlVec3 foot = tl_vec3(f->x0_m + f->cell_m * ((double)i + u), f->y0_m + f->cell_m * ((double)j + v),
-                            f->cell_m * (s.patch.a + s.patch.b * u + s.patch.c * v +
-                                         s.patch.d * u * v));
+      TlVec3 foot =
+          tl_vec3(f->x0_m + f->cell_m * ((double)i + u), f->y0_m + f->cell_m * ((double)j + v),
+                  f->cell_m * (s.patch.a + s.patch.b * u + s.patch.c * v + s.patch.d * u * v));
       above(g, &s, foot, &n);
       TlPoint point = {.n = n,
                        .p = tl_axpy(g->pose.x, -g->r, n),
@@ -596,8 +601,9 @@ static int bounds_of(const Ground *g, double reach, Bound *bound) {
       double zu = p->b + p->d * (v - (double)j), zv = p->c + p->d * (u - (double)i);
       double z = p->a + p->b * (u - (double)i) + zv * (v - (double)j);
       double inverse = 1 / sqrt(1 + zu * zu + zv * zv);
-      double h = f->cell_m * (g->pose.x.z * per - z - zu * (x - u) - zv * (y - v) -
-                              0.5 * fabs(p->d) * d * d) * inverse;
+      double h = f->cell_m *
+                 (g->pose.x.z * per - z - zu * (x - u) - zv * (y - v) - 0.5 * fabs(p->d) * d * d) *
+                 inverse;
       TlVec3 m = tl_mat_tvec(g->pose.r, tl_vec3(-zu * inverse, -zv * inverse, inverse));
       bound[count++] = (Bound){(float)m.x, (float)m.y, (float)m.z,
                                (float)(h / g->pose.scale - 1e-5 * g->shape->radius_m)};
@@ -629,7 +635,8 @@ TL_LANES_CLONES static void bound_nodes(const TlGroundShape *s, const Bound *bou
 /* The node in the tree's order at k. False: it has no ground. */
 static bool node_point(const Ground *g, int32_t k, double reach, TlPoint *point) {
   int32_t node = g->shape->node_index[k];
-  *point = (TlPoint){.p = tl_posed(&g->pose, tl_shape_node(g->shape, node)), .key = 2 * (int64_t)node};
+  *point =
+      (TlPoint){.p = tl_posed(&g->pose, tl_shape_node(g->shape, node)), .key = 2 * (int64_t)node};
   g->points->lookups++;
   g->points->node_tests++;
   return tl_boundary_within(g->query->boundary, point->p, reach, &point->gap, &point->n);
@@ -643,13 +650,22 @@ static TlStatus scan_nodes(const Ground *g, TlWanted *wanted, TlPoint *deepest, 
   Bound bound[MOST_PATCHES];
   float low[MOST_BLOCKS * TL_GROUND_BLOCK], least[MOST_BLOCKS];
   double scale = g->pose.scale;
-  int bounds = blocks > MOST_BLOCKS ? -1 : bounds_of(g, g->r + tl_max(wanted->margin, 0), bound);
+  double horizon = tl_max(wanted->margin, 0); /* bounds are right that far */
+  if (!deepest && g->query->list) horizon += COVER * g->spacing + AHEAD * g->r;
+  int bounds = blocks > MOST_BLOCKS ? -1 : bounds_of(g, g->r + horizon, bound);
   *done = bounds >= 0;
   if (bounds <= 0) return TL_OK;
   bound_nodes(s, bound, bounds, low, least);
   int32_t first = 0;
   for (int32_t b = 1; b < blocks; b++)
     if (least[b] < least[first]) first = b;
+  if (!(scale * (double)least[first] < tl_wanted_limit(wanted))) {
+    TlNearWall **memo = deepest ? NULL : g->query->list;
+    const TlGroundQuery *q = g->query;
+    if (!memo) return TL_OK;
+    double known = tl_min(scale * (double)least[first], horizon);
+    return tl_near_note_apart(memo, q->colliders, q->collider, q->turn, known);
+  }
   for (int32_t turn = -1; turn < blocks; turn++) {
     int32_t b = turn < 0 ? first : turn;
     if (turn == first) continue;
@@ -675,12 +691,13 @@ static TlStatus scan_nodes(const Ground *g, TlWanted *wanted, TlPoint *deepest, 
 static TlStatus nodes(const Ground *g, TlWanted *wanted) {
   const TlGroundQuery *q = g->query;
   bool done = false;
-  if (g->shape->ground && !q->all && !q->boundary->drive)
+  bool slow = q->list && q->way < SLOW * g->r; /* a list outlives many steps */
+  if (g->shape->ground && !q->all && !slow && !q->boundary->drive)
     TL_TRY(scan_nodes(g, wanted, NULL, &done));
   if (done) return TL_OK;
   if (q->list && g->shape->node_count > 0)
-    return tl_near_boundary(q->list, q->colliders, q->collider, q->turn, q->boundary, q->way, wanted,
-                            g->points);
+    return tl_near_boundary(q->list, q->colliders, q->collider, q->turn, q->boundary, q->way,
+                            wanted, g->points);
   return (q->all ? tl_narrow_boundary_all : tl_narrow_boundary)(q->colliders, q->collider,
                                                                 q->boundary, wanted, g->points);
 }
@@ -709,21 +726,25 @@ TlStatus tl_ground_points(const TlGroundQuery *q, TlWanted *wanted, TlPoints *po
   g.points = points;
   g.refused = &refused;
   size_t first = points->count;
+  if (q->list && g.shape->node_count > 0 &&
+      tl_near_apart(*q->list, q->colliders, q->collider, q->turn, q->boundary,
+                    wanted->margin + COVER * g.spacing))
+    return TL_OK;
   bool crest = !q->boundary->drive && any_crest(&g, g.r + tl_max(wanted->margin, 0));
-  /* a place lies deeper than the nodes about it by so much at most, a crest that comes between them by as
-   * much as they are apart */
+  /* a place lies deeper than the nodes about it by so much at most; a crest may come between any */
   double extra = g.smooth ? g.shape->ground->deficit * g.pose.scale : 0;
-  if (crest) extra = tl_max(extra, COVER * g.spacing);
   TlWanted wide = {wanted->margin + extra, wanted->band + extra, wanted->least,
                    tl_max(wanted->reach, 0) + extra};
   TL_TRY(nodes(&g, &wide));
-  if (points->count == first) return TL_OK;
+  if (points->count == first && !crest) return TL_OK;
   wide.least = least_of(points, first, wanted->least);
   filter(points, first, tl_wanted_limit(&wide)); /* whatever else the search brought along */
   /* where features may be wanted: the least of all gaps, which the last filter takes, is not known yet */
   g.limit = tl_min(tl_wanted_limit(&wide), wanted->margin);
   if (g.smooth && !q->boundary->drive) TL_TRY(add_places(&g, first, extra));
-  if (g.sphere && points->point[first].gap > -g.r && !q->boundary->drive) { /* its centre is above */
+  if (g.sphere && points->count == first) return TL_OK;
+  if (g.sphere && points->point[first].gap > -g.r &&
+      !q->boundary->drive) { /* its centre is above */
     TlPoint nearest = points->point[first];
     points->count = first;
     TL_TRY(add_balls(&g, first));
@@ -752,7 +773,6 @@ bool tl_ground_deepest(const TlColliders *b, int64_t body, TlVec3 position, TlQu
   g.points = &counters;
   *deepest = (TlPoint){.gap = INFINITY};
   if (g.shape->ground && !boundary->drive) (void)scan_nodes(&g, &wanted, deepest, &done);
-  if (!done)
-    return tl_narrow_deepest(b, body, position, rotation, boundary, margin, deepest);
+  if (!done) return tl_narrow_deepest(b, body, position, rotation, boundary, margin, deepest);
   return deepest->gap < margin;
 }

@@ -14,7 +14,8 @@ static const double FAST = 0.02; /* of a diameter a step: lists do not pay any m
 /* What rounding may add to a gap: of a radius, of a world coordinate (boundaries are asked there).
  */
 static const double SLACK = 1e-11, SLACK_WORLD = 1e-14;
-static const double SLACK_PATCH = 3e-7; /* of a cell: error of distances to patches (heightfield.h) */
+static const double SLACK_PATCH =
+    3e-7; /* of a cell: error of distances to patches (heightfield.h) */
 
 /* A listed node: an avatar's own floats (a closed form keeps doubles: TlShape.node), and the least
  * gap then from this one on, rounded down. */
@@ -604,6 +605,25 @@ TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body,
   points->count = count;
   TL_TRY(wall_build(w, shape, &pose, boundary, way, wanted, points));
   return wall_evaluate(w, &pose, boundary, wanted, points);
+}
+
+TlStatus tl_near_note_apart(TlNearWall **wall, const TlColliders *b, int64_t body,
+                            const TlMat3 *turn, double least) {
+  if (!*wall) TL_TRY(TL_NEW(*wall, 1));
+  TlNearWall *w = *wall;
+  w->shape = b->shape[body];
+  w->pose = (TlPose){b->position[body], *turn, b->scale[body]};
+  w->radius = b->shape[body]->radius_m * b->scale[body];
+  w->cutoff = w->least = least;
+  w->list.count = 0;
+  return TL_OK;
+}
+
+bool tl_near_apart(const TlNearWall *w, const TlColliders *b, int64_t body, const TlMat3 *turn,
+                   const TlBoundary *boundary, double margin) {
+  TlPose pose = {b->position[body], *turn, b->scale[body]};
+  return wall_is_for(w, b->shape[body], pose.scale) &&
+         wall_gap_now(w, boundary, w->least, wall_moved(w, &pose)) >= margin;
 }
 
 bool tl_near_deepest(const TlNearWall *w, const TlColliders *b, int64_t body, TlVec3 position,

@@ -3,10 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-static const TlBoundaryKind *const boundary_kinds[] = {&tl_boundary_plane, &tl_boundary_solid,
-                                                       &tl_boundary_tube, &tl_boundary_ring,
-                                                       &tl_boundary_terrain,
-                                                       &tl_boundary_terrain_band};
+static const TlBoundaryKind *const boundary_kinds[] = {
+    &tl_boundary_plane, &tl_boundary_solid,   &tl_boundary_tube,
+    &tl_boundary_ring,  &tl_boundary_terrain, &tl_boundary_terrain_band};
 
 const TlBoundaryKind *tl_boundary_kind(const char *name) {
   for (size_t i = 0; i < sizeof boundary_kinds / sizeof *boundary_kinds; i++)

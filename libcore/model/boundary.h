@@ -82,10 +82,10 @@ typedef struct TlBoundaryRing {
   double radius_m, length_m, thickness_m;
 } TlBoundaryRing;
 
-extern const TlBoundaryKind tl_boundary_plane;   /* data: TlBoundaryPlane */
-extern const TlBoundaryKind tl_boundary_solid;   /* data: TlBoundarySolid */
-extern const TlBoundaryKind tl_boundary_tube;    /* data: TlBoundaryTube */
-extern const TlBoundaryKind tl_boundary_ring;    /* data: TlBoundaryRing */
+extern const TlBoundaryKind tl_boundary_plane; /* data: TlBoundaryPlane */
+extern const TlBoundaryKind tl_boundary_solid; /* data: TlBoundarySolid */
+extern const TlBoundaryKind tl_boundary_tube;  /* data: TlBoundaryTube */
+extern const TlBoundaryKind tl_boundary_ring;  /* data: TlBoundaryRing */
 /* data: TlTerrain (shape/terrain.h). Near the ground its own bilinear patches, or the band's
  * interpolated distances throughout. */
 extern const TlBoundaryKind tl_boundary_terrain, tl_boundary_terrain_band;

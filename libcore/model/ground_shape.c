@@ -5,9 +5,7 @@
 
 #include <math.h>
 
-/* Between two nodes whose normals differ by w and that are s apart a surface of even curvature rises by
- * w s/8 above their chord, an edge of 90 degrees by w s sqrt(2)/4. */
-static const double BULGE = 0.36;
+static const double SAFE = 2;   /* a place may lie amid three nodes, and beside the middle */
 static const double MOST = 0.5; /* node spacings */
 
 static void nearest_nodes(const TlShape *shape, int32_t i, int32_t *near) {
@@ -34,17 +32,24 @@ static void list_nodes(TlGroundShape *g, const TlShape *shape) {
   }
 }
 
-/* How far a place may lie below the nodes about it. */
+/* How far a place may lie below the nodes about it: the surface between two neighbours, along the mean of
+ * their normals, over the higher of the two. */
 static double deficit_of(const TlGroundShape *g, const TlShape *shape) {
+  enum { ROUNDS = 3 };
   double deficit = 0;
   for (int32_t i = 0; i < shape->node_count; i++)
     for (int k = 0; k < TL_GROUND_NEIGHBOURS && g->near[i][k] >= 0; k++) {
       int32_t j = g->near[i][k];
-      double turn = tl_norm(tl_sub(g->normal[i], g->normal[j])),
-             apart = tl_norm(tl_sub(tl_shape_node(shape, i), tl_shape_node(shape, j)));
-      deficit = tl_max(deficit, BULGE * turn * apart);
+      TlVec3 a = tl_shape_node(shape, i), b = tl_shape_node(shape, j), slope;
+      TlVec3 n = tl_unit(tl_add(g->normal[i], g->normal[j])), p = tl_scale(0.5, tl_add(a, b));
+      for (int m = 0; m < ROUNDS; m++) { /* onto the surface */
+        double phi = tl_spline_phi(&g->spline, p, &slope, NULL), steep = tl_norm2(slope);
+        if (steep > 0.01) p = tl_axpy(p, -phi / steep, slope);
+      }
+      double high = tl_max(tl_dot(tl_sub(a, p), n), tl_dot(tl_sub(b, p), n));
+      deficit = tl_max(deficit, -high);
     }
-  return tl_min(deficit, MOST * shape->node_spacing);
+  return tl_min(SAFE * deficit, MOST * shape->node_spacing);
 }
 
 static TlStatus fill(TlGroundShape *g, const TlShape *shape) {

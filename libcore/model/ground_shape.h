@@ -17,7 +17,8 @@ typedef struct TlGroundShape {
   TlSpline spline;                       /* of a grid; else none */
   TlVec3 *normal;                        /* [node_count] unit, by number, of a grid; owned */
   int32_t (*near)[TL_GROUND_NEIGHBOURS]; /* [node_count] the nearest other nodes, -1: none; owned */
-  double deficit; /* a plane that touches the surface between nodes is no farther from one of them, about */
+  double
+      deficit; /* a plane that touches the surface between nodes is no farther from one of them, about */
 } TlGroundShape;
 
 /* Of a shape that is complete but for this. */

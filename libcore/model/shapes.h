@@ -35,9 +35,9 @@ typedef struct TlShape {
   double node_deficit;  /* of a ball of two cells or more that touches the surface the nearest node
                            is no farther than this: measured when balls are there, else 0 */
   int32_t node_count, sphere_count;
-  int32_t *node_index; /* numbers of the nodes in the tree's order, owned */
+  int32_t *node_index;   /* numbers of the nodes in the tree's order, owned */
   TlGroundShape *ground; /* with nodes, owned; NULL: there is no relief */
-  TlVec3 *node;        /* of a closed form, by number, owned; an avatar has its own */
+  TlVec3 *node;          /* of a closed form, by number, owned; an avatar has its own */
   TlNodeSphere *sphere;
 } TlShape;
 
@@ -45,7 +45,7 @@ typedef struct TlShapes {
   TlShape **shape; /* sorted by id; the structs do not move */
   size_t count, capacity;
   bool ground; /* shapes that are added get their TlGroundShape: set before the first */
-  bool balls; /* shapes that seek their points from others' nodes are among them (narrow.h) */
+  bool balls;  /* shapes that seek their points from others' nodes are among them (narrow.h) */
 } TlShapes;
 
 void tl_shapes_free(TlShapes *shapes);

@@ -71,7 +71,8 @@ static const TlParam terrain_params[] = {
         "what rockfall engineers call the ground: friction that rises with the way slid, drag "
         "while a block touches, no restitution (docs/theory/ground.md); none: contact.boundary_*"),
     CHOICE(TlTerrainSetup, contact, "raster", "raster|band",
-           "distance of a grain to the ground: to the raster's own bilinear surface, sought between the "
+           "distance of a grain to the ground: to the raster's own bilinear surface, sought "
+           "between the "
            "grain's nodes too, or interpolated in the band of stored distances and at nodes only"),
     REAL(TlTerrainSetup, roughness_m, "m", "0", 0, 100,
          "ground between the samples of the raster: standard deviation of heights drawn anew for "

@@ -279,8 +279,8 @@ bool tl_heightfield_signed(const TlHeightfield *f, TlVec3 p, double reach, doubl
   if (!tl_heightfield_locate(f, s.at_x, s.at_y, &patch, &u, &v)) return true;
   TlVec3 foot = tl_vec3(s.at_x, s.at_y, patch.a + patch.b * u + patch.c * v + patch.d * u * v);
   bool inside = u > 0 && v > 0 && u < 1 && v < 1;
-  *normal = inside || !(s.best > 1e-9) ? upward(&patch, u, v)
-                                       : tl_unit(tl_scale(side, tl_sub(p, foot)));
+  *normal =
+      inside || !(s.best > 1e-9) ? upward(&patch, u, v) : tl_unit(tl_scale(side, tl_sub(p, foot)));
   return true;
 }
 

@@ -27,8 +27,7 @@ static double gap_now(const TlBodies *b, int64_t i, const TlBoundary *boundary, 
   }
   TlVec3 node = tl_scale(c->scale[i], tl_shape_node(shape, deepest->key / 2));
   *arm = tl_quat_rotate(c->rotation[i], node);
-  bool there =
-      tl_boundary_within(boundary, tl_add(c->position[i], *arm), 0, &point.gap, &point.n);
+  bool there = tl_boundary_within(boundary, tl_add(c->position[i], *arm), 0, &point.gap, &point.n);
   if (c->posed) *arm = tl_add(*arm, tl_collider_arm(b, i));
   return there ? point.gap : INFINITY;
 }

@@ -72,7 +72,8 @@ static void contact_cost(int argc, char **argv) {
     band = n == 0 ? old : fmin(band, old);
   }
   judge_at_most(JUDGE_GOAL, "terrain_contact_cost", ratio[PAIRS / 2], "of the band's", 1.3);
-  judge_note("300 grains of a tenth of a cell, 1875 steps: %.2f CPU-s with the band, with the raster's own surface %.2f "
+  judge_note("300 grains of a tenth of a cell, 1875 steps: %.2f CPU-s with the band, with the "
+             "raster's own surface %.2f "
              "times as much (%.2f to %.2f in %d pairs).",
              band, ratio[PAIRS / 2], ratio[0], ratio[PAIRS - 1], PAIRS);
 }

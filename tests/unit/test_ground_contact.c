@@ -59,8 +59,9 @@ static void sample_closed(Scene *s, int id, double (*phi)(const double *, TlVec3
       double *x = &p->x;
       for (int k = 0; k < 3; k++)
         if (i % 4 != k) x[k] = copysign(0.5 * size[k], x[k]);
-      if (i % 32 == 3) *p = tl_vec3(copysign(0.5 * size[0], p->x), copysign(0.5 * size[1], p->y),
-                                    copysign(0.5 * size[2], p->z));
+      if (i % 32 == 3)
+        *p = tl_vec3(copysign(0.5 * size[0], p->x), copysign(0.5 * size[1], p->y),
+                     copysign(0.5 * size[2], p->z));
     } else if (id == CYLINDER && hypot(p->x, p->y) > 0) {
       double far = size[0] / hypot(p->x, p->y);
       *p = tl_vec3(far * p->x, far * p->y, copysign(0.5 * size[1], p->z));
@@ -275,7 +276,7 @@ START_TEST(signed_distances_are_those_of_all_patches) {
 END_TEST
 
 START_TEST(grains_on_random_rasters_are_not_missed) {
-  static const char *const name[] = {"",       "superellipsoid", "rough", "bumpy",
+  static const char *const name[] = {"",        "superellipsoid", "rough", "bumpy",
                                      "faceted", "sphere",         "box",   "cylinder"};
   static const double cells[] = {10, 2.5, 0.9};
   Scene s;
@@ -285,8 +286,8 @@ START_TEST(grains_on_random_rasters_are_not_missed) {
     for (int c = 0; c < 3; c++)
       for (int steep = 0; steep < 2; steep++) {
         Count n = count_misses(&s, id, cells[c], steep ? 0.5 : 0.15, steep, 24);
-        printf("%s, cell of %g radii, %s: of %d missed %d (%.2f%%), misread %d (%.2f%%)\n", name[id],
-               cells[c], steep ? "steep with holes" : "hills", n.seen, n.missed,
+        printf("%s, cell of %g radii, %s: of %d missed %d (%.2f%%), misread %d (%.2f%%)\n",
+               name[id], cells[c], steep ? "steep with holes" : "hills", n.seen, n.missed,
                100 * n.most_missed, n.misread, 100 * n.most_misread);
         seen += n.seen;
         missed += n.missed;
@@ -328,7 +329,8 @@ START_TEST(one_pass_lists_and_every_node_give_the_same_points) {
     for (int m = 0; m < 3; m++) {
       CK_OK(query(&s, false, 0.1 * radius, m ? &list : NULL));
       qsort(s.points.point, s.points.count, sizeof *s.points.point, by_key);
-      ck_assert_msg(s.points.count == other.count, "%zu points for %zu", s.points.count, other.count);
+      ck_assert_msg(s.points.count == other.count, "%zu points for %zu", s.points.count,
+                    other.count);
       for (size_t i = 0; i < other.count; i++) {
         const TlPoint *a = &s.points.point[i], *b = &other.point[i];
         ck_assert(a->key == b->key && a->gap == b->gap && tl_norm(tl_sub(a->p, b->p)) == 0 &&
@@ -375,12 +377,13 @@ START_TEST(a_grain_crosses_ridges_and_valleys_smoothly) {
         if (ids[k] != SPHERE) continue;
         TlHeightfield f = {N, N, s.terrain.height_m, 1 / s.terrain.cell_m};
         TlVec3 c = s.bodies.position[0];
-        double d = tl_heightfield_distance(
-            &f,
-            tl_vec3((c.x - s.terrain.x0_m) * f.per_metre,
-                    (c.y - s.terrain.y0_m) * f.per_metre, c.z * f.per_metre),
-            9);
-        if (gap < 0.6 * radius) CK_NEAR(gap, d * s.terrain.cell_m - radius, 1e-6 * s.terrain.cell_m);
+        double d = tl_heightfield_distance(&f,
+                                           tl_vec3((c.x - s.terrain.x0_m) * f.per_metre,
+                                                   (c.y - s.terrain.y0_m) * f.per_metre,
+                                                   c.z * f.per_metre),
+                                           9);
+        if (gap < 0.6 * radius)
+          CK_NEAR(gap, d * s.terrain.cell_m - radius, 1e-6 * s.terrain.cell_m);
         two += s.points.count > 1;
       }
     }

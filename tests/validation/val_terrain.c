@@ -58,10 +58,13 @@ static void run_case(int which, void *result, void *context) {
   /* steps go with the square root of the size */
   double r = kinds[kind].share * g->cell_m, dt = (kind == PENALTY ? 4e-5 : 2.5e-3) * sqrt(r);
   (void)context;
-  snprintf(sets, sizeof sets,
-           "time.dt_s=%.17g time.duration_s=%.17g penalty.dt_s=%.17g %s",
-           dt, kinds[kind].duration_s, dt, kinds[kind].sets);
-  judge_ground_open(&run, g, kinds[kind].share, kind == LARGE ? 20 : kind == PENALTY ? 50 : 100, sets);
+  snprintf(sets, sizeof sets, "time.dt_s=%.17g time.duration_s=%.17g penalty.dt_s=%.17g %s", dt,
+           kinds[kind].duration_s, dt, kinds[kind].sets);
+  judge_ground_open(&run, g, kinds[kind].share,
+                    kind == LARGE     ? 20
+                    : kind == PENALTY ? 50
+                                      : 100,
+                    sets);
   Watch w = {&run, result, (int64_t)(kinds[kind].duration_s / 12 / dt)};
   run.options.stop = watch;
   run.options.stop_context = &w;
@@ -80,11 +83,12 @@ int main(int argc, char **argv) {
     for (int i = 0; i < JUDGE_GROUNDS; i++) {
       const Outcome *one = &o[k * JUDGE_GROUNDS + i];
       largest[k] = fmax(largest[k], one->largest);
-      judge_note("%s, %s: ground reaches %.2f%% of the radius deep at most, %.1f%% of %lld contacts "
-                 "over 2%%; nodes lie %.2f%% deep.",
-                 judge_ground[i].name, kinds[k].name, 100 * one->largest,
-                 100 * (double)one->over / fmax((double)one->touching, 1), (long long)one->touching,
-                 100 * one->nodes);
+      judge_note(
+          "%s, %s: ground reaches %.2f%% of the radius deep at most, %.1f%% of %lld contacts "
+          "over 2%%; nodes lie %.2f%% deep.",
+          judge_ground[i].name, kinds[k].name, 100 * one->largest,
+          100 * (double)one->over / fmax((double)one->touching, 1), (long long)one->touching,
+          100 * one->nodes);
     }
   judge_at_most(JUDGE_CORRECT, "terrain_depth", largest[TENTH], "of the radius", 0.02);
   judge_at_most(JUDGE_GOAL, "terrain_depth_middle", largest[MIDDLE], "of the radius", 0.02);
