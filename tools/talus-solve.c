@@ -295,7 +295,7 @@ static void warn_of_result(const TlRun *run) {
     tl_log_warn("%lld of %lld grains lie deeper than 2%% of their radius in what holds them, the "
                 "deepest %.3g%%%s",
                 (long long)t->depth.deep, (long long)run->state->grains, 100 * t->depth.share,
-                t->small ? "; grains smaller than the terrain's cell meet a ground that is "
+                t->small ? "; with terrain.contact: band grains smaller than a cell meet a ground that is "
                            "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
                          : "");
   if (t->depth.unjudged > 0)

@@ -1,6 +1,6 @@
 /* Contact of a grain with a relief: a boundary that consists of bilinear patches between samples
  * (model/boundary.h), felt as its own surface and not through an interpolated distance
- * (docs/theory/places.md).
+ * (docs/theory/terrain.md).
  *
  * Points of a grain at the ground (gap, p on the grain's surface, n out of the ground):
  *   nodes    of its surface with their true distances to the patches, as on any boundary (near.h);
@@ -26,16 +26,16 @@
 /* Set in keys of points that are no nodes. */
 #define TL_GROUND_KEY ((int64_t)1 << 61)
 
-/* As tl_near_boundary or, with how of no lists, tl_narrow_boundary(_all), of a boundary whose kind has a
- * relief. nodes appends the wanted nodes. */
+/* A collider at a boundary whose kind has a relief; what tl_ground_points appends is what testing every node
+ * (all) finds, bit for bit, whatever list or note is kept. */
 typedef struct TlGroundQuery {
   const TlColliders *colliders;
   int64_t collider;
   const TlMat3 *turn;
   const TlBoundary *boundary;
   TlNearWall **list; /* NULL: none is kept */
-  double way;
-  bool all; /* with list NULL: test every node */
+  double way;        /* displacement of a step, about */
+  bool all;          /* with list NULL: test every node */
 } TlGroundQuery;
 TlStatus tl_ground_points(const TlGroundQuery *query, TlWanted *wanted, TlPoints *points);
 /* As tl_narrow_deepest: the deepest node. */

@@ -167,7 +167,7 @@ static TlStatus report_ground(TlReport *r, const TlScene *scene, const TlMeasure
   if (m->below_2_percent > 0)
     tl_log_warn("%lld grains lie deeper than 2%% of their radius in what holds them%s",
                 (long long)m->below_2_percent,
-                m->small ? "; grains smaller than the terrain's cell meet a ground that is "
+                m->small ? "; with terrain.contact: band grains smaller than a cell meet a ground that is "
                            "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
                          : "");
   if (m->unjudged > 0)
