@@ -292,12 +292,13 @@ static void warn_of_result(const TlRun *run) {
                 "runout and deposit are those of a moment (time.until_rest ends a run at rest)",
                 100 * look->moving_share, look->mean_speed_m_s);
   if (t->depth.deep > 0)
-    tl_log_warn("%lld of %lld grains lie deeper than 2%% of their radius in what holds them, the "
-                "deepest %.3g%%%s",
-                (long long)t->depth.deep, (long long)run->state->grains, 100 * t->depth.share,
-                t->small ? "; grains smaller than the terrain's cell meet a ground that is "
-                           "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
-                         : "");
+    tl_log_warn(
+        "%lld of %lld grains lie deeper than 2%% of their radius in what holds them, the "
+        "deepest %.3g%%%s",
+        (long long)t->depth.deep, (long long)run->state->grains, 100 * t->depth.share,
+        t->small ? "; with terrain.contact: band grains smaller than a cell meet a ground that is "
+                   "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
+                 : "");
   if (t->depth.unjudged > 0)
     tl_log_warn("%lld grains lie with no surface node over the terrain: how deep they are in it "
                 "cannot be measured",

@@ -380,8 +380,9 @@ static TlStatus boundary_nodes(const TlShape *shape, const TlPose *pose, const T
   for (int32_t k = first; k < first + count; k++) {
     int32_t node = shape->node_index[k];
     TlPoint point = {.p = tl_posed(pose, tl_shape_node(shape, node)), .key = 2 * (int64_t)node};
-    if (!tl_boundary_phi(boundary, point.p, &point.gap, &point.n)) continue;
-    if (point.gap >= tl_wanted_limit(wanted)) continue;
+    double limit = tl_wanted_limit(wanted);
+    if (!tl_boundary_within(boundary, point.p, limit, &point.gap, &point.n)) continue;
+    if (point.gap >= limit) continue;
     wanted->least = tl_min(wanted->least, point.gap);
     if (points) TL_TRY(tl_points_add(points, point));
     if (deepest && tl_point_deeper(&point, deepest)) *deepest = point;
@@ -397,11 +398,11 @@ static TlStatus boundary_points(const TlShape *shape, const TlPose *pose,
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
     double phi, room = kind->lipschitz * s->radius * pose->scale;
-    TlVec3 n;
-    bool there = tl_boundary_phi(boundary, tl_posed(pose, tl_sphere_centre(s)), &phi, &n);
+    double far = room + tl_wanted_limit(wanted);
+    bool there = tl_boundary_within(boundary, tl_posed(pose, tl_sphere_centre(s)), far, &phi, NULL);
     if (points) points->lookups++;
     /* where the boundary ends below a sphere, its nodes may still lie over ground: look at them */
-    if (there && phi - room > tl_wanted_limit(wanted)) {
+    if (there && phi >= far) {
       i = s->next;
       continue;
     }
@@ -416,12 +417,13 @@ typedef struct BoundaryField {
   TlField field;
   const TlBoundary *boundary;
   const TlPose *pose;
+  double reach; /* gaps from here on are not wanted */
 } BoundaryField;
 
 static bool boundary_at(const TlField *field, TlVec3 p, double *gap, TlVec3 *n) {
   const BoundaryField *f = (const BoundaryField *)field;
   TlVec3 normal;
-  if (!tl_boundary_phi(f->boundary, tl_posed(f->pose, p), gap, &normal)) return false;
+  if (!tl_boundary_within(f->boundary, tl_posed(f->pose, p), f->reach, gap, &normal)) return false;
   *gap /= f->pose->scale;
   *n = tl_mat_tvec(f->pose->r, normal);
   return true;
@@ -431,7 +433,9 @@ static bool boundary_at(const TlField *field, TlVec3 p, double *gap, TlVec3 *n) 
 static TlStatus following_boundary(const TlShape *shape, const TlPose *pose,
                                    const TlBoundary *boundary, TlWanted *wanted, TlPoints *points,
                                    TlPoint *deepest) {
-  BoundaryField field = {{boundary->kind->exact, 0, boundary_at}, boundary, pose};
+  bool exact = boundary->kind->exact || boundary->kind->within;
+  double reach = shape->radius_m * pose->scale + wanted->margin;
+  BoundaryField field = {{exact, 0, boundary_at}, boundary, pose, reach};
   TlClosedPoint found[TL_CLOSED_POINTS];
   int count = shape->closed->points(shape->size, &field.field, found);
   for (int i = 0; i < count; i++) {
@@ -449,10 +453,8 @@ static TlStatus following_boundary(const TlShape *shape, const TlPose *pose,
 
 static bool too_far(const TlShape *shape, const TlPose *pose, const TlBoundary *boundary,
                     double margin) {
-  double phi;
-  TlVec3 n;
-  return tl_boundary_phi(boundary, pose->x, &phi, &n) &&
-         phi > boundary->kind->lipschitz * shape->radius_m * pose->scale + margin;
+  double phi, far = boundary->kind->lipschitz * shape->radius_m * pose->scale + margin;
+  return tl_boundary_within(boundary, pose->x, far, &phi, NULL) && phi >= far;
 }
 
 bool tl_narrow_near(const TlColliders *b, int64_t body, const TlBoundary *boundary, double margin) {

@@ -23,6 +23,7 @@ typedef struct TlPoint {
   TlVec3 p, n; /* world; n from b to a (from the boundary to the grain) */
   double gap;
   int64_t key;    /* 2*node + side (contact.h) */
+  double area_m2; /* of the grain's surface that a point between nodes stands for; 0: its node's */
   double steeper; /* length of the gradient of the other body's phi there, less 1: 0 where phi is a
                      true distance */
 } TlPoint;

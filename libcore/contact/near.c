@@ -14,6 +14,8 @@ static const double FAST = 0.02; /* of a diameter a step: lists do not pay any m
 /* What rounding may add to a gap: of a radius, of a world coordinate (boundaries are asked there).
  */
 static const double SLACK = 1e-11, SLACK_WORLD = 1e-14;
+static const double SLACK_PATCH =
+    3e-7; /* of a cell: error of distances to patches (heightfield.h) */
 
 /* A listed node: an avatar's own floats (a closed form keeps doubles: TlShape.node), and the least
  * gap then from this one on, rounded down. */
@@ -507,6 +509,7 @@ static double wall_gap_now(const TlNearWall *w, const TlBoundary *boundary, doub
                            double moved) {
   TlVec3 x = w->pose.x;
   double slack = SLACK * w->radius + SLACK_WORLD * (fabs(x.x) + fabs(x.y) + fabs(x.z) + moved);
+  if (boundary->kind->relief) slack += SLACK_PATCH * boundary->kind->relief(boundary->data).cell_m;
   return then - boundary->kind->lipschitz * moved - slack;
 }
 
@@ -516,11 +519,11 @@ static TlStatus wall_collect(const TlShape *shape, const TlPose *pose, const TlB
   const TlBoundaryKind *kind = boundary->kind;
   for (int32_t i = 0; i < shape->sphere_count;) {
     const TlNodeSphere *s = &shape->sphere[i];
-    double phi, room = kind->lipschitz * s->radius * pose->scale;
+    double phi, far = kind->lipschitz * s->radius * pose->scale + tl_wanted_limit(wanted);
     TlVec3 n;
-    bool there = tl_boundary_phi(boundary, tl_posed(pose, tl_sphere_centre(s)), &phi, &n);
+    bool there = tl_boundary_within(boundary, tl_posed(pose, tl_sphere_centre(s)), far, &phi, NULL);
     points->lookups++;
-    if (there && phi - room > tl_wanted_limit(wanted)) {
+    if (there && phi >= far) {
       i = s->next;
       continue;
     }
@@ -529,7 +532,8 @@ static TlStatus wall_collect(const TlShape *shape, const TlPose *pose, const TlB
       hit.p = tl_shape_node(shape, hit.node);
       points->lookups++;
       points->node_tests++;
-      if (!tl_boundary_phi(boundary, tl_posed(pose, hit.p), &hit.gap, &n))
+      double limit = tl_wanted_limit(wanted);
+      if (!tl_boundary_within(boundary, tl_posed(pose, hit.p), limit, &hit.gap, &n))
         hit.gap = -INFINITY;
       else if (hit.gap < wanted->least)
         wanted->least = hit.gap;
@@ -561,10 +565,10 @@ static TlStatus wall_build(TlNearWall *w, const TlShape *shape, const TlPose *po
 }
 
 static TlPoint wall_point(const TlNearWall *w, const TlPose *pose, const TlBoundary *boundary,
-                          int32_t i, bool *there) {
+                          int32_t i, double limit, bool *there) {
   const ListNode *l = &w->list.node[i];
   TlPoint point = {.p = tl_posed(pose, list_node(w->shape, l)), .key = 2 * (int64_t)l->node};
-  *there = tl_boundary_phi(boundary, point.p, &point.gap, &point.n);
+  *there = tl_boundary_within(boundary, point.p, limit, &point.gap, &point.n);
   return point;
 }
 
@@ -574,11 +578,12 @@ static TlStatus wall_evaluate(const TlNearWall *w, const TlPose *pose, const TlB
   double moved = wall_moved(w, pose);
   for (int32_t i = 0; i < w->list.count; i++) {
     bool there;
-    if (wall_gap_now(w, boundary, w->list.node[i].gap, moved) >= tl_wanted_limit(wanted)) break;
+    double limit = tl_wanted_limit(wanted);
+    if (wall_gap_now(w, boundary, w->list.node[i].gap, moved) >= limit) break;
     points->lookups++;
     points->node_tests++;
-    TlPoint point = wall_point(w, pose, boundary, i, &there);
-    if (!there || point.gap >= tl_wanted_limit(wanted)) continue;
+    TlPoint point = wall_point(w, pose, boundary, i, limit, &there);
+    if (!there || point.gap >= limit) continue;
     wanted->least = tl_min(wanted->least, point.gap);
     TL_TRY(tl_points_add(points, point));
   }
@@ -610,6 +615,25 @@ TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *b, int64_t body,
   return wall_evaluate(w, &pose, boundary, wanted, points);
 }
 
+TlStatus tl_near_note_apart(TlNearWall **wall, const TlColliders *b, int64_t body,
+                            const TlMat3 *turn, double least) {
+  if (!*wall) TL_TRY(TL_NEW(*wall, 1));
+  TlNearWall *w = *wall;
+  w->shape = b->shape[body];
+  w->pose = (TlPose){b->position[body], *turn, b->scale[body]};
+  w->radius = b->shape[body]->radius_m * b->scale[body];
+  w->cutoff = w->least = least;
+  w->list.count = 0;
+  return TL_OK;
+}
+
+bool tl_near_apart(const TlNearWall *w, const TlColliders *b, int64_t body, const TlMat3 *turn,
+                   const TlBoundary *boundary, double margin) {
+  TlPose pose = {b->position[body], *turn, b->scale[body]};
+  return wall_is_for(w, b->shape[body], pose.scale) &&
+         wall_gap_now(w, boundary, w->least, wall_moved(w, &pose)) >= margin;
+}
+
 bool tl_near_deepest(const TlNearWall *w, const TlColliders *b, int64_t body, TlVec3 position,
                      TlQuat rotation, const TlBoundary *boundary, double margin, TlPoint *deepest) {
   TlPose pose = {position, tl_quat_matrix(rotation), b->scale[body]};
@@ -620,8 +644,11 @@ bool tl_near_deepest(const TlNearWall *w, const TlColliders *b, int64_t body, Tl
   *deepest = (TlPoint){.gap = INFINITY};
   for (int32_t i = 0; i < w->list.count; i++) {
     bool there;
-    if (wall_gap_now(w, boundary, w->list.node[i].gap, moved) > tl_min(deepest->gap, margin)) break;
-    TlPoint point = wall_point(w, &pose, boundary, i, &there);
+    double limit = tl_min(deepest->gap, margin);
+    if (wall_gap_now(w, boundary, w->list.node[i].gap, moved) > limit) break;
+    /* an equally deep one of a lower number counts */
+    double reach = limit + 1e-12 * (fabs(limit) + w->radius);
+    TlPoint point = wall_point(w, &pose, boundary, i, reach, &there);
     if (there && tl_point_deeper(&point, deepest)) *deepest = point;
   }
   return deepest->gap < margin;

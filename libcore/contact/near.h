@@ -98,6 +98,12 @@ TlStatus tl_near_points(TlNearPair **pair, const TlNearQuery *query, TlWanted *w
 TlStatus tl_near_boundary(TlNearWall **wall, const TlColliders *colliders, int64_t body,
                           const TlMat3 *turn, const TlBoundary *boundary, double way,
                           TlWanted *wanted, TlPoints *points);
+/* For a search without lists (ground.h): notes that no node has a gap below `least` at this pose; and tells
+ * whether what was noted, or a list, proves that none has one below margin now. */
+TlStatus tl_near_note_apart(TlNearWall **wall, const TlColliders *colliders, int64_t body,
+                            const TlMat3 *turn, double least);
+bool tl_near_apart(const TlNearWall *wall, const TlColliders *colliders, int64_t body,
+                   const TlMat3 *turn, const TlBoundary *boundary, double margin);
 /* As tl_narrow_deepest; wall may be NULL or stale (then the tree is walked). */
 bool tl_near_deepest(const TlNearWall *wall, const TlColliders *colliders, int64_t body,
                      TlVec3 position, TlQuat rotation, const TlBoundary *boundary, double margin,

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "contact/edges.h"
 #include "contact/wall_places.h"
+#include "contact/ground.h"
 #include "model/net.h"
 #include "model/shapes.h"
 
@@ -170,10 +171,20 @@ static TlStatus boundary_nodes(const TlSearchOptions *options, TlNear *near, con
   /* the lists' bounds are of walls that stand: driven ones are searched through the tree */
   TlStatus status;
   size_t had = points->count;
-  bool places = options->edges == TL_EDGES_PLACES;
+  bool lists = options->how == TL_SEARCH_NEAR && !boundary->drive;
+  bool places = options->edges == TL_EDGES_PLACES && !boundary->kind->relief;
   TlWanted final = *wanted;
   if (places) wanted->margin += tl_wall_places_reach(b, i);
-  if (b->shape[i]->node_count > 0 && options->how == TL_SEARCH_NEAR && !boundary->drive)
+  if (boundary->kind->relief) {
+    TlGroundQuery query = {.colliders = b,
+                           .collider = i,
+                           .turn = turn,
+                           .boundary = boundary,
+                           .list = lists ? tl_near_wall(near, i, k) : NULL,
+                           .way = way,
+                           .all = options->how == TL_SEARCH_ALL};
+    status = tl_ground_points(&query, wanted, points);
+  } else if (b->shape[i]->node_count > 0 && lists)
     status = tl_near_boundary(tl_near_wall(near, i, k), b, i, turn, boundary, way, wanted, points);
   else if (options->how == TL_SEARCH_ALL)
     status = tl_narrow_boundary_all(b, i, boundary, wanted, points);

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-static const TlBoundaryKind *const boundary_kinds[] = {&tl_boundary_plane, &tl_boundary_solid,
-                                                       &tl_boundary_tube, &tl_boundary_ring,
-                                                       &tl_boundary_terrain};
+static const TlBoundaryKind *const boundary_kinds[] = {
+    &tl_boundary_plane, &tl_boundary_solid,   &tl_boundary_tube,
+    &tl_boundary_ring,  &tl_boundary_terrain, &tl_boundary_terrain_band};
 
 const TlBoundaryKind *tl_boundary_kind(const char *name) {
   for (size_t i = 0; i < sizeof boundary_kinds / sizeof *boundary_kinds; i++)
@@ -13,16 +13,23 @@ const TlBoundaryKind *tl_boundary_kind(const char *name) {
   return NULL;
 }
 
-bool tl_boundary_driven_phi(const TlBoundary *b, TlVec3 point, double *phi, TlVec3 *normal) {
+bool tl_boundary_driven_within(const TlBoundary *b, TlVec3 point, double reach, double *phi,
+                               TlVec3 *normal) {
   if (b->place.absent) {
     *phi = INFINITY;
-    *normal = tl_vec3(0, 0, 1);
+    if (normal) *normal = tl_vec3(0, 0, 1);
     return true;
   }
-  TlVec3 n;
-  if (!b->kind->phi(b->data, tl_placed_back(&b->place, point), phi, &n)) return false;
-  *normal = tl_mat_vec(b->place.turn, n);
-  return true;
+  TlVec3 n, p = tl_placed_back(&b->place, point);
+  bool there = b->kind->within && reach < INFINITY
+                   ? b->kind->within(b->data, p, reach, phi, normal ? &n : NULL)
+                   : b->kind->phi(b->data, p, phi, &n);
+  if (there && normal) *normal = tl_mat_vec(b->place.turn, n);
+  return there;
+}
+
+bool tl_boundary_driven_phi(const TlBoundary *b, TlVec3 point, double *phi, TlVec3 *normal) {
+  return tl_boundary_driven_within(b, point, INFINITY, phi, normal);
 }
 
 static int32_t material_of_class(const TlSurface *s, int32_t class_id) {

@@ -13,18 +13,31 @@
 #include "model/material.h"
 #include "num/vec.h"
 #include "shape/drive.h"
+#include "shape/heightfield.h"
 #include "shape/terrain.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Bilinear patches between samples: sample (i, j) lies at (x0 + i cell, y0 + j cell), world frame. */
+typedef struct TlRelief {
+  TlHeightfield field;
+  double cell_m, x0_m, y0_m;
+} TlRelief;
 
 typedef struct TlBoundaryKind {
   const char *name;
   /* Signed distance (a lower bound will do where it is far) and normal at point; false: the
    * boundary does not reach below or above this point (a grain there has left it). Never fails. */
   bool (*phi)(const void *data, TlVec3 point, double *phi, TlVec3 *normal);
-  /* Change of phi over a metre never exceeds this (1 for a perfect distance): pruning. */
+  /* The same near the boundary: true where it is below reach, from reach on where it is no less; normal
+   * NULL: only whether it is below reach is asked. NULL: phi serves. Contact is sought with this one. */
+  bool (*within)(const void *data, TlVec3 point, double reach, double *phi, TlVec3 *normal);
+  /* Change over a metre of what contact is sought with never exceeds this (1 for a perfect distance):
+   * pruning. */
   double lipschitz;
+  /* Heights whose bilinear patches the boundary consists of (contact/ground.h); NULL: it has none. */
+  TlRelief (*relief)(const void *data);
   bool exact; /* phi is the true distance however far */
   /* Bodies for which phi says false are flagged TL_BODY_OUTSIDE. */
   bool has_outside;
@@ -69,13 +82,15 @@ typedef struct TlBoundaryRing {
   double radius_m, length_m, thickness_m;
 } TlBoundaryRing;
 
-extern const TlBoundaryKind tl_boundary_plane;   /* data: TlBoundaryPlane */
-extern const TlBoundaryKind tl_boundary_solid;   /* data: TlBoundarySolid */
-extern const TlBoundaryKind tl_boundary_tube;    /* data: TlBoundaryTube */
-extern const TlBoundaryKind tl_boundary_ring;    /* data: TlBoundaryRing */
-extern const TlBoundaryKind tl_boundary_terrain; /* data: TlTerrain (shape/terrain.h) */
+extern const TlBoundaryKind tl_boundary_plane; /* data: TlBoundaryPlane */
+extern const TlBoundaryKind tl_boundary_solid; /* data: TlBoundarySolid */
+extern const TlBoundaryKind tl_boundary_tube;  /* data: TlBoundaryTube */
+extern const TlBoundaryKind tl_boundary_ring;  /* data: TlBoundaryRing */
+/* data: TlTerrain (shape/terrain.h). Near the ground its own bilinear patches, or the band's
+ * interpolated distances throughout. */
+extern const TlBoundaryKind tl_boundary_terrain, tl_boundary_terrain_band;
 
-/* A kind by name ("plane", "solid", "tube", "ring", "terrain"); NULL when there is none. */
+/* A kind by name ("plane", "solid", "tube", "ring", "terrain", "terrain-band"); NULL when there is none. */
 const TlBoundaryKind *tl_boundary_kind(const char *name);
 
 bool tl_boundary_driven_phi(const TlBoundary *boundary, TlVec3 point, double *phi, TlVec3 *normal);
@@ -83,6 +98,17 @@ bool tl_boundary_driven_phi(const TlBoundary *boundary, TlVec3 point, double *ph
 static inline bool tl_boundary_phi(const TlBoundary *b, TlVec3 point, double *phi, TlVec3 *normal) {
   return b->drive ? tl_boundary_driven_phi(b, point, phi, normal)
                   : b->kind->phi(b->data, point, phi, normal);
+}
+/* The same for contact: true where it is below reach, from reach on where it is no less. normal NULL: only
+ * whether it is below reach is asked. */
+bool tl_boundary_driven_within(const TlBoundary *boundary, TlVec3 point, double reach, double *phi,
+                               TlVec3 *normal);
+static inline bool tl_boundary_within(const TlBoundary *b, TlVec3 point, double reach, double *phi,
+                                      TlVec3 *normal) {
+  TlVec3 unasked;
+  if (!b->kind->within) return tl_boundary_phi(b, point, phi, normal ? normal : &unasked);
+  return b->drive ? tl_boundary_driven_within(b, point, reach, phi, normal)
+                  : b->kind->within(b->data, point, reach, phi, normal);
 }
 /* Velocity of the boundary's material at a world point. */
 static inline TlVec3 tl_boundary_velocity(const TlBoundary *b, TlVec3 point) {

@@ -22,6 +22,7 @@
 enum {
   TL_CLOSED_SIZES = 3,
   TL_CLOSED_STARTS = 4, /* most places that a sphere seeks from */
+  TL_CLOSED_FARTHEST = 2,
   TL_CLOSED_POINTS = 48 /* most points that follow a contact */
 };
 
@@ -73,6 +74,9 @@ typedef struct TlClosedKind {
   int32_t (*nodes)(const double *size, TlVec3 *out);
   /* At most TL_CLOSED_POINTS points, the deepest among them for a convex field; their number. */
   int (*points)(const double *size, const TlField *field, TlClosedPoint *out);
+  /* Points of the surface that may touch a plane with this unit normal, which points to the shape: their
+   * number, at most TL_CLOSED_FARTHEST. NULL: it has nodes, or one point says all. */
+  int (*farthest)(const double *size, TlVec3 normal, TlVec3 *out);
   bool alone; /* its points are enough for a pair: nodes of the other side are not asked */
 } TlClosedKind;
 

@@ -109,6 +109,15 @@ static int cylinder_points(const double *size, const TlField *field, TlClosedPoi
   return count + ring_points(&ring, false, out + count);
 }
 
+/* One on each rim. */
+static int cylinder_farthest(const double *size, TlVec3 n, TlVec3 *out) {
+  double across = hypot(n.x, n.y);
+  for (int k = 0; k < 2; k++)
+    out[k] = tl_vec3(across > 0 ? -size[0] * n.x / across : size[0],
+                     across > 0 ? -size[0] * n.y / across : 0, (k ? 0.5 : -0.5) * size[1]);
+  return 2;
+}
+
 static void cylinder_sizes(const TlFormula *f, double *size) {
   size[0] = f->diameter_m / 2;
   size[1] = f->length_m;
@@ -121,4 +130,5 @@ const TlClosedKind tl_closed_cylinder = {.name = "cylinder",
                                          .phi = cylinder_phi,
                                          .mass = cylinder_mass,
                                          .radius = cylinder_radius,
-                                         .points = cylinder_points};
+                                         .points = cylinder_points,
+                                         .farthest = cylinder_farthest};

@@ -63,7 +63,7 @@ typedef struct TlMaterial {
   F(scar_density_kg_m3, scar_density_kg_m3, "kg/m3", 1e5, lesser, "density of that ground",        \
     "1700", 0, OWN)                                                                                \
   F(scar_coefficient, scar_coefficient, "", 100, lesser,                                           \
-    "its coefficient C: the force is (1 + C) density A v^2/2 (Lu 2019: 0.1 to 4)", "1", 0, OWN)   \
+    "its coefficient C: the force is (1 + C) density A v^2/2 (Lu 2019: 0.1 to 4)", "1", 0, OWN)    \
   F(rolling, rolling, "", 10, lesser,                                                              \
     "nonsmooth: largest moment against rolling over normal force times reduced radius", "0", 0,    \
     OWN)                                                                                           \
@@ -120,8 +120,8 @@ enum {
 
 typedef struct TlMaterials {
   int32_t count;
-  bool slips;           /* some law depends on the distance slid, drags or scars (tl_materials_finish) */
-  TlPairLaw *law;       /* [count * count], owned */
+  bool slips;     /* some law depends on the distance slid, drags or scars (tl_materials_finish) */
+  TlPairLaw *law; /* [count * count], owned */
   TlMaterial *material; /* [count], owned; NULL: nothing is known but the laws */
 } TlMaterials;
 

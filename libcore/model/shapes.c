@@ -13,6 +13,7 @@ enum { LEAF_NODES = 8 }; /* measured best between 4 and 16 */
 static void shape_free(TlShape *shape) {
   if (!shape) return;
   tl_free(shape->node);
+  tl_ground_shape_free(shape->ground);
   tl_free(shape->node_index);
   tl_free(shape->sphere);
   tl_place_shape_free(shape->place);
@@ -250,6 +251,8 @@ TlStatus tl_shapes_add(TlShapes *shapes, int64_t id, const TlAvatar *avatar) {
   if (status == TL_OK) status = avatar_tree(shape, avatar);
   if (status == TL_OK && shape->place) status = tl_place_shape_finish(shape->place, shape);
   if (status == TL_OK && shapes->balls) measure_deficit(shape);
+  if (status == TL_OK && shapes->ground)
+    status = tl_context(tl_ground_shape_new(&shape->ground, shape), "avatar %lld", (long long)id);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
   return status;
@@ -274,6 +277,8 @@ TlStatus tl_shapes_add_closed(TlShapes *shapes, int64_t id, const TlClosedKind *
   TlStatus status = closed_tree(shape);
   if (shape->node_count > 0) shape->node_spacing = sqrt(mass.area_m2 / shape->node_count);
   if (status == TL_OK && shapes->places) status = tl_place_shape_new(&shape->place, shape);
+  if (status == TL_OK && shapes->ground && shape->node_count > 0)
+    status = tl_ground_shape_new(&shape->ground, shape);
   if (status == TL_OK) status = insert(shapes, shape);
   if (status != TL_OK) shape_free(shape);
   if (status != TL_OK || !kind->alone || shapes->balls) return status;

@@ -6,6 +6,7 @@
 #define TL_MODEL_SHAPES_H
 
 #include "model/closed.h"
+#include "model/ground_shape.h"
 #include "shape/avatar.h"
 
 /* A sphere about nodes [first, first + count); preorder, `next` skips the subtree. A leaf is
@@ -34,10 +35,11 @@ typedef struct TlShape {
   double node_deficit;  /* of a ball of two cells or more that touches the surface the nearest node
                            is no farther than this: measured when balls are there, else 0 */
   int32_t node_count, sphere_count;
-  int32_t *node_index; /* numbers of the nodes in the tree's order, owned */
-  TlVec3 *
-      node; /* owned: nodes of a closed form, by number; an avatar has its own, and behind these stand the
-                   corners of a polyhedron that is searched by places, which no grid reaches */
+  int32_t *node_index;   /* numbers of the nodes in the tree's order, owned */
+  TlGroundShape *ground; /* with nodes, owned; NULL: there is no relief */
+  /* Owned: nodes of a closed form, by number; an avatar has its own, and behind these stand the corners
+   * of a polyhedron that is searched by places, which no grid reaches. */
+  TlVec3 *node;
   TlNodeSphere *sphere;
   struct TlPlaceShape *place; /* owned; NULL: nobody searches by places (model/place_shape.h) */
 } TlShape;
@@ -46,6 +48,7 @@ typedef struct TlShapes {
   TlShape **shape; /* sorted by id; the structs do not move */
   size_t count, capacity;
   bool places; /* each shape that is added gets its TlPlaceShape: set before the first */
+  bool ground; /* shapes that are added get their TlGroundShape: set before the first */
   bool balls;  /* shapes that seek their points from others' nodes are among them (narrow.h) */
 } TlShapes;
 

@@ -193,7 +193,7 @@ TlRows tl_cell_rows(const TlCellRow *row, int64_t count) {
 
 typedef struct Way {
   TlRun *run;
-  TlCellRow held;       /* rank 0: not written yet, for the next may be of the same body and cell */
+  TlCellRow held; /* rank 0: not written yet, for the next may be of the same body and cell */
   bool holds;
 } Way;
 

@@ -62,8 +62,8 @@ static TlStatus save(const TlEnsemble *e, int64_t part, TlCheckpointWriter *w) {
   TL_TRY(tl_checkpoint_section(w, "poses", poses_layout, sizeof **e->pose, moments));
   for (int64_t i = first; i < end; i++)
     TL_TRY(tl_checkpoint_rows(w, e->pose[i], e->record[i].moments));
-  TL_TRY(tl_checkpoint_section(w, "cells", cells_layout, sizeof **e->cell,
-                               cells_of(e, first, end)));
+  TL_TRY(
+      tl_checkpoint_section(w, "cells", cells_layout, sizeof **e->cell, cells_of(e, first, end)));
   for (int64_t i = first; i < end; i++)
     TL_TRY(tl_checkpoint_rows(w, e->cell[i], e->record[i].cells));
   return TL_OK;

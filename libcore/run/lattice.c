@@ -57,7 +57,7 @@ static bool clear_of_boundaries(const TlLattice *l, TlVec3 p) {
     const TlBoundary *b = &l->place->boundaries[i];
     double phi;
     TlVec3 n;
-    if (b->kind == &tl_boundary_terrain || !b->kind->phi(b->data, p, &phi, &n)) continue;
+    if (b->kind->phi == tl_boundary_terrain.phi || !b->kind->phi(b->data, p, &phi, &n)) continue;
     if (phi < l->radius * (1 - 1e-9)) return false;
   }
   return true;

@@ -175,8 +175,10 @@ static TlStatus make_boundaries(TlRun *run) {
   if (run->model->has_terrain) {
     TL_TRY(tl_ground_open(&run->model->ground, &run->model->setup, &run->model->study,
                           &run->model->terrain));
-    run->model->boundaries[run->model->boundary_count++] =
-        (TlBoundary){&tl_boundary_terrain, &run->model->terrain, &run->model->ground.surface};
+    run->model->boundaries[run->model->boundary_count++] = (TlBoundary){
+        run->model->setup.terrain.contact == TL_TERRAIN_CONTACT_BAND ? &tl_boundary_terrain_band
+                                                                     : &tl_boundary_terrain,
+        &run->model->terrain, &run->model->ground.surface};
   }
   for (size_t i = 0; i < n; i++) {
     TlVec3 normal = tl_unit(tl_vec3_of(planes[i].normal));

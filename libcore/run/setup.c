@@ -71,6 +71,10 @@ static const TlParam terrain_params[] = {
         TlTerrainSetup, ground, "none", TL_GROUND_CHOICES,
         "what rockfall engineers call the ground: friction that rises with the distance slid, drag "
         "while a block touches, no restitution (docs/theory/ground.md); none: contact.boundary_*"),
+    CHOICE(TlTerrainSetup, contact, "raster", "raster|band",
+           "distance of a grain to the ground: to the raster's own bilinear surface, sought "
+           "between the "
+           "grain's nodes too, or interpolated in the band of stored distances and at nodes only"),
     REAL(TlTerrainSetup, roughness_m, "m", "0", 0, 100,
          "ground between the samples of the raster: standard deviation of heights drawn anew for "
          "each seed; 0: bilinear"),

@@ -63,9 +63,15 @@ typedef struct TlClassSetup {
   TlOldForm own;       /* < 0: contact.boundary_* */
 } TlClassSetup;
 
+typedef enum TlTerrainContact {
+  TL_TERRAIN_CONTACT_RASTER = 0, /* tl_boundary_terrain */
+  TL_TERRAIN_CONTACT_BAND        /* tl_boundary_terrain_band */
+} TlTerrainContact;
+
 typedef struct TlTerrainSetup {
   char *name, *material;
-  int ground; /* TlGroundKind, where no class says another */
+  int ground;  /* TlGroundKind, where no class says another */
+  int contact; /* TlTerrainContact */
   double roughness_m, roughness_spacing_m;
   TlForest forest;
   bool cells;

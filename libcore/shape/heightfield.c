@@ -204,22 +204,84 @@ static inline double gap2(double x, int64_t i) {
   return d * d;
 }
 
-double tl_heightfield_distance(const TlHeightfield *f, TlVec3 p, double reach) {
-  Search s = {.p = p, .best = reach};
+/* The nearest point within reach into s->at; false: none. */
+static bool nearest(const TlHeightfield *f, TlVec3 p, double reach, Search *s) {
+  *s = (Search){.p = p, .best = reach};
   TlPatch patch;
-  find_foot(f, &s);
-  int64_t fi = (int64_t)floor(s.at_x), fj = (int64_t)floor(s.at_y);
-  if (tl_heightfield_patch(f, fi, fj, &patch)) try_patch(&s, &patch, fi, fj);
+  find_foot(f, s);
+  int64_t fi = (int64_t)floor(s->at_x), fj = (int64_t)floor(s->at_y);
+  if (tl_heightfield_patch(f, fi, fj, &patch)) try_patch(s, &patch, fi, fj);
   /* No patch lies outside the grid, however far the point or its reach does. */
-  int64_t j0 = (int64_t)most(floor(p.y - s.best), 0), i0 = (int64_t)most(floor(p.x - s.best), 0);
-  int64_t j1 = (int64_t)least(floor(p.y + s.best), (double)(f->ny - 2));
-  int64_t i1 = (int64_t)least(floor(p.x + s.best), (double)(f->nx - 2));
+  int64_t j0 = (int64_t)most(floor(p.y - s->best), 0), i0 = (int64_t)most(floor(p.x - s->best), 0);
+  int64_t j1 = (int64_t)least(floor(p.y + s->best), (double)(f->ny - 2));
+  int64_t i1 = (int64_t)least(floor(p.x + s->best), (double)(f->nx - 2));
   for (int64_t j = j0; j <= j1; j++)
     for (int64_t i = i0; i <= i1; i++)
-      if (gap2(p.x, i) + gap2(p.y, j) < s.best * s.best && (i != fi || j != fj) &&
-          tl_heightfield_patch(f, i, j, &patch) && may_be_nearer(&s, &patch, i, j))
-        try_patch(&s, &patch, i, j);
-  return s.best < reach ? s.best : INFINITY;
+      if (gap2(p.x, i) + gap2(p.y, j) < s->best * s->best && (i != fi || j != fj) &&
+          tl_heightfield_patch(f, i, j, &patch) && may_be_nearer(s, &patch, i, j))
+        try_patch(s, &patch, i, j);
+  return s->best < reach;
+}
+
+double tl_heightfield_distance(const TlHeightfield *f, TlVec3 p, double reach) {
+  Search s;
+  return nearest(f, p, reach, &s) ? s.best : INFINITY;
+}
+
+/* ---- signed ---- */
+
+static TlVec3 upward(const TlPatch *p, double u, double v) {
+  double zu = p->b + p->d * v, zv = p->c + p->d * u, inverse = 1 / sqrt(1 + zu * zu + zv * zv);
+  return tl_vec3(-zu * inverse, -zv * inverse, inverse);
+}
+
+bool tl_heightfield_signed(const TlHeightfield *f, TlVec3 p, double reach, double *phi,
+                           TlVec3 *normal) {
+  enum { ROUNDS = 4 };
+  TlPatch patch;
+  double u, v;
+  *phi = INFINITY;
+  if (!tl_heightfield_locate(f, p.x, p.y, &patch, &u, &v)) return false;
+  double zu = patch.b + patch.d * v, zv = patch.c + patch.d * u;
+  double e = p.z - (patch.a + patch.b * u + zv * v), w = 1 / (1 + zu * zu + zv * zv);
+  if (!normal && e < reach) return *phi = e, true; /* no distance is larger than the vertical one */
+  double side = e < 0 ? -1 : 1, border = least(least(u, 1 - u), least(v, 1 - v));
+  /* A foot no farther than the patch's border: no other patch is as near. */
+  if (fabs(e) * sqrt(w) <= border && fabs(patch.d * e) < 0.5) {
+    double x = u + e * zu * w, y = v + e * zv * w;
+    for (int i = 0; i < ROUNDS && patch.d != 0; i++) {
+      double du, dv;
+      newton_step(&patch, u, v, p.z, x, y, &du, &dv);
+      x += du;
+      y += dv;
+      if (fabs(du) + fabs(dv) < 1e-3) break; /* quadratic: the distance is right to 1e-12 */
+    }
+    double d = sqrt(squared(&patch, u, v, p.z, x, y));
+    if (d <= border) {
+      *phi = side * d;
+      if (normal) *normal = upward(&patch, x, y);
+      return true;
+    }
+  }
+  Search s;
+  double far = fabs(e); /* the ground straight above or below is a point of it */
+  if (normal) *normal = upward(&patch, u, v);
+  if (e < -TL_SURFACE_DEEP) return *phi = e * sqrt(w), true;
+  if (e >= 0 && reach < far) {
+    *phi = reach;
+    if (!(reach > 0) || !nearest(f, p, reach, &s)) return true;
+  } else if (!nearest(f, p, far, &s)) {
+    *phi = e;
+    return true;
+  }
+  *phi = side * s.best;
+  if (!normal) return true;
+  if (!tl_heightfield_locate(f, s.at_x, s.at_y, &patch, &u, &v)) return true;
+  TlVec3 foot = tl_vec3(s.at_x, s.at_y, patch.a + patch.b * u + patch.c * v + patch.d * u * v);
+  bool inside = u > 0 && v > 0 && u < 1 && v < 1;
+  *normal =
+      inside || !(s.best > 1e-9) ? upward(&patch, u, v) : tl_unit(tl_scale(side, tl_sub(p, foot)));
+  return true;
 }
 
 /* ---- local search ---- */

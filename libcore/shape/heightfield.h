@@ -42,6 +42,16 @@ double tl_patch_distance(const TlPatch *patch, double x, double y, double z, dou
  */
 double tl_heightfield_distance(const TlHeightfield *field, TlVec3 p, double reach);
 
+/* Signed distance of p to the surface, > 0 above the ground, where that is below reach; from reach on
+ * where it is no less; more than TL_SURFACE_DEEP cells below the ground straight above, that to the
+ * ground's plane there. normal: unit, from the nearest point out of the ground; NULL: only whether phi is
+ * below reach is asked, and what is below reach need not be the distance. Right to 1e-7. False: no
+ * ground at p's (x, y). About 15 ns where the nearest point lies no farther than the border of the patch
+ * at p. */
+enum { TL_SURFACE_DEEP = 4 };
+bool tl_heightfield_signed(const TlHeightfield *field, TlVec3 p, double reach, double *phi,
+                           TlVec3 *normal);
+
 /* A local search, for those who know about where to look: from the surface point above or below
  * (*x, *y) down to a point from which no step along the surface comes nearer to p; returns its
  * distance and leaves its place in (*x, *y), right to about 1e-4 cells. INFINITY (and the place as

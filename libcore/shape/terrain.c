@@ -101,6 +101,15 @@ bool tl_terrain_height(const TlTerrain *t, double x, double y, double *z, TlVec3
   return true;
 }
 
+bool tl_terrain_surface(const TlTerrain *t, TlVec3 p, double reach, double *phi, TlVec3 *normal) {
+  double per = 1 / t->cell_m;
+  TlHeightfield field = {t->nx, t->ny, t->height_m, per};
+  TlVec3 q = tl_vec3((p.x - t->x0_m) * per, (p.y - t->y0_m) * per, p.z * per);
+  bool there = tl_heightfield_signed(&field, q, reach * per, phi, normal);
+  *phi *= t->cell_m;
+  return there;
+}
+
 /* The grid cell around a point: four columns and the place between them. */
 typedef struct Cell {
   int64_t column[4]; /* (i,j) (i+1,j) (i,j+1) (i+1,j+1) */

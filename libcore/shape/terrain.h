@@ -58,6 +58,11 @@ typedef enum TlTerrainSpot {
  * BAND and BELOW, for ABOVE the heightfield's normal). Never fails; safe from many threads. */
 TlTerrainSpot tl_terrain_phi(const TlTerrain *terrain, TlVec3 p, double *phi, TlVec3 *normal);
 
+/* Signed distance to the ground's own bilinear patches (tl_heightfield_signed) instead of the band's.
+ * False: no ground at the point's (x, y). */
+bool tl_terrain_surface(const TlTerrain *terrain, TlVec3 p, double reach, double *phi,
+                        TlVec3 *normal);
+
 /* Bilinear height of the ground at local (x, y) and its unit normal (may be NULL); false where
  * there is none. */
 bool tl_terrain_height(const TlTerrain *terrain, double x, double y, double *z, TlVec3 *normal);

@@ -83,6 +83,7 @@ static TlStatus own_boundaries(TlModel *model, const TlBoundary *boundaries) {
   for (int i = 0; i < model->boundary_count; i++) {
     if (boundaries[i].surface) TL_TRY(check_surface(&model->materials, boundaries[i].surface));
     model->boundary[i] = boundaries[i];
+    if (boundaries[i].kind->relief) model->shapes->ground = true;
   }
   return TL_OK;
 }

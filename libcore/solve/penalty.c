@@ -38,6 +38,7 @@ static inline Pair pair_of(const TlPress *p) {
 /* Of the surface that a point stands for; 0: a point. Both grains' nodes bear half each. */
 static double area_of(const TlPress *p, const TlPoint *point) {
   if (p->penalty->spread != TL_SPREAD_TRACTION) return 0;
+  if (point->area_m2 > 0) return point->area_m2;
   int32_t body = point->key & 1 ? p->b : p->a;
   const TlShape *shape = p->colliders->shape[body];
   if (!shape->avatar) return 0;

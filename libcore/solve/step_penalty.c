@@ -499,9 +499,10 @@ static TlStatus check_penalty(const TlModel *c) {
                                   "tangential stiffness in its place");
       if (law->slip_friction > law->friction || law->drag_per_s > 0 || law->scar_modulus_Pa > 0 ||
           law->restitution_half_m_s > 0)
-        return tl_fail(TL_EUSAGE, "friction that rises with the distance slid, drag and scars of the "
-                                  "ground, and restitution that falls with the speed are of the "
-                                  "methods by impulses: another solver.method");
+        return tl_fail(TL_EUSAGE,
+                       "friction that rises with the distance slid, drag and scars of the "
+                       "ground, and restitution that falls with the speed are of the "
+                       "methods by impulses: another solver.method");
       TL_TRY(check_stiffness(c, i, j, &law->stiffness));
     }
   return TL_OK;

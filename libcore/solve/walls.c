@@ -1,5 +1,5 @@
 #include "base/par.h"
-#include "contact/near.h"
+#include "contact/ground.h"
 #include "solve/rest.h"
 #include "model/shapes.h"
 
@@ -27,7 +27,7 @@ static double gap_now(const TlBodies *b, int64_t i, const TlBoundary *boundary, 
   }
   TlVec3 node = tl_scale(c->scale[i], tl_shape_node(shape, deepest->key / 2));
   *arm = tl_quat_rotate(c->rotation[i], node);
-  bool there = tl_boundary_phi(boundary, tl_add(c->position[i], *arm), &point.gap, &point.n);
+  bool there = tl_boundary_within(boundary, tl_add(c->position[i], *arm), 0, &point.gap, &point.n);
   if (c->posed) *arm = tl_add(*arm, tl_collider_arm(b, i));
   return there ? point.gap : INFINITY;
 }
@@ -41,7 +41,10 @@ static double added_depth(const TlBodies *b, int64_t i, const WallPoses *w, cons
   TlQuat q =
       tl_quat_unit(tl_quat_mul(tl_quat_from_rotation(tl_scale(step_s, t->w)), b->rotation[body]));
   tl_collider_place(b, i, &x, &q);
-  if (!tl_near_deepest(w->near, &b->colliders, i, x, q, w->end, 0, deepest)) return 0;
+  bool deep = w->end->kind->relief
+                  ? tl_ground_deepest(&b->colliders, i, x, q, w->end, 0, deepest)
+                  : tl_near_deepest(w->near, &b->colliders, i, x, q, w->end, 0, deepest);
+  if (!deep) return 0;
   double now = gap_now(b, i, w->start, centre, deepest, arm);
   return now < INFINITY ? fmin(now, 0) - deepest->gap : 0;
 }

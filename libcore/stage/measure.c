@@ -165,11 +165,12 @@ static TlStatus report_ground(TlReport *r, const TlScene *scene, const TlMeasure
   if (m->deepest_id >= 0) TL_TRY(tl_report_int(r, "deepest_grain", m->deepest_id, ""));
   TL_TRY(tl_report_int(r, "grains_deeper_than_2_percent", m->below_2_percent, ""));
   if (m->below_2_percent > 0)
-    tl_log_warn("%lld grains lie deeper than 2%% of their radius in what holds them%s",
-                (long long)m->below_2_percent,
-                m->small ? "; grains smaller than the terrain's cell meet a ground that is "
-                           "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
-                         : "");
+    tl_log_warn(
+        "%lld grains lie deeper than 2%% of their radius in what holds them%s",
+        (long long)m->below_2_percent,
+        m->small ? "; with terrain.contact: band grains smaller than a cell meet a ground that is "
+                   "interpolated, not the raster's own (docs/theory/terrain.md, Limits)"
+                 : "");
   if (m->unjudged > 0)
     tl_log_warn("%lld grains lie with no surface node over the terrain: how deep they are in it "
                 "cannot be measured",

@@ -6,6 +6,7 @@
  * divided by this machine's factor. The oracle looks at all patches that could be nearer.
  */
 #include "judge/calibrate.h"
+#include "judge/ground.h"
 #include "judge/judge.h"
 
 #include "base/mem.h"
@@ -14,6 +15,7 @@
 #include "shape/terrain_build.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { N = 1000, EVERY = 97, TRIES = 3 };
 
@@ -44,6 +46,38 @@ static void errors(const TlTerrain *t) {
   judge_at_most(JUDGE_GOAL, "terrain_band_linf", worst, "cell", 0.05);
 }
 
+/* CPU seconds of a run of grains of a tenth of a cell. */
+static double run_s(const char *contact) {
+  TlRun run;
+  char sets[128];
+  snprintf(sets, sizeof sets, "terrain.contact=%s time.dt_s=8e-4 time.duration_s=1.5", contact);
+  judge_ground_open(&run, &judge_ground[0], 0.1, 300, sets);
+  double start = judge_thread_cpu_s();
+  JUDGE_OK(tl_run_go(&run));
+  double s = judge_thread_cpu_s() - start;
+  tl_run_close(&run);
+  return s;
+}
+
+/* The same grains with the raster's own surface and with the band, in pairs; the median of their ratios. */
+static void contact_cost(int argc, char **argv) {
+  enum { PAIRS = 5 };
+  double ratio[PAIRS], band = 0;
+  judge_ground_catalog("bench_terrain", argc, argv);
+  for (int n = 0; n < PAIRS; n++) {
+    double old = run_s("band"), own = run_s("raster");
+    int at = n;
+    for (; at > 0 && ratio[at - 1] > own / old; at--) ratio[at] = ratio[at - 1];
+    ratio[at] = own / old;
+    band = n == 0 ? old : fmin(band, old);
+  }
+  judge_at_most(JUDGE_GOAL, "terrain_contact_cost", ratio[PAIRS / 2], "of the band's", 1.3);
+  judge_note("300 grains of a tenth of a cell, 1875 steps: %.2f CPU-s with the band, with the "
+             "raster's own surface %.2f "
+             "times as much (%.2f to %.2f in %d pairs).",
+             band, ratio[PAIRS / 2], ratio[0], ratio[PAIRS - 1], PAIRS);
+}
+
 int main(int argc, char **argv) {
   judge_open("terrain", argc, argv);
   tl_par_set_threads(1);
@@ -72,5 +106,6 @@ int main(int argc, char **argv) {
   errors(&t);
   tl_terrain_free(&t);
   tl_free(z);
+  contact_cost(argc, argv);
   return judge_close();
 }
