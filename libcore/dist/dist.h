@@ -27,6 +27,10 @@ typedef struct TlDist {
   unsigned char *out, *in;
   size_t out_capacity, in_capacity;
   TlCommBatch batch;
+  unsigned char *said; /* of a gather: `said_room` bytes a rank, and where they begin and end */
+  size_t said_room, said_capacity, *said_at, *said_end;
+  unsigned char *saying;
+  size_t saying_capacity;
   TlDistCounters counters;
 } TlDist;
 

@@ -57,6 +57,10 @@ TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies);
  */
 size_t tl_halo_body_bytes(void);
 
+/* The box of a rank's bodies and their halos, as the last tl_halo_build found it: least x, y, z, then
+ * the most; of a rank without any the least is infinite. */
+void tl_halo_box(const TlHalo *halo, int rank, double box[6]);
+
 /* Owner's values over the ghosts' in an array over the local bodies, split-phase: between begin and
  * end the owned part may be read, the ghost part is undefined. Neighbours only. */
 TlStatus tl_halo_forward_begin(TlHalo *halo, const void *field, size_t element_size);
