@@ -39,16 +39,12 @@ static uint64_t hash_of(const TlPair *p) {
 
 /* ---- plans ---- */
 
-static bool is_large(const TlIsland *island) {
-  return island->bodies > TL_SMALL_ISLAND;
-}
-
 /* Of a large island: its grids, made once. */
 static TlStatus make_grids(const Making *m, TlGrids **grids) {
   *grids = tl_arena_push(m->arena, (size_t)m->islands.count + 1, sizeof **grids);
   if (!*grids) return TL_ENOMEM;
   for (int32_t i = 0; i < m->islands.count; i++)
-    if (is_large(&m->islands.island[i])) (*grids)[i] = tl_grids(&m->islands.island[i].lengths);
+    if (tl_is_large(&m->islands, &m->islands.island[i])) (*grids)[i] = tl_grids(&m->islands.island[i].lengths);
   return TL_OK;
 }
 
@@ -57,7 +53,7 @@ static TlPlacing plan_pair(const Making *m, const TlGrids *grids, const TlPair *
   if (i < 0) return (TlPlacing){.island = -1, .solver = -1};
   const TlIsland *island = &m->islands.island[i];
   TlPlacing plan = {.island = island->number, .solver = island->solver};
-  if (!is_large(island)) return plan;
+  if (!tl_is_large(&m->islands, island)) return plan;
   const TlVec3 *x = m->bodies->position;
   TlVec3 a = x[tl_movable(m->bodies, p->a) ? p->a : p->b];
   TlVec3 b = tl_movable(m->bodies, p->b) ? x[p->b] : a;
@@ -111,7 +107,7 @@ static TlStatus number_groups(Making *m, TlGroups *groups) {
   if (!groups->group) return TL_ENOMEM;
   memset(groups->group, 0, ((size_t)groups->count + 1) * sizeof *groups->group);
   for (int32_t i = 0; i < is->count; i++)
-    if (m->group[i] >= 0) groups->group[m->group[i]].large = is_large(&is->island[i]);
+    if (m->group[i] >= 0) groups->group[m->group[i]].large = tl_is_large(is, &is->island[i]);
   for (int32_t g = 0; g < groups->count; g++) groups->group[g].islands = 1;
   if (groups->shared) {
     groups->group[0].islands = is->by_cells;

@@ -3,6 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int64_t small = TL_SMALL_ISLAND;
+
+void tl_islands_set_small(int64_t bodies) {
+  small = bodies > 0 ? bodies : TL_SMALL_ISLAND;
+}
+
 /* ---- of this rank ---- */
 
 static int32_t root_of(int32_t *parent, int32_t i) {
@@ -234,7 +240,7 @@ static TlStatus choose_solvers(const Meeting *m, TlIslands *is) {
     int32_t i = order[k].number;
     TlIsland *island = &is->all[i];
     island->solver = TL_BY_CELLS;
-    if (island->bodies > TL_SMALL_ISLAND) continue;
+    if (tl_is_large(is, island)) continue;
     int64_t least = INT64_MAX;
     for (int r = 0; r < ranks; r++) {
       int64_t have = held[(size_t)r * n + (size_t)i];
@@ -312,7 +318,7 @@ static TlStatus meet(const TlBodies *b, const TlSync *sync, TlArena *arena, TlIs
 
 TlStatus tl_islands_find(const TlBodies *b, const TlPair *pairs, int32_t count, const TlSync *sync,
                          TlArena *arena, TlIslands *is) {
-  *is = (TlIslands){0};
+  *is = (TlIslands){.small = small};
   TL_TRY(find_parts(b, pairs, count, arena, is));
   for (int32_t i = 0; i < is->count; i++) is->island[i].solver = sync ? sync->rank : 0;
   return sync ? meet(b, sync, arena, is) : TL_OK;

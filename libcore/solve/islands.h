@@ -32,6 +32,7 @@ typedef struct TlIslands {
   int32_t count;
   TlIsland *all; /* [shared] the shared islands of all ranks by their number */
   int32_t shared, by_cells;
+  int64_t small;              /* bodies of the largest island that is solved whole */
   bool *counts_here;          /* [by_cells] this rank counts it in sums over the ranks */
   bool *sends_to, *gets_from; /* [ranks] may pairs be sent there to be solved, come from there? */
 } TlIslands;
@@ -39,10 +40,17 @@ typedef struct TlIslands {
 static inline bool tl_movable(const TlBodies *b, int32_t body) {
   return body >= 0 && !(b->flags[body] & TL_BODY_FROZEN);
 }
+static inline bool tl_is_large(const TlIslands *is, const TlIsland *island) {
+  return island->bodies > is->small;
+}
 /* Island of a pair; -1: neither body can move. */
 static inline int32_t tl_island_of(const TlIslands *is, const TlPair *p) {
   return is->of_body[p->a] >= 0 || p->b < 0 ? is->of_body[p->a] : is->of_body[p->b];
 }
+
+/* Test hook: from now on islands of more bodies than this are large; 0: of more than TL_SMALL_ISLAND.
+ * The same on all ranks. */
+void tl_islands_set_small(int64_t bodies);
 
 /* Memory from the arena. Collective when sync is set. */
 TlStatus tl_islands_find(const TlBodies *bodies, const TlPair *pairs, int32_t count,

@@ -7,7 +7,7 @@
 enum { PHASE_FROM = 48 }; /* pairs of a phase worth sharing; smaller ones go to one thread */
 /* Ranks ask whether a sweep changed nothing after the first one, then after every ASK_EVERY-th, and
  * have the answer ASK_LATE sweeps later. */
-enum { ASK_EVERY = 2, ASK_LATE = 1 };
+enum { ASK_EVERY = 4, ASK_LATE = 2 };
 
 /* Of one thread; a cache line of its own. */
 typedef struct Mine {
