@@ -81,7 +81,7 @@ static TlStatus sync_gather(void *ctx, const void *mine, size_t bytes, const uns
       if (said > most) most = (size_t)said;
     }
     if (most <= dist->said_room) break;
-    dist->said_room = most + most / 2; /* the same on all ranks */
+    dist->said_room = most + most / 8; /* the same on all ranks */
   }
   *all = dist->said;
   *at = dist->said_at;

@@ -430,21 +430,30 @@ static void fetch(const TlTail *t, int32_t at) {
   __builtin_prefetch(&t->moving[t->glance[at].b]);
 }
 
+/* Is the pair due now? As find_due, of one. */
+static bool is_due(const TlTail *t, int32_t at, double share) {
+  const TlGlance *g = &t->glance[at];
+  float level = (float)(share * t->least[t->pair[at].island]);
+  return g->seen != t->hits[g->a] + t->hits[g->b] || g->least < level;
+}
+
+/* Block by block: most have nothing to do. In one that has, an impulse may make due what was not. */
 static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
   const TlTail *t = walk;
+  double share = t->share[k];
   TlTally tally = {0};
   int32_t due[BLOCK + 1];
-  while (from < to) {
-    int32_t end = from + BLOCK < to ? from + BLOCK : to, i = 0;
-    int32_t n = find_due(t, t->share[k], from, end, due);
-    int64_t impulses = 0;
-    for (; i < n && impulses == 0; i++) {
-      if (i + AHEAD < n) fetch(t, due[i + AHEAD]);
-      impulses = visit_pair(t, due[i], t->share[k]);
+  for (int32_t end; from < to; from = end) {
+    end = from + BLOCK < to ? from + BLOCK : to;
+    int32_t n = find_due(t, share, from, end, due), next = 0;
+    for (int32_t at = n ? due[0] : end; at < end; at++) {
+      if (!is_due(t, at, share)) continue;
+      while (next < n && due[next] <= at) next++;
+      if (next + AHEAD < n) fetch(t, due[next + AHEAD]);
+      int64_t impulses = visit_pair(t, at, share);
+      tally.open |= impulses > 0;
+      tally.impulses += impulses;
     }
-    tally.open |= impulses > 0;
-    tally.impulses += impulses;
-    from = impulses > 0 ? due[i - 1] + 1 : end; /* an impulse may have made others due */
   }
   return tally;
 }

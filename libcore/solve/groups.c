@@ -44,7 +44,8 @@ static TlStatus make_grids(const Making *m, TlGrids **grids) {
   *grids = tl_arena_push(m->arena, (size_t)m->islands.count + 1, sizeof **grids);
   if (!*grids) return TL_ENOMEM;
   for (int32_t i = 0; i < m->islands.count; i++)
-    if (tl_is_large(&m->islands, &m->islands.island[i])) (*grids)[i] = tl_grids(&m->islands.island[i].lengths);
+    if (tl_is_large(&m->islands, &m->islands.island[i]))
+      (*grids)[i] = tl_grids(&m->islands.island[i].lengths);
   return TL_OK;
 }
 

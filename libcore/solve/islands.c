@@ -72,7 +72,7 @@ typedef struct Head {
 } Head;
 
 typedef struct Part {
-  int64_t bodies, pairs;
+  int32_t bodies, pairs;
   TlLengths lengths;
 } Part;
 
@@ -146,7 +146,8 @@ static TlStatus say_mine(Meeting *m, const TlBodies *b, const TlIslands *is) {
   Part *part = (Part *)(m->mine + sizeof head);
   for (int32_t i = 0; i < is->count; i++)
     if (m->part_of[i] >= 0)
-      part[at++] = (Part){is->island[i].bodies, is->island[i].pairs, is->island[i].lengths};
+      part[at++] = (Part){(int32_t)is->island[i].bodies, (int32_t)is->island[i].pairs,
+                          is->island[i].lengths};
   if (count) memcpy(part + m->parts, links, (size_t)count * sizeof *links);
   return TL_OK;
 }

@@ -1,5 +1,6 @@
 #include "solve/share.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -425,6 +426,7 @@ static TlStatus make_exchange(TlArena *arena, const Move *out, int32_t outs, con
 
 static TlStatus run(const TlShare *s, const Exchange *e, void *values, size_t size) {
   unsigned char *array = values, *out = s->out, *in = s->in;
+  assert(size <= VALUE_ROOM);
   if (e->outs == 0 && e->ins == 0) return TL_OK;
   for (int32_t k = 0; k < e->ins; k++) {
     const Parcel *p = &e->in[k];

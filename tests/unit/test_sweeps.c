@@ -35,7 +35,8 @@ START_TEST(a_contact_shares_a_cell_in_one_of_four_grids_and_gets_the_first) {
   int used[4] = {0};
   for (int i = 0; i < 200000; i++) {
     TlVec3 a = somewhere(&r, 1000), way = somewhere(&r, 2);
-    TlVec3 b = tl_axpy(a, 2 * (i % 3 ? 1 : tl_random_next(&r)), tl_unit(way)); /* often the longest */
+    TlVec3 b =
+        tl_axpy(a, 2 * (i % 3 ? 1 : tl_random_next(&r)), tl_unit(way)); /* often the longest */
     TlCell cell = tl_grids_cell(&grids, a, b);
     ck_assert(cell.phase >= 0 && cell.phase < 4);
     for (int g = 0; g < cell.phase; g++) ck_assert(!share_cell(a, b, grids.side[0], shift[g]));
@@ -219,5 +220,5 @@ START_TEST(threads_change_no_bit) {
 END_TEST
 
 TL_TEST_MAIN("sweeps", a_contact_shares_a_cell_in_one_of_four_grids_and_gets_the_first,
-             a_few_long_contacts_have_grids_of_their_own,
-             sweeps_visit_as_a_brute_serial_sweep_does, threads_change_no_bit)
+             a_few_long_contacts_have_grids_of_their_own, sweeps_visit_as_a_brute_serial_sweep_does,
+             threads_change_no_bit)
