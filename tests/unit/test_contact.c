@@ -325,7 +325,10 @@ START_TEST(a_fixed_body_joins_no_islands) {
         group_of[end[k]] = g;
       }
     }
-  ck_assert_int_eq((int)listed, PAIRS);
+  int64_t of_fixed = 0; /* which nobody solves */
+  for (int i = 0; i < PAIRS; i++)
+    of_fixed += pairs[i].a == 7 && (pairs[i].b < 0 || pairs[i].b == 7);
+  ck_assert(of_fixed > 0 && listed == PAIRS - of_fixed);
   tl_free(contacts);
   rig_close(&rig);
 }
