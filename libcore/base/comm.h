@@ -54,6 +54,10 @@ TlStatus tl_comm_most_int(TlComm *comm, int64_t *values, int count);
 TlStatus tl_comm_sum(TlComm *comm, double *values, int count);
 TlStatus tl_comm_least(TlComm *comm, double *values, int count);
 TlStatus tl_comm_most(TlComm *comm, double *values, int count);
+/* least in two calls, between which other messages may pass: values are copied, the result is had at
+ * the end. One at a time, and no other collective in between. */
+TlStatus tl_comm_least_begin(TlComm *comm, const double *values, int count);
+TlStatus tl_comm_least_end(TlComm *comm, double *values, int count);
 /* all[rank*size ...] = mine of that rank; size bytes a rank, small. */
 TlStatus tl_comm_gather_all(TlComm *comm, const void *mine, void *all, size_t size);
 /* The same among the ranks of this machine. */
@@ -77,6 +81,10 @@ TlStatus tl_comm_send(TlComm *comm, TlCommBatch *batch, int to, int tag, const v
 TlStatus tl_comm_receive(TlComm *comm, TlCommBatch *batch, int from, int tag, void *bytes,
                          size_t size);
 TlStatus tl_comm_wait(TlComm *comm, TlCommBatch *batch);
+/* Waits for the next message of this rank and tag, of any size up to 1 GiB: into *bytes, which grows
+ * (TL_RESERVE). */
+TlStatus tl_comm_receive_any(TlComm *comm, int from, int tag, unsigned char **bytes,
+                             size_t *capacity, size_t *size);
 void tl_comm_batch_free(TlCommBatch *batch);
 
 #endif

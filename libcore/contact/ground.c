@@ -777,6 +777,7 @@ bool tl_ground_deepest(const TlColliders *b, int64_t body, TlVec3 position, TlQu
   *deepest = (TlPoint){.gap = INFINITY};
   TlStatus status = TL_OK;
   if (g.shape->ground && !boundary->drive) status = scan_nodes(&g, &wanted, deepest, &done);
-  if (!done || status != TL_OK) /* without memory nothing was scanned */ return tl_narrow_deepest(b, body, position, rotation, boundary, margin, deepest);
+  if (!done || status != TL_OK) /* without memory nothing was scanned */
+    return tl_narrow_deepest(b, body, position, rotation, boundary, margin, deepest);
   return deepest->gap < margin;
 }

@@ -2,6 +2,10 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
+enum { TAG_SOLVER = 4, SAID_ROOM = 256 };
+
 /* ---- the solver's hooks ---- */
 
 static TlStatus sync_forward(void *ctx, void *field, size_t size) {
@@ -25,11 +29,107 @@ static TlStatus sync_sum(void *ctx, double *values, int count) {
   return tl_comm_sum(((TlDist *)ctx)->comm, values, count);
 }
 
+static TlStatus sync_least_begin(void *ctx, const double *values, int count) {
+  return tl_comm_least_begin(((TlDist *)ctx)->comm, values, count);
+}
+static TlStatus sync_least_end(void *ctx, double *values, int count) {
+  return tl_comm_least_end(((TlDist *)ctx)->comm, values, count);
+}
+
+static int sync_rank_of(void *ctx, int64_t body) {
+  const TlDist *dist = ctx;
+  const TlExchange *ghosts = &dist->halo.exchange;
+  for (size_t k = 0; k < ghosts->peers; k++) {
+    const TlPeer *n = &ghosts->peer[k];
+    int64_t first = dist->owned + n->in_first;
+    if (body >= first && body < first + n->in_count) return n->rank;
+  }
+  return tl_comm_rank(dist->comm);
+}
+static int sync_rank_at(void *ctx, TlVec3 point) {
+  return tl_domain_owner(&((TlDist *)ctx)->domain, point);
+}
+static bool sync_may_reach(void *ctx, int from, int to, double margin) {
+  const TlDist *dist = ctx;
+  double bodies[6], region[6];
+  tl_halo_box(&dist->halo, from, bodies);
+  tl_domain_region(&dist->domain, to, region);
+  for (int k = 0; k < 3; k++)
+    if (!(bodies[k] - margin <= region[3 + k] && region[k] <= bodies[3 + k] + margin)) return false;
+  return true;
+}
+
+/* In one collective where all fit into the room that the last time asked for. */
+static TlStatus sync_gather(void *ctx, const void *mine, size_t bytes, const unsigned char **all,
+                            const size_t **at, const size_t **end) {
+  TlDist *dist = ctx;
+  size_t ranks = (size_t)tl_comm_size(dist->comm), most = 0, head = sizeof(uint64_t);
+  if (!dist->said_at) TL_TRY(TL_NEW(dist->said_at, ranks));
+  if (!dist->said_end) TL_TRY(TL_NEW(dist->said_end, ranks));
+  if (dist->said_room == 0) dist->said_room = SAID_ROOM;
+  for (;;) {
+    size_t room = head + dist->said_room;
+    uint64_t said = bytes;
+    TL_TRY(TL_RESERVE(dist->saying, dist->saying_capacity, room));
+    TL_TRY(TL_RESERVE(dist->said, dist->said_capacity, room * ranks));
+    memset(dist->saying, 0, room);
+    memcpy(dist->saying, &said, head);
+    memcpy(dist->saying + head, mine, bytes < dist->said_room ? bytes : dist->said_room);
+    TL_TRY(tl_comm_gather_all(dist->comm, dist->saying, dist->said, room));
+    for (size_t r = 0; r < ranks; r++) {
+      memcpy(&said, dist->said + r * room, head);
+      dist->said_at[r] = r * room + head;
+      dist->said_end[r] = dist->said_at[r] + (size_t)said;
+      if (said > most) most = (size_t)said;
+    }
+    if (most <= dist->said_room) break;
+    dist->said_room = most + most / 8; /* the same on all ranks */
+  }
+  *all = dist->said;
+  *at = dist->said_at;
+  *end = dist->said_end;
+  return TL_OK;
+}
+
+static TlStatus sync_send(void *ctx, int to, const void *bytes, size_t size) {
+  TlDist *dist = ctx;
+  return tl_comm_send(dist->comm, &dist->batch, to, TAG_SOLVER, bytes, size);
+}
+static TlStatus sync_receive(void *ctx, int from, void *bytes, size_t size) {
+  TlDist *dist = ctx;
+  return tl_comm_receive(dist->comm, &dist->batch, from, TAG_SOLVER, bytes, size);
+}
+static TlStatus sync_wait(void *ctx) {
+  TlDist *dist = ctx;
+  return tl_comm_wait(dist->comm, &dist->batch);
+}
+static TlStatus sync_receive_any(void *ctx, int from, unsigned char **bytes, size_t *capacity,
+                                 size_t *size) {
+  return tl_comm_receive_any(((TlDist *)ctx)->comm, from, TAG_SOLVER, bytes, capacity, size);
+}
+
 TlStatus tl_dist_new(TlDist **dist, TlComm *comm) {
   TL_TRY(TL_NEW(*dist, 1));
   TlDist *d = *dist;
   d->comm = d->moves.comm = comm;
-  d->sync = (TlSync){d, sync_forward, sync_any, sync_least, sync_sum, sync_sum_int};
+  d->sync = (TlSync){.ctx = d,
+                     .rank = tl_comm_rank(comm),
+                     .ranks = tl_comm_size(comm),
+                     .rank_of = sync_rank_of,
+                     .rank_at = sync_rank_at,
+                     .may_reach = sync_may_reach,
+                     .forward = sync_forward,
+                     .any = sync_any,
+                     .least = sync_least,
+                     .sum = sync_sum,
+                     .sum_int = sync_sum_int,
+                     .least_begin = sync_least_begin,
+                     .least_end = sync_least_end,
+                     .gather = sync_gather,
+                     .send = sync_send,
+                     .receive = sync_receive,
+                     .wait = sync_wait,
+                     .receive_any = sync_receive_any};
   return tl_halo_new(&d->halo, comm);
 }
 
@@ -38,6 +138,11 @@ void tl_dist_free(TlDist *dist) {
   tl_domain_free(&dist->domain);
   tl_halo_free(&dist->halo);
   tl_exchange_free(&dist->moves);
+  tl_free(dist->said);
+  tl_free(dist->said_at);
+  tl_free(dist->said_end);
+  tl_free(dist->saying);
+  tl_comm_batch_free(&dist->batch);
   tl_free(dist);
 }
 

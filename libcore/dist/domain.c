@@ -57,6 +57,25 @@ int tl_domain_owner(const TlDomain *domain, TlVec3 point) {
   return low;
 }
 
+void tl_domain_region(const TlDomain *domain, int rank, double box[6]) {
+  int low = 0, high = domain->ranks;
+  for (int a = 0; a < 3; a++) {
+    box[a] = -INFINITY;
+    box[3 + a] = INFINITY;
+  }
+  while (high - low > 1) {
+    int mid = (low + high) / 2;
+    const TlCut *cut = &domain->cut[mid];
+    if (rank < mid) {
+      box[3 + cut->axis] = fmin(box[3 + cut->axis], cut->at);
+      high = mid;
+    } else {
+      box[cut->axis] = fmax(box[cut->axis], cut->at);
+      low = mid;
+    }
+  }
+}
+
 static TlStatus measure_boxes(Cutter *c) {
   for (int k = 0; k < 6 * c->ranges; k++) c->box[k] = INFINITY;
   for (int k = 0; k < c->ranges; k++) c->columns[k] = 0;

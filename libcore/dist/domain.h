@@ -29,5 +29,7 @@ void tl_domain_free(TlDomain *domain);
 
 /* The rank that owns this point. */
 int tl_domain_owner(const TlDomain *domain, TlVec3 point);
+/* What a rank owns: least x, y, z, then the most; at the borders of space infinite. */
+void tl_domain_region(const TlDomain *domain, int rank, double box[6]);
 
 #endif

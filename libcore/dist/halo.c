@@ -34,6 +34,9 @@ static bool has_id(const int64_t *ids, size_t count, int64_t id) {
 static const double *box_of(const TlHalo *halo, int rank) {
   return &halo->boxes[TL_HALO_BOX * rank];
 }
+void tl_halo_box(const TlHalo *halo, int rank, double box[6]) {
+  memcpy(box, box_of(halo, rank), 6 * sizeof *box);
+}
 static const int64_t *wanted_by(const TlHalo *halo, int rank, size_t *count) {
   *count = (size_t)box_of(halo, rank)[6];
   return halo->wanted + (size_t)rank * halo->wanted_room;

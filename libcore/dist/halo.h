@@ -37,6 +37,10 @@ void tl_halo_free(TlHalo *halo);
  * in each step, so those of either attribute travel in each. A body brings all its colliders along.
  * Ranks agree on failure. */
 TlStatus tl_halo_build(TlHalo *halo, TlBodies *bodies);
+/* The box of a rank's bodies and their halos, as the last tl_halo_build found it: least x, y, z, then
+ * the most; of a rank without any the least is infinite. */
+void tl_halo_box(const TlHalo *halo, int rank, double box[6]);
+
 /* Owner's values over the ghosts' in an array over the local bodies, split-phase: between begin and
  * end the owned part may be read, the ghost part is undefined. Neighbours only. */
 TlStatus tl_halo_forward_begin(TlHalo *halo, const void *field, size_t element_size);

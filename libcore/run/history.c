@@ -70,7 +70,7 @@ typedef struct Row {
     row->r->speed_max_m_s)                                                                         \
   C(contacts, "", "contact points", row->r->contacts)                                              \
   C(islands, "", "islands of grains in contact", row->r->islands)                                  \
-  C(largest_island, "", "grains in the largest island's part on one rank", row->r->largest_island) \
+  C(largest_island, "", "grains in the largest island", row->r->largest_island)                    \
   C(impulses, "", "impulses of the energy tracking method in the step", row->r->impulses)          \
   C(rounds, "", "most rounds of compression and separation of an island", row->r->rounds)          \
   C(zero_finishes, "", "islands finished with restitution 0 in the step", row->r->zero_finishes)   \

@@ -1,5 +1,7 @@
 #include "solve/contact.h"
 
+#include "solve/share.h"
+
 #include <math.h>
 
 /* -r~ S r~ added to k, column by column: (S (r x e)) x r. */
@@ -74,7 +76,7 @@ static void add_exactly(TlVec3 *sum, TlVec3 *lost, TlVec3 change) {
 
 static void kick(TlTwist *twist, double inverse_mass, const TlSym3 *inverse_inertia, TlVec3 r,
                  TlVec3 impulse) {
-  if (inverse_mass == 0) return; /* pairs of one colour may share a fixed body: never write it */
+  if (inverse_mass == 0) return; /* cells of one phase may share a fixed body: never write it */
   add_exactly(&twist->v, &twist->v_lost, tl_scale(inverse_mass, impulse));
   add_exactly(&twist->w, &twist->w_lost, tl_sym_vec(*inverse_inertia, tl_cross(r, impulse)));
   twist->hit += 1;
@@ -87,35 +89,29 @@ void tl_contact_apply(const TlContact *c, const TlDynamics *d, TlVec3 impulse) {
          tl_scale(-1, impulse));
 }
 
-static void islands_to_bodies(const TlGroup *g, const double *value) {
-  for (int64_t i = 0; i < g->body_count; i++)
-    g->body_value[i] = g->body_island[i] < 0 ? INFINITY : value[g->body_island[i]];
+TlStatus tl_group_least_begin(const TlGroup *g, const double *value) {
+  return g->share ? tl_sync_least_begin(tl_share_sync(g->share), value, g->islands) : TL_OK;
 }
 
-static int bodies_to_islands(const TlGroup *g, double *value) {
-  int changed = 0;
-  for (int64_t i = 0; i < g->body_count; i++) {
-    int32_t island = g->body_island[i];
-    if (island < 0 || !(g->body_value[i] < value[island])) continue;
-    value[island] = g->body_value[i];
-    changed = 1;
-  }
-  return changed;
+TlStatus tl_group_least_end(const TlGroup *g, double *value) {
+  return g->share ? tl_sync_least_end(tl_share_sync(g->share), value, g->islands) : TL_OK;
 }
 
 TlStatus tl_group_least(const TlGroup *g, double *value) {
-  if (!g->sync) return TL_OK;
-  for (int changed = 1; changed;) {
-    islands_to_bodies(g, value);
-    TL_TRY(tl_sync_forward(g->sync, g->body_value, sizeof *g->body_value));
-    changed = bodies_to_islands(g, value);
-    TL_TRY(tl_sync_any(g->sync, &changed));
-  }
-  return TL_OK;
+  return g->share ? tl_sync_least(tl_share_sync(g->share), value, g->islands) : TL_OK;
+}
+
+TlStatus tl_group_any(const TlGroup *g, int *flag) {
+  return g->share ? tl_sync_any(tl_share_sync(g->share), flag) : TL_OK;
+}
+
+TlStatus tl_group_share(const TlGroup *g, TlTwist *twist) {
+  return g->share ? tl_share_spread(g->share, twist) : TL_OK;
 }
 
 int64_t tl_group_count(const TlGroup *g, const double *value) {
   int64_t count = 0;
-  for (int32_t i = 0; i < g->islands; i++) count += value[i] < 0 && (!g->sync || g->counts_here[i]);
+  for (int32_t i = 0; i < g->islands; i++)
+    count += value[i] < 0 && (!g->share || g->counts_here[i]);
   return count;
 }

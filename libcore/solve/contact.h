@@ -75,8 +75,9 @@ typedef struct TlPair {
   int32_t part_a, part_b; /* colliders; with boundaries the first that touches */
   int32_t first, count;   /* contacts */
   int32_t island;         /* within its group */
-  int32_t colour;
-  bool elsewhere; /* another rank owns the lower id: it counts what happens here in sums */
+  bool elsewhere;         /* another rank owns the lower id: the pair is that one's to count */
+  bool
+      stuck; /* it approached still when the rounds or sweeps allowed were over (step_problems.c) */
 } TlPair;
 
 enum { TL_SWEEP_ROOM = 192 }; /* bytes a contact for what sweeps read of it */
@@ -88,28 +89,31 @@ typedef struct TlPairMemo {
   double least; /* least key left there, <= 0: no need to look before the level passes it */
   double work;  /* most W at a point; after restitution of a round */
   double stored, released;
-  bool stuck; /* approached still when the rounds or sweeps allowed were over (step_problems.c) */
 } TlPairMemo;
 
-/* Contacts that are solved together: one island, or all islands that other ranks share (then sync
- * is set and every rank calls in lockstep, even with nothing in its group). Pairs of one colour
- * share no movable body. */
+struct TlShare;
+
+/* Contacts that are solved together: one island, or all large islands that several ranks solve (then
+ * share is set and every rank calls in lockstep, even with nothing in its group).
+ *
+ * A sweep visits the pairs in their order. They lie in cells, and the cells in phases (grids.h):
+ * cells of one phase share no movable body, so any number of threads and ranks may have one each.
+ * A small island is one cell. */
 typedef struct TlGroup {
   TlContact *contact;
-  const TlPair *pair;
-  const int32_t *order;        /* pair indices, sorted by colour */
-  const int32_t *colour_start; /* [colours + 1], into order */
-  int32_t colours, islands;
-  TlPairMemo *memo; /* one a pair, in the order's order */
-  const TlSync *sync;
-  /* with sync only: island of each local body (-1: none), room for one value a body, and whether
-   * this rank is the one that counts an island in sums over the ranks */
-  const int32_t *body_island;
-  bool *counts_here; /* [islands] */
-  double *body_value;
-  int64_t body_count;
-  double *scratch;  /* 2 * islands */
+  TlPair *pair; /* [pairs] in the order of a sweep */
+  int32_t pairs, islands;
+  const int32_t *cell_start;  /* [cells + 1] first pair of each cell */
+  const int32_t *phase_start; /* [phases + 1] first cell of each phase */
+  int32_t phases;
+  bool large;       /* its stop tests are few and read late (rest.c), on one rank, too */
+  TlPairMemo *memo; /* one a pair */
+  double *scratch;  /* 3 * islands */
   void *sweep_room; /* TL_SWEEP_ROOM bytes for each of `contact` (rest.c) */
+  /* with share only: */
+  const struct TlShare *share;
+  const int32_t *body_island; /* island of each local body (-1: none) */
+  const bool *counts_here;    /* [islands] in sums over the ranks it is this one's to count */
 } TlGroup;
 
 /* Fill ran, rbn, wall_n and knn from n, ra, rb, wall, a, b and the bodies' masses. K and what the
@@ -147,9 +151,18 @@ static inline double tl_contact_un(const TlContact *c, const TlTwist *twist) {
 /* Impulse P on a and -P on b at the contact point. */
 void tl_contact_apply(const TlContact *contact, const TlDynamics *dynamics, TlVec3 impulse);
 
-/* value[island] becomes the least over the whole island, also where other ranks hold parts of it:
- * minima are handed from owner to ghost until nothing changes. Collective when sync is set. */
+/* value[island] becomes the least over the whole island, also where other ranks hold parts of it.
+ * Collective when share is set. */
 TlStatus tl_group_least(const TlGroup *group, double *value);
+/* The same in two calls, between which others go on. */
+TlStatus tl_group_least_begin(const TlGroup *group, const double *value);
+TlStatus tl_group_least_end(const TlGroup *group, double *value);
+/* Is *flag not 0 on any rank of the group? Collective when share is set. */
+TlStatus tl_group_any(const TlGroup *group, int *flag);
+/* Velocities (an array of TlTwist over the bodies) as the last sweep left them, for all pairs of this
+ * rank: while sweeps go on, a body's velocity is where the next sweep needs it first. Collective when
+ * share is set. */
+TlStatus tl_group_share(const TlGroup *group, TlTwist *twist);
 
 /* Islands with value < 0 that are this rank's to count: summed over the ranks each counts once. */
 int64_t tl_group_count(const TlGroup *group, const double *value);

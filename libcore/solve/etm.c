@@ -170,10 +170,10 @@ double tl_etm_restitute(TlContact *c, const TlEtmLaw *law, bool zero, TlEtmCount
 }
 
 void tl_etm_reset(const TlGroup *g) {
-  int32_t pairs = g->colour_start[g->colours];
-  for (int32_t i = 0; i < pairs; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
+  for (int32_t i = 0; i < g->pairs; i++) {
+    TlPair *pair = &g->pair[i];
     g->memo[i] = (TlPairMemo){.hits_a = -1};
+    pair->stuck = false;
     for (int32_t k = 0; k < pair->count; k++) {
       TlContact *c = &g->contact[pair->first + k];
       c->in = c->touched = false;
@@ -185,7 +185,7 @@ void tl_etm_reset(const TlGroup *g) {
 }
 
 bool tl_etm_approaches(const TlEtmLaw *law, const TlGroup *g, int32_t at, const TlTwist *twist) {
-  const TlPair *pair = &g->pair[g->order[at]];
+  const TlPair *pair = &g->pair[at];
   for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
     const TlContact *c = &g->contact[k];
     if (c->in && tl_contact_un(c, twist) < -law->tolerance_m_s) return true;
@@ -194,9 +194,9 @@ bool tl_etm_approaches(const TlEtmLaw *law, const TlGroup *g, int32_t at, const 
 }
 
 void tl_etm_mark_stuck(const TlEtmLaw *law, const TlGroup *g, const TlTwist *twist,
-                       const double *open, TlEtmCount *count) {
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    if (open && !(open[g->pair[g->order[i]].island] < 0)) continue;
-    if (tl_etm_approaches(law, g, i, twist)) g->memo[i].stuck = count->stuck = true;
+                       const double *open) {
+  for (int32_t i = 0; i < g->pairs; i++) {
+    if (open && !(open[g->pair[i].island] < 0)) continue;
+    if (tl_etm_approaches(law, g, i, twist)) g->pair[i].stuck = true;
   }
 }

@@ -5,7 +5,7 @@
  *
  * Two orders of the same impulses, and beside them sequential impulses (sqm.c) and
  * simultaneous ones (smm.c):
- *   level     a level T rises from an island's least key to 0 in K equal steps; coloured sweeps
+ *   level     a level T rises from an island's least key to 0 in K equal steps; sweeps (sweep.h)
  *             lift what lies under it; release by levels of W. Same bits for any threads, ranks.
  *   priority  always the contact with the least u_n (largest W) and those within beta of it: the
  *             reference. One rank only, cost grows with the square of the island.
@@ -34,7 +34,6 @@ typedef struct TlEtmLaw {
 typedef struct TlEtmCount {
   int64_t impulses, rounds;
   int64_t zero_finishes, unfinished; /* islands that are this rank's to count */
-  bool stuck;                        /* some pair of this rank has memo->stuck */
   double stored_J, released_J;
 } TlEtmCount;
 
@@ -76,12 +75,12 @@ bool tl_etm_enters(TlContact *contact, const TlEtmLaw *law, const TlTwist *twist
 /* W <- e^2 W with e = 0 for slow starts; returns W after; adds to the count's work. */
 double tl_etm_restitute(TlContact *contact, const TlEtmLaw *law, bool zero, TlEtmCount *count);
 void tl_etm_reset(const TlGroup *group);
-/* Does the pair at this place of the order approach still? */
+/* Does the pair at this place of the order approach still? With velocities that all pairs share. */
 bool tl_etm_approaches(const TlEtmLaw *law, const TlGroup *group, int32_t at, const TlTwist *twist);
-/* Note in memo->stuck the pairs that approach still, for which an end has to be made: those of
- * islands with open[island] < 0 (NULL: of all). */
+/* Note in pair->stuck the pairs that approach still, for which an end has to be made: those of
+ * islands with open[island] < 0 (NULL: of all). With velocities that all pairs share. */
 void tl_etm_mark_stuck(const TlEtmLaw *law, const TlGroup *group, const TlTwist *twist,
-                       const double *open, TlEtmCount *count);
+                       const double *open);
 /* Does somebody watch each impulse? */
 static inline bool tl_etm_watched(const TlEtmLaw *law) {
   return law->trace && !law->trace->ends_only;

@@ -20,10 +20,10 @@ typedef struct Walk {
 } Walk;
 
 static int32_t pair_count(const Walk *w) {
-  return w->group->colour_start[w->group->colours];
+  return w->group->pairs;
 }
 static const TlPair *pair_at(const Walk *w, int32_t at) {
-  return &w->group->pair[w->group->order[at]];
+  return &w->group->pair[at];
 }
 
 /* A contact nobody moved since it was found quiet needs no look. */
@@ -48,22 +48,28 @@ static void look(const Walk *w, int32_t at) {
   tl_memo_leave(&w->group->memo[at], pair, twist, least);
 }
 
-/* Collective. *open: some contact approaches. Reads velocities only: no colours. */
-static TlStatus start_round(Walk *w, int *open) {
+/* Some island's value is < 0. */
+static int any_open(const double *value, int32_t islands) {
+  int open = 0;
+  for (int32_t i = 0; i < islands; i++) open |= value[i] < 0;
+  return open;
+}
+
+/* Collective. *open: some contact approaches. Reads velocities only: in any order. */
+static TlStatus start_round(Walk *w, bool first, int *open) {
   const TlGroup *g = w->group;
   int32_t pairs = pair_count(w);
+  if (!first) TL_TRY(tl_group_share(g, w->dynamics->twist));
 #pragma omp parallel for schedule(static) if (tl_par_pays(pairs, TL_LOOK_NS))
   for (int32_t i = 0; i < pairs; i++) look(w, i);
-  *open = 0;
   for (int32_t i = 0; i < g->islands; i++) w->least[i] = 0;
   for (int32_t i = 0; i < pairs; i++) {
     int32_t island = pair_at(w, i)->island;
-    if (!(g->memo[i].least < 0)) continue;
-    w->least[island] = fmin(w->least[island], g->memo[i].least);
-    *open = 1;
+    if (g->memo[i].least < 0) w->least[island] = fmin(w->least[island], g->memo[i].least);
   }
-  TL_TRY(tl_sync_any(g->sync, open));
-  return *open ? tl_group_least(g, w->least) : TL_OK;
+  TL_TRY(tl_group_least(g, w->least));
+  *open = any_open(w->least, g->islands);
+  return TL_OK;
 }
 
 /* ---- compression ---- */
@@ -170,7 +176,7 @@ static TlTally lift(const void *walk, int k, int32_t from, int32_t to) {
     if (memo->least >= level && tl_memo_unchanged(memo, pair, w->dynamics->twist)) continue;
     fetch_ahead(w, at);
     int64_t impulses = lift_pair(w, at, level, &left);
-    if (!pair->elsewhere) tally.impulses += impulses;
+    tally.impulses += impulses;
     tl_memo_leave(memo, pair, w->dynamics->twist, left);
   }
   return tally;
@@ -180,10 +186,11 @@ static TlTally lift(const void *walk, int k, int32_t from, int32_t to) {
  * is lost. Others of a shared group, done or quiet, are left alone. */
 static TlStatus give_up(Walk *w, TlEtmCount *count) {
   const TlGroup *g = w->group;
+  TL_TRY(tl_group_share(g, w->dynamics->twist));
   for (int32_t i = 0; i < pair_count(w); i++) {
     double *least = &w->least[pair_at(w, i)->island];
     if (!(*least < 0) || !tl_etm_approaches(w->law, g, i, w->dynamics->twist)) continue;
-    g->memo[i].stuck = count->stuck = true;
+    g->pair[i].stuck = true;
     *least = -INFINITY;
   }
   for (int32_t i = 0; i < g->islands; i++) w->least[i] = w->least[i] == -INFINITY ? -1 : 0;
@@ -223,27 +230,22 @@ static void restitute_pair(const Walk *w, int32_t at) {
   memo->released = count.released_J;
 }
 
-/* Largest W of each island as -W in least; false when nothing is stored anywhere. */
+/* Largest W of each island as -W in least; *stored: there is some. */
 static TlStatus restitute(Walk *w, TlEtmCount *count, int *stored) {
   const TlGroup *g = w->group;
   int32_t pairs = pair_count(w);
 #pragma omp parallel for schedule(static) if (tl_par_pays(pairs, TL_LOOK_NS))
   for (int32_t i = 0; i < pairs; i++) restitute_pair(w, i);
   for (int32_t i = 0; i < g->islands; i++) w->least[i] = 0;
-  *stored = 0;
   for (int32_t i = 0; i < pairs; i++) { /* in order: sums keep their bits */
     const TlPairMemo *memo = &g->memo[i];
     const TlPair *pair = pair_at(w, i);
-    if (!pair->elsewhere) {
-      count->stored_J += memo->stored;
-      count->released_J += memo->released;
-    }
-    if (!(memo->work > 0)) continue;
-    w->least[pair->island] = fmin(w->least[pair->island], -memo->work);
-    *stored = 1;
+    count->stored_J += memo->stored;
+    count->released_J += memo->released;
+    if (memo->work > 0) w->least[pair->island] = fmin(w->least[pair->island], -memo->work);
   }
-  TL_TRY(tl_sync_any(g->sync, stored));
   TL_TRY(tl_group_least(g, w->least));
+  *stored = any_open(w->least, g->islands);
   for (int32_t i = 0; i < g->islands; i++)
     if (w->least[i] == 0) w->done[i] = 1;
   return TL_OK;
@@ -304,8 +306,7 @@ static TlTally release(const void *walk, int k, int32_t from, int32_t to) {
   TlTally tally = {0};
   for (int32_t at = from; at < to; at++) {
     const TlPair *pair = pair_at(w, at);
-    int64_t impulses = release_pair(w, at, -(1 - x * x) * w->least[pair->island]);
-    if (!pair->elsewhere) tally.impulses += impulses;
+    tally.impulses += release_pair(w, at, -(1 - x * x) * w->least[pair->island]);
   }
   return tally;
 }
@@ -336,12 +337,12 @@ static TlStatus run_rounds(Walk *w, TlEtmCount *count) {
   int64_t round = 0;
   int open, stored;
   for (;; round++) {
-    TL_TRY(start_round(w, &open));
+    TL_TRY(start_round(w, round == 0, &open));
     if (!open || round > w->law->max_rounds) break;
     if (round == w->law->max_rounds) {
       w->zero = true;
       count->zero_finishes += tl_group_count(w->group, w->least);
-      tl_etm_mark_stuck(w->law, w->group, w->dynamics->twist, w->least, count);
+      tl_etm_mark_stuck(w->law, w->group, w->dynamics->twist, w->least);
     }
     TL_TRY(make_tail(w));
     TL_TRY(compress(w, count));

@@ -81,8 +81,8 @@ static void link_bodies(Reference *r) {
 }
 
 static TlStatus reference_make(Reference *r, const TlGroup *g) {
-  int32_t pairs = g->colour_start[g->colours];
-  for (int32_t i = 0; i < pairs; i++) r->count += g->pair[g->order[i]].count;
+  int32_t pairs = g->pairs;
+  for (int32_t i = 0; i < pairs; i++) r->count += g->pair[i].count;
   size_t n = (size_t)r->count;
   TL_TRY(TL_NEW(r->contact, n));
   TL_TRY(TL_NEW(r->un, n));
@@ -98,7 +98,7 @@ static TlStatus reference_make(Reference *r, const TlGroup *g) {
   r->queue.is_heap = r->count >= TL_QUEUE_HEAP_FROM;
   int32_t at = 0;
   for (int32_t i = 0; i < pairs; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
+    const TlPair *pair = &g->pair[i];
     for (int32_t k = 0; k < pair->count; k++) r->contact[at++] = &g->contact[pair->first + k];
   }
   number_bodies(r);
@@ -160,7 +160,7 @@ static void compress(Reference *r, TlEtmCount *count) {
     done += lift_similar(r, least);
     if (done <= limit) continue;
     count->unfinished++;
-    tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist, NULL, count);
+    tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist, NULL);
     r->given_up = true;
     break;
   }
@@ -193,7 +193,7 @@ static void run_rounds(Reference *r, TlEtmCount *count) {
     bool last = round == r->law->max_rounds;
     if (last) {
       count->zero_finishes++;
-      tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist, NULL, count);
+      tl_etm_mark_stuck(r->law, r->group, r->dynamics->twist, NULL);
     }
     compress(r, count);
     restitute(r, last || r->given_up, count);
@@ -206,7 +206,8 @@ static void run_rounds(Reference *r, TlEtmCount *count) {
 
 TlStatus tl_etm_priority(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamics,
                          TlEtmCount *count) {
-  if (g->sync) return tl_fail(TL_EUSAGE, "ETM by priority works on one rank; use the level method");
+  if (g->share)
+    return tl_fail(TL_EUSAGE, "ETM by priority works on one rank; use the level method");
   Reference r = {.law = law, .dynamics = dynamics, .group = g};
   TlStatus status = TL_OK;
   tl_etm_reset(g);

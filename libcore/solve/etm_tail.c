@@ -3,11 +3,12 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "solve/push.h"
+#include "solve/share.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { SWEEPS = 32, AHEAD = 4, LINE = 64, COPY_NS = 300 };
+enum { SWEEPS = 32, AHEAD = 4, BLOCK = 32, LINE = 64, COPY_NS = 300 };
 static const double FALL = 0.7;
 
 struct TlTailBody {
@@ -39,26 +40,26 @@ static int compare_int(const void *a, const void *b) {
 }
 
 static int32_t number_of(const TlTail *t, int32_t body) {
-  if (t->group->sync) return body < 0 ? t->bodies - 1 : body;
+  if (t->group->share) return body < 0 ? t->bodies - 1 : body;
   const int32_t *at = bsearch(&body, t->body, (size_t)t->bodies, sizeof body, compare_int);
   return at ? (int32_t)(at - t->body) : 0;
 }
 
-/* The bodies of the group, ascending, with -1 first; with sync all local ones, so that their
- * velocities can travel, and -1 last. */
+/* The bodies of the group, ascending, with -1 first; with share all local ones and guests, so that
+ * their velocities can travel, and -1 last. */
 static TlStatus list_bodies(TlTail *t) {
   const TlGroup *g = t->group;
-  int32_t pairs = g->colour_start[g->colours], n = 0;
-  size_t room = g->sync ? (size_t)g->body_count + 1 : 2 * (size_t)pairs + 1;
-  TL_TRY(TL_NEW(t->body, room));
-  if (g->sync) {
-    for (int64_t i = 0; i < g->body_count; i++) t->body[n++] = (int32_t)i;
+  int32_t pairs = g->pairs, n = 0;
+  int64_t all = g->share ? tl_share_bodies(g->share) : 0;
+  TL_TRY(TL_NEW(t->body, g->share ? (size_t)all + 1 : 2 * (size_t)pairs + 1));
+  if (g->share) {
+    for (int64_t i = 0; i < all; i++) t->body[n++] = (int32_t)i;
     t->body[n++] = -1;
   } else {
     t->body[n++] = -1;
     for (int32_t i = 0; i < pairs; i++) {
-      t->body[n++] = g->pair[g->order[i]].a;
-      t->body[n++] = g->pair[g->order[i]].b;
+      t->body[n++] = g->pair[i].a;
+      t->body[n++] = g->pair[i].b;
     }
     qsort(t->body, (size_t)n, sizeof *t->body, compare_int);
     int32_t kept = 0;
@@ -100,7 +101,7 @@ static void copy_point(TlTail *t, TlContact *c, const TlGlance *glance, int32_t 
 
 static void copy_pair(TlTail *t, int32_t i) {
   const TlGroup *g = t->group;
-  const TlPair *pair = &g->pair[g->order[i]];
+  const TlPair *pair = &g->pair[i];
   TlGlance *glance = &t->glance[i];
   glance->a = number_of(t, pair->a);
   glance->b = pair->b < 0 ? glance->a : number_of(t, pair->b);
@@ -110,11 +111,11 @@ static void copy_pair(TlTail *t, int32_t i) {
 
 static void copy_pairs(TlTail *t) {
   const TlGroup *g = t->group;
-  int32_t pairs = g->colour_start[g->colours];
+  int32_t pairs = g->pairs;
   for (int32_t i = 0, at = 0; i < pairs; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
-    t->pair[i] = (TlTailPair){at, pair->count, pair->island, lifted_as_ordinary(t, pair),
-                              .elsewhere = pair->elsewhere};
+    const TlPair *pair = &g->pair[i];
+    t->pair[i] =
+        (TlTailPair){at, pair->count, pair->island, .ordinary = lifted_as_ordinary(t, pair)};
     at += pair->count;
   }
 #pragma omp parallel for schedule(static) if (tl_par_pays(pairs, COPY_NS))
@@ -123,8 +124,8 @@ static void copy_pairs(TlTail *t) {
 
 TlStatus tl_tail_make(TlTail *t) {
   const TlGroup *g = t->group;
-  int32_t pairs = g->colour_start[g->colours];
-  for (int32_t i = 0; i < pairs; i++) t->points += g->pair[g->order[i]].count;
+  int32_t pairs = g->pairs;
+  for (int32_t i = 0; i < pairs; i++) t->points += g->pair[i].count;
   TL_TRY(list_bodies(t));
   TL_TRY(TL_NEW(t->moving, (size_t)t->bodies));
   TL_TRY(TL_NEW(t->inertia, (size_t)t->bodies));
@@ -177,7 +178,7 @@ static void leave(TlGlance *glance, uint32_t seen, double least) {
 
 static void fetch_pair(TlTail *t, int32_t at) {
   const TlGroup *g = t->group;
-  const TlPair *pair = &g->pair[g->order[at]];
+  const TlPair *pair = &g->pair[at];
   TlGlance *glance = &t->glance[at];
   bool same = tl_memo_unchanged(&g->memo[at], pair, t->dynamics->twist);
   leave(glance, hits_of(t, glance) - !same, g->memo[at].least);
@@ -211,16 +212,16 @@ static bool is_open(const TlTail *t, int32_t island) {
   return island >= 0 && t->least[island] < 0;
 }
 
-/* With sync the copies hold bodies of other islands and groups too. */
+/* With share the copies hold bodies of other islands and groups too. */
 static void give_back_bodies(const TlTail *t) {
   const TlGroup *g = t->group;
   for (int32_t i = 0; i < t->bodies; i++)
-    if (t->body[i] >= 0 && (!g->sync || is_open(t, g->body_island[t->body[i]]))) to_twist(t, i);
+    if (t->body[i] >= 0 && (!g->share || is_open(t, g->body_island[t->body[i]]))) to_twist(t, i);
 }
 
 static void give_back_pair(const TlTail *t, int32_t at) {
   const TlGroup *g = t->group;
-  const TlPair *pair = &g->pair[g->order[at]];
+  const TlPair *pair = &g->pair[at];
   if (t->pair[at].ordinary) return;
   for (int32_t k = 0; k < pair->count; k++) {
     TlContact *c = &g->contact[pair->first + k];
@@ -237,7 +238,7 @@ static void give_back_pair(const TlTail *t, int32_t at) {
 }
 
 static void give_back(const TlTail *t) {
-  int32_t pairs = t->group->colour_start[t->group->colours];
+  int32_t pairs = t->group->pairs;
   give_back_bodies(t);
 #pragma omp parallel for schedule(static) if (tl_par_pays(pairs, TL_LOOK_NS))
   for (int32_t i = 0; i < pairs; i++) give_back_pair(t, i);
@@ -251,7 +252,7 @@ static TlVec3 velocity(const TlTailLook *c, const TlTailBody *a, const TlTailBod
 }
 
 static void kick(TlTailBody *body, const TlTailInertia *inertia, TlVec3 r, TlVec3 p) {
-  if (inertia->inverse_mass == 0) return; /* pairs of one colour may share it: never write */
+  if (inertia->inverse_mass == 0) return; /* cells of one phase may share it: never write */
   body->v = tl_axpy(body->v, inertia->inverse_mass, p);
   body->w = tl_add(body->w, tl_sym_vec(inertia->inverse, tl_cross(r, p)));
   body->hit += 1;
@@ -395,9 +396,9 @@ static int64_t visit_pair(const TlTail *t, int32_t at, double share) {
 
 /* Has any pair of the round been left, on any rank? */
 static TlStatus any_left(const TlTail *t, int *left) {
-  for (int32_t i = 0; i < t->group->colour_start[t->group->colours]; i++)
+  for (int32_t i = 0; i < t->group->pairs; i++)
     *left |= t->pair[i].cut_visits == TL_TAIL_CUT_VISITS && is_open(t, t->pair[i].island);
-  return tl_sync_any(t->group->sync, left);
+  return tl_group_any(t->group, left);
 }
 
 /* Pairs of [from, to) with something to do. */
@@ -429,27 +430,42 @@ static void fetch(const TlTail *t, int32_t at) {
   __builtin_prefetch(&t->moving[t->glance[at].b]);
 }
 
+/* Is the pair due now? As find_due, of one. */
+static bool is_due(const TlTail *t, int32_t at, double share) {
+  const TlGlance *g = &t->glance[at];
+  float level = (float)(share * t->least[t->pair[at].island]);
+  return g->seen != t->hits[g->a] + t->hits[g->b] || g->least < level;
+}
+
+/* Block by block: most have nothing to do. In one that has, an impulse may make due what was not. */
 static TlTally visit(const void *walk, int k, int32_t from, int32_t to) {
   const TlTail *t = walk;
+  double share = t->share[k];
   TlTally tally = {0};
-  int32_t due[TL_SWEEP_BLOCK + 1], n = find_due(t, t->share[k], from, to, due);
-  for (int32_t i = 0; i < n; i++) {
-    if (i + AHEAD < n) fetch(t, due[i + AHEAD]);
-    int64_t impulses = visit_pair(t, due[i], t->share[k]);
-    tally.open |= impulses > 0;
-    if (!t->pair[due[i]].elsewhere) tally.impulses += impulses;
+  int32_t due[BLOCK + 1];
+  for (int32_t end; from < to; from = end) {
+    end = from + BLOCK < to ? from + BLOCK : to;
+    int32_t n = find_due(t, share, from, end, due), next = 0;
+    for (int32_t at = n ? due[0] : end; at < end; at++) {
+      if (!is_due(t, at, share)) continue;
+      while (next < n && due[next] <= at) next++;
+      if (next + AHEAD < n) fetch(t, due[next + AHEAD]);
+      int64_t impulses = visit_pair(t, at, share);
+      tally.open |= impulses > 0;
+      tally.impulses += impulses;
+    }
   }
   return tally;
 }
 
-/* Velocities came from other ranks. */
-static void arrived(const void *walk) {
+/* A velocity came from another rank. */
+static void arrived(const void *walk, int32_t body) {
   const TlTail *t = walk;
-  for (int32_t i = 0; i < t->bodies; i++) t->hits[i] = (uint32_t)t->moving[i].hit;
+  t->hits[body] = (uint32_t)t->moving[body].hit;
 }
 
 TlStatus tl_tail_run(TlTail *t, int64_t *impulses, int *open) {
-  int32_t pairs = t->group->colour_start[t->group->colours];
+  int32_t pairs = t->group->pairs;
   TlSweeps sweeps = {t->group, t->moving, sizeof *t->moving, arrived, visit, t, TL_VISIT_NS};
   TlTally tally = {0};
   fetch_bodies(t);

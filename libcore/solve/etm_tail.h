@@ -31,7 +31,6 @@ typedef struct TlGlance {
 typedef struct TlTailPair {
   int32_t first, count, island;
   bool ordinary;      /* to be lifted as in the levels: points that rise together, rebound */
-  bool elsewhere;     /* as the group's own pair */
   int32_t cut_visits; /* visits that ended before it was quiet */
 } TlTailPair;
 
@@ -65,7 +64,7 @@ typedef struct TlTail {
 /* Copies of what does not change in a call. tl_tail_free also after an error. */
 TlStatus tl_tail_make(TlTail *tail);
 void tl_tail_free(TlTail *tail);
-/* Collective with sync. *open: it was stopped before it was quiet; a pair whose own points find no
+/* Collective with share. *open: it was stopped before it was quiet; a pair whose own points find no
  * end in TL_TAIL_CUT_VISITS visits (a ball between walls that close: the boundaries of a body are one
  * pair) is left, and the others continue. */
 TlStatus tl_tail_run(TlTail *tail, int64_t *impulses, int *open);

@@ -1,330 +1,322 @@
 #include "solve/stages.h"
 
 #include "base/random.h"
+#include "solve/islands.h"
+#include "solve/share.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MASK_WORDS = 8, MOST_COLOURS = 64 * MASK_WORDS };
+/* A pair on its way into the order of the sweeps. */
+typedef struct Entry {
+  int32_t group, phase;
+  uint64_t cell, hash;
+  int64_t low, high;
+  int32_t from; /* number among those found here; -1 - number among the guests */
+} Entry;
 
-/* What colouring knows of a body; it travels from owner to ghosts. */
-typedef struct Palette {
-  uint64_t used[MASK_WORDS];
-  uint64_t top; /* largest priority among its uncoloured pairs */
-} Palette;
-
-typedef struct Ranked {
-  uint64_t priority;
-  int32_t pair;
-} Ranked;
-
-static bool movable(const TlBodies *b, int32_t body) {
-  return body >= 0 && !(b->flags[body] & TL_BODY_FROZEN);
-}
-
-static uint64_t priority_of(const TlPair *p) {
-  uint64_t h = tl_random_mix((uint64_t)p->low + 0x9e3779b97f4a7c15u);
-  h = tl_random_mix(h ^ ((uint64_t)p->high * 0xc2b2ae3d27d4eb4fu));
-  return h ? h : 1;
-}
-
-static int by_priority(const void *a, const void *b) {
-  const Ranked *x = a, *y = b;
-  if (x->priority != y->priority) return x->priority > y->priority ? -1 : 1;
-  return x->pair < y->pair ? -1 : x->pair > y->pair;
-}
-
-/* Least colour free at both ends, marked as used there; -1 when all are taken. */
-static int32_t take_colour(const TlBodies *b, const TlPair *p, Palette *palette) {
-  for (int32_t w = 0; w < MASK_WORDS; w++) {
-    uint64_t used = (movable(b, p->a) ? palette[p->a].used[w] : 0) |
-                    (movable(b, p->b) ? palette[p->b].used[w] : 0);
-    if (used == UINT64_MAX) continue;
-    uint64_t bit = ~used & (used + 1);
-    if (movable(b, p->a)) palette[p->a].used[w] |= bit;
-    if (movable(b, p->b)) palette[p->b].used[w] |= bit;
-    return 64 * w + __builtin_ctzll(bit);
-  }
-  return -1;
-}
-
-static TlStatus colour_one(const TlBodies *b, TlPair *p, Palette *palette) {
-  p->colour = take_colour(b, p, palette);
-  if (p->colour >= 0) return TL_OK;
-  return tl_fail(TL_ELIMIT,
-                 "grains %lld and %lld: one of them has so many neighbours that %d colours do not "
-                 "do; narrow the range of grain sizes",
-                 (long long)p->low, (long long)p->high, MOST_COLOURS);
-}
-
-static void raise_tops(const TlBodies *b, const TlPair *pairs, const Ranked *rank, int32_t count,
-                       Palette *palette) {
-  for (int64_t i = 0; i < b->total; i++) palette[i].top = 0;
-  for (int32_t i = count - 1; i >= 0; i--) { /* ascending: the last write is the largest */
-    const TlPair *p = &pairs[rank[i].pair];
-    if (p->colour >= 0) continue;
-    palette[p->a].top = palette[p->b].top = rank[i].priority;
-  }
-}
-
-static bool is_first(const TlBodies *b, const TlPair *p, uint64_t priority,
-                     const Palette *palette) {
-  return (!movable(b, p->a) || palette[p->a].top == priority) &&
-         (!movable(b, p->b) || palette[p->b].top == priority);
-}
-
-static TlStatus colour_in_rounds(const TlBodies *b, TlPair *pairs, const Ranked *rank,
-                                 int32_t count, Palette *palette, const TlSync *sync) {
-  for (int open = 1; open;) {
-    raise_tops(b, pairs, rank, count, palette);
-    TL_TRY(tl_sync_forward(sync, palette, sizeof *palette));
-    open = 0;
-    for (int32_t i = 0; i < count; i++) {
-      TlPair *p = &pairs[rank[i].pair];
-      if (p->colour >= 0) continue;
-      if (is_first(b, p, rank[i].priority, palette))
-        TL_TRY(colour_one(b, p, palette));
-      else
-        open = 1;
-    }
-    TL_TRY(tl_sync_any(sync, &open));
-  }
-  return TL_OK;
-}
-
-/* Colours of the grain pairs; *colours: how many, over all ranks; the boundaries' one comes last.
- */
-static TlStatus colour_pairs(const TlBodies *b, TlPair *pairs, int32_t count, const TlSync *sync,
-                             TlArena *arena, int32_t *colours) {
-  Palette *palette = tl_arena_push(arena, (size_t)b->total, sizeof *palette);
-  Ranked *rank = tl_arena_push(arena, (size_t)count, sizeof *rank);
-  if (!palette || !rank) return TL_ENOMEM;
-  memset(palette, 0, (size_t)b->total * sizeof *palette);
-  int32_t ranked = 0;
-  for (int32_t i = 0; i < count; i++) {
-    pairs[i].colour = -1;
-    if (pairs[i].b >= 0) rank[ranked++] = (Ranked){priority_of(&pairs[i]), i};
-  }
-  qsort(rank, (size_t)ranked, sizeof *rank, by_priority);
-  if (sync)
-    TL_TRY(colour_in_rounds(b, pairs, rank, ranked, palette, sync));
-  else
-    for (int32_t i = 0; i < ranked; i++) TL_TRY(colour_one(b, &pairs[rank[i].pair], palette));
-  double most = 0;
-  for (int32_t i = 0; i < count; i++) most = fmin(most, -1 - pairs[i].colour);
-  TL_TRY(tl_sync_least(sync, &most, 1));
-  *colours = (int32_t)-most + 1;
-  for (int32_t i = 0; i < count; i++)
-    if (pairs[i].b < 0) pairs[i].colour = *colours - 1;
-  return TL_OK;
-}
-
-/* ---- islands ---- */
-
-static int32_t root_of(int32_t *parent, int32_t i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
-typedef struct Islands {
-  int32_t *of_body; /* island of each body, -1: none */
+typedef struct Making {
+  const TlBodies *bodies;
+  TlPair *pairs;
+  TlContact *contacts;
   int32_t count;
-  bool *shared; /* [count] another rank has a pair of it, too */
-  int64_t largest;
-} Islands;
+  const TlSync *sync;
+  TlArena *arena;
+  TlIslands islands;
+  TlPlacing *plan; /* [count] */
+  TlGuests guests;
+  int32_t phases;  /* of the group that is solved by cells */
+  int32_t *group;  /* [islands] of this rank's islands; -1 */
+  int32_t *shared; /* [shared islands] likewise */
+  Entry *entry;
+  int32_t entries;
+} Making;
 
-static int32_t island_of(const Islands *is, const TlPair *p) {
-  return is->of_body[p->a] >= 0 ? is->of_body[p->a] : is->of_body[p->b];
+static uint64_t hash_of(const TlPair *p) {
+  uint64_t h = tl_random_mix((uint64_t)p->low + 0x9e3779b97f4a7c15u);
+  return tl_random_mix(h ^ ((uint64_t)p->high * 0xc2b2ae3d27d4eb4fu));
 }
 
-static TlStatus find_islands(const TlBodies *b, const TlPair *pairs, int32_t count, TlArena *arena,
-                             Islands *is) {
-  size_t n = (size_t)b->total;
-  int32_t *parent = tl_arena_push(arena, n, sizeof *parent);
-  int32_t *number = tl_arena_push(arena, n, sizeof *number);
-  int64_t *size = tl_arena_push(arena, n, sizeof *size);
-  is->of_body = tl_arena_push(arena, n, sizeof *is->of_body);
-  is->shared = tl_arena_push(arena, n, sizeof *is->shared);
-  if (!parent || !number || !size || !is->of_body || !is->shared) return TL_ENOMEM;
-  for (int32_t i = 0; i < (int32_t)n; i++) {
-    parent[i] = i;
-    number[i] = is->of_body[i] = -1;
-    is->shared[i] = false;
-    size[i] = 0;
-  }
-  for (int32_t i = 0; i < count; i++) {
-    const TlPair *p = &pairs[i];
-    if (movable(b, p->a)) is->of_body[p->a] = 0; /* has a contact */
-    if (movable(b, p->b)) is->of_body[p->b] = 0;
-    if (movable(b, p->a) && movable(b, p->b)) parent[root_of(parent, p->a)] = root_of(parent, p->b);
-  }
-  for (int32_t i = 0; i < (int32_t)n; i++) {
-    if (is->of_body[i] < 0) continue;
-    int32_t root = root_of(parent, i);
-    if (number[root] < 0) number[root] = is->count++;
-    int32_t me = is->of_body[i] = number[root];
-    if (++size[me] > is->largest) is->largest = size[me];
-  }
-  /* A fixed body joins no island, but its rank has the pairs with it: as a ghost it shares, too. */
-  for (int32_t i = 0; i < count; i++)
-    if (pairs[i].a >= b->owned || pairs[i].b >= b->owned)
-      is->shared[island_of(is, &pairs[i])] = true;
+/* ---- plans ---- */
+
+/* Of a large island: its grids, made once. */
+static TlStatus make_grids(const Making *m, TlGrids **grids) {
+  *grids = tl_arena_push(m->arena, (size_t)m->islands.count + 1, sizeof **grids);
+  if (!*grids) return TL_ENOMEM;
+  for (int32_t i = 0; i < m->islands.count; i++)
+    if (tl_is_large(&m->islands, &m->islands.island[i]))
+      (*grids)[i] = tl_grids(&m->islands.island[i].lengths);
+  return TL_OK;
+}
+
+static TlPlacing plan_pair(const Making *m, const TlGrids *grids, const TlPair *p) {
+  int32_t i = tl_island_of(&m->islands, p);
+  if (i < 0) return (TlPlacing){.island = -1, .solver = -1};
+  const TlIsland *island = &m->islands.island[i];
+  TlPlacing plan = {.island = island->number, .solver = island->solver};
+  if (!tl_is_large(&m->islands, island)) return plan;
+  const TlVec3 *x = m->bodies->position;
+  TlVec3 a = x[tl_movable(m->bodies, p->a) ? p->a : p->b];
+  TlVec3 b = tl_movable(m->bodies, p->b) ? x[p->b] : a;
+  TlCell cell = tl_grids_cell(&grids[i], a, b);
+  plan.phase = cell.phase;
+  plan.key = cell.key;
+  if (plan.solver == TL_BY_CELLS) plan.solver = m->sync->rank_at(m->sync->ctx, cell.centre);
+  return plan;
+}
+
+static TlStatus make_plans(Making *m) {
+  TlGrids *grids;
+  m->plan = tl_arena_push(m->arena, (size_t)m->count + 1, sizeof *m->plan);
+  if (!m->plan) return TL_ENOMEM;
+  TL_TRY(make_grids(m, &grids));
+  for (int32_t i = 0; i < m->count; i++) m->plan[i] = plan_pair(m, grids, &m->pairs[i]);
+  for (int32_t i = 0; i < m->islands.shared; i++)
+    if (m->islands.all[i].solver == TL_BY_CELLS) {
+      int32_t phases = TL_GRIDS * tl_grids(&m->islands.all[i].lengths).levels;
+      if (phases > m->phases) m->phases = phases;
+    }
   return TL_OK;
 }
 
 /* ---- groups ---- */
 
-/* Sort pairs by (group, colour): a counting sort over group*colours + colour would waste memory on
- * thousands of small islands, so by colour first and then, stably, by group. */
-static TlStatus sort_pairs(const TlPair *pairs, int32_t count, const int32_t *group_of_pair,
-                           int32_t colours, int32_t groups, TlArena *arena, int32_t **order,
-                           int32_t **start) {
-  int32_t *by_colour = tl_arena_push(arena, (size_t)count, sizeof *by_colour);
-  int32_t *at = tl_arena_push(arena, (size_t)colours + 1, sizeof *at);
-  *order = tl_arena_push(arena, (size_t)count, sizeof **order);
-  *start = tl_arena_push(arena, (size_t)groups + 2, sizeof **start);
-  if (!by_colour || !at || !*order || !*start) return TL_ENOMEM;
-  memset(at, 0, ((size_t)colours + 1) * sizeof *at);
-  memset(*start, 0, ((size_t)groups + 2) * sizeof **start);
-  for (int32_t i = 0; i < count; i++) at[pairs[i].colour + 1]++;
-  for (int32_t c = 0; c < colours; c++) at[c + 1] += at[c];
-  for (int32_t i = 0; i < count; i++) by_colour[at[pairs[i].colour]++] = i;
-  for (int32_t i = 0; i < count; i++) (*start)[group_of_pair[i] + 2]++;
-  for (int32_t g = 0; g <= groups; g++) (*start)[g + 1] += (*start)[g];
-  for (int32_t i = 0; i < count; i++)
-    (*order)[(*start)[group_of_pair[by_colour[i]] + 1]++] = by_colour[i];
-  return TL_OK;
-}
-
-/* A local group skips the colours it has no pair of; the shared one keeps all, for the lockstep. */
-static TlStatus fill_colours(TlGroup *g, const TlPair *pairs, int32_t first, int32_t last,
-                             const int32_t *order, int32_t colours, TlArena *arena) {
-  int32_t room = g->sync ? colours : last - first < colours ? last - first : colours;
-  int32_t *start = tl_arena_push(arena, (size_t)room + 1, sizeof *start);
-  g->scratch = tl_arena_push(arena, 2 * (size_t)g->islands + 2, sizeof *g->scratch);
-  g->memo = tl_arena_push(arena, (size_t)(last - first) + 1, sizeof *g->memo);
-  if (!start || !g->scratch || !g->memo) return TL_ENOMEM;
-  g->order = order + first;
-  g->colour_start = start;
-  int32_t i = first;
-  for (int32_t c = 0; c < colours; c++) {
-    if (!g->sync && (i == last || pairs[order[i]].colour != c)) continue;
-    start[g->colours++] = i - first;
-    while (i < last && pairs[order[i]].colour == c) i++;
-  }
-  start[g->colours] = last - first;
-  return TL_OK;
-}
-
-/* Islands that other ranks share are counted by the owner of their least id. */
-static TlStatus count_shared(const TlBodies *b, const TlGroup *g, int64_t *islands) {
-  for (int32_t i = 0; i < g->islands; i++) {
-    g->scratch[i] = INFINITY;
-    g->counts_here[i] = false;
-  }
-  for (int64_t i = 0; i < b->total; i++)
-    if (g->body_island[i] >= 0)
-      g->scratch[g->body_island[i]] = fmin(g->scratch[g->body_island[i]], (double)b->id[i]);
-  TL_TRY(tl_group_least(g, g->scratch));
-  for (int64_t i = 0; i < b->owned; i++) {
-    int32_t island = g->body_island[i];
-    if (island < 0 || (double)b->id[i] != g->scratch[island]) continue;
-    g->counts_here[island] = true;
-    (*islands)++;
-  }
-  return TL_OK;
-}
-
-static TlStatus number_groups(const TlBodies *b, TlPair *pairs, int32_t count, const Islands *is,
-                              const TlSync *sync, TlArena *arena, TlGroups *groups,
-                              int32_t *group_of_pair) {
-  int32_t *group = tl_arena_push(arena, (size_t)is->count + 1, sizeof *group);
-  int32_t *within = tl_arena_push(arena, (size_t)is->count + 1, sizeof *within);
-  if (!group || !within) return TL_ENOMEM;
-  int any = 0;
-  int32_t shared = 0;
-  for (int32_t i = 0; i < is->count; i++) any |= is->shared[i];
-  TL_TRY(tl_sync_any(sync, &any));
-  groups->shared = sync && any;
+/* Group 0 is the one that is solved by cells together with other ranks, where there is one; then
+ * each island that this rank solves has its own. */
+static TlStatus number_groups(Making *m, TlGroups *groups) {
+  const TlIslands *is = &m->islands;
+  int32_t me = m->sync ? m->sync->rank : 0;
+  m->group = tl_arena_push(m->arena, (size_t)is->count + 1, sizeof *m->group);
+  m->shared = tl_arena_push(m->arena, (size_t)is->shared + 1, sizeof *m->shared);
+  if (!m->group || !m->shared) return TL_ENOMEM;
+  groups->shared = is->by_cells > 0;
   groups->count = groups->shared ? 1 : 0;
-  for (int32_t i = 0; i < is->count; i++) {
-    bool in_shared = groups->shared && is->shared[i];
-    group[i] = in_shared ? 0 : groups->count++;
-    within[i] = in_shared ? shared++ : 0;
+  for (int32_t i = 0; i < is->shared; i++) {
+    const TlIsland *island = &is->all[i];
+    m->shared[i] = island->in_cells >= 0 ? 0 : island->solver == me ? groups->count++ : -1;
+    if (island->bodies > groups->largest) groups->largest = island->bodies;
+    if (island->solver == me) groups->islands++;
   }
-  groups->group = tl_arena_push(arena, (size_t)groups->count + 1, sizeof *groups->group);
+  for (int32_t i = 0; i < is->count; i++) {
+    const TlIsland *island = &is->island[i];
+    m->group[i] = island->number >= 0 ? m->shared[island->number] : groups->count++;
+    if (island->number < 0) groups->islands++;
+    if (island->bodies > groups->largest) groups->largest = island->bodies;
+  }
+  for (int32_t i = 0; i < is->by_cells; i++) groups->islands += is->counts_here[i];
+  groups->group = tl_arena_push(m->arena, (size_t)groups->count + 1, sizeof *groups->group);
   if (!groups->group) return TL_ENOMEM;
   memset(groups->group, 0, ((size_t)groups->count + 1) * sizeof *groups->group);
+  for (int32_t i = 0; i < is->count; i++)
+    if (m->group[i] >= 0) groups->group[m->group[i]].large = tl_is_large(is, &is->island[i]);
   for (int32_t g = 0; g < groups->count; g++) groups->group[g].islands = 1;
-  groups->islands = groups->count;
-  for (int32_t i = 0; i < count; i++) {
-    int32_t island = island_of(is, &pairs[i]);
-    group_of_pair[i] = group[island];
-    pairs[i].island = within[island];
+  if (groups->shared) {
+    groups->group[0].islands = is->by_cells;
+    groups->group[0].large = true;
+    groups->group[0].phases = m->phases;
   }
+  return TL_OK;
+}
+
+static void enter(Making *m, const TlPair *p, const TlPlacing *plan, int32_t group, int32_t from) {
+  m->entry[m->entries++] = (Entry){.group = group,
+                                   .phase = plan->phase,
+                                   .cell = plan->key,
+                                   .hash = hash_of(p),
+                                   .low = p->low,
+                                   .high = p->high,
+                                   .from = from};
+}
+
+static int by_order(const void *one, const void *two) {
+  const Entry *a = one, *b = two;
+  if (a->phase != b->phase) return a->phase < b->phase ? -1 : 1;
+  if (a->cell != b->cell) return a->cell < b->cell ? -1 : 1;
+  if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
+  if (a->low != b->low) return a->low < b->low ? -1 : 1;
+  return (a->high > b->high) - (a->high < b->high);
+}
+
+/* Into groups by counting, then each group into its order. start: [groups + 1]. */
+static TlStatus sort_entries(Making *m, int32_t groups, int32_t **start) {
+  Entry *sorted = tl_arena_push(m->arena, (size_t)m->entries + 1, sizeof *sorted);
+  *start = tl_arena_push(m->arena, (size_t)groups + 2, sizeof **start);
+  if (!sorted || !*start) return TL_ENOMEM;
+  memset(*start, 0, ((size_t)groups + 2) * sizeof **start);
+  for (int32_t i = 0; i < m->entries; i++) (*start)[m->entry[i].group + 2]++;
+  for (int32_t g = 0; g < groups; g++) (*start)[g + 2] += (*start)[g + 1];
+  for (int32_t i = 0; i < m->entries; i++) sorted[(*start)[m->entry[i].group + 1]++] = m->entry[i];
+  for (int32_t g = 0; g < groups; g++)
+    qsort(sorted + (*start)[g], (size_t)((*start)[g + 1] - (*start)[g]), sizeof *sorted, by_order);
+  m->entry = sorted;
+  return TL_OK;
+}
+
+static TlStatus enter_all(Making *m, int32_t groups, int32_t **start) {
+  int32_t me = m->sync ? m->sync->rank : 0;
+  m->entry = tl_arena_push(m->arena, (size_t)(m->count + m->guests.pairs) + 1, sizeof *m->entry);
+  if (!m->entry) return TL_ENOMEM;
+  for (int32_t i = 0; i < m->count; i++) {
+    const TlPair *p = &m->pairs[i];
+    if (m->plan[i].solver == me)
+      enter(m, p, &m->plan[i], m->group[tl_island_of(&m->islands, p)], i);
+  }
+  for (int32_t i = 0; i < m->guests.pairs; i++)
+    enter(m, &m->guests.pair[i], &m->guests.plan[i], m->shared[m->guests.plan[i].island], -1 - i);
+  return sort_entries(m, groups, start);
+}
+
+/* Phases and cells of a group from its entries [first, last). The one of several ranks keeps phases
+ * that are empty here, for the lockstep. */
+static TlStatus fill_cells(const Making *m, TlGroup *g, int32_t first, int32_t last) {
+  const Entry *e = m->entry;
+  int32_t cells = 0, phases = 0;
+  for (int32_t i = first; i < last; i++)
+    cells += i == first || e[i].phase != e[i - 1].phase || e[i].cell != e[i - 1].cell;
+  if (g->phases == 0)
+    for (int32_t i = first; i < last; i++) phases = e[i].phase + 1;
+  else
+    phases = g->phases;
+  int32_t *cell = tl_arena_push(m->arena, (size_t)cells + 1, sizeof *cell);
+  int32_t *phase = tl_arena_push(m->arena, (size_t)phases + 1, sizeof *phase);
+  g->scratch = tl_arena_push(m->arena, 3 * (size_t)g->islands, sizeof *g->scratch);
+  g->memo = tl_arena_push(m->arena, (size_t)(last - first) + 1, sizeof *g->memo);
+  if (!cell || !phase || !g->scratch || !g->memo) return TL_ENOMEM;
+  g->pairs = last - first;
+  g->phases = phases;
+  g->cell_start = cell;
+  g->phase_start = phase;
+  int32_t n = 0, i = first;
+  for (int32_t p = 0; p < phases; p++) {
+    phase[p] = n;
+    for (; i < last && e[i].phase == p; i++)
+      if (i == first || e[i].phase != e[i - 1].phase || e[i].cell != e[i - 1].cell)
+        cell[n++] = i - first;
+  }
+  phase[phases] = n;
+  cell[n] = last - first;
+  return TL_OK;
+}
+
+/* Pairs and contacts into the order of the sweeps: left as the search found them, a sweep of a large
+ * island waits for memory three quarters of its time. On one rank they change places; on several, what
+ * was found stays as it is. */
+static TlStatus lay_out(Making *m, TlGroups *groups) {
+  int32_t points = 0, here = 0;
+  for (int32_t i = 0; i < m->count; i++) here += m->pairs[i].count;
+  points = here + m->guests.contacts;
+  TlPair *pair = tl_arena_push(m->arena, (size_t)(m->count + m->guests.pairs) + 1, sizeof *pair);
+  TlContact *contact = tl_arena_push(m->arena, (size_t)points + 1, sizeof *contact);
+  void *room = tl_arena_push(m->arena, (size_t)points + 1, TL_SWEEP_ROOM);
+  if (!pair || !contact || !room) return TL_ENOMEM;
+  const TlPair *from_pair = m->pairs;
+  const TlContact *from = m->contacts;
+  if (!m->sync) {
+    memcpy(pair, m->pairs, (size_t)m->count * sizeof *pair);
+    memcpy(contact, m->contacts, (size_t)here * sizeof *contact);
+    from_pair = pair;
+    from = contact;
+    pair = m->pairs;
+    contact = m->contacts;
+  }
+  groups->pair = pair;
+  groups->contact = contact;
+  int32_t at = 0;
+  for (int32_t i = 0; i < m->entries; i++) {
+    int32_t k = m->entry[i].from;
+    const TlPair *p = k >= 0 ? &from_pair[k] : &m->guests.pair[-1 - k];
+    memcpy(contact + at, (k >= 0 ? from : m->guests.contact) + p->first,
+           (size_t)p->count * sizeof *contact);
+    pair[i] = *p;
+    pair[i].first = at;
+    pair[i].island = 0;
+    pair[i].stuck = false;
+    at += p->count;
+  }
+  for (int32_t i = 0, last = m->entries; !m->sync && i < m->count;
+       i++) { /* of bodies that are fixed */
+    if (m->plan[i].solver >= 0) continue;
+    memcpy(contact + at, from + from_pair[i].first, (size_t)from_pair[i].count * sizeof *contact);
+    pair[last] = from_pair[i];
+    pair[last++].first = at;
+    at += from_pair[i].count;
+  }
+  for (int32_t g = 0, first = 0; g < groups->count; g++) {
+    groups->group[g].pair = pair + first;
+    groups->group[g].contact = contact;
+    groups->group[g].sweep_room = room;
+    first += groups->group[g].pairs;
+  }
+  return TL_OK;
+}
+
+/* ---- with other ranks ---- */
+
+/* Islands of the pairs and bodies of the group that is solved by cells. */
+static TlStatus mark_islands(const Making *m, TlGroups *groups) {
   if (!groups->shared) return TL_OK;
-  groups->islands--;
   TlGroup *g = &groups->group[0];
-  int32_t *body_island = tl_arena_push(arena, (size_t)b->total, sizeof *body_island);
-  g->body_value = tl_arena_push(arena, (size_t)b->total, sizeof *g->body_value);
-  g->counts_here = tl_arena_push(arena, (size_t)shared + 1, sizeof *g->counts_here);
-  if (!body_island || !g->body_value || !g->counts_here) return TL_ENOMEM;
-  for (int64_t i = 0; i < b->total; i++) {
-    int32_t island = is->of_body[i];
-    body_island[i] = island >= 0 && is->shared[island] ? within[island] : -1;
+  size_t n = (size_t)tl_share_bodies(groups->share);
+  int32_t *body_island = tl_arena_push(m->arena, n + 1, sizeof *body_island);
+  if (!body_island) return TL_ENOMEM;
+  for (size_t i = 0; i < n; i++) body_island[i] = -1;
+  for (int32_t i = 0; i < g->pairs; i++) {
+    int32_t from = m->entry[i].from;
+    const TlPlacing *plan = from >= 0 ? &m->plan[from] : &m->guests.plan[-1 - from];
+    TlPair *p = &g->pair[i];
+    p->island = m->islands.all[plan->island].in_cells;
+    body_island[p->a] = p->island;
+    if (p->b >= 0) body_island[p->b] = p->island;
   }
   g->body_island = body_island;
-  g->body_count = b->total;
-  g->islands = shared;
-  g->sync = sync;
+  g->counts_here = m->islands.counts_here;
+  g->share = groups->share;
   return TL_OK;
 }
 
-/* Pairs and contacts into the order of the sweeps: left as the search found them, a sweep of a
- * large island waits for memory three quarters of its time. */
-static TlStatus lay_out(TlPair *pairs, int32_t count, TlContact *contacts, int32_t *order,
-                        TlArena *arena) {
-  int32_t points = 0;
-  for (int32_t i = 0; i < count; i++) points += pairs[i].count;
-  TlPair *pair = tl_arena_push(arena, (size_t)count, sizeof *pair);
-  TlContact *contact = tl_arena_push(arena, (size_t)points, sizeof *contact);
-  if (!pair || !contact) return TL_ENOMEM;
-  memcpy(pair, pairs, (size_t)count * sizeof *pair);
-  memcpy(contact, contacts, (size_t)points * sizeof *contact);
-  for (int32_t i = 0, at = 0; i < count; i++) {
-    pairs[i] = pair[order[i]];
-    memcpy(contacts + at, contact + pairs[i].first, (size_t)pairs[i].count * sizeof *contact);
-    pairs[i].first = at;
-    at += pairs[i].count;
-    order[i] = i;
+static TlStatus make_routes(const Making *m, TlGroups *groups) {
+  TlSolved *solved = tl_arena_push(m->arena, (size_t)m->entries + 1, sizeof *solved);
+  if (!solved) return TL_ENOMEM;
+  for (int32_t i = 0; i < m->entries; i++) {
+    int32_t from = m->entry[i].from;
+    solved[i] = (TlSolved){.pair = &groups->pair[i],
+                           .found = from >= 0 ? from : -1,
+                           .guest = from >= 0 ? -1 : -1 - from,
+                           .phase = m->entry[i].phase,
+                           .by_cells = groups->shared && m->entry[i].group == 0};
   }
-  return TL_OK;
+  return tl_share_routes(groups->share, m->bodies, &m->islands, m->pairs, m->count, m->plan,
+                         &m->guests, solved, m->entries, m->phases);
 }
 
-TlStatus tl_groups_make(const TlBodies *b, TlPair *pairs, int32_t count, TlContact *contacts,
-                        const TlSync *sync, TlArena *arena, TlGroups *groups) {
-  *groups = (TlGroups){0};
-  Islands is = {0};
-  int32_t colours, *order, *start;
-  int32_t *group_of_pair = tl_arena_push(arena, (size_t)count, sizeof *group_of_pair);
-  if (!group_of_pair) return TL_ENOMEM;
-  TL_TRY(colour_pairs(b, pairs, count, sync, arena, &colours));
-  TL_TRY(find_islands(b, pairs, count, arena, &is));
-  TL_TRY(number_groups(b, pairs, count, &is, sync, arena, groups, group_of_pair));
-  TL_TRY(sort_pairs(pairs, count, group_of_pair, colours, groups->count, arena, &order, &start));
-  TL_TRY(lay_out(pairs, count, contacts, order, arena));
-  int32_t points = 0;
-  for (int32_t i = 0; i < count; i++) points += pairs[i].count;
-  void *room = tl_arena_push(arena, (size_t)points + 1, TL_SWEEP_ROOM);
-  if (!room) return TL_ENOMEM;
-  groups->largest = is.largest;
-  for (int32_t i = 0; i < groups->count; i++) {
-    TlGroup *g = &groups->group[i];
-    g->contact = contacts;
-    g->pair = pairs;
-    g->sweep_room = room;
-    TL_TRY(fill_colours(g, pairs, start[i], start[i + 1], order, colours, arena));
-  }
-  return groups->shared ? count_shared(b, &groups->group[0], &groups->islands) : TL_OK;
+TlStatus tl_groups_make(const TlBodies *b, const TlDynamics *dynamics, TlPair *pairs, int32_t count,
+                        TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups) {
+  *groups = (TlGroups){
+      .bodies = b->total, .found_pair = pairs, .found = count, .found_contact = contacts};
+  Making m = {.bodies = b,
+              .pairs = pairs,
+              .contacts = contacts,
+              .count = count,
+              .sync = sync,
+              .arena = arena};
+  int32_t *start;
+  TL_TRY(tl_islands_find(b, pairs, count, sync, arena, &m.islands));
+  TL_TRY(make_plans(&m));
+  if (sync)
+    TL_TRY(tl_share_pairs(b, dynamics, sync, arena, &m.islands, pairs, count, contacts, m.plan,
+                          &groups->share, &m.guests));
+  TL_TRY(number_groups(&m, groups));
+  TL_TRY(enter_all(&m, groups->count, &start));
+  for (int32_t g = 0; g < groups->count; g++)
+    TL_TRY(fill_cells(&m, &groups->group[g], start[g], start[g + 1]));
+  TL_TRY(lay_out(&m, groups));
+  if (!sync) return TL_OK;
+  TL_TRY(mark_islands(&m, groups));
+  return make_routes(&m, groups);
+}
+
+TlStatus tl_groups_home(const TlGroups *groups, const TlDynamics *dynamics) {
+  if (!groups->share) return TL_OK;
+  return tl_share_home(groups->share, groups->found_pair, groups->found, groups->found_contact,
+                       groups->contact, dynamics);
 }

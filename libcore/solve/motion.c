@@ -100,7 +100,20 @@ void tl_motion_turn(TlBodies *b, int64_t i, double dt) {
   turn(b, i, tl_vec3(0, 0, 0), dt);
 }
 
-static void move_body(TlBodies *b, const TlMotion *m, int64_t i, double dt) {
+/* A correction of overlap that lifts a body against gravity gives it potential energy. Its motion pays
+ * for that: a grain that rocks in a hollow runs a little into it in each step and is lifted out again,
+ * and would swing ever higher. */
+static void pay_for_lift(TlBodies *b, int64_t i, TlVec3 pseudo, TlVec3 gravity, double dt) {
+  double lift = -b->mass[i] * dt * tl_dot(gravity, pseudo);
+  if (!(lift > 0)) return;
+  double kinetic =
+      0.5 * (b->mass[i] * tl_norm2(b->velocity[i]) + tl_dot(b->momentum[i], tl_bodies_spin(b, i)));
+  double left = lift < kinetic ? sqrt(1 - lift / kinetic) : 0;
+  b->velocity[i] = tl_scale(left, b->velocity[i]);
+  b->momentum[i] = tl_scale(left, b->momentum[i]);
+}
+
+static void move_body(TlBodies *b, const TlMotion *m, int64_t i, TlVec3 gravity, double dt) {
   const TlTwist *t = &m->real.twist[i], *p = &m->pseudo.twist[i];
   if (!same(t->w, m->start_spin[i])) /* without torque L keeps its bits */
     b->momentum[i] = tl_add(b->momentum[i], tl_sym_vec(tl_bodies_rotated(b, i, b->inertia[i]),
@@ -108,6 +121,7 @@ static void move_body(TlBodies *b, const TlMotion *m, int64_t i, double dt) {
   b->velocity[i] = t->v;
   b->position[i] = tl_axpy(b->position[i], dt, tl_add(t->v, p->v));
   turn(b, i, p->w, dt);
+  pay_for_lift(b, i, p->v, gravity, dt);
 }
 
 void tl_motion_flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, int count) {
@@ -122,21 +136,22 @@ void tl_motion_flag_outside(TlBodies *b, int64_t i, const TlBoundary *boundary, 
 }
 
 TlStatus tl_motion_finish(TlBodies *b, const TlMotion *m, const TlBoundary *boundary,
-                          int boundary_count, double step_s, int64_t step) {
+                          int boundary_count, TlVec3 gravity_m_s2, double step_s, int64_t step) {
   TL_TRY(check_finite(b, m, step));
 #pragma omp parallel for schedule(static) if (tl_par_pays(b->total, BODY_NS))
   for (int64_t i = 0; i < b->owned; i++) {
-    if (!(b->flags[i] & TL_BODY_FROZEN)) move_body(b, m, i, step_s);
+    if (!(b->flags[i] & TL_BODY_FROZEN)) move_body(b, m, i, gravity_m_s2, step_s);
     tl_motion_flag_outside(b, i, boundary, boundary_count);
   }
   return TL_OK;
 }
 
-void tl_motion_nudge(TlBodies *b, const TlDynamics *pseudo, double step_s) {
+void tl_motion_nudge(TlBodies *b, const TlDynamics *pseudo, TlVec3 gravity_m_s2, double step_s) {
   for (int64_t i = 0; i < b->owned; i++) {
     const TlTwist *p = &pseudo->twist[i];
     if (p->hit == 0) continue;
     b->position[i] = tl_axpy(b->position[i], step_s, p->v);
     b->rotation[i] = turned(b->rotation[i], p->w, step_s);
+    pay_for_lift(b, i, p->v, gravity_m_s2, step_s);
   }
 }

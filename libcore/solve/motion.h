@@ -27,17 +27,19 @@ TlStatus tl_motion_start(const TlBodies *bodies, TlArena *arena, TlMotion *motio
 /* TL_ELIMIT names the first body whose pose is not finite, and the step. */
 TlStatus tl_motion_check_poses(const TlBodies *bodies, int64_t step);
 
-/* Move the owned bodies and write their velocity and L; flag those outside. TL_ELIMIT names body
+/* Move the owned bodies and write their velocity and L; what a pseudo-velocity lifts against gravity is
+ * taken from the body's kinetic energy; flag those outside. TL_ELIMIT names body
  * and step when a velocity is not finite (nothing is moved then). */
 TlStatus tl_motion_finish(TlBodies *bodies, const TlMotion *motion, const TlBoundary *boundary,
-                          int boundary_count, double step_s, int64_t step);
+                          int boundary_count, TlVec3 gravity_m_s2, double step_s, int64_t step);
 
 /* One body's attitude over a step with its momentum as it is, centred. */
 void tl_motion_turn(TlBodies *bodies, int64_t index, double step_s);
 /* TL_BODY_OUTSIDE as its position says. */
 void tl_motion_flag_outside(TlBodies *bodies, int64_t index, const TlBoundary *boundary, int count);
 
-/* Move the owned bodies by the pseudo-velocities alone. */
-void tl_motion_nudge(TlBodies *bodies, const TlDynamics *pseudo, double step_s);
+/* Move the owned bodies by the pseudo-velocities alone; they pay for a lift, likewise. */
+void tl_motion_nudge(TlBodies *bodies, const TlDynamics *pseudo, TlVec3 gravity_m_s2,
+                     double step_s);
 
 #endif

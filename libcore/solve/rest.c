@@ -54,6 +54,7 @@ struct Walk {
   /* of the sweep at hand */
   Visit visit;
   const double *active; /* [islands] to visit: not 0; NULL: all */
+  bool changes_nothing; /* no velocity */
 };
 
 static Mover mover(const TlDynamics *d, int32_t body) {
@@ -64,7 +65,7 @@ static Mover mover(const TlDynamics *d, int32_t body) {
                  .inverse_inertia = d->inverse_inertia[body]};
 }
 
-/* Pairs of one colour may share a fixed body: never write it. */
+/* Cells of one phase may share a fixed body: never write it. */
 static void settle(const TlDynamics *d, int32_t body, const Mover *m, bool stirs) {
   if (body < 0 || m->hits == 0 || m->inverse_mass == 0) return;
   d->twist[body].v = m->v;
@@ -182,7 +183,7 @@ static double visit_warm(const Walk *w, const TlPair *pair, Couple *c) {
  * costs a sweep over its neighbours, not over the heap it lies on. */
 
 static double visit_pair(const Walk *w, int32_t at) {
-  const TlPair *pair = &w->group->pair[w->group->order[at]];
+  const TlPair *pair = &w->group->pair[at];
   const TlTwist *twist = w->dynamics->twist;
   TlPairMemo *memo = &w->group->memo[at];
   if (w->active && w->active[pair->island] == 0) return 0;
@@ -213,15 +214,15 @@ static TlTally visit_pairs(const void *walk, int k, int32_t from, int32_t to) {
 }
 
 static void forget(const TlGroup *g) {
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) g->memo[i].hits_a = -1;
+  for (int32_t i = 0; i < g->pairs; i++) g->memo[i].hits_a = -1;
 }
 
 /* active: islands to visit (NULL: all). Changes go, negative, to result[island]. A group of this
  * rank alone is one island; where there are more, the pairs keep theirs until the sweep is over. */
 static TlStatus sweep(Walk *w, Visit visit, const double *active, double *result) {
   const TlGroup *g = w->group;
-  TlSweeps sweeps = {g,      w->dynamics->twist, sizeof *w->dynamics->twist, NULL, visit_pairs, w,
-                     PAIR_NS};
+  void *twists = w->changes_nothing ? NULL : w->dynamics->twist;
+  TlSweeps sweeps = {g, twists, sizeof *w->dynamics->twist, NULL, visit_pairs, w, PAIR_NS};
   TlTally tally = {0};
   w->visit = visit;
   w->active = active;
@@ -230,8 +231,8 @@ static TlStatus sweep(Walk *w, Visit visit, const double *active, double *result
     result[0] = fmin(result[0], -tally.most);
     return TL_OK;
   }
-  for (int32_t at = 0; at < g->colour_start[g->colours]; at++) {
-    double *least = &result[g->pair[g->order[at]].island];
+  for (int32_t at = 0; at < g->pairs; at++) {
+    double *least = &result[g->pair[at].island];
     *least = fmin(*least, g->memo[at].least);
   }
   return TL_OK;
@@ -243,37 +244,85 @@ static double least_of(const double *value, int32_t count) {
   return least;
 }
 
+/* ---- when to stop ----
+ *
+ * An island is left alone when a sweep changed nothing by more than the tolerance. A small one is
+ * looked at after each sweep. Of a large one that ranks may share that would cost each sweep a meeting
+ * of all of them: there it is the first sweep, and then every ASK_EVERY-th, and the answer is read
+ * ASK_LATE sweeps later; so it is on one rank, too, for the same bits. */
+
+enum { ASK_EVERY = 4, ASK_LATE = 2 };
+
+typedef struct Asking {
+  const TlGroup *group;
+  double *values; /* [islands] as they were when it was asked; when answered, of all ranks */
+  int most;       /* sweeps; -1: the last one need not be asked for */
+  int asked, late;
+} Asking;
+
+/* Nobody waits for the answer any more. */
+static TlStatus drop(Asking *a) {
+  if (a->asked < 0) return TL_OK;
+  a->asked = -1;
+  return tl_group_least_end(a->group, a->values);
+}
+
+/* After `sweeps` of them with these changes: *answered, values holds those of the sweep that was
+ * asked for. The last sweep is always asked for. */
+static TlStatus ask(Asking *a, int sweeps, const double *change, bool *answered) {
+  const TlGroup *g = a->group;
+  bool last = sweeps == a->most;
+  *answered = false;
+  if (last) TL_TRY(drop(a));
+  if (a->asked < 0 && (last || !g->large || sweeps <= 1 || (sweeps - 1) % ASK_EVERY == 0)) {
+    for (int32_t i = 0; i < g->islands; i++) a->values[i] = change[i];
+    a->asked = sweeps;
+    a->late = last || !g->large || sweeps <= 1 ? 0 : ASK_LATE;
+    TL_TRY(tl_group_least_begin(g, a->values));
+  }
+  if (a->asked < 0 || sweeps < a->asked + a->late) return TL_OK;
+  a->asked = -1;
+  *answered = true;
+  return tl_group_least_end(g, a->values);
+}
+
+/* open: what is left of the islands whose values lie under -least; false: none. */
+static bool still_open(double *open, const double *value, int32_t islands, double least) {
+  bool going = false;
+  for (int32_t i = 0; i < islands; i++) {
+    open[i] = value[i] < -least ? value[i] : 0;
+    going |= open[i] < 0;
+  }
+  return going;
+}
+
 TlStatus tl_rest_solve(const TlRestLaw *law, const TlGroup *g, const TlDynamics *dynamics,
                        TlRestCount *count) {
   double *open = g->scratch, *change = g->scratch + g->islands;
   Walk w = {.group = g, .dynamics = dynamics, .open = open, .rest = g->sweep_room};
-  for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
+  Asking asking = {.group = g, .values = change + g->islands, .most = law->sweeps, .asked = -1};
+  for (int32_t i = 0; i < g->islands; i++) change[i] = asking.values[i] = 0;
   TL_TRY(sweep(&w, visit_warm, NULL, change));
   for (int32_t i = 0; i < g->islands; i++) open[i] = -1;
   forget(g);
   w.calm = CALM * law->tolerance_m_s;
-  int sweeps = 0, going = law->sweeps > 0;
+  int sweeps = 0;
+  bool going = law->sweeps > 0, answered;
   while (going && sweeps < law->sweeps) {
     for (int32_t i = 0; i < g->islands; i++)
       if (open[i] < 0) change[i] = 0;
     TL_TRY(sweep(&w, visit_rest, open, change));
-    TL_TRY(tl_group_least(g, change));
-    sweeps++;
-    going = 0;
-    for (int32_t i = 0; i < g->islands; i++) {
-      open[i] = change[i] < -law->tolerance_m_s ? change[i] : 0;
-      going |= open[i] < 0;
-    }
-    TL_TRY(tl_sync_any(g->sync, &going));
+    TL_TRY(ask(&asking, ++sweeps, change, &answered));
+    if (answered) going = still_open(open, asking.values, g->islands, law->tolerance_m_s);
   }
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
+  for (int32_t i = 0; i < g->pairs; i++) {
+    const TlPair *pair = &g->pair[i];
     for (int32_t k = pair->first; k < pair->first + pair->count; k++)
       g->contact[k].rest = w.rest[k].impulse;
   }
   if (sweeps > count->sweeps) count->sweeps = sweeps;
   count->unfinished += tl_group_count(g, open);
-  count->residual_m_s = fmax(count->residual_m_s, -least_of(change, g->islands));
+  count->residual_m_s = fmax(count->residual_m_s, -least_of(asking.values, g->islands));
   return TL_OK;
 }
 
@@ -332,26 +381,22 @@ static double visit_position(const Walk *w, const TlPair *pair, Couple *c) {
   return most;
 }
 
-static int still_open(double *open, const double *change, int32_t islands, double least) {
-  int going = 0;
-  for (int32_t i = 0; i < islands; i++) {
-    open[i] = change[i] < -least ? change[i] : 0;
-    going |= open[i] < 0;
-  }
-  return going;
-}
-
 TlStatus tl_position_solve(const TlPositionLaw *law, const TlGroup *g, const TlDynamics *pseudo) {
   double *open = g->scratch, *change = g->scratch + g->islands;
   Walk w = {.group = g, .dynamics = pseudo, .open = open, .position = law, .push = g->sweep_room};
+  Asking asking = {.group = g, .values = change + g->islands, .most = -1, .asked = -1};
   for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
+  w.changes_nothing = true;
   TL_TRY(sweep(&w, visit_owed, NULL, change));
+  w.changes_nothing = false;
   double least = fmax(law->opens_at, POSITION_TOLERANCE);
   for (int sweeps = 0;; sweeps++) {
-    TL_TRY(tl_group_least(g, change));
-    int going = still_open(open, change, g->islands, sweeps ? POSITION_TOLERANCE : least);
-    TL_TRY(tl_sync_any(g->sync, &going));
-    if (!going || sweeps == law->sweeps) return TL_OK;
+    bool answered;
+    if (sweeps == law->sweeps) return drop(&asking);
+    TL_TRY(ask(&asking, sweeps, change, &answered));
+    if (answered &&
+        !still_open(open, asking.values, g->islands, sweeps ? POSITION_TOLERANCE : least))
+      return TL_OK;
     for (int32_t i = 0; i < g->islands; i++) change[i] = 0;
     TL_TRY(sweep(&w, visit_position, open, change)); /* closed islands stay at 0, closed */
   }

@@ -63,8 +63,8 @@ static void aim(const TlEtmLaw *law, TlContact *c, const TlTwist *twist) {
 static void aim_all(const Walk *w) {
   const TlGroup *g = w->group;
   tl_etm_reset(g);
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
+  for (int32_t i = 0; i < g->pairs; i++) {
+    const TlPair *pair = &g->pair[i];
     for (int32_t k = 0; k < pair->count; k++)
       aim(w->law, &g->contact[pair->first + k], w->dynamics->twist);
   }
@@ -149,9 +149,10 @@ static bool pair_open(const Walk *w, const TlPair *pair) {
 static TlStatus look(Walk *w, int *going, int64_t *count) {
   const TlGroup *g = w->group;
   double *open = g->scratch, *still = open + g->islands;
+  TL_TRY(tl_group_share(g, w->dynamics->twist));
   for (int32_t i = 0; i < g->islands; i++) still[i] = 0;
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
+  for (int32_t i = 0; i < g->pairs; i++) {
+    const TlPair *pair = &g->pair[i];
     if (w->open && open[pair->island] == 0) continue;
     if (still[pair->island] == 0 && pair_open(w, pair)) still[pair->island] = -1;
   }
@@ -163,14 +164,14 @@ static TlStatus look(Walk *w, int *going, int64_t *count) {
   }
   w->open = open;
   *count = tl_group_count(g, open);
-  return tl_sync_any(g->sync, going);
+  return TL_OK;
 }
 
 /* The pairs of the open islands are looked at again, and their contacts no longer pull. */
 static void take_up(const Walk *w) {
   const TlGroup *g = w->group;
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
+  for (int32_t i = 0; i < g->pairs; i++) {
+    const TlPair *pair = &g->pair[i];
     g->memo[i].hits_a = -1;
     for (int32_t k = pair->first; k < pair->first + pair->count; k++) {
       TlContact *c = &g->contact[k];
@@ -215,7 +216,7 @@ TlStatus tl_smm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamic
     if (w.sequential) count->unfinished += open;
     if (stage == STAGES - 2) {
       count->zero_finishes += open;
-      tl_etm_mark_stuck(law, g, dynamics->twist, w.open, count);
+      tl_etm_mark_stuck(law, g, dynamics->twist, w.open);
       w.sequential = true;
       w.calm = law->tolerance_m_s;
     }
@@ -223,9 +224,8 @@ TlStatus tl_smm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamic
   }
   if (tally.impulses > 0 && count->rounds < stage) count->rounds = stage;
   count->impulses += tally.impulses;
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
-    if (pair->elsewhere) continue;
+  for (int32_t i = 0; i < g->pairs; i++) {
+    const TlPair *pair = &g->pair[i];
     for (int32_t k = 0; k < pair->count; k++) book(&g->contact[pair->first + k], count);
   }
   return TL_OK;

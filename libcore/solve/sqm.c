@@ -3,7 +3,7 @@
  * contact after contact, until none approaches. No work is kept, so the result depends on the order
  * of the contacts, and friction with e > 0 may gain energy (Newton's restitution).
  *
- * The order is the colours' one, as everywhere: the same bits for any threads and ranks. What has
+ * The order is that of all sweeps (grids.h): the same bits for any threads and ranks. What has
  * not ended after SWEEPS sweeps a round allowed is finished with e = 0 and counted.
  */
 #include "solve/etm.h"
@@ -56,8 +56,8 @@ static TlStatus count_open(const Walk *w, int64_t *count) {
   const TlGroup *g = w->group;
   double *open = g->scratch;
   for (int32_t i = 0; i < g->islands; i++) open[i] = 0;
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
+  for (int32_t i = 0; i < g->pairs; i++) {
+    const TlPair *pair = &g->pair[i];
     if (!tl_memo_unchanged(&g->memo[i], pair, w->dynamics->twist)) open[pair->island] = -1;
   }
   TL_TRY(tl_group_least(g, open));
@@ -75,14 +75,14 @@ TlStatus tl_sqm(const TlEtmLaw *law, const TlGroup *g, const TlDynamics *dynamic
   if (tally.open) {
     w.zero = true;
     TL_TRY(count_open(&w, &count->zero_finishes));
-    tl_etm_mark_stuck(law, g, dynamics->twist, NULL, count);
+    TL_TRY(tl_group_share(g, dynamics->twist));
+    tl_etm_mark_stuck(law, g, dynamics->twist, NULL);
     TL_TRY(tl_sweeps_run(&sweeps, 1, 1, 1 + law->final_sweeps, &tally));
     if (tally.open) TL_TRY(count_open(&w, &count->unfinished));
   }
   if (tally.impulses > 0 && count->rounds < 1 + w.zero) count->rounds = 1 + w.zero;
   count->impulses += tally.impulses;
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    if (g->pair[g->order[i]].elsewhere) continue;
+  for (int32_t i = 0; i < g->pairs; i++) {
     count->stored_J += g->memo[i].stored;
     count->released_J += g->memo[i].released;
   }

@@ -1,12 +1,15 @@
 #include "solve/stages.h"
 
 #include "base/par.h"
+#include "solve/share.h"
+
+#include <string.h>
 
 enum { LARGE_GROUP = 1000 }; /* pairs */
 static const double POSITION_NS = 500;
 
 static bool runs_alone(const TlGroup *g) {
-  return g->sync || g->colour_start[g->colours] >= LARGE_GROUP;
+  return g->share || g->pairs >= LARGE_GROUP;
 }
 
 static TlStatus run_small(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
@@ -24,19 +27,45 @@ static double shared_pairs(const TlGroups *groups) {
   for (int32_t i = 0; i < groups->count; i++) {
     const TlGroup *g = &groups->group[i];
     if (runs_alone(g)) continue;
-    int64_t pairs = g->colour_start[g->colours];
+    int64_t pairs = g->pairs;
     sum += pairs;
     if (pairs > most) most = pairs;
   }
   return (double)(sum - most);
 }
 
-TlStatus tl_stage_run(TlStage *stage) {
+static TlStatus run_groups(TlStage *stage) {
   for (int32_t i = 0; i < stage->groups->count; i++)
     if (runs_alone(&stage->groups->group[i])) TL_TRY(stage->run(stage, i));
   return tl_par_loop(stage->groups->count, 4,
                      stage->pair_ns * shared_pairs(stage->groups) / (stage->groups->count + 1),
                      run_small, stage);
+}
+
+/* ---- over ranks: arrays over the local bodies and the guests ---- */
+
+/* The owners' velocities for all that use them. */
+static TlStatus take_twists(const TlGroups *groups, const TlDynamics *from, TlTwist *to) {
+  size_t n = (size_t)tl_share_bodies(groups->share), local = (size_t)groups->bodies;
+  memcpy(to, from->twist, local * sizeof *to);
+  memset(to + local, 0, (n - local) * sizeof *to);
+  return tl_share_scatter(groups->share, to);
+}
+
+static TlStatus give_twists(const TlGroups *groups, TlTwist *from, const TlDynamics *to) {
+  TL_TRY(tl_share_collect(groups->share, from));
+  memcpy(to->twist, from, (size_t)groups->bodies * sizeof *from);
+  return TL_OK;
+}
+
+TlStatus tl_stage_run(TlStage *stage) {
+  if (!stage->groups->share) return run_groups(stage);
+  const TlDynamics *local = stage->dynamics, *all = tl_share_dynamics(stage->groups->share);
+  TL_TRY(take_twists(stage->groups, local, all->twist));
+  stage->dynamics = all;
+  TlStatus status = run_groups(stage);
+  stage->dynamics = local;
+  return status == TL_OK ? give_twists(stage->groups, all->twist, local) : status;
 }
 
 static TlStatus run_position(TlStage *stage, int32_t i) {
@@ -45,10 +74,24 @@ static TlStatus run_position(TlStage *stage, int32_t i) {
 
 TlStatus tl_stage_positions(const TlGroups *groups, const TlPositionLaw *law,
                             const TlDynamics *pseudo) {
+  TlPositionLaw all_law = *law;
+  TlDynamics all, real;
   TlStage stage = {.groups = groups,
                    .dynamics = pseudo,
                    .run = run_position,
                    .pair_ns = POSITION_NS,
-                   .position = law};
-  return tl_stage_run(&stage);
+                   .position = &all_law};
+  if (!groups->share) return run_groups(&stage);
+  all = *tl_share_dynamics(groups->share);
+  stage.dynamics = &all;
+  memset(all.twist, 0, (size_t)tl_share_bodies(groups->share) * sizeof *all.twist);
+  if (law->real) {
+    real = all;
+    real.twist = tl_share_twists(groups->share);
+    TL_TRY(take_twists(groups, law->real, real.twist));
+    all_law.real = &real;
+  }
+  TL_TRY(run_groups(&stage));
+  TL_TRY(give_twists(groups, all.twist, pseudo));
+  return tl_sync_forward(tl_share_sync(groups->share), pseudo->twist, sizeof *pseudo->twist);
 }

@@ -10,31 +10,43 @@
 #include "solve/methods.h"
 #include "solve/rest.h"
 
-/* Islands, colours and groups of the pairs of a step.
+/* Islands and groups of the pairs of a step (islands.h), in the order of their sweeps.
  *
- * Islands by union-find over movable bodies (fixed ones join nothing: Correction 10). Colours:
- * greedy in the order of a hash of the pair's ids, each pair taking the least colour free at both
- * bodies. Across ranks the same colours come from rounds in which a pair is coloured when it is the
- * first uncoloured one at both its bodies (Jones, Plassmann 1993). Boundary pairs have a colour of
- * their own, the last.
+ * A sweep over an island of at most TL_SMALL_ISLAND bodies visits its pairs in the order of a hash of
+ * their ids; over a larger one cell by cell of four shifted grids (grids.h), and inside a cell in the
+ * order of that hash. So the order follows from positions and ids, and does not depend on how the
+ * bodies lie in memory or on ranks.
  */
 
+struct TlShare;
+
 typedef struct TlGroups {
-  TlGroup *group; /* group 0 is the one shared with other ranks when `shared` */
+  TlGroup *group; /* group 0 is the one that ranks solve together when `shared` */
   int32_t count;
-  bool shared;     /* some rank has an island with ghosts: group 0 runs in lockstep */
-  int64_t largest; /* bodies in the largest local island */
-  int64_t islands; /* islands that end on this rank, plus shared ones whose least id it owns */
+  bool shared;     /* some large island lies on several ranks: group 0 runs in lockstep */
+  int64_t largest; /* bodies in the largest island of which this rank holds a part */
+  int64_t islands; /* that this rank is to count */
+  int64_t bodies;  /* local ones */
+  TlPair *pair;    /* of all groups, one after the other */
+  TlContact *contact;
+  struct TlShare *share; /* with sync */
+  TlPair *found_pair;    /* what was given; on one rank it is `pair` and `contact` */
+  TlContact *found_contact;
+  int32_t found;
 } TlGroups;
 
-/* Colour the pairs (pair->colour) and sort them into groups; pairs and contacts are put into that
- * order, with first and count renewed. All memory from the arena.
- * Collective when sync is set. TL_ELIMIT when a body has more pairs than there are colours. */
-TlStatus tl_groups_make(const TlBodies *bodies, TlPair *pairs, int32_t pair_count,
-                        TlContact *contacts, const TlSync *sync, TlArena *arena, TlGroups *groups);
+/* Group and order the pairs. On one rank pairs and contacts are put into that order, with first and
+ * count renewed; on several they stay, and what is solved here is copied. The bodies' velocities may
+ * change until a stage begins. All memory from the arena. Collective when sync is set. */
+TlStatus tl_groups_make(const TlBodies *bodies, const TlDynamics *dynamics, TlPair *pairs,
+                        int32_t pair_count, TlContact *contacts, const TlSync *sync, TlArena *arena,
+                        TlGroups *groups);
+/* After the stages: what the pairs that tl_groups_make was given have borne (`impulse`, `rest`,
+ * `touched`, `stuck`), wherever it was solved. Collective. */
+TlStatus tl_groups_home(const TlGroups *groups, const TlDynamics *dynamics);
 
 /* Stages of a step by impulses: one solve of every group of contacts after the other. The group that
- * other ranks share runs first and in lockstep; large groups use threads inside; the small ones
+ * ranks solve together runs first and in lockstep; large groups use threads inside; the small ones
  * share the threads among them.
  */
 
@@ -57,8 +69,9 @@ typedef struct TlStage {
   const TlPositionLaw *position;
 } TlStage;
 
+/* Velocities of the owned bodies in, and out; those of ghosts are stale afterwards. */
 TlStatus tl_stage_run(TlStage *stage);
-/* The position rule over all groups. */
+/* The position rule over all groups. pseudo: 0 at the start; ghosts have theirs in the end. */
 TlStatus tl_stage_positions(const TlGroups *groups, const TlPositionLaw *law,
                             const TlDynamics *pseudo);
 

@@ -43,7 +43,7 @@
   F(int64_t, pairs, "", TL_SUM, "pairs tested node by node")                                       \
   F(int64_t, contacts, "", TL_SUM, "contact points kept")                                          \
   F(int64_t, islands, "", TL_SUM, "islands of bodies in contact")                                  \
-  F(int64_t, largest_island, "", TL_MOST, "bodies in the largest island's part on one rank")       \
+  F(int64_t, largest_island, "", TL_MOST, "bodies in the largest island")                          \
   F(int64_t, impulses, "", TL_SUM, "impulses of energy tracking (ETM)")                            \
   F(int64_t, rounds, "", TL_MOST, "most ETM rounds of an island")                                  \
   F(int64_t, zero_finishes, "", TL_SUM, "islands finished with restitution 0 after max_rounds")    \

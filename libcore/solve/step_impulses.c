@@ -150,8 +150,8 @@ static TlStatus advance(TlStep *s, const TlMotion *motion, TlStepReport *r) {
   if (start && b->total) memcpy(start, b->position, (size_t)b->total * sizeof *start);
   tl_step_count(s);
   if (status == TL_OK)
-    status = tl_motion_finish(b, motion, w->boundary, s->model->boundary_count, s->model->step_s,
-                              s->state->steps);
+    status = tl_motion_finish(b, motion, w->boundary, s->model->boundary_count,
+                              s->model->gravity_m_s2, s->model->step_s, s->state->steps);
   TL_TRY(tl_step_together(s->sync, status));
   TL_TRY(tl_step_recheck(s, motion, &r->rechecks));
   TL_TRY(tl_step_nets(s, start, tl_membrane_correct, r));
@@ -172,12 +172,13 @@ TlStatus tl_step_by_impulses(TlStep *s, TlStepReport *r) {
   TL_TRY(tl_step_together(s->sync, status));
   r->detect_s = tl_clock_s() - start;
   r->detect_cpu_s = tl_clock_process_cpu_s() - cpu;
-  TL_TRY(tl_groups_make(b, w->found.pair, w->found.pairs, w->found.contact, s->sync, &w->arena,
-                        &groups));
+  TL_TRY(tl_groups_make(b, &motion.real, w->found.pair, w->found.pairs, w->found.contact, s->sync,
+                        &w->arena, &groups));
   TlStage stage = {.groups = &groups};
   TL_TRY(stage_counts(&stage, &w->arena));
   TL_TRY(solve(s, &motion, &stage, r));
-  TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &groups, stage.counts, &r->unresolved)));
+  TL_TRY(tl_groups_home(&groups, &motion.real));
+  TL_TRY(tl_step_together(s->sync, tl_step_unresolved(s, &r->unresolved)));
   TL_TRY(advance(s, &motion, r));
   TL_TRY(tl_step_remember(&w->found, b));
   if (s->materials->slips) TL_TRY(tl_step_together(s->sync, tl_step_slip(s)));

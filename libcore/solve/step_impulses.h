@@ -24,9 +24,8 @@ TlStatus tl_step_recheck(const TlStep *step, const TlMotion *motion, int64_t *pa
 
 /* Flag and list the grains that cannot be brought apart; call with fresh contacts (step_problems.c). */
 TlStatus tl_step_embedded(const TlStep *step);
-/* Flag and list the grains whose collisions ETM gave up again and again; with the step's memos. */
-TlStatus tl_step_unresolved(const TlStep *step, const TlGroups *groups, const TlStageCounts *counts,
-                            int64_t *found);
+/* Flag and list the grains whose collisions ETM gave up again and again; *number: how many now. */
+TlStatus tl_step_unresolved(const TlStep *step, int64_t *number);
 
 /* All impulse on body a over the step: ETM and rest (step_contacts.c). */
 TlVec3 tl_step_impulse(const TlContact *contact);

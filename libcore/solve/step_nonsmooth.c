@@ -343,8 +343,8 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
   TL_TRY(tl_nonsmooth_remember(&rows, b));
   TL_TRY(note_joints(s, &rows));
   tl_step_count(s);
-  TL_TRY(tl_motion_finish(b, &motion, w->boundary, s->model->boundary_count, s->model->step_s,
-                          s->state->steps));
+  TL_TRY(tl_motion_finish(b, &motion, w->boundary, s->model->boundary_count, s->model->gravity_m_s2,
+                          s->model->step_s, s->state->steps));
   report->islands = rows.islands;
   report->largest_island = rows.largest;
   TL_TRY(tl_step_report_found(s, false, report));

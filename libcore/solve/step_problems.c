@@ -121,9 +121,9 @@ TlStatus tl_step_embedded(const TlStep *s) {
 /* ---- unresolved collisions ---- */
 
 /* The point of the pair that was hit hardest. */
-static const TlContact *hardest_hit(const TlGroup *g, const TlPair *pair) {
-  const TlContact *most = &g->contact[pair->first];
-  for (const TlContact *c = most + 1; c < &g->contact[pair->first + pair->count]; c++)
+static const TlContact *hardest_hit(const TlFound *found, const TlPair *pair) {
+  const TlContact *most = &found->contact[pair->first];
+  for (const TlContact *c = most + 1; c < &found->contact[pair->first + pair->count]; c++)
     if (tl_norm2(c->impulse) > tl_norm2(most->impulse)) most = c;
   return most;
 }
@@ -135,27 +135,21 @@ static TlStatus judge_unresolved(const TlStep *s, TlBodies *b, const TlContact *
               (TlProblemRow){.steps = steps, .unresolved = true});
 }
 
-static TlStatus judge_group(const TlStep *s, TlBodies *b, const TlGroup *g, unsigned char *stuck) {
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    const TlPair *pair = &g->pair[g->order[i]];
-    if (!g->memo[i].stuck) continue;
-    stuck[pair->a] = 1;
-    if (pair->b >= 0) stuck[pair->b] = 1;
-    TL_TRY(judge_unresolved(s, b, hardest_hit(g, pair)));
-  }
-  return TL_OK;
-}
-
-TlStatus tl_step_unresolved(const TlStep *s, const TlGroups *groups, const TlStageCounts *counts,
-                            int64_t *found) {
+TlStatus tl_step_unresolved(const TlStep *s, int64_t *number) {
   TlBodies *b = &s->state->bodies;
+  const TlFound *found = &s->work->found;
   size_t before = s->work->problem_count;
   unsigned char *stuck = tl_arena_push(&s->work->arena, (size_t)b->total + 1, 1);
   if (!stuck) return TL_ENOMEM;
   for (int64_t i = 0; i < b->total; i++) stuck[i] = 0;
-  for (int32_t i = 0; i < groups->count; i++)
-    if (counts[i].etm.stuck) TL_TRY(judge_group(s, b, &groups->group[i], stuck));
+  for (int32_t i = 0; i < found->pairs; i++) {
+    const TlPair *pair = &found->pair[i];
+    if (!pair->stuck) continue;
+    stuck[pair->a] = 1;
+    if (pair->b >= 0) stuck[pair->b] = 1;
+    TL_TRY(judge_unresolved(s, b, hardest_hit(found, pair)));
+  }
   for (int64_t i = 0; i < b->owned; i++) b->unresolved[i] = stuck[i] ? b->unresolved[i] + 1 : 0;
-  *found = (int64_t)(s->work->problem_count - before);
+  *number = (int64_t)(s->work->problem_count - before);
   return TL_OK;
 }

@@ -260,8 +260,8 @@ static TlStatus move_apart(const Recheck *r) {
   TlFound fresh;
   TlGroups groups;
   TL_TRY(tl_step_together(s->sync, make_contacts(r, &fresh)));
-  TL_TRY(
-      tl_groups_make(b, fresh.pair, fresh.pairs, fresh.contact, s->sync, &s->work->arena, &groups));
+  TL_TRY(tl_groups_make(b, &r->motion->pseudo, fresh.pair, fresh.pairs, fresh.contact, s->sync,
+                        &s->work->arena, &groups));
   memset(r->motion->pseudo.twist, 0, (size_t)b->total * sizeof *r->motion->pseudo.twist);
   TlPositionLaw law = {.rate = 1,
                        .slop = c->slop,
@@ -269,7 +269,7 @@ static TlStatus move_apart(const Recheck *r) {
                        .sweeps = c->position_sweeps,
                        .opens_at = RECHECK_BOUND - 1};
   TL_TRY(tl_stage_positions(&groups, &law, &r->motion->pseudo));
-  tl_motion_nudge(b, &r->motion->pseudo, step_s);
+  tl_motion_nudge(b, &r->motion->pseudo, s->model->gravity_m_s2, step_s);
   TL_TRY(forward_poses(s->sync, b));
   return note_moved(r);
 }

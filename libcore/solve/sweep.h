@@ -1,10 +1,11 @@
-/* Coloured sweeps over the pairs of a group: impacts, rest and the position rule.
+/* Sweeps over the pairs of a group: impacts, rest and the position rule.
  *
- * Pairs of one colour share no movable body, so threads may visit them at once; the colours follow
- * each other. One team of threads lives through all sweeps of a call (tl_par_chain): a fork for
- * each colour costs more than the colour. Small colours are left to one thread.
- * What a pair reads and writes does not depend on who visits it: the same bits for any number of
- * threads. With sync, velocities go from owners to ghosts after each colour.
+ * Cells of one phase share no movable body (grids.h), so threads may visit them at once; the phases
+ * follow each other. One team of threads lives through all sweeps of a call (tl_par_chain): a fork
+ * for each phase costs more than the phase. Small phases are left to one thread.
+ * What a cell reads and writes does not depend on who visits it: the same bits for any number of
+ * threads. Over ranks each body's velocity goes from the rank that wrote it last to the one that uses
+ * it next, after each phase (share.h).
  */
 #ifndef TL_SOLVE_SWEEP_H
 #define TL_SOLVE_SWEEP_H
@@ -33,9 +34,8 @@ typedef struct TlTally {
   double most; /* largest change of all sweeps, in the visitor's unit */
 } TlTally;
 
-/* Visit the pairs at group->order[from .. to) in sweep k: at most TL_SWEEP_BLOCK, all of one
- * colour, so that none of them can change what another reads. */
-enum { TL_SWEEP_BLOCK = 32 };
+/* Visit the pairs [from, to) of the group in sweep k: they are one cell, and each reads what the ones
+ * before it have written. */
 typedef TlTally (*TlPairsVisit)(const void *walk, int k, int32_t from, int32_t to);
 
 /* An impulse at one contact; false: none. */
@@ -48,7 +48,7 @@ static inline TlTally tl_visit_contacts(const TlGroup *g, const TlTwist *twist,
                                         int32_t to) {
   TlTally tally = {0};
   for (int32_t at = from; at < to; at++) {
-    const TlPair *pair = &g->pair[g->order[at]];
+    const TlPair *pair = &g->pair[at];
     TlPairMemo *memo = &g->memo[at];
     int impulses = 0;
     if (tl_memo_unchanged(memo, pair, twist)) continue;
@@ -56,27 +56,28 @@ static inline TlTally tl_visit_contacts(const TlGroup *g, const TlTwist *twist,
       impulses += visit(walk, pair, &g->contact[pair->first + i], memo);
     if (impulses == 0) tl_memo_leave(memo, pair, twist, 0);
     tally.open |= impulses > 0;
-    if (!pair->elsewhere) tally.impulses += impulses;
+    tally.impulses += impulses;
   }
   return tally;
 }
 
 typedef struct TlSweeps {
   const TlGroup *group;
-  void *values; /* what travels from owners to ghosts after each colour: over the local bodies */
+  void *values; /* what travels between ranks: over the local bodies; NULL: nothing */
   size_t value_size;
-  void (*arrived)(const void *walk); /* called after that; may be NULL */
+  void (*arrived)(const void *walk, int32_t body); /* called for each that came; may be NULL */
   TlPairsVisit visit;
   const void *walk;
-  double pair_ns; /* a visit to a pair, about: a team meets after each colour, so one has to pay */
+  double pair_ns; /* a visit to a pair, about: a team meets after each phase, so one has to pay */
 } TlSweeps;
 
 /* Work on a pair of ETM, about, for tl_par_pays: a visit with impulses; a look or a copy. */
 enum { TL_VISIT_NS = 500, TL_LOOK_NS = 50 };
 
 /* For each k = first .. last: sweeps until one changes nothing, at most `most` of them; with most =
- * 1 nobody asks. Adds to tally->impulses, raises tally->most (on this rank) and sets tally->open:
- * the last sweep changed something (on any rank when most > 1). Collective with sync. */
+ * 1 nobody asks. Ranks that share the group learn late that nothing has changed, and make one or two
+ * more sweeps that change nothing. Adds to tally->impulses, raises tally->most (on this rank) and sets tally->open:
+ * the last sweep changed something (on any rank when most > 1). Collective with share. */
 TlStatus tl_sweeps_run(const TlSweeps *sweeps, int first, int last, int most, TlTally *tally);
 
 #endif

@@ -1,19 +1,31 @@
 /* What the solver asks of the other ranks: a small table of hooks, filled by dist/. NULL in place
  * of a table means one rank. solve/ itself knows no MPI.
  *
- * Every hook is collective over all ranks, and the solver calls them in the same order everywhere.
- * They carry values of interface bodies or a few scalars, never an array over all bodies.
+ * Every hook of the second block is collective over all ranks, and the solver calls them in the same
+ * order everywhere. They carry values of interface bodies or a few numbers, never an array over all
+ * bodies. Those of the third block are messages to single ranks.
  */
 #ifndef TL_SOLVE_SYNC_H
 #define TL_SOLVE_SYNC_H
 
 #include "base/status.h"
+#include "num/vec.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct TlSync {
   void *ctx;
+  int rank, ranks;
+  /* ---- who has what ---- */
+  int (*rank_of)(void *ctx, int64_t body); /* that owns this local body, perhaps a ghost */
+  int (*rank_at)(void *ctx, TlVec3 point); /* that owns this place */
+  /* May a body of rank `from` lie within `margin` of a place that rank `to` owns? All ranks say the
+   * same. */
+  bool (*may_reach)(void *ctx, int from, int to, double margin);
+
+  /* ---- collective ---- */
   /* field is an array over the local bodies (owned, then ghosts) of elements of this size: copies
    * the owner's value over the ghost's value on every rank that holds the ghost. */
   TlStatus (*forward)(void *ctx, void *field, size_t element_size);
@@ -23,6 +35,23 @@ typedef struct TlSync {
   TlStatus (*least)(void *ctx, double *values, int count);
   TlStatus (*sum)(void *ctx, double *values, int count);
   TlStatus (*sum_int)(void *ctx, int64_t *values, int count);
+  /* least in two calls: what it was given is copied; one at a time. */
+  TlStatus (*least_begin)(void *ctx, const double *values, int count);
+  TlStatus (*least_end)(void *ctx, double *values, int count);
+  /* A few bytes of each rank, as many as it likes, for all: rank r's begin at all + at[r] and end at
+   * all + end[r]; valid until the next call. */
+  TlStatus (*gather)(void *ctx, const void *mine, size_t bytes, const unsigned char **all,
+                     const size_t **at, const size_t **end);
+
+  /* ---- messages ---- */
+  /* Posted, and over when wait returns; buffers stay untouched until then. Messages between two ranks
+   * arrive in the order in which they were sent. */
+  TlStatus (*send)(void *ctx, int to, const void *bytes, size_t size);
+  TlStatus (*receive)(void *ctx, int from, void *bytes, size_t size);
+  TlStatus (*wait)(void *ctx);
+  /* Waits for a message of any size: into *bytes, which grows (TL_RESERVE). */
+  TlStatus (*receive_any)(void *ctx, int from, unsigned char **bytes, size_t *capacity,
+                          size_t *size);
 } TlSync;
 
 /* The same with NULL for one rank: do nothing and succeed. */
@@ -40,6 +69,12 @@ static inline TlStatus tl_sync_sum(const TlSync *sync, double *values, int count
 }
 static inline TlStatus tl_sync_sum_int(const TlSync *sync, int64_t *values, int count) {
   return sync ? sync->sum_int(sync->ctx, values, count) : TL_OK;
+}
+static inline TlStatus tl_sync_least_begin(const TlSync *sync, const double *values, int count) {
+  return sync ? sync->least_begin(sync->ctx, values, count) : TL_OK;
+}
+static inline TlStatus tl_sync_least_end(const TlSync *sync, double *values, int count) {
+  return sync ? sync->least_end(sync->ctx, values, count) : TL_OK;
 }
 
 #endif

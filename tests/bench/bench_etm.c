@@ -118,6 +118,10 @@ static void threads(Pack *p, const char *figure) {
   free(one);
 }
 
+static int32_t cells(const Pack *p) {
+  return p->groups.group[0].phase_start[p->groups.group[0].phases];
+}
+
 int main(int argc, char **argv) {
   judge_open("etm", argc, argv);
   tl_par_set_threads(1);
@@ -126,8 +130,8 @@ int main(int argc, char **argv) {
   JUDGE_OK(pack_jammed(&jammed, CELLS, 0.3, 0.5));
   judge_note("Bodies in the largest island: %lld of %lld in the loose pack.",
              (long long)loose.groups.largest, (long long)loose.bodies.total);
-  judge_note("%d colours in the loose pack, %d in the jammed one.", loose.groups.group[0].colours,
-             jammed.groups.group[0].colours);
+  judge_note("%d cells of four grids in the loose pack, %d in the jammed one.", cells(&loose),
+             cells(&jammed));
   against_reference(&loose, &jammed);
   threads(&jammed, "etm_threads_speedup");
   pack_free(&loose);

@@ -21,8 +21,8 @@ static inline double judge_kinetic(const TlDynamics *d, int64_t bodies) {
 
 static inline double judge_elastic(const TlGroup *g) {
   double sum = 0;
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) {
-    const TlPair *p = &g->pair[g->order[i]];
+  for (int32_t i = 0; i < g->pairs; i++) {
+    const TlPair *p = &g->pair[i];
     for (int32_t k = 0; k < p->count; k++) sum += g->contact[p->first + k].work;
   }
   return sum;

@@ -114,7 +114,7 @@ static void note(void *context, TlTracePhase phase, const TlGroup *g, const TlDy
   if (phase != TL_TRACE_END) return;
   double took = judge_thread_cpu_s() - islands->start_s;
   int64_t contacts = 0;
-  for (int32_t i = 0; i < g->colour_start[g->colours]; i++) contacts += g->pair[g->order[i]].count;
+  for (int32_t i = 0; i < g->pairs; i++) contacts += g->pair[i].count;
   int bin = contacts > 0 ? (int)fmin(log2((double)contacts), OUTFLOW_BINS - 1) : 0;
   islands->time_s[bin] += took;
   islands->contacts[bin] += (double)contacts;

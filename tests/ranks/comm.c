@@ -48,6 +48,8 @@ struct TlComm {
   void *stack;
   bool ended, waits; /* waits: since it was last given the thread nothing came for it */
   Call call;
+  double *least; /* between tl_comm_least_begin and _end */
+  size_t least_capacity;
   TlCommCounters counters;
 };
 
@@ -162,6 +164,7 @@ void tl_ranks_run(int size, TlRankBody body, void *argument) {
 #endif
   for (int r = 0; r < size; r++) {
     munmap(w.rank[r]->stack, STACK_BYTES);
+    tl_free(w.rank[r]->least);
     tl_free(w.rank[r]);
   }
   tl_free(w.rank);
@@ -228,6 +231,19 @@ REDUCTION(most_int, int64_t, MOST)
 REDUCTION(sum, double, SUM)
 REDUCTION(least, double, LEAST)
 REDUCTION(most, double, MOST)
+
+TlStatus tl_comm_least_begin(TlComm *c, const double *values, int count) {
+  if (alone(c)) return TL_OK;
+  TL_TRY(TL_RESERVE(c->least, c->least_capacity, (size_t)count));
+  if (count) memcpy(c->least, values, (size_t)count * sizeof *values);
+  return TL_OK;
+}
+TlStatus tl_comm_least_end(TlComm *c, double *values, int count) {
+  if (alone(c)) return TL_OK;
+  TL_TRY(tl_comm_least(c, c->least, count));
+  if (count) memcpy(values, c->least, (size_t)count * sizeof *values);
+  return TL_OK;
+}
 
 static void finish_gather(World *w) {
   for (int to = 0; to < w->size; to++)
@@ -395,6 +411,23 @@ TlStatus tl_comm_wait(TlComm *c, TlCommBatch *batch) {
   for (size_t i = 0; i < batch->count; i++)
     while (!take_message(c, &requests[i])) wait_for_event(c, c->world->events);
   batch->count = 0;
+  return TL_OK;
+}
+
+TlStatus tl_comm_receive_any(TlComm *c, int from, int tag, unsigned char **bytes, size_t *capacity,
+                             size_t *size) {
+  Message *m;
+  for (;;) {
+    int64_t events = c->world->events;
+    m = c->world->inbox[c->rank * c->world->size + from];
+    while (m && m->tag != tag) m = m->next;
+    if (m) break;
+    wait_for_event(c, events);
+  }
+  *size = m->size;
+  TL_TRY(TL_RESERVE(*bytes, *capacity, *size + 1));
+  Request request = {from, tag, *bytes, *size};
+  take_message(c, &request);
   return TL_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct Layout {
 typedef struct Outcome {
   int64_t looks, steps, shared, migrated; /* shared: steps of ranks that held ghosts */
   TlStatus status;
+  double sends, kilobytes, collectives; /* a rank and step, mean over the ranks */
   struct {
     int64_t grains, outside, embedded, unresolved, impulses, zero_finishes, unfinished,
         rest_unfinished;
@@ -48,6 +49,7 @@ typedef struct Watch {
   int64_t look;
   double cpu_s, most_cpu_s; /* CPU time when it began, and after which it ends (0: no bound) */
   int64_t most_steps;       /* after which it ends (0: no bound) */
+  TlCommCounters counters;  /* of this rank after the first step */
 } Watch;
 
 /* Called after each step, before grains move to their new owners: this rank's part of the hash. */
@@ -55,6 +57,7 @@ static inline int ranks_look(void *context) {
   Watch *w = context;
   Outcome *o = w->outcome;
   int64_t steps = w->run->state->totals.steps;
+  if (steps == 1) w->counters = tl_comm_counters(w->run->comm);
   o->shared += w->run->state->dem.bodies.total > w->run->state->dem.bodies.owned;
   if (steps % w->look == 0 && o->looks < RANKS_MOST_LOOKS &&
       tl_bodies_hash(&w->run->state->dem.bodies, &o->hash[o->looks]) == TL_OK)
@@ -67,7 +70,7 @@ static inline int ranks_look(void *context) {
 static inline void ranks_run(TlComm *comm, const char *study, int64_t look, double most_cpu_s,
                              int64_t most_steps, Outcome *o) {
   TlRun run;
-  Watch watch = {&run, o, look, tl_clock_process_cpu_s(), most_cpu_s, most_steps};
+  Watch watch = {&run, o, look, tl_clock_process_cpu_s(), most_cpu_s, most_steps, {0}};
   TlRunOptions options = {
       .study = study, .no_output = true, .stop = ranks_look, .stop_context = &watch};
   memset(o, 0, sizeof *o);
@@ -77,6 +80,15 @@ static inline void ranks_run(TlComm *comm, const char *study, int64_t look, doub
     fprintf(stderr, "  %s\n", tl_message());
   const TlRunTotals *t = &run.state->totals;
   o->steps = t->steps;
+  TlCommCounters before = watch.counters, after = tl_comm_counters(comm);
+  double traffic[3] = {(double)(after.messages - before.messages),
+                       1e-3 * (double)(after.message_bytes - before.message_bytes),
+                       (double)(after.collectives - before.collectives)};
+  tl_comm_sum(comm, traffic, 3);
+  double parts = (double)(o->steps > 1 ? o->steps - 1 : 1) * tl_comm_size(comm);
+  o->sends = traffic[0] / parts;
+  o->kilobytes = traffic[1] / parts;
+  o->collectives = traffic[2] / parts;
   o->totals.grains = run.state->grains;
   o->totals.outside = t->outside;
   o->totals.embedded = t->embedded;
@@ -142,11 +154,13 @@ static inline void ranks_say(const char *name, const Layout *l, const Outcome *o
       stderr,
       "%s: %d ranks x %d threads: %lld grains (%lld outside, %lld embedded, %lld unresolved), %lld "
       "steps, status %d, %lld islands at the end, %lld finished without restitution, %lld "
-      "unfinished, ghosts on %lld steps, %lld migrated: %.2f s\n",
+      "unfinished, ghosts on %lld steps, %lld migrated, %.1f sends, %.1f kB and %.1f collectives a "
+      "rank and step: %.2f s\n",
       name, l->ranks, l->threads, (long long)o->totals.grains, (long long)o->totals.outside,
       (long long)o->totals.embedded, (long long)o->totals.unresolved, (long long)o->steps,
       (int)o->status, (long long)o->totals.islands, (long long)o->totals.zero_finishes,
-      (long long)o->totals.unfinished, (long long)o->shared, (long long)o->migrated, seconds);
+      (long long)o->totals.unfinished, (long long)o->shared, (long long)o->migrated, o->sends,
+      o->kilobytes, o->collectives, seconds);
 }
 
 #endif

@@ -77,7 +77,8 @@ static inline TlStatus pack_connect(Pack *p, double reach, double mu, double e) 
     if (x.z < reach - 1) pack_contact(p, (int32_t)i, -1, tl_vec3(0, 0, 1));
   }
   memcpy(p->start, p->twist, (size_t)n * sizeof *p->start);
-  return tl_groups_make(&p->bodies, p->pair, p->pairs, p->contact, NULL, &p->arena, &p->groups);
+  TlDynamics d = pack_dynamics(p);
+  return tl_groups_make(&p->bodies, &d, p->pair, p->pairs, p->contact, NULL, &p->arena, &p->groups);
 }
 
 static inline TlStatus pack_reserve(Pack *p) {

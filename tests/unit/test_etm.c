@@ -22,8 +22,8 @@ typedef struct Rig {
   int bodies;
   TlContact contact[MOST];
   TlPair pair[MOST];
-  int32_t order[MOST], colour_start[MOST + 1];
-  double scratch[2];
+  int32_t cell_start[2], phase_start[2];
+  double scratch[3];
   TlPairMemo memo[MOST];
   int pairs, contacts;
   TlEtmLaw law;
@@ -92,10 +92,7 @@ static TlContact *add_contact(Rig *r, int a, int b, TlVec3 point, TlVec3 n, doub
   } else {
     r->pair[r->pairs] =
         (TlPair){.low = a, .high = b, .a = a, .b = b, .first = r->contacts, .count = 1};
-    r->order[r->pairs] = r->pairs;
-    r->colour_start[r->pairs] = r->pairs;
     r->pairs++;
-    r->colour_start[r->pairs] = r->pairs;
   }
   r->contacts++;
   return c;
@@ -103,11 +100,14 @@ static TlContact *add_contact(Rig *r, int a, int b, TlVec3 point, TlVec3 n, doub
 
 static void solve(Rig *r, Solve method) {
   TlDynamics d = dynamics(r);
+  r->cell_start[1] = r->pairs;
+  r->phase_start[1] = 1;
   TlGroup g = {.contact = r->contact,
                .pair = r->pair,
-               .order = r->order,
-               .colour_start = r->colour_start,
-               .colours = r->pairs,
+               .pairs = r->pairs,
+               .cell_start = r->cell_start,
+               .phase_start = r->phase_start,
+               .phases = 1,
                .islands = 1,
                .memo = r->memo,
                .scratch = r->scratch};
@@ -675,7 +675,7 @@ START_TEST(keys_in_a_heap_and_in_a_list_give_the_same_entries) {
 END_TEST
 
 START_TEST(a_method_is_known_by_its_name_and_has_a_solver) {
-  ck_assert_str_eq(TL_METHOD_CHOICES, "etm-level|etm|sqm|smm|penalty");
+  ck_assert_str_eq(TL_METHOD_CHOICES, "etm-level|etm|sqm|smm|penalty|nonsmooth");
   ck_assert(tl_method(TL_ETM_LEVEL)->collide == tl_etm_level);
   ck_assert(tl_method(TL_SQM)->collide == tl_sqm);
   ck_assert(tl_method(TL_SMM)->collide == tl_smm);

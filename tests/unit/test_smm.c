@@ -19,8 +19,8 @@ typedef struct Rig {
   TlContact contact[MOST];
   TlPairLaw law[MOST];
   TlPair pair[MOST];
-  int32_t order[MOST], colour_start[MOST + 1];
-  double scratch[2];
+  int32_t cell_start[2], phase_start[2];
+  double scratch[3];
   TlPairMemo memo[MOST];
   int pairs, contacts;
   TlEtmLaw etm;
@@ -69,9 +69,7 @@ static TlContact *add_contact(Rig *r, int a, int b, TlVec3 point, TlVec3 n, doub
   } else {
     r->pair[r->pairs] =
         (TlPair){.low = a, .high = b, .a = a, .b = b, .first = r->contacts, .count = 1};
-    r->order[r->pairs] = r->colour_start[r->pairs] = r->pairs;
     r->pairs++;
-    r->colour_start[r->pairs] = r->pairs;
   }
   r->contacts++;
   return c;
@@ -79,11 +77,14 @@ static TlContact *add_contact(Rig *r, int a, int b, TlVec3 point, TlVec3 n, doub
 
 static void solve(Rig *r) {
   TlDynamics d = dynamics(r);
+  r->cell_start[1] = r->pairs;
+  r->phase_start[1] = 1;
   TlGroup g = {.contact = r->contact,
                .pair = r->pair,
-               .order = r->order,
-               .colour_start = r->colour_start,
-               .colours = r->pairs,
+               .pairs = r->pairs,
+               .cell_start = r->cell_start,
+               .phase_start = r->phase_start,
+               .phases = 1,
                .islands = 1,
                .memo = r->memo,
                .scratch = r->scratch};
@@ -393,7 +394,7 @@ START_TEST(a_sphere_between_walls_that_close_is_counted) {
     tl_contact_prepare(c, &d);
   }
   solve(&r);
-  ck_assert(r.count.zero_finishes == 1 && r.count.unfinished == 1 && r.count.stuck);
+  ck_assert(r.count.zero_finishes == 1 && r.count.unfinished == 1 && r.pair[0].stuck);
   ck_assert(fabs(r.twist[0].v.z) <= 2); /* no faster than the walls close */
 }
 END_TEST

@@ -24,7 +24,7 @@ static void note(void *context, TlTracePhase phase, const TlGroup *g, const TlDy
   } else if (phase == TL_TRACE_END) {
     w->left = kinetic;
     w->ended = true;
-    for (int32_t i = 0; i < g->colour_start[g->colours]; i++) /* none approaches */
+    for (int32_t i = 0; i < g->pairs; i++) /* none approaches */
       if (tl_contact_un(&g->contact[i], d->twist) < -1e-6) w->left = NAN;
     return;
   } else if (phase == TL_TRACE_COMPRESS && w->phase == TL_TRACE_RELEASE) {

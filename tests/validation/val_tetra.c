@@ -17,7 +17,7 @@ typedef struct Hit {
 
 static void note(void *context, TlTracePhase phase, const TlGroup *g, const TlDynamics *d) {
   Hit *h = context;
-  const TlPair *p = &g->pair[g->order[0]];
+  const TlPair *p = &g->pair[0];
   if (h->collisions > 0) return; /* the first one is the case */
   if (phase == TL_TRACE_START) {
     h->before = judge_kinetic(d, 2);

@@ -1,0 +1,59 @@
+/* Islands of bodies in contact, and which rank solves what.
+ *
+ * Islands by union-find over movable bodies (fixed ones join nothing: Correction 10). An island that
+ * lies on several ranks is put together from the ranks' parts: each tells its neighbours the numbers
+ * of its parts, and all ranks the links it found, in one gather; then all know the same islands.
+ * One of at most TL_SMALL_ISLAND bodies goes whole to one of the ranks that hold a part, such that
+ * the work is balanced, and costs no exchange while it is solved. A larger one is solved by all of
+ * them, cell by cell (grids.h): a cell by the rank that owns its centre.
+ */
+#ifndef TL_SOLVE_ISLANDS_H
+#define TL_SOLVE_ISLANDS_H
+
+#include "base/mem.h"
+#include "model/bodies.h"
+#include "solve/contact.h"
+#include "solve/grids.h"
+
+enum { TL_SMALL_ISLAND = 256, TL_BY_CELLS = -1 };
+
+typedef struct TlIsland {
+  int64_t bodies, pairs; /* movable ones; pairs: by which the work is balanced */
+  TlLengths lengths;     /* between centres of two movable bodies in contact */
+  bool shared;           /* some pair of it has a ghost */
+  int32_t number;        /* among the shared islands of all ranks; -1: this rank's alone */
+  int32_t solver;        /* the rank that solves it, or TL_BY_CELLS */
+  int32_t in_cells;      /* number among those that are solved by cells; -1: it is none */
+} TlIsland;
+
+typedef struct TlIslands {
+  int32_t *of_body; /* of each local body: into `island`; -1: none */
+  TlIsland *island; /* [count] those with a body or a pair here; totals are over all ranks */
+  int32_t count;
+  TlIsland *all; /* [shared] the shared islands of all ranks by their number */
+  int32_t shared, by_cells;
+  int64_t small;              /* bodies of the largest island that is solved whole */
+  bool *counts_here;          /* [by_cells] this rank counts it in sums over the ranks */
+  bool *sends_to, *gets_from; /* [ranks] may pairs be sent there to be solved, come from there? */
+} TlIslands;
+
+static inline bool tl_movable(const TlBodies *b, int32_t body) {
+  return body >= 0 && !(b->flags[body] & TL_BODY_FROZEN);
+}
+static inline bool tl_is_large(const TlIslands *is, const TlIsland *island) {
+  return island->bodies > is->small;
+}
+/* Island of a pair; -1: neither body can move. */
+static inline int32_t tl_island_of(const TlIslands *is, const TlPair *p) {
+  return is->of_body[p->a] >= 0 || p->b < 0 ? is->of_body[p->a] : is->of_body[p->b];
+}
+
+/* Test hook: from now on islands of more bodies than this are large; 0: of more than TL_SMALL_ISLAND.
+ * The same on all ranks. */
+void tl_islands_set_small(int64_t bodies);
+
+/* Memory from the arena. Collective when sync is set. */
+TlStatus tl_islands_find(const TlBodies *bodies, const TlPair *pairs, int32_t count,
+                         const TlSync *sync, TlArena *arena, TlIslands *islands);
+
+#endif
