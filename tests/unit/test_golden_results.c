@@ -93,6 +93,11 @@ static void make_scene(Scene *s) {
                            .twisting = golden_real(51, k, 0),
                            .adhesion_N = golden_real(52, k, 0),
                            .adhesive_overlap_m = golden_real(53, k, 0),
+                           .restitution_half_m_s = golden_real(54, k, 0),
+                           .restitution_power = golden_real(55, k, 0),
+                           .scar_modulus_Pa = golden_real(56, k, 0),
+                           .scar_density_kg_m3 = golden_real(57, k, 0),
+                           .scar_coefficient = golden_real(58, k, 0),
                            .stiffness = {golden_real(41, k, 0), golden_real(42, k, 0),
                                          golden_real(44, k, 0), golden_real(45, k, 0),
                                          golden_real(43, k, 0)}};
@@ -311,6 +316,8 @@ START_TEST(what_another_program_writes_talus_reads) {
   for (int i = 0; i < 4; i++) {
     SAME(scene.materials.law[i].drag_per_s, want.law[i].drag_per_s);
     SAME(scene.materials.law[i].adhesive_overlap_m, want.law[i].adhesive_overlap_m);
+    SAME(scene.materials.law[i].restitution_half_m_s, want.law[i].restitution_half_m_s);
+    SAME(scene.materials.law[i].scar_coefficient, want.law[i].scar_coefficient);
   }
   ck_assert_int_eq(scene.avatar_count, 2);
   for (int i = 0; i < 2; i++) {
