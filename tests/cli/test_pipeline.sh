@@ -32,7 +32,7 @@ pipeline || fail "the second call"
 mkdir cell && cp -p out/{denoised.h5,mask.h5,labels.h5,catalog.tals,avatars.done} cell
 sed 's/0\.028/0.0125/g; s/count: 500/count: 24/; s/duration_s: 0.5/duration_s: 0.2/; s/0\.36\]/0.1]/' \
   "$here/config/triaxial-specimen.yaml" >specimen.yaml
-echo 'solver: {edges: nodes}' >>specimen.yaml # 24 grains settle by places to another height than the platen's below
+echo 'solver: {edges: nodes}' >>specimen.yaml # where the pack of so few grains ends depends on the search
 sed 's/radius_m: 0.0282/radius_m: 0.0126/; s/height_m: 0.101/height_m: 0.029/; s/height_m: 0.15/height_m: 0.084/
   s/dt_s: 5.0e-6/dt_s: 1.0e-5/; s/history_every_s: 2.0e-4/history_every_s: 1.0e-4/; s/frame_every_s: 0.02/frame_every_s: 4.0e-3/
   s/pressure_Pa: 1.0e+5, ramp_s: 0.02/pressure_Pa: 2.0e+3, ramp_s: 5.0e-3/; s/most_s: 0.1/most_s: 0.01/
