@@ -281,38 +281,80 @@ static TlFacetContact nearest_edges(const TlFacetQuery *q) {
   return best;
 }
 
+static TlFacetContact crossing_edges(const Best *best, TlVec3 on_a, TlVec3 on_b) {
+  return (TlFacetContact){.x = tl_scale(0.5, tl_add(on_a, on_b)),
+                          .n = tl_scale(-1, best->n),
+                          .gap = best->gap,
+                          .key = EDGES_KEY + best->edge[0] * TL_FACET_EDGES + best->edge[1]};
+}
+
+/* Is x, in the frame of a, within the grain? */
+static bool is_within(const TlFacetQuery *q, int side, TlVec3 x, double tiny) {
+  const TlFacets *f = q->facets[side];
+  if (side) x = tl_add(tl_mat_vec(q->r, x), q->t);
+  for (int32_t k = 0; k < f->plane_count; k++)
+    if (tl_dot(f->normal[k], x) - q->scale[side] * f->distance[k] > tiny) return false;
+  return true;
+}
+
+static Best by_all_edges(const TlFacetQuery *q) {
+  Best best = {.gap = -INFINITY};
+  for (int32_t a = 0; a < q->facets[0]->edge_count; a++)
+    for (int32_t b = 0; b < q->facets[1]->edge_count; b++) by_edges(q, a, b, &best);
+  return best;
+}
+
+/* Does the grain beneath the face hold the deepest of these corners, which are of the other one? */
+static bool holds_deepest(const TlFacetQuery *q, const Best *face, const TlFacetContact *contact,
+                          int count, double tiny) {
+  const TlFacetContact *deepest = contact;
+  for (int i = 1; i < count; i++)
+    if (contact[i].gap < deepest->gap) deepest = &contact[i];
+  if (count == 0) return false;
+  double half = face->side ? 0.5 * deepest->gap : -0.5 * deepest->gap;
+  return is_within(q, face->side, tl_axpy(deepest->x, half, deepest->n), tiny);
+}
+
+/* The list may lack edges that part the two and lie far from each other. So it decides only where that
+ * cannot change the answer: edges that touch at their distance, an overlap that a point within both
+ * grains proves, and corners over faces. All else asks every edge. */
 int tl_facets_contacts(TlFacetPair *pair, const TlFacetQuery *q,
                        TlFacetContact contact[TL_FACET_CONTACTS], bool *listed) {
-  *listed =
-      !pair->made || !(q->motion < ENOUGH * pair->skin) || tl_turned_by(&q->r, &pair->r0) > TURN;
+  *listed = !pair->made || !(q->motion < ENOUGH * pair->skin) ||
+            tl_turned_by(&q->r, &pair->r0) > TURN || q->margin > pair->margin;
   if (*listed) list_candidates(pair, q);
   Best face = pair->made ? by_faces(pair, q) : by_all_faces(q), edge = {.gap = -INFINITY};
-  if (pair->made)
+  bool all = !pair->made;
+  if (all)
+    edge = by_all_edges(q);
+  else
     for (int32_t i = 0; i < pair->edge_count; i++)
       by_edges(q, pair->edge[i].a, pair->edge[i].b, &edge);
-  else
-    for (int32_t a = 0; a < q->facets[0]->edge_count; a++)
-      for (int32_t b = 0; b < q->facets[1]->edge_count; b++) by_edges(q, a, b, &edge);
-  double gap = tl_max(face.gap, edge.gap), tiny = 1e-6 * fabs(q->bias);
-  if (!(gap < q->margin)) return 0;
-  if (edge.gap > face.gap + q->bias) {
-    TlVec3 on_a, on_b;
-    double far = nearest_points(q, edge.edge[0], edge.edge[1], &on_a, &on_b);
-    if (edge.gap < 0 || far <= edge.gap + tiny) {
-      contact[0] =
-          (TlFacetContact){.x = tl_scale(0.5, tl_add(on_a, on_b)),
-                           .n = tl_scale(-1, edge.n),
-                           .gap = edge.gap,
-                           .key = EDGES_KEY + edge.edge[0] * TL_FACET_EDGES + edge.edge[1]};
-      return 1;
-    }
+  double tiny = 1e-6 * fabs(q->bias);
+  if (!(tl_max(face.gap, edge.gap) < q->margin)) return 0;
+  bool cross = edge.gap > face.gap + q->bias;
+  TlVec3 on_a, on_b;
+  int count = cross ? 0 : face_contacts(q, &face, contact);
+  if (cross) nearest_points(q, edge.edge[0], edge.edge[1], &on_a, &on_b);
+  if (!all && tl_max(face.gap, edge.gap) < 0 &&
+      !(cross ? is_within(q, 1, on_a, tiny) || is_within(q, 0, on_b, tiny)
+              : holds_deepest(q, &face, contact, count, tiny))) {
+    all = true;
+    edge = by_all_edges(q);
+    cross = edge.gap > face.gap + q->bias;
   }
-  int count = face_contacts(q, &face, contact);
+  if (cross) {
+    double far = nearest_points(q, edge.edge[0], edge.edge[1], &on_a, &on_b);
+    contact[0] = crossing_edges(&edge, on_a, on_b);
+    if (edge.gap < 0 || far <= edge.gap + tiny) return 1;
+    count = face_contacts(q, &face, contact);
+  }
   double least = INFINITY;
   for (int i = 0; i < count; i++) least = tl_min(least, contact[i].gap);
-  if (least <= gap + q->bias + tiny) return count;
+  if (least <= face.gap + q->bias + tiny) return count;
+  if (!all) edge = by_all_edges(q);
   TlFacetContact near;
-  if (gap > 0) {
+  if (tl_max(face.gap, edge.gap) > 0) {
     near = nearest_edges(q);
   } else { /* the lowest corner, whatever is above which face */
     TlVec3 out = direction_of(q, face.side, q->facets[face.side]->normal[face.face]);

@@ -13,12 +13,14 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 repository, folder = sys.argv[1:]
 guide = os.path.join(repository, "docs/guide")
 work = os.path.join(folder, "work")
 os.mkdir(work)
 bad = ran = left_out = 0
+took = []
 
 
 def fail(text):
@@ -49,8 +51,10 @@ for page in pages:
             printed = ""
         elif block["kind"] == "sh":
             ran += 1
+            begin = time.monotonic()
             done = subprocess.run(["bash", "-eu", "-o", "pipefail", "-c", block["text"]], cwd=work, text=True,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            took.append((time.monotonic() - begin, f"{page}:{line}"))
             printed = done.stdout
             if done.returncode:
                 fail(f"{page}:{line}: exit status {done.returncode}:\n{block['text']}\n{printed[-2000:]}")
@@ -78,6 +82,7 @@ for message in messages:
         fail(f"troubleshooting.md: no message contains '{message}'")
 if len(messages) < 20:
     fail(f"only {len(messages)} messages were found")
+print("the slowest blocks:", ", ".join(f"{place} {seconds:.0f} s" for seconds, place in sorted(took)[:-11:-1]))
 print(f"{ran} blocks run, {left_out} left out with a reason, {len(messages)} messages")
 sys.exit(bad)
 PYTHON

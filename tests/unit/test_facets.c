@@ -1,0 +1,83 @@
+/* The exact contacts of two boxes (contact/facets.h): what the list of candidates holds never shows. */
+#include "support/tltest.h"
+
+#include "base/random.h"
+#include "contact/facets.h"
+
+#include <string.h>
+
+enum { STEPS = 20000 };
+
+static TlVec3 random_vector(uint64_t stream, uint64_t i) {
+  return tl_vec3(2 * tl_random_uniform(7, stream, 3 * i) - 1,
+                 2 * tl_random_uniform(7, stream, 3 * i + 1) - 1,
+                 2 * tl_random_uniform(7, stream, 3 * i + 2) - 1);
+}
+
+static double entry_sum(const TlMat3 *a, const TlMat3 *b) {
+  double sum = 0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) sum += (a->m[i][j] - b->m[i][j]) * (a->m[i][j] - b->m[i][j]);
+  return sqrt(sum);
+}
+
+/* Bars that wander about each other, apart and in overlap; the margin follows the speed of a scene, so it
+ * jumps up and down. Every step the followed pair has the contacts of one that is listed anew, bit for
+ * bit: ranks that met a pair at different times have different lists. */
+START_TEST(a_followed_pair_has_the_bits_of_one_listed_anew) {
+  TlFacets bar = tl_facets_of_box(0.2, 0.2, 1.4), brick = tl_facets_of_box(0.5, 0.4, 0.3);
+  const TlFacets *pairs[3][2] = {{&bar, &bar}, {&bar, &brick}, {&brick, &brick}};
+  for (int k = 0; k < 3; k++) {
+    TlFacetPair kept = {0};
+    double radius = 1.5, size = 0.3, swing = 0;
+    TlQuat turn = {1, 0, 0, 0};
+    TlVec3 x = {0.5, 0, 0};
+    int lists = 0, overlaps = 0, nears = 0, one = 0;
+    for (uint64_t i = 0; i < STEPS; i++) {
+      uint64_t stream = 10 + (uint64_t)k;
+      swing += 2e-3;
+      turn = tl_quat_unit(
+          tl_quat_mul(tl_quat_from_rotation(tl_scale(1.5e-3, random_vector(stream, i))), turn));
+      double away = 0.4 * (1 + sin(swing)) - tl_norm(x); /* centres move apart and together */
+      x = tl_axpy(tl_axpy(x, 1e-3 * away, tl_unit(x)), 1.5e-3, random_vector(stream + 10, i));
+      double margin = size * (0.05 + 1.2 * tl_random_uniform(9, stream, i / 4));
+      TlMat3 r = tl_quat_matrix(turn);
+      TlVec3 t = tl_mat_vec(r, x);
+      TlFacetQuery q = {.facets = {pairs[k][0], pairs[k][1]},
+                        .scale = {1, 1},
+                        .r = r,
+                        .t = t,
+                        .skin = 0.04 * size,
+                        .bias = 2e-4 * size,
+                        .margin = margin};
+      if (kept.made) q.motion = tl_norm(tl_sub(t, kept.t0)) + entry_sum(&r, &kept.r0) * radius;
+      TlFacetContact warm[TL_FACET_CONTACTS], cold[TL_FACET_CONTACTS];
+      memset(warm, 0, sizeof warm);
+      memset(cold, 0, sizeof cold);
+      bool listed;
+      int count = tl_facets_contacts(&kept, &q, warm, &listed);
+      lists += listed;
+      TlFacetPair fresh = {0};
+      q.motion = 0;
+      ck_assert_msg(count == tl_facets_contacts(&fresh, &q, cold, &listed),
+                    "bars %d, step %llu: another number of contacts", k, (unsigned long long)i);
+      for (int c = 0; c < count; c++) {
+        ck_assert_msg(warm[c].gap == cold[c].gap && warm[c].key == cold[c].key,
+                      "bars %d, step %llu: gap %.17g key %d, listed anew %.17g key %d", k,
+                      (unsigned long long)i, warm[c].gap, warm[c].key, cold[c].gap, cold[c].key);
+        ck_assert_mem_eq(&warm[c].x, &cold[c].x, sizeof warm[c].x);
+        ck_assert_mem_eq(&warm[c].n, &cold[c].n, sizeof warm[c].n);
+      }
+      overlaps += count > 0 && warm[0].gap < 0;
+      nears += count > 0 && warm[0].gap >= 0;
+      one += count == 1;
+    }
+    ck_assert_int_lt(lists, STEPS * 3 / 4);
+    ck_assert_int_ge(overlaps, STEPS / 20);
+    ck_assert_int_ge(nears, STEPS / 20);
+    ck_assert_int_ge(one, STEPS / 50);
+  }
+}
+END_TEST
+
+TL_TEST_MAIN("facets", a_followed_pair_has_the_bits_of_one_listed_anew)
