@@ -129,7 +129,7 @@ static const TlTool tool = {
         "order of the values), over the blocks that started.\n"
         "An ensemble that was killed leaves its finished blocks, from which --resume continues.",
     .example =
-        "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=20 "
+        "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --set ensemble.count=5 "
         "-o blocks.run\n"
         "  talus-ensemble --dry-run config/rockfall.yaml --catalog=out/catalog.tals -o dry.run\n"
         "  talus-ensemble config/rockfall.yaml --catalog=out/catalog.tals --block=7 > block-7.yaml",

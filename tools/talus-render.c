@@ -34,7 +34,7 @@ static const TlTool tool = {
         "and the energies together, drawn by gnuplot.",
     .example =
         "  talus-render run --frame=last -o last.png\n"
-        "  talus-render run --frame=all --colour=size -o pictures\n"
+        "  talus-render run --frame=all --colour=size --width=480 --height=360 -o pictures\n"
         "  talus-render run --chains --zoom=grains --view=-60,4 -o chains.png\n"
         "  talus-render run --colour=rotation --since=4 --cut=90 --zoom=grains -o turned.png\n"
         "  talus-render run --plots -o pictures",

@@ -82,7 +82,9 @@ try_all() { # tool and verb
   while IFS= read -r line; do
     count=$((count + 1))
     [[ "$line" == *"$1"* ]] || fail "$*: the example '$line' does not use the tool"
+    local begin=$SECONDS
     bash -c "$line" >"$dir/log" 2>&1 </dev/null || { fail "$* --help: $line"; tail -5 "$dir/log"; }
+    echo "$((SECONDS - begin)) s $line" >>"$dir/took"
   done <"$dir/examples"
 }
 # A fresh folder for each: without what its examples make, with what earlier verbs made.
@@ -105,5 +107,6 @@ for tool in "$repository"/tools/talus-*.c; do
     fresh "$tool" "$verb"; try_all "$tool" "$verb"
   done
 done
+echo "$count examples, the slowest:"; sort -rn "$dir/took" | head -12
 [ "$count" -ge 40 ] || fail "only $count examples were found"
 exit $bad
