@@ -53,7 +53,8 @@ static TlVec3 across(TlVec3 n) {
 static TlStatus add(TlRun *run, const TlJointSetup *j, int64_t number, int64_t first) {
   TlPairState *pairs = &run->state->dem.bodies.pairs;
   End low = end_of(run, first, j->body), high = end_of(run, first, j->other);
-  bool round = high.body >= 0 && high.id < low.id, ends = j->kind == TL_JOINT_DISTANCE;
+  TlPairKind kind = tl_joint_kind(j);
+  bool round = high.body >= 0 && high.id < low.id, ends = kind == TL_DISTANCES;
   const double *at_low = j->point_m, *at_high = ends ? j->other_point_m : j->point_m;
   if (round) {
     End end = low;
@@ -67,11 +68,11 @@ static TlStatus add(TlRun *run, const TlJointSetup *j, int64_t number, int64_t f
          mark = across(axis);
   TlQuat turn = tl_quat_unit(tl_quat_mul(tl_quat_conj(high.q), low.q));
   double sign = round ? -1 : 1, rad = M_PI / 180;
-  bool hinge = j->kind == TL_JOINT_HINGE;
+  bool hinge = kind == TL_HINGES;
   double speed = sign * (hinge ? j->motor_rad_s : j->motor_m_s),
          most = hinge ? j->motor_most_N_m : j->motor_most_N;
   double from = hinge ? rad * j->least_deg : j->least_m, to = hinge ? rad * j->most_deg : j->most_m;
-  if (j->kind == TL_JOINT_WELD) {
+  if (kind == TL_WELDS) {
     const TlWeld row = {low.id, high.id, number, .anchor_low = a, .anchor_high = b, .turn = turn};
     return tl_pair_state_add(pairs, TL_WELDS, &row);
   }

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* "|weld|hinge"... and "; no relative motion; turning about an axis"..., without what is before the first. */
+#define NAME(kind, name, ...) "|" name
+#define FREE(kind, name, free) "; " free
 const TlParam tl_joint_params[] = {
-    CHOICE(TlJointSetup, kind, NULL, "weld|hinge|slider|distance",
-           "no relative motion; turning about an axis; moving along an axis; two points that "
-           "stay within least_m and most_m of each other"),
+    CHOICE(TlJointSetup, kind, NULL, &("" TL_JOINT_STATES(NAME))[1],
+           &("" TL_JOINT_STATES(FREE))[2]),
     TEXT(TlJointSetup, body, NULL, "name in the list of bodies"),
     TEXT(TlJointSetup, other, "", "the other body; none: the world"),
     VEC3(TlJointSetup, point_m, "m", "0,0,0", -1e8, 1e8,
@@ -30,12 +32,21 @@ const TlParam tl_joint_params[] = {
          "hinge: least angle of the body about the axis, from the start; both 0: no limits"),
     REAL(TlJointSetup, most_deg, "deg", "0", -179, 179, "hinge: largest angle"),
     REAL(TlJointSetup, least_m, "m", "0", -1e6, 1e6,
-         "slider: least way from the start (both 0: no limits); distance: the points come no "
+         "slider: least displacement from the start (both 0: no limits); distance: the points come no "
          "nearer"),
     REAL(TlJointSetup, most_m, "m", "0", -1e6, 1e6,
-         "slider: largest way; distance: nor farther apart"),
+         "slider: largest displacement; distance: nor farther apart"),
 };
+#undef NAME
+#undef FREE
 _Static_assert(COUNT(tl_joint_params) == TL_JOINT_PARAMS, "setup_joints.h counts them");
+
+TlPairKind tl_joint_kind(const TlJointSetup *joint) {
+#define J(kind, ...) TL_##kind,
+  static const TlPairKind kind[] = {TL_JOINT_STATES(J)};
+#undef J
+  return kind[joint->kind];
+}
 
 int64_t tl_bodies_index(const TlStudyList *bodies, const char *name) {
   const TlBodySetup *b = bodies->items;
@@ -46,8 +57,8 @@ int64_t tl_bodies_index(const TlStudyList *bodies, const char *name) {
 
 /* A key that the kind has no use for; NULL: none. */
 static const char *idle_key(const TlJointSetup *j) {
-  bool hinge = j->kind == TL_JOINT_HINGE, slider = j->kind == TL_JOINT_SLIDER,
-       distance = j->kind == TL_JOINT_DISTANCE;
+  TlPairKind kind = tl_joint_kind(j);
+  bool hinge = kind == TL_HINGES, slider = kind == TL_SLIDERS, distance = kind == TL_DISTANCES;
   if (!hinge && j->motor_rad_s != 0) return "motor_rad_s";
   if (!hinge && j->motor_most_N_m > 0) return "motor_most_N_m";
   if (!hinge && (j->least_deg != 0 || j->most_deg != 0)) return "least_deg";
@@ -71,7 +82,8 @@ static TlStatus check_joint(const TlJointSetup *j, int64_t i, const TlStudyList 
                             const TlStudy *study) {
   char path[64];
 #define PATH(key) (snprintf(path, sizeof path, "joints.%lld.%s", (long long)i, key), path)
-  bool axis = j->kind == TL_JOINT_HINGE || j->kind == TL_JOINT_SLIDER;
+  TlPairKind kind = tl_joint_kind(j);
+  bool axis = kind == TL_HINGES || kind == TL_SLIDERS;
   TL_TRY(check_body(bodies, j->body, PATH("body"), study));
   if (j->other) TL_TRY(check_body(bodies, j->other, PATH("other"), study));
   if (j->other && strcmp(j->body, j->other) == 0)
@@ -86,7 +98,7 @@ static TlStatus check_joint(const TlJointSetup *j, int64_t i, const TlStudyList 
     return tl_study_fail(study, TL_EINPUT, PATH("least_deg"), "is above most_deg");
   if (j->least_m > j->most_m)
     return tl_study_fail(study, TL_EINPUT, PATH("least_m"), "is above most_m");
-  if (j->kind == TL_JOINT_DISTANCE && !(j->least_m >= 0 && j->most_m > 0))
+  if (kind == TL_DISTANCES && !(j->least_m >= 0 && j->most_m > 0))
     return tl_study_fail(study, TL_EINPUT, PATH("most_m"),
                          "a distance wants 0 <= least_m <= most_m and most_m above 0");
   return TL_OK;

@@ -3,16 +3,10 @@
 #define TL_RUN_SETUP_JOINTS_H
 
 #include "conf/study.h"
-
-typedef enum TlJointShape {
-  TL_JOINT_WELD = 0,
-  TL_JOINT_HINGE,
-  TL_JOINT_SLIDER,
-  TL_JOINT_DISTANCE
-} TlJointShape;
+#include "model/pair_state.h"
 
 typedef struct TlJointSetup {
-  int kind;           /* TlJointShape */
+  int kind;           /* place in TL_JOINT_STATES (tl_joint_kind) */
   char *body, *other; /* other NULL: the world */
   double point_m[3], other_point_m[3], axis[3];
   double motor_rad_s, motor_most_N_m; /* hinge */
@@ -23,6 +17,7 @@ typedef struct TlJointSetup {
 
 enum { TL_JOINT_PARAMS = 14 };
 extern const TlParam tl_joint_params[];
+TlPairKind tl_joint_kind(const TlJointSetup *joint);
 
 /* Place of the body of this name in the list of bodies, or -1. */
 int64_t tl_bodies_index(const TlStudyList *bodies, const char *name);

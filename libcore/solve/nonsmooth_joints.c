@@ -6,7 +6,9 @@
 
 /* ---- what there is ---- */
 
-static const TlPairKind joint_kind[] = {TL_WELDS, TL_HINGES, TL_SLIDERS, TL_DISTANCES};
+#define J(kind, ...) TL_##kind,
+static const TlPairKind joint_kind[] = {TL_JOINT_STATES(J)};
+#undef J
 enum { JOINT_KINDS = sizeof joint_kind / sizeof *joint_kind };
 
 size_t tl_ns_joints_most(const TlBodies *b) {

@@ -23,10 +23,9 @@ typedef struct TlNsOrigin {
   TlVec3 blow_N, blow_N_m;      /* force and moment of the impact stage */
 } TlNsOrigin;
 
-enum {
-  TL_NS_KINDS = TL_KIND_BIT(TL_WELDS) | TL_KIND_BIT(TL_HINGES) | TL_KIND_BIT(TL_SLIDERS) |
-                TL_KIND_BIT(TL_DISTANCES) | TL_KIND_BIT(TL_MOTORS) | TL_KIND_BIT(TL_LIMITS)
-};
+#define J(kind, ...) TL_KIND_BIT(TL_##kind) |
+enum { TL_NS_KINDS = TL_JOINT_STATES(J) TL_KIND_BIT(TL_MOTORS) | TL_KIND_BIT(TL_LIMITS) };
+#undef J
 
 /* Joints of bodies of which one moves; most: room in `origin`. world: index of the fixed body that
  * stands for it. TL_EUSAGE names a row that makes no sense. */
