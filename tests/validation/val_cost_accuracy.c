@@ -20,9 +20,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { SCENES = 3, LOOKS = 10, SEEDS = 3, MOST_STEPS = 7, VARIANTS = 4 };
+enum { SCENES = 3, LOOKS = 5, SEEDS = 2, MOST_STEPS = 7, VARIANTS = 4 };
 static const double GOAL_OVERLAP = 0.005; /* of the radius: where costs are compared */
-static const double CHEAP_S = 12;         /* runs up to this are repeated with other seeds */
+static const double CHEAP_S = 4;          /* runs up to this are repeated with other seeds */
 static const double RATIO = 0.9;          /* of the springs' stiffnesses, Tan 2024, Table 1 */
 static const char *const variant_name[VARIANTS] = {"impulses", "penalty", "penalty_nodes",
                                                    "nonsmooth"};
@@ -46,7 +46,7 @@ static const Scene scene[SCENES] = {
      1,
      1.25e-4,
      3e2,
-     2e6,
+     1e9,
      1e8,
      {2e-3, 5e-4, 1.25e-4, 3.125e-5}},
     {"avalanche",
@@ -218,15 +218,18 @@ static bool read_point(Point *p) {
 static Point point_of(int which, int variant, double parameter, int seed) {
   Point p = {.scene = which, .variant = variant, .parameter = parameter, .seed = seed};
   if (judge_full() && read_point(&p)) return p;
+  double begin = judge_cpu_s();
   run_point(&p);
   FILE *file = fopen(judge_path("points.csv"), "a");
   if (!file) judge_ok(tl_fail(TL_EIO, "cannot write points.csv"), "point_of");
   if (ftell(file) == 0) fputs(HEAD, file);
   write_point(file, &p);
   if (fclose(file)) judge_ok(tl_fail(TL_EIO, "cannot write points.csv"), "point_of");
-  fprintf(stderr, "%s, %s, %g, seed %d: %.3g s CPU, overlap %.3g (%.3g at rest), at %.4g m\n",
-          scene[which].name, variant_name[variant], parameter, seed, p.cpu_s, p.largest,
-          p.rest_largest, p.place_m);
+  fprintf(stderr,
+          "%s, %s, %g, seed %d: %.3g s CPU (%.3g with the oracle), overlap %.3g (%.3g at rest), at "
+          "%.4g m\n",
+          scene[which].name, variant_name[variant], parameter, seed, p.cpu_s, judge_cpu_s() - begin,
+          p.largest, p.rest_largest, p.place_m);
   return p;
 }
 
