@@ -22,7 +22,7 @@
 
 enum { SCENES = 3, LOOKS = 5, SEEDS = 2, MOST_STEPS = 7, VARIANTS = 4 };
 static const double GOAL_OVERLAP = 0.005; /* of the radius: where costs are compared */
-static const double CHEAP_S = 4;          /* runs up to this are repeated with other seeds */
+static const double CHEAP_S = 4;          /* outflows up to this are repeated with another seed */
 static const double RATIO = 0.9;          /* of the springs' stiffnesses, Tan 2024, Table 1 */
 static const char *const variant_name[VARIANTS] = {"impulses", "penalty", "penalty_nodes",
                                                    "nonsmooth"};
@@ -255,7 +255,7 @@ static void add_to_curve(Curve *c, int which, int variant, double parameter) {
                             p.rest_mean, p.place_m, p.start_m, p.kinetic};
     for (int i = 0; i < 8; i++) sums[i] += each[i];
     if (seed == 1) *m = p;
-    if (seed == 1 && judge_full() && p.cpu_s < CHEAP_S) wanted = SEEDS;
+    if (seed == 1 && judge_full() && which == 0 && p.cpu_s < CHEAP_S) wanted = SEEDS;
   }
   double *all[8] = {&m->cpu_s,     &m->largest, &m->mean,    &m->rest_largest,
                     &m->rest_mean, &m->place_m, &m->start_m, &m->kinetic};
@@ -263,18 +263,21 @@ static void add_to_curve(Curve *c, int which, int variant, double parameter) {
   c->seeds[c->count++] = seeds;
 }
 
+/* A full edition has each doubling of the step and a factor of 1e4 of the stiffness for the outflow; for
+ * the others each fourth and 1e3. */
 static Curve curve(int which, int variant) {
   const Scene *s = &scene[which];
   Curve c = {0};
+  bool whole = judge_full(), outflow = which == 0;
   if (variant == 0)
-    for (int k = 6; k >= 0; k -= judge_full() ? 1 : 3)
+    for (int k = 6; k >= 0; k -= !whole ? 3 : outflow ? 1 : 2)
       add_to_curve(&c, which, 0, s->step_s * (1 << k));
   if (variant == 1)
-    for (int k = 0; k < 5; k++)
-      if (judge_full() || (k > 0 && k < 4)) add_to_curve(&c, which, 1, s->soft_N_m * pow(10, k));
-  if (variant == 2 && judge_full())
-    for (int k = 0; k < 5; k++) add_to_curve(&c, which, 2, s->soft_Pa_m * pow(10, k));
-  if (variant == 3 && judge_full())
+    for (int k = whole ? 0 : 1; k < (whole && outflow ? 5 : 4); k++)
+      add_to_curve(&c, which, 1, s->soft_N_m * pow(10, k));
+  if (variant == 2 && whole)
+    for (int k = 0; k < 4; k++) add_to_curve(&c, which, 2, s->soft_Pa_m * pow(10, k));
+  if (variant == 3 && whole)
     for (int k = 0; k < 4; k++) add_to_curve(&c, which, 3, s->steps_s[k]);
   return c;
 }
