@@ -255,7 +255,7 @@ static void add_to_curve(Curve *c, int which, int variant, double parameter) {
                             p.rest_mean, p.place_m, p.start_m, p.kinetic};
     for (int i = 0; i < 8; i++) sums[i] += each[i];
     if (seed == 1) *m = p;
-    if (seed == 1 && judge_full() && which == 0 && p.cpu_s < CHEAP_S) wanted = SEEDS;
+    if (judge_full() && which == 0 && variant < 2 && p.cpu_s < CHEAP_S) wanted = SEEDS;
   }
   double *all[8] = {&m->cpu_s,     &m->largest, &m->mean,    &m->rest_largest,
                     &m->rest_mean, &m->place_m, &m->start_m, &m->kinetic};
@@ -275,10 +275,10 @@ static Curve curve(int which, int variant) {
   if (variant == 1)
     for (int k = whole ? 0 : 1; k < (whole && outflow ? 5 : 4); k++)
       add_to_curve(&c, which, 1, s->soft_N_m * pow(10, k));
-  if (variant == 2 && whole)
+  if (variant == 2 && whole && outflow)
     for (int k = 0; k < 4; k++) add_to_curve(&c, which, 2, s->soft_Pa_m * pow(10, k));
   if (variant == 3 && whole)
-    for (int k = 0; k < 4; k++) add_to_curve(&c, which, 3, s->steps_s[k]);
+    for (int k = 0; k < (outflow ? 4 : 3); k++) add_to_curve(&c, which, 3, s->steps_s[k]);
   return c;
 }
 

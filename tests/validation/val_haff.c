@@ -17,6 +17,7 @@
 #include "judge/judge.h"
 #include "judge/study.h"
 
+#include "base/log.h"
 #include "base/par.h"
 #include "base/random.h"
 
@@ -136,6 +137,7 @@ static void cool(const char *method, const char *name, FILE *data) {
 
 int main(int argc, char **argv) {
   judge_open("haff", argc, argv);
+  tl_log_set("val_haff", TL_LOG_WARN);
   tl_par_set_threads(1);
   FILE *data = judge_data("haff.dat");
   cool("etm-level", "", data);

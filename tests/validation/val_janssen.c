@@ -15,6 +15,7 @@
 #include "judge/study.h"
 
 #include "base/mem.h"
+#include "base/log.h"
 #include "base/par.h"
 
 #include <math.h>
@@ -150,6 +151,7 @@ static void silo(const char *method, const char *name, double balance_goal, FILE
 
 int main(int argc, char **argv) {
   judge_open("janssen", argc, argv);
+  tl_log_set("val_janssen", TL_LOG_WARN);
   tl_par_set_threads(1);
   FILE *data = judge_data("janssen.dat");
   silo("etm-level", "", 1e-3, data);

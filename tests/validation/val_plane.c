@@ -17,6 +17,7 @@
 #include "judge/judge.h"
 #include "judge/study.h"
 
+#include "base/log.h"
 #include "base/par.h"
 
 #include <math.h>
@@ -107,20 +108,36 @@ static void shear(int m) {
   }
 }
 
+/* Put down, a box sinks in for some steps: its loss is taken from a fifth of the time on. */
+typedef struct Spin {
+  double from_s, since_s, until_s, first, last;
+} Spin;
+
+static void watch_spin(TlRun *run, void *context) {
+  Spin *s = context;
+  s->until_s = (double)run->state->totals.steps * run->model->setup.time.dt_s;
+  s->last = state_of(run).w.z;
+  if (s->until_s < s->from_s || !(s->since_s > 0)) s->since_s = s->until_s, s->first = s->last;
+}
+
 static void twist(int m) {
   const double w = 20, even = (sqrt(2) + log(1 + sqrt(2))) / 6;
   State s = run_of("plane-ball", m, tl_vec3(0, 0, w), "time.duration_s=0.2", NULL, NULL);
   row(m, "twist_ball_error", fabs(s.w.z / w - 1), "of the spin", 0.01);
   const double rate = 6 * (m == 1 ? even : 1 / sqrt(2)) * MU * G / SIDE;
-  const double half = 0.5 * w / rate; /* when half of the spin is gone */
+  Spin spin = {.from_s = 0.2 * w / rate};
   char sets[64];
-  snprintf(sets, sizeof sets, "time.duration_s=%.17g", half);
-  s = run_of("plane-box", m, tl_vec3(0, 0, w), sets, NULL, NULL);
-  row(m, "twist_box_error", fabs((w - s.w.z) / (0.5 * w) - 1), "of the loss", 0.02);
+  snprintf(sets, sizeof sets, "time.duration_s=%.17g", 0.8 * w / rate);
+  run_of("plane-box", m, tl_vec3(0, 0, w), sets, watch_spin, &spin);
+  double seen = (spin.first - spin.last) / (spin.until_s - spin.since_s);
+  row(m, "twist_box_error", fabs(seen / rate - 1), "of the loss a second", 0.02);
+  fprintf(stderr, "%s: a box's spin falls by %.4f of the closed form's rate\n", method[m],
+          seen / rate);
 }
 
 int main(int argc, char **argv) {
   judge_open("plane", argc, argv);
+  tl_log_set("val_plane", TL_LOG_WARN);
   tl_par_set_threads(1);
   for (int m = 0; m < METHODS; m++) {
     bounce(m);
