@@ -12,6 +12,9 @@
  *
  * Goals, before any result: some 9,000 collisions a run say the rate to 1%, so means over the seeds to
  * 0.8%; correlations of velocities slow the cooling by about 1% at this e (Brilliantov, Poeschel 2004).
+ * Steps follow from that: a contact to come ends an approach up to a step early, which makes balls larger, by
+ * the nonsmooth method by 11, 5 and 1% of the rate at 1, 0.25 and 0.0625 ms; dashpots of springs start up to a
+ * step late.
  * 1/sqrt(T) is a line in time: its slope is 1/tau over sqrt(T0). The exponent is fitted with a free tau.
  */
 #include "judge/judge.h"
@@ -23,7 +26,7 @@
 
 #include <math.h>
 
-enum { SEEDS = 2, SAMPLES = 50 };
+enum { SAMPLES = 50 };
 static const double PI = 3.14159265358979323846, D = 0.01, SIDE = 0.2357, E = 0.9;
 
 typedef struct Gas {
@@ -99,9 +102,9 @@ static double fitted_power(const Gas *g) {
   return power;
 }
 
-static void cool(const char *method, const char *name, FILE *data) {
+static void cool(const char *method, const char *name, int seeds, FILE *data) {
   double power = 0, rate = 0, cooled = 0, cpu = 0;
-  for (int seed = 1; seed <= SEEDS; seed++) {
+  for (int seed = 1; seed <= seeds; seed++) {
     TlRun run;
     Gas gas = {0};
     double line[SAMPLES + 1];
@@ -115,9 +118,9 @@ static void cool(const char *method, const char *name, FILE *data) {
     cpu += run.state->totals.cpu_s;
     tl_run_close(&run);
     for (int i = 0; i < gas.count; i++) line[i] = sqrt(gas.temperature[0] / gas.temperature[i]);
-    rate += slope(gas.count, gas.t, line) / theory_rate(count, gas.temperature[0]) / SEEDS;
-    power += fitted_power(&gas) / SEEDS;
-    cooled += gas.temperature[gas.count - 1] / gas.temperature[0] / SEEDS;
+    rate += slope(gas.count, gas.t, line) / theory_rate(count, gas.temperature[0]) / seeds;
+    power += fitted_power(&gas) / seeds;
+    cooled += gas.temperature[gas.count - 1] / gas.temperature[0] / seeds;
     for (int i = 0; seed == 1 && i < gas.count; i++) {
       double t = gas.t[i] * theory_rate(count, gas.temperature[0]);
       fprintf(data, "%g %g\n", t, gas.temperature[i] / gas.temperature[0]);
@@ -129,10 +132,10 @@ static void cool(const char *method, const char *name, FILE *data) {
   judge_at_most(JUDGE_CORRECT, figure, fabs(rate - 1), "of kinetic theory", 0.03);
   snprintf(figure, sizeof figure, "haff%s_exponent", name);
   judge_between(JUDGE_CORRECT, figure, power, "of T = T0/(1 + t/tau)^p", 1.9, 2.1);
-  judge_note("By %s: 1/tau %.4f of kinetic theory's, mean of %d seeds; the temperature falls to "
+  judge_note("By %s: 1/tau %.4f of kinetic theory's, of %d seeds; the temperature falls to "
              "%.3g of the start; "
              "%.3g s CPU a run.",
-             method, rate, (int)SEEDS, cooled, cpu / SEEDS);
+             method, rate, seeds, cooled, cpu / seeds);
 }
 
 int main(int argc, char **argv) {
@@ -140,9 +143,9 @@ int main(int argc, char **argv) {
   tl_log_set("val_haff", TL_LOG_WARN);
   tl_par_set_threads(1);
   FILE *data = judge_data("haff.dat");
-  cool("etm-level", "", data);
-  cool("penalty", "_penalty", data);
-  cool("nonsmooth", "_nonsmooth", data);
+  cool("etm-level", "", 2, data);
+  cool("penalty", "_penalty", 1, data);
+  cool("nonsmooth", "_nonsmooth", 2, data);
   fclose(data);
   judge_gnuplot("haff",
                 "set logscale xy; set xlabel 't/tau'; set ylabel 'T/T0'; set key left bottom\n"
