@@ -126,11 +126,12 @@ static void silo(const char *method, const char *name, JudgeKind balance_kind, d
   double cpu_s = run.state->totals.cpu_s;
   tl_run_close(&run);
   double balance = (s.floor + s.wall - (s.end_z - s.begin_z)) / (s.weight * s.window_s) - 1;
-  for (int k = 0; k < LEVELS; k++) {
+  for (int k = 0; k < LEVELS; k++)
     s.above[k] /= s.window_s, s.borne[k] /= s.window_s, s.pressed[k] /= s.window_s;
-    fprintf(data, "%g %g\n", s.above[k] / s.weight, (s.above[k] - s.borne[k]) / s.weight);
-  }
   double k, saturated = fitted(&s), due = computed(&s, &k), floor = s.floor / s.window_s;
+  for (int i = 0; i < LEVELS; i++)
+    fprintf(data, "%g %g %g\n", s.above[i] / s.weight, (s.above[i] - s.borne[i]) / s.weight,
+            janssen(s.above[i], saturated) / s.weight);
   fprintf(data, "\n\n");
   snprintf(figure, sizeof figure, "janssen%s_balance_error", name);
   judge_at_most(balance_kind, figure, fabs(balance), "of the weight", balance_goal);
@@ -162,6 +163,8 @@ int main(int argc, char **argv) {
   judge_gnuplot("janssen", "set xlabel 'weight above a level, of all'; set key right bottom\n"
                            "set ylabel 'vertical force there, of the weight'\n"
                            "plot x with lines dt 2 lc rgb '#888888' title 'no wall', "
+                           "'janssen.dat' index 1 using 1:3 with lines lw 2 lc rgb '#888888' title "
+                           "'Janssen, fitted to penalty', "
                            "'janssen.dat' index 0 with points pt 6 title 'impulses', "
                            "'janssen.dat' index 1 with points pt 8 title 'penalty', "
                            "'janssen.dat' index 2 with points pt 1 title 'nonsmooth'\n");
