@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
   tl_par_set_threads(1);
   FILE *data = judge_data("haff.dat");
   cool("etm-level", "", 2, data);
-  cool("penalty", "_penalty", 1, data);
+  cool("penalty", "_penalty", 2, data);
   cool("nonsmooth", "_nonsmooth", 2, data);
   fclose(data);
   judge_gnuplot("haff",
