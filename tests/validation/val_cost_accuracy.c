@@ -336,11 +336,11 @@ static void say_scene(int which, const Curve *c) {
              "of 0.5%% over the "
              "run: impulses %.3g, penalty at places %.3g, on nodes %.3g, nonsmooth %.3g; ratio at "
              "a mean overlap of "
-             "0.1%%: %.3g; at a largest overlap of 0.5%% at the end: %.3g.",
+             "0.15%%: %.3g; at a largest overlap of 0.5%% at the end: %.3g.",
              s->name, (long long)finest->grains, cost_at(&c[0], largest, GOAL_OVERLAP),
              cost_at(&c[1], largest, GOAL_OVERLAP), cost_at(&c[2], largest, GOAL_OVERLAP),
              cost_at(&c[3], largest, GOAL_OVERLAP),
-             springs_at(c, mean, 1e-3) / cost_at(&c[0], mean, 1e-3),
+             springs_at(c, mean, 1.5e-3) / cost_at(&c[0], mean, 1.5e-3),
              springs_at(c, rest, GOAL_OVERLAP) / cost_at(&c[0], rest, GOAL_OVERLAP));
 }
 
