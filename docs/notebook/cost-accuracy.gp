@@ -27,10 +27,10 @@ set arrow 1 from 0.5,0.015 to 0.5,10 nohead dt 2 lw 1.5 lc rgb '#666666'
 set label 1 '0.5%' at 0.52,7.5 tc rgb '#666666'
 if (exists("ratio")) {
   set arrow 2 from 0.5,cost_penalty to 0.5,cost_impulses heads filled lw 2.5 lc rgb 'black' front
-  set label 2 sprintf('%.0f times', ratio) at 0.54,sqrt(cost_penalty*cost_impulses) font ',18' front
+  set label 2 sprintf('%.0f times', ratio) at 0.54,0.6*sqrt(cost_penalty*cost_impulses) font ',18' front
 }
-set label 3 'step 2.6 ms' at 0.75,0.034 tc rgb BLUE
-set label 4 '0.04 ms' at 0.085,0.32 tc rgb BLUE
+set label 3 'steps of 2.6 ms' at 0.63,0.0295 tc rgb BLUE
+set label 4 '0.04 ms' at 0.205,0.32 right tc rgb BLUE
 set label 5 '300 N/m' at 11,0.067 tc rgb RED right
 set label 6 '3 MN/m' at 0.05,2.15 tc rgb RED
 plot rows('outflow', 'penalty', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5 lc rgb RED title 'springs (penalty), soft to stiff', \
@@ -42,12 +42,12 @@ plot rows('outflow', 'penalty', 8) using 1:2 with linespoints pt 7 ps 1.4 lw 2.5
 unset label; unset arrow; unset title
 set terminal pngcairo size 1300,820 font 'sans,12' noenhanced
 set output out . 'cost_accuracy_scenes.png'
-set multiplot layout 2,3 margins 0.06,0.985,0.08,0.94 spacing 0.055,0.12
+set multiplot layout 2,3 margins 0.06,0.985,0.08,0.94 spacing 0.05,0.12
 do for [scene in "outflow heap avalanche"] {
   set title scene font ',14'
   set logscale xy; set xrange [0.01:20]; set autoscale y
   set xlabel 'largest true overlap of the run, % of the radius'
-  set ylabel 'CPU s a simulated s and grain'
+  if (scene eq 'outflow') { set ylabel 'CPU s a simulated s and grain' } else { unset ylabel }
   set arrow 1 from 0.5,graph 0 to 0.5,graph 1 nohead dt 2 lc rgb '#666666'
   if (scene eq 'outflow') { set key top right } else { unset key }
   plot rows(scene, 'penalty', 8) using 1:2 with linespoints pt 7 lw 2 lc rgb RED title 'penalty', \
@@ -64,7 +64,8 @@ do for [scene in "outflow heap avalanche"] {
   unset title
   unset logscale x; set autoscale x; set logscale y
   set xlabel what[i]
-  set ylabel 'CPU s a simulated s and grain'
+  if (i == 1) { set ylabel 'CPU s a simulated s and grain' } else { unset ylabel }
+  if (i == 2) { set xtics 0.5 } else { set xtics 1 }
   f = factor[i]
   plot rows(scene, 'penalty', 12) using (f*$1):2 with linespoints pt 7 lw 2 lc rgb RED, \
        rows(scene, 'penalty_nodes', 12) using (f*$1):2 with linespoints pt 5 dt 3 lc rgb ORANGE, \

@@ -331,7 +331,7 @@ static void say_scene(int which, const Curve *c) {
   double other = which == 2 ? stiffest->place_m - stiffest->start_m : stiffest->place_m;
   snprintf(figure, sizeof figure, "cost_accuracy_%s_difference", s->name);
   judge_at_most(JUDGE_GOAL, figure, 100 * fabs(travel / other - 1),
-                "%, shortest step against stiffest spring", 5);
+                "% between shortest step and stiffest spring", 5);
   judge_note("%s, %lld grains: CPU seconds a simulated second and grain at a largest true overlap "
              "of 0.5%% over the "
              "run: impulses %.3g, penalty at places %.3g, on nodes %.3g, nonsmooth %.3g; ratio at "

@@ -139,7 +139,7 @@ static void silo(const char *method, const char *name, JudgeKind balance_kind, d
   judge_between(JUDGE_GOAL, figure, s.wall / (MU * s.wall_normal), "of friction times wall force",
                 0.9, 1);
   snprintf(figure, sizeof figure, "janssen%s_fit_error", name);
-  judge_at_most(JUDGE_GOAL, figure, misfit(&s, saturated) / saturated, "of Ws, rms", 0.05);
+  judge_at_most(JUDGE_GOAL, figure, misfit(&s, saturated) / saturated, "of Ws (rms)", 0.05);
   snprintf(figure, sizeof figure, "janssen%s_saturation_ratio", name);
   judge_between(JUDGE_GOAL, figure, saturated / due, "Ws fitted over w R/(2 mu K)", 0.9, 1.1);
   snprintf(figure, sizeof figure, "janssen%s_floor_ratio", name);

@@ -88,7 +88,7 @@ static void roll(int m) {
   const double v = 0.5;
   State s = run_of("plane-ball", m, tl_vec3(0, v / RADIUS, 0), "bodies.0.velocity_m_s=[0.5,0,0]",
                    NULL, NULL);
-  row(m, "roll_error", fabs(s.v.x / v - 1), "of the speed, 3 turns", 0.01);
+  row(m, "roll_error", fabs(s.v.x / v - 1), "of the speed in 3 turns", 0.01);
 }
 
 static void tangent(int m) {
@@ -109,7 +109,7 @@ static void shear(int m) {
       row(m, "shear_slides_error", fabs(s.v.x / (G * (sin(angle) - MU * cos(angle)) * t) - 1),
           "of the speed", 0.01);
     else
-      row(m, "shear_sticks", hypot(s.x.x, s.x.y) / SIDE, "of the side, in 0.4 s", 0.001);
+      row(m, "shear_sticks", hypot(s.x.x, s.x.y) / SIDE, "of the side in 0.4 s", 0.001);
   }
 }
 
