@@ -87,6 +87,7 @@ typedef struct Point {
   double largest, mean;           /* true overlap over the run, of the radius */
   double rest_largest, rest_mean; /* at its end */
   double place_m, start_m, kinetic;
+  double deepest; /* of any two grains in any step, as the solver sees it, of the radius */
 } Point;
 
 typedef struct Watch {
@@ -184,6 +185,7 @@ static void run_point(Point *p) {
   const TlRunTotals *t = &w.run.state->totals;
   p->cpu_s = judge_cpu_s() - begin - w.looked_s;
   p->steps = t->steps;
+  p->deepest = t->overlap_share;
   p->place_m = place(p->scene, &w.run.state->dem.bodies);
   p->kinetic = t->kinetic_J / (t->potential_start_J - t->potential_J);
   tl_run_close(&w.run);
@@ -193,13 +195,13 @@ static void run_point(Point *p) {
 
 static const char HEAD[] =
     "scene,variant,parameter,seed,dt_s,steps,grains,seconds,cpu_s,largest,mean,rest_largest,"
-    "rest_mean,start_m,place_m,kinetic_share\n";
+    "rest_mean,start_m,place_m,kinetic_share,deepest\n";
 
 static void write_point(FILE *file, const Point *p) {
-  fprintf(file, "%s,%s,%.6g,%d,%.6g,%lld,%lld,%g,%.5g,%.5g,%.5g,%.5g,%.5g,%.6g,%.6g,%.3g\n",
+  fprintf(file, "%s,%s,%.6g,%d,%.6g,%lld,%lld,%g,%.5g,%.5g,%.5g,%.5g,%.5g,%.6g,%.6g,%.3g,%.5g\n",
           scene[p->scene].name, variant_name[p->variant], p->parameter, p->seed, p->dt_s,
           (long long)p->steps, (long long)p->grains, p->seconds, p->cpu_s, p->largest, p->mean,
-          p->rest_largest, p->rest_mean, p->start_m, p->place_m, p->kinetic);
+          p->rest_largest, p->rest_mean, p->start_m, p->place_m, p->kinetic, p->deepest);
 }
 
 static bool read_point(Point *p) {
@@ -211,9 +213,9 @@ static bool read_point(Point *p) {
   while (file && !found && fgets(line, sizeof line, file)) {
     long long steps, grains;
     if (strncmp(line, key, (size_t)length) != 0) continue;
-    found = sscanf(line + length, "%lf,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &p->dt_s,
+    found = sscanf(line + length, "%lf,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &p->dt_s,
                    &steps, &grains, &p->seconds, &p->cpu_s, &p->largest, &p->mean, &p->rest_largest,
-                   &p->rest_mean, &p->start_m, &p->place_m, &p->kinetic) == 12;
+                   &p->rest_mean, &p->start_m, &p->place_m, &p->kinetic, &p->deepest) == 13;
     p->steps = steps, p->grains = grains;
   }
   if (file) fclose(file);
@@ -253,18 +255,18 @@ static double cost(const Point *p) { /* CPU seconds a simulated second and grain
 static void add_to_curve(Curve *c, int which, int variant, double parameter) {
   Point *m = &c->mean[c->count];
   int seeds = 0, wanted = 1;
-  double sums[8] = {0};
+  double sums[9] = {0};
   for (int seed = 1; seed <= wanted; seed++, seeds++) {
     Point p = point_of(which, variant, parameter, seed);
-    const double each[8] = {p.cpu_s,     p.largest, p.mean,    p.rest_largest,
-                            p.rest_mean, p.place_m, p.start_m, p.kinetic};
-    for (int i = 0; i < 8; i++) sums[i] += each[i];
+    const double each[9] = {p.cpu_s,   p.largest, p.mean,    p.rest_largest, p.rest_mean,
+                            p.place_m, p.start_m, p.kinetic, p.deepest};
+    for (int i = 0; i < 9; i++) sums[i] += each[i];
     if (seed == 1) *m = p;
     if (judge_full() && which == 0 && variant < 2 && p.cpu_s < CHEAP_S) wanted = SEEDS;
   }
-  double *all[8] = {&m->cpu_s,     &m->largest, &m->mean,    &m->rest_largest,
-                    &m->rest_mean, &m->place_m, &m->start_m, &m->kinetic};
-  for (int i = 0; i < 8; i++) *all[i] = sums[i] / seeds;
+  double *all[9] = {&m->cpu_s,   &m->largest, &m->mean,    &m->rest_largest, &m->rest_mean,
+                    &m->place_m, &m->start_m, &m->kinetic, &m->deepest};
+  for (int i = 0; i < 9; i++) *all[i] = sums[i] / seeds;
   c->seeds[c->count++] = seeds;
 }
 
@@ -296,6 +298,9 @@ static double largest(const Point *p) {
 static double mean(const Point *p) {
   return p->mean;
 }
+static double any_step(const Point *p) {
+  return p->deepest;
+}
 static double rest(const Point *p) {
   return p->rest_largest;
 }
@@ -326,6 +331,12 @@ static void say_scene(int which, const Curve *c) {
   judge_at_least(JUDGE_GOAL, figure,
                  springs_at(c, largest, GOAL_OVERLAP) / cost_at(&c[0], largest, GOAL_OVERLAP),
                  "penalty over impulses at 0.5%", 30);
+  /* Five looks of the oracle miss most blows. What the solver sees of each step is right to 0.04% of the
+   * radius where contacts are found by places, which leaves out springs on nodes. */
+  snprintf(figure, sizeof figure, "cost_accuracy_%s_any_step_gain", s->name);
+  judge_at_least(JUDGE_GOAL, figure,
+                 cost_at(&c[1], any_step, GOAL_OVERLAP) / cost_at(&c[0], any_step, GOAL_OVERLAP),
+                 "penalty over impulses at 0.5% in any step", 30);
   const Point *finest = &c[0].mean[c[0].count - 1], *stiffest = &c[1].mean[c[1].count - 1];
   double travel = which == 2 ? finest->place_m - finest->start_m : finest->place_m;
   double other = which == 2 ? stiffest->place_m - stiffest->start_m : stiffest->place_m;
@@ -349,15 +360,16 @@ static void write_curves(const Curve all[SCENES][VARIANTS]) {
   FILE *file = judge_data("cost_accuracy.csv");
   fprintf(file, "scene,variant,parameter,dt_s,seeds,grains,cpu_s_per_s_and_grain,largest_percent,"
                 "mean_percent,"
-                "end_largest_percent,end_mean_percent,place_m,kinetic_share\n");
+                "end_largest_percent,end_mean_percent,place_m,kinetic_share,any_step_percent\n");
   for (int k = 0; k < SCENES; k++)
     for (int v = 0; v < VARIANTS; v++)
       for (int i = 0; i < all[k][v].count; i++) {
         const Point *p = &all[k][v].mean[i];
-        fprintf(file, "%s,%s,%.4g,%.4g,%d,%lld,%.4g,%.4g,%.4g,%.4g,%.4g,%.5g,%.2g\n", scene[k].name,
-                variant_name[v], p->parameter, p->dt_s, all[k][v].seeds[i], (long long)p->grains,
-                cost(p), 100 * p->largest, 100 * p->mean, 100 * p->rest_largest, 100 * p->rest_mean,
-                k == 2 ? p->place_m - p->start_m : p->place_m, p->kinetic);
+        fprintf(file, "%s,%s,%.4g,%.4g,%d,%lld,%.4g,%.4g,%.4g,%.4g,%.4g,%.5g,%.2g,%.4g\n",
+                scene[k].name, variant_name[v], p->parameter, p->dt_s, all[k][v].seeds[i],
+                (long long)p->grains, cost(p), 100 * p->largest, 100 * p->mean,
+                100 * p->rest_largest, 100 * p->rest_mean,
+                k == 2 ? p->place_m - p->start_m : p->place_m, p->kinetic, 100 * p->deepest);
       }
   if (fclose(file)) judge_ok(tl_fail(TL_EIO, "cannot write cost_accuracy.csv"), "write_curves");
 }
