@@ -271,7 +271,7 @@ static void add_to_curve(Curve *c, int which, int variant, double parameter) {
 }
 
 /* A full edition has each doubling of the step and a factor of 1e4 of the stiffness for the outflow; of the
- * others three steps and three stiffnesses about where the outflow is right to 0.5%. */
+ * others three steps and three or four stiffnesses about where the outflow is right to 0.5%. */
 static Curve curve(int which, int variant) {
   const Scene *s = &scene[which];
   Curve c = {0};
@@ -282,7 +282,7 @@ static Curve curve(int which, int variant) {
                                                                                  : 3)
       add_to_curve(&c, which, 0, s->step_s * (1 << k));
   if (variant == 1)
-    for (int k = outflow ? 0 : 1; k < (outflow ? 5 : 4); k++)
+    for (int k = outflow ? 0 : 1; k < (judge_full() && which < 2 ? 5 : 4); k++)
       add_to_curve(&c, which, 1, s->soft_N_m * pow(10, k));
   if (variant == 2 && outflow)
     for (int k = 0; k < 3; k++) add_to_curve(&c, which, 2, s->soft_Pa_m * pow(10, k));
