@@ -18,7 +18,7 @@ BLUE = '#1f5fbf'; RED = '#c0392b'; ORANGE = '#e08a1e'; GREEN = '#3c8d40'
 # ---- one scene, for readers in a hurry ----
 set output out . 'cost_accuracy.png'
 set title '80 grains flow out of a box: what does accuracy cost?' font ',16'
-set xlabel 'how far grains really overlap: largest of the run, % of the radius'
+set xlabel 'how far grains really overlap: largest at five times of the run, % of the radius'
 set ylabel 'CPU seconds for each simulated second and grain'
 set xrange [0.02:20]
 set yrange [0.015:10]
@@ -46,7 +46,7 @@ set multiplot layout 2,3 margins 0.06,0.985,0.08,0.94 spacing 0.05,0.12
 do for [scene in "outflow heap avalanche"] {
   set title scene font ',14'
   set logscale xy; set xrange [0.01:20]; set autoscale y
-  set xlabel 'largest true overlap of the run, % of the radius'
+  set xlabel 'largest true overlap at five times, % of the radius'
   if (scene eq 'outflow') { set ylabel 'CPU s a simulated s and grain' } else { unset ylabel }
   set arrow 1 from 0.5,graph 0 to 0.5,graph 1 nohead dt 2 lc rgb '#666666'
   if (scene eq 'outflow') { set key top right } else { unset key }
