@@ -110,7 +110,7 @@ JUDGE_LINK = @mkdir -p $(@D) && echo "  LD  $@" && \
   $(CXX) $(BASE) -o $@ $< $(EXTRA_OBJ) $(JUDGE_OBJ) $(LIB) $(LDLIBS_ALL)
 
 .PHONY: deb check-deb all tools tests judges check check-unit check-mpi check-cli check-asan check-faults check-report lint format \
-  validation validation-full bench score reference man completion demo install uninstall clean distclean deps help
+  validation validation-full cost-accuracy bench score reference man completion demo install uninstall clean distclean deps help
 
 all: tools ## build the library and the tools (build/bin)
 tools: $(TOOL_BIN) $(BIN)/talus-mpirun $(LIB_MADE)
@@ -291,6 +291,10 @@ score: deps ## quality of the imaging chain (docs/imaging.md); TALUS_PHANTOM=fol
 validation-full: deps ## a study at its paper's size, recorded in docs/validation/full.csv: STUDY=name
 	@$(MAKE) --no-print-directory $(JOBS) judges >&2
 	@TESTBIN=$(TESTBIN) tests/judge/run.sh full $(STUDY)
+
+cost-accuracy: ## CPU time against true overlap by every method: docs/notebook/cost-accuracy.csv, pictures (10 minutes)
+	@$(MAKE) --no-print-directory validation-full STUDY=cost_accuracy
+	@cp build/full/cost_accuracy/cost_accuracy.csv docs/notebook/cost-accuracy.csv
 
 # The report's pages in headless Chromium; the packages of CHECK_REPORT_DEPS are not needed otherwise.
 CHECK_REPORT_DEPS := chromium chromium-driver python3-selenium python3-h5py python3-numpy python3-pil

@@ -48,6 +48,12 @@ sed 's/sample_gain/sample_overlap/' "$doc" >"$dir/new" && cp "$dir/new" "$doc"
 run wrong validation 1; has "$dir/rows" 'sample_overlap,0.05,1,<= 0.02,no'
 run nan validation 1; has "$dir/rows" 'sample_ratio,nan,1,1..2,no'
 
+# a recorded row belongs to the study whose whole name it begins with, of two words, too
+printf '%s\n' figure,value,unit,goal,within,kind,source,commit,date,machine,wall_s \
+  'two_words_gain,6,1,>= 5,yes,goal,,abc,2026-01-01,here,9' 'two_others,7,1,>= 5,yes,goal,,abc,2026-01-01,here,9' >"$dir/two.csv"
+"$dir/bin/judge-report" recorded "$dir/two.csv" two_words >"$dir/rows" || fail "recorded rows of two_words"
+has "$dir/rows" 'two_words_gain_recorded,6,'; hasnt "$dir/rows" two_others
+
 # a crash is a no, in the rows and on the page; what it said before stays
 page >"$doc"
 run crash validation 1; has "$dir/rows" 'sample_ends,0,,>= 1,no'; has "$dir/rows" 'sample_error,1e-12,1,<= 1e-09,yes'

@@ -18,6 +18,17 @@ static int by_avatar(const void *one, const void *two) {
   return (a > b) - (a < b);
 }
 
+static double mean_of(const TlOverlapRows *rows) {
+  double sum = 0;
+  int64_t touching = 0;
+  for (int64_t i = 0; i < rows->count; i++) {
+    if (!(rows->row[i].depth_m > 0)) continue;
+    sum += rows->row[i].share;
+    touching++;
+  }
+  return touching ? sum / (double)touching : 0;
+}
+
 /* scene: without its avatars, which are borrowed from `source` by the bodies' ids. */
 static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *bodies,
                             TlAvatarSource source) {
@@ -51,6 +62,7 @@ static JudgeOverlap measure(TlScene *scene, int64_t step, const TlBodies *bodies
   JUDGE_OK(tl_overlap_sums(&rows, -1, false, &o.pairs));
   JUDGE_OK(tl_overlap_sums(&rows, -1, true, &o.ground));
   o.largest_share = fmax(o.pairs.largest_share, o.ground.largest_share);
+  o.mean_share = mean_of(&rows);
   tl_overlap_rows_free(&rows);
   tl_overlap_shapes_free(shapes, scene->avatar_count);
   tl_free(scene->avatars);

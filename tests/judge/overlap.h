@@ -11,6 +11,7 @@
 typedef struct JudgeOverlap {
   TlOverlapSums pairs, ground;
   double largest_share; /* of both */
+  double mean_share;    /* over all that touches, grains and ground; 0: nothing does */
 } JudgeOverlap;
 
 JudgeOverlap judge_overlap_of_run(TlRun *run);

@@ -147,8 +147,9 @@ static void read_recorded(List *list, const char *csv, const char *study) {
     if (cut(line, ',', field) != 11) stop("%s: a line without 11 fields: %s", csv, line);
     if (!strcmp(field[0], "figure")) continue;
     char owner[STUDY];
-    snprintf(owner, sizeof owner, "%.*s", (int)strcspn(field[0], "_"), field[0]);
-    if (study && strcmp(owner, study)) continue;
+    size_t length = study ? strlen(study) : strcspn(field[0], "_");
+    if (study && (strncmp(field[0], study, length) || field[0][length] != '_')) continue;
+    snprintf(owner, sizeof owner, "%.*s", (int)length, field[0]);
     Item *item = add(list, owner);
     put_row(item, field);
     item->recorded = true;

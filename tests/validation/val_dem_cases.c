@@ -526,10 +526,10 @@ typedef struct Rebound {
   double spin, stray; /* r times that across; r times what is about other axes */
 } Rebound;
 
-static Rebound strike(const char *method, double a, double about, double r) {
+static Rebound strike(const char *study, const char *method, double a, double about, double r) {
   TlRun run;
   double c = cos(about), s = sin(about);
-  judge_study_open(&run, "dem-05", "solver.method=%s bodies.0.velocity_m_s=[%.17g,%.17g,%.17g]",
+  judge_study_open(&run, study, "solver.method=%s bodies.0.velocity_m_s=[%.17g,%.17g,%.17g]",
                    method, MEETS * sin(a) * c, MEETS * sin(a) * s, -MEETS * cos(a));
   judge_study_go(&run, NULL, NULL);
   TlVec3 v = run.state->dem.bodies.velocity[0], w = tl_bodies_spin(&run.state->dem.bodies, 0);
@@ -557,7 +557,8 @@ static void case_05(void) {
   FILE *data = judge_data("dem_cases.dat");
   for (int i = 0; i < ANGLES; i++) {
     double a = angle(i), u = MEETS * sin(a), v = MEETS * cos(a), about = 2.4 * i;
-    Rebound hard = strike("etm-level", a, about, r), given = strike("penalty", a, about, r);
+    Rebound hard = strike("dem-05", "etm-level", a, about, r),
+            given = strike("dem-05", "penalty", a, about, r);
     double j = fmin(OBLIQUE_MU * 2 * v, 2.0 / 7 * u);
     weigh(rigid, &hard, u - j, v, 2.5 * j);
     Half normal = {w, v};
@@ -605,6 +606,104 @@ static void case_05(void) {
                 "'dem_cases.dat' using 1:2 with linespoints pt 6 dt 2 title 'impulses'\n");
 }
 
+/* ---- DEM-05 by Hertz ---- */
+
+/* Of aluminium oxide on soda-lime glass: 380 GPa and 0.23, 70 GPa and 0.25 (the manual's). */
+typedef struct Hertz {
+  double kn, kt; /* over the mass: of d^1.5; of sqrt(d) s */
+} Hertz;
+
+static Hertz hertz_of(double r, double mass) {
+  const double young[2] = {380e9, 70e9}, poisson[2] = {0.23, 0.25};
+  double compliance = 0, shear = 0;
+  for (int i = 0; i < 2; i++) {
+    compliance += (1 - poisson[i] * poisson[i]) / young[i];
+    shear += 2 * (2 - poisson[i]) * (1 + poisson[i]) / young[i];
+  }
+  return (Hertz){4.0 / 3 / compliance * sqrt(r) / mass, 8 / shear * sqrt(r) / mass};
+}
+
+typedef struct HertzState {
+  double d, v, u, slip,
+      f; /* depth, its rate, speed along the plane, of the point, friction over mass */
+} HertzState;
+
+/* Of a contact that sticks: what a spring of this depth holds grows with it at the same force, and falls
+ * with it at the same length (Thornton 2013). */
+static HertzState hertz_rate(const Hertz *h, const HertzState *s) {
+  double deep = fmax(s->d, 0), root = sqrt(deep);
+  double f = h->kt * root * s->slip + (s->v < 0 && deep > 0 ? 0.5 * s->f * s->v / deep : 0);
+  return (HertzState){s->v, -h->kn * deep * root, -s->f, -3.5 * s->f, f};
+}
+
+static HertzState hertz_add(HertzState a, double k, HertzState b) {
+  return (HertzState){a.d + k * b.d, a.v + k * b.v, a.u + k * b.u, a.slip + k * b.slip,
+                      a.f + k * b.f};
+}
+
+/* Runge-Kutta, projected on the cone after each step. Returns the speed along the plane; lasted: seconds. */
+static double hertz_strike(const Hertz *h, double mu, double u, double v, double *lasted) {
+  double deepest = pow(1.25 * v * v / h->kn, 0.4), dt = deepest / v / 2e5;
+  HertzState s = {.d = 0, .v = v, .u = u, .slip = u};
+  for (*lasted = 0; s.d > 0 || s.v > 0; *lasted += dt) {
+    HertzState k1 = hertz_rate(h, &s), at = hertz_add(s, 0.5 * dt, k1);
+    HertzState k2 = hertz_rate(h, &at);
+    at = hertz_add(s, 0.5 * dt, k2);
+    HertzState k3 = hertz_rate(h, &at);
+    at = hertz_add(s, dt, k3);
+    HertzState k4 = hertz_rate(h, &at);
+    s = hertz_add(s, dt / 6,
+                  hertz_add(hertz_add(k1, 2, k2), 1, hertz_add(hertz_add(k3, 1, k3), 1, k4)));
+    double most = mu * h->kn * pow(fmax(s.d, 0), 1.5);
+    if (fabs(s.f) > most) s.f = copysign(most, s.f);
+  }
+  return s.u;
+}
+
+/* A step is deepest/(v) over 500 or less: the cone and the end are met up to a step late, 1e-3 of v
+ * typically; the time to two steps. */
+static void case_05_hertz(void) {
+  const double r = 2.5e-3;
+  Hertz h = hertz_of(r, ball_mass(r, 4000));
+  double soft[3] = {0}, rigid[3] = {0}, sliding = 0, time = 0, least = INFINITY;
+  FILE *data = judge_data("dem_cases_hertz.dat");
+  for (int i = 0; i < ANGLES; i++) {
+    double a = angle(i), u = MEETS * sin(a), v = MEETS * cos(a), lasted;
+    Rebound given = strike("dem-05-hertz", "penalty", a, 2.4 * i, r);
+    Rebound hard = strike("dem-05-hertz", "nonsmooth", a, 2.4 * i, r);
+    double j = fmin(OBLIQUE_MU * 2 * v, 2.0 / 7 * u),
+           left = hertz_strike(&h, OBLIQUE_MU, u, v, &lasted);
+    weigh(soft, &given, left, v, 2.5 * (u - left));
+    weigh(rigid, &hard, u - j, v, 2.5 * j);
+    time = fmax(time, fabs(lasted / (2.943275 * pow(1.25 * v * v / h.kn, 0.4) / v) - 1));
+    if (a > 35 * PI / 180)
+      sliding = fmax(sliding, fabs(given.v.x - (u - OBLIQUE_MU * 2 * v)) / MEETS);
+    if (i) least = fmin(least, given.v.x / u);
+    if (i) fprintf(data, "%g %g %g %g\n", a * 180 / PI, hard.v.x / u, given.v.x / u, left / u);
+  }
+  fclose(data);
+  judge_at_most(JUDGE_CORRECT, "dem_cases_05_hertz_velocity_error", soft[0], "of v", 2e-3);
+  judge_at_most(JUDGE_CORRECT, "dem_cases_05_hertz_spin_error", soft[1], "of v/r", 5e-3);
+  judge_at_most(JUDGE_CORRECT, "dem_cases_05_hertz_angle_error", soft[2], "degrees", 0.1);
+  judge_at_most(JUDGE_CORRECT, "dem_cases_05_hertz_sliding_error", sliding, "of v", 1e-3);
+  judge_at_most(JUDGE_CORRECT, "dem_cases_05_hertz_oracle_time_error", time, "of 2.9433 d/v", 1e-4);
+  judge_at_most(JUDGE_CORRECT, "dem_cases_05_nonsmooth_velocity_error", rigid[0], "of v", 1e-3);
+  judge_at_most(JUDGE_CORRECT, "dem_cases_05_nonsmooth_spin_error", rigid[1], "of v/r", 1e-3);
+  judge_note("DEM-05 by Hertz and Mindlin: 380 and 70 GPa, no slip within the contact area; at "
+             "least %.3f of the "
+             "tangential velocity is left. The nonsmooth method is held against rigid balls, as "
+             "impulses are: its "
+             "impacts know no stiffness.",
+             least);
+  judge_gnuplot(
+      "dem_cases_hertz",
+      "set xlabel 'angle of impact, degrees'; set key right bottom\n"
+      "set ylabel 'tangential velocity after over before'\n"
+      "plot 'dem_cases_hertz.dat' using 1:4 with lines lw 2 title 'Hertz and Mindlin, oracle', "
+      "'dem_cases_hertz.dat' using 1:3 with points pt 7 title 'penalty', "
+      "'dem_cases_hertz.dat' using 1:2 with linespoints pt 6 dt 2 title 'nonsmooth'\n");
+}
+
 int main(int argc, char **argv) {
   judge_open("dem_cases", argc, argv);
   case_01();
@@ -612,5 +711,6 @@ int main(int argc, char **argv) {
   case_03();
   case_04();
   case_05();
+  case_05_hertz();
   return judge_close();
 }

@@ -1,0 +1,163 @@
+/* A level-set grain on a plane: bounce, roll, shear, tangent, twist. The five are named as the inputs of
+ * another level-set code are said to be (rabm/lammps), of which no copy was to be had: sizes and closed forms
+ * are our own. Ball and box are read from their grids (gridded), so that the closed forms of the solver's
+ * spheres and boxes are not what is tested. By energy tracking, by springs and by the nonsmooth method.
+ *
+ *   bounce   a ball falls from h: it rises to e^2 h, and goes up straight
+ *   roll     a ball that rolls keeps rolling: at rest with the plane, it loses nothing
+ *   tangent  a ball put down with speed u and without spin ends at 5 u/7
+ *   shear    a box under a load along the plane stays below friction, and above it has g (sin - mu cos) t
+ *   twist    a ball that spins about the normal touches at a point and keeps its spin; a square box of side
+ *            a loses 6/sqrt(2) mu g/a a second on its four corners, and 6 c mu g/a, c = (sqrt(2) + ln(1 +
+ *            sqrt(2)))/6, where its face bears evenly
+ *
+ * Goals before any result, from the steps and from the grid of a tenth of the radius, whose surface is a
+ * thousandth of the radius off: 1% of each, 2% of the box's twist (nodes stand for areas).
+ */
+#include "judge/judge.h"
+#include "judge/study.h"
+
+#include "base/log.h"
+#include "base/par.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { METHODS = 3 };
+static const char *const method[METHODS] = {"etm-level", "penalty", "nonsmooth"};
+static const char *const infix[METHODS] = {"", "penalty_", "nonsmooth_"};
+static const double G = 9.81, MU = 0.3, RADIUS = 0.01, SIDE = 0.03;
+
+static void row_of(JudgeKind kind, int m, const char *what, double value, const char *unit,
+                   double goal) {
+  char figure[64];
+  snprintf(figure, sizeof figure, "plane_%s%s", infix[m], what);
+  judge_at_most(kind, figure, value, unit, goal);
+}
+
+static void row(int m, const char *what, double value, const char *unit, double goal) {
+  row_of(JUDGE_CORRECT, m, what, value, unit, goal);
+}
+
+typedef struct State {
+  TlVec3 x, v, w;
+} State;
+
+static State state_of(const TlRun *run) {
+  const TlBodies *b = &run->state->dem.bodies;
+  return (State){b->position[0], b->velocity[0], tl_bodies_spin(b, 0)};
+}
+
+/* spin: at the start, may be 0; sets: as judge_study_open. */
+static State run_of(const char *study, int m, TlVec3 spin, const char *sets, JudgeEach each,
+                    void *context) {
+  TlRun run;
+  judge_study_open(&run, study, "solver.method=%s %s", method[m], sets);
+  JUDGE_OK(tl_run_refresh(&run));
+  if (tl_norm(spin) > 0) tl_bodies_set_spin(&run.state->dem.bodies, 0, spin);
+  judge_study_go(&run, each, context);
+  State end = state_of(&run);
+  tl_run_close(&run);
+  return end;
+}
+
+typedef struct Bounce {
+  double top, sideways;
+  bool back;
+} Bounce;
+
+static void watch_bounce(TlRun *run, void *context) {
+  Bounce *b = context;
+  State s = state_of(run);
+  if (s.v.z > 0) b->back = true;
+  if (!b->back) return;
+  b->top = fmax(b->top, s.x.z - RADIUS);
+  b->sideways = fmax(b->sideways, hypot(s.v.x, s.v.y));
+}
+
+static void bounce(int m) {
+  const double height = 0.1, e = 0.8, v = sqrt(2 * G * height);
+  Bounce b = {0};
+  run_of("plane-ball", m, tl_vec3(0, 0, 0),
+         "bodies.0.position_m=[0,0,0.11] contact.boundary_restitution=0.8", watch_bounce, &b);
+  row(m, "bounce_error", fabs(b.top / (e * e * height) - 1), "of e^2 h", 0.01);
+  row(m, "bounce_sideways", b.sideways / v, "of the speed of impact", 0.01);
+}
+
+static void roll(int m) {
+  const double v = 0.5;
+  State s = run_of("plane-ball", m, tl_vec3(0, v / RADIUS, 0), "bodies.0.velocity_m_s=[0.5,0,0]",
+                   NULL, NULL);
+  row(m, "roll_error", fabs(s.v.x / v - 1), "of the speed in 3 turns", 0.01);
+}
+
+static void tangent(int m) {
+  const double u = 0.5;
+  State s = run_of("plane-ball", m, tl_vec3(0, 0, 0),
+                   "bodies.0.velocity_m_s=[0.5,0,0] time.duration_s=0.1", NULL, NULL);
+  row(m, "tangent_error", fabs(s.v.x / (5 * u / 7) - 1), "of 5 u/7", 0.01);
+}
+
+static void shear(int m) {
+  const double t = 0.4;
+  for (int slides = 0; slides < 2; slides++) {
+    double slope = slides ? 1.5 * MU : 0.9 * MU, angle = atan(slope);
+    char sets[128];
+    snprintf(sets, sizeof sets, "gravity_m_s2=[%.17g,0,%.17g]", G * sin(angle), -G * cos(angle));
+    State s = run_of("plane-box", m, tl_vec3(0, 0, 0), sets, NULL, NULL);
+    if (slides)
+      row(m, "shear_slides_error", fabs(s.v.x / (G * (sin(angle) - MU * cos(angle)) * t) - 1),
+          "of the speed", 0.01);
+    else
+      row(m, "shear_sticks", hypot(s.x.x, s.x.y) / SIDE, "of the side in 0.4 s", 0.001);
+  }
+}
+
+/* Put down, a box sinks in for some steps: its loss is taken from a fifth of the time on. */
+typedef struct Spin {
+  double from_s, since_s, until_s, first, last;
+} Spin;
+
+static void watch_spin(TlRun *run, void *context) {
+  Spin *s = context;
+  s->until_s = (double)run->state->totals.steps * run->model->setup.time.dt_s;
+  s->last = state_of(run).w.z;
+  if (s->until_s < s->from_s || !(s->since_s > 0)) s->since_s = s->until_s, s->first = s->last;
+}
+
+static void twist(int m) {
+  const double w = 20, even = (sqrt(2) + log(1 + sqrt(2))) / 6;
+  State s = run_of("plane-ball", m, tl_vec3(0, 0, w), "time.duration_s=0.2", NULL, NULL);
+  row(m, "twist_ball_error", fabs(s.w.z / w - 1), "of the spin", 0.01);
+  const double rate = 6 * (m == 1 ? even : 1 / sqrt(2)) * MU * G / SIDE;
+  Spin spin = {.from_s = 0.2 * w / rate};
+  char sets[96];
+  /* An edge's node stands for areas of both its faces and presses with them all: 5% too much at 1200
+   * nodes, and in proportion to their spacing. */
+  snprintf(sets, sizeof sets, "time.duration_s=%.17g shapes.0.nodes=%d", 0.8 * w / rate,
+           m == 1 ? 12000 : 1200);
+  run_of("plane-box", m, tl_vec3(0, 0, w), sets, watch_spin, &spin);
+  double seen = (spin.first - spin.last) / (spin.until_s - spin.since_s);
+  /* Patches of the nonsmooth method bound friction and twist apart, which is a model, no identity. */
+  row_of(m == 2 ? JUDGE_GOAL : JUDGE_CORRECT, m, "twist_box_error", fabs(seen / rate - 1),
+         "of the loss a second", 0.02);
+  fprintf(stderr, "%s: a box's spin falls by %.4f of the closed form's rate\n", method[m],
+          seen / rate);
+}
+
+int main(int argc, char **argv) {
+  judge_open("plane", argc, argv);
+  tl_log_set("val_plane", TL_LOG_WARN);
+  tl_par_set_threads(1);
+  for (int m = 0; m < METHODS; m++) {
+    bounce(m);
+    roll(m);
+    tangent(m);
+    shear(m);
+    twist(m);
+  }
+  judge_note("Ball: 400 nodes, 20 cells across. Box: 1200 nodes, by springs with the traction of "
+             "its face, "
+             "else on the corners of the contact.");
+  return judge_close();
+}
