@@ -169,7 +169,8 @@ enum { TL_PAIR_STATE = TL_SAVE | TL_HASH };
   R(DISTANCES, TlDistance, TL_DISTANCE_FIELDS, "distance", "distances",                            \
     "Constraints: the distance of the anchors has limits.")                                        \
   R(MOTORS, TlMotor, TL_MOTOR_FIELDS, "motor", "motors", "Constraints: a joint is driven.")        \
-  R(LIMITS, TlLimit, TL_LIMIT_FIELDS, "limit", "limits", "Constraints: a joint's displacement has limits.")
+  R(LIMITS, TlLimit, TL_LIMIT_FIELDS, "limit", "limits",                                           \
+    "Constraints: a joint's displacement has limits.")
 
 /* Joints among them: what a study calls it, and what it leaves free. */
 #define TL_JOINT_STATES(J)                                                                         \

@@ -32,7 +32,8 @@ const TlParam tl_joint_params[] = {
          "hinge: least angle of the body about the axis, from the start; both 0: no limits"),
     REAL(TlJointSetup, most_deg, "deg", "0", -179, 179, "hinge: largest angle"),
     REAL(TlJointSetup, least_m, "m", "0", -1e6, 1e6,
-         "slider: least displacement from the start (both 0: no limits); distance: the points come no "
+         "slider: least displacement from the start (both 0: no limits); distance: the points come "
+         "no "
          "nearer"),
     REAL(TlJointSetup, most_m, "m", "0", -1e6, 1e6,
          "slider: largest displacement; distance: nor farther apart"),
