@@ -223,6 +223,12 @@ static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
          number(text, 100 * during),
          number(other, 100 * fmax(m->largest_overlap_share, m->largest_penetration_share)));
   if (!run->scene.has_terrain) return;
+  if (run->scene.terrain.holes_filled > 0)
+    warn(items, count,
+         "%lld samples of the terrain had no data and were filled from their rim: what grains do "
+         "there, and "
+         "that they stop there, is a guess.",
+         (long long)run->scene.terrain.holes_filled);
   int64_t small = 0, grains = 0;
   for (int64_t b = 0; b < run->motion.bodies; b++) {
     if (!tl_report_motion_grain(&run->motion, b)) continue;

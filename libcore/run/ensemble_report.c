@@ -135,6 +135,11 @@ void tl_ensemble_warn(const TlEnsemble *e) {
   Sums s = sums_of(e);
   int64_t started = e->count - s.fate[TL_FATE_NOT_STARTED];
   warn_of_density(e);
+  if (e->run.model->terrain.holes_filled > 0)
+    tl_log_warn("%lld samples of the terrain had no data and were filled from their rim: what "
+                "blocks do there, "
+                "and that they stop there, is a guess",
+                (long long)e->run.model->terrain.holes_filled);
   for (int q = QUANTILES - 1; q >= 0; q--) {
     double p = quantiles[q].p, wanted = ceil(beyond / (1 - p) - 1e-6);
     if ((double)started >= wanted) continue;

@@ -35,6 +35,10 @@ for product in $named; do [ -e "$product" ] || fail "the pages speak of $product
 cmp -s lab.csv <(sed -n "/^cat >lab.csv/,/^EOF/p" "$dir/laboratory.md" | sed '1d;$d') || fail "lab.csv is not as printed"
 grep -q 'class="curve k1 measured"' test/report.html || fail "the laboratory's curve is not in the report"
 awk -F, 'NR > 1 && $2 > 0 {n++} END {exit n != 8}' <(cut -d, -f1,5 site.run/blocks.csv) || fail "not eight blocks: $(cat site.run/blocks.csv)"
+for page in test/report.html test/scan.html; do # steps from the oldest on
+  grep -oE '<summary>talus-[a-z]+ [0-9.]+, [0-9T:Z-]+' "$page" | sed 's/.*, //' >"$dir/ends"
+  [ "$(wc -l <"$dir/ends")" -ge 5 ] && sort -c "$dir/ends" || fail "$page: the steps' order: $(cat "$dir/ends")"
+done
 # ---- nothing of it knows the sources ----
 if grep -rlF "$here" . >"$dir/log"; then fail "these name the folder of the sources: $(cat "$dir/log")"; fi
 exit $bad
