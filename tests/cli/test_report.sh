@@ -61,6 +61,18 @@ grep -qE 'contacts a grain|deepest overlap of two' e.html && fail "blocks that n
 grep -oE '</svg> [^<]*</span>' e.html >classes.txt
 grep -qx '</svg> 1</span>' classes.txt || fail "no class of one grain: $(cat classes.txt)"
 grep -qE '[0-9]{5}' classes.txt && fail "classes are no round numbers: $(cat classes.txt)"
+# captions of its pictures: nothing but the text differs when blocks never started
+picture() { "$BIN/talus-render" e.run -o "$1.png" --width=320 --height=200 --no-smooth -q >out.txt 2>err.txt || fail "a picture: $(cat err.txt)"; }
+picture as-is
+sed -i 's/,"stopped",/,"not started",/; s/,"moving",/,"not started",/' e.run/blocks.csv
+picture not-started
+/usr/bin/python3 - <<'PYTHON' || fail "the caption does not say that blocks never started"
+import sys
+from osgeo import gdal
+a, b = (gdal.Open(n).ReadAsArray() for n in ("as-is.png", "not-started.png"))
+rows = (a != b).any(axis=(0, 2)).nonzero()[0]
+sys.exit(0 if len(rows) and rows.max() < 40 else f"rows {rows} differ")
+PYTHON
 
 # grains without a scan: no stacks, but all that the catalog holds
 "$BIN/talus-avatars" --superellipsoid-um=600,500,400,0.7,0.7 --spacing-um=40 --sample=one --catalog=c.tals >/dev/null 2>err.txt ||
