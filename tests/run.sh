@@ -52,7 +52,7 @@ one() { # name, source, command...
 }
 
 # The longest first, so that none is left over to run alone at the end; then the others as they come.
-long="cli/test_help_examples cli/test_guide cli/test_chain cli/test_pipeline unit/test_phantom cli/test_avatars unit/test_binarize
+long="cli/test_help_examples cli/test_guide cli/test_tutorials cli/test_chain cli/test_pipeline unit/test_phantom cli/test_avatars unit/test_binarize
   unit/test_denoise cli/test_imaging_chain unit/test_render cli/test_superres"
 by_length() { # sources in, one a line
   awk -v long="$long" 'BEGIN {n = split(long, first)} {

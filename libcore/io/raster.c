@@ -483,13 +483,30 @@ static TlStatus write_ascii(const TlRaster *r, const char *temp) {
   return TL_OK;
 }
 
+/* In a GeoTIFF. */
+static double no_data(const TlRaster *r) {
+  return r->colour ? 0 : VOID_HEIGHT;
+}
+
+static bool set_colours(const TlRaster *r, GDALRasterBandH band) {
+  if (!r->colour) return true;
+  GDALColorTableH table = GDALCreateColorTable(GPI_RGB);
+  for (int i = 0; i < r->colours; i++) {
+    const TlRasterColour *c = &r->colour[i];
+    GDALSetColorEntry(table, c->value, &(GDALColorEntry){c->red, c->green, c->blue, 255});
+  }
+  bool done = GDALSetRasterColorTable(band, table) == CE_None;
+  GDALDestroyColorTable(table);
+  return done;
+}
+
 static TlStatus write_tiff_rows(const TlRaster *r, GDALRasterBandH band, const char *temp) {
   double *row;
   TL_TRY(TL_NEW(row, (size_t)r->nx));
   TlStatus status = TL_OK;
   for (int64_t j = 0; j < r->ny && status == TL_OK; j++) {
     const double *z = r->height_m + (r->ny - 1 - j) * r->nx;
-    for (int64_t i = 0; i < r->nx; i++) row[i] = isnan(z[i]) ? VOID_HEIGHT : z[i];
+    for (int64_t i = 0; i < r->nx; i++) row[i] = isnan(z[i]) ? no_data(r) : z[i];
     if (GDALRasterIO(band, GF_Write, 0, (int)j, (int)r->nx, 1, row, (int)r->nx, 1, GDT_Float64, 0,
                      0) != CE_None)
       status =
@@ -508,8 +525,8 @@ static TlStatus write_tiff_set(const TlRaster *r, GDALDatasetH set, const char *
                  -r->cell_m};
   GDALRasterBandH band = GDALGetRasterBand(set, 1);
   if (GDALSetGeoTransform(set, g) != CE_None ||
-      (r->crs && r->crs[0] && GDALSetProjection(set, r->crs) != CE_None) ||
-      GDALSetRasterNoDataValue(band, VOID_HEIGHT) != CE_None)
+      (r->crs && r->crs[0] && GDALSetProjection(set, r->crs) != CE_None) || !set_colours(r, band) ||
+      GDALSetRasterNoDataValue(band, no_data(r)) != CE_None)
     return tl_fail(TL_EIO, "%s: cannot write the georeference: %s", temp, tl_gdal_words());
   return write_tiff_rows(r, band, temp);
 }
@@ -520,7 +537,7 @@ static TlStatus write_tiff(const TlRaster *r, const char *temp) {
   CPLPushErrorHandler(CPLQuietErrorHandler);
   CPLErrorReset();
   GDALDatasetH set = GDALCreate(GDALGetDriverByName("GTiff"), temp, (int)r->nx, (int)r->ny, 1,
-                                GDT_Float64, (CSLConstList)options);
+                                r->colour ? GDT_Byte : GDT_Float64, (CSLConstList)options);
   TlStatus status = set ? write_tiff_set(r, set, temp)
                         : tl_fail(TL_EIO, "%s: cannot create: %s", temp, tl_gdal_words());
   if (set) {

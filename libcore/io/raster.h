@@ -24,6 +24,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef struct TlRasterColour {
+  unsigned char value, red, green, blue;
+} TlRasterColour;
+
 typedef struct TlRaster {
   int64_t nx, ny;
   double cell_m;
@@ -31,6 +35,9 @@ typedef struct TlRaster {
   double *height_m;       /* [ny][nx], owned */
   char *crs;              /* WKT 2, owned; "" when the file has none */
   int64_t no_data;        /* samples without height */
+  const TlRasterColour
+      *colour; /* for writing a raster of classes, whole from 1 to 255; NULL: none */
+  int colours;
 } TlRaster;
 
 typedef struct TlRasterOptions {
@@ -46,7 +53,8 @@ TlStatus tl_raster_read(TlRaster *raster, const char *path, const TlRasterOption
 void tl_raster_free(TlRaster *raster);
 
 /* By extension: .asc (Esri ASCII, 17 digits, no CRS: the format has none) or .tif (GeoTIFF, 64-bit
- * float, Deflate, CRS kept). No data is written as -9999. Whole or not there (base/file.h). */
+ * float, Deflate, CRS kept). No data is written as -9999. A .tif of classes is of bytes with a table of
+ * their colours, and 0 is no data. Whole or not there (base/file.h). */
 TlStatus tl_raster_write(const TlRaster *raster, const char *path, bool overwrite);
 
 /* A strict look at an Esri ASCII grid's text, beside GDAL's reading of it.

@@ -29,6 +29,7 @@ void tl_vector_free(TlVector *v) {
   tl_free(v->id);
   tl_free(v->part);
   tl_free(v->east_north);
+  tl_free(v->height);
   *v = (TlVector){0};
 }
 
@@ -57,12 +58,15 @@ static TlStatus grow(void **items, int64_t count, size_t size) {
   return TL_OK;
 }
 
-static TlStatus add_point(TlVector *v, double x, double y) {
-  void *items = v->east_north;
+static TlStatus add_point(TlVector *v, double x, double y, double z) {
+  void *items = v->east_north, *heights = v->height;
+  TL_TRY(grow(&heights, v->points, sizeof *v->height));
+  v->height = heights;
   TL_TRY(grow(&items, v->points, 2 * sizeof *v->east_north));
   v->east_north = items;
   v->east_north[2 * v->points] = x;
   v->east_north[2 * v->points + 1] = y;
+  v->height[v->points] = z;
   v->points++;
   return TL_OK;
 }
@@ -202,7 +206,7 @@ static bool right_kind(const Job *j, OGRGeometryH geometry) {
          type == wkbMultiSurface;
 }
 
-/* The geometry in the wanted CRS, flat, as one of several; the caller's. */
+/* The geometry in the wanted CRS as one of several, flat but for points; the caller's. */
 static TlStatus take_geometry(const Job *j, OGRFeatureH feature, OGRGeometryH *geometry) {
   static const OGRwkbGeometryType several[] = {wkbMultiPoint, wkbMultiPolygon, wkbMultiLineString};
   int64_t id = OGR_F_GetFID(feature);
@@ -214,10 +218,12 @@ static TlStatus take_geometry(const Job *j, OGRFeatureH feature, OGRGeometryH *g
     return wrong_geometry(j, id, text);
   }
   CPLErrorReset();
-  *geometry = OGR_G_ForceTo(OGR_G_Clone(own), several[j->kind], NULL);
+  bool heights = j->kind == TL_VECTOR_POINTS && OGR_G_Is3D(own);
+  *geometry = OGR_G_ForceTo(OGR_G_Clone(own),
+                            heights ? OGR_GT_SetZ(several[j->kind]) : several[j->kind], NULL);
   if (!*geometry)
     return tl_fail(TL_ELIB, "%s: feature %lld: %s", j->path, (long long)id, tl_gdal_words());
-  OGR_G_FlattenTo2D(*geometry);
+  if (!heights) OGR_G_FlattenTo2D(*geometry);
   if (j->transformation && OGR_G_Transform(*geometry, j->transformation) != OGRERR_NONE)
     return tl_fail(TL_EINPUT, "%s: feature %lld cannot be brought to the terrain's CRS: %s",
                    j->path, (long long)id, tl_gdal_words());
@@ -234,7 +240,8 @@ static TlStatus add_points(Job *j, OGRGeometryH points) {
   for (int i = 0; i < OGR_G_GetGeometryCount(points); i++) {
     OGRGeometryH point = OGR_G_GetGeometryRef(points, i);
     TL_TRY(add_part(v, v->features - 1));
-    TL_TRY(add_point(v, OGR_G_GetX(point, 0), OGR_G_GetY(point, 0)));
+    TL_TRY(add_point(v, OGR_G_GetX(point, 0), OGR_G_GetY(point, 0),
+                     OGR_G_Is3D(point) ? OGR_G_GetZ(point, 0) : NAN));
     v->part[v->parts - 1].count = 1;
   }
   return TL_OK;
@@ -246,7 +253,7 @@ static TlStatus add_lines(Job *j, OGRGeometryH lines) {
     OGRGeometryH line = OGR_G_GetGeometryRef(lines, i);
     int n = OGR_G_GetPointCount(line);
     TL_TRY(add_part(v, v->features - 1));
-    for (int k = 0; k < n; k++) TL_TRY(add_point(v, OGR_G_GetX(line, k), OGR_G_GetY(line, k)));
+    for (int k = 0; k < n; k++) TL_TRY(add_point(v, OGR_G_GetX(line, k), OGR_G_GetY(line, k), NAN));
     v->part[v->parts - 1].count = n;
   }
   return TL_OK;
@@ -301,7 +308,7 @@ static TlStatus add_ring(TlVector *v, OGRGeometryH ring, bool hole) {
   int n = OGR_G_GetPointCount(ring) - 1; /* the last corner is the first once more */
   TL_TRY(add_part(v, 0));
   TlVectorPart *part = &v->part[v->parts - 1];
-  for (int i = 0; i < n; i++) TL_TRY(add_point(v, OGR_G_GetX(ring, i), OGR_G_GetY(ring, i)));
+  for (int i = 0; i < n; i++) TL_TRY(add_point(v, OGR_G_GetX(ring, i), OGR_G_GetY(ring, i), NAN));
   part->count = n;
   double *xy = v->east_north + 2 * part->first;
   if ((turn_of(xy, n) > 0) == hole) reverse(xy, n);
@@ -380,6 +387,7 @@ static TlStatus tell(TlSandbox *s, void *of) {
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, v->id, v->features));
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, v->part, v->parts));
   TL_TRY(TL_SANDBOX_PASS_ARRAY(s, v->east_north, 2 * v->points));
+  TL_TRY(TL_SANDBOX_PASS_ARRAY(s, v->height, v->points));
   TL_TRY(pass_texts(s, &v->field, v->fields));
   return pass_texts(s, &v->value, v->features * v->fields);
 }
@@ -424,6 +432,7 @@ static TlStatus check(const char *path, const TlVector *v) {
            p->first <= v->points - p->count;
   }
   for (int64_t i = 0; good && i < 2 * v->points; i++) good = isfinite(v->east_north[i]);
+  for (int64_t i = 0; good && i < v->points; i++) good = !isinf(v->height[i]);
   return good
              ? TL_OK
              : tl_fail(

@@ -2,7 +2,7 @@
  *
  * A source is written as QGIS writes it: FILE, FILE|layername=NAME, FILE|subset=EXPRESSION (an SQL
  * condition on the fields), or both. Coordinates come in the CRS that is wanted, whatever that of
- * the file; heights in the file are not read. Polygons are united, so that those that overlap count
+ * the file. Heights are read of points only, and never converted. Polygons are united, so that those that overlap count
  * once. Files are decoded in a process of their own (base/sandbox.h).
  */
 #ifndef TL_IO_VECTOR_H
@@ -30,6 +30,7 @@ typedef struct TlVector {
   int64_t *id;        /* [features] the feature's number in the file */
   TlVectorPart *part; /* [parts] */
   double *east_north; /* [points][2] */
+  double *height;     /* [points]; NaN: the geometry has none */
   char **field;       /* [fields] names */
   char **value;       /* [features][fields] as text; NULL: none */
 } TlVector;

@@ -254,6 +254,9 @@ static TlStatus take_run(Reading *r, const char *folder) {
   TL_TRY(tl_results_read_scene(folder, &scene));
   double per_year = tl_scene_number(&scene, "release", "blocks_per_year");
   if (r->run == 0) r->blocks->blocks_per_year = per_year;
+  if (r->run == 0)
+    r->blocks->gravity_m_s2 =
+        tl_norm(tl_vec3(scene.gravity_m_s2[0], scene.gravity_m_s2[1], scene.gravity_m_s2[2]));
   if (per_year != r->blocks->blocks_per_year) r->blocks->blocks_per_year = 0;
   r->first_block = r->blocks->count;
   TlStatus status = take_terrain(r, folder, &scene);
@@ -299,7 +302,7 @@ void tl_blocks_free(TlBlocks *blocks) {
 
 /* ---- cells ---- */
 
-enum { EAST, NORTH, NUMBERS = 2 + TL_CELL_VALUES };
+enum { EAST, NORTH, NUMBERS = 2 + TL_CELL_VALUES, FIRSTS = 4 };
 static const char *const cell_columns[NUMBERS] = {[EAST] = "east_m",
                                                   [NORTH] = "north_m",
                                                   [2 + TL_CELL_SPEED] = "speed_m_s",
@@ -308,18 +311,26 @@ static const char *const cell_columns[NUMBERS] = {[EAST] = "east_m",
                                                   [2 + TL_CELL_ROTATIONAL] = "rotational_kJ",
                                                   [2 + TL_CELL_JUMP] = "jump_height_m"};
 
+static const char *const first_columns[FIRSTS] = {"first_time_s", "first_east_m", "first_north_m",
+                                                  "first_height_m"};
+
 /* Blocks [first, end) are those of the run. */
 static TlStatus take_cells(const TlBlocks *b, const TlTable *t, int64_t first, int64_t end,
                            TlBlockCell *cell, int64_t *count) {
-  int column[NUMBERS], id_column;
+  int column[NUMBERS], id_column, first_column[FIRSTS];
+  bool firsts = tl_table_column(t, first_columns[0]) >= 0; /* not in runs of older versions */
   TlTerrainGrid grid = tl_terrain_grid(&b->terrain);
   TL_TRY(tl_table_need(t, "id", &id_column));
   for (int k = 0; k < NUMBERS; k++) TL_TRY(tl_table_need(t, cell_columns[k], &column[k]));
+  for (int k = 0; firsts && k < FIRSTS; k++)
+    TL_TRY(tl_table_need(t, first_columns[k], &first_column[k]));
   int64_t at = first;
   for (int64_t i = 0; i < t->rows; i++) {
-    double x[NUMBERS], id;
+    double x[NUMBERS], id, in[FIRSTS] = {NAN};
     TL_TRY(tl_table_number(t, i, id_column, &id));
     for (int k = 0; k < NUMBERS; k++) TL_TRY(tl_table_number(t, i, column[k], &x[k]));
+    for (int k = 0; firsts && k < FIRSTS; k++)
+      TL_TRY(tl_table_number(t, i, first_column[k], &in[k]));
     if (at == end || (double)b->block[at].id != id) { /* rows come in the order of the ids */
       int64_t low = first, high = end;
       while (low < high) {
@@ -333,11 +344,15 @@ static TlStatus take_cells(const TlBlocks *b, const TlTable *t, int64_t first, i
     }
     if (at == end || (double)b->block[at].id != id) continue; /* came and left between two frames */
     TlBlockCell *c = &cell[*count];
-    *c = (TlBlockCell){.cell = tl_terrain_grid_at(&grid, x[EAST] - b->terrain.origin[0],
-                                                  x[NORTH] - b->terrain.origin[1]),
-                       .block = at};
+    *c =
+        (TlBlockCell){.cell = tl_terrain_grid_at(&grid, x[EAST] - b->terrain.origin[0],
+                                                 x[NORTH] - b->terrain.origin[1]),
+                      .block = at,
+                      .time_s = in[0],
+                      .place_m = tl_vec3(in[1] - b->terrain.origin[0], in[2] - b->terrain.origin[1],
+                                         in[3] - b->terrain.origin[2])};
     memcpy(c->value, x + 2, sizeof c->value);
-    bool sound = c->cell >= 0;
+    bool sound = c->cell >= 0 && (!firsts || isfinite(in[0] + in[1] + in[2] + in[3]));
     for (int k = 0; k < TL_CELL_VALUES; k++) sound = sound && isfinite(c->value[k]);
     if (!sound)
       return tl_fail(TL_EINPUT, "%s:%lld: is no cell of this terrain with all its values", t->path,
@@ -367,6 +382,68 @@ TlStatus tl_blocks_read_cells(const TlBlocks *b, const char *const *runs, TlBloc
   }
   if (status != TL_OK) TL_FREE(*cell);
   return status;
+}
+
+/* ---- paths ---- */
+
+static int by_block(const void *one, const void *two) {
+  const TlBlockCell *a = *(TlBlockCell *const *)one, *b = *(TlBlockCell *const *)two;
+  if (a->block != b->block) return a->block < b->block ? -1 : 1;
+  if (a->time_s != b->time_s) return a->time_s < b->time_s ? -1 : 1;
+  return (a->cell > b->cell) - (a->cell < b->cell);
+}
+
+/* Frames and entries of one block, by time; what is no later than a frame by a millionth of the way to the next is that
+ * frame. */
+static int64_t merge_path(const TlBlockMoment *frame, int64_t frames, TlBlockCell *const *entry,
+                          int64_t entries, TlBlockMoment *path) {
+  int64_t n = 0, k = 0;
+  for (int64_t i = 0; i < frames; i++) {
+    double from = i > 0 ? frame[i - 1].time_s : frame[i].time_s, span = frame[i].time_s - from;
+    for (; k < entries && entry[k]->time_s < frame[i].time_s - 1e-6 * span; k++) {
+      if (i == 0 || entry[k]->time_s <= from + 1e-6 * span) continue;
+      TlBlockMoment at =
+          tl_block_between(&frame[i - 1], &frame[i], (entry[k]->time_s - from) / span);
+      at.place_m = entry[k]->place_m;
+      at.time_s = entry[k]->time_s;
+      path[n++] = at;
+    }
+    path[n++] = frame[i];
+  }
+  return n;
+}
+
+TlStatus tl_blocks_paths(const TlBlocks *b, const TlBlockCell *cell, int64_t count,
+                         TlBlockPaths *paths) {
+  const TlBlockCell **entry = NULL;
+  int64_t entries = 0, moments = 0, n = 0;
+  *paths = (TlBlockPaths){0};
+  for (int64_t i = 0; i < b->count; i++) moments += b->block[i].count;
+  TlStatus status = TL_NEW(entry, (size_t)count);
+  if (status == TL_OK) status = TL_NEW(paths->first, (size_t)(b->count + 1));
+  if (status == TL_OK) status = TL_NEW(paths->moment, (size_t)(moments + count));
+  if (status == TL_OK) {
+    for (int64_t i = 0; i < count; i++)
+      if (!isnan(cell[i].time_s)) entry[entries++] = &cell[i];
+    if (entries > 0) qsort(entry, (size_t)entries, sizeof *entry, by_block);
+    for (int64_t i = 0, at = 0, end; i < b->count; i++, at = end) {
+      for (end = at; end < entries && entry[end]->block == i; end++)
+        ;
+      paths->first[i] = n;
+      n += merge_path(b->moment + b->block[i].first, b->block[i].count,
+                      (TlBlockCell *const *)entry + at, end - at, paths->moment + n);
+    }
+    paths->first[b->count] = n;
+  }
+  tl_free(entry);
+  if (status != TL_OK) tl_block_paths_free(paths);
+  return status;
+}
+
+void tl_block_paths_free(TlBlockPaths *paths) {
+  tl_free(paths->first);
+  tl_free(paths->moment);
+  *paths = (TlBlockPaths){0};
 }
 
 /* ---- values ---- */

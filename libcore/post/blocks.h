@@ -31,7 +31,8 @@ typedef enum TlBlockEnd {
 } TlBlockEnd;
 extern const char *const tl_block_end_names[3];
 
-/* A block in a cell of the terrain's raster: the largest values there. */
+/* A block in a cell of the terrain's raster: the largest values there, and when and where its mass
+ * centre was in it first since the frame before. */
 typedef enum TlCellValue {
   TL_CELL_SPEED = 0,     /* m/s */
   TL_CELL_ENERGY,        /* kJ */
@@ -43,6 +44,8 @@ typedef enum TlCellValue {
 typedef struct TlBlockCell {
   int64_t cell, block; /* its number in the grid; place among the blocks */
   double value[TL_CELL_VALUES];
+  double time_s; /* NaN: the file does not say it (of a run of an older version) */
+  TlVec3 place_m;
 } TlBlockCell;
 
 typedef struct TlBlock {
@@ -60,6 +63,7 @@ typedef struct TlBlocks {
   TlBlockMoment *moment; /* block by block, by time */
   double
       blocks_per_year; /* as the studies say (release.blocks_per_year); 0: they do not, or differ */
+  double gravity_m_s2; /* of the first run */
   int64_t runs;
   bool *every_step; /* [runs] the run has cells.csv (run/cells.h), which holds every step */
 } TlBlocks;
@@ -71,6 +75,17 @@ void tl_blocks_free(TlBlocks *blocks);
  * cell. Fresh memory. TL_EINPUT names file and line. */
 TlStatus tl_blocks_read_cells(const TlBlocks *blocks, const char *const *runs, TlBlockCell **cell,
                               int64_t *count);
+
+/* The paths of the blocks cell by cell: the moments of the frames and, where the rows of cells.csv say
+ * them, those at which a block came into a cell, by time; speed and energies of these are linear
+ * between the frames. */
+typedef struct TlBlockPaths {
+  int64_t *first; /* [blocks + 1] */
+  TlBlockMoment *moment;
+} TlBlockPaths;
+TlStatus tl_blocks_paths(const TlBlocks *blocks, const TlBlockCell *cell, int64_t count,
+                         TlBlockPaths *paths);
+void tl_block_paths_free(TlBlockPaths *paths);
 
 /* The part t of the way from a to b, 0 to 1: place, speed and energies are linear. */
 TlBlockMoment tl_block_between(const TlBlockMoment *a, const TlBlockMoment *b, double t);

@@ -1,6 +1,7 @@
 #include "post/fences.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "io/csv.h"
 #include "io/vector.h"
@@ -22,6 +23,10 @@ typedef struct Passage {
 typedef struct Fences {
   const TlBlocks *blocks;
   const char *const *runs;
+  double gravity_m_s2;
+  TlBlockPaths path;
+  TlBlockCell *cell; /* sorted by block and cell, one of each; their largest values */
+  int64_t cells;
   TlVector line;
   double *height_m; /* [features]; NaN: not given */
   int name_field;   /* -1: none */
@@ -58,6 +63,39 @@ static TlStatus read_fences(Fences *f, const char *source) {
   return TL_OK;
 }
 
+/* ---- what every step says ---- */
+
+static int by_block_and_cell(const void *one, const void *two) {
+  const TlBlockCell *a = one, *b = two;
+  if (a->block != b->block) return a->block < b->block ? -1 : 1;
+  return (a->cell > b->cell) - (a->cell < b->cell);
+}
+
+static TlStatus read_cells(Fences *f) {
+  int64_t kept = 0;
+  TL_TRY(tl_blocks_read_cells(f->blocks, f->runs, &f->cell, &f->cells));
+  TL_TRY(tl_blocks_paths(f->blocks, f->cell, f->cells, &f->path));
+  if (f->cells > 0) qsort(f->cell, (size_t)f->cells, sizeof *f->cell, by_block_and_cell);
+  for (int64_t i = 0; i < f->cells; i++) {
+    TlBlockCell *last = kept > 0 ? &f->cell[kept - 1] : NULL;
+    if (!last || by_block_and_cell(last, &f->cell[i]) != 0)
+      f->cell[kept++] = f->cell[i];
+    else
+      for (int k = 0; k < TL_CELL_VALUES; k++)
+        last->value[k] = fmax(last->value[k], f->cell[i].value[k]);
+  }
+  f->cells = kept;
+  return TL_OK;
+}
+
+/* The block in the cell of this place; NULL: no step ended there, or the run has no cells.csv. */
+static const TlBlockCell *cell_at(const Fences *f, int64_t block, TlVec3 place) {
+  TlTerrainGrid grid = tl_terrain_grid(&f->blocks->terrain);
+  TlBlockCell key = {.block = block, .cell = tl_terrain_grid_at(&grid, place.x, place.y)};
+  if (f->cells == 0 || key.cell < 0) return NULL;
+  return bsearch(&key, f->cell, (size_t)f->cells, sizeof *f->cell, by_block_and_cell);
+}
+
 /* ---- crossings ---- */
 
 /* Where leg a-b crosses the segment p-q, as a part of the leg from 0 to 1; negative: it does not. A
@@ -70,10 +108,34 @@ static double crossing(const double a[2], const double b[2], const double *p, co
   return t > 0 && t <= 1 && s >= 0 && s <= 1 ? t : -1;
 }
 
-static TlStatus pass(Fences *f, int64_t fence, int64_t block, const TlBlockMoment *at) {
+/* Seven digits are those of cells.csv. */
+static bool same(double a, double b) {
+  return fabs(a - b) <= 1e-6 * fabs(b);
+}
+
+/* The crossing `at` on the leg from `from` to `until`. */
+static void values_of(const Fences *f, int64_t block, const TlBlockMoment *from,
+                      const TlBlockMoment *until, const TlBlockMoment *at, double value[VALUES]) {
+  const TlBlockCell *cell = cell_at(f, block, at->place_m);
+  if (!cell) cell = cell_at(f, block, from->place_m); /* it cut the corner of a cell in one step */
+  double before = at->time_s - from->time_s, behind = until->time_s - at->time_s;
+  double jump = tl_block_jump(f->blocks, at->place_m),
+         arc = 0.5 * f->gravity_m_s2 * before * behind;
+  value[ENERGY] = at->translational_kJ + at->rotational_kJ;
+  value[SPEED] = at->speed_m_s;
+  if (cell) {
+    if (!same(value[ENERGY], cell->value[TL_CELL_ENERGY]))
+      value[ENERGY] = cell->value[TL_CELL_ENERGY];
+    if (!same(value[SPEED], cell->value[TL_CELL_SPEED])) value[SPEED] = cell->value[TL_CELL_SPEED];
+    double highest = cell->value[TL_CELL_JUMP];
+    jump = same(jump, highest) ? jump : fmin(jump + arc, highest);
+  }
+  value[HEIGHT] = jump + f->blocks->block[block].radius_m;
+}
+
+static TlStatus pass(Fences *f, int64_t fence, int64_t block, const TlBlockMoment *at,
+                     const double value[VALUES]) {
   Passage *p = f->passages > 0 ? &f->passage[f->passages - 1] : NULL;
-  double value[VALUES] = {at->translational_kJ + at->rotational_kJ, at->speed_m_s,
-                          tl_block_jump(f->blocks, at->place_m) + f->blocks->block[block].radius_m};
   if (!p || p->fence != fence || p->block != block) {
     TL_TRY(TL_RESERVE(f->passage, f->room, (size_t)f->passages + 1));
     p = &f->passage[f->passages++];
@@ -86,17 +148,18 @@ static TlStatus pass(Fences *f, int64_t fence, int64_t block, const TlBlockMomen
 }
 
 static TlStatus cross_part(Fences *f, const TlVectorPart *part, int64_t block) {
-  const TlBlock *b = &f->blocks->block[block];
-  const TlBlockMoment *at = f->blocks->moment + b->first;
+  const TlBlockMoment *at = f->path.moment + f->path.first[block];
+  int64_t count = f->path.first[block + 1] - f->path.first[block];
   const double *origin = f->blocks->terrain.origin, *xy = f->line.east_north + 2 * part->first;
-  for (int64_t i = 1; i < b->count; i++) {
+  for (int64_t i = 1; i < count; i++) {
     double from[2] = {at[i - 1].place_m.x + origin[0], at[i - 1].place_m.y + origin[1]};
     double to[2] = {at[i].place_m.x + origin[0], at[i].place_m.y + origin[1]};
     for (int64_t k = 1; k < part->count; k++) {
-      double t = crossing(from, to, xy + 2 * (k - 1), xy + 2 * k);
+      double t = crossing(from, to, xy + 2 * (k - 1), xy + 2 * k), value[VALUES];
       if (t < 0) continue;
       TlBlockMoment there = tl_block_between(&at[i - 1], &at[i], t);
-      TL_TRY(pass(f, part->feature, block, &there));
+      values_of(f, block, &at[i - 1], &at[i], &there, value);
+      TL_TRY(pass(f, part->feature, block, &there, value));
     }
   }
   return TL_OK;
@@ -216,17 +279,32 @@ static TlStatus write_tables(const Fences *f, const Out *out) {
                      put_passages);
 }
 
+static void warn_of_frames(const Fences *f) {
+  int64_t frames = 0;
+  for (int64_t i = 0; i < f->blocks->runs; i++) frames += !f->blocks->every_step[i];
+  if (frames > 0)
+    tl_log_warn(
+        "%lld of %lld runs have no cells.csv (terrain.cells: no, or a run of an older "
+        "version): what passes their fences is of the frames, between which paths are straight and "
+        "peaks are missed",
+        (long long)frames, (long long)f->blocks->runs);
+}
+
 TlStatus tl_fences_write(const TlBlocks *blocks, const char *const *runs, const char *source,
                          const char *folder, bool overwrite, TlFigures *figures) {
-  Fences f = {.blocks = blocks, .runs = runs};
+  Fences f = {.blocks = blocks, .runs = runs, .gravity_m_s2 = blocks->gravity_m_s2};
   TlStatus status = read_fences(&f, source);
+  if (status == TL_OK) status = read_cells(&f);
   if (status == TL_OK) status = find_passages(&f);
   if (status == TL_OK) status = write_tables(&f, &(Out){folder, overwrite});
+  if (status == TL_OK) warn_of_frames(&f);
   if (status == TL_OK)
     status = tl_figures_add(figures, "fences", (double)f.line.features, "", "post/fences.h");
   if (status == TL_OK)
     status = tl_figures_add(figures, "fence_passages", (double)f.passages, "", "post/fences.h");
   tl_vector_free(&f.line);
+  tl_block_paths_free(&f.path);
+  tl_free(f.cell);
   tl_free(f.height_m);
   tl_free(f.passage);
   return status;

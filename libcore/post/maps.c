@@ -24,8 +24,7 @@ typedef struct Maps {
   TlBlockCell *entry;
   int64_t entries;
   size_t capacity;
-  double *stopped, *solid_m3; /* [ny][nx] of the last frames */
-  double largest_leg;         /* in cells */
+  double largest_leg; /* in cells */
 } Maps;
 
 /* A block on its path. */
@@ -94,26 +93,13 @@ static TlStatus walk_block(Maps *m, int64_t index) {
   return TL_OK;
 }
 
-static void add_deposit(Maps *m, const TlBlock *b) {
-  TlVec3 end = m->blocks->moment[b->first + b->count - 1].place_m;
-  int64_t cell = tl_terrain_grid_at(&m->grid, end.x, end.y);
-  if (b->end == TL_BLOCK_LEFT || cell < 0) return;
-  m->stopped[cell] += 1;
-  m->solid_m3[cell] += b->volume_m3;
-}
-
-/* Ways of the runs that have no cells.csv, and the deposits of all. */
+/* Paths of the runs that have no cells.csv. */
 static TlStatus walk_blocks(Maps *m) {
   TlStatus status = TL_OK;
-  for (int64_t i = 0; status == TL_OK && i < m->blocks->count; i++) {
-    const TlBlock *b = &m->blocks->block[i];
-    if (!m->blocks->every_step[b->run]) status = walk_block(m, i);
-    add_deposit(m, b);
-  }
+  for (int64_t i = 0; status == TL_OK && i < m->blocks->count; i++)
+    if (!m->blocks->every_step[m->blocks->block[i].run]) status = walk_block(m, i);
   return status;
 }
-
-/* ---- rasters ---- */
 
 static int by_cell(const void *one, const void *two) {
   const TlBlockCell *a = one, *b = two;
@@ -135,27 +121,47 @@ static void merge(Maps *m) {
   m->entries = kept;
 }
 
-typedef struct Out {
-  const char *folder, *extension;
-  bool overwrite;
-  double release_per_year;
-} Out;
+TlStatus tl_maps_cells(const TlBlocks *blocks, const char *const *runs, TlBlockCell **entry,
+                       int64_t *entries, double *largest_leg) {
+  Maps m = {.blocks = blocks, .grid = tl_terrain_grid(&blocks->terrain)};
+  TlStatus status = tl_blocks_read_cells(blocks, runs, &m.entry, &m.entries);
+  m.capacity = (size_t)m.entries;
+  if (status == TL_OK) status = walk_blocks(&m);
+  if (status == TL_OK) merge(&m);
+  if (status != TL_OK) TL_FREE(m.entry);
+  *entry = m.entry;
+  *entries = status == TL_OK ? m.entries : 0;
+  *largest_leg = m.largest_leg;
+  return status;
+}
 
-static TlStatus write_map(const Maps *m, const Out *out, const char *name, double *value) {
-  const TlTerrain *t = &m->blocks->terrain;
-  TlRaster raster = {.nx = m->grid.nx,
-                     .ny = m->grid.ny,
-                     .cell_m = m->grid.cell_m,
-                     .east_m = t->origin[0] + m->grid.x0_m,
-                     .north_m = t->origin[1] + m->grid.y0_m,
+/* ---- rasters ---- */
+
+TlStatus tl_maps_raster(const TlBlocks *blocks, const char *folder, const char *name,
+                        const char *extension, bool overwrite, double *value,
+                        const TlRasterColour *colour, int colours) {
+  const TlTerrain *t = &blocks->terrain;
+  TlTerrainGrid grid = tl_terrain_grid(t);
+  TlRaster raster = {.nx = grid.nx,
+                     .ny = grid.ny,
+                     .cell_m = grid.cell_m,
+                     .east_m = t->origin[0] + grid.x0_m,
+                     .north_m = t->origin[1] + grid.y0_m,
                      .height_m = value,
-                     .crs = t->crs};
-  char *file = tl_format("%s.%s", name, out->extension);
-  char *path = file ? tl_path_join(out->folder, file) : NULL;
-  TlStatus status = path ? tl_raster_write(&raster, path, out->overwrite) : TL_ENOMEM;
+                     .crs = t->crs,
+                     .colour = colour,
+                     .colours = colours};
+  char *file = tl_format("%s.%s", name, extension);
+  char *path = file ? tl_path_join(folder, file) : NULL;
+  TlStatus status = path ? tl_raster_write(&raster, path, overwrite) : TL_ENOMEM;
   tl_free(file);
   tl_free(path);
   return status;
+}
+
+static TlStatus write_map(const Maps *m, const TlMapOptions *out, const char *name, double *value) {
+  return tl_maps_raster(m->blocks, out->folder, name, out->extension, out->overwrite, value, NULL,
+                        0);
 }
 
 static double statistic(double *value, int64_t n, int which) {
@@ -167,7 +173,7 @@ static double statistic(double *value, int64_t n, int which) {
   return sum / (double)n;
 }
 
-static TlStatus write_value(const Maps *m, const Out *out, TlCellValue k, double *map,
+static TlStatus write_value(const Maps *m, const TlMapOptions *out, TlCellValue k, double *map,
                             double *scratch) {
   static const char *const name[] = {"max", "mean", "p50", "p90", "p95", "p99"};
   TlStatus status = TL_OK;
@@ -190,11 +196,11 @@ static int falling(const void *one, const void *two) {
   return (a < b) - (a > b);
 }
 
-/* The energy that is exceeded less often than once in these years, of blocks that come as often as
+/* Leaves the intensities in map. The energy that is exceeded less often than once in these years, of blocks that come as often as
  * release_per_year says: of the n blocks of a cell the (k + 1)th largest, where k of all blocks are
  * as many as come in that time. None where passages are rarer. Its Swiss intensity: 1 up to 30 kJ, 2
  * up to 300 kJ, 3 above. */
-static TlStatus write_return(const Maps *m, const Out *out, int years, double *map,
+static TlStatus write_return(const Maps *m, const TlMapOptions *out, int years, double *map,
                              double *scratch) {
   double blocks = (double)m->blocks->count / (out->release_per_year * years);
   int64_t k = (int64_t)fmin(floor(blocks * (1 + 1e-12)), 1e18);
@@ -216,7 +222,101 @@ static TlStatus write_return(const Maps *m, const Out *out, int years, double *m
   return write_map(m, out, name, map);
 }
 
-static TlStatus write_maps(const Maps *m, const Out *out, double *map, double *scratch) {
+/* ---- danger ---- */
+
+enum { PERIODS = 3, INTENSITIES = 3, RESIDUAL = 1, HIGH = 4 };
+static const int years[PERIODS] = {30, 100, 300};
+static const TlRasterColour danger_colour[] = {
+    {RESIDUAL, 255, 252, 200}, {2, 250, 225, 70}, {3, 75, 135, 215}, {HIGH, 225, 55, 45}};
+static const char *const danger_name[] = {"danger_cells_residual", "danger_cells_low_yellow",
+                                          "danger_cells_medium_blue", "danger_cells_high_red"};
+
+typedef struct Matrix {
+  int level[INTENSITIES][PERIODS]; /* weak first */
+} Matrix;
+
+static TlStatus read_matrix(const char *text, Matrix *matrix) {
+  static const char letters[] = "ybr";
+  const char *at = text;
+  for (int row = INTENSITIES - 1; row >= 0; row--) {
+    for (int k = 0; k < PERIODS; k++) {
+      const char *letter = *at ? strchr(letters, *at++) : NULL;
+      if (!letter) goto wrong;
+      matrix->level[row][k] = 2 + (int)(letter - letters);
+    }
+    if (*at != (row > 0 ? '/' : 0)) goto wrong;
+    at += row > 0;
+  }
+  return TL_OK;
+wrong:
+  return tl_fail(
+      TL_EUSAGE,
+      "--danger=%s is no matrix: three letters each, r (red), b (blue) or y (yellow), for "
+      "strong, medium and weak intensity, of events of up to 30, 100 and 300 years, as in "
+      "rrr/bby/byy",
+      text);
+}
+
+/* Cells that are passed, and more rarely than once in 300 years, are left at the residual level. */
+static TlStatus write_danger(const Maps *m, const TlMapOptions *out, double *level,
+                             TlFigures *figures) {
+  double count[HIGH] = {0};
+  for (int64_t i = 0; i < m->grid.nx * m->grid.ny; i++)
+    if (!isnan(level[i])) count[(int)level[i] - RESIDUAL]++;
+  for (int k = 0; k < HIGH; k++)
+    TL_TRY(tl_figures_add(figures, danger_name[k], count[k], "", "post/maps.h"));
+  return tl_maps_raster(m->blocks, out->folder, "danger", out->extension, out->overwrite, level,
+                        strcmp(out->extension, "tif") == 0 ? danger_colour : NULL, HIGH);
+}
+
+static TlStatus write_periods(const Maps *m, const TlMapOptions *out, double *map, double *scratch,
+                              TlFigures *figures) {
+  int64_t cells = m->grid.nx * m->grid.ny;
+  Matrix matrix;
+  double *level = NULL;
+  TlStatus status = TL_OK;
+  if (out->danger) {
+    TL_TRY(read_matrix(out->danger, &matrix));
+    TL_TRY(TL_NEW(level, (size_t)cells));
+    for (int64_t i = 0; i < cells; i++) level[i] = NAN;
+    for (int64_t i = 0; i < m->entries; i++) level[m->entry[i].cell] = RESIDUAL;
+  }
+  for (int k = 0; status == TL_OK && k < PERIODS; k++) {
+    status = write_return(m, out, years[k], map, scratch);
+    for (int64_t i = 0; level && status == TL_OK && i < cells; i++)
+      if (!isnan(map[i])) level[i] = fmax(level[i], matrix.level[(int)map[i] - 1][k]);
+  }
+  if (status == TL_OK && level) status = write_danger(m, out, level, figures);
+  tl_free(level);
+  return status;
+}
+
+/* ---- all maps ---- */
+
+static TlStatus write_deposit(const Maps *m, const TlMapOptions *out, double *map, double *stops) {
+  int64_t cells = m->grid.nx * m->grid.ny;
+  double *count;
+  TL_TRY(TL_NEW(count, (size_t)cells));
+  *stops = 0;
+  for (int64_t i = 0; i < cells; i++) map[i] = count[i] = 0;
+  for (int64_t i = 0; i < m->blocks->count; i++) {
+    const TlBlock *b = &m->blocks->block[i];
+    TlVec3 end = m->blocks->moment[b->first + b->count - 1].place_m;
+    int64_t cell = tl_terrain_grid_at(&m->grid, end.x, end.y);
+    if (b->end == TL_BLOCK_LEFT || cell < 0) continue;
+    count[cell]++;
+    map[cell] += b->volume_m3;
+    ++*stops;
+  }
+  TlStatus status = write_map(m, out, "deposit_count", count);
+  tl_free(count);
+  if (status == TL_OK) status = write_map(m, out, "deposit_volume_m3", map);
+  for (int64_t i = 0; i < cells; i++) map[i] /= m->grid.cell_m * m->grid.cell_m;
+  return status == TL_OK ? write_map(m, out, "deposit_thickness_m", map) : status;
+}
+
+static TlStatus write_maps(const Maps *m, const TlMapOptions *out, double *map, double *scratch,
+                           TlFigures *figures, double *stops) {
   int64_t cells = m->grid.nx * m->grid.ny;
   TL_TRY(tl_dir_make(out->folder));
   for (int64_t i = 0; i < cells; i++) map[i] = 0;
@@ -224,23 +324,16 @@ static TlStatus write_maps(const Maps *m, const Out *out, double *map, double *s
   TL_TRY(write_map(m, out, "passages", map));
   for (int64_t i = 0; i < cells; i++) map[i] /= m->blocks->count > 0 ? (double)m->blocks->count : 1;
   TL_TRY(write_map(m, out, "reach_probability", map));
-  TL_TRY(write_map(m, out, "deposit_count", m->stopped));
-  TL_TRY(write_map(m, out, "deposit_volume_m3", m->solid_m3));
-  for (int64_t i = 0; i < cells; i++) map[i] = m->solid_m3[i] / (m->grid.cell_m * m->grid.cell_m);
-  TL_TRY(write_map(m, out, "deposit_thickness_m", map));
+  TL_TRY(write_deposit(m, out, map, stops));
   for (int k = 0; k < TL_CELL_VALUES; k++)
     TL_TRY(write_value(m, out, (TlCellValue)k, map, scratch));
-  static const int years[] = {30, 100, 300};
-  for (int i = 0; i < 3 && out->release_per_year > 0; i++)
-    TL_TRY(write_return(m, out, years[i], map, scratch));
-  return TL_OK;
+  return out->release_per_year > 0 ? write_periods(m, out, map, scratch, figures) : TL_OK;
 }
 
-static TlStatus report(const Maps *m, TlFigures *figures) {
-  double passed = 0, stopped = 0;
+static TlStatus report(const Maps *m, double stopped, TlFigures *figures) {
+  double passed = 0;
   for (int64_t i = 0; i < m->entries; i++)
     passed += i == 0 || m->entry[i].cell != m->entry[i - 1].cell;
-  for (int64_t i = 0; i < m->grid.nx * m->grid.ny; i++) stopped += m->stopped[i];
   TL_TRY(tl_figures_add(figures, "map_blocks", (double)m->blocks->count, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_blocks_in_last_frame", stopped, "", "post/maps.h"));
   TL_TRY(tl_figures_add(figures, "map_cells_passed", passed, "", "post/maps.h"));
@@ -256,26 +349,22 @@ static TlStatus report(const Maps *m, TlFigures *figures) {
   return tl_figures_add(figures, "map_largest_step_of_cell", m->largest_leg, "", "post/maps.h");
 }
 
-TlStatus tl_maps_write(const TlBlocks *blocks, const char *const *runs, const char *folder,
-                       const char *extension, bool overwrite, double release_per_year,
+TlStatus tl_maps_write(const TlBlocks *blocks, const char *const *runs, const TlMapOptions *options,
                        TlFigures *figures) {
   Maps m = {.blocks = blocks, .grid = tl_terrain_grid(&blocks->terrain)};
-  double *map = NULL, *scratch = NULL;
-  size_t cells = (size_t)(m.grid.nx * m.grid.ny);
-  TlStatus status = TL_NEW(m.stopped, cells);
-  if (status == TL_OK) status = TL_NEW(m.solid_m3, cells);
-  if (status == TL_OK) status = tl_blocks_read_cells(blocks, runs, &m.entry, &m.entries);
-  m.capacity = (size_t)m.entries;
-  if (status == TL_OK) status = walk_blocks(&m);
-  if (status == TL_OK) merge(&m);
-  if (status == TL_OK) status = TL_NEW(map, cells);
+  double *map = NULL, *scratch = NULL, stops = 0;
+  Matrix matrix;
+  if (options->danger) TL_TRY(read_matrix(options->danger, &matrix));
+  if (options->danger && !(options->release_per_year > 0))
+    return tl_fail(TL_EINPUT,
+                   "danger levels want to know how often blocks come: give --release-per-year, or "
+                   "release.blocks_per_year in the study, the same one in all runs");
+  TlStatus status = tl_maps_cells(blocks, runs, &m.entry, &m.entries, &m.largest_leg);
+  if (status == TL_OK) status = TL_NEW(map, (size_t)(m.grid.nx * m.grid.ny));
   if (status == TL_OK) status = TL_NEW(scratch, (size_t)blocks->count);
-  if (status == TL_OK)
-    status = write_maps(&m, &(Out){folder, extension, overwrite, release_per_year}, map, scratch);
-  if (status == TL_OK) status = report(&m, figures);
+  if (status == TL_OK) status = write_maps(&m, options, map, scratch, figures, &stops);
+  if (status == TL_OK) status = report(&m, stops, figures);
   tl_free(m.entry);
-  tl_free(m.stopped);
-  tl_free(m.solid_m3);
   tl_free(map);
   tl_free(scratch);
   return status;

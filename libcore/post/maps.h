@@ -12,6 +12,7 @@
 #ifndef TL_POST_MAPS_H
 #define TL_POST_MAPS_H
 
+#include "io/raster.h"
 #include "post/blocks.h"
 #include "post/figures.h"
 
@@ -20,11 +21,32 @@
  * translational_kJ, rotational_kJ, jump_height_m each _max, _mean, _p50, _p90, _p95, _p99 (no value
  * where nothing passed). Figures: blocks, cells passed, runs without
  * cells.csv and their largest leg in cells.
- * release_per_year: blocks that are released in a year, of which those of the runs are a sample; 0:
- * not known. With it energy_kJ_T and intensity_T (1 weak, up to 30 kJ; 2 medium, up to 300 kJ; 3
- * strong) for return periods T of 30y, 100y and 300y. */
-TlStatus tl_maps_write(const TlBlocks *blocks, const char *const *runs, const char *folder,
-                       const char *extension, bool overwrite, double release_per_year,
+ *
+ * With a frequency (release_per_year above 0) energy_kJ_T and intensity_T (1 weak, up to 30 kJ; 2 medium, up to 300 kJ;
+ * 3 strong) for return periods T of 30y, 100y and 300y; with a matrix also danger: 1 residual (blocks come more rarely
+ * than once in 300 years), 2 low (yellow), 3 medium (blue), 4 high (red), the highest of the three periods, as .tif with
+ * these colours; figures danger_cells_*. */
+typedef struct TlMapOptions {
+  const char *folder, *extension;
+  bool overwrite;
+  double
+      release_per_year; /* blocks released in a year, of which those of the runs are a sample; 0: not known */
+  const char *
+      danger; /* the matrix, "rrr/bby/byy": letters r, b, y of strong, medium and weak intensity, each
+                              for events of up to 30, 100 and 300 years; NULL: none */
+} TlMapOptions;
+
+/* TL_EUSAGE: a matrix that is none. TL_EINPUT: a matrix without a frequency. */
+TlStatus tl_maps_write(const TlBlocks *blocks, const char *const *runs, const TlMapOptions *options,
                        TlFigures *figures);
+
+/* What each block did in each cell: of cells.csv where the run has one, else of its path from frame to frame. One entry
+ * a cell and block, by cell, then block. Fresh memory. largest_leg: of a path from frame to frame, in cells. */
+TlStatus tl_maps_cells(const TlBlocks *blocks, const char *const *runs, TlBlockCell **entry,
+                       int64_t *entries, double *largest_leg);
+/* A raster over the terrain's cells, NAME.EXTENSION in the folder; values [ny][nx] of tl_terrain_grid. */
+TlStatus tl_maps_raster(const TlBlocks *blocks, const char *folder, const char *name,
+                        const char *extension, bool overwrite, double *value,
+                        const TlRasterColour *colour, int colours);
 
 #endif

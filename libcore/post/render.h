@@ -30,9 +30,11 @@ typedef struct TlRenderOptions {
   const double *value;            /* rotation, strain: of each row of the frame; NaN: grey */
   int64_t since;                  /* the frame they are counted from */
   const TlDepartures *departures; /* of the run, for the caption; NULL: not known */
-  const TlChainDrawing *chains;   /* NULL: grains; else in place of them, with colour FORCE */
-  double chain_m;                 /* diameter of a tube at high */
-  const TlTraceTube *trajectory;  /* beside the grains; borrowed */
+  bool blocks;                  /* of an ensemble; the caption says a density that is not of rock */
+  int64_t not_started;          /* of them, for the caption */
+  const TlChainDrawing *chains; /* NULL: grains; else in place of them, with colour FORCE */
+  double chain_m;               /* diameter of a tube at high */
+  const TlTraceTube *trajectory; /* beside the grains; borrowed */
   int64_t trajectories;
   double enlarge; /* grains are drawn so many times as large, about their centres, which the caption
                      says; 0: once */

@@ -3,6 +3,7 @@
 #include "post/ink.h"
 #include "post/measure.h"
 #include "post/render_colour.h"
+#include "shape/rock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void fitted_text(TlImage *image, double x, double y, double size, const c
   tl_ink_text(image, x, y, size, copy, ink);
 }
 
-/* What of the frame is drawn: "475 grains, 3 gone, grains x 45.75, section, 38% of the mass moves,
+/* What of the frame is drawn: "475 grains, 3 gone, 2 never started, grains x 45.75, section, 38% of the mass moves,
  * mean 3.0 m/s", or ", at rest (mean 0.002 m/s)". Grains that are just let go stand still, but not
  * because they came to rest. */
 static void describe(const TlScene *scene, const TlFrame *frame, const TlRenderOptions *o,
@@ -52,6 +53,12 @@ static void describe(const TlScene *scene, const TlFrame *frame, const TlRenderO
   for (int64_t i = 0; i < left; i++) gone += o->departures->row[i].removed;
   int used = snprintf(line, 256, "%lld grains", (long long)grains);
   if (gone > 0) used += snprintf(line + used, 256 - (size_t)used, ", %lld gone", (long long)gone);
+  if (o->not_started > 0)
+    used += snprintf(line + used, 256 - (size_t)used, ", %lld never started",
+                     (long long)o->not_started);
+  if (o->blocks &&
+      (scene->density_kg_m3 < TL_ROCK_LEAST_KG_M3 || scene->density_kg_m3 > TL_ROCK_MOST_KG_M3))
+    used += snprintf(line + used, 256 - (size_t)used, ", %.4g kg/m3", scene->density_kg_m3);
   if (scene->grain_scale != 1 && scene->grain_scale > 0)
     used += snprintf(line + used, 256 - (size_t)used, ", grains x %.6g", scene->grain_scale);
   if (o->enlarge > 0 && o->enlarge != 1)

@@ -290,9 +290,29 @@ static Places put_places(const Map *map, const TlReportMotion *m, const bool *mo
 
 /* ---- cells in classes of colour ---- */
 
-/* Rows of cells of one class as one path each; above 0 only. */
-static void put_cells(const Map *m, const double *value, int64_t nx, int64_t ny, double x0,
-                      double y0, double cell, double high) {
+typedef struct Cells {
+  const char *title, *unit, *what;
+  const double *value;
+  int64_t nx, ny;
+  double x0, y0, cell, high;
+  bool whole; /* values are numbers of things */
+} Cells;
+
+/* Of the classes from 0 to the largest value: a round number, whole for numbers of things. */
+static double class_width(const Cells *c) {
+  static const double round[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
+  double width = c->high / CLASSES, power = pow(10, floor(log10(width)));
+  if (c->whole) return fmax(1, ceil(width));
+  for (size_t k = 0; k < sizeof round / sizeof *round; k++)
+    if (round[k] * power >= width * (1 - 1e-9)) return round[k] * power;
+  return 10 * power;
+}
+
+/* Rows of cells of one class as one path each; above 0 only. A whole number counts to the class that ends with it. */
+static void put_cells(const Map *m, const Cells *c) {
+  const double *value = c->value;
+  int64_t nx = c->nx, ny = c->ny;
+  double x0 = c->x0, y0 = c->y0, cell = c->cell, width = class_width(c);
   for (int k = 0; k < CLASSES; k++) {
     tl_html(m->to, "<path class=\"p%d\" fill-opacity=\".78\" d=\"", k);
     for (int64_t j = 0; j < ny; j++)
@@ -301,7 +321,7 @@ static void put_cells(const Map *m, const double *value, int64_t nx, int64_t ny,
         for (; i < nx; i++) {
           double v = value[j * nx + i];
           if (!(v > 0)) break;
-          int of = (int)(v / high * CLASSES);
+          int of = (int)((c->whole ? v - 0.5 : v) / width);
           if ((of >= CLASSES ? CLASSES - 1 : of) != k) break;
         }
         if (i == first) continue;
@@ -318,37 +338,35 @@ static void put_cells(const Map *m, const double *value, int64_t nx, int64_t ny,
   }
 }
 
-static void put_classes(const Map *m, double high, const char *unit) {
+static void put_classes(const Map *m, const Cells *c) {
+  double width = class_width(c);
   tl_html(m->to, "<span class=\"key\">");
-  for (int k = 0; k < CLASSES; k++) {
+  for (int k = 0; k < CLASSES && k * width < c->high; k++) {
     char low[40], top[40];
-    tl_html_value(low, high * k / CLASSES);
-    tl_html_value(top, high * (k + 1) / CLASSES);
+    tl_html_value(low, k * width + c->whole);
+    tl_html_value(top, (k + 1) * width);
     tl_html(m->to,
             "<span><svg width=\"14\" height=\"12\"><rect class=\"p%d\" width=\"14\" "
-            "height=\"12\"/></svg> %s to %s %s</span>",
-            k, low, top, unit);
+            "height=\"12\"/></svg> ",
+            k);
+    if (c->whole && width == 1)
+      tl_html(m->to, "%s</span>", top);
+    else
+      tl_html(m->to, "%s to %s</span>", low, top);
   }
-  tl_html(m->to, "</span>");
+  tl_html(m->to, "<span>%s</span></span>", c->unit);
 }
-
-typedef struct Cells {
-  const char *title, *unit, *what;
-  const double *value;
-  int64_t nx, ny;
-  double x0, y0, cell, high;
-} Cells;
 
 static void put_cell_map(const Map *m, const Cells *c) {
   char text[32];
   if (!(c->high > 0)) return;
   begin(m, c->title);
   tl_html(m->to, "<use href=\"#relief-%d\"/>", m->id);
-  put_cells(m, c->value, c->nx, c->ny, c->x0, c->y0, c->cell, c->high);
+  put_cells(m, c);
   put_frame(m);
   tl_ink_length(c->cell, text);
   tl_html(m->to, "</svg><figcaption>");
-  put_classes(m, c->high, c->unit);
+  put_classes(m, c);
   tl_html(m->to, "%s Cells of %s.</figcaption></figure>\n", c->what, text);
 }
 
@@ -402,7 +420,7 @@ TlStatus tl_report_maps(TlHtml *to, const TlScene *scene, const TlReportMotion *
                             "How many grains' centres came over the cell, along straight lines "
                             "from frame to frame.",
                             grid->passed, grid->nx, grid->ny, grid->x0_m, grid->y0_m, grid->cell_m,
-                            grid->most_passed});
+                            grid->most_passed, true});
   put_cell_map(&m, &(Cells){"Deposit", "m",
                             "Solid thickness in the last frame: volume of the grains over the "
                             "cell's area, without the voids between them.",

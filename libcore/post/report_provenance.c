@@ -1,7 +1,9 @@
 #include "post/report_run.h"
 
+#include "base/mem.h"
 #include "conf/yaml_tree.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Records are JSON, which is YAML. */
@@ -85,20 +87,39 @@ static void put_record(TlHtml *to, const TlYamlNode *record) {
   tl_html(to, "</table></div></details>\n");
 }
 
+/* Times are of ISO 8601 in UTC, whose text sorts as they do; of one second the record behind the others is the younger. */
+static int by_end(const void *one, const void *two) {
+  const TlYamlNode *a = *(TlYamlNode *const *)one, *b = *(TlYamlNode *const *)two;
+  int order = strcmp(text_of(a, "end"), text_of(b, "end"));
+  return order ? order : (a > b) - (a < b);
+}
+
+static TlStatus put_records(TlHtml *to, const TlYamlNode *list) {
+  const TlYamlNode **record;
+  TL_TRY(TL_NEW(record, list->count));
+  for (size_t i = 0; i < list->count; i++) record[i] = &list->children[i];
+  if (list->count > 0) qsort(record, list->count, sizeof *record, by_end);
+  for (size_t i = 0; i < list->count; i++) put_record(to, record[i]);
+  tl_free(record);
+  return TL_OK;
+}
+
 TlStatus tl_report_run_provenance(TlHtml *to, const char *provenance, const char *study) {
   TlYamlNode root = {0};
   TlStatus status = tl_yaml_parse("provenance", provenance, strlen(provenance), &root);
   if (status == TL_ENOMEM) return status;
   if (status == TL_OK && root.kind == TL_YAML_LIST) {
     tl_html(to, "<p>Oldest first; each step took the products of those before it.</p>\n");
-    for (size_t i = 0; i < root.count; i++) put_record(to, &root.children[i]);
+    status = put_records(to, &root);
   } else { /* as it stands is better than not at all */
     tl_html(to,
             "<p>The history of programs cannot be read as JSON; it is shown as it is.</p><pre>");
     tl_html_text(to, provenance);
     tl_html(to, "</pre>\n");
   }
+  bool failed = status == TL_ENOMEM;
   tl_yaml_free(&root);
+  if (failed) return TL_ENOMEM;
   if (!study || !study[0]) return TL_OK;
   tl_html(to, "<details><summary>The effective study: every key with its value, defaults filled "
               "in</summary><pre>");

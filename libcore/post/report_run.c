@@ -5,6 +5,7 @@
 #include "post/blocks.h"
 #include "post/departures.h"
 #include "post/report_chart.h"
+#include "post/single_blocks.h"
 #include "shape/moving.h"
 
 #include <math.h>
@@ -209,11 +210,12 @@ static double deposit_thickness(const TlReportRun *r) {
 static double repose(const TlReportRun *r) {
   return r->measure.deposit.nx ? r->measure.deposit.repose_deg : NAN;
 }
+/* Blocks of an ensemble never meet. */
 static double contacts(const TlReportRun *r) {
-  return last_of(r)->contacts_per_grain;
+  return tl_scene_single_blocks(&r->scene) ? NAN : last_of(r)->contacts_per_grain;
 }
 static double overlap(const TlReportRun *r) {
-  return 100 * r->measure.largest_overlap_share;
+  return tl_scene_single_blocks(&r->scene) ? NAN : 100 * r->measure.largest_overlap_share;
 }
 static double penetration(const TlReportRun *r) {
   return r->measure.has_solid ? 100 * r->measure.largest_penetration_share : NAN;

@@ -4,6 +4,7 @@
 #include "conf/param.h"
 #include "conf/yaml_tree.h"
 #include "post/single_blocks.h"
+#include "shape/rock.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -156,7 +157,6 @@ static void warn_motion(const TlReportRun *run, TlHtml *items, int64_t *count) {
 /* Blocks of an ensemble that came to rest within their diameter of where they were released, and
  * blocks that are not of rock. */
 static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *count) {
-  static const double least_kg_m3 = 2300, most_kg_m3 = 3000;
   const TlReportMotion *m = &run->motion;
   int64_t blocks = 0, never = 0, light = 0;
   for (int64_t b = 0; b < m->bodies; b++) {
@@ -168,7 +168,7 @@ static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *coun
     TL_TRY(tl_scene_density(&run->scene, &row, &density));
     blocks++;
     never += !left(run, b) && !run->moving[b] && hypot(way.x, way.y) < cbrt(6 * volume / M_PI);
-    light += density < least_kg_m3 || density > most_kg_m3;
+    light += density < TL_ROCK_LEAST_KG_M3 || density > TL_ROCK_MOST_KG_M3;
   }
   if (never > 0)
     warn(items, count,
@@ -177,9 +177,9 @@ static TlStatus warn_blocks(const TlReportRun *run, TlHtml *items, int64_t *coun
          (long long)never, (long long)blocks);
   if (light > 0)
     warn(items, count,
-         "%lld of %lld blocks have a density outside of %g to %g kg/m3, that of rock: energies are "
+         "%lld of %lld blocks have a density outside of %d to %d kg/m3, that of rock: energies are "
          "as wrong as the density.",
-         (long long)light, (long long)blocks, least_kg_m3, most_kg_m3);
+         (long long)light, (long long)blocks, TL_ROCK_LEAST_KG_M3, TL_ROCK_MOST_KG_M3);
   return TL_OK;
 }
 
@@ -223,6 +223,12 @@ static void warn_depth(const TlReportRun *run, TlHtml *items, int64_t *count) {
          number(text, 100 * during),
          number(other, 100 * fmax(m->largest_overlap_share, m->largest_penetration_share)));
   if (!run->scene.has_terrain) return;
+  if (run->scene.terrain.holes_filled > 0)
+    warn(items, count,
+         "%lld samples of the terrain had no data and were filled from their rim: what grains do "
+         "there, and "
+         "that they stop there, is a guess.",
+         (long long)run->scene.terrain.holes_filled);
   int64_t small = 0, grains = 0;
   for (int64_t b = 0; b < run->motion.bodies; b++) {
     if (!tl_report_motion_grain(&run->motion, b)) continue;

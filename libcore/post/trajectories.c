@@ -42,7 +42,8 @@ typedef struct Out {
   double *value;     /* [blocks][FIELDS] */
   TlVec3 *place;     /* [moments], CRS */
   TlVec3 *stop;      /* [blocks] */
-  int64_t *first;    /* [blocks + 1] */
+  TlBlockPaths path; /* as post/blocks.h has it, but places in the CRS */
+  TlVec3 *path_place;
 } Out;
 
 /* From when on it does not move any more. */
@@ -78,6 +79,7 @@ static void raise(double *value, double to) {
 }
 
 static TlStatus see_steps(Out *o, const char *const *runs) {
+  const double *origin = o->blocks->terrain.origin;
   TlBlockCell *cell;
   int64_t count;
   TL_TRY(tl_blocks_read_cells(o->blocks, runs, &cell, &count));
@@ -87,8 +89,13 @@ static TlStatus see_steps(Out *o, const char *const *runs) {
     raise(&value[ENERGY], cell[i].value[TL_CELL_ENERGY]);
     raise(&value[JUMP], cell[i].value[TL_CELL_JUMP]);
   }
+  TlStatus status = tl_blocks_paths(o->blocks, cell, count, &o->path);
   tl_free(cell);
-  return TL_OK;
+  int64_t places = status == TL_OK ? o->path.first[o->blocks->count] : 0;
+  if (status == TL_OK) status = TL_NEW(o->path_place, (size_t)places);
+  for (int64_t i = 0; status == TL_OK && i < places; i++)
+    o->path_place[i] = tl_add(o->path.moment[i].place_m, tl_vec3(origin[0], origin[1], origin[2]));
+  return status;
 }
 
 static TlStatus fill(Out *o, const char *const *runs) {
@@ -101,7 +108,6 @@ static TlStatus fill(Out *o, const char *const *runs) {
   TL_TRY(TL_NEW(o->value, (size_t)(all->count * FIELDS)));
   TL_TRY(TL_NEW(o->place, (size_t)moments));
   TL_TRY(TL_NEW(o->stop, (size_t)all->count));
-  TL_TRY(TL_NEW(o->first, (size_t)(all->count + 1)));
   for (int i = 0; i < 3; i++) o->word[i] = tl_block_end_names[i];
   for (int64_t i = 0; i < run_count; i++) o->word[3 + i] = runs[i];
   for (int64_t i = 0; i < moments; i++)
@@ -109,10 +115,8 @@ static TlStatus fill(Out *o, const char *const *runs) {
   for (int64_t i = 0; i < all->count; i++) {
     const TlBlock *b = &all->block[i];
     values_of(all, b, o->value + i * FIELDS);
-    o->first[i] = b->first;
     o->stop[i] = o->place[b->first + b->count - 1];
   }
-  o->first[all->count] = moments;
   return see_steps(o, runs);
 }
 
@@ -128,8 +132,8 @@ static TlStatus write_vector(const Out *o, const char *name, bool lines) {
                          .crs = o->blocks->terrain.crs,
                          .lines = lines,
                          .features = o->blocks->count,
-                         .first = o->first,
-                         .place = lines ? o->place : o->stop,
+                         .first = o->path.first,
+                         .place = lines ? o->path_place : o->stop,
                          .fields = FIELDS,
                          .field = field,
                          .value = o->value,
@@ -231,6 +235,7 @@ TlStatus tl_trajectories_write(const TlBlocks *blocks, const char *const *runs, 
   tl_free(o.value);
   tl_free(o.place);
   tl_free(o.stop);
-  tl_free(o.first);
+  tl_block_paths_free(&o.path);
+  tl_free(o.path_place);
   return status;
 }

@@ -39,7 +39,15 @@ static double middle(const Row *row, int axis) {
   C(rotational_kJ, "kJ", "largest energy of rotation there",                                       \
     short_of(row->row.rotational_J / 1000))                                                        \
   C(jump_height_m, "m", "largest height of the mass centre above the ground there, upright",       \
-    short_of(row->row.jump_m))
+    short_of(row->row.jump_m))                                                                     \
+  C(first_time_s, "s",                                                                             \
+    "when it was in the cell first since the frame before (of an ensemble: "                       \
+    "since its release)",                                                                          \
+    row->row.time_s)                                                                               \
+  C(first_east_m, "m", "where its mass centre was then, in the terrain's CRS, east",               \
+    row->row.x_m + row->origin[0])                                                                 \
+  C(first_north_m, "m", "the same, north", row->row.y_m + row->origin[1])                          \
+  C(first_height_m, "m", "the same, height", row->row.z_m + row->origin[2])
 
 COLUMNS(TL_COLUMN_GET)
 static const TlColumn columns[] = {COLUMNS(TL_COLUMN_ROW)};
@@ -98,6 +106,11 @@ static void raise(TlCellRow *to, const TlCellRow *by) {
   to->rotational_J = fmax(to->rotational_J, by->rotational_J);
   to->energy_J = fmax(to->energy_J, by->energy_J);
   to->jump_m = fmax(to->jump_m, by->jump_m);
+  if (by->time_s >= to->time_s) return;
+  to->time_s = by->time_s;
+  to->x_m = by->x_m;
+  to->y_m = by->y_m;
+  to->z_m = by->z_m;
 }
 
 TlStatus tl_cells_add(TlCells *c, const TlCellRow *row) {
@@ -141,7 +154,7 @@ TlBodyMotion tl_body_motion(const TlRun *run, int64_t i) {
   return m;
 }
 
-TlStatus tl_cells_take(TlRun *run, bool all) {
+TlStatus tl_cells_take(TlRun *run, int64_t step) {
   TlCells *c = &run->cells;
   const TlBodies *b = &run->state->dem.bodies;
   if (!c->wanted) return TL_OK;
@@ -152,7 +165,7 @@ TlStatus tl_cells_take(TlRun *run, bool all) {
     if (cell < 0) continue;
     double diameter = cbrt(6 * tl_run_volume(run, i) / M_PI);
     double pace = tl_pace(b->velocity[i], tl_bodies_spin(b, i), diameter, c->gravity_m_s2);
-    if (!all && !(pace > tl_moving_pace)) continue;
+    if (step > 0 && !(pace > tl_moving_pace)) continue;
     TlBodyMotion m = tl_body_motion(run, i);
     TlCellRow row = {.id = b->id[i],
                      .cell = cell,
@@ -161,7 +174,11 @@ TlStatus tl_cells_take(TlRun *run, bool all) {
                      .translational_J = m.translational_J,
                      .rotational_J = m.rotational_J,
                      .energy_J = m.translational_J + m.rotational_J,
-                     .jump_m = m.jump_m};
+                     .jump_m = m.jump_m,
+                     .time_s = (double)step * run->model->setup.time.dt_s,
+                     .x_m = x.x,
+                     .y_m = x.y,
+                     .z_m = x.z};
     TL_TRY(tl_cells_add(c, &row));
   }
   return TL_OK;

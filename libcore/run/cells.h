@@ -2,7 +2,7 @@
  *
  * After each step a body that moves (shape/moving.h) and whose mass centre is in a cell gives that
  * cell its speed, energies and height above the ground; of each body and cell the largest values are
- * kept. They are written, sorted by body and cell, with each frame and at the end, so that memory
+ * kept, and when and where it was there first. They are written, sorted by body and cell, with each frame and at the end, so that memory
  * holds what happened since the last frame; a body that stays in a cell over several frames has a
  * row of each. Maps (post/maps.h) take the largest of them.
  *
@@ -37,7 +37,11 @@ TlBodyMotion tl_body_motion(const struct TlRun *run, int64_t body);
   F(double, translational_J, "J", TL_SAVE, "")                                                     \
   F(double, rotational_J, "J", TL_SAVE, "")                                                        \
   F(double, energy_J, "J", TL_SAVE, "of both")                                                     \
-  F(double, jump_m, "m", TL_SAVE, "of the mass centre above the ground")
+  F(double, jump_m, "m", TL_SAVE, "of the mass centre above the ground")                           \
+  F(double, time_s, "s", TL_SAVE, "after the first step in the cell")                              \
+  F(double, x_m, "m", TL_SAVE, "of the mass centre then")                                          \
+  F(double, y_m, "m", TL_SAVE, "")                                                                 \
+  F(double, z_m, "m", TL_SAVE, "")
 
 #define F(type, name, ...) type name;
 typedef struct TlCellRow {
@@ -67,16 +71,16 @@ extern const TlColumns tl_cell_columns;
 /* Of an opened run, if it has a terrain and its study wants them (terrain.cells): else nothing is
  * kept, and nothing written. */
 void tl_cells_open(struct TlRun *run);
-/* A row into those that are kept; the larger values stay. */
+/* A row into those that are kept; the larger values stay, and the place of the earlier time. */
 TlStatus tl_cells_add(TlCells *cells, const TlCellRow *row);
 /* What is kept, sorted by its keys, fresh memory. */
 TlStatus tl_cells_sorted(const TlCells *cells, TlCellRow **row);
 void tl_cells_clear(TlCells *cells);
 void tl_cells_free(TlCells *cells);
 
-/* The owned bodies of the run after a step, or before the first (all: also those that rest). Each
+/* The owned bodies of the run after this step, or before the first (0: also those that rest). Each
  * rank for itself. */
-TlStatus tl_cells_take(struct TlRun *run, bool all);
+TlStatus tl_cells_take(struct TlRun *run, int64_t step);
 /* Collective. Lines of what is kept, which is forgotten unless keep says that a run that resumes
  * from here is to write it again. */
 TlStatus tl_cells_write(struct TlRun *run, bool keep);

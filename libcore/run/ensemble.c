@@ -52,7 +52,7 @@ static TlStatus follow(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
     s->totals.travel_share = fmax(s->totals.travel_share, run->travel_share);
     TL_TRY(tl_standstill_after(run, step));
     take_maxima(run, r);
-    TL_TRY(tl_cells_take(run, false));
+    TL_TRY(tl_cells_take(run, step));
     r->steps = step;
     r->end = pose_of(b);
     TL_TRY(tl_run_handle_problems(run, step));
@@ -98,7 +98,7 @@ static TlStatus begin_block(TlEnsemble *e, TlRun *run, TlBlockRecord *r) {
   r->end = pose_of(&run->state->dem.bodies);
   take_maxima(run, r);
   tl_cells_clear(&run->cells);
-  return tl_cells_take(run, true);
+  return tl_cells_take(run, 0);
 }
 
 static TlStatus run_block(TlEnsemble *e, TlRun *run, int64_t id) {

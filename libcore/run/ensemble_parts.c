@@ -14,7 +14,8 @@
 enum { HEX = TL_INPUTS_HEX };
 static const char cells_layout[] =
     "int64_t id; int64_t cell; int64_t rank; double speed_m_s; double translational_J; "
-    "double rotational_J; double energy_J; double jump_m; ";
+    "double rotational_J; double energy_J; double jump_m; double time_s; double x_m; double y_m; "
+    "double z_m; ";
 static const char inputs_layout[] = "SHA-256 of study and terrain, hexadecimal",
                   records_layout[] = "TlBlockRecord of this program",
                   poses_layout[] = "TlBlockPose of this program";

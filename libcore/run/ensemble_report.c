@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "shape/rock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,8 +20,6 @@ enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
 
 /* So many blocks should lie beyond a quantile. */
 static const double beyond = 10;
-/* Rock; outside of it a density is likely a mistake. */
-static const double least_rock_kg_m3 = 2300, most_rock_kg_m3 = 3000;
 
 static int by_value(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -123,11 +122,11 @@ static void warn_of_density(const TlEnsemble *e) {
     double density = m->material[k].density_kg_m3;
     int64_t blocks = 0;
     for (int64_t i = 0; i < e->count; i++) blocks += e->start.colliders.material[i] == k;
-    if (blocks > 0 && (density < least_rock_kg_m3 || density > most_rock_kg_m3))
-      tl_log_warn("%lld blocks are of %g kg/m3 (material %s); rock has %g to %g: energies are as "
+    if (blocks > 0 && (density < TL_ROCK_LEAST_KG_M3 || density > TL_ROCK_MOST_KG_M3))
+      tl_log_warn("%lld blocks are of %g kg/m3 (material %s); rock has %d to %d: energies are as "
                   "wrong as the density",
-                  (long long)blocks, density, m->material[k].name, least_rock_kg_m3,
-                  most_rock_kg_m3);
+                  (long long)blocks, density, m->material[k].name, TL_ROCK_LEAST_KG_M3,
+                  TL_ROCK_MOST_KG_M3);
   }
 }
 
@@ -135,6 +134,11 @@ void tl_ensemble_warn(const TlEnsemble *e) {
   Sums s = sums_of(e);
   int64_t started = e->count - s.fate[TL_FATE_NOT_STARTED];
   warn_of_density(e);
+  if (e->run.model->terrain.holes_filled > 0)
+    tl_log_warn("%lld samples of the terrain had no data and were filled from their rim: what "
+                "blocks do there, "
+                "and that they stop there, is a guess",
+                (long long)e->run.model->terrain.holes_filled);
   for (int q = QUANTILES - 1; q >= 0; q--) {
     double p = quantiles[q].p, wanted = ceil(beyond / (1 - p) - 1e-6);
     if ((double)started >= wanted) continue;

@@ -56,6 +56,22 @@ static const TlParam *param_of(const TlParam *params, size_t count, const char *
   return found;
 }
 
+/* The field of a density, which is no key of bodies and areas; NULL: there is none. */
+static const char density_field[] = "density_kg_m3";
+static const TlParam density_param = {density_field, TL_P_REAL, 0,    "kg/m3", "0",
+                                      1e-3,          1e5,       NULL, "",      NULL};
+
+static TlStatus take_density(const TlVector *v, int64_t feature, double *density) {
+  *density = 0;
+  for (int64_t k = 0; k < v->fields; k++) {
+    const char *value = v->value[feature * v->fields + k];
+    if (names(v->field[k], density_field) && value)
+      TL_TRY(tl_context(tl_param_parse(&density_param, density, value), "feature %lld, field %s",
+                        (long long)v->id[feature], v->field[k]));
+  }
+  return TL_OK;
+}
+
 static TlStatus take_fields(const TlVector *v, int64_t feature, const TlParam *params, size_t count,
                             void *base) {
   for (int64_t k = 0; k < v->fields; k++) {
@@ -73,13 +89,106 @@ static TlStatus say_fields(const char *source, const char *what, const TlVector 
   TlGrowingText used = {0}, other = {0};
   TlStatus status = TL_OK;
   for (int64_t k = 0; status == TL_OK && k < v->fields; k++)
-    status = tl_text_add(param_of(params, count, v->field[k]) ? &used : &other, ", ", v->field[k]);
+    status = tl_text_add(
+        param_of(params, count, v->field[k]) || names(v->field[k], density_field) ? &used : &other,
+        ", ", v->field[k]);
   if (status == TL_OK)
     tl_log_info("%s: %lld %s; fields used: %s; not used: %s", source, (long long)v->parts, what,
                 used.text ? used.text : "none", other.text ? other.text : "none");
   tl_free(used.text);
   tl_free(other.text);
   return status;
+}
+
+/* ---- materials of a density ---- */
+
+/* A copy of row i behind the last. */
+static TlStatus repeat_row(const TlStudySection *section, TlStudyList *rows, int64_t i) {
+  size_t size = section->size;
+  unsigned char *all;
+  TL_TRY(TL_NEW(all, (size_t)(rows->count + 1) * size));
+  if (rows->count > 0) memcpy(all, rows->items, (size_t)rows->count * size);
+  TlStatus status =
+      tl_study_values_copy(section, all + (size_t)i * size, all + (size_t)rows->count * size);
+  if (status != TL_OK) {
+    tl_free(all);
+    return status;
+  }
+  tl_free(rows->items);
+  rows->items = all;
+  rows->count++;
+  return TL_OK;
+}
+
+static TlStatus call_it(char **name, const char *to) {
+  char *text = tl_strdup(to);
+  if (!text) return TL_ENOMEM;
+  tl_free(*name);
+  *name = text;
+  return TL_OK;
+}
+
+/* Pairs of the one are pairs of the other, too: with third ones, with itself, and of the two. */
+static TlStatus repeat_pairs(TlSetup *s, const char *of, const char *other) {
+  TlStudyList *pairs = &s->pairs;
+  for (int64_t i = 0, end = pairs->count; i < end; i++) {
+    const TlPairSetup *p = (const TlPairSetup *)pairs->items + i;
+    bool first = strcmp(p->between.items[0], of) == 0,
+         second = strcmp(p->between.items[1], of) == 0;
+    for (int which = 1; which < 4; which++) { /* bit 0: the first is replaced; bit 1: the second */
+      if ((which & 1 && !first) || (which & 2 && !second) || (first && second && which == 2))
+        continue;
+      TL_TRY(repeat_row(&tl_pair_row, pairs, i));
+      TlPairSetup *copy = (TlPairSetup *)pairs->items + pairs->count - 1;
+      if (which & 1) TL_TRY(call_it(&copy->between.items[0], other));
+      if (which & 2) TL_TRY(call_it(&copy->between.items[1], other));
+    }
+  }
+  return TL_OK;
+}
+
+/* The body's material, with this density. */
+static TlStatus set_density(const Gis *g, TlBodySetup *body, double density) {
+  TlSetup *s = g->setup;
+  const TlShapeSetup *shape = s->shapes.items;
+  int64_t of_shape = body->shape ? tl_shapes_index(&s->shapes, body->shape) : -1;
+  const char *own = body->material                              ? body->material
+                    : of_shape >= 0 && shape[of_shape].material ? shape[of_shape].material
+                    : s->grains.material                        ? s->grains.material
+                                                                : TL_GRAIN_MATERIAL;
+  char name[TL_MATERIAL_NAME];
+  if (body->parts.count > 0)
+    return tl_fail(TL_EINPUT, "density_kg_m3: the body has parts, whose materials say it");
+  int length = snprintf(name, sizeof name, "%s, %.6g kg/m3", own, density);
+  if (length >= (int)sizeof name)
+    return tl_fail(TL_EINPUT,
+                   "density_kg_m3: the name of the material '%s' is too long for one of "
+                   "another density",
+                   own);
+  TlMaterialSetup *listed = s->materials.items;
+  int64_t base = -1, known = -1;
+  for (int64_t i = 0; i < s->materials.count; i++) {
+    if (strcmp(listed[i].name, own) == 0) base = i;
+    if (strcmp(listed[i].name, name) == 0) known = i;
+  }
+  if (known < 0) {
+    if (base >= 0) {
+      TL_TRY(repeat_row(&tl_material_row, &s->materials, base));
+    } else { /* all by default */
+      TL_TRY(TL_NEW(listed, (size_t)(s->materials.count + 1)));
+      if (s->materials.count > 0)
+        memcpy(listed, s->materials.items, (size_t)s->materials.count * sizeof *listed);
+      listed[s->materials.count] = (TlMaterialSetup){.poisson = -1};
+      tl_free(s->materials.items);
+      s->materials.items = listed;
+      s->materials.count++;
+    }
+    listed = (TlMaterialSetup *)s->materials.items + s->materials.count - 1;
+    listed->density_kg_m3 = density;
+    TL_TRY(call_it(&listed->name, name));
+    TL_TRY(repeat_pairs(s, own, name));
+  }
+  return call_it(&body->material, name);
 }
 
 /* ---- release areas ---- */
@@ -136,7 +245,10 @@ static TlStatus take_release(const Gis *g, const TlVector *v) {
   TL_TRY(check_on_terrain(g, low, high));
   TL_TRY(take_rings(g, v, &r->polygon));
   if (v->features == 1) {
+    double density;
     TL_TRY(take_fields(v, 0, tl_release_params, TL_RELEASE_PARAMS, r));
+    TL_TRY(take_density(v, 0, &density));
+    if (density > 0) g->setup->grains.density_kg_m3 = density;
     TL_TRY(say_fields(r->polygon_file, "rings", v, tl_release_params, TL_RELEASE_PARAMS));
   } else {
     tl_log_info("%s: %lld areas; their fields are not used, for they would be those of one: "
@@ -166,14 +278,14 @@ static TlStatus read_release(const Gis *g) {
 
 /* ---- places of bodies ---- */
 
-static TlStatus check_body(const Gis *g, const TlBodySetup *b) {
+static TlStatus check_body(const Gis *g, const TlBodySetup *b, double height) {
   if ((b->shape != NULL) + (b->grain > 0) + (b->parts.count > 0) != 1)
     return tl_fail(TL_EINPUT, "a body wants either a shape, a grain of the catalog or parts");
   if (b->shape && tl_shapes_index(&g->setup->shapes, b->shape) < 0)
     return tl_fail(TL_EINPUT, "there is no '%s' in the list of shapes", b->shape);
-  if (b->above_ground_m < 0)
+  if (b->above_ground_m < 0 && isnan(height))
     return tl_fail(TL_EINPUT, "is to be set down on the ground: above_ground_m says how far above "
-                              "it, in the row or as a field");
+                              "it, in the row or as a field, or its geometry has a height");
   if (b->volume_m3 > 0 && b->scale != 1)
     return tl_fail(TL_EINPUT, "scale and volume_m3 both say how large");
   if (b->material && tl_material_named(g->setup, b->material) < 0)
@@ -183,16 +295,30 @@ static TlStatus check_body(const Gis *g, const TlBodySetup *b) {
 
 static TlStatus make_body(const Gis *g, const TlVector *v, int64_t point, const TlBodySetup *row,
                           TlBodySetup *body) {
-  const double *at = v->east_north + 2 * v->part[point].first;
+  const double *at = v->east_north + 2 * v->part[point].first, *origin = g->terrain->origin;
   int64_t feature = v->part[point].feature;
+  double height = v->height[v->part[point].first], ground, density;
   TL_TRY(tl_study_values_copy(&tl_body_row, row, body));
   TL_TRY(take_fields(v, feature, tl_body_params, TL_BODY_PARAMS, body));
   tl_free(body->points_file);
   body->points_file = NULL;
   for (int a = 0; a < 2; a++) body->position_m[a] = at[a] - shift(g, a);
-  body->position_m[2] = g->terrain->origin[2] - shift(g, 2); /* above_ground_m takes its place */
+  bool flat = body->above_ground_m >= 0 || isnan(height); /* above_ground_m takes its place */
+  body->position_m[2] = (flat ? origin[2] : height) - shift(g, 2);
   TL_TRY(tl_context(check_on_terrain(g, at, at), "feature %lld", (long long)v->id[feature]));
-  return tl_context(check_body(g, body), "feature %lld", (long long)v->id[feature]);
+  TL_TRY(tl_context(check_body(g, body, height), "feature %lld", (long long)v->id[feature]));
+  if (!flat && tl_terrain_height(g->terrain, at[0] - origin[0], at[1] - origin[1], &ground, NULL) &&
+      height < ground + origin[2])
+    return tl_fail(
+        TL_EINPUT,
+        "feature %lld: its height of %.10g m is %.6g m below the ground (%.10g m); heights "
+        "are metres of the terrain's; above_ground_m, in the row or as a field, "
+        "sets a body down on the ground whatever its height",
+        (long long)v->id[feature], height, ground + origin[2] - height, ground + origin[2]);
+  TL_TRY(take_density(v, feature, &density));
+  if (density > 0)
+    TL_TRY(tl_context(set_density(g, body, density), "feature %lld", (long long)v->id[feature]));
+  return TL_OK;
 }
 
 /* Puts `more` in place of row i. */

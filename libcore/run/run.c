@@ -174,7 +174,7 @@ static TlStatus begin(TlRun *run) {
   TL_TRY(tl_run_begin(run));
   TL_TRY(tl_run_begin_output(run));
   TL_TRY(tl_run_write_frame(run, 0));
-  TL_TRY(tl_comm_agree(run->comm, tl_cells_take(run, true)));
+  TL_TRY(tl_comm_agree(run->comm, tl_cells_take(run, 0)));
   TL_TRY(tl_cells_write(run, false));
   TL_TRY(tl_history_write(run, 0, 0));
   if (run->options.no_output) return TL_OK;
@@ -416,7 +416,7 @@ static TlStatus after_step(TlRun *run, int64_t step, int64_t last, double cpu_s)
   if (setup->frames.contacts && output && (frame || step == last))
     TL_TRY(tl_comm_agree(
         run->comm, tl_contacts_take(&run->contacts, run->model->dem, &run->state->dem, run->work)));
-  TL_TRY(tl_comm_agree(run->comm, tl_cells_take(run, false)));
+  TL_TRY(tl_comm_agree(run->comm, tl_cells_take(run, step)));
   TL_TRY(apply_policies(run, step));
   if (frame) TL_TRY(tl_run_write_frame(run, step));
   if (frame) TL_TRY(tl_cells_write(run, false));

@@ -32,6 +32,19 @@ const TlParam tl_pair_params[] = {
 };
 _Static_assert(COUNT(tl_pair_params) == TL_PAIR_PARAMS, "setup_materials.h counts them");
 
+const TlStudySection tl_material_row = {.key = "materials",
+                                        .size = sizeof(TlMaterialSetup),
+                                        .list = true,
+                                        .help = "",
+                                        .params = tl_material_params,
+                                        .param_count = TL_MATERIAL_PARAMS};
+const TlStudySection tl_pair_row = {.key = "pairs",
+                                    .size = sizeof(TlPairSetup),
+                                    .list = true,
+                                    .help = "",
+                                    .params = tl_pair_params,
+                                    .param_count = TL_PAIR_PARAMS};
+
 /* ---- names ---- */
 
 static TlStatus check_names(const TlSetup *s, const TlStudy *study) {

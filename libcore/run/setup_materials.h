@@ -25,6 +25,7 @@ typedef struct TlPairSetup {
 
 enum { TL_MATERIAL_PARAMS = 4, TL_PAIR_PARAMS = 1 + TL_PAIR_FIELD_COUNT };
 extern const TlParam tl_material_params[], tl_pair_params[];
+extern const TlStudySection tl_material_row, tl_pair_row; /* one entry of these lists */
 
 /* Friction and restitution of a thing's own, in the form from before materials came; < 0: none. */
 typedef struct TlOldForm {

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "post/avaframe.h"
 #include "post/fences.h"
 #include "post/maps.h"
 #include "post/measure.h"
@@ -65,8 +66,9 @@ static const TlParam params[] = {
      "draws",
      "FILE.csv"},
     {"with", TL_P_TEXTS, offsetof(TlMeasureStage, with), "", "", 0, 0, NULL,
-     "with --triaxial: one more run drawn over it; with --maps, --trajectories or --fences: "
-     "one more run over the same terrain, whose blocks are counted, too; may be given again and "
+     "with --triaxial: one more run drawn over it; with --maps, --trajectories, --fences or "
+     "--avaframe: one more run over the same terrain, whose blocks are counted, too; may be given "
+     "again and "
      "again",
      "RUN"},
     {"columns", TL_P_FLAG, offsetof(TlMeasureStage, columns), "", "false", 0, 0, NULL,
@@ -90,6 +92,17 @@ static const TlParam params[] = {
      1e9, NULL,
      "with --maps: blocks that are released in a year; gives energies and intensities of return "
      "periods of 30, 100 and 300 years; 0: as the study says (release.blocks_per_year)",
+     NULL},
+    {"danger", TL_P_TEXT, offsetof(TlMeasureStage, danger), "", "", 0, 0, NULL,
+     "with --maps: danger levels by this matrix of letters r (red), b (blue) and y (yellow) for "
+     "strong, "
+     "medium and weak intensity, each of events of up to 30, 100 and 300 years, as rrr/bby/byy "
+     "(docs/guide/rockfall.md)",
+     "MATRIX"},
+    {"avaframe", TL_P_CHOICE, offsetof(TlMeasureStage, avaframe), "", "none", 0, 0, "none|tif|asc",
+     "also the blocks as simulations of AvaFrame, for its probability maps and its QGIS connector, "
+     "in "
+     "the folder avaframe",
      NULL},
     {"trajectories", TL_P_CHOICE, offsetof(TlMeasureStage, trajectories), "", "none", 0, 0,
      "none|gpkg|geojson|csv",
@@ -294,14 +307,22 @@ static TlStatus measure_blocks(const TlStageCall *call, const TlMeasureStage *o,
   for (int64_t i = 0; i < o->with.count; i++) run[i + 1] = o->with.items[i];
   TlStatus status = tl_blocks_read(run, o->with.count + 1, &blocks);
   if (status == TL_OK && o->maps)
-    status = tl_maps_write(&blocks, run, call->output, map[o->maps], call->overwrite,
-                           o->release_per_year > 0 ? o->release_per_year : blocks.blocks_per_year,
+    status = tl_maps_write(&blocks, run,
+                           &(TlMapOptions){.folder = call->output,
+                                           .extension = map[o->maps],
+                                           .overwrite = call->overwrite,
+                                           .release_per_year = o->release_per_year > 0
+                                                                   ? o->release_per_year
+                                                                   : blocks.blocks_per_year,
+                                           .danger = o->danger && o->danger[0] ? o->danger : NULL},
                            figures);
   if (status == TL_OK && o->trajectories)
     status = tl_trajectories_write(&blocks, run, call->output, vector[o->trajectories],
                                    call->overwrite, figures);
   if (status == TL_OK && o->fences && o->fences[0])
     status = tl_fences_write(&blocks, run, o->fences, call->output, call->overwrite, figures);
+  if (status == TL_OK && o->avaframe)
+    status = tl_avaframe_write(&blocks, run, call->output, map[o->avaframe], figures);
   tl_blocks_free(&blocks);
   tl_free(run);
   return status;
@@ -315,15 +336,18 @@ static TlStatus measure_all(const TlStageCall *call, const TlMeasureStage *o, Tl
     return tl_fail(TL_EUSAGE, "--overlap-frames wants --overlap");
   if (!o->triaxial && (o->compare || o->label.count > 0))
     return tl_fail(TL_EUSAGE, "--compare and --label want --triaxial");
-  bool blocks = o->maps || o->trajectories || (o->fences && o->fences[0]);
+  bool blocks = o->maps || o->trajectories || o->avaframe || (o->fences && o->fences[0]);
   if (blocks && o->triaxial)
-    return tl_fail(TL_EUSAGE,
-                   "--triaxial excludes --maps, --trajectories and --fences, which are of blocks "
-                   "on a terrain");
+    return tl_fail(
+        TL_EUSAGE,
+        "--triaxial excludes --maps, --trajectories, --fences and --avaframe, which are of "
+        "blocks on a terrain");
   if (o->release_per_year > 0 && !o->maps)
     return tl_fail(TL_EUSAGE, "--release-per-year wants --maps");
+  if (o->danger && o->danger[0] && !o->maps) return tl_fail(TL_EUSAGE, "--danger wants --maps");
   if (!o->triaxial && !blocks && o->with.count > 0)
-    return tl_fail(TL_EUSAGE, "--with wants --triaxial, --maps, --trajectories or --fences");
+    return tl_fail(TL_EUSAGE,
+                   "--with wants --triaxial, --maps, --trajectories, --fences or --avaframe");
   if (o->triaxial && o->packing) TL_TRY(tl_packing_check(call->input[0])); /* before any file */
   if (o->triaxial) {
     TlTxRun how = {.run = call->input[0],

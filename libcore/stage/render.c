@@ -5,10 +5,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/csv_table.h"
 #include "post/render.h"
 #include "post/render_plots.h"
 #include "post/render_trajectories.h"
 #include "post/render_values.h"
+#include "post/single_blocks.h"
 #include "store/results.h"
 
 #include <math.h>
@@ -351,6 +353,22 @@ static TlStatus choose_all(Job *job) {
   return choose_trajectories(job);
 }
 
+/* Blocks of an ensemble that never started, as its table says. */
+static TlStatus count_not_started(Job *job) {
+  TlTable table = {0};
+  int column = 0;
+  char *path = tl_path_join(job->run, "blocks.csv");
+  TlStatus status = path ? TL_OK : TL_ENOMEM;
+  bool there = path && tl_file_exists(path);
+  if (there) status = tl_table_read(path, &table);
+  if (there && status == TL_OK) status = tl_table_need(&table, "end", &column);
+  for (int64_t i = 0; status == TL_OK && i < table.rows; i++)
+    job->options.not_started += strcmp(tl_table_text(&table, i, column), "not started") == 0;
+  tl_table_free(&table);
+  tl_free(path);
+  return status;
+}
+
 static TlStatus render(Job *job) {
   const TlRenderStage *v = job->values;
   TL_TRY(tl_results_read_scene(job->run, &job->scene));
@@ -365,8 +383,10 @@ static TlStatus render(Job *job) {
                         .smooth = v->smooth,
                         .captions = v->captions,
                         .departures = &job->departures,
+                        .blocks = tl_scene_single_blocks(&job->scene),
                         .enlarge = v->enlarge,
                         .bare = v->bare};
+  if (job->options.blocks) TL_TRY(count_not_started(job));
   TL_TRY(choose_all(job));
   if (strcmp(v->frame, "all") == 0) {
     TL_TRY(render_all(job));

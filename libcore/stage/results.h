@@ -22,6 +22,8 @@ typedef struct TlMeasureStage {
   int maps, trajectories;
   const char *fences;
   double release_per_year;
+  const char *danger;
+  int avaframe;
 } TlMeasureStage;
 extern const TlParamTable tl_measure_table;
 /* Writes the tables of the run's measures into the folder call->output and reports a summary. */

@@ -33,6 +33,15 @@ inside 'mkdir /root/first && cd /root/first
   make -s -f /usr/share/talus/triaxial.mk TEST=test.yaml OUT=cell AVATAR_FLAGS=--min-voxels=200 RENDER_FLAGS="--width=160 --height=100" \
     >cell.log 2>&1 || { tail cell.log >&2; false; }
   test -s cell/measures/triaxial_stress_strain.png && test -s cell/report.html && test -s cell/run/run.vtkhdf
+  for page in laboratory hazard-map; do # the tutorials as printed, each in an empty folder
+    mkdir /root/$page && cd /root/$page
+    awk "/^<!-- not run:/ {skip = 1; next} /^\`\`\`sh\$/ {on = !skip; skip = 0; next} /^\`\`\`/ {on = 0; next} on" \
+      /usr/share/doc/talus-doc/docs/guide/$page.md >commands
+    test "$(wc -l <commands)" -gt 10
+    BLOCKS=8 STRAIN=0.001 VOXELS=44 AVATAR_FLAGS=--min-voxels=200 bash -eu -o pipefail commands >log 2>&1 || { tail log >&2; false; }
+  done
+  test -s /root/laboratory/test/report.html && test -s /root/hazard-map/site.html
+  cd /root/first
   man -w talus-solve 2>/dev/null || test -f /usr/share/man/man1/talus-solve.1.gz'
 inside 'apt-get -qq remove -y talus libtalus-dev python3-talus talus-doc >/dev/null 2>&1
   ! ls /usr/bin/talus-* /usr/share/talus /usr/lib/python3/dist-packages/talus /usr/include/talus.h 2>/dev/null'

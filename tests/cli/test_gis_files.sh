@@ -2,7 +2,8 @@
 # Places of bodies and release areas from GeoPackage, GeoJSON and shapefile, written by GDAL's Python module in three
 # CRS: bodies stand where the points are (a point on the central meridian has the closed form east 500000), as large
 # as their volume_m3 says; of a lattice exactly the grains are kept that OGR finds inside the areas; fields set keys
-# and hold before the row's; the run is that of the effective study, which names no file, on one and two ranks; what
+# and hold before the row's; points with heights stand there, densities of points and areas are those of their blocks;
+# the run is that of the effective study, which names no file, on one and two ranks; what
 # cannot be used is refused at the study's key, with what to do.
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
@@ -62,6 +63,12 @@ write("GPKG", "bow.gpkg", 32632, [("areas", {}, [("POLYGON ((500060 5200060, 500
                                                   " 5200080, 500060 5200060))", {})])])
 write("GPKG", "bad.gpkg", 32632, [("points", dict(scale=TEXT, shape=TEXT), [("POINT (500050 5200060)", dict(scale="big")),
                                   ("POINT (500050 5200060)", dict(shape="cone")), ("POINT (500050 5200060)", dict(scale="-1"))])])
+HIGH = [("POINT Z (500050 5200060 1600)", dict(density_kg_m3=2650.0)), ("POINT Z (500100 5200110 1620.5)", dict(density_kg_m3=2650.0)),
+        ("POINT Z (500200 5200205 0)", dict(density_kg_m3=3100.0, above_ground_m=7.0)), ("POINT Z (500150 5200160 1650)", {})]
+for driver, name, code in (("GPKG", "high.gpkg", 32632), ("GeoJSON", "high.geojson", 4326)):
+    write(driver, name, code, [("high", dict(density_kg_m3=REAL, above_ground_m=REAL), HIGH)])
+write("GPKG", "deep.gpkg", 32632, [("deep", {}, [("POINT Z (500050 5200060 1500)", {})])])
+write("GPKG", "heavy.gpkg", 32632, [("area", dict(count=INT, density_kg_m3=REAL), [(AREAS[0][0], dict(count=5, density_kg_m3=2900.0))])])
 open("study/meridian.geojson", "w").write('{"type": "Feature", "properties": null, "geometry": {"type": "Point", "coordinates": [9, 46.9545]}}')
 PYTHON
 
@@ -121,6 +128,37 @@ rm -rf m.run; solve study/m.yaml -o m.run || fail "the meridian: $(cat err)"
 "$python" -c 'import h5py, sys
 x = h5py.File("m.run/frame_000000.h5")["position_m"][:].ravel()[0] + dict(h5py.File("m.run/run.h5")["terrain"].attrs)["origin"][0]
 sys.exit(0 if abs(x - 500000) < 1e-5 else f"east {x}")' || fail "a point on the central meridian"
+
+# ---- heights and densities ----
+for source in high.gpkg high.geojson; do
+  make_study h 'crs: local' "bodies: [{shape: block, points_file: $source, velocity_m_s: [2, 0, 0]}]" \
+    'materials: [{name: rock, density_kg_m3: 2500}, {name: ice}]' 'grains: {material: rock}' \
+    'pairs: [{between: [rock, rock], friction: 0.7}, {between: [ice, rock], friction: 0.1}]'
+  rm -rf h.run h.out; solve study/h.yaml -o h.run || { fail "$source: $(cat err)"; continue; }
+  grep -q 'fields used: density_kg_m3, above_ground_m; not used: none' err || fail "$source does not say its fields: $(cat err)"
+  "$BIN/talus-measure" h.run -o h.out --trajectories=csv -q >out 2>err || fail "$source: $(cat err)"
+  "$python" - <<'PYTHON' || fail "heights and densities of $source"
+import csv, sys
+rows = sorted(csv.DictReader(open("h.out/trajectories.csv")), key=lambda r: (float(r["time_s"]), int(r["id"])))[:4]
+mass = {r["id"]: float(r["mass_kg"]) for r in csv.DictReader(open("h.out/stops.csv"))}
+# the lowest corner over the northern edge of an upright box 1 m wide and 0.8 m high
+down = 1500 + 0.2 * (5200205 - 5199995) + 0.2 * 0.5 + 0.4 + 7
+for r, height, density in zip(rows, (1600, 1620.5, down, 1650), (2650, 2650, 3100, 2500)):
+    if abs(float(r["height_m"]) - height) > 2e-3 or abs(mass[r["id"]] - 0.96 * density) > 1e-6 * mass[r["id"]]:
+        print(r, mass[r["id"]], height, 0.96 * density); sys.exit(1)
+PYTHON
+done
+for want in '"rock, 2650 kg/m3"' '"rock, 3100 kg/m3"'; do
+  [ "$(grep -c "name: $want" h.run/study.yaml)" = 1 ] || fail "$want is not once among the materials: $(grep -A40 '^materials' h.run/study.yaml)"
+done
+[ "$(grep -c 'friction: 0.7$' h.run/study.yaml)" = 6 ] && [ "$(grep -c 'friction: 0.1$' h.run/study.yaml)" = 3 ] || fail "pairs: $(grep -B1 -A3 between h.run/study.yaml)"
+cp h.run/study.yaml study/effective.yaml; solve study/h.yaml -o h1.run; first=$(hash_of out)
+solve study/effective.yaml -o h2.run --set catalog=c.tals; [ -n "$first" ] && [ "$(hash_of out)" = "$first" ] || fail "the effective study of densities"
+make_study deep 'bodies: [{shape: block, points_file: deep.gpkg}]'
+refused study/deep.yaml 'bodies.0.points_file' 'feature 1: its height of 1500 m is 13 m below the ground (1513 m)' 'above_ground_m'
+make_study heavy 'grains: {shapes: [block]}' 'release: {assembly: lattice, layers: 1, polygon_file: heavy.gpkg}'
+rm -rf heavy.run; solve study/heavy.yaml -o heavy.run || fail "a density of an area: $(cat err)"
+"$BIN/talus-measure" heavy.run -o heavy.out -q >out 2>err; awk '$1 == "mass:" {exit !(($2 - 5 * 0.96 * 2900) ^ 2 < 1)}' out || fail "mass of the area's blocks: $(grep mass out)"
 
 # ---- areas ----
 lattice='assembly: lattice, layers: 1'

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # talus-measure --maps: five balls that fly along a row of cells without gravity give each cell the closed forms of
 # speed, energies, height, mean and quantiles; a slanted flight passes the cells that exact fractions name; blocks that
-# bounce down a slope give what a frame of each step gives, with the same bytes on two ranks and after a stop, and
+# bounce down a slope give what a frame of each step gives, with the same bytes on two ranks and after a stop (and what
+# passes a fence, too), and
 # without cells.csv what dense samples of their ways give; two runs count twice. GDAL reads the rasters on the
-# terrain's own grid and CRS, .tif and .asc with the same values. 10 seconds.
+# terrain's own grid and CRS, .tif and .asc with the same values. Danger levels follow a matrix and have colours; blocks
+# are simulations under the names that AvaFrame reads. 15 seconds.
 set -u
 python=${PYTHON:-/usr/bin/python3} # Debian's, for which python3-gdal and python3-h5py are installed
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
@@ -55,6 +57,16 @@ measure often.run -o often --maps=tif
 for t in 30 100 300; do cmp years/intensity_${t}y.tif often/intensity_${t}y.tif || fail "blocks_per_year of the study, $t years"; done
 measure often.run -o differ --maps=tif --with=fly.run
 [ ! -e differ/intensity_30y.tif ] || fail "runs that say different things of how often blocks come"
+measure fly.run -o danger --maps=tif --release-per-year=0.02 --danger=rrb/rby/bby
+grep -q '^danger_cells_residual: ' out || fail "no number of cells: $(grep danger out)"
+measure fly.run -o danger-asc --maps=asc --release-per-year=0.02 --danger=rrb/rby/bby --with=often.run
+refused '--danger=rrr/bbb/yy is no matrix' -- fly.run -o no --maps=tif --release-per-year=1 --danger=rrr/bbb/yy
+refused '--danger=rrrbbbyyy is no matrix' -- fly.run -o no --maps=tif --release-per-year=1 --danger=rrrbbbyyy
+refused 'how often blocks come' -- fly.run -o no --maps=tif --danger=rrb/rby/byy
+refused '--danger wants --maps' -- fly.run -o no --danger=rrb/rby/byy
+measure fly.run -o export --avaframe=tif --with=often.run
+grep -q '^avaframe_simulations: 12$' out || fail "simulations: $(grep avaframe out)"
+refused 'export/avaframe: is there already' -- fly.run -o export --avaframe=asc --overwrite
 "$python" - <<'PYTHON' || bad=1
 import math, sys
 from fractions import Fraction
@@ -113,6 +125,41 @@ for years, k in ((30, 4), (100, 1), (300, 0)):
         if np.isnan(energy[3, c]) != (len(v) <= k): fail(f"{years} years, cell {c}: {energy[3, c]} of {len(v)} blocks")
         if len(v) > k and not math.isclose(energy[3, c], v[k], rel_tol=1e-5): fail(f"{years} years, cell {c}: {energy[3, c]}, not {v[k]}")
         if len(v) > k and intensity[3, c] != (1 if v[k] <= 30 else 2 if v[k] <= 300 else 3): fail(f"{years} years, cell {c}: intensity {intensity[3, c]}")
+# danger: the highest level of the three periods; residual where blocks pass and none of the three has an intensity
+matrix = {3: "rrb", 2: "rby", 1: "bby"}; number = {"y": 2, "b": 3, "r": 4}
+intensity = [read(f"danger/intensity_{t}y.tif")[0] for t in (30, 100, 300)]
+level = np.where(want > 0, 1.0, np.nan)
+for k, of in enumerate(intensity):
+    for r, c in zip(*np.nonzero(~np.isnan(of))): level[r, c] = max(level[r, c], number[matrix[of[r, c]][k]])
+danger, data = read("danger/danger.tif")
+if not np.array_equal(danger, level, equal_nan=True): fail(f"danger {danger} is not {level}")
+if len(set(level[~np.isnan(level)])) < 3: fail(f"the danger shows nothing: {level}")
+band = data.GetRasterBand(1); table = band.GetColorTable()
+if band.DataType != gdal.GDT_Byte or band.GetNoDataValue() != 0 or table is None: fail("danger.tif has no colours")
+elif not (table.GetColorEntry(4)[0] > 200 > 100 > table.GetColorEntry(4)[2] and table.GetColorEntry(3)[2] > 200 > table.GetColorEntry(3)[0]
+          and min(table.GetColorEntry(2)[:2]) > 200 > table.GetColorEntry(2)[2]): fail("the colours of danger.tif")
+if not np.array_equal(read("danger-asc/danger.asc")[0], level, equal_nan=True): fail("danger.asc, of two runs")
+# AvaFrame parts names at "_": release area, simulation, C for changed, type, model, result
+import configparser, glob, os
+seen = {}
+for path in sorted(glob.glob("export/avaframe/Outputs/com1DFA/peakFiles/*")):
+    parts = os.path.splitext(os.path.basename(path))[0].split("_")
+    if len(parts) != 6 or parts[2:5] != ["C", "null", "talus"] or parts[5] not in ("pfv", "pke"): fail(f"the name {path}")
+    ini = configparser.ConfigParser()
+    ini.read("export/avaframe/Outputs/com1DFA/configurationFiles/" + "_".join(parts[:5]) + ".ini")
+    block = int(ini["GENERAL"]["block"])
+    seen.setdefault((parts[0], parts[1]), set()).add(parts[5])
+    have, data = read(path)
+    if data.GetGeoTransform() != (500000, 10, 0, 5200120, 0, -10): fail(f"{path}: the grid")
+    if block < 5:
+        k = block + 1
+        peak = np.zeros((12, 20))
+        for c, who in row.items():
+            if k in who: peak[3, c] = k if parts[5] == "pfv" else 0.7 * mass * k * k / 1000 / 100
+        if not np.allclose(have, peak, rtol=1e-5): fail(f"{path}: {have} is not {peak}")
+if len(seen) != 12 or any(v != {"pfv", "pke"} for v in seen.values()): fail(f"simulations: {seen}")
+ground, _ = read("export/avaframe/Inputs/DEM.tif")
+if not np.allclose(ground, 100): fail("AvaFrame's ground")
 if not np.allclose(read("fly/reach_probability.tif")[0], want / 6): fail("reach_probability")
 if not np.array_equal(read("twice/passages.tif")[0], 2 * want): fail("two runs do not count twice")
 if not np.allclose(read("twice/reach_probability.tif")[0], want / 6): fail("reach_probability of two runs")
@@ -173,7 +220,15 @@ grep -q '"map_runs_of_frames_only": 1' out || fail "runs of frames only: $(grep 
 # ---- every step: the maps of a run with few frames are what a frame of each step shows ----
 seldom=(down.yaml --set time.frame_every_s=1.5)
 solve "${seldom[@]}" -o seldom.run
-measure seldom.run -o seldom --maps=tif --trajectories=csv
+cat >lines.geojson <<'JSON'
+{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32632"}}, "features": [
+ {"type": "Feature", "properties": {"name": "high"}, "geometry": {"type": "LineString", "coordinates": [[500000, 5200077], [500200, 5200077]]}},
+ {"type": "Feature", "properties": {"name": "slant"}, "geometry": {"type": "LineString", "coordinates": [[500000, 5200066], [500200, 5200046]]}}]}
+JSON
+measure seldom.run -o seldom --maps=tif --trajectories=csv --fences=lines.geojson
+grep -q 'no cells.csv' err && fail "a warning of fences: $(cat err)"
+measure down.run -o down-fences --fences=lines.geojson
+grep -q '1 of 1 runs have no cells.csv' err || fail "no warning of fences: $(cat err)"
 grep -q 'moved by up to' err && fail "a warning of frames: $(cat err)"
 solve down.yaml --set time.frame_every_s=0.004 -o all.run
 OMP_NUM_THREADS=2 "$BIN/talus-mpirun" -n 2 "$BIN/talus-solve" "${seldom[@]}" -o ranks.run -q >out 2>err || fail "two ranks: $(cat err)"
@@ -211,10 +266,42 @@ if not np.nanmax(jump - frames) > 0.005: print("the case shows nothing: frames s
 for row in csv.DictReader(open("seldom/stops.csv")):
     if not np.isclose(float(row["largest_speed_m_s"]), fastest[int(row["id"])], rtol=1e-5): print("stops.csv:", row, fastest[int(row["id"])]); sys.exit(1)
 PYTHON
+# what passes the fences, by the steps' own frames: time, place, height of the crossing, largest speed in its cell
+"$python" - <<'PYTHON' || fail "the fences of every step"
+import csv, glob, sys
+import h5py, numpy as np
+run = h5py.File("all.run/run.h5")
+origin = dict(run["terrain"].attrs)["origin"]
+path = {}
+for name in sorted(glob.glob("all.run/frame_*.h5")):
+    f = h5py.File(name)
+    for i, x, v in zip(f["id"][:].ravel(), f["position_m"][:] + origin, f["velocity_m_s"][:]):
+        path.setdefault(i, []).append((f.attrs["time_s"], *x, np.linalg.norm(v)))
+line = {"high": lambda x: 5200077 + 0 * x, "slant": lambda x: 5200066 - (x - 500000) / 10}
+count = near = 0
+for row in csv.DictReader(open("seldom/passages.csv")):
+    p = np.array(path[int(row["id"])])
+    side = p[:, 2] - line[row["fence"]](p[:, 1])
+    hits = np.nonzero(side[:-1] * side[1:] < 0)[0]
+    if len(hits) != 1: continue
+    k = hits[0]; w = side[k] / (side[k] - side[k + 1])
+    at = p[k] + w * (p[k + 1] - p[k])
+    cell = np.floor((p[:, 1] - 500000) / 10), np.floor((p[:, 2] - 5200000) / 10)
+    inside = (cell[0] == np.floor((at[1] - 500000) / 10)) & (cell[1] == np.floor((at[2] - 5200000) / 10))
+    inside[0] = False
+    have = [float(row[n]) for n in ("time_s", "east_m", "north_m", "speed_m_s", "height_needed_m")]
+    ground = min(max(100 + 0.7 * (at[2] - 5200005), 100), 177)
+    jump, most = at[3] - ground, (p[inside, 3] - np.clip(100 + 0.7 * (p[inside, 2] - 5200005), 100, 177)).max()
+    count += 1; near += have[4] - 1.87 < jump + 0.1
+    # the height is a bound: of the sphere that holds the block (1.2 m at least, 1.87 m at most), and of an arc no higher than the cell's
+    if abs(have[0] - at[0]) > 0.3 or np.hypot(have[1] - at[1], have[2] - at[2]) > 1 or abs(have[3] - p[inside, 4].max()) > 1e-5 * have[3] or not jump + 1.2 - 0.02 < have[4] < most + 1.87:
+        print(row, at, p[inside, 4].max(), jump, most); sys.exit(1)
+if count < 12 or near < 4: print("only", count, "crossings,", near, "by a close bound"); sys.exit(1)
+PYTHON
 sed '5s/,[^,]*$/,nan/' seldom.run/cells.csv >spoilt.csv; cp spoilt.csv seldom.run/cells.csv
 refused 'seldom.run/cells.csv:5: is no cell of this terrain' -- seldom.run -o no --maps=tif
 
-refused '--with wants --triaxial, --maps, --trajectories or --fences' -- fly.run -o no --with=down.run
+refused '--with wants --triaxial, --maps, --trajectories, --fences or --avaframe' -- fly.run -o no --with=down.run
 refused '--release-per-year wants --maps' -- fly.run -o no --release-per-year=1
 refused 'down.run: has another terrain' -- fly.run -o no --maps=tif --with=down.run
 printf 'shapes: [{name: ball, diameter_m: 2}]\nbodies: [{shape: ball, position_m: [0, 0, 5]}]\nplanes: [{point_m: [0, 0, 0], normal: [0, 0, 1]}]\ntime: {dt_s: 0.01, steps: 2}\n' >plane.yaml

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# talus-report: a run, a run that is stopped over a line of its table, a scan; the same bytes twice; refusals.
+# talus-report: a run, a run that is stopped over a line of its table, an ensemble on filled ground, a scan; the same
+# bytes twice; refusals.
 set -u
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -37,6 +38,41 @@ report s.run --compare=x.csv -o c.html; [ $? = 2 ] && grep -q 'triaxial' err.txt
 printf '0.0061,6' >>s.run/history.csv
 report s.run -o d.html || fail "a cut table: $(cat err.txt)"
 grep -q 'cannot be read, so its plots are missing' d.html || fail "a cut table is not told"
+
+# blocks of light stuff on ground with a hole: what is not to be trusted, and whole numbers of grains on the map
+{ printf 'ncols 20\nnrows 20\nxllcorner 600000\nyllcorner 5100000\ncellsize 4\nNODATA_value -9\n'
+  awk 'BEGIN {for (r = 20; r > 0; r--) {for (c = 0; c < 20; c++) printf "%g ", r == 8 && c == 10 ? -9 : 500 + 2.4 * r; print ""}}'; } >hole.asc
+"$BIN/talus-topo" hole.asc --catalog=t.tals --name=hole --crs=EPSG:32632 --fill-holes -q >out.txt 2>err.txt || fail "ground with a hole: $(cat err.txt)"
+cat >e.yaml <<'YAML'
+catalog: t.tals
+time: {dt_s: 4.0e-3, duration_s: 3, frame_every_s: 0.5}
+shapes: [{name: ball, diameter_m: 2}]
+grains: {density_kg_m3: 1000}
+release: {low_m: [38, 60, 0], high_m: [42, 64, 0], above_ground_m: 0.2}
+terrain: {name: hole}
+ensemble: {count: 4}
+YAML
+"$BIN/talus-ensemble" e.yaml -o e.run --no-progress >out.txt 2>err.txt || fail "the ensemble: $(cat err.txt)"
+grep -q '1 samples of the terrain had no data' err.txt && grep -q '4 blocks are of 1000 kg/m3' err.txt || fail "the ensemble's warnings: $(cat err.txt)"
+report e.run -o e.html || fail "an ensemble: $(cat err.txt)"
+grep -q '1 samples of the terrain had no data and were filled' e.html || fail "filled ground is not told"
+grep -q '4 of 4 blocks have a density outside of 2300 to 3000' e.html || fail "the density is not told"
+grep -qE 'contacts a grain|deepest overlap of two' e.html && fail "blocks that never meet have contacts"
+grep -oE '</svg> [^<]*</span>' e.html >classes.txt
+grep -qx '</svg> 1</span>' classes.txt || fail "no class of one grain: $(cat classes.txt)"
+grep -qE '[0-9]{5}' classes.txt && fail "classes are no round numbers: $(cat classes.txt)"
+# captions of its pictures: nothing but the text differs when blocks never started
+picture() { "$BIN/talus-render" e.run -o "$1.png" --width=320 --height=200 --no-smooth -q >out.txt 2>err.txt || fail "a picture: $(cat err.txt)"; }
+picture as-is
+sed -i 's/,"stopped",/,"not started",/; s/,"moving",/,"not started",/' e.run/blocks.csv
+picture not-started
+/usr/bin/python3 - <<'PYTHON' || fail "the caption does not say that blocks never started"
+import sys
+from osgeo import gdal
+a, b = (gdal.Open(n).ReadAsArray() for n in ("as-is.png", "not-started.png"))
+rows = (a != b).any(axis=(0, 2)).nonzero()[0]
+sys.exit(0 if len(rows) and rows.max() < 40 else f"rows {rows} differ")
+PYTHON
 
 # grains without a scan: no stacks, but all that the catalog holds
 "$BIN/talus-avatars" --superellipsoid-um=600,500,400,0.7,0.7 --spacing-um=40 --sample=one --catalog=c.tals >/dev/null 2>err.txt ||

@@ -85,7 +85,15 @@ for kind in ("gpkg", "geojson"):
             s = stops[str(feature["id"])]; g = feature.GetGeometryRef()
             if g.GetGeometryName() != geometry: fail(f"{kind}: a {g.GetGeometryName()}")
             if not all(close(a, float(s[n])) for a, n in zip(g.GetPoint(g.GetPointCount() - 1), ("east_m", "north_m", "height_m"))): fail(f"{kind}: {name} {feature['id']} ends elsewhere")
-            if geometry == "LINESTRING" and g.GetPointCount() != sum(r["id"] == s["id"] for r in ways): fail(f"{kind}: points of {feature['id']}")
+            if geometry == "LINESTRING":   # frames, and where the ball was after its first step in each cell since the frame before
+                frames = [tuple(float(r[n]) for n in ("east_m", "north_m", "height_m")) for r in ways if r["id"] == s["id"]]
+                points = g.GetPoints()
+                at = 0
+                for p in points:
+                    if at < len(frames) and all(close(a, b) for a, b in zip(p, frames[at])): at += 1
+                cells = len({math.floor(p[0] / 10) for p in points})
+                if at != len(frames) or len(points) < len(frames) + cells - 2 or any(b[0] < a[0] for a, b in zip(points, points[1:])):
+                    fail(f"{kind}: points of {feature['id']}: {len(points)} with {at} of {len(frames)} frames in {cells} cells")
             for n, v in s.items():
                 if n in ("east_m", "north_m", "height_m", "id"): continue
                 have = feature.GetField(n) if feature.IsFieldSetAndNotNull(n) else None
