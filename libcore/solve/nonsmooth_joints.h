@@ -25,7 +25,8 @@ typedef struct TlNsOrigin {
 
 enum {
   TL_NS_KINDS = TL_KIND_BIT(TL_WELDS) | TL_KIND_BIT(TL_HINGES) | TL_KIND_BIT(TL_SLIDERS) |
-                TL_KIND_BIT(TL_DISTANCES) | TL_KIND_BIT(TL_MOTORS) | TL_KIND_BIT(TL_LIMITS)
+                TL_KIND_BIT(TL_DISTANCES) | TL_KIND_BIT(TL_MOTORS) | TL_KIND_BIT(TL_LIMITS) |
+                TL_KIND_BIT(TL_MERGES)
 };
 
 /* Joints of bodies of which one moves; most: room in `origin`. world: index of the fixed body that
