@@ -57,6 +57,11 @@ static double reduction_level(const TlStepReport *r) {
   return r->merged > 0 ? 1 - (double)r->units / (double)r->moving : 0;
 }
 
+static double reduction_overhead(const TlStepReport *r) {
+  int64_t all = r->trial_visits + r->visits;
+  return r->trial_visits > 0 ? (double)r->trial_visits / (double)all : 0;
+}
+
 #define COLUMNS(C)                                                                                 \
   C(time_s, "s", "time", (double)row->step * row->run->model->setup.time.dt_s)                     \
   C(step, "", "number of the step", row->step)                                                     \
@@ -129,9 +134,9 @@ static double reduction_level(const TlStepReport *r) {
     row->run->state->totals.anchor_N_s[0])                                                         \
   C(anchor_impulse_y_N_s, "N s", "the same, y", row->run->state->totals.anchor_N_s[1])             \
   C(anchor_impulse_z_N_s, "N s", "the same, z", row->run->state->totals.anchor_N_s[2])             \
-  C(reduction_wall_s, "s",                                                                         \
-    "reduction: wall clock of its part of the step, with the solve in the background",             \
-    row->r->reduction_s)                                                                           \
+  C(reduction_overhead, "",                                                                        \
+    "reduction: contacts times iterations of the solve in the background over those of the step",  \
+    reduction_overhead(row->r))                                                                    \
   C(unbalanced_force, "",                                                                          \
     "penalty, nonsmooth: mean force that accelerates a body over that of a contact",               \
     tl_unbalanced_force(row->r))                                                                   \

@@ -102,6 +102,8 @@
   F(int64_t, aggregates, "", TL_SUM, "reduction: aggregates at the end of the step")               \
   F(int64_t, merged, "", TL_SUM, "reduction: bodies in them")                                      \
   F(int64_t, units, "", TL_SUM, "reduction: bodies and aggregates that move for themselves")       \
+  F(int64_t, visits, "", TL_SUM, "nonsmooth: contacts times iterations, of both stages")           \
+  F(int64_t, trial_visits, "", TL_SUM, "reduction: the same of the solve in the background")       \
   F(int64_t, merges, "", TL_SUM, "reduction: bodies that became part of an aggregate")             \
   F(int64_t, splits, "", TL_SUM, "reduction: bodies that were split off")                          \
   F(double, reduction_s, "s", TL_OWN,                                                              \

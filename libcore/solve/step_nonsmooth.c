@@ -66,14 +66,14 @@ static TlStatus make_rows(void *context, int64_t begin, int64_t end, int64_t blo
 
 /* Of all bodies in the background, from the forces of the last step on. */
 static TlStatus try_islands(void *context, int64_t begin, int64_t end, int64_t block, int thread) {
-  const TlNsRows *r = context;
+  const Stage *s = context;
+  const TlNsRows *r = s->rows;
   TlNsStop stop = {r->model->nonsmooth.reduction.trial_iterations, 0};
-  TlNsCount count;
   (void)block;
   (void)thread;
   for (int64_t i = begin; i < end; i++) {
     tl_nonsmooth_warm(&r->problem, &r->island[i].range);
-    tl_nonsmooth_solve(&r->problem, &r->island[i].range, stop, &count);
+    tl_nonsmooth_solve(&r->problem, &r->island[i].range, stop, &s->count[i]);
   }
   return TL_OK;
 }
@@ -312,6 +312,8 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
     report->rest_residual_m_s = tl_max(report->rest_residual_m_s, rest[i].residual_m_s);
     if (rest[i].iterations > report->rest_sweeps) report->rest_sweeps = rest[i].iterations;
     if (impact[i].iterations > report->impact_sweeps) report->impact_sweeps = impact[i].iterations;
+    const TlNsRange *range = &r->island[i].range;
+    report->visits += (range->last - range->first) * (rest[i].iterations + impact[i].iterations);
   }
   report->rest_s = tl_clock_s() - middle;
   return TL_OK;
@@ -320,17 +322,26 @@ static TlStatus solve(TlStep *s, TlNsRows *r, TlReduce *reduce, TlStepReport *re
 /* ---- model reduction ---- */
 
 /* A solve of all bodies, each for itself, in the background. */
-static TlStatus try_out(const TlNsRows *whole, TlNsRows *trial) {
+static TlStatus try_out(const TlNsRows *whole, TlNsRows *trial, TlStepReport *report) {
   *trial = *whole;
   TL_TRY(tl_nonsmooth_rows(trial));
+  Stage stage = {.rows = trial,
+                 .count =
+                     tl_arena_push(trial->arena, (size_t)trial->islands + 1, sizeof *stage.count)};
+  if (!stage.count) return TL_ENOMEM;
   double each = PATCH_NS * trial->problem.patches / (trial->islands + 1);
   TL_TRY(tl_par_loop(trial->islands, 1, each / 10, make_rows, trial));
   tl_nonsmooth_kick(trial);
-  return tl_par_loop(trial->islands, 1, each, try_islands, trial);
+  TL_TRY(tl_par_loop(trial->islands, 1, each, try_islands, &stage));
+  for (int32_t i = 0; i < trial->islands; i++) {
+    const TlNsRange *range = &trial->island[i].range;
+    report->trial_visits += (range->last - range->first) * stage.count[i].iterations;
+  }
+  return TL_OK;
 }
 
 /* The units of this step. */
-static TlStatus reduce_start(TlStep *s, TlReduce *d, TlNsRows *rows) {
+static TlStatus reduce_start(TlStep *s, TlReduce *d, TlNsRows *rows, TlStepReport *report) {
   const TlReduction *o = &s->model->nonsmooth.reduction;
   const TlBoundary *boundary = s->work->boundary;
   TL_TRY(tl_reduce_open(d, boundary));
@@ -338,7 +349,7 @@ static TlStatus reduce_start(TlStep *s, TlReduce *d, TlNsRows *rows) {
   if (o->split == TL_SPLIT_CONTACT || o->split == TL_SPLIT_BOTH) tl_reduce_by_contacts(d);
   if ((o->split == TL_SPLIT_TRIAL || o->split == TL_SPLIT_BOTH) && d->units.merged > 0) {
     TlNsRows trial;
-    TL_TRY(try_out(rows, &trial));
+    TL_TRY(try_out(rows, &trial, report));
     TL_TRY(tl_reduce_by_trial(d, &trial));
   }
   TL_TRY(tl_reduce_split(d, boundary));
@@ -400,7 +411,7 @@ static TlStatus step_by_constraints(TlStep *s, TlStepReport *report) {
                      .start = motion.real.twist,
                      .time_s = (double)s->state->steps * s->model->step_s};
   double reducing = tl_clock_s();
-  if (reduces) TL_TRY(reduce_start(s, &reduce, &rows));
+  if (reduces) TL_TRY(reduce_start(s, &reduce, &rows, report));
   if (!reduces) b->pairs.of[TL_MERGES].count = 0;
   report->reduction_s = reduces ? tl_clock_s() - reducing : 0;
   TL_TRY(solve(s, &rows, reduces ? &reduce : NULL, report));

@@ -332,6 +332,10 @@ START_TEST(a_blow_splits_an_aggregate) {
   ck_assert_int_eq(lab.report.merged, 13);
   ck_assert_int_eq(lab.report.splits, 0);
   TlVec3 before = lab.bodies.position[9];
+  TlBodyOrder order; /* what frames hold of it: all on the ground hang together */
+  CK_OK(tl_body_order(&lab.bodies, &order));
+  for (int k = 0; k < 13; k++) ck_assert_int_eq(order.aggregate[k], 0);
+  tl_body_order_free(&order);
   /* one from the side splits what it strikes and what that touches */
   put(&lab, tl_vec3(-6 * R, 1.999 * R * 0.5, R * 4), tl_vec3(2, 0, -0.2));
   int64_t splits = 0, most = 0;
