@@ -46,6 +46,7 @@ static void configure(Scene *s, TlSplit split, bool double_radius) {
   c.nonsmooth.iterations = c.nonsmooth.impact_iterations = 150;
   c.nonsmooth.tolerance = 0;
   c.nonsmooth.contact_damping = 2;
+  setup.boundaries = s->test == SERVIN_CONVEYOR;
   c.nonsmooth.reduction = tl_reduction_of(&setup);
   TL_TEST_SET(&c, TL_TEST_BOTH, restitution, 0.18);
   TL_TEST_SET(&c, TL_TEST_BOTH, friction, 0.91);
@@ -87,16 +88,17 @@ static void add_sphere(Scene *s, int shape, TlVec3 x, TlVec3 v) {
   JUDGE_OK(tl_test_add(&s->bodies, &state));
 }
 
-/* Layers of both sizes in turn, where `inside` lets them be. */
-static void fill(Scene *s, int count, TlVec3 low, TlVec3 high, double clear_of_axis) {
-  double pitch = 1.02 * D;
-  int wide = (int)((high.x - low.x) / pitch), deep = (int)((high.y - low.y) / pitch);
+/* Both sizes on a grid `pitch` diameters wide, moved about as far as that leaves them free, with a
+ * velocity at random; clear_of_axis > 0: only so far from the axis of y. */
+static void fill(Scene *s, int count, TlVec3 low, TlVec3 high, double pitch, double clear_of_axis) {
+  double way = (pitch - 1) * D, grid = pitch * D;
+  int wide = (int)((high.x - low.x) / grid), deep = (int)((high.y - low.y) / grid);
   for (int k = 0; s->bodies.total < count; k++) {
-    TlVec3 x = {low.x + pitch * (0.5 + k % wide), low.y + pitch * (0.5 + k / wide % deep),
-                low.z + pitch * (0.5 + k / wide / deep)};
-    x = tl_add(x, tl_vec3(1e-4 * (drawn(s) - 0.5), 1e-4 * (drawn(s) - 0.5), 0));
+    TlVec3 x = {low.x + grid * (0.5 + k % wide), low.y + grid * (0.5 + k / wide % deep),
+                low.z + grid * (0.5 + k / wide / deep)};
+    TlVec3 off = {drawn(s) - 0.5, drawn(s) - 0.5, drawn(s) - 0.5};
     if (clear_of_axis > 0 && hypot(x.x, x.z) > clear_of_axis) continue;
-    add_sphere(s, drawn(s) < 0.5 ? LARGE : SMALL, x, tl_vec3(0, 0, 0));
+    add_sphere(s, drawn(s) < 0.5 ? LARGE : SMALL, tl_axpy(x, way, off), tl_scale(0.5, off));
   }
 }
 
@@ -170,6 +172,22 @@ static double angle_of(const Scene *s) {
 
 /* ---- runs ---- */
 
+static void make_solver(Scene *s) {
+  JUDGE_OK(
+      stepper_new(&s->solver, &s->config, (TlAvatarSource){0}, s->boundary, s->boundaries, NULL));
+  JUDGE_OK(stepper_add_sphere(s->solver, LARGE, 0.5 * D));
+  JUDGE_OK(stepper_add_sphere(s->solver, SMALL, 0.5 * SMALL_D));
+}
+
+static void step(Scene *s) {
+  JUDGE_OK(stepper_step(s->solver, &s->bodies, &s->report));
+  tl_energy_balance_add(&s->energy, &s->report);
+}
+
+static double losses(const TlEnergyBalance *e) {
+  return e->friction_J + e->viscous_J + e->impact_J + e->merge_J;
+}
+
 static void start(Scene *s, int *count) {
   TlVec3 up = {0, 0, 1}, x = {1, 0, 0}, y = {0, 1, 0};
   double side = 9 * D, radius = 7.5 * D;
@@ -190,22 +208,49 @@ static void start(Scene *s, int *count) {
   } else {
     *count = 640;
     add_tube(s, radius);
-    add_plane(s, tl_vec3(0, -2.5 * D, 0), y, false);
-    add_plane(s, tl_vec3(0, 2.5 * D, 0), tl_scale(-1, y), false);
+    add_plane(s, tl_vec3(0, -2.6 * D, 0), y, false);
+    add_plane(s, tl_vec3(0, 2.6 * D, 0), tl_scale(-1, y), false);
   }
-  JUDGE_OK(
-      stepper_new(&s->solver, &s->config, (TlAvatarSource){0}, s->boundary, s->boundaries, NULL));
-  JUDGE_OK(stepper_add_sphere(s->solver, LARGE, 0.5 * D));
-  JUDGE_OK(stepper_add_sphere(s->solver, SMALL, 0.5 * SMALL_D));
+  make_solver(s);
   if (s->test == SERVIN_COLLAPSE)
-    fill(s, *count, tl_vec3(0, -side / 2, 0), tl_vec3(side, side / 2, 0), 0);
+    fill(s, *count, tl_vec3(0, -side / 2, 0), tl_vec3(side, side / 2, 0), 1.28, 0);
   if (s->test == SERVIN_DRUM)
-    fill(s, *count, tl_vec3(-radius, -2.5 * D, -radius), tl_vec3(radius, 2.5 * D, 0),
+    fill(s, *count, tl_vec3(-radius, -2.6 * D, -radius), tl_vec3(radius, 2.6 * D, 0), 1.02,
          radius - 0.55 * D);
 }
 
-ServinResult servin_run(ServinTest test, TlSplit split, bool double_radius) {
-  static const double begins[] = {0, 0.9, 4}, ends[] = {1.6, 2, 9};
+/* From begin_s to end_s. */
+static ServinResult watch(Scene *s, int count) {
+  ServinResult r = {.angle_deg = 0};
+  double angles = 0, levels = 0, start_J = s->energy.error_J, taken_J = losses(&s->energy);
+  int64_t angle_count = 0;
+  for (int64_t k = llround(s->begin_s / H); (double)k * H < s->end_s; k++) {
+    if (s->test == SERVIN_CONVEYOR) rain(s, count);
+    double cpu = judge_thread_cpu_s();
+    step(s);
+    r.cpu_s += judge_thread_cpu_s() - cpu;
+    r.reduction_s += s->report.reduction_s;
+    r.merges += s->report.merges;
+    r.splits += s->report.splits;
+    r.overlap_share = fmax(r.overlap_share, s->report.overlap_share);
+    levels += s->report.merged > 0 ? 1 - (double)s->report.units / (double)s->report.moving : 0;
+    r.steps++;
+    if (s->test == SERVIN_DRUM && (double)k * H >= s->end_s - 1.5) {
+      angles += angle_of(s);
+      angle_count++;
+    }
+  }
+  r.grains = (int)s->bodies.total;
+  r.level = levels / (double)r.steps;
+  r.angle_deg = angle_count > 0 ? angles / (double)angle_count : angle_of(s);
+  r.merge_J = s->energy.merge_J;
+  r.error_J = s->energy.error_J - start_J;
+  r.losses_J = losses(&s->energy) - taken_J;
+  return r;
+}
+
+void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult result[2]) {
+  static const double begins[] = {0, 0.9, 2.5}, ends[] = {2.7, 2, 5};
   Scene s;
   memset(&s, 0, sizeof s);
   s.test = test;
@@ -216,35 +261,18 @@ ServinResult servin_run(ServinTest test, TlSplit split, bool double_radius) {
   configure(&s, split, double_radius);
   int count;
   start(&s, &count);
-  ServinResult r = {.angle_deg = 0};
-  double angles = 0, levels = 0;
-  int64_t angle_count = 0;
-  for (int64_t k = 0; (double)k * H < s.end_s; k++) {
-    if (test == SERVIN_CONVEYOR) rain(&s, count);
-    bool counts = (double)k * H >= s.begin_s - 1e-9;
-    double cpu = judge_thread_cpu_s();
-    JUDGE_OK(stepper_step(s.solver, &s.bodies, &s.report));
-    cpu = judge_thread_cpu_s() - cpu;
-    tl_energy_balance_add(&s.energy, &s.report);
-    if (!counts) continue;
-    r.cpu_s += cpu;
-    r.reduction_s += s.report.reduction_s;
-    r.merges += s.report.merges;
-    r.splits += s.report.splits;
-    r.overlap_share = fmax(r.overlap_share, s.report.overlap_share);
-    levels += s.report.merged > 0 ? 1 - (double)s.report.units / (double)s.report.moving : 0;
-    r.steps++;
-    if (test == SERVIN_DRUM && (double)k * H >= s.end_s - 3) {
-      angles += angle_of(&s);
-      angle_count++;
-    }
+  while ((double)s.solver->steps * H < s.begin_s - 1e-9) step(&s);
+  for (int reduced = 0; reduced < 2; reduced++) {
+    Scene one = s;
+    memset(&one.bodies, 0, sizeof one.bodies);
+    JUDGE_OK(tl_bodies_copy(&one.bodies, &s.bodies));
+    if (!reduced) one.config.nonsmooth.reduction.split = TL_SPLIT_OFF;
+    make_solver(&one);
+    one.solver->steps = s.solver->steps;
+    result[reduced] = watch(&one, count);
+    stepper_free(one.solver);
+    tl_bodies_free(&one.bodies);
   }
-  r.grains = (int)s.bodies.total;
-  r.level = levels / (double)r.steps;
-  r.angle_deg = angle_count > 0 ? angles / (double)angle_count : angle_of(&s);
-  r.merge_J = s.energy.merge_J;
-  r.error_J = s.energy.error_J;
   stepper_free(s.solver);
   tl_bodies_free(&s.bodies);
-  return r;
 }

@@ -19,8 +19,8 @@ typedef enum ServinTest {
   /* 700 spheres of 13 and 10 mm in a box of 9 by 9 of the larger, without friction but for its floor; one
    * wall goes. Angle of the surface at the end. */
   SERVIN_COLLAPSE,
-  /* 640 spheres of 13 and 10 mm in a drum of 15 of the larger across and 5 long, ends without friction, at
-   * 0.5 rad/s. Angle of the surface within half a radius, mean over the last three seconds. */
+  /* 640 spheres of 13 and 10 mm in a drum of 15 of the larger across and 5.2 long, ends without friction, at
+   * 0.5 rad/s. Angle of the surface within half a radius, mean over the last second and a half. */
   SERVIN_DRUM
 } ServinTest;
 
@@ -29,12 +29,14 @@ typedef struct ServinResult {
   double cpu_s;            /* of the steps while it was on, or would have been */
   double reduction_s;      /* of which in merging and splitting, with the trial */
   double overlap_share;    /* deepest over the radius, while it was on */
-  double merge_J, error_J; /* energy lost in merging; balance error */
+  double merge_J;          /* energy lost in merging */
+  double error_J;          /* change of the balance error while it was on */
+  double losses_J;         /* all energy that was dissipated meanwhile */
   int64_t merges, splits, steps;
   int grains;
 } ServinResult;
 
-/* double_radius: reading R. */
-ServinResult servin_run(ServinTest test, TlSplit split, bool double_radius);
+/* Both from the same settled start: result[0] without reduction, result[1] with it. */
+void servin_run(ServinTest test, TlSplit split, bool double_radius, ServinResult result[2]);
 
 #endif
