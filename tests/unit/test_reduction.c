@@ -282,23 +282,16 @@ START_TEST(a_belt_takes_along_and_books_its_impulse) {
   TL_TEST_SET(&lab.config, TL_TEST_BOTH, rolling, 0.2);
   lab_start(&lab);
   for (int k = 0; k < 4; k++) put(&lab, tl_vec3(1.999 * R * k, 0, R), NONE);
-  TlVec3 given = NONE, fallen = NONE;
   double total = 4 * mass();
   for (int k = 0; k < 600; k++) {
     TlVec3 before = k ? sum_of(&lab.bodies).linear : NONE;
     step(&lab);
-    TlContactRow *row;
-    int64_t rows;
-    CK_OK(stepper_contacts(lab.solver, &lab.bodies, &row, &rows));
     TlVec3 change = tl_sub(sum_of(&lab.bodies).linear, before),
            booked = {lab.report.anchor_x_N_s, lab.report.anchor_y_N_s, lab.report.anchor_z_N_s};
-    fallen = tl_axpy(fallen, total * lab.config.step_s, lab.config.gravity_m_s2);
-    given = tl_add(given, booked);
     if (lab.report.merged == 4 && lab.report.merges == 0) { /* nothing is left to be solved */
       TlVec3 due = tl_scale(-total * lab.config.step_s, lab.config.gravity_m_s2);
       ck_assert_double_le(apart(tl_add(change, due), booked), 1e-14 * total);
     }
-    tl_free(row);
   }
   ck_assert_int_eq(lab.report.merged, 4);
   ck_assert_int_eq(lab.report.units, 0);
@@ -332,6 +325,14 @@ START_TEST(a_blow_splits_an_aggregate) {
   ck_assert_int_eq(lab.report.merged, 13);
   ck_assert_int_eq(lab.report.splits, 0);
   TlVec3 before = lab.bodies.position[9];
+  TlContactRow
+      *row; /* contacts within keep the force that was last known: the ground still bears all */
+  int64_t rows;
+  double borne = 0;
+  CK_OK(stepper_contacts(lab.solver, &lab.bodies, &row, &rows));
+  for (int64_t k = 0; k < rows; k++) borne += row[k].second < 0 ? row[k].force_N.z : 0;
+  tl_free(row);
+  CK_NEAR(borne / (13 * mass() * G), 1, 0.02);
   TlBodyOrder order; /* what frames hold of it: all on the ground hang together */
   CK_OK(tl_body_order(&lab.bodies, &order));
   for (int k = 0; k < 13; k++) ck_assert_int_eq(order.aggregate[k], 0);
