@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     judge_at_least(JUDGE_GOAL, NAME("level"), reduced->level, "mean reduction level", c->level);
     judge_at_most(JUDGE_CORRECT, NAME("balance"),
                   fabs(reduced->error_J - whole->error_J) / reduced->losses_J,
-                  "energy balance error beyond that without reduction, over all losses", 0.5);
+                  "balance error beyond the whole run's, over losses", 0.5);
     judge_paper(NAME("angle"), whole->angle_deg, c->paper, "deg, without reduction",
                 "Servin 2015, Table 3");
     judge_paper(NAME("level"), reduced->level, c->paper_level, "mean reduction level",
